@@ -1,0 +1,30 @@
+package lockstep
+
+// The commands of [System]. They reach Step like any other command, as
+// pointers to these types; a game that has no use for one ignores it.
+type (
+	// Joined: from the next tick on Player can command.
+	Joined struct{ Player Player }
+
+	// Left: Player has given up the seat for good.
+	Left struct{ Player Player }
+
+	// Lost: Player's connection is gone and may come back.
+	Lost struct{ Player Player }
+
+	// TakenOver: a bot plays for Player from the next tick on. A later Joined
+	// gives the seat back.
+	TakenOver struct{ Player Player }
+
+	// Paused: no tick follows until the match is resumed. Player asked for it.
+	Paused struct{ Player Player }
+
+	// Resumed: the match goes on. Player asked for it.
+	Resumed struct{ Player Player }
+
+	// SpeedSet: from here on the match runs at Percent of its tick rate.
+	SpeedSet struct{ Percent uint16 }
+
+	// InputDelaySet: from here on a command runs Ticks after it is received.
+	InputDelaySet struct{ Ticks uint16 }
+)
