@@ -1,0 +1,70 @@
+package state
+
+import (
+	"fmt"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// description is a schema as plain data. Its own canonical form is what replays store, so the one strict decoder
+// also reads schemas, and a schema has exactly one description.
+type description struct {
+	Nodes []describedNode // preorder
+}
+
+type describedNode struct {
+	Kind         Kind
+	FractionBits uint8
+	Count        uint32 // elements of an array, fields of a struct, else 0
+	Name         string // of a field, else ""
+}
+
+// maxDescriptionBytes is the size of the longest description that the limits allow.
+const maxDescriptionBytes = countSize + MaxNodes*(1+1+4+countSize+MaxNameBytes)
+
+var descriptions = MustCompile[description]()
+
+// check returns what is wrong with the node itself, or "".
+func (d *describedNode) check() string {
+	if !d.Kind.valid() {
+		return fmt.Sprintf("unknown kind %d", d.Kind)
+	}
+	if d.FractionBits != 0 && (!d.Kind.Integer() || int(d.FractionBits) > 8*kinds[d.Kind].size) {
+		return fmt.Sprintf("%d fraction bits in a %v", d.FractionBits, d.Kind)
+	}
+	switch {
+	case d.Kind == Array && d.Count == 0:
+		return "an array without elements"
+	case d.Count > MaxFixedSize:
+		return fmt.Sprintf("a count of %d, at most %d are allowed", d.Count, MaxFixedSize)
+	case d.Kind != Array && d.Kind != Struct && d.Count != 0:
+		return fmt.Sprintf("a count of %d on a %v", d.Count, d.Kind)
+	}
+	return ""
+}
+
+// AppendDescription appends the description of s, from which [ParseSchema] makes an equal schema.
+func (s *Schema) AppendDescription(dst []byte) []byte {
+	d := description{Nodes: make([]describedNode, len(s.nodes))}
+	for i := range s.nodes {
+		n := &s.nodes[i]
+		d.Nodes[i] = describedNode{Kind: n.kind, FractionBits: n.fraction, Count: uint32(n.count), Name: n.name}
+	}
+	return descriptions.Append(dst, &d)
+}
+
+// ParseSchema reads a description. It accepts only what [Schema.AppendDescription] writes, and returns a
+// [*DecodeError] where the bytes are malformed, or a [*SchemaError] where they describe something that is not allowed.
+func ParseSchema(src []byte) (*Schema, error) {
+	if len(src) > maxDescriptionBytes {
+		return nil, &SchemaError{0, fmt.Sprintf("a description of %d bytes, at most %d are allowed", len(src), maxDescriptionBytes)}
+	}
+	var d description
+	if err := descriptions.Decode(src, &d); err != nil {
+		return nil, fmt.Errorf("state: bad schema description: %w", err)
+	}
+	return newSchema(d.Nodes)
+}
+
+// Fingerprint returns the xxhash64 of the description: equal for equal schemas. It is computed at each call.
+func (s *Schema) Fingerprint() uint64 { return xxhash.Sum64(s.AppendDescription(nil)) }

@@ -1,0 +1,45 @@
+// Package state is the canonical form of a simulation's state: one description of a plain Go type, from which
+// snapshots, checksums, copies, dumps and differences are all derived, so that no field can be in one and not in another.
+//
+// A state is a struct of sized integers, bools, strings, arrays, slices and structs of those. Its canonical bytes are
+// its fields in order, without padding:
+//
+//	bytes    kind             meaning
+//	1        bool             0 or 1
+//	1        int8, uint8
+//	2        int16, uint16    little-endian, two's complement
+//	4        int32, uint32    little-endian, two's complement
+//	8        int64, uint64    little-endian, two's complement
+//	4 + n    string           n as u32, then n bytes of any value
+//	4 + ...  slice            number of elements as u32, then the elements
+//	...      array, struct    the elements, or the fields in order
+//
+// There is one form for each value: a decoder accepts nothing else. A nil slice and an empty one are the same value.
+//
+// The description of a type ([Schema.AppendDescription]) is itself canonical bytes, those of a slice of nodes, in
+// preorder: a struct is followed by its fields, an array or slice by its element.
+//
+//	offset   size   field
+//	0        4      number of nodes
+//
+//	per node:
+//	0        1      kind: 1 bool, 2 int8, 3 int16, 4 int32, 5 int64, 6 uint8, 7 uint16, 8 uint32, 9 uint64,
+//	                10 string, 11 array, 12 slice, 13 struct
+//	1        1      fraction bits of an integer that is printed as a fixed-point number, else 0
+//	2        4      elements of an array, fields of a struct, else 0
+//	6        4      length of the name, 0 unless the node is a field
+//	10       ...    name
+//
+// A field tagged `state:"derived"` is left out, whatever its type: the game rebuilds it after a restore.
+//
+//	type World struct {
+//		Tick  uint32
+//		Units []Unit
+//		grid  map[cell][]int `state:"derived"`
+//	}
+//
+//	var codec = state.MustCompile[World]()
+//
+//	snapshot := codec.Append(nil, &world)
+//	err := codec.Decode(snapshot, &other)
+package state

@@ -1,0 +1,13 @@
+package state
+
+import "reflect"
+
+type (
+	engine = *portableEngine
+	ref    = reflect.Value
+)
+
+func newEngine(s *Schema, places []place) engine { return &portableEngine{s, places} }
+
+// refOf returns the value that v points to.
+func refOf[T any](v *T) ref { return reflect.ValueOf(v).Elem() }

@@ -1,0 +1,72 @@
+package state
+
+// Node is one type in a schema's tree, at one place. It is a small value; walking allocates nothing.
+type Node struct {
+	s *Schema
+	i int32
+}
+
+// Root returns the node of the whole value, which is a struct.
+func (s *Schema) Root() Node { return Node{s, 0} }
+
+// NumSections returns the number of sections: the fields of the root.
+func (s *Schema) NumSections() int { return s.nodes[0].count }
+
+// SectionName returns the name of section i.
+func (s *Schema) SectionName(i int) string { return s.Root().Field(i).Name() }
+
+func (n Node) node() *node { return &n.s.nodes[n.i] }
+
+// Kind returns what the node is.
+func (n Node) Kind() Kind { return n.node().kind }
+
+// Name returns the field's name, or "" for the root and for elements.
+func (n Node) Name() string { return n.node().name }
+
+// FractionBits returns how many bits of the integer stand after the binary point, 0 for a whole number.
+func (n Node) FractionBits() uint8 { return n.node().fraction }
+
+// NumFields returns the number of fields of a struct, 0 for other kinds.
+func (n Node) NumFields() int {
+	if n.Kind() != Struct {
+		return 0
+	}
+	return n.node().count
+}
+
+// Field returns field i of a struct.
+func (n Node) Field(i int) Node { return Node{n.s, n.s.fieldsOf(n.node())[i]} }
+
+// Len returns the number of elements of an array, 0 for other kinds.
+func (n Node) Len() int {
+	if n.Kind() != Array {
+		return 0
+	}
+	return n.node().count
+}
+
+// Elem returns the element of an array or slice. It panics for other kinds.
+func (n Node) Elem() Node {
+	if k := n.Kind(); k != Array && k != Slice {
+		panic("state: Elem of a " + k.String())
+	}
+	return Node{n.s, n.i + 1}
+}
+
+// Size returns the canonical bytes of a value with all slices and strings empty, and whether every value has that size.
+func (n Node) Size() (sizeBytes int, fixed bool) { return n.node().size, n.node().fixed }
+
+// Path returns the field path of the node, with [] for any element: "Units[].Pos.X". The root's is "".
+func (n Node) Path() string {
+	if n.i == 0 {
+		return ""
+	}
+	parent := Node{n.s, n.node().parent}
+	if parent.Kind() != Struct {
+		return parent.Path() + "[]"
+	}
+	if parent.i == 0 {
+		return n.Name()
+	}
+	return parent.Path() + "." + n.Name()
+}

@@ -1,0 +1,226 @@
+package state
+
+import (
+	"fmt"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Limits of a schema. They hold for compiled types and for parsed descriptions alike.
+const (
+	MaxNodes     = 4096    // nodes of one schema
+	MaxDepth     = 32      // nodes on the way from the root to a leaf
+	MaxNameBytes = 255     // bytes of a field's name
+	MaxFixedSize = 1 << 30 // canonical bytes of a value with all its slices and strings empty
+)
+
+const countSize = 4 // bytes of the u32 before a slice's elements and a string's bytes
+
+// Schema describes a type of plain data without the Go type: it can check, print, compare and search canonical bytes.
+// It is immutable and safe for concurrent use.
+type Schema struct {
+	nodes  []node  // preorder; the root is nodes[0]
+	fields []int32 // the fields of all structs, as indexes into nodes
+}
+
+// node is one type in the tree, at one place.
+type node struct {
+	name     string
+	kind     Kind
+	fraction uint8
+	fixed    bool  // every value has the same size
+	bools    bool  // there is a bool in the subtree
+	count    int   // elements of an array, fields of a struct
+	size     int   // canonical bytes of a value, at least; of every value if fixed
+	parent   int32 // -1 for the root
+	end      int32 // index after the subtree
+	first    int32 // of a struct: its first field in Schema.fields
+	boolAt   []int // offsets of the bools in a fixed value, if there are few
+}
+
+// maxBoolAt bounds node.boolAt; types with more bools are walked instead.
+const maxBoolAt = 16
+
+// SchemaError says which node of a description is not allowed.
+type SchemaError struct {
+	Node   int // index in preorder
+	Reason string
+}
+
+func (e *SchemaError) Error() string {
+	return fmt.Sprintf("state: bad schema at node %d: %s", e.Node, e.Reason)
+}
+
+// newSchema checks a preorder list of nodes and derives sizes and links from it.
+func newSchema(list []describedNode) (*Schema, error) {
+	if len(list) > MaxNodes {
+		return nil, &SchemaError{MaxNodes, fmt.Sprintf("%d nodes, at most %d are allowed", len(list), MaxNodes)}
+	}
+	b := schemaBuilder{list: list, s: &Schema{nodes: make([]node, len(list))}}
+	end, err := b.add(0, -1, 1)
+	if err != nil {
+		return nil, err
+	}
+	if end != len(list) {
+		return nil, &SchemaError{end, "a node after the end of the root"}
+	}
+	if b.s.nodes[0].kind != Struct {
+		return nil, &SchemaError{0, "the root is a " + b.s.nodes[0].kind.String() + ", want a struct"}
+	}
+	return b.s, nil
+}
+
+type schemaBuilder struct {
+	list []describedNode
+	s    *Schema
+}
+
+// add checks node i with its subtree and returns the index after it.
+func (b *schemaBuilder) add(i, parent, depth int) (int, error) {
+	if i >= len(b.list) {
+		return 0, &SchemaError{i, "the description ends inside a type"}
+	}
+	if depth > MaxDepth {
+		return 0, &SchemaError{i, fmt.Sprintf("nested deeper than %d", MaxDepth)}
+	}
+	d := b.list[i]
+	if reason := d.check(); reason != "" {
+		return 0, &SchemaError{i, reason}
+	}
+	isField := parent >= 0 && b.list[parent].Kind == Struct
+	if reason := checkName(d.Name, isField); reason != "" {
+		return 0, &SchemaError{i, reason}
+	}
+	n := &b.s.nodes[i]
+	*n = node{name: d.Name, kind: d.Kind, fraction: d.FractionBits, count: int(d.Count), size: kinds[d.Kind].size, parent: int32(parent)}
+	end, err := i+1, error(nil)
+	switch d.Kind {
+	case Struct:
+		end, err = b.addFields(i, depth)
+	case Array, Slice:
+		end, err = b.add(i+1, i, depth+1)
+	}
+	if err != nil {
+		return 0, err
+	}
+	n.end = int32(end)
+	return end, b.measure(i)
+}
+
+func (b *schemaBuilder) addFields(i, depth int) (int, error) {
+	count := int64(b.list[i].Count)
+	if count > int64(len(b.list)-i-1) {
+		return 0, &SchemaError{i, "more fields than nodes"}
+	}
+	if count == 0 && i != 0 {
+		return 0, &SchemaError{i, "an empty struct is only allowed as the root"}
+	}
+	first := len(b.s.fields)
+	b.s.nodes[i].first = int32(first)
+	b.s.fields = append(b.s.fields, make([]int32, count)...)
+	names := make(map[string]bool, count) // only looked up, never ranged over
+	at := i + 1
+	for f := range int(count) {
+		end, err := b.add(at, i, depth+1)
+		if err != nil {
+			return 0, err
+		}
+		if names[b.list[at].Name] {
+			return 0, &SchemaError{at, fmt.Sprintf("a second field named %q", b.list[at].Name)}
+		}
+		names[b.list[at].Name] = true
+		b.s.fields[first+f] = int32(at)
+		at = end
+	}
+	return at, nil
+}
+
+// measure derives the size and the bools of node i, whose subtree is complete.
+func (b *schemaBuilder) measure(i int) error {
+	n := &b.s.nodes[i]
+	size := int64(n.size)
+	switch n.kind {
+	case Slice:
+		n.bools = b.s.nodes[i+1].bools
+	case Array:
+		elem := &b.s.nodes[i+1]
+		n.fixed, n.bools = elem.fixed, elem.bools
+		size = int64(n.count) * int64(elem.size) // at most 2^32 * 2^30
+	case Struct:
+		n.fixed = true
+		for _, f := range b.s.fieldsOf(n) {
+			field := &b.s.nodes[f]
+			n.fixed = n.fixed && field.fixed
+			n.bools = n.bools || field.bools
+			size += int64(field.size) // at most MaxNodes * 2^30
+		}
+	default:
+		n.fixed, n.bools = n.kind != String, n.kind == Bool
+	}
+	if size > MaxFixedSize {
+		return &SchemaError{i, fmt.Sprintf("%d bytes, at most %d are allowed", size, MaxFixedSize)}
+	}
+	n.size = int(size)
+	if n.fixed && n.bools {
+		n.boolAt = b.boolOffsets(n, i)
+	}
+	return nil
+}
+
+// boolOffsets returns where the bools of a fixed node are, or nil if there are many.
+func (b *schemaBuilder) boolOffsets(n *node, i int) []int {
+	var offsets []int
+	add := func(child *node, at int) bool {
+		if child.bools && child.boolAt == nil || len(offsets)+len(child.boolAt) > maxBoolAt {
+			return false
+		}
+		for _, offset := range child.boolAt {
+			offsets = append(offsets, at+offset)
+		}
+		return true
+	}
+	switch n.kind {
+	case Bool:
+		return []int{0}
+	case Array:
+		elem := &b.s.nodes[i+1]
+		for j := range n.count {
+			if !add(elem, j*elem.size) {
+				return nil
+			}
+		}
+	case Struct:
+		at := 0
+		for _, f := range b.s.fieldsOf(n) {
+			if !add(&b.s.nodes[f], at) {
+				return nil
+			}
+			at += b.s.nodes[f].size
+		}
+	}
+	return offsets
+}
+
+func (s *Schema) fieldsOf(n *node) []int32 { return s.fields[n.first : int(n.first)+n.count] }
+
+// checkName returns what is wrong with a node's name, or "".
+func checkName(name string, isField bool) string {
+	if !isField {
+		if name != "" {
+			return fmt.Sprintf("the name %q on a node that is not a field", name)
+		}
+		return ""
+	}
+	if name == "" || len(name) > MaxNameBytes {
+		return fmt.Sprintf("a field's name of %d bytes, want 1 to %d", len(name), MaxNameBytes)
+	}
+	if !utf8.ValidString(name) {
+		return fmt.Sprintf("the field's name %q is not UTF-8", name)
+	}
+	for i, r := range name {
+		if r != '_' && !unicode.IsLetter(r) && (i == 0 || !unicode.IsDigit(r)) {
+			return fmt.Sprintf("the field's name %q is not an identifier", name)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,226 @@
+package state
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"iter"
+	"strconv"
+	"strings"
+)
+
+// ErrPath means that a path names nothing in a state.
+var ErrPath = errors.New("no such field")
+
+// Value is one value within canonical bytes.
+type Value struct {
+	Node   Node
+	Path   string // such as "Units[17].Pos.X"; "" is the whole state
+	Offset int    // of Bytes within the state's canonical bytes
+	Bytes  []byte // its canonical bytes, sharing memory with the state's
+}
+
+// String returns a leaf as text: an integer, a fixed-point number as a decimal, true or false, a quoted string. It
+// returns a slice as "3 elements", and an array or struct as its kind.
+func (v Value) String() string { return string(v.Node.node().appendText(nil, v.Bytes)) }
+
+// Flip inverts the lowest bit of a bool or an integer, or of the first byte of a string, in place: the smallest damage
+// that keeps the bytes canonical. It reports whether it did, which it does not for anything else.
+func (v Value) Flip() bool {
+	at := 0
+	switch kind := v.Node.Kind(); {
+	case kind > String:
+		return false
+	case kind == String:
+		at = countSize
+	}
+	if at >= len(v.Bytes) {
+		return false
+	}
+	v.Bytes[at] ^= 1
+	return true
+}
+
+// appendText appends the value of node n at the beginning of b.
+func (n *node) appendText(dst, b []byte) []byte {
+	switch {
+	case n.kind == Bool:
+		return strconv.AppendBool(dst, b[0] == 1)
+	case n.kind == String:
+		return strconv.AppendQuote(dst, string(b[countSize:countSize+count(b)]))
+	case n.kind == Slice:
+		return appendElements(dst, count(b))
+	case n.kind.Signed():
+		shift := 64 - 8*n.size
+		v := int64(loadUint(b[:n.size])<<shift) >> shift
+		return appendFixed(dst, uint64(v), n.fraction, v < 0)
+	case n.kind.Integer():
+		return appendFixed(dst, loadUint(b[:n.size]), n.fraction, false)
+	}
+	return append(dst, n.kind.String()...)
+}
+
+func appendElements(dst []byte, count int) []byte {
+	if count == 1 {
+		return append(dst, "1 element"...)
+	}
+	return append(strconv.AppendInt(dst, int64(count), 10), " elements"...)
+}
+
+// count reads the count before a slice or string that is known to be valid.
+func count(b []byte) int { return int(binary.LittleEndian.Uint32(b)) }
+
+// skip returns the size of the value of node i at the beginning of valid bytes.
+func (s *Schema) skip(i int, b []byte) int {
+	n := &s.nodes[i]
+	if n.fixed {
+		return n.size
+	}
+	switch n.kind {
+	case String:
+		return countSize + count(b)
+	case Struct:
+		size := 0
+		for _, f := range s.fieldsOf(n) {
+			size += s.skip(int(f), b[size:])
+		}
+		return size
+	case Slice:
+		return countSize + s.skipElems(i, count(b), b[countSize:])
+	}
+	return s.skipElems(i, n.count, b)
+}
+
+// skipElems returns the size of the first count elements of the array or slice i.
+func (s *Schema) skipElems(i, count int, b []byte) int {
+	if elem := &s.nodes[i+1]; elem.fixed {
+		return count * elem.size
+	}
+	size := 0
+	for range count {
+		size += s.skip(i+1, b[size:])
+	}
+	return size
+}
+
+// elems returns how many elements the array or slice i has at the beginning of valid bytes, and where they begin.
+func (s *Schema) elems(i int, b []byte) (n, at int) {
+	if s.nodes[i].kind == Slice {
+		return count(b), countSize
+	}
+	return s.nodes[i].count, 0
+}
+
+// Split validates b and appends one part of it for each section.
+func (s *Schema) Split(dst [][]byte, b []byte) ([][]byte, error) {
+	if err := s.Validate(b); err != nil {
+		return dst, err
+	}
+	for _, f := range s.fieldsOf(&s.nodes[0]) {
+		size := s.skip(int(f), b)
+		dst = append(dst, b[:size:size])
+		b = b[size:]
+	}
+	return dst, nil
+}
+
+// Section validates b and returns the canonical bytes of section i within it.
+func (s *Schema) Section(b []byte, i int) ([]byte, error) {
+	parts, err := s.Split(make([][]byte, 0, 64), b)
+	if err != nil {
+		return nil, err
+	}
+	return parts[i], nil
+}
+
+// Lookup validates b and returns the value at a path such as "Units[17].Pos.X". It returns a [*DecodeError], or an
+// error that wraps [ErrPath].
+func (s *Schema) Lookup(b []byte, path string) (Value, error) {
+	if err := s.Validate(b); err != nil {
+		return Value{}, err
+	}
+	i, at := 0, 0
+	for rest := path; rest != ""; {
+		step, after := cutStep(rest)
+		child, offset, err := s.step(i, b[at:], step)
+		if err != nil {
+			return Value{}, fmt.Errorf("state: path %q at %q: %w", path, rest, err)
+		}
+		i, at, rest = child, at+offset, after
+	}
+	end := at + s.skip(i, b[at:])
+	return Value{Node{s, int32(i)}, path, at, b[at:end:end]}, nil
+}
+
+// cutStep cuts the first field name, without its point, or the first index, with its brackets, off a path.
+func cutStep(path string) (step, rest string) {
+	end := strings.IndexAny(path[1:], ".[") + 1
+	if end == 0 {
+		return path, ""
+	}
+	if path[end] == '.' && end+1 < len(path) && path[end+1] != '[' {
+		return path[:end], path[end+1:]
+	}
+	return path[:end], path[end:]
+}
+
+// step finds the child of node i at the beginning of b, and where it begins.
+func (s *Schema) step(i int, b []byte, step string) (child, offset int, err error) {
+	n := &s.nodes[i]
+	switch n.kind {
+	case Struct:
+		at := 0
+		for _, f := range s.fieldsOf(n) {
+			if s.nodes[f].name == step {
+				return int(f), at, nil
+			}
+			at += s.skip(int(f), b[at:])
+		}
+	case Array, Slice:
+		index, err := strconv.ParseUint(strings.TrimSuffix(strings.TrimPrefix(step, "["), "]"), 10, 32)
+		elems, at := s.elems(i, b)
+		if err == nil && indexStep(int(index)) == step {
+			if index >= uint64(elems) {
+				return 0, 0, fmt.Errorf("%w: index %d, %d elements", ErrPath, index, elems)
+			}
+			return i + 1, at + s.skipElems(i, int(index), b[at:]), nil
+		}
+	}
+	return 0, 0, fmt.Errorf("%w: in a %v", ErrPath, n.kind)
+}
+
+// Leaves validates b and returns its leaves in order.
+func (s *Schema) Leaves(b []byte) (iter.Seq[Value], error) {
+	if err := s.Validate(b); err != nil {
+		return nil, err
+	}
+	return func(yield func(Value) bool) { s.leaves(0, b, 0, "", yield) }, nil
+}
+
+// leaves yields the leaves of node i at b[at:] and returns the offset after it, or -1 if it was told to stop.
+func (s *Schema) leaves(i int, b []byte, at int, path string, yield func(Value) bool) int {
+	n := &s.nodes[i]
+	switch n.kind {
+	case Struct:
+		for _, f := range s.fieldsOf(n) {
+			if at = s.leaves(int(f), b, at, joinPath(path, s.nodes[f].name), yield); at < 0 {
+				return at
+			}
+		}
+		return at
+	case Array, Slice:
+		elems, first := s.elems(i, b[at:])
+		at += first
+		for j := range elems {
+			if at = s.leaves(i+1, b, at, joinPath(path, indexStep(j)), yield); at < 0 {
+				return at
+			}
+		}
+		return at
+	}
+	end := at + s.skip(i, b[at:])
+	if !yield(Value{Node{s, int32(i)}, path, at, b[at:end:end]}) {
+		return -1
+	}
+	return end
+}
