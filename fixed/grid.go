@@ -1,0 +1,107 @@
+package fixed
+
+// Grid finds what is near a position. It is rebuilt from all positions, usually once a tick, by counting sort, and
+// allocates only while it grows. It is a cache: never part of the state.
+//
+//	g.Reset()
+//	for i := range units {
+//		g.Add(uint32(i), units[i].Pos)
+//	}
+//	g.Build()
+//	for b := g.Around(pos, radius); b.Next(); {
+//		for _, id := range b.IDs() {
+//			...
+//		}
+//	}
+//
+// IDs come cell row by cell row, from small Y to great, and within a cell in the order in which they were added.
+// Positions outside of the grid count to the cell at its edge, so nothing is ever missed.
+type Grid struct {
+	origin        Vec2
+	size          Q
+	columns, rows uint32
+
+	starts []uint32 // cell c holds sorted[starts[c]:starts[c+1]]
+	cells  []uint32 // of the added, in the order of adding
+	ids    []uint32
+	sorted []uint32
+}
+
+// NewGrid returns a grid of columns × rows cells of a size, whose lower left corner is origin. A size or number below 1
+// counts as 1.
+func NewGrid(origin Vec2, size Q, columns, rows uint32) *Grid {
+	g := &Grid{origin: origin, size: max(size, 1), columns: max(columns, 1), rows: max(rows, 1)}
+	g.starts = make([]uint32, uint64(g.columns)*uint64(g.rows)+1)
+	return g
+}
+
+// Reset takes everything out.
+func (g *Grid) Reset() { g.cells, g.ids = g.cells[:0], g.ids[:0] }
+
+// Add puts id at a position. What was added is found after the next Build.
+func (g *Grid) Add(id uint32, at Vec2) {
+	g.cells = append(g.cells, g.row(at.Y)*g.columns+g.column(at.X))
+	g.ids = append(g.ids, id)
+}
+
+func (g *Grid) column(x Q) uint32 { return gridIndex(x, g.origin.X, g.size, g.columns) }
+func (g *Grid) row(y Q) uint32    { return gridIndex(y, g.origin.Y, g.size, g.rows) }
+
+// gridIndex returns the index of the cell of a coordinate, limited to 0..n-1.
+func gridIndex(x, origin, size Q, n uint32) uint32 {
+	if x <= origin {
+		return 0
+	}
+	return uint32(min((uint64(x)-uint64(origin))/uint64(size), uint64(n-1)))
+}
+
+// Build sorts what was added into its cells.
+func (g *Grid) Build() {
+	clear(g.starts)
+	for _, c := range g.cells {
+		g.starts[c]++
+	}
+	sum := uint32(0)
+	for c, n := range g.starts {
+		sum += n
+		g.starts[c] = sum
+	}
+	if cap(g.sorted) < len(g.ids) {
+		g.sorted = make([]uint32, len(g.ids), cap(g.ids))
+	}
+	g.sorted = g.sorted[:len(g.ids)]
+	for i := len(g.ids) - 1; i >= 0; i-- { // from the back: each start comes down to the first of its cell
+		c := g.cells[i]
+		g.starts[c]--
+		g.sorted[g.starts[c]] = g.ids[i]
+	}
+}
+
+// Box is a rectangle of cells that [Grid.Around] found, read row by row.
+type Box struct {
+	g                *Grid
+	left, right      uint32 // columns, inclusive
+	row, next, above uint32
+}
+
+// Around returns the cells that a square of ±radius around a position touches: all that is within radius is in them.
+func (g *Grid) Around(at Vec2, radius Q) Box {
+	return Box{
+		g:    g,
+		left: g.column(at.X.Sub(radius)), right: g.column(at.X.Add(radius)),
+		next: g.row(at.Y.Sub(radius)), above: g.row(at.Y.Add(radius)) + 1,
+	}
+}
+
+// Next goes to the next row of the box and tells whether there is one.
+func (b *Box) Next() bool {
+	b.row = b.next
+	b.next++
+	return b.row < b.above
+}
+
+// IDs returns what is in the row, valid until the next Build.
+func (b *Box) IDs() []uint32 {
+	first := b.row * b.g.columns
+	return b.g.sorted[b.g.starts[first+b.left]:b.g.starts[first+b.right+1]]
+}

@@ -1,0 +1,101 @@
+package fixed
+
+import "math/bits"
+
+// ISqrt64 returns the greatest integer whose square is ≤ x.
+func ISqrt64(x uint64) uint64 {
+	r := rootSeed(0, x)
+	// The seed is off by at most one, and its square may wrap only for r = 2^32.
+	if r > 1<<32-1 {
+		r = 1<<32 - 1
+	}
+	if r*r > x {
+		return r - 1
+	}
+	if x-r*r > 2*r {
+		return r + 1
+	}
+	return r
+}
+
+// ISqrt128 returns the greatest integer whose square is ≤ hi·2^64 + lo.
+func ISqrt128(hi, lo uint64) uint64 {
+	if hi == 0 {
+		return ISqrt64(lo)
+	}
+	r := rootSeed(hi, lo)
+	if r <= hi { // only above (2^64 - 2^12)^2, where the quotient below would not fit
+		r = 1<<64 - 1
+	}
+	if r <= hi {
+		return r
+	}
+	// One Newton step squares the relative error of 2^-50: it leaves less than one, from above.
+	q, _ := bits.Div64(hi, lo, r)
+	s, carry := bits.Add64(r, q, 0)
+	r = s>>1 | carry<<63
+	for {
+		h, l := bits.Mul64(r, r)
+		l, borrow := bits.Sub64(lo, l, 0)
+		h, borrow = bits.Sub64(hi, h, borrow)
+		if borrow != 0 {
+			r--
+			continue
+		}
+		if h < r>>63 || h == r>>63 && l <= r<<1 { // the rest is ≤ 2r
+			return r
+		}
+		r++
+	}
+}
+
+// Sqrt returns the root of x rounded to nearest; a negative x gives 0.
+func (x Q) Sqrt() Q {
+	if x <= 0 {
+		return 0
+	}
+	r := rootSeed(uint64(x)>>32, uint64(x)<<32)
+	// With the seed off by at most one, the rest fits into 64 bits even though the squares do not.
+	rest := int64(uint64(x)<<32 - r*r)
+	if rest > int64(r) {
+		r++
+	} else if rest <= -int64(r) {
+		r--
+	}
+	return Q(r)
+}
+
+// Hypot returns the root of x²+y² rounded to nearest, saturating; it never overflows on the way.
+func Hypot(x, y Q) Q {
+	return signed(hypot(magnitude(int64(x)), magnitude(int64(y))), false)
+}
+
+// hypot returns the root of x²+y² rounded to nearest, for x and y ≤ 2^63.
+func hypot(x, y uint64) uint64 {
+	hi, lo := bits.Mul64(x, x)
+	h, l := bits.Mul64(y, y)
+	lo, carry := bits.Add64(lo, l, 0)
+	hi += h + carry
+	r := ISqrt128(hi, lo)
+	h, l = bits.Mul64(r, r)
+	l, borrow := bits.Sub64(lo, l, 0)
+	if h+borrow != hi || l > r { // the rest is more than r
+		r++
+	}
+	return r
+}
+
+// FloorDiv returns a/b rounded towards minus infinity; division by zero is 0.
+func FloorDiv(a, b int64) int64 {
+	if b == 0 {
+		return 0
+	}
+	q := a / b
+	if a%b != 0 && a^b < 0 {
+		q--
+	}
+	return q
+}
+
+// Cell returns the index of the grid cell of a size that holds pos: floor(pos/size), also for negative positions.
+func Cell(pos, size Q) int64 { return FloorDiv(int64(pos), int64(size)) }

@@ -1,0 +1,204 @@
+package fixed
+
+import "math/bits"
+
+// Vec2 is a point or a way in the plane: X to the right, Y up, turns counter-clockwise.
+type Vec2 struct{ X, Y Q }
+
+// Polar returns the vector of a direction and a length.
+func Polar(t Turn, length Q) Vec2 {
+	s, c := t.SinCos()
+	return Vec2{c.Mul(length), s.Mul(length)}
+}
+
+// Add returns v+o, saturating.
+func (v Vec2) Add(o Vec2) Vec2 { return Vec2{v.X.Add(o.X), v.Y.Add(o.Y)} }
+
+// Sub returns v-o, saturating.
+func (v Vec2) Sub(o Vec2) Vec2 { return Vec2{v.X.Sub(o.X), v.Y.Sub(o.Y)} }
+
+// Scale returns v·k, each component as by Mul.
+func (v Vec2) Scale(k Q) Vec2 { return Vec2{v.X.Mul(k), v.Y.Mul(k)} }
+
+// Dot returns X·X + Y·Y of v and o, saturating, with one rounding at the end.
+func (v Vec2) Dot(o Vec2) Q { return sumProducts(v.X, o.X, v.Y, o.Y) }
+
+// Cross returns X·Y - Y·X of v and o, saturating, with one rounding at the end. It is positive where o lies to the left of v.
+func (v Vec2) Cross(o Vec2) Q {
+	if v.Y == MinQ { // -v.Y would wrap
+		return -sumProducts(o.X, v.Y, -v.X, o.Y)
+	}
+	return sumProducts(v.X, o.Y, -v.Y, o.X)
+}
+
+// sumProducts returns a·b + c·d with one rounding.
+func sumProducts(a, b, c, d Q) Q {
+	h1, l1 := bits.Mul64(uint64(a), uint64(b))
+	h1 -= uint64(a>>63)&uint64(b) + uint64(b>>63)&uint64(a)
+	h2, l2 := bits.Mul64(uint64(c), uint64(d))
+	h2 -= uint64(c>>63)&uint64(d) + uint64(d>>63)&uint64(c)
+	lo, carry := bits.Add64(l1, l2, 0)
+	// Halving the high words first keeps the sum of two 2^126 from wrapping.
+	top := int64(h1)>>1 + int64(h2)>>1
+	hi := h1 + h2 + carry
+	if top >= 1<<60 {
+		return MaxQ
+	}
+	if top < -1<<60 {
+		return MinQ
+	}
+	lo, carry = bits.Add64(lo, 1<<31-1+lo>>32&1, 0)
+	hi += carry
+	if int64(hi) != int64(int32(hi)) {
+		return saturate(int64(hi) < 0)
+	}
+	return Q(hi<<32 | lo>>32)
+}
+
+// DotSign returns the exact sign of the dot product: -1, 0 or 1.
+func (v Vec2) DotSign(o Vec2) int {
+	return compareProducts(
+		magnitude(int64(v.X)), magnitude(int64(o.X)), v.X^o.X < 0,
+		magnitude(int64(v.Y)), magnitude(int64(o.Y)), v.Y^o.Y >= 0)
+}
+
+// CrossSign returns the exact sign of the cross product: 1 where o lies to the left of v, -1 to the right, 0 on its line.
+func (v Vec2) CrossSign(o Vec2) int {
+	return compareProducts(
+		magnitude(int64(v.X)), magnitude(int64(o.Y)), v.X^o.Y < 0,
+		magnitude(int64(v.Y)), magnitude(int64(o.X)), v.Y^o.X < 0)
+}
+
+// Orient2D returns 1 where a, b, c turn left, -1 where they turn right, 0 where they are on one line; exact for all points.
+func Orient2D(a, b, c Vec2) int {
+	return compareProducts(
+		distance(a.X, b.X), distance(a.Y, c.Y), (b.X < a.X) != (c.Y < a.Y),
+		distance(a.Y, b.Y), distance(a.X, c.X), (b.Y < a.Y) != (c.X < a.X))
+}
+
+// distance returns |a-b|, which always fits.
+func distance(a, b Q) uint64 {
+	if a < b {
+		return uint64(b) - uint64(a)
+	}
+	return uint64(a) - uint64(b)
+}
+
+// compareProducts returns the sign of ±a·b - ±c·d, given magnitudes and whether each product is negative.
+func compareProducts(a, b uint64, abNegative bool, c, d uint64, cdNegative bool) int {
+	h1, l1 := bits.Mul64(a, b)
+	h2, l2 := bits.Mul64(c, d)
+	switch {
+	case h1|l1 == 0 && h2|l2 == 0:
+		return 0
+	case abNegative != cdNegative:
+		// One side may be zero, then its sign means nothing; but the other is not, and its sign decides alike.
+		if h1|l1 == 0 && !cdNegative || h1|l1 != 0 && abNegative {
+			return -1
+		}
+		return 1
+	case h1 == h2 && l1 == l2:
+		return 0
+	case (h1 < h2 || h1 == h2 && l1 < l2) != abNegative:
+		return -1
+	}
+	return 1
+}
+
+// Len returns the length of v rounded to nearest, saturating.
+func (v Vec2) Len() Q { return Hypot(v.X, v.Y) }
+
+// squares returns x²+y² as a 129-bit integer.
+func squares(x, y uint64) (top, hi, lo uint64) {
+	h1, l1 := bits.Mul64(x, x)
+	h2, l2 := bits.Mul64(y, y)
+	lo, carry := bits.Add64(l1, l2, 0)
+	hi, top = bits.Add64(h1, h2, carry)
+	return top, hi, lo
+}
+
+// InRange tells whether o is at most r away from v, exactly, for any positions; a negative r reaches nothing.
+func (v Vec2) InRange(o Vec2, r Q) bool {
+	if r < 0 {
+		return false
+	}
+	top, hi, lo := squares(distance(v.X, o.X), distance(v.Y, o.Y))
+	h, l := bits.Mul64(uint64(r), uint64(r))
+	return top == 0 && (hi < h || hi == h && lo <= l)
+}
+
+// CompareDistance returns -1 where a is nearer to v than b is, 1 where b is nearer, 0 where both are equally far; exact.
+func (v Vec2) CompareDistance(a, b Vec2) int {
+	t1, h1, l1 := squares(distance(v.X, a.X), distance(v.Y, a.Y))
+	t2, h2, l2 := squares(distance(v.X, b.X), distance(v.Y, b.Y))
+	switch {
+	case t1 == t2 && h1 == h2 && l1 == l2:
+		return 0
+	case t1 < t2 || t1 == t2 && (h1 < h2 || h1 == h2 && l1 < l2):
+		return -1
+	}
+	return 1
+}
+
+// Normalize returns the vector of length 1 in the direction of v; that of the zero vector is zero.
+func (v Vec2) Normalize() Vec2 {
+	return v.withLength(One)
+}
+
+// withLength returns the vector of length n ≥ 0 in the direction of v.
+func (v Vec2) withLength(n Q) Vec2 {
+	x, y := magnitude(int64(v.X)), magnitude(int64(v.Y))
+	if x|y == 0 {
+		return Vec2{}
+	}
+	// Short vectors are made longer first, so that rounding the length does not matter.
+	shift := bits.LeadingZeros64(x|y) - 1
+	if shift < 0 {
+		x, y, shift = x>>1, y>>1, 0
+	}
+	x, y = x<<shift, y<<shift
+	l := hypot(x, y)
+	return Vec2{scaleTo(x, uint64(n), l, v.X < 0), scaleTo(y, uint64(n), l, v.Y < 0)}
+}
+
+// scaleTo returns ±x·n/l rounded to nearest.
+func scaleTo(x, n, l uint64, negative bool) Q {
+	hi, lo := bits.Mul64(x, n)
+	q, r := bits.Div64(hi, lo, l)
+	if r > l-r {
+		q++
+	}
+	return signed(q, negative)
+}
+
+// Rotate returns v turned by t.
+func (v Vec2) Rotate(t Turn) Vec2 {
+	s, c := t.SinCos()
+	return Vec2{sumProducts(v.X, c, v.Y, -s), sumProducts(v.X, s, v.Y, c)}
+}
+
+// MoveToward returns v moved towards target by at most step, and target itself where it is within step.
+func (v Vec2) MoveToward(target Vec2, step Q) Vec2 {
+	if step <= 0 {
+		return v
+	}
+	if v.InRange(target, step) {
+		return target
+	}
+	return v.Add(target.Sub(v).withLength(step))
+}
+
+// ClampLen returns v, shortened to limit where it is longer.
+func (v Vec2) ClampLen(limit Q) Vec2 {
+	limit = max(limit, 0)
+	if (Vec2{}).InRange(v, limit) {
+		return v
+	}
+	return v.withLength(limit)
+}
+
+// Lerp returns v + (o-v)·t, each component as by [Lerp].
+func (v Vec2) Lerp(o Vec2, t Q) Vec2 { return Vec2{Lerp(v.X, o.X, t), Lerp(v.Y, o.Y, t)} }
+
+// Heading returns the direction of v; that of the zero vector is 0.
+func (v Vec2) Heading() Turn { return Atan2(v.Y, v.X) }

@@ -1,0 +1,21 @@
+package fixed
+
+// Vec3 is a point or a way in space, for what flies; Z is up.
+type Vec3 struct{ X, Y, Z Q }
+
+// Add returns v+o, saturating.
+func (v Vec3) Add(o Vec3) Vec3 { return Vec3{v.X.Add(o.X), v.Y.Add(o.Y), v.Z.Add(o.Z)} }
+
+// Sub returns v-o, saturating.
+func (v Vec3) Sub(o Vec3) Vec3 { return Vec3{v.X.Sub(o.X), v.Y.Sub(o.Y), v.Z.Sub(o.Z)} }
+
+// Scale returns v·k, each component as by Mul.
+func (v Vec3) Scale(k Q) Vec3 { return Vec3{v.X.Mul(k), v.Y.Mul(k), v.Z.Mul(k)} }
+
+// XY returns v without its height.
+func (v Vec3) XY() Vec2 { return Vec2{v.X, v.Y} }
+
+// Lerp returns v + (o-v)·t, each component as by [Lerp].
+func (v Vec3) Lerp(o Vec3, t Q) Vec3 {
+	return Vec3{Lerp(v.X, o.X, t), Lerp(v.Y, o.Y, t), Lerp(v.Z, o.Z, t)}
+}
