@@ -1,0 +1,20 @@
+// Package pack reads and writes the MessagePack that Samestep uses on the wire
+// and on disk: integers, booleans, strings, byte strings and arrays, each in
+// its one smallest form.
+//
+// The bytes may come from an attacker. So a [Reader] never decodes into an
+// untyped value and never skips one; it compares every length with the bytes
+// that are left before it returns it, checks every number against the range
+// the caller states, and refuses each encoding that a [Writer] would not have
+// written. What was accepted is therefore written back the same.
+//
+//	var w pack.Writer
+//	b := w.Append(nil, func(w *pack.Writer) { w.Array(2); w.Uint(3); w.String("hi") })
+//
+//	var r pack.Reader
+//	r.Reset(b)
+//	r.Array(2, 2)
+//	n := r.Uint(255)
+//	s := r.String(16)
+//	err := r.End()
+package pack

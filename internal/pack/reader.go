@@ -1,0 +1,288 @@
+package pack
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"unicode/utf8"
+
+	"github.com/vmihailenco/msgpack/v5"
+	"github.com/vmihailenco/msgpack/v5/msgpcode"
+)
+
+// ErrMalformed is wrapped by every error of a [Reader], except where the bytes
+// end too early: that is [io.ErrUnexpectedEOF].
+var ErrMalformed = errors.New("malformed MessagePack")
+
+// A Reader reads the values that a [Writer] wrote. Its first error stays: from
+// then on every method returns zero. The zero Reader reads nothing; give it
+// bytes with [Reader.Reset]. It is not safe for concurrent use.
+type Reader struct {
+	b   []byte
+	src bytes.Reader
+	dec *msgpack.Decoder
+	err error
+}
+
+// Reset makes the Reader read b from its beginning. What it returns later may
+// point into b.
+func (r *Reader) Reset(b []byte) {
+	r.b, r.err = b, nil
+	r.src.Reset(b)
+	if r.dec == nil {
+		r.dec = msgpack.NewDecoder(&r.src)
+	}
+}
+
+// Err returns the first error, or nil.
+func (r *Reader) Err() error { return r.err }
+
+// Offset returns how many bytes have been read.
+func (r *Reader) Offset() int { return len(r.b) - r.src.Len() }
+
+// Left returns how many bytes have not been read.
+func (r *Reader) Left() int { return r.src.Len() }
+
+// End returns the first error; it is one, too, if bytes are left.
+func (r *Reader) End() error {
+	if r.err == nil && r.Left() > 0 {
+		r.Fail("%d bytes left over", r.Left())
+	}
+	return r.err
+}
+
+// Fail makes the formatted text, with the offset, the Reader's error unless it
+// has one already. Callers use it for what is well-formed but not allowed.
+func (r *Reader) Fail(format string, args ...any) {
+	if r.err == nil {
+		r.err = fmt.Errorf("%w at byte %d: %s", ErrMalformed, r.Offset(), fmt.Sprintf(format, args...))
+	}
+}
+
+// code returns the byte that says what the next value is.
+func (r *Reader) code() (byte, bool) {
+	if r.err == nil && r.Left() == 0 {
+		r.err = io.ErrUnexpectedEOF
+	}
+	if r.err != nil {
+		return 0, false
+	}
+	return r.b[r.Offset()], true
+}
+
+// Uint reads a number from 0 to max.
+func (r *Reader) Uint(max uint64) uint64 {
+	c, ok := r.code()
+	if !ok {
+		return 0
+	}
+	if !isFixedUint(c) && (c < msgpcode.Uint8 || c > msgpcode.Uint64) {
+		r.Fail("got code %#02x, want an unsigned number", c)
+		return 0
+	}
+	from := r.Offset()
+	v, err := r.dec.DecodeUint64()
+	if r.decoded(err, from, uintSize(v)); r.err == nil && v > max {
+		r.Fail("got %d, want at most %d", v, max)
+	}
+	if r.err != nil {
+		return 0
+	}
+	return v
+}
+
+// Int reads a number from min to max.
+func (r *Reader) Int(min, max int64) int64 {
+	c, ok := r.code()
+	if !ok {
+		return 0
+	}
+	negative := c >= msgpcode.NegFixedNumLow || c >= msgpcode.Int8 && c <= msgpcode.Int64
+	if !negative && !isFixedUint(c) && (c < msgpcode.Uint8 || c > msgpcode.Uint64) {
+		r.Fail("got code %#02x, want a number", c)
+		return 0
+	}
+	from := r.Offset()
+	v, err := r.dec.DecodeInt64()
+	if r.decoded(err, from, intSize(v)); r.err == nil && negative != (v < 0) {
+		r.Fail("got code %#02x for %d, want the smallest form", c, v)
+	}
+	if r.err == nil && (v < min || v > max) {
+		r.Fail("got %d, want %d to %d", v, min, max)
+	}
+	if r.err != nil {
+		return 0
+	}
+	return v
+}
+
+// Bool reads a truth value.
+func (r *Reader) Bool() bool {
+	c, ok := r.code()
+	if !ok {
+		return false
+	}
+	if c != msgpcode.True && c != msgpcode.False {
+		r.Fail("got code %#02x, want true or false", c)
+		return false
+	}
+	v, err := r.dec.DecodeBool()
+	r.decoded(err, r.Offset()-1, 1)
+	return v
+}
+
+// Array reads the beginning of an array of min to max values and returns how
+// many follow. It is never more than there are bytes left.
+func (r *Reader) Array(min, max int) int {
+	c, ok := r.code()
+	if !ok {
+		return 0
+	}
+	if !msgpcode.IsFixedArray(c) && c != msgpcode.Array16 && c != msgpcode.Array32 {
+		r.Fail("got code %#02x, want an array", c)
+		return 0
+	}
+	from := r.Offset()
+	n, err := r.dec.DecodeArrayLen()
+	r.decoded(err, from, arraySize(n))
+	r.bound(n, min, max, "values")
+	if r.err != nil {
+		return 0
+	}
+	return n
+}
+
+// Binary reads a byte string of at most max bytes. It is a part of what the
+// Reader reads from, not a copy.
+func (r *Reader) Binary(max int) []byte {
+	c, ok := r.code()
+	if !ok {
+		return nil
+	}
+	if c != msgpcode.Bin8 && c != msgpcode.Bin16 && c != msgpcode.Bin32 {
+		r.Fail("got code %#02x, want a byte string", c)
+		return nil
+	}
+	return r.take(max, binarySize)
+}
+
+// String reads a string of at most max bytes of UTF-8.
+func (r *Reader) String(max int) string {
+	c, ok := r.code()
+	if !ok {
+		return ""
+	}
+	if !msgpcode.IsFixedString(c) && c != msgpcode.Str8 && c != msgpcode.Str16 && c != msgpcode.Str32 {
+		r.Fail("got code %#02x, want a string", c)
+		return ""
+	}
+	p := r.take(max, stringSize)
+	if !utf8.Valid(p) {
+		r.Fail("got a string that is not UTF-8")
+		return ""
+	}
+	return string(p)
+}
+
+// take reads a length, whose smallest form has header(length) bytes, and then
+// that many bytes.
+func (r *Reader) take(max int, header func(int) int) []byte {
+	from := r.Offset()
+	n, err := r.dec.DecodeBytesLen()
+	r.decoded(err, from, header(n))
+	r.bound(n, 0, max, "bytes")
+	if r.err != nil {
+		return nil
+	}
+	at := r.Offset()
+	r.src.Reset(r.b[at+n:])
+	return r.b[at : at+n : at+n]
+}
+
+// decoded turns the library's error into the Reader's, and checks that the
+// value that began at from was written in its smallest form, of size bytes.
+func (r *Reader) decoded(err error, from, size int) {
+	switch got := r.Offset() - from; {
+	case r.err != nil:
+	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+		r.err = io.ErrUnexpectedEOF
+	case err != nil:
+		r.Fail("%v", err)
+	case got != size:
+		r.Fail("got a value in %d bytes, want the smallest form in %d", got, size)
+	}
+}
+
+// bound checks a count against what the caller allows and what is left. A
+// count beyond 2^31 is negative where an int has 32 bits.
+func (r *Reader) bound(n, min, max int, what string) {
+	switch {
+	case r.err != nil:
+	case n < min || n > max:
+		r.Fail("got %d %s, want %d to %d", uint32(n), what, min, max)
+	case n > r.Left():
+		r.err = io.ErrUnexpectedEOF
+	}
+}
+
+func isFixedUint(c byte) bool { return c <= msgpcode.PosFixedNumHigh }
+
+// The sizes in bytes of the smallest forms, from the MessagePack specification.
+
+func uintSize(v uint64) int {
+	switch {
+	case v < 1<<7:
+		return 1
+	case v < 1<<8:
+		return 2
+	case v < 1<<16:
+		return 3
+	case v < 1<<32:
+		return 5
+	}
+	return 9
+}
+
+func intSize(v int64) int {
+	switch {
+	case v >= 0:
+		return uintSize(uint64(v))
+	case v >= -1<<5:
+		return 1
+	case v >= -1<<7:
+		return 2
+	case v >= -1<<15:
+		return 3
+	case v >= -1<<31:
+		return 5
+	}
+	return 9
+}
+
+func arraySize(n int) int {
+	switch {
+	case uint32(n) < 1<<4:
+		return 1
+	case uint32(n) < 1<<16:
+		return 3
+	}
+	return 5
+}
+
+func binarySize(n int) int {
+	switch {
+	case uint32(n) < 1<<8:
+		return 2
+	case uint32(n) < 1<<16:
+		return 3
+	}
+	return 5
+}
+
+func stringSize(n int) int {
+	if uint32(n) < 1<<5 {
+		return 1
+	}
+	return binarySize(n)
+}
