@@ -1,6 +1,11 @@
 package lockstep
 
-import "reflect"
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/seed-49bee653/samestep/state"
+)
 
 // A CommandType is a registered kind of command: its number in the log, its
 // name for people, and the Go type of its payload. Make one with [Type].
@@ -9,10 +14,80 @@ type CommandType struct {
 	Name string
 
 	payload reflect.Type
+	compile func() (*state.Schema, func() pool, error)
 }
 
 // Type registers M, plain data as package state describes it, as the payload
 // of commands of a kind.
 func Type[M any](kind Kind, name string) CommandType {
-	return CommandType{Kind: kind, Name: name, payload: reflect.TypeFor[M]()}
+	return CommandType{kind, name, reflect.TypeFor[M](), func() (*state.Schema, func() pool, error) {
+		codec, err := state.Compile[M]()
+		if err != nil {
+			return nil, nil, err
+		}
+		return codec.Schema(), func() pool { return &poolOf[M]{codec: codec} }, nil
+	}}
 }
+
+// A kindEntry is a compiled CommandType.
+type kindEntry struct {
+	CommandType
+	schema  *state.Schema
+	newPool func() pool
+}
+
+// compileKinds returns the entries of types by kind and by Go type. A Go type
+// registered for several kinds is found by the first of them.
+func compileKinds(types []CommandType) (map[Kind]*kindEntry, map[reflect.Type]*kindEntry, error) {
+	byKind := make(map[Kind]*kindEntry, len(types)) // only looked up, never ranged over
+	byType := make(map[reflect.Type]*kindEntry, len(types))
+	for _, t := range types {
+		schema, newPool, err := t.compile()
+		if err != nil {
+			return nil, nil, fmt.Errorf("lockstep: command %d (%s): %w", t.Kind, t.Name, err)
+		}
+		if other := byKind[t.Kind]; other != nil {
+			return nil, nil, fmt.Errorf("lockstep: command kind %d is both %s and %s", t.Kind, other.Name, t.Name)
+		}
+		if t.Name == "" || len(t.Name) > maxName {
+			return nil, nil, fmt.Errorf("lockstep: command kind %d: got a name of %d bytes, want 1 to %d", t.Kind, len(t.Name), maxName)
+		}
+		e := &kindEntry{t, schema, newPool}
+		byKind[t.Kind] = e
+		if byType[t.payload] == nil {
+			byType[t.payload] = e
+		}
+	}
+	return byKind, byType, nil
+}
+
+// A pool makes values of one payload type and uses them again.
+type pool interface {
+	// decode returns a pointer to the value of canonical bytes, valid until reset.
+	decode(canonical []byte) (any, error)
+	// append appends the canonical bytes of a value given by pointer.
+	append(dst []byte, value any) []byte
+	reset()
+}
+
+type poolOf[M any] struct {
+	codec *state.Codec[M]
+	items []*M
+	used  int
+}
+
+func (p *poolOf[M]) decode(canonical []byte) (any, error) {
+	if p.used == len(p.items) {
+		p.items = append(p.items, new(M))
+	}
+	m := p.items[p.used]
+	if err := p.codec.Decode(canonical, m); err != nil {
+		return nil, err
+	}
+	p.used++
+	return m, nil
+}
+
+func (p *poolOf[M]) append(dst []byte, value any) []byte { return p.codec.Append(dst, value.(*M)) }
+
+func (p *poolOf[M]) reset() { p.used = 0 }

@@ -35,13 +35,3 @@ type Rules[S, C any] struct {
 	// Describe puts a command into words, for people. Nil prints the fields.
 	Describe func(command *Command) string
 }
-
-// Settings are the engine's own parameters of a match. They are written into
-// the log, and every machine takes them from there.
-type Settings struct {
-	Seed          uint64 // for the game's randomness
-	Players       uint8  // seats, 1 to MaxPlayers
-	TickRate      uint16 // ticks per second when played live
-	CheckEvery    uint16 // ticks from one checksum to the next
-	KeyframeEvery uint32 // ticks from one keyframe to the next; 0: only tick 0 has one
-}

@@ -1,5 +1,7 @@
 package lockstep
 
+import "reflect"
+
 // The commands of [System]. They reach Step like any other command, as
 // pointers to these types; a game that has no use for one ignores it.
 type (
@@ -28,3 +30,34 @@ type (
 	// InputDelaySet: from here on a command runs Ticks after it is received.
 	InputDelaySet struct{ Ticks uint16 }
 )
+
+// Kinds of the commands of System. They are numbered apart from the game's.
+const (
+	kindJoined Kind = 1 + iota
+	kindLeft
+	kindLost
+	kindTakenOver
+	kindPaused
+	kindResumed
+	kindSpeedSet
+	kindInputDelaySet
+)
+
+var systemKinds, systemTypes = mustCompileKinds(
+	Type[Joined](kindJoined, "joined"),
+	Type[Left](kindLeft, "left"),
+	Type[Lost](kindLost, "lost"),
+	Type[TakenOver](kindTakenOver, "taken over"),
+	Type[Paused](kindPaused, "paused"),
+	Type[Resumed](kindResumed, "resumed"),
+	Type[SpeedSet](kindSpeedSet, "speed set"),
+	Type[InputDelaySet](kindInputDelaySet, "input delay set"),
+)
+
+func mustCompileKinds(types ...CommandType) (map[Kind]*kindEntry, map[reflect.Type]*kindEntry) {
+	byKind, byType, err := compileKinds(types)
+	if err != nil {
+		panic(err) // the types stand above
+	}
+	return byKind, byType
+}

@@ -1,0 +1,72 @@
+package lockstep
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/seed-49bee653/samestep/checksum"
+)
+
+// A DesyncReport tells who computed which checksum of one tick.
+type DesyncReport struct {
+	Tick    Tick   // the checked tick
+	Player  Player // whose checksum differs; unset on a tie
+	Tie     bool   // no referee, and no checksum that most players have
+	Agreed  Tick   // the last checked tick at which Player agreed; 0 if none
+	Section string // the first section that differs; empty if it is not known
+	Groups  []Group
+}
+
+// A Group are those who reported the same checksum of a tick so far.
+type Group struct {
+	Root    uint64
+	Referee bool
+	Players []Player
+}
+
+func (r *DesyncReport) String() string {
+	if r.Tie {
+		return fmt.Sprintf("desync at tick %d: %d groups, no verdict", r.Tick, len(r.Groups))
+	}
+	s := fmt.Sprintf("desync at tick %d: player %d differs", r.Tick, r.Player)
+	if r.Section != "" {
+		s += " in " + r.Section
+	}
+	return s + fmt.Sprintf(", last agreed at tick %d", r.Agreed)
+}
+
+// announce reports that p differs from the agreed checksum of a check.
+func (c *Coordinator) announce(k *check, p Player, sum *checksum.Sum) {
+	if c.options.Desync == nil {
+		return
+	}
+	r := &DesyncReport{Tick: k.tick, Player: p, Agreed: c.checks.good[p], Groups: c.groups(k)}
+	if c.referee != nil && sum != nil {
+		if own, ok := c.referee.Sum(k.tick); ok {
+			r.Section = c.game.firstSection(sum, own)
+		}
+	}
+	c.options.Desync(r)
+}
+
+// groups returns who reported what on a check so far, the largest group first.
+func (c *Coordinator) groups(k *check) []Group {
+	var groups []Group
+	if k.agreed && c.referee != nil {
+		groups = append(groups, Group{Root: k.root, Referee: true})
+	}
+	for p := range k.reported {
+		if !k.reported[p] {
+			continue
+		}
+		i := slices.IndexFunc(groups, func(g Group) bool { return g.Root == k.roots[p] })
+		if i < 0 {
+			i = len(groups)
+			groups = append(groups, Group{Root: k.roots[p]})
+		}
+		groups[i].Players = append(groups[i].Players, Player(p))
+	}
+	slices.SortStableFunc(groups, func(a, b Group) int { return cmp.Compare(len(b.Players), len(a.Players)) })
+	return groups
+}

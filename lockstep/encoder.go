@@ -1,0 +1,149 @@
+package lockstep
+
+import (
+	"fmt"
+
+	"github.com/seed-49bee653/samestep/internal/pack"
+)
+
+// An Encoder writes the records of one log as bytes, in order. Each method
+// returns one record; the bytes are valid until the next call. Records given
+// out of place are a bug of the caller and panic.
+type Encoder struct {
+	stream
+	w    pack.Writer
+	buf  []byte
+	note []byte
+}
+
+// begin starts a record of n values, its kind included.
+func (e *Encoder) begin(kind RecordKind, n int) {
+	if err := e.place(kind); err != nil {
+		panic("lockstep: Encoder: " + err.Error()) // the order of calls is the caller's
+	}
+	e.w.Begin(e.buf[:0])
+	e.w.Array(n)
+	e.w.Uint(uint64(kind))
+}
+
+// end returns the record begun last.
+func (e *Encoder) end() []byte {
+	e.buf = e.w.Bytes()
+	return e.buf
+}
+
+// Header encodes the first record.
+func (e *Encoder) Header(h *Header) []byte {
+	e.begin(RecordHeader, 12)
+	e.w.Uint(uint64(h.Protocol))
+	e.w.String(h.Engine)
+	e.w.String(h.Game)
+	e.w.String(h.Build)
+	e.w.Binary(h.Match[:])
+	e.w.String(h.Platform)
+	e.w.Array(5)
+	e.w.Uint(h.Settings.Seed)
+	e.w.Uint(uint64(h.Settings.Players))
+	e.w.Uint(uint64(h.Settings.TickRate))
+	e.w.Uint(uint64(h.Settings.CheckEvery))
+	e.w.Uint(uint64(h.Settings.KeyframeEvery))
+	e.w.Binary(h.Config)
+	e.w.Binary(h.ConfigSchema)
+	e.w.Binary(h.StateSchema)
+	e.w.Array(3 * len(h.Commands))
+	for _, c := range h.Commands {
+		e.w.Uint(uint64(c.Kind))
+		e.w.String(c.Name)
+		e.w.Binary(c.Schema)
+	}
+	return e.end()
+}
+
+// Keyframe encodes the state after tick t and the last sequences up to there
+// (see [Encoder.AppendLast]). The first keyframe begins the stream of frames at
+// t; for a later one t is not after the last frame.
+func (e *Encoder) Keyframe(t Tick, root uint64, last []LastSequence, state []byte) []byte {
+	first := e.stage == beforeKeyframe
+	e.begin(RecordKeyframe, 5)
+	if first {
+		e.stream.begin(t, last)
+	}
+	e.w.Uint(uint64(t))
+	e.w.Uint(root)
+	e.w.Array(2 * len(last))
+	for _, l := range last {
+		e.w.Uint(uint64(l.Player))
+		e.w.Uint(uint64(l.Sequence))
+	}
+	e.w.Binary(state)
+	return e.end()
+}
+
+// Frame encodes the next tick. A frame without commands becomes an empty run
+// of one tick. Commands must be in canonical order.
+func (e *Encoder) Frame(f *Frame) []byte {
+	if f.Tick != e.tick+1 {
+		panic(fmt.Sprintf("lockstep: Encoder: frame %d after tick %d", f.Tick, e.tick)) // frames are sealed in order
+	}
+	if len(f.Commands) == 0 {
+		return e.Empty(1)
+	}
+	e.begin(RecordFrame, 1+4*len(f.Commands))
+	e.tick = f.Tick
+	for i := range f.Commands {
+		c := &f.Commands[i]
+		e.w.Uint(uint64(c.Player))
+		e.w.Uint(uint64(c.Sequence - e.stream.last[c.Player]))
+		e.w.Uint(uint64(c.Kind))
+		e.w.Binary(c.Payload)
+		e.stream.last[c.Player] = c.Sequence
+	}
+	return e.end()
+}
+
+// Empty encodes a run of n ticks without commands, 1 to [MaxEmptyRun].
+func (e *Encoder) Empty(n uint32) []byte {
+	e.begin(RecordEmpty, 2)
+	if err := e.advance(n); err != nil || n == 0 || n > MaxEmptyRun {
+		panic(fmt.Sprintf("lockstep: Encoder: empty run of %d ticks after tick %d", n, e.tick)) // the caller counts the run
+	}
+	e.w.Uint(uint64(n))
+	return e.end()
+}
+
+// Checksum encodes the agreed checksum of the state after tick t.
+func (e *Encoder) Checksum(t Tick, root uint64) []byte {
+	e.begin(RecordChecksum, 3)
+	e.w.Uint(uint64(e.tick - t))
+	e.w.Uint(root)
+	return e.end()
+}
+
+// Dissent encodes the checksum of p where it differs from the agreed one.
+func (e *Encoder) Dissent(t Tick, p Player, root uint64) []byte {
+	e.begin(RecordDissent, 4)
+	e.w.Uint(uint64(e.tick - t))
+	e.w.Uint(uint64(p))
+	e.w.Uint(root)
+	return e.end()
+}
+
+// Note encodes text that concerns people only, at most [MaxNote] bytes of it.
+func (e *Encoder) Note(p Player, topic, text string) []byte {
+	e.w.Begin(e.note[:0])
+	e.w.Array(3)
+	e.w.Uint(uint64(p))
+	e.w.String(clip(topic, maxName))
+	e.w.String(clip(text, MaxNote))
+	e.note = e.w.Bytes()
+	e.begin(RecordNote, 2)
+	e.w.Binary(e.note)
+	return e.end()
+}
+
+// End encodes the last record: why the match is over, in words.
+func (e *Encoder) End(reason string) []byte {
+	e.begin(RecordEnd, 2)
+	e.w.String(clip(reason, MaxNote))
+	return e.end()
+}

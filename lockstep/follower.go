@@ -1,0 +1,214 @@
+package lockstep
+
+import (
+	"fmt"
+
+	"github.com/seed-49bee653/samestep/checksum"
+)
+
+// FollowerOptions say what a Follower keeps and who observes it.
+type FollowerOptions struct {
+	History HistoryOptions
+
+	// Observer is called with every event of each tick; nil for nobody.
+	Observer func(Tick, any)
+}
+
+// A DesyncError tells that a state is not the one that the log was made with.
+// The Follower can go on, to see whether it heals.
+type DesyncError struct {
+	Tick     Tick
+	Got      uint64 // our root
+	Want     uint64 // the log's
+	Keyframe bool   // Want is that of a keyframe, not of a checksum record
+}
+
+func (e *DesyncError) Error() string {
+	return fmt.Sprintf("lockstep: desync at tick %d: got checksum %s, want %s",
+		e.Tick, checksum.FormatRoot(e.Got), checksum.FormatRoot(e.Want))
+}
+
+// A Follower makes the states of a match again from its log. It is a [Log]: it
+// follows whatever is appended to it, from the header on, be that the
+// coordinator's records as they are made or those of a file. It belongs to one
+// goroutine.
+type Follower struct {
+	game    *Game
+	options FollowerOptions
+	dec     Decoder
+	sim     *Simulation
+	header  *Header
+	history history
+	ended   bool
+	checked int // records of checksums and keyframes that were compared
+}
+
+// NewFollower returns a Follower of a match of game g that has yet to begin.
+func (g *Game) NewFollower(o FollowerOptions) *Follower {
+	if o.History.Length <= 0 {
+		o.History.Length = 64
+	}
+	return &Follower{game: g, options: o, history: history{ring: make([]Moment, o.History.Length)}}
+}
+
+// newFollowerAt returns a Follower that stands at the state of sim.
+func newFollowerAt(g *Game, h *Header, sim *Simulation, o FollowerOptions) *Follower {
+	f := g.NewFollower(o)
+	f.header = h
+	f.start(sim)
+	return f
+}
+
+func (f *Follower) start(sim *Simulation) {
+	f.sim = sim
+	sim.Observe(f.options.Observer)
+	f.keep()
+}
+
+// Header returns the match's header, or nil before it was read.
+func (f *Follower) Header() *Header { return f.header }
+
+// Simulation returns the follower's state, for reading, or nil before the first
+// keyframe.
+func (f *Follower) Simulation() *Simulation { return f.sim }
+
+// Tick returns the tick whose state the follower has, and 0 before it has one.
+func (f *Follower) Tick() Tick {
+	if f.sim == nil {
+		return 0
+	}
+	return f.sim.tick
+}
+
+// Ended reports whether the log's last record was applied.
+func (f *Follower) Ended() bool { return f.ended }
+
+// Checked returns how many of the log's checksums and keyframes were compared
+// with the follower's own states, and how they came out: Apply told.
+func (f *Follower) Checked() int { return f.checked }
+
+// Append decodes one record and applies it. See [Follower.Apply] for errors.
+func (f *Follower) Append(record []byte) error {
+	r, rest, err := f.dec.Decode(record)
+	if err != nil {
+		return err
+	}
+	if len(rest) > 0 {
+		return fmt.Errorf("lockstep: after tick %d: %w: %d bytes after a record", f.Tick(), ErrMalformed, len(rest))
+	}
+	return f.Apply(r)
+}
+
+// Apply applies one record. It returns an [*IdentityError] for another game's
+// log, [ErrGap] and [ErrRepeat] for a frame that is not the next one, a
+// [*DesyncError] if a checksum or keyframe is not that of the follower's state,
+// and a [*PanicError] if the game panics. After a DesyncError the follower can
+// go on.
+func (f *Follower) Apply(r *Record) error {
+	if f.sim == nil && r.Kind > RecordKeyframe {
+		return fmt.Errorf("lockstep: follower: %w: record %d before the first keyframe", ErrOutOfPlace, r.Kind)
+	}
+	switch r.Kind {
+	case RecordHeader:
+		return f.begin(r.Header)
+	case RecordKeyframe:
+		return f.keyframe(r)
+	case RecordFrame:
+		return f.Advance(&r.Frame)
+	case RecordEmpty:
+		return f.advanceTo(r.Tick)
+	case RecordChecksum:
+		return f.compare(r.Tick, r.Root, false)
+	case RecordEnd:
+		f.ended = true
+	}
+	return nil
+}
+
+func (f *Follower) begin(h *Header) error {
+	if f.header != nil {
+		return fmt.Errorf("lockstep: follower: %w: a second header", ErrOutOfPlace)
+	}
+	if err := f.game.CheckIdentity(h); err != nil {
+		return err
+	}
+	f.header = h
+	return nil
+}
+
+// keyframe restores the first keyframe, and compares the others.
+func (f *Follower) keyframe(r *Record) error {
+	if f.header == nil {
+		return fmt.Errorf("lockstep: follower: %w: a keyframe before the header", ErrOutOfPlace)
+	}
+	if f.sim != nil {
+		return f.compare(r.Tick, r.Keyframe.Root, true)
+	}
+	sim, err := f.game.blank(f.header)
+	if err != nil {
+		return err
+	}
+	if err := sim.Restore(r.Tick, r.Keyframe.State); err != nil {
+		return fmt.Errorf("lockstep: keyframe of tick %d: %w", r.Tick, err)
+	}
+	f.start(sim)
+	return f.compare(r.Tick, r.Keyframe.Root, true)
+}
+
+// compare compares the log's checksum of tick t with that of our own state, if
+// we still have it.
+func (f *Follower) compare(t Tick, want uint64, keyframe bool) error {
+	var got uint64
+	if m := f.history.find(t); m != nil {
+		got = m.Sum.Root
+	} else if t == f.sim.tick {
+		got = f.sim.Root()
+	} else {
+		return nil
+	}
+	f.checked++
+	if got != want {
+		return &DesyncError{Tick: t, Got: got, Want: want, Keyframe: keyframe}
+	}
+	return nil
+}
+
+// Advance applies the next frame.
+func (f *Follower) Advance(frame *Frame) error {
+	if err := f.sim.Step(frame); err != nil {
+		return err
+	}
+	if f.options.History.EveryTick || f.sim.tick%Tick(f.header.Settings.CheckEvery) == 0 {
+		f.keep()
+	}
+	return nil
+}
+
+// advanceTo applies empty frames up to tick t.
+func (f *Follower) advanceTo(t Tick) error {
+	for f.sim.tick < t {
+		if err := f.Advance(&Frame{Tick: f.sim.tick + 1}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keep adds the present to the history.
+func (f *Follower) keep() {
+	m := f.history.next(f.sim.tick)
+	f.sim.Sum(&m.Sum)
+	if f.options.History.States {
+		m.State = f.sim.AppendState(m.State[:0])
+	}
+}
+
+// Sum returns the checksum of the state after tick t, if it is still kept. It
+// is valid until the next tick.
+func (f *Follower) Sum(t Tick) (*checksum.Sum, bool) {
+	m := f.history.find(t)
+	if m == nil {
+		return nil, false
+	}
+	return &m.Sum, true
+}

@@ -1,0 +1,128 @@
+package lockstep
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"runtime"
+	"slices"
+
+	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/state"
+)
+
+// A Game is compiled [Rules]: what the engine needs to run any match of it. It
+// is immutable and safe for concurrent use.
+type Game struct {
+	name, build string
+	kinds       []CommandType // by ascending kind
+	byKind      map[Kind]*kindEntry
+	byType      map[reflect.Type]*kindEntry
+	config      reflect.Type
+
+	stateSchema  *state.Schema
+	configSchema *state.Schema
+	packConfig   func(config any) []byte
+	newWorld     func() world
+	describe     func(*Command) string
+}
+
+// NewGame compiles the rules of a game. It refuses rules that could not be
+// deterministic: an error names the field of the state, the configuration or
+// the command that is not plain data.
+func NewGame[S, C any](rules Rules[S, C]) (*Game, error) {
+	codec, err := state.Compile[S]()
+	if err != nil {
+		return nil, fmt.Errorf("lockstep: state of %s: %w", rules.Name, err)
+	}
+	config, err := state.Compile[C]()
+	if err != nil {
+		return nil, fmt.Errorf("lockstep: configuration of %s: %w", rules.Name, err)
+	}
+	if rules.Name == "" || len(rules.Name) > maxName || len(rules.Build) > maxName {
+		return nil, fmt.Errorf("lockstep: game %q, build %q: want a name, and at most %d bytes each", rules.Name, rules.Build, maxName)
+	}
+	if rules.New == nil || rules.Step == nil {
+		return nil, fmt.Errorf("lockstep: game %s: want New and Step", rules.Name)
+	}
+	g := &Game{
+		name: rules.Name, build: rules.Build,
+		kinds:        slices.SortedFunc(slices.Values(rules.Commands), func(a, b CommandType) int { return cmp.Compare(a.Kind, b.Kind) }),
+		config:       reflect.TypeFor[C](),
+		stateSchema:  codec.Schema(),
+		configSchema: config.Schema(),
+		packConfig:   func(c any) []byte { return config.Append(nil, c.(*C)) },
+		newWorld:     func() world { return &worldOf[S, C]{rules: &rules, codec: codec, config: config} },
+		describe:     rules.Describe,
+	}
+	g.byKind, g.byType, err = compileKinds(g.kinds)
+	return g, err
+}
+
+// MustGame is [NewGame] for rules known to be good: it panics on an error.
+func MustGame[S, C any](rules Rules[S, C]) *Game {
+	g, err := NewGame(rules)
+	if err != nil {
+		panic(err)
+	}
+	return g
+}
+
+// Name returns the game's name.
+func (g *Game) Name() string { return g.name }
+
+// Build returns the version of the game's rules.
+func (g *Game) Build() string { return g.build }
+
+// StateSchema returns the description of the game's state.
+func (g *Game) StateSchema() *state.Schema { return g.stateSchema }
+
+// HasKind reports whether players can give commands of a kind.
+func (g *Game) HasKind(k Kind) bool { return g.byKind[k] != nil }
+
+// entry returns the registered kind of a command of player p, or nil.
+func (g *Game) entry(p Player, k Kind) *kindEntry {
+	if p == System {
+		return systemKinds[k]
+	}
+	return g.byKind[k]
+}
+
+// firstSection returns the name of the first section in which two sums differ,
+// or nothing.
+func (g *Game) firstSection(a, b *checksum.Sum) string {
+	m, _ := checksum.Compare(*a, *b, g.stateSchema)
+	return m.Name
+}
+
+// NewHeader returns the header of a new match: config is a pointer to the
+// game's configuration type.
+func (g *Game) NewHeader(id MatchID, s Settings, config any) (*Header, error) {
+	if reflect.TypeOf(config) != reflect.PointerTo(g.config) {
+		return nil, fmt.Errorf("lockstep: got a configuration of type %T, want *%s", config, g.config)
+	}
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	h := g.expect()
+	h.Match, h.Settings, h.Config = id, s, g.packConfig(config)
+	if len(h.Config) > maxDescription {
+		return nil, fmt.Errorf("lockstep: got a configuration of %d bytes, want at most %d", len(h.Config), maxDescription)
+	}
+	return h, nil
+}
+
+// expect returns a header with all that a match of this game has in common
+// with every other.
+func (g *Game) expect() *Header {
+	h := &Header{
+		Protocol: Protocol, Engine: Engine, Game: g.name, Build: g.build,
+		Platform:     runtime.GOOS + "/" + runtime.GOARCH + " " + runtime.Version(),
+		ConfigSchema: g.configSchema.AppendDescription(nil),
+		StateSchema:  g.stateSchema.AppendDescription(nil),
+	}
+	for _, t := range g.kinds {
+		h.Commands = append(h.Commands, CommandDescription{t.Kind, t.Name, g.byKind[t.Kind].schema.AppendDescription(nil)})
+	}
+	return h
+}

@@ -1,0 +1,62 @@
+package lockstep
+
+import "github.com/seed-49bee653/samestep/checksum"
+
+// HistoryOptions say what is kept of a simulation's past.
+type HistoryOptions struct {
+	// Length is how many moments are kept; 0 means 64.
+	Length int
+
+	// EveryTick keeps every tick, not only the checked ones. It costs a
+	// checksum each tick.
+	EveryTick bool
+
+	// States keeps the canonical bytes of the states, not only their checksums.
+	// It costs a snapshot each, and Length times the size of the state.
+	States bool
+}
+
+// A Moment is what is kept of one tick.
+type Moment struct {
+	Tick  Tick
+	Sum   checksum.Sum
+	State []byte // canonical bytes; nil if states are not kept
+}
+
+// history is a ring of the latest moments, by ascending tick.
+type history struct {
+	ring  []Moment
+	first int // of the oldest
+	n     int
+}
+
+// next returns the moment to fill for tick t: the oldest one, used again.
+func (h *history) next(t Tick) *Moment {
+	m := &h.ring[(h.first+h.n)%len(h.ring)]
+	if h.n < len(h.ring) {
+		h.n++
+	} else {
+		h.first = (h.first + 1) % len(h.ring)
+	}
+	m.Tick = t
+	return m
+}
+
+func (h *history) at(i int) *Moment { return &h.ring[(h.first+i)%len(h.ring)] }
+
+// find returns the moment of tick t, or nil.
+func (h *history) find(t Tick) *Moment {
+	lo, hi := 0, h.n
+	for lo < hi {
+		mid := (lo + hi) / 2
+		if h.at(mid).Tick < t {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	if lo < h.n && h.at(lo).Tick == t {
+		return h.at(lo)
+	}
+	return nil
+}

@@ -1,0 +1,102 @@
+package lockstep
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/seed-49bee653/samestep/internal/pack"
+)
+
+// Payloads turns command payloads into values of their registered types and
+// back, and reuses its memory from one call to the next. It belongs to one
+// goroutine.
+type Payloads struct {
+	game      *Game
+	reader    pack.Reader
+	writer    pack.Writer
+	canonical []byte
+	packed    []byte
+	pools     map[*kindEntry]pool // only looked up, never ranged over
+	used      []pool              // since the last reset
+}
+
+// NewPayloads returns the payload codec of the game's commands.
+func (g *Game) NewPayloads() *Payloads {
+	return &Payloads{game: g, pools: make(map[*kindEntry]pool)}
+}
+
+func (p *Payloads) pool(e *kindEntry) pool {
+	q := p.pools[e]
+	if q == nil {
+		q = e.newPool()
+		p.pools[e] = q
+	}
+	return q
+}
+
+// Reset lets the values decoded so far be used again.
+func (p *Payloads) Reset() {
+	for _, q := range p.used {
+		q.reset()
+	}
+	p.used = p.used[:0]
+}
+
+// Decode sets c.Value to the decoded payload, a pointer to the registered type
+// that is valid until Reset. It accepts exactly what Encode makes.
+func (p *Payloads) Decode(c *Command) error {
+	e := p.game.entry(c.Player, c.Kind)
+	if e == nil {
+		return fmt.Errorf("lockstep: command of player %d: unknown kind %d", c.Player, c.Kind)
+	}
+	var err error
+	p.canonical, err = unpack(&p.reader, p.canonical[:0], e.schema, c.Payload)
+	if err != nil {
+		return fmt.Errorf("%s: %w", e.Name, err)
+	}
+	q := p.pool(e)
+	if c.Value, err = q.decode(p.canonical); err != nil {
+		return fmt.Errorf("%s: %w", e.Name, err)
+	}
+	p.used = append(p.used, q)
+	return nil
+}
+
+// Encode returns the kind and the canonical payload of a command given as a
+// pointer to its registered type. The bytes are valid until the next call.
+func (p *Payloads) Encode(value any) (Kind, []byte, error) {
+	t := reflect.TypeOf(value)
+	if t == nil || t.Kind() != reflect.Pointer || p.game.byType[t.Elem()] == nil {
+		return 0, nil, fmt.Errorf("lockstep: got a command of type %T, want a pointer to a registered type", value)
+	}
+	kind := p.game.byType[t.Elem()].Kind
+	b, err := p.EncodeAs(kind, value)
+	return kind, b, err
+}
+
+// EncodeAs is Encode for a type that is registered for several kinds.
+func (p *Payloads) EncodeAs(kind Kind, value any) ([]byte, error) {
+	e := p.game.byKind[kind]
+	if e == nil || reflect.TypeOf(value) != reflect.PointerTo(e.payload) {
+		return nil, fmt.Errorf("lockstep: got a command of kind %d and type %T, want a registered pair", kind, value)
+	}
+	b := p.encode(e, value)
+	if len(b) > MaxPayload {
+		return nil, fmt.Errorf("lockstep: %s: got a payload of %d bytes, want at most %d", e.Name, len(b), MaxPayload)
+	}
+	return b, nil
+}
+
+func (p *Payloads) encode(e *kindEntry, value any) []byte {
+	p.canonical = p.pool(e).append(p.canonical[:0], value)
+	p.writer.Begin(p.packed[:0])
+	packNode(&p.writer, e.schema.Root(), p.canonical)
+	p.packed = p.writer.Bytes()
+	return p.packed
+}
+
+// encodeSystem is Encode for commands of System.
+func (p *Payloads) encodeSystem(value any) (Kind, []byte) {
+	e := systemTypes[reflect.TypeOf(value).Elem()]
+	return e.Kind, p.encode(e, value)
+}

@@ -1,0 +1,75 @@
+package lockstep
+
+import "fmt"
+
+// A Receipt answers a submitted command. Whoever submits the same (player,
+// sequence) again gets the same receipt again.
+type Receipt struct {
+	Sequence Sequence
+	Tick     Tick   // accepted: the tick that the command runs in
+	Reason   Reason // Accepted, or why not
+	Detail   string // more about the reason, for people; may be empty
+}
+
+// Err returns nil for an accepted command, and a [*RejectedError] otherwise.
+func (r Receipt) Err() error {
+	if r.Reason == Accepted {
+		return nil
+	}
+	return &RejectedError{r.Sequence, r.Reason, r.Detail}
+}
+
+func (r Receipt) String() string {
+	if r.Reason == Accepted {
+		return fmt.Sprintf("accepted for tick %d", r.Tick)
+	}
+	return "rejected: " + r.Reason.text(r.Detail)
+}
+
+// A RejectedError is the receipt of a command that will not run.
+type RejectedError struct {
+	Sequence Sequence
+	Reason   Reason
+	Detail   string
+}
+
+func (e *RejectedError) Error() string {
+	return fmt.Sprintf("lockstep: command %d rejected: %s", e.Sequence, e.Reason.text(e.Detail))
+}
+
+// A Reason says why a command was rejected.
+type Reason uint8
+
+// The reasons, in the order in which they are tried.
+const (
+	Accepted     Reason = iota
+	MatchEnded          // the match is over
+	NotSeated           // the player has no seat in the match
+	StaleCommand        // its sequence, or a later one, is sealed or forgotten
+	TooFarAhead         // its sequence is beyond the window
+	TooMany             // the player has as many commands in that tick as allowed
+	TooLarge            // the payload is larger than MaxPayload
+	UnknownKind         // no command of that kind is registered
+	Malformed           // the payload is not the canonical form of its type
+	Refused             // the game's rules refuse it
+)
+
+var reasonTexts = [...]string{
+	"accepted", "the match has ended", "the player has no seat", "stale sequence",
+	"sequence too far ahead", "too many commands in one tick", "payload too large",
+	"unknown kind", "malformed payload", "refused",
+}
+
+func (r Reason) String() string {
+	if int(r) < len(reasonTexts) {
+		return reasonTexts[r]
+	}
+	return fmt.Sprintf("reason %d", uint8(r))
+}
+
+func (r Reason) text(detail string) string {
+	if detail == "" {
+		return r.String()
+	}
+	return r.String() + ": " + detail
+}

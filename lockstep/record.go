@@ -1,0 +1,67 @@
+package lockstep
+
+// A RecordKind says what a [Record] is. It is the first value of the record's
+// bytes. A reader refuses unknown kinds below FirstOptional and passes over
+// those from there on.
+type RecordKind uint8
+
+// The kinds of records. The package comment shows their bytes.
+const (
+	RecordHeader   RecordKind = 1 // what match this is; always the first record
+	RecordKeyframe RecordKind = 2 // a state; a log has one as its second record
+	RecordFrame    RecordKind = 3 // the next tick, with commands
+	RecordEmpty    RecordKind = 4 // a run of ticks without commands
+	RecordChecksum RecordKind = 5 // the agreed checksum of a tick
+	RecordDissent  RecordKind = 6 // one player's checksum, where it differs
+	RecordEnd      RecordKind = 7 // the match is over; always the last record
+
+	FirstOptional RecordKind = 64
+	RecordNote    RecordKind = 64 // a name or a line of chat; strippable
+)
+
+// Limits on what a record can hold. A reader refuses more before it allocates
+// memory for it.
+const (
+	MaxPayload       = 16 << 10  // bytes of one command's payload
+	MaxFrameCommands = 8192      // commands of one tick
+	MaxEmptyRun      = 1 << 16   // ticks of one RecordEmpty
+	MaxStateSize     = 256 << 20 // bytes of one snapshot
+	MaxNote          = 1024      // bytes of one note's text
+
+	maxName        = 128     // bytes of a name: game, build, command, topic
+	maxDescription = 1 << 20 // bytes of one schema description or configuration
+	maxKinds       = 4096    // registered kinds of commands
+)
+
+// A Record is one entry of the log, decoded. Which fields are set depends on
+// its Kind.
+type Record struct {
+	Kind RecordKind
+
+	// Tick is the tick that the record speaks of: that of a frame, the last one
+	// of an empty run, the one whose state a keyframe or checksum is of.
+	Tick Tick
+
+	Header   *Header // RecordHeader
+	Keyframe Keyframe
+	Frame    Frame  // RecordFrame
+	Empty    uint32 // RecordEmpty: how many ticks, at least 1
+	Root     uint64 // RecordChecksum and RecordDissent
+	Player   Player // RecordDissent and RecordNote
+	Topic    string // RecordNote: "name" or "chat", or a game's own
+	Text     string // RecordNote and RecordEnd
+}
+
+// A Keyframe is a snapshot kept in the log. Together with the frames after it
+// (its command tail) it gives every later state.
+type Keyframe struct {
+	Root  uint64 // checksum of State
+	Last  []LastSequence
+	State []byte // canonical bytes
+}
+
+// A LastSequence is the highest sequence that a player used up to a keyframe.
+type LastSequence struct {
+	Player   Player
+	Sequence Sequence
+}

@@ -1,0 +1,96 @@
+package lockstep
+
+import "fmt"
+
+// Seated reports whether p is in the match.
+func (c *Coordinator) Seated(p Player) bool { return p < MaxPlayers && c.seats[p].present }
+
+// Join seats p, who can command from the tick after the returned one on. A seat
+// whose player has left can be taken again; sequences go on where they were.
+func (c *Coordinator) Join(p Player) (Tick, error) {
+	if int(p) >= int(c.header.Settings.Players) {
+		return 0, fmt.Errorf("%w: player %d joins a match of %d", ErrSeat, p, c.header.Settings.Players)
+	}
+	if c.seats[p].present {
+		return 0, fmt.Errorf("%w: player %d has joined already", ErrSeat, p)
+	}
+	t, err := c.soon(&Joined{p})
+	if err == nil {
+		c.seats[p].present, c.seats[p].joined = true, t
+	}
+	return t, err
+}
+
+// Leave gives up the seat of p. Commands that wait still run, then p is gone.
+func (c *Coordinator) Leave(p Player) (Tick, error) {
+	if err := c.seated(p); err != nil {
+		return 0, err
+	}
+	t, err := c.issue(max(c.sealed+1, c.seats[p].last), &Left{p})
+	c.seats[p].present = err != nil
+	return t, err
+}
+
+// Lose tells the simulation that the connection of p is gone.
+func (c *Coordinator) Lose(p Player) (Tick, error) { return c.about(p, &Lost{p}) }
+
+// Return tells the simulation that p, who was lost or taken over, is back.
+func (c *Coordinator) Return(p Player) (Tick, error) { return c.about(p, &Joined{p}) }
+
+// TakeOver tells the simulation that a bot plays for p until p returns.
+func (c *Coordinator) TakeOver(p Player) (Tick, error) { return c.about(p, &TakenOver{p}) }
+
+// Pause stops the match, for p, after the next tick: Tick seals nothing more
+// until Resume.
+func (c *Coordinator) Pause(p Player) (Tick, error) { return c.about(p, &Paused{p}) }
+
+// Resume lets a paused match go on, for p.
+func (c *Coordinator) Resume(p Player) (Tick, error) {
+	if !c.paused {
+		return 0, fmt.Errorf("%w: player %d resumes a match that is not paused", ErrSeat, p)
+	}
+	t, err := c.about(p, &Resumed{p})
+	c.paused = err != nil
+	return t, err
+}
+
+// SetSpeed makes the match run at a percentage of its tick rate, 10 to 1000.
+// The Coordinator only writes it into the log: its caller keeps the time.
+func (c *Coordinator) SetSpeed(percent uint16) (Tick, error) {
+	if percent < 10 || percent > 1000 {
+		return 0, fmt.Errorf("lockstep: speed: got %d percent, want 10 to 1000", percent)
+	}
+	return c.soon(&SpeedSet{percent})
+}
+
+// SetInputDelay makes commands submitted from now on run that many ticks later,
+// 1 to [MaxInputDelay].
+func (c *Coordinator) SetInputDelay(ticks Tick) (Tick, error) {
+	if ticks < 1 || ticks > MaxInputDelay {
+		return 0, fmt.Errorf("lockstep: input delay: got %d ticks, want 1 to %d", ticks, MaxInputDelay)
+	}
+	t, err := c.soon(&InputDelaySet{uint16(ticks)})
+	if err == nil {
+		c.options.InputDelay = ticks
+	}
+	return t, err
+}
+
+// seated returns an error unless p is in the match and the match goes on.
+func (c *Coordinator) seated(p Player) error {
+	if !c.Seated(p) {
+		return fmt.Errorf("%w: player %d is not in the match", ErrSeat, p)
+	}
+	return c.err
+}
+
+// about issues a command of System about a seated player.
+func (c *Coordinator) about(p Player, value any) (Tick, error) {
+	if err := c.seated(p); err != nil {
+		return 0, err
+	}
+	return c.soon(value)
+}
+
+// soon issues a command of System in the next tick, and returns that tick.
+func (c *Coordinator) soon(value any) (Tick, error) { return c.issue(c.sealed+1, value) }

@@ -1,0 +1,258 @@
+package lockstep
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/state"
+)
+
+// Errors of frames that do not fit a simulation.
+var (
+	// ErrGap: a frame of a tick beyond the next one.
+	ErrGap = errors.New("frames are missing")
+
+	// ErrRepeat: a frame of a tick that was simulated already.
+	ErrRepeat = errors.New("frame was applied already")
+)
+
+// A PanicError is a panic of the game's own code. The state it left behind is
+// not used any more.
+type PanicError struct {
+	Tick  Tick   // of the turn being run
+	Where string // "Step", "Validate", "New" or "Derive"
+	Value any    // what was given to panic
+	Stack []byte
+}
+
+func (e *PanicError) Error() string {
+	return fmt.Sprintf("lockstep: tick %d: the game panicked in %s: %v", e.Tick, e.Where, e.Value)
+}
+
+// world is a state of some game, with the game's type left out.
+type world interface {
+	create(h *Header) error
+	step(t *Turn)
+	validate(c *Command) error
+	append(dst []byte) []byte
+	restore(b []byte) error
+	copyFrom(w world)
+	sum(dst *checksum.Sum)
+	state() any
+}
+
+// A Simulation is one copy of a match's state and what advances it. It belongs
+// to one goroutine.
+type Simulation struct {
+	game     *Game
+	header   *Header
+	world    world
+	tick     Tick
+	turn     Turn
+	payloads *Payloads
+	observer func(Tick, any)
+	scratch  checksum.Sum
+	broken   error // why the state cannot be used any more
+}
+
+// NewSimulation makes the state at tick 0 of the match with header h. It
+// returns an [*IdentityError] for another game's match.
+func (g *Game) NewSimulation(h *Header) (*Simulation, error) {
+	s, err := g.blank(h)
+	if err != nil {
+		return nil, err
+	}
+	err = s.guard("New", func() error { return s.world.create(h) })
+	return s, err
+}
+
+// blank returns a simulation without a state, to be restored.
+func (g *Game) blank(h *Header) (*Simulation, error) {
+	if err := g.CheckIdentity(h); err != nil {
+		return nil, err
+	}
+	if err := h.Settings.Check(); err != nil {
+		return nil, err
+	}
+	return &Simulation{game: g, header: h, world: g.newWorld(), payloads: g.NewPayloads()}, nil
+}
+
+// Tick returns the tick whose state this is.
+func (s *Simulation) Tick() Tick { return s.tick }
+
+// Observe makes f be called with every event of each tick to come, after the
+// tick; nil ends it.
+func (s *Simulation) Observe(f func(Tick, any)) {
+	s.observer, s.turn.observed = f, f != nil
+}
+
+// Step advances the state by one tick. It returns [ErrGap] or [ErrRepeat] if f
+// is not the next frame, and a [*PanicError] if the game's Step panics; then,
+// and ever after, the state cannot be used.
+func (s *Simulation) Step(f *Frame) error {
+	switch {
+	case s.broken != nil:
+		return s.broken
+	case f.Tick > s.tick+1:
+		return fmt.Errorf("lockstep: got frame %d, want %d: %w", f.Tick, s.tick+1, ErrGap)
+	case f.Tick <= s.tick:
+		return fmt.Errorf("lockstep: got frame %d, want %d: %w", f.Tick, s.tick+1, ErrRepeat)
+	}
+	if err := s.prepare(f); err != nil {
+		return err
+	}
+	if err := s.guardStep(); err != nil {
+		return err
+	}
+	s.tick = f.Tick
+	if s.observer != nil {
+		for _, e := range s.turn.events {
+			s.observer(s.tick, e)
+		}
+	}
+	return nil
+}
+
+// prepare makes the turn of a frame: its commands with their values.
+func (s *Simulation) prepare(f *Frame) error {
+	s.payloads.Reset()
+	s.turn.Tick = f.Tick
+	clear(s.turn.events) // for the collector
+	s.turn.events = s.turn.events[:0]
+	s.turn.Commands = append(s.turn.Commands[:0], f.Commands...)
+	for i := range s.turn.Commands {
+		c := &s.turn.Commands[i]
+		if c.Tick != f.Tick || i > 0 && Compare(&f.Commands[i-1], c) >= 0 {
+			return fmt.Errorf("lockstep: frame %d: command %d of player %d: %w: not in canonical order", f.Tick, c.Sequence, c.Player, ErrMalformed)
+		}
+		if err := s.payloads.Decode(c); err != nil {
+			return fmt.Errorf("lockstep: frame %d: command %d of player %d: %w", f.Tick, c.Sequence, c.Player, err)
+		}
+	}
+	return nil
+}
+
+// guardStep runs the game's Step. It is guard without a closure, which would
+// be allocated each tick.
+func (s *Simulation) guardStep() (err error) {
+	defer s.recovered("Step", &err)
+	s.world.step(&s.turn)
+	return nil
+}
+
+// guard runs the game's code and turns a panic into a PanicError.
+func (s *Simulation) guard(where string, f func() error) (err error) {
+	defer s.recovered(where, &err)
+	return f()
+}
+
+// recovered is deferred around the game's code.
+func (s *Simulation) recovered(where string, err *error) {
+	if v := recover(); v != nil {
+		s.broken = &PanicError{s.turn.Tick, where, v, debug.Stack()}
+		*err = s.broken
+	}
+}
+
+// validate asks the game whether a decoded command is allowed now.
+func (s *Simulation) validate(c *Command) (err error) {
+	if s.broken != nil {
+		return s.broken
+	}
+	defer s.recovered("Validate", &err)
+	return s.world.validate(c)
+}
+
+// AppendState appends the canonical bytes of the state.
+func (s *Simulation) AppendState(dst []byte) []byte { return s.world.append(dst) }
+
+// Restore sets the state to that of tick t, whose canonical bytes are b.
+func (s *Simulation) Restore(t Tick, b []byte) error {
+	err := s.guard("Derive", func() error { return s.world.restore(b) })
+	if err != nil {
+		return err
+	}
+	s.tick, s.broken = t, nil
+	return nil
+}
+
+// CopyFrom sets the state to that of o, a simulation of the same game. The two
+// share no memory.
+func (s *Simulation) CopyFrom(o *Simulation) error {
+	err := s.guard("Derive", func() error { s.world.copyFrom(o.world); return nil })
+	if err != nil {
+		return err
+	}
+	s.tick, s.broken = o.tick, o.broken
+	return nil
+}
+
+// Sum sets dst to the checksum of the state.
+func (s *Simulation) Sum(dst *checksum.Sum) { s.world.sum(dst) }
+
+// Root returns the root of the state's checksum.
+func (s *Simulation) Root() uint64 {
+	s.Sum(&s.scratch)
+	return s.scratch.Root
+}
+
+// World returns the state of a simulation, for reading. S is the type that the
+// game's [Rules] name; any other is a mistake in the program and panics.
+func World[S any](s *Simulation) *S { return s.world.state().(*S) }
+
+// worldOf is a world of the game with state S and configuration C.
+type worldOf[S, C any] struct {
+	rules  *Rules[S, C]
+	codec  *state.Codec[S]
+	config *state.Codec[C]
+	s      S
+}
+
+func (w *worldOf[S, C]) create(h *Header) error {
+	var config C
+	if err := w.config.Decode(h.Config, &config); err != nil {
+		return fmt.Errorf("lockstep: configuration: %w", err)
+	}
+	settings := h.Settings
+	if err := w.rules.New(&w.s, &settings, &config); err != nil {
+		return fmt.Errorf("lockstep: %s: %w", w.rules.Name, err)
+	}
+	w.derive()
+	return nil
+}
+
+func (w *worldOf[S, C]) derive() {
+	if w.rules.Derive != nil {
+		w.rules.Derive(&w.s)
+	}
+}
+
+func (w *worldOf[S, C]) step(t *Turn) { w.rules.Step(&w.s, t) }
+
+func (w *worldOf[S, C]) validate(c *Command) error {
+	if w.rules.Validate == nil {
+		return nil
+	}
+	return w.rules.Validate(&w.s, c)
+}
+
+func (w *worldOf[S, C]) append(dst []byte) []byte { return w.codec.Append(dst, &w.s) }
+
+func (w *worldOf[S, C]) restore(b []byte) error {
+	if err := w.codec.Decode(b, &w.s); err != nil {
+		return err
+	}
+	w.derive()
+	return nil
+}
+
+func (w *worldOf[S, C]) copyFrom(o world) {
+	w.codec.Copy(&w.s, &o.(*worldOf[S, C]).s)
+	w.derive()
+}
+
+func (w *worldOf[S, C]) sum(dst *checksum.Sum) { checksum.Of(dst, w.codec, &w.s) }
+
+func (w *worldOf[S, C]) state() any { return &w.s }
