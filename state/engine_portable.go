@@ -1,3 +1,5 @@
+//go:build samestep_portable || !(386 || amd64 || arm || arm64 || loong64 || mips64le || mipsle || ppc64le || riscv64 || wasm)
+
 package state
 
 import "reflect"

@@ -1,0 +1,179 @@
+//go:build !samestep_portable && (386 || amd64 || arm || arm64 || loong64 || mips64le || mipsle || ppc64le || riscv64 || wasm)
+
+package state
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// fastEngine moves values as blocks of memory. It gives the same bytes as portableEngine.
+type fastEngine struct {
+	root     *form
+	sections []*form // of each section, with offsets from the root
+	sites    int     // slices in the type
+}
+
+func newEngine(s *Schema, places []place) engine { return newFastEngine(s, places) }
+
+func newFastEngine(s *Schema, places []place) *fastEngine {
+	b := former{s: s, places: places}
+	e := &fastEngine{root: b.form(0)}
+	e.sites = b.sites
+	for _, f := range s.fieldsOf(&s.nodes[0]) {
+		e.sections = append(e.sections, &form{ops: b.add(nil, int(f), places[f].offset)})
+	}
+	return e
+}
+
+func (e *fastEngine) size(v pointer) int { return e.root.sizeOf(v) }
+
+func (f *form) sizeOf(p pointer) int {
+	size := f.size
+	if f.fixed {
+		return size
+	}
+	for k := range f.ops {
+		switch o := &f.ops[k]; o.code {
+		case opString:
+			size += len(*stringAt(offset(p, o.offset)))
+		case opSlice:
+			h := sliceAt(offset(p, o.offset))
+			size += h.len*o.elem.size + o.elem.excess(h.data, h.len)
+		case opArray:
+			size += o.elem.excess(offset(p, o.offset), o.count)
+		}
+	}
+	return size
+}
+
+// excess returns by how much count values at p are longer than their least size.
+func (f *form) excess(p pointer, count int) int {
+	size := 0
+	if !f.fixed {
+		for j := range count {
+			size += f.sizeOf(offset(p, uintptr(j)*f.stride)) - f.size
+		}
+	}
+	return size
+}
+
+func (e *fastEngine) append(dst []byte, v pointer) []byte {
+	return e.root.append(slices.Grow(dst, e.root.size), v)
+}
+
+func (f *form) append(dst []byte, p pointer) []byte {
+	for k := range f.ops {
+		switch o := &f.ops[k]; o.code {
+		case opBlock:
+			dst = append(dst, memory(offset(p, o.offset), o.size)...)
+		case opString:
+			s := *stringAt(offset(p, o.offset))
+			dst = append(appendCount(dst, len(s)), s...)
+		case opSlice:
+			h := sliceAt(offset(p, o.offset))
+			dst = o.elem.appendElems(appendCount(dst, h.len), h.data, h.len)
+		case opArray:
+			dst = o.elem.appendElems(dst, offset(p, o.offset), o.count)
+		}
+	}
+	return dst
+}
+
+// appendElems appends count values of form f that begin at p.
+func (f *form) appendElems(dst []byte, p pointer, count int) []byte {
+	if f.flat {
+		return append(dst, memory(p, count*f.size)...)
+	}
+	dst = slices.Grow(dst, count*f.size)
+	for j := range count {
+		dst = f.append(dst, offset(p, uintptr(j)*f.stride))
+	}
+	return dst
+}
+
+func (e *fastEngine) writeSection(d *xxhash.Digest, i int, v pointer) int {
+	h := hasher{d: d}
+	h.write(e.sections[i], v)
+	h.flush()
+	return h.size
+}
+
+// hasher gathers small parts before it hashes them.
+type hasher struct {
+	d    *xxhash.Digest
+	size int // bytes so far
+	n    int // of them in buf
+	buf  [512]byte
+}
+
+func (h *hasher) flush() {
+	h.d.Write(h.buf[:h.n])
+	h.n = 0
+}
+
+func (h *hasher) put(b []byte) {
+	h.size += len(b)
+	if h.n+len(b) > len(h.buf) {
+		h.flush()
+		if len(b) >= len(h.buf)/2 {
+			h.d.Write(b)
+			return
+		}
+	}
+	h.n += copy(h.buf[h.n:], b)
+}
+
+func (h *hasher) putString(s string) {
+	h.size += len(s)
+	if h.n+len(s) > len(h.buf) {
+		h.flush()
+		if len(s) >= len(h.buf)/2 {
+			h.d.WriteString(s)
+			return
+		}
+	}
+	h.n += copy(h.buf[h.n:], s)
+}
+
+func (h *hasher) putCount(count int) {
+	var b [countSize]byte
+	h.put(appendCount(b[:0], count))
+}
+
+// write hashes what f.append would append.
+func (h *hasher) write(f *form, p pointer) {
+	for k := range f.ops {
+		switch o := &f.ops[k]; o.code {
+		case opBlock:
+			h.put(memory(offset(p, o.offset), o.size))
+		case opString:
+			s := *stringAt(offset(p, o.offset))
+			h.putCount(len(s))
+			h.putString(s)
+		case opSlice:
+			elems := sliceAt(offset(p, o.offset))
+			h.putCount(elems.len)
+			h.writeElems(o.elem, elems.data, elems.len)
+		case opArray:
+			h.writeElems(o.elem, offset(p, o.offset), o.count)
+		}
+	}
+}
+
+func (h *hasher) writeElems(f *form, p pointer, count int) {
+	if f.flat {
+		h.put(memory(p, count*f.size))
+		return
+	}
+	for j := range count {
+		h.write(f, offset(p, uintptr(j)*f.stride))
+	}
+}
+
+// readCount reads the count at the beginning of valid bytes.
+func readCount(src []byte) (int, []byte) {
+	return int(binary.LittleEndian.Uint32(src)), src[countSize:]
+}

@@ -1,0 +1,117 @@
+//go:build !samestep_portable && (386 || amd64 || arm || arm64 || loong64 || mips64le || mipsle || ppc64le || riscv64 || wasm)
+
+package state
+
+import "reflect"
+
+// form is how the values of one node lie in memory: what to move, in canonical order.
+type form struct {
+	ops       []op
+	stride    uintptr // bytes in memory, with padding
+	size      int     // canonical bytes, at least; exactly if fixed
+	fixed     bool    // every value has the same canonical size
+	flat      bool    // the canonical bytes are the memory
+	plain     bool    // the memory is only data: no pointer in it, and nothing derived
+	derived   bool    // there are derived fields in it
+	slices    bool    // there are slices in it
+	sliceType reflect.Type
+}
+
+type opcode uint8
+
+const (
+	opBlock  opcode = iota // size bytes, the same in memory
+	opString               // a string
+	opSlice                // a slice of elem
+	opArray                // count times elem
+)
+
+// op moves one part of a value.
+type op struct {
+	code   opcode
+	inner  bool    // of a slice: there may be many in one state
+	offset uintptr // in memory, from the value that the form is of
+	size   int
+	count  int
+	site   int // of a slice: its number in the type
+	elem   *form
+}
+
+// maxUnroll is the longest array whose elements become ops of their own.
+const maxUnroll = 4
+
+// former makes forms and numbers the slices.
+type former struct {
+	s      *Schema
+	places []place
+	sites  int
+	inner  bool
+}
+
+// form makes the form of node i.
+func (b *former) form(i int) *form {
+	n := &b.s.nodes[i]
+	p := &b.places[i]
+	f := &form{stride: p.typ.Size(), size: n.size, fixed: n.fixed, derived: p.derived}
+	first := b.sites
+	f.ops = b.add(nil, i, 0)
+	f.slices = b.sites > first
+	f.flat = len(f.ops) == 1 && f.ops[0] == op{size: int(f.stride)}
+	f.plain = f.fixed && !f.derived
+	return f
+}
+
+// elem makes the form of the element of node i.
+func (b *former) elem(i int) *form {
+	outer := b.inner
+	b.inner = true
+	f := b.form(i + 1)
+	b.inner = outer
+	return f
+}
+
+// add appends the ops of node i, which lies at an offset in memory. It joins blocks that touch.
+func (b *former) add(ops []op, i int, offset uintptr) []op {
+	n := &b.s.nodes[i]
+	switch n.kind {
+	case Struct:
+		for _, f := range b.s.fieldsOf(n) {
+			ops = b.add(ops, int(f), offset+b.places[f].offset)
+		}
+		return ops
+	case String:
+		return append(ops, op{code: opString, offset: offset})
+	case Slice:
+		site := b.sites
+		b.sites++
+		f := b.elem(i)
+		f.sliceType = b.places[i].typ
+		return append(ops, op{code: opSlice, inner: b.inner, offset: offset, site: site, elem: f})
+	case Array:
+		return b.addArray(ops, i, offset)
+	}
+	return addBlock(ops, offset, n.size)
+}
+
+func (b *former) addArray(ops []op, i int, offset uintptr) []op {
+	count, stride := b.s.nodes[i].count, b.places[i+1].typ.Size()
+	if count <= maxUnroll {
+		for j := range count {
+			ops = b.add(ops, i+1, offset+uintptr(j)*stride)
+		}
+		return ops
+	}
+	f := b.elem(i)
+	if f.flat {
+		return addBlock(ops, offset, count*int(stride))
+	}
+	return append(ops, op{code: opArray, offset: offset, count: count, elem: f})
+}
+
+func addBlock(ops []op, offset uintptr, size int) []op {
+	if k := len(ops) - 1; k >= 0 && ops[k].code == opBlock && ops[k].offset+uintptr(ops[k].size) == offset {
+		ops[k].size += size
+		return ops
+	}
+	return append(ops, op{code: opBlock, offset: offset, size: size})
+}

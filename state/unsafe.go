@@ -1,0 +1,46 @@
+//go:build !samestep_portable && (386 || amd64 || arm || arm64 || loong64 || mips64le || mipsle || ppc64le || riscv64 || wasm)
+
+package state
+
+import "unsafe"
+
+// This file holds all that the fast engine does with package unsafe. Blocks are moved as bytes only where no pointer
+// lies; slices and strings are assigned as typed values, so that the garbage collector sees them.
+
+type (
+	pointer = unsafe.Pointer
+	engine  = *fastEngine
+	ref     = pointer
+)
+
+// refOf returns the address of v.
+func refOf[T any](v *T) ref { return pointer(v) }
+
+// offset returns the address n bytes behind p, in the same object.
+func offset(p pointer, n uintptr) pointer { return unsafe.Add(p, n) }
+
+// memory returns the n bytes at p.
+func memory(p pointer, n int) []byte { return unsafe.Slice((*byte)(p), n) }
+
+// dataOf returns where the bytes of b begin.
+func dataOf(b []byte) pointer { return pointer(unsafe.SliceData(b)) }
+
+// address returns p as a number, to compare with others; p is kept beside it.
+func address(p pointer) uintptr { return uintptr(p) }
+
+// sliceHeader is what a slice variable holds. Assigning one is a typed store of a pointer.
+type sliceHeader struct {
+	data     pointer
+	len, cap int
+}
+
+// sliceAt returns the slice variable at p.
+func sliceAt(p pointer) *sliceHeader { return (*sliceHeader)(p) }
+
+// stringAt returns the string variable at p.
+func stringAt(p pointer) *string { return (*string)(p) }
+
+// overlap reports whether the n bytes at p and the m bytes at q have a byte in common.
+func overlap(p pointer, n uintptr, q pointer, m uintptr) bool {
+	return n > 0 && m > 0 && address(p) < address(q)+m && address(q) < address(p)+n
+}
