@@ -7,6 +7,8 @@ import (
 	"iter"
 	"strconv"
 	"strings"
+
+	"github.com/seed-49bee653/samestep/internal/decimal"
 )
 
 // ErrPath means that a path names nothing in a state.
@@ -52,10 +54,9 @@ func (n *node) appendText(dst, b []byte) []byte {
 		return appendElements(dst, count(b))
 	case n.kind.Signed():
 		shift := 64 - 8*n.size
-		v := int64(loadUint(b[:n.size])<<shift) >> shift
-		return appendFixed(dst, uint64(v), n.fraction, v < 0)
+		return decimal.Append(dst, int64(loadUint(b[:n.size])<<shift)>>shift, n.fraction)
 	case n.kind.Integer():
-		return appendFixed(dst, loadUint(b[:n.size]), n.fraction, false)
+		return decimal.AppendUint(dst, loadUint(b[:n.size]), n.fraction)
 	}
 	return append(dst, n.kind.String()...)
 }
