@@ -51,51 +51,49 @@ type step struct {
 // compare compares two values of node i at the beginning of a and b and returns their sizes.
 func (d *differ) compare(i int, a, b []byte) (sizeA, sizeB int) {
 	n := &d.s.nodes[i]
-	if n.fixed && bytes.Equal(a[:n.size], b[:n.size]) {
-		return n.size, n.size
+	sizeA, sizeB = d.s.skip(i, a), d.s.skip(i, b)
+	if bytes.Equal(a[:sizeA], b[:sizeB]) {
+		return sizeA, sizeB
 	}
 	switch n.kind {
 	case Struct:
 		for _, f := range d.s.fieldsOf(n) {
 			d.path = append(d.path, step{field: int(f)})
-			fieldA, fieldB := d.compare(int(f), a[sizeA:], b[sizeB:])
+			fieldA, fieldB := d.compare(int(f), a, b)
 			d.path = d.path[:len(d.path)-1]
-			sizeA, sizeB = sizeA+fieldA, sizeB+fieldB
+			a, b = a[fieldA:], b[fieldB:]
 		}
-		return sizeA, sizeB
 	case Array, Slice:
-		return d.compareElems(i, a, b)
-	}
-	sizeA, sizeB = d.s.skip(i, a), d.s.skip(i, b)
-	if !bytes.Equal(a[:sizeA], b[:sizeB]) {
+		d.compareElems(i, a, b)
+	default:
 		d.add(n, a, b)
 	}
 	return sizeA, sizeB
 }
 
-func (d *differ) compareElems(i int, a, b []byte) (sizeA, sizeB int) {
-	countA, sizeA := d.s.elems(i, a)
-	countB, sizeB := d.s.elems(i, b)
+func (d *differ) compareElems(i int, a, b []byte) {
+	countA, atA := d.s.elems(i, a)
+	countB, atB := d.s.elems(i, b)
 	if countA != countB {
 		d.add(&d.s.nodes[i], a, b)
 	}
 	common := min(countA, countB)
+	a, b = a[atA:], b[atB:]
 	elem := &d.s.nodes[i+1]
 	for j := 0; j < common; j++ {
 		if elem.fixed { // jump over the equal elements
 			rest := (common - j) * elem.size
-			equal := equalPrefix(a[sizeA:sizeA+rest], b[sizeB:sizeB+rest]) / elem.size
-			j, sizeA, sizeB = j+equal, sizeA+equal*elem.size, sizeB+equal*elem.size
+			equal := equalPrefix(a[:rest], b[:rest]) / elem.size
+			j, a, b = j+equal, a[equal*elem.size:], b[equal*elem.size:]
 			if j == common {
-				break
+				return
 			}
 		}
 		d.path = append(d.path, step{field: -1, index: j})
-		elemA, elemB := d.compare(i+1, a[sizeA:], b[sizeB:])
+		elemA, elemB := d.compare(i+1, a, b)
 		d.path = d.path[:len(d.path)-1]
-		sizeA, sizeB = sizeA+elemA, sizeB+elemB
+		a, b = a[elemA:], b[elemB:]
 	}
-	return sizeA + d.s.skipElems(i, countA-common, a[sizeA:]), sizeB + d.s.skipElems(i, countB-common, b[sizeB:])
 }
 
 // equalPrefix returns how many bytes at the beginning of a and b, which have one length, are equal.

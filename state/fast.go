@@ -88,10 +88,40 @@ func (f *form) appendElems(dst []byte, p pointer, count int) []byte {
 		return append(dst, memory(p, count*f.size)...)
 	}
 	dst = slices.Grow(dst, count*f.size)
+	if f.fixed {
+		end := len(dst) + count*f.size
+		dst = dst[:end]
+		f.putElems(dst[end-count*f.size:], p, count)
+		return dst
+	}
 	for j := range count {
 		dst = f.append(dst, offset(p, uintptr(j)*f.stride))
 	}
 	return dst
+}
+
+// putElems writes count values of the fixed form f to out, which has the room.
+func (f *form) putElems(out []byte, p pointer, count int) {
+	_ = out[:count*f.size]
+	to := dataOf(out)
+	for j := range uintptr(count) {
+		f.put(offset(to, j*uintptr(f.size)), offset(p, j*f.stride))
+	}
+}
+
+// put writes the fixed value at p to the f.size bytes at to.
+func (f *form) put(to, p pointer) {
+	for k := range f.ops {
+		o := &f.ops[k]
+		to, p := offset(to, o.at), offset(p, o.offset)
+		if o.code == opBlock {
+			moveBlock(to, p, o.size)
+			continue
+		}
+		for j := range uintptr(o.count) {
+			o.elem.put(offset(to, j*uintptr(o.elem.size)), offset(p, j*o.elem.stride))
+		}
+	}
 }
 
 func (e *fastEngine) writeSection(d *xxhash.Digest, i int, v pointer) int {
@@ -106,7 +136,7 @@ type hasher struct {
 	d    *xxhash.Digest
 	size int // bytes so far
 	n    int // of them in buf
-	buf  [512]byte
+	buf  [2048]byte
 }
 
 func (h *hasher) flush() {
@@ -168,8 +198,20 @@ func (h *hasher) writeElems(f *form, p pointer, count int) {
 		h.put(memory(p, count*f.size))
 		return
 	}
-	for j := range count {
-		h.write(f, offset(p, uintptr(j)*f.stride))
+	if !f.fixed || f.size > len(h.buf) {
+		for j := range count {
+			h.write(f, offset(p, uintptr(j)*f.stride))
+		}
+		return
+	}
+	for j := 0; j < count; { // as many at a time as fit
+		n := min(count-j, (len(h.buf)-h.n)/f.size)
+		f.putElems(h.buf[h.n:], offset(p, uintptr(j)*f.stride), n)
+		h.n += n * f.size
+		h.size += n * f.size
+		if j += n; j < count {
+			h.flush()
+		}
 	}
 }
 

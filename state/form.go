@@ -31,6 +31,7 @@ type op struct {
 	code   opcode
 	inner  bool    // of a slice: there may be many in one state
 	offset uintptr // in memory, from the value that the form is of
+	at     uintptr // in its canonical bytes, if the form is fixed
 	size   int
 	count  int
 	site   int // of a slice: its number in the type
@@ -56,6 +57,15 @@ func (b *former) form(i int) *form {
 	first := b.sites
 	f.ops = b.add(nil, i, 0)
 	f.slices = b.sites > first
+	at := uintptr(0)
+	for k := range f.ops {
+		f.ops[k].at = at
+		if o := &f.ops[k]; o.code == opArray {
+			at += uintptr(o.count * o.elem.size)
+		} else {
+			at += uintptr(o.size)
+		}
+	}
 	f.flat = len(f.ops) == 1 && f.ops[0] == op{size: int(f.stride)}
 	f.plain = f.fixed && !f.derived
 	return f

@@ -47,10 +47,38 @@ func (f *form) loadElems(r *recycler, src []byte, p pointer, count int) []byte {
 	if f.flat {
 		return src[copy(memory(p, count*f.size), src):]
 	}
+	if f.fixed {
+		f.getElems(src, p, count)
+		return src[count*f.size:]
+	}
 	for j := range count {
 		src = f.load(r, src, offset(p, uintptr(j)*f.stride))
 	}
 	return src
+}
+
+// getElems reads count values of the fixed form f from the beginning of valid bytes.
+func (f *form) getElems(src []byte, p pointer, count int) {
+	_ = src[:count*f.size]
+	from := dataOf(src)
+	for j := range uintptr(count) {
+		f.get(offset(from, j*uintptr(f.size)), offset(p, j*f.stride))
+	}
+}
+
+// get reads the fixed value at p from the f.size bytes at from.
+func (f *form) get(from, p pointer) {
+	for k := range f.ops {
+		o := &f.ops[k]
+		from, p := offset(from, o.at), offset(p, o.offset)
+		if o.code == opBlock {
+			moveBlock(p, from, o.size)
+			continue
+		}
+		for j := range uintptr(o.count) {
+			o.elem.get(offset(from, j*uintptr(o.elem.size)), offset(p, j*o.elem.stride))
+		}
+	}
 }
 
 func (e *fastEngine) copy(dst, src pointer) {

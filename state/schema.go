@@ -28,14 +28,22 @@ type node struct {
 	name     string
 	kind     Kind
 	fraction uint8
-	fixed    bool  // every value has the same size
-	bools    bool  // there is a bool in the subtree
-	count    int   // elements of an array, fields of a struct
-	size     int   // canonical bytes of a value, at least; of every value if fixed
-	parent   int32 // -1 for the root
-	end      int32 // index after the subtree
-	first    int32 // of a struct: its first field in Schema.fields
-	boolAt   []int // offsets of the bools in a fixed value, if there are few
+	fixed    bool   // every value has the same size
+	bools    bool   // there is a bool in the subtree
+	count    int    // elements of an array, fields of a struct
+	size     int    // canonical bytes of a value, at least; of every value if fixed
+	parent   int32  // -1 for the root
+	end      int32  // index after the subtree
+	first    int32  // of a struct: its first field in Schema.fields
+	boolAt   []int  // offsets of the bools in a fixed value, if there are few
+	spans    []span // of a struct that is not fixed
+}
+
+// span is a part of a struct: bytes of fixed fields, then at most one field that is not fixed.
+type span struct {
+	size   int
+	boolAt []int // offsets of the bools in the fixed fields
+	next   int   // the node of the field that is not fixed, -1 at the end
 }
 
 // maxBoolAt bounds node.boolAt; types with more bools are walked instead.
@@ -164,6 +172,10 @@ func (b *schemaBuilder) measure(i int) error {
 	if n.fixed && n.bools {
 		n.boolAt = b.boolOffsets(n, i)
 	}
+	if n.kind == Struct && !n.fixed {
+		n.spans = b.s.addSpans(make([]span, 1), n)
+		n.spans[len(n.spans)-1].next = -1
+	}
 	return nil
 }
 
@@ -199,6 +211,26 @@ func (b *schemaBuilder) boolOffsets(n *node, i int) []int {
 		}
 	}
 	return offsets
+}
+
+// addSpans adds the fields of struct n to the last span and to new ones.
+func (s *Schema) addSpans(spans []span, n *node) []span {
+	for _, f := range s.fieldsOf(n) {
+		field, last := &s.nodes[f], &spans[len(spans)-1]
+		switch {
+		case field.fixed && (!field.bools || field.boolAt != nil):
+			for _, at := range field.boolAt {
+				last.boolAt = append(last.boolAt, last.size+at)
+			}
+			last.size += field.size
+		case field.kind == Struct:
+			spans = s.addSpans(spans, field)
+		default:
+			last.next = int(f)
+			spans = append(spans, span{})
+		}
+	}
+	return spans
 }
 
 func (s *Schema) fieldsOf(n *node) []int32 { return s.fields[n.first : int(n.first)+n.count] }

@@ -22,6 +22,22 @@ func offset(p pointer, n uintptr) pointer { return unsafe.Add(p, n) }
 // memory returns the n bytes at p.
 func memory(p pointer, n int) []byte { return unsafe.Slice((*byte)(p), n) }
 
+// moveBlock copies n bytes, those of single integers without a call. The arrays say that nothing is known of alignment.
+func moveBlock(to, from pointer, n int) {
+	switch n {
+	case 1:
+		*(*[1]byte)(to) = *(*[1]byte)(from)
+	case 2:
+		*(*[2]byte)(to) = *(*[2]byte)(from)
+	case 4:
+		*(*[4]byte)(to) = *(*[4]byte)(from)
+	case 8:
+		*(*[8]byte)(to) = *(*[8]byte)(from)
+	default:
+		copy(memory(to, n), memory(from, n))
+	}
+}
+
 // dataOf returns where the bytes of b begin.
 func dataOf(b []byte) pointer { return pointer(unsafe.SliceData(b)) }
 

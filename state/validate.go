@@ -2,120 +2,93 @@ package state
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"io"
 )
-
-var (
-	// ErrBool means that a bool's byte is neither 0 nor 1.
-	ErrBool = errors.New("a bool is neither 0 nor 1")
-	// ErrTrailing means that there are bytes after the end of the value.
-	ErrTrailing = errors.New("bytes after the end of the value")
-)
-
-// DecodeError says where bytes stop being the canonical form of a schema.
-type DecodeError struct {
-	Path   string // the field, such as "Units[17].Alive"; "" is the whole value
-	Offset int    // of the first byte that is wrong or missing
-	Err    error  // wraps io.ErrUnexpectedEOF, ErrBool or ErrTrailing
-}
-
-func (e *DecodeError) Error() string {
-	if e.Path == "" {
-		return fmt.Sprintf("state: malformed at byte %d: %v", e.Offset, e.Err)
-	}
-	return fmt.Sprintf("state: malformed %s at byte %d: %v", e.Path, e.Offset, e.Err)
-}
-
-// Unwrap returns e.Err.
-func (e *DecodeError) Unwrap() error { return e.Err }
-
-// in puts a step before the path of an error that comes from within.
-func (e *DecodeError) in(step string) *DecodeError {
-	e.Path = joinPath(step, e.Path)
-	return e
-}
 
 // Validate checks that b is the canonical form of a value: exactly what [Codec.Decode] accepts. It allocates only
 // its error, a [*DecodeError].
 func (s *Schema) Validate(b []byte) error {
-	end, err := s.check(0, b, 0)
-	if err == nil && end != len(b) {
+	if s.check(0, b, 0) == len(b) {
+		return nil
+	}
+	end, err := s.explain(0, b, 0)
+	if err == nil {
 		err = &DecodeError{"", end, fmt.Errorf("%w: %d of them", ErrTrailing, len(b)-end)}
 	}
-	if err != nil {
-		return err // not a nil *DecodeError in an error
-	}
-	return nil
+	return err
 }
 
-// check validates node i at b[at:] and returns the offset after it.
-func (s *Schema) check(i int, b []byte, at int) (int, *DecodeError) {
+// check validates node i at b[at:] and returns the offset after it, or -1 if something is wrong.
+func (s *Schema) check(i int, b []byte, at int) int {
 	n := &s.nodes[i]
-	if n.fixed && len(b)-at >= n.size {
-		if !n.bools || s.orBools(n, i, b[at:at+n.size]) <= 1 {
-			return at + n.size, nil
+	left := len(b) - at
+	if left < n.size {
+		return -1
+	}
+	if n.fixed {
+		if n.bools && s.orBools(n, i, b[at:at+n.size]) > 1 {
+			return -1
 		}
-		if n.kind == Bool {
-			return at, &DecodeError{"", at, fmt.Errorf("%w: %d", ErrBool, b[at])}
-		}
-	} // else look closer, for the field to name
+		return at + n.size
+	}
 	switch n.kind {
 	case Struct:
-		for _, f := range s.fieldsOf(n) {
-			end, err := s.check(int(f), b, at)
-			if err != nil {
-				return at, err.in(s.nodes[f].name)
-			}
-			at = end
-		}
-		return at, nil
+		return s.checkSpans(n, b, at)
 	case Array:
 		return s.checkElems(i, n.count, b, at)
-	case String, Slice:
-		count, err := s.checkCount(i, b, at)
-		if err != nil || n.kind == String {
-			return at + countSize + count, err
-		}
-		return s.checkElems(i, count, b, at+countSize)
 	}
-	return at, &DecodeError{"", at, fmt.Errorf("%w: %d bytes, want %d", io.ErrUnexpectedEOF, len(b)-at, n.size)}
-}
-
-// checkCount reads the count of a string or slice and checks that the bytes for it are there.
-func (s *Schema) checkCount(i int, b []byte, at int) (int, *DecodeError) {
-	left := len(b) - at
-	if left < countSize {
-		return 0, &DecodeError{"", at, fmt.Errorf("%w: %d bytes, want a count of %d", io.ErrUnexpectedEOF, left, countSize)}
-	}
-	left -= countSize
 	count, size := binary.LittleEndian.Uint32(b[at:]), 1
-	if s.nodes[i].kind == Slice {
+	if n.kind == Slice {
 		size = s.nodes[i+1].size
 	}
-	if uint64(count)*uint64(size) > uint64(left) { // at most 2^32 * 2^30
-		return 0, &DecodeError{"", at, fmt.Errorf("%w: a count of %d, at least %d bytes each, %d bytes are left", io.ErrUnexpectedEOF, count, size, left)}
+	at += countSize
+	if uint64(count)*uint64(size) > uint64(left-countSize) { // at most 2^32 * 2^30
+		return -1
 	}
-	return int(count), nil
+	if n.kind == String {
+		return at + int(count)
+	}
+	return s.checkElems(i, int(count), b, at)
 }
 
-// checkElems validates count elements of the array or slice i.
-func (s *Schema) checkElems(i, count int, b []byte, at int) (int, *DecodeError) {
+// checkElems validates count elements of the array or slice i, for which there are bytes enough if they are fixed.
+func (s *Schema) checkElems(i, count int, b []byte, at int) int {
 	elem := &s.nodes[i+1]
-	if size := count * elem.size; elem.fixed && size <= len(b)-at {
-		if !elem.bools || s.orBoolsOf(elem, i+1, b[at:at+size]) <= 1 {
-			return at + size, nil
+	if elem.fixed {
+		end := at + count*elem.size
+		if elem.bools && s.orBoolsOf(elem, i+1, b[at:end]) > 1 {
+			return -1
+		}
+		return end
+	}
+	for j := 0; j < count && at >= 0; j++ {
+		at = s.check(i+1, b, at)
+	}
+	return at
+}
+
+// checkSpans validates struct n, which is not fixed.
+func (s *Schema) checkSpans(n *node, b []byte, at int) int {
+	for k := range n.spans {
+		span := &n.spans[k]
+		if len(b)-at < span.size {
+			return -1
+		}
+		or := byte(0)
+		for _, offset := range span.boolAt {
+			or |= b[at+offset]
+		}
+		if or > 1 {
+			return -1
+		}
+		at += span.size
+		if span.next >= 0 {
+			if at = s.check(span.next, b, at); at < 0 {
+				return -1
+			}
 		}
 	}
-	for j := range count {
-		end, err := s.check(i+1, b, at)
-		if err != nil {
-			return at, err.in(indexStep(j))
-		}
-		at = end
-	}
-	return at, nil
+	return at
 }
 
 // orBools returns all bools in one value of the fixed node i, or-ed: more than 1 if one of them is malformed.

@@ -82,8 +82,11 @@ func (s *Schema) skip(i int, b []byte) int {
 		return countSize + count(b)
 	case Struct:
 		size := 0
-		for _, f := range s.fieldsOf(n) {
-			size += s.skip(int(f), b[size:])
+		for k := range n.spans {
+			size += n.spans[k].size
+			if next := n.spans[k].next; next >= 0 {
+				size += s.skip(next, b[size:])
+			}
 		}
 		return size
 	case Slice:
