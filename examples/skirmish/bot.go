@@ -1,0 +1,95 @@
+package skirmish
+
+import (
+	"github.com/seed-49bee653/samestep/fixed"
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// A Bot plays for one player, as a person would: it reads the world of its own follower, as far as its team sees it, and
+// gives orders one at a time, about one in two seconds at most. It is no part of the simulation; with the same seed and
+// the same worlds it gives the same orders.
+type Bot struct {
+	player  uint8
+	rand    fixed.Rand
+	next    uint32 // tick of the next thought
+	view    view
+	groups  [ArmyGroups + 1]campaign
+	alarm   uint32 // tick of the last call to defend
+	sent    []Order
+	command struct { // memory of the order in hand
+		move    Move
+		attack  AttackMove
+		gather  Gather
+		build   Build
+		train   Train
+		assign  Assign
+		members []UnitID
+	}
+}
+
+// An Order is a command that a [Bot] wants to give. Value is a pointer to the command type of Kind.
+type Order struct {
+	Kind  lockstep.Kind
+	Value any
+}
+
+// NewBot returns a bot for a player.
+func NewBot(player lockstep.Player, seed uint64) *Bot {
+	b := &Bot{player: uint8(player), rand: fixed.NewRand(seed + uint64(player)<<32)}
+	b.next = 5 + b.rand.N(20)
+	return b
+}
+
+// Think looks at the world after a tick and returns the orders to give now, usually none. It changes nothing in the
+// world. The orders and what they point to are valid until the next call.
+func (b *Bot) Think(w *World) []Order {
+	b.sent = b.sent[:0]
+	if w.Match.Tick < b.next || int(b.player) >= len(w.Players) {
+		return nil
+	}
+	b.next = w.Match.Tick + 26 + b.rand.N(21)
+	if w.Players[b.player].Status == Defeated || w.Match.Ended != 0 {
+		return nil
+	}
+	b.view.look(w, b.player)
+	for _, idea := range []func(*Bot, *World) bool{
+		(*Bot).defend, (*Bot).open, (*Bot).settle, (*Bot).employ, (*Bot).raise, (*Bot).grow, (*Bot).campaign,
+	} {
+		if idea(b, w) {
+			break
+		}
+	}
+	return b.sent
+}
+
+func (b *Bot) give(kind lockstep.Kind, value any) bool {
+	b.sent = append(b.sent, Order{kind, value})
+	return true
+}
+
+// only returns a Who of one unit.
+func (b *Bot) only(id UnitID) Who {
+	b.command.members = append(b.command.members[:0], id)
+	return Who{Units: b.command.members}
+}
+
+// moveTo and attackTo give the order of that kind.
+func (b *Bot) moveTo(who Who, to fixed.Vec2) bool {
+	b.command.move = Move{Who: who, To: PointAt(to)}
+	return b.give(KindMove, &b.command.move)
+}
+
+func (b *Bot) attackTo(who Who, to fixed.Vec2) bool {
+	b.command.attack = AttackMove{Who: who, To: PointAt(to)}
+	return b.give(KindAttackMove, &b.command.attack)
+}
+
+// near returns a place by chance at most spread cells away on each axis, on the map.
+func (b *Bot) near(w *World, p fixed.Vec2, spread int64) fixed.Vec2 {
+	reach := fixed.FromInt(spread)
+	edge := fixed.Q(w.Map.Size-1) * fixed.One
+	return fixed.Vec2{
+		X: fixed.Clamp(p.X+b.rand.Range(-reach, reach), 0, edge),
+		Y: fixed.Clamp(p.Y+b.rand.Range(-reach, reach), 0, edge),
+	}
+}

@@ -1,0 +1,250 @@
+package skirmish
+
+import (
+	"github.com/seed-49bee653/samestep/fixed"
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+const (
+	leash    = 9 * fixed.One // how far an idle unit goes after an enemy
+	lookout  = 8             // ticks between two looks around for enemies
+	bystands = 1 << 40       // makes an enemy that does not fight look farther away
+)
+
+// act lets one unit do what its order says.
+func (w *World) act(i int) {
+	u := &w.Units[i]
+	if u.Cooldown > 0 {
+		u.Cooldown--
+	}
+	if u.Kind.Building() {
+		w.clear(i)
+		w.produce(i)
+		if u.fights() {
+			w.engage(i)
+		}
+		return
+	}
+	switch u.Task {
+	case Moving:
+		w.travel(i)
+	case Attacking:
+		w.hunt(i)
+	case AttackMoving, Patrolling:
+		if !w.engage(i) {
+			w.travel(i)
+		}
+	case Gathering:
+		w.gather(i)
+	case Constructing:
+		w.construct(i)
+	default:
+		w.guard(i)
+	}
+}
+
+// guard is what an idle unit does: it fights who comes near, and goes back to its place.
+func (w *World) guard(i int) {
+	u := &w.Units[i]
+	switch {
+	case u.fights() && w.engage(i):
+		u.Phase = phaseHome
+	case u.Phase == phaseHome:
+		if w.walk(i, u.Home) {
+			u.Phase, u.Stuck = phaseOut, 0
+		}
+	default:
+		w.push(i)
+	}
+}
+
+// travel takes a unit along the way of its order.
+func (w *World) travel(i int) {
+	u := &w.Units[i]
+	to, ready := w.waypoint(u)
+	if !ready {
+		w.push(i)
+		return
+	}
+	arrived := w.walk(i, to)
+	switch {
+	case u.Pos != u.Goal && !(arrived && u.Stuck >= patience):
+	case u.Task == Patrolling && u.Next == Idle:
+		u.Stuck = 0
+		w.send(u, Patrolling, u.Home, w.workspace.ground.cell(u.Home))
+	default:
+		w.rest(u)
+	}
+}
+
+// engage fights the nearest enemy in sight, if there is one, and tells whether it did.
+func (w *World) engage(i int) bool {
+	u := &w.Units[i]
+	if u.Target == 0 && (w.Match.Tick+uint32(u.ID))%lookout == 0 {
+		u.Target = w.acquire(i)
+	}
+	if u.Target == 0 {
+		return false
+	}
+	j := w.find(u.Target)
+	if j < 0 || w.Units[j].Team == u.Team || w.beyond(i, j) {
+		u.Target = 0
+		return false
+	}
+	if w.inReach(i, j) {
+		w.hit(i, j)
+		if !u.Kind.Building() {
+			w.push(i)
+		}
+		return true
+	}
+	if u.Kind.Building() || w.walk(i, w.workspace.at[j]) && u.Stuck >= patience {
+		u.Target, u.Stuck = 0, 0
+		return false
+	}
+	return true
+}
+
+// beyond tells whether unit i lets go of its target j, because it is too far away.
+func (w *World) beyond(i, j int) bool {
+	u, at := &w.Units[i], w.workspace.at
+	sight := fixed.Q(u.Kind.Traits().Sight+3) * fixed.One
+	return distance2(at[i], at[j]) > square(sight) ||
+		u.Task == Idle && !u.Kind.Building() && distance2(u.Home, at[j]) > square(leash)
+}
+
+// inReach tells whether unit i can hit unit j from where it stands.
+func (w *World) inReach(i, j int) bool {
+	a, b := w.Units[i].Kind.Traits(), w.Units[j].Kind.Traits()
+	return distance2(w.workspace.at[i], w.workspace.at[j]) <= square(a.Range+a.Radius+b.Radius)
+}
+
+// acquire returns the enemy that unit i should fight: the nearest one that it can get at, those that fight first.
+func (w *World) acquire(i int) UnitID {
+	u, s := &w.Units[i], &w.workspace
+	sight := fixed.Q(u.Kind.Traits().Sight) * fixed.One
+	best := w.nearestEnemy(i, min(sight, 3*fixed.One))
+	if best < 0 {
+		best = w.nearestEnemy(i, sight)
+	}
+	if best < 0 || !w.inReach(i, best) && (u.Kind.Building() || !s.ground.sees(s.at[i], s.at[best])) {
+		return 0
+	}
+	return w.Units[best].ID
+}
+
+// nearestEnemy returns the index of the nearest enemy within a radius, or -1. Enemies that do not fight count as farther.
+func (w *World) nearestEnemy(i int, radius fixed.Q) int {
+	s, team, here := &w.workspace, w.Units[i].Team, w.workspace.at[i]
+	best, nearest := -1, fixed.MaxQ
+	reach := square(radius)
+	for b := s.grid.Around(here, radius); b.Next(); {
+		for _, j := range b.IDs() {
+			v := &w.Units[j]
+			if v.Team == team {
+				continue
+			}
+			d := distance2(here, s.at[j])
+			if d > reach {
+				continue
+			}
+			if !v.fights() {
+				d += bystands
+			}
+			if d < nearest || d == nearest && int(j) < best {
+				best, nearest = int(j), d
+			}
+		}
+	}
+	return best
+}
+
+// hunt goes after the target of an order to attack.
+func (w *World) hunt(i int) {
+	u := &w.Units[i]
+	j := w.find(u.Target)
+	if j < 0 || w.Units[j].Team == u.Team {
+		w.rest(u)
+		return
+	}
+	if w.inReach(i, j) {
+		w.hit(i, j)
+		w.push(i)
+		return
+	}
+	if (w.Match.Tick+uint32(u.Target))%16 == 0 { // all who hunt it turn in the same tick, and share a flow field
+		u.Goal = w.workspace.at[j]
+		if via := w.workspace.ground.cell(u.Goal); via != u.Via {
+			u.Via, u.Slot = via, fieldless
+		}
+	}
+	if to, ready := w.waypoint(u); !ready {
+		w.push(i)
+	} else if w.walk(i, to) && u.Stuck >= patience {
+		w.rest(u)
+	}
+}
+
+// hit lets unit i strike unit j as soon as it is ready to.
+func (w *World) hit(i, j int) {
+	u := &w.Units[i]
+	u.Stuck = 0
+	if u.Cooldown > 0 {
+		return
+	}
+	t := u.Kind.Traits()
+	u.Cooldown = t.Cooldown
+	damage := uint32(t.Damage) + fixed.DrawN(w.Match.Seed, uint32(u.ID), w.Match.Tick, purposeDamage, 0, uint32(t.Damage)/4+1)
+	w.workspace.damage[j] += damage
+	w.workspace.killer[j] = int32(i)
+	lockstep.Emit(w.workspace.turn, Shot{By: u.ID, At: w.Units[j].ID, Damage: damage})
+}
+
+// strike takes the damage of the tick from everyone's health, all at once.
+func (w *World) strike() {
+	for i, damage := range w.workspace.damage {
+		if damage == 0 {
+			continue
+		}
+		u := &w.Units[i]
+		u.Health -= uint16(min(damage, uint32(u.Health)))
+		if u.Health > 0 {
+			w.answer(i)
+			continue
+		}
+		by := &w.Units[w.workspace.killer[i]]
+		by.Kills++
+		w.player(by.Owner).Kills++
+		w.player(u.Owner).Losses++
+		lockstep.Emit(w.workspace.turn, Death{Unit: u.ID, Kind: u.Kind, Owner: u.Owner, By: by.ID, At: u.Pos})
+	}
+}
+
+// answer lets an idle unit that was hit fight back.
+func (w *World) answer(i int) {
+	u := &w.Units[i]
+	if u.fights() && u.Target == 0 && (u.Task == Idle || u.Task == AttackMoving || u.Task == Patrolling) {
+		u.Target = w.Units[w.workspace.killer[i]].ID
+	}
+}
+
+// bury takes the dead from the map; the others keep their order.
+func (w *World) bury() {
+	alive := 0
+	for i := range w.Units {
+		u := &w.Units[i]
+		if u.Health == 0 {
+			p := w.player(u.Owner)
+			p.Units--
+			if u.Kind.Building() {
+				p.Buildings--
+			}
+			continue
+		}
+		if alive != i {
+			w.Units[alive] = *u
+		}
+		alive++
+	}
+	w.Units = w.Units[:alive]
+}

@@ -1,0 +1,222 @@
+package skirmish
+
+import "github.com/seed-49bee653/samestep/fixed"
+
+// A generator makes the map of a match. The ground looks the same after a quarter turn, and so do the places of players as
+// far as their number allows, so nobody is better off.
+type generator struct {
+	w      *World
+	size   int
+	middle fixed.Vec2
+	bases  []fixed.Vec2 // by player
+	keep   []clearing   // of rock
+}
+
+type clearing struct {
+	at     fixed.Vec2
+	radius fixed.Q
+}
+
+// generate makes Map, Crystals and Zones of a world whose Config and Rand are set, and returns where the bases are.
+func generate(w *World) []fixed.Vec2 {
+	size := int(w.Config.Size)
+	w.Map = Map{Size: w.Config.Size}
+	w.Map.Blocked = make([]uint64, size*w.Map.stride())
+	half := fixed.Q(size/2) * fixed.One
+	g := &generator{w: w, size: size, middle: fixed.Vec2{X: half, Y: half}}
+	g.clear(g.middle, 5*fixed.One)
+	g.placeBases()
+	g.placeCrystals()
+	if w.Config.Zones {
+		g.placeZones()
+	}
+	g.placeRock()
+	for _, base := range g.bases {
+		g.carve(base)
+	}
+	g.fillPockets()
+	return g.bases
+}
+
+// turned returns a place after a number of quarter turns of the map.
+func (g *generator) turned(p fixed.Vec2, quarters int) fixed.Vec2 {
+	for range quarters {
+		p = fixed.Vec2{X: fixed.Q(g.size)*fixed.One - p.Y, Y: p.X}
+	}
+	return p
+}
+
+func (g *generator) clear(at fixed.Vec2, radius fixed.Q) {
+	g.keep = append(g.keep, clearing{at, radius})
+}
+
+// snap returns a place on whole cells.
+func snap(p fixed.Vec2) fixed.Vec2 { return fixed.Vec2{X: p.X.Floor(), Y: p.Y.Floor()} }
+
+// placeBases puts the bases on a circle, exact turns of each other where the number of players has a factor 4 or 2.
+func (g *generator) placeBases() {
+	n := len(g.w.Players)
+	alike := 1
+	for alike < 4 && n%(alike*2) == 0 {
+		alike *= 2
+	}
+	radius := fixed.Q(g.size) * fixed.One * 2 / 5
+	for p := range n {
+		if first := p % (n / alike); first < p { // the same place, turned
+			g.bases = append(g.bases, g.turned(g.bases[first], p/(n/alike)*4/alike))
+		} else {
+			turn := fixed.QuarterTurn/2 + fixed.Turn(uint64(p)<<32/uint64(n))
+			g.bases = append(g.bases, snap(g.middle.Add(fixed.Polar(turn, radius))))
+		}
+		g.clear(g.bases[p], 8*fixed.One)
+	}
+}
+
+// placeCrystals puts four crystals behind every base, and more of them in threes over the map.
+func (g *generator) placeCrystals() {
+	for _, base := range g.bases {
+		out := base.Sub(g.middle).Heading()
+		for _, degrees := range []int64{-75, -25, 25, 75} {
+			at := base.Add(fixed.Polar(out+fixed.Degrees(fixed.FromInt(degrees)), 6*fixed.One))
+			g.crystal(at, 1500)
+		}
+	}
+	for range g.size / 32 {
+		at := g.somewhere(6)
+		for quarters := range 4 {
+			center := g.turned(at, quarters)
+			for k := range fixed.Turn(3) {
+				g.crystal(center.Add(fixed.Polar(k*(1<<32/3), 2*fixed.One)), 1000)
+			}
+		}
+	}
+}
+
+func (g *generator) crystal(at fixed.Vec2, amount uint16) {
+	g.clear(at, 2*fixed.One)
+	g.w.Crystals = append(g.w.Crystals, Crystal{Pos: PointAt(at).Vec2(), Amount: amount, Full: amount})
+}
+
+// somewhere returns a place by chance, away from the bases and at least margin cells from the edge.
+func (g *generator) somewhere(margin uint32) fixed.Vec2 {
+	for tries := 0; ; tries++ {
+		span := uint32(g.size) - 2*margin
+		p := fixed.Vec2{
+			X: fixed.Q(margin+g.w.Rand.N(span)) * fixed.One,
+			Y: fixed.Q(margin+g.w.Rand.N(span)) * fixed.One,
+		}
+		if tries == 50 || g.nearest(p) > 12*fixed.One {
+			return p
+		}
+	}
+}
+
+// nearest returns how far the nearest clearing is from any of the four turns of a place.
+func (g *generator) nearest(p fixed.Vec2) fixed.Q {
+	least := fixed.MaxQ
+	for quarters := range 4 {
+		for _, k := range g.keep {
+			least = min(least, g.turned(p, quarters).Sub(k.at).Len())
+		}
+	}
+	return least
+}
+
+// placeZones puts a hoard in the middle, shrines around it and two pairs of teleports far apart.
+func (g *generator) placeZones() {
+	g.zone(Zone{Pos: g.middle, Radius: 2 * fixed.One, Kind: Hoard})
+	for quarters := range 4 {
+		at := g.middle.Add(fixed.Vec2{X: fixed.Q(g.size) * fixed.One / 6})
+		g.zone(Zone{Pos: g.turned(at, quarters), Radius: fixed.One * 3 / 2, Kind: Shrine})
+	}
+	at := g.somewhere(8)
+	for quarters := range uint8(4) {
+		exit := uint8(len(g.w.Zones)) - quarters + (quarters+2)%4
+		g.zone(Zone{Pos: g.turned(at, int(quarters)), Radius: fixed.One, Kind: Teleport, Exit: exit})
+	}
+}
+
+func (g *generator) zone(z Zone) {
+	g.clear(z.Pos, z.Radius+2*fixed.One)
+	g.w.Zones = append(g.w.Zones, z)
+}
+
+// placeRock drops round lumps of rock, four at a time, until the map has enough of it.
+func (g *generator) placeRock() {
+	wanted := g.size * g.size * int(g.w.Config.Obstacles) / 100
+	for tries := 0; wanted > 0 && tries < 4*g.size*g.size; tries++ {
+		x, y := int(g.w.Rand.N(uint32(g.size))), int(g.w.Rand.N(uint32(g.size)))
+		r := int(1 + g.w.Rand.N(3))
+		for dy := -r; dy <= r; dy++ {
+			for dx := -r; dx <= r; dx++ {
+				if dx*dx+dy*dy <= r*r {
+					wanted -= g.rock(x+dx, y+dy)
+				}
+			}
+		}
+	}
+	for i := range g.size { // the edge
+		for _, at := range [][2]int{{i, 0}, {i, g.size - 1}, {0, i}, {g.size - 1, i}} {
+			g.w.Map.set(at[0], at[1], true)
+		}
+	}
+}
+
+// rock makes a cell and its turns rock, unless they are to be kept clear, and returns how many it made.
+func (g *generator) rock(x, y int) (made int) {
+	if g.w.Map.Rock(x, y) {
+		return 0
+	}
+	center := fixed.Vec2{X: fixed.Q(x)*fixed.One + fixed.Half, Y: fixed.Q(y)*fixed.One + fixed.Half}
+	for _, k := range g.keep {
+		for quarters := range 4 {
+			if g.turned(center, quarters).InRange(k.at, k.radius) {
+				return 0
+			}
+		}
+	}
+	for range 4 {
+		g.w.Map.set(x, y, true)
+		x, y = g.size-1-y, x
+		made++
+	}
+	return made
+}
+
+// carve makes a way three cells wide from a base to the middle.
+func (g *generator) carve(from fixed.Vec2) {
+	for p := from; p != g.middle; p = p.MoveToward(g.middle, fixed.Half) {
+		for dy := -1; dy <= 1; dy++ {
+			for dx := -1; dx <= 1; dx++ {
+				x, y := int(p.X.Int())+dx, int(p.Y.Int())+dy
+				for range 4 {
+					g.w.Map.set(x, y, false)
+					x, y = g.size-1-y, x
+				}
+			}
+		}
+	}
+}
+
+// fillPockets turns open cells that cannot be reached from the middle into rock.
+func (g *generator) fillPockets() {
+	reached := make([]bool, g.size*g.size)
+	start := g.size/2*g.size + g.size/2
+	queue := []int{start}
+	reached[start] = true
+	for len(queue) > 0 {
+		c := queue[0]
+		queue = queue[1:]
+		for _, n := range []int{c - 1, c + 1, c - g.size, c + g.size} { // the edge is rock: n is on the map
+			if !reached[n] && !g.w.Map.Rock(n%g.size, n/g.size) {
+				reached[n] = true
+				queue = append(queue, n)
+			}
+		}
+	}
+	for c, ok := range reached {
+		if !ok {
+			g.w.Map.set(c%g.size, c/g.size, true)
+		}
+	}
+}

@@ -1,0 +1,35 @@
+package skirmish
+
+import "github.com/seed-49bee653/samestep/lockstep"
+
+// judge finds out who has lost and who has won. The world goes on after that.
+func (w *World) judge() {
+	if w.Match.Ended != 0 {
+		return
+	}
+	for p := range w.Players {
+		if w.Players[p].Buildings == 0 {
+			w.defeat(uint8(p))
+		}
+	}
+	var alive [MaxPlayers]bool // by team
+	teams, last := 0, uint8(0)
+	for p := range w.Players {
+		if player := &w.Players[p]; player.Status != Defeated && player.Team < MaxPlayers && !alive[player.Team] {
+			alive[player.Team] = true
+			teams, last = teams+1, player.Team
+		}
+	}
+	if teams == 1 && w.Config.Teams > 1 {
+		w.Match.Ended, w.Match.Winner = w.Match.Tick, last+1
+		lockstep.Emit(w.workspace.turn, MatchWon{Team: last})
+	}
+}
+
+// defeat marks a player as defeated.
+func (w *World) defeat(p uint8) {
+	if player := w.player(p); player.Status != Defeated {
+		player.Status = Defeated
+		lockstep.Emit(w.workspace.turn, PlayerDefeated{Player: p})
+	}
+}

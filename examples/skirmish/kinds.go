@@ -1,0 +1,64 @@
+package skirmish
+
+import "github.com/seed-49bee653/samestep/fixed"
+
+// A UnitKind is what a unit is.
+type UnitKind uint8
+
+// The kinds of units. Base, Barracks and Tower are buildings.
+const (
+	NoUnit UnitKind = iota
+	Worker
+	Soldier
+	Archer
+	Base
+	Barracks
+	Tower
+
+	unitKinds
+)
+
+// Traits are what all units of a kind have in common.
+type Traits struct {
+	Name     string
+	Speed    fixed.Q  // cells per tick; 0 for buildings
+	Radius   fixed.Q  // cells
+	Range    fixed.Q  // cells from edge to edge at which it hits
+	Sight    int32    // cells
+	Health   uint16   // when new
+	Damage   uint16   // of one hit, before chance adds up to a quarter
+	Cooldown uint8    // ticks from one hit to the next
+	Cost     uint32   // crystals
+	Ticks    uint16   // of work to train or to build it
+	MadeBy   UnitKind // the building that trains it, or the unit that builds it
+}
+
+// traits is indexed by kind; a kind beyond the table counts as NoUnit.
+var traits = [unitKinds]Traits{
+	NoUnit: {Name: "nothing"},
+	Worker: {Name: "worker", Speed: fixed.One / 8, Radius: fixed.One * 3 / 8, Range: fixed.One / 4, Sight: 6,
+		Health: 40, Damage: 3, Cooldown: 12, Cost: 50, Ticks: 160, MadeBy: Base},
+	Soldier: {Name: "soldier", Speed: fixed.One * 9 / 64, Radius: fixed.One * 3 / 8, Range: fixed.One / 2, Sight: 8,
+		Health: 110, Damage: 7, Cooldown: 10, Cost: 75, Ticks: 200, MadeBy: Barracks},
+	Archer: {Name: "archer", Speed: fixed.One * 8 / 64, Radius: fixed.One * 3 / 8, Range: fixed.One * 5, Sight: 9,
+		Health: 55, Damage: 6, Cooldown: 16, Cost: 90, Ticks: 240, MadeBy: Barracks},
+	Base: {Name: "base", Radius: fixed.One * 2, Sight: 10,
+		Health: 3000, Cost: 600, Ticks: 1600, MadeBy: Worker},
+	Barracks: {Name: "barracks", Radius: fixed.One * 3 / 2, Sight: 8,
+		Health: 1200, Cost: 250, Ticks: 800, MadeBy: Worker},
+	Tower: {Name: "tower", Radius: fixed.One, Range: fixed.One * 6, Sight: 10,
+		Health: 600, Damage: 12, Cooldown: 14, Cost: 150, Ticks: 500, MadeBy: Worker},
+}
+
+// Traits returns what all units of the kind have in common. An unknown kind has the traits of NoUnit.
+func (k UnitKind) Traits() *Traits {
+	if k >= unitKinds {
+		return &traits[NoUnit]
+	}
+	return &traits[k]
+}
+
+// Building tells whether units of the kind stand still and make others.
+func (k UnitKind) Building() bool { return k >= Base && k < unitKinds }
+
+func (k UnitKind) String() string { return k.Traits().Name }

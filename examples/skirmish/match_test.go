@@ -1,0 +1,144 @@
+package skirmish_test
+
+import (
+	"testing"
+
+	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// match is a match of bots on the engine: coordinator, log and one follower.
+type match struct {
+	tb       testing.TB
+	c        *lockstep.Coordinator
+	follower *lockstep.Follower
+	bots     []*skirmish.Bot
+	sequence []lockstep.Sequence
+	payloads *lockstep.Payloads
+	log      lockstep.Tail
+
+	accepted int
+	refused  map[string]int
+	bytes    int // of accepted payloads
+	events   map[string]int
+}
+
+func newMatch(tb testing.TB, seed uint64, players uint8, config skirmish.Config) *match {
+	tb.Helper()
+	game, err := lockstep.NewGame(skirmish.Rules())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	settings := lockstep.DefaultSettings(players)
+	settings.Seed = seed
+	header, err := game.NewHeader(lockstep.MatchID{byte(seed)}, settings, &config)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	m := &match{tb: tb, payloads: game.NewPayloads(), refused: map[string]int{}, events: map[string]int{}}
+	m.follower = game.NewFollower(lockstep.FollowerOptions{Observer: m.observe})
+	m.c, err = lockstep.NewCoordinator(game, header, lockstep.Tee(&m.log, m.follower), lockstep.CoordinatorOptions{InputDelay: 2})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for p := range lockstep.Player(players) {
+		if _, err := m.c.Join(p); err != nil {
+			tb.Fatal(err)
+		}
+		m.bots = append(m.bots, skirmish.NewBot(p, seed))
+	}
+	m.sequence = make([]lockstep.Sequence, players)
+	return m
+}
+
+func (m *match) observe(_ lockstep.Tick, event any) {
+	switch e := event.(type) {
+	case skirmish.Shot:
+		m.events["shot"]++
+	case skirmish.Death:
+		m.events["death of "+e.Kind.String()]++
+	case skirmish.Trained:
+		m.events["trained "+e.Kind.String()]++
+	case skirmish.BuildingDone:
+		m.events["built "+e.Kind.String()]++
+	case skirmish.Entered:
+		m.events["entered "+e.Kind.String()]++
+	case skirmish.PlayerDefeated:
+		m.events["defeated"]++
+	case skirmish.MatchWon:
+		m.events["won"]++
+	default:
+		m.tb.Fatalf("unknown event %T", event)
+	}
+}
+
+func (m *match) world() *skirmish.World {
+	return lockstep.World[skirmish.World](m.follower.Simulation())
+}
+
+// run plays a number of ticks.
+func (m *match) run(ticks int) {
+	m.tb.Helper()
+	for range ticks {
+		for p, bot := range m.bots {
+			for _, order := range bot.Think(m.world()) {
+				m.submit(lockstep.Player(p), order.Value)
+			}
+		}
+		if _, err := m.c.Tick(); err != nil {
+			m.tb.Fatal(err)
+		}
+	}
+}
+
+func (m *match) submit(p lockstep.Player, value any) lockstep.Receipt {
+	m.tb.Helper()
+	kind, payload, err := m.payloads.Encode(value)
+	if err != nil {
+		m.tb.Fatal(err)
+	}
+	m.sequence[p]++
+	r := m.c.Submit(p, m.sequence[p], kind, payload)
+	if r.Reason == lockstep.Accepted {
+		m.accepted++
+		m.bytes += len(payload)
+	} else {
+		m.refused[r.String()]++
+	}
+	return r
+}
+
+// Bots fight, build and train within a few minutes, whatever the seed, and a late joiner has the same world.
+func TestBotsPlay(t *testing.T) {
+	for seed := range uint64(5) {
+		m := newMatch(t, seed, 4, skirmish.Defaults(4, 400))
+		m.run(400)
+		if m.events["death of soldier"] < 20 {
+			t.Errorf("seed %d: no fight in the first 20 seconds: %v", seed, m.events)
+		}
+		m.run(5600)
+		for _, what := range []string{"trained worker", "trained soldier", "built barracks", "death of archer"} {
+			if m.events[what] == 0 {
+				t.Errorf("seed %d: nobody %s in five minutes: %v", seed, what, m.events)
+			}
+		}
+		if refused := len(m.refused); refused*20 > m.accepted {
+			t.Errorf("seed %d: %d commands accepted, refused: %v", seed, m.accepted, m.refused)
+		}
+		t.Logf("seed %d: %.2f commands per player and second, %d bytes each, refused %v, %v",
+			seed, float64(m.accepted)/4/300, m.bytes/m.accepted, m.refused, m.events)
+	}
+}
+
+func TestLateJoiner(t *testing.T) {
+	m := newMatch(t, 7, 3, skirmish.Defaults(3, 150))
+	m.run(1300)
+	game := lockstep.MustGame(skirmish.Rules())
+	late := game.NewFollower(lockstep.FollowerOptions{})
+	if err := m.log.Join(late); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := late.Simulation().Root(), m.follower.Simulation().Root(); late.Tick() != 1300 || got != want {
+		t.Errorf("late joiner at tick %d has checksum %x, want %x", late.Tick(), got, want)
+	}
+}

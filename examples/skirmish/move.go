@@ -1,0 +1,105 @@
+package skirmish
+
+import "github.com/seed-49bee653/samestep/fixed"
+
+const (
+	closest = fixed.One * 3 / 4 // between the middles of two units, below which they push each other away
+	shove   = fixed.One / 8     // the most that a unit is pushed in one tick, along each axis
+)
+
+// walk takes a unit one step towards its goal and tells whether it has arrived, or has given up.
+func (w *World) walk(i int, goal fixed.Vec2) bool {
+	u := &w.Units[i]
+	before := u.Pos
+	w.step(u, goal)
+	if u.Pos == goal {
+		return true
+	}
+	w.push(i)
+	switch speed := u.Kind.Traits().Speed; {
+	case distance2(before, u.Pos) < square(speed/4):
+		u.Stuck++
+	case u.Stuck > 0:
+		u.Stuck--
+	}
+	return u.Stuck >= patience
+}
+
+// step moves a unit by its speed towards a place, along rock that is in the way.
+func (w *World) step(u *Unit, to fixed.Vec2) { w.shift(u, u.Pos.MoveToward(to, u.Kind.Traits().Speed)) }
+
+// shift moves a unit to a place close by, or along one axis only where rock is in the way, or not at all.
+func (w *World) shift(u *Unit, to fixed.Vec2) {
+	g := &w.workspace.ground
+	switch {
+	case g.free(to):
+		u.Pos = to
+	case g.free(fixed.Vec2{X: to.X, Y: u.Pos.Y}):
+		u.Pos.X = to.X
+	case g.free(fixed.Vec2{X: u.Pos.X, Y: to.Y}):
+		u.Pos.Y = to.Y
+	}
+}
+
+// push moves a unit away from those that stand too close. Everyone is pushed by where the others were when the tick
+// began, and both sides of a pair by as much.
+func (w *World) push(i int) {
+	s := &w.workspace
+	here := s.at[i]
+	var by fixed.Vec2
+	for b := s.grid.Around(here, closest); b.Next(); {
+		for _, j := range b.IDs() {
+			d := fixed.Vec2{X: (here.X - s.at[j].X) / (1 << 16), Y: (here.Y - s.at[j].Y) / (1 << 16)}
+			overlap := square(closest) - (d.X*d.X + d.Y*d.Y)
+			if overlap <= 0 || int(j) == i {
+				continue
+			}
+			if d == (fixed.Vec2{}) { // on the same spot: each goes its own way
+				d = w.scatter(w.Units[i].ID, w.Units[j].ID)
+			}
+			overlap /= 1 << 16
+			by.X += d.X * overlap / 2
+			by.Y += d.Y * overlap / 2
+		}
+	}
+	if by != (fixed.Vec2{}) {
+		u := &w.Units[i]
+		by.X, by.Y = fixed.Clamp(by.X, -shove, shove), fixed.Clamp(by.Y, -shove, shove)
+		w.shift(u, fixed.Vec2{X: u.Pos.X + by.X, Y: u.Pos.Y + by.Y})
+	}
+}
+
+// scatter returns the way that unit a goes to get off the spot it shares with b; b goes the opposite way.
+func (w *World) scatter(a, b UnitID) fixed.Vec2 {
+	t := fixed.Turn(fixed.Draw(w.Match.Seed, uint32(min(a, b)), uint32(max(a, b)), purposeScatter, 0))
+	if a > b {
+		t += fixed.HalfTurn
+	}
+	way := fixed.Polar(t, fixed.One/4)
+	return fixed.Vec2{X: way.X / (1 << 16), Y: way.Y / (1 << 16)}
+}
+
+// clear pushes units out of a building: it does not block the way, but nobody stands in it.
+func (w *World) clear(i int) {
+	s, u := &w.workspace, &w.Units[i]
+	radius := u.Kind.Traits().Radius
+	for b := s.grid.Around(u.Pos, radius); b.Next(); {
+		for _, j := range b.IDs() {
+			v := &w.Units[j]
+			if v.Kind.Building() || !s.at[j].InRange(u.Pos, radius) {
+				continue
+			}
+			way := s.at[j].Sub(u.Pos)
+			if way == (fixed.Vec2{}) {
+				way = w.scatter(v.ID, u.ID)
+			}
+			w.shift(v, v.Pos.Add(way.Normalize().Scale(shove)))
+		}
+	}
+}
+
+// The purposes of stateless draws.
+const (
+	purposeScatter = iota
+	purposeDamage
+)

@@ -1,0 +1,230 @@
+package skirmish
+
+import (
+	"github.com/seed-49bee653/samestep/fixed"
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// obey carries out a command. The world may have changed since it was validated, and it may not have been validated at
+// all: what does not fit is left out.
+func (w *World) obey(c *lockstep.Command) {
+	if c.Player == lockstep.System {
+		w.note(c)
+		return
+	}
+	if int(c.Player) >= len(w.Players) || w.Players[c.Player].Status == Defeated {
+		return
+	}
+	p := uint8(c.Player)
+	switch v := c.Value.(type) {
+	case *Move:
+		w.lead(w.choose(p, &v.Who), Moving, v.To, v.Queued)
+	case *AttackMove:
+		w.lead(w.choose(p, &v.Who), AttackMoving, v.To, v.Queued)
+	case *Patrol:
+		w.lead(w.choose(p, &v.Who), Patrolling, v.To, false)
+	case *Attack:
+		w.attack(w.choose(p, &v.Who), v.Target)
+	case *Stop:
+		w.stop(w.choose(p, &v.Who))
+	case *Gather:
+		w.mineAt(w.choose(p, &v.Who), v.Crystal)
+	case *Build:
+		w.build(w.choose(p, &v.Who), v.Kind, v.At.Vec2())
+	case *Train:
+		w.order(p, v)
+	case *Assign:
+		w.assign(p, v)
+	}
+}
+
+// note carries out a command of the engine.
+func (w *World) note(c *lockstep.Command) {
+	status, who := Playing, lockstep.Player(0)
+	switch v := c.Value.(type) {
+	case *lockstep.Joined:
+		who = v.Player
+	case *lockstep.Lost:
+		status, who = Absent, v.Player
+	case *lockstep.TakenOver:
+		status, who = Playing, v.Player // the bot's commands carry the player's number
+	case *lockstep.Left:
+		if int(v.Player) < len(w.Players) {
+			w.defeat(uint8(v.Player))
+		}
+		return
+	default:
+		return
+	}
+	if int(who) < len(w.Players) && w.Players[who].Status != Defeated {
+		w.Players[who].Status = status
+	}
+}
+
+// choose returns the indexes of the player's units that a command is for, ascending.
+func (w *World) choose(p uint8, who *Who) []int32 {
+	chosen := w.workspace.selected[:0]
+	if who.Group != noGroup {
+		for i := range w.Units {
+			if u := &w.Units[i]; u.Group == who.Group && u.Owner == p {
+				chosen = append(chosen, int32(i))
+			}
+		}
+	} else {
+		chosen = w.listed(chosen, p, who.Units)
+	}
+	w.workspace.selected = chosen
+	return chosen
+}
+
+// listed appends the indexes of the listed units that are the player's, as long as the list ascends.
+func (w *World) listed(chosen []int32, p uint8, ids []UnitID) []int32 {
+	last := UnitID(0)
+	for _, id := range ids[:min(len(ids), MaxListed)] {
+		if i := w.find(id); id > last && i >= 0 && w.Units[i].Owner == p {
+			chosen, last = append(chosen, int32(i)), id
+		}
+	}
+	return chosen
+}
+
+// lead sends units to a place. Each gets its own spot around it, the first one the place itself.
+func (w *World) lead(units []int32, task Task, to Point, queued bool) {
+	g := &w.workspace.ground
+	goal := to.Vec2()
+	middle := g.cell(goal)
+	via := g.nearestOpen(middle)
+	if via == 0 {
+		return
+	}
+	if via != middle {
+		goal = g.center(via)
+	}
+	spot := uint32(0)
+	for _, i := range units {
+		u := &w.Units[i]
+		switch {
+		case u.Kind.Building():
+			u.Goal, u.Source = goal, 0
+			continue
+		case queued && u.Task != Idle:
+			u.Next, u.Then = task, to
+			continue
+		}
+		at := goal
+		for spot > 0 && spot < 1<<14 { // the next spot that is open
+			dx, dy := spiral(spot)
+			at = fixed.Vec2{X: goal.X + fixed.Q(dx)*fixed.One, Y: goal.Y + fixed.Q(dy)*fixed.One}
+			if g.free(at) {
+				break
+			}
+			spot++
+		}
+		if !g.free(at) {
+			at = goal
+		}
+		spot++
+		w.send(u, task, at, via)
+		u.Next, u.Target, u.Source = Idle, 0, 0
+	}
+}
+
+// attack sends those units that can against an enemy.
+func (w *World) attack(units []int32, target UnitID) {
+	j := w.find(target)
+	if j < 0 {
+		return
+	}
+	g := &w.workspace.ground
+	at := w.Units[j].Pos
+	via := g.nearestOpen(g.cell(at))
+	for _, i := range units {
+		u := &w.Units[i]
+		if u.Kind.Building() || u.Kind.Traits().Damage == 0 || u.Team == w.Units[j].Team {
+			continue
+		}
+		w.send(u, Attacking, at, via)
+		u.Next, u.Target, u.Source = Idle, target, 0
+	}
+}
+
+func (w *World) stop(units []int32) {
+	for _, i := range units {
+		u := &w.Units[i]
+		if !u.Kind.Building() {
+			u.Next = Idle
+			w.rest(u)
+			continue
+		}
+		w.player(u.Owner).Crystals += uint32(u.Queue) * u.Making.Traits().Cost
+		if u.Built {
+			u.Work = 0
+		}
+		u.Queue = 0
+	}
+}
+
+func (w *World) mineAt(units []int32, crystal uint16) {
+	if int(crystal) >= len(w.Crystals) {
+		return
+	}
+	for _, i := range units {
+		switch u := &w.Units[i]; u.Kind {
+		case Worker:
+			u.Next = Idle
+			w.dispatch(u, crystal+1)
+		case Base:
+			u.Goal, u.Source = w.Crystals[crystal].Pos, crystal+1
+		}
+	}
+}
+
+func (w *World) build(units []int32, kind UnitKind, at fixed.Vec2) {
+	g := &w.workspace.ground
+	if !kind.Building() || !g.free(at) {
+		return
+	}
+	for _, i := range units {
+		if u := &w.Units[i]; u.Kind == Worker {
+			w.send(u, Constructing, at, g.cell(at))
+			u.Next, u.Target, u.Source, u.Making = Idle, 0, 0, kind
+		}
+	}
+}
+
+// order pays for units and puts them into the queue of a building, as many of them as the player can afford.
+func (w *World) order(p uint8, c *Train) {
+	i := w.find(c.Building)
+	t := c.Kind.Traits()
+	if i < 0 || w.Units[i].Owner != p || w.Units[i].Kind != t.MadeBy || !w.Units[i].Built || t.Cost == 0 {
+		return
+	}
+	u, player := &w.Units[i], &w.Players[p]
+	if u.Queue >= maxQueue || u.Queue > 0 && u.Making != c.Kind {
+		return
+	}
+	n := min(uint32(c.Count), player.Crystals/t.Cost, uint32(maxQueue-u.Queue))
+	if n == 0 {
+		return
+	}
+	player.Crystals -= n * t.Cost
+	if u.Queue == 0 {
+		u.Making, u.Work = c.Kind, t.Ticks
+	}
+	u.Queue += uint8(n)
+}
+
+func (w *World) assign(p uint8, c *Assign) {
+	if c.Group != noGroup && !c.Add {
+		for i := range w.Units {
+			if u := &w.Units[i]; u.Owner == p && u.Group == c.Group {
+				u.Group = noGroup
+			}
+		}
+	}
+	chosen := w.listed(w.workspace.selected[:0], p, c.Units)
+	w.workspace.selected = chosen
+	for _, i := range chosen {
+		w.Units[i].Group = c.Group
+	}
+}

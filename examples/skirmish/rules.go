@@ -1,0 +1,23 @@
+package skirmish
+
+import "github.com/seed-49bee653/samestep/lockstep"
+
+// GameName and RulesBuild identify the game: RulesBuild changes with every change of the rules.
+const (
+	GameName   = "skirmish"
+	RulesBuild = "1"
+)
+
+// Rules returns the rules of the game.
+func Rules() lockstep.Rules[World, Config] {
+	return lockstep.Rules[World, Config]{
+		Name:     GameName,
+		Build:    RulesBuild,
+		Commands: commandTypes(),
+		New:      start,
+		Step:     step,
+		Derive:   derive,
+		Validate: validate,
+		Describe: describe,
+	}
+}

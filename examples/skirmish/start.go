@@ -1,0 +1,104 @@
+package skirmish
+
+import (
+	"fmt"
+
+	"github.com/seed-49bee653/samestep/fixed"
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// The control groups that a match begins with: the army in four of equal size, and the workers.
+const (
+	ArmyGroups  = 4
+	WorkerGroup = 9
+)
+
+// start makes the world at tick 0.
+func start(w *World, settings *lockstep.Settings, config *Config) error {
+	if err := config.check(settings.Players); err != nil {
+		return err
+	}
+	w.Match.Seed, w.Rand, w.Config = settings.Seed, fixed.NewRand(settings.Seed), *config
+	for p := range settings.Players {
+		w.Players = append(w.Players, Player{Crystals: uint32(config.Crystals), Team: p % config.Teams})
+	}
+	bases := generate(w)
+	derive(w)
+	words := len(w.Map.Blocked)
+	for range config.Teams {
+		w.Fog = append(w.Fog, Fog{Visible: make([]uint64, words), Explored: make([]uint64, words)})
+	}
+	each := config.Units / uint16(settings.Players)
+	for p, base := range bases {
+		w.settle(uint8(p), base, int(each))
+	}
+	if len(w.workspace.births) > MaxUnits {
+		return fmt.Errorf("%w: %d units, want at most %d", ErrConfig, len(w.workspace.births), MaxUnits)
+	}
+	w.bear()
+	for team := range w.Fog {
+		w.reveal(uint8(team))
+	}
+	w.index()
+	return nil
+}
+
+// settle gives a player a base, workers that mine, and an army of what is left of n units on the way to the middle.
+func (w *World) settle(p uint8, base fixed.Vec2, n int) {
+	w.spawn(Unit{Pos: base, Goal: base, Kind: Base, Owner: p, Group: WorkerGroup, Source: w.nearestCrystal(base) + 1,
+		Health: Base.Traits().Health, Built: true})
+	middle := fixed.Vec2{X: fixed.Q(w.Map.Size) * fixed.Half, Y: fixed.Q(w.Map.Size) * fixed.Half}
+	out := base.Sub(middle).Heading()
+	for k := range min(int(w.Config.Workers), n-1) {
+		at := base.Add(fixed.Polar(out+fixed.Turn(k)*(1<<27), 3*fixed.One+fixed.Q(k/8)*fixed.Half))
+		u := Unit{Pos: at, Goal: at, Kind: Worker, Owner: p, Group: WorkerGroup, Health: Worker.Traits().Health, Built: true}
+		w.dispatch(&u, w.crystalAt(base, k%4))
+		w.spawn(u)
+	}
+	army := n - 1 - int(w.Config.Workers)
+	if army <= 0 {
+		return
+	}
+	front := middle.Add(base.Sub(middle).Scale(fixed.One * 9 / 20))
+	spot := uint32(0)
+	for k := range army {
+		kind := Soldier
+		if k%3 == 2 {
+			kind = Archer
+		}
+		at := w.nextSpot(front, &spot)
+		w.spawn(Unit{Pos: at, Goal: at, Kind: kind, Owner: p, Group: uint8(1 + k*ArmyGroups/army),
+			Health: kind.Traits().Health, Built: true})
+	}
+}
+
+// nextSpot returns the middle of the next open cell of a walk around a place.
+func (w *World) nextSpot(around fixed.Vec2, spot *uint32) fixed.Vec2 {
+	g := &w.workspace.ground
+	for *spot < 1<<18 {
+		dx, dy := spiral(*spot)
+		*spot++
+		at := snap(around).Add(fixed.Vec2{X: fixed.Q(dx)*fixed.One + fixed.Half, Y: fixed.Q(dy)*fixed.One + fixed.Half})
+		if at.X > 0 && at.Y > 0 && g.free(at) {
+			return at
+		}
+	}
+	return around
+}
+
+func (w *World) nearestCrystal(at fixed.Vec2) uint16 { return w.crystalAt(at, 0) - 1 }
+
+// crystalAt returns 1 + the index of the (k+1)-nearest crystal to a place.
+func (w *World) crystalAt(at fixed.Vec2, k int) uint16 {
+	last, best := fixed.Q(-1), -1
+	for range k + 1 {
+		nearest := fixed.MaxQ
+		for i := range w.Crystals {
+			if d := distance2(at, w.Crystals[i].Pos); d > last && d < nearest {
+				best, nearest = i, d
+			}
+		}
+		last = nearest
+	}
+	return uint16(best + 1)
+}

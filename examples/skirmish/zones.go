@@ -1,0 +1,115 @@
+package skirmish
+
+import (
+	"slices"
+
+	"github.com/seed-49bee653/samestep/fixed"
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// A ZoneKind says what happens to a unit that enters a zone.
+type ZoneKind uint8
+
+// The kinds of zones.
+const (
+	Teleport ZoneKind = iota // takes the unit to another zone
+	Shrine                   // heals the unit, and then takes a rest
+	Hoard                    // gives the unit's owner crystals, and then takes a long rest
+
+	zoneKinds
+)
+
+var zoneNames = [zoneKinds]string{"teleport", "shrine", "hoard"}
+
+func (k ZoneKind) String() string {
+	if k >= zoneKinds {
+		return "nothing"
+	}
+	return zoneNames[k]
+}
+
+// A Zone is a round part of the map where something happens to each unit that enters it.
+type Zone struct {
+	Pos    fixed.Vec2
+	Radius fixed.Q
+	Ready  uint32 // tick from which on it works
+	Kind   ZoneKind
+	Exit   uint8 // of a teleport: index of the zone that it leads to
+}
+
+// subscribers are told, by kind of zone, that the unit with an index has entered the zone with an index.
+var subscribers = [zoneKinds]func(w *World, zone, unit int){
+	Teleport: (*World).teleport,
+	Shrine:   (*World).heal,
+	Hoard:    (*World).reward,
+}
+
+// enter finds out who has entered a zone in the last tick, and fires the subscribers: zone by zone, unit by unit.
+func (w *World) enter() {
+	s := &w.workspace
+	for i := range w.Units {
+		if u := &w.Units[i]; u.Zone != 0 && (int(u.Zone) > len(w.Zones) || !w.Zones[u.Zone-1].holds(u)) {
+			u.Zone = 0
+		}
+	}
+	for z := range w.Zones {
+		zone := &w.Zones[z]
+		if z >= 255 {
+			break // Unit.Zone cannot tell more
+		}
+		entered := s.selected[:0]
+		for b := s.grid.Around(zone.Pos, zone.Radius+fixed.One); b.Next(); {
+			for _, i := range b.IDs() {
+				u := &w.Units[i]
+				if u.Zone == 0 && u.Health > 0 && !u.Kind.Building() && zone.holds(u) {
+					entered = append(entered, int32(i))
+				}
+			}
+		}
+		slices.Sort(entered)
+		s.selected = entered
+		for _, i := range entered {
+			u := &w.Units[i]
+			u.Zone = uint8(z + 1)
+			if zone.Ready <= w.Match.Tick && zone.Kind < zoneKinds {
+				lockstep.Emit(s.turn, Entered{Unit: u.ID, Zone: uint8(z), Kind: zone.Kind})
+				subscribers[zone.Kind](w, z, int(i))
+			}
+		}
+	}
+}
+
+func (z *Zone) holds(u *Unit) bool { return distance2(z.Pos, u.Pos) <= square(z.Radius) }
+
+// teleport takes the unit to the exit, which it has thereby entered already.
+func (w *World) teleport(zone, unit int) {
+	exit := int(w.Zones[zone].Exit)
+	if exit >= len(w.Zones) || exit == zone {
+		return
+	}
+	u := &w.Units[unit]
+	offset := u.Pos.Sub(w.Zones[zone].Pos)
+	if to := w.Zones[exit].Pos.Sub(offset); w.workspace.ground.free(to) { // out on the far side
+		u.Pos = to
+	} else {
+		u.Pos = w.Zones[exit].Pos
+	}
+	u.Zone, u.Direct, u.Home = uint8(exit+1), false, u.Pos
+}
+
+// heal gives half of its health back to the unit.
+func (w *World) heal(zone, unit int) {
+	u := &w.Units[unit]
+	full := u.Kind.Traits().Health
+	if u.Health >= full {
+		return
+	}
+	u.Health = min(u.Health+full/2, full)
+	w.Zones[zone].Ready = w.Match.Tick + 60
+}
+
+// reward pays the unit's owner a sum by chance.
+func (w *World) reward(zone, unit int) {
+	w.player(w.Units[unit].Owner).Crystals += 40 + w.Rand.N(81)
+	w.Zones[zone].Ready = w.Match.Tick + 1200
+}
