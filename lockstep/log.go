@@ -36,7 +36,7 @@ type Tail struct {
 
 // Append takes one record.
 func (t *Tail) Append(record []byte) error {
-	switch recordKind(record) {
+	switch KindOf(record) {
 	case RecordHeader:
 		t.header = append(t.header[:0], record...)
 	case RecordKeyframe:
@@ -66,17 +66,4 @@ func (t *Tail) Join(l Log) error {
 		from = end
 	}
 	return nil
-}
-
-// recordKind returns the kind that a well-formed record begins with, which
-// follows the array header of 1, 3 or 5 bytes.
-func recordKind(record []byte) RecordKind {
-	at := 1
-	switch record[0] {
-	case 0xdc:
-		at = 3
-	case 0xdd:
-		at = 5
-	}
-	return RecordKind(record[at])
 }

@@ -65,3 +65,22 @@ type LastSequence struct {
 	Player   Player
 	Sequence Sequence
 }
+
+// Topics of notes that the engine's tools know.
+const (
+	TopicName = "name" // how people call the player
+	TopicChat = "chat" // a line that the player wrote
+)
+
+// KindOf returns the kind of a well-formed record. It follows the array header
+// of 1, 3 or 5 bytes.
+func KindOf(record []byte) RecordKind {
+	at := 1
+	switch record[0] {
+	case 0xdc:
+		at = 3
+	case 0xdd:
+		at = 5
+	}
+	return RecordKind(record[at])
+}

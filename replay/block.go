@@ -1,0 +1,99 @@
+package replay
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+const (
+	magic      = "\x89SSR\r\n\x1a\n"
+	version    = 1
+	prefixSize = 32
+	checkSize  = 8
+
+	blockBatch    = 1  // a batch of records
+	firstOptional = 64 // kinds of blocks from here on can be passed over
+)
+
+// Errors of a replay file, wrapped with the place.
+var (
+	// ErrFormat: not a replay file, or one of a version that this code cannot read.
+	ErrFormat = errors.New("not a replay of this version")
+
+	// ErrCorrupt: bytes inside the file are not the ones that were written.
+	ErrCorrupt = errors.New("corrupt")
+)
+
+// A DamageError tells where a replay file cannot be read on. It wraps
+// [io.ErrUnexpectedEOF] if the file merely ends too early, [ErrCorrupt] if
+// there is more after the damage or the last block is not as it was written,
+// and [ErrFormat] if it is no replay at all.
+type DamageError struct {
+	Offset int64         // of the block, in bytes
+	Tick   lockstep.Tick // the last tick that can be read before it
+	Next   int64         // offset of the next valid block, 0 if there is none
+	Err    error
+}
+
+func (e *DamageError) Error() string {
+	s := fmt.Sprintf("replay: at byte %d, after tick %d: %v", e.Offset, e.Tick, e.Err)
+	if e.Next > 0 {
+		s += fmt.Sprintf(" (readable again from byte %d)", e.Next)
+	}
+	return s
+}
+
+// Unwrap returns Err.
+func (e *DamageError) Unwrap() error { return e.Err }
+
+// appendPrefix appends the first bytes of the file of a match.
+func appendPrefix(dst []byte, id lockstep.MatchID) []byte {
+	dst = append(dst, magic...)
+	dst = binary.LittleEndian.AppendUint32(dst, version)
+	dst = binary.LittleEndian.AppendUint32(dst, 0)
+	return append(dst, id[:]...)
+}
+
+// appendBlockHeader appends what stands before a body of size bytes.
+func appendBlockHeader(dst []byte, kind byte, size int) []byte {
+	return binary.AppendUvarint(append(dst, kind), uint64(size))
+}
+
+// parseBlockHeader returns the kind, the size of the body and the size of the
+// header that b begins with. It returns io.ErrUnexpectedEOF if b is too short.
+func parseBlockHeader(b []byte) (kind byte, size uint64, header int, err error) {
+	if len(b) < 2 {
+		return 0, 0, 0, io.ErrUnexpectedEOF
+	}
+	size, n := binary.Uvarint(b[1:min(len(b), 1+maxLengthSize)])
+	switch {
+	case n == 0 && len(b) < 1+maxLengthSize:
+		return 0, 0, 0, io.ErrUnexpectedEOF
+	case n <= 0 || n > 1 && b[n] == 0:
+		return 0, 0, 0, fmt.Errorf("%w: length of the block", ErrCorrupt)
+	}
+	return b[0], size, 1 + n, nil
+}
+
+// maxLengthSize is the size of a block's length in bytes at the most: below 2^35.
+const maxLengthSize = 5
+
+// checkBlock returns the check of a block, given the one before and all bytes
+// of the block but the check.
+func checkBlock(before uint64, block ...[]byte) uint64 {
+	var d xxhash.Digest
+	d.Reset()
+	var b [checkSize]byte
+	binary.LittleEndian.PutUint64(b[:], before)
+	d.Write(b[:])
+	for _, p := range block {
+		d.Write(p)
+	}
+	return d.Sum64()
+}

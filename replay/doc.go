@@ -1,0 +1,52 @@
+// Package replay keeps the log of a match in a file: it writes it while the
+// match runs, reads it back, and verifies it by simulating the match again.
+//
+//	w := replay.NewWriter(file, replay.WriterOptions{})
+//	c, err := lockstep.NewCoordinator(game, header, w, lockstep.CoordinatorOptions{})
+//	// … play …
+//	err = w.Close()
+//
+//	r, err := replay.NewReader(file, size)
+//	verdict, err := replay.Verify(r, game, replay.VerifyOptions{})
+//
+// # The format
+//
+// A replay file is a prefix and then blocks, to the end of the file.
+//
+//	offset  size  field    meaning
+//	0       8     magic    89 53 53 52 0D 0A 1A 0A
+//	8       4     version  u32, 1
+//	12      4     flags    u32, 0; a reader refuses flags that it does not know
+//	16      16    match    the match's id
+//
+// A block:
+//
+//	size  field   meaning
+//	1     kind    1: a batch of records
+//	1–5   length  of the body in bytes: base 128, low digits first, the high bit set on all but the last byte
+//	…     body
+//	8     check   u64: xxHash64 of the check before, the kind, the length and the body
+//
+// All integers are little-endian. The check before the first block is the
+// xxHash64 of the 32 bytes of the prefix. So a block is valid in one place of
+// one match's file only: a stale or spliced tail is not taken for a valid one.
+// As every check stands right before the next block, that block can be told to
+// be valid even where the one before it is damaged.
+//
+// The body of a batch is whole records of package lockstep, as they were sent
+// to the players, one after the other; they are not framed one by one, because
+// MessagePack says where each ends, and eight bytes on each record would cost
+// more than the record. The writer only joins runs of empty ticks: where
+// players were sent three records of one empty tick, the file holds one of
+// three. The first batch begins with the header record, and the last ends with
+// the end record. A reader refuses kinds of blocks that it does not know below
+// 64 and passes over those from 64 on.
+//
+// # What is lost in a crash
+//
+// A batch is written every FlushTicks of the [WriterOptions]. A file that a
+// crash cut short ends in a torn block or without an end record; a Reader
+// returns everything before that, then a [*DamageError] that wraps
+// [io.ErrUnexpectedEOF]. Damage that has valid blocks after it is another
+// matter: that error wraps [ErrCorrupt].
+package replay

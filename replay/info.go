@@ -1,0 +1,99 @@
+package replay
+
+import (
+	"io"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// Info is what a replay says of itself, without simulating anything.
+type Info struct {
+	Header    *lockstep.Header
+	SizeBytes int64 // of the file
+	Ticks     lockstep.Tick
+	Frames    int // ticks with commands
+	Commands  int // of players and of the system
+	Checksums int
+	Dissents  int
+	Keyframes []Keyframe
+	Players   []PlayerInfo // by number, the system included
+	Names     map[lockstep.Player]string
+	Ended     bool
+	Reason    string // why the match ended
+
+	// StateBytes is how much of the file the keyframes' states are. What is left
+	// of SizeBytes is the price of the ticks.
+	StateBytes int64
+}
+
+// A Keyframe says where a keyframe is.
+type Keyframe struct {
+	Tick      lockstep.Tick
+	Offset    int64 // of its block in the file
+	SizeBytes int   // of the state
+}
+
+// PlayerInfo counts what one player did.
+type PlayerInfo struct {
+	Player   lockstep.Player
+	Commands int
+	Bytes    int // of payloads
+}
+
+// ReadInfo reads a replay to its end. The Info counts what was read, also when
+// there is an error.
+func ReadInfo(r *Reader) (*Info, error) {
+	info := &Info{SizeBytes: r.Size(), Names: make(map[lockstep.Player]string)}
+	var players [256]PlayerInfo
+	err := func() error {
+		for {
+			rec, err := r.Next()
+			if err != nil {
+				return err
+			}
+			info.add(rec, r.Offset(), &players)
+		}
+	}()
+	for p := range players {
+		if players[p].Commands > 0 {
+			players[p].Player = lockstep.Player(p)
+			info.Players = append(info.Players, players[p])
+		}
+	}
+	if err == io.EOF {
+		err = nil
+	}
+	return info, err
+}
+
+func (info *Info) add(rec *lockstep.Record, offset int64, players *[256]PlayerInfo) {
+	switch rec.Kind {
+	case lockstep.RecordHeader:
+		info.Header = rec.Header
+	case lockstep.RecordKeyframe:
+		size := len(rec.Keyframe.State)
+		info.Keyframes = append(info.Keyframes, Keyframe{rec.Tick, offset, size})
+		info.StateBytes += int64(size)
+	case lockstep.RecordFrame:
+		info.Ticks = rec.Tick
+		info.Frames++
+		info.Commands += len(rec.Frame.Commands)
+		for i := range rec.Frame.Commands {
+			c := &rec.Frame.Commands[i]
+			players[c.Player].Commands++
+			players[c.Player].Bytes += len(c.Payload)
+		}
+	case lockstep.RecordEmpty:
+		info.Ticks = rec.Tick
+	case lockstep.RecordChecksum:
+		info.Checksums++
+	case lockstep.RecordDissent:
+		info.Dissents++
+	case lockstep.RecordNote:
+		if rec.Topic == lockstep.TopicName {
+			info.Names[rec.Player] = rec.Text
+		}
+	case lockstep.RecordEnd:
+		info.Ended, info.Reason = true, rec.Text
+	}
+}

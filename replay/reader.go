@@ -1,0 +1,197 @@
+package replay
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// A Reader reads the records of a replay file from the beginning. Its first
+// error stays. It belongs to one goroutine.
+type Reader struct {
+	r      io.ReaderAt
+	size   int64
+	offset int64 // of the block that is read next
+	start  int64 // of the block that is being read
+	chain  uint64
+	match  lockstep.MatchID
+	dec    lockstep.Decoder
+	block  []byte
+	body   []byte // records of the current block that are left
+	tick   lockstep.Tick
+	ended  bool
+	err    error
+}
+
+// NewReader returns a Reader of the first size bytes of r. It returns a
+// [*DamageError] if they do not begin as a replay file does.
+func NewReader(r io.ReaderAt, size int64) (*Reader, error) {
+	d := &Reader{r: r, size: size, block: make([]byte, prefixSize)}
+	if size < prefixSize {
+		return nil, d.damage(fmt.Errorf("%w: %d bytes, want at least %d: %w", ErrFormat, size, prefixSize, io.ErrUnexpectedEOF))
+	}
+	if err := d.readAt(d.block, 0); err != nil {
+		return nil, err
+	}
+	if string(d.block[:len(magic)]) != magic {
+		return nil, d.damage(fmt.Errorf("%w: magic %x, want %x", ErrFormat, d.block[:len(magic)], magic))
+	}
+	if v := binary.LittleEndian.Uint32(d.block[8:]); v != version {
+		return nil, d.damage(fmt.Errorf("%w: format version %d, want %d", ErrFormat, v, version))
+	}
+	if f := binary.LittleEndian.Uint32(d.block[12:]); f != 0 {
+		return nil, d.damage(fmt.Errorf("%w: flags %#x, want 0", ErrFormat, f))
+	}
+	copy(d.match[:], d.block[16:])
+	d.chain = xxhash.Sum64(d.block)
+	d.offset = prefixSize
+	return d, nil
+}
+
+// readAt fills p from the offset at, which lies inside the file.
+func (r *Reader) readAt(p []byte, at int64) error {
+	n, err := r.r.ReadAt(p, at)
+	if n == len(p) {
+		return nil
+	}
+	if err == nil || errors.Is(err, io.EOF) {
+		return r.damage(io.ErrUnexpectedEOF) // the file has shrunk
+	}
+	return fmt.Errorf("replay: read at byte %d: %w", at, err)
+}
+
+func (r *Reader) damage(err error) *DamageError {
+	return &DamageError{Offset: r.start, Tick: r.tick, Err: err}
+}
+
+// Offset returns the offset of the block that the last record came from.
+func (r *Reader) Offset() int64 { return r.start }
+
+// Size returns the size of the file in bytes, as NewReader was told.
+func (r *Reader) Size() int64 { return r.size }
+
+// Next returns the next record, valid until the next call. It returns [io.EOF]
+// after the end record, and a [*DamageError] where the file cannot be read on.
+func (r *Reader) Next() (*lockstep.Record, error) {
+	if r.err != nil {
+		return nil, r.err
+	}
+	rec, err := r.next()
+	if err != nil {
+		r.err = err
+		return nil, err
+	}
+	return rec, nil
+}
+
+func (r *Reader) next() (*lockstep.Record, error) {
+	for len(r.body) == 0 {
+		if err := r.nextBlock(); err != nil {
+			return nil, err
+		}
+	}
+	rec, rest, err := r.dec.Decode(r.body)
+	if err != nil {
+		// The block is as it was written, so whoever wrote it wrote nonsense.
+		return nil, r.damage(fmt.Errorf("%w: byte %d of the block: %w", ErrCorrupt, len(r.block)-len(r.body), err))
+	}
+	if rec.Kind == lockstep.RecordHeader && rec.Header.Match != r.match {
+		return nil, r.damage(fmt.Errorf("%w: header of match %s in the file of %s", ErrCorrupt, rec.Header.Match, r.match))
+	}
+	r.body = rest
+	r.ended = rec.Kind == lockstep.RecordEnd
+	if rec.Kind == lockstep.RecordFrame || rec.Kind == lockstep.RecordEmpty {
+		r.tick = rec.Tick
+	}
+	return rec, nil
+}
+
+// nextBlock reads the next block, checks it, and takes its records.
+func (r *Reader) nextBlock() error {
+	r.start = r.offset
+	left := r.size - r.offset
+	if left == 0 && r.ended {
+		return io.EOF
+	}
+	if left == 0 {
+		return r.damage(fmt.Errorf("no end record: %w", io.ErrUnexpectedEOF))
+	}
+	if r.ended {
+		return r.damage(fmt.Errorf("%w: %d bytes after the end record", ErrCorrupt, left))
+	}
+	kind, body, check, end, err := r.readBlock(r.start, r.chain)
+	if err != nil {
+		return r.classify(err)
+	}
+	r.chain, r.offset = check, end
+	switch {
+	case kind == blockBatch:
+		r.body = body
+	case kind < firstOptional:
+		return r.damage(fmt.Errorf("%w: unknown block of kind %d", ErrFormat, kind))
+	}
+	return nil
+}
+
+// readBlock reads the block at an offset and checks it against the check of
+// the one before. It returns where the block ends.
+func (r *Reader) readBlock(at int64, before uint64) (kind byte, body []byte, check uint64, end int64, err error) {
+	var head [1 + maxLengthSize]byte
+	n := int(min(int64(len(head)), r.size-at))
+	if err := r.readAt(head[:n], at); err != nil {
+		return 0, nil, 0, 0, err
+	}
+	kind, size, header, err := parseBlockHeader(head[:n])
+	if err != nil {
+		return 0, nil, 0, 0, err
+	}
+	if left := r.size - at - int64(header) - checkSize; left < 0 || size > uint64(left) {
+		return 0, nil, 0, 0, io.ErrUnexpectedEOF
+	}
+	total := header + int(size) + checkSize
+	if cap(r.block) < total {
+		r.block = make([]byte, total)
+	}
+	r.block = r.block[:total]
+	if err := r.readAt(r.block, at); err != nil {
+		return 0, nil, 0, 0, err
+	}
+	check = binary.LittleEndian.Uint64(r.block[total-checkSize:])
+	if want := checkBlock(before, r.block[:total-checkSize]); check != want {
+		return 0, nil, 0, 0, fmt.Errorf("%w: got check %016x, want %016x", ErrCorrupt, check, want)
+	}
+	return kind, r.block[header : total-checkSize], check, at + int64(total), nil
+}
+
+// maxSearch is how many bytes are hashed in search of a valid block after a
+// damaged one.
+const maxSearch = 256 << 20
+
+// classify makes the error of the block at r.start into one that says whether
+// the file only ends too early or is damaged inside.
+func (r *Reader) classify(err error) error {
+	if !errors.Is(err, ErrCorrupt) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return err
+	}
+	d := r.damage(err)
+	budget := int64(maxSearch)
+	var before [checkSize]byte
+	for at := r.start + 1 + checkSize; at < r.size && budget > 0; at++ {
+		if r.readAt(before[:], at-checkSize) != nil {
+			break
+		}
+		_, _, _, end, err := r.readBlock(at, binary.LittleEndian.Uint64(before[:]))
+		budget -= int64(len(r.block))
+		if err == nil && end > at {
+			d.Next = at
+			d.Err = fmt.Errorf("%w inside the file", ErrCorrupt)
+			break
+		}
+	}
+	return d
+}

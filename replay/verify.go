@@ -1,0 +1,109 @@
+package replay
+
+import (
+	"errors"
+	"io"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// Play gives the records of a replay to visit, one after the other, each after
+// follower has applied it; either may be nil. It returns nil at the end of the
+// replay, and otherwise the first error of the three.
+func Play(r *Reader, follower *lockstep.Follower, visit func(*lockstep.Record) error) error {
+	for {
+		rec, err := r.Next()
+		if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if follower != nil {
+			if err := follower.Apply(rec); err != nil {
+				return err
+			}
+		}
+		if visit != nil {
+			if err := visit(rec); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// VerifyOptions say how to verify.
+type VerifyOptions struct {
+	// KeepGoing simulates on after a checksum that differs, to tell whether the
+	// difference stays.
+	KeepGoing bool
+
+	// Progress is called with the tick reached from time to time; nil for nobody.
+	Progress func(lockstep.Tick)
+}
+
+// A Verdict is what a verification found out.
+type Verdict struct {
+	Header   *lockstep.Header
+	Ticks    lockstep.Tick // simulated
+	Commands int           // applied, those of the system included
+	Checked  int           // checksums and keyframes compared
+	Differed int           // of these, how many differ from the simulation
+	Dissents int           // checksums of players that differed when the match was played
+	Ended    bool          // the end record was reached
+	Reason   string        // what it says
+
+	// First is the first difference, or nil.
+	First *lockstep.DesyncError
+}
+
+// Verify simulates a replay from its beginning and compares every checksum and
+// keyframe in it. The verdict counts what was verified, also when there is an
+// error: the first one that ended the verification, or else, where checksums
+// differ, the verdict's First.
+func Verify(r *Reader, g *lockstep.Game, o VerifyOptions) (*Verdict, error) {
+	f := g.NewFollower(lockstep.FollowerOptions{})
+	v := &Verdict{}
+	for {
+		rec, err := r.Next()
+		if err == io.EOF {
+			break
+		}
+		if err == nil {
+			err = f.Apply(rec)
+			v.count(rec)
+		}
+		var desync *lockstep.DesyncError
+		if errors.As(err, &desync) {
+			v.Differed++
+			if v.First == nil {
+				v.First = desync
+			}
+			if o.KeepGoing {
+				err = nil
+			}
+		}
+		v.Header, v.Ticks, v.Checked = f.Header(), f.Tick(), f.Checked()
+		if err != nil {
+			return v, err
+		}
+		if o.Progress != nil {
+			o.Progress(v.Ticks)
+		}
+	}
+	if v.First != nil {
+		return v, v.First
+	}
+	return v, nil
+}
+
+func (v *Verdict) count(rec *lockstep.Record) {
+	switch rec.Kind {
+	case lockstep.RecordFrame:
+		v.Commands += len(rec.Frame.Commands)
+	case lockstep.RecordDissent:
+		v.Dissents++
+	case lockstep.RecordEnd:
+		v.Ended, v.Reason = true, rec.Text
+	}
+}
