@@ -11,18 +11,52 @@ const checkWindow = 32
 
 // checks are the checksums of recent checked ticks, by who reported them.
 type checks struct {
-	ring [checkWindow]check // of tick t at (t / CheckEvery) % checkWindow
-	good [MaxPlayers]Tick   // the last checked tick at which the player agreed
-	bad  [MaxPlayers]bool   // the player's last report differed
+	ring    [checkWindow]check // of tick t at (t / CheckEvery) % checkWindow
+	players []standing         // by seat
+}
+
+// A standing is what a player's reports have shown so far.
+type standing struct {
+	compared Tick // the latest tick that was compared
+	agreed   Tick // the latest one at which the player agreed; 0 if none
+	differs  bool // at compared
 }
 
 // A check is what is known of one checked tick.
 type check struct {
-	tick     Tick
-	agreed   bool // root is the agreed checksum
-	root     uint64
-	reported [MaxPlayers]bool
-	roots    [MaxPlayers]uint64
+	tick    Tick
+	verdict verdict
+	root    uint64 // the agreed checksum, if there is one
+	reports []report
+}
+
+// A verdict says what came of a check.
+type verdict uint8
+
+const (
+	open   verdict = iota // not enough is known yet
+	agreed                // there is an agreed checksum
+	tied                  // no referee, and no majority
+)
+
+// A report is what a player said of a checked tick, by seat.
+type report struct {
+	given bool
+	root  uint64
+}
+
+func newChecks(players uint8) checks {
+	c := checks{players: make([]standing, players)}
+	for i := range c.ring {
+		c.ring[i].reports = make([]report, players)
+	}
+	return c
+}
+
+// begin makes k the check of tick t.
+func (k *check) begin(t Tick) {
+	k.tick, k.verdict = t, open
+	clear(k.reports)
 }
 
 func (c *Coordinator) checkOf(t Tick) *check {
@@ -35,12 +69,12 @@ func (c *Coordinator) check() error {
 	t := c.sealed
 	if t%Tick(c.header.Settings.CheckEvery) == 0 {
 		k := c.checkOf(t)
-		if c.referee == nil && k.tick > 0 && !k.agreed {
+		if k.tick > 0 && k.verdict == open {
 			if err := c.settle(k); err != nil { // its last chance
 				return err
 			}
 		}
-		*k = check{tick: t}
+		k.begin(t)
 		if c.referee != nil {
 			sum, _ := c.referee.Sum(t)
 			if err := c.agree(k, sum.Root); err != nil {
@@ -49,14 +83,16 @@ func (c *Coordinator) check() error {
 		}
 	}
 	if every := Tick(c.header.Settings.KeyframeEvery); every > 0 && t%every == 0 && c.referee != nil {
-		return c.keyframe(c.referee.sim)
+		if err := c.keyframe(c.referee.sim); err != nil {
+			return c.fail(err)
+		}
 	}
 	return nil
 }
 
 // agree makes root the agreed checksum of a check.
 func (c *Coordinator) agree(k *check, root uint64) error {
-	k.agreed, k.root = true, root
+	k.verdict, k.root = agreed, root
 	return c.append(c.enc.Checksum(k.tick, root))
 }
 
@@ -80,14 +116,16 @@ func (c *Coordinator) Report(p Player, t Tick, sum *checksum.Sum) error {
 	if k.tick != t {
 		return fmt.Errorf("%w: player %d, tick %d: older than %d checks", ErrReport, p, t, checkWindow)
 	}
-	if k.reported[p] {
+	if k.reports[p].given {
 		return fmt.Errorf("%w: player %d, tick %d: reported already", ErrReport, p, t)
 	}
-	k.reported[p], k.roots[p] = true, sum.Root
-	if k.agreed {
+	k.reports[p] = report{true, sum.Root}
+	switch {
+	case k.verdict == agreed:
 		return c.compare(k, p, sum)
-	}
-	if c.complete(k) {
+	case k.verdict == tied:
+		return c.append(c.enc.Dissent(k.tick, p, sum.Root))
+	case c.complete(k):
 		return c.settle(k)
 	}
 	return nil
@@ -96,45 +134,51 @@ func (c *Coordinator) Report(p Player, t Tick, sum *checksum.Sum) error {
 // complete reports whether every seated player has reported on a check.
 func (c *Coordinator) complete(k *check) bool {
 	for p := range c.seats {
-		if c.seats[p].present && !k.reported[p] {
+		if c.seats[p].present && !k.reports[p].given {
 			return false
 		}
 	}
 	return true
 }
 
-// compare compares one player's report with the agreed checksum.
+// compare compares one player's report with the agreed checksum. Reports come,
+// and checks are settled, in any order of ticks: only the latest says how the
+// player stands.
 func (c *Coordinator) compare(k *check, p Player, sum *checksum.Sum) error {
-	if k.roots[p] == k.root {
-		c.checks.good[p], c.checks.bad[p] = k.tick, false
+	s := &c.checks.players[p]
+	differed := s.differs
+	differs := k.reports[p].root != k.root
+	if k.tick > s.compared {
+		s.compared, s.differs = k.tick, differs
+	}
+	if !differs {
+		s.agreed = max(s.agreed, k.tick)
 		return nil
 	}
-	if err := c.append(c.enc.Dissent(k.tick, p, k.roots[p])); err != nil {
+	if err := c.append(c.enc.Dissent(k.tick, p, k.reports[p].root)); err != nil {
 		return err
 	}
-	if !c.checks.bad[p] {
-		c.checks.bad[p] = true
+	if !differed {
 		c.announce(k, p, sum)
 	}
 	return nil
 }
 
-// settle decides a check that no referee decides: the checksum that most
-// players reported is the agreed one, unless there is a tie.
+// settle decides a check that no referee decides: the checksum that more than
+// half of the reports have is the agreed one.
 func (c *Coordinator) settle(k *check) error {
 	groups := c.groups(k)
 	if len(groups) == 0 {
 		return nil
 	}
-	if len(groups) > 1 && len(groups[0].Players) == len(groups[1].Players) {
-		k.agreed = true // that there is no verdict
+	if !majority(groups) {
 		return c.tie(k, groups)
 	}
 	if err := c.agree(k, groups[0].Root); err != nil {
 		return err
 	}
-	for p := range k.reported {
-		if k.reported[p] {
+	for p := range k.reports {
+		if k.reports[p].given {
 			if err := c.compare(k, Player(p), nil); err != nil {
 				return err
 			}
@@ -145,11 +189,12 @@ func (c *Coordinator) settle(k *check) error {
 
 // tie logs every report of a check on which there is no verdict.
 func (c *Coordinator) tie(k *check, groups []Group) error {
-	for p := range k.reported {
-		if !k.reported[p] {
+	k.verdict = tied
+	for p, r := range k.reports {
+		if !r.given {
 			continue
 		}
-		if err := c.append(c.enc.Dissent(k.tick, Player(p), k.roots[p])); err != nil {
+		if err := c.append(c.enc.Dissent(k.tick, Player(p), r.root)); err != nil {
 			return err
 		}
 	}

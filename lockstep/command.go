@@ -7,6 +7,10 @@ import "cmp"
 // after tick t-1 into the state after tick t.
 type Tick uint32
 
+// MaxTick is the last tick that a match can have: 6.8 years of 20 ticks a
+// second.
+const MaxTick Tick = 1<<32 - 1 - 2*MaxInputDelay
+
 // A Player is a seat of the match, 0 to [MaxPlayers]-1, or [System].
 type Player uint8
 

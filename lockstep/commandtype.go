@@ -41,16 +41,22 @@ type kindEntry struct {
 func compileKinds(types []CommandType) (map[Kind]*kindEntry, map[reflect.Type]*kindEntry, error) {
 	byKind := make(map[Kind]*kindEntry, len(types)) // only looked up, never ranged over
 	byType := make(map[reflect.Type]*kindEntry, len(types))
+	if len(types) > maxKinds {
+		return nil, nil, fmt.Errorf("got %d kinds of commands, want at most %d", len(types), maxKinds)
+	}
 	for _, t := range types {
 		schema, newPool, err := t.compile()
 		if err != nil {
-			return nil, nil, fmt.Errorf("lockstep: command %d (%s): %w", t.Kind, t.Name, err)
+			return nil, nil, fmt.Errorf("command %d (%s): %w", t.Kind, t.Name, err)
 		}
 		if other := byKind[t.Kind]; other != nil {
-			return nil, nil, fmt.Errorf("lockstep: command kind %d is both %s and %s", t.Kind, other.Name, t.Name)
+			return nil, nil, fmt.Errorf("command kind %d is both %s and %s", t.Kind, other.Name, t.Name)
 		}
-		if t.Name == "" || len(t.Name) > maxName {
-			return nil, nil, fmt.Errorf("lockstep: command kind %d: got a name of %d bytes, want 1 to %d", t.Kind, len(t.Name), maxName)
+		if err := checkName("name", t.Name); err != nil {
+			return nil, nil, fmt.Errorf("command kind %d: %w", t.Kind, err)
+		}
+		if err := checkDescription(schema); err != nil {
+			return nil, nil, fmt.Errorf("command %d (%s): %w", t.Kind, t.Name, err)
 		}
 		e := &kindEntry{t, schema, newPool}
 		byKind[t.Kind] = e
@@ -76,7 +82,15 @@ type poolOf[M any] struct {
 	used  int
 }
 
+// keepValue is the canonical size up to which a value's memory is used again.
+// A player who sends larger ones cannot make us keep many of them.
+const keepValue = 4 << 10
+
 func (p *poolOf[M]) decode(canonical []byte) (any, error) {
+	if len(canonical) > keepValue {
+		m := new(M)
+		return m, p.codec.Decode(canonical, m)
+	}
 	if p.used == len(p.items) {
 		p.items = append(p.items, new(M))
 	}

@@ -32,6 +32,11 @@ type CoordinatorOptions struct {
 	// MaxPerTick is how many commands a player can have in one tick; 0 means 64.
 	MaxPerTick int
 
+	// MaxBytesPerTick is how many bytes their payloads can have together; 0
+	// means 64 KiB. With it, what waits for a tick is at most that much for each
+	// player.
+	MaxBytesPerTick int
+
 	// Relay makes the Coordinator order and log commands without simulating
 	// them: there is no referee, no keyframe but the first, and no validation
 	// beyond the form of a command.
@@ -48,19 +53,19 @@ type CoordinatorOptions struct {
 // in any order, seals one frame a tick, and writes the log. It owns no clock:
 // its caller calls Tick when a tick is due. It belongs to one goroutine.
 type Coordinator struct {
-	game    *Game
-	header  *Header
-	options CoordinatorOptions
-	log     Log
-	enc     Encoder
+	game     *Game
+	header   *Header
+	options  CoordinatorOptions
+	log      Log
+	enc      Encoder
 	payloads *Payloads
-	referee *Follower // nil in relay mode
-	checks  checks
+	referee  *Follower // nil in relay mode
+	checks   checks
 
 	sealed Tick
 	frame  Frame
-	slots  []slot // that of tick t is at t % len
-	seats  [MaxPlayers]seat
+	slots  slots
+	seats  []seat
 	system Sequence // of the last command of System
 	paused bool
 	err    error // why the match is over
@@ -78,6 +83,9 @@ func NewCoordinator(g *Game, h *Header, log Log, o CoordinatorOptions) (*Coordin
 	if o.MaxPerTick == 0 {
 		o.MaxPerTick = 64
 	}
+	if o.MaxBytesPerTick == 0 {
+		o.MaxBytesPerTick = 64 << 10
+	}
 	if o.InputDelay > MaxInputDelay {
 		return nil, fmt.Errorf("lockstep: input delay: got %d ticks, want 1 to %d", o.InputDelay, MaxInputDelay)
 	}
@@ -88,7 +96,8 @@ func NewCoordinator(g *Game, h *Header, log Log, o CoordinatorOptions) (*Coordin
 	c := &Coordinator{
 		game: g, header: h, options: o, log: log,
 		payloads: g.NewPayloads(),
-		slots:  make([]slot, MaxInputDelay+2),
+		seats:    make([]seat, h.Settings.Players),
+		checks:   newChecks(h.Settings.Players),
 	}
 	if err := c.append(c.enc.Header(h)); err != nil {
 		return nil, err
@@ -114,6 +123,9 @@ func (c *Coordinator) append(record []byte) error {
 // keyframe writes the state of sim into the log.
 func (c *Coordinator) keyframe(sim *Simulation) error {
 	c.buf = sim.AppendState(c.buf[:0])
+	if len(c.buf) > MaxStateSize {
+		return fmt.Errorf("lockstep: tick %d: got a state of %d bytes, want at most %d", sim.Tick(), len(c.buf), MaxStateSize)
+	}
 	c.last = c.enc.AppendLast(c.last[:0])
 	return c.append(c.enc.Keyframe(sim.Tick(), sim.Root(), c.last, c.buf))
 }
@@ -136,7 +148,7 @@ func (c *Coordinator) Submit(p Player, seq Sequence, kind Kind, payload []byte) 
 	if c.err != nil {
 		return Receipt{Sequence: seq, Reason: MatchEnded}
 	}
-	if p >= MaxPlayers || !c.seats[p].present {
+	if !c.Seated(p) {
 		return Receipt{Sequence: seq, Reason: NotSeated}
 	}
 	s := &c.seats[p]
@@ -153,7 +165,7 @@ func (c *Coordinator) Submit(p Player, seq Sequence, kind Kind, payload []byte) 
 	if reason, detail := c.examine(&cmd); reason != Accepted {
 		return s.remember(Receipt{Sequence: seq, Reason: reason, Detail: detail})
 	}
-	c.enqueue(cmd)
+	c.slot(cmd.Tick).add(cmd)
 	s.last = max(s.last, cmd.Tick)
 	return s.remember(Receipt{Sequence: seq, Tick: cmd.Tick})
 }
@@ -161,17 +173,20 @@ func (c *Coordinator) Submit(p Player, seq Sequence, kind Kind, payload []byte) 
 // examine returns the reason to reject a command, and more about it.
 func (c *Coordinator) examine(cmd *Command) (Reason, string) {
 	slot := c.slot(cmd.Tick)
+	share := slot.shares[cmd.Player]
 	switch {
-	case int(slot.counts[cmd.Player]) >= c.options.MaxPerTick || len(slot.commands) >= MaxFrameCommands-systemRoom:
-		return TooMany, ""
 	case len(cmd.Payload) > MaxPayload:
 		return TooLarge, fmt.Sprintf("got %d bytes, want at most %d", len(cmd.Payload), MaxPayload)
+	case int(share.commands) >= c.options.MaxPerTick || len(slot.commands)-slot.system >= MaxFrameCommands-systemRoom:
+		return TooMany, ""
+	case int(share.sizeBytes)+len(cmd.Payload) > c.options.MaxBytesPerTick:
+		return TooMany, fmt.Sprintf("got %d bytes, want at most %d", int(share.sizeBytes)+len(cmd.Payload), c.options.MaxBytesPerTick)
 	case !c.game.HasKind(cmd.Kind):
 		return UnknownKind, fmt.Sprintf("got %d", cmd.Kind)
 	}
 	c.payloads.Reset()
-	if err := c.payloads.Decode(cmd); err != nil {
-		return Malformed, err.Error()
+	if err := c.payloads.decode(cmd); err != nil {
+		return Malformed, clip(err.Error(), MaxNote)
 	}
 	if c.referee == nil {
 		return Accepted, ""
@@ -187,10 +202,13 @@ func (c *Coordinator) examine(cmd *Command) (Reason, string) {
 	return Accepted, ""
 }
 
-// fail ends the match because of err.
+// fail ends the match because of err, unless it is over.
 func (c *Coordinator) fail(err error) error {
+	if c.err != nil {
+		return c.err
+	}
 	if end := c.End(err.Error()); end != nil {
-		return end
+		err = errors.Join(err, end)
 	}
 	c.err = err
 	return err

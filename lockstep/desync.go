@@ -13,7 +13,7 @@ type DesyncReport struct {
 	Tick    Tick   // the checked tick
 	Player  Player // whose checksum differs; unset on a tie
 	Tie     bool   // no referee, and no checksum that most players have
-	Agreed  Tick   // the last checked tick at which Player agreed; 0 if none
+	Agreed  Tick   // the last checked tick at which Player agreed so far; 0 if none
 	Section string // the first section that differs; empty if it is not known
 	Groups  []Group
 }
@@ -41,7 +41,7 @@ func (c *Coordinator) announce(k *check, p Player, sum *checksum.Sum) {
 	if c.options.Desync == nil {
 		return
 	}
-	r := &DesyncReport{Tick: k.tick, Player: p, Agreed: c.checks.good[p], Groups: c.groups(k)}
+	r := &DesyncReport{Tick: k.tick, Player: p, Agreed: c.checks.players[p].agreed, Groups: c.groups(k)}
 	if c.referee != nil && sum != nil {
 		if own, ok := c.referee.Sum(k.tick); ok {
 			r.Section = c.game.firstSection(sum, own)
@@ -53,20 +53,30 @@ func (c *Coordinator) announce(k *check, p Player, sum *checksum.Sum) {
 // groups returns who reported what on a check so far, the largest group first.
 func (c *Coordinator) groups(k *check) []Group {
 	var groups []Group
-	if k.agreed && c.referee != nil {
+	if c.referee != nil {
 		groups = append(groups, Group{Root: k.root, Referee: true})
 	}
-	for p := range k.reported {
-		if !k.reported[p] {
+	for p, r := range k.reports {
+		if !r.given {
 			continue
 		}
-		i := slices.IndexFunc(groups, func(g Group) bool { return g.Root == k.roots[p] })
+		i := slices.IndexFunc(groups, func(g Group) bool { return g.Root == r.root })
 		if i < 0 {
 			i = len(groups)
-			groups = append(groups, Group{Root: k.roots[p]})
+			groups = append(groups, Group{Root: r.root})
 		}
 		groups[i].Players = append(groups[i].Players, Player(p))
 	}
 	slices.SortStableFunc(groups, func(a, b Group) int { return cmp.Compare(len(b.Players), len(a.Players)) })
 	return groups
+}
+
+// majority reports whether more than half of the players are in the first of
+// groups, the largest first.
+func majority(groups []Group) bool {
+	players := 0
+	for _, g := range groups {
+		players += len(g.Players)
+	}
+	return 2*len(groups[0].Players) > players
 }

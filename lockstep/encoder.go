@@ -92,6 +92,9 @@ func (e *Encoder) Frame(f *Frame) []byte {
 	e.tick = f.Tick
 	for i := range f.Commands {
 		c := &f.Commands[i]
+		if c.Sequence <= e.stream.last[c.Player] || i > 0 && c.Player < f.Commands[i-1].Player {
+			panic(fmt.Sprintf("lockstep: Encoder: frame %d: player %d sequence %d out of order", f.Tick, c.Player, c.Sequence)) // frames are sealed in order
+		}
 		e.w.Uint(uint64(c.Player))
 		e.w.Uint(uint64(c.Sequence - e.stream.last[c.Player]))
 		e.w.Uint(uint64(c.Kind))
@@ -114,7 +117,7 @@ func (e *Encoder) Empty(n uint32) []byte {
 // Checksum encodes the agreed checksum of the state after tick t.
 func (e *Encoder) Checksum(t Tick, root uint64) []byte {
 	e.begin(RecordChecksum, 3)
-	e.w.Uint(uint64(e.tick - t))
+	e.back(t)
 	e.w.Uint(root)
 	return e.end()
 }
@@ -122,10 +125,18 @@ func (e *Encoder) Checksum(t Tick, root uint64) []byte {
 // Dissent encodes the checksum of p where it differs from the agreed one.
 func (e *Encoder) Dissent(t Tick, p Player, root uint64) []byte {
 	e.begin(RecordDissent, 4)
-	e.w.Uint(uint64(e.tick - t))
+	e.back(t)
 	e.w.Uint(uint64(p))
 	e.w.Uint(root)
 	return e.end()
+}
+
+// back writes how many ticks before the last frame t was.
+func (e *Encoder) back(t Tick) {
+	if t > e.tick {
+		panic(fmt.Sprintf("lockstep: Encoder: checksum of tick %d after tick %d", t, e.tick)) // only sealed ticks have one
+	}
+	e.w.Uint(uint64(e.tick - t))
 }
 
 // Note encodes text that concerns people only, at most [MaxNote] bytes of it.

@@ -149,7 +149,7 @@ func (f *Follower) keyframe(r *Record) error {
 		return err
 	}
 	if err := sim.Restore(r.Tick, r.Keyframe.State); err != nil {
-		return fmt.Errorf("lockstep: keyframe of tick %d: %w", r.Tick, err)
+		return fmt.Errorf("lockstep: keyframe: %w", err)
 	}
 	f.start(sim)
 	return f.compare(r.Tick, r.Keyframe.Root, true)
@@ -175,6 +175,9 @@ func (f *Follower) compare(t Tick, want uint64, keyframe bool) error {
 
 // Advance applies the next frame.
 func (f *Follower) Advance(frame *Frame) error {
+	if f.sim == nil {
+		return fmt.Errorf("lockstep: follower: %w: frame %d before the first keyframe", ErrOutOfPlace, frame.Tick)
+	}
 	if err := f.sim.Step(frame); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"runtime"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/state"
@@ -39,8 +40,9 @@ func NewGame[S, C any](rules Rules[S, C]) (*Game, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lockstep: configuration of %s: %w", rules.Name, err)
 	}
-	if rules.Name == "" || len(rules.Name) > maxName || len(rules.Build) > maxName {
-		return nil, fmt.Errorf("lockstep: game %q, build %q: want a name, and at most %d bytes each", rules.Name, rules.Build, maxName)
+	if err := cmp.Or(checkName("name", rules.Name), checkName("build", rules.Build),
+		checkDescription(codec.Schema()), checkDescription(config.Schema())); err != nil {
+		return nil, fmt.Errorf("lockstep: game %s: %w", rules.Name, err)
 	}
 	if rules.New == nil || rules.Step == nil {
 		return nil, fmt.Errorf("lockstep: game %s: want New and Step", rules.Name)
@@ -55,8 +57,26 @@ func NewGame[S, C any](rules Rules[S, C]) (*Game, error) {
 		newWorld:     func() world { return &worldOf[S, C]{rules: &rules, codec: codec, config: config} },
 		describe:     rules.Describe,
 	}
-	g.byKind, g.byType, err = compileKinds(g.kinds)
-	return g, err
+	if g.byKind, g.byType, err = compileKinds(g.kinds); err != nil {
+		return nil, fmt.Errorf("lockstep: game %s: %w", rules.Name, err)
+	}
+	return g, nil
+}
+
+// checkName returns an error unless name can stand in a header.
+func checkName(what, name string) error {
+	if name == "" || len(name) > maxName || !utf8.ValidString(name) {
+		return fmt.Errorf("%s %q: want 1 to %d bytes of UTF-8", what, clip(name, maxName), maxName)
+	}
+	return nil
+}
+
+// checkDescription returns an error unless the description of s fits into a header.
+func checkDescription(s *state.Schema) error {
+	if n := len(s.AppendDescription(nil)); n > maxDescription {
+		return fmt.Errorf("got a schema of %d bytes, want at most %d", n, maxDescription)
+	}
+	return nil
 }
 
 // MustGame is [NewGame] for rules known to be good: it panics on an error.
@@ -117,7 +137,7 @@ func (g *Game) NewHeader(id MatchID, s Settings, config any) (*Header, error) {
 func (g *Game) expect() *Header {
 	h := &Header{
 		Protocol: Protocol, Engine: Engine, Game: g.name, Build: g.build,
-		Platform:     runtime.GOOS + "/" + runtime.GOARCH + " " + runtime.Version(),
+		Platform:     clip(runtime.GOOS+"/"+runtime.GOARCH+" "+runtime.Version(), maxName),
 		ConfigSchema: g.configSchema.AppendDescription(nil),
 		StateSchema:  g.stateSchema.AppendDescription(nil),
 	}

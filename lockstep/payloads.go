@@ -11,13 +11,14 @@ import (
 // back, and reuses its memory from one call to the next. It belongs to one
 // goroutine.
 type Payloads struct {
-	game      *Game
-	reader    pack.Reader
-	writer    pack.Writer
-	canonical []byte
-	packed    []byte
-	pools     map[*kindEntry]pool // only looked up, never ranged over
-	used      []pool              // since the last reset
+	game       *Game
+	reader     pack.Reader
+	writer     pack.Writer
+	canonical  []byte
+	packed     []byte
+	unreadable string              // field of the last packed value that cannot be read back
+	pools      map[*kindEntry]pool // only looked up, never ranged over
+	used       []pool              // since the last reset
 }
 
 // NewPayloads returns the payload codec of the game's commands.
@@ -43,11 +44,22 @@ func (p *Payloads) Reset() {
 }
 
 // Decode sets c.Value to the decoded payload, a pointer to the registered type
-// that is valid until Reset. It accepts exactly what Encode makes.
+// that is valid until Reset. It accepts exactly what Encode makes. An error
+// wraps [ErrUnknownKind] or [ErrMalformed].
 func (p *Payloads) Decode(c *Command) error {
+	if err := p.decode(c); err != nil {
+		return fmt.Errorf("lockstep: %w", err)
+	}
+	return nil
+}
+
+func (p *Payloads) decode(c *Command) error {
 	e := p.game.entry(c.Player, c.Kind)
 	if e == nil {
-		return fmt.Errorf("lockstep: command of player %d: unknown kind %d", c.Player, c.Kind)
+		return fmt.Errorf("%w %d of player %d", ErrUnknownKind, c.Kind, c.Player)
+	}
+	if len(c.Payload) > MaxPayload {
+		return fmt.Errorf("%s: %w: got %d bytes, want at most %d", e.Name, ErrMalformed, len(c.Payload), MaxPayload)
 	}
 	var err error
 	p.canonical, err = unpack(&p.reader, p.canonical[:0], e.schema, c.Payload)
@@ -84,13 +96,17 @@ func (p *Payloads) EncodeAs(kind Kind, value any) ([]byte, error) {
 	if len(b) > MaxPayload {
 		return nil, fmt.Errorf("lockstep: %s: got a payload of %d bytes, want at most %d", e.Name, len(b), MaxPayload)
 	}
+	if p.unreadable != "" {
+		return nil, fmt.Errorf("lockstep: %s: field %s: got a string that is not UTF-8", e.Name, p.unreadable)
+	}
 	return b, nil
 }
 
 func (p *Payloads) encode(e *kindEntry, value any) []byte {
 	p.canonical = p.pool(e).append(p.canonical[:0], value)
+	p.unreadable = ""
 	p.writer.Begin(p.packed[:0])
-	packNode(&p.writer, e.schema.Root(), p.canonical)
+	p.pack(e.schema.Root(), p.canonical)
 	p.packed = p.writer.Bytes()
 	return p.packed
 }

@@ -47,8 +47,8 @@ const (
 	NotSeated           // the player has no seat in the match
 	StaleCommand        // its sequence, or a later one, is sealed or forgotten
 	TooFarAhead         // its sequence is beyond the window
-	TooMany             // the player has as many commands in that tick as allowed
 	TooLarge            // the payload is larger than MaxPayload
+	TooMany             // the player has as many commands or bytes in that tick as allowed
 	UnknownKind         // no command of that kind is registered
 	Malformed           // the payload is not the canonical form of its type
 	Refused             // the game's rules refuse it
@@ -56,7 +56,7 @@ const (
 
 var reasonTexts = [...]string{
 	"accepted", "the match has ended", "the player has no seat", "stale sequence",
-	"sequence too far ahead", "too many commands in one tick", "payload too large",
+	"sequence too far ahead", "payload too large", "too many commands in one tick",
 	"unknown kind", "malformed payload", "refused",
 }
 

@@ -3,16 +3,20 @@ package lockstep
 import "fmt"
 
 // Seated reports whether p is in the match.
-func (c *Coordinator) Seated(p Player) bool { return p < MaxPlayers && c.seats[p].present }
+func (c *Coordinator) Seated(p Player) bool { return int(p) < len(c.seats) && c.seats[p].present }
 
 // Join seats p, who can command from the tick after the returned one on. A seat
-// whose player has left can be taken again; sequences go on where they were.
+// whose player has left can be taken again, once the tick of the leave is
+// sealed (before, it is [ErrBusy]); sequences go on where they were.
 func (c *Coordinator) Join(p Player) (Tick, error) {
-	if int(p) >= int(c.header.Settings.Players) {
+	if int(p) >= len(c.seats) {
 		return 0, fmt.Errorf("%w: player %d joins a match of %d", ErrSeat, p, c.header.Settings.Players)
 	}
 	if c.seats[p].present {
 		return 0, fmt.Errorf("%w: player %d has joined already", ErrSeat, p)
+	}
+	if left := c.seats[p].left; left > c.sealed {
+		return 0, fmt.Errorf("%w: player %d is leaving at tick %d", ErrBusy, p, left)
 	}
 	t, err := c.soon(&Joined{p})
 	if err == nil {
@@ -27,7 +31,9 @@ func (c *Coordinator) Leave(p Player) (Tick, error) {
 		return 0, err
 	}
 	t, err := c.issue(max(c.sealed+1, c.seats[p].last), &Left{p})
-	c.seats[p].present = err != nil
+	if err == nil {
+		c.seats[p].present, c.seats[p].left = false, t
+	}
 	return t, err
 }
 

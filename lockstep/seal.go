@@ -5,34 +5,7 @@ import (
 	"slices"
 )
 
-// systemRoom is how many commands of a frame are kept free for System: one for
-// each seat, and some for the match.
-const systemRoom = MaxPlayers + 64
-
-// A slot holds the commands that wait for one tick, in order of arrival.
-type slot struct {
-	commands []Command
-	counts   [256]uint16 // commands by player
-	payloads []byte      // what the commands' payloads point into
-}
-
-func (s *slot) clear() {
-	s.commands, s.payloads = s.commands[:0], s.payloads[:0]
-	clear(s.counts[:])
-}
-
-func (c *Coordinator) slot(t Tick) *slot { return &c.slots[int(t)%len(c.slots)] }
-
-// enqueue keeps a copy of cmd until its tick has been sealed.
-func (c *Coordinator) enqueue(cmd Command) {
-	s := c.slot(cmd.Tick)
-	from := len(s.payloads)
-	s.payloads = append(s.payloads, cmd.Payload...)
-	cmd.Payload = s.payloads[from:len(s.payloads):len(s.payloads)]
-	cmd.Value = nil
-	s.commands = append(s.commands, cmd)
-	s.counts[cmd.Player]++
-}
+func (c *Coordinator) slot(t Tick) *slot { return c.slots.of(t, c.header.Settings.Players) }
 
 // Tick seals the next frame, advances the referee, and writes the log. It
 // returns the sealed frame, valid until the next call, or nil while the match
@@ -48,7 +21,10 @@ func (c *Coordinator) Tick() (*Frame, error) {
 	if c.paused {
 		return nil, nil
 	}
-	c.slot(c.sealed).clear() // the caller is done with the frame before
+	if c.sealed == MaxTick {
+		return nil, c.fail(fmt.Errorf("lockstep: tick %d is the last that a match can have", c.sealed))
+	}
+	c.slots.release(c.sealed) // the caller is done with the frame before
 	f := c.seal()
 	if c.referee != nil {
 		if err := c.referee.Advance(f); err != nil {
@@ -91,11 +67,12 @@ func (c *Coordinator) issue(t Tick, value any) (Tick, error) {
 	if c.err != nil {
 		return 0, c.err
 	}
-	n := c.slot(t).counts[System]
+	slot := c.slot(t)
+	n := slot.system
 	if n == systemRoom {
 		return 0, fmt.Errorf("%w: %d system commands in tick %d", ErrBusy, n, t)
 	}
 	kind, payload := c.payloads.encodeSystem(value)
-	c.enqueue(Command{Tick: t, Player: System, Sequence: Sequence(n) + 1, Kind: kind, Payload: payload})
+	slot.add(Command{Tick: t, Player: System, Sequence: Sequence(n) + 1, Kind: kind, Payload: payload})
 	return t, nil
 }

@@ -8,6 +8,7 @@ const window = 256
 type seat struct {
 	present bool
 	joined  Tick     // commands run after this tick
+	left    Tick     // of the latest Left
 	high    Sequence // highest sequence that was decided
 	sealed  Sequence // highest sequence in a sealed frame
 	last    Tick     // the latest tick that holds a command of this player

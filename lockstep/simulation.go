@@ -16,12 +16,15 @@ var (
 
 	// ErrRepeat: a frame of a tick that was simulated already.
 	ErrRepeat = errors.New("frame was applied already")
+
+	// ErrUnknownKind: a command of a kind that is not registered.
+	ErrUnknownKind = errors.New("unknown command kind")
 )
 
 // A PanicError is a panic of the game's own code. The state it left behind is
 // not used any more.
 type PanicError struct {
-	Tick  Tick   // of the turn being run
+	Tick  Tick   // in Step, of the turn being run; else, of the state
 	Where string // "Step", "Validate", "New" or "Derive"
 	Value any    // what was given to panic
 	Stack []byte
@@ -34,6 +37,7 @@ func (e *PanicError) Error() string {
 // world is a state of some game, with the game's type left out.
 type world interface {
 	create(h *Header) error
+	derive()
 	step(t *Turn)
 	validate(c *Command) error
 	append(dst []byte) []byte
@@ -64,8 +68,15 @@ func (g *Game) NewSimulation(h *Header) (*Simulation, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = s.guard("New", func() error { return s.world.create(h) })
-	return s, err
+	if err := s.guard("New", func() error { return s.world.create(h) }); err != nil {
+		return nil, err
+	}
+	return s, s.derive()
+}
+
+// derive rebuilds what the state leaves out.
+func (s *Simulation) derive() error {
+	return s.guard("Derive", func() error { s.world.derive(); return nil })
 }
 
 // blank returns a simulation without a state, to be restored.
@@ -127,7 +138,7 @@ func (s *Simulation) prepare(f *Frame) error {
 		if c.Tick != f.Tick || i > 0 && Compare(&f.Commands[i-1], c) >= 0 {
 			return fmt.Errorf("lockstep: frame %d: command %d of player %d: %w: not in canonical order", f.Tick, c.Sequence, c.Player, ErrMalformed)
 		}
-		if err := s.payloads.Decode(c); err != nil {
+		if err := s.payloads.decode(c); err != nil {
 			return fmt.Errorf("lockstep: frame %d: command %d of player %d: %w", f.Tick, c.Sequence, c.Player, err)
 		}
 	}
@@ -151,7 +162,11 @@ func (s *Simulation) guard(where string, f func() error) (err error) {
 // recovered is deferred around the game's code.
 func (s *Simulation) recovered(where string, err *error) {
 	if v := recover(); v != nil {
-		s.broken = &PanicError{s.turn.Tick, where, v, debug.Stack()}
+		t := s.tick
+		if where == "Step" {
+			t = s.turn.Tick
+		}
+		s.broken = &PanicError{t, where, v, debug.Stack()}
 		*err = s.broken
 	}
 }
@@ -170,23 +185,22 @@ func (s *Simulation) AppendState(dst []byte) []byte { return s.world.append(dst)
 
 // Restore sets the state to that of tick t, whose canonical bytes are b.
 func (s *Simulation) Restore(t Tick, b []byte) error {
-	err := s.guard("Derive", func() error { return s.world.restore(b) })
-	if err != nil {
-		return err
+	if err := s.world.restore(b); err != nil {
+		return fmt.Errorf("lockstep: state of tick %d: %w", t, err)
 	}
 	s.tick, s.broken = t, nil
-	return nil
+	return s.derive()
 }
 
 // CopyFrom sets the state to that of o, a simulation of the same game. The two
 // share no memory.
 func (s *Simulation) CopyFrom(o *Simulation) error {
-	err := s.guard("Derive", func() error { s.world.copyFrom(o.world); return nil })
-	if err != nil {
-		return err
+	if o.broken != nil {
+		return o.broken
 	}
-	s.tick, s.broken = o.tick, o.broken
-	return nil
+	s.world.copyFrom(o.world)
+	s.tick, s.broken = o.tick, nil
+	return s.derive()
 }
 
 // Sum sets dst to the checksum of the state.
@@ -219,7 +233,6 @@ func (w *worldOf[S, C]) create(h *Header) error {
 	if err := w.rules.New(&w.s, &settings, &config); err != nil {
 		return fmt.Errorf("lockstep: %s: %w", w.rules.Name, err)
 	}
-	w.derive()
 	return nil
 }
 
@@ -241,17 +254,10 @@ func (w *worldOf[S, C]) validate(c *Command) error {
 func (w *worldOf[S, C]) append(dst []byte) []byte { return w.codec.Append(dst, &w.s) }
 
 func (w *worldOf[S, C]) restore(b []byte) error {
-	if err := w.codec.Decode(b, &w.s); err != nil {
-		return err
-	}
-	w.derive()
-	return nil
+	return w.codec.Decode(b, &w.s)
 }
 
-func (w *worldOf[S, C]) copyFrom(o world) {
-	w.codec.Copy(&w.s, &o.(*worldOf[S, C]).s)
-	w.derive()
-}
+func (w *worldOf[S, C]) copyFrom(o world) { w.codec.Copy(&w.s, &o.(*worldOf[S, C]).s) }
 
 func (w *worldOf[S, C]) sum(dst *checksum.Sum) { checksum.Of(dst, w.codec, &w.s) }
 

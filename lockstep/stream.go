@@ -8,7 +8,7 @@ import (
 // Errors of a log's records. They are wrapped with the place.
 var (
 	// ErrMalformed: bytes that no Encoder writes.
-	ErrMalformed = errors.New("malformed record")
+	ErrMalformed = errors.New("malformed")
 
 	// ErrUnknownRecord: a critical record of a kind this version does not know.
 	ErrUnknownRecord = errors.New("unknown record")

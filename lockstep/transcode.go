@@ -2,9 +2,9 @@ package lockstep
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
+	"unicode/utf8"
 
 	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/state"
@@ -16,24 +16,29 @@ import (
 // the schema alone. A struct is an array of its fields; arrays and slices are
 // arrays, of bytes they are byte strings.
 
-// packNode writes the value of n that b begins with, and returns the rest of b.
-func packNode(w *pack.Writer, n state.Node, b []byte) []byte {
+// pack writes the value of n that b begins with, and returns the rest of b.
+func (p *Payloads) pack(n state.Node, b []byte) []byte {
+	w := &p.writer
 	switch k := n.Kind(); k {
 	case state.Bool:
 		w.Bool(b[0] != 0)
 		return b[1:]
 	case state.String:
 		size := int(binary.LittleEndian.Uint32(b))
-		w.String(string(b[4 : 4+size]))
+		text := b[4 : 4+size]
+		if !utf8.Valid(text) {
+			p.unreadable = n.Path()
+		}
+		w.String(string(text))
 		return b[4+size:]
 	case state.Array:
-		return packElems(w, n.Elem(), n.Len(), b)
+		return p.packElems(n.Elem(), n.Len(), b)
 	case state.Slice:
-		return packElems(w, n.Elem(), int(binary.LittleEndian.Uint32(b)), b[4:])
+		return p.packElems(n.Elem(), int(binary.LittleEndian.Uint32(b)), b[4:])
 	case state.Struct:
 		w.Array(n.NumFields())
 		for i := range n.NumFields() {
-			b = packNode(w, n.Field(i), b)
+			b = p.pack(n.Field(i), b)
 		}
 		return b
 	default:
@@ -49,14 +54,14 @@ func packNode(w *pack.Writer, n state.Node, b []byte) []byte {
 	}
 }
 
-func packElems(w *pack.Writer, elem state.Node, count int, b []byte) []byte {
+func (p *Payloads) packElems(elem state.Node, count int, b []byte) []byte {
 	if elem.Kind() == state.Uint8 {
-		w.Binary(b[:count])
+		p.writer.Binary(b[:count])
 		return b[count:]
 	}
-	w.Array(count)
+	p.writer.Array(count)
 	for range count {
-		b = packNode(w, elem, b)
+		b = p.pack(elem, b)
 	}
 	return b
 }
@@ -144,16 +149,16 @@ func unpackElems(r *pack.Reader, dst []byte, n state.Node, min, max int) ([]byte
 }
 
 // unpack appends the canonical bytes of a payload. It accepts exactly what
-// packNode writes, and otherwise returns an error with the field's path.
+// pack writes, and otherwise returns an error with the field's path.
 func unpack(r *pack.Reader, dst []byte, s *state.Schema, payload []byte) ([]byte, error) {
 	r.Reset(payload)
 	dst, wrong := unpackNode(r, dst, s.Root())
 	err := r.End()
-	if err != nil && !errors.Is(err, pack.ErrMalformed) {
-		err = fmt.Errorf("%w at byte %d: %w", ErrMalformed, r.Offset(), err)
+	switch {
+	case err == nil:
+		return dst, nil
+	case wrong != "":
+		return dst, fmt.Errorf("field %s: %w: %w", wrong, ErrMalformed, err)
 	}
-	if err != nil && wrong != "" {
-		err = fmt.Errorf("field %s: %w", wrong, err)
-	}
-	return dst, err
+	return dst, fmt.Errorf("%w: %w", ErrMalformed, err)
 }

@@ -13,7 +13,7 @@ import (
 
 // ErrMalformed is wrapped by every error of a [Reader], except where the bytes
 // end too early: that is [io.ErrUnexpectedEOF].
-var ErrMalformed = errors.New("malformed MessagePack")
+var ErrMalformed = errors.New("MessagePack")
 
 // A Reader reads the values that a [Writer] wrote. Its first error stays: from
 // then on every method returns zero. The zero Reader reads nothing; give it
@@ -78,7 +78,7 @@ func (r *Reader) Uint(max uint64) uint64 {
 		return 0
 	}
 	if !isFixedUint(c) && (c < msgpcode.Uint8 || c > msgpcode.Uint64) {
-		r.Fail("got code %#02x, want an unsigned number", c)
+		r.Fail("got code 0x%02x, want an unsigned number", c)
 		return 0
 	}
 	from := r.Offset()
@@ -100,13 +100,13 @@ func (r *Reader) Int(min, max int64) int64 {
 	}
 	negative := c >= msgpcode.NegFixedNumLow || c >= msgpcode.Int8 && c <= msgpcode.Int64
 	if !negative && !isFixedUint(c) && (c < msgpcode.Uint8 || c > msgpcode.Uint64) {
-		r.Fail("got code %#02x, want a number", c)
+		r.Fail("got code 0x%02x, want a number", c)
 		return 0
 	}
 	from := r.Offset()
 	v, err := r.dec.DecodeInt64()
 	if r.decoded(err, from, intSize(v)); r.err == nil && negative != (v < 0) {
-		r.Fail("got code %#02x for %d, want the smallest form", c, v)
+		r.Fail("got code 0x%02x for %d, want the smallest form", c, v)
 	}
 	if r.err == nil && (v < min || v > max) {
 		r.Fail("got %d, want %d to %d", v, min, max)
@@ -124,7 +124,7 @@ func (r *Reader) Bool() bool {
 		return false
 	}
 	if c != msgpcode.True && c != msgpcode.False {
-		r.Fail("got code %#02x, want true or false", c)
+		r.Fail("got code 0x%02x, want true or false", c)
 		return false
 	}
 	v, err := r.dec.DecodeBool()
@@ -140,7 +140,7 @@ func (r *Reader) Array(min, max int) int {
 		return 0
 	}
 	if !msgpcode.IsFixedArray(c) && c != msgpcode.Array16 && c != msgpcode.Array32 {
-		r.Fail("got code %#02x, want an array", c)
+		r.Fail("got code 0x%02x, want an array", c)
 		return 0
 	}
 	from := r.Offset()
@@ -161,7 +161,7 @@ func (r *Reader) Binary(max int) []byte {
 		return nil
 	}
 	if c != msgpcode.Bin8 && c != msgpcode.Bin16 && c != msgpcode.Bin32 {
-		r.Fail("got code %#02x, want a byte string", c)
+		r.Fail("got code 0x%02x, want a byte string", c)
 		return nil
 	}
 	return r.take(max, binarySize)
@@ -174,7 +174,7 @@ func (r *Reader) String(max int) string {
 		return ""
 	}
 	if !msgpcode.IsFixedString(c) && c != msgpcode.Str8 && c != msgpcode.Str16 && c != msgpcode.Str32 {
-		r.Fail("got code %#02x, want a string", c)
+		r.Fail("got code 0x%02x, want a string", c)
 		return ""
 	}
 	p := r.take(max, stringSize)
