@@ -17,10 +17,10 @@ type FollowerOptions struct {
 // A DesyncError tells that a state is not the one that the log was made with.
 // The Follower can go on, to see whether it heals.
 type DesyncError struct {
-	Tick     Tick
-	Got      uint64 // our root
-	Want     uint64 // the log's
-	Keyframe bool   // Want is that of a keyframe, not of a checksum record
+	Tick     Tick   `json:"tick"`
+	Got      uint64 `json:"got,string"`  // our root
+	Want     uint64 `json:"want,string"` // the log's
+	Keyframe bool   `json:"keyframe"`    // Want is that of a keyframe, not of a checksum record
 }
 
 func (e *DesyncError) Error() string {

@@ -8,36 +8,36 @@ import (
 
 // Info is what a replay says of itself, without simulating anything.
 type Info struct {
-	Header    *lockstep.Header
-	SizeBytes int64 // of the file
-	Ticks     lockstep.Tick
-	Frames    int // ticks with commands
-	Commands  int // of players and of the system
-	Checksums int
-	Dissents  int
-	Keyframes []Keyframe
-	Players   []PlayerInfo // by number, the system included
-	Names     map[lockstep.Player]string
-	Ended     bool
-	Reason    string // why the match ended
+	Header    *lockstep.Header           `json:"-"`
+	SizeBytes int64                      `json:"size_bytes"` // of the file
+	Ticks     lockstep.Tick              `json:"ticks"`
+	Frames    int                        `json:"frames"`   // ticks with commands
+	Commands  int                        `json:"commands"` // of players and of the system
+	Checksums int                        `json:"checksums"`
+	Dissents  int                        `json:"dissents"`
+	Keyframes []Keyframe                 `json:"keyframes"`
+	Players   []PlayerInfo               `json:"players"` // by number, the system included
+	Names     map[lockstep.Player]string `json:"names"`
+	Ended     bool                       `json:"ended"`
+	Reason    string                     `json:"reason"` // why the match ended
 
 	// StateBytes is how much of the file the keyframes' states are. What is left
 	// of SizeBytes is the price of the ticks.
-	StateBytes int64
+	StateBytes int64 `json:"state_bytes"`
 }
 
 // A Keyframe says where a keyframe is.
 type Keyframe struct {
-	Tick      lockstep.Tick
-	Offset    int64 // of its block in the file
-	SizeBytes int   // of the state
+	Tick      lockstep.Tick `json:"tick"`
+	Offset    int64         `json:"offset"`     // of its block in the file
+	SizeBytes int           `json:"size_bytes"` // of the state
 }
 
 // PlayerInfo counts what one player did.
 type PlayerInfo struct {
-	Player   lockstep.Player
-	Commands int
-	Bytes    int // of payloads
+	Player   lockstep.Player `json:"player"`
+	Commands int             `json:"commands"`
+	Bytes    int             `json:"bytes"` // of payloads
 }
 
 // ReadInfo reads a replay to its end. The Info counts what was read, also when

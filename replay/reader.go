@@ -151,7 +151,7 @@ func (r *Reader) readBlock(at int64, before uint64) (kind byte, body []byte, che
 		return 0, nil, 0, 0, err
 	}
 	if left := r.size - at - int64(header) - checkSize; left < 0 || size > uint64(left) {
-		return 0, nil, 0, 0, io.ErrUnexpectedEOF
+		return 0, nil, 0, 0, fmt.Errorf("the file ends inside a block: %w", io.ErrUnexpectedEOF)
 	}
 	total := header + int(size) + checkSize
 	if cap(r.block) < total {

@@ -44,17 +44,17 @@ type VerifyOptions struct {
 
 // A Verdict is what a verification found out.
 type Verdict struct {
-	Header   *lockstep.Header
-	Ticks    lockstep.Tick // simulated
-	Commands int           // applied, those of the system included
-	Checked  int           // checksums and keyframes compared
-	Differed int           // of these, how many differ from the simulation
-	Dissents int           // checksums of players that differed when the match was played
-	Ended    bool          // the end record was reached
-	Reason   string        // what it says
+	Header   *lockstep.Header `json:"-"`
+	Ticks    lockstep.Tick    `json:"ticks"`    // simulated
+	Commands int              `json:"commands"` // applied, those of the system included
+	Checked  int              `json:"checked"`  // checksums and keyframes compared
+	Differed int              `json:"differed"` // of these, how many differ from the simulation
+	Dissents int              `json:"dissents"` // checksums of players that differed when the match was played
+	Ended    bool             `json:"ended"`    // the end record was reached
+	Reason   string           `json:"reason"`   // what it says
 
 	// First is the first difference, or nil.
-	First *lockstep.DesyncError
+	First *lockstep.DesyncError `json:"first"`
 }
 
 // Verify simulates a replay from its beginning and compares every checksum and

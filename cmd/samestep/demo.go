@@ -1,0 +1,150 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+func demoCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "demo",
+		Usage: "play a match of bots, record it, verify it, and find a planted desync",
+		Description: `Plays a match of the example game as fast as this machine can: a coordinator,
+a copy of the simulation for each player, and bots in the seats, in one process.
+Half-way somebody joins late. Later one field of one player's copy is changed
+behind the engine's back. The demo then tells what the engine made of all that,
+and exits with 0 only if all of it came true.`,
+		Flags: []cli.Flag{
+			&cli.UintFlag{Name: "seconds", Value: 20, Usage: "length of the match in match time, 2 to 36000"},
+			&cli.UintFlag{Name: "players", Value: 4, Usage: "bots that play, 2 to 16"},
+			&cli.UintFlag{Name: "units", Value: 400, Usage: "units on the map at the start, 100 to 10000"},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "of the map, the match and the bots"},
+			&cli.StringFlag{Name: "dir", Value: filepath.Join(os.TempDir(), "samestep-demo"), Usage: "where the replay is written"},
+			jsonFlag,
+		},
+		OnUsageError: usageError,
+		Action: func(c *cli.Context) error {
+			if c.Args().Present() {
+				return usagef("demo: unexpected argument %q", c.Args().First())
+			}
+			o, err := demoOptionsOf(c)
+			if err != nil {
+				return err
+			}
+			story, err := runDemo(o, newProgress(c.App.ErrWriter, int64(o.ticks()), "ticks"))
+			if err != nil {
+				return err
+			}
+			if c.Bool("json") {
+				err = writeJSON(c.App.Writer, story)
+			} else {
+				err = story.print(c.App.Writer)
+			}
+			if err == nil && len(story.Failures) > 0 {
+				err = fmt.Errorf("the demo failed: %s", story.Failures[0])
+			}
+			return err
+		},
+	}
+}
+
+// demoTickRate is the demo's number of ticks a second.
+const demoTickRate = 20
+
+type demoOptions struct {
+	seconds, players, units uint
+	seed                    uint64
+	dir                     string
+}
+
+func (o demoOptions) ticks() lockstep.Tick { return lockstep.Tick(o.seconds * demoTickRate) }
+
+func demoOptionsOf(c *cli.Context) (demoOptions, error) {
+	o := demoOptions{
+		seconds: c.Uint("seconds"), players: c.Uint("players"), units: c.Uint("units"),
+		seed: c.Uint64("seed"), dir: c.String("dir"),
+	}
+	for _, limit := range []struct {
+		name          string
+		got, min, max uint
+	}{
+		{"seconds", o.seconds, 2, 36000},
+		{"players", o.players, 2, skirmish.MaxPlayers},
+		{"units", o.units, 100, 10000},
+	} {
+		if limit.got < limit.min || limit.got > limit.max {
+			return o, usagef("demo: --%s: got %d, want %d to %d", limit.name, limit.got, limit.min, limit.max)
+		}
+	}
+	return o, nil
+}
+
+// runDemo plays the match, verifies its replay and finds the planted desync.
+func runDemo(o demoOptions, bar *progress) (*demoStory, error) {
+	if err := os.MkdirAll(o.dir, 0o777); err != nil {
+		return nil, err
+	}
+	path := filepath.Join(o.dir, "skirmish.ssr")
+	file, err := os.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	m, err := newDemoMatch(o, file)
+	if err != nil {
+		return nil, err
+	}
+	from := time.Now()
+	if err := m.play(bar); err != nil {
+		return nil, err
+	}
+	bar.done()
+	story := m.story(time.Since(from))
+	if err := story.verify(path); err != nil {
+		return nil, err
+	}
+	return story, nil
+}
+
+// verify reads the replay back and simulates it again.
+func (s *demoStory) verify(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	r, err := readerOf(f)
+	if err != nil {
+		return err
+	}
+	info, err := replay.ReadInfo(r)
+	if err != nil {
+		return err
+	}
+	s.Replay = replayStory{
+		Path: path, SizeBytes: info.SizeBytes, StateBytes: info.StateBytes, Keyframes: len(info.Keyframes), BytesPerTick: bytesPerTick(info),
+		BytesPerCommand: float64(info.SizeBytes-info.StateBytes) / float64(max(info.Commands, 1)),
+	}
+	if r, err = readerOf(f); err != nil {
+		return err
+	}
+	game, err := gameOf(info.Header)
+	if err != nil {
+		return err
+	}
+	from := time.Now()
+	v, err := replay.Verify(r, game, replay.VerifyOptions{})
+	s.expect(err == nil, "the replay does not verify: %v", err)
+	took := time.Since(from)
+	s.Verify = verifyStory{Ticks: v.Ticks, Checked: v.Checked, Seconds: took.Seconds(), TimesRealTime: timesRealTime(v, took)}
+	s.expect(v.Ticks == s.Match.Ticks && v.Checked > 0, "the replay verified %d of %d ticks", v.Ticks, s.Match.Ticks)
+	return nil
+}

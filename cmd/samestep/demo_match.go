@@ -1,0 +1,181 @@
+package main
+
+import (
+	"crypto/rand"
+	"fmt"
+	"io"
+
+	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// A demoMatch is a coordinator and everybody who takes part, in one process.
+type demoMatch struct {
+	options     demoOptions
+	game        *lockstep.Game
+	coordinator *lockstep.Coordinator
+	writer      *replay.Writer
+	tail        *lockstep.Tail
+	players     []*demoPlayer
+	late        *lockstep.Follower // nil before somebody joins late
+	payloads    *lockstep.Payloads
+
+	commands, rejected int
+	joined             lockstep.Tick // when the late joiner did
+	planted            plantedStory
+	report             *lockstep.DesyncReport // the first one
+	divergence         *lockstep.Divergence   // what was found about it
+}
+
+// A demoPlayer is a seat: a copy of the match, and a bot that looks at it.
+type demoPlayer struct {
+	seat     lockstep.Player
+	follower *lockstep.Follower
+	bot      *skirmish.Bot
+	sequence lockstep.Sequence
+}
+
+// newDemoMatch begins the match and writes its log to file.
+func newDemoMatch(o demoOptions, file io.Writer) (*demoMatch, error) {
+	m := &demoMatch{options: o, game: games[0], writer: replay.NewWriter(file, replay.WriterOptions{}), tail: &lockstep.Tail{}}
+	m.payloads = m.game.NewPayloads()
+	settings := lockstep.DefaultSettings(uint8(o.players))
+	settings.Seed, settings.TickRate = o.seed, demoTickRate
+	settings.KeyframeEvery = 15 * demoTickRate
+	config := skirmish.Defaults(uint8(o.players), uint16(o.units))
+	var id lockstep.MatchID
+	rand.Read(id[:])
+	header, err := m.game.NewHeader(id, settings, &config)
+	if err != nil {
+		return nil, err
+	}
+	// Every copy keeps what is needed to name the field when it differs: the
+	// states since the check before last.
+	history := lockstep.FollowerOptions{History: lockstep.HistoryOptions{
+		Length: 2 * int(settings.CheckEvery), EveryTick: true, States: true,
+	}}
+	for p := range o.players {
+		m.players = append(m.players, &demoPlayer{
+			seat: lockstep.Player(p), follower: m.game.NewFollower(history), bot: skirmish.NewBot(lockstep.Player(p), o.seed),
+		})
+	}
+	m.coordinator, err = lockstep.NewCoordinator(m.game, header, lockstep.Tee(m.writer, m.tail, m), lockstep.CoordinatorOptions{
+		InputDelay: 2, Referee: history, Desync: m.desync,
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range m.players {
+		if _, err := m.coordinator.Join(p.seat); err != nil {
+			return nil, err
+		}
+		if err := m.coordinator.Note(p.seat, lockstep.TopicName, fmt.Sprintf("bot %d", p.seat)); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+// Append gives a record to everybody who follows the match, as the network
+// would.
+func (m *demoMatch) Append(record []byte) error {
+	for _, p := range m.players {
+		if err := p.follower.Append(record); err != nil && !m.expected(p, err) {
+			return fmt.Errorf("player %d: %w", p.seat, err)
+		}
+	}
+	if m.late != nil {
+		return m.late.Append(record)
+	}
+	return nil
+}
+
+// expected reports whether err is what the player with the planted corruption
+// is meant to see.
+func (m *demoMatch) expected(p *demoPlayer, err error) bool {
+	_, desync := err.(*lockstep.DesyncError)
+	return desync && m.planted.Path != "" && p.seat == m.planted.Player
+}
+
+// desync keeps the first desync report, and asks for the field while both sides
+// still have the states.
+func (m *demoMatch) desync(r *lockstep.DesyncReport) {
+	if m.report != nil {
+		return
+	}
+	m.report = r
+	if d, ok := lockstep.Diverged(m.coordinator.Referee(), m.players[r.Player].follower, 10); ok {
+		m.divergence = &d
+	}
+}
+
+// play runs the match to its end.
+func (m *demoMatch) play(bar *progress) error {
+	last := m.options.ticks()
+	for t := lockstep.Tick(1); t <= last; t++ {
+		if _, err := m.coordinator.Tick(); err != nil {
+			return err
+		}
+		if err := m.playersTurn(t); err != nil {
+			return err
+		}
+		if t == last/2 {
+			m.late, m.joined = m.game.NewFollower(lockstep.FollowerOptions{}), t
+			if err := m.tail.Join(m.late); err != nil {
+				return fmt.Errorf("late joiner: %w", err)
+			}
+		}
+		if t == last*3/4 {
+			if err := m.plant(m.players[len(m.players)-1]); err != nil {
+				return err
+			}
+		}
+		bar.set(int64(t))
+	}
+	if err := m.coordinator.End("the demo is over"); err != nil {
+		return err
+	}
+	return m.writer.Close()
+}
+
+// playersTurn lets every player report the checksum of tick t, if that is a
+// checked one, and give commands.
+func (m *demoMatch) playersTurn(t lockstep.Tick) error {
+	for _, p := range m.players {
+		if t%lockstep.Tick(p.follower.Header().Settings.CheckEvery) == 0 {
+			sum, _ := p.follower.Sum(t)
+			if err := m.coordinator.Report(p.seat, t, sum); err != nil {
+				return err
+			}
+		}
+		for _, order := range p.bot.Think(lockstep.World[skirmish.World](p.follower.Simulation())) {
+			payload, err := m.payloads.EncodeAs(order.Kind, order.Value)
+			if err != nil {
+				return err
+			}
+			p.sequence++
+			m.commands++
+			if m.coordinator.Submit(p.seat, p.sequence, order.Kind, payload).Reason != lockstep.Accepted {
+				m.rejected++
+			}
+		}
+	}
+	return nil
+}
+
+// plant changes one field of a player's copy: the health of the unit in the
+// middle of the list.
+func (m *demoMatch) plant(p *demoPlayer) error {
+	sim := p.follower.Simulation()
+	state := sim.AppendState(nil)
+	unit := len(lockstep.World[skirmish.World](sim).Units) / 2
+	v, err := m.game.StateSchema().Lookup(state, fmt.Sprintf("Units[%d].Health", unit))
+	if err != nil {
+		return err
+	}
+	before := v.String()
+	v.Flip()
+	m.planted = plantedStory{Player: p.seat, Tick: sim.Tick() + 1, Path: v.Path, Want: before, Got: v.String()}
+	return sim.Restore(sim.Tick(), state)
+}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// The exit codes, as exitTable explains them.
+const (
+	exitOK       = 0
+	exitError    = 1
+	exitUsage    = 2
+	exitDesync   = 3
+	exitCorrupt  = 4
+	exitIdentity = 5
+)
+
+const exitTable = `Exit codes:
+  0  all is well
+  1  the operation failed (a file cannot be opened, …)
+  2  the command line is wrong
+  3  checksums differ: a desync
+  4  the file is corrupt or cut short
+  5  the file is of another game, build or schema`
+
+// errUsage is wrapped by errors of the command line.
+var errUsage = errors.New("usage")
+
+func usagef(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", errUsage, fmt.Sprintf(format, args...))
+}
+
+// exitCode returns the exit code that tells of err.
+func exitCode(err error) int {
+	var (
+		desync   *lockstep.DesyncError
+		damage   *replay.DamageError
+		identity *lockstep.IdentityError
+	)
+	switch {
+	case errors.Is(err, errUsage):
+		return exitUsage
+	case errors.As(err, &desync):
+		return exitDesync
+	case errors.As(err, &damage):
+		return exitCorrupt
+	case errors.As(err, &identity):
+		return exitIdentity
+	}
+	return exitError
+}

@@ -1,0 +1,51 @@
+// Samestep is the engine's command line: it plays demonstration matches, and
+// tells what is in a replay and whether it is true.
+//
+//	samestep demo
+//	samestep replay verify match.ssr
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/urfave/cli/v2"
+)
+
+func main() { os.Exit(run(os.Args, os.Stdout, os.Stderr)) }
+
+// run runs the command line args and returns the exit code.
+func run(args []string, stdout, stderr io.Writer) int {
+	app := newApp(stdout, stderr)
+	err := app.Run(flagsFirst(app, args))
+	if err == nil {
+		return exitOK
+	}
+	fmt.Fprintf(stderr, "samestep: %v\n", err)
+	return exitCode(err)
+}
+
+func newApp(stdout, stderr io.Writer) *cli.App {
+	app := &cli.App{
+		Name:        "samestep",
+		Usage:       "record, verify and explain deterministic lockstep matches",
+		Description: exitTable,
+		Writer:      stdout,
+		ErrWriter:   stderr,
+		HideVersion: true,
+		Commands:    []*cli.Command{demoCommand(), replayCommand()},
+		Action: func(c *cli.Context) error {
+			if c.Args().Present() {
+				return usagef("unknown command %q; see samestep help", c.Args().First())
+			}
+			return cli.ShowAppHelp(c)
+		},
+		OnUsageError:   usageError,
+		ExitErrHandler: func(*cli.Context, error) {}, // run turns errors into exit codes
+	}
+	return app
+}
+
+// usageError marks the errors of the flag parser.
+func usageError(_ *cli.Context, err error, _ bool) error { return usagef("%v", err) }

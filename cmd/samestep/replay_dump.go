@@ -1,0 +1,257 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+	"github.com/seed-49bee653/samestep/state"
+)
+
+func replayDumpCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "dump",
+		Usage:     "print the records of a replay, its commands, or the state at a tick",
+		ArgsUsage: "FILE",
+		Description: `Without flags: every record, one a line. With --commands: every command in
+words. With --tick: the state after that tick, field by field; the game's code
+is needed to simulate up to there, unless the tick has a keyframe.`,
+		Flags: []cli.Flag{
+			jsonFlag,
+			&cli.BoolFlag{Name: "commands", Usage: "print only the commands"},
+			&cli.UintFlag{Name: "tick", Usage: "print the state after tick `N`; with --commands, the commands of tick N"},
+			&cli.StringFlag{Name: "path", Usage: "with --tick: print only the field at `PATH`, such as Units[17].Pos.X"},
+		},
+		OnUsageError: usageError,
+		Action: func(c *cli.Context) error {
+			r, f, err := openReplay(c)
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			if c.IsSet("path") && (c.Bool("commands") || !c.IsSet("tick")) {
+				return usagef("--path goes with --tick, without --commands")
+			}
+			if c.IsSet("tick") && !c.Bool("commands") {
+				return dumpState(c, r)
+			}
+			return dumpRecords(c, r)
+		},
+	}
+}
+
+// errStop ends a dump that has all it wants.
+var errStop = errors.New("stop")
+
+func dumpRecords(c *cli.Context, r *replay.Reader) error {
+	d := &recordDumper{w: c.App.Writer, json: c.Bool("json"), commands: c.Bool("commands"), only: c.IsSet("tick"), tick: lockstep.Tick(c.Uint("tick"))}
+	err := replay.Play(r, nil, d.record)
+	if errors.Is(err, errStop) {
+		return nil
+	}
+	return err
+}
+
+// A recordDumper prints records, or only commands, or only those of one tick.
+type recordDumper struct {
+	w        io.Writer
+	json     bool
+	commands bool
+	only     bool
+	tick     lockstep.Tick
+	describe *lockstep.Describer
+}
+
+func (d *recordDumper) record(r *lockstep.Record) error {
+	if r.Kind == lockstep.RecordHeader {
+		g, _ := gameOf(r.Header) // without it, commands are described by their schemas
+		var err error
+		if d.describe, err = lockstep.NewDescriber(r.Header, g); err != nil {
+			return err
+		}
+	}
+	if d.only && r.Kind >= lockstep.RecordFrame && r.Tick > d.tick {
+		return errStop
+	}
+	if r.Kind == lockstep.RecordFrame && (!d.only || r.Tick == d.tick) {
+		for i := range r.Frame.Commands {
+			if err := d.command(&r.Frame.Commands[i]); err != nil {
+				return err
+			}
+		}
+	}
+	if d.commands || r.Kind == lockstep.RecordFrame {
+		return nil
+	}
+	return d.line(r.Tick, recordName(r.Kind), recordText(r))
+}
+
+func (d *recordDumper) command(c *lockstep.Command) error {
+	if d.json {
+		return writeLine(d.w, struct {
+			Tick     lockstep.Tick     `json:"tick"`
+			Player   lockstep.Player   `json:"player"`
+			Sequence lockstep.Sequence `json:"sequence"`
+			Kind     lockstep.Kind     `json:"kind"`
+			Payload  []byte            `json:"payload"`
+			Text     string            `json:"text"`
+		}{c.Tick, c.Player, c.Sequence, c.Kind, c.Payload, d.describe.Describe(c)})
+	}
+	return d.line(c.Tick, "command", fmt.Sprintf("#%d %s", c.Sequence, d.describe.Describe(c)))
+}
+
+func (d *recordDumper) line(t lockstep.Tick, name, text string) error {
+	if d.json {
+		return writeLine(d.w, struct {
+			Tick   lockstep.Tick `json:"tick"`
+			Record string        `json:"record"`
+			Text   string        `json:"text"`
+		}{t, name, text})
+	}
+	_, err := fmt.Fprintf(d.w, "%8d  %-9s %s\n", t, name, text)
+	return err
+}
+
+func recordName(k lockstep.RecordKind) string {
+	names := [...]string{"", "header", "keyframe", "frame", "empty", "checksum", "dissent", "end"}
+	switch {
+	case int(k) < len(names):
+		return names[k]
+	case k == lockstep.RecordNote:
+		return "note"
+	}
+	return fmt.Sprintf("kind %d", k)
+}
+
+// recordText puts a record that is not a frame into words.
+func recordText(r *lockstep.Record) string {
+	switch r.Kind {
+	case lockstep.RecordHeader:
+		return fmt.Sprintf("game %q build %q match %s", r.Header.Game, r.Header.Build, r.Header.Match)
+	case lockstep.RecordKeyframe:
+		return fmt.Sprintf("%s %s", checksum.FormatRoot(r.Keyframe.Root), size(len(r.Keyframe.State)))
+	case lockstep.RecordEmpty:
+		return count(r.Empty, "tick")
+	case lockstep.RecordChecksum:
+		return checksum.FormatRoot(r.Root)
+	case lockstep.RecordDissent:
+		return fmt.Sprintf("player %d has %s", r.Player, checksum.FormatRoot(r.Root))
+	case lockstep.RecordNote:
+		return fmt.Sprintf("player %d %s %q", r.Player, r.Topic, r.Text)
+	case lockstep.RecordEnd:
+		return fmt.Sprintf("%q", r.Text)
+	}
+	return ""
+}
+
+// dumpState prints the state after the tick that the flags name.
+func dumpState(c *cli.Context, r *replay.Reader) error {
+	tick := lockstep.Tick(c.Uint("tick"))
+	snapshot, schema, err := stateAt(r, tick)
+	if err != nil {
+		return err
+	}
+	switch path := c.String("path"); {
+	case path != "":
+		return dumpPath(c, schema, snapshot, path)
+	case c.Bool("json"):
+		return schema.DumpJSON(c.App.Writer, snapshot)
+	}
+	return schema.Dump(c.App.Writer, snapshot)
+}
+
+// dumpPath prints every leaf at or below a path, one a line.
+func dumpPath(c *cli.Context, schema *state.Schema, snapshot []byte, path string) error {
+	whole, err := schema.Lookup(snapshot, path)
+	if err != nil {
+		return err
+	}
+	leaves, err := schema.Leaves(snapshot)
+	if err != nil {
+		return err
+	}
+	for v := range leaves {
+		if v.Offset < whole.Offset || v.Offset >= whole.Offset+len(whole.Bytes) {
+			continue
+		}
+		if c.Bool("json") {
+			err = writeLine(c.App.Writer, struct {
+				Path  string `json:"path"`
+				Value string `json:"value"`
+			}{v.Path, v.String()})
+		} else {
+			_, err = fmt.Fprintf(c.App.Writer, "%s %s\n", v.Path, v)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stateAt returns the canonical bytes of the state after tick t: those of its
+// keyframe, or else simulated.
+func stateAt(r *replay.Reader, t lockstep.Tick) ([]byte, *state.Schema, error) {
+	var (
+		snapshot []byte
+		schema   *state.Schema
+		follower *lockstep.Follower
+		other    error // why there is no follower
+		last     lockstep.Tick
+	)
+	err := replay.Play(r, nil, func(rec *lockstep.Record) error {
+		last = max(last, rec.Tick)
+		switch {
+		case rec.Kind == lockstep.RecordHeader:
+			var err error
+			if schema, err = state.ParseSchema(rec.Header.StateSchema); err != nil {
+				return err
+			}
+			var g *lockstep.Game
+			if g, other = gameOf(rec.Header); other == nil {
+				follower = g.NewFollower(lockstep.FollowerOptions{})
+			}
+		case rec.Kind == lockstep.RecordKeyframe && rec.Tick == t:
+			snapshot = append([]byte{}, rec.Keyframe.State...)
+			return errStop
+		}
+		if follower == nil {
+			return nil
+		}
+		return applyUpTo(follower, rec, t, &snapshot)
+	})
+	switch {
+	case snapshot != nil:
+		return snapshot, schema, nil
+	case err != nil && !errors.Is(err, errStop):
+		return nil, nil, err
+	case other != nil:
+		return nil, nil, fmt.Errorf("tick %d has no keyframe and cannot be simulated: %w", t, other)
+	}
+	return nil, nil, usagef("tick %d: the replay has ticks 0 to %d", t, last)
+}
+
+// applyUpTo applies a record, and stops with a snapshot at tick t.
+func applyUpTo(f *lockstep.Follower, rec *lockstep.Record, t lockstep.Tick, snapshot *[]byte) error {
+	if rec.Kind == lockstep.RecordEmpty && rec.Tick >= t {
+		for f.Tick() < t {
+			if err := f.Advance(&lockstep.Frame{Tick: f.Tick() + 1}); err != nil {
+				return err
+			}
+		}
+	} else if err := f.Apply(rec); err != nil {
+		if desync := (*lockstep.DesyncError)(nil); !errors.As(err, &desync) {
+			return err // a state is asked for, not whether it is the right one
+		}
+	}
+	if f.Simulation() != nil && f.Tick() == t {
+		*snapshot = f.Simulation().AppendState(nil)
+		return errStop
+	}
+	return nil
+}

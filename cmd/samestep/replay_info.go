@@ -1,0 +1,115 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+func replayInfoCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "info",
+		Usage:     "tell what match a replay is of, and what is in the file",
+		ArgsUsage: "FILE",
+		Description: `Reads the whole file without simulating anything, so it works without the
+game's code. A damaged file is read up to the damage.`,
+		Flags:        []cli.Flag{jsonFlag},
+		OnUsageError: usageError,
+		Action: func(c *cli.Context) error {
+			r, f, err := openReplay(c)
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			info, err := replay.ReadInfo(r)
+			if info.Header == nil {
+				return err
+			}
+			if c.Bool("json") {
+				if werr := writeJSON(c.App.Writer, infoJSON(info, err)); werr != nil {
+					return werr
+				}
+				return err
+			}
+			printInfo(c.App.Writer, info)
+			return err
+		},
+	}
+}
+
+func printInfo(w io.Writer, info *replay.Info) {
+	h := info.Header
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	line := func(name, format string, args ...any) {
+		fmt.Fprintf(t, "%s\t%s\n", name, fmt.Sprintf(format, args...))
+	}
+	line("game", "%q, build %q", h.Game, h.Build)
+	line("match", "%s, recorded on %q", h.Match, h.Platform)
+	line("settings", "seed %d, %s, %d ticks/s, a checksum every %s, %s", h.Settings.Seed, count(int(h.Settings.Players), "seat"),
+		h.Settings.TickRate, count(int(h.Settings.CheckEvery), "tick"), keyframesEvery(h.Settings.KeyframeEvery))
+	line("length", "%s, %.1f s", count(info.Ticks, "tick"), float64(info.Ticks)/float64(h.Settings.TickRate))
+	line("commands", "%s in %s", count(info.Commands, "command"), count(info.Frames, "frame"))
+	for _, p := range info.Players {
+		who := fmt.Sprintf("  player %d", p.Player)
+		if p.Player == lockstep.System {
+			who = "  system"
+		} else if name := info.Names[p.Player]; name != "" {
+			who += fmt.Sprintf(" %q", name)
+		}
+		line(who, "%s, %s of payload", count(p.Commands, "command"), size(p.Bytes))
+	}
+	line("checksums", "%d agreed, %d of players that differed", info.Checksums, info.Dissents)
+	line("keyframes", "%d, %s", len(info.Keyframes), size(info.StateBytes))
+	line("size", "%s, %.2f bytes per tick without keyframes", size(info.SizeBytes), bytesPerTick(info))
+	if info.Ended {
+		line("end", "%q", info.Reason)
+	} else {
+		line("end", "none: the file is cut, damaged or still being written")
+	}
+	t.Flush()
+}
+
+func keyframesEvery(ticks uint32) string {
+	if ticks == 0 {
+		return "one keyframe"
+	}
+	return "a keyframe every " + count(ticks, "tick")
+}
+
+// bytesPerTick is the price of a tick: all of the file but the keyframes'
+// states.
+func bytesPerTick(info *replay.Info) float64 {
+	return float64(info.SizeBytes-info.StateBytes) / float64(max(info.Ticks, 1))
+}
+
+// infoJSON returns what info --json prints.
+func infoJSON(info *replay.Info, err error) any {
+	h := info.Header
+	return struct {
+		Game     string            `json:"game"`
+		Build    string            `json:"build"`
+		Match    string            `json:"match"`
+		Engine   string            `json:"engine"`
+		Platform string            `json:"platform"`
+		Settings lockstep.Settings `json:"settings"`
+		*replay.Info
+		BytesPerTick float64 `json:"bytes_per_tick"`
+		Error        string  `json:"error,omitempty"`
+	}{
+		Game: h.Game, Build: h.Build, Match: h.Match.String(), Engine: h.Engine, Platform: h.Platform,
+		Settings: h.Settings, Info: info, BytesPerTick: bytesPerTick(info), Error: errorText(err),
+	}
+}
+
+// errorText returns the text of err, which may be nil.
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}

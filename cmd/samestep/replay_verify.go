@@ -1,0 +1,112 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+func replayVerifyCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "verify",
+		Usage:     "simulate a replay again and compare every checksum in it",
+		ArgsUsage: "FILE",
+		Description: `Exits with 0 only if the whole match was simulated and every checksum and
+keyframe in the file is that of the simulation. A cut file is verified up to
+the cut, and exits with 4.`,
+		Flags: []cli.Flag{jsonFlag, &cli.BoolFlag{
+			Name: "keep-going", Usage: "simulate on after a difference, to tell whether it stays",
+		}},
+		OnUsageError: usageError,
+		Action: func(c *cli.Context) error {
+			r, f, err := openReplay(c)
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			game, header, err := gameInFile(r)
+			if err != nil {
+				return err
+			}
+			if r, err = readerOf(f); err != nil {
+				return err
+			}
+			bar := newProgress(c.App.ErrWriter, r.Size(), "bytes")
+			from := time.Now()
+			v, err := replay.Verify(r, game, replay.VerifyOptions{
+				KeepGoing: c.Bool("keep-going"),
+				Progress:  func(lockstep.Tick) { bar.set(r.Offset()) },
+			})
+			bar.done()
+			took := time.Since(from)
+			v.Header = header
+			if c.Bool("json") {
+				if werr := writeJSON(c.App.Writer, verdictJSON(v, err, took)); werr != nil {
+					return werr
+				}
+				return err
+			}
+			printVerdict(c.App.Writer, v, took)
+			return err
+		},
+	}
+}
+
+// gameInFile reads the header of a replay and returns the game that it is of.
+func gameInFile(r *replay.Reader) (*lockstep.Game, *lockstep.Header, error) {
+	rec, err := r.Next()
+	if errors.Is(err, io.EOF) {
+		return nil, nil, fmt.Errorf("no header: %w", err)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	g, err := gameOf(rec.Header)
+	return g, rec.Header, err
+}
+
+func printVerdict(w io.Writer, v *replay.Verdict, took time.Duration) {
+	fmt.Fprintf(w, "simulated  %s with %s in %s, %s\n", count(v.Ticks, "tick"), count(v.Commands, "command"), seconds(took), speed(v, took))
+	fmt.Fprintf(w, "compared   %s: %d equal, %d differ\n", count(v.Checked, "checksum"), v.Checked-v.Differed, v.Differed)
+	if v.Dissents > 0 {
+		fmt.Fprintf(w, "players    %s differed when the match was played\n", count(v.Dissents, "checksum"))
+	}
+	switch {
+	case v.First != nil:
+		fmt.Fprintf(w, "verdict    DESYNC, first at tick %d\n", v.First.Tick)
+	case !v.Ended:
+		fmt.Fprintf(w, "verdict    true up to tick %d, where the file cannot be read on\n", v.Ticks)
+	default:
+		fmt.Fprintf(w, "verdict    true: every checksum is that of the simulation\n")
+	}
+}
+
+// timesRealTime returns how much faster than the match a simulation was.
+func timesRealTime(v *replay.Verdict, took time.Duration) float64 {
+	return float64(v.Ticks) / float64(v.Header.Settings.TickRate) / max(took.Seconds(), 1e-9)
+}
+
+func speed(v *replay.Verdict, took time.Duration) string {
+	return fmt.Sprintf("%.0fx real time", timesRealTime(v, took))
+}
+
+// verdictJSON returns what verify --json prints.
+func verdictJSON(v *replay.Verdict, err error, took time.Duration) any {
+	return struct {
+		*replay.Verdict
+		Game          string  `json:"game"`
+		Match         string  `json:"match"`
+		Seconds       float64 `json:"seconds"`
+		TimesRealTime float64 `json:"times_real_time"`
+		Error         string  `json:"error,omitempty"`
+	}{
+		Verdict: v, Game: v.Header.Game, Match: v.Header.Match.String(),
+		Seconds: took.Seconds(), TimesRealTime: timesRealTime(v, took), Error: errorText(err),
+	}
+}

@@ -1,0 +1,97 @@
+package lockstep
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/seed-49bee653/samestep/internal/pack"
+	"github.com/seed-49bee653/samestep/state"
+)
+
+// A Describer puts the commands of a log into words. It needs no more than the
+// log's header; with the game's own code it says it in the game's words. It
+// belongs to one goroutine.
+type Describer struct {
+	kinds    map[Kind]describedKind // only looked up, never ranged over
+	payloads *Payloads              // of the game, or nil
+	reader   pack.Reader
+	buf      []byte
+	text     strings.Builder
+}
+
+type describedKind struct {
+	name   string
+	schema *state.Schema
+}
+
+// NewDescriber returns a Describer of the log with header h. Give the game if
+// its code is at hand and its identity is the log's, and nil otherwise. The
+// error is that of a schema in the header.
+func NewDescriber(h *Header, g *Game) (*Describer, error) {
+	d := &Describer{kinds: make(map[Kind]describedKind)}
+	for _, c := range h.Commands {
+		s, err := state.ParseSchema(c.Schema)
+		if err != nil {
+			return nil, fmt.Errorf("lockstep: schema of command %q: %w", c.Name, err)
+		}
+		d.kinds[c.Kind] = describedKind{c.Name, s}
+	}
+	if g != nil && g.describe != nil {
+		d.payloads = g.NewPayloads()
+	}
+	return d, nil
+}
+
+// Describe returns one line of printable text about a command, whatever is in
+// its payload.
+func (d *Describer) Describe(c *Command) string {
+	if d.payloads != nil && c.Player != System {
+		d.payloads.Reset()
+		own := *c
+		if d.payloads.Decode(&own) == nil {
+			return printable(d.payloads.game.describe(&own))
+		}
+	}
+	kind, ok := d.kinds[c.Kind]
+	if c.Player == System {
+		if e := systemKinds[c.Kind]; e != nil {
+			kind, ok = describedKind{e.Name, e.schema}, true
+		}
+	}
+	who := fmt.Sprintf("player %d", c.Player)
+	if c.Player == System {
+		who = "system"
+	}
+	if !ok {
+		return fmt.Sprintf("%s: unknown kind %d, payload %x", who, c.Kind, c.Payload)
+	}
+	fields, err := d.fields(kind.schema, c.Payload)
+	if err != nil {
+		fields = fmt.Sprintf("%x (%v)", c.Payload, err)
+	}
+	return printable(fmt.Sprintf("%s: %s %s", who, kind.name, fields))
+}
+
+// fields returns a payload as one line of JSON.
+func (d *Describer) fields(s *state.Schema, payload []byte) (string, error) {
+	var err error
+	d.buf, err = unpack(&d.reader, d.buf[:0], s, payload)
+	if err != nil {
+		return "", err
+	}
+	d.text.Reset()
+	if err := s.DumpJSON(&d.text, d.buf); err != nil {
+		return "", err
+	}
+	return strings.Join(strings.Fields(d.text.String()), " "), nil
+}
+
+// printable replaces what could steer a terminal.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
+			return '\uFFFD'
+		}
+		return r
+	}, text)
+}
