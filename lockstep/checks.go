@@ -131,6 +131,18 @@ func (c *Coordinator) Report(p Player, t Tick, sum *checksum.Sum) error {
 	return nil
 }
 
+// settleComplete settles the checks on which all have reported.
+func (c *Coordinator) settleComplete() error {
+	for i := range c.checks.ring {
+		if k := &c.checks.ring[i]; k.tick > 0 && k.verdict == open && c.complete(k) {
+			if err := c.settle(k); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // complete reports whether every seated player has reported on a check.
 func (c *Coordinator) complete(k *check) bool {
 	for p := range c.seats {

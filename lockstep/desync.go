@@ -50,7 +50,8 @@ func (c *Coordinator) announce(k *check, p Player, sum *checksum.Sum) {
 	c.options.Desync(r)
 }
 
-// groups returns who reported what on a check so far, the largest group first.
+// groups returns who reported what on a check so far: the referee's group first,
+// then the largest.
 func (c *Coordinator) groups(k *check) []Group {
 	var groups []Group
 	if c.referee != nil {
@@ -67,7 +68,11 @@ func (c *Coordinator) groups(k *check) []Group {
 		}
 		groups[i].Players = append(groups[i].Players, Player(p))
 	}
-	slices.SortStableFunc(groups, func(a, b Group) int { return cmp.Compare(len(b.Players), len(a.Players)) })
+	others := groups
+	if c.referee != nil {
+		others = groups[1:]
+	}
+	slices.SortStableFunc(others, func(a, b Group) int { return cmp.Compare(len(b.Players), len(a.Players)) })
 	return groups
 }
 

@@ -66,6 +66,20 @@ func bankRules() lockstep.Rules[bank, bankConfig] {
 	}
 }
 
+// faultyBankRules are bankRules of which one function panics.
+func faultyBankRules(where string) lockstep.Rules[bank, bankConfig] {
+	r := bankRules()
+	switch where {
+	case "New":
+		r.New = func(*bank, *lockstep.Settings, *bankConfig) error { panic("fault") }
+	case "Validate":
+		r.Validate = func(*bank, *lockstep.Command) error { panic("fault") }
+	case "Derive":
+		r.Derive = func(*bank) { panic("fault") }
+	}
+	return r
+}
+
 func stepBank(w *bank, t *lockstep.Turn) {
 	w.Tick++
 	w.Die = w.Die*6364136223846793005 + 1442695040888963407

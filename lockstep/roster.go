@@ -9,6 +9,9 @@ func (c *Coordinator) Seated(p Player) bool { return int(p) < len(c.seats) && c.
 // whose player has left can be taken again, once the tick of the leave is
 // sealed (before, it is [ErrBusy]); sequences go on where they were.
 func (c *Coordinator) Join(p Player) (Tick, error) {
+	if c.err != nil {
+		return 0, c.err
+	}
 	if int(p) >= len(c.seats) {
 		return 0, fmt.Errorf("%w: player %d joins a match of %d", ErrSeat, p, c.header.Settings.Players)
 	}
@@ -31,10 +34,11 @@ func (c *Coordinator) Leave(p Player) (Tick, error) {
 		return 0, err
 	}
 	t, err := c.issue(max(c.sealed+1, c.seats[p].last), &Left{p})
-	if err == nil {
-		c.seats[p].present, c.seats[p].left = false, t
+	if err != nil {
+		return 0, err
 	}
-	return t, err
+	c.seats[p].present, c.seats[p].left = false, t
+	return t, c.settleComplete() // p's reports are not waited for any more
 }
 
 // Lose tells the simulation that the connection of p is gone.
@@ -52,7 +56,7 @@ func (c *Coordinator) Pause(p Player) (Tick, error) { return c.about(p, &Paused{
 
 // Resume lets a paused match go on, for p.
 func (c *Coordinator) Resume(p Player) (Tick, error) {
-	if !c.paused {
+	if c.err == nil && !c.paused {
 		return 0, fmt.Errorf("%w: player %d resumes a match that is not paused", ErrSeat, p)
 	}
 	t, err := c.about(p, &Resumed{p})
@@ -84,7 +88,7 @@ func (c *Coordinator) SetInputDelay(ticks Tick) (Tick, error) {
 
 // seated returns an error unless p is in the match and the match goes on.
 func (c *Coordinator) seated(p Player) error {
-	if !c.Seated(p) {
+	if c.err == nil && !c.Seated(p) {
 		return fmt.Errorf("%w: player %d is not in the match", ErrSeat, p)
 	}
 	return c.err

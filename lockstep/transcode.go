@@ -92,7 +92,9 @@ func unpackNode(r *pack.Reader, dst []byte, n state.Node) ([]byte, string) {
 	case state.Slice:
 		return unpackElems(r, dst, n, 0, MaxPayload)
 	case state.Struct:
-		r.Array(n.NumFields(), n.NumFields())
+		if r.Array(n.NumFields(), n.NumFields()); r.Err() != nil {
+			return dst, n.Path()
+		}
 		for i := range n.NumFields() {
 			var wrong string
 			if dst, wrong = unpackNode(r, dst, n.Field(i)); wrong != "" {
