@@ -42,7 +42,7 @@ var (
 	shell = slices.Concat(log, []string{"lockstep/server", "lockstep/client", "lockstep/locksteptest"})
 
 	// anyTest is what every test may import.
-	anyTest = []string{"internal/require", goCmp, rapid, goleak, script}
+	anyTest = []string{"internal/require", "internal/script", "internal/nullgame", "internal/matchlog", goCmp, rapid, goleak, script}
 
 	// games are test subjects for what stands above the core.
 	games = []string{"examples/...", "fixed"}
@@ -64,6 +64,9 @@ var imports = []importRow{
 	{pattern: "internal/pack", modules: []string{msgpack}},
 	{pattern: "internal/house", tests: []string{xtools}},
 	{pattern: "internal/require"},
+	{pattern: "internal/script"},
+	{pattern: "internal/matchlog"},
+	{pattern: "internal/nullgame", own: []string{"lockstep"}},
 
 	{pattern: "examples/...", own: slices.Concat(shell, games), modules: []string{websocket}, tests: []string{chromedp}},
 	{pattern: "fuzz/...", own: slices.Concat(shell, games)},
