@@ -195,6 +195,8 @@ func (w *World) hit(i, j int) {
 	t := u.Kind.Traits()
 	u.Cooldown = t.Cooldown
 	damage := uint32(t.Damage) + fixed.DrawN(w.Match.Seed, uint32(u.ID), w.Match.Tick, purposeDamage, 0, uint32(t.Damage)/4+1)
+	armor := uint32(w.Units[j].Kind.Traits().Armor)
+	damage = max(damage, armor+1) - armor
 	w.workspace.damage[j] += damage
 	w.workspace.killer[j] = int32(i)
 	lockstep.Emit(w.workspace.turn, Shot{By: u.ID, At: w.Units[j].ID, Damage: damage})

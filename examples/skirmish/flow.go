@@ -148,9 +148,11 @@ func (w *World) claim(goal uint32) uint8 {
 // waypoint returns where a unit goes next to get to its goal, and false if it has to wait for that to be worked out.
 func (w *World) waypoint(u *Unit) (fixed.Vec2, bool) {
 	g, tick := &w.workspace.ground, w.Match.Tick
-	staggered := (tick+uint32(u.ID))%8 == 0
-	if staggered {
+	if u.Slot == freshSlot || (tick+uint32(u.ID))%lookout == 0 {
 		u.Direct = g.sees(u.Pos, u.Goal)
+		if u.Slot == freshSlot {
+			u.Slot = fieldless
+		}
 	}
 	if u.Direct || u.Via == 0 || u.Via >= uint32(len(g.open)) {
 		return u.Goal, true

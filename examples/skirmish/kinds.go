@@ -27,6 +27,7 @@ type Traits struct {
 	Sight    int32    // cells
 	Health   uint16   // when new
 	Damage   uint16   // of one hit, before chance adds up to a quarter
+	Armor    uint16   // taken off the damage of each hit, of which at least 1 is left
 	Cooldown uint8    // ticks from one hit to the next
 	Cost     uint32   // crystals
 	Ticks    uint16   // of work to train or to build it
@@ -42,12 +43,12 @@ var traits = [unitKinds]Traits{
 		Health: 110, Damage: 7, Cooldown: 10, Cost: 75, Ticks: 200, MadeBy: Barracks},
 	Archer: {Name: "archer", Speed: fixed.One * 8 / 64, Radius: fixed.One * 3 / 8, Range: fixed.One * 5, Sight: 9,
 		Health: 55, Damage: 6, Cooldown: 16, Cost: 90, Ticks: 240, MadeBy: Barracks},
-	Base: {Name: "base", Radius: fixed.One * 2, Sight: 10,
-		Health: 3000, Cost: 600, Ticks: 1600, MadeBy: Worker},
+	Base: {Name: "base", Radius: fixed.One * 2, Range: fixed.One * 5, Sight: 10,
+		Health: 4000, Damage: 8, Armor: 4, Cooldown: 12, Cost: 600, Ticks: 1600, MadeBy: Worker},
 	Barracks: {Name: "barracks", Radius: fixed.One * 3 / 2, Sight: 8,
-		Health: 1200, Cost: 250, Ticks: 800, MadeBy: Worker},
+		Health: 1500, Armor: 4, Cost: 250, Ticks: 800, MadeBy: Worker},
 	Tower: {Name: "tower", Radius: fixed.One, Range: fixed.One * 6, Sight: 10,
-		Health: 600, Damage: 12, Cooldown: 14, Cost: 150, Ticks: 500, MadeBy: Worker},
+		Health: 800, Damage: 12, Armor: 4, Cooldown: 14, Cost: 150, Ticks: 500, MadeBy: Worker},
 }
 
 // Traits returns what all units of the kind have in common. An unknown kind has the traits of NoUnit.

@@ -21,6 +21,7 @@ const (
 
 const (
 	fieldless = 0xff // Unit.Slot: follows no flow field
+	freshSlot = 0xfe // Unit.Slot: has yet to look whether it needs one
 	noGroup   = 0
 	patience  = 40 // ticks without getting on, after which a unit gives up
 )
@@ -68,7 +69,7 @@ type Unit struct {
 
 // fights tells whether the unit takes targets by itself.
 func (u *Unit) fights() bool {
-	return u.Kind == Soldier || u.Kind == Archer || u.Kind == Tower && u.Built
+	return u.Kind == Soldier || u.Kind == Archer || (u.Kind == Tower || u.Kind == Base) && u.Built
 }
 
 // rest ends the unit's task where it stands, and starts the queued one.
@@ -85,5 +86,5 @@ func (w *World) rest(u *Unit) {
 func (w *World) send(u *Unit, task Task, goal fixed.Vec2, via uint32) {
 	u.Task, u.Phase, u.Stuck = task, phaseOut, 0
 	u.Home, u.Goal, u.Via = u.Pos, goal, via
-	u.Slot, u.Direct = fieldless, w.workspace.ground.sees(u.Pos, goal)
+	u.Slot = freshSlot
 }

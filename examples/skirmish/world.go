@@ -71,8 +71,8 @@ type workspace struct {
 // step advances the world by one tick.
 func step(w *World, t *lockstep.Turn) {
 	w.Match.Tick = uint32(t.Tick)
-	w.workspace.turn = t
 	derive(w)
+	w.workspace.turn = t
 	for i := range t.Commands {
 		w.obey(&t.Commands[i])
 	}
@@ -95,6 +95,7 @@ func step(w *World, t *lockstep.Turn) {
 // derive makes the caches that depend on the map, after a start, a restore or a copy.
 func derive(w *World) {
 	s := &w.workspace
+	s.births, s.turn = s.births[:0], nil
 	if s.ground.derive(&w.Map) {
 		for i := range s.flows {
 			s.flows[i].goal = 0
@@ -124,18 +125,21 @@ func (w *World) index() {
 // find returns the index of a living unit, or -1.
 func (w *World) find(id UnitID) int {
 	ids := w.workspace.ids
-	low, n := 0, len(ids)
-	for n > 0 { // ids[:low] < id ≤ ids[low+n:]
-		half := n / 2
-		if ids[low+half] < id {
-			low += half + 1
-			n -= half + 1
+	last := len(ids) - 1
+	if last < 0 || id < ids[0] || id > ids[last] {
+		return -1
+	}
+	high := min(int64(id-ids[0]), int64(last))              // where it is if none before it is missing
+	low := max(high-int64(ids[last]-ids[0])+int64(last), 0) // and if all that are missing were before it
+	for low < high {
+		if half := (low + high) / 2; ids[half] < id {
+			low = half + 1
 		} else {
-			n = half
+			high = half
 		}
 	}
-	if low < len(ids) && ids[low] == id {
-		return low
+	if ids[low] == id {
+		return int(low)
 	}
 	return -1
 }

@@ -12,7 +12,7 @@ type ZoneKind uint8
 
 // The kinds of zones.
 const (
-	Teleport ZoneKind = iota // takes the unit to another zone
+	Teleport ZoneKind = iota // takes the unit to another zone, if it was sent here
 	Shrine                   // heals the unit, and then takes a rest
 	Hoard                    // gives the unit's owner crystals, and then takes a long rest
 
@@ -81,20 +81,21 @@ func (w *World) enter() {
 
 func (z *Zone) holds(u *Unit) bool { return distance2(z.Pos, u.Pos) <= square(z.Radius) }
 
-// teleport takes the unit to the exit, which it has thereby entered already.
+// teleport takes a unit that was sent there to the exit, which it has thereby entered already. Others just pass.
 func (w *World) teleport(zone, unit int) {
 	exit := int(w.Zones[zone].Exit)
-	if exit >= len(w.Zones) || exit == zone {
+	u := &w.Units[unit]
+	if exit >= len(w.Zones) || exit == zone || !u.Goal.InRange(w.Zones[zone].Pos, w.Zones[zone].Radius) {
 		return
 	}
-	u := &w.Units[unit]
 	offset := u.Pos.Sub(w.Zones[zone].Pos)
 	if to := w.Zones[exit].Pos.Sub(offset); w.workspace.ground.free(to) { // out on the far side
 		u.Pos = to
 	} else {
 		u.Pos = w.Zones[exit].Pos
 	}
-	u.Zone, u.Direct, u.Home = uint8(exit+1), false, u.Pos
+	u.Zone = uint8(exit + 1)
+	w.rest(u)
 }
 
 // heal gives half of its health back to the unit.

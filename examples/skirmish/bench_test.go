@@ -1,0 +1,102 @@
+package skirmish
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/fixed"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/state"
+)
+
+var codec = state.MustCompile[World]()
+
+// newWorld returns the world of a match at tick 0.
+func newWorld(tb testing.TB, seed uint64, players uint8, config Config) *World {
+	tb.Helper()
+	w := new(World)
+	if err := start(w, &lockstep.Settings{Seed: seed, Players: players}, &config); err != nil {
+		tb.Fatal(err)
+	}
+	return w
+}
+
+// advance runs a world for a number of ticks, with the commands in the first one.
+func advance(w *World, ticks int, commands ...lockstep.Command) {
+	for range ticks {
+		step(w, &lockstep.Turn{Tick: lockstep.Tick(w.Match.Tick + 1), Commands: commands})
+		commands = nil
+	}
+}
+
+// fork returns a copy of a world as the engine makes it.
+func fork(w *World) *World {
+	c := new(World)
+	codec.Copy(c, w)
+	derive(c)
+	return c
+}
+
+// newBattle returns a world in which the armies of four players are mixed all over the map and fight: the same number of
+// units per area, whatever their number.
+func newBattle(tb testing.TB, units uint16) *World {
+	w := newWorld(tb, 5, 4, Defaults(4, units))
+	dice := fixed.NewRand(9)
+	for i := range w.Units {
+		u := &w.Units[i]
+		if u.Kind != Soldier && u.Kind != Archer {
+			continue
+		}
+		for {
+			at := PointAt(fixed.Vec2{X: dice.Range(0, fixed.Q(w.Map.Size)*fixed.One), Y: dice.Range(0, fixed.Q(w.Map.Size)*fixed.One)}).Vec2()
+			if w.workspace.ground.free(at) {
+				u.Pos = at
+				w.send(u, AttackMoving, w.Map.middle(), w.workspace.ground.cell(w.Map.middle()))
+				break
+			}
+		}
+	}
+	advance(w, 30)
+	return w
+}
+
+// BenchmarkStep measures ticks in the midst of a battle. The cost of a unit must not grow with their number.
+func BenchmarkStep(b *testing.B) {
+	for _, units := range []uint16{1100, 11000} {
+		b.Run(fmt.Sprintf("units=%d", units/11*10), func(b *testing.B) {
+			battle := newBattle(b, units)
+			w := fork(battle)
+			advance(w, 60)
+			total, fighting := 0, 0
+			var turn lockstep.Turn
+			b.ReportAllocs()
+			b.ResetTimer()
+			for i := range b.N {
+				if i%60 == 0 {
+					b.StopTimer()
+					codec.Copy(w, battle)
+					derive(w)
+					turn.Tick = lockstep.Tick(w.Match.Tick)
+					b.StartTimer()
+				}
+				turn.Tick++
+				step(w, &turn)
+				total += len(w.Units)
+				fighting += targets(w)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(total), "ns/unit/tick")
+			b.ReportMetric(float64(total)/float64(b.N), "units")
+			b.ReportMetric(100*float64(fighting)/float64(total), "%fighting")
+		})
+	}
+}
+
+// targets returns how many units have one.
+func targets(w *World) (n int) {
+	for i := range w.Units {
+		if w.Units[i].Target != 0 {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,146 @@
+package skirmish
+
+import (
+	"testing"
+
+	"github.com/seed-49bee653/samestep/fixed"
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// botMatch is a match of bots without the engine, for tests that meddle with the world between ticks.
+type botMatch struct {
+	w        *World
+	bots     []*Bot
+	turn     lockstep.Turn
+	payloads *lockstep.Payloads
+}
+
+func newBotMatch(tb testing.TB, seed uint64, players uint8, units uint16) *botMatch {
+	game := lockstep.MustGame(Rules())
+	m := &botMatch{w: newWorld(tb, seed, players, Defaults(players, units)), payloads: game.NewPayloads()}
+	for p := range players {
+		m.bots = append(m.bots, NewBot(lockstep.Player(p), seed))
+	}
+	return m
+}
+
+// next runs one tick, and returns its commands, valid until the next one.
+func (m *botMatch) next() []lockstep.Command {
+	m.turn.Tick++
+	m.turn.Commands = m.turn.Commands[:0]
+	for p, bot := range m.bots {
+		for _, order := range bot.Think(m.w) {
+			m.turn.Commands = append(m.turn.Commands, lockstep.Command{Player: lockstep.Player(p), Kind: order.Kind, Value: order.Value})
+		}
+	}
+	step(m.w, &m.turn)
+	return m.turn.Commands
+}
+
+// Nothing that the state leaves out changes a result: a twin that is restored from bytes, copied, or made to forget all
+// that is derived at random ticks stays equal.
+func TestDerivedChangesNothing(t *testing.T) {
+	m := newBotMatch(t, 11, 4, 200)
+	twin := fork(m.w)
+	dice := fixed.NewRand(2)
+	counts := [3]int{}
+	for range 3000 {
+		commands := m.next()
+		switch dice.N(24) {
+		case 0:
+			bytes := codec.Append(nil, twin)
+			twin = new(World)
+			if err := codec.Decode(bytes, twin); err != nil {
+				t.Fatal(err)
+			}
+			derive(twin)
+			counts[0]++
+		case 1:
+			twin = fork(twin)
+			counts[1]++
+		case 2:
+			twin.workspace = workspace{}
+			derive(twin)
+			counts[2]++
+		}
+		step(twin, &lockstep.Turn{Tick: m.turn.Tick, Commands: commands})
+		if m.w.Match.Tick%10 == 0 && root(twin) != root(m.w) {
+			d, err := codec.Schema().Diff(codec.Append(nil, m.w), codec.Append(nil, twin), 5)
+			t.Fatalf("tick %d: the twin differs: %v %v", m.turn.Tick, d, err)
+		}
+	}
+	if root(twin) != root(m.w) || counts[0] < 50 || counts[1] < 50 || counts[2] < 50 {
+		t.Errorf("the twin differs at the end, or was too seldom disturbed: %v", counts)
+	}
+}
+
+// A copy into a world of another match, with other caches, is as good as a new one.
+func TestCopyOverOther(t *testing.T) {
+	a, b := newBotMatch(t, 1, 4, 200), newBotMatch(t, 2, 3, 150)
+	for range 600 {
+		a.next()
+		b.next()
+	}
+	codec.Copy(b.w, a.w)
+	derive(b.w)
+	advance(a.w, 300)
+	advance(b.w, 300)
+	if root(a.w) != root(b.w) {
+		t.Error("the copy went another way")
+	}
+}
+
+// Two runs are equal; the next seed gives another match.
+func TestDeterministic(t *testing.T) {
+	var roots [3]uint64
+	for i, seed := range []uint64{5, 5, 6} {
+		m := newBotMatch(t, seed, 5, 200)
+		for range 1500 {
+			m.next()
+		}
+		roots[i] = root(m.w)
+	}
+	if roots[0] != roots[1] || roots[0] == roots[2] {
+		t.Errorf("checksums %x", roots)
+	}
+}
+
+// After a while Step allocates nothing any more, and neither do the bots.
+func TestNoAllocations(t *testing.T) {
+	m := newBotMatch(t, 3, 4, 400)
+	for range 2500 {
+		m.next()
+	}
+	if got := testing.AllocsPerRun(500, func() { m.next() }); got != 0 {
+		t.Errorf("%v allocations per tick", got)
+	}
+}
+
+// Whoever plays on the other side of a map that is equal from both sides is treated alike: two armies that crowd at
+// places opposite to each other stand, push and end exactly opposite to each other.
+func TestMirror(t *testing.T) {
+	w := arena(t)
+	dice := fixed.NewRand(8)
+	edge := fixed.FromInt(64)
+	var pairs [][2]UnitID
+	for k := range int64(20) {
+		kind := Soldier
+		if k%3 == 0 {
+			kind = Archer
+		}
+		at := fixed.Vec2{X: fixed.FromInt(16+k%10) + dice.Q(), Y: fixed.FromInt(28+k/10) + dice.Q()}
+		turned := fixed.Vec2{X: edge - at.X, Y: edge - at.Y}
+		pairs = append(pairs, [2]UnitID{put(w, kind, 0, at), put(w, kind, 1, turned)})
+	}
+	for _, pair := range pairs { // into a narrow place, but no two to the same spot
+		x, y := uint16(180+dice.N(24)), uint16(230+dice.N(24))
+		advance(w, 1, by(0, &Move{Who: list(pair[0]), To: Point{x, y}}), by(1, &Move{Who: list(pair[1]), To: Point{512 - x, 512 - y}}))
+	}
+	advance(w, 90)
+	for _, pair := range pairs {
+		a, b := unit(t, w, pair[0]), unit(t, w, pair[1])
+		if got, want := b.Pos, (fixed.Vec2{X: edge - a.Pos.X, Y: edge - a.Pos.Y}); got != want {
+			t.Errorf("units %d and %d: %v, want %v", pair[0], pair[1], got, want)
+		}
+	}
+}

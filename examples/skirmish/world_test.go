@@ -1,0 +1,238 @@
+package skirmish
+
+import (
+	"slices"
+	"testing"
+	"unsafe"
+
+	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/fixed"
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+func root(w *World) uint64 {
+	var sum checksum.Sum
+	checksum.Of(&sum, codec, w)
+	return sum.Root
+}
+
+// A unit has no padding, so that it is moved and hashed as a block, and stays within two cache lines.
+func TestUnitSize(t *testing.T) {
+	var w World
+	empty := codec.Size(&w)
+	w.Units = make([]Unit, 1)
+	if got, want := codec.Size(&w)-empty, int(unsafe.Sizeof(Unit{})); got != want || want > 128 {
+		t.Errorf("a unit has %d canonical bytes and %d in memory", got, want)
+	}
+}
+
+func TestZones(t *testing.T) {
+	type outcome struct {
+		at       fixed.Vec2
+		health   uint16
+		crystals uint32
+	}
+	for _, test := range []struct {
+		name string
+		zone Zone
+		to   fixed.Vec2
+		want func(o outcome) bool
+	}{
+		{"teleport", Zone{Kind: Teleport, Exit: 1}, cells(30, 30), func(o outcome) bool { return o.at.InRange(cells(50, 20), 2*fixed.One) }},
+		{"teleport, passing", Zone{Kind: Teleport, Exit: 1}, cells(40, 30), func(o outcome) bool { return o.at == cells(40, 30) }},
+		{"teleport to nowhere", Zone{Kind: Teleport, Exit: 9}, cells(30, 30), func(o outcome) bool { return o.at == cells(30, 30) }},
+		{"shrine", Zone{Kind: Shrine}, cells(30, 30), func(o outcome) bool { return o.health == 10+Soldier.Traits().Health/2 }},
+		{"shrine at rest", Zone{Kind: Shrine, Ready: 1000}, cells(30, 30), func(o outcome) bool { return o.health == 10 }},
+		{"hoard", Zone{Kind: Hoard}, cells(30, 30), func(o outcome) bool { return o.crystals >= 40 && o.crystals <= 120 }},
+		{"none of the kinds", Zone{Kind: zoneKinds}, cells(30, 30), func(o outcome) bool { return o.health == 10 && o.crystals == 0 }},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := arena(t)
+			test.zone.Pos, test.zone.Radius = cells(30, 30), fixed.One
+			w.Zones = []Zone{test.zone, {Pos: cells(50, 20), Radius: fixed.One, Kind: zoneKinds}}
+			id := put(w, Soldier, 0, cells(20, 30))
+			unit(t, w, id).Health = 10
+			before := w.Players[0].Crystals
+			advance(w, 200, by(0, &Move{Who: list(id), To: PointAt(test.to)}))
+			u := unit(t, w, id)
+			if o := (outcome{u.Pos, u.Health, w.Players[0].Crystals - before}); !test.want(o) {
+				t.Errorf("got %+v", o)
+			}
+		})
+	}
+}
+
+// A zone fires once for each entry, for the lower ID first.
+func TestZoneOrder(t *testing.T) {
+	w := arena(t)
+	w.Zones = []Zone{{Pos: cells(30, 30), Radius: 2 * fixed.One, Kind: Shrine}}
+	b := put(w, Soldier, 0, cells(30, 29))
+	a := put(w, Soldier, 1, cells(30, 30))
+	unit(t, w, a).Health, unit(t, w, b).Health = 60, 50
+	advance(w, 1)
+	if unit(t, w, b).Health < 100 || unit(t, w, a).Health > 60 || w.Zones[0].Ready < 2 {
+		t.Errorf("healed to %d and %d", unit(t, w, b).Health, unit(t, w, a).Health)
+	}
+}
+
+func TestFog(t *testing.T) {
+	w := arena(t)
+	scout := put(w, Soldier, 0, cells(20, 40))
+	advance(w, lookTicks)
+	near, far, edge := cells(20, 45), cells(40, 40), fixed.Vec2{X: 28*fixed.One + fixed.Half, Y: 40*fixed.One + fixed.Half}
+	check := func(at fixed.Vec2, sees, knows bool) {
+		t.Helper()
+		if w.Sees(0, at) != sees || w.Knows(0, at) != knows {
+			t.Errorf("tick %d, %v: sees %v, knows %v; want %v, %v", w.Match.Tick, at, w.Sees(0, at), w.Knows(0, at), sees, knows)
+		}
+	}
+	check(near, true, true)
+	check(edge, true, true)
+	check(far, false, false)
+	if w.Sees(1, near) || w.Sees(7, near) || w.Sees(0, cells(-1, 2)) || w.Sees(0, cells(3, 64)) {
+		t.Error("seen by another team, or outside of the map")
+	}
+	until(t, w, 400, func() bool { return unit(t, w, scout).Task == Idle }, by(0, &Move{Who: list(scout), To: PointAt(cells(45, 40))}))
+	advance(w, lookTicks)
+	check(near, false, true)
+	check(far, true, true)
+}
+
+// A team sees with the eyes of all of its players.
+func TestFogOfTeam(t *testing.T) {
+	w := newWorld(t, 1, 4, Config{Units: 4, Size: 64, Cap: 50, Teams: 2})
+	for p := range w.Players {
+		for team := range uint8(2) {
+			if got, want := w.Sees(team, w.Units[p].Pos), team == uint8(p)%2; got != want {
+				t.Errorf("team %d sees the base of player %d: %v", team, p, got)
+			}
+		}
+	}
+}
+
+func TestWin(t *testing.T) {
+	w := newWorld(t, 1, 4, Config{Units: 4, Size: 64, Cap: 50, Teams: 2})
+	raze := func(p uint8) {
+		w.Units[w.find(UnitID(p)+1)].Health = 1
+		w.workspace.selected = nil
+		put(w, Tower, (p+1)%4, w.Units[w.find(UnitID(p)+1)].Pos.Add(cells(4, 0)))
+		until(t, w, 100, func() bool { return w.Players[p].Status == Defeated })
+	}
+	raze(1)
+	if w.Match.Ended != 0 {
+		t.Fatal("won while player 3 of the same team stands")
+	}
+	advance(w, 1, lockstep.Command{Player: lockstep.System, Value: &lockstep.Left{Player: 3}})
+	if w.Match.Winner != 1 || w.Match.Ended != w.Match.Tick || w.Players[3].Status != Defeated {
+		t.Errorf("match %+v at tick %d, players %+v", w.Match, w.Match.Tick, w.Players)
+	}
+	ended := w.Match.Ended
+	advance(w, 50)
+	if w.Match.Ended != ended || w.Match.Tick <= ended {
+		t.Errorf("the world does not go on: %+v", w.Match)
+	}
+}
+
+// What the engine says about players.
+func TestSystemCommands(t *testing.T) {
+	w := arena(t)
+	system := func(value any) Status {
+		advance(w, 1, lockstep.Command{Player: lockstep.System, Value: value})
+		return w.Players[0].Status
+	}
+	for _, test := range []struct {
+		value any
+		want  Status
+	}{
+		{&lockstep.Lost{Player: 0}, Absent},
+		{&lockstep.Joined{Player: 0}, Playing},
+		{&lockstep.Lost{Player: 0}, Absent},
+		{&lockstep.TakenOver{Player: 0}, Playing},
+		{&lockstep.SpeedSet{Percent: 50}, Playing},
+		{&lockstep.Lost{Player: 9}, Playing},
+		{&lockstep.Left{Player: 0}, Defeated},
+		{&lockstep.Joined{Player: 0}, Defeated},
+	} {
+		if got := system(test.value); got != test.want {
+			t.Errorf("after %T: got %v, want %v", test.value, got, test.want)
+		}
+	}
+	id := put(w, Soldier, 0, cells(30, 30))
+	advance(w, 20, by(0, &Move{Who: list(id), To: PointAt(cells(40, 40))}))
+	if u := unit(t, w, id); u.Pos != cells(30, 30) {
+		t.Error("a defeated player moves units")
+	}
+}
+
+// The places of the players are turns of each other, and every open cell can be reached from the middle.
+func TestMapFair(t *testing.T) {
+	for seed := range uint64(6) {
+		for players := uint8(1); players <= MaxPlayers; players++ {
+			config := Defaults(players, max(100, 30*uint16(players)))
+			w := newWorld(t, seed, players, config)
+			ground := &w.workspace.ground
+			var f flow
+			f.start(ground.cell(w.Map.middle()), len(ground.open))
+			f.run(ground, 1<<31)
+			costs := make([]uint16, players)
+			for c, open := range ground.open {
+				if open && f.cost[c] == 0 {
+					t.Fatalf("seed %d: cell %d cannot be reached", seed, c)
+				}
+				side := int(ground.side)
+				if x, y := c%side, c/side; open != ground.open[x*side+side-1-y] {
+					t.Fatalf("seed %d: cell %d and its turn differ", seed, c)
+				}
+			}
+			for i := range w.Units {
+				if u := &w.Units[i]; u.Kind == Base {
+					costs[u.Owner] = f.cost[ground.cell(u.Pos.Sub(fixed.Vec2{X: 1, Y: 1}))]
+					if !ground.free(u.Pos) {
+						t.Errorf("seed %d: base of player %d on rock", seed, u.Owner)
+					}
+				}
+			}
+			if least, most := slices.Min(costs), slices.Max(costs); players == 4 && most-least > 6 {
+				t.Errorf("seed %d: the ways from the bases to the middle cost %v", seed, costs)
+			}
+		}
+	}
+}
+
+func TestConfigRefused(t *testing.T) {
+	for _, test := range []struct {
+		players uint8
+		change  func(c *Config)
+		want    string
+	}{
+		{0, func(c *Config) {}, "skirmish: bad config: players is 0, want 1 to 16"},
+		{17, func(c *Config) {}, "skirmish: bad config: players is 17, want 1 to 16"},
+		{4, func(c *Config) { c.Size = 16 }, "skirmish: bad config: size is 16, want 32 to 512"},
+		{4, func(c *Config) { c.Size = 65 }, "skirmish: bad config: size is 65, want an even number"},
+		{4, func(c *Config) { c.Units = 3 }, "skirmish: bad config: units is 3, want 68 to 30000"},
+		{4, func(c *Config) { c.Teams = 5 }, "skirmish: bad config: teams is 5, want 1 to 4"},
+		{4, func(c *Config) { c.Obstacles = 90 }, "skirmish: bad config: obstacles is 90, want 0 to 40"},
+	} {
+		config := Defaults(4, 400)
+		test.change(&config)
+		err := start(new(World), &lockstep.Settings{Players: test.players}, &config)
+		if err == nil || err.Error() != test.want {
+			t.Errorf("got %v, want %s", err, test.want)
+		}
+	}
+}
+
+// The whole range of sizes starts, with exactly the units that the config says.
+func TestStartSizes(t *testing.T) {
+	for _, units := range []uint16{100, 400, 1000, 10000} {
+		for _, players := range []uint8{2, 4, 8} {
+			w := newWorld(t, 1, players, Defaults(players, units))
+			if want := int(units / uint16(players) * uint16(players)); len(w.Units) != want {
+				t.Errorf("%d players: %d units, want %d", players, len(w.Units), want)
+			}
+			if err := sound(w); err != nil {
+				t.Errorf("%d players, %d units: %v", players, units, err)
+			}
+		}
+	}
+}
