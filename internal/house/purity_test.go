@@ -79,6 +79,7 @@ func TestPurity(t *testing.T) {
 
 // Each row breaks one rule, and only that one.
 func TestPurityControl(t *testing.T) {
+	needsGo(t)
 	const head = "package p\n"
 	for _, row := range []struct {
 		name, source string
