@@ -31,7 +31,7 @@ const (
 	goCmp     = "github.com/google/go-cmp"
 	rapid     = "pgregory.net/rapid"
 	goleak    = "go.uber.org/goleak"
-	script    = "github.com/rogpeppe/go-internal"
+	goScript  = "github.com/rogpeppe/go-internal"
 	chromedp  = "github.com/chromedp"
 )
 
@@ -42,7 +42,7 @@ var (
 	shell = slices.Concat(log, []string{"lockstep/server", "lockstep/client", "lockstep/locksteptest"})
 
 	// anyTest is what every test may import.
-	anyTest = []string{"internal/require", "internal/script", "internal/nullgame", "internal/matchlog", goCmp, rapid, goleak, script}
+	anyTest = []string{"internal/require", "internal/script", "internal/nullgame", "internal/matchlog", goCmp, rapid, goleak, goScript}
 
 	// games are test subjects for what stands above the core.
 	games = []string{"examples/...", "fixed"}
