@@ -1,0 +1,216 @@
+package state
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func TestLookup(t *testing.T) {
+	s := MustCompile[world]().Schema()
+	golden := goldenBytes(t)
+	for _, test := range []struct {
+		path   string
+		offset int
+		text   string
+	}{
+		{"Tick", 0, "7"},
+		{"Units", 4, "2 elements"},
+		{"Units[0]", 8, "struct"},
+		{"Units[0].ID", 8, "1"},
+		{"Units[0].Pos.X", 12, "12.5"},
+		{"Units[0].Pos.Y", 20, "-1"},
+		{"Units[0].Turn", 28, "0.5"},
+		{"Units[0].Alive", 32, "true"},
+		{"Units[0].Name", 33, `"a\"b"`},
+		{"Units[0].Path", 40, "1 element"},
+		{"Units[0].Path[0].Y", 52, "2"},
+		{"Units[1].ID", 60, "2"},
+		{"Units[1].Pos.X", 64, "0.0000000002"},
+		{"Scores", 93, "array"},
+		{"Scores[1]", 95, "-2"},
+		{"Flags[1].Off", 102, "true"},
+		{"Fog[2]", 109, "255"},
+		{"Winner", 110, "-1"},
+		{"Message", 111, `"gg"`},
+	} {
+		v, err := s.Lookup(golden, test.path)
+		if err != nil {
+			t.Errorf("%s: %v", test.path, err)
+			continue
+		}
+		if v.Offset != test.offset || v.String() != test.text || v.Path != test.path {
+			t.Errorf("%s: %s at byte %d, want %s at byte %d", v.Path, v, v.Offset, test.text, test.offset)
+		}
+	}
+	if v, err := s.Lookup(golden, ""); err != nil || !bytes.Equal(v.Bytes, golden) || v.Node != s.Root() {
+		t.Errorf("the empty path: %d bytes, error %v, want the whole state", len(v.Bytes), err)
+	}
+}
+
+func TestLookupRefuses(t *testing.T) {
+	s := MustCompile[world]().Schema()
+	golden := goldenBytes(t)
+	for _, path := range []string{
+		"Nothing", "tick", "Tick.X", "Tick[0]", "Units.ID", "Units[2]", "Units[4294967296]", "Units[-1]", "Units[+1]", "Units[01]",
+		"Units[]", "Units[0", "Units[0]]", "Units[0].", "Units[0]ID", "Units[0]..ID", ".Tick", "[0]", "Units.[0]", "Tick.", " Tick",
+		"Units[0].Name[0]", "Scores[3]", ".", "[", "]", "index",
+	} {
+		if v, err := s.Lookup(golden, path); !errors.Is(err, ErrPath) {
+			t.Errorf("path %q: %v, error %v, want %v", path, v, err, ErrPath)
+		}
+	}
+	if _, err := s.Lookup(golden[1:], "Tick"); !errors.As(err, new(*DecodeError)) {
+		t.Errorf("malformed bytes: error %v, want a *DecodeError", err)
+	}
+}
+
+// TestLeaves checks on random types that the leaves are all of the state but its counts, and that each is found by its
+// path, is changed by Flip, and is then the one difference.
+func TestLeaves(t *testing.T) {
+	for seed := range uint64(60) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		typ := randomStruct(r, 3)
+		s, _, err := compile(typ)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := reflect.New(typ).Elem()
+		fill(r, v)
+		b := naive(v)
+		leaves, err := s.Leaves(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		size, want := 0, leafBytes(v)
+		for leaf := range leaves {
+			size += len(leaf.Bytes)
+			if err := checkLeaf(s, b, leaf); err != nil {
+				t.Fatalf("seed %d, %s: %v", seed, leaf.Path, err)
+			}
+		}
+		if size != want {
+			t.Errorf("seed %d: leaves of %d bytes, want %d", seed, size, want)
+		}
+	}
+}
+
+func checkLeaf(s *Schema, b []byte, leaf Value) error {
+	found, err := s.Lookup(b, leaf.Path)
+	if err != nil || found.Offset != leaf.Offset || !bytes.Equal(found.Bytes, leaf.Bytes) || found.Node != leaf.Node {
+		return fmt.Errorf("Lookup finds %+v, error %v", found, err)
+	}
+	other := bytes.Clone(b)
+	if damaged, err := s.Lookup(other, leaf.Path); err != nil || !damaged.Flip() {
+		if leaf.String() == `""` && err == nil {
+			return nil
+		}
+		return fmt.Errorf("not flipped, error %v", err)
+	}
+	d, err := s.Diff(b, other, 5)
+	if err != nil || d.Total != 1 || d.List[0].Path != leaf.Path || d.List[0].A != leaf.String() {
+		return fmt.Errorf("differences after the flip: %v, error %v", d, err)
+	}
+	if generic := stripIndexes(leaf.Path); leaf.Node.Path() != generic {
+		return fmt.Errorf("the node's path is %s, want %s", leaf.Node.Path(), generic)
+	}
+	return nil
+}
+
+// leafBytes returns the canonical bytes of v without the counts of slices.
+func leafBytes(v reflect.Value) int {
+	switch v.Kind() {
+	case reflect.Struct:
+		size := 0
+		for i := range v.NumField() {
+			if v.Type().Field(i).Tag.Get("state") != "derived" {
+				size += leafBytes(v.Field(i))
+			}
+		}
+		return size
+	case reflect.Slice, reflect.Array:
+		size := 0
+		for i := range v.Len() {
+			size += leafBytes(v.Index(i))
+		}
+		return size
+	}
+	return len(naive(v))
+}
+
+func stripIndexes(path string) string {
+	var out strings.Builder
+	inside := false
+	for _, r := range path {
+		inside = inside && r != ']'
+		if !inside {
+			out.WriteRune(r)
+		}
+		inside = inside || r == '['
+	}
+	return out.String()
+}
+
+func TestLeavesStop(t *testing.T) {
+	s := MustCompile[world]().Schema()
+	leaves, err := s.Leaves(goldenBytes(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, last := range []string{"Tick", "Units[0].Path[0].X", "Flags[0].On"} {
+		n := 0
+		for leaf := range leaves {
+			n++
+			if leaf.Path == last {
+				break
+			}
+		}
+		if n == 0 {
+			t.Errorf("no leaves up to %s", last)
+		}
+	}
+	if _, err := s.Leaves(nil); !errors.As(err, new(*DecodeError)) {
+		t.Errorf("error %v, want a *DecodeError", err)
+	}
+}
+
+func TestNodes(t *testing.T) {
+	root := MustCompile[world]().Schema().Root()
+	units := root.Field(1)
+	for _, test := range []struct {
+		node   Node
+		path   string
+		kind   Kind
+		fields int
+		length int
+		size   int
+		fixed  bool
+	}{
+		{root, "", Struct, 7, 0, 4 + 4 + 6 + 4 + 4 + 1 + 4, false},
+		{units, "Units", Slice, 0, 0, 4, false},
+		{units.Elem(), "Units[]", Struct, 6, 0, 33, false},
+		{units.Elem().Field(1), "Units[].Pos", Struct, 2, 0, 16, true},
+		{units.Elem().Field(5).Elem().Field(0), "Units[].Path[].X", Int64, 0, 0, 8, true},
+		{root.Field(2), "Scores", Array, 0, 3, 6, true},
+		{root.Field(6), "Message", String, 0, 0, 4, false},
+	} {
+		n := test.node
+		size, fixed := n.Size()
+		if n.Path() != test.path || n.Kind() != test.kind || n.NumFields() != test.fields || n.Len() != test.length || size != test.size || fixed != test.fixed {
+			t.Errorf("%s: %v with %d fields, %d elements, %d bytes (fixed: %v), want %+v", n.Path(), n.Kind(), n.NumFields(), n.Len(), size, fixed, test)
+		}
+	}
+	if allocs := testing.AllocsPerRun(10, func() { _ = root.Field(1).Elem().Field(1).Field(0).FractionBits() }); allocs != 0 {
+		t.Errorf("a walk allocates %v times", allocs)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("Elem of a struct did not panic")
+		}
+	}()
+	root.Elem()
+}
