@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"math/big"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -178,4 +179,27 @@ type mover struct {
 	decode  func(src []byte, v reflect.Value)
 	copy    func(dst, src reflect.Value)
 	section func(i int, v reflect.Value) (size int, sum uint64)
+}
+
+// fixedText returns an integer, or a fixed-point number, as the shortest decimal that is nearer to it than to any other.
+func fixedText(v reflect.Value) string {
+	fraction := 0
+	if f, ok := v.Interface().(fractional); ok {
+		fraction = int(f.FractionBits())
+	}
+	n := new(big.Int)
+	if v.CanInt() {
+		n.SetInt64(v.Int())
+	} else {
+		n.SetUint64(v.Uint())
+	}
+	exact := new(big.Rat).SetFrac(n, new(big.Int).Lsh(big.NewInt(1), uint(fraction)))
+	half := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), uint(fraction)+1))
+	for digits := 0; ; digits++ {
+		text := exact.FloatString(digits)
+		short, _ := new(big.Rat).SetString(text)
+		if short.Sub(short, exact).Abs(short).Cmp(half) < 0 {
+			return text
+		}
+	}
 }

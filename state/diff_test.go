@@ -1,0 +1,162 @@
+package state
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestDiff(t *testing.T) {
+	c := MustCompile[world]()
+	for _, test := range []struct {
+		name   string
+		change func(w *world)
+		want   []string
+	}{
+		{"nothing", func(w *world) {}, nil},
+		{"derived", func(w *world) { w.index = map[uint32]int{1: 2} }, nil},
+		{"a leaf", func(w *world) { w.Tick++ }, []string{"Tick: 7 != 8"}},
+		{"a fixed-point number", func(w *world) { w.Units[0].Pos.X = -3 << 30 }, []string{"Units[0].Pos.X: 12.5 != -0.75"}},
+		{"a bool", func(w *world) { w.Units[1].Alive = true }, []string{"Units[1].Alive: false != true"}},
+		{"a string of another length", func(w *world) { w.Units[0].Name = "ab" }, []string{`Units[0].Name: "a\"b" != "ab"`}},
+		{"in an array", func(w *world) { w.Flags[1].Off = false }, []string{"Flags[1].Off: true != false"}},
+		{"a longer slice", func(w *world) { w.Fog = append(w.Fog, 1, 2) }, []string{"Fog: 3 elements != 5 elements"}},
+		{"a shorter slice with a difference", func(w *world) { w.Fog = []uint8{0, 9} }, []string{"Fog: 3 elements != 2 elements", "Fog[1]: 1 != 9"}},
+		{"an element removed", func(w *world) { w.Units = w.Units[1:] }, []string{
+			"Units: 2 elements != 1 element", "Units[0].ID: 1 != 2", "Units[0].Pos.X: 12.5 != 0.0000000002", "Units[0].Pos.Y: -1 != -0.0000000002",
+			"Units[0].Turn: 0.5 != 0", "Units[0].Alive: true != false", `Units[0].Name: "a\"b" != ""`, "Units[0].Path: 1 element != 0 elements",
+		}},
+		{"many", func(w *world) { w.Tick, w.Winner, w.Message = 1, 1, "x" }, []string{"Tick: 7 != 1", "Winner: -1 != 1", `Message: "gg" != "x"`}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := newWorld()
+			test.change(w)
+			b := c.Append(nil, w)
+			for limit := range len(test.want) + 2 {
+				d, err := c.Schema().Diff(goldenBytes(t), b, limit)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var got []string
+				for _, difference := range d.List {
+					got = append(got, difference.String())
+				}
+				if want := test.want[:min(limit, len(test.want))]; d.Total != len(test.want) || !slices.Equal(got, want) {
+					t.Errorf("limit %d: %d differences, %q, want %d, %q", limit, d.Total, got, len(test.want), want)
+				}
+			}
+		})
+	}
+}
+
+func TestDiffRefuses(t *testing.T) {
+	s := MustCompile[world]().Schema()
+	golden := goldenBytes(t)
+	for side, states := range map[string][2][]byte{"first": {golden[1:], golden}, "second": {golden, golden[1:]}} {
+		_, err := s.Diff(states[0], states[1], 1)
+		if !errors.As(err, new(*DecodeError)) || !strings.Contains(err.Error(), side) {
+			t.Errorf("%s state malformed: error %v", side, err)
+		}
+	}
+}
+
+// TestDiffOfRandomStates compares with a naive walk over the Go values.
+func TestDiffOfRandomStates(t *testing.T) {
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 4))
+		typ := randomStruct(r, 3)
+		s, _, err := compile(typ)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, b := reflect.New(typ).Elem(), reflect.New(typ).Elem()
+		fill(r, a)
+		fill(rand.New(rand.NewPCG(seed, 5)), b)
+		if seed%2 == 0 {
+			mix(r, b, a)
+		}
+		want := naiveDiff("", a, b, nil)
+		d, err := s.Diff(naive(a), naive(b), 1<<20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, difference := range d.List {
+			got = append(got, difference.Path)
+		}
+		if !slices.Equal(got, want) || d.Total != len(want) {
+			t.Errorf("seed %d: %d differences at %q, want %q", seed, d.Total, got, want)
+		}
+	}
+}
+
+// mix sets most parts of dst to those of src.
+func mix(r *rand.Rand, dst, src reflect.Value) {
+	switch {
+	case r.IntN(4) > 0 && (dst.Kind() != reflect.Struct):
+		dst.Set(src)
+	case dst.Kind() == reflect.Struct:
+		for i := range dst.NumField() {
+			mix(r, dst.Field(i), src.Field(i))
+		}
+	}
+}
+
+func naiveDiff(path string, a, b reflect.Value, list []string) []string {
+	switch a.Kind() {
+	case reflect.Struct:
+		for i := range a.NumField() {
+			if f := a.Type().Field(i); f.Tag.Get("state") != "derived" {
+				list = naiveDiff(strings.TrimPrefix(path+"."+f.Name, "."), a.Field(i), b.Field(i), list)
+			}
+		}
+		return list
+	case reflect.Slice, reflect.Array:
+		if a.Len() != b.Len() {
+			list = append(list, path)
+		}
+		for i := range min(a.Len(), b.Len()) {
+			list = naiveDiff(fmt.Sprintf("%s[%d]", path, i), a.Index(i), b.Index(i), list)
+		}
+		return list
+	}
+	if !reflect.DeepEqual(a.Interface(), b.Interface()) {
+		list = append(list, path)
+	}
+	return list
+}
+
+// TestDiffOfManyUnits finds single differences among 10,000 elements, wherever they are.
+func TestDiffOfManyUnits(t *testing.T) {
+	c := MustCompile[benchWorld[flatUnit]]()
+	a := c.Append(nil, newFlatWorld())
+	for _, i := range []int{0, 1, 41, 42, 5461, 9998, 9999} {
+		w := newFlatWorld()
+		w.Units[i].Goal[1]--
+		w.Units[i].Zone++
+		d, err := c.Schema().Diff(a, c.Append(nil, w), 3)
+		want := []Difference{{fmt.Sprintf("Units[%d].Goal[1]", i), "0", "-1"}, {fmt.Sprintf("Units[%d].Zone", i), "0", "1"}}
+		if err != nil || d.Total != 2 || !slices.Equal(d.List, want) {
+			t.Errorf("%v, error %v, want %v", d, err, want)
+		}
+	}
+}
+
+func TestEqualPrefix(t *testing.T) {
+	a := bytes.Repeat([]byte{1}, 1500)
+	for n := range len(a) {
+		b := bytes.Clone(a)
+		b[n] = 2
+		if got := equalPrefix(a, b); got != n {
+			t.Errorf("%d equal bytes, want %d", got, n)
+		}
+	}
+	if got := equalPrefix(a, a); got != len(a) {
+		t.Errorf("%d equal bytes, want %d", got, len(a))
+	}
+}
