@@ -10,6 +10,7 @@ import (
 // Nil and empty slices are one and the same state.
 type Codec[T any] struct {
 	schema *Schema
+	places []place
 	engine engine
 }
 
@@ -20,7 +21,7 @@ func Compile[T any]() (*Codec[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Codec[T]{s, newEngine(s, places)}, nil
+	return &Codec[T]{s, places, newEngine(s, places)}, nil
 }
 
 // MustCompile is [Compile] for types known to be good: it panics on an error.
