@@ -8,13 +8,12 @@
 // the caller states, and refuses each encoding that a [Writer] would not have
 // written. What was accepted is therefore written back the same.
 //
-//	var w pack.Writer
-//	b := w.Append(nil, func(w *pack.Writer) { w.Array(2); w.Uint(3); w.String("hi") })
+// A [Writer] appends to a slice, a Reader keeps its first error, so a message is
+// written and read in straight lines:
 //
-//	var r pack.Reader
-//	r.Reset(b)
-//	r.Array(2, 2)
-//	n := r.Uint(255)
-//	s := r.String(16)
-//	err := r.End()
+//	w.Begin(nil)             r.Reset(b)
+//	w.Array(2)               r.Array(2, 2)
+//	w.Uint(3)                n := r.Uint(255)
+//	w.String("hi")           s := r.String(16)
+//	b := w.Bytes()           err := r.End()
 package pack
