@@ -28,7 +28,11 @@ type (
 		To    lockstep.Player
 		Coins []uint16
 	}
-	crash      struct{}
+	crash  struct{}
+	earned struct { // an event
+		Player lockstep.Player
+		Coins  uint16
+	}
 	bankConfig struct{ Start int64 }
 )
 
@@ -89,7 +93,7 @@ func stepBank(w *bank, t *lockstep.Turn) {
 		switch m := c.Value.(type) {
 		case *earn:
 			w.Piles[c.Player].Coins += int64(m.Coins)
-			lockstep.Emit(t, fmt.Sprintf("player %d earned", c.Player))
+			lockstep.Emit(t, earned{c.Player, m.Coins})
 		case *give:
 			for _, n := range m.Coins {
 				w.Piles[c.Player].Coins -= int64(n)
