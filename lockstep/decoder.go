@@ -37,7 +37,7 @@ func (d *Decoder) Decode(b []byte) (*Record, []byte, error) {
 func (d *Decoder) record() error {
 	n := d.r.Array(2, 1+4*MaxFrameCommands)
 	kind := RecordKind(d.r.Uint(127))
-	if err := d.malformed(d.r.Err()); err != nil {
+	if err := malformed(d.r.Err()); err != nil {
 		return err
 	}
 	first := d.stage == beforeKeyframe
@@ -77,13 +77,13 @@ func (d *Decoder) record() error {
 		d.r.Fail("record %d has %d values", kind, n)
 	}
 	if err == nil {
-		err = d.malformed(d.r.Err())
+		err = malformed(d.r.Err())
 	}
 	return err
 }
 
 // malformed turns an error of the Reader into one of this package.
-func (d *Decoder) malformed(err error) error {
+func malformed(err error) error {
 	if err == nil || errors.Is(err, io.ErrUnexpectedEOF) {
 		return err
 	}
