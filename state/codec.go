@@ -43,8 +43,9 @@ func (c *Codec[T]) Size(v *T) int { return c.engine.size(refOf(v)) }
 func (c *Codec[T]) Append(dst []byte, v *T) []byte { return c.engine.append(dst, refOf(v)) }
 
 // Decode sets v to the value whose canonical bytes are exactly src, or returns a [*DecodeError] and leaves v as it is.
-// It reuses the memory of v's slices and shares none with src. Derived fields of v stay as they are; those in elements
-// of slices become zero. Memory is bounded by the size of src times that of an element in memory.
+// It reuses the memory of v's slices, which no other value may share, and shares none with src. Derived fields of v stay
+// as they are; those in elements of slices become zero. For each byte of src it allocates at most a small multiple of
+// what its element takes in memory.
 func (c *Codec[T]) Decode(src []byte, v *T) error {
 	if err := c.schema.Validate(src); err != nil {
 		return err
@@ -53,8 +54,8 @@ func (c *Codec[T]) Decode(src []byte, v *T) error {
 	return nil
 }
 
-// Copy sets dst to src as Decode would from src's canonical bytes: it reuses the memory of dst's slices and shares
-// none with src, even if dst began as a plain assignment of *src.
+// Copy sets dst to src as Decode would from src's canonical bytes: it reuses the memory of dst's slices, which no other
+// value may share, except src itself: a dst that began as a plain assignment of *src gets memory of its own.
 func (c *Codec[T]) Copy(dst, src *T) {
 	if dst != src {
 		c.engine.copy(refOf(dst), refOf(src))

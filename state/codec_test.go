@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"math"
+	"math/rand/v2"
 	"reflect"
 	"runtime"
 	"slices"
@@ -306,5 +307,33 @@ func TestCollector(t *testing.T) {
 			t.Fatalf("round %d: %x, want %x, error %v", i, got, want, err)
 		}
 		runtime.KeepAlive(garbage)
+	}
+}
+
+// TestManySlices has more slices in its type than can keep their memory, so that some always get new memory.
+func TestManySlices(t *testing.T) {
+	type block struct{ A, B, C, D, E, F, G, H [4][]uint16 }
+	type many struct {
+		Blocks [3]block
+		List   []block
+	}
+	c := MustCompile[many]()
+	r := rand.New(rand.NewPCG(1, 9))
+	var src, dst many
+	for range 5 {
+		fill(r, reflect.ValueOf(&src).Elem())
+		want := naive(reflect.ValueOf(src))
+		dst.Blocks[2].H[3] = dst.Blocks[0].A[0]
+		c.Copy(&dst, &src)
+		if got := c.Append(nil, &dst); !bytes.Equal(got, want) {
+			t.Fatal("a copy is not equal")
+		}
+		fill(r, reflect.ValueOf(&dst).Elem())
+		if err := c.Decode(want, &dst); err != nil || !bytes.Equal(c.Append(nil, &dst), want) {
+			t.Fatalf("what was decoded is not equal, error %v", err)
+		}
+		if overlapping(append(extents(reflect.ValueOf(&dst).Elem(), nil), extents(reflect.ValueOf(&src).Elem(), nil)...)) {
+			t.Fatal("two slices share memory")
+		}
 	}
 }

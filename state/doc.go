@@ -30,7 +30,15 @@
 //	6        4      length of the name, 0 unless the node is a field
 //	10       ...    name
 //
-// A field tagged `state:"derived"` is left out, whatever its type: the game rebuilds it after a restore.
+// # What may be in a state
+//
+// [Compile] refuses, with the field's path: floats and complex numbers, int, uint and uintptr, pointers, interfaces,
+// maps, chans and funcs, unexported fields, recursive types, and structs and arrays without content (an empty struct may
+// only be the root: a command without arguments). An integer type with a method FractionBits() uint8 is printed as a
+// fixed-point number.
+//
+// A field tagged `state:"derived"` is left out, whatever its type: the game rebuilds it after a restore. Decode and Copy
+// leave such a field as it is, but set it to zero in the elements of slices, which may stand for another unit than before.
 //
 //	type World struct {
 //		Tick  uint32
@@ -42,4 +50,25 @@
 //
 //	snapshot := codec.Append(nil, &world)
 //	err := codec.Decode(snapshot, &other)
+//
+// # Memory
+//
+// Decode and Copy reuse the memory of the slices in the value they set; other values must not share it. Inside the
+// value, and with the source of a copy, sharing is noticed, and such slices get memory of their own: after
+// units[i] = units[last] a copy of the slices of units[last] still lies behind the end. Values that stay alike in shape
+// are set without any allocation.
+//
+// # How to lay out units
+//
+// Fields that touch in memory move and hash as one block, and a slice of elements without a gap is a single block.
+// [Codec.Gaps] lists the gaps: order the fields from large to small, and fill up the end. For 10,000 units of 96 bytes,
+// as ratios to a copy, or to an xxhash64, of the same bytes (amd64; the command is in bench_test.go):
+//
+//	units                        Append   Copy   Decode   checksum   Diff of equal states
+//	dense, three bools            1.0      1.0    1.9      1.0        3.5
+//	a gap behind each field      10        1.1   11        5.3        2.9
+//	dense, and one inner slice    5.3     13     16        4.9       20
+//
+// Package unsafe is used on little-endian machines, in one file. Under the build tag samestep_portable, and on
+// big-endian machines, reflection gives the same bytes: slower, and with allocations.
 package state

@@ -128,7 +128,7 @@ func (s *Schema) Split(dst [][]byte, b []byte) ([][]byte, error) {
 	return dst, nil
 }
 
-// Section validates b and returns the canonical bytes of section i within it.
+// Section validates b and returns the canonical bytes of section i, 0 to NumSections()-1, within it.
 func (s *Schema) Section(b []byte, i int) ([]byte, error) {
 	parts, err := s.Split(make([][]byte, 0, 64), b)
 	if err != nil {
