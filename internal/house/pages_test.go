@@ -169,7 +169,15 @@ func TestPages(t *testing.T) {
 		}
 	}
 	names := tr.names()
-	for _, page := range []string{"ARCHITECTURE.md", "README.md"} {
+	docs, err := filepath.Glob(filepath.Join(tr.dir, "docs", "*.md"))
+	if err != nil || len(docs) == 0 {
+		t.Errorf("got no pages in docs: %v", err)
+	}
+	pages := []string{"ARCHITECTURE.md", "README.md"}
+	for _, name := range docs {
+		pages = append(pages, "docs/"+filepath.Base(name))
+	}
+	for _, page := range pages {
 		report(t, pageFindings(page, read(page), names, exists))
 		report(t, quoteFindings(page, read(page), sources))
 	}
