@@ -100,3 +100,33 @@ func targets(w *World) (n int) {
 	}
 	return n
 }
+
+// BenchmarkStepFlood is the dearest tick that players can cause: as many orders to their largest groups as the engine
+// takes by default, each to another place, half of them into rock.
+func BenchmarkStepFlood(b *testing.B) {
+	for _, units := range []uint16{1100, 11000} {
+		b.Run(fmt.Sprintf("units=%d", units/11*10), func(b *testing.B) {
+			battle := newBattle(b, units)
+			dice := fixed.NewRand(3)
+			var turn lockstep.Turn
+			for p := range lockstep.Player(4) {
+				for k := range lockstep.Sequence(64) {
+					to := Point{uint16(dice.N(uint32(battle.Map.Size) * 8)), uint16(dice.N(uint32(battle.Map.Size) * 8))}
+					turn.Commands = append(turn.Commands, lockstep.Command{Player: p, Sequence: k, Value: &AttackMove{Who: Who{Group: uint8(1 + k%4)}, To: to}})
+				}
+			}
+			w := fork(battle)
+			for i := range b.N {
+				if i%60 == 0 {
+					b.StopTimer()
+					codec.Copy(w, battle)
+					derive(w)
+					turn.Tick = lockstep.Tick(w.Match.Tick)
+					b.StartTimer()
+				}
+				turn.Tick++
+				step(w, &turn)
+			}
+		})
+	}
+}

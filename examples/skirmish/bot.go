@@ -9,16 +9,22 @@ import (
 // gives orders one at a time, about one in two seconds at most. It is no part of the simulation; with the same seed and
 // the same worlds it gives the same orders.
 type Bot struct {
-	player  uint8
-	rand    fixed.Rand
-	next    uint32 // tick of the next thought
-	view    view
-	groups  [ArmyGroups + 1]campaign
-	alarm   uint32 // tick of the last call to defend
+	player uint8
+	rand   fixed.Rand
+	next   uint32 // tick of the next thought
+	view   view
+	groups [ArmyGroups + 1]campaign
+	alarm  uint32 // tick of the last call to defend
+
+	explorer UnitID // the unit sent to scout last
+	scouted  bool   // it is to have another order
+
 	sent    []Order
 	command struct { // memory of the order in hand
 		move    Move
-		attack  AttackMove
+		advance AttackMove
+		patrol  Patrol
+		attack  Attack
 		gather  Gather
 		build   Build
 		train   Train
@@ -48,12 +54,13 @@ func (b *Bot) Think(w *World) []Order {
 		return nil
 	}
 	b.next = w.Match.Tick + 26 + b.rand.N(21)
-	if w.Players[b.player].Status == Defeated || w.Match.Ended != 0 {
+	if w.Players[b.player].Status == Defeated {
 		return nil
 	}
 	b.view.look(w, b.player)
 	for _, idea := range []func(*Bot, *World) bool{
 		(*Bot).defend, (*Bot).open, (*Bot).settle, (*Bot).employ, (*Bot).raise, (*Bot).grow, (*Bot).campaign,
+		(*Bot).aim, (*Bot).mend, (*Bot).watch, (*Bot).scout,
 	} {
 		if idea(b, w) {
 			break
@@ -80,8 +87,8 @@ func (b *Bot) moveTo(who Who, to fixed.Vec2) bool {
 }
 
 func (b *Bot) attackTo(who Who, to fixed.Vec2) bool {
-	b.command.attack = AttackMove{Who: who, To: PointAt(to)}
-	return b.give(KindAttackMove, &b.command.attack)
+	b.command.advance = AttackMove{Who: who, To: PointAt(to)}
+	return b.give(KindAttackMove, &b.command.advance)
 }
 
 // near returns a place by chance at most spread cells away on each axis, on the map.

@@ -5,6 +5,7 @@ import "github.com/seed-49bee653/samestep/fixed"
 // campaign is what a bot has in mind for one control group.
 type campaign struct {
 	ordered uint32 // tick of the last order, 0 before the first
+	aimed   uint32 // tick of the last order to attack one enemy
 	retreat bool   // the last order was to come home
 }
 
@@ -106,12 +107,5 @@ func (b *Bot) objective(w *World, at fixed.Vec2) fixed.Vec2 {
 	if best >= 0 && b.rand.N(8) > 0 {
 		return w.Units[best].Pos
 	}
-	team := w.Players[b.player].Team
-	var place fixed.Vec2
-	for range 12 {
-		if place = b.near(w, w.Map.middle(), int64(w.Map.Size/2)); !w.Knows(team, place) {
-			break
-		}
-	}
-	return place
+	return b.unseen(w)
 }

@@ -20,10 +20,12 @@ type view struct {
 
 // troop sums up a control group.
 type troop struct {
-	count int
-	busy  int // with an order or an enemy
-	sumX  fixed.Q
-	sumY  fixed.Q
+	count  int
+	busy   int // with an order or an enemy
+	health int // of all together
+	full   int // if none were hurt
+	sumX   fixed.Q
+	sumY   fixed.Q
 }
 
 func (t *troop) middle() fixed.Vec2 {
@@ -84,6 +86,7 @@ func (v *view) own(i int32, u *Unit) {
 		if u.Group <= ArmyGroups {
 			t := &v.groups[u.Group]
 			t.count++
+			t.health, t.full = t.health+int(u.Health), t.full+int(u.Kind.Traits().Health)
 			t.sumX, t.sumY = t.sumX+u.Pos.X, t.sumY+u.Pos.Y
 			if u.Task != Idle || u.Target != 0 {
 				t.busy++

@@ -47,7 +47,9 @@ func unit(tb testing.TB, w *World, id UnitID) *Unit {
 
 func list(ids ...UnitID) Who { return Who{Units: ids} }
 
-func by(p lockstep.Player, value any) lockstep.Command { return lockstep.Command{Player: p, Value: value} }
+func by(p lockstep.Player, value any) lockstep.Command {
+	return lockstep.Command{Player: p, Value: value}
+}
 
 // until runs a world until done, and fails the test if that takes more than limit ticks. It returns the ticks taken.
 func until(tb testing.TB, w *World, limit int, done func() bool, commands ...lockstep.Command) int {
