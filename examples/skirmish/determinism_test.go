@@ -144,3 +144,26 @@ func TestMirror(t *testing.T) {
 		}
 	}
 }
+
+// The rules give the same match on every machine, and in every version of this package with the same RulesBuild: if the
+// rules are meant to be others, RulesBuild changes together with these checksums.
+func TestGolden(t *testing.T) {
+	battle := newBattle(t, 600)
+	advance(battle, 300)
+	data := make([]byte, 6000)
+	dice := fixed.NewRand(12)
+	for i := range data {
+		data[i] = byte(dice.Uint32())
+	}
+	for _, test := range []struct {
+		name      string
+		got, want uint64
+	}{
+		{"battle", root(battle), 0xec4797f10d1749},
+		{"nonsense", runNonsense(t, data), 0xa170219055433732},
+	} {
+		if test.got != test.want {
+			t.Errorf("%s of build %s: got checksum %#x, want %#x", test.name, RulesBuild, test.got, test.want)
+		}
+	}
+}
