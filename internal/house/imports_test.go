@@ -28,6 +28,7 @@ const (
 	xtime     = "golang.org/x/time"
 	xsync     = "golang.org/x/sync"
 	xtools    = "golang.org/x/tools"
+	humanize  = "github.com/dustin/go-humanize"
 	goCmp     = "github.com/google/go-cmp"
 	rapid     = "pgregory.net/rapid"
 	goleak    = "go.uber.org/goleak"
@@ -39,7 +40,7 @@ const (
 var (
 	core  = []string{"state", "checksum", "lockstep", "internal/pack"}
 	log   = slices.Concat(core, []string{"replay", "internal/decimal"})
-	shell = slices.Concat(log, []string{"lockstep/server", "lockstep/client", "lockstep/locksteptest"})
+	shell = slices.Concat(log, []string{"lockstep/server", "lockstep/client", "lockstep/locksteptest", "lockstep/netsim"})
 
 	// anyTest is what every test may import.
 	anyTest = []string{"internal/require", "internal/script", "internal/nullgame", "internal/matchlog", goCmp, rapid, goleak, goScript}
@@ -58,6 +59,7 @@ var imports = []importRow{
 	{pattern: "lockstep/server", own: log, modules: []string{websocket, jwt, metrics, xtime, xsync}, tests: slices.Concat(games, shell)},
 	{pattern: "lockstep/client", own: log, modules: []string{websocket, backoff, xtime}, tests: slices.Concat(games, shell)},
 	{pattern: "lockstep/locksteptest", own: log, modules: []string{goCmp, rapid}, tests: games},
+	{pattern: "lockstep/netsim", modules: []string{humanize}},
 	{pattern: "lockstep/determinism", modules: []string{xtools}},
 
 	{pattern: "internal/decimal"},
