@@ -4,77 +4,100 @@ import "math/bits"
 
 // Atan2 returns the direction of the vector (x, y); the one of (0, 0) is 0.
 func Atan2(y, x Q) Turn {
-	a := atan2(y, x)
-	return Turn((a + 1<<31) >> 32)
+	a := direction(y, x)
+	if (a+1<<30+turnError)&(1<<31-1) < 2*turnError { // too near to a midpoint to be sure
+		a = directionSlow(y, x)
+	}
+	return Turn((a + 1<<30) >> 31)
 }
 
-// Atan2Radians returns the direction of the vector (x, y) in radians, -π..π.
+// Atan2Radians returns the direction of the vector (x, y) in radians, -π..π; the one of (0, 0) is 0.
 func Atan2Radians(y, x Q) Q {
-	a := atan2(y, x)
-	negative := y < 0
-	if negative {
-		a = -a
+	m := inRadians(direction(y, x), y)
+	if (m+1<<27+radianError)&(1<<28-1) < 2*radianError {
+		m = inRadians(directionSlow(y, x), y)
 	}
-	hi, _ := bits.Mul64(a, twoPi) // radians · 2^125
-	return signed((hi+1<<28)>>29, negative)
+	sign := y >> 63
+	return (Q((m+1<<27)>>28) ^ sign) - sign
 }
 
-// atan2 returns the direction in turns · 2^64.
-func atan2(y, x Q) uint64 {
+// inRadians returns a direction in turns · 2^63 as radians · 2^60, without the sign, which is that of y.
+func inRadians(a uint64, y Q) uint64 {
+	const tau = 0xc90fdaa22168c235 // 2π · 2^61
+	sign := uint64(y >> 63)
+	return mulHigh((a^sign)-sign, tau)
+}
+
+// The error of direction is that of leaving c4 and c5 out: 2^-42.2 turns, as a multiple of 2^-63 turns and 2^-60 radians.
+const (
+	turnError   = 1 << 21
+	radianError = 3 << 19
+)
+
+// direction returns the direction of (x, y) in turns · 2^63, and wraps at 2^64. It is quick and short of bits: use it only
+// where turnError does not matter.
+func direction(y, x Q) uint64 {
 	ay, ax := magnitude(int64(y)), magnitude(int64(x))
-	var a uint64
-	switch {
-	case ay == ax && ax == 0:
+	ay, ax = ay-ay>>63, ax-ax>>63 // 2^63 is no int64, and 2^63-1 as good
+	near, far := min(ay, ax), max(ay, ax)
+	if far == 0 {
 		return 0
-	case ay < ax:
-		q, _ := bits.Div64(ay, 0, ax)
-		a = atan64(q)
-	case ay == ax:
-		a = 1 << 61
-	default:
-		q, _ := bits.Div64(ax, 0, ay)
-		a = 1<<62 - atan64(q)
 	}
-	if x < 0 {
-		a = 1<<63 - a
-	}
-	if y < 0 {
-		a = -a
-	}
-	return a
+	r := uint64(ratioSeed(int64(near), int64(far)))
+	r -= r >> 50 // the end of the last piece is as good as 1
+	p, u := &atanPieces[uint8(r>>42)], r<<22
+	v := p.c1 - mulHigh(p.c2-uint64(p.c3>>25*int64(u>>33)>>13), u)>>7
+	return unfold(p.c0+mulHigh(v, u)>>7, y, x, int64(ax-ay))
 }
 
-// atan64 returns the arc tangent of r / 2^64 in turns · 2^64: a first guess t, then the series for what is left,
-// (r·cos t - sin t) / (cos t + r·sin t).
-func atan64(r uint64) uint64 {
-	t := uint32(mulHigh(r, 1<<61+mulHigh(^r, 0x0b20<<48)) >> 32) // 1/8 + 0.0434·(1-r), good to 0.004 radians
-	z := arc(t)
-	s, v := sin64(z), versin64(z)
-	// numerator and denominator · 2^62
-	num := int64(r>>2-mulHigh(r, v)>>2) - int64(s>>2)
-	den := 1<<62 - v>>2 + mulHigh(r, s)>>2
-	negative := num < 0
-	d, _ := bits.Div64(magnitude(num), 0, den)
-	dd := mulHigh(d, d)
-	d -= mulHigh(d, mulHigh(dd, 1<<63/3*2-mulHigh(dd, 1<<63/5*2)))
-	d = mulHigh(d, perRadian)
-	if negative {
-		return uint64(t)<<32 - d
+// unfold returns the direction of (x, y), given that of (|x|, |y|) in the octant where x is the greater. It has no
+// branches: no processor foresees where a unit looks.
+func unfold(a uint64, y, x Q, more int64) uint64 {
+	flip := uint64(more >> 63) // all ones if |y| > |x|
+	a = (a ^ flip) - flip + flip&(1<<61)
+	flip = uint64(x >> 63)
+	a = (a ^ flip) - flip + flip&(1<<62)
+	flip = uint64(y >> 63)
+	return (a ^ flip) - flip
+}
+
+// directionSlow is direction without floats, and with an error below 2^-60.
+func directionSlow(y, x Q) uint64 {
+	ay, ax := magnitude(int64(y)), magnitude(int64(x))
+	near, far := min(ay, ax), max(ay, ax)
+	a := uint64(1 << 60)
+	if near != far {
+		r, _ := bits.Div64(near, 0, far)
+		a = arcTangent(r)
 	}
-	return uint64(t)<<32 + d
+	return unfold(a, y, x, int64(ax-ay))
+}
+
+// arcTangent returns the arc tangent of r / 2^64 in turns · 2^63: c0 + u·(c1 - u·(c2 - u·(c3 + …))), where c3 and beyond
+// have either sign.
+func arcTangent(r uint64) uint64 {
+	p, u := &atanPieces[uint8(r>>56)], r<<8
+	short := int64(u >> 33)
+	h := p.c3 + (int64(p.c4)+int64(p.c5)*short>>39)*short>>11
+	hi, _ := bits.Mul64(uint64(h), u)
+	v := p.c2 - uint64(int64(hi-uint64(h>>63)&u)>>7)
+	v = p.c1 - mulHigh(v, u)>>7
+	return p.c0 + mulHigh(v, u)>>7
 }
 
 // Asin returns the angle in -1/4..1/4 turn whose sine is x; x is limited to -1..1.
 func Asin(x Q) Turn {
 	x = Clamp(x, -One, One)
-	return Atan2(x<<30, Q(ISqrt128(mul60(One-x, One+x))))
+	return Atan2(x<<30, cathetus(x))
 }
 
 // Acos returns the angle in 0..1/2 turn whose cosine is x; x is limited to -1..1.
 func Acos(x Q) Turn {
 	x = Clamp(x, -One, One)
-	return Atan2(Q(ISqrt128(mul60(One-x, One+x))), x<<30)
+	return Atan2(cathetus(x), x<<30)
 }
 
-// mul60 returns a·b·2^60, for a and b of 0..2·One.
-func mul60(a, b Q) (hi, lo uint64) { return bits.Mul64(uint64(a)<<30, uint64(b)<<30) }
+// cathetus returns √(1-x²) · 2^62, rounded down.
+func cathetus(x Q) Q {
+	return Q(ISqrt128(bits.Mul64(uint64(One-x)<<30, uint64(One+x)<<30)))
+}

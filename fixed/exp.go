@@ -5,69 +5,80 @@ import "math/bits"
 // Exp2 returns 2^x, saturating.
 func Exp2(x Q) Q { return exp2(int64(x)>>32, uint64(x)<<32) }
 
-// exp2 returns 2^(n + f/2^64).
+// exp2 returns 2^(n + f/2^64), saturating.
 func exp2(n int64, f uint64) Q {
 	if n >= 31 {
-		return MaxQ
+		return saturate(false)
 	}
-	if n < -33 {
-		return 0
-	}
-	y := mulHigh(f, 0xb17217f7d1cf79ac) // ln 2
-	var p uint64
-	for i := len(inverseFactorials) - 1; i >= 2; i-- {
-		p = inverseFactorials[i] + mulHigh(y, p)
-	}
-	p = y + mulHigh(y, mulHigh(y, p))
-	// (2^64 + p) >> (32-n), rounded
-	shift := uint(32 - n) // 2..65
-	lo, carry := bits.Add64(p, 1<<(shift-1), 0)
-	hi := 1 + carry
-	if shift > 64 { // 2^-33·(1+p): half a unit, or more
-		if p == 0 {
+	if n <= -33 {
+		if n < -33 || f == 0 { // 2^-33 is half a unit, a tie
 			return 0
 		}
 		return 1
 	}
+	t := powers[uint8(f>>56)]
+	more := mulHigh(t, powerLessOne(f<<8)) // · 2^71
+	if n <= 16 {
+		return Q(((t+more>>8)>>(30-n) + 1) >> 1)
+	}
+	// Here a result has up to 63 bits: 16 more of the table make the sum one of 80.
+	lo, carry := bits.Add64(t<<16|uint64(powersLow[uint8(f>>56)]), more<<8, 0)
+	hi := t>>48 + more>>56 + carry
+	shift := uint(47 - n) // 17..30
+	lo, carry = bits.Add64(lo, 1<<(shift-1), 0)
+	hi += carry
+	if hi>>(shift-1) != 0 {
+		return saturate(false)
+	}
 	return Q(hi<<(64-shift) | lo>>shift)
 }
 
-// Log2 returns the base-2 logarithm of x rounded to nearest; that of a number ≤ 0 is MinQ.
-func Log2(x Q) Q {
-	if x <= 0 {
-		return MinQ
-	}
-	n, f := log2(uint64(x))
-	return Q((n-32)<<32) + Q(f>>32) + Q(f>>31&1)
+// powerLessOne returns (2^(u/256) - 1) · 2^72, for u · 2^64. It is the series of e^(u·ln2/256), six terms, scaled by
+// 2^72, 2^81, 2^90, 2^71, 2^80 and 2^90; the error is below 2^-71.
+func powerLessOne(u uint64) uint64 {
+	short := u >> 33
+	h := 0x5761ff9e + 0x2861225f*short>>41
+	h = 0x13b2ab6fc + h*short>>40
+	h = 0x38d611ae09417f16 + h*short>>12
+	h = 0x7afef7fe0b163aa2 + mulHigh(h, u)>>9
+	h = 0xb17217f7d1cf79ac + mulHigh(h, u)>>9
+	return mulHigh(h, u)
 }
 
-// log2 returns the base-2 logarithm of x > 0 as n + f/2^64, by repeated squaring.
-func log2(x uint64) (n int64, f uint64) {
-	n = int64(bits.Len64(x)) - 1
-	m := x << (63 - n) // 1..2, · 2^63
-	for range 64 {
-		hi, lo := bits.Mul64(m, m)
-		f <<= 1
-		if hi >= 1<<63 {
-			m = hi
-			f |= 1
-		} else {
-			m = hi<<1 | lo>>63
-		}
+// Log2 returns the base-2 logarithm of x; that of a number ≤ 0 is MinQ.
+func Log2(x Q) Q {
+	if x <= 0 {
+		return saturate(true)
 	}
-	return n, f
+	n, f := log2(uint64(x))
+	return Q(n<<32) + Q((f+1<<30)>>31)
+}
+
+// log2 returns the base-2 logarithm of x/2^32, for x > 0, as n + f/2^63: c0 + u·(c1 - u·(c2 - u·(c3 - u·(c4 - u·c5)))).
+func log2(x uint64) (n int64, f uint64) {
+	zeros := bits.LeadingZeros64(x)
+	m := x << zeros << 1 // what follows the leading one
+	p := &log2Pieces[uint8(m>>56)]
+	u := m << 8
+	short := int64(u >> 33)
+	h := p.c3 - (int64(p.c4)-int64(p.c5)*short>>39)*short>>11
+	v := p.c2 - mulHigh(uint64(h), u)>>7
+	v = p.c1 - mulHigh(v, u)>>7
+	return 31 - int64(zeros), p.c0 + mulHigh(v, u)>>7
 }
 
 // Exp returns e^x, saturating.
 func Exp(x Q) Q {
-	negative := x < 0
-	hi, lo := bits.Mul64(magnitude(int64(x)), 0xb8aa3b295c17f0bc) // log2 e · 2^63; the product · 2^95
-	n, f := hi>>31, hi<<33|lo>>31
+	hi, lo := bits.Mul64(magnitude(int64(x)), 0xb8aa3b295c17f0bc) // log2 e · 2^63
+	return exp2Product(hi>>31, hi<<33|lo>>31, x < 0)
+}
+
+// exp2Product returns 2^±(n + f/2^64), saturating.
+func exp2Product(n, f uint64, negative bool) Q {
 	if negative {
-		n, f = ^n, -f
-		if f == 0 {
-			n++
-		}
+		var borrow uint64
+		f, borrow = bits.Sub64(0, f, 0)
+		n, _ = bits.Sub64(0, n, borrow)
 	}
 	return exp2(int64(n), f)
 }
@@ -75,66 +86,58 @@ func Exp(x Q) Q {
 // Log returns the natural logarithm of x; that of a number ≤ 0 is MinQ.
 func Log(x Q) Q {
 	if x <= 0 {
-		return MinQ
+		return saturate(true)
 	}
 	n, f := log2(uint64(x))
-	l := (n-32)<<57 + int64(f>>7)
-	hi, lo := bits.Mul64(magnitude(l), 0xb17217f7d1cf79ac) // · 2^121
-	m := hi<<7 | lo>>57
-	return signed((m+1<<31)>>32, l < 0)
+	l := n<<58 + int64(f>>5)
+	hi, _ := bits.Mul64(magnitude(l), 0xb17217f7d1cf79ac) // ln 2 · 2^64
+	return signed((hi+1<<25)>>26, l < 0)
 }
 
-// Pow returns x^y, saturating. 0^0 is 1, 0 to a negative power is MaxQ; a negative x needs a whole y, else the result is 0.
+// Pow returns x^y, saturating. x^0 is 1, 0 to a negative power MaxQ; a negative x has a power only where y is whole, else
+// the result is 0.
 func Pow(x, y Q) Q {
 	negative := false
 	switch {
 	case y == 0:
 		return One
+	case x == 0 && y < 0:
+		return saturate(false)
+	case x == 0:
+		return 0
 	case x < 0:
 		if y&(One-1) != 0 {
 			return 0
 		}
 		negative = y&One != 0
-	case x == 0 && y < 0:
-		return MaxQ
-	case x == 0:
-		return 0
 	}
 	n, f := log2(magnitude(int64(x)))
-	l := (n-32)<<57 + int64(f>>7)
-	hi, lo := bits.Mul64(magnitude(l), magnitude(int64(y))) // · 2^89
-	if hi >= 1<<31 {
-		if l^int64(y) < 0 {
-			return 0
-		}
-		return saturate(negative)
+	l := n<<58 + int64(f>>5)
+	down := l^int64(y) < 0
+	hi, lo := bits.Mul64(magnitude(l), magnitude(int64(y))) // · 2^90
+	p := exp2Product(hi>>26, hi<<38|lo>>26, down)
+	if negative {
+		return -p
 	}
-	e, g := hi<<39|lo>>25, lo<<39
-	if l^int64(y) < 0 {
-		e, g = ^e, -g
-		if g == 0 {
-			e++
-		}
-	}
-	return signed(uint64(exp2(int64(e), g)), negative)
+	return p
 }
 
-// RSqrt returns 1/√x; that of 0 is MaxQ and that of a negative x 0.
+// RSqrt returns 1/√x rounded to nearest; that of 0 is MaxQ and that of a negative x 0.
 func RSqrt(x Q) Q {
 	if x <= 0 {
 		if x == 0 {
-			return MaxQ
+			return saturate(false)
 		}
 		return 0
 	}
-	// √(2^96/x), by the root of the quotient with 64 bits more.
-	q, _ := bits.Div64(1<<32%uint64(x), 0, uint64(x))
-	s := ISqrt128(1<<32/uint64(x), q)
-	hi, lo := bits.Mul64(s, s)
-	lo, borrow := bits.Sub64(q, lo, 0)
-	hi, _ = bits.Sub64(1<<32/uint64(x), hi, borrow)
-	if hi == 0 && lo > s {
-		s++
+	// √(2^96/x), by the quotient's root.
+	hi, rest := 1<<32/uint64(x), 1<<32%uint64(x)
+	lo, _ := bits.Div64(rest, 0, uint64(x))
+	r := ISqrt128(hi, lo)
+	h, l := bits.Mul64(r, r)
+	l, borrow := bits.Sub64(lo, l, 0)
+	if h+borrow != hi || l > r {
+		r++
 	}
-	return Q(s)
+	return Q(r)
 }

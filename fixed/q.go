@@ -28,7 +28,11 @@ func FromRatio(num, den int64) Q { return Q(num).Div(Q(den)) }
 // FractionBits returns 32. Package state finds it by reflection, so that a tool without this type prints 12.5.
 func (Q) FractionBits() uint8 { return 32 }
 
+// saturate is where every operation that is out of range ends.
 func saturate(negative bool) Q {
+	if panicOnOverflow {
+		panic("fixed: overflow")
+	}
 	if negative {
 		return MinQ
 	}
@@ -37,10 +41,8 @@ func saturate(negative bool) Q {
 
 // magnitude returns |x|, also for MinQ.
 func magnitude(x int64) uint64 {
-	if x < 0 {
-		return -uint64(x)
-	}
-	return uint64(x)
+	sign := x >> 63
+	return uint64(x^sign) - uint64(sign)
 }
 
 // signed returns the Q of a magnitude and a sign, saturating.
@@ -72,42 +74,69 @@ func (x Q) Sub(y Q) Q {
 	return d
 }
 
-// mulRound returns the 128-bit product of x and y, rounded so that bits 32 and up are the nearest Q, ties to even.
-func mulRound(x, y Q) (hi int64, lo uint64) {
-	h, l := bits.Mul64(uint64(x), uint64(y))
-	h -= uint64(x>>63)&uint64(y) + uint64(y>>63)&uint64(x)
-	l, carry := bits.Add64(l, 1<<31-1+l>>32&1, 0)
-	return int64(h + carry), l
-}
-
 // Mul returns x·y rounded to nearest, ties to even, saturating.
 func (x Q) Mul(y Q) Q {
-	hi, lo := mulRound(x, y)
-	if hi != int64(int32(hi)) {
-		return saturate(hi < 0)
+	if narrow {
+		return mulNarrow(x, y)
 	}
-	return Q(hi<<32 | int64(lo>>32))
+	hi, lo := bits.Mul64(uint64(x), uint64(y))
+	hi -= uint64(x>>63)&uint64(y) + uint64(y>>63)&uint64(x)
+	lo, carry := bits.Add64(lo, 1<<31-1+lo>>32&1, 0)
+	hi += carry
+	if int64(hi) != int64(int32(hi)) {
+		return saturate(int64(hi) < 0)
+	}
+	return Q(hi<<32 | lo>>32)
 }
 
 // MulWrap returns x·y rounded to nearest, ties to even, keeping the low 64 bits of a result that is out of range.
 func (x Q) MulWrap(y Q) Q {
-	hi, lo := mulRound(x, y)
-	return Q(hi<<32 | int64(lo>>32))
+	low := uint64(uint32(x)) * uint64(uint32(y))
+	r := x>>32*y + Q(uint32(x))*(y>>32) + Q(low>>32)
+	return r + Q((low&(1<<32-1)+1<<31-1+uint64(r)&1)>>32)
+}
+
+// mulNarrow is Mul for machines without a 128-bit product.
+func mulNarrow(x, y Q) Q {
+	if uint64((x+1<<46)|(y+1<<46)) < 1<<47 { // both within ±16384: the product is far from saturating
+		return x.MulWrap(y)
+	}
+	hi, lo := bits.Mul64(magnitude(int64(x)), magnitude(int64(y)))
+	if hi >= 1<<31 {
+		return saturate(x^y < 0)
+	}
+	lo, carry := bits.Add64(lo, 1<<31-1+lo>>32&1, 0)
+	return signed((hi+carry)<<32|lo>>32, x^y < 0)
 }
 
 // Div returns x/y rounded to nearest, ties to even, saturating. x/0 saturates by the sign of x, 0/0 is 0.
 func (x Q) Div(y Q) Q {
-	return mulDiv(x, One, y)
+	q, d := quotientSeed(int64(x), int64(y)), magnitude(int64(y))
+	if uint64(q+1<<50)>>51|d>>61 == 0 {
+		// |q - x/y| < 1, so that the rest, though of numbers beyond 64 bits, fits into 64. Twice the rest lies in -d..d.
+		place := uint64(int64(x)<<32-q*int64(y))*2 + d // 0..2d
+		if place-1 < 2*d-1 || (place == 0 || place == 2*d) && q&1 == 0 {
+			return Q(q)
+		}
+	}
+	return divSlow(x, y)
+}
+
+// divSlow is Div by 128-bit division.
+func divSlow(x, y Q) Q {
+	m := magnitude(int64(x))
+	return quotient(m>>32, m<<32, magnitude(int64(y)), x^y < 0)
 }
 
 // MulDiv returns x·y/z with one rounding at the end, to nearest, ties to even, saturating. A zero z saturates by the
 // sign of x·y, and 0/0 is 0.
-func MulDiv(x, y, z Q) Q { return mulDiv(x, y, z) }
-
-func mulDiv(x, y, z Q) Q {
-	negative := x^y^z < 0
+func MulDiv(x, y, z Q) Q {
 	hi, lo := bits.Mul64(magnitude(int64(x)), magnitude(int64(y)))
-	d := magnitude(int64(z))
+	return quotient(hi, lo, magnitude(int64(z)), x^y^z < 0)
+}
+
+// quotient returns ±(hi·2^64 + lo)/d rounded to nearest, ties to even, saturating.
+func quotient(hi, lo, d uint64, negative bool) Q {
 	if hi >= d {
 		if hi|lo == 0 {
 			return 0
@@ -115,11 +144,8 @@ func mulDiv(x, y, z Q) Q {
 		return saturate(negative)
 	}
 	q, r := bits.Div64(hi, lo, d)
-	if half := d - r; r > half || r == half && q&1 == 1 {
-		q++ // cannot wrap: q = 2^64-1 would need hi = d-1 and the saturation below is the same for 2^63 and up
-		if q == 0 {
-			return saturate(negative)
-		}
+	if q>>63 == 0 && (r > d-r || r == d-r && q&1 == 1) {
+		q++
 	}
 	return signed(q, negative)
 }

@@ -51,15 +51,16 @@ func ISqrt128(hi, lo uint64) uint64 {
 
 // Sqrt returns the root of x rounded to nearest; a negative x gives 0.
 func (x Q) Sqrt() Q {
-	if x <= 0 {
+	if x < 0 {
 		return 0
 	}
-	r := rootSeed(uint64(x)>>32, uint64(x)<<32)
-	// With the seed off by at most one, the rest fits into 64 bits even though the squares do not.
-	rest := int64(uint64(x)<<32 - r*r)
-	if rest > int64(r) {
+	r := sqrtSeed(int64(x))
+	// The seed is off by less than 1, so that the rest fits into 64 bits even though the squares do not. A root is never
+	// half-way between two integers: (r+1/2)² is not one.
+	rest := int64(x)<<32 - r*r
+	if rest > r {
 		r++
-	} else if rest <= -int64(r) {
+	} else if rest <= -r && r != 0 {
 		r--
 	}
 	return Q(r)
@@ -67,17 +68,24 @@ func (x Q) Sqrt() Q {
 
 // Hypot returns the root of x²+y² rounded to nearest, saturating; it never overflows on the way.
 func Hypot(x, y Q) Q {
-	return signed(hypot(magnitude(int64(x)), magnitude(int64(y))), false)
+	if uint64((x+1<<48)|(y+1<<48)) >= 1<<49 {
+		return signed(hypot(magnitude(int64(x)), magnitude(int64(y))), false)
+	}
+	r := hypotSeed(int64(x), int64(y))
+	rest := int64(x)*int64(x) + int64(y)*int64(y) - r*r // as in Sqrt
+	if rest > r {
+		r++
+	} else if rest <= -r && r != 0 {
+		r--
+	}
+	return Q(r)
 }
 
 // hypot returns the root of x²+y² rounded to nearest, for x and y ≤ 2^63.
 func hypot(x, y uint64) uint64 {
-	hi, lo := bits.Mul64(x, x)
-	h, l := bits.Mul64(y, y)
-	lo, carry := bits.Add64(lo, l, 0)
-	hi += h + carry
+	_, hi, lo := squares(x, y)
 	r := ISqrt128(hi, lo)
-	h, l = bits.Mul64(r, r)
+	h, l := bits.Mul64(r, r)
 	l, borrow := bits.Sub64(lo, l, 0)
 	if h+borrow != hi || l > r { // the rest is more than r
 		r++

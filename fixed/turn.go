@@ -1,7 +1,5 @@
 package fixed
 
-import "math/bits"
-
 // Turn is an angle as a fraction of a full turn, v / 2^32, counter-clockwise from +X. It wraps by itself: native + and -
 // are right for every pair.
 type Turn uint32
@@ -36,26 +34,21 @@ func (t Turn) Toward(target, limit Turn) Turn {
 	}
 }
 
-// Sin returns the sine of t.
-func (t Turn) Sin() Q {
-	r := uint32(t) & (1<<30 - 1)
-	var m Q
-	if t>>30&1 == 0 {
-		m = sinQuarter(r)
-	} else {
-		m = cosQuarter(r)
-	}
-	if t >= HalfTurn {
-		return -m
-	}
-	return m
-}
+// Sin returns the sine of t, correctly rounded.
+func (t Turn) Sin() Q { return sine(uint32(t)) }
 
-// Cos returns the cosine of t.
-func (t Turn) Cos() Q { return (t + QuarterTurn).Sin() }
+// Cos returns the cosine of t, correctly rounded.
+func (t Turn) Cos() Q { return sine(uint32(t + QuarterTurn)) }
 
 // SinCos returns the same as Sin and Cos.
-func (t Turn) SinCos() (sin, cos Q) { return t.Sin(), t.Cos() }
+func (t Turn) SinCos() (sin, cos Q) {
+	u, p, odd := quarter(uint32(t))
+	sin = rounded(p.sine(u), int32(t))
+	// The cosine runs the other way.
+	const whole = 1 << 22
+	p = &sinePieces[uint8(^(uint32(t)^uint32(odd))>>22)]
+	return sin, rounded(p.sine(whole-u), int32(t+QuarterTurn))
+}
 
 // Tan returns sine/cosine of t, saturating at the poles.
 func (t Turn) Tan() Q {
@@ -63,64 +56,22 @@ func (t Turn) Tan() Q {
 	return s.Div(c)
 }
 
-const (
-	quarterPi = 0xc90fdaa22168c235 // π/4 · 2^64
-	twoPi     = 0xc90fdaa22168c235 // 2π · 2^61
-	perRadian = 0x28be60db9391054b // 1/2π · 2^64
-)
-
-// sinQuarter returns the sine of r / 2^30 quarters.
-func sinQuarter(r uint32) Q {
-	if r <= 1<<29 {
-		return Q((sin64(arc(r)) + 1<<31) >> 32)
-	}
-	return One - Q((versin64(arc(1<<30-r))+1<<31)>>32)
+// sine is Sin.
+func sine(t uint32) Q {
+	u, p, _ := quarter(t)
+	return rounded(p.sine(u), int32(t))
 }
 
-// cosQuarter returns the cosine of r / 2^30 quarters.
-func cosQuarter(r uint32) Q {
-	if r <= 1<<29 {
-		return One - Q((versin64(arc(r))+1<<31)>>32)
-	}
-	return Q((sin64(arc(1<<30-r)) + 1<<31) >> 32)
+// quarter folds t into the first quarter: u · 2^22 in the piece p. The second and fourth quarter run backwards: ^t counts
+// down from the last step of a quarter, so that one step is missing. odd is -1 there and adds it; u may be the whole piece.
+func quarter(t uint32) (u int64, p *piece, odd int32) {
+	odd = int32(t<<1) >> 31
+	r := t ^ uint32(odd)
+	return int64(r&(1<<22-1)) - int64(odd), &sinePieces[uint8(r>>22)], odd
 }
 
-// arc returns r / 2^30 quarters in radians · 2^64, for r ≤ 2^29.
-func arc(r uint32) uint64 {
-	hi, lo := bits.Mul64(uint64(r)<<34, quarterPi)
-	return hi<<1 | lo>>63
-}
-
-func mulHigh(a, b uint64) uint64 {
-	hi, _ := bits.Mul64(a, b)
-	return hi
-}
-
-// sin64 returns the sine of z by its series; all numbers are fractions · 2^64, z ≤ π/4.
-func sin64(z uint64) uint64 {
-	zz := mulHigh(z, z)
-	var s uint64
-	for i := len(inverseFactorials)/2 - 1; i >= 1; i-- {
-		s = inverseFactorials[2*i+1] - mulHigh(zz, s)
-	}
-	return z - mulHigh(z, mulHigh(zz, s))
-}
-
-// versin64 returns 1 - cosine of z, like sin64.
-func versin64(z uint64) uint64 {
-	zz := mulHigh(z, z)
-	var s uint64
-	for i := len(inverseFactorials)/2 - 1; i >= 1; i-- {
-		s = inverseFactorials[2*i] - mulHigh(zz, s)
-	}
-	return mulHigh(zz, s)
-}
-
-// inverseFactorials[n] is 2^64/n! for n ≥ 2.
-var inverseFactorials = [22]uint64{
-	2: 1 << 63, 3: 1 << 63 / 3, 4: 1 << 61 / 3, 5: 1 << 61 / 15, 6: 1 << 60 / 45, 7: 1 << 60 / 315,
-	8: 1 << 57 / 315, 9: 1 << 57 / 2835, 10: 1 << 56 / 14175, 11: 1 << 56 / 155925, 12: 1 << 54 / 467775,
-	13: 1 << 54 / 6081075, 14: 1 << 53 / 42567525, 15: 1 << 53 / 638512875, 16: 1 << 49 / 638512875,
-	17: 1 << 49 / 10854718875, 18: 1 << 48 / 97692469875, 19: 1 << 48 / 1856156927625, 20: 1 << 46 / 9280784638125,
-	21: 1 << 46 / 194896477400625,
+// rounded returns v / 2^31, rounded, with the sign of t.
+func rounded(v uint64, t int32) Q {
+	sign := Q(t >> 31)
+	return (Q((v+1<<30)>>31) ^ sign) - sign
 }

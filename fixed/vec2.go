@@ -78,10 +78,8 @@ func Orient2D(a, b, c Vec2) int {
 
 // distance returns |a-b|, which always fits.
 func distance(a, b Q) uint64 {
-	if a < b {
-		return uint64(b) - uint64(a)
-	}
-	return uint64(a) - uint64(b)
+	d, less := bits.Sub64(uint64(a)^1<<63, uint64(b)^1<<63, 0)
+	return (d ^ -less) + less
 }
 
 // compareProducts returns the sign of ±a·b - ±c·d, given magnitudes and whether each product is negative.
@@ -119,6 +117,17 @@ func squares(x, y uint64) (top, hi, lo uint64) {
 
 // InRange tells whether o is at most r away from v, exactly, for any positions; a negative r reaches nothing.
 func (v Vec2) InRange(o Vec2, r Q) bool {
+	x, y := v.X-o.X, v.Y-o.Y
+	if (v.X^o.X)&(v.X^x)|(v.Y^o.Y)&(v.Y^y)|r >= 0 { // neither difference wrapped, r is not negative
+		if less, more := compareSeed(int64(x), int64(y), int64(r)); less != more {
+			return less
+		}
+	}
+	return v.inRangeSlow(o, r)
+}
+
+// inRangeSlow is InRange without floats.
+func (v Vec2) inRangeSlow(o Vec2, r Q) bool {
 	if r < 0 {
 		return false
 	}
@@ -138,37 +147,6 @@ func (v Vec2) CompareDistance(a, b Vec2) int {
 		return -1
 	}
 	return 1
-}
-
-// Normalize returns the vector of length 1 in the direction of v; that of the zero vector is zero.
-func (v Vec2) Normalize() Vec2 {
-	return v.withLength(One)
-}
-
-// withLength returns the vector of length n ≥ 0 in the direction of v.
-func (v Vec2) withLength(n Q) Vec2 {
-	x, y := magnitude(int64(v.X)), magnitude(int64(v.Y))
-	if x|y == 0 {
-		return Vec2{}
-	}
-	// Short vectors are made longer first, so that rounding the length does not matter.
-	shift := bits.LeadingZeros64(x|y) - 1
-	if shift < 0 {
-		x, y, shift = x>>1, y>>1, 0
-	}
-	x, y = x<<shift, y<<shift
-	l := hypot(x, y)
-	return Vec2{scaleTo(x, uint64(n), l, v.X < 0), scaleTo(y, uint64(n), l, v.Y < 0)}
-}
-
-// scaleTo returns ±x·n/l rounded to nearest.
-func scaleTo(x, n, l uint64, negative bool) Q {
-	hi, lo := bits.Mul64(x, n)
-	q, r := bits.Div64(hi, lo, l)
-	if r > l-r {
-		q++
-	}
-	return signed(q, negative)
 }
 
 // Rotate returns v turned by t.

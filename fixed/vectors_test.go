@@ -39,7 +39,7 @@ func TestVectors(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer file.Close()
-			rows := 0
+			rows, wrong := 0, 0
 			for lines := bufio.NewScanner(file); lines.Scan(); {
 				if strings.HasPrefix(lines.Text(), "#") {
 					continue
@@ -54,7 +54,8 @@ func TestVectors(t *testing.T) {
 				}
 				rows++
 				args, expected := numbers[:len(numbers)-1], numbers[len(numbers)-1]
-				if got := want.f(args); max(got-expected, expected-got) > want.off {
+				if got := want.f(args); max(got-expected, expected-got) > want.off && wrong < 5 {
+					wrong++
 					t.Errorf("%s%v = %d, want %d", name, args, got, expected)
 				}
 			}
