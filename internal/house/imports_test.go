@@ -50,7 +50,8 @@ var (
 )
 
 var imports = []importRow{
-	{pattern: "fixed", own: []string{"internal/decimal"}},
+	{pattern: "fixed", own: []string{"internal/decimal"}, tests: []string{"fixed/internal/..."}},
+	{pattern: "fixed/internal/...", own: []string{"fixed/internal/..."}},
 	{pattern: "state", own: []string{"internal/decimal"}, modules: []string{xxhash}, tests: []string{"fixed"}},
 	{pattern: "checksum", own: []string{"state"}, modules: []string{xxhash}},
 	// Not fixed: the engine does no arithmetic of the game.
@@ -64,6 +65,7 @@ var imports = []importRow{
 
 	{pattern: "internal/decimal"},
 	{pattern: "internal/pack", modules: []string{msgpack}},
+	{pattern: "internal/fixedbench", own: []string{"fixed"}},
 	{pattern: "internal/house", tests: []string{xtools}},
 	{pattern: "internal/require"},
 	{pattern: "internal/script"},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"go/ast"
+	"go/build"
 	"go/importer"
 	"go/parser"
 	"go/token"
@@ -38,16 +39,13 @@ func newProgram() *program {
 
 // listed is one package as the go command tells of it.
 type listed struct {
-	Dir, ImportPath, Export string
-	GoFiles                 []string
-	DepOnly                 bool
+	ImportPath, Export string // Export is the file that tells a compiler of its types
 }
 
-// goList asks the go command for packages and all that they depend on, compiled,
-// so that only the packages themselves have to be type-checked.
-func goList(dir, tags string, patterns ...string) ([]listed, error) {
-	cmd := exec.Command("go", append([]string{"list", "-export", "-deps", "-tags", tags,
-		"-json=Dir,ImportPath,Export,GoFiles,DepOnly", "--"}, patterns...)...)
+// goList asks the go command for all that packages depend on, compiled, so that
+// only the packages themselves have to be type-checked.
+func goList(dir string, patterns ...string) ([]listed, error) {
+	cmd := exec.Command("go", append([]string{"list", "-export", "-deps", "-json=ImportPath,Export", "--"}, patterns...)...)
 	cmd.Dir = dir
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
@@ -68,7 +66,7 @@ func goList(dir, tags string, patterns ...string) ([]listed, error) {
 }
 
 // check type-checks parsed files of one package and adds them.
-func (p *program) check(path string, files []*file, deps []listed) error {
+func (p *program) check(path string, files []*file, arch string, deps []listed) error {
 	lookup := func(path string) (io.ReadCloser, error) {
 		at := slices.IndexFunc(deps, func(l listed) bool { return l.ImportPath == path })
 		if at < 0 {
@@ -82,7 +80,7 @@ func (p *program) check(path string, files []*file, deps []listed) error {
 	}
 	config := types.Config{
 		Importer: importer.ForCompiler(p.fset, "gc", lookup),
-		Sizes:    types.SizesFor("gc", runtime.GOARCH),
+		Sizes:    types.SizesFor("gc", arch),
 	}
 	p.files = append(p.files, files...)
 	_, err := config.Check(path, p.fset, syntax, p.info)
@@ -100,36 +98,41 @@ func needsGo(t *testing.T) {
 	require.Or(t, "the go command", err)
 }
 
-// loadOurs type-checks the pure packages of this module, once for each tag that
-// chooses other files. A file that no tag chooses is an error.
+// builds choose, between them, every file of the pure packages.
+var builds = []build.Context{
+	{Compiler: "gc", GOOS: "linux", GOARCH: "amd64"},
+	{Compiler: "gc", GOOS: "linux", GOARCH: "386", BuildTags: []string{"samestep_portable", "samestep_overflow"}},
+}
+
+// loadOurs type-checks the pure packages of this module, once for each build
+// that has other files. A file that no build has is an error.
 func loadOurs(t *testing.T) *program {
 	t.Helper()
 	needsGo(t)
 	tr := ours(t)
+	var pkgs []*pkg
 	var patterns []string
 	for _, p := range tr.pkgs {
 		if slices.Contains(pure, p.path) {
+			pkgs = append(pkgs, p)
 			patterns = append(patterns, "./"+p.path)
 		}
 	}
+	deps, err := goList(tr.dir, patterns...)
+	if err != nil {
+		t.Fatal(err)
+	}
 	p := newProgram()
 	seen := map[string]bool{}
-	for _, tags := range []string{"", "samestep_portable,samestep_overflow"} {
-		all, err := goList(tr.dir, tags, patterns...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, l := range all {
-			if l.DepOnly {
-				continue
-			}
-			if err := p.load(tr, l, all, seen); err != nil {
+	for _, b := range builds {
+		for _, source := range pkgs {
+			if err := p.load(tr, source, b, deps, seen); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	for _, path := range patterns {
-		for _, f := range tr.find(strings.TrimPrefix(path, "./")).files {
+	for _, source := range pkgs {
+		for _, f := range source.files {
 			if !f.test && !seen[f.name] {
 				t.Errorf("%s: no build that is checked here has this file", f.name)
 			}
@@ -138,34 +141,37 @@ func loadOurs(t *testing.T) *program {
 	return p
 }
 
-// load parses and checks one package, unless all its files were seen already.
-func (p *program) load(tr *tree, l listed, deps []listed, seen map[string]bool) error {
+// load parses and checks a package as one build has it, unless all these files
+// were seen already.
+func (p *program) load(tr *tree, source *pkg, b build.Context, deps []listed, seen map[string]bool) error {
 	var files []*file
 	news := false
-	for _, name := range l.GoFiles {
-		full := filepath.Join(l.Dir, name)
-		rel, err := filepath.Rel(tr.dir, full)
+	for _, f := range source.files {
+		full := filepath.Join(tr.dir, filepath.FromSlash(f.name))
+		match, err := b.MatchFile(filepath.Dir(full), filepath.Base(full))
 		if err != nil {
 			return err
+		}
+		if f.test || !match {
+			continue
 		}
 		syntax, err := parser.ParseFile(p.fset, full, nil, parser.SkipObjectResolution)
 		if err != nil {
 			return err
 		}
-		f := &file{name: filepath.ToSlash(rel), ast: syntax}
-		files = append(files, f)
+		files = append(files, &file{name: f.name, ast: syntax})
 		news = news || !seen[f.name]
 		seen[f.name] = true
 	}
 	if !news {
 		return nil
 	}
-	return p.check(l.ImportPath, files, deps)
+	return p.check(tr.module+"/"+source.path, files, b.GOARCH, deps)
 }
 
 // snippetDeps are the packages that the negative controls import.
 var snippetDeps = sync.OnceValues(func() ([]listed, error) {
-	return goList(".", "", "fmt", "maps", "math", "math/rand/v2", "os", "reflect", "slices", "sort", "strconv", "time", "unsafe")
+	return goList(".", "fmt", "maps", "math", "math/rand/v2", "os", "reflect", "slices", "sort", "strconv", "time", "unsafe")
 })
 
 // loadSnippet type-checks one file.
@@ -181,7 +187,7 @@ func loadSnippet(t *testing.T, name, source string) *program {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.check("p", []*file{{name: name, ast: syntax}}, deps); err != nil {
+	if err := p.check("p", []*file{{name: name, ast: syntax}}, "amd64", deps); err != nil {
 		t.Fatal(err)
 	}
 	return p
