@@ -44,8 +44,8 @@ func (c *Codec[T]) Append(dst []byte, v *T) []byte { return c.engine.append(dst,
 
 // Decode sets v to the value whose canonical bytes are exactly src, or returns a [*DecodeError] and leaves v as it is.
 // It reuses the memory of v's slices, which no other value may share, and shares none with src. Derived fields of v stay
-// as they are; those in elements of slices become zero. For each byte of src it allocates at most a small multiple of
-// what its element takes in memory.
+// as they are; those in elements of slices become zero. It allocates at most some 64 times the size of src, and for most
+// types not more than twice.
 func (c *Codec[T]) Decode(src []byte, v *T) error {
 	if err := c.schema.Validate(src); err != nil {
 		return err

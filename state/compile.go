@@ -71,7 +71,24 @@ func compile(t reflect.Type) (*Schema, []place, error) {
 		p := c.places[min(bad.Node, len(c.places)-1)]
 		return nil, nil, &TypeError{p.path, p.typ.String(), bad.Reason}
 	}
-	return s, c.places, err
+	return s, c.places, checkGrowth(s, c.places)
+}
+
+// maxGrowth is how many times its least canonical bytes an element of a slice may take in memory. Slices and padding
+// reach 8; a derived field of many bytes would let a few hostile bytes ask for much memory.
+const maxGrowth = 64
+
+func checkGrowth(s *Schema, places []place) error {
+	for i := range s.nodes {
+		if s.nodes[i].kind != Slice {
+			continue
+		}
+		elem := places[i+1]
+		if size := s.nodes[i+1].size; elem.typ.Size() > maxGrowth*uintptr(size) {
+			return &TypeError{elem.path, elem.typ.String(), fmt.Sprintf("%d bytes in memory for %d in a snapshot: keep its derived fields elsewhere", elem.typ.Size(), size)}
+		}
+	}
+	return nil
 }
 
 type compiler struct {

@@ -78,6 +78,12 @@ func TestRefusedTypes(t *testing.T) {
 			}
 		}](), "In", "empty struct"},
 		{"elements without size", reflect.TypeFor[struct{ S []struct{} }](), "S[]", "empty struct"},
+		{"derived fields that dwarf their element", reflect.TypeFor[struct {
+			S []struct {
+				ID    uint8
+				Cache [256]byte `state:"derived"`
+			}
+		}](), "S[]", "257 bytes in memory for 1"},
 		{"recursive struct", reflect.TypeFor[tree](), "Kids[]", "recursive"},
 		{"recursive slice", reflect.TypeFor[looped](), "Chain[]", "recursive"},
 		{"not a struct", reflect.TypeFor[[]uint8](), "", "root must be a struct"},

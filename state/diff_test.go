@@ -68,15 +68,9 @@ func TestDiffRefuses(t *testing.T) {
 // TestDiffOfRandomStates compares with a naive walk over the Go values.
 func TestDiffOfRandomStates(t *testing.T) {
 	for seed := range uint64(300) {
-		r := rand.New(rand.NewPCG(seed, 4))
-		typ := randomStruct(r, 3)
-		s, _, err := compile(typ)
-		if err != nil {
-			t.Fatal(err)
-		}
-		a, b := reflect.New(typ).Elem(), reflect.New(typ).Elem()
-		fill(r, a)
-		fill(rand.New(rand.NewPCG(seed, 5)), b)
+		r, s, a := randomState(t, seed, 4)
+		b := reflect.New(a.Type()).Elem()
+		fill(r, b)
 		if seed%2 == 0 {
 			mix(r, b, a)
 		}

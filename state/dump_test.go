@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"math/rand/v2"
 	"reflect"
 	"strings"
 	"testing"
@@ -74,14 +73,7 @@ func TestTableOfScalars(t *testing.T) {
 // TestJSONOfRandomStates reads the JSON back with encoding/json and compares it with the Go value.
 func TestJSONOfRandomStates(t *testing.T) {
 	for seed := range uint64(200) {
-		r := rand.New(rand.NewPCG(seed, 6))
-		typ := randomStruct(r, 3)
-		s, _, err := compile(typ)
-		if err != nil {
-			t.Fatal(err)
-		}
-		v := reflect.New(typ).Elem()
-		fill(r, v)
+		_, s, v := randomState(t, seed, 6)
 		var text bytes.Buffer
 		if err := s.DumpJSON(&text, naive(v)); err != nil {
 			t.Fatal(err)

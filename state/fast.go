@@ -91,7 +91,7 @@ func (f *form) appendElems(dst []byte, p pointer, count int) []byte {
 	if f.fixed {
 		end := len(dst) + count*f.size
 		dst = dst[:end]
-		f.putElems(dst[end-count*f.size:], p, count)
+		f.moveElems(dst[end-count*f.size:], p, count, toBytes)
 		return dst
 	}
 	for j := range count {
@@ -100,27 +100,38 @@ func (f *form) appendElems(dst []byte, p pointer, count int) []byte {
 	return dst
 }
 
-// putElems writes count values of the fixed form f to out, which has the room.
-func (f *form) putElems(out []byte, p pointer, count int) {
-	_ = out[:count*f.size]
-	to := dataOf(out)
+// direction says which way a fixed value moves.
+type direction bool
+
+const (
+	toBytes   direction = false
+	fromBytes direction = true
+)
+
+// moveElems moves count values of the fixed form f, which begin at p, to or from their canonical bytes.
+func (f *form) moveElems(b []byte, p pointer, count int, way direction) {
+	_ = b[:count*f.size]
+	at := dataOf(b)
 	for j := range uintptr(count) {
-		f.put(offset(to, j*uintptr(f.size)), offset(p, j*f.stride))
+		f.move(offset(at, j*uintptr(f.size)), offset(p, j*f.stride), way)
 	}
 }
 
-// put writes the fixed value at p to the f.size bytes at to.
-func (f *form) put(to, p pointer) {
+// move moves the fixed value at p to or from the f.size bytes at b.
+func (f *form) move(b, p pointer, way direction) {
 	for k := range f.ops {
 		o := &f.ops[k]
-		to, p := offset(to, o.at), offset(p, o.offset)
-		if o.code == opBlock {
-			moveBlock(to, p, o.size)
+		to, from := offset(b, o.at), offset(p, o.offset)
+		if o.code == opArray {
+			for j := range uintptr(o.count) {
+				o.elem.move(offset(to, j*uintptr(o.elem.size)), offset(from, j*o.elem.stride), way)
+			}
 			continue
 		}
-		for j := range uintptr(o.count) {
-			o.elem.put(offset(to, j*uintptr(o.elem.size)), offset(p, j*o.elem.stride))
+		if way == fromBytes {
+			to, from = from, to
 		}
+		moveBlock(to, from, o.size)
 	}
 }
 
@@ -156,18 +167,6 @@ func (h *hasher) put(b []byte) {
 	h.n += copy(h.buf[h.n:], b)
 }
 
-func (h *hasher) putString(s string) {
-	h.size += len(s)
-	if h.n+len(s) > len(h.buf) {
-		h.flush()
-		if len(s) >= len(h.buf)/2 {
-			h.d.WriteString(s)
-			return
-		}
-	}
-	h.n += copy(h.buf[h.n:], s)
-}
-
 func (h *hasher) putCount(count int) {
 	var b [countSize]byte
 	h.put(appendCount(b[:0], count))
@@ -182,7 +181,7 @@ func (h *hasher) write(f *form, p pointer) {
 		case opString:
 			s := *stringAt(offset(p, o.offset))
 			h.putCount(len(s))
-			h.putString(s)
+			h.put(bytesOf(s))
 		case opSlice:
 			elems := sliceAt(offset(p, o.offset))
 			h.putCount(elems.len)
@@ -206,7 +205,7 @@ func (h *hasher) writeElems(f *form, p pointer, count int) {
 	}
 	for j := 0; j < count; { // as many at a time as fit
 		n := min(count-j, (len(h.buf)-h.n)/f.size)
-		f.putElems(h.buf[h.n:], offset(p, uintptr(j)*f.stride), n)
+		f.moveElems(h.buf[h.n:], offset(p, uintptr(j)*f.stride), n, toBytes)
 		h.n += n * f.size
 		h.size += n * f.size
 		if j += n; j < count {

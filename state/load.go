@@ -13,7 +13,7 @@ func (e *fastEngine) decode(src []byte, v pointer) {
 		return
 	}
 	r := recycler{count: min(e.sites, maxSites), root: e.root}
-	r.survey(e.root, v)
+	r.survey(e.root, v, false)
 	r.settle(v)
 	r.spare(dataOf(src), uintptr(len(src)))
 	r.source = src
@@ -48,7 +48,7 @@ func (f *form) loadElems(r *recycler, src []byte, p pointer, count int) []byte {
 		return src[copy(memory(p, count*f.size), src):]
 	}
 	if f.fixed {
-		f.getElems(src, p, count)
+		f.moveElems(src, p, count, fromBytes)
 		return src[count*f.size:]
 	}
 	for j := range count {
@@ -57,40 +57,16 @@ func (f *form) loadElems(r *recycler, src []byte, p pointer, count int) []byte {
 	return src
 }
 
-// getElems reads count values of the fixed form f from the beginning of valid bytes.
-func (f *form) getElems(src []byte, p pointer, count int) {
-	_ = src[:count*f.size]
-	from := dataOf(src)
-	for j := range uintptr(count) {
-		f.get(offset(from, j*uintptr(f.size)), offset(p, j*f.stride))
-	}
-}
-
-// get reads the fixed value at p from the f.size bytes at from.
-func (f *form) get(from, p pointer) {
-	for k := range f.ops {
-		o := &f.ops[k]
-		from, p := offset(from, o.at), offset(p, o.offset)
-		if o.code == opBlock {
-			moveBlock(p, from, o.size)
-			continue
-		}
-		for j := range uintptr(o.count) {
-			o.elem.get(offset(from, j*uintptr(o.elem.size)), offset(p, j*o.elem.stride))
-		}
-	}
-}
-
 func (e *fastEngine) copy(dst, src pointer) {
 	if !e.root.slices {
 		e.root.copyTo(nil, dst, src)
 		return
 	}
 	r := recycler{count: min(e.sites, maxSites), root: e.root, measured: true}
-	r.survey(e.root, dst)
+	r.survey(e.root, dst, false)
 	r.settle(dst)
 	r.spare(src, e.root.stride)
-	r.spareSource(e.root, src)
+	r.survey(e.root, src, true)
 	e.root.copyTo(&r, dst, src)
 }
 

@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"testing"
 )
 
 // The oracles of this package's tests: a naive encoder, and values of random types.
@@ -202,4 +203,17 @@ func fixedText(v reflect.Value) string {
 			return text
 		}
 	}
+}
+
+// randomState returns a random value of a random type.
+func randomState(t *testing.T, seed, stream uint64) (*rand.Rand, *Schema, reflect.Value) {
+	r := rand.New(rand.NewPCG(seed, stream))
+	typ := randomStruct(r, 3)
+	s, _, err := compile(typ)
+	if err != nil {
+		t.Fatalf("seed %d: %v: %v", seed, typ, err)
+	}
+	v := reflect.New(typ).Elem()
+	fill(r, v)
+	return r, s, v
 }

@@ -39,8 +39,9 @@ type site struct {
 // keeps reports whether slices at s may keep their memory.
 func (s *site) keeps() bool { return s.first != nil && !s.shared }
 
-// survey notes the memory of all slices in the value at p, the old one.
-func (r *recycler) survey(f *form, p pointer) {
+// survey notes the memory of all slices in the value at p, the old one. In the source of a copy it instead gives up all
+// memory that the slices there have too, and adds up how many elements they need.
+func (r *recycler) survey(f *form, p pointer, source bool) {
 	if !f.slices {
 		return
 	}
@@ -48,17 +49,22 @@ func (r *recycler) survey(f *form, p pointer) {
 		switch o := &f.ops[k]; o.code {
 		case opSlice:
 			h := sliceAt(offset(p, o.offset))
-			r.note(o, h)
-			r.surveyElems(o.elem, h.data, h.len)
+			if source {
+				r.spare(h.data, uintptr(h.cap)*o.elem.stride)
+				r.total(o, h.len)
+			} else {
+				r.note(o, h)
+			}
+			r.surveyElems(o.elem, h.data, h.len, source)
 		case opArray:
-			r.surveyElems(o.elem, offset(p, o.offset), o.count)
+			r.surveyElems(o.elem, offset(p, o.offset), o.count, source)
 		}
 	}
 }
 
-func (r *recycler) surveyElems(f *form, p pointer, count int) {
+func (r *recycler) surveyElems(f *form, p pointer, count int, source bool) {
 	for j := 0; f.slices && j < count; j++ {
-		r.survey(f, offset(p, uintptr(j)*f.stride))
+		r.survey(f, offset(p, uintptr(j)*f.stride), source)
 	}
 }
 
@@ -94,30 +100,6 @@ func (r *recycler) spare(p pointer, n uintptr) {
 		if s := &r.sites[k]; s.keeps() && overlap(s.first, address(s.last)-address(s.first)+1, p, n) {
 			s.shared = true
 		}
-	}
-}
-
-// spareSource gives up all memory that slices of the value at p have, the source, and adds up the totals.
-func (r *recycler) spareSource(f *form, p pointer) {
-	if !f.slices {
-		return
-	}
-	for k := range f.ops {
-		switch o := &f.ops[k]; o.code {
-		case opSlice:
-			h := sliceAt(offset(p, o.offset))
-			r.spare(h.data, uintptr(h.cap)*o.elem.stride)
-			r.total(o, h.len)
-			r.spareElems(o.elem, h.data, h.len)
-		case opArray:
-			r.spareElems(o.elem, offset(p, o.offset), o.count)
-		}
-	}
-}
-
-func (r *recycler) spareElems(f *form, p pointer, count int) {
-	for j := 0; f.slices && j < count; j++ {
-		r.spareSource(f, offset(p, uintptr(j)*f.stride))
 	}
 }
 

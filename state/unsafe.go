@@ -41,6 +41,9 @@ func moveBlock(to, from pointer, n int) {
 // dataOf returns where the bytes of b begin.
 func dataOf(b []byte) pointer { return pointer(unsafe.SliceData(b)) }
 
+// bytesOf returns the bytes of s, which must not be changed.
+func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
+
 // address returns p as a number, to compare with others; p is kept beside it.
 func address(p pointer) uintptr { return uintptr(p) }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -196,5 +197,37 @@ func TestDeepErrorIsQuick(t *testing.T) {
 		t.Errorf("an error takes %.0f times as long as none", ratio)
 	} else {
 		t.Logf("an error takes %.0f times as long as none", ratio)
+	}
+}
+
+// TestMemoryBound decodes long valid bytes into fresh values, and sets what is allocated against the size of the bytes.
+func TestMemoryBound(t *testing.T) {
+	type tiny struct {
+		ID    uint8
+		Cache [7]int64 `state:"derived"`
+	}
+	testMemory(t, 2, struct{ A []flatUnit }{make([]flatUnit, 1000)})
+	testMemory(t, 16, struct{ A [][]uint8 }{slices.Repeat([][]uint8{{1}}, 10_000)})
+	testMemory(t, 16, struct{ A [][][]uint8 }{slices.Repeat([][][]uint8{{{}}}, 10_000)})
+	testMemory(t, 16, struct{ A []string }{slices.Repeat([]string{"x"}, 10_000)})
+	testMemory(t, maxGrowth+8, struct{ A []tiny }{make([]tiny, 10_000)})
+	testMemory(t, maxGrowth+8, struct{ A [][]tiny }{slices.Repeat([][]tiny{{{}}}, 10_000)})
+}
+
+func testMemory[T any](t *testing.T, limit int, v T) {
+	c := MustCompile[T]()
+	b := c.Append(nil, &v)
+	var fresh T
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	err := c.Decode(b, &fresh)
+	runtime.ReadMemStats(&after)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if size := after.TotalAlloc - before.TotalAlloc; size > uint64(limit*len(b)+1024) {
+		t.Errorf("%T: %d bytes allocated for %d, want at most %d times as many", v, size, len(b), limit)
+	} else {
+		t.Logf("%T: %.1f bytes allocated for each", v, float64(size)/float64(len(b)))
 	}
 }

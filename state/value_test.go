@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"reflect"
 	"strings"
 	"testing"
@@ -73,14 +72,7 @@ func TestLookupRefuses(t *testing.T) {
 // path, is changed by Flip, and is then the one difference.
 func TestLeaves(t *testing.T) {
 	for seed := range uint64(60) {
-		r := rand.New(rand.NewPCG(seed, 3))
-		typ := randomStruct(r, 3)
-		s, _, err := compile(typ)
-		if err != nil {
-			t.Fatal(err)
-		}
-		v := reflect.New(typ).Elem()
-		fill(r, v)
+		_, s, v := randomState(t, seed, 3)
 		b := naive(v)
 		leaves, err := s.Leaves(b)
 		if err != nil {
