@@ -261,6 +261,7 @@ func TestGrowingPathsSettle(t *testing.T) {
 	var dst world
 	c.Copy(&dst, src)
 	src.Units[500].Path = make([]vec, 9)
+	src.Units[501].Path = make([]vec, 2000)
 	c.Copy(&dst, src)
 	c.Copy(&dst, src)
 	if allocs := testing.AllocsPerRun(5, func() { c.Copy(&dst, src) }); allocs != 0 {

@@ -42,9 +42,6 @@ func (s *site) keeps() bool { return s.first != nil && !s.shared }
 // survey notes the memory of all slices in the value at p, the old one. In the source of a copy it instead gives up all
 // memory that the slices there have too, and adds up how many elements they need.
 func (r *recycler) survey(f *form, p pointer, source bool) {
-	if !f.slices {
-		return
-	}
 	for k := range f.ops {
 		switch o := &f.ops[k]; o.code {
 		case opSlice:
@@ -123,9 +120,6 @@ func room(count int) int {
 
 // measure adds up the totals of what is decoded, from the beginning of src, and returns the rest.
 func (r *recycler) measure(f *form, src []byte) []byte {
-	if f.fixed {
-		return src[f.size:]
-	}
 	for k := range f.ops {
 		count := 0
 		switch o := &f.ops[k]; o.code {

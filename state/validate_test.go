@@ -125,6 +125,11 @@ func TestHostileCounts(t *testing.T) {
 func TestManyBools(t *testing.T) {
 	type many struct {
 		Grid  [5][7]struct{ A, B bool }
+		Large struct {
+			A [10]bool
+			B uint16
+			C [10]bool
+		}
 		Rows  [][40]bool
 		Mixed []struct {
 			Name  string
@@ -155,7 +160,7 @@ func TestManyBools(t *testing.T) {
 			t.Errorf("2 in %s at byte %d: error %v", leaf.Path, leaf.Offset, err)
 		}
 	}
-	if want := 70 + 80 + 40; bools != want {
+	if want := 70 + 20 + 80 + 40; bools != want {
 		t.Errorf("%d bools, want %d", bools, want)
 	}
 }

@@ -51,6 +51,39 @@ func TestLookup(t *testing.T) {
 	}
 }
 
+func TestFlipRefuses(t *testing.T) {
+	s := MustCompile[world]().Schema()
+	b := goldenBytes(t)
+	for _, path := range []string{"", "Units", "Units[0]", "Scores", "Units[1].Name"} {
+		if v, err := s.Lookup(b, path); err != nil || v.Flip() {
+			t.Errorf("%q was flipped, error %v", path, err)
+		}
+	}
+	if !bytes.Equal(b, goldenBytes(t)) {
+		t.Error("the bytes changed")
+	}
+}
+
+func TestSections(t *testing.T) {
+	s := MustCompile[world]().Schema()
+	b := goldenBytes(t)
+	var joined []byte
+	for i := range s.NumSections() {
+		part, err := s.Section(b, i)
+		whole, lookupErr := s.Lookup(b, s.SectionName(i))
+		if err != nil || lookupErr != nil || !bytes.Equal(part, whole.Bytes) {
+			t.Errorf("section %d: %x, errors %v, %v, want %x", i, part, err, lookupErr, whole.Bytes)
+		}
+		joined = append(joined, part...)
+	}
+	if !bytes.Equal(joined, b) {
+		t.Errorf("all sections: %x, want %x", joined, b)
+	}
+	if _, err := s.Section(b[1:], 0); !errors.As(err, new(*DecodeError)) {
+		t.Errorf("malformed bytes: error %v, want a *DecodeError", err)
+	}
+}
+
 func TestLookupRefuses(t *testing.T) {
 	s := MustCompile[world]().Schema()
 	golden := goldenBytes(t)
