@@ -1,0 +1,163 @@
+package lockstep_test
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// bankVariant is a bank with another state, configuration or command.
+func bankVariant[S, C, M any](name, build string, kind lockstep.Kind, command string) *lockstep.Game {
+	return lockstep.MustGame(lockstep.Rules[S, C]{
+		Name: name, Build: build,
+		Commands: []lockstep.CommandType{lockstep.Type[earn](1, "earn"), lockstep.Type[M](kind, command), lockstep.Type[crash](9, "crash")},
+		New:      func(*S, *lockstep.Settings, *C) error { return nil },
+		Step:     func(*S, *lockstep.Turn) {},
+	})
+}
+
+// Two machines that differ are told in what, to the field.
+func TestIdentity(t *testing.T) {
+	type widePile struct {
+		Coins  int64
+		Seat   uint16
+		Active bool
+		Pad    [6]uint8
+	}
+	type wideBank struct {
+		Tick  uint32
+		Die   uint64
+		Piles []widePile
+		Log   []uint16
+	}
+	type shortBank struct {
+		Tick  uint32
+		Die   uint64
+		Piles []pile
+	}
+	type longBank struct {
+		Tick  uint32
+		Die   uint64
+		Piles []pile
+		Log   []uint16
+		More  bool
+	}
+	type renamedBank struct {
+		Now   uint32
+		Die   uint64
+		Piles []pile
+		Log   []uint16
+	}
+	type paddedPile struct {
+		Coins  int64
+		Seat   lockstep.Player
+		Active bool
+		Pad    [7]uint8
+	}
+	type paddedBank struct {
+		Tick  uint32
+		Die   uint64
+		Piles []paddedPile
+		Log   []uint16
+	}
+	type otherConfig struct{ Begin int64 }
+	type otherGive struct {
+		To    lockstep.Player
+		Coins []uint32
+	}
+	same := bankVariant[bank, bankConfig, give]
+	ours, h := newBankMatch(t, 2)
+	for _, c := range []struct {
+		game             *lockstep.Game
+		field, got, want string
+	}{
+		{same("casino", "1", 2, "give"), "game", "bank", "casino"},
+		{same("bank", "2", 2, "give"), "build", "1", "2"},
+		{same("bank", "1", 3, "give"), "command", `2 "give"`, `3 "give"`},
+		{same("bank", "1", 2, "donate"), "command", `2 "give"`, `2 "donate"`},
+		{bankVariant[bank, bankConfig, otherGive]("bank", "1", 2, "give"), "schema of command give, field Coins[]", "uint16", "uint32"},
+		{bankVariant[wideBank, bankConfig, give]("bank", "1", 2, "give"), "state schema, field Piles[].Seat", "Seat uint8", "Seat uint16"},
+		{bankVariant[shortBank, bankConfig, give]("bank", "1", 2, "give"), "state schema, field Log", "Log slice", "none"},
+		{bankVariant[longBank, bankConfig, give]("bank", "1", 2, "give"), "state schema, field More", "none", "More bool"},
+		{bankVariant[renamedBank, bankConfig, give]("bank", "1", 2, "give"), "state schema, field Now", "Tick uint32", "Now uint32"},
+		{bankVariant[paddedBank, bankConfig, give]("bank", "1", 2, "give"), "state schema, field Piles[].Pad", "Pad array of 6", "Pad array of 7"},
+		{bankVariant[bank, otherConfig, give]("bank", "1", 2, "give"), "configuration schema, field Begin", "Start int64", "Begin int64"},
+	} {
+		err := c.game.CheckIdentity(h)
+		var id *lockstep.IdentityError
+		if !errors.As(err, &id) || *id != (lockstep.IdentityError{Field: c.field, Got: c.got, Want: c.want}) {
+			t.Errorf("got %v, want other %s: got %s, want %s", err, c.field, c.got, c.want)
+		}
+		if _, err := c.game.NewSimulation(h); !errors.As(err, &id) {
+			t.Errorf("%s: a simulation is made: %v", c.field, err)
+		}
+	}
+	for _, c := range []struct {
+		field  string
+		change func(h *lockstep.Header)
+	}{
+		{"protocol", func(h *lockstep.Header) { h.Protocol++ }},
+		{"engine", func(h *lockstep.Header) { h.Engine = "samestep/2" }},
+		{"number of command kinds", func(h *lockstep.Header) { h.Commands = h.Commands[:2] }},
+	} {
+		other := *h
+		c.change(&other)
+		var id *lockstep.IdentityError
+		if err := ours.CheckIdentity(&other); !errors.As(err, &id) || id.Field != c.field {
+			t.Errorf("got %v, want other %s", err, c.field)
+		}
+	}
+	if err := same("bank", "1", 2, "give").CheckIdentity(h); err != nil {
+		t.Errorf("the same game: %v", err)
+	}
+}
+
+// A header that comes from an attacker is checked against the game without a
+// panic, and only the game's own is accepted.
+func FuzzIdentity(f *testing.F) {
+	_, log := sampleLog(f)
+	f.Add(log[0].bytes)
+	g, h := newBankMatch(f, 2)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var dec lockstep.Decoder
+		r, _, err := dec.Decode(b)
+		if err != nil || r.Kind != lockstep.RecordHeader || g.CheckIdentity(r.Header) != nil {
+			return
+		}
+		if !bytes.Equal(r.Header.StateSchema, h.StateSchema) || r.Header.Game != "bank" || r.Header.Build != "1" {
+			t.Fatalf("accepted: %+v", r.Header)
+		}
+		if _, err := g.NewSimulation(r.Header); err != nil {
+			t.Logf("refused later: %v", err) // its configuration
+		}
+	})
+}
+
+func TestNewGameErrors(t *testing.T) {
+	type refused struct {
+		Units []struct{ Speed float64 }
+	}
+	step := func(*bank, *lockstep.Turn) {}
+	make := func(*bank, *lockstep.Settings, *struct{}) error { return nil }
+	for name, c := range map[string]struct {
+		rules lockstep.Rules[bank, struct{}]
+		want  string
+	}{
+		"no name":        {lockstep.Rules[bank, struct{}]{Build: "1", New: make, Step: step}, `lockstep: game : name "": want 1 to 128 bytes of UTF-8`},
+		"no build":       {lockstep.Rules[bank, struct{}]{Name: "x", New: make, Step: step}, `lockstep: game x: build "": want 1 to 128 bytes of UTF-8`},
+		"bad name":       {lockstep.Rules[bank, struct{}]{Name: "x", Build: "\xff", New: make, Step: step}, `lockstep: game x: build "` + "\uFFFD" + `": want 1 to 128 bytes of UTF-8`},
+		"no step":        {lockstep.Rules[bank, struct{}]{Name: "x", Build: "1", New: make}, "lockstep: game x: want New and Step"},
+		"one kind twice": {lockstep.Rules[bank, struct{}]{Name: "x", Build: "1", New: make, Step: step, Commands: []lockstep.CommandType{lockstep.Type[earn](1, "a"), lockstep.Type[give](1, "b")}}, "lockstep: game x: command kind 1 is both a and b"},
+		"a kind unnamed": {lockstep.Rules[bank, struct{}]{Name: "x", Build: "1", New: make, Step: step, Commands: []lockstep.CommandType{lockstep.Type[earn](1, "")}}, `lockstep: game x: command kind 1: name "": want 1 to 128 bytes of UTF-8`},
+		"a float":        {lockstep.Rules[bank, struct{}]{Name: "x", Build: "1", New: make, Step: step, Commands: []lockstep.CommandType{lockstep.Type[refused](1, "aim")}}, "Units[].Speed"},
+	} {
+		if _, err := lockstep.NewGame(c.rules); err == nil || !bytes.Contains([]byte(err.Error()), []byte(c.want)) {
+			t.Errorf("%s: got %v, want %s", name, err, c.want)
+		}
+	}
+	if _, err := lockstep.NewGame(lockstep.Rules[refused, struct{}]{Name: "x", Build: "1"}); err == nil {
+		t.Error("a state with a float is accepted")
+	}
+}
