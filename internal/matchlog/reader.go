@@ -1,0 +1,162 @@
+package matchlog
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+)
+
+// Limits of what is read.
+const (
+	maxLine  = 1 << 20 // bytes
+	maxSeats = 250
+)
+
+// ErrMalformed is wrapped by every error about what a line says, with the
+// number of the line. A file without its last line is io.ErrUnexpectedEOF.
+var ErrMalformed = errors.New("malformed match")
+
+// A Header is the first line.
+type Header struct {
+	Title    string
+	TickRate uint16 // ticks per second
+	Players  uint8
+}
+
+// An Entry is a command, or a checksum that a player reported.
+type Entry struct {
+	Tick     uint32
+	Player   uint8
+	Checksum bool // otherwise it is a command
+
+	Root uint64 // of a checksum
+
+	Sequence uint32 // of a command, from 1 upwards
+	Kind     uint16
+	Payload  []byte
+}
+
+// A Reader reads one match. Its first error stays.
+type Reader struct {
+	Header Header
+
+	lines *bufio.Scanner
+	line  int
+	tick  uint32 // the latest of an entry, or that of the end
+	err   error
+}
+
+// NewReader reads the header. It finds out by itself whether r is compressed.
+func NewReader(r io.Reader) (*Reader, error) {
+	b := bufio.NewReader(r)
+	if magic, err := b.Peek(2); err == nil && bytes.Equal(magic, []byte{0x1f, 0x8b}) {
+		z, err := gzip.NewReader(b)
+		if err != nil {
+			return nil, fmt.Errorf("matchlog: %w: %w", ErrMalformed, err)
+		}
+		b = bufio.NewReader(z)
+	}
+	m := &Reader{lines: bufio.NewScanner(b)}
+	m.lines.Buffer(nil, maxLine)
+	var h struct {
+		Log      int    `json:"log"`
+		Title    string `json:"title"`
+		TickRate uint16 `json:"tick_rate_hz"`
+		Players  uint8  `json:"players"`
+	}
+	if err := m.next(&h); err != nil {
+		return nil, err
+	}
+	if h.Log != 1 {
+		return nil, m.malformed("got version %d, want 1", h.Log)
+	}
+	if h.Players < 1 || h.Players > maxSeats || h.TickRate < 1 {
+		return nil, m.malformed("got %d players and %d ticks a second, want 1 to %d and at least 1", h.Players, h.TickRate, maxSeats)
+	}
+	m.Header = Header{h.Title, h.TickRate, h.Players}
+	return m, nil
+}
+
+// Next returns the next entry, and io.EOF after the last.
+func (m *Reader) Next() (Entry, error) {
+	if m.err != nil {
+		return Entry{}, m.err
+	}
+	e, err := m.entry()
+	if err != nil {
+		m.err = err
+		return Entry{}, err
+	}
+	return e, nil
+}
+
+// Ticks returns how many ticks the match has, once Next has returned io.EOF.
+func (m *Reader) Ticks() uint32 { return m.tick }
+
+func (m *Reader) entry() (Entry, error) {
+	var l struct {
+		Tick     *uint32 `json:"t"`
+		Player   *uint8  `json:"p"`
+		Sum      *string `json:"sum"`
+		Sequence *uint32 `json:"s"`
+		Kind     *uint16 `json:"k"`
+		Payload  *[]byte `json:"d"`
+		End      bool    `json:"end"`
+	}
+	if err := m.next(&l); err != nil {
+		return Entry{}, err
+	}
+	isCommand := l.Sequence != nil && l.Kind != nil && l.Payload != nil
+	switch {
+	case l.Tick == nil || *l.Tick < m.tick && l.Sum == nil:
+		return Entry{}, m.malformed("want a tick from %d on", m.tick)
+	case l.End:
+		m.tick = *l.Tick
+		if m.lines.Scan() {
+			return Entry{}, m.malformed("a line after the last")
+		}
+		return Entry{}, io.EOF
+	case l.Player == nil || *l.Player >= m.Header.Players:
+		return Entry{}, m.malformed("want a player from 0 to %d", m.Header.Players-1)
+	case isCommand == (l.Sum != nil):
+		return Entry{}, m.malformed("want either a command or a checksum")
+	}
+	m.tick = max(m.tick, *l.Tick)
+	if isCommand {
+		return Entry{Tick: *l.Tick, Player: *l.Player, Sequence: *l.Sequence, Kind: *l.Kind, Payload: *l.Payload}, nil
+	}
+	root, err := strconv.ParseUint(*l.Sum, 16, 64)
+	if err != nil || len(*l.Sum) != 16 {
+		return Entry{}, m.malformed("got checksum %q, want 16 hexadecimal digits", *l.Sum)
+	}
+	return Entry{Tick: *l.Tick, Player: *l.Player, Checksum: true, Root: root}, nil
+}
+
+// next decodes the next line into l, which has all fields it may have.
+func (m *Reader) next(l any) error {
+	m.line++
+	if !m.lines.Scan() {
+		if err := m.lines.Err(); err != nil {
+			return m.malformed("%v", err)
+		}
+		return fmt.Errorf("matchlog: line %d: %w: no last line", m.line, io.ErrUnexpectedEOF)
+	}
+	d := json.NewDecoder(bytes.NewReader(m.lines.Bytes()))
+	d.DisallowUnknownFields()
+	if err := d.Decode(l); err != nil {
+		return m.malformed("%v", err)
+	}
+	if d.More() {
+		return m.malformed("more than one value")
+	}
+	return nil
+}
+
+func (m *Reader) malformed(format string, args ...any) error {
+	return fmt.Errorf("matchlog: line %d: %w: %s", m.line, ErrMalformed, fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,121 @@
+package matchlog_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/internal/matchlog"
+)
+
+const small = `{"log":1,"title":"small","tick_rate_hz":10,"players":2}
+{"t":0,"p":0,"sum":"c126f8bd03a9a491"}
+{"t":3,"p":1,"s":1,"k":12,"d":"AQI="}
+{"t":9,"end":true}
+`
+
+func readAll(text string) (*matchlog.Reader, []matchlog.Entry, error) {
+	r, err := matchlog.NewReader(strings.NewReader(text))
+	if err != nil {
+		return nil, nil, err
+	}
+	var entries []matchlog.Entry
+	for {
+		e, err := r.Next()
+		if err != nil {
+			return r, entries, err
+		}
+		entries = append(entries, e)
+	}
+}
+
+func TestRead(t *testing.T) {
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	z.Write([]byte(small))
+	z.Close()
+	for name, text := range map[string]string{"plain": small, "gzip": packed.String()} {
+		r, got, err := readAll(text)
+		want := []matchlog.Entry{
+			{Checksum: true, Root: 0xc126f8bd03a9a491},
+			{Tick: 3, Player: 1, Sequence: 1, Kind: 12, Payload: []byte{1, 2}},
+		}
+		if err != io.EOF || !reflect.DeepEqual(got, want) || r.Ticks() != 9 || r.Header != (matchlog.Header{Title: "small", TickRate: 10, Players: 2}) {
+			t.Errorf("%s: got %+v, %v, header %+v", name, got, err, r)
+		}
+		if _, again := r.Next(); again != io.EOF {
+			t.Errorf("%s: after the end: %v", name, again)
+		}
+	}
+}
+
+func TestMalformed(t *testing.T) {
+	line := func(n int, text string) string {
+		lines := strings.Split(small, "\n")
+		lines[n-1] = text
+		return strings.Join(lines, "\n")
+	}
+	for name, c := range map[string]struct {
+		text string
+		want error
+	}{
+		"nothing":            {"", io.ErrUnexpectedEOF},
+		"no last line":       {small[:strings.Index(small, `{"t":9`)], io.ErrUnexpectedEOF},
+		"cut in a line":      {small[:len(small)-5], matchlog.ErrMalformed},
+		"cut gzip":           {"\x1f\x8b\x08", matchlog.ErrMalformed},
+		"version":            {line(1, `{"log":2,"tick_rate_hz":10,"players":2}`), matchlog.ErrMalformed},
+		"players":            {line(1, `{"log":1,"tick_rate_hz":10,"players":251}`), matchlog.ErrMalformed},
+		"no JSON":            {line(2, `t 0`), matchlog.ErrMalformed},
+		"unknown field":      {line(2, `{"t":0,"p":0,"sum":"c126f8bd03a9a491","x":1}`), matchlog.ErrMalformed},
+		"short sum":          {line(2, `{"t":0,"p":0,"sum":"1"}`), matchlog.ErrMalformed},
+		"command and sum":    {line(3, `{"t":3,"p":1,"s":1,"k":12,"d":"AQI=","sum":"c126f8bd03a9a491"}`), matchlog.ErrMalformed},
+		"half a command":     {line(3, `{"t":3,"p":1,"s":1}`), matchlog.ErrMalformed},
+		"player out of seat": {line(3, `{"t":3,"p":2,"s":1,"k":12,"d":"AQI="}`), matchlog.ErrMalformed},
+		"not base64":         {line(3, `{"t":3,"p":1,"s":1,"k":12,"d":"*"}`), matchlog.ErrMalformed},
+		"a tick back":        {line(4, `{"t":2,"end":true}`), matchlog.ErrMalformed},
+		"no tick":            {line(2, `{"p":0,"sum":"c126f8bd03a9a491"}`), matchlog.ErrMalformed},
+		"two values":         {line(4, `{"t":9,"end":true} {}`), matchlog.ErrMalformed},
+		"after the end":      {small + `{"t":9,"end":true}`, matchlog.ErrMalformed},
+		"a number too large": {line(3, `{"t":3,"p":1,"s":18446744073709551616,"k":12,"d":""}`), matchlog.ErrMalformed},
+		"a very long line":   {line(2, strings.Repeat(" ", 2<<20)), matchlog.ErrMalformed},
+	} {
+		if _, _, err := readAll(c.text); !errors.Is(err, c.want) || errors.Is(err, io.EOF) {
+			t.Errorf("%s: got %v, want %v", name, err, c.want)
+		}
+	}
+}
+
+func FuzzReader(f *testing.F) {
+	f.Add(small)
+	f.Fuzz(func(t *testing.T, text string) {
+		_, entries, err := readAll(text)
+		if len(entries) > len(text) || err == nil {
+			t.Fatalf("%d entries in %d bytes, %v", len(entries), len(text), err)
+		}
+	})
+}
+
+func ExampleReader() {
+	r, err := matchlog.NewReader(strings.NewReader(small))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for {
+		e, err := r.Next()
+		if err != nil {
+			break
+		}
+		fmt.Printf("tick %d, player %d, checksum %t\n", e.Tick, e.Player, e.Checksum)
+	}
+	fmt.Println(r.Ticks(), "ticks")
+	// Output:
+	// tick 0, player 0, checksum true
+	// tick 3, player 1, checksum false
+	// 9 ticks
+}
