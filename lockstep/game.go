@@ -137,7 +137,7 @@ func (g *Game) NewHeader(id MatchID, s Settings, config any) (*Header, error) {
 func (g *Game) expect() *Header {
 	h := &Header{
 		Protocol: Protocol, Engine: Engine, Game: g.name, Build: g.build,
-		Platform:     clip(runtime.GOOS+"/"+runtime.GOARCH+" "+runtime.Version(), maxName),
+		Platform:     platform(),
 		ConfigSchema: g.configSchema.AppendDescription(nil),
 		StateSchema:  g.stateSchema.AppendDescription(nil),
 	}
@@ -146,3 +146,6 @@ func (g *Game) expect() *Header {
 	}
 	return h
 }
+
+// platform returns what this program runs on, for people.
+func platform() string { return clip(runtime.GOOS+"/"+runtime.GOARCH+" "+runtime.Version(), maxName) }

@@ -1,6 +1,7 @@
 package lockstep
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"github.com/cespare/xxhash/v2"
@@ -117,4 +118,49 @@ func nodeText(n state.Node) string {
 		s = n.Name() + " " + s
 	}
 	return s
+}
+
+// CommandFingerprint returns the xxHash64 of the descriptions of all kinds of
+// commands. Two games whose commands have the same bytes have the same one.
+func (g *Game) CommandFingerprint() uint64 {
+	var b []byte
+	for _, t := range g.kinds {
+		b = binary.LittleEndian.AppendUint16(b, uint16(t.Kind))
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(t.Name)))
+		b = append(b, t.Name...)
+		description := g.byKind[t.Kind].schema.AppendDescription(nil)
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(description)))
+		b = append(b, description...)
+	}
+	return xxhash.Sum64(b)
+}
+
+// Auth returns the identity that a client of this game gives, without a token.
+func (g *Game) Auth() *Auth {
+	return &Auth{
+		Protocol: Protocol, Engine: Engine, Game: g.name, Build: g.build, Platform: platform(),
+		StateSchema: g.stateSchema.Fingerprint(), CommandSchema: g.CommandFingerprint(),
+	}
+}
+
+// CheckAuth returns an [*IdentityError] that names the first thing in which a
+// client is not of this game.
+func (g *Game) CheckAuth(a *Auth) error {
+	want := g.Auth()
+	for _, f := range []struct {
+		field     string
+		got, want any
+	}{
+		{"protocol", a.Protocol, want.Protocol},
+		{"engine", a.Engine, want.Engine},
+		{"game", a.Game, want.Game},
+		{"build", a.Build, want.Build},
+		{"state schema", checksum.FormatRoot(a.StateSchema), checksum.FormatRoot(want.StateSchema)},
+		{"command schema", checksum.FormatRoot(a.CommandSchema), checksum.FormatRoot(want.CommandSchema)},
+	} {
+		if f.got != f.want {
+			return &IdentityError{f.field, fmt.Sprint(f.got), fmt.Sprint(f.want)}
+		}
+	}
+	return nil
 }

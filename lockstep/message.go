@@ -101,8 +101,8 @@ type Role uint8
 
 // The roles. Each may do what those before it may.
 const (
-	Spectator  Role = iota // watch and, if the match allows it, chat
-	Seated                 // give commands
-	Admin                  // pause, kick and end
+	Spectator Role = iota // watch and, if the match allows it, chat
+	Seated                // give commands
+	Admin                 // pause, kick and end
 	roleCount
 )

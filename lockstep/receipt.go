@@ -40,7 +40,7 @@ func (e *RejectedError) Error() string {
 // A Reason says why a command was rejected.
 type Reason uint8
 
-// The reasons, in the order in which they are tried.
+// The reasons. A Coordinator tries them in this order; RateLimited comes from the host.
 const (
 	Accepted     Reason = iota
 	MatchEnded          // the match is over
@@ -52,12 +52,13 @@ const (
 	UnknownKind         // no command of that kind is registered
 	Malformed           // the payload is not the canonical form of its type
 	Refused             // the game's rules refuse it
+	RateLimited         // the player sends too many; the same sequence may be sent again
 )
 
 var reasonTexts = [...]string{
 	"accepted", "the match has ended", "the player has no seat", "stale sequence",
 	"sequence too far ahead", "payload too large", "too many commands in one tick",
-	"unknown kind", "malformed payload", "refused",
+	"unknown kind", "malformed payload", "refused", "too many commands in a short time",
 }
 
 func (r Reason) String() string {
