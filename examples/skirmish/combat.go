@@ -11,7 +11,7 @@ const (
 	bystands = 1 << 40       // makes an enemy that does not fight look farther away
 )
 
-// act lets one unit do what its order says.
+// act lets one unit do what its task says.
 func (w *World) act(i int) {
 	u := &w.Units[i]
 	if u.Cooldown > 0 {
@@ -58,7 +58,7 @@ func (w *World) guard(i int) {
 	}
 }
 
-// travel takes a unit along the way of its order.
+// travel takes a unit along the way of its task.
 func (w *World) travel(i int) {
 	u := &w.Units[i]
 	to, ready := w.waypoint(u)
@@ -87,7 +87,7 @@ func (w *World) engage(i int) bool {
 		return false
 	}
 	j := w.find(u.Target)
-	if j < 0 || w.Units[j].Team == u.Team || w.beyond(i, j) {
+	if j < 0 || w.workspace.seen[j].team == u.Team || w.beyond(i, j) {
 		u.Target = 0
 		return false
 	}
@@ -98,7 +98,7 @@ func (w *World) engage(i int) bool {
 		}
 		return true
 	}
-	if u.Kind.Building() || w.walk(i, w.workspace.at[j]) && u.Stuck >= patience {
+	if u.Kind.Building() || w.walk(i, w.workspace.seen[j].at) && u.Stuck >= patience {
 		u.Target, u.Stuck = 0, 0
 		return false
 	}
@@ -107,16 +107,16 @@ func (w *World) engage(i int) bool {
 
 // beyond tells whether unit i lets go of its target j, because it is too far away.
 func (w *World) beyond(i, j int) bool {
-	u, at := &w.Units[i], w.workspace.at
+	u, here, there := &w.Units[i], w.workspace.seen[i].at, w.workspace.seen[j].at
 	sight := fixed.Q(u.Kind.Traits().Sight+3) * fixed.One
-	return distance2(at[i], at[j]) > square(sight) ||
-		u.Task == Idle && !u.Kind.Building() && distance2(u.Home, at[j]) > square(leash)
+	return distance2(here, there) > square(sight) ||
+		u.Task == Idle && !u.Kind.Building() && distance2(u.Home, there) > square(leash)
 }
 
 // inReach tells whether unit i can hit unit j from where it stands.
 func (w *World) inReach(i, j int) bool {
-	a, b := w.Units[i].Kind.Traits(), w.Units[j].Kind.Traits()
-	return distance2(w.workspace.at[i], w.workspace.at[j]) <= square(a.Range+a.Radius+b.Radius)
+	a, b := &w.workspace.seen[i], &w.workspace.seen[j]
+	return distance2(a.at, b.at) <= square(a.kind.Traits().Range+a.kind.Traits().Radius+b.kind.Traits().Radius)
 }
 
 // acquire returns the enemy that unit i should fight: the nearest one that it can get at, those that fight first.
@@ -127,7 +127,7 @@ func (w *World) acquire(i int) UnitID {
 	if best < 0 {
 		best = w.nearestEnemy(i, sight)
 	}
-	if best < 0 || !w.inReach(i, best) && (u.Kind.Building() || !s.ground.sees(s.at[i], s.at[best])) {
+	if best < 0 || !w.inReach(i, best) && (u.Kind.Building() || !s.ground.sees(s.seen[i].at, s.seen[best].at)) {
 		return 0
 	}
 	return w.Units[best].ID
@@ -135,20 +135,20 @@ func (w *World) acquire(i int) UnitID {
 
 // nearestEnemy returns the index of the nearest enemy within a radius, or -1. Enemies that do not fight count as farther.
 func (w *World) nearestEnemy(i int, radius fixed.Q) int {
-	s, team, here := &w.workspace, w.Units[i].Team, w.workspace.at[i]
+	s, team, here := &w.workspace, w.Units[i].Team, w.workspace.seen[i].at
 	best, nearest := -1, fixed.MaxQ
 	reach := square(radius)
 	for b := s.grid.Around(here, radius); b.Next(); {
 		for _, j := range b.IDs() {
-			v := &w.Units[j]
-			if v.Team == team {
+			v := &s.seen[j]
+			if v.team == team {
 				continue
 			}
-			d := distance2(here, s.at[j])
+			d := distance2(here, v.at)
 			if d > reach {
 				continue
 			}
-			if !v.fights() {
+			if !v.fights {
 				d += bystands
 			}
 			if d < nearest || d == nearest && int(j) < best {
@@ -173,7 +173,7 @@ func (w *World) hunt(i int) {
 		return
 	}
 	if (w.Match.Tick+uint32(u.Target))%16 == 0 { // all who hunt it turn in the same tick, and share a flow field
-		u.Goal = w.workspace.at[j]
+		u.Goal = w.workspace.seen[j].at
 		if via := w.workspace.ground.cell(u.Goal); via != u.Via {
 			u.Via, u.Slot = via, fieldless
 		}
@@ -195,11 +195,11 @@ func (w *World) hit(i, j int) {
 	t := u.Kind.Traits()
 	u.Cooldown = t.Cooldown
 	damage := uint32(t.Damage) + fixed.DrawN(w.Match.Seed, uint32(u.ID), w.Match.Tick, purposeDamage, 0, uint32(t.Damage)/4+1)
-	armor := uint32(w.Units[j].Kind.Traits().Armor)
+	armor := uint32(w.workspace.seen[j].kind.Traits().Armor)
 	damage = max(damage, armor+1) - armor
 	w.workspace.damage[j] += damage
 	w.workspace.killer[j] = int32(i)
-	lockstep.Emit(w.workspace.turn, Shot{By: u.ID, At: w.Units[j].ID, Damage: damage})
+	lockstep.Emit(w.workspace.turn, Shot{By: u.ID, At: u.Target, Damage: damage})
 }
 
 // strike takes the damage of the tick from everyone's health, all at once.

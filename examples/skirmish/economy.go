@@ -168,7 +168,7 @@ func (w *World) produce(i int) {
 	if u.Work > 0 || w.player(u.Owner).Units >= w.Config.Cap {
 		return
 	}
-	if !w.train(u) {
+	if !w.deliver(u) {
 		return
 	}
 	u.Queue--
@@ -177,8 +177,8 @@ func (w *World) produce(i int) {
 	}
 }
 
-// train puts the unit that is ready beside the building and sends it to where new units gather.
-func (w *World) train(u *Unit) bool {
+// deliver puts the unit that is ready beside the building and sends it to where new units gather.
+func (w *World) deliver(u *Unit) bool {
 	way := u.Goal.Sub(u.Pos)
 	if way == (fixed.Vec2{}) {
 		way.Y = -fixed.One

@@ -21,6 +21,7 @@ type match struct {
 	refused  map[string]int
 	bytes    int // of accepted payloads
 	events   map[string]int
+	each     func(event any) // called with every event, if set
 }
 
 func newMatch(tb testing.TB, seed uint64, players uint8, config skirmish.Config) *match {
@@ -52,6 +53,9 @@ func newMatch(tb testing.TB, seed uint64, players uint8, config skirmish.Config)
 }
 
 func (m *match) observe(_ lockstep.Tick, event any) {
+	if m.each != nil {
+		m.each(event)
+	}
 	switch e := event.(type) {
 	case skirmish.Shot:
 		m.events["shot"]++
@@ -140,5 +144,29 @@ func TestLateJoiner(t *testing.T) {
 	}
 	if got, want := late.Simulation().Root(), m.follower.Simulation().Root(); late.Tick() != 1300 || got != want {
 		t.Errorf("late joiner at tick %d has checksum %x, want %x", late.Tick(), got, want)
+	}
+}
+
+// Eight players in two teams: nobody hits a friend, and both teams see what their players see.
+func TestTeams(t *testing.T) {
+	config := skirmish.Defaults(8, 320)
+	config.Teams = 2
+	m := newMatch(t, 2, 8, config)
+	team := func(id skirmish.UnitID) int {
+		for i := range m.world().Units {
+			if u := &m.world().Units[i]; u.ID == id {
+				return int(u.Team)
+			}
+		}
+		return -1 // died in this tick
+	}
+	m.each = func(event any) {
+		if e, ok := event.(skirmish.Shot); ok && team(e.By) == team(e.At) && team(e.By) >= 0 {
+			t.Errorf("tick %d: unit %d hits its friend %d", m.follower.Tick(), e.By, e.At)
+		}
+	}
+	m.run(2500)
+	if m.events["shot"] < 1000 || m.events["trained worker"] == 0 {
+		t.Errorf("too little happened: %v", m.events)
 	}
 }

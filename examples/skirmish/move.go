@@ -45,11 +45,12 @@ func (w *World) shift(u *Unit, to fixed.Vec2) {
 // began, and both sides of a pair by as much.
 func (w *World) push(i int) {
 	s := &w.workspace
-	here := s.at[i]
+	here := s.seen[i].at
 	var by fixed.Vec2
 	for b := s.grid.Around(here, closest); b.Next(); {
 		for _, j := range b.IDs() {
-			d := fixed.Vec2{X: (here.X - s.at[j].X) / (1 << 16), Y: (here.Y - s.at[j].Y) / (1 << 16)}
+			there := &s.seen[j].at
+			d := fixed.Vec2{X: (here.X - there.X) / (1 << 16), Y: (here.Y - there.Y) / (1 << 16)}
 			overlap := square(closest) - (d.X*d.X + d.Y*d.Y)
 			if overlap <= 0 || int(j) == i {
 				continue
@@ -85,11 +86,11 @@ func (w *World) clear(i int) {
 	radius := u.Kind.Traits().Radius
 	for b := s.grid.Around(u.Pos, radius); b.Next(); {
 		for _, j := range b.IDs() {
-			v := &w.Units[j]
-			if v.Kind.Building() || !s.at[j].InRange(u.Pos, radius) {
+			v, there := &w.Units[j], s.seen[j].at
+			if v.Kind.Building() || !there.InRange(u.Pos, radius) {
 				continue
 			}
-			way := s.at[j].Sub(u.Pos)
+			way := there.Sub(u.Pos)
 			if way == (fixed.Vec2{}) {
 				way = w.scatter(v.ID, u.ID)
 			}

@@ -32,7 +32,7 @@ func (w *World) obey(c *lockstep.Command) {
 	case *Build:
 		w.build(w.choose(p, &v.Who), v.Kind, v.At.Vec2())
 	case *Train:
-		w.order(p, v)
+		w.enqueue(p, v)
 	case *Assign:
 		w.assign(p, v)
 	}
@@ -192,8 +192,8 @@ func (w *World) build(units []int32, kind UnitKind, at fixed.Vec2) {
 	}
 }
 
-// order pays for units and puts them into the queue of a building, as many of them as the player can afford.
-func (w *World) order(p uint8, c *Train) {
+// enqueue pays for units and puts them into the queue of a building, as many of them as the player can afford.
+func (w *World) enqueue(p uint8, c *Train) {
 	i := w.find(c.Building)
 	t := c.Kind.Traits()
 	if i < 0 || w.Units[i].Owner != p || w.Units[i].Kind != t.MadeBy || !w.Units[i].Built || t.Cost == 0 {

@@ -45,27 +45,37 @@ type Player struct {
 // A Status is how a player takes part.
 type Status uint8
 
-// The states of a player. An absent player's units finish their orders and defend themselves.
+// The states of a player. An absent player's units finish what they do and defend themselves.
 const (
 	Playing Status = iota
-	Absent         // connection lost, or a bot of the host has taken over
+	Absent         // the connection is lost
 	Defeated
 )
 
 // workspace is memory that Step uses again every tick, and caches of what the state implies.
 type workspace struct {
-	at               []fixed.Vec2     // positions of the units at the start of the tick
-	ids              []UnitID         // of the units
-	damage           []uint32         // done to the units in this tick
-	killer           []int32          // index of the unit that hit last, or -1
-	selected         []int32          // indexes of the units of the command in hand
-	births           []Unit           // of this tick
-	bases, buildings []int32          // indexes of the units that are such
-	grid             *fixed.Grid      // of the units' indexes
-	ground           ground           // Map
-	flows            [fieldSlots]flow // Paths
-	turn             *lockstep.Turn   // in hand
-	nobody           Player           // the account of units whose owner has no seat
+	ids       []UnitID // of the units
+	buildings []int32  // indexes of the units that are buildings
+	bases     []int32  // and of those that are complete bases
+	ground    ground   // the map
+	flows     [fieldSlots]flow
+
+	turn     *lockstep.Turn
+	seen     []outside   // the units at the start of the tick
+	grid     *fixed.Grid // of the units' indexes, by their positions then
+	damage   []uint32    // done to the units in this tick
+	killer   []int32     // index of the unit that hit last
+	births   []Unit      // of this tick
+	selected []int32     // indexes of the units of the command or the zone in hand
+	nobody   Player      // the account of units whose owner has no seat
+}
+
+// outside is what others see of a unit, kept close together because they look at many.
+type outside struct {
+	at     fixed.Vec2
+	team   uint8
+	kind   UnitKind
+	fights bool
 }
 
 // step advances the world by one tick.
@@ -149,12 +159,13 @@ func (w *World) find(id UnitID) int {
 func (w *World) sense() {
 	s := &w.workspace
 	n := len(w.Units)
-	s.at, s.damage, s.killer = resize(s.at, n), resize(s.damage, n), resize(s.killer, n)
+	s.seen, s.damage, s.killer = resize(s.seen, n), resize(s.damage, n), resize(s.killer, n)
 	clear(s.damage)
 	s.grid.Reset()
 	for i := range w.Units {
-		s.at[i], s.killer[i] = w.Units[i].Pos, -1
-		s.grid.Add(uint32(i), w.Units[i].Pos)
+		u := &w.Units[i]
+		s.seen[i] = outside{u.Pos, u.Team, u.Kind, u.fights()}
+		s.grid.Add(uint32(i), u.Pos)
 	}
 	s.grid.Build()
 }

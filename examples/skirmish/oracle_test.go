@@ -1,0 +1,209 @@
+package skirmish
+
+import (
+	"testing"
+
+	"github.com/seed-49bee653/samestep/fixed"
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// These tests compare what is fast with what is simple.
+
+// The costs of a flow field are those that relaxing all cells until nothing changes gives, and its directions lead from
+// every cell to the goal at just that cost.
+func TestFlowField(t *testing.T) {
+	for seed := range uint64(8) {
+		w := newWorld(t, seed, 2, Config{Units: 2, Size: 32, Cap: 9, Teams: 2, Obstacles: uint8(5 * seed)})
+		g := &w.workspace.ground
+		dice := fixed.NewRand(seed)
+		goal := g.nearestOpen(dice.N(32 * 32))
+		var f flow
+		f.start(goal, len(g.open))
+		for n := uint32(0); f.left > 0; n += 7 {
+			f.run(g, n) // in pieces
+		}
+		want := naiveCosts(g, goal)
+		for c := range g.open {
+			if got := int(f.cost[c]) - 1; got != want[c] {
+				t.Fatalf("seed %d: cell %d costs %d, want %d", seed, c, got, want[c])
+			}
+			cost, at := want[c], int32(c)
+			for cost > 0 {
+				d := f.to[at]
+				if d == 0 {
+					t.Fatalf("seed %d: the way from cell %d ends at %d", seed, c, at)
+				}
+				at += g.beside[d]
+				cost -= 3 - int(d)%2
+			}
+			if want[c] >= 0 && (cost != 0 || uint32(at) != goal) {
+				t.Fatalf("seed %d: the way from cell %d ends at %d, %d left", seed, c, at, cost)
+			}
+		}
+	}
+}
+
+func naiveCosts(g *ground, goal uint32) []int {
+	costs := make([]int, len(g.open))
+	for c := range costs {
+		costs[c] = -1
+	}
+	costs[goal] = 0
+	side := int(g.side)
+	for changed := true; changed; {
+		changed = false
+		for c, open := range g.open {
+			if !open {
+				continue
+			}
+			for _, step := range [][3]int{{1, 0, 2}, {-1, 0, 2}, {0, 1, 2}, {0, -1, 2}, {1, 1, 3}, {1, -1, 3}, {-1, 1, 3}, {-1, -1, 3}} {
+				n := c + step[1]*side + step[0]
+				if costs[n] < 0 || !g.open[c+step[0]] || !g.open[c+step[1]*side] {
+					continue
+				}
+				if cost := costs[n] + step[2]; costs[c] < 0 || cost < costs[c] {
+					costs[c], changed = cost, true
+				}
+			}
+		}
+	}
+	return costs
+}
+
+// The spiral meets every cell of a square once, ring by ring.
+func TestSpiral(t *testing.T) {
+	seen := map[[2]int32]bool{}
+	for n := range uint32(41 * 41) {
+		x, y := spiral(n)
+		ring := max(x, -x, y, -y)
+		if seen[[2]int32{x, y}] || ring > 20 || uint32((2*ring+1)*(2*ring+1)) <= n || n > 0 && n < uint32((2*ring-1)*(2*ring-1)) {
+			t.Fatalf("%d: %d,%d", n, x, y)
+		}
+		seen[[2]int32{x, y}] = true
+	}
+}
+
+func TestFind(t *testing.T) {
+	dice := fixed.NewRand(3)
+	for range 300 {
+		w := new(World)
+		id := UnitID(dice.N(50))
+		index := map[UnitID]int{}
+		for range dice.N(60) {
+			id += 1 + UnitID(dice.N(1+dice.N(5)))
+			index[id] = len(w.Units)
+			w.Units = append(w.Units, Unit{ID: id})
+		}
+		w.index()
+		for probe := range id + 9 {
+			want, ok := index[probe]
+			if !ok {
+				want = -1
+			}
+			if got := w.find(probe); got != want {
+				t.Fatalf("unit %d is at %d, want %d", probe, got, want)
+			}
+		}
+	}
+}
+
+// The nearest enemy, and the push of those too close, are those that asking everyone gives.
+func TestNeighbours(t *testing.T) {
+	w := newBattle(t, 600)
+	advance(w, 40)
+	w.sense()
+	at := make([]fixed.Vec2, len(w.Units))
+	for i := range at {
+		at[i] = w.Units[i].Pos
+	}
+	found, pushed := 0, 0
+	for i := range w.Units {
+		u := &w.Units[i]
+		best, nearest := -1, square(8*fixed.One)
+		var by fixed.Vec2
+		for j := range w.Units {
+			d := distance2(at[i], at[j])
+			if v := &w.Units[j]; v.Team != u.Team && v.fights() && d <= nearest && (d < nearest || best < 0) {
+				best, nearest = j, d
+			}
+			if overlap := square(closest) - d; overlap > 0 && at[i] != at[j] {
+				by.X += (at[i].X - at[j].X) / (1 << 16) * (overlap / (1 << 16)) / 2
+				by.Y += (at[i].Y - at[j].Y) / (1 << 16) * (overlap / (1 << 16)) / 2
+			}
+		}
+		if best >= 0 {
+			found++
+			if got := w.nearestEnemy(i, 8*fixed.One); got != best {
+				t.Errorf("unit %d: nearest enemy is %d, want %d", i, got, best)
+			}
+		}
+		to := fixed.Vec2{X: u.Pos.X + fixed.Clamp(by.X, -shove, shove), Y: u.Pos.Y + fixed.Clamp(by.Y, -shove, shove)}
+		if w.push(i); w.workspace.ground.free(to) && u.Pos != to {
+			t.Errorf("unit %d: pushed to %v, want %v", i, u.Pos, to)
+		} else if by != (fixed.Vec2{}) {
+			pushed++
+		}
+	}
+	if found < 200 || pushed < 50 {
+		t.Errorf("only %d enemies found, %d units pushed", found, pushed)
+	}
+}
+
+// What a team sees is what is near one of its units, cell by cell.
+func TestFogDiscs(t *testing.T) {
+	w := newBattle(t, 200)
+	team := uint8(2)
+	w.reveal(team)
+	g := &w.workspace.ground
+	lit := 0
+	for c := range uint32(len(g.open)) {
+		x, y := int32(c)%g.side, int32(c)/g.side
+		want := false
+		for i := range w.Units {
+			u := &w.Units[i]
+			dx, dy, r := int32(u.Pos.X.Int())-x, int32(u.Pos.Y.Int())-y, u.Kind.Traits().Sight
+			want = want || u.Team == team && dx*dx+dy*dy <= r*r+r
+		}
+		if got := w.Sees(team, g.center(c)); got != want {
+			t.Fatalf("cell %d,%d: seen is %v, want %v", x, y, got, want)
+		}
+		if want {
+			lit++
+		}
+	}
+	if lit < 500 || lit == len(g.open) {
+		t.Errorf("%d cells of %d seen", lit, len(g.open))
+	}
+}
+
+// A command that does not fit the unit or the target that it names changes nothing at all.
+func TestMisfitsChangeNothing(t *testing.T) {
+	w := arena(t)
+	w.Crystals = append(w.Crystals, Crystal{Pos: cells(30, 20), Amount: 9, Full: 9})
+	worker, soldier := put(w, Worker, 0, cells(30, 30)), put(w, Soldier, 0, cells(32, 30))
+	tower, enemy := put(w, Tower, 0, cells(30, 35)), put(w, Soldier, 1, cells(10, 50))
+	const base, gone = UnitID(1), UnitID(99)
+	here := PointAt(cells(35, 30))
+	for _, command := range []any{
+		&Move{Who: list(enemy), To: here}, &Move{Who: list(gone), To: here}, &Move{Who: Who{Group: 77}, To: here}, &Move{To: here},
+		&AttackMove{Who: list(enemy, gone), To: here}, &Patrol{Who: list(gone), To: here},
+		&Attack{list(base), enemy}, &Attack{list(tower), enemy}, &Attack{list(soldier), worker}, &Attack{list(soldier), gone},
+		&Attack{list(soldier), soldier}, &Attack{list(enemy), soldier},
+		&Stop{list(enemy)}, &Stop{list(base)},
+		&Gather{list(soldier), 0}, &Gather{list(tower), 0}, &Gather{list(worker), 1}, &Gather{list(worker), 65535},
+		&Build{list(soldier), Tower, here}, &Build{list(base), Tower, here}, &Build{list(worker), Soldier, here},
+		&Build{list(worker), 255, here}, &Build{list(worker), NoUnit, here}, &Build{list(worker), Tower, Point{}},
+		&Train{worker, Worker, 1}, &Train{soldier, Soldier, 1}, &Train{tower, Soldier, 1}, &Train{base, Soldier, 1},
+		&Train{base, NoUnit, 1}, &Train{base, 255, 1}, &Train{base, Worker, 0}, &Train{2, Worker, 1}, &Train{gone, Worker, 1},
+		&Assign{Group: 5, Units: []UnitID{enemy, gone}}, &Assign{Group: 5, Add: true},
+		nil, &lockstep.Paused{}, Move{},
+	} {
+		a, b := fork(w), fork(w)
+		advance(a, 30)
+		advance(b, 30, by(0, command))
+		if root(a) != root(b) {
+			d, _ := codec.Schema().Diff(codec.Append(nil, a), codec.Append(nil, b), 4)
+			t.Errorf("%T %+v changed %v", command, command, d)
+		}
+	}
+}
