@@ -94,6 +94,8 @@ type Welcome struct {
 	Resumed      bool // the stream goes on at Position; otherwise a state sync follows
 	LastSequence Sequence
 	AckEvery     uint16 // ticks
+	InputDelay   uint16 // ticks, as of Tick
+	SpeedPercent uint16 // of the tick rate, as of Tick; 0 while the match is paused
 }
 
 // A Role says what a connection may do.

@@ -28,7 +28,7 @@ func messages() []lockstep.Message {
 		{Kind: lockstep.MessageLeave},
 		{Kind: lockstep.MessageAck, Position: 1 << 40, Tick: 8},
 		{Kind: lockstep.MessageWelcome, Welcome: &lockstep.Welcome{
-			Seat: 3, Role: lockstep.Seated, Session: session, Tick: 9, Position: 10, Resumed: true, LastSequence: 4, AckEvery: 10,
+			Seat: 3, Role: lockstep.Seated, Session: session, Tick: 9, Position: 10, Resumed: true, LastSequence: 4, AckEvery: 10, InputDelay: 3, SpeedPercent: 100,
 		}},
 		{Kind: lockstep.MessageStateSync, Position: 3, Tick: 4, Total: 2, Bytes: []byte{1, 2}},
 		{Kind: lockstep.MessageCommandAccepted, Sequence: 1, Tick: 2},

@@ -91,7 +91,7 @@ func (d *MessageReader) serverValues(m *Message) (n int, known bool) {
 	switch m.Kind {
 	case MessageWelcome:
 		m.Welcome = readWelcome(r)
-		return 8, true
+		return 10, true
 	case MessageStateSync:
 		m.Position = Position(r.Uint(math.MaxUint64))
 		m.Tick = readTick(r)
@@ -158,6 +158,8 @@ func readWelcome(r *pack.Reader) *Welcome {
 		Resumed:      r.Bool(),
 		LastSequence: Sequence(r.Uint(math.MaxUint32)),
 		AckEvery:     uint16(r.Uint(math.MaxUint16)),
+		InputDelay:   uint16(r.Uint(MaxInputDelay)),
+		SpeedPercent: uint16(r.Uint(math.MaxUint16)),
 	}
 }
 

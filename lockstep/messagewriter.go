@@ -70,7 +70,7 @@ func (e *MessageWriter) appendServer(m *Message, begin func(int)) {
 	w := &e.w
 	switch m.Kind {
 	case MessageWelcome:
-		begin(8)
+		begin(10)
 		w.Uint(uint64(m.Welcome.Seat))
 		w.Uint(uint64(m.Welcome.Role))
 		writeSession(w, m.Welcome.Session)
@@ -79,6 +79,8 @@ func (e *MessageWriter) appendServer(m *Message, begin func(int)) {
 		w.Bool(m.Welcome.Resumed)
 		w.Uint(uint64(m.Welcome.LastSequence))
 		w.Uint(uint64(m.Welcome.AckEvery))
+		w.Uint(uint64(m.Welcome.InputDelay))
+		w.Uint(uint64(m.Welcome.SpeedPercent))
 	case MessageStateSync:
 		begin(5)
 		w.Uint(uint64(m.Position))
