@@ -82,12 +82,19 @@ func members(e ast.Expr) []string {
 	return found
 }
 
-// pageFindings looks in a page for names, paths and links that lead nowhere.
+// pageFindings looks in a page, outside of fenced code, for names, paths and
+// links that lead nowhere.
 func pageFindings(page, text string, names map[string]bool, exists func(path string) bool) []finding {
 	var found []finding
-	line := 0
+	line, fenced := 0, false
 	for s := range strings.Lines(text) {
 		line++
+		if strings.HasPrefix(s, "```") {
+			fenced = !fenced
+		}
+		if fenced {
+			continue
+		}
 		for _, m := range codeSpan.FindAllStringSubmatch(s, -1) {
 			switch {
 			case codeName.MatchString(m[1]) && !names[m[1]]:
@@ -188,7 +195,7 @@ func TestPagesControl(t *testing.T) {
 	tr := treeOf(t, map[string]string{"a/a.go": "package a\ntype T struct{ Field int }\nfunc (t *T) Do() {}\ntype I interface{ Ask() }\nconst One = 1\n"})
 	exists := func(path string) bool { return path == "a/a.go" || path == "README.md" }
 	page := "`T` `a.T` `T.Do` `Do` `T.Field` `I.Ask` `One` `a.One` `a/a.go` [x](README.md) [web](https://example.test/x) `go run` `github.com/x/y`\n" +
-		"`Gone` and `T.Gone`\n`a/b.go`\n[x](MISSING.md)\n"
+		"`Gone` and `T.Gone`\n`a/b.go`\n[x](MISSING.md)\n```go\nf[T](x)\n```\n"
 	expect(t, pageFindings("p.md", page, tr.names(), exists),
 		"p.md:2: page: nothing has the name Gone",
 		"p.md:2: page: nothing has the name T.Gone",
