@@ -144,7 +144,7 @@ func (s *demoStory) verify(path string) error {
 	v, err := replay.Verify(r, game, replay.VerifyOptions{})
 	s.expect(err == nil, "the replay does not verify: %v", err)
 	took := time.Since(from)
-	s.Verify = verifyStory{Ticks: v.Ticks, Checked: v.Checked, Seconds: took.Seconds(), TimesRealTime: timesRealTime(v, took)}
+	s.Verify = verifyStory{Ticks: v.Ticks, Checked: v.Checked, Differed: v.Differed, Seconds: took.Seconds(), TimesRealTime: timesRealTime(v, took)}
 	s.expect(v.Ticks == s.Match.Ticks && v.Checked > 0, "the replay verified %d of %d ticks", v.Ticks, s.Match.Ticks)
 	return nil
 }

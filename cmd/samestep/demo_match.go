@@ -2,6 +2,7 @@ package main
 
 import (
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
 
@@ -95,7 +96,7 @@ func (m *demoMatch) Append(record []byte) error {
 // is meant to see.
 func (m *demoMatch) expected(p *demoPlayer, err error) bool {
 	_, desync := err.(*lockstep.DesyncError)
-	return desync && m.planted.Path != "" && p.seat == m.planted.Player
+	return desync && m.planted.Tick > 0 && p.seat == m.planted.Player
 }
 
 // desync keeps the first desync report, and asks for the field while both sides
@@ -116,6 +117,11 @@ func (m *demoMatch) play(bar *progress) error {
 	for t := lockstep.Tick(1); t <= last; t++ {
 		if _, err := m.coordinator.Tick(); err != nil {
 			return err
+		}
+		if t == m.planted.Tick {
+			if err := m.locate(); err != nil {
+				return err
+			}
 		}
 		if err := m.playersTurn(t); err != nil {
 			return err
@@ -164,18 +170,48 @@ func (m *demoMatch) playersTurn(t lockstep.Tick) error {
 	return nil
 }
 
-// plant changes one field of a player's copy: the health of the unit in the
-// middle of the list.
+// plant changes one field of a player's copy: the health of the strongest
+// building, if possible of one of the player's own. It is still there a tick
+// later.
 func (m *demoMatch) plant(p *demoPlayer) error {
 	sim := p.follower.Simulation()
+	units := lockstep.World[skirmish.World](sim).Units
+	target, best := -1, 0
+	for i := range units {
+		worth := int(units[i].Health)
+		if units[i].Owner == uint8(p.seat) {
+			worth += 1 << 16
+		}
+		if units[i].Kind.Building() && worth > best {
+			target, best = i, worth
+		}
+	}
+	if target < 0 {
+		return errors.New("no building is left to plant an error in")
+	}
 	state := sim.AppendState(nil)
-	unit := len(lockstep.World[skirmish.World](sim).Units) / 2
-	v, err := m.game.StateSchema().Lookup(state, fmt.Sprintf("Units[%d].Health", unit))
+	v, err := m.game.StateSchema().Lookup(state, healthOf(target))
 	if err != nil {
 		return err
 	}
-	before := v.String()
 	v.Flip()
-	m.planted = plantedStory{Player: p.seat, Tick: sim.Tick() + 1, Path: v.Path, Want: before, Got: v.String()}
+	m.planted = plantedStory{Player: p.seat, Tick: sim.Tick() + 1, unit: units[target].ID}
 	return sim.Restore(sim.Tick(), state)
+}
+
+func healthOf(unit int) string { return fmt.Sprintf("Units[%d].Health", unit) }
+
+// locate notes where the planted error is at the first tick that has it: units
+// before it in the list may have died in that tick.
+func (m *demoMatch) locate() error {
+	p := &m.planted
+	truth := lockstep.World[skirmish.World](m.coordinator.Referee().Simulation()).Units
+	units := lockstep.World[skirmish.World](m.players[p.Player].follower.Simulation()).Units
+	for i := range min(len(truth), len(units)) {
+		if truth[i].ID == p.unit && units[i].ID == p.unit {
+			p.Path, p.Want, p.Got = healthOf(i), fmt.Sprint(truth[i].Health), fmt.Sprint(units[i].Health)
+			return nil
+		}
+	}
+	return errors.New("the unit with the planted error is gone")
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
@@ -51,6 +52,7 @@ type (
 	verifyStory struct {
 		Ticks         lockstep.Tick `json:"ticks"`
 		Checked       int           `json:"checked"`
+		Differed      int           `json:"differed"`
 		Seconds       float64       `json:"seconds"`
 		TimesRealTime float64       `json:"times_real_time"`
 	}
@@ -62,6 +64,7 @@ type (
 		Path   string          `json:"path"`
 		Want   string          `json:"want"`
 		Got    string          `json:"got"`
+		unit   skirmish.UnitID
 	}
 	desyncStory struct {
 		Report  string          `json:"report"`
@@ -127,10 +130,19 @@ func (m *demoMatch) explain(s *demoStory) {
 	s.Desync.First, s.Desync.Section, s.Desync.Fields = d.Tick, d.Section, d.Fields.Total
 	s.Desync.Path, s.Desync.Want, s.Desync.Got = field.Path, field.A, field.B
 	s.expect(d.Tick == m.planted.Tick, "the first divergent tick is said to be %d", d.Tick)
-	s.expect(field.Path == m.planted.Path, "the field is said to be %s", field.Path)
+	s.expect(field.Path == m.planted.Path && field.A == m.planted.Want && field.B == m.planted.Got,
+		"the field is said to be %s, %s instead of %s", field.Path, field.B, field.A)
 }
 
 func root(f *lockstep.Follower) string { return checksum.FormatRoot(f.Simulation().Root()) }
+
+// equal says whether the late joiner has the state of the others.
+func (s *demoStory) equal() string {
+	if s.LateJoin.Checksum != s.Match.Checksum {
+		return ", not equal"
+	}
+	return ", equal"
+}
 
 // print tells the story in lines.
 func (s *demoStory) print(w io.Writer) error {
@@ -141,13 +153,13 @@ func (s *demoStory) print(w io.Writer) error {
 	line("match", "%d bots, %d units, %s with %s (%d rejected), played in %.2f s, %.0fx real time", s.Match.Players, s.Match.Units,
 		count(s.Match.Ticks, "tick"), count(s.Match.Commands, "command"), s.Match.Rejected, s.Match.Seconds, s.Match.TimesRealTime)
 	line("", "checksum %s at the end", s.Match.Checksum)
-	line("late join", "at tick %d from keyframe %d and %s of tail: checksum %s at the end, equal", s.LateJoin.Tick, s.LateJoin.Keyframe,
-		count(s.LateJoin.Tick-s.LateJoin.Keyframe, "tick"), s.LateJoin.Checksum)
+	line("late join", "at tick %d from keyframe %d and %s of tail: checksum %s at the end%s", s.LateJoin.Tick, s.LateJoin.Keyframe,
+		count(s.LateJoin.Tick-s.LateJoin.Keyframe, "tick"), s.LateJoin.Checksum, s.equal())
 	line("replay", "%s", s.Replay.Path)
-	line("", "%s, of which %d keyframes are %s; without them %.1f bytes per tick, %.1f per command", size(s.Replay.SizeBytes), s.Replay.Keyframes,
-		size(s.Replay.StateBytes), s.Replay.BytesPerTick, s.Replay.BytesPerCommand)
-	line("verify", "%s simulated again in %.2f s, %.0fx real time: %s, all equal", count(s.Verify.Ticks, "tick"),
-		s.Verify.Seconds, s.Verify.TimesRealTime, count(s.Verify.Checked, "checksum"))
+	line("", "%s, %s of it in %s; the rest is %.1f bytes per tick, %.1f per command", size(s.Replay.SizeBytes),
+		size(s.Replay.StateBytes), count(s.Replay.Keyframes, "keyframe"), s.Replay.BytesPerTick, s.Replay.BytesPerCommand)
+	line("verify", "%s simulated again in %.2f s, %.0fx real time: %s, %d differ", count(s.Verify.Ticks, "tick"),
+		s.Verify.Seconds, s.Verify.TimesRealTime, count(s.Verify.Checked, "checksum"), s.Verify.Differed)
 	line("planted", "in the copy of player %d, from tick %d on: %s is %s instead of %s", s.Planted.Player, s.Planted.Tick, s.Planted.Path, s.Planted.Got, s.Planted.Want)
 	line("desync", "%s", s.Desync.Report)
 	line("", "first divergent tick %d: %s is %s, must be %s (%s in all)", s.Desync.First, s.Desync.Path, s.Desync.Got, s.Desync.Want, count(s.Desync.Fields, "field"))

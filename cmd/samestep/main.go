@@ -17,6 +17,7 @@ func main() { os.Exit(run(os.Args, os.Stdout, os.Stderr)) }
 
 // run runs the command line args and returns the exit code.
 func run(args []string, stdout, stderr io.Writer) int {
+	stdout, stderr = &cleaner{w: stdout}, &cleaner{w: stderr}
 	app := newApp(stdout, stderr)
 	err := app.Run(flagsFirst(app, args))
 	if err == nil {
@@ -37,7 +38,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		Commands:    []*cli.Command{demoCommand(), replayCommand()},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
-				return usagef("unknown command %q; see samestep help", c.Args().First())
+				return usagef("unknown command %q; see samestep --help", c.Args().First())
 			}
 			return cli.ShowAppHelp(c)
 		},
@@ -48,4 +49,6 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 }
 
 // usageError marks the errors of the flag parser.
-func usageError(_ *cli.Context, err error, _ bool) error { return usagef("%v", err) }
+func usageError(c *cli.Context, err error, _ bool) error {
+	return usagef("%v; see %s --help", err, c.Command.HelpName)
+}

@@ -50,6 +50,9 @@ type progress struct {
 // newProgress returns the progress of work with max steps. It shows nothing
 // unless w is a terminal and the work takes more than a second.
 func newProgress(w io.Writer, max int64, unit string) *progress {
+	if c, ok := w.(*cleaner); ok {
+		w = c.w // the bar moves the cursor
+	}
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return &progress{}

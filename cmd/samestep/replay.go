@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"os"
 
 	"github.com/urfave/cli/v2"
@@ -25,23 +27,29 @@ func replayCommand() *cli.Command {
 
 var jsonFlag = &cli.BoolFlag{Name: "json", Usage: "print one JSON value, for programs"}
 
-// openReplay opens the file that is the command's only argument. Close the file
-// when done.
-func openReplay(c *cli.Context) (*replay.Reader, *os.File, error) {
-	if c.NArg() != 1 {
-		return nil, nil, usagef("%s: got %s, want one replay file", c.Command.Name, count(c.NArg(), "argument"))
+// onReplay makes the action of a command whose only argument is a replay file.
+func onReplay(act func(*cli.Context, *replayFile) error) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		if c.NArg() != 1 {
+			return usagef("%s: got %s, want one replay file", c.Command.Name, count(c.NArg(), "argument"))
+		}
+		f, err := os.Open(c.Args().First())
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		if err = act(c, &replayFile{f}); err != nil && !errors.Is(err, errUsage) {
+			err = fmt.Errorf("%s: %w", f.Name(), err)
+		}
+		return err
 	}
-	f, err := os.Open(c.Args().First())
-	if err != nil {
-		return nil, nil, err
-	}
-	r, err := readerOf(f)
-	if err != nil {
-		f.Close()
-		return nil, nil, err
-	}
-	return r, f, nil
 }
+
+// A replayFile is an open file that should be a replay.
+type replayFile struct{ file *os.File }
+
+// reader returns a Reader from the beginning on.
+func (f *replayFile) reader() (*replay.Reader, error) { return readerOf(f.file) }
 
 func readerOf(f *os.File) (*replay.Reader, error) {
 	info, err := f.Stat()

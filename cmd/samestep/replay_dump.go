@@ -28,21 +28,22 @@ is needed to simulate up to there, unless the tick has a keyframe.`,
 			&cli.StringFlag{Name: "path", Usage: "with --tick: print only the field at `PATH`, such as Units[17].Pos.X"},
 		},
 		OnUsageError: usageError,
-		Action: func(c *cli.Context) error {
-			r, f, err := openReplay(c)
-			if err != nil {
-				return err
-			}
-			defer f.Close()
-			if c.IsSet("path") && (c.Bool("commands") || !c.IsSet("tick")) {
-				return usagef("--path goes with --tick, without --commands")
-			}
-			if c.IsSet("tick") && !c.Bool("commands") {
-				return dumpState(c, r)
-			}
-			return dumpRecords(c, r)
-		},
+		Action:       onReplay(replayDump),
 	}
+}
+
+func replayDump(c *cli.Context, f *replayFile) error {
+	if c.IsSet("path") && (c.Bool("commands") || !c.IsSet("tick")) {
+		return usagef("dump: --path goes with --tick, without --commands")
+	}
+	r, err := f.reader()
+	if err != nil {
+		return err
+	}
+	if c.IsSet("tick") && !c.Bool("commands") {
+		return dumpState(c, r)
+	}
+	return dumpRecords(c, r)
 }
 
 // errStop ends a dump that has all it wants.
@@ -169,7 +170,7 @@ func dumpState(c *cli.Context, r *replay.Reader) error {
 func dumpPath(c *cli.Context, schema *state.Schema, snapshot []byte, path string) error {
 	whole, err := schema.Lookup(snapshot, path)
 	if err != nil {
-		return err
+		return usagef("dump: --path: %v", err)
 	}
 	leaves, err := schema.Leaves(snapshot)
 	if err != nil {
@@ -233,7 +234,7 @@ func stateAt(r *replay.Reader, t lockstep.Tick) ([]byte, *state.Schema, error) {
 	case other != nil:
 		return nil, nil, fmt.Errorf("tick %d has no keyframe and cannot be simulated: %w", t, other)
 	}
-	return nil, nil, usagef("tick %d: the replay has ticks 0 to %d", t, last)
+	return nil, nil, usagef("dump: tick %d: the replay has ticks 0 to %d", t, last)
 }
 
 // applyUpTo applies a record, and stops with a snapshot at tick t.

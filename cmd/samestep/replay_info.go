@@ -20,26 +20,25 @@ func replayInfoCommand() *cli.Command {
 game's code. A damaged file is read up to the damage.`,
 		Flags:        []cli.Flag{jsonFlag},
 		OnUsageError: usageError,
-		Action: func(c *cli.Context) error {
-			r, f, err := openReplay(c)
-			if err != nil {
-				return err
-			}
-			defer f.Close()
-			info, err := replay.ReadInfo(r)
-			if info.Header == nil {
-				return err
-			}
-			if c.Bool("json") {
-				if werr := writeJSON(c.App.Writer, infoJSON(info, err)); werr != nil {
-					return werr
-				}
-				return err
-			}
-			printInfo(c.App.Writer, info)
-			return err
-		},
+		Action:       onReplay(replayInfo),
 	}
+}
+
+func replayInfo(c *cli.Context, f *replayFile) error {
+	r, err := f.reader()
+	if err != nil {
+		return err
+	}
+	info, err := replay.ReadInfo(r)
+	if info.Header == nil {
+		return err
+	}
+	if !c.Bool("json") {
+		printInfo(c.App.Writer, info)
+	} else if werr := writeJSON(c.App.Writer, infoJSON(info, err)); werr != nil {
+		return werr
+	}
+	return err
 }
 
 func printInfo(w io.Writer, info *replay.Info) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -24,38 +25,40 @@ the cut, and exits with 4.`,
 			Name: "keep-going", Usage: "simulate on after a difference, to tell whether it stays",
 		}},
 		OnUsageError: usageError,
-		Action: func(c *cli.Context) error {
-			r, f, err := openReplay(c)
-			if err != nil {
-				return err
-			}
-			defer f.Close()
-			game, header, err := gameInFile(r)
-			if err != nil {
-				return err
-			}
-			if r, err = readerOf(f); err != nil {
-				return err
-			}
-			bar := newProgress(c.App.ErrWriter, r.Size(), "bytes")
-			from := time.Now()
-			v, err := replay.Verify(r, game, replay.VerifyOptions{
-				KeepGoing: c.Bool("keep-going"),
-				Progress:  func(lockstep.Tick) { bar.set(r.Offset()) },
-			})
-			bar.done()
-			took := time.Since(from)
-			v.Header = header
-			if c.Bool("json") {
-				if werr := writeJSON(c.App.Writer, verdictJSON(v, err, took)); werr != nil {
-					return werr
-				}
-				return err
-			}
-			printVerdict(c.App.Writer, v, took)
-			return err
-		},
+		Action:       onReplay(replayVerify),
 	}
+}
+
+func replayVerify(c *cli.Context, f *replayFile) error {
+	r, err := f.reader()
+	if err != nil {
+		return err
+	}
+	game, header, err := gameInFile(r)
+	if err != nil {
+		return err
+	}
+	if r, err = f.reader(); err != nil {
+		return err
+	}
+	bar := newProgress(c.App.ErrWriter, r.Size(), "bytes")
+	from := time.Now()
+	v, err := replay.Verify(r, game, replay.VerifyOptions{
+		KeepGoing: c.Bool("keep-going"),
+		Progress:  func(lockstep.Tick) { bar.set(r.Offset()) },
+	})
+	bar.done()
+	took := time.Since(from)
+	v.Header = header
+	if v.First != nil && err != error(v.First) {
+		err = errors.Join(v.First, err) // the file is damaged behind the difference
+	}
+	if !c.Bool("json") {
+		printVerdict(c.App.Writer, v, took)
+	} else if werr := writeJSON(c.App.Writer, verdictJSON(v, err, took)); werr != nil {
+		return werr
+	}
+	return err
 }
 
 // gameInFile reads the header of a replay and returns the game that it is of.
@@ -100,13 +103,29 @@ func speed(v *replay.Verdict, took time.Duration) string {
 func verdictJSON(v *replay.Verdict, err error, took time.Duration) any {
 	return struct {
 		*replay.Verdict
-		Game          string  `json:"game"`
-		Match         string  `json:"match"`
-		Seconds       float64 `json:"seconds"`
-		TimesRealTime float64 `json:"times_real_time"`
-		Error         string  `json:"error,omitempty"`
+		First         *differenceJSON `json:"first"` // in place of the Verdict's
+		Game          string          `json:"game"`
+		Match         string          `json:"match"`
+		Seconds       float64         `json:"seconds"`
+		TimesRealTime float64         `json:"times_real_time"`
+		Error         string          `json:"error,omitempty"`
 	}{
-		Verdict: v, Game: v.Header.Game, Match: v.Header.Match.String(),
+		Verdict: v, First: newDifferenceJSON(v.First), Game: v.Header.Game, Match: v.Header.Match.String(),
 		Seconds: took.Seconds(), TimesRealTime: timesRealTime(v, took), Error: errorText(err),
 	}
+}
+
+// A differenceJSON is a checksum that differs, in the form of all checksums.
+type differenceJSON struct {
+	Tick     lockstep.Tick `json:"tick"`
+	Got      string        `json:"got"`
+	Want     string        `json:"want"`
+	Keyframe bool          `json:"keyframe"`
+}
+
+func newDifferenceJSON(e *lockstep.DesyncError) *differenceJSON {
+	if e == nil {
+		return nil
+	}
+	return &differenceJSON{e.Tick, checksum.FormatRoot(e.Got), checksum.FormatRoot(e.Want), e.Keyframe}
 }

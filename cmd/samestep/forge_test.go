@@ -1,0 +1,180 @@
+//go:build !js && !wasip1
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+
+	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// forge IN OUT CHANGE [N] writes a changed copy of a replay. The changes of
+// records come with valid checks, as only somebody who means it would make them:
+//
+//	checksum N   the checksum of tick N is another
+//	command N    the first order to attack, from tick N on, aims elsewhere
+//	build, game, engine   the header names another
+//	field        the header's schema of the state names a field otherwise
+//	hostile      every text has control characters
+//	open         there is no end record
+//
+// The others spoil the file:
+//
+//	cut N        only the first N bytes are there; from the end if N is negative
+//	flip N       a bit of byte N is flipped
+//	text N       it is N bytes of text
+func forge(args []string) error {
+	if len(args) < 3 {
+		return errors.New("usage: forge IN OUT CHANGE [N]")
+	}
+	in, err := os.ReadFile(args[0])
+	if err != nil {
+		return err
+	}
+	f := &forger{change: args[2]}
+	if len(args) > 3 {
+		if f.n, err = strconv.Atoi(args[3]); err != nil {
+			return err
+		}
+	}
+	var out []byte
+	switch f.change {
+	case "cut":
+		if f.n < 0 {
+			f.n += len(in)
+		}
+		out = in[:f.n]
+	case "flip":
+		in[f.n] ^= 16
+		out = in
+	case "text":
+		out = bytes.Repeat([]byte("t"), f.n)
+	default:
+		if out, err = f.records(in); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(args[1], out, 0o666)
+}
+
+// A forger changes the records of a replay.
+type forger struct {
+	change string
+	n      int
+	done   bool
+	enc    lockstep.Encoder
+	out    *replay.Writer
+}
+
+// records returns the changed replay.
+func (f *forger) records(in []byte) ([]byte, error) {
+	r, err := replay.NewReader(bytes.NewReader(in), int64(len(in)))
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	f.out = replay.NewWriter(&out, replay.WriterOptions{})
+	if err := replay.Play(r, nil, f.record); err != nil {
+		return nil, err
+	}
+	if !f.done {
+		return nil, fmt.Errorf("nothing to change: %s %d", f.change, f.n)
+	}
+	err = f.out.Close()
+	return out.Bytes(), err
+}
+
+const steering = "\x1b[31m\x1b]0;x\a\r\x7f\u009b2J"
+
+func (f *forger) record(r *lockstep.Record) error {
+	switch f.change {
+	case "checksum":
+		if r.Kind == lockstep.RecordChecksum && int(r.Tick) == f.n {
+			r.Root++
+			f.done = true
+		}
+	case "command":
+		if r.Kind == lockstep.RecordFrame && int(r.Tick) >= f.n && !f.done {
+			if err := f.command(r.Frame.Commands); err != nil {
+				return err
+			}
+		}
+	case "open":
+		if r.Kind == lockstep.RecordEnd {
+			f.done = true
+			return nil
+		}
+	case "hostile":
+		r.Text += steering
+		r.Topic += steering
+	}
+	if r.Kind == lockstep.RecordHeader {
+		f.header(r.Header)
+	}
+	return f.out.Append(f.encode(r))
+}
+
+func (f *forger) header(h *lockstep.Header) {
+	switch f.change {
+	case "build":
+		h.Build = "other"
+	case "game":
+		h.Game = "chess"
+	case "engine":
+		h.Engine = "samestep/99"
+	case "field":
+		h.StateSchema = bytes.Replace(h.StateSchema, []byte("Health"), []byte("Wealth"), 1)
+	case "hostile":
+		h.Game, h.Build, h.Platform, h.Engine = h.Game+steering, h.Build+steering, h.Platform+steering, h.Engine+steering
+		h.Commands[0].Name += steering
+	default:
+		return
+	}
+	f.done = true
+}
+
+// command changes the first order to attack.
+func (f *forger) command(commands []lockstep.Command) error {
+	payloads := games[0].NewPayloads()
+	for i := range commands {
+		c := &commands[i]
+		if err := payloads.Decode(c); err != nil {
+			return err
+		}
+		attack, ok := c.Value.(*skirmish.AttackMove)
+		if !ok {
+			continue
+		}
+		attack.To.X, attack.To.Y = 0, 0
+		_, payload, err := payloads.Encode(attack)
+		c.Payload, f.done = payload, true
+		return err
+	}
+	return nil
+}
+
+func (f *forger) encode(r *lockstep.Record) []byte {
+	switch r.Kind {
+	case lockstep.RecordHeader:
+		return f.enc.Header(r.Header)
+	case lockstep.RecordKeyframe:
+		return f.enc.Keyframe(r.Tick, r.Keyframe.Root, r.Keyframe.Last, r.Keyframe.State)
+	case lockstep.RecordFrame:
+		return f.enc.Frame(&r.Frame)
+	case lockstep.RecordEmpty:
+		return f.enc.Empty(r.Empty)
+	case lockstep.RecordChecksum:
+		return f.enc.Checksum(r.Tick, r.Root)
+	case lockstep.RecordDissent:
+		return f.enc.Dissent(r.Tick, r.Player, r.Root)
+	case lockstep.RecordNote:
+		return f.enc.Note(r.Player, r.Topic, r.Text)
+	}
+	return f.enc.End(r.Text)
+}

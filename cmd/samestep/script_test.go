@@ -1,0 +1,104 @@
+//go:build !js && !wasip1
+
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/seed-49bee653/samestep/internal/script"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"samestep": main, "forge": forgeMain})
+}
+
+// Each file of testdata is a script for one verb: what people type, what they
+// see, and the exit code. With -update, files that a script compares with are
+// rewritten.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata",
+		UpdateScripts:       script.Update(),
+		RequireExplicitExec: true,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits,
+			"clean": clean,
+			"json":  jsonCommand,
+		},
+	})
+}
+
+// exits CODE COMMAND ARGUMENT... runs a command that must exit with a code.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND ARGUMENT...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err = ts.Exec(args[1], args[2:]...); err != nil {
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			ts.Fatalf("%v", err)
+		}
+		got = exit.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("got exit code %d, want %d", got, want)
+	}
+}
+
+// control matches what could steer a terminal.
+var control = regexp.MustCompile(`[\x00-\x08\x0b-\x1f\x7f\x{80}-\x{9f}]|\xc2[\x80-\x9f]`)
+
+// clean FILE... requires that files, or stdout and stderr, hold no control
+// character; ! clean requires one, so that a script shows that there was one to
+// be removed.
+func clean(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) == 0 {
+		ts.Fatalf("usage: clean FILE...")
+	}
+	for _, name := range args {
+		if at := control.FindString(ts.ReadFile(name)); (at != "") != neg {
+			ts.Fatalf("%s: got control character %q", name, at)
+		}
+	}
+}
+
+// json FILE KEY... VALUE requires that a file is one JSON value in which the
+// value at the keys is as given, or just there if that is a dot.
+func jsonCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: json FILE KEY... VALUE")
+	}
+	var at any
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &at))
+	for _, key := range args[1 : len(args)-1] {
+		object, _ := at.(map[string]any)
+		value, ok := object[key]
+		if !ok {
+			ts.Fatalf("no key %q", key)
+		}
+		at = value
+	}
+	got, err := json.Marshal(at)
+	ts.Check(err)
+	if want := args[len(args)-1]; want != "." && string(got) != want {
+		ts.Fatalf("got %s, want %s", got, want)
+	}
+}
+
+func forgeMain() {
+	if err := forge(os.Args[1:]); err != nil {
+		os.Stderr.WriteString(err.Error() + "\n")
+		os.Exit(1)
+	}
+}
