@@ -313,10 +313,11 @@ func TestCollector(t *testing.T) {
 
 // TestManySlices has more slices in its type than can keep their memory, so that some always get new memory.
 func TestManySlices(t *testing.T) {
-	type block struct{ A, B, C, D, E, F, G, H [4][]uint16 }
+	type eight struct{ A, B, C, D, E, F, G, H []uint16 }
 	type many struct {
-		Blocks [3]block
-		List   []block
+		A, B, C, D, E, F, G, H eight
+		List                   []eight
+		Array                  [3]eight
 	}
 	c := MustCompile[many]()
 	r := rand.New(rand.NewPCG(1, 9))
@@ -324,7 +325,7 @@ func TestManySlices(t *testing.T) {
 	for range 5 {
 		fill(r, reflect.ValueOf(&src).Elem())
 		want := naive(reflect.ValueOf(src))
-		dst.Blocks[2].H[3] = dst.Blocks[0].A[0]
+		dst.Array[2].H, dst.H.G = dst.A.A, dst.C.B
 		c.Copy(&dst, &src)
 		if got := c.Append(nil, &dst); !bytes.Equal(got, want) {
 			t.Fatal("a copy is not equal")
@@ -336,5 +337,23 @@ func TestManySlices(t *testing.T) {
 		if overlapping(append(extents(reflect.ValueOf(&dst).Elem(), nil), extents(reflect.ValueOf(&src).Elem(), nil)...)) {
 			t.Fatal("two slices share memory")
 		}
+	}
+}
+
+// TestNestedArrays compiles arrays of arrays of arrays: the work must not multiply with each of them.
+func TestNestedArrays(t *testing.T) {
+	type cell struct {
+		A uint8
+		B uint16
+	}
+	type deep struct {
+		Cells [2][2][2][2][2][2][2][2][2][2][2][2][2][2][2][2]cell
+	}
+	c := MustCompile[deep]()
+	var v, got deep
+	v.Cells[1][0][1][0][1][0][1][0][1][0][1][0][1][0][1][0] = cell{1, 2}
+	b := c.Append(nil, &v)
+	if err := c.Decode(b, &got); err != nil || got != v || len(b) != 3<<16 {
+		t.Errorf("%d bytes come back otherwise, error %v", len(b), err)
 	}
 }

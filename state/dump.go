@@ -138,14 +138,14 @@ const maxInline = 16
 // inline reports whether values of node i fit into one line: few leaves, and no slice among them.
 func (s *Schema) inline(i int) bool { return s.leafCount(i) <= maxInline }
 
-// leafCount returns the number of leaves of a value of node i, or something greater than maxInline.
+// leafCount returns the number of leaves of a value of node i, or maxInline+1 if there are more, or a slice.
 func (s *Schema) leafCount(i int) int {
 	n := &s.nodes[i]
 	switch n.kind {
 	case Slice:
 		return maxInline + 1
 	case Array:
-		return min(n.count, maxInline+1) * s.leafCount(i+1)
+		return min(min(n.count, maxInline+1)*s.leafCount(i+1), maxInline+1)
 	case Struct:
 		leaves := 0
 		for _, f := range s.fieldsOf(n) {

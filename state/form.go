@@ -38,8 +38,8 @@ type op struct {
 	elem   *form
 }
 
-// maxUnroll is the longest array whose elements become ops of their own.
-const maxUnroll = 4
+// maxUnroll is how many ops an array may have as its elements' own, instead of one for all of them.
+const maxUnroll = 16
 
 // former makes forms and numbers the slices.
 type former struct {
@@ -104,18 +104,25 @@ func (b *former) add(ops []op, i int, offset uintptr) []op {
 }
 
 func (b *former) addArray(ops []op, i int, offset uintptr) []op {
-	count, stride := b.s.nodes[i].count, b.places[i+1].typ.Size()
-	if count <= maxUnroll {
-		for j := range count {
-			ops = b.add(ops, i+1, offset+uintptr(j)*stride)
-		}
-		return ops
-	}
+	count := b.s.nodes[i].count
 	f := b.elem(i)
-	if f.flat {
-		return addBlock(ops, offset, count*int(stride))
+	switch {
+	case f.flat:
+		return addBlock(ops, offset, count*f.size)
+	case f.slices || count*len(f.ops) > maxUnroll:
+		return append(ops, op{code: opArray, offset: offset, count: count, elem: f})
 	}
-	return append(ops, op{code: opArray, offset: offset, count: count, elem: f})
+	for j := range count {
+		for _, o := range f.ops {
+			o.offset += offset + uintptr(j)*f.stride
+			if o.code == opBlock {
+				ops = addBlock(ops, o.offset, o.size)
+			} else {
+				ops = append(ops, o)
+			}
+		}
+	}
+	return ops
 }
 
 func addBlock(ops []op, offset uintptr, size int) []op {
