@@ -290,7 +290,11 @@ func TestCollector(t *testing.T) {
 	}()
 	defer close(stop)
 	var dst world
-	for i := range 300 {
+	rounds := 300
+	if testing.Short() {
+		rounds = 50
+	}
+	for i := range rounds {
 		if i%3 == 0 {
 			dst = world{Units: make([]unit, i%7)}
 		}
