@@ -101,6 +101,9 @@ func (w *World) work(u *Unit) {
 	}
 	if b.Work == 0 {
 		b.Built = true
+		if b.Kind == Base { // new workers begin at the nearest crystal
+			b.Source = w.nearestCrystal(b.Pos)
+		}
 		lockstep.Emit(w.workspace.turn, BuildingDone{Unit: b.ID, Kind: b.Kind, Owner: b.Owner, At: b.Pos})
 		w.rest(u)
 	}

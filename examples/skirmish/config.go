@@ -38,9 +38,9 @@ func Defaults(players uint8, units uint16) Config {
 	side := fixed.ISqrt64(uint64(units) * 16)
 	return Config{
 		Units:     units,
-		Size:      uint16(min(max(side+15, 64)/16*16, MaxSize)),
+		Size:      uint16(min(max(side+15, 64, 8*uint64(players))/16*16, MaxSize)),
 		Crystals:  300,
-		Cap:       n + n/2 + 50,
+		Cap:       min(n+n/2+50, MaxUnits),
 		Teams:     players,
 		Obstacles: 12,
 		Workers:   uint8(min(max(n/6, 4), 60)),

@@ -45,7 +45,7 @@ func start(w *World, settings *lockstep.Settings, config *Config) error {
 
 // settle gives a player a base, workers that mine, and an army of what is left of n units on the way to the middle.
 func (w *World) settle(p uint8, base fixed.Vec2, n int) {
-	w.spawn(Unit{Pos: base, Goal: base, Kind: Base, Owner: p, Group: WorkerGroup, Source: w.nearestCrystal(base) + 1,
+	w.spawn(Unit{Pos: base, Goal: base, Kind: Base, Owner: p, Group: WorkerGroup, Source: w.nearestCrystal(base),
 		Health: Base.Traits().Health, Built: true})
 	middle := fixed.Vec2{X: fixed.Q(w.Map.Size) * fixed.Half, Y: fixed.Q(w.Map.Size) * fixed.Half}
 	out := base.Sub(middle).Heading()
@@ -86,9 +86,10 @@ func (w *World) nextSpot(around fixed.Vec2, spot *uint32) fixed.Vec2 {
 	return around
 }
 
-func (w *World) nearestCrystal(at fixed.Vec2) uint16 { return w.crystalAt(at, 0) - 1 }
+// nearestCrystal returns 1 + the index of the crystal nearest to a place, and 0 if there is none.
+func (w *World) nearestCrystal(at fixed.Vec2) uint16 { return w.crystalAt(at, 0) }
 
-// crystalAt returns 1 + the index of the (k+1)-nearest crystal to a place.
+// crystalAt returns 1 + the index of the (k+1)-nearest crystal to a place, or of the farthest one, and 0 if there is none.
 func (w *World) crystalAt(at fixed.Vec2, k int) uint16 {
 	last, best := fixed.Q(-1), -1
 	for range k + 1 {
