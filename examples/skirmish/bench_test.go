@@ -2,7 +2,9 @@ package skirmish
 
 import (
 	"fmt"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/seed-49bee653/samestep/fixed"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -129,4 +131,36 @@ func BenchmarkStepFlood(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkStepScale takes turns between a small battle and one of ten times as many units, so that whatever else runs on
+// the machine slows both, and reports how many times as much a unit costs in the large one: the median of all turns.
+func BenchmarkStepScale(b *testing.B) {
+	type side struct {
+		battle, w *World
+		turn      lockstep.Turn
+	}
+	sides := [2]side{{battle: newBattle(b, 1100)}, {battle: newBattle(b, 11000)}}
+	var ratios []float64
+	for i := range b.N {
+		var cost [2]float64 // ns per unit and tick
+		for k := range sides {
+			s := &sides[k]
+			if i%6 == 0 {
+				s.w = fork(s.battle)
+				advance(s.w, 1)
+				s.turn.Tick = lockstep.Tick(s.w.Match.Tick)
+			}
+			units, begin := 0, time.Now()
+			for range 10 {
+				s.turn.Tick++
+				step(s.w, &s.turn)
+				units += len(s.w.Units)
+			}
+			cost[k] = float64(time.Since(begin)) / float64(units)
+		}
+		ratios = append(ratios, cost[1]/cost[0])
+	}
+	slices.Sort(ratios)
+	b.ReportMetric(ratios[len(ratios)/2], "x-per-unit")
 }

@@ -10,8 +10,8 @@ type campaign struct {
 }
 
 const (
-	patienceTicks = 400 // before a group that is under way gets another order
-	alarmTicks    = 160
+	underWay   = 400 // ticks before a group with something to do gets another order
+	alarmTicks = 160 // from one call to defend to the next
 )
 
 // defend calls the nearest group of the army to an enemy close to home.
@@ -74,7 +74,7 @@ func (b *Bot) campaign(w *World) bool {
 		}
 		return false // in a fight that it may win
 	}
-	if t.busy*3 > t.count && w.Match.Tick < c.ordered+patienceTicks || w.Match.Tick < c.ordered+patienceTicks/4 {
+	if t.busy*3 > t.count && w.Match.Tick < c.ordered+underWay || w.Match.Tick < c.ordered+underWay/4 {
 		return false
 	}
 	if t.count < b.courage(w) {

@@ -2,7 +2,8 @@ package skirmish
 
 import "github.com/seed-49bee653/samestep/fixed"
 
-// settle tells a new barracks which control group its units join, and new units where to gather.
+// settle tells a new barracks which control group its units join. With the group it then follows where that is sent, so
+// new units go to where the others are.
 func (b *Bot) settle(w *World) bool {
 	for k, i := range b.view.barracks {
 		u := &w.Units[i]

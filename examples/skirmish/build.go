@@ -60,6 +60,11 @@ func (w *World) siteAt(u *Unit) UnitID {
 			return b.ID
 		}
 	}
+	for i := range w.workspace.births { // laid out in this tick
+		if b := &w.workspace.births[i]; b.Pos == u.Goal && b.Owner == u.Owner && b.Kind.Building() {
+			return b.ID
+		}
+	}
 	return 0
 }
 

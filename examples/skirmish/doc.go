@@ -2,12 +2,13 @@
 // its benchmark.
 //
 // Each player has a base, workers and an army on a square map with rock in it. Workers mine crystals and carry them to
-// the nearest base; crystals grow back slowly. For crystals a base trains workers, workers build bases, barracks and
-// towers, and barracks train soldiers, who fight hand to hand, and archers, who shoot. Units that fight attack by
-// themselves whom they see, unless they were told to move. A team sees what is in sight of its units, remembers what it
-// has explored, and cannot aim at what it does not see. Buildings do not block the way, but push units out.
+// the nearest base; crystals grow back slowly, and a base helps an owner who has next to nothing. For crystals a base
+// trains workers, workers build bases, barracks and towers, and barracks train soldiers, who fight hand to hand, and
+// archers, who shoot. Units that fight attack by themselves whom they see, unless they were told to move. A team sees
+// what is in sight of its units, remembers what it has explored, and cannot aim at what it does not see. Buildings do
+// not block the way, but push units out.
 //
-// Some places do something to a unit that enters: teleports take it to their partner, shrines heal it and the hoard in
+// Some places do something to a unit that enters: teleports take who was sent there to their partner, shrines heal it and the hoard in
 // the middle of the map pays its owner; shrines and the hoard then need time to recover.
 //
 // Who loses the last building is defeated, and so is who leaves. The last team with an undefeated player wins. Units of

@@ -13,11 +13,12 @@ type Crystal struct {
 }
 
 const (
-	load      = 8  // crystals that a worker carries
-	mineTicks = 40 // to mine them
-	growTicks = 30 // for a crystal to grow by one
-	maxQueue  = 20 // units in a building's queue
-	farField  = 14 * fixed.One
+	load      = 8              // crystals that a worker carries
+	mineTicks = 40             // to mine them
+	growTicks = 30             // for a crystal to grow by one
+	aidTicks  = 20             // from one crystal that a base gives to a poor owner to the next
+	maxQueue  = 20             // units in a building's queue
+	farField  = 14 * fixed.One // how far a worker looks for another crystal
 )
 
 // crystal returns the crystal that a worker gathers, or nil.
@@ -82,6 +83,10 @@ func (w *World) mine(u *Unit, c *Crystal) {
 		return
 	}
 	u.Work = 0
+	if c.Amount == 0 { // others took the last of it
+		u.Phase = phaseOut
+		return
+	}
 	taken := min(load, c.Amount)
 	c.Amount -= taken
 	u.Cargo = uint8(taken)
@@ -156,9 +161,20 @@ func (w *World) regrow() {
 	}
 }
 
+// aid gives crystals to an owner who cannot pay a worker, so that nobody is stuck for ever.
+func (w *World) aid(u *Unit) {
+	p := w.player(u.Owner)
+	if (w.Match.Tick+uint32(u.ID))%aidTicks == 0 && p.Crystals < Worker.Traits().Cost {
+		p.Crystals++
+	}
+}
+
 // produce works on the queue of a building.
 func (w *World) produce(i int) {
 	u := &w.Units[i]
+	if u.Kind == Base && u.Built {
+		w.aid(u)
+	}
 	if u.Queue == 0 || !u.Built {
 		return
 	}

@@ -194,3 +194,29 @@ func TestTrainWorker(t *testing.T) {
 	advance(w, 1, by(0, &Gather{list(1), 1}), by(0, &Train{1, Worker, 1}))
 	until(t, w, 600, func() bool { return w.Crystals[1].Amount < 500 })
 }
+
+// Who cannot pay a worker gets what is missing from the base, no more.
+func TestAid(t *testing.T) {
+	w := arena(t)
+	w.Players[0].Crystals = Worker.Traits().Cost - 3
+	advance(w, 2*aidTicks)
+	if got := w.Players[0].Crystals; got != Worker.Traits().Cost-1 {
+		t.Errorf("got %d crystals after two payments", got)
+	}
+	advance(w, 9*aidTicks)
+	if got := w.Players[0].Crystals; got != Worker.Traits().Cost {
+		t.Errorf("got %d crystals in the end, want %d", got, Worker.Traits().Cost)
+	}
+}
+
+// Workers who reach the site in one tick build together, and pay once.
+func TestBuildTogether(t *testing.T) {
+	w := arena(t)
+	a, b := put(w, Worker, 0, cells(30, 28)), put(w, Worker, 0, cells(30, 32))
+	before := w.Players[0].Crystals
+	until(t, w, int(Tower.Traits().Ticks)/2+40, func() bool { return len(w.workspace.buildings) == 3 && w.Units[len(w.Units)-1].Built },
+		by(0, &Build{list(a, b), Tower, PointAt(cells(30, 30))}))
+	if paid := before - w.Players[0].Crystals; paid != Tower.Traits().Cost {
+		t.Errorf("paid %d, want %d", paid, Tower.Traits().Cost)
+	}
+}
