@@ -1,0 +1,315 @@
+package locksteptest_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
+)
+
+// The game of this package's tests: herds that wander, and can be driven.
+type (
+	pasture struct {
+		Tick  uint32
+		Dice  uint64
+		Herds []herd
+		Most  uint32 `state:"derived"` // the largest herd
+		Cache uint32 `state:"derived"` // for faults
+	}
+	herd struct {
+		X, Y  int32
+		Size  uint32
+		Owner lockstep.Player
+		Tame  bool
+		Name  [2]uint8
+	}
+	drive struct {
+		Herds []uint16
+		X, Y  int16
+	}
+	breed struct {
+		Herd uint16
+		Name string
+	}
+	bred          struct{ Herd uint16 } // an event
+	pastureConfig struct{ Herds uint16 }
+)
+
+func pastureRules() lockstep.Rules[pasture, pastureConfig] {
+	return lockstep.Rules[pasture, pastureConfig]{
+		Name: "pasture", Build: "1",
+		Commands: []lockstep.CommandType{lockstep.Type[drive](1, "drive"), lockstep.Type[breed](2, "breed")},
+		New: func(w *pasture, s *lockstep.Settings, c *pastureConfig) error {
+			if c.Herds == 0 {
+				return errors.New("no herds")
+			}
+			w.Dice = s.Seed
+			for i := range c.Herds {
+				w.Herds = append(w.Herds, herd{X: int32(i), Size: 1, Owner: lockstep.Player(i % uint16(s.Players))})
+			}
+			return nil
+		},
+		Step:   stepPasture,
+		Derive: derivePasture,
+		Validate: func(w *pasture, c *lockstep.Command) error {
+			if b, ok := c.Value.(*breed); ok && int(b.Herd) >= len(w.Herds) {
+				return errors.New("no such herd")
+			}
+			return nil
+		},
+	}
+}
+
+func derivePasture(w *pasture) {
+	w.Most = 0
+	for i := range w.Herds {
+		w.Most = max(w.Most, w.Herds[i].Size)
+	}
+}
+
+func stepPasture(w *pasture, t *lockstep.Turn) {
+	w.Tick++
+	for i := range w.Herds {
+		w.Dice = w.Dice*6364136223846793005 + 1442695040888963407
+		h := &w.Herds[i]
+		h.X += int32(w.Dice>>40) % 3
+		h.Y -= int32(w.Dice>>50) % 3
+	}
+	for i := range t.Commands {
+		c := &t.Commands[i]
+		switch m := c.Value.(type) {
+		case *drive:
+			for _, id := range m.Herds {
+				h := &w.Herds[int(id)%len(w.Herds)]
+				h.X, h.Y = h.X+int32(m.X), h.Y+int32(m.Y)
+			}
+		case *breed:
+			h := &w.Herds[int(m.Herd)%len(w.Herds)]
+			if h.Size < 2*w.Most {
+				h.Size++
+			}
+			copy(h.Name[:], m.Name)
+			lockstep.Emit(t, bred{m.Herd})
+		}
+	}
+	derivePasture(w)
+}
+
+func options() locksteptest.Options {
+	return locksteptest.Options{Config: &pastureConfig{Herds: 6}, Ticks: 60, Every: 7}
+}
+
+func TestCheck(t *testing.T) {
+	g := lockstep.MustGame(pastureRules())
+	locksteptest.Check(t, g, options())
+	for seed := range uint64(20) {
+		o := options()
+		o.Seed, o.Players = seed, uint8(1+seed%8)
+		locksteptest.Check(t, g, o)
+	}
+	heavy := options()
+	heavy.Every, heavy.Span = 1, 5
+	locksteptest.Check(t, g, heavy)
+	bytes := options()
+	bytes.Choices = []byte("a match that a fuzzer wrote, or a person")
+	locksteptest.Check(t, g, bytes)
+}
+
+// Random commands must reach the rules, or a check proves nothing.
+func TestCommandsArrive(t *testing.T) {
+	drives, breeds, refused := 0, 0, 0
+	rules := pastureRules()
+	rules.Step = func(w *pasture, turn *lockstep.Turn) {
+		for i := range turn.Commands {
+			switch turn.Commands[i].Value.(type) {
+			case *drive:
+				drives++
+			case *breed:
+				breeds++
+			}
+		}
+		stepPasture(w, turn)
+	}
+	validate := rules.Validate
+	rules.Validate = func(w *pasture, c *lockstep.Command) error {
+		err := validate(w, c)
+		if err != nil {
+			refused++
+		}
+		return err
+	}
+	played := 0
+	o := options()
+	o.Play = func(lockstep.Player, *lockstep.Simulation) []any {
+		played++
+		return []any{&breed{Herd: 1, Name: "ox"}}
+	}
+	locksteptest.Check(t, lockstep.MustGame(rules), o)
+	if drives < 500 || breeds < 100 || refused < 50 || played != 4*60 {
+		t.Errorf("got %d drives, %d breeds, %d refused, %d times Play", drives, breeds, refused, played)
+	}
+}
+
+// Each kind of nondeterminism is found, in the phase and the field that it
+// concerns.
+func TestFaults(t *testing.T) {
+	counter := uint32(0)
+	var kept *pasture
+	seen := map[string]bool{}
+	for name, c := range map[string]struct {
+		phase string // or phases, where chance decides
+		field string
+		fault func(r *lockstep.Rules[pasture, pastureConfig])
+	}{
+		"a global in New": {"new", "Dice", func(r *lockstep.Rules[pasture, pastureConfig]) {
+			good := r.New
+			r.New = func(w *pasture, s *lockstep.Settings, c *pastureConfig) error {
+				err := good(w, s, c)
+				counter++
+				w.Dice += uint64(counter)
+				return err
+			}
+		}},
+		"the order of a map": {"two runs, or follower", "Herds[", func(r *lockstep.Rules[pasture, pastureConfig]) {
+			r.Step = func(w *pasture, turn *lockstep.Turn) {
+				stepPasture(w, turn)
+				sizes := map[int]uint32{}
+				for i := range w.Herds {
+					sizes[i] = w.Herds[i].Size
+				}
+				place := int32(0)
+				for i := range sizes {
+					w.Herds[i].X += place // depends on the order
+					place++
+				}
+			}
+		}},
+		"a global in Step": {"two runs", "Dice", func(r *lockstep.Rules[pasture, pastureConfig]) {
+			r.Step = func(w *pasture, turn *lockstep.Turn) {
+				stepPasture(w, turn)
+				counter++
+				w.Dice += uint64(counter)
+			}
+		}},
+		"a Validate that changes the state": {"follower", "Herds[1].Size", func(r *lockstep.Rules[pasture, pastureConfig]) {
+			r.Validate = func(w *pasture, c *lockstep.Command) error {
+				if _, ok := c.Value.(*breed); ok {
+					w.Herds[1].Size++
+				}
+				return nil
+			}
+		}},
+		"a hidden field that decides": {"restore", "Herds[0].Size", func(r *lockstep.Rules[pasture, pastureConfig]) {
+			r.Step = func(w *pasture, turn *lockstep.Turn) {
+				stepPasture(w, turn)
+				w.Cache++ // is in no snapshot, and Derive does not rebuild it
+				if w.Cache%16 == 0 {
+					w.Herds[0].Size++
+				}
+			}
+		}},
+		"a Derive that is wrong": {"restore", "Herds[", func(r *lockstep.Rules[pasture, pastureConfig]) {
+			r.Derive = func(w *pasture) { w.Most = 0 }
+		}},
+		"a field that only a new machine lacks": {"late join", "Herds[0].Size", func(r *lockstep.Rules[pasture, pastureConfig]) {
+			r.Step = func(w *pasture, turn *lockstep.Turn) {
+				stepPasture(w, turn)
+				if w.Cache = min(w.Cache+1, 20); w.Cache < 20 {
+					w.Herds[0].Size++
+				}
+			}
+		}},
+		"something of New that is not in the state": {"follower", "Herds[0].Size", func(r *lockstep.Rules[pasture, pastureConfig]) {
+			good := r.New
+			r.New = func(w *pasture, s *lockstep.Settings, c *pastureConfig) error {
+				w.Cache = 7 // who has the log never runs New
+				return good(w, s, c)
+			}
+			r.Step = func(w *pasture, turn *lockstep.Turn) {
+				stepPasture(w, turn)
+				if w.Cache != 7 {
+					w.Herds[0].Size++
+				}
+			}
+		}},
+		"a panic in Step": {"two runs", "", func(r *lockstep.Rules[pasture, pastureConfig]) {
+			r.Step = func(w *pasture, turn *lockstep.Turn) {
+				if turn.Tick == 9 {
+					panic("fault")
+				}
+			}
+		}},
+		"a panic in Derive": {"new", "", func(r *lockstep.Rules[pasture, pastureConfig]) {
+			r.Derive = func(w *pasture) { panic("fault") }
+		}},
+		"a world that is kept": {"two runs", "Dice", func(r *lockstep.Rules[pasture, pastureConfig]) {
+			r.Step = func(w *pasture, turn *lockstep.Turn) {
+				stepPasture(w, turn)
+				if kept != nil && kept != w {
+					kept.Dice++ // another match
+				}
+				kept = w
+			}
+		}},
+		"a configuration that is refused": {"new", "", func(r *lockstep.Rules[pasture, pastureConfig]) {
+			r.New = func(*pasture, *lockstep.Settings, *pastureConfig) error { return errors.New("fault") }
+		}},
+	} {
+		rules := pastureRules()
+		c.fault(&rules)
+		o := options()
+		o.Every = 20
+		if name == "a Derive that is wrong" {
+			o.Every, o.Span = 1, 2 // Step rebuilds the field as well
+		}
+		err := locksteptest.Run(lockstep.MustGame(rules), o)
+		var f *locksteptest.Failure
+		if !errors.As(err, &f) {
+			t.Errorf("%s: not found: %v", name, err)
+			continue
+		}
+		seen[f.Phase] = true
+		if !strings.Contains(c.phase, f.Phase) || !strings.HasPrefix(f.Field, c.field) || c.field == "" && f.Err == nil {
+			t.Errorf("%s: got %v, want phase %s, field %s", name, f, c.phase, c.field)
+		}
+	}
+	for _, phase := range []string{"new", "two runs", "follower", "restore", "late join"} {
+		if !seen[phase] {
+			t.Errorf("no fault was found in phase %s", phase)
+		}
+	}
+}
+
+// A simulation with a float is refused before it can run.
+func TestFloatIsRefused(t *testing.T) {
+	type field struct{ Speed float32 }
+	type world struct{ Units []field }
+	_, err := lockstep.NewGame(lockstep.Rules[world, struct{}]{
+		Name: "floats", Build: "1",
+		New:  func(*world, *lockstep.Settings, *struct{}) error { return nil },
+		Step: func(*world, *lockstep.Turn) {},
+	})
+	if err == nil || !strings.Contains(err.Error(), "Units[].Speed") {
+		t.Errorf("got %v, want an error that names Units[].Speed", err)
+	}
+}
+
+// Check fails a test with the line that plays the same match again.
+func TestCheckFails(t *testing.T) {
+	rules := pastureRules()
+	rules.Step = func(w *pasture, turn *lockstep.Turn) {
+		stepPasture(w, turn)
+		w.Cache++
+		w.Dice += uint64(w.Cache)
+	}
+	var said recorder
+	func() {
+		defer func() { recover() }()
+		locksteptest.Check(&said, lockstep.MustGame(rules), options())
+	}()
+	if !strings.Contains(said.text, "restore of tick ") || !strings.Contains(said.text, "Players: 4, Ticks: 60, Every: 7, Span: 60, Seed: 1, Rate: 8}") {
+		t.Errorf("got %q", said.text)
+	}
+}

@@ -1,0 +1,31 @@
+package locksteptest_test
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
+)
+
+// A field that is tagged as derived is in no snapshot. If it decides something,
+// a machine that joins late computes another match.
+func ExampleRun() {
+	rules := pastureRules()
+	rules.Step = func(w *pasture, turn *lockstep.Turn) {
+		stepPasture(w, turn)
+		if w.Cache++; w.Cache == 30 {
+			w.Herds[5].Tame = true
+		}
+	}
+	err := locksteptest.Run(lockstep.MustGame(rules), locksteptest.Options{Config: &pastureConfig{Herds: 6}, Ticks: 40, Every: 20})
+	fmt.Println(err)
+
+	var f *locksteptest.Failure
+	if errors.As(err, &f) {
+		fmt.Println(f.Phase, f.From, f.Tick, f.Field)
+	}
+	// Output:
+	// locksteptest: restore of tick 20: tick 30: Herds[5].Tame: got false, want true
+	// restore 20 30 Herds[5].Tame
+}

@@ -1,0 +1,61 @@
+package locksteptest
+
+import (
+	"fmt"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// A Failure says where two computations of one match part.
+type Failure struct {
+	Phase string        // what was done, see the package comment
+	From  lockstep.Tick // of the saved state, in the phases that have one
+	Tick  lockstep.Tick // the first one at which they differ
+	Field string        // the first field that differs; empty if Err is set
+	Got   string        // its value in the phase
+	Want  string        // its value in the match that was played first
+	More  int           // how many other fields differ
+	Err   error         // what went wrong otherwise, such as a panic
+
+	Options Options // that play the same match again
+}
+
+func (f *Failure) Error() string {
+	s := "locksteptest: " + f.Phase
+	if f.From > 0 {
+		s += fmt.Sprintf(" of tick %d", f.From)
+	}
+	s += fmt.Sprintf(": tick %d: ", f.Tick)
+	if f.Err != nil {
+		return s + f.Err.Error()
+	}
+	s += fmt.Sprintf("%s: got %s, want %s", f.Field, f.Got, f.Want)
+	if f.More > 0 {
+		s += fmt.Sprintf(" (and %d more fields)", f.More)
+	}
+	return s
+}
+
+// Unwrap returns f.Err.
+func (f *Failure) Unwrap() error { return f.Err }
+
+// compare returns a Failure if the state of got is not the canonical bytes want.
+func (m *match) compare(phase string, from lockstep.Tick, got *lockstep.Simulation, want []byte) error {
+	m.buf = got.AppendState(m.buf[:0])
+	if string(m.buf) == string(want) {
+		return nil
+	}
+	f := &Failure{Phase: phase, From: from, Tick: got.Tick(), Options: m.options}
+	d, err := m.game.StateSchema().Diff(m.buf, want, 1)
+	if err != nil {
+		f.Err = err
+		return f
+	}
+	f.Field, f.Got, f.Want, f.More = d.List[0].Path, d.List[0].A, d.List[0].B, d.Total-1
+	return f
+}
+
+// fail returns err as a Failure.
+func (m *match) fail(phase string, from, t lockstep.Tick, err error) error {
+	return &Failure{Phase: phase, From: from, Tick: t, Err: err, Options: m.options}
+}

@@ -1,0 +1,202 @@
+package locksteptest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// A match is what was played first, and what all else is compared with.
+type match struct {
+	game    *lockstep.Game
+	header  *lockstep.Header
+	options Options
+	states  [][]byte         // canonical, by tick from 0
+	frames  []lockstep.Frame // by tick from 1
+	buf     []byte           // scratch
+}
+
+// delayTicks is the input delay of the matches that are played.
+const delayTicks = 2
+
+// newMatch prepares a match; it is the phase "new".
+func newMatch(g *lockstep.Game, o Options) (*match, error) {
+	m := &match{game: g, options: o}
+	settings := lockstep.DefaultSettings(o.Players)
+	settings.Seed, settings.CheckEvery, settings.KeyframeEvery = o.Seed, 1, 0
+	config := o.Config
+	if config == nil {
+		config = &struct{}{}
+	}
+	var err error
+	if m.header, err = g.NewHeader(lockstep.MatchID{}, settings, config); err != nil {
+		return nil, m.fail("new", 0, 0, err)
+	}
+	for range 2 {
+		sim, err := g.NewSimulation(m.header)
+		if err != nil {
+			return nil, m.fail("new", 0, 0, err)
+		}
+		if m.states == nil {
+			m.states = [][]byte{sim.AppendState(nil)}
+		}
+		if err := m.compare("new", 0, sim, m.states[0]); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+// play plays the match on two coordinators, and follows the log of the second
+// one: the phases "two runs" and "follower".
+func (m *match) play() error {
+	follower := m.game.NewFollower(lockstep.FollowerOptions{})
+	observed := lockstep.FollowerOptions{Observer: func(lockstep.Tick, any) {}}
+	first, err := m.coordinator(ignore{}, lockstep.FollowerOptions{})
+	if err != nil {
+		return err
+	}
+	second, err := m.coordinator(tolerant{follower}, observed)
+	if err != nil {
+		return err
+	}
+	c := newChoices(&m.options)
+	gen, err := newGenerator(c, m.header)
+	if err != nil {
+		return err
+	}
+	payloads := m.game.NewPayloads()
+	seqs := make([]lockstep.Sequence, m.options.Players)
+	for t := lockstep.Tick(1); t <= m.options.Ticks; t++ {
+		orders, err := m.orders(gen, payloads, first, seqs)
+		if err != nil {
+			return err
+		}
+		if err := m.submit(first, second, orders, c); err != nil {
+			return err
+		}
+		a, err := first.Tick()
+		if err != nil {
+			return m.fail("two runs", 0, t, err)
+		}
+		m.keep(a, first.Referee().Simulation())
+		b, err := second.Tick()
+		if err != nil {
+			return m.fail("follower", 0, t, err) // it is the second one's log
+		}
+		if !equalFrames(a, b) {
+			return m.fail("two runs", 0, t, fmt.Errorf("other commands were accepted: got %d, want %d", len(b.Commands), len(a.Commands)))
+		}
+		if err := m.compare("two runs", 0, second.Referee().Simulation(), m.states[t]); err != nil {
+			return err
+		}
+		if err := m.compare("follower", 0, follower.Simulation(), m.states[t]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type ignore struct{}
+
+func (ignore) Append([]byte) error { return nil }
+
+// tolerant is a follower that says nothing of checksums that differ: comparing
+// the states says more.
+type tolerant struct{ *lockstep.Follower }
+
+func (f tolerant) Append(record []byte) error {
+	err := f.Follower.Append(record)
+	if d := (*lockstep.DesyncError)(nil); errors.As(err, &d) {
+		return nil
+	}
+	return err
+}
+
+// coordinator returns a coordinator of the match with all seats taken.
+func (m *match) coordinator(log lockstep.Log, o lockstep.FollowerOptions) (*lockstep.Coordinator, error) {
+	c, err := lockstep.NewCoordinator(m.game, m.header, log, lockstep.CoordinatorOptions{
+		InputDelay: delayTicks, Referee: o, MaxPerTick: 256, MaxBytesPerTick: 1 << 20,
+	})
+	if err != nil {
+		return nil, m.fail("new", 0, 0, err)
+	}
+	for p := range lockstep.Player(m.options.Players) {
+		if _, err := c.Join(p); err != nil {
+			return nil, m.fail("new", 0, 0, err)
+		}
+	}
+	return c, nil
+}
+
+// An order is a command that is to be submitted.
+type order struct {
+	player   lockstep.Player
+	sequence lockstep.Sequence
+	kind     lockstep.Kind
+	payload  []byte
+}
+
+// orders returns what the players command before the next tick.
+func (m *match) orders(gen *generator, payloads *lockstep.Payloads, c *lockstep.Coordinator, seqs []lockstep.Sequence) ([]order, error) {
+	var orders []order
+	add := func(p lockstep.Player, kind lockstep.Kind, payload []byte) {
+		seqs[p]++
+		orders = append(orders, order{p, seqs[p], kind, payload})
+	}
+	for p := range lockstep.Player(m.options.Players) {
+		if m.options.Play != nil {
+			for _, value := range m.options.Play(p, c.Referee().Simulation()) {
+				kind, payload, err := payloads.Encode(value)
+				if err != nil {
+					return nil, m.fail("play", 0, c.Now(), err)
+				}
+				add(p, kind, bytes.Clone(payload))
+			}
+		}
+		for len(gen.kinds) > 0 && gen.below(16) < m.options.Rate && len(orders) < 1000 {
+			kind, payload := gen.command()
+			add(p, kind, payload)
+			if gen.below(2) == 0 {
+				break
+			}
+		}
+	}
+	return orders, nil
+}
+
+// submit submits the orders to both coordinators in two orders of arrival, and
+// compares the receipts.
+func (m *match) submit(first, second *lockstep.Coordinator, orders []order, c *choices) error {
+	receipts := make([]lockstep.Receipt, len(orders))
+	for _, i := range c.order(len(orders)) {
+		o := &orders[i]
+		receipts[i] = first.Submit(o.player, o.sequence, o.kind, o.payload)
+	}
+	for _, i := range c.order(len(orders)) {
+		o := &orders[i]
+		if r := second.Submit(o.player, o.sequence, o.kind, o.payload); r != receipts[i] {
+			return m.fail("two runs", 0, first.Now(), fmt.Errorf("command %d of player %d, kind %d: got %v, want %v", o.sequence, o.player, o.kind, r, receipts[i]))
+		}
+	}
+	return nil
+}
+
+// keep keeps a frame and the state after it.
+func (m *match) keep(f *lockstep.Frame, s *lockstep.Simulation) {
+	commands := slices.Clone(f.Commands)
+	for i := range commands {
+		commands[i].Payload = bytes.Clone(commands[i].Payload)
+	}
+	m.frames = append(m.frames, lockstep.Frame{Tick: f.Tick, Commands: commands})
+	m.states = append(m.states, s.AppendState(nil))
+}
+
+func equalFrames(a, b *lockstep.Frame) bool {
+	return slices.EqualFunc(a.Commands, b.Commands, func(c, d lockstep.Command) bool {
+		return lockstep.Compare(&c, &d) == 0 && c.Kind == d.Kind && bytes.Equal(c.Payload, d.Payload)
+	})
+}

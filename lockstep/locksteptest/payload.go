@@ -1,0 +1,105 @@
+package locksteptest
+
+import (
+	"math"
+
+	"github.com/seed-49bee653/samestep/internal/pack"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/state"
+)
+
+// A generator makes random commands of a game from the schemas of their
+// payloads.
+type generator struct {
+	*choices
+	kinds   []lockstep.CommandDescription
+	schemas []*state.Schema
+	w       pack.Writer
+}
+
+func newGenerator(c *choices, h *lockstep.Header) (*generator, error) {
+	g := &generator{choices: c, kinds: h.Commands}
+	for _, k := range h.Commands {
+		s, err := state.ParseSchema(k.Schema)
+		if err != nil {
+			return nil, err
+		}
+		g.schemas = append(g.schemas, s)
+	}
+	return g, nil
+}
+
+// command returns a random command. It is well-formed unless it is too large.
+func (g *generator) command() (lockstep.Kind, []byte) {
+	i := g.below(len(g.kinds))
+	g.w.Begin(nil)
+	g.value(g.schemas[i].Root())
+	return g.kinds[i].Kind, g.w.Bytes()
+}
+
+// value writes a random value of a node, in the form of a payload: a struct is
+// an array of its fields, and an array of bytes a byte string.
+func (g *generator) value(n state.Node) {
+	switch k := n.Kind(); {
+	case k == state.Struct:
+		g.w.Array(n.NumFields())
+		for i := range n.NumFields() {
+			g.value(n.Field(i))
+		}
+	case k == state.Array:
+		g.elements(n.Elem(), n.Len())
+	case k == state.Slice:
+		g.elements(n.Elem(), g.count())
+	case k == state.Bool:
+		g.w.Bool(g.below(2) == 1)
+	case k == state.String:
+		g.w.String("samestep"[:g.below(9)])
+	case k.Signed():
+		size, _ := n.Size()
+		g.w.Int(int64(g.number(n, 8*size-1)) >> (64 - 8*size))
+	default:
+		size, _ := n.Size()
+		g.w.Uint(g.number(n, 8*size) >> (64 - 8*size))
+	}
+}
+
+func (g *generator) elements(elem state.Node, n int) {
+	if elem.Kind() == state.Uint8 {
+		b := make([]byte, n)
+		for i := range b {
+			b[i] = byte(g.number(elem, 8) >> 56)
+		}
+		g.w.Binary(b)
+		return
+	}
+	g.w.Array(n)
+	for range n {
+		g.value(elem)
+	}
+}
+
+// count is the length of a slice: short, and seldom longer.
+func (g *generator) count() int {
+	if g.below(8) == 0 {
+		return g.below(64)
+	}
+	return g.below(4)
+}
+
+// number returns a number in the highest bits of 64: mostly a small one, of the
+// unit of a fixed-point number, which is what indexes, amounts and positions on
+// a map are; sometimes one of the ends of the range, or any.
+func (g *generator) number(n state.Node, bits int) uint64 {
+	size, _ := n.Size()
+	up := 64 - 8*size
+	switch g.below(8) {
+	case 0:
+		return g.bits()
+	case 1:
+		ends := [...]uint64{0, 1, math.MaxUint64, 1 << (bits - 1), 1<<(bits-1) - 1, 1 << (bits / 2)}
+		return ends[g.below(len(ends))] << up
+	case 2:
+		return uint64(g.below(1<<10)) << n.FractionBits() << up
+	}
+	return uint64(g.below(1<<6)) << n.FractionBits() << up
+}

@@ -1,0 +1,19 @@
+package locksteptest_test
+
+import (
+	"fmt"
+	"testing"
+)
+
+// A recorder is a test that only notes how it failed.
+type recorder struct {
+	testing.TB
+	text string
+}
+
+func (r *recorder) Helper() {}
+
+func (r *recorder) Fatalf(format string, args ...any) {
+	r.text = fmt.Sprintf(format, args...)
+	panic("failed")
+}
