@@ -1,0 +1,168 @@
+package logbench
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+
+	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// Figures are what there is to measure.
+var Figures = []Figure{
+	{
+		Name: "lockstep tax, 10,000 units", Beside: "a bare loop of Step", Limit: 1.10,
+		sides: func() (*sides, error) { return tax(10_000) },
+	},
+	{
+		Name: "lockstep tax, 1,000 units", Beside: "a bare loop of Step", Limit: 1.10,
+		sides: func() (*sides, error) { return tax(1000) },
+	},
+	{
+		Name: "verify, 10,000 units", Beside: "a bare loop of Step", Limit: 1.15,
+		sides: func() (*sides, error) { return verify(10_000) },
+	},
+	{
+		Name: "Step of a unit among 10,000", Beside: "Step of a unit among 1,000", Limit: 1.5,
+		sides: crowding,
+	},
+}
+
+// taxTicks is how many ticks the sides of a figure take turns in.
+const taxTicks = 6
+
+// tax is a follower that decodes, orders and steps every tick, takes its
+// checksum and compares it with the log's, beside the writing of the log into a
+// file; and the bare loop.
+func tax(units uint16) (*sides, error) {
+	b, err := newBattle(units, 1)
+	if err != nil {
+		return nil, err
+	}
+	var (
+		follower *lockstep.Follower
+		writer   *replay.Writer
+		file     *os.File
+		w        skirmish.World
+	)
+	if file, err = os.CreateTemp("", "samestep-bench-*.ssr"); err != nil {
+		return nil, err
+	}
+	if err := os.Remove(file.Name()); err != nil { // it lives until it is closed
+		return nil, err
+	}
+	feed := func(from, to int) error {
+		for _, record := range b.records[from:to] {
+			if err := writer.Append(record); err != nil {
+				return err
+			}
+			if err := follower.Append(record); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return &sides{
+		parts: battleTicks / taxTicks,
+		reset: func() error {
+			if _, err := file.Seek(0, 0); err != nil {
+				return err
+			}
+			follower = b.game.NewFollower(lockstep.FollowerOptions{History: lockstep.HistoryOptions{EveryTick: true}})
+			writer = replay.NewWriter(file, replay.WriterOptions{})
+			if err := feed(0, b.ticks[0]); err != nil {
+				return err
+			}
+			return b.bare(&w)
+		},
+		first: func(part int) error {
+			return feed(b.ticks[part*taxTicks], b.ticks[(part+1)*taxTicks])
+		},
+		second: func(part int) error {
+			b.step(&w, part*taxTicks, (part+1)*taxTicks)
+			return nil
+		},
+	}, nil
+}
+
+// verify is the verification of a replay in memory, and the bare loop from the
+// same state.
+func verify(units uint16) (*sides, error) {
+	b, err := newBattle(units, lockstep.DefaultSettings(players).CheckEvery)
+	if err != nil {
+		return nil, err
+	}
+	var file bytes.Buffer
+	writer := replay.NewWriter(&file, replay.WriterOptions{})
+	for _, record := range b.records {
+		if err := writer.Append(record); err != nil {
+			return nil, err
+		}
+	}
+	if err := writer.Close(); err != nil {
+		return nil, err
+	}
+	return &sides{
+		parts: 1,
+		reset: func() error { return nil },
+		first: func(int) error {
+			r, err := replay.NewReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
+			if err != nil {
+				return err
+			}
+			v, err := replay.Verify(r, b.game, replay.VerifyOptions{})
+			if err == nil && (v.Ticks != b.base+battleTicks || v.Checked != 1+battleTicks/20) {
+				err = fmt.Errorf("logbench: got verdict %+v", v)
+			}
+			return err
+		},
+		second: func(int) error {
+			var w skirmish.World // a new one, as the verification has
+			if err := b.bare(&w); err != nil {
+				return err
+			}
+			b.step(&w, 0, battleTicks)
+			return nil
+		},
+	}, nil
+}
+
+// crowding is the bare loop with 10,000 units, and with 1,000 units ten times as
+// often.
+func crowding() (*sides, error) {
+	many, err := newBattle(10_000, 1)
+	if err != nil {
+		return nil, err
+	}
+	few, err := newBattle(1000, 1)
+	if err != nil {
+		return nil, err
+	}
+	var (
+		manyWorld skirmish.World
+		fewWorlds [10]skirmish.World
+	)
+	return &sides{
+		parts: battleTicks / taxTicks,
+		reset: func() error {
+			for i := range fewWorlds {
+				if err := few.bare(&fewWorlds[i]); err != nil {
+					return err
+				}
+			}
+			return many.bare(&manyWorld)
+		},
+		first: func(part int) error {
+			many.step(&manyWorld, part*taxTicks, (part+1)*taxTicks)
+			return nil
+		},
+		second: func(part int) error {
+			for i := range fewWorlds {
+				few.step(&fewWorlds[i], part*taxTicks, (part+1)*taxTicks)
+			}
+			return nil
+		},
+	}, nil
+}

@@ -1,0 +1,97 @@
+package logbench
+
+import (
+	"bytes"
+	"time"
+
+	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// Play plays a match of four bots, with 400 units at the start, through a
+// coordinator, and returns what its replay has come to. There is a checksum
+// every second, and no keyframe but the first.
+func Play(ticks lockstep.Tick) (*replay.Info, error) {
+	game, err := lockstep.NewGame(skirmish.Rules())
+	if err != nil {
+		return nil, err
+	}
+	config := skirmish.Defaults(players, 400)
+	settings := lockstep.DefaultSettings(players)
+	settings.KeyframeEvery = 0
+	h, err := game.NewHeader(lockstep.MatchID{2}, settings, &config)
+	if err != nil {
+		return nil, err
+	}
+	var file bytes.Buffer
+	writer := replay.NewWriter(&file, replay.WriterOptions{})
+	c, err := lockstep.NewCoordinator(game, h, writer, lockstep.CoordinatorOptions{InputDelay: 2})
+	if err != nil {
+		return nil, err
+	}
+	for p := range lockstep.Player(players) {
+		if _, err := c.Join(p); err != nil {
+			return nil, err
+		}
+	}
+	crowd := newCrowd(game, settings.Seed)
+	for t := lockstep.Tick(1); t <= ticks; t++ {
+		if err := crowd.submit(c, t); err != nil {
+			return nil, err
+		}
+		if _, err := c.Tick(); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.End("played"); err != nil {
+		return nil, err
+	}
+	if err := writer.Close(); err != nil {
+		return nil, err
+	}
+	r, err := replay.NewReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	if err != nil {
+		return nil, err
+	}
+	return replay.ReadInfo(r)
+}
+
+// submit gives what the bots order to a coordinator, before tick t.
+func (c *crowd) submit(to *lockstep.Coordinator, t lockstep.Tick) error {
+	f, err := c.frame(t, lockstep.World[skirmish.World](to.Referee().Simulation()))
+	if err != nil {
+		return err
+	}
+	for i := range f.Commands {
+		cmd := &f.Commands[i]
+		to.Submit(cmd.Player, cmd.Sequence, cmd.Kind, cmd.Payload) // refused orders are part of a match
+	}
+	return nil
+}
+
+// BytesPerTick is the size of a replay without the states of its keyframes, for
+// each tick.
+func BytesPerTick(info *replay.Info) float64 {
+	return float64(info.SizeBytes-info.StateBytes) / float64(max(info.Ticks, 1))
+}
+
+// TicksPerSecond returns how many ticks of a battle of 1,000 units a bare loop
+// of Step runs in a second: the median over as many battles as fit into d.
+func TicksPerSecond(d time.Duration) (float64, error) {
+	b, err := newBattle(1000, 1)
+	if err != nil {
+		return 0, err
+	}
+	var w skirmish.World
+	r := &Run{}
+	for from := time.Now(); len(r.ratios) == 0 || time.Since(from) < d; {
+		if err := b.bare(&w); err != nil {
+			return 0, err
+		}
+		start := time.Now()
+		b.step(&w, 0, battleTicks)
+		r.ratios = append(r.ratios, battleTicks/time.Since(start).Seconds())
+	}
+	return r.Ratio(), nil
+}
