@@ -28,10 +28,10 @@ func inRadians(a uint64, y Q) uint64 {
 	return mulHigh((a^sign)-sign, tau)
 }
 
-// The error of direction is that of leaving c4 and c5 out: 2^-42.2 turns, as a multiple of 2^-63 turns and 2^-60 radians.
+// The error of direction is that of leaving c5 out, at most 2^-44.9 turns, as a multiple of 2^-63 turns and 2^-60 radians.
 const (
-	turnError   = 1 << 21
-	radianError = 3 << 19
+	turnError   = 3 << 17
+	radianError = 1 << 18
 )
 
 // direction returns the direction of (x, y) in turns · 2^63, and wraps at 2^64. It is quick and short of bits: use it only
@@ -46,16 +46,17 @@ func direction(y, x Q) uint64 {
 	r := uint64(ratioSeed(int64(near), int64(far)))
 	r -= r >> 50 // the end of the last piece is as good as 1
 	p, u := &atanPieces[uint8(r>>42)], r<<22
-	v := p.c1 - mulHigh(p.c2-uint64(p.c3>>25*int64(u>>33)>>13), u)>>7
-	return unfold(p.c0+mulHigh(v, u)>>7, y, x, int64(ax-ay))
+	short := int64(u >> 33)
+	h := p.c3>>25 + int64(p.c4)*short>>36 // · 2^59, of either sign
+	v := p.c1 - mulHigh(p.c2-uint64(h*short>>13), u)>>7
+	return unfold(p.c0+mulHigh(v, u)>>7, y, x, uint64(int64(ax-ay)>>63))
 }
 
-// unfold returns the direction of (x, y), given that of (|x|, |y|) in the octant where x is the greater. It has no
-// branches: no processor foresees where a unit looks.
-func unfold(a uint64, y, x Q, more int64) uint64 {
-	flip := uint64(more >> 63) // all ones if |y| > |x|
-	a = (a ^ flip) - flip + flip&(1<<61)
-	flip = uint64(x >> 63)
+// unfold returns the direction of (x, y), given that of the same vector in the first octant; steep is all ones where
+// |y| > |x|, else 0. It has no branches: no processor foresees where a unit looks.
+func unfold(a uint64, y, x Q, steep uint64) uint64 {
+	a = (a ^ steep) - steep + steep&(1<<61)
+	flip := uint64(x >> 63)
 	a = (a ^ flip) - flip + flip&(1<<62)
 	flip = uint64(y >> 63)
 	return (a ^ flip) - flip
@@ -64,13 +65,17 @@ func unfold(a uint64, y, x Q, more int64) uint64 {
 // directionSlow is direction without floats, and with an error below 2^-60.
 func directionSlow(y, x Q) uint64 {
 	ay, ax := magnitude(int64(y)), magnitude(int64(x))
-	near, far := min(ay, ax), max(ay, ax)
-	a := uint64(1 << 60)
-	if near != far {
-		r, _ := bits.Div64(near, 0, far)
-		a = arcTangent(r)
+	switch {
+	case ay == ax && ax == 0:
+		return 0
+	case ay < ax:
+		r, _ := bits.Div64(ay, 0, ax)
+		return unfold(arcTangent(r), y, x, 0)
+	case ay > ax:
+		r, _ := bits.Div64(ax, 0, ay)
+		return unfold(arcTangent(r), y, x, 1<<64-1)
 	}
-	return unfold(a, y, x, int64(ax-ay))
+	return unfold(1<<60, y, x, 0)
 }
 
 // arcTangent returns the arc tangent of r / 2^64 in turns · 2^63: c0 + u·(c1 - u·(c2 - u·(c3 + …))), where c3 and beyond

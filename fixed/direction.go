@@ -38,11 +38,10 @@ func (v Vec2) withLength(n Q) Vec2 {
 // withLengthSlow is withLength without floats.
 func (v Vec2) withLengthSlow(n Q) Vec2 {
 	x, y := magnitude(int64(v.X)), magnitude(int64(v.Y))
-	// A longer vector has a length with smaller error; one of 2^63 has less than 2^63 after halving.
-	shift := bits.LeadingZeros64(x|y) - 1
-	lx, ly := x<<shift, y<<shift
-	if shift < 0 {
-		lx, ly = x>>1, y>>1
+	// The longer the vector, the smaller the error of its length: 2^62 and up, but below 2^63.
+	lx, ly := x>>1, y>>1
+	if shift := bits.LeadingZeros64(x | y); shift > 0 {
+		lx, ly = x<<(shift-1), y<<(shift-1)
 	}
 	length := max(hypot(lx, ly), lx, ly)
 	return Vec2{
@@ -64,10 +63,10 @@ func settle(c, x, y, n uint64) uint64 {
 	_, hi, lo := squares(x, y)
 	h, l := bits.Mul64(x, n)
 	goal := square(h<<1|l>>63, l<<1)
-	for c > 0 && less(goal, product(2*c-1, hi, lo)) {
+	for c > 0 && less(goal, squareTimes(2*c-1, hi, lo)) {
 		c--
 	}
-	for less(product(2*c+1, hi, lo), goal) {
+	for less(squareTimes(2*c+1, hi, lo), goal) {
 		c++
 	}
 	return c
@@ -93,8 +92,8 @@ func multiply(aHigh, aLow, bHigh, bLow uint64) (p uint256) {
 // square returns the square of a number of 128 bits.
 func square(hi, lo uint64) uint256 { return multiply(hi, lo, hi, lo) }
 
-// product returns m²·(hi·2^64 + lo).
-func product(m, hi, lo uint64) uint256 {
+// squareTimes returns m²·(hi·2^64 + lo).
+func squareTimes(m, hi, lo uint64) uint256 {
 	h, l := bits.Mul64(m, m)
 	return multiply(h, l, hi, lo)
 }

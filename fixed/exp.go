@@ -69,7 +69,11 @@ func log2(x uint64) (n int64, f uint64) {
 
 // Exp returns e^x, saturating.
 func Exp(x Q) Q {
-	hi, lo := bits.Mul64(magnitude(int64(x)), 0xb8aa3b295c17f0bc) // log2 e · 2^63
+	const log2eHigh, log2eLow = 0xb8aa3b295c17f0bb, 0xbe87fed0691d3e88 // log2 e · 2^127
+	m := magnitude(int64(x))
+	hi, lo := bits.Mul64(m, log2eHigh)
+	lo, carry := bits.Add64(lo, mulHigh(m, log2eLow), 0)
+	hi += carry
 	return exp2Product(hi>>31, hi<<33|lo>>31, x < 0)
 }
 
@@ -120,24 +124,4 @@ func Pow(x, y Q) Q {
 		return -p
 	}
 	return p
-}
-
-// RSqrt returns 1/√x rounded to nearest; that of 0 is MaxQ and that of a negative x 0.
-func RSqrt(x Q) Q {
-	if x <= 0 {
-		if x == 0 {
-			return saturate(false)
-		}
-		return 0
-	}
-	// √(2^96/x), by the quotient's root.
-	hi, rest := 1<<32/uint64(x), 1<<32%uint64(x)
-	lo, _ := bits.Div64(rest, 0, uint64(x))
-	r := ISqrt128(hi, lo)
-	h, l := bits.Mul64(r, r)
-	l, borrow := bits.Sub64(lo, l, 0)
-	if h+borrow != hi || l > r {
-		r++
-	}
-	return Q(r)
 }

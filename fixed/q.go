@@ -47,13 +47,14 @@ func magnitude(x int64) uint64 {
 
 // signed returns the Q of a magnitude and a sign, saturating.
 func signed(m uint64, negative bool) Q {
-	if m > 1<<63-1 {
+	sign := Q(0)
+	if negative {
+		sign = -1
+	}
+	if m > 1<<63-1-uint64(sign) {
 		return saturate(negative)
 	}
-	if negative {
-		return -Q(m)
-	}
-	return Q(m)
+	return (Q(m) ^ sign) - sign
 }
 
 // Add returns x+y, saturating.
@@ -83,10 +84,10 @@ func (x Q) Mul(y Q) Q {
 	hi -= uint64(x>>63)&uint64(y) + uint64(y>>63)&uint64(x)
 	lo, carry := bits.Add64(lo, 1<<31-1+lo>>32&1, 0)
 	hi += carry
-	if int64(hi) != int64(int32(hi)) {
-		return saturate(int64(hi) < 0)
+	if int64(hi) == int64(int32(hi)) {
+		return Q(hi<<32 | lo>>32)
 	}
-	return Q(hi<<32 | lo>>32)
+	return saturate(int64(hi) < 0)
 }
 
 // MulWrap returns x·y rounded to nearest, ties to even, keeping the low 64 bits of a result that is out of range.
@@ -159,7 +160,7 @@ func (x Q) Floor() Q { return x &^ (One - 1) }
 // Ceil returns the least whole number ≥ x, saturating.
 func (x Q) Ceil() Q {
 	if x > MaxQ&^(One-1) {
-		return MaxQ
+		return saturate(false)
 	}
 	return (x + One - 1) &^ (One - 1)
 }
@@ -167,7 +168,7 @@ func (x Q) Ceil() Q {
 // Round returns the nearest whole number, ties to even, saturating.
 func (x Q) Round() Q {
 	if x >= MaxQ-Half+1 {
-		return MaxQ
+		return saturate(false)
 	}
 	return (x + Half - 1 + x>>32&1) &^ (One - 1)
 }

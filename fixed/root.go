@@ -93,6 +93,35 @@ func hypot(x, y uint64) uint64 {
 	return r
 }
 
+// RSqrt returns 1/√x rounded to nearest; that of 0 is MaxQ and that of a negative x 0.
+func RSqrt(x Q) Q {
+	if x <= 0 {
+		if x == 0 {
+			return saturate(false)
+		}
+		return 0
+	}
+	if x >= 1<<20 {
+		if r := rsqrtSeed(int64(x)); certain(r, 12) {
+			return Q((r + 1<<11) >> 12)
+		}
+	}
+	return rsqrtSlow(x)
+}
+
+// rsqrtSlow is RSqrt by integers: √(2^96/x), by the quotient's root.
+func rsqrtSlow(x Q) Q {
+	hi, rest := 1<<32/uint64(x), 1<<32%uint64(x)
+	lo, rest := bits.Div64(rest, 0, uint64(x))
+	r := ISqrt128(hi, lo)
+	h, l := bits.Mul64(r, r)
+	l, borrow := bits.Sub64(lo, l, 0)
+	if h+borrow != hi || l > r || l == r && rest > uint64(x)>>2 { // the quotient is more than r² + r + 1/4
+		r++
+	}
+	return Q(r)
+}
+
 // FloorDiv returns a/b rounded towards minus infinity; division by zero is 0.
 func FloorDiv(a, b int64) int64 {
 	if b == 0 {

@@ -52,3 +52,6 @@ func scaleSeed(x, y, n int64) (int64, int64) {
 	f := float64(n) / math.Sqrt(fx*fx+fy*fy)
 	return nearest(fx * f), nearest(fy * f)
 }
+
+// rsqrtSeed returns 2^60/√x with an error below 2, for x ≥ 2^20.
+func rsqrtSeed(x int64) int64 { return nearest((1 << 60) / math.Sqrt(float64(x))) }

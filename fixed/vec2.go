@@ -20,39 +20,40 @@ func (v Vec2) Sub(o Vec2) Vec2 { return Vec2{v.X.Sub(o.X), v.Y.Sub(o.Y)} }
 // Scale returns v·k, each component as by Mul.
 func (v Vec2) Scale(k Q) Vec2 { return Vec2{v.X.Mul(k), v.Y.Mul(k)} }
 
-// Dot returns X·X + Y·Y of v and o, saturating, with one rounding at the end.
-func (v Vec2) Dot(o Vec2) Q { return sumProducts(v.X, o.X, v.Y, o.Y) }
-
-// Cross returns X·Y - Y·X of v and o, saturating, with one rounding at the end. It is positive where o lies to the left of v.
-func (v Vec2) Cross(o Vec2) Q {
-	if v.Y == MinQ { // -v.Y would wrap
-		return -sumProducts(o.X, v.Y, -v.X, o.Y)
-	}
-	return sumProducts(v.X, o.Y, -v.Y, o.X)
+// Dot returns X·X + Y·Y of v and o, correctly rounded, saturating.
+func (v Vec2) Dot(o Vec2) Q {
+	h1, l1 := product(v.X, o.X)
+	h2, l2 := product(v.Y, o.Y)
+	return sum(h1, l1, h2, l2)
 }
 
-// sumProducts returns a·b + c·d with one rounding.
-func sumProducts(a, b, c, d Q) Q {
-	h1, l1 := bits.Mul64(uint64(a), uint64(b))
-	h1 -= uint64(a>>63)&uint64(b) + uint64(b>>63)&uint64(a)
-	h2, l2 := bits.Mul64(uint64(c), uint64(d))
-	h2 -= uint64(c>>63)&uint64(d) + uint64(d>>63)&uint64(c)
+// Cross returns X·Y - Y·X of v and o, correctly rounded, saturating. It is positive where o lies to the left of v.
+func (v Vec2) Cross(o Vec2) Q {
+	h1, l1 := product(v.X, o.Y)
+	h2, l2 := product(v.Y, o.X)
+	l2, borrow := bits.Sub64(0, l2, 0)
+	return sum(h1, l1, -h2-int64(borrow), l2)
+}
+
+// product returns a·b as a signed integer of 128 bits, at most 2^126 in magnitude.
+func product(a, b Q) (hi int64, lo uint64) {
+	h, lo := bits.Mul64(uint64(a), uint64(b))
+	return int64(h - uint64(a>>63)&uint64(b) - uint64(b>>63)&uint64(a)), lo
+}
+
+// sum returns the sum of two products as a Q, rounded to nearest, ties to even, saturating.
+func sum(h1 int64, l1 uint64, h2 int64, l2 uint64) Q {
+	if half := h1>>1 + h2>>1; half >= 1<<61 || half < -1<<61 { // the sum itself may wrap here
+		return saturate(half < 0)
+	}
 	lo, carry := bits.Add64(l1, l2, 0)
-	// Halving the high words first keeps the sum of two 2^126 from wrapping.
-	top := int64(h1)>>1 + int64(h2)>>1
-	hi := h1 + h2 + carry
-	if top >= 1<<60 {
-		return MaxQ
-	}
-	if top < -1<<60 {
-		return MinQ
-	}
+	hi := h1 + h2 + int64(carry)
 	lo, carry = bits.Add64(lo, 1<<31-1+lo>>32&1, 0)
-	hi += carry
-	if int64(hi) != int64(int32(hi)) {
-		return saturate(int64(hi) < 0)
+	hi += int64(carry)
+	if hi != int64(int32(hi)) {
+		return saturate(hi < 0)
 	}
-	return Q(hi<<32 | lo>>32)
+	return Q(hi<<32 | int64(lo>>32))
 }
 
 // DotSign returns the exact sign of the dot product: -1, 0 or 1.
@@ -149,10 +150,10 @@ func (v Vec2) CompareDistance(a, b Vec2) int {
 	return 1
 }
 
-// Rotate returns v turned by t.
+// Rotate returns v turned by t: one rounding for each component beside those of sine and cosine.
 func (v Vec2) Rotate(t Turn) Vec2 {
 	s, c := t.SinCos()
-	return Vec2{sumProducts(v.X, c, v.Y, -s), sumProducts(v.X, s, v.Y, c)}
+	return Vec2{v.Dot(Vec2{c, -s}), v.Dot(Vec2{s, c})}
 }
 
 // MoveToward returns v moved towards target by at most step, and target itself where it is within step.

@@ -27,7 +27,7 @@ var vectorFuncs = map[string]struct {
 	"cos_radians":   {0, func(a []int64) int64 { return int64(fixed.CosRadians(fixed.Q(a[0]))) }},
 	"atan2":         {0, func(a []int64) int64 { return int64(fixed.Atan2(fixed.Q(a[0]), fixed.Q(a[1]))) }},
 	"atan2_radians": {0, func(a []int64) int64 { return int64(fixed.Atan2Radians(fixed.Q(a[0]), fixed.Q(a[1]))) }},
-	"exp2":          {1, func(a []int64) int64 { return int64(fixed.Exp2(fixed.Q(a[0]))) }},
+	"exp2":          {0, func(a []int64) int64 { return int64(fixed.Exp2(fixed.Q(a[0]))) }},
 	"log2":          {0, func(a []int64) int64 { return int64(fixed.Log2(fixed.Q(a[0]))) }},
 }
 

@@ -1,0 +1,29 @@
+package fixed
+
+// The ways without floats and the tables, for the tests that compare them with the quick ways.
+var (
+	DivSlow        = divSlow
+	MulNarrow      = mulNarrow
+	RSqrtSlow      = rsqrtSlow
+	InRangeSlow    = Vec2.inRangeSlow
+	WithLength     = Vec2.withLength
+	WithLengthSlow = Vec2.withLengthSlow
+)
+
+// Atan2Slow is Atan2 without the quick way.
+func Atan2Slow(y, x Q) Turn { return Turn((directionSlow(y, x) + 1<<30) >> 31) }
+
+// Atan2RadiansSlow is Atan2Radians without the quick way.
+func Atan2RadiansSlow(y, x Q) Q {
+	m := Q((inRadians(directionSlow(y, x), y) + 1<<27) >> 28)
+	if y < 0 {
+		return -m
+	}
+	return m
+}
+
+// TableBytes is the size of all tables.
+const TableBytes = 3*256*(4*8+2*4) + 256*(8+2)
+
+// PanicOnOverflow tells whether the build tag samestep_overflow is set.
+const PanicOnOverflow = panicOnOverflow
