@@ -9,7 +9,8 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// Three ways to lay out the same unit: without padding, with it, and with a slice inside.
+// Four ways to lay out much the same unit: without gaps, with four bytes of padding at the end, with padding behind every
+// field, and with a slice inside.
 
 type flatUnit struct {
 	ID, Target           uint32
@@ -22,6 +23,18 @@ type flatUnit struct {
 	Alive, Busy, Carries bool
 	Level                uint8
 	Zone                 uint32
+}
+
+type gappedUnit struct {
+	ID, Target           uint32
+	Pos, Goal, Speed     [2]int64
+	HP, Damage           int32
+	Team, Kind           uint8
+	Order                uint16
+	Cooldown             uint32
+	Orders               [4]uint32
+	Alive, Busy, Carries bool
+	Level                uint8
 }
 
 type paddedUnit struct {
@@ -77,6 +90,10 @@ func newFlatWorld() *benchWorld[flatUnit] {
 	return newBenchWorld(func(u *flatUnit, i int) { u.ID, u.HP, u.Alive = uint32(i), 100, true })
 }
 
+func newGappedWorld() *benchWorld[gappedUnit] {
+	return newBenchWorld(func(u *gappedUnit, i int) { u.ID, u.HP, u.Alive = uint32(i), 100, true })
+}
+
 func newPaddedWorld() *benchWorld[paddedUnit] {
 	return newBenchWorld(func(u *paddedUnit, i int) { u.ID, u.HP, u.Alive = uint32(i), 100, true })
 }
@@ -91,6 +108,7 @@ func newSlicedWorld() *benchWorld[slicedUnit] {
 //	go test ./state -run xxx -bench . -count 6
 
 func BenchmarkFlat(b *testing.B)   { benchmark(b, newFlatWorld()) }
+func BenchmarkGapped(b *testing.B) { benchmark(b, newGappedWorld()) }
 func BenchmarkPadded(b *testing.B) { benchmark(b, newPaddedWorld()) }
 func BenchmarkSliced(b *testing.B) { benchmark(b, newSlicedWorld()) }
 

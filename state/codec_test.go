@@ -207,6 +207,7 @@ func TestDecodeOwnBytes(t *testing.T) {
 // TestSteadyStateAllocatesNothing covers flat and padded units, and units with slices in them.
 func TestSteadyStateAllocatesNothing(t *testing.T) {
 	testAllocs(t, newFlatWorld())
+	testAllocs(t, newGappedWorld())
 	testAllocs(t, newPaddedWorld())
 	testAllocs(t, newSlicedWorld())
 	testAllocs(t, newWorld())

@@ -112,6 +112,16 @@ const (
 func (f *form) moveElems(b []byte, p pointer, count int, way direction) {
 	_ = b[:count*f.size]
 	at := dataOf(b)
+	if o := &f.ops[0]; len(f.ops) == 1 && o.code == opBlock { // a block and a gap, the most common of all forms
+		for j := range uintptr(count) {
+			to, from := offset(at, j*uintptr(f.size)), offset(p, j*f.stride+o.offset)
+			if way == fromBytes {
+				to, from = from, to
+			}
+			copy(memory(to, f.size), memory(from, f.size))
+		}
+		return
+	}
 	for j := range uintptr(count) {
 		f.move(offset(at, j*uintptr(f.size)), offset(p, j*f.stride), way)
 	}
