@@ -32,21 +32,18 @@ func ParseUint(s string, fractionBits uint8) (uint64, error) {
 	if n == len(s) {
 		return whole, nil
 	}
-	part, up, err := parseFraction(s[n:], fractionBits)
-	if err != nil {
-		return 0, err
-	}
+	part, half, above := parseFraction(s[n+1:], fractionBits)
 	v := whole | part
-	if up || part == 1 && fractionBits == 0 {
-		v++
-		if v == 0 {
+	if half && (above || v&1 == 1) {
+		if v++; v == 0 {
 			return 0, ErrRange
 		}
 	}
 	return v, nil
 }
 
-// parseWhole reads the digits before the point, shifted into place, and returns how many bytes it read.
+// parseWhole checks that s is digits, or digits, a point and digits. It returns the part before the point, shifted into
+// place, and its length.
 func parseWhole(s string, fractionBits uint8) (whole uint64, n int, err error) {
 	overflow := false
 	for n < len(s) && '0' <= s[n] && s[n] <= '9' {
@@ -63,8 +60,8 @@ func parseWhole(s string, fractionBits uint8) (whole uint64, n int, err error) {
 	if n < len(s) && (s[n] != '.' || n+1 == len(s)) {
 		return 0, 0, ErrSyntax
 	}
-	for _, c := range []byte(s[n:]) {
-		if c != '.' && (c < '0' || c > '9') {
+	for _, c := range []byte(s[min(n+1, len(s)):]) {
+		if c < '0' || c > '9' {
 			return 0, 0, ErrSyntax
 		}
 	}
@@ -74,30 +71,26 @@ func parseWhole(s string, fractionBits uint8) (whole uint64, n int, err error) {
 	return whole << fractionBits, n, nil
 }
 
-// parseFraction reads ".digits" by doubling the decimal fractionBits times: each carry is the next bit. up asks for
-// one more in the last place.
-func parseFraction(s string, fractionBits uint8) (part uint64, up bool, err error) {
+// parseFraction reads the digits after the point by doubling the decimal fractionBits times: each carry is the next bit.
+// half tells that what is left is half a unit or more, above that it is not exactly half a unit.
+func parseFraction(s string, fractionBits uint8) (part uint64, half, above bool) {
 	var digits [maxFraction]byte
-	sticky := false
-	for i, c := range []byte(s[1:]) {
-		if c < '0' || c > '9' {
-			return 0, false, ErrSyntax
-		}
+	for i, c := range []byte(s) {
 		if i < len(digits) {
 			digits[i] = c - '0'
 		} else if c != '0' {
-			sticky = true
+			above = true
 		}
 	}
-	n := min(len(s)-1, len(digits))
+	n := min(len(s), len(digits))
 	for range fractionBits {
 		part = part<<1 | uint64(double(digits[:n]))
 	}
-	half := double(digits[:n])
+	half = double(digits[:n]) == 1
 	for _, d := range digits[:n] {
-		sticky = sticky || d != 0
+		above = above || d != 0
 	}
-	return part, half == 1 && (sticky || part&1 == 1), nil
+	return part, half, above
 }
 
 // double doubles a decimal fraction in place and returns the carry into the whole part.
