@@ -3,6 +3,7 @@ package lockstep
 import (
 	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/state"
@@ -49,7 +50,9 @@ func (d *Describer) Describe(c *Command) string {
 		d.payloads.Reset()
 		own := *c
 		if d.payloads.Decode(&own) == nil {
-			return printable(d.payloads.game.describe(&own))
+			if text := d.inWords(&own); text != "" {
+				return printable(text)
+			}
 		}
 	}
 	kind, ok := d.kinds[c.Kind]
@@ -72,6 +75,17 @@ func (d *Describer) Describe(c *Command) string {
 	return printable(fmt.Sprintf("%s: %s %s", who, kind.name, fields))
 }
 
+// inWords returns the game's words for a decoded command, or nothing if it has
+// none: also if it panics, because the command may be of a hostile log.
+func (d *Describer) inWords(c *Command) (text string) {
+	defer func() {
+		if recover() != nil {
+			text = ""
+		}
+	}()
+	return d.payloads.game.describe(c)
+}
+
 // fields returns a payload as one line of JSON.
 func (d *Describer) fields(s *state.Schema, payload []byte) (string, error) {
 	var err error
@@ -83,13 +97,13 @@ func (d *Describer) fields(s *state.Schema, payload []byte) (string, error) {
 	if err := s.DumpJSON(&d.text, d.buf); err != nil {
 		return "", err
 	}
-	return strings.Join(strings.Fields(d.text.String()), " "), nil
+	return strings.TrimSuffix(d.text.String(), "\n"), nil
 }
 
 // printable replaces what could steer a terminal.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
+		if !unicode.IsPrint(r) {
 			return '\uFFFD'
 		}
 		return r

@@ -40,19 +40,20 @@ func (e *RejectedError) Error() string {
 // A Reason says why a command was rejected.
 type Reason uint8
 
-// The reasons. A Coordinator tries them in this order; RateLimited comes from the host.
+// The reasons. A Coordinator tries them in this order; RateLimited comes from
+// the host. The numbers are part of the protocol.
 const (
-	Accepted     Reason = iota
-	MatchEnded          // the match is over
-	NotSeated           // the player has no seat in the match
-	StaleCommand        // its sequence, or a later one, is sealed or forgotten
-	TooFarAhead         // its sequence is beyond the window
-	TooLarge            // the payload is larger than MaxPayload
-	TooMany             // the player has as many commands or bytes in that tick as allowed
-	UnknownKind         // no command of that kind is registered
-	Malformed           // the payload is not the canonical form of its type
-	Refused             // the game's rules refuse it
-	RateLimited         // the player sends too many; the same sequence may be sent again
+	Accepted     Reason = 0
+	MatchEnded   Reason = 1  // the match is over
+	NotSeated    Reason = 2  // the player has no seat in the match
+	StaleCommand Reason = 3  // its sequence, or a later one, is sealed or forgotten
+	TooFarAhead  Reason = 4  // its sequence is beyond the window
+	TooLarge     Reason = 5  // the payload is larger than MaxPayload
+	TooMany      Reason = 6  // the player has as many commands or bytes in that tick as allowed
+	UnknownKind  Reason = 7  // no command of that kind is registered
+	Malformed    Reason = 8  // the payload is not the canonical form of its type
+	Refused      Reason = 9  // the game's rules refuse it
+	RateLimited  Reason = 10 // the player sends too many; the same sequence may be sent again
 )
 
 var reasonTexts = [...]string{

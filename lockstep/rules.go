@@ -32,6 +32,7 @@ type Rules[S, C any] struct {
 	// Nil accepts every well-formed command.
 	Validate func(world *S, command *Command) error
 
-	// Describe puts a command into words, for people. Nil prints the fields.
+	// Describe puts a command into words, for people. Where it is nil, or returns
+	// nothing, the fields are printed.
 	Describe func(command *Command) string
 }

@@ -31,16 +31,17 @@ type (
 	InputDelaySet struct{ Ticks uint16 }
 )
 
-// Kinds of the commands of System. They are numbered apart from the game's.
+// Kinds of the commands of System. They are numbered apart from the game's. The
+// numbers are part of the log.
 const (
-	kindJoined Kind = 1 + iota
-	kindLeft
-	kindLost
-	kindTakenOver
-	kindPaused
-	kindResumed
-	kindSpeedSet
-	kindInputDelaySet
+	kindJoined        Kind = 1
+	kindLeft          Kind = 2
+	kindLost          Kind = 3
+	kindTakenOver     Kind = 4
+	kindPaused        Kind = 5
+	kindResumed       Kind = 6
+	kindSpeedSet      Kind = 7
+	kindInputDelaySet Kind = 8
 )
 
 var systemKinds, systemTypes = mustCompileKinds(

@@ -53,6 +53,10 @@ func (m *match) copies(every lockstep.Tick) error {
 // join follows the match on a new machine, from a saved state and the log's
 // records after it.
 func (m *match) join(every lockstep.Tick) error {
+	sums, err := m.game.NewSimulation(m.header)
+	if err != nil {
+		return m.fail("late join", 0, 0, err)
+	}
 	var last []lockstep.LastSequence
 	var places lockstep.Encoder // where the log is at each tick
 	places.Header(m.header)
@@ -65,15 +69,12 @@ func (m *match) join(every lockstep.Tick) error {
 		last = places.AppendLast(last[:0])
 		f := m.game.NewFollower(lockstep.FollowerOptions{})
 		var enc lockstep.Encoder
-		if err := f.Append(enc.Header(m.header)); err != nil {
-			return m.fail("late join", t, t, err)
-		}
-		sim, err := m.game.NewSimulation(m.header) // for the checksum
+		err := f.Append(enc.Header(m.header))
 		if err == nil {
-			err = sim.Restore(t, m.states[t])
+			err = sums.Restore(t, m.states[t])
 		}
 		if err == nil {
-			err = f.Append(enc.Keyframe(t, sim.Root(), last, m.states[t]))
+			err = f.Append(enc.Keyframe(t, sums.Root(), last, m.states[t]))
 		}
 		if err != nil {
 			return m.fail("late join", t, t, err)
