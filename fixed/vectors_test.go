@@ -2,6 +2,7 @@ package fixed_test
 
 import (
 	"bufio"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -54,6 +55,9 @@ func TestVectors(t *testing.T) {
 				}
 				rows++
 				args, expected := numbers[:len(numbers)-1], numbers[len(numbers)-1]
+				if fixed.PanicOnOverflow && (expected == math.MaxInt64 || expected == math.MinInt64) {
+					continue // it saturates, which panics in this build
+				}
 				if got := want.f(args); max(got-expected, expected-got) > want.off && wrong < 5 {
 					wrong++
 					t.Errorf("%s%v = %d, want %d", name, args, got, expected)
