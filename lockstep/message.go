@@ -95,7 +95,7 @@ type Welcome struct {
 	LastSequence Sequence
 	AckEvery     uint16 // ticks
 	InputDelay   uint16 // ticks, as of Tick
-	SpeedPercent uint16 // of the tick rate, as of Tick; 0 while the match is paused
+	SpeedPercent uint16 // of the tick rate, as of Tick
 }
 
 // A Role says what a connection may do.

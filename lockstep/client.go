@@ -1,0 +1,391 @@
+package lockstep
+
+import (
+	"errors"
+	"fmt"
+)
+
+// A Client is a player's or spectator's side of a live match. It owns no socket
+// and no clock: whoever does gives it the bytes that arrive and the time, sends
+// what it wants sent, and dials when it wants a connection:
+//
+//	for c.Stage() != StageDone {
+//		c.Advance(now)
+//		if c.Stage() == StageDialing { dial; c.Connected(now) or c.Disconnected(now, err) }
+//		out := c.Send(nil)       // send it, until there is nothing
+//		if c.Stage() == StageClosing { close; c.Disconnected(now, nil) }
+//		wait until c.Next(), or for a message: c.Receive(now, message)
+//	}
+//
+// The stages, and what leads from one to another:
+//
+//	Waiting ──(due)──> Dialing ──Connected──> Greeting ──welcome──> Syncing ──state_sync──> CatchingUp ──> Live
+//	   ^                  |                      |                     |        <──(far behind)──┘          |
+//	   └───(attempts left)┴────Disconnected──────┴─────────────────────┴──────(any of them)─────────────────┘
+//	                  └──(none left, or told not to come back)──> Done        Closing: the client hangs up
+//	a welcome that resumes leads to Live at once; the match's end to Draining, and from there to Done
+//
+// It belongs to one goroutine.
+type Client struct {
+	game    *Game
+	options ClientOptions
+	link    link
+	fatal   error // why the link is over, if not because of the match's end
+	reason  error // why the client hangs up
+	leaving bool
+	over    bool // the match's end has arrived
+
+	now     Time // the caller's
+	clock   Time // our own: without jumps
+	dialAt  Time
+	heard   Time // when a message last came
+	since   Time // of the welcome
+	after   Time // the server's wait before the next attempt
+	climb   climb
+	started bool
+
+	// What welcome said.
+	welcomed   bool // once
+	seat       Player
+	role       Role
+	session    SessionToken
+	ackEvery   Tick
+	serverTick Tick // the last that is known to be sealed
+	inputDelay Tick
+
+	in         streamIn
+	run        runner
+	out        outgoing
+	own        outstanding
+	payloads   *Payloads
+	predict    prediction
+	pace       pacer
+	catchingUp bool
+	progressed Tick // of the last progress event
+	measure    measure
+}
+
+// A link is how far a client's connection has come.
+type link uint8
+
+const (
+	linkWaiting link = iota
+	linkDialing
+	linkGreeting
+	linkUp
+	linkClosing
+	linkOver
+)
+
+// A ClientStage says what a client does; see [Client].
+type ClientStage uint8
+
+// The stages of a client.
+const (
+	StageWaiting    ClientStage = iota // for the time of the next attempt
+	StageDialing                       // wants a connection
+	StageGreeting                      // has one, and waits for the welcome
+	StageSyncing                       // waits for the state
+	StageCatchingUp                    // runs ticks as fast as it can
+	StageLive
+	StageClosing  // wants the connection closed, after what Send returns
+	StageDraining // the match has ended; what has arrived is still run
+	StageDone
+)
+
+var stageTexts = [...]string{"waiting", "dialing", "greeting", "syncing", "catching up", "live", "closing", "draining", "done"}
+
+func (s ClientStage) String() string { return stageTexts[s] }
+
+// NewClient returns a Client of a match of game g.
+func NewClient(g *Game, o ClientOptions) *Client {
+	o.defaults()
+	c := &Client{game: g, options: o, seat: System, payloads: g.NewPayloads()}
+	c.climb.random = o.Seed
+	c.own.next = 1
+	c.pace = pacer{options: o.Pacing, held: true, pace: pacePlain}
+	return c
+}
+
+// Stage returns what the client does.
+func (c *Client) Stage() ClientStage {
+	switch c.link {
+	case linkWaiting:
+		return StageWaiting
+	case linkDialing:
+		return StageDialing
+	case linkGreeting:
+		return StageGreeting
+	case linkClosing:
+		return StageClosing
+	case linkOver:
+		if c.over && c.fatal == nil && (c.level() > 0 || c.run.backlog.len() > 0) {
+			return StageDraining
+		}
+		return StageDone
+	}
+	switch {
+	case c.run.follower == nil || !c.in.streaming:
+		return StageSyncing
+	case c.catchingUp:
+		return StageCatchingUp
+	}
+	return StageLive
+}
+
+// Err returns why the client has given up, and nil before that and when the
+// match has ended or the client has left.
+func (c *Client) Err() error { return c.fatal }
+
+// Simulation returns the confirmed state, for reading, or nil before the first
+// state has arrived.
+func (c *Client) Simulation() *Simulation {
+	if c.run.follower == nil {
+		return nil
+	}
+	return c.run.follower.sim
+}
+
+// Header returns the match's header, or nil before the first state has arrived.
+func (c *Client) Header() *Header {
+	if c.run.follower == nil {
+		return nil
+	}
+	return c.run.follower.header
+}
+
+func (c *Client) tell(e any) {
+	if c.options.Events != nil {
+		c.options.Events(e)
+	}
+}
+
+// maxGap bounds how far our clock moves at a time. It is more than the time
+// between two calls (see Next), and less than the silence that ends a
+// connection: a machine that slept reads what has arrived first.
+const maxGap = 2 * Second
+
+// syncPatience is how long a client waits for more of a state before it tries
+// another connection.
+const syncPatience = 30 * Second
+
+// tickClock takes the caller's time and returns how much has passed.
+func (c *Client) tickClock(now Time) Time {
+	if !c.started {
+		c.started, c.now = true, now
+	}
+	d := min(max(0, now-c.now), maxGap)
+	c.now = now
+	c.clock += d
+	return d
+}
+
+// Connected tells that a connection is open.
+func (c *Client) Connected(now Time) {
+	c.tickClock(now)
+	if c.link != linkDialing {
+		return
+	}
+	c.link, c.heard = linkGreeting, c.clock
+	c.out.begin()
+	c.out.auth = true
+	c.tell(Connected{})
+}
+
+// Disconnected tells that the connection is gone or could not be made, and why;
+// nil if the client wanted it closed.
+func (c *Client) Disconnected(now Time, err error) {
+	c.tickClock(now)
+	if c.link == linkWaiting || c.link == linkOver {
+		return
+	}
+	had := c.link != linkDialing
+	if c.reason != nil {
+		err = c.reason
+	}
+	if err == nil {
+		err = errors.New("lockstep: client: connection lost")
+	}
+	if c.link == linkUp && c.clock-c.since >= c.options.Ladder.Longest {
+		c.climb.attempt = 0 // it was a connection worth the name
+	}
+	c.reason = nil
+	c.in.assembly.drop()
+	c.own.unsent()
+	c.out.begin()
+	if c.fatal != nil || c.leaving || c.over {
+		c.finish()
+		return
+	}
+	if had {
+		c.tell(ConnectionLost{err})
+	}
+	c.retry(err)
+}
+
+// retry takes the next rung of the ladder.
+func (c *Client) retry(err error) {
+	c.climb.lost(c.clock)
+	at, ok := c.climb.next(&c.options.Ladder, c.clock, c.after)
+	c.after = 0
+	if !ok {
+		c.fatal = fmt.Errorf("%w after %d attempts: %w", ErrGaveUp, c.climb.attempt, err)
+		c.finish()
+		return
+	}
+	c.link, c.dialAt = linkWaiting, at
+	c.tell(Retrying{c.climb.attempt, c.now + at - c.clock})
+}
+
+// finish ends the link for good.
+func (c *Client) finish() {
+	c.link = linkOver
+	if c.fatal != nil {
+		c.tell(LostForGood{c.fatal})
+	}
+}
+
+// fail gives up: err cannot be mended by another connection.
+func (c *Client) fail(err error) {
+	if c.fatal != nil || c.link == linkOver {
+		return
+	}
+	c.fatal = err
+	if c.link == linkGreeting || c.link == linkUp {
+		c.hangUp(err)
+	} else if c.link != linkClosing {
+		c.finish()
+	}
+}
+
+// hangUp wants the connection closed, because of err.
+func (c *Client) hangUp(err error) {
+	if c.link == linkGreeting || c.link == linkUp {
+		if c.link == linkUp && c.clock-c.since >= c.options.Ladder.Longest {
+			c.climb.attempt = 0
+		}
+		c.link, c.reason = linkClosing, err
+	}
+}
+
+// Advance lets the time pass: it runs the ticks that are due.
+func (c *Client) Advance(now Time) {
+	elapsed := c.tickClock(now)
+	c.timers()
+	c.play(elapsed)
+	c.measure.advance(c.clock)
+}
+
+func (c *Client) timers() {
+	switch c.link {
+	case linkWaiting:
+		if c.clock >= c.dialAt {
+			c.link = linkDialing
+			c.tell(Dialing{c.climb.attempt})
+		}
+	case linkGreeting, linkUp:
+		if c.clock-c.heard >= c.options.Silence {
+			c.hangUp(ErrSilent)
+			return
+		}
+		if c.link == linkUp && c.in.from() == 0 && c.clock-c.in.waiting >= syncPatience {
+			c.hangUp(ErrNoSync)
+			return
+		}
+		if c.link == linkUp && c.clock >= c.measure.pingAt {
+			c.measure.pingAt = c.clock + c.options.PingEvery
+			c.out.ping = true
+		}
+	}
+}
+
+// Next returns when Advance is to be called next, if nothing happens before.
+func (c *Client) Next() Time {
+	at := c.clock + Second
+	switch c.link {
+	case linkWaiting:
+		at = min(at, c.dialAt)
+	case linkGreeting, linkUp:
+		at = min(at, c.heard+c.options.Silence)
+		if c.link == linkUp {
+			at = min(at, c.measure.pingAt)
+		}
+	}
+	if c.fatal == nil && c.level() > 0 {
+		if c.catchingUp {
+			return c.now
+		}
+		at = min(at, c.clock+c.pace.next())
+	}
+	return c.now + max(0, at-c.clock)
+}
+
+// Submit queues a command, given as a pointer to its registered type, and
+// returns its sequence. Its answer is a [Receipt] among the events. It is sent
+// until it is answered, over as many connections as that takes, and applied
+// once.
+func (c *Client) Submit(value any) (Sequence, error) {
+	if !c.welcomed || c.role == Spectator || c.link == linkOver || c.fatal != nil || c.leaving || c.over {
+		return 0, ErrNotPlaying
+	}
+	kind, payload, err := c.payloads.Encode(value)
+	if err != nil {
+		return 0, err
+	}
+	seq, ok := c.own.add(kind, payload, c.predict.assume(&c.own))
+	if !ok {
+		return 0, fmt.Errorf("%w: %d commands", ErrUnanswered, window)
+	}
+	return seq, nil
+}
+
+// Chat queues a line of text for people, of at most [MaxNote] bytes.
+func (c *Client) Chat(text string) error {
+	if c.link != linkUp {
+		return ErrNotPlaying
+	}
+	if len(c.out.chat) == maxChat {
+		return fmt.Errorf("%w: %d lines", ErrUnanswered, maxChat)
+	}
+	c.out.chat = append(c.out.chat, text)
+	return nil
+}
+
+// Leave gives up the seat for good, or stops watching.
+func (c *Client) Leave() {
+	if c.leaving || c.link == linkOver {
+		return
+	}
+	c.leaving = true
+	if c.link == linkUp {
+		c.out.leave = true
+		c.hangUp(nil)
+		return
+	}
+	if c.link == linkGreeting {
+		c.hangUp(nil)
+		return
+	}
+	if c.link != linkClosing {
+		c.finish()
+	}
+}
+
+// Corrupt inverts a bit of the field at a path of the confirmed state, for
+// tests and demonstrations of what happens then.
+func (c *Client) Corrupt(path string) error {
+	s := c.Simulation()
+	if s == nil {
+		return ErrNotPlaying
+	}
+	b := s.AppendState(nil)
+	v, err := c.game.stateSchema.Lookup(b, path)
+	if err != nil {
+		return err
+	}
+	if !v.Flip() {
+		return fmt.Errorf("lockstep: client: %s has no bit to invert", path)
+	}
+	c.predict.stale = true
+	return s.Restore(s.tick, b)
+}

@@ -1,0 +1,81 @@
+package lockstep
+
+// What a [Client] tells its Events function, beside [Receipt]: the answer to a
+// command, once for each.
+type (
+	// Dialing: a connection is wanted. Attempt is 0 for the first one, and n for
+	// the n-th attempt after a loss.
+	Dialing struct{ Attempt int }
+
+	// Connected: there is a connection, and the client says who it is.
+	Connected struct{}
+
+	// Welcomed: the server knows the client.
+	Welcomed struct {
+		Seat Player // System for a spectator
+		Role Role
+	}
+
+	// StreamResumed: the stream goes on after Tick as if nothing had happened.
+	StreamResumed struct{ Tick Tick }
+
+	// SyncProgress: a state is arriving, Bytes of TotalBytes; or it is here, and
+	// the client, at Tick, catches up with Target, the last sealed tick.
+	SyncProgress struct {
+		Bytes, TotalBytes uint32
+		Tick, Target      Tick
+	}
+
+	// Synced: the client has caught up, at Tick.
+	Synced struct{ Tick Tick }
+
+	// ConnectionLost: the connection is gone. Commands can still be submitted.
+	ConnectionLost struct{ Err error }
+
+	// Retrying: the next attempt, the n-th after a loss, is due At a time.
+	Retrying struct {
+		Attempt int
+		At      Time
+	}
+
+	// LostForGood: the client gives up. It is the last event.
+	LostForGood struct{ Err error }
+
+	// Desynced: this client's state is not the match's. The first of a row is
+	// told, by whoever notices first: the client, by a checksum in the stream,
+	// which sets Got and Want, or the server, which sets Agreed and Section.
+	Desynced struct {
+		Tick      Tick
+		Got, Want uint64
+		Agreed    Tick   // the last tick at which both agreed
+		Section   string // the first one that differs; may be empty
+	}
+
+	// Healed: after a desync the client's state is the match's again.
+	Healed struct{ Tick Tick }
+
+	// Note: text for people, such as a name or a line of chat; see [TopicChat].
+	Note struct {
+		Player Player
+		Topic  string
+		Text   string
+	}
+
+	// Ended: the match is over.
+	Ended struct{ Reason string }
+
+	// ServerError: the server did not like what the client sent.
+	ServerError struct {
+		Code  ErrorCode
+		Text  string
+		Field string
+	}
+
+	// ServerClosing: the server ends the connection. RetryAfter is when to come
+	// back; 0 is never.
+	ServerClosing struct {
+		Code       CloseCode
+		Text       string
+		RetryAfter Time
+	}
+)

@@ -1,0 +1,329 @@
+package lockstep
+
+import (
+	"errors"
+	"fmt"
+)
+
+// streamIn is what has arrived of the stream.
+type streamIn struct {
+	streaming bool // the decoder stands in a stream
+	dec       Decoder
+	position  Position // of the next record
+	assembly  assembly
+	reader    MessageReader
+	message   Message
+	asks      int  // for a state, since the last one that was good
+	dropping  bool // records are not kept, because a new state is awaited
+	paused    bool // by the last tick
+	waiting   Time // since when a state has been awaited and nothing of it came
+}
+
+// from returns the position at which the stream can go on, or 0.
+func (s *streamIn) from() Position {
+	if !s.streaming || s.dropping {
+		return 0
+	}
+	return s.position
+}
+
+// maxAsks is how often a client asks for another state after one was bad.
+const maxAsks = 2
+
+// Receive takes one message of the connection. An error says why the client
+// hangs up because of it.
+func (c *Client) Receive(now Time, b []byte) error {
+	c.tickClock(now)
+	if c.link != linkGreeting && c.link != linkUp {
+		return nil
+	}
+	c.heard = c.clock
+	c.measure.bytesIn += uint64(len(b))
+	before := c.in.dec.tick
+	err := c.receive(b)
+	if c.in.streaming && c.in.dec.tick > before {
+		c.pace.arrived(c.clock, int64(c.in.dec.tick-before))
+		c.pace.held = c.in.paused
+	}
+	if err != nil {
+		c.hangUp(err)
+	}
+	return err
+}
+
+func (c *Client) receive(b []byte) error {
+	if len(b) > MaxServerMessage {
+		return fmt.Errorf("lockstep: client: %w: got a message of %d bytes, want at most %d", ErrMalformed, len(b), MaxServerMessage)
+	}
+	for len(b) > 0 {
+		var err error
+		if IsRecord(b) {
+			b, err = c.record(b)
+		} else if b, err = c.in.reader.Read(&c.in.message, b); err == nil {
+			err = c.dispatch(&c.in.message)
+		}
+		if err != nil {
+			return err
+		}
+		if c.link != linkGreeting && c.link != linkUp {
+			return nil // what is behind a farewell is not read
+		}
+	}
+	return nil
+}
+
+// record takes the record that b begins with.
+func (c *Client) record(b []byte) (rest []byte, err error) {
+	if c.link != linkUp || !c.in.streaming {
+		return b, fmt.Errorf("lockstep: client: %w: a record before the state", ErrOutOfPlace)
+	}
+	r, rest, err := c.in.dec.Decode(b)
+	if err == nil && r.Kind == RecordKeyframe {
+		err = fmt.Errorf("lockstep: client: %w: a keyframe in the stream", ErrOutOfPlace)
+	}
+	if err != nil {
+		c.in.streaming = false // it cannot go on
+		return b, err
+	}
+	c.in.position++
+	c.serverTick = max(c.serverTick, c.in.dec.tick)
+	c.out.arrived = true
+	switch r.Kind {
+	case RecordFrame:
+		c.foresee(&r.Frame)
+	case RecordEmpty:
+		c.in.paused = false
+	case RecordEnd:
+		c.over = true
+	}
+	if c.in.dropping {
+		return rest, nil
+	}
+	if c.run.backlog.len() > 4*c.options.MaxBacklog {
+		c.overflow()
+		return rest, nil
+	}
+	c.run.backlog.push(b[:len(b)-len(rest)])
+	return rest, nil
+}
+
+// foresee adjusts what is expected of later arrivals.
+func (c *Client) foresee(f *Frame) {
+	c.in.paused = false
+	for i := range f.Commands {
+		if f.Commands[i].Player != System {
+			continue
+		}
+		switch v := c.systemCommand(&f.Commands[i]).(type) {
+		case *SpeedSet:
+			c.pace.arriving = int64(v.Percent)
+		case *Paused:
+			c.in.paused = true
+		case *InputDelaySet:
+			c.inputDelay = Tick(v.Ticks)
+		}
+	}
+}
+
+// systemCommand returns the value of a command of System, or nil.
+func (c *Client) systemCommand(cmd *Command) any {
+	own := *cmd
+	c.payloads.Reset()
+	if c.payloads.decode(&own) != nil {
+		return nil // the simulation will say so
+	}
+	return own.Value
+}
+
+// overflow gives up a backlog that has become too long: the state after it is
+// shorter.
+func (c *Client) overflow() {
+	c.in.dropping = true
+	c.run.discard()
+	c.ask(fmt.Errorf("lockstep: client: more than %d bytes behind", 4*c.options.MaxBacklog))
+}
+
+// ask asks for a state because of err, unless that was in vain too often.
+func (c *Client) ask(err error) {
+	if c.in.asks++; c.in.asks > maxAsks {
+		c.fail(fmt.Errorf("%w: %w", ErrNoSync, err))
+		return
+	}
+	c.out.sync, c.in.waiting = true, c.clock
+}
+
+func (c *Client) dispatch(m *Message) error {
+	if c.link == linkGreeting {
+		switch m.Kind {
+		case MessageWelcome, MessageError, MessageClosing, MessagePing:
+		default:
+			return fmt.Errorf("lockstep: client: %w: message %d before the welcome", ErrOutOfPlace, m.Kind)
+		}
+	}
+	switch m.Kind {
+	case MessageWelcome:
+		return c.welcome(m.Welcome)
+	case MessageStateSync:
+		return c.chunk(m)
+	case MessageCommandAccepted, MessageCommandRejected:
+		c.answered(m)
+	case MessageStateRequest:
+		c.stateAsked(m.Tick)
+	case MessageDesyncReport:
+		c.differs(Desynced{Tick: m.Tick, Agreed: m.Agreed, Section: m.Field})
+	case MessagePing:
+		c.out.pong, c.out.nonce = true, m.Nonce
+	case MessagePong:
+		c.serverTick = max(c.serverTick, m.Tick)
+		c.measure.pong(c.clock, m.Nonce)
+	case MessageError:
+		c.serverError(m)
+	case MessageClosing:
+		c.closing(m)
+	default:
+		return fmt.Errorf("lockstep: client: %w: message %d of a server", ErrOutOfPlace, m.Kind)
+	}
+	return nil
+}
+
+func (c *Client) welcome(w *Welcome) error {
+	if c.link != linkGreeting {
+		return fmt.Errorf("lockstep: client: %w: a second welcome", ErrOutOfPlace)
+	}
+	if w.Resumed && (!c.in.streaming || w.Position != c.in.position) {
+		return fmt.Errorf("lockstep: client: %w: resumed at record %d, want %d", ErrOutOfPlace, w.Position, c.in.position)
+	}
+	c.link, c.since, c.welcomed = linkUp, c.clock, true
+	c.seat, c.role, c.session = w.Seat, w.Role, w.Session
+	c.ackEvery = max(1, Tick(w.AckEvery))
+	c.serverTick = max(c.serverTick, w.Tick)
+	c.inputDelay = Tick(w.InputDelay)
+	c.own.next = max(c.own.next, w.LastSequence+1)
+	c.pace.held = true
+	c.pace.arriving = max(1, int64(w.SpeedPercent))
+	c.measure.pingAt = c.clock
+	c.catchingUp, c.progressed = !w.Resumed, 0
+	c.in.streaming, c.in.waiting, c.in.paused = w.Resumed, c.clock, false
+	c.tell(Welcomed{w.Seat, w.Role})
+	if w.Resumed {
+		c.tell(StreamResumed{c.Tick()})
+	}
+	return nil
+}
+
+// chunk takes a part of a state sync.
+func (c *Client) chunk(m *Message) error {
+	a := &c.in.assembly
+	complete, err := a.add(m, c.options.MaxState)
+	if err != nil {
+		a.drop()
+		return fmt.Errorf("lockstep: client: %w", err)
+	}
+	c.in.waiting = c.clock
+	c.tell(SyncProgress{Bytes: uint32(len(a.bytes)), TotalBytes: a.total, Tick: c.Tick(), Target: c.serverTick})
+	if !complete {
+		return nil
+	}
+	c.serverTick = max(c.serverTick, a.tick)
+	err = c.adopt(a)
+	a.drop()
+	if identity := (*IdentityError)(nil); errors.As(err, &identity) {
+		c.fail(err)
+	} else if err != nil {
+		c.ask(err)
+	}
+	return nil
+}
+
+// adopt begins the stream anew with a complete state sync.
+func (c *Client) adopt(a *assembly) error {
+	var dec Decoder
+	r, rest, err := dec.Decode(a.bytes)
+	if err != nil {
+		return err
+	}
+	f := c.game.NewFollower(FollowerOptions{
+		History:  HistoryOptions{Length: c.options.KeepStates, States: true},
+		Observer: c.options.Observer,
+	})
+	if old := c.Header(); old != nil && old.Match != r.Header.Match {
+		return &IdentityError{"match", r.Header.Match.String(), old.Match.String()}
+	}
+	if err := f.Apply(r); err != nil {
+		return err
+	}
+	r, rest, err = dec.Decode(rest)
+	if err != nil {
+		return err
+	}
+	if len(rest) > 0 || r.Tick != a.tick {
+		return fmt.Errorf("lockstep: client: %w: a state of tick %d and %d more bytes, want tick %d", ErrMalformed, r.Tick, len(rest), a.tick)
+	}
+	if err := f.Apply(r); err != nil {
+		return err
+	}
+	c.in.streaming, c.in.dropping, c.in.position = true, false, a.position
+	c.in.dec = Decoder{stream: dec.stream} // without the memory of the state
+	c.run.begin(f, &dec.stream)
+	c.pace.begin(f.header.Settings.TickRate, c.pace.arriving)
+	c.predict.stale = true
+	c.own.settle(f.Tick())
+	c.out.arrived, c.out.acked = true, f.Tick()
+	c.catchingUp, c.progressed = true, 0
+	return nil
+}
+
+// answered takes the receipt of a command.
+func (c *Client) answered(m *Message) {
+	i := c.own.find(m.Sequence)
+	if i < 0 || c.own.list[i].answered {
+		return // an answer to a repeat
+	}
+	s := &c.own.list[i]
+	receipt := Receipt{Sequence: m.Sequence, Tick: m.Tick, Reason: m.Reason, Detail: m.Text}
+	if m.Kind == MessageCommandAccepted {
+		s.answered, s.tick = true, m.Tick
+		c.own.settle(c.Tick())
+	} else {
+		c.predict.stale = true
+		c.own.remove(i)
+	}
+	c.tell(receipt)
+}
+
+func (c *Client) serverError(m *Message) {
+	e := ServerError{ErrorCode(m.Code), m.Text, m.Field}
+	c.tell(e)
+	err := fmt.Errorf("%w: %v: %s", ErrClosed, e.Code, m.Text)
+	if m.Field != "" {
+		err = fmt.Errorf("%w: %v of %s: %s", ErrClosed, e.Code, m.Field, m.Text)
+	}
+	switch e.Code {
+	case ErrorRefused:
+		if c.session != (SessionToken{}) && c.link == linkGreeting {
+			c.session = SessionToken{} // it was used up; the token may still be good
+			c.hangUp(err)
+			return
+		}
+		c.fail(err)
+	case ErrorMalformed, ErrorIdentity, ErrorFull:
+		c.fail(err)
+	}
+}
+
+func (c *Client) closing(m *Message) {
+	e := ServerClosing{CloseCode(m.Code), m.Text, Time(m.RetryMS) * Millisecond}
+	c.tell(e)
+	err := fmt.Errorf("%w: %v: %s", ErrClosed, e.Code, m.Text)
+	switch {
+	case c.leaving || c.over || e.Code == CloseLeft:
+		c.leaving = true
+	case e.Code == CloseEnded:
+		c.over = true // the record that says so did not come
+		c.tell(Ended{m.Text})
+	case e.RetryAfter == 0:
+		c.fail(err)
+	}
+	c.after = e.RetryAfter
+	c.hangUp(err)
+}

@@ -1,0 +1,407 @@
+package lockstep_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/internal/script"
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// The scripts in testdata/client are the course of a client, step by step,
+// against a server whose every message the script decides.
+func TestClientScripts(t *testing.T) {
+	script.Run(t, "testdata/client/*.txt", func(t *testing.T) script.Interpreter {
+		return newStage(t).run
+	})
+}
+
+// A stage is a client of the bank game, a match, and a clock, all played by a
+// script.
+type stage struct {
+	t        *testing.T
+	game     *lockstep.Game
+	header   *lockstep.Header
+	c        *lockstep.Coordinator
+	client   *lockstep.Client
+	now      lockstep.Time
+	records  [][]byte // of the stream, by position
+	keyframe []byte   // the latest in the log
+	sent     int      // records given to the client
+	held     []byte   // what "tick hold" keeps back
+	commands []lockstep.Message
+	out      []string
+	writer   lockstep.MessageWriter
+	quiet    bool // do not print acks and reports
+}
+
+func newStage(t *testing.T) *stage {
+	return &stage{t: t, now: 1000 * lockstep.Second}
+}
+
+func (m *stage) print(format string, args ...any) { m.out = append(m.out, fmt.Sprintf(format, args...)) }
+
+// Append is the match's log.
+func (m *stage) Append(record []byte) error {
+	if lockstep.KindOf(record) == lockstep.RecordKeyframe {
+		m.keyframe = bytes.Clone(record)
+		return nil
+	}
+	m.records = append(m.records, bytes.Clone(record))
+	return nil
+}
+
+func (m *stage) run(s *script.Step) string {
+	m.out = nil
+	verb := map[string]func(*script.Step){
+		"match": m.match, "client": m.begin, "wait": m.wait, "connect": m.connect, "cut": m.cut, "welcome": m.welcome,
+		"sync": m.sync, "tick": m.tick, "release": m.release, "stream": m.stream, "submit": m.submit, "answer": m.answer,
+		"status": m.status, "closing": m.closing, "error": m.serverError, "corrupt": m.corrupt, "ask": m.ask, "say": m.say,
+		"raw": m.raw, "leave": m.leave, "chat": m.chat, "system": m.system, "quiet": func(*script.Step) { m.quiet = true },
+	}[s.Verb]
+	if verb == nil {
+		m.t.Fatalf("unknown verb %s", s.Verb)
+	}
+	verb(s)
+	return strings.Join(m.out, "\n")
+}
+
+func (m *stage) match(s *script.Step) {
+	m.game = lockstep.MustGame(bankRules())
+	settings := lockstep.DefaultSettings(2)
+	settings.TickRate = uint16(s.UintOr("rate", 16, 20))
+	settings.CheckEvery = uint16(s.UintOr("check", 16, 5))
+	settings.KeyframeEvery = 0
+	var err error
+	if m.header, err = m.game.NewHeader(lockstep.MatchID{byte(s.UintOr("id", 8, 7))}, settings, &bankConfig{Start: 100}); err != nil {
+		m.t.Fatal(err)
+	}
+	m.records = nil
+	m.c, err = lockstep.NewCoordinator(m.game, m.header, m, lockstep.CoordinatorOptions{InputDelay: lockstep.Tick(s.UintOr("delay", 16, 2))})
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	for p := range lockstep.Player(2) {
+		if _, err := m.c.Join(p); err != nil {
+			m.t.Fatal(err)
+		}
+	}
+}
+
+func (m *stage) begin(s *script.Step) {
+	m.client = lockstep.NewClient(m.game, lockstep.ClientOptions{
+		Token: "secret", Seed: 1,
+		Predict:     lockstep.Tick(s.UintOr("predict", 16, 0)),
+		Interpolate: s.Has("interpolate"),
+		MaxBacklog:  int(s.UintOr("backlog", 32, 0)),
+		MaxState:    int(s.UintOr("maxstate", 32, 0)),
+		Pacing:      lockstep.PacingOptions{AsTheyCome: s.Has("unpaced"), Budget: int(s.UintOr("budget", 16, 0))},
+		Ladder:      lockstep.Ladder{Attempts: int(s.UintOr("attempts", 16, 0)), Total: lockstep.Time(s.UintOr("total", 32, 0)) * lockstep.Millisecond},
+		Events:      func(e any) { m.print("%s", describeEvent(e, m.now)) },
+	})
+	m.settle()
+}
+
+// describeEvent prints an event as "Synced{Tick:3}", its times from now on.
+func describeEvent(e any, now lockstep.Time) string {
+	name := strings.TrimPrefix(fmt.Sprintf("%T", e), "lockstep.")
+	if r, ok := e.(lockstep.Retrying); ok {
+		return fmt.Sprintf("%s attempt %d in %d ms", name, r.Attempt, (r.At - now).Milliseconds())
+	}
+	if r, ok := e.(lockstep.Receipt); ok {
+		return fmt.Sprintf("%s of %d: %v", name, r.Sequence, r)
+	}
+	if d, ok := e.(lockstep.Desynced); ok {
+		return fmt.Sprintf("%s at tick %d, sums differ %t, agreed %d, section %q", name, d.Tick, d.Got != d.Want, d.Agreed, d.Section)
+	}
+	return fmt.Sprintf("%s%+v", name, e)
+}
+
+// settle lets the client do what is due now, and prints what it sends.
+func (m *stage) settle() {
+	m.client.Advance(m.now)
+	for {
+		b := m.client.Send(nil)
+		if len(b) == 0 {
+			return
+		}
+		if len(b) > lockstep.MaxClientMessage {
+			m.t.Fatalf("the client sent %d bytes in one message", len(b))
+		}
+		m.heard(b)
+	}
+}
+
+func (m *stage) heard(b []byte) {
+	var r lockstep.MessageReader
+	for len(b) > 0 {
+		var msg lockstep.Message
+		var err error
+		if b, err = r.Read(&msg, b); err != nil {
+			m.t.Fatalf("the client sent %x: %v", b, err)
+		}
+		switch msg.Kind {
+		case lockstep.MessageAuth:
+			m.print("> auth token %q session %t position %d", msg.Auth.Token, msg.Auth.Session != lockstep.SessionToken{}, msg.Auth.Position)
+		case lockstep.MessageCommand:
+			msg.Bytes = bytes.Clone(msg.Bytes)
+			m.commands = append(m.commands, msg)
+			m.print("> command %d", msg.Sequence)
+		case lockstep.MessageChecksum:
+			if !m.quiet {
+				own, ok := m.c.Referee().Sum(msg.Tick)
+				m.print("> checksum of tick %d, right %t", msg.Tick, ok && own.Root == msg.Root)
+			}
+		case lockstep.MessageAck:
+			if !m.quiet {
+				m.print("> ack position %d tick %d", msg.Position, msg.Tick)
+			}
+		case lockstep.MessagePing:
+		case lockstep.MessageState:
+			m.print("> state of tick %d, %d+%d of %d bytes", msg.Tick, msg.Offset, len(msg.Bytes), msg.Total)
+		case lockstep.MessagePong:
+			m.print("> pong %d tick %d", msg.Nonce, msg.Tick)
+		case lockstep.MessageChat:
+			m.print("> chat %q", msg.Text)
+		case lockstep.MessageLeave:
+			m.print("> leave")
+		case lockstep.MessageStateSyncRequest:
+			m.print("> state sync request")
+		default:
+			m.t.Fatalf("the client sent a message of kind %d", msg.Kind)
+		}
+	}
+}
+
+// wait lets the time pass, as a caller does: from one Next to the next. The
+// server answers nothing, but its socket's pings.
+func (m *stage) wait(s *script.Step) {
+	until := m.now + lockstep.Time(s.Uint("ms", 32))*lockstep.Millisecond
+	for m.now < until {
+		if s.Has("alive") {
+			m.deliver(m.message(&lockstep.Message{Kind: lockstep.MessagePong, Nonce: math.MaxUint64}))
+		}
+		m.now = max(m.now, min(m.client.Next(), until))
+		m.settle()
+		if m.client.Next() <= m.now && m.client.Stage() != lockstep.StageCatchingUp {
+			m.now++ // as a timer's grain
+		}
+	}
+}
+
+func (m *stage) connect(*script.Step) {
+	m.client.Connected(m.now)
+	m.settle()
+}
+
+func (m *stage) cut(s *script.Step) {
+	m.client.Disconnected(m.now, errors.New(s.String("why", "cut")))
+	m.settle()
+}
+
+func (m *stage) message(msg *lockstep.Message) []byte { return m.writer.Append(nil, msg) }
+
+// deliver gives the client one message.
+func (m *stage) deliver(b []byte) {
+	if err := m.client.Receive(m.now, b); err != nil {
+		m.print("receive: %v", err)
+	}
+	m.settle()
+}
+
+func (m *stage) welcome(s *script.Step) {
+	w := &lockstep.Welcome{
+		Seat: lockstep.Player(s.UintOr("seat", 8, 0)), Role: lockstep.Role(s.UintOr("role", 8, 1)), Session: lockstep.SessionToken{1, byte(m.now >> 8)},
+		Tick: m.c.Now(), Position: lockstep.Position(s.UintOr("position", 32, uint64(len(m.records)))), Resumed: s.Has("resumed"),
+		LastSequence: lockstep.Sequence(s.UintOr("last", 32, 0)), AckEvery: uint16(s.UintOr("ack", 16, 5)), InputDelay: 2, SpeedPercent: uint16(s.UintOr("speed", 16, 100)),
+	}
+	if w.Role == lockstep.Spectator {
+		w.Seat, w.Session = lockstep.System, lockstep.SessionToken{}
+	}
+	m.deliver(m.message(&lockstep.Message{Kind: lockstep.MessageWelcome, Welcome: w}))
+}
+
+// sync sends the present state; "of" bytes of it, or all.
+func (m *stage) sync(s *script.Step) {
+	var e lockstep.Encoder
+	sim := m.c.Referee().Simulation()
+	b := bytes.Clone(e.Header(m.header))
+	state := sim.AppendState(nil)
+	root := sim.Root()
+	if s.Has("bad") {
+		root++
+	}
+	if s.Has("short") {
+		state = state[:len(state)-1]
+	}
+	last := []lockstep.LastSequence{{Player: lockstep.System, Sequence: 2}}
+	if m.c.Now() == 0 {
+		last = nil
+	}
+	b = append(b, e.Keyframe(sim.Tick(), root, last, state)...)
+	total := len(b)
+	chunk := int(s.UintOr("chunk", 32, lockstep.MaxChunk))
+	for from := 0; from < min(total, int(s.UintOr("of", 32, math.MaxInt32))); from += chunk {
+		m.deliver(m.message(&lockstep.Message{
+			Kind: lockstep.MessageStateSync, Position: lockstep.Position(len(m.records)), Tick: sim.Tick(),
+			Offset: uint32(from), Total: uint32(total), Bytes: b[from:min(total, from+chunk)],
+		}))
+	}
+	m.sent = len(m.records)
+}
+
+// tick seals n ticks and sends their records, one message a tick and ms apart.
+// With hold they wait for release, which sends them at once.
+func (m *stage) tick(s *script.Step) {
+	for range s.UintOr("n", 16, 1) {
+		if _, err := m.c.Tick(); err != nil {
+			m.t.Fatal(err)
+		}
+		if s.Has("hold") {
+			continue
+		}
+		m.send()
+		if ms := lockstep.Time(s.UintOr("ms", 16, 0)); ms > 0 {
+			until := m.now + ms*lockstep.Millisecond
+			for m.now < until {
+				m.now = max(m.now+1, min(m.client.Next(), until))
+				m.settle()
+			}
+		}
+	}
+}
+
+// send gives the client the records that it has not been given.
+func (m *stage) send() {
+	var b []byte
+	for ; m.sent < len(m.records); m.sent++ {
+		b = append(b, m.records[m.sent]...)
+	}
+	m.deliver(b)
+}
+
+func (m *stage) release(*script.Step) { m.send() }
+
+// stream sets the position of the record that is given next.
+func (m *stage) stream(s *script.Step) { m.sent = int(s.Uint("from", 32)) }
+
+func (m *stage) submit(s *script.Step) {
+	for range s.UintOr("times", 16, 1) {
+		seq, err := m.client.Submit(&earn{Coins: uint16(s.UintOr("earn", 16, 1))})
+		if err != nil {
+			m.print("%v", err)
+			return
+		}
+		m.print("sequence %d", seq)
+	}
+	m.settle()
+}
+
+// answer lets the server decide the commands it got; with lose it forgets to
+// say so.
+func (m *stage) answer(s *script.Step) {
+	for _, cmd := range m.commands {
+		r := m.c.Submit(0, cmd.Sequence, cmd.Command, cmd.Bytes)
+		msg := lockstep.Message{Kind: lockstep.MessageCommandAccepted, Sequence: r.Sequence, Tick: r.Tick}
+		if s.Has("reject") || r.Reason != lockstep.Accepted {
+			msg = lockstep.Message{Kind: lockstep.MessageCommandRejected, Sequence: r.Sequence, Reason: lockstep.Refused, Text: "no"}
+		}
+		if !s.Has("lose") {
+			m.deliver(m.message(&msg))
+		}
+	}
+	m.commands = nil
+}
+
+func (m *stage) status(s *script.Step) {
+	st := m.client.Status()
+	m.print("%v, tick %d of %d, backlog %d, agreed %d, differing %d, unanswered %d", st.Stage, st.Tick, st.ServerTick, st.Backlog, st.Agreed, st.Differing, st.Unanswered)
+	if s.Has("more") {
+		m.print("seat %d, delay %d, speed %d, predicted %d, round trip %v, error %v", st.Seat, st.InputDelay, st.Speed, st.Predicted, st.RoundTrip > 0, m.client.Err())
+	}
+	if s.Has("coins") {
+		m.print("coins %d", lockstep.World[bank](m.client.Simulation()).Piles[0].Coins)
+		if p := m.client.Predicted(); p != nil {
+			m.print("predicted coins %d", lockstep.World[bank](p).Piles[0].Coins)
+		}
+	}
+}
+
+func (m *stage) closing(s *script.Step) {
+	m.deliver(m.message(&lockstep.Message{Kind: lockstep.MessageClosing, Code: uint8(s.Uint("code", 8)), Text: "bye", RetryMS: uint32(s.UintOr("retry", 32, 0))}))
+}
+
+func (m *stage) serverError(s *script.Step) {
+	m.deliver(m.message(&lockstep.Message{Kind: lockstep.MessageError, Code: uint8(s.Uint("code", 8)), Text: "no", Field: s.String("field", "")}))
+}
+
+func (m *stage) corrupt(s *script.Step) {
+	if err := m.client.Corrupt(s.String("path", "")); err != nil {
+		m.print("%v", err)
+	}
+}
+
+func (m *stage) ask(s *script.Step) {
+	m.deliver(m.message(&lockstep.Message{Kind: lockstep.MessageStateRequest, Tick: lockstep.Tick(s.Uint("tick", 32))}))
+}
+
+// say sends a message of no consequence, or one that a server must not send.
+func (m *stage) say(s *script.Step) {
+	msg := &lockstep.Message{}
+	switch {
+	case s.Has("ping"):
+		msg.Kind, msg.Nonce = lockstep.MessagePing, s.Uint("ping", 64)
+	case s.Has("report"):
+		*msg = lockstep.Message{Kind: lockstep.MessageDesyncReport, Tick: lockstep.Tick(s.Uint("report", 32)), Agreed: 1, Field: "Piles"}
+	case s.Has("ack"):
+		msg.Kind = lockstep.MessageAck
+	}
+	m.deliver(m.message(msg))
+}
+
+// raw sends bytes.
+func (m *stage) raw(s *script.Step) {
+	var b []byte
+	if _, err := fmt.Sscanf(s.String("hex", ""), "%x", &b); err != nil {
+		m.t.Fatal(err)
+	}
+	m.deliver(b)
+}
+
+func (m *stage) leave(*script.Step) {
+	m.client.Leave()
+	m.settle()
+}
+
+func (m *stage) chat(s *script.Step) {
+	if err := m.client.Chat(s.String("text", "hello")); err != nil {
+		m.print("%v", err)
+	}
+	m.settle()
+}
+
+// system puts something of the system's into the match.
+func (m *stage) system(s *script.Step) {
+	var err error
+	switch {
+	case s.Has("pause"):
+		_, err = m.c.Pause(1)
+	case s.Has("resume"):
+		_, err = m.c.Resume(1)
+	case s.Has("speed"):
+		_, err = m.c.SetSpeed(uint16(s.Uint("speed", 16)))
+	case s.Has("delay"):
+		_, err = m.c.SetInputDelay(lockstep.Tick(s.Uint("delay", 16)))
+	case s.Has("note"):
+		err = m.c.Note(1, lockstep.TopicChat, s.String("note", ""))
+	case s.Has("end"):
+		err = m.c.End(s.String("end", ""))
+	}
+	if err != nil {
+		m.t.Fatal(err)
+	}
+}
