@@ -215,3 +215,12 @@ func (f *Follower) Sum(t Tick) (*checksum.Sum, bool) {
 	}
 	return &m.Sum, true
 }
+
+// State returns the canonical bytes of the state after tick t, if they are
+// still kept, and nil otherwise. They are valid until the next tick.
+func (f *Follower) State(t Tick) []byte {
+	if m := f.history.find(t); m != nil {
+		return m.State
+	}
+	return nil
+}

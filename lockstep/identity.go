@@ -145,8 +145,9 @@ func (g *Game) Auth() *Auth {
 
 // CheckAuth returns an [*IdentityError] that names the first thing in which a
 // client is not of this game.
-func (g *Game) CheckAuth(a *Auth) error {
-	want := g.Auth()
+func (g *Game) CheckAuth(a *Auth) error { return compareAuth(a, g.Auth()) }
+
+func compareAuth(a, want *Auth) error {
 	for _, f := range []struct {
 		field     string
 		got, want any

@@ -1,0 +1,470 @@
+package lockstep_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// A party is a hosted match of the bank game under virtual time, with its guests.
+// A guest is a client written by hand: it does what the protocol says, or what a
+// test tells it.
+type party struct {
+	t      testing.TB
+	game   *lockstep.Game
+	header *lockstep.Header
+	h      *lockstep.Host
+	now    lockstep.Time
+	file   *lockstep.Follower // fed by the log
+	guests []*guest
+	byID   map[lockstep.PeerID]*guest
+	ids    []lockstep.PeerID
+	buf    []byte
+	random byte
+	print  func(format string, args ...any) // nil: silent
+
+	evidence []*lockstep.Evidence
+	events   map[lockstep.EventKind]int
+	failLog  bool
+	closes   map[lockstep.CloseCode]int
+}
+
+// A guest is one client, over all of its connections.
+type guest struct {
+	party *party
+	name  string
+	auth  lockstep.Auth
+	id    lockstep.PeerID // 0: not connected
+	w     lockstep.MessageWriter
+	r     lockstep.MessageReader
+
+	blocked  bool // reads nothing
+	silent   bool // neither acks nor reports
+	lies     bool // reports wrong checksums
+	deaf     bool // what it sends does not arrive
+	mute     bool // answers no state_request
+	chunks   []byte
+	dec      lockstep.Decoder
+	follower *lockstep.Follower
+	position lockstep.Position
+	acked    lockstep.Tick
+	welcome  *lockstep.Welcome
+	sequence lockstep.Sequence
+	receipts map[lockstep.Sequence]lockstep.Tick
+	reasons  map[lockstep.Reason]int
+	errors   map[lockstep.ErrorCode]int
+	syncs    int
+	bytes    int
+	code     lockstep.CloseCode
+	from, to lockstep.Tick // empty ticks not printed yet
+}
+
+func newParty(tb testing.TB, settings func(*lockstep.Settings), options func(*lockstep.HostOptions)) *party {
+	tb.Helper()
+	g := lockstep.MustGame(bankRules())
+	s := lockstep.DefaultSettings(2)
+	s.CheckEvery, s.KeyframeEvery = 5, 40
+	if settings != nil {
+		settings(&s)
+	}
+	header, err := g.NewHeader(lockstep.MatchID{1}, s, &bankConfig{Start: 100})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	p := &party{
+		t: tb, game: g, header: header, byID: map[lockstep.PeerID]*guest{},
+		events: map[lockstep.EventKind]int{}, closes: map[lockstep.CloseCode]int{},
+	}
+	p.file = g.NewFollower(lockstep.FollowerOptions{})
+	o := lockstep.HostOptions{
+		Authorize: p.authorize,
+		Random: func(b []byte) {
+			p.random++
+			for i := range b {
+				b[i] = p.random
+			}
+		},
+		Observe:  p.observe,
+		Evidence: func(e *lockstep.Evidence) { p.evidence = append(p.evidence, e) },
+	}
+	if options != nil {
+		options(&o)
+	}
+	p.h, err = lockstep.NewHost(g, header, p, o)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return p
+}
+
+var errToken = errors.New("no such token")
+
+// authorize knows tokens p0 to p9 by seat, any-NAME for any seat, and watch.
+func (p *party) authorize(token string) (lockstep.Grant, error) {
+	switch {
+	case len(token) == 2 && token[0] == 'p':
+		return lockstep.Grant{Role: lockstep.Seated, Seat: lockstep.Player(token[1] - '0'), Name: token}, nil
+	case len(token) > 4 && token[:4] == "any-":
+		return lockstep.Grant{Role: lockstep.Seated, Seat: lockstep.AnySeat}, nil
+	case token == "watch":
+		return lockstep.Grant{Role: lockstep.Spectator}, nil
+	}
+	return lockstep.Grant{}, errToken
+}
+
+// Append is the match's file.
+func (p *party) Append(record []byte) error {
+	if p.failLog {
+		return errDisk
+	}
+	if err := p.file.Append(record); err != nil {
+		p.t.Errorf("the log: %v", err)
+	}
+	return nil
+}
+
+func (p *party) observe(e lockstep.Event) {
+	p.events[e.Kind]++
+	if p.print != nil {
+		p.flush()
+		p.print("* %v", e)
+	}
+}
+
+// flush prints the empty ticks that guests got.
+func (p *party) flush() {
+	for _, g := range p.guests {
+		g.flush()
+	}
+}
+
+// pass lets time pass in steps of a millisecond divisor, and moves what is sent.
+func (p *party) pass(d lockstep.Time) {
+	p.t.Helper()
+	for end := p.now + d; ; {
+		p.deliver()
+		next := p.h.Next()
+		if next > end {
+			p.now = end
+			break
+		}
+		p.now = max(p.now, next)
+		p.h.Advance(p.now)
+		p.deliver()
+	}
+	if err := p.h.CheckBounds(1 << 10); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// deliver moves what the host has to send, until nothing is left.
+func (p *party) deliver() {
+	for {
+		p.ids = p.h.Dirty(p.ids[:0])
+		if len(p.ids) == 0 {
+			return
+		}
+		for _, id := range p.ids {
+			if g := p.byID[id]; g != nil && !g.blocked {
+				g.pull()
+			}
+		}
+	}
+}
+
+// pull takes all that the host has for the guest's connection.
+func (g *guest) pull() {
+	p := g.party
+	id := g.id
+	for id != 0 {
+		p.buf = p.h.Send(id, p.buf[:0], 64<<10)
+		if len(p.buf) == 0 {
+			break
+		}
+		if len(p.buf) > lockstep.MaxServerMessage {
+			p.t.Fatalf("%s: got a WebSocket message of %d bytes", g.name, len(p.buf))
+		}
+		g.bytes += len(p.buf)
+		b := append([]byte(nil), p.buf...)
+		for len(b) > 0 && g.id == id {
+			b = g.take(b)
+		}
+	}
+	if code, _, closed := p.h.Closed(id); closed {
+		g.flush()
+		p.closes[code]++
+		g.code = code
+		g.gone()
+		p.h.Disconnect(p.now, id)
+	}
+}
+
+// connect opens a connection and authenticates.
+func (g *guest) connect() bool {
+	if !g.open() {
+		return false
+	}
+	g.send(&lockstep.Message{Kind: lockstep.MessageAuth, Auth: &g.auth})
+	return true
+}
+
+func (g *guest) open() bool {
+	id, ok := g.party.h.Connect(g.party.now)
+	if !ok {
+		return false
+	}
+	g.id = id
+	g.party.byID[id] = g
+	g.code = 0
+	return true
+}
+
+// resume connects with the session, and the position of the tail.
+func (g *guest) resume() bool {
+	g.auth.Session, g.auth.Position = g.welcome.Session, g.position
+	return g.connect()
+}
+
+// cut ends the connection without a word.
+func (g *guest) cut() {
+	id := g.id
+	g.gone()
+	g.party.h.Disconnect(g.party.now, id)
+}
+
+func (g *guest) gone() {
+	delete(g.party.byID, g.id)
+	g.id = 0
+}
+
+func (g *guest) send(m *lockstep.Message) { g.raw(g.w.Append(nil, m)) }
+
+func (g *guest) raw(b []byte) {
+	if g.id != 0 && !g.deaf {
+		g.party.h.Receive(g.party.now, g.id, b)
+	}
+}
+
+// guest makes a client; a name that begins with w watches.
+func (p *party) guest(name, token string) *guest {
+	g := &guest{
+		party: p, name: name, auth: *p.game.Auth(), receipts: map[lockstep.Sequence]lockstep.Tick{},
+		reasons: map[lockstep.Reason]int{}, errors: map[lockstep.ErrorCode]int{},
+	}
+	g.auth.Token, g.auth.Platform = token, "test"
+	p.guests = append(p.guests, g)
+	return g
+}
+
+// join makes a client and connects it.
+func (p *party) join(name, token string) *guest {
+	g := p.guest(name, token)
+	if !g.connect() {
+		p.t.Fatalf("%s: no room", name)
+	}
+	p.deliver()
+	return g
+}
+
+func (g *guest) say(format string, args ...any) {
+	if g.party.print != nil {
+		g.flush()
+		g.party.print(g.name+": "+format, args...)
+	}
+}
+
+func (g *guest) flush() {
+	if g.from == 0 {
+		return
+	}
+	from, to := g.from, g.to
+	g.from = 0
+	if g.party.print == nil {
+		return
+	}
+	if from == to {
+		g.party.print("%s: tick %d", g.name, from)
+	} else {
+		g.party.print("%s: ticks %d to %d", g.name, from, to)
+	}
+}
+
+// take takes the message that b begins with, and returns the rest.
+func (g *guest) take(b []byte) []byte {
+	if lockstep.IsRecord(b) {
+		return g.record(b)
+	}
+	var m lockstep.Message
+	rest, err := g.r.Read(&m, b)
+	if err != nil {
+		g.party.t.Fatalf("%s: %v", g.name, err)
+	}
+	switch m.Kind {
+	case lockstep.MessageWelcome:
+		w := *m.Welcome
+		g.welcome = &w
+		g.sequence = max(g.sequence, w.LastSequence)
+		g.say("welcome to seat %d, tick %d, resumed %t, last sequence %d", w.Seat, w.Tick, w.Resumed, w.LastSequence)
+		if w.Resumed && w.Position != g.position {
+			g.party.t.Errorf("%s: resumed at %d, want %d", g.name, w.Position, g.position)
+		}
+	case lockstep.MessageStateSync:
+		g.chunk(&m)
+	case lockstep.MessageCommandAccepted:
+		if t, ok := g.receipts[m.Sequence]; ok && t != m.Tick {
+			g.party.t.Errorf("%s: command %d is for tick %d, and was for %d", g.name, m.Sequence, m.Tick, t)
+		}
+		g.receipts[m.Sequence] = m.Tick
+		g.say("command %d accepted for tick %d", m.Sequence, m.Tick)
+	case lockstep.MessageCommandRejected:
+		g.reasons[m.Reason]++
+		g.say("command %d rejected: %v %s", m.Sequence, m.Reason, m.Text)
+	case lockstep.MessagePing:
+		if !g.silent {
+			g.send(&lockstep.Message{Kind: lockstep.MessagePong, Nonce: m.Nonce, Tick: g.acked})
+		}
+	case lockstep.MessagePong:
+		g.say("pong %d, tick %d", m.Nonce, m.Tick)
+	case lockstep.MessageStateRequest:
+		g.say("asked for the state of tick %d", m.Tick)
+		g.sendState(m.Tick)
+	case lockstep.MessageDesyncReport:
+		g.say("desync at tick %d, last agreed %d, in %q", m.Tick, m.Agreed, m.Field)
+	case lockstep.MessageError:
+		g.errors[lockstep.ErrorCode(m.Code)]++
+		g.say("error %v: %s %s", lockstep.ErrorCode(m.Code), m.Text, m.Field)
+	case lockstep.MessageClosing:
+		g.say("closing, %v: %s, retry after %d", lockstep.CloseCode(m.Code), m.Text, m.RetryMS)
+	default:
+		g.party.t.Errorf("%s: got message %d", g.name, m.Kind)
+	}
+	return rest
+}
+
+// chunk takes a part of a keyframe, and starts the stream anew with the last.
+func (g *guest) chunk(m *lockstep.Message) {
+	if m.Offset == 0 {
+		g.chunks = g.chunks[:0]
+	}
+	if int(m.Offset) != len(g.chunks) {
+		g.party.t.Fatalf("%s: got a chunk at %d, want %d", g.name, m.Offset, len(g.chunks))
+	}
+	g.chunks = append(g.chunks, m.Bytes...)
+	if len(g.chunks) < int(m.Total) {
+		return
+	}
+	g.syncs++
+	g.follower = g.party.game.NewFollower(lockstep.FollowerOptions{History: lockstep.HistoryOptions{States: true}})
+	g.dec = lockstep.Decoder{}
+	for b := append([]byte(nil), g.chunks...); len(b) > 0; {
+		r, rest, err := g.dec.Decode(b)
+		if err == nil {
+			err = g.follower.Apply(r)
+		}
+		if err != nil {
+			g.party.t.Fatalf("%s: keyframe: %v", g.name, err)
+		}
+		b = rest
+	}
+	if g.follower.Tick() != m.Tick {
+		g.party.t.Fatalf("%s: keyframe of tick %d, want %d", g.name, g.follower.Tick(), m.Tick)
+	}
+	g.position = m.Position
+	g.say("keyframe of tick %d, %d bytes", m.Tick, m.Total)
+	g.ack()
+}
+
+// record takes one record of the stream.
+func (g *guest) record(b []byte) []byte {
+	r, rest, err := g.dec.Decode(b)
+	if err != nil {
+		g.party.t.Fatalf("%s: %v", g.name, err)
+	}
+	before := g.follower.Tick()
+	var desync *lockstep.DesyncError
+	if err := g.follower.Apply(r); err != nil && !errors.As(err, &desync) {
+		g.party.t.Fatalf("%s: %v", g.name, err)
+	}
+	g.position++
+	switch r.Kind {
+	case lockstep.RecordEmpty:
+		if g.from == 0 {
+			g.from = before + 1
+		}
+		g.to = before + 1
+	case lockstep.RecordFrame:
+		g.say("tick %d with commands", before+1)
+	case lockstep.RecordNote:
+		g.say("note")
+	case lockstep.RecordEnd:
+		g.say("end")
+	}
+	if g.follower.Tick() > before {
+		g.simulated()
+	}
+	return rest
+}
+
+// simulated does what a client does after a tick.
+func (g *guest) simulated() {
+	if g.silent {
+		return
+	}
+	t := g.follower.Tick()
+	if every := lockstep.Tick(g.party.header.Settings.CheckEvery); t%every == 0 {
+		sum, ok := g.follower.Sum(t)
+		if !ok {
+			g.party.t.Fatalf("%s: no checksum of tick %d", g.name, t)
+		}
+		g.report(t, sum)
+	}
+	if t >= g.acked+lockstep.Tick(g.welcome.AckEvery) || t < g.acked {
+		g.ack()
+	}
+}
+
+func (g *guest) report(t lockstep.Tick, sum *checksum.Sum) {
+	m := lockstep.Message{Kind: lockstep.MessageChecksum, Tick: t, Root: sum.Root, Sections: sum.Sections}
+	if g.lies {
+		m.Root++
+	}
+	g.send(&m)
+}
+
+func (g *guest) ack() {
+	if !g.silent {
+		g.acked = g.follower.Tick()
+		g.send(&lockstep.Message{Kind: lockstep.MessageAck, Position: g.position, Tick: g.acked})
+	}
+}
+
+// sendState answers a state_request, in two chunks.
+func (g *guest) sendState(t lockstep.Tick) {
+	if g.mute {
+		return
+	}
+	b := g.follower.State(t)
+	m := lockstep.Message{Kind: lockstep.MessageState, Tick: t, Total: uint32(len(b))}
+	if b == nil {
+		g.send(&m)
+		return
+	}
+	half := len(b) / 2
+	m.Bytes = b[:half]
+	g.send(&m)
+	m.Offset, m.Bytes = uint32(half), b[half:]
+	g.send(&m)
+}
+
+// command submits the next command.
+func (g *guest) command(tb testing.TB, coins uint16) {
+	g.sequence++
+	g.submit(tb, g.sequence, coins)
+}
+
+func (g *guest) submit(tb testing.TB, seq lockstep.Sequence, coins uint16) {
+	kind, payload := encode(tb, g.party.game, &earn{Coins: coins})
+	g.send(&lockstep.Message{Kind: lockstep.MessageCommand, Sequence: seq, Command: kind, Bytes: payload})
+}

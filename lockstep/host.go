@@ -1,0 +1,260 @@
+package lockstep
+
+import (
+	"fmt"
+	"slices"
+)
+
+// A Host runs one live match: it owns the Coordinator, the ring of records that
+// all connections share, the connections and their seats. It is a state
+// machine: bytes and the caller's clock go in, bytes come out. It owns no
+// socket, clock, goroutine or file, and belongs to one goroutine.
+//
+// Its caller (a server, or a test) calls
+//
+//   - Connect, Receive and Disconnect as sockets come, speak and go,
+//   - Advance when Next is reached, which seals the ticks that are due,
+//   - Dirty after any of these, and for each peer that it names, Send until it
+//     gives nothing more or the socket is busy, and then Closed.
+//
+// See [PeerState] for the course of a connection. A seat belongs to who holds
+// its token, not to a connection: the latest one that was welcomed owns it, and
+// what older ones still send is not read.
+type Host struct {
+	game    *Game
+	header  *Header
+	options HostOptions
+	c       *Coordinator
+	ring    *Ring
+	auth    *Auth // what a client must be
+
+	headerRecord []byte
+	shared       *keyframe // the latest made for joiners
+	joins        joins
+
+	now    Time
+	clock  clock
+	wake   Time // when Advance has something to do beside ticks
+	peers  []*peer
+	byID   map[PeerID]*peer // only looked up, never ranged over
+	lastID PeerID
+	seats  []hostSeat
+
+	unsettled bool // a seat's state is not in the log yet
+	over      bool // the end was noticed
+	overAt    Time
+	shutdown  uint32 // milliseconds after which clients may come back; 0: not shut down
+
+	dirty   []PeerID
+	scanned Position // the ring's next position when peers were last looked through
+
+	pace    pace
+	inquiry *inquiry
+	moments []moment // relay mode: places in the log from which a joiner could go on
+
+	reader  MessageReader
+	writer  MessageWriter
+	message Message // scratch
+	stats   Stats
+}
+
+// NewHost begins a match. Its records go to log first, then to the connections:
+// what the log did not take, nobody sees.
+func NewHost(g *Game, h *Header, log Log, o HostOptions) (*Host, error) {
+	if err := h.Settings.Check(); err != nil {
+		return nil, err
+	}
+	if err := o.complete(&h.Settings); err != nil {
+		return nil, err
+	}
+	x := &Host{
+		game: g, header: h, options: o, auth: g.Auth(),
+		ring:  NewRing(o.RingRecords, o.RingBytes),
+		byID:  make(map[PeerID]*peer),
+		seats: make([]hostSeat, h.Settings.Players),
+		wake:  never,
+	}
+	x.clock = clock{rate: int64(h.Settings.TickRate), percent: 100}
+	x.pace = pace{base: 100, percent: 100}
+	c, err := NewCoordinator(g, h, Tee(log, (*hostLog)(x)), CoordinatorOptions{
+		InputDelay: o.InputDelay,
+		MaxPerTick: o.MaxPerTick, MaxBytesPerTick: o.share(&h.Settings) - commandOverhead*o.MaxPerTick,
+		Relay:   o.Relay,
+		Referee: FollowerOptions{History: HistoryOptions{Length: o.EvidenceHistory, States: true}},
+		Desync:  x.desync,
+	})
+	if err != nil {
+		return nil, err
+	}
+	x.c = c
+	return x, nil
+}
+
+// hostLog is the Host as a Log: the ring, and what a keyframe needs.
+type hostLog Host
+
+func (l *hostLog) Append(record []byte) error {
+	switch KindOf(record) {
+	case RecordHeader:
+		if len(record) > MaxServerMessage {
+			return fmt.Errorf("lockstep: host: got a header of %d bytes, want at most %d", len(record), MaxServerMessage)
+		}
+		l.headerRecord = slices.Clone(record)
+	case RecordKeyframe:
+		if l.shared == nil { // the state at tick 0, the only one that a relay has of its own
+			l.shared = &keyframe{bytes: slices.Concat(l.headerRecord, record), position: 1}
+		}
+	}
+	return l.ring.Append(record)
+}
+
+// Header returns the match's header.
+func (h *Host) Header() *Header { return h.header }
+
+// Referee returns the coordinator's own copy of the match, for reading, or nil
+// in relay mode.
+func (h *Host) Referee() *Follower { return h.c.Referee() }
+
+// Now returns the last sealed tick.
+func (h *Host) Now() Tick { return h.c.Now() }
+
+// Err returns why the match is over, and nil while it goes on.
+func (h *Host) Err() error { return h.c.Err() }
+
+// at notes the caller's time.
+func (h *Host) at(now Time) { h.now = max(h.now, now) }
+
+// find returns a peer, or nil if it was disconnected.
+func (h *Host) find(id PeerID) *peer { return h.byID[id] }
+
+// Connect takes a new connection, which must authenticate. It reports false if
+// there is no room for it: then its socket should be closed.
+func (h *Host) Connect(now Time) (PeerID, bool) {
+	h.at(now)
+	if len(h.peers) >= h.maxPeers() {
+		h.stats.Turned++
+		return 0, false
+	}
+	h.lastID++
+	p := &peer{id: h.lastID, seat: System, heard: h.now, deadline: h.now + h.options.AuthTimeout}
+	h.peers = append(h.peers, p)
+	h.byID[p.id] = p
+	h.wakeAt(p.deadline)
+	if h.over {
+		h.close(p, h.endCode(), h.endReason())
+	}
+	return p.id, true
+}
+
+func (h *Host) maxPeers() int {
+	return len(h.seats) + h.options.MaxSpectators + h.options.MaxConnecting
+}
+
+// Disconnect forgets a connection whose socket is gone. Its player is lost, and
+// may come back, unless the connection was closed before.
+func (h *Host) Disconnect(now Time, id PeerID) {
+	h.at(now)
+	p := h.find(id)
+	if p == nil {
+		return
+	}
+	h.leaveSeat(p)
+	p.state = Closed
+	delete(h.byID, id)
+	i := slices.Index(h.peers, p)
+	h.peers = slices.Delete(h.peers, i, i+1)
+}
+
+// mark puts a peer on the list of those with something to send.
+func (h *Host) mark(p *peer) {
+	if !p.dirty {
+		p.dirty = true
+		h.dirty = append(h.dirty, p.id)
+	}
+}
+
+// Dirty appends the peers that may have got something to send, or were closed,
+// since the last call. A peer that Send has not emptied is not named again.
+func (h *Host) Dirty(dst []PeerID) []PeerID {
+	if next := h.ring.Next(); next != h.scanned {
+		h.scanned = next
+		for _, p := range h.peers {
+			if p.streams() && p.cursor < h.window(p) {
+				h.mark(p)
+			}
+		}
+	}
+	for _, id := range h.dirty {
+		if p := h.find(id); p != nil {
+			p.dirty = false
+			dst = append(dst, id)
+		}
+	}
+	h.dirty = h.dirty[:0]
+	return dst
+}
+
+// close ends a connection: it is sent why, and is not read any more.
+func (h *Host) close(p *peer, code CloseCode, reason string) {
+	if p.state == Closed {
+		return
+	}
+	var retry uint32
+	switch code {
+	case CloseSlow, CloseTimeout, CloseShutdown:
+		retry = max(h.shutdown, 1000)
+	}
+	if code == CloseReplaced || code == CloseEnded {
+		retry = 0
+	}
+	h.message = Message{Kind: MessageClosing, Code: uint8(code), Text: reason, RetryMS: retry}
+	p.out = h.writer.Append(p.out, &h.message)
+	p.code, p.reason = code, reason
+	h.stats.Closed[code]++
+	welcomed := p.state != Connecting
+	h.leaveSeat(p)
+	p.state, p.sync = Closed, nil
+	h.mark(p)
+	if welcomed {
+		h.event(Event{Kind: PeerClosed, Peer: p.id, Player: p.seat, Code: code, Text: reason})
+	} else {
+		h.event(Event{Kind: PeerRefused, Peer: p.id, Player: p.seat, Code: code, Text: reason})
+	}
+}
+
+// Closed reports whether a connection is over: then, when Send gives nothing
+// more, its socket should be closed, and Disconnect be called.
+func (h *Host) Closed(id PeerID) (code CloseCode, reason string, closed bool) {
+	p := h.find(id)
+	if p == nil || p.state != Closed {
+		return 0, "", false
+	}
+	return p.code, p.reason, true
+}
+
+// private queues a message for one peer. A peer that lets too many wait is
+// closed.
+func (h *Host) private(p *peer, m *Message) {
+	if p.state == Closed {
+		return
+	}
+	before := len(p.out)
+	p.out = h.writer.Append(p.out, m)
+	if len(p.out) > maxPrivate-roomClosing {
+		p.out = p.out[:before]
+		h.close(p, CloseSlow, "its answers are not read")
+		return
+	}
+	h.mark(p)
+}
+
+// event tells the observer.
+func (h *Host) event(e Event) {
+	if h.options.Observe == nil {
+		return
+	}
+	if e.Tick == 0 {
+		e.Tick = h.c.Now()
+	}
+	h.options.Observe(e)
+}

@@ -1,0 +1,104 @@
+package lockstep
+
+import "fmt"
+
+// Kick ends a connection. A player loses the seat with it.
+func (h *Host) Kick(now Time, id PeerID, reason string) bool {
+	h.at(now)
+	p := h.find(id)
+	if p == nil || p.state == Closed {
+		return false
+	}
+	h.close(p, CloseKicked, reason)
+	h.settleAll()
+	return true
+}
+
+// Remove gives up a seat, connected or not.
+func (h *Host) Remove(now Time, player Player, reason string) error {
+	h.at(now)
+	if int(player) >= len(h.seats) || h.seats[player].want == vacant {
+		return fmt.Errorf("%w: player %d is not in the match", ErrSeat, player)
+	}
+	if p := h.seats[player].peer; p != nil {
+		h.close(p, CloseKicked, reason)
+	} else {
+		h.vacate(player)
+		h.event(Event{Kind: PeerLeft, Player: player, Code: CloseKicked, Text: reason})
+	}
+	h.settleAll()
+	return h.failure()
+}
+
+// failure returns why the match cannot go on, if that is so.
+func (h *Host) failure() error {
+	if err := h.c.Err(); err != nil {
+		return err
+	}
+	return nil
+}
+
+// Pause stops the match after the next tick, for a player of it.
+func (h *Host) Pause(now Time, player Player) error {
+	h.at(now)
+	_, err := h.c.Pause(player)
+	if err == nil {
+		h.event(Event{Kind: MatchPaused, Player: player})
+	}
+	return err
+}
+
+// Resume lets a paused match go on, for a player of it.
+func (h *Host) Resume(now Time, player Player) error {
+	h.at(now)
+	_, err := h.c.Resume(player)
+	if err == nil {
+		h.event(Event{Kind: MatchResumed, Player: player})
+	}
+	return err
+}
+
+// SetSpeed makes the match run at a percentage of its tick rate, 10 to 1000.
+func (h *Host) SetSpeed(now Time, percent uint16) error {
+	h.at(now)
+	if percent < 10 || percent > 1000 {
+		return fmt.Errorf("lockstep: speed: got %d percent, want 10 to 1000", percent)
+	}
+	h.pace.base, h.pace.percent = percent, 100
+	h.applySpeed()
+	return h.failure()
+}
+
+// SetInputDelay makes commands run that many ticks after they are received,
+// until a DelayPolicy changes it.
+func (h *Host) SetInputDelay(now Time, ticks Tick) error {
+	h.at(now)
+	_, err := h.c.SetInputDelay(ticks)
+	if err == nil {
+		h.event(Event{Kind: DelayChanged, Player: System, Number: int64(ticks)})
+	}
+	return err
+}
+
+// End ends the match. Who is connected may read to the end.
+func (h *Host) End(now Time, reason string) error {
+	h.at(now)
+	err := h.c.End(reason)
+	if !h.over {
+		h.finish()
+	}
+	return err
+}
+
+// Shutdown ends all connections and tells them when to come back, without
+// ending the match: its log can be taken up again.
+func (h *Host) Shutdown(now Time, retry Time) {
+	h.at(now)
+	h.shutdown = uint32(min(max(retry.Milliseconds(), 1), 1<<31))
+	if !h.over {
+		h.finish()
+	}
+	for _, p := range h.peers {
+		h.close(p, CloseShutdown, "the server is shut down")
+	}
+}

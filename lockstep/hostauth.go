@@ -1,0 +1,192 @@
+package lockstep
+
+import "errors"
+
+// admit takes the first message of a connection, which must be auth.
+func (h *Host) admit(p *peer, m *Message) {
+	if m.Kind != MessageAuth {
+		h.malformed(p, "the first message is not auth")
+		return
+	}
+	a := m.Auth
+	if err := compareAuth(a, h.auth); err != nil {
+		var e *IdentityError
+		errors.As(err, &e)
+		h.error(p, ErrorIdentity, e.Error(), e.Field)
+		h.close(p, CloseRefused, "identity")
+		return
+	}
+	p.platform, p.build = a.Platform, a.Build
+	if seat, ok := h.bySession(a.Session); ok {
+		h.welcome(p, seat, a.Position)
+		return
+	}
+	grant, err := h.authorize(a.Token)
+	if err != nil {
+		h.refuse(p, ErrorRefused, "refused")
+		return
+	}
+	p.role, p.name = grant.Role, clip(grant.Name, maxName)
+	if grant.Role == Spectator {
+		h.watch(p)
+		return
+	}
+	seat, ok := h.seatFor(&grant)
+	if !ok {
+		h.refuse(p, ErrorFull, "no seat is free")
+		return
+	}
+	s := &h.seats[seat]
+	s.owner, s.role = grant.Subject, grant.Role
+	if p.name != "" && p.name != s.name {
+		s.name = p.name
+		_ = h.c.Note(seat, TopicName, s.name) // an error is the end of the match, which Advance notices
+	}
+	h.welcome(p, seat, 0)
+}
+
+func (h *Host) refuse(p *peer, code ErrorCode, text string) {
+	h.error(p, code, text, "")
+	h.close(p, CloseRefused, text)
+}
+
+// authorize says what a token entitles to.
+func (h *Host) authorize(token string) (Grant, error) {
+	if token == "" && h.options.AnonymousSpectators {
+		return Grant{Role: Spectator}, nil
+	}
+	if token == "" || h.options.Authorize == nil {
+		return Grant{}, errRefused
+	}
+	g, err := h.options.Authorize(token)
+	if err == nil && g.Role >= roleCount {
+		err = errRefused
+	}
+	if g.Subject == "" {
+		g.Subject = token
+	}
+	return g, err
+}
+
+var errRefused = errors.New("lockstep: refused")
+
+// bySession returns the seat that a session token resumes. It compares with
+// every seat in the same time, whatever the token.
+func (h *Host) bySession(t SessionToken) (seat Player, ok bool) {
+	var zero SessionToken
+	for i := range h.seats {
+		s := &h.seats[i]
+		match := (s.session != zero && sameToken(&s.session, &t)) || (s.before != zero && sameToken(&s.before, &t))
+		if match {
+			seat, ok = Player(i), true
+		}
+	}
+	return seat, ok && t != zero
+}
+
+// sameToken compares in a time that does not depend on the content.
+func sameToken(a, b *SessionToken) bool {
+	var differ byte
+	for i := range a {
+		differ |= a[i] ^ b[i]
+	}
+	return differ == 0
+}
+
+// seatFor returns the seat of a player.
+func (h *Host) seatFor(g *Grant) (Player, bool) {
+	if g.Seat != AnySeat {
+		return g.Seat, int(g.Seat) < len(h.seats)
+	}
+	for i := range h.seats {
+		if s := &h.seats[i]; s.owner == g.Subject && s.want != vacant {
+			return Player(i), true
+		}
+	}
+	for i := range h.seats {
+		if h.seats[i].want == vacant {
+			return Player(i), true
+		}
+	}
+	return 0, false
+}
+
+// watch welcomes a spectator.
+func (h *Host) watch(p *peer) {
+	if h.spectators() >= h.options.MaxSpectators {
+		h.refuse(p, ErrorFull, "no place is free")
+		return
+	}
+	h.greet(p, &Welcome{Seat: System, Role: Spectator})
+	h.event(Event{Kind: PeerJoined, Peer: p.id, Player: System, Text: p.name})
+	h.startSync(p, "joined")
+}
+
+func (h *Host) spectators() (n int) {
+	for _, p := range h.peers {
+		if p.seat == System && p.state != Connecting && p.state != Closed {
+			n++
+		}
+	}
+	return n
+}
+
+// welcome gives a peer its seat. A position is that of the first record which
+// the client does not have; 0 if it has none.
+func (h *Host) welcome(p *peer, seat Player, position Position) {
+	s := &h.seats[seat]
+	if !s.returns.take(h.now, h.options.Rates.Returns, 1) {
+		h.error(p, ErrorLimit, "the seat is taken again too often", "")
+		h.close(p, CloseRefused, "the seat is taken again too often")
+		return
+	}
+	before := s.want
+	if old := s.peer; old != nil {
+		s.peer = nil // fenced: it can neither speak for the seat nor lose it
+		h.close(old, CloseReplaced, "another connection has the seat now")
+		h.event(Event{Kind: PeerLost, Peer: old.id, Player: seat, Code: CloseReplaced})
+	}
+	s.peer, s.want = p, here
+	p.seat, p.role = seat, s.role
+	if p.name == "" {
+		p.name = s.name
+	}
+	s.before = s.session
+	h.options.Random(s.session[:])
+	h.unsettled = true
+	h.settleAll()
+	resumed := position > 0 && h.ring.Has(position)
+	w := &Welcome{Seat: seat, Role: s.role, Session: s.session, Resumed: resumed, LastSequence: h.c.seats[seat].high}
+	if resumed {
+		w.Position = position
+	}
+	h.greet(p, w)
+	kind := PeerResumed
+	if before == vacant {
+		kind = PeerJoined
+	}
+	h.event(Event{Kind: kind, Peer: p.id, Player: seat, Text: s.name})
+	if !resumed {
+		h.startSync(p, "joined")
+		return
+	}
+	h.stats.Resumes++
+	p.state = CatchingUp
+	p.cursor, p.high, p.acked = position, position, position
+	p.deadline = h.now + h.options.SyncTimeout
+	h.mark(p)
+}
+
+// greet sends welcome, and starts the timers of a welcomed peer.
+func (h *Host) greet(p *peer, w *Welcome) {
+	w.Tick, w.AckEvery = h.c.Now(), uint16(h.options.AckEvery)
+	w.InputDelay, w.SpeedPercent = uint16(h.c.options.InputDelay), uint16(h.clock.percent)
+	if !w.Resumed {
+		w.Position = h.ring.Next()
+	}
+	p.state = Syncing
+	p.tick = w.Tick
+	p.pingAt = h.now
+	h.message = Message{Kind: MessageWelcome, Welcome: w}
+	h.private(p, &h.message)
+}

@@ -1,0 +1,189 @@
+package lockstep
+
+// never is a moment that does not come.
+const never Time = 1<<63 - 1
+
+// A clock says when ticks are due: the n-th after start at
+// start + n·100·Second/(rate·percent).
+type clock struct {
+	running bool
+	start   Time
+	n       int64 // ticks since start
+	rate    int64 // ticks a second at 100 percent
+	percent int64
+}
+
+// due returns when the next tick is due.
+func (c *clock) due() Time {
+	return c.start + Time((c.n+1)*int64(100*Second)/(c.rate*c.percent))
+}
+
+func (c *clock) period() Time { return Time(int64(100*Second) / (c.rate * c.percent)) }
+
+// restart makes the next tick due one period after now.
+func (c *clock) restart(now Time) { c.running, c.start, c.n = true, now, 0 }
+
+// hold makes the next tick due a quarter of a period after now.
+func (c *clock) hold(now Time) { c.start, c.n = now-c.period()+c.period()/4, 0 }
+
+// set changes the speed from the tick after the next one on.
+func (c *clock) set(percent int64) {
+	if percent != c.percent {
+		c.start, c.n, c.percent = c.start+Time(c.n*int64(100*Second)/(c.rate*c.percent)), 0, percent
+	}
+}
+
+// Next returns when Advance has something to do next.
+func (h *Host) Next() Time {
+	if h.over {
+		return h.wake
+	}
+	if !h.clock.running {
+		return h.now
+	}
+	return min(h.wake, h.clock.due())
+}
+
+// wakeAt makes Advance be called at a time, or before.
+func (h *Host) wakeAt(t Time) { h.wake = min(h.wake, t) }
+
+// Advance seals the ticks that are due, and does what time demands: it closes
+// the silent and the slow, gives up on the lost, sends pings, and follows the
+// policies. The first call starts the match's clock. After a stall it seals at
+// most MaxCatchUp ticks and leaves the others out: the match is late for ever
+// rather than in a hurry.
+func (h *Host) Advance(now Time) {
+	h.at(now)
+	if !h.clock.running {
+		h.clock.restart(h.now)
+	}
+	for range h.options.MaxCatchUp {
+		if h.over || h.c.Err() != nil || h.clock.due() > h.now || !h.ready() {
+			break
+		}
+		h.tick()
+	}
+	if !h.over && h.clock.due() <= h.now {
+		h.skip()
+	}
+	h.settleAll()
+	if h.c.Err() != nil && !h.over {
+		h.finish()
+	}
+	h.keepTime()
+}
+
+// tick seals one tick.
+func (h *Host) tick() {
+	h.clock.n++
+	h.settleAll()
+	f, err := h.c.Tick()
+	if err != nil || f == nil {
+		return
+	}
+	h.stats.Ticks++
+	h.stats.Commands += uint64(len(f.Commands))
+	if h.options.Relay {
+		h.remember()
+	}
+	for _, p := range h.peers {
+		if p.state == Syncing {
+			p.syncRoom = h.options.SyncBytesPerTick
+			h.mark(p)
+		}
+	}
+}
+
+// skip leaves out the ticks that a stall made late.
+func (h *Host) skip() {
+	if h.pace.held {
+		h.clock.hold(h.now)
+		return
+	}
+	late := int64((h.now-h.clock.due())/h.clock.period()) + 1
+	h.clock.restart(h.now)
+	h.stats.Skipped += uint64(late)
+	h.event(Event{Kind: TicksSkipped, Player: System, Number: late})
+}
+
+// finish notices the end of the match. Who is behind may read on for a while.
+func (h *Host) finish() {
+	h.over, h.overAt = true, h.now
+	h.event(Event{Kind: MatchOver, Player: System, Text: h.endReason()})
+	for _, p := range h.peers {
+		h.mark(p)
+		if p.state == Connecting {
+			h.close(p, h.endCode(), h.endReason())
+		}
+	}
+	h.wakeAt(h.overAt + h.options.Linger)
+}
+
+func (h *Host) endCode() CloseCode {
+	if h.shutdown > 0 {
+		return CloseShutdown
+	}
+	return CloseEnded
+}
+
+func (h *Host) endReason() string {
+	if err := h.c.Err(); err != nil && err != ErrEnded {
+		return clip(err.Error(), MaxNote)
+	}
+	return "the match has ended"
+}
+
+// keepTime looks at every timer, and finds the earliest of those to come.
+func (h *Host) keepTime() {
+	h.wake = never
+	for _, p := range h.peers {
+		if p.state != Closed {
+			h.peerTime(p)
+		}
+	}
+	if !h.over {
+		for i := range h.seats {
+			h.seatTime(Player(i))
+		}
+		h.inquiryTime()
+		h.waitingTime()
+		h.paceTime()
+	}
+}
+
+// peerTime looks at the timers of one peer.
+func (h *Host) peerTime(p *peer) {
+	if h.over && h.now >= h.overAt+h.options.Linger {
+		h.close(p, h.endCode(), h.endReason())
+		return
+	}
+	if p.state == Connecting {
+		if h.now >= p.deadline {
+			h.close(p, CloseTimeout, "no auth in time")
+			return
+		}
+		h.wakeAt(p.deadline)
+		return
+	}
+	if h.now >= p.heard+h.options.IdleTimeout {
+		h.close(p, CloseTimeout, "nothing was heard")
+		return
+	}
+	if h.now >= p.pingAt {
+		h.ping(p)
+	}
+	h.wakeAt(min(p.heard+h.options.IdleTimeout, p.pingAt))
+	h.lagTime(p)
+	if h.over {
+		h.wakeAt(h.overAt + h.options.Linger)
+	}
+}
+
+// ping asks a peer for a sign of life, and measures the round trip.
+func (h *Host) ping(p *peer) {
+	p.pingAt = h.now + h.options.PingEvery
+	p.pingSent, p.pinged = h.now, true
+	p.nonce++
+	h.message = Message{Kind: MessagePing, Nonce: p.nonce}
+	h.private(p, &h.message)
+}

@@ -1,0 +1,79 @@
+package lockstep
+
+import "github.com/seed-49bee653/samestep/checksum"
+
+// desync is told of each desync report by the coordinator.
+func (h *Host) desync(r *DesyncReport) {
+	h.stats.Desyncs++
+	if r.Tie {
+		h.event(Event{Kind: ChecksTied, Tick: r.Tick, Player: System, Text: r.String()})
+		h.deliver(&Evidence{Report: *r, Participants: h.participants()})
+		return
+	}
+	s := &h.seats[r.Player]
+	e := Event{Kind: PeerDesynced, Tick: r.Tick, Player: r.Player, Text: r.String()}
+	if s.peer != nil {
+		e.Peer = s.peer.id
+	}
+	h.event(e)
+	h.inquire(r, s.peer)
+	if p := s.peer; p != nil {
+		h.message = Message{Kind: MessageDesyncReport, Tick: r.Tick, Player: r.Player, Agreed: r.Agreed, Field: r.Section}
+		h.private(p, &h.message)
+		h.react(p, &s.resyncs, &s.resynced)
+	}
+}
+
+// react follows the policy about a peer whose checksum differs.
+func (h *Host) react(p *peer, resyncs *bucket, resynced *Tick) {
+	switch h.options.Desync {
+	case RemoveDesynced:
+		h.close(p, CloseKicked, "its checksum differs")
+	case ResyncDesynced:
+		if resyncs.take(h.now, h.options.Rates.Resyncs, 1) {
+			*resynced = h.c.Now()
+			h.stats.Resyncs++
+			h.startSync(p, "desynced")
+		}
+	}
+}
+
+// stillDiffers sends another keyframe to a player whom the one before did not
+// heal. The coordinator reports only the first desync of a row.
+func (h *Host) stillDiffers(p *peer, t Tick) {
+	s := &h.seats[p.seat]
+	standing := &h.c.checks.players[p.seat]
+	if h.options.Desync == ResyncDesynced && standing.differs && standing.compared == t && p.state != Syncing && t > s.resynced {
+		h.react(p, &s.resyncs, &s.resynced)
+	}
+}
+
+// watcherReport compares a spectator's checksum.
+func (h *Host) watcherReport(p *peer, t Tick, sum *checksum.Sum) {
+	k := h.c.checkOf(t)
+	if t <= p.reported || t > h.c.Now() || k.tick != t {
+		h.offend(p, ErrorReport, "not a recent checked tick, or reported already")
+		return
+	}
+	p.reported = t
+	switch {
+	case k.verdict != agreed:
+		return
+	case k.root == sum.Root:
+		p.agreed = t
+		return
+	}
+	m := Message{Kind: MessageDesyncReport, Tick: t, Player: System, Agreed: p.agreed}
+	if h.c.referee != nil {
+		if own, ok := h.c.referee.Sum(t); ok {
+			m.Field = h.game.firstSection(sum, own)
+		}
+	}
+	h.event(Event{Kind: PeerDesynced, Tick: t, Peer: p.id, Player: System, Text: m.Field})
+	h.private(p, &m)
+	if p.state == Syncing {
+		return
+	}
+	var resynced Tick // a spectator reports again after each keyframe
+	h.react(p, &p.resyncs, &resynced)
+}

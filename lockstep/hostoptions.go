@@ -1,0 +1,225 @@
+package lockstep
+
+import "fmt"
+
+// AnySeat is the seat of a [Grant] that leaves the choice to the Host.
+const AnySeat = System
+
+// A Grant is what a token entitles to.
+type Grant struct {
+	Role Role
+	Seat Player // or AnySeat
+
+	// Subject says who the holder is, so that a holder of AnySeat gets the same
+	// seat again. Two tokens of one subject are one player.
+	Subject string
+
+	Name string // how people call the holder
+}
+
+// A DesyncPolicy says what a Host does about a player whose checksum differs.
+type DesyncPolicy uint8
+
+// The policies. Each reports the desync and collects evidence.
+const (
+	ResyncDesynced DesyncPolicy = iota // send a keyframe, within Rates.Resyncs
+	LogDesynced                        // nothing more
+	RemoveDesynced                     // end the connection and give up the seat
+)
+
+// Rates are what one connection may do, except that Returns and Resyncs are
+// counted for the seat. Zero rates have defaults.
+type Rates struct {
+	Messages Rate // 200 a second
+	Bytes    Rate // 64 KiB a second
+	Commands Rate // 50 a second
+	Chat     Rate // 1 a second
+	Syncs    Rate // keyframes asked for: 4 a minute
+	Resyncs  Rate // keyframes after a desync: 2 a minute
+	Returns  Rate // welcomes to one seat: 20 a minute
+	Offences Rate // exceeded limits and refused reports: 20 a second, then the connection is closed
+}
+
+// A DelayPolicy makes the input delay follow the players' connections: half a
+// round trip and twice its jitter of the slowest one, in ticks. Going up takes
+// two measurements (see HostOptions.PingEvery), going down five.
+type DelayPolicy struct {
+	Min, Max Tick // Max 0: the delay is fixed
+}
+
+// A WaitPolicy makes the match wait for players, as in classic lockstep.
+type WaitPolicy struct {
+	// Bound is how long the match waits for one player in a minute; 0: never.
+	Bound Time
+
+	// Lead is how many ticks the match may be ahead of what a player has
+	// simulated; 0 means two times AckEvery.
+	Lead Tick
+}
+
+// A SlowPolicy slows the match down for a player's machine that cannot keep up.
+type SlowPolicy struct {
+	// Percent is the slowest speed, of the one that was set; 0: never slower.
+	Percent uint16
+
+	// Lead is how many ticks a player may be behind; 0 means four times AckEvery.
+	Lead Tick
+}
+
+// HostOptions are a Host's policies and limits. Zero fields have the defaults
+// named; Authorize, Random, Observe and Evidence are the caller's own.
+type HostOptions struct {
+	// Authorize says what a token entitles to; an error refuses it. Nil refuses
+	// every token.
+	Authorize func(token string) (Grant, error)
+
+	// Random fills a slice with bytes that nobody can guess. It must be given.
+	Random func([]byte)
+
+	Observe  func(Event)     // told what happens; nil for nobody
+	Evidence func(*Evidence) // given what is collected about a desync; nil for nobody
+
+	AnonymousSpectators bool // an empty token makes a spectator
+	SpectatorChat       bool
+	Relay               bool // no referee: see CoordinatorOptions.Relay
+
+	MaxSpectators int // 64
+	MaxConnecting int // connections that are neither players nor spectators: 64
+	StartPlayers  int // no tick before so many have joined; 0: none needed
+	MaxPerTick    int // commands of a player in one tick: 64, fewer in a large match
+
+	InputDelay Tick // 1; see Delay
+	AckEvery   Tick // half a second
+	Lag        Tick // ticks that a player may be behind, half of it a spectator: 10 s
+	MaxCatchUp int  // ticks sealed at once after a stall: 3
+	MaxStrikes int  // keyframes in place of late records, then closed: 3
+
+	RingRecords      int  // 4 times Lag
+	RingBytes        int  // 1 MiB
+	SyncBytesPerTick int  // of keyframe for one peer: 256 KiB
+	KeyframeInterval Time // between two keyframes made for joiners: 5 s
+	EvidenceHistory  int  // checked ticks whose states the referee keeps: 8
+	MaxEvidence      int  // bytes of one state that a client may send: 8 MiB
+
+	AuthTimeout Time // 10 s
+	PingEvery   Time // 5 s
+	IdleTimeout Time // 10 s
+	SyncTimeout Time // 30 s, and one for each MiB of keyframe
+	Grace       Time // a lost player's time to come back: 30 s
+	Linger      Time // to read the end of the match: 5 s
+
+	LeaveAfterGrace bool // give the seat up, instead of TakenOver
+	Desync          DesyncPolicy
+	Delay           DelayPolicy
+	Wait            WaitPolicy
+	Slow            SlowPolicy
+	Rates           Rates
+}
+
+// or sets a zero field to its default.
+func or[T comparable](field *T, otherwise T) {
+	var zero T
+	if *field == zero {
+		*field = otherwise
+	}
+}
+
+// complete sets the defaults for a match with settings s, and checks the rest.
+func (o *HostOptions) complete(s *Settings) error {
+	second := Tick(s.TickRate)
+	or(&o.MaxSpectators, 64)
+	or(&o.MaxConnecting, 64)
+	or(&o.InputDelay, max(1, o.Delay.Min))
+	or(&o.AckEvery, max(1, min(second/2, 1<<15)))
+	or(&o.Lag, max(10*second, 4*o.AckEvery))
+	or(&o.MaxCatchUp, 3)
+	or(&o.MaxStrikes, 3)
+	or(&o.RingRecords, int(4*o.Lag))
+	or(&o.RingBytes, 1<<20)
+	or(&o.SyncBytesPerTick, 256<<10)
+	or(&o.KeyframeInterval, 5*Second)
+	or(&o.EvidenceHistory, 8)
+	or(&o.MaxEvidence, 8<<20)
+	or(&o.AuthTimeout, 10*Second)
+	or(&o.PingEvery, 5*Second)
+	or(&o.IdleTimeout, 10*Second)
+	or(&o.SyncTimeout, 30*Second)
+	or(&o.Grace, 30*Second)
+	or(&o.Linger, 5*Second)
+	or(&o.Wait.Lead, 2*o.AckEvery)
+	or(&o.Slow.Lead, 4*o.AckEvery)
+	o.shares(s)
+	r := &o.Rates
+	or(&r.Messages, Rate{200, Second, 600})
+	or(&r.Bytes, Rate{64 << 10, Second, 256 << 10})
+	or(&r.Commands, Rate{50, Second, 100})
+	or(&r.Chat, Rate{1, Second, 5})
+	or(&r.Syncs, Rate{4, 60 * Second, 4})
+	or(&r.Resyncs, Rate{2, 60 * Second, 2})
+	or(&r.Returns, Rate{20, 60 * Second, 20})
+	or(&r.Offences, Rate{20, Second, 100})
+	return o.check(s)
+}
+
+// Bytes of a frame that are not payloads.
+const (
+	commandOverhead = 13       // of one command: player, sequence, kind, length
+	systemOverhead  = 16 << 10 // of System's commands, and the array's header
+)
+
+// shares gives each player a share of a frame that keeps the largest frame
+// within one message.
+func (o *HostOptions) shares(s *Settings) {
+	share := o.share(s)
+	or(&o.MaxPerTick, 64)
+	o.MaxPerTick = max(1, min(o.MaxPerTick, share/32))
+}
+
+func (o *HostOptions) share(s *Settings) int {
+	return (MaxServerMessage - systemOverhead) / int(s.Players)
+}
+
+func (o *HostOptions) check(s *Settings) error {
+	if o.Random == nil {
+		return fmt.Errorf("lockstep: host: want a source of random bytes")
+	}
+	for _, f := range []struct {
+		name           string
+		got, low, high int64
+	}{
+		{"max spectators", int64(o.MaxSpectators), 0, 1 << 20},
+		{"max connecting", int64(o.MaxConnecting), 1, 1 << 20},
+		{"start players", int64(o.StartPlayers), 0, int64(s.Players)},
+		{"input delay", int64(o.InputDelay), 1, MaxInputDelay},
+		{"largest input delay", int64(o.Delay.Max), 0, MaxInputDelay},
+		{"ack every", int64(o.AckEvery), 1, 1 << 15},
+		{"lag", int64(o.Lag), int64(2 * o.AckEvery), 1 << 20},
+		{"max catch up", int64(o.MaxCatchUp), 1, 1000},
+		{"max strikes", int64(o.MaxStrikes), 1, 1000},
+		{"ring records", int64(o.RingRecords), 16, 1 << 24},
+		{"ring bytes", int64(o.RingBytes), 1, 1 << 30},
+		{"sync bytes per tick", int64(o.SyncBytesPerTick), 1 << 10, 1 << 30},
+		{"evidence history", int64(o.EvidenceHistory), 1, 1 << 10},
+		{"max evidence", int64(o.MaxEvidence), 0, MaxStateSize},
+		{"keyframe interval", int64(o.KeyframeInterval), 1, int64(3600 * Second)},
+		{"auth timeout", int64(o.AuthTimeout), 1, int64(3600 * Second)},
+		{"ping every", int64(o.PingEvery), 1, int64(3600 * Second)},
+		{"idle timeout", int64(o.IdleTimeout), 1, int64(3600 * Second)},
+		{"sync timeout", int64(o.SyncTimeout), 1, int64(3600 * Second)},
+		{"grace", int64(o.Grace), 1, int64(24 * 3600 * Second)},
+		{"linger", int64(o.Linger), 1, int64(3600 * Second)},
+		{"slow percent", int64(o.Slow.Percent), 0, 100},
+		{"wait bound", int64(o.Wait.Bound), 0, int64(60 * Second)},
+	} {
+		if f.got < f.low || f.got > f.high {
+			return fmt.Errorf("lockstep: host: %s: got %d, want %d to %d", f.name, f.got, f.low, f.high)
+		}
+	}
+	r := &o.Rates
+	for i, rate := range []Rate{r.Messages, r.Bytes, r.Commands, r.Chat, r.Syncs, r.Resyncs, r.Returns, r.Offences} {
+		if !rate.valid() {
+			return fmt.Errorf("lockstep: host: rate %d: got %+v", i, rate)
+		}
+	}
+	return nil
+}

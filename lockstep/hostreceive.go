@@ -1,0 +1,177 @@
+package lockstep
+
+import (
+	"github.com/seed-49bee653/samestep/checksum"
+)
+
+// Receive takes one WebSocket message of a connection: one or more messages of
+// the protocol. Whatever it is, only its sender can suffer from it. The bytes
+// are not kept.
+func (h *Host) Receive(now Time, id PeerID, b []byte) {
+	h.at(now)
+	p := h.find(id)
+	if p == nil || p.state == Closed {
+		return
+	}
+	p.heard = h.now
+	h.stats.BytesIn += uint64(len(b))
+	limit := MaxClientMessage
+	if p.state == Connecting {
+		limit = MaxAuthMessage
+	}
+	if len(b) > limit || len(b) == 0 {
+		h.malformed(p, "message size")
+		return
+	}
+	within := p.asked || p.bytes.take(h.now, h.options.Rates.Bytes, len(b))
+	var m Message
+	for len(b) > 0 && p.state != Closed {
+		rest, err := h.reader.Read(&m, b)
+		if err != nil {
+			h.malformed(p, err.Error())
+			return
+		}
+		b = rest
+		if p.state == Connecting {
+			h.admit(p, &m)
+			continue
+		}
+		if !p.messages.take(h.now, h.options.Rates.Messages, 1) {
+			within = false
+		}
+		h.handle(p, &m, within)
+	}
+}
+
+// handle takes one message of a welcomed peer. Beyond the limits it only does
+// what keeps the books: acks, and answers to commands.
+func (h *Host) handle(p *peer, m *Message, within bool) {
+	if p.seat != System {
+		h.seats[p.seat].before = SessionToken{} // its welcome has arrived
+	}
+	switch m.Kind {
+	case MessageAck:
+		h.ack(p, m)
+		return
+	case MessageCommand:
+		h.command(p, m, within)
+		return
+	}
+	if !within {
+		h.offend(p, ErrorLimit, "too many messages or bytes")
+		return
+	}
+	switch m.Kind {
+	case MessageChecksum:
+		h.report(p, m)
+	case MessageState:
+		h.state(p, m)
+	case MessageStateSyncRequest:
+		h.syncRequest(p)
+	case MessagePing:
+		h.message = Message{Kind: MessagePong, Nonce: m.Nonce, Tick: h.c.Now()}
+		h.private(p, &h.message)
+	case MessagePong:
+		if m.Nonce == p.nonce && p.pinged {
+			p.measured(h.now - p.pingSent)
+			p.pinged = false
+		}
+	case MessageChat:
+		h.chat(p, m)
+	case MessageLeave:
+		h.leave(p)
+	default:
+		h.malformed(p, "a message that only a server sends, or a second auth")
+	}
+}
+
+// command takes a command. A repeat of one that was decided is always answered.
+func (h *Host) command(p *peer, m *Message, within bool) {
+	if p.seat == System {
+		h.offend(p, ErrorRole, "spectators have no commands")
+		return
+	}
+	known := false
+	if h.c.Seated(p.seat) {
+		_, known = h.c.seats[p.seat].receipt(m.Sequence)
+	}
+	if !known && !(within && p.commands.take(h.now, h.options.Rates.Commands, 1)) {
+		h.stats.Rejected[RateLimited]++
+		h.reject(p, Receipt{Sequence: m.Sequence, Reason: RateLimited})
+		h.offend(p, 0, "")
+		return
+	}
+	r := h.c.Submit(p.seat, m.Sequence, m.Command, m.Bytes)
+	if !known {
+		h.stats.Rejected[r.Reason]++
+	}
+	if r.Reason != Accepted {
+		h.reject(p, r)
+		return
+	}
+	h.message = Message{Kind: MessageCommandAccepted, Sequence: r.Sequence, Tick: r.Tick}
+	h.private(p, &h.message)
+}
+
+func (h *Host) reject(p *peer, r Receipt) {
+	h.message = Message{Kind: MessageCommandRejected, Sequence: r.Sequence, Reason: r.Reason, Text: r.Detail}
+	h.private(p, &h.message)
+}
+
+// report takes a checksum. A spectator's is compared, and concerns only itself.
+func (h *Host) report(p *peer, m *Message) {
+	sum := checksum.Sum{Root: m.Root, Sections: m.Sections}
+	if p.seat == System {
+		h.watcherReport(p, m.Tick, &sum)
+		return
+	}
+	h.stats.Reports++
+	if err := h.c.Report(p.seat, m.Tick, &sum); err != nil {
+		h.offend(p, ErrorReport, err.Error())
+		return
+	}
+	h.stillDiffers(p, m.Tick)
+}
+
+// chat writes a line into the log, from where everybody gets it.
+func (h *Host) chat(p *peer, m *Message) {
+	if p.seat == System && !h.options.SpectatorChat {
+		h.offend(p, ErrorRole, "spectators do not chat here")
+		return
+	}
+	if !p.chat.take(h.now, h.options.Rates.Chat, 1) {
+		h.offend(p, ErrorLimit, "too much chat")
+		return
+	}
+	if m.Text != "" {
+		_ = h.c.Note(p.seat, TopicChat, m.Text) // an error is the end of the match, which Advance notices
+	}
+}
+
+// offend answers what is not allowed, and closes who does it again and again.
+// Code 0 answers nothing: the offence was answered in another way.
+func (h *Host) offend(p *peer, code ErrorCode, text string) {
+	h.stats.Offences++
+	if !p.offences.take(h.now, h.options.Rates.Offences, 1) {
+		h.close(p, CloseAbuse, "limits were exceeded again and again")
+		return
+	}
+	if code == 0 || code == ErrorLimit && h.now < p.errorAt {
+		return
+	}
+	if code == ErrorLimit {
+		p.errorAt = h.now + Second
+	}
+	h.error(p, code, text, "")
+}
+
+func (h *Host) error(p *peer, code ErrorCode, text, field string) {
+	h.message = Message{Kind: MessageError, Code: uint8(code), Text: text, Field: field}
+	h.private(p, &h.message)
+}
+
+// malformed closes a peer that does not speak the protocol.
+func (h *Host) malformed(p *peer, text string) {
+	h.error(p, ErrorMalformed, text, "")
+	h.close(p, CloseMalformed, "malformed")
+}

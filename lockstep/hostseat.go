@@ -1,0 +1,137 @@
+package lockstep
+
+import "errors"
+
+// A presence is what the simulation is told of a seat's player.
+type presence uint8
+
+const (
+	vacant presence = iota
+	here
+	away      // lost, and may come back
+	takenOver // nobody came back in time
+)
+
+// A hostSeat is what a Host knows of one seat.
+type hostSeat struct {
+	peer    *peer  // the connection that owns it, or nil
+	owner   string // the subject of its token
+	name    string
+	role    Role
+	session SessionToken // resumes it once
+	before  SessionToken // the one before, until the client has shown that it has the new one
+	lostAt  Time
+
+	want, told presence // what holds, and what the log says
+
+	returns, resyncs bucket
+
+	resynced Tick // the last sealed one when it was sent a keyframe after a desync
+
+	held     Time // how long the match waited for it, in the minute that began at heldFrom
+	heldFrom Time
+}
+
+// leaveSeat takes the seat of a peer whose connection ends.
+func (h *Host) leaveSeat(p *peer) {
+	if p.seat == System {
+		if p.state != Connecting && p.state != Closed {
+			h.event(Event{Kind: PeerLeft, Peer: p.id, Player: System, Code: p.code})
+		}
+		return
+	}
+	s := &h.seats[p.seat]
+	if s.peer != p {
+		return // replaced, or gone already
+	}
+	s.peer = nil
+	if h.over {
+		return
+	}
+	switch p.code {
+	case CloseLeft, CloseKicked:
+		h.vacate(p.seat)
+		h.event(Event{Kind: PeerLeft, Peer: p.id, Player: p.seat, Code: p.code})
+	default:
+		s.want, s.lostAt = away, h.now
+		h.unsettled = true
+		h.wakeAt(h.now + h.options.Grace)
+		h.event(Event{Kind: PeerLost, Peer: p.id, Player: p.seat, Code: p.code})
+	}
+}
+
+// vacate gives up a seat for good: neither its session nor its owner has it any
+// more.
+func (h *Host) vacate(p Player) {
+	s := &h.seats[p]
+	s.want, s.owner, s.session, s.before = vacant, "", SessionToken{}, SessionToken{}
+	h.unsettled = true
+}
+
+// leave is a player's, or a spectator's, own wish to go.
+func (h *Host) leave(p *peer) { h.close(p, CloseLeft, "left") }
+
+// settleAll writes what changed about the seats into the log.
+func (h *Host) settleAll() {
+	if !h.unsettled || h.c.Err() != nil {
+		return
+	}
+	h.unsettled = false
+	for i := range h.seats {
+		s := &h.seats[i]
+		if s.want == s.told {
+			continue
+		}
+		err := h.settle(Player(i), s)
+		switch {
+		case err == nil:
+			s.told = s.want
+		case errors.Is(err, ErrBusy):
+			h.unsettled = true // again after the next tick
+		default:
+			return // the match is over
+		}
+	}
+}
+
+func (h *Host) settle(p Player, s *hostSeat) error {
+	var err error
+	switch {
+	case s.want == vacant:
+		_, err = h.c.Leave(p)
+	case s.told == vacant:
+		if _, err = h.c.Join(p); err == nil && s.want != here {
+			s.told, h.unsettled = here, true
+			return h.settle(p, s)
+		}
+	case s.want == here:
+		_, err = h.c.Return(p)
+	case s.want == away:
+		_, err = h.c.Lose(p)
+	case s.want == takenOver:
+		_, err = h.c.TakeOver(p)
+	}
+	return err
+}
+
+// seatTime ends the grace of a lost player.
+func (h *Host) seatTime(p Player) {
+	s := &h.seats[p]
+	if s.want != away {
+		return
+	}
+	end := s.lostAt + h.options.Grace
+	if h.now < end {
+		h.wakeAt(end)
+		return
+	}
+	if h.options.LeaveAfterGrace {
+		h.vacate(p)
+		h.event(Event{Kind: PeerLeft, Player: p, Text: "did not come back"})
+	} else {
+		s.want, s.session, s.before = takenOver, SessionToken{}, SessionToken{}
+		h.event(Event{Kind: PeerTakenOver, Player: p})
+	}
+	h.unsettled = true
+	h.settleAll()
+}

@@ -1,0 +1,89 @@
+package lockstep
+
+// A PeerID names a connection of a Host. It is never used again.
+type PeerID uint64
+
+const (
+	// maxPrivate bounds the private messages that wait for a peer, in bytes.
+	maxPrivate = 64 << 10
+
+	// roomClosing is what is kept free of it for the last messages.
+	roomClosing = 4 << 10
+
+	// keepPrivate is how much memory a peer keeps for its next messages.
+	keepPrivate = 2 << 10
+)
+
+// A peer is one connection.
+type peer struct {
+	id    PeerID
+	state PeerState
+	role  Role
+	seat  Player // System for a spectator
+
+	name, build, platform string
+
+	out   []byte // private messages, encoded
+	dirty bool   // on the host's list
+
+	sync      *keyframe // being sent
+	syncAt    int       // how much of it was
+	syncRoom  int       // bytes of it that may be sent before the next tick
+	confirmed bool      // an ack has come since the keyframe was sent
+	deadline  Time      // of auth, of the first ack after a sync, of reaching the present
+	strikes   int       // keyframes in place of records that came too slowly
+	struckAt  Time
+
+	cursor Position // of the next record to send
+	high   Position // the highest cursor so far
+	acked  Position
+	tick   Tick // the last one simulated, by its acks
+
+	heard    Time // when something came last
+	pingAt   Time // when the next ping is due
+	pingSent Time
+	pinged   bool   // a ping is on its way
+	nonce    uint64 // of the latest ping
+	rtt      Time   // smoothed round trip; 0 if unknown
+	jitter   Time   // its mean deviation
+
+	messages, bytes, commands, chat, syncs, resyncs, offences bucket
+
+	errorAt  Time // when the next error about a limit may be sent
+	asked    bool // a state was asked of it
+	reported Tick // a spectator's latest checksum
+	agreed   Tick // the latest one that was right
+
+	code   CloseCode
+	reason string
+}
+
+// streams reports whether the peer gets records.
+func (p *peer) streams() bool { return p.state == CatchingUp || p.state == Live }
+
+// measured takes a measured round trip, as TCP does (RFC 6298).
+func (p *peer) measured(rtt Time) {
+	if p.rtt == 0 {
+		p.rtt, p.jitter = max(rtt, 1), rtt/2
+		return
+	}
+	off := rtt - p.rtt
+	if off < 0 {
+		off = -off
+	}
+	p.jitter += (off - p.jitter) / 4
+	p.rtt = max(p.rtt+(rtt-p.rtt)/8, 1)
+}
+
+// PeerInfo is what a Host knows of one connection.
+type PeerInfo struct {
+	ID       PeerID    `json:"id"`
+	State    PeerState `json:"state"`
+	Role     Role      `json:"role"`
+	Seat     Player    `json:"seat"` // System for a spectator
+	Name     string    `json:"name"`
+	Platform string    `json:"platform"`
+	Lag      Tick      `json:"lag"` // ticks from the last one simulated to the last one sealed
+	RTT      Time      `json:"rtt"` // smoothed round trip; 0 if it is not known yet
+	Jitter   Time      `json:"jitter"`
+}

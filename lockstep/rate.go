@@ -1,0 +1,43 @@
+package lockstep
+
+// A Rate allows N things in each span Per, and at most Burst at once.
+type Rate struct {
+	N     int
+	Per   Time
+	Burst int
+}
+
+// maxRate bounds N and Burst, so that the sums below cannot overflow.
+const maxRate = 1 << 30
+
+// valid reports whether a rate can be counted with.
+func (r Rate) valid() bool {
+	return r.N > 0 && r.N <= maxRate && r.Burst > 0 && r.Burst <= maxRate && r.Per > 0 && r.Per <= 60*Second
+}
+
+// A bucket counts what was used of a Rate. The zero bucket is full.
+type bucket struct {
+	used Time // Per for each thing, drained by N a microsecond
+	at   Time
+}
+
+// take takes n things, if the rate allows them now.
+func (b *bucket) take(now Time, r Rate, n int) bool {
+	b.drain(now, r)
+	cost := Time(min(n, maxRate)) * r.Per
+	if b.used+cost > Time(r.Burst)*r.Per {
+		return false
+	}
+	b.used += cost
+	return true
+}
+
+func (b *bucket) drain(now Time, r Rate) {
+	dt := now - b.at
+	b.at = now
+	if dt > b.used/Time(r.N) {
+		b.used = 0
+		return
+	}
+	b.used -= dt * Time(r.N)
+}
