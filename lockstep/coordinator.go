@@ -70,6 +70,7 @@ type Coordinator struct {
 	paused bool
 	err    error // why the match is over
 
+	cmd  Command        // being examined; a field because the game sees its address
 	last []LastSequence // scratch
 	buf  []byte         // scratch
 }
@@ -158,14 +159,15 @@ func (c *Coordinator) Submit(p Player, seq Sequence, kind Kind, payload []byte) 
 	if reason := s.order(seq); reason != Accepted {
 		return Receipt{Sequence: seq, Reason: reason}
 	}
-	cmd := Command{
+	cmd := &c.cmd
+	*cmd = Command{
 		Tick:   s.place(seq, c.sealed+c.options.InputDelay),
 		Player: p, Sequence: seq, Kind: kind, Payload: payload,
 	}
-	if reason, detail := c.examine(&cmd); reason != Accepted {
+	if reason, detail := c.examine(cmd); reason != Accepted {
 		return s.remember(Receipt{Sequence: seq, Reason: reason, Detail: detail})
 	}
-	c.slot(cmd.Tick).add(cmd)
+	c.slot(cmd.Tick).add(*cmd)
 	s.last = max(s.last, cmd.Tick)
 	return s.remember(Receipt{Sequence: seq, Tick: cmd.Tick})
 }
@@ -192,14 +194,14 @@ func (c *Coordinator) examine(cmd *Command) (Reason, string) {
 		return Accepted, ""
 	}
 	err := c.referee.sim.validate(cmd)
+	if err == nil {
+		return Accepted, "" // before fault is allocated
+	}
 	if fault := (*PanicError)(nil); errors.As(err, &fault) {
 		c.fail(err)
 		return MatchEnded, ""
 	}
-	if err != nil {
-		return Refused, clip(err.Error(), MaxNote)
-	}
-	return Accepted, ""
+	return Refused, clip(err.Error(), MaxNote)
 }
 
 // fail ends the match because of err, unless it is over.
