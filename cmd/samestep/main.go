@@ -35,7 +35,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		Writer:      stdout,
 		ErrWriter:   stderr,
 		HideVersion: true,
-		Commands:    []*cli.Command{demoCommand(), replayCommand()},
+		Commands:    []*cli.Command{demoCommand(), replayCommand(), benchCommand()},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
 				return usagef("unknown command %q; see samestep --help", c.Args().First())

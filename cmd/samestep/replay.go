@@ -16,13 +16,16 @@ func replayCommand() *cli.Command {
 		Usage:        "look into a replay file, and verify it",
 		OnUsageError: usageError,
 		Subcommands:  []*cli.Command{replayInfoCommand(), replayVerifyCommand(), replayDumpCommand()},
-		Action: func(c *cli.Context) error {
-			if c.Args().Present() {
-				return usagef("unknown command %q; see samestep replay --help", c.Args().First())
-			}
-			return cli.ShowSubcommandHelp(c)
-		},
+		Action:       showSubcommands,
 	}
+}
+
+// showSubcommands is the action of a command that is only a name for others.
+func showSubcommands(c *cli.Context) error {
+	if c.Args().Present() {
+		return usagef("unknown command %q; see %s --help", c.Args().First(), c.Command.HelpName)
+	}
+	return cli.ShowSubcommandHelp(c)
 }
 
 var jsonFlag = &cli.BoolFlag{Name: "json", Usage: "print one JSON value, for programs"}

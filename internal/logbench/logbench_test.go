@@ -64,6 +64,9 @@ func TestFigures(t *testing.T) {
 // A replay is small: at most 6 bytes a tick with bots that command as people
 // do. The benchmark takes the whole half hour.
 func TestBytesPerTick(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short")
+	}
 	const minutes = 5
 	info, err := Play(minutes * 60 * 20)
 	if err != nil {

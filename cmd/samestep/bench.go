@@ -1,0 +1,124 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/internal/fixedbench"
+	"github.com/seed-49bee653/samestep/internal/logbench"
+)
+
+func benchCommand() *cli.Command {
+	flags := []cli.Flag{jsonFlag, &cli.DurationFlag{
+		Name: "time", Value: 2 * time.Second, Usage: "how long to measure each figure",
+	}}
+	return &cli.Command{
+		Name:  "bench",
+		Usage: "measure on this machine what the engine costs",
+		Description: `Figures are ratios of two things that take turns within one run. On a busy
+machine, measure longer.`,
+		OnUsageError: usageError,
+		Subcommands: []*cli.Command{
+			{
+				Name:  "log",
+				Usage: "a match of the example game, beside the same game without the engine",
+				Description: `The tax is what a player's machine does beside the game: decoding the log, a
+checksum every tick, comparing it, and writing the replay.`,
+				Flags: flags, OnUsageError: usageError, Action: benchAction(benchLog),
+			},
+			{
+				Name:  "fixed",
+				Usage: "fixed-point arithmetic, beside floating point",
+				Flags: flags, OnUsageError: usageError, Action: benchAction(benchFixed),
+			},
+		},
+		Action: showSubcommands,
+	}
+}
+
+// A benchLine is one measured figure.
+type benchLine struct {
+	Name   string  `json:"name"`
+	Beside string  `json:"beside,omitempty"` // what Value is a ratio to
+	Value  float64 `json:"value"`
+	Unit   string  `json:"unit"`
+	Limit  string  `json:"limit,omitempty"` // that Value should keep
+}
+
+func (l benchLine) print(w io.Writer) error {
+	line := fmt.Sprintf("%-28s %8.2f %-10s  %-8s", l.Name, l.Value, l.Unit, l.Limit)
+	if l.Beside != "" {
+		line += "  beside " + l.Beside
+	}
+	_, err := fmt.Fprintln(w, strings.TrimRight(line, " "))
+	return err
+}
+
+// benchAction makes the action of a benchmark, which gives its lines to show.
+func benchAction(bench func(d time.Duration, show func(benchLine) error) error) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		d := c.Duration("time")
+		if c.Args().Present() {
+			return usagef("bench %s: unexpected argument %q", c.Command.Name, c.Args().First())
+		}
+		if d < 0 || d > time.Hour {
+			return usagef("bench %s: --time: got %s, want 0s to 1h", c.Command.Name, d)
+		}
+		var lines []benchLine
+		err := bench(d, func(l benchLine) error {
+			lines = append(lines, l)
+			if c.Bool("json") {
+				return nil
+			}
+			return l.print(c.App.Writer)
+		})
+		if err == nil && c.Bool("json") {
+			err = writeJSON(c.App.Writer, lines)
+		}
+		return err
+	}
+}
+
+func benchLog(d time.Duration, show func(benchLine) error) error {
+	for i := range logbench.Figures {
+		f := &logbench.Figures[i]
+		r, err := f.Measure(d)
+		if err != nil {
+			return err
+		}
+		if err := show(benchLine{f.Name, f.Beside, r.Ratio(), "x", fmt.Sprintf("<= %.2f", f.Limit)}); err != nil {
+			return err
+		}
+	}
+	rate, err := logbench.TicksPerSecond(d)
+	if err != nil {
+		return err
+	}
+	if err := show(benchLine{Name: "Step, 1,000 units fight", Value: rate, Unit: "ticks/s", Limit: ">= 2000"}); err != nil {
+		return err
+	}
+	info, err := logbench.Play(30 * 60 * 20)
+	if err != nil {
+		return err
+	}
+	return show(benchLine{Name: "replay of 30 minutes, 4 bots", Value: logbench.BytesPerTick(info), Unit: "bytes/tick", Limit: "<= 6"})
+}
+
+// benchFixed shares d among the rounds of a pair; a round is n operations.
+func benchFixed(d time.Duration, show func(benchLine) error) error {
+	const n = 40_000
+	for _, p := range fixedbench.Pairs {
+		once := p.Measure(1, n)
+		round := time.Duration((once.FixedNS + once.FloatNS) * n)
+		r := p.Measure(1+int(d/max(round, 1)), n)
+		line := benchLine{Name: p.Name, Value: r.Ratio(), Unit: "x", Beside: fmt.Sprintf("float64: %.2f ns, fixed: %.2f ns", r.FloatNS, r.FixedNS)}
+		if err := show(line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
