@@ -1,4 +1,6 @@
-//go:build !samestep_portable // which uses reflection, and that allocates
+// The other engine of package state uses reflection, and that allocates.
+
+//go:build !samestep_portable && (386 || amd64 || arm64 || wasm)
 
 package replay_test
 
