@@ -1,5 +1,7 @@
 package fixed
 
+import "math/bits"
+
 // Grid finds what is near a position. It is rebuilt from all positions, usually once a tick, by counting sort, and
 // allocates only while it grows. It is a cache: never part of the state.
 //
@@ -19,6 +21,7 @@ package fixed
 type Grid struct {
 	origin        Vec2
 	size          Q
+	shift         uint8 // size is 1<<shift, or no power of two if 0
 	columns, rows uint32
 
 	starts []uint32 // cell c holds sorted[starts[c]:starts[c+1]]
@@ -31,6 +34,9 @@ type Grid struct {
 // counts as 1.
 func NewGrid(origin Vec2, size Q, columns, rows uint32) *Grid {
 	g := &Grid{origin: origin, size: max(size, 1), columns: max(columns, 1), rows: max(rows, 1)}
+	if g.size&(g.size-1) == 0 {
+		g.shift = uint8(bits.TrailingZeros64(uint64(g.size)))
+	}
 	g.starts = make([]uint32, uint64(g.columns)*uint64(g.rows)+1)
 	return g
 }
@@ -44,15 +50,16 @@ func (g *Grid) Add(id uint32, at Vec2) {
 	g.ids = append(g.ids, id)
 }
 
-func (g *Grid) column(x Q) uint32 { return gridIndex(x, g.origin.X, g.size, g.columns) }
-func (g *Grid) row(y Q) uint32    { return gridIndex(y, g.origin.Y, g.size, g.rows) }
+func (g *Grid) column(x Q) uint32 { return g.index(x, g.origin.X, g.columns) }
+func (g *Grid) row(y Q) uint32    { return g.index(y, g.origin.Y, g.rows) }
 
-// gridIndex returns the index of the cell of a coordinate, limited to 0..n-1.
-func gridIndex(x, origin, size Q, n uint32) uint32 {
-	if x <= origin {
-		return 0
+// index returns the index of the cell of a coordinate, limited to 0..n-1.
+func (g *Grid) index(x, origin Q, n uint32) uint32 {
+	offset := uint64(max(x, origin)) - uint64(origin)
+	if g.shift > 0 {
+		return uint32(min(offset>>g.shift, uint64(n-1)))
 	}
-	return uint32(min((uint64(x)-uint64(origin))/uint64(size), uint64(n-1)))
+	return uint32(min(offset/uint64(g.size), uint64(n-1)))
 }
 
 // Build sorts what was added into its cells.
@@ -84,8 +91,10 @@ type Box struct {
 	row, next, above uint32
 }
 
-// Around returns the cells that a square of ±radius around a position touches: all that is within radius is in them.
+// Around returns the cells that a square of ±radius around a position touches: all that is within radius is in them. A
+// negative radius counts as 0.
 func (g *Grid) Around(at Vec2, radius Q) Box {
+	radius = max(radius, 0)
 	return Box{
 		g:    g,
 		left: g.column(at.X.Sub(radius)), right: g.column(at.X.Add(radius)),

@@ -7,42 +7,81 @@ type Keyed struct {
 }
 
 // SortKeyed sorts items by (Key, ID), smallest first, in time linear in their number. It needs as many elements again
-// as scratch, allocates them if scratch is shorter, and returns scratch for the next call.
+// as scratch, allocates them if scratch is shorter, and returns scratch for the next call. There must be fewer than 2^32.
 func SortKeyed(items, scratch []Keyed) []Keyed {
 	if cap(scratch) < len(items) {
 		scratch = make([]Keyed, len(items))
 	}
 	scratch = scratch[:cap(scratch)]
 	from, to := items, scratch[:len(items)]
-	var counts [256]uint32
-	pass := func(digit func(Keyed) uint8) {
-		clear(counts[:])
-		for i := range from {
-			counts[digit(from[i])]++
-		}
-		if len(from) == 0 || counts[digit(from[0])] == uint32(len(from)) {
-			return // all alike: nothing would move
-		}
-		sum := uint32(0)
-		for i, n := range counts {
-			counts[i] = sum
-			sum += n
-		}
-		for i := range from {
-			d := digit(from[i])
-			to[counts[d]] = from[i]
-			counts[d]++
-		}
-		from, to = to, from
-	}
+	// A byte at a time, from the last byte of the id to the first of the key; bytes that are alike everywhere are skipped.
+	ids, keys := differences(items)
 	for shift := 0; shift < 32; shift += 8 {
-		pass(func(k Keyed) uint8 { return uint8(k.ID >> shift) })
+		if ids>>shift&0xff != 0 {
+			sortByID(from, to, shift)
+			from, to = to, from
+		}
 	}
 	for shift := 0; shift < 64; shift += 8 {
-		pass(func(k Keyed) uint8 { return uint8((uint64(k.Key) ^ 1<<63) >> shift) })
+		if keys>>shift&0xff != 0 {
+			sortByKey(from, to, shift)
+			from, to = to, from
+		}
 	}
 	if len(items) > 0 && &from[0] != &items[0] {
 		copy(items, from)
 	}
 	return scratch
+}
+
+// differences returns the bits in which ids and keys differ from each other; no bits of the ids if they already rise.
+func differences(items []Keyed) (ids uint32, keys uint64) {
+	rising := true
+	for i := 1; i < len(items); i++ {
+		ids |= items[i].ID ^ items[0].ID
+		keys |= uint64(items[i].Key ^ items[0].Key)
+		rising = rising && items[i-1].ID <= items[i].ID
+	}
+	if rising {
+		ids = 0
+	}
+	return ids, keys
+}
+
+// sortByID copies from to to, in the order of one byte of the id, stable.
+func sortByID(from, to []Keyed, shift int) {
+	var counts [256]uint32
+	for i := range from {
+		counts[uint8(from[i].ID>>shift)]++
+	}
+	startsOf(&counts)
+	for i := range from {
+		n := &counts[uint8(from[i].ID>>shift)]
+		to[*n] = from[i]
+		*n++
+	}
+}
+
+// sortByKey copies from to to, in the order of one byte of the key, stable.
+func sortByKey(from, to []Keyed, shift int) {
+	const sign = -1 << 63 // negative keys come first
+	var counts [256]uint32
+	for i := range from {
+		counts[uint8((from[i].Key^sign)>>shift)]++
+	}
+	startsOf(&counts)
+	for i := range from {
+		n := &counts[uint8((from[i].Key^sign)>>shift)]
+		to[*n] = from[i]
+		*n++
+	}
+}
+
+// startsOf turns counts into the place where each begins.
+func startsOf(counts *[256]uint32) {
+	sum := uint32(0)
+	for i, n := range counts {
+		counts[i] = sum
+		sum += n
+	}
 }

@@ -1,0 +1,159 @@
+package fixed_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/fixed"
+)
+
+// TestRandIsPCG compares the generator with the one of the standard library, which is the same by other hands.
+func TestRandIsPCG(t *testing.T) {
+	for seed := range uint64(100) {
+		ours := fixed.NewRand(seed)
+		theirs := rand.NewPCG(ours.Hi, ours.Lo)
+		for range 100 {
+			if got, want := ours.Uint64(), theirs.Uint64(); got != want {
+				t.Fatalf("Uint64 = %d, want %d", got, want)
+			}
+		}
+	}
+}
+
+// TestRandVectors holds the numbers that are part of the format of every replay.
+func TestRandVectors(t *testing.T) {
+	r := fixed.NewRand(1)
+	got := []uint64{r.Hi, r.Lo, r.Uint64(), r.Uint64(), uint64(r.Uint32()), uint64(r.N(1000)), uint64(r.Q()),
+		uint64(r.Range(-fixed.One, fixed.One)), fixed.Draw(1, 2, 3, 4, 5), uint64(fixed.DrawN(1, 2, 3, 4, 5, 1000)),
+		uint64(fixed.DrawQ(1, 2, 3, 4, 5)), fixed.Draw(0, 0, 0, 0, 0)}
+	want := []uint64{9834574486251888714, 12842275391071292605, 12654326325871875912, 13215582141208790131, 25068827, 347,
+		1053547130, 859551469, 3218733229484288804, 174, 749419729, 2558736989570252433}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %d\nwant %d", got, want)
+	}
+	letters := []byte("abcdefghij")
+	fixed.Shuffle(&r, letters)
+	if got, want := string(letters), "dibahgfejc"; got != want {
+		t.Errorf("shuffled %s, want %s", got, want)
+	}
+}
+
+// chiSquare returns how far counts are from being alike; the mean is about len(counts).
+func chiSquare(counts []int) (sum float64) {
+	n := 0
+	for _, c := range counts {
+		n += c
+	}
+	want := float64(n) / float64(len(counts))
+	for _, c := range counts {
+		sum += (float64(c) - want) * (float64(c) - want) / want
+	}
+	return sum
+}
+
+// TestDrawsAreEven counts, with fixed seeds, so that it passes always or never.
+func TestDrawsAreEven(t *testing.T) {
+	r := fixed.NewRand(2)
+	const n = 60_000
+	for _, row := range []struct {
+		name string
+		draw func(i uint32) uint32 // 0..5
+	}{
+		{"N", func(uint32) uint32 { return r.N(6) }},
+		{"N of 3·2^30", func(uint32) uint32 { return r.N(3<<30) / (1 << 29) }}, // a quarter is rejected
+		{"Q", func(uint32) uint32 { return uint32((6 * r.Q()).Int()) }},
+		{"Range", func(uint32) uint32 { return uint32(r.Range(-3*fixed.One, 3*fixed.One).Int() + 3) }},
+		{"Bool", func(uint32) uint32 {
+			v := uint32(0)
+			for range 3 {
+				v = v<<1 | map[bool]uint32{true: 1}[r.Bool()]
+			}
+			if v >= 6 {
+				v = r.N(6)
+			}
+			return v
+		}},
+		{"Pick", func(uint32) uint32 { return fixed.Pick(&r, []uint32{0, 1, 2, 3, 4, 5}) }},
+		{"Shuffle", func(uint32) uint32 {
+			s := []uint32{0, 1, 2}
+			fixed.Shuffle(&r, s)
+			return s[0]*2 + map[bool]uint32{true: 1}[s[1] < s[2]]
+		}},
+		{"DrawN by entity", func(i uint32) uint32 { return fixed.DrawN(7, i, 1, 2, 3, 6) }},
+		{"DrawN by tick", func(i uint32) uint32 { return fixed.DrawN(7, 1, i, 2, 3, 6) }},
+		{"DrawN by purpose", func(i uint32) uint32 { return fixed.DrawN(7, 1, 2, i, 3, 6) }},
+		{"DrawN by n", func(i uint32) uint32 { return fixed.DrawN(7, 1, 2, 3, i, 6) }},
+		{"DrawN by seed", func(i uint32) uint32 { return fixed.DrawN(uint64(i), 1, 2, 3, 4, 6) }},
+		{"DrawQ", func(i uint32) uint32 { return uint32((6 * fixed.DrawQ(8, i, 9, 0, 0)).Int()) }},
+	} {
+		counts := make([]int, 6)
+		for i := range uint32(n) {
+			counts[row.draw(i)]++
+		}
+		if chi := chiSquare(counts); chi > 20.5 { // one in a thousand, for 5 degrees of freedom
+			t.Errorf("%s: %v, chi-square %.1f, want at most 20.5", row.name, counts, chi)
+		}
+	}
+}
+
+// TestDrawBits: to change one bit of any argument changes each bit of the result half of the time.
+func TestDrawBits(t *testing.T) {
+	r := fixed.NewRand(4)
+	const n = 400
+	for bit := range 64 + 4*32 {
+		var flips [64]int
+		for range n {
+			seed, a := r.Uint64(), [4]uint32{r.N(5000), r.N(100_000), r.N(10), r.N(4)}
+			before := fixed.Draw(seed, a[0], a[1], a[2], a[3])
+			if bit < 64 {
+				seed ^= 1 << bit
+			} else {
+				a[(bit-64)/32] ^= 1 << (bit % 32)
+			}
+			changed := before ^ fixed.Draw(seed, a[0], a[1], a[2], a[3])
+			for i := range flips {
+				flips[i] += int(changed >> i & 1)
+			}
+		}
+		for i, f := range flips {
+			if f < n/2-n/8 || f > n/2+n/8 { // 5 standard deviations
+				t.Errorf("bit %d of the arguments flips bit %d of the draw %d times of %d", bit, i, f, n)
+			}
+		}
+	}
+}
+
+func TestRandEnds(t *testing.T) {
+	r := fixed.NewRand(1)
+	if got := r.N(0); got != 0 {
+		t.Errorf("N(0) = %d, want 0", got)
+	}
+	if got := r.N(1); got != 0 {
+		t.Errorf("N(1) = %d, want 0", got)
+	}
+	if got := fixed.DrawN(1, 2, 3, 4, 5, 0); got != 0 {
+		t.Errorf("DrawN of bound 0 = %d, want 0", got)
+	}
+	if got := r.Range(5, 5); got != 5 {
+		t.Errorf("Range(5, 5) = %d, want 5", got)
+	}
+	if got := r.Range(7, 5); got != 7 {
+		t.Errorf("Range(7, 5) = %d, want 7", got)
+	}
+	if got := fixed.Pick(&r, []string{}); got != "" {
+		t.Errorf("Pick of nothing = %q, want nothing", got)
+	}
+	for range 1000 {
+		if got := r.Range(fixed.MinQ, fixed.MaxQ); got == fixed.MaxQ {
+			t.Errorf("Range(MinQ, MaxQ) = %d", got)
+		}
+		if got := r.Q(); got < 0 || got >= fixed.One {
+			t.Errorf("Q = %d, want 0..One-1", got)
+		}
+	}
+	var zero fixed.Rand
+	if zero.Uint64() == zero.Uint64() {
+		t.Error("the zero generator repeats itself")
+	}
+}
