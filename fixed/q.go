@@ -103,7 +103,7 @@ func mulNarrow(x, y Q) Q {
 		return x.MulWrap(y)
 	}
 	hi, lo := bits.Mul64(magnitude(int64(x)), magnitude(int64(y)))
-	if hi >= 1<<31 {
+	if hi > 1<<31 {
 		return saturate(x^y < 0)
 	}
 	lo, carry := bits.Add64(lo, 1<<31-1+lo>>32&1, 0)

@@ -1,0 +1,124 @@
+package fixed_test
+
+import (
+	"testing"
+
+	"github.com/seed-49bee653/samestep/fixed"
+)
+
+// TestTraps is what other fixed-point libraries got wrong.
+func TestTraps(t *testing.T) {
+	skipOverflowBuild(t)
+	const one, minQ, maxQ = fixed.One, fixed.MinQ, fixed.MaxQ
+	_, cosTop := fixed.Turn(1<<32 - 1).SinCos()
+	for _, row := range []struct {
+		trap      string
+		got, want fixed.Q
+	}{
+		{"root of a number above 2^30", fixed.FromInt(1<<30 + 1).Sqrt(), fixed.MustParse("32768.0000152588")},
+		{"root of the greatest", maxQ.Sqrt(), 199032864766430},
+		{"root just below one", (one - 1).Sqrt(), one - 1},
+		{"root of the least", fixed.Q(1).Sqrt(), 1 << 16},
+		{"root of a negative", (-one).Sqrt(), 0},
+		{"hypot of the farthest", fixed.Hypot(minQ, minQ), maxQ},
+		{"hypot of the least", fixed.Hypot(1, 1), 1},
+		{"hypot that a square loses", fixed.Hypot(3, 4), 5},
+		{"cosine at the top of the range", fixed.Turn(1<<32 - 1).Cos(), one},
+		{"cosine at the top of the range, with the sine", cosTop, one},
+		{"cosine of the greatest radians", fixed.CosRadians(maxQ), 1021412777},
+		{"sine of the farthest radians", fixed.SinRadians(minQ), 4171745439},
+		{"sine of a half turn", fixed.HalfTurn.Sin(), 0},
+		{"sine of a quarter", fixed.QuarterTurn.Sin(), one},
+		{"cosine of a quarter", fixed.QuarterTurn.Cos(), 0},
+		{"direction of nothing", fixed.Q(fixed.Atan2(0, 0)), 0},
+		{"direction of +X", fixed.Q(fixed.Atan2(0, 1)), 0},
+		{"direction of -X", fixed.Q(fixed.Atan2(0, minQ)), 1 << 31},
+		{"direction of +Y", fixed.Q(fixed.Atan2(1, 0)), 1 << 30},
+		{"direction of -Y", fixed.Q(fixed.Atan2(minQ, 0)), 3 << 30},
+		{"direction just above +X", fixed.Q(fixed.Atan2(1, maxQ)), 0},
+		{"direction just below -X", fixed.Q(fixed.Atan2(-1, minQ)), 1 << 31},
+		{"direction next to an axis", fixed.Q(fixed.Atan2(one, 100_000*one)), 6836},
+		{"direction of the diagonal", fixed.Q(fixed.Atan2(minQ, minQ)), 5 << 29},
+		{"radians of -X", fixed.Atan2Radians(0, -1), 13493037705},
+		{"radians just below -X", fixed.Atan2Radians(-1, minQ), -13493037705},
+		{"arc sine of one", fixed.Q(fixed.Asin(one)), 1 << 30},
+		{"arc sine of minus one", fixed.Q(fixed.Asin(-one)), 3 << 30},
+		{"arc sine beyond one", fixed.Q(fixed.Asin(maxQ)), 1 << 30},
+		{"arc cosine of one", fixed.Q(fixed.Acos(one)), 0},
+		{"arc cosine of minus one", fixed.Q(fixed.Acos(minQ)), 1 << 31},
+		{"negation of the least", minQ.Abs(), maxQ},
+		{"least by minus one", minQ.Div(-one), maxQ},
+		{"least modulo minus one unit", minQ.Mod(-1), 0},
+		{"modulo of a negative", (-one).Mod(3 * one), 2 * one},
+		{"modulo by zero", one.Mod(0), 0},
+		{"division by zero", one.Div(0), maxQ},
+		{"negative by zero", (-one).Div(0), minQ},
+		{"zero by zero", fixed.Q(0).Div(0), 0},
+		{"far stays far", (100_000 * one).Mul(100_000 * one), maxQ},
+		{"a tie to even, down", fixed.Q(1).Mul(fixed.Half), 0},
+		{"a tie to even, up", fixed.Q(3).Mul(fixed.Half), 2},
+		{"mirrored, a tie to even", fixed.Q(-3).Mul(fixed.Half), -2},
+		{"whole numbers are not raw ones", fixed.FromInt(3), 3 * one},
+		{"a whole number that does not fit", fixed.FromInt(1 << 31), maxQ},
+		{"power to nothing", fixed.Pow(0, 0), one},
+		{"nothing to a power", fixed.Pow(0, one), 0},
+		{"nothing to a negative power", fixed.Pow(0, -one), maxQ},
+		{"negative to a whole power", fixed.Pow(-2*one, 3*one), -8 * one},
+		{"negative to half a power", fixed.Pow(-2*one, fixed.Half), 0},
+		{"power of a whole power", fixed.Pow(2*one, 10*one), 1024 * one},
+		{"2 to the 31st", fixed.Exp2(31 * one), maxQ},
+		{"half of the least unit", fixed.Exp2(-33 * one), 0},
+		{"logarithm of nothing", fixed.Log2(0), minQ},
+		{"lerp across the whole range", fixed.Lerp(minQ, maxQ, one), maxQ},
+	} {
+		if row.got != row.want {
+			t.Errorf("%s: got %d, want %d", row.trap, row.got, row.want)
+		}
+	}
+}
+
+// TestMirror: what two players do at opposite ends of a map must be mirrored to the bit.
+func TestMirror(t *testing.T) {
+	skipOverflowBuild(t)
+	pairs(81, 50_000, func(x, y fixed.Q) {
+		if x == fixed.MinQ || y == fixed.MinQ {
+			return // has no mirror image
+		}
+		mirrored := func(name string, got, want fixed.Q) {
+			if got != -want && want != fixed.MinQ && want != fixed.MaxQ {
+				t.Fatalf("%s of -%d and %d = %d, want %d", name, x, y, got, -want)
+			}
+		}
+		mirrored("Mul", (-x).Mul(y), x.Mul(y))
+		mirrored("Div", (-x).Div(y), x.Div(y))
+		mirrored("Round", (-x).Round(), x.Round())
+		mirrored("Sin", (-fixed.Turn(x)).Sin(), fixed.Turn(x).Sin())
+		mirrored("SinRadians", fixed.SinRadians(-x), fixed.SinRadians(x))
+		v, w := fixed.Vec2{X: x, Y: y}.Normalize(), fixed.Vec2{X: -x, Y: -y}.Normalize()
+		mirrored("Normalize", w.X, v.X)
+		mirrored("Normalize", w.Y, v.Y)
+	})
+}
+
+// TestNeighbours: one wrong table entry, or two pieces that do not meet, make a step that a smooth function has not.
+func TestNeighbours(t *testing.T) {
+	for i := range uint32(1 << 12) {
+		middle := i << 20 // every fourth is the border of two pieces
+		before, at, after := fixed.Turn(middle-1<<10).Sin(), fixed.Turn(middle).Sin(), fixed.Turn(middle+1<<10).Sin()
+		if bend := (after - at) - (at - before); bend.Abs() > 2 { // the true one is 0.01, the roundings 2
+			t.Errorf("sine bends by %d around turn %d", bend, middle)
+		}
+	}
+	for i := fixed.Q(1); i < 1<<9; i++ {
+		x := i << 23 // every second is the border of two pieces, of the logarithm from 1 to 2 and the arc tangent
+		const step = 1 << 10
+		log := func(x fixed.Q) fixed.Q { return fixed.Log2(fixed.One + x) }
+		turn := func(x fixed.Q) fixed.Q { return fixed.Q(fixed.Atan2(x, fixed.One)) }
+		power := func(x fixed.Q) fixed.Q { return fixed.Exp2(x) }
+		for name, f := range map[string]func(fixed.Q) fixed.Q{"Log2": log, "Atan2": turn, "Exp2": power} {
+			if bend := (f(x+step) - f(x)) - (f(x) - f(x-step)); bend.Abs() > 2 {
+				t.Errorf("%s bends by %d around %d", name, bend, x)
+			}
+		}
+	}
+}
