@@ -1,0 +1,167 @@
+package replay_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// play plays 100 ticks of the game dots, with one command, into a log.
+func play(log lockstep.Log) *lockstep.Game {
+	game := lockstep.MustGame(dotsRules())
+	header, err := game.NewHeader(lockstep.MatchID{1}, lockstep.DefaultSettings(2), &dotsConfig{Count: 3})
+	if err != nil {
+		panic(err)
+	}
+	header.Platform = "example"
+	match, err := lockstep.NewCoordinator(game, header, log, lockstep.CoordinatorOptions{})
+	if err != nil {
+		panic(err)
+	}
+	match.Join(0)
+	match.Note(0, lockstep.TopicName, "ada")
+	kind, payload, _ := game.NewPayloads().Encode(&walk{Dot: 1, X: 2, Y: 3})
+	for t := range 100 {
+		if t == 50 {
+			match.Submit(0, 1, kind, payload)
+		}
+		match.Tick()
+	}
+	match.End("time is up")
+	return game
+}
+
+// exampleFile returns the replay of play.
+func exampleFile() (*lockstep.Game, []byte) {
+	var file bytes.Buffer
+	w := replay.NewWriter(&file, replay.WriterOptions{})
+	game := play(w)
+	if err := w.Close(); err != nil {
+		panic(err)
+	}
+	return game, file.Bytes()
+}
+
+func ExampleWriter() {
+	var file bytes.Buffer // or an *os.File
+	w := replay.NewWriter(&file, replay.WriterOptions{FlushTicks: 20})
+	play(w) // a Writer is a Log
+	if err := w.Close(); err != nil {
+		fmt.Println(err)
+	}
+	fmt.Println(w.Size() == int64(file.Len()))
+	fmt.Printf("%q\n", file.Bytes()[:8])
+	// Output:
+	// true
+	// "\x89SSR\r\n\x1a\n"
+}
+
+func ExampleReader() {
+	_, file := exampleFile()
+	r, err := replay.NewReader(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for {
+		record, err := r.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		switch record.Kind {
+		case lockstep.RecordFrame:
+			fmt.Printf("tick %d: %d command\n", record.Tick, len(record.Frame.Commands))
+		case lockstep.RecordEnd:
+			fmt.Printf("tick %d: %s\n", record.Tick, record.Text)
+		}
+	}
+	// Output:
+	// tick 1: 1 command
+	// tick 51: 1 command
+	// tick 100: time is up
+}
+
+// A visitor sees every record after the follower has applied it.
+func ExamplePlay() {
+	game, file := exampleFile()
+	r, err := replay.NewReader(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	f := game.NewFollower(lockstep.FollowerOptions{})
+	err = replay.Play(r, f, func(record *lockstep.Record) error {
+		if record.Kind == lockstep.RecordFrame {
+			fmt.Printf("tick %d: dot 1 walks by %v\n", f.Tick(), lockstep.World[dots](f.Simulation()).Dots[1].Step)
+		}
+		return nil
+	})
+	fmt.Println(f.Tick(), f.Ended(), err)
+	// Output:
+	// tick 1: dot 1 walks by {0 0}
+	// tick 51: dot 1 walks by {2 3}
+	// 100 true <nil>
+}
+
+func ExampleVerify() {
+	game, file := exampleFile()
+	r, err := replay.NewReader(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var verdict *replay.Verdict
+	verdict, err = replay.Verify(r, game, replay.VerifyOptions{KeepGoing: true})
+	fmt.Println(verdict.Ticks, "ticks,", verdict.Checked, "checked,", verdict.Differed, "differ:", err)
+	// Output: 100 ticks, 6 checked, 0 differ: <nil>
+}
+
+func ExampleReadInfo() {
+	_, file := exampleFile()
+	r, err := replay.NewReader(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var info *replay.Info
+	if info, err = replay.ReadInfo(r); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%s on %s: %d ticks, ended: %s\n", info.Header.Game, info.Header.Platform, info.Ticks, info.Reason)
+	var first replay.Keyframe = info.Keyframes[0]
+	fmt.Printf("keyframe of tick %d: %d bytes\n", first.Tick, first.SizeBytes)
+	var player replay.PlayerInfo = info.Players[0]
+	fmt.Printf("%s: %d command of %d bytes\n", info.Names[player.Player], player.Commands, player.Bytes)
+	// Output:
+	// dots on example: 100 ticks, ended: time is up
+	// keyframe of tick 0: 116 bytes
+	// ada: 1 command of 4 bytes
+}
+
+func ExampleDamageError() {
+	game, file := exampleFile()
+	file = file[:len(file)-1] // cut short
+	r, err := replay.NewReader(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	verdict, err := replay.Verify(r, game, replay.VerifyOptions{})
+	var damage *replay.DamageError
+	if errors.As(err, &damage) {
+		fmt.Println("true up to tick", verdict.Ticks)
+		fmt.Println(damage.Tick, damage.Next, damage.Err)
+	}
+	// Output:
+	// true up to tick 100
+	// 100 0 the file ends inside a block: unexpected EOF
+}
