@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"go/ast"
+	"go/format"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -51,6 +52,11 @@ func contentFindings(name string, content []byte) []finding {
 		return nil
 	}
 	var found []finding
+	if strings.HasSuffix(name, ".go") {
+		if good, err := format.Source(content); err != nil || !bytes.Equal(good, content) {
+			found = append(found, finding{name, 0, "format", "not as gofmt writes it"})
+		}
+	}
 	line := 0
 	for text := range strings.Lines(string(content)) {
 		line++
@@ -150,4 +156,6 @@ func TestFilesControl(t *testing.T) {
 			expect(t, contentFindings("f", []byte(row.content)), row.want...)
 		})
 	}
+	expect(t, contentFindings("f.go", []byte("package f\nvar  x int\n")), "f.go:0: format")
+	expect(t, contentFindings("f.go", []byte("package f\n\nvar x int\n")))
 }
