@@ -43,7 +43,9 @@ func newStage(t *testing.T) *stage {
 	return &stage{t: t, now: 1000 * lockstep.Second}
 }
 
-func (m *stage) print(format string, args ...any) { m.out = append(m.out, fmt.Sprintf(format, args...)) }
+func (m *stage) print(format string, args ...any) {
+	m.out = append(m.out, fmt.Sprintf(format, args...))
+}
 
 // Append is the match's log.
 func (m *stage) Append(record []byte) error {
