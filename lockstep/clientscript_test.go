@@ -82,6 +82,7 @@ func (m *stage) match(s *script.Step) {
 	if m.header, err = m.game.NewHeader(lockstep.MatchID{byte(s.UintOr("id", 8, 7))}, settings, &bankConfig{Start: 100}); err != nil {
 		m.t.Fatal(err)
 	}
+	m.header.Platform = "any" // the number of bytes is in the script
 	m.records = nil
 	m.c, err = lockstep.NewCoordinator(m.game, m.header, m, lockstep.CoordinatorOptions{InputDelay: lockstep.Tick(s.UintOr("delay", 16, 2))})
 	if err != nil {

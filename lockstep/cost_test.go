@@ -1,55 +1,10 @@
 package lockstep_test
 
 import (
-	"bytes"
 	"testing"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 )
-
-// In the steady state a tick allocates nothing: not in the coordinator with its
-// referee, checks and keyframes, and not in a follower.
-func TestNoAllocations(t *testing.T) {
-	for name, o := range map[string]lockstep.CoordinatorOptions{
-		"referee":    {InputDelay: 3},
-		"relay":      {InputDelay: 3, Relay: true},
-		"long delay": {InputDelay: 100},
-		"observed":   {Referee: lockstep.FollowerOptions{History: lockstep.HistoryOptions{EveryTick: true, States: true}}},
-	} {
-		p := newPlay(t, 8, discard{}, o)
-		for range 300 {
-			p.tick(16)
-		}
-		if n := testing.AllocsPerRun(200, func() { p.tick(16) }); n != 0 {
-			t.Errorf("coordinator, %s: got %v allocations a tick, want 0", name, n)
-		}
-	}
-}
-
-func TestFollowerAllocations(t *testing.T) {
-	var records [][]byte
-	p := newPlay(t, 8, logFunc(func(r []byte) { records = append(records, bytes.Clone(r)) }), lockstep.CoordinatorOptions{})
-	for range 600 {
-		p.tick(16)
-	}
-	f := p.game.NewFollower(lockstep.FollowerOptions{})
-	next := 0
-	apply := func() {
-		if err := f.Append(records[next]); err != nil {
-			t.Fatal(err)
-		}
-		next++
-	}
-	for next < 200 {
-		apply()
-	}
-	n := testing.AllocsPerRun(300, apply)
-	// The last sequences of a later keyframe are decoded into new memory: at
-	// most one allocation in 20 ticks here, in a minute by default.
-	if n != 0 {
-		t.Errorf("follower: got %v allocations a record, want 0", n)
-	}
-}
 
 // A play is a match of the bank in which every seat earns.
 type play struct {
