@@ -2,6 +2,7 @@ package lockstep_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/seed-49bee653/samestep/checksum"
@@ -28,7 +29,17 @@ type party struct {
 	evidence []*lockstep.Evidence
 	events   map[lockstep.EventKind]int
 	failLog  bool
+	early    [][]byte            // header and first keyframe
+	record   func(record []byte) // sees the rest of the log, too
+	later    []later             // what arrives later, by time
 	closes   map[lockstep.CloseCode]int
+}
+
+// A later message arrives at a time.
+type later struct {
+	at lockstep.Time
+	id lockstep.PeerID
+	b  []byte
 }
 
 // A guest is one client, over all of its connections.
@@ -40,25 +51,27 @@ type guest struct {
 	w     lockstep.MessageWriter
 	r     lockstep.MessageReader
 
-	blocked  bool // reads nothing
-	silent   bool // neither acks nor reports
-	lies     bool // reports wrong checksums
-	deaf     bool // what it sends does not arrive
-	mute     bool // answers no state_request
-	chunks   []byte
-	dec      lockstep.Decoder
-	follower *lockstep.Follower
-	position lockstep.Position
-	acked    lockstep.Tick
-	welcome  *lockstep.Welcome
-	sequence lockstep.Sequence
-	receipts map[lockstep.Sequence]lockstep.Tick
-	reasons  map[lockstep.Reason]int
-	errors   map[lockstep.ErrorCode]int
-	syncs    int
-	bytes    int
-	code     lockstep.CloseCode
-	from, to lockstep.Tick // empty ticks not printed yet
+	blocked   bool // reads nothing
+	silent    bool // neither acks nor reports
+	lies      bool // reports wrong checksums
+	deaf      bool // what it sends does not arrive
+	mute      bool // answers no state_request
+	pongAfter lockstep.Time
+	still     bool // simulates nothing, but acks what arrives
+	chunks    []byte
+	dec       lockstep.Decoder
+	follower  *lockstep.Follower
+	position  lockstep.Position
+	acked     lockstep.Tick
+	welcome   *lockstep.Welcome
+	sequence  lockstep.Sequence
+	receipts  map[lockstep.Sequence]lockstep.Tick
+	reasons   map[lockstep.Reason]int
+	errors    map[lockstep.ErrorCode]int
+	syncs     int
+	bytes     int
+	code      lockstep.CloseCode
+	from, to  lockstep.Tick // empty ticks not printed yet
 }
 
 func newParty(tb testing.TB, settings func(*lockstep.Settings), options func(*lockstep.HostOptions)) *party {
@@ -122,6 +135,12 @@ func (p *party) Append(record []byte) error {
 	if err := p.file.Append(record); err != nil {
 		p.t.Errorf("the log: %v", err)
 	}
+	switch {
+	case p.record != nil:
+		p.record(record)
+	case len(p.early) < 2:
+		p.early = append(p.early, append([]byte(nil), record...))
+	}
 	return nil
 }
 
@@ -146,6 +165,13 @@ func (p *party) pass(d lockstep.Time) {
 	for end := p.now + d; ; {
 		p.deliver()
 		next := p.h.Next()
+		if len(p.later) > 0 && p.later[0].at <= min(next, end) {
+			l := p.later[0]
+			p.later = p.later[1:]
+			p.now = max(p.now, l.at)
+			p.h.Receive(p.now, l.id, l.b)
+			continue
+		}
 		if next > end {
 			p.now = end
 			break
@@ -322,9 +348,7 @@ func (g *guest) take(b []byte) []byte {
 		g.reasons[m.Reason]++
 		g.say("command %d rejected: %v %s", m.Sequence, m.Reason, m.Text)
 	case lockstep.MessagePing:
-		if !g.silent {
-			g.send(&lockstep.Message{Kind: lockstep.MessagePong, Nonce: m.Nonce, Tick: g.acked})
-		}
+		g.pong(m.Nonce)
 	case lockstep.MessagePong:
 		g.say("pong %d, tick %d", m.Nonce, m.Tick)
 	case lockstep.MessageStateRequest:
@@ -341,6 +365,20 @@ func (g *guest) take(b []byte) []byte {
 		g.party.t.Errorf("%s: got message %d", g.name, m.Kind)
 	}
 	return rest
+}
+
+// pong answers a ping, at once or late.
+func (g *guest) pong(nonce uint64) {
+	p := g.party
+	if g.silent {
+		return
+	}
+	m := lockstep.Message{Kind: lockstep.MessagePong, Nonce: nonce, Tick: g.acked}
+	if g.pongAfter == 0 {
+		g.send(&m)
+		return
+	}
+	p.later = append(p.later, later{p.now + g.pongAfter, g.id, g.w.Append(nil, &m)})
 }
 
 // chunk takes a part of a keyframe, and starts the stream anew with the last.
@@ -434,8 +472,10 @@ func (g *guest) report(t lockstep.Tick, sum *checksum.Sum) {
 }
 
 func (g *guest) ack() {
-	if !g.silent {
+	if !g.still {
 		g.acked = g.follower.Tick()
+	}
+	if !g.silent {
 		g.send(&lockstep.Message{Kind: lockstep.MessageAck, Position: g.position, Tick: g.acked})
 	}
 }
@@ -456,6 +496,16 @@ func (g *guest) sendState(t lockstep.Tick) {
 	g.send(&m)
 	m.Offset, m.Bytes = uint32(half), b[half:]
 	g.send(&m)
+}
+
+// corrupt inverts a bit of the guest's state.
+func (g *guest) corrupt(path string) error {
+	b := g.follower.Simulation().AppendState(nil)
+	v, err := g.party.game.StateSchema().Lookup(b, path)
+	if err != nil || !v.Flip() {
+		return fmt.Errorf("cannot flip %s: %w", path, err)
+	}
+	return g.follower.Simulation().Restore(g.follower.Tick(), b)
 }
 
 // command submits the next command.

@@ -50,6 +50,7 @@ type Host struct {
 
 	pace    pace
 	inquiry *inquiry
+	tied    Tick     // the latest check without a verdict
 	moments []moment // relay mode: places in the log from which a joiner could go on
 
 	reader  MessageReader

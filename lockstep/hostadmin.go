@@ -99,6 +99,6 @@ func (h *Host) Shutdown(now Time, retry Time) {
 		h.finish()
 	}
 	for _, p := range h.peers {
-		h.close(p, CloseShutdown, "the server is shut down")
+		h.close(p, CloseShutdown, h.endReason())
 	}
 }

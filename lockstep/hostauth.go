@@ -144,7 +144,6 @@ func (h *Host) welcome(p *peer, seat Player, position Position) {
 	if old := s.peer; old != nil {
 		s.peer = nil // fenced: it can neither speak for the seat nor lose it
 		h.close(old, CloseReplaced, "another connection has the seat now")
-		h.event(Event{Kind: PeerLost, Peer: old.id, Player: seat, Code: CloseReplaced})
 	}
 	s.peer, s.want = p, here
 	p.seat, p.role = seat, s.role

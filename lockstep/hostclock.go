@@ -130,6 +130,9 @@ func (h *Host) endReason() string {
 	if err := h.c.Err(); err != nil && err != ErrEnded {
 		return clip(err.Error(), MaxNote)
 	}
+	if h.shutdown > 0 {
+		return "the server is shut down"
+	}
 	return "the match has ended"
 }
 

@@ -6,8 +6,7 @@ import "github.com/seed-49bee653/samestep/checksum"
 func (h *Host) desync(r *DesyncReport) {
 	h.stats.Desyncs++
 	if r.Tie {
-		h.event(Event{Kind: ChecksTied, Tick: r.Tick, Player: System, Text: r.String()})
-		h.deliver(&Evidence{Report: *r, Participants: h.participants()})
+		h.tie(r)
 		return
 	}
 	s := &h.seats[r.Player]
@@ -22,6 +21,17 @@ func (h *Host) desync(r *DesyncReport) {
 		h.private(p, &h.message)
 		h.react(p, &s.resyncs, &s.resynced)
 	}
+}
+
+// tie tells of the first of a row of checks without a verdict.
+func (h *Host) tie(r *DesyncReport) {
+	before := h.tied
+	h.tied = r.Tick
+	if before > 0 && r.Tick == before+Tick(h.header.Settings.CheckEvery) {
+		return
+	}
+	h.event(Event{Kind: ChecksTied, Tick: r.Tick, Player: System, Text: r.String()})
+	h.deliver(&Evidence{Report: *r, Participants: h.participants(), Commands: h.commandsSince(r.Agreed, r.Tick)})
 }
 
 // react follows the policy about a peer whose checksum differs.
@@ -51,8 +61,11 @@ func (h *Host) stillDiffers(p *peer, t Tick) {
 // watcherReport compares a spectator's checksum.
 func (h *Host) watcherReport(p *peer, t Tick, sum *checksum.Sum) {
 	k := h.c.checkOf(t)
-	if t <= p.reported || t > h.c.Now() || k.tick != t {
-		h.offend(p, ErrorReport, "not a recent checked tick, or reported already")
+	if t <= p.reported {
+		return // simulated again, from a keyframe
+	}
+	if t > h.c.Now() || k.tick != t {
+		h.offend(p, ErrorReport, "not a recent checked tick")
 		return
 	}
 	p.reported = t

@@ -126,6 +126,9 @@ func (h *Host) report(p *peer, m *Message) {
 		return
 	}
 	h.stats.Reports++
+	if k := h.c.checkOf(m.Tick); k.tick == m.Tick && k.reports[p.seat].given || !h.c.Seated(p.seat) {
+		return // simulated again, from a keyframe, or a tick of before it joined
+	}
 	if err := h.c.Report(p.seat, m.Tick, &sum); err != nil {
 		h.offend(p, ErrorReport, err.Error())
 		return
