@@ -1,0 +1,184 @@
+package replay
+
+import (
+	"archive/zip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// A bundle is a zip archive with the evidence of one desync:
+//
+//	manifest.json              who differed, when, and who took part
+//	replay.ssr                 the replay up to there, as far as it was written
+//	states/TICK-referee.state  canonical bytes of the referee's state
+//	states/TICK-player.state   what the player sent as its own
+//
+// It needs nothing else to be explained: the replay's header describes the
+// states.
+const (
+	bundleFormat   = 1
+	manifestName   = "manifest.json"
+	bundleReplay   = "replay.ssr"
+	maxManifest    = 1 << 20
+	maxBundleState = lockstep.MaxStateSize
+)
+
+// A Manifest is a bundle's table of contents, and what was reported.
+type Manifest struct {
+	Format       int                 `json:"format"`
+	Match        string              `json:"match"`
+	Game         string              `json:"game"`
+	Build        string              `json:"build"`
+	Tick         lockstep.Tick       `json:"tick"`   // the checked tick
+	Agreed       lockstep.Tick       `json:"agreed"` // the last checked one at which the player agreed; 0 if none
+	Player       lockstep.Player     `json:"player"`
+	Tie          bool                `json:"tie,omitempty"`
+	Section      string              `json:"section,omitempty"`
+	Groups       []BundleGroup       `json:"groups"`
+	Participants []BundleParticipant `json:"participants"`
+	Exhibits     []BundleExhibit     `json:"exhibits"`
+}
+
+// A BundleGroup are those who reported one checksum of the tick.
+type BundleGroup struct {
+	Checksum string            `json:"checksum"`
+	Referee  bool              `json:"referee,omitempty"`
+	Players  []lockstep.Player `json:"players"`
+}
+
+// A BundleParticipant is who took part in the match, as it said of itself.
+type BundleParticipant struct {
+	Player   lockstep.Player `json:"player"`
+	Name     string          `json:"name"`
+	Build    string          `json:"build"`
+	Platform string          `json:"platform"`
+}
+
+// A BundleExhibit names the states of one tick in the archive. A name is empty
+// if that side's state is not there.
+type BundleExhibit struct {
+	Tick    lockstep.Tick `json:"tick"`
+	Referee string        `json:"referee,omitempty"`
+	Player  string        `json:"player,omitempty"`
+}
+
+// WriteBundle writes the evidence of a desync in the match with header h, and
+// the match's replay so far, as a bundle.
+func WriteBundle(w io.Writer, h *lockstep.Header, e *lockstep.Evidence, replay io.Reader) error {
+	z := zip.NewWriter(w)
+	m := manifest(h, e)
+	for i, x := range e.Exhibits {
+		for _, side := range []struct {
+			name  *string
+			word  string
+			state []byte
+		}{{&m.Exhibits[i].Referee, "referee", x.Referee}, {&m.Exhibits[i].Player, "player", x.Player}} {
+			if side.state == nil {
+				continue
+			}
+			*side.name = fmt.Sprintf("states/%d-%s.state", x.Tick, side.word)
+			if err := addFile(z, *side.name, side.state); err != nil {
+				return err
+			}
+		}
+	}
+	text, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := addFile(z, manifestName, text); err != nil {
+		return err
+	}
+	f, err := z.Create(bundleReplay)
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(f, replay); err != nil {
+		return err
+	}
+	return z.Close()
+}
+
+func addFile(z *zip.Writer, name string, b []byte) error {
+	f, err := z.Create(name)
+	if err == nil {
+		_, err = f.Write(b)
+	}
+	return err
+}
+
+func manifest(h *lockstep.Header, e *lockstep.Evidence) *Manifest {
+	r := &e.Report
+	m := &Manifest{
+		Format: bundleFormat, Match: h.Match.String(), Game: h.Game, Build: h.Build,
+		Tick: r.Tick, Agreed: r.Agreed, Player: r.Player, Tie: r.Tie, Section: r.Section,
+	}
+	for _, g := range r.Groups {
+		m.Groups = append(m.Groups, BundleGroup{checksum.FormatRoot(g.Root), g.Referee, g.Players})
+	}
+	for _, p := range e.Participants {
+		m.Participants = append(m.Participants, BundleParticipant(p))
+	}
+	for _, x := range e.Exhibits {
+		m.Exhibits = append(m.Exhibits, BundleExhibit{Tick: x.Tick})
+	}
+	return m
+}
+
+// ErrBundle is wrapped by the errors of [OpenBundle].
+var ErrBundle = errors.New("replay: not a bundle")
+
+// A Bundle is an opened bundle.
+type Bundle struct {
+	Manifest Manifest
+	files    *zip.Reader
+}
+
+// OpenBundle opens the bundle in the first size bytes of r.
+func OpenBundle(r io.ReaderAt, size int64) (*Bundle, error) {
+	z, err := zip.NewReader(r, size)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrBundle, err)
+	}
+	b := &Bundle{files: z}
+	text, err := b.read(manifestName, maxManifest)
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(text, &b.Manifest); err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrBundle, manifestName, err)
+	}
+	if b.Manifest.Format != bundleFormat {
+		return nil, fmt.Errorf("%w: got format %d, want %d", ErrBundle, b.Manifest.Format, bundleFormat)
+	}
+	return b, nil
+}
+
+// State returns a state that an exhibit names.
+func (b *Bundle) State(name string) ([]byte, error) { return b.read(name, maxBundleState) }
+
+// Replay returns the bytes of the replay in the bundle, at most so many.
+func (b *Bundle) Replay(maxBytes int64) ([]byte, error) { return b.read(bundleReplay, maxBytes) }
+
+// read returns a file of at most max bytes. What the archive says of the size
+// is not believed.
+func (b *Bundle) read(name string, max int64) ([]byte, error) {
+	f, err := b.files.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrBundle, err)
+	}
+	defer f.Close()
+	p, err := io.ReadAll(io.LimitReader(f, max+1))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrBundle, name, err)
+	}
+	if int64(len(p)) > max {
+		return nil, fmt.Errorf("%w: %s: more than %d bytes", ErrBundle, name, max)
+	}
+	return p, nil
+}

@@ -1,0 +1,76 @@
+package replay_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// evidence of a desync of player 1 in the match of this package's tests.
+func evidence() *lockstep.Evidence {
+	return &lockstep.Evidence{
+		Report: lockstep.DesyncReport{
+			Tick: 30, Player: 1, Agreed: 20, Section: "Dots",
+			Groups: []lockstep.Group{{Root: 7, Referee: true, Players: []lockstep.Player{0}}, {Root: 8, Players: []lockstep.Player{1}}},
+		},
+		Participants: []lockstep.Participant{{Player: 0, Name: "ada", Build: "1", Platform: "linux/amd64"}, {Player: 1, Name: "bob", Build: "1", Platform: "js/wasm"}},
+		Exhibits:     []lockstep.Exhibit{{Tick: 20, Referee: []byte{1}, Player: []byte{1}}, {Tick: 30, Referee: []byte{2}}},
+	}
+}
+
+func ExampleBundle() {
+	var archive bytes.Buffer
+	header := &lockstep.Header{Game: "dots", Build: "1"}
+	if err := replay.WriteBundle(&archive, header, evidence(), strings.NewReader("the replay")); err != nil {
+		panic(err)
+	}
+	var b *replay.Bundle
+	b, err := replay.OpenBundle(bytes.NewReader(archive.Bytes()), int64(archive.Len()))
+	if err != nil {
+		panic(err)
+	}
+	var m replay.Manifest = b.Manifest
+	fmt.Printf("player %d differs at tick %d in %s\n", m.Player, m.Tick, m.Section)
+	for _, g := range m.Groups {
+		fmt.Println(replay.BundleGroup(g))
+	}
+	fmt.Println(replay.BundleParticipant(m.Participants[1]))
+	fmt.Println(replay.BundleExhibit(m.Exhibits[1]))
+	state, err := b.State(m.Exhibits[1].Referee)
+	fmt.Println(state, err)
+	// Output:
+	// player 1 differs at tick 30 in Dots
+	// {0000000000000007 true [0]}
+	// {0000000000000008 false [1]}
+	// {1 bob 1 js/wasm}
+	// {30 states/30-referee.state }
+	// [2] <nil>
+}
+
+func TestBundleRefusesWhatIsNone(t *testing.T) {
+	var archive bytes.Buffer
+	if err := replay.WriteBundle(&archive, &lockstep.Header{}, evidence(), strings.NewReader("")); err != nil {
+		t.Fatal(err)
+	}
+	whole := archive.Bytes()
+	for name, b := range map[string][]byte{"nothing": {}, "text": []byte("not a zip archive"), "cut": whole[:len(whole)-30]} {
+		if _, err := replay.OpenBundle(bytes.NewReader(b), int64(len(b))); !errors.Is(err, replay.ErrBundle) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+	b, err := replay.OpenBundle(bytes.NewReader(whole), int64(len(whole)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.State("states/99-player.state"); !errors.Is(err, replay.ErrBundle) {
+		t.Errorf("a state that is not there: got %v", err)
+	}
+	if _, err := b.Replay(-1); !errors.Is(err, replay.ErrBundle) {
+		t.Errorf("a replay over the limit: got %v", err)
+	}
+}
