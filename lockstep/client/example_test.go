@@ -1,0 +1,31 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/seed-49bee653/samestep/examples/minimal"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/client"
+)
+
+// A client that nobody answers climbs its ladder and gives up.
+func ExampleSession() {
+	game := lockstep.MustGame(minimal.Rules())
+	options := client.Options{ClientOptions: lockstep.ClientOptions{
+		Token:  "c3ab8ff13720e8ad9047",
+		Ladder: lockstep.Ladder{First: lockstep.Millisecond, Longest: lockstep.Millisecond, Attempts: 2},
+		Events: func(e any) { fmt.Printf("%T\n", e) },
+	}}
+	var s *client.Session = client.Dial(context.Background(), "ws://127.0.0.1:1/matches/duel/play", game, options)
+	fmt.Println(errors.Is(s.Wait(), lockstep.ErrGaveUp))
+	// Output:
+	// lockstep.Dialing
+	// lockstep.Retrying
+	// lockstep.Dialing
+	// lockstep.Retrying
+	// lockstep.Dialing
+	// lockstep.LostForGood
+	// true
+}

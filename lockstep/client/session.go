@@ -1,0 +1,233 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// Subprotocol is the WebSocket subprotocol that is offered to the server.
+const Subprotocol = "samestep.v1"
+
+const (
+	dialTimeout  = 10 * time.Second
+	closeTimeout = time.Second
+	maxUnread    = 64 // messages that have arrived and were not given to the client
+	maxUnsent    = 4  // messages that the socket has not taken
+)
+
+// Options are a Session's.
+type Options struct {
+	lockstep.ClientOptions
+
+	// Sample is called once for each tick that was simulated, or once for
+	// several if they were caught up with at once: the place to read the state
+	// and to submit the player's commands. Nil for none.
+	Sample func(*lockstep.Client)
+
+	// Wrap is put around each network connection, such as netsim's. Nil for
+	// none; not in a browser.
+	Wrap func(net.Conn) net.Conn
+}
+
+// ErrOver is what a Session answers that has ended.
+var ErrOver = errors.New("client: the session is over")
+
+// A Session is a client of a live match with its connection. It is safe for
+// concurrent use.
+type Session struct {
+	url     string
+	options Options
+	client  *lockstep.Client
+	epoch   time.Time
+	do      chan func()
+	done    chan struct{}
+	err     error // valid when done is closed
+
+	link    *link // of the present connection, or nil
+	dialing chan dialed
+	sampled lockstep.Tick
+}
+
+// A dialed is the outcome of an attempt to connect.
+type dialed struct {
+	ws  *websocket.Conn
+	err error
+}
+
+// Dial begins to play or watch the match at a WebSocket URL. It returns at
+// once: what becomes of it is told as events. The session ends when the match
+// does, when the client gives up, after [lockstep.Client.Leave], or with ctx,
+// which leaves the match.
+func Dial(ctx context.Context, url string, g *lockstep.Game, o Options) *Session {
+	s := &Session{
+		url: url, options: o, client: lockstep.NewClient(g, o.ClientOptions), epoch: time.Now(),
+		do: make(chan func()), done: make(chan struct{}),
+	}
+	go s.run(ctx)
+	return s
+}
+
+// Done is closed when the session has ended.
+func (s *Session) Done() <-chan struct{} { return s.done }
+
+// Wait waits for the end of the session and returns why it ended: nil if the
+// match was over or the client left.
+func (s *Session) Wait() error {
+	<-s.done
+	return s.err
+}
+
+// Do calls f in the session's goroutine and waits for it.
+func (s *Session) Do(f func(*lockstep.Client)) error {
+	ran := make(chan struct{})
+	select {
+	case s.do <- func() { f(s.client); close(ran) }:
+		<-ran
+		return nil
+	case <-s.done:
+		return ErrOver
+	}
+}
+
+// Submit gives a command, a pointer to its registered type, and returns its
+// sequence. Its receipt is an event.
+func (s *Session) Submit(value any) (seq lockstep.Sequence, err error) {
+	if gone := s.Do(func(c *lockstep.Client) { seq, err = c.Submit(value) }); gone != nil {
+		return 0, gone
+	}
+	return seq, err
+}
+
+// Cut ends the present connection without a word, for tests and demonstrations
+// of what happens then.
+func (s *Session) Cut() error {
+	return s.Do(func(*lockstep.Client) {
+		if s.link != nil {
+			s.link.ws.CloseNow()
+		}
+	})
+}
+
+func (s *Session) now() lockstep.Time { return lockstep.Time(time.Since(s.epoch).Microseconds()) }
+
+// run is the session's goroutine.
+func (s *Session) run(ctx context.Context) {
+	defer close(s.done)
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	leave := ctx.Done()
+	for s.client.Stage() != lockstep.StageDone {
+		var arrived chan []byte
+		var gone chan error
+		if s.link != nil {
+			arrived, gone = s.link.arrived, s.link.gone
+		}
+		select {
+		case b := <-arrived:
+			s.receive(b)
+		case err := <-gone:
+			s.receive(nil) // what came before, such as the server's reason
+			s.drop(err)
+		case d := <-s.dialing:
+			s.connected(d)
+		case f := <-s.do:
+			f()
+		case <-leave:
+			leave = nil
+			s.client.Leave()
+		case <-timer.C:
+		}
+		s.client.Advance(s.now())
+		s.sample()
+		s.act(ctx)
+		timer.Reset(max(0, time.Duration(s.client.Next()-s.now())*time.Microsecond))
+	}
+	if s.link != nil {
+		s.drop(nil)
+	}
+	s.err = s.client.Err()
+	if s.err == nil && leave == nil {
+		s.err = context.Cause(ctx)
+	}
+}
+
+// receive gives a message, and what else has arrived, to the client. An error
+// makes the client hang up.
+func (s *Session) receive(b []byte) {
+	for range maxUnread + 1 {
+		if b != nil {
+			s.client.Receive(s.now(), b)
+		}
+		select {
+		case b = <-s.link.arrived:
+		default:
+			return
+		}
+	}
+}
+
+// sample calls Sample if there was a tick.
+func (s *Session) sample() {
+	sim := s.client.Simulation()
+	if sim == nil || s.options.Sample == nil || sim.Tick() == s.sampled {
+		return
+	}
+	s.sampled = sim.Tick()
+	s.options.Sample(s.client)
+}
+
+// act does what the client wants done: dial, send, hang up.
+func (s *Session) act(ctx context.Context) {
+	if s.client.Stage() == lockstep.StageDialing && s.dialing == nil && s.link == nil {
+		result := make(chan dialed, 1)
+		s.dialing = result
+		go func() {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dialTimeout)
+			defer cancel()
+			ws, err := dial(ctx, s.url, s.options.Wrap)
+			result <- dialed{ws, err}
+		}()
+	}
+	if s.link == nil {
+		return
+	}
+	for len(s.link.out) < cap(s.link.out) {
+		b := s.client.Send(nil)
+		if len(b) == 0 {
+			break
+		}
+		s.link.out <- b // has room: only we send
+	}
+	if s.client.Stage() == lockstep.StageClosing && len(s.link.out) < cap(s.link.out) {
+		s.drop(nil)
+	}
+}
+
+// connected takes the outcome of an attempt to connect.
+func (s *Session) connected(d dialed) {
+	s.dialing = nil
+	if d.err != nil {
+		s.client.Disconnected(s.now(), fmt.Errorf("client: %w", d.err))
+		return
+	}
+	if s.client.Stage() != lockstep.StageDialing {
+		d.ws.CloseNow()
+		return
+	}
+	s.link = newLink(d.ws)
+	s.client.Connected(s.now())
+}
+
+// drop ends the present connection, after what was given to it is sent.
+func (s *Session) drop(err error) {
+	s.link.close()
+	s.link = nil
+	s.client.Disconnected(s.now(), err)
+}
