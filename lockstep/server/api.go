@@ -1,0 +1,158 @@
+package server
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// maxBody is how large a request's body may be, in bytes.
+const maxBody = 64 << 10
+
+func (s *Server) routes() *http.ServeMux {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", s.health)
+	mux.Handle("GET /metrics", promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}))
+	mux.HandleFunc("GET /matches", s.list)
+	mux.HandleFunc("POST /matches", s.admin(s.create))
+	mux.HandleFunc("GET /matches/{name}", s.show)
+	mux.HandleFunc("DELETE /matches/{name}", s.admin(s.end))
+	mux.HandleFunc("POST /matches/{name}/{action}", s.admin(s.act))
+	mux.HandleFunc("GET /matches/{name}/play", s.play)
+	return mux
+}
+
+func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
+	s.mu.Lock()
+	closed := s.closed
+	s.mu.Unlock()
+	if closed {
+		http.Error(w, "shutting down", http.StatusServiceUnavailable)
+		return
+	}
+	w.Write([]byte("ok\n"))
+}
+
+func (s *Server) list(w http.ResponseWriter, _ *http.Request) {
+	views := []View{}
+	for _, m := range s.Matches() {
+		views = append(views, m.View())
+	}
+	reply(w, http.StatusOK, views)
+}
+
+func (s *Server) show(w http.ResponseWriter, r *http.Request) {
+	m := s.match(r.PathValue("name"))
+	if m == nil {
+		http.Error(w, "no such match", http.StatusNotFound)
+		return
+	}
+	reply(w, http.StatusOK, m.View())
+}
+
+// admin lets only those pass who show the token of an admin.
+func (s *Server) admin(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		if ok {
+			g, err := s.options.Authorizer.Authorize(token, r.PathValue("name"))
+			ok = err == nil && g.Role == lockstep.Admin
+		}
+		if !ok {
+			http.Error(w, "refused", http.StatusForbidden)
+			return
+		}
+		next(w, r)
+	}
+}
+
+func (s *Server) create(w http.ResponseWriter, r *http.Request) {
+	if s.options.NewMatch == nil {
+		http.Error(w, "this server does not take matches over HTTP", http.StatusNotImplemented)
+		return
+	}
+	spec, err := s.options.NewMatch(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	m, err := s.Create(spec)
+	switch {
+	case errors.Is(err, ErrExists):
+		http.Error(w, err.Error(), http.StatusConflict)
+	case errors.Is(err, ErrFull) || errors.Is(err, ErrShutdown):
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+	case err != nil:
+		http.Error(w, err.Error(), http.StatusBadRequest)
+	default:
+		reply(w, http.StatusCreated, m.View())
+	}
+}
+
+func (s *Server) end(w http.ResponseWriter, r *http.Request) {
+	s.do(w, r, func(m *Match, h *lockstep.Host) error { return h.End(m.now(), "ended by an admin") })
+}
+
+// act does what the path's last word says.
+func (s *Server) act(w http.ResponseWriter, r *http.Request) {
+	number := func(name string) (uint64, bool) {
+		n, err := strconv.ParseUint(r.FormValue(name), 10, 16)
+		if err != nil {
+			http.Error(w, "want "+name+", a number", http.StatusBadRequest)
+		}
+		return n, err == nil
+	}
+	name := "seat"
+	if r.PathValue("action") == "speed" {
+		name = "percent"
+	}
+	n, ok := number(name)
+	if !ok {
+		return
+	}
+	seat := lockstep.Player(min(n, uint64(lockstep.System)))
+	s.do(w, r, func(m *Match, h *lockstep.Host) error {
+		switch r.PathValue("action") {
+		case "pause":
+			return h.Pause(m.now(), seat)
+		case "resume":
+			return h.Resume(m.now(), seat)
+		case "kick":
+			return h.Remove(m.now(), seat, "kicked by an admin")
+		case "speed":
+			return h.SetSpeed(m.now(), uint16(n))
+		}
+		return errors.New("want pause, resume, kick or speed")
+	})
+}
+
+// do does something in the goroutine of the match that the path names.
+func (s *Server) do(w http.ResponseWriter, r *http.Request, f func(*Match, *lockstep.Host) error) {
+	m := s.match(r.PathValue("name"))
+	if m == nil {
+		http.Error(w, "no such match", http.StatusNotFound)
+		return
+	}
+	var err error
+	if gone := m.Do(r.Context(), func(h *lockstep.Host) { err = f(m, h) }); gone != nil {
+		http.Error(w, gone.Error(), http.StatusGone)
+		return
+	}
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusConflict)
+		return
+	}
+	reply(w, http.StatusOK, m.View())
+}
+
+func reply(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(v)
+}

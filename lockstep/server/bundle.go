@@ -1,0 +1,69 @@
+package server
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// evidence writes a desync's bundle beside the replay. The match does not wait
+// for it.
+func (m *Match) evidence(e *lockstep.Evidence) {
+	s := m.server
+	s.metrics.desyncs.Inc()
+	s.log.Warn("desync", "match", m.spec.Name, "report", e.Report.String())
+	if m.path == "" || m.bundles >= s.options.MaxBundles {
+		return
+	}
+	m.bundles++
+	if err := m.writer.Flush(); err != nil {
+		return // the match ends by it
+	}
+	size := m.writer.Size()
+	who := fmt.Sprintf("player%d", e.Report.Player)
+	if e.Report.Tie {
+		who = "tie"
+	}
+	path := fmt.Sprintf("%s-desync-%d-%s.zip", trimExt(m.path), e.Report.Tick, who)
+	header := m.host.Header()
+	m.writing.Go(func() {
+		if err := writeBundle(path, m.path, size, header, e); err != nil {
+			s.log.Error("bundle", "match", m.spec.Name, "path", path, "err", err)
+			return
+		}
+		s.log.Warn("bundle", "match", m.spec.Name, "path", path)
+	})
+}
+
+func trimExt(path string) string { return path[:len(path)-len(filepath.Ext(path))] }
+
+// writeBundle writes a bundle under a name of its own, so that nobody reads
+// half of one.
+func writeBundle(path, replayPath string, size int64, h *lockstep.Header, e *lockstep.Evidence) (err error) {
+	from, err := os.Open(replayPath)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	f, err := os.CreateTemp(filepath.Dir(path), ".bundle-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+			os.Remove(f.Name())
+		}
+	}()
+	if err := replay.WriteBundle(f, h, e, io.LimitReader(from, size)); err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}

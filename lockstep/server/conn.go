@@ -1,0 +1,211 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+const (
+	// maxWrite is how many bytes are written to a socket at a time.
+	maxWrite = lockstep.MaxServerMessage
+
+	// maxQueued is how many messages wait for a socket beside the one being
+	// written. What more there is stays in the match's ring.
+	maxQueued = 4
+
+	// keepBuffer is how much memory a connection keeps for its next message.
+	keepBuffer = 4 << 10
+
+	// lastWords is how long a connection that is being closed may take to read
+	// why.
+	lastWords = 2 * time.Second
+)
+
+// A conn is one WebSocket. Its match's goroutine fills out, and its own writer
+// sends that.
+type conn struct {
+	match *Match
+	ws    *websocket.Conn
+	id    lockstep.PeerID // set by the match's goroutine
+	addr  string
+
+	wake chan struct{} // something of the following has changed
+
+	mu      sync.Mutex
+	out     outbox // to be written
+	hungry  bool   // the match may have more, which did not fit
+	closing bool   // after out, close
+	reason  string
+}
+
+// read posts what comes from the socket into the match's inbox, until the
+// socket or the match ends.
+func (c *conn) read(ctx context.Context) {
+	defer c.match.post(input{conn: c, gone: true})
+	for {
+		_, r, err := c.ws.Reader(ctx)
+		if err != nil {
+			return
+		}
+		b := buffers.get()
+		if err := b.fill(r); err != nil {
+			buffers.put(b)
+			return
+		}
+		if !c.match.post(input{conn: c, data: b}) {
+			return
+		}
+	}
+}
+
+// An outbox is a few messages, one after the other.
+type outbox struct {
+	b    []byte
+	ends []int // of each message, in b
+}
+
+func (o *outbox) empty() bool { return len(o.ends) == 0 }
+
+// clear forgets the messages, and a burst's memory.
+func (o *outbox) clear() {
+	o.b, o.ends = o.b[:0], o.ends[:0]
+	if cap(o.b) > keepBuffer {
+		o.b = nil
+	}
+}
+
+// write sends what the match has for this connection, until it is closed.
+func (c *conn) write(done <-chan struct{}) {
+	var now outbox
+	for {
+		select {
+		case <-c.wake:
+		case <-done:
+			return
+		}
+		now.clear()
+		c.mu.Lock()
+		now, c.out = c.out, now
+		c.mu.Unlock()
+		if !c.send(&now) {
+			c.ws.CloseNow()
+			return
+		}
+		c.mu.Lock()
+		hungry := c.hungry
+		c.hungry = false
+		over := c.closing && c.out.empty() && !hungry
+		reason := c.reason
+		c.mu.Unlock()
+		if hungry {
+			c.match.post(input{conn: c})
+		}
+		if over {
+			c.ws.Close(websocket.StatusNormalClosure, clipReason(reason))
+			return
+		}
+	}
+}
+
+// send writes the messages of an outbox to the socket.
+func (c *conn) send(o *outbox) bool {
+	from := 0
+	for _, end := range o.ends {
+		// No timeout: a context with one costs allocations each time. A
+		// connection that does not take its bytes is found by its acks.
+		if c.ws.Write(context.Background(), websocket.MessageBinary, o.b[from:end]) != nil {
+			return false
+		}
+		from = end
+	}
+	return true
+}
+
+// clipReason cuts a reason to what a WebSocket's close frame can hold.
+func clipReason(s string) string {
+	if len(s) > 120 {
+		return s[:120]
+	}
+	return s
+}
+
+// feed takes from the host what it has for this connection. The match's
+// goroutine calls it.
+func (c *conn) feed(h *lockstep.Host) {
+	_, reason, closed := h.Closed(c.id)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.hungry = true
+	for len(c.out.ends) < maxQueued {
+		before := len(c.out.b)
+		c.out.b = h.Send(c.id, c.out.b, maxWrite)
+		if len(c.out.b) == before {
+			c.hungry = false
+			break
+		}
+		c.out.ends = append(c.out.ends, len(c.out.b))
+	}
+	if closed && !c.closing {
+		c.closing, c.reason = true, reason
+		time.AfterFunc(lastWords, func() { c.ws.CloseNow() })
+	}
+	if !c.out.empty() || c.closing {
+		select {
+		case c.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// play upgrades a request to the match's WebSocket and serves it.
+func (s *Server) play(w http.ResponseWriter, r *http.Request) {
+	m := s.match(r.PathValue("name"))
+	if m == nil {
+		http.Error(w, "no such match", http.StatusNotFound)
+		return
+	}
+	addr, ok := s.addresses.enter(r.RemoteAddr)
+	if !ok {
+		s.metrics.turned.WithLabelValues("address").Inc()
+		http.Error(w, "too many connections from your address", http.StatusTooManyRequests)
+		return
+	}
+	defer s.addresses.leave(addr)
+	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{
+		Subprotocols:    []string{Subprotocol},
+		OriginPatterns:  s.options.Origins,
+		CompressionMode: websocket.CompressionDisabled,
+	})
+	if err != nil {
+		s.metrics.turned.WithLabelValues("handshake").Inc()
+		return // Accept has answered
+	}
+	defer ws.CloseNow()
+	if ws.Subprotocol() != Subprotocol {
+		s.metrics.turned.WithLabelValues("subprotocol").Inc()
+		ws.Close(websocket.StatusPolicyViolation, "want the subprotocol "+Subprotocol)
+		return
+	}
+	ws.SetReadLimit(lockstep.MaxClientMessage)
+	c := &conn{match: m, ws: ws, addr: addr, wake: make(chan struct{}, 1)}
+	if !m.post(input{conn: c, came: true}) {
+		ws.Close(websocket.StatusGoingAway, "the match is over")
+		return
+	}
+	done := make(chan struct{})
+	writer := make(chan struct{})
+	go func() {
+		defer close(writer)
+		c.write(done)
+	}()
+	c.read(r.Context())
+	close(done)
+	ws.CloseNow()
+	<-writer
+}

@@ -1,0 +1,26 @@
+// Package server hosts live matches: it gives [lockstep.Host] sockets, a clock,
+// files and an HTTP interface.
+//
+//	s, err := server.New(server.Options{Dir: "matches", Authorizer: tokens})
+//	m, err := s.Create(server.MatchSpec{Name: "duel", Game: game, Settings: settings, Config: &config})
+//	err = http.ListenAndServe("127.0.0.1:8766", s)
+//
+// One goroutine owns a match. A connection has two more: one reads its socket
+// and posts what comes into the match's inbox, one writes what the match has
+// for it. The match never waits for either. The ticks of different matches are
+// spread over the tick's period, which on a busy machine does more against late
+// ticks than anything else.
+//
+// The HTTP interface:
+//
+//	GET    /healthz               200 while the server takes new connections
+//	GET    /metrics               for Prometheus
+//	GET    /matches               the matches, as JSON
+//	POST   /matches               create one (admin); the body is up to Options.NewMatch
+//	GET    /matches/NAME          one match: identity, settings, seats, peers
+//	DELETE /matches/NAME          end it (admin)
+//	POST   /matches/NAME/pause    ?seat=N, for whom; and /resume and /kick ?seat=N, /speed ?percent=N (admin)
+//	GET    /matches/NAME/play     the WebSocket of docs/protocol.md
+//
+// Admins show their token as "Authorization: Bearer TOKEN".
+package server

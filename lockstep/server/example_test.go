@@ -1,0 +1,87 @@
+package server_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http/httptest"
+	"strings"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/seed-49bee653/samestep/examples/minimal"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/client"
+	"github.com/seed-49bee653/samestep/lockstep/server"
+)
+
+// A server with one match, and a player who joins it over the network.
+func Example() {
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	var tokens *server.Tokens
+	tokens, err := server.ReadTokens(strings.NewReader("player 0 ada duel c3ab8ff13720e8ad9047"))
+	if err != nil {
+		panic(err)
+	}
+	var s *server.Server
+	s, err = server.New(server.Options{Authorizer: tokens, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		panic(err)
+	}
+	game := lockstep.MustGame(minimal.Rules())
+	settings := lockstep.DefaultSettings(1)
+	settings.TickRate = 200
+	var match *server.Match
+	match, err = s.Create(server.MatchSpec{Name: "duel", Game: game, Settings: settings, Config: &minimal.Config{Size: 20, Coins: 50}})
+	if err != nil {
+		panic(err)
+	}
+	web := httptest.NewServer(s)
+	defer web.Close()
+
+	url := "ws" + strings.TrimPrefix(web.URL, "http") + "/matches/duel/play"
+	session := client.Dial(ctx, url, game, client.Options{
+		ClientOptions: lockstep.ClientOptions{Token: "c3ab8ff13720e8ad9047"},
+		Sample: func(c *lockstep.Client) {
+			if c.Simulation().Tick() > 50 {
+				c.Leave()
+			}
+		},
+	})
+	fmt.Println("the session ended with", session.Wait())
+	var view server.View = match.View()
+	fmt.Println(view.Name, view.Game, view.Settings.Players)
+	fmt.Println("shutdown", s.Shutdown(ctx))
+	// Output:
+	// the session ended with <nil>
+	// duel minimal 1
+	// shutdown <nil>
+}
+
+func ExampleJWT() {
+	secret := []byte("a secret of at least 32 bytes, drawn at random")
+	token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, &server.Claims{
+		RegisteredClaims: jwt.RegisteredClaims{Subject: "ada", ExpiresAt: jwt.NewNumericDate(time.Now().Add(time.Hour))},
+		Role:             "player",
+		Match:            "duel",
+	}).SignedString(secret)
+	if err != nil {
+		panic(err)
+	}
+	var signed *server.JWT
+	signed, err = server.NewJWT(secret)
+	if err != nil {
+		panic(err)
+	}
+	var anyone server.Authorizer = server.AnyOf(signed)
+	g, err := anyone.Authorize(token, "duel")
+	fmt.Println(g.Name, g.Role == lockstep.Seated, err)
+	_, err = anyone.Authorize(token, "another match")
+	fmt.Println(errors.Is(err, server.ErrRefused))
+	// Output:
+	// ada true <nil>
+	// true
+}

@@ -1,0 +1,224 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// ErrMatchOver is what is answered to whoever asks something of a match that is
+// not there any more.
+var ErrMatchOver = errors.New("server: the match is over")
+
+// inboxSize is how many messages wait for a match. Who posts more waits.
+const inboxSize = 256
+
+// A Match is one match on a Server. Its goroutine alone touches the host.
+type Match struct {
+	server *Server
+	spec   MatchSpec
+	path   string // of the replay; "" if there is none
+	file   *os.File
+	writer *replay.Writer
+	host   *lockstep.Host
+	epoch  time.Time // when the host's clock shows 0
+	inbox  chan input
+	done   chan struct{} // closed when the match is over and its file written
+
+	conns   map[lockstep.PeerID]*conn
+	dirty   []lockstep.PeerID
+	idle    time.Time // since when nobody is connected; zero while somebody is
+	bundles int
+	writing sync.WaitGroup // bundles
+
+	view atomic.Pointer[View] // what others may know, renewed every second
+}
+
+// An input is something that happened to a match: a connection came, spoke,
+// can take more, or is gone; or somebody wants something done.
+type input struct {
+	conn *conn
+	came bool
+	gone bool
+	data *buffer
+	do   func()
+}
+
+// Name returns the match's name.
+func (m *Match) Name() string { return m.spec.Name }
+
+// Done is closed when the match is over and its replay is complete.
+func (m *Match) Done() <-chan struct{} { return m.done }
+
+// ReplayPath returns the path of the match's replay, or nothing if none is
+// written.
+func (m *Match) ReplayPath() string { return m.path }
+
+// post gives an input to the match. It waits while the inbox is full, and
+// reports false if the match is over.
+func (m *Match) post(in input) bool {
+	select {
+	case m.inbox <- in:
+		return true
+	case <-m.done:
+		return false
+	}
+}
+
+// Do calls f in the match's goroutine and waits for it. f may use the host, and
+// must not keep it.
+func (m *Match) Do(ctx context.Context, f func(*lockstep.Host)) error {
+	ran := make(chan struct{})
+	select {
+	case m.inbox <- input{do: func() { f(m.host); close(ran) }}:
+	case <-m.done:
+		return ErrMatchOver
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case <-ran:
+		return nil
+	case <-m.done:
+		return ErrMatchOver
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// End ends the match: whoever is connected is told the reason.
+func (m *Match) End(ctx context.Context, reason string) error {
+	var err error
+	if gone := m.Do(ctx, func(h *lockstep.Host) { err = h.End(m.now(), reason) }); gone != nil {
+		return gone
+	}
+	return err
+}
+
+// now returns the time on the host's clock.
+func (m *Match) now() lockstep.Time { return lockstep.Time(time.Since(m.epoch).Microseconds()) }
+
+// run is the match's goroutine.
+func (m *Match) run() {
+	defer m.server.forget(m)
+	defer m.finish()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	viewAt := time.Time{}
+	m.idle = time.Now()
+	for !m.over() {
+		select {
+		case in := <-m.inbox:
+			m.take(in)
+		case <-timer.C:
+		}
+		m.drain()
+		now := m.now()
+		if next := m.host.Next(); now >= next {
+			m.server.metrics.lateness.Observe(float64(now-next) / float64(lockstep.Second))
+			m.host.Advance(now)
+		}
+		m.feed()
+		if wall := time.Now(); wall.Sub(viewAt) >= time.Second {
+			viewAt = wall
+			m.publish()
+			m.endIfIdle(wall)
+		}
+		timer.Reset(max(0, time.Duration(m.host.Next()-m.now())*time.Microsecond))
+	}
+}
+
+// drain takes what else has come, up to a bound, so that a flood does not hold
+// up the tick.
+func (m *Match) drain() {
+	for range inboxSize {
+		select {
+		case in := <-m.inbox:
+			m.take(in)
+		default:
+			return
+		}
+	}
+}
+
+func (m *Match) take(in input) {
+	c := in.conn
+	switch {
+	case in.do != nil:
+		in.do()
+	case in.came:
+		id, ok := m.host.Connect(m.now())
+		if !ok {
+			c.ws.CloseNow()
+			return
+		}
+		c.id = id
+		m.conns[id] = c
+		m.idle = time.Time{}
+	case c.id == 0: // it was turned away
+	case in.gone:
+		m.host.Disconnect(m.now(), c.id)
+		delete(m.conns, c.id)
+		if len(m.conns) == 0 {
+			m.idle = time.Now()
+		}
+	case in.data != nil:
+		m.host.Receive(m.now(), c.id, in.data.b)
+	default:
+		c.feed(m.host)
+	}
+	if in.data != nil {
+		buffers.put(in.data)
+	}
+}
+
+// feed gives the connections what the host has for them.
+func (m *Match) feed() {
+	m.dirty = m.host.Dirty(m.dirty[:0])
+	for _, id := range m.dirty {
+		if c := m.conns[id]; c != nil {
+			c.feed(m.host)
+		}
+	}
+}
+
+// endIfIdle ends a match that nobody has been connected to for long.
+func (m *Match) endIfIdle(now time.Time) {
+	limit := m.server.options.IdleMatch
+	if limit > 0 && !m.idle.IsZero() && now.Sub(m.idle) > limit && m.host.Err() == nil {
+		m.host.End(m.now(), fmt.Sprintf("nobody was connected for %v", limit))
+	}
+}
+
+// over reports whether the match has ended and everybody is gone.
+func (m *Match) over() bool { return m.host.Err() != nil && len(m.conns) == 0 }
+
+// finish completes the replay.
+func (m *Match) finish() {
+	defer close(m.done)
+	m.publish()
+	m.writing.Wait()
+	if m.writer == nil {
+		return
+	}
+	err := m.writer.Close()
+	if cerr := m.file.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		m.server.log.Error("replay", "match", m.spec.Name, "path", m.path, "err", err)
+	}
+}
+
+// observe logs what happens in the match.
+func (m *Match) observe(e lockstep.Event) {
+	m.server.metrics.events.WithLabelValues(e.Kind.String()).Inc()
+	m.server.log.Info("match", "match", m.spec.Name, "tick", uint32(e.Tick), "event", e.Kind.String(), "peer", uint64(e.Peer), "player", int(e.Player), "number", e.Number, "text", e.Text)
+}

@@ -1,0 +1,257 @@
+package server
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// Subprotocol is the WebSocket subprotocol that a client must offer.
+const Subprotocol = "samestep.v1"
+
+// Errors of [Server.Create].
+var (
+	ErrName     = errors.New("server: want a match name of 1 to 64 letters, digits, dots, dashes and underscores")
+	ErrExists   = errors.New("server: there is a match of that name")
+	ErrFull     = errors.New("server: there are as many matches as allowed")
+	ErrTooFew   = errors.New("server: fewer tokens than players")
+	ErrShutdown = errors.New("server: shutting down")
+)
+
+// Options are a Server's. Zero fields have the defaults named.
+type Options struct {
+	// Authorizer says what tokens entitle to. Nil knows none.
+	Authorizer Authorizer
+
+	// NewMatch makes the spec of a match that an admin asks for over HTTP, from
+	// the request's body. Nil allows none.
+	NewMatch func(body io.Reader) (MatchSpec, error)
+
+	// Host are the policies of each match, unless its spec has its own.
+	Host lockstep.HostOptions
+
+	Dir           string        // where replays and desync bundles are written; "" for nowhere
+	Origins       []string      // hosts that a browser's page may come from, beside our own
+	MaxMatches    int           // 1000
+	MaxPerAddress int           // connections of one address: 64
+	IdleMatch     time.Duration // a match that nobody is connected to ends after: 5 m; negative: never
+	RetryAfter    time.Duration // when clients may come back after a shutdown: 5 s
+	MaxBundles    int           // desync bundles written in one match: 16
+	Log           *slog.Logger  // slog.Default()
+}
+
+func (o *Options) complete() {
+	or := func(field *int, otherwise int) {
+		if *field == 0 {
+			*field = otherwise
+		}
+	}
+	or(&o.MaxMatches, 1000)
+	or(&o.MaxPerAddress, 64)
+	or(&o.MaxBundles, 16)
+	if o.IdleMatch == 0 {
+		o.IdleMatch = 5 * time.Minute
+	}
+	if o.RetryAfter == 0 {
+		o.RetryAfter = 5 * time.Second
+	}
+	if o.Authorizer == nil {
+		o.Authorizer = AnyOf()
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+}
+
+// A MatchSpec says what match to host.
+type MatchSpec struct {
+	Name     string
+	Game     *lockstep.Game
+	Settings lockstep.Settings
+	Config   any // a pointer to the game's configuration
+
+	// Host are the match's policies; nil for the server's.
+	Host *lockstep.HostOptions
+}
+
+// A Server hosts matches. It is an http.Handler, and safe for concurrent use.
+type Server struct {
+	options   Options
+	log       *slog.Logger
+	mux       *http.ServeMux
+	metrics   *metrics
+	addresses addresses
+
+	mu      sync.Mutex
+	matches map[string]*Match
+	made    int  // matches made so far, to spread their ticks
+	closed  bool // no new matches
+}
+
+// New returns a Server without matches.
+func New(o Options) (*Server, error) {
+	o.complete()
+	if o.Dir != "" {
+		if err := os.MkdirAll(o.Dir, 0o777); err != nil {
+			return nil, fmt.Errorf("server: %w", err)
+		}
+	}
+	s := &Server{options: o, log: o.Log, matches: make(map[string]*Match)}
+	s.addresses = addresses{max: o.MaxPerAddress, counts: make(map[string]int)}
+	s.metrics = newMetrics(s)
+	s.mux = s.routes()
+	return s, nil
+}
+
+// ServeHTTP serves the HTTP interface; see the package comment.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
+
+var nameForm = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$`)
+
+// Create begins a match. Its clock starts at once.
+func (s *Server) Create(spec MatchSpec) (*Match, error) {
+	if !nameForm.MatchString(spec.Name) {
+		return nil, fmt.Errorf("%w: got %q", ErrName, spec.Name)
+	}
+	if t, ok := s.options.Authorizer.(*Tokens); ok && t.Players() < int(spec.Settings.Players) {
+		return nil, fmt.Errorf("%w: got %d, want %d", ErrTooFew, t.Players(), spec.Settings.Players)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.closed:
+		return nil, ErrShutdown
+	case s.matches[spec.Name] != nil:
+		return nil, fmt.Errorf("%w: %q", ErrExists, spec.Name)
+	case len(s.matches) >= s.options.MaxMatches:
+		return nil, fmt.Errorf("%w: %d", ErrFull, s.options.MaxMatches)
+	}
+	m := &Match{
+		server: s, spec: spec, inbox: make(chan input, inboxSize), done: make(chan struct{}),
+		conns: make(map[lockstep.PeerID]*conn),
+	}
+	if err := m.begin(s.phase(spec.Settings.TickRate)); err != nil {
+		return nil, err
+	}
+	s.made++
+	s.matches[spec.Name] = m
+	go m.run()
+	return m, nil
+}
+
+// phase returns by how much the ticks of the next match come before those of
+// the first: successive matches divide the period by the golden ratio, which
+// keeps any number of them spread.
+func (s *Server) phase(tickRate uint16) time.Duration {
+	period := time.Second / time.Duration(max(tickRate, 1))
+	const golden = 2654435769 // 2^32 / φ
+	return time.Duration(uint64(period) * uint64(uint32(s.made)*golden) >> 32)
+}
+
+// begin makes the host, and the replay that it writes.
+func (m *Match) begin(phase time.Duration) error {
+	var id lockstep.MatchID
+	rand.Read(id[:])
+	h, err := m.spec.Game.NewHeader(id, m.spec.Settings, m.spec.Config)
+	if err != nil {
+		return err
+	}
+	var log lockstep.Log = lockstep.Tee()
+	if dir := m.server.options.Dir; dir != "" {
+		if err := m.openReplay(dir, id); err != nil {
+			return err
+		}
+		log = m.writer
+	}
+	o := m.server.options.Host
+	if m.spec.Host != nil {
+		o = *m.spec.Host
+	}
+	o.Authorize = func(token string) (lockstep.Grant, error) {
+		return m.server.options.Authorizer.Authorize(token, m.spec.Name)
+	}
+	o.Random = func(b []byte) { rand.Read(b) }
+	o.Observe = m.observe
+	o.Evidence = m.evidence
+	m.epoch = time.Now().Add(-phase)
+	if m.host, err = lockstep.NewHost(m.spec.Game, h, log, o); err != nil && m.file != nil {
+		m.file.Close()
+		os.Remove(m.path)
+	}
+	return err
+}
+
+// openReplay makes the replay's file, whose name nothing else has.
+func (m *Match) openReplay(dir string, id lockstep.MatchID) (err error) {
+	m.path = filepath.Join(dir, fmt.Sprintf("%s-%s.ssr", m.spec.Name, id.String()[:8]))
+	if m.file, err = os.OpenFile(m.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666); err != nil {
+		return fmt.Errorf("server: replay: %w", err)
+	}
+	m.writer = replay.NewWriter(m.file, replay.WriterOptions{})
+	return nil
+}
+
+// match returns the match of a name, or nil.
+func (s *Server) match(name string) *Match {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.matches[name]
+}
+
+// Matches returns the matches by name.
+func (s *Server) Matches() []*Match {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all []*Match
+	for _, m := range s.matches {
+		all = append(all, m)
+	}
+	slices.SortFunc(all, func(a, b *Match) int { return strings.Compare(a.spec.Name, b.spec.Name) })
+	return all
+}
+
+func (s *Server) forget(m *Match) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.matches, m.spec.Name)
+}
+
+// Shutdown ends all matches: clients are told when to come back, and replays
+// are completed. It returns when that is done, or with ctx's error.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	all := s.Matches()
+	for _, m := range all {
+		err := m.Do(ctx, func(h *lockstep.Host) {
+			h.Shutdown(m.now(), lockstep.Time(s.options.RetryAfter.Microseconds()))
+			h.End(m.now(), "the server was shut down")
+		})
+		if err != nil && !errors.Is(err, ErrMatchOver) {
+			return err
+		}
+	}
+	for _, m := range all {
+		select {
+		case <-m.done:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}

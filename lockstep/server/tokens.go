@@ -1,0 +1,105 @@
+package server
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// minToken is the length from which on a token is not guessed, in bytes.
+const minToken = 16
+
+// ErrTokens is wrapped by the errors of [ReadTokens].
+var ErrTokens = errors.New("server: bad list of tokens")
+
+// Tokens are pre-shared tokens. They are kept and compared as SHA-256 hashes,
+// so that the time of a comparison tells nothing of a token.
+type Tokens struct {
+	grants  map[[sha256.Size]byte]grantFor
+	players int
+}
+
+type grantFor struct {
+	lockstep.Grant
+	match string // "" for every match
+}
+
+// ReadTokens reads a list of tokens, one a line:
+//
+//	# role     seat  name   match  token
+//	player     0     ada    -      c3ab8ff13720e8ad9047dd39466b3c89
+//	player     -     bob    duel   5a2ad2b5e6c0d1a79e3cdcb7a5b8f6e4
+//	spectator  -     press  -      0f4d0db3668dd58cabb9eb409657eaa8
+//
+// A dash stands for any seat and for every match. Roles are player, spectator
+// and admin. A token has at least 16 bytes and no spaces.
+func ReadTokens(r io.Reader) (*Tokens, error) {
+	t := &Tokens{grants: make(map[[sha256.Size]byte]grantFor)}
+	lines := bufio.NewScanner(r)
+	for n := 1; lines.Scan(); n++ {
+		line, _, _ := strings.Cut(lines.Text(), "#")
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		if err := t.add(strings.Fields(line)); err != nil {
+			return nil, fmt.Errorf("%w: line %d: %w", ErrTokens, n, err)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrTokens, err)
+	}
+	return t, nil
+}
+
+// add adds one line. Its errors do not show the token.
+func (t *Tokens) add(words []string) error {
+	if len(words) != 5 {
+		return fmt.Errorf("got %d words, want role, seat, name, match and token", len(words))
+	}
+	role, ok := parseRole(words[0])
+	if !ok {
+		return fmt.Errorf("got role %q, want player, spectator or admin", words[0])
+	}
+	g := grantFor{Grant: lockstep.Grant{Role: role, Seat: lockstep.AnySeat, Name: words[2]}}
+	if words[1] != "-" {
+		seat, err := strconv.ParseUint(words[1], 10, 8)
+		if err != nil || seat >= lockstep.MaxPlayers {
+			return fmt.Errorf("got seat %q, want - or 0 to %d", words[1], lockstep.MaxPlayers-1)
+		}
+		g.Seat = lockstep.Player(seat)
+	}
+	if words[3] != "-" {
+		g.match = words[3]
+	}
+	if len(words[4]) < minToken {
+		return fmt.Errorf("got a token of %d bytes, want at least %d", len(words[4]), minToken)
+	}
+	key := sha256.Sum256([]byte(words[4]))
+	if _, known := t.grants[key]; known {
+		return errors.New("the token stands on an earlier line, too")
+	}
+	g.Subject = "token " + strconv.Itoa(len(t.grants))
+	t.grants[key] = g
+	if role != lockstep.Spectator {
+		t.players++
+	}
+	return nil
+}
+
+// Players returns how many tokens entitle to a seat.
+func (t *Tokens) Players() int { return t.players }
+
+// Authorize returns the grant of a token in a match.
+func (t *Tokens) Authorize(token, match string) (lockstep.Grant, error) {
+	g, ok := t.grants[sha256.Sum256([]byte(token))]
+	if !ok || g.match != "" && g.match != match {
+		return lockstep.Grant{}, ErrRefused
+	}
+	return g.Grant, nil
+}

@@ -1,0 +1,36 @@
+package server
+
+import "github.com/seed-49bee653/samestep/lockstep"
+
+// A View is what anybody may know of a match.
+type View struct {
+	Name          string            `json:"name"`
+	Protocol      uint32            `json:"protocol"`
+	Engine        string            `json:"engine"`
+	Game          string            `json:"game"`
+	Build         string            `json:"build"`
+	StateSchema   uint64            `json:"state_schema,string"`
+	CommandSchema uint64            `json:"command_schema,string"`
+	Match         string            `json:"match"`
+	Settings      lockstep.Settings `json:"settings"`
+	Tick          lockstep.Tick     `json:"tick"`
+	Ended         string            `json:"ended,omitempty"` // why, if it has
+	Stats         lockstep.Stats    `json:"stats"`
+}
+
+// publish renews the match's view.
+func (m *Match) publish() {
+	a, h := m.spec.Game.Auth(), m.host.Header()
+	v := &View{
+		Name: m.spec.Name, Protocol: a.Protocol, Engine: a.Engine, Game: a.Game, Build: a.Build,
+		StateSchema: a.StateSchema, CommandSchema: a.CommandSchema, Match: h.Match.String(), Settings: h.Settings,
+		Tick: m.host.Now(), Stats: m.host.Stats(),
+	}
+	if err := m.host.Err(); err != nil {
+		v.Ended = err.Error()
+	}
+	m.view.Store(v)
+}
+
+// View returns what the match showed of itself last, at most a second ago.
+func (m *Match) View() View { return *m.view.Load() }
