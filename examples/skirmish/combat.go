@@ -110,7 +110,7 @@ func (w *World) beyond(i, j int) bool {
 	u, here, there := &w.Units[i], w.workspace.seen[i].at, w.workspace.seen[j].at
 	sight := fixed.Q(u.Kind.Traits().Sight+3) * fixed.One
 	return distance2(here, there) > square(sight) ||
-		u.Task == Idle && !u.Kind.Building() && distance2(u.Home, there) > square(leash)
+		u.Task == Idle && distance2(u.Home, there) > square(leash)
 }
 
 // inReach tells whether unit i can hit unit j from where it stands.

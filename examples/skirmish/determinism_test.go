@@ -90,6 +90,56 @@ func TestCopyOverOther(t *testing.T) {
 	}
 }
 
+// The caches of a world that has gone further, or that is of another map, mislead nobody after a copy.
+func TestCopyOverLater(t *testing.T) {
+	early := arena(t)
+	wall(early, 30, 20, 31, 50)
+	id := put(early, Soldier, 0, cells(10, 30))
+	order := by(0, &Move{Who: list(id), To: PointAt(cells(50, 30))})
+	later := fork(early)
+	advance(later, 40, order)
+	open := arena(t)
+	put(open, Soldier, 0, cells(10, 30))
+	wall(open, 30, 20, 31, 60)
+	advance(open, 2, order)
+	want := fork(early)
+	advance(want, 2, order)
+	middle := fork(want) // while the field is being worked out
+	if w := want.Paths.Fields[0]; w.Steps != open.Paths.Fields[0].Steps || w.Steps >= later.Paths.Fields[0].Steps {
+		t.Fatalf("the fields are not in the state to test: %+v", w)
+	}
+	advance(want, 300)
+	for name, w := range map[string]*World{"later": later, "another map": open} {
+		codec.Copy(w, middle)
+		derive(w)
+		advance(w, 300)
+		if root(w) != root(want) {
+			t.Errorf("over the caches of %s: went another way", name)
+		}
+	}
+}
+
+// A world that was changed between two steps goes on as one that was restored from the changed bytes.
+func TestChangedInPlace(t *testing.T) {
+	for name, change := range map[string]func(w *World){
+		"rock": func(w *World) { w.Map.Blocked[80] ^= 0xffff00 },
+		"size": func(w *World) { w.Map.Size -= 2 },
+		"kind": func(w *World) { w.Units[2].Kind = Tower },
+		"id":   func(w *World) { w.Units[len(w.Units)-1].ID += 5 },
+		"path": func(w *World) { w.Paths.Fields[0].Goal += 3 },
+	} {
+		w := newBattle(t, 300)
+		advance(w, 20)
+		change(w)
+		restored := fork(w)
+		advance(w, 60)
+		advance(restored, 60)
+		if root(w) != root(restored) {
+			t.Errorf("after a change of the %s the two part", name)
+		}
+	}
+}
+
 // Two runs are equal; the next seed gives another match.
 func TestDeterministic(t *testing.T) {
 	var roots [3]uint64

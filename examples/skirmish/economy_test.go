@@ -33,6 +33,22 @@ func TestGather(t *testing.T) {
 	}
 }
 
+// Who finds that others took the last of a crystal goes straight to the next one.
+func TestGatherLast(t *testing.T) {
+	w, worker, base := mine(t)
+	other := put(w, Worker, 0, base.Add(fixed.Vec2{Y: 4 * fixed.One}))
+	w.Crystals[0].Amount = load
+	until(t, w, 400, func() bool {
+		a, b := unit(t, w, worker), unit(t, w, other)
+		for _, u := range []*Unit{a, b} {
+			if u.Phase == phaseHome && u.Cargo == 0 {
+				t.Fatalf("unit %d goes home with nothing", u.ID)
+			}
+		}
+		return a.Source == 2 && b.Source == 2
+	}, by(0, &Gather{list(worker, other), 0}))
+}
+
 // A worker without a base to carry its load to rests.
 func TestGatherHomeless(t *testing.T) {
 	w, worker, _ := mine(t)
@@ -193,6 +209,38 @@ func TestTrainWorker(t *testing.T) {
 	w, _, _ := mine(t)
 	advance(w, 1, by(0, &Gather{list(1), 1}), by(0, &Train{1, Worker, 1}))
 	until(t, w, 600, func() bool { return w.Crystals[1].Amount < 500 })
+}
+
+// The workers of another player do not help at a site.
+func TestBuildNotForOthers(t *testing.T) {
+	w := arena(t)
+	mine, theirs := put(w, Worker, 0, cells(30, 28)), put(w, Worker, 1, cells(30, 34))
+	advance(w, 60, by(0, &Build{list(mine), Barracks, PointAt(cells(30, 30))}))
+	advance(w, 60, by(1, &Build{list(theirs), Barracks, PointAt(cells(30, 30))}))
+	if u := unit(t, w, theirs); u.Task != Idle || len(w.workspace.buildings) != 3 {
+		t.Errorf("the other player's worker is at %v, there are %d buildings", u.Task, len(w.workspace.buildings))
+	}
+}
+
+// The workers of a new base know where to mine.
+func TestBaseKnowsCrystal(t *testing.T) {
+	w, _, _ := mine(t)
+	worker := put(w, Worker, 0, cells(28, 30))
+	advance(w, int(Base.Traits().Ticks)+60, by(0, &Build{list(worker), Base, PointAt(cells(32, 30))}))
+	base := w.workspace.buildings[len(w.workspace.buildings)-1]
+	if u := &w.Units[base]; !u.Built || u.Source != 2 && u.Source != 1 {
+		t.Errorf("the new base mines crystal %d: %+v", u.Source, u)
+	}
+}
+
+// Who cannot pay all units gets as many as he can pay.
+func TestTrainPoor(t *testing.T) {
+	w := arena(t)
+	w.Players[0].Crystals = 2*Worker.Traits().Cost + 1
+	advance(w, 1, by(0, &Train{1, Worker, 5}))
+	if u := unit(t, w, 1); u.Queue != 2 || w.Players[0].Crystals != 1 {
+		t.Errorf("%d in the queue, %d crystals left", u.Queue, w.Players[0].Crystals)
+	}
 }
 
 // Who cannot pay a worker gets what is missing from the base, no more.

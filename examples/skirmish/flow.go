@@ -101,7 +101,7 @@ func (w *World) grow() {
 	for k := range uint32(fieldSlots) {
 		slot := (k + tick) % fieldSlots // another one goes first in every tick
 		field := &w.Paths.Fields[slot]
-		if field.Goal == 0 || field.Wanted+1 < tick || budget == 0 {
+		if field.Goal == 0 || field.Wanted+1 < tick {
 			continue
 		}
 		f := w.flow(slot)
@@ -140,7 +140,6 @@ func (w *World) claim(goal uint32) uint8 {
 	}
 	if best != fieldless {
 		w.Paths.Fields[best] = Field{Goal: goal, Wanted: tick, Used: tick}
-		w.workspace.flows[best].goal = 0
 	}
 	return best
 }

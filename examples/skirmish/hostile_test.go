@@ -172,7 +172,7 @@ func TestStepCorruptWorld(t *testing.T) {
 	clean := codec.Append(nil, w)
 	dice := fixed.NewRand(4)
 	bad := new(World)
-	for range 3000 {
+	for range 1500 {
 		bytes := append([]byte(nil), clean...)
 		leaves, err := codec.Schema().Leaves(bytes)
 		if err != nil {

@@ -112,7 +112,7 @@ func (m *match) submit(p lockstep.Player, value any) lockstep.Receipt {
 	return r
 }
 
-// Bots fight, build and train within a few minutes, whatever the seed, and a late joiner has the same world.
+// Bots fight, build and train within three minutes, whatever the seed.
 func TestBotsPlay(t *testing.T) {
 	for seed := range uint64(5) {
 		m := newMatch(t, seed, 4, skirmish.Defaults(4, 400))
@@ -120,17 +120,17 @@ func TestBotsPlay(t *testing.T) {
 		if m.events["death of soldier"] < 20 {
 			t.Errorf("seed %d: no fight in the first 20 seconds: %v", seed, m.events)
 		}
-		m.run(5600)
+		m.run(3200)
 		for _, what := range []string{"trained worker", "trained soldier", "built barracks", "death of archer"} {
 			if m.events[what] == 0 {
-				t.Errorf("seed %d: nobody %s in five minutes: %v", seed, what, m.events)
+				t.Errorf("seed %d: nobody %s in three minutes: %v", seed, what, m.events)
 			}
 		}
-		if refused := len(m.refused); refused*20 > m.accepted {
+		if len(m.refused) > 0 { // a bot knows the rules; only what happens in the input delay can be in its way
 			t.Errorf("seed %d: %d commands accepted, refused: %v", seed, m.accepted, m.refused)
 		}
 		t.Logf("seed %d: %.2f commands per player and second, %d bytes each, refused %v, %v",
-			seed, float64(m.accepted)/4/300, m.bytes/m.accepted, m.refused, m.events)
+			seed, float64(m.accepted)/4/180, m.bytes/m.accepted, m.refused, m.events)
 	}
 }
 

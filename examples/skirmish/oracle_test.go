@@ -43,6 +43,24 @@ func TestFlowField(t *testing.T) {
 	}
 }
 
+// A map whose edge is open, which no generator makes, is as good as one with a wall around.
+func TestOpenEdge(t *testing.T) {
+	w := arena(t)
+	clear(w.Map.Blocked)
+	derive(w)
+	id := put(w, Soldier, 0, cells(5, 5))
+	advance(w, 600, by(0, &Move{Who: list(id), To: Point{0, 511}}))
+	if u := unit(t, w, id); u.Task != Idle || u.Pos.X < fixed.One || u.Pos.Y > 63*fixed.One {
+		t.Errorf("the unit is at %v with %v", u.Pos, u.Task)
+	}
+	var f flow
+	f.start(65, len(w.workspace.ground.open))
+	f.run(&w.workspace.ground, 1<<31)
+	if got := f.cost[62*64+62]; got != 61*3+1 {
+		t.Errorf("the other corner costs %d", got)
+	}
+}
+
 func naiveCosts(g *ground, goal uint32) []int {
 	costs := make([]int, len(g.open))
 	for c := range costs {
@@ -68,6 +86,33 @@ func naiveCosts(g *ground, goal uint32) []int {
 		}
 	}
 	return costs
+}
+
+// A goal has one field. A slot is free for another goal when nobody has used it for two seconds, and is never taken away
+// before.
+func TestClaim(t *testing.T) {
+	w := arena(t)
+	w.Match.Tick = 1000
+	for goal := range uint32(fieldSlots) {
+		if got := w.claim(70 + goal); got != uint8(goal) {
+			t.Fatalf("goal %d has slot %d", 70+goal, got)
+		}
+	}
+	claim := func(goal uint32, want uint8) {
+		t.Helper()
+		if got := w.claim(goal); got != want {
+			t.Errorf("tick %d: goal %d has slot %d, want %d", w.Match.Tick, goal, got, want)
+		}
+	}
+	claim(75, 5)
+	w.Match.Tick = 1030
+	w.Paths.Fields[0].Used = 1030
+	w.Match.Tick = 1040
+	claim(500, fieldless)
+	w.Match.Tick = 1041
+	claim(500, 1) // not 0, which was in use later
+	claim(500, 1)
+	claim(71, 2)
 }
 
 // The spiral meets every cell of a square once, ring by ring.

@@ -233,6 +233,49 @@ func TestHit(t *testing.T) {
 	}
 }
 
+// An idle soldier goes after an enemy that comes near, but not far, and returns to its place.
+func TestGuard(t *testing.T) {
+	w := arena(t)
+	id := put(w, Soldier, 0, cells(20, 30))
+	bait := put(w, Worker, 1, cells(20, 37))
+	farthest := fixed.Q(0)
+	advance(w, 1, by(1, &Move{Who: list(bait), To: PointAt(cells(20, 60))}))
+	until(t, w, 600, func() bool {
+		u := unit(t, w, id)
+		farthest = max(farthest, u.Pos.Y-30*fixed.One)
+		return farthest > 0 && u.Pos == cells(20, 30)
+	})
+	if farthest < fixed.One || farthest > 9*fixed.One {
+		t.Errorf("it went %v cells after the enemy, want 1 to 9", farthest)
+	}
+}
+
+// Of two enemies that are equally near, the one that is longer on the map is attacked.
+func TestNearestTie(t *testing.T) {
+	w := arena(t)
+	id := put(w, Soldier, 0, cells(30, 30))
+	first := put(w, Soldier, 1, cells(30, 34)) // its row of the grid is read last
+	put(w, Soldier, 1, cells(30, 26))
+	w.sense()
+	if got := w.nearestEnemy(w.find(id), 8*fixed.One); got != w.find(first) {
+		t.Errorf("got the unit with index %d, want %d", got, w.find(first))
+	}
+}
+
+// A tower and a base shoot, but not while they are being built.
+func TestSiteDoesNotShoot(t *testing.T) {
+	for _, kind := range []UnitKind{Tower, Base} {
+		w := arena(t)
+		site := put(w, kind, 0, cells(30, 30))
+		victim := put(w, Soldier, 1, cells(34, 30))
+		unit(t, w, site).Built, unit(t, w, victim).Health = false, 20
+		advance(w, 100)
+		unit(t, w, victim)
+		unit(t, w, site).Built = true
+		until(t, w, 100, func() bool { return w.find(victim) < 0 })
+	}
+}
+
 // Two equal soldiers who meet kill each other: neither the lower number nor the lower player strikes first.
 func TestDuel(t *testing.T) {
 	w := arena(t)

@@ -133,6 +133,15 @@ func TestWin(t *testing.T) {
 	}
 }
 
+// Without opponents nobody wins.
+func TestAlone(t *testing.T) {
+	w := newWorld(t, 1, 2, Config{Units: 2, Size: 64, Cap: 50, Teams: 1})
+	advance(w, 3)
+	if w.Match.Ended != 0 || w.Match.Winner != 0 {
+		t.Errorf("won by nobody: %+v", w.Match)
+	}
+}
+
 // What the engine says about players.
 func TestSystemCommands(t *testing.T) {
 	w := arena(t)
