@@ -125,7 +125,7 @@ func (c *Client) Stage() ClientStage {
 		return StageDone
 	}
 	switch {
-	case c.run.follower == nil || !c.in.streaming:
+	case c.run.follower == nil || c.in.from() == 0:
 		return StageSyncing
 	case c.catchingUp:
 		return StageCatchingUp

@@ -36,7 +36,7 @@ type stage struct {
 	commands []lockstep.Message
 	out      []string
 	writer   lockstep.MessageWriter
-	quiet    bool // do not print acks and reports
+	quiet    bool // do not print acks, reports and commands
 }
 
 func newStage(t *testing.T) *stage {
@@ -83,7 +83,7 @@ func (m *stage) match(s *script.Step) {
 		m.t.Fatal(err)
 	}
 	m.header.Platform = "any" // the number of bytes is in the script
-	m.records = nil
+	m.records, m.quiet = nil, false
 	m.c, err = lockstep.NewCoordinator(m.game, m.header, m, lockstep.CoordinatorOptions{InputDelay: lockstep.Tick(s.UintOr("delay", 16, 2))})
 	if err != nil {
 		m.t.Fatal(err)
@@ -153,7 +153,9 @@ func (m *stage) heard(b []byte) {
 		case lockstep.MessageCommand:
 			msg.Bytes = bytes.Clone(msg.Bytes)
 			m.commands = append(m.commands, msg)
-			m.print("> command %d", msg.Sequence)
+			if !m.quiet {
+				m.print("> command %d", msg.Sequence)
+			}
 		case lockstep.MessageChecksum:
 			if !m.quiet {
 				own, ok := m.c.Referee().Sum(msg.Tick)
@@ -248,7 +250,7 @@ func (m *stage) sync(s *script.Step) {
 	b = append(b, e.Keyframe(sim.Tick(), root, last, state)...)
 	total := len(b)
 	chunk := int(s.UintOr("chunk", 32, lockstep.MaxChunk))
-	for from := 0; from < min(total, int(s.UintOr("of", 32, math.MaxInt32))); from += chunk {
+	for from := int(s.UintOr("from", 32, 0)); from < min(total, int(s.UintOr("of", 32, math.MaxInt32))); from += chunk {
 		m.deliver(m.message(&lockstep.Message{
 			Kind: lockstep.MessageStateSync, Position: lockstep.Position(len(m.records)), Tick: sim.Tick(),
 			Offset: uint32(from), Total: uint32(total), Bytes: b[from:min(total, from+chunk)],
@@ -293,13 +295,16 @@ func (m *stage) release(*script.Step) { m.send() }
 func (m *stage) stream(s *script.Step) { m.sent = int(s.Uint("from", 32)) }
 
 func (m *stage) submit(s *script.Step) {
-	for range s.UintOr("times", 16, 1) {
+	times := s.UintOr("times", 16, 1)
+	for i := range times {
 		seq, err := m.client.Submit(&earn{Coins: uint16(s.UintOr("earn", 16, 1))})
 		if err != nil {
 			m.print("%v", err)
 			return
 		}
-		m.print("sequence %d", seq)
+		if i == 0 || i == times-1 {
+			m.print("sequence %d", seq)
+		}
 	}
 	m.settle()
 }
