@@ -58,8 +58,8 @@ func (c *Client) waitingTicks() Tick {
 	return c.in.dec.tick - c.run.dec.tick
 }
 
-// play runs what is due after so much time.
-func (c *Client) play(elapsed Time) {
+// play runs what is due.
+func (c *Client) play() {
 	if c.run.follower == nil || c.fatal != nil {
 		return
 	}
@@ -68,12 +68,14 @@ func (c *Client) play(elapsed Time) {
 	if c.lateTicks() {
 		c.catchingUp = true
 	}
-	if !c.catchingUp {
-		due = min(c.pace.pass(c.clock, elapsed, level), due)
+	if c.catchingUp {
+		c.pace.passed = c.clock
+	} else {
+		due = min(c.pace.pass(c.clock, level), due)
 	}
 	before := c.Tick()
 	err := c.runTicks(due)
-	c.pace.ran(int64(c.Tick() - before))
+	c.pace.ran(int64(c.Tick()-before), level)
 	if err != nil {
 		c.fail(err)
 		return

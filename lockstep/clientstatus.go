@@ -28,7 +28,7 @@ func (c *Client) Status() ClientStatus {
 	s := ClientStatus{
 		Stage: c.Stage(), Seat: c.seat, Role: c.role,
 		Tick: c.Tick(), ServerTick: c.serverTick, InputDelay: c.inputDelay, Backlog: c.level(), Speed: c.pace.playing,
-		RoundTrip: c.measure.roundTrip, Jitter: c.pace.mean, RenderDelay: c.pace.delay(),
+		RoundTrip: c.measure.roundTrip, Jitter: c.pace.jitter.mean, RenderDelay: c.pace.delay(),
 		Agreed: c.run.agreed, Differing: c.run.differing, Unanswered: len(c.own.list),
 		BytesIn: c.measure.bytesIn, BytesOut: c.measure.bytesOut,
 		BytesInRate: c.measure.inRate, BytesOutRate: c.measure.outRate,

@@ -46,6 +46,8 @@ const (
 
 	tickUnits = int64(Second) * 100 * 1000 // one tick: microseconds × percent × per mille
 	maxStep   = 250 * Millisecond          // of time, however late Advance is called
+
+	baseWindow = 32 // arrivals
 )
 
 // A pacer decides when the next tick runs. Arrivals tell it when ticks would
@@ -58,16 +60,19 @@ type pacer struct {
 	playing  int64 // percent of it, at the tick that was run
 	pace     int64 // per mille of that
 
-	units int64 // of the next tick that have passed
-	base  Time  // when the last tick would have arrived without jitter
-	held  bool  // base is not known: the match was paused, or has just begun
-	peak  Time  // recent worst lateness
-	mean  Time  // recent mean lateness
+	units   int64 // of the next tick that have passed
+	passed  Time  // until when they were counted
+	starved bool  // nothing was left to run then
+	base    Time  // when the last tick would have arrived without jitter
+	held    bool  // base is not known: the match was paused, or has just begun
+	seen    int   // arrivals since base was looked at
+	least   Time  // how late they were at least
+	jitter  jitter
 }
 
 // begin starts anew at a match's rate and speed.
 func (p *pacer) begin(rate uint16, percent int64) {
-	*p = pacer{options: p.options, rate: int64(rate), arriving: percent, playing: percent, pace: pacePlain, held: true, peak: p.peak, mean: p.mean}
+	*p = pacer{options: p.options, rate: int64(rate), arriving: percent, playing: percent, pace: pacePlain, held: true, passed: p.passed, jitter: p.jitter}
 }
 
 // span returns how long n ticks take.
@@ -84,19 +89,21 @@ func (p *pacer) arrived(now Time, n int64) {
 	late := now - p.base
 	if p.held || late <= 0 {
 		p.held, p.base, late = false, now, 0
+		p.seen, p.least = 0, 0
 	}
-	if late > p.options.MaxDelay {
-		p.base += late / 16 // a stall, or the server's clock has jumped
-	} else {
-		p.base += late / 128 // clocks differ
+	p.jitter.add(now, late, p.options.MaxDelay)
+	if p.seen++; p.seen == 1 || late < p.least {
+		p.least = late
 	}
-	p.mean += (late - p.mean) / 16
-	p.peak = max(min(late, p.options.MaxDelay), p.peak-p.peak/256-1, 0)
+	if p.seen > baseWindow {
+		p.base += p.least // all were so late: it is not jitter, the way has become longer
+		p.seen = 0
+	}
 }
 
 // delay returns how long after its undisturbed arrival a tick runs.
 func (p *pacer) delay() Time {
-	return min(p.peak+p.span(1, p.playing)/4, p.options.MaxDelay)
+	return min(p.jitter.peak+p.span(1, p.playing)/4, p.options.MaxDelay)
 }
 
 // late returns how far behind its plan a client is that has so many ticks left
@@ -110,10 +117,16 @@ func (p *pacer) late(now Time, level int64) Time {
 	return p.span(level, p.playing) - Time(p.units/max(1, p.rate*p.playing*pacePlain)) + over
 }
 
-// pass lets time pass and returns how many of level ticks are due.
-func (p *pacer) pass(now, elapsed Time, level int64) int64 {
+// pass lets the time pass up to now, and returns how many of level ticks are due.
+func (p *pacer) pass(now Time, level int64) int64 {
+	elapsed := now - p.passed
+	p.passed = now
 	if p.options.AsTheyCome {
 		return level
+	}
+	p.units += int64(min(elapsed, maxStep)) * p.rate * p.playing * p.pace
+	if p.starved {
+		p.units = min(p.units, tickUnits) // in that time nothing could be run
 	}
 	late, tick := p.late(now, level), p.span(1, p.playing)
 	switch {
@@ -123,13 +136,14 @@ func (p *pacer) pass(now, elapsed Time, level int64) int64 {
 		lean := int64(late) * paceLean / int64(tick)
 		p.pace = pacePlain + max(-paceLean, min(lean, paceLean))
 	}
-	p.units += int64(min(elapsed, maxStep)) * p.rate * p.playing * p.pace
 	return min(p.units/tickUnits, level)
 }
 
-// ran takes the units of n ticks away, and does not let time pile up in which
-// nothing could be run.
-func (p *pacer) ran(n int64) { p.units = max(0, min(p.units-n*tickUnits, tickUnits)) }
+// ran takes the units of n ticks away, of level that had arrived.
+func (p *pacer) ran(n, level int64) {
+	p.units = max(0, min(p.units-n*tickUnits, tickUnits))
+	p.starved = n == level
+}
 
 // next returns how long it is until the next tick is due.
 func (p *pacer) next() Time {

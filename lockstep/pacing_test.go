@@ -1,0 +1,257 @@
+package lockstep_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// A feed gives a client the records of a match, each at a time of its own.
+type feed struct {
+	tb       testing.TB
+	c        *lockstep.Coordinator
+	client   *lockstep.Client
+	now      lockstep.Time
+	due      lockstep.Time // when the next tick is sealed
+	pending  []byte        // of the tick just sealed
+	position lockstep.Position
+	queue    []arrival
+	ran      []lockstep.Time // when each tick was run, by tick
+	out      []byte
+}
+
+type arrival struct {
+	at    lockstep.Time
+	bytes []byte
+}
+
+func (f *feed) Append(record []byte) error {
+	if lockstep.KindOf(record) != lockstep.RecordKeyframe {
+		f.pending = append(f.pending, record...)
+		f.position++
+	}
+	return nil
+}
+
+const feedPeriod = 50 * lockstep.Millisecond
+
+func newFeed(tb testing.TB, o lockstep.ClientOptions) *feed {
+	f := &feed{tb: tb, now: 5 * lockstep.Second}
+	g, h := newBankMatch(tb, 2)
+	h.Settings.CheckEvery, h.Settings.KeyframeEvery = 1<<15, 0
+	var err error
+	if f.c, err = lockstep.NewCoordinator(g, h, f, lockstep.CoordinatorOptions{InputDelay: 2}); err != nil {
+		tb.Fatal(err)
+	}
+	for p := range lockstep.Player(2) {
+		if _, err := f.c.Join(p); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	f.client = lockstep.NewClient(g, o)
+	f.client.Advance(f.now)
+	f.client.Connected(f.now)
+	var w lockstep.MessageWriter
+	b := w.Append(nil, &lockstep.Message{Kind: lockstep.MessageWelcome, Welcome: &lockstep.Welcome{
+		Role: lockstep.Seated, Position: 1, AckEvery: 10, InputDelay: 2, SpeedPercent: 100,
+	}})
+	var e lockstep.Encoder
+	sim := f.c.Referee().Simulation()
+	state := append([]byte{}, e.Header(h)...)
+	state = append(state, e.Keyframe(0, sim.Root(), nil, sim.AppendState(nil))...)
+	b = w.Append(b, &lockstep.Message{Kind: lockstep.MessageStateSync, Position: 1, Total: uint32(len(state)), Bytes: state})
+	f.pending = nil
+	f.give(b)
+	f.ran = []lockstep.Time{f.now}
+	return f
+}
+
+func (f *feed) give(b []byte) {
+	if err := f.client.Receive(f.now, b); err != nil {
+		f.tb.Fatal(err)
+	}
+	f.settle()
+}
+
+func (f *feed) settle() {
+	f.client.Advance(f.now)
+	for t := lockstep.Tick(len(f.ran)); t <= f.client.Tick(); t++ {
+		f.ran = append(f.ran, f.now)
+	}
+	for {
+		if f.out = f.client.Send(f.out[:0]); len(f.out) == 0 {
+			return
+		}
+	}
+}
+
+// play seals ticks for a time, one each period, and lets each arrive after a
+// delay of its own, in order.
+func (f *feed) play(ticks int, delay func(tick int) lockstep.Time) {
+	start := max(f.now, f.due)
+	f.due = start + lockstep.Time(ticks)*feedPeriod
+	var last lockstep.Time
+	for i := range ticks {
+		if _, err := f.c.Tick(); err != nil {
+			f.tb.Fatal(err)
+		}
+		at := max(last, start+lockstep.Time(i)*feedPeriod+delay(i))
+		last = at
+		f.queue = append(f.queue, arrival{at, bytes.Clone(f.pending)})
+		f.pending = f.pending[:0]
+	}
+	for len(f.queue) > 0 {
+		if next := max(f.client.Next(), f.now+1); next < f.queue[0].at {
+			f.now = next
+			f.settle()
+			continue
+		}
+		f.now = max(f.now, f.queue[0].at)
+		b := f.queue[0].bytes
+		f.queue = f.queue[1:]
+		f.give(b)
+	}
+}
+
+// uneven counts the ticks from the first given one on whose distance to the one
+// before is more than a part of the period off.
+func (f *feed) uneven(from int, percent lockstep.Time) (n int) {
+	for t := from + 1; t < len(f.ran); t++ {
+		off := f.ran[t] - f.ran[t-1] - feedPeriod
+		if max(off, -off) > feedPeriod*percent/100 {
+			n++
+		}
+	}
+	return n
+}
+
+// Ticks that arrive with jitter are run evenly, and with no more delay than the
+// jitter asks for. Without the buffer they are not: the negative control.
+func TestPacingUnderJitter(t *testing.T) {
+	for _, jitter := range []lockstep.Time{0, 10, 40, 120} {
+		t.Run(fmt.Sprint(jitter), func(t *testing.T) {
+			random := rand.New(rand.NewPCG(1, uint64(jitter)))
+			delay := func(int) lockstep.Time {
+				return 30*lockstep.Millisecond + lockstep.Time(random.Int64N(int64(jitter*lockstep.Millisecond)+1))
+			}
+			paced := newFeed(t, lockstep.ClientOptions{})
+			paced.play(2000, delay)
+			plain := newFeed(t, lockstep.ClientOptions{Pacing: lockstep.PacingOptions{AsTheyCome: true}})
+			plain.play(2000, delay)
+
+			if n := paced.uneven(400, 7); n > 16 {
+				t.Errorf("got %d of 1600 ticks that are more than 7 %% off, want at most 16", n)
+			}
+			if n := plain.uneven(400, 7); jitter >= 10 && n < 500 {
+				t.Errorf("control: without a buffer %d of 1600 ticks are off, want many", n)
+			}
+			s := paced.client.Status()
+			if most := (jitter + 60) * lockstep.Millisecond; s.RenderDelay > most {
+				t.Errorf("got a delay of %d µs, want at most %d", s.RenderDelay, most)
+			}
+			if most := lockstep.Tick((jitter+60)*lockstep.Millisecond/feedPeriod) + 2; s.Backlog > most {
+				t.Errorf("got a backlog of %d ticks, want at most %d", s.Backlog, most)
+			}
+			t.Logf("jitter %v: delay %v, mean lateness %v, uneven %d, without buffer %d", jitter, s.RenderDelay, s.Jitter, paced.uneven(400, 7), plain.uneven(400, 7))
+		})
+	}
+}
+
+// The delay goes down again when the network gets better.
+func TestPacingAdapts(t *testing.T) {
+	random := rand.New(rand.NewPCG(2, 2))
+	f := newFeed(t, lockstep.ClientOptions{})
+	f.play(600, func(int) lockstep.Time { return lockstep.Time(random.Int64N(int64(150 * lockstep.Millisecond))) })
+	rough := f.client.Status().RenderDelay
+	f.play(1200, func(int) lockstep.Time { return 0 })
+	smooth := f.client.Status().RenderDelay
+	if rough < 120*lockstep.Millisecond || smooth > rough/3 {
+		t.Errorf("got a delay of %d µs with jitter and %d without", rough, smooth)
+	}
+}
+
+// After a stall the client runs at most four times as fast as the match.
+func TestPacingAfterStall(t *testing.T) {
+	for _, stall := range []lockstep.Time{1, 2, 4} {
+		f := newFeed(t, lockstep.ClientOptions{})
+		f.play(100, func(int) lockstep.Time { return 0 })
+		from := len(f.ran)
+		until := stall * lockstep.Second
+		f.play(400, func(i int) lockstep.Time { return max(0, until-lockstep.Time(i)*feedPeriod) })
+		worst := 0
+		for t := from; t < len(f.ran); t++ {
+			n := 0
+			for n < len(f.ran)-t && f.ran[t+n]-f.ran[t] < 100*lockstep.Millisecond {
+				n++
+			}
+			worst = max(worst, n)
+		}
+		if worst > 9 { // 2 ticks at the match's speed
+			t.Errorf("after %d s: got %d ticks in 0.1 s, want at most 9", stall, worst)
+		}
+		if s := f.client.Status(); s.Backlog > 2 {
+			t.Errorf("after %d s: got a backlog of %d ticks at the end", stall, s.Backlog)
+		}
+		if f.client.Tick() < 495 {
+			t.Errorf("after %d s: got to tick %d of 500", stall, f.client.Tick())
+		}
+	}
+}
+
+// A server that stood still and goes on where it was leaves no lasting delay.
+func TestPacingAfterServerStall(t *testing.T) {
+	f := newFeed(t, lockstep.ClientOptions{})
+	f.play(100, func(int) lockstep.Time { return 0 })
+	f.play(400, func(int) lockstep.Time { return 5 * lockstep.Second })
+	if n := f.uneven(300, 7); n > 0 {
+		t.Errorf("got %d uneven ticks, want none", n)
+	}
+}
+
+// A clock that jumps by an hour, either way, makes no burst.
+func TestPacingClockJumps(t *testing.T) {
+	for _, jump := range []lockstep.Time{3600 * lockstep.Second, -4 * lockstep.Second} {
+		f := newFeed(t, lockstep.ClientOptions{})
+		f.play(100, func(int) lockstep.Time { return 0 })
+		before := f.client.Tick()
+		f.now += jump
+		f.settle()
+		if got := f.client.Tick(); got > before+2 {
+			t.Errorf("jump of %d s: ran %d ticks", jump/lockstep.Second, got-before)
+		}
+		f.play(200, func(int) lockstep.Time { return 0 })
+		if got := f.client.Tick(); got < 298 || f.client.Stage() != lockstep.StageLive {
+			t.Errorf("jump of %d s: got to tick %d of 300, %v", jump/lockstep.Second, got, f.client.Stage())
+		}
+	}
+}
+
+// Nothing is allocated in a tick: receiving, running and sending.
+func TestClientTickAllocatesNothing(t *testing.T) {
+	f := newFeed(t, lockstep.ClientOptions{Interpolate: true, Predict: 6})
+	f.play(50, func(int) lockstep.Time { return 0 })
+	var frames [][]byte
+	const runs = 300
+	for range runs + 1 {
+		if _, err := f.c.Tick(); err != nil {
+			t.Fatal(err)
+		}
+		frames = append(frames, bytes.Clone(f.pending))
+		f.pending = f.pending[:0]
+	}
+	f.ran = append(make([]lockstep.Time, 0, 4*runs), f.ran...)
+	i := 0
+	got := testing.AllocsPerRun(runs, func() {
+		f.now += feedPeriod / 2
+		f.settle()
+		f.now += feedPeriod / 2
+		f.give(frames[i])
+		i++
+	})
+	if got > 0 {
+		t.Errorf("got %v allocations per tick, want 0", got)
+	}
+}
