@@ -68,14 +68,13 @@ func appendBlockHeader(dst []byte, kind byte, size int) []byte {
 // parseBlockHeader returns the kind, the size of the body and the size of the
 // header that b begins with. It returns io.ErrUnexpectedEOF if b is too short.
 func parseBlockHeader(b []byte) (kind byte, size uint64, header int, err error) {
-	short := fmt.Errorf("the file ends inside the head of a block: %w", io.ErrUnexpectedEOF)
-	if len(b) < 2 {
-		return 0, 0, 0, short
+	n := 0
+	if len(b) > 1 {
+		size, n = binary.Uvarint(b[1:min(len(b), 1+maxLengthSize)])
 	}
-	size, n := binary.Uvarint(b[1:min(len(b), 1+maxLengthSize)])
 	switch {
 	case n == 0 && len(b) < 1+maxLengthSize:
-		return 0, 0, 0, short
+		return 0, 0, 0, fmt.Errorf("the file ends inside the head of a block: %w", io.ErrUnexpectedEOF)
 	case n <= 0 || n > 1 && b[n] == 0:
 		return 0, 0, 0, fmt.Errorf("%w: length of the block", ErrCorrupt)
 	}

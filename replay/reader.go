@@ -126,10 +126,12 @@ func (r *Reader) nextBlock() error {
 	}
 	kind, body, check, end, err := r.readBlock(r.start, r.chain)
 	if err != nil {
-		return r.classify(err)
+		return r.classify(err, end)
 	}
 	r.chain, r.offset = check, end
 	switch {
+	case kind == blockBatch && len(body) == 0:
+		return r.damage(fmt.Errorf("%w: a batch without records", ErrCorrupt))
 	case kind == blockBatch:
 		r.body = body
 	case kind < firstOptional:
@@ -139,7 +141,8 @@ func (r *Reader) nextBlock() error {
 }
 
 // readBlock reads the block at an offset and checks it against the check of
-// the one before. It returns where the block ends.
+// the one before. It returns where the block ends, or claims to, if that is in
+// the file.
 func (r *Reader) readBlock(at int64, before uint64) (kind byte, body []byte, check uint64, end int64, err error) {
 	var head [1 + maxLengthSize]byte
 	n := int(min(int64(len(head)), r.size-at))
@@ -161,37 +164,10 @@ func (r *Reader) readBlock(at int64, before uint64) (kind byte, body []byte, che
 	if err := r.readAt(r.block, at); err != nil {
 		return 0, nil, 0, 0, err
 	}
+	end = at + int64(total)
 	check = binary.LittleEndian.Uint64(r.block[total-checkSize:])
 	if want := checkBlock(before, r.block[:total-checkSize]); check != want {
-		return 0, nil, 0, 0, fmt.Errorf("%w: got check %016x, want %016x", ErrCorrupt, check, want)
+		return 0, nil, 0, end, fmt.Errorf("%w: got check %016x, want %016x", ErrCorrupt, check, want)
 	}
-	return kind, r.block[header : total-checkSize], check, at + int64(total), nil
-}
-
-// maxSearch is how many bytes are hashed in search of a valid block after a
-// damaged one.
-const maxSearch = 256 << 20
-
-// classify makes the error of the block at r.start into one that says whether
-// the file only ends too early or is damaged inside.
-func (r *Reader) classify(err error) error {
-	if !errors.Is(err, ErrCorrupt) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return err
-	}
-	d := r.damage(err)
-	budget := int64(maxSearch)
-	var before [checkSize]byte
-	for at := r.start + 1 + checkSize; at < r.size && budget > 0; at++ {
-		if r.readAt(before[:], at-checkSize) != nil {
-			break
-		}
-		_, _, _, end, err := r.readBlock(at, binary.LittleEndian.Uint64(before[:]))
-		budget -= int64(len(r.block))
-		if err == nil && end > at {
-			d.Next = at
-			d.Err = fmt.Errorf("%w inside the file", ErrCorrupt)
-			break
-		}
-	}
-	return d
+	return kind, r.block[header : total-checkSize], check, end, nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"runtime"
 	"testing"
 
 	"github.com/cespare/xxhash/v2"
@@ -75,15 +76,94 @@ func TestHostileBlocks(t *testing.T) {
 		{"length without end", append(bytes.Clone(prefix), 1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff), ErrCorrupt},
 		{"length not in its smallest form", append(bytes.Clone(prefix), 1, 0x81, 0x00, 0, 0, 0, 0, 0, 0, 0, 0, 0), ErrCorrupt},
 		{"unknown critical block", seal(2, []byte{1}), ErrFormat},
-		{"empty block", seal(blockBatch, nil), io.ErrUnexpectedEOF},
+		{"empty batch", seal(blockBatch, nil), ErrCorrupt},
+		{"a million empty batches", seal(blockBatch, make([][]byte, 1e6)...), ErrCorrupt},
+		{"a million empty optional blocks", seal(firstOptional, make([][]byte, 1e6)...), io.ErrUnexpectedEOF},
 		{"unknown optional block", seal(firstOptional, []byte{1}), io.ErrUnexpectedEOF},
 		{"nested arrays", seal(blockBatch, bytes.Repeat([]byte{0x91}, 1_500_000)), ErrCorrupt},
 		{"array of 2^32-1", seal(blockBatch, []byte{0xdd, 0xff, 0xff, 0xff, 0xff}), ErrCorrupt},
+		{"record without values", seal(blockBatch, []byte{0x90}), ErrCorrupt},
+		{"header with a name of 2^32-1 bytes", seal(blockBatch, []byte{0x9c, 1, 1, 0xdb, 0xff, 0xff, 0xff, 0xff}), ErrCorrupt},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
 			n, err := readAll(t, c.file)
+			runtime.ReadMemStats(&after)
+			if used := after.TotalAlloc - before.TotalAlloc; used > uint64(2*len(c.file))+64<<10 {
+				t.Errorf("a file of %d bytes cost %d bytes of memory", len(c.file), used)
+			}
 			if n != 0 || !errors.Is(err, c.want) {
 				t.Errorf("got %d records and %v, want %v", n, err, c.want)
+			}
+		})
+	}
+}
+
+// After a good header, too, no record costs more than the file has bytes for.
+func TestHostileRecords(t *testing.T) {
+	var enc lockstep.Encoder
+	h := &lockstep.Header{Protocol: 1, Settings: lockstep.DefaultSettings(2)}
+	header := bytes.Clone(enc.Header(h))
+	keyframe := bytes.Clone(enc.Keyframe(0, 1, nil, []byte{1}))
+	for _, c := range []struct {
+		name   string
+		bytes  []byte
+		before []byte
+	}{
+		{"keyframe of 2^32-1 bytes", []byte{0x95, 2, 0, 0, 0x90, 0xc6, 0xff, 0xff, 0xff, 0xff}, header},
+		{"frame of 2^32-1 values", []byte{0xdd, 0xff, 0xff, 0xff, 0xff, 3}, append(bytes.Clone(header), keyframe...)},
+		{"payload of 2^32-1 bytes", []byte{0x95, 3, 0, 1, 1, 0xc6, 0xff, 0xff, 0xff, 0xff}, append(bytes.Clone(header), keyframe...)},
+		{"run of 2^32-1 ticks", []byte{0x92, 4, 0xce, 0xff, 0xff, 0xff, 0xff}, append(bytes.Clone(header), keyframe...)},
+		{"run of no ticks", []byte{0x92, 4, 0}, append(bytes.Clone(header), keyframe...)},
+		{"end of 2^32-1 bytes", []byte{0x92, 7, 0xdb, 0xff, 0xff, 0xff, 0xff}, append(bytes.Clone(header), keyframe...)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			want, _ := readAll(t, seal(blockBatch, c.before))
+			file := seal(blockBatch, append(bytes.Clone(c.before), c.bytes...))
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			n, err := readAll(t, file)
+			runtime.ReadMemStats(&after)
+			if n != want || !errors.Is(err, ErrCorrupt) {
+				t.Errorf("got %d records and %v, want %d and corruption", n, err, want)
+			}
+			if used := after.TotalAlloc - before.TotalAlloc; used > 64<<10 {
+				t.Errorf("a file of %d bytes cost %d bytes of memory", len(file), used)
+			}
+		})
+	}
+}
+
+// Where damage ends is found whatever is damaged, and however large the block.
+func TestDamageOfLargeBlock(t *testing.T) {
+	var enc lockstep.Encoder
+	first := bytes.Clone(enc.Header(&lockstep.Header{Protocol: 1, Settings: lockstep.DefaultSettings(2)}))
+	state := make([]byte, 3<<20)
+	for i := range state {
+		state[i] = byte(i * i >> 5)
+	}
+	large := bytes.Clone(enc.Keyframe(0, 1, nil, state))
+	small, last := bytes.Clone(enc.Empty(7)), enc.End("over")
+	file := seal(blockBatch, first, large, small, last)
+	begin, next := int64(len(seal(blockBatch, first))), int64(len(seal(blockBatch, first, large)))
+	for _, c := range []struct {
+		name     string
+		at, next int64
+	}{
+		{"kind", begin, next},
+		{"length", begin + 2, next},
+		{"body", begin + 100_000, next},
+		// Without its check, the block behind it cannot be told to be valid.
+		{"check", next - 1, int64(len(seal(blockBatch, first, large, small)))},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			broken := bytes.Clone(file)
+			broken[c.at] ^= 0x40
+			n, err := readAll(t, broken)
+			var damage *DamageError
+			if n != 1 || !errors.As(err, &damage) || !errors.Is(err, ErrCorrupt) || damage.Offset != begin || damage.Next != c.next {
+				t.Errorf("got %d records and %v, want 1 and the next block at %d", n, err, c.next)
 			}
 		})
 	}

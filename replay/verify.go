@@ -1,7 +1,9 @@
 package replay
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -32,8 +34,20 @@ func Play(r *Reader, follower *lockstep.Follower, visit func(*lockstep.Record) e
 	}
 }
 
+// DefaultMaxTicks is the length of the longest match that is verified unless
+// another limit is set: nine days of 20 ticks a second.
+const DefaultMaxTicks lockstep.Tick = 1 << 24
+
+// ErrLimit is wrapped by the error of a replay of more ticks than were to be
+// simulated: a few bytes of a hostile file can claim a thousand million.
+var ErrLimit = errors.New("too long")
+
 // VerifyOptions say how to verify.
 type VerifyOptions struct {
+	// MaxTicks is how many ticks are simulated at the most; 0 means
+	// [DefaultMaxTicks]. A longer replay is refused before it begins.
+	MaxTicks lockstep.Tick
+
 	// KeepGoing simulates on after a checksum that differs, to tell whether the
 	// difference stays.
 	KeepGoing bool
@@ -60,10 +74,13 @@ type Verdict struct {
 // Verify simulates a replay from its beginning and compares every checksum and
 // keyframe in it. The verdict counts what was verified, also when there is an
 // error: the first one that ended the verification, or else, where checksums
-// differ, the verdict's First.
+// differ, the verdict's First. The Reader stands at the beginning of the file.
 func Verify(r *Reader, g *lockstep.Game, o VerifyOptions) (*Verdict, error) {
 	f := g.NewFollower(lockstep.FollowerOptions{})
 	v := &Verdict{}
+	if err := r.checkLength(cmp.Or(o.MaxTicks, DefaultMaxTicks)); err != nil {
+		return v, err
+	}
 	for {
 		rec, err := r.Next()
 		if err == io.EOF {
@@ -95,6 +112,28 @@ func Verify(r *Reader, g *lockstep.Game, o VerifyOptions) (*Verdict, error) {
 		return v, v.First
 	}
 	return v, nil
+}
+
+// checkLength reads the file once, up to its end or to what is wrong with it,
+// and returns an error if there are more ticks than max.
+func (r *Reader) checkLength(max lockstep.Tick) error {
+	ahead, err := NewReader(r.r, r.size)
+	if err != nil {
+		return err
+	}
+	first := lockstep.Tick(0)
+	for {
+		rec, err := ahead.Next()
+		if err != nil {
+			return nil // verifying comes to it again
+		}
+		if rec.Kind == lockstep.RecordKeyframe && ahead.tick == 0 {
+			first = rec.Tick
+		}
+		if n := ahead.tick - first; ahead.tick > first && n > max {
+			return fmt.Errorf("replay: %w: %d ticks and more, want at most %d", ErrLimit, n, max)
+		}
+	}
 }
 
 func (v *Verdict) count(rec *lockstep.Record) {

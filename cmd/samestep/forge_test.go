@@ -23,6 +23,7 @@ import (
 //	field        the header's schema of the state names a field otherwise
 //	hostile      every text has control characters
 //	open         there is no end record
+//	long N       there are N runs of empty ticks more, as long as runs can be
 //
 // The others spoil the file:
 //
@@ -109,6 +110,15 @@ func (f *forger) record(r *lockstep.Record) error {
 		if r.Kind == lockstep.RecordEnd {
 			f.done = true
 			return nil
+		}
+	case "long":
+		for range f.n {
+			if r.Kind == lockstep.RecordEnd {
+				if err := f.out.Append(f.enc.Empty(lockstep.MaxEmptyRun)); err != nil {
+					return err
+				}
+				f.done = true
+			}
 		}
 	case "hostile":
 		r.Text += steering

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -21,9 +22,11 @@ func replayVerifyCommand() *cli.Command {
 		Description: `Exits with 0 only if the whole match was simulated and every checksum and
 keyframe in the file is that of the simulation. A cut file is verified up to
 the cut, and exits with 4.`,
-		Flags: []cli.Flag{jsonFlag, &cli.BoolFlag{
-			Name: "keep-going", Usage: "simulate on after a difference, to tell whether it stays",
-		}},
+		Flags: []cli.Flag{
+			jsonFlag,
+			&cli.BoolFlag{Name: "keep-going", Usage: "simulate on after a difference, to tell whether it stays"},
+			&cli.UintFlag{Name: "max-ticks", Value: uint(replay.DefaultMaxTicks), Usage: "refuse a match of more than `N` ticks"},
+		},
 		OnUsageError: usageError,
 		Action:       onReplay(replayVerify),
 	}
@@ -44,6 +47,7 @@ func replayVerify(c *cli.Context, f *replayFile) error {
 	bar := newProgress(c.App.ErrWriter, r.Size(), "bytes")
 	from := time.Now()
 	v, err := replay.Verify(r, game, replay.VerifyOptions{
+		MaxTicks:  lockstep.Tick(min(max(c.Uint("max-ticks"), 1), math.MaxUint32)),
 		KeepGoing: c.Bool("keep-going"),
 		Progress:  func(lockstep.Tick) { bar.set(r.Offset()) },
 	})
