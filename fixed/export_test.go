@@ -5,7 +5,7 @@ var (
 	DivSlow        = divSlow
 	MulNarrow      = mulNarrow
 	RSqrtSlow      = rsqrtSlow
-	InRangeSlow    = Vec2.inRangeSlow
+	InRangeExact   = Vec2.inRangeExact
 	WithLength     = Vec2.withLength
 	WithLengthSlow = Vec2.withLengthSlow
 )

@@ -27,13 +27,15 @@ func mulShort(a, u uint64) uint64 {
 	return mulHigh(a, u<<32)
 }
 
-// sine returns the value · 2^63 for u · 2^22: c0 + u·(c1 - u·(c2 + u·(c3 - u·(c4 + u·c5)))). With a u of 22 bits the first
-// three products need only 64 bits.
-func (p *piece) sine(u int64) uint64 {
-	return p.c0 + mulShort(p.c1-mulShort(p.bend(u), uint64(u)<<3), uint64(u)<<3)
-}
+// The sine is c0 + u·(c1 - u·(c2 + u·(c3 - u·(c4 + u·c5)))), in two parts that are small enough to be inlined. With a u of
+// 22 bits the first three products need only 64 bits.
 
-// bend is the inner part of sine: c2 + u·(c3 - …).
+// bend returns c2 + u·(c3 - …), for u · 2^22.
 func (p *piece) bend(u int64) uint64 {
 	return p.c2 + uint64((p.c3>>19-(int64(p.c4)+int64(p.c5)*u>>30)*u>>21)*u>>10)
+}
+
+// sine returns c0 + u·(c1 - u·bend).
+func (p *piece) sine(bend uint64, u int64) uint64 {
+	return p.c0 + mulShort(p.c1-mulShort(bend, uint64(u)<<3), uint64(u)<<3)
 }

@@ -94,12 +94,12 @@ func (x Q) Mul(y Q) Q {
 func (x Q) MulWrap(y Q) Q {
 	low := uint64(uint32(x)) * uint64(uint32(y))
 	r := x>>32*y + Q(uint32(x))*(y>>32) + Q(low>>32)
-	return r + Q((low&(1<<32-1)+1<<31-1+uint64(r)&1)>>32)
+	return r + Q((uint64(uint32(low))+1<<31-1+uint64(r)&1)>>32)
 }
 
 // mulNarrow is Mul for machines without a 128-bit product.
 func mulNarrow(x, y Q) Q {
-	if uint64((x+1<<46)|(y+1<<46)) < 1<<47 { // both within ±16384: the product is far from saturating
+	if (uint32(x>>32)+1<<14)|(uint32(y>>32)+1<<14) < 1<<15 { // both within ±16384: the product is far from saturating
 		return x.MulWrap(y)
 	}
 	hi, lo := bits.Mul64(magnitude(int64(x)), magnitude(int64(y)))
@@ -113,10 +113,10 @@ func mulNarrow(x, y Q) Q {
 // Div returns x/y rounded to nearest, ties to even, saturating. x/0 saturates by the sign of x, 0/0 is 0.
 func (x Q) Div(y Q) Q {
 	q, d := quotientSeed(int64(x), int64(y)), magnitude(int64(y))
-	if uint64(q+1<<50)>>51|d>>61 == 0 {
-		// |q - x/y| < 1, so that the rest, though of numbers beyond 64 bits, fits into 64. Twice the rest lies in -d..d.
-		place := uint64(int64(x)<<32-q*int64(y))*2 + d // 0..2d
-		if place-1 < 2*d-1 || (place == 0 || place == 2*d) && q&1 == 0 {
+	if uint64(q+1<<50) < 1<<51 {
+		// |q - x/y| < 1, so that the rest, though of numbers beyond 64 bits, fits into 64.
+		rest := magnitude(int64(x)<<32 - q*int64(y))
+		if rest < d-rest || rest == d-rest && q&1 == 0 {
 			return Q(q)
 		}
 	}

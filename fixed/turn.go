@@ -43,11 +43,11 @@ func (t Turn) Cos() Q { return sine(uint32(t + QuarterTurn)) }
 // SinCos returns the same as Sin and Cos.
 func (t Turn) SinCos() (sin, cos Q) {
 	u, p, odd := quarter(uint32(t))
-	sin = rounded(p.sine(u), int32(t))
+	sin = rounded(p.sine(p.bend(u), u), int32(t))
 	// The cosine runs the other way.
 	const whole = 1 << 22
-	p = &sinePieces[uint8(^(uint32(t)^uint32(odd))>>22)]
-	return sin, rounded(p.sine(whole-u), int32(t+QuarterTurn))
+	p, u = &sinePieces[uint8(^(uint32(t)^uint32(odd))>>22)], whole-u
+	return sin, rounded(p.sine(p.bend(u), u), int32(t+QuarterTurn))
 }
 
 // Tan returns sine/cosine of t, saturating at the poles.
@@ -59,7 +59,7 @@ func (t Turn) Tan() Q {
 // sine is Sin.
 func sine(t uint32) Q {
 	u, p, _ := quarter(t)
-	return rounded(p.sine(u), int32(t))
+	return rounded(p.sine(p.bend(u), u), int32(t))
 }
 
 // quarter folds t into the first quarter: u · 2^22 in the piece p. The second and fourth quarter run backwards: ^t counts

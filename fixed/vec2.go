@@ -79,8 +79,11 @@ func Orient2D(a, b, c Vec2) int {
 
 // distance returns |a-b|, which always fits.
 func distance(a, b Q) uint64 {
-	d, less := bits.Sub64(uint64(a)^1<<63, uint64(b)^1<<63, 0)
-	return (d ^ -less) + less
+	d := uint64(a) - uint64(b)
+	if a < b { // a conditional move, no branch
+		d = -d
+	}
+	return d
 }
 
 // compareProducts returns the sign of ±a·b - ±c·d, given magnitudes and whether each product is negative.
@@ -118,23 +121,28 @@ func squares(x, y uint64) (top, hi, lo uint64) {
 
 // InRange tells whether o is at most r away from v, exactly, for any positions; a negative r reaches nothing.
 func (v Vec2) InRange(o Vec2, r Q) bool {
-	x, y := v.X-o.X, v.Y-o.Y
-	if (v.X^o.X)&(v.X^x)|(v.Y^o.Y)&(v.Y^y)|r >= 0 { // neither difference wrapped, r is not negative
-		if less, more := compareSeed(int64(x), int64(y), int64(r)); less != more {
-			return less
+	if narrow {
+		x, y := v.X-o.X, v.Y-o.Y
+		if (v.X^o.X)&(v.X^x)|(v.Y^o.Y)&(v.Y^y)|r >= 0 { // neither difference wrapped, r is not negative
+			if less, more := compareSeed(int64(x), int64(y), int64(r)); less != more {
+				return less
+			}
 		}
 	}
-	return v.inRangeSlow(o, r)
+	return v.inRangeExact(o, r)
 }
 
-// inRangeSlow is InRange without floats.
-func (v Vec2) inRangeSlow(o Vec2, r Q) bool {
-	if r < 0 {
-		return false
-	}
-	top, hi, lo := squares(distance(v.X, o.X), distance(v.Y, o.Y))
-	h, l := bits.Mul64(uint64(r), uint64(r))
-	return top == 0 && (hi < h || hi == h && lo <= l)
+// inRangeExact is InRange without floats.
+func (v Vec2) inRangeExact(o Vec2, r Q) bool {
+	x, y := distance(v.X, o.X), distance(v.Y, o.Y)
+	hi, lo := bits.Mul64(x, x)
+	h, l := bits.Mul64(y, y)
+	lo, carry := bits.Add64(lo, l, 0)
+	hi, top := bits.Add64(hi, h, carry)
+	h, l = bits.Mul64(uint64(r), uint64(r))
+	_, less := bits.Sub64(l, lo, 0)
+	_, less = bits.Sub64(h, hi, less)
+	return top|less|uint64(r)>>63 == 0
 }
 
 // CompareDistance returns -1 where a is nearer to v than b is, 1 where b is nearer, 0 where both are equally far; exact.

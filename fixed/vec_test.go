@@ -91,8 +91,8 @@ func TestDistances(t *testing.T) {
 			if got := v.InRange(o, r); got != want {
 				t.Fatalf("%d InRange(%d, %d) = %t, want %t", v, o, r, got, want)
 			}
-			if got := fixed.InRangeSlow(v, o, r); got != want {
-				t.Fatalf("%d inRangeSlow(%d, %d) = %t, want %t", v, o, r, got, want)
+			if got := fixed.InRangeExact(v, o, r); got != want {
+				t.Fatalf("%d inRangeExact(%d, %d) = %t, want %t", v, o, r, got, want)
 			}
 		}
 		if got, want := v.CompareDistance(o, near), square.Cmp(squareBig(v, near)); got != want {
