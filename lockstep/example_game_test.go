@@ -81,7 +81,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	follower := game.NewFollower(lockstep.FollowerOptions{
+	var follower *lockstep.Follower = game.NewFollower(lockstep.FollowerOptions{
 		Observer: func(t lockstep.Tick, event any) { fmt.Printf("tick %d: %v\n", t, event) },
 	})
 	coordinator, err := lockstep.NewCoordinator(game, header, follower, lockstep.CoordinatorOptions{InputDelay: 2})
@@ -110,6 +110,13 @@ func Example() {
 	// accepted for tick 3
 	// tick 3: player 1 presses 3
 	// [false false false true]
+}
+
+// A command type is a kind, a name and a Go type of plain data.
+func ExampleCommandType() {
+	t := lockstep.Type[press](7, "press")
+	fmt.Println(t.Kind, t.Name)
+	// Output: 7 press
 }
 
 func ExampleCompare() {

@@ -27,13 +27,15 @@ type every struct {
 	Deep   [][]uint32
 }
 
+type blob struct{ Data []uint8 }
+
 type everyState struct{ N uint32 }
 
 func newEveryGame(tb testing.TB) *lockstep.Game {
 	tb.Helper()
 	g, err := lockstep.NewGame(lockstep.Rules[everyState, struct{}]{
 		Name: "every", Build: "1",
-		Commands: []lockstep.CommandType{lockstep.Type[every](3, "every"), lockstep.Type[struct{}](4, "nothing"), lockstep.Type[every](5, "again")},
+		Commands: []lockstep.CommandType{lockstep.Type[every](3, "every"), lockstep.Type[struct{}](4, "nothing"), lockstep.Type[every](5, "again"), lockstep.Type[blob](6, "blob")},
 		New:      func(*everyState, *lockstep.Settings, *struct{}) error { return nil },
 		Step:     func(*everyState, *lockstep.Turn) {},
 	})
@@ -95,6 +97,7 @@ func TestPayloadErrors(t *testing.T) {
 		"unknown kind":           {lockstep.Command{Kind: 9, Payload: everyBytes}, lockstep.ErrUnknownKind, "lockstep: unknown command kind 9 of player 0"},
 		"unknown kind of System": {lockstep.Command{Player: lockstep.System, Kind: 99}, lockstep.ErrUnknownKind, "lockstep: unknown command kind 99 of player 255"},
 		"too large":              {lockstep.Command{Kind: 3, Payload: make([]byte, lockstep.MaxPayload+1)}, lockstep.ErrMalformed, ""},
+		"too large by one":       {lockstep.Command{Kind: 6, Payload: append([]byte("\x91\xc5\x3f\xfd"), make([]byte, lockstep.MaxPayload-3)...)}, lockstep.ErrMalformed, "blob: malformed: got 16385 bytes, want at most 16384"},
 		"cut in Deep":            {lockstep.Command{Kind: 3, Payload: everyBytes[:len(everyBytes)-1]}, lockstep.ErrMalformed, "lockstep: every: field Deep[][]: malformed: unexpected EOF"},
 		"left over":              {lockstep.Command{Kind: 4, Payload: []byte{0x90, 0}}, lockstep.ErrMalformed, ""},
 		"a short array":          {lockstep.Command{Kind: 3, Payload: bytes.Replace(everyBytes, []byte("\xc4\x03\x01\x02\x03"), []byte("\xc4\x02\x01\x02"), 1)}, lockstep.ErrMalformed, "field Hash"},
@@ -127,7 +130,7 @@ func TestPayloadErrors(t *testing.T) {
 // Values stay as they are until Reset, and large ones do not stay in memory.
 func TestPayloadValues(t *testing.T) {
 	p := newEveryGame(t).NewPayloads()
-	var commands [4]lockstep.Command
+	var commands [8]lockstep.Command
 	for i := range commands {
 		_, b, err := p.Encode(&every{U16: uint16(i), Blob: make([]byte, 5000*(i%2))})
 		if err != nil {

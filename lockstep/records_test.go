@@ -272,6 +272,13 @@ func TestOutOfPlace(t *testing.T) {
 		"an empty run too long":       {append(start[:len(start):len(start)], 0x92, 4, 0xce, 0, 1, 0, 1), lockstep.ErrMalformed},
 		"a checksum of the future":    {append(start[:len(start):len(start)], 0x93, 5, 1, 1), lockstep.ErrMalformed},
 		"a later keyframe":            {append(start[:len(start):len(start)], 0x95, 2, 1, 1, 0x90, 0xc4, 0), lockstep.ErrOutOfPlace},
+		"players not in order":        {append(header[:len(header):len(header)], 0x95, 2, 0, 1, 0x94, 1, 1, 0, 1, 0xc4, 0), lockstep.ErrMalformed},
+		"a player twice":              {append(header[:len(header):len(header)], 0x95, 2, 0, 1, 0x94, 1, 1, 1, 1, 0xc4, 0), lockstep.ErrMalformed},
+		"player 250":                  {append(header[:len(header):len(header)], 0x95, 2, 0, 1, 0x92, 0xcc, 250, 1, 0xc4, 0), lockstep.ErrMalformed},
+		"half a pair":                 {append(header[:len(header):len(header)], 0x95, 2, 0, 1, 0x91, 0, 0xc4, 0), lockstep.ErrMalformed},
+		"commands not in order":       {append(start[:len(start):len(start)], 0x99, 3, 1, 1, 1, 0xc4, 0, 0, 1, 1, 0xc4, 0), lockstep.ErrMalformed},
+		"a command of sequence 0":     {append(start[:len(start):len(start)], 0x95, 3, 1, 0, 1, 0xc4, 0), lockstep.ErrMalformed},
+		"a dissent of System":         {append(start[:len(start):len(start)], 0x94, 6, 0, 0xcc, 255, 1), lockstep.ErrMalformed},
 		"other sequences":             {append(start[:len(start):len(start)], 0x95, 2, 0, 1, 0x92, 0, 1, 0xc4, 0), lockstep.ErrOutOfPlace},
 	} {
 		_, err := checkMalleable(t, c.b)
@@ -363,9 +370,11 @@ func TestLastTick(t *testing.T) {
 	if _, err := checkMalleable(t, b); err != nil {
 		t.Error(err)
 	}
-	for name, tail := range map[string]string{"a tick": "\x92\x04\x01", "a sequence": "\x95\x03\x01\x01\x01\xc4\x00"} {
-		if _, err := checkMalleable(t, append(b[:len(b):len(b)], tail...)); err == nil {
-			t.Errorf("%s beyond the last is accepted", name)
-		}
+	if _, err := checkMalleable(t, append(b[:len(b):len(b)], 0x92, 4, 1)); !errors.Is(err, lockstep.ErrOutOfPlace) {
+		t.Errorf("a tick beyond the last: got %v", err)
+	}
+	b = b[:len(b)-3]
+	if _, err := checkMalleable(t, append(b, 0x95, 3, 1, 1, 1, 0xc4, 0)); !errors.Is(err, lockstep.ErrMalformed) {
+		t.Errorf("a sequence beyond the last: got %v", err)
 	}
 }

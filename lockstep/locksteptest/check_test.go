@@ -2,6 +2,7 @@ package locksteptest_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -234,6 +235,12 @@ func TestFaults(t *testing.T) {
 				}
 			}
 		}},
+		"a Validate that knows the order of arrival": {"two runs", "", func(r *lockstep.Rules[pasture, pastureConfig]) {
+			r.Validate = func(w *pasture, c *lockstep.Command) error {
+				counter++
+				return fmt.Errorf("refused, the %dth", counter)
+			}
+		}},
 		"a panic in Step": {"two runs", "", func(r *lockstep.Rules[pasture, pastureConfig]) {
 			r.Step = func(w *pasture, turn *lockstep.Turn) {
 				if turn.Tick == 9 {
@@ -278,6 +285,31 @@ func TestFaults(t *testing.T) {
 	for _, phase := range []string{"new", "two runs", "follower", "restore", "late join"} {
 		if !seen[phase] {
 			t.Errorf("no fault was found in phase %s", phase)
+		}
+	}
+}
+
+// Copying and restoring are found wrong each by itself.
+func TestPhases(t *testing.T) {
+	rules := pastureRules()
+	rules.Derive = func(w *pasture) {
+		for i := range w.Herds {
+			w.Most = max(w.Most, w.Herds[i].Size) // on top of what it was before
+		}
+	}
+	rules.Step = func(w *pasture, turn *lockstep.Turn) {
+		w.Dice += uint64(w.Most)
+		stepPasture(w, turn)
+	}
+	o := options()
+	o.Every, o.Span = 5, 20
+	for _, phase := range []string{"restore", "copy"} {
+		if err := locksteptest.RunPhase(lockstep.MustGame(pastureRules()), o, phase); err != nil {
+			t.Errorf("%s: %v", phase, err)
+		}
+		var f *locksteptest.Failure
+		if err := locksteptest.RunPhase(lockstep.MustGame(rules), o, phase); !errors.As(err, &f) || f.Phase != phase {
+			t.Errorf("%s: not found: %v", phase, err)
 		}
 	}
 }
