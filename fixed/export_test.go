@@ -27,3 +27,9 @@ const TableBytes = 3*256*(4*8+2*4) + 256*(8+2)
 
 // PanicOnOverflow tells whether the build tag samestep_overflow is set.
 const PanicOnOverflow = panicOnOverflow
+
+// Damage changes one entry of a table, as a bad edit would, and returns how to mend it.
+func Damage() (mend func()) {
+	sinePieces[100].c0 += 1 << 33
+	return func() { sinePieces[100].c0 -= 1 << 33 }
+}

@@ -172,7 +172,11 @@ func (v Vec2) MoveToward(target Vec2, step Q) Vec2 {
 	if v.InRange(target, step) {
 		return target
 	}
-	return v.Add(target.Sub(v).withLength(step))
+	way := Vec2{target.X - v.X, target.Y - v.Y}
+	if (target.X^v.X)&(target.X^way.X)|(target.Y^v.Y)&(target.Y^way.Y) < 0 { // wrapped: half of it points the same way
+		way = Vec2{target.X>>1 - v.X>>1, target.Y>>1 - v.Y>>1}
+	}
+	return v.Add(way.withLength(step))
 }
 
 // ClampLen returns v, shortened to limit where it is longer.

@@ -145,6 +145,7 @@ func TestClampLen(t *testing.T) {
 }
 
 func TestMoveToward(t *testing.T) {
+	skipOverflowBuild(t)
 	at, goal := fixed.Vec2{}, fixed.Vec2{X: 3 * fixed.One, Y: 4 * fixed.One}
 	for i, want := range []fixed.Q{fixed.One, 2 * fixed.One, 3 * fixed.One, 4 * fixed.One, 5 * fixed.One, 5 * fixed.One} {
 		at = at.MoveToward(goal, fixed.One)
@@ -155,6 +156,24 @@ func TestMoveToward(t *testing.T) {
 	if at != goal {
 		t.Errorf("arrived at %v, want %v", at, goal)
 	}
+	steps := inputs(60, 20_000)
+	i := 0
+	vectors(59, 10_000, func(v, o fixed.Vec2) {
+		step := max(steps[i%20_000].Abs(), 1)
+		i++
+		way := fixed.Vec2{X: o.X>>2 - v.X>>2, Y: o.Y>>2 - v.Y>>2} // the direction, without wrapping
+		want := o
+		if squareBig(v, o).Cmp(mulBig(integer(step), integer(step))) > 0 {
+			if way.X.Abs() < fixed.One || way.Y.Abs() < fixed.One {
+				return // too short to tell the direction
+			}
+			want = fixed.Vec2{X: v.X.Add(unit(way.X, way, step)), Y: v.Y.Add(unit(way.Y, way, step))}
+		}
+		got := v.MoveToward(o, step)
+		if off := max((got.X - want.X).Abs(), (got.Y - want.Y).Abs()); off > 1+step>>30 {
+			t.Fatalf("%d MoveToward(%d, %d) = %d, want about %d", v, o, step, got, want)
+		}
+	})
 	if got := at.MoveToward(fixed.Vec2{}, -1); got != at {
 		t.Errorf("a negative step moved to %v, want %v", got, at)
 	}
