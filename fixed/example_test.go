@@ -14,11 +14,11 @@ func ExampleQ() {
 	}
 	fmt.Println(gold, gold.Round(), gold.Int())
 	fmt.Println(fixed.FromInt(2).Sqrt(), fixed.FromRatio(1, 3), fixed.FromInt(7).Mod(fixed.FromInt(3)))
-	fmt.Println(fixed.FromInt(100_000).Mul(fixed.FromInt(100_000)) == fixed.MaxQ)
+	fmt.Println(fixed.MustParse("2.5").Round(), fixed.MustParse("-2.5").Round(), fixed.MustParse("-2.5").Floor())
 	// Output:
 	// 1.000000001 1 1
 	// 1.4142135624 0.3333333333 1
-	// true
+	// 2 -2 -3
 }
 
 func ExampleTurn() {
