@@ -26,13 +26,14 @@ type party struct {
 	random byte
 	print  func(format string, args ...any) // nil: silent
 
-	evidence []*lockstep.Evidence
-	events   map[lockstep.EventKind]int
-	failLog  bool
-	early    [][]byte            // header and first keyframe
-	record   func(record []byte) // sees the rest of the log, too
-	later    []later             // what arrives later, by time
-	closes   map[lockstep.CloseCode]int
+	evidence  []*lockstep.Evidence
+	events    map[lockstep.EventKind]int
+	failLog   bool
+	impatient bool                // sockets are closed whether the last message was read or not
+	early     [][]byte            // header and first keyframe
+	record    func(record []byte) // sees the rest of the log, too
+	later     []later             // what arrives later, by time
+	closes    map[lockstep.CloseCode]int
 }
 
 // A later message arrives at a time.
@@ -194,7 +195,13 @@ func (p *party) deliver() {
 			return
 		}
 		for _, id := range p.ids {
-			if g := p.byID[id]; g != nil && !g.blocked {
+			g := p.byID[id]
+			if g == nil {
+				continue
+			}
+			if _, _, closed := p.h.Closed(id); closed && g.blocked && p.impatient {
+				g.cut() // a server closes the socket, read or not
+			} else if !g.blocked {
 				g.pull()
 			}
 		}

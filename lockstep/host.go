@@ -119,6 +119,9 @@ func (h *Host) Referee() *Follower { return h.c.Referee() }
 // Now returns the last sealed tick.
 func (h *Host) Now() Tick { return h.c.Now() }
 
+// Position returns that of the next record: how long the stream is.
+func (h *Host) Position() Position { return h.ring.Next() }
+
 // Err returns why the match is over, and nil while it goes on.
 func (h *Host) Err() error { return h.c.Err() }
 
