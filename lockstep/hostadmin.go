@@ -27,15 +27,7 @@ func (h *Host) Remove(now Time, player Player, reason string) error {
 		h.event(Event{Kind: PeerLeft, Player: player, Code: CloseKicked, Text: reason})
 	}
 	h.settleAll()
-	return h.failure()
-}
-
-// failure returns why the match cannot go on, if that is so.
-func (h *Host) failure() error {
-	if err := h.c.Err(); err != nil {
-		return err
-	}
-	return nil
+	return h.c.Err()
 }
 
 // Pause stops the match after the next tick, for a player of it.
@@ -64,9 +56,13 @@ func (h *Host) SetSpeed(now Time, percent uint16) error {
 	if percent < 10 || percent > 1000 {
 		return fmt.Errorf("lockstep: speed: got %d percent, want 10 to 1000", percent)
 	}
+	before := h.pace
 	h.pace.base, h.pace.percent = percent, 100
-	h.applySpeed()
-	return h.failure()
+	err := h.applySpeed()
+	if err != nil {
+		h.pace = before
+	}
+	return err
 }
 
 // SetInputDelay makes commands run that many ticks after they are received,

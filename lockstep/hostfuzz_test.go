@@ -8,10 +8,10 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// A feed gives numbers from bytes; at their end, zeros.
-type feed []byte
+// A tape gives numbers from bytes; at their end, zeros.
+type tape []byte
 
-func (f *feed) byte() byte {
+func (f *tape) byte() byte {
 	if len(*f) == 0 {
 		return 0
 	}
@@ -20,14 +20,14 @@ func (f *feed) byte() byte {
 	return b
 }
 
-func (f *feed) take(n int) []byte {
+func (f *tape) take(n int) []byte {
 	n = min(n, len(*f))
 	b := (*f)[:n]
 	*f = (*f)[n:]
 	return b
 }
 
-func (f *feed) number() uint64 {
+func (f *tape) number() uint64 {
 	var b [8]byte
 	copy(b[:], f.take(1+int(f.byte()%8)))
 	return binary.LittleEndian.Uint64(b[:])
@@ -41,7 +41,7 @@ type mob struct {
 	r   lockstep.MessageReader
 }
 
-func (m *mob) pick(f *feed) lockstep.PeerID {
+func (m *mob) pick(f *tape) lockstep.PeerID {
 	if len(m.ids) == 0 {
 		return 7
 	}
@@ -49,7 +49,7 @@ func (m *mob) pick(f *feed) lockstep.PeerID {
 }
 
 // step does one thing.
-func (m *mob) step(f *feed) {
+func (m *mob) step(f *tape) {
 	p := m.p
 	switch f.byte() % 9 {
 	case 0:
@@ -81,7 +81,7 @@ func (m *mob) step(f *feed) {
 }
 
 // message is one that is well-formed, with any values.
-func (m *mob) message(f *feed) []byte {
+func (m *mob) message(f *tape) []byte {
 	kinds := []lockstep.MessageKind{
 		lockstep.MessageCommand, lockstep.MessageChecksum, lockstep.MessageState, lockstep.MessageStateSyncRequest,
 		lockstep.MessagePing, lockstep.MessagePong, lockstep.MessageChat, lockstep.MessageLeave, lockstep.MessageAck, lockstep.MessageError,
@@ -96,7 +96,7 @@ func (m *mob) message(f *feed) []byte {
 	return m.w.Append(nil, &msg)
 }
 
-func (m *mob) admin(f *feed) {
+func (m *mob) admin(f *tape) {
 	h, now := m.p.h, m.p.now
 	switch f.byte() % 12 {
 	case 0:
@@ -164,7 +164,7 @@ func FuzzHost(f *testing.F) {
 		if len(data) > 4000 {
 			return
 		}
-		in := feed(data)
+		in := tape(data)
 		relay := in.byte()&1 == 1
 		p := newParty(t, nil, func(o *lockstep.HostOptions) {
 			o.Relay = relay

@@ -102,20 +102,21 @@ func (h *Host) followLag() {
 	case c.faster >= 5:
 		percent, c.faster = min(percent+10, 100), 0
 	}
-	if percent != c.percent {
-		c.percent = percent
-		h.applySpeed()
+	before := c.percent
+	if c.percent = percent; percent != before && h.applySpeed() != nil {
+		c.percent = before // busy: next time
 	}
 }
 
 // applySpeed makes clock and log follow the speed.
-func (h *Host) applySpeed() {
+func (h *Host) applySpeed() error {
 	percent := max(uint16(uint32(h.pace.base)*uint32(h.pace.percent)/100), 10)
 	if _, err := h.c.SetSpeed(percent); err != nil {
-		return // busy, or over: the speed stays
+		return err
 	}
 	h.clock.set(int64(percent))
 	h.event(Event{Kind: SpeedChanged, Player: System, Number: int64(percent)})
+	return nil
 }
 
 // followDelay makes the input delay follow the slowest player's connection.
