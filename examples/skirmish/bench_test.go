@@ -2,9 +2,7 @@ package skirmish
 
 import (
 	"fmt"
-	"slices"
 	"testing"
-	"time"
 
 	"github.com/seed-49bee653/samestep/fixed"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -62,7 +60,9 @@ func newBattle(tb testing.TB, units uint16) *World {
 	return w
 }
 
-// BenchmarkStep measures ticks in the midst of a battle. The cost of a unit must not grow with their number.
+// BenchmarkStep measures ticks in the midst of a battle. The cost of a unit must not grow with their number; what is said
+// of it here takes in that a small world fits into a processor's cache. Package logbench takes turns between ten small
+// worlds and a large one.
 func BenchmarkStep(b *testing.B) {
 	for _, units := range []uint16{1100, 11000} {
 		b.Run(fmt.Sprintf("units=%d", units/11*10), func(b *testing.B) {
@@ -131,36 +131,4 @@ func BenchmarkStepFlood(b *testing.B) {
 			}
 		})
 	}
-}
-
-// BenchmarkStepScale takes turns between a small battle and one of ten times as many units, so that whatever else runs on
-// the machine slows both, and reports how many times as much a unit costs in the large one: the median of all turns.
-func BenchmarkStepScale(b *testing.B) {
-	type side struct {
-		battle, w *World
-		turn      lockstep.Turn
-	}
-	sides := [2]side{{battle: newBattle(b, 1100)}, {battle: newBattle(b, 11000)}}
-	var ratios []float64
-	for i := range b.N {
-		var cost [2]float64 // ns per unit and tick
-		for k := range sides {
-			s := &sides[k]
-			if i%6 == 0 {
-				s.w = fork(s.battle)
-				advance(s.w, 1)
-				s.turn.Tick = lockstep.Tick(s.w.Match.Tick)
-			}
-			units, begin := 0, time.Now()
-			for range 10 {
-				s.turn.Tick++
-				step(s.w, &s.turn)
-				units += len(s.w.Units)
-			}
-			cost[k] = float64(time.Since(begin)) / float64(units)
-		}
-		ratios = append(ratios, cost[1]/cost[0])
-	}
-	slices.Sort(ratios)
-	b.ReportMetric(ratios[len(ratios)/2], "x-per-unit")
 }
