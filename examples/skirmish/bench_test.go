@@ -60,6 +60,19 @@ func newBattle(tb testing.TB, units uint16) *World {
 	return w
 }
 
+// fight runs the i-th tick of a benchmark in w, which begins again as a copy of battle every 60 ticks.
+func fight(b *testing.B, i int, w, battle *World, turn *lockstep.Turn) {
+	if i%60 == 0 {
+		b.StopTimer()
+		codec.Copy(w, battle)
+		derive(w)
+		turn.Tick = lockstep.Tick(w.Match.Tick)
+		b.StartTimer()
+	}
+	turn.Tick++
+	step(w, turn)
+}
+
 // BenchmarkStep measures ticks in the midst of a battle. The cost of a unit must not grow with their number; what is said
 // of it here takes in that a small world fits into a processor's cache. Package logbench takes turns between ten small
 // worlds and a large one.
@@ -74,15 +87,7 @@ func BenchmarkStep(b *testing.B) {
 			b.ReportAllocs()
 			b.ResetTimer()
 			for i := range b.N {
-				if i%60 == 0 {
-					b.StopTimer()
-					codec.Copy(w, battle)
-					derive(w)
-					turn.Tick = lockstep.Tick(w.Match.Tick)
-					b.StartTimer()
-				}
-				turn.Tick++
-				step(w, &turn)
+				fight(b, i, w, battle, &turn)
 				total += len(w.Units)
 				fighting += targets(w)
 			}
@@ -119,15 +124,7 @@ func BenchmarkStepFlood(b *testing.B) {
 			}
 			w := fork(battle)
 			for i := range b.N {
-				if i%60 == 0 {
-					b.StopTimer()
-					codec.Copy(w, battle)
-					derive(w)
-					turn.Tick = lockstep.Tick(w.Match.Tick)
-					b.StartTimer()
-				}
-				turn.Tick++
-				step(w, &turn)
+				fight(b, i, w, battle, &turn)
 			}
 		})
 	}
