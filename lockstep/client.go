@@ -345,7 +345,7 @@ func (c *Client) Chat(text string) error {
 	if len(c.out.chat) == maxChat {
 		return fmt.Errorf("%w: %d lines", ErrUnanswered, maxChat)
 	}
-	c.out.chat = append(c.out.chat, text)
+	c.out.chat = append(c.out.chat, clip(text, MaxNote))
 	return nil
 }
 

@@ -53,13 +53,10 @@ type ClientOptions struct {
 	KeepStates int
 
 	// MaxBacklog is how many bytes of records that have arrived and not been run
-	// the client acknowledges; 0 means 1 MiB. At four times as many it drops them
-	// and asks for a state. MaxState is how many bytes a state sync may have; 0
-	// means what the protocol allows. The client's memory is at most
-	//
-	//	5 × MaxBacklog + 2 × MaxState + KeepStates × (state + sums) +
-	//	4 × MaxState (states asked for) + 256 × MaxPayload (commands) +
-	//	the simulations: 1, + 1 to interpolate, + 2 to predict
+	// the client acknowledges; 0 means 1 MiB. With more it is silent, and the
+	// server sees that it lags; at twice as many it drops them and asks for a
+	// state. MaxState is how many bytes a state sync may have; 0 means what the
+	// protocol allows. [Client.MemoryBound] has the formula.
 	MaxBacklog int
 	MaxState   int
 

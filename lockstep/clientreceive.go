@@ -99,7 +99,7 @@ func (c *Client) record(b []byte) (rest []byte, err error) {
 	if c.in.dropping {
 		return rest, nil
 	}
-	if c.run.backlog.len() > 4*c.options.MaxBacklog {
+	if c.run.backlog.len() > 2*c.options.MaxBacklog {
 		c.overflow()
 		return rest, nil
 	}
@@ -140,7 +140,7 @@ func (c *Client) systemCommand(cmd *Command) any {
 func (c *Client) overflow() {
 	c.in.dropping = true
 	c.run.discard()
-	c.ask(fmt.Errorf("lockstep: client: more than %d bytes behind", 4*c.options.MaxBacklog))
+	c.ask(fmt.Errorf("lockstep: client: more than %d bytes behind", 2*c.options.MaxBacklog))
 }
 
 // ask asks for a state because of err, unless that was in vain too often.

@@ -11,9 +11,10 @@ type PacingOptions struct {
 	// they are due (500 ms). The delay follows the jitter that is observed.
 	MaxDelay Time
 
-	// Behind is how late the client may be before it runs four times as fast
-	// instead of at most 5 % faster (500 ms).
-	Behind Time
+	// Behind is how late the client may be before it catches up at CatchUp
+	// percent of the match's speed (800), instead of at most 5 % faster (250 ms).
+	Behind  Time
+	CatchUp int
 
 	// FarBehind is how late it may be before it runs as fast as it can, as
 	// after a late join (10 s).
@@ -28,7 +29,10 @@ func (o *PacingOptions) defaults() {
 		o.MaxDelay = 500 * Millisecond
 	}
 	if o.Behind <= 0 {
-		o.Behind = 500 * Millisecond
+		o.Behind = 250 * Millisecond
+	}
+	if o.CatchUp <= 100 {
+		o.CatchUp = 800
 	}
 	if o.FarBehind <= 0 {
 		o.FarBehind = 10 * Second
@@ -40,9 +44,8 @@ func (o *PacingOptions) defaults() {
 
 // Paces, per mille of the match's speed.
 const (
-	pacePlain   = 1000
-	paceLean    = 50 // how much faster or slower holds the buffer's depth
-	paceCatchUp = 4000
+	pacePlain = 1000
+	paceLean  = 50 // how much faster or slower holds the buffer's depth
 
 	tickUnits = int64(Second) * 100 * 1000 // one tick: microseconds × percent × per mille
 	maxStep   = 250 * Millisecond          // of time, however late Advance is called
@@ -129,9 +132,9 @@ func (p *pacer) pass(now Time, level int64) int64 {
 		p.units = min(p.units, tickUnits) // in that time nothing could be run
 	}
 	late, tick := p.late(now, level), p.span(1, p.playing)
-	switch {
-	case late > p.options.Behind || p.pace == paceCatchUp && late > tick:
-		p.pace = paceCatchUp
+	switch catchUp := 10 * int64(p.options.CatchUp); {
+	case late > p.options.Behind || p.pace == catchUp && late > tick:
+		p.pace = catchUp
 	case tick > 0:
 		lean := int64(late) * paceLean / int64(tick)
 		p.pace = pacePlain + max(-paceLean, min(lean, paceLean))
