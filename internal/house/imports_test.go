@@ -28,6 +28,7 @@ const (
 	xtime     = "golang.org/x/time"
 	xsync     = "golang.org/x/sync"
 	xtools    = "golang.org/x/tools"
+	xsys      = "golang.org/x/sys"
 	humanize  = "github.com/dustin/go-humanize"
 	goCmp     = "github.com/google/go-cmp"
 	rapid     = "pgregory.net/rapid"
@@ -71,7 +72,7 @@ var imports = []importRow{
 	{pattern: "internal/script"},
 	{pattern: "internal/matchlog"},
 	{pattern: "internal/nullgame", own: []string{"lockstep"}},
-	{pattern: "internal/logbench", own: slices.Concat(log, games)},
+	{pattern: "internal/logbench", own: slices.Concat(log, games), modules: []string{xsys}},
 
 	{pattern: "examples/...", own: slices.Concat(shell, games), modules: []string{websocket}, tests: []string{chromedp}},
 	{pattern: "fuzz/...", own: slices.Concat(shell, games)},

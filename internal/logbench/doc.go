@@ -6,7 +6,7 @@
 //	for i := range logbench.Figures {
 //		f := &logbench.Figures[i]
 //		r, err := f.Measure(2 * time.Second)
-//		fmt.Println(f.Name, r.Ratio(), "at most", f.Limit)
+//		fmt.Println(f.Name, r.Ratio(), f.Limit)
 //	}
 //
 // The match is a battle of the example game skirmish: the armies of four

@@ -1,12 +1,12 @@
 package logbench
 
 import (
-	"slices"
+	"runtime"
 	"time"
 )
 
 // A Figure is the ratio of the times of two sides. Limit is what it should not
-// exceed.
+// exceed, 0 where there is no such promise.
 type Figure struct {
 	Name   string
 	Beside string // the second side, in words
@@ -28,7 +28,7 @@ type Run struct {
 	sides  *sides
 	part   int
 	rounds int
-	ratios []float64
+	best   [2][]float64 // of each part on each side, in nanoseconds; 0 before there is one
 }
 
 // Start prepares the measurement of a figure, which takes a second or two.
@@ -37,11 +37,14 @@ func (f *Figure) Start() (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Run{sides: s, part: s.parts}, nil
+	r := &Run{sides: s, part: s.parts}
+	for side := range r.best {
+		r.best[side] = make([]float64, s.parts)
+	}
+	return r, nil
 }
 
-// Round measures one part on both sides, the one before the other in turns. The
-// first rounds, up to where every part has been run once, do not count.
+// Round measures the next part on both sides, the one before the other in turns.
 func (r *Run) Round() error {
 	if r.part == r.sides.parts {
 		if err := r.sides.reset(); err != nil {
@@ -49,41 +52,46 @@ func (r *Run) Round() error {
 		}
 		r.part = 0
 	}
-	var took [2]float64
+	runtime.LockOSThread() // for clock
+	defer runtime.UnlockOSThread()
 	work := [2]func(int) error{r.sides.first, r.sides.second}
 	for i := range work {
 		side := (i + r.rounds + r.rounds/r.sides.parts) % 2
-		from := time.Now()
+		from := clock()
 		if err := work[side](r.part); err != nil {
 			return err
 		}
-		took[side] = float64(time.Since(from).Nanoseconds())
+		took := max(1, float64((clock() - from).Nanoseconds()))
+		if best := &r.best[side][r.part]; *best == 0 || took < *best {
+			*best = took
+		}
 	}
 	r.part++
 	r.rounds++
-	if r.rounds > r.sides.parts || r.sides.parts == 1 {
-		r.ratios = append(r.ratios, took[0]/took[1])
-	}
 	return nil
 }
 
-// Ratio returns the median over the rounds, or 0 before there is any.
+// Ratio returns the ratio of the times of both sides, each the sum of the best
+// times of the parts: a part does the same work every time, so whatever it took
+// longer was somebody else's work.
 func (r *Run) Ratio() float64 {
-	if len(r.ratios) == 0 {
-		return 0
+	var sums [2]float64
+	for side := range r.best {
+		for _, best := range r.best[side] {
+			sums[side] += best
+		}
 	}
-	sorted := slices.Sorted(slices.Values(r.ratios))
-	return sorted[len(sorted)/2]
+	return sums[0] / max(1, sums[1])
 }
 
-// Measure measures a figure for about as long as d, with at least one round that
-// counts.
+// Measure measures a figure for about as long as d, and every part at least
+// twice.
 func (f *Figure) Measure(d time.Duration) (*Run, error) {
 	r, err := f.Start()
 	if err != nil {
 		return nil, err
 	}
-	for from := time.Now(); len(r.ratios) == 0 || time.Since(from) < d; {
+	for from := time.Now(); r.rounds < 2*r.sides.parts || time.Since(from) < d; {
 		if err := r.Round(); err != nil {
 			return nil, err
 		}

@@ -1,0 +1,10 @@
+//go:build !linux
+
+package logbench
+
+import "time"
+
+var start = time.Now()
+
+// clock returns a time that goes on.
+func clock() time.Duration { return time.Since(start) }
