@@ -1,7 +1,7 @@
 package main
 
 import (
-	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -28,6 +28,7 @@ and exits with 0 only if all of it came true.`,
 			&cli.UintFlag{Name: "units", Value: 400, Usage: "units on the map at the start, 100 to 10000"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "of the map, the match and the bots"},
 			&cli.StringFlag{Name: "dir", Value: filepath.Join(os.TempDir(), "samestep-demo"), Usage: "where the replay is written"},
+			&cli.BoolFlag{Name: "network", Usage: "play in real time over real sockets and bad links, with a cut, a slow spectator and a late one"},
 			jsonFlag,
 		},
 		OnUsageError: usageError,
@@ -39,21 +40,35 @@ and exits with 0 only if all of it came true.`,
 			if err != nil {
 				return err
 			}
-			story, err := runDemo(o, newProgress(c.App.ErrWriter, int64(o.ticks()), "ticks"))
+			bar := newProgress(c.App.ErrWriter, int64(o.ticks()), "ticks")
+			if c.Bool("network") {
+				s, err := runNetworkDemo(c.Context, o, bar)
+				if err != nil {
+					return err
+				}
+				return tell(c, s, s.print, &s.failures)
+			}
+			s, err := runDemo(o, bar)
 			if err != nil {
 				return err
 			}
-			if c.Bool("json") {
-				err = writeJSON(c.App.Writer, story)
-			} else {
-				err = story.print(c.App.Writer)
-			}
-			if err == nil && len(story.Failures) > 0 {
-				err = fmt.Errorf("the demo failed: %s", story.Failures[0])
-			}
-			return err
+			return tell(c, s, s.print, &s.failures)
 		},
 	}
+}
+
+// tell prints a story, and returns what did not come true in it.
+func tell(c *cli.Context, story any, print func(io.Writer) error, f *failures) error {
+	var err error
+	if c.Bool("json") {
+		err = writeJSON(c.App.Writer, story)
+	} else {
+		err = print(c.App.Writer)
+	}
+	if err != nil {
+		return err
+	}
+	return f.err()
 }
 
 // demoTickRate is the demo's number of ticks a second.
@@ -116,35 +131,45 @@ func runDemo(o demoOptions, bar *progress) (*demoStory, error) {
 
 // verify reads the replay back and simulates it again.
 func (s *demoStory) verify(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	r, err := readerOf(f)
-	if err != nil {
-		return err
-	}
-	info, err := replay.ReadInfo(r)
-	if err != nil {
+	info, v, err := verifyFile(path)
+	if v == nil {
 		return err
 	}
 	s.Replay = replayStory{
 		Path: path, SizeBytes: info.SizeBytes, StateBytes: info.StateBytes, Keyframes: len(info.Keyframes), BytesPerTick: bytesPerTick(info),
 		BytesPerCommand: float64(info.SizeBytes-info.StateBytes) / float64(max(info.Commands, 1)),
 	}
+	s.Verify = *v
+	s.expect(err == nil, "the replay does not verify: %v", err)
+	s.expect(v.Ticks == s.Match.Ticks && v.Checked > 0, "the replay verified %d of %d ticks", v.Ticks, s.Match.Ticks)
+	return nil
+}
+
+// verifyFile reads a replay and simulates it again. The error is that of the
+// verification, or, without a verifyStory, of the file.
+func verifyFile(path string) (*replay.Info, *verifyStory, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	r, err := readerOf(f)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := replay.ReadInfo(r)
+	if err != nil {
+		return nil, nil, err
+	}
 	if r, err = readerOf(f); err != nil {
-		return err
+		return nil, nil, err
 	}
 	game, err := gameOf(info.Header)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	from := time.Now()
 	v, err := replay.Verify(r, game, replay.VerifyOptions{})
-	s.expect(err == nil, "the replay does not verify: %v", err)
 	took := time.Since(from)
-	s.Verify = verifyStory{Ticks: v.Ticks, Checked: v.Checked, Differed: v.Differed, Seconds: took.Seconds(), TimesRealTime: timesRealTime(v, took)}
-	s.expect(v.Ticks == s.Match.Ticks && v.Checked > 0, "the replay verified %d of %d ticks", v.Ticks, s.Match.Ticks)
-	return nil
+	return info, &verifyStory{Ticks: v.Ticks, Checked: v.Checked, Differed: v.Differed, Seconds: took.Seconds(), TimesRealTime: timesRealTime(v, took)}, err
 }

@@ -39,7 +39,7 @@ type demoPlayer struct {
 
 // newDemoMatch begins the match and writes its log to file.
 func newDemoMatch(o demoOptions, file io.Writer) (*demoMatch, error) {
-	m := &demoMatch{options: o, game: games[0], writer: replay.NewWriter(file, replay.WriterOptions{}), tail: &lockstep.Tail{}}
+	m := &demoMatch{options: o, game: games[0].Game, writer: replay.NewWriter(file, replay.WriterOptions{}), tail: &lockstep.Tail{}}
 	m.payloads = m.game.NewPayloads()
 	settings := lockstep.DefaultSettings(uint8(o.players))
 	settings.Seed, settings.TickRate = o.seed, demoTickRate

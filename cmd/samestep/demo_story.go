@@ -13,15 +13,33 @@ import (
 
 // A demoStory is what happened in a demo, as --json prints it.
 type demoStory struct {
+	failures
 	Match    matchStory   `json:"match"`
 	LateJoin lateStory    `json:"late_join"`
 	Replay   replayStory  `json:"replay"`
 	Verify   verifyStory  `json:"verify"`
 	Planted  plantedStory `json:"planted"`
 	Desync   desyncStory  `json:"desync"`
+}
 
-	// Failures says what did not come true.
+// failures are what did not come true.
+type failures struct {
 	Failures []string `json:"failures"`
+}
+
+// expect notes a failure unless ok.
+func (f *failures) expect(ok bool, format string, args ...any) {
+	if !ok {
+		f.Failures = append(f.Failures, fmt.Sprintf(format, args...))
+	}
+}
+
+// err returns the first failure, or nil.
+func (f *failures) err() error {
+	if len(f.Failures) == 0 {
+		return nil
+	}
+	return fmt.Errorf("the demo failed: %s", f.Failures[0])
 }
 
 type (
@@ -79,13 +97,6 @@ type (
 	}
 )
 
-// expect notes a failure unless ok.
-func (s *demoStory) expect(ok bool, format string, args ...any) {
-	if !ok {
-		s.Failures = append(s.Failures, fmt.Sprintf(format, args...))
-	}
-}
-
 // story tells what happened in the match, and checks it against what was
 // planted.
 func (m *demoMatch) story(took time.Duration) *demoStory {
@@ -99,8 +110,8 @@ func (m *demoMatch) story(took time.Duration) *demoStory {
 		},
 		LateJoin: lateStory{Tick: m.joined, Checksum: root(m.late)},
 		Planted:  m.planted,
-		Failures: []string{},
 	}
+	s.Failures = []string{}
 	if every := lockstep.Tick(referee.Header().Settings.KeyframeEvery); every > 0 {
 		s.LateJoin.Keyframe = m.joined / every * every
 	}
@@ -163,12 +174,17 @@ func (s *demoStory) print(w io.Writer) error {
 	line("planted", "in the copy of player %d, from tick %d on: %s is %s instead of %s", s.Planted.Player, s.Planted.Tick, s.Planted.Path, s.Planted.Got, s.Planted.Want)
 	line("desync", "%s", s.Desync.Report)
 	line("", "first divergent tick %d: %s is %s, must be %s (%s in all)", s.Desync.First, s.Desync.Path, s.Desync.Got, s.Desync.Want, count(s.Desync.Fields, "field"))
-	for _, f := range s.Failures {
-		line("FAILED", "%s", f)
-	}
-	if len(s.Failures) == 0 {
-		line("ok", "all of it came true; try: samestep replay info %s", s.Replay.Path)
-	}
+	s.printEnd(line, s.Replay.Path)
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// printEnd tells what did not come true, or that all did.
+func (f *failures) printEnd(line func(name, format string, args ...any), replay string) {
+	for _, text := range f.Failures {
+		line("FAILED", "%s", text)
+	}
+	if len(f.Failures) == 0 {
+		line("ok", "all of it came true; try: samestep replay info %s", replay)
+	}
 }

@@ -26,6 +26,9 @@ const exitTable = `Exit codes:
   4  the file is corrupt or cut short
   5  the file is of another game, build or schema`
 
+// errDiffered ends a live match whose checksums were not all our own.
+var errDiffered = errors.New("checksums of the match were not ours: a desync")
+
 // errUsage is wrapped by errors of the command line.
 var errUsage = errors.New("usage")
 
@@ -43,7 +46,7 @@ func exitCode(err error) int {
 	switch {
 	case errors.Is(err, errUsage):
 		return exitUsage
-	case errors.As(err, &desync):
+	case errors.As(err, &desync), errors.Is(err, errDiffered):
 		return exitDesync
 	case errors.As(err, &damage):
 		return exitCorrupt

@@ -1,13 +1,58 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// games are those that this binary can simulate. A studio's own binary lists
-// its own.
-var games = []*lockstep.Game{lockstep.MustGame(skirmish.Rules())}
+// A playable is a game that this binary can simulate, host and play.
+type playable struct {
+	*lockstep.Game
+
+	// config returns the configuration of the usual match: a pointer to the
+	// game's configuration type.
+	config func(players uint8, units uint16) any
+
+	// bot returns somebody who plays, who looks at a state and returns commands
+	// as pointers to their registered types, valid until the next call.
+	bot func(p lockstep.Player, seed uint64) func(*lockstep.Simulation) []any
+}
+
+// games are those that this binary knows. A studio's own binary lists its own.
+var games = []*playable{{
+	Game: lockstep.MustGame(skirmish.Rules()),
+	config: func(players uint8, units uint16) any {
+		c := skirmish.Defaults(players, units)
+		return &c
+	},
+	bot: skirmishBot,
+}}
+
+func skirmishBot(p lockstep.Player, seed uint64) func(*lockstep.Simulation) []any {
+	bot := skirmish.NewBot(p, seed)
+	var values []any
+	return func(s *lockstep.Simulation) []any {
+		values = values[:0]
+		for _, o := range bot.Think(lockstep.World[skirmish.World](s)) {
+			values = append(values, o.Value)
+		}
+		return values
+	}
+}
+
+// gameNamed returns the game of a name.
+func gameNamed(name string) (*playable, error) {
+	var names []string
+	for _, g := range games {
+		if g.Name() == name {
+			return g, nil
+		}
+		names = append(names, g.Name())
+	}
+	return nil, usagef("unknown game %q, want %s", name, strings.Join(names, " or "))
+}
 
 // gameOf returns the game of a replay's header. If there is none that fits, it
 // returns the [*lockstep.IdentityError] that says why.
@@ -16,7 +61,7 @@ func gameOf(h *lockstep.Header) (*lockstep.Game, error) {
 	for _, g := range games {
 		err := g.CheckIdentity(h)
 		if err == nil {
-			return g, nil
+			return g.Game, nil
 		}
 		if first == nil || g.Name() == h.Game {
 			first = err

@@ -1,11 +1,13 @@
-// Samestep is the engine's command line: it plays demonstration matches, and
-// tells what is in a replay and whether it is true.
+// Samestep is the engine's command line: it plays demonstration matches, hosts
+// and joins live ones, and tells what is in a replay and whether it is true.
 //
 //	samestep demo
+//	samestep serve
 //	samestep replay verify match.ssr
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -13,13 +15,13 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func main() { os.Exit(run(os.Args, os.Stdout, os.Stderr)) }
+func main() { os.Exit(run(context.Background(), os.Args, os.Stdout, os.Stderr)) }
 
-// run runs the command line args and returns the exit code.
-func run(args []string, stdout, stderr io.Writer) int {
+// run runs the command line args until ctx ends, and returns the exit code.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	stdout, stderr = &cleaner{w: stdout}, &cleaner{w: stderr}
 	app := newApp(stdout, stderr)
-	err := app.Run(flagsFirst(app, args))
+	err := app.RunContext(ctx, flagsFirst(app, args))
 	if err == nil {
 		return exitOK
 	}
@@ -35,7 +37,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		Writer:      stdout,
 		ErrWriter:   stderr,
 		HideVersion: true,
-		Commands:    []*cli.Command{demoCommand(), replayCommand(), benchCommand()},
+		Commands:    []*cli.Command{demoCommand(), serveCommand(), joinCommand(), replayCommand(), benchCommand()},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
 				return usagef("unknown command %q; see samestep --help", c.Args().First())

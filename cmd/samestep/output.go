@@ -50,14 +50,20 @@ type progress struct {
 // newProgress returns the progress of work with max steps. It shows nothing
 // unless w is a terminal and the work takes more than a second.
 func newProgress(w io.Writer, max int64, unit string) *progress {
-	if c, ok := w.(*cleaner); ok {
-		w = c.w // the bar moves the cursor
-	}
-	f, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
+	if !isTerminal(w) {
 		return &progress{}
 	}
-	return &progress{unit: unit, max: max, from: time.Now(), w: w}
+	return &progress{unit: unit, max: max, from: time.Now(), w: w.(*cleaner).w} // the bar moves the cursor
+}
+
+// isTerminal reports whether w leads to a terminal.
+func isTerminal(w io.Writer) bool {
+	c, ok := w.(*cleaner)
+	if !ok {
+		return false
+	}
+	f, ok := c.w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // set tells that step n was reached.

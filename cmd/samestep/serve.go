@@ -1,0 +1,254 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/pprof"
+	"os"
+	"os/signal"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/server"
+)
+
+// tokensEnv names the environment variable with a list of tokens.
+const tokensEnv = "SAMESTEP_TOKENS"
+
+func serveCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "serve",
+		Usage: "host live matches",
+		Description: `Hosts matches over WebSockets until it is interrupted; then it tells the
+clients, completes the replays and exits.
+
+Who may do what is said by tokens: a list in a file (--tokens) or in the
+environment (` + tokensEnv + `), one a line "ROLE SEAT NAME MATCH TOKEN", where a dash
+is any seat and every match; or signed tokens (--jwt-key). Without either, the
+server draws a token for each seat of each match and prints them.
+
+A player joins with: samestep join http://127.0.0.1:8766/matches/match-1`,
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:8766", Usage: "`ADDRESS` to listen on"},
+			&cli.StringFlag{Name: "game", Value: "skirmish", Usage: "what is played"},
+			&cli.UintFlag{Name: "matches", Value: 1, Usage: "begin that many, named match-1, match-2, …; admins begin more over HTTP"},
+			&cli.UintFlag{Name: "players", Value: 4, Usage: "seats of a match"},
+			&cli.UintFlag{Name: "units", Value: 400, Usage: "units on the map at the start"},
+			&cli.UintFlag{Name: "tick-rate", Value: 20, Usage: "ticks per second, 1 to 1000"},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "of the first match; each further one has the next"},
+			&cli.StringFlag{Name: "dir", Value: "matches", Usage: "where replays and desync bundles are written; empty for nowhere"},
+			&cli.StringFlag{Name: "tokens", Usage: "`FILE` with a list of tokens"},
+			&cli.StringFlag{Name: "jwt-key", Usage: "`FILE` with a secret (HS256) or an Ed25519 public key in PEM (EdDSA)"},
+			&cli.BoolFlag{Name: "anonymous-spectators", Usage: "let anybody watch"},
+			&cli.BoolFlag{Name: "relay", Usage: "order commands without simulating them: cheap, and without a referee"},
+			&cli.StringFlag{Name: "input-delay", Value: "2", Usage: "ticks from a command's arrival to its effect, or auto: as the players' connections need"},
+			&cli.DurationFlag{Name: "wait", Usage: "let the match wait for slow players, at most `TIME` a minute for each; 0: never"},
+			&cli.UintFlag{Name: "slow", Usage: "let the match slow down for machines that cannot keep up, to `PERCENT` at least; 0: never"},
+			&cli.StringFlag{Name: "desync", Value: "resync", Usage: "what becomes of a player whose checksum differs: log, resync or remove"},
+			&cli.StringSliceFlag{Name: "origin", Usage: "`HOST` that a browser's page may come from, beside this one"},
+			&cli.UintFlag{Name: "max-per-address", Value: 64, Usage: "connections of one address"},
+			&cli.UintFlag{Name: "max-spectators", Value: 64, Usage: "of a match"},
+			&cli.DurationFlag{Name: "idle", Value: 5 * time.Minute, Usage: "end a match that nobody was connected to for `TIME`"},
+			&cli.StringFlag{Name: "tls-cert", Usage: "`FILE` with a certificate"},
+			&cli.StringFlag{Name: "tls-key", Usage: "`FILE` with its key"},
+			&cli.StringFlag{Name: "pprof", Usage: "`ADDRESS` for Go's profiles, for operators only"},
+			&cli.BoolFlag{Name: "quiet", Usage: "log warnings and errors only"},
+		},
+		OnUsageError: usageError,
+		Action: func(c *cli.Context) error {
+			if c.Args().Present() {
+				return usagef("serve: unexpected argument %q", c.Args().First())
+			}
+			return serve(c)
+		},
+	}
+}
+
+func serve(c *cli.Context) error {
+	g, err := gameNamed(c.String("game"))
+	if err != nil {
+		return err
+	}
+	specs, err := matchSpecs(c, g)
+	if err != nil {
+		return err
+	}
+	o, err := serverOptions(c, g, specs)
+	if err != nil {
+		return err
+	}
+	s, err := server.New(o)
+	if err != nil {
+		return err
+	}
+	for _, spec := range specs {
+		if _, err := s.Create(spec); err != nil {
+			return err
+		}
+	}
+	l, scheme, err := listen(c)
+	if err != nil {
+		return err
+	}
+	if err := profiles(c.String("pprof"), o.Log); err != nil {
+		l.Close()
+		return err
+	}
+	fmt.Fprintf(c.App.Writer, "listening on %s://%s\n", scheme, l.Addr())
+	return serveUntilInterrupted(c.Context, s, l, o.Log)
+}
+
+// listen opens the server's port.
+func listen(c *cli.Context) (l net.Listener, scheme string, err error) {
+	cert, key := c.String("tls-cert"), c.String("tls-key")
+	if (cert == "") != (key == "") {
+		return nil, "", usagef("serve: --tls-cert and --tls-key go together")
+	}
+	if cert == "" {
+		l, err = net.Listen("tcp", c.String("listen"))
+		return l, "http", err
+	}
+	pair, err := tls.LoadX509KeyPair(cert, key)
+	if err != nil {
+		return nil, "", err
+	}
+	l, err = tls.Listen("tcp", c.String("listen"), &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}})
+	return l, "https", err
+}
+
+func serveUntilInterrupted(ctx context.Context, s *server.Server, l net.Listener, log *slog.Logger) error {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	h := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug)}
+	failed := make(chan error, 1)
+	go func() { failed <- h.Serve(l) }()
+	select {
+	case err := <-failed:
+		return err
+	case <-ctx.Done():
+	}
+	stop() // a second interrupt ends the program
+	log.Warn("shutting down")
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	return errors.Join(s.Shutdown(ctx), h.Shutdown(ctx))
+}
+
+// profiles serves Go's profiles on an address of their own.
+func profiles(addr string, log *slog.Logger) error {
+	if addr == "" {
+		return nil
+	}
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return err
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/debug/pprof/", pprof.Index)
+	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	go func() { log.Error("pprof", "err", http.Serve(l, mux)) }()
+	return nil
+}
+
+func serverOptions(c *cli.Context, g *playable, specs []server.MatchSpec) (server.Options, error) {
+	level := slog.LevelInfo
+	if c.Bool("quiet") {
+		level = slog.LevelWarn
+	}
+	o := server.Options{
+		Dir: c.String("dir"), Origins: c.StringSlice("origin"), MaxPerAddress: int(c.Uint("max-per-address")),
+		MaxMatches: max(1000, len(specs)), IdleMatch: c.Duration("idle"),
+		Log:      slog.New(slog.NewTextHandler(c.App.ErrWriter, &slog.HandlerOptions{Level: level})),
+		NewMatch: func(body io.Reader) (server.MatchSpec, error) { return requestedMatch(body, g) },
+	}
+	var err error
+	if o.Host, err = hostOptions(c); err != nil {
+		return o, err
+	}
+	o.Authorizer, err = authorizer(c, specs)
+	return o, err
+}
+
+// hostOptions are the policies that the flags name.
+func hostOptions(c *cli.Context) (o lockstep.HostOptions, err error) {
+	o = lockstep.HostOptions{
+		Relay: c.Bool("relay"), AnonymousSpectators: c.Bool("anonymous-spectators"), SpectatorChat: true,
+		MaxSpectators: int(c.Uint("max-spectators")),
+		Wait:          lockstep.WaitPolicy{Bound: lockstep.Time(c.Duration("wait").Microseconds())},
+		Slow:          lockstep.SlowPolicy{Percent: uint16(min(c.Uint("slow"), 1<<15))},
+	}
+	if delay := c.String("input-delay"); delay == "auto" {
+		o.Delay = lockstep.DelayPolicy{Min: 1, Max: lockstep.Tick(c.Uint("tick-rate")/2 + 1)}
+	} else {
+		n, err := strconv.ParseUint(delay, 10, 8)
+		if err != nil || n < 1 || n > lockstep.MaxInputDelay {
+			return o, usagef("serve: --input-delay: got %q, want auto or 1 to %d", delay, lockstep.MaxInputDelay)
+		}
+		o.InputDelay = lockstep.Tick(n)
+	}
+	switch policy := c.String("desync"); policy {
+	case "log":
+		o.Desync = lockstep.LogDesynced
+	case "resync":
+		o.Desync = lockstep.ResyncDesynced
+	case "remove":
+		o.Desync = lockstep.RemoveDesynced
+	default:
+		return o, usagef("serve: --desync: got %q, want log, resync or remove", policy)
+	}
+	return o, nil
+}
+
+// matchSpecs are the matches that the flags ask for.
+func matchSpecs(c *cli.Context, g *playable) ([]server.MatchSpec, error) {
+	if c.Uint("players") < 1 || c.Uint("players") > lockstep.MaxPlayers || c.Uint("units") > 60000 || c.Uint("matches") > 100000 || c.Uint("tick-rate") > 1000 {
+		return nil, usagef("serve: --players: want 1 to %d; --units: at most 60000; --matches: at most 100000; --tick-rate: 1 to 1000", lockstep.MaxPlayers)
+	}
+	var specs []server.MatchSpec
+	for i := range c.Uint("matches") {
+		specs = append(specs, matchSpec(g, matchRequest{
+			Name: fmt.Sprintf("match-%d", i+1), Players: uint8(c.Uint("players")), Units: uint16(c.Uint("units")),
+			TickRate: uint16(c.Uint("tick-rate")), Seed: c.Uint64("seed") + uint64(i),
+		}))
+	}
+	return specs, nil
+}
+
+// A matchRequest is what an admin posts to begin a match.
+type matchRequest struct {
+	Name     string `json:"name"`
+	Players  uint8  `json:"players"`
+	Units    uint16 `json:"units"`
+	TickRate uint16 `json:"tick_rate"`
+	Seed     uint64 `json:"seed"`
+}
+
+func matchSpec(g *playable, r matchRequest) server.MatchSpec {
+	settings := lockstep.DefaultSettings(r.Players)
+	settings.Seed, settings.TickRate, settings.CheckEvery = r.Seed, r.TickRate, max(1, r.TickRate)
+	settings.KeyframeEvery = 60 * uint32(r.TickRate)
+	return server.MatchSpec{Name: r.Name, Game: g.Game, Settings: settings, Config: g.config(r.Players, r.Units)}
+}
+
+// requestedMatch reads the body of a request for a match.
+func requestedMatch(body io.Reader, g *playable) (server.MatchSpec, error) {
+	r := matchRequest{Players: 4, Units: 400, TickRate: 20, Seed: 1}
+	d := json.NewDecoder(body)
+	d.DisallowUnknownFields()
+	if err := d.Decode(&r); err != nil {
+		return server.MatchSpec{}, fmt.Errorf("a match: %w", err)
+	}
+	return matchSpec(g, r), nil
+}

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// A served is a running "samestep serve".
+type served struct {
+	url    string
+	tokens map[string]string // by name
+	stop   func() int        // ends it and returns its exit code
+	stderr bytes.Buffer
+}
+
+// serveInTest runs the verb with flags until the test ends or stop is called.
+func serveInTest(t *testing.T, flags ...string) *served {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	r, w := io.Pipe()
+	s := &served{tokens: make(map[string]string)}
+	exit := make(chan int, 1)
+	go func() {
+		args := append([]string{"samestep", "serve", "--listen", "127.0.0.1:0", "--quiet"}, flags...)
+		code := run(ctx, args, w, &s.stderr)
+		w.Close()
+		exit <- code
+	}()
+	s.stop = sync.OnceValue(func() int { cancel(); return <-exit })
+	t.Cleanup(func() { s.stop() })
+	lines := bufio.NewScanner(r)
+	for s.url == "" && lines.Scan() {
+		words := strings.Fields(lines.Text())
+		if len(words) == 5 {
+			s.tokens[words[2]] = words[4]
+		} else if words[0] == "listening" {
+			s.url = words[2]
+		}
+	}
+	go io.Copy(io.Discard, r)
+	if s.url == "" {
+		t.Fatalf("the server exited with %d: %s", s.stop(), s.stderr.String())
+	}
+	return s
+}
+
+// joinInTest runs "samestep join" and returns its summary and exit code.
+func joinInTest(t *testing.T, s *served, name string, flags ...string) (joinSummary, int) {
+	t.Helper()
+	token := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(token, []byte(s.tokens[name]+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out, errs bytes.Buffer
+	args := append([]string{"samestep", "join", s.url + "/matches/match-1", "--token-file", token, "--json"}, flags...)
+	code := run(t.Context(), args, &out, &errs)
+	var sum joinSummary
+	if err := json.Unmarshal(out.Bytes(), &sum); err != nil {
+		t.Fatalf("join exited with %d and printed %q, %q", code, out.String(), errs.String())
+	}
+	return sum, code
+}
+
+// Two players over the network, one of whom corrupts its own copy: it is told,
+// healed, and exits with 3; the other notices nothing; the replay verifies.
+func TestServeAndJoin(t *testing.T) {
+	dir := t.TempDir()
+	s := serveInTest(t, "--players", "2", "--units", "100", "--tick-rate", "50", "--dir", dir)
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		sum, code := joinInTest(t, s, "player-0", "--for", "4s", "--netsim", "delay=10ms jitter=5ms seed=3", "--predict", "10")
+		if code != exitOK || sum.Seat != 0 || sum.Agreed == 0 || sum.Differing > 0 || sum.RoundTripMS < 20 || sum.Accepted == 0 {
+			t.Errorf("player 0 exited with %d: %+v", code, sum)
+		}
+	})
+	wait.Go(func() {
+		sum, code := joinInTest(t, s, "watcher", "--for", "3s", "--spectate")
+		if code != exitOK || sum.Seat != -1 || sum.Agreed == 0 || sum.Differing > 0 {
+			t.Errorf("the spectator exited with %d: %+v", code, sum)
+		}
+	})
+	sum, code := joinInTest(t, s, "player-1", "--for", "4s", "--corrupt", "30")
+	if code != exitDesync || sum.Seat != 1 || sum.Desyncs != 1 || sum.Healed != 1 || sum.Differing == 0 {
+		t.Errorf("player 1 exited with %d: %+v", code, sum)
+	}
+	wait.Wait()
+	if code := s.stop(); code != exitOK {
+		t.Errorf("the server exited with %d: %s", code, s.stderr.String())
+	}
+	replays, _ := filepath.Glob(filepath.Join(dir, "*.ssr"))
+	bundles, _ := filepath.Glob(filepath.Join(dir, "*-desync-*.zip"))
+	if len(replays) != 1 || len(bundles) != 1 {
+		t.Fatalf("got replays %v and bundles %v, want one of each", replays, bundles)
+	}
+	var out, errs bytes.Buffer
+	if code := run(t.Context(), []string{"samestep", "replay", "verify", replays[0]}, &out, &errs); code != exitOK {
+		t.Errorf("verify exited with %d: %s%s", code, out.String(), errs.String())
+	}
+}
+
+func TestServeOverHTTP(t *testing.T) {
+	s := serveInTest(t, "--matches", "0", "--dir", "")
+	post := func(token, body string) int {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/matches", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+token)
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		return answer.StatusCode
+	}
+	for _, c := range []struct {
+		token, body string
+		want        int
+	}{
+		{s.tokens["watcher"], `{"name":"duel"}`, http.StatusForbidden},
+		{s.tokens["admin"], `{"name":"duel","speed":3}`, http.StatusBadRequest},
+		{s.tokens["admin"], `{"name":"du/el"}`, http.StatusBadRequest},
+		{s.tokens["admin"], `{"name":"duel","players":0}`, http.StatusBadRequest},
+		{s.tokens["admin"], `not json`, http.StatusBadRequest},
+	} {
+		if got := post(c.token, c.body); got != c.want {
+			t.Errorf("%s: got status %d, want %d", c.body, got, c.want)
+		}
+	}
+}
+
+func TestServeAndJoinRefuse(t *testing.T) {
+	for _, c := range []struct {
+		args string
+		want int
+	}{
+		{"serve --game chess", exitUsage},
+		{"serve --players 0", exitUsage},
+		{"serve --input-delay soon", exitUsage},
+		{"serve --desync ignore", exitUsage},
+		{"serve --tls-cert x", exitUsage},
+		{"serve now", exitUsage},
+		{"serve --tokens /does/not/exist", exitError},
+		{"serve --listen nowhere:x --dir", exitUsage},
+		{"join", exitUsage},
+		{"join ftp://x/matches/y", exitUsage},
+		{"join http://x/y", exitUsage},
+		{"join http://127.0.0.1:1/matches/y", exitError},
+		{"join http://x/matches/y --bot clever", exitUsage},
+		{"join http://x/matches/y --netsim loss=200%", exitUsage},
+	} {
+		var out, errs bytes.Buffer
+		if got := run(t.Context(), append([]string{"samestep"}, strings.Fields(c.args)...), &out, &errs); got != c.want {
+			t.Errorf("%s: exit code %d, want %d: %s", c.args, got, c.want, errs.String())
+		}
+	}
+}

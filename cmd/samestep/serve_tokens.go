@@ -1,0 +1,76 @@
+package main
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/lockstep/server"
+)
+
+// authorizer returns who may do what: by the tokens of a file, the environment
+// or a key, or else by tokens drawn here.
+func authorizer(c *cli.Context, specs []server.MatchSpec) (server.Authorizer, error) {
+	var all []server.Authorizer
+	list := os.Getenv(tokensEnv)
+	if path := c.String("tokens"); path != "" {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		list = string(b)
+	}
+	if path := c.String("jwt-key"); path != "" {
+		key, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		signed, err := server.NewJWT(key)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, signed)
+	}
+	if list == "" && len(all) == 0 {
+		list = drawTokens(specs)
+		fmt.Fprint(c.App.Writer, list)
+	}
+	if list != "" {
+		tokens, err := server.ReadTokens(strings.NewReader(list))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, tokens)
+	}
+	if len(all) == 1 {
+		return all[0], nil // which tells the server how many tokens there are
+	}
+	return server.AnyOf(all...), nil
+}
+
+// drawTokens returns a list of tokens for each seat of each match, for a
+// spectator of all, and for an admin.
+func drawTokens(specs []server.MatchSpec) string {
+	var b strings.Builder
+	line := func(role, seat, name, match string) {
+		fmt.Fprintf(&b, "%-9s %-3s %-8s %-10s %s\n", role, seat, name, match, drawToken())
+	}
+	for _, s := range specs {
+		for p := range s.Settings.Players {
+			line("player", fmt.Sprint(p), fmt.Sprintf("player-%d", p), s.Name)
+		}
+	}
+	line("spectator", "-", "watcher", "-")
+	line("admin", "-", "admin", "-")
+	return b.String()
+}
+
+func drawToken() string {
+	var b [16]byte
+	rand.Read(b[:])
+	return hex.EncodeToString(b[:])
+}
