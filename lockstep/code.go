@@ -37,10 +37,11 @@ const (
 	CloseShutdown  CloseCode = 8  // the server stops; come back later
 	CloseMalformed CloseCode = 9  // after error malformed
 	CloseRefused   CloseCode = 10 // after error identity, refused or full
+	CloseBusy      CloseCode = 11 // the seat is taken again too often; come back later
 )
 
 var closeTexts = [...]string{
-	"", "left", "replaced", "slow", "timeout", "abuse", "kicked", "ended", "shutdown", "malformed", "refused",
+	"", "left", "replaced", "slow", "timeout", "abuse", "kicked", "ended", "shutdown", "malformed", "refused", "busy",
 }
 
 func (c CloseCode) String() string { return codeText(closeTexts[:], uint8(c)) }

@@ -205,11 +205,8 @@ func (h *Host) close(p *peer, code CloseCode, reason string) {
 	}
 	var retry uint32
 	switch code {
-	case CloseSlow, CloseTimeout, CloseShutdown:
+	case CloseSlow, CloseTimeout, CloseShutdown, CloseBusy:
 		retry = max(h.shutdown, 1000)
-	}
-	if code == CloseReplaced || code == CloseEnded {
-		retry = 0
 	}
 	h.message = Message{Kind: MessageClosing, Code: uint8(code), Text: reason, RetryMS: retry}
 	p.out = h.writer.Append(p.out, &h.message)

@@ -136,8 +136,7 @@ func (h *Host) spectators() (n int) {
 func (h *Host) welcome(p *peer, seat Player, position Position) {
 	s := &h.seats[seat]
 	if !s.returns.take(h.now, h.options.Rates.Returns, 1) {
-		h.error(p, ErrorLimit, "the seat is taken again too often", "")
-		h.close(p, CloseRefused, "the seat is taken again too often")
+		h.close(p, CloseBusy, "the seat is taken again too often")
 		return
 	}
 	before := s.want

@@ -32,7 +32,7 @@ const (
 type Rates struct {
 	Messages Rate // 200 a second
 	Bytes    Rate // 64 KiB a second
-	Commands Rate // 50 a second
+	Commands Rate // 50 a second, 300 at once
 	Chat     Rate // 1 a second
 	Syncs    Rate // keyframes asked for: 4 a minute
 	Resyncs  Rate // keyframes after a desync: 2 a minute
@@ -152,7 +152,7 @@ func (o *HostOptions) complete(s *Settings) error {
 	r := &o.Rates
 	or(&r.Messages, Rate{200, Second, 600})
 	or(&r.Bytes, Rate{64 << 10, Second, 256 << 10})
-	or(&r.Commands, Rate{50, Second, 100})
+	or(&r.Commands, Rate{50, Second, window + 44}) // a client sends all that is unanswered again
 	or(&r.Chat, Rate{1, Second, 5})
 	or(&r.Syncs, Rate{4, 60 * Second, 4})
 	or(&r.Resyncs, Rate{2, 60 * Second, 2})

@@ -19,8 +19,8 @@ type Stats struct {
 	Offences  uint64 `json:"offences"`
 	Turned    uint64 `json:"turned"` // connections turned away for lack of room
 
-	Rejected [RateLimited + 1]uint64  `json:"rejected"` // answers to commands, by Reason
-	Closed   [CloseRefused + 1]uint64 `json:"closed"`   // connections, by CloseCode
+	Rejected [RateLimited + 1]uint64 `json:"rejected"` // answers to commands, by Reason
+	Closed   [CloseBusy + 1]uint64   `json:"closed"`   // connections, by CloseCode
 
 	Peers       [peerStates]int `json:"peers"` // by PeerState
 	Players     int             `json:"players"`
