@@ -13,8 +13,9 @@ func Atan2(y, x Q) Turn {
 
 // Atan2Radians returns the direction of the vector (x, y) in radians, -π..π; the one of (0, 0) is 0.
 func Atan2Radians(y, x Q) Q {
-	m := inRadians(direction(y, x), y)
-	if (m+1<<27+radianError)&(1<<28-1) < 2*radianError {
+	a := direction(y, x)
+	m := inRadians(a, y)
+	if (m+1<<27+radianError)&(1<<28-1) < 2*radianError || a == unsure {
 		m = inRadians(directionSlow(y, x), y)
 	}
 	sign := y >> 63
@@ -32,24 +33,25 @@ func inRadians(a uint64, y Q) uint64 {
 const (
 	turnError   = 3 << 17
 	radianError = 1 << 18
+
+	unsure = 1 << 30 // a direction that is a midpoint: ask directionSlow
 )
 
 // direction returns the direction of (x, y) in turns · 2^63, and wraps at 2^64. It is quick and short of bits: use it only
 // where turnError does not matter.
 func direction(y, x Q) uint64 {
 	ay, ax := magnitude(int64(y)), magnitude(int64(x))
-	ay, ax = ay-ay>>63, ax-ax>>63 // 2^63 is no int64, and 2^63-1 as good
-	near, far := min(ay, ax), max(ay, ax)
-	if far == 0 {
-		return 0
+	near, far := int64(min(ay, ax)), int64(max(ay, ax))
+	if far <= 0 { // 0, or 2^63, which is no int64
+		return unsure
 	}
-	r := uint64(ratioSeed(int64(near), int64(far)))
+	r := uint64(ratioSeed(near, far))
 	r -= r >> 50 // the end of the last piece is as good as 1
 	p, u := &atanPieces[uint8(r>>42)], r<<22
 	short := int64(u >> 33)
 	h := p.c3>>25 + int64(p.c4)*short>>36 // · 2^59, of either sign
-	v := p.c1 - mulHigh(p.c2-uint64(h*short>>13), u)>>7
-	return unfold(p.c0+mulHigh(v, u)>>7, y, x, uint64(int64(ax-ay)>>63))
+	bend := mulHigh(p.c2-uint64(h*short>>13), mulHigh(u, u)) // the products side by side, not one after the other
+	return unfold(p.c0+mulHigh(p.c1, u)>>7-bend>>14, y, x, uint64(int64(ax-ay)>>63))
 }
 
 // unfold returns the direction of (x, y), given that of the same vector in the first octant; steep is all ones where

@@ -68,15 +68,13 @@ func (x Q) Sqrt() Q {
 
 // Hypot returns the root of x²+y² rounded to nearest, saturating; it never overflows on the way.
 func Hypot(x, y Q) Q {
-	if uint64((x+1<<48)|(y+1<<48)) >= 1<<49 {
+	r := hypotSeed(int64(x), int64(y))
+	if uint64(r) >= 1<<49 {
 		return signed(hypot(magnitude(int64(x)), magnitude(int64(y))), false)
 	}
-	r := hypotSeed(int64(x), int64(y))
-	rest := int64(x)*int64(x) + int64(y)*int64(y) - r*r // as in Sqrt
-	if rest > r {
-		r++
-	} else if rest <= -r && r != 0 {
-		r--
+	rest := int64(x)*int64(x) + int64(y)*int64(y) - r*r // as in Sqrt: right within -r < rest ≤ r
+	if uint64(rest+r-1) >= uint64(2*r) && r != 0 {
+		r += 1 | rest>>63
 	}
 	return Q(r)
 }

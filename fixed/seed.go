@@ -27,7 +27,7 @@ func sqrtSeed(x int64) int64 {
 	return int64(math.Float64bits(math.Sqrt(toFloat(x))+3<<35)) - 0x4238<<48
 }
 
-// hypotSeed returns the root of x²+y² with an error below 1, for |x| and |y| < 2^49.
+// hypotSeed returns the root of x²+y² with an error below 1, if it is below 2^50; else it is beyond 2^49 too.
 func hypotSeed(x, y int64) int64 {
 	fx, fy := toFloat(x), toFloat(y)
 	return nearest(math.Sqrt(fx*fx + fy*fy))
