@@ -116,3 +116,27 @@ func open(tb testing.TB, file []byte) *replay.Reader {
 	}
 	return r
 }
+
+// recordQuiet plays a match in which nobody commands.
+func recordQuiet(tb testing.TB, ticks int, s lockstep.Settings) int {
+	tb.Helper()
+	g, h := newDots(tb, s)
+	var file bytes.Buffer
+	w := replay.NewWriter(&file, replay.WriterOptions{FlushTicks: 1 << 30})
+	c, err := lockstep.NewCoordinator(g, h, w, lockstep.CoordinatorOptions{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for range ticks {
+		if _, err := c.Tick(); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	if err := c.End("done"); err != nil {
+		tb.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		tb.Fatal(err)
+	}
+	return file.Len()
+}

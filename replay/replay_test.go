@@ -191,3 +191,17 @@ func reencode(enc *lockstep.Encoder, r *lockstep.Record) []byte {
 	}
 	return enc.End(r.Text)
 }
+
+// A tick in which nothing happens takes no byte: a run of them is one small
+// number. A check, each second by default, takes fifteen.
+func TestQuietTicks(t *testing.T) {
+	s := lockstep.DefaultSettings(2)
+	s.CheckEvery, s.KeyframeEvery = 1<<16-1, 0
+	if few, many := recordQuiet(t, 100, s), recordQuiet(t, 60_000, s); many-few > 2 {
+		t.Errorf("60,000 quiet ticks take %d bytes, 100 take %d", many, few)
+	}
+	s.CheckEvery = 20
+	if few, many := recordQuiet(t, 100, s), recordQuiet(t, 20_100, s); many-few > 1000*15 {
+		t.Errorf("1,000 checks take %d bytes, want at most 15,000", many-few)
+	}
+}
