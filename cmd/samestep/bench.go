@@ -35,6 +35,7 @@ checksum every tick, comparing it, and writing the replay.`,
 				Usage: "fixed-point arithmetic, beside floating point",
 				Flags: flags, OnUsageError: usageError, Action: benchAction(benchFixed),
 			},
+			benchNetCommand(),
 		},
 		Action: showSubcommands,
 	}
