@@ -49,7 +49,7 @@ func direction(y, x Q) uint64 {
 	r -= r >> 50 // the end of the last piece is as good as 1
 	p, u := &atanPieces[uint8(r>>42)], r<<22
 	short := int64(u >> 33)
-	h := p.c3>>25 + int64(p.c4)*short>>36 // · 2^59, of either sign
+	h := p.c3>>25 + int64(p.c4)*short>>36                    // · 2^59, of either sign
 	bend := mulHigh(p.c2-uint64(h*short>>13), mulHigh(u, u)) // the products side by side, not one after the other
 	return unfold(p.c0+mulHigh(p.c1, u)>>7-bend>>14, y, x, uint64(int64(ax-ay)>>63))
 }
