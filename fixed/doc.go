@@ -47,7 +47,8 @@
 //
 // A simulation may not use floats, and none decides a bit here. Some operations begin with one, as the processor has a
 // quick root and quotient for it: then an integer test either proves the result for every float as near as that, or sends
-// the doubtful case to integers alone. Only seed.go does this; TestQuickWays compares it with the ways without.
+// the doubtful case to integers alone. Only seed.go and, for WebAssembly, mul_wasm.go do this; TestQuickWays and
+// TestArithmetic compare them with the ways without.
 //
 // # Format
 //

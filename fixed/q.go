@@ -75,41 +75,6 @@ func (x Q) Sub(y Q) Q {
 	return d
 }
 
-// Mul returns x·y rounded to nearest, ties to even, saturating.
-func (x Q) Mul(y Q) Q {
-	if narrow {
-		return mulNarrow(x, y)
-	}
-	hi, lo := bits.Mul64(uint64(x), uint64(y))
-	hi -= uint64(x>>63)&uint64(y) + uint64(y>>63)&uint64(x)
-	lo, carry := bits.Add64(lo, 1<<31-1+lo>>32&1, 0)
-	hi += carry
-	if int64(hi) == int64(int32(hi)) {
-		return Q(hi<<32 | lo>>32)
-	}
-	return saturate(int64(hi) < 0)
-}
-
-// MulWrap returns x·y rounded to nearest, ties to even, keeping the low 64 bits of a result that is out of range.
-func (x Q) MulWrap(y Q) Q {
-	low := uint64(uint32(x)) * uint64(uint32(y))
-	r := x>>32*y + Q(uint32(x))*(y>>32) + Q(low>>32)
-	return r + Q((uint64(uint32(low))+1<<31-1+uint64(r)&1)>>32)
-}
-
-// mulNarrow is Mul for machines without a 128-bit product.
-func mulNarrow(x, y Q) Q {
-	if (uint32(x>>32)+1<<14)|(uint32(y>>32)+1<<14) < 1<<15 { // both within ±16384: the product is far from saturating
-		return x.MulWrap(y)
-	}
-	hi, lo := bits.Mul64(magnitude(int64(x)), magnitude(int64(y)))
-	if hi > 1<<31 {
-		return saturate(x^y < 0)
-	}
-	lo, carry := bits.Add64(lo, 1<<31-1+lo>>32&1, 0)
-	return signed((hi+carry)<<32|lo>>32, x^y < 0)
-}
-
 // Div returns x/y rounded to nearest, ties to even, saturating. x/0 saturates by the sign of x, 0/0 is 0.
 func (x Q) Div(y Q) Q {
 	q, d := quotientSeed(int64(x), int64(y)), magnitude(int64(y))

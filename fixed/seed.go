@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// This is the only file of the package that uses floats. They are a first guess: an integer test of each caller makes the
-// result independent of how a float was rounded, or goes another way without floats.
+// This and mul_wasm.go are the only files of the package that use floats. They are a first guess: an integer
+// test of each caller makes the result independent of how a float was rounded, or goes another way without floats.
 
 // A float of 3·2^(51-n) has 2^-n as its last bit: adding it to a smaller float rounds that to a multiple of 2^-n, and the
 // bits of the sum are those of 3·2^(51-n) plus the multiple. That is quicker than a conversion, on a 32-bit machine by far.
