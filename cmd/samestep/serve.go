@@ -92,16 +92,15 @@ func serve(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, spec := range specs {
-		if _, err := s.Create(spec); err != nil {
-			return err
-		}
-	}
 	l, scheme, err := listen(c)
 	if err != nil {
 		return err
 	}
-	if err := profiles(c.String("pprof"), o.Log); err != nil {
+	err = profiles(c.String("pprof"), o.Log)
+	for i := 0; i < len(specs) && err == nil; i++ {
+		_, err = s.Create(specs[i]) // last, since it begins a replay
+	}
+	if err != nil {
 		l.Close()
 		return err
 	}

@@ -139,6 +139,7 @@ func TestServeOverHTTP(t *testing.T) {
 }
 
 func TestServeAndJoinRefuse(t *testing.T) {
+	t.Chdir(t.TempDir())
 	for _, c := range []struct {
 		args string
 		want int
@@ -162,5 +163,8 @@ func TestServeAndJoinRefuse(t *testing.T) {
 		if got := run(t.Context(), append([]string{"samestep"}, strings.Fields(c.args)...), &out, &errs); got != c.want {
 			t.Errorf("%s: exit code %d, want %d: %s", c.args, got, c.want, errs.String())
 		}
+	}
+	if replays, _ := filepath.Glob("matches/*"); len(replays) > 0 {
+		t.Errorf("replays of matches that never were: %v", replays)
 	}
 }
