@@ -54,3 +54,30 @@ func TestFollowerAllocations(t *testing.T) {
 		t.Errorf("follower: got %v allocations a record, want 0", n)
 	}
 }
+
+// Nothing is allocated in a tick: receiving, running and sending.
+func TestClientTickAllocatesNothing(t *testing.T) {
+	f := newFeed(t, lockstep.ClientOptions{Interpolate: true, Predict: 6})
+	f.play(50, func(int) lockstep.Time { return 0 })
+	var frames [][]byte
+	const runs = 300
+	for range runs + 1 {
+		if _, err := f.c.Tick(); err != nil {
+			t.Fatal(err)
+		}
+		frames = append(frames, bytes.Clone(f.pending))
+		f.pending = f.pending[:0]
+	}
+	f.ran = append(make([]lockstep.Time, 0, 4*runs), f.ran...)
+	i := 0
+	got := testing.AllocsPerRun(runs, func() {
+		f.now += feedPeriod / 2
+		f.settle()
+		f.now += feedPeriod / 2
+		f.give(frames[i])
+		i++
+	})
+	if got > 0 {
+		t.Errorf("got %v allocations per tick, want 0", got)
+	}
+}
