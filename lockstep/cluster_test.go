@@ -123,8 +123,12 @@ func (p *pipe) take() []byte {
 const never = lockstep.Time(1) << 60
 
 func newCluster(tb testing.TB, seed uint64, settings func(*lockstep.Settings), options func(*lockstep.HostOptions)) *cluster {
+	return newClusterOf(tb, lockstep.MustGame(bankRules()), seed, settings, options)
+}
+
+func newClusterOf(tb testing.TB, g *lockstep.Game, seed uint64, settings func(*lockstep.Settings), options func(*lockstep.HostOptions)) *cluster {
 	c := &cluster{
-		tb: tb, random: rand.New(rand.NewPCG(seed, 77)), now: 1000 * lockstep.Second, game: lockstep.MustGame(bankRules()),
+		tb: tb, random: rand.New(rand.NewPCG(seed, 77)), now: 1000 * lockstep.Second, game: g,
 		byID: map[lockstep.PeerID]*machine{}, logged: map[[2]uint32][]lockstep.Tick{}, trace: fnv.New64a(),
 		events: map[string]int{}, told: map[lockstep.EventKind]int{}, closes: map[lockstep.CloseCode]int{},
 		links: func(*machine) (up, down linkSpec) {

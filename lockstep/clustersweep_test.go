@@ -8,7 +8,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-var clusterSeeds = flag.Uint64("cluster.seeds", 3, "how many seeds each scenario of the cluster is run with")
+var clusterSeeds = flag.Uint64("cluster.seeds", 2, "how many seeds each scenario of the cluster is run with")
 
 // scenarios are what goes wrong in a cluster, by their number in the catalogue
 // of faults. Each says how often the fault was injected: never proves nothing.

@@ -20,6 +20,8 @@ type feed struct {
 	position lockstep.Position
 	queue    []arrival
 	ran      []lockstep.Time // when each tick was run, by tick
+	drawn    func()          // called at least every grain
+	grain    lockstep.Time
 	out      []byte
 }
 
@@ -39,10 +41,17 @@ func (f *feed) Append(record []byte) error {
 const feedPeriod = 50 * lockstep.Millisecond
 
 func newFeed(tb testing.TB, o lockstep.ClientOptions) *feed {
+	return newFeedOf(tb, lockstep.MustGame(bankRules()), o)
+}
+
+func newFeedOf(tb testing.TB, g *lockstep.Game, o lockstep.ClientOptions) *feed {
 	f := &feed{tb: tb, now: 5 * lockstep.Second}
-	g, h := newBankMatch(tb, 2)
-	h.Settings.CheckEvery, h.Settings.KeyframeEvery = 1<<15, 0
-	var err error
+	settings := lockstep.DefaultSettings(2)
+	settings.CheckEvery, settings.KeyframeEvery = 1<<15, 0
+	h, err := g.NewHeader(lockstep.MatchID{1, 2, 3}, settings, &bankConfig{Start: 100})
+	if err != nil {
+		tb.Fatal(err)
+	}
 	if f.c, err = lockstep.NewCoordinator(g, h, f, lockstep.CoordinatorOptions{InputDelay: 2}); err != nil {
 		tb.Fatal(err)
 	}
@@ -83,8 +92,11 @@ func (f *feed) settle() {
 	}
 	for {
 		if f.out = f.client.Send(f.out[:0]); len(f.out) == 0 {
-			return
+			break
 		}
+	}
+	if f.drawn != nil {
+		f.drawn()
 	}
 }
 
@@ -104,7 +116,11 @@ func (f *feed) play(ticks int, delay func(tick int) lockstep.Time) {
 		f.pending = f.pending[:0]
 	}
 	for len(f.queue) > 0 {
-		if next := max(f.client.Next(), f.now+1); next < f.queue[0].at {
+		next := max(f.client.Next(), f.now+1)
+		if f.grain > 0 {
+			next = min(next, (f.now/f.grain+1)*f.grain)
+		}
+		if next < f.queue[0].at {
 			f.now = next
 			f.settle()
 			continue

@@ -10,6 +10,7 @@ type prediction struct {
 	previous *Simulation // one tick before
 	valid    bool
 	stale    bool // sim is not what it would be now
+	failed   bool // at base
 	base     Tick // of the confirmed state that it was brought up to
 	lead     Tick // how many ticks ahead of the confirmed state
 	frame    Frame
@@ -60,6 +61,9 @@ func (c *Client) predictTicks() {
 		return
 	}
 	confirmed := c.run.follower.sim
+	if p.failed && confirmed.tick == p.base {
+		return // until something is different
+	}
 	c.aim()
 	if p.sim == nil || !p.valid {
 		p.stale = true
@@ -78,7 +82,7 @@ func (c *Client) predictTicks() {
 			err = p.sim.Step(p.foresee(p.sim.tick+1, c.seat, &c.own))
 		}
 	}
-	p.valid = err == nil // else the game does not survive our own commands; the server will refuse them
+	p.valid, p.failed = err == nil, err != nil // the game does not survive our own commands; the server will refuse them
 }
 
 // redo begins again from the confirmed state if that is needed.
