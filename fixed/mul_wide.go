@@ -13,8 +13,12 @@ func (x Q) Mul(y Q) Q {
 	hi -= uint64(x>>63)&uint64(y) + uint64(y>>63)&uint64(x)
 	lo, carry := bits.Add64(lo, 1<<31-1+lo>>32&1, 0)
 	hi += carry
-	if int64(hi) == int64(int32(hi)) {
-		return Q(hi<<32 | lo>>32)
+	r := Q(hi<<32 | lo>>32)
+	if int64(hi) != int64(int32(hi)) {
+		if panicOnOverflow {
+			return saturate(int64(hi) < 0)
+		}
+		r = MaxQ ^ Q(int64(hi)>>63) // a conditional move, no branch
 	}
-	return saturate(int64(hi) < 0)
+	return r
 }
