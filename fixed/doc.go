@@ -41,7 +41,8 @@
 //	Parse String                      correctly rounded      FuzzParse, TestTextRoundTrip
 //
 // Other software's numbers stand in testdata/vectors (TestVectors). Every function has a hash over 500,000 inputs in
-// testdata/sums.txt (TestSums), the same on amd64, 386 with and without SSE2, arm64 and WebAssembly.
+// testdata/sums.txt (TestSums), the same on amd64, 386 with and without SSE2, arm64, s390x and
+// WebAssembly.
 //
 // # Floats
 //
