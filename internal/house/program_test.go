@@ -102,6 +102,7 @@ func needsGo(t *testing.T) {
 var builds = []build.Context{
 	{Compiler: "gc", GOOS: "linux", GOARCH: "amd64"},
 	{Compiler: "gc", GOOS: "linux", GOARCH: "386", BuildTags: []string{"samestep_portable", "samestep_overflow"}},
+	{Compiler: "gc", GOOS: "js", GOARCH: "wasm"},
 }
 
 // loadOurs type-checks the pure packages of this module, once for each build
