@@ -58,6 +58,7 @@ type inquiry struct {
 	buf      []byte
 	deadline Time
 	evidence *Evidence // nil if a joiner in relay mode waits for the state
+	remove   bool      // the peer is removed afterwards
 }
 
 // inquire collects evidence about a desync. Only one is collected at a time;
@@ -139,6 +140,9 @@ func (h *Host) next(q *inquiry) {
 // conclude ends an inquiry with what has come.
 func (h *Host) conclude(q *inquiry) {
 	h.inquiry, q.peer.asked = nil, false
+	if q.remove {
+		h.close(q.peer, CloseKicked, differs)
+	}
 	if q.evidence != nil {
 		h.deliver(q.evidence)
 		return

@@ -86,12 +86,6 @@ func (h *Host) tick() {
 	if h.options.Relay {
 		h.remember()
 	}
-	for _, p := range h.peers {
-		if p.state == Syncing {
-			p.syncRoom = h.options.SyncBytesPerTick
-			h.mark(p)
-		}
-	}
 }
 
 // skip leaves out the ticks that a stall made late.
@@ -176,6 +170,7 @@ func (h *Host) peerTime(p *peer) {
 		h.ping(p)
 	}
 	h.wakeAt(min(p.heard+h.options.IdleTimeout, p.pingAt))
+	h.syncTime(p)
 	h.lagTime(p)
 	if h.over {
 		h.wakeAt(h.overAt + h.options.Linger)
@@ -184,7 +179,7 @@ func (h *Host) peerTime(p *peer) {
 
 // ping asks a peer for a sign of life, and measures the round trip.
 func (h *Host) ping(p *peer) {
-	p.pingAt = h.now + h.options.PingEvery
+	p.pingAt = h.now + h.options.PingEvery - Time(p.id%16)*(h.options.PingEvery/64) // not all at once
 	p.pingSent, p.pinged = h.now, true
 	p.nonce++
 	h.message = Message{Kind: MessagePing, Nonce: p.nonce}

@@ -34,11 +34,17 @@ func (h *Host) tie(r *DesyncReport) {
 	h.deliver(&Evidence{Report: *r, Participants: h.participants(), Commands: h.commandsSince(r.Agreed, r.Tick)})
 }
 
+const differs = "its checksum differs"
+
 // react follows the policy about a peer whose checksum differs.
 func (h *Host) react(p *peer, resyncs *bucket, resynced *Tick) {
 	switch h.options.Desync {
 	case RemoveDesynced:
-		h.close(p, CloseKicked, "its checksum differs")
+		if q := h.inquiry; q != nil && q.peer == p {
+			q.remove = true // when its states have come
+			return
+		}
+		h.close(p, CloseKicked, differs)
 	case ResyncDesynced:
 		if resyncs.take(h.now, h.options.Rates.Resyncs, 1) {
 			*resynced = h.c.Now()

@@ -76,6 +76,8 @@ type HostOptions struct {
 	// Random fills a slice with bytes that nobody can guess. It must be given.
 	Random func([]byte)
 
+	// The functions below are called inside of the Host's methods, and must not
+	// call any of them.
 	Observe  func(Event)     // told what happens; nil for nobody
 	Evidence func(*Evidence) // given what is collected about a desync; nil for nobody
 

@@ -52,6 +52,9 @@ func (h *Host) handle(p *peer, m *Message, within bool) {
 	switch m.Kind {
 	case MessageAck:
 		h.ack(p, m)
+		if !within {
+			h.offend(p, 0, "")
+		}
 		return
 	case MessageCommand:
 		h.command(p, m, within)

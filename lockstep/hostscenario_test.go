@@ -356,6 +356,36 @@ func TestHostLargeKeyframe(t *testing.T) {
 	p.unharmed(t, a, w)
 }
 
+// A large keyframe also arrives where there are no ticks: before the start, and
+// while the match is paused.
+func TestHostKeyframeWithoutTicks(t *testing.T) {
+	for _, paused := range []bool{false, true} {
+		p := newParty(t, func(s *lockstep.Settings) { s.Players = 200 }, func(o *lockstep.HostOptions) {
+			o.SyncBytesPerTick, o.StartPlayers = 1<<10, 2
+		})
+		a := p.join("a", "p0")
+		if paused {
+			b := p.join("b", "p1")
+			p.pass(lockstep.Second)
+			if err := p.h.Pause(p.now, 0); err != nil {
+				t.Fatal(err)
+			}
+			p.pass(lockstep.Second)
+			b.cut()
+		}
+		p.pass(5 * lockstep.Second)
+		before := p.h.Now()
+		w := p.join("w", "watch")
+		if w.syncs != 0 {
+			t.Errorf("paused %t: the keyframe of %d bytes came at once", paused, len(w.chunks))
+		}
+		p.pass(lockstep.Second)
+		if w.syncs != 1 || a.syncs != 1 || p.h.Now() != before {
+			t.Errorf("paused %t: %d and %d keyframes, %d ticks", paused, w.syncs, a.syncs, p.h.Now()-before)
+		}
+	}
+}
+
 // The checkers above find what they look for.
 func TestHostCheckersControl(t *testing.T) {
 	p := newParty(t, nil, nil)

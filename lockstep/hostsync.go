@@ -56,7 +56,7 @@ func (h *Host) keyframe() *keyframe {
 func (h *Host) startSync(p *peer, why string) {
 	h.stats.Syncs++
 	p.state, p.syncAt, p.confirmed = Syncing, 0, false
-	p.syncRoom = h.options.SyncBytesPerTick
+	p.syncRoom, p.syncMore = h.options.SyncBytesPerTick, h.now+h.clock.period()
 	p.deadline = h.now + h.options.SyncTimeout
 	h.give(p, h.keyframe())
 	h.wakeAt(p.deadline)
@@ -119,6 +119,19 @@ func (h *Host) appendSync(p *peer, dst []byte, limit int) []byte {
 	p.cursor, p.acked, p.tick = k.position, k.position, k.tick
 	p.high = max(p.high, k.position)
 	return dst
+}
+
+// syncTime lets a peer have more of its keyframe once in the time of a tick,
+// also while there are no ticks.
+func (h *Host) syncTime(p *peer) {
+	if p.state != Syncing || p.sync == nil {
+		return
+	}
+	if h.now >= p.syncMore {
+		p.syncRoom, p.syncMore = h.options.SyncBytesPerTick, h.now+h.clock.period()
+		h.mark(p)
+	}
+	h.wakeAt(p.syncMore)
 }
 
 // chunkOverhead is what a chunk's message has beside the chunk.

@@ -28,10 +28,11 @@ type peer struct {
 
 	sync      *keyframe // being sent
 	syncAt    int       // how much of it was
-	syncRoom  int       // bytes of it that may be sent before the next tick
-	confirmed bool      // an ack has come since the keyframe was sent
-	deadline  Time      // of auth, of the first ack after a sync, of reaching the present
-	strikes   int       // keyframes in place of records that came too slowly
+	syncRoom  int       // bytes of it that may be sent before syncMore
+	syncMore  Time
+	confirmed bool // an ack has come since the keyframe was sent
+	deadline  Time // of auth, of the first ack after a sync, of reaching the present
+	strikes   int  // keyframes in place of records that came too slowly
 	struckAt  Time
 
 	cursor Position // of the next record to send
