@@ -51,11 +51,14 @@ func (h *Host) wakeAt(t Time) { h.wake = min(h.wake, t) }
 // the silent and the slow, gives up on the lost, sends pings, and follows the
 // policies. The first call starts the match's clock. After a stall it seals at
 // most MaxCatchUp ticks and leaves the others out: the match is late for ever
-// rather than in a hurry.
+// rather than in a hurry. Nobody is taken for silent because of it.
 func (h *Host) Advance(now Time) {
 	h.at(now)
 	if !h.clock.running {
 		h.clock.restart(h.now)
+	}
+	if late := h.now - h.Next(); late > stall {
+		h.forgive(late)
 	}
 	for range h.options.MaxCatchUp {
 		if h.over || h.c.Err() != nil || h.clock.due() > h.now || !h.ready() {
@@ -71,6 +74,26 @@ func (h *Host) Advance(now Time) {
 		h.finish()
 	}
 	h.keepTime()
+}
+
+// stall is how late Advance can be before the time it was late by does not
+// count for anybody's timers.
+const stall = Second / 2
+
+// forgive moves all timers by a time in which this program, or its machine, did
+// not run: what came meanwhile could not be heard.
+func (h *Host) forgive(late Time) {
+	for _, p := range h.peers {
+		p.heard = min(p.heard+late, h.now)
+		p.deadline += late
+		p.pinged = false // the round trip has the stall in it
+	}
+	for i := range h.seats {
+		h.seats[i].lostAt = min(h.seats[i].lostAt+late, h.now)
+	}
+	if h.inquiry != nil {
+		h.inquiry.deadline += late
+	}
 }
 
 // tick seals one tick.

@@ -88,7 +88,7 @@ type HostOptions struct {
 	MaxSpectators int // 64
 	MaxConnecting int // connections that are neither players nor spectators: 64
 	StartPlayers  int // no tick before so many have joined; 0: none needed
-	MaxPerTick    int // commands of a player in one tick: 64, fewer in a large match
+	MaxPerTick    int // commands of a player in one tick: 256, fewer in a match of more than 13
 
 	InputDelay Tick // 1; see Delay
 	AckEvery   Tick // half a second
@@ -173,7 +173,7 @@ const (
 // within one message.
 func (o *HostOptions) shares(s *Settings) {
 	share := o.share(s)
-	or(&o.MaxPerTick, 64)
+	or(&o.MaxPerTick, window) // all that a client sends again after a resume
 	o.MaxPerTick = max(1, min(o.MaxPerTick, share/32))
 }
 
