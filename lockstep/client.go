@@ -204,9 +204,7 @@ func (c *Client) Disconnected(now Time, err error) {
 	if err == nil {
 		err = errors.New("lockstep: client: connection lost")
 	}
-	if c.link == linkUp && c.clock-c.since >= c.options.Ladder.Longest {
-		c.climb.attempt = 0 // it was a connection worth the name
-	}
+	c.judge()
 	c.reason = nil
 	c.in.assembly.drop()
 	c.own.unsent()
@@ -219,6 +217,15 @@ func (c *Client) Disconnected(now Time, err error) {
 		c.tell(ConnectionLost{err})
 	}
 	c.retry(err)
+}
+
+// judge puts the client back to the foot of the ladder if the connection that
+// ends was one worth the name. Else a server that ends each at once would be
+// dialed for ever.
+func (c *Client) judge() {
+	if c.Stage() == StageLive && c.clock-c.since >= 5*c.options.Ladder.First {
+		c.climb.attempt = 0
+	}
 }
 
 // retry takes the next rung of the ladder.
@@ -259,9 +266,7 @@ func (c *Client) fail(err error) {
 // hangUp wants the connection closed, because of err.
 func (c *Client) hangUp(err error) {
 	if c.link == linkGreeting || c.link == linkUp {
-		if c.link == linkUp && c.clock-c.since >= c.options.Ladder.Longest {
-			c.climb.attempt = 0
-		}
+		c.judge()
 		c.link, c.reason = linkClosing, err
 	}
 }
@@ -313,7 +318,7 @@ func (c *Client) Next() Time {
 		if c.catchingUp {
 			return c.now
 		}
-		at = min(at, c.clock+c.pace.next())
+		at = min(at, c.pace.passed+c.pace.next())
 	}
 	return c.now + max(0, at-c.clock)
 }

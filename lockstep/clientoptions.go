@@ -70,7 +70,8 @@ type ClientOptions struct {
 	Events func(any)
 
 	// Observer is called with every event of the game of each confirmed tick;
-	// nil for nobody.
+	// nil for nobody. After a state sync it may be told of some ticks again, and
+	// is not told of those that the state has left out.
 	Observer func(Tick, any)
 }
 

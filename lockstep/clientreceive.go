@@ -268,7 +268,7 @@ func (c *Client) adopt(a *assembly) error {
 	c.pace.begin(f.header.Settings.TickRate, c.pace.arriving)
 	c.predict.stale = true
 	c.own.settle(f.Tick())
-	c.out.arrived, c.out.acked = true, f.Tick()
+	c.out.arrived, c.out.adopted, c.out.acked = true, true, f.Tick()
 	c.catchingUp, c.progressed = true, 0
 	return nil
 }

@@ -187,7 +187,7 @@ func (c *Client) step(f *Frame, last bool) error {
 	c.predict.confirm(f, c.seat, &c.own)
 	c.own.settle(f.Tick)
 	t := f.Tick
-	if t%Tick(r.follower.header.Settings.CheckEvery) == 0 && t > r.reported && c.role != Spectator {
+	if t%Tick(r.follower.header.Settings.CheckEvery) == 0 && t > r.reported {
 		r.reported = t
 		c.out.report(t)
 	}

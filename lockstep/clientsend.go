@@ -10,6 +10,7 @@ type outgoing struct {
 	sync    bool // ask for a state
 	leave   bool
 	arrived bool // something, since the last ack
+	adopted bool // a state, since then
 	acked   Tick // in the last ack
 	ackedAt Time
 	reports []Tick // checked ticks to report
@@ -111,7 +112,7 @@ func (c *Client) sendSmall(dst []byte) []byte {
 		dst = c.putKind(dst, MessageStateSyncRequest)
 	}
 	if c.ackDue() {
-		o.acked, o.ackedAt, o.arrived = c.Tick(), c.clock, false
+		o.acked, o.ackedAt, o.arrived, o.adopted = c.Tick(), c.clock, false, false
 		*m = Message{Kind: MessageAck, Position: c.in.position, Tick: o.acked}
 		dst = c.put(dst, m)
 	}
@@ -131,7 +132,7 @@ func (c *Client) ackDue() bool {
 	if c.in.from() == 0 || !o.arrived && c.Tick() == o.acked || c.run.backlog.len() > c.options.MaxBacklog {
 		return false
 	}
-	return c.Tick() >= o.acked+c.ackEvery || c.clock-o.ackedAt >= Second
+	return o.adopted || c.Tick() >= o.acked+c.ackEvery || c.clock-o.ackedAt >= Second
 }
 
 func (c *Client) sendReports(dst []byte, start int) []byte {

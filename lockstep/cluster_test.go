@@ -488,6 +488,7 @@ func (c *cluster) finish() {
 	for _, m := range c.machines {
 		s := m.client.Status()
 		if s.Stage == lockstep.StageDone {
+			c.tb.Errorf("%s has given up: %v", m.name, m.client.Err())
 			continue
 		}
 		if s.Stage != lockstep.StageLive || s.Tick+25 < c.host.Now() {

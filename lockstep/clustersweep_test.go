@@ -154,7 +154,7 @@ var scenarios = []struct {
 	{name: "18 resume", run: func(c *cluster) int {
 		c.players(4, lockstep.ClientOptions{})
 		for range 6 {
-			c.run(lockstep.Time(c.random.Int64N(int64(3 * lockstep.Second))))
+			c.run(8*lockstep.Second + lockstep.Time(c.random.Int64N(int64(3*lockstep.Second)))) // longer than the longest wait
 			m := c.any()
 			m.net = false
 			m.cut(true, c.random.IntN(2) == 0)
@@ -181,10 +181,11 @@ var scenarios = []struct {
 	{name: "32 a bit flips", options: func(o *lockstep.HostOptions) {
 		o.Rates.Resyncs = lockstep.Rate{N: 100, Per: lockstep.Second, Burst: 100}
 	}, run: func(c *cluster) (n int) {
-		c.players(4, lockstep.ClientOptions{Predict: 5})
+		c.players(3, lockstep.ClientOptions{Predict: 5})
+		c.join("watch", lockstep.ClientOptions{})
 		c.run(2 * lockstep.Second)
-		for range 3 {
-			m := c.any()
+		for i := range 4 {
+			m := c.machines[(i+c.random.IntN(2))%len(c.machines)]
 			if m.client.Stage() != lockstep.StageLive {
 				continue
 			}
@@ -203,6 +204,41 @@ var scenarios = []struct {
 		for _, m := range c.machines {
 			if len(m.desynced) != m.healed {
 				c.tb.Errorf("%s: %d desyncs, healed %d times", m.name, len(m.desynced), m.healed)
+			}
+		}
+		return n
+	}},
+	{name: "all at once", run: func(c *cluster) (n int) {
+		c.events["keep"] = 1
+		c.links = func(*machine) (up, down linkSpec) {
+			s := linkSpec{delay: lockstep.Time(c.random.Int64N(int64(200 * lockstep.Millisecond))), jitter: 50 * lockstep.Millisecond, lossPercent: c.random.IntN(5)}
+			return s, s
+		}
+		o := lockstep.ClientOptions{Predict: 10, Interpolate: true, Ladder: lockstep.Ladder{Attempts: 100, Total: 600 * lockstep.Second}}
+		c.players(5, o)
+		c.join("watch", o)
+		for range 25 {
+			c.run(lockstep.Time(c.random.Int64N(int64(3 * lockstep.Second))))
+			m := c.any()
+			switch n++; c.random.IntN(7) {
+			case 0:
+				m.cut(c.random.IntN(2) == 0, c.random.IntN(2) == 0)
+			case 1:
+				m.net = !m.net
+			case 2:
+				if m.wire != nil {
+					m.wire.down.stuck = !m.wire.down.stuck
+				}
+			case 3:
+				if m.wire != nil {
+					m.wire.up.stuck = !m.wire.up.stuck
+				}
+			case 4:
+				m.offset += lockstep.Time(c.random.IntN(600)-300) * lockstep.Second
+			case 5:
+				c.hostLate = c.now + lockstep.Time(c.random.Int64N(int64(2*lockstep.Second)))
+			case 6:
+				m.cost = lockstep.Time(c.random.IntN(2)) * 120 * lockstep.Millisecond
 			}
 		}
 		return n

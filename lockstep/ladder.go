@@ -1,6 +1,7 @@
 package lockstep
 
-// A Ladder says when a client that has lost its connection tries again. Zero
+// A Ladder says when a client that has lost its connection tries again. A
+// connection that was live for five times First puts it back to the foot. Zero
 // fields have the defaults in brackets.
 type Ladder struct {
 	First    Time // from the loss to the first attempt (200 ms); each wait is twice the one before …

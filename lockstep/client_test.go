@@ -1,0 +1,184 @@
+package lockstep_test
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// A game with a state of many chunks, which can be told to panic.
+type (
+	wide struct {
+		Tick uint32
+		Pad  [12000]uint64
+	}
+	wideConfig struct{}
+)
+
+func wideRules(panicsAt uint32) lockstep.Rules[wide, wideConfig] {
+	return lockstep.Rules[wide, wideConfig]{
+		Name: "wide", Build: "1",
+		New: func(w *wide, _ *lockstep.Settings, _ *wideConfig) error {
+			for i := range w.Pad {
+				w.Pad[i] = uint64(i) * 0x9e3779b97f4a7c15
+			}
+			return nil
+		},
+		Step: func(w *wide, turn *lockstep.Turn) {
+			w.Tick++
+			if w.Tick == panicsAt {
+				panic("fault")
+			}
+		},
+	}
+}
+
+// wideMatch returns what a server of a match of the wide game sends: the state
+// as messages, and ticks.
+func wideMatch(t *testing.T) (messages [][]byte, state []byte) {
+	g := lockstep.MustGame(wideRules(0))
+	settings := lockstep.DefaultSettings(1)
+	settings.CheckEvery = 5
+	h, err := g.NewHeader(lockstep.MatchID{1}, settings, &wideConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sim, err := g.NewSimulation(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var e lockstep.Encoder
+	var w lockstep.MessageWriter
+	messages = append(messages, w.Append(nil, &lockstep.Message{Kind: lockstep.MessageWelcome, Welcome: &lockstep.Welcome{
+		Role: lockstep.Seated, Position: 1, AckEvery: 5, InputDelay: 2, SpeedPercent: 100,
+	}}))
+	b := bytes.Clone(e.Header(h))
+	state = sim.AppendState(nil)
+	b = append(b, e.Keyframe(0, sim.Root(), nil, state)...)
+	for from := 0; from < len(b); from += lockstep.MaxChunk {
+		messages = append(messages, w.Append(nil, &lockstep.Message{
+			Kind: lockstep.MessageStateSync, Position: 1, Offset: uint32(from), Total: uint32(len(b)),
+			Bytes: b[from:min(len(b), from+lockstep.MaxChunk)],
+		}))
+	}
+	return append(messages, e.Empty(9)), state
+}
+
+// The states that a server asks for come in chunks that fit into a message,
+// and do not hold up commands.
+func TestClientAnswersStates(t *testing.T) {
+	messages, start := wideMatch(t)
+	c := lockstep.NewClient(lockstep.MustGame(wideRules(0)), lockstep.ClientOptions{Pacing: lockstep.PacingOptions{AsTheyCome: true}})
+	c.Advance(0)
+	c.Connected(0)
+	var w lockstep.MessageWriter
+	for _, tick := range []lockstep.Tick{0, 5, 7} {
+		messages = append(messages, w.Append(nil, &lockstep.Message{Kind: lockstep.MessageStateRequest, Tick: tick}))
+	}
+	for _, b := range messages {
+		if err := c.Receive(0, b); err != nil {
+			t.Fatal(err)
+		}
+		c.Advance(0)
+	}
+	states := map[lockstep.Tick][]byte{}
+	var r lockstep.MessageReader
+	for {
+		b := c.Send(nil)
+		if len(b) == 0 {
+			break
+		}
+		if len(b) > lockstep.MaxClientMessage {
+			t.Fatalf("got a message of %d bytes, want at most %d", len(b), lockstep.MaxClientMessage)
+		}
+		for len(b) > 0 {
+			var m lockstep.Message
+			var err error
+			if b, err = r.Read(&m, b); err != nil {
+				t.Fatal(err)
+			}
+			if m.Kind != lockstep.MessageState {
+				continue
+			}
+			if int(m.Offset) != len(states[m.Tick]) {
+				t.Fatalf("got a chunk at %d, want %d", m.Offset, len(states[m.Tick]))
+			}
+			states[m.Tick] = append(states[m.Tick], m.Bytes...)
+			if m.Total == 0 {
+				states[m.Tick] = []byte{}
+			}
+		}
+	}
+	if !bytes.Equal(states[0], start) || len(states[5]) != len(start) || bytes.Equal(states[5], start) {
+		t.Errorf("got states of %d and %d bytes, want two different ones of %d", len(states[0]), len(states[5]), len(start))
+	}
+	if s, ok := states[7]; !ok || len(s) > 0 {
+		t.Errorf("got a state of %d bytes of a tick that is not kept", len(s))
+	}
+}
+
+// A game that panics here and not on the server ends the client, with the
+// reason; it does not take the program with it.
+func TestClientGamePanics(t *testing.T) {
+	messages, _ := wideMatch(t)
+	var last any
+	c := lockstep.NewClient(lockstep.MustGame(wideRules(4)), lockstep.ClientOptions{
+		Pacing: lockstep.PacingOptions{AsTheyCome: true},
+		Events: func(e any) { last = e },
+	})
+	c.Advance(0)
+	c.Connected(0)
+	for _, b := range messages {
+		if err := c.Receive(0, b); err != nil {
+			t.Fatal(err)
+		}
+		c.Advance(0)
+	}
+	if c.Stage() != lockstep.StageClosing {
+		t.Fatalf("got %v, want it to hang up", c.Stage())
+	}
+	c.Disconnected(0, nil)
+	var fault *lockstep.PanicError
+	if lost, ok := last.(lockstep.LostForGood); !ok || !errors.As(lost.Err, &fault) || fault.Tick != 4 || c.Stage() != lockstep.StageDone {
+		t.Errorf("got %v as the last event, %v, want it lost for good by a panic at tick 4", last, c.Stage())
+	}
+}
+
+// What a client costs in a tick, beside what the simulation alone costs.
+func BenchmarkClientTick(b *testing.B) {
+	b.Run("simulation", func(b *testing.B) {
+		g, h := newBankMatch(b, 2)
+		sim, err := g.NewSimulation(h)
+		if err != nil {
+			b.Fatal(err)
+		}
+		f := &lockstep.Frame{}
+		for b.Loop() {
+			f.Tick++
+			if err := sim.Step(f); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	for name, o := range map[string]lockstep.ClientOptions{
+		"plain": {}, "as they come": {Pacing: lockstep.PacingOptions{AsTheyCome: true}},
+		"interpolated": {Interpolate: true}, "predicted": {Predict: 8},
+	} {
+		b.Run(name, func(b *testing.B) {
+			f := newFeed(b, o)
+			f.play(20, func(int) lockstep.Time { return 0 })
+			tick := []byte{0x92, 4, 1}
+			for b.Loop() {
+				f.ran = f.ran[:0]
+				f.now += feedPeriod
+				if err := f.client.Receive(f.now, tick); err != nil {
+					b.Fatal(err)
+				}
+				f.client.Advance(f.now)
+				f.out = f.client.Send(f.out[:0])
+			}
+		})
+	}
+}
