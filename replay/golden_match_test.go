@@ -1,0 +1,231 @@
+package replay_test
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// A golden is a match of bots whose replay stands in testdata/replays of the
+// repository.
+type golden struct {
+	name     string
+	players  uint8
+	ticks    lockstep.Tick
+	config   skirmish.Config
+	settings func(*lockstep.Settings)
+
+	// before happens before a tick is sealed; nil for nothing.
+	before func(*lockstep.Coordinator, lockstep.Tick) error
+}
+
+// Together they hold every kind of record and every command of the system but
+// InputDelaySet, after which a rerun could not know when to submit.
+var goldens = []golden{
+	{
+		name: "duel", players: 2, ticks: 1200, config: skirmish.Defaults(2, 100),
+		settings: func(s *lockstep.Settings) { s.Seed, s.KeyframeEvery = 11, 600 },
+	},
+	{
+		name: "four", players: 4, ticks: 600, config: skirmish.Defaults(4, 240),
+		settings: func(s *lockstep.Settings) { s.Seed, s.CheckEvery, s.KeyframeEvery = 12, 1, 0 },
+	},
+	{
+		name: "eight", players: 8, ticks: 400, config: skirmish.Defaults(8, 320),
+		settings: func(s *lockstep.Settings) { s.Seed, s.TickRate, s.KeyframeEvery = 1<<64-1, 10, 0 },
+	},
+	{
+		name: "roster", players: 3, ticks: 400, config: skirmish.Defaults(3, 100),
+		settings: func(s *lockstep.Settings) { s.Seed, s.KeyframeEvery = 13, 200 },
+		before:   rosterHappens,
+	},
+}
+
+// rosterHappens makes people come and go.
+func rosterHappens(c *lockstep.Coordinator, t lockstep.Tick) error {
+	var err error
+	switch t {
+	case 30:
+		_, err = c.Lose(1)
+	case 40:
+		_, err = c.TakeOver(1)
+	case 60:
+		_, err = c.Pause(0)
+	case 61:
+		_, err = c.Resume(2)
+	case 80:
+		_, err = c.Return(1)
+	case 100:
+		_, err = c.SetSpeed(150)
+	case 150:
+		err = c.Report(1, 140, &checksum.Sum{Root: 1})
+	case 200:
+		_, err = c.Leave(2)
+	case 210:
+		err = c.Note(0, lockstep.TopicChat, "gg \x1b[31m\u202e"+"\u00e9")
+	}
+	return err
+}
+
+// header returns the header of the match, the same whatever machine asks.
+func (g *golden) header(tb testing.TB, game *lockstep.Game) *lockstep.Header {
+	tb.Helper()
+	s := lockstep.DefaultSettings(g.players)
+	g.settings(&s)
+	var id lockstep.MatchID
+	copy(id[:], "golden "+g.name)
+	h, err := game.NewHeader(id, s, &g.config)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	h.Platform = "golden"
+	return h
+}
+
+// record plays the match and returns its replay.
+func (g *golden) record(tb testing.TB, game *lockstep.Game) []byte {
+	tb.Helper()
+	var file bytes.Buffer
+	w := replay.NewWriter(&file, replay.WriterOptions{})
+	h := g.header(tb, game)
+	c, err := lockstep.NewCoordinator(game, h, w, lockstep.CoordinatorOptions{InputDelay: 1})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	payloads := game.NewPayloads()
+	var bots []*skirmish.Bot
+	sequences := make([]lockstep.Sequence, g.players)
+	for p := range lockstep.Player(g.players) {
+		if _, err := c.Join(p); err != nil {
+			tb.Fatal(err)
+		}
+		if err := c.Note(p, lockstep.TopicName, fmt.Sprintf("bot %d", p)); err != nil {
+			tb.Fatal(err)
+		}
+		bots = append(bots, skirmish.NewBot(p, h.Settings.Seed))
+	}
+	for t := lockstep.Tick(1); t <= g.ticks; t++ {
+		for p, bot := range bots {
+			for _, order := range bot.Think(lockstep.World[skirmish.World](c.Referee().Simulation())) {
+				payload, err := payloads.EncodeAs(order.Kind, order.Value)
+				if err != nil {
+					tb.Fatal(err)
+				}
+				sequences[p]++
+				c.Submit(lockstep.Player(p), sequences[p], order.Kind, payload)
+			}
+		}
+		if g.before != nil {
+			if err := g.before(c, t); err != nil {
+				tb.Fatal(err)
+			}
+		}
+		if _, err := c.Tick(); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	finish(tb, c, w, "the golden match is over")
+	return file.Bytes()
+}
+
+func finish(tb testing.TB, c *lockstep.Coordinator, w *replay.Writer, reason string) {
+	tb.Helper()
+	if err := c.End(reason); err != nil {
+		tb.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// A rerun plays the match of a replay again as a new match: it gives the
+// commands of the log to a coordinator of its own.
+type rerun struct {
+	game     *lockstep.Game
+	file     bytes.Buffer
+	writer   *replay.Writer
+	c        *lockstep.Coordinator
+	payloads *lockstep.Payloads
+	commands int
+}
+
+// again reruns a replay and returns it with the file that it wrote.
+func again(tb testing.TB, game *lockstep.Game, file []byte) *rerun {
+	tb.Helper()
+	r := &rerun{game: game, payloads: game.NewPayloads()}
+	r.writer = replay.NewWriter(&r.file, replay.WriterOptions{})
+	if err := replay.Play(open(tb, file), nil, r.record); err != nil {
+		tb.Fatal(err)
+	}
+	if err := r.writer.Close(); err != nil {
+		tb.Fatal(err)
+	}
+	return r
+}
+
+// record makes happen what a record tells of.
+func (r *rerun) record(rec *lockstep.Record) (err error) {
+	switch rec.Kind {
+	case lockstep.RecordHeader:
+		r.c, err = lockstep.NewCoordinator(r.game, rec.Header, r.writer, lockstep.CoordinatorOptions{InputDelay: 1})
+	case lockstep.RecordFrame:
+		for i := range rec.Frame.Commands {
+			if err := r.command(&rec.Frame.Commands[i]); err != nil {
+				return fmt.Errorf("tick %d: %w", rec.Tick, err)
+			}
+		}
+		_, err = r.c.Tick()
+	case lockstep.RecordEmpty:
+		for range rec.Empty {
+			if _, err := r.c.Tick(); err != nil {
+				return err
+			}
+		}
+	case lockstep.RecordDissent:
+		err = r.c.Report(rec.Player, rec.Tick, &checksum.Sum{Root: rec.Root})
+	case lockstep.RecordNote:
+		err = r.c.Note(rec.Player, rec.Topic, rec.Text)
+	case lockstep.RecordEnd:
+		err = r.c.End(rec.Text)
+	}
+	return err
+}
+
+func (r *rerun) command(c *lockstep.Command) (err error) {
+	r.commands++
+	if c.Player != lockstep.System {
+		return r.c.Submit(c.Player, c.Sequence, c.Kind, c.Payload).Err()
+	}
+	r.payloads.Reset()
+	if err := r.payloads.Decode(c); err != nil {
+		return err
+	}
+	switch v := c.Value.(type) {
+	case *lockstep.Joined:
+		if r.c.Seated(v.Player) {
+			_, err = r.c.Return(v.Player)
+		} else {
+			_, err = r.c.Join(v.Player)
+		}
+	case *lockstep.Left:
+		_, err = r.c.Leave(v.Player)
+	case *lockstep.Lost:
+		_, err = r.c.Lose(v.Player)
+	case *lockstep.TakenOver:
+		_, err = r.c.TakeOver(v.Player)
+	case *lockstep.Paused:
+		_, err = r.c.Pause(v.Player)
+	case *lockstep.Resumed:
+		_, err = r.c.Resume(v.Player)
+	case *lockstep.SpeedSet:
+		_, err = r.c.SetSpeed(v.Percent)
+	default:
+		err = fmt.Errorf("no rerun of %T", v)
+	}
+	return err
+}
