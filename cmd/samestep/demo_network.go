@@ -119,9 +119,9 @@ func (g grants) Authorize(token, _ string) (lockstep.Grant, error) {
 
 func playerName(p lockstep.Player) string { return fmt.Sprintf("bot %d", p) }
 
-// join makes a guest come over a link.
-func (d *networkDemo) join(ctx context.Context, name string, l netsim.Link) *netGuest {
-	g := &netGuest{name: name, events: make(map[string]int)}
+// join makes a guest come over a link, with a bot that plays, or nil.
+func (d *networkDemo) join(ctx context.Context, name string, l netsim.Link, bot func(*lockstep.Simulation) []any) *netGuest {
+	g := &netGuest{name: name, events: make(map[string]int), bot: bot}
 	d.guests = append(d.guests, g)
 	l.Seed = d.options.seed*100 + uint64(len(d.guests))
 	g.session = client.Dial(ctx, d.url, d.game.Game, client.Options{
@@ -172,6 +172,13 @@ func (g *netGuest) sample(c *lockstep.Client) {
 	}
 }
 
+// now returns the tick that the guest has come to.
+func (g *netGuest) now() lockstep.Tick {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.tick
+}
+
 func (g *netGuest) count(event string) int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -199,18 +206,17 @@ func (d *networkDemo) play(ctx context.Context, bar *progress) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(d.options.seconds)*time.Second+time.Minute)
 	defer cancel()
 	for p := range lockstep.Player(d.options.players) {
-		g := d.join(ctx, playerName(p), playerLink)
-		g.bot = d.game.bot(p, d.options.seed)
+		d.join(ctx, playerName(p), playerLink, d.game.bot(p, d.options.seed))
 	}
 	first, last := d.guests[0], d.guests[len(d.guests)-1]
-	slow := d.join(ctx, "slow", netsim.Link{})
+	slow := d.join(ctx, "slow", netsim.Link{}, nil)
 	end := d.options.ticks()
 	deeds := []deed{
 		{end / 5, func() error { slow.hold(d.holdTime()); return nil }},
-		{end * 2 / 5, func() error { d.story.Cut.Tick = first.tick; return first.session.Cut() }},
+		{end * 2 / 5, func() error { d.story.Cut.Tick = first.now(); return first.session.Cut() }},
 		{end / 2, func() error {
 			d.story.Late.Tick, d.story.Late.since = d.match.View().Tick, time.Now()
-			d.join(ctx, "late", playerLink)
+			d.join(ctx, "late", playerLink, nil)
 			return nil
 		}},
 		{end * 3 / 5, func() error { return d.corrupt(last) }},

@@ -1,3 +1,5 @@
+//go:build !js && !wasip1
+
 package main
 
 import (
@@ -5,9 +7,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -22,6 +26,21 @@ type served struct {
 	stderr bytes.Buffer
 }
 
+// program runs the command as a process of its own, since the cli library keeps
+// variables, and returns its exit code. It is interrupted when ctx ends.
+func program(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	c := exec.CommandContext(ctx, os.Args[0])
+	c.Args = append([]string{"samestep"}, args...) // TestMain goes by the name
+	c.Stdout, c.Stderr = stdout, stderr
+	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
+	err := c.Run()
+	if c.ProcessState == nil {
+		fmt.Fprintln(stderr, err)
+		return -1
+	}
+	return c.ProcessState.ExitCode()
+}
+
 // serveInTest runs the verb with flags until the test ends or stop is called.
 func serveInTest(t *testing.T, flags ...string) *served {
 	t.Helper()
@@ -30,8 +49,8 @@ func serveInTest(t *testing.T, flags ...string) *served {
 	s := &served{tokens: make(map[string]string)}
 	exit := make(chan int, 1)
 	go func() {
-		args := append([]string{"samestep", "serve", "--listen", "127.0.0.1:0", "--quiet"}, flags...)
-		code := run(ctx, args, w, &s.stderr)
+		args := append([]string{"serve", "--listen", "127.0.0.1:0", "--quiet"}, flags...)
+		code := program(ctx, args, w, &s.stderr)
 		w.Close()
 		exit <- code
 	}()
@@ -61,8 +80,8 @@ func joinInTest(t *testing.T, s *served, name string, flags ...string) (joinSumm
 		t.Fatal(err)
 	}
 	var out, errs bytes.Buffer
-	args := append([]string{"samestep", "join", s.url + "/matches/match-1", "--token-file", token, "--json"}, flags...)
-	code := run(t.Context(), args, &out, &errs)
+	args := append([]string{"join", s.url + "/matches/match-1", "--token-file", token, "--json"}, flags...)
+	code := program(t.Context(), args, &out, &errs)
 	var sum joinSummary
 	if err := json.Unmarshal(out.Bytes(), &sum); err != nil {
 		t.Fatalf("join exited with %d and printed %q, %q", code, out.String(), errs.String())
