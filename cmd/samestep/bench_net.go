@@ -28,6 +28,7 @@ do not simulate. Both share this machine.`,
 		Flags: []cli.Flag{
 			&cli.UintFlag{Name: "clients", Value: 400, Usage: "players, 1 to 20000"},
 			&cli.UintFlag{Name: "room", Value: 8, Usage: "players in a match"},
+			&cli.UintFlag{Name: "spectators", Usage: "who watch the first match, beside its players, 0 to 20000"},
 			&cli.UintFlag{Name: "units", Value: 200, Usage: "units on the map of each match"},
 			&cli.UintFlag{Name: "tick-rate", Value: 20, Usage: "ticks per second"},
 			&cli.DurationFlag{Name: "every", Value: time.Second, Usage: "time between two commands of a player"},
@@ -38,14 +39,14 @@ do not simulate. Both share this machine.`,
 		OnUsageError: usageError,
 		Action: func(c *cli.Context) error {
 			b := &netBench{
-				clients: int(c.Uint("clients")), room: int(c.Uint("room")), units: int(c.Uint("units")), rate: int(c.Uint("tick-rate")),
+				clients: int(c.Uint("clients")), spectators: int(c.Uint("spectators")), room: int(c.Uint("room")), units: int(c.Uint("units")), rate: int(c.Uint("tick-rate")),
 				every: c.Duration("every"), time: c.Duration("time"), relay: c.Bool("relay"),
 			}
 			switch {
 			case c.Args().Present():
 				return usagef("bench net: unexpected argument %q", c.Args().First())
-			case b.clients < 1 || b.clients > 20000 || b.room < 1 || b.room > 16 || b.units < 100 || b.units > 10000:
-				return usagef("bench net: want --clients 1 to 20000, --room 1 to 16, --units 100 to 10000")
+			case b.clients < 1 || b.clients > 20000 || b.spectators > 20000 || b.room < 1 || b.room > 16 || b.units < 100 || b.units > 10000:
+				return usagef("bench net: want --clients 1 to 20000, --spectators 0 to 20000, --room 1 to 16, --units 100 to 10000")
 			case b.rate < 1 || b.rate > 100 || b.every < 10*time.Millisecond || b.time < time.Second || b.time > time.Hour:
 				return usagef("bench net: want --tick-rate 1 to 100, --every at least 10ms, --time 1s to 1h")
 			}
@@ -63,41 +64,9 @@ do not simulate. Both share this machine.`,
 
 // A netBench is one load test.
 type netBench struct {
-	clients, room, units, rate int
-	every, time                time.Duration
-	relay                      bool
-}
-
-// A netResult is what a load test measured.
-type netResult struct {
-	Clients          int     `json:"clients"`
-	Matches          int     `json:"matches"`
-	Seconds          float64 `json:"seconds"`
-	ServerCPU        float64 `json:"server_cpu_percent"`            // of one core; 0 if it cannot be told here
-	PerClient        float64 `json:"server_cpu_percent_per_client"` // of one core
-	Frames           int     `json:"frames"`                        // that arrived
-	Expected         int     `json:"frames_expected"`
-	LatenessP50MS    float64 `json:"lateness_p50_ms"` // of a frame's arrival, beside the promptest of its client
-	LatenessP99MS    float64 `json:"lateness_p99_ms"`
-	BytesPerFrame    float64 `json:"bytes_per_frame"` // payload of the socket, all messages
-	Commands         int     `json:"commands"`
-	Accepted         int     `json:"accepted"`
-	CommandP50MS     float64 `json:"command_p50_ms"` // from a command to the answer
-	CommandP99MS     float64 `json:"command_p99_ms"`
-	ConnectionsLost  int     `json:"connections_lost"`
-	ResidentMemoryMB float64 `json:"server_resident_mb"`
-}
-
-func (r *netResult) print(w io.Writer) error {
-	_, err := fmt.Fprintf(w, `load        %s in %s, for %.0f s
-server      %.1f %% of a core, %.4f %% a client; %.0f MB resident
-frames      %d of %d arrived; late by %.1f ms (median), %.1f ms (99 %%); %.1f bytes a frame
-commands    %d, %d accepted; answered after %.1f ms (median), %.1f ms (99 %%)
-lost        %s
-`, count(r.Clients, "client"), fmt.Sprintf("%d matches", r.Matches), r.Seconds, r.ServerCPU, r.PerClient, r.ResidentMemoryMB,
-		r.Frames, r.Expected, r.LatenessP50MS, r.LatenessP99MS, r.BytesPerFrame,
-		r.Commands, r.Accepted, r.CommandP50MS, r.CommandP99MS, count(r.ConnectionsLost, "connection"))
-	return err
+	clients, spectators, room, units, rate int
+	every, time                            time.Duration
+	relay                                  bool
 }
 
 func (b *netBench) matches() int { return (b.clients + b.room - 1) / b.room }
@@ -117,64 +86,42 @@ func (b *netBench) run(ctx context.Context) (*netResult, error) {
 		return nil, err
 	}
 	defer s.stop()
-	guests, err := b.connect(ctx, s.url, tokens)
+	guests, err := b.connect(ctx, b.clients, func(i int) (string, string) {
+		return fmt.Sprintf("%s/matches/match-%d/play", s.url, i/b.room+1), tokens[i]
+	})
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		for _, g := range guests {
-			g.ws.CloseNow()
-		}
-	}()
+	defer hangUp(guests)
+	joiner, watcher := tokens[len(tokens)-2], tokens[len(tokens)-1]
+	spectators, err := b.connect(ctx, b.spectators, func(int) (string, string) { return s.url + "/matches/match-1/play", watcher })
+	if err != nil {
+		return nil, err
+	}
+	defer hangUp(spectators)
 	time.Sleep(2 * time.Second) // until everybody is live
-	for _, g := range guests {
+	all := slices.Concat(guests, spectators)
+	for _, g := range all {
 		g.measure(true)
 	}
 	cpu, from := s.cpu(), time.Now()
 	time.Sleep(b.time)
 	took, used := time.Since(from), s.cpu()-cpu
 	r := &netResult{Clients: b.clients, Matches: b.matches(), Seconds: took.Seconds(), ResidentMemoryMB: s.resident()}
-	for _, g := range guests {
+	for _, g := range all {
 		g.measure(false)
 	}
 	r.ServerCPU = 100 * used.Seconds() / took.Seconds()
 	r.PerClient = r.ServerCPU / float64(b.clients)
 	r.Expected = int(took.Seconds() * float64(b.rate) * float64(b.clients))
 	r.add(guests)
-	return r, nil
+	r.watch(spectators)
+	last := fmt.Sprintf("%s/matches/match-%d/play", s.url, b.matches()+1)
+	return r, r.lateJoin(ctx, last, joiner)
 }
 
-// add sums up what the guests measured.
-func (r *netResult) add(guests []*loadGuest) {
-	var late, answers []time.Duration
-	bytes := 0
-	for _, g := range guests {
-		g.mu.Lock()
-		late, answers = append(late, g.lateness()...), append(answers, g.answers...)
-		r.Frames += len(g.arrivals)
-		r.Commands += g.commands
-		r.Accepted += g.accepted
-		bytes += g.bytes
-		if g.err != nil {
-			r.ConnectionsLost++
-		}
-		g.mu.Unlock()
-	}
-	r.LatenessP50MS, r.LatenessP99MS = percentiles(late)
-	r.CommandP50MS, r.CommandP99MS = percentiles(answers)
-	r.BytesPerFrame = float64(bytes) / float64(max(r.Frames, 1))
-}
-
-// percentiles returns the median and the 99th percentile in milliseconds.
-func percentiles(d []time.Duration) (p50, p99 float64) {
-	if len(d) == 0 {
-		return 0, 0
-	}
-	slices.Sort(d)
-	return milliseconds(d[len(d)/2]), milliseconds(d[len(d)*99/100])
-}
-
-// writeTokens writes a token for each client and returns them in order.
+// writeTokens writes a token for each seat, one for the late joiner and one for
+// all spectators, and returns them in order.
 func (b *netBench) writeTokens(path string) ([]string, error) {
 	var list strings.Builder
 	var tokens []string
@@ -182,6 +129,11 @@ func (b *netBench) writeTokens(path string) ([]string, error) {
 		token := drawToken()
 		tokens = append(tokens, token)
 		fmt.Fprintf(&list, "player %d p%d match-%d %s\n", i%b.room, i, i/b.room+1, token)
+	}
+	for _, role := range []string{"player", "spectator"} { // for the late joiner, and for all spectators
+		token := drawToken()
+		tokens = append(tokens, token)
+		fmt.Fprintf(&list, "%s - %s - %s\n", role, role, token)
 	}
 	return tokens, os.WriteFile(path, []byte(list.String()), 0o600)
 }
@@ -198,8 +150,8 @@ func (b *netBench) startServer(tokens string) (*loadServer, error) {
 		return nil, err
 	}
 	args := []string{
-		"serve", "--listen", "127.0.0.1:0", "--quiet", "--dir", "", "--tokens", tokens, "--max-per-address", "100000",
-		"--matches", strconv.Itoa(b.matches()), "--players", strconv.Itoa(b.room), "--units", strconv.Itoa(b.units), "--tick-rate", strconv.Itoa(b.rate),
+		"serve", "--listen", "127.0.0.1:0", "--quiet", "--dir", "", "--tokens", tokens, "--max-per-address", "100000", "--max-spectators", strconv.Itoa(b.spectators + 8),
+		"--matches", strconv.Itoa(b.matches() + 1), "--players", strconv.Itoa(b.room), "--units", strconv.Itoa(b.units), "--tick-rate", strconv.Itoa(b.rate),
 	}
 	if b.relay {
 		args = append(args, "--relay")
@@ -262,13 +214,12 @@ func (s *loadServer) resident() float64 {
 	return float64(pages) * float64(os.Getpagesize()) / 1e6
 }
 
-// connect opens all connections, some at a time.
-func (b *netBench) connect(ctx context.Context, url string, tokens []string) ([]*loadGuest, error) {
-	guests := make([]*loadGuest, b.clients)
-	game := games[0]
-	auth := game.Auth()
-	var mu sync.Mutex
-	var first error
+// connect opens n connections, some at a time. where returns the address and
+// the token of each.
+func (b *netBench) connect(ctx context.Context, n int, where func(i int) (url, token string)) ([]*loadGuest, error) {
+	guests := make([]*loadGuest, n)
+	errs := make([]error, n)
+	auth := games[0].Auth()
 	var wait sync.WaitGroup
 	slots := make(chan struct{}, 32)
 	for i := range guests {
@@ -276,24 +227,25 @@ func (b *netBench) connect(ctx context.Context, url string, tokens []string) ([]
 		wait.Go(func() {
 			defer func() { <-slots }()
 			a := *auth
-			a.Token = tokens[i]
-			g, err := newLoadGuest(ctx, fmt.Sprintf("%s/matches/match-%d/play", url, i/b.room+1), &a, b.rate, b.every)
-			mu.Lock()
-			defer mu.Unlock()
-			if err != nil && first == nil {
-				first = fmt.Errorf("client %d: %w", i, err)
-			}
-			guests[i] = g
+			var url string
+			url, a.Token = where(i)
+			guests[i], errs[i] = newLoadGuest(ctx, url, &a, b.rate, b.every)
 		})
 	}
 	wait.Wait()
-	if first != nil {
-		for _, g := range guests {
-			if g != nil {
-				g.ws.CloseNow()
-			}
+	for i, err := range errs {
+		if err != nil {
+			hangUp(guests)
+			return nil, fmt.Errorf("client %d: %w", i, err)
 		}
-		return nil, first
 	}
 	return guests, nil
+}
+
+func hangUp(guests []*loadGuest) {
+	for _, g := range guests {
+		if g != nil {
+			g.ws.CloseNow()
+		}
+	}
 }

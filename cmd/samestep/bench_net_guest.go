@@ -203,7 +203,7 @@ func (g *loadGuest) play() error {
 			return err
 		}
 	}
-	if g.tick < g.given+g.every {
+	if g.welcome.Role == lockstep.Spectator || g.tick < g.given+g.every {
 		return nil
 	}
 	g.given = g.tick

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/client"
+)
+
+// A netResult is what a load test measured.
+type netResult struct {
+	Clients          int     `json:"clients"`
+	Matches          int     `json:"matches"`
+	Seconds          float64 `json:"seconds"`
+	ServerCPU        float64 `json:"server_cpu_percent"`            // of one core; 0 if it cannot be told here
+	PerClient        float64 `json:"server_cpu_percent_per_client"` // of one core
+	Frames           int     `json:"frames"`                        // that arrived
+	Expected         int     `json:"frames_expected"`
+	LatenessP50MS    float64 `json:"lateness_p50_ms"` // of a frame's arrival, beside the promptest of its client
+	LatenessP99MS    float64 `json:"lateness_p99_ms"`
+	BytesPerFrame    float64 `json:"bytes_per_frame"` // payload of the socket, all messages
+	Commands         int     `json:"commands"`
+	Accepted         int     `json:"accepted"`
+	CommandP50MS     float64 `json:"command_p50_ms"` // from a command to the answer
+	CommandP99MS     float64 `json:"command_p99_ms"`
+	ConnectionsLost  int     `json:"connections_lost"`
+	ResidentMemoryMB float64 `json:"server_resident_mb"`
+
+	Spectators       int     `json:"spectators"`
+	SpectatorFrames  int     `json:"spectator_frames"`
+	SpectatorLateP99 float64 `json:"spectator_lateness_p99_ms"`
+	JoinMS           float64 `json:"late_join_ms"`    // from dialing to the present, simulating
+	ResumeMS         float64 `json:"resume_ms"`       // from the new socket to the stream going on
+	StateBytes       uint32  `json:"late_join_bytes"` // of the keyframe
+}
+
+func (r *netResult) print(w io.Writer) error {
+	_, err := fmt.Fprintf(w, `load        %s in %s, for %.0f s
+server      %.1f %% of a core, %.4f %% a client; %.0f MB resident
+frames      %d of %d arrived; late by %.1f ms (median), %.1f ms (99 %%); %.1f bytes a frame
+commands    %d, %d accepted; answered after %.1f ms (median), %.1f ms (99 %%)
+lost        %s
+late join   live after %.0f ms, with a state of %s; after a cut the stream went on %.1f ms after the new socket
+`, count(r.Clients, "client"), fmt.Sprintf("%d matches", r.Matches), r.Seconds, r.ServerCPU, r.PerClient, r.ResidentMemoryMB,
+		r.Frames, r.Expected, r.LatenessP50MS, r.LatenessP99MS, r.BytesPerFrame,
+		r.Commands, r.Accepted, r.CommandP50MS, r.CommandP99MS, count(r.ConnectionsLost, "connection"),
+		r.JoinMS, size(int64(r.StateBytes)), r.ResumeMS)
+	if err == nil && r.Spectators > 0 {
+		_, err = fmt.Fprintf(w, "spectators  %s, %d frames, late by %.1f ms (99 %%)\n", count(r.Spectators, "spectator"), r.SpectatorFrames, r.SpectatorLateP99)
+	}
+	return err
+}
+
+// add sums up what the guests measured.
+func (r *netResult) add(guests []*loadGuest) {
+	var late, answers []time.Duration
+	bytes := 0
+	for _, g := range guests {
+		g.mu.Lock()
+		late, answers = append(late, g.lateness()...), append(answers, g.answers...)
+		r.Frames += len(g.arrivals)
+		r.Commands += g.commands
+		r.Accepted += g.accepted
+		bytes += g.bytes
+		if g.err != nil {
+			r.ConnectionsLost++
+		}
+		g.mu.Unlock()
+	}
+	r.LatenessP50MS, r.LatenessP99MS = percentiles(late)
+	r.CommandP50MS, r.CommandP99MS = percentiles(answers)
+	r.BytesPerFrame = float64(bytes) / float64(max(r.Frames, 1))
+}
+
+// watch sums up what the spectators measured.
+func (r *netResult) watch(spectators []*loadGuest) {
+	var late []time.Duration
+	for _, g := range spectators {
+		g.mu.Lock()
+		late = append(late, g.lateness()...)
+		if g.err != nil {
+			r.ConnectionsLost++
+		}
+		g.mu.Unlock()
+	}
+	r.Spectators, r.SpectatorFrames = len(spectators), len(late)
+	_, r.SpectatorLateP99 = percentiles(late)
+}
+
+// lateJoin measures how long a client that simulates takes to join a match that
+// nobody else is in, and to come back after a cut.
+func (r *netResult) lateJoin(ctx context.Context, url, token string) error {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	synced, back := make(chan time.Time, 1), make(chan time.Duration, 1)
+	var connected time.Time
+	s := client.Dial(ctx, url, games[0].Game, client.Options{ClientOptions: lockstep.ClientOptions{Token: token, Events: func(e any) {
+		switch e := e.(type) {
+		case lockstep.Connected:
+			connected = time.Now()
+		case lockstep.SyncProgress:
+			r.StateBytes = max(r.StateBytes, e.TotalBytes)
+		case lockstep.Synced:
+			select {
+			case synced <- time.Now():
+			default:
+			}
+		case lockstep.StreamResumed:
+			back <- time.Since(connected)
+		}
+	}}})
+	from := time.Now()
+	select {
+	case at := <-synced:
+		r.JoinMS = milliseconds(at.Sub(from))
+	case <-ctx.Done():
+		return fmt.Errorf("late join: %w", ctx.Err())
+	}
+	if err := s.Cut(); err != nil {
+		return err
+	}
+	select {
+	case d := <-back:
+		r.ResumeMS = milliseconds(d)
+	case <-ctx.Done():
+		return fmt.Errorf("resume: %w", ctx.Err())
+	}
+	cancel()
+	s.Wait()
+	return nil
+}
+
+// percentiles returns the median and the 99th percentile in milliseconds.
+func percentiles(d []time.Duration) (p50, p99 float64) {
+	if len(d) == 0 {
+		return 0, 0
+	}
+	slices.Sort(d)
+	return milliseconds(d[len(d)/2]), milliseconds(d[len(d)*99/100])
+}
