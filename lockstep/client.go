@@ -65,38 +65,6 @@ type Client struct {
 	measure    measure
 }
 
-// A link is how far a client's connection has come.
-type link uint8
-
-const (
-	linkWaiting link = iota
-	linkDialing
-	linkGreeting
-	linkUp
-	linkClosing
-	linkOver
-)
-
-// A ClientStage says what a client does; see [Client].
-type ClientStage uint8
-
-// The stages of a client.
-const (
-	StageWaiting    ClientStage = iota // for the time of the next attempt
-	StageDialing                       // wants a connection
-	StageGreeting                      // has one, and waits for the welcome
-	StageSyncing                       // waits for the state
-	StageCatchingUp                    // runs ticks as fast as it can
-	StageLive
-	StageClosing  // wants the connection closed, after what Send returns
-	StageDraining // the match has ended; what has arrived is still run
-	StageDone
-)
-
-var stageTexts = [...]string{"waiting", "dialing", "greeting", "syncing", "catching up", "live", "closing", "draining", "done"}
-
-func (s ClientStage) String() string { return stageTexts[s] }
-
 // NewClient returns a Client of a match of game g.
 func NewClient(g *Game, o ClientOptions) *Client {
 	o.defaults()
@@ -105,32 +73,6 @@ func NewClient(g *Game, o ClientOptions) *Client {
 	c.own.next = 1
 	c.pace = pacer{options: o.Pacing, held: true, pace: pacePlain}
 	return c
-}
-
-// Stage returns what the client does.
-func (c *Client) Stage() ClientStage {
-	switch c.link {
-	case linkWaiting:
-		return StageWaiting
-	case linkDialing:
-		return StageDialing
-	case linkGreeting:
-		return StageGreeting
-	case linkClosing:
-		return StageClosing
-	case linkOver:
-		if c.over && c.fatal == nil && (c.level() > 0 || c.run.backlog.len() > 0) {
-			return StageDraining
-		}
-		return StageDone
-	}
-	switch {
-	case c.run.follower == nil || c.in.from() == 0:
-		return StageSyncing
-	case c.catchingUp:
-		return StageCatchingUp
-	}
-	return StageLive
 }
 
 // Err returns why the client has given up, and nil before that and when the
@@ -213,10 +155,13 @@ func (c *Client) Disconnected(now Time, err error) {
 		c.finish()
 		return
 	}
+	c.link = linkWaiting
 	if had {
 		c.tell(ConnectionLost{err})
 	}
-	c.retry(err)
+	if c.link == linkWaiting { // else the listener has left
+		c.retry(err)
+	}
 }
 
 // judge puts the client back to the foot of the ladder if the connection that
@@ -321,74 +266,4 @@ func (c *Client) Next() Time {
 		at = min(at, c.pace.passed+c.pace.next())
 	}
 	return c.now + max(0, at-c.clock)
-}
-
-// Submit queues a command, given as a pointer to its registered type, and
-// returns its sequence. Its answer is a [Receipt] among the events. It is sent
-// until it is answered, over as many connections as that takes, and applied
-// once.
-func (c *Client) Submit(value any) (Sequence, error) {
-	if !c.welcomed || c.role == Spectator || c.link == linkOver || c.fatal != nil || c.leaving || c.over {
-		return 0, ErrNotPlaying
-	}
-	kind, payload, err := c.payloads.Encode(value)
-	if err != nil {
-		return 0, err
-	}
-	seq, ok := c.own.add(kind, payload, c.predict.assume(&c.own))
-	if !ok {
-		return 0, fmt.Errorf("%w: %d commands", ErrUnanswered, window)
-	}
-	return seq, nil
-}
-
-// Chat queues a line of text for people, of at most [MaxNote] bytes.
-func (c *Client) Chat(text string) error {
-	if c.link != linkUp {
-		return ErrNotPlaying
-	}
-	if len(c.out.chat) == maxChat {
-		return fmt.Errorf("%w: %d lines", ErrUnanswered, maxChat)
-	}
-	c.out.chat = append(c.out.chat, clip(text, MaxNote))
-	return nil
-}
-
-// Leave gives up the seat for good, or stops watching.
-func (c *Client) Leave() {
-	if c.leaving || c.link == linkOver {
-		return
-	}
-	c.leaving = true
-	if c.link == linkUp {
-		c.out.leave = true
-		c.hangUp(nil)
-		return
-	}
-	if c.link == linkGreeting {
-		c.hangUp(nil)
-		return
-	}
-	if c.link != linkClosing {
-		c.finish()
-	}
-}
-
-// Corrupt inverts a bit of the field at a path of the confirmed state, for
-// tests and demonstrations of what happens then.
-func (c *Client) Corrupt(path string) error {
-	s := c.Simulation()
-	if s == nil {
-		return ErrNotPlaying
-	}
-	b := s.AppendState(nil)
-	v, err := c.game.stateSchema.Lookup(b, path)
-	if err != nil {
-		return err
-	}
-	if !v.Flip() {
-		return fmt.Errorf("lockstep: client: %s has no bit to invert", path)
-	}
-	c.predict.stale = true
-	return s.Restore(s.tick, b)
 }

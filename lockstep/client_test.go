@@ -146,6 +146,37 @@ func TestClientGamePanics(t *testing.T) {
 	}
 }
 
+// A listener may leave, or submit, at any event.
+func TestClientLeavesAtAnyEvent(t *testing.T) {
+	for at := range 12 {
+		var v *venue
+		n, last := 0, any(nil)
+		v = &venue{host: newLampHost(lockstep.HostOptions{}), client: lockstep.NewClient(lockstep.MustGame(lampRules), lockstep.ClientOptions{
+			Token: "Ann",
+			Events: func(e any) {
+				if n == at {
+					v.client.Leave()
+				} else if _, err := v.client.Submit(&press{Lamp: 1}); err != nil && !errors.Is(err, lockstep.ErrNotPlaying) {
+					t.Errorf("event %d, %T: %v", n, e, err)
+				}
+				n, last = n+1, e
+			},
+		})}
+		for range 3 {
+			v.play(lockstep.Second)
+			if v.client.Stage() != lockstep.StageDone {
+				v.cut(errors.New("cut"))
+			}
+		}
+		if n <= at {
+			t.Fatalf("there were only %d events", n)
+		}
+		if v.client.Stage() != lockstep.StageDone || v.client.Err() != nil {
+			t.Errorf("left at event %d, %T: got %v, %v", at, last, v.client.Stage(), v.client.Err())
+		}
+	}
+}
+
 // What a client costs in a tick, beside what the simulation alone costs.
 func BenchmarkClientTick(b *testing.B) {
 	b.Run("simulation", func(b *testing.B) {

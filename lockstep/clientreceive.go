@@ -1,9 +1,6 @@
 package lockstep
 
-import (
-	"errors"
-	"fmt"
-)
+import "fmt"
 
 // streamIn is what has arrived of the stream.
 type streamIn struct {
@@ -26,9 +23,6 @@ func (s *streamIn) from() Position {
 	}
 	return s.position
 }
-
-// maxAsks is how often a client asks for another state after one was bad.
-const maxAsks = 2
 
 // Receive takes one message of the connection. An error says why the client
 // hangs up because of it.
@@ -135,23 +129,6 @@ func (c *Client) systemCommand(cmd *Command) any {
 	return own.Value
 }
 
-// overflow gives up a backlog that has become too long: the state after it is
-// shorter.
-func (c *Client) overflow() {
-	c.in.dropping = true
-	c.run.discard()
-	c.ask(fmt.Errorf("lockstep: client: more than %d bytes behind", 2*c.options.MaxBacklog))
-}
-
-// ask asks for a state because of err, unless that was in vain too often.
-func (c *Client) ask(err error) {
-	if c.in.asks++; c.in.asks > maxAsks {
-		c.fail(fmt.Errorf("%w: %w", ErrNoSync, err))
-		return
-	}
-	c.out.sync, c.in.waiting = true, c.clock
-}
-
 func (c *Client) dispatch(m *Message) error {
 	if c.link == linkGreeting {
 		switch m.Kind {
@@ -208,68 +185,6 @@ func (c *Client) welcome(w *Welcome) error {
 	if w.Resumed {
 		c.tell(StreamResumed{c.Tick()})
 	}
-	return nil
-}
-
-// chunk takes a part of a state sync.
-func (c *Client) chunk(m *Message) error {
-	a := &c.in.assembly
-	complete, err := a.add(m, c.options.MaxState)
-	if err != nil {
-		a.drop()
-		return fmt.Errorf("lockstep: client: %w", err)
-	}
-	c.in.waiting = c.clock
-	c.tell(SyncProgress{Bytes: uint32(len(a.bytes)), TotalBytes: a.total, Tick: c.Tick(), Target: c.serverTick})
-	if !complete {
-		return nil
-	}
-	c.serverTick = max(c.serverTick, a.tick)
-	err = c.adopt(a)
-	a.drop()
-	if identity := (*IdentityError)(nil); errors.As(err, &identity) {
-		c.fail(err)
-	} else if err != nil {
-		c.ask(err)
-	}
-	return nil
-}
-
-// adopt begins the stream anew with a complete state sync.
-func (c *Client) adopt(a *assembly) error {
-	var dec Decoder
-	r, rest, err := dec.Decode(a.bytes)
-	if err != nil {
-		return err
-	}
-	f := c.game.NewFollower(FollowerOptions{
-		History:  HistoryOptions{Length: c.options.KeepStates, States: true},
-		Observer: c.options.Observer,
-	})
-	if old := c.Header(); old != nil && old.Match != r.Header.Match {
-		return &IdentityError{"match", r.Header.Match.String(), old.Match.String()}
-	}
-	if err := f.Apply(r); err != nil {
-		return err
-	}
-	r, rest, err = dec.Decode(rest)
-	if err != nil {
-		return err
-	}
-	if len(rest) > 0 || r.Tick != a.tick {
-		return fmt.Errorf("lockstep: client: %w: a state of tick %d and %d more bytes, want tick %d", ErrMalformed, r.Tick, len(rest), a.tick)
-	}
-	if err := f.Apply(r); err != nil {
-		return err
-	}
-	c.in.streaming, c.in.dropping, c.in.position = true, false, a.position
-	c.in.dec = Decoder{stream: dec.stream} // without the memory of the state
-	c.run.begin(f, &dec.stream)
-	c.pace.begin(f.header.Settings.TickRate, c.pace.arriving)
-	c.predict.stale = true
-	c.own.settle(f.Tick())
-	c.out.arrived, c.out.adopted, c.out.acked = true, true, f.Tick()
-	c.catchingUp, c.progressed = true, 0
 	return nil
 }
 

@@ -19,10 +19,11 @@ type submitted struct {
 	run      bool // a frame that was run has it
 }
 
-// add queues a command, and reports false if the window is full.
+// add queues a command, and reports false if the window is full or there is no
+// sequence left.
 func (o *outstanding) add(kind Kind, payload []byte, assumed Tick) (Sequence, bool) {
 	n := len(o.list)
-	if n == window {
+	if n == window || o.next == 0 {
 		return 0, false
 	}
 	if n < cap(o.list) {

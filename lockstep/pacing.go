@@ -34,6 +34,7 @@ func (o *PacingOptions) defaults() {
 	if o.CatchUp <= 100 {
 		o.CatchUp = 800
 	}
+	o.CatchUp = min(o.CatchUp, 100_000)
 	if o.FarBehind <= 0 {
 		o.FarBehind = 10 * Second
 	}
