@@ -18,7 +18,9 @@ const (
 	checkSize  = 8
 
 	blockBatch    = 1  // a batch of records
+	blockSegment  = 2  // a segment: compressed records
 	firstOptional = 64 // kinds of blocks from here on can be passed over
+	blockIndex    = 64 // where the keyframes are
 )
 
 // Errors of a replay file, wrapped with the place.
@@ -28,23 +30,37 @@ var (
 
 	// ErrCorrupt: bytes inside the file are not the ones that were written.
 	ErrCorrupt = errors.New("corrupt")
+
+	// ErrLimit: more ticks than were to be simulated, or more bytes than
+	// compressed ones can be worth. A few bytes of a hostile file can claim a
+	// thousand million.
+	ErrLimit = errors.New("too long")
 )
 
 // A DamageError tells where a replay file cannot be read on. It wraps
 // [io.ErrUnexpectedEOF] if the file merely ends too early, [ErrCorrupt] if
 // there is more after the damage or the last block is not as it was written,
-// and [ErrFormat] if it is no replay at all.
+// [ErrLimit] if it claims more than its bytes can be worth, and [ErrFormat] if it
+// is no replay at all.
 type DamageError struct {
 	Offset int64         // of the block, in bytes
 	Tick   lockstep.Tick // the last tick that can be read before it
 	Next   int64         // offset of the next valid block, 0 if there is none
 	Err    error
+
+	// NextTick is the tick that the next valid block goes on after, so that the
+	// ticks from Tick+1 up to it are lost; 0 if the block does not say.
+	NextTick lockstep.Tick
 }
 
 func (e *DamageError) Error() string {
 	s := fmt.Sprintf("replay: at byte %d, after tick %d: %v", e.Offset, e.Tick, e.Err)
 	if e.Next > 0 {
-		s += fmt.Sprintf(" (readable again from byte %d)", e.Next)
+		after := ""
+		if e.NextTick > 0 {
+			after = fmt.Sprintf(", after tick %d", e.NextTick)
+		}
+		s += fmt.Sprintf(" (readable again from byte %d%s)", e.Next, after)
 	}
 	return s
 }

@@ -22,7 +22,7 @@
 // A block:
 //
 //	size  field   meaning
-//	1     kind    1: a batch of records
+//	1     kind    1: a batch of records; 2: a segment; 64: an index
 //	1–5   length  of the body in bytes: base 128, low digits first, the high bit set on all but the last byte
 //	…     body
 //	8     check   u64: xxHash64 of the check before, the kind, the length and the body
@@ -39,8 +39,38 @@
 // more than the record. The writer only joins runs of empty ticks: where
 // players were sent three records of one empty tick, the file holds one of
 // three. The first batch begins with the header record, and the last ends with
-// the end record. A reader refuses kinds of blocks that it does not know below
-// 64 and passes over those from 64 on.
+// the end record; after it only blocks from 64 on may stand. A reader refuses
+// kinds of blocks that it does not know below 64 and passes over those from 64
+// on. A keyframe of the tick of the frames before it begins a block, so that a
+// reader can begin there.
+//
+// The body of a segment is compressed records, which a batch could hold as they
+// are. All numbers but the sum are base 128, as the length of a block.
+//
+//	first   the tick of the last frame before it; for the first segment that of its keyframe
+//	ticks   how many ticks it has
+//	length  of its records in bytes, at most 64 MiB, and at most 64 KiB + 1000 times the compressed bytes
+//	sum     u64: xxHash64 of its records
+//	data    the records as one zstd frame, to the end of the body
+//
+// Segments are written when the match is over ([Seal]): what is compressed
+// second by second is a quarter larger, and the tail of a live file must be
+// readable as it is. Which bytes a segment has depends on the version of the
+// compressor too; what is in it does not.
+//
+// An index, which only the last block can be, lists the keyframes that a reader
+// can begin at. All numbers but the last are base 128, and each tick and offset
+// is the difference to the one before.
+//
+//	count   of keyframes; then for each
+//	tick    of its state
+//	offset  of its block in the file
+//	at      where it begins in the block's records
+//	…
+//	self    u64: the offset of the index, so that it is found from the file's last 16 bytes
+//
+// Nothing depends on it: where there is none, reading the whole file finds the
+// keyframes too.
 //
 // # What is lost in a crash
 //

@@ -165,3 +165,39 @@ func ExampleDamageError() {
 	// true up to tick 100
 	// 100 0 the file ends inside a block: unexpected EOF
 }
+
+func ExampleSeal() {
+	_, file := exampleFile()
+	r, err := replay.NewReader(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var sealed bytes.Buffer
+	w := replay.NewWriter(&sealed, replay.WriterOptions{SegmentTicks: 600, Level: replay.LevelBest})
+	if err := replay.Seal(w, r); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(sealed.Len() < len(file))
+	// Output: true
+}
+
+func ExampleReader_Seek() {
+	_, file := exampleFile()
+	r, err := replay.NewReader(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	at, err := r.Seek(70)
+	fmt.Println("keyframe of tick", at, err)
+	for range 2 {
+		rec, err := r.Next()
+		fmt.Println(rec.Kind == lockstep.RecordHeader, rec.Kind == lockstep.RecordKeyframe, rec.Tick, err)
+	}
+	// Output:
+	// keyframe of tick 0 <nil>
+	// true false 0 <nil>
+	// false true 0 <nil>
+}

@@ -11,21 +11,29 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// A Reader reads the records of a replay file from the beginning. Its first
-// error stays. It belongs to one goroutine.
+// A Reader reads the records of a replay file from the beginning, or from a
+// keyframe on. Its first error stays. It belongs to one goroutine.
 type Reader struct {
-	r      io.ReaderAt
-	size   int64
-	offset int64 // of the block that is read next
-	start  int64 // of the block that is being read
-	chain  uint64
-	match  lockstep.MatchID
-	dec    lockstep.Decoder
-	block  []byte
-	body   []byte // records of the current block that are left
-	tick   lockstep.Tick
-	ended  bool
-	err    error
+	r        io.ReaderAt
+	size     int64
+	offset   int64 // of the block that is read next
+	start    int64 // of the block that is being read
+	chain    uint64
+	match    lockstep.MatchID
+	dec      lockstep.Decoder
+	block    []byte // as it is in the file
+	unpacked []byte // records of a segment
+	records  []byte // of the current block
+	body     []byte // what is left of them
+	last     []byte // the record that was returned last
+	header   []byte // the header record
+	landed   []byte // records of the block that Seek went to, while the header is read
+	tick     lockstep.Tick
+	until    lockstep.Tick // at which the segment claims to end
+	began    bool          // the first keyframe was read
+	sealed   bool          // the current block is a segment
+	ended    bool
+	err      error
 }
 
 // NewReader returns a Reader of the first size bytes of r. It returns a
@@ -72,6 +80,10 @@ func (r *Reader) damage(err error) *DamageError {
 // Offset returns the offset of the block that the last record came from.
 func (r *Reader) Offset() int64 { return r.start }
 
+// Record returns the bytes of the record that Next returned last, valid until
+// the next call.
+func (r *Reader) Record() []byte { return r.last }
+
 // Size returns the size of the file in bytes, as NewReader was told.
 func (r *Reader) Size() int64 { return r.size }
 
@@ -98,14 +110,23 @@ func (r *Reader) next() (*lockstep.Record, error) {
 	rec, rest, err := r.dec.Decode(r.body)
 	if err != nil {
 		// The block is as it was written, so whoever wrote it wrote nonsense.
-		return nil, r.damage(fmt.Errorf("%w: byte %d of the block: %w", ErrCorrupt, len(r.block)-len(r.body), err))
+		return nil, r.damage(fmt.Errorf("%w: byte %d of the block's records: %w", ErrCorrupt, len(r.records)-len(r.body), err))
 	}
-	if rec.Kind == lockstep.RecordHeader && rec.Header.Match != r.match {
-		return nil, r.damage(fmt.Errorf("%w: header of match %s in the file of %s", ErrCorrupt, rec.Header.Match, r.match))
-	}
-	r.body = rest
+	r.last, r.body = r.body[:len(r.body)-len(rest)], rest
 	r.ended = rec.Kind == lockstep.RecordEnd
-	if rec.Kind == lockstep.RecordFrame || rec.Kind == lockstep.RecordEmpty {
+	switch rec.Kind {
+	case lockstep.RecordHeader:
+		if rec.Header.Match != r.match {
+			return nil, r.damage(fmt.Errorf("%w: header of match %s in the file of %s", ErrCorrupt, rec.Header.Match, r.match))
+		}
+		if r.landed == nil {
+			r.header = append(r.header[:0], r.last...)
+		}
+	case lockstep.RecordKeyframe:
+		if !r.began {
+			r.began, r.tick = true, rec.Tick
+		}
+	case lockstep.RecordFrame, lockstep.RecordEmpty:
 		r.tick = rec.Tick
 	}
 	return rec, nil
@@ -113,6 +134,13 @@ func (r *Reader) next() (*lockstep.Record, error) {
 
 // nextBlock reads the next block, checks it, and takes its records.
 func (r *Reader) nextBlock() error {
+	if r.landed != nil {
+		r.records, r.body, r.landed = r.landed, r.landed, nil
+		return nil
+	}
+	if err := r.leaveBlock(); err != nil {
+		return err
+	}
 	r.start = r.offset
 	left := r.size - r.offset
 	if left == 0 && r.ended {
@@ -121,19 +149,26 @@ func (r *Reader) nextBlock() error {
 	if left == 0 {
 		return r.damage(fmt.Errorf("no end record: %w", io.ErrUnexpectedEOF))
 	}
-	if r.ended {
-		return r.damage(fmt.Errorf("%w: %d bytes after the end record", ErrCorrupt, left))
-	}
 	kind, body, check, end, err := r.readBlock(r.start, r.chain)
 	if err != nil {
 		return r.classify(err, end)
 	}
 	r.chain, r.offset = check, end
+	if kind < firstOptional && r.ended {
+		return r.damage(fmt.Errorf("%w: %d bytes after the end record", ErrCorrupt, left))
+	}
+	return r.take(kind, body)
+}
+
+// take makes the records of a block the ones that are read next.
+func (r *Reader) take(kind byte, body []byte) error {
 	switch {
 	case kind == blockBatch && len(body) == 0:
 		return r.damage(fmt.Errorf("%w: a batch without records", ErrCorrupt))
 	case kind == blockBatch:
-		r.body = body
+		r.records, r.body = body, body
+	case kind == blockSegment:
+		return r.takeSegment(body)
 	case kind < firstOptional:
 		return r.damage(fmt.Errorf("%w: unknown block of kind %d", ErrFormat, kind))
 	}
@@ -170,4 +205,23 @@ func (r *Reader) readBlock(at int64, before uint64) (kind byte, body []byte, che
 		return 0, nil, 0, end, fmt.Errorf("%w: got check %016x, want %016x", ErrCorrupt, check, want)
 	}
 	return kind, r.block[header : total-checkSize], check, end, nil
+}
+
+// blockAt reads the block at an offset and checks it against the check that
+// stands before it.
+func (r *Reader) blockAt(at int64) (kind byte, body []byte, check uint64, end int64, err error) {
+	if at != prefixSize && at < prefixSize+checkSize || at >= r.size {
+		return 0, nil, 0, 0, fmt.Errorf("%w: no block at byte %d", ErrCorrupt, at)
+	}
+	var before [prefixSize]byte
+	if at == prefixSize {
+		if err := r.readAt(before[:], 0); err != nil {
+			return 0, nil, 0, 0, err
+		}
+		return r.readBlock(at, xxhash.Sum64(before[:]))
+	}
+	if err := r.readAt(before[:checkSize], at-checkSize); err != nil {
+		return 0, nil, 0, 0, err
+	}
+	return r.readBlock(at, binary.LittleEndian.Uint64(before[:]))
 }

@@ -54,13 +54,25 @@ func FuzzReader(f *testing.F) {
 	body = append(body, enc.Dissent(4, 1, 6)...)
 	body = append(body, enc.Note(1, "name", "x")...)
 	body = append(body, enc.End("over")...)
-	f.Add(body, true)
-	f.Add(seal(blockBatch, body), false)
-	f.Fuzz(func(t *testing.T, b []byte, sealed bool) {
-		if sealed {
-			b = seal(blockBatch, b)
+	f.Add(body, byte(blockBatch))
+	f.Add(seal(blockBatch, body), byte(0))
+	f.Add(sealBody(nil, body, 0, 4, LevelBest), byte(blockSegment))
+	f.Add(body, byte(blockSegment+1))
+	f.Add(appendIndex(nil, []mark{{0, prefixSize, 5}, {9, 100, 0}}, 32), byte(blockIndex))
+	f.Fuzz(func(t *testing.T, b []byte, kind byte) {
+		switch kind {
+		case blockBatch, blockSegment, blockIndex:
+			b = seal(kind, b)
+		case blockSegment + 1: // with a valid head and sum
+			b = seal(blockSegment, sealBody(nil, b, 0, 0, LevelFastest))
 		}
 		readAll(t, b)
+		if r, err := NewReader(bytes.NewReader(b), int64(len(b))); err == nil {
+			r.Seek(7)
+			for err == nil {
+				_, err = r.Next()
+			}
+		}
 	})
 }
 
@@ -75,7 +87,7 @@ func TestHostileBlocks(t *testing.T) {
 		{"length of 2^35-1", append(bytes.Clone(prefix), 1, 0xff, 0xff, 0xff, 0xff, 0x7f), io.ErrUnexpectedEOF},
 		{"length without end", append(bytes.Clone(prefix), 1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff), ErrCorrupt},
 		{"length not in its smallest form", append(bytes.Clone(prefix), 1, 0x81, 0x00, 0, 0, 0, 0, 0, 0, 0, 0, 0), ErrCorrupt},
-		{"unknown critical block", seal(2, []byte{1}), ErrFormat},
+		{"unknown critical block", seal(3, []byte{1}), ErrFormat},
 		{"empty batch", seal(blockBatch, nil), ErrCorrupt},
 		{"a million empty batches", seal(blockBatch, make([][]byte, 1e6)...), ErrCorrupt},
 		{"a million empty optional blocks", seal(firstOptional, make([][]byte, 1e6)...), io.ErrUnexpectedEOF},
@@ -166,5 +178,66 @@ func TestDamageOfLargeBlock(t *testing.T) {
 				t.Errorf("got %d records and %v, want 1 and the next block at %d", n, err, c.next)
 			}
 		})
+	}
+}
+
+// What a segment claims costs no more memory and time than its bytes can be
+// worth.
+func TestHostileSegments(t *testing.T) {
+	body := func(size uint64, packed []byte) []byte {
+		return append((&segmentHead{0, 0, size, 0}).append(nil), packed...)
+	}
+	zeros := make([]byte, 32<<20)
+	bomb := compressor(LevelFastest).EncodeAll(zeros, nil)
+	sum := xxhash.Sum64(zeros[:maxRatio*len(bomb)])
+	long := append((&segmentHead{0, 0, uint64(maxRatio * len(bomb)), sum}).append(nil), bomb...)
+	for _, c := range []struct {
+		name string
+		file []byte
+		want error
+	}{
+		{"nothing", seal(blockSegment, nil), ErrCorrupt},
+		{"no bytes of records", seal(blockSegment, body(0, bomb)), ErrCorrupt},
+		{"2^62 bytes of records", seal(blockSegment, body(1<<62, bomb)), ErrCorrupt},
+		{"more than a segment may hold", seal(blockSegment, body(maxSegment+1, bomb)), ErrCorrupt},
+		{"64 MiB in 10 bytes", seal(blockSegment, body(maxSegment, bomb[:10])), ErrLimit},
+		{"a bomb that tells its size", seal(blockSegment, body(uint64(len(zeros)), bomb)), ErrLimit},
+		{"a bomb that lies about its size", seal(blockSegment, body(1000, bomb)), ErrCorrupt},
+		{"a bomb cut to what is allowed", seal(blockSegment, long), ErrCorrupt},
+		{"not compressed", seal(blockSegment, body(100, make([]byte, 100))), ErrCorrupt},
+		{"wrong sum", seal(blockSegment, body(7, compressor(LevelFastest).EncodeAll(make([]byte, 7), nil))), ErrCorrupt},
+		{"a tick that overflows", seal(blockSegment, append((&segmentHead{1, 1<<32 - 1, 9, 0}).append(nil), bomb...)), ErrCorrupt},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			n, err := readAll(t, c.file)
+			runtime.ReadMemStats(&after)
+			if n != 0 || !errors.Is(err, c.want) {
+				t.Errorf("got %d records and %v, want %v", n, err, c.want)
+			}
+			if used := after.TotalAlloc - before.TotalAlloc; used > uint64(maxRatio*len(c.file))+1<<20 {
+				t.Errorf("a file of %d bytes cost %d bytes of memory", len(c.file), used)
+			}
+		})
+	}
+}
+
+// An index that says nonsense is no index.
+func TestHostileIndex(t *testing.T) {
+	good := appendIndex(nil, []mark{{0, 32, 5}, {9, 100, 0}}, 0)
+	good = good[:len(good)-8]
+	if marks, err := parseIndex(good); err != nil || len(marks) != 2 || marks[1] != (mark{9, 100, 0}) {
+		t.Fatal(marks, err)
+	}
+	for name, b := range map[string][]byte{
+		"nothing": {}, "no marks": {0}, "2^60 marks": binary.AppendUvarint(nil, 1<<60), "cut": good[:len(good)-1], "more": append(bytes.Clone(good), 0),
+		"twice a tick":     {2, 0, 32, 5, 0, 68, 0},
+		"a tick overflows": append([]byte{2, 1, 32, 5}, append(binary.AppendUvarint(nil, 1<<32-1), 1, 0)...),
+		"not the smallest": {1, 0x80, 0, 32, 5},
+	} {
+		if marks, err := parseIndex(b); err == nil {
+			t.Errorf("%s: got %v", name, marks)
+		}
 	}
 }

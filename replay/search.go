@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/seed-49bee653/samestep/lockstep"
 )
 
 // maxSearch is how many bytes are read in search of a valid block after a
@@ -21,15 +23,15 @@ func (r *Reader) classify(err error, end int64) error {
 	}
 	d := r.damage(err)
 	if next := r.search(end); next > 0 {
-		d.Next = next
+		d.Next, d.NextTick = next, r.tickBefore(next)
 		d.Err = fmt.Errorf("%w inside the file", ErrCorrupt)
 	}
 	return d
 }
 
-// search returns the offset of a valid batch after the damaged block at
+// search returns the offset of a valid batch or segment after the damaged block at
 // r.start, or 0. It looks first where the block claims to end, and then at every
-// byte that a batch can begin with.
+// byte that one can begin with.
 func (r *Reader) search(end int64) int64 {
 	if ok, _ := r.valid(end); ok {
 		return end
@@ -43,7 +45,7 @@ func (r *Reader) search(end int64) int64 {
 		}
 		budget -= int64(len(part))
 		for budget > 0 {
-			i := bytes.IndexByte(part, blockBatch)
+			i := bytes.IndexAny(part, string([]byte{blockBatch, blockSegment}))
 			if i < 0 {
 				break
 			}
@@ -60,16 +62,60 @@ func (r *Reader) search(end int64) int64 {
 	return 0
 }
 
-// valid reports whether a batch with records begins at an offset, given the
+// valid reports whether a batch or segment with records begins at an offset, given the
 // check that would stand before it, and how many bytes it took to tell.
 func (r *Reader) valid(at int64) (ok bool, cost int64) {
-	if at < prefixSize+checkSize || at >= r.size {
+	if at < prefixSize+checkSize || at >= r.size || !r.plausible(at) {
 		return false, 0
 	}
-	var before [checkSize]byte
-	if r.readAt(before[:], at-checkSize) != nil {
-		return false, 0
-	}
-	kind, body, _, end, err := r.readBlock(at, binary.LittleEndian.Uint64(before[:]))
-	return err == nil && kind == blockBatch && len(body) > 0, max(end-at, checkSize)
+	kind, body, _, end, err := r.blockAt(at)
+	return err == nil && (kind == blockBatch || kind == blockSegment) && len(body) > 0, max(end-at, checkSize)
 }
+
+// tickBefore returns the tick that the valid block at an offset goes on after,
+// if it says so: a segment does, and a batch that begins with a keyframe.
+func (r *Reader) tickBefore(at int64) lockstep.Tick {
+	kind, body, _, _, err := r.blockAt(at)
+	if err != nil {
+		return 0
+	}
+	if kind == blockSegment {
+		if h, _, err := parseSegmentHead(body); err == nil {
+			return h.first
+		}
+		return 0
+	}
+	if t, ok := keyframeTick(body); ok {
+		return t
+	}
+	return 0
+}
+
+// plausible reports whether what is at an offset begins as a batch or a segment
+// does. It spares reading most of what cannot be one.
+func (r *Reader) plausible(at int64) bool {
+	var b [48]byte
+	p := b[:min(int64(len(b)), r.size-at)]
+	if r.readAt(p, at) != nil {
+		return false
+	}
+	kind, _, header, err := parseBlockHeader(p)
+	if err != nil || header == len(p) {
+		return false
+	}
+	body := p[header:]
+	if kind == blockBatch {
+		return body[0] > 0x91 && body[0] <= 0x9f || body[0] == 0xdc || body[0] == 0xdd // an array of two values or more
+	}
+	for range 3 { // the numbers of a segment's head
+		_, n := binary.Uvarint(body)
+		if n <= 0 {
+			return false
+		}
+		body = body[n:]
+	}
+	return kind == blockSegment && len(body) > 8 && bytes.HasPrefix(body[8:], []byte(zstdMagic)[:min(len(zstdMagic), len(body)-8)])
+}
+
+// zstdMagic is what compressed bytes begin with.
+const zstdMagic = "\x28\xb5\x2f\xfd"

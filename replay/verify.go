@@ -3,7 +3,6 @@ package replay
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -38,10 +37,6 @@ func Play(r *Reader, follower *lockstep.Follower, visit func(*lockstep.Record) e
 // another limit is set: nine days of 20 ticks a second.
 const DefaultMaxTicks lockstep.Tick = 1 << 24
 
-// ErrLimit is wrapped by the error of a replay of more ticks than were to be
-// simulated: a few bytes of a hostile file can claim a thousand million.
-var ErrLimit = errors.New("too long")
-
 // VerifyOptions say how to verify.
 type VerifyOptions struct {
 	// MaxTicks is how many ticks are simulated at the most; 0 means
@@ -52,8 +47,13 @@ type VerifyOptions struct {
 	// difference stays.
 	KeepGoing bool
 
-	// Progress is called with the tick reached from time to time; nil for nobody.
-	Progress func(lockstep.Tick)
+	// Workers is how many goroutines simulate, each from a keyframe on; 0 means
+	// as many as there are processors. The verdict does not depend on it.
+	Workers int
+
+	// Progress is called from time to time with how many ticks were simulated and
+	// how many there are, by one goroutine at a time; nil for nobody.
+	Progress func(done, all lockstep.Tick)
 }
 
 // A Verdict is what a verification found out.
@@ -74,66 +74,37 @@ type Verdict struct {
 // Verify simulates a replay from its beginning and compares every checksum and
 // keyframe in it. The verdict counts what was verified, also when there is an
 // error: the first one that ended the verification, or else, where checksums
-// differ, the verdict's First. The Reader stands at the beginning of the file.
+// differ, the verdict's First. The Reader is left where it was.
+//
+// Where the file has keyframes, stretches from one to another are verified at
+// the same time; each ends by comparing the keyframe that the next one began
+// with. If anything is wrong, the rest is verified again in order, so that the
+// verdict is always the one of a single simulation of the whole match.
 func Verify(r *Reader, g *lockstep.Game, o VerifyOptions) (*Verdict, error) {
-	f := g.NewFollower(lockstep.FollowerOptions{})
-	v := &Verdict{}
-	if err := r.checkLength(cmp.Or(o.MaxTicks, DefaultMaxTicks)); err != nil {
-		return v, err
+	s, err := r.scan(cmp.Or(o.MaxTicks, DefaultMaxTicks))
+	if errors.Is(err, ErrLimit) {
+		return &Verdict{}, err
 	}
-	for {
-		rec, err := r.Next()
-		if err == io.EOF {
-			break
-		}
-		if err == nil {
-			err = f.Apply(rec)
-			v.count(rec)
-		}
-		var desync *lockstep.DesyncError
-		if errors.As(err, &desync) {
-			v.Differed++
-			if v.First == nil {
-				v.First = desync
-			}
-			if o.KeepGoing {
-				err = nil
-			}
-		}
-		v.Header, v.Ticks, v.Checked = f.Header(), f.Tick(), f.Checked()
-		if err != nil {
-			return v, err
-		}
-		if o.Progress != nil {
-			o.Progress(v.Ticks)
-		}
+	if len(s.marks) == 0 {
+		return &Verdict{}, verifyHeader(r, g, err)
 	}
-	if v.First != nil {
-		return v, v.First
-	}
-	return v, nil
+	p := &verification{reader: r, game: g, options: o, survey: s}
+	return p.run()
 }
 
-// checkLength reads the file once, up to its end or to what is wrong with it,
-// and returns an error if there are more ticks than max.
-func (r *Reader) checkLength(max lockstep.Tick) error {
-	ahead, err := NewReader(r.r, r.size)
-	if err != nil {
-		return err
+// verifyHeader returns the error of a file without a state: if its header can
+// be read, that it is of another game, and otherwise what is wrong with it.
+func verifyHeader(r *Reader, g *lockstep.Game, err error) error {
+	first, ferr := NewReader(r.r, r.size)
+	if ferr != nil {
+		return ferr
 	}
-	first := lockstep.Tick(0)
-	for {
-		rec, err := ahead.Next()
-		if err != nil {
-			return nil // verifying comes to it again
-		}
-		if rec.Kind == lockstep.RecordKeyframe && ahead.tick == 0 {
-			first = rec.Tick
-		}
-		if n := ahead.tick - first; ahead.tick > first && n > max {
-			return fmt.Errorf("replay: %w: %d ticks and more, want at most %d", ErrLimit, n, max)
+	if rec, ferr := first.Next(); ferr == nil && rec.Kind == lockstep.RecordHeader {
+		if ierr := g.CheckIdentity(rec.Header); ierr != nil {
+			return ierr
 		}
 	}
+	return err
 }
 
 func (v *Verdict) count(rec *lockstep.Record) {

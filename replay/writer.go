@@ -15,11 +15,24 @@ import (
 // whatever the tick.
 const maxBatch = 64 << 10
 
+// maxGathered is how many bytes of records become a segment at the latest,
+// though no keyframe came.
+const maxGathered = 1 << 20
+
 // WriterOptions say when a Writer writes.
 type WriterOptions struct {
 	// FlushTicks is after how many ticks a batch is written: what a crash of the
 	// process can lose. 0 means as many as a second has, 1 each tick by itself.
 	FlushTicks uint32
+
+	// SegmentTicks makes sealed files: in place of batches the Writer writes
+	// compressed segments of at least so many ticks, each from a keyframe on
+	// where keyframes are not too far apart, and at the end an index. Nothing is
+	// flushed in between, so this is for matches that are over; see [Seal].
+	SegmentTicks uint32
+
+	// Level says how hard to compress segments.
+	Level Level
 }
 
 // A Writer writes the log of a match as a replay file. It is a [lockstep.Log].
@@ -33,6 +46,12 @@ type Writer struct {
 	ticks   uint32            // since the last flush
 	chain   uint64            // check of the block before
 	size    int64
+	tick    lockstep.Tick // of the last frame
+	first   lockstep.Tick // of the last frame before what is kept
+	began   bool          // the first keyframe came
+	body    []byte        // of a segment
+	marks   []mark        // keyframes that begin a block
+	ended   bool
 	err     error
 }
 
@@ -55,6 +74,10 @@ func (w *Writer) Append(record []byte) error {
 		if err := w.begin(record); err != nil {
 			return err
 		}
+	case lockstep.RecordKeyframe:
+		if err := w.keyframe(record); err != nil {
+			return err
+		}
 	case lockstep.RecordEmpty:
 		n, ok := w.empty.Add(record)
 		if !ok {
@@ -62,9 +85,13 @@ func (w *Writer) Append(record []byte) error {
 			w.empty.Add(record)
 		}
 		w.ticks += n
+		w.tick += lockstep.Tick(n)
 		return w.flushIfDue()
 	case lockstep.RecordFrame:
 		w.ticks++
+		w.tick++
+	case lockstep.RecordEnd:
+		w.ended = true
 	}
 	w.block = append(w.empty.Append(w.block), record...)
 	return w.flushIfDue()
@@ -85,35 +112,69 @@ func (w *Writer) begin(record []byte) error {
 	return w.write(prefix)
 }
 
+// keyframe begins a new block with a keyframe, so that a reader can begin there.
+func (w *Writer) keyframe(record []byte) error {
+	t, ok := keyframeTick(record)
+	if !ok {
+		return w.fail(fmt.Errorf("%w: keyframe", lockstep.ErrMalformed))
+	}
+	if !w.began {
+		w.began, w.tick, w.first = true, t, t
+		w.marks = append(w.marks, mark{t, w.size, len(w.block) - headerSpace})
+		return nil
+	}
+	if t != w.tick || t == w.marks[len(w.marks)-1].tick || w.options.SegmentTicks > 0 && w.ticks < w.options.SegmentTicks {
+		return nil // not a place to begin at
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	w.marks = append(w.marks, mark{t, w.size, 0})
+	return nil
+}
+
 func (w *Writer) flushIfDue() error {
-	if w.ticks >= w.options.FlushTicks || len(w.block) >= maxBatch {
+	if sealed := w.options.SegmentTicks > 0; sealed && len(w.block) >= maxGathered || !sealed && (w.ticks >= w.options.FlushTicks || len(w.block) >= maxBatch) {
 		return w.Flush()
 	}
 	return nil
 }
 
-// Flush writes what was appended as a batch. It returns when the operating
-// system has it, which survives a crash of the process, though not of the
-// machine.
+// Flush writes what was appended as a batch, or as a segment. It returns when
+// the operating system has it, which survives a crash of the process, though
+// not of the machine.
 func (w *Writer) Flush() error {
 	if w.err != nil {
 		return w.err
 	}
 	w.block = w.empty.Append(w.block)
-	w.ticks = 0
-	body := len(w.block) - headerSpace
-	if body == 0 {
+	records := w.block[headerSpace:]
+	if len(records) == 0 {
 		return nil
 	}
+	first := w.first
+	w.ticks, w.first = 0, w.tick
+	defer func() { w.block = w.block[:headerSpace] }()
+	if w.options.SegmentTicks > 0 {
+		if body := sealBody(w.body[:0], records, first, uint32(w.tick-first), w.options.Level); body != nil {
+			w.body = body
+			return w.writeBlock(blockSegment, body)
+		}
+	}
 	var b [headerSpace]byte
-	header := appendBlockHeader(b[:0], blockBatch, body)
+	header := appendBlockHeader(b[:0], blockBatch, len(records))
 	from := headerSpace - len(header)
 	copy(w.block[from:], header)
 	w.chain = checkBlock(w.chain, w.block[from:])
 	w.block = binary.LittleEndian.AppendUint64(w.block, w.chain)
-	err := w.write(w.block[from:])
-	w.block = w.block[:headerSpace]
-	return err
+	return w.write(w.block[from:])
+}
+
+// writeBlock writes a block with a body.
+func (w *Writer) writeBlock(kind byte, body []byte) error {
+	block := append(appendBlockHeader(nil, kind, len(body)), body...)
+	w.chain = checkBlock(w.chain, block)
+	return w.write(binary.LittleEndian.AppendUint64(block, w.chain))
 }
 
 func (w *Writer) write(b []byte) error {
@@ -146,6 +207,11 @@ var errClosed = errors.New("replay: the writer is closed")
 func (w *Writer) Close() error {
 	if err := w.Flush(); err != nil {
 		return err
+	}
+	if w.options.SegmentTicks > 0 && w.ended {
+		if err := w.writeBlock(blockIndex, appendIndex(nil, w.marks, w.size)); err != nil {
+			return err
+		}
 	}
 	if s, ok := w.w.(interface{ Sync() error }); ok {
 		if err := s.Sync(); err != nil {

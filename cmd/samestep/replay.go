@@ -13,9 +13,9 @@ import (
 func replayCommand() *cli.Command {
 	return &cli.Command{
 		Name:         "replay",
-		Usage:        "look into a replay file, and verify it",
+		Usage:        "look into a replay file, verify it, and write it anew",
 		OnUsageError: usageError,
-		Subcommands:  []*cli.Command{replayInfoCommand(), replayVerifyCommand(), replayDumpCommand()},
+		Subcommands:  []*cli.Command{replayInfoCommand(), replayVerifyCommand(), replayDumpCommand(), replaySeekCommand(), replaySealCommand()},
 		Action:       showSubcommands,
 	}
 }
@@ -36,16 +36,21 @@ func onReplay(act func(*cli.Context, *replayFile) error) cli.ActionFunc {
 		if c.NArg() != 1 {
 			return usagef("%s: got %s, want one replay file", c.Command.Name, count(c.NArg(), "argument"))
 		}
-		f, err := os.Open(c.Args().First())
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		if err = act(c, &replayFile{f}); err != nil && !errors.Is(err, errUsage) {
-			err = fmt.Errorf("%s: %w", f.Name(), err)
-		}
+		return withReplay(c.Args().First(), func(f *replayFile) error { return act(c, f) })
+	}
+}
+
+// withReplay opens a file for act, and names it in the error.
+func withReplay(name string, act func(*replayFile) error) error {
+	f, err := os.Open(name)
+	if err != nil {
 		return err
 	}
+	defer f.Close()
+	if err = act(&replayFile{f}); err != nil && !errors.Is(err, errUsage) {
+		err = fmt.Errorf("%s: %w", f.Name(), err)
+	}
+	return err
 }
 
 // A replayFile is an open file that should be a replay.

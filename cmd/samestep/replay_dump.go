@@ -153,10 +153,11 @@ func recordText(r *lockstep.Record) string {
 // dumpState prints the state after the tick that the flags name.
 func dumpState(c *cli.Context, r *replay.Reader) error {
 	tick := lockstep.Tick(c.Uint("tick"))
-	snapshot, schema, err := stateAt(r, tick)
+	at, err := stateAt(r, tick)
 	if err != nil {
 		return err
 	}
+	snapshot, schema := at.state, at.schema
 	switch path := c.String("path"); {
 	case path != "":
 		return dumpPath(c, schema, snapshot, path)
@@ -191,68 +192,6 @@ func dumpPath(c *cli.Context, schema *state.Schema, snapshot []byte, path string
 		if err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// stateAt returns the canonical bytes of the state after tick t: those of its
-// keyframe, or else simulated.
-func stateAt(r *replay.Reader, t lockstep.Tick) ([]byte, *state.Schema, error) {
-	var (
-		snapshot []byte
-		schema   *state.Schema
-		follower *lockstep.Follower
-		other    error // why there is no follower
-		last     lockstep.Tick
-	)
-	err := replay.Play(r, nil, func(rec *lockstep.Record) error {
-		last = max(last, rec.Tick)
-		switch {
-		case rec.Kind == lockstep.RecordHeader:
-			var err error
-			if schema, err = state.ParseSchema(rec.Header.StateSchema); err != nil {
-				return err
-			}
-			var g *lockstep.Game
-			if g, other = gameOf(rec.Header); other == nil {
-				follower = g.NewFollower(lockstep.FollowerOptions{})
-			}
-		case rec.Kind == lockstep.RecordKeyframe && rec.Tick == t:
-			snapshot = append([]byte{}, rec.Keyframe.State...)
-			return errStop
-		}
-		if follower == nil {
-			return nil
-		}
-		return applyUpTo(follower, rec, t, &snapshot)
-	})
-	switch {
-	case snapshot != nil:
-		return snapshot, schema, nil
-	case err != nil && !errors.Is(err, errStop):
-		return nil, nil, err
-	case other != nil:
-		return nil, nil, fmt.Errorf("tick %d has no keyframe and cannot be simulated: %w", t, other)
-	}
-	return nil, nil, usagef("dump: tick %d: the replay has ticks 0 to %d", t, last)
-}
-
-// applyUpTo applies a record, and stops with a snapshot at tick t.
-func applyUpTo(f *lockstep.Follower, rec *lockstep.Record, t lockstep.Tick, snapshot *[]byte) error {
-	if rec.Kind == lockstep.RecordEmpty && rec.Tick >= t {
-		for f.Tick() < t {
-			if err := f.Advance(&lockstep.Frame{Tick: f.Tick() + 1}); err != nil {
-				return err
-			}
-		}
-	} else if err := f.Apply(rec); err != nil {
-		if desync := (*lockstep.DesyncError)(nil); !errors.As(err, &desync) {
-			return err // a state is asked for, not whether it is the right one
-		}
-	}
-	if f.Simulation() != nil && f.Tick() == t {
-		*snapshot = f.Simulation().AppendState(nil)
-		return errStop
 	}
 	return nil
 }

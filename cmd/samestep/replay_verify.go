@@ -26,6 +26,7 @@ the cut, and exits with 4.`,
 			jsonFlag,
 			&cli.BoolFlag{Name: "keep-going", Usage: "simulate on after a difference, to tell whether it stays"},
 			&cli.UintFlag{Name: "max-ticks", Value: uint(replay.DefaultMaxTicks), Usage: "refuse a match of more than `N` ticks"},
+			&cli.IntFlag{Name: "workers", Usage: "simulate stretches between keyframes in `N` goroutines (default: one for each processor)"},
 		},
 		OnUsageError: usageError,
 		Action:       onReplay(replayVerify),
@@ -44,14 +45,22 @@ func replayVerify(c *cli.Context, f *replayFile) error {
 	if r, err = f.reader(); err != nil {
 		return err
 	}
-	bar := newProgress(c.App.ErrWriter, r.Size(), "bytes")
+	var bar *progress
 	from := time.Now()
 	v, err := replay.Verify(r, game, replay.VerifyOptions{
 		MaxTicks:  lockstep.Tick(min(max(c.Uint("max-ticks"), 1), math.MaxUint32)),
 		KeepGoing: c.Bool("keep-going"),
-		Progress:  func(lockstep.Tick) { bar.set(r.Offset()) },
+		Workers:   c.Int("workers"),
+		Progress: func(done, all lockstep.Tick) {
+			if bar == nil {
+				bar = newProgress(c.App.ErrWriter, int64(all), "ticks")
+			}
+			bar.set(int64(done))
+		},
 	})
-	bar.done()
+	if bar != nil {
+		bar.done()
+	}
 	took := time.Since(from)
 	v.Header = header
 	if v.First != nil && err != error(v.First) {

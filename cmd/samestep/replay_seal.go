@@ -1,0 +1,77 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+var segmentFlag = &cli.UintFlag{Name: "segment", Value: 600, Usage: "begin a new segment at the first keyframe after `N` ticks"}
+
+func replaySealCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "seal",
+		Usage:     "compress a replay, and give it an index",
+		ArgsUsage: "IN OUT",
+		Description: `Writes the same match in compressed segments that begin at keyframes. OUT must
+not exist; it is there only when it is complete.`,
+		Flags:        []cli.Flag{segmentFlag},
+		OnUsageError: usageError,
+		Action: rewrite(func(c *cli.Context, r *replay.Reader, w *replay.Writer) error {
+			return replay.Seal(w, r)
+		}),
+	}
+}
+
+// rewrite makes the action of a command that reads one replay and writes
+// another, sealed.
+func rewrite(act func(*cli.Context, *replay.Reader, *replay.Writer) error) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		if c.NArg() != 2 {
+			return usagef("%s: got %s, want one file to read and one to write", c.Command.Name, count(c.NArg(), "argument"))
+		}
+		return withReplay(c.Args().First(), func(f *replayFile) error {
+			r, err := f.reader()
+			if err != nil {
+				return err
+			}
+			return create(c.Args().Get(1), func(out *os.File) error {
+				return act(c, r, replay.NewWriter(out, sealedOptions(c)))
+			})
+		})
+	}
+}
+
+func sealedOptions(c *cli.Context) replay.WriterOptions {
+	return replay.WriterOptions{SegmentTicks: uint32(min(max(c.Uint("segment"), 1), 1<<31))}
+}
+
+// create makes a file that nothing has the name of yet, and that has its name
+// only when write has completed it.
+func create(name string, write func(*os.File) error) error {
+	if _, err := os.Lstat(name); err == nil {
+		return &os.PathError{Op: "create", Path: name, Err: os.ErrExist}
+	}
+	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*.part")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	err = write(f)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err == nil {
+		err = f.Chmod(0o644)
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	return err
+}

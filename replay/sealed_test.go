@@ -1,0 +1,218 @@
+package replay_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// sealed returns a file as segments of so many ticks.
+func sealed(tb testing.TB, file []byte, o replay.WriterOptions) []byte {
+	tb.Helper()
+	var out bytes.Buffer
+	if err := replay.Seal(replay.NewWriter(&out, o), open(tb, file)); err != nil {
+		tb.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// The same match gives the same bytes, however it was written before, and the
+// same verdict.
+func TestSeal(t *testing.T) {
+	g, file, root := record(t, 205, replay.WriterOptions{})
+	_, other, _ := record(t, 205, replay.WriterOptions{FlushTicks: 1})
+	for _, ticks := range []uint32{1, 60, 1000} {
+		o := replay.WriterOptions{SegmentTicks: ticks}
+		out := sealed(t, file, o)
+		if !bytes.Equal(out, sealed(t, other, o)) || !bytes.Equal(out, sealed(t, out, o)) {
+			t.Errorf("segments of %d ticks: other bytes of the same match", ticks)
+		}
+		f := g.NewFollower(lockstep.FollowerOptions{})
+		if err := replay.Play(open(t, out), f, nil); err != nil || f.Simulation().Root() != root {
+			t.Errorf("segments of %d ticks: played to another state, %v", ticks, err)
+		}
+		v, err := replay.Verify(open(t, out), g, replay.VerifyOptions{})
+		if err != nil || v.Ticks != 205 || v.Checked != 25 || v.Commands != 32 || !v.Ended {
+			t.Errorf("segments of %d ticks: %+v, %v", ticks, v, err)
+		}
+		t.Logf("segments of %d ticks: %d bytes of %d", ticks, len(out), len(file))
+	}
+}
+
+// Each tick is reached from the keyframe before it, in files with an index and
+// without.
+func TestSeek(t *testing.T) {
+	g, file, _ := record(t, 205, replay.WriterOptions{})
+	whole := g.NewFollower(lockstep.FollowerOptions{History: lockstep.HistoryOptions{EveryTick: true, Length: 300}})
+	if err := replay.Play(open(t, file), whole, nil); err != nil {
+		t.Fatal(err)
+	}
+	out := sealed(t, file, replay.WriterOptions{SegmentTicks: 60})
+	broken := bytes.Clone(out)
+	broken[len(broken)-12]++ // where the index says that it is
+	for name, b := range map[string][]byte{"open": file, "sealed": out, "without index": broken} {
+		r := open(t, b)
+		if got := fmt.Sprint(r.Index()); name == "open" && got != "[0 50 100 150 200]" || name != "open" && name != "without index" && got != "[0 100 200]" {
+			t.Errorf("%s: index %s", name, got)
+		}
+		for tick := lockstep.Tick(205); tick < 1<<31; tick-- { // backwards, with one reader
+			at, err := r.Seek(tick)
+			if err != nil || at > tick || at+100 <= tick {
+				t.Fatalf("%s: tick %d: keyframe %d, %v", name, tick, at, err)
+			}
+			f := g.NewFollower(lockstep.FollowerOptions{History: lockstep.HistoryOptions{EveryTick: true, Length: 300}})
+			for f.Simulation() == nil || f.Tick() < tick {
+				rec, err := r.Next()
+				if err == nil {
+					err = f.Apply(rec)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			got, _ := f.Sum(tick)
+			if want, _ := whole.Sum(tick); got == nil || got.Root != want.Root {
+				t.Fatalf("%s: another state at tick %d", name, tick)
+			}
+		}
+	}
+}
+
+// The verdict is the same whatever the number of workers, for files that are
+// true, false and damaged.
+func TestVerifyWorkers(t *testing.T) {
+	g, file, _ := record(t, 1205, replay.WriterOptions{})
+	damaged := bytes.Clone(file)
+	damaged[len(damaged)*2/3] ^= 1
+	for name, b := range map[string][]byte{
+		"true": file, "sealed": sealed(t, file, replay.WriterOptions{SegmentTicks: 60}), "cut": file[:len(file)-50], "damaged": damaged,
+		"false checksum": change(t, file, func(r *lockstep.Record) { r.Root += b2i(r.Kind == lockstep.RecordChecksum && r.Tick == 700) }),
+		"false command": change(t, file, func(r *lockstep.Record) {
+			if r.Kind == lockstep.RecordFrame && r.Tick > 500 && r.Tick < 508 {
+				r.Frame.Commands[0].Payload[2]++
+			}
+		}),
+		"false root of a keyframe": change(t, file, func(r *lockstep.Record) {
+			r.Keyframe.Root += b2i(r.Kind == lockstep.RecordKeyframe && r.Tick == 800)
+		}),
+		"false state of a keyframe": change(t, file, func(r *lockstep.Record) {
+			if r.Kind == lockstep.RecordKeyframe && r.Tick == 800 {
+				r.Keyframe.State[3]++
+			}
+		}),
+	} {
+		for _, keepGoing := range []bool{false, true} {
+			want, wantErr := replay.Verify(open(t, b), g, replay.VerifyOptions{Workers: 1, KeepGoing: keepGoing})
+			if (wantErr == nil) != (name == "true" || name == "sealed") {
+				t.Errorf("%s: %v", name, wantErr)
+			}
+			for _, workers := range []int{2, 3, 16} {
+				last := lockstep.Tick(0)
+				got, err := replay.Verify(open(t, b), g, replay.VerifyOptions{Workers: workers, KeepGoing: keepGoing, Progress: func(done, all lockstep.Tick) {
+					if done < last && wantErr == nil || done > all {
+						t.Errorf("%s: progress %d of %d after %d", name, done, all, last)
+					}
+					last = done
+				}})
+				if fmt.Sprint(err) != fmt.Sprint(wantErr) || fmt.Sprintf("%+v", short(got)) != fmt.Sprintf("%+v", short(want)) {
+					t.Errorf("%s: %d workers: got %+v, %v\nwant %+v, %v", name, workers, got, err, want, wantErr)
+				}
+			}
+		}
+	}
+}
+
+// short is a verdict without pointers.
+func short(v *replay.Verdict) replay.Verdict {
+	s := *v
+	s.Header, s.First = nil, nil
+	return s
+}
+
+func b2i(b bool) uint64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// change returns a file with changed records and valid checks.
+func change(tb testing.TB, file []byte, f func(*lockstep.Record)) []byte {
+	tb.Helper()
+	var out bytes.Buffer
+	w := replay.NewWriter(&out, replay.WriterOptions{})
+	var enc lockstep.Encoder
+	err := replay.Play(open(tb, file), nil, func(r *lockstep.Record) error {
+		f(r)
+		return w.Append(reencode(&enc, r))
+	})
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// No truncation and no flipped bit of a sealed file goes unnoticed. A file cut
+// right after its end record lacks only the index.
+func TestSealedDamage(t *testing.T) {
+	g, file, _ := record(t, 40, replay.WriterOptions{})
+	b := sealed(t, file, replay.WriterOptions{SegmentTicks: 10})
+	whole := 0
+	for size := range b {
+		r, err := replay.NewReader(bytes.NewReader(b[:size]), int64(size))
+		if err == nil {
+			_, err = replay.Verify(r, g, replay.VerifyOptions{Workers: 1})
+		}
+		var damage *replay.DamageError
+		if err == nil {
+			whole++
+		} else if !errors.As(err, &damage) || !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Fatalf("cut to %d of %d bytes: got %v", size, len(b), err)
+		}
+	}
+	if whole != 1 {
+		t.Errorf("%d cut files are whole, want the one without index", whole)
+	}
+	for i := range b {
+		for bit := range 8 {
+			b[i] ^= 1 << bit
+			r, err := replay.NewReader(bytes.NewReader(b), int64(len(b)))
+			if err == nil {
+				_, err = replay.Verify(r, g, replay.VerifyOptions{Workers: 1})
+			}
+			var damage *replay.DamageError
+			if !errors.As(err, &damage) {
+				t.Fatalf("bit %d of byte %d flipped: got %v, want a damage error", bit, i, err)
+			}
+			b[i] ^= 1 << bit
+		}
+	}
+}
+
+// Damage inside a sealed file loses one segment, and the error says which ticks.
+func TestSealedDamageInside(t *testing.T) {
+	g, file, _ := record(t, 400, replay.WriterOptions{})
+	b := sealed(t, file, replay.WriterOptions{SegmentTicks: 100})
+	r := open(t, b)
+	if at, err := r.Seek(150); at != 100 || err != nil {
+		t.Fatal(at, err)
+	}
+	b[r.Offset()+40] ^= 8
+	v, err := replay.Verify(open(t, b), g, replay.VerifyOptions{})
+	var damage *replay.DamageError
+	if !errors.As(err, &damage) || !errors.Is(err, replay.ErrCorrupt) || damage.Tick != 100 || damage.NextTick != 200 || v.Ticks != 100 {
+		t.Fatalf("got %v after %d ticks, want the ticks 101 to 200 lost", err, v.Ticks)
+	}
+	at, err := r.Seek(250)
+	if err != nil || at != 200 {
+		t.Errorf("behind the damage: keyframe %d, %v", at, err)
+	}
+}

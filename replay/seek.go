@@ -1,0 +1,212 @@
+package replay
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"sort"
+
+	"github.com/seed-49bee653/samestep/internal/pack"
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// A mark is a keyframe of the tick that the frames before it lead up to, so
+// that a follower can begin there.
+type mark struct {
+	tick   lockstep.Tick
+	offset int64 // of its block
+	at     int   // where it is in the block's records
+}
+
+// Index returns the tick of every keyframe that Seek can go to, in order: from
+// the file's index, or if there is none, from reading the whole file. It returns
+// as many as there are before the file cannot be read on.
+func (r *Reader) Index() []lockstep.Tick {
+	marks := r.marks()
+	ticks := make([]lockstep.Tick, len(marks))
+	for i := range marks {
+		ticks[i] = marks[i].tick
+	}
+	return ticks
+}
+
+// Seek goes to the last keyframe that is not after a tick and returns its own
+// tick. Next then returns the header, that keyframe, and what follows it, as if
+// the match had begun there; so a follower simulates from the keyframe on. An
+// error of the Reader is forgotten. If the first keyframe is after the tick,
+// Seek goes there.
+func (r *Reader) Seek(tick lockstep.Tick) (lockstep.Tick, error) {
+	marks := r.marks()
+	if len(marks) > 0 {
+		if err := r.seek(before(marks, tick)); err == nil {
+			return before(marks, tick).tick, nil
+		}
+	}
+	s, err := r.scan(math.MaxUint32) // the index is wrong
+	if len(s.marks) == 0 {
+		return 0, err
+	}
+	m := before(s.marks, tick)
+	return m.tick, r.seek(m)
+}
+
+// before returns the last mark that is not after a tick, or else the first.
+func before(marks []mark, tick lockstep.Tick) mark {
+	i := sort.Search(len(marks), func(i int) bool { return marks[i].tick > tick })
+	return marks[max(i-1, 0)]
+}
+
+// marks returns the marks of the index, or else of a scan.
+func (r *Reader) marks() []mark {
+	if marks, ok := r.readIndex(); ok {
+		return marks
+	}
+	s, _ := r.scan(math.MaxUint32)
+	return s.marks
+}
+
+// seek makes Next return the header and then what is at a mark.
+func (r *Reader) seek(m mark) error {
+	if r.header == nil {
+		first, err := NewReader(r.r, r.size)
+		if err == nil {
+			_, err = first.Next()
+		}
+		if err != nil {
+			return err
+		}
+		r.header = append([]byte{}, first.last...)
+	}
+	if err := r.land(m); err != nil {
+		return err
+	}
+	r.dec, r.err, r.began, r.ended = lockstep.Decoder{}, nil, false, false
+	r.landed, r.records, r.body = r.body, r.header, r.header
+	return nil
+}
+
+// land reads the block of a mark, and takes its records from the mark on.
+func (r *Reader) land(m mark) error {
+	r.start, r.began, r.sealed = m.offset, false, false
+	kind, body, check, end, err := r.blockAt(m.offset)
+	if err != nil {
+		return r.damage(err)
+	}
+	r.chain, r.offset = check, end
+	if kind >= firstOptional {
+		return r.damage(fmt.Errorf("%w: no records here", ErrCorrupt))
+	}
+	if err := r.take(kind, body); err != nil {
+		return err
+	}
+	if m.at >= len(r.body) {
+		return r.damage(fmt.Errorf("%w: no keyframe at byte %d of the block's records", ErrCorrupt, m.at))
+	}
+	r.body = r.body[m.at:]
+	if t, ok := keyframeTick(r.body); !ok || t != m.tick {
+		return r.damage(fmt.Errorf("%w: no keyframe of tick %d", ErrCorrupt, m.tick))
+	}
+	return nil
+}
+
+// keyframeTick returns the tick of the keyframe that records begin with.
+func keyframeTick(records []byte) (lockstep.Tick, bool) {
+	var p pack.Reader
+	p.Reset(records)
+	p.Array(5, 5)
+	kind := p.Uint(math.MaxUint8)
+	t := p.Uint(math.MaxUint32)
+	return lockstep.Tick(t), p.Err() == nil && lockstep.RecordKind(kind) == lockstep.RecordKeyframe
+}
+
+// A survey is what a scan finds out.
+type survey struct {
+	marks []mark
+	last  lockstep.Tick // that can be read
+}
+
+// scan reads the whole file without simulating, up to its end or to what is
+// wrong with it, which it returns. It stops with ErrLimit at more ticks than max.
+func (r *Reader) scan(max lockstep.Tick) (survey, error) {
+	var s survey
+	ahead, err := NewReader(r.r, r.size)
+	if err != nil {
+		return s, err
+	}
+	for {
+		rec, err := ahead.Next()
+		if err == io.EOF {
+			return s, nil
+		}
+		if err != nil {
+			return s, err
+		}
+		if rec.Kind == lockstep.RecordKeyframe && rec.Tick == ahead.tick && (len(s.marks) == 0 || rec.Tick > s.marks[len(s.marks)-1].tick) {
+			s.marks = append(s.marks, mark{rec.Tick, ahead.start, len(ahead.records) - len(ahead.body) - len(ahead.last)})
+		}
+		s.last = ahead.tick
+		if len(s.marks) > 0 && s.last-s.marks[0].tick > max {
+			return s, fmt.Errorf("replay: %w: %d ticks and more, want at most %d", ErrLimit, s.last-s.marks[0].tick, max)
+		}
+	}
+}
+
+// appendIndex appends the body of an index block that will stand at an offset.
+func appendIndex(dst []byte, marks []mark, at int64) []byte {
+	dst = binary.AppendUvarint(dst, uint64(len(marks)))
+	var before mark
+	for _, m := range marks {
+		dst = binary.AppendUvarint(dst, uint64(m.tick-before.tick))
+		dst = binary.AppendUvarint(dst, uint64(m.offset-before.offset))
+		dst = binary.AppendUvarint(dst, uint64(m.at))
+		before = m
+	}
+	return binary.LittleEndian.AppendUint64(dst, uint64(at))
+}
+
+// readIndex returns the marks of the index at the end of the file.
+func (r *Reader) readIndex() ([]mark, bool) {
+	var tail [8 + checkSize]byte
+	if r.size < prefixSize+int64(len(tail)) || r.readAt(tail[:], r.size-int64(len(tail))) != nil {
+		return nil, false
+	}
+	at := int64(binary.LittleEndian.Uint64(tail[:]))
+	aside := &Reader{r: r.r, size: r.size}
+	kind, body, _, end, err := aside.blockAt(at)
+	if err != nil || kind != blockIndex || end != r.size || len(body) < 8 {
+		return nil, false
+	}
+	marks, err := parseIndex(body[:len(body)-8])
+	return marks, err == nil
+}
+
+var errIndex = errors.New("index")
+
+func parseIndex(b []byte) ([]mark, error) {
+	n, b, err := parseUvarint(b, uint64(len(b)/3)) // each mark takes three bytes at least
+	if err != nil || n == 0 {
+		return nil, errIndex
+	}
+	marks := make([]mark, 0, n)
+	var before mark
+	for i := range n {
+		var v [3]uint64
+		for k := range v {
+			if v[k], b, err = parseUvarint(b, math.MaxInt64); err != nil {
+				return nil, errIndex
+			}
+		}
+		m := mark{before.tick + lockstep.Tick(v[0]), before.offset + int64(v[1]), int(v[2])}
+		if v[0] > uint64(math.MaxUint32-before.tick) || m.offset < before.offset || v[2] > maxSegment || i > 0 && v[0] == 0 {
+			return nil, errIndex
+		}
+		marks = append(marks, m)
+		before = m
+	}
+	if len(b) > 0 {
+		return nil, errIndex
+	}
+	return marks, nil
+}
