@@ -41,11 +41,11 @@
 // three. The first batch begins with the header record, and the last ends with
 // the end record; after it only blocks from 64 on may stand. A reader refuses
 // kinds of blocks that it does not know below 64 and passes over those from 64
-// on. A keyframe of the tick of the frames before it begins a block, so that a
-// reader can begin there.
+// on.
 //
 // The body of a segment is compressed records, which a batch could hold as they
-// are. All numbers but the sum are base 128, as the length of a block.
+// are. It begins with a keyframe where the match has one at least every MiB of
+// records, so that a reader can begin there. All numbers but the sum are base 128, as the length of a block.
 //
 //	first   the tick of the last frame before it; for the first segment that of its keyframe
 //	ticks   how many ticks it has

@@ -112,7 +112,8 @@ func (w *Writer) begin(record []byte) error {
 	return w.write(prefix)
 }
 
-// keyframe begins a new block with a keyframe, so that a reader can begin there.
+// keyframe begins a new segment with a keyframe, so that a reader can begin
+// there without what stands before it.
 func (w *Writer) keyframe(record []byte) error {
 	t, ok := keyframeTick(record)
 	if !ok {
@@ -123,7 +124,7 @@ func (w *Writer) keyframe(record []byte) error {
 		w.marks = append(w.marks, mark{t, w.size, len(w.block) - headerSpace})
 		return nil
 	}
-	if t != w.tick || t == w.marks[len(w.marks)-1].tick || w.options.SegmentTicks > 0 && w.ticks < w.options.SegmentTicks {
+	if w.options.SegmentTicks == 0 || w.ticks < w.options.SegmentTicks || t != w.tick || t == w.marks[len(w.marks)-1].tick {
 		return nil // not a place to begin at
 	}
 	if err := w.Flush(); err != nil {
