@@ -56,6 +56,7 @@ type guest struct {
 	silent    bool // neither acks nor reports
 	lies      bool // reports wrong checksums
 	deaf      bool // what it sends does not arrive
+	forges    bool // sends false states
 	mute      bool // answers no state_request
 	pongAfter lockstep.Time
 	still     bool // simulates nothing, but acks what arrives
@@ -498,6 +499,10 @@ func (g *guest) sendState(t lockstep.Tick) {
 	if b == nil {
 		g.send(&m)
 		return
+	}
+	if g.forges {
+		b = append([]byte(nil), b...)
+		b[0] ^= 1
 	}
 	half := len(b) / 2
 	m.Bytes = b[:half]

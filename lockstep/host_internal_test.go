@@ -22,6 +22,7 @@ func TestRing(t *testing.T) {
 	}{
 		{"short records", 16, 0, []int{3}},
 		{"few long ones", 1 << 10, 0, []int{100 << 10, 3, 120 << 10, 7000}},
+		{"one pushes all others out", 1 << 10, 0, []int{100 << 10, 100 << 10, MaxServerMessage}},
 		{"as long as can be", 1 << 10, 0, []int{MaxServerMessage}},
 		{"mixed", 100, 300 << 10, []int{3, 5, 90 << 10, 3, 40000, 2}},
 	} {

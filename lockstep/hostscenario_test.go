@@ -386,6 +386,72 @@ func TestHostKeyframeWithoutTicks(t *testing.T) {
 	}
 }
 
+// Evidence is complete though the states are more bytes than a client may send,
+// and its commands have their sequences though the ring begins after many others.
+func TestHostEvidence(t *testing.T) {
+	p := newParty(t, func(s *lockstep.Settings) { s.Players = 200 }, func(o *lockstep.HostOptions) {
+		o.RingRecords = 100
+		o.Rates.Bytes = lockstep.Rate{N: 1000, Per: lockstep.Second, Burst: 3000}
+	})
+	book := newBook(t, p)
+	a := p.join("a", "p0")
+	for range 200 {
+		a.command(t, 1)
+		p.pass(50 * lockstep.Millisecond)
+	}
+	if err := a.corrupt("Die"); err != nil {
+		t.Fatal(err)
+	}
+	for range 10 {
+		a.command(t, 1)
+		p.pass(50 * lockstep.Millisecond)
+	}
+	if len(p.evidence) != 1 || len(p.evidence[0].Exhibits) != 2 {
+		t.Fatalf("got %d pieces of evidence", len(p.evidence))
+	}
+	e := p.evidence[0]
+	for _, x := range e.Exhibits {
+		if len(x.Player) < 3000 || len(x.Player) != len(x.Referee) || x.Root == 0 {
+			t.Errorf("tick %d: %d bytes of the player, %d of the referee, root %x", x.Tick, len(x.Player), len(x.Referee), x.Root)
+		}
+	}
+	if len(e.Commands) != 5 {
+		t.Errorf("got %d commands of the five ticks since the last agreed one", len(e.Commands))
+	}
+	for _, c := range e.Commands {
+		if ran := book.ran[[2]uint32{uint32(c.Player), uint32(c.Sequence)}]; ran != c.Tick {
+			t.Errorf("command %d is said to be of tick %d, and ran at %d", c.Sequence, c.Tick, ran)
+		}
+	}
+}
+
+// A ring that is passed within the interval makes joiners wait, not more
+// keyframes.
+func TestHostKeyframesInAnInterval(t *testing.T) {
+	p := newParty(t, nil, func(o *lockstep.HostOptions) { o.RingRecords = 16 })
+	a := p.join("a", "p0")
+	p.pass(10 * lockstep.Second)
+	before := p.h.Stats().Keyframes
+	for i := range 12 {
+		p.join(fmt.Sprint("w", i), "watch")
+		p.pass(lockstep.Second)
+	}
+	if got := p.h.Stats().Keyframes - before; got != 3 {
+		t.Errorf("made %d keyframes in 12 s, want 3", got)
+	}
+	p.pass(5 * lockstep.Second)
+	p.unharmed(t, p.guests...)
+	a.blocked = true // for longer than the ring
+	p.pass(2 * lockstep.Second)
+	a.blocked = false
+	a.pull()
+	p.pass(6 * lockstep.Second)
+	if a.syncs != 2 {
+		t.Errorf("got %d keyframes, want one in place of the records that the ring has lost", a.syncs)
+	}
+	p.agree()
+}
+
 // The checkers above find what they look for.
 func TestHostCheckersControl(t *testing.T) {
 	p := newParty(t, nil, nil)

@@ -152,7 +152,7 @@ func (m *hostTable) cut(s *script.Step) { m.guest(s).cut() }
 // change changes how a guest behaves.
 func (m *hostTable) change(s *script.Step) {
 	g := m.guest(s)
-	for name, field := range map[string]*bool{"blocked": &g.blocked, "silent": &g.silent, "lies": &g.lies, "deaf": &g.deaf, "mute": &g.mute, "still": &g.still} {
+	for name, field := range map[string]*bool{"blocked": &g.blocked, "silent": &g.silent, "lies": &g.lies, "deaf": &g.deaf, "mute": &g.mute, "forges": &g.forges, "still": &g.still} {
 		if s.Has(name) {
 			*field = s.String(name, "") == "true"
 		}
