@@ -56,7 +56,7 @@ var errNotWelcome = errors.New("not welcome")
 func newLoadGuest(ctx context.Context, url string, auth *lockstep.Auth, rate int, every time.Duration) (*loadGuest, error) {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	ws, _, err := websocket.Dial(ctx, url, &websocket.DialOptions{Subprotocols: []string{client.Subprotocol}, CompressionMode: websocket.CompressionDisabled})
+	ws, _, err := websocket.Dial(ctx, url, &websocket.DialOptions{Subprotocols: []string{client.Subprotocol}})
 	if err != nil {
 		return nil, err
 	}
