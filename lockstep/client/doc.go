@@ -2,14 +2,31 @@
 // [lockstep.Client] a socket and a clock, here and in a browser (GOOS=js).
 //
 //	s := client.Dial(ctx, "ws://127.0.0.1:8766/matches/duel/play", game, client.Options{
-//		ClientOptions: lockstep.ClientOptions{Token: token, Events: events},
+//		ClientOptions: lockstep.ClientOptions{Token: token},
 //		Sample: func(c *lockstep.Client) {
 //			// once a tick: look at c.Simulation(), and c.Submit what the player wants
+//		},
+//		Handle: func(c *lockstep.Client, event any) {
+//			// what happens: lockstep.Welcomed, lockstep.ConnectionLost, lockstep.Desynced, …
 //		},
 //	})
 //	err := s.Wait()
 //
-// One goroutine owns the lockstep.Client: Events, Observer, Sample and what is
-// given to [Session.Do] all run in it, so they need no locks and must not take
-// long.
+// A session looks after itself: it dials, joins, catches up, runs each tick when
+// it is due, answers the server's checks, and after a lost connection comes back
+// and goes on where it was. A game has three things to do:
+//
+//   - Draw, from a state that it only reads: in Sample, or whenever a frame is
+//     due by [Session.Do] and lockstep.Client.View, which interpolates.
+//   - Submit what the player wants: in Sample or Handle by the client given, and
+//     from any other goroutine by [Session.Submit]. A command runs some ticks
+//     later, for everybody at once; its lockstep.Receipt comes as an event.
+//   - Tell the player what happens to the connection, from the events.
+//
+// # Which goroutine
+//
+// One goroutine owns the lockstep.Client. Sample, Handle, Events, Observer and
+// what is given to Do run in it, one at a time: they need no locks, must not take
+// long, and must not call the session's own Do, Submit and Cut, which wait for
+// that goroutine.
 package client

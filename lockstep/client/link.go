@@ -2,7 +2,9 @@ package client
 
 import (
 	"context"
-	"time"
+	"errors"
+	"io"
+	"sync"
 
 	"github.com/coder/websocket"
 
@@ -12,17 +14,18 @@ import (
 // A link is one connection with its two goroutines.
 type link struct {
 	ws      *websocket.Conn
-	arrived chan []byte
+	arrived chan *buffer
 	gone    chan error // once, when nothing arrives any more
-	out     chan []byte
+	out     chan *buffer
 	stop    chan struct{} // closed when nobody takes what arrives any more
+	closed  chan struct{} // closed when what was given is sent, and the other end knows that it was all
 }
 
 func newLink(ws *websocket.Conn) *link {
 	ws.SetReadLimit(lockstep.MaxServerMessage)
 	l := &link{
-		ws: ws, arrived: make(chan []byte, maxUnread), gone: make(chan error, 1),
-		out: make(chan []byte, maxUnsent), stop: make(chan struct{}),
+		ws: ws, arrived: make(chan *buffer, maxUnread), gone: make(chan error, 1),
+		out: make(chan *buffer, maxUnsent), stop: make(chan struct{}), closed: make(chan struct{}),
 	}
 	go l.read()
 	go l.write()
@@ -33,8 +36,13 @@ func newLink(ws *websocket.Conn) *link {
 // which the server notices by our acks.
 func (l *link) read() {
 	for {
-		_, b, err := l.ws.Read(context.Background())
+		_, r, err := l.ws.Reader(context.Background())
 		if err != nil {
+			l.gone <- err
+			return
+		}
+		b := buffers.get()
+		if err := b.fill(r); err != nil {
 			l.gone <- err
 			return
 		}
@@ -48,21 +56,61 @@ func (l *link) read() {
 
 // write sends messages until the link is closed, and then closes the socket.
 func (l *link) write() {
+	defer close(l.closed)
 	for b := range l.out {
-		if l.ws.Write(context.Background(), websocket.MessageBinary, b) != nil {
+		err := l.ws.Write(context.Background(), websocket.MessageBinary, b.b)
+		buffers.put(b)
+		if err != nil {
 			l.ws.CloseNow()
 			for range l.out { // nobody must wait for a dead socket
 			}
 			return
 		}
 	}
-	abort := time.AfterFunc(closeTimeout, func() { l.ws.CloseNow() })
 	l.ws.Close(websocket.StatusNormalClosure, "")
-	abort.Stop()
 }
 
 // close ends the link after what was given to it is sent.
 func (l *link) close() {
 	close(l.stop)
 	close(l.out)
+}
+
+// A buffer holds one message.
+type buffer struct{ b []byte }
+
+// fill reads r to its end.
+func (b *buffer) fill(r io.Reader) error {
+	b.b = b.b[:0]
+	for {
+		if len(b.b) == cap(b.b) {
+			b.b = append(b.b, 0)[:len(b.b)]
+		}
+		n, err := r.Read(b.b[len(b.b):cap(b.b)])
+		b.b = b.b[:len(b.b)+n]
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// A bufferPool keeps buffers for use again, but not large ones.
+type bufferPool struct{ p sync.Pool }
+
+var buffers bufferPool
+
+func (p *bufferPool) get() *buffer {
+	if b, ok := p.p.Get().(*buffer); ok {
+		return b
+	}
+	return &buffer{make([]byte, 0, 512)}
+}
+
+func (p *bufferPool) put(b *buffer) {
+	if cap(b.b) <= keepBuffer {
+		p.p.Put(b)
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"time"
 
 	"github.com/coder/websocket"
@@ -20,16 +21,30 @@ const (
 	closeTimeout = time.Second
 	maxUnread    = 64 // messages that have arrived and were not given to the client
 	maxUnsent    = 4  // messages that the socket has not taken
+
+	// keepBuffer is the size up to which a message's memory is used again.
+	keepBuffer = 8 << 10
 )
 
-// Options are a Session's.
+// Options are a Session's. A token is enough for a client that only watches.
 type Options struct {
+	// ClientOptions are the policies of the match's client: who it is, when it
+	// tries again, prediction, pacing. See there.
 	lockstep.ClientOptions
 
-	// Sample is called once for each tick that was simulated, or once for
-	// several if they were caught up with at once: the place to read the state
-	// and to submit the player's commands. Nil for none.
+	// Sample is called after each tick that was simulated, or once after several
+	// that were caught up with at once: the place to read the state and to submit
+	// the player's commands. The client has a state then. Nil for none.
 	Sample func(*lockstep.Client)
+
+	// Handle is called with each event, like ClientOptions.Events, and given the
+	// client. Before the first state has arrived, the client's Simulation is nil.
+	// Nil for none.
+	Handle func(c *lockstep.Client, event any)
+
+	// HTTP makes the connection, for a proxy or certificates of one's own; nil
+	// for http.DefaultClient. Not in a browser.
+	HTTP *http.Client
 
 	// Wrap is put around each network connection, such as netsim's. Nil for
 	// none; not in a browser.
@@ -47,11 +62,14 @@ type Session struct {
 	client  *lockstep.Client
 	epoch   time.Time
 	do      chan func()
+	ready   chan struct{}
 	done    chan struct{}
 	err     error // valid when done is closed
 
 	link    *link // of the present connection, or nil
+	last    *link // the one before, which may still be closing
 	dialing chan dialed
+	cancel  context.CancelFunc // of the attempt
 	sampled lockstep.Tick
 }
 
@@ -67,12 +85,36 @@ type dialed struct {
 // which leaves the match.
 func Dial(ctx context.Context, url string, g *lockstep.Game, o Options) *Session {
 	s := &Session{
-		url: url, options: o, client: lockstep.NewClient(g, o.ClientOptions), epoch: time.Now(),
-		do: make(chan func()), done: make(chan struct{}),
+		url: url, options: o, epoch: time.Now(),
+		do: make(chan func()), ready: make(chan struct{}), done: make(chan struct{}),
 	}
+	o.ClientOptions.Events = s.event
+	s.client = lockstep.NewClient(g, o.ClientOptions)
 	go s.run(ctx)
 	return s
 }
+
+// event passes an event of the client on.
+func (s *Session) event(e any) {
+	if _, synced := e.(lockstep.Synced); synced {
+		select {
+		case <-s.ready:
+		default:
+			close(s.ready)
+		}
+	}
+	if s.options.Events != nil {
+		s.options.Events(e)
+	}
+	if s.options.Handle != nil {
+		s.options.Handle(s.client, e)
+	}
+}
+
+// Ready is closed when the client has reached the match's present for the first
+// time: it has a state to draw, and a player can submit commands. It stays open
+// if the session ends before.
+func (s *Session) Ready() <-chan struct{} { return s.ready }
 
 // Done is closed when the session has ended.
 func (s *Session) Done() <-chan struct{} { return s.done }
@@ -84,7 +126,8 @@ func (s *Session) Wait() error {
 	return s.err
 }
 
-// Do calls f in the session's goroutine and waits for it.
+// Do calls f in the session's goroutine and waits for it. It must not be called
+// from there: Sample and Handle have the client already.
 func (s *Session) Do(f func(*lockstep.Client)) error {
 	ran := make(chan struct{})
 	select {
@@ -124,7 +167,7 @@ func (s *Session) run(ctx context.Context) {
 	defer timer.Stop()
 	leave := ctx.Done()
 	for s.client.Stage() != lockstep.StageDone {
-		var arrived chan []byte
+		var arrived chan *buffer
 		var gone chan error
 		if s.link != nil {
 			arrived, gone = s.link.arrived, s.link.gone
@@ -152,6 +195,13 @@ func (s *Session) run(ctx context.Context) {
 	if s.link != nil {
 		s.drop(nil)
 	}
+	if s.dialing != nil {
+		s.cancel()
+		if d := <-s.dialing; d.ws != nil {
+			d.ws.CloseNow()
+		}
+	}
+	s.farewell()
 	s.err = s.client.Err()
 	if s.err == nil && leave == nil {
 		s.err = context.Cause(ctx)
@@ -160,10 +210,11 @@ func (s *Session) run(ctx context.Context) {
 
 // receive gives a message, and what else has arrived, to the client. An error
 // makes the client hang up.
-func (s *Session) receive(b []byte) {
+func (s *Session) receive(b *buffer) {
 	for range maxUnread + 1 {
 		if b != nil {
-			s.client.Receive(s.now(), b)
+			s.client.Receive(s.now(), b.b)
+			buffers.put(b)
 		}
 		select {
 		case b = <-s.link.arrived:
@@ -187,11 +238,11 @@ func (s *Session) sample() {
 func (s *Session) act(ctx context.Context) {
 	if s.client.Stage() == lockstep.StageDialing && s.dialing == nil && s.link == nil {
 		result := make(chan dialed, 1)
-		s.dialing = result
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dialTimeout)
+		s.dialing, s.cancel = result, cancel
 		go func() {
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dialTimeout)
 			defer cancel()
-			ws, err := dial(ctx, s.url, s.options.Wrap)
+			ws, err := dial(ctx, s.url, &s.options)
 			result <- dialed{ws, err}
 		}()
 	}
@@ -199,8 +250,9 @@ func (s *Session) act(ctx context.Context) {
 		return
 	}
 	for len(s.link.out) < cap(s.link.out) {
-		b := s.client.Send(nil)
-		if len(b) == 0 {
+		b := buffers.get()
+		if b.b = s.client.Send(b.b[:0]); len(b.b) == 0 {
+			buffers.put(b)
 			break
 		}
 		s.link.out <- b // has room: only we send
@@ -228,6 +280,18 @@ func (s *Session) connected(d dialed) {
 // drop ends the present connection, after what was given to it is sent.
 func (s *Session) drop(err error) {
 	s.link.close()
-	s.link = nil
+	s.last, s.link = s.link, nil
 	s.client.Disconnected(s.now(), err)
+}
+
+// farewell waits until the server has read our last words, so that a program
+// may end right after the session. A dead connection is not waited for long.
+func (s *Session) farewell() {
+	if s.last == nil {
+		return
+	}
+	select {
+	case <-s.last.closed:
+	case <-time.After(closeTimeout):
+	}
 }

@@ -1,37 +1,111 @@
 package server
 
 import (
-	"net"
+	"net/netip"
 	"sync"
+	"time"
 )
 
-// addresses counts the connections of each address.
+const (
+	// maxRefused is how many tokens an address may try in vain in one span.
+	maxRefused  = 20
+	refusedSpan = time.Minute
+)
+
+// addresses counts what each address does: its connections, and the tokens that
+// it tried in vain.
 type addresses struct {
-	max    int
-	mu     sync.Mutex
-	counts map[string]int
+	max   int // connections of one address
+	mu    sync.Mutex
+	known map[netip.Prefix]*address
+	swept time.Time
 }
 
-// enter counts a connection of a remote address "host:port", unless the host
-// has too many. It returns what leave takes.
-func (a *addresses) enter(remote string) (addr string, ok bool) {
-	host, _, err := net.SplitHostPort(remote)
+type address struct {
+	conns   int
+	refused int
+	since   time.Time // when counting refused began
+}
+
+// idle reports whether nothing need be known of the address.
+func (a *address) idle(now time.Time) bool {
+	return a.conns == 0 && (a.refused == 0 || now.Sub(a.since) > refusedSpan)
+}
+
+// of returns whose connection one from "address:port" is: an IPv4 address, or
+// the 64 bits of an IPv6 address that a provider gives to one customer.
+func of(remote string) netip.Prefix {
+	ap, err := netip.ParseAddrPort(remote)
 	if err != nil {
-		host = remote
+		return netip.Prefix{} // a listener without addresses: all are one
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.counts[host] >= a.max {
-		return "", false
+	addr := ap.Addr().Unmap()
+	bits := 32
+	if addr.Is6() {
+		bits = 64
 	}
-	a.counts[host]++
-	return host, true
+	p, err := addr.WithZone("").Prefix(bits)
+	if err != nil {
+		panic(err) // 64 bits of 128, or 32 of 32
+	}
+	return p
 }
 
-func (a *addresses) leave(addr string) {
+// enter counts a connection, unless its address has too many of them or has
+// guessed too many tokens: then turned says so.
+func (a *addresses) enter(from netip.Prefix) (turned string) {
+	now := time.Now()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.counts[addr]--; a.counts[addr] <= 0 {
-		delete(a.counts, addr)
+	if now.Sub(a.swept) > refusedSpan {
+		a.sweep(now)
+	}
+	x := a.known[from]
+	if x == nil {
+		x = &address{}
+		a.known[from] = x
+	}
+	switch {
+	case x.conns >= a.max:
+		return "address"
+	case x.refused >= maxRefused && now.Sub(x.since) <= refusedSpan:
+		return "guessing"
+	}
+	x.conns++
+	return ""
+}
+
+func (a *addresses) leave(from netip.Prefix) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if x := a.known[from]; x != nil {
+		x.conns--
+		if x.idle(time.Now()) {
+			delete(a.known, from)
+		}
+	}
+}
+
+// refused counts a token that was tried in vain.
+func (a *addresses) refused(from netip.Prefix) {
+	now := time.Now()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	x := a.known[from]
+	if x == nil {
+		return // its connection is gone, and so is its guess
+	}
+	if now.Sub(x.since) > refusedSpan {
+		x.since, x.refused = now, 0
+	}
+	x.refused++
+}
+
+func (a *addresses) sweep(now time.Time) {
+	a.swept = now
+	for from, x := range a.known {
+		if x.idle(now) {
+			delete(a.known, from)
+		}
 	}
 }

@@ -78,6 +78,10 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	spec, err := s.options.NewMatch(http.MaxBytesReader(w, r.Body, maxBody))
+	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
+		http.Error(w, err.Error(), http.StatusRequestEntityTooLarge)
+		return
+	}
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
@@ -109,8 +113,13 @@ func (s *Server) act(w http.ResponseWriter, r *http.Request) {
 		return n, err == nil
 	}
 	name := "seat"
-	if r.PathValue("action") == "speed" {
+	switch r.PathValue("action") {
+	case "pause", "resume", "kick":
+	case "speed":
 		name = "percent"
+	default:
+		http.Error(w, "want pause, resume, kick or speed", http.StatusNotFound)
+		return
 	}
 	n, ok := number(name)
 	if !ok {
@@ -125,10 +134,8 @@ func (s *Server) act(w http.ResponseWriter, r *http.Request) {
 			return h.Resume(m.now(), seat)
 		case "kick":
 			return h.Remove(m.now(), seat, "kicked by an admin")
-		case "speed":
-			return h.SetSpeed(m.now(), uint16(n))
 		}
-		return errors.New("want pause, resume, kick or speed")
+		return h.SetSpeed(m.now(), uint16(n))
 	})
 }
 

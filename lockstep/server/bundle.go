@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
@@ -31,6 +32,12 @@ func (m *Match) evidence(e *lockstep.Evidence) {
 	path := fmt.Sprintf("%s-desync-%d-%s.zip", trimExt(m.path), e.Report.Tick, who)
 	header := m.host.Header()
 	m.writing.Go(func() {
+		defer func() {
+			if v := recover(); v != nil { // of the game's code, which describes commands
+				s.metrics.panics.Inc()
+				s.log.Error("panic", "match", m.spec.Name, "path", path, "panic", v, "stack", string(debug.Stack()))
+			}
+		}()
 		if err := writeBundle(path, m.path, size, header, e); err != nil {
 			s.log.Error("bundle", "match", m.spec.Name, "path", path, "err", err)
 			return

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"net/http"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -33,7 +34,7 @@ type conn struct {
 	match *Match
 	ws    *websocket.Conn
 	id    lockstep.PeerID // set by the match's goroutine
-	addr  string
+	addr  netip.Prefix
 
 	wake chan struct{} // something of the following has changed
 
@@ -42,24 +43,31 @@ type conn struct {
 	hungry  bool   // the match may have more, which did not fit
 	closing bool   // after out, close
 	reason  string
+	abort   *time.Timer // closes the socket if that takes too long
 }
 
 // read posts what comes from the socket into the match's inbox, until the
-// socket or the match ends.
-func (c *conn) read(ctx context.Context) {
+// socket or the match ends. It returns what is wrong with what came, for the
+// close frame.
+func (c *conn) read() websocket.StatusCode {
 	defer c.match.post(input{conn: c, gone: true})
 	for {
-		_, r, err := c.ws.Reader(ctx)
+		// No context that can end: it would cost allocations for each message.
+		// Who stays silent is found by the match, which closes the socket.
+		kind, r, err := c.ws.Reader(context.Background())
 		if err != nil {
-			return
+			return websocket.StatusProtocolError
+		}
+		if kind != websocket.MessageBinary {
+			return websocket.StatusUnsupportedData
 		}
 		b := buffers.get()
 		if err := b.fill(r); err != nil {
 			buffers.put(b)
-			return
+			return websocket.StatusProtocolError
 		}
 		if !c.match.post(input{conn: c, data: b}) {
-			return
+			return websocket.StatusGoingAway
 		}
 	}
 }
@@ -82,11 +90,15 @@ func (o *outbox) clear() {
 
 // write sends what the match has for this connection, until it is closed.
 func (c *conn) write(done <-chan struct{}) {
+	defer c.stopAbort()
 	var now outbox
 	for {
 		select {
 		case <-c.wake:
 		case <-done:
+			return
+		case <-c.match.done: // it ended before it took us
+			c.ws.Close(websocket.StatusGoingAway, "the match is over")
 			return
 		}
 		now.clear()
@@ -151,15 +163,43 @@ func (c *conn) feed(h *lockstep.Host) {
 		}
 		c.out.ends = append(c.out.ends, len(c.out.b))
 	}
-	if closed && !c.closing {
-		c.closing, c.reason = true, reason
-		time.AfterFunc(lastWords, func() { c.ws.CloseNow() })
+	if closed {
+		c.endLocked(reason)
 	}
 	if !c.out.empty() || c.closing {
-		select {
-		case c.wake <- struct{}{}:
-		default:
-		}
+		c.wakeUp()
+	}
+}
+
+func (c *conn) wakeUp() {
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// end lets the writer close the socket, after what is in out. It does not wait:
+// closing a socket can take seconds.
+func (c *conn) end(reason string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.hungry = false
+	c.endLocked(reason)
+	c.wakeUp()
+}
+
+func (c *conn) endLocked(reason string) {
+	if !c.closing {
+		c.closing, c.reason = true, reason
+		c.abort = time.AfterFunc(lastWords, func() { c.ws.CloseNow() })
+	}
+}
+
+func (c *conn) stopAbort() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.abort != nil {
+		c.abort.Stop()
 	}
 }
 
@@ -170,13 +210,13 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "no such match", http.StatusNotFound)
 		return
 	}
-	addr, ok := s.addresses.enter(r.RemoteAddr)
-	if !ok {
-		s.metrics.turned.WithLabelValues("address").Inc()
+	from := of(r.RemoteAddr)
+	if turned := s.addresses.enter(from); turned != "" {
+		s.metrics.turned.WithLabelValues(turned).Inc()
 		http.Error(w, "too many connections from your address", http.StatusTooManyRequests)
 		return
 	}
-	defer s.addresses.leave(addr)
+	defer s.addresses.leave(from)
 	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{
 		Subprotocols:    []string{Subprotocol},
 		OriginPatterns:  s.options.Origins,
@@ -192,20 +232,28 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request) {
 		ws.Close(websocket.StatusPolicyViolation, "want the subprotocol "+Subprotocol)
 		return
 	}
-	ws.SetReadLimit(lockstep.MaxClientMessage)
-	c := &conn{match: m, ws: ws, addr: addr, wake: make(chan struct{}, 1)}
+	ws.SetReadLimit(lockstep.MaxAuthMessage)
+	c := &conn{match: m, ws: ws, addr: from, wake: make(chan struct{}, 1)}
 	if !m.post(input{conn: c, came: true}) {
 		ws.Close(websocket.StatusGoingAway, "the match is over")
 		return
 	}
+	c.serve()
+}
+
+// serve reads and writes until the socket is closed.
+func (c *conn) serve() {
 	done := make(chan struct{})
 	writer := make(chan struct{})
 	go func() {
 		defer close(writer)
 		c.write(done)
 	}()
-	c.read(r.Context())
+	wrong := c.read()
 	close(done)
-	ws.CloseNow()
+	c.ws.Close(wrong, "") // does nothing if the other end closed
 	<-writer
 }
+
+// welcomed lets larger messages come.
+func (c *conn) welcomed() { c.ws.SetReadLimit(lockstep.MaxClientMessage) }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -107,12 +108,14 @@ func (m *Match) now() lockstep.Time { return lockstep.Time(time.Since(m.epoch).M
 
 // run is the match's goroutine.
 func (m *Match) run() {
+	defer close(m.done)
 	defer m.server.forget(m)
 	defer m.finish()
+	defer m.survive()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	viewAt := time.Time{}
-	m.idle = time.Now()
+	viewAt := time.Now()
+	m.idle = viewAt
 	for !m.over() {
 		select {
 		case in := <-m.inbox:
@@ -133,6 +136,25 @@ func (m *Match) run() {
 		}
 		timer.Reset(max(0, time.Duration(m.host.Next()-m.now())*time.Microsecond))
 	}
+	m.publish()
+}
+
+// survive keeps a panic of this match from the others. The game's own panics
+// are the host's to handle: this is one of our code, or of what the server was
+// given.
+func (m *Match) survive() {
+	v := recover()
+	if v == nil {
+		return
+	}
+	m.server.metrics.panics.Inc()
+	m.server.log.Error("panic", "match", m.spec.Name, "panic", v, "stack", string(debug.Stack()))
+	for _, c := range m.conns {
+		c.end("the match has failed")
+	}
+	last := *m.view.Load()
+	last.Ended = "the match has failed"
+	m.view.Store(&last)
 }
 
 // drain takes what else has come, up to a bound, so that a flood does not hold
@@ -156,7 +178,7 @@ func (m *Match) take(in input) {
 	case in.came:
 		id, ok := m.host.Connect(m.now())
 		if !ok {
-			c.ws.CloseNow()
+			c.end("the match is full")
 			return
 		}
 		c.id = id
@@ -202,8 +224,6 @@ func (m *Match) over() bool { return m.host.Err() != nil && len(m.conns) == 0 }
 
 // finish completes the replay.
 func (m *Match) finish() {
-	defer close(m.done)
-	m.publish()
 	m.writing.Wait()
 	if m.writer == nil {
 		return
@@ -219,6 +239,14 @@ func (m *Match) finish() {
 
 // observe logs what happens in the match.
 func (m *Match) observe(e lockstep.Event) {
+	if c := m.conns[e.Peer]; c != nil {
+		switch {
+		case e.Kind == lockstep.PeerJoined || e.Kind == lockstep.PeerResumed:
+			c.welcomed()
+		case e.Kind == lockstep.PeerRefused && e.Code == lockstep.CloseRefused:
+			m.server.addresses.refused(c.addr)
+		}
+	}
 	m.server.metrics.events.WithLabelValues(e.Kind.String()).Inc()
 	m.server.log.Info("match", "match", m.spec.Name, "tick", uint32(e.Tick), "event", e.Kind.String(), "peer", uint64(e.Peer), "player", int(e.Player), "number", e.Number, "text", e.Text)
 }

@@ -13,6 +13,7 @@ type metrics struct {
 	turned   *prometheus.CounterVec
 	events   *prometheus.CounterVec
 	desyncs  prometheus.Counter
+	panics   prometheus.Counter
 }
 
 func newMetrics(s *Server) *metrics {
@@ -29,8 +30,9 @@ func newMetrics(s *Server) *metrics {
 			Name: "samestep_events_total", Help: "What happened in matches, by kind.",
 		}, []string{"kind"}),
 		desyncs: prometheus.NewCounter(prometheus.CounterOpts{Name: "samestep_desyncs_total", Help: "Desyncs with their evidence."}),
+		panics:  prometheus.NewCounter(prometheus.CounterOpts{Name: "samestep_panics_total", Help: "Matches that a panic ended."}),
 	}
-	m.registry.MustRegister(m.lateness, m.turned, m.events, m.desyncs, &matchCollector{server: s})
+	m.registry.MustRegister(m.lateness, m.turned, m.events, m.desyncs, m.panics, &matchCollector{server: s})
 	return m
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -97,9 +98,9 @@ type Server struct {
 	addresses addresses
 
 	mu      sync.Mutex
-	matches map[string]*Match
-	made    int  // matches made so far, to spread their ticks
-	closed  bool // no new matches
+	matches map[string]*Match // nil while a match is being made
+	made    int               // matches made so far, to spread their ticks
+	closed  bool              // no new matches
 }
 
 // New returns a Server without matches.
@@ -111,7 +112,7 @@ func New(o Options) (*Server, error) {
 		}
 	}
 	s := &Server{options: o, log: o.Log, matches: make(map[string]*Match)}
-	s.addresses = addresses{max: o.MaxPerAddress, counts: make(map[string]int)}
+	s.addresses = addresses{max: o.MaxPerAddress, known: make(map[netip.Prefix]*address)}
 	s.metrics = newMetrics(s)
 	s.mux = s.routes()
 	return s, nil
@@ -130,27 +131,50 @@ func (s *Server) Create(spec MatchSpec) (*Match, error) {
 	if t, ok := s.options.Authorizer.(*Tokens); ok && t.Players() < int(spec.Settings.Players) {
 		return nil, fmt.Errorf("%w: got %d, want %d", ErrTooFew, t.Players(), spec.Settings.Players)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case s.closed:
-		return nil, ErrShutdown
-	case s.matches[spec.Name] != nil:
-		return nil, fmt.Errorf("%w: %q", ErrExists, spec.Name)
-	case len(s.matches) >= s.options.MaxMatches:
-		return nil, fmt.Errorf("%w: %d", ErrFull, s.options.MaxMatches)
+	phase, err := s.reserve(spec.Name, spec.Settings.TickRate)
+	if err != nil {
+		return nil, err
 	}
 	m := &Match{
 		server: s, spec: spec, inbox: make(chan input, inboxSize), done: make(chan struct{}),
 		conns: make(map[lockstep.PeerID]*conn),
 	}
-	if err := m.begin(s.phase(spec.Settings.TickRate)); err != nil {
+	if err := m.begin(phase); err != nil {
+		s.forget(m)
 		return nil, err
 	}
-	s.made++
+	m.publish()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		delete(s.matches, spec.Name)
+		m.host.End(m.now(), "the server was shut down")
+		m.finish()
+		return nil, ErrShutdown
+	}
 	s.matches[spec.Name] = m
 	go m.run()
 	return m, nil
+}
+
+// reserve takes a name for a match that is about to be made, and returns when
+// its ticks are.
+func (s *Server) reserve(name string, tickRate uint16) (phase time.Duration, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, taken := s.matches[name]
+	switch {
+	case s.closed:
+		return 0, ErrShutdown
+	case taken:
+		return 0, fmt.Errorf("%w: %q", ErrExists, name)
+	case len(s.matches) >= s.options.MaxMatches:
+		return 0, fmt.Errorf("%w: %d", ErrFull, s.options.MaxMatches)
+	}
+	s.matches[name] = nil
+	phase = s.phase(tickRate)
+	s.made++
+	return phase, nil
 }
 
 // phase returns by how much the ticks of the next match come before those of
@@ -218,7 +242,9 @@ func (s *Server) Matches() []*Match {
 	defer s.mu.Unlock()
 	var all []*Match
 	for _, m := range s.matches {
-		all = append(all, m)
+		if m != nil {
+			all = append(all, m)
+		}
 	}
 	slices.SortFunc(all, func(a, b *Match) int { return strings.Compare(a.spec.Name, b.spec.Name) })
 	return all
@@ -231,20 +257,18 @@ func (s *Server) forget(m *Match) {
 }
 
 // Shutdown ends all matches: clients are told when to come back, and replays
-// are completed. It returns when that is done, or with ctx's error.
+// are completed. It returns when that is done, or with ctx's error. Matches are
+// ended beside each other, so that a busy one does not delay the rest.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
 	all := s.Matches()
 	for _, m := range all {
-		err := m.Do(ctx, func(h *lockstep.Host) {
+		go m.Do(ctx, func(h *lockstep.Host) {
 			h.Shutdown(m.now(), lockstep.Time(s.options.RetryAfter.Microseconds()))
 			h.End(m.now(), "the server was shut down")
 		})
-		if err != nil && !errors.Is(err, ErrMatchOver) {
-			return err
-		}
 	}
 	for _, m := range all {
 		select {

@@ -1,0 +1,21 @@
+package server
+
+import (
+	"net/http"
+	"time"
+)
+
+// HTTPServer returns an http.Server of a handler, such as a [Server], with
+// bounds on what a client may send before it has said what it wants, and on how
+// long that may take. The bounds end where a WebSocket begins.
+func HTTPServer(addr string, h http.Handler) *http.Server {
+	return &http.Server{
+		Addr:              addr,
+		Handler:           h,
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       15 * time.Second,
+		WriteTimeout:      60 * time.Second,
+		IdleTimeout:       60 * time.Second,
+		MaxHeaderBytes:    16 << 10,
+	}
+}
