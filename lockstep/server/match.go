@@ -134,9 +134,16 @@ func (m *Match) run() {
 			m.publish()
 			m.endIfIdle(wall)
 		}
-		timer.Reset(max(0, time.Duration(m.host.Next()-m.now())*time.Microsecond))
+		timer.Reset(m.untilNext())
 	}
 	m.publish()
+}
+
+// untilNext returns how long the host has nothing to do. It may say for ever,
+// which no Duration can hold.
+func (m *Match) untilNext() time.Duration {
+	wait := m.host.Next() - m.now()
+	return time.Duration(min(max(wait, 0), 60*lockstep.Second)) * time.Microsecond
 }
 
 // survive keeps a panic of this match from the others. The game's own panics
@@ -243,7 +250,7 @@ func (m *Match) observe(e lockstep.Event) {
 		switch {
 		case e.Kind == lockstep.PeerJoined || e.Kind == lockstep.PeerResumed:
 			c.welcomed()
-		case e.Kind == lockstep.PeerRefused && e.Code == lockstep.CloseRefused:
+		case e.Kind == lockstep.PeerRefused && e.Code == lockstep.CloseRefused && e.Text == "refused": // a token, not for lack of room
 			m.server.addresses.refused(c.addr)
 		}
 	}

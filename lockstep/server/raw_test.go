@@ -1,0 +1,212 @@
+package server_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/server"
+)
+
+// A raw is a client that says what the test wants, and keeps to no rule.
+type raw struct {
+	t      *testing.T
+	s      *stage
+	ws     *websocket.Conn
+	writer lockstep.MessageWriter
+	reader lockstep.MessageReader
+
+	welcome *lockstep.Welcome
+	closing *lockstep.Message // the last message, if it was one
+	counts  map[lockstep.MessageKind]int
+	errors  map[lockstep.ErrorCode]int
+	reasons map[lockstep.Reason]int
+
+	sync      []byte
+	stream    lockstep.Decoder
+	streaming bool
+	position  lockstep.Position
+	tick      lockstep.Tick
+
+	chats []string
+	sums  map[lockstep.Tick]uint64
+}
+
+var errTurnedAway = errors.New("turned away")
+
+// connect opens a WebSocket and says nothing.
+func (s *stage) connect(t *testing.T) (*raw, error) {
+	r := &raw{
+		t: t, s: s, counts: map[lockstep.MessageKind]int{}, errors: map[lockstep.ErrorCode]int{},
+		reasons: map[lockstep.Reason]int{}, sums: map[lockstep.Tick]uint64{},
+	}
+	ws, resp, err := websocket.Dial(t.Context(), s.url(), &websocket.DialOptions{
+		HTTPClient: s.client, Subprotocols: []string{server.Subprotocol},
+	})
+	if err != nil {
+		if resp != nil {
+			return nil, fmt.Errorf("%w: %s", errTurnedAway, resp.Status)
+		}
+		return nil, err
+	}
+	ws.SetReadLimit(lockstep.MaxServerMessage)
+	r.ws = ws
+	t.Cleanup(func() { ws.CloseNow() })
+	return r, nil
+}
+
+// raw opens a WebSocket and authenticates.
+func (s *stage) raw(t *testing.T, token string, session lockstep.SessionToken, position lockstep.Position) *raw {
+	t.Helper()
+	r, err := s.connect(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := s.game.Auth()
+	a.Token, a.Session, a.Position = token, session, position
+	r.say(&lockstep.Message{Kind: lockstep.MessageAuth, Auth: a})
+	return r
+}
+
+// say sends a message. A connection that is closed meanwhile is the reader's to
+// notice.
+func (r *raw) say(m *lockstep.Message) { r.bytes(r.writer.Append(nil, m)) }
+
+func (r *raw) bytes(b []byte) {
+	r.ws.Write(context.Background(), websocket.MessageBinary, b)
+}
+
+// read takes what comes until done says so, or the connection is closed, or
+// nothing comes for a while. It reports whether done was reached.
+func (r *raw) read(done func() bool) bool {
+	for !done() {
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		_, b, err := r.ws.Read(ctx)
+		cancel()
+		if err != nil {
+			return false
+		}
+		r.take(b)
+	}
+	return true
+}
+
+// end reads to the end of the connection and returns the code that it was
+// closed with; 0 if there was none.
+func (r *raw) end() lockstep.CloseCode {
+	r.read(func() bool { return false })
+	if r.closing == nil {
+		return 0
+	}
+	return lockstep.CloseCode(r.closing.Code)
+}
+
+// welcomed reads until the server has welcomed the client.
+func (r *raw) welcomed() *raw {
+	r.t.Helper()
+	if !r.read(func() bool { return r.welcome != nil }) {
+		r.t.Fatalf("no welcome: errors %v, closing %+v", r.errors, r.closing)
+	}
+	return r
+}
+
+// live reads until the stream has come as far as the match.
+func (r *raw) live() *raw {
+	r.t.Helper()
+	r.welcomed()
+	if !r.read(func() bool { return r.streaming && r.tick >= r.welcome.Tick }) {
+		r.t.Fatalf("no stream: errors %v, closing %+v", r.errors, r.closing)
+	}
+	r.ack()
+	return r
+}
+
+func (r *raw) ack() {
+	r.say(&lockstep.Message{Kind: lockstep.MessageAck, Position: r.position, Tick: r.tick})
+}
+
+func (r *raw) take(b []byte) {
+	for len(b) > 0 {
+		if lockstep.IsRecord(b) {
+			b = r.record(b)
+			continue
+		}
+		var m lockstep.Message
+		rest, err := r.reader.Read(&m, b)
+		if err != nil {
+			r.t.Errorf("the server sent %x: %v", b[:min(len(b), 20)], err)
+			return
+		}
+		b = rest
+		r.counts[m.Kind]++
+		switch m.Kind {
+		case lockstep.MessageWelcome:
+			r.welcome = m.Welcome
+			if m.Welcome.Resumed {
+				r.position = m.Welcome.Position
+			}
+		case lockstep.MessageStateSync:
+			r.chunk(&m)
+		case lockstep.MessageError:
+			r.errors[lockstep.ErrorCode(m.Code)]++
+		case lockstep.MessageCommandRejected:
+			r.reasons[m.Reason]++
+		case lockstep.MessageClosing:
+			r.closing = &m
+		case lockstep.MessagePing:
+			r.say(&lockstep.Message{Kind: lockstep.MessagePong, Nonce: m.Nonce, Tick: r.tick})
+		}
+	}
+}
+
+// chunk takes a part of a state.
+func (r *raw) chunk(m *lockstep.Message) {
+	if m.Offset == 0 {
+		r.sync = r.sync[:0]
+	}
+	if r.sync = append(r.sync, m.Bytes...); len(r.sync) < int(m.Total) {
+		return
+	}
+	r.stream = lockstep.Decoder{}
+	for b := r.sync; len(b) > 0; {
+		_, rest, err := r.stream.Decode(b)
+		if err != nil {
+			r.t.Errorf("a state sync: %v", err)
+			return
+		}
+		b = rest
+	}
+	r.streaming, r.position, r.tick = true, m.Position, m.Tick
+}
+
+// record takes a record of the stream. A client that resumed has no decoder,
+// and counts nothing then.
+func (r *raw) record(b []byte) []byte {
+	if !r.streaming {
+		return nil
+	}
+	rec, rest, err := r.stream.Decode(b)
+	if err != nil {
+		r.t.Errorf("record %d: %v", r.position, err)
+		return nil
+	}
+	r.position++
+	switch rec.Kind {
+	case lockstep.RecordFrame:
+		r.tick = rec.Frame.Tick
+	case lockstep.RecordEmpty:
+		r.tick += lockstep.Tick(rec.Empty)
+	case lockstep.RecordChecksum:
+		r.sums[rec.Tick] = rec.Root
+	case lockstep.RecordNote:
+		if rec.Topic == lockstep.TopicChat {
+			r.chats = append(r.chats, rec.Text)
+		}
+	}
+	return rest
+}

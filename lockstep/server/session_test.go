@@ -1,0 +1,356 @@
+package server_test
+
+import (
+	"errors"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/seed-49bee653/samestep/examples/minimal"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/client"
+	"github.com/seed-49bee653/samestep/lockstep/netsim"
+)
+
+// Scenario 18: a player whose network is away for a while goes on where it was,
+// as long as the grace time lasts, and gets no keyframe.
+func TestResumeAfter(t *testing.T) {
+	for _, away := range []time.Duration{0, time.Second, 5 * time.Second, 15 * time.Second} {
+		t.Run(away.String(), func(t *testing.T) {
+			inBubble(t, setup{}, func(t *testing.T, s *stage) {
+				a, b := s.join(t, ada, wander), s.join(t, bob, wander)
+				time.Sleep(3 * time.Second)
+				before := s.stats(t)
+				s.pipes.broken.Store(true)
+				a.Cut()
+				time.Sleep(away)
+				s.pipes.broken.Store(false)
+				eventually(t, "it resumes", func() bool { return has[lockstep.StreamResumed](a) })
+				time.Sleep(3 * time.Second)
+				after := s.stats(t)
+				if after.Resumes != before.Resumes+1 || after.Syncs != before.Syncs {
+					t.Errorf("got %d resumes and %d keyframes, want 1 and 0", after.Resumes-before.Resumes, after.Syncs-before.Syncs)
+				}
+				s.agree(t, a, b)
+			})
+		})
+	}
+}
+
+// agree checks that guests have compared checksums, and that all were right.
+func (s *stage) agree(t *testing.T, guests ...*guest) {
+	t.Helper()
+	now := s.stats(t).Tick
+	for i, g := range guests {
+		st := g.status()
+		if st.Agreed == 0 || st.Differing > 0 || st.Tick+20 < now {
+			t.Errorf("guest %d: at tick %d of %d, %d checksums agreed and %d differed", i, st.Tick, now, st.Agreed, st.Differing)
+		}
+	}
+}
+
+// Scenario 18, beyond the grace time: the seat is taken over, its session worth
+// nothing any more, and the token still good.
+func TestReturnAfterGrace(t *testing.T) {
+	inBubble(t, setup{}, func(t *testing.T, s *stage) {
+		b := s.join(t, bob, wander)
+		first := s.raw(t, ada, lockstep.SessionToken{}, 0).live()
+		first.ws.CloseNow()
+		time.Sleep(31 * time.Second)
+		again := s.raw(t, "", first.welcome.Session, first.position)
+		if code := again.end(); code != lockstep.CloseRefused || again.errors[lockstep.ErrorRefused] != 1 {
+			t.Errorf("the old session: closed with %v, errors %v", code, again.errors)
+		}
+		back := s.raw(t, ada, first.welcome.Session, first.position).live()
+		if back.welcome.Seat != 0 || back.welcome.Resumed {
+			t.Errorf("got %+v, want seat 0 and a keyframe", back.welcome)
+		}
+		s.agree(t, b)
+	})
+}
+
+// Scenarios 4 and 19: an answer is lost with its connection; the command is sent
+// again over the next one, with the same answer, and runs once.
+func TestResumeWithLostAnswer(t *testing.T) {
+	inBubble(t, setup{host: returning}, func(t *testing.T, s *stage) {
+		r := s.raw(t, ada, lockstep.SessionToken{}, 0).live()
+		kind, payload, err := s.game.NewPayloads().Encode(&minimal.Go{X: 3, Y: 4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		const rounds = 20
+		for n := range lockstep.Sequence(rounds) {
+			command := &lockstep.Message{Kind: lockstep.MessageCommand, Sequence: n + 1, Command: kind, Bytes: payload}
+			r.say(command)
+			time.Sleep(100 * time.Millisecond)
+			r.ws.CloseNow() // the answer was not read
+			r = s.raw(t, "", r.welcome.Session, r.position).welcomed()
+			if !r.welcome.Resumed || r.welcome.LastSequence != n+1 {
+				t.Fatalf("round %d: got %+v", n, r.welcome)
+			}
+			r.say(command)
+			if !r.read(func() bool { return r.counts[lockstep.MessageCommandAccepted] == 1 }) {
+				t.Fatalf("round %d: no answer", n)
+			}
+		}
+		time.Sleep(time.Second)
+		// Beside the commands, the log has a join. No tick came between a loss and its return.
+		if got, want := s.stats(t).Commands, uint64(rounds+1); got != want {
+			t.Errorf("got %d commands in the log, want %d", got, want)
+		}
+	})
+}
+
+// returning lets players come back as often as they like.
+var returning = lockstep.HostOptions{Rates: lockstep.Rates{Returns: lockstep.Rate{N: 1000, Per: lockstep.Second, Burst: 1000}}}
+
+// Scenario 20: two connections show the same token, or the same session, at the
+// same instant. One of them has the seat, and the other is told so.
+func TestOneOwnerOfASeat(t *testing.T) {
+	inBubble(t, setup{host: returning}, func(t *testing.T, s *stage) {
+		b := s.join(t, bob, wander)
+		session := s.raw(t, ada, lockstep.SessionToken{}, 0).live().welcome.Session
+		const rounds = 200
+		for n := range rounds {
+			var both [2]*raw
+			var wait sync.WaitGroup
+			for i := range both {
+				wait.Go(func() {
+					if n%2 == 0 {
+						both[i] = s.raw(t, ada, lockstep.SessionToken{}, 0)
+					} else {
+						both[i] = s.raw(t, "", session, 0)
+					}
+				})
+			}
+			wait.Wait()
+			owners := 0
+			for _, r := range both {
+				r := r
+				wait.Go(func() { r.read(func() bool { return r.closing != nil || r.welcome != nil && r.tick > r.welcome.Tick }) })
+			}
+			wait.Wait()
+			s.do(t, func(h *lockstep.Host) {
+				for _, p := range h.Peers() {
+					if p.Seat == 0 && p.State != lockstep.Closed {
+						owners++
+					}
+				}
+			})
+			s.stats(t)
+			if owners != 1 {
+				t.Fatalf("round %d: got %d owners, want 1", n, owners)
+			}
+			replaced := 0
+			for _, r := range both {
+				if r.closing != nil && lockstep.CloseCode(r.closing.Code) == lockstep.CloseReplaced {
+					replaced++
+				} else {
+					session = r.welcome.Session
+				}
+			}
+			if replaced != 1 {
+				t.Fatalf("round %d: %d were replaced, want 1", n, replaced)
+			}
+			for _, r := range both {
+				r.ws.CloseNow()
+			}
+		}
+		s.agree(t, b)
+	})
+}
+
+// Scenarios 21 and 22: sessions that were used up, belong to nobody or expired,
+// and tokens that are guessed, are refused in the same words; who guesses on is
+// turned away before it can show another one.
+func TestStaleSessionsAndGuesses(t *testing.T) {
+	inBubble(t, setup{}, func(t *testing.T, s *stage) {
+		first := s.raw(t, ada, lockstep.SessionToken{}, 0).live()
+		second := s.raw(t, "", first.welcome.Session, first.position).welcomed()
+		third := s.raw(t, "", second.welcome.Session, second.position).welcomed()
+		third.say(&lockstep.Message{Kind: lockstep.MessagePing, Nonce: 1}) // its welcome has arrived
+		third.read(func() bool { return third.counts[lockstep.MessagePong] > 0 })
+		refused, turned := 0, 0
+		var texts = map[string]int{}
+		for n := range 60 {
+			session, token := first.welcome.Session, ""
+			switch n % 4 {
+			case 1:
+				session = second.welcome.Session
+			case 2:
+				session = lockstep.SessionToken{byte(n), 1, 2, 3}
+			case 3:
+				session, token = lockstep.SessionToken{}, "ada-ada-ada-ada-adb"
+			}
+			r, err := s.connect(t)
+			if errors.Is(err, errTurnedAway) {
+				turned++
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			a := s.game.Auth()
+			a.Session, a.Token = session, token
+			r.say(&lockstep.Message{Kind: lockstep.MessageAuth, Auth: a})
+			if code := r.end(); code != lockstep.CloseRefused || r.welcome != nil {
+				t.Errorf("attempt %d: closed with %v, welcome %+v", n, code, r.welcome)
+			}
+			texts[r.closing.Text]++
+			refused++
+		}
+		if refused != 20 || turned != 40 || len(texts) != 1 {
+			t.Errorf("got %d refused with %v and %d turned away, want 20, one text, 40", refused, texts, turned)
+		}
+		time.Sleep(61 * time.Second)
+		if _, err := s.connect(t); err != nil {
+			t.Errorf("after a minute: %v", err)
+		}
+	})
+}
+
+// Scenario 23 and P9: a client that takes its seat again and again, or asks for
+// keyframes again and again, gets a bounded number of them.
+func TestKeyframeFlood(t *testing.T) {
+	inBubble(t, setup{}, func(t *testing.T, s *stage) {
+		b := s.join(t, bob, wander)
+		time.Sleep(time.Second)
+		b.gap()
+		const tries = 100
+		limited := 0
+		for range tries { // the first 20 are welcomed
+			r := s.raw(t, ada, lockstep.SessionToken{}, 0)
+			r.read(func() bool { return r.welcome != nil || r.closing != nil })
+			limited += r.errors[lockstep.ErrorLimit]
+			r.ws.CloseNow()
+		}
+		if limited != tries-20 {
+			t.Errorf("%d of %d were told that it is too often, want %d", limited, tries, tries-20)
+		}
+		time.Sleep(60 * time.Second)
+		before := s.stats(t)
+		r := s.raw(t, ada, lockstep.SessionToken{}, 0).live()
+		for range tries {
+			r.say(&lockstep.Message{Kind: lockstep.MessageStateSyncRequest})
+			r.read(func() bool { return r.tick%2 == 0 })
+			time.Sleep(200 * time.Millisecond)
+			r.ack()
+		}
+		r.read(func() bool { return r.errors[lockstep.ErrorLimit] >= 15 })
+		after := s.stats(t)
+		if n := after.Syncs - before.Syncs; n > 7 { // one to join, 4 and what a minute gives back
+			t.Errorf("got %d keyframes, want at most 7", n)
+		}
+		if made := after.Keyframes - before.Keyframes; made > 6 {
+			t.Errorf("%d keyframes were made in 20 s, want at most one in 5 s", made)
+		}
+		if worst := b.gap(); worst > 60*time.Millisecond {
+			t.Errorf("another player waited %v for a tick", worst)
+		}
+		s.agree(t, b)
+	})
+}
+
+// A lossy makes connections worse, all at once.
+type lossy struct {
+	mu       sync.Mutex
+	conns    []*netsim.Conn
+	up, down bool
+}
+
+func (l *lossy) wrap(c net.Conn) net.Conn {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c2 := netsim.Wrap(c, netsim.Link{Delay: 20 * time.Millisecond})
+	c2.Hold(l.up, l.down)
+	l.conns = append(l.conns, c2)
+	return c2
+}
+
+func (l *lossy) hold(up, down bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.up, l.down = up, down
+	for _, c := range l.conns {
+		c.Hold(up, down)
+	}
+}
+
+// Scenarios 5, 6 and 7: a link that lets nothing pass in one direction, the
+// other, or both, for a while. The others notice nothing; the server gives a
+// silent connection up in time; the client comes back by itself, and each of its
+// commands runs once.
+func TestPartitions(t *testing.T) {
+	for _, x := range []struct {
+		name     string
+		up, down bool
+		span     time.Duration
+		lost     bool // the connection does not survive
+	}{
+		{"both for 1s", true, true, time.Second, false},
+		{"both for 4s", true, true, 4 * time.Second, false},
+		{"both for 20s", true, true, 20 * time.Second, true},
+		{"half open: both for 40s", true, true, 40 * time.Second, true},
+		{"what the client says for 20s", true, false, 20 * time.Second, true},
+		{"what the server says for 20s", false, true, 20 * time.Second, true},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			inBubble(t, setup{}, func(t *testing.T, s *stage) {
+				var l lossy
+				accepted := map[lockstep.Sequence]int{}
+				sent := 0
+				a := s.joinWith(t, client.Options{
+					ClientOptions: lockstep.ClientOptions{Token: ada, Ladder: lockstep.Ladder{Attempts: 30, Total: 120 * lockstep.Second}},
+					Wrap:          l.wrap,
+					Sample: func(c *lockstep.Client) {
+						if c.Simulation().Tick()%10 == 0 {
+							if _, err := c.Submit(&minimal.Go{X: 7, Y: 7}); err == nil {
+								sent++
+							}
+						}
+					},
+					Handle: func(_ *lockstep.Client, e any) {
+						if r, ok := e.(lockstep.Receipt); ok && r.Reason == lockstep.Accepted {
+							accepted[r.Sequence]++
+						}
+					},
+				})
+				b := s.join(t, bob, nil)
+				<-a.Ready()
+				<-b.Ready()
+				time.Sleep(2 * time.Second)
+				b.gap()
+				l.hold(x.up, x.down)
+				time.Sleep(x.span)
+				lostAt := s.stats(t)
+				l.hold(false, false)
+				eventually(t, "it is live again", func() bool {
+					st := a.status()
+					return st.Stage == lockstep.StageLive && st.Tick+10 > s.stats(t).Tick
+				})
+				time.Sleep(5 * time.Second)
+				if got := has[lockstep.ConnectionLost](a); got != x.lost {
+					t.Errorf("connection lost: got %v, want %v", got, x.lost)
+				}
+				if x.lost && lostAt.Peers[lockstep.Live] > 1 && x.span > 15*time.Second && !x.down {
+					t.Errorf("after %v the server has %v", x.span, lostAt.Peers)
+				}
+				if worst := b.gap(); worst > 60*time.Millisecond {
+					t.Errorf("the other player waited %v for a tick", worst)
+				}
+				a.Do(func(*lockstep.Client) {
+					for seq, n := range accepted {
+						if n != 1 {
+							t.Errorf("command %d was accepted %d times", seq, n)
+						}
+					}
+					if len(accepted)+2 < sent || sent < 5 {
+						t.Errorf("%d of %d commands were accepted", len(accepted), sent)
+					}
+				})
+				s.agree(t, a, b)
+			})
+		})
+	}
+}

@@ -1,0 +1,355 @@
+package server_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/seed-49bee653/samestep/examples/minimal"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/client"
+	"github.com/seed-49bee653/samestep/lockstep/server"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const tokenList = `
+# role    seat name  match token
+player    0    ada   -     ada-ada-ada-ada-ada
+player    1    bob   -     bob-bob-bob-bob-bob
+spectator -    press -     press-press-press-press
+admin     -    ops   -     ops-ops-ops-ops-ops-ops
+`
+
+const (
+	ada   = "ada-ada-ada-ada-ada"
+	bob   = "bob-bob-bob-bob-bob"
+	press = "press-press-press-press"
+	ops   = "ops-ops-ops-ops-ops-ops"
+)
+
+// A setup says what a stage is to be. Its zero value is one match "duel" of the
+// minimal game, with two seats at 20 ticks a second, on a real socket.
+type setup struct {
+	options  server.Options
+	host     lockstep.HostOptions
+	settings func(*lockstep.Settings)
+	rules    func(*lockstep.Rules[minimal.World, minimal.Config])
+	tokens   string // tokenList if empty
+	pipes    bool   // connections in memory, for a bubble with a clock of its own
+	config   minimal.Config
+}
+
+// A stage is a server with one match.
+type stage struct {
+	server *server.Server
+	match  *server.Match
+	game   *lockstep.Game
+	dir    string
+	log    *logWriter
+	host   string // "address:port"
+	client *http.Client
+	pipes  *pipeListener // nil with real sockets
+}
+
+func newStage(t *testing.T, x setup) *stage {
+	t.Helper()
+	if x.tokens == "" {
+		x.tokens = tokenList
+	}
+	tokens, err := server.ReadTokens(strings.NewReader(x.tokens))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules := minimal.Rules()
+	if x.rules != nil {
+		x.rules(&rules)
+	}
+	s := &stage{game: lockstep.MustGame(rules), dir: t.TempDir(), log: &logWriter{}}
+	o := x.options
+	if o.Authorizer == nil {
+		o.Authorizer = tokens
+	}
+	o.Dir, o.Host, o.Log = s.dir, x.host, slog.New(slog.NewTextHandler(s.log, nil))
+	if s.server, err = server.New(o); err != nil {
+		t.Fatal(err)
+	}
+	settings := lockstep.DefaultSettings(2)
+	settings.CheckEvery = 10
+	if x.settings != nil {
+		x.settings(&settings)
+	}
+	if x.config == (minimal.Config{}) {
+		x.config = minimal.Config{Size: 50, Coins: 500}
+	}
+	s.match, err = s.server.Create(server.MatchSpec{Name: "duel", Game: s.game, Settings: settings, Config: &x.config})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.listen(t, x.pipes)
+	return s
+}
+
+// listen serves HTTP until the test is over.
+func (s *stage) listen(t *testing.T, pipes bool) {
+	transport := &http.Transport{}
+	var l net.Listener
+	if pipes {
+		s.pipes = newPipeListener()
+		l, s.host = s.pipes, "server"
+		transport.DialContext = func(context.Context, string, string) (net.Conn, error) { return s.pipes.dial() }
+	} else {
+		var err error
+		if l, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+			t.Fatal(err)
+		}
+		s.host = l.Addr().String()
+	}
+	s.client = &http.Client{Transport: transport}
+	web := server.HTTPServer("", s.server)
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		web.Serve(l)
+	}()
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		defer cancel()
+		if err := s.server.Shutdown(ctx); err != nil {
+			t.Errorf("shutdown: %v", err)
+		}
+		transport.CloseIdleConnections()
+		if err := web.Shutdown(ctx); err != nil {
+			t.Errorf("HTTP shutdown: %v", err)
+		}
+		<-served
+		if t.Failed() {
+			t.Logf("the server's log:\n%s", s.log)
+		}
+	})
+}
+
+// inBubble runs a test whose connections are in memory and whose clock moves
+// only when everybody waits: minutes take milliseconds, and what is measured
+// does not depend on the machine.
+func inBubble(t *testing.T, x setup, f func(t *testing.T, s *stage)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		x.pipes = true
+		f(t, newStage(t, x))
+	})
+}
+
+// A pipeListener accepts connections that are made in memory.
+type pipeListener struct {
+	conns  chan net.Conn
+	done   chan struct{}
+	once   sync.Once
+	broken atomic.Bool // no connection can be made
+}
+
+func newPipeListener() *pipeListener {
+	return &pipeListener{conns: make(chan net.Conn), done: make(chan struct{})}
+}
+
+func (l *pipeListener) dial() (net.Conn, error) {
+	if l.broken.Load() {
+		return nil, errors.New("no network")
+	}
+	ours, theirs := net.Pipe()
+	select {
+	case l.conns <- theirs:
+		return ours, nil
+	case <-l.done:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *pipeListener) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.conns:
+		return c, nil
+	case <-l.done:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *pipeListener) Close() error {
+	l.once.Do(func() { close(l.done) })
+	return nil
+}
+
+func (l *pipeListener) Addr() net.Addr { return &net.UnixAddr{Name: "memory", Net: "unix"} }
+
+// logWriter keeps the server's log.
+type logWriter struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (w *logWriter) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.b.Write(p)
+}
+
+func (w *logWriter) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.b.String()
+}
+
+func (s *stage) url() string { return "ws://" + s.host + "/matches/duel/play" }
+
+// now calls f in the match's goroutine.
+func (s *stage) do(t *testing.T, f func(*lockstep.Host)) {
+	t.Helper()
+	if err := s.match.Do(t.Context(), f); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// stats returns the match's counters, and checks its bounds.
+func (s *stage) stats(t *testing.T) (stats lockstep.Stats) {
+	t.Helper()
+	s.do(t, func(h *lockstep.Host) {
+		stats = h.Stats()
+		if err := h.CheckBounds(64 << 10); err != nil {
+			t.Error(err)
+		}
+	})
+	return stats
+}
+
+func (s *stage) files(t *testing.T, pattern string) []string {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(s.dir, pattern))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+// A guest is a client of the stage, and what it was told.
+type guest struct {
+	*client.Session
+	mu     sync.Mutex
+	events []any
+	stamps []time.Time
+	worst  time.Duration // the longest time between two samples
+	last   time.Time
+}
+
+func (s *stage) join(t *testing.T, token string, sample func(*lockstep.Client)) *guest {
+	t.Helper()
+	return s.joinWith(t, client.Options{ClientOptions: lockstep.ClientOptions{Token: token}, Sample: sample})
+}
+
+// joinWith joins with options, of which Events and HTTP are set here.
+func (s *stage) joinWith(t *testing.T, o client.Options) *guest {
+	t.Helper()
+	g := &guest{}
+	sample := o.Sample
+	o.HTTP = s.client
+	o.Events = func(e any) {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.events, g.stamps = append(g.events, e), append(g.stamps, time.Now())
+	}
+	o.Sample = func(c *lockstep.Client) {
+		g.sampled()
+		if sample != nil {
+			sample(c)
+		}
+	}
+	g.Session = client.Dial(t.Context(), s.url(), s.game, o)
+	return g
+}
+
+// sampled notes the time between two ticks.
+func (g *guest) sampled() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	now := time.Now()
+	if !g.last.IsZero() {
+		g.worst = max(g.worst, now.Sub(g.last))
+	}
+	g.last = now
+}
+
+// gap returns the longest time between two ticks since the last call.
+func (g *guest) gap() time.Duration {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	worst := g.worst
+	g.worst = 0
+	return worst
+}
+
+// told returns the events of type E so far.
+func told[E any](g *guest) (events []E) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, e := range g.events {
+		if e, ok := e.(E); ok {
+			events = append(events, e)
+		}
+	}
+	return events
+}
+
+// has reports whether an event of type E was told.
+func has[E any](g *guest) bool { return len(told[E](g)) > 0 }
+
+// wander sends the player's dot somewhere, now and then.
+func wander(c *lockstep.Client) {
+	if t := c.Simulation().Tick(); t%7 == 0 {
+		c.Submit(&minimal.Go{X: uint16(t*31) % 50, Y: uint16(t*17) % 50})
+	}
+}
+
+func (g *guest) tick() (t lockstep.Tick) {
+	g.Do(func(c *lockstep.Client) {
+		if sim := c.Simulation(); sim != nil {
+			t = sim.Tick()
+		}
+	})
+	return t
+}
+
+func (g *guest) status() (s lockstep.ClientStatus) {
+	g.Do(func(c *lockstep.Client) { s = c.Status() })
+	return s
+}
+
+// eventually waits for something that is about to be so.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("timed out: %s", what)
+		}
+	}
+}
+
+// players are n tokens of players, one for each seat, as a list and as a slice.
+func players(n int) (list string, tokens []string) {
+	for i := range n {
+		tokens = append(tokens, fmt.Sprintf("player-%02d-player-%02d", i, i))
+		list += fmt.Sprintf("player %d p%d - %s\n", i, i, tokens[i])
+	}
+	return list, tokens
+}
