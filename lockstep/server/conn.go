@@ -41,6 +41,7 @@ type conn struct {
 	mu      sync.Mutex
 	out     outbox // to be written
 	hungry  bool   // the match may have more, which did not fit
+	asked   bool   // the match was told that it fits now, and has not come yet
 	closing bool   // after out, close
 	reason  string
 	abort   *time.Timer // closes the socket if that takes too long
@@ -110,12 +111,12 @@ func (c *conn) write(done <-chan struct{}) {
 			return
 		}
 		c.mu.Lock()
-		hungry := c.hungry
-		c.hungry = false
-		over := c.closing && c.out.empty() && !hungry
+		ask := c.hungry && !c.asked
+		c.asked = c.asked || ask
+		over := c.closing && c.out.empty() && !c.hungry
 		reason := c.reason
 		c.mu.Unlock()
-		if hungry {
+		if ask {
 			c.match.post(input{conn: c})
 		}
 		if over {
@@ -153,7 +154,7 @@ func (c *conn) feed(h *lockstep.Host) {
 	_, reason, closed := h.Closed(c.id)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.hungry = true
+	c.hungry, c.asked = true, false
 	for len(c.out.ends) < maxQueued {
 		before := len(c.out.b)
 		c.out.b = h.Send(c.id, c.out.b, maxWrite)

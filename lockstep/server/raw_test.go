@@ -21,11 +21,14 @@ type raw struct {
 	writer lockstep.MessageWriter
 	reader lockstep.MessageReader
 
+	err     error // that ended reading
 	welcome *lockstep.Welcome
 	closing *lockstep.Message // the last message, if it was one
 	counts  map[lockstep.MessageKind]int
 	errors  map[lockstep.ErrorCode]int
 	reasons map[lockstep.Reason]int
+
+	field string // of the last error
 
 	sync      []byte
 	stream    lockstep.Decoder
@@ -44,6 +47,7 @@ func (s *stage) connect(t *testing.T) (*raw, error) {
 	r := &raw{
 		t: t, s: s, counts: map[lockstep.MessageKind]int{}, errors: map[lockstep.ErrorCode]int{},
 		reasons: map[lockstep.Reason]int{}, sums: map[lockstep.Tick]uint64{},
+		commands: map[lockstep.Player]int{},
 	}
 	ws, resp, err := websocket.Dial(t.Context(), s.url(), &websocket.DialOptions{
 		HTTPClient: s.client, Subprotocols: []string{server.Subprotocol},
@@ -88,7 +92,7 @@ func (r *raw) read(done func() bool) bool {
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 		_, b, err := r.ws.Read(ctx)
 		cancel()
-		if err != nil {
+		if r.err = err; err != nil {
 			return false
 		}
 		r.take(b)
@@ -154,6 +158,7 @@ func (r *raw) take(b []byte) {
 			r.chunk(&m)
 		case lockstep.MessageError:
 			r.errors[lockstep.ErrorCode(m.Code)]++
+			r.field = m.Field
 		case lockstep.MessageCommandRejected:
 			r.reasons[m.Reason]++
 		case lockstep.MessageClosing:
@@ -199,6 +204,9 @@ func (r *raw) record(b []byte) []byte {
 	switch rec.Kind {
 	case lockstep.RecordFrame:
 		r.tick = rec.Frame.Tick
+		for _, c := range rec.Frame.Commands {
+			r.commands[c.Player]++
+		}
 	case lockstep.RecordEmpty:
 		r.tick += lockstep.Tick(rec.Empty)
 	case lockstep.RecordChecksum:

@@ -1,0 +1,190 @@
+package server_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/examples/minimal"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/client"
+	"github.com/seed-49bee653/samestep/lockstep/server"
+)
+
+// newMatch reads what a test asks for.
+func newMatch(body io.Reader) (server.MatchSpec, error) {
+	b, err := io.ReadAll(body)
+	if err != nil {
+		return server.MatchSpec{}, err
+	}
+	var ask struct{ Name string }
+	if err := json.Unmarshal(b, &ask); err != nil {
+		return server.MatchSpec{}, err
+	}
+	return server.MatchSpec{
+		Name: ask.Name, Game: lockstep.MustGame(minimal.Rules()), Settings: lockstep.DefaultSettings(2), Config: &minimal.Config{Size: 9},
+	}, nil
+}
+
+// Every route with every status.
+func TestHTTPInterface(t *testing.T) {
+	s := newStage(t, setup{options: server.Options{NewMatch: newMatch, MaxMatches: 2}})
+	a := s.join(t, ada, wander)
+	<-a.Ready()
+	type row struct {
+		method, path, token, body string
+		status                    int
+		want                      string // in the answer
+	}
+	for _, x := range []row{
+		{"GET", "/healthz", "", "", 200, "ok"},
+		{"POST", "/healthz", "", "", 405, ""},
+		{"GET", "/", "", "", 404, ""},
+		{"GET", "/matches", "", "", 200, `"name":"duel"`},
+		{"GET", "/matches/duel", "", "", 200, `"game":"minimal"`},
+		{"GET", "/matches/none", "", "", 404, "no such match"},
+		{"GET", "/matches/none/play", "", "", 404, "no such match"},
+		{"GET", "/matches/duel/play", "", "", 426, ""},
+		{"PUT", "/matches/duel", "", "", 405, ""},
+
+		{"POST", "/matches", "", `{"Name":"two"}`, 403, "refused"},
+		{"POST", "/matches", ada, `{"Name":"two"}`, 403, "refused"},
+		{"POST", "/matches", press, `{"Name":"two"}`, 403, "refused"},
+		{"POST", "/matches", ops + "x", `{"Name":"two"}`, 403, "refused"},
+		{"POST", "/matches", ops, `{`, 400, ""},
+		{"POST", "/matches", ops, `{"Name":"../two"}`, 400, "want a match name"},
+		{"POST", "/matches", ops, strings.Repeat(" ", 65<<10), 413, ""},
+		{"POST", "/matches", ops, `{"Name":"duel"}`, 409, "there is a match"},
+		{"POST", "/matches", ops, `{"Name":"two"}`, 201, `"name":"two"`},
+		{"POST", "/matches", ops, `{"Name":"three"}`, 503, "as many matches"},
+
+		{"POST", "/matches/duel/pause?seat=0", "", "", 403, ""},
+		{"POST", "/matches/duel/pause?seat=0", ada, "", 403, ""},
+		{"POST", "/matches/duel/pause", ops, "", 400, "want seat"},
+		{"POST", "/matches/duel/pause?seat=-1", ops, "", 400, "want seat"},
+		{"POST", "/matches/none/pause?seat=0", ops, "", 404, "no such match"},
+		{"POST", "/matches/duel/dance?seat=0", ops, "", 404, "want pause"},
+		{"POST", "/matches/duel/pause?seat=9", ops, "", 409, ""},
+		{"POST", "/matches/duel/pause?seat=65535", ops, "", 409, ""},
+		{"POST", "/matches/duel/pause?seat=0", ops, "", 200, `"name":"duel"`},
+		{"POST", "/matches/duel/resume?seat=0", ops, "", 200, ""},
+		{"POST", "/matches/duel/speed?percent=5", ops, "", 409, "want 10 to 1000"},
+		{"POST", "/matches/duel/speed", ops, "", 400, "want percent"},
+		{"POST", "/matches/duel/speed?percent=200", ops, "", 200, ""},
+		{"POST", "/matches/duel/kick?seat=1", ops, "", 409, ""},
+		{"POST", "/matches/duel/kick?seat=0", ops, "", 200, ""},
+
+		{"DELETE", "/matches/two", ada, "", 403, ""},
+		{"DELETE", "/matches/two", ops, "", 200, ""},
+		{"DELETE", "/matches/none", ops, "", 404, ""},
+		{"GET", "/metrics", "", "", 200, "samestep_matches"},
+	} {
+		if strings.Contains(x.path, "resume") { // a pause begins with the next tick
+			tick := s.stats(t).Tick
+			eventually(t, "the pause", func() bool { return s.stats(t).Tick > tick })
+		}
+		status, body := s.ask(t, x.method, x.path, x.token, x.body)
+		if status != x.status || !strings.Contains(body, x.want) {
+			t.Errorf("%s %s: got %d %q, want %d %q", x.method, x.path, status, body, x.status, x.want)
+		}
+		if strings.Contains(body, "ops-ops") || strings.Contains(body, ada) {
+			t.Errorf("%s %s: a token stands in the answer: %s", x.method, x.path, body)
+		}
+	}
+	if err := a.Wait(); !errors.Is(err, lockstep.ErrClosed) {
+		t.Errorf("the kicked player: %v", err)
+	}
+}
+
+func (s *stage) ask(t *testing.T, method, path, token, body string) (status int, answer string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, "http://"+s.host+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	resp, err := s.client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(b)
+}
+
+// A server that takes no matches over HTTP says so.
+func TestNoMatchesOverHTTP(t *testing.T) {
+	inBubble(t, setup{}, func(t *testing.T, s *stage) {
+		if status, body := s.ask(t, "POST", "/matches", ops, "{}"); status != 501 {
+			t.Errorf("got %d %s, want 501", status, body)
+		}
+	})
+}
+
+// The metrics that docs/threat-model.md and operators rely on.
+func TestMetrics(t *testing.T) {
+	inBubble(t, setup{}, func(t *testing.T, s *stage) {
+		<-s.join(t, ada, wander).Ready()
+		s.raw(t, "wrong-wrong-wrong-wrong", lockstep.SessionToken{}, 0).end()
+		s.ask(t, "GET", "/matches/duel/play", "", "")
+		_, body := s.ask(t, "GET", "/metrics", "", "")
+		for _, want := range []string{
+			"samestep_lateness_seconds_bucket", `samestep_turned_away_total{reason="handshake"} 1`,
+			`samestep_events_total{kind="joined"} 1`, `samestep_events_total{kind="refused"} 1`, "samestep_desyncs_total 0", "samestep_panics_total 0",
+			"samestep_matches 1", `samestep_peers{state="live"}`, "samestep_memory_bytes", "samestep_max_lag_ticks",
+			"samestep_ring_records", `samestep_rejected_commands{reason="`,
+		} {
+			if !strings.Contains(body, want) {
+				t.Errorf("no %s in\n%s", want, body)
+			}
+		}
+	})
+}
+
+// TLS: the same match, over https and wss.
+func TestTLS(t *testing.T) {
+	tokens, err := server.ReadTokens(strings.NewReader(tokenList))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := server.New(server.Options{Authorizer: tokens, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	game := lockstep.MustGame(minimal.Rules())
+	if _, err := s.Create(server.MatchSpec{Name: "duel", Game: game, Settings: lockstep.DefaultSettings(2), Config: &minimal.Config{Size: 9}}); err != nil {
+		t.Fatal(err)
+	}
+	web := httptest.NewUnstartedServer(s)
+	var log bytes.Buffer // its goroutines are gone when it is read
+	web.Config = server.HTTPServer("", s)
+	web.Config.ErrorLog = slog.NewLogLogger(slog.NewTextHandler(&log, nil), slog.LevelInfo)
+	web.StartTLS()
+	url := "wss" + strings.TrimPrefix(web.URL, "https") + "/matches/duel/play"
+	o := client.Options{ClientOptions: lockstep.ClientOptions{Token: ada}, HTTP: web.Client()}
+	a := client.Dial(t.Context(), url, game, o)
+	<-a.Ready()
+	o.HTTP, o.Ladder = nil, lockstep.Ladder{First: lockstep.Millisecond, Attempts: 1} // knows the certificate's issuer not
+	if err := client.Dial(t.Context(), url, game, o).Wait(); !errors.Is(err, lockstep.ErrGaveUp) || !strings.Contains(err.Error(), "certificate") {
+		t.Errorf("without the certificate: %v", err)
+	}
+	if err := s.Shutdown(t.Context()); err != nil {
+		t.Error(err)
+	}
+	a.Do(func(c *lockstep.Client) { c.Leave() })
+	if err := a.Wait(); err != nil {
+		t.Error(err)
+	}
+	web.Close()
+}

@@ -1,0 +1,274 @@
+package server_test
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/seed-49bee653/samestep/examples/minimal"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/server"
+)
+
+func TestReadTokens(t *testing.T) {
+	const secret = "c3ab8ff13720e8ad9047"
+	for _, x := range []struct{ name, list, err string }{
+		{"no words", "player 0 ada " + secret, "line 1: got 4 words"},
+		{"another role", "king 0 ada - " + secret, `got role "king"`},
+		{"seat out of range", "player 250 ada - " + secret, `got seat "250"`},
+		{"negative seat", "player -1 ada - " + secret, `got seat "-1"`},
+		{"short token", "# one\n\nplayer 0 ada - short-secret", "line 3: got a token of 12 bytes"},
+		{"twice", "player 0 ada - " + secret + "\nplayer 1 bob - " + secret, "line 2: the token stands on an earlier line"},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			_, err := server.ReadTokens(strings.NewReader(x.list))
+			if !errors.Is(err, server.ErrTokens) || !strings.Contains(err.Error(), x.err) {
+				t.Errorf("got %v, want %q", err, x.err)
+			}
+			if err != nil && (strings.Contains(err.Error(), secret) || strings.Contains(err.Error(), "short-secret")) {
+				t.Errorf("the error shows the token: %v", err)
+			}
+		})
+	}
+}
+
+func TestTokens(t *testing.T) {
+	tokens, err := server.ReadTokens(strings.NewReader(`
+		player - eve duel eve-eve-eve-eve-eve # a comment
+		admin 1 ops - ops-ops-ops-ops-ops-ops`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []struct {
+		token, match string
+		role         lockstep.Role
+		seat         lockstep.Player
+		err          error
+	}{
+		{"eve-eve-eve-eve-eve", "duel", lockstep.Seated, lockstep.AnySeat, nil},
+		{"eve-eve-eve-eve-eve", "other", 0, 0, server.ErrRefused},
+		{"eve-eve-eve-eve-ev", "duel", 0, 0, server.ErrRefused},
+		{"eve-eve-eve-eve-eve ", "duel", 0, 0, server.ErrRefused},
+		{"", "duel", 0, 0, server.ErrRefused},
+		{"ops-ops-ops-ops-ops-ops", "other", lockstep.Admin, 1, nil},
+	} {
+		g, err := tokens.Authorize(x.token, x.match)
+		again, _ := tokens.Authorize(x.token, x.match)
+		if !errors.Is(err, x.err) || g.Role != x.role || g.Seat != x.seat || g != again {
+			t.Errorf("%q in %q: got %+v, %v", x.token, x.match, g, err)
+		}
+	}
+	if tokens.Players() != 2 {
+		t.Errorf("got %d players", tokens.Players())
+	}
+}
+
+// Fewer tokens than players is refused at the start, not found out by the last
+// one who wants to join.
+func TestFewerTokensThanPlayers(t *testing.T) {
+	tokens, err := server.ReadTokens(strings.NewReader(tokenList))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := server.New(server.Options{Authorizer: tokens, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Create(server.MatchSpec{
+		Name: "crowd", Game: lockstep.MustGame(minimal.Rules()), Settings: lockstep.DefaultSettings(4), Config: &minimal.Config{Size: 9},
+	})
+	if !errors.Is(err, server.ErrTooFew) {
+		t.Errorf("got %v, want %v", err, server.ErrTooFew)
+	}
+}
+
+var secret = []byte("a secret of at least 32 bytes, drawn at random")
+
+func sign(t *testing.T, method jwt.SigningMethod, key any, c jwt.Claims) string {
+	t.Helper()
+	token, err := jwt.NewWithClaims(method, c).SignedString(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token
+}
+
+func seat(n uint8) *uint8 { return &n }
+
+func TestJWT(t *testing.T) {
+	j, err := server.NewJWT(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hs := jwt.SigningMethodHS256
+	claims := func(change func(*server.Claims)) *server.Claims {
+		c := &server.Claims{Role: "player", Match: "duel", Seat: seat(1)}
+		c.Subject, c.ExpiresAt = "ada", jwt.NewNumericDate(time.Now().Add(time.Hour))
+		change(c)
+		return c
+	}
+	good := sign(t, hs, secret, claims(func(*server.Claims) {}))
+	if g, err := j.Authorize(good, "duel"); err != nil || g.Seat != 1 || g.Role != lockstep.Seated || g.Name != "ada" {
+		t.Fatalf("got %+v, %v", g, err)
+	}
+	parts := strings.Split(good, ".")
+	admin := strings.Split(sign(t, hs, []byte("another secret of at least 32 bytes"), claims(func(c *server.Claims) { c.Role = "admin" })), ".")
+	public, _, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []struct{ name, token string }{
+		{"wrong key", sign(t, hs, []byte("another secret of at least 32 bytes"), claims(func(*server.Claims) {}))},
+		{"wrong algorithm", sign(t, jwt.SigningMethodHS512, secret, claims(func(*server.Claims) {}))},
+		{"no algorithm", sign(t, jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, claims(func(*server.Claims) {}))},
+		{"no signature", parts[0] + "." + parts[1] + "."},
+		{"role changed by hand", parts[0] + "." + admin[1] + "." + parts[2]},
+		{"expired", sign(t, hs, secret, claims(func(c *server.Claims) { c.ExpiresAt = jwt.NewNumericDate(time.Now().Add(-time.Second)) }))},
+		{"without an expiry", sign(t, hs, secret, claims(func(c *server.Claims) { c.ExpiresAt = nil }))},
+		{"not valid yet", sign(t, hs, secret, claims(func(c *server.Claims) { c.NotBefore = jwt.NewNumericDate(time.Now().Add(time.Hour)) }))},
+		{"for another match", sign(t, hs, secret, claims(func(c *server.Claims) { c.Match = "other" }))},
+		{"without a subject", sign(t, hs, secret, claims(func(c *server.Claims) { c.Subject = "" }))},
+		{"unknown role", sign(t, hs, secret, claims(func(c *server.Claims) { c.Role = "root" }))},
+		{"no role", sign(t, hs, secret, claims(func(c *server.Claims) { c.Role = "" }))},
+		{"seat out of range", sign(t, hs, secret, claims(func(c *server.Claims) { c.Seat = seat(lockstep.MaxPlayers) }))},
+		{"a seat of 300", sign(t, hs, secret, jwt.MapClaims{"sub": "ada", "role": "player", "seat": 300, "exp": time.Now().Add(time.Hour).Unix()})},
+		{"empty", ""},
+		{"long", strings.Repeat("A", 1<<20)},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			g, err := j.Authorize(x.token, "duel")
+			if !errors.Is(err, server.ErrRefused) || g != (lockstep.Grant{}) {
+				t.Errorf("got %+v, %v", g, err)
+			}
+			if err != nil && len(x.token) > 0 && strings.Contains(err.Error(), x.token) {
+				t.Errorf("the error shows the token")
+			}
+		})
+	}
+	// A public key is not a secret: signed with its text as an HMAC key, a token
+	// must not pass where the key is public.
+	der, err := x509.MarshalPKIXPublicKey(public)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
+	ed, err := server.NewJWT(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ed.Authorize(sign(t, hs, text, claims(func(*server.Claims) {})), "duel"); !errors.Is(err, server.ErrRefused) {
+		t.Errorf("the public key as a secret: got %v", err)
+	}
+}
+
+func TestJWTKeys(t *testing.T) {
+	_, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{
+		"too short",
+		string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})),
+		string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: []byte("nothing")})),
+	} {
+		if _, err := server.NewJWT([]byte(key)); err == nil || strings.Contains(err.Error(), key) {
+			t.Errorf("got %v for a bad key", err)
+		}
+	}
+}
+
+// What a client shows to come in stands neither in an answer nor in the log.
+func TestTokensAreNotTold(t *testing.T) {
+	inBubble(t, setup{}, func(t *testing.T, s *stage) {
+		for _, token := range []string{ada, "wrong-wrong-wrong-wrong"} {
+			r := s.raw(t, token, lockstep.SessionToken{}, 0)
+			r.read(func() bool { return r.welcome != nil || r.closing != nil })
+			if r.closing != nil && strings.Contains(r.closing.Text, token) {
+				t.Errorf("told: %q", r.closing.Text)
+			}
+			if strings.Contains(s.log.String(), token) {
+				t.Errorf("%q stands in the log", token)
+			}
+		}
+		if !strings.Contains(s.log.String(), "refused") {
+			t.Error("the refusal does not stand in the log")
+		}
+	})
+}
+
+// Scenario 63: an identity that differs in one field is refused with its name,
+// before anything else is looked at.
+func TestIdentityIsCompared(t *testing.T) {
+	inBubble(t, setup{}, func(t *testing.T, s *stage) {
+		for field, change := range map[string]func(*lockstep.Auth){
+			"protocol":       func(a *lockstep.Auth) { a.Protocol++ },
+			"engine":         func(a *lockstep.Auth) { a.Engine += "x" },
+			"game":           func(a *lockstep.Auth) { a.Game = "chess" },
+			"build":          func(a *lockstep.Auth) { a.Build = "2" },
+			"state schema":   func(a *lockstep.Auth) { a.StateSchema++ },
+			"command schema": func(a *lockstep.Auth) { a.CommandSchema++ },
+		} {
+			r, err := s.connect(t)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a := s.game.Auth()
+			a.Token = ada
+			change(a)
+			r.say(&lockstep.Message{Kind: lockstep.MessageAuth, Auth: a})
+			if code := r.end(); code != lockstep.CloseRefused || r.errors[lockstep.ErrorIdentity] != 1 || r.field != field {
+				t.Errorf("%s: closed with %v, errors %v of %q", field, code, r.errors, r.field)
+			}
+		}
+	})
+}
+
+// An Authorizer that fails takes its match with it, and no other.
+type failing struct{ server.Authorizer }
+
+func (f failing) Authorize(token, match string) (lockstep.Grant, error) {
+	if token == "fail" {
+		panic("the database is gone")
+	}
+	return f.Authorizer.Authorize(token, match)
+}
+
+func TestPanicOfTheAuthorizer(t *testing.T) {
+	tokens, err := server.ReadTokens(strings.NewReader(tokenList))
+	if err != nil {
+		t.Fatal(err)
+	}
+	inBubble(t, setup{options: server.Options{Authorizer: failing{tokens}}}, func(t *testing.T, s *stage) {
+		other, err := s.server.Create(server.MatchSpec{
+			Name: "other", Game: s.game, Settings: lockstep.DefaultSettings(2), Config: &minimal.Config{Size: 9},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := s.raw(t, bob, lockstep.SessionToken{}, 0).live()
+		s.raw(t, "fail", lockstep.SessionToken{}, 0).end()
+		b.end()
+		<-s.match.Done()
+		if v := s.match.View(); v.Ended != "the match has failed" {
+			t.Errorf("got %q", v.Ended)
+		}
+		if !strings.Contains(s.log.String(), "the database is gone") {
+			t.Error("the log does not say why")
+		}
+		if err := other.Do(t.Context(), func(*lockstep.Host) {}); err != nil {
+			t.Errorf("the other match: %v", err)
+		}
+	})
+}

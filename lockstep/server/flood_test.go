@@ -1,0 +1,473 @@
+package server_test
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/seed-49bee653/samestep/examples/minimal"
+	"github.com/seed-49bee653/samestep/fixed"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// tick is a bit more than the period of the stage's match.
+const tick = 51 * time.Millisecond
+
+// Scenarios 26 and P5: a player floods commands, another sends one of 1 MB. Both
+// are told, and closed if they go on; others notice nothing.
+func TestCommandFlood(t *testing.T) {
+	list, tokens := players(3)
+	settings := func(s *lockstep.Settings) { s.Players = 3 }
+	inBubble(t, setup{tokens: list, settings: settings}, func(t *testing.T, s *stage) {
+		b := s.join(t, tokens[1], wander)
+		<-b.Ready()
+		b.gap()
+		r := s.raw(t, tokens[0], lockstep.SessionToken{}, 0).live()
+		kind, payload, err := s.game.NewPayloads().Encode(&minimal.Go{X: 3, Y: 4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		const flood = 5000
+		go func() {
+			var w lockstep.MessageWriter // r's own answers pings
+			for n := range lockstep.Sequence(flood) {
+				r.bytes(w.Append(nil, &lockstep.Message{Kind: lockstep.MessageCommand, Sequence: n + 1, Command: kind, Bytes: payload}))
+			}
+		}()
+		if code := r.end(); code != lockstep.CloseAbuse {
+			t.Errorf("the flood was closed with %v, want %v: %v", code, lockstep.CloseAbuse, r.err)
+		}
+		if r.reasons[lockstep.RateLimited] == 0 {
+			t.Errorf("nobody told it: %v, %v", r.reasons, r.counts)
+		}
+		big := s.raw(t, tokens[2], lockstep.SessionToken{}, 0).live()
+		go big.bytes(make([]byte, 1<<20))
+		if code := big.end(); code != 0 {
+			t.Errorf("1 MB was closed with %v, want a close frame alone", code)
+		}
+		time.Sleep(time.Second)
+		if n := s.stats(t).Commands; n > 500 {
+			t.Errorf("%d of %d commands are in the log", n, flood)
+		}
+		if worst := b.gap(); worst > tick {
+			t.Errorf("another player waited %v for a tick", worst)
+		}
+		s.agree(t, b)
+	})
+}
+
+// Scenarios 24 and 25, P2 and P3: commands that are wrong in one way each. The
+// issuer is the connection's seat: there is no field that could say another.
+func TestWrongCommands(t *testing.T) {
+	inBubble(t, setup{}, func(t *testing.T, s *stage) {
+		b := s.join(t, bob, nil)
+		<-b.Ready()
+		r := s.raw(t, ada, lockstep.SessionToken{}, 0).live()
+		kind, payload, err := s.game.NewPayloads().Encode(&minimal.Go{X: 3, Y: 4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, other, err := s.game.NewPayloads().Encode(&minimal.Go{X: 30, Y: 40})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range []lockstep.Message{
+			{Sequence: 1, Command: kind, Bytes: payload},                                 // good
+			{Sequence: 1, Command: kind, Bytes: other},                                   // the same again, with other content
+			{Sequence: 2, Command: 999, Bytes: payload},                                  // unknown kind
+			{Sequence: 3, Command: kind, Bytes: []byte{0x92, 0xcf, 1, 1, 1, 1, 1, 1, 1}}, // cut off
+			{Sequence: 4, Command: kind, Bytes: []byte{0x92, 0xce, 0, 1, 0, 0, 1}},       // beyond 16 bits
+			{Sequence: 5, Command: kind, Bytes: append([]byte{0x92, 0xa2}, "99\x01"...)}, // a number as text
+			{Sequence: 6, Command: kind, Bytes: append(append([]byte{}, payload...), 0)}, // something behind it
+			{Sequence: 7, Command: kind, Bytes: make([]byte, 5<<10)},                     // large
+			{Sequence: 1 << 31, Command: kind, Bytes: payload},                           // far ahead
+			{Sequence: 8, Command: kind, Bytes: []byte{0xdd, 0xff, 0xff, 0xff, 0xff, 0}}, // a bomb
+			{Sequence: 9, Command: 1, Bytes: []byte{0x91, 1}},                            // as System's joins are
+		} {
+			m.Kind = lockstep.MessageCommand
+			r.say(&m)
+		}
+		wrong := func() (n int) {
+			for _, k := range r.reasons {
+				n += k
+			}
+			return n
+		}
+		r.read(func() bool { return wrong() == 9 && r.counts[lockstep.MessageCommandAccepted] == 2 })
+		if wrong() != 9 || r.counts[lockstep.MessageCommandAccepted] != 2 {
+			t.Errorf("rejected %v, accepted %d, want 9 and 2 (one of them a repeat)", r.reasons, r.counts[lockstep.MessageCommandAccepted])
+		}
+		time.Sleep(time.Second)
+		if n := s.stats(t).Commands; n != 3 { // two joins and the good one
+			t.Errorf("%d commands are in the log, want 3", n)
+		}
+		b.Do(func(c *lockstep.Client) {
+			w := lockstep.World[minimal.World](c.Simulation())
+			if w.Dots[0].To.X != 3*fixed.One || w.Dots[1].To.X != 0 {
+				t.Errorf("the dots go to %v and %v", w.Dots[0].To, w.Dots[1].To)
+			}
+		})
+		spectator := s.raw(t, press, lockstep.SessionToken{}, 0).live()
+		spectator.say(&lockstep.Message{Kind: lockstep.MessageCommand, Sequence: 1, Command: kind, Bytes: payload})
+		if !spectator.read(func() bool { return spectator.errors[lockstep.ErrorRole] == 1 }) {
+			t.Errorf("a spectator's command: errors %v", spectator.errors)
+		}
+		s.agree(t, b)
+	})
+}
+
+// Scenarios 28 to 31, P7 and P8: f liars of n players report false checksums:
+// always, after a while, in turns, or of ticks to come. Nobody honest is told
+// to differ, and the match goes on.
+func TestForgedChecksums(t *testing.T) {
+	for _, x := range []struct{ n, f int }{{2, 1}, {3, 1}, {3, 2}, {4, 3}} {
+		t.Run(fmt.Sprintf("%d of %d", x.f, x.n), func(t *testing.T) {
+			list, tokens := players(x.n)
+			settings := func(s *lockstep.Settings) { s.Players = uint8(x.n) }
+			inBubble(t, setup{tokens: list, settings: settings, host: lockstep.HostOptions{Desync: lockstep.LogDesynced}}, func(t *testing.T, s *stage) {
+				var honest []*guest
+				for _, token := range tokens[x.f:] {
+					honest = append(honest, s.join(t, token, wander))
+				}
+				for _, g := range honest {
+					<-g.Ready()
+				}
+				forged := 0
+				for i := range x.f {
+					forged += s.lie(t, tokens[i], i)
+				}
+				time.Sleep(time.Second)
+				s.agree(t, honest...)
+				for i, g := range honest {
+					if has[lockstep.Desynced](g) {
+						t.Errorf("honest player %d was told to differ", i)
+					}
+				}
+				if forged < 10*x.f {
+					t.Errorf("only %d checksums were forged", forged)
+				}
+			})
+		})
+	}
+}
+
+// lie plays a player who forges checksums for a while, in one of several ways.
+func (s *stage) lie(t *testing.T, token string, way int) (forged int) {
+	r := s.raw(t, token, lockstep.SessionToken{}, 0).live()
+	for range 20 {
+		at := r.tick/10*10 + 10
+		r.read(func() bool { return r.tick > at })
+		r.ack()
+		root := r.sums[at]
+		report := &lockstep.Message{Kind: lockstep.MessageChecksum, Tick: at, Root: root ^ 1}
+		switch way {
+		case 0: // always
+		case 1: // right first
+			if forged == 0 && at < r.welcome.Tick+40 {
+				report.Root = root
+				r.say(report)
+				continue
+			}
+		default: // in turns, with ticks to come between them
+			r.say(&lockstep.Message{Kind: lockstep.MessageChecksum, Tick: at + 1000, Root: 1})
+			r.say(&lockstep.Message{Kind: lockstep.MessageChecksum, Tick: at + 1, Root: 1})
+		}
+		r.say(report)
+		forged++
+	}
+	r.read(func() bool { return r.counts[lockstep.MessageDesyncReport] > 0 })
+	if r.counts[lockstep.MessageDesyncReport] == 0 {
+		t.Errorf("a liar was not found out")
+	}
+	r.say(&lockstep.Message{Kind: lockstep.MessageLeave})
+	r.end()
+	return forged
+}
+
+// Scenario 60: chat beyond the rate is answered, text that is not UTF-8 closes
+// its sender, and neither reaches anybody.
+func TestChatFlood(t *testing.T) {
+	inBubble(t, setup{}, func(t *testing.T, s *stage) {
+		b := s.join(t, bob, wander)
+		<-b.Ready()
+		r := s.raw(t, ada, lockstep.SessionToken{}, 0).live()
+		long := strings.Repeat("€", 341) // 1023 bytes
+		const lines = 60
+		for n := range lines {
+			r.say(&lockstep.Message{Kind: lockstep.MessageChat, Text: fmt.Sprint(n%10) + long})
+			time.Sleep(20 * time.Millisecond)
+		}
+		r.read(func() bool { return len(r.chats) >= 6 && r.errors[lockstep.ErrorLimit] > 0 })
+		if len(r.chats) > 8 {
+			t.Errorf("%d lines came through in 1.2 s, want 5 and one a second", len(r.chats))
+		}
+		r.bytes([]byte{0x92, 38, 0xa3, 'a', 0xe2, 0x82}) // a character cut in half
+		if code := r.end(); code != lockstep.CloseMalformed {
+			t.Errorf("text that is not UTF-8 was closed with %v", code)
+		}
+		time.Sleep(time.Second)
+		notes := 0
+		for _, n := range told[lockstep.Note](b) {
+			if n.Topic == lockstep.TopicChat {
+				notes++
+			}
+		}
+		if notes == 0 || notes > 8 {
+			t.Errorf("the other player got %d lines", notes)
+		}
+		s.agree(t, b)
+	})
+}
+
+// Scenarios 13, 15, 17 and 59, P4: 300 spectators come at once, and some of them
+// read nothing. One keyframe serves all, and no player's tick is late.
+func TestManyJoinAtOnce(t *testing.T) {
+	const crowd = 300
+	x := setup{
+		host:    lockstep.HostOptions{MaxSpectators: crowd, MaxConnecting: crowd},
+		options: server.Options{MaxPerAddress: 2 * crowd},
+	}
+	inBubble(t, x, func(t *testing.T, s *stage) {
+		a, b := s.join(t, ada, wander), s.join(t, bob, wander)
+		<-a.Ready()
+		<-b.Ready()
+		time.Sleep(6 * time.Second)
+		a.gap()
+		before := s.stats(t)
+		done := make(chan *raw)
+		for n := range crowd {
+			go func() {
+				r := s.raw(t, press, lockstep.SessionToken{}, 0)
+				if n%10 > 0 {
+					r.live()
+				}
+				done <- r
+			}()
+		}
+		var all []*raw
+		for range crowd {
+			all = append(all, <-done)
+		}
+		after := s.stats(t)
+		if made := after.Keyframes - before.Keyframes; made > 2 {
+			t.Errorf("%d keyframes were made for %d spectators, want one in 5 s", made, crowd)
+		}
+		if got := after.Syncs - before.Syncs; got < crowd*9/10 {
+			t.Errorf("%d of %d were sent a keyframe", got, crowd)
+		}
+		if after.Spectators != crowd {
+			t.Errorf("got %d spectators, want %d", after.Spectators, crowd)
+		}
+		if worst := a.gap(); worst > tick {
+			t.Errorf("a player waited %v for a tick", worst)
+		}
+		for _, r := range all {
+			r.ws.CloseNow()
+		}
+		time.Sleep(time.Second)
+		if st := s.stats(t); st.Spectators != 0 {
+			t.Errorf("%d spectators are left", st.Spectators)
+		}
+		s.agree(t, a, b)
+	})
+}
+
+// Scenarios 57 and 58, P6: spectators who stop reading, or read a tenth of what
+// comes, are found by what they acknowledge, and closed. Nobody else waits.
+func TestSlowReaders(t *testing.T) {
+	inBubble(t, setup{}, func(t *testing.T, s *stage) {
+		a := s.join(t, ada, wander)
+		<-a.Ready()
+		a.gap()
+		began := time.Now()
+		const stalled = 25
+		var readers sync.WaitGroup
+		for n := range 2 * stalled {
+			r := s.raw(t, press, lockstep.SessionToken{}, 0).live()
+			if n%2 == 0 { // every now and then it reads one message, and acknowledges
+				readers.Go(func() {
+					for {
+						time.Sleep(3 * time.Second) // by half a second each time it would keep up: it gets batches
+						now := r.position
+						if !r.read(func() bool { return r.position > now || r.closing != nil }) || r.closing != nil {
+							return
+						}
+						r.ack()
+					}
+				})
+			}
+		}
+		if st := s.stats(t); st.Spectators != 2*stalled {
+			t.Fatalf("got %d spectators", st.Spectators)
+		}
+		for s.stats(t).Spectators > 0 && time.Since(began) < 5*time.Minute {
+			time.Sleep(time.Second)
+		}
+		readers.Wait()
+		st := s.stats(t)
+		if st.Spectators > 0 {
+			t.Errorf("after %v there are %d of them", time.Since(began), st.Spectators)
+		}
+		if st.Closed[lockstep.CloseSlow]+st.Closed[lockstep.CloseTimeout] != 2*stalled {
+			t.Errorf("closed: %v", st.Closed)
+		}
+		if worst := a.gap(); worst > tick {
+			t.Errorf("a player waited %v for a tick", worst)
+		}
+		s.agree(t, a)
+	})
+}
+
+// Scenario 67: after thousands of connections of every sort, nothing of them is
+// left.
+func TestNothingIsLeft(t *testing.T) {
+	s := newStage(t, setup{options: server.Options{MaxPerAddress: 1000}, host: returning})
+	s.stats(t)
+	before := runtime.NumGoroutine()
+	const rounds = 1000
+	for n := range rounds {
+		r, err := s.connect(t)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n%2 == 0 {
+			a := s.game.Auth()
+			a.Token = press
+			r.say(&lockstep.Message{Kind: lockstep.MessageAuth, Auth: a})
+		}
+		if n%4 == 0 {
+			r.welcomed()
+		}
+		r.ws.CloseNow()
+	}
+	s.client.Transport.(*http.Transport).CloseIdleConnections()
+	eventually(t, "all goroutines are gone", func() bool { return runtime.NumGoroutine() <= before+2 })
+	if st := s.stats(t); st.Peers != [5]int{} {
+		t.Errorf("peers are left: %v", st.Peers)
+	}
+}
+
+// P1: a match whose game panics ends alone, its log readable up to the last good
+// tick.
+func TestPanicOfTheGame(t *testing.T) {
+	x := setup{rules: func(r *lockstep.Rules[minimal.World, minimal.Config]) {
+		step := r.Step
+		r.Step = func(w *minimal.World, turn *lockstep.Turn) {
+			for _, c := range turn.Commands {
+				if g, ok := c.Value.(*minimal.Go); ok && g.X == 13 {
+					panic("unlucky")
+				}
+			}
+			step(w, turn)
+		}
+	}}
+	inBubble(t, x, func(t *testing.T, s *stage) {
+		other, err := s.server.Create(server.MatchSpec{
+			Name: "other", Game: s.game, Settings: lockstep.DefaultSettings(2), Config: &minimal.Config{Size: 9},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, b := s.join(t, ada, nil), s.join(t, bob, wander)
+		<-a.Ready()
+		<-b.Ready()
+		time.Sleep(2 * time.Second)
+		if _, err := a.Submit(&minimal.Go{X: 13}); err != nil {
+			t.Fatal(err)
+		}
+		<-s.match.Done()
+		if v := s.match.View(); !strings.Contains(v.Ended, "unlucky") {
+			t.Errorf("the match ended with %q", v.Ended)
+		}
+		for _, g := range []*guest{a, b} {
+			g.Wait()
+			if has[lockstep.Desynced](g) {
+				t.Error("a player was said to differ")
+			}
+		}
+		time.Sleep(time.Second)
+		var n lockstep.Tick
+		if err := other.Do(t.Context(), func(h *lockstep.Host) { n = h.Now() }); err != nil || n < 40 {
+			t.Errorf("the other match is at tick %d: %v", n, err)
+		}
+		v := s.replay(t)
+		if v.Ticks < 40 || !strings.Contains(v.Reason, "unlucky") {
+			t.Errorf("the replay: %+v", v)
+		}
+	})
+}
+
+// replay verifies the match's replay.
+func (s *stage) replay(t *testing.T) *replay.Verdict {
+	t.Helper()
+	f, err := os.Open(s.match.ReplayPath())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := replay.NewReader(f, st.Size())
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := replay.Verify(r, s.game, replay.VerifyOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// A server that stops tells its clients when to come back, completes its
+// replays, and takes nobody more.
+func TestShutdown(t *testing.T) {
+	inBubble(t, setup{}, func(t *testing.T, s *stage) {
+		a := s.join(t, ada, wander)
+		r := s.raw(t, bob, lockstep.SessionToken{}, 0).live()
+		silent, err := s.connect(t)
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-a.Ready()
+		time.Sleep(3 * time.Second)
+		go func() {
+			if err := s.server.Shutdown(t.Context()); err != nil {
+				t.Errorf("shutdown: %v", err)
+			}
+		}()
+		if code := r.end(); code != lockstep.CloseShutdown || r.closing.RetryMS != 5000 {
+			t.Errorf("closed with %v, %+v", code, r.closing)
+		}
+		if code := silent.end(); code != lockstep.CloseShutdown {
+			t.Errorf("one that had not authenticated was closed with %v", code)
+		}
+		eventually(t, "the player is told", func() bool { return has[lockstep.ServerClosing](a) })
+		if e := told[lockstep.ServerClosing](a)[0]; e.RetryAfter != 5*lockstep.Second {
+			t.Errorf("told %+v", e)
+		}
+		<-s.match.Done()
+		a.Do(func(c *lockstep.Client) { c.Leave() })
+		a.Wait()
+		if v := s.replay(t); v.Reason == "" || v.Ticks < 60 {
+			t.Errorf("the replay: %+v", v)
+		}
+		if status, _ := s.ask(t, "GET", "/healthz", "", ""); status != 503 {
+			t.Errorf("healthz: got %d, want 503", status)
+		}
+		if _, err := s.server.Create(server.MatchSpec{Name: "late"}); err == nil {
+			t.Error("a match was created")
+		}
+		if _, err := s.connect(t); err == nil {
+			t.Error("a client was let in")
+		}
+	})
+}
