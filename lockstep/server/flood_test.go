@@ -349,9 +349,7 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 	s.client.Transport.(*http.Transport).CloseIdleConnections()
 	eventually(t, "all goroutines are gone", func() bool { return runtime.NumGoroutine() <= before+2 })
-	if st := s.stats(t); st.Peers != [5]int{} {
-		t.Errorf("peers are left: %v", st.Peers)
-	}
+	eventually(t, "the match knows", func() bool { return s.stats(t).Peers == [5]int{} })
 }
 
 // P1: a match whose game panics ends alone, its log readable up to the last good

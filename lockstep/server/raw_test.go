@@ -36,8 +36,9 @@ type raw struct {
 	position  lockstep.Position
 	tick      lockstep.Tick
 
-	chats []string
-	sums  map[lockstep.Tick]uint64
+	chats    []string
+	commands map[lockstep.Player]int // in frames
+	sums     map[lockstep.Tick]uint64
 }
 
 var errTurnedAway = errors.New("turned away")
