@@ -1,10 +1,12 @@
 package replay
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -24,6 +26,13 @@ type WriterOptions struct {
 	// FlushTicks is after how many ticks a batch is written: what a crash of the
 	// process can lose. 0 means as many as a second has, 1 each tick by itself.
 	FlushTicks uint32
+
+	// Durability says when what was written is made to survive a crash of the
+	// machine.
+	Durability Durability
+
+	// SyncEvery is how often SyncInterval syncs; 0 means each second.
+	SyncEvery time.Duration
 
 	// SegmentTicks makes sealed files: in place of batches the Writer writes
 	// compressed segments of at least so many ticks, each from a keyframe on
@@ -52,6 +61,8 @@ type Writer struct {
 	body    []byte        // of a segment
 	marks   []mark        // keyframes that begin a block
 	ended   bool
+	file    syncFile   // what w is as well, or nil
+	commits *committer // syncs it, from the first write on
 	err     error
 }
 
@@ -60,15 +71,58 @@ const headerSpace = 1 + maxLengthSize
 
 // NewWriter returns a Writer that writes to w, from the header record on.
 func NewWriter(w io.Writer, o WriterOptions) *Writer {
-	return &Writer{w: w, options: o, block: make([]byte, headerSpace, maxBatch)}
+	file, _ := w.(syncFile)
+	o.SyncEvery = cmp.Or(o.SyncEvery, time.Second)
+	return &Writer{w: w, file: file, options: o, block: make([]byte, headerSpace, maxBatch)}
 }
 
 // Append takes one record. It is kept in memory until the batch is full or its
-// ticks are; see [Writer.Flush].
+// ticks are; see [Writer.Flush]. It allocates nothing and waits for no disk,
+// except with [SyncFrame]. A sync that failed in the meantime is an error of
+// the next Append.
 func (w *Writer) Append(record []byte) error {
-	if w.err != nil {
-		return w.err
+	if err := w.check(); err != nil {
+		return err
 	}
+	if err := w.append(record); err != nil {
+		return err
+	}
+	if w.options.Durability == SyncFrame && w.file != nil {
+		switch lockstep.KindOf(record) {
+		case lockstep.RecordFrame, lockstep.RecordEmpty, lockstep.RecordEnd:
+			return w.commit()
+		}
+	}
+	return nil
+}
+
+// check returns the Writer's error, or that of a sync beside it.
+func (w *Writer) check() error {
+	if w.err == nil && w.commits.err() != nil {
+		return w.fail(fmt.Errorf("sync: %w", w.commits.err()))
+	}
+	return w.err
+}
+
+// commit writes what was appended and waits until it is on the disk.
+func (w *Writer) commit() error {
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	return w.sync()
+}
+
+func (w *Writer) sync() error {
+	if w.file == nil {
+		return nil
+	}
+	if err := w.file.Sync(); err != nil {
+		return w.fail(fmt.Errorf("sync: %w", err))
+	}
+	return nil
+}
+
+func (w *Writer) append(record []byte) error {
 	switch kind := lockstep.KindOf(record); kind {
 	case lockstep.RecordHeader:
 		if err := w.begin(record); err != nil {
@@ -145,8 +199,8 @@ func (w *Writer) flushIfDue() error {
 // the operating system has it, which survives a crash of the process, though
 // not of the machine.
 func (w *Writer) Flush() error {
-	if w.err != nil {
-		return w.err
+	if err := w.check(); err != nil {
+		return err
 	}
 	w.block = w.empty.Append(w.block)
 	records := w.block[headerSpace:]
@@ -187,11 +241,18 @@ func (w *Writer) write(b []byte) error {
 	if err != nil {
 		return w.fail(err)
 	}
+	if w.file != nil && w.options.Durability == SyncInterval && w.options.SegmentTicks == 0 {
+		if w.commits == nil {
+			w.commits = newCommitter(w.file, w.options.SyncEvery)
+		}
+		w.commits.wake()
+	}
 	return nil
 }
 
+// fail makes an error the Writer's own: nothing is written after it.
 func (w *Writer) fail(err error) error {
-	w.err = fmt.Errorf("replay: write at byte %d: %w", w.size, err)
+	w.err = writeError(w.size, err)
 	return w.err
 }
 
@@ -201,24 +262,36 @@ func (w *Writer) Size() int64 { return w.size }
 // errClosed is what a closed Writer answers.
 var errClosed = errors.New("replay: the writer is closed")
 
-// Close writes what is left, and makes sure that it is on the disk if the
+// Close must be called also after an error. It writes what is left, and makes sure that it is on the disk if the
 // writer that w was made for has a method Sync. It does not close that writer.
 // If the match goes on, the file has no end record, and says so when it is
 // read.
 func (w *Writer) Close() error {
+	if errors.Is(w.err, errClosed) {
+		return w.err
+	}
+	err := w.finish()
+	if cerr := w.commits.close(); err == nil && cerr != nil {
+		err = w.fail(fmt.Errorf("sync: %w", cerr))
+	}
+	w.commits = nil
+	if err == nil {
+		err = w.sync()
+	}
+	if err != nil {
+		return err
+	}
+	w.err = errClosed
+	return nil
+}
+
+// finish writes what is left, and the index of a sealed file.
+func (w *Writer) finish() error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
 	if w.options.SegmentTicks > 0 && w.ended {
-		if err := w.writeBlock(blockIndex, appendIndex(nil, w.marks, w.size)); err != nil {
-			return err
-		}
+		return w.writeBlock(blockIndex, appendIndex(nil, w.marks, w.size))
 	}
-	if s, ok := w.w.(interface{ Sync() error }); ok {
-		if err := s.Sync(); err != nil {
-			return w.fail(err)
-		}
-	}
-	w.err = errClosed
 	return nil
 }
