@@ -154,6 +154,12 @@ func TestClientLeavesAtAnyEvent(t *testing.T) {
 		v = &venue{host: newLampHost(lockstep.HostOptions{}), client: lockstep.NewClient(lockstep.MustGame(lampRules), lockstep.ClientOptions{
 			Token: "Ann",
 			Events: func(e any) {
+				switch e.(type) {
+				case lockstep.Dialing, lockstep.Retrying, lockstep.Connected:
+					if n > at {
+						t.Errorf("left at event %d, and then %T", at, e)
+					}
+				}
 				if n == at {
 					v.client.Leave()
 				} else if _, err := v.client.Submit(&press{Lamp: 1}); err != nil && !errors.Is(err, lockstep.ErrNotPlaying) {

@@ -17,7 +17,6 @@ type runner struct {
 	agreed    int // checksums of the stream that are ours
 	differing int
 	diverged  bool // at the last one, or the server says so
-	reported  Tick // the last checked tick that was reported
 }
 
 // begin goes on from the state of f, at a place in the stream.
@@ -75,7 +74,7 @@ func (c *Client) play() {
 	}
 	before := c.Tick()
 	err := c.runTicks(due)
-	c.pace.ran(int64(c.Tick()-before), level)
+	c.pace.ran(int64(c.Tick() - before))
 	if err != nil {
 		c.fail(err)
 		return
@@ -187,8 +186,7 @@ func (c *Client) step(f *Frame, last bool) error {
 	c.predict.confirm(f, c.seat, &c.own)
 	c.own.settle(f.Tick)
 	t := f.Tick
-	if t%Tick(r.follower.header.Settings.CheckEvery) == 0 && t > r.reported {
-		r.reported = t
+	if t%Tick(r.follower.header.Settings.CheckEvery) == 0 {
 		c.out.report(t)
 	}
 	return nil

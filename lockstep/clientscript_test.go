@@ -252,7 +252,7 @@ func (m *stage) sync(s *script.Step) {
 	chunk := int(s.UintOr("chunk", 32, lockstep.MaxChunk))
 	for from := int(s.UintOr("from", 32, 0)); from < min(total, int(s.UintOr("of", 32, math.MaxInt32))); from += chunk {
 		m.deliver(m.message(&lockstep.Message{
-			Kind: lockstep.MessageStateSync, Position: lockstep.Position(len(m.records)), Tick: sim.Tick(),
+			Kind: lockstep.MessageStateSync, Position: lockstep.Position(len(m.records)), Tick: lockstep.Tick(s.UintOr("tick", 32, uint64(sim.Tick()))),
 			Offset: uint32(from), Total: uint32(total), Bytes: b[from:min(total, from+chunk)],
 		}))
 	}

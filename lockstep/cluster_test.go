@@ -231,6 +231,8 @@ func (m *machine) event(e any) {
 		m.c.events["lost"]++
 	case lockstep.StreamResumed:
 		m.c.events["resumed"]++
+	case lockstep.ServerError:
+		m.c.events["error "+e.Code.String()]++
 	case lockstep.LostForGood:
 		m.c.events["lost for good"]++
 	}
@@ -508,6 +510,9 @@ func (c *cluster) finish() {
 	}
 	if err := c.host.CheckBounds(1 << 12); err != nil {
 		c.tb.Error(err)
+	}
+	if n := c.events["error report"]; n > 0 {
+		c.tb.Errorf("%d reports were not compared", n)
 	}
 	if c.compared == 0 {
 		c.tb.Error("no state was compared")

@@ -66,9 +66,10 @@ type pacer struct {
 
 	units   int64 // of the next tick that have passed
 	passed  Time  // until when they were counted
-	starved bool  // nothing was left to run then
 	base    Time  // when the last tick would have arrived without jitter
 	held    bool  // base is not known: the match was paused, or has just begun
+	waiting bool  // for the buffer to fill, after base was unknown
+	wait    Time  // how long, then
 	seen    int   // arrivals since base was looked at
 	least   Time  // how late they were at least
 	jitter  jitter
@@ -92,6 +93,7 @@ func (p *pacer) arrived(now Time, n int64) {
 	p.base += p.span(n, p.arriving)
 	late := now - p.base
 	if p.held || late <= 0 {
+		p.waiting = p.waiting || p.held
 		p.held, p.base, late = false, now, 0
 		p.seen, p.least = 0, 0
 	}
@@ -129,10 +131,11 @@ func (p *pacer) pass(now Time, level int64) int64 {
 		return level
 	}
 	p.units += int64(min(elapsed, maxStep)) * p.rate * p.playing * p.pace
-	if p.starved {
-		p.units = min(p.units, tickUnits) // in that time nothing could be run
-	}
 	late, tick := p.late(now, level), p.span(1, p.playing)
+	if p.waiting = p.waiting && late < 0; p.waiting {
+		p.wait = -late // the buffer fills before the first tick
+		return 0
+	}
 	switch catchUp := 10 * int64(p.options.CatchUp); {
 	case late > p.options.Behind || p.pace == catchUp && late > tick:
 		p.pace = catchUp
@@ -143,14 +146,15 @@ func (p *pacer) pass(now Time, level int64) int64 {
 	return min(p.units/tickUnits, level)
 }
 
-// ran takes the units of n ticks away, of level that had arrived.
-func (p *pacer) ran(n, level int64) {
-	p.units = max(0, min(p.units-n*tickUnits, tickUnits))
-	p.starved = n == level
-}
+// ran takes the units of n ticks away, and does not let time pile up in which
+// nothing could be run.
+func (p *pacer) ran(n int64) { p.units = max(0, min(p.units-n*tickUnits, tickUnits)) }
 
 // next returns how long it is until the next tick is due.
 func (p *pacer) next() Time {
+	if p.waiting && !p.options.AsTheyCome {
+		return p.wait
+	}
 	speed := p.rate * p.playing * p.pace
 	if p.options.AsTheyCome || p.units >= tickUnits || speed == 0 {
 		return 0

@@ -227,6 +227,27 @@ func TestPacingAfterServerStall(t *testing.T) {
 	}
 }
 
+// After a pause the ticks are run as evenly as before, from the first one on.
+func TestPacingAfterPause(t *testing.T) {
+	random := rand.New(rand.NewPCG(8, 8))
+	delay := func(int) lockstep.Time { return lockstep.Time(random.Int64N(int64(30 * lockstep.Millisecond))) }
+	f := newFeed(t, lockstep.ClientOptions{})
+	f.play(200, delay)
+	if _, err := f.c.Pause(1); err != nil {
+		t.Fatal(err)
+	}
+	f.play(1, delay)
+	f.due += 3 * lockstep.Second
+	if _, err := f.c.Resume(1); err != nil {
+		t.Fatal(err)
+	}
+	from := len(f.ran)
+	f.play(40, delay)
+	if n := f.uneven(from+1, 10); n > 2 {
+		t.Errorf("got %d of 40 ticks uneven, want at most 2", n)
+	}
+}
+
 // A clock that jumps by an hour, either way, makes no burst.
 func TestPacingClockJumps(t *testing.T) {
 	for _, jump := range []lockstep.Time{3600 * lockstep.Second, -4 * lockstep.Second} {

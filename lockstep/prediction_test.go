@@ -42,10 +42,16 @@ func TestPredictionIsNotSeenByOthers(t *testing.T) {
 // A command is seen in the predicted state at the next tick, however long the
 // way to the server is, and it is never seen to vanish before it is confirmed.
 func TestPredictionShowsOwnCommands(t *testing.T) {
+	for _, predict := range []lockstep.Tick{20, 4} { // far enough ahead, and not
+		testPredictionShows(t, predict)
+	}
+}
+
+func testPredictionShows(t *testing.T, predict lockstep.Tick) {
 	c := newCluster(t, 1, nil, nil)
 	way := linkSpec{delay: 150 * lockstep.Millisecond, jitter: 30 * lockstep.Millisecond}
 	c.links = func(*machine) (up, down linkSpec) { return way, way }
-	c.players(2, lockstep.ClientOptions{Predict: 20})
+	c.players(2, lockstep.ClientOptions{Predict: predict})
 	m := c.machines[0]
 	m.give = false
 	c.run(5 * lockstep.Second)
