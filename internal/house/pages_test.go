@@ -22,7 +22,8 @@ var (
 )
 
 // names are all that a page can speak of: "Submit", "Coordinator.Submit" and
-// "lockstep.Coordinator", for types, functions, methods, fields and values.
+// "lockstep.Coordinator", for types, functions, methods, fields and values; and
+// of tests, by their function.
 func (t *tree) names() map[string]bool {
 	names := map[string]bool{}
 	for _, p := range t.pkgs {
@@ -30,6 +31,8 @@ func (t *tree) names() map[string]bool {
 			for _, d := range f.ast.Decls {
 				if !f.test {
 					addNames(names, f.ast.Name.Name, d)
+				} else if fn, ok := d.(*ast.FuncDecl); ok && strings.HasPrefix(fn.Name.Name, "Test") {
+					names[fn.Name.Name] = true
 				}
 			}
 		}
@@ -192,15 +195,20 @@ func TestPages(t *testing.T) {
 }
 
 func TestPagesControl(t *testing.T) {
-	tr := treeOf(t, map[string]string{"a/a.go": "package a\ntype T struct{ Field int }\nfunc (t *T) Do() {}\ntype I interface{ Ask() }\nconst One = 1\n"})
+	tr := treeOf(t, map[string]string{
+		"a/a.go":      "package a\ntype T struct{ Field int }\nfunc (t *T) Do() {}\ntype I interface{ Ask() }\nconst One = 1\n",
+		"a/a_test.go": "package a\nfunc TestHere() {}\nfunc Helper() {}\n",
+	})
 	exists := func(path string) bool { return path == "a/a.go" || path == "README.md" }
-	page := "`T` `a.T` `T.Do` `Do` `T.Field` `I.Ask` `One` `a.One` `a/a.go` [x](README.md) [web](https://example.test/x) `go run` `github.com/x/y`\n" +
-		"`Gone` and `T.Gone`\n`a/b.go`\n[x](MISSING.md)\n```go\nf[T](x)\n```\n"
+	page := "`T` `a.T` `T.Do` `Do` `T.Field` `I.Ask` `One` `a.One` `a/a.go` [x](README.md) [web](https://example.test/x) `go run` `github.com/x/y` `TestHere`\n" +
+		"`Gone` and `T.Gone`\n`a/b.go`\n[x](MISSING.md)\n`TestGone` `Helper`\n```go\nf[T](x)\n```\n"
 	expect(t, pageFindings("p.md", page, tr.names(), exists),
 		"p.md:2: page: nothing has the name Gone",
 		"p.md:2: page: nothing has the name T.Gone",
 		"p.md:3: page: there is no a/b.go",
 		"p.md:4: page: there is no MISSING.md",
+		"p.md:5: page: nothing has the name TestGone",
+		"p.md:5: page: nothing has the name Helper",
 	)
 
 	mod := "module m\n\nrequire (\n\tgithub.com/x/here v1.0.0\n\tgithub.com/x/new/v2 v2.0.0\n)\nrequire github.com/x/far v1.0.0 // indirect\n"

@@ -1,0 +1,47 @@
+package server_test
+
+import (
+	"encoding/json"
+	"os/exec"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/internal/require"
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// The protocol document is enough to write a client from, in another language:
+// this one plays beside one of ours, cuts its connection, and resumes.
+func TestClientInAnotherLanguage(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	require.Or(t, "python3", err)
+	s := newStage(t, setup{})
+	b := s.join(t, bob, wander)
+	<-b.Ready()
+	out, err := exec.CommandContext(t.Context(), python, "testdata/client.py", s.host, "duel", ada, "3").Output()
+	if err != nil {
+		var stderr string
+		if e, ok := err.(*exec.ExitError); ok {
+			stderr = string(e.Stderr)
+		}
+		t.Fatalf("%v\n%s", err, stderr)
+	}
+	var got struct {
+		Frames, Empty, Checksums, Commands, Syncs, Resumed, Rejected, Welcomes int
+		Promised, Ran, Waiting, Tick                                           int
+		Seat                                                                   lockstep.Player
+		Closing                                                                lockstep.CloseCode
+	}
+	if err := json.Unmarshal(out, &got); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if got.Seat != 0 || got.Welcomes != 2 || got.Resumed != 1 || got.Syncs != 1 || got.Closing != lockstep.CloseLeft {
+		t.Errorf("the connection: %s", out)
+	}
+	if got.Promised < 8 || got.Ran != got.Promised || got.Rejected > 0 || got.Waiting > 0 || got.Commands <= got.Ran {
+		t.Errorf("the commands: %s", out)
+	}
+	if got.Tick < 50 || got.Frames == 0 || got.Empty == 0 || got.Checksums < 4 {
+		t.Errorf("the stream: %s", out)
+	}
+	s.agree(t, b)
+}

@@ -1,0 +1,328 @@
+"""A client of samestep.v1, written from docs/protocol.md and the package comment of lockstep alone.
+
+    python3 client.py HOST:PORT MATCH TOKEN SECONDS
+
+It joins a match of the minimal game without simulating it: it gives commands, follows the frames, checks their order and
+that each of its commands runs once in the tick that was promised, cuts its connection in the middle and resumes, and
+leaves. What it saw, it prints as JSON. It needs the standard library only.
+"""
+
+import base64
+import hashlib
+import http.client
+import json
+import os
+import socket
+import struct
+import sys
+import time
+
+AUTH, COMMAND, STATE_SYNC_REQUEST, PING, LEAVE, ACK = 32, 33, 36, 37, 39, 40
+WELCOME, STATE_SYNC, ACCEPTED, REJECTED, PONG, ERROR, CLOSING = 48, 49, 50, 51, 54, 56, 57
+HEADER, KEYFRAME, FRAME, EMPTY, CHECKSUM, DISSENT, END, NOTE = 1, 2, 3, 4, 5, 6, 7, 64
+SYSTEM = 255
+
+
+class Bad(Exception):
+    """What arrived is not what the document says."""
+
+
+# MessagePack, in its smallest form, as far as the protocol uses it.
+
+
+def pack(value):
+    if value is True or value is False:
+        return b"\xc3" if value else b"\xc2"
+    if isinstance(value, int):
+        for limit, form in ((1 << 7, None), (1 << 8, (0xCC, ">B")), (1 << 16, (0xCD, ">H")), (1 << 32, (0xCE, ">I")), (1 << 64, (0xCF, ">Q"))):
+            if value < limit:
+                return bytes([value]) if form is None else bytes([form[0]]) + struct.pack(form[1], value)
+    if isinstance(value, str):
+        b = value.encode()
+        n = len(b)
+        head = bytes([0xA0 | n]) if n < 32 else b"\xd9" + bytes([n]) if n < 256 else b"\xda" + struct.pack(">H", n)
+        return head + b
+    if isinstance(value, bytes):
+        n = len(value)
+        return (b"\xc4" + bytes([n]) if n < 256 else b"\xc5" + struct.pack(">H", n)) + value
+    if isinstance(value, list):
+        n = len(value)
+        head = bytes([0x90 | n]) if n < 16 else b"\xdc" + struct.pack(">H", n)
+        return head + b"".join(pack(v) for v in value)
+    raise TypeError(value)
+
+
+class Unpacker:
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def more(self):
+        return self.at < len(self.data)
+
+    def take(self, n):
+        if self.at + n > len(self.data):
+            raise Bad("cut off")
+        b = self.data[self.at : self.at + n]
+        self.at += n
+        return b
+
+    def number(self, form):
+        return struct.unpack(form, self.take(struct.calcsize(form)))[0]
+
+    def value(self):
+        begin = self.at
+        v = self.raw()
+        if not isinstance(v, list) and pack(v) != self.data[begin : self.at] and len(self.data[begin : self.at]) < 65536:
+            raise Bad("not in the smallest form")
+        return v
+
+    def raw(self):
+        t = self.take(1)[0]
+        if t < 0x80:
+            return t
+        if 0x90 <= t <= 0x9F:
+            return [self.value() for _ in range(t & 15)]
+        if 0xA0 <= t <= 0xBF:
+            return self.take(t & 31).decode()
+        if t in (0xC2, 0xC3):
+            return t == 0xC3
+        for first, what in ((0xC4, "bin"), (0xD9, "str"), (0xDC, "array")):
+            forms = {"bin": ">B>H>I", "str": ">B>H>I", "array": ">H>I"}[what]
+            if first <= t < first + len(forms) // 2:
+                n = self.number(forms[2 * (t - first) : 2 * (t - first) + 2])
+                if what == "array":
+                    if n > len(self.data) - self.at:
+                        raise Bad("cut off")
+                    return [self.value() for _ in range(n)]
+                return self.take(n) if what == "bin" else self.take(n).decode()
+        if 0xCC <= t <= 0xCF:
+            return self.number((">B", ">H", ">I", ">Q")[t - 0xCC])
+        raise Bad("type %#x" % t)
+
+
+# WebSocket (RFC 6455), as far as the protocol uses it.
+
+
+class Socket:
+    def __init__(self, address, path):
+        host, port = address.rsplit(":", 1)
+        self.s = socket.create_connection((host, int(port)), 10)
+        self.rest = b""
+        key = base64.b64encode(os.urandom(16)).decode()
+        self.s.sendall(
+            (
+                "GET %s HTTP/1.1\r\nHost: %s\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                "Sec-WebSocket-Key: %s\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: samestep.v1\r\n\r\n" % (path, address, key)
+            ).encode()
+        )
+        while b"\r\n\r\n" not in self.rest:
+            self.fill()
+        head, self.rest = self.rest.split(b"\r\n\r\n", 1)
+        accept = base64.b64encode(hashlib.sha1((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").encode()).digest())
+        if not head.startswith(b"HTTP/1.1 101") or accept not in head or b"samestep.v1" not in head:
+            raise Bad("no upgrade: %r" % head)
+
+    def fill(self):
+        b = self.s.recv(65536)
+        if not b:
+            raise EOFError
+        self.rest += b
+
+    def take(self, n):
+        while len(self.rest) < n:
+            self.fill()
+        b, self.rest = self.rest[:n], self.rest[n:]
+        return b
+
+    def send(self, payload, opcode=2):
+        n, mask = len(payload), os.urandom(4)
+        head = bytes([0x80 | opcode])
+        head += bytes([0x80 | n]) if n < 126 else b"\xfe" + struct.pack(">H", n)
+        self.s.sendall(head + mask + bytes(b ^ mask[i % 4] for i, b in enumerate(payload)))
+
+    def receive(self):
+        """Returns the next message, or None at the end."""
+        while True:
+            first, n = self.take(2)
+            if n == 126:
+                n = struct.unpack(">H", self.take(2))[0]
+            elif n == 127:
+                n = struct.unpack(">Q", self.take(8))[0]
+            if n > 128 << 10:
+                raise Bad("a message of %d bytes" % n)
+            payload = self.take(n)
+            if first == 0x82:
+                return payload
+            if first == 0x88:
+                self.send(payload[:2], 8)
+                return None
+            if first == 0x89:
+                self.send(payload, 10)
+
+    def cut(self):
+        self.s.close()
+
+
+class Client:
+    def __init__(self, address, match, token):
+        self.address, self.match, self.token = address, match, token
+        self.session, self.position, self.next = b"", 0, 1
+        self.last, self.tick, self.streaming = {}, 0, False
+        self.sync = b""
+        self.promised, self.ran, self.waiting = {}, {}, {}
+        self.seen = dict(frames=0, empty=0, checksums=0, notes=0, commands=0, syncs=0, resumed=0, rejected=0, welcomes=0)
+        self.ended, self.closing, self.acked = "", None, 0
+        connection = http.client.HTTPConnection(address, timeout=10)
+        connection.request("GET", "/matches/" + match)
+        self.about = json.loads(connection.getresponse().read())
+        connection.close()
+
+    def connect(self):
+        a = self.about
+        self.socket = Socket(self.address, "/matches/%s/play" % self.match)
+        token = "" if self.session else self.token
+        self.say(
+            AUTH, a["protocol"], a["engine"], a["game"], a["build"], int(a["state_schema"]), int(a["command_schema"]),
+            "python", token, self.session, self.position,
+        )
+
+    def say(self, *values):
+        self.socket.send(pack(list(values)))
+
+    def command(self, x, y):
+        payload = pack([x, y])
+        self.waiting[self.next] = payload
+        self.say(COMMAND, self.next, 1, payload)
+        self.next += 1
+
+    def step(self):
+        """Takes one message. Returns False at the end."""
+        message = self.socket.receive()
+        if message is None:
+            return False
+        u = Unpacker(message)
+        while u.more():
+            values = u.value()
+            if not isinstance(values, list) or not values:
+                raise Bad("not an array")
+            kind = values.pop(0)
+            if kind in (FRAME, EMPTY, CHECKSUM, DISSENT, END) or kind >= 64:
+                self.record(kind, values)
+            else:
+                self.receive(kind, values)
+        if self.streaming and self.tick >= self.acked + self.every:
+            self.acked = self.tick
+            self.say(ACK, self.position, self.tick)
+        return True
+
+    def receive(self, kind, v):
+        if kind == WELCOME:
+            self.seat, self.role, self.session, _, position, resumed, last, self.every, self.delay, _ = v
+            self.next = max(self.next, last + 1)
+            self.seen["welcomes"] += 1
+            if resumed:
+                if position != self.position:
+                    raise Bad("resumed at %d, want %d" % (position, self.position))
+                self.seen["resumed"] += 1
+                for sequence, payload in sorted(self.waiting.items()):
+                    self.say(COMMAND, sequence, 1, payload)
+            else:
+                self.streaming = False
+        elif kind == STATE_SYNC:
+            position, tick, offset, total, chunk = v
+            self.sync = chunk if offset == 0 else self.sync + chunk
+            if len(self.sync) == total:
+                self.begin(position, tick)
+        elif kind == ACCEPTED:
+            sequence, tick = v
+            if self.promised.setdefault(sequence, tick) != tick:
+                raise Bad("two answers to %d" % sequence)
+            self.waiting.pop(sequence, None)
+        elif kind == REJECTED:
+            self.seen["rejected"] += 1
+            self.waiting.pop(v[0], None)
+        elif kind == PING:
+            self.say(PONG, v[0], self.tick)
+        elif kind == CLOSING:
+            self.closing = v[0]
+        elif kind == ERROR:
+            raise Bad("error %r" % v)
+
+    def begin(self, position, tick):
+        """Begins the stream anew with a header and a keyframe."""
+        u = Unpacker(self.sync)
+        header, keyframe = u.value(), u.value()
+        if u.more() or header[0] != HEADER or keyframe[0] != KEYFRAME or keyframe[1] != tick:
+            raise Bad("a state sync that is not a header and a keyframe")
+        if header[3] != self.about["game"] or header[5].hex() != self.about["match"]:
+            raise Bad("the header of another match")
+        _, self.tick, _, last, _ = keyframe
+        self.last = dict(zip(last[0::2], last[1::2]))
+        self.position, self.streaming = position, True
+        self.seen["syncs"] += 1
+
+    def record(self, kind, v):
+        if not self.streaming:
+            raise Bad("a record before the state")
+        self.position += 1
+        if kind == EMPTY:
+            self.tick += v[0]
+            self.seen["empty"] += v[0]
+        elif kind == FRAME:
+            self.tick += 1
+            self.frame(v)
+        elif kind == CHECKSUM:
+            self.seen["checksums"] += 1
+        elif kind == END:
+            self.ended = v[0]
+        elif kind >= 64:
+            self.seen["notes"] += 1
+
+    def frame(self, v):
+        self.seen["frames"] += 1
+        before = (-1, -1)
+        for i in range(0, len(v), 4):
+            player, step, kind, payload = v[i : i + 4]
+            sequence = self.last.get(player, 0) + step
+            if step < 1 or (player, sequence) <= before:
+                raise Bad("tick %d is not in canonical order" % self.tick)
+            before = (player, sequence)
+            self.last[player] = sequence
+            self.seen["commands"] += 1
+            if player == self.seat and player != SYSTEM:
+                if sequence in self.ran:
+                    raise Bad("command %d ran twice" % sequence)
+                self.ran[sequence] = self.tick
+
+
+def play(c, seconds, each):
+    end, due = time.time() + seconds, 0
+    while time.time() < end and c.closing is None:
+        if not c.step():
+            return
+        if c.streaming and c.tick >= due:
+            due = c.tick + 5
+            each(c)
+
+
+def main():
+    address, match, token, seconds = sys.argv[1:5]
+    c = Client(address, match, token)
+    c.connect()
+    go = lambda c: c.command(c.tick % 40, (3 * c.tick) % 40)
+    play(c, float(seconds) / 2, go)
+    c.command(1, 2)  # its answer is lost with the connection
+    c.socket.cut()
+    c.connect()
+    play(c, float(seconds) / 2, go)
+    play(c, 0.7, lambda c: None)  # until what was accepted has run
+    for sequence, tick in c.promised.items():
+        if tick <= c.tick and c.ran.get(sequence) != tick:
+            raise Bad("command %d was promised for tick %d and ran in %s" % (sequence, tick, c.ran.get(sequence)))
+    c.say(LEAVE)
+    while c.closing is None and c.step():
+        pass
+    print(json.dumps(dict(c.seen, seat=c.seat, tick=c.tick, promised=len(c.promised), ran=len(c.ran), waiting=len(c.waiting), closing=c.closing)))
+
+
+main()
