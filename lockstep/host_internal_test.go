@@ -128,19 +128,53 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// Each way in which the books can be wrong is found.
-func TestCheckBoundsControl(t *testing.T) {
+// newQuietHost hosts a match of a game in which nothing happens, with a player
+// and a spectator, neither of whom reads.
+func newQuietHost(t *testing.T) *Host {
 	type W struct{ N uint32 }
 	g := MustGame(Rules[W, W]{
 		Name: "nothing", Build: "1",
 		New:  func(*W, *Settings, *W) error { return nil },
 		Step: func(*W, *Turn) {},
 	})
-	s := DefaultSettings(2)
-	header, err := g.NewHeader(MatchID{}, s, &W{})
+	header, err := g.NewHeader(MatchID{}, DefaultSettings(2), &W{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	h, err := NewHost(g, header, NewRing(0, 0), HostOptions{
+		AnonymousSpectators: true,
+		Random:              func(b []byte) { b[0] = 1 },
+		Authorize:           func(string) (Grant, error) { return Grant{Role: Seated}, nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, token := range []string{"x", ""} {
+		id, _ := h.Connect(0)
+		a := g.Auth()
+		a.Token = token
+		h.Receive(0, id, h.writer.Append(nil, &Message{Kind: MessageAuth, Auth: a}))
+	}
+	return h
+}
+
+// Answers that are not read do not pile up.
+func TestHostUnreadAnswers(t *testing.T) {
+	h := newQuietHost(t)
+	p := h.seats[0].peer
+	for range maxPrivate {
+		h.private(p, &Message{Kind: MessagePong, Nonce: 1 << 60})
+	}
+	if code, _, closed := h.Closed(p.id); !closed || code != CloseSlow || len(p.out) > maxPrivate {
+		t.Errorf("closed %t as %v with %d bytes waiting", closed, code, len(p.out))
+	}
+	if h.peers[1].state == Closed {
+		t.Error("the other one is closed, too")
+	}
+}
+
+// Each way in which the books can be wrong is found.
+func TestCheckBoundsControl(t *testing.T) {
 	for _, row := range []struct {
 		want   string
 		change func(h *Host, p *peer)
@@ -164,20 +198,7 @@ func TestCheckBoundsControl(t *testing.T) {
 		{"speaks for", func(h *Host, p *peer) { h.peers[1].seat, h.peers[1].state = 0, Live }},
 		{"has a keyframe", func(h *Host, p *peer) { p.state, p.sync = Live, h.shared }},
 	} {
-		h, err := NewHost(g, header, NewRing(0, 0), HostOptions{
-			AnonymousSpectators: true,
-			Random:              func(b []byte) { b[0] = 1 },
-			Authorize:           func(string) (Grant, error) { return Grant{Role: Seated}, nil },
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, token := range []string{"x", ""} {
-			id, _ := h.Connect(0)
-			a := g.Auth()
-			a.Token = token
-			h.Receive(0, id, h.writer.Append(nil, &Message{Kind: MessageAuth, Auth: a}))
-		}
+		h := newQuietHost(t)
 		row.change(h, h.seats[0].peer)
 		if got := fmt.Sprint(h.CheckBounds(100)); !strings.Contains(got, row.want) || row.want == "" && got != "<nil>" {
 			t.Errorf("got %s, want %q", got, row.want)
