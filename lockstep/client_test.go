@@ -148,22 +148,29 @@ func TestClientGamePanics(t *testing.T) {
 
 // A listener may leave, or submit, at any event.
 func TestClientLeavesAtAnyEvent(t *testing.T) {
-	for at := range 12 {
+	lost := 0
+	for at := range 20 {
 		var v *venue
 		n, last := 0, any(nil)
 		v = &venue{host: newLampHost(lockstep.HostOptions{}), client: lockstep.NewClient(lockstep.MustGame(lampRules), lockstep.ClientOptions{
 			Token: "Ann",
 			Events: func(e any) {
 				switch e.(type) {
+				case lockstep.ConnectionLost:
+					if n == at {
+						lost++
+					}
 				case lockstep.Dialing, lockstep.Retrying, lockstep.Connected:
 					if n > at {
 						t.Errorf("left at event %d, and then %T", at, e)
 					}
 				}
-				if n == at {
+				if _, answer := e.(lockstep.Receipt); n == at {
 					v.client.Leave()
-				} else if _, err := v.client.Submit(&press{Lamp: 1}); err != nil && !errors.Is(err, lockstep.ErrNotPlaying) {
-					t.Errorf("event %d, %T: %v", n, e, err)
+				} else if !answer {
+					if _, err := v.client.Submit(&press{Lamp: 1}); err != nil && !errors.Is(err, lockstep.ErrNotPlaying) {
+						t.Errorf("event %d, %T: %v", n, e, err)
+					}
 				}
 				n, last = n+1, e
 			},
@@ -180,6 +187,9 @@ func TestClientLeavesAtAnyEvent(t *testing.T) {
 		if v.client.Stage() != lockstep.StageDone || v.client.Err() != nil {
 			t.Errorf("left at event %d, %T: got %v, %v", at, last, v.client.Stage(), v.client.Err())
 		}
+	}
+	if lost == 0 {
+		t.Error("it never left as the connection was lost")
 	}
 }
 
