@@ -4,22 +4,31 @@ import "math/bits"
 
 // Atan2 returns the direction of the vector (x, y); the one of (0, 0) is 0.
 func Atan2(y, x Q) Turn {
-	a := direction(y, x)
-	if (a+1<<30+turnError)&(1<<31-1) < 2*turnError { // too near to a midpoint to be sure
-		a = directionSlow(y, x)
+	near, far, steep := octant(y, x)
+	if far > 0 {
+		base, sign := fold(y, x, steep)
+		p, u := arcPiece(ratioSeed(near, far))
+		a := base + (p.arc(p.arcBend(u), u) ^ sign)
+		if (a+1<<30+turnError)&(1<<31-1) >= 2*turnError { // far enough from a midpoint to be sure
+			return Turn((a + 1<<30) >> 31)
+		}
 	}
-	return Turn((a + 1<<30) >> 31)
+	return Turn((directionSlow(y, x) + 1<<30) >> 31)
 }
 
 // Atan2Radians returns the direction of the vector (x, y) in radians, -π..π; the one of (0, 0) is 0.
 func Atan2Radians(y, x Q) Q {
-	a := direction(y, x)
-	m := inRadians(a, y)
-	if (m+1<<27+radianError)&(1<<28-1) < 2*radianError || a == unsure {
-		m = inRadians(directionSlow(y, x), y)
-	}
 	sign := y >> 63
-	return (Q((m+1<<27)>>28) ^ sign) - sign
+	near, far, steep := octant(y, x)
+	if far > 0 {
+		base, flip := fold(y, x, steep)
+		p, u := arcPiece(ratioSeed(near, far))
+		m := inRadians(base+(p.arc(p.arcBend(u), u)^flip), y)
+		if (m+1<<27+radianError)&(1<<28-1) >= 2*radianError {
+			return (Q((m+1<<27)>>28) ^ sign) - sign
+		}
+	}
+	return (Q((inRadians(directionSlow(y, x), y)+1<<27)>>28) ^ sign) - sign
 }
 
 // inRadians returns a direction in turns · 2^63 as radians · 2^60, without the sign, which is that of y.
@@ -33,35 +42,42 @@ func inRadians(a uint64, y Q) uint64 {
 const (
 	turnError   = 3 << 17
 	radianError = 1 << 18
-
-	unsure = 1 << 30 // a direction that is a midpoint: ask directionSlow
 )
 
-// direction returns the direction of (x, y) in turns · 2^63, and wraps at 2^64. It is quick and short of bits: use it only
-// where turnError does not matter.
-func direction(y, x Q) uint64 {
+// octant returns the smaller and the greater of |y| and |x|, and all ones where |y| is the greater, else 0. far is
+// negative if it is 2^63.
+func octant(y, x Q) (near, far int64, steep uint64) {
 	ay, ax := magnitude(int64(y)), magnitude(int64(x))
-	near, far := int64(min(ay, ax)), int64(max(ay, ax))
-	if far <= 0 { // 0, or 2^63, which is no int64
-		return unsure
-	}
-	r := uint64(ratioSeed(near, far))
-	r -= r >> 50 // the end of the last piece is as good as 1
-	p, u := &atanPieces[uint8(r>>42)], r<<22
-	short := int64(u >> 33)
-	h := p.c3>>25 + int64(p.c4)*short>>36                    // · 2^59, of either sign
-	bend := mulHigh(p.c2-uint64(h*short>>13), mulHigh(u, u)) // the products side by side, not one after the other
-	return unfold(p.c0+mulHigh(p.c1, u)>>7-bend>>14, y, x, uint64(int64(ax-ay)>>63))
+	return int64(min(ay, ax)), int64(max(ay, ax)), uint64(int64(ax-ay) >> 63)
 }
 
-// unfold returns the direction of (x, y), given that of the same vector in the first octant; steep is all ones where
-// |y| > |x|, else 0. It has no branches: no processor foresees where a unit looks.
-func unfold(a uint64, y, x Q, steep uint64) uint64 {
-	a = (a ^ steep) - steep + steep&(1<<61)
+// fold returns what leads from the direction a of a vector in the first octant to that of (x, y): base + (a ^ sign). It needs
+// no a and has no branches: all is ready when a is, and no processor foresees where a unit looks.
+func fold(y, x Q, steep uint64) (base, sign uint64) {
+	base = steep & (1 << 61)
 	flip := uint64(x >> 63)
-	a = (a ^ flip) - flip + flip&(1<<62)
+	base = (base ^ flip) - flip + flip&(1<<62)
+	sign = steep ^ flip
 	flip = uint64(y >> 63)
-	return (a ^ flip) - flip
+	sign ^= flip
+	return (base ^ flip) - flip - sign, sign
+}
+
+// The arc tangent of r / 2^50 in turns · 2^63, for r ≤ 2^50, is arc of its piece. It is quick and short of bits: use it only
+// where turnError does not matter. It is in three parts that are small enough to be inlined.
+
+// arcPiece returns the piece, and u · 2^64.
+func arcPiece(r int64) (*piece, uint64) { return &atanPieces[uint64(r)>>42], uint64(r) << 22 }
+
+// arcBend returns c2 - u·(c3 + u·c4), with products of 64 bits.
+func (p *piece) arcBend(u uint64) uint64 {
+	short := int64(u >> 33)
+	return p.c2 - uint64((p.c3>>25+int64(p.c4)*short>>36)*short>>13)
+}
+
+// arc returns c0 + u·c1 - u²·bend: products side by side, not one after the other.
+func (p *piece) arc(bend, u uint64) uint64 {
+	return p.c0 + mulHigh(p.c1, u)>>7 - mulHigh(bend, mulHigh(u, u))>>14
 }
 
 // directionSlow is direction without floats, and with an error below 2^-60.
@@ -72,12 +88,15 @@ func directionSlow(y, x Q) uint64 {
 		return 0
 	case ay < ax:
 		r, _ := bits.Div64(ay, 0, ax)
-		return unfold(arcTangent(r), y, x, 0)
+		base, sign := fold(y, x, 0)
+		return base + (arcTangent(r) ^ sign)
 	case ay > ax:
 		r, _ := bits.Div64(ax, 0, ay)
-		return unfold(arcTangent(r), y, x, 1<<64-1)
+		base, sign := fold(y, x, 1<<64-1)
+		return base + (arcTangent(r) ^ sign)
 	}
-	return unfold(1<<60, y, x, 0)
+	base, sign := fold(y, x, 0)
+	return base + (1<<60 ^ sign)
 }
 
 // arcTangent returns the arc tangent of r / 2^64 in turns · 2^63: c0 + u·(c1 - u·(c2 - u·(c3 + …))), where c3 and beyond
