@@ -92,9 +92,11 @@ func (m *treadmill) tick(commands int) {
 			m.h.Receive(m.now, id, m.in)
 		}
 	}
-	m.now = max(m.now, m.h.Next())
-	m.h.Advance(m.now)
-	m.drain()
+	for before := m.h.Now(); m.h.Now() == before; { // a ping may be due before the tick
+		m.now = max(m.now, m.h.Next())
+		m.h.Advance(m.now)
+		m.drain()
+	}
 	t := m.h.Now()
 	if t%20 == 0 && t > 0 {
 		sum, _ := m.h.Referee().Sum(t)
