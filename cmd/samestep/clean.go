@@ -12,11 +12,15 @@ type cleaner struct {
 	w    io.Writer
 	buf  []byte
 	held bool // a byte 0xC2 waits for the one after it
+	err  error
 }
 
 // Write writes p. A byte 0xC2 at its end, which may be the first half of a
-// control character, is kept until the next call.
+// control character, is kept until the next call. The first error stays.
 func (c *cleaner) Write(p []byte) (int, error) {
+	if c.err != nil {
+		return 0, c.err
+	}
 	c.buf = c.buf[:0]
 	for _, b := range p {
 		switch {
@@ -37,8 +41,8 @@ func (c *cleaner) Write(p []byte) (int, error) {
 			c.buf = append(c.buf, b)
 		}
 	}
-	if _, err := c.w.Write(c.buf); err != nil {
-		return 0, err
+	if _, c.err = c.w.Write(c.buf); c.err != nil {
+		return 0, c.err
 	}
 	return len(p), nil
 }

@@ -19,9 +19,13 @@ func main() { os.Exit(run(context.Background(), os.Args, os.Stdout, os.Stderr)) 
 
 // run runs the command line args until ctx ends, and returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	stdout, stderr = &cleaner{w: stdout}, &cleaner{w: stderr}
-	app := newApp(stdout, stderr)
+	out := &cleaner{w: stdout}
+	stderr = &cleaner{w: stderr}
+	app := newApp(out, stderr)
 	err := app.RunContext(ctx, flagsFirst(app, args))
+	if err == nil {
+		err = out.err // what nobody could read is not done
+	}
 	if err == nil {
 		return exitOK
 	}
