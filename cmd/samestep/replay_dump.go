@@ -22,9 +22,9 @@ func replayDumpCommand() *cli.Command {
 words. With --tick: the state after that tick, field by field; the game's code
 is needed to simulate up to there, unless the tick has a keyframe.`,
 		Flags: []cli.Flag{
-			jsonFlag,
+			&cli.BoolFlag{Name: "json", Usage: "print JSON, for programs: a value for each record or command, one a line, or one for the state"},
 			&cli.BoolFlag{Name: "commands", Usage: "print only the commands"},
-			&cli.UintFlag{Name: "tick", Usage: "print the state after tick `N`; with --commands, the commands of tick N"},
+			&cli.UintFlag{Name: "tick", Usage: "print the state after tick `N`; with --commands, the commands of tick N", DefaultText: "all"},
 			&cli.StringFlag{Name: "path", Usage: "with --tick: print only the field at `PATH`, such as Units[17].Pos.X"},
 		},
 		OnUsageError: usageError,
