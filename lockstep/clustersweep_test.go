@@ -149,6 +149,9 @@ var scenarios = []struct {
 			}
 		}
 		c.run(5 * lockstep.Second)
+		if n := c.events["error report"]; n > 0 {
+			c.tb.Errorf("%d reports were not compared", n)
+		}
 		return 5
 	}},
 	{name: "18 resume", run: func(c *cluster) int {
