@@ -1,0 +1,152 @@
+package determinism
+
+import (
+	"go/ast"
+	"go/token"
+	"strings"
+)
+
+const (
+	allowPrefix         = "//samestep:allow"
+	deterministicMarker = "//samestep:deterministic"
+)
+
+// An allow is a comment that lets one rule be broken in one place, for a reason.
+type allow struct {
+	rule     string
+	comment  *ast.Comment
+	from, to token.Pos // what it covers
+	used     bool
+}
+
+// findAllows reads the comments: before the package clause one is for the file, in a declaration's comment for that
+// declaration, else for its own line, or for the next if there is nothing else on its own.
+func (p *program) findAllows() {
+	for _, f := range p.files {
+		code := p.codeLines(f)
+		for _, g := range f.Comments {
+			for _, c := range g.List {
+				text, ok := strings.CutPrefix(c.Text, allowPrefix)
+				if ok && (text == "" || text[0] == ' ' || text[0] == '\t') {
+					p.addAllow(f, g, c, text, code)
+				}
+			}
+		}
+	}
+}
+
+func (p *program) addAllow(f *ast.File, g *ast.CommentGroup, c *ast.Comment, text string, code map[int]bool) {
+	text, _, _ = strings.Cut(text, "//")
+	rule, reason, _ := strings.Cut(strings.TrimSpace(text), " ")
+	complain := func(what string) {
+		p.always = append(p.always, issue{rule: "allow", pos: c.Pos(), end: c.End(), what: what})
+	}
+	if _, ok := ruleNamed(rule); !ok || rule == "allow" {
+		complain("there is no rule \"" + rule + "\"")
+		return
+	}
+	if strings.TrimSpace(reason) == "" {
+		complain("no reason is given")
+		return
+	}
+	a := &allow{rule: rule, comment: c}
+	a.from, a.to = p.allowed(f, g, c, code)
+	p.allows = append(p.allows, a)
+}
+
+// allowed returns what an allow comment covers.
+func (p *program) allowed(f *ast.File, g *ast.CommentGroup, c *ast.Comment, code map[int]bool) (from, to token.Pos) {
+	if c.End() < f.Package {
+		return f.FileStart, f.FileEnd
+	}
+	for _, d := range f.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			if d.Doc == g {
+				return d.Pos(), d.End()
+			}
+		case *ast.GenDecl:
+			if d.Doc == g {
+				return d.Pos(), d.End()
+			}
+		}
+	}
+	file := p.Fset.File(c.Pos())
+	line := file.Line(c.Pos())
+	if !code[line] {
+		for line++; line < file.LineCount() && !code[line]; line++ {
+		}
+	}
+	from, to = file.LineStart(line), f.FileEnd
+	if line < file.LineCount() {
+		to = file.LineStart(line+1) - 1
+	}
+	return from, to
+}
+
+// codeLines returns the lines on which something else than a comment begins or ends.
+func (p *program) codeLines(f *ast.File) map[int]bool {
+	lines := map[int]bool{}
+	file := p.Fset.File(f.FileStart)
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n.(type) {
+		case nil, *ast.File:
+			return true
+		case *ast.CommentGroup, *ast.Comment:
+			return false
+		}
+		lines[file.Line(n.Pos())] = true
+		if n.End() > n.Pos() {
+			lines[file.Line(n.End()-1)] = true
+		}
+		return true
+	})
+	return lines
+}
+
+// forgive takes away the issues that are allowed, and complains of allowances that nothing needs.
+func (p *program) forgive() {
+	for _, n := range p.nodes {
+		kept := n.issues[:0]
+		for _, i := range n.issues {
+			if !p.allow(i) {
+				kept = append(kept, i)
+			}
+		}
+		n.issues = kept
+	}
+	kept := p.always[:0]
+	for _, i := range p.always {
+		if !p.allow(i) {
+			kept = append(kept, i)
+		}
+	}
+	p.always = kept
+	for _, a := range p.allows {
+		if !a.used {
+			p.always = append(p.always, issue{rule: "allow", pos: a.comment.Pos(), end: a.comment.End(), what: "nothing here breaks the rule " + a.rule})
+		}
+	}
+}
+
+func (p *program) allow(i issue) bool {
+	found := false
+	for _, a := range p.allows {
+		if a.rule == i.rule && a.from <= i.pos && i.pos <= a.to {
+			a.used, found = true, true
+		}
+	}
+	return found
+}
+
+// marked reports whether a comment has the line //samestep:deterministic.
+func marked(g *ast.CommentGroup) bool {
+	if g != nil {
+		for _, c := range g.List {
+			if strings.TrimSpace(c.Text) == deterministicMarker {
+				return true
+			}
+		}
+	}
+	return false
+}

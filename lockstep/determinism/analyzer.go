@@ -1,0 +1,182 @@
+package determinism
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"strings"
+
+	"golang.org/x/tools/go/analysis"
+)
+
+// Analyzer reports what may differ between machines in simulations, and in what they call.
+var Analyzer = &analysis.Analyzer{
+	Name: "determinism",
+	Doc: `report what may come out differently on another machine in a lockstep simulation
+
+Functions that are given to lockstep.Rules as Step, New, Derive or Validate, those with the comment
+//samestep:deterministic, and all that they call, are checked. A finding is allowed by a comment
+//samestep:allow RULE reason.`,
+	Run:       run,
+	FactTypes: []analysis.Fact{new(causes), new(writer), new(mutable)},
+}
+
+// An issue is a place where a rule is broken.
+type issue struct {
+	rule     string
+	pos, end token.Pos
+	what     string
+	fixes    []analysis.SuggestedFix
+}
+
+// A node is what can be reached: a function, a package-level variable with its initializer, or a function literal.
+type node struct {
+	object types.Object // nil for a literal
+	bodies []ast.Node
+	issues []issue
+	refs   []*node
+	effects
+}
+
+// A program is one package under analysis.
+type program struct {
+	*analysis.Pass
+	files    []*ast.File // without tests
+	parents  map[ast.Node]ast.Node
+	objects  map[types.Object]*node
+	lits     map[*ast.FuncLit]*node
+	nodes    []*node // in the order of the source
+	inits    []*node
+	roots    []*node
+	always   []issue // reported whether reached or not
+	allows   []*allow
+	locals   localFuncs
+	assigned map[*types.Var][]value // see values
+	scaling  map[*types.Var]bool    // variables whose scale is being found
+	written  map[*types.Var]bool    // fields that the package writes
+}
+
+func run(pass *analysis.Pass) (any, error) {
+	if isStandard(pass.Pkg.Path()) || len(pass.Files) == 0 {
+		return nil, nil // the standard library has a table of its own
+	}
+	p := &program{
+		Pass:    pass,
+		parents: map[ast.Node]ast.Node{},
+		objects: map[types.Object]*node{},
+		lits:    map[*ast.FuncLit]*node{},
+		scaling: map[*types.Var]bool{},
+	}
+	for _, f := range pass.Files {
+		if !strings.HasSuffix(pass.Fset.Position(f.FileStart).Filename, "_test.go") {
+			p.files = append(p.files, f)
+			p.findParents(f)
+		}
+	}
+	p.findAllows()
+	p.collect()
+	p.findRoots()
+	p.findLocalFuncs()
+	for _, n := range p.nodes {
+		p.findEffects(n)
+	}
+	p.spreadEffects()
+	p.findInits()
+	p.findMutable()
+	for i := 0; i < len(p.nodes); i++ { // grows by literals
+		p.scan(p.nodes[i])
+	}
+	p.forgive()
+	p.exportFacts()
+	p.reportReached()
+	return nil, nil
+}
+
+func (p *program) findParents(f *ast.File) {
+	var stack []ast.Node
+	ast.Inspect(f, func(n ast.Node) bool {
+		if n == nil {
+			stack = stack[:len(stack)-1]
+			return true
+		}
+		if len(stack) > 0 {
+			p.parents[n] = stack[len(stack)-1]
+		}
+		stack = append(stack, n)
+		return true
+	})
+}
+
+// collect makes a node of every function and package-level variable.
+func (p *program) collect() {
+	for _, f := range p.files {
+		for _, d := range f.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				n := &node{object: p.TypesInfo.Defs[d.Name]}
+				if d.Body != nil {
+					n.bodies = []ast.Node{d}
+				}
+				p.add(n)
+				if d.Recv == nil && d.Name.Name == "init" {
+					p.inits = append(p.inits, n)
+				}
+			case *ast.GenDecl:
+				p.collectVars(d)
+			}
+		}
+	}
+}
+
+func (p *program) collectVars(d *ast.GenDecl) {
+	if d.Tok != token.VAR {
+		return
+	}
+	for _, s := range d.Specs {
+		spec := s.(*ast.ValueSpec)
+		for i, name := range spec.Names {
+			n := &node{object: p.TypesInfo.Defs[name]}
+			switch {
+			case len(spec.Values) == len(spec.Names):
+				n.bodies = []ast.Node{spec.Values[i]}
+			case len(spec.Values) == 1:
+				n.bodies = []ast.Node{spec.Values[0]}
+			}
+			p.add(n)
+		}
+	}
+}
+
+func (p *program) add(n *node) {
+	if n.object != nil {
+		p.objects[n.object] = n
+	}
+	p.nodes = append(p.nodes, n)
+}
+
+// findInits makes who reads a variable depend on what init writes into it.
+func (p *program) findInits() {
+	for _, init := range p.inits {
+		for v := range p.directWrites(init) {
+			if n := p.objects[v]; n != nil {
+				n.refs = append(n.refs, init)
+			}
+		}
+	}
+}
+
+// literal returns the node of a function literal.
+func (p *program) literal(lit *ast.FuncLit) *node {
+	n := p.lits[lit]
+	if n == nil {
+		n = &node{bodies: []ast.Node{lit}}
+		p.lits[lit] = n
+		p.add(n)
+	}
+	return n
+}
+
+// report notes an issue of a node.
+func (n *node) report(rule string, at ast.Node, what string, fixes ...analysis.SuggestedFix) {
+	n.issues = append(n.issues, issue{rule, at.Pos(), at.End(), what, fixes})
+}

@@ -1,0 +1,189 @@
+package determinism
+
+import (
+	"go/ast"
+	"go/types"
+)
+
+// dynamic resolves the call of an interface's method to the methods of all types in sight that have it: those of this
+// package and of the packages that it imports.
+func (p *program) dynamic(n *node, id *ast.Ident, method *types.Func, iface types.Type) {
+	if isStandard(method.Pkg().Path()) && method.Pkg().Path() != "reflect" {
+		iface = method.Signature().Recv().Type()
+	}
+	u, ok := iface.Underlying().(*types.Interface)
+	if !ok {
+		return
+	}
+	found := false
+	for _, pkg := range append([]*types.Package{p.Pkg}, p.Pkg.Imports()...) {
+		if isStandard(pkg.Path()) {
+			continue
+		}
+		for _, name := range pkg.Scope().Names() {
+			t, ok := pkg.Scope().Lookup(name).(*types.TypeName)
+			if !ok || types.IsInterface(t.Type()) {
+				continue
+			}
+			if m := methodOf(t.Type(), u, method); m != nil {
+				found = true
+				p.refer(n, id, m)
+			}
+		}
+	}
+	if !found && !isStandard(method.Pkg().Path()) && !isParameter(iface) {
+		n.report("unseen", id, "no type in sight has the method "+types.TypeString(iface, types.RelativeTo(p.Pkg))+"."+method.Name())
+	}
+}
+
+// isParameter reports whether a type is the constraint of a type parameter, whose types are seen where it is used.
+func isParameter(t types.Type) bool {
+	_, ok := t.(*types.TypeParam)
+	return ok
+}
+
+// methodOf returns the method of a type that stands for an interface's, or nil if it is not one of that interface.
+func methodOf(t types.Type, iface *types.Interface, method *types.Func) *types.Func {
+	if named, ok := types.Unalias(t).(*types.Named); ok && named.TypeParams() != nil {
+		// A generic type: by the name alone, as it has no method set before it is used.
+		for m := range named.Methods() {
+			if m.Name() == method.Name() {
+				return m
+			}
+		}
+		return nil
+	}
+	ptr := types.NewPointer(t)
+	if !types.Implements(ptr, iface) {
+		return nil
+	}
+	o, _, _ := types.LookupFieldOrMethod(ptr, true, method.Pkg(), method.Name())
+	m, _ := o.(*types.Func)
+	if m == nil || types.IsInterface(m.Signature().Recv().Type()) {
+		return nil
+	}
+	return m.Origin()
+}
+
+// instance reaches the methods of a type argument that its constraint names.
+func (p *program) instance(n *node, id *ast.Ident) {
+	inst, ok := p.TypesInfo.Instances[id]
+	if !ok {
+		return
+	}
+	fn, ok := p.TypesInfo.Uses[id].(*types.Func)
+	if !ok {
+		return
+	}
+	params := fn.Origin().Signature().TypeParams()
+	for i := range min(params.Len(), inst.TypeArgs.Len()) {
+		constraint, ok := params.At(i).Constraint().Underlying().(*types.Interface)
+		if !ok {
+			continue
+		}
+		for m := range constraint.Methods() {
+			o, _, _ := types.LookupFieldOrMethod(inst.TypeArgs.At(i), true, m.Pkg(), m.Name())
+			if f, ok := o.(*types.Func); ok && f.Pkg() != nil && !types.IsInterface(f.Signature().Recv().Type()) {
+				p.refer(n, id, f.Origin())
+			}
+		}
+	}
+}
+
+// functionField resolves the use of a field that holds a function to all functions that the package puts into it.
+func (p *program) functionField(n *node, id *ast.Ident, field *types.Var) {
+	field = field.Origin()
+	if _, ok := field.Type().Underlying().(*types.Signature); !ok || field.Pkg() != p.Pkg {
+		return
+	}
+	if !p.isCalled(id) {
+		return
+	}
+	values := p.locals.fields[field]
+	for _, v := range values {
+		if lit, ok := ast.Unparen(v).(*ast.FuncLit); ok {
+			n.refs = append(n.refs, p.literal(lit))
+		} else if fn := p.namedFunc(v); fn != nil {
+			p.refer(n, id, fn.Origin())
+		} else if !p.TypesInfo.Types[v].IsNil() {
+			n.report("unseen", id, "the function in the field "+field.Name())
+		}
+	}
+	if len(values) == 0 {
+		n.report("unseen", id, "the function in the field "+field.Name()+", which this package never sets")
+	}
+}
+
+// isCalled reports whether a field's name is what a call calls.
+func (p *program) isCalled(id *ast.Ident) bool {
+	sel, ok := p.parents[id].(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	call, ok := p.parents[sel].(*ast.CallExpr)
+	return ok && call.Fun == ast.Expr(sel)
+}
+
+// localFuncs are the function literals behind names that are set in one place, and all that is put into fields.
+type localFuncs struct {
+	vars   map[*types.Var]*ast.FuncLit
+	fields map[*types.Var][]ast.Expr
+}
+
+func (p *program) findLocalFuncs() {
+	p.locals = localFuncs{map[*types.Var]*ast.FuncLit{}, map[*types.Var][]ast.Expr{}}
+	for _, f := range p.files {
+		ast.Inspect(f, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.AssignStmt:
+				if len(n.Lhs) == len(n.Rhs) {
+					for i := range n.Lhs {
+						p.setFunc(n.Lhs[i], n.Rhs[i])
+					}
+				}
+			case *ast.CompositeLit:
+				p.setFields(n)
+			}
+			return true
+		})
+	}
+}
+
+// setFunc notes that a function is put into a variable or a field.
+func (p *program) setFunc(left, right ast.Expr) {
+	switch left := ast.Unparen(left).(type) {
+	case *ast.Ident:
+		if v, ok := p.TypesInfo.ObjectOf(left).(*types.Var); ok {
+			if lit, ok := ast.Unparen(right).(*ast.FuncLit); ok {
+				p.locals.vars[v] = lit
+			}
+		}
+	case *ast.SelectorExpr:
+		if v, ok := p.TypesInfo.Uses[left.Sel].(*types.Var); ok && v.IsField() {
+			p.locals.fields[v.Origin()] = append(p.locals.fields[v.Origin()], right)
+		}
+	}
+}
+
+func (p *program) setFields(lit *ast.CompositeLit) {
+	t := p.TypesInfo.TypeOf(lit)
+	if t == nil {
+		return
+	}
+	s, ok := deref(t).Underlying().(*types.Struct)
+	if !ok {
+		return
+	}
+	for i, e := range lit.Elts {
+		if kv, ok := e.(*ast.KeyValueExpr); ok {
+			if key, ok := kv.Key.(*ast.Ident); ok {
+				if v, ok := p.TypesInfo.Uses[key].(*types.Var); ok {
+					p.locals.fields[v.Origin()] = append(p.locals.fields[v.Origin()], kv.Value)
+				}
+			}
+		} else if i < s.NumFields() {
+			v := s.Field(i).Origin()
+			p.locals.fields[v] = append(p.locals.fields[v], e)
+		}
+	}
+}

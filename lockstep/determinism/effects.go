@@ -1,0 +1,290 @@
+package determinism
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+	"strings"
+)
+
+// writer is the fact that a function of another package changes something that outlives it.
+type writer struct{}
+
+func (*writer) AFact() {}
+
+func (*writer) String() string { return "writer" }
+
+// A place is a variable or a field of whatever value, or its elements.
+type place struct {
+	v        *types.Var
+	elements bool
+}
+
+// effects are what a node changes, itself or by what it calls.
+type effects struct {
+	any     bool           // something that outlives the call
+	writes  map[place]bool // what, as far as it has a name
+	outer   map[place]bool // values of which a part is changed
+	callees []*node
+}
+
+// findEffects notes what a node changes itself, and what it calls.
+func (p *program) findEffects(n *node) {
+	n.writes, n.outer = map[place]bool{}, map[place]bool{}
+	for _, body := range n.bodies {
+		ast.Inspect(body, func(at ast.Node) bool {
+			switch at := at.(type) {
+			case *ast.AssignStmt:
+				if at.Tok != token.DEFINE {
+					for _, e := range at.Lhs {
+						p.noteWrite(n, e)
+					}
+				}
+			case *ast.IncDecStmt:
+				p.noteWrite(n, at.X)
+			case *ast.RangeStmt:
+				if at.Tok == token.ASSIGN {
+					p.noteWrite(n, at.Key)
+					p.noteWrite(n, at.Value)
+				}
+			case *ast.SendStmt, *ast.GoStmt, *ast.SelectStmt, *ast.DeferStmt:
+				n.any = true
+			case *ast.CallExpr:
+				p.called(n, at)
+			}
+			return true
+		})
+	}
+}
+
+// spreadEffects adds to each node the effects of all that it calls.
+func (p *program) spreadEffects() {
+	for changed := true; changed; {
+		changed = false
+		for _, n := range slices.Backward(p.nodes) {
+			for _, c := range n.callees {
+				if c.any && !n.any {
+					n.any, changed = true, true
+				}
+				changed = merge(n.writes, c.writes) || changed
+				changed = merge(n.outer, c.outer) || changed
+			}
+		}
+	}
+}
+
+func merge(to, from map[place]bool) bool {
+	before := len(to)
+	for w := range from {
+		if !isLocalVar(w.v) {
+			to[w] = true
+		}
+	}
+	return len(to) > before
+}
+
+// isLocalVar reports whether a variable belongs to one function.
+func isLocalVar(v *types.Var) bool {
+	return !v.IsField() && v.Pkg() != nil && v.Parent() != v.Pkg().Scope()
+}
+
+// noteWrite notes that an expression is assigned to.
+func (p *program) noteWrite(n *node, e ast.Expr) {
+	if e == nil || isBlank(e) {
+		return
+	}
+	e = ast.Unparen(e)
+	if p.outlives(n, e) {
+		n.any = true
+	}
+	if star, ok := e.(*ast.StarExpr); ok {
+		if s, ok := p.TypesInfo.TypeOf(star).Underlying().(*types.Struct); ok {
+			for f := range s.Fields() {
+				n.writes[place{f.Origin(), false}] = true
+			}
+		}
+		return
+	}
+	if w, ok := p.placeAt(e); ok {
+		n.writes[w] = true
+	}
+	p.containers(e, func(w place) { n.outer[w] = true })
+}
+
+// placeAt returns the place that an expression stands for.
+func (p *program) placeAt(e ast.Expr) (place, bool) {
+	e = ast.Unparen(e)
+	if index, ok := e.(*ast.IndexExpr); ok {
+		v := p.placeOf(index.X)
+		return place{v, true}, v != nil
+	}
+	v := p.placeOf(e)
+	if v == nil {
+		return place{}, false
+	}
+	return place{v.Origin(), false}, true
+}
+
+// containers gives the values that an expression is a part of, up to a pointer.
+func (p *program) containers(e ast.Expr, give func(place)) {
+	for {
+		var x ast.Expr
+		switch u := ast.Unparen(e).(type) {
+		case *ast.SelectorExpr:
+			x = u.X
+		case *ast.IndexExpr:
+			x = u.X
+		default:
+			return
+		}
+		t := p.TypesInfo.TypeOf(x)
+		if t == nil {
+			return
+		}
+		switch t.Underlying().(type) {
+		case *types.Struct, *types.Array:
+		default:
+			return
+		}
+		if w, ok := p.placeAt(x); ok {
+			give(w)
+		}
+		e = x
+	}
+}
+
+// outlives reports whether what an expression stands for may live longer than a call of the node.
+func (p *program) outlives(n *node, e ast.Expr) bool {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.Ident:
+		v, ok := p.TypesInfo.ObjectOf(e).(*types.Var)
+		return !ok || !n.declares(v)
+	case *ast.SelectorExpr:
+		t := p.TypesInfo.TypeOf(e.X)
+		if t == nil {
+			return true
+		}
+		if _, ok := t.Underlying().(*types.Struct); !ok {
+			return true
+		}
+		return p.outlives(n, e.X)
+	case *ast.IndexExpr:
+		t := p.TypesInfo.TypeOf(e.X)
+		if t == nil {
+			return true
+		}
+		if _, ok := t.Underlying().(*types.Array); !ok {
+			return !p.isFresh(n, e.X)
+		}
+		return p.outlives(n, e.X)
+	}
+	return true
+}
+
+// declares reports whether a variable is declared inside the node.
+func (n *node) declares(v *types.Var) bool {
+	return slices.ContainsFunc(n.bodies, func(b ast.Node) bool { return b.Pos() <= v.Pos() && v.Pos() < b.End() })
+}
+
+// isFresh reports whether an expression is a variable that the node made with make or as a literal.
+func (p *program) isFresh(n *node, e ast.Expr) bool {
+	id, ok := ast.Unparen(e).(*ast.Ident)
+	if !ok {
+		return false
+	}
+	v, ok := p.TypesInfo.ObjectOf(id).(*types.Var)
+	if !ok || !n.declares(v) {
+		return false
+	}
+	fresh := false
+	for _, body := range n.bodies {
+		ast.Inspect(body, func(at ast.Node) bool {
+			a, ok := at.(*ast.AssignStmt)
+			if !ok || len(a.Lhs) != len(a.Rhs) {
+				return true
+			}
+			for i, left := range a.Lhs {
+				if l, ok := left.(*ast.Ident); !ok || p.TypesInfo.ObjectOf(l) != types.Object(v) {
+					continue
+				}
+				switch r := ast.Unparen(a.Rhs[i]).(type) {
+				case *ast.CompositeLit:
+					fresh = true
+				case *ast.CallExpr:
+					fresh = p.builtin(r) == "make" || fresh && p.builtin(r) == "append"
+				default:
+					fresh = false
+				}
+			}
+			return true
+		})
+	}
+	return fresh
+}
+
+// pureStandard are packages of the standard library whose functions change nothing but what they are called on.
+var pureStandard = strings.Fields("cmp errors math math/bits strconv strings unicode unicode/utf8 unicode/utf16")
+
+// pureNames are functions of other packages that change nothing.
+var pureNames = map[string]bool{
+	"fmt.Sprint": true, "fmt.Sprintf": true, "fmt.Sprintln": true, "fmt.Errorf": true,
+	"slices.Contains": true, "slices.Index": true, "slices.Max": true, "slices.Min": true, "slices.Equal": true,
+	"slices.Compare": true, "slices.BinarySearch": true, "slices.Clone": true, "slices.Concat": true, "slices.IsSorted": true,
+	"slices.Sorted": true, "slices.Collect": true, "slices.Values": true, "slices.All": true, "slices.Backward": true,
+	"maps.Keys": true, "maps.Values": true, "maps.All": true, "maps.Clone": true, "maps.Equal": true,
+	"bytes.Equal": true, "bytes.Compare": true,
+}
+
+// called notes what a call may change.
+func (p *program) called(n *node, call *ast.CallExpr) {
+	if p.TypesInfo.Types[call.Fun].IsType() {
+		return
+	}
+	if b := p.builtin(call); b != "" {
+		if b == "copy" || b == "delete" || b == "clear" {
+			n.writesElements(p, call.Args[0])
+		}
+		return
+	}
+	fn := p.calledFunc(call)
+	switch {
+	case fn == nil: // a literal that is called is part of the body, and so is one in a variable of it
+		n.any = n.any || !p.isLocalLiteral(n, call)
+	case fn.Pkg() == p.Pkg && !isMethodOfInterface(fn):
+		if to := p.objects[fn]; to != nil {
+			n.callees = append(n.callees, to)
+		}
+	case !p.isPureFunc(fn):
+		n.any = true
+		p.argumentsWritten(n, call)
+	}
+}
+
+// argumentsWritten notes that a function of which nothing more is known may change what it is called on and is given.
+func (p *program) argumentsWritten(n *node, call *ast.CallExpr) {
+	if sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok && p.TypesInfo.Selections[sel] != nil {
+		_, byPointer := recvType(p.calledFunc(call)).(*types.Pointer)
+		if w, ok := p.placeAt(sel.X); ok && byPointer {
+			n.writes[w] = true
+		}
+	}
+	for _, arg := range call.Args {
+		if u, ok := ast.Unparen(arg).(*ast.UnaryExpr); ok && u.Op == token.AND {
+			if w, ok := p.placeAt(u.X); ok {
+				n.writes[w] = true
+			}
+		} else if t := p.TypesInfo.TypeOf(arg); t != nil && isCore[*types.Slice](t) {
+			n.writesElements(p, arg)
+		}
+	}
+}
+
+func (n *node) writesElements(p *program, e ast.Expr) {
+	if v := p.placeOf(e); v != nil {
+		n.writes[place{v.Origin(), true}] = true
+	}
+	if !p.isFresh(n, e) {
+		n.any = true
+	}
+}

@@ -1,0 +1,225 @@
+package determinism
+
+import (
+	"go/ast"
+	"go/constant"
+	"go/token"
+	"go/types"
+	"math/bits"
+
+	"golang.org/x/tools/go/analysis"
+)
+
+// The scale of an expression is how many of its bits stand behind the point: all of a fixed-point number's, none of a
+// count that was converted to its type, fewer after a division by a power of two. A native product is right if the scales
+// of its factors are together no more than those of the type, and a quotient if the divisor has at most half of them. So "Q(n) * One" and
+// "(x/(1<<16)) * (y/(1<<16))" are right, and "x * y" is not.
+
+// fractionBits returns the bits behind the point of a fixed-point type of another package, which by the convention of
+// package state has a method FractionBits, or 0.
+func (p *program) fractionBits(t types.Type) int {
+	if t == nil {
+		return 0
+	}
+	named, ok := types.Unalias(t).(*types.Named)
+	if !ok || named.Obj().Pkg() == p.Pkg {
+		return 0 // the package of the type implements it
+	}
+	if b, ok := named.Underlying().(*types.Basic); !ok || b.Info()&types.IsInteger == 0 {
+		return 0
+	}
+	if o, _, _ := types.LookupFieldOrMethod(named, false, nil, "FractionBits"); o == nil {
+		return 0
+	}
+	return 32 // the number itself cannot be seen from another package; scales are relative to it
+}
+
+// fixedOperation looks at an operation on fixed-point numbers.
+func (p *program) fixedOperation(n *node, at ast.Node, op token.Token, x, y ast.Expr) {
+	t := p.TypesInfo.TypeOf(x)
+	full := p.fractionBits(t)
+	if full == 0 {
+		t = p.TypesInfo.TypeOf(y)
+		full = p.fractionBits(t)
+	}
+	if e, ok := at.(ast.Expr); full == 0 || ok && p.TypesInfo.Types[e].Value != nil {
+		return
+	}
+	a, b := p.scale(x, full), p.scale(y, full)
+	text := types.ExprString(x) + " " + op.String() + " " + types.ExprString(y)
+	switch op {
+	case token.MUL:
+		if a+b > full {
+			n.report("fixedpoint", at, text+" multiplies two numbers with fractions", p.methodFix(at, "Mul", x, y, t)...)
+		}
+	case token.QUO:
+		if b > full/2 && !p.isCounted(at) {
+			n.report("fixedpoint", at, text+" divides by a number with a fraction", p.methodFix(at, "Div", x, y, t)...)
+		}
+	case token.REM, token.ADD, token.SUB, token.LSS, token.GTR, token.LEQ, token.GEQ, token.EQL, token.NEQ:
+		if a != b && (p.isWhole(x) || p.isWhole(y)) {
+			n.report("fixedpoint", at, text+" mixes a number with a fraction and a whole one")
+		}
+	case token.SHL:
+		if a > 0 && p.shiftOf(y) >= full {
+			n.report("fixedpoint", at, text+" shifts all before the point away")
+		}
+	}
+}
+
+// isWhole reports whether an expression is a count that was converted to a fixed-point type, or a constant that is not 0
+// and does not come from one.
+func (p *program) isWhole(e ast.Expr) bool {
+	e = ast.Unparen(e)
+	if v := p.TypesInfo.Types[e].Value; v != nil {
+		n, ok := constant.Int64Val(constant.ToInt(v))
+		return ok && n != 0 && -1<<16 < n && n < 1<<16 && !p.mentionsFixed(e) // a greater one is meant as it is
+	}
+	call, ok := e.(*ast.CallExpr)
+	return ok && p.TypesInfo.Types[call.Fun].IsType() && p.scale(e, 32) == 0
+}
+
+func (p *program) isZero(e ast.Expr) bool {
+	v := p.TypesInfo.Types[e].Value
+	return v != nil && v.Kind() == constant.Int && constant.Sign(v) == 0
+}
+
+// isCounted reports whether a quotient is at once converted to a plain integer, as "how many times" is.
+func (p *program) isCounted(at ast.Node) bool {
+	for {
+		switch outer := p.parents[at].(type) {
+		case *ast.ParenExpr:
+			at = outer
+		case *ast.CallExpr:
+			return p.TypesInfo.Types[outer.Fun].IsType() && p.fractionBits(p.TypesInfo.TypeOf(outer)) == 0
+		default:
+			return false
+		}
+	}
+}
+
+// scale returns the bits behind the point of an expression.
+func (p *program) scale(e ast.Expr, full int) int {
+	e = ast.Unparen(e)
+	if v := p.TypesInfo.Types[e].Value; v != nil {
+		if p.mentionsFixed(e) {
+			return full
+		}
+		return 0
+	}
+	switch e := e.(type) {
+	case *ast.CallExpr:
+		if p.TypesInfo.Types[e.Fun].IsType() && len(e.Args) == 1 {
+			return p.scaleOfConversion(e.Args[0], full)
+		}
+	case *ast.BinaryExpr:
+		return p.scaleOfOperation(e, full)
+	case *ast.UnaryExpr:
+		return p.scale(e.X, full)
+	case *ast.SelectorExpr:
+		return p.scaleOfField(e, full)
+	case *ast.Ident:
+		if v, ok := p.TypesInfo.Uses[e].(*types.Var); ok {
+			return p.scaleOfVar(v, full)
+		}
+	}
+	return full
+}
+
+// scaleOfConversion is the scale of an integer that becomes a fixed-point number: a count, unless it was made from parts
+// of one.
+func (p *program) scaleOfConversion(arg ast.Expr, full int) int {
+	if p.fractionBits(p.TypesInfo.TypeOf(arg)) != 0 {
+		return p.scale(arg, full)
+	}
+	raw, shifted := p.mentionsFixed(arg), 0
+	ast.Inspect(arg, func(n ast.Node) bool {
+		if b, ok := n.(*ast.BinaryExpr); ok {
+			switch b.Op {
+			case token.SHL:
+				raw = true
+			case token.SHR:
+				shifted = max(shifted, p.shiftOf(b.Y))
+			}
+		}
+		return true
+	})
+	if raw {
+		return max(full-shifted, 0)
+	}
+	return 0
+}
+
+func (p *program) scaleOfOperation(e *ast.BinaryExpr, full int) int {
+	a, b := p.scale(e.X, full), p.scale(e.Y, full)
+	switch e.Op {
+	case token.MUL:
+		return min(a+b, full)
+	case token.QUO:
+		if v := p.TypesInfo.Types[e.Y].Value; v != nil {
+			if k := powerOfTwo(v); k >= 0 && b == 0 {
+				return max(a-k, 0)
+			}
+		}
+		return max(a-b, 0)
+	case token.SHR:
+		return max(a-p.shiftOf(e.Y), 0)
+	case token.SHL:
+		return min(a+p.shiftOf(e.Y), full)
+	}
+	return max(a, b)
+}
+
+func (p *program) shiftOf(e ast.Expr) int {
+	if v := p.TypesInfo.Types[e].Value; v != nil {
+		if n, ok := constant.Int64Val(constant.ToInt(v)); ok && n >= 0 && n < 64 {
+			return int(n)
+		}
+	}
+	return 0
+}
+
+// powerOfTwo returns k for 2^k, or -1.
+func powerOfTwo(v constant.Value) int {
+	n, ok := constant.Uint64Val(constant.ToInt(v))
+	if !ok || n == 0 || n&(n-1) != 0 {
+		return -1
+	}
+	return bits.TrailingZeros64(n)
+}
+
+// mentionsFixed reports whether a fixed-point number is part of an expression, types aside.
+func (p *program) mentionsFixed(e ast.Expr) bool {
+	found := false
+	ast.Inspect(e, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok {
+			switch o := p.TypesInfo.Uses[id].(type) {
+			case *types.Const, *types.Var:
+				found = found || p.fractionBits(o.Type()) != 0
+			}
+		}
+		return !found
+	})
+	return found
+}
+
+// methodFix suggests to call a method of the type.
+func (p *program) methodFix(at ast.Node, method string, x, y ast.Expr, t types.Type) []analysis.SuggestedFix {
+	o, _, _ := types.LookupFieldOrMethod(t, false, nil, method)
+	if fn, ok := o.(*types.Func); !ok || fn.Signature().Params().Len() != 1 || !types.Identical(p.TypesInfo.TypeOf(x), t) {
+		return nil
+	}
+	left := types.ExprString(x)
+	switch ast.Unparen(x).(type) {
+	case *ast.BinaryExpr, *ast.UnaryExpr:
+		left = "(" + types.ExprString(ast.Unparen(x)) + ")"
+	}
+	text := left + "." + method + "(" + types.ExprString(ast.Unparen(y)) + ")"
+	if s, ok := at.(*ast.AssignStmt); ok {
+		text = types.ExprString(s.Lhs[0]) + " = " + text
+	}
+	return []analysis.SuggestedFix{{
+		Message:   "call " + method,
+		TextEdits: []analysis.TextEdit{{Pos: at.Pos(), End: at.End(), NewText: []byte(text)}},
+	}}
+}

@@ -1,0 +1,183 @@
+package determinism
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+)
+
+// mutable is the fact that a variable of another package is changed after its package was initialized.
+type mutable struct{}
+
+func (*mutable) AFact() {}
+
+func (*mutable) String() string { return "mutable" }
+
+// globalAt returns the package-level variable of which an expression is a part, up to a pointer that it does not hold
+// itself, or nil.
+func (p *program) globalAt(e ast.Expr) *types.Var {
+	for {
+		switch u := ast.Unparen(e).(type) {
+		case *ast.Ident:
+			return globalVar(p.TypesInfo.Uses[u])
+		case *ast.SelectorExpr:
+			if v := globalVar(p.TypesInfo.Uses[u.Sel]); v != nil {
+				return v
+			}
+			e = u.X
+		case *ast.IndexExpr:
+			e = u.X
+		case *ast.SliceExpr:
+			e = u.X
+		case *ast.StarExpr:
+			e = u.X
+		default:
+			return nil
+		}
+	}
+}
+
+func globalVar(o types.Object) *types.Var {
+	v, ok := o.(*types.Var)
+	if !ok || v.IsField() || v.Pkg() == nil || v.Parent() != v.Pkg().Scope() {
+		return nil
+	}
+	return v
+}
+
+// globalWrites gives the package-level variables that a node of the syntax changes.
+func (p *program) globalWrites(at ast.Node, give func(*types.Var, ast.Node)) {
+	target := func(e ast.Expr) {
+		if e != nil {
+			if v := p.globalAt(e); v != nil {
+				give(v, e)
+			}
+		}
+	}
+	switch at := at.(type) {
+	case *ast.AssignStmt:
+		if at.Tok != token.DEFINE {
+			for _, e := range at.Lhs {
+				target(e)
+			}
+		}
+	case *ast.IncDecStmt:
+		target(at.X)
+	case *ast.RangeStmt:
+		if at.Tok == token.ASSIGN {
+			target(at.Key)
+			target(at.Value)
+		}
+	case *ast.UnaryExpr:
+		if at.Op == token.AND && p.isChangedBehind(at) {
+			target(at.X)
+		}
+	case *ast.CallExpr:
+		p.globalCall(at, target)
+	}
+}
+
+// isChangedBehind reports whether something may be changed by its address: if it is no struct, if the package changes a
+// field of such structs, or if a call gets it that changes something.
+func (p *program) isChangedBehind(address *ast.UnaryExpr) bool {
+	s, ok := p.TypesInfo.TypeOf(address.X).Underlying().(*types.Struct)
+	if !ok {
+		return true
+	}
+	for f := range s.Fields() {
+		if p.writtenFields()[f.Origin()] {
+			return true
+		}
+	}
+	call, ok := p.parents[address].(*ast.CallExpr)
+	return ok && !p.isPureCall(call)
+}
+
+// writtenFields returns the fields that the package changes, of whatever value.
+func (p *program) writtenFields() map[*types.Var]bool {
+	if p.written == nil {
+		p.written = map[*types.Var]bool{}
+		for _, n := range p.nodes {
+			for w := range n.writes {
+				p.written[w.v] = true
+			}
+			for w := range n.outer {
+				p.written[w.v] = true
+			}
+		}
+	}
+	return p.written
+}
+
+// globalCall looks at calls that change what they are called on or given.
+func (p *program) globalCall(call *ast.CallExpr, target func(ast.Expr)) {
+	switch p.builtin(call) {
+	case "copy", "delete", "clear":
+		target(call.Args[0])
+		return
+	case "":
+	default:
+		return
+	}
+	fn := p.calledFunc(call)
+	if fn == nil || p.isPureFunc(fn) || fn.Pkg() == nil {
+		return
+	}
+	if sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok && p.TypesInfo.Selections[sel] != nil && fn.Pkg().Path() != "sync" && !isMethodOfInterface(fn) {
+		if _, byPointer := recvType(fn).(*types.Pointer); byPointer {
+			target(sel.X)
+		}
+	}
+	if path := fn.Pkg().Path(); path == "slices" || path == "sort" {
+		for _, arg := range call.Args {
+			target(arg)
+		}
+	}
+}
+
+// globalWrite reports a change of a package-level variable, after the initialization.
+func (p *program) globalWrite(n *node, at ast.Node) {
+	if slices.Contains(p.inits, n) {
+		return
+	}
+	p.globalWrites(at, func(v *types.Var, place ast.Node) {
+		if n.object != types.Object(v) {
+			n.report("global", place, v.Name()+" is changed")
+		}
+	})
+}
+
+// directWrites returns the package-level variables of this package that a node changes itself.
+func (p *program) directWrites(n *node) map[*types.Var]bool {
+	found := map[*types.Var]bool{}
+	for _, body := range n.bodies {
+		ast.Inspect(body, func(at ast.Node) bool {
+			p.globalWrites(at, func(v *types.Var, _ ast.Node) { found[v] = found[v] || v.Pkg() == p.Pkg })
+			return true
+		})
+	}
+	return found
+}
+
+// findMutable exports which variables are changed after the initialization.
+func (p *program) findMutable() {
+	for _, n := range p.nodes {
+		if _, isFunc := n.object.(*types.Func); !isFunc || slices.Contains(p.inits, n) {
+			continue
+		}
+		for v, own := range p.directWrites(n) {
+			if own {
+				p.ExportObjectFact(v, &mutable{})
+			}
+		}
+	}
+}
+
+// globalRead reports the use of a package-level variable that something changes.
+func (p *program) globalRead(n *node, id *ast.Ident, v *types.Var) {
+	if isStandard(v.Pkg().Path()) || !p.ImportObjectFact(v, &mutable{}) {
+		return
+	}
+	n.report("global", id, v.Name()+" is read, which is changed elsewhere")
+}

@@ -1,0 +1,236 @@
+package determinism
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+)
+
+// Go calls functions from left to right, but leaves open when a variable is read, if a call of the same statement changes
+// it: in "w.gold + w.earn()" the gold may be that before or after. A read that has to come first is one in the arguments of
+// an earlier call, or of the call itself, or on the other side of && and ||.
+
+// A read is a value that a statement needs.
+type read struct {
+	at     ast.Expr
+	place  place
+	within []place // values that it is a part of
+}
+
+// evaluation looks at what one statement evaluates together.
+func (p *program) evaluation(n *node, s ast.Stmt) {
+	var values, targets []ast.Expr
+	switch s := s.(type) {
+	case *ast.AssignStmt:
+		values = s.Rhs
+		if s.Tok == token.ASSIGN {
+			targets = s.Lhs
+		} else if s.Tok != token.DEFINE {
+			values = append([]ast.Expr{s.Lhs[0]}, s.Rhs...)
+		}
+	case *ast.ReturnStmt:
+		values = s.Results
+	case *ast.ExprStmt:
+		values = []ast.Expr{s.X}
+	case *ast.IncDecStmt:
+		values = []ast.Expr{s.X}
+	case *ast.IfStmt:
+		values = []ast.Expr{s.Cond}
+	case *ast.ForStmt:
+		values = []ast.Expr{s.Cond}
+	case *ast.SwitchStmt:
+		values = []ast.Expr{s.Tag}
+	case *ast.RangeStmt:
+		values = []ast.Expr{s.X}
+	case *ast.DeclStmt:
+		if d, ok := s.Decl.(*ast.GenDecl); ok && d.Tok == token.VAR {
+			for _, spec := range d.Specs {
+				p.together(n, spec.(*ast.ValueSpec).Values, nil)
+			}
+		}
+	}
+	p.together(n, values, targets)
+}
+
+// together compares the reads of expressions with the calls in them.
+func (p *program) together(n *node, values, targets []ast.Expr) {
+	var calls []*ast.CallExpr
+	for _, e := range append(values[:len(values):len(values)], targets...) {
+		if e != nil {
+			calls = append(calls, p.callsIn(e)...)
+		}
+	}
+	if len(calls) == 0 {
+		return
+	}
+	var reads []read
+	for _, e := range values {
+		if e != nil {
+			reads = append(reads, p.readsOf(e)...)
+		}
+	}
+	for _, e := range targets {
+		reads = append(reads, p.readsOfTarget(e)...)
+	}
+	for _, c := range calls {
+		changes := p.effectsOf(c)
+		for _, r := range reads {
+			if r.clashes(changes) && !p.isOrdered(r.at, c, calls) {
+				n.report("order", r.at, types.ExprString(r.at)+" is read beside "+types.ExprString(c.Fun)+"(…), which changes it")
+			}
+		}
+	}
+}
+
+// clashes reports whether a call changes what is read.
+func (r read) clashes(by effects) bool {
+	if by.writes[r.place] || by.outer[r.place] {
+		return true
+	}
+	for _, w := range r.within {
+		if by.writes[w] {
+			return true
+		}
+	}
+	return false
+}
+
+// callsIn returns the calls of functions in an expression, those in function literals aside.
+func (p *program) callsIn(e ast.Expr) []*ast.CallExpr {
+	var calls []*ast.CallExpr
+	ast.Inspect(e, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			return false
+		case *ast.CallExpr:
+			if !p.TypesInfo.Types[n.Fun].IsType() && p.builtin(n) == "" {
+				calls = append(calls, n)
+			}
+		}
+		return true
+	})
+	return calls
+}
+
+// readsOf returns what evaluating an expression reads.
+func (p *program) readsOf(e ast.Expr) []read {
+	var reads []read
+	ast.Inspect(e, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			return false
+		case *ast.UnaryExpr:
+			if n.Op == token.AND { // an address reads only what leads to it
+				reads = append(reads, p.readsOfTarget(n.X)...)
+				return false
+			}
+		case *ast.CallExpr:
+			if sel, ok := ast.Unparen(n.Fun).(*ast.SelectorExpr); ok && p.takesAddress(sel) {
+				reads = append(reads, p.readsOfTarget(sel.X)...)
+				for _, arg := range n.Args {
+					reads = append(reads, p.readsOf(arg)...)
+				}
+				return false
+			}
+		case *ast.SelectorExpr, *ast.IndexExpr, *ast.Ident:
+			expr := n.(ast.Expr)
+			if w, ok := p.placeAt(expr); ok && p.isValue(expr) {
+				r := read{at: expr, place: w}
+				p.containers(expr, func(w place) { r.within = append(r.within, w) })
+				reads = append(reads, r)
+			}
+			if sel, ok := n.(*ast.SelectorExpr); ok {
+				if !p.isPart(sel.X) {
+					reads = append(reads, p.readsOf(sel.X)...)
+				} else {
+					reads = append(reads, p.readsOfTarget(sel.X)...)
+				}
+				return false
+			}
+		}
+		return true
+	})
+	return reads
+}
+
+// readsOfTarget returns what has to be read to find the place of an expression.
+func (p *program) readsOfTarget(e ast.Expr) []read {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.SelectorExpr:
+		if p.isPart(e.X) {
+			return p.readsOfTarget(e.X)
+		}
+		return p.readsOf(e.X)
+	case *ast.IndexExpr:
+		reads := p.readsOf(e.Index)
+		if t := p.TypesInfo.TypeOf(e.X); t != nil && !isCore[*types.Array](t) {
+			return append(reads, p.readsOf(e.X)...)
+		}
+		return append(reads, p.readsOfTarget(e.X)...)
+	case *ast.StarExpr:
+		return p.readsOf(e.X)
+	case *ast.Ident:
+		return nil
+	default:
+		return p.readsOf(e)
+	}
+}
+
+// isPart reports whether a field of an expression is a part of its value, not behind a pointer.
+func (p *program) isPart(e ast.Expr) bool {
+	t := p.TypesInfo.TypeOf(e)
+	if t == nil {
+		return false
+	}
+	_, isStruct := t.Underlying().(*types.Struct)
+	return isStruct
+}
+
+// takesAddress reports whether a method is called on the address of what stands before it.
+func (p *program) takesAddress(sel *ast.SelectorExpr) bool {
+	s := p.TypesInfo.Selections[sel]
+	if s == nil || s.Kind() != types.MethodVal {
+		return false
+	}
+	fn, ok := s.Obj().(*types.Func)
+	if !ok {
+		return false
+	}
+	_, byPointer := recvType(fn).(*types.Pointer)
+	return byPointer && p.isPart(sel.X)
+}
+
+// isValue reports whether an expression stands for a value, not for a type, package or function.
+func (p *program) isValue(e ast.Expr) bool {
+	tv, ok := p.TypesInfo.Types[e]
+	if !ok {
+		if id, isID := e.(*ast.Ident); isID {
+			_, isVar := p.TypesInfo.Uses[id].(*types.Var)
+			return isVar
+		}
+		return false
+	}
+	return tv.IsValue() && tv.Value == nil
+}
+
+// isOrdered reports whether the language says what comes first, a read or a call.
+func (p *program) isOrdered(r ast.Expr, c *ast.CallExpr, calls []*ast.CallExpr) bool {
+	if within(r, c) || within(c, r) {
+		return true // one needs the other
+	}
+	for _, d := range calls {
+		if within(r, d) && !within(c, d) && d.End() <= c.Pos() {
+			return true // an earlier call needs it
+		}
+	}
+	for at := ast.Node(c); at != nil; at = p.parents[at] {
+		b, ok := p.parents[at].(*ast.BinaryExpr)
+		if ok && (b.Op == token.LAND || b.Op == token.LOR) && within(r, b) && !within(r, at) {
+			return true
+		}
+		if _, ok := at.(ast.Stmt); ok {
+			break
+		}
+	}
+	return false
+}

@@ -1,0 +1,89 @@
+package determinism_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-49bee653/samestep/internal/script"
+	"github.com/seed-49bee653/samestep/lockstep/determinism"
+)
+
+const pageHead = `# What a simulation must not do
+
+Every machine of a match has to compute the same states, bit by bit. ` + "`samestep vet`" + ` reads the code of a game and finds what
+may come out differently. This page is made of its rules and of the examples that test them (` + "`lockstep/determinism`" + `).
+
+    samestep vet ./...
+    go vet -vettool=$(which samestep) ./...
+
+It looks at the functions that a game gives to ` + "`lockstep.Rules`" + ` as ` + "`New`" + `, ` + "`Step`" + `, ` + "`Derive`" + ` and ` + "`Validate`" + `, and at all that they call, in other
+packages too: what those break is reported at the call. Function values are followed to the places that name them, methods of an
+interface to all types in sight that have them. The types of states, configurations and commands are looked at as well. A comment
+in front of a function, or of a package clause, adds that function or package:
+
+    //samestep:deterministic
+
+What is known to be harmless is allowed by a comment that says why: for its line, or the next if it stands alone; in front of a
+declaration for that, and in front of the package clause for the file.
+
+    //samestep:allow RULE reason
+
+What it does not see: code that the build leaves out, tests, assembly (which is the rule "unseen"), what a game does through
+reflection, overflow of int on 32-bit machines, and pointers that two names share. It is a reader, not a proof: the checks of
+` + "`lockstep/locksteptest`" + ` run the game.
+`
+
+var (
+	exampleHead = regexp.MustCompile(`(?s)\A//samestep:deterministic\npackage \w+\n\n(?:import (?:"[^"]+"\n|\([^)]*\)\n)\n)?`)
+	wantComment = regexp.MustCompile("[ \t]*// want `.*")
+)
+
+// docs/determinism-rules.md is made of the rules and their examples; -update writes it.
+func TestPage(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(pageHead)
+	for _, r := range determinism.Rules() {
+		b.WriteString("\n## " + r.Name + "\n\nWhy: " + r.Why + ". Instead: " + r.Instead + ".\n")
+		for _, kind := range []string{"bad", "good"} {
+			b.WriteString("\n" + strings.ToUpper(kind[:1]) + kind[1:] + ":\n\n```golang\n" + example(t, r.Name, kind) + "```\n")
+		}
+	}
+	page := filepath.Join("..", "..", "docs", "determinism-rules.md")
+	if script.Update() {
+		if err := os.WriteFile(page, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(page)
+	if err != nil {
+		t.Skipf("the page cannot be read: %v", err)
+	}
+	if diff := cmp.Diff(b.String(), string(got)); diff != "" {
+		t.Errorf("the page is not that of the rules (-want +got); run with -update:\n%s", diff)
+	}
+}
+
+// example returns an example without what only the test needs.
+func example(t *testing.T, rule, kind string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("testdata", "src", "rules", rule, kind, kind+".go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !exampleHead.Match(b) {
+		t.Errorf("%s/%s has not the form of an example", rule, kind)
+	}
+	if marks := strings.Contains(string(b), "// want `"+rule+": "); marks != (kind == "bad") {
+		t.Errorf("%s/%s: got lines that must be found: %v", rule, kind, marks)
+	}
+	var out strings.Builder
+	for line := range strings.Lines(exampleHead.ReplaceAllString(string(b), "")) {
+		out.WriteString(wantComment.ReplaceAllString(strings.TrimRight(line, "\n"), "") + "\n")
+	}
+	return out.String()
+}

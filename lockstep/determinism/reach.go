@@ -1,0 +1,112 @@
+package determinism
+
+import (
+	"cmp"
+	"fmt"
+	"go/token"
+	"go/types"
+	"path/filepath"
+	"slices"
+
+	"golang.org/x/tools/go/analysis"
+)
+
+// causes is the fact that a function or variable of another package breaks rules, itself or by what it calls.
+type causes struct{ List []cause }
+
+// A cause is the first place where a rule is broken.
+type cause struct{ Rule, What string }
+
+func (*causes) AFact() {}
+
+func (c *causes) String() string {
+	s := ""
+	for _, one := range c.List {
+		s += one.Rule + ": " + one.What + "\n"
+	}
+	return s
+}
+
+// reached returns all nodes that can be reached from some, each once, nearest first.
+func reached(from ...*node) []*node {
+	seen := map[*node]bool{}
+	var list []*node
+	add := func(n *node) {
+		if n != nil && !seen[n] {
+			seen[n] = true
+			list = append(list, n)
+		}
+	}
+	for _, n := range from {
+		add(n)
+	}
+	for i := 0; i < len(list); i++ {
+		for _, r := range list[i].refs {
+			add(r)
+		}
+	}
+	return list
+}
+
+// exportFacts tells the packages that import this one what its functions and variables do.
+func (p *program) exportFacts() {
+	for _, n := range p.nodes {
+		if n.object == nil || n.object.Name() == "_" || n.object.Name() == "init" {
+			continue
+		}
+		var list []cause
+		for _, r := range reached(n) {
+			for _, i := range r.issues {
+				if !slices.ContainsFunc(list, func(c cause) bool { return c.Rule == i.rule }) {
+					list = append(list, cause{i.rule, i.what + " (" + p.place(i.pos) + ")"})
+				}
+			}
+		}
+		if len(list) > 0 {
+			p.ExportObjectFact(n.object, &causes{list})
+		}
+		if n.effects.any {
+			p.ExportObjectFact(n.object, &writer{})
+		}
+	}
+}
+
+// place names a position for people.
+func (p *program) place(pos token.Pos) string {
+	at := p.Fset.Position(pos)
+	return fmt.Sprintf("%s:%d", filepath.Base(at.Filename), at.Line)
+}
+
+// reportReached reports the issues of what the roots reach, one for each rule and line.
+func (p *program) reportReached() {
+	issues := slices.Clone(p.always)
+	for _, n := range reached(p.roots...) {
+		issues = append(issues, n.issues...)
+	}
+	slices.SortStableFunc(issues, func(a, b issue) int { return cmp.Compare(a.pos, b.pos) })
+	type key struct {
+		file, rule string
+		line       int
+	}
+	seen := map[key]bool{}
+	for _, i := range issues {
+		at := p.Fset.Position(i.pos)
+		if k := (key{at.Filename, i.rule, at.Line}); !seen[k] {
+			seen[k] = true
+			rule, ok := ruleNamed(i.rule)
+			if !ok {
+				panic("determinism: no rule " + i.rule) // every rule that is reported is in the table
+			}
+			p.Report(analysis.Diagnostic{Pos: i.pos, End: i.end, Category: i.rule, Message: rule.message(i.what), SuggestedFixes: i.fixes})
+		}
+	}
+}
+
+// imported returns what another package's object breaks.
+func (p *program) imported(o types.Object) []cause {
+	var c causes
+	if o == nil || o.Pkg() == nil || o.Pkg() == p.Pkg || !p.ImportObjectFact(o, &c) {
+		return nil
+	}
+	return c.List
+}

@@ -1,0 +1,251 @@
+package determinism
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"strings"
+)
+
+// enginePath is the package whose Rules name the functions of a game.
+const enginePath = "github.com/seed-49bee653/samestep/lockstep"
+
+// rootFields are the fields of lockstep.Rules whose functions must be deterministic.
+var rootFields = map[string]bool{"New": true, "Step": true, "Derive": true, "Validate": true}
+
+// findRoots finds what must be deterministic: by the type lockstep.Rules, and by comments.
+func (p *program) findRoots() {
+	for _, f := range p.files {
+		all := p.packageMarked()
+		for _, d := range f.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && (all || marked(fn.Doc)) {
+				p.roots = append(p.roots, p.objects[p.TypesInfo.Defs[fn.Name]])
+			}
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.CompositeLit:
+				p.rulesLiteral(n)
+			case *ast.AssignStmt:
+				for i, left := range n.Lhs {
+					if s, ok := left.(*ast.SelectorExpr); ok && len(n.Rhs) == len(n.Lhs) && isRules(p.TypesInfo.TypeOf(s.X)) {
+						p.ruleField(s.Sel.Name, n.Rhs[i])
+					}
+				}
+			case *ast.CallExpr:
+				p.commandType(n)
+			}
+			return true
+		})
+	}
+}
+
+// packageMarked reports whether a comment makes the whole package deterministic.
+func (p *program) packageMarked() bool {
+	for _, f := range p.files {
+		for _, g := range f.Comments {
+			if g.End() < f.Package && marked(g) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isRules reports whether a type is lockstep.Rules.
+func isRules(t types.Type) bool {
+	n, ok := types.Unalias(deref(t)).(*types.Named)
+	return ok && isEngine(n.Obj(), "Rules")
+}
+
+func isEngine(o types.Object, name string) bool {
+	return o != nil && o.Pkg() != nil && o.Pkg().Path() == enginePath && o.Name() == name
+}
+
+func deref(t types.Type) types.Type {
+	if t == nil {
+		return types.Typ[types.Invalid]
+	}
+	if ptr, ok := t.Underlying().(*types.Pointer); ok {
+		return ptr.Elem()
+	}
+	return t
+}
+
+func (p *program) rulesLiteral(lit *ast.CompositeLit) {
+	t := p.TypesInfo.TypeOf(lit)
+	if !isRules(t) {
+		return
+	}
+	if args := types.Unalias(t).(*types.Named).TypeArgs(); args != nil {
+		for a := range args.Types() {
+			p.stateType(lit.Type, a)
+		}
+	}
+	for _, e := range lit.Elts {
+		if kv, ok := e.(*ast.KeyValueExpr); ok {
+			if key, ok := kv.Key.(*ast.Ident); ok {
+				p.ruleField(key.Name, kv.Value)
+			}
+		}
+	}
+}
+
+// commandType looks at the types of commands, in lockstep.Type[T].
+func (p *program) commandType(call *ast.CallExpr) {
+	id := calleeName(call)
+	if id == nil || !isEngine(p.TypesInfo.Uses[id], "Type") {
+		return
+	}
+	if args := p.TypesInfo.Instances[id].TypeArgs; args != nil {
+		for a := range args.Types() {
+			p.stateType(call, a)
+		}
+	}
+}
+
+// calleeName returns the name by which a call calls, or nil.
+func calleeName(call *ast.CallExpr) *ast.Ident {
+	fun := ast.Unparen(call.Fun)
+	for {
+		switch f := fun.(type) {
+		case *ast.IndexExpr:
+			fun = f.X
+		case *ast.IndexListExpr:
+			fun = f.X
+		case *ast.SelectorExpr:
+			return f.Sel
+		case *ast.Ident:
+			return f
+		default:
+			return nil
+		}
+	}
+}
+
+// ruleField makes a root of what a field of lockstep.Rules is set to.
+func (p *program) ruleField(name string, value ast.Expr) {
+	if !rootFields[name] {
+		return
+	}
+	root := &node{}
+	switch v := ast.Unparen(value).(type) {
+	case *ast.FuncLit:
+		p.roots = append(p.roots, p.literal(v))
+		return
+	case *ast.CallExpr: // a function that makes the function
+		root.bodies = []ast.Node{v}
+	default:
+		if p.TypesInfo.Types[v].IsNil() {
+			return
+		}
+		if fn := p.namedFunc(v); fn == nil {
+			root.report("unseen", value, "the function that is "+name)
+		}
+		root.bodies = []ast.Node{v}
+	}
+	p.add(root)
+	p.roots = append(p.roots, root)
+}
+
+// namedFunc returns the function that an expression names, or nil.
+func (p *program) namedFunc(e ast.Expr) *types.Func {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.Ident:
+		fn, _ := p.TypesInfo.Uses[e].(*types.Func)
+		return fn
+	case *ast.SelectorExpr:
+		fn, _ := p.TypesInfo.Uses[e.Sel].(*types.Func)
+		return fn
+	case *ast.IndexExpr:
+		return p.namedFunc(e.X)
+	case *ast.IndexListExpr:
+		return p.namedFunc(e.X)
+	}
+	return nil
+}
+
+// stateType looks for what cannot be in a state, with the path of the field.
+func (p *program) stateType(at ast.Node, t types.Type) {
+	s := stateSearch{seen: map[types.Type]bool{}}
+	s.look(types.TypeString(t, types.RelativeTo(p.Pkg)), t)
+	for _, bad := range s.bad {
+		place := at
+		if v := bad.field; v != nil && v.Pkg() == p.Pkg {
+			place = fieldAt{v}
+		}
+		p.always = append(p.always, issue{rule: "statetype", pos: place.Pos(), end: place.End(), what: bad.path + " is " + bad.kind})
+	}
+}
+
+// A fieldAt is the place of a field's name.
+type fieldAt struct{ *types.Var }
+
+func (f fieldAt) End() token.Pos { return f.Pos() + token.Pos(len(f.Name())) }
+
+// A stateSearch walks through the type of a state.
+type stateSearch struct {
+	field *types.Var
+	seen  map[types.Type]bool
+	bad   []badField
+}
+
+type badField struct {
+	field      *types.Var
+	path, kind string
+}
+
+func (s *stateSearch) look(path string, t types.Type) {
+	switch u := t.Underlying().(type) {
+	case *types.Basic:
+		if kind := badBasic(u); kind != "" {
+			s.bad = append(s.bad, badField{s.field, path, kind})
+		}
+	case *types.Array:
+		s.look(path+"[]", u.Elem())
+	case *types.Slice:
+		s.look(path+"[]", u.Elem())
+	case *types.Struct:
+		if s.seen[t] {
+			return
+		}
+		s.seen[t] = true
+		for i := range u.NumFields() {
+			if strings.Contains(u.Tag(i), `state:"derived"`) {
+				continue
+			}
+			outer := s.field
+			s.field = u.Field(i)
+			s.look(path+"."+u.Field(i).Name(), u.Field(i).Type())
+			s.field = outer
+		}
+	default:
+		s.bad = append(s.bad, badField{s.field, path, "a " + kindOf(u)})
+	}
+}
+
+func badBasic(b *types.Basic) string {
+	switch b.Kind() {
+	case types.Int, types.Uint, types.Uintptr, types.UnsafePointer:
+		return "of the platform-sized type " + b.Name()
+	}
+	if b.Info()&(types.IsFloat|types.IsComplex) != 0 {
+		return "of the type " + b.Name()
+	}
+	return ""
+}
+
+// kindOf names a kind of type.
+func kindOf(t types.Type) string {
+	switch t.(type) {
+	case *types.Map:
+		return "map"
+	case *types.Pointer:
+		return "pointer"
+	case *types.Chan:
+		return "channel"
+	case *types.Signature:
+		return "function"
+	}
+	return "value of an interface"
+}

@@ -1,0 +1,191 @@
+package determinism
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"strings"
+
+	"golang.org/x/tools/go/analysis"
+)
+
+// unstable are the sorts that leave the order of equal elements open, and their stable twins.
+var unstable = map[string]map[string]string{
+	"slices": {"SortFunc": "SortStableFunc", "SortedFunc": "SortedStableFunc"},
+	"sort":   {"Slice": "SliceStable", "Sort": "Stable"},
+}
+
+// sorted looks for unstable sorts by a comparison that is not total.
+func (p *program) sorted(n *node, call *ast.CallExpr) {
+	for path, twins := range unstable {
+		name := p.standardCall(call, path)
+		twin := twins[name]
+		if twin == "" || p.isTotal(name, call) {
+			continue
+		}
+		id := calleeName(call)
+		n.report("sort", call, path+"."+name+" by a comparison that may find different elements equal", analysis.SuggestedFix{
+			Message:   "sort stably",
+			TextEdits: []analysis.TextEdit{{Pos: id.Pos(), End: id.End(), NewText: []byte(twin)}},
+		})
+	}
+}
+
+func (p *program) isTotal(name string, call *ast.CallExpr) bool {
+	if name == "Sort" {
+		return p.isTotalSorter(call.Args[0])
+	}
+	return len(call.Args) == 2 && p.totalCompare(call.Args[1])
+}
+
+// isTotalSorter reports whether a sort.Interface is one of those of package sort, which have only whole elements.
+func (p *program) isTotalSorter(e ast.Expr) bool {
+	t, ok := types.Unalias(p.TypesInfo.TypeOf(e)).(*types.Named)
+	if !ok || t.Obj().Pkg() == nil {
+		return false
+	}
+	if t.Obj().Pkg().Path() == "sort" {
+		return t.Obj().Name() == "IntSlice" || t.Obj().Name() == "StringSlice"
+	}
+	for m := range t.Methods() {
+		if m.Name() != "Less" {
+			continue
+		}
+		if n := p.objects[m.Origin()]; n != nil && len(n.bodies) == 1 {
+			fn := n.bodies[0].(*ast.FuncDecl)
+			return p.isTotalFunc(fn.Type, fn.Body)
+		}
+	}
+	return false
+}
+
+// totalCompare reports whether a comparison tells all elements apart, as far as can be seen: it compares whole elements,
+// all of their fields, or a field that by its name is unique.
+func (p *program) totalCompare(e ast.Expr) bool {
+	if lit, ok := ast.Unparen(e).(*ast.FuncLit); ok {
+		return p.isTotalFunc(lit.Type, lit.Body)
+	}
+	fn := p.namedFunc(e)
+	if fn == nil || fn.Pkg() == nil {
+		return false
+	}
+	if path := fn.Pkg().Path(); path == "cmp" || path == "strings" || path == "bytes" {
+		return fn.Name() == "Compare"
+	}
+	if n := p.objects[fn.Origin()]; n != nil && len(n.bodies) == 1 {
+		decl := n.bodies[0].(*ast.FuncDecl)
+		return p.isTotalFunc(decl.Type, decl.Body)
+	}
+	return false
+}
+
+// isTotalFunc looks at what a comparison's body compares of its two parameters.
+func (p *program) isTotalFunc(ft *ast.FuncType, body *ast.BlockStmt) bool {
+	var params []*ast.Ident
+	for _, f := range ft.Params.List {
+		params = append(params, f.Names...)
+	}
+	if len(params) != 2 {
+		return false
+	}
+	a, b := p.TypesInfo.Defs[params[0]], p.TypesInfo.Defs[params[1]]
+	paths := map[string]types.Type{}
+	ast.Inspect(body, func(n ast.Node) bool {
+		x, y := p.compared(n)
+		if x == nil || y == nil {
+			return true
+		}
+		left, leftOf := p.pathOf(x, a, b)
+		right, rightOf := p.pathOf(y, a, b)
+		if left == right && leftOf != nil && rightOf != nil && leftOf != rightOf {
+			paths[left] = p.TypesInfo.TypeOf(x)
+		}
+		return true
+	})
+	for path, t := range paths {
+		if path == "" && sortable(t) || isUnique(path[strings.LastIndex(path, ".")+1:]) {
+			return true
+		}
+	}
+	return coversAll(a.Type(), paths)
+}
+
+// compared returns the two sides of a comparison.
+func (p *program) compared(n ast.Node) (x, y ast.Expr) {
+	switch n := n.(type) {
+	case *ast.BinaryExpr:
+		switch n.Op {
+		case token.LSS, token.GTR, token.LEQ, token.GEQ, token.SUB:
+			return n.X, n.Y
+		}
+	case *ast.CallExpr:
+		id := calleeName(n)
+		if id == nil || id.Name != "Compare" && id.Name != "Cmp" {
+			return nil, nil
+		}
+		if len(n.Args) == 2 {
+			return n.Args[0], n.Args[1]
+		}
+		if sel, ok := n.Fun.(*ast.SelectorExpr); ok && len(n.Args) == 1 {
+			return sel.X, n.Args[0]
+		}
+	}
+	return nil, nil
+}
+
+// pathOf returns the way from a parameter to a part of it, as text, and the parameter: ".ID" of "a.ID". What stands in the
+// index of a list ("list[i]") counts as the element.
+func (p *program) pathOf(e ast.Expr, a, b types.Object) (string, types.Object) {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.Ident:
+		if o := p.TypesInfo.Uses[e]; o == a || o == b {
+			return "", o
+		}
+	case *ast.SelectorExpr:
+		path, of := p.pathOf(e.X, a, b)
+		return path + "." + e.Sel.Name, of
+	case *ast.IndexExpr:
+		path, of := p.pathOf(e.Index, a, b)
+		if path == "" && isPlain(e.X) {
+			return "", of
+		}
+	case *ast.CallExpr:
+		if p.TypesInfo.Types[e.Fun].IsType() && len(e.Args) == 1 && p.widens(e) {
+			return p.pathOf(e.Args[0], a, b)
+		}
+	}
+	return "?", nil
+}
+
+// widens reports whether a conversion between integers loses nothing.
+func (p *program) widens(call *ast.CallExpr) bool {
+	to, from := p.TypesInfo.TypeOf(call), p.TypesInfo.TypeOf(call.Args[0])
+	if !sortable(to) || !sortable(from) {
+		return false
+	}
+	return p.TypesSizes.Sizeof(to) >= p.TypesSizes.Sizeof(from)
+}
+
+// isUnique reports whether a field is unique, by its name.
+func isUnique(name string) bool {
+	switch lower := strings.ToLower(name); lower {
+	case "id", "index", "sequence", "seq", "key":
+		return true
+	default:
+		return strings.HasSuffix(name, "ID") || strings.HasSuffix(name, "Id") || strings.HasSuffix(name, "Index")
+	}
+}
+
+// coversAll reports whether paths name all fields of a struct.
+func coversAll(t types.Type, paths map[string]types.Type) bool {
+	s, ok := deref(t).Underlying().(*types.Struct)
+	if !ok || s.NumFields() == 0 {
+		return false
+	}
+	for f := range s.Fields() {
+		if part, ok := paths["."+f.Name()]; !ok || !sortable(part) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,6 @@
+//samestep:deterministic
+package bad
+
+func wait() {
+	select {} // want `select: `
+}

@@ -1,0 +1,139 @@
+package determinism
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+)
+
+// A value is what a local variable is set to somewhere.
+type value struct {
+	expr    ast.Expr // nil if it cannot be told
+	shrinks int      // bits that "x /= 1<<k" and "x >>= k" take away; expr is nil then
+}
+
+// values returns what the variables of functions are set to, everywhere. Parameters are not among them.
+func (p *program) values() map[*types.Var][]value {
+	if p.assigned == nil {
+		p.assigned = map[*types.Var][]value{}
+		for _, f := range p.files {
+			ast.Inspect(f, func(n ast.Node) bool {
+				p.noteValues(n)
+				return true
+			})
+		}
+	}
+	return p.assigned
+}
+
+func (p *program) setValue(left ast.Expr, v value) {
+	if id, ok := ast.Unparen(left).(*ast.Ident); ok {
+		if o, ok := p.TypesInfo.ObjectOf(id).(*types.Var); ok && isLocalVar(o) {
+			p.assigned[o] = append(p.assigned[o], v)
+		}
+	}
+}
+
+func (p *program) noteValues(n ast.Node) {
+	switch n := n.(type) {
+	case *ast.AssignStmt:
+		for i, left := range n.Lhs {
+			switch {
+			case len(n.Lhs) != len(n.Rhs):
+				p.setValue(left, value{})
+			case n.Tok == token.DEFINE || n.Tok == token.ASSIGN:
+				p.setValue(left, value{expr: n.Rhs[i]})
+			default:
+				p.noteOperation(n)
+			}
+		}
+	case *ast.UnaryExpr:
+		if n.Op == token.AND {
+			p.setValue(n.X, value{})
+		}
+	case *ast.ValueSpec:
+		for i, name := range n.Names {
+			if len(n.Values) == len(n.Names) {
+				p.setValue(name, value{expr: n.Values[i]})
+			} else if len(n.Values) > 0 {
+				p.setValue(name, value{})
+			}
+		}
+	case *ast.RangeStmt:
+		if n.Key != nil {
+			var bound ast.Expr // of a loop over an integer
+			if t := p.TypesInfo.TypeOf(n.X); t != nil && sortable(t) {
+				bound = n.X
+			}
+			p.setValue(n.Key, value{expr: bound})
+		}
+		if n.Value != nil {
+			p.setValue(n.Value, value{})
+		}
+	}
+}
+
+// noteOperation notes "x op= y": sums and differences are of the scale of x, or found as a mix of scales.
+func (p *program) noteOperation(n *ast.AssignStmt) {
+	y := p.TypesInfo.Types[n.Rhs[0]].Value
+	switch n.Tok {
+	case token.QUO_ASSIGN:
+		if y != nil && powerOfTwo(y) > 0 {
+			p.setValue(n.Lhs[0], value{shrinks: powerOfTwo(y)})
+		}
+	case token.SHR_ASSIGN:
+		p.setValue(n.Lhs[0], value{shrinks: p.shiftOf(n.Rhs[0])})
+	}
+}
+
+// scaleOfVar returns the scale of a variable: the greatest of all that it is set to, less what is taken away.
+func (p *program) scaleOfVar(v *types.Var, full int) int {
+	list, ok := p.values()[v]
+	if !ok || p.scaling[v] {
+		return full
+	}
+	p.scaling[v] = true
+	defer delete(p.scaling, v)
+	scale, known, shrinks := 0, false, 0
+	for _, one := range list {
+		switch {
+		case one.shrinks > 0:
+			shrinks = max(shrinks, one.shrinks)
+		case one.expr == nil:
+			return full
+		case !p.isZero(one.expr):
+			scale, known = max(scale, p.scale(one.expr, full)), true
+		}
+	}
+	if !known {
+		scale = full
+	}
+	return max(scale-shrinks, 0)
+}
+
+// scaleOfField returns the scale of a field of a local variable that is set to a literal: the least.
+func (p *program) scaleOfField(e *ast.SelectorExpr, full int) int {
+	id, ok := ast.Unparen(e.X).(*ast.Ident)
+	if !ok {
+		return full
+	}
+	v, ok := p.TypesInfo.Uses[id].(*types.Var)
+	if !ok || p.scaling[v] {
+		return full
+	}
+	p.scaling[v] = true
+	defer delete(p.scaling, v)
+	scale := full
+	for _, one := range p.values()[v] {
+		lit, ok := one.expr.(*ast.CompositeLit)
+		if !ok {
+			continue
+		}
+		for _, elt := range lit.Elts {
+			if kv, ok := elt.(*ast.KeyValueExpr); ok && !p.isZero(kv.Value) && types.ExprString(kv.Key) == e.Sel.Name {
+				scale = min(scale, p.scale(kv.Value, full))
+			}
+		}
+	}
+	return scale
+}
