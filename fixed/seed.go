@@ -1,3 +1,5 @@
+//samestep:allow float first guesses only: an integer test of each caller makes the result independent of their rounding
+
 package fixed
 
 import (
