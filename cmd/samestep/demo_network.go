@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/http"
 	"path/filepath"
 	"sync"
 	"time"
@@ -96,7 +95,7 @@ func (d *networkDemo) open() (stop func(), err error) {
 		return nil, err
 	}
 	d.url = fmt.Sprintf("ws://%s/matches/demo/play", l.Addr())
-	h := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second}
+	h := server.HTTPServer("", s)
 	go h.Serve(l)
 	return func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)

@@ -129,7 +129,8 @@ func listen(c *cli.Context) (l net.Listener, scheme string, err error) {
 func serveUntilInterrupted(ctx context.Context, s *server.Server, l net.Listener, log *slog.Logger) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	h := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug)}
+	h := server.HTTPServer("", s)
+	h.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelWarn)
 	failed := make(chan error, 1)
 	go func() { failed <- h.Serve(l) }()
 	select {

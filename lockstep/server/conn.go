@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/netip"
+	"strings"
 	"sync"
 	"time"
 
@@ -140,12 +141,10 @@ func (c *conn) send(o *outbox) bool {
 	return true
 }
 
-// clipReason cuts a reason to what a WebSocket's close frame can hold.
+// clipReason cuts a reason to what a WebSocket's close frame can hold, between
+// characters: a browser takes a frame that is not UTF-8 for a broken connection.
 func clipReason(s string) string {
-	if len(s) > 120 {
-		return s[:120]
-	}
-	return s
+	return strings.ToValidUTF8(s[:min(len(s), 120)], "")
 }
 
 // feed takes from the host what it has for this connection. The match's

@@ -21,6 +21,10 @@ var ErrMatchOver = errors.New("server: the match is over")
 // inboxSize is how many messages wait for a match. Who posts more waits.
 const inboxSize = 256
 
+// lastCall is how long after a match's end newcomers are still told of it. Those
+// who come later are turned away, or a match that people ask for would never go.
+const lastCall = 10 * time.Second
+
 // A Match is one match on a Server. Its goroutine alone touches the host.
 type Match struct {
 	server *Server
@@ -36,6 +40,7 @@ type Match struct {
 	conns   map[lockstep.PeerID]*conn
 	dirty   []lockstep.PeerID
 	idle    time.Time // since when nobody is connected; zero while somebody is
+	ended   time.Time // when the end was noticed; zero before
 	bundles int
 	writing sync.WaitGroup // bundles
 
@@ -129,6 +134,9 @@ func (m *Match) run() {
 			m.host.Advance(now)
 		}
 		m.feed()
+		if m.ended.IsZero() && m.host.Err() != nil {
+			m.ended = time.Now()
+		}
 		if wall := time.Now(); wall.Sub(viewAt) >= time.Second {
 			viewAt = wall
 			m.publish()
@@ -183,6 +191,10 @@ func (m *Match) take(in input) {
 	case in.do != nil:
 		in.do()
 	case in.came:
+		if !m.ended.IsZero() && time.Since(m.ended) > lastCall {
+			c.end("the match is over")
+			return
+		}
 		id, ok := m.host.Connect(m.now())
 		if !ok {
 			c.end("the match is full")
