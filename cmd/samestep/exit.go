@@ -46,7 +46,7 @@ func exitCode(err error) int {
 	switch {
 	case errors.Is(err, errUsage):
 		return exitUsage
-	case errors.As(err, &desync), errors.Is(err, errDiffered):
+	case errors.As(err, &desync), errors.Is(err, errDiffered), errors.Is(err, errDisagreed):
 		return exitDesync
 	case errors.As(err, &damage):
 		return exitCorrupt

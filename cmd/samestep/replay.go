@@ -15,8 +15,11 @@ func replayCommand() *cli.Command {
 		Name:         "replay",
 		Usage:        "look into a replay file, verify it, and write it anew",
 		OnUsageError: usageError,
-		Subcommands:  []*cli.Command{replayInfoCommand(), replayVerifyCommand(), replayDumpCommand(), replaySeekCommand(), replaySealCommand()},
-		Action:       showSubcommands,
+		Subcommands: []*cli.Command{
+			replayInfoCommand(), replayVerifyCommand(), replayDumpCommand(), replaySeekCommand(), replaySealCommand(),
+			replayImportCommand(), replayExportCommand(),
+		},
+		Action: showSubcommands,
 	}
 }
 

@@ -21,7 +21,8 @@ func replayVerifyCommand() *cli.Command {
 		ArgsUsage: "FILE",
 		Description: `Exits with 0 only if the whole match was simulated and every checksum and
 keyframe in the file is that of the simulation. A cut file is verified up to
-the cut, and exits with 4.`,
+the cut, and exits with 4. Of an imported match, only the checksums that players
+reported are compared with each other.`,
 		Flags: []cli.Flag{
 			jsonFlag,
 			&cli.BoolFlag{Name: "keep-going", Usage: "simulate on after a difference, to tell whether it stays"},
@@ -39,6 +40,12 @@ func replayVerify(c *cli.Context, f *replayFile) error {
 		return err
 	}
 	game, header, err := gameInFile(r)
+	if header != nil && header.Engine == foreignEngine {
+		if r, err = f.reader(); err != nil {
+			return err
+		}
+		return verifyForeign(c, r)
+	}
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"testing"
@@ -24,8 +25,16 @@ func TestMain(m *testing.M) {
 // see, and the exit code. With -update, files that a script compares with are
 // rewritten.
 func TestScripts(t *testing.T) {
+	matches, err := filepath.Abs("../../testdata/matches")
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata",
+		Dir: "testdata",
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("MATCHES", matches) // real ones
+			return nil
+		},
 		UpdateScripts:       script.Update(),
 		RequireExplicitExec: true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

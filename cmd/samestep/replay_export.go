@@ -1,0 +1,184 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/internal/pack"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+func replayExportCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "export",
+		Usage:     "print a replay in a neutral form: lines of JSON",
+		ArgsUsage: "FILE",
+		Description: `Prints the form that import reads: a header, the players' commands, checksums by
+player, and an end. A checksum is printed for each player who reported it, or, in
+our own matches, for each who gave a command. Commands of the system, chat and
+keyframes have no place in that form.`,
+		Flags:        []cli.Flag{&cli.StringFlag{Name: "to", Value: "jsonl", Usage: "the `FORMAT` to print: jsonl"}},
+		OnUsageError: usageError,
+		Action: onReplay(func(c *cli.Context, f *replayFile) error {
+			if got := c.String("to"); got != "jsonl" {
+				return usagef("export: got format %q, want jsonl", got)
+			}
+			x := &exporter{w: bufio.NewWriter(c.App.Writer)}
+			if err := x.findPlayers(f); err != nil {
+				return err
+			}
+			r, err := f.reader()
+			if err != nil {
+				return err
+			}
+			err = replay.Play(r, nil, x.record)
+			if ferr := x.w.Flush(); err == nil {
+				err = ferr
+			}
+			return err
+		}),
+	}
+}
+
+// An exporter prints records in the form that import reads.
+type exporter struct {
+	w       *bufio.Writer
+	header  *lockstep.Header
+	reports [256]bool // who reports checksums
+	agreed  *lockstep.Record
+	differ  [256]*uint64 // from agreed
+	in      pack.Reader
+}
+
+// A commandLine, sumLine and endLine are what the form has.
+type (
+	commandLine struct {
+		Tick     lockstep.Tick     `json:"t"`
+		Player   lockstep.Player   `json:"p"`
+		Sequence lockstep.Sequence `json:"s"`
+		Kind     lockstep.Kind     `json:"k"`
+		Payload  []byte            `json:"d"`
+	}
+	sumLine struct {
+		Tick     lockstep.Tick   `json:"t"`
+		Player   lockstep.Player `json:"p"`
+		Checksum string          `json:"sum"`
+	}
+	endLine struct {
+		Tick lockstep.Tick `json:"t"`
+		End  bool          `json:"end"`
+	}
+	headerLine struct {
+		Log      int    `json:"log"`
+		Title    string `json:"title"`
+		TickRate uint16 `json:"tick_rate_hz"`
+		Players  uint8  `json:"players"`
+	}
+)
+
+// findPlayers finds out who reports checksums from the beginning on.
+func (x *exporter) findPlayers(f *replayFile) error {
+	r, err := f.reader()
+	if err != nil {
+		return err
+	}
+	return replay.Play(r, nil, func(rec *lockstep.Record) error {
+		switch {
+		case rec.Kind == lockstep.RecordHeader && rec.Header.Engine == foreignEngine:
+			for p := range rec.Header.Settings.Players {
+				x.reports[p] = true
+			}
+			return nil
+		case rec.Kind == lockstep.RecordFrame:
+			for i := range rec.Frame.Commands {
+				x.reports[rec.Frame.Commands[i].Player] = true
+			}
+		}
+		return nil
+	})
+}
+
+func (x *exporter) record(rec *lockstep.Record) error {
+	if rec.Kind != lockstep.RecordDissent && rec.Kind != lockstep.RecordChecksum || x.agreed != nil && rec.Tick != x.agreed.Tick {
+		if err := x.flush(); err != nil {
+			return err
+		}
+	}
+	switch rec.Kind {
+	case lockstep.RecordHeader:
+		x.header = rec.Header
+		s := &rec.Header.Settings
+		return writeLine(x.w, headerLine{1, rec.Header.Game, s.TickRate, s.Players})
+	case lockstep.RecordNote:
+		if rec.Topic == topicReports && x.header.Engine == foreignEngine {
+			x.reports[rec.Player] = rec.Text == "yes"
+		}
+	case lockstep.RecordFrame:
+		return x.commands(&rec.Frame)
+	case lockstep.RecordChecksum:
+		x.agreed = &lockstep.Record{Tick: rec.Tick, Root: rec.Root}
+	case lockstep.RecordDissent:
+		if x.agreed == nil { // nobody agrees, or the dissent came late
+			return writeLine(x.w, sumLine{rec.Tick, rec.Player, checksum.FormatRoot(rec.Root)})
+		}
+		root := rec.Root
+		x.differ[rec.Player] = &root
+	case lockstep.RecordEnd:
+		last := rec.Tick
+		if x.header.Engine == foreignEngine {
+			last = max(last, 1) - 1 // import added one
+		}
+		return writeLine(x.w, endLine{last, true})
+	}
+	return nil
+}
+
+func (x *exporter) commands(f *lockstep.Frame) error {
+	for i := range f.Commands {
+		c := &f.Commands[i]
+		if c.Player == lockstep.System {
+			continue
+		}
+		payload := c.Payload
+		if x.header.Engine == foreignEngine {
+			x.in.Reset(payload)
+			x.in.Array(1, 1)
+			payload = x.in.Binary(len(payload))
+			if err := x.in.End(); err != nil {
+				return fmt.Errorf("tick %d: payload: %w", c.Tick, err)
+			}
+		}
+		if payload == nil {
+			payload = []byte{}
+		}
+		if err := writeLine(x.w, commandLine{c.Tick - 1, c.Player, c.Sequence, c.Kind, payload}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// flush prints the checksums of a tick by player.
+func (x *exporter) flush() error {
+	if x.agreed == nil {
+		return nil
+	}
+	for p := range lockstep.Player(x.header.Settings.Players) {
+		if !x.reports[p] {
+			continue
+		}
+		root := x.agreed.Root
+		if x.differ[p] != nil {
+			root = *x.differ[p]
+		}
+		if err := writeLine(x.w, sumLine{x.agreed.Tick, p, checksum.FormatRoot(root)}); err != nil {
+			return err
+		}
+	}
+	x.agreed, x.differ = nil, [256]*uint64{}
+	return nil
+}

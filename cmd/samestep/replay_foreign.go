@@ -1,0 +1,110 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// errDisagreed is the verdict on an imported match whose players' checksums
+// differ.
+var errDisagreed = errors.New("the players' checksums differ: a desync")
+
+// A foreignVerdict is what the players' reports tell of a match that cannot be
+// simulated here.
+type foreignVerdict struct {
+	Foreign bool            `json:"foreign"` // compared with each other only
+	Checks  int             `json:"checks"`
+	Ticks   lockstep.Tick   `json:"ticks"`
+	Differ  []*foreignGroup `json:"differ"` // players, in the order in which they parted from the others
+	Ties    int             `json:"ties"`   // checks in which no group was the largest
+	Ended   bool            `json:"ended"`
+	Error   string          `json:"error,omitempty"`
+
+	last lockstep.Tick // of the last check
+}
+
+// A foreignGroup is a player who differs from the others.
+type foreignGroup struct {
+	Player lockstep.Player `json:"player"`
+	Checks int             `json:"checks"` // in which it differs
+	First  lockstep.Tick   `json:"first"`
+}
+
+// verifyForeign compares the checksums that the players of an imported match
+// reported with each other.
+func verifyForeign(c *cli.Context, r *replay.Reader) error {
+	v := &foreignVerdict{Foreign: true, Differ: []*foreignGroup{}}
+	err := replay.Play(r, nil, v.record)
+	if len(v.Differ) > 0 {
+		err = errors.Join(errDisagreed, err)
+	}
+	v.Error = errorText(err)
+	if !c.Bool("json") {
+		v.print(c.App.Writer)
+	} else if werr := writeJSON(c.App.Writer, v); werr != nil {
+		return werr
+	}
+	return err
+}
+
+func (v *foreignVerdict) record(rec *lockstep.Record) error {
+	switch rec.Kind {
+	case lockstep.RecordFrame, lockstep.RecordEmpty:
+		v.Ticks = rec.Tick
+	case lockstep.RecordEnd:
+		v.Ended = true
+	case lockstep.RecordChecksum:
+		v.Checks++
+		v.last = rec.Tick
+	case lockstep.RecordDissent:
+		if v.Checks == 0 || v.last != rec.Tick {
+			v.Checks++
+			v.Ties++
+			v.last = rec.Tick
+		}
+		v.differs(rec.Player, rec.Tick)
+	}
+	return nil
+}
+
+func (v *foreignVerdict) differs(p lockstep.Player, t lockstep.Tick) {
+	for _, g := range v.Differ {
+		if g.Player == p {
+			g.Checks++
+			return
+		}
+	}
+	v.Differ = append(v.Differ, &foreignGroup{p, 1, t})
+}
+
+func (v *foreignVerdict) print(w io.Writer) {
+	fmt.Fprintf(w, "compared   %s that players reported, with each other only: the game's code is not here\n", count(v.Checks, "check"))
+	for _, g := range v.Differ {
+		fmt.Fprintf(w, "player %-3d differs in %d of %s, first at tick %d\n", g.Player, g.Checks, count(v.Checks, "check"), g.First)
+	}
+	if v.Ties > 0 {
+		fmt.Fprintf(w, "ties       in %s no group of players was the largest\n", count(v.Ties, "check"))
+	}
+	switch {
+	case len(v.Differ) > 0:
+		fmt.Fprintf(w, "verdict    DESYNC, first at tick %d: player %d; %s\n", v.Differ[0].First, v.Differ[0].Player, v.others())
+	case !v.Ended:
+		fmt.Fprintf(w, "verdict    the players agree up to tick %d, where the file cannot be read on\n", v.Ticks)
+	default:
+		fmt.Fprintf(w, "verdict    the players agree\n")
+	}
+}
+
+// others says how those stand who are not named.
+func (v *foreignVerdict) others() string {
+	if v.Ties > 0 {
+		return "no verdict on who is right"
+	}
+	return "the others agree"
+}
