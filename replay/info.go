@@ -24,6 +24,15 @@ type Info struct {
 	// StateBytes is how much of the file the keyframes' states are. What is left
 	// of SizeBytes is the price of the ticks.
 	StateBytes int64 `json:"state_bytes"`
+
+	// RecordBytes is how many bytes the records have when nothing is compressed.
+	RecordBytes int64 `json:"record_bytes"`
+
+	// Segments is how many segments there are; 0 if the file is not sealed.
+	Segments int `json:"segments"`
+
+	// ContentHash says what the match was; see there.
+	ContentHash ContentHash `json:"content_hash"`
 }
 
 // A Keyframe says where a keyframe is.
@@ -45,6 +54,8 @@ type PlayerInfo struct {
 func ReadInfo(r *Reader) (*Info, error) {
 	info := &Info{SizeBytes: r.Size(), Names: make(map[lockstep.Player]string)}
 	var players [256]PlayerInfo
+	content := newContent()
+	segment := int64(0)
 	err := func() error {
 		for {
 			rec, err := r.Next()
@@ -52,8 +63,15 @@ func ReadInfo(r *Reader) (*Info, error) {
 				return err
 			}
 			info.add(rec, r.Offset(), &players)
+			info.RecordBytes += int64(len(r.Record()))
+			if r.sealed && segment != r.Offset() {
+				segment = r.Offset()
+				info.Segments++
+			}
+			content.add(rec)
 		}
 	}()
+	info.ContentHash = content.sum()
 	for p := range players {
 		if players[p].Commands > 0 {
 			players[p].Player = lockstep.Player(p)

@@ -57,12 +57,12 @@ func TestSeek(t *testing.T) {
 	broken[len(broken)-12]++ // where the index says that it is
 	for name, b := range map[string][]byte{"open": file, "sealed": out, "without index": broken} {
 		r := open(t, b)
-		if got := fmt.Sprint(r.Index()); name == "open" && got != "[0 50 100 150 200]" || name != "open" && name != "without index" && got != "[0 100 200]" {
+		if got := fmt.Sprint(r.Index()); got != "[0 50 100 150 200]" {
 			t.Errorf("%s: index %s", name, got)
 		}
 		for tick := lockstep.Tick(205); tick < 1<<31; tick-- { // backwards, with one reader
 			at, err := r.Seek(tick)
-			if err != nil || at > tick || at+100 <= tick {
+			if err != nil || at > tick || at+50 <= tick {
 				t.Fatalf("%s: tick %d: keyframe %d, %v", name, tick, at, err)
 			}
 			f := g.NewFollower(lockstep.FollowerOptions{History: lockstep.HistoryOptions{EveryTick: true, Length: 300}})
@@ -202,7 +202,7 @@ func TestSealedDamageInside(t *testing.T) {
 	g, file, _ := record(t, 400, replay.WriterOptions{})
 	b := sealed(t, file, replay.WriterOptions{SegmentTicks: 100})
 	r := open(t, b)
-	if at, err := r.Seek(150); at != 100 || err != nil {
+	if at, err := r.Seek(150); at != 150 || err != nil {
 		t.Fatal(at, err)
 	}
 	b[r.Offset()+40] ^= 8
@@ -212,7 +212,7 @@ func TestSealedDamageInside(t *testing.T) {
 		t.Fatalf("got %v after %d ticks, want the ticks 101 to 200 lost", err, v.Ticks)
 	}
 	at, err := r.Seek(250)
-	if err != nil || at != 200 {
+	if err != nil || at != 250 {
 		t.Errorf("behind the damage: keyframe %d, %v", at, err)
 	}
 }

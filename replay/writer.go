@@ -59,7 +59,7 @@ type Writer struct {
 	first   lockstep.Tick // of the last frame before what is kept
 	began   bool          // the first keyframe came
 	body    []byte        // of a segment
-	marks   []mark        // keyframes that begin a block
+	marks   []mark        // of a sealed file
 	ended   bool
 	file    syncFile   // what w is as well, or nil
 	commits *committer // syncs it, from the first write on
@@ -166,8 +166,8 @@ func (w *Writer) begin(record []byte) error {
 	return w.write(prefix)
 }
 
-// keyframe begins a new segment with a keyframe, so that a reader can begin
-// there without what stands before it.
+// keyframe notes where a keyframe is, and begins a new segment with it if that
+// is due, so that a reader can begin there without what stands before it.
 func (w *Writer) keyframe(record []byte) error {
 	t, ok := keyframeTick(record)
 	if !ok {
@@ -175,16 +175,15 @@ func (w *Writer) keyframe(record []byte) error {
 	}
 	if !w.began {
 		w.began, w.tick, w.first = true, t, t
-		w.marks = append(w.marks, mark{t, w.size, len(w.block) - headerSpace})
-		return nil
+	} else if w.options.SegmentTicks == 0 || t != w.tick || t == w.marks[len(w.marks)-1].tick {
+		return nil // there is no index, or not a place to begin at
+	} else if w.ticks >= w.options.SegmentTicks {
+		if err := w.Flush(); err != nil {
+			return err
+		}
 	}
-	if w.options.SegmentTicks == 0 || w.ticks < w.options.SegmentTicks || t != w.tick || t == w.marks[len(w.marks)-1].tick {
-		return nil // not a place to begin at
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	w.marks = append(w.marks, mark{t, w.size, 0})
+	w.block = w.empty.Append(w.block)
+	w.marks = append(w.marks, mark{t, w.size, len(w.block) - headerSpace})
 	return nil
 }
 

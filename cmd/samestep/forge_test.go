@@ -28,7 +28,7 @@ import (
 // The others spoil the file:
 //
 //	cut N        only the first N bytes are there; from the end if N is negative
-//	flip N       a bit of byte N is flipped
+//	flip N       a bit of byte N is flipped; from the end if N is negative
 //	text N       it is N bytes of text
 func forge(args []string) error {
 	if len(args) < 3 {
@@ -52,6 +52,9 @@ func forge(args []string) error {
 		}
 		out = in[:f.n]
 	case "flip":
+		if f.n < 0 {
+			f.n += len(in)
+		}
 		in[f.n] ^= 16
 		out = in
 	case "text":

@@ -64,7 +64,12 @@ func printInfo(w io.Writer, info *replay.Info) {
 	}
 	line("checksums", "%d agreed, %d of players that differed", info.Checksums, info.Dissents)
 	line("keyframes", "%d, %s", len(info.Keyframes), size(info.StateBytes))
-	line("size", "%s, %.2f bytes per tick without keyframes", size(info.SizeBytes), bytesPerTick(info))
+	if info.Segments > 0 {
+		line("size", "%s in %s of %s", size(info.SizeBytes), count(info.Segments, "segment"), size(info.RecordBytes))
+	} else {
+		line("size", "%s, %.2f bytes per tick without keyframes", size(info.SizeBytes), bytesPerTick(info))
+	}
+	line("content", "%s", info.ContentHash)
 	if info.Ended {
 		line("end", "%q", info.Reason)
 	} else {
@@ -80,10 +85,14 @@ func keyframesEvery(ticks uint32) string {
 	return "a keyframe every " + count(ticks, "tick")
 }
 
-// bytesPerTick is the price of a tick: all of the file but the keyframes'
-// states.
+// bytesPerTick is the price of a tick: all of an open file but the keyframes'
+// states, which cannot be told apart in a sealed one.
 func bytesPerTick(info *replay.Info) float64 {
-	return float64(info.SizeBytes-info.StateBytes) / float64(max(info.Ticks, 1))
+	whole := info.SizeBytes
+	if info.Segments > 0 {
+		whole = info.RecordBytes
+	}
+	return float64(whole-info.StateBytes) / float64(max(info.Ticks, 1))
 }
 
 // infoJSON returns what info --json prints.

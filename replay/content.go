@@ -1,0 +1,150 @@
+package replay
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"hash"
+	"io"
+	"math"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// A ContentHash is the SHA-256 of what a match was, whoever recorded it and
+// however its file is compressed, divided and keyed:
+//
+//	1  u32 size, header record with an empty platform
+//	2  u32 tick, u64 root, u32 count, then u8 player and u32 sequence of each, u32 size, state: the first keyframe
+//	3  u32 tick, u32 count, then of each command u8 player, u32 sequence, u16 kind, u32 size, payload: a tick with commands
+//	5  u32 tick, u64 root: an agreed checksum
+//	6  u32 tick, u8 player, u64 root: a player's own
+//	7  u32 size, reason: the end
+//	0  u32 tick: the last tick, always at the end
+//
+// in the order of the log, all integers little-endian. Ticks without commands,
+// later keyframes and notes are left out. Of a match that has not ended, what
+// stands after the last tick is left out too, since a torn file may lack it.
+type ContentHash [sha256.Size]byte
+
+// String returns the hash in hexadecimal digits.
+func (h ContentHash) String() string { return hex.EncodeToString(h[:]) }
+
+// MarshalText returns what String does.
+func (h ContentHash) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
+
+// HashContent returns the content hash of a match up to a tick, without what
+// stands after that tick, and the tick that it reaches: the match's last if that
+// is not after it. With [WholeMatch] the end belongs to it.
+func HashContent(r *Reader, tick lockstep.Tick) (ContentHash, lockstep.Tick, error) {
+	first, err := NewReader(r.r, r.size)
+	if err != nil {
+		return ContentHash{}, 0, err
+	}
+	c := newContent()
+	for {
+		rec, err := first.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return ContentHash{}, c.tick, err
+		}
+		if rec.Kind == lockstep.RecordFrame && rec.Tick > tick || rec.Kind == lockstep.RecordEnd && tick != WholeMatch {
+			break
+		}
+		if rec.Kind == lockstep.RecordEmpty && rec.Tick > tick {
+			if c.tick < tick {
+				c.reach(tick)
+			}
+			break
+		}
+		c.add(rec)
+	}
+	return c.sum(), c.tick, nil
+}
+
+// WholeMatch is the tick that HashContent hashes everything up to.
+const WholeMatch lockstep.Tick = math.MaxUint32
+
+// A content computes a content hash.
+type content struct {
+	hash  hash.Hash
+	buf   []byte
+	after []byte // what stands after the last tick
+	tick  lockstep.Tick
+	began bool
+}
+
+func newContent() *content { return &content{hash: sha256.New()} }
+
+// reach takes a tick: what stood before it counts from now on.
+func (c *content) reach(t lockstep.Tick) {
+	c.hash.Write(c.after)
+	c.after = c.after[:0]
+	c.tick = t
+}
+
+func (c *content) add(r *lockstep.Record) {
+	le := binary.LittleEndian
+	switch r.Kind {
+	case lockstep.RecordHeader:
+		h := *r.Header
+		h.Platform = ""
+		var enc lockstep.Encoder
+		c.write(1, enc.Header(&h))
+	case lockstep.RecordKeyframe:
+		if c.began {
+			return
+		}
+		c.began, c.tick = true, r.Tick
+		b := le.AppendUint32(append(c.buf[:0], 2), uint32(r.Tick))
+		b = le.AppendUint64(b, r.Keyframe.Root)
+		b = le.AppendUint32(b, uint32(len(r.Keyframe.Last)))
+		for _, l := range r.Keyframe.Last {
+			b = le.AppendUint32(append(b, byte(l.Player)), uint32(l.Sequence))
+		}
+		c.buf = le.AppendUint32(b, uint32(len(r.Keyframe.State)))
+		c.hash.Write(c.buf)
+		c.hash.Write(r.Keyframe.State)
+	case lockstep.RecordFrame:
+		c.reach(r.Tick)
+		c.frame(&r.Frame)
+	case lockstep.RecordEmpty:
+		c.reach(r.Tick)
+	case lockstep.RecordChecksum:
+		c.after = le.AppendUint64(le.AppendUint32(append(c.after, 5), uint32(r.Tick)), r.Root)
+	case lockstep.RecordDissent:
+		c.after = le.AppendUint64(append(le.AppendUint32(append(c.after, 6), uint32(r.Tick)), byte(r.Player)), r.Root)
+	case lockstep.RecordEnd:
+		c.reach(c.tick)
+		c.write(7, []byte(r.Text))
+	}
+}
+
+func (c *content) frame(f *lockstep.Frame) {
+	le := binary.LittleEndian
+	b := le.AppendUint32(append(c.buf[:0], 3), uint32(f.Tick))
+	b = le.AppendUint32(b, uint32(len(f.Commands)))
+	for i := range f.Commands {
+		m := &f.Commands[i]
+		b = le.AppendUint32(append(b, byte(m.Player)), uint32(m.Sequence))
+		b = le.AppendUint16(b, uint16(m.Kind))
+		b = append(le.AppendUint32(b, uint32(len(m.Payload))), m.Payload...)
+	}
+	c.buf = b
+	c.hash.Write(b)
+}
+
+func (c *content) write(tag byte, b []byte) {
+	c.buf = binary.LittleEndian.AppendUint32(append(c.buf[:0], tag), uint32(len(b)))
+	c.hash.Write(c.buf)
+	c.hash.Write(b)
+}
+
+// sum returns the hash up to the last tick. Nothing can be added after it.
+func (c *content) sum() (h ContentHash) {
+	c.hash.Write(binary.LittleEndian.AppendUint32([]byte{0}, uint32(c.tick)))
+	c.hash.Sum(h[:0])
+	return h
+}

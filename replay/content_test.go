@@ -1,0 +1,200 @@
+package replay_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+func contentOf(tb testing.TB, file []byte, tick lockstep.Tick) replay.ContentHash {
+	tb.Helper()
+	h, _, err := replay.HashContent(open(tb, file), tick)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return h
+}
+
+// However a match is written, divided, compressed and keyed, its content hash is
+// the same, and that of every part of it.
+func TestContentHash(t *testing.T) {
+	g, file, _ := record(t, 205, replay.WriterOptions{})
+	want := contentOf(t, file, replay.WholeMatch)
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range 60 {
+		o := replay.WriterOptions{FlushTicks: 1 + r.Uint32N(100), SegmentTicks: r.Uint32N(3) * (1 + r.Uint32N(90)), Level: replay.Level(r.IntN(4))}
+		every := lockstep.Tick(r.IntN(4) * r.IntN(40))
+		var out bytes.Buffer
+		if err := replay.Rekey(replay.NewWriter(&out, o), open(t, file), g, every); err != nil {
+			t.Fatal(i, err)
+		}
+		b := out.Bytes()
+		if got := contentOf(t, b, replay.WholeMatch); got != want {
+			t.Fatalf("%+v, a keyframe every %d: another content hash", o, every)
+		}
+		info, err := replay.ReadInfo(open(t, b))
+		if err != nil || info.ContentHash != want {
+			t.Fatalf("%+v: info %v, %v", o, info.ContentHash, err)
+		}
+		if keys := 1; every > 0 {
+			if keys += int(205 / every); len(info.Keyframes) != keys {
+				t.Fatalf("a keyframe every %d: got %d, want %d", every, len(info.Keyframes), keys)
+			}
+		}
+		if v, err := replay.Verify(open(t, b), g, replay.VerifyOptions{}); err != nil || v.Ticks != 205 {
+			t.Fatalf("%+v, a keyframe every %d: %+v, %v", o, every, v, err)
+		}
+		tick := lockstep.Tick(r.IntN(205))
+		var cut bytes.Buffer
+		if err := replay.Cut(replay.NewWriter(&cut, o), open(t, b), tick); err != nil {
+			t.Fatal(err)
+		}
+		if contentOf(t, cut.Bytes(), tick) != contentOf(t, file, tick) {
+			t.Fatalf("cut after tick %d: another content hash up to there", tick)
+		}
+		v, err := replay.Verify(open(t, cut.Bytes()), g, replay.VerifyOptions{})
+		if err != nil || v.Ticks != tick || v.Reason != fmt.Sprintf("cut after tick %d", tick) {
+			t.Fatalf("cut after tick %d: %+v, %v", tick, v, err)
+		}
+	}
+	seen := map[replay.ContentHash]lockstep.Tick{}
+	for tick := range lockstep.Tick(206) {
+		h := contentOf(t, file, tick)
+		if before, ok := seen[h]; ok {
+			t.Fatalf("ticks %d and %d have one content hash", before, tick)
+		}
+		seen[h] = tick
+	}
+}
+
+// Whatever is changed in what the match was, the content hash is another; who
+// recorded it and what people said does not matter.
+func TestContentHashChanges(t *testing.T) {
+	_, file, _ := record(t, 205, replay.WriterOptions{})
+	want := contentOf(t, file, replay.WholeMatch)
+	for name, c := range map[string]struct {
+		same bool
+		f    func(*lockstep.Record)
+	}{
+		"platform": {true, func(r *lockstep.Record) {
+			if r.Header != nil {
+				r.Header.Platform = "another"
+			}
+		}},
+		"a name":     {true, func(r *lockstep.Record) { r.Text = strings.ReplaceAll(r.Text, "ada", "eve") }},
+		"a keyframe": {true, func(r *lockstep.Record) { r.Keyframe.Root += b2i(r.Kind == lockstep.RecordKeyframe && r.Tick == 50) }},
+		"seed": {false, func(r *lockstep.Record) {
+			if r.Header != nil {
+				r.Header.Settings.Seed++
+			}
+		}},
+		"the first state": {false, func(r *lockstep.Record) { r.Keyframe.Root += b2i(r.Kind == lockstep.RecordKeyframe && r.Tick == 0) }},
+		"a payload": {false, func(r *lockstep.Record) {
+			if r.Tick == 36 && len(r.Frame.Commands) > 0 {
+				r.Frame.Commands[0].Payload[2]++
+			}
+		}},
+		"a kind": {false, func(r *lockstep.Record) {
+			if r.Tick == 36 && len(r.Frame.Commands) > 0 {
+				r.Frame.Commands[0].Kind++
+			}
+		}},
+		"a checksum": {false, func(r *lockstep.Record) { r.Root += b2i(r.Kind == lockstep.RecordChecksum && r.Tick == 200) }},
+		"the reason": {false, func(r *lockstep.Record) { r.Text = strings.ReplaceAll(r.Text, "done", "won") }},
+	} {
+		if got := contentOf(t, change(t, file, c.f), replay.WholeMatch); (got == want) != c.same {
+			t.Errorf("%s changed: same content hash: %t, want %t", name, got == want, c.same)
+		}
+	}
+}
+
+// What is left of a torn or damaged file is a whole file, and what is lost is
+// told.
+func TestRecover(t *testing.T) {
+	g, file, _ := record(t, 400, replay.WriterOptions{FlushTicks: 10})
+	sealedFile := sealed(t, file, replay.WriterOptions{SegmentTicks: 100})
+	inside := bytes.Clone(sealedFile)
+	r := open(t, sealedFile)
+	if _, err := r.Seek(250); err != nil {
+		t.Fatal(err)
+	}
+	inside[r.Offset()+30]++
+	for name, c := range map[string]struct {
+		file        []byte
+		ticks, next lockstep.Tick
+	}{
+		"whole":                {file, 400, 0},
+		"torn":                 {file[:len(file)-30], 400, 0},
+		"torn, sealed":         {sealedFile[:len(sealedFile)-10], 400, 0},
+		"damaged in a segment": {inside, 200, 300},
+	} {
+		var out bytes.Buffer
+		rec, err := replay.Recover(replay.NewWriter(&out, replay.WriterOptions{SegmentTicks: 100}), open(t, c.file))
+		if err != nil || rec.Ticks != c.ticks && name != "torn" || (rec.Damage == nil) != (name == "whole") {
+			t.Fatalf("%s: %+v, %v", name, rec, err)
+		}
+		if c.next > 0 && (rec.Damage.NextTick != c.next || rec.Damage.Next == 0) {
+			t.Errorf("%s: %v", name, rec.Damage)
+		}
+		v, err := replay.Verify(open(t, out.Bytes()), g, replay.VerifyOptions{})
+		if err != nil || v.Ticks != rec.Ticks || !v.Ended {
+			t.Errorf("%s: recovered %+v, %v", name, v, err)
+		}
+	}
+	var out bytes.Buffer
+	if _, err := replay.Recover(replay.NewWriter(&out, replay.WriterOptions{}), open(t, file[:60])); err == nil {
+		t.Error("recovered a file without a state")
+	}
+}
+
+// A match whose checksums are not those of the simulation gets no keyframes.
+func TestRekeyFalse(t *testing.T) {
+	g, file, _ := record(t, 100, replay.WriterOptions{})
+	file = change(t, file, func(r *lockstep.Record) { r.Root += b2i(r.Kind == lockstep.RecordChecksum && r.Tick == 30) })
+	var desync *lockstep.DesyncError
+	if err := replay.Rekey(replay.NewWriter(&bytes.Buffer{}, replay.WriterOptions{}), open(t, file), g, 10); !errors.As(err, &desync) || desync.Tick != 30 {
+		t.Errorf("got %v", err)
+	}
+}
+
+func ExampleHashContent() {
+	game, file := exampleFile()
+	open := func(b []byte) *replay.Reader {
+		r, err := replay.NewReader(bytes.NewReader(b), int64(len(b)))
+		if err != nil {
+			panic(err)
+		}
+		return r
+	}
+	var keyed bytes.Buffer
+	err := replay.Rekey(replay.NewWriter(&keyed, replay.WriterOptions{SegmentTicks: 20}), open(file), game, 20)
+	fmt.Println(err)
+	var a, b replay.ContentHash
+	a, _, _ = replay.HashContent(open(file), replay.WholeMatch)
+	b, _, _ = replay.HashContent(open(keyed.Bytes()), replay.WholeMatch)
+	fmt.Println(a == b)
+	// Output:
+	// <nil>
+	// true
+}
+
+func ExampleRecover() {
+	_, file := exampleFile()
+	torn := file[:len(file)-40]
+	r, err := replay.NewReader(bytes.NewReader(torn), int64(len(torn)))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var out bytes.Buffer
+	var found *replay.Recovery
+	found, err = replay.Recover(replay.NewWriter(&out, replay.WriterOptions{}), r)
+	fmt.Println(found.Ticks, found.Damage != nil, err)
+	// Output: 80 true <nil>
+}

@@ -1,0 +1,170 @@
+package replay
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// emptyTick is the record of one tick without commands. A Writer joins them.
+const emptyTick = "\x92\x04\x01"
+
+// errCut ends a copy.
+var errCut = errors.New("cut")
+
+// Cut copies the match that r reads up to a tick to w, with an end that says
+// so, and closes w. A match that is not longer is copied as it is.
+func Cut(w *Writer, r *Reader, tick lockstep.Tick) error {
+	err := Play(r, nil, func(rec *lockstep.Record) error {
+		switch rec.Kind {
+		case lockstep.RecordKeyframe:
+			if !w.began && rec.Tick > tick {
+				return fmt.Errorf("replay: cut after tick %d of a match that begins at tick %d", tick, rec.Tick)
+			}
+		case lockstep.RecordFrame:
+			if rec.Tick > tick {
+				return errCut
+			}
+		case lockstep.RecordEmpty:
+			if rec.Tick > tick {
+				if err := appendEmpty(w, tick-w.tick); err != nil {
+					return err
+				}
+				return errCut
+			}
+		}
+		return w.Append(r.Record())
+	})
+	if err != nil && err != errCut {
+		return err
+	}
+	if err == errCut {
+		return end(w, fmt.Sprintf("cut after tick %d", tick))
+	}
+	return w.Close()
+}
+
+// appendEmpty appends so many ticks without commands.
+func appendEmpty(w *Writer, ticks lockstep.Tick) error {
+	for range ticks {
+		if err := w.Append([]byte(emptyTick)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// end ends a file with a reason.
+func end(w *Writer, reason string) error {
+	var e lockstep.Encoder
+	e.Header(&lockstep.Header{})
+	e.Keyframe(0, 0, nil, nil)
+	if err := w.Append(e.End(reason)); err != nil {
+		return err
+	}
+	return w.Close()
+}
+
+// A Recovery says what Recover found.
+type Recovery struct {
+	Ticks  lockstep.Tick // the last one that is left
+	Damage *DamageError  // what is wrong with the file, or nil if nothing is
+}
+
+// Recover copies what can be read of a torn or damaged file to w, with an end
+// that says what happened, and closes w. What stands after damage inside the
+// file is not taken, as ticks would be missing; the Damage says where it is.
+func Recover(w *Writer, r *Reader) (*Recovery, error) {
+	var damage *DamageError
+	err := Play(r, nil, func(*lockstep.Record) error { return w.Append(r.Record()) })
+	found := &Recovery{Ticks: r.tick}
+	switch {
+	case err == nil:
+		return found, w.Close()
+	case !errors.As(err, &damage) || !r.began:
+		return found, err
+	}
+	found.Damage = damage
+	if w.ended {
+		return found, w.Close() // only what stands after the end is damaged
+	}
+	return found, end(w, "recovered: "+damage.Error())
+}
+
+// Rekey copies the match that r reads to w with a keyframe every so many ticks
+// and closes w; with 0 only the first keyframe stays, and nothing is simulated.
+// Otherwise every checksum is compared on the way.
+func Rekey(w *Writer, r *Reader, g *lockstep.Game, every lockstep.Tick) error {
+	k := &rekeyer{w: w, r: r, every: every}
+	if every > 0 {
+		k.follower = g.NewFollower(lockstep.FollowerOptions{})
+	}
+	if err := Play(r, nil, k.record); err != nil {
+		return err
+	}
+	return w.Close()
+}
+
+// A rekeyer copies records and changes their keyframes.
+type rekeyer struct {
+	w        *Writer
+	r        *Reader
+	every    lockstep.Tick
+	follower *lockstep.Follower // nil if keyframes are only dropped
+	enc      lockstep.Encoder
+}
+
+func (k *rekeyer) record(rec *lockstep.Record) error {
+	later := rec.Kind == lockstep.RecordKeyframe && k.w.began
+	if k.follower == nil {
+		if later {
+			return nil
+		}
+		return k.w.Append(k.r.Record())
+	}
+	if rec.Kind == lockstep.RecordEmpty {
+		return k.quiet(rec)
+	}
+	if err := k.follower.Apply(rec); err != nil || later {
+		return err
+	}
+	switch rec.Kind {
+	case lockstep.RecordHeader:
+		k.enc.Header(rec.Header)
+	case lockstep.RecordKeyframe:
+		k.enc.Keyframe(rec.Tick, rec.Keyframe.Root, rec.Keyframe.Last, rec.Keyframe.State)
+	}
+	if err := k.w.Append(k.r.Record()); err != nil {
+		return err
+	}
+	if rec.Kind == lockstep.RecordFrame {
+		return k.key()
+	}
+	return nil
+}
+
+// quiet takes ticks without commands one by one.
+func (k *rekeyer) quiet(rec *lockstep.Record) error {
+	for k.follower.Tick() < rec.Tick {
+		if err := k.follower.Advance(&lockstep.Frame{Tick: k.follower.Tick() + 1}); err != nil {
+			return err
+		}
+		if err := k.w.Append([]byte(emptyTick)); err != nil {
+			return err
+		}
+		if err := k.key(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// key writes a keyframe if one is due.
+func (k *rekeyer) key() error {
+	sim := k.follower.Simulation()
+	if sim.Tick()%k.every > 0 {
+		return nil
+	}
+	return k.w.Append(k.enc.Keyframe(sim.Tick(), sim.Root(), k.r.dec.AppendLast(nil), sim.AppendState(nil)))
+}
