@@ -1,7 +1,9 @@
 package server
 
 import (
+	"bufio"
 	"context"
+	"net"
 	"net/http"
 	"net/netip"
 	"strings"
@@ -32,10 +34,11 @@ const (
 // A conn is one WebSocket. Its match's goroutine fills out, and its own writer
 // sends that.
 type conn struct {
-	match *Match
-	ws    *websocket.Conn
-	id    lockstep.PeerID // set by the match's goroutine
-	addr  netip.Prefix
+	match  *Match
+	ws     *websocket.Conn
+	socket net.Conn        // below ws
+	id     lockstep.PeerID // set by the match's goroutine
+	addr   netip.Prefix
 
 	wake chan struct{} // something of the following has changed
 
@@ -92,7 +95,6 @@ func (o *outbox) clear() {
 
 // write sends what the match has for this connection, until it is closed.
 func (c *conn) write(done <-chan struct{}) {
-	defer c.stopAbort()
 	var now outbox
 	for {
 		select {
@@ -191,15 +193,16 @@ func (c *conn) end(reason string) {
 func (c *conn) endLocked(reason string) {
 	if !c.closing {
 		c.closing, c.reason = true, reason
-		c.abort = time.AfterFunc(lastWords, func() { c.ws.CloseNow() })
+		c.abortLocked()
 	}
 }
 
-func (c *conn) stopAbort() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.abort != nil {
-		c.abort.Stop()
+// abortLocked closes the socket after a while, if it is not closed by then: the
+// closing handshake of a WebSocket can take longer, and who does not read does
+// not answer.
+func (c *conn) abortLocked() {
+	if c.abort == nil {
+		c.abort = time.AfterFunc(lastWords, func() { c.socket.Close() })
 	}
 }
 
@@ -217,7 +220,8 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer s.addresses.leave(from)
-	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{
+	socket := &hijacked{ResponseWriter: w}
+	ws, err := websocket.Accept(socket, r, &websocket.AcceptOptions{
 		Subprotocols:    []string{Subprotocol},
 		OriginPatterns:  s.options.Origins,
 		CompressionMode: websocket.CompressionDisabled,
@@ -233,7 +237,7 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	ws.SetReadLimit(lockstep.MaxAuthMessage)
-	c := &conn{match: m, ws: ws, addr: from, wake: make(chan struct{}, 1)}
+	c := &conn{match: m, ws: ws, socket: socket.conn, addr: from, wake: make(chan struct{}, 1)}
 	if !m.post(input{conn: c, came: true}) {
 		ws.Close(websocket.StatusGoingAway, "the match is over")
 		return
@@ -251,8 +255,25 @@ func (c *conn) serve() {
 	}()
 	wrong := c.read()
 	close(done)
+	c.mu.Lock()
+	c.abortLocked()
+	c.mu.Unlock()
 	c.ws.Close(wrong, "") // does nothing if the other end closed
 	<-writer
+	c.abort.Stop()
+}
+
+// A hijacked is a ResponseWriter that keeps the connection which is taken over.
+type hijacked struct {
+	http.ResponseWriter
+	conn net.Conn
+}
+
+// Hijack implements http.Hijacker.
+func (h *hijacked) Hijack() (c net.Conn, rw *bufio.ReadWriter, err error) {
+	c, rw, err = http.NewResponseController(h.ResponseWriter).Hijack()
+	h.conn = c
+	return c, rw, err
 }
 
 // welcomed lets larger messages come.

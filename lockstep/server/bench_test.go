@@ -1,0 +1,116 @@
+package server_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/seed-49bee653/samestep/examples/minimal"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/server"
+)
+
+// BenchmarkFanOut is one match at 1000 ticks a second with so many who watch
+// over connections in memory; an op is one message to one of them, with its ack
+// now and then. Both ends are in it.
+//
+//	go test -run '^$' -bench FanOut -benchmem ./lockstep/server
+func BenchmarkFanOut(b *testing.B) {
+	for _, peers := range []int{8, 64, 256} {
+		b.Run(fmt.Sprintf("peers=%d", peers), func(b *testing.B) { benchFanOut(b, peers) })
+	}
+}
+
+func benchFanOut(b *testing.B, peers int) {
+	s, err := server.New(server.Options{
+		MaxPerAddress: peers, Host: lockstep.HostOptions{AnonymousSpectators: true, MaxSpectators: peers, MaxConnecting: peers},
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	game := lockstep.MustGame(minimal.Rules())
+	settings := lockstep.DefaultSettings(1)
+	settings.TickRate = 1000
+	if _, err := s.Create(server.MatchSpec{Name: "duel", Game: game, Settings: settings, Config: &minimal.Config{Size: 9}}); err != nil {
+		b.Fatal(err)
+	}
+	l := newPipeListener()
+	web := server.HTTPServer("", s)
+	go web.Serve(l)
+	dial := func(context.Context, string, string) (net.Conn, error) { return l.dial() }
+	hc := &http.Client{Transport: &http.Transport{DialContext: dial}}
+	got := make(chan int, peers)
+	stop := make(chan struct{})
+	for range peers {
+		ws, _, err := websocket.Dial(b.Context(), "ws://server/matches/duel/play", &websocket.DialOptions{
+			HTTPClient: hc, Subprotocols: []string{server.Subprotocol},
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+		go follow(ws, game, got, stop)
+	}
+	for range peers {
+		<-got // each has its state
+	}
+	b.ReportAllocs()
+	b.ResetTimer()
+	for range b.N {
+		<-got
+	}
+	b.StopTimer()
+	close(stop)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if err := s.Shutdown(ctx); err != nil {
+		b.Error(err)
+	}
+	web.Close()
+}
+
+// follow watches a match by a lockstep.Client without a clock of its own.
+func follow(ws *websocket.Conn, game *lockstep.Game, got chan<- int, stop <-chan struct{}) {
+	defer ws.CloseNow()
+	ws.SetReadLimit(lockstep.MaxServerMessage)
+	c := lockstep.NewClient(game, lockstep.ClientOptions{Pacing: lockstep.PacingOptions{AsTheyCome: true}})
+	began := time.Now()
+	now := func() lockstep.Time { return lockstep.Time(time.Since(began).Microseconds()) }
+	c.Advance(now())
+	c.Connected(now())
+	var in, out []byte
+	for {
+		if out = c.Send(out[:0]); len(out) > 0 && ws.Write(context.Background(), websocket.MessageBinary, out) != nil {
+			return
+		}
+		_, r, err := ws.Reader(context.Background())
+		if err != nil {
+			return
+		}
+		in = in[:0]
+		for {
+			if len(in) == cap(in) {
+				in = append(in, make([]byte, 4096)...)[:len(in)]
+			}
+			n, err := r.Read(in[len(in):cap(in)])
+			in = in[:len(in)+n]
+			if err != nil {
+				break
+			}
+		}
+		c.Receive(now(), in)
+		c.Advance(now())
+		if c.Simulation() == nil {
+			continue
+		}
+		select {
+		case got <- 1:
+		case <-stop:
+			return
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package server_test
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-49bee653/samestep/internal/require"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/server"
+)
+
+// Scenario 57 on real sockets, whose buffers are made small: watchers who read
+// nothing are closed, the memory of the process does not grow with what they do
+// not read, and the players play on.
+func TestStalledSockets(t *testing.T) {
+	var host lockstep.HostOptions
+	host.Lag = 200 // one second
+	host.AckEvery, host.MaxStrikes = 50, 1
+	host.IdleTimeout = 3 * lockstep.Second
+	fast := func(s *lockstep.Settings) { s.TickRate = 200 }
+	s := newStage(t, setup{host: host, settings: fast, options: server.Options{MaxPerAddress: 200}})
+	a := s.join(t, ada, wander)
+	<-a.Ready()
+	before := residentBytes(t)
+	const stalled = 50
+	for range stalled {
+		c, r := s.upgrade(t)
+		auth := s.game.Auth()
+		auth.Token = press
+		var w lockstep.MessageWriter
+		c.Write(whole(fin|binOp, w.Append(nil, &lockstep.Message{Kind: lockstep.MessageAuth, Auth: auth})))
+		if op, _ := readFrame(r); op != binOp { // and no frame more
+			t.Fatalf("not welcomed: opcode %d", op)
+		}
+		if err := c.(*net.TCPConn).SetReadBuffer(1 << 10); err != nil {
+			t.Fatal(err)
+		}
+	}
+	seen := s.stats(t).Spectators
+	began, at := time.Now(), s.stats(t).Tick
+	eventually(t, "they are closed", func() bool { return s.stats(t).Spectators == 0 })
+	if seen < stalled/2 {
+		t.Errorf("only %d of %d were seen", seen, stalled)
+	}
+	if d := time.Since(began); d > 15*time.Second {
+		t.Errorf("they were kept for %v", d)
+	}
+	if after := residentBytes(t); after > before+64<<20 {
+		t.Errorf("the process has grown from %d to %d MiB", before>>20, after>>20)
+	}
+	eventually(t, "the match goes on", func() bool { return s.stats(t).Tick > at+100 })
+	s.agree(t, a)
+}
+
+// residentBytes returns how much memory the process has.
+func residentBytes(t *testing.T) int {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		require.Or(t, "/proc/self/statm", fmt.Errorf("this is %s", runtime.GOOS))
+	}
+	b, err := os.ReadFile("/proc/self/statm")
+	require.Or(t, "/proc/self/statm", err)
+	pages, err := strconv.Atoi(strings.Fields(string(b))[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pages * os.Getpagesize()
+}
