@@ -396,7 +396,7 @@ func TestPanicOfTheGame(t *testing.T) {
 			t.Errorf("the other match is at tick %d: %v", n, err)
 		}
 		v := s.replay(t)
-		if v.Ticks < 40 || !strings.Contains(v.Reason, "unlucky") {
+		if v.Ticks < 30 || !strings.Contains(v.Reason, "unlucky") {
 			t.Errorf("the replay: %+v", v)
 		}
 	})
@@ -455,7 +455,7 @@ func TestShutdown(t *testing.T) {
 		<-s.match.Done()
 		a.Do(func(c *lockstep.Client) { c.Leave() })
 		a.Wait()
-		if v := s.replay(t); v.Reason == "" || v.Ticks < 60 {
+		if v := s.replay(t); v.Reason == "" || v.Ticks < 50 {
 			t.Errorf("the replay: %+v", v)
 		}
 		if status, _ := s.ask(t, "GET", "/healthz", "", ""); status != 503 {

@@ -1,0 +1,77 @@
+//go:build !js
+
+package client_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/seed-49bee653/samestep/examples/minimal"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/client"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// A server that refuses each handshake leaves nothing behind in the client, over
+// wrapped connections, too.
+func TestRefusedHandshakes(t *testing.T) {
+	var asked atomic.Int32
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		http.Error(w, "no", http.StatusForbidden)
+	}))
+	defer web.Close()
+	transport := &http.Transport{}
+	defer transport.CloseIdleConnections()
+	var events []any
+	s := client.Dial(t.Context(), "ws"+strings.TrimPrefix(web.URL, "http"), lockstep.MustGame(minimal.Rules()), client.Options{
+		ClientOptions: lockstep.ClientOptions{Ladder: lockstep.Ladder{First: lockstep.Millisecond, Longest: lockstep.Millisecond, Attempts: 5}},
+		HTTP:          &http.Client{Transport: transport},
+		Wrap:          func(c net.Conn) net.Conn { return c },
+		Handle:        func(_ *lockstep.Client, e any) { events = append(events, e) },
+	})
+	if err := s.Wait(); !errors.Is(err, lockstep.ErrGaveUp) {
+		t.Errorf("got %v, want %v", err, lockstep.ErrGaveUp)
+	}
+	if asked.Load() != 6 || len(events) != 12 {
+		t.Errorf("asked %d times, and told %d events: %v", asked.Load(), len(events), events)
+	}
+	if _, err := s.Submit(&minimal.Go{}); !errors.Is(err, client.ErrOver) {
+		t.Errorf("after the end: got %v, want %v", err, client.ErrOver)
+	}
+	select {
+	case <-s.Ready():
+		t.Error("the session says that it was ready")
+	default:
+	}
+}
+
+// A session that ends while it dials takes its attempt with it.
+func TestEndWhileDialing(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0") // accepts, and answers nothing
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	s := client.Dial(ctx, "ws://"+l.Addr().String(), lockstep.MustGame(minimal.Rules()), client.Options{})
+	time.Sleep(20 * time.Millisecond)
+	began := time.Now()
+	cancel()
+	if err := s.Wait(); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want %v", err, context.Canceled)
+	}
+	if d := time.Since(began); d > 5*time.Second {
+		t.Errorf("the end took %v", d)
+	}
+}
