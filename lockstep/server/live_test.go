@@ -25,7 +25,7 @@ func TestLiveMatch(t *testing.T) {
 	eventually(t, "bob resumes", func() bool { return has[lockstep.StreamResumed](bob) })
 
 	if err := ada.Do(func(c *lockstep.Client) {
-		if err := c.Corrupt("Dots[0].At.X"); err != nil {
+		if err := c.Corrupt("Dots[0].Coins"); err != nil {
 			t.Error(err)
 		}
 	}); err != nil {
