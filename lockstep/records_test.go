@@ -370,8 +370,10 @@ func TestLastTick(t *testing.T) {
 	if _, err := checkMalleable(t, b); err != nil {
 		t.Error(err)
 	}
-	if _, err := checkMalleable(t, append(b[:len(b):len(b)], 0x92, 4, 1)); !errors.Is(err, lockstep.ErrOutOfPlace) {
-		t.Errorf("a tick beyond the last: got %v", err)
+	for name, record := range map[string][]byte{"a run of empty ticks": {0x92, 4, 1}, "a frame": {0x95, 3, 0, 1, 1, 0xc4, 0}} {
+		if _, err := checkMalleable(t, append(b[:len(b):len(b)], record...)); !errors.Is(err, lockstep.ErrOutOfPlace) {
+			t.Errorf("%s beyond the last tick: got %v", name, err)
+		}
 	}
 	b = b[:len(b)-3]
 	if _, err := checkMalleable(t, append(b, 0x95, 3, 1, 1, 1, 0xc4, 0)); !errors.Is(err, lockstep.ErrMalformed) {
