@@ -51,14 +51,19 @@ func newDemoMatch(o demoOptions, file io.Writer) (*demoMatch, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Every copy keeps what is needed to name the field when it differs: the
-	// states since the check before last.
+	// The referee, and the copy that will differ, keep what is needed to name the
+	// field: the states since the check before last. For every copy it would be
+	// gigabytes of large matches.
 	history := lockstep.FollowerOptions{History: lockstep.HistoryOptions{
 		Length: 2 * int(settings.CheckEvery), EveryTick: true, States: true,
 	}}
 	for p := range o.players {
+		kept := lockstep.FollowerOptions{}
+		if p == o.players-1 {
+			kept = history
+		}
 		m.players = append(m.players, &demoPlayer{
-			seat: lockstep.Player(p), follower: m.game.NewFollower(history), bot: skirmish.NewBot(lockstep.Player(p), o.seed),
+			seat: lockstep.Player(p), follower: m.game.NewFollower(kept), bot: skirmish.NewBot(lockstep.Player(p), o.seed),
 		})
 	}
 	m.coordinator, err = lockstep.NewCoordinator(m.game, header, lockstep.Tee(m.writer, m.tail, m), lockstep.CoordinatorOptions{
