@@ -46,10 +46,10 @@
 //
 // # Floats
 //
-// A simulation may not use floats, and none decides a bit here. Some operations begin with one, as the processor has a
-// quick root and quotient for it: then an integer test either proves the result for every float as near as that, or sends
-// the doubtful case to integers alone. Only seed.go and, for WebAssembly, mul_wasm.go do this; TestQuickWays and
-// TestArithmetic compare them with the ways without.
+// A simulation may not use floats, and none decides a bit here. Some operations begin with one, as the processor is
+// quick with it: then an integer test either proves the result for every float as near as that, or sends
+// the doubtful case to integers alone. Only seed.go and, for WebAssembly, mul_wasm.go do this; TestQuickWays,
+// TestQuickSines and TestArithmetic compare them with the ways without.
 //
 // # Format
 //

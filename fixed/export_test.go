@@ -10,6 +10,25 @@ var (
 	WithLengthSlow = Vec2.withLengthSlow
 )
 
+// SineTable is Sin without floats.
+func SineTable(t Turn) Q { return sineTable(uint32(t)) }
+
+// SineQuick is the sine as it is seeded, and whether it is sure.
+func SineQuick(t Turn) (Q, bool) {
+	s := sineSeed(folded(uint32(t)))
+	return Q((s + 1<<11) >> 12), certain(s, 12)
+}
+
+// RadiansTable is the sine of an angle in radians and some quarters, without floats.
+func RadiansTable(x Q, quarters uint64) Q { return sineRadiansTable(x, quarters<<62) }
+
+// RadiansQuick is the same as it is seeded, for |x| ≤ 64, and whether it is sure.
+func RadiansQuick(x Q, quarters int32) (Q, bool) {
+	y, odd := quartersSeed(int64(x), quarters)
+	s := (sineSeed(y) ^ odd) - odd
+	return Q((s + 1<<11) >> 12), certain(s, 12)
+}
+
 // Atan2Slow is Atan2 without the quick way.
 func Atan2Slow(y, x Q) Turn { return Turn((directionSlow(y, x) + 1<<30) >> 31) }
 

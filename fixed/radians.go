@@ -8,8 +8,8 @@ func SinRadians(x Q) Q { return sineRadians(x, 0) }
 // CosRadians returns the cosine of an angle in radians, over the whole range of Q.
 func CosRadians(x Q) Q { return sineRadians(x, 1<<62) }
 
-// sineRadians returns the sine of x radians + ahead/2^64 turns.
-func sineRadians(x Q, ahead uint64) Q {
+// sineRadiansTable is sineRadians without floats, over the whole range of Q.
+func sineRadiansTable(x Q, ahead uint64) Q {
 	// x/2π turns · 2^64, without the whole turns. The constant reaches 64 bits below the last bit of the greatest x, so
 	// that a far angle is as good as a near one.
 	const perRadianHigh, perRadianLow = 0x28be60db9391054a, 0x7f09d5f47d4d3770 // 1/2π · 2^128
@@ -20,7 +20,7 @@ func sineRadians(x Q, ahead uint64) Q {
 	sign := uint64(x >> 63)
 	a = (a ^ sign) - sign + ahead
 
-	r := a ^ uint64(int64(a<<1)>>63) // as in quarter; here the missing step is far below the last bit
+	r := a ^ uint64(int64(a<<1)>>63) // as in sineTable; here the missing step is far below the last bit
 	p, u := &sinePieces[uint8(r>>54)], r<<10
 	short := int64(u >> 33)
 	h := p.c3 - (int64(p.c4)+int64(p.c5)*short>>39)*short>>11

@@ -68,3 +68,57 @@ func scaleSeed(x, y, n int64) (int64, int64) {
 
 // rsqrtSeed returns 2^60/√x with an error below 2, for x ≥ 2^20.
 func rsqrtSeed(x int64) int64 { return nearest((1 << 60) / math.Sqrt(toFloat(x))) }
+
+// folded returns what has the sine of t and lies within a quarter of 0, in quarters.
+func folded(t uint32) float64 {
+	back := int32(t^t<<1) >> 31
+	return float64((int32(t)^back)-back+back&(-1<<31)) * (1.0 / (1 << 30))
+}
+
+// sineSeed returns 2^44 times the sine of y quarters of a turn with an error below 2, for |y| ≤ 1: the polynomial through
+// the zeros of the Chebyshev polynomial of degree 15 is off by at most 2^-44.5.
+func sineSeed(y float64) int64 {
+	z := y * y
+	zz := z * z
+	low := 1.5707963267943048 - z*0.6459640974841465 + zz*(0.07969262600734602-z*0.0046817529968557784)
+	high := 0.00016043839681429193 - z*3.595181685628187e-06 + zz*5.446426186501548e-08
+	return nearest((low + zz*zz*high) * (y * (1 << 44)))
+}
+
+// quartersSeed returns an angle of x/2^32 radians and some quarters of a turn as y quarters with an error below 2^-46, for
+// |x| ≤ 64·2^32, and whole half turns: |y| ≤ 1. The sine is that of y, to be negated where odd is all ones, else 0.
+func quartersSeed(x int64, quarters int32) (y float64, odd int64) {
+	const magic = 3 << 51
+	y = toFloat(x)*(1/(math.Pi/2*(1<<32))) + float64(quarters)
+	halves := y*0.5 + magic
+	return y - (halves-magic)*2, -int64(math.Float64bits(halves) & 1)
+}
+
+// sine returns the sine of t.
+func sine(t uint32) Q {
+	if s := sineSeed(folded(t)); certain(s, 12) { // all but one of a thousand
+		return Q((s + 1<<11) >> 12)
+	}
+	return sineTable(t)
+}
+
+// sineCosine returns the sines of t and of a quarter more.
+func sineCosine(t uint32) (Q, Q) {
+	ahead := t + uint32(QuarterTurn)
+	s, c := sineSeed(folded(t)), sineSeed(folded(ahead))
+	if certain(s, 12) && certain(c, 12) {
+		return Q((s + 1<<11) >> 12), Q((c + 1<<11) >> 12)
+	}
+	return sineTable(t), sineTable(ahead)
+}
+
+// sineRadians returns the sine of x radians + ahead/2^64 turns.
+func sineRadians(x Q, ahead uint64) Q {
+	if uint64(x+64*One) < 128*uint64(One) {
+		y, odd := quartersSeed(int64(x), int32(ahead>>62))
+		if s := (sineSeed(y) ^ odd) - odd; certain(s, 12) {
+			return Q((s + 1<<11) >> 12)
+		}
+	}
+	return sineRadiansTable(x, ahead)
+}

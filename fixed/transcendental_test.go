@@ -145,6 +145,39 @@ func TestQuickWays(t *testing.T) {
 	})
 }
 
+// TestQuickSines compares the sines that begin with a float with those from the table.
+// An error beyond what certain allows would show: it is 2^-10 of a unit, and there are many more inputs.
+func TestQuickSines(t *testing.T) {
+	unsure := 0
+	check := func(name string, at, got, want fixed.Q, sure bool) {
+		if !sure {
+			unsure++
+		} else if got != want {
+			t.Fatalf("%s(%d) = %d, want %d", name, at, got, want)
+		}
+	}
+	const step = 2003 // a prime, so that every place has its turn
+	n := 0
+	for turn := uint64(0); turn < 1<<32; turn += step {
+		n++
+		got, sure := fixed.SineQuick(fixed.Turn(turn))
+		check("Sin", fixed.Q(turn), got, fixed.SineTable(fixed.Turn(turn)), sure)
+	}
+	r := fixed.NewRand(12)
+	for i := range int64(500_000) {
+		n++
+		x := r.Range(-64*fixed.One, 64*fixed.One)
+		if i < 1000 { // the ends, and around 0
+			x = [2]fixed.Q{64*fixed.One - 1, 0}[i&1] - fixed.Q(i>>1)
+		}
+		got, sure := fixed.RadiansQuick(x, int32(i>>1&1))
+		check("SinRadians", x, got, fixed.RadiansTable(x, uint64(i>>1&1)), sure)
+	}
+	if unsure > n/500 {
+		t.Errorf("%d of %d sines are unsure, want at most one of 500", unsure, n)
+	}
+}
+
 func TestAsinAcos(t *testing.T) {
 	r := fixed.NewRand(6)
 	for i := range 1000 {

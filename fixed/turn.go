@@ -41,14 +41,7 @@ func (t Turn) Sin() Q { return sine(uint32(t)) }
 func (t Turn) Cos() Q { return sine(uint32(t + QuarterTurn)) }
 
 // SinCos returns the same as Sin and Cos.
-func (t Turn) SinCos() (sin, cos Q) {
-	u, p, odd := quarter(uint32(t))
-	sin = rounded(p.sine(p.bend(u), u), int32(t))
-	// The cosine runs the other way.
-	const whole = 1 << 22
-	p, u = &sinePieces[uint8(^(uint32(t)^uint32(odd))>>22)], whole-u
-	return sin, rounded(p.sine(p.bend(u), u), int32(t+QuarterTurn))
-}
+func (t Turn) SinCos() (sin, cos Q) { return sineCosine(uint32(t)) }
 
 // Tan returns sine/cosine of t, saturating at the poles.
 func (t Turn) Tan() Q {
@@ -56,18 +49,17 @@ func (t Turn) Tan() Q {
 	return s.Div(c)
 }
 
-// sine is Sin.
-func sine(t uint32) Q {
-	u, p, _ := quarter(t)
-	return rounded(p.sine(p.bend(u), u), int32(t))
-}
-
-// quarter folds t into the first quarter: u · 2^22 in the piece p. The second and fourth quarter run backwards: ^t counts
-// down from the last step of a quarter, so that one step is missing. odd is -1 there and adds it; u may be the whole piece.
-func quarter(t uint32) (u int64, p *piece, odd int32) {
-	odd = int32(t<<1) >> 31
+// sineTable is sine without floats: c0 + u·(c1 - u·(c2 + u·(c3 - u·(c4 + u·c5)))). With a u of 22 bits the first three
+// products need only 64 bits.
+func sineTable(t uint32) Q {
+	// The second and fourth quarter run backwards: ^t counts down from the last step of a quarter, so that one step is
+	// missing. odd is -1 there and adds it; u may be the whole piece.
+	odd := int32(t<<1) >> 31
 	r := t ^ uint32(odd)
-	return int64(r&(1<<22-1)) - int64(odd), &sinePieces[uint8(r>>22)], odd
+	p, u := &sinePieces[uint8(r>>22)], int64(r&(1<<22-1))-int64(odd)
+	h := p.c3>>19 - (int64(p.c4)+int64(p.c5)*u>>30)*u>>21
+	v := p.c1 - mulHigh(p.c2+uint64(h*u>>10), uint64(u)<<35)
+	return rounded(p.c0+mulHigh(v, uint64(u)<<35), int32(t))
 }
 
 // rounded returns v / 2^31, rounded, with the sign of t.
