@@ -17,10 +17,11 @@ const (
 	prefixSize = 32
 	checkSize  = 8
 
-	blockBatch    = 1  // a batch of records
-	blockSegment  = 2  // a segment: compressed records
-	firstOptional = 64 // kinds of blocks from here on can be passed over
-	blockIndex    = 64 // where the keyframes are
+	blockBatch     = 1  // a batch of records
+	blockSegment   = 2  // a segment: compressed records
+	firstOptional  = 64 // kinds of blocks from here on can be passed over
+	blockIndex     = 64 // where the keyframes are
+	blockSignature = 65 // of the content
 )
 
 // Errors of a replay file, wrapped with the place.

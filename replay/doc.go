@@ -22,7 +22,7 @@
 // A block:
 //
 //	size  field   meaning
-//	1     kind    1: a batch of records; 2: a segment; 64: an index
+//	1     kind    1: a batch of records; 2: a segment; 64: an index; 65: a signature
 //	1–5   length  of the body in bytes: base 128, low digits first, the high bit set on all but the last byte
 //	…     body
 //	8     check   u64: xxHash64 of the check before, the kind, the length and the body
@@ -71,6 +71,10 @@
 //
 // Nothing depends on it: where there is none, reading the whole file finds the
 // keyframes too.
+//
+// A signature may follow the end record: u8 1, for Ed25519; the public key, 32
+// bytes; the signature, 64 bytes, of "samestep replay 1\n", the match's id and
+// the [ContentHash] of the whole match.
 //
 // # What is lost in a crash
 //

@@ -14,26 +14,27 @@ import (
 // A Reader reads the records of a replay file from the beginning, or from a
 // keyframe on. Its first error stays. It belongs to one goroutine.
 type Reader struct {
-	r        io.ReaderAt
-	size     int64
-	offset   int64 // of the block that is read next
-	start    int64 // of the block that is being read
-	chain    uint64
-	match    lockstep.MatchID
-	dec      lockstep.Decoder
-	block    []byte // as it is in the file
-	unpacked []byte // records of a segment
-	records  []byte // of the current block
-	body     []byte // what is left of them
-	last     []byte // the record that was returned last
-	header   []byte // the header record
-	landed   []byte // records of the block that Seek went to, while the header is read
-	tick     lockstep.Tick
-	until    lockstep.Tick // at which the segment claims to end
-	began    bool          // the first keyframe was read
-	sealed   bool          // the current block is a segment
-	ended    bool
-	err      error
+	r         io.ReaderAt
+	size      int64
+	offset    int64 // of the block that is read next
+	start     int64 // of the block that is being read
+	chain     uint64
+	match     lockstep.MatchID
+	dec       lockstep.Decoder
+	block     []byte // as it is in the file
+	unpacked  []byte // records of a segment
+	records   []byte // of the current block
+	body      []byte // what is left of them
+	last      []byte // the record that was returned last
+	header    []byte // the header record
+	landed    []byte // records of the block that Seek went to, while the header is read
+	signature []byte // body of its block
+	tick      lockstep.Tick
+	until     lockstep.Tick // at which the segment claims to end
+	began     bool          // the first keyframe was read
+	sealed    bool          // the current block is a segment
+	ended     bool
+	err       error
 }
 
 // NewReader returns a Reader of the first size bytes of r. It returns a
@@ -171,6 +172,8 @@ func (r *Reader) take(kind byte, body []byte) error {
 		return r.takeSegment(body)
 	case kind < firstOptional:
 		return r.damage(fmt.Errorf("%w: unknown block of kind %d", ErrFormat, kind))
+	case kind == blockSignature && r.ended:
+		r.signature = append([]byte{}, body...)
 	}
 	return nil
 }

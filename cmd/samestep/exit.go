@@ -48,7 +48,7 @@ func exitCode(err error) int {
 		return exitUsage
 	case errors.As(err, &desync), errors.Is(err, errDiffered), errors.Is(err, errDisagreed):
 		return exitDesync
-	case errors.As(err, &damage):
+	case errors.As(err, &damage), errors.Is(err, replay.ErrSignature):
 		return exitCorrupt
 	case errors.As(err, &identity):
 		return exitIdentity

@@ -17,7 +17,7 @@ func replayCommand() *cli.Command {
 		OnUsageError: usageError,
 		Subcommands: []*cli.Command{
 			replayInfoCommand(), replayVerifyCommand(), replayDumpCommand(), replaySeekCommand(), replaySealCommand(),
-			replayCutCommand(), replayRekeyCommand(), replayRecoverCommand(), replayImportCommand(), replayExportCommand(),
+			replaySignCommand(), replayCutCommand(), replayRekeyCommand(), replayRecoverCommand(), replayImportCommand(), replayExportCommand(),
 		},
 		Action: showSubcommands,
 	}

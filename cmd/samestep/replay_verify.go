@@ -27,6 +27,7 @@ reported are compared with each other.`,
 			jsonFlag,
 			&cli.BoolFlag{Name: "keep-going", Usage: "simulate on after a difference, to tell whether it stays"},
 			&cli.UintFlag{Name: "max-ticks", Value: uint(replay.DefaultMaxTicks), Usage: "refuse a match of more than `N` ticks"},
+			&cli.StringFlag{Name: "key", Usage: "the file must be signed with the private half of the public key in `FILE` (PEM)"},
 			&cli.IntFlag{Name: "workers", Usage: "simulate stretches between keyframes in `N` goroutines (default: one for each processor)"},
 		},
 		OnUsageError: usageError,
@@ -38,6 +39,11 @@ func replayVerify(c *cli.Context, f *replayFile) error {
 	r, err := f.reader()
 	if err != nil {
 		return err
+	}
+	if c.IsSet("key") {
+		if err := verifySignature(r, c.String("key")); err != nil {
+			return err
+		}
 	}
 	game, header, err := gameInFile(r)
 	if header != nil && header.Engine == foreignEngine {

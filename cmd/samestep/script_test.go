@@ -3,7 +3,10 @@
 package main
 
 import (
+	"crypto/ed25519"
+	"crypto/x509"
 	"encoding/json"
+	"encoding/pem"
 	"errors"
 	"os"
 	"os/exec"
@@ -41,6 +44,7 @@ func TestScripts(t *testing.T) {
 			"exits": exits,
 			"clean": clean,
 			"json":  jsonCommand,
+			"keys":  keys,
 		},
 	})
 }
@@ -103,6 +107,21 @@ func jsonCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if want := args[len(args)-1]; want != "." && string(got) != want {
 		ts.Fatalf("got %s, want %s", got, want)
 	}
+}
+
+// keys NAME writes a pair of keys to NAME.key and NAME.pub.
+func keys(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: keys NAME")
+	}
+	public, private, err := ed25519.GenerateKey(nil)
+	ts.Check(err)
+	key, err := x509.MarshalPKCS8PrivateKey(private)
+	ts.Check(err)
+	pub, err := x509.MarshalPKIXPublicKey(public)
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]+".key"), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key}), 0o600))
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]+".pub"), pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: pub}), 0o666))
 }
 
 func forgeMain() {

@@ -1,0 +1,80 @@
+package replay_test
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// A signature is of what the match was: sealing before signing changes nothing,
+// and a signature under another content is none.
+func TestSignature(t *testing.T) {
+	key := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{7}, 32))
+	public := key.Public().(ed25519.PublicKey)
+	_, file, _ := record(t, 100, replay.WriterOptions{})
+	sign := func(b []byte) []byte {
+		var out bytes.Buffer
+		if err := replay.Sign(&out, open(t, b), key); err != nil {
+			t.Fatal(err)
+		}
+		if err := replay.VerifySignature(open(t, out.Bytes()), public); err != nil {
+			t.Fatal(err)
+		}
+		return out.Bytes()
+	}
+	signed := sign(file)
+	sealedFile := sign(sealed(t, file, replay.WriterOptions{SegmentTicks: 30}))
+	if !bytes.Contains(sealedFile, signed[len(file)+2:len(file)+99]) {
+		t.Error("another signature of the sealed file")
+	}
+	if at, err := open(t, sealedFile).Seek(60); at != 50 || err != nil {
+		t.Errorf("signed: keyframe %d, %v", at, err)
+	}
+	// The same length of file, one bit of a command changed, valid checks, and
+	// the old signature.
+	changed := change(t, file, func(r *lockstep.Record) {
+		if r.Tick == 36 && len(r.Frame.Commands) > 0 {
+			r.Frame.Commands[0].Payload[2] ^= 1
+		}
+	})
+	forged := replay.Resign(changed, signed[len(signed)-8-97:len(signed)-8])
+	if err := replay.VerifySignature(open(t, forged), public); !errors.Is(err, replay.ErrSignature) {
+		t.Errorf("a changed command under the old signature: %v", err)
+	}
+	if err := replay.VerifySignature(open(t, file), public); !errors.Is(err, replay.ErrSignature) {
+		t.Errorf("without a signature: %v", err)
+	}
+	for i := len(file); i < len(signed); i++ {
+		b := bytes.Clone(signed)
+		b[i] ^= 1
+		if err := replay.VerifySignature(open(t, b), public); err == nil {
+			t.Errorf("byte %d of the signature changed, and it holds", i-len(file))
+		}
+	}
+}
+
+func ExampleSign() {
+	key := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{1}, 32))
+	_, file := exampleFile()
+	r, err := replay.NewReader(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var signed bytes.Buffer
+	if err := replay.Sign(&signed, r, key); err != nil {
+		fmt.Println(err)
+		return
+	}
+	if r, err = replay.NewReader(bytes.NewReader(signed.Bytes()), int64(signed.Len())); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(replay.VerifySignature(r, key.Public().(ed25519.PublicKey)))
+	// Output: <nil>
+}
