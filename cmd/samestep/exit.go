@@ -20,7 +20,7 @@ const (
 
 const exitTable = `Exit codes:
   0  all is well
-  1  the operation failed (a file cannot be opened, …)
+  1  the operation failed (a file cannot be opened, …), or vet has findings
   2  the command line is wrong
   3  checksums differ: a desync
   4  the file is corrupt or cut short

@@ -13,9 +13,17 @@ import (
 	"os"
 
 	"github.com/urfave/cli/v2"
+	"golang.org/x/tools/go/analysis/unitchecker"
+
+	"github.com/seed-49bee653/samestep/lockstep/determinism"
 )
 
-func main() { os.Exit(run(context.Background(), os.Args, os.Stdout, os.Stderr)) }
+func main() {
+	if isVetTool(os.Args) {
+		unitchecker.Main(determinism.Analyzer) // does not return
+	}
+	os.Exit(run(context.Background(), os.Args, os.Stdout, os.Stderr))
+}
 
 // run runs the command line args until ctx ends, and returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
@@ -41,7 +49,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		Writer:      stdout,
 		ErrWriter:   stderr,
 		HideVersion: true,
-		Commands:    []*cli.Command{demoCommand(), serveCommand(), joinCommand(), replayCommand(), benchCommand()},
+		Commands:    []*cli.Command{demoCommand(), serveCommand(), joinCommand(), replayCommand(), vetCommand(), benchCommand()},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
 				return usagef("unknown command %q; see samestep --help", c.Args().First())
