@@ -26,7 +26,10 @@ the go command, which must be there; without them it is ./... . Exits with 1 if
 there are findings. As a vettool it runs beside the analyzers of the go command:
 
   go vet -vettool=$(which samestep) ./...`,
-		Flags:        []cli.Flag{jsonFlag},
+		Flags: []cli.Flag{
+			jsonFlag,
+			&cli.BoolFlag{Name: "all", Usage: "check every function, whether a simulation calls it or not"},
+		},
 		OnUsageError: usageError,
 		Action:       vet,
 	}
@@ -37,7 +40,7 @@ func vet(c *cli.Context) error {
 	if len(patterns) == 0 {
 		patterns = []string{"./..."}
 	}
-	found, err := determinism.Vet(determinism.Options{}, patterns...)
+	found, err := determinism.Vet(determinism.Options{All: c.Bool("all")}, patterns...)
 	if err != nil {
 		return err
 	}

@@ -67,7 +67,7 @@ var imports = []importRow{
 	{pattern: "internal/decimal"},
 	{pattern: "internal/pack", modules: []string{msgpack}},
 	{pattern: "internal/fixedbench", own: []string{"fixed"}},
-	{pattern: "internal/house", tests: []string{xtools}},
+	{pattern: "internal/house", tests: []string{"lockstep/determinism"}},
 	{pattern: "internal/require"},
 	{pattern: "internal/script"},
 	{pattern: "internal/matchlog"},

@@ -10,15 +10,23 @@ import (
 )
 
 // Analyzer reports what may differ between machines in simulations, and in what they call.
-var Analyzer = &analysis.Analyzer{
-	Name: "determinism",
-	Doc: `report what may come out differently on another machine in a lockstep simulation
+//
+// Its flag all takes every function for one of a simulation.
+var Analyzer = newAnalyzer()
+
+func newAnalyzer() *analysis.Analyzer {
+	a := &analysis.Analyzer{
+		Name: "determinism",
+		Doc: `report what may come out differently on another machine in a lockstep simulation
 
 Functions that are given to lockstep.Rules as Step, New, Derive or Validate, those with the comment
 //samestep:deterministic, and all that they call, are checked. A finding is allowed by a comment
 //samestep:allow RULE reason.`,
-	Run:       run,
-	FactTypes: []analysis.Fact{new(causes), new(writer), new(mutable)},
+		FactTypes: []analysis.Fact{new(causes), new(writer), new(mutable)},
+	}
+	all := a.Flags.Bool("all", false, "check every function, whether a simulation calls it or not")
+	a.Run = func(pass *analysis.Pass) (any, error) { return nil, run(pass, *all) }
+	return a
 }
 
 // An issue is a place where a rule is broken.
@@ -26,6 +34,7 @@ type issue struct {
 	rule     string
 	pos, end token.Pos
 	what     string
+	origin   string // what and where, if that is in another package
 	fixes    []analysis.SuggestedFix
 }
 
@@ -41,6 +50,7 @@ type node struct {
 // A program is one package under analysis.
 type program struct {
 	*analysis.Pass
+	all      bool        // every function is a root
 	files    []*ast.File // without tests
 	parents  map[ast.Node]ast.Node
 	objects  map[types.Object]*node
@@ -56,9 +66,9 @@ type program struct {
 	written  map[*types.Var]bool    // fields that the package writes
 }
 
-func run(pass *analysis.Pass) (any, error) {
+func run(pass *analysis.Pass, all bool) error {
 	if isStandard(pass.Pkg.Path()) || len(pass.Files) == 0 {
-		return nil, nil // the standard library has a table of its own
+		return nil // the standard library has a table of its own
 	}
 	p := &program{
 		Pass:    pass,
@@ -66,6 +76,7 @@ func run(pass *analysis.Pass) (any, error) {
 		objects: map[types.Object]*node{},
 		lits:    map[*ast.FuncLit]*node{},
 		scaling: map[*types.Var]bool{},
+		all:     all,
 	}
 	for _, f := range pass.Files {
 		if !strings.HasSuffix(pass.Fset.Position(f.FileStart).Filename, "_test.go") {
@@ -89,7 +100,7 @@ func run(pass *analysis.Pass) (any, error) {
 	p.forgive()
 	p.exportFacts()
 	p.reportReached()
-	return nil, nil
+	return nil
 }
 
 func (p *program) findParents(f *ast.File) {
@@ -178,5 +189,5 @@ func (p *program) literal(lit *ast.FuncLit) *node {
 
 // report notes an issue of a node.
 func (n *node) report(rule string, at ast.Node, what string, fixes ...analysis.SuggestedFix) {
-	n.issues = append(n.issues, issue{rule, at.Pos(), at.End(), what, fixes})
+	n.issues = append(n.issues, issue{rule: rule, pos: at.Pos(), end: at.End(), what: what, fixes: fixes})
 }

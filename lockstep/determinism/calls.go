@@ -43,6 +43,9 @@ func (p *program) isPureFunc(fn *types.Func) bool {
 		return n != nil && !n.any
 	}
 	if isStandard(fn.Pkg().Path()) {
+		if fn.Pkg().Path() == "regexp" || qualified(fn) == "strings.Replacer.Replace" {
+			return true
+		}
 		_, byPointer := recvType(fn).(*types.Pointer)
 		return !byPointer && (slices.Contains(pureStandard, fn.Pkg().Path()) || pureNames[qualified(fn)])
 	}
@@ -77,7 +80,10 @@ func (p *program) effectsOf(call *ast.CallExpr) effects {
 	fn := p.calledFunc(call)
 	if fn != nil && fn.Pkg() == p.Pkg && !isMethodOfInterface(fn) {
 		if n := p.objects[fn]; n != nil {
-			return n.effects
+			seen := effects{writes: map[place]bool{}, outer: map[place]bool{}}
+			merge(seen.writes, n.writes) // without what is local there
+			merge(seen.outer, n.outer)
+			return seen
 		}
 	}
 	n := &node{effects: effects{writes: map[place]bool{}, outer: map[place]bool{}}}

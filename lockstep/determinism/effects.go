@@ -265,7 +265,7 @@ func (p *program) called(n *node, call *ast.CallExpr) {
 func (p *program) argumentsWritten(n *node, call *ast.CallExpr) {
 	if sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok && p.TypesInfo.Selections[sel] != nil {
 		_, byPointer := recvType(p.calledFunc(call)).(*types.Pointer)
-		if w, ok := p.placeAt(sel.X); ok && byPointer {
+		if w, ok := p.placeAt(sel.X); ok && byPointer && !isPointer(p.TypesInfo.TypeOf(sel.X)) {
 			n.writes[w] = true
 		}
 	}
@@ -278,6 +278,14 @@ func (p *program) argumentsWritten(n *node, call *ast.CallExpr) {
 			n.writesElements(p, arg)
 		}
 	}
+}
+
+func isPointer(t types.Type) bool {
+	if t == nil {
+		return false
+	}
+	_, ok := t.Underlying().(*types.Pointer)
+	return ok
 }
 
 func (n *node) writesElements(p *program, e ast.Expr) {

@@ -49,7 +49,7 @@ func (p *program) fixedOperation(n *node, at ast.Node, op token.Token, x, y ast.
 	text := types.ExprString(x) + " " + op.String() + " " + types.ExprString(y)
 	switch op {
 	case token.MUL:
-		if a+b > full {
+		if a+b > full && !p.isUnit(x) && !p.isUnit(y) {
 			n.report("fixedpoint", at, text+" multiplies two numbers with fractions", p.methodFix(at, "Mul", x, y, t)...)
 		}
 	case token.QUO:
@@ -77,6 +77,17 @@ func (p *program) isWhole(e ast.Expr) bool {
 	}
 	call, ok := e.(*ast.CallExpr)
 	return ok && p.TypesInfo.Types[call.Fun].IsType() && p.scale(e, 32) == 0
+}
+
+// isUnit reports whether an expression is a constant such as 3*fixed.One, which only makes sense beside a count, whatever
+// type that has.
+func (p *program) isUnit(e ast.Expr) bool {
+	v := p.TypesInfo.Types[e].Value
+	if v == nil || !p.mentionsFixed(e) {
+		return false
+	}
+	n, ok := constant.Int64Val(constant.ToInt(v))
+	return ok && n != 0 && n%(1<<32) == 0
 }
 
 func (p *program) isZero(e ast.Expr) bool {

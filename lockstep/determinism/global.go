@@ -5,6 +5,7 @@ import (
 	"go/token"
 	"go/types"
 	"slices"
+	"strings"
 )
 
 // mutable is the fact that a variable of another package is changed after its package was initialized.
@@ -129,11 +130,24 @@ func (p *program) globalCall(call *ast.CallExpr, target func(ast.Expr)) {
 			target(sel.X)
 		}
 	}
-	if path := fn.Pkg().Path(); path == "slices" || path == "sort" {
-		for _, arg := range call.Args {
-			target(arg)
+	if changesList(fn) && len(call.Args) > 0 {
+		target(call.Args[0])
+	}
+}
+
+// changesList reports whether a function of the standard library changes the list that is its first argument.
+func changesList(fn *types.Func) bool {
+	switch fn.Pkg().Path() {
+	case "sort":
+		return !strings.HasPrefix(fn.Name(), "Search") && !strings.HasSuffix(fn.Name(), "AreSorted") && !strings.HasPrefix(fn.Name(), "IsSorted")
+	case "slices":
+		for _, verb := range []string{"Sort", "Reverse", "Delete", "Insert", "Replace", "Compact"} {
+			if strings.HasPrefix(fn.Name(), verb) && !strings.HasPrefix(fn.Name(), "Sorted") {
+				return true
+			}
 		}
 	}
+	return false
 }
 
 // globalWrite reports a change of a package-level variable, after the initialization.

@@ -164,7 +164,7 @@ func (p *program) mapLoop(n *node, loop *ast.RangeStmt) {
 		if why != ast.Node(loop) {
 			what += " does what depends on the order (" + p.place(why.Pos()) + ")"
 		}
-		n.issues = append(n.issues, issue{"maprange", loop.Pos(), loop.Body.Lbrace, what, p.sortedKeys(loop)})
+		n.issues = append(n.issues, issue{rule: "maprange", pos: loop.Pos(), end: loop.Body.Lbrace, what: what, fixes: p.sortedKeys(loop)})
 	}
 }
 

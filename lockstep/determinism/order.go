@@ -119,6 +119,13 @@ func (p *program) readsOf(e ast.Expr) []read {
 		switch n := n.(type) {
 		case *ast.FuncLit:
 			return false
+		case *ast.KeyValueExpr:
+			if key, ok := n.Key.(*ast.Ident); ok {
+				if v, ok := p.TypesInfo.Uses[key].(*types.Var); ok && v.IsField() { // the name of a field, not its value
+					reads = append(reads, p.readsOf(n.Value)...)
+					return false
+				}
+			}
 		case *ast.UnaryExpr:
 			if n.Op == token.AND { // an address reads only what leads to it
 				reads = append(reads, p.readsOfTarget(n.X)...)

@@ -112,8 +112,8 @@ func hasText(t types.Type) bool {
 // binary looks at an operation for what it does with addresses and fixed-point numbers.
 func (p *program) binary(n *node, e *ast.BinaryExpr) {
 	switch e.Op {
-	case token.LSS, token.GTR, token.LEQ, token.GEQ, token.SUB:
-		if b, ok := p.TypesInfo.TypeOf(e.X).Underlying().(*types.Basic); ok && b.Kind() == types.Uintptr {
+	case token.LSS, token.GTR, token.LEQ, token.GEQ:
+		if b, ok := p.TypesInfo.TypeOf(e.X).Underlying().(*types.Basic); ok && b.Kind() == types.Uintptr && isPlain(e.X) && isPlain(e.Y) && p.TypesInfo.Types[e.Y].Value == nil {
 			n.report("pointer", e, types.ExprString(e)+" compares addresses")
 		}
 	}

@@ -15,14 +15,14 @@ import (
 type causes struct{ List []cause }
 
 // A cause is the first place where a rule is broken.
-type cause struct{ Rule, What string }
+type cause struct{ Rule, Origin string }
 
 func (*causes) AFact() {}
 
 func (c *causes) String() string {
 	s := ""
 	for _, one := range c.List {
-		s += one.Rule + ": " + one.What + "\n"
+		s += one.Rule + ": " + one.Origin + "\n"
 	}
 	return s
 }
@@ -58,7 +58,11 @@ func (p *program) exportFacts() {
 		for _, r := range reached(n) {
 			for _, i := range r.issues {
 				if !slices.ContainsFunc(list, func(c cause) bool { return c.Rule == i.rule }) {
-					list = append(list, cause{i.rule, i.what + " (" + p.place(i.pos) + ")"})
+					origin := i.origin
+					if origin == "" {
+						origin = i.what + " (" + p.place(i.pos) + ")"
+					}
+					list = append(list, cause{i.rule, origin})
 				}
 			}
 		}

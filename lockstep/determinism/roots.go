@@ -16,7 +16,7 @@ var rootFields = map[string]bool{"New": true, "Step": true, "Derive": true, "Val
 // findRoots finds what must be deterministic: by the type lockstep.Rules, and by comments.
 func (p *program) findRoots() {
 	for _, f := range p.files {
-		all := p.packageMarked()
+		all := p.all || p.packageMarked()
 		for _, d := range f.Decls {
 			if fn, ok := d.(*ast.FuncDecl); ok && (all || marked(fn.Doc)) {
 				p.roots = append(p.roots, p.objects[p.TypesInfo.Defs[fn.Name]])

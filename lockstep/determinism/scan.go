@@ -173,7 +173,8 @@ func (p *program) refer(n *node, id *ast.Ident, o types.Object) {
 		p.standard(n, id, o)
 	default:
 		for _, c := range p.imported(o) {
-			n.report(c.Rule, id, o.Pkg().Name()+"."+o.Name()+" breaks it: "+c.What)
+			what := o.Pkg().Name() + "." + o.Name() + " leads to " + c.Origin
+			n.issues = append(n.issues, issue{rule: c.Rule, pos: id.Pos(), end: id.End(), what: what, origin: c.Origin})
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"go/token"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
@@ -17,6 +18,7 @@ import (
 type Options struct {
 	Dir     string            // where patterns begin; the current folder if empty
 	Env     []string          // of the go command; that of the process if nil
+	All     bool              // check every function, whether a simulation calls it or not
 	Overlay map[string][]byte // files, by absolute path, that are taken instead of those on the disk
 }
 
@@ -54,7 +56,11 @@ func Vet(o Options, patterns ...string) ([]Finding, error) {
 	if err := problems(loaded); err != nil {
 		return nil, err
 	}
-	graph, err := checker.Analyze([]*analysis.Analyzer{Analyzer}, loaded, nil)
+	a := newAnalyzer()
+	if err := a.Flags.Set("all", strconv.FormatBool(o.All)); err != nil {
+		return nil, err
+	}
+	graph, err := checker.Analyze([]*analysis.Analyzer{a}, loaded, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ func Rules() lockstep.Rules[World, Config] {
 }
 
 func step(w *World, t *lockstep.Turn) {
-	w.Seed = helper.Seed() // want `clock: helper.Seed breaks it: time.Now \(helper.go:9\)`
+	w.Seed = helper.Seed() // want `clock: helper.Seed leads to time.Now \(helper.go:9\)`
 	w.Seed = helper.Zero()
 	w.Seed = helper.Last // want `global: `
 	if helper.Forgiven() {
@@ -43,7 +43,7 @@ func step(w *World, t *lockstep.Turn) {
 type teller interface{ Tell() int64 }
 
 func tell(t teller) int64 {
-	return t.Tell() // want `clock: helper.Tell breaks it`
+	return t.Tell() // want `clock: helper.Tell leads to`
 }
 
 func apply(w *World, f func(*World)) { f(w) }

@@ -9,6 +9,8 @@ func share(all, part fixed.Q) fixed.Q { return (all - part).Div(part) }
 
 func row(units uint16, space fixed.Q) fixed.Q { return fixed.Q(units) * space / 2 }
 
+func cells(count fixed.Q) fixed.Q { return count * (3 * fixed.One) }
+
 func later(at fixed.Q) bool { return at > 10*fixed.One && at != 0 }
 
 func square(d fixed.Q) fixed.Q { return (d / (1 << 16)) * (d / (1 << 16)) } // 16 bits of each are left

@@ -1,7 +1,17 @@
 //samestep:deterministic
 package good
 
-import "errors"
+import (
+	"errors"
+	"regexp"
+	"slices"
+)
+
+var name = regexp.MustCompile("^[a-z]+$")
+
+var words = []string{"one", "two"}
+
+func known(s string) bool { return name.MatchString(s) && slices.Index(words, s) >= 0 }
 
 var errLost = errors.New("lost")
 

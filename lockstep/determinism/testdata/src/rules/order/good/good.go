@@ -38,3 +38,7 @@ func put(w *world) {
 }
 
 func set(w *world) { w.gold = w.earn() }
+
+type vec struct{ gold, wood uint32 }
+
+func copied(w *world) vec { return vec{gold: w.earn(), wood: w.wood} }
