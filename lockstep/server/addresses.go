@@ -51,12 +51,8 @@ func of(remote string) netip.Prefix {
 	return p
 }
 
-// enter counts a connection, unless its address has too many of them or has
-// guessed too many tokens: then turned says so.
-func (a *addresses) enter(from netip.Prefix) (turned string) {
-	now := time.Now()
-	a.mu.Lock()
-	defer a.mu.Unlock()
+// at returns what is known of an address. The lock is held.
+func (a *addresses) at(from netip.Prefix, now time.Time) *address {
 	if now.Sub(a.swept) > refusedSpan {
 		a.sweep(now)
 	}
@@ -65,14 +61,37 @@ func (a *addresses) enter(from netip.Prefix) (turned string) {
 		x = &address{}
 		a.known[from] = x
 	}
+	return x
+}
+
+// guessing reports whether an address has tried too many tokens in vain.
+func (a *addresses) guessing(from netip.Prefix) bool {
+	now := time.Now()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.at(from, now).guesses(now)
+}
+
+// enter counts a connection, unless its address has too many of them or has
+// guessed too many tokens: then turned says so.
+func (a *addresses) enter(from netip.Prefix) (turned string) {
+	now := time.Now()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	x := a.at(from, now)
 	switch {
 	case x.conns >= a.max:
 		return "address"
-	case x.refused >= maxRefused && now.Sub(x.since) <= refusedSpan:
+	case x.guesses(now):
 		return "guessing"
 	}
 	x.conns++
 	return ""
+}
+
+// guesses reports whether the address has tried too many tokens in vain.
+func (a *address) guesses(now time.Time) bool {
+	return a.refused >= maxRefused && now.Sub(a.since) <= refusedSpan
 }
 
 func (a *addresses) leave(from netip.Prefix) {
@@ -91,10 +110,7 @@ func (a *addresses) refused(from netip.Prefix) {
 	now := time.Now()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	x := a.known[from]
-	if x == nil {
-		return // its connection is gone, and so is its guess
-	}
+	x := a.at(from, now)
 	if now.Sub(x.since) > refusedSpan {
 		x.since, x.refused = now, 0
 	}

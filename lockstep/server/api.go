@@ -56,12 +56,22 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, m.View())
 }
 
-// admin lets only those pass who show the token of an admin.
+// admin lets only those pass who show the token of an admin. Guesses count like
+// those of players.
 func (s *Server) admin(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
+		from := of(r.RemoteAddr)
+		if s.addresses.guessing(from) {
+			s.metrics.turned.WithLabelValues("guessing").Inc()
+			http.Error(w, "too many tokens from your address were refused", http.StatusTooManyRequests)
+			return
+		}
 		token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 		if ok {
 			g, err := s.options.Authorizer.Authorize(token, r.PathValue("name"))
+			if err != nil {
+				s.addresses.refused(from)
+			}
 			ok = err == nil && g.Role == lockstep.Admin
 		}
 		if !ok {

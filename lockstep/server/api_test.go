@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -100,6 +102,32 @@ func TestHTTPInterface(t *testing.T) {
 	if err := a.Wait(); !errors.Is(err, lockstep.ErrClosed) {
 		t.Errorf("the kicked player: %v", err)
 	}
+}
+
+// Scenario 22: who guesses an admin's token is turned away like who guesses a
+// player's; a token that is known, but not an admin's, is no guess.
+func TestAdminGuesses(t *testing.T) {
+	inBubble(t, setup{}, func(t *testing.T, s *stage) {
+		statuses := map[int]int{}
+		for n := range 60 {
+			token := fmt.Sprintf("ops-ops-ops-ops-ops-%02d", n)
+			if n < 30 {
+				token = ada
+			}
+			status, _ := s.ask(t, "DELETE", "/matches/duel", token, "")
+			statuses[status]++
+		}
+		if statuses[403] != 50 || statuses[429] != 10 {
+			t.Errorf("got %v, want 50 times 403 and 10 times 429", statuses)
+		}
+		if status, _ := s.ask(t, "DELETE", "/matches/duel", ops, ""); status != 429 {
+			t.Errorf("the right token after the guesses: got %d, want 429", status)
+		}
+		time.Sleep(61 * time.Second)
+		if status, _ := s.ask(t, "DELETE", "/matches/duel", ops, ""); status != 200 {
+			t.Errorf("after a minute: got %d, want 200", status)
+		}
+	})
 }
 
 func (s *stage) ask(t *testing.T, method, path, token, body string) (status int, answer string) {
