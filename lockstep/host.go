@@ -178,10 +178,16 @@ func (h *Host) mark(p *peer) {
 }
 
 // Dirty appends the peers that may have got something to send, or were closed,
-// since the last call. A peer that Send has not emptied is not named again.
+// since the last call. A peer that Send has not emptied is not named again. A
+// tick's records are for the players first, however many spectators there are.
 func (h *Host) Dirty(dst []PeerID) []PeerID {
 	if next := h.ring.Next(); next != h.scanned {
 		h.scanned = next
+		for i := range h.seats {
+			if p := h.seats[i].peer; p != nil && p.streams() && p.cursor < h.window(p) {
+				h.mark(p)
+			}
+		}
 		for _, p := range h.peers {
 			if p.streams() && p.cursor < h.window(p) {
 				h.mark(p)

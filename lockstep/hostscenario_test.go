@@ -39,6 +39,29 @@ func TestHostHundredJoinAtOnce(t *testing.T) {
 	}
 }
 
+// A tick is for the players first, also for those who came after the spectators.
+func TestHostPlayersFirst(t *testing.T) {
+	p := newParty(t, nil, nil)
+	for i := range 20 {
+		p.guest(fmt.Sprint("w", i), "watch").connect()
+	}
+	a, b := p.join("a", "p0"), p.join("b", "p1")
+	p.pass(2 * lockstep.Second)
+	ticks := 0
+	for before := p.h.Now(); ticks < 10; before = p.h.Now() {
+		p.h.Dirty(nil)
+		p.h.Advance(p.h.Next())
+		if p.h.Now() == before {
+			continue
+		}
+		ticks++
+		due := p.h.Dirty(nil)
+		if len(due) != 22 || due[0]+due[1] != a.id+b.id || due[0] != min(a.id, b.id) {
+			t.Errorf("tick %d is for %v, want %d and %d first, and 20 more", p.h.Now(), due, a.id, b.id)
+		}
+	}
+}
+
 // Five thousand come at once where a hundred have room.
 func TestHostSpectatorFlood(t *testing.T) {
 	p := newParty(t, nil, func(o *lockstep.HostOptions) { o.MaxSpectators, o.MaxConnecting = 100, 50 })
