@@ -121,6 +121,9 @@ func benchFixed(d time.Duration, show func(benchLine) error) error {
 		round := time.Duration((once.FixedNS + once.FloatNS) * n)
 		r := p.Measure(1+int(d/max(round, 1)), n)
 		line := benchLine{Name: p.Name, Value: r.Ratio(), Unit: "x", Beside: fmt.Sprintf("float64: %.2f ns, fixed: %.2f ns", r.FloatNS, r.FixedNS)}
+		if limit := p.Limit(); limit > 0 {
+			line.Limit = fmt.Sprintf("<= %.2f", limit)
+		}
 		if err := show(line); err != nil {
 			return err
 		}

@@ -30,6 +30,22 @@ func TestRatios(t *testing.T) {
 	}
 	for _, p := range fixedbench.Pairs {
 		r := p.Measure(41, 40_000)
-		t.Logf("%-12s %8.2f ns %8.2f ns %6.2fx", p.Name, r.FixedNS, r.FloatNS, r.Ratio())
+		t.Logf("%-12s %8.2f ns %8.2f ns %6.2fx, limit %.2f", p.Name, r.FixedNS, r.FloatNS, r.Ratio(), p.Limit())
+	}
+}
+
+// TestLimitsHavePairs: a row of limits whose operation was renamed would never be compared with anything.
+func TestLimitsHavePairs(t *testing.T) {
+	rows := 0
+	for _, p := range fixedbench.Pairs {
+		if fixedbench.LimitOn(p, "amd64") > 0 {
+			rows++
+		}
+		if got := fixedbench.LimitOn(p, "vax"); got != 0 {
+			t.Errorf("limit of %s on an unknown architecture is %v, want 0", p.Name, got)
+		}
+	}
+	if rows != fixedbench.LimitRows {
+		t.Errorf("%d operations have limits, want %d", rows, fixedbench.LimitRows)
 	}
 }
