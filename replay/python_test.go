@@ -1,0 +1,53 @@
+package replay_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/internal/require"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// A reader in another language, written after docs/replay-format.md, finds the
+// same in a file: the format can be read without our code.
+func TestPythonReader(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	require.Or(t, "python3", err)
+	_, file, _ := record(t, 205, replay.WriterOptions{})
+	path := filepath.Join(t.TempDir(), "match.ssr")
+	if err := os.WriteFile(path, file, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	paths, err := filepath.Glob(filepath.Join(goldenDir, "*.ssr"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no golden replays: %v", err)
+	}
+	for _, path := range append(paths, path) {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, err := replay.ReadInfo(open(t, b))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := exec.Command(python, "testdata/reader.py", path).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		if got, want := strings.TrimSpace(string(out)), fmt.Sprint(info.Ticks, info.Commands, " ", info.ContentHash); got != want {
+			t.Errorf("%s: Python reads %s, want %s", path, got, want)
+		}
+	}
+	file[len(file)/2] ^= 1
+	if err := os.WriteFile(path, file, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(python, "testdata/reader.py", path).CombinedOutput(); err == nil {
+		t.Errorf("Python reads a damaged file: %s", out)
+	}
+}
