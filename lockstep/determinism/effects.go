@@ -116,8 +116,10 @@ func (p *program) noteWrite(n *node, e ast.Expr) {
 func (p *program) placeAt(e ast.Expr) (place, bool) {
 	e = ast.Unparen(e)
 	if index, ok := e.(*ast.IndexExpr); ok {
-		v := p.placeOf(index.X)
-		return place{v, true}, v != nil
+		if v := p.placeOf(index.X); v != nil {
+			return place{v.Origin(), true}, true
+		}
+		return place{}, false
 	}
 	v := p.placeOf(e)
 	if v == nil {

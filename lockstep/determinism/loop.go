@@ -231,15 +231,17 @@ func (l *loop) set(s *ast.AssignStmt, left, right ast.Expr) {
 		for _, e := range right.(*ast.CallExpr).Args[1:] {
 			l.pure(e)
 		}
-		if !l.sortedNext(l.stmt, types.ExprString(left)) {
-			l.fail(s)
-		}
-		l.change(s, left, changed{changeCollect, ""})
-		return
 	}
 	if index, ok := left.(*ast.IndexExpr); ok && l.isKey(index.Index) {
 		l.pure(index.X)
 		l.change(s, index.X, changed{changeKeyed, ""})
+		return
+	}
+	if l.isAppend(s) {
+		if !l.sortedNext(l.stmt, types.ExprString(left)) {
+			l.fail(s)
+		}
+		l.change(s, left, changed{changeCollect, ""})
 		return
 	}
 	if tv := l.TypesInfo.Types[right]; tv.Value != nil || tv.IsNil() {

@@ -145,13 +145,13 @@ func (p *program) sorts(e ast.Expr, list string) bool {
 	case "Sort", "SortFunc": // what is not total is found as a sort
 		return true
 	case "SortStableFunc":
-		return p.totalCompare(call.Args[1])
+		return len(call.Args) == 2 && p.totalCompare(call.Args[1])
 	}
 	switch p.standardCall(call, "sort") {
 	case "Strings", "Ints", "Slice", "Sort":
 		return true
 	case "SliceStable":
-		return p.totalCompare(call.Args[1])
+		return len(call.Args) == 2 && p.totalCompare(call.Args[1])
 	}
 	return false
 }

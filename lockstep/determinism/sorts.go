@@ -89,6 +89,9 @@ func (p *program) isTotalFunc(ft *ast.FuncType, body *ast.BlockStmt) bool {
 		return false
 	}
 	a, b := p.TypesInfo.Defs[params[0]], p.TypesInfo.Defs[params[1]]
+	if a == nil || b == nil {
+		return false
+	}
 	paths := map[string]types.Type{}
 	ast.Inspect(body, func(n ast.Node) bool {
 		x, y := p.compared(n)

@@ -69,3 +69,32 @@ func words(names map[uint8]string) (all string) {
 	}
 	return all
 }
+
+func winner(votes map[uint8]uint32) (best uint8) {
+	most := uint32(0)
+	for player, n := range votes { // want `maprange: `
+		if n >= most {
+			most = n
+			best = player
+		}
+	}
+	return best
+}
+
+func mixed(units map[uint32]int32) (n int32) {
+	for _, health := range units { // want `maprange: `
+		n += health
+		n ^= health
+	}
+	return n
+}
+
+func stop(units map[uint32]int32) (n int32) {
+	for _, health := range units { // want `maprange: `
+		if health == 0 {
+			break
+		}
+		n++
+	}
+	return n
+}

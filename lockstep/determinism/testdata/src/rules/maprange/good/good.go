@@ -107,3 +107,9 @@ func hit(units map[uint32]*unit, damage int32) {
 		}
 	}
 }
+
+func lists(units map[uint32]uint8, members map[uint32][]uint8) {
+	for id, kind := range units {
+		members[id] = append(members[id], kind)
+	}
+}

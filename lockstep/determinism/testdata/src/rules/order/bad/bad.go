@@ -37,3 +37,14 @@ func both() []int32 {
 	next := func() int32 { n++; return n }
 	return []int32{n, next()} // want `order: `
 }
+
+type list[T any] struct{ all []T }
+
+func (l *list[T]) push(x T) int {
+	l.all = append(l.all, x)
+	return len(l.all)
+}
+
+func pushed(l *list[uint32]) {
+	l.all[0] = uint32(l.push(1)) // want `order: `
+}
