@@ -229,3 +229,23 @@ func TestVec3(t *testing.T) {
 		t.Errorf("XY = %d, want %d", got, want)
 	}
 }
+
+func TestVec3InRange(t *testing.T) {
+	r := fixed.NewRand(57)
+	heights := inputs(57, 20_000)
+	vectors(58, 20_000, func(a, b fixed.Vec2) {
+		v := fixed.Vec3{X: a.X, Y: a.Y, Z: fixed.Pick(&r, heights)}
+		o := fixed.Vec3{X: b.X, Y: b.Y, Z: fixed.Pick(&r, heights)}
+		z := subBig(integer(v.Z), integer(o.Z))
+		square := addBig(squareBig(a, b), mulBig(z, z))
+		around := root(square)
+		for _, radius := range []fixed.Q{
+			fixed.Pick(&r, heights), around, max(around, 1) - 1, min(around, fixed.MaxQ-1) + 1, fixed.MaxQ, 0, -1,
+		} {
+			want := radius >= 0 && square.Cmp(mulBig(integer(radius), integer(radius))) <= 0
+			if got := v.InRange(o, radius); got != want {
+				t.Fatalf("%d InRange(%d, %d) = %t, want %t", v, o, radius, got, want)
+			}
+		}
+	})
+}
