@@ -94,10 +94,14 @@ func Recover(w *Writer, r *Reader) (*Recovery, error) {
 
 // Rekey copies the match that r reads to w with a keyframe every so many ticks
 // and closes w; with 0 only the first keyframe stays, and nothing is simulated.
-// Otherwise every checksum is compared on the way.
+// Otherwise every checksum is compared on the way, and a match of more than
+// [DefaultMaxTicks] is refused with [ErrLimit].
 func Rekey(w *Writer, r *Reader, g *lockstep.Game, every lockstep.Tick) error {
 	k := &rekeyer{w: w, r: r, every: every}
 	if every > 0 {
+		if _, err := r.scan(DefaultMaxTicks); errors.Is(err, ErrLimit) {
+			return err
+		}
 		k.follower = g.NewFollower(lockstep.FollowerOptions{})
 	}
 	if err := Play(r, nil, k.record); err != nil {
