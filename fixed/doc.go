@@ -36,7 +36,7 @@
 //	Pow                               0.5 + 2^-20 · result   TestPow, for |y| ≤ 8; grows with y
 //	Dot Cross                         correctly rounded      TestProducts
 //	DotSign CrossSign Orient2D        exact for all int64    TestProducts, TestOrient2D
-//	InRange CompareDistance           exact for all int64    TestDistances
+//	InRange CompareDistance           exact for all int64    TestDistances, TestVec3InRange
 //	Normalize ClampLen                correctly rounded      TestNormalize, TestClampLen
 //	Parse String                      correctly rounded      FuzzParse, TestTextRoundTrip
 //

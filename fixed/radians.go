@@ -8,7 +8,8 @@ func SinRadians(x Q) Q { return sineRadians(x, 0) }
 // CosRadians returns the cosine of an angle in radians, over the whole range of Q.
 func CosRadians(x Q) Q { return sineRadians(x, 1<<62) }
 
-// sineRadiansTable is sineRadians without floats, over the whole range of Q.
+// sineRadiansTable is sineRadians without floats, over the whole range of Q. It asks for |x| only, so that what is mirrored
+// is mirrored to the bit; ahead is 0 or a quarter.
 func sineRadiansTable(x Q, ahead uint64) Q {
 	// x/2π turns · 2^64, without the whole turns. The constant reaches 64 bits below the last bit of the greatest x, so
 	// that a far angle is as good as a near one.
@@ -17,8 +18,7 @@ func sineRadiansTable(x Q, ahead uint64) Q {
 	hi, mid := bits.Mul64(m, perRadianHigh)
 	mid, carry := bits.Add64(mid, mulHigh(m, perRadianLow), 0)
 	a := (hi+carry)<<32 | mid>>32
-	sign := uint64(x >> 63)
-	a = (a ^ sign) - sign + ahead
+	a += ahead
 
 	r := a ^ uint64(int64(a<<1)>>63) // as in sineTable; here the missing step is far below the last bit
 	p, u := &sinePieces[uint8(r>>54)], r<<10
@@ -26,5 +26,9 @@ func sineRadiansTable(x Q, ahead uint64) Q {
 	h := p.c3 - (int64(p.c4)+int64(p.c5)*short>>39)*short>>11
 	v := p.c2 + mulHigh(uint64(h), u)>>7
 	v = p.c1 - mulHigh(v, u)>>7
-	return rounded(p.c0+mulHigh(v, u)>>7, int32(a>>32))
+	s := rounded(p.c0+mulHigh(v, u)>>7, int32(a>>32))
+	if x < 0 && ahead == 0 { // the sine is odd, the cosine even
+		return -s
+	}
+	return s
 }

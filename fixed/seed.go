@@ -112,7 +112,7 @@ func sineCosine(t uint32) (Q, Q) {
 	return sineTable(t), sineTable(ahead)
 }
 
-// sineRadians returns the sine of x radians + ahead/2^64 turns.
+// sineRadians returns the sine of x radians + ahead/2^64 turns; ahead is 0 or a quarter.
 func sineRadians(x Q, ahead uint64) Q {
 	if uint64(x+64*One) < 128*uint64(One) {
 		y, odd := quartersSeed(int64(x), int32(ahead>>62))

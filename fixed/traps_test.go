@@ -95,6 +95,7 @@ func TestMirror(t *testing.T) {
 		mirrored("Round", (-x).Round(), x.Round())
 		mirrored("Sin", (-fixed.Turn(x)).Sin(), fixed.Turn(x).Sin())
 		mirrored("SinRadians", fixed.SinRadians(-x), fixed.SinRadians(x))
+		mirrored("CosRadians", fixed.CosRadians(-x), -fixed.CosRadians(x))
 		v, w := fixed.Vec2{X: x, Y: y}.Normalize(), fixed.Vec2{X: -x, Y: -y}.Normalize()
 		mirrored("Normalize", w.X, v.X)
 		mirrored("Normalize", w.Y, v.Y)
