@@ -213,6 +213,7 @@ func (m *Match) begin(phase time.Duration) error {
 	o.Evidence = m.evidence
 	m.epoch = time.Now().Add(-phase)
 	if m.host, err = lockstep.NewHost(m.spec.Game, h, log, o); err != nil && m.file != nil {
+		m.writer.Close() // which ends its goroutine
 		m.file.Close()
 		os.Remove(m.path)
 	}
