@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"errors"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -57,6 +58,47 @@ func TestEndedMatchGoes(t *testing.T) {
 			}
 		}
 	})
+}
+
+// While a match stands still, what its clients send takes the memory that the
+// package comment says, and no more: then they have to wait, too.
+func TestInboxIsBounded(t *testing.T) {
+	const clients, each = 30, 20
+	s := newStage(t, setup{options: server.Options{MaxPerAddress: clients}})
+	var all []*raw
+	for range clients {
+		all = append(all, s.raw(t, press, lockstep.SessionToken{}, 0).live())
+	}
+	before := heap()
+	stands, goOn := make(chan struct{}), make(chan struct{})
+	var wait sync.WaitGroup
+	wait.Go(func() { s.do(t, func(*lockstep.Host) { close(stands); <-goOn }) })
+	<-stands
+	large := make([]byte, lockstep.MaxClientMessage)
+	for _, r := range all {
+		wait.Go(func() {
+			for range each {
+				r.bytes(large)
+			}
+		})
+	}
+	eventually(t, "the inbox is full", func() bool { return heap()-before >= 256*lockstep.MaxClientMessage })
+	time.Sleep(300 * time.Millisecond) // for what comes beyond that
+	took := heap() - before
+	close(goOn)
+	const bound = (256 + 2*clients) * 80 << 10
+	if took > bound {
+		t.Errorf("%d messages of 64 KiB took %d KiB, want at most %d", clients*each, took>>10, bound>>10)
+	}
+	wait.Wait()
+}
+
+// heap returns how much memory is in use.
+func heap() int {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int(m.HeapAlloc)
 }
 
 // A game that panics when its match begins refuses the match, whose name stays
