@@ -37,7 +37,7 @@ const (
 	CloseShutdown  CloseCode = 8  // the server stops; come back later
 	CloseMalformed CloseCode = 9  // after error malformed
 	CloseRefused   CloseCode = 10 // after error identity, refused or full
-	CloseBusy      CloseCode = 11 // the seat is taken again too often; come back later
+	CloseBusy      CloseCode = 11 // the seat is taken again too often, or there are too many strangers; come back later
 )
 
 var closeTexts = [...]string{

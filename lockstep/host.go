@@ -135,7 +135,7 @@ func (h *Host) find(id PeerID) *peer { return h.byID[id] }
 // there is no room for it: then its socket should be closed.
 func (h *Host) Connect(now Time) (PeerID, bool) {
 	h.at(now)
-	if len(h.peers) >= h.maxPeers() {
+	if !h.room() {
 		h.stats.Turned++
 		return 0, false
 	}
@@ -148,6 +148,28 @@ func (h *Host) Connect(now Time) (PeerID, bool) {
 		h.close(p, h.endCode(), h.endReason())
 	}
 	return p.id, true
+}
+
+// room reports whether one more connection may come. Those that have not said
+// who they are have a share of their own, so that they cannot take the players'
+// places; while it is full, the one that has been silent longest must go, so
+// that nobody can keep it.
+func (h *Host) room() bool {
+	var oldest *peer
+	connecting := 0
+	for _, p := range h.peers {
+		if p.state == Connecting {
+			connecting++
+			if oldest == nil {
+				oldest = p
+			}
+		}
+	}
+	if connecting >= h.options.MaxConnecting {
+		h.close(oldest, CloseBusy, "others want to come in")
+		return false
+	}
+	return len(h.peers) < h.maxPeers()
 }
 
 func (h *Host) maxPeers() int {

@@ -17,10 +17,10 @@ func (m *Match) evidence(e *lockstep.Evidence) {
 	s := m.server
 	s.metrics.desyncs.Inc()
 	s.log.Warn("desync", "match", m.spec.Name, "report", e.Report.String())
-	if m.path == "" || m.bundles >= s.options.MaxBundles {
+	if m.path == "" || m.bundles[e.Report.Player] >= s.options.MaxBundles {
 		return
 	}
-	m.bundles++
+	m.bundles[e.Report.Player]++
 	if err := m.writer.Flush(); err != nil {
 		return // the match ends by it
 	}

@@ -39,10 +39,10 @@ type Match struct {
 
 	conns   map[lockstep.PeerID]*conn
 	dirty   []lockstep.PeerID
-	idle    time.Time // since when nobody is connected; zero while somebody is
-	ended   time.Time // when the end was noticed; zero before
-	bundles int
-	writing sync.WaitGroup // bundles
+	idle    time.Time               // since when nobody is connected; zero while somebody is
+	ended   time.Time               // when the end was noticed; zero before
+	bundles map[lockstep.Player]int // written, by whom they are about
+	writing sync.WaitGroup          // bundles
 
 	view atomic.Pointer[View] // what others may know, renewed every second
 }

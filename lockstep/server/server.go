@@ -51,7 +51,7 @@ type Options struct {
 	MaxPerAddress int           // connections of one address: 64
 	IdleMatch     time.Duration // a match that nobody is connected to ends after: 5 m; negative: never
 	RetryAfter    time.Duration // when clients may come back after a shutdown: 5 s
-	MaxBundles    int           // desync bundles written in one match: 16
+	MaxBundles    int           // desync bundles written about one player of a match: 4
 	Log           *slog.Logger  // slog.Default()
 }
 
@@ -63,7 +63,7 @@ func (o *Options) complete() {
 	}
 	or(&o.MaxMatches, 1000)
 	or(&o.MaxPerAddress, 64)
-	or(&o.MaxBundles, 16)
+	or(&o.MaxBundles, 4)
 	if o.IdleMatch == 0 {
 		o.IdleMatch = 5 * time.Minute
 	}
@@ -137,7 +137,7 @@ func (s *Server) Create(spec MatchSpec) (*Match, error) {
 	}
 	m := &Match{
 		server: s, spec: spec, inbox: make(chan input, inboxSize), done: make(chan struct{}),
-		conns: make(map[lockstep.PeerID]*conn),
+		conns: make(map[lockstep.PeerID]*conn), bundles: make(map[lockstep.Player]int),
 	}
 	if err := m.begin(phase); err != nil {
 		s.forget(m)
