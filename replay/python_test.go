@@ -1,3 +1,6 @@
+// A browser starts no programs.
+//go:build !js
+
 package replay_test
 
 import (

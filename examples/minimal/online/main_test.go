@@ -1,3 +1,6 @@
+// A browser listens on nothing.
+//go:build !js
+
 package main
 
 import (
