@@ -1,6 +1,7 @@
 package fuzz
 
 import (
+	"bytes"
 	"testing"
 
 	"github.com/seed-49bee653/samestep/examples/minimal"
@@ -17,6 +18,7 @@ func fuzzMatch(f *testing.F, g *lockstep.Game, o locksteptest.Options) {
 	f.Add(uint64(1), uint8(5), []byte(nil))
 	f.Add(uint64(2), uint8(1), []byte("\x00\x00\x01\x02\x03\xff\xff\xff\xff\x00\x01"))
 	f.Add(uint64(3), uint8(16), []byte("some commands, well mixed, of which the fuzzer makes its own"))
+	f.Add(uint64(92), uint8(9), bytes.Repeat([]byte{0x93}, 9600)) // hundreds of commands of one player for a tick
 	f.Fuzz(func(t *testing.T, seed uint64, every uint8, choices []byte) {
 		o := o
 		o.Seed, o.Choices = seed, choices

@@ -1,6 +1,7 @@
 package locksteptest_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -113,9 +114,9 @@ func TestCheck(t *testing.T) {
 	heavy := options()
 	heavy.Every, heavy.Span = 1, 5
 	locksteptest.Check(t, g, heavy)
-	bytes := options()
-	bytes.Choices = []byte("a match that a fuzzer wrote, or a person")
-	locksteptest.Check(t, g, bytes)
+	written := options()
+	written.Choices = []byte("a match that a fuzzer wrote, or a person")
+	locksteptest.Check(t, g, written)
 }
 
 // Random commands must reach the rules, or a check proves nothing.
@@ -151,6 +152,24 @@ func TestCommandsArrive(t *testing.T) {
 	if drives < 500 || breeds < 100 || refused < 50 || played != 4*60 {
 		t.Errorf("got %d drives, %d breeds, %d refused, %d times Play", drives, breeds, refused, played)
 	}
+}
+
+// More commands than a coordinator takes in any order are not the game's fault.
+func TestTooManyCommands(t *testing.T) {
+	o := options()
+	o.Choices = bytes.Repeat([]byte{0x93}, 9600)
+	locksteptest.Check(t, lockstep.MustGame(pastureRules()), o)
+	values := make([]any, 129)
+	for i := range values {
+		values[i] = &breed{Herd: 1}
+	}
+	o.Play = func(lockstep.Player, *lockstep.Simulation) []any { return values }
+	err := locksteptest.Run(lockstep.MustGame(pastureRules()), o)
+	if err == nil || !strings.Contains(err.Error(), "play: tick 0: 129 commands of player 0 for one tick, want at most 128") {
+		t.Errorf("got %v", err)
+	}
+	values = values[:128]
+	locksteptest.Check(t, lockstep.MustGame(pastureRules()), o)
 }
 
 // Each kind of nondeterminism is found, in the phase and the field that it

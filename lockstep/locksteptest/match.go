@@ -116,10 +116,19 @@ func (f tolerant) Append(record []byte) error {
 	return err
 }
 
+// A player has at most so many commands for one tick. In any order of arrival
+// they are within the coordinator's limits, for a tick and for how far ahead a
+// sequence may be, which else would refuse another one in another order.
+const (
+	maxPlayed = 128
+	maxRandom = 64
+)
+
 // coordinator returns a coordinator of the match with all seats taken.
 func (m *match) coordinator(log lockstep.Log, o lockstep.FollowerOptions) (*lockstep.Coordinator, error) {
 	c, err := lockstep.NewCoordinator(m.game, m.header, log, lockstep.CoordinatorOptions{
-		InputDelay: delayTicks, Referee: o, MaxPerTick: 256, MaxBytesPerTick: 1 << 20,
+		InputDelay: delayTicks, Referee: o, MaxPerTick: maxPlayed + maxRandom,
+		MaxBytesPerTick: (maxPlayed + maxRandom) * lockstep.MaxPayload,
 	})
 	if err != nil {
 		return nil, m.fail("new", 0, 0, err)
@@ -149,7 +158,11 @@ func (m *match) orders(gen *generator, payloads *lockstep.Payloads, c *lockstep.
 	}
 	for p := range lockstep.Player(m.options.Players) {
 		if m.options.Play != nil {
-			for _, value := range m.options.Play(p, c.Referee().Simulation()) {
+			values := m.options.Play(p, c.Referee().Simulation())
+			if len(values) > maxPlayed {
+				return nil, m.fail("play", 0, c.Now(), fmt.Errorf("%d commands of player %d for one tick, want at most %d", len(values), p, maxPlayed))
+			}
+			for _, value := range values {
 				kind, payload, err := payloads.Encode(value)
 				if err != nil {
 					return nil, m.fail("play", 0, c.Now(), err)
@@ -157,7 +170,10 @@ func (m *match) orders(gen *generator, payloads *lockstep.Payloads, c *lockstep.
 				add(p, kind, bytes.Clone(payload))
 			}
 		}
-		for len(gen.kinds) > 0 && gen.below(16) < m.options.Rate && len(orders) < 1000 {
+		for range maxRandom {
+			if len(gen.kinds) == 0 || gen.below(16) >= m.options.Rate {
+				break
+			}
 			kind, payload := gen.command()
 			add(p, kind, payload)
 			if gen.below(2) == 0 {

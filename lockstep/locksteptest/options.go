@@ -39,8 +39,8 @@ type Options struct {
 	Rate int
 
 	// Play gives the commands of p for the next tick, beside the random ones:
-	// pointers to registered types. It reads s, and must depend on nothing else.
-	// Nil gives none.
+	// pointers to registered types, at most 128. It reads s, and must depend on
+	// nothing else. Nil gives none.
 	Play func(p lockstep.Player, s *lockstep.Simulation) []any
 }
 
