@@ -7,8 +7,9 @@ import (
 
 // Difference is one leaf that differs between two states, or one slice whose length does.
 type Difference struct {
-	Path string // such as "Units[17].Pos.X", as Lookup takes it
-	A, B string // both values as text, as [Value.String] gives it
+	Path string `json:"path"` // such as "Units[17].Pos.X", as Lookup takes it
+	A    string `json:"a"`    // both values as text, as [Value.String] gives it
+	B    string `json:"b"`
 }
 
 // String returns the difference as "Path: A != B".
@@ -24,21 +25,31 @@ type Differences struct {
 // different length count as one difference, and their common indexes are compared. Equal regions are skipped at the
 // speed of memory. The error names the side and wraps a [*DecodeError].
 func (s *Schema) Diff(a, b []byte, limit int) (Differences, error) {
+	var found Differences
+	err := s.differences(a, b, func(d *differ, n *node, a, b []byte) {
+		if found.Total++; found.Total <= limit {
+			found.List = append(found.List, d.difference(n, a, b))
+		}
+	})
+	return found, err
+}
+
+// differences gives visit every difference of two states, in order: the node, and its values at the beginning of a and b.
+func (s *Schema) differences(a, b []byte, visit func(d *differ, n *node, a, b []byte)) error {
 	if err := s.Validate(a); err != nil {
-		return Differences{}, fmt.Errorf("state: first state: %w", err)
+		return fmt.Errorf("state: first state: %w", err)
 	}
 	if err := s.Validate(b); err != nil {
-		return Differences{}, fmt.Errorf("state: second state: %w", err)
+		return fmt.Errorf("state: second state: %w", err)
 	}
-	d := differ{s: s, limit: limit}
+	d := differ{s: s, visit: visit}
 	d.compare(0, a, b)
-	return d.found, nil
+	return nil
 }
 
 type differ struct {
 	s     *Schema
-	limit int
-	found Differences
+	visit func(d *differ, n *node, a, b []byte)
 	path  []step // from the root to the present value
 }
 
@@ -66,7 +77,7 @@ func (d *differ) compare(i int, a, b []byte) (sizeA, sizeB int) {
 	case Array, Slice:
 		d.compareElems(i, a, b)
 	default:
-		d.add(n, a, b)
+		d.visit(d, n, a, b)
 	}
 	return sizeA, sizeB
 }
@@ -75,7 +86,7 @@ func (d *differ) compareElems(i int, a, b []byte) {
 	countA, atA := d.s.elems(i, a)
 	countB, atB := d.s.elems(i, b)
 	if countA != countB {
-		d.add(&d.s.nodes[i], a, b)
+		d.visit(d, &d.s.nodes[i], a, b)
 	}
 	common := min(countA, countB)
 	a, b = a[atA:], b[atB:]
@@ -109,18 +120,20 @@ func equalPrefix(a, b []byte) int {
 	return at
 }
 
-func (d *differ) add(n *node, a, b []byte) {
-	d.found.Total++
-	if d.found.Total > d.limit {
-		return
-	}
+// difference puts the present value into words.
+func (d *differ) difference(n *node, a, b []byte) Difference {
+	return Difference{d.text(d.path), string(n.appendText(nil, a)), string(n.appendText(nil, b))}
+}
+
+// text returns a path as text.
+func (d *differ) text(steps []step) string {
 	path := ""
-	for _, step := range d.path {
+	for _, step := range steps {
 		if step.field < 0 {
 			path += indexStep(step.index)
 		} else {
 			path = joinPath(path, d.s.nodes[step.field].name)
 		}
 	}
-	d.found.List = append(d.found.List, Difference{path, string(n.appendText(nil, a)), string(n.appendText(nil, b))})
+	return path
 }

@@ -105,6 +105,38 @@ func ExampleDifference() {
 	// Output: Units[17].Pos.X: 12.5 != 12.75
 }
 
+// Many differences are told in a few lines.
+func ExampleGroups() {
+	a := codec.Append(nil, newWorld())
+	other := newWorld()
+	for i := range other.Units {
+		other.Units[i].Pos.X += 64
+		other.Units[i].Alive = false
+	}
+	b := codec.Append(nil, other)
+
+	groups, err := codec.Schema().DiffGroups(a, b)
+	if err != nil {
+		fmt.Println(err)
+	}
+	fmt.Println(groups.Total, "fields differ")
+	for _, line := range groups.Lines(10) {
+		fmt.Println(line)
+	}
+	// Output:
+	// 3 fields differ
+	// Units[0].Pos.X 12.5 → 12.75 (+1 more field of this unit, 1 more unit)
+}
+
+func ExampleGroup() {
+	group := state.Group{
+		Path: "Units", Element: "Units[17]", First: state.Difference{Path: "Units[17].Pos.X", A: "12.5", B: "12.75"},
+		Fields: 4, Elements: 42, Total: 160,
+	}
+	fmt.Println(group.String())
+	// Output: Units[17].Pos.X 12.5 → 12.75 (+3 more fields of this unit, 41 more units)
+}
+
 // A single field is damaged in place, to see that the checks notice.
 func ExampleValue() {
 	snapshot := codec.Append(nil, newWorld())

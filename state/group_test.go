@@ -1,0 +1,155 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestDiffGroups(t *testing.T) {
+	type depot struct {
+		Gold   int32
+		Stocks [2]int32
+		Guards []struct{ Class, Level uint8 }
+	}
+	type camp struct {
+		Weather struct{ Wind, Rain int8 }
+		Depots  []depot
+		Store   depot
+		Moss    []uint8
+	}
+	c := MustCompile[camp]()
+	fresh := func() *camp {
+		return &camp{
+			Depots: []depot{{Gold: 1}, {Gold: 2, Guards: make([]struct{ Class, Level uint8 }, 3)}, {Gold: 3}},
+			Store:  depot{Guards: make([]struct{ Class, Level uint8 }, 2)}, Moss: make([]uint8, 4),
+		}
+	}
+	for _, test := range []struct {
+		name   string
+		change func(w *camp)
+		want   []string
+	}{
+		{"nothing", func(w *camp) {}, nil},
+		{"a field", func(w *camp) { w.Weather.Rain = 1 }, []string{"Weather.Rain 0 → 1"}},
+		{"a section", func(w *camp) { w.Weather.Wind, w.Weather.Rain = 1, 2 }, []string{"Weather.Wind 0 → 1 (+1 more field of Weather)"}},
+		{"an element", func(w *camp) { w.Depots[1].Gold = 9 }, []string{"Depots[1].Gold 2 → 9"}},
+		{"an element's fields", func(w *camp) {
+			w.Depots[1].Gold, w.Depots[1].Stocks, w.Depots[1].Guards = 9, [2]int32{1, 1}, nil
+		}, []string{"Depots[1].Gold 2 → 9 (+3 more fields of this depot)"}},
+		{"elements", func(w *camp) { w.Depots[0].Gold, w.Depots[2].Gold = 5, 5 }, []string{"Depots[0].Gold 1 → 5 (+1 more depot)"}},
+		{"fields and elements", func(w *camp) {
+			for i := range w.Depots {
+				w.Depots[i].Gold, w.Depots[i].Stocks[1] = -1, -1
+			}
+		}, []string{"Depots[0].Gold 1 → -1 (+1 more field of this depot, 2 more depots)"}},
+		{"a list in a section, between its fields", func(w *camp) {
+			w.Store.Gold, w.Store.Stocks[1] = 1, 2
+			w.Store.Guards[1].Class, w.Store.Guards[1].Level = 3, 4
+		}, []string{"Store.Gold 0 → 1", "Store.Stocks[1] 0 → 2", "Store.Guards[1].Class 0 → 3 (+1 more field of this guard)"}},
+		{"lengths", func(w *camp) { w.Depots, w.Moss = w.Depots[:2], nil }, []string{"Depots 3 elements → 2 elements", "Moss 4 elements → 0 elements"}},
+		{"a length and elements", func(w *camp) { w.Moss = []uint8{1, 0, 1} }, []string{"Moss 4 elements → 3 elements", "Moss[0] 0 → 1 (+1 more element)"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := fresh()
+			test.change(w)
+			g, err := c.Schema().DiffGroups(c.Append(nil, fresh()), c.Append(nil, w))
+			if got := g.Lines(99); err != nil || !slices.Equal(got, test.want) {
+				t.Errorf("got %q, error %v, want %q", got, err, test.want)
+			}
+		})
+	}
+}
+
+// The groups have every difference that Diff finds, each once.
+func TestDiffGroupsOfRandomStates(t *testing.T) {
+	groups := 0
+	for seed := range uint64(300) {
+		r, s, a := randomState(t, seed, 4)
+		_, _, b := randomState(t, seed, 4)
+		fill(r, b)
+		x, y := naive(a), naive(b)
+		flat, err := s.Diff(x, y, 1<<20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := s.DiffGroups(x, y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		total := 0
+		for _, group := range g.List {
+			total += group.Total
+			groups++
+			if !slices.Contains(flat.List, group.First) || !strings.HasPrefix(group.First.Path, group.Path) {
+				t.Errorf("seed %d: group of %s begins with %s", seed, group.Path, group.First)
+			}
+			fields := 0
+			for _, d := range flat.List {
+				if rest, ok := strings.CutPrefix(d.Path, group.Element); group.Element != "" && ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {
+					fields++
+				}
+			}
+			if group.Element != "" && fields != group.Fields {
+				t.Errorf("seed %d: %s: %d fields, want %d", seed, group.Element, group.Fields, fields)
+			}
+		}
+		if total != flat.Total || g.Total != flat.Total {
+			t.Errorf("seed %d: %d differences in groups, %d in all, want %d", seed, total, g.Total, flat.Total)
+		}
+	}
+	if groups < 100 {
+		t.Errorf("only %d groups in all", groups)
+	}
+}
+
+func TestDiffGroupsLines(t *testing.T) {
+	g := Groups{Total: 9, List: []Group{
+		{Path: "A", First: Difference{"A", "1", "2"}, Fields: 1, Total: 1},
+		{Path: "Bs", Element: "Bs[1]", First: Difference{"Bs[1].C", "1", "2"}, Fields: 2, Elements: 1, Total: 2},
+		{Path: "D", First: Difference{"D", "1", "2"}, Fields: 1, Total: 6},
+	}}
+	for limit, last := range []string{"and 9 more fields in 3 more places", "and 8 more fields in 2 more places", "and 6 more fields in 1 more place", "D 1 → 2"} {
+		lines := g.Lines(limit)
+		if want := min(limit+1, 3); len(lines) != want || lines[want-1] != last {
+			t.Errorf("limit %d: got %q, want %d lines and the last %q", limit, lines, want, last)
+		}
+	}
+}
+
+func TestDiffGroupsNouns(t *testing.T) {
+	for path, want := range map[string]string{
+		"Units": "unit units", "Store.Guards": "guard guards", "Moss": "element elements", "Fog": "element elements",
+		"Bodies": "element elements", "S": "element elements", "": "element elements",
+	} {
+		one, many := (&Group{Path: path}).nouns()
+		if got := one + " " + many; got != want {
+			t.Errorf("%q: got %q, want %q", path, got, want)
+		}
+	}
+}
+
+func TestDiffGroupsRefuses(t *testing.T) {
+	s := MustCompile[world]().Schema()
+	golden := goldenBytes(t)
+	if _, err := s.DiffGroups(golden[1:], golden); !errors.As(err, new(*DecodeError)) {
+		t.Errorf("malformed state: error %v", err)
+	}
+}
+
+// However much differs, a group is one line.
+func TestDiffGroupsOfManyUnits(t *testing.T) {
+	c := MustCompile[benchWorld[flatUnit]]()
+	w := newFlatWorld()
+	for i := range w.Units {
+		w.Units[i].Goal[1]--
+		w.Units[i].Zone++
+	}
+	g, err := c.Schema().DiffGroups(c.Append(nil, newFlatWorld()), c.Append(nil, w))
+	want := fmt.Sprintf("Units[0].Goal[1] 0 → -1 (+1 more field of this unit, %d more units)", len(w.Units)-1)
+	if err != nil || len(g.List) != 1 || g.List[0].String() != want || g.Total != 2*len(w.Units) {
+		t.Errorf("got %v, error %v, want %s", g.Lines(9), err, want)
+	}
+}
