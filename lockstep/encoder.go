@@ -158,3 +158,28 @@ func (e *Encoder) End(reason string) []byte {
 	e.w.String(clip(reason, MaxNote))
 	return e.end()
 }
+
+// Record encodes what a [Decoder] returned: the same bytes again, if the
+// Encoder has written the records before it. It returns nil for a kind of record
+// that it does not know.
+func (e *Encoder) Record(r *Record) []byte {
+	switch r.Kind {
+	case RecordHeader:
+		return e.Header(r.Header)
+	case RecordKeyframe:
+		return e.Keyframe(r.Tick, r.Keyframe.Root, r.Keyframe.Last, r.Keyframe.State)
+	case RecordFrame:
+		return e.Frame(&r.Frame)
+	case RecordEmpty:
+		return e.Empty(r.Empty)
+	case RecordChecksum:
+		return e.Checksum(r.Tick, r.Root)
+	case RecordDissent:
+		return e.Dissent(r.Tick, r.Player, r.Root)
+	case RecordNote:
+		return e.Note(r.Player, r.Topic, r.Text)
+	case RecordEnd:
+		return e.End(r.Text)
+	}
+	return nil
+}

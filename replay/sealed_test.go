@@ -149,7 +149,7 @@ func change(tb testing.TB, file []byte, f func(*lockstep.Record)) []byte {
 	var enc lockstep.Encoder
 	err := replay.Play(open(tb, file), nil, func(r *lockstep.Record) error {
 		f(r)
-		return w.Append(reencode(&enc, r))
+		return w.Append(enc.Record(r))
 	})
 	if err == nil {
 		err = w.Close()

@@ -130,7 +130,7 @@ func (f *forger) record(r *lockstep.Record) error {
 	if r.Kind == lockstep.RecordHeader {
 		f.header(r.Header)
 	}
-	return f.out.Append(f.encode(r))
+	return f.out.Append(f.enc.Record(r))
 }
 
 func (f *forger) header(h *lockstep.Header) {
@@ -170,24 +170,4 @@ func (f *forger) command(commands []lockstep.Command) error {
 		return err
 	}
 	return nil
-}
-
-func (f *forger) encode(r *lockstep.Record) []byte {
-	switch r.Kind {
-	case lockstep.RecordHeader:
-		return f.enc.Header(r.Header)
-	case lockstep.RecordKeyframe:
-		return f.enc.Keyframe(r.Tick, r.Keyframe.Root, r.Keyframe.Last, r.Keyframe.State)
-	case lockstep.RecordFrame:
-		return f.enc.Frame(&r.Frame)
-	case lockstep.RecordEmpty:
-		return f.enc.Empty(r.Empty)
-	case lockstep.RecordChecksum:
-		return f.enc.Checksum(r.Tick, r.Root)
-	case lockstep.RecordDissent:
-		return f.enc.Dissent(r.Tick, r.Player, r.Root)
-	case lockstep.RecordNote:
-		return f.enc.Note(r.Player, r.Topic, r.Text)
-	}
-	return f.enc.End(r.Text)
 }

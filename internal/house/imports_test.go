@@ -58,12 +58,13 @@ var imports = []importRow{
 	// Not fixed: the engine does no arithmetic of the game.
 	{pattern: "lockstep", own: []string{"state", "checksum", "internal/pack"}, modules: []string{xxhash}},
 	{pattern: "replay", own: core, modules: []string{xxhash, zstd, xsync}, tests: games},
-	{pattern: "lockstep/server", own: log, modules: []string{websocket, jwt, metrics, xtime, xsync}, tests: slices.Concat(games, shell)},
-	{pattern: "lockstep/client", own: log, modules: []string{websocket, backoff, xtime}, tests: slices.Concat(games, shell)},
+	{pattern: "lockstep/server", own: slices.Concat(log, []string{"internal/buffer"}), modules: []string{websocket, jwt, metrics, xtime, xsync}, tests: slices.Concat(games, shell)},
+	{pattern: "lockstep/client", own: slices.Concat(log, []string{"internal/buffer"}), modules: []string{websocket, backoff, xtime}, tests: slices.Concat(games, shell)},
 	{pattern: "lockstep/locksteptest", own: log, modules: []string{goCmp, rapid}, tests: games},
 	{pattern: "lockstep/netsim", modules: []string{humanize}},
 	{pattern: "lockstep/determinism", modules: []string{xtools}},
 
+	{pattern: "internal/buffer"},
 	{pattern: "internal/decimal"},
 	{pattern: "internal/pack", modules: []string{msgpack}},
 	{pattern: "internal/fixedbench", own: []string{"fixed"}},

@@ -2,21 +2,19 @@ package client
 
 import (
 	"context"
-	"errors"
-	"io"
-	"sync"
 
 	"github.com/coder/websocket"
 
+	"github.com/seed-49bee653/samestep/internal/buffer"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
 // A link is one connection with its two goroutines.
 type link struct {
 	ws      *websocket.Conn
-	arrived chan *buffer
+	arrived chan *buffer.Buffer
 	gone    chan error // once, when nothing arrives any more
-	out     chan *buffer
+	out     chan *buffer.Buffer
 	stop    chan struct{} // closed when nobody takes what arrives any more
 	closed  chan struct{} // closed when what was given is sent, and the other end knows that it was all
 }
@@ -24,8 +22,8 @@ type link struct {
 func newLink(ws *websocket.Conn) *link {
 	ws.SetReadLimit(lockstep.MaxServerMessage)
 	l := &link{
-		ws: ws, arrived: make(chan *buffer, maxUnread), gone: make(chan error, 1),
-		out: make(chan *buffer, maxUnsent), stop: make(chan struct{}), closed: make(chan struct{}),
+		ws: ws, arrived: make(chan *buffer.Buffer, maxUnread), gone: make(chan error, 1),
+		out: make(chan *buffer.Buffer, maxUnsent), stop: make(chan struct{}), closed: make(chan struct{}),
 	}
 	go l.read()
 	go l.write()
@@ -41,8 +39,8 @@ func (l *link) read() {
 			l.gone <- err
 			return
 		}
-		b := buffers.get()
-		if err := b.fill(r); err != nil {
+		b := buffers.Get()
+		if err := b.Fill(r); err != nil {
 			l.gone <- err
 			return
 		}
@@ -58,8 +56,8 @@ func (l *link) read() {
 func (l *link) write() {
 	defer close(l.closed)
 	for b := range l.out {
-		err := l.ws.Write(context.Background(), websocket.MessageBinary, b.b)
-		buffers.put(b)
+		err := l.ws.Write(context.Background(), websocket.MessageBinary, b.Bytes)
+		buffers.Put(b)
 		if err != nil {
 			l.ws.CloseNow()
 			for range l.out { // nobody must wait for a dead socket
@@ -76,41 +74,5 @@ func (l *link) close() {
 	close(l.out)
 }
 
-// A buffer holds one message.
-type buffer struct{ b []byte }
-
-// fill reads r to its end.
-func (b *buffer) fill(r io.Reader) error {
-	b.b = b.b[:0]
-	for {
-		if len(b.b) == cap(b.b) {
-			b.b = append(b.b, 0)[:len(b.b)]
-		}
-		n, err := r.Read(b.b[len(b.b):cap(b.b)])
-		b.b = b.b[:len(b.b)+n]
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
-// A bufferPool keeps buffers for use again, but not large ones.
-type bufferPool struct{ p sync.Pool }
-
-var buffers bufferPool
-
-func (p *bufferPool) get() *buffer {
-	if b, ok := p.p.Get().(*buffer); ok {
-		return b
-	}
-	return &buffer{make([]byte, 0, 512)}
-}
-
-func (p *bufferPool) put(b *buffer) {
-	if cap(b.b) <= keepBuffer {
-		p.p.Put(b)
-	}
-}
+// buffers keeps the memory of messages.
+var buffers = buffer.Pool{Keep: keepBuffer}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/seed-49bee653/samestep/internal/buffer"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
@@ -167,7 +168,7 @@ func (s *Session) run(ctx context.Context) {
 	defer timer.Stop()
 	leave := ctx.Done()
 	for s.client.Stage() != lockstep.StageDone {
-		var arrived chan *buffer
+		var arrived chan *buffer.Buffer
 		var gone chan error
 		if s.link != nil {
 			arrived, gone = s.link.arrived, s.link.gone
@@ -210,11 +211,11 @@ func (s *Session) run(ctx context.Context) {
 
 // receive gives a message, and what else has arrived, to the client. An error
 // makes the client hang up.
-func (s *Session) receive(b *buffer) {
+func (s *Session) receive(b *buffer.Buffer) {
 	for range maxUnread + 1 {
 		if b != nil {
-			s.client.Receive(s.now(), b.b)
-			buffers.put(b)
+			s.client.Receive(s.now(), b.Bytes)
+			buffers.Put(b)
 		}
 		select {
 		case b = <-s.link.arrived:
@@ -250,9 +251,9 @@ func (s *Session) act(ctx context.Context) {
 		return
 	}
 	for len(s.link.out) < cap(s.link.out) {
-		b := buffers.get()
-		if b.b = s.client.Send(b.b[:0]); len(b.b) == 0 {
-			buffers.put(b)
+		b := buffers.Get()
+		if b.Bytes = s.client.Send(b.Bytes[:0]); len(b.Bytes) == 0 {
+			buffers.Put(b)
 			break
 		}
 		s.link.out <- b // has room: only we send

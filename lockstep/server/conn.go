@@ -12,6 +12,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/seed-49bee653/samestep/internal/buffer"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
@@ -30,6 +31,9 @@ const (
 	// why.
 	lastWords = 2 * time.Second
 )
+
+// buffers keeps the memory of messages, from a client's socket to its match.
+var buffers = buffer.Pool{Keep: keepBuffer}
 
 // A conn is one WebSocket. Its match's goroutine fills out, and its own writer
 // sends that.
@@ -66,9 +70,9 @@ func (c *conn) read() websocket.StatusCode {
 		if kind != websocket.MessageBinary {
 			return websocket.StatusUnsupportedData
 		}
-		b := buffers.get()
-		if err := b.fill(r); err != nil {
-			buffers.put(b)
+		b := buffers.Get()
+		if err := b.Fill(r); err != nil {
+			buffers.Put(b)
 			return websocket.StatusProtocolError
 		}
 		if !c.match.post(input{conn: c, data: b}) {

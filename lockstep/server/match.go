@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/seed-49bee653/samestep/internal/buffer"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -53,7 +54,7 @@ type input struct {
 	conn *conn
 	came bool
 	gone bool
-	data *buffer
+	data *buffer.Buffer
 	do   func()
 }
 
@@ -211,12 +212,12 @@ func (m *Match) take(in input) {
 			m.idle = time.Now()
 		}
 	case in.data != nil:
-		m.host.Receive(m.now(), c.id, in.data.b)
+		m.host.Receive(m.now(), c.id, in.data.Bytes)
 	default:
 		c.feed(m.host)
 	}
 	if in.data != nil {
-		buffers.put(in.data)
+		buffers.Put(in.data)
 	}
 }
 
