@@ -48,6 +48,7 @@ A player joins with: samestep join http://127.0.0.1:8766/matches/match-1`,
 			&cli.UintFlag{Name: "tick-rate", Value: 20, Usage: "ticks per second, 1 to 1000"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "of the first match; each further one has the next"},
 			&cli.StringFlag{Name: "dir", Value: "matches", Usage: "where replays and desync bundles are written; empty for nowhere"},
+			&cli.BoolFlag{Name: "replays", Value: true, Usage: "let anybody list and download the replays of matches that are over"},
 			&cli.StringFlag{Name: "tokens", Usage: "`FILE` with a list of tokens"},
 			&cli.StringFlag{Name: "jwt-key", Usage: "`FILE` with a secret (HS256) or an Ed25519 public key in PEM (EdDSA)"},
 			&cli.BoolFlag{Name: "anonymous-spectators", Usage: "let anybody watch"},
@@ -168,7 +169,7 @@ func serverOptions(c *cli.Context, g *playable, specs []server.MatchSpec) (serve
 		level = slog.LevelWarn
 	}
 	o := server.Options{
-		Dir: c.String("dir"), Origins: c.StringSlice("origin"), MaxPerAddress: int(c.Uint("max-per-address")),
+		Dir: c.String("dir"), Replays: c.Bool("replays"), Origins: c.StringSlice("origin"), MaxPerAddress: int(c.Uint("max-per-address")),
 		MaxMatches: max(1000, len(specs)), IdleMatch: c.Duration("idle"),
 		Log:      slog.New(slog.NewTextHandler(c.App.ErrWriter, &slog.HandlerOptions{Level: level})),
 		NewMatch: func(body io.Reader) (server.MatchSpec, error) { return requestedMatch(body, g) },

@@ -25,6 +25,10 @@ func (s *Server) routes() *http.ServeMux {
 	mux.HandleFunc("DELETE /matches/{name}", s.admin(s.end))
 	mux.HandleFunc("POST /matches/{name}/{action}", s.admin(s.act))
 	mux.HandleFunc("GET /matches/{name}/play", s.play)
+	if s.options.Replays && s.options.Dir != "" {
+		mux.HandleFunc("GET /replays", s.listReplays)
+		mux.HandleFunc("GET /replays/{name}", s.download)
+	}
 	return mux
 }
 

@@ -29,6 +29,8 @@
 //	DELETE /matches/NAME          end it (admin)
 //	POST   /matches/NAME/pause    ?seat=N, for whom; and /resume and /kick ?seat=N, /speed ?percent=N (admin)
 //	GET    /matches/NAME/play     the WebSocket of docs/protocol.md
+//	GET    /replays               the replays of matches that are over, as JSON, if Options.Replays
+//	GET    /replays/FILE          one of them, or a range of its bytes
 //
 // Admins show their token as "Authorization: Bearer TOKEN".
 package server

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -255,6 +256,7 @@ func (m *Match) finish() {
 	if err != nil {
 		m.server.log.Error("replay", "match", m.spec.Name, "path", m.path, "err", err)
 	}
+	m.server.recordings.written(filepath.Base(m.path), false)
 }
 
 // observe logs what happens in the match.

@@ -46,6 +46,7 @@ type Options struct {
 	Host lockstep.HostOptions
 
 	Dir           string        // where replays and desync bundles are written; "" for nowhere
+	Replays       bool          // whether anybody may list and download the replays of matches that are over
 	Origins       []string      // hosts that a browser's page may come from, beside our own
 	MaxMatches    int           // 1000
 	MaxPerAddress int           // connections of one address: 64
@@ -91,11 +92,12 @@ type MatchSpec struct {
 
 // A Server hosts matches. It is an http.Handler, and safe for concurrent use.
 type Server struct {
-	options   Options
-	log       *slog.Logger
-	mux       *http.ServeMux
-	metrics   *metrics
-	addresses addresses
+	options    Options
+	log        *slog.Logger
+	mux        *http.ServeMux
+	metrics    *metrics
+	addresses  addresses
+	recordings recordings
 
 	mu      sync.Mutex
 	matches map[string]*Match // nil while a match is being made
@@ -113,6 +115,7 @@ func New(o Options) (*Server, error) {
 	}
 	s := &Server{options: o, log: o.Log, matches: make(map[string]*Match)}
 	s.addresses = addresses{max: o.MaxPerAddress, known: make(map[netip.Prefix]*address)}
+	s.recordings = recordings{dir: o.Dir, live: make(map[string]bool), sending: make(map[netip.Prefix]int)}
 	s.metrics = newMetrics(s)
 	s.mux = s.routes()
 	return s, nil
@@ -216,14 +219,18 @@ func (m *Match) begin(phase time.Duration) error {
 		m.writer.Close() // which ends its goroutine
 		m.file.Close()
 		os.Remove(m.path)
+		m.server.recordings.written(filepath.Base(m.path), false)
 	}
 	return err
 }
 
 // openReplay makes the replay's file, whose name nothing else has.
 func (m *Match) openReplay(dir string, id lockstep.MatchID) (err error) {
-	m.path = filepath.Join(dir, fmt.Sprintf("%s-%s.ssr", m.spec.Name, id.String()[:8]))
+	name := fmt.Sprintf("%s-%s.ssr", m.spec.Name, id.String()[:8])
+	m.path = filepath.Join(dir, name)
+	m.server.recordings.written(name, true) // before there is such a file
 	if m.file, err = os.OpenFile(m.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666); err != nil {
+		m.server.recordings.written(name, false)
 		return fmt.Errorf("server: replay: %w", err)
 	}
 	m.writer = replay.NewWriter(m.file, replay.WriterOptions{})
