@@ -12,13 +12,15 @@ func NewRand(seed uint64) Rand {
 	return Rand{Hi: mix(seed + golden), Lo: mix(seed + golden*2%(1<<64))}
 }
 
+// The step of the generator: multiply and add, modulo 2^128.
+const (
+	mulHi, mulLo = 2549297995355413924, 4865540595714422341
+	incHi, incLo = 6364136223846793005, 1442695040888963407
+)
+
 // Uint64 returns the next 64 bits.
 func (r *Rand) Uint64() uint64 {
-	const (
-		mulHi, mulLo = 2549297995355413924, 4865540595714422341
-		incHi, incLo = 6364136223846793005, 1442695040888963407
-		cheapMul     = 0xda942042e4dd58b5
-	)
+	const cheapMul = 0xda942042e4dd58b5
 	hi, lo := bits.Mul64(r.Lo, mulLo)
 	hi += r.Hi*mulLo + r.Lo*mulHi
 	lo, carry := bits.Add64(lo, incLo, 0)

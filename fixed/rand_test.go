@@ -124,6 +124,32 @@ func TestDrawBits(t *testing.T) {
 	}
 }
 
+// TestDrawsTo counts draws that were made one by one, and finds states that no drawing leads to.
+func TestDrawsTo(t *testing.T) {
+	from := fixed.NewRand(5)
+	r := from
+	for want := range uint64(5000) {
+		if got, ok := from.DrawsTo(r); !ok || got != want {
+			t.Fatalf("DrawsTo after %d draws = %d, %v", want, got, ok)
+		}
+		if got, ok := r.DrawsTo(from); ok && want > 0 {
+			t.Fatalf("DrawsTo back over %d draws = %d, want none", want, got)
+		}
+		r.Uint32()
+	}
+	for bit := range 128 {
+		altered := r
+		if bit < 64 {
+			altered.Lo ^= 1 << bit
+		} else {
+			altered.Hi ^= 1 << (bit - 64)
+		}
+		if got, ok := from.DrawsTo(altered); ok {
+			t.Errorf("with bit %d inverted, DrawsTo = %d, want none", bit, got)
+		}
+	}
+}
+
 func TestRandEnds(t *testing.T) {
 	r := fixed.NewRand(1)
 	if got := r.N(0); got != 0 {

@@ -57,6 +57,7 @@ type Simulation struct {
 	turn     Turn
 	payloads *Payloads
 	observer func(Tick, any)
+	onDraw   func(Tick, Draw)
 	scratch  checksum.Sum
 	broken   error // why the state cannot be used any more
 }
@@ -99,10 +100,21 @@ func (s *Simulation) Observe(f func(Tick, any)) {
 	s.observer, s.turn.observed = f, f != nil
 }
 
+// ObserveDraws makes f be called with every [Draw] that the game tells of, after
+// its tick; nil ends it.
+func (s *Simulation) ObserveDraws(f func(Tick, Draw)) { s.onDraw, s.turn.drawing = f, f != nil }
+
 // Step advances the state by one tick. It returns [ErrGap] or [ErrRepeat] if f
 // is not the next frame, and a [*PanicError] if the game's Step panics; then,
 // and ever after, the state cannot be used.
-func (s *Simulation) Step(f *Frame) error {
+func (s *Simulation) Step(f *Frame) error { return s.run(f, true) }
+
+// StepInOrderGiven is Step for a frame whose commands may stand in any order,
+// and run in it. No such frame is in a log: it is for finding out what a copy
+// that went wrong may have done.
+func (s *Simulation) StepInOrderGiven(f *Frame) error { return s.run(f, false) }
+
+func (s *Simulation) run(f *Frame, ordered bool) error {
 	switch {
 	case s.broken != nil:
 		return s.broken
@@ -111,7 +123,7 @@ func (s *Simulation) Step(f *Frame) error {
 	case f.Tick <= s.tick:
 		return fmt.Errorf("lockstep: got frame %d, want %d: %w", f.Tick, s.tick+1, ErrRepeat)
 	}
-	if err := s.prepare(f); err != nil {
+	if err := s.prepare(f, ordered); err != nil {
 		return err
 	}
 	if err := s.guardStep(); err != nil {
@@ -123,19 +135,22 @@ func (s *Simulation) Step(f *Frame) error {
 			s.observer(s.tick, e)
 		}
 	}
+	for _, d := range s.turn.draws {
+		s.onDraw(s.tick, d)
+	}
 	return nil
 }
 
 // prepare makes the turn of a frame: its commands with their values.
-func (s *Simulation) prepare(f *Frame) error {
+func (s *Simulation) prepare(f *Frame, ordered bool) error {
 	s.payloads.Reset()
 	s.turn.Tick = f.Tick
 	clear(s.turn.events) // for the collector
-	s.turn.events = s.turn.events[:0]
+	s.turn.events, s.turn.draws = s.turn.events[:0], s.turn.draws[:0]
 	s.turn.Commands = append(s.turn.Commands[:0], f.Commands...)
 	for i := range s.turn.Commands {
 		c := &s.turn.Commands[i]
-		if c.Tick != f.Tick || i > 0 && Compare(&f.Commands[i-1], c) >= 0 {
+		if c.Tick != f.Tick || ordered && i > 0 && Compare(&f.Commands[i-1], c) >= 0 {
 			return fmt.Errorf("lockstep: frame %d: command %d of player %d: %w: not in canonical order", f.Tick, c.Sequence, c.Player, ErrMalformed)
 		}
 		if err := s.payloads.decode(c); err != nil {

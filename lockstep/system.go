@@ -1,6 +1,11 @@
 package lockstep
 
-import "reflect"
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/seed-49bee653/samestep/internal/pack"
+)
 
 // The commands of [System]. They reach Step like any other command, as
 // pointers to these types; a game that has no use for one ignores it.
@@ -54,6 +59,24 @@ var systemKinds, systemTypes = mustCompileKinds(
 	Type[SpeedSet](kindSpeedSet, "speed set"),
 	Type[InputDelaySet](kindInputDelaySet, "input delay set"),
 )
+
+// SystemValue returns the value of a command of [System], such as a *Joined. It
+// needs no game. The error wraps [ErrUnknownKind] or [ErrMalformed].
+func SystemValue(c *Command) (any, error) {
+	e := systemKinds[c.Kind]
+	if c.Player != System || e == nil {
+		return nil, fmt.Errorf("lockstep: %w %d of player %d, want one of the system", ErrUnknownKind, c.Kind, c.Player)
+	}
+	var r pack.Reader
+	b, err := unpack(&r, nil, e.schema, c.Payload)
+	if err == nil {
+		var v any
+		if v, err = e.newPool().decode(b); err == nil {
+			return v, nil
+		}
+	}
+	return nil, fmt.Errorf("lockstep: %s: %w", e.Name, err)
+}
 
 func mustCompileKinds(types ...CommandType) (map[Kind]*kindEntry, map[reflect.Type]*kindEntry) {
 	byKind, byType, err := compileKinds(types)

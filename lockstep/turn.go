@@ -9,6 +9,25 @@ type Turn struct {
 
 	observed bool
 	events   []any // emitted by this Step, delivered when it has returned
+	drawing  bool
+	draws    []Draw // of this Step, delivered as events are
+}
+
+// A Draw is one use of randomness that leaves no trace in the state, such as a
+// draw that depends on a seed, an entity and the tick alone.
+type Draw struct {
+	Purpose string // what for, in the game's words
+	Entity  uint32 // for whom
+}
+
+// Drew tells of a draw those who look for the reason of a desync: they count
+// the draws by purpose (see [Simulation.ObserveDraws]). Everywhere else it costs
+// a comparison. Draws from a generator in the state need not be told, as its
+// state tells how many there were.
+func (t *Turn) Drew(purpose string, entity uint32) {
+	if t.drawing {
+		t.draws = append(t.draws, Draw{purpose, entity})
+	}
 }
 
 // Emit hands an event (an effect, a sound, a statistic) to those who observe

@@ -194,6 +194,7 @@ func (w *World) hit(i, j int) {
 	}
 	t := u.Kind.Traits()
 	u.Cooldown = t.Cooldown
+	w.workspace.turn.Drew("damage", uint32(u.ID))
 	damage := uint32(t.Damage) + fixed.DrawN(w.Match.Seed, uint32(u.ID), w.Match.Tick, purposeDamage, 0, uint32(t.Damage)/4+1)
 	armor := uint32(w.workspace.seen[j].kind.Traits().Armor)
 	damage = max(damage, armor+1) - armor

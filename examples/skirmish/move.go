@@ -72,6 +72,7 @@ func (w *World) push(i int) {
 
 // scatter returns the way that unit a goes to get off the spot it shares with b; b goes the opposite way.
 func (w *World) scatter(a, b UnitID) fixed.Vec2 {
+	w.workspace.turn.Drew("scatter", uint32(a))
 	t := fixed.Turn(fixed.Draw(w.Match.Seed, uint32(min(a, b)), uint32(max(a, b)), purposeScatter, 0))
 	if a > b {
 		t += fixed.HalfTurn
