@@ -1,17 +1,10 @@
 package client
 
-import (
-	"context"
-
-	"github.com/coder/websocket"
-
-	"github.com/seed-49bee653/samestep/internal/buffer"
-	"github.com/seed-49bee653/samestep/lockstep"
-)
+import "github.com/seed-49bee653/samestep/internal/buffer"
 
 // A link is one connection with its two goroutines.
 type link struct {
-	ws      *websocket.Conn
+	socket  *socket
 	arrived chan *buffer.Buffer
 	gone    chan error // once, when nothing arrives any more
 	out     chan *buffer.Buffer
@@ -19,10 +12,9 @@ type link struct {
 	closed  chan struct{} // closed when what was given is sent, and the other end knows that it was all
 }
 
-func newLink(ws *websocket.Conn) *link {
-	ws.SetReadLimit(lockstep.MaxServerMessage)
+func newLink(s *socket) *link {
 	l := &link{
-		ws: ws, arrived: make(chan *buffer.Buffer, maxUnread), gone: make(chan error, 1),
+		socket: s, arrived: make(chan *buffer.Buffer, maxUnread), gone: make(chan error, 1),
 		out: make(chan *buffer.Buffer, maxUnsent), stop: make(chan struct{}), closed: make(chan struct{}),
 	}
 	go l.read()
@@ -34,13 +26,9 @@ func newLink(ws *websocket.Conn) *link {
 // which the server notices by our acks.
 func (l *link) read() {
 	for {
-		_, r, err := l.ws.Reader(context.Background())
-		if err != nil {
-			l.gone <- err
-			return
-		}
 		b := buffers.Get()
-		if err := b.Fill(r); err != nil {
+		if err := l.socket.read(b); err != nil {
+			buffers.Put(b)
 			l.gone <- err
 			return
 		}
@@ -56,16 +44,16 @@ func (l *link) read() {
 func (l *link) write() {
 	defer close(l.closed)
 	for b := range l.out {
-		err := l.ws.Write(context.Background(), websocket.MessageBinary, b.Bytes)
+		err := l.socket.write(b.Bytes)
 		buffers.Put(b)
 		if err != nil {
-			l.ws.CloseNow()
+			l.socket.abort()
 			for range l.out { // nobody must wait for a dead socket
 			}
 			return
 		}
 	}
-	l.ws.Close(websocket.StatusNormalClosure, "")
+	l.socket.close()
 }
 
 // close ends the link after what was given to it is sent.

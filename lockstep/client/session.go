@@ -4,11 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"net/http"
 	"time"
-
-	"github.com/coder/websocket"
 
 	"github.com/seed-49bee653/samestep/internal/buffer"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -44,12 +40,12 @@ type Options struct {
 	Handle func(c *lockstep.Client, event any)
 
 	// HTTP makes the connection, for a proxy or certificates of one's own; nil
-	// for http.DefaultClient. Not in a browser.
-	HTTP *http.Client
+	// for http.DefaultClient: a *http.Client. Not in a browser.
+	HTTP *httpClient
 
-	// Wrap is put around each network connection, such as netsim's. Nil for
-	// none; not in a browser.
-	Wrap func(net.Conn) net.Conn
+	// Wrap is put around each network connection (a net.Conn), such as netsim's.
+	// Nil for none; not in a browser.
+	Wrap func(netConn) netConn
 }
 
 // ErrOver is what a Session answers that has ended.
@@ -76,8 +72,8 @@ type Session struct {
 
 // A dialed is the outcome of an attempt to connect.
 type dialed struct {
-	ws  *websocket.Conn
-	err error
+	socket *socket
+	err    error
 }
 
 // Dial begins to play or watch the match at a WebSocket URL. It returns at
@@ -154,7 +150,7 @@ func (s *Session) Submit(value any) (seq lockstep.Sequence, err error) {
 func (s *Session) Cut() error {
 	return s.Do(func(*lockstep.Client) {
 		if s.link != nil {
-			s.link.ws.CloseNow()
+			s.link.socket.abort()
 		}
 	})
 }
@@ -198,8 +194,8 @@ func (s *Session) run(ctx context.Context) {
 	}
 	if s.dialing != nil {
 		s.cancel()
-		if d := <-s.dialing; d.ws != nil {
-			d.ws.CloseNow()
+		if d := <-s.dialing; d.socket != nil {
+			d.socket.abort()
 		}
 	}
 	s.farewell()
@@ -243,8 +239,8 @@ func (s *Session) act(ctx context.Context) {
 		s.dialing, s.cancel = result, cancel
 		go func() {
 			defer cancel()
-			ws, err := dial(ctx, s.url, &s.options)
-			result <- dialed{ws, err}
+			socket, err := dial(ctx, s.url, &s.options)
+			result <- dialed{socket, err}
 		}()
 	}
 	if s.link == nil {
@@ -271,10 +267,10 @@ func (s *Session) connected(d dialed) {
 		return
 	}
 	if s.client.Stage() != lockstep.StageDialing {
-		d.ws.CloseNow()
+		d.socket.abort()
 		return
 	}
-	s.link = newLink(d.ws)
+	s.link = newLink(d.socket)
 	s.client.Connected(s.now())
 }
 

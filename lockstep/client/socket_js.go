@@ -1,0 +1,200 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"syscall/js"
+
+	"github.com/seed-49bee653/samestep/internal/buffer"
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// A browser brings its own network; these options of other platforms are left
+// empty. Without them a program has neither package net nor net/http in it, which
+// are more than half of its size.
+type (
+	httpClient = struct{}
+	netConn    = any
+)
+
+// maxQueued is how many bytes of messages wait in a socket. A browser takes what
+// comes and cannot be told to wait.
+const maxQueued = 32 << 20
+
+var (
+	// errNoWebSocket: a JavaScript engine without sockets, such as an old Node.
+	errNoWebSocket = errors.New("client: there is no WebSocket here")
+
+	errAborted = errors.New("the connection was cut here")
+	errQueued  = errors.New("the server sends more than is read")
+	errText    = errors.New("a message that is not binary")
+)
+
+// A socket is one WebSocket of the browser.
+type socket struct {
+	ws        js.Value
+	listeners map[string]js.Func
+	opened    chan struct{} // closed when it is open
+	signal    chan struct{} // something of the following has changed
+
+	mu     sync.Mutex
+	queue  [][]byte // messages that were not read
+	queued int      // their bytes
+	err    error    // why nothing arrives any more
+	over   chan struct{}
+}
+
+// dial opens a WebSocket of the browser, which does not tell why that failed.
+func dial(ctx context.Context, url string, _ *Options) (s *socket, err error) {
+	class := js.Global().Get("WebSocket")
+	if class.IsUndefined() {
+		return nil, errNoWebSocket
+	}
+	s = &socket{opened: make(chan struct{}), signal: make(chan struct{}, 1), over: make(chan struct{})}
+	if err := s.construct(class, url); err != nil {
+		return nil, err
+	}
+	s.listen()
+	select {
+	case <-s.opened:
+		return s, nil
+	case <-s.over:
+		return nil, s.err
+	case <-ctx.Done():
+		s.abort()
+		return nil, ctx.Err()
+	}
+}
+
+// construct makes the socket. An address that is none makes the browser throw.
+func (s *socket) construct(class js.Value, url string) (err error) {
+	defer func() {
+		if thrown, ok := recover().(js.Error); ok {
+			err = thrown
+		}
+	}()
+	s.ws = class.New(url, Subprotocol)
+	s.ws.Set("binaryType", "arraybuffer")
+	return nil
+}
+
+func (s *socket) listen() {
+	on := func(name string, f func(event js.Value)) {
+		l := js.FuncOf(func(_ js.Value, args []js.Value) any { f(args[0]); return nil })
+		s.listeners[name] = l
+		s.ws.Call("addEventListener", name, l)
+	}
+	s.listeners = make(map[string]js.Func)
+	on("open", func(js.Value) { close(s.opened) })
+	on("message", func(e js.Value) { s.arrived(e.Get("data")) })
+	on("close", func(e js.Value) {
+		err := fmt.Errorf("closed with code %d", e.Get("code").Int())
+		if reason := e.Get("reason").String(); reason != "" {
+			err = fmt.Errorf("%w: %s", err, reason)
+		}
+		s.end(err)
+	})
+}
+
+// arrived queues a message.
+func (s *socket) arrived(data js.Value) {
+	if data.Type() != js.TypeObject {
+		s.fail(errText)
+		return
+	}
+	view := js.Global().Get("Uint8Array").New(data)
+	n := view.Length()
+	s.mu.Lock()
+	s.queued += n
+	full := s.queued > maxQueued
+	if n <= lockstep.MaxServerMessage && !full {
+		b := make([]byte, n)
+		js.CopyBytesToGo(b, view)
+		s.queue = append(s.queue, b)
+	}
+	s.mu.Unlock()
+	switch {
+	case full:
+		s.fail(errQueued)
+	case n > lockstep.MaxServerMessage:
+		s.fail(fmt.Errorf("a message of %d bytes, want at most %d", n, lockstep.MaxServerMessage))
+	default:
+		s.wake()
+	}
+}
+
+func (s *socket) wake() {
+	select {
+	case s.signal <- struct{}{}:
+	default:
+	}
+}
+
+// end notes that nothing arrives any more, and why.
+func (s *socket) end(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		return
+	}
+	s.err = err
+	for name, f := range s.listeners {
+		s.ws.Call("removeEventListener", name, f)
+		f.Release()
+	}
+	close(s.over)
+	s.wake()
+}
+
+// fail closes the socket without waiting for the other end.
+func (s *socket) fail(err error) {
+	s.ws.Call("close")
+	s.end(err)
+}
+
+// read waits for the next message. What has arrived before the end of the
+// connection is read before its error.
+func (s *socket) read(b *buffer.Buffer) error {
+	for {
+		s.mu.Lock()
+		if len(s.queue) > 0 {
+			b.Bytes = append(b.Bytes[:0], s.queue[0]...)
+			s.queued -= len(s.queue[0])
+			s.queue[0] = nil
+			s.queue = s.queue[1:]
+			s.mu.Unlock()
+			return nil
+		}
+		err := s.err
+		s.mu.Unlock()
+		if err != nil {
+			return err
+		}
+		<-s.signal
+	}
+}
+
+func (s *socket) write(b []byte) error {
+	s.mu.Lock()
+	err := s.err
+	s.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	view := js.Global().Get("Uint8Array").New(len(b))
+	js.CopyBytesToJS(view, b)
+	s.ws.Call("send", view) // a socket that is closing takes it and drops it
+	return nil
+}
+
+// close closes the socket after what was written, and waits until the other end
+// has read it.
+func (s *socket) close() {
+	s.ws.Call("close", 1000)
+	<-s.over
+}
+
+// abort closes the socket at once.
+func (s *socket) abort() { s.fail(errAborted) }

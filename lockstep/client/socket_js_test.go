@@ -1,0 +1,137 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"syscall/js"
+	"testing"
+	"time"
+
+	"github.com/seed-49bee653/samestep/internal/buffer"
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// fakeWebSocket puts a class in the place of the browser's WebSocket: an
+// EventTarget that keeps what is sent and knows when it was closed.
+func fakeWebSocket(t *testing.T) (made func() js.Value) {
+	t.Helper()
+	before := js.Global().Get("WebSocket")
+	js.Global().Get("globalThis").Call("eval", `
+		globalThis.WebSocket = class extends EventTarget {
+			constructor(url, protocol) {
+				if (!url.startsWith("ws")) throw new Error("not an address");
+				super();
+				this.protocol = protocol;
+				this.sent = [];
+				globalThis.lastSocket = this;
+			}
+			send(view) { this.sent.push(view.slice()); }
+			close(code) { this.code = code === undefined ? 0 : code; }
+			tell(name, fields) { this.dispatchEvent(Object.assign(new Event(name), fields)); }
+			take(...bytes) { this.tell("message", {data: new Uint8Array(bytes).buffer}); }
+			takeMany(n) { this.tell("message", {data: new ArrayBuffer(n)}); }
+		}`)
+	t.Cleanup(func() { js.Global().Set("WebSocket", before) })
+	return func() js.Value { return js.Global().Get("lastSocket") }
+}
+
+// opened dials, and lets the browser open the socket.
+func opened(t *testing.T, made func() js.Value) *socket {
+	t.Helper()
+	done := make(chan *socket)
+	js.Global().Set("lastSocket", js.Undefined())
+	go func() {
+		s, err := dial(t.Context(), "ws://host/play", nil)
+		if err != nil {
+			t.Error(err)
+		}
+		done <- s
+	}()
+	for made().IsUndefined() {
+		time.Sleep(time.Millisecond)
+	}
+	made().Call("tell", "open", nil)
+	return <-done
+}
+
+// A server's last words are read before the end of its connection.
+func TestBrowserLastWords(t *testing.T) {
+	made := fakeWebSocket(t)
+	s := opened(t, made)
+	ws := made()
+	if got := ws.Get("protocol").String(); got != Subprotocol {
+		t.Errorf("protocol: got %q, want %q", got, Subprotocol)
+	}
+	ws.Call("take", 1, 2)
+	ws.Call("take", 3)
+	ws.Call("tell", "close", map[string]any{"code": 1000, "reason": "bye"})
+	var b buffer.Buffer
+	for _, want := range []string{"\x01\x02", "\x03"} {
+		if err := s.read(&b); err != nil || string(b.Bytes) != want {
+			t.Fatalf("got %q, %v, want %q", b.Bytes, err, want)
+		}
+	}
+	if err := s.read(&b); err == nil || !strings.Contains(err.Error(), "1000: bye") {
+		t.Errorf("at the end: got %v", err)
+	}
+	if err := s.write([]byte{1}); err == nil {
+		t.Error("a closed socket takes a message")
+	}
+}
+
+func TestBrowserWrite(t *testing.T) {
+	made := fakeWebSocket(t)
+	s := opened(t, made)
+	if err := s.write([]byte{7, 8}); err != nil {
+		t.Fatal(err)
+	}
+	closed := make(chan struct{})
+	go func() { s.close(); close(closed) }()
+	for made().Get("code").IsUndefined() {
+		time.Sleep(time.Millisecond)
+	}
+	made().Call("tell", "close", map[string]any{"code": 1000, "reason": ""})
+	<-closed
+	if sent := made().Get("sent"); sent.Length() != 1 || sent.Index(0).Index(1).Int() != 8 || made().Get("code").Int() != 1000 {
+		t.Errorf("sent %d messages, code %v", sent.Length(), made().Get("code"))
+	}
+}
+
+// What a browser throws, and what a server may not send, are errors.
+func TestBrowserRefusals(t *testing.T) {
+	made := fakeWebSocket(t)
+	var b buffer.Buffer
+	if _, err := dial(t.Context(), "http:/nothing", nil); err == nil || !strings.Contains(err.Error(), "not an address") {
+		t.Errorf("a bad address: got %v", err)
+	}
+	s := opened(t, made)
+	made().Call("takeMany", lockstep.MaxServerMessage+1)
+	if err := s.read(&b); err == nil {
+		t.Error("a message beyond the limit was read")
+	}
+	s = opened(t, made)
+	made().Call("tell", "message", map[string]any{"data": "text"})
+	if err := s.read(&b); !errors.Is(err, errText) {
+		t.Errorf("text: got %v, want %v", err, errText)
+	}
+	s = opened(t, made)
+	for range maxQueued/lockstep.MaxServerMessage + 1 {
+		made().Call("takeMany", lockstep.MaxServerMessage)
+	}
+	for s.read(&b) == nil {
+	}
+	if err := s.read(&b); !errors.Is(err, errQueued) {
+		t.Errorf("a flood: got %v, want %v", err, errQueued)
+	}
+	s = opened(t, made)
+	s.abort()
+	if err := s.read(&b); !errors.Is(err, errAborted) {
+		t.Errorf("cut: got %v, want %v", err, errAborted)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := dial(ctx, "ws://host", nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("given up: got %v", err)
+	}
+}
