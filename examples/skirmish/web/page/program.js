@@ -1,0 +1,17 @@
+// Loads skirmish.wasm. Afterwards globalThis.skirmish has its functions.
+
+let loaded;
+
+// load resolves when the program runs. It is loaded once.
+export function load() {
+  loaded ??= start();
+  return loaded;
+}
+
+async function start() {
+  const go = new Go();
+  const { instance } = await WebAssembly.instantiateStreaming(fetch("skirmish.wasm"), go.importObject);
+  const ready = new Promise((resolve) => addEventListener("skirmish", resolve, { once: true }));
+  go.run(instance);
+  await ready;
+}
