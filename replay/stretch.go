@@ -7,9 +7,6 @@ import (
 	"io"
 	"runtime"
 	"sync"
-	"sync/atomic"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 )
@@ -21,24 +18,22 @@ type verification struct {
 	options VerifyOptions
 	survey  survey
 
-	failed atomic.Int64 // the first stretch that did not come out right
-	mutex  sync.Mutex   // of Progress
-	done   lockstep.Tick
+	plan  *plan      // of several workers
+	mutex sync.Mutex // of Progress
+	done  lockstep.Tick
 }
 
-// A stretch is what one worker verifies: from one mark up to another.
+// A stretch is the shortest part that can be verified by itself: from one
+// mark up to the next.
 type stretch struct {
 	from    mark
 	to      *mark // nil for the end of the file
 	verdict Verdict
 }
 
-// Stretches for each worker, so that none waits long for the last one.
-const stretchesPerWorker = 8
-
 func (p *verification) run() (*Verdict, error) {
 	workers := cmp.Or(p.options.Workers, runtime.GOMAXPROCS(0))
-	stretches := p.stretches(workers)
+	stretches := p.stretches()
 	total := &Verdict{}
 	if workers > 1 && len(stretches) > 1 {
 		done := p.parallel(stretches, workers)
@@ -55,12 +50,10 @@ func (p *verification) run() (*Verdict, error) {
 }
 
 // stretches divides the file.
-func (p *verification) stretches(workers int) []stretch {
-	marks := p.survey.marks
-	n := min(len(marks), workers*stretchesPerWorker)
-	all := make([]stretch, n)
+func (p *verification) stretches() []stretch {
+	all := make([]stretch, len(p.survey.marks))
 	for i := range all {
-		all[i].from = marks[i*len(marks)/n]
+		all[i].from = p.survey.marks[i]
 		if i > 0 {
 			all[i-1].to = &all[i].from
 		}
@@ -72,75 +65,104 @@ func (p *verification) stretches(workers int) []stretch {
 // beginning on are true. The one before the first that is not true does not
 // count, as the fault may be in the keyframe between them.
 func (p *verification) parallel(all []stretch, workers int) int {
-	p.failed.Store(int64(len(all)))
-	var group errgroup.Group
-	group.SetLimit(workers)
-	for i := range all {
-		group.Go(func() error {
-			if err := p.stretch(&all[i], i); err != nil {
-				for at := p.failed.Load(); int64(i) < at && !p.failed.CompareAndSwap(at, int64(i)); at = p.failed.Load() {
-				}
+	p.plan = newPlan(len(all), workers)
+	var group sync.WaitGroup
+	for w := range p.plan.left {
+		group.Go(func() {
+			for i, ok := p.plan.take(w); ok; i, ok = p.plan.steal(w) {
+				p.walk(all, i, w)
 			}
-			return nil
 		})
 	}
 	group.Wait()
-	if failed := int(p.failed.Load()); failed < len(all) {
-		return max(failed-1, 0)
+	if p.plan.end < len(all) {
+		return max(p.plan.end-1, 0)
 	}
 	return len(all)
+}
+
+// walk verifies the stretches from one on, each up to the keyframe that the next
+// begins with, for as long as its worker has more of them.
+func (p *verification) walk(all []stretch, i, worker int) {
+	r, err := NewReader(p.reader.r, p.reader.size)
+	if err == nil && i > 0 {
+		err = r.seek(all[i].from)
+	}
+	if err != nil {
+		p.plan.fail(i)
+		return
+	}
+	f := p.game.NewFollower(lockstep.FollowerOptions{})
+	w := &walker{p: p, r: r, f: f, begin: all[i].from.tick, later: i > 0, reported: all[i].from.tick}
+	for ok := true; ok; i, ok = p.plan.take(worker) {
+		if err := w.stretch(&all[i], i); err != nil {
+			p.plan.fail(i)
+			return
+		}
+	}
+}
+
+// A walker verifies one stretch after the other.
+type walker struct {
+	p        *verification
+	r        *Reader
+	f        *lockstep.Follower
+	begin    lockstep.Tick // where it began
+	later    bool          // that is not the beginning of the match
+	reported lockstep.Tick // up to which there was progress
+	checked  int           // by the follower, in stretches before
 }
 
 // errAside ends a stretch that cannot be verified by itself.
 var errAside = errors.New("not to be verified by itself")
 
 // stretch verifies one stretch, up to the keyframe that the next begins with.
-func (p *verification) stretch(s *stretch, i int) error {
-	r, err := NewReader(p.reader.r, p.reader.size)
-	if err == nil && i > 0 {
-		err = r.seek(s.from)
-	}
-	if err != nil {
-		return err
-	}
-	f := p.game.NewFollower(lockstep.FollowerOptions{})
-	for reported := s.from.tick; ; {
-		rec, err := r.Next()
+func (w *walker) stretch(s *stretch, i int) error {
+	for {
+		rec, err := w.r.Next()
 		if err == io.EOF {
-			s.verdict.Header, s.verdict.Ticks = f.Header(), f.Tick()
-			s.verdict.Checked += f.Checked()
-			p.progress(f.Tick() - reported)
+			w.finish(s)
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		if i > 0 && (rec.Kind == lockstep.RecordChecksum || rec.Kind == lockstep.RecordKeyframe) && rec.Tick < s.from.tick {
-			return errAside // the state that it is of was before the stretch
+		if w.later && (rec.Kind == lockstep.RecordChecksum || rec.Kind == lockstep.RecordKeyframe) && rec.Tick < w.begin {
+			return errAside // the state that it is of was before the walk
 		}
-		first := f.Simulation() == nil
-		if err := apply(f, r, rec); err != nil {
+		first := w.f.Simulation() == nil
+		if err := apply(w.f, w.r, rec); err != nil {
 			return err
 		}
-		if i > 0 && first && f.Simulation() != nil {
-			s.verdict.Checked-- // the stretch before counts it
+		if w.later && first && w.f.Simulation() != nil {
+			w.checked++ // the stretch before counts it
 			continue
 		}
 		if s.to != nil && rec.Kind == lockstep.RecordKeyframe && rec.Tick == s.to.tick {
-			s.verdict.Header, s.verdict.Ticks = f.Header(), f.Tick()
-			s.verdict.Checked += f.Checked()
-			p.progress(f.Tick() - reported)
+			w.finish(s)
 			return nil
 		}
 		s.verdict.count(rec)
-		if f.Tick() >= reported+progressTicks {
-			p.progress(f.Tick() - reported)
-			reported = f.Tick()
-			if int64(i) > p.failed.Load() {
+		if w.f.Tick() >= w.reported+progressTicks {
+			w.progress()
+			if !w.p.plan.needs(i) {
 				return errAside
 			}
 		}
 	}
+}
+
+// finish completes the verdict of a stretch.
+func (w *walker) finish(s *stretch) {
+	s.verdict.Header, s.verdict.Ticks = w.f.Header(), w.f.Tick()
+	s.verdict.Checked += w.f.Checked() - w.checked
+	w.checked = w.f.Checked()
+	w.progress()
+}
+
+func (w *walker) progress() {
+	w.p.progress(w.f.Tick() - w.reported)
+	w.reported = w.f.Tick()
 }
 
 // progressTicks is how often a worker tells of its progress.
