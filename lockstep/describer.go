@@ -50,7 +50,8 @@ func (d *Describer) Describe(c *Command) string {
 		d.payloads.Reset()
 		own := *c
 		if d.payloads.Decode(&own) == nil {
-			if text := d.inWords(&own); text != "" {
+			// The command may be of a hostile log, on which the game panics.
+			if text, err := d.payloads.game.Describe(&own); err == nil && text != "" {
 				return printable(text)
 			}
 		}
@@ -75,15 +76,19 @@ func (d *Describer) Describe(c *Command) string {
 	return printable(fmt.Sprintf("%s: %s %s", who, kind.name, fields))
 }
 
-// inWords returns the game's words for a decoded command, or nothing if it has
-// none: also if it panics, because the command may be of a hostile log.
-func (d *Describer) inWords(c *Command) (text string) {
+// Describe puts a decoded command of a player into the game's own words, and
+// returns nothing if the game has none. It returns a [*PanicError] if the game's
+// Describe panics.
+func (g *Game) Describe(c *Command) (text string, err error) {
+	if g.describe == nil {
+		return "", nil
+	}
 	defer func() {
-		if recover() != nil {
-			text = ""
+		if v := recover(); v != nil {
+			text, err = "", panicked(c.Tick, "Describe", v)
 		}
 	}()
-	return d.payloads.game.describe(c)
+	return g.describe(c), nil
 }
 
 // fields returns a payload as one line of JSON.

@@ -1,6 +1,7 @@
 package lockstep_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -48,5 +49,23 @@ func TestDescribe(t *testing.T) {
 		if got := foreign.Describe(&c.command); !strings.HasPrefix(got, c.foreign) {
 			t.Errorf("%s, without the game: got %q, want %q", name, got, c.foreign)
 		}
+	}
+}
+
+// The game's own words can be had without the engine's, and then its faults are told.
+func TestGameDescribe(t *testing.T) {
+	rules := bankRules()
+	g := lockstep.MustGame(rules)
+	if text, err := g.Describe(&lockstep.Command{Player: 1, Kind: 1, Value: &earn{Coins: 7}}); text != "player 1 earns 7 coins" || err != nil {
+		t.Errorf("got %q, %v", text, err)
+	}
+	rules.Describe = func(*lockstep.Command) string { panic("no words") }
+	text, err := lockstep.MustGame(rules).Describe(&lockstep.Command{Tick: 5, Value: &earn{}})
+	if fault := (*lockstep.PanicError)(nil); !errors.As(err, &fault) || fault.Tick != 5 || fault.Where != "Describe" || text != "" {
+		t.Errorf("got %q, %v, want a panic in Describe at tick 5", text, err)
+	}
+	rules.Describe = nil
+	if text, err := lockstep.MustGame(rules).Describe(&lockstep.Command{Value: &earn{}}); text != "" || err != nil {
+		t.Errorf("got %q, %v, want nothing", text, err)
 	}
 }

@@ -24,14 +24,19 @@ var (
 // A PanicError is a panic of the game's own code. The state it left behind is
 // not used any more.
 type PanicError struct {
-	Tick  Tick   // in Step, of the turn being run; else, of the state
-	Where string // "Step", "Validate", "New" or "Derive"
+	Tick  Tick   // in Step, of the turn being run; in Describe, of the command; else, of the state
+	Where string // "Step", "Validate", "New", "Derive" or "Describe"
 	Value any    // what was given to panic
 	Stack []byte
 }
 
 func (e *PanicError) Error() string {
 	return fmt.Sprintf("lockstep: tick %d: the game panicked in %s: %v", e.Tick, e.Where, e.Value)
+}
+
+// panicked returns the error of a panic that was just recovered.
+func panicked(t Tick, where string, v any) *PanicError {
+	return &PanicError{t, where, v, debug.Stack()}
 }
 
 // world is a state of some game, with the game's type left out.
@@ -181,7 +186,7 @@ func (s *Simulation) recovered(where string, err *error) {
 		if where == "Step" {
 			t = s.turn.Tick
 		}
-		s.broken = &PanicError{t, where, v, debug.Stack()}
+		s.broken = panicked(t, where, v)
 		*err = s.broken
 	}
 }

@@ -29,3 +29,21 @@ func ExampleRun() {
 	// locksteptest: restore of tick 20: tick 30: Herds[5].Tame: got false, want true
 	// restore 20 30 Herds[5].Tame
 }
+
+// A match that was written down is checked as well as a random one.
+func ExampleOrder() {
+	rules := pastureRules()
+	rules.Describe = func(c *lockstep.Command) string {
+		return [...]string{"north", "south"}[c.Value.(*breed).Herd] // panics for most herds
+	}
+	err := locksteptest.Run(lockstep.MustGame(rules), locksteptest.Options{
+		Config: &pastureConfig{Herds: 6}, Ticks: 10,
+		Orders: []locksteptest.Order{
+			{Tick: 1, Player: 0, Value: &breed{Herd: 1, Name: "ox"}},
+			{Tick: 3, Player: 2, Value: &breed{Herd: 5, Name: "ox"}},
+		},
+	})
+	fmt.Println(err)
+	// Output:
+	// locksteptest: round trip: tick 4: command 1 of player 2, kind 2: lockstep: tick 4: the game panicked in Describe: runtime error: index out of range [5] with length 2
+}

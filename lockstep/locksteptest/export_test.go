@@ -4,12 +4,18 @@ import "github.com/seed-49bee653/samestep/lockstep"
 
 // RunPhase is Run with one phase after the match was played.
 func RunPhase(g *lockstep.Game, o Options, phase string) error {
-	m, err := newMatch(g, o.filled())
-	if err == nil {
-		err = m.play()
+	for _, p := range phases {
+		if p.name != phase {
+			o.Skip = append(o.Skip, p.name)
+		}
 	}
-	if err != nil {
-		return err
+	return Run(g, o)
+}
+
+// PhaseNames returns the names of the phases that can be left out, in order.
+func PhaseNames() (names []string) {
+	for _, p := range phases {
+		names = append(names, p.name)
 	}
-	return map[string]func(lockstep.Tick) error{"restore": m.restore, "late join": m.join, "copy": m.copies}[phase](m.options.Every)
+	return names
 }

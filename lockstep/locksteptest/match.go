@@ -16,6 +16,8 @@ type match struct {
 	options Options
 	states  [][]byte         // canonical, by tick from 0
 	frames  []lockstep.Frame // by tick from 1
+	played  []order          // what was submitted, in the order of first arrival
+	unknown lockstep.Kind    // of no command
 	buf     []byte           // scratch
 }
 
@@ -24,7 +26,7 @@ const delayTicks = 2
 
 // newMatch prepares a match; it is the phase "new".
 func newMatch(g *lockstep.Game, o Options) (*match, error) {
-	m := &match{game: g, options: o}
+	m := &match{game: g, options: o, unknown: unknownKind(g)}
 	settings := lockstep.DefaultSettings(o.Players)
 	settings.Seed, settings.CheckEvery, settings.KeyframeEvery = o.Seed, 1, 0
 	config := o.Config
@@ -64,18 +66,19 @@ func (m *match) play() error {
 		return err
 	}
 	c := newChoices(&m.options)
-	gen, err := newGenerator(c, m.header)
+	author, err := m.newAuthor(c)
 	if err != nil {
 		return err
 	}
-	payloads := m.game.NewPayloads()
-	seqs := make([]lockstep.Sequence, m.options.Players)
 	for t := lockstep.Tick(1); t <= m.options.Ticks; t++ {
-		orders, err := m.orders(gen, payloads, first, seqs)
+		orders, err := author.orders(t, first.Referee().Simulation())
 		if err != nil {
 			return err
 		}
 		if err := m.submit(first, second, orders, c); err != nil {
+			return err
+		}
+		if err := m.compare("validate", 0, first.Referee().Simulation(), m.states[t-1]); err != nil {
 			return err
 		}
 		a, err := first.Tick()
@@ -141,61 +144,19 @@ func (m *match) coordinator(log lockstep.Log, o lockstep.FollowerOptions) (*lock
 	return c, nil
 }
 
-// An order is a command that is to be submitted.
-type order struct {
-	player   lockstep.Player
-	sequence lockstep.Sequence
-	kind     lockstep.Kind
-	payload  []byte
-}
-
-// orders returns what the players command before the next tick.
-func (m *match) orders(gen *generator, payloads *lockstep.Payloads, c *lockstep.Coordinator, seqs []lockstep.Sequence) ([]order, error) {
-	var orders []order
-	add := func(p lockstep.Player, kind lockstep.Kind, payload []byte) {
-		seqs[p]++
-		orders = append(orders, order{p, seqs[p], kind, payload})
-	}
-	for p := range lockstep.Player(m.options.Players) {
-		if m.options.Play != nil {
-			values := m.options.Play(p, c.Referee().Simulation())
-			if len(values) > maxPlayed {
-				return nil, m.fail("play", 0, c.Now(), fmt.Errorf("%d commands of player %d for one tick, want at most %d", len(values), p, maxPlayed))
-			}
-			for _, value := range values {
-				kind, payload, err := payloads.Encode(value)
-				if err != nil {
-					return nil, m.fail("play", 0, c.Now(), err)
-				}
-				add(p, kind, bytes.Clone(payload))
-			}
-		}
-		for range maxRandom {
-			if len(gen.kinds) == 0 || gen.below(16) >= m.options.Rate {
-				break
-			}
-			kind, payload := gen.command()
-			add(p, kind, payload)
-			if gen.below(2) == 0 {
-				break
-			}
-		}
-	}
-	return orders, nil
-}
-
-// submit submits the orders to both coordinators in two orders of arrival, and
-// compares the receipts.
+// submit submits the orders to both coordinators in two orders of arrival,
+// compares the receipts, and keeps them.
 func (m *match) submit(first, second *lockstep.Coordinator, orders []order, c *choices) error {
-	receipts := make([]lockstep.Receipt, len(orders))
+	from := len(m.played)
+	m.played = append(m.played, orders...)
 	for _, i := range c.order(len(orders)) {
-		o := &orders[i]
-		receipts[i] = first.Submit(o.player, o.sequence, o.kind, o.payload)
+		o := &m.played[from+i]
+		o.receipt = first.Submit(o.player, o.sequence, o.kind, o.payload)
 	}
 	for _, i := range c.order(len(orders)) {
-		o := &orders[i]
-		if r := second.Submit(o.player, o.sequence, o.kind, o.payload); r != receipts[i] {
-			return m.fail("two runs", 0, first.Now(), fmt.Errorf("command %d of player %d, kind %d: got %v, want %v", o.sequence, o.player, o.kind, r, receipts[i]))
+		o := &m.played[from+i]
+		if r := second.Submit(o.player, o.sequence, o.kind, o.payload); r != o.receipt {
+			return m.fail("two runs", 0, o.tick, fmt.Errorf("command %d of player %d, kind %d: got %v, want %v", o.sequence, o.player, o.kind, r, o.receipt))
 		}
 	}
 	return nil

@@ -27,6 +27,14 @@ type Options struct {
 	// the end of the match.
 	Span lockstep.Tick
 
+	// Redo is for how many ticks a state is predicted, which are then computed
+	// again; 0 means 8.
+	Redo lockstep.Tick
+
+	// Skip names phases to leave out: those of the package comment that follow
+	// after the match was played.
+	Skip []string
+
 	// Seed is where all randomness comes from, and the seed of the match; 0
 	// means 1.
 	Seed uint64
@@ -42,6 +50,22 @@ type Options struct {
 	// pointers to registered types, at most 128. It reads s, and must depend on
 	// nothing else. Nil gives none.
 	Play func(p lockstep.Player, s *lockstep.Simulation) []any
+
+	// Orders, unless nil, are all that the players command: there are no random
+	// commands, and Play is not asked. They stand in the order of their ticks.
+	Orders []Order
+
+	// Render is called with views of the match, as a client's renderer is. It
+	// reads them. Nil draws nothing.
+	Render func(lockstep.View)
+}
+
+// An Order is a command that a player gives, written down.
+type Order struct {
+	Tick   lockstep.Tick // is sealed next when the command is submitted
+	Player lockstep.Player
+	Kind   lockstep.Kind // 0: the one that the type of Value is registered for
+	Value  any           // a pointer to a registered type
 }
 
 // filled returns o with its defaults.
@@ -58,6 +82,9 @@ func (o Options) filled() Options {
 	if o.Span == 0 {
 		o.Span = o.Ticks
 	}
+	if o.Redo == 0 {
+		o.Redo = 8
+	}
 	if o.Seed == 0 {
 		o.Seed = 1
 	}
@@ -69,9 +96,13 @@ func (o Options) filled() Options {
 
 // line returns the options as Go code that plays the same match.
 func (o Options) line() string {
-	s := fmt.Sprintf("Players: %d, Ticks: %d, Every: %d, Span: %d, Seed: %d, Rate: %d", o.Players, o.Ticks, o.Every, o.Span, o.Seed, o.Rate)
+	s := fmt.Sprintf("Players: %d, Ticks: %d, Every: %d, Span: %d, Redo: %d, Seed: %d, Rate: %d",
+		o.Players, o.Ticks, o.Every, o.Span, o.Redo, o.Seed, o.Rate)
 	if len(o.Choices) > 0 {
 		s += fmt.Sprintf(", Choices: []byte(%q)", o.Choices)
+	}
+	if o.Orders != nil {
+		s += fmt.Sprintf(", Orders: (the %d of the test)", len(o.Orders))
 	}
 	return "locksteptest.Options{" + s + "}"
 }

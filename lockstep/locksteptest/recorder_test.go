@@ -13,6 +13,8 @@ type recorder struct {
 
 func (r *recorder) Helper() {}
 
+func (r *recorder) Name() string { return "TestHerds/a+b" }
+
 func (r *recorder) Fatalf(format string, args ...any) {
 	r.text = fmt.Sprintf(format, args...)
 	panic("failed")

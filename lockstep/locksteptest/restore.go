@@ -4,16 +4,16 @@ import "github.com/seed-49bee653/samestep/lockstep"
 
 // restore restores saved states into a simulation that has gone on, and
 // simulates from there.
-func (m *match) restore(every lockstep.Tick) error {
+func (m *match) restore() error {
 	sim, err := m.game.NewSimulation(m.header)
 	if err != nil {
 		return m.fail("restore", 0, 0, err)
 	}
-	for t := lockstep.Tick(0); t < m.options.Ticks; t += every {
+	for t := lockstep.Tick(0); t < m.options.Ticks; t += m.options.Every {
 		if err := sim.Restore(t, m.states[t]); err != nil {
 			return m.fail("restore", t, t, err)
 		}
-		if err := m.goOn("restore", t, sim, sim.Step); err != nil {
+		if err := m.goOn("restore", t, t+m.options.Span, sim, sim.Step); err != nil {
 			return err
 		}
 	}
@@ -22,26 +22,22 @@ func (m *match) restore(every lockstep.Tick) error {
 
 // copies copies states into a simulation that has gone on, and simulates both
 // from there.
-func (m *match) copies(every lockstep.Tick) error {
-	sim, err := m.game.NewSimulation(m.header)
+func (m *match) copies() error {
+	live, sim, err := m.twoSimulations("copy")
 	if err != nil {
-		return m.fail("copy", 0, 0, err)
+		return err
 	}
-	live, err := m.game.NewSimulation(m.header)
-	if err != nil {
-		return m.fail("copy", 0, 0, err)
-	}
-	for t := lockstep.Tick(0); t < m.options.Ticks; t += every {
+	for t := lockstep.Tick(0); t < m.options.Ticks; t += m.options.Every {
 		if err := sim.CopyFrom(live); err != nil {
 			return m.fail("copy", t, t, err)
 		}
-		if err := m.goOn("copy", t, sim, sim.Step); err != nil {
+		if err := m.goOn("copy", t, t+m.options.Span, sim, sim.Step); err != nil {
 			return err
 		}
 		if err := m.compare("copy", t, live, m.states[t]); err != nil {
 			return err
 		}
-		for next := t; next < min(t+every, m.options.Ticks); next++ {
+		for next := t; next < min(t+m.options.Every, m.options.Ticks); next++ {
 			if err := live.Step(&m.frames[next]); err != nil {
 				return m.fail("copy", t, next+1, err)
 			}
@@ -52,7 +48,7 @@ func (m *match) copies(every lockstep.Tick) error {
 
 // join follows the match on a new machine, from a saved state and the log's
 // records after it.
-func (m *match) join(every lockstep.Tick) error {
+func (m *match) join() error {
 	sums, err := m.game.NewSimulation(m.header)
 	if err != nil {
 		return m.fail("late join", 0, 0, err)
@@ -62,7 +58,7 @@ func (m *match) join(every lockstep.Tick) error {
 	places.Header(m.header)
 	places.Keyframe(0, 0, nil, nil)
 	done := lockstep.Tick(0)
-	for t := lockstep.Tick(0); t < m.options.Ticks; t += every {
+	for t := lockstep.Tick(0); t < m.options.Ticks; t += m.options.Every {
 		for ; done < t; done++ {
 			places.Frame(&m.frames[done])
 		}
@@ -80,20 +76,20 @@ func (m *match) join(every lockstep.Tick) error {
 			return m.fail("late join", t, t, err)
 		}
 		next := func(frame *lockstep.Frame) error { return f.Append(enc.Frame(frame)) }
-		if err := m.goOn("late join", t, f.Simulation(), next); err != nil {
+		if err := m.goOn("late join", t, t+m.options.Span, f.Simulation(), next); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// goOn gives the frames after tick from to next, and compares the state with
-// the match's after each.
-func (m *match) goOn(phase string, from lockstep.Tick, sim *lockstep.Simulation, next func(*lockstep.Frame) error) error {
+// goOn gives the frames after tick from, up to tick to, to next, and compares
+// the state with the match's after each.
+func (m *match) goOn(phase string, from, to lockstep.Tick, sim *lockstep.Simulation, next func(*lockstep.Frame) error) error {
 	if err := m.compare(phase, from, sim, m.states[from]); err != nil {
 		return err
 	}
-	for t := from + 1; t <= min(from+m.options.Span, m.options.Ticks); t++ {
+	for t := from + 1; t <= min(to, m.options.Ticks); t++ {
 		if err := next(&m.frames[t-1]); err != nil {
 			return m.fail(phase, from, t, err)
 		}

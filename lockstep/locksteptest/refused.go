@@ -1,0 +1,61 @@
+package locksteptest
+
+import (
+	"fmt"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// refused plays the match once more without the commands that were refused:
+// nobody can tell the difference.
+func (m *match) refused() error {
+	c, err := m.coordinator(ignore{}, lockstep.FollowerOptions{})
+	if err != nil {
+		return err
+	}
+	last := make([]lockstep.Sequence, m.options.Players)
+	next := 0
+	for t := lockstep.Tick(1); t <= m.options.Ticks; t++ {
+		for ; next < len(m.played) && m.played[next].tick == t; next++ {
+			o := &m.played[next]
+			if o.receipt.Reason != lockstep.Accepted {
+				continue
+			}
+			m.keepUp(c, o, &last[o.player])
+			if r := c.Submit(o.player, o.sequence, o.kind, o.payload); r != o.receipt {
+				return m.fail("refused", 0, t, fmt.Errorf("command %d of player %d, kind %d: got %v, want %v", o.sequence, o.player, o.kind, r, o.receipt))
+			}
+			last[o.player] = o.sequence
+		}
+		f, err := c.Tick()
+		if err != nil {
+			return m.fail("refused", 0, t, err)
+		}
+		if !equalFrames(f, &m.frames[t-1]) {
+			return m.fail("refused", 0, t, fmt.Errorf("other commands were accepted: got %d, want %d", len(f.Commands), len(m.frames[t-1].Commands)))
+		}
+		if err := m.compare("refused", 0, c.Referee().Simulation(), m.states[t]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keepUp lets a player's sequences follow each other closely enough where many
+// were refused in between: it submits commands that no game knows.
+func (m *match) keepUp(c *lockstep.Coordinator, o *order, last *lockstep.Sequence) {
+	const near = 200 // of the 256 that a coordinator looks ahead
+	for *last+near < o.sequence {
+		*last += near
+		c.Submit(o.player, *last, m.unknown, nil)
+	}
+}
+
+// unknownKind returns a kind that a game has no command of.
+func unknownKind(g *lockstep.Game) lockstep.Kind {
+	kind := ^lockstep.Kind(0)
+	for g.HasKind(kind) {
+		kind--
+	}
+	return kind
+}
