@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/examples/skirmish/web"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
@@ -18,6 +19,9 @@ type playable struct {
 	// bot returns somebody who plays, who looks at a state and returns commands
 	// as pointers to their registered types, valid until the next call.
 	bot func(p lockstep.Player, seed uint64) func(*lockstep.Simulation) []any
+
+	// page is where it is played in a browser; nil for nowhere.
+	page *webPage
 }
 
 // games are those that this binary knows. A studio's own binary lists its own.
@@ -27,7 +31,8 @@ var games = []*playable{{
 		c := skirmish.Defaults(players, units)
 		return &c
 	},
-	bot: skirmishBot,
+	bot:  skirmishBot,
+	page: &webPage{web.Page, map[string]string{"skirmish": "github.com/seed-49bee653/samestep/examples/skirmish/web/wasm"}},
 }}
 
 func skirmishBot(p lockstep.Player, seed uint64) func(*lockstep.Simulation) []any {

@@ -38,7 +38,10 @@ environment (` + tokensEnv + `), one a line "ROLE SEAT NAME MATCH TOKEN", where 
 is any seat and every match; or signed tokens (--jwt-key). Without either, the
 server draws a token for each seat of each match and prints them.
 
-A player joins with: samestep join http://127.0.0.1:8766/matches/match-1`,
+A player joins with: samestep join http://127.0.0.1:8766/matches/match-1
+or in a browser: the page is at the address that is printed. From a checkout its
+WebAssembly is built once, with the Go toolchain, into the user's cache directory;
+release builds have it with them. Without either the rest works (--web=false).`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:8766", Usage: "`ADDRESS` to listen on"},
 			&cli.StringFlag{Name: "game", Value: "skirmish", Usage: "what is played"},
@@ -48,6 +51,7 @@ A player joins with: samestep join http://127.0.0.1:8766/matches/match-1`,
 			&cli.UintFlag{Name: "tick-rate", Value: 20, Usage: "ticks per second, 1 to 1000"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "of the first match; each further one has the next"},
 			&cli.StringFlag{Name: "dir", Value: "matches", Usage: "where replays and desync bundles are written; empty for nowhere"},
+			&cli.BoolFlag{Name: "web", Value: true, Usage: "serve the game's page at /, to play and to watch replays in a browser"},
 			&cli.BoolFlag{Name: "replays", Value: true, Usage: "let anybody list and download the replays of matches that are over"},
 			&cli.StringFlag{Name: "tokens", Usage: "`FILE` with a list of tokens"},
 			&cli.StringFlag{Name: "jwt-key", Usage: "`FILE` with a secret (HS256) or an Ed25519 public key in PEM (EdDSA)"},
@@ -106,7 +110,11 @@ func serve(c *cli.Context) error {
 		return err
 	}
 	fmt.Fprintf(c.App.Writer, "listening on %s://%s\n", scheme, l.Addr())
-	return serveUntilInterrupted(c.Context, s, l, o.Log)
+	h := http.Handler(s)
+	if g.page != nil && c.Bool("web") {
+		h = newPageHandler(c.Context, g.page, s, o.Log)
+	}
+	return serveUntilInterrupted(c.Context, s, h, l, o.Log)
 }
 
 // listen opens the server's port.
@@ -127,10 +135,10 @@ func listen(c *cli.Context) (l net.Listener, scheme string, err error) {
 	return l, "https", err
 }
 
-func serveUntilInterrupted(ctx context.Context, s *server.Server, l net.Listener, log *slog.Logger) error {
+func serveUntilInterrupted(ctx context.Context, s *server.Server, handler http.Handler, l net.Listener, log *slog.Logger) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	h := server.HTTPServer("", s)
+	h := server.HTTPServer("", handler)
 	h.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelWarn)
 	failed := make(chan error, 1)
 	go func() { failed <- h.Serve(l) }()

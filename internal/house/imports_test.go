@@ -21,6 +21,7 @@ const (
 	xxhash    = "github.com/cespare/xxhash/v2"
 	msgpack   = "github.com/vmihailenco/msgpack/v5"
 	zstd      = "github.com/klauspost/compress"
+	brotli    = "github.com/andybalholm/brotli"
 	websocket = "github.com/coder/websocket"
 	backoff   = "github.com/cenkalti/backoff/v5"
 	jwt       = "github.com/golang-jwt/jwt/v5"
@@ -67,6 +68,8 @@ var imports = []importRow{
 	{pattern: "internal/buffer"},
 	{pattern: "internal/decimal"},
 	{pattern: "internal/pack", modules: []string{msgpack}},
+	{pattern: "internal/site/pack", own: []string{"internal/site"}},
+	{pattern: "internal/site", modules: []string{brotli}},
 	{pattern: "internal/fixedbench", own: []string{"fixed"}},
 	{pattern: "internal/house", tests: []string{"lockstep/determinism"}},
 	{pattern: "internal/require"},
@@ -75,7 +78,7 @@ var imports = []importRow{
 	{pattern: "internal/nullgame", own: []string{"lockstep"}},
 	{pattern: "internal/logbench", own: slices.Concat(log, games), modules: []string{xsys}},
 
-	{pattern: "examples/...", own: slices.Concat(shell, games), modules: []string{websocket}, tests: []string{chromedp}},
+	{pattern: "examples/...", own: slices.Concat(shell, games), modules: []string{websocket}, tests: []string{"internal/site", chromedp}},
 	{pattern: "fuzz/...", own: slices.Concat(shell, games)},
 	{pattern: "cmd/...", own: []string{"./..."}, modules: []string{"*"}, tests: []string{chromedp}},
 }

@@ -10,7 +10,7 @@ export function load() {
 
 async function start() {
   const go = new Go();
-  const { instance } = await WebAssembly.instantiateStreaming(fetch("skirmish.wasm"), go.importObject);
+  const { instance } = await WebAssembly.instantiateStreaming(fetch(new URL("skirmish.wasm", import.meta.url)), go.importObject);
   const ready = new Promise((resolve) => addEventListener("skirmish", resolve, { once: true }));
   go.run(instance);
   await ready;

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"io/fs"
+	"log/slog"
+	"net/http"
+
+	"github.com/seed-49bee653/samestep/internal/site"
+)
+
+// A webPage is the page of a game.
+type webPage struct {
+	files    func() fs.FS
+	programs map[string]string // of which NAME.wasm is built: import paths by name
+}
+
+// A pageHandler serves a game's page, once it is ready, over another handler.
+type pageHandler struct {
+	next  http.Handler
+	ready chan struct{} // closed when one of the following is there
+	site  *site.Site
+	err   error
+}
+
+// newPageHandler makes the page ready beside what else is going on: to build it
+// for the first time takes a minute.
+func newPageHandler(ctx context.Context, p *webPage, next http.Handler, log *slog.Logger) *pageHandler {
+	h := &pageHandler{next: next, ready: make(chan struct{})}
+	go func() {
+		defer close(h.ready)
+		programs, err := pagePrograms(ctx, p, func(text string) { log.Warn(text) })
+		if err == nil {
+			h.site, err = site.New(p.files(), programs)
+		}
+		if h.err = err; err != nil && ctx.Err() == nil {
+			log.Error("there is no page to play on", "err", err)
+		}
+	}()
+	return h
+}
+
+// ServeHTTP implements [http.Handler]. Who asks for the page too early waits.
+func (h *pageHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	select {
+	case <-h.ready:
+	default:
+		if r.URL.Path != "/" {
+			h.next.ServeHTTP(w, r)
+			return
+		}
+		select {
+		case <-h.ready:
+		case <-r.Context().Done():
+			return
+		}
+	}
+	switch {
+	case h.site != nil:
+		h.site.Over(h.next).ServeHTTP(w, r)
+	case r.URL.Path == "/":
+		http.Error(w, "There is no page to play on here: "+h.err.Error(), http.StatusServiceUnavailable)
+	default:
+		h.next.ServeHTTP(w, r)
+	}
+}

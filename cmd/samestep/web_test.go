@@ -1,0 +1,80 @@
+//go:build !js && !wasip1
+
+package main
+
+import (
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/internal/require"
+)
+
+// fetch returns the status, the body and the type of a page.
+func fetch(t *testing.T, url string) (status int, body, kind string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	b, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.StatusCode, string(b), answer.Header.Get("Content-Type")
+}
+
+// The page, its program and the matches are served on one port.
+func TestServePage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles the page's program")
+	}
+	_, err := exec.LookPath("go")
+	require.Or(t, "the go command", err)
+	s := serveInTest(t, "--web", "--matches", "1", "--dir", t.TempDir())
+	status, index, kind := fetch(t, s.url+"/")
+	script := regexp.MustCompile(`"(/page/[0-9a-f]{16}/)wasm_exec\.js"`).FindStringSubmatch(index)
+	if status != http.StatusOK || kind != "text/html; charset=utf-8" || script == nil {
+		t.Fatalf("the page: got %d %s %s", status, kind, index)
+	}
+	for _, row := range []struct{ path, kind, begins string }{
+		{script[1] + "skirmish.wasm", "application/wasm", "\x00asm"},
+		{script[1] + "wasm_exec.js", "text/javascript; charset=utf-8", "//"},
+		{"/matches", "application/json", `[{"name":"match-1"`},
+		{"/replays", "application/json", `[]`},
+		{"/healthz", "text/plain; charset=utf-8", "ok"},
+	} {
+		if status, body, kind := fetch(t, s.url+row.path); status != http.StatusOK || kind != row.kind || !strings.HasPrefix(body, row.begins) {
+			t.Errorf("%s: got %d %s and %d bytes", row.path, status, kind, len(body))
+		}
+	}
+}
+
+// Without a toolchain the page says what is missing, and the rest goes on.
+func TestServeWithoutToolchain(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	var log strings.Builder
+	next := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "next") })
+	h := newPageHandler(t.Context(), games[0].page, next, slog.New(slog.NewTextHandler(&log, nil)))
+	<-h.ready
+	for path, want := range map[string]string{"/": "no Go toolchain", "/matches": "next"} {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+		if !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%s: got %q, want %q", path, w.Body.String(), want)
+		}
+	}
+	if !strings.Contains(log.String(), "no Go toolchain") {
+		t.Errorf("the log says %q", log.String())
+	}
+}

@@ -1,0 +1,234 @@
+package site
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/andybalholm/brotli"
+)
+
+// ErrToolchain is returned where there is no Go toolchain to build with.
+var ErrToolchain = errors.New("site: there is no Go toolchain to build the page's WebAssembly with")
+
+// keepDays is for how long what was built is kept in the cache unused.
+const keepDays = 7
+
+// BuildOptions say what to build.
+type BuildOptions struct {
+	Dir      string            // a folder of the checkout
+	Packages map[string]string // import path by name: NAME.wasm is built of it
+	Cache    string            // where what was built is kept; "" for the user's cache directory
+	Quality  int               // of brotli, 0 to 11; 11 takes half a minute for each program
+
+	// Say is told before something is built that was not in the cache; nil for nobody.
+	Say func(string)
+}
+
+// Build returns the programs, compiled to WebAssembly and compressed, and the
+// script wasm_exec.js that the toolchain starts them with. What the same
+// sources gave before comes from the cache. Any number of processes may build
+// at the same time.
+func Build(ctx context.Context, o BuildOptions) (fs.FS, error) {
+	tool, err := exec.LookPath("go")
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrToolchain, err)
+	}
+	b := &build{BuildOptions: o, tool: tool}
+	if b.Cache == "" {
+		dir, err := os.UserCacheDir()
+		if err != nil {
+			return nil, fmt.Errorf("site: %w", err)
+		}
+		b.Cache = filepath.Join(dir, "samestep", "web")
+	}
+	key, err := b.key(ctx)
+	if err != nil {
+		return nil, err
+	}
+	dir := filepath.Join(b.Cache, key)
+	if _, err := os.Stat(dir); err == nil {
+		now := time.Now()
+		os.Chtimes(dir, now, now) // it is in use; no harm if that cannot be noted
+		return os.DirFS(dir), nil
+	}
+	if err := b.fill(ctx, dir); err != nil {
+		return nil, err
+	}
+	b.sweep()
+	return os.DirFS(dir), nil
+}
+
+type build struct {
+	BuildOptions
+	tool string
+}
+
+// run runs the go command for the browser and returns what it prints.
+func (b *build) run(ctx context.Context, args ...string) ([]byte, error) {
+	c := exec.CommandContext(ctx, b.tool, args...)
+	c.Dir = b.Dir
+	c.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0", "GOFLAGS=")
+	var stderr bytes.Buffer
+	c.Stderr = &stderr
+	out, err := c.Output()
+	if err != nil {
+		return nil, fmt.Errorf("site: go %s: %w: %s", args[0], err, strings.TrimSpace(stderr.String()))
+	}
+	return out, nil
+}
+
+// A listed is what the go command tells of a package.
+type listed struct {
+	ImportPath string
+	Dir        string
+	GoFiles    []string
+	EmbedFiles []string
+	Standard   bool
+	Module     *struct{ Path, Version string }
+}
+
+// key returns what the programs depend on, hashed: the toolchain, the versions
+// of other modules, and the sources that have none.
+func (b *build) key(ctx context.Context) (string, error) {
+	h := sha256.New()
+	version, err := b.run(ctx, "env", "GOVERSION")
+	if err != nil {
+		return "", err
+	}
+	fmt.Fprintf(h, "1 %s %d\n", bytes.TrimSpace(version), b.Quality)
+	args := []string{"list", "-deps", "-json=ImportPath,Dir,GoFiles,EmbedFiles,Standard,Module"}
+	for _, name := range b.names() {
+		fmt.Fprintf(h, "%s %s\n", name, b.Packages[name])
+		args = append(args, b.Packages[name])
+	}
+	out, err := b.run(ctx, args...)
+	if err != nil {
+		return "", err
+	}
+	for d := json.NewDecoder(bytes.NewReader(out)); d.More(); {
+		var p listed
+		if err := d.Decode(&p); err != nil {
+			return "", fmt.Errorf("site: go list: %w", err)
+		}
+		if p.Standard {
+			continue // of the toolchain's version
+		}
+		if p.Module != nil && p.Module.Version != "" {
+			fmt.Fprintf(h, "%s %s\n", p.ImportPath, p.Module.Version)
+			continue
+		}
+		for _, name := range slices.Concat(p.GoFiles, p.EmbedFiles) {
+			content, err := os.ReadFile(filepath.Join(p.Dir, name))
+			if err != nil {
+				return "", fmt.Errorf("site: %w", err)
+			}
+			fmt.Fprintf(h, "%s %d\n", path.Join(p.ImportPath, name), len(content))
+			h.Write(content)
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16]), nil
+}
+
+// names returns the names of the programs in order.
+func (b *build) names() []string {
+	var names []string
+	for name := range b.Packages {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// fill builds into a folder that has its name only when it is complete.
+func (b *build) fill(ctx context.Context, dir string) error {
+	if b.Say != nil {
+		b.Say(fmt.Sprintf("building the page's WebAssembly once, into %s", dir))
+	}
+	if err := os.MkdirAll(b.Cache, 0o777); err != nil {
+		return fmt.Errorf("site: %w", err)
+	}
+	unfinished, err := os.MkdirTemp(b.Cache, "unfinished-*")
+	if err != nil {
+		return fmt.Errorf("site: %w", err)
+	}
+	defer os.RemoveAll(unfinished)
+	if err := b.into(ctx, unfinished); err != nil {
+		return err
+	}
+	if err := os.Chmod(unfinished, 0o755); err != nil {
+		return fmt.Errorf("site: %w", err)
+	}
+	if err := os.Rename(unfinished, dir); err != nil {
+		if _, there := os.Stat(dir); there != nil { // else another process was quicker, with the same outcome
+			return fmt.Errorf("site: %w", err)
+		}
+	}
+	return nil
+}
+
+// into builds everything into a folder.
+func (b *build) into(ctx context.Context, dir string) error {
+	root, err := b.run(ctx, "env", "GOROOT")
+	if err != nil {
+		return err
+	}
+	script, err := os.ReadFile(filepath.Join(string(bytes.TrimSpace(root)), "lib", "wasm", "wasm_exec.js"))
+	if err != nil {
+		return fmt.Errorf("site: %w", err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "wasm_exec.js"), script, 0o666); err != nil {
+		return fmt.Errorf("site: %w", err)
+	}
+	for _, name := range b.names() {
+		program := filepath.Join(dir, name+".wasm")
+		if _, err := b.run(ctx, "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", program, b.Packages[name]); err != nil {
+			return err
+		}
+		if err := compress(program, b.Quality); err != nil {
+			return fmt.Errorf("site: %w", err)
+		}
+	}
+	return nil
+}
+
+// compress replaces a file by its compressed form.
+func compress(name string, quality int) error {
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	w := brotli.NewWriterOptions(&out, brotli.WriterOptions{Quality: quality, LGWin: 24})
+	w.Write(b) // into memory
+	w.Close()
+	if err := os.WriteFile(name+".br", out.Bytes(), 0o666); err != nil {
+		return err
+	}
+	return os.Remove(name)
+}
+
+// sweep removes what was built and not used for long.
+func (b *build) sweep() {
+	entries, err := os.ReadDir(b.Cache)
+	if err != nil {
+		return // it is a cache
+	}
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > keepDays*24*time.Hour {
+			os.RemoveAll(filepath.Join(b.Cache, e.Name()))
+		}
+	}
+}

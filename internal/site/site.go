@@ -1,0 +1,102 @@
+package site
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+)
+
+// policy is the content security policy of all that is served: scripts and
+// styles are files of our own, and nothing is loaded from elsewhere.
+const policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' blob: data:; " +
+	"font-src 'self'; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// A Site is a page and its files. It is immutable and safe for concurrent use.
+type Site struct {
+	hash  string
+	files map[string]*file // by URL path
+}
+
+// New returns the Site of all files of some file systems. Two may not have
+// files of one name.
+func New(sources ...fs.FS) (*Site, error) {
+	files, err := load(sources)
+	if err != nil {
+		return nil, fmt.Errorf("site: %w", err)
+	}
+	if files["index.html"] == nil {
+		return nil, fmt.Errorf("site: no index.html")
+	}
+	s := &Site{hash: hashOf(files), files: make(map[string]*file)}
+	for name, f := range files {
+		if document(name) {
+			if err := f.name(files, "/page/"+s.hash+"/"); err != nil {
+				return nil, fmt.Errorf("site: %s: %w", name, err)
+			}
+			f.cache, f.etag = "no-cache", `"`+s.hash+`"`
+			s.files["/"+strings.TrimSuffix(name, "index.html")] = f
+		} else {
+			f.cache = "public, max-age=31536000, immutable"
+			s.files["/page/"+s.hash+"/"+name] = f
+		}
+	}
+	return s, nil
+}
+
+// document tells whether a file is a page.
+func document(name string) bool { return path.Ext(name) == ".html" && !strings.Contains(name, "/") }
+
+// hashOf returns a hash of the names and contents of files.
+func hashOf(files map[string]*file) string {
+	var names []string
+	for name := range files {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	h := sha256.New()
+	for _, name := range names {
+		fmt.Fprintf(h, "%s %d\n", name, len(files[name].source))
+		h.Write(files[name].source)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}
+
+// Hash returns the hash that stands in the paths of the site's files.
+func (s *Site) Hash() string { return s.hash }
+
+// SizeBytes returns how many bytes of a file are sent to a browser that takes
+// brotli, and 0 if there is no such file.
+func (s *Site) SizeBytes(name string) int {
+	f := s.files["/page/"+s.hash+"/"+name]
+	if f == nil {
+		f = s.files["/"+name]
+	}
+	if f == nil {
+		return 0
+	}
+	body, _ := f.as(brotliCoding)
+	return len(body)
+}
+
+// Over returns a handler that serves the site's files, and leaves all other
+// requests to next.
+func (s *Site) Over(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		f := s.files[r.URL.Path]
+		if f == nil || r.Method != http.MethodGet && r.Method != http.MethodHead {
+			next.ServeHTTP(w, r)
+			return
+		}
+		f.serve(w, r)
+	})
+}
+
+// ServeHTTP serves the site alone.
+func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.Over(http.HandlerFunc(http.NotFound)).ServeHTTP(w, r)
+}
