@@ -9,7 +9,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/internal/fixedbench"
-	"github.com/seed-49bee653/samestep/internal/logbench"
 )
 
 func benchCommand() *cli.Command {
@@ -27,8 +26,10 @@ the processor; so they hold on a busy machine, too, if it is measured longer.`,
 				Name:  "log",
 				Usage: "a match of the example game, beside the same game without the engine",
 				Description: `The tax is what a player's machine does beside the game: decoding the log, a
-checksum every tick, comparing it, and writing the replay.`,
-				Flags: flags, OnUsageError: usageError, Action: benchAction(benchLog),
+checksum every tick, comparing it, and writing the replay. The long match is
+played by bots, and kept in your cache directory for the next time.`,
+				Flags:        append(flags[:len(flags):len(flags)], minutesFlag),
+				OnUsageError: usageError, Action: benchAction(benchLog),
 			},
 			{
 				Name:  "fixed",
@@ -60,7 +61,7 @@ func (l benchLine) print(w io.Writer) error {
 }
 
 // benchAction makes the action of a benchmark, which gives its lines to show.
-func benchAction(bench func(d time.Duration, show func(benchLine) error) error) cli.ActionFunc {
+func benchAction(bench func(c *cli.Context, show func(benchLine) error) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		d := c.Duration("time")
 		if c.Args().Present() {
@@ -70,7 +71,7 @@ func benchAction(bench func(d time.Duration, show func(benchLine) error) error) 
 			return usagef("bench %s: --time: got %s, want 0s to 1h", c.Command.Name, d)
 		}
 		var lines []benchLine
-		err := bench(d, func(l benchLine) error {
+		err := bench(c, func(l benchLine) error {
 			lines = append(lines, l)
 			if c.Bool("json") {
 				return nil
@@ -84,42 +85,13 @@ func benchAction(bench func(d time.Duration, show func(benchLine) error) error) 
 	}
 }
 
-func benchLog(d time.Duration, show func(benchLine) error) error {
-	for i := range logbench.Figures {
-		f := &logbench.Figures[i]
-		r, err := f.Measure(d)
-		if err != nil {
-			return err
-		}
-		line := benchLine{Name: f.Name, Beside: f.Beside, Value: r.Ratio(), Unit: "x"}
-		if f.Limit > 0 {
-			line.Limit = fmt.Sprintf("<= %.2f", f.Limit)
-		}
-		if err := show(line); err != nil {
-			return err
-		}
-	}
-	rate, err := logbench.TicksPerSecond(d)
-	if err != nil {
-		return err
-	}
-	if err := show(benchLine{Name: "Step, 1,000 units fight", Value: rate, Unit: "ticks/s", Limit: ">= 2000"}); err != nil {
-		return err
-	}
-	info, err := logbench.Play(30 * 60 * 20)
-	if err != nil {
-		return err
-	}
-	return show(benchLine{Name: "replay of 30 minutes, 4 bots", Value: logbench.BytesPerTick(info), Unit: "bytes/tick", Limit: "<= 6"})
-}
-
-// benchFixed shares d among the rounds of a pair; a round is n operations.
-func benchFixed(d time.Duration, show func(benchLine) error) error {
+// benchFixed shares the time among the rounds of a pair; a round is n operations.
+func benchFixed(c *cli.Context, show func(benchLine) error) error {
 	const n = 40_000
 	for _, p := range fixedbench.Pairs {
 		once := p.Measure(1, n)
 		round := time.Duration((once.FixedNS + once.FloatNS) * n)
-		r := p.Measure(1+int(d/max(round, 1)), n)
+		r := p.Measure(1+int(c.Duration("time")/max(round, 1)), n)
 		line := benchLine{Name: p.Name, Value: r.Ratio(), Unit: "x", Beside: fmt.Sprintf("float64: %.2f ns, fixed: %.2f ns", r.FloatNS, r.FixedNS)}
 		if limit := p.Limit(); limit > 0 {
 			line.Limit = fmt.Sprintf("<= %.2f", limit)

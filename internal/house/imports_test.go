@@ -76,7 +76,7 @@ var imports = []importRow{
 	{pattern: "internal/script"},
 	{pattern: "internal/matchlog"},
 	{pattern: "internal/nullgame", own: []string{"lockstep"}},
-	{pattern: "internal/logbench", own: slices.Concat(log, games), modules: []string{xsys}},
+	{pattern: "internal/logbench", own: slices.Concat(log, games), modules: []string{xsys, xxhash}},
 
 	{pattern: "examples/...", own: slices.Concat(shell, games), modules: []string{websocket}, tests: []string{"internal/site", chromedp}},
 	{pattern: "fuzz/...", own: slices.Concat(shell, games)},

@@ -83,7 +83,7 @@ func (b *battle) play(sim *lockstep.Simulation, h *lockstep.Header) error {
 	var enc lockstep.Encoder
 	keep := func(record []byte) { b.records = append(b.records, append([]byte{}, record...)) }
 	keep(enc.Header(h))
-	crowd := newCrowd(b.game, h.Settings.Seed)
+	crowd := newCrowd(b.game, &h.Settings)
 	for t := lockstep.Tick(1); t <= warmUpTicks+battleTicks; t++ {
 		frame, err := crowd.frame(t, lockstep.World[skirmish.World](sim))
 		if err != nil {
@@ -158,10 +158,10 @@ type crowd struct {
 	payloads  *lockstep.Payloads
 }
 
-func newCrowd(g *lockstep.Game, seed uint64) *crowd {
-	c := &crowd{payloads: g.NewPayloads(), sequences: make([]lockstep.Sequence, players)}
-	for p := range lockstep.Player(players) {
-		c.bots = append(c.bots, skirmish.NewBot(p, seed))
+func newCrowd(g *lockstep.Game, s *lockstep.Settings) *crowd {
+	c := &crowd{payloads: g.NewPayloads(), sequences: make([]lockstep.Sequence, s.Players)}
+	for p := range lockstep.Player(s.Players) {
+		c.bots = append(c.bots, skirmish.NewBot(p, s.Seed))
 	}
 	return c
 }

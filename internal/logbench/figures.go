@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
@@ -27,6 +30,24 @@ var Figures = []Figure{
 	{
 		Name: "Step of a unit among 10,000", Beside: "Step of a unit among 1,000", Limit: 1.5,
 		sides: crowding,
+	},
+	{
+		Name: "checksum, 10,000 units", Beside: "one xxHash64 of the same bytes", Limit: 1.15,
+		sides: func() (*sides, error) {
+			return beside(func(p *pieces) { checksum.Of(&p.sum, p.codec, &p.world) }, func(p *pieces) { p.hash += xxhash.Sum64(p.bytes) })
+		},
+	},
+	{
+		Name: "snapshot, 10,000 units", Beside: "copy of the same bytes", Limit: 1.5,
+		sides: func() (*sides, error) {
+			return beside(func(p *pieces) { p.buf = p.codec.Append(p.buf[:0], &p.world) }, (*pieces).copy)
+		},
+	},
+	{
+		Name: "Copy of 10,000 units", Beside: "copy of the same bytes", Limit: 1.5,
+		sides: func() (*sides, error) {
+			return beside(func(p *pieces) { p.codec.Copy(&p.other, &p.world) }, (*pieces).copy)
+		},
 	},
 }
 

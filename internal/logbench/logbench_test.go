@@ -1,6 +1,9 @@
 package logbench
 
 import (
+	"bytes"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 )
@@ -99,5 +102,39 @@ func BenchmarkTicksPerSecond(b *testing.B) {
 			b.Fatal(err)
 		}
 		b.ReportMetric(n, "ticks/s")
+	}
+}
+
+// A long match is played, kept, and found again; a torn file is played anew.
+func TestLong(t *testing.T) {
+	dir := t.TempDir()
+	l, err := OpenLong(1, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, l.name())
+	if err := os.WriteFile(path, l.open[:len(l.open)/2], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	again, err := OpenLong(1, dir)
+	if err != nil || !bytes.Equal(again.open, l.open) {
+		t.Fatalf("another match, %v", err)
+	}
+	if kept, err := os.ReadFile(path); err != nil || !bytes.Equal(kept, l.open) {
+		t.Errorf("kept %d bytes of %d, %v", len(kept), len(l.open), err)
+	}
+	p, err := l.Pace(0)
+	if err != nil || p.Speedup() <= 0 || p.Overhead() <= 0 || l.TimesRealTime(p.Wall[1]) <= 0 {
+		t.Errorf("got %+v, %v", p, err)
+	}
+	outside, err := l.OutsideStep()
+	if err != nil || outside <= 0 || outside >= 1 {
+		t.Errorf("outside Step: got %v, %v", outside, err)
+	}
+	if took, err := l.WorstSeek(); err != nil || took <= 0 {
+		t.Errorf("seek: got %v, %v", took, err)
+	}
+	if took, _, err := l.WriteTick(); err != nil || took < 0 {
+		t.Errorf("write: got %v, %v", took, err)
 	}
 }

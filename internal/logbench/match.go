@@ -2,6 +2,7 @@ package logbench
 
 import (
 	"bytes"
+	"io"
 	"runtime"
 	"time"
 
@@ -14,41 +15,10 @@ import (
 // coordinator, and returns what its replay has come to. There is a checksum
 // every second, and no keyframe but the first.
 func Play(ticks lockstep.Tick) (*replay.Info, error) {
-	game, err := lockstep.NewGame(skirmish.Rules())
-	if err != nil {
-		return nil, err
-	}
-	config := skirmish.Defaults(players, 400)
 	settings := lockstep.DefaultSettings(players)
 	settings.KeyframeEvery = 0
-	h, err := game.NewHeader(lockstep.MatchID{2}, settings, &config)
-	if err != nil {
-		return nil, err
-	}
 	var file bytes.Buffer
-	writer := replay.NewWriter(&file, replay.WriterOptions{})
-	c, err := lockstep.NewCoordinator(game, h, writer, lockstep.CoordinatorOptions{InputDelay: 2})
-	if err != nil {
-		return nil, err
-	}
-	for p := range lockstep.Player(players) {
-		if _, err := c.Join(p); err != nil {
-			return nil, err
-		}
-	}
-	crowd := newCrowd(game, settings.Seed)
-	for t := lockstep.Tick(1); t <= ticks; t++ {
-		if err := crowd.submit(c, t); err != nil {
-			return nil, err
-		}
-		if _, err := c.Tick(); err != nil {
-			return nil, err
-		}
-	}
-	if err := c.End("played"); err != nil {
-		return nil, err
-	}
-	if err := writer.Close(); err != nil {
+	if err := play(&file, settings, skirmish.Defaults(players, 400), ticks); err != nil {
 		return nil, err
 	}
 	r, err := replay.NewReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
@@ -56,6 +26,41 @@ func Play(ticks lockstep.Tick) (*replay.Info, error) {
 		return nil, err
 	}
 	return replay.ReadInfo(r)
+}
+
+// play writes the replay of a match of bots.
+func play(to io.Writer, settings lockstep.Settings, config skirmish.Config, ticks lockstep.Tick) error {
+	game, err := lockstep.NewGame(skirmish.Rules())
+	if err != nil {
+		return err
+	}
+	h, err := game.NewHeader(lockstep.MatchID{2}, settings, &config)
+	if err != nil {
+		return err
+	}
+	writer := replay.NewWriter(to, replay.WriterOptions{})
+	c, err := lockstep.NewCoordinator(game, h, writer, lockstep.CoordinatorOptions{InputDelay: 2})
+	if err != nil {
+		return err
+	}
+	for p := range lockstep.Player(settings.Players) {
+		if _, err := c.Join(p); err != nil {
+			return err
+		}
+	}
+	crowd := newCrowd(game, &settings)
+	for t := lockstep.Tick(1); t <= ticks; t++ {
+		if err := crowd.submit(c, t); err != nil {
+			return err
+		}
+		if _, err := c.Tick(); err != nil {
+			return err
+		}
+	}
+	if err := c.End("played"); err != nil {
+		return err
+	}
+	return writer.Close()
 }
 
 // submit gives what the bots order to a coordinator, before tick t.

@@ -1,0 +1,117 @@
+package logbench
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// A Long is the replay of a long match of eight bots in two teams: a war, and
+// then the winners grow until 1,200 units are on the map. Over an hour 1,000 are
+// alive on average.
+type Long struct {
+	Minutes int
+
+	game *lockstep.Game
+	open []byte // as a coordinator wrote it
+}
+
+const longTickRate = 20
+
+// OpenLong returns the match of so many minutes. It is played at full speed,
+// which takes half a minute for an hour, and kept in a directory for the next
+// time, if that can be written; "" keeps it nowhere.
+func OpenLong(minutes int, dir string) (*Long, error) {
+	game, err := lockstep.NewGame(skirmish.Rules())
+	if err != nil {
+		return nil, err
+	}
+	l := &Long{Minutes: minutes, game: game}
+	path := filepath.Join(dir, l.name())
+	if dir != "" {
+		if l.open, err = os.ReadFile(path); err == nil && l.valid() == nil {
+			return l, nil
+		}
+	}
+	var file bytes.Buffer
+	settings, config := longMatch()
+	if err := play(&file, settings, config, l.Ticks()); err != nil {
+		return nil, err
+	}
+	if l.open = file.Bytes(); dir != "" {
+		keep(path, l.open)
+	}
+	return l, nil
+}
+
+// keep writes a file in place of those of other games, if it can: without it the
+// match is played again.
+func keep(path string, b []byte) {
+	dir := filepath.Dir(path)
+	old, _ := filepath.Glob(filepath.Join(dir, "bench-*.ssr"))
+	for _, path := range old {
+		os.Remove(path)
+	}
+	if os.MkdirAll(dir, 0o755) == nil {
+		os.WriteFile(path, b, 0o644)
+	}
+}
+
+func longMatch() (lockstep.Settings, skirmish.Config) {
+	config := skirmish.Defaults(8, 1000)
+	config.Teams, config.Cap, config.Crystals = 2, 300, 1<<16-1
+	return lockstep.DefaultSettings(8), config
+}
+
+// Ticks returns the length of the match.
+func (l *Long) Ticks() lockstep.Tick { return lockstep.Tick(l.Minutes * 60 * longTickRate) }
+
+// name returns the name of the file, which is another for other settings and
+// another identity of the game.
+func (l *Long) name() string {
+	settings, config := longMatch()
+	h, err := l.game.NewHeader(lockstep.MatchID{2}, settings, &config)
+	if err != nil {
+		panic(err) // both are constants
+	}
+	h.Platform = ""
+	var enc lockstep.Encoder
+	return fmt.Sprintf("bench-%d-minutes-%016x.ssr", l.Minutes, xxhash.Sum64(enc.Header(h)))
+}
+
+// valid reports what is wrong with a file that was kept: it may have been torn,
+// or the rules may have changed without a new build.
+func (l *Long) valid() error {
+	v, err := l.verify(l.game, l.open, 0)
+	if err == nil && v.Ticks != l.Ticks() {
+		err = errors.New("logbench: a match of another length")
+	}
+	return err
+}
+
+func (l *Long) verify(g *lockstep.Game, file []byte, workers int) (*replay.Verdict, error) {
+	r, err := replay.NewReader(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		return nil, err
+	}
+	return replay.Verify(r, g, replay.VerifyOptions{Workers: workers})
+}
+
+// sealed returns the match as a sealed file.
+func (l *Long) sealed() ([]byte, error) {
+	r, err := replay.NewReader(bytes.NewReader(l.open), int64(len(l.open)))
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	err = replay.Seal(replay.NewWriter(&out, replay.WriterOptions{SegmentTicks: 600, Level: replay.LevelDefault}), r)
+	return out.Bytes(), err
+}
