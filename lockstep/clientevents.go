@@ -64,6 +64,10 @@ type (
 	// Ended: the match is over.
 	Ended struct{ Reason string }
 
+	// Held: the match stands still for a reason of the server's, such as a full
+	// disk; without a Reason it goes on.
+	Held struct{ Reason string }
+
 	// ServerError: the server did not like what the client sent.
 	ServerError struct {
 		Code  ErrorCode

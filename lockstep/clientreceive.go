@@ -207,6 +207,10 @@ func (c *Client) answered(m *Message) {
 }
 
 func (c *Client) serverError(m *Message) {
+	if ErrorCode(m.Code) == ErrorHeld {
+		c.tell(Held{m.Text})
+		return
+	}
 	e := ServerError{ErrorCode(m.Code), m.Text, m.Field}
 	c.tell(e)
 	err := fmt.Errorf("%w: %v: %s", ErrClosed, e.Code, m.Text)

@@ -16,9 +16,10 @@ const (
 	ErrorLimit     ErrorCode = 5 // a rate or a size
 	ErrorReport    ErrorCode = 6 // a checksum report that was not compared
 	ErrorRole      ErrorCode = 7 // only for players
+	ErrorHeld      ErrorCode = 8 // nobody's fault: the match stands still, Text says why; without a text it goes on
 )
 
-var errorTexts = [...]string{"", "malformed", "identity", "refused", "full", "limit", "report", "role"}
+var errorTexts = [...]string{"", "malformed", "identity", "refused", "full", "limit", "report", "role", "held"}
 
 func (c ErrorCode) String() string { return codeText(errorTexts[:], uint8(c)) }
 

@@ -69,6 +69,7 @@ type Coordinator struct {
 	system Sequence // of the last command of System
 	paused bool
 	err    error // why the match is over
+	broken bool  // because the log failed
 
 	cmd  Command        // being examined; a field because the game sees its address
 	last []LastSequence // scratch
@@ -115,10 +116,16 @@ func NewCoordinator(g *Game, h *Header, log Log, o CoordinatorOptions) (*Coordin
 // append writes a record into the log. A log that fails ends the match.
 func (c *Coordinator) append(record []byte) error {
 	if err := c.log.Append(record); err != nil {
-		c.err = fmt.Errorf("lockstep: after tick %d: the log failed: %w", c.sealed, err)
-		return c.err
+		return c.breakOff(err)
 	}
 	return nil
+}
+
+// breakOff ends the match without a last record, because the log failed.
+func (c *Coordinator) breakOff(err error) error {
+	c.broken = true
+	c.err = fmt.Errorf("lockstep: after tick %d: the log failed: %w", c.sealed, err)
+	return c.err
 }
 
 // keyframe writes the state of sim into the log.

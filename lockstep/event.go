@@ -24,11 +24,12 @@ const (
 	MatchPaused
 	MatchResumed
 	MatchOver // no tick follows
+	MatchHeld // no tick is sealed, Text says why; without a text they are again
 )
 
 var eventTexts = [...]string{
 	"", "joined", "resumed", "lost", "left", "taken over", "live", "synced", "closed", "refused", "desynced",
-	"checks tied", "ticks skipped", "delay changed", "speed changed", "paused", "resumed", "over",
+	"checks tied", "ticks skipped", "delay changed", "speed changed", "paused", "resumed", "over", "held",
 }
 
 func (k EventKind) String() string { return eventTexts[k] }

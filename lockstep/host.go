@@ -31,6 +31,7 @@ type Host struct {
 	headerRecord []byte
 	shared       *keyframe // the latest made for joiners
 	joins        joins
+	curtain      curtain
 
 	now    Time
 	clock  clock
@@ -88,6 +89,7 @@ func NewHost(g *Game, h *Header, log Log, o HostOptions) (*Host, error) {
 		return nil, err
 	}
 	x.c = c
+	x.curtain.raise(&x.options, x.shared)
 	return x, nil
 }
 

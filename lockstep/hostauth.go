@@ -177,14 +177,17 @@ func (h *Host) welcome(p *peer, seat Player, position Position) {
 
 // greet sends welcome, and starts the timers of a welcomed peer.
 func (h *Host) greet(p *peer, w *Welcome) {
-	w.Tick, w.AckEvery = h.c.Now(), uint16(h.options.AckEvery)
+	w.Tick, w.AckEvery = h.present(p), uint16(h.options.AckEvery)
 	w.InputDelay, w.SpeedPercent = uint16(h.c.options.InputDelay), uint16(h.clock.percent)
 	if !w.Resumed {
-		w.Position = h.ring.Next()
+		w.Position = h.visible(p)
 	}
 	p.state = Syncing
 	p.tick = w.Tick
 	p.pingAt = h.now
 	h.message = Message{Kind: MessageWelcome, Welcome: w}
 	h.private(p, &h.message)
+	if h.curtain.held != "" {
+		h.error(p, ErrorHeld, h.curtain.held, "")
+	}
 }

@@ -106,6 +106,7 @@ func (h *Host) tick() {
 	}
 	h.stats.Ticks++
 	h.stats.Commands += uint64(len(f.Commands))
+	h.draw(f.Tick)
 	if h.options.Relay {
 		h.remember()
 	}

@@ -70,6 +70,9 @@ func (h *Host) watcherReport(p *peer, t Tick, sum *checksum.Sum) {
 	if t <= p.reported {
 		return // simulated again, from a keyframe
 	}
+	if h.options.SpectatorDelay > 0 && k.tick > t {
+		return // it could not be earlier
+	}
 	if t > h.c.Now() || k.tick != t {
 		h.offend(p, ErrorReport, "not a recent checked tick")
 		return

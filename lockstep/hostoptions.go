@@ -81,6 +81,14 @@ type HostOptions struct {
 	Observe  func(Event)     // told what happens; nil for nobody
 	Evidence func(*Evidence) // given what is collected about a desync; nil for nobody
 
+	// SpectatorDelay is by how many ticks spectators see the match later than
+	// players do, so that they can tell them nothing of use. They get the rest when
+	// it is over. It takes a referee.
+	SpectatorDelay Tick
+
+	// AwaitCommit sends records only when [Host.Commit] says that they are safe.
+	AwaitCommit bool
+
 	AnonymousSpectators bool // an empty token makes a spectator
 	SpectatorChat       bool
 	Relay               bool // no referee: see CoordinatorOptions.Relay
@@ -96,8 +104,8 @@ type HostOptions struct {
 	MaxCatchUp int  // ticks sealed at once after a stall: 3
 	MaxStrikes int  // keyframes in place of late records, then closed: 3
 
-	RingRecords      int  // 4 times Lag
-	RingBytes        int  // 1 MiB
+	RingRecords      int  // 4 times Lag, and 2 times SpectatorDelay
+	RingBytes        int  // 1 MiB, and 256 times SpectatorDelay
 	SyncBytesPerTick int  // of keyframe for one peer: 256 KiB
 	KeyframeInterval Time // between two keyframes made for joiners: 5 s
 	EvidenceHistory  int  // checked ticks whose states the referee keeps: 8
@@ -136,8 +144,8 @@ func (o *HostOptions) complete(s *Settings) error {
 	or(&o.Lag, max(10*second, 4*o.AckEvery))
 	or(&o.MaxCatchUp, 3)
 	or(&o.MaxStrikes, 3)
-	or(&o.RingRecords, int(4*o.Lag))
-	or(&o.RingBytes, 1<<20)
+	or(&o.RingRecords, int(4*o.Lag+2*o.SpectatorDelay))
+	or(&o.RingBytes, 1<<20+256*int(o.SpectatorDelay))
 	or(&o.SyncBytesPerTick, 256<<10)
 	or(&o.KeyframeInterval, 5*Second)
 	or(&o.EvidenceHistory, 8)
@@ -197,6 +205,7 @@ func (o *HostOptions) check(s *Settings) error {
 		{"ack every", int64(o.AckEvery), 1, 1 << 15},
 		{"lag", int64(o.Lag), int64(2 * o.AckEvery), 1 << 20},
 		{"max catch up", int64(o.MaxCatchUp), 1, 1000},
+		{"spectator delay", int64(o.SpectatorDelay), 0, 1 << 18},
 		{"max strikes", int64(o.MaxStrikes), 1, 1000},
 		{"ring records", int64(o.RingRecords), 16, 1 << 24},
 		{"ring bytes", int64(o.RingBytes), 1, 1 << 30},
@@ -216,6 +225,9 @@ func (o *HostOptions) check(s *Settings) error {
 		if f.got < f.low || f.got > f.high {
 			return fmt.Errorf("lockstep: host: %s: got %d, want %d to %d", f.name, f.got, f.low, f.high)
 		}
+	}
+	if o.SpectatorDelay > 0 && o.Relay {
+		return fmt.Errorf("lockstep: host: spectator delay: got %d ticks in relay mode, want 0", o.SpectatorDelay)
 	}
 	r := &o.Rates
 	for i, rate := range []Rate{r.Messages, r.Bytes, r.Commands, r.Chat, r.Syncs, r.Resyncs, r.Returns, r.Offences} {

@@ -19,6 +19,10 @@ func (h *Host) ready() bool {
 		dt = h.now - h.pace.heldAt
 	}
 	h.pace.heldAt = h.now
+	if h.curtain.held != "" {
+		h.pace.held = true
+		return false
+	}
 	h.pace.held = h.c.Now() == 0 && h.players() < h.options.StartPlayers
 	if h.options.Wait.Bound > 0 && h.c.Now() > 0 {
 		for i := range h.seats {

@@ -72,7 +72,7 @@ func (h *Host) handle(p *peer, m *Message, within bool) {
 	case MessageStateSyncRequest:
 		h.syncRequest(p)
 	case MessagePing:
-		h.message = Message{Kind: MessagePong, Nonce: m.Nonce, Tick: h.c.Now()}
+		h.message = Message{Kind: MessagePong, Nonce: m.Nonce, Tick: h.present(p)}
 		h.private(p, &h.message)
 	case MessagePong:
 		if m.Nonce == p.nonce && p.pinged {

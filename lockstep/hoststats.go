@@ -1,6 +1,9 @@
 package lockstep
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Stats are a Host's counters since the match began, and what it has now.
 type Stats struct {
@@ -66,9 +69,14 @@ const peerMemory = 4 << 10
 // the ring, queues, keyframes being sent, and states being collected.
 func (h *Host) Memory() int {
 	sum := h.ring.Memory() + len(h.headerRecord) + len(h.shared.bytes)
+	for _, k := range h.curtain.shelf {
+		if k != h.shared {
+			sum += len(k.bytes)
+		}
+	}
 	for i, p := range h.peers {
 		sum += peerMemory + cap(p.out)
-		if p.sync != nil && p.sync != h.shared && !h.sentToEarlier(i) {
+		if p.sync != nil && p.sync != h.shared && !slices.Contains(h.curtain.shelf, p.sync) && !h.sentToEarlier(i) {
 			sum += len(p.sync.bytes)
 		}
 	}
@@ -98,6 +106,7 @@ func (h *Host) sentToEarlier(i int) bool {
 //	peers       (players + MaxSpectators + MaxConnecting) · (4 KiB + 2·64 KiB)
 //	keyframes   (3 + (SyncTimeout + Second·size/MiB) / KeyframeInterval) · size,
 //	            where size is state + header + 4 KiB
+//	            and 6 more with a SpectatorDelay
 //	evidence    2·state + 4·MaxEvidence
 //
 // Beside it a match has its simulation, EvidenceHistory states of the referee's
@@ -106,6 +115,9 @@ func (h *Host) MemoryBound(stateBytes int) int {
 	o := &h.options
 	size := stateBytes + len(h.headerRecord) + 4<<10
 	blobs := 3 + int((o.SyncTimeout+Second*Time(size>>20))/o.KeyframeInterval)
+	if o.SpectatorDelay > 0 {
+		blobs += 6
+	}
 	return h.ring.Memory() + len(h.headerRecord) +
 		h.maxPeers()*(peerMemory+2*maxPrivate) +
 		blobs*size +

@@ -58,7 +58,7 @@ func (h *Host) startSync(p *peer, why string) {
 	p.state, p.syncAt, p.confirmed = Syncing, 0, false
 	p.syncRoom, p.syncMore = h.options.SyncBytesPerTick, h.now+h.clock.period()
 	p.deadline = h.now + h.options.SyncTimeout
-	h.give(p, h.keyframe())
+	h.give(p, h.keyframeFor(p))
 	h.wakeAt(p.deadline)
 	h.mark(p)
 	h.event(Event{Kind: PeerSynced, Peer: p.id, Player: p.seat, Text: why})
@@ -78,10 +78,9 @@ func (h *Host) waitingTime() {
 		if p.state != Syncing || p.sync != nil {
 			continue
 		}
-		k := h.keyframe()
+		k := h.keyframeFor(p)
 		if k == nil {
 			h.wakeAt(h.now + 100*Millisecond)
-			return
 		}
 		h.give(p, k)
 	}
@@ -168,7 +167,7 @@ func (h *Host) allowed(p *peer) Tick {
 }
 
 // lag returns how many ticks a peer is behind.
-func (h *Host) lag(p *peer) Tick { return h.c.Now() - min(p.tick, h.c.Now()) }
+func (h *Host) lag(p *peer) Tick { return h.present(p) - min(p.tick, h.present(p)) }
 
 // strike gives a peer that is too far behind a keyframe, and closes one that
 // had enough of them. Ten minutes without a strike forgive one.
@@ -226,7 +225,7 @@ func (h *Host) near() Tick { return max(2*h.options.AckEvery, h.options.Lag/4) }
 // window returns the position up to which records may be sent to a peer: so
 // many may be on their way without an ack.
 func (h *Host) window(p *peer) Position {
-	return min(h.ring.Next(), p.acked+Position(h.options.Lag/2)+64)
+	return min(h.visible(p), p.acked+Position(h.options.Lag/2)+64)
 }
 
 // Send appends what is to be sent next to a peer, at most max bytes: its private
@@ -274,7 +273,11 @@ func (h *Host) appendRecords(p *peer, dst []byte, begin, limit int) []byte {
 	if p.cursor > p.high {
 		p.high = p.cursor
 	}
-	if h.over && p.cursor == h.ring.Next() && len(dst) <= limit {
+	last := h.ring.Next()
+	if h.c.broken {
+		last = h.visible(p) // what was not committed never will be
+	}
+	if h.over && p.cursor == last && len(dst) <= limit {
 		h.close(p, h.endCode(), h.endReason())
 		dst = append(dst, p.out...)
 		p.out = p.out[:0]

@@ -1,0 +1,138 @@
+package lockstep
+
+import "slices"
+
+// A curtain is before what is sealed and not to be seen yet: by spectators, for
+// whom the match is delayed, and by anybody, while the log is not safe.
+type curtain struct {
+	committed Position    // what stands before it is safe
+	ends      []Position  // after the records of tick t, at t modulo its length: as many as the delay has, and one
+	shelf     []*keyframe // for delayed spectators, the oldest first: the last one that they may see, and later ones
+	held      string      // why no tick is sealed; "" if they are
+}
+
+// raise makes the curtain of a match that begins with a keyframe.
+func (c *curtain) raise(o *HostOptions, first *keyframe) {
+	c.committed = 1
+	if o.SpectatorDelay > 0 {
+		c.ends = make([]Position, o.SpectatorDelay+1)
+		c.ends[0] = 1
+		c.shelf = append(c.shelf, first)
+	}
+}
+
+// draw notes what the records of a tick are, which was sealed, and from time to
+// time makes a keyframe that delayed spectators can begin with later.
+func (h *Host) draw(t Tick) {
+	delay := h.options.SpectatorDelay
+	if delay == 0 {
+		return
+	}
+	h.curtain.ends[t%(delay+1)] = h.ring.Next()
+	if t%((delay+3)/4) == 0 {
+		if k := h.keyframe(); k != nil {
+			h.shelve(k)
+		}
+	}
+}
+
+// shelve keeps a keyframe for delayed spectators, and none that a later one
+// which they may see, too, is better than.
+func (h *Host) shelve(k *keyframe) {
+	c := &h.curtain
+	if c.shelf[len(c.shelf)-1] != k {
+		c.shelf = append(c.shelf, k)
+	}
+	drop := 0
+	for drop+1 < len(c.shelf) && c.shelf[drop+1].position <= h.delayed() {
+		drop++
+	}
+	c.shelf = slices.Delete(c.shelf, 0, drop)
+}
+
+// delayed returns the position of the first record that spectators may not see.
+func (h *Host) delayed() Position {
+	delay := h.options.SpectatorDelay
+	if now := h.c.Now(); now >= delay {
+		return h.curtain.ends[(now-delay)%(delay+1)]
+	}
+	return 1
+}
+
+// visible returns the position of the first record that a peer may not see.
+func (h *Host) visible(p *peer) Position {
+	end := h.ring.Next()
+	if h.options.AwaitCommit {
+		end = min(end, h.curtain.committed)
+	}
+	if p.seat == System && h.options.SpectatorDelay > 0 && !h.over {
+		end = min(end, h.delayed())
+	}
+	return end
+}
+
+// present returns the last tick that a peer could know of.
+func (h *Host) present(p *peer) Tick {
+	if p.seat == System {
+		return h.c.Now() - min(h.c.Now(), h.options.SpectatorDelay)
+	}
+	return h.c.Now()
+}
+
+// keyframeFor returns the latest keyframe of what a peer may see, or nil if
+// there is none yet.
+func (h *Host) keyframeFor(p *peer) *keyframe {
+	k := h.keyframe()
+	end := h.visible(p)
+	if k != nil && k.position <= end {
+		return k
+	}
+	for i := len(h.curtain.shelf) - 1; i >= 0; i-- {
+		if k := h.curtain.shelf[i]; k.position <= end && h.ring.Has(k.position) {
+			return k
+		}
+	}
+	return nil
+}
+
+// Commit tells, for [HostOptions.AwaitCommit], that what stands before a
+// position is safe in the log: it may be sent.
+func (h *Host) Commit(now Time, p Position) {
+	h.at(now)
+	h.curtain.committed = min(max(h.curtain.committed, p), h.ring.Next())
+	h.scanned = 0
+	h.waitingTime()
+}
+
+// Hold lets no further tick be sealed, for a reason that concerns the server,
+// such as a full disk, and tells everybody. Without a reason the match goes on.
+func (h *Host) Hold(now Time, reason string) {
+	h.at(now)
+	reason = clip(reason, MaxNote)
+	if h.over || reason == h.curtain.held {
+		return
+	}
+	h.curtain.held = reason
+	h.event(Event{Kind: MatchHeld, Player: System, Text: reason})
+	for _, p := range h.peers {
+		if p.state != Connecting {
+			h.error(p, ErrorHeld, reason, "")
+		}
+	}
+}
+
+// Held returns why no tick is sealed, or nothing.
+func (h *Host) Held() string { return h.curtain.held }
+
+// Fail ends the match because its log turned out to have failed. Nothing more
+// is written into it.
+func (h *Host) Fail(now Time, err error) {
+	h.at(now)
+	if !h.c.broken {
+		h.c.breakOff(err)
+	}
+	if !h.over {
+		h.finish()
+	}
+	h.scanned = 0
+}
