@@ -82,7 +82,7 @@
 // process loses no more than that. What the crash of a machine loses, the
 // [Durability] says. A sync that failed is never tried again, as the operating
 // system may report success for what it has dropped; the match stops instead,
-// and so it does when the disk is full. A file that a
+// and so it does when the disk is full, unless it is to wait for room. A file that a
 // crash cut short ends in a torn block or without an end record; a Reader
 // returns everything before that, then a [*DamageError] that wraps
 // [io.ErrUnexpectedEOF]. Damage that has valid blocks after it is another

@@ -3,6 +3,8 @@ package replay
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -19,23 +21,54 @@ const (
 
 	// SyncFrame syncs after each tick, before Append returns: nobody is told of a
 	// tick that a crash could take back. Each tick takes as long as the disk does.
+	// Checksums and notes, which stand between ticks, are synced with the next one:
+	// the first can be computed again, and the second are nothing to go by.
 	SyncFrame
 
 	// SyncNone leaves it to the operating system, and to Close.
 	SyncNone
+
+	// SyncCommit syncs when [Writer.Commit] asks for it, beside the match: who
+	// shows a tick to others only when its commit is done has what SyncFrame
+	// promises, and never waits for the disk.
+	SyncCommit
 )
+
+var durabilityNames = [...]string{"interval", "frame", "none", "commit"}
+
+// String returns the durability's name, as ParseDurability takes it.
+func (d Durability) String() string { return durabilityNames[d] }
+
+// ParseDurability returns the durability of a name: none, interval or frame.
+func ParseDurability(name string) (Durability, error) {
+	for _, d := range []Durability{SyncNone, SyncInterval, SyncFrame} {
+		if name == d.String() {
+			return d, nil
+		}
+	}
+	return 0, fmt.Errorf("replay: durability: got %q, want none, interval or frame", name)
+}
 
 // ErrDiskFull is wrapped by the error of a Writer that ran out of room. What was
 // written before is whole, up to a torn block at the end.
 var ErrDiskFull = errors.New("the disk is full")
 
-// writeError names the reasons that callers may want to tell apart.
+// writeError names the reasons that callers may want to tell apart. The path is
+// left out: players are told the error, and a server's folders are not theirs
+// to know.
 func writeError(at int64, err error) error {
-	if errors.Is(err, syscall.ENOSPC) {
+	if inPath := (*fs.PathError)(nil); errors.As(err, &inPath) {
+		err = fmt.Errorf("%s: %w", inPath.Op, inPath.Err)
+	}
+	if isFull(err) {
 		err = fmt.Errorf("%w: %w", ErrDiskFull, err)
 	}
 	return fmt.Errorf("replay: write at byte %d: %w", at, err)
 }
+
+// isFull reports whether an error says that there is no room, on the disk or
+// for this user.
+func isFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
 
 // A file that can be synced.
 type syncFile interface{ Sync() error }
@@ -50,6 +83,9 @@ type committer struct {
 	stop    chan struct{}
 	stopped chan struct{} // closed by the goroutine
 	failure atomic.Pointer[error]
+
+	mu    sync.Mutex
+	asked func() // to be called after the next sync; nil for nobody
 }
 
 func newCommitter(f syncFile, every time.Duration) *committer {
@@ -68,9 +104,16 @@ func (c *committer) run() {
 		case <-c.stop:
 			return
 		}
+		c.mu.Lock()
+		done := c.asked
+		c.asked = nil
+		c.mu.Unlock()
 		if err := c.file.Sync(); err != nil {
 			c.failure.Store(&err)
 			return
+		}
+		if done != nil {
+			done()
 		}
 		pause.Reset(c.every)
 		select {
@@ -87,6 +130,15 @@ func (c *committer) wake() {
 	case c.dirty <- struct{}{}:
 	default: // it was told already
 	}
+}
+
+// ask lets done be called after the next sync. Who asked before, and has not
+// been called, is not: what comes later covers what came before.
+func (c *committer) ask(done func()) {
+	c.mu.Lock()
+	c.asked = done
+	c.mu.Unlock()
+	c.wake()
 }
 
 // err returns the error of a sync that failed, or nil.
@@ -108,4 +160,50 @@ func (c *committer) close() error {
 	close(c.stop)
 	<-c.stopped
 	return c.err()
+}
+
+// commit writes what was appended and waits until it is on the disk.
+func (w *Writer) commit() error {
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if w.Full() {
+		return w.fail(syscall.ENOSPC)
+	}
+	return w.sync()
+}
+
+func (w *Writer) sync() error {
+	if w.file == nil {
+		return nil
+	}
+	if err := w.file.Sync(); err != nil {
+		return w.fail(fmt.Errorf("sync: %w", err))
+	}
+	return nil
+}
+
+// committer returns what syncs the file beside the match.
+func (w *Writer) committer(every time.Duration) *committer {
+	if w.commits == nil {
+		w.commits = newCommitter(w.file, every)
+	}
+	return w.commits
+}
+
+// Commit writes what was appended and lets done be called when all of it is as
+// safe as the [Durability] says: at once, or with [SyncCommit] by another
+// goroutine, after a sync; it must not wait. Of several calls during one sync only
+// the last one's done is called. None is called after an error, which the next
+// call returns, nor while the disk is full.
+func (w *Writer) Commit(done func()) error {
+	if err := w.Flush(); err != nil || w.Full() {
+		return err
+	}
+	if w.file == nil || w.options.Durability != SyncCommit {
+		done()
+		return nil
+	}
+	w.committer(0).ask(done)
+	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"syscall"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
@@ -42,7 +43,14 @@ type WriterOptions struct {
 
 	// Level says how hard to compress segments.
 	Level Level
+
+	// WaitForRoom makes a full disk no error: what it did not take is kept in
+	// memory, up to a MiB, and written as soon as there is room; see [Writer.Full].
+	WaitForRoom bool
 }
+
+// maxWaiting is how many bytes are kept while the disk is full.
+const maxWaiting = 1 << 20
 
 // A Writer writes the log of a match as a replay file. It is a [lockstep.Log].
 // Its first error stays: every later call returns it. It belongs to one
@@ -63,6 +71,7 @@ type Writer struct {
 	ended   bool
 	file    syncFile   // what w is as well, or nil
 	commits *committer // syncs it, from the first write on
+	waiting []byte     // what a full disk did not take
 	err     error
 }
 
@@ -102,24 +111,6 @@ func (w *Writer) check() error {
 		return w.fail(fmt.Errorf("sync: %w", w.commits.err()))
 	}
 	return w.err
-}
-
-// commit writes what was appended and waits until it is on the disk.
-func (w *Writer) commit() error {
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	return w.sync()
-}
-
-func (w *Writer) sync() error {
-	if w.file == nil {
-		return nil
-	}
-	if err := w.file.Sync(); err != nil {
-		return w.fail(fmt.Errorf("sync: %w", err))
-	}
-	return nil
 }
 
 func (w *Writer) append(record []byte) error {
@@ -204,7 +195,7 @@ func (w *Writer) Flush() error {
 	w.block = w.empty.Append(w.block)
 	records := w.block[headerSpace:]
 	if len(records) == 0 {
-		return nil
+		return w.write(nil)
 	}
 	first := w.first
 	w.ticks, w.first = 0, w.tick
@@ -232,22 +223,40 @@ func (w *Writer) writeBlock(kind byte, body []byte) error {
 }
 
 func (w *Writer) write(b []byte) error {
+	if len(w.waiting) > 0 {
+		w.waiting = append(w.waiting, b...)
+		b = w.waiting
+	}
+	if len(b) == 0 {
+		return nil
+	}
 	n, err := w.w.Write(b)
 	w.size += int64(n)
 	if err == nil && n < len(b) {
 		err = io.ErrShortWrite
 	}
+	if err != nil && w.options.WaitForRoom && isFull(err) && len(b)-n <= maxWaiting {
+		w.waiting = append(w.waiting[:0], b[n:]...)
+		return nil
+	}
+	w.waiting = nil
 	if err != nil {
 		return w.fail(err)
 	}
 	if w.file != nil && w.options.Durability == SyncInterval && w.options.SegmentTicks == 0 {
-		if w.commits == nil {
-			w.commits = newCommitter(w.file, w.options.SyncEvery)
-		}
-		w.commits.wake()
+		w.committer(w.options.SyncEvery).wake()
 	}
 	return nil
 }
+
+// Full reports whether the disk is full: what was appended is whole in memory
+// and torn in the file. Whoever sees it should append no more than must be, and
+// call Flush from time to time, until there is room.
+func (w *Writer) Full() bool { return len(w.waiting) > 0 }
+
+// Err returns the Writer's error, or that of a sync beside it, and nil while all
+// is well.
+func (w *Writer) Err() error { return w.check() }
 
 // fail makes an error the Writer's own: nothing is written after it.
 func (w *Writer) fail(err error) error {
@@ -288,6 +297,9 @@ func (w *Writer) Close() error {
 func (w *Writer) finish() error {
 	if err := w.Flush(); err != nil {
 		return err
+	}
+	if w.Full() {
+		return w.fail(syscall.ENOSPC)
 	}
 	if w.options.SegmentTicks > 0 && w.ended {
 		return w.writeBlock(blockIndex, appendIndex(nil, w.marks, w.size))

@@ -1,0 +1,115 @@
+package replay
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+// Create makes the file of a match that begins. There must be nothing of that
+// name yet, and the name survives a crash of the machine from now on.
+func Create(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return nil, fmt.Errorf("replay: %w", err)
+	}
+	if err := syncDir(path); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// syncDir makes the name of a file survive a crash of the machine. Not every
+// system can be asked to.
+func syncDir(path string) error {
+	switch runtime.GOOS {
+	case "windows", "plan9", "js", "wasip1":
+		return nil
+	}
+	d, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return fmt.Errorf("replay: %w", err)
+	}
+	defer d.Close()
+	if err := d.Sync(); err != nil {
+		return fmt.Errorf("replay: %w", err)
+	}
+	return nil
+}
+
+// SealFile puts the sealed form of a match that is over in the place of its open
+// file: see [Seal]. At any moment, also after a crash, one of the two has the
+// name, whole; whoever reads the open one may read on. The sealed form takes its
+// place only when it was read back and has the same [ContentHash]. When ctx
+// ends, the open one stays.
+func SealFile(ctx context.Context, path string, o WriterOptions) error {
+	open, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("replay: %w", err)
+	}
+	defer open.Close()
+	info, err := open.Stat()
+	if err != nil {
+		return fmt.Errorf("replay: %w", err)
+	}
+	sealed, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.part")
+	if err != nil {
+		return fmt.Errorf("replay: %w", err)
+	}
+	defer os.Remove(sealed.Name()) // unless it has another name by then
+	defer sealed.Close()
+	if err := sealInto(ctx, sealed, open, info.Size(), o); err != nil {
+		return err
+	}
+	if err := sealed.Chmod(info.Mode().Perm()); err != nil {
+		return fmt.Errorf("replay: %w", err)
+	}
+	if err := sealed.Close(); err != nil {
+		return fmt.Errorf("replay: %w", err)
+	}
+	if err := os.Rename(sealed.Name(), path); err != nil {
+		return fmt.Errorf("replay: %w", err)
+	}
+	return syncDir(path)
+}
+
+// sealInto writes the sealed form of an open file, and proves that it is of the
+// same match.
+func sealInto(ctx context.Context, sealed, open *os.File, size int64, o WriterOptions) error {
+	r, err := NewReader(open, size)
+	if err != nil {
+		return err
+	}
+	w := NewWriter(&interruptible{sealed, ctx}, o)
+	if err := Seal(w, r); err != nil {
+		return err
+	}
+	want, _, err := HashContent(r, WholeMatch)
+	if err != nil {
+		return err
+	}
+	if r, err = NewReader(sealed, w.Size()); err != nil {
+		return err
+	}
+	got, _, err := HashContent(r, WholeMatch)
+	if err == nil && got != want {
+		err = fmt.Errorf("replay: %w: sealed, the match has the content hash %s, want %s", ErrCorrupt, got, want)
+	}
+	return err
+}
+
+// An interruptible is a file that cannot be written to after ctx has ended.
+type interruptible struct {
+	*os.File
+	ctx context.Context
+}
+
+func (f *interruptible) Write(p []byte) (int, error) {
+	if err := f.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return f.File.Write(p)
+}

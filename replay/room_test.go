@@ -1,0 +1,251 @@
+package replay_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// A smallDisk has room for so many bytes.
+type smallDisk struct {
+	bytes.Buffer
+	room  int
+	fulls int // writes that it did not take whole
+}
+
+func (d *smallDisk) Write(p []byte) (int, error) {
+	n := min(len(p), d.room)
+	d.room -= n
+	d.Buffer.Write(p[:n])
+	if n < len(p) {
+		d.fulls++
+		return n, &fs.PathError{Op: "write", Path: "/secret/match.ssr", Err: syscall.ENOSPC}
+	}
+	return n, nil
+}
+
+// Scenario 44: a disk that is full at whatever byte loses nothing, if there is
+// room again before the match is over: the file is the one that there would
+// have been without. Until then it holds a whole part of it.
+func TestWaitForRoom(t *testing.T) {
+	s := lockstep.DefaultSettings(2)
+	s.CheckEvery, s.KeyframeEvery = 10, 20
+	g, h := newDots(t, s)
+	write := func(d *smallDisk, more int) (full bool) {
+		w := replay.NewWriter(d, replay.WriterOptions{FlushTicks: 3, WaitForRoom: true})
+		log := lockstep.Tee(w, watchRoom(func() {
+			if w.Full() {
+				full = true
+				d.room += more
+			}
+		}))
+		if _, err := playOn(t, g, h, log, 40); err != nil {
+			t.Fatal(err)
+		}
+		for range 100 {
+			if err := w.Flush(); err != nil || !w.Full() {
+				break
+			}
+			full = true
+			d.room += 100
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return full
+	}
+	var whole smallDisk
+	whole.room = 1 << 20
+	if write(&whole, 0) {
+		t.Fatal("a large disk is full")
+	}
+	fulls := 0
+	for room := 0; room < whole.Len(); room += 3 {
+		for _, more := range []int{0, 1, 50, 1 << 20} {
+			d := &smallDisk{room: room}
+			if !write(d, more) || !bytes.Equal(d.Bytes(), whole.Bytes()) {
+				t.Fatalf("room for %d bytes, then %d more each time: got a file of %d bytes, not the one of %d", room, more, d.Len(), whole.Len())
+			}
+			fulls += d.fulls
+		}
+	}
+	if fulls < 2*whole.Len()/3 {
+		t.Errorf("the disk was full %d times in %d bytes", fulls, whole.Len())
+	}
+}
+
+// watchRoom is called after each record.
+type watchRoom func()
+
+func (f watchRoom) Append([]byte) error { f(); return nil }
+
+// What a full disk does not take is kept up to a bound; then the match ends, for
+// a reason that does not name the path.
+func TestNoRoomForLong(t *testing.T) {
+	s := lockstep.DefaultSettings(2)
+	s.KeyframeEvery = 1
+	g, h := newDots(t, s)
+	d := &smallDisk{room: 1000}
+	w := replay.NewWriter(d, replay.WriterOptions{FlushTicks: 1, WaitForRoom: true})
+	ticks, err := playOn(t, g, h, w, 1<<20)
+	if !errors.Is(err, replay.ErrDiskFull) || !errors.Is(err, syscall.ENOSPC) || strings.Contains(err.Error(), "secret") {
+		t.Errorf("got %v", err)
+	}
+	if appended := d.Len() + d.fulls*10; ticks < 100 || appended > 4<<20 {
+		t.Errorf("%d ticks, %d writes", ticks, d.fulls)
+	}
+	if err := w.Close(); !errors.Is(err, replay.ErrDiskFull) {
+		t.Errorf("closed with %v", err)
+	}
+	if v := verifyBytes(t, g, d.Bytes()); v.Differed > 0 || v.Ended {
+		t.Errorf("%+v", v)
+	}
+	short := replay.NewWriter(&smallDisk{room: 1000}, replay.WriterOptions{FlushTicks: 1, WaitForRoom: true})
+	if _, err := playOn(t, g, h, short, 100); err != nil {
+		t.Fatal(err)
+	}
+	if err := short.Close(); !errors.Is(err, replay.ErrDiskFull) {
+		t.Errorf("closed without room: got %v", err)
+	}
+}
+
+// Scenarios 41 and 43, for commits beside the match: what a commit has told is
+// on the disk, whichever sync fails; after that one none is told, and none
+// is tried.
+func TestCommit(t *testing.T) {
+	s := lockstep.DefaultSettings(2)
+	g, h := newDots(t, s)
+	told, failed := 0, 0
+	for at := 1; at <= 60; at++ {
+		f := &faultyFile{failAt: at, fault: "EIO once"}
+		w := replay.NewWriter(f, replay.WriterOptions{Durability: replay.SyncCommit})
+		done := make(chan int, 100)
+		tick := 0
+		log := lockstep.Tee(w, watchRoom(func() {
+			tick++
+			n := tick
+			w.Flush()
+			size := int(w.Size())
+			err := w.Commit(func() {
+				f.mu.Lock()
+				defer f.mu.Unlock()
+				if f.synced < size || f.lost {
+					t.Errorf("fault at %d, record %d: told with %d bytes on the disk, want %d", at, n, f.synced, size)
+				}
+				done <- n
+			})
+			for err == nil && n%2 == 0 && len(done) < n/2 && w.Err() == nil {
+				runtime.Gosched() // until it is told, or fails
+			}
+		}))
+		_, err := playOn(t, g, h, log, 20)
+		closed := w.Close()
+		told += len(done)
+		if f.broken {
+			failed++
+			if closed == nil || f.syncs > 0 {
+				t.Errorf("fault at %d: got %v, closed with %v after %d more syncs", at, err, closed, f.syncs)
+			}
+		} else if err != nil || closed != nil || f.synced != len(f.data) {
+			t.Errorf("fault at %d: got %v and %v, %d of %d bytes are on the disk", at, err, closed, f.synced, len(f.data))
+		}
+	}
+	if failed < 20 || told < 100 {
+		t.Errorf("%d faults, told %d times", failed, told)
+	}
+}
+
+func TestParseDurability(t *testing.T) {
+	for _, d := range []replay.Durability{replay.SyncNone, replay.SyncInterval, replay.SyncFrame} {
+		if got, err := replay.ParseDurability(d.String()); got != d || err != nil {
+			t.Errorf("%v: got %v, %v", d, got, err)
+		}
+	}
+	for _, name := range []string{"", "commit", "Frame"} {
+		if got, err := replay.ParseDurability(name); err == nil {
+			t.Errorf("%q: got %v", name, got)
+		}
+	}
+}
+
+// The sealed file takes the open one's place, or nothing changes: when it is
+// interrupted, torn, or not there.
+func TestSealFile(t *testing.T) {
+	g, file, _ := record(t, 205, replay.WriterOptions{})
+	dir := t.TempDir()
+	path := filepath.Join(dir, "match.ssr")
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, row := range []struct {
+		name string
+		file []byte
+		ctx  context.Context
+		want error
+	}{
+		{"interrupted", file, over, context.Canceled},
+		{"torn", file[:len(file)-1], t.Context(), &replay.DamageError{}},
+		{"nothing", nil, t.Context(), &replay.DamageError{}},
+	} {
+		if err := os.WriteFile(path, row.file, 0o640); err != nil {
+			t.Fatal(err)
+		}
+		err := replay.SealFile(row.ctx, path, replay.WriterOptions{SegmentTicks: 50})
+		var damage *replay.DamageError
+		if !errors.Is(err, row.want) && !errors.As(err, &damage) {
+			t.Errorf("%s: got %v, want %T", row.name, err, row.want)
+		}
+		onlyFile(t, path, row.file)
+	}
+	if err := os.WriteFile(path, file, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if err := replay.SealFile(t.Context(), path, replay.WriterOptions{SegmentTicks: 50}); err != nil {
+		t.Fatal(err)
+	}
+	onlyFile(t, path, sealed(t, file, replay.WriterOptions{SegmentTicks: 50}))
+	b, _ := os.ReadFile(path)
+	if v := verifyBytes(t, g, b); v.Ticks != 205 || !v.Ended {
+		t.Errorf("%+v", v)
+	}
+	if err := replay.SealFile(t.Context(), path+"x", replay.WriterOptions{SegmentTicks: 50}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no file: got %v", err)
+	}
+}
+
+// onlyFile checks that a file is as it should be, and alone.
+func onlyFile(t *testing.T, path string, want []byte) {
+	t.Helper()
+	got, err := os.ReadFile(path)
+	if err != nil || !bytes.Equal(got, want) {
+		t.Errorf("got %d bytes, %v, want %d", len(got), err, len(want))
+	}
+	if all, err := os.ReadDir(filepath.Dir(path)); err != nil || len(all) != 1 {
+		t.Errorf("got %v, %v, want one file", all, err)
+	}
+}
+
+func ExampleWriter_Commit() {
+	file := &faultyFile{} // or an *os.File
+	w := replay.NewWriter(file, replay.WriterOptions{Durability: replay.SyncCommit})
+	play(w)
+	safe := make(chan bool)
+	if err := w.Commit(func() { safe <- true }); err != nil {
+		fmt.Println(err)
+	}
+	fmt.Println(<-safe, file.synced == len(file.data))
+	fmt.Println(w.Close())
+	// Output:
+	// true true
+	// <nil>
+}
