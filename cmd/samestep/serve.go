@@ -21,6 +21,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/replay"
 )
 
 // tokensEnv names the environment variable with a list of tokens.
@@ -53,6 +54,9 @@ release builds have it with them. Without either the rest works (--web=false).`,
 			&cli.StringFlag{Name: "dir", Value: "matches", Usage: "where replays and desync bundles are written; empty for nowhere"},
 			&cli.BoolFlag{Name: "web", Value: true, Usage: "serve the game's page at /, to play and to watch replays in a browser"},
 			&cli.BoolFlag{Name: "replays", Value: true, Usage: "let anybody list and download the replays of matches that are over"},
+			&cli.StringFlag{Name: "durability", Value: "interval", Usage: "when replays are synced to the disk: none, interval (each second) or frame (nobody sees a tick before)"},
+			&cli.BoolFlag{Name: "keep-open", Usage: "leave the replays of matches that are over as they were written, instead of compressing them"},
+			&cli.DurationFlag{Name: "spectator-delay", Usage: "let spectators see the match `TIME` later than players"},
 			&cli.StringFlag{Name: "tokens", Usage: "`FILE` with a list of tokens"},
 			&cli.StringFlag{Name: "jwt-key", Usage: "`FILE` with a secret (HS256) or an Ed25519 public key in PEM (EdDSA)"},
 			&cli.BoolFlag{Name: "anonymous-spectators", Usage: "let anybody watch"},
@@ -178,11 +182,14 @@ func serverOptions(c *cli.Context, g *playable, specs []server.MatchSpec) (serve
 	}
 	o := server.Options{
 		Dir: c.String("dir"), Replays: c.Bool("replays"), Origins: c.StringSlice("origin"), MaxPerAddress: int(c.Uint("max-per-address")),
-		MaxMatches: max(1000, len(specs)), IdleMatch: c.Duration("idle"),
+		MaxMatches: max(1000, len(specs)), IdleMatch: c.Duration("idle"), KeepOpen: c.Bool("keep-open"),
 		Log:      slog.New(slog.NewTextHandler(c.App.ErrWriter, &slog.HandlerOptions{Level: level})),
 		NewMatch: func(body io.Reader) (server.MatchSpec, error) { return requestedMatch(body, g) },
 	}
 	var err error
+	if o.Durability, err = replay.ParseDurability(c.String("durability")); err != nil {
+		return o, usagef("serve: --durability: %v", err)
+	}
 	if o.Host, err = hostOptions(c); err != nil {
 		return o, err
 	}
@@ -198,6 +205,10 @@ func hostOptions(c *cli.Context) (o lockstep.HostOptions, err error) {
 		Wait:          lockstep.WaitPolicy{Bound: lockstep.Time(c.Duration("wait").Microseconds())},
 		Slow:          lockstep.SlowPolicy{Percent: uint16(min(c.Uint("slow"), 1<<15))},
 	}
+	if delay := c.Duration("spectator-delay"); delay < 0 || o.Relay && delay > 0 || delay > time.Hour {
+		return o, usagef("serve: --spectator-delay: got %v, want at most an hour, and none with --relay", delay)
+	}
+	o.SpectatorDelay = lockstep.Tick(c.Duration("spectator-delay") * time.Duration(c.Uint("tick-rate")) / time.Second)
 	if delay := c.String("input-delay"); delay == "auto" {
 		o.Delay = lockstep.DelayPolicy{Min: 1, Max: lockstep.Tick(c.Uint("tick-rate")/2 + 1)}
 	} else {

@@ -19,6 +19,11 @@
 // where a client's message has at most 64 KiB in 80 KiB of memory, and one of the
 // server 128 KiB. They are large only while the match, or the client, stands still.
 //
+// With Options.Durability replay.SyncFrame nobody sees a tick that a crash of the
+// machine could take back; the match does not wait for the disk, but its players
+// do. While a disk is full, or more than a second late, the match is held and
+// everybody is told. When a match is over its replay is sealed, one at a time.
+//
 // The HTTP interface:
 //
 //	GET    /healthz               200 while the server takes new connections

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime/debug"
 	"sync"
@@ -32,8 +31,9 @@ type Match struct {
 	server *Server
 	spec   MatchSpec
 	path   string // of the replay; "" if there is none
-	file   *os.File
+	file   file
 	writer *replay.Writer
+	disk   disk
 	host   *lockstep.Host
 	epoch  time.Time // when the host's clock shows 0
 	inbox  chan input
@@ -127,6 +127,7 @@ func (m *Match) run() {
 		select {
 		case in := <-m.inbox:
 			m.take(in)
+		case <-m.disk.synced:
 		case <-timer.C:
 		}
 		m.drain()
@@ -135,6 +136,7 @@ func (m *Match) run() {
 			m.server.metrics.lateness.Observe(float64(now-next) / float64(lockstep.Second))
 			m.host.Advance(now)
 		}
+		m.tend()
 		m.feed()
 		if m.ended.IsZero() && m.host.Err() != nil {
 			m.ended = time.Now()
@@ -253,10 +255,15 @@ func (m *Match) finish() {
 	if cerr := m.file.Close(); err == nil {
 		err = cerr
 	}
-	if err != nil {
-		m.server.log.Error("replay", "match", m.spec.Name, "path", m.path, "err", err)
-	}
 	m.server.recordings.written(filepath.Base(m.path), false)
+	if err != nil {
+		m.server.metrics.failures.Inc()
+		m.server.log.Error("replay", "match", m.spec.Name, "path", m.path, "err", err)
+		return
+	}
+	if !m.server.options.KeepOpen {
+		m.server.seal(m.spec.Name, m.path)
+	}
 }
 
 // observe logs what happens in the match.

@@ -14,6 +14,7 @@ type metrics struct {
 	events   *prometheus.CounterVec
 	desyncs  prometheus.Counter
 	panics   prometheus.Counter
+	failures prometheus.Counter
 }
 
 func newMetrics(s *Server) *metrics {
@@ -29,10 +30,11 @@ func newMetrics(s *Server) *metrics {
 		events: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "samestep_events_total", Help: "What happened in matches, by kind.",
 		}, []string{"kind"}),
-		desyncs: prometheus.NewCounter(prometheus.CounterOpts{Name: "samestep_desyncs_total", Help: "Desyncs with their evidence."}),
-		panics:  prometheus.NewCounter(prometheus.CounterOpts{Name: "samestep_panics_total", Help: "Matches that a panic ended."}),
+		desyncs:  prometheus.NewCounter(prometheus.CounterOpts{Name: "samestep_desyncs_total", Help: "Desyncs with their evidence."}),
+		panics:   prometheus.NewCounter(prometheus.CounterOpts{Name: "samestep_panics_total", Help: "Matches that a panic ended."}),
+		failures: prometheus.NewCounter(prometheus.CounterOpts{Name: "samestep_replay_failures_total", Help: "Replays that could not be written to the end."}),
 	}
-	m.registry.MustRegister(m.lateness, m.turned, m.events, m.desyncs, m.panics, &matchCollector{server: s})
+	m.registry.MustRegister(m.lateness, m.turned, m.events, m.desyncs, m.panics, m.failures, &matchCollector{server: s})
 	return m
 }
 

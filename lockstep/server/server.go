@@ -53,7 +53,16 @@ type Options struct {
 	IdleMatch     time.Duration // a match that nobody is connected to ends after: 5 m; negative: never
 	RetryAfter    time.Duration // when clients may come back after a shutdown: 5 s
 	MaxBundles    int           // desync bundles written about one player of a match: 4
-	Log           *slog.Logger  // slog.Default()
+
+	// Durability says when a tick is safe on the disk. With [replay.SyncFrame]
+	// nobody is told of one before; the disk is waited for beside the match.
+	Durability replay.Durability
+
+	// KeepOpen leaves the replays of matches that are over as they were written,
+	// instead of compressing them.
+	KeepOpen bool
+
+	Log *slog.Logger // slog.Default()
 }
 
 func (o *Options) complete() {
@@ -99,6 +108,12 @@ type Server struct {
 	addresses  addresses
 	recordings recordings
 
+	newFile func(path string) (file, error) // for a replay
+	seals   chan struct{}                   // holds a value while a replay is being sealed
+	sealing sync.WaitGroup
+	closing context.Context // ends when replays are not to be sealed any more
+	noSeals func()
+
 	mu      sync.Mutex
 	matches map[string]*Match // nil while a match is being made
 	made    int               // matches made so far, to spread their ticks
@@ -113,7 +128,9 @@ func New(o Options) (*Server, error) {
 			return nil, fmt.Errorf("server: %w", err)
 		}
 	}
-	s := &Server{options: o, log: o.Log, matches: make(map[string]*Match)}
+	s := &Server{options: o, log: o.Log, matches: make(map[string]*Match), seals: make(chan struct{}, 1)}
+	s.newFile = func(path string) (file, error) { return replay.Create(path) }
+	s.closing, s.noSeals = context.WithCancel(context.Background())
 	s.addresses = addresses{max: o.MaxPerAddress, known: make(map[netip.Prefix]*address)}
 	s.recordings = recordings{dir: o.Dir, live: make(map[string]bool), sending: make(map[netip.Prefix]int)}
 	s.metrics = newMetrics(s)
@@ -211,6 +228,7 @@ func (m *Match) begin(phase time.Duration) error {
 	o.Authorize = func(token string) (lockstep.Grant, error) {
 		return m.server.options.Authorizer.Authorize(token, m.spec.Name)
 	}
+	o.AwaitCommit = m.writer != nil && m.server.options.Durability == replay.SyncFrame
 	o.Random = func(b []byte) { rand.Read(b) }
 	o.Observe = m.observe
 	o.Evidence = m.evidence
@@ -222,19 +240,6 @@ func (m *Match) begin(phase time.Duration) error {
 		m.server.recordings.written(filepath.Base(m.path), false)
 	}
 	return err
-}
-
-// openReplay makes the replay's file, whose name nothing else has.
-func (m *Match) openReplay(dir string, id lockstep.MatchID) (err error) {
-	name := fmt.Sprintf("%s-%s.ssr", m.spec.Name, id.String()[:8])
-	m.path = filepath.Join(dir, name)
-	m.server.recordings.written(name, true) // before there is such a file
-	if m.file, err = os.OpenFile(m.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666); err != nil {
-		m.server.recordings.written(name, false)
-		return fmt.Errorf("server: replay: %w", err)
-	}
-	m.writer = replay.NewWriter(m.file, replay.WriterOptions{})
-	return nil
 }
 
 // match returns the match of a name, or nil.
@@ -265,12 +270,15 @@ func (s *Server) forget(m *Match) {
 }
 
 // Shutdown ends all matches: clients are told when to come back, and replays
-// are completed. It returns when that is done, or with ctx's error. Matches are
-// ended beside each other, so that a busy one does not delay the rest.
+// are completed and sealed. It returns when that is done, or with ctx's error, and
+// then replays may be left as they were written. Matches are ended beside each
+// other, so that a busy one does not delay the rest.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
+	defer context.AfterFunc(ctx, s.noSeals)()
+	defer s.noSeals()
 	all := s.Matches()
 	for _, m := range all {
 		go m.Do(ctx, func(h *lockstep.Host) {
@@ -285,5 +293,6 @@ func (s *Server) Shutdown(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
-	return nil
+	s.sealing.Wait() // which ctx ends
+	return ctx.Err()
 }

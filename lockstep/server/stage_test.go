@@ -53,6 +53,7 @@ type setup struct {
 	tokens   string // tokenList if empty
 	pipes    bool   // connections in memory, for a bubble with a clock of its own
 	config   minimal.Config
+	newFile  func(path string) (server.File, error) // for replays, if not nil
 }
 
 // A stage is a server with one match.
@@ -88,6 +89,9 @@ func newStage(t *testing.T, x setup) *stage {
 	o.Dir, o.Host, o.Log = s.dir, x.host, slog.New(slog.NewTextHandler(s.log, nil))
 	if s.server, err = server.New(o); err != nil {
 		t.Fatal(err)
+	}
+	if x.newFile != nil {
+		s.server.SetNewFile(x.newFile)
 	}
 	settings := lockstep.DefaultSettings(2)
 	settings.CheckEvery = 10
@@ -151,6 +155,7 @@ func inBubble(t *testing.T, x setup, f func(t *testing.T, s *stage)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		x.pipes = true
+		x.options.KeepOpen = true // the compressor is shared by all matches of a program, and no bubble's
 		f(t, newStage(t, x))
 	})
 }

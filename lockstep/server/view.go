@@ -14,6 +14,7 @@ type View struct {
 	Match         string            `json:"match"`
 	Settings      lockstep.Settings `json:"settings"`
 	Tick          lockstep.Tick     `json:"tick"`
+	Held          string            `json:"held,omitempty"`  // why it stands still, if it does
 	Ended         string            `json:"ended,omitempty"` // why, if it has
 	Stats         lockstep.Stats    `json:"stats"`
 }
@@ -24,7 +25,7 @@ func (m *Match) publish() {
 	v := &View{
 		Name: m.spec.Name, Protocol: a.Protocol, Engine: a.Engine, Game: a.Game, Build: a.Build,
 		StateSchema: a.StateSchema, CommandSchema: a.CommandSchema, Match: h.Match.String(), Settings: h.Settings,
-		Tick: m.host.Now(), Stats: m.host.Stats(),
+		Tick: m.host.Now(), Held: m.host.Held(), Stats: m.host.Stats(),
 	}
 	if err := m.host.Err(); err != nil {
 		v.Ended = err.Error()

@@ -1,0 +1,293 @@
+//go:build !js
+
+package server_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// A badFile is on a disk that can be full, slow and broken.
+type badFile struct {
+	mu     sync.Mutex
+	data   []byte
+	synced int // of data, what a power cut leaves
+
+	full   bool
+	slow   time.Duration // that a sync takes
+	broken int           // syncs that fail, from now on
+	fulls  int           // writes that were not taken whole
+	slows  int           // syncs that took their time
+	lost   int           // syncs that failed
+	again  int           // syncs after one that failed
+}
+
+// new is for one replay.
+func (f *badFile) new(string) (server.File, error) { return f, nil }
+
+// set changes what the disk is like.
+func (f *badFile) set(change func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	change()
+}
+
+func (f *badFile) Write(p []byte) (int, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n := len(p)
+	if f.full {
+		n /= 2
+		f.fulls++
+	}
+	f.data = append(f.data, p[:n]...)
+	if f.full {
+		return n, &fs.PathError{Op: "write", Path: "/secret/duel.ssr", Err: syscall.ENOSPC}
+	}
+	return n, nil
+}
+
+func (f *badFile) Sync() error {
+	f.mu.Lock()
+	size, slow := len(f.data), f.slow
+	f.mu.Unlock()
+	if slow > 0 {
+		time.Sleep(slow)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.lost > 0 {
+		f.again++
+	}
+	if f.broken > 0 {
+		f.broken--
+		f.lost++
+		return &fs.PathError{Op: "sync", Path: "/secret/duel.ssr", Err: syscall.EIO}
+	}
+	if slow > 0 {
+		f.slows++
+	}
+	f.synced = size
+	return nil
+}
+
+func (f *badFile) Close() error { return nil }
+
+// verify verifies what a power cut would leave now, or all that was written.
+func (f *badFile) verify(t *testing.T, g *lockstep.Game, all bool) *replay.Verdict {
+	t.Helper()
+	f.mu.Lock()
+	b := f.data[:f.synced]
+	if all {
+		b = f.data
+	}
+	b = bytes.Clone(b)
+	f.mu.Unlock()
+	r, err := replay.NewReader(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		return &replay.Verdict{} // nothing is there yet
+	}
+	v, err := replay.Verify(r, g, replay.VerifyOptions{Workers: 1})
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) || v.Differed > 0 {
+		t.Fatalf("%+v, %v", v, err)
+	}
+	return v
+}
+
+// safe checks that nobody knows of a tick that a power cut would take back.
+func (f *badFile) safe(t *testing.T, g *lockstep.Game, guests ...*guest) {
+	t.Helper()
+	for i, guest := range guests {
+		seen := guest.tick()
+		if v := f.verify(t, g, false); seen > v.Ticks {
+			t.Fatalf("guest %d is at tick %d, and a power cut leaves %d", i, seen, v.Ticks)
+		}
+	}
+}
+
+// reasons returns why a guest was told that the match stands still.
+func reasons(g *guest) (all []string) {
+	for _, e := range told[lockstep.Held](g) {
+		all = append(all, e.Reason)
+	}
+	return all
+}
+
+// gone waits until guests have noticed the end.
+func gone(guests ...*guest) {
+	for _, g := range guests {
+		<-g.Done()
+	}
+}
+
+// Scenario 44: when the disk is full, the match stands still and says so; when
+// there is room, it goes on, and the replay is whole.
+func TestDiskFull(t *testing.T) {
+	for _, d := range []replay.Durability{replay.SyncInterval, replay.SyncFrame} {
+		t.Run(d.String(), func(t *testing.T) {
+			f := &badFile{}
+			inBubble(t, setup{newFile: f.new, options: server.Options{Durability: d}}, func(t *testing.T, s *stage) {
+				guests := []*guest{s.join(t, ada, wander), s.join(t, bob, wander)}
+				time.Sleep(3 * time.Second)
+				for range 2 {
+					f.set(func() { f.full = true })
+					time.Sleep(3 * time.Second)
+					stood := s.stats(t).Tick
+					late := s.join(t, press, nil)
+					time.Sleep(30 * time.Second)
+					if now := s.stats(t).Tick; now != stood {
+						t.Errorf("%d ticks were sealed on a full disk", now-stood)
+					}
+					if view := s.match.View(); view.Held != "the server's disk is full" {
+						t.Errorf("the view says %q", view.Held)
+					}
+					for i, g := range append(guests, late) {
+						if all := reasons(g); len(all) == 0 || all[len(all)-1] != "the server's disk is full" {
+							t.Errorf("guest %d was told %q", i, all)
+						}
+					}
+					if d == replay.SyncFrame {
+						f.safe(t, s.game, append(guests, late)...)
+					}
+					late.Do(func(c *lockstep.Client) { c.Leave() })
+					f.set(func() { f.full = false })
+					time.Sleep(5 * time.Second)
+					s.agree(t, guests...)
+				}
+				for i, g := range guests {
+					if all := reasons(g); len(all) != 4 || all[3] != "" {
+						t.Errorf("guest %d was told %q", i, all)
+					}
+				}
+				if s.match.End(t.Context(), "enough") != nil {
+					t.Error("it did not end")
+				}
+				<-s.match.Done()
+				gone(guests...)
+				if v := f.verify(t, s.game, true); !v.Ended || v.Reason != "enough" || f.synced != len(f.data) {
+					t.Errorf("%+v, %d of %d bytes are synced", v, f.synced, len(f.data))
+				}
+				if f.fulls < 30 {
+					t.Errorf("the disk was full %d times", f.fulls)
+				}
+			})
+		})
+	}
+}
+
+// Scenario 43: when a sync fails, the match is over at once, and says why. It is
+// not tried again, and with a sync for each frame nobody has seen more than what
+// is left.
+func TestSyncFails(t *testing.T) {
+	for _, d := range []replay.Durability{replay.SyncInterval, replay.SyncFrame} {
+		t.Run(d.String(), func(t *testing.T) {
+			f := &badFile{}
+			inBubble(t, setup{newFile: f.new, options: server.Options{Durability: d}}, func(t *testing.T, s *stage) {
+				guests := []*guest{s.join(t, ada, wander), s.join(t, bob, wander), s.join(t, press, nil)}
+				time.Sleep(3 * time.Second)
+				f.set(func() { f.broken = 1 })
+				select {
+				case <-s.match.Done():
+				case <-time.After(20 * time.Second):
+					t.Fatal("the match goes on")
+				}
+				gone(guests...)
+				if f.lost != 1 || f.again != 0 {
+					t.Errorf("%d syncs failed, %d were tried after that", f.lost, f.again)
+				}
+				if d == replay.SyncFrame {
+					f.safe(t, s.game, guests...)
+				}
+				for i, g := range guests {
+					ends := told[lockstep.Ended](g)
+					if len(ends) != 1 || !strings.Contains(ends[0].Reason, "the log failed") || strings.Contains(ends[0].Reason, "secret") {
+						t.Errorf("guest %d was told %+v", i, ends)
+					}
+				}
+				if v := f.verify(t, s.game, true); v.Ended || v.Ticks < 40 {
+					t.Errorf("%+v", v)
+				}
+			})
+		})
+	}
+}
+
+// Scenario 45: with a sync for each frame, a disk that takes two seconds delays
+// what is seen, and everybody is told; nothing piles up, and the match catches its
+// breath when the disk does.
+func TestSlowDisk(t *testing.T) {
+	f := &badFile{}
+	inBubble(t, setup{newFile: f.new, options: server.Options{Durability: replay.SyncFrame}}, func(t *testing.T, s *stage) {
+		guests := []*guest{s.join(t, ada, wander), s.join(t, bob, wander)}
+		time.Sleep(3 * time.Second)
+		f.set(func() { f.slow = 2 * time.Second })
+		before := s.stats(t).Tick
+		for range 60 {
+			time.Sleep(500 * time.Millisecond)
+			f.safe(t, s.game, guests...)
+			if st := s.stats(t); st.MaxLag > 60 {
+				t.Fatalf("players are %d ticks behind", st.MaxLag)
+			}
+		}
+		if ticks := s.stats(t).Tick - before; ticks < 100 || ticks > 500 {
+			t.Errorf("%d ticks in 30 s of a slow disk", ticks)
+		}
+		f.set(func() { f.slow = 0 })
+		time.Sleep(10 * time.Second)
+		s.agree(t, guests...)
+		all := reasons(guests[0])
+		if len(all) < 2 || all[0] != "the server's disk is slow" || all[len(all)-1] != "" || f.slows < 5 {
+			t.Errorf("told %q in %d slow syncs", all, f.slows)
+		}
+	})
+}
+
+// A replay is sealed when its match is over, and is the same match; one is left
+// open if that is wanted.
+func TestReplayIsSealed(t *testing.T) {
+	for _, keep := range []bool{false, true} {
+		s := newStage(t, setup{options: server.Options{KeepOpen: keep, Durability: replay.SyncNone}})
+		a := s.join(t, ada, wander)
+		eventually(t, "it plays", func() bool { return a.tick() > 10 })
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		defer cancel()
+		if err := s.server.Shutdown(ctx); err != nil {
+			t.Fatal(err)
+		}
+		f, err := os.Open(s.match.ReplayPath())
+		if err != nil {
+			t.Fatal(err)
+		}
+		size, _ := f.Seek(0, io.SeekEnd)
+		for _, again := range []bool{false, true} {
+			r, err := replay.NewReader(f, size)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if again {
+				if v, err := replay.Verify(r, s.game, replay.VerifyOptions{}); err != nil || !v.Ended || v.Ticks < 10 {
+					t.Errorf("%+v, %v", v, err)
+				}
+			} else if info, err := replay.ReadInfo(r); err != nil || (info.Segments == 0) != keep {
+				t.Errorf("kept open %t: %d segments, %v", keep, info.Segments, err)
+			}
+		}
+		f.Close()
+		if files := s.files(t, "*"); len(files) != 1 {
+			t.Errorf("got %v, want one file", files)
+		}
+	}
+}
