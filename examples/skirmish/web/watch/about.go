@@ -1,0 +1,159 @@
+package watch
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/state"
+)
+
+// An About says what a recording is.
+type About struct {
+	Match    string        `json:"match"`
+	Game     string        `json:"game"`
+	Build    string        `json:"build"`
+	Platform string        `json:"platform"` // of the recorder
+	Size     int           `json:"size"`     // of the file, in bytes
+	TickRate uint16        `json:"tick_rate"`
+	First    lockstep.Tick `json:"first"`
+	Last     lockstep.Tick `json:"last"`
+	Players  []Participant `json:"players"`
+	Commands int           `json:"commands"`
+	Checks   int           `json:"checks"`
+	Ended    string        `json:"ended"`  // why
+	Damage   string        `json:"damage"` // why the file ends too early, or nothing
+}
+
+// A Participant is a player of the recording.
+type Participant struct {
+	Player   lockstep.Player `json:"player"`
+	Name     string          `json:"name"`
+	Commands int             `json:"commands"`
+}
+
+// About returns what the recording is.
+func (v *Viewer) About() About {
+	a := About{
+		Match: v.header.Match.String(), Game: v.header.Game, Build: v.header.Build, Platform: v.header.Platform, Size: v.size,
+		TickRate: v.header.Settings.TickRate, First: v.First(), Last: v.last, Commands: len(v.commands), Checks: len(v.checks), Ended: v.ended,
+	}
+	if v.damage != nil {
+		a.Damage = v.damage.Error()
+	} else if !v.over {
+		a.Damage = "the match has no end"
+	}
+	for p := range lockstep.Player(v.header.Settings.Players) {
+		name := v.names[p]
+		if name == "" {
+			name = fmt.Sprintf("player %d", p)
+		}
+		a.Players = append(a.Players, Participant{Player: p, Name: name})
+	}
+	for i := range v.commands {
+		if p := v.commands[i].Player; int(p) < len(a.Players) {
+			a.Players[p].Commands++
+		}
+	}
+	return a
+}
+
+// A Timeline is what happened when, in columns of equal length, of which the
+// first begins with the first tick and the last ends with the last one.
+type Timeline struct {
+	Columns   int             `json:"columns"`
+	Keyframes []lockstep.Tick `json:"keyframes"`
+	Checked   []uint8         `json:"checked"`  // by column: 1 if a checksum of the log is there
+	Activity  [][]float32     `json:"activity"` // by player and column: commands a second
+	Most      float32         `json:"most"`     // of these
+	Dissents  []Dissent       `json:"dissents"`
+	Chat      []Line          `json:"chat"`
+}
+
+// maxColumns is how many columns a timeline has at the most.
+const maxColumns = 4000
+
+// Timeline returns what happened when.
+func (v *Viewer) Timeline(columns int) Timeline {
+	columns = min(max(columns, 1), maxColumns)
+	t := Timeline{
+		Columns: columns, Keyframes: v.keyframes, Checked: make([]uint8, columns), Dissents: v.dissents, Chat: v.chat,
+		Activity: make([][]float32, v.header.Settings.Players),
+	}
+	for p := range t.Activity {
+		t.Activity[p] = make([]float32, columns)
+	}
+	ticks := max(uint64(v.last-v.First()), 1)
+	column := func(at lockstep.Tick) int {
+		return int(min(uint64(max(at, v.First())-v.First())*uint64(columns)/ticks, uint64(columns-1)))
+	}
+	for _, c := range v.checks {
+		t.Checked[column(c.tick)] = 1
+	}
+	seconds := float32(ticks) / float32(columns) / float32(v.header.Settings.TickRate)
+	for i := range v.commands {
+		if c := &v.commands[i]; int(c.Player) < len(t.Activity) {
+			cell := &t.Activity[c.Player][column(c.Tick)]
+			*cell += 1 / seconds
+			t.Most = max(t.Most, *cell)
+		}
+	}
+	return t
+}
+
+// An Entry is a command of the list around now.
+type Entry struct {
+	Tick   lockstep.Tick   `json:"tick"`
+	Player lockstep.Player `json:"player"`
+	Text   string          `json:"text"`
+}
+
+// Commands returns at most n commands around a tick: half of them up to it, as
+// far as there are, and the rest after it.
+func (v *Viewer) Commands(t lockstep.Tick, n int) []Entry {
+	split := v.firstAt(t + 1)
+	from := max(split-n/2, 0)
+	to := min(from+n, len(v.commands))
+	from = max(min(from, to-n), 0)
+	entries := make([]Entry, 0, to-from)
+	for i := from; i < to; i++ {
+		c := &v.commands[i]
+		entries = append(entries, Entry{c.Tick, c.Player, v.describer.Describe(c)})
+	}
+	return entries
+}
+
+var (
+	unitCodec   = state.MustCompile[skirmish.Unit]()
+	playerCodec = state.MustCompile[skirmish.Player]()
+)
+
+// Unit returns the fields of a unit by their names, as a JSON object in the
+// order of the state, or nothing if it does not live now.
+func (v *Viewer) Unit(id skirmish.UnitID) string {
+	_, w := v.Worlds()
+	for i := range w.Units {
+		if w.Units[i].ID == id {
+			return fields(unitCodec.Schema(), unitCodec.Append(nil, &w.Units[i]))
+		}
+	}
+	return ""
+}
+
+// Player returns the fields of a player's account, as Unit does.
+func (v *Viewer) Player(p lockstep.Player) string {
+	_, w := v.Worlds()
+	if int(p) >= len(w.Players) {
+		return ""
+	}
+	return fields(playerCodec.Schema(), playerCodec.Append(nil, &w.Players[p]))
+}
+
+func fields(s *state.Schema, b []byte) string {
+	var text bytes.Buffer
+	if err := s.DumpJSON(&text, b); err != nil {
+		panic(err) // the codec wrote the bytes, and the buffer takes all
+	}
+	return text.String()
+}

@@ -1,0 +1,163 @@
+package watch
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sort"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// ErrLimit is returned for a match that is too long for a page.
+var ErrLimit = errors.New("watch: the match is too long to be watched here")
+
+// Limits of what is read of a file, which bound memory and time for a hostile one.
+const (
+	maxTicks    = 1 << 22 // 58 hours of 20 ticks a second
+	maxCommands = 1 << 21
+	maxNotes    = 1 << 16
+)
+
+// A recording is what a file says, without the states.
+type recording struct {
+	header    *lockstep.Header
+	size      int
+	last      lockstep.Tick
+	keyframes []lockstep.Tick
+	commands  []lockstep.Command // in the log's order
+	checks    []check            // by tick
+	dissents  []Dissent          // by tick
+	chat      []Line             // by tick
+	names     map[lockstep.Player]string
+	ended     string // the end record's reason
+	over      bool   // it was read
+	damage    error  // why the file could not be read to its end
+
+	describer *lockstep.Describer
+}
+
+type check struct {
+	tick lockstep.Tick
+	root uint64
+}
+
+// A Dissent is a player whose checksum differed when the match was played.
+type Dissent struct {
+	Tick   lockstep.Tick   `json:"tick"`
+	Player lockstep.Player `json:"player"`
+}
+
+// A Line is a line of chat.
+type Line struct {
+	Tick   lockstep.Tick   `json:"tick"`
+	Player lockstep.Player `json:"player"`
+	Text   string          `json:"text"`
+}
+
+// read reads all records of a file, and leaves out the states.
+func read(file []byte, g *lockstep.Game) (*recording, *replay.Reader, error) {
+	r, err := replay.NewReader(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		return nil, nil, err
+	}
+	rec := &recording{size: len(file), names: make(map[lockstep.Player]string)}
+	for err == nil {
+		var next *lockstep.Record
+		if next, err = r.Next(); err == nil {
+			err = rec.add(next)
+		}
+	}
+	if rec.header != nil {
+		if err := g.CheckIdentity(rec.header); err != nil {
+			return nil, nil, err
+		}
+	}
+	if errors.Is(err, ErrLimit) {
+		return nil, nil, err
+	}
+	if !errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		rec.damage = err
+	}
+	if rec.header == nil || len(rec.keyframes) == 0 {
+		return nil, nil, errors.Join(ErrEmpty, rec.damage)
+	}
+	if rec.describer, err = lockstep.NewDescriber(rec.header, g); err != nil {
+		return nil, nil, err
+	}
+	return rec, r, nil
+}
+
+func (r *recording) add(rec *lockstep.Record) error {
+	switch rec.Kind {
+	case lockstep.RecordHeader:
+		h := *rec.Header
+		r.header = &h
+	case lockstep.RecordKeyframe:
+		if n := len(r.keyframes); n == 0 || rec.Tick == r.last && rec.Tick > r.keyframes[n-1] {
+			r.keyframes = append(r.keyframes, rec.Tick)
+			r.check(rec.Tick, rec.Keyframe.Root)
+			r.last = rec.Tick
+		}
+	case lockstep.RecordFrame:
+		r.last = rec.Tick
+		for i := range rec.Frame.Commands {
+			c := rec.Frame.Commands[i]
+			c.Payload = bytes.Clone(c.Payload)
+			r.commands = append(r.commands, c)
+		}
+	case lockstep.RecordEmpty:
+		r.last = rec.Tick
+	case lockstep.RecordChecksum:
+		r.check(rec.Tick, rec.Root)
+	case lockstep.RecordDissent:
+		r.dissents = append(r.dissents, Dissent{rec.Tick, rec.Player})
+	case lockstep.RecordNote:
+		r.note(rec)
+	case lockstep.RecordEnd:
+		r.over, r.ended = true, rec.Text
+	}
+	if len(r.keyframes) > 0 && r.last-r.keyframes[0] > maxTicks || len(r.commands) > maxCommands || len(r.dissents) > maxNotes {
+		return fmt.Errorf("%w: got tick %d and %d commands, want at most %d and %d", ErrLimit, r.last, len(r.commands), maxTicks, maxCommands)
+	}
+	return nil
+}
+
+// check notes a checksum. One of a tick that has one is the same, or the file
+// contradicts itself, which the first of them shows.
+func (r *recording) check(t lockstep.Tick, root uint64) {
+	if n := len(r.checks); n == 0 || r.checks[n-1].tick < t {
+		r.checks = append(r.checks, check{t, root})
+	}
+}
+
+func (r *recording) note(rec *lockstep.Record) {
+	switch {
+	case rec.Topic == lockstep.TopicName:
+		r.names[rec.Player] = rec.Text
+	case rec.Topic == lockstep.TopicChat && len(r.chat) < maxNotes:
+		r.chat = append(r.chat, Line{r.last, rec.Player, rec.Text})
+	}
+}
+
+// commandsAt returns the commands of a tick.
+func (r *recording) commandsAt(t lockstep.Tick) []lockstep.Command {
+	return r.commands[r.firstAt(t):r.firstAt(t+1)]
+}
+
+// firstAt returns the index of the first command from a tick on.
+func (r *recording) firstAt(t lockstep.Tick) int {
+	return sort.Search(len(r.commands), func(i int) bool { return r.commands[i].Tick >= t })
+}
+
+// checkAt returns the log's checksum of a tick.
+func (r *recording) checkAt(t lockstep.Tick) (uint64, bool) {
+	i, found := slices.BinarySearchFunc(r.checks, t, func(c check, t lockstep.Tick) int { return int(c.tick) - int(t) })
+	if !found {
+		return 0, false
+	}
+	return r.checks[i].root, true
+}

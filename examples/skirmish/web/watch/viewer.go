@@ -1,0 +1,303 @@
+package watch
+
+import (
+	"errors"
+	"fmt"
+	"sort"
+
+	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// A Viewer stands at a tick of a recorded match. It belongs to one goroutine.
+type Viewer struct {
+	*recording
+	reader *replay.Reader
+	game   *lockstep.Game
+
+	now    *lockstep.Simulation
+	before *lockstep.Simulation // of the tick before, or of the same one after a jump
+	target lockstep.Tick
+	fault  error // why the match cannot be simulated on from now
+
+	kept     []snapshot // by tick
+	keptSize int
+	every    lockstep.Tick // from one of them to the next
+
+	agreed  map[lockstep.Tick]bool // checksums and keyframes that were compared
+	desyncs map[lockstep.Tick]Desync
+
+	// Observe is told what happens in the tick that Work has simulated last, if
+	// it is shown; nil for nobody.
+	Observe func(w *skirmish.World, event any)
+
+	// Jumped is called when the Viewer stands at a tick that does not follow the
+	// one before; nil for nobody.
+	Jumped func()
+}
+
+// A Desync says that a state is not the one that the log was made with.
+type Desync struct {
+	Tick lockstep.Tick `json:"tick"`
+	Got  string        `json:"got"`
+	Want string        `json:"want"`
+}
+
+// A snapshot is a state that the Viewer has come by.
+type snapshot struct {
+	tick  lockstep.Tick
+	state []byte
+}
+
+const (
+	// keepEvery is how many ticks are from one snapshot to the next, at first.
+	keepEvery = 200
+
+	// keepBytes is how much memory the snapshots may take. When they take more,
+	// every second one is forgotten, and half as many are made.
+	keepBytes = 96 << 20
+
+	// jumpTicks is how many ticks take about as long as a jump.
+	jumpTicks = 20
+
+	// shownTicks is how many ticks before the target events are told.
+	shownTicks = 60
+)
+
+// Open reads a whole replay file, which it keeps, and stands at its first tick.
+// A file that is cut or damaged is played up to there, see [About]; if not even
+// its first state can be had, the error says why.
+func Open(file []byte) (*Viewer, error) {
+	v := &Viewer{
+		game: lockstep.MustGame(skirmish.Rules()), every: keepEvery,
+		agreed: make(map[lockstep.Tick]bool), desyncs: make(map[lockstep.Tick]Desync),
+	}
+	var err error
+	if v.recording, v.reader, err = read(file, v.game); err != nil {
+		return nil, err
+	}
+	if v.now, err = v.game.NewSimulation(v.header); err == nil {
+		v.before, err = v.game.NewSimulation(v.header)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := v.jump(v.keyframes[0]); err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// Tick returns the tick that the Viewer stands at.
+func (v *Viewer) Tick() lockstep.Tick { return v.now.Tick() }
+
+// First and Last return the first and the last tick that there are.
+func (v *Viewer) First() lockstep.Tick { return v.keyframes[0] }
+
+// Last returns the last tick of the match.
+func (v *Viewer) Last() lockstep.Tick { return v.last }
+
+// Worlds returns the state and the one a tick before, for reading: what lies
+// between them is drawn.
+func (v *Viewer) Worlds() (before, now *skirmish.World) {
+	return lockstep.World[skirmish.World](v.before), lockstep.World[skirmish.World](v.now)
+}
+
+// Root returns the checksum of the state.
+func (v *Viewer) Root() string { return checksum.FormatRoot(v.now.Root()) }
+
+// Compared returns how many ticks had the log's checksum and how many not.
+func (v *Viewer) Compared() (agreed, differing int) { return len(v.agreed), len(v.desyncs) }
+
+// Desyncs returns the ticks that had another checksum than the log's, in order.
+func (v *Viewer) Desyncs() []Desync {
+	all := make([]Desync, 0, len(v.desyncs))
+	for _, d := range v.desyncs {
+		all = append(all, d)
+	}
+	sort.Slice(all, func(i, j int) bool { return all[i].Tick < all[j].Tick })
+	return all
+}
+
+// Fault returns why the match cannot be simulated on, or nil.
+func (v *Viewer) Fault() error { return v.fault }
+
+// Seek says which tick to go to: the nearest one that there is. [Viewer.Work]
+// goes there.
+func (v *Viewer) Seek(t lockstep.Tick) {
+	v.target = min(max(t, v.First()), v.last)
+	v.fault = nil
+}
+
+// Left returns how many ticks are to be simulated before the Viewer stands at
+// the tick that it was told.
+func (v *Viewer) Left() lockstep.Tick {
+	from, _ := v.from()
+	return v.target - from
+}
+
+// Work simulates at most so many ticks on the way to where [Viewer.Seek] said,
+// and reports whether it is there, or cannot come there.
+func (v *Viewer) Work(ticks int) bool {
+	if v.fault != nil {
+		return true
+	}
+	if from, jump := v.from(); jump {
+		if err := v.jump(from); err != nil {
+			v.fault = err
+			return true
+		}
+	}
+	for ; ticks > 0 && v.Tick() < v.target; ticks-- {
+		if err := v.step(); err != nil {
+			v.fault, v.target = err, v.Tick()
+			return true
+		}
+	}
+	return v.Tick() == v.target
+}
+
+// from returns the tick to simulate from, and whether that is not the present.
+func (v *Viewer) from() (t lockstep.Tick, jump bool) {
+	start := v.start()
+	if v.target < v.Tick() || start > v.Tick()+jumpTicks {
+		return start, true
+	}
+	return v.Tick(), false
+}
+
+// start returns the tick of the last state that is known up to the target.
+func (v *Viewer) start() lockstep.Tick {
+	i := sort.Search(len(v.keyframes), func(i int) bool { return v.keyframes[i] > v.target })
+	best := v.keyframes[max(i-1, 0)]
+	if s := v.keptUpTo(v.target); s != nil {
+		best = max(best, s.tick)
+	}
+	return best
+}
+
+// jump makes the Viewer stand at a tick whose state is known. If it turns out
+// to be damaged, it forgets that and goes to the one before.
+func (v *Viewer) jump(t lockstep.Tick) error {
+	if s := v.keptUpTo(t); s != nil && s.tick == t {
+		if err := v.now.Restore(t, s.state); err != nil {
+			return err
+		}
+		return v.landed()
+	}
+	k, err := v.keyframe(t)
+	if err == nil {
+		err = v.now.Restore(t, k.State)
+	}
+	if err != nil {
+		if i := sort.Search(len(v.keyframes), func(i int) bool { return v.keyframes[i] >= t }); i > 0 {
+			v.keyframes = append(v.keyframes[:i:i], v.keyframes[i+1:]...)
+			return v.jump(v.start())
+		}
+		return fmt.Errorf("watch: the state of tick %d: %w", t, err)
+	}
+	v.compare(t, k.Root)
+	return v.landed()
+}
+
+// landed finishes a jump.
+func (v *Viewer) landed() error {
+	if v.Jumped != nil {
+		v.Jumped()
+	}
+	return v.before.CopyFrom(v.now)
+}
+
+// keyframe reads a keyframe of the file.
+func (v *Viewer) keyframe(t lockstep.Tick) (*lockstep.Keyframe, error) {
+	at, err := v.reader.Seek(t)
+	if err != nil {
+		return nil, err
+	}
+	if at != t {
+		return nil, fmt.Errorf("got the keyframe of tick %d", at)
+	}
+	for {
+		rec, err := v.reader.Next()
+		if err != nil {
+			return nil, err
+		}
+		if rec.Kind == lockstep.RecordKeyframe {
+			return &rec.Keyframe, nil
+		}
+	}
+}
+
+// step simulates one tick.
+func (v *Viewer) step() error {
+	t := v.Tick() + 1
+	if t+shownTicks > v.target && v.Observe != nil {
+		v.now.Observe(func(_ lockstep.Tick, event any) { v.Observe(lockstep.World[skirmish.World](v.now), event) })
+	} else {
+		v.now.Observe(nil)
+	}
+	if t == v.target { // else the one before is never seen
+		if err := v.before.CopyFrom(v.now); err != nil {
+			return err
+		}
+	}
+	if err := v.now.Step(&lockstep.Frame{Tick: t, Commands: v.commandsAt(t)}); err != nil {
+		return err
+	}
+	if root, ok := v.checkAt(t); ok {
+		v.compare(t, root)
+	}
+	if t%v.every == 0 {
+		v.keep(t)
+	}
+	return nil
+}
+
+// compare compares the state with what the log says of it.
+func (v *Viewer) compare(t lockstep.Tick, want uint64) {
+	got := v.now.Root()
+	if got == want {
+		v.agreed[t] = true
+		return
+	}
+	v.desyncs[t] = Desync{t, checksum.FormatRoot(got), checksum.FormatRoot(want)}
+}
+
+// keptUpTo returns the last snapshot up to a tick, or nil.
+func (v *Viewer) keptUpTo(t lockstep.Tick) *snapshot {
+	i := sort.Search(len(v.kept), func(i int) bool { return v.kept[i].tick > t })
+	if i == 0 {
+		return nil
+	}
+	return &v.kept[i-1]
+}
+
+// keep makes a snapshot of the state of tick t.
+func (v *Viewer) keep(t lockstep.Tick) {
+	i := sort.Search(len(v.kept), func(i int) bool { return v.kept[i].tick >= t })
+	if i < len(v.kept) && v.kept[i].tick == t {
+		return
+	}
+	s := snapshot{t, v.now.AppendState(nil)}
+	v.kept = append(v.kept, snapshot{})
+	copy(v.kept[i+1:], v.kept[i:])
+	v.kept[i] = s
+	v.keptSize += len(s.state)
+	if v.keptSize <= keepBytes {
+		return
+	}
+	v.every *= 2
+	all := v.kept
+	v.kept, v.keptSize = nil, 0
+	for _, s := range all {
+		if s.tick%v.every == 0 {
+			v.kept = append(v.kept, s)
+			v.keptSize += len(s.state)
+		}
+	}
+}
+
+// ErrEmpty is returned for a file without a state to begin at.
+var ErrEmpty = errors.New("watch: the replay has no state to begin at")

@@ -1,0 +1,349 @@
+package watch_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/examples/skirmish/web/watch"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+const goldens = "../../../../testdata/replays/"
+
+func golden(t testing.TB, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(goldens + name + ".ssr")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func open(t testing.TB, name string) *watch.Viewer {
+	t.Helper()
+	v, err := watch.Open(golden(t, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// at goes to a tick in small steps.
+func at(t testing.TB, v *watch.Viewer, tick lockstep.Tick) {
+	t.Helper()
+	v.Seek(tick)
+	for !v.Work(7) {
+	}
+	if v.Tick() != tick || v.Fault() != nil {
+		t.Fatalf("got tick %d, %v, want %d", v.Tick(), v.Fault(), tick)
+	}
+}
+
+func ExampleViewer() {
+	file, err := os.ReadFile("../../../../testdata/replays/duel.ssr")
+	if err != nil {
+		panic(err)
+	}
+	var v *watch.Viewer
+	v, err = watch.Open(file)
+	if err != nil {
+		panic(err)
+	}
+	v.Seek(900)
+	for !v.Work(100) {
+	}
+	agreed, differing := v.Compared()
+	fmt.Println(v.Tick(), v.Root(), agreed > 0, differing)
+	about := v.About()
+	fmt.Println(about.Game, about.Last, len(about.Players))
+	for _, e := range v.Commands(900, 2) {
+		fmt.Println(e.Tick, e.Player, e.Text)
+	}
+	// Output:
+	// 900 6ddffc3e894bee47 true 0
+	// skirmish 1200 2
+	// 869 0 player 0 moves unit 48 to 60.875,37.125 afterwards
+	// 948 0 player 0 attacks unit 86 with group 4
+}
+
+// Whatever the way there, a tick has the one checksum that it has everywhere.
+func TestSeek(t *testing.T) {
+	want := make(map[lockstep.Tick]string)
+	straight := open(t, "duel")
+	for tick := straight.First(); tick <= straight.Last(); tick += 50 {
+		at(t, straight, tick)
+		want[tick] = straight.Root()
+	}
+	v := open(t, "duel")
+	draw := rand.New(rand.NewPCG(1, 2))
+	backwards := 0
+	for range 60 {
+		tick := lockstep.Tick(draw.IntN(25)) * 50
+		if tick < v.Tick() {
+			backwards++
+		}
+		at(t, v, tick)
+		if v.Root() != want[tick] {
+			t.Fatalf("tick %d: got %s, want %s", tick, v.Root(), want[tick])
+		}
+		before, now := v.Worlds()
+		if now.Match.Tick != uint32(tick) || before.Match.Tick+1 < now.Match.Tick || before.Match.Tick > now.Match.Tick {
+			t.Fatalf("tick %d: the worlds are of ticks %d and %d", tick, before.Match.Tick, now.Match.Tick)
+		}
+	}
+	if agreed, differing := v.Compared(); backwards < 10 || agreed < 30 || differing != 0 {
+		t.Errorf("%d jumps back: %d checksums agreed, %d differed", backwards, agreed, differing)
+	}
+	fresh := open(t, "duel")
+	if fresh.Seek(599); fresh.Left() != 599 {
+		t.Errorf("got %d ticks left, want 599", fresh.Left())
+	}
+	for fresh.Seek(1 << 30); !fresh.Work(1000); {
+	}
+	if fresh.Tick() != fresh.Last() {
+		t.Errorf("beyond the end: got tick %d, want %d", fresh.Tick(), fresh.Last())
+	}
+}
+
+// The golden replays have the checksums that are kept beside them.
+func TestGoldenReplays(t *testing.T) {
+	f, err := os.Open(goldens + "checksums.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	compared := 0
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		words := strings.Fields(lines.Text())
+		if len(words) != 6 || words[0] == "match" {
+			continue
+		}
+		v := open(t, words[0])
+		at(t, v, v.Last())
+		if v.Root() != words[4] || fmt.Sprint(v.Last()) != words[2] {
+			t.Errorf("%s: got %s at tick %d, want %s at %s", words[0], v.Root(), v.Last(), words[4], words[2])
+		}
+		compared++
+	}
+	if compared < 4 {
+		t.Errorf("got %d replays, want 4", compared)
+	}
+}
+
+// A jump goes to the nearest state that is known: after a first way through, no
+// jump is long any more.
+func TestSeekIsShort(t *testing.T) {
+	v := open(t, "four") // which has no keyframe but the first
+	at(t, v, v.Last())
+	for _, tick := range []lockstep.Tick{150, 399, 420, 30, 599} {
+		v.Seek(tick)
+		if left := v.Left(); left >= 200 {
+			t.Errorf("tick %d: %d ticks to simulate, want less than 200", tick, left)
+		}
+		at(t, v, tick)
+	}
+}
+
+func TestTimeline(t *testing.T) {
+	v := open(t, "duel")
+	a, l := v.About(), v.Timeline(60)
+	if a.Last != 1200 || a.TickRate != 20 || a.Damage != "" || a.Ended == "" {
+		t.Errorf("got %+v", a)
+	}
+	if len(l.Keyframes) < 2 || l.Keyframes[1] != 600 || len(l.Activity) != 2 || len(l.Checked) != 60 {
+		t.Errorf("got keyframes %v and %d players", l.Keyframes, len(l.Activity))
+	}
+	sum := float32(0)
+	for p := range l.Activity {
+		for _, rate := range l.Activity[p] {
+			sum += rate // for a second each, as 60 columns have 60 seconds
+		}
+	}
+	if want := float32(a.Players[0].Commands + a.Players[1].Commands); sum < want-.1 || sum > want+.1 || want == 0 {
+		t.Errorf("the columns have %v commands, want %v", sum, want)
+	}
+	for i, checked := range l.Checked {
+		if checked != 1 {
+			t.Errorf("column %d has no checksum", i)
+		}
+	}
+	if one := v.Timeline(-1); one.Columns != 1 {
+		t.Errorf("got %d columns, want 1", one.Columns)
+	}
+	var _ watch.Timeline = l
+}
+
+func TestCommands(t *testing.T) {
+	v := open(t, "duel")
+	all := v.Commands(0, 1<<20)
+	for _, tick := range []lockstep.Tick{0, 1, 500, 1200} {
+		list := v.Commands(tick, 10)
+		if len(list) != 10 {
+			t.Fatalf("tick %d: got %d commands, want 10", tick, len(list))
+		}
+		past := 0
+		for i := range list {
+			if i > 0 && list[i].Tick < list[i-1].Tick {
+				t.Errorf("tick %d: the list is not in order", tick)
+			}
+			if list[i].Tick <= tick {
+				past++
+			}
+			if list[i].Text == "" {
+				t.Errorf("tick %d: command %d has no text", tick, i)
+			}
+		}
+		if tick == 500 && past != 5 {
+			t.Errorf("%d of 10 commands are not after tick %d, want 5", past, tick)
+		}
+	}
+	if len(all) != v.About().Commands {
+		t.Errorf("got %d commands, want %d", len(all), v.About().Commands)
+	}
+}
+
+// A unit's fields are those of the state, by name.
+func TestFields(t *testing.T) {
+	v := open(t, "duel")
+	at(t, v, 300)
+	_, w := v.Worlds()
+	for i := range w.Units {
+		u := &w.Units[i]
+		var got struct {
+			ID     skirmish.UnitID
+			Health uint16
+			Pos    struct{ X json.Number }
+		}
+		if err := json.Unmarshal([]byte(v.Unit(u.ID)), &got); err != nil {
+			t.Fatalf("unit %d: %v in %s", u.ID, err, v.Unit(u.ID))
+		}
+		if got.ID != u.ID || got.Health != u.Health || got.Pos.X.String() != u.Pos.X.String() {
+			t.Errorf("unit %d: got %+v", u.ID, got)
+		}
+	}
+	if v.Unit(0) != "" || v.Player(9) != "" || !strings.Contains(v.Player(1), `"Crystals":`) {
+		t.Errorf("got unit 0 %q, player 9 %q, player 1 %q", v.Unit(0), v.Player(9), v.Player(1))
+	}
+}
+
+// A cut file is watched up to the cut, and says so; damage inside costs what
+// is behind it.
+func TestDamage(t *testing.T) {
+	whole := golden(t, "duel")
+	for cut := 0; cut < len(whole); cut += len(whole)/23 + 1 {
+		v, err := watch.Open(whole[:cut])
+		if err != nil {
+			continue
+		}
+		if v.About().Damage == "" {
+			t.Errorf("cut at byte %d: no damage", cut)
+		}
+		at(t, v, v.Last())
+	}
+	opened := 0
+	for at := 0; at < len(whole); at += len(whole)/97 + 1 {
+		b := append([]byte{}, whole...)
+		b[at] ^= 0x40
+		if v, err := watch.Open(b); err == nil {
+			opened++
+			for v.Seek(v.Last()); !v.Work(1 << 20); {
+			}
+			if v.About().Damage == "" && v.Fault() == nil {
+				t.Errorf("a bit of byte %d: nothing is wrong", at)
+			}
+		}
+	}
+	if opened == 0 {
+		t.Error("no damaged file was opened")
+	}
+	for _, junk := range []string{"", "hello", strings.Repeat("\x00", 4096)} {
+		if _, err := watch.Open([]byte(junk)); !errors.Is(err, replay.ErrFormat) && !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Errorf("%.10q: got %v", junk, err)
+		}
+	}
+}
+
+// A log whose checksum is not that of the state: the tick is named, and the
+// match goes on.
+func TestDesync(t *testing.T) {
+	v, err := watch.Open(forged(t, golden(t, "duel"), 200))
+	if err != nil {
+		t.Fatal(err)
+	}
+	at(t, v, 400)
+	found := v.Desyncs()
+	if _, differing := v.Compared(); differing != 1 || len(found) != 1 || found[0].Tick != 200 || found[0].Got == found[0].Want {
+		t.Errorf("got %+v, want one at tick 200", found)
+	}
+	var _ watch.Desync = found[0]
+}
+
+// forged returns a replay with a false checksum at a tick.
+func forged(t *testing.T, file []byte, tick lockstep.Tick) []byte {
+	t.Helper()
+	r, err := replay.NewReader(strings.NewReader(string(file)), int64(len(file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	w := replay.NewWriter(&out, replay.WriterOptions{})
+	var enc lockstep.Encoder
+	done := false
+	for {
+		rec, err := r.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rec.Kind == lockstep.RecordChecksum && rec.Tick == tick {
+			rec.Root ^= 1
+			done = true
+		}
+		if err := w.Append(enc.Record(rec)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil || !done {
+		t.Fatalf("forged %v: %v", done, err)
+	}
+	return []byte(out.String())
+}
+
+// Another build is refused with the name of what differs.
+func TestOtherBuild(t *testing.T) {
+	rules := skirmish.Rules()
+	rules.Build = "another"
+	g := lockstep.MustGame(rules)
+	config := skirmish.Defaults(2, 100)
+	h, err := g.NewHeader(lockstep.MatchID{1}, lockstep.DefaultSettings(2), &config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	w := replay.NewWriter(&out, replay.WriterOptions{})
+	c, err := lockstep.NewCoordinator(g, h, w, lockstep.CoordinatorOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Tick(); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, err = watch.Open([]byte(out.String()))
+	if identity := (*lockstep.IdentityError)(nil); !errors.As(err, &identity) || !strings.Contains(err.Error(), "another") {
+		t.Errorf("got %v, want an IdentityError that names the build", err)
+	}
+}
