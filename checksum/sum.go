@@ -49,6 +49,16 @@ func OfBytes(dst *Sum, s *state.Schema, b []byte) error {
 	return nil
 }
 
+// RootOf returns the root of a state whose sections have these sizes in canonical bytes, and these sums.
+func RootOf(sizesBytes []int, sums []uint64) uint64 {
+	var root xxhash.Digest
+	startRoot(&root)
+	for i, sum := range sums {
+		addRoot(&root, sizesBytes[i], sum)
+	}
+	return root.Sum64()
+}
+
 func startRoot(root *xxhash.Digest) {
 	root.Reset()
 	root.WriteString(rootPrefix)
@@ -56,11 +66,15 @@ func startRoot(root *xxhash.Digest) {
 
 // add appends a section and writes its size and sum to the root.
 func (s *Sum) add(root *xxhash.Digest, sizeBytes int, sum uint64) {
+	addRoot(root, sizeBytes, sum)
+	s.Sections = append(s.Sections, sum)
+}
+
+func addRoot(root *xxhash.Digest, sizeBytes int, sum uint64) {
 	var b [16]byte
 	binary.LittleEndian.PutUint64(b[:8], uint64(sizeBytes))
 	binary.LittleEndian.PutUint64(b[8:], sum)
 	root.Write(b[:])
-	s.Sections = append(s.Sections, sum)
 }
 
 // Clone returns a sum that shares no memory with s.

@@ -64,6 +64,9 @@ func TestGoldenSum(t *testing.T) {
 	if text := FormatRoot(got.Root); text != golden {
 		t.Errorf("root: %s, want %s", text, golden)
 	}
+	if root := RootOf([]int{4, len(units), 7, 2, 2}, got.Sections); root != want.Root {
+		t.Errorf("root of the sections: %x, want %x", root, want.Root)
+	}
 	clone := got.Clone()
 	got.Sections[0]++
 	if clone.Sections[0] == got.Sections[0] {

@@ -1,0 +1,47 @@
+package lockstep_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// Two replays should be of one match, and are not.
+func ExampleDiffHeaders() {
+	var one, two lockstep.Header
+	one.Game, two.Game = "lamps", "lamps"
+	one.Build, two.Build = "1", "2"
+	two.Settings.Seed = 7
+	var first lockstep.HeaderDifference
+	for i, d := range lockstep.DiffHeaders(&one, &two) {
+		if i == 0 {
+			first = d
+		}
+		fmt.Println(d)
+	}
+	fmt.Println(first.Field)
+	// Output:
+	// build: 1 → 2
+	// setting seed: 0 → 7
+	// build
+}
+
+// Headers that no game wrote are compared, too.
+func TestDiffHeadersHostile(t *testing.T) {
+	a, b := &lockstep.Header{ConfigSchema: []byte{1}, Config: []byte{1}, StateSchema: []byte{1}}, &lockstep.Header{ConfigSchema: []byte{1}, StateSchema: []byte{2}}
+	a.Commands = make([]lockstep.CommandDescription, 2)
+	got := lockstep.DiffHeaders(a, b)
+	want := []string{"configuration", "state schema", "number of command kinds"}
+	for i, d := range got {
+		if i >= len(want) || d.Field != want[i] {
+			t.Fatalf("got %v, want %q", got, want)
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("got %v, want %q", got, want)
+	}
+	if d := lockstep.DiffHeaders(a, a); d != nil {
+		t.Errorf("a header differs from itself: %v", d)
+	}
+}

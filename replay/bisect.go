@@ -1,0 +1,227 @@
+package replay
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+
+	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/state"
+)
+
+// ErrSame means that nothing differs, so that there is nothing to find.
+var ErrSame = errors.New("replay: no checksum differs")
+
+// Bisect finds the first tick at which the states of two replays of one match
+// differ, and in what. Their checksums and keyframes, which are compared without
+// simulating, tell between which ticks that is; from the last keyframe before,
+// both are simulated. Without the game, what the records say is all that is
+// found. It returns [ErrSame] if nothing differs.
+func Bisect(a, b *Reader, g *lockstep.Game, o BisectOptions) (*Bisection, error) {
+	c, x, y, err := compare(a, b)
+	if c == nil {
+		return nil, err
+	}
+	if c.Checksum == nil && c.Frame == nil {
+		return nil, errors.Join(ErrSame, err)
+	}
+	s := &bisector{game: g, options: o, a: side{reader: a, evidence: x}, b: side{reader: b, evidence: y}, frame: c.Frame}
+	s.otherGame = cmp.Or(o.Other, g)
+	if c.Checksum != nil {
+		s.good, s.known, s.bad = c.Checksum.Agreed, c.Checksum.Known, c.Checksum.Tick
+	} else {
+		s.bracketFrame(c)
+	}
+	return s.run()
+}
+
+// BisectReports is [Bisect] of a replay and what somebody reported of the
+// match. It also finds reports that differ where the replay has no checksum.
+func BisectReports(r *Reader, reports []Report, g *lockstep.Game, o BisectOptions) (*Bisection, error) {
+	x, err := newOutline(r)
+	if err != nil {
+		return nil, err
+	}
+	for !x.done {
+		x.next()
+	}
+	if x.err != nil {
+		return nil, x.err
+	}
+	s := &bisector{game: g, otherGame: g, options: o, a: side{reader: r, evidence: x.evidence}, b: side{evidence: reported(reports)}}
+	var c Comparison
+	c.checks(s.a.evidence, s.b.evidence)
+	if c.Checksum != nil {
+		s.good, s.known, s.bad = c.Checksum.Agreed, c.Checksum.Known, c.Checksum.Tick
+	} else if err := s.probe(&c, x.side.Ticks); err != nil {
+		return nil, err
+	}
+	return s.run()
+}
+
+// A side is one of the two that are compared.
+type side struct {
+	reader   *Reader // nil if there are only reports
+	marks    []mark
+	evidence evidence
+}
+
+// A bisector finds where two sides part: after tick good, and not after tick bad.
+type bisector struct {
+	game      *lockstep.Game // may be nil
+	otherGame *lockstep.Game // that makes B's states
+	options   BisectOptions
+	a, b      side
+	frame     *FrameDifference
+	good, bad lockstep.Tick
+	known     bool // the sides are equal at good; otherwise they may never have been
+	schema    *state.Schema
+	found     Bisection
+}
+
+// bracketFrame brackets states that part where the commands do, though no
+// checksum tells: up to the next one, which is equal, or to the end.
+func (s *bisector) bracketFrame(c *Comparison) {
+	s.bad = min(c.A.Ticks, c.B.Ticks)
+	for _, i := range s.a.evidence {
+		if s.b.evidence.find(i.tick) == nil {
+			continue
+		}
+		if i.tick < c.Frame.Tick {
+			s.good, s.known = i.tick, true
+		} else {
+			s.bad = i.tick
+			return
+		}
+	}
+}
+
+// probe brackets the first report that differs from what the simulation gives,
+// by halves, where the replay itself has nothing to compare reports with. Ticks
+// is the replay's last one.
+func (s *bisector) probe(c *Comparison, ticks lockstep.Tick) error {
+	reports := s.b.evidence[:s.b.evidence.after(ticks)]
+	for len(reports) > 0 && s.a.evidence.find(reports[0].tick) != nil {
+		s.good, s.known, reports = reports[0].tick, true, reports[1:] // equal, or there would be a bracket
+	}
+	if len(reports) == 0 || s.game == nil {
+		return ErrSame
+	}
+	differs := func(i *item) (bool, error) {
+		m, err := StateAt(s.a.reader, s.game, i.tick, s.options.SimulateOptions)
+		if err != nil {
+			return false, err
+		}
+		s.found.Simulated += int(m.Tick - m.Keyframe)
+		return m.Root != i.root, nil
+	}
+	last := len(reports) - 1
+	if wrong, err := differs(&reports[last]); err != nil || !wrong {
+		return cmp.Or(err, ErrSame)
+	}
+	first, end := 0, last // the first that differs is among them
+	for first < end {
+		half := (first + end) / 2
+		wrong, err := differs(&reports[half])
+		switch {
+		case err != nil:
+			return err
+		case wrong:
+			end = half
+		default:
+			first, s.good, s.known = half+1, reports[half].tick, true
+		}
+	}
+	s.bad = reports[end].tick
+	return nil
+}
+
+func (s *bisector) run() (*Bisection, error) {
+	s.found.Tick, s.found.Agreed, s.found.Frame, s.found.Cause = s.bad, s.good, s.frame, Unknown
+	s.found.Exact = s.known && s.good+1 == s.bad
+	s.found.Fields.List = []state.Group{}
+	s.a.marks = s.a.reader.marks()
+	if s.b.reader != nil {
+		s.b.marks = s.b.reader.marks()
+	}
+	if s.game == nil || len(s.a.marks) == 0 {
+		return &s.found, s.keyframes()
+	}
+	s.schema = s.game.StateSchema()
+	if !s.known && s.bad <= s.a.marks[0].tick {
+		s.found.Cause, s.found.Exact = Beginning, true
+		return &s.found, s.keyframes()
+	}
+	w, err := s.start()
+	if err != nil {
+		return nil, err
+	}
+	err = w.run()
+	if errors.Is(err, errOtherGame) {
+		return &s.found, s.keyframes()
+	}
+	s.found.Exact = s.found.Exact || s.known && s.found.Agreed+1 == s.found.Tick
+	return &s.found, err
+}
+
+// keyframes compares the first keyframes of both that differ, which takes no
+// simulation.
+func (s *bisector) keyframes() error {
+	for i := range s.a.evidence {
+		x := &s.a.evidence[i]
+		y := s.b.evidence.find(x.tick)
+		if y == nil || x.root == y.root || rank(*x)+rank(*y) > 0 {
+			continue
+		}
+		m, err := StateAt(s.a.reader, nil, x.tick, SimulateOptions{})
+		if errors.Is(err, ErrNoGame) { // written later than the tick
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if s.schema, err = state.ParseSchema(m.Header.StateSchema); err != nil {
+			return err
+		}
+		other, err := s.b.state(y)
+		if err != nil {
+			return err
+		}
+		return s.fields(x.tick, m.State, other)
+	}
+	return nil
+}
+
+// state returns the state of an item, which has one.
+func (s *side) state(i *item) ([]byte, error) {
+	if i.report != nil {
+		return i.report.State, nil
+	}
+	r, err := NewReader(s.reader.r, s.reader.size)
+	if err != nil {
+		return nil, err
+	}
+	m, err := StateAt(r, nil, i.tick, SimulateOptions{})
+	if err != nil {
+		return nil, err
+	}
+	return m.State, nil
+}
+
+// fields notes in what two states of a tick differ.
+func (s *bisector) fields(t lockstep.Tick, a, b []byte) error {
+	groups, err := s.schema.DiffGroups(a, b)
+	if err != nil {
+		return fmt.Errorf("replay: states of tick %d: %w", t, err)
+	}
+	s.found.Fields, s.found.FieldsTick = groups, t
+	if t == s.found.Tick && len(groups.List) > 0 && s.found.Section == "" {
+		var x, y checksum.Sum
+		if checksum.OfBytes(&x, s.schema, a) == nil && checksum.OfBytes(&y, s.schema, b) == nil {
+			m, _ := checksum.Compare(x, y, s.schema)
+			s.found.Section = m.Name
+		}
+	}
+	return nil
+}

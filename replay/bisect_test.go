@@ -1,0 +1,385 @@
+package replay_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+	"github.com/seed-49bee653/samestep/state"
+)
+
+var dotsCodec = state.MustCompile[dots]()
+
+// hurt returns a game of dots whose state is changed after a tick.
+func hurt(tb testing.TB, at lockstep.Tick, change func(snapshot []byte)) *lockstep.Game {
+	tb.Helper()
+	return changed(tb, dotsRules(), dotsCodec, at, change)
+}
+
+func changed[S, C any](tb testing.TB, rules lockstep.Rules[S, C], codec *state.Codec[S], at lockstep.Tick, change func(snapshot []byte)) *lockstep.Game {
+	tb.Helper()
+	step := rules.Step
+	rules.Step = func(w *S, t *lockstep.Turn) {
+		step(w, t)
+		if t.Tick == at {
+			snapshot := codec.Append(nil, w)
+			change(snapshot)
+			if err := codec.Decode(snapshot, w); err != nil {
+				tb.Error(err)
+			}
+		}
+	}
+	g, err := lockstep.NewGame(rules)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return g
+}
+
+// retell returns a replay as a recorder would have written it whose simulation
+// is that of game g: the same commands, other checksums and keyframes.
+func retell(tb testing.TB, file []byte, g *lockstep.Game) []byte {
+	tb.Helper()
+	f := g.NewFollower(lockstep.FollowerOptions{History: lockstep.HistoryOptions{Length: 256}})
+	return rewrite(tb, file, func(r *lockstep.Record) {
+		if err := f.Apply(r); err != nil && !errors.As(err, new(*lockstep.DesyncError)) {
+			tb.Fatal(err)
+		}
+		switch r.Kind {
+		case lockstep.RecordChecksum:
+			sum, ok := f.Sum(r.Tick)
+			if !ok {
+				tb.Fatalf("no checksum of tick %d", r.Tick)
+			}
+			r.Root = sum.Root
+		case lockstep.RecordKeyframe:
+			r.Keyframe.Root, r.Keyframe.State = f.Simulation().Root(), f.Simulation().AppendState(nil)
+		}
+	})
+}
+
+// rewrite returns a replay with changed records.
+func rewrite(tb testing.TB, file []byte, change func(*lockstep.Record)) []byte {
+	tb.Helper()
+	return copyRecords(tb, file, func(r *lockstep.Record, emit func(*lockstep.Record) error) error {
+		change(r)
+		return emit(r)
+	})
+}
+
+// copyRecords returns a replay of what visit emits.
+func copyRecords(tb testing.TB, file []byte, visit func(r *lockstep.Record, emit func(*lockstep.Record) error) error) []byte {
+	tb.Helper()
+	var out bytes.Buffer
+	var enc lockstep.Encoder
+	w := replay.NewWriter(&out, replay.WriterOptions{})
+	emit := func(r *lockstep.Record) error { return w.Append(enc.Record(r)) }
+	err := replay.Play(open(tb, file), nil, func(r *lockstep.Record) error { return visit(r, emit) })
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// xor returns a change of a leaf of the state of dots.
+func xor(tb testing.TB, path string, bit int) func([]byte) {
+	return func(snapshot []byte) {
+		v, err := dotsCodec.Schema().Lookup(snapshot, path)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		v.Bytes[bit/8] ^= 1 << (bit % 8)
+	}
+}
+
+// A field that a recorder had wrong from a tick on is found, whatever is known:
+// its keyframe of that tick, its checksum of every tick, or less.
+func TestBisectState(t *testing.T) {
+	g, file, _ := record(t, 400, replay.WriterOptions{}) // a check every 10 ticks, a keyframe every 50
+	for _, test := range []struct {
+		name   string
+		tick   lockstep.Tick
+		change func([]byte)
+		want   string
+	}{
+		{"at a keyframe", 100, xor(t, "Dots[2].Pos.X", 33), "b: ticks 90 to 100, exact false, section Dots, tick 100: Dots[2].Pos.X"},
+		{"at a check, one bit", 110, xor(t, "Dots[1].Pos.Y", 62), "b: ticks 100 to 110, exact false, section Dots, reconstructed tick 110: Dots[1].Pos.Y"},
+		{"before a check, a field that stays", 114, xor(t, "Dots[1].Pos.Y", 62), "b: ticks 110 to 120, exact false, section Dots, reconstructed tick 120: Dots[1].Pos.Y"},
+		{"at a check, a value", 110, func(b []byte) {
+			v, err := dotsCodec.Schema().Lookup(b, "Dots[3].Pos.X")
+			if err != nil {
+				t.Fatal(err)
+			}
+			v.Bytes[4] += 7
+			v.Bytes[5] ^= 0x55
+		}, "b: ticks 100 to 110, exact false, section Dots, reconstructed tick 110: Dots[3].Pos.X"},
+		{"the randomness", 110, xor(t, "Rand.Lo", 0), "b: ticks 100 to 110, exact false, section Rand, reconstructed tick 110: Rand.Lo"},
+		{"many fields", 110, func(b []byte) { xor(t, "Dots[0].Pos.X", 1)(b); xor(t, "Dots[2].Pos.X", 1)(b); xor(t, "Rand.Hi", 1)(b) },
+			"b: ticks 100 to 110, exact false, section , tick 150: Rand.Hi"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			other := retell(t, file, hurt(t, test.tick, test.change))
+			found, err := replay.Bisect(open(t, file), open(t, other), g, replay.BisectOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := bisectionText(found); got != test.want {
+				t.Errorf("got  %s\nwant %s", got, test.want)
+			}
+			turned, err := replay.Bisect(open(t, other), open(t, file), g, replay.BisectOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if turned.Cause != replay.WrongA || turned.Tick != found.Tick || turned.Fields.Total != found.Fields.Total ||
+				turned.Fields.List[0].First.A != found.Fields.List[0].First.B {
+				t.Errorf("turned around: got %s and %v", bisectionText(turned), turned.Fields.List)
+			}
+			if found.Simulated > 160 {
+				t.Errorf("%d ticks were simulated, want no more than from the keyframe before to the one after", found.Simulated)
+			}
+		})
+	}
+}
+
+// bisectionText returns what was found as one line.
+func bisectionText(b *replay.Bisection) string {
+	s := fmt.Sprintf("%s: ticks %d to %d, exact %v, section %s", b.Cause, b.Agreed, b.Tick, b.Exact, b.Section)
+	if b.Reconstructed {
+		s += ", reconstructed"
+	} else {
+		s += ","
+	}
+	if b.Fields.Total > 0 {
+		s += fmt.Sprintf(" tick %d: %s", b.FieldsTick, b.Fields.List[0].First.Path)
+	}
+	return s
+}
+
+// Where each tick has a checksum, one wrong bit is found out of a hundred
+// matches a hundred times: its tick and its field. See TestBisectLong for a long
+// match of a thousand units.
+func TestBisectHundred(t *testing.T) {
+	s := lockstep.DefaultSettings(2)
+	s.CheckEvery, s.KeyframeEvery = 1, 100
+	g, file := recordDots(t, 400, s)
+	r := rand.New(rand.NewPCG(5, 5))
+	for range 100 {
+		tick := lockstep.Tick(1 + r.IntN(400))
+		var path string
+		hit := func(snapshot []byte) {
+			v := randomLeaf(t, r, dotsCodec.Schema(), snapshot)
+			path = v.Path
+			v.Bytes[r.IntN(len(v.Bytes))] ^= 1 << r.IntN(8)
+		}
+		other := retell(t, file, hurt(t, tick, hit))
+		found, err := replay.Bisect(open(t, file), open(t, other), g, replay.BisectOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found.Tick != tick || !found.Exact || found.Cause != replay.WrongB || found.Fields.Total != 1 || found.Fields.List[0].First.Path != path {
+			t.Errorf("%s was changed after tick %d; got %s", path, tick, bisectionText(found))
+		}
+	}
+}
+
+// randomLeaf returns a number or a bool of a state.
+func randomLeaf(tb testing.TB, r *rand.Rand, s *state.Schema, snapshot []byte) state.Value {
+	tb.Helper()
+	leaves, err := s.Leaves(snapshot)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var all []state.Value
+	for v := range leaves {
+		if v.Node.Kind() < state.String {
+			all = append(all, v)
+		}
+	}
+	return all[r.IntN(len(all))]
+}
+
+// recordDots plays a match of dots in which players command now and then.
+func recordDots(tb testing.TB, ticks int, s lockstep.Settings) (*lockstep.Game, []byte) {
+	tb.Helper()
+	g, h := newDots(tb, s)
+	var file bytes.Buffer
+	w := replay.NewWriter(&file, replay.WriterOptions{})
+	c, err := lockstep.NewCoordinator(g, h, w, lockstep.CoordinatorOptions{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	payloads := g.NewPayloads()
+	if _, err := c.Join(0); err != nil {
+		tb.Fatal(err)
+	}
+	for t := range ticks {
+		if t%7 == 0 {
+			kind, b, err := payloads.Encode(&walk{uint8(t), int8(t % 100), 3})
+			if err != nil {
+				tb.Fatal(err)
+			}
+			c.Submit(0, lockstep.Sequence(t/7+1), kind, b)
+		}
+		if _, err := c.Tick(); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	if err := c.End("done"); err != nil {
+		tb.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		tb.Fatal(err)
+	}
+	return g, file.Bytes()
+}
+
+// Where a command differs, both are simulated with their own commands, and part
+// at one tick, which need not be the command's.
+func TestBisectCommands(t *testing.T) {
+	g, file, _ := record(t, 400, replay.WriterOptions{})
+	other, tick := edited(t, file, 200)
+	found, err := replay.Bisect(open(t, file), open(t, retell(t, other, g)), g, replay.BisectOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found.Cause != replay.Commands || !found.Exact || found.Frame == nil || found.Frame.Tick != tick || found.Tick < tick || found.Tick > tick+1 {
+		t.Errorf("a command of tick %d differs; got %s, frame %+v", tick, bisectionText(found), found.Frame)
+	}
+	if found.Fields.Total == 0 || found.FieldsTick != found.Tick || found.Agreed != found.Tick-1 {
+		t.Errorf("got fields %v of tick %d, want those of tick %d", found.Fields, found.FieldsTick, found.Tick)
+	}
+
+	// The same frames with the checksums that they do not give.
+	found, err = replay.Bisect(open(t, file), open(t, other), g, replay.BisectOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found.Cause != replay.Commands || found.Frame.Tick != tick {
+		t.Errorf("with the checksums of the first: got %s", bisectionText(found))
+	}
+}
+
+// edited returns a replay in which the first command from a tick on is another
+// one, and its tick.
+func edited(tb testing.TB, file []byte, from lockstep.Tick) ([]byte, lockstep.Tick) {
+	var tick lockstep.Tick
+	out := rewrite(tb, file, func(r *lockstep.Record) {
+		if r.Kind == lockstep.RecordFrame && r.Tick >= from && tick == 0 {
+			tick = r.Tick
+			c := &r.Frame.Commands[0]
+			c.Payload = bytes.Clone(c.Payload)
+			c.Payload[len(c.Payload)-1] ^= 1
+		}
+	})
+	return out, tick
+}
+
+// Two games that make different states of the same commands.
+func TestBisectGames(t *testing.T) {
+	g, file, _ := record(t, 400, replay.WriterOptions{})
+	two := hurt(t, 137, xor(t, "Dots[0].Pos.X", 3))
+	found, err := replay.Bisect(open(t, file), open(t, retell(t, file, two)), g, replay.BisectOptions{Other: two})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := bisectionText(found), "games: ticks 136 to 137, exact true, section Dots, tick 137: Dots[0].Pos.X"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// Both replays were made by another build than the one at hand.
+func TestBisectNeither(t *testing.T) {
+	_, file, _ := record(t, 400, replay.WriterOptions{})
+	third := hurt(t, 60, xor(t, "Dots[0].Pos.X", 3))
+	other := retell(t, file, hurt(t, 205, xor(t, "Dots[1].Pos.X", 3)))
+	found, err := replay.Bisect(open(t, retell(t, file, third)), open(t, other), third, replay.BisectOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// They part at tick 60, where only the first has what this build gives.
+	if found.Cause != replay.WrongB || found.Tick != 60 {
+		t.Errorf("got %s, want tick 60", bisectionText(found))
+	}
+	g := hurt(t, 30, xor(t, "Dots[3].Pos.X", 3))
+	found, err = replay.Bisect(open(t, file), open(t, other), g, replay.BisectOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A keyframe that both agree on stands between, so it does not matter.
+	if got, want := bisectionText(found), "b: ticks 200 to 210, exact false, section Dots, reconstructed tick 210: Dots[1].Pos.X"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	g = hurt(t, 203, xor(t, "Dots[3].Pos.X", 3))
+	found, err = replay.Bisect(open(t, file), open(t, other), g, replay.BisectOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found.Cause != replay.WrongBoth || found.Tick != 210 || found.Agreed != 200 {
+		t.Errorf("got %s, want both at tick 210", bisectionText(found))
+	}
+	g = hurt(t, 104, xor(t, "Dots[3].Pos.X", 3))
+	late := retell(t, file, hurt(t, 145, xor(t, "Dots[1].Pos.X", 3)))
+	found, err = replay.Bisect(open(t, file), open(t, late), g, replay.BisectOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found.Cause != replay.Unknown || found.Tick != 150 || found.FieldsTick != 150 || found.Fields.Total != 1 {
+		t.Errorf("got %s, want what the keyframes say", bisectionText(found))
+	}
+}
+
+// Without the game, what the records say is told.
+func TestBisectWithoutGame(t *testing.T) {
+	_, file, _ := record(t, 400, replay.WriterOptions{})
+	other := retell(t, file, hurt(t, 205, xor(t, "Dots[1].Pos.X", 3)))
+	found, err := replay.Bisect(open(t, file), open(t, other), nil, replay.BisectOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := bisectionText(found), "unknown: ticks 200 to 210, exact false, section , tick 250: Dots[1].Pos.X"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// Replays of one match are the same, whatever their keyframes are.
+func TestBisectSame(t *testing.T) {
+	g, file, _ := record(t, 400, replay.WriterOptions{})
+	var keyed bytes.Buffer
+	if err := replay.Rekey(replay.NewWriter(&keyed, replay.WriterOptions{}), open(t, file), g, 7); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := replay.Bisect(open(t, file), open(t, keyed.Bytes()), g, replay.BisectOptions{}); !errors.Is(err, replay.ErrSame) {
+		t.Errorf("got error %v, want %v", err, replay.ErrSame)
+	}
+	c, err := replay.Compare(open(t, file), open(t, keyed.Bytes()))
+	if err != nil || !c.Same() || c.Compared < 40 || c.Differed > 0 {
+		t.Errorf("got %+v, error %v, want the same", c, err)
+	}
+
+	// They begin with different states.
+	apart := rewrite(t, file, func(r *lockstep.Record) {
+		if r.Kind == lockstep.RecordKeyframe && r.Tick == 0 {
+			xor(t, "Dots[0].Pos.X", 9)(r.Keyframe.State)
+			var sum checksum.Sum
+			if err := checksum.OfBytes(&sum, g.StateSchema(), r.Keyframe.State); err != nil {
+				t.Fatal(err)
+			}
+			r.Keyframe.Root = sum.Root
+		}
+	})
+	found, err := replay.Bisect(open(t, file), open(t, retell(t, apart, g)), g, replay.BisectOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := bisectionText(found), "beginning: ticks 0 to 0, exact true, section Dots, tick 0: Dots[0].Pos.X"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

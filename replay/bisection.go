@@ -1,0 +1,88 @@
+package replay
+
+import (
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/state"
+)
+
+// A Bisection says where two replays of one match part, or a replay and what
+// somebody reported of it.
+type Bisection struct {
+	// Tick is the first tick whose states are known to differ, and Agreed the last
+	// one before it at which they are known to be equal. If Agreed is the tick
+	// before, or Exact is set, the states part at Tick and nowhere before.
+	Tick   lockstep.Tick `json:"tick"`
+	Agreed lockstep.Tick `json:"agreed"`
+	Exact  bool          `json:"exact"`
+
+	// Cause is why they part.
+	Cause Cause `json:"cause"`
+
+	// Frame is the first tick whose commands differ, or nil.
+	Frame *FrameDifference `json:"-"`
+
+	// Section is the first section of the state that differs at Tick, if that is
+	// known.
+	Section string `json:"section,omitempty"`
+
+	// Fields are what differs in the states of tick FieldsTick: at Tick, or where
+	// the other side's state of Tick is not known, at the next keyframe that it
+	// has. Total is 0 if there is none.
+	Fields     state.Groups  `json:"fields"`
+	FieldsTick lockstep.Tick `json:"fields_tick"`
+
+	// Reconstructed tells that the other side's state of Tick is not known, and
+	// that Fields were found by search: one field of the simulated state, which is
+	// changed in one bit or as much as it differs at the next keyframe, so that the
+	// state has exactly the other side's checksum.
+	Reconstructed bool `json:"reconstructed"`
+
+	// Simulated is how many ticks were simulated to find this out.
+	Simulated int `json:"simulated"`
+}
+
+// A Cause is why two copies of a match part.
+type Cause string
+
+// The causes. A and B are the two that are compared; the simulation is what the
+// game at hand makes of A's frames.
+const (
+	// Commands: the frames differ, and each side has what its own frames give.
+	Commands Cause = "commands"
+
+	// Games: the frames are the same, and the games that were given for A and for
+	// B make different states of them.
+	Games Cause = "games"
+
+	// WrongA and WrongB: only this side has not what the simulation gives.
+	WrongA Cause = "a"
+	WrongB Cause = "b"
+
+	// WrongBoth: neither side has what the simulation gives.
+	WrongBoth Cause = "both"
+
+	// Beginning: the first keyframes differ.
+	Beginning Cause = "beginning"
+
+	// Unknown: the match was not simulated, since the game is not at hand, or
+	// since both sides were made by another one.
+	Unknown Cause = "unknown"
+)
+
+// BisectOptions say how to bisect.
+type BisectOptions struct {
+	SimulateOptions
+
+	// Other is the game that B's states are made with; nil means the same as A's.
+	// It is how two versions of a game are compared.
+	Other *lockstep.Game
+
+	// MaxSearch is how many bytes may be hashed in search of a single inverted bit,
+	// where a checksum is all that is known of the other side; 0 means
+	// [DefaultMaxSearch], and less than 0 none. It takes half of the size of a
+	// section for each of its bits.
+	MaxSearch int64
+}
+
+// DefaultMaxSearch is enough for a state of some 1,500 units: seconds.
+const DefaultMaxSearch = 64 << 30

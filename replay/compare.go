@@ -1,0 +1,221 @@
+package replay
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// A Comparison is what two replays of one match say differently, without
+// simulating anything.
+type Comparison struct {
+	Header   []lockstep.HeaderDifference `json:"header"`
+	Frame    *FrameDifference            `json:"frame"`    // the first tick whose commands differ, or nil
+	Checksum *ChecksumDifference         `json:"checksum"` // the first checksum that differs, or nil
+	Keyframe *ChecksumDifference         `json:"keyframe"` // the first keyframe that differs, or nil
+
+	// Compared is how many ticks there are of which both have a checksum or a
+	// keyframe, and Differed how many of these differ.
+	Compared int `json:"compared"`
+	Differed int `json:"differed"`
+
+	A CompareSide `json:"a"`
+	B CompareSide `json:"b"`
+}
+
+// A CompareSide is how far one of two replays goes.
+type CompareSide struct {
+	Ticks  lockstep.Tick `json:"ticks"`
+	Ended  bool          `json:"ended"`
+	Reason string        `json:"reason"` // why the match ended
+}
+
+// A FrameDifference are the commands of a tick in two replays that are not the
+// same; of a side that has no command there, none.
+type FrameDifference struct {
+	Tick lockstep.Tick
+	A, B []lockstep.Command
+}
+
+// A ChecksumDifference are two checksums of one tick.
+type ChecksumDifference struct {
+	Tick   lockstep.Tick
+	A, B   uint64
+	Agreed lockstep.Tick // the last tick before it of which both have the same
+	Known  bool          // there is such a tick
+}
+
+// Same reports whether the two are the same match, as far as both of them go:
+// the same commands, and no checksum that differs. The header may name another
+// platform.
+func (c *Comparison) Same() bool {
+	for _, d := range c.Header {
+		if d.Field != "platform" {
+			return false
+		}
+	}
+	return c.Frame == nil && c.Checksum == nil && c.Keyframe == nil
+}
+
+// Compare compares two replays record by record. Where one of them cannot be
+// read on, both are compared up to there, and the error says which.
+func Compare(a, b *Reader) (*Comparison, error) {
+	c, _, _, err := compare(a, b)
+	return c, err
+}
+
+// compare also returns the evidence of both.
+func compare(a, b *Reader) (*Comparison, evidence, evidence, error) {
+	x, err := newOutline(a)
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("first replay: %w", err)
+	}
+	y, err := newOutline(b)
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("second replay: %w", err)
+	}
+	c := &Comparison{Header: []lockstep.HeaderDifference{}}
+	c.frames(x, y)
+	if x.header != nil && y.header != nil {
+		c.Header = append(c.Header, lockstep.DiffHeaders(x.header, y.header)...)
+	}
+	c.checks(x.evidence, y.evidence)
+	c.A, c.B = x.side, y.side
+	if x.err != nil {
+		err = fmt.Errorf("first replay: %w", x.err)
+	}
+	if y.err != nil {
+		err = errors.Join(err, fmt.Errorf("second replay: %w", y.err))
+	}
+	return c, x.evidence, y.evidence, err
+}
+
+// frames reads both replays to their ends, and notes the first tick whose
+// commands differ, up to where the shorter one ends.
+func (c *Comparison) frames(x, y *outline) {
+	for c.Frame == nil {
+		x.next()
+		y.next()
+		t, end := min(x.frame.Tick, y.frame.Tick), min(x.side.Ticks, y.side.Ticks)
+		if x.done && y.done || t > end {
+			break // none is left, or the other one has ended before
+		}
+		if x.frame.Tick != y.frame.Tick || !equalCommands(x.frame.Commands, y.frame.Commands) {
+			c.Frame = &FrameDifference{Tick: t, A: x.commandsOf(t), B: y.commandsOf(t)}
+		}
+	}
+	for _, o := range []*outline{x, y} {
+		for !o.done {
+			o.next()
+		}
+	}
+}
+
+// checks compares what both say of the same ticks.
+func (c *Comparison) checks(x, y evidence) {
+	var agreed lockstep.Tick
+	known := false
+	for i, j := 0, 0; i < len(x) && j < len(y); {
+		switch {
+		case x[i].tick < y[j].tick:
+			i++
+			continue
+		case x[i].tick > y[j].tick:
+			j++
+			continue
+		}
+		c.Compared++
+		if x[i].root == y[j].root {
+			agreed, known = x[i].tick, true
+		} else {
+			c.Differed++
+			d := &ChecksumDifference{x[i].tick, x[i].root, y[j].root, agreed, known}
+			if c.Checksum == nil {
+				c.Checksum = d
+			}
+			if c.Keyframe == nil && x[i].keyframe && y[j].keyframe {
+				c.Keyframe = d
+			}
+		}
+		i++
+		j++
+	}
+}
+
+// An outline reads a replay from one tick with commands to the next.
+type outline struct {
+	reader   *Reader
+	header   *lockstep.Header
+	frame    lockstep.Frame // the present one; after the last one, of tick MaxUint32 without commands
+	evidence evidence
+	side     CompareSide
+	done     bool
+	err      error // why the replay cannot be read on
+}
+
+func newOutline(r *Reader) (*outline, error) {
+	own, err := NewReader(r.r, r.size)
+	if err != nil {
+		return nil, err
+	}
+	return &outline{reader: own}, nil
+}
+
+// next goes to the next tick with commands, or to the end.
+func (o *outline) next() {
+	o.frame = lockstep.Frame{Tick: WholeMatch}
+	for !o.done {
+		rec, err := o.reader.Next()
+		if err == nil {
+			err = o.evidence.add(rec)
+		}
+		if err != nil {
+			o.done = true
+			o.evidence.order()
+			if err != io.EOF {
+				o.err = err
+			}
+			return
+		}
+		switch rec.Kind {
+		case lockstep.RecordHeader:
+			o.header = rec.Header
+		case lockstep.RecordFrame:
+			o.side.Ticks, o.frame = rec.Tick, rec.Frame
+			return
+		case lockstep.RecordEmpty:
+			o.side.Ticks = rec.Tick
+		case lockstep.RecordEnd:
+			o.side.Ended, o.side.Reason = true, rec.Text
+		}
+	}
+}
+
+// commandsOf returns the commands of a tick that is not after the present one.
+func (o *outline) commandsOf(t lockstep.Tick) []lockstep.Command {
+	commands := []lockstep.Command{}
+	if o.frame.Tick != t {
+		return commands
+	}
+	for _, c := range o.frame.Commands {
+		c.Payload = bytes.Clone(c.Payload)
+		commands = append(commands, c)
+	}
+	return commands
+}
+
+func equalCommands(a, b []lockstep.Command) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		x, y := &a[i], &b[i]
+		if lockstep.Compare(x, y) != 0 || x.Kind != y.Kind || !bytes.Equal(x.Payload, y.Payload) {
+			return false
+		}
+	}
+	return true
+}

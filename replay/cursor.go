@@ -1,0 +1,67 @@
+package replay
+
+import (
+	"errors"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// A cursor simulates a match tick by tick, from a keyframe on. What the records
+// say of checksums is passed over.
+type cursor struct {
+	reader   *Reader
+	follower *lockstep.Follower
+	empty    lockstep.Tick // left of the present run of ticks without commands
+}
+
+// cursorAt returns a cursor at the last keyframe that is not after a tick.
+func cursorAt(r *Reader, g *lockstep.Game, marks []mark, t lockstep.Tick) (*cursor, error) {
+	own, err := NewReader(r.r, r.size)
+	if err == nil {
+		err = own.seek(before(marks, t))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return newCursor(own, g)
+}
+
+// newCursor returns a cursor at the keyframe that the reader was sent to.
+func newCursor(r *Reader, g *lockstep.Game) (*cursor, error) {
+	c := &cursor{reader: r, follower: g.NewFollower(lockstep.FollowerOptions{})}
+	for c.follower.Simulation() == nil {
+		rec, err := r.Next()
+		if err != nil {
+			return nil, err
+		}
+		if err := c.follower.Apply(rec); err != nil && !errors.As(err, new(*lockstep.DesyncError)) {
+			return nil, err // a state is asked for, not whether it is the right one
+		}
+	}
+	return c, nil
+}
+
+func (c *cursor) tick() lockstep.Tick { return c.follower.Tick() }
+
+func (c *cursor) root() uint64 { return c.follower.Simulation().Root() }
+
+func (c *cursor) state() []byte { return c.follower.Simulation().AppendState(nil) }
+
+// step goes on by one tick. It returns [io.EOF] at the end of the match, and
+// what is wrong where the file cannot be read on.
+func (c *cursor) step() error {
+	for c.empty == 0 {
+		rec, err := c.reader.Next()
+		if err != nil {
+			return err
+		}
+		switch rec.Kind {
+		case lockstep.RecordFrame:
+			return c.follower.Advance(&rec.Frame)
+		case lockstep.RecordEmpty:
+			c.empty = rec.Tick - c.tick()
+		}
+	}
+	c.empty--
+	return c.follower.Advance(&lockstep.Frame{Tick: c.tick() + 1})
+}

@@ -1,0 +1,124 @@
+package replay
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sort"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// A Report is a checksum that somebody computed of the state after a tick.
+type Report struct {
+	Tick     lockstep.Tick
+	Root     uint64
+	Sections []uint64 // by section of the state; nil if they are not known
+	State    []byte   // canonical bytes; nil if they are not known
+}
+
+// maxEvidence is how many checksums are compared: those of nine hours of 30
+// ticks a second, of each tick.
+const maxEvidence = 1 << 20
+
+// An item is one checksum of a replay, or one report.
+type item struct {
+	tick     lockstep.Tick
+	root     uint64
+	keyframe bool // of a keyframe, so that the replay has the state
+	report   *Report
+}
+
+// evidence are checksums, and after order by ascending tick, one of each.
+type evidence []item
+
+// add adds what a record says.
+func (e *evidence) add(rec *lockstep.Record) error {
+	var i item
+	switch rec.Kind {
+	case lockstep.RecordChecksum:
+		i = item{tick: rec.Tick, root: rec.Root}
+	case lockstep.RecordKeyframe:
+		i = item{tick: rec.Tick, root: rec.Keyframe.Root, keyframe: true}
+	default:
+		return nil
+	}
+	if len(*e) == 2*maxEvidence {
+		return fmt.Errorf("replay: %w: more than %d checksums to compare", ErrLimit, len(*e))
+	}
+	*e = append(*e, i)
+	return nil
+}
+
+// order sorts the evidence, and keeps one item of each tick: a keyframe if
+// there is one.
+func (e *evidence) order() {
+	slices.SortStableFunc(*e, func(a, b item) int {
+		return cmp.Or(cmp.Compare(a.tick, b.tick), cmp.Compare(rank(a), rank(b)))
+	})
+	*e = slices.CompactFunc(*e, func(a, b item) bool { return a.tick == b.tick })
+}
+
+func rank(i item) int {
+	if i.keyframe || i.report != nil && i.report.State != nil {
+		return 0
+	}
+	return 1
+}
+
+// find returns the item of a tick, or nil.
+func (e evidence) find(t lockstep.Tick) *item {
+	if i := e.after(t) - 1; i >= 0 && e[i].tick == t {
+		return &e[i]
+	}
+	return nil
+}
+
+// after returns the index of the first item after a tick.
+func (e evidence) after(t lockstep.Tick) int {
+	return sort.Search(len(e), func(i int) bool { return e[i].tick > t })
+}
+
+// reported returns reports as evidence.
+func reported(reports []Report) evidence {
+	e := make(evidence, len(reports))
+	for i := range reports {
+		e[i] = item{tick: reports[i].Tick, root: reports[i].Root, report: &reports[i]}
+	}
+	e.order()
+	return e
+}
+
+// PlayerReports returns what a replay says of one player's checksums: its own
+// where the player differed, and the agreed one of every other check. A player
+// who was silent is taken to have agreed.
+func PlayerReports(r *Reader, p lockstep.Player) ([]Report, error) {
+	own, err := NewReader(r.r, r.size)
+	if err != nil {
+		return nil, err
+	}
+	var all []Report
+	err = Play(own, nil, func(rec *lockstep.Record) error {
+		if rec.Kind != lockstep.RecordChecksum && (rec.Kind != lockstep.RecordDissent || rec.Player != p) {
+			return nil
+		}
+		if rec.Kind == lockstep.RecordDissent { // it comes soon after the agreed one
+			for i := len(all) - 1; i >= max(0, len(all)-lateReports); i-- {
+				if all[i].Tick == rec.Tick {
+					all[i].Root = rec.Root
+					return nil
+				}
+			}
+		}
+		if len(all) == maxEvidence {
+			return fmt.Errorf("replay: %w: more than %d checksums to compare", ErrLimit, len(all))
+		}
+		all = append(all, Report{Tick: rec.Tick, Root: rec.Root})
+		return nil
+	})
+	return all, err
+}
+
+// lateReports is after how many further checks a player's report on a check is
+// still looked for. A coordinator takes none after 32.
+const lateReports = 64

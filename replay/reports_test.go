@@ -1,0 +1,156 @@
+package replay_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// reports returns what somebody with another game reports of a match: every so
+// many ticks, with sections and states if they are asked for.
+func reports(tb testing.TB, file []byte, g *lockstep.Game, every lockstep.Tick, sections, states bool) []replay.Report {
+	tb.Helper()
+	var all []replay.Report
+	f := g.NewFollower(lockstep.FollowerOptions{History: lockstep.HistoryOptions{Length: 1, EveryTick: true}})
+	err := replay.Play(open(tb, file), nil, func(r *lockstep.Record) error {
+		if err := f.Apply(r); err != nil && !errors.As(err, new(*lockstep.DesyncError)) {
+			return err
+		}
+		if r.Kind != lockstep.RecordFrame && r.Kind != lockstep.RecordEmpty || f.Tick()%every > 0 {
+			return nil
+		}
+		sum, _ := f.Sum(f.Tick())
+		report := replay.Report{Tick: f.Tick(), Root: sum.Root}
+		if sections {
+			report.Sections = slices.Clone(sum.Sections)
+		}
+		if states {
+			report.State = f.Simulation().AppendState(nil)
+		}
+		all = append(all, report)
+		return nil
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return all
+}
+
+func TestBisectReports(t *testing.T) {
+	s := lockstep.DefaultSettings(2)
+	s.CheckEvery, s.KeyframeEvery = 10, 50
+	g, file := recordDots(t, 400, s)
+	hurt203 := hurt(t, 203, func(b []byte) { xor(t, "Dots[1].Pos.X", 3)(b); xor(t, "Dots[2].Pos.X", 3)(b) })
+	for _, test := range []struct {
+		name     string
+		every    lockstep.Tick
+		sections bool
+		states   bool
+		want     string
+	}{
+		{"roots of the same ticks", 10, false, false, "b: ticks 200 to 210, exact false, section ,"},
+		{"sections", 10, true, false, "b: ticks 200 to 210, exact false, section Dots,"},
+		{"states", 10, true, true, "b: ticks 200 to 210, exact false, section Dots, tick 210: Dots[1].Pos.X"},
+		{"roots of other ticks", 7, false, false, "b: ticks 196 to 203, exact false, section ,"},
+		{"a state of the tick itself", 7, false, true, "b: ticks 196 to 203, exact false, section Dots, tick 203: Dots[1].Pos.X"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			found, err := replay.BisectReports(open(t, file), reports(t, file, hurt203, test.every, test.sections, test.states), g, replay.BisectOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := bisectionText(found); got != test.want {
+				t.Errorf("got  %s\nwant %s", got, test.want)
+			}
+		})
+	}
+	t.Run("all is well", func(t *testing.T) {
+		for _, every := range []lockstep.Tick{7, 10} {
+			_, err := replay.BisectReports(open(t, file), reports(t, file, g, every, false, false), g, replay.BisectOptions{})
+			if !errors.Is(err, replay.ErrSame) {
+				t.Errorf("every %d: got error %v, want %v", every, err, replay.ErrSame)
+			}
+		}
+	})
+	t.Run("the recorder was wrong", func(t *testing.T) {
+		other := retell(t, file, hurt203)
+		found, err := replay.BisectReports(open(t, other), reports(t, file, g, 10, false, false), g, replay.BisectOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found.Cause != replay.WrongA || found.Tick != 210 {
+			t.Errorf("got %s, want that the replay is wrong", bisectionText(found))
+		}
+	})
+}
+
+// A player's reports are its own where they differ, and the agreed ones else.
+func TestPlayerReports(t *testing.T) {
+	g, file, _ := record(t, 400, replay.WriterOptions{})
+	hurt203 := hurt(t, 203, xor(t, "Dots[1].Pos.X", 3))
+	own := reports(t, file, hurt203, 1, false, false)
+	file = dissent(t, file, 1, own)
+	for p, want := range map[lockstep.Player]bool{0: false, 1: true} {
+		list, err := replay.PlayerReports(open(t, file), p)
+		if err != nil || len(list) < 40 {
+			t.Fatalf("player %d: %d reports, error %v, want 40", p, len(list), err)
+		}
+		found, err := replay.BisectReports(open(t, file), list, g, replay.BisectOptions{})
+		if !want {
+			if !errors.Is(err, replay.ErrSame) {
+				t.Errorf("player %d: got error %v, want %v", p, err, replay.ErrSame)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := bisectionText(found), "b: ticks 200 to 210, exact false, section Dots, reconstructed tick 210: Dots[1].Pos.X"; got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+}
+
+// dissent returns a replay in which a player's reports stand where they differ
+// from the agreed checksum, three checks late.
+func dissent(tb testing.TB, file []byte, p lockstep.Player, reports []replay.Report) []byte {
+	tb.Helper()
+	own := make(map[lockstep.Tick]uint64)
+	for _, r := range reports {
+		own[r.Tick] = r.Root
+	}
+	var late []lockstep.Record
+	return insert(tb, file, func(r *lockstep.Record) []lockstep.Record {
+		if r.Kind != lockstep.RecordChecksum {
+			return nil
+		}
+		if root, ok := own[r.Tick]; ok && root != r.Root {
+			late = append(late, lockstep.Record{Kind: lockstep.RecordDissent, Tick: r.Tick, Player: p, Root: root})
+		}
+		if len(late) < 3 {
+			return nil
+		}
+		due := late[:1]
+		late = late[1:]
+		return due
+	})
+}
+
+// insert returns a replay with more records, after those of it.
+func insert(tb testing.TB, file []byte, after func(*lockstep.Record) []lockstep.Record) []byte {
+	tb.Helper()
+	return copyRecords(tb, file, func(r *lockstep.Record, emit func(*lockstep.Record) error) error {
+		if err := emit(r); err != nil {
+			return err
+		}
+		for _, more := range after(r) {
+			if err := emit(&more); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,184 @@
+package replay
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// errOtherGame ends a walk where the game at hand does not give what both sides
+// agree on.
+var errOtherGame = errors.New("both sides were made by another game")
+
+// A walk simulates both sides from the good tick to the bad one.
+type walk struct {
+	*bisector
+	first, second *cursor       // of A and B; second is nil if the simulation of A is that of B
+	from          lockstep.Tick // of the keyframe
+	goodA, goodB  lockstep.Tick // the last ticks at which they are right
+}
+
+// start returns a walk that begins at the last keyframes that are not after
+// the good tick.
+func (s *bisector) start() (*walk, error) {
+	w := &walk{bisector: s, goodA: s.good, goodB: s.good}
+	var err error
+	if w.first, err = cursorAt(s.a.reader, s.game, s.a.marks, s.good); err != nil {
+		return nil, err
+	}
+	w.from = w.first.tick()
+	if s.b.reader != nil && (s.otherGame != s.game || s.frame != nil && s.frame.Tick <= s.bad) {
+		if w.second, err = cursorAt(s.b.reader, s.otherGame, s.b.marks, s.good); err != nil {
+			return nil, err
+		}
+		w.from = min(w.from, w.second.tick())
+	}
+	return w, s.options.limit(max(s.bad, w.from) - w.from)
+}
+
+// run walks until the states differ, or a side's evidence is not what its
+// simulation gives.
+func (w *walk) run() error {
+	t := max(w.good, w.first.tick())
+	if w.second != nil {
+		t = max(t, w.second.tick())
+	}
+	for ; t <= w.bad; t++ {
+		if err := w.advance(t); err != nil {
+			return err
+		}
+		root := w.first.root()
+		if w.second != nil && w.second.root() != root {
+			return w.parted(t)
+		}
+		x, y := w.a.evidence.find(t), w.b.evidence.find(t)
+		wrongA, wrongB := x != nil && x.root != root, y != nil && y.root != root
+		switch {
+		case (wrongA || wrongB) && t == w.good && w.known:
+			return errOtherGame
+		case wrongA || wrongB:
+			return w.contradicted(t, wrongA, wrongB)
+		}
+		if x != nil {
+			w.goodA = t
+		}
+		if y != nil {
+			w.goodB = t
+		}
+	}
+	return fmt.Errorf("%w, nor does a state up to tick %d", ErrSame, w.bad)
+}
+
+// advance simulates both sides up to a tick.
+func (w *walk) advance(t lockstep.Tick) error {
+	for _, c := range []*cursor{w.first, w.second} {
+		for c != nil && c.tick() < t {
+			if err := c.step(); err == io.EOF {
+				return &TickError{t, w.from, c.tick()}
+			} else if err != nil {
+				return err
+			}
+			w.found.Simulated++
+			if c == w.first && c.tick() <= w.bad {
+				w.options.progress(c.tick()-w.from, w.bad-w.from)
+			}
+		}
+	}
+	return nil
+}
+
+// parted notes that the two simulations differ at a tick.
+func (w *walk) parted(t lockstep.Tick) error {
+	w.found.Tick, w.found.Cause = t, Games
+	if w.frame != nil && w.frame.Tick <= t {
+		w.found.Cause = Commands
+	}
+	if w.found.Exact = t > w.good || !w.known; w.found.Exact && t > 0 {
+		w.found.Agreed = t - 1
+	}
+	return w.fields(t, w.first.state(), w.second.state())
+}
+
+// contradicted notes that a side's evidence of a tick is not what its
+// simulation gives.
+func (w *walk) contradicted(t lockstep.Tick, a, b bool) error {
+	wrong := &w.b
+	w.found.Tick = t
+	switch {
+	case a && b:
+		w.found.Cause, w.found.Agreed = WrongBoth, min(w.goodA, w.goodB)
+	case a:
+		w.found.Cause, w.found.Agreed, wrong = WrongA, w.goodA, &w.a
+	default:
+		w.found.Cause, w.found.Agreed = WrongB, w.goodB
+	}
+	i := wrong.evidence.find(t)
+	if i.report != nil && i.report.Sections != nil {
+		var own checksum.Sum
+		w.first.follower.Simulation().Sum(&own)
+		m, _ := checksum.Compare(own, checksum.Sum{Root: i.root, Sections: i.report.Sections}, w.schema)
+		w.found.Section = m.Name
+	}
+	if rank(*i) > 0 {
+		own := w.first.state()
+		other := invert(w.schema, own, i.root, cmp.Or(w.options.MaxSearch, DefaultMaxSearch))
+		if other != nil {
+			return w.reconstructed(wrong, own, other)
+		}
+	}
+	return w.states(wrong, i)
+}
+
+// reconstructed notes a state of the wrong side that is not in the evidence, but
+// has its checksum.
+func (w *walk) reconstructed(wrong *side, own, other []byte) error {
+	w.found.Reconstructed = true
+	return w.compare(wrong, w.found.Tick, own, other)
+}
+
+// compare compares the simulation's state of a tick with the wrong side's.
+func (w *walk) compare(wrong *side, t lockstep.Tick, own, other []byte) error {
+	if wrong == &w.a {
+		own, other = other, own
+	}
+	return w.fields(t, own, other)
+}
+
+// states compares the simulation with the first state of the wrong side from
+// the item on that it knows. If that is a later one, what differs there may tell
+// what must be changed at the item's tick to have its checksum.
+func (w *walk) states(wrong *side, first *item) error {
+	w.second = nil
+	before := w.first.state()
+	for k := range wrong.evidence {
+		i := &wrong.evidence[k]
+		if i.tick < first.tick || rank(*i) > 0 {
+			continue
+		}
+		if w.options.limit(i.tick-w.from) != nil {
+			return nil
+		}
+		other, err := wrong.state(i)
+		if errors.Is(err, ErrNoGame) { // written later than the tick
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if w.advance(i.tick) != nil {
+			return nil // the other one ends before
+		}
+		own := w.first.state()
+		if i.tick > first.tick {
+			if changed := transfer(w.schema, before, own, other, first.root); changed != nil {
+				return w.reconstructed(wrong, before, changed)
+			}
+		}
+		return w.compare(wrong, i.tick, own, other)
+	}
+	return nil
+}
