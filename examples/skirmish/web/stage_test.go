@@ -1,0 +1,169 @@
+//go:build !js && !wasip1
+
+package web_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/examples/skirmish/web"
+	"github.com/seed-49bee653/samestep/internal/site"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/client"
+	"github.com/seed-49bee653/samestep/lockstep/server"
+)
+
+// program is where the page's WebAssembly is, which all tests share.
+var program = sync.OnceValues(func() (*site.Site, error) {
+	files, err := site.Build(context.Background(), site.BuildOptions{
+		Packages: map[string]string{"skirmish": "github.com/seed-49bee653/samestep/examples/skirmish/web/wasm"}, Quality: 5,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return site.New(web.Page(), files)
+})
+
+// A stage is a server with the page and one match, "arena", whose seats are
+// taken with the tokens "token-of-player-0" and so on.
+type stage struct {
+	t      *testing.T
+	server *server.Server
+	match  *server.Match
+	url    string
+	dir    string
+
+	mu    sync.Mutex
+	conns map[net.Conn]bool // of the server
+}
+
+// A setup says what a stage is to be. The zero value has two seats, 100 units
+// and 20 ticks a second.
+type setup struct {
+	players    uint8
+	units      uint16
+	checkEvery uint16
+	host       lockstep.HostOptions
+	rules      func(*lockstep.Rules[skirmish.World, skirmish.Config])
+}
+
+var game = lockstep.MustGame(skirmish.Rules())
+
+func newStage(t *testing.T, x setup) *stage {
+	t.Helper()
+	needsBrowser(t)
+	page, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x.players == 0 {
+		x.players = 2
+	}
+	if x.units == 0 {
+		x.units = 100
+	}
+	if x.checkEvery == 0 {
+		x.checkEvery = 20
+	}
+	var list strings.Builder
+	for p := range x.players {
+		fmt.Fprintf(&list, "player %d player-%d - token-of-player-%d\n", p, p, p)
+	}
+	fmt.Fprintln(&list, "admin - admin - token-of-the-admin")
+	tokens, err := server.ReadTokens(strings.NewReader(list.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &stage{t: t, dir: t.TempDir(), conns: make(map[net.Conn]bool)}
+	x.host.AnonymousSpectators = true
+	if s.server, err = server.New(server.Options{
+		Authorizer: tokens, Host: x.host, Dir: s.dir, Replays: true, Log: slog.New(slog.DiscardHandler),
+	}); err != nil {
+		t.Fatal(err)
+	}
+	g := game
+	if x.rules != nil {
+		rules := skirmish.Rules()
+		x.rules(&rules)
+		g = lockstep.MustGame(rules)
+	}
+	settings := lockstep.DefaultSettings(x.players)
+	settings.CheckEvery = x.checkEvery
+	config := skirmish.Defaults(x.players, x.units)
+	if s.match, err = s.server.Create(server.MatchSpec{Name: "arena", Game: g, Settings: settings, Config: &config}); err != nil {
+		t.Fatal(err)
+	}
+	web := httptest.NewUnstartedServer(page.Over(s.server))
+	web.Config.ConnState = s.connState
+	web.Start()
+	s.url = web.URL
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		if err := s.server.Shutdown(ctx); err != nil {
+			t.Errorf("shutdown: %v", err)
+		}
+		web.CloseClientConnections()
+		web.Close()
+	})
+	return s
+}
+
+// connState keeps the connections that became WebSockets.
+func (s *stage) connState(c net.Conn, state http.ConnState) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if state == http.StateHijacked {
+		s.conns[c] = true
+	}
+}
+
+// cut closes all WebSockets without a word, as a network that fails does.
+func (s *stage) cut() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.conns {
+		c.Close()
+	}
+	clear(s.conns)
+}
+
+// bot lets a bot play a seat until the test ends.
+func (s *stage) bot(p lockstep.Player) *client.Session {
+	s.t.Helper()
+	bot := skirmish.NewBot(p, 7)
+	session := client.Dial(s.t.Context(), strings.Replace(s.url, "http", "ws", 1)+"/matches/arena/play", game, client.Options{
+		ClientOptions: lockstep.ClientOptions{Token: fmt.Sprintf("token-of-player-%d", p), Seed: uint64(p)},
+		Sample: func(c *lockstep.Client) {
+			for _, o := range bot.Think(lockstep.World[skirmish.World](c.Simulation())) {
+				if _, err := c.Submit(o.Value); err != nil {
+					return // too many wait for an answer
+				}
+			}
+		},
+	})
+	s.t.Cleanup(func() { session.Wait() })
+	return session
+}
+
+// recorded puts a golden replay where the server finds it.
+func (s *stage) recorded(name string) {
+	s.t.Helper()
+	b, err := os.ReadFile(filepath.Join("..", "..", "..", "testdata", "replays", name))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(s.dir, name), b, 0o666); err != nil {
+		s.t.Fatal(err)
+	}
+}
