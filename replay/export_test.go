@@ -1,5 +1,7 @@
 package replay
 
+import "github.com/seed-49bee653/samestep/lockstep"
+
 import "encoding/binary"
 
 // Resign appends the block of a signature to a file, which must not be sealed.
@@ -8,4 +10,17 @@ func Resign(file, body []byte) []byte {
 	before := binary.LittleEndian.Uint64(file[len(file)-checkSize:])
 	file = append(append([]byte{}, file...), block...)
 	return binary.LittleEndian.AppendUint64(file, checkBlock(before, block))
+}
+
+// Try returns the next record if it is there, and nothing if it is not.
+func (l *LiveReader) Try() (*lockstep.Record, error) {
+	for {
+		rec, err := l.next()
+		if rec != nil || err != nil {
+			return rec, err
+		}
+		if more, err := l.grow(); err != nil || !more {
+			return nil, err
+		}
+	}
 }

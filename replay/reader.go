@@ -78,6 +78,15 @@ func (r *Reader) damage(err error) *DamageError {
 	return &DamageError{Offset: r.start, Tick: r.tick, Err: err}
 }
 
+// Grow tells that the file has so many bytes now. If the Reader came to the end
+// of what there was, whole or torn, it reads on.
+func (r *Reader) Grow(size int64) {
+	r.size = max(r.size, size)
+	if d := (*DamageError)(nil); errors.As(r.err, &d) && d.Next == 0 && errors.Is(d, io.ErrUnexpectedEOF) && !errors.Is(d, ErrFormat) {
+		r.err = nil
+	}
+}
+
 // Offset returns the offset of the block that the last record came from.
 func (r *Reader) Offset() int64 { return r.start }
 

@@ -199,18 +199,7 @@ func (p *verification) inOrder(from mark, v *Verdict) (*Verdict, error) {
 			break
 		}
 		if err == nil {
-			err = apply(f, r, rec)
-			v.count(rec)
-		}
-		var desync *lockstep.DesyncError
-		if errors.As(err, &desync) {
-			v.Differed++
-			if v.First == nil {
-				v.First = desync
-			}
-			if p.options.KeepGoing {
-				err = nil
-			}
+			err = v.judge(f, r, rec, p.options.KeepGoing)
 		}
 		v.Header, v.Checked = f.Header(), again+f.Checked()
 		v.Ticks = f.Tick()
@@ -226,6 +215,24 @@ func (p *verification) inOrder(from mark, v *Verdict) (*Verdict, error) {
 		return v, v.First
 	}
 	return v, nil
+}
+
+// judge applies a record and counts what comes of it. A checksum that differs is
+// an error, unless the verification is to keep going.
+func (v *Verdict) judge(f *lockstep.Follower, r *Reader, rec *lockstep.Record, keepGoing bool) error {
+	err := apply(f, r, rec)
+	v.count(rec)
+	var desync *lockstep.DesyncError
+	if errors.As(err, &desync) {
+		v.Differed++
+		if v.First == nil {
+			v.First = desync
+		}
+		if keepGoing {
+			err = nil
+		}
+	}
+	return err
 }
 
 // apply applies a record, and finds a keyframe whose state is not the one that

@@ -1,0 +1,241 @@
+package replay
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// ErrReplaced: while a file was followed it became shorter, or its name another
+// file's, before the match was over.
+var ErrReplaced = errors.New("the file was cut or replaced while it was followed")
+
+// ErrIdle: nothing came for as long as the options say.
+var ErrIdle = errors.New("nothing came any more")
+
+// LiveOptions say how a file is followed.
+type LiveOptions struct {
+	// Delay is by how many ticks, and by how much time at the match's tick rate,
+	// records are given later than they are in the file. The first state is given at
+	// once, and the rest when the match is over.
+	Delay     lockstep.Tick
+	DelayTime time.Duration
+
+	// Poll is how often the file is looked at while it has nothing new; 0 means
+	// 200 ms.
+	Poll time.Duration
+
+	// Idle is after how long without anything new Next returns [ErrIdle]; 0 is
+	// never. A match that is paused writes nothing.
+	Idle time.Duration
+}
+
+// A LiveReader reads the replay of a match that may still be going on, as a
+// [Reader] does, and waits for what is yet to come. It belongs to one goroutine.
+type LiveReader struct {
+	file    *os.File
+	path    string
+	options LiveOptions
+	r       *Reader
+	scout   *Reader // as far as the file goes; nil without a delay
+	held    *lockstep.Record
+	base    lockstep.Tick // of the first keyframe
+	ended   bool          // the scout has seen the end
+	err     error
+}
+
+// OpenLive opens a file to be followed. The file may have nothing in it yet.
+func OpenLive(path string, o LiveOptions) (*LiveReader, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("replay: %w", err)
+	}
+	o.Poll = cmp.Or(o.Poll, 200*time.Millisecond)
+	return &LiveReader{file: f, path: path, options: o}, nil
+}
+
+// Close closes the file.
+func (l *LiveReader) Close() error { return l.file.Close() }
+
+// Record returns the bytes of the record that Next returned last, as
+// [Reader.Record] does: those that the players were sent.
+func (l *LiveReader) Record() []byte { return l.r.Record() }
+
+// Size returns how many bytes the file had when it was looked at last.
+func (l *LiveReader) Size() int64 {
+	if l.r == nil {
+		return 0
+	}
+	return l.r.Size()
+}
+
+// Next returns the next record, valid until the next call. It waits for it, also
+// where the file ends in the middle of one, until ctx ends. It returns [io.EOF]
+// after the end record, and a [*DamageError] for what waiting does not mend: a
+// damaged file, or with [ErrReplaced] another one.
+func (l *LiveReader) Next(ctx context.Context) (*lockstep.Record, error) {
+	if l.err != nil {
+		return nil, l.err
+	}
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	<-timer.C
+	for since := time.Now(); ; {
+		rec, err := l.next()
+		if rec != nil || err != nil {
+			l.err = err
+			return rec, err
+		}
+		more, err := l.grow()
+		if err != nil {
+			l.err = err
+			return nil, err
+		}
+		if more {
+			since = time.Now()
+			continue
+		}
+		if idle := l.options.Idle; idle > 0 && time.Since(since) > idle {
+			return nil, l.damage(ErrIdle)
+		}
+		timer.Reset(l.options.Poll)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// next returns the next record if it may be given now, and nothing if that is
+// not known yet.
+func (l *LiveReader) next() (*lockstep.Record, error) {
+	if l.r == nil {
+		return nil, nil
+	}
+	rec := l.held
+	if rec == nil {
+		var err error
+		if rec, err = l.r.Next(); err != nil {
+			return nil, waitable(err)
+		}
+		l.meet(rec)
+	}
+	l.held = nil
+	if l.r.tick > l.base && !l.due() {
+		l.held = rec
+		return nil, nil
+	}
+	return rec, nil
+}
+
+// waitable returns nil for the error of a file that merely ends too early.
+func waitable(err error) error {
+	var d *DamageError
+	if errors.As(err, &d) && d.Next == 0 && errors.Is(d, io.ErrUnexpectedEOF) {
+		return nil
+	}
+	return err
+}
+
+// meet takes from the first records what the options need.
+func (l *LiveReader) meet(rec *lockstep.Record) {
+	switch {
+	case rec.Kind == lockstep.RecordHeader:
+		l.options.Delay += lockstep.Tick(l.options.DelayTime * time.Duration(rec.Header.Settings.TickRate) / time.Second)
+		l.options.DelayTime = 0
+	case rec.Kind == lockstep.RecordKeyframe && l.base == 0:
+		l.base = rec.Tick
+	}
+}
+
+// due reports whether what the reader has come to is old enough to be given.
+func (l *LiveReader) due() bool {
+	if l.options.Delay == 0 {
+		return true
+	}
+	if l.scout == nil {
+		l.scout, _ = NewReader(l.file, l.r.size) // l.r could be made, too
+	}
+	for !l.ended && l.scout.tick < l.r.tick+l.options.Delay {
+		rec, err := l.scout.Next()
+		if err != nil {
+			break // the reader will come to it
+		}
+		l.ended = rec.Kind == lockstep.RecordEnd
+	}
+	return l.ended || l.scout.err != nil && waitable(l.scout.err) != nil || l.scout.tick >= l.r.tick+l.options.Delay
+}
+
+// grow looks at the file, and reports whether there is more of it.
+func (l *LiveReader) grow() (bool, error) {
+	named, err := os.Stat(l.path)
+	same := err == nil
+	info, err := l.file.Stat() // after the name, so that the last bytes of a file that lost it are seen
+	if err != nil {
+		return false, fmt.Errorf("replay: %w", err)
+	}
+	same = same && os.SameFile(named, info)
+	switch size := info.Size(); {
+	case size < l.Size():
+		return false, l.damage(fmt.Errorf("%w: %d bytes, and there were %d", ErrReplaced, size, l.Size()))
+	case size == l.Size() && !same:
+		return false, l.damage(fmt.Errorf("%w: %s is another file now", ErrReplaced, l.path))
+	case size == l.Size():
+		return false, nil
+	case l.r == nil:
+		if l.r, err = NewReader(l.file, size); waitable(err) != nil {
+			return false, err
+		}
+		return l.r != nil, nil
+	default:
+		l.r.Grow(size)
+		if l.scout != nil {
+			l.scout.Grow(size)
+		}
+		return true, nil
+	}
+}
+
+// damage says where the reader is.
+func (l *LiveReader) damage(err error) error {
+	if l.r == nil {
+		return &DamageError{Err: err}
+	}
+	return &DamageError{Offset: l.r.offset, Tick: l.r.tick, Err: err}
+}
+
+// VerifyLive verifies a match while it is being played, as [Verify] does with
+// one worker, until it is over.
+func VerifyLive(ctx context.Context, l *LiveReader, g *lockstep.Game, o VerifyOptions) (*Verdict, error) {
+	v := &Verdict{}
+	f := g.NewFollower(lockstep.FollowerOptions{})
+	for {
+		rec, err := l.Next(ctx)
+		if err == io.EOF && v.First != nil {
+			return v, v.First
+		}
+		if err == io.EOF {
+			return v, nil
+		}
+		if err == nil && l.r.tick-l.base > cmp.Or(o.MaxTicks, DefaultMaxTicks) {
+			err = fmt.Errorf("replay: %w: more than %d ticks", ErrLimit, cmp.Or(o.MaxTicks, DefaultMaxTicks))
+		}
+		if err == nil {
+			err = v.judge(f, l.r, rec, o.KeepGoing)
+			v.Header, v.Checked, v.Ticks = f.Header(), f.Checked(), f.Tick()
+		}
+		if err != nil {
+			return v, err
+		}
+		if o.Progress != nil {
+			o.Progress(v.Ticks, v.Ticks)
+		}
+	}
+}

@@ -1,0 +1,265 @@
+package replay_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// A growing is a file that a match is written into, bit by bit.
+type growing struct {
+	t    *testing.T
+	path string
+	file *os.File
+	live *replay.LiveReader
+}
+
+func newGrowing(t *testing.T, o replay.LiveOptions) *growing {
+	t.Helper()
+	g := &growing{t: t, path: filepath.Join(t.TempDir(), "live.ssr")}
+	var err error
+	if g.file, err = os.Create(g.path); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { g.file.Close() })
+	if g.live, err = replay.OpenLive(g.path, o); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { g.live.Close() })
+	return g
+}
+
+func (g *growing) write(b []byte) {
+	g.t.Helper()
+	if _, err := g.file.Write(b); err != nil {
+		g.t.Fatal(err)
+	}
+}
+
+// records returns the bytes of all records that are to be had now.
+func (g *growing) records() (all []byte, last lockstep.Tick, err error) {
+	for {
+		rec, err := g.live.Try()
+		if rec == nil || err != nil {
+			return all, last, err
+		}
+		all = append(all, g.live.Record()...)
+		if rec.Kind == lockstep.RecordFrame || rec.Kind == lockstep.RecordEmpty {
+			last = rec.Tick
+		}
+	}
+}
+
+// A live file gives the records that the players are sent, whichever byte of it
+// was written last: a torn end is waited for.
+func TestLiveByteByByte(t *testing.T) {
+	_, file, _ := record(t, 60, replay.WriterOptions{FlushTicks: 5})
+	for name, b := range map[string][]byte{"open": file, "sealed": sealed(t, file, replay.WriterOptions{SegmentTicks: 20})} {
+		var want []byte
+		r := open(t, b)
+		for {
+			if _, err := r.Next(); err != nil {
+				break
+			}
+			want = append(want, r.Record()...)
+		}
+		g := newGrowing(t, replay.LiveOptions{})
+		var got []byte
+		torn := 0
+		for i := range b {
+			g.write(b[i : i+1])
+			records, _, err := g.records()
+			got = append(got, records...)
+			if err != nil && (i < len(b)-1 && name == "open" || err != io.EOF) {
+				t.Fatalf("%s: after %d of %d bytes: %v", name, i+1, len(b), err)
+			}
+			if len(records) == 0 {
+				torn++
+			}
+			if !bytes.HasPrefix(want, got) {
+				t.Fatalf("%s: after %d bytes: other records", name, i+1)
+			}
+		}
+		if !bytes.Equal(got, want) || torn < len(b)*9/10 {
+			t.Errorf("%s: got %d bytes of records, want %d; nothing new after %d of %d bytes", name, len(got), len(want), torn, len(b))
+		}
+		if _, err := g.live.Next(t.Context()); err != io.EOF {
+			t.Errorf("%s: after the end: got %v", name, err)
+		}
+	}
+}
+
+// With a delay no tick is given before so many more are in the file, and all are
+// when the match is over.
+func TestLiveDelay(t *testing.T) {
+	for _, o := range []replay.LiveOptions{{Delay: 7}, {DelayTime: 2 * time.Second}, {Delay: 1000}} {
+		game, h := newDots(t, lockstep.DefaultSettings(2))
+		f := newGrowing(t, o)
+		delay := o.Delay + lockstep.Tick(o.DelayTime/(50*time.Millisecond))
+		w := replay.NewWriter(f.file, replay.WriterOptions{FlushTicks: 1, Durability: replay.SyncNone})
+		c, err := lockstep.NewCoordinator(game, h, w, lockstep.CoordinatorOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		last, ticks := lockstep.Tick(0), 0
+		for range 150 {
+			if _, err := c.Tick(); err != nil {
+				t.Fatal(err)
+			}
+			_, tick, err := f.records()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if last = max(last, tick); last+delay > c.Now() && last > 0 || c.Now() >= delay && last != c.Now()-delay {
+				t.Fatalf("delay %d: given tick %d of %d", delay, last, c.Now())
+			}
+			if tick > 0 {
+				ticks++
+			}
+		}
+		if want := max(150-int(delay), 0); ticks != want {
+			t.Errorf("delay %d: %d ticks were given, want %d", delay, ticks, want)
+		}
+		finish(t, c, w, "over")
+		if _, tick, err := f.records(); tick != 150 || err != io.EOF {
+			t.Errorf("delay %d: at the end tick %d, %v", delay, tick, err)
+		}
+	}
+}
+
+// A file that is cut, replaced or damaged while it is followed is told, and one
+// that is sealed in its place when the match is over is not.
+func TestLiveReplaced(t *testing.T) {
+	_, file, _ := record(t, 100, replay.WriterOptions{FlushTicks: 5})
+	half := len(file) / 2
+	for _, row := range []struct {
+		name   string
+		change func(g *growing) error
+		want   error
+	}{
+		{"cut", func(g *growing) error { return os.Truncate(g.path, int64(half-10)) }, replay.ErrReplaced},
+		{"replaced", func(g *growing) error {
+			os.WriteFile(g.path+"2", file, 0o666)
+			return os.Rename(g.path+"2", g.path)
+		}, replay.ErrReplaced},
+		{"removed", func(g *growing) error { return os.Remove(g.path) }, replay.ErrReplaced},
+		{"cut and longer again", func(g *growing) error {
+			os.Truncate(g.path, 0)
+			_, other, _ := record(t, 300, replay.WriterOptions{FlushTicks: 3})
+			_, err := g.file.WriteAt(other, 0)
+			return err
+		}, replay.ErrCorrupt},
+		{"sealed", func(g *growing) error {
+			g.write(file[half:])
+			return replay.SealFile(t.Context(), g.path, replay.WriterOptions{SegmentTicks: 20})
+		}, io.EOF},
+	} {
+		g := newGrowing(t, replay.LiveOptions{})
+		g.write(file[:half])
+		if _, tick, err := g.records(); err != nil || tick < 20 {
+			t.Fatalf("%s: tick %d, %v", row.name, tick, err)
+		}
+		if err := row.change(g); err != nil {
+			t.Fatalf("%s: %v", row.name, err)
+		}
+		_, _, err := g.records()
+		var damage *replay.DamageError
+		if !errors.Is(err, row.want) || err != io.EOF && (!errors.As(err, &damage) || damage.Offset == 0) {
+			t.Errorf("%s: got %v, want %v", row.name, err, row.want)
+		}
+	}
+}
+
+// Next waits no longer than it is told to.
+func TestLiveWaits(t *testing.T) {
+	_, file, _ := record(t, 100, replay.WriterOptions{})
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := newGrowing(t, replay.LiveOptions{Poll: time.Hour}).live.Next(over); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	g := newGrowing(t, replay.LiveOptions{Poll: time.Microsecond, Idle: time.Microsecond})
+	if _, err := g.live.Next(t.Context()); !errors.Is(err, replay.ErrIdle) {
+		t.Errorf("got %v", err)
+	}
+	g.write(file) // it can go on afterwards
+	if rec, err := g.live.Next(t.Context()); err != nil || rec.Kind != lockstep.RecordHeader {
+		t.Errorf("got %v", err)
+	}
+	if _, err := replay.OpenLive(g.path+"x", replay.LiveOptions{}); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A match that is verified while it is played gets the verdict that it would get
+// afterwards.
+func TestVerifyLive(t *testing.T) {
+	game, file, _ := record(t, 205, replay.WriterOptions{})
+	for name, b := range map[string][]byte{
+		"true":           file,
+		"false checksum": change(t, file, func(r *lockstep.Record) { r.Root += b2i(r.Kind == lockstep.RecordChecksum && r.Tick == 70) }),
+		"damaged":        slices.Concat(file[:len(file)/2], []byte{9}, file[len(file)/2:]),
+	} {
+		for _, keepGoing := range []bool{false, true} {
+			want, wantErr := replay.Verify(open(t, b), game, replay.VerifyOptions{Workers: 1, KeepGoing: keepGoing})
+			g := newGrowing(t, replay.LiveOptions{Poll: time.Microsecond})
+			go func() {
+				for c := range slices.Chunk(b, 100) {
+					g.file.Write(c)
+				}
+			}()
+			got, err := replay.VerifyLive(t.Context(), g.live, game, replay.VerifyOptions{KeepGoing: keepGoing})
+			if fmt.Sprint(err) != fmt.Sprint(wantErr) && name != "damaged" || (err == nil) != (wantErr == nil) || fmt.Sprintf("%+v", short(got)) != fmt.Sprintf("%+v", short(want)) {
+				t.Errorf("%s: got %+v, %v\nwant %+v, %v", name, got, err, want, wantErr)
+			}
+		}
+	}
+	g := newGrowing(t, replay.LiveOptions{Poll: time.Microsecond})
+	g.write(file)
+	if _, err := replay.VerifyLive(t.Context(), g.live, game, replay.VerifyOptions{MaxTicks: 100}); !errors.Is(err, replay.ErrLimit) {
+		t.Errorf("more ticks than allowed: got %v", err)
+	}
+}
+
+// A match is followed while it is played: here one that is over already.
+func ExampleLiveReader() {
+	dir, err := os.MkdirTemp("", "live")
+	if err != nil {
+		fmt.Println(err)
+	}
+	defer os.RemoveAll(dir)
+	_, file := exampleFile()
+	path := filepath.Join(dir, "match.ssr")
+	if err := os.WriteFile(path, file, 0o666); err != nil {
+		fmt.Println(err)
+	}
+	var live *replay.LiveReader
+	live, err = replay.OpenLive(path, replay.LiveOptions{DelayTime: 30 * time.Second})
+	if err != nil {
+		fmt.Println(err)
+	}
+	defer live.Close()
+	for {
+		rec, err := live.Next(context.Background())
+		if err != nil {
+			fmt.Println(err)
+			break
+		}
+		if rec.Kind == lockstep.RecordEnd {
+			fmt.Printf("over after %d ticks: %s\n", rec.Tick, rec.Text)
+		}
+	}
+	// Output:
+	// over after 100 ticks: time is up
+	// EOF
+}
