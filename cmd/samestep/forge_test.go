@@ -30,6 +30,7 @@ import (
 //	cut N        only the first N bytes are there; from the end if N is negative
 //	flip N       a bit of byte N is flipped; from the end if N is negative
 //	text N       it is N bytes of text
+//	append       OUT, which is a beginning of IN, gets the rest
 func forge(args []string) error {
 	if len(args) < 3 {
 		return errors.New("usage: forge IN OUT CHANGE [N]")
@@ -57,6 +58,8 @@ func forge(args []string) error {
 		}
 		in[f.n] ^= 16
 		out = in
+	case "append":
+		return appendRest(args[1], in)
 	case "text":
 		out = bytes.Repeat([]byte("t"), f.n)
 	default:
@@ -65,6 +68,20 @@ func forge(args []string) error {
 		}
 	}
 	return os.WriteFile(args[1], out, 0o666)
+}
+
+// appendRest appends to a file what it lacks of whole.
+func appendRest(name string, whole []byte) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err == nil {
+		_, err = f.Write(whole[info.Size():])
+	}
+	return err
 }
 
 // A forger changes the records of a replay.

@@ -16,7 +16,7 @@ func replayCommand() *cli.Command {
 		Usage:        "look into a replay file, verify it, and write it anew",
 		OnUsageError: usageError,
 		Subcommands: []*cli.Command{
-			replayInfoCommand(), replayVerifyCommand(), replayDumpCommand(), replaySeekCommand(), replaySealCommand(),
+			replayInfoCommand(), replayVerifyCommand(), replayDumpCommand(), replayFollowCommand(), replaySeekCommand(), replaySealCommand(),
 			replaySignCommand(), replayCutCommand(), replayRekeyCommand(), replayRecoverCommand(), replayImportCommand(), replayExportCommand(),
 		},
 		Action: showSubcommands,

@@ -26,6 +26,7 @@ is needed to simulate up to there, unless the tick has a keyframe.`,
 			&cli.BoolFlag{Name: "commands", Usage: "print only the commands"},
 			&cli.UintFlag{Name: "tick", Usage: "print the state after tick `N`; with --commands, the commands of tick N", DefaultText: "all"},
 			&cli.StringFlag{Name: "path", Usage: "with --tick: print only the field at `PATH`, such as Units[17].Pos.X"},
+			followFlag, delayFlag, idleFlag,
 		},
 		OnUsageError: usageError,
 		Action:       onReplay(replayDump),
@@ -35,6 +36,12 @@ is needed to simulate up to there, unless the tick has a keyframe.`,
 func replayDump(c *cli.Context, f *replayFile) error {
 	if c.IsSet("path") && (c.Bool("commands") || !c.IsSet("tick")) {
 		return usagef("dump: --path goes with --tick, without --commands")
+	}
+	if c.Bool("follow") {
+		if c.IsSet("tick") {
+			return usagef("dump: --follow goes without --tick")
+		}
+		return followRecords(c, f)
 	}
 	r, err := f.reader()
 	if err != nil {

@@ -29,6 +29,7 @@ reported are compared with each other.`,
 			&cli.UintFlag{Name: "max-ticks", Value: uint(replay.DefaultMaxTicks), Usage: "refuse a match of more than `N` ticks"},
 			&cli.StringFlag{Name: "key", Usage: "the file must be signed with the private half of the public key in `FILE` (PEM)"},
 			&cli.IntFlag{Name: "workers", Usage: "simulate stretches between keyframes in `N` goroutines (default: one for each processor)"},
+			followFlag, delayFlag, idleFlag,
 		},
 		OnUsageError: usageError,
 		Action:       onReplay(replayVerify),
@@ -36,6 +37,9 @@ reported are compared with each other.`,
 }
 
 func replayVerify(c *cli.Context, f *replayFile) error {
+	if c.Bool("follow") {
+		return followVerify(c, f)
+	}
 	r, err := f.reader()
 	if err != nil {
 		return err
@@ -74,7 +78,11 @@ func replayVerify(c *cli.Context, f *replayFile) error {
 	if bar != nil {
 		bar.done()
 	}
-	took := time.Since(from)
+	return tellVerdict(c, v, header, err, time.Since(from))
+}
+
+// tellVerdict prints a verdict and returns the error that tells of it.
+func tellVerdict(c *cli.Context, v *replay.Verdict, header *lockstep.Header, err error, took time.Duration) error {
 	v.Header = header
 	if v.First != nil && err != error(v.First) {
 		err = errors.Join(v.First, err) // the file is damaged behind the difference
