@@ -22,12 +22,15 @@ const exitTable = `Exit codes:
   0  all is well
   1  the operation failed (a file cannot be opened, …), or vet has findings
   2  the command line is wrong
-  3  checksums differ: a desync
+  3  checksums differ: a desync, or fuzz has found how to make one
   4  the file is corrupt or cut short
   5  the file is of another game, build or schema`
 
 // errDiffered ends a live match whose checksums were not all our own.
 var errDiffered = errors.New("checksums of the match were not ours: a desync")
+
+// errFound ends fuzzing that has found something.
+var errFound = errors.New("a match of this seed is not computed the same in every way")
 
 // errUsage is wrapped by errors of the command line.
 var errUsage = errors.New("usage")
@@ -46,7 +49,7 @@ func exitCode(err error) int {
 	switch {
 	case errors.Is(err, errUsage):
 		return exitUsage
-	case errors.As(err, &desync), errors.Is(err, errDiffered), errors.Is(err, errDisagreed):
+	case errors.As(err, &desync), errors.Is(err, errDiffered), errors.Is(err, errDisagreed), errors.Is(err, errFound):
 		return exitDesync
 	case errors.As(err, &damage), errors.Is(err, replay.ErrSignature):
 		return exitCorrupt

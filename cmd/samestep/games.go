@@ -6,6 +6,7 @@ import (
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/examples/skirmish/web"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
 )
 
 // A playable is a game that this binary can simulate, host and play.
@@ -22,6 +23,9 @@ type playable struct {
 
 	// page is where it is played in a browser; nil for nowhere.
 	page *webPage
+
+	// source says how a Go test names the game.
+	source locksteptest.Source
 }
 
 // games are those that this binary knows. A studio's own binary lists its own.
@@ -33,7 +37,24 @@ var games = []*playable{{
 	},
 	bot:  skirmishBot,
 	page: &webPage{web.Page, map[string]string{"skirmish": "github.com/seed-49bee653/samestep/examples/skirmish/web/wasm"}},
+	source: locksteptest.Source{
+		Package: "skirmish_test", Path: module + "/examples/skirmish",
+		Game: "lockstep.MustGame(skirmish.Rules())", Imports: []string{module + "/examples/skirmish"},
+	},
 }}
+
+const module = "github.com/seed-49bee653/samestep"
+
+// bots returns bots for all seats of a match.
+func (g *playable) bots(seed uint64) func(lockstep.Player, *lockstep.Simulation) []any {
+	var bots []func(*lockstep.Simulation) []any
+	return func(p lockstep.Player, s *lockstep.Simulation) []any {
+		for len(bots) <= int(p) {
+			bots = append(bots, g.bot(lockstep.Player(len(bots)), seed))
+		}
+		return bots[p](s)
+	}
+}
 
 func skirmishBot(p lockstep.Player, seed uint64) func(*lockstep.Simulation) []any {
 	bot := skirmish.NewBot(p, seed)

@@ -21,7 +21,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"samestep": main, "forge": forgeMain})
+	testscript.Main(m, map[string]func(){"samestep": main, "forge": forgeMain, "faulty": faultyMain})
 }
 
 // Each file of testdata is a script for one verb: what people type, what they

@@ -1,8 +1,10 @@
 package locksteptest_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
@@ -46,4 +48,46 @@ func ExampleOrder() {
 	fmt.Println(err)
 	// Output:
 	// locksteptest: round trip: tick 4: command 1 of player 2, kind 2: lockstep: tick 4: the game panicked in Describe: runtime error: index out of range [5] with length 2
+}
+
+// A search plays random matches until one fails, and what is left of that match
+// when it is made small is written as a Go test.
+func ExampleSearch() {
+	game := lockstep.MustGame(greedyRules())
+	found, matches, err := locksteptest.Search(context.Background(), game, locksteptest.Options{Config: &pastureConfig{Herds: 6}, Ticks: 60},
+		locksteptest.SearchOptions{Matches: 100})
+	if found == nil {
+		fmt.Println(matches, err)
+		return
+	}
+	small := found.Shrink(locksteptest.ShrinkOptions{Runs: 5000})
+	fmt.Println(small)
+	err = small.WriteTest(os.Stdout, locksteptest.Source{
+		Package: "locksteptest_test", Path: "github.com/seed-49bee653/samestep/lockstep/locksteptest",
+		Game: "lockstep.MustGame(greedyRules())",
+	})
+	if err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// locksteptest: restore of tick 1: tick 2: Herds[0].Size: got 0, want 1
+	// package locksteptest_test
+	//
+	// import (
+	// 	"testing"
+	//
+	// 	"github.com/seed-49bee653/samestep/lockstep"
+	// 	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
+	// )
+	//
+	// // Found by playing random matches: locksteptest: restore of tick 1: tick 2: Herds[0].Size: got 0, want 1
+	// func TestFound04a791ba(t *testing.T) {
+	// 	locksteptest.Check(t, lockstep.MustGame(greedyRules()), locksteptest.Options{
+	// 		Config:  &pastureConfig{Herds: 4},
+	// 		Players: 1, Ticks: 2, Every: 1, Span: 2, Redo: 8, Seed: 2,
+	// 		Orders: []locksteptest.Order{
+	// 			{Tick: 1, Player: 0, Kind: 2, Value: &breed{Herd: 3, Name: "s"}},
+	// 		},
+	// 	})
+	// }
 }

@@ -19,3 +19,6 @@ func PhaseNames() (names []string) {
 	}
 	return names
 }
+
+// Report is report.
+var Report = report

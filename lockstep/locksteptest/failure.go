@@ -18,6 +18,9 @@ type Failure struct {
 	Err   error         // what went wrong otherwise, such as a panic
 
 	Options Options // that play the same match again
+
+	game   *lockstep.Game
+	played []order // up to there
 }
 
 func (f *Failure) Error() string {
@@ -45,7 +48,7 @@ func (m *match) compare(phase string, from lockstep.Tick, got *lockstep.Simulati
 	if string(m.buf) == string(want) {
 		return nil
 	}
-	f := &Failure{Phase: phase, From: from, Tick: got.Tick(), Options: m.options}
+	f := &Failure{Phase: phase, From: from, Tick: got.Tick(), Options: m.options, game: m.game, played: m.played}
 	d, err := m.game.StateSchema().Diff(m.buf, want, 1)
 	if err != nil {
 		f.Err = err
@@ -57,5 +60,5 @@ func (m *match) compare(phase string, from lockstep.Tick, got *lockstep.Simulati
 
 // fail returns err as a Failure.
 func (m *match) fail(phase string, from, t lockstep.Tick, err error) error {
-	return &Failure{Phase: phase, From: from, Tick: t, Err: err, Options: m.options}
+	return &Failure{Phase: phase, From: from, Tick: t, Err: err, Options: m.options, game: m.game, played: m.played}
 }

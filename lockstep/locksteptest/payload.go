@@ -2,6 +2,7 @@ package locksteptest
 
 import (
 	"math"
+	"slices"
 
 	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -73,15 +74,35 @@ func (g *generator) elements(elem state.Node, n int) {
 		return
 	}
 	g.w.Array(n)
+	if elem.Kind().Integer() && !elem.Kind().Signed() && g.below(2) == 0 {
+		g.ascending(elem, n)
+		return
+	}
 	for range n {
 		g.value(elem)
 	}
 }
 
+// ascending writes n numbers in ascending order, as games want lists of ids.
+func (g *generator) ascending(elem state.Node, n int) {
+	size, _ := elem.Size()
+	list := make([]uint64, n)
+	for i := range list {
+		list[i] = g.number(elem, 8*size) >> (64 - 8*size)
+	}
+	slices.Sort(list)
+	for _, v := range list {
+		g.w.Uint(v)
+	}
+}
+
 // count is the length of a slice: short, and seldom longer.
 func (g *generator) count() int {
-	if g.below(8) == 0 {
+	switch g.below(8) {
+	case 0:
 		return g.below(64)
+	case 1, 2, 3:
+		return 0
 	}
 	return g.below(4)
 }
@@ -92,6 +113,7 @@ func (g *generator) count() int {
 func (g *generator) number(n state.Node, bits int) uint64 {
 	size, _ := n.Size()
 	up := 64 - 8*size
+	below := 1 << 3
 	switch g.below(8) {
 	case 0:
 		return g.bits()
@@ -99,7 +121,9 @@ func (g *generator) number(n state.Node, bits int) uint64 {
 		ends := [...]uint64{0, 1, math.MaxUint64, 1 << (bits - 1), 1<<(bits-1) - 1, 1 << (bits / 2)}
 		return ends[g.below(len(ends))] << up
 	case 2:
-		return uint64(g.below(1<<10)) << n.FractionBits() << up
+		below = 1 << 10
+	case 3:
+		below = 1 << 6
 	}
-	return uint64(g.below(1<<6)) << n.FractionBits() << up
+	return uint64(g.below(below)) << n.FractionBits() << up
 }

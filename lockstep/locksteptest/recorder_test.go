@@ -9,11 +9,14 @@ import (
 type recorder struct {
 	testing.TB
 	text string
+	dir  string
 }
 
 func (r *recorder) Helper() {}
 
 func (r *recorder) Name() string { return "TestHerds/a+b" }
+
+func (r *recorder) ArtifactDir() string { return r.dir }
 
 func (r *recorder) Fatalf(format string, args ...any) {
 	r.text = fmt.Sprintf(format, args...)

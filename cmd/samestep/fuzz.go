@@ -1,0 +1,185 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
+)
+
+func fuzzCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "fuzz",
+		Usage: "play random matches of a game and look for one that machines would compute differently",
+		Description: `Plays random matches, each of a seed of its own: commands of every kind, in any
+order of arrival, and bots in every second match. Each match is computed again in
+the ways of package lockstep/locksteptest: saved and restored, joined late,
+predicted and redone, under other settings of the runtime. What fails is made
+small, to the few commands that matter, and written as a replay and as a Go test
+that fails in the same way. Exits with 3 if something was found.
+
+For a fuzzer that sees which code a match reaches: go test -fuzz, with
+locksteptest.Fuzz as the target.`,
+		Flags: []cli.Flag{
+			&cli.DurationFlag{Name: "time", Value: 10 * time.Second, Usage: "how long to play; a match in hand is played to its end"},
+			&cli.IntFlag{Name: "matches", Usage: "end after `N` matches, however long they take; 0 is for --time"},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "of the first match; the next ones count on from it"},
+			&cli.StringFlag{Name: "game", Value: games[0].Name(), Usage: "the game to play"},
+			&cli.UintFlag{Name: "players", Value: 2, Usage: "seats of a match, 1 to 16"},
+			&cli.UintFlag{Name: "units", Value: 24, Usage: "units on the map at the start, up to 10000"},
+			&cli.UintFlag{Name: "ticks", Value: 200, Usage: "length of the longest matches, 1 to 100000"},
+			&cli.IntFlag{Name: "workers", Value: 1, Usage: "matches played at the same time"},
+			&cli.StringFlag{Name: "dir", Value: ".", Usage: "where a replay and a Go test of what is found are written"},
+			jsonFlag,
+		},
+		OnUsageError: usageError,
+		Action:       fuzz,
+	}
+}
+
+// A fuzzStory is what came of fuzzing.
+type fuzzStory struct {
+	Game    string    `json:"game"`
+	Matches int       `json:"matches"`
+	Seconds float64   `json:"seconds"`
+	Found   *fuzzFind `json:"found,omitempty"`
+}
+
+type fuzzFind struct {
+	Seed     uint64        `json:"seed"`
+	Phase    string        `json:"phase"`
+	From     lockstep.Tick `json:"from"`
+	Tick     lockstep.Tick `json:"tick"`
+	Field    string        `json:"field"`
+	Failure  string        `json:"failure"`
+	Shrunk   string        `json:"shrunk"` // what became of the failure
+	Commands int           `json:"commands"`
+	Ticks    lockstep.Tick `json:"ticks"`
+	Players  uint8         `json:"players"`
+	Replay   string        `json:"replay"`
+	Test     string        `json:"test"`
+}
+
+func fuzz(c *cli.Context) error {
+	if c.Args().Present() {
+		return usagef("fuzz: unexpected argument %q", c.Args().First())
+	}
+	game, err := gameNamed(c.String("game"))
+	if err != nil {
+		return err
+	}
+	for _, f := range []struct {
+		name      string
+		low, high uint
+	}{{"players", 1, 16}, {"units", 0, 10000}, {"ticks", 1, 100000}} {
+		if n := c.Uint(f.name); n < f.low || n > f.high {
+			return usagef("fuzz: got --%s %d, want %d to %d", f.name, n, f.low, f.high)
+		}
+	}
+	players := uint8(c.Uint("players"))
+	o := locksteptest.Options{
+		Config: game.config(players, uint16(c.Uint("units"))), Players: players,
+		Ticks: lockstep.Tick(c.Uint("ticks")), Seed: c.Uint64("seed"),
+	}
+	if err := playableWith(game.Game, &o); err != nil {
+		return err
+	}
+	from := time.Now()
+	ctx, search := c.Context, locksteptest.SearchOptions{Matches: c.Int("matches"), Workers: c.Int("workers"), Bots: game.bots}
+	bar := newProgress(c.App.ErrWriter, int64(search.Matches), "matches")
+	if search.Matches <= 0 {
+		bar = newProgress(c.App.ErrWriter, int64(c.Duration("time").Seconds()), "seconds")
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeout(ctx, c.Duration("time"))
+		defer stop()
+	}
+	search.Progress = func(n int) {
+		if search.Matches <= 0 {
+			n = int(time.Since(from).Seconds())
+		}
+		bar.set(int64(n))
+	}
+	found, n, err := locksteptest.Search(ctx, game.Game, o, search)
+	bar.done()
+	if err != nil {
+		return err
+	}
+	story := &fuzzStory{Game: game.Name(), Matches: n, Seconds: time.Since(from).Seconds()}
+	if found != nil {
+		if story.Found, err = explainFound(found, game, c.String("dir")); err != nil {
+			return err
+		}
+	}
+	if c.Bool("json") {
+		err = writeJSON(c.App.Writer, story)
+	} else {
+		story.print(c.App.Writer)
+	}
+	if err == nil && found != nil {
+		err = fmt.Errorf("seed %d: %w", found.Options.Seed, errFound)
+	}
+	return err
+}
+
+// playableWith returns an error if the game refuses the configuration, which is
+// nothing to be found.
+func playableWith(g *lockstep.Game, o *locksteptest.Options) error {
+	settings := lockstep.DefaultSettings(o.Players)
+	settings.Seed = o.Seed
+	h, err := g.NewHeader(lockstep.MatchID{}, settings, o.Config)
+	if err == nil {
+		_, err = g.NewSimulation(h)
+	}
+	return err
+}
+
+// explainFound makes a failure small and writes down what is left of it.
+func explainFound(found *locksteptest.Failure, game *playable, dir string) (*fuzzFind, error) {
+	small := found.Shrink(locksteptest.ShrinkOptions{})
+	o := small.Options
+	name := fmt.Sprintf("found_%s_%d", strings.ReplaceAll(small.Phase, " ", "_"), found.Options.Seed)
+	f := &fuzzFind{
+		Seed: found.Options.Seed, Phase: small.Phase, From: small.From, Tick: small.Tick, Field: small.Field,
+		Failure: found.Error(), Shrunk: small.Error(),
+		Commands: len(o.Orders), Ticks: o.Ticks, Players: o.Players,
+		Replay: filepath.Join(dir, name+".ssr"), Test: filepath.Join(dir, name+"_test.go"),
+	}
+	if err := writeFile(f.Replay, small.WriteReplay); err != nil {
+		return nil, err
+	}
+	return f, writeFile(f.Test, func(w io.Writer) error { return small.WriteTest(w, game.source) })
+}
+
+func writeFile(path string, write func(io.Writer) error) error {
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	err = write(file)
+	if closing := file.Close(); err == nil {
+		err = closing
+	}
+	return err
+}
+
+func (s *fuzzStory) print(w io.Writer) {
+	fmt.Fprintf(w, "played   %s with %s in %s\n", s.Game, count(s.Matches, "seed"), seconds(time.Duration(s.Seconds*float64(time.Second))))
+	f := s.Found
+	if f == nil {
+		fmt.Fprintln(w, "verdict  every match came out the same in every way")
+		return
+	}
+	fmt.Fprintf(w, "found    %s\n", f.Failure)
+	fmt.Fprintf(w, "shrunk   to %s of %s in %s\n", count(f.Commands, "command"), count(int(f.Players), "player"), count(f.Ticks, "tick"))
+	fmt.Fprintf(w, "so that  %s\n", f.Shrunk)
+	fmt.Fprintf(w, "replay   %s\n", f.Replay)
+	fmt.Fprintf(w, "test     %s\n", f.Test)
+}

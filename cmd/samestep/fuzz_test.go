@@ -1,0 +1,21 @@
+//go:build !js && !wasip1
+
+package main
+
+import (
+	"github.com/seed-49bee653/samestep/internal/planted"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
+)
+
+// faultyMain is the program of a studio whose game has a fault.
+func faultyMain() {
+	game := *games[0]
+	game.Game = lockstep.MustGame(planted.Rules("hidden"))
+	game.source = locksteptest.Source{
+		Package: "planted_test", Path: module + "/internal/planted",
+		Game: `lockstep.MustGame(planted.Rules("hidden"))`, Imports: []string{module + "/internal/planted"},
+	}
+	games = []*playable{&game}
+	main()
+}

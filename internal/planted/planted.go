@@ -1,0 +1,111 @@
+// Package planted is the skirmish game with faults that make it differ from one
+// machine to another, each behind some commands of a match: what finds such
+// faults has to find these.
+//
+//	game := lockstep.MustGame(planted.Rules("map order"))
+package planted
+
+import (
+	"fmt"
+
+	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// Faults are the names of the faults.
+var Faults = []string{
+	"panic",     // Step panics when a player who has stopped units lets some gather
+	"global",    // patrols are counted outside of the state, and each third one gives a crystal
+	"map order", // from the first group that is assigned on, an account depends on the order of a map
+	"hidden",    // the last group that was assigned is known beside the state, and a stop depends on it
+	"validate",  // judging whether somebody may gather costs a crystal
+}
+
+// Rules returns the rules of the game with a fault. What the fault keeps outside
+// of the state begins anew with each simulation that is made.
+func Rules(fault string) lockstep.Rules[skirmish.World, skirmish.Config] {
+	r := skirmish.Rules()
+	r.Build += " with a fault: " + fault
+	var f faults
+	start, step, validate := r.New, r.Step, r.Validate
+	r.New = func(w *skirmish.World, s *lockstep.Settings, c *skirmish.Config) error {
+		f = faults{group: map[*skirmish.World]uint8{}}
+		return start(w, s, c)
+	}
+	run := map[string]func(*faults, *skirmish.World, *lockstep.Command){
+		"panic": (*faults).stopped, "global": (*faults).count, "map order": (*faults).shuffle, "hidden": (*faults).remember,
+	}[fault]
+	switch {
+	case run != nil:
+		r.Step = func(w *skirmish.World, t *lockstep.Turn) {
+			step(w, t)
+			for i := range t.Commands {
+				if c := &t.Commands[i]; c.Player != lockstep.System {
+					run(&f, w, c)
+				}
+			}
+		}
+	case fault == "validate":
+		r.Validate = func(w *skirmish.World, c *lockstep.Command) error {
+			err := validate(w, c)
+			if _, ok := c.Value.(*skirmish.Gather); ok && err == nil {
+				w.Players[c.Player].Crystals--
+			}
+			return err
+		}
+	default:
+		panic(fmt.Sprintf("planted: no fault %q", fault))
+	}
+	return r
+}
+
+// faults is what the rules keep outside of the state.
+type faults struct {
+	patrols int
+	group   map[*skirmish.World]uint8
+}
+
+// stopped has its flag in the state: it is the same everywhere, and fatal.
+func (*faults) stopped(w *skirmish.World, c *lockstep.Command) {
+	const flag = 1 << 31
+	switch p := &w.Players[c.Player]; c.Value.(type) {
+	case *skirmish.Stop:
+		p.Kills |= flag
+	case *skirmish.Gather:
+		if p.Kills&flag != 0 {
+			panic("gathering after a stop")
+		}
+	}
+}
+
+func (f *faults) count(w *skirmish.World, c *lockstep.Command) {
+	if _, ok := c.Value.(*skirmish.Patrol); ok {
+		if f.patrols++; f.patrols%3 == 0 {
+			w.Players[c.Player].Crystals++
+		}
+	}
+}
+
+func (*faults) shuffle(w *skirmish.World, c *lockstep.Command) {
+	if a, ok := c.Value.(*skirmish.Assign); !ok || a.Group != 1 {
+		return
+	}
+	units := map[int]bool{}
+	for i := range 64 {
+		units[i] = true
+	}
+	for range 8 { // so that two runs are never equal by chance
+		for i := range units {
+			w.Players[c.Player].Gathered = w.Players[c.Player].Gathered*31 + uint32(i)
+		}
+	}
+}
+
+func (f *faults) remember(w *skirmish.World, c *lockstep.Command) {
+	switch v := c.Value.(type) {
+	case *skirmish.Assign:
+		f.group[w] = v.Group
+	case *skirmish.Stop:
+		w.Players[c.Player].Gathered += uint32(f.group[w])
+	}
+}

@@ -1,0 +1,78 @@
+package locksteptest
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// Fuzz is a fuzz target: matches whose commands, with their values and their
+// order of arrival, are the fuzzer's choices, checked as [Run] does. The fuzzer
+// sees which code a match reaches, and looks for matches that reach more.
+//
+//	func FuzzMyGame(f *testing.F) {
+//		locksteptest.Fuzz(f, lockstep.MustGame(mygame.Rules()), locksteptest.Options{
+//			Config: &mygame.Config{}, Players: 2, Ticks: 30,
+//		}, locksteptest.Source{Package: "mygame_test", Game: "lockstep.MustGame(mygame.Rules())"})
+//	}
+//
+// When a match that the fuzzer has found is run again by go test, it is made
+// small (see [Failure.Shrink]), and what is left is written to the test's
+// artifacts, as a replay and as a Go test (see [Failure.WriteTest]).
+func Fuzz(f *testing.F, g *lockstep.Game, o Options, s Source) {
+	f.Add(uint64(1), uint8(5), []byte(nil))
+	f.Add(uint64(2), uint8(1), []byte("\x00\x00\x01\x02\x03\xff\xff\xff\xff\x00\x01"))
+	f.Add(uint64(3), uint8(16), []byte("some commands, well mixed, of which the fuzzer makes its own"))
+	f.Add(uint64(92), uint8(9), bytes.Repeat([]byte{0x93}, 9600)) // hundreds of commands of one player for a tick
+	f.Fuzz(func(t *testing.T, seed uint64, every uint8, choices []byte) {
+		o := o
+		o.Seed, o.Choices = seed, choices
+		o.Every, o.Span = 4+lockstep.Tick(every%16), 8
+		err := Run(g, o)
+		if found, ok := err.(*Failure); ok && !fuzzing() {
+			report(t, found.Shrink(ShrinkOptions{}), s)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// fuzzing reports whether this process works for a fuzzer, which wants to know
+// quickly.
+func fuzzing() bool {
+	f := flag.Lookup("test.fuzzworker")
+	return f != nil && f.Value.String() == "true"
+}
+
+// report fails the test with a failure, its Go test and where its replay is.
+func report(t testing.TB, f *Failure, s Source) {
+	t.Helper()
+	var source bytes.Buffer
+	if err := f.WriteTest(&source, s); err != nil {
+		fmt.Fprintf(&source, "no test was written: %v\n", err)
+	}
+	dir := t.ArtifactDir()
+	test, replay := filepath.Join(dir, "found_test.go"), filepath.Join(dir, "found.ssr")
+	if err := os.WriteFile(test, source.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := writeReplay(replay, f); err != nil {
+		t.Fatal(err)
+	}
+	t.Fatalf("%v\n%s\nwith -artifacts, these stay:\n%s\n%s", f, source.String(), test, replay)
+}
+
+func writeReplay(path string, f *Failure) error {
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.WriteReplay(file), file.Close())
+}

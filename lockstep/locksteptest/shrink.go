@@ -1,0 +1,245 @@
+package locksteptest
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// ShrinkOptions bound what [Failure.Shrink] spends.
+type ShrinkOptions struct {
+	// Runs is how many matches are played at most; 0 means 2,000.
+	Runs int
+
+	// Tries is how often a smaller match is played before it counts as one that
+	// does not fail, for failures that depend on chance; 0 means 2.
+	Tries int
+}
+
+// Shrink looks for a small match that fails in the same way as f: in the same
+// phase, and at a field of the same section or with an error where f has one. It
+// leaves out ticks, players and commands, and makes values zero, or smaller.
+// What it returns has its commands written down in Options.Orders. If f does
+// not happen again, it returns f.
+func (f *Failure) Shrink(o ShrinkOptions) *Failure {
+	if o.Runs == 0 {
+		o.Runs = 2000
+	}
+	if o.Tries == 0 {
+		o.Tries = 2
+	}
+	s := &shrinker{want: f, limits: o, best: f.written()}
+	s.best.Skip = allBut(f.Phase)
+	if !s.keep(s.best) {
+		return f
+	}
+	for size := s.size(); ; size = s.size() {
+		s.focus()
+		s.ticks()
+		s.players()
+		s.commands()
+		s.values()
+		if s.size() == size || s.limits.Runs <= 0 {
+			break
+		}
+	}
+	s.limits.Runs = s.limits.Tries
+	all := s.best
+	all.Skip = f.Options.Skip
+	s.keep(all)
+	return s.found
+}
+
+// allBut returns the phases to leave out so that only one is done.
+func allBut(phase string) (skip []string) {
+	for _, p := range phases {
+		if p.name != phase {
+			skip = append(skip, p.name)
+		}
+	}
+	return skip
+}
+
+// A shrinker makes the match of a failure smaller, as long as it fails.
+type shrinker struct {
+	want   *Failure
+	limits ShrinkOptions // that are left
+	best   Options
+	found  *Failure // of best
+}
+
+// keep plays a match, and takes it for the best one if it fails in the same way.
+func (s *shrinker) keep(o Options) bool {
+	for range s.limits.Tries {
+		if s.limits.Runs--; s.limits.Runs < 0 {
+			return false
+		}
+		f, ok := Run(s.want.game, o).(*Failure)
+		if ok && f.like(s.want) {
+			s.best, s.found = f.Options, f
+			return true
+		}
+	}
+	return false
+}
+
+// like reports whether two failures are of one kind.
+func (f *Failure) like(g *Failure) bool {
+	return f.Phase == g.Phase && (f.Err == nil) == (g.Err == nil) && section(f.Field) == section(g.Field)
+}
+
+func section(path string) string {
+	if end := strings.IndexAny(path, ".["); end >= 0 {
+		return path[:end]
+	}
+	return path
+}
+
+// size is what gets smaller, in the order of how much it counts.
+func (s *shrinker) size() [4]int {
+	weight := 0
+	for i := range s.best.Orders {
+		weight += valueWeight(reflect.ValueOf(s.best.Orders[i].Value))
+	}
+	return [4]int{len(s.best.Orders), int(s.best.Ticks), int(s.best.Players), weight}
+}
+
+// focus ends the match where it fails, and saves the state that matters only.
+func (s *shrinker) focus() {
+	o := s.best
+	o.Ticks = max(s.found.Tick, 1)
+	o.Orders = slices.DeleteFunc(slices.Clone(o.Orders), func(order Order) bool { return order.Tick > o.Ticks })
+	s.keep(o)
+	o = s.best
+	o.Every = s.found.From
+	if o.Every == 0 {
+		o.Every = o.Ticks
+	}
+	s.keep(o)
+	o = s.best
+	o.Span = o.Ticks
+	s.keep(o)
+}
+
+// ticks leaves out stretches of the match, long ones first. The commands in them
+// come at once, or else not at all.
+func (s *shrinker) ticks() {
+	for n := s.best.Ticks / 2; n > 0; n /= 2 {
+		for from := lockstep.Tick(0); from+n < s.best.Ticks; {
+			if !s.keep(s.without(from, n, false)) && !s.keep(s.without(from, n, true)) {
+				from += n
+			}
+		}
+	}
+}
+
+// without returns the best match without n ticks after tick from.
+func (s *shrinker) without(from, n lockstep.Tick, drop bool) Options {
+	o := s.best
+	o.Ticks -= n
+	o.Orders = nil
+	for _, order := range s.best.Orders {
+		switch {
+		case order.Tick > from+n:
+			order.Tick -= n
+		case order.Tick > from && drop:
+			continue
+		case order.Tick > from:
+			order.Tick = from + 1
+		}
+		o.Orders = append(o.Orders, order)
+	}
+	o.Orders = append([]Order{}, o.Orders...) // not nil
+	o.Every, o.Span = max(min(o.Every, o.Ticks), 1), min(o.Span, o.Ticks)
+	if saved := s.found.From; saved > 0 && from < saved {
+		o.Every = max(saved-min(n, saved-from), 1)
+	}
+	return o
+}
+
+// players leaves out the commands of one player after the other, gives those of
+// one to another with a lower number, and leaves out the seats behind the last
+// one who commands.
+func (s *shrinker) players() {
+	for p := range lockstep.Player(s.best.Players) {
+		o := s.best
+		o.Orders = slices.DeleteFunc(slices.Clone(o.Orders), func(order Order) bool { return order.Player == p })
+		if len(o.Orders) < len(s.best.Orders) {
+			s.keep(o)
+		}
+	}
+	for p := lockstep.Player(1); p < lockstep.Player(s.best.Players); p++ {
+		if !slices.ContainsFunc(s.best.Orders, func(order Order) bool { return order.Player == p }) {
+			continue
+		}
+		for to := range p {
+			if s.keep(s.moved(p, to)) {
+				break
+			}
+		}
+	}
+	most := uint8(1)
+	for i := range s.best.Orders {
+		most = max(most, uint8(s.best.Orders[i].Player)+1)
+	}
+	for n := most; n < s.best.Players; n++ {
+		o := s.best
+		o.Players = n
+		if s.keep(o) {
+			return
+		}
+	}
+}
+
+// moved returns the best match with the commands of one player given by another.
+func (s *shrinker) moved(from, to lockstep.Player) Options {
+	o := s.best
+	o.Orders = slices.Clone(o.Orders)
+	for i := range o.Orders {
+		if o.Orders[i].Player == from {
+			o.Orders[i].Player = to
+		}
+	}
+	return o
+}
+
+// commands leaves out commands, many together first.
+func (s *shrinker) commands() {
+	for n := (len(s.best.Orders) + 1) / 2; n > 0; n /= 2 {
+		for from := 0; from < len(s.best.Orders); {
+			o := s.best
+			o.Orders = slices.Delete(slices.Clone(o.Orders), from, min(from+n, len(o.Orders)))
+			if !s.keep(o) {
+				from += n
+			}
+		}
+	}
+}
+
+// values makes the values in the commands and in the configuration smaller.
+func (s *shrinker) values() {
+	for i := range s.best.Orders {
+		s.simplify(i, s.best.Orders[i].Value)
+	}
+	if s.best.Config != nil {
+		s.simplify(-1, s.best.Config)
+	}
+}
+
+// simplify replaces the value of order i, or the configuration where i is -1, by
+// simpler ones.
+func (s *shrinker) simplify(i int, value any) {
+	own := clone(reflect.ValueOf(value))
+	simplify(own.Elem(), func() bool {
+		o := s.best
+		if now := clone(own).Interface(); i < 0 {
+			o.Config = now
+		} else {
+			o.Orders = slices.Clone(o.Orders)
+			o.Orders[i].Value = now
+		}
+		return s.keep(o)
+	})
+}

@@ -1,0 +1,56 @@
+package locksteptest
+
+import (
+	"io"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// written returns options that play the match of f again from a list of orders,
+// without chance. Commands that nothing can decode are left out: no game sees
+// them.
+func (f *Failure) written() Options {
+	o := f.Options
+	o.Choices, o.Play, o.Orders = nil, nil, []Order{}
+	payloads := f.game.NewPayloads() // never reset: the values stay
+	for i := range f.played {
+		p := &f.played[i]
+		c := lockstep.Command{Player: p.player, Kind: p.kind, Payload: p.payload}
+		if payloads.Decode(&c) == nil {
+			o.Orders = append(o.Orders, Order{p.tick, p.player, p.kind, c.Value})
+		}
+	}
+	return o
+}
+
+// WriteReplay plays the match of f once more and writes it to w as a replay,
+// with the checksum of every tick. If the game's code panics in the match, the
+// replay ends there, and says so.
+func (f *Failure) WriteReplay(w io.Writer) error {
+	m, err := newMatch(f.game, f.Options)
+	if err != nil {
+		return err
+	}
+	out := replay.NewWriter(w, replay.WriterOptions{})
+	c, err := m.coordinator(out, lockstep.FollowerOptions{})
+	if err != nil {
+		return err
+	}
+	played := f.played
+	for t := lockstep.Tick(1); t <= f.Options.Ticks && c.Err() == nil; t++ {
+		for ; len(played) > 0 && played[0].tick == t; played = played[1:] {
+			o := &played[0]
+			c.Submit(o.player, o.sequence, o.kind, o.payload)
+		}
+		if _, err := c.Tick(); err != nil {
+			break // the log has it
+		}
+	}
+	if c.Err() == nil {
+		if err := c.End("the match of a failure: " + f.Phase); err != nil {
+			return err
+		}
+	}
+	return out.Close()
+}
