@@ -7,8 +7,10 @@
 //	wasm/      the program of the page (GOOS=js GOARCH=wasm), a thin layer over:
 //	scene/     what is to be drawn of two states, as one block of numbers a frame
 //	play/      camera, selection and orders: from clicks and keys to commands
+//	live/      a live match with all that: what the page of a match calls
+//	watch/     a recorded match, at any tick of it
 //
-// scene and play are plain Go without a browser, and tested as such. The page
+// scene, play, live and watch are plain Go without a browser, and tested as such. The page
 // expects two more files beside its own:
 //
 //	skirmish.wasm   go build -trimpath -ldflags "-s -w" ./examples/skirmish/web/wasm
@@ -18,7 +20,8 @@
 // is to go is said behind the # of its address:
 //
 //	#/                        the lobby
-//	#/play/NAME?token=TOKEN   a match, as a player, or a spectator without a token
+//	#/play/NAME?token=TOKEN   a match, as a player; without a token, with that of the lobby
+//	#/watch/NAME              a match, as a spectator
 //	#/replay/NAME             a recorded match; without a name, one that is dropped on the page
 package web
 

@@ -1,0 +1,161 @@
+package live
+
+import (
+	"context"
+	"time"
+
+	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/examples/skirmish/web/play"
+	"github.com/seed-49bee653/samestep/examples/skirmish/web/scene"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/client"
+)
+
+// predictTicks is how far ahead own commands are shown: on worse connections they
+// are seen a little later.
+const predictTicks = 6
+
+// A Game is a match that is being played or watched. Its methods are for one
+// goroutine, which is not the session's.
+type Game struct {
+	session *client.Session
+	leave   context.CancelFunc
+
+	// Touched only in the session's goroutine, or after its end.
+	client  *lockstep.Client
+	player  *play.Player
+	painter scene.Painter
+	effects scene.Effects
+	news    news
+	began   time.Time
+}
+
+// Join begins to play or watch the match at a WebSocket URL. What becomes of it is
+// told by Status.
+func Join(ctx context.Context, url, token string, seed uint64) *Game {
+	ctx, cancel := context.WithCancel(ctx)
+	g := &Game{leave: cancel, player: play.New(lockstep.System), began: time.Now()}
+	g.news.init()
+	g.session = client.Dial(ctx, url, lockstep.MustGame(skirmish.Rules()), client.Options{
+		ClientOptions: lockstep.ClientOptions{
+			Token: token, Seed: seed, Predict: predictTicks, Interpolate: true, Observer: g.observe,
+		},
+		Handle: g.handle,
+	})
+	return g
+}
+
+// handle takes an event of the session.
+func (g *Game) handle(c *lockstep.Client, event any) {
+	g.client = c
+	switch e := event.(type) {
+	case lockstep.Welcomed:
+		if e.Seat != g.player.Seat {
+			camera := g.player.Camera
+			g.player = play.New(e.Seat)
+			g.player.Resize(camera.Width, camera.Height)
+		}
+	case lockstep.Synced:
+		g.effects.Clear()
+	}
+	g.news.take(event)
+}
+
+// observe takes an event of the game.
+func (g *Game) observe(_ lockstep.Tick, event any) {
+	if g.client == nil || g.client.Simulation() == nil || g.client.Stage() != lockstep.StageLive {
+		return
+	}
+	g.effects.Observe(lockstep.World[skirmish.World](g.client.Simulation()), event)
+	g.news.report(event)
+}
+
+func (g *Game) now() lockstep.Time { return lockstep.Time(time.Since(g.began).Microseconds()) }
+
+// do calls f where the client may be used, and reports whether it did. A session
+// that is saying farewell has no time.
+func (g *Game) do(f func(c *lockstep.Client)) bool {
+	select {
+	case <-g.session.Done():
+		if g.client == nil {
+			return false
+		}
+		f(g.client)
+		return true
+	default:
+	}
+	return g.session.Do(f) == nil
+}
+
+// see calls f with the state that is shown, if there is one.
+func (g *Game) see(f func(c *lockstep.Client, v lockstep.View, w *skirmish.World)) {
+	g.do(func(c *lockstep.Client) {
+		if v, ok := c.View(); ok {
+			w := lockstep.World[skirmish.World](v.Current)
+			g.player.Look(w)
+			f(c, v, w)
+		}
+	})
+}
+
+// A Screen is what a frame is for.
+type Screen struct {
+	Width, Height      int64 // pixels
+	PointerX, PointerY int64 // where the building that is to be placed is shown; outside: nowhere
+	Dots               bool  // the small map, too
+}
+
+// Frame appends what is to be drawn now (see package scene), or nothing before
+// there is a state.
+func (g *Game) Frame(dst []byte, s Screen) []byte {
+	g.see(func(c *lockstep.Client, v lockstep.View, w *skirmish.World) {
+		p := g.player
+		if s.Width != p.Width || s.Height != p.Height {
+			p.Resize(s.Width, s.Height)
+		}
+		view := p.View()
+		view.Team, view.Player, view.Chosen, view.Dots = p.Team(w), uint8(p.Seat), p.Chosen(), s.Dots
+		view.Ways, view.Effects, view.Now = true, &g.effects, uint32(c.Tick())
+		if kind, at, fits := p.Ghost(w, s.PointerX, s.PointerY); kind != 0 {
+			const shift = 32 - scene.PlaceBits
+			view.Ghost, view.GhostX, view.GhostY = int32(kind), int32(at.X>>shift), int32(at.Y>>shift)
+			if !fits {
+				view.Ghost |= 1 << 8
+			}
+		}
+		dst = g.painter.Frame(dst, lockstep.World[skirmish.World](v.Previous), w, v.Fraction, &view)
+	})
+	return dst
+}
+
+// Fog appends what the player's team knows of each cell; see [scene.Fog].
+func (g *Game) Fog(dst []byte) []byte {
+	g.see(func(_ *lockstep.Client, _ lockstep.View, w *skirmish.World) {
+		dst = scene.Fog(dst, w, g.player.Team(w))
+	})
+	return dst
+}
+
+// Ground appends where rock is; see [scene.Ground].
+func (g *Game) Ground(dst []byte) []byte {
+	g.see(func(_ *lockstep.Client, _ lockstep.View, w *skirmish.World) { dst = scene.Ground(dst, w) })
+	return dst
+}
+
+// Leave gives up the seat, or stops watching.
+func (g *Game) Leave() { g.leave() }
+
+// Cut ends the connection without a word, to show what happens then.
+func (g *Game) Cut() { g.session.Cut() }
+
+// Done is closed when the session has ended.
+func (g *Game) Done() <-chan struct{} { return g.session.Done() }
+
+// Say sends a line of chat.
+func (g *Game) Say(text string) {
+	g.do(func(c *lockstep.Client) {
+		if err := c.Chat(text); err != nil {
+			g.news.problem("not sent: " + plain(err))
+		}
+	})
+}

@@ -1,0 +1,218 @@
+//go:build !js
+
+package live_test
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/examples/skirmish/web/live"
+	"github.com/seed-49bee653/samestep/examples/skirmish/web/scene"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/server"
+)
+
+// patience is how long a test waits for what must come; it is no measure.
+const patience = 60 * time.Second
+
+const tokens = `
+	player 0 ada arena token-of-ada-0123
+	player 1 bob arena token-of-bob-0123
+	player - eve arena token-of-eve-0123`
+
+// serve hosts the match "arena" of two players and returns the address of its
+// WebSocket.
+func serve(t *testing.T, rules func(*lockstep.Rules[skirmish.World, skirmish.Config])) (string, *server.Match) {
+	t.Helper()
+	list, err := server.ReadTokens(strings.NewReader(tokens))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := server.New(server.Options{
+		Authorizer: list, Log: slog.New(slog.DiscardHandler), Host: lockstep.HostOptions{AnonymousSpectators: true, Desync: lockstep.ResyncDesynced},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := skirmish.Rules()
+	if rules != nil {
+		rules(&r)
+	}
+	settings, config := lockstep.DefaultSettings(2), skirmish.Defaults(2, 60)
+	settings.TickRate, settings.CheckEvery = 50, 10
+	m, err := s.Create(server.MatchSpec{Name: "arena", Game: lockstep.MustGame(r), Settings: settings, Config: &config})
+	if err != nil {
+		t.Fatal(err)
+	}
+	web := httptest.NewServer(s)
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		if err := s.Shutdown(ctx); err != nil {
+			t.Errorf("shutdown: %v", err)
+		}
+		web.Close()
+	})
+	return "ws" + strings.TrimPrefix(web.URL, "http") + "/matches/arena/play", m
+}
+
+// A visit is a game with what it told.
+type visit struct {
+	*live.Game
+	t     *testing.T
+	last  live.Status
+	lines []live.Line
+}
+
+func join(t *testing.T, url, token string) *visit {
+	v := &visit{Game: live.Join(context.Background(), url, token, 7), t: t}
+	t.Cleanup(func() {
+		v.Leave()
+		<-v.Done()
+	})
+	return v
+}
+
+// until waits for a status.
+func (v *visit) until(what string, ok func(s *live.Status) bool) *live.Status {
+	v.t.Helper()
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		b := v.Status()
+		if len(b) == 0 {
+			continue
+		}
+		v.last = live.Status{}
+		if err := json.Unmarshal(b, &v.last); err != nil {
+			v.t.Fatal(err)
+		}
+		v.lines = append(v.lines, v.last.Lines...)
+		if ok(&v.last) {
+			return &v.last
+		}
+	}
+	v.t.Fatalf("waited in vain: %s; the last status: %+v", what, v.last)
+	return nil
+}
+
+func isLive(s *live.Status) bool { return s.Link.State == "live" && s.Panel != nil }
+
+// said tells whether there were news of a sort with a text.
+func (v *visit) said(sort, text string) bool {
+	for _, l := range v.lines {
+		if l.Sort == sort && strings.Contains(l.Text, text) {
+			return true
+		}
+	}
+	return false
+}
+
+// A person joins, sees the own units, gives an order by clicks, and sees it done;
+// the checksums agree.
+func TestPlay(t *testing.T) {
+	url, _ := serve(t, nil)
+	v := join(t, url, "token-of-ada-0123")
+	s := v.until("live", isLive)
+	if s.Net.Seat != 0 || s.Panel.Account == nil || s.Panel.Account.Units != 30 || s.Match.Players != 2 || s.Match.CheckEvery != 10 {
+		t.Errorf("joined as %+v, account %+v, match %+v", s.Net, s.Panel.Account, s.Match)
+	}
+	screen := live.Screen{Width: 800, Height: 600, PointerX: -1, PointerY: -1, Dots: true}
+	frame := v.Frame(nil, screen)
+	if len(frame) < 4*(scene.HeadWords+6*30) {
+		t.Errorf("the frame has %d bytes", len(frame))
+	}
+	if fog, ground := v.Fog(nil), v.Ground(nil); len(fog) != len(ground) || len(fog) != int(s.Match.Size)*int(s.Match.Size) {
+		t.Errorf("got %d bytes of fog, %d of ground", len(fog), len(ground))
+	}
+	if !v.Key("KeyF", false, false) || v.Key("KeyZ", false, false) {
+		t.Error("the keys F and Z: want only F to be for something")
+	}
+	s = v.until("the army is chosen", func(s *live.Status) bool { return len(s.Panel.Chosen) == 2 })
+	v.Act(100, 100, false)
+	v.until("answered", func(s *live.Status) bool { return s.Net.Unanswered == 0 && s.Net.Agreed > 3 })
+	if s.Net.Differing != 0 || v.said("problem", "") {
+		t.Errorf("%d checksums differ; news: %v", s.Net.Differing, v.lines)
+	}
+	v.Click(400, 300, false, false) // the base, which the camera begins above
+	s = v.until("the base is chosen", func(s *live.Status) bool { return s.Panel.One != nil && s.Panel.One.Kind == "base" })
+	v.Do("train:worker")
+	v.until("it trains", func(s *live.Status) bool { return s.Panel.One.Making == "worker" })
+	v.Do("train:soldier")
+	v.until("that is refused with a reason", func(*live.Status) bool { return v.said("problem", "makes something else") })
+
+	w := join(t, url, "")
+	s = w.until("a spectator is live", isLive)
+	if s.Net.Seat != -1 || s.Panel.Account != nil {
+		t.Errorf("the spectator has seat %d", s.Net.Seat)
+	}
+	v.Say("hello <b>there</b>")
+	w.until("the line arrives", func(*live.Status) bool { return w.said("chat", "hello <b>there</b>") })
+}
+
+// What is changed in one client's state is found, and healed by the match's state.
+func TestCorruptAndHeal(t *testing.T) {
+	url, _ := serve(t, nil)
+	v := join(t, url, "token-of-ada-0123")
+	v.until("some ticks", func(s *live.Status) bool { return isLive(s) && s.Net.Tick > 30 })
+	v.Corrupt()
+	s := v.until("healed", func(s *live.Status) bool { return s.Desync != nil && s.Desync.Healed > 0 })
+	d := s.Desync
+	if d.Planted == "" || d.Tick <= d.At || d.Number != 1 {
+		t.Errorf("got %+v", d)
+	}
+}
+
+func TestCutAndResume(t *testing.T) {
+	url, _ := serve(t, nil)
+	v := join(t, url, "token-of-ada-0123")
+	v.until("live", isLive)
+	v.Cut()
+	v.until("back", func(s *live.Status) bool { return s.Link.Losses == 1 && s.Link.State == "live" })
+	if !v.said("link", "connection lost") || !v.said("link", "resumed at tick") {
+		t.Errorf("news: %v", v.lines)
+	}
+}
+
+// Each way of not getting in is told in words, and ends.
+func TestRefused(t *testing.T) {
+	url, m := serve(t, nil)
+	other, _ := serve(t, func(r *lockstep.Rules[skirmish.World, skirmish.Config]) { r.Build = "another" })
+	join(t, url, "token-of-ada-0123").until("ada is there", isLive)
+	join(t, url, "token-of-bob-0123").until("bob is there", isLive)
+	for _, row := range []struct{ name, url, token, state, text string }{
+		{"unknown token", url, "token-of-nobody-01", "failed", "does not know this token"},
+		{"full", url, "token-of-eve-0123", "failed", "All seats"},
+		{"another build", other, "token-of-ada-0123", "failed", "another version"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			v := join(t, row.url, row.token)
+			s := v.until("an answer", func(s *live.Status) bool { return s.Link.State == "failed" || s.Link.State == "ended" })
+			if s.Link.State != row.state || !strings.Contains(s.Link.Text, row.text) {
+				t.Errorf("got %q: %q, want %q", s.Link.State, s.Link.Text, row.text)
+			}
+			<-v.Done()
+			if len(v.Frame(nil, live.Screen{Width: 10, Height: 10})) != 0 {
+				t.Error("there is a frame without a state")
+			}
+		})
+	}
+	t.Run("the match ends", func(t *testing.T) {
+		v := join(t, url, "")
+		v.until("live", isLive)
+		if err := m.End(t.Context(), "enough of it"); err != nil {
+			t.Fatal(err)
+		}
+		v.until("the reason", func(s *live.Status) bool {
+			return s.Link.State == "ended" && strings.Contains(s.Link.Text, "enough of it")
+		})
+		<-v.Done()
+		if len(v.Frame(nil, live.Screen{Width: 800, Height: 600})) == 0 {
+			t.Error("the last state is not drawn")
+		}
+	})
+}

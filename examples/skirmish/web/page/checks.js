@@ -1,0 +1,59 @@
+// The panel of the checksums: do all machines compute the same match, and if not,
+// what differs. It can spoil the own state, to show how that is found and healed.
+
+import { el, text } from "./dom.js";
+
+export class Checks {
+  constructor() {
+    this.agreement = el("p", { class: "agreement" });
+    this.report = el("div", { class: "report", "aria-live": "polite" });
+    this.element = el("aside", { class: "checks", hidden: true, "aria-label": "Checksums" },
+      el("header", {}, el("h2", {}, "Checksums"), el("button", { onclick: () => this.toggle(), "aria-label": "close" }, "×")),
+      this.agreement,
+      this.report,
+      el("p", { class: "try" },
+        el("button", { id: "corrupt", onclick: () => skirmish.corrupt() }, "Corrupt my state"),
+        el("button", { id: "cut", onclick: () => skirmish.cut() }, "Cut my connection")),
+      el("small", {}, "Both are for demonstrations: one changes the health of a unit on this machine only, the other ends the connection without a word. The match of the others goes on unchanged."),
+    );
+  }
+
+  toggle(shown = this.element.hidden) {
+    this.element.hidden = !shown;
+  }
+
+  reset() {
+    this.key = "";
+    this.report.replaceChildren();
+  }
+
+  update({ net, match, desync }) {
+    const every = match ? `, one every ${match.check_every} ticks` : "";
+    text(this.agreement, `${net.agreed} checksums of the match were this machine's own${every}. ${net.differing} were not.`);
+    const key = JSON.stringify(desync);
+    if (this.key === key) return;
+    this.key = key;
+    if (desync?.tick) this.toggle(true);
+    this.report.replaceChildren(...(desync ? describe(desync) : []));
+  }
+}
+
+// describe tells the story of a desync, one line for each thing that is known.
+function describe(d) {
+  const steps = [];
+  const step = (state, ...content) => steps.push(el("li", { class: state }, ...content));
+  if (d.planted) step("bad", `At tick ${d.at} `, el("code", {}, d.planted), " was changed on this machine.");
+  if (d.tick) {
+    step("bad", `Found at tick ${d.tick}: the checksums differ`, d.section ? " in section " : "", d.section ? el("code", {}, d.section) : "", d.agreed ? `; the last that agreed was of tick ${d.agreed}.` : ".");
+  } else {
+    step("wait", "The next check will find it.");
+  }
+  if (d.fields?.length) {
+    const rows = d.fields.map((f) => el("tr", {}, el("td", {}, el("code", {}, f.path)), el("td", { class: "ours" }, f.ours), el("td", { class: "theirs" }, f.theirs)));
+    step("", `Compared at tick ${d.seen}: ${d.total} ${d.total === 1 ? "field differs" : "fields differ"}.`,
+      el("table", {}, el("thead", {}, el("tr", {}, el("th", {}, "field"), el("th", {}, "here"), el("th", {}, "match"))), el("tbody", {}, ...rows)));
+  }
+  if (d.healed) step("good", `Healed: this machine got the match's state, and the checksums of tick ${d.healed} agree again.`);
+  else if (d.tick) step("wait", "Waiting for the match's state…");
+  return [el("ol", {}, ...steps)];
+}

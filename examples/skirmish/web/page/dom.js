@@ -1,0 +1,49 @@
+// Small helpers for elements.
+
+// el makes an element: el("button", { class: "x", onclick: f }, "text", child).
+export function el(name, attributes = {}, ...children) {
+  const e = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value === undefined || value === false) continue;
+    if (key.startsWith("on")) e.addEventListener(key.slice(2), value);
+    else if (key in e && key !== "list" && key !== "form" && typeof value !== "string") e[key] = value;
+    else e.setAttribute(key === "class" ? "class" : key, value === true ? "" : value);
+  }
+  e.append(...children.filter((c) => c !== undefined && c !== null && c !== false));
+  return e;
+}
+
+// text sets the text of an element, if it is another.
+export function text(e, value) {
+  if (e.textContent !== String(value)) e.textContent = value;
+}
+
+// bytes writes a number of bytes a second.
+export function bytes(n) {
+  if (n < 1000) return `${n} B`;
+  if (n < 1e6) return `${(n / 1000).toFixed(1)} kB`;
+  return `${(n / 1e6).toFixed(1)} MB`;
+}
+
+// clock writes a number of ticks as minutes and seconds.
+export function clock(ticks, rate) {
+  const s = Math.floor(ticks / (rate || 20));
+  return `${Math.floor(s / 60)}:${String(s % 60).padStart(2, "0")}`;
+}
+
+// remember keeps a value in the browser, for this page; recall gives it back.
+export function remember(key, value) {
+  try {
+    localStorage.setItem(`samestep ${key}`, value);
+  } catch {
+    // a browser that keeps nothing
+  }
+}
+
+export function recall(key) {
+  try {
+    return localStorage.getItem(`samestep ${key}`) ?? "";
+  } catch {
+    return "";
+  }
+}

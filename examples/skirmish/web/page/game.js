@@ -1,0 +1,112 @@
+// A live match on the screen: the map, and around it what there is to know and to do.
+
+import { el, recall } from "./dom.js";
+import { Renderer } from "./renderer.js";
+import { Input } from "./input.js";
+import { Minimap } from "./minimap.js";
+import { Hud } from "./hud.js";
+
+const statusMS = 150;
+const dotsMS = 200;
+
+export class Game {
+  constructor(root) {
+    this.root = root;
+    this.ground = el("canvas", { class: "map", "aria-hidden": "true" });
+    this.moving = el("canvas", {
+      class: "map", tabindex: "0", id: "map", role: "application",
+      "aria-label": "The map. Arrow keys move the view, space chooses and enter gives an order in its middle.",
+    });
+    this.box = el("div", { class: "box", hidden: true });
+    this.cross = el("div", { class: "cross", hidden: true });
+    this.small = el("canvas", { class: "minimap", "aria-label": "Small map" });
+    this.hud = new Hud(this.small, { chat: () => this.hud.write(), map: this.moving });
+    root.append(this.ground, this.moving, this.box, this.cross, this.hud.element);
+    this.renderer = new Renderer(this.ground, this.moving, program);
+    this.minimap = new Minimap(this.small, (x, y) => skirmish.lookAt(Math.round(x * 65535), Math.round(y * 65535)));
+    this.input = new Input(this.moving, {
+      box: (...corners) => this.#box(...corners), mark: (x, y) => this.#mark(x, y), chat: () => this.hud.write(),
+    });
+    new ResizeObserver(() => this.#resize()).observe(root);
+    globalThis.page = this; // for those who debug, and for tests
+  }
+
+  // show joins the match of a name: to play with the token given, or the one that
+  // the lobby remembers, or to watch.
+  show(name, query, watch = false) {
+    this.root.hidden = false;
+    this.showing = true;
+    document.title = `${name} · Skirmish`;
+    const token = query.get("token") ?? (watch ? "" : recall("token"));
+    const url = new URL(`/matches/${encodeURIComponent(name)}/play`, location.href);
+    url.protocol = location.protocol === "https:" ? "wss:" : "ws:";
+    this.renderer.reset();
+    this.hud.begin(name, watch);
+    skirmish.join(url.href, token, Math.floor(Math.random() * 2 ** 48));
+    this.#resize();
+    this.moving.focus();
+    this.statusAt = this.dotsAt = this.before = 0;
+    requestAnimationFrame((now) => this.#frame(now));
+    this.timer = setInterval(() => this.#status(), 1000); // also while the page is not drawn
+  }
+
+  hide() {
+    this.showing = false;
+    this.root.hidden = true;
+    clearInterval(this.timer);
+    skirmish.leave();
+  }
+
+  #resize() {
+    if (this.root.clientWidth) this.renderer.resize(this.root.clientWidth, this.root.clientHeight);
+  }
+
+  #frame(now) {
+    if (!this.showing) return;
+    requestAnimationFrame((next) => this.#frame(next));
+    this.input.pan(Math.min(100, now - this.before) / 1000);
+    this.before = now;
+    const dots = now - this.dotsAt >= dotsMS, { pointer } = this.input;
+    const drawn = this.renderer.draw(this.renderer.width, this.renderer.height, pointer.x, pointer.y, dots);
+    if (drawn && dots) {
+      this.dotsAt = now;
+      this.minimap.draw(this.renderer);
+    }
+    this.cross.hidden = !this.input.cross;
+    if (now - this.statusAt >= statusMS) {
+      this.statusAt = now;
+      this.#status();
+    }
+  }
+
+  #status() {
+    const json = skirmish.status();
+    if (!json) return;
+    this.state = JSON.parse(json);
+    this.hud.update(this.state, this.renderer);
+  }
+
+  #box(x0, y0, x1, y1) {
+    this.box.hidden = x0 === undefined;
+    if (this.box.hidden) return;
+    Object.assign(this.box.style, {
+      left: `${Math.min(x0, x1)}px`, top: `${Math.min(y0, y1)}px`, width: `${Math.abs(x1 - x0)}px`, height: `${Math.abs(y1 - y0)}px`,
+    });
+  }
+
+  // #mark shows for a moment where an order leads.
+  #mark(x, y) {
+    if (!this.state?.panel?.chosen?.length || this.state.net.seat < 0) return;
+    const mark = el("div", { class: "mark" });
+    Object.assign(mark.style, { left: `${x}px`, top: `${y}px` });
+    mark.addEventListener("animationend", () => mark.remove());
+    this.root.append(mark);
+  }
+}
+
+// program calls the program, which is loaded after this module.
+const program = {
+  frame: (...args) => skirmish.frame(...args),
+  ground: (array) => skirmish.ground(array),
+  fog: (array) => skirmish.fog(array),
+};

@@ -1,0 +1,161 @@
+// What the mouse, fingers and the keyboard do on the map.
+
+const dragPixels = 6; // from which on a press is a drag
+const edge = 10; // pixels from the border at which the camera moves
+const speed = 900; // pixels a second
+const twiceMS = 350;
+const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+
+// Input turns events of an element into calls of the program.
+export class Input {
+  // hooks: box(x0, y0, x1, y1) shows the box, or hides it without arguments; mark(x, y)
+  // shows where an order leads; keyed(known) is told of keys; chat() begins to write.
+  constructor(element, hooks) {
+    this.element = element;
+    this.hooks = hooks;
+    this.pointers = new Map();
+    this.held = new Set();
+    this.pointer = { x: -1, y: -1, inside: false };
+    this.cross = false; // orders go to the middle of the screen, by keyboard
+    this.last = { time: 0, x: 0, y: 0 };
+    const on = (name, f, options) => element.addEventListener(name, f, options);
+    on("pointerdown", (e) => this.#down(e));
+    on("pointermove", (e) => this.#move(e));
+    on("pointerup", (e) => this.#up(e));
+    on("pointercancel", (e) => this.#cancel(e));
+    on("contextmenu", (e) => e.preventDefault());
+    on("wheel", (e) => this.#wheel(e), { passive: false });
+    on("keydown", (e) => this.#keydown(e));
+    addEventListener("keyup", (e) => this.held.delete(e.code));
+    addEventListener("blur", () => this.held.clear());
+    addEventListener("pointermove", (e) => {
+      if (e.pointerType === "mouse") Object.assign(this.pointer, { windowX: e.clientX, windowY: e.clientY, inside: true });
+    });
+    document.addEventListener("pointerleave", () => (this.pointer.inside = false));
+  }
+
+  // pan moves the camera for the keys that are held and the pointer at the border.
+  pan(seconds) {
+    let dx = 0, dy = 0;
+    for (const code of this.held) {
+      dx += arrows[code]?.[0] ?? 0;
+      dy += arrows[code]?.[1] ?? 0;
+    }
+    const { windowX: x, windowY: y, inside } = this.pointer;
+    if (inside && document.hasFocus() && !this.pointers.size) {
+      if (x <= edge) dx--;
+      if (x >= innerWidth - edge) dx++;
+      if (y <= edge) dy--;
+      if (y >= innerHeight - edge) dy++;
+    }
+    if (dx || dy) skirmish.pan(Math.sign(dx) * speed * seconds, Math.sign(dy) * speed * seconds);
+  }
+
+  #down(e) {
+    this.element.focus({ preventScroll: true });
+    this.element.setPointerCapture(e.pointerId);
+    this.cross = false;
+    const p = { x0: e.offsetX, y0: e.offsetY, x: e.offsetX, y: e.offsetY, button: e.button, touch: e.pointerType === "touch", dragged: false };
+    this.pointers.set(e.pointerId, p);
+    if (this.pointers.size === 2) {
+      this.hooks.box();
+      for (const other of this.pointers.values()) other.gesture = true;
+      this.spread = this.#spread();
+    }
+    e.preventDefault();
+  }
+
+  #move(e) {
+    Object.assign(this.pointer, { x: e.offsetX, y: e.offsetY });
+    const p = this.pointers.get(e.pointerId);
+    if (!p) return;
+    const dx = e.offsetX - p.x, dy = e.offsetY - p.y;
+    p.x = e.offsetX;
+    p.y = e.offsetY;
+    if (p.gesture) {
+      this.#pinch(dx, dy);
+      return;
+    }
+    p.dragged ||= Math.hypot(p.x - p.x0, p.y - p.y0) > dragPixels;
+    if (!p.dragged) return;
+    if (p.button === 1) skirmish.pan(-dx, -dy);
+    else if (p.button === 0) this.hooks.box(p.x0, p.y0, p.x, p.y);
+  }
+
+  // #spread returns how two fingers lie: their middle, and how far they are apart.
+  #spread() {
+    const [a, b] = [...this.pointers.values()];
+    return { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2, apart: Math.max(1, Math.hypot(a.x - b.x, a.y - b.y)) };
+  }
+
+  #pinch() {
+    if (this.pointers.size < 2) return;
+    const now = this.#spread(), before = this.spread;
+    skirmish.pan(before.x - now.x, before.y - now.y);
+    skirmish.zoom(Math.round((1000 * now.apart) / before.apart), now.x, now.y);
+    this.spread = now;
+  }
+
+  #up(e) {
+    const p = this.pointers.get(e.pointerId);
+    this.pointers.delete(e.pointerId);
+    this.hooks.box();
+    if (!p || p.gesture) return;
+    const add = e.shiftKey;
+    if (p.button === 2) {
+      skirmish.act(p.x, p.y, add);
+      this.hooks.mark(p.x, p.y);
+    } else if (p.button === 0 && p.dragged) {
+      skirmish.drag(p.x0, p.y0, p.x, p.y, add);
+    } else if (p.button === 0 && p.touch) {
+      skirmish.tap(p.x, p.y);
+      this.hooks.mark(p.x, p.y);
+    } else if (p.button === 0) {
+      const twice = e.timeStamp - this.last.time < twiceMS && Math.hypot(p.x - this.last.x, p.y - this.last.y) < dragPixels;
+      this.last = { time: e.timeStamp, x: p.x, y: p.y };
+      skirmish.click(p.x, p.y, add, twice);
+    }
+  }
+
+  #cancel(e) {
+    this.pointers.delete(e.pointerId);
+    this.hooks.box();
+  }
+
+  #wheel(e) {
+    e.preventDefault();
+    const step = e.deltaMode === 1 ? 16 : 1;
+    if (e.shiftKey || Math.abs(e.deltaX) > Math.abs(e.deltaY)) {
+      skirmish.pan((e.deltaX || e.deltaY) * step, e.deltaX ? e.deltaY * step : 0);
+      return;
+    }
+    skirmish.zoom(Math.round(1000 * Math.exp(-Math.max(-80, Math.min(80, e.deltaY * step)) / 500)), e.offsetX, e.offsetY);
+  }
+
+  // #keydown: the arrows and the middle of the screen are the pointer of those
+  // without one.
+  #keydown(e) {
+    if (e.altKey || e.metaKey) return;
+    const x = this.element.clientWidth / 2, y = this.element.clientHeight / 2;
+    if (arrows[e.code]) {
+      this.held.add(e.code);
+      this.cross = true;
+    } else if (e.code === "Space") {
+      this.cross = true;
+      skirmish.click(x, y, e.shiftKey, e.repeat);
+    } else if (e.code === "Enter") {
+      this.cross = true;
+      skirmish.act(x, y, e.shiftKey);
+      this.hooks.mark(x, y);
+    } else if (e.code === "Equal" || e.code === "NumpadAdd") {
+      skirmish.zoom(1150, x, y);
+    } else if (e.code === "Minus" || e.code === "NumpadSubtract") {
+      skirmish.zoom(870, x, y);
+    } else if (e.code === "Slash") {
+      this.hooks.chat();
+    } else if (!skirmish.key(e.code, e.shiftKey, e.ctrlKey)) {
+      return;
+    }
+    e.preventDefault();
+  }
+}

@@ -1,0 +1,162 @@
+// The lobby: the matches of this server, and the way into them.
+
+import { el, clock, remember, recall } from "./dom.js";
+
+const pollMS = 2000;
+
+export class Lobby {
+  constructor(root) {
+    this.root = root;
+    this.token = el("input", {
+      id: "token", type: "text", autocomplete: "off", spellcheck: "false", placeholder: "needed to play", value: recall("token"),
+      oninput: () => remember("token", this.token.value.trim()),
+    });
+    this.matches = el("ul", { class: "cards", "aria-label": "Matches" });
+    this.replays = el("ul", { class: "cards", "aria-label": "Recorded matches" });
+    this.problem = el("p", { class: "problem", role: "alert", hidden: true });
+    root.append(
+      el("header", {},
+        el("h1", {}, "Skirmish"),
+        el("p", {}, "Every browser computes the whole match for itself, and all of them agree on every bit."),
+      ),
+      this.problem,
+      el("section", {},
+        el("h2", {}, "Matches"),
+        el("label", { class: "token", for: "token" }, "Your token", this.token),
+        this.matches,
+      ),
+      this.#creation(),
+      el("section", {},
+        el("h2", {}, "Recorded matches"),
+        this.replays,
+        el("p", {}, el("a", { href: "#/replay/" }, "Open a file of your own"), ", or drop it on the page."),
+      ),
+    );
+  }
+
+  show() {
+    this.root.hidden = false;
+    document.title = "Skirmish";
+    this.#poll();
+    this.timer = setInterval(() => this.#poll(), pollMS);
+  }
+
+  hide() {
+    this.root.hidden = true;
+    clearInterval(this.timer);
+  }
+
+  #complain(text) {
+    this.problem.hidden = !text;
+    this.problem.textContent = text;
+  }
+
+  async #poll() {
+    try {
+      const answer = await fetch("/matches");
+      if (!answer.ok) throw new Error(`the server answers ${answer.status}`);
+      this.#list(await answer.json());
+      if (this.unreachable) this.#complain("");
+      this.unreachable = false;
+    } catch (error) {
+      this.unreachable = true;
+      this.#complain(`The list of matches cannot be loaded: ${error.message}.`);
+    }
+    try {
+      const answer = await fetch("/replays");
+      this.#listReplays(answer.ok ? await answer.json() : []);
+    } catch {
+      // said above
+    }
+  }
+
+  // update shows a list, unless it is what is shown already: a button that is being
+  // pressed must not be replaced.
+  #update(list, shown, items, none) {
+    const key = JSON.stringify(shown);
+    if (list.dataset.key === key) return;
+    list.dataset.key = key;
+    list.replaceChildren(...(items.length ? items : [el("li", { class: "none" }, none)]));
+  }
+
+  #list(matches) {
+    const games = matches.filter((m) => m.game === "skirmish");
+    const facts = games.map((m) => [m.name, m.settings.players, m.stats.players, m.stats.spectators, m.ended ?? "", clock(m.tick, m.settings.tick_rate)]);
+    this.#update(this.matches, facts, facts.map((f) => this.#match(...f)), "There is no match. An admin can begin one below.");
+  }
+
+  #match(name, seats, players, spectators, ended, time) {
+    const free = Math.max(0, seats - players);
+    return el("li", {},
+      el("div", {},
+        el("strong", {}, name),
+        el("span", {}, ended ? `over: ${ended}` : `${time} · ${players} of ${seats} players${spectators ? ` · ${spectators} watching` : ""}`),
+      ),
+      el("div", { class: "actions" },
+        el("button", { class: "main", disabled: !!ended, onclick: () => this.#play(name), title: free ? "" : "no seat is free" }, "Play"),
+        el("button", { disabled: !!ended, onclick: () => this.#go(`#/watch/${encodeURIComponent(name)}`) }, "Watch"),
+      ),
+    );
+  }
+
+  #play(name) {
+    if (!this.token.value.trim()) {
+      this.#complain("To play you need a token: whoever runs the server has one for each seat. Without one you can watch.");
+      this.token.focus();
+      return;
+    }
+    this.#go(`#/play/${encodeURIComponent(name)}`);
+  }
+
+  #go(hash) {
+    this.#complain("");
+    location.hash = hash;
+  }
+
+  #listReplays(replays) {
+    const rows = replays.map((r) => [r.name, r.bytes ?? r.size ?? 0]);
+    this.#update(this.replays, rows, rows.map(([name, size]) =>
+      el("li", {},
+        el("div", {}, el("strong", {}, name), el("span", {}, size ? `${(size / 1024).toFixed(0)} KiB` : "")),
+        el("div", { class: "actions" }, el("a", { class: "button", href: `#/replay/${encodeURIComponent(name)}` }, "Watch")),
+      )), "No match is over yet.");
+  }
+
+  #creation() {
+    const field = (label, attributes) => el("label", {}, label, el("input", attributes));
+    const form = el("form", {
+      onsubmit: (event) => {
+        event.preventDefault();
+        this.#create(new FormData(form));
+      },
+    },
+      field("Name", { name: "name", required: true, pattern: "[A-Za-z0-9_\\-][A-Za-z0-9._\\-]{0,63}", value: "duel", title: "letters, digits, dots, dashes and underscores" }),
+      field("Players", { name: "players", type: "number", min: "1", max: "16", value: "2" }),
+      field("Units", { name: "units", type: "number", min: "8", max: "10000", value: "200" }),
+      field("Ticks a second", { name: "tick_rate", type: "number", min: "5", max: "60", value: "20" }),
+      field("Seed", { name: "seed", type: "number", min: "0", max: "4294967295", value: "1" }),
+      field("Admin's token", { name: "token", type: "password", autocomplete: "off" }),
+      el("button", { class: "main", type: "submit" }, "Begin"),
+    );
+    return el("section", {}, el("details", {}, el("summary", {}, "Begin a match"), form));
+  }
+
+  async #create(data) {
+    const number = (name) => Number(data.get(name));
+    const request = { name: data.get("name"), players: number("players"), units: number("units"), tick_rate: number("tick_rate"), seed: number("seed") };
+    try {
+      const answer = await fetch("/matches", {
+        method: "POST", headers: { Authorization: `Bearer ${data.get("token")}` }, body: JSON.stringify(request),
+      });
+      if (answer.ok) {
+        this.#complain("");
+        this.#poll();
+        return;
+      }
+      const said = (await answer.text()).trim();
+      this.#complain(answer.status === 403 ? "Only an admin can begin a match: the server does not know this admin's token." : `The match was not begun: ${said}.`);
+    } catch (error) {
+      this.#complain(`The match was not begun: ${error.message}.`);
+    }
+  }
+}

@@ -1,0 +1,195 @@
+package play
+
+import (
+	"strings"
+
+	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/examples/skirmish/web/scene"
+	"github.com/seed-49bee653/samestep/fixed"
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// Act is what a click with the other button means: go there, attack whom it hits,
+// mine, or help to build. Queued orders come after the present ones.
+func (p *Player) Act(w *skirmish.World, x, y int64, queued bool) []any {
+	at, all := p.Place(x, y), p.own(w, anyUnit)
+	if p.mode != Select {
+		p.mode = Select
+		return nil
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	if enemy := p.under(w, x, y, p.enemy(w)); enemy != nil {
+		if ids := p.own(w, walker); len(ids) > 0 {
+			return p.allowed(w, &skirmish.Attack{Who: p.who(w, ids), Target: enemy.ID})
+		}
+	}
+	site := p.under(w, x, y, func(u *skirmish.Unit) bool { return p.owns(u) && u.Kind.Building() && !u.Built })
+	if ids := p.own(w, worker); site != nil && len(ids) > 0 {
+		return p.allowed(w, &skirmish.Build{Who: p.who(w, ids), Kind: site.Kind, At: skirmish.PointAt(site.Pos)})
+	}
+	if crystal := p.crystal(w, at); crystal >= 0 && len(p.own(w, gatherer)) > 0 {
+		return p.gather(w, crystal, at)
+	}
+	return p.allowed(w, &skirmish.Move{Who: p.who(w, all), To: skirmish.PointAt(at), Queued: queued})
+}
+
+// gather sends those who can to a crystal, and the others beside it.
+func (p *Player) gather(w *skirmish.World, crystal int, at fixed.Vec2) []any {
+	commands := []any{&skirmish.Gather{Who: p.who(w, p.own(w, gatherer)), Crystal: uint16(crystal)}}
+	if others := p.own(w, nongatherer); len(others) > 0 {
+		commands = append(commands, &skirmish.Move{Who: p.who(w, others), To: skirmish.PointAt(at)})
+	}
+	return p.allowed(w, commands...)
+}
+
+// Target is a click on the map in a mode: it gives the order that the mode is for.
+// The mode ends, unless more are to be queued.
+func (p *Player) Target(w *skirmish.World, x, y int64, queued bool) []any {
+	at := p.Place(x, y)
+	to, ids, mode := skirmish.PointAt(at), p.own(w, walker), p.mode
+	if mode == BuildAt {
+		return p.place(w, at, queued)
+	}
+	if !queued {
+		p.mode = Select
+	}
+	if mode == MoveTo || mode == AttackTo {
+		ids = p.own(w, anyUnit) // a building's new units go there
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	who := p.who(w, ids)
+	switch mode {
+	case MoveTo:
+		return p.allowed(w, &skirmish.Move{Who: who, To: to, Queued: queued})
+	case AttackTo:
+		if enemy := p.under(w, x, y, p.enemy(w)); enemy != nil {
+			return p.allowed(w, &skirmish.Attack{Who: who, Target: enemy.ID})
+		}
+		return p.allowed(w, &skirmish.AttackMove{Who: who, To: to, Queued: queued})
+	case PatrolTo:
+		return p.allowed(w, &skirmish.Patrol{Who: who, To: to})
+	case GatherAt:
+		if crystal := p.crystal(w, at); crystal >= 0 {
+			return p.gather(w, crystal, at)
+		}
+		p.problem = "there are no crystals"
+	}
+	return nil
+}
+
+// site returns where a building is put that is asked for at a place: on quarters
+// of a cell.
+func site(at fixed.Vec2) fixed.Vec2 {
+	const grain = fixed.One / 4
+	return fixed.Vec2{X: (at.X + grain/2) / grain * grain, Y: (at.Y + grain/2) / grain * grain}
+}
+
+// place orders a building.
+func (p *Player) place(w *skirmish.World, at fixed.Vec2, queued bool) []any {
+	ids := p.own(w, worker)
+	if len(ids) == 0 {
+		p.mode = Select
+		return nil
+	}
+	commands := p.allowed(w, &skirmish.Build{Who: p.who(w, ids), Kind: p.building, At: skirmish.PointAt(site(at))})
+	if len(commands) > 0 && !queued {
+		p.mode = Select
+	}
+	return commands
+}
+
+// Ghost returns the building that a click at a pixel would place: its kind (0 for
+// none), where, and whether it fits there.
+func (p *Player) Ghost(w *skirmish.World, x, y int64) (kind skirmish.UnitKind, at fixed.Vec2, fits bool) {
+	if p.mode != BuildAt {
+		return 0, at, false
+	}
+	at = site(p.Place(x, y))
+	ids := p.own(w, worker)
+	if len(ids) == 0 {
+		return 0, at, false
+	}
+	err := p.rules.Validate(w, &lockstep.Command{Player: p.Seat, Value: &skirmish.Build{
+		Who: skirmish.Who{Units: ids[:1]}, Kind: p.building, At: skirmish.PointAt(at),
+	}})
+	return p.building, at, err == nil
+}
+
+// Do does what a button of the panel is for, by its name: "stop", "train:KIND", or
+// the name of a mode, such as "attack" or "build:KIND". It returns the commands to
+// give at once.
+func (p *Player) Do(w *skirmish.World, action string) []any {
+	name, kind, _ := strings.Cut(action, ":")
+	switch name {
+	case "stop":
+		p.mode = Select
+		if ids := p.own(w, anyUnit); len(ids) > 0 {
+			return p.allowed(w, &skirmish.Stop{Who: p.who(w, ids)})
+		}
+	case "train":
+		return p.train(w, kindNamed(kind))
+	case "build":
+		k := kindNamed(kind)
+		if price := k.Traits().Cost; int(p.Seat) < len(w.Players) && w.Players[p.Seat].Crystals < price {
+			p.problem = "that costs more than you have"
+			return nil
+		}
+		p.mode, p.building = BuildAt, k
+	default:
+		for mode, of := range modeNames {
+			if of != "" && of == name {
+				p.mode = Mode(mode)
+			}
+		}
+	}
+	return nil
+}
+
+// train lets that chosen building make a unit that has the least to do.
+func (p *Player) train(w *skirmish.World, kind skirmish.UnitKind) []any {
+	var best *skirmish.Unit
+	for _, id := range p.chosen {
+		u := scene.Find(w, id)
+		if u == nil || !p.owns(u) || u.Kind != kind.Traits().MadeBy || !u.Built || u.Queue > 0 && u.Making != kind {
+			continue
+		}
+		if best == nil || u.Queue < best.Queue {
+			best = u
+		}
+	}
+	if best == nil {
+		p.problem = "the building makes something else"
+		return nil
+	}
+	return p.allowed(w, &skirmish.Train{Building: best.ID, Kind: kind, Count: 1})
+}
+
+// kindNamed returns the kind of a name, or NoUnit.
+func kindNamed(name string) skirmish.UnitKind {
+	for k := skirmish.Worker; k.Traits().MadeBy != 0; k++ {
+		if k.String() == name {
+			return k
+		}
+	}
+	return skirmish.NoUnit
+}
+
+// enemy returns what tells the player's enemies.
+func (p *Player) enemy(w *skirmish.World) func(*skirmish.Unit) bool {
+	team := p.Team(w)
+	return func(u *skirmish.Unit) bool { return u.Team != team }
+}
+
+// crystal returns the index of the crystal at a place, or -1.
+func (p *Player) crystal(w *skirmish.World, at fixed.Vec2) int {
+	for i := range w.Crystals {
+		if w.Crystals[i].Pos.InRange(at, fixed.One) && w.Knows(p.Team(w), w.Crystals[i].Pos) {
+			return i
+		}
+	}
+	return -1
+}

@@ -1,0 +1,130 @@
+package scene
+
+import (
+	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/fixed"
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// The sorts of effects.
+const (
+	Strike  int32 = 1 + iota // hand to hand
+	Arrow                    // a shot, on its way
+	Puff                     // a unit died
+	Ruin                     // a building was destroyed
+	Done                     // something is complete
+	Spark                    // a zone did something
+	Way                      // from a chosen unit to where it goes
+	Assault                  // the same, with a fight
+)
+
+// lasting is how many ticks an effect is shown, by sort.
+var lasting = [...]uint32{Strike: 4, Arrow: 6, Puff: 14, Ruin: 40, Done: 20, Spark: 16}
+
+// maxEffects bounds what is kept of a battle: the newest.
+const maxEffects = 1024
+
+// Effects remember what has happened for as long as it is shown.
+type Effects struct {
+	list []effect
+	next int // the oldest, once the list is full
+}
+
+type effect struct {
+	sort     int32
+	owner    uint8
+	tick     uint32
+	from, to fixed.Vec2
+}
+
+// Observe takes an event of the game; w is the state that it happened in.
+func (e *Effects) Observe(w *skirmish.World, event any) {
+	at := w.Match.Tick
+	switch v := event.(type) {
+	case skirmish.Shot:
+		by, target := Find(w, v.By), Find(w, v.At)
+		if by == nil || target == nil {
+			return
+		}
+		sort := Arrow
+		if by.Kind == skirmish.Soldier || by.Kind == skirmish.Worker {
+			sort = Strike
+		}
+		e.add(effect{sort, by.Owner, at, by.Pos, target.Pos})
+	case skirmish.Death:
+		sort := Puff
+		if v.Kind.Building() {
+			sort = Ruin
+		}
+		e.add(effect{sort, v.Owner, at, v.At, v.At})
+	case skirmish.BuildingDone:
+		e.add(effect{Done, v.Owner, at, v.At, v.At})
+	case skirmish.Trained:
+		if u := Find(w, v.Unit); u != nil {
+			e.add(effect{Done, v.Owner, at, u.Pos, u.Pos})
+		}
+	case skirmish.Entered:
+		if u := Find(w, v.Unit); u != nil {
+			e.add(effect{Spark, u.Owner, at, u.Pos, u.Pos})
+		}
+	}
+}
+
+func (e *Effects) add(f effect) {
+	if len(e.list) < maxEffects {
+		e.list = append(e.list, f)
+		return
+	}
+	e.list[e.next] = f
+	e.next = (e.next + 1) % maxEffects
+}
+
+// Clear forgets everything, as after a jump in time.
+func (e *Effects) Clear() { e.list, e.next = e.list[:0], 0 }
+
+// effects writes the effects on the screen that the team sees.
+func effects(dst []byte, w *skirmish.World, f lockstep.Fraction, v *View) ([]byte, uint32) {
+	n := uint32(0)
+	if v.Ways {
+		dst, n = ways(dst, w, v)
+	}
+	if v.Effects == nil {
+		return dst, n
+	}
+	now := w.Match.Tick
+	if v.Now != 0 {
+		now = v.Now
+	}
+	for i := range v.Effects.list {
+		e := &v.Effects.list[i]
+		ticks := lasting[e.sort]
+		since := now - e.tick
+		if since >= ticks || !v.shows(place(e.from.X), place(e.from.Y)) || !v.seen(e.from) && !v.seen(e.to) {
+			continue // it is over; or of a tick that has not come yet, which since wraps around
+		}
+		age := int32((uint64(since)<<16 + uint64(f)) * 255 / (uint64(ticks) << 16))
+		dst = put(dst, e.sort|int32(e.owner)<<8|min(age, 255)<<16, place(e.from.X), place(e.from.Y), place(e.to.X), place(e.to.Y))
+		n++
+	}
+	return dst, n
+}
+
+// maxWays is up to how many chosen units it is drawn where they go.
+const maxWays = 60
+
+func ways(dst []byte, w *skirmish.World, v *View) ([]byte, uint32) {
+	n := uint32(0)
+	for _, id := range v.Chosen[:min(len(v.Chosen), maxWays)] {
+		u := Find(w, id)
+		if u == nil || u.Owner != v.Player || u.Goal == u.Pos || u.Task == skirmish.Idle && !u.Kind.Building() {
+			continue
+		}
+		sort := Way
+		if u.Task == skirmish.AttackMoving || u.Task == skirmish.Attacking || u.Task == skirmish.Patrolling {
+			sort = Assault
+		}
+		dst = put(dst, sort|int32(u.Owner)<<8, place(u.Pos.X), place(u.Pos.Y), place(u.Goal.X), place(u.Goal.Y))
+		n++
+	}
+	return dst, n
+}

@@ -1,0 +1,202 @@
+package scene
+
+import (
+	"encoding/binary"
+
+	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/fixed"
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// Everything is the team of those who see everything: spectators, and viewers of
+// recorded matches.
+const Everything = 255
+
+// PlaceBits is how many fractional bits the places of a frame have.
+const PlaceBits = 10
+
+// The words of a frame's header.
+const (
+	HeadTick     = iota
+	HeadZones    // how many
+	HeadCrystals // how many
+	HeadUnits    // how many
+	HeadEffects  // how many
+	HeadDots     // how many
+	HeadFog      // the tick of the fog, which is new when it changes
+	HeadMiddleX  // of the screen
+	HeadMiddleY
+	HeadZoom // 1/256 of a pixel for a cell
+	HeadSize // cells along a side of the map
+	HeadGhost
+	HeadGhostX
+	HeadGhostY
+	HeadTeam // whose sight is drawn
+	HeadPlayer
+	HeadWords
+)
+
+// The flags of a unit's look.
+const (
+	Chosen   = 1 << iota // by the player
+	Unbuilt              // under construction
+	Loaded               // carries crystals
+	Walking              // has moved in this tick
+	Fighting             // has a target
+	Hurt                 // was hit lately
+)
+
+// teleported is how far a unit goes in a tick at most; farther is a jump, which is
+// not drawn as a way.
+const teleported = 2 * fixed.One
+
+// A View is what a frame shows.
+type View struct {
+	Left, Top, Right, Bottom int32 // of the screen, in 1/1024 of a cell
+	MiddleX, MiddleY, Zoom   int32 // of the camera, for the page
+
+	Team   uint8             // whose sight; Everything
+	Player uint8             // whose units are marked as chosen
+	Chosen []skirmish.UnitID // ascending
+
+	Dots bool // for the small map, too
+
+	Ghost          int32 // kind of the building to be placed, + 256 if it does not fit; or 0
+	GhostX, GhostY int32
+
+	Ways    bool     // draw where those chosen go
+	Effects *Effects // nil for none
+	Now     uint32   // tick of the effects, if the states are predicted; 0 for that of the state
+
+	margin           int32
+	seen, discovered func(fixed.Vec2) bool
+}
+
+// A Painter writes frames. It keeps what it must know of the frame before: where
+// units looked that stand now.
+type Painter struct {
+	words  []byte
+	facing []facing // of the last tick, by ID
+	before []facing
+	tick   lockstep.Tick
+	turned bool // facing is of tick
+}
+
+type facing struct {
+	id      skirmish.UnitID
+	heading uint8
+}
+
+// Frame appends the frame of what lies a fraction of the way from one state to the
+// next. Both may be the same.
+func (p *Painter) Frame(dst []byte, previous, current *skirmish.World, f lockstep.Fraction, v *View) []byte {
+	p.face(previous, current)
+	v.margin = 3 << PlaceBits
+	v.seen, v.discovered = func(fixed.Vec2) bool { return true }, func(fixed.Vec2) bool { return true }
+	if v.Team != Everything {
+		v.seen = func(at fixed.Vec2) bool { return current.Sees(v.Team, at) }
+		v.discovered = func(at fixed.Vec2) bool { return current.Knows(v.Team, at) }
+	}
+	start := len(dst)
+	dst = append(dst, make([]byte, 4*HeadWords)...)
+	var counts [HeadWords]uint32
+	dst, counts[HeadZones] = zones(dst, current, v)
+	dst, counts[HeadCrystals] = crystals(dst, current, v)
+	dst, counts[HeadUnits] = p.units(dst, previous, current, f, v)
+	dst, counts[HeadEffects] = effects(dst, current, f, v)
+	if v.Dots {
+		dst, counts[HeadDots] = dots(dst, current, v)
+	}
+	counts[HeadTick], counts[HeadSize], counts[HeadTeam] = current.Match.Tick, uint32(current.Map.Size), uint32(v.Team)
+	counts[HeadFog], counts[HeadPlayer] = fogTick(current, v.Team), uint32(v.Player)
+	counts[HeadMiddleX], counts[HeadMiddleY], counts[HeadZoom] = uint32(v.MiddleX), uint32(v.MiddleY), uint32(v.Zoom)
+	counts[HeadGhost], counts[HeadGhostX], counts[HeadGhostY] = uint32(v.Ghost), uint32(v.GhostX), uint32(v.GhostY)
+	for i, c := range counts {
+		binary.LittleEndian.PutUint32(dst[start+4*i:], c)
+	}
+	return dst
+}
+
+// place returns a coordinate as frames have it.
+func place(q fixed.Q) int32 { return int32(q >> (32 - PlaceBits)) }
+
+func (v *View) shows(x, y int32) bool {
+	return x >= v.Left-v.margin && x <= v.Right+v.margin && y >= v.Top-v.margin && y <= v.Bottom+v.margin
+}
+
+func put(dst []byte, words ...int32) []byte {
+	for _, w := range words {
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(w))
+	}
+	return dst
+}
+
+func zones(dst []byte, w *skirmish.World, v *View) ([]byte, uint32) {
+	n := uint32(0)
+	for i := range w.Zones {
+		z := &w.Zones[i]
+		x, y := place(z.Pos.X), place(z.Pos.Y)
+		if !v.shows(x, y) || !v.discovered(z.Pos) {
+			continue
+		}
+		kind := int32(z.Kind)
+		if z.Ready > w.Match.Tick {
+			kind |= 1 << 8
+		}
+		dst = put(dst, x, y, place(z.Radius), kind)
+		n++
+	}
+	return dst, n
+}
+
+func crystals(dst []byte, w *skirmish.World, v *View) ([]byte, uint32) {
+	n := uint32(0)
+	for i := range w.Crystals {
+		c := &w.Crystals[i]
+		x, y := place(c.Pos.X), place(c.Pos.Y)
+		if !v.shows(x, y) || !v.discovered(c.Pos) {
+			continue
+		}
+		dst = put(dst, x, y, share(uint32(c.Amount), uint32(c.Full)))
+		n++
+	}
+	return dst, n
+}
+
+// share returns a part of a whole in 1/1000.
+func share(part, whole uint32) int32 {
+	if whole == 0 {
+		return 0
+	}
+	return int32(min(uint64(part)*1000/uint64(whole), 1000))
+}
+
+// dots writes every unit that is seen, for the small map.
+func dots(dst []byte, w *skirmish.World, v *View) ([]byte, uint32) {
+	n, chosen := uint32(0), v.Chosen
+	for i := range w.Units {
+		u := &w.Units[i]
+		for len(chosen) > 0 && chosen[0] < u.ID {
+			chosen = chosen[1:]
+		}
+		if !v.knows(u) {
+			continue
+		}
+		dot := int32(u.Pos.X>>30)&0x7ff | int32(u.Pos.Y>>30)&0x7ff<<11 | int32(u.Owner&0x1f)<<22
+		if u.Kind.Building() {
+			dot |= 1 << 27
+		}
+		if len(chosen) > 0 && chosen[0] == u.ID {
+			dot |= 1 << 28
+		}
+		dst = put(dst, dot)
+		n++
+	}
+	return dst, n
+}
+
+// knows tells whether a unit is drawn: the team's own, what it sees, and buildings
+// where it has been.
+func (v *View) knows(u *skirmish.Unit) bool {
+	return v.Team == Everything || u.Team == v.Team || v.seen(u.Pos) || u.Kind.Building() && v.discovered(u.Pos)
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"syscall/js"
+
+	"github.com/seed-49bee653/samestep/examples/skirmish/web/live"
+)
+
+// game is the match that the page plays or watches, or nil.
+var game *live.Game
+
+// scratch is memory for what goes to the page, used again each time.
+var scratch []byte
+
+func init() {
+	exports["join"] = func(args []js.Value) any { // url, token, a number by chance
+		leave()
+		game = live.Join(context.Background(), args[0].String(), args[1].String(), uint64(whole(args[2])))
+		return nil
+	}
+	exports["leave"] = func([]js.Value) any { leave(); return nil }
+	exports["frame"] = func(args []js.Value) any { // array, width, height, pointer x and y, dots
+		return fill(args[0], func(dst []byte) []byte {
+			return game.Frame(dst, live.Screen{
+				Width: whole(args[1]), Height: whole(args[2]), PointerX: whole(args[3]), PointerY: whole(args[4]), Dots: args[5].Bool(),
+			})
+		})
+	}
+	exports["fog"] = func(args []js.Value) any { // array
+		return fill(args[0], func(dst []byte) []byte { return game.Fog(dst) })
+	}
+	exports["ground"] = func(args []js.Value) any { // array
+		return fill(args[0], func(dst []byte) []byte { return game.Ground(dst) })
+	}
+	exports["status"] = func([]js.Value) any { // JSON, or ""
+		if game == nil {
+			return ""
+		}
+		return string(game.Status())
+	}
+	playing("click", func(args []js.Value) any { // x, y, add, twice
+		game.Click(whole(args[0]), whole(args[1]), args[2].Bool(), args[3].Bool())
+		return nil
+	})
+	playing("tap", func(args []js.Value) any { game.Tap(whole(args[0]), whole(args[1])); return nil })
+	playing("drag", func(args []js.Value) any { // x0, y0, x1, y1, add
+		game.Drag(whole(args[0]), whole(args[1]), whole(args[2]), whole(args[3]), args[4].Bool())
+		return nil
+	})
+	playing("act", func(args []js.Value) any { // x, y, queued
+		game.Act(whole(args[0]), whole(args[1]), args[2].Bool())
+		return nil
+	})
+	playing("pan", func(args []js.Value) any { game.Pan(whole(args[0]), whole(args[1])); return nil })
+	playing("zoom", func(args []js.Value) any { // thousandths, x, y
+		game.Zoom(whole(args[0]), whole(args[1]), whole(args[2]))
+		return nil
+	})
+	playing("lookAt", func(args []js.Value) any { // 1/65536 of the map
+		game.LookAt(whole(args[0]), whole(args[1]))
+		return nil
+	})
+	playing("key", func(args []js.Value) any { // code, shift, control; is it for anything?
+		return game.Key(args[0].String(), args[1].Bool(), args[2].Bool())
+	})
+	playing("button", func(args []js.Value) any { game.Do(args[0].String()); return nil })
+	playing("say", func(args []js.Value) any { game.Say(args[0].String()); return nil })
+	playing("corrupt", func([]js.Value) any { game.Corrupt(); return nil })
+	playing("cut", func([]js.Value) any { game.Cut(); return nil })
+}
+
+// playing adds a function that does nothing while there is no match.
+func playing(name string, f func(args []js.Value) any) {
+	exports[name] = func(args []js.Value) any {
+		if game == nil {
+			return nil
+		}
+		return f(args)
+	}
+}
+
+func leave() {
+	if game != nil {
+		game.Leave()
+		game = nil
+	}
+}
+
+// whole returns a number of the page without its fraction.
+func whole(v js.Value) int64 { return int64(v.Float()) }
+
+// fill copies what f appends into an array of the page and returns how many bytes
+// that are: more than the array has if they do not fit, and were not copied.
+func fill(array js.Value, f func(dst []byte) []byte) any {
+	if game == nil {
+		return 0
+	}
+	scratch = f(scratch[:0])
+	if len(scratch) > array.Length() {
+		return len(scratch)
+	}
+	return js.CopyBytesToJS(array, scratch)
+}
