@@ -139,6 +139,7 @@ func (s *bisector) probe(c *Comparison, ticks lockstep.Tick) error {
 
 func (s *bisector) run() (*Bisection, error) {
 	s.found.Tick, s.found.Agreed, s.found.Frame, s.found.Cause = s.bad, s.good, s.frame, Unknown
+	s.found.Known = s.known
 	s.found.Exact = s.known && s.good+1 == s.bad
 	s.found.Fields.List = []state.Group{}
 	s.a.marks = s.a.reader.marks()
@@ -161,7 +162,7 @@ func (s *bisector) run() (*Bisection, error) {
 	if errors.Is(err, errOtherGame) {
 		return &s.found, s.keyframes()
 	}
-	s.found.Exact = s.found.Exact || s.known && s.found.Agreed+1 == s.found.Tick
+	s.found.Exact = s.found.Exact || s.found.Known && s.found.Agreed+1 == s.found.Tick
 	return &s.found, err
 }
 

@@ -253,6 +253,9 @@ func TestBisectCommands(t *testing.T) {
 	if found.Cause != replay.Commands || !found.Exact || found.Frame == nil || found.Frame.Tick != tick || found.Tick < tick || found.Tick > tick+1 {
 		t.Errorf("a command of tick %d differs; got %s, frame %+v", tick, bisectionText(found), found.Frame)
 	}
+	if found.EditedA || found.EditedB {
+		t.Errorf("got edited %v and %v, want neither", found.EditedA, found.EditedB)
+	}
 	if found.Fields.Total == 0 || found.FieldsTick != found.Tick || found.Agreed != found.Tick-1 {
 		t.Errorf("got fields %v of tick %d, want those of tick %d", found.Fields, found.FieldsTick, found.Tick)
 	}
@@ -262,7 +265,7 @@ func TestBisectCommands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if found.Cause != replay.Commands || found.Frame.Tick != tick {
+	if found.Cause != replay.Commands || found.Frame.Tick != tick || found.EditedA || !found.EditedB {
 		t.Errorf("with the checksums of the first: got %s", bisectionText(found))
 	}
 }

@@ -9,10 +9,12 @@ import (
 // somebody reported of it.
 type Bisection struct {
 	// Tick is the first tick whose states are known to differ, and Agreed the last
-	// one before it at which they are known to be equal. If Agreed is the tick
-	// before, or Exact is set, the states part at Tick and nowhere before.
+	// one before it at which they are known to be equal, unless Known is false:
+	// then there is none. Exact tells that the states part at Tick, and nowhere
+	// before.
 	Tick   lockstep.Tick `json:"tick"`
 	Agreed lockstep.Tick `json:"agreed"`
+	Known  bool          `json:"known"`
 	Exact  bool          `json:"exact"`
 
 	// Cause is why they part.
@@ -20,6 +22,12 @@ type Bisection struct {
 
 	// Frame is the first tick whose commands differ, or nil.
 	Frame *FrameDifference `json:"-"`
+
+	// EditedA and EditedB tell, where the Cause is Commands, that a side's next
+	// checksum is not what its own commands give either: somebody changed the
+	// commands and not the checksums.
+	EditedA bool `json:"edited_a"`
+	EditedB bool `json:"edited_b"`
 
 	// Section is the first section of the state that differs at Tick, if that is
 	// known.
@@ -47,7 +55,7 @@ type Cause string
 // The causes. A and B are the two that are compared; the simulation is what the
 // game at hand makes of A's frames.
 const (
-	// Commands: the frames differ, and each side has what its own frames give.
+	// Commands: the frames differ.
 	Commands Cause = "commands"
 
 	// Games: the frames are the same, and the games that were given for A and for

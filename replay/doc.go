@@ -9,6 +9,9 @@
 //	r, err := replay.NewReader(file, size)
 //	verdict, err := replay.Verify(r, game, replay.VerifyOptions{})
 //
+// Two replays that should be of one match are compared with [Compare], and
+// [Bisect] finds where they part.
+//
 // # The format
 //
 // A replay file is a prefix and then blocks, to the end of the file.

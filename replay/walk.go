@@ -97,10 +97,34 @@ func (w *walk) parted(t lockstep.Tick) error {
 	if w.frame != nil && w.frame.Tick <= t {
 		w.found.Cause = Commands
 	}
-	if w.found.Exact = t > w.good || !w.known; w.found.Exact && t > 0 {
-		w.found.Agreed = t - 1
+	if t > w.good {
+		w.found.Agreed, w.found.Known = t-1, true
 	}
-	return w.fields(t, w.first.state(), w.second.state())
+	w.found.Exact = t > w.good || !w.known
+	if err := w.fields(t, w.first.state(), w.second.state()); err != nil || w.found.Cause != Commands {
+		return err
+	}
+	var err error
+	if w.found.EditedA, err = w.edited(w.first, w.a.evidence); err == nil {
+		w.found.EditedB, err = w.edited(w.second, w.b.evidence)
+	}
+	return err
+}
+
+// edited reports whether the next checksum of a side is not what its own frames
+// give.
+func (w *walk) edited(c *cursor, e evidence) (bool, error) {
+	next := e.after(c.tick() - 1)
+	if next == len(e) || w.options.limit(e[next].tick-w.from) != nil {
+		return false, nil
+	}
+	for c.tick() < e[next].tick {
+		if err := c.step(); err != nil {
+			return false, err
+		}
+		w.found.Simulated++
+	}
+	return c.root() != e[next].root, nil
 }
 
 // contradicted notes that a side's evidence of a tick is not what its
@@ -116,6 +140,7 @@ func (w *walk) contradicted(t lockstep.Tick, a, b bool) error {
 	default:
 		w.found.Cause, w.found.Agreed = WrongB, w.goodB
 	}
+	w.found.Known = w.known || w.found.Agreed > w.good
 	i := wrong.evidence.find(t)
 	if i.report != nil && i.report.Sections != nil {
 		var own checksum.Sum
@@ -173,7 +198,7 @@ func (w *walk) states(wrong *side, first *item) error {
 			return nil // the other one ends before
 		}
 		own := w.first.state()
-		if i.tick > first.tick {
+		if i.tick > first.tick && w.options.MaxSearch >= 0 {
 			if changed := transfer(w.schema, before, own, other, first.root); changed != nil {
 				return w.reconstructed(wrong, before, changed)
 			}

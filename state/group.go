@@ -44,7 +44,7 @@ func (g *Group) String() string {
 func (g *Group) nouns() (one, many string) {
 	many = strings.ToLower(g.Path[strings.LastIndexByte(g.Path, '.')+1:])
 	one = strings.TrimSuffix(many, "s")
-	if one == many || one == "" || one[len(one)-1] == 's' || strings.HasSuffix(one, "ie") {
+	if one == many || one == "" || one == "field" || one[len(one)-1] == 's' || strings.HasSuffix(one, "ie") {
 		return "element", "elements"
 	}
 	return one, many

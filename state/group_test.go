@@ -122,7 +122,7 @@ func TestDiffGroupsLines(t *testing.T) {
 func TestDiffGroupsNouns(t *testing.T) {
 	for path, want := range map[string]string{
 		"Units": "unit units", "Store.Guards": "guard guards", "Moss": "element elements", "Fog": "element elements",
-		"Bodies": "element elements", "S": "element elements", "": "element elements",
+		"Bodies": "element elements", "Paths.Fields": "element elements", "S": "element elements", "": "element elements",
 	} {
 		one, many := (&Group{Path: path}).nouns()
 		if got := one + " " + many; got != want {

@@ -49,7 +49,7 @@ func exitCode(err error) int {
 	switch {
 	case errors.Is(err, errUsage):
 		return exitUsage
-	case errors.As(err, &desync), errors.Is(err, errDiffered), errors.Is(err, errDisagreed), errors.Is(err, errFound):
+	case errors.As(err, &desync), errors.Is(err, errDiffered), errors.Is(err, errDisagreed), errors.Is(err, errFound), errors.Is(err, errDiffers):
 		return exitDesync
 	case errors.As(err, &damage), errors.Is(err, replay.ErrSignature):
 		return exitCorrupt

@@ -24,6 +24,9 @@ import (
 //	hostile      every text has control characters
 //	open         there is no end record
 //	long N       there are N runs of empty ticks more, as long as runs can be
+//	state N      the recorder had another state from tick N on
+//	referee N    the same, and the players reported the right one
+//	player N     player 1 had another state from tick N on
 //
 // The others spoil the file:
 //
@@ -91,6 +94,7 @@ type forger struct {
 	done   bool
 	enc    lockstep.Encoder
 	out    *replay.Writer
+	hurt   *lockstep.Follower // of a match with a fault
 }
 
 // records returns the changed replay.
@@ -115,6 +119,8 @@ const steering = "\x1b[31m\x1b]0;x\a\r\x7f\u009b2J"
 
 func (f *forger) record(r *lockstep.Record) error {
 	switch f.change {
+	case "state", "referee", "player":
+		return f.mistaken(r)
 	case "checksum":
 		if r.Kind == lockstep.RecordChecksum && int(r.Tick) == f.n {
 			r.Root++

@@ -16,7 +16,8 @@ func replayCommand() *cli.Command {
 		Usage:        "look into a replay file, verify it, and write it anew",
 		OnUsageError: usageError,
 		Subcommands: []*cli.Command{
-			replayInfoCommand(), replayVerifyCommand(), replayDumpCommand(), replayFollowCommand(), replaySeekCommand(), replaySealCommand(),
+			replayInfoCommand(), replayVerifyCommand(), replayDumpCommand(), replayFollowCommand(), replaySeekCommand(),
+			replayDiffCommand(), replayBisectCommand(), replaySealCommand(),
 			replaySignCommand(), replayCutCommand(), replayRekeyCommand(), replayRecoverCommand(), replayImportCommand(), replayExportCommand(),
 		},
 		Action: showSubcommands,

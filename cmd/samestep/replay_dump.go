@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/urfave/cli/v2"
 
@@ -26,7 +27,8 @@ is needed to simulate up to there, unless the tick has a keyframe.`,
 			&cli.BoolFlag{Name: "commands", Usage: "print only the commands"},
 			&cli.UintFlag{Name: "tick", Usage: "print the state after tick `N`; with --commands, the commands of tick N", DefaultText: "all"},
 			&cli.StringFlag{Name: "path", Usage: "with --tick: print only the field at `PATH`, such as Units[17].Pos.X"},
-			followFlag, delayFlag, idleFlag,
+			&cli.StringFlag{Name: "raw", Usage: "with --tick: write the state's canonical bytes to `OUT`"},
+			maxTicksFlag, followFlag, delayFlag, idleFlag,
 		},
 		OnUsageError: usageError,
 		Action:       onReplay(replayDump),
@@ -36,6 +38,9 @@ is needed to simulate up to there, unless the tick has a keyframe.`,
 func replayDump(c *cli.Context, f *replayFile) error {
 	if c.IsSet("path") && (c.Bool("commands") || !c.IsSet("tick")) {
 		return usagef("dump: --path goes with --tick, without --commands")
+	}
+	if c.IsSet("raw") && (c.Bool("commands") || c.Bool("json") || c.IsSet("path") || !c.IsSet("tick")) {
+		return usagef("dump: --raw goes with --tick alone")
 	}
 	if c.Bool("follow") {
 		if c.IsSet("tick") {
@@ -57,7 +62,7 @@ func replayDump(c *cli.Context, f *replayFile) error {
 var errStop = errors.New("stop")
 
 func dumpRecords(c *cli.Context, r *replay.Reader) error {
-	d := &recordDumper{w: c.App.Writer, json: c.Bool("json"), commands: c.Bool("commands"), only: c.IsSet("tick"), tick: lockstep.Tick(c.Uint("tick"))}
+	d := &recordDumper{w: c.App.Writer, json: c.Bool("json"), commands: c.Bool("commands"), only: c.IsSet("tick"), tick: tickOf(c, "tick")}
 	err := replay.Play(r, nil, d.record)
 	if errors.Is(err, errStop) {
 		return nil
@@ -159,13 +164,18 @@ func recordText(r *lockstep.Record) string {
 
 // dumpState prints the state after the tick that the flags name.
 func dumpState(c *cli.Context, r *replay.Reader) error {
-	tick := lockstep.Tick(c.Uint("tick"))
-	at, err := stateAt(r, tick)
+	tick := tickOf(c, "tick")
+	at, err := stateAt(c, r, tick)
 	if err != nil {
 		return err
 	}
-	snapshot, schema := at.state, at.schema
+	snapshot, schema := at.State, at.schema
 	switch path := c.String("path"); {
+	case c.IsSet("raw"):
+		return create(c.String("raw"), func(f *os.File) error {
+			_, err := f.Write(snapshot)
+			return err
+		})
 	case path != "":
 		return dumpPath(c, schema, snapshot, path)
 	case c.Bool("json"):

@@ -112,7 +112,7 @@ func followVerify(c *cli.Context, f *replayFile) error {
 	var v *replay.Verdict
 	from := time.Now()
 	err = follow(c, f, func(ctx context.Context, l *replay.LiveReader) error {
-		v, err = replay.VerifyLive(ctx, l, game, replay.VerifyOptions{MaxTicks: lockstep.Tick(min(max(c.Uint("max-ticks"), 1), 1<<32-1)), KeepGoing: c.Bool("keep-going")})
+		v, err = replay.VerifyLive(ctx, l, game, replay.VerifyOptions{MaxTicks: maxTicks(c), KeepGoing: c.Bool("keep-going")})
 		return err
 	})
 	if errors.Is(err, context.Canceled) {

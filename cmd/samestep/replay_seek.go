@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"time"
 
@@ -22,7 +21,7 @@ func replaySeekCommand() *cli.Command {
 		ArgsUsage: "FILE TICK",
 		Description: `Simulates from the last keyframe that is not after the tick, so it costs at most
 one interval of keyframes. See dump --tick for the state itself.`,
-		Flags:        []cli.Flag{jsonFlag},
+		Flags:        []cli.Flag{jsonFlag, maxTicksFlag},
 		OnUsageError: usageError,
 		Action:       replaySeek,
 	}
@@ -42,7 +41,7 @@ func replaySeek(c *cli.Context) error {
 			return err
 		}
 		from := time.Now()
-		at, err := stateAt(r, lockstep.Tick(tick))
+		at, err := stateAt(c, r, lockstep.Tick(tick))
 		if err != nil {
 			return err
 		}
@@ -54,92 +53,42 @@ func replaySeek(c *cli.Context) error {
 				Checksum string        `json:"checksum,omitempty"`
 				Bytes    int           `json:"bytes"`
 				Seconds  float64       `json:"seconds"`
-			}{lockstep.Tick(tick), at.keyframe, at.root, len(at.state), took.Seconds()})
+			}{at.Tick, at.Keyframe, checksum.FormatRoot(at.Root), len(at.State), took.Seconds()})
 		}
-		_, err = fmt.Fprintf(c.App.Writer, "tick %d  %s  %s, simulated %s from the keyframe of tick %d in %s\n", tick, at.root,
-			size(len(at.state)), count(lockstep.Tick(tick)-at.keyframe, "tick"), at.keyframe, seconds(took))
+		_, err = fmt.Fprintf(c.App.Writer, "tick %d  %s  %s, simulated %s from the keyframe of tick %d in %s\n", tick, checksum.FormatRoot(at.Root),
+			size(len(at.State)), count(at.Tick-at.Keyframe, "tick"), at.Keyframe, seconds(took))
 		return err
 	})
 }
 
-// A moment is the state after a tick.
+// A moment is the state after a tick, and what describes it.
 type moment struct {
-	state    []byte // canonical bytes
-	root     string // its checksum
-	schema   *state.Schema
-	keyframe lockstep.Tick // it was simulated from there
+	*replay.Moment
+	schema *state.Schema
 }
 
-// stateAt returns the state after tick t: that of its keyframe, or else
-// simulated from the keyframe before it.
-func stateAt(r *replay.Reader, t lockstep.Tick) (*moment, error) {
-	s := seeker{tick: t, moment: &moment{}}
-	var err error
-	if s.moment.keyframe, err = r.Seek(t); err != nil {
+// stateAt returns the state after a tick of a replay, simulated if it has no
+// keyframe there.
+func stateAt(c *cli.Context, r *replay.Reader, t lockstep.Tick) (*moment, error) {
+	g, header, other := gameInFile(r)
+	if header == nil {
+		return nil, other
+	}
+	schema, err := state.ParseSchema(header.StateSchema)
+	if err != nil {
 		return nil, err
 	}
-	err = replay.Play(r, nil, s.record)
+	o, done := simulateOptions(c)
+	m, err := replay.StateAt(r, g, t, o)
+	done()
+	var missing *replay.TickError
 	switch {
-	case errors.Is(err, errStop):
-		return s.moment, nil
-	case err != nil && !errors.Is(err, io.EOF):
+	case errors.Is(err, replay.ErrNoGame):
+		return nil, fmt.Errorf("tick %d has no keyframe and cannot be simulated: %w", t, other)
+	case errors.As(err, &missing):
+		return nil, usagef("tick %d: the replay has ticks %d to %d", missing.Tick, missing.First, missing.Last)
+	case err != nil:
 		return nil, err
-	case s.other != nil:
-		return nil, fmt.Errorf("tick %d has no keyframe and cannot be simulated: %w", t, s.other)
 	}
-	return nil, usagef("tick %d: the replay has ticks 0 to %d", t, s.last)
-}
-
-// A seeker follows a match up to a tick.
-type seeker struct {
-	*moment
-	tick     lockstep.Tick
-	last     lockstep.Tick
-	follower *lockstep.Follower
-	other    error // why there is no follower
-}
-
-func (s *seeker) record(rec *lockstep.Record) error {
-	s.last = max(s.last, rec.Tick)
-	switch {
-	case rec.Kind == lockstep.RecordHeader:
-		var err error
-		if s.schema, err = state.ParseSchema(rec.Header.StateSchema); err != nil {
-			return err
-		}
-		var g *lockstep.Game
-		if g, s.other = gameOf(rec.Header); s.other == nil {
-			s.follower = g.NewFollower(lockstep.FollowerOptions{})
-		}
-	case rec.Kind == lockstep.RecordKeyframe && rec.Tick == s.tick:
-		s.state = append([]byte{}, rec.Keyframe.State...)
-		s.root = checksum.FormatRoot(rec.Keyframe.Root)
-		return errStop
-	}
-	if s.follower == nil {
-		return nil
-	}
-	return s.apply(rec)
-}
-
-// apply applies a record, and stops at the tick.
-func (s *seeker) apply(rec *lockstep.Record) error {
-	f := s.follower
-	if rec.Kind == lockstep.RecordEmpty && rec.Tick >= s.tick {
-		for f.Tick() < s.tick {
-			if err := f.Advance(&lockstep.Frame{Tick: f.Tick() + 1}); err != nil {
-				return err
-			}
-		}
-	} else if err := f.Apply(rec); err != nil {
-		if desync := (*lockstep.DesyncError)(nil); !errors.As(err, &desync) {
-			return err // a state is asked for, not whether it is the right one
-		}
-	}
-	if f.Simulation() != nil && f.Tick() == s.tick {
-		s.state = f.Simulation().AppendState(nil)
-		s.root = checksum.FormatRoot(f.Simulation().Root())
-		return errStop
-	}
-	return nil
+	return &moment{m, schema}, nil
 }

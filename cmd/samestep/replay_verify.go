@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -26,7 +25,7 @@ reported are compared with each other.`,
 		Flags: []cli.Flag{
 			jsonFlag,
 			&cli.BoolFlag{Name: "keep-going", Usage: "simulate on after a difference, to tell whether it stays"},
-			&cli.UintFlag{Name: "max-ticks", Value: uint(replay.DefaultMaxTicks), Usage: "refuse a match of more than `N` ticks"},
+			maxTicksFlag,
 			&cli.StringFlag{Name: "key", Usage: "the file must be signed with the private half of the public key in `FILE` (PEM)"},
 			&cli.IntFlag{Name: "workers", Usage: "simulate stretches between keyframes in `N` goroutines (default: one for each processor)"},
 			followFlag, delayFlag, idleFlag,
@@ -62,22 +61,12 @@ func replayVerify(c *cli.Context, f *replayFile) error {
 	if r, err = f.reader(); err != nil {
 		return err
 	}
-	var bar *progress
+	o, done := simulateOptions(c)
 	from := time.Now()
 	v, err := replay.Verify(r, game, replay.VerifyOptions{
-		MaxTicks:  lockstep.Tick(min(max(c.Uint("max-ticks"), 1), math.MaxUint32)),
-		KeepGoing: c.Bool("keep-going"),
-		Workers:   c.Int("workers"),
-		Progress: func(done, all lockstep.Tick) {
-			if bar == nil {
-				bar = newProgress(c.App.ErrWriter, int64(all), "ticks")
-			}
-			bar.set(int64(done))
-		},
+		MaxTicks: o.MaxTicks, Progress: o.Progress, KeepGoing: c.Bool("keep-going"), Workers: c.Int("workers"),
 	})
-	if bar != nil {
-		bar.done()
-	}
+	done()
 	return tellVerdict(c, v, header, err, time.Since(from))
 }
 

@@ -1,0 +1,241 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+	"github.com/seed-49bee653/samestep/state"
+)
+
+// A difference is what diff found out.
+type difference struct {
+	a, b       *subject           // of two replays
+	comparison *replay.Comparison // of two replays, or nil
+	state      *stateDifference   // nil if no states were compared
+	err        error              // why a replay cannot be read on
+}
+
+// A stateDifference is what differs in two states.
+type stateDifference struct {
+	Tick   *lockstep.Tick `json:"tick"` // nil if it is not known
+	Fields state.Groups   `json:"fields"`
+}
+
+// report prints what differs, and returns the error that says so.
+func (d *difference) report(c *cli.Context) error {
+	err := d.result()
+	if !c.Bool("json") {
+		if werr := d.print(c.App.Writer, c.Int("limit")); werr != nil {
+			return werr
+		}
+	} else if werr := writeJSON(c.App.Writer, d.json(err)); werr != nil {
+		return werr
+	}
+	return err
+}
+
+// result returns errDiffers, or else the error of what cannot be compared.
+func (d *difference) result() error {
+	x := d.comparison
+	switch {
+	case d.state != nil && d.state.Fields.Total > 0, x != nil && (x.Frame != nil || x.Checksum != nil):
+		return errors.Join(errDiffers, d.err)
+	case d.err == nil && x != nil && !x.Same():
+		for _, h := range x.Header {
+			if h.Field != "platform" {
+				return &lockstep.IdentityError{Field: h.Field, Got: h.B, Want: h.A}
+			}
+		}
+	}
+	return d.err
+}
+
+// print prints what differs, at most limit lines of fields.
+func (d *difference) print(w io.Writer, limit int) error {
+	var b strings.Builder
+	line := func(name, format string, args ...any) {
+		fmt.Fprintf(&b, "%-10s %s\n", name, fmt.Sprintf(format, args...))
+	}
+	if d.comparison != nil {
+		if err := d.printReplays(line, limit); err != nil {
+			return err
+		}
+	}
+	if s := d.state; s != nil {
+		where := "states"
+		if s.Tick != nil {
+			where = fmt.Sprintf("tick %d", *s.Tick)
+		}
+		switch x := d.comparison; {
+		case s.Fields.Total == 0 && x != nil && x.Checksum != nil && *s.Tick >= x.Checksum.Tick:
+			line("state", "%s: nothing differs in what the commands give; bisect tells which recorder had another state", where)
+		case s.Fields.Total == 0:
+			line("state", "%s: nothing differs", where)
+		default:
+			line("state", "%s: %s in %s", where, differ(s.Fields.Total, "field"), count(len(s.Fields.List), "place"))
+		}
+		printFields(line, &s.Fields, limit)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// printFields prints the fields that differ.
+func printFields(line func(name, format string, args ...any), fields *state.Groups, limit int) {
+	for _, text := range fields.Lines(max(limit, 0)) {
+		line("", "%s", text)
+	}
+}
+
+// differ says that so many things differ.
+func differ(n int, thing string) string {
+	if n == 1 {
+		return count(n, thing) + " differs"
+	}
+	return count(n, thing) + " differ"
+}
+
+func (d *difference) printReplays(line func(name, format string, args ...any), limit int) error {
+	x := d.comparison
+	for _, h := range x.Header {
+		line("header", "%s", h)
+	}
+	if x.Frame != nil {
+		line("commands", "first differ in tick %d", x.Frame.Tick)
+		if err := d.printCommands(line, x.Frame, limit); err != nil {
+			return err
+		}
+	}
+	if s := x.Checksum; s != nil {
+		known := ""
+		if s.Known {
+			known = fmt.Sprintf("; the last equal one is of tick %d", s.Agreed)
+		}
+		line("checksums", "%d of %d differ, first that of tick %d: %s → %s%s", x.Differed, x.Compared, s.Tick, checksum.FormatRoot(s.A), checksum.FormatRoot(s.B), known)
+	} else {
+		line("checksums", "%d compared, none differs", x.Compared)
+	}
+	if x.A.Ticks != x.B.Ticks {
+		line("length", "%s → %s", count(x.A.Ticks, "tick"), count(x.B.Ticks, "tick"))
+	}
+	switch {
+	case x.Frame != nil || x.Checksum != nil:
+	case !x.Same():
+		line("verdict", "the headers differ, and nothing else up to tick %d", min(x.A.Ticks, x.B.Ticks))
+	case x.A.Ticks == x.B.Ticks:
+		line("verdict", "the same match")
+	default:
+		line("verdict", "the same match up to tick %d", min(x.A.Ticks, x.B.Ticks))
+	}
+	return nil
+}
+
+// printCommands prints the commands of a tick that are on one side only.
+func (d *difference) printCommands(line func(name, format string, args ...any), f *replay.FrameDifference, limit int) error {
+	for _, side := range []struct {
+		name        string
+		of          *subject
+		own, others []lockstep.Command
+	}{{"A", d.a, f.A, f.B}, {"B", d.b, f.B, f.A}} {
+		texts, err := onlyHere(side.of, side.own, side.others)
+		if err != nil {
+			return err
+		}
+		for i, text := range texts {
+			if i == max(limit, 0) {
+				line("", "%s  and %d more", side.name, len(texts)-i)
+				break
+			}
+			line("", "%s  %s", side.name, text)
+		}
+		if len(texts) == 0 {
+			line("", "%s  none", side.name)
+		}
+	}
+	return nil
+}
+
+// onlyHere puts the commands into words that are on one side only.
+func onlyHere(s *subject, own, others []lockstep.Command) ([]string, error) {
+	describe, err := lockstep.NewDescriber(s.header, s.game)
+	if err != nil {
+		return nil, s.error(err)
+	}
+	texts := []string{}
+	for i := range own {
+		if !contains(others, &own[i]) {
+			texts = append(texts, fmt.Sprintf("#%d %s", own[i].Sequence, describe.Describe(&own[i])))
+		}
+	}
+	return texts, nil
+}
+
+// contains reports whether a command is among others.
+func contains(others []lockstep.Command, c *lockstep.Command) bool {
+	for i := range others {
+		if o := &others[i]; lockstep.Compare(o, c) == 0 && o.Kind == c.Kind && string(o.Payload) == string(c.Payload) {
+			return true
+		}
+	}
+	return false
+}
+
+// json returns what diff --json prints.
+func (d *difference) json(err error) any {
+	story := struct {
+		*replay.Comparison
+		Frame    *frameJSON       `json:"frame,omitempty"` // in place of the Comparison's
+		Checksum *checksumJSON    `json:"checksum,omitempty"`
+		Keyframe *checksumJSON    `json:"keyframe,omitempty"`
+		State    *stateDifference `json:"state"`
+		Same     bool             `json:"same"`
+		Error    string           `json:"error,omitempty"`
+	}{Comparison: d.comparison, State: d.state, Same: err == nil, Error: errorText(err)}
+	if x := d.comparison; x != nil {
+		story.Frame = newFrameJSON(d.a, d.b, x.Frame)
+		story.Checksum, story.Keyframe = newChecksumJSON(x.Checksum), newChecksumJSON(x.Keyframe)
+	}
+	return story
+}
+
+// A frameJSON are the commands of a tick that are on one side only.
+type frameJSON struct {
+	Tick lockstep.Tick `json:"tick"`
+	A    []string      `json:"a"`
+	B    []string      `json:"b"`
+}
+
+func newFrameJSON(a, b *subject, f *replay.FrameDifference) *frameJSON {
+	if f == nil {
+		return nil
+	}
+	x, errA := onlyHere(a, f.A, f.B)
+	y, errB := onlyHere(b, f.B, f.A)
+	if errA != nil || errB != nil {
+		x, y = []string{}, []string{} // a header that no game wrote
+	}
+	return &frameJSON{f.Tick, x, y}
+}
+
+// A checksumJSON is a checksum that differs, in the form of all checksums.
+type checksumJSON struct {
+	Tick   lockstep.Tick `json:"tick"`
+	A      string        `json:"a"`
+	B      string        `json:"b"`
+	Agreed lockstep.Tick `json:"agreed"`
+	Known  bool          `json:"known"`
+}
+
+func newChecksumJSON(d *replay.ChecksumDifference) *checksumJSON {
+	if d == nil {
+		return nil
+	}
+	return &checksumJSON{d.Tick, checksum.FormatRoot(d.A), checksum.FormatRoot(d.B), d.Agreed, d.Known}
+}

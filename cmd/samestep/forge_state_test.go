@@ -1,0 +1,63 @@
+//go:build !js && !wasip1
+
+package main
+
+import (
+	"errors"
+
+	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// hurt returns a follower of a match in which a field is another one after a
+// tick: what player 1 has gathered.
+func hurt(at lockstep.Tick) *lockstep.Follower {
+	rules := skirmish.Rules()
+	step := rules.Step
+	rules.Step = func(w *skirmish.World, t *lockstep.Turn) {
+		if step(w, t); t.Tick == at {
+			w.Players[1].Gathered ^= 1
+		}
+	}
+	return lockstep.MustGame(rules).NewFollower(lockstep.FollowerOptions{})
+}
+
+// mistaken writes a record of a match in which somebody's state was hurt: the
+// recorder's, so that its checksums and keyframes are others; the recorder's,
+// while the players reported the right ones; or player 1's, who reports it.
+func (f *forger) mistaken(r *lockstep.Record) error {
+	if f.hurt == nil {
+		f.hurt = hurt(lockstep.Tick(f.n))
+	}
+	if r.Kind == lockstep.RecordDissent {
+		return nil // of the demo
+	}
+	if err := f.hurt.Apply(r); err != nil && !errors.As(err, new(*lockstep.DesyncError)) {
+		return err
+	}
+	recorder := f.change != "player"
+	if r.Kind == lockstep.RecordKeyframe && recorder {
+		r.Keyframe.Root, r.Keyframe.State = f.hurt.Simulation().Root(), f.hurt.Simulation().AppendState(nil)
+	}
+	if r.Kind != lockstep.RecordChecksum {
+		return f.out.Append(f.enc.Record(r))
+	}
+	right, wrong := r.Root, f.hurt.Simulation().Root()
+	f.done = f.done || right != wrong
+	if recorder {
+		r.Root = wrong
+	}
+	if err := f.out.Append(f.enc.Record(r)); err != nil || right == wrong {
+		return err
+	}
+	switch f.change {
+	case "player":
+		return f.out.Append(f.enc.Dissent(r.Tick, 1, wrong))
+	case "referee":
+		if err := f.out.Append(f.enc.Dissent(r.Tick, 0, right)); err != nil {
+			return err
+		}
+		return f.out.Append(f.enc.Dissent(r.Tick, 1, right))
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+const (
+	maxReports     = 1 << 20
+	maxReportLine  = 64 << 10 // bytes
+	maxReportBytes = 1 << 30  // of a whole file that is compressed
+)
+
+// A reportLine is a line of JSON with a checksum. Sections may follow, which are
+// those of the state, in order.
+type reportLine struct {
+	Tick     *lockstep.Tick   `json:"t"`
+	Player   *lockstep.Player `json:"p"`
+	Sum      *string          `json:"sum"`
+	Sections []string         `json:"sections"`
+}
+
+// readReports reads the checksums in lines of JSON, maybe compressed with gzip,
+// and passes over other lines. If several players reported, one must be named.
+func readReports(r io.Reader, only *lockstep.Player) ([]replay.Report, error) {
+	in := bufio.NewReader(r)
+	if head, _ := in.Peek(2); bytes.Equal(head, []byte{0x1f, 0x8b}) {
+		z, err := gzip.NewReader(in)
+		if err != nil {
+			return nil, err
+		}
+		in = bufio.NewReader(io.LimitReader(z, maxReportBytes))
+	}
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, maxReportLine)
+	var all []replay.Report
+	var who *lockstep.Player
+	for n := 1; lines.Scan(); n++ {
+		var l reportLine
+		if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
+			return nil, fmt.Errorf("line %d: %w", n, err)
+		}
+		if l.Sum == nil || only != nil && l.Player != nil && *l.Player != *only {
+			continue
+		}
+		if who == nil {
+			who = l.Player
+		} else if l.Player != nil && *l.Player != *who {
+			return nil, usagef("line %d: player %d, after player %d: want --player", n, *l.Player, *who)
+		}
+		report, err := l.report()
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", n, err)
+		}
+		if all = append(all, report); len(all) > maxReports {
+			return nil, fmt.Errorf("line %d: want at most %d checksums", n, maxReports)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, err
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("no checksums")
+	}
+	return all, nil
+}
+
+func (l *reportLine) report() (r replay.Report, err error) {
+	if l.Tick == nil {
+		return r, fmt.Errorf("a checksum without a tick")
+	}
+	r.Tick = *l.Tick
+	if r.Root, err = checksum.ParseRoot(*l.Sum); err != nil {
+		return r, err
+	}
+	for _, text := range l.Sections {
+		sum, err := checksum.ParseRoot(text)
+		if err != nil {
+			return r, err
+		}
+		r.Sections = append(r.Sections, sum)
+	}
+	return r, nil
+}
