@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"fmt"
+	"os"
 
 	"github.com/urfave/cli/v2"
 
@@ -15,33 +16,50 @@ import (
 func replayExportCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "export",
-		Usage:     "print a replay in a neutral form: lines of JSON",
-		ArgsUsage: "FILE",
-		Description: `Prints the form that import reads: a header, the players' commands, checksums by
+		Usage:     "print a replay in a neutral form, or write it for a viewer",
+		ArgsUsage: "FILE [OUT]",
+		Description: `With --to jsonl, prints the form that import reads: a header, the players' commands, checksums by
 player, and an end. A checksum is printed for each player who reported it, or, in
 our own matches, for each who gave a command. Commands of the system, chat and
-keyframes have no place in that form.`,
-		Flags:        []cli.Flag{&cli.StringFlag{Name: "to", Value: "jsonl", Usage: "the `FORMAT` to print: jsonl"}},
+keyframes have no place in that form.
+
+With --to mcap, writes OUT, which must not exist: commands, commands per second,
+checksums, dissents and a log as MCAP, which Foxglove and other viewers plot. The
+times are those of the ticks at the match's tick rate. A replay has no latencies.`,
+		Flags:        []cli.Flag{&cli.StringFlag{Name: "to", Value: "jsonl", Usage: "the `FORMAT`: jsonl or mcap"}},
 		OnUsageError: usageError,
-		Action: onReplay(func(c *cli.Context, f *replayFile) error {
-			if got := c.String("to"); got != "jsonl" {
-				return usagef("export: got format %q, want jsonl", got)
-			}
-			x := &exporter{w: bufio.NewWriter(c.App.Writer)}
-			if err := x.findPlayers(f); err != nil {
-				return err
-			}
-			r, err := f.reader()
-			if err != nil {
-				return err
-			}
-			err = replay.Play(r, nil, x.record)
-			if ferr := x.w.Flush(); err == nil {
-				err = ferr
-			}
-			return err
-		}),
+		Action:       replayExport,
 	}
+}
+
+func replayExport(c *cli.Context) error {
+	switch to := c.String("to"); to {
+	case "jsonl":
+		return exportLines(c)
+	case "mcap":
+		return copyReplay(c, func(r *replay.Reader, out *os.File) error { return exportMCAP(out, r) })
+	default:
+		return usagef("export: got format %q, want jsonl or mcap", to)
+	}
+}
+
+// exportLines prints lines of JSON.
+func exportLines(c *cli.Context) error {
+	return onReplay(func(c *cli.Context, f *replayFile) error {
+		x := &exporter{w: bufio.NewWriter(c.App.Writer)}
+		if err := x.findPlayers(f); err != nil {
+			return err
+		}
+		r, err := f.reader()
+		if err != nil {
+			return err
+		}
+		err = replay.Play(r, nil, x.record)
+		if ferr := x.w.Flush(); err == nil {
+			err = ferr
+		}
+		return err
+	})(c)
 }
 
 // An exporter prints records in the form that import reads.

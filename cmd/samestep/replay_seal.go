@@ -30,19 +30,25 @@ not exist; it is there only when it is complete.`,
 // another, sealed.
 func rewrite(act func(*cli.Context, *replay.Reader, *replay.Writer) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
-		if c.NArg() != 2 {
-			return usagef("%s: got %s, want one file to read and one to write", c.Command.Name, count(c.NArg(), "argument"))
-		}
-		return withReplay(c.Args().First(), func(f *replayFile) error {
-			r, err := f.reader()
-			if err != nil {
-				return err
-			}
-			return create(c.Args().Get(1), func(out *os.File) error {
-				return act(c, r, replay.NewWriter(out, sealedOptions(c)))
-			})
+		return copyReplay(c, func(r *replay.Reader, out *os.File) error {
+			return act(c, r, replay.NewWriter(out, sealedOptions(c)))
 		})
 	}
+}
+
+// copyReplay reads the replay that the first argument names and lets act write
+// the file that the second one does.
+func copyReplay(c *cli.Context, act func(*replay.Reader, *os.File) error) error {
+	if c.NArg() != 2 {
+		return usagef("%s: got %s, want one file to read and one to write", c.Command.Name, count(c.NArg(), "argument"))
+	}
+	return withReplay(c.Args().First(), func(f *replayFile) error {
+		r, err := f.reader()
+		if err != nil {
+			return err
+		}
+		return create(c.Args().Get(1), func(out *os.File) error { return act(r, out) })
+	})
 }
 
 func sealedOptions(c *cli.Context) replay.WriterOptions {

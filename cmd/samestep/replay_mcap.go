@@ -1,0 +1,304 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/foxglove/mcap/go/mcap"
+
+	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// An mcapExporter writes what a replay tells in MCAP, the format of Foxglove and
+// other viewers: as JSON, with schemas, so that numbers can be plotted. The times
+// are those of the ticks at the match's tick rate; a pause takes none.
+type mcapExporter struct {
+	w        *mcap.Writer
+	sequence [len(mcapChannels)]uint32
+	buf      []byte
+	header   *lockstep.Header
+	describe *lockstep.Describer
+	kinds    map[lockstep.Kind]string
+	names    map[string]string
+	tick     lockstep.Tick
+
+	rates   mcapRates
+	second  uint64   // that rates counts
+	check   mcapSum  // the latest one, not written yet
+	checked bool     // there is one
+	sums    []uint64 // of the dissents in it
+}
+
+// The channels, each with the schema of what is in it.
+const (
+	onCommands = iota
+	onRates
+	onChecksums
+	onDissents
+	onLog
+)
+
+// An mcapChannel is a topic and the JSON schema of its messages.
+type mcapChannel struct{ topic, schema, properties string }
+
+var mcapChannels = [...]mcapChannel{
+	onCommands: {"/commands", "samestep.Command", `"tick":{"type":"integer"},"player":{"type":"integer","description":"255 is the system"},` +
+		`"sequence":{"type":"integer"},"kind":{"type":"integer"},"name":{"type":"string"},"size_bytes":{"type":"integer"},"text":{"type":"string"}`},
+	onRates: {"/rates", "samestep.Rates", `"tick":{"type":"integer"},"commands":{"type":"integer","description":"in the second that ends here"},` +
+		`"frames":{"type":"integer","description":"ticks with commands"},"size_bytes":{"type":"integer","description":"of payloads"},` +
+		`"players":{"type":"array","description":"commands by seat","items":{"type":"integer"}}`},
+	onChecksums: {"/checksums", "samestep.Checksum", `"tick":{"type":"integer"},"root":{"type":"string"},"agreed":{"type":"integer","description":"1 if nobody differed"},` +
+		`"dissents":{"type":"integer","description":"players who differed"},"values":{"type":"integer","description":"different checksums"}`},
+	onDissents: {"/dissents", "samestep.Dissent", `"tick":{"type":"integer"},"player":{"type":"integer"},"root":{"type":"string"}`},
+	onLog: {"/log", "foxglove.Log", `"timestamp":{"type":"object","title":"time","properties":{"sec":{"type":"integer"},"nsec":{"type":"integer"}}},` +
+		`"level":{"type":"integer"},"message":{"type":"string"},"name":{"type":"string"},"file":{"type":"string"},"line":{"type":"integer"}`},
+}
+
+type (
+	mcapCommand struct {
+		Tick      lockstep.Tick     `json:"tick"`
+		Player    lockstep.Player   `json:"player"`
+		Sequence  lockstep.Sequence `json:"sequence"`
+		Kind      lockstep.Kind     `json:"kind"`
+		Name      string            `json:"name"`
+		SizeBytes int               `json:"size_bytes"`
+		Text      string            `json:"text"`
+	}
+	mcapRates struct {
+		Tick      lockstep.Tick `json:"tick"`
+		Commands  int           `json:"commands"`
+		Frames    int           `json:"frames"`
+		SizeBytes int           `json:"size_bytes"`
+		Players   []int         `json:"players"`
+	}
+	mcapSum struct {
+		Tick     lockstep.Tick `json:"tick"`
+		Root     string        `json:"root"`
+		Agreed   int           `json:"agreed"`
+		Dissents int           `json:"dissents"`
+		Values   int           `json:"values"`
+	}
+	mcapDissent struct {
+		Tick   lockstep.Tick   `json:"tick"`
+		Player lockstep.Player `json:"player"`
+		Root   string          `json:"root"`
+	}
+	mcapTime struct {
+		Seconds     uint64 `json:"sec"`
+		Nanoseconds uint64 `json:"nsec"`
+	}
+	mcapLog struct {
+		Timestamp mcapTime `json:"timestamp"`
+		Level     int      `json:"level"` // 2: info, 3: warning
+		Message   string   `json:"message"`
+		Name      string   `json:"name"`
+		File      string   `json:"file"`
+		Line      uint32   `json:"line"`
+	}
+)
+
+// exportMCAP writes the whole match that r reads to w.
+func exportMCAP(w io.Writer, r *replay.Reader) error {
+	x := &mcapExporter{kinds: make(map[lockstep.Kind]string), names: make(map[string]string)}
+	var err error
+	if x.w, err = mcap.NewWriter(w, &mcap.WriterOptions{Chunked: true, ChunkSize: 1 << 20, Compression: mcap.CompressionZSTD, IncludeCRC: true}); err != nil {
+		return err
+	}
+	if err := x.begin(); err != nil {
+		return err
+	}
+	if err := replay.Play(r, nil, x.record); err != nil {
+		return err
+	}
+	return x.end()
+}
+
+// begin writes the schemas and the channels.
+func (x *mcapExporter) begin() error {
+	if err := x.w.WriteHeader(&mcap.Header{Library: "samestep"}); err != nil {
+		return err
+	}
+	for i, c := range mcapChannels {
+		id := uint16(i + 1)
+		schema := `{"type":"object","properties":{` + c.properties + `}}`
+		if err := x.w.WriteSchema(&mcap.Schema{ID: id, Name: c.schema, Encoding: "jsonschema", Data: []byte(schema)}); err != nil {
+			return err
+		}
+		if err := x.w.WriteChannel(&mcap.Channel{ID: id, SchemaID: id, Topic: c.topic, MessageEncoding: "json"}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x *mcapExporter) record(r *lockstep.Record) error {
+	if r.Kind == lockstep.RecordFrame || r.Kind == lockstep.RecordEmpty || r.Kind == lockstep.RecordEnd {
+		if err := x.writeCheck(); err != nil {
+			return err
+		}
+	}
+	switch r.Kind {
+	case lockstep.RecordHeader:
+		return x.meet(r.Header)
+	case lockstep.RecordFrame:
+		x.tick = r.Tick
+		return x.frame(&r.Frame)
+	case lockstep.RecordEmpty:
+		x.tick = r.Tick
+		return x.rate()
+	case lockstep.RecordKeyframe:
+		if x.tick == 0 {
+			x.tick, x.second = r.Tick, uint64(r.Tick)/uint64(x.header.Settings.TickRate)
+		}
+		return x.log(2, "keyframe", fmt.Sprintf("%s %s", checksum.FormatRoot(r.Keyframe.Root), size(len(r.Keyframe.State))))
+	case lockstep.RecordChecksum:
+		if err := x.writeCheck(); err != nil {
+			return err
+		}
+		x.check, x.checked, x.sums = mcapSum{Tick: r.Tick, Root: checksum.FormatRoot(r.Root)}, true, append(x.sums[:0], r.Root)
+	case lockstep.RecordDissent:
+		return x.dissent(r)
+	case lockstep.RecordNote:
+		if r.Topic == lockstep.TopicName {
+			x.names[fmt.Sprintf("player %d", r.Player)] = r.Text
+		}
+		return x.log(2, r.Topic, fmt.Sprintf("player %d: %s", r.Player, r.Text))
+	case lockstep.RecordEnd:
+		return x.log(2, "end", r.Text)
+	}
+	return nil
+}
+
+func (x *mcapExporter) meet(h *lockstep.Header) error {
+	x.header = h
+	x.rates.Players = make([]int, h.Settings.Players)
+	for _, c := range h.Commands {
+		x.kinds[c.Kind] = c.Name
+	}
+	g, _ := gameOf(h) // without it, commands are described by their schemas
+	var err error
+	x.describe, err = lockstep.NewDescriber(h, g)
+	return err
+}
+
+// frame writes a tick's commands.
+func (x *mcapExporter) frame(f *lockstep.Frame) error {
+	if err := x.rate(); err != nil {
+		return err
+	}
+	x.rates.Frames++
+	for i := range f.Commands {
+		c := &f.Commands[i]
+		x.rates.Commands++
+		x.rates.SizeBytes += len(c.Payload)
+		name := "system"
+		if c.Player != lockstep.System {
+			name = x.kinds[c.Kind]
+		}
+		if int(c.Player) < len(x.rates.Players) {
+			x.rates.Players[c.Player]++
+		}
+		if err := x.write(onCommands, x.time(c.Tick), mcapCommand{c.Tick, c.Player, c.Sequence, c.Kind, name, len(c.Payload), x.describe.Describe(c)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rate writes what the seconds that are over had. Of many empty ones it writes
+// the first and the last, which is all that a line needs.
+func (x *mcapExporter) rate() error {
+	second := (uint64(x.tick) - 1) / uint64(x.header.Settings.TickRate)
+	for second > x.second {
+		if err := x.writeRates(); err != nil {
+			return err
+		}
+		if x.second++; second > x.second+1 {
+			if err := x.writeRates(); err != nil {
+				return err
+			}
+			x.second = second - 1
+		}
+	}
+	return nil
+}
+
+func (x *mcapExporter) writeRates() error {
+	x.rates.Tick = lockstep.Tick(min((x.second+1)*uint64(x.header.Settings.TickRate), math.MaxUint32))
+	err := x.write(onRates, x.time(x.rates.Tick), &x.rates)
+	clear(x.rates.Players)
+	x.rates = mcapRates{Players: x.rates.Players}
+	return err
+}
+
+// dissent writes a player's own checksum. One that came late is not counted with
+// the others of its tick.
+func (x *mcapExporter) dissent(r *lockstep.Record) error {
+	if x.checked && r.Tick == x.check.Tick {
+		x.check.Dissents++
+		x.sums = append(x.sums, r.Root)
+	}
+	if err := x.log(3, "desync", fmt.Sprintf("player %d has %s at tick %d", r.Player, checksum.FormatRoot(r.Root), r.Tick)); err != nil {
+		return err
+	}
+	return x.write(onDissents, x.time(x.tick), mcapDissent{r.Tick, r.Player, checksum.FormatRoot(r.Root)})
+}
+
+// writeCheck writes the latest checksum, to which no more dissents come.
+func (x *mcapExporter) writeCheck() error {
+	if !x.checked {
+		return nil
+	}
+	x.checked = false
+	different := make(map[uint64]bool)
+	for _, sum := range x.sums {
+		different[sum] = true
+	}
+	x.check.Values = len(different)
+	if x.check.Dissents == 0 {
+		x.check.Agreed = 1
+	}
+	return x.write(onChecksums, x.time(x.check.Tick), &x.check)
+}
+
+// log writes a line for the viewer's log.
+func (x *mcapExporter) log(level int, name, text string) error {
+	at := x.time(x.tick)
+	return x.write(onLog, at, mcapLog{mcapTime{at / 1e9, at % 1e9}, level, text, name, "tick", uint32(x.tick)})
+}
+
+// time returns the nanoseconds from the beginning to a tick.
+func (x *mcapExporter) time(t lockstep.Tick) uint64 {
+	return uint64(t) * 1e9 / uint64(x.header.Settings.TickRate)
+}
+
+func (x *mcapExporter) write(channel int, at uint64, v any) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	x.sequence[channel]++
+	return x.w.WriteMessage(&mcap.Message{ChannelID: uint16(channel + 1), Sequence: x.sequence[channel], LogTime: at, PublishTime: at, Data: data})
+}
+
+// end writes what is left, and what the match was.
+func (x *mcapExporter) end() error {
+	if err := x.writeRates(); err != nil {
+		return err
+	}
+	h := x.header
+	if err := x.w.WriteMetadata(&mcap.Metadata{Name: "match", Metadata: map[string]string{
+		"game": h.Game, "build": h.Build, "engine": h.Engine, "match": h.Match.String(), "platform": h.Platform,
+		"seed": fmt.Sprint(h.Settings.Seed), "players": fmt.Sprint(h.Settings.Players), "tick_rate": fmt.Sprint(h.Settings.TickRate), "ticks": fmt.Sprint(x.tick),
+	}}); err != nil {
+		return err
+	}
+	if err := x.w.WriteMetadata(&mcap.Metadata{Name: "names", Metadata: x.names}); err != nil {
+		return err
+	}
+	return x.w.Close()
+}
