@@ -1,6 +1,9 @@
 package lockstep
 
-import "cmp"
+import (
+	"cmp"
+	"strconv"
+)
 
 // A Tick is one step of the simulation, and the only unit of time in this
 // package. Tick 0 is the state a match begins with; frame t turns the state
@@ -25,6 +28,10 @@ const (
 	// at t commands from t+1 on.
 	System Player = 255
 )
+
+// MarshalJSON writes a player as a number, also in a list, which would be
+// written as bytes.
+func (p Player) MarshalJSON() ([]byte, error) { return strconv.AppendUint(nil, uint64(p), 10), nil }
 
 // A Sequence numbers the commands of one player, from 1 upwards.
 type Sequence uint32

@@ -17,8 +17,8 @@ func (d Difference) String() string { return d.Path + ": " + d.A + " != " + d.B 
 
 // Differences are where two states differ.
 type Differences struct {
-	List  []Difference // in the order of the fields, up to the limit
-	Total int          // also beyond the limit
+	List  []Difference `json:"list"`  // in the order of the fields, up to the limit
+	Total int          `json:"total"` // also beyond the limit
 }
 
 // Diff compares the states a and b leaf by leaf. It lists at most limit differences, and counts them all. Slices of
