@@ -59,6 +59,7 @@ var imports = []importRow{
 	// Not fixed: the engine does no arithmetic of the game.
 	{pattern: "lockstep", own: []string{"state", "checksum", "internal/pack"}, modules: []string{xxhash}},
 	{pattern: "replay", own: core, modules: []string{xxhash, zstd, xsync}, tests: games},
+	{pattern: "desync", own: slices.Concat(core, []string{"replay", "fixed"}), tests: games},
 	{pattern: "lockstep/server", own: slices.Concat(log, []string{"internal/buffer"}), modules: []string{websocket, jwt, metrics, xtime, xsync}, tests: slices.Concat(games, shell)},
 	{pattern: "lockstep/client", own: slices.Concat(log, []string{"internal/buffer"}), modules: []string{websocket, backoff, xtime}, tests: slices.Concat(games, shell)},
 	{pattern: "lockstep/locksteptest", own: log, modules: []string{goCmp, rapid}, tests: games},

@@ -1,0 +1,161 @@
+package desync
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// A Change is the last one of a field, up to the first divergent tick, as the
+// match should have gone.
+type Change struct {
+	Field   string        `json:"field"` // such as "Units[ID=17].Health"
+	Tick    lockstep.Tick `json:"tick"`  // 0 if it did not change since Since
+	Since   lockstep.Tick `json:"since"` // how far back was looked
+	Before  string        `json:"before"`
+	After   string        `json:"after"`
+	Command *Command      `json:"command,omitempty"` // the last one without which After would be another value
+	Found   bool          `json:"found"`             // Command was looked for as far as the states go
+}
+
+// String returns the change as a line for people.
+func (c Change) String() string {
+	if c.Tick == 0 {
+		return fmt.Sprintf("%s is %s since tick %d or longer", c.Field, c.After, c.Since)
+	}
+	s := fmt.Sprintf("%s became %s instead of %s in tick %d", c.Field, c.After, c.Before, c.Tick)
+	switch {
+	case c.Command != nil:
+		return s + fmt.Sprintf(", by tick %d, %s", c.Command.Tick, c.Command.Text)
+	case c.Found:
+		return s + fmt.Sprintf(", by the rules: no single command since tick %d makes a difference to it", c.Since)
+	}
+	return s
+}
+
+// A historian finds out who wrote a field, by a second pass over the same
+// frames.
+type historian struct {
+	*tester
+	log      *matchLog
+	describe func(*lockstep.Command) Command
+}
+
+// change returns the last change of a field up to a tick.
+func (h *historian) change(w *watcher, until lockstep.Tick) (Change, error) {
+	x := h.again
+	c := Change{Field: w.name(), After: w.text(x.state(until)), Since: x.first}
+	t := until
+	for ; t > x.first; t-- {
+		if !w.same(x.state(t-1), x.state(t)) {
+			break
+		}
+	}
+	if t > x.first {
+		c.Tick, c.Before = t, w.text(x.state(t-1))
+		return c, h.blame(&c, w)
+	}
+	return c, h.before(&c, w)
+}
+
+// same reports whether the field is the same in two states.
+func (w *watcher) same(a, b []byte) bool {
+	v, ok := w.value(a)
+	o, ok2 := w.value(b)
+	return ok == ok2 && (!ok || bytes.Equal(v.Bytes, o.Bytes))
+}
+
+// blame looks for the last command without which the field would have another
+// value at the tick of its change: in that tick first, and then back.
+func (h *historian) blame(c *Change, w *watcher) error {
+	x := h.again
+	after := x.state(c.Tick)
+	differs := func(t lockstep.Tick, f *lockstep.Frame) (bool, error) {
+		b, err := h.play(&variation{from: t - 1, frames: map[lockstep.Tick]*lockstep.Frame{t: f}}, c.Tick, nil)
+		return b != nil && !w.same(b, after), err
+	}
+	for t := c.Tick; t > x.first; t-- {
+		c.Since = t
+		f := x.frames[t]
+		if f == nil {
+			continue
+		}
+		if any, err := differs(t, &lockstep.Frame{Tick: t}); err != nil || !any {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		for i := len(f.Commands) - 1; i >= 0; i-- {
+			ok, err := differs(t, without(f, i))
+			if err != nil {
+				return err
+			}
+			if ok {
+				command := h.describe(&f.Commands[i])
+				c.Command, c.Found = &command, true
+				return nil
+			}
+		}
+	}
+	c.Found = true
+	return nil
+}
+
+// before looks for the change in the stretches before the states that are kept,
+// from keyframe to keyframe, the latest first.
+func (h *historian) before(c *Change, w *watcher) error {
+	r, err := h.log.reader()
+	if err != nil {
+		return err
+	}
+	marks := r.Index()
+	end := h.again.first
+	for i := len(marks) - 1; i >= 0; i-- {
+		if marks[i] >= end {
+			continue
+		}
+		if int(end-marks[i]) > h.left {
+			return errBudget
+		}
+		h.left -= int(end - marks[i])
+		h.spent += int(end - marks[i])
+		found, err := h.stretch(c, w, marks[i], end)
+		if err != nil || found {
+			return err
+		}
+		c.Since, end = marks[i], marks[i]
+	}
+	return nil
+}
+
+// stretch looks for the change between two ticks. The command is looked for
+// among those since the keyframe.
+func (h *historian) stretch(c *Change, w *watcher, from, to lockstep.Tick) (bool, error) {
+	o := Options{MaxTicks: int(to - from)}
+	x, err := simulateAgain(h.log, h.again.game, from, to, &o)
+	if err != nil {
+		if errors.Is(err, replay.ErrLimit) {
+			err = errBudget
+		}
+		return false, err
+	}
+	for t := to; t > x.first; t-- {
+		if w.same(x.state(t-1), x.state(t)) {
+			continue
+		}
+		c.Tick, c.Before = t, w.text(x.state(t-1))
+		past := &historian{tester: &tester{again: x, sim: h.sim, left: h.left}, log: h.log, describe: h.describe}
+		err := past.blame(c, w)
+		h.left, h.spent = past.left, h.spent+past.spent
+		return true, err
+	}
+	if x.first > from { // the states before were too large to be kept
+		c.Since = x.first
+		return true, nil
+	}
+	return false, nil
+}

@@ -1,0 +1,200 @@
+package desync_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// The game of the Examples: two players pay into one chest.
+type (
+	chest struct {
+		Gold  uint32
+		Gifts [2]uint32
+	}
+	give  struct{ Gold uint32 }
+	rules = lockstep.Rules[chest, struct{}]
+)
+
+func pay(w *chest, t *lockstep.Turn) {
+	for _, c := range t.Commands {
+		if m, ok := c.Value.(*give); ok {
+			w.Gold += m.Gold
+			w.Gifts[c.Player]++
+		}
+	}
+}
+
+// deaf is pay on a machine that misses what player 0 gives in tick 4.
+func deaf(w *chest, t *lockstep.Turn) {
+	if t.Tick == 4 {
+		t.Commands = slices.DeleteFunc(t.Commands, func(c lockstep.Command) bool { return c.Player == 0 })
+	}
+	pay(w, t)
+}
+
+func chestGame(step func(*chest, *lockstep.Turn)) *lockstep.Game {
+	return lockstep.MustGame(rules{
+		Name: "chest", Build: "1", Commands: []lockstep.CommandType{lockstep.Type[give](1, "give")},
+		New: func(*chest, *lockstep.Settings, *struct{}) error { return nil }, Step: step,
+	})
+}
+
+// A stubborn copy goes on when it differs.
+type stubborn struct{ *lockstep.Follower }
+
+func (f stubborn) Append(record []byte) error {
+	err := f.Follower.Append(record)
+	if errors.As(err, new(*lockstep.DesyncError)) {
+		return nil
+	}
+	return err
+}
+
+// chestBundle plays a match in which player 1 has the deaf machine, and returns
+// the bundle of what comes of it.
+func chestBundle() *replay.Bundle {
+	game := chestGame(pay)
+	settings := lockstep.DefaultSettings(2)
+	settings.CheckEvery = 5
+	header, err := game.NewHeader(lockstep.MatchID{1}, settings, &struct{}{})
+	if err != nil {
+		panic(err)
+	}
+	kept := lockstep.FollowerOptions{History: lockstep.HistoryOptions{States: true}}
+	deafCopy := chestGame(deaf).NewFollower(kept)
+	var log, archive bytes.Buffer
+	file := replay.NewWriter(&log, replay.WriterOptions{})
+	evidence := &lockstep.Evidence{Participants: []lockstep.Participant{{Player: 0, Name: "ada", Build: "1", Platform: "linux"}, {Player: 1, Name: "bob", Build: "1", Platform: "toaster"}}}
+	match, err := lockstep.NewCoordinator(game, header, lockstep.Tee(file, stubborn{deafCopy}), lockstep.CoordinatorOptions{
+		Referee: kept, Desync: func(r *lockstep.DesyncReport) { evidence.Report = *r },
+	})
+	if err != nil {
+		panic(err)
+	}
+	match.Join(0)
+	match.Join(1)
+	for t := lockstep.Tick(1); t <= 5; t++ {
+		kind, payload, err := game.NewPayloads().Encode(&give{Gold: 10 * uint32(t)})
+		if err != nil {
+			panic(err)
+		}
+		match.Submit(0, lockstep.Sequence(t), kind, payload)
+		match.Tick()
+	}
+	sum, _ := deafCopy.Sum(5)
+	if err := match.Report(1, 5, sum); err != nil {
+		panic(err)
+	}
+	evidence.Exhibits = []lockstep.Exhibit{{Tick: 5, Referee: match.Referee().State(5), Player: deafCopy.State(5)}}
+	if err := file.Flush(); err != nil {
+		panic(err)
+	}
+	if err := replay.WriteBundle(&archive, header, evidence, &log); err != nil {
+		panic(err)
+	}
+	b, err := replay.OpenBundle(bytes.NewReader(archive.Bytes()), int64(archive.Len()))
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+func ExampleExplain() {
+	e, err := desync.Explain(chestBundle(), desync.Options{
+		Game: func(h *lockstep.Header) (*lockstep.Game, error) { g := chestGame(pay); return g, g.CheckIdentity(h) },
+	})
+	if err != nil {
+		panic(err)
+	}
+	for _, line := range e.Lines()[4:] { // behind those that name this machine
+		fmt.Println(line)
+	}
+	// Output:
+	// verdict    THE PLAYER: the match simulated again agrees with the referee, not with player 1
+	// first      the first divergent tick is 4
+	// cause      lost command: a command did not run: tick 4, player 0: give {"Gold":40}
+	//            shown by trial: the match with this one fault ends in the wrong side's state of tick 5, bit by bit
+	// fields     at tick 4, right → wrong: 2 fields
+	//            Gold 100 → 60
+	//            Gifts[0] 4 → 3
+	// changed    Gold became 100 instead of 60 in tick 4, by tick 4, player 0: give {"Gold":40}
+	//            Gifts[0] became 4 instead of 3 in tick 4, by tick 4, player 0: give {"Gold":40}
+	// commands   tick 4, player 0: give {"Gold":40} (changes Gold, Gifts[0])
+	// common     build 1, as have 1 of the 1 others
+	//            platform toaster, which none of the 1 others has
+}
+
+// An Explanation is plain data.
+func ExampleExplanation() {
+	var e *desync.Explanation
+	e, err := desync.Explain(chestBundle(), desync.Options{}) // without the game's code
+	if err != nil {
+		panic(err)
+	}
+	var v desync.Verdict = e.Verdict
+	if v.Party == desync.Party("player") {
+		fmt.Println("wrong:", v.Players)
+	}
+	var first desync.Span = e.First
+	fmt.Println("first divergent tick between", first.From, "and", first.To)
+	fmt.Println("fields:", e.Fields)
+	var who desync.Participant = e.Who[1]
+	fmt.Println(who.Name, "differs:", who.Differs)
+	for i, c := range e.Columns {
+		fmt.Println(desync.Column(c), desync.Cell(e.Who[0].Cells[i]))
+	}
+	for _, g := range e.Groups {
+		fmt.Println(desync.Group(g))
+	}
+	for _, t := range e.Traits {
+		fmt.Println(desync.Trait(t))
+	}
+	fmt.Println(e.Notes)
+	// Output:
+	// wrong: [1]
+	// first divergent tick between 1 and 5
+	// fields: {[Gold: 150 != 110 Gifts[0]: 5 != 4] 2}
+	// bob differs: true
+	// {{1 5} 1} {5 0}
+	// dc2da0ae66cd7357  the referee
+	// 36d5ff2bb90a8df5  player 1
+	// build 1, as have 1 of the 1 others
+	// platform toaster, which none of the 1 others has
+	// joined at tick 1, as have 1 of the 1 others
+	// lost its connection never, as have 1 of the 1 others
+	// [the game's code is not here: nothing was simulated again, so the first divergent tick and the command are not looked for]
+}
+
+// What needs the game's code, as plain data.
+func ExampleCause() {
+	e, err := desync.Explain(chestBundle(), desync.Options{
+		Game: func(*lockstep.Header) (*lockstep.Game, error) { return chestGame(pay), nil },
+	})
+	if err != nil {
+		panic(err)
+	}
+	var cause *desync.Cause = e.Cause
+	if cause.Kind == desync.CauseKind("lost command") {
+		var command *desync.Command = cause.Command
+		fmt.Printf("tick %d: player %d, number %d\n", command.Tick, command.Player, command.Sequence)
+	}
+	for _, c := range e.Changes {
+		fmt.Println(desync.Change(c))
+	}
+	for _, t := range e.Commands {
+		fmt.Println(desync.Touch(t))
+	}
+	fmt.Println(len([]desync.Stream(e.Streams)), "generators,", len([]desync.Draws(e.Draws)), "purposes,", len([]desync.Cost(e.Costs)), "costs")
+	// Output:
+	// tick 4: player 0, number 4
+	// Gold became 100 instead of 60 in tick 4, by tick 4, player 0: give {"Gold":40}
+	// Gifts[0] became 4 instead of 3 in tick 4, by tick 4, player 0: give {"Gold":40}
+	// tick 4, player 0: give {"Gold":40} (changes Gold, Gifts[0])
+	// 0 generators, 0 purposes, 0 costs
+}

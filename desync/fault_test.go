@@ -1,0 +1,260 @@
+package desync_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/state"
+)
+
+type (
+	world = skirmish.World
+	turn  = lockstep.Turn
+	step  = func(*skirmish.World, *lockstep.Turn)
+)
+
+// drill orders player 0's first unit about at tick 150, with commands of which
+// the last one counts.
+func drill(t lockstep.Tick, give func(p lockstep.Player, values ...any)) {
+	if t == 150 {
+		unit := skirmish.Who{Units: []skirmish.UnitID{6}}
+		give(0, &skirmish.Move{Who: unit, To: skirmish.Point{X: 100, Y: 100}}, &skirmish.Move{Who: unit, To: skirmish.Point{X: 200, Y: 100}})
+	}
+}
+
+// mine is the index in a turn of the first of those commands, or -1.
+func mine(t *turn) int {
+	return slices.IndexFunc(t.Commands, func(c lockstep.Command) bool {
+		m, ok := c.Value.(*skirmish.Move)
+		return ok && c.Player == 0 && len(m.Who.Units) == 1 && m.Who.Units[0] == 6
+	})
+}
+
+// inDrill runs a fault in the tick of the drill.
+func inDrill(f func(w *world, t *turn, i int, step step)) fault {
+	return func(w *world, t *turn, step step) bool {
+		i := mine(t)
+		if i < 0 {
+			step(w, t)
+			return false
+		}
+		f(w, t, i, step)
+		return true
+	}
+}
+
+// Every kind of fault that trials look for is planted, and found: its tick, its
+// command or field, and who it was.
+func TestEachFaultIsNamed(t *testing.T) {
+	var held lockstep.Command
+	for _, test := range []struct {
+		name      string
+		fault     fault
+		everyTick bool
+		kind      desync.CauseKind
+		text      string // in the cause
+		first     desync.Span
+		field     string // that differs first
+	}{
+		{"lost", inDrill(func(w *world, t *turn, i int, step step) {
+			t.Commands = slices.Delete(t.Commands, i+1, i+2)
+			step(w, t)
+		}), false, desync.LostCommand, "tick 152, player 0 moves", desync.Span{From: 152, To: 152}, "Units[5]."},
+		{"swapped", inDrill(func(w *world, t *turn, i int, step step) {
+			t.Commands[i], t.Commands[i+1] = t.Commands[i+1], t.Commands[i]
+			step(w, t) // which here is the same as if the second had been lost
+		}), false, desync.LostCommand, "tick 152, player 0 moves unit 6 to 25,12.5", desync.Span{From: 152, To: 152}, "Units[5]."},
+		{"late", func(w *world, t *turn, step step) bool {
+			if i := mine(t); i >= 0 {
+				held = t.Commands[i+1]
+				held.Value = &skirmish.Move{Who: skirmish.Who{Units: []skirmish.UnitID{6}}, To: skirmish.Point{X: 200, Y: 100}}
+				t.Commands = slices.Delete(t.Commands, i+1, i+2)
+			} else if held.Value != nil {
+				t.Commands = append(t.Commands, held)
+				step(w, t)
+				return true
+			}
+			step(w, t)
+			return false
+		}, false, desync.MovedCommand, "one tick too late: tick 152, player 0 moves", desync.Span{From: 152, To: 152}, "Units[5]."},
+		{"doubled", func(w *world, t *turn, step step) bool {
+			i := slices.IndexFunc(t.Commands, func(c lockstep.Command) bool { _, ok := c.Value.(*skirmish.Train); return ok })
+			if i >= 0 {
+				t.Commands = slices.Insert(t.Commands, i, t.Commands[i])
+			}
+			step(w, t)
+			return i >= 0
+		}, false, desync.DoubledCommand, "trains", desync.Span{From: 153, To: 153}, ""},
+		{"extra draw", func(w *world, t *turn, step step) bool { step(w, t); w.Rand.Uint64(); return true },
+			false, desync.ExtraDraw, "Rand was drawn from too often (1 draw)", desync.Span{From: 142, To: 160}, "Rand."},
+		{"altered", func(w *world, t *turn, step step) bool { step(w, t); w.Units[5].Health--; return true },
+			false, desync.AlteredField, "Units[5].Health was 39 instead of 40", desync.Span{From: 141, To: 160}, "Units[5].Health"},
+		{"altered, and the states of all ticks are there", func(w *world, t *turn, step step) bool { step(w, t); w.Units[5].Health--; return true },
+			true, desync.AlteredField, "Units[5].Health was 39 instead of 40", desync.Span{From: 150, To: 150}, "Units[5].Health"},
+		{"altered, and counted on from there", func(w *world, t *turn, step step) bool { step(w, t); w.Players[0].Gathered += 5; return true },
+			false, desync.AlteredField, "Players[0].Gathered was", desync.Span{From: 141, To: 160}, "Players[0].Gathered"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			x := newTable(t, test.fault, false)
+			x.orders, x.everyTick = drill, test.everyTick
+			x.play(t, 400)
+			e, err := desync.Explain(open(t, x.bundle(t)), desync.Options{Game: findGame})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v := e.Verdict; v.Party != desync.WrongPlayer || !slices.Equal(v.Players, []lockstep.Player{victim}) || !v.Simulated {
+				t.Errorf("got verdict %+v", v)
+			}
+			if e.Cause == nil || e.Cause.Kind != test.kind || !strings.Contains(e.Cause.Text, test.text) || e.First != test.first {
+				t.Errorf("got cause %+v, first %v\n%s", e.Cause, e.First, strings.Join(e.Lines(), "\n"))
+			}
+			if !slices.ContainsFunc(e.Fields.List, func(d state.Difference) bool { return strings.HasPrefix(d.Path, test.field) }) {
+				t.Errorf("got fields %v, want %s among them", e.Fields.List, test.field)
+			}
+			if test.name == "swapped" && !slices.ContainsFunc(e.Cause.Others, func(s string) bool { return strings.Contains(s, "ran after the one that follows it: tick 152") }) {
+				t.Errorf("got other causes %q, want the wrong order among them", e.Cause.Others)
+			}
+			if e.Tick != 160 || e.Agreed != 140 {
+				t.Errorf("got a desync at tick %d, agreed at %d", e.Tick, e.Agreed)
+			}
+		})
+	}
+}
+
+// A rule that is wrong from some tick on is no single fault: that is said, and
+// all else still is.
+func TestWrongRule(t *testing.T) {
+	e := explained(t, func(w *world, t *turn, step step) bool {
+		step(w, t)
+		for i := range w.Units {
+			w.Units[i].Health -= min(w.Units[i].Health, 1)
+		}
+		return false
+	}, desync.Options{Game: findGame})
+	if e.Cause != nil || e.First != (desync.Span{From: 141, To: 160}) || e.Verdict.Party != desync.WrongPlayer {
+		t.Errorf("got cause %v, first %v, verdict %v", e.Cause, e.First, e.Verdict)
+	}
+	if text := strings.Join(e.Notes, "\n"); !strings.Contains(text, "no single fault") {
+		t.Errorf("got notes %q", text)
+	}
+	for _, d := range e.Draws {
+		if d.Known {
+			t.Errorf("draws of the wrong side are said to be known: %v", d)
+		}
+	}
+}
+
+// The referee is found to be wrong where the match simulated again is the
+// players'.
+func TestWrongReferee(t *testing.T) {
+	x := newTable(t, func(w *world, t *turn, step step) bool { step(w, t); w.Players[1].Crystals += 1000; return true }, true)
+	x.play(t, 400)
+	e, err := desync.Explain(open(t, x.bundle(t)), desync.Options{Game: findGame})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := e.Verdict; v.Party != desync.WrongReferee || len(v.Players) != 0 || !v.Simulated {
+		t.Errorf("got verdict %+v", v)
+	}
+	if e.Cause == nil || e.Cause.Path != "Players[1].Crystals" || e.Fields.List[0].Path != "Players[1].Crystals" {
+		t.Errorf("got cause %+v, fields %v", e.Cause, e.Fields)
+	}
+	for _, p := range e.Who {
+		if p.Differs && e.Verdict.Party != desync.WrongReferee {
+			t.Errorf("player %d is said to differ", p.Player)
+		}
+	}
+}
+
+// A build with another rule explains nobody, and says so.
+func TestWrongBuild(t *testing.T) {
+	x := newTable(t, func(w *world, t *turn, step step) bool { step(w, t); w.Units[5].Health--; return true }, false)
+	x.play(t, 400)
+	for name, from := range map[string]lockstep.Tick{"before the check": 105, "after it": 145} {
+		other := lockstep.MustGame(fault(func(w *world, t *turn, step step) bool { step(w, t); return true }).rules())
+		rules := skirmish.Rules()
+		right := rules.Step
+		rules.Step = func(w *world, t *turn) {
+			right(w, t)
+			if t.Tick >= from {
+				w.Match.Winner = 9
+			}
+		}
+		other = lockstep.MustGame(rules)
+		e, err := desync.Explain(open(t, x.bundle(t)), desync.Options{Game: func(*lockstep.Header) (*lockstep.Game, error) { return other, nil }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Verdict.Party != desync.WrongBuild || e.Cause != nil || e.Fields.Total != 1 {
+			t.Errorf("%s: got verdict %+v, cause %v, %d fields", name, e.Verdict, e.Cause, e.Fields.Total)
+		}
+	}
+}
+
+// Without the game's code, states and log tell what they can.
+func TestWithoutTheGame(t *testing.T) {
+	e := explained(t, func(w *world, t *turn, step step) bool { step(w, t); w.Rand.Uint64(); w.Units[5].Health--; return true }, desync.Options{})
+	if v := e.Verdict; v.Party != desync.WrongPlayer || v.Simulated || !slices.Equal(v.Players, []lockstep.Player{victim}) {
+		t.Errorf("got verdict %+v", v)
+	}
+	if e.Fields.Total != 3 || e.First != (desync.Span{From: 141, To: 160}) || e.Cause != nil || len(e.Changes) > 0 {
+		t.Errorf("got %d fields, first %v, cause %v, changes %v", e.Fields.Total, e.First, e.Cause, e.Changes)
+	}
+	if want := []desync.Stream{{Path: "Rand", Right: 1, Wrong: 2, Known: true}}; !slices.Equal(e.Streams, want) {
+		t.Errorf("got streams %v, want %v", e.Streams, want)
+	}
+	if text := strings.Join(e.Notes, "\n"); !strings.Contains(text, "the game's code is not here") {
+		t.Errorf("got notes %q", text)
+	}
+}
+
+// What the client that differs has, and nobody else, is told apart from what
+// all have.
+func TestTraits(t *testing.T) {
+	e := explained(t, func(w *world, t *turn, step step) bool { step(w, t); w.Units[5].Health--; return true }, desync.Options{})
+	for _, trait := range e.Traits {
+		if trait.Telling() != (trait.Name == "platform") {
+			t.Errorf("%s: telling is %v", trait, trait.Telling())
+		}
+	}
+	if len(e.Traits) != 4 {
+		t.Errorf("got %v", e.Traits)
+	}
+}
+
+// The last change of a field is found behind the states that are kept, from
+// keyframe to keyframe, and its command with it.
+func TestChangeLongAgo(t *testing.T) {
+	x := newTable(t, func(w *world, t *turn, step step) bool {
+		step(w, t)
+		if t.Tick < 730 {
+			return false
+		}
+		w.Units[5].Group = 7
+		return true
+	}, false)
+	x.orders = func(t lockstep.Tick, give func(p lockstep.Player, values ...any)) {
+		if t == 60 {
+			give(0, &skirmish.Assign{Group: 3, Units: []skirmish.UnitID{6}})
+		}
+	}
+	x.play(t, 800)
+	e, err := desync.Explain(open(t, x.bundle(t)), desync.Options{Game: findGame})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(e.Changes) == 0 || e.Changes[0].Field != "Units[ID=6].Group" || e.Changes[0].Tick != 62 || e.Changes[0].Command == nil || e.Changes[0].Command.Tick != 62 {
+		t.Errorf("got changes %v, want group 3 in tick 62\n%s", e.Changes, strings.Join(e.Lines(), "\n"))
+	}
+	e, err = desync.Explain(open(t, x.bundle(t)), desync.Options{Game: findGame, Budget: 300})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := strings.Join(e.Notes, "\n"); !strings.Contains(text, "was looked for back to tick") {
+		t.Errorf("with a small budget: got notes %q", text)
+	}
+}

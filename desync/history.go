@@ -1,0 +1,91 @@
+package desync
+
+import (
+	"errors"
+
+	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+func root(s side) string { return checksum.FormatRoot(s.root) }
+
+// maxChanges is of how many fields the last change is looked for.
+const maxChanges = 3
+
+// historian returns one with a budget of its own.
+func (w *work) historian() *historian {
+	t := *w.tester
+	t.left = w.options.Budget
+	return &historian{tester: &t, log: w.log, describe: w.command}
+}
+
+// history finds out what changed the first fields last: the first one of each
+// place.
+func (w *work) history() {
+	if w.tester == nil || w.e.Verdict.Party == WrongBuild {
+		return
+	}
+	h := w.historian()
+	until := min(w.e.First.To, w.bad)
+	for i := range w.e.Places.List {
+		if i == maxChanges || until < w.again.first {
+			return
+		}
+		field, ok := watch(w.log.schema, w.again.state(w.e.Compared), w.e.Places.List[i].First.Path)
+		if !ok {
+			continue
+		}
+		c, err := h.change(field, until)
+		if errors.Is(err, errBudget) {
+			w.note("who changed %s was looked for back to tick %d only", c.Field, c.Since)
+		} else if err != nil {
+			w.note("who changed %s could not be looked for: %v", c.Field, err)
+			continue
+		}
+		w.e.Changes = append(w.e.Changes, c)
+	}
+}
+
+// touches finds the commands of the first divergent ticks that have to do with
+// what differs.
+func (w *work) touches() {
+	if len(w.e.Fields.List) == 0 {
+		return
+	}
+	if w.tester == nil || w.e.Verdict.Party == WrongBuild {
+		w.touchesByName()
+		return
+	}
+	entities := entitiesOf(w.log.schema, w.again.state(w.e.Compared), w.e.Fields.List)
+	h := w.historian()
+	for t := max(w.e.First.From, w.again.first+1); t <= w.e.First.To; t++ {
+		f := w.again.frame(t)
+		found, err := h.touches(&f, entities, w.plain)
+		w.e.Commands = append(w.e.Commands, found...)
+		if err != nil || len(w.e.Commands) > maxTouches {
+			w.e.Commands = w.e.Commands[:min(len(w.e.Commands), maxTouches)]
+			w.note("of the commands of ticks %d to %d, only the first %d that touch what differs are listed", w.e.First.From, w.e.First.To, len(w.e.Commands))
+			return
+		}
+	}
+}
+
+// touchesByName finds the commands that name what differs, from the log alone.
+func (w *work) touchesByName() {
+	entities := entitiesOf(w.log.schema, w.right, w.e.Fields.List)
+	visit := func(r *lockstep.Record) error {
+		if r.Kind != lockstep.RecordFrame || r.Tick < w.e.First.From || r.Tick > w.e.First.To {
+			return nil
+		}
+		for i := range r.Frame.Commands {
+			c := &r.Frame.Commands[i]
+			if names := named(plainText(w.plain, c), entities); len(names) > 0 && len(w.e.Commands) < maxTouches {
+				w.e.Commands = append(w.e.Commands, Touch{Command: w.command(c), Changes: []string{}, Names: names})
+			}
+		}
+		return nil
+	}
+	if err := w.log.play(visit); err != nil {
+		w.note("the commands could not be read: %v", err)
+	}
+}

@@ -1,0 +1,207 @@
+package desync_test
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+const (
+	seats     = 3
+	victim    = lockstep.Player(2) // whose copy goes wrong
+	faultTick = lockstep.Tick(150)
+)
+
+// A fault is what one copy does in place of Step, from faultTick on until it
+// says that it is done.
+type fault func(w *skirmish.World, t *lockstep.Turn, step func(*skirmish.World, *lockstep.Turn)) (done bool)
+
+// rules returns the game's rules with a fault in them.
+func (f fault) rules() lockstep.Rules[skirmish.World, skirmish.Config] {
+	rules := skirmish.Rules()
+	if f == nil {
+		return rules
+	}
+	right, done := rules.Step, false
+	rules.Step = func(w *skirmish.World, t *lockstep.Turn) {
+		if done || t.Tick < faultTick {
+			right(w, t)
+			return
+		}
+		done = f(w, t, right)
+	}
+	return rules
+}
+
+var trueGame = sync.OnceValue(func() *lockstep.Game { return lockstep.MustGame(skirmish.Rules()) })
+
+// findGame is what a program that knows one game gives to Explain.
+func findGame(h *lockstep.Header) (*lockstep.Game, error) {
+	return trueGame(), trueGame().CheckIdentity(h)
+}
+
+// A table is a match of bots in which one copy, or the referee, goes wrong.
+type table struct {
+	game      *lockstep.Game // the referee's and the others'
+	header    *lockstep.Header
+	log       bytes.Buffer
+	writer    *replay.Writer
+	match     *lockstep.Coordinator
+	copies    []*lockstep.Follower
+	bots      []*skirmish.Bot
+	sequence  []lockstep.Sequence
+	report    *lockstep.DesyncReport
+	everyTick bool                                                        // the bundle has the states of all ticks, not only of the checks
+	orders    func(lockstep.Tick, func(p lockstep.Player, values ...any)) // given beside those of the bots
+}
+
+// newTable begins a match. A fault is in the victim's copy, or in the referee.
+func newTable(tb testing.TB, f fault, inReferee bool) *table {
+	tb.Helper()
+	x := &table{game: trueGame(), sequence: make([]lockstep.Sequence, seats)}
+	faulty := lockstep.MustGame(f.rules())
+	settings := lockstep.DefaultSettings(seats)
+	settings.KeyframeEvery = 100
+	config := skirmish.Defaults(seats, 100)
+	var err error
+	if x.header, err = x.game.NewHeader(lockstep.MatchID{7}, settings, &config); err != nil {
+		tb.Fatal(err)
+	}
+	x.header.Platform = "plan9/amd64"
+	history := lockstep.FollowerOptions{History: lockstep.HistoryOptions{Length: 64, EveryTick: true, States: true}}
+	for p := range lockstep.Player(seats) {
+		game := x.game
+		if p == victim && !inReferee {
+			game = faulty
+		}
+		x.copies = append(x.copies, game.NewFollower(history))
+		x.bots = append(x.bots, skirmish.NewBot(p, 3))
+	}
+	x.writer = replay.NewWriter(&x.log, replay.WriterOptions{})
+	referee := x.game
+	if inReferee {
+		referee = faulty
+	}
+	x.match, err = lockstep.NewCoordinator(referee, x.header, lockstep.Tee(x.writer, x), lockstep.CoordinatorOptions{
+		InputDelay: 2, Referee: history, Desync: func(r *lockstep.DesyncReport) {
+			if x.report == nil {
+				x.report = r
+			}
+		},
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for p := range x.copies {
+		if _, err := x.match.Join(lockstep.Player(p)); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return x
+}
+
+// Append gives a record to every copy.
+func (x *table) Append(record []byte) error {
+	for _, f := range x.copies {
+		var desync *lockstep.DesyncError
+		if err := f.Append(record); err != nil && !errors.As(err, &desync) {
+			return err
+		}
+	}
+	return nil
+}
+
+// play runs ticks until a desync is reported, or to tick end.
+func (x *table) play(tb testing.TB, end lockstep.Tick) {
+	tb.Helper()
+	for x.report == nil && x.match.Now() < end {
+		if _, err := x.match.Tick(); err != nil {
+			tb.Fatal(err)
+		}
+		t := x.match.Now()
+		for p, f := range x.copies {
+			if t%lockstep.Tick(x.header.Settings.CheckEvery) == 0 {
+				sum, _ := f.Sum(t)
+				if err := x.match.Report(lockstep.Player(p), t, sum); err != nil {
+					tb.Fatal(err)
+				}
+			}
+			for _, o := range x.bots[p].Think(lockstep.World[skirmish.World](f.Simulation())) {
+				x.submit(tb, lockstep.Player(p), o.Value)
+			}
+		}
+		if x.orders != nil {
+			x.orders(t, func(p lockstep.Player, values ...any) {
+				for _, v := range values {
+					x.submit(tb, p, v)
+				}
+			})
+		}
+	}
+}
+
+func (x *table) submit(tb testing.TB, p lockstep.Player, value any) {
+	tb.Helper()
+	kind, payload, err := x.game.NewPayloads().Encode(value)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	x.sequence[p]++
+	x.match.Submit(p, x.sequence[p], kind, payload)
+}
+
+// bundle returns the bundle of the desync.
+func (x *table) bundle(tb testing.TB) []byte {
+	tb.Helper()
+	if x.report == nil {
+		tb.Fatal("there was no desync")
+	}
+	r := x.report
+	e := &lockstep.Evidence{Report: *r}
+	for p, platform := range []string{"linux/amd64", "linux/amd64", "js/wasm"} {
+		e.Participants = append(e.Participants, lockstep.Participant{Player: lockstep.Player(p), Name: string(rune('a' + p)), Build: "1", Platform: platform})
+	}
+	for t := r.Agreed; t <= r.Tick; t++ {
+		if t == r.Agreed || t == r.Tick || x.everyTick {
+			e.Exhibits = append(e.Exhibits, lockstep.Exhibit{
+				Tick: t, Referee: slices.Clone(x.match.Referee().State(t)), Player: slices.Clone(x.copies[r.Player].State(t)),
+			})
+		}
+	}
+	if err := x.writer.Flush(); err != nil {
+		tb.Fatal(err)
+	}
+	var archive bytes.Buffer
+	if err := replay.WriteBundle(&archive, x.header, e, bytes.NewReader(x.log.Bytes())); err != nil {
+		tb.Fatal(err)
+	}
+	return archive.Bytes()
+}
+
+func open(tb testing.TB, archive []byte) *replay.Bundle {
+	tb.Helper()
+	b, err := replay.OpenBundle(bytes.NewReader(archive), int64(len(archive)))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return b
+}
+
+// explained plays a match with a fault and explains its bundle.
+func explained(tb testing.TB, f fault, o desync.Options) *desync.Explanation {
+	tb.Helper()
+	x := newTable(tb, f, false)
+	x.play(tb, 400)
+	e, err := desync.Explain(open(tb, x.bundle(tb)), o)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return e
+}

@@ -1,0 +1,229 @@
+package desync
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+	"github.com/seed-49bee653/samestep/state"
+)
+
+// A Participant is who took part in the match, as far as the log and the bundle
+// tell.
+type Participant struct {
+	Player   lockstep.Player `json:"player"`
+	Name     string          `json:"name"`
+	Build    string          `json:"build,omitempty"`
+	Platform string          `json:"platform,omitempty"`
+	Joined   lockstep.Tick   `json:"joined"`   // the tick of the latest join before the desync; 0 if none is known
+	Lost     int             `json:"lost"`     // how often the connection was lost before it
+	Commands int             `json:"commands"` // in the whole log
+	Dissents int             `json:"dissents"` // checks in the whole log at which it differed
+	Differs  bool            `json:"differs"`  // at the tick of the desync
+	Cells    []Cell          `json:"cells"`    // by Column
+}
+
+// A Column is a stretch of the time line: ticks From to To, and how many checks
+// were agreed on in them.
+type Column struct {
+	Span
+	Checks int `json:"checks"`
+}
+
+// A Cell is what one participant did in a Column.
+type Cell struct {
+	Commands int `json:"commands"`
+	Dissents int `json:"dissents"`
+}
+
+// A matchLog is what a replay says without being simulated.
+type matchLog struct {
+	header *lockstep.Header
+	schema *state.Schema
+	file   []byte
+	last   lockstep.Tick // of the log
+	until  lockstep.Tick // of the desync
+	damage error         // why the log ends, unless it is just not complete
+	first  lockstep.Tick // of the first keyframe
+	seen   bool          // there is one
+	width  lockstep.Tick // of a column
+	rows   map[lockstep.Player]*Participant
+	checks []int // by column
+}
+
+// readLog reads the whole replay of a desync at tick until.
+func readLog(file []byte, until lockstep.Tick) (*matchLog, error) {
+	l := &matchLog{file: file, until: until, rows: make(map[lockstep.Player]*Participant)}
+	r, err := l.reader()
+	if err != nil {
+		return nil, err
+	}
+	err = replay.Play(r, nil, l.record)
+	if l.header == nil {
+		return nil, fmt.Errorf("desync: the replay has no header: %w", err)
+	}
+	if l.schema == nil {
+		return nil, err // of the schema
+	}
+	var damage *replay.DamageError
+	if err != nil && !errors.As(err, &damage) {
+		return nil, err
+	}
+	if err != nil && !(errors.Is(err, io.ErrUnexpectedEOF) && l.last >= until) {
+		l.damage = err // a bundle's replay need not be complete, but must reach the desync
+	}
+	return l, nil
+}
+
+func (l *matchLog) reader() (*replay.Reader, error) {
+	return replay.NewReader(bytes.NewReader(l.file), int64(len(l.file)))
+}
+
+func (l *matchLog) record(r *lockstep.Record) error {
+	switch r.Kind {
+	case lockstep.RecordHeader:
+		l.header, l.width = r.Header, lockstep.Tick(r.Header.Settings.CheckEvery)
+		var err error
+		if l.schema, err = state.ParseSchema(r.Header.StateSchema); err != nil {
+			return fmt.Errorf("desync: the state's schema: %w", err)
+		}
+	case lockstep.RecordKeyframe:
+		if !l.seen {
+			l.first, l.last, l.seen = r.Tick, r.Tick, true
+		}
+	case lockstep.RecordFrame:
+		l.last = r.Tick
+		for i := range r.Frame.Commands {
+			l.command(&r.Frame.Commands[i])
+		}
+	case lockstep.RecordEmpty:
+		l.last = r.Tick
+	case lockstep.RecordChecksum:
+		at := l.column(r.Tick)
+		for len(l.checks) <= at {
+			l.checks = append(l.checks, 0)
+		}
+		l.checks[at]++
+	case lockstep.RecordDissent:
+		p := l.row(r.Player)
+		p.Dissents++
+		p.Differs = p.Differs || r.Tick == l.until
+		l.cell(p, r.Tick).Dissents++
+	case lockstep.RecordNote:
+		if r.Topic == lockstep.TopicName {
+			l.row(r.Player).Name = r.Text
+		}
+	}
+	return nil
+}
+
+func (l *matchLog) command(c *lockstep.Command) {
+	if c.Player != lockstep.System {
+		p := l.row(c.Player)
+		p.Commands++
+		l.cell(p, c.Tick).Commands++
+		return
+	}
+	v, err := lockstep.SystemValue(c)
+	if err != nil || c.Tick > l.until {
+		return
+	}
+	switch v := v.(type) {
+	case *lockstep.Joined:
+		l.row(v.Player).Joined = c.Tick
+	case *lockstep.Lost:
+		l.row(v.Player).Lost++
+	}
+}
+
+func (l *matchLog) row(p lockstep.Player) *Participant {
+	row := l.rows[p]
+	if row == nil {
+		row = &Participant{Player: p}
+		l.rows[p] = row
+	}
+	return row
+}
+
+func (l *matchLog) cell(p *Participant, t lockstep.Tick) *Cell {
+	at := l.column(t)
+	for len(p.Cells) <= at {
+		p.Cells = append(p.Cells, Cell{})
+	}
+	return &p.Cells[at]
+}
+
+// column returns the column of a tick. A log that is too long for its columns
+// gets ones of twice the width.
+func (l *matchLog) column(t lockstep.Tick) int {
+	from := max(t, 1) - 1
+	for from/l.width >= maxColumns {
+		l.width *= 2
+		l.checks = halve(l.checks, func(a, b int) int { return a + b })
+		for _, p := range l.rows { // each by itself
+			p.Cells = halve(p.Cells, func(a, b Cell) Cell { return Cell{a.Commands + b.Commands, a.Dissents + b.Dissents} })
+		}
+	}
+	return int(from / l.width)
+}
+
+// halve joins neighbours.
+func halve[E any](s []E, add func(a, b E) E) []E {
+	for i := 0; i < len(s); i += 2 {
+		s[i/2] = s[i]
+		if i+1 < len(s) {
+			s[i/2] = add(s[i], s[i+1])
+		}
+	}
+	return s[:(len(s)+1)/2]
+}
+
+// participants returns everybody of the log and the bundle, by number, and the
+// columns that their cells are of.
+func (l *matchLog) participants(m *replay.Manifest) ([]Participant, []Column) {
+	for i := range m.Participants {
+		p := &m.Participants[i]
+		row := l.row(p.Player)
+		row.Build, row.Platform = p.Build, p.Platform
+		if p.Name != "" {
+			row.Name = p.Name
+		}
+	}
+	for _, g := range m.Groups {
+		for _, p := range g.Players {
+			l.row(p)
+		}
+	}
+	columns := make([]Column, l.column(max(l.last, l.until))+1)
+	for i := range columns {
+		from := lockstep.Tick(i) * l.width
+		columns[i] = Column{Span: Span{from + 1, from + l.width}}
+		if i < len(l.checks) {
+			columns[i].Checks = l.checks[i]
+		}
+	}
+	all := []Participant{}
+	for p := range 256 {
+		if row := l.rows[lockstep.Player(p)]; row != nil {
+			row.Cells = append(row.Cells, make([]Cell, max(len(columns)-len(row.Cells), 0))...)
+			all = append(all, *row)
+		}
+	}
+	return all, columns
+}
+
+// play gives visit every record that can be read.
+func (l *matchLog) play(visit func(*lockstep.Record) error) error {
+	r, err := l.reader()
+	if err != nil {
+		return err
+	}
+	var damage *replay.DamageError
+	if err = replay.Play(r, nil, visit); errors.As(err, &damage) {
+		return nil // as is noted
+	}
+	return err
+}

@@ -1,0 +1,53 @@
+package desync
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// Options say what an explanation may cost, and where the game is.
+type Options struct {
+	// Game returns the game of a header, or the error that says why there is
+	// none. Nil explains without any game.
+	Game func(*lockstep.Header) (*lockstep.Game, error)
+
+	// Fields is how many fields are listed; 0 means 200.
+	Fields int
+
+	// MaxTicks is how many ticks are simulated to reach the desync; 0 means
+	// 100,000. Where a keyframe is not near enough, nothing is simulated.
+	MaxTicks int
+
+	// Budget is how many ticks are simulated for trials, and again as many to
+	// find who wrote a field; 0 means 20,000.
+	Budget int
+
+	// MaxReplay is how many bytes the replay may have; 0 means 256 MiB.
+	MaxReplay int64
+
+	// MaxStates is how many bytes the states in the bundle may have in all; 0 means
+	// 512 MiB.
+	MaxStates int
+
+	// Now measures what ticks cost; nil for not at all.
+	Now func() time.Time
+}
+
+func (o Options) withDefaults() Options {
+	o.Fields = cmp.Or(max(o.Fields, 0), 200)
+	o.MaxTicks = cmp.Or(max(o.MaxTicks, 0), 100_000)
+	o.Budget = cmp.Or(max(o.Budget, 0), 20_000)
+	o.MaxReplay = cmp.Or(max(o.MaxReplay, 0), 256<<20)
+	o.MaxStates = cmp.Or(max(o.MaxStates, 0), 512<<20)
+	return o
+}
+
+// Limits on what a bundle can make us do.
+const (
+	maxExhibits = 512
+	maxKept     = 128 << 20 // bytes of states simulated again
+	lookBack    = 256       // ticks before the desync whose states are kept
+	maxColumns  = 96        // of the time line
+)

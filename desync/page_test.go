@@ -1,0 +1,172 @@
+package desync_test
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// pageOf returns the page of an explanation.
+func pageOf(tb testing.TB, e *desync.Explanation) string {
+	tb.Helper()
+	var page strings.Builder
+	if err := e.WriteHTML(&page); err != nil {
+		tb.Fatal(err)
+	}
+	return page.String()
+}
+
+// clock is a clock that gains 3 µs whenever it is read.
+func clock() func() time.Time {
+	now := time.Unix(0, 0)
+	return func() time.Time { now = now.Add(3 * time.Microsecond); return now }
+}
+
+func TestPage(t *testing.T) {
+	e := explained(t, func(w *world, t *turn, step step) bool {
+		if len(t.Commands) == 0 {
+			step(w, t)
+			return false
+		}
+		t.Commands = slices.Delete(t.Commands, 0, 1)
+		step(w, t)
+		return true
+	}, desync.Options{Game: findGame, Now: clock()})
+	page := pageOf(t, e)
+	for _, want := range []string{
+		"<title>Desync at tick 160 of skirmish</title>",
+		"<strong>Player 2 (c) computed it wrong</strong>",
+		"The match simulated again agrees with the referee, not with player 2.",
+		"The first divergent tick is 153.",
+		"<strong>lost command</strong>: a command did not run: tick 153, player 1 trains 4 × worker in building 34.",
+		`<rect class="bad" x="70" y="0" width="9" height="10"><title>ticks 141 to 160: differed at 1 of 1 checks</title></rect>`,
+		`<line class="mark" x1="76"`,
+		"<td class=\"mono\">Crystals</td><td class=\"mono right\">140</td><td>→</td><td class=\"mono wrong\">340</td>",
+		"<strong>platform js/wasm, which none of the 2 others has</strong>",
+		"ticks 141 to 160: 1 commands",
+		"tick 160: 3 µs",
+		"highest 3 µs",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if n := strings.Count(page, `class="bad"`); n != 1 {
+		t.Errorf("%d checks are said to differ, want 1", n)
+	}
+	selfContained(t, page)
+}
+
+var (
+	remote  = regexp.MustCompile(`(?i)(src|href|action|data|poster|xlink:href)\s*=|url\(|@import|<(script|link|iframe|img|object|embed|form|base)\b`)
+	value   = regexp.MustCompile(`="[^"]*"`) // of an attribute, in which all quotes are escaped
+	handler = regexp.MustCompile(`(?i)<[^>]*\son\w+\s*=`)
+)
+
+// selfContained requires that a page asks for nothing and runs nothing.
+func selfContained(t *testing.T, page string) {
+	t.Helper()
+	if at := remote.FindString(page); at != "" {
+		t.Errorf("the page has %q, which leads outside", at)
+	}
+	if at := handler.FindString(value.ReplaceAllString(page, `=""`)); at != "" {
+		t.Errorf("the page has %q, which runs something", at)
+	}
+	if open, closed := strings.Count(page, "<details"), strings.Count(page, "</details>"); open != closed {
+		t.Errorf("%d details begin and %d end", open, closed)
+	}
+}
+
+// Names are what players say of themselves.
+func TestPageEscapes(t *testing.T) {
+	const name = `<script>alert(1)</script>"' onmouseover="x" <img src=http://evil.example/>`
+	files := unpacked(t, plain())
+	e, err := explain(packed(t, files, func(m *replay.Manifest) {
+		m.Section = name
+		for i := range m.Participants {
+			p := &m.Participants[i]
+			p.Name, p.Build, p.Platform = name, name, name
+		}
+	}), desync.Options{Game: findGame})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.Game, e.Build, e.Match, e.Recorder, e.Machine, e.Notes = name, name, name, name, name, []string{name}
+	page := pageOf(t, e)
+	selfContained(t, strings.ReplaceAll(page, "src=http", "")) // as text it may
+	if strings.Contains(page, "<script") || strings.Contains(page, "<img") || !strings.Contains(page, "&lt;script&gt;") {
+		t.Error("a name was not escaped")
+	}
+	if !handler.MatchString(`<b title="x" onclick="y">`) || !remote.MatchString(`<a href="x">`) {
+		t.Error("the test finds nothing")
+	}
+}
+
+// A page can be made of any explanation, also of an empty one.
+func TestPageOfNothing(t *testing.T) {
+	selfContained(t, pageOf(t, &desync.Explanation{First: desync.Span{From: 1, To: 1}, Verdict: desync.Verdict{Text: "nothing is known"}}))
+}
+
+// A tie has no player to blame, but the match simulated again may be like one of
+// the groups.
+func TestTie(t *testing.T) {
+	files := unpacked(t, plain())
+	archive := packed(t, files, func(m *replay.Manifest) {
+		m.Tie, m.Player, m.Exhibits = true, 0, nil
+		m.Groups[0].Referee, m.Groups[0].Players = false, []lockstep.Player{0}
+	})
+	e, err := explain(archive, desync.Options{Game: findGame})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := e.Verdict; v.Party != desync.WrongPlayer || !slices.Equal(v.Players, []lockstep.Player{victim}) || v.Text != "the match simulated again agrees with player 0, not with player 2" {
+		t.Errorf("got verdict %+v", v)
+	}
+	e, err = explain(archive, desync.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := e.Verdict; v.Party != desync.WrongUnknown || v.Simulated {
+		t.Errorf("without the game: got verdict %+v", v)
+	}
+}
+
+// A match that is longer than the time line has columns gets wider ones; nothing
+// is lost of it.
+func TestLongTimeLine(t *testing.T) {
+	x := newTable(t, func(w *world, t *turn, step step) bool { step(w, t); w.Units[5].Health--; return t.Tick > 3990 }, false)
+	x.play(t, 100)
+	x.report = nil
+	for x.match.Now() < 4000 {
+		if _, err := x.match.Tick(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sum, _ := x.copies[victim].Sum(4000)
+	if err := x.match.Report(victim, 4000, sum); err != nil {
+		t.Fatal(err)
+	}
+	x.report.Agreed = 3980
+	e, err := desync.Explain(open(t, x.bundle(t)), desync.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checks, dissents := 0, 0
+	for i, c := range e.Columns {
+		checks += c.Checks
+		dissents += e.Who[victim].Cells[i].Dissents
+		if c.To-c.From != 79 {
+			t.Fatalf("column %d is %v, want 80 ticks", i, c.Span)
+		}
+	}
+	if len(e.Columns) != 50 || checks != 200 || dissents != 1 {
+		t.Errorf("got %d columns with %d checks and %d dissents, want 50, 200 and 1", len(e.Columns), checks, dissents)
+	}
+	pageOf(t, e)
+}

@@ -1,0 +1,166 @@
+package desync
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// A rerun is a part of the match, simulated again from a keyframe on.
+type rerun struct {
+	game     *lockstep.Game
+	header   *lockstep.Header
+	keyframe lockstep.Tick
+	end      lockstep.Tick
+	first    lockstep.Tick // whose state is states[0]
+	states   [][]byte      // up to end
+	bytes    int           // of them
+	frames   map[lockstep.Tick]*lockstep.Frame
+	costs    []Cost
+	wrong    *lockstep.DesyncError // the first of the log's checksums that is not ours
+	now      func() time.Time
+}
+
+var errDone = errors.New("done")
+
+// simulateAgain simulates up to tick end, from a keyframe that is not after
+// from, and keeps states from there on, or fewer if they are large.
+func simulateAgain(l *matchLog, g *lockstep.Game, from, end lockstep.Tick, o *Options) (*rerun, error) {
+	r, err := l.reader()
+	if err != nil {
+		return nil, err
+	}
+	at, err := r.Seek(max(from, l.first))
+	if err != nil {
+		return nil, err
+	}
+	if at > end || int64(end-at) > int64(o.MaxTicks) {
+		return nil, fmt.Errorf("desync: %w: %d ticks from the keyframe of tick %d, want at most %d", replay.ErrLimit, int64(end)-int64(at), at, o.MaxTicks)
+	}
+	x := &rerun{game: g, header: l.header, keyframe: at, end: end, first: max(from, at), frames: make(map[lockstep.Tick]*lockstep.Frame), now: o.Now}
+	f := g.NewFollower(lockstep.FollowerOptions{})
+	err = replay.Play(r, nil, func(rec *lockstep.Record) error { return x.record(f, rec) })
+	if errors.Is(err, errDone) || f.Simulation() != nil && f.Tick() == end {
+		err = nil
+	}
+	if err == nil && f.Tick() < end {
+		err = fmt.Errorf("desync: the replay ends at tick %d", f.Tick())
+	}
+	return x, err
+}
+
+// record applies one record, tick by tick.
+func (x *rerun) record(f *lockstep.Follower, rec *lockstep.Record) error {
+	switch rec.Kind {
+	case lockstep.RecordFrame, lockstep.RecordEmpty:
+		if f.Simulation() == nil {
+			return f.Apply(rec) // the error
+		}
+		if f.Tick() >= x.end {
+			return errDone
+		}
+		if rec.Kind == lockstep.RecordFrame {
+			return x.step(f, cloneFrame(&rec.Frame))
+		}
+		for f.Tick() < rec.Tick {
+			if f.Tick() == x.end {
+				return errDone
+			}
+			if err := x.step(f, &lockstep.Frame{Tick: f.Tick() + 1}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	before := f.Simulation()
+	err := f.Apply(rec)
+	var desync *lockstep.DesyncError
+	if errors.As(err, &desync) {
+		if x.wrong == nil {
+			x.wrong = desync
+		}
+		err = nil
+	}
+	if err == nil && before == nil && f.Simulation() != nil {
+		x.keep(f)
+	}
+	return err
+}
+
+func (x *rerun) step(f *lockstep.Follower, frame *lockstep.Frame) error {
+	var from time.Time
+	if x.now != nil {
+		from = x.now()
+	}
+	if err := f.Advance(frame); err != nil {
+		return err
+	}
+	if x.now != nil && frame.Tick >= x.first {
+		x.costs = append(x.costs, Cost{frame.Tick, x.now().Sub(from).Microseconds()})
+	}
+	if len(frame.Commands) > 0 && frame.Tick >= x.first {
+		x.frames[frame.Tick] = frame
+	}
+	x.keep(f)
+	return nil
+}
+
+// keep keeps the present state, and drops the oldest where there are too many
+// bytes; the last two stay.
+func (x *rerun) keep(f *lockstep.Follower) {
+	if f.Tick() < x.first {
+		return
+	}
+	b := f.Simulation().AppendState(nil)
+	x.states = append(x.states, b)
+	x.bytes += len(b)
+	for x.bytes > maxKept && len(x.states) > 2 {
+		x.bytes -= len(x.states[0])
+		x.states = slices.Delete(x.states, 0, 1)
+		x.first++
+	}
+}
+
+// state returns the state after a tick, or nil if it is not kept.
+func (x *rerun) state(t lockstep.Tick) []byte {
+	if x == nil || t < x.first || t-x.first >= lockstep.Tick(len(x.states)) {
+		return nil
+	}
+	return x.states[t-x.first]
+}
+
+// side returns the state after a tick as a side.
+func (x *rerun) side(t lockstep.Tick) side {
+	b := x.state(t)
+	if b == nil {
+		return side{}
+	}
+	var sum checksum.Sum
+	if err := checksum.OfBytes(&sum, x.game.StateSchema(), b); err != nil {
+		panic(err) // our own snapshots are canonical
+	}
+	return side{b, sum.Root}
+}
+
+// frame returns the frame of a tick.
+func (x *rerun) frame(t lockstep.Tick) lockstep.Frame {
+	if f := x.frames[t]; f != nil {
+		return *f
+	}
+	return lockstep.Frame{Tick: t}
+}
+
+// cloneFrame returns a frame that stays when the record is gone.
+func cloneFrame(f *lockstep.Frame) *lockstep.Frame {
+	c := &lockstep.Frame{Tick: f.Tick, Commands: slices.Clone(f.Commands)}
+	for i := range c.Commands {
+		c.Commands[i].Payload = slices.Clone(c.Commands[i].Payload)
+		c.Commands[i].Value = nil
+	}
+	return c
+}

@@ -1,0 +1,242 @@
+package desync
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seed-49bee653/samestep/fixed"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/state"
+)
+
+// A Stream is a generator in the state: a fixed.Rand, or whatever has its two
+// fields. Its position tells how often it was drawn from between the last good
+// state and the compared one.
+type Stream struct {
+	Path    string `json:"path"`
+	Right   uint64 `json:"right"`
+	Wrong   uint64 `json:"wrong"`
+	Known   bool   `json:"known"`   // Right is
+	Altered bool   `json:"altered"` // no drawing leads to the wrong state's generator
+}
+
+// String returns the stream as a line for people.
+func (s Stream) String() string {
+	right := "an unknown number of draws"
+	if s.Known {
+		right = draws(s.Right)
+	}
+	switch {
+	case s.Altered:
+		return fmt.Sprintf("%s: %s; no drawing leads to the wrong side's, so it was altered", s.Path, right)
+	case s.Known && s.Right == s.Wrong:
+		return fmt.Sprintf("%s: %s on both sides", s.Path, right)
+	}
+	return fmt.Sprintf("%s: %s, but %d on the wrong side", s.Path, right, s.Wrong)
+}
+
+func draws(n uint64) string {
+	if n == 1 {
+		return "1 draw"
+	}
+	return fmt.Sprintf("%d draws", n)
+}
+
+// maxStreams is how many generators are looked at.
+const maxStreams = 32
+
+// streamPaths returns the paths of the generators that are in no list, and of
+// those in lists that differ.
+func streamPaths(s *state.Schema, differ []state.Difference) []string {
+	var paths []string
+	var walk func(n state.Node, path string)
+	walk = func(n state.Node, path string) {
+		if len(paths) == maxStreams || n.Kind() != state.Struct {
+			return
+		}
+		if isGenerator(n) {
+			paths = append(paths, path)
+			return
+		}
+		for i := range n.NumFields() {
+			f := n.Field(i)
+			walk(f, strings.TrimPrefix(path+"."+f.Name(), "."))
+		}
+	}
+	walk(s.Root(), "")
+	for _, d := range differ {
+		for _, end := range []string{".Hi", ".Lo"} {
+			if p, ok := strings.CutSuffix(d.Path, end); ok && len(paths) < maxStreams && !slices.Contains(paths, p) {
+				paths = append(paths, p)
+			}
+		}
+	}
+	return paths
+}
+
+func isGenerator(n state.Node) bool {
+	if n.NumFields() != 2 {
+		return false
+	}
+	hi, lo := n.Field(0), n.Field(1)
+	return hi.Name() == "Hi" && lo.Name() == "Lo" && hi.Kind() == state.Uint64 && lo.Kind() == state.Uint64
+}
+
+// generator reads the generator at a path.
+func generator(s *state.Schema, b []byte, path string) (fixed.Rand, bool) {
+	if b == nil {
+		return fixed.Rand{}, false
+	}
+	v, err := s.Lookup(b, path)
+	if err != nil || v.Node.Kind() != state.Struct || !isGenerator(v.Node) {
+		return fixed.Rand{}, false
+	}
+	return fixed.Rand{Hi: binary.LittleEndian.Uint64(v.Bytes), Lo: binary.LittleEndian.Uint64(v.Bytes[8:])}, true
+}
+
+// streamsOf counts the draws from a good state to the right and the wrong one.
+func streamsOf(s *state.Schema, differ []state.Difference, good, right, wrong []byte) []Stream {
+	all := []Stream{}
+	for _, path := range streamPaths(s, differ) {
+		from, ok := generator(s, good, path)
+		there, ok2 := generator(s, wrong, path)
+		if !ok || !ok2 {
+			continue
+		}
+		x := Stream{Path: path}
+		x.Wrong, ok = from.DrawsTo(there)
+		x.Altered = !ok
+		if r, ok := generator(s, right, path); ok {
+			x.Right, x.Known = from.DrawsTo(r)
+		}
+		all = append(all, x)
+	}
+	return all
+}
+
+// extraDraws tries generators that were drawn from too often, between any two
+// ticks.
+func (s *search) extraDraws(schema *state.Schema, streams []Stream) error {
+	const most = 16
+	for _, x := range streams {
+		if x.Altered || !x.Known || x.Wrong <= x.Right || x.Wrong-x.Right > most {
+			continue
+		}
+		for t := s.bad; ; t-- {
+			if err := s.drawnAt(schema, t, x.Path, int(x.Wrong-x.Right)); err != nil {
+				return err
+			}
+			if t == s.good {
+				break
+			}
+		}
+		if s.found != nil {
+			return nil
+		}
+	}
+	return nil
+}
+
+func (s *search) drawnAt(schema *state.Schema, t lockstep.Tick, path string, n int) error {
+	begin := s.again.state(t)
+	r, ok := generator(schema, begin, path)
+	if !ok {
+		return nil
+	}
+	for range n {
+		r.Uint64()
+	}
+	v, err := schema.Lookup(begin, path)
+	if err != nil {
+		return nil
+	}
+	changed := slices.Clone(begin)
+	binary.LittleEndian.PutUint64(changed[v.Offset:], r.Hi)
+	binary.LittleEndian.PutUint64(changed[v.Offset+8:], r.Lo)
+	trial := variation{from: t, state: changed}
+	fits, err := s.fits(&trial)
+	if !fits {
+		return err
+	}
+	span := Span{max(t, s.good+1), min(t+1, s.bad)}
+	if c := s.found; c != nil {
+		c.When.From, c.When.To = min(c.When.From, span.From), max(c.When.To, span.To)
+		c.fault = trial
+		return nil
+	}
+	s.found = &Cause{Kind: ExtraDraw, When: span, Path: path, fault: trial,
+		Text: fmt.Sprintf("%s was drawn from too often (%s); all else follows from it", path, draws(uint64(n)))}
+	return nil
+}
+
+// Draws counts the draws for one purpose that leave no trace in the state, from
+// the last good tick to the compared one. They are known where the game tells of
+// them (see lockstep.Turn.Drew), and of the wrong side only where its cause is
+// known.
+type Draws struct {
+	Purpose string `json:"purpose"`
+	Right   int    `json:"right"`
+	Wrong   int    `json:"wrong"`
+	Known   bool   `json:"known"` // Wrong is
+}
+
+// String returns the draws as a line for people.
+func (d Draws) String() string {
+	switch {
+	case !d.Known:
+		return fmt.Sprintf("%s: %s", d.Purpose, draws(uint64(d.Right)))
+	case d.Right == d.Wrong:
+		return fmt.Sprintf("%s: %s on both sides", d.Purpose, draws(uint64(d.Right)))
+	}
+	return fmt.Sprintf("%s: %s, but %d on the wrong side", d.Purpose, draws(uint64(d.Right)), d.Wrong)
+}
+
+// countDraws plays a variation up to a tick, and counts what the game tells of.
+func (p *tester) countDraws(v *variation, to lockstep.Tick) (counts map[string]int, purposes []string, err error) {
+	counts = make(map[string]int)
+	p.sim.ObserveDraws(func(_ lockstep.Tick, d lockstep.Draw) {
+		if counts[d.Purpose] == 0 {
+			purposes = append(purposes, d.Purpose)
+		}
+		counts[d.Purpose]++
+	})
+	defer p.sim.ObserveDraws(nil)
+	_, err = p.play(v, to, nil)
+	return counts, purposes, err
+}
+
+// drawsOf counts the draws of the right run, and, if it is known, of the wrong
+// one, from tick good on. A fault that begins later has the right ones before.
+func (p *tester) drawsOf(good, bad lockstep.Tick, fault *variation) ([]Draws, error) {
+	right, purposes, err := p.countDraws(&variation{from: good}, bad)
+	if err != nil {
+		return nil, err
+	}
+	all := []Draws{}
+	add := func(purposes []string) {
+		for _, name := range purposes {
+			if !slices.ContainsFunc(all, func(d Draws) bool { return d.Purpose == name }) {
+				all = append(all, Draws{Purpose: name, Right: right[name], Known: fault != nil})
+			}
+		}
+	}
+	add(purposes)
+	if fault != nil {
+		before, _, err := p.countDraws(&variation{from: good}, fault.from)
+		if err != nil {
+			return nil, err
+		}
+		wrong, others, err := p.countDraws(fault, bad)
+		if err != nil {
+			return nil, err
+		}
+		add(others)
+		for i := range all {
+			all[i].Wrong = before[all[i].Purpose] + wrong[all[i].Purpose]
+		}
+	}
+	slices.SortFunc(all, func(a, b Draws) int { return strings.Compare(a.Purpose, b.Purpose) })
+	return all, nil
+}

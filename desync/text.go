@@ -1,0 +1,172 @@
+package desync
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// Most lines of one kind in the text; the JSON and the page have all.
+const (
+	textPlaces   = 8
+	textCommands = 8
+)
+
+// WriteText writes the explanation for people. Names and strings in it are
+// those of the match, so control characters must be taken out before it is
+// shown on a terminal.
+func (e *Explanation) WriteText(w io.Writer) error {
+	_, err := io.WriteString(w, strings.Join(e.Lines(), "\n")+"\n")
+	return err
+}
+
+// Lines returns the text that WriteText writes, line by line: the most
+// important first.
+func (e *Explanation) Lines() []string {
+	t := text{}
+	t.add("match", "%s of %s build %s, recorded on %s, explained on %s", e.Match, e.Game, e.Build, e.Recorder, e.Machine)
+	t.add("found", "%s", e.report())
+	for _, g := range e.Groups {
+		t.add("", "%s", g)
+	}
+	t.add("verdict", "%s: %s", e.Verdict.who(), e.Verdict.Text)
+	t.add("first", "%s", e.firstLine())
+	e.cause(&t)
+	t.list("fields", e.fieldLines())
+	t.list("changed", lines(e.Changes))
+	t.list("commands", lines(e.Commands))
+	t.list("draws", append(lines(e.Streams), lines(e.Draws)...))
+	t.list("common", e.traitLines())
+	t.list("note", e.Notes)
+	return t.lines
+}
+
+// text is lines with a column of names.
+type text struct{ lines []string }
+
+func (t *text) add(name, format string, args ...any) {
+	line := fmt.Sprintf("%-9s  %s", name, fmt.Sprintf(format, args...))
+	t.lines = append(t.lines, strings.TrimRight(line, " "))
+}
+
+func (t *text) list(name string, list []string) {
+	for i, line := range list {
+		if i == textCommands && len(list) > textCommands+1 {
+			t.add("", "and %d more", len(list)-i)
+			return
+		}
+		t.add(name, "%s", line)
+		name = ""
+	}
+}
+
+func lines[E fmt.Stringer](list []E) []string {
+	var all []string
+	for _, x := range list {
+		all = append(all, x.String())
+	}
+	return all
+}
+
+// String returns the group as a line for people.
+func (g Group) String() string {
+	who := "player"
+	if len(g.Players) != 1 {
+		who = "players"
+	}
+	list := fmt.Sprint(g.Players)
+	s := fmt.Sprintf("%s  %s %s", g.Checksum, who, strings.Trim(list, "[]"))
+	switch {
+	case g.Referee && len(g.Players) == 0:
+		s = g.Checksum + "  the referee"
+	case g.Referee:
+		s = fmt.Sprintf("%s  the referee, %s %s", g.Checksum, who, strings.Trim(list, "[]"))
+	}
+	if g.Right {
+		s += " (as simulated again)"
+	}
+	return s
+}
+
+func (e *Explanation) report() string {
+	s := fmt.Sprintf("at the check of tick %d", e.Tick)
+	if e.Tie {
+		s += ": no majority"
+	} else {
+		s += fmt.Sprintf(": %s differs", e.name(e.Player))
+	}
+	if e.Section != "" {
+		s += " in " + e.Section
+	}
+	if e.Agreed > 0 {
+		s += fmt.Sprintf(", last agreed at tick %d", e.Agreed)
+	}
+	return s
+}
+
+// name returns a player's number and name.
+func (e *Explanation) name(p lockstep.Player) string {
+	for i := range e.Who {
+		if e.Who[i].Player == p && e.Who[i].Name != "" {
+			return fmt.Sprintf("player %d (%s)", p, e.Who[i].Name)
+		}
+	}
+	return fmt.Sprintf("player %d", p)
+}
+
+func (v *Verdict) who() string {
+	switch v.Party {
+	case WrongPlayer:
+		if len(v.Players) > 1 {
+			return "THE PLAYERS"
+		}
+		return "THE PLAYER"
+	case WrongReferee:
+		return "THE REFEREE"
+	case WrongBuild:
+		return "THE BUILD"
+	}
+	return "NOBODY KNOWS"
+}
+
+func (e *Explanation) firstLine() string {
+	if e.First.Exact() {
+		return fmt.Sprintf("the first divergent tick is %d", e.First.To)
+	}
+	return fmt.Sprintf("the first divergent tick is one of %d to %d", e.First.From, e.First.To)
+}
+
+func (e *Explanation) cause(t *text) {
+	c := e.Cause
+	if c == nil {
+		return
+	}
+	t.add("cause", "%s: %s", c.Kind, c.Text)
+	for _, other := range c.Others {
+		t.add("", "or as well, %s", other)
+	}
+	t.add("", "shown by trial: the match with this one fault ends in the wrong side's state of tick %d, bit by bit", c.ends)
+}
+
+func (e *Explanation) fieldLines() []string {
+	if e.Fields.Total == 0 {
+		return nil
+	}
+	fields := "fields"
+	if e.Fields.Total == 1 {
+		fields = "field"
+	}
+	return append([]string{fmt.Sprintf("at tick %d, right → wrong: %d %s", e.Compared, e.Fields.Total, fields)}, e.Places.Lines(textPlaces)...)
+}
+
+func (e *Explanation) traitLines() []string {
+	var all []string
+	for _, x := range e.Traits {
+		if x.Telling() || x.All == 0 || x.Name == "build" || x.Name == "platform" {
+			all = append(all, x.String())
+		}
+	}
+	return all
+}

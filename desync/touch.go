@@ -1,0 +1,98 @@
+package desync
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/state"
+)
+
+// A Touch is a command of the first divergent ticks that has to do with what
+// differs.
+type Touch struct {
+	Command
+	Changes []string `json:"changes"` // what would be otherwise at the end of the tick without the command
+	Names   []string `json:"names"`   // whose ID is a number in the command
+}
+
+// String returns the touch as a line for people.
+func (t Touch) String() string {
+	s := fmt.Sprintf("tick %d, %s", t.Tick, t.Text)
+	if len(t.Changes) > 0 {
+		s += " (changes " + strings.Join(t.Changes, ", ") + ")"
+	} else {
+		s += " (names " + strings.Join(t.Names, ", ") + ")"
+	}
+	return s
+}
+
+const (
+	maxEntities = 16
+	maxTouches  = 24
+)
+
+// entitiesOf returns watchers of the elements, or fields outside of lists, that
+// differ first.
+func entitiesOf(s *state.Schema, b []byte, differ []state.Difference) []*watcher {
+	var all []*watcher
+	for i := range differ {
+		w, ok := watch(s, b, differ[i].Path)
+		if !ok {
+			continue
+		}
+		e := w.element()
+		if !slices.ContainsFunc(all, func(o *watcher) bool { return o.name() == e.name() }) {
+			all = append(all, e)
+		}
+		if len(all) == maxEntities {
+			break
+		}
+	}
+	return all
+}
+
+// named returns the entities whose ID is a number in a command's text.
+func named(text string, entities []*watcher) []string {
+	numbers := strings.FieldsFunc(text, func(r rune) bool { return r < '0' || r > '9' })
+	var names []string
+	for _, e := range entities {
+		if e.list != "" && slices.Contains(numbers, fmt.Sprint(e.id)) {
+			names = append(names, e.name())
+		}
+	}
+	return names
+}
+
+// touches returns the commands of a frame without which one of the entities
+// would be another at the end of the tick.
+func (h *historian) touches(f *lockstep.Frame, entities []*watcher, plain *lockstep.Describer) ([]Touch, error) {
+	var all []Touch
+	right := h.again.state(f.Tick)
+	for i := range f.Commands {
+		t := Touch{Command: h.describe(&f.Commands[i]), Changes: []string{}, Names: named(plainText(plain, &f.Commands[i]), entities)}
+		b, err := h.play(&variation{from: f.Tick - 1, frames: map[lockstep.Tick]*lockstep.Frame{f.Tick: without(f, i)}}, f.Tick, nil)
+		if err != nil {
+			return all, err
+		}
+		for _, e := range entities {
+			if b != nil && right != nil && !e.same(b, right) {
+				t.Changes = append(t.Changes, e.name())
+			}
+		}
+		if len(t.Changes) > 0 {
+			all = append(all, t)
+		}
+	}
+	return all, nil
+}
+
+// plainText returns the fields of a command, without its player and its name.
+func plainText(d *lockstep.Describer, c *lockstep.Command) string {
+	text := d.Describe(c)
+	if i := strings.IndexByte(text, '{'); i >= 0 {
+		return text[i:]
+	}
+	return ""
+}
