@@ -51,7 +51,7 @@ func exitCode(err error) int {
 		return exitUsage
 	case errors.As(err, &desync), errors.Is(err, errDiffered), errors.Is(err, errDisagreed), errors.Is(err, errFound), errors.Is(err, errDiffers):
 		return exitDesync
-	case errors.As(err, &damage), errors.Is(err, replay.ErrSignature):
+	case errors.As(err, &damage), errors.Is(err, replay.ErrSignature), errors.Is(err, replay.ErrBundle):
 		return exitCorrupt
 	case errors.As(err, &identity):
 		return exitIdentity

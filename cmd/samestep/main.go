@@ -49,7 +49,9 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		Writer:      stdout,
 		ErrWriter:   stderr,
 		HideVersion: true,
-		Commands:    []*cli.Command{demoCommand(), serveCommand(), joinCommand(), replayCommand(), vetCommand(), fuzzCommand(), benchCommand()},
+		Commands: []*cli.Command{
+			demoCommand(), serveCommand(), joinCommand(), replayCommand(), desyncCommand(), vetCommand(), fuzzCommand(), benchCommand(),
+		},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
 				return usagef("unknown command %q; see samestep --help", c.Args().First())
