@@ -9,8 +9,8 @@ package lockstep
 //	2 × (KeepStates + 4) × state                of the past, and asked for
 //	2 × 256 × MaxPayload + 16 × MaxNote         commands and chat that wait
 //
-// Beside it there are the simulations: one, another to interpolate, and two more
-// to predict.
+// Beside it there are the simulations: one, another to interpolate, two more to
+// predict, and one that differed, until it is compared.
 func (c *Client) MemoryBound(stateBytes int) int {
 	o := &c.options
 	return 4*(2*o.MaxBacklog+MaxServerMessage) + 2*o.MaxState + 2*(o.KeepStates+maxStates)*stateBytes +

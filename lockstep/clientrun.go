@@ -16,7 +16,9 @@ type runner struct {
 
 	agreed    int // checksums of the stream that are ours
 	differing int
-	diverged  bool // at the last one, or the server says so
+	diverged  bool        // at the last one, or the server says so
+	parted    Tick        // the check that was the first to differ
+	stray     *Simulation // the state that differed, until it is compared
 }
 
 // begin goes on from the state of f, at a place in the stream.
@@ -185,6 +187,7 @@ func (c *Client) step(f *Frame, last bool) error {
 	}
 	c.predict.confirm(f, c.seat, &c.own)
 	c.own.settle(f.Tick)
+	c.compareStray()
 	t := f.Tick
 	if t%Tick(r.follower.header.Settings.CheckEvery) == 0 {
 		c.out.report(t)
@@ -217,7 +220,7 @@ func (c *Client) compare(t Tick, root uint64) {
 		return
 	}
 	r.agreed++
-	if r.diverged {
+	if r.diverged && t >= r.parted { // and not only agrees on what was before
 		r.diverged = false
 		c.tell(Healed{t})
 	}
@@ -226,7 +229,7 @@ func (c *Client) compare(t Tick, root uint64) {
 // differs tells of the first of a row of differing checksums.
 func (c *Client) differs(d Desynced) {
 	if !c.run.diverged {
-		c.run.diverged = true
+		c.run.diverged, c.run.parted = true, d.Tick
 		c.tell(d)
 	}
 }

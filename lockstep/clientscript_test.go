@@ -33,6 +33,7 @@ type stage struct {
 	keyframe []byte   // the latest in the log
 	sent     int      // records given to the client
 	held     []byte   // what "tick hold" keeps back
+	kept     frozen   // by freeze
 	commands []lockstep.Message
 	out      []string
 	writer   lockstep.MessageWriter
@@ -63,7 +64,7 @@ func (m *stage) run(s *script.Step) string {
 		"match": m.match, "client": m.begin, "wait": m.wait, "connect": m.connect, "cut": m.cut, "welcome": m.welcome,
 		"sync": m.sync, "tick": m.tick, "release": m.release, "stream": m.stream, "submit": m.submit, "answer": m.answer,
 		"status": m.status, "closing": m.closing, "error": m.serverError, "corrupt": m.corrupt, "ask": m.ask, "say": m.say,
-		"raw": m.raw, "leave": m.leave, "chat": m.chat, "system": m.system, "quiet": func(*script.Step) { m.quiet = true },
+		"raw": m.raw, "freeze": m.freeze, "thaw": m.thaw, "leave": m.leave, "chat": m.chat, "system": m.system, "quiet": func(*script.Step) { m.quiet = true },
 	}[s.Verb]
 	if verb == nil {
 		m.t.Fatalf("unknown verb %s", s.Verb)
@@ -228,6 +229,34 @@ func (m *stage) welcome(s *script.Step) {
 		w.Seat, w.Session = lockstep.System, lockstep.SessionToken{}
 	}
 	m.deliver(m.message(&lockstep.Message{Kind: lockstep.MessageWelcome, Welcome: w}))
+}
+
+// A frozen is a state that is sent later.
+type frozen struct {
+	bytes    []byte
+	tick     lockstep.Tick
+	position int
+}
+
+// freeze keeps the present state, as a server keeps one to share it.
+func (m *stage) freeze(*script.Step) { m.kept = frozen{m.keyframeNow(), m.c.Now(), len(m.records)} }
+
+// thaw sends the state that was kept, and then the records after it.
+func (m *stage) thaw(*script.Step) {
+	k := &m.kept
+	m.deliver(m.message(&lockstep.Message{
+		Kind: lockstep.MessageStateSync, Position: lockstep.Position(k.position), Tick: k.tick, Total: uint32(len(k.bytes)), Bytes: k.bytes,
+	}))
+	m.sent = k.position
+}
+
+// keyframeNow returns the present state as a joiner gets it.
+func (m *stage) keyframeNow() []byte {
+	var e lockstep.Encoder
+	sim := m.c.Referee().Simulation()
+	b := bytes.Clone(e.Header(m.header))
+	last := []lockstep.LastSequence{{Player: lockstep.System, Sequence: 2}}
+	return append(b, e.Keyframe(sim.Tick(), sim.Root(), last, sim.AppendState(nil))...)
 }
 
 // sync sends the present state; "of" bytes of it, or all.

@@ -76,9 +76,11 @@ func (c *Client) adopt(a *assembly) error {
 	if err := f.Apply(r); err != nil {
 		return err
 	}
+	c.keepStray(f.Tick())
 	c.in.streaming, c.in.dropping, c.in.position = true, false, a.position
 	c.in.dec = Decoder{stream: dec.stream} // without the memory of the state
 	c.run.begin(f, &dec.stream)
+	c.compareStray()
 	c.pace.begin(f.header.Settings.TickRate, c.pace.arriving)
 	c.predict.stale = true
 	c.own.settle(f.Tick())

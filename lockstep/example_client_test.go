@@ -113,7 +113,7 @@ func ExampleLadder() {
 				fmt.Println("over:", e.Reason)
 			case lockstep.ServerClosing:
 				fmt.Println("closing:", e.Code)
-			case lockstep.ServerError, lockstep.Desynced, lockstep.Healed:
+			case lockstep.ServerError, lockstep.Desynced, lockstep.Explained, lockstep.Healed:
 				fmt.Println("trouble:", e)
 			}
 		},

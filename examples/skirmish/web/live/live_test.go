@@ -160,9 +160,12 @@ func TestCorruptAndHeal(t *testing.T) {
 	v := join(t, url, "token-of-ada-0123")
 	v.until("some ticks", func(s *live.Status) bool { return isLive(s) && s.Net.Tick > 30 })
 	v.Corrupt()
-	s := v.until("healed", func(s *live.Status) bool { return s.Desync != nil && s.Desync.Healed > 0 })
+	s := v.until("healed", func(s *live.Status) bool { return s.Desync != nil && s.Desync.Healed > 0 && s.Desync.Seen > 0 })
 	d := s.Desync
-	if d.Planted == "" || d.Tick <= d.At || d.Number != 1 {
+	if d.Section != "Units" || d.Total < 1 || len(d.Fields) == 0 || d.Fields[0].Path != d.Planted || d.Fields[0].Ours == d.Fields[0].Theirs {
+		t.Errorf("explained as %+v", d)
+	}
+	if d.Planted == "" || d.Tick <= d.At || d.Healed < d.Tick || d.Number != 1 {
 		t.Errorf("got %+v", d)
 	}
 }

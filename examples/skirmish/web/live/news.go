@@ -100,11 +100,24 @@ func (n *news) take(event any) {
 		}
 		n.desync = Desync{Planted: planted, At: at, Tick: uint32(e.Tick), Agreed: uint32(e.Agreed), Section: e.Section, Number: number + 1}
 		n.line("desync", -1, fmt.Sprintf("desync: this state of tick %d is not the match's", e.Tick))
+	case lockstep.Explained:
+		n.explained(&e)
 	case lockstep.Healed:
 		n.desync.Healed = uint32(e.Tick)
 		n.line("desync", -1, fmt.Sprintf("healed: the checksums of tick %d agree again", e.Tick))
 	default:
 		n.connection(event)
+	}
+}
+
+func (n *news) explained(e *lockstep.Explained) {
+	d := &n.desync
+	d.Seen, d.Total, d.Fields = uint32(e.Tick), e.Fields.Total, nil
+	if d.Section == "" {
+		d.Section = e.Section
+	}
+	for _, f := range e.Fields.List {
+		d.Fields = append(d.Fields, Field{f.Path, f.A, f.B})
 	}
 }
 

@@ -1,0 +1,65 @@
+package lockstep
+
+import (
+	"strings"
+
+	"github.com/seed-49bee653/samestep/state"
+)
+
+// maxExplained is how many fields an [Explained] lists.
+const maxExplained = 16
+
+// keepStray keeps the state that is not the match's when another, of tick goal,
+// takes its place. What has arrived of the ticks up to goal is run, so that both
+// can be compared.
+func (c *Client) keepStray(goal Tick) {
+	r := &c.run
+	if !r.diverged || r.follower == nil {
+		return
+	}
+	if t := c.Tick(); t < goal {
+		if err := c.runTicks(int64(min(goal-t, c.level()))); err != nil {
+			return // the game does not survive such a state
+		}
+	}
+	r.stray = r.follower.sim
+}
+
+// compareStray compares the state that was not the match's with the one that took
+// its place, as soon as that is of the same tick.
+func (c *Client) compareStray() {
+	r := &c.run
+	if r.stray == nil || r.stray.tick > c.Tick() {
+		return
+	}
+	stray := r.stray
+	r.stray = nil
+	if stray.tick < c.Tick() {
+		return // it lacks ticks that never came
+	}
+	found, err := c.game.stateSchema.Diff(stray.AppendState(nil), r.follower.sim.AppendState(nil), maxExplained)
+	if err != nil {
+		panic(err) // our own snapshots are canonical
+	}
+	if found.Total > 0 {
+		c.tell(Explained{Tick: stray.tick, Section: sectionOf(found.List[0].Path), Fields: found})
+	}
+}
+
+// sectionOf returns the section that a field's path begins with.
+func sectionOf(path string) string {
+	if end := strings.IndexAny(path, ".["); end >= 0 {
+		return path[:end]
+	}
+	return path
+}
+
+// Explained: after a desync this client has compared its state with the match's,
+// which it was sent in place of it. Of each field, A is what it had, and B what the
+// match has. That is some ticks after they parted, so what followed from the first
+// difference differs, too.
+type Explained struct {
+	Tick    Tick
+	Section string // the first one that differs
+	Fields  state.Differences
+}
