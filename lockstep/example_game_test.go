@@ -185,3 +185,19 @@ func ExamplePanicError() {
 	fmt.Println(errors.As(err, &fault), err)
 	// Output: true lockstep: tick 2: the game panicked in Step: no such lamp
 }
+
+// Two machines compare what they make of small computations before they play.
+// One whose sums are others would compute another match.
+func ExampleSelfTest() {
+	test := lockstep.MustGame(lampRules).SelfTest()
+	fmt.Println(test.Check())
+
+	test.Integers++ // as a machine that cannot count has it
+	var fault *lockstep.SelfTestError
+	if errors.As(test.Check(), &fault) {
+		fmt.Println(fault.Part, fault.Got == fault.Want)
+	}
+	// Output:
+	// <nil>
+	// integers false
+}

@@ -26,6 +26,7 @@ type Game struct {
 	packConfig   func(config any) []byte
 	newWorld     func() world
 	describe     func(*Command) string
+	selfTest     SelfTest
 }
 
 // NewGame compiles the rules of a game. It refuses rules that could not be
@@ -56,6 +57,9 @@ func NewGame[S, C any](rules Rules[S, C]) (*Game, error) {
 		packConfig:   func(c any) []byte { return config.Append(nil, c.(*C)) },
 		newWorld:     func() world { return &worldOf[S, C]{rules: &rules, codec: codec, config: config} },
 		describe:     rules.Describe,
+	}
+	if g.selfTest, err = testSelf(rules.SelfTest); err != nil {
+		return nil, fmt.Errorf("lockstep: game %s: %w", rules.Name, err)
 	}
 	if g.byKind, g.byType, err = compileKinds(g.kinds); err != nil {
 		return nil, fmt.Errorf("lockstep: game %s: %w", rules.Name, err)

@@ -61,8 +61,12 @@ type Host struct {
 }
 
 // NewHost begins a match. Its records go to log first, then to the connections:
-// what the log did not take, nobody sees.
+// what the log did not take, nobody sees. It returns a [*SelfTestError] on a
+// machine that would compute another match than all others.
 func NewHost(g *Game, h *Header, log Log, o HostOptions) (*Host, error) {
+	if err := g.SelfTest().Check(); err != nil {
+		return nil, err
+	}
 	if err := h.Settings.Check(); err != nil {
 		return nil, err
 	}

@@ -139,7 +139,7 @@ func (g *Game) CommandFingerprint() uint64 {
 func (g *Game) Auth() *Auth {
 	return &Auth{
 		Protocol: Protocol, Engine: Engine, Game: g.name, Build: g.build, Platform: platform(),
-		StateSchema: g.stateSchema.Fingerprint(), CommandSchema: g.CommandFingerprint(),
+		StateSchema: g.stateSchema.Fingerprint(), CommandSchema: g.CommandFingerprint(), SelfTest: g.selfTest,
 	}
 }
 
@@ -161,6 +161,12 @@ func compareAuth(a, want *Auth) error {
 	} {
 		if f.got != f.want {
 			return &IdentityError{f.field, fmt.Sprint(f.got), fmt.Sprint(f.want)}
+		}
+	}
+	ours := want.SelfTest.parts()
+	for i, p := range a.SelfTest.parts() {
+		if *p.sum != *ours[i].sum {
+			return &IdentityError{"self-test of " + p.name, checksum.FormatRoot(*p.sum), checksum.FormatRoot(*ours[i].sum)}
 		}
 	}
 	return nil

@@ -78,6 +78,7 @@ type Auth struct {
 	Build         string
 	StateSchema   uint64 // fingerprints
 	CommandSchema uint64
+	SelfTest      SelfTest
 	Platform      string
 	Token         string
 	Session       SessionToken // zero for none

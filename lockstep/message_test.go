@@ -16,6 +16,7 @@ func messages() []lockstep.Message {
 	return []lockstep.Message{
 		{Kind: lockstep.MessageAuth, Auth: &lockstep.Auth{
 			Protocol: 1, Engine: "e", Game: "g", Build: "b", StateSchema: math.MaxUint64, CommandSchema: 1,
+			SelfTest: lockstep.SelfTest{Integers: 1, Layout: 200, Checksums: math.MaxUint64, Game: 5},
 			Platform: "linux/amd64", Token: "secret", Session: session, Position: 77,
 		}},
 		{Kind: lockstep.MessageAuth, Auth: &lockstep.Auth{}},

@@ -33,7 +33,7 @@ func IsRecord(b []byte) bool {
 func (d *MessageReader) Read(m *Message, b []byte) ([]byte, error) {
 	r := &d.r
 	r.Reset(b)
-	n := r.Array(1, 11)
+	n := r.Array(1, 12)
 	*m = Message{Kind: MessageKind(r.Uint(127))}
 	want, known := d.values(m)
 	if r.Err() == nil && (!known || n != 1+want) {
@@ -51,7 +51,7 @@ func (d *MessageReader) values(m *Message) (n int, known bool) {
 	switch m.Kind {
 	case MessageAuth:
 		m.Auth = readAuth(r)
-		return 10, true
+		return 11, true
 	case MessageCommand:
 		m.Sequence = Sequence(r.Uint(math.MaxUint32))
 		m.Command = Kind(r.Uint(math.MaxUint16))
@@ -141,11 +141,21 @@ func readAuth(r *pack.Reader) *Auth {
 		Build:         r.String(maxName),
 		StateSchema:   r.Uint(math.MaxUint64),
 		CommandSchema: r.Uint(math.MaxUint64),
+		SelfTest:      readSelfTest(r),
 		Platform:      r.String(maxName),
 		Token:         r.String(maxToken),
 		Session:       readSession(r),
 		Position:      Position(r.Uint(math.MaxUint64)),
 	}
+}
+
+func readSelfTest(r *pack.Reader) (t SelfTest) {
+	parts := t.parts()
+	r.Array(len(parts), len(parts))
+	for _, p := range parts {
+		*p.sum = r.Uint(math.MaxUint64)
+	}
+	return t
 }
 
 func readWelcome(r *pack.Reader) *Welcome {

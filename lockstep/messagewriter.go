@@ -20,13 +20,14 @@ func (e *MessageWriter) Append(dst []byte, m *Message) []byte {
 	}
 	switch m.Kind {
 	case MessageAuth:
-		begin(10)
+		begin(11)
 		w.Uint(uint64(m.Auth.Protocol))
 		w.String(m.Auth.Engine)
 		w.String(m.Auth.Game)
 		w.String(m.Auth.Build)
 		w.Uint(m.Auth.StateSchema)
 		w.Uint(m.Auth.CommandSchema)
+		writeSelfTest(w, &m.Auth.SelfTest)
 		w.String(m.Auth.Platform)
 		w.String(m.Auth.Token)
 		writeSession(w, m.Auth.Session)
@@ -136,4 +137,12 @@ func writeChunk(w *pack.Writer, m *Message) {
 	w.Uint(uint64(m.Offset))
 	w.Uint(uint64(m.Total))
 	w.Binary(m.Bytes)
+}
+
+func writeSelfTest(w *pack.Writer, t *SelfTest) {
+	parts := t.parts()
+	w.Array(len(parts))
+	for _, p := range parts {
+		w.Uint(*p.sum)
+	}
 }

@@ -35,4 +35,11 @@ type Rules[S, C any] struct {
 	// Describe puts a command into words, for people. Where it is nil, or returns
 	// nothing, the fields are printed.
 	Describe func(command *Command) string
+
+	// SelfTest computes a little with what Step computes with, such as
+	// fixed-point numbers, and returns a sum of the results. It takes less than a
+	// millisecond, once for each [NewGame]. A client whose sum is not the server's
+	// is refused before the match (see [SelfTest]). Nil if a game needs nothing
+	// but what the engine tests itself.
+	SelfTest func() uint64
 }

@@ -25,7 +25,7 @@ var (
 // not used any more.
 type PanicError struct {
 	Tick  Tick   // in Step, of the turn being run; in Describe, of the command; else, of the state
-	Where string // "Step", "Validate", "New", "Derive" or "Describe"
+	Where string // "Step", "Validate", "New", "Derive", "Describe" or "SelfTest"
 	Value any    // what was given to panic
 	Stack []byte
 }

@@ -44,6 +44,7 @@ func Rules() lockstep.Rules[World, Config] {
 		New:      start,
 		Step:     step,
 		Describe: describe,
+		SelfTest: fixed.SelfTest,
 	}
 }
 

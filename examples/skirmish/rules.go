@@ -1,6 +1,9 @@
 package skirmish
 
-import "github.com/seed-49bee653/samestep/lockstep"
+import (
+	"github.com/seed-49bee653/samestep/fixed"
+	"github.com/seed-49bee653/samestep/lockstep"
+)
 
 // GameName and RulesBuild identify the game: RulesBuild changes with every change of the rules.
 const (
@@ -19,5 +22,6 @@ func Rules() lockstep.Rules[World, Config] {
 		Derive:   derive,
 		Validate: validate,
 		Describe: describe,
+		SelfTest: fixed.SelfTest,
 	}
 }

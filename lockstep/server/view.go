@@ -1,6 +1,10 @@
 package server
 
-import "github.com/seed-49bee653/samestep/lockstep"
+import (
+	"strconv"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
 
 // A View is what anybody may know of a match.
 type View struct {
@@ -11,6 +15,7 @@ type View struct {
 	Build         string            `json:"build"`
 	StateSchema   uint64            `json:"state_schema,string"`
 	CommandSchema uint64            `json:"command_schema,string"`
+	SelfTest      []string          `json:"self_test"`
 	Match         string            `json:"match"`
 	Settings      lockstep.Settings `json:"settings"`
 	Tick          lockstep.Tick     `json:"tick"`
@@ -24,13 +29,23 @@ func (m *Match) publish() {
 	a, h := m.spec.Game.Auth(), m.host.Header()
 	v := &View{
 		Name: m.spec.Name, Protocol: a.Protocol, Engine: a.Engine, Game: a.Game, Build: a.Build,
-		StateSchema: a.StateSchema, CommandSchema: a.CommandSchema, Match: h.Match.String(), Settings: h.Settings,
+		StateSchema: a.StateSchema, CommandSchema: a.CommandSchema, SelfTest: selfTestText(a.SelfTest), Match: h.Match.String(), Settings: h.Settings,
 		Tick: m.host.Now(), Held: m.host.Held(), Stats: m.host.Stats(),
 	}
 	if err := m.host.Err(); err != nil {
 		v.Ended = err.Error()
 	}
 	m.view.Store(v)
+}
+
+// selfTestText returns the sums of a self-test as in auth, each in decimal
+// digits.
+func selfTestText(t lockstep.SelfTest) []string {
+	var text []string
+	for _, v := range []uint64{t.Integers, t.Layout, t.Checksums, t.Records, t.Game} {
+		text = append(text, strconv.FormatUint(v, 10))
+	}
+	return text
 }
 
 // View returns what the match showed of itself last, at most a second ago.

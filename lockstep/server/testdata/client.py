@@ -183,7 +183,7 @@ class Client:
         token = "" if self.session else self.token
         self.say(
             AUTH, a["protocol"], a["engine"], a["game"], a["build"], int(a["state_schema"]), int(a["command_schema"]),
-            "python", token, self.session, self.position,
+            [int(v) for v in a["self_test"]], "python", token, self.session, self.position,
         )
 
     def say(self, *values):

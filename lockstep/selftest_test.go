@@ -1,0 +1,81 @@
+package lockstep_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// This machine computes what all others do.
+func TestSelfTest(t *testing.T) {
+	rules := bankRules()
+	rules.SelfTest = func() uint64 { return 77 }
+	test := lockstep.MustGame(rules).SelfTest()
+	if err := test.Check(); err != nil || test.Game != 77 {
+		t.Errorf("got %+v and game %d, want 77", err, test.Game)
+	}
+	rules.SelfTest = func() uint64 { panic("no numbers") }
+	var fault *lockstep.PanicError
+	if _, err := lockstep.NewGame(rules); !errors.As(err, &fault) || fault.Where != "SelfTest" {
+		t.Errorf("got %v, want a panic in SelfTest", err)
+	}
+}
+
+// A machine that differs is told in what, by itself and by the other side.
+func TestSelfTestDiffers(t *testing.T) {
+	game := lockstep.MustGame(bankRules())
+	for name, spoil := range map[string]func(*lockstep.SelfTest){
+		"integers":  func(s *lockstep.SelfTest) { s.Integers++ },
+		"layout":    func(s *lockstep.SelfTest) { s.Layout++ },
+		"checksums": func(s *lockstep.SelfTest) { s.Checksums++ },
+		"records":   func(s *lockstep.SelfTest) { s.Records++ },
+		"game":      func(s *lockstep.SelfTest) { s.Game++ },
+	} {
+		test := game.SelfTest()
+		spoil(&test)
+		var own *lockstep.SelfTestError
+		switch err := test.Check(); {
+		case name == "game" && err != nil:
+			t.Errorf("game: got %v, want nothing: only the other side knows", err)
+		case name != "game" && (!errors.As(err, &own) || own.Part != name || own.Got != own.Want+1 || !strings.Contains(err.Error(), "self-test of "+name+": got ")):
+			t.Errorf("%s: got %v", name, err)
+		}
+		auth := game.Auth()
+		auth.SelfTest = test
+		var other *lockstep.IdentityError
+		if err := game.CheckAuth(auth); !errors.As(err, &other) || other.Field != "self-test of "+name {
+			t.Errorf("%s: got %v, want an identity error", name, err)
+		}
+	}
+}
+
+// A host does not begin a match on a machine that computes otherwise, and refuses
+// a client on one.
+func TestSelfTestRefuses(t *testing.T) {
+	lockstep.SpoilSelfTest(t)
+	g, h := newBankMatch(t, 2)
+	var own *lockstep.SelfTestError
+	if _, err := lockstep.NewHost(g, h, discard{}, lockstep.HostOptions{}); !errors.As(err, &own) || own.Part != "layout" {
+		t.Errorf("got %v, want an error of the layout", err)
+	}
+}
+
+// Somebody whose numbers differ learns which, and does not come in.
+func TestHostRefusesSelfTest(t *testing.T) {
+	p := newParty(t, nil, nil)
+	g := p.guest("a", "p0")
+	g.auth.SelfTest.Game++
+	g.connect()
+	p.pass(lockstep.Second)
+	if g.errors[lockstep.ErrorIdentity] != 1 || g.id != 0 {
+		t.Errorf("got errors %v, connected %t", g.errors, g.id != 0)
+	}
+}
+
+func BenchmarkNewGame(b *testing.B) {
+	for b.Loop() {
+		lockstep.MustGame(bankRules())
+	}
+}
