@@ -24,7 +24,7 @@ type Change struct {
 // String returns the change as a line for people.
 func (c Change) String() string {
 	if c.Tick == 0 {
-		return fmt.Sprintf("%s is %s since tick %d or longer", c.Field, c.After, c.Since)
+		return fmt.Sprintf("%s is %s, not changed since tick %d", c.Field, c.After, c.Since)
 	}
 	s := fmt.Sprintf("%s became %s instead of %s in tick %d", c.Field, c.After, c.Before, c.Tick)
 	switch {

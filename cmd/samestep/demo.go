@@ -1,9 +1,12 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -21,7 +24,8 @@ func demoCommand() *cli.Command {
 a copy of the simulation for each player, and bots in the seats, in one process.
 Half-way somebody joins late. Later one field of one player's copy is changed
 behind the engine's back. The demo then tells what the engine made of all that,
-and exits with 0 only if all of it came true.`,
+explains the bundle of the desync (see desync explain), and exits with 0 only if
+all of it came true.`,
 		Flags: []cli.Flag{
 			&cli.UintFlag{Name: "seconds", Value: 20, Usage: "length of the match in match time, 2 to 36000"},
 			&cli.UintFlag{Name: "players", Value: 4, Usage: "bots that play, 2 to 16"},
@@ -126,7 +130,29 @@ func runDemo(o demoOptions, bar *progress) (*demoStory, error) {
 	if err := story.verify(path); err != nil {
 		return nil, err
 	}
-	return story, nil
+	if m.evidence == nil {
+		return story, nil // which says that nobody noticed
+	}
+	story.Explained.Bundle = fmt.Sprintf("%s-desync-%d-player%d.zip", strings.TrimSuffix(path, ".ssr"), m.report.Tick, m.report.Player)
+	if err := writeBundle(story.Explained.Bundle, path, m.coordinator.Referee().Header(), m.evidence); err != nil {
+		return nil, err
+	}
+	return story, story.explain()
+}
+
+// writeBundle writes a bundle as a server does.
+func writeBundle(path, replayPath string, h *lockstep.Header, e *lockstep.Evidence) error {
+	log, err := os.Open(replayPath)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	err = replay.WriteBundle(f, h, e, log)
+	return errors.Join(err, f.Close())
 }
 
 // verify reads the replay back and simulates it again.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -27,6 +28,7 @@ type demoMatch struct {
 	planted            plantedStory
 	report             *lockstep.DesyncReport // the first one
 	divergence         *lockstep.Divergence   // what was found about it
+	evidence           *lockstep.Evidence     // of it
 }
 
 // A demoPlayer is a seat: a copy of the match, and a bot that looks at it.
@@ -76,7 +78,7 @@ func newDemoMatch(o demoOptions, file io.Writer) (*demoMatch, error) {
 		if _, err := m.coordinator.Join(p.seat); err != nil {
 			return nil, err
 		}
-		if err := m.coordinator.Note(p.seat, lockstep.TopicName, fmt.Sprintf("bot %d", p.seat)); err != nil {
+		if err := m.coordinator.Note(p.seat, lockstep.TopicName, playerName(p.seat)); err != nil {
 			return nil, err
 		}
 	}
@@ -110,10 +112,29 @@ func (m *demoMatch) desync(r *lockstep.DesyncReport) {
 	if m.report != nil {
 		return
 	}
-	m.report = r
+	m.report, m.evidence = r, m.collect(r)
 	if d, ok := lockstep.Diverged(m.coordinator.Referee(), m.players[r.Player].follower, 10); ok {
 		m.divergence = &d
 	}
+}
+
+// collect keeps what a server collects about a desync, and the states of every
+// tick since the sides agreed, as this is one process.
+func (m *demoMatch) collect(r *lockstep.DesyncReport) *lockstep.Evidence {
+	e := &lockstep.Evidence{Report: *r}
+	header := m.coordinator.Referee().Header()
+	for _, p := range m.players {
+		e.Participants = append(e.Participants, lockstep.Participant{
+			Player: p.seat, Name: playerName(p.seat), Build: header.Build, Platform: header.Platform,
+		})
+	}
+	for t := r.Agreed; t <= r.Tick; t++ {
+		referee, player := m.coordinator.Referee().State(t), m.players[r.Player].follower.State(t)
+		if referee != nil && player != nil {
+			e.Exhibits = append(e.Exhibits, lockstep.Exhibit{Tick: t, Referee: slices.Clone(referee), Player: slices.Clone(player)})
+		}
+	}
+	return e
 }
 
 // play runs the match to its end.

@@ -3,13 +3,10 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/replay"
-	"github.com/seed-49bee653/samestep/state"
 )
 
 // A networkStory is what happened in a network demo, as --json prints it.
@@ -46,10 +43,10 @@ type networkStory struct {
 		Path   string        `json:"path"`
 		Want   string        `json:"want"`
 		Got    string        `json:"got"`
-		Bundle string        `json:"bundle"`
 	} `json:"desync"`
-	Replay string      `json:"replay"`
-	Verify verifyStory `json:"verify"`
+	Replay    string         `json:"replay"`
+	Explained explainedStory `json:"explained"`
+	Verify    verifyStory    `json:"verify"`
 
 	trueRoot uint64
 }
@@ -100,56 +97,21 @@ func (d *networkDemo) concludeDesync(g *netGuest) error {
 	if len(paths) == 0 {
 		return errNoBundle
 	}
-	s.Desync.Bundle = paths[0]
-	diff, m, err := bundleDifferences(paths[0])
-	if err != nil {
+	x := &s.Explained
+	x.Bundle = paths[0]
+	if err := x.explain(); err != nil {
 		return err
 	}
-	s.Desync.Tick = m.Tick
-	s.expect(m.Player == s.Planted.Player, "player %d was blamed", m.Player)
-	if len(diff.List) == 0 {
+	e := x.text
+	s.Desync.Tick = e.Tick
+	s.expect(x.blames(s.Planted.Player), "the bundle is said to show %q", x.Verdict)
+	s.expect(e.First.From <= s.Planted.Tick && s.Planted.Tick <= e.First.To, "the bundle is said to diverge in ticks %d to %d", e.First.From, e.First.To)
+	if len(e.Fields.List) == 0 {
 		return fmt.Errorf("%s: the states in it do not differ", paths[0])
 	}
-	s.Desync.Path, s.Desync.Want, s.Desync.Got = diff.List[0].Path, diff.List[0].A, diff.List[0].B
+	s.Desync.Path, s.Desync.Want, s.Desync.Got = e.Fields.List[0].Path, e.Fields.List[0].A, e.Fields.List[0].B
 	s.expect(strings.HasPrefix(s.Desync.Path, "Rand."), "the first field that differs is said to be %s", s.Desync.Path)
 	return nil
-}
-
-// bundleDifferences compares both sides' states of the last tick in a bundle.
-func bundleDifferences(path string) (state.Differences, *replay.Manifest, error) {
-	var none state.Differences
-	f, err := os.Open(path)
-	if err != nil {
-		return none, nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return none, nil, err
-	}
-	b, err := replay.OpenBundle(f, info.Size())
-	if err != nil {
-		return none, nil, err
-	}
-	m := &b.Manifest
-	if len(m.Exhibits) == 0 {
-		return none, m, fmt.Errorf("%s: no states in it", path)
-	}
-	last := m.Exhibits[len(m.Exhibits)-1]
-	want, err := b.State(last.Referee)
-	if err != nil {
-		return none, m, err
-	}
-	got, err := b.State(last.Player)
-	if err != nil {
-		return none, m, err
-	}
-	g, err := gameNamed(m.Game)
-	if err != nil {
-		return none, m, err
-	}
-	diff, err := g.StateSchema().Diff(want, got, 10)
-	return diff, m, err
 }
 
 // verify simulates the replay that the server wrote.
@@ -178,10 +140,9 @@ func (s *networkStory) print(w io.Writer) error {
 	line("slow", "a spectator that got nothing for %d ms: %d states sent in place of what it missed", s.Slow.HeldMS, s.Slow.Synced-1)
 	line("planted", "in the copy of player %d, from tick %d on: a bit of %s", s.Planted.Player, s.Planted.Tick, s.Planted.Path)
 	line("desync", "found at tick %d, healed by the state of tick %d and what followed", s.Desync.Tick, s.Desync.Healed)
-	line("", "%s", s.Desync.Bundle)
-	line("", "in it: %s is %s, must be %s", s.Desync.Path, s.Desync.Got, s.Desync.Want)
 	line("replay", "%s", s.Replay)
 	line("verify", "%s simulated again: %s, %d differ", count(s.Verify.Ticks, "tick"), count(s.Verify.Checked, "checksum"), s.Verify.Differed)
+	s.Explained.print(line)
 	s.printEnd(line, s.Replay)
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -20,6 +20,8 @@ type demoStory struct {
 	Verify   verifyStory  `json:"verify"`
 	Planted  plantedStory `json:"planted"`
 	Desync   desyncStory  `json:"desync"`
+
+	Explained explainedStory `json:"explained"`
 }
 
 // failures are what did not come true.
@@ -174,6 +176,7 @@ func (s *demoStory) print(w io.Writer) error {
 	line("planted", "in the copy of player %d, from tick %d on: %s is %s instead of %s", s.Planted.Player, s.Planted.Tick, s.Planted.Path, s.Planted.Got, s.Planted.Want)
 	line("desync", "%s", s.Desync.Report)
 	line("", "first divergent tick %d: %s is %s, must be %s (%s in all)", s.Desync.First, s.Desync.Path, s.Desync.Got, s.Desync.Want, count(s.Desync.Fields, "field"))
+	s.Explained.print(line)
 	s.printEnd(line, s.Replay.Path)
 	_, err := io.WriteString(w, b.String())
 	return err
