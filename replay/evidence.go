@@ -50,13 +50,23 @@ func (e *evidence) add(rec *lockstep.Record) error {
 	return nil
 }
 
-// order sorts the evidence, and keeps one item of each tick: a keyframe if
-// there is one.
+// order sorts the evidence, and keeps one item of each tick: a keyframe if there
+// is one, unless its checksum is not the agreed one, as in imported matches.
 func (e *evidence) order() {
 	slices.SortStableFunc(*e, func(a, b item) int {
 		return cmp.Or(cmp.Compare(a.tick, b.tick), cmp.Compare(rank(a), rank(b)))
 	})
-	*e = slices.CompactFunc(*e, func(a, b item) bool { return a.tick == b.tick })
+	kept := (*e)[:0]
+	for _, i := range *e {
+		last := len(kept) - 1
+		switch {
+		case last < 0 || kept[last].tick < i.tick:
+			kept = append(kept, i)
+		case rank(kept[last]) == 0 && rank(i) > 0 && kept[last].root != i.root:
+			kept[last] = i
+		}
+	}
+	*e = kept
 }
 
 func rank(i item) int {

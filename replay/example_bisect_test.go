@@ -129,3 +129,16 @@ func ExampleStateAt() {
 	// 116 bytes after tick 70 from keyframe 0
 	// true replay: tick 101: the replay has ticks 0 to 100
 }
+
+// A replay says what the players had, and simulating it who was right.
+func ExampleBlame() {
+	game, _, b := examplePair()
+	verdict, err := replay.Verify(b, game, replay.VerifyOptions{KeepGoing: true})
+	fmt.Println(err != nil)
+	var first replay.Blame = verdict.Blames[0]
+	var who replay.Culprit = first.Who
+	fmt.Printf("%s: %d checks, of ticks %d to %d\n", who, first.Checks, first.First, first.Last)
+	// Output:
+	// true
+	// build: 4 checks, of ticks 40 to 100
+}

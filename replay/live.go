@@ -218,10 +218,11 @@ func VerifyLive(ctx context.Context, l *LiveReader, g *lockstep.Game, o VerifyOp
 	f := g.NewFollower(lockstep.FollowerOptions{})
 	for {
 		rec, err := l.Next(ctx)
-		if err == io.EOF && v.First != nil {
-			return v, v.First
-		}
 		if err == io.EOF {
+			v.hear(l.r, g, &o)
+			if v.First != nil {
+				return v, v.First
+			}
 			return v, nil
 		}
 		if err == nil && l.r.tick-l.base > cmp.Or(o.MaxTicks, DefaultMaxTicks) {
@@ -232,6 +233,7 @@ func VerifyLive(ctx context.Context, l *LiveReader, g *lockstep.Game, o VerifyOp
 			v.Header, v.Checked, v.Ticks = f.Header(), f.Checked(), f.Tick()
 		}
 		if err != nil {
+			v.hear(l.r, g, &o)
 			return v, err
 		}
 		if o.Progress != nil {

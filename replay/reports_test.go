@@ -114,6 +114,27 @@ func TestPlayerReports(t *testing.T) {
 	}
 }
 
+// In an imported match the keyframe is of no state of that match, and the
+// checksums are what counts.
+func TestBisectReportsImported(t *testing.T) {
+	_, file, _ := record(t, 100, replay.WriterOptions{})
+	imported := insert(t, file, func(r *lockstep.Record) []lockstep.Record {
+		if r.Kind != lockstep.RecordKeyframe || r.Tick > 0 {
+			return nil
+		}
+		return []lockstep.Record{{Kind: lockstep.RecordChecksum, Tick: 0, Root: 77}}
+	})
+	list, err := replay.PlayerReports(open(t, imported), 1)
+	if err != nil || list[0].Tick != 0 || list[0].Root != 77 {
+		t.Fatalf("got %+v, error %v, want a report of tick 0", list[0], err)
+	}
+	list[7].Root++
+	found, err := replay.BisectReports(open(t, imported), list, nil, replay.BisectOptions{})
+	if err != nil || found.Tick != 70 || found.Agreed != 60 || found.Cause != replay.Unknown {
+		t.Errorf("got %+v, error %v, want tick 70", found, err)
+	}
+}
+
 // dissent returns a replay in which a player's reports stand where they differ
 // from the agreed checksum, three checks late.
 func dissent(tb testing.TB, file []byte, p lockstep.Player, reports []replay.Report) []byte {

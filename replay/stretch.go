@@ -228,6 +228,9 @@ func (v *Verdict) judge(f *lockstep.Follower, r *Reader, rec *lockstep.Record, k
 		if v.First == nil {
 			v.First = desync
 		}
+		if len(v.mismatches) < maxEvidence {
+			v.mismatches = append(v.mismatches, desync)
+		}
 		if keepGoing {
 			err = nil
 		}

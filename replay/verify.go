@@ -69,6 +69,12 @@ type Verdict struct {
 
 	// First is the first difference, or nil.
 	First *lockstep.DesyncError `json:"first"`
+
+	// Blames say who was wrong, in the order of their first ticks: at First, or if
+	// the verification kept going, at all checks.
+	Blames []Blame `json:"blames"`
+
+	mismatches []*lockstep.DesyncError // those that differ, in order; no more than maxEvidence
 }
 
 // Verify simulates a replay from its beginning and compares every checksum and
@@ -89,7 +95,9 @@ func Verify(r *Reader, g *lockstep.Game, o VerifyOptions) (*Verdict, error) {
 		return &Verdict{}, verifyHeader(r, g, err)
 	}
 	p := &verification{reader: r, game: g, options: o, survey: s}
-	return p.run()
+	v, err := p.run()
+	v.hear(r, g, &o)
+	return v, err
 }
 
 // verifyHeader returns the error of a file without a state: if its header can

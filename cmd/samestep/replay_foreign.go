@@ -34,6 +34,11 @@ type foreignGroup struct {
 	Player lockstep.Player `json:"player"`
 	Checks int             `json:"checks"` // in which it differs
 	First  lockstep.Tick   `json:"first"`
+	Last   lockstep.Tick   `json:"last"`
+
+	// Healed is the first check after Last; 0 if there is none, so that the
+	// difference stayed. There the player agreed, or was silent.
+	Healed lockstep.Tick `json:"healed"`
 }
 
 // verifyForeign compares the checksums that the players of an imported match
@@ -41,6 +46,7 @@ type foreignGroup struct {
 func verifyForeign(c *cli.Context, r *replay.Reader) error {
 	v := &foreignVerdict{Foreign: true, Differ: []*foreignGroup{}}
 	err := replay.Play(r, nil, v.record)
+	v.settle()
 	if len(v.Differ) > 0 {
 		err = errors.Join(errDisagreed, err)
 	}
@@ -60,33 +66,52 @@ func (v *foreignVerdict) record(rec *lockstep.Record) error {
 	case lockstep.RecordEnd:
 		v.Ended = true
 	case lockstep.RecordChecksum:
-		v.Checks++
-		v.last = rec.Tick
+		v.begin(rec.Tick)
 	case lockstep.RecordDissent:
 		if v.Checks == 0 || v.last != rec.Tick {
-			v.Checks++
+			v.begin(rec.Tick)
 			v.Ties++
-			v.last = rec.Tick
 		}
 		v.differs(rec.Player, rec.Tick)
 	}
 	return nil
 }
 
+// begin goes on to the check of a tick.
+func (v *foreignVerdict) begin(t lockstep.Tick) {
+	v.settle()
+	v.Checks++
+	v.last = t
+}
+
+// settle notes who did not differ in the last check.
+func (v *foreignVerdict) settle() {
+	for _, g := range v.Differ {
+		if g.Healed == 0 && g.Last < v.last {
+			g.Healed = v.last
+		}
+	}
+}
+
 func (v *foreignVerdict) differs(p lockstep.Player, t lockstep.Tick) {
 	for _, g := range v.Differ {
 		if g.Player == p {
 			g.Checks++
+			g.Last, g.Healed = t, 0
 			return
 		}
 	}
-	v.Differ = append(v.Differ, &foreignGroup{p, 1, t})
+	v.Differ = append(v.Differ, &foreignGroup{Player: p, Checks: 1, First: t, Last: t})
 }
 
 func (v *foreignVerdict) print(w io.Writer) {
 	fmt.Fprintf(w, "compared   %s that players reported, with each other only: the game's code is not here\n", count(v.Checks, "check"))
 	for _, g := range v.Differ {
-		fmt.Fprintf(w, "player %-3d differs in %d of %s, first at tick %d\n", g.Player, g.Checks, count(v.Checks, "check"), g.First)
+		stays := "to the end"
+		if g.Healed > 0 {
+			stays = fmt.Sprintf("not any more at tick %d", g.Healed)
+		}
+		fmt.Fprintf(w, "player %-3d differs in %d of %s, first at tick %d, %s\n", g.Player, g.Checks, count(v.Checks, "check"), g.First, stays)
 	}
 	if v.Ties > 0 {
 		fmt.Fprintf(w, "ties       in %s no group of players was the largest\n", count(v.Ties, "check"))

@@ -103,14 +103,62 @@ func printVerdict(w io.Writer, v *replay.Verdict, took time.Duration) {
 	if v.Dissents > 0 {
 		fmt.Fprintf(w, "players    %s differed when the match was played\n", count(v.Dissents, "checksum"))
 	}
+	for i := range v.Blames {
+		fmt.Fprintf(w, "wrong      %s\n", blameText(&v.Blames[i]))
+	}
 	switch {
 	case v.First != nil:
-		fmt.Fprintf(w, "verdict    DESYNC, first at tick %d\n", v.First.Tick)
+		fmt.Fprintf(w, "verdict    DESYNC, first at tick %d: %s\n", v.First.Tick, blamed(v))
 	case !v.Ended:
 		fmt.Fprintf(w, "verdict    true up to tick %d, where the file cannot be read on\n", v.Ticks)
 	default:
 		fmt.Fprintf(w, "verdict    true: every checksum is that of the simulation\n")
 	}
+}
+
+// blameText puts into words who was wrong, when, and whether it stayed.
+func blameText(b *replay.Blame) string {
+	who := fmt.Sprintf("player %d", b.Player)
+	right := "right or silent"
+	if b.Who != replay.CulpritPlayer {
+		who, right = culprits[b.Who], "right"
+	}
+	text := fmt.Sprintf("%s at tick %d", who, b.First)
+	switch {
+	case b.Checks > 1:
+		text = fmt.Sprintf("%s in %s, of ticks %d to %d", who, count(b.Checks, "check"), b.First, b.Last)
+	case b.Open:
+		return text + "; --keep-going tells whether it stays"
+	}
+	if b.Healed > 0 {
+		return text + fmt.Sprintf("; it healed: %s at tick %d", right, b.Healed)
+	}
+	return text + "; it stayed to the end"
+}
+
+// culprits are those that are no players.
+var culprits = map[replay.Culprit]string{
+	replay.CulpritReferee:  "the referee",
+	replay.CulpritBuild:    "this build or the file",
+	replay.CulpritKeyframe: "the keyframe",
+	replay.CulpritUnclear:  "the referee or this build",
+}
+
+// blamed says who was wrong at the first difference.
+func blamed(v *replay.Verdict) string {
+	for i := range v.Blames {
+		switch b := &v.Blames[i]; b.Who {
+		case replay.CulpritReferee:
+			return "the referee; most players had what the simulation gives"
+		case replay.CulpritBuild:
+			return "all who agreed when it was played differ from this build, or the file was edited"
+		case replay.CulpritKeyframe:
+			return "the keyframe; the checksums are right"
+		case replay.CulpritUnclear:
+			return "half of the players had what the simulation gives; not known who is right"
+		}
+	}
+	return "not known who is wrong"
 }
 
 // timesRealTime returns how much faster than the match a simulation was.

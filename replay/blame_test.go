@@ -1,0 +1,183 @@
+package replay_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// roots returns the checksums of a match by tick, as another game makes them.
+func roots(tb testing.TB, file []byte, g *lockstep.Game) map[lockstep.Tick]uint64 {
+	all := make(map[lockstep.Tick]uint64)
+	for _, r := range reports(tb, file, g, 1, false, false) {
+		all[r.Tick] = r.Root
+	}
+	return all
+}
+
+// testify returns a replay in which somebody says something after each check.
+func testify(tb testing.TB, file []byte, say func(t lockstep.Tick) map[lockstep.Player]uint64) []byte {
+	tb.Helper()
+	return insert(tb, file, func(r *lockstep.Record) []lockstep.Record {
+		if r.Kind != lockstep.RecordChecksum {
+			return nil
+		}
+		var all []lockstep.Record
+		said := say(r.Tick)
+		for p := range lockstep.Player(250) {
+			if root, ok := said[p]; ok {
+				all = append(all, lockstep.Record{Kind: lockstep.RecordDissent, Tick: r.Tick, Player: p, Root: root})
+			}
+		}
+		return all
+	})
+}
+
+func blames(v *replay.Verdict) string {
+	var all []string
+	for _, b := range v.Blames {
+		who := string(b.Who)
+		if b.Who == replay.CulpritPlayer {
+			who = fmt.Sprintf("player %d", b.Player)
+		}
+		how := "to the end"
+		if b.Healed > 0 {
+			how = fmt.Sprintf("healed %d", b.Healed)
+		}
+		if b.Open {
+			how = "open"
+		}
+		all = append(all, fmt.Sprintf("%s: %d checks, %d to %d, %s", who, b.Checks, b.First, b.Last, how))
+	}
+	return strings.Join(all, "; ")
+}
+
+// Who was wrong, in a match of two seats with a check every 10 ticks and a
+// keyframe every 50.
+func TestBlame(t *testing.T) {
+	g, file, _ := record(t, 400, replay.WriterOptions{})
+	right := roots(t, file, g)
+	change := xor(t, "Dots[1].Pos.X", 3)
+	wrong := roots(t, file, hurt(t, 333, change))
+	mistaken := retell(t, file, hurt(t, 333, change)) // by the recorder
+	third := roots(t, file, hurt(t, 333, xor(t, "Dots[2].Pos.X", 3)))
+	between := func(tick, from, to lockstep.Tick, p lockstep.Player, root uint64) map[lockstep.Player]uint64 {
+		if tick < from || tick > to {
+			return nil
+		}
+		return map[lockstep.Player]uint64{p: root}
+	}
+	keyframe := rewrite(t, file, func(r *lockstep.Record) {
+		if r.Kind == lockstep.RecordKeyframe && r.Tick == 150 {
+			r.Keyframe.Root++
+		}
+	})
+	for _, test := range []struct {
+		name string
+		file []byte
+		want string // with and without keeping going
+		stop string // without, if that is another
+	}{
+		{"nobody", file, "", ""},
+		{"a player, to the end", testify(t, file, func(tick lockstep.Tick) map[lockstep.Player]uint64 {
+			return between(tick, 340, 400, 1, wrong[tick])
+		}), "player 1: 7 checks, 340 to 400, to the end", ""},
+		{"a player, for a while, and another", testify(t, file, func(tick lockstep.Tick) map[lockstep.Player]uint64 {
+			if tick == 200 {
+				return map[lockstep.Player]uint64{0: 7}
+			}
+			return between(tick, 340, 370, 1, wrong[tick])
+		}), "player 0: 1 checks, 200 to 200, healed 210; player 1: 4 checks, 340 to 370, healed 380", ""},
+		{"the referee", testify(t, mistaken, func(tick lockstep.Tick) map[lockstep.Player]uint64 {
+			if tick < 340 {
+				return nil
+			}
+			return map[lockstep.Player]uint64{0: right[tick], 1: right[tick]}
+		}), "referee: 7 checks, 340 to 400, to the end", "referee: 1 checks, 340 to 340, open"},
+		{"all agreed", mistaken, "build: 7 checks, 340 to 400, to the end", "build: 1 checks, 340 to 340, open"},
+		{"half of the players", testify(t, mistaken, func(tick lockstep.Tick) map[lockstep.Player]uint64 {
+			return between(tick, 340, 400, 0, right[tick])
+		}), "unclear: 7 checks, 340 to 400, to the end", "unclear: 1 checks, 340 to 340, open"},
+		{"all agreed but one, who is wrong, too", testify(t, mistaken, func(tick lockstep.Tick) map[lockstep.Player]uint64 {
+			return between(tick, 340, 400, 0, third[tick])
+		}), "player 0: 7 checks, 340 to 400, to the end; build: 7 checks, 340 to 400, to the end", "player 0: 1 checks, 340 to 340, open; build: 1 checks, 340 to 340, open"},
+		{"one checksum was altered", rewrite(t, file, func(r *lockstep.Record) {
+			if r.Kind == lockstep.RecordChecksum && r.Tick == 100 {
+				r.Root++
+			}
+		}), "build: 1 checks, 100 to 100, healed 110", "build: 1 checks, 100 to 100, open"},
+		{"one keyframe was altered", keyframe, "keyframe: 1 checks, 150 to 150, healed 160", "keyframe: 1 checks, 150 to 150, open"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if test.stop == "" {
+				test.stop = test.want
+			}
+			for _, workers := range []int{1, 4} {
+				for keepGoing, want := range map[bool]string{true: test.want, false: test.stop} {
+					v, _ := replay.Verify(open(t, test.file), g, replay.VerifyOptions{KeepGoing: keepGoing, Workers: workers})
+					if got := blames(v); got != want {
+						t.Errorf("%d workers, keep going %v:\ngot  %s\nwant %s", workers, keepGoing, got, want)
+					}
+				}
+			}
+		})
+	}
+}
+
+// Keyframes between two checks are blamed by what the checks tell.
+func TestBlameKeyframe(t *testing.T) {
+	s := lockstep.DefaultSettings(2)
+	s.CheckEvery, s.KeyframeEvery = 20, 50
+	g, file := recordDots(t, 200, s)
+	for _, test := range []struct {
+		name string
+		file []byte
+		want string
+	}{
+		{"the state was wrong", retell(t, file, hurt(t, 45, xor(t, "Dots[1].Pos.X", 3))), "build: 8 checks, 50 to 200, to the end"},
+		{"the keyframe alone", rewrite(t, file, func(r *lockstep.Record) {
+			if r.Kind == lockstep.RecordKeyframe && r.Tick == 50 {
+				r.Keyframe.Root++
+			}
+		}), "keyframe: 1 checks, 50 to 50, healed 60"},
+		{"there are no checks", copyRecords(t, retell(t, file, hurt(t, 45, xor(t, "Dots[1].Pos.X", 3))), func(r *lockstep.Record, emit func(*lockstep.Record) error) error {
+			if r.Kind == lockstep.RecordChecksum {
+				return nil
+			}
+			return emit(r)
+		}), "build: 1 checks, 50 to 50, to the end"},
+	} {
+		v, _ := replay.Verify(open(t, test.file), g, replay.VerifyOptions{KeepGoing: true})
+		if got := blames(v); got != test.want {
+			t.Errorf("%s:\ngot  %s\nwant %s", test.name, got, test.want)
+		}
+	}
+}
+
+// Where there was no agreed checksum, the simulation tells who was right.
+func TestBlameTie(t *testing.T) {
+	g, file, _ := record(t, 200, replay.WriterOptions{})
+	right := roots(t, file, g)
+	wrong := roots(t, file, hurt(t, 104, xor(t, "Dots[1].Pos.X", 3)))
+	tied := copyRecords(t, file, func(r *lockstep.Record, emit func(*lockstep.Record) error) error {
+		if r.Kind != lockstep.RecordChecksum || r.Tick < 110 {
+			return emit(r)
+		}
+		for p, root := range []uint64{right[r.Tick], wrong[r.Tick]} {
+			if err := emit(&lockstep.Record{Kind: lockstep.RecordDissent, Tick: r.Tick, Player: lockstep.Player(p), Root: root}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	v, err := replay.Verify(open(t, tied), g, replay.VerifyOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := blames(v), "player 1: 8 checks, 110 to 180, to the end"; got != want {
+		t.Errorf("got %s, want %s: the first eight ties are judged", got, want)
+	}
+}
