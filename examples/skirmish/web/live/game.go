@@ -53,7 +53,7 @@ func (g *Game) handle(c *lockstep.Client, event any) {
 		if e.Seat != g.player.Seat {
 			camera := g.player.Camera
 			g.player = play.New(e.Seat)
-			g.player.Resize(camera.Width, camera.Height)
+			g.player.Camera = camera
 		}
 	case lockstep.Synced:
 		g.effects.Clear()
@@ -101,6 +101,7 @@ func (g *Game) see(f func(c *lockstep.Client, v lockstep.View, w *skirmish.World
 // A Screen is what a frame is for.
 type Screen struct {
 	Width, Height      int64 // pixels
+	Above, Below       int64 // of them, that something else covers
 	PointerX, PointerY int64 // where the building that is to be placed is shown; outside: nowhere
 	Dots               bool  // the small map, too
 }
@@ -110,7 +111,8 @@ type Screen struct {
 func (g *Game) Frame(dst []byte, s Screen) []byte {
 	g.see(func(c *lockstep.Client, v lockstep.View, w *skirmish.World) {
 		p := g.player
-		if s.Width != p.Width || s.Height != p.Height {
+		if s.Width != p.Width || s.Height != p.Height || s.Below != p.Below || s.Above != p.Above {
+			p.Above, p.Below = s.Above, s.Below
 			p.Resize(s.Width, s.Height)
 		}
 		view := p.View()

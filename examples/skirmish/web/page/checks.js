@@ -29,7 +29,7 @@ export class Checks {
 
   update({ net, match, desync }) {
     const every = match ? `, one every ${match.check_every} ticks` : "";
-    text(this.agreement, `${net.agreed} checksums of the match were this machine's own${every}. ${net.differing} were not.`);
+    text(this.agreement, `${net.agreed} checksums of the match were this machine's own${every}. ${net.differing || "None"} ${net.differing > 1 ? "were" : "was"} not.`);
     const key = JSON.stringify(desync);
     if (this.key === key) return;
     this.key = key;

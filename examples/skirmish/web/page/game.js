@@ -1,6 +1,6 @@
 // A live match on the screen: the map, and around it what there is to know and to do.
 
-import { el, recall } from "./dom.js";
+import { el, recall, remember } from "./dom.js";
 import { Renderer } from "./renderer.js";
 import { Input } from "./input.js";
 import { Minimap } from "./minimap.js";
@@ -37,7 +37,7 @@ export class Game {
     this.root.hidden = false;
     this.showing = true;
     document.title = `${name} · Skirmish`;
-    const token = query.get("token") ?? (watch ? "" : recall("token"));
+    const token = watch ? "" : this.#token(name, query.get("token"));
     const url = new URL(`/matches/${encodeURIComponent(name)}/play`, location.href);
     url.protocol = location.protocol === "https:" ? "wss:" : "ws:";
     this.renderer.reset();
@@ -50,6 +50,16 @@ export class Game {
     this.timer = setInterval(() => this.#status(), 1000); // also while the page is not drawn
   }
 
+  // #token returns the token to play a match with: the one of the address, which
+  // does not stay there for others to read, or the last one.
+  #token(name, given) {
+    if (given) {
+      remember(`token of ${name}`, given);
+      history.replaceState(null, "", `#/play/${encodeURIComponent(name)}`);
+    }
+    return given ?? (recall("token") || recall(`token of ${name}`));
+  }
+
   hide() {
     this.showing = false;
     this.root.hidden = true;
@@ -58,7 +68,9 @@ export class Game {
   }
 
   #resize() {
-    if (this.root.clientWidth) this.renderer.resize(this.root.clientWidth, this.root.clientHeight);
+    if (!this.root.clientWidth) return;
+    this.renderer.resize(this.root.clientWidth, this.root.clientHeight);
+    this.covered = this.hud.covered();
   }
 
   #frame(now) {
@@ -67,7 +79,7 @@ export class Game {
     this.input.pan(Math.min(100, now - this.before) / 1000);
     this.before = now;
     const dots = now - this.dotsAt >= dotsMS, { pointer } = this.input;
-    const drawn = this.renderer.draw(this.renderer.width, this.renderer.height, pointer.x, pointer.y, dots);
+    const drawn = this.renderer.draw(this.renderer.width, this.renderer.height, this.covered.above, this.covered.below, pointer.x, pointer.y, dots);
     if (drawn && dots) {
       this.dotsAt = now;
       this.minimap.draw(this.renderer);

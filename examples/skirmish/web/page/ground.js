@@ -54,7 +54,7 @@ export class Ground {
     const c = this.canvas.getContext("2d");
     const { cell, size } = this;
     const is = (x, y) => x < 0 || y < 0 || x >= size || y >= size || rock[y * size + x] === 1;
-    const outline = (x, y, grow, dx, dy) => {
+    const outline = (x, y, dx, dy) => {
       // a cell's corner is cut where both cells beside it are open
       const n = 8, points = [];
       for (let i = 0; i < n; i++) {
@@ -70,18 +70,16 @@ export class Ground {
       for (const [px, py] of points) c.lineTo(px, py);
       c.closePath();
     };
-    const all = (fill, grow, dx, dy, wanted) => {
+    const all = (fill, dx, dy) => {
       c.fillStyle = fill;
       c.beginPath();
-      for (let y = 0; y < size; y++) for (let x = 0; x < size; x++) if (is(x, y) && wanted(x, y)) outline(x, y, grow, dx, dy);
+      for (let y = 0; y < size; y++) for (let x = 0; x < size; x++) if (is(x, y)) outline(x, y, dx, dy);
       c.fill();
     };
-    all(land.rockShade, 0, cell * 0.2, cell * 0.3, () => true);
-    all(land.rockDark, 0, 0, cell * 0.08, () => true);
-    all(land.rock, 0, 0, -cell * 0.1, () => true);
-    c.globalAlpha = 0.28;
-    all(land.rockLight, 0, 0, -cell * 0.1, (x, y) => random(x, y, 9) > 0.6);
-    all(land.rockDark, 0, 0, -cell * 0.1, (x, y) => random(x, y, 10) > 0.75);
+    all(land.rockShade, cell * 0.2, cell * 0.3);
+    all(land.rockDark, 0, cell * 0.08);
+    all(land.rock, 0, -cell * 0.1);
+    this.#gravel(is);
     c.globalAlpha = 0.5;
     c.strokeStyle = land.rockLight;
     c.lineWidth = Math.max(1, cell * 0.07);
@@ -94,6 +92,25 @@ export class Ground {
       }
     }
     c.stroke();
+    c.globalAlpha = 1;
+  }
+
+  // #gravel gives the rocks a rough face.
+  #gravel(is) {
+    const c = this.canvas.getContext("2d"), { cell, size } = this;
+    c.globalAlpha = 0.3;
+    for (let y = 0; y < size; y++) {
+      for (let x = 0; x < size; x++) {
+        if (!is(x, y)) continue;
+        for (let k = 0; k < 4; k++) {
+          const r = cell * (0.06 + random(x, y, k + 30) * 0.13);
+          c.fillStyle = k % 2 ? land.rockLight : land.rockDark;
+          c.beginPath();
+          c.ellipse((x + 0.12 + random(x, y, k) * 0.76) * cell, (y + 0.02 + random(x, y, k + 10) * 0.76) * cell, r, r * 0.6, random(x, y, k + 20) * 3, 0, 7);
+          c.fill();
+        }
+      }
+    }
     c.globalAlpha = 1;
   }
 

@@ -68,6 +68,11 @@ export class Hud {
     }
   }
 
+  // covered returns how many pixels of the map lie below the bars.
+  covered() {
+    return { above: this.top.offsetHeight, below: this.strip.offsetHeight + this.bottom.querySelector(".middle").offsetHeight };
+  }
+
   // begin readies the screen for a match.
   begin(name, watching) {
     this.name = name;
@@ -253,6 +258,7 @@ export class Hud {
     text(f.trip, net.round_trip_us ? `${(net.round_trip_us / 1000).toFixed(1)} ms` : "–");
     text(f.buffer, `${net.backlog} · ${(net.delay_us / 1000).toFixed(0)} ms`);
     text(f.sums, net.differing ? `${net.agreed} equal, ${net.differing} differ` : `${net.agreed} equal`);
+    f.sums.parentNode.classList.toggle("differ", net.differing > 0);
     text(f.rate, `${bytes(net.in)}/s · ${bytes(net.out)}/s`);
     text(f.frame, `${renderer.quantile(0.95).toFixed(1)} ms`);
     this.strip.dataset.link = link.state;

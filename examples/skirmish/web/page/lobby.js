@@ -100,7 +100,7 @@ export class Lobby {
   }
 
   #play(name) {
-    if (!this.token.value.trim()) {
+    if (!this.token.value.trim() && !recall(`token of ${name}`)) {
       this.#complain("To play you need a token: whoever runs the server has one for each seat. Without one you can watch.");
       this.token.focus();
       return;

@@ -7,6 +7,8 @@ import { Frame, ZONE, CRYSTAL, UNIT, PLACE, CHOSEN, UNBUILT, LOADED } from "./fr
 import { drawEffects } from "./effects.js";
 import { signs, land, of } from "./palette.js";
 
+const few = 24; // chosen units up to which all have a bar of health
+
 export class Renderer {
   // source has frame(array), ground(array) and fog(array), which fill arrays and
   // return how many bytes that are.
@@ -113,9 +115,9 @@ export class Renderer {
     const at = { x: this.width / 2 - frame.x * frame.cell, y: this.height / 2 - frame.y * frame.cell, k: frame.cell / PLACE };
     drawZones(c, frame, at);
     drawCrystals(c, frame, at);
-    drawRings(c, frame, at);
+    const chosen = drawRings(c, frame, at);
     this.#drawUnits(c, frame, at);
-    drawBars(c, frame, at);
+    drawBars(c, frame, at, chosen <= few);
     drawEffects(c, frame, at);
     if (frame.ghost) this.#drawGhost(c, frame, at);
   }
@@ -225,30 +227,34 @@ function drawCrystals(c, frame, at) {
   }
 }
 
-// drawRings draws a ring around those that are chosen, as one line.
+// drawRings draws a ring around those that are chosen, as one line, and returns how
+// many they are.
 function drawRings(c, frame, at) {
   const w = frame.words;
+  let chosen = 0;
   c.beginPath();
   for (let i = frame.units.start; i < frame.units.end; i += UNIT) {
     if (!((w[i + 3] >> 16) & CHOSEN)) continue;
-    const x = w[i] * at.k + at.x, y = w[i + 1] * at.k + at.y, r = radius[w[i + 3] & 255] * frame.cell * 1.2 + 2;
+    const x = w[i] * at.k + at.x, y = w[i + 1] * at.k + at.y, r = radius[w[i + 3] & 255] * frame.cell * 1.15 + 1;
     c.moveTo(x + r, y);
     c.arc(x, y, r, 0, 7);
+    chosen++;
   }
-  c.strokeStyle = "rgba(4,20,8,.6)";
-  c.lineWidth = 4;
-  c.stroke();
+  if (!chosen) return 0;
+  c.fillStyle = "rgba(190,255,200,.16)";
+  c.fill();
   c.strokeStyle = signs.chosen;
-  c.lineWidth = 2;
+  c.lineWidth = 1.5;
   c.stroke();
+  return chosen;
 }
 
 // drawBars draws the health of those that are hurt or chosen, and what buildings make.
-function drawBars(c, frame, at) {
+function drawBars(c, frame, at, all) {
   const w = frame.words, height = Math.max(2, Math.min(5, frame.cell * 0.14));
   for (let i = frame.units.start; i < frame.units.end; i += UNIT) {
     const look = w[i + 3], kind = look & 255, health = w[i + 4], flags = (look >> 16) & 255, made = w[i + 5] & 0xffff;
-    if (health >= 1000 && !(flags & CHOSEN) && !made) continue;
+    if (health >= 1000 && !(all && flags & CHOSEN) && !made) continue;
     const half = Math.max(5, radius[kind] * frame.cell * (kind >= BASE ? 0.8 : 1.1));
     const x = w[i] * at.k + at.x - half, y = w[i + 1] * at.k + at.y - radius[kind] * frame.cell * 1.15 - height - 3;
     c.fillStyle = signs.back;

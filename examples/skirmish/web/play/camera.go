@@ -18,6 +18,10 @@ type Camera struct {
 	Zoom          int64 // 1/256 of a pixel for a cell
 	Width, Height int64 // of the screen, pixels
 	Size          int64 // cells along a side of the map
+
+	// Above and Below are how many pixels of the screen something else covers, so
+	// that the camera goes that much further.
+	Above, Below int64
 }
 
 // Resize tells the size of the screen.
@@ -56,19 +60,22 @@ func (c *Camera) whole() int64 {
 	return min(min(c.Width, c.Height)<<8/(c.Size+2), NearestZoom)
 }
 
-// bound keeps the middle of the screen on the map.
+// bound keeps the screen on the map, but for a cell beside it, and the middle where
+// the map is smaller than the screen.
 func (c *Camera) bound() {
 	if c.Size == 0 {
 		return
 	}
-	limit := func(v, halfPixels int64) int64 {
-		half, size := c.cells(halfPixels), c.Size<<scene.PlaceBits
-		if 2*half >= size+2<<scene.PlaceBits {
-			return size / 2
+	const beside = 1 << scene.PlaceBits
+	limit := func(v, pixels, before, after int64) int64 {
+		low := c.cells(pixels/2-before) - beside
+		high := c.Size<<scene.PlaceBits - c.cells(pixels/2-after) + beside
+		if low >= high {
+			return (low + high) / 2
 		}
-		return min(max(v, half-1<<scene.PlaceBits), size-half+1<<scene.PlaceBits)
+		return min(max(v, low), high)
 	}
-	c.X, c.Y = limit(c.X, c.Width/2), limit(c.Y, c.Height/2)
+	c.X, c.Y = limit(c.X, c.Width, 0, 0), limit(c.Y, c.Height, c.Above, c.Below)
 }
 
 // cells returns a number of pixels in 1/1024 of a cell.

@@ -20,10 +20,11 @@ func init() {
 		return nil
 	}
 	exports["leave"] = func([]js.Value) any { leave(); return nil }
-	exports["frame"] = func(args []js.Value) any { // array, width, height, pointer x and y, dots
+	exports["frame"] = func(args []js.Value) any { // array, width, height, above, below, pointer x and y, dots
 		return fill(args[0], func(dst []byte) []byte {
 			return game.Frame(dst, live.Screen{
-				Width: whole(args[1]), Height: whole(args[2]), PointerX: whole(args[3]), PointerY: whole(args[4]), Dots: args[5].Bool(),
+				Width: whole(args[1]), Height: whole(args[2]), Above: whole(args[3]), Below: whole(args[4]),
+				PointerX: whole(args[5]), PointerY: whole(args[6]), Dots: args[7].Bool(),
 			})
 		})
 	}
