@@ -1,6 +1,6 @@
 // The lobby: the matches of this server, and the way into them.
 
-import { el, clock, remember, recall } from "./dom.js";
+import { el, bytes, clock, remember, recall } from "./dom.js";
 
 const pollMS = 2000;
 
@@ -114,10 +114,10 @@ export class Lobby {
   }
 
   #listReplays(replays) {
-    const rows = replays.map((r) => [r.name, r.bytes ?? r.size ?? 0]);
+    const rows = replays.map((r) => [r.name, r.size_bytes]);
     this.#update(this.replays, rows, rows.map(([name, size]) =>
       el("li", {},
-        el("div", {}, el("strong", {}, name), el("span", {}, size ? `${(size / 1024).toFixed(0)} KiB` : "")),
+        el("div", {}, el("strong", {}, name), el("span", {}, bytes(size))),
         el("div", { class: "actions" }, el("a", { class: "button", href: `#/replay/${encodeURIComponent(name)}` }, "Watch")),
       )), "No match is over yet.");
   }

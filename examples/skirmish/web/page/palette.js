@@ -26,7 +26,7 @@ export const of = (player) => players[player % players.length];
 export const land = {
   grass: "#48603a", grassLight: "#536d42", grassDark: "#3e5433",
   rock: "#6c7078", rockLight: "#8f949c", rockDark: "#43464d", rockShade: "rgba(10,14,18,.38)",
-  unknown: [13, 17, 23], explored: 0.5,
+  unknown: [13, 17, 23], explored: 0.5, border: "#37445a",
 };
 
 export const signs = {

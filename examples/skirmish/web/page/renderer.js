@@ -106,6 +106,9 @@ export class Renderer {
     c.imageSmoothingEnabled = true;
     c.drawImage(this.ground.canvas, left * g, top * g, (right - left) * g, (bottom - top) * g, x, y, w, h);
     c.drawImage(this.fog.canvas, left, top, right - left, bottom - top, x, y, w, h);
+    c.strokeStyle = land.border; // of the map
+    c.lineWidth = 2;
+    c.strokeRect(c.canvas.width / 2 - frame.x * k, c.canvas.height / 2 - frame.y * k, frame.size * k, frame.size * k);
   }
 
   #drawMoving(frame) {

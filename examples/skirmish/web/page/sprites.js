@@ -10,6 +10,8 @@ export const radius = [0, 0.375, 0.375, 0.375, 2, 1.5, 1];
 
 const headings = 16;
 const limit = 1500; // pictures that are kept
+const smallest = 3; // pixels from the middle of a unit to its border, however far away
+const plain = 5; // below this a unit is a dot
 
 // Sprites keeps pictures. They are drawn when they are first asked for.
 export class Sprites {
@@ -32,7 +34,7 @@ export class Sprites {
 
 // draw makes a picture. Its middle is where the unit stands.
 function draw(kind, owner, turn, cell) {
-  const r = radius[kind] * cell;
+  const r = Math.max(radius[kind] * cell, smallest);
   const half = Math.max(3, Math.ceil(r * 1.45 + 2));
   const canvas = new OffscreenCanvas(2 * half, 2 * half);
   const c = canvas.getContext("2d");
@@ -41,6 +43,11 @@ function draw(kind, owner, turn, cell) {
   c.lineJoin = "round";
   if (kind >= BASE) {
     buildings[kind](c, r, colours);
+    return canvas;
+  }
+  if (r < plain) {
+    c.lineWidth = 1;
+    disc(c, 0, 0, r, colours.fill, kind === WORKER ? colours.light : colours.dark);
     return canvas;
   }
   shadow(c, r);

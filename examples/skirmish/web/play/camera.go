@@ -57,7 +57,7 @@ func (c *Camera) whole() int64 {
 	if c.Size == 0 {
 		return FarthestZoom
 	}
-	return min(min(c.Width, c.Height)<<8/(c.Size+2), NearestZoom)
+	return min(min(c.Width, max(c.Height-c.Above-c.Below, 1))<<8/(c.Size+2), NearestZoom)
 }
 
 // bound keeps the screen on the map, but for a cell beside it, and the middle where
