@@ -31,6 +31,10 @@ type LiveOptions struct {
 	// 200 ms.
 	Poll time.Duration
 
+	// Waiting is called when Next has given all that there is and begins to wait;
+	// nil for nobody.
+	Waiting func()
+
 	// Idle is after how long without anything new Next returns [ErrIdle]; 0 is
 	// never. A match that is paused writes nothing.
 	Idle time.Duration
@@ -60,6 +64,9 @@ func OpenLive(path string, o LiveOptions) (*LiveReader, error) {
 	return &LiveReader{file: f, path: path, options: o}, nil
 }
 
+// Path returns the path that the file was opened by.
+func (l *LiveReader) Path() string { return l.path }
+
 // Close closes the file.
 func (l *LiveReader) Close() error { return l.file.Close() }
 
@@ -86,6 +93,7 @@ func (l *LiveReader) Next(ctx context.Context) (*lockstep.Record, error) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	<-timer.C
+	waited := false
 	for since := time.Now(); ; {
 		rec, err := l.next()
 		if rec != nil || err != nil {
@@ -104,6 +112,10 @@ func (l *LiveReader) Next(ctx context.Context) (*lockstep.Record, error) {
 		if idle := l.options.Idle; idle > 0 && time.Since(since) > idle {
 			return nil, l.damage(ErrIdle)
 		}
+		if !waited && l.options.Waiting != nil {
+			l.options.Waiting()
+		}
+		waited = true
 		timer.Reset(l.options.Poll)
 		select {
 		case <-timer.C:

@@ -184,9 +184,9 @@ func TestLiveReplaced(t *testing.T) {
 func TestLiveWaits(t *testing.T) {
 	_, file, _ := record(t, 100, replay.WriterOptions{})
 	over, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := newGrowing(t, replay.LiveOptions{Poll: time.Hour}).live.Next(over); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
+	waits := 0
+	if _, err := newGrowing(t, replay.LiveOptions{Poll: time.Hour, Waiting: func() { waits++; cancel() }}).live.Next(over); !errors.Is(err, context.Canceled) || waits != 1 {
+		t.Errorf("got %v and %d waits", err, waits)
 	}
 	g := newGrowing(t, replay.LiveOptions{Poll: time.Microsecond, Idle: time.Microsecond})
 	if _, err := g.live.Next(t.Context()); !errors.Is(err, replay.ErrIdle) {
