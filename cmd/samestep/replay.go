@@ -16,7 +16,7 @@ func replayCommand() *cli.Command {
 		Usage:        "look into a replay file, verify it, and write it anew",
 		OnUsageError: usageError,
 		Subcommands: []*cli.Command{
-			replayInfoCommand(), replayVerifyCommand(), replayDumpCommand(), replayFollowCommand(), replaySeekCommand(),
+			replayInfoCommand(), replayVerifyCommand(), replayDumpCommand(), replayFollowCommand(), replayWatchCommand(), replaySeekCommand(),
 			replayDiffCommand(), replayBisectCommand(), replaySealCommand(),
 			replaySignCommand(), replayCutCommand(), replayRekeyCommand(), replayRecoverCommand(), replayImportCommand(), replayExportCommand(),
 		},

@@ -93,15 +93,32 @@ func joinInTest(t *testing.T, s *served, name string, flags ...string) (joinSumm
 // healed, and exits with 3; the other notices nothing; the replay verifies.
 func TestServeAndJoin(t *testing.T) {
 	dir := t.TempDir()
-	s := serveInTest(t, "--players", "2", "--units", "100", "--tick-rate", "50", "--dir", dir)
+	s := serveInTest(t, "--players", "2", "--units", "100", "--tick-rate", "50", "--dir", dir, "--durability", "frame", "--spectator-delay", "1s")
 	var wait sync.WaitGroup
-	wait.Go(func() {
+	live, _ := filepath.Glob(filepath.Join(dir, "*.ssr"))
+	if len(live) != 1 {
+		t.Fatalf("got replays %v, want one", live)
+	}
+	wait.Go(func() { // until the server stops, which seals the file in its place
+		var out, errs bytes.Buffer
+		if code := program(t.Context(), []string{"replay", "verify", "--follow", live[0]}, &out, &errs); code != exitOK || !strings.Contains(out.String(), "verdict    true") {
+			t.Errorf("verify --follow exited with %d: %s%s", code, out.String(), errs.String())
+		}
+	})
+	for _, at := range []string{s.url, s.url + "/matches/match-1"} {
+		var out, errs bytes.Buffer
+		if code := program(t.Context(), []string{"replay", "watch", "--once", at}, &out, &errs); code != exitOK || !strings.HasPrefix(out.String(), "match-1 tick ") {
+			t.Errorf("watch exited with %d: %s%s", code, out.String(), errs.String())
+		}
+	}
+	var players sync.WaitGroup
+	players.Go(func() {
 		sum, code := joinInTest(t, s, "player-0", "--for", "4s", "--netsim", "delay=10ms jitter=5ms seed=3", "--predict", "10")
 		if code != exitOK || sum.Seat != 0 || sum.Agreed == 0 || sum.Differing > 0 || sum.RoundTripMS < 20 || sum.Accepted == 0 {
 			t.Errorf("player 0 exited with %d: %+v", code, sum)
 		}
 	})
-	wait.Go(func() {
+	players.Go(func() {
 		sum, code := joinInTest(t, s, "watcher", "--for", "3s", "--spectate")
 		if code != exitOK || sum.Seat != -1 || sum.Agreed == 0 || sum.Differing > 0 {
 			t.Errorf("the spectator exited with %d: %+v", code, sum)
@@ -111,10 +128,11 @@ func TestServeAndJoin(t *testing.T) {
 	if code != exitDesync || sum.Seat != 1 || sum.Desyncs != 1 || sum.Healed != 1 || sum.Differing == 0 {
 		t.Errorf("player 1 exited with %d: %+v", code, sum)
 	}
-	wait.Wait()
+	players.Wait()
 	if code := s.stop(); code != exitOK {
 		t.Errorf("the server exited with %d: %s", code, s.stderr.String())
 	}
+	wait.Wait()
 	replays, _ := filepath.Glob(filepath.Join(dir, "*.ssr"))
 	bundles, _ := filepath.Glob(filepath.Join(dir, "*-desync-*.zip"))
 	if len(replays) != 1 || len(bundles) != 1 {

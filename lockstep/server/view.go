@@ -21,6 +21,7 @@ type View struct {
 	Tick          lockstep.Tick     `json:"tick"`
 	Held          string            `json:"held,omitempty"`  // why it stands still, if it does
 	Ended         string            `json:"ended,omitempty"` // why, if it has
+	SlowestRTT    lockstep.Time     `json:"slowest_rtt_us"`  // of the players, in microseconds; 0 if it is not known
 	Stats         lockstep.Stats    `json:"stats"`
 }
 
@@ -31,6 +32,11 @@ func (m *Match) publish() {
 		Name: m.spec.Name, Protocol: a.Protocol, Engine: a.Engine, Game: a.Game, Build: a.Build,
 		StateSchema: a.StateSchema, CommandSchema: a.CommandSchema, SelfTest: selfTestText(a.SelfTest), Match: h.Match.String(), Settings: h.Settings,
 		Tick: m.host.Now(), Held: m.host.Held(), Stats: m.host.Stats(),
+	}
+	for _, p := range m.host.Peers() {
+		if p.Seat != lockstep.System {
+			v.SlowestRTT = max(v.SlowestRTT, p.RTT)
+		}
 	}
 	if err := m.host.Err(); err != nil {
 		v.Ended = err.Error()

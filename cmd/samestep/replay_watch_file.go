@@ -1,0 +1,210 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// A fileSight watches the file of a match. Another goroutine reads it.
+type fileSight struct {
+	live *replay.LiveReader
+	stop context.CancelFunc
+	met  chan struct{} // closed when all is read that was in the file at first
+	done chan struct{} // closed when the reader has ended
+
+	mu     sync.Mutex
+	header *lockstep.Header
+	tick   lockstep.Tick
+	totals watchTotals
+	seats  []watchSeat
+	second lockstep.Tick // of the match, whose commands the last value of each rate counts
+	ended  bool
+	reason string
+	err    error
+
+	lookedAt   time.Time
+	lookedTick lockstep.Tick
+	percent    float64 // of the tick rate, since the look before
+}
+
+// watchTotals are what was counted.
+type watchTotals struct {
+	Commands  int `json:"commands"`
+	Checks    int `json:"checks"`
+	Dissents  int `json:"dissents"`
+	Keyframes int `json:"keyframes"`
+	SizeBytes int `json:"size_bytes"` // of records
+}
+
+// A watchSeat is one player.
+type watchSeat struct {
+	Player   lockstep.Player `json:"player"`
+	Name     string          `json:"name"`
+	Commands int             `json:"commands"`
+	Dissents int             `json:"dissents"`
+	last     lockstep.Tick   // with a command
+	rate     trend           // commands by second
+}
+
+func newFileSight(ctx context.Context, name string, o replay.LiveOptions) (*fileSight, error) {
+	s := &fileSight{met: make(chan struct{}), done: make(chan struct{})}
+	o.Waiting = sync.OnceFunc(func() { close(s.met) })
+	var err error
+	if s.live, err = replay.OpenLive(name, o); err != nil {
+		return nil, err
+	}
+	ctx, s.stop = context.WithCancel(ctx)
+	go s.read(ctx)
+	return s, nil
+}
+
+func (s *fileSight) close() {
+	s.stop()
+	<-s.done
+	s.live.Close()
+}
+
+// read takes the records as they come.
+func (s *fileSight) read(ctx context.Context) {
+	defer close(s.done)
+	for {
+		rec, err := s.live.Next(ctx)
+		s.mu.Lock()
+		if err == nil {
+			s.totals.SizeBytes += len(s.live.Record())
+			s.take(rec)
+		} else if err != io.EOF && !errors.Is(err, context.Canceled) {
+			s.err = err
+		}
+		s.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (s *fileSight) take(r *lockstep.Record) {
+	switch r.Kind {
+	case lockstep.RecordHeader:
+		s.header = r.Header
+		s.seats = make([]watchSeat, r.Header.Settings.Players)
+		for p := range s.seats {
+			s.seats[p].Player = lockstep.Player(p)
+		}
+	case lockstep.RecordKeyframe:
+		s.totals.Keyframes++
+	case lockstep.RecordFrame:
+		s.reach(r.Tick)
+		for i := range r.Frame.Commands {
+			if p := r.Frame.Commands[i].Player; int(p) < len(s.seats) {
+				s.totals.Commands++
+				s.seats[p].Commands++
+				s.seats[p].last = r.Tick
+				s.seats[p].rate[len(s.seats[p].rate)-1]++
+			}
+		}
+	case lockstep.RecordEmpty:
+		s.reach(r.Tick)
+	case lockstep.RecordChecksum:
+		s.totals.Checks++
+	case lockstep.RecordDissent:
+		s.totals.Dissents++
+		if int(r.Player) < len(s.seats) {
+			s.seats[r.Player].Dissents++
+		}
+	case lockstep.RecordNote:
+		if r.Topic == lockstep.TopicName && int(r.Player) < len(s.seats) {
+			s.seats[r.Player].Name = r.Text
+		}
+	case lockstep.RecordEnd:
+		s.ended, s.reason = true, r.Text
+	}
+}
+
+// reach goes on to a tick, and begins the seconds up to it.
+func (s *fileSight) reach(t lockstep.Tick) {
+	second := t/lockstep.Tick(s.header.Settings.TickRate) + 1
+	for range min(second-s.second, watchHistory) {
+		for p := range s.seats {
+			s.seats[p].rate.push(0)
+		}
+	}
+	s.tick, s.second = t, second
+}
+
+// look tells what was read so far.
+func (s *fileSight) look(ctx context.Context) (*watchReport, error) {
+	select {
+	case <-s.met:
+	case <-s.done:
+	case <-ctx.Done():
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		return nil, fmt.Errorf("%s: %w", s.live.Path(), s.err)
+	}
+	if s.header == nil {
+		return &watchReport{title: shown(s.live.Path()), line: "nothing is written yet", values: struct{}{}}, nil
+	}
+	now := time.Now()
+	if since := now.Sub(s.lookedAt).Seconds(); !s.lookedAt.IsZero() && since > 0 {
+		s.percent = float64(s.tick-s.lookedTick) / since / float64(s.header.Settings.TickRate) * 100
+	}
+	s.lookedAt, s.lookedTick = now, s.tick
+	return s.report(), nil
+}
+
+func (s *fileSight) report() *watchReport {
+	h, t := s.header, &s.totals
+	at := float64(s.tick) / float64(h.Settings.TickRate)
+	state := fmt.Sprintf("at %.0f %% of real time", s.percent)
+	if s.ended {
+		state = "over: " + shown(s.reason)
+	}
+	r := &watchReport{
+		title: fmt.Sprintf("%s  match %s", shown(h.Game), h.Match.String()[:8]),
+		facts: []watchFact{
+			{"tick", fmt.Sprintf("%s, %.1f s, %s", humanize.Comma(int64(s.tick)), at, state), false},
+			{"commands", fmt.Sprintf("%s, %.1f a second", humanize.Comma(int64(t.Commands)), float64(t.Commands)/max(at, 1)), false},
+			{"checksums", fmt.Sprintf("%s agreed, %d of players differed", humanize.Comma(int64(t.Checks)), t.Dissents), t.Dissents > 0},
+			{"records", fmt.Sprintf("%s in %s, %s", size(t.SizeBytes), count(t.Keyframes, "keyframe"), shown(h.Platform)), false},
+		},
+		table: watchTable{columns: []string{"player", "name", "commands", "last at", "differed", "commands a second"}},
+		over:  s.ended,
+		values: struct {
+			Tick    lockstep.Tick `json:"tick"`
+			Seconds float64       `json:"seconds"`
+			Percent float64       `json:"percent"` // of real time
+			*watchTotals
+			Players []watchSeat `json:"players"`
+			Ended   bool        `json:"ended"`
+			Reason  string      `json:"reason,omitempty"`
+		}{s.tick, at, s.percent, t, s.seats, s.ended, s.reason},
+	}
+	lately := 0.0
+	for i := range s.seats {
+		p := &s.seats[i]
+		if n := len(p.rate); n > 1 {
+			lately += p.rate[n-2] // the last second that is over
+		}
+		last := "-"
+		if p.Commands > 0 {
+			last = fmt.Sprint(p.last)
+		}
+		r.table.rows = append(r.table.rows, []string{
+			fmt.Sprint(p.Player), shown(p.Name), humanize.Comma(int64(p.Commands)), last, fmt.Sprint(p.Dissents), p.rate.spark(),
+		})
+	}
+	r.line = fmt.Sprintf("tick %d  %.1f s  %s (%.0f/s)  %s, %d differ  %s", s.tick, at, count(t.Commands, "command"), lately, count(t.Checks, "check"), t.Dissents, state)
+	return r
+}
