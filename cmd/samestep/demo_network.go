@@ -126,15 +126,16 @@ func (d *networkDemo) join(ctx context.Context, name string, l netsim.Link, bot 
 	g.session = client.Dial(ctx, d.url, d.game.Game, client.Options{
 		ClientOptions: lockstep.ClientOptions{Token: d.tokens[name], Seed: l.Seed, Events: g.event},
 		Sample:        g.sample,
-		Wrap: func(c net.Conn) net.Conn {
-			conn := netsim.Wrap(c, l)
-			g.mu.Lock()
-			defer g.mu.Unlock()
-			g.links = append(g.links, conn)
-			return conn
-		},
+		Wrap:          through(l, g.linked),
 	})
 	return g
+}
+
+// linked notes a connection of the guest.
+func (g *netGuest) linked(l *netsim.Conn) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.links = append(g.links, l)
 }
 
 func (g *netGuest) event(e any) {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -203,7 +202,7 @@ func (j *join) run(ctx context.Context) error {
 		Sample:        j.sample,
 	}
 	if j.link != (netsim.Link{}) {
-		o.Wrap = func(c net.Conn) net.Conn { return netsim.Wrap(c, j.link) }
+		o.Wrap = through(j.link, func(*netsim.Conn) {})
 	}
 	s := client.Dial(ctx, j.socket, j.game.Game, o)
 	second := time.NewTicker(time.Second)

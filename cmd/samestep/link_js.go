@@ -1,0 +1,6 @@
+package main
+
+import "github.com/seed-49bee653/samestep/lockstep/netsim"
+
+// through returns nothing: what is beneath a WebSocket is the browser's.
+func through(netsim.Link, func(*netsim.Conn)) func(any) any { return nil }
