@@ -3,6 +3,7 @@
 import { el, bytes, clock, remember, recall } from "./dom.js";
 
 const pollMS = 2000;
+const maxReplays = 100; // listed: the latest
 
 export class Lobby {
   constructor(root) {
@@ -114,10 +115,10 @@ export class Lobby {
   }
 
   #listReplays(replays) {
-    const rows = replays.map((r) => [r.name, r.size_bytes]);
-    this.#update(this.replays, rows, rows.map(([name, size]) =>
+    const rows = replays.slice(0, maxReplays).map((r) => [r.name, r.size_bytes, new Date(r.ended).toLocaleString()]);
+    this.#update(this.replays, rows, rows.map(([name, size, ended]) =>
       el("li", {},
-        el("div", {}, el("strong", {}, name), el("span", {}, bytes(size))),
+        el("div", {}, el("strong", {}, name), el("span", {}, `${ended} · ${bytes(size)}`)),
         el("div", { class: "actions" }, el("a", { class: "button", href: `#/replay/${encodeURIComponent(name)}` }, "Watch")),
       )), "No match is over yet.");
   }

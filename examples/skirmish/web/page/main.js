@@ -4,6 +4,7 @@
 import { load } from "./program.js";
 import { Lobby } from "./lobby.js";
 import { Game } from "./game.js";
+import { Viewer } from "./viewer.js";
 import { el } from "./dom.js";
 
 const loading = document.getElementById("loading");
@@ -11,6 +12,7 @@ const game = new Game(document.getElementById("game"));
 const screens = {
   lobby: new Lobby(document.getElementById("lobby")),
   play: game,
+  replay: new Viewer(document.getElementById("viewer")),
   watch: { show: (name, query) => game.show(name, query, true), hide: () => game.hide() },
 };
 let shown = null;

@@ -64,7 +64,7 @@ func (v *Viewer) About() About {
 type Timeline struct {
 	Columns   int             `json:"columns"`
 	Keyframes []lockstep.Tick `json:"keyframes"`
-	Checked   []uint8         `json:"checked"`  // by column: 1 if a checksum of the log is there
+	Checked   []int           `json:"checked"`  // columns with a checksum of the log
 	Activity  [][]float32     `json:"activity"` // by player and column: commands a second
 	Most      float32         `json:"most"`     // of these
 	Dissents  []Dissent       `json:"dissents"`
@@ -78,8 +78,8 @@ const maxColumns = 4000
 func (v *Viewer) Timeline(columns int) Timeline {
 	columns = min(max(columns, 1), maxColumns)
 	t := Timeline{
-		Columns: columns, Keyframes: v.keyframes, Checked: make([]uint8, columns), Dissents: v.dissents, Chat: v.chat,
-		Activity: make([][]float32, v.header.Settings.Players),
+		Columns: columns, Keyframes: v.keyframes, Dissents: append([]Dissent{}, v.dissents...), Chat: append([]Line{}, v.chat...),
+		Checked: []int{}, Activity: make([][]float32, v.header.Settings.Players),
 	}
 	for p := range t.Activity {
 		t.Activity[p] = make([]float32, columns)
@@ -89,7 +89,9 @@ func (v *Viewer) Timeline(columns int) Timeline {
 		return int(min(uint64(max(at, v.First())-v.First())*uint64(columns)/ticks, uint64(columns-1)))
 	}
 	for _, c := range v.checks {
-		t.Checked[column(c.tick)] = 1
+		if at := column(c.tick); len(t.Checked) == 0 || t.Checked[len(t.Checked)-1] != at {
+			t.Checked = append(t.Checked, at)
+		}
 	}
 	seconds := float32(ticks) / float32(columns) / float32(v.header.Settings.TickRate)
 	for i := range v.commands {

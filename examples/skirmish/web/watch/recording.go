@@ -83,7 +83,10 @@ func read(file []byte, g *lockstep.Game) (*recording, *replay.Reader, error) {
 		rec.damage = err
 	}
 	if rec.header == nil || len(rec.keyframes) == 0 {
-		return nil, nil, errors.Join(ErrEmpty, rec.damage)
+		if rec.damage == nil {
+			return nil, nil, ErrEmpty
+		}
+		return nil, nil, fmt.Errorf("%w: %w", ErrEmpty, rec.damage)
 	}
 	if rec.describer, err = lockstep.NewDescriber(rec.header, g); err != nil {
 		return nil, nil, err

@@ -171,8 +171,8 @@ func TestTimeline(t *testing.T) {
 	if want := float32(a.Players[0].Commands + a.Players[1].Commands); sum < want-.1 || sum > want+.1 || want == 0 {
 		t.Errorf("the columns have %v commands, want %v", sum, want)
 	}
-	for i, checked := range l.Checked {
-		if checked != 1 {
+	for i, column := range l.Checked {
+		if column != i {
 			t.Errorf("column %d has no checksum", i)
 		}
 	}

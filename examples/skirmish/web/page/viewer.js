@@ -1,0 +1,343 @@
+// A recorded match on the screen: any tick of it, what was commanded around there,
+// and what any unit's state is.
+
+import { el, text, clock } from "./dom.js";
+import { Renderer } from "./renderer.js";
+import { Minimap } from "./minimap.js";
+import { Timeline } from "./timeline.js";
+import { ViewerInput } from "./viewerinput.js";
+import { Inspector } from "./inspector.js";
+import { of } from "./palette.js";
+
+const speeds = [0.25, 0.5, 1, 2, 4, 8, 16, 32, 64];
+const everything = 255;
+const one = 65536; // the whole of a fraction
+const maxFile = 256 << 20; // bytes
+const busyMS = 30, playMS = 10; // for how long is simulated between two pictures
+const beside = 150; // milliseconds from one look beside the map to the next
+
+export class Viewer {
+  constructor(root) {
+    this.root = root;
+    this.ground = el("canvas", { class: "map", "aria-hidden": "true" });
+    this.moving = el("canvas", {
+      class: "map", tabindex: "0", role: "application",
+      "aria-label": "The map. Arrow keys move the view, space plays and pauses, comma and point step a tick.",
+    });
+    this.field = el("div", { class: "field" }, this.ground, this.moving);
+    this.small = el("canvas", { class: "minimap", "aria-label": "Small map" });
+    this.timeline = new Timeline((tick) => this.go(tick));
+    this.inspector = new Inspector({ go: (tick) => this.go(tick), follow: () => this.#follow() });
+    this.players = el("ul", { class: "scores" });
+    this.title = el("strong", { class: "title" });
+    this.sight = el("select", { "aria-label": "Whose sight", onchange: () => this.#see() });
+    this.play = el("button", { class: "main", onclick: () => this.toggle() });
+    this.speed = el("select", { "aria-label": "Speed", onchange: () => this.moving.focus() },
+      ...speeds.map((s) => el("option", { value: String(s), selected: s === 1 }, `${s}×`)));
+    this.now = el("output", { class: "now" });
+    this.sum = el("output", { class: "sum" });
+    this.stage = this.#stage();
+    this.entry = this.#entry();
+    root.append(this.stage, this.entry);
+    this.renderer = new Renderer(this.ground, this.moving, program);
+    this.minimap = new Minimap(this.small, (x, y) => skirmish.watchLookAt(Math.round(x * 65535), Math.round(y * 65535)));
+    this.input = new ViewerInput(this.moving, this);
+    new ResizeObserver(() => this.#resize()).observe(this.field);
+    addEventListener("dragover", (e) => this.#over(e));
+    addEventListener("dragleave", (e) => e.relatedTarget || document.body.classList.remove("dropping"));
+    addEventListener("drop", (e) => this.#drop(e));
+    globalThis.viewer = this; // for those who debug, and for tests
+  }
+
+  // #stage is what is shown of an open recording.
+  #stage() {
+    const button = (label, name, f) => el("button", { "aria-label": name, title: name, onclick: f }, label);
+    return el("div", { class: "stage", hidden: true },
+      this.field,
+      el("header", { class: "top" },
+        this.players, this.title,
+        el("label", {}, "Sight ", this.sight),
+        el("nav", { class: "menu" }, el("a", { class: "button", href: "#/" }, "Lobby")),
+      ),
+      el("footer", { class: "transport" },
+        this.timeline.element,
+        el("div", { class: "controls" },
+          button("|◀", "To the beginning", () => this.go(this.about.first)),
+          button("◀", "A tick back", () => this.step(-1)),
+          this.play,
+          button("▶", "A tick on", () => this.step(1)),
+          this.speed, this.now, this.sum,
+        ),
+      ),
+      this.small,
+      this.inspector.element,
+    );
+  }
+
+  // #entry is what is shown as long as no recording is open.
+  #entry() {
+    this.said = el("p", { class: "said", role: "status" });
+    this.file = el("input", { type: "file", accept: ".ssr", id: "file", onchange: () => this.#pick(this.file.files[0]) });
+    return el("section", { class: "entry", hidden: true },
+      el("h1", {}, "Watch a recorded match"),
+      this.said,
+      el("label", { class: "drop", for: "file" }, el("strong", {}, "Choose a replay file"), " or drop it here", this.file),
+      el("p", {}, el("a", { href: "#/" }, "Back to the lobby")),
+    );
+  }
+
+  // show opens the recording of a name, or asks for a file.
+  show(name) {
+    this.root.hidden = false;
+    this.showing = true;
+    if (this.held) {
+      const held = this.held;
+      this.held = null;
+      this.#read(held);
+    } else if (name) {
+      this.#fetch(name);
+    } else {
+      this.#say("");
+    }
+  }
+
+  hide() {
+    this.showing = false;
+    this.root.hidden = true;
+    this.#close();
+    this.loading?.abort();
+    this.loading = null;
+  }
+
+  // #say closes what is open and says why, if anything is to be said.
+  #say(message, bad = false) {
+    this.#close();
+    this.stage.hidden = true;
+    this.entry.hidden = false;
+    this.said.textContent = message;
+    this.said.classList.toggle("problem", bad);
+    this.said.setAttribute("role", bad ? "alert" : "status");
+    document.title = "Watch · Skirmish";
+  }
+
+  async #fetch(name) {
+    this.#say(`Loading ${name} …`);
+    this.loading = new AbortController();
+    const { signal } = this.loading;
+    try {
+      const answer = await fetch(`/replays/${encodeURIComponent(name)}`, { signal });
+      if (answer.status === 404) throw new Error("the server has no replay of that name; that of a match can be had when the match is over");
+      if (!answer.ok) throw new Error(`the server answers ${answer.status}`);
+      const bytes = new Uint8Array(await answer.arrayBuffer());
+      if (!signal.aborted) this.#open(name, bytes);
+    } catch (error) {
+      if (!signal.aborted) this.#say(`${name} cannot be loaded: ${error.message}.`, true);
+    }
+  }
+
+  #over(e) {
+    if (!e.dataTransfer?.types.includes("Files")) return;
+    e.preventDefault();
+    document.body.classList.add("dropping");
+  }
+
+  #drop(e) {
+    const file = e.dataTransfer?.files[0];
+    document.body.classList.remove("dropping");
+    if (!file) return;
+    e.preventDefault();
+    this.#pick(file);
+  }
+
+  // #pick opens a file, wherever on the page it came.
+  #pick(file) {
+    if (!file) return;
+    if (this.showing && location.hash === "#/replay/") {
+      this.#read(file);
+      return;
+    }
+    this.held = file;
+    location.hash = "#/replay/";
+  }
+
+  async #read(file) {
+    this.file.value = "";
+    if (file.size > maxFile) {
+      this.#say(`${file.name} has ${Math.round(file.size / 1e6)} MB; here at most ${maxFile >> 20} MiB can be watched.`, true);
+      return;
+    }
+    this.#say(`Reading ${file.name} …`);
+    try {
+      this.#open(file.name, new Uint8Array(await file.arrayBuffer()));
+    } catch (error) {
+      this.#say(`${file.name} cannot be read: ${error.message}.`, true);
+    }
+  }
+
+  #open(name, bytes) {
+    const about = JSON.parse(skirmish.watchOpen(bytes));
+    if (about.error) {
+      this.#say(`${name} cannot be watched: ${about.error}.`, true);
+      return;
+    }
+    this.about = about;
+    this.entry.hidden = true;
+    this.stage.hidden = false;
+    document.title = `${name} · Skirmish`;
+    text(this.title, name);
+    this.title.title = `match ${about.match}, recorded on ${about.platform}`;
+    this.renderer.reset();
+    this.timeline.open(about);
+    this.inspector.open(about);
+    this.#names();
+    this.position = about.first; // in ticks, with a fraction
+    this.playing = false;
+    this.seeking = false;
+    this.besideAt = this.before = 0;
+    this.#resize();
+    this.#look();
+    this.#showPlaying();
+    this.moving.focus();
+    cancelAnimationFrame(this.next);
+    this.next = requestAnimationFrame((now) => this.#frame(now));
+  }
+
+  #close() {
+    cancelAnimationFrame(this.next);
+    this.playing = false;
+    this.timeline.close();
+    this.about = null;
+    skirmish.watchClose();
+  }
+
+  #names() {
+    const { about } = this;
+    this.scores = about.players.map(({ name, player }) => {
+      const count = el("b");
+      const dot = el("i", { class: "dot" });
+      dot.style.setProperty("--colour", of(player).fill);
+      const row = el("li", { class: "score" }, dot, name, count);
+      return { row, count };
+    });
+    this.players.replaceChildren(...this.scores.map((s) => s.row));
+    const state = JSON.parse(skirmish.watchState());
+    const teams = Array.from({ length: state.teams }, (_, team) => {
+      const names = about.players.filter((p) => state.players[p.player]?.Team === team).map((p) => p.name);
+      return el("option", { value: String(team) }, names.join(", ") || `team ${team}`);
+    });
+    this.sight.replaceChildren(el("option", { value: String(everything) }, "everything"), ...teams);
+  }
+
+  #see() {
+    skirmish.watchSee(Number(this.sight.value));
+    this.moving.focus();
+  }
+
+  #resize() {
+    if (this.field.clientWidth && this.about) this.renderer.resize(this.field.clientWidth, this.field.clientHeight);
+  }
+
+  // go goes to a tick.
+  go(tick) {
+    if (!this.about) return;
+    this.position = Math.min(this.about.last, Math.max(this.about.first, Math.round(tick)));
+    this.seeking = true;
+    this.soughtAt = performance.now();
+  }
+
+  // step goes so many ticks on, and stands.
+  step(ticks) {
+    if (this.playing) this.toggle();
+    this.go(Math.ceil(this.position) + ticks);
+  }
+
+  toggle() {
+    if (!this.about) return;
+    this.playing = !this.playing;
+    if (this.playing && this.position >= this.about.last) this.go(this.about.first);
+    this.#showPlaying();
+  }
+
+  // faster chooses the next speed up or down.
+  faster(by) {
+    const i = speeds.indexOf(Number(this.speed.value)) + by;
+    if (speeds[i]) this.speed.value = String(speeds[i]);
+  }
+
+  choose(id) {
+    skirmish.watchChoose(id);
+    this.#look();
+  }
+
+  #follow() {
+    skirmish.watchFollow(!this.state?.follow);
+    this.#look();
+  }
+
+  follow() {
+    this.#follow();
+  }
+
+  #showPlaying() {
+    text(this.play, this.playing ? "Pause" : "Play");
+  }
+
+  #frame(now) {
+    if (!this.about) return;
+    this.next = requestAnimationFrame((then) => this.#frame(then));
+    const seconds = Math.min(100, now - this.before) / 1000;
+    this.before = now;
+    this.input.pan(seconds);
+    this.#move(seconds);
+    const look = now - this.besideAt >= beside;
+    const ahead = Math.ceil(this.position) - this.position;
+    const fraction = this.tick === Math.ceil(this.position) ? Math.round((1 - ahead) * one) : one;
+    if (this.renderer.draw(this.renderer.width, this.renderer.height, fraction, look) && look) this.minimap.draw(this.renderer);
+    if (!look) return;
+    this.besideAt = now;
+    this.#look();
+  }
+
+  // #move plays on, and simulates on the way to where we should be.
+  #move(seconds) {
+    const { about } = this;
+    if (this.playing && !this.seeking) {
+      this.position = Math.min(about.last, this.position + seconds * about.tick_rate * Number(this.speed.value));
+    }
+    skirmish.watchGo(Math.ceil(this.position));
+    const there = skirmish.watchWork(this.seeking ? busyMS : playMS);
+    this.tick = skirmish.watchTick();
+    if (there && this.seeking) {
+      this.seeking = false;
+      this.tookMS = performance.now() - this.soughtAt;
+      this.besideAt = 0;
+    }
+    if (!there && !this.seeking) this.position = Math.min(this.position, this.tick + 1); // as fast as this machine can
+    if (there && this.tick < Math.ceil(this.position)) this.position = this.tick; // it cannot be simulated on
+    if (this.playing && this.tick >= about.last) this.toggle();
+  }
+
+  // #look tells what is to be known beside the map.
+  #look() {
+    const { about } = this;
+    const state = (this.state = JSON.parse(skirmish.watchState()));
+    text(this.now, `${clock(state.tick, about.tick_rate)} / ${clock(about.last, about.tick_rate)} · tick ${state.tick}${this.seeking && state.left > 0 ? ` · ${state.left} ticks to go` : ""}`);
+    text(this.sum, state.differing ? `${state.differing} checksums differ` : `${state.root} · ${state.agreed} checksums agree`);
+    this.sum.classList.toggle("bad", state.differing > 0);
+    this.timeline.at(Math.round(this.seeking ? this.position : state.tick), state.desyncs);
+    this.scores.forEach(({ row, count }, p) => {
+      const account = state.players[p];
+      if (!account) return;
+      text(count, `${account.Units} units, ${account.Crystals} crystals`);
+      row.classList.toggle("defeated", account.Status === 2);
+    });
+    this.inspector.update(state, about);
+  }
+}
+
+// program calls the program, which is loaded after this module.
+const program = {
+  frame: (...args) => skirmish.watchFrame(...args),
+  ground: (array) => skirmish.watchGround(array),
+  fog: (array) => skirmish.watchFog(array),
+};

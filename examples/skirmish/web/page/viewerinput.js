@@ -1,0 +1,97 @@
+// What the mouse, fingers and the keyboard do on the map of a recorded match.
+
+const dragPixels = 6; // from which on a press is a drag
+const speed = 900; // pixels a second
+const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+
+export class ViewerInput {
+  constructor(element, viewer) {
+    this.element = element;
+    this.viewer = viewer;
+    this.pointers = new Map();
+    this.held = new Set();
+    const on = (name, f, options) => element.addEventListener(name, f, options);
+    on("pointerdown", (e) => this.#down(e));
+    on("pointermove", (e) => this.#move(e));
+    on("pointerup", (e) => this.#up(e));
+    on("pointercancel", (e) => this.pointers.delete(e.pointerId));
+    on("contextmenu", (e) => e.preventDefault());
+    on("wheel", (e) => this.#wheel(e), { passive: false });
+    on("keydown", (e) => this.#keydown(e));
+    addEventListener("keyup", (e) => this.held.delete(e.code));
+    addEventListener("blur", () => this.held.clear());
+  }
+
+  // pan moves the camera for the keys that are held.
+  pan(seconds) {
+    let dx = 0, dy = 0;
+    for (const code of this.held) {
+      dx += arrows[code][0];
+      dy += arrows[code][1];
+    }
+    if (dx || dy) skirmish.watchPan(dx * speed * seconds, dy * speed * seconds);
+  }
+
+  #down(e) {
+    this.element.focus({ preventScroll: true });
+    this.element.setPointerCapture(e.pointerId);
+    this.pointers.set(e.pointerId, { x0: e.offsetX, y0: e.offsetY, x: e.offsetX, y: e.offsetY, dragged: false });
+    if (this.pointers.size === 2) this.spread = this.#spread();
+    e.preventDefault();
+  }
+
+  #move(e) {
+    const p = this.pointers.get(e.pointerId);
+    if (!p) return;
+    const dx = e.offsetX - p.x, dy = e.offsetY - p.y;
+    p.x = e.offsetX;
+    p.y = e.offsetY;
+    p.dragged ||= this.pointers.size > 1 || Math.hypot(p.x - p.x0, p.y - p.y0) > dragPixels;
+    if (this.pointers.size === 2) {
+      const now = this.#spread(), before = this.spread;
+      skirmish.watchPan(before.x - now.x, before.y - now.y);
+      skirmish.watchZoom(Math.round((1000 * now.apart) / before.apart), now.x, now.y);
+      this.spread = now;
+    } else if (p.dragged) {
+      skirmish.watchPan(-dx, -dy);
+    }
+  }
+
+  // #spread returns how two fingers lie: their middle, and how far they are apart.
+  #spread() {
+    const [a, b] = [...this.pointers.values()];
+    return { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2, apart: Math.max(1, Math.hypot(a.x - b.x, a.y - b.y)) };
+  }
+
+  #up(e) {
+    const p = this.pointers.get(e.pointerId);
+    this.pointers.delete(e.pointerId);
+    if (p && !p.dragged) this.viewer.choose(skirmish.watchPick(p.x, p.y));
+  }
+
+  #wheel(e) {
+    e.preventDefault();
+    const step = e.deltaMode === 1 ? 16 : 1;
+    skirmish.watchZoom(Math.round(1000 * Math.exp(-Math.max(-80, Math.min(80, e.deltaY * step)) / 500)), e.offsetX, e.offsetY);
+  }
+
+  #keydown(e) {
+    if (e.altKey || e.metaKey || e.ctrlKey) return;
+    const { viewer } = this, x = this.element.clientWidth / 2, y = this.element.clientHeight / 2;
+    if (arrows[e.code]) this.held.add(e.code);
+    else if (e.code === "Space") viewer.toggle();
+    else if (e.code === "Enter") viewer.choose(skirmish.watchPick(x, y));
+    else if (e.code === "Comma") viewer.step(-1);
+    else if (e.code === "Period") viewer.step(1);
+    else if (e.code === "BracketLeft") viewer.faster(-1);
+    else if (e.code === "BracketRight") viewer.faster(1);
+    else if (e.code === "Home") viewer.go(viewer.about.first);
+    else if (e.code === "End") viewer.go(viewer.about.last);
+    else if (e.code === "KeyF") viewer.follow();
+    else if (e.code === "Escape") viewer.choose(0);
+    else if (e.code === "Equal" || e.code === "NumpadAdd") skirmish.watchZoom(1150, x, y);
+    else if (e.code === "Minus" || e.code === "NumpadSubtract") skirmish.watchZoom(870, x, y);
+    else return;
+    e.preventDefault();
+  }
+}
