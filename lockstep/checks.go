@@ -59,8 +59,11 @@ func (k *check) begin(t Tick) {
 	clear(k.reports)
 }
 
+// of returns the check of tick t, or what is in its place.
+func (c *checks) of(t, every Tick) *check { return &c.ring[t/every%checkWindow] }
+
 func (c *Coordinator) checkOf(t Tick) *check {
-	return &c.checks.ring[t/Tick(c.header.Settings.CheckEvery)%checkWindow]
+	return c.checks.of(t, Tick(c.header.Settings.CheckEvery))
 }
 
 // check does what is due when the tick just sealed is a checked one, or one

@@ -173,9 +173,9 @@ func (c *Client) welcome(w *Welcome) error {
 	c.link, c.since, c.welcomed = linkUp, c.clock, true
 	c.seat, c.role, c.session = w.Seat, w.Role, w.Session
 	c.ackEvery = max(1, Tick(w.AckEvery))
-	c.serverTick = max(c.serverTick, w.Tick)
+	c.serverTick = w.Tick // less than before if a crash took ticks back
 	c.inputDelay = Tick(w.InputDelay)
-	c.own.next = max(c.own.next, w.LastSequence+1)
+	c.own.known(w.LastSequence)
 	c.pace.held = true
 	c.pace.arriving = max(1, int64(w.SpeedPercent))
 	c.measure.pingAt = c.clock
@@ -183,6 +183,7 @@ func (c *Client) welcome(w *Welcome) error {
 	c.in.streaming, c.in.waiting, c.in.paused = w.Resumed, c.clock, false
 	c.tell(Welcomed{w.Seat, w.Role})
 	if w.Resumed {
+		c.out.arrived, c.out.adopted = true, true // acknowledged even if nothing follows, as in a paused match
 		c.tell(StreamResumed{c.Tick()})
 	}
 	return nil

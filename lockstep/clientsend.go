@@ -137,8 +137,8 @@ func (c *Client) ackDue() bool {
 
 func (c *Client) sendReports(dst []byte, start int) []byte {
 	o, m := &c.out, &c.out.message
-	if len(o.reports) == 0 || c.run.follower == nil {
-		return dst
+	if len(o.reports) == 0 || c.run.follower == nil || c.in.from() == 0 {
+		return dst // a state is on its way, perhaps because a crash took the reported ticks back
 	}
 	horizon := (checkWindow - 2) * Tick(c.run.follower.header.Settings.CheckEvery)
 	for i, t := range o.reports {

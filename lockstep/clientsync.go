@@ -85,6 +85,7 @@ func (c *Client) adopt(a *assembly) error {
 	c.predict.stale = true
 	c.own.settle(f.Tick())
 	c.out.arrived, c.out.adopted, c.out.acked = true, true, f.Tick()
+	c.out.reports = c.out.reports[:0] // of the stream before
 	c.catchingUp, c.progressed = true, 0
 	return nil
 }

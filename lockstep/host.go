@@ -62,8 +62,24 @@ type Host struct {
 
 // NewHost begins a match. Its records go to log first, then to the connections:
 // what the log did not take, nobody sees. It returns a [*SelfTestError] on a
-// machine that would compute another match than all others.
+// machine that would compute another match than all others. A [Resumption] goes
+// on with one.
 func NewHost(g *Game, h *Header, log Log, o HostOptions) (*Host, error) {
+	x, err := blankHost(g, h, o)
+	if err != nil {
+		return nil, err
+	}
+	c, err := NewCoordinator(g, h, Tee(log, (*hostLog)(x)), x.coordinatorOptions())
+	if err != nil {
+		return nil, err
+	}
+	x.c = c
+	x.curtain.raise(&x.options, x.shared)
+	return x, nil
+}
+
+// blankHost returns a Host without a Coordinator.
+func blankHost(g *Game, h *Header, o HostOptions) (*Host, error) {
 	if err := g.SelfTest().Check(); err != nil {
 		return nil, err
 	}
@@ -73,28 +89,26 @@ func NewHost(g *Game, h *Header, log Log, o HostOptions) (*Host, error) {
 	if err := o.complete(&h.Settings); err != nil {
 		return nil, err
 	}
-	x := &Host{
+	return &Host{
 		game: g, header: h, options: o, auth: g.Auth(),
 		ring:  NewRing(o.RingRecords, o.RingBytes),
 		byID:  make(map[PeerID]*peer),
 		seats: make([]hostSeat, h.Settings.Players),
 		wake:  never,
-	}
-	x.clock = clock{rate: int64(h.Settings.TickRate), percent: 100}
-	x.pace = pace{base: 100, percent: 100}
-	c, err := NewCoordinator(g, h, Tee(log, (*hostLog)(x)), CoordinatorOptions{
+		clock: clock{rate: int64(h.Settings.TickRate), percent: 100},
+		pace:  pace{base: 100, percent: 100},
+	}, nil
+}
+
+func (h *Host) coordinatorOptions() CoordinatorOptions {
+	o := &h.options
+	return CoordinatorOptions{
 		InputDelay: o.InputDelay,
-		MaxPerTick: o.MaxPerTick, MaxBytesPerTick: o.share(&h.Settings) - commandOverhead*o.MaxPerTick,
+		MaxPerTick: o.MaxPerTick, MaxBytesPerTick: o.share(&h.header.Settings) - commandOverhead*o.MaxPerTick,
 		Relay:   o.Relay,
 		Referee: FollowerOptions{History: HistoryOptions{Length: o.EvidenceHistory, States: true}},
-		Desync:  x.desync,
-	})
-	if err != nil {
-		return nil, err
+		Desync:  h.desync,
 	}
-	x.c = c
-	x.curtain.raise(&x.options, x.shared)
-	return x, nil
 }
 
 // hostLog is the Host as a Log: the ring, and what a keyframe needs.

@@ -11,12 +11,12 @@ type curtain struct {
 	held      string      // why no tick is sealed; "" if they are
 }
 
-// raise makes the curtain of a match that begins with a keyframe.
+// raise makes the curtain of a match that begins, or goes on, with a keyframe.
 func (c *curtain) raise(o *HostOptions, first *keyframe) {
-	c.committed = 1
+	c.committed = first.position
 	if o.SpectatorDelay > 0 {
 		c.ends = make([]Position, o.SpectatorDelay+1)
-		c.ends[0] = 1
+		c.ends[first.tick%(o.SpectatorDelay+1)] = first.position
 		c.shelf = append(c.shelf, first)
 	}
 }
@@ -54,6 +54,8 @@ func (h *Host) shelve(k *keyframe) {
 func (h *Host) delayed() Position {
 	delay := h.options.SpectatorDelay
 	if now := h.c.Now(); now >= delay {
+		// After a resumption it is 0, before all records, until the tick that the
+		// match went on after may be seen.
 		return h.curtain.ends[(now-delay)%(delay+1)]
 	}
 	return 1

@@ -62,6 +62,16 @@ func (h *Host) Peers() []PeerInfo {
 	return all
 }
 
+// PeerState returns where a connection stands, and false if there is none of
+// that id.
+func (h *Host) PeerState(id PeerID) (PeerState, bool) {
+	p := h.find(id)
+	if p == nil {
+		return 0, false
+	}
+	return p.state, true
+}
+
 // peerMemory is what one connection takes beside its queue, in bytes.
 const peerMemory = 4 << 10
 

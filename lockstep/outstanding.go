@@ -67,6 +67,22 @@ func (o *outstanding) settle(t Tick) {
 	}
 }
 
+// known takes the highest sequence that the server has decided. A server that
+// went on after a crash may have forgotten later ones: then those that were
+// answered are waited for again, and numbers that are too far ahead of it are
+// used again.
+func (o *outstanding) known(last Sequence) {
+	for i := range o.list {
+		if s := &o.list[i]; s.sequence > last {
+			s.answered, s.run = false, false
+		}
+	}
+	if len(o.list) == 0 && o.next > last && o.next-last > window {
+		o.next = last + 1
+	}
+	o.next = max(o.next, last+1)
+}
+
 // unsent makes all be sent again.
 func (o *outstanding) unsent() {
 	for i := range o.list {

@@ -32,7 +32,7 @@ func (r *Ring) Append(record []byte) error {
 	case RecordKeyframe:
 		return nil
 	case RecordHeader:
-		r.first, r.next = 1, 1
+		r.begin(1)
 		return nil
 	}
 	if len(record) > MaxServerMessage {
@@ -53,6 +53,9 @@ func (r *Ring) Append(record []byte) error {
 	r.next++
 	return nil
 }
+
+// begin makes p the position of the next record of an empty ring.
+func (r *Ring) begin(p Position) { r.first, r.next = p, p }
 
 func (r *Ring) span(p Position) *span { return &r.spans[p%Position(len(r.spans))] }
 

@@ -172,3 +172,23 @@ func (k *rekeyer) key() error {
 	}
 	return k.w.Append(k.enc.Keyframe(sim.Tick(), sim.Root(), k.r.dec.AppendLast(nil), sim.AppendState(nil)))
 }
+
+// Continue copies what can be read of the file of a match that was interrupted
+// to w, which is flushed and not closed, so that the match can go on in it. It
+// gives each record to log as well, a [lockstep.Resumption]. The Damage says
+// where the file ended; there is none only if the match has ended.
+func Continue(w *Writer, r *Reader, log lockstep.Log) (*Recovery, error) {
+	var damage *DamageError
+	err := Play(r, nil, func(*lockstep.Record) error {
+		if err := log.Append(r.Record()); err != nil {
+			return err
+		}
+		return w.Append(r.Record())
+	})
+	found := &Recovery{Ticks: r.tick}
+	if err != nil && (!errors.As(err, &damage) || !r.began) {
+		return found, err
+	}
+	found.Damage = damage
+	return found, w.Flush()
+}

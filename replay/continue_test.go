@@ -1,0 +1,58 @@
+package replay_test
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// Wherever a file is cut, the match goes on in a new one that has all the ticks
+// that were left, and can be verified to the new end.
+func TestContinue(t *testing.T) {
+	s := lockstep.DefaultSettings(2)
+	s.CheckEvery, s.KeyframeEvery = 10, 20
+	g, h := newDots(t, s)
+	f := &faultyFile{}
+	if _, err := playOn(t, g, h, replay.NewWriter(f, replay.WriterOptions{FlushTicks: 3}), 50); err != nil {
+		t.Fatal(err)
+	}
+	went := 0
+	for size := 24; size < len(f.data); size += 17 {
+		r, err := replay.NewReader(bytes.NewReader(f.data[:size]), int64(size))
+		if err != nil {
+			continue
+		}
+		next := &faultyFile{}
+		w := replay.NewWriter(next, replay.WriterOptions{FlushTicks: 1})
+		resumption := lockstep.NewResumption(g)
+		found, err := replay.Continue(w, r, resumption)
+		if err != nil {
+			continue // the first state is not there
+		}
+		if found.Damage == nil || found.Ticks != resumption.Tick() {
+			t.Fatalf("%d bytes: %+v, the match is at tick %d", size, found, resumption.Tick())
+		}
+		host, err := resumption.Host(0, w, lockstep.HostOptions{Random: func(b []byte) {}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 11 {
+			host.Advance(host.Next())
+		}
+		if err := host.End(0, "done"); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if v := verifyBytes(t, g, next.data); v.Ticks != found.Ticks+10 || !v.Ended || v.Differed > 0 {
+			t.Fatalf("%d bytes: %+v, want %d ticks", size, v, found.Ticks+10)
+		}
+		went++
+	}
+	if went == 0 {
+		t.Error("no match went on")
+	}
+}
