@@ -20,7 +20,7 @@ const (
 
 const exitTable = `Exit codes:
   0  all is well
-  1  the operation failed (a file cannot be opened, …), or vet has findings
+  1  the operation failed (a file cannot be opened, …), or vet or simulate has findings
   2  the command line is wrong
   3  checksums differ: a desync, or fuzz has found how to make one
   4  the file is corrupt or cut short

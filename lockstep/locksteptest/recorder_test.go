@@ -22,3 +22,5 @@ func (r *recorder) Fatalf(format string, args ...any) {
 	r.text = fmt.Sprintf(format, args...)
 	panic("failed")
 }
+
+func (r *recorder) Errorf(format string, args ...any) { r.text = fmt.Sprintf(format, args...) }

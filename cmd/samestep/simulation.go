@@ -1,0 +1,202 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/internal/simulate"
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// errViolated ends a simulation in which something was that must never be.
+var errViolated = errors.New("an invariant was violated")
+
+func simulateCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "simulate",
+		Usage: "play matches full of faults in virtual time, and check that all that must hold does",
+		Description: `Plays one match for each seed: a server with its disk, clients, liars and
+strangers over a bad network, with crashes and power cuts. Each seed is played
+twice, and both must be the same to the byte. Whatever is found can be played
+again with --seed. Exits with 1 if an invariant was violated.`,
+		Flags: []cli.Flag{
+			&cli.IntFlag{Name: "seeds", Value: 20, Usage: "how many matches; 0 with --for: as many as there is time for"},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "the first seed"},
+			&cli.Float64Flag{Name: "minutes", Value: 5, Usage: "how long each match lasts"},
+			&cli.IntFlag{Name: "clients", Value: 8, Usage: "players in each"},
+			&cli.IntFlag{Name: "units", Value: 256, Usage: "units in each"},
+			&cli.DurationFlag{Name: "for", Usage: "begin no other match after this time"},
+			&cli.IntFlag{Name: "workers", Usage: "matches at the same time (as many as there are processors)"},
+			&cli.StringFlag{Name: "only", Usage: "only these kinds of faults, separated by commas"},
+			&cli.BoolFlag{Name: "calm", Usage: "no faults at all"},
+			&cli.BoolFlag{Name: "once", Usage: "play each seed only once"},
+			&cli.BoolFlag{Name: "report", Usage: "print the whole report: faults by kind, edges, counts"},
+			jsonFlag,
+		},
+		OnUsageError: usageError,
+		Action:       runSimulate,
+	}
+}
+
+func runSimulate(c *cli.Context) error {
+	campaign, err := campaignOf(c)
+	if err != nil {
+		return err
+	}
+	bar := newProgress(c.App.ErrWriter, int64(campaign.Seeds), "seeds")
+	campaign.Progress = func(r *simulate.Report) { bar.set(int64(r.Seeds)) }
+	r, err := campaign.Run()
+	bar.done()
+	if err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		err = writeJSON(c.App.Writer, newSimulated(r, campaign.Once))
+	} else {
+		err = printSimulated(c.App.Writer, newSimulated(r, campaign.Once), c.Bool("report"))
+	}
+	if err == nil && len(r.Violations) > 0 {
+		err = fmt.Errorf("%s of %s: %w", count(len(r.Violations), "seed"), count(r.Seeds, "seed"), errViolated)
+	}
+	return err
+}
+
+// campaignOf returns what the flags ask for.
+func campaignOf(c *cli.Context) (*simulate.Campaign, error) {
+	length := c.Float64("minutes")
+	switch {
+	case c.Args().Present():
+		return nil, usagef("simulate: unexpected argument %q", c.Args().First())
+	case !(length > 0 && length <= 24*60):
+		return nil, usagef("--minutes: got %v, want up to a day", length)
+	case c.Int("seeds") < 0 || c.Int("seeds") == 0 && c.Duration("for") <= 0:
+		return nil, usagef("--seeds: got %d, want at least 1, or --for", c.Int("seeds"))
+	case c.Int("clients") < 1 || c.Int("clients") > 200:
+		return nil, usagef("--clients: got %d, want 1 to 200", c.Int("clients"))
+	case c.Int("units") < 1 || c.Int("units") > 1<<16-1:
+		return nil, usagef("--units: got %d, want 1 to %d", c.Int("units"), 1<<16-1)
+	}
+	campaign := &simulate.Campaign{
+		Options: simulate.Options{
+			Subject: simulate.Drones(uint16(c.Int("units"))), Clients: c.Int("clients"),
+			Length: lockstep.Time(length * 60 * float64(lockstep.Second)), Calm: c.Bool("calm"),
+		},
+		First: c.Uint64("seed"), Seeds: c.Int("seeds"), Time: c.Duration("for"), Workers: c.Int("workers"), Once: c.Bool("once"),
+	}
+	if only := c.String("only"); only != "" {
+		for _, kind := range strings.Split(only, ",") {
+			if simulate.Group(kind) == "" {
+				return nil, usagef("--only: unknown kind %q, want %s", kind, strings.Join(simulate.Kinds(), ", "))
+			}
+			campaign.Only = append(campaign.Only, kind)
+		}
+	}
+	return campaign, nil
+}
+
+// A simulated is the report of a simulation for programs.
+type simulated struct {
+	Seeds      int              `json:"seeds"`
+	Once       bool             `json:"once"`
+	Hours      float64          `json:"match_hours"`
+	Seconds    float64          `json:"seconds"`
+	Speed      float64          `json:"match_hours_per_minute"`
+	Ticks      uint64           `json:"ticks"`
+	Accepted   int              `json:"commands_accepted"`
+	Compared   int              `json:"states_compared"`
+	Checks     int              `json:"checksums_compared"`
+	Crashes    int              `json:"crash_points"`
+	Faults     []simulatedFault `json:"faults"`
+	None       []string         `json:"faults_at_zero"`
+	Edges      int              `json:"edges_covered"`
+	AllEdges   int              `json:"edges"`
+	NoEdges    []string         `json:"edges_missing"`
+	Counts     map[string]int   `json:"counts"`
+	Violations []simulatedFail  `json:"violations"`
+}
+
+type simulatedFault struct {
+	Kind  string `json:"kind"`
+	Group string `json:"group"`
+	Count int    `json:"count"`
+}
+
+type simulatedFail struct {
+	Seed uint64 `json:"seed"`
+	simulate.Violation
+	Again string   `json:"again"` // the command that plays it again
+	Last  []string `json:"last"`
+}
+
+func newSimulated(r *simulate.Report, once bool) *simulated {
+	s := &simulated{
+		Seeds: r.Seeds, Once: once, Hours: r.Hours, Seconds: r.Wall.Seconds(), Speed: r.Hours / max(r.Wall.Minutes(), 1e-9), Ticks: r.Ticks,
+		Accepted: r.Accepted, Compared: r.Compared, Checks: r.Checks, Crashes: r.Crashes, Counts: r.Counts,
+		None: []string{}, NoEdges: []string{}, Violations: []simulatedFail{},
+	}
+	for _, kind := range simulate.Kinds() {
+		s.Faults = append(s.Faults, simulatedFault{kind, simulate.Group(kind), r.Injected[kind]})
+		if r.Injected[kind] == 0 {
+			s.None = append(s.None, kind)
+		}
+	}
+	var missing []string
+	s.Edges, s.AllEdges, missing = r.Edges()
+	s.NoEdges = append(s.NoEdges, missing...)
+	for _, out := range r.Violations {
+		s.Violations = append(s.Violations, simulatedFail{out.Plan.Seed, *out.Violation, again(out.Plan), out.Last})
+	}
+	return s
+}
+
+// again returns the command that plays a seed again.
+func again(p *simulate.Plan) string {
+	return fmt.Sprintf("samestep simulate --seeds 1 --seed %d --minutes %v", p.Seed, float64(p.Chaos+p.Heal)/float64(60*lockstep.Second))
+}
+
+func printSimulated(w io.Writer, s *simulated, whole bool) error {
+	fmt.Fprintf(w, "seeds       %d, each played %s\n", s.Seeds, map[bool]string{true: "once", false: "twice"}[s.Once])
+	fmt.Fprintf(w, "play        %.2f match-hours, %s, %s accepted\n", s.Hours, count(int64(s.Ticks), "tick"), count(s.Accepted, "command"))
+	fmt.Fprintf(w, "speed       %.1f match-hours a minute, %s in all\n", s.Speed, seconds(time.Duration(s.Seconds*float64(time.Second))))
+	fmt.Fprintf(w, "compared    %s of clients, %s\n", count(s.Compared, "state"), count(s.Checks, "checksum"))
+	fmt.Fprintf(w, "crashes     %s\n", count(s.Crashes, "point"))
+	total := 0
+	for _, f := range s.Faults {
+		total += f.Count
+	}
+	fmt.Fprintf(w, "faults      %s of %d kinds, %d of them at zero\n", count(total, "fault"), len(s.Faults), len(s.None))
+	fmt.Fprintf(w, "edges       %d of %d of the protocol's state machines\n", s.Edges, s.AllEdges)
+	if whole {
+		printWhole(w, s)
+	}
+	fmt.Fprintf(w, "violations  %d\n", len(s.Violations))
+	for _, v := range s.Violations {
+		fmt.Fprintf(w, "\nseed %d: %v\nagain: %s\n", v.Seed, &v.Violation, v.Again)
+		if whole {
+			fmt.Fprintln(w, strings.Join(v.Last, "\n"))
+		}
+	}
+	return nil
+}
+
+func printWhole(w io.Writer, s *simulated) {
+	fmt.Fprintln(w)
+	for _, f := range s.Faults {
+		fmt.Fprintf(w, "  %8d  %-10s %s\n", f.Count, f.Group, f.Kind)
+	}
+	fmt.Fprintln(w)
+	for _, name := range slices.Sorted(maps.Keys(s.Counts)) {
+		fmt.Fprintf(w, "  %8d  %s\n", s.Counts[name], name)
+	}
+	for _, e := range s.NoEdges {
+		fmt.Fprintf(w, "  not seen  %s\n", e)
+	}
+	fmt.Fprintln(w)
+}

@@ -1,0 +1,178 @@
+package simulate
+
+import (
+	"bytes"
+	"errors"
+	"io"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// calmDown is how long after a fault its consequences may still be felt.
+const calmDown = 20 * lockstep.Second
+
+// bookkeep checks, once a second and before a crash, what must hold at all times.
+func (w *world) bookkeep() {
+	w.resumeMatch()
+	if w.server.up() {
+		if err := w.server.host.CheckBounds(w.stateBytes()); err != nil {
+			w.fail("I5", "%v", err)
+		}
+	}
+	for _, m := range w.machines {
+		w.bookkeepOf(m)
+	}
+	w.onTime()
+}
+
+func (w *world) stateBytes() int { return len(w.oracle.sim.AppendState(w.buf[:0])) }
+
+func (w *world) bookkeepOf(m *machine) {
+	if m.client == nil || m.dead > 0 {
+		return
+	}
+	if got, want := m.client.Memory(), m.client.MemoryBound(w.stateBytes()); got > want {
+		w.fail("I5", "%s keeps %d bytes, want at most %d", m, got, want)
+	}
+	quiet := max(m.calm, w.calm, m.born) + calmDown
+	if m.liar != nil || !w.chaos || w.now < quiet || w.oracle.ended || m.plan.Down.Loss > 0 || m.plan.Up.Loss > 0 || !w.server.ready() {
+		return
+	}
+	late := lockstep.Tick((m.plan.Down.Delay + m.plan.Down.Jitter + 2*lockstep.Second) * lockstep.Time(w.header.Settings.TickRate) / lockstep.Second)
+	if m.client.Stage() != lockstep.StageLive || m.client.Tick()+late < w.oracle.tick() {
+		w.fail("I6", "nothing is wrong with %s for %d s, and it is %v at tick %d of %d", m, (w.now-quiet+calmDown)/lockstep.Second, m.client.Stage(), m.client.Tick(), w.oracle.tick())
+	}
+}
+
+// onTime checks that the match goes on, whatever clients do.
+func (w *world) onTime() {
+	if !w.server.ready() || w.now < w.calm+5*lockstep.Second || w.plan.Host.Wait > 0 {
+		w.verified = w.oracle.tick()
+		return
+	}
+	before := w.verified
+	w.verified = w.oracle.tick()
+	if w.booksAt == w.now && before == w.oracle.tick() && !w.oracle.ended && w.server.host.Err() == nil {
+		w.fail("I6", "no tick was sealed for a second, and nothing is wrong with the server")
+	}
+}
+
+// finish ends all faults, waits, and checks what must hold then.
+func (w *world) finish() {
+	w.chaos = false
+	left := w.restores
+	w.restores = nil
+	for i := range left {
+		w.undo(&left[i])
+	}
+	w.server.disk.failAt, w.server.disk.slow, w.server.stalled, w.server.again = 0, 0, min(w.server.stalled, w.now), 0
+	if !w.server.up() {
+		w.server.restart = w.now
+	}
+	for _, m := range w.machines {
+		m.busy, m.cost, m.offline = 0, 0, 0
+		if m.liar != nil {
+			m.liar.until = [tricks]lockstep.Time{}
+		}
+		if m.dead > 0 {
+			m.dead = w.now
+		}
+		m.touch()
+	}
+	for _, wire := range w.wires {
+		wire.up.stuck, wire.down.stuck, wire.deaf = false, false, false
+	}
+	w.wakeWires = true
+	w.until(w.now + w.plan.Heal)
+	if w.violation != nil || w.over {
+		return
+	}
+	w.converged()
+	w.audit()
+	if w.violation == nil {
+		w.end()
+	}
+}
+
+// converged checks that all who are honest are back and have the same state.
+func (w *world) converged() {
+	for _, m := range w.machines {
+		if m.liar != nil {
+			continue
+		}
+		s := m.client.Status()
+		slack := lockstep.Tick((m.plan.Down.Delay+m.plan.Down.Jitter+2*lockstep.Second)*lockstep.Time(w.header.Settings.TickRate)/lockstep.Second) + 5
+		if m.plan.Down.Loss > 0 || m.plan.Up.Loss > 0 {
+			slack += 10 * lockstep.Tick(w.header.Settings.TickRate)
+		}
+		switch {
+		case s.Stage != lockstep.StageLive || s.Tick+slack < w.oracle.tick():
+			w.fail("I9", "%s is %v at tick %d of %d, %d s after the last fault: %v", m, s.Stage, s.Tick, w.oracle.tick(), w.plan.Heal/lockstep.Second, m.client.Err())
+		case s.Unanswered > 0 && m.plan.Up.Loss == 0:
+			w.fail("I9", "%s has %d commands without an answer", m, s.Unanswered)
+		case m.truth.wrong && w.plan.Host.Desync != lockstep.LogDesynced:
+			w.fail("I9", "%s still has another state than the match", m)
+		}
+	}
+}
+
+// audit compares what clients were told of their commands with the log.
+func (w *world) audit() {
+	for _, m := range w.machines {
+		if m.liar != nil {
+			continue
+		}
+		for seq, r := range m.receipts {
+			at, ran := w.oracle.where[place(uint8(m.seat), uint32(seq))]
+			stands := w.oracle.stands(r.epoch, r.tick)
+			switch {
+			case stands && (!ran || at != r.tick):
+				w.fail("I2", "%s was told that command %d runs in tick %d; it ran in tick %d (%t)", m, seq, r.tick, at, ran)
+			case !stands && !ran && r.life == m.lives && w.plan.Disk.EachFrame && !w.oracle.rotten(r.epoch):
+				w.fail("I3", "%s was told that command %d runs in tick %d, which a crash has taken back, and it never ran", m, seq, r.tick)
+			}
+		}
+	}
+}
+
+// end ends the match, and checks the file that it leaves.
+func (w *world) end() {
+	s := w.server
+	if !s.up() || s.host.Err() != nil {
+		w.fail("I9", "the match does not go on, %d s after the last fault", w.plan.Heal/lockstep.Second)
+		return
+	}
+	if err := s.host.End(w.now, "the run is over"); err != nil {
+		w.fail("I9", "the match cannot be ended: %v", err)
+		return
+	}
+	s.after()
+	w.until(w.now + 3*lockstep.Second)
+	if err := s.writer.Close(); err != nil {
+		w.fail("I3", "the file cannot be closed: %v", err)
+		return
+	}
+	data := s.disk.now.data
+	n, err := w.prefix(data)
+	if err != nil || n != len(w.oracle.now().records) {
+		w.fail("I3", "the file has %d records of %d: %v", n, len(w.oracle.now().records), err)
+		return
+	}
+	w.replay(data)
+}
+
+// replay simulates the file again, alone.
+func (w *world) replay(data []byte) {
+	r, err := replay.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err == nil {
+		var v *replay.Verdict
+		v, err = replay.Verify(r, w.subject.Game, replay.VerifyOptions{Workers: 1})
+		if err == nil && (v.First != nil || !v.Ended || v.Ticks != w.oracle.tick()) {
+			w.fail("I1", "the file is verified as %+v, want %d ticks without a difference", v, w.oracle.tick())
+		}
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		w.fail("I8", "the file cannot be verified: %v", err)
+	}
+}

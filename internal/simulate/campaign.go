@@ -1,0 +1,110 @@
+package simulate
+
+import (
+	"cmp"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+)
+
+// A Campaign is many runs.
+type Campaign struct {
+	Options
+	First   uint64        // the first seed
+	Seeds   int           // how many; 0: as many as Time allows
+	Time    time.Duration // after which no other run begins; 0: no limit
+	Workers int           // runs at the same time; 0: as many as there are processors
+
+	// Once makes each run only once, and does not compare traces.
+	Once bool
+
+	// Progress is called after each seed, by one goroutine at a time; nil for
+	// nobody.
+	Progress func(*Report)
+}
+
+// A Report is what came of a campaign.
+type Report struct {
+	Tallies
+	Seeds      int
+	Hours      float64       // of matches that were played, each run counted
+	Wall       time.Duration // that it took
+	Violations []*Outcome    // by seed
+}
+
+// Run makes the runs. The error is of the options, not of what was found.
+func (c *Campaign) Run() (*Report, error) {
+	c.fill()
+	r := &Report{}
+	start := time.Now()
+	var mu sync.Mutex
+	var failure error
+	next := c.First
+	take := func() (uint64, bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		if failure != nil || c.Seeds > 0 && next-c.First >= uint64(c.Seeds) || c.Time > 0 && time.Since(start) >= c.Time {
+			return 0, false
+		}
+		next++
+		return next - 1, true
+	}
+	var all sync.WaitGroup
+	for range cmp.Or(c.Workers, runtime.GOMAXPROCS(0)) {
+		all.Go(func() {
+			for seed, ok := take(); ok; seed, ok = take() {
+				out, err := c.one(seed)
+				mu.Lock()
+				if err != nil {
+					failure = err
+				} else {
+					r.add(out)
+					r.Wall = time.Since(start)
+					if c.Progress != nil {
+						c.Progress(r)
+					}
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	all.Wait()
+	slices.SortFunc(r.Violations, func(a, b *Outcome) int { return cmp.Compare(a.Plan.Seed, b.Plan.Seed) })
+	return r, failure
+}
+
+func (c *Campaign) one(seed uint64) (*Outcome, error) {
+	p := Expand(c.Options, seed)
+	if c.Once {
+		return Run(c.Subject, p)
+	}
+	return Twice(c.Subject, p)
+}
+
+func (r *Report) add(o *Outcome) {
+	r.Seeds++
+	r.Tallies.Add(&o.Tallies)
+	r.Hours += float64(o.Span.Milliseconds()) / 3_600_000
+	if o.Violation != nil {
+		r.Violations = append(r.Violations, o)
+	}
+}
+
+// Kinds returns the kinds of faults, in the order of their table.
+func Kinds() []string {
+	names := make([]string, len(kinds))
+	for i := range kinds {
+		names[i] = kinds[i].name
+	}
+	return names
+}
+
+// Group returns what a kind of faults concerns: network, client, server, admin,
+// disk or byzantine; nothing if there is no such kind.
+func Group(kind string) string {
+	if k := kindNamed(kind); k != nil {
+		return k.group
+	}
+	return ""
+}

@@ -1,0 +1,194 @@
+package simulate
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// A kind is a kind of fault.
+type kind struct {
+	name     string
+	group    string
+	perHour  int // how many in an hour of play, where the seed has turned it on
+	low      lockstep.Time
+	high     lockstep.Time // how long it lasts
+	n        int64         // its number is from 0 to this
+	liar     bool          // Who is a liar
+	inject   func(w *world, m *machine, f *Fault) bool
+	restores func(w *world, m *machine, f *Fault) // what is done when it is over; nil for nothing
+}
+
+const (
+	ms  = lockstep.Millisecond
+	sec = lockstep.Second
+)
+
+// kinds are all kinds of faults. An inject function reports whether it could do
+// what it is for.
+var kinds = slices.Concat(networkKinds, clientKinds, serverKinds, diskKinds, strangerKinds, liarKinds())
+
+var networkKinds = []kind{
+	{name: "cut", group: "network", perHour: 120, n: 1 << 40, inject: func(w *world, m *machine, f *Fault) bool {
+		if m.wire == nil {
+			return false
+		}
+		m.wire.cut(int(f.N%8), int(f.N/8%32))
+		return true
+	}},
+	{name: "half-open", group: "network", perHour: 60, inject: func(w *world, m *machine, f *Fault) bool {
+		if m.wire == nil {
+			return false
+		}
+		m.wire.sever()
+		return true
+	}},
+	{name: "partition", group: "network", perHour: 40, low: sec, high: 40 * sec, inject: func(w *world, m *machine, f *Fault) bool {
+		m.offline = max(m.offline, w.now+f.For)
+		if m.wire != nil {
+			m.wire.sever()
+		}
+		return true
+	}},
+	{name: "one-way up", group: "network", perHour: 40, low: 100 * ms, high: 20 * sec, inject: stick(true, false), restores: unstick(true, false)},
+	{name: "one-way down", group: "network", perHour: 40, low: 100 * ms, high: 20 * sec, inject: stick(false, true), restores: unstick(false, true)},
+	{name: "clog", group: "network", perHour: 120, low: 50 * ms, high: 8 * sec, inject: stick(true, true), restores: unstick(true, true)},
+	{name: "late", group: "network", perHour: 120, low: 50 * ms, high: 5 * sec, n: 1500, inject: func(w *world, m *machine, f *Fault) bool {
+		if m.wire == nil {
+			return false
+		}
+		m.wire.down.extra, m.wire.up.extra = lockstep.Time(f.N)*ms, lockstep.Time(f.N)*ms/2
+		return true
+	}, restores: func(w *world, m *machine, f *Fault) {
+		if m.wire != nil {
+			m.wire.down.extra, m.wire.up.extra = 0, 0
+		}
+	}},
+	{name: "trickle", group: "network", perHour: 20, low: 5 * sec, high: 30 * sec, n: 4000, inject: func(w *world, m *machine, f *Fault) bool {
+		if m.wire == nil {
+			return false
+		}
+		m.wire.down.link.Rate = 1 + f.N
+		return true
+	}, restores: func(w *world, m *machine, f *Fault) {
+		if m.wire != nil {
+			m.wire.down.link.Rate = m.plan.Down.Rate
+		}
+	}},
+}
+
+func stick(up, down bool) func(*world, *machine, *Fault) bool {
+	return func(w *world, m *machine, f *Fault) bool {
+		if m.wire == nil {
+			return false
+		}
+		m.wire.up.stuck, m.wire.down.stuck = m.wire.up.stuck || up, m.wire.down.stuck || down
+		return true
+	}
+}
+
+func unstick(up, down bool) func(*world, *machine, *Fault) {
+	return func(w *world, m *machine, f *Fault) {
+		if m.wire == nil {
+			return
+		}
+		m.wire.up.stuck, m.wire.down.stuck = m.wire.up.stuck && !up, m.wire.down.stuck && !down
+	}
+}
+
+var clientKinds = []kind{
+	{name: "client crash", group: "client", perHour: 40, low: 100 * ms, high: 30 * sec, inject: func(w *world, m *machine, f *Fault) bool {
+		if m.dead > 0 {
+			return false
+		}
+		w.crashes++
+		m.kill(int(f.N))
+		m.dead = w.now + f.For
+		return true
+	}, n: 16},
+	{name: "client pause", group: "client", perHour: 40, low: 100 * ms, high: 20 * sec, inject: func(w *world, m *machine, f *Fault) bool {
+		m.busy = max(m.busy, w.now+f.For)
+		return true
+	}},
+	{name: "client clock", group: "client", perHour: 60, n: int64(7200 * sec), inject: func(w *world, m *machine, f *Fault) bool {
+		if m.offset += lockstep.Time(f.N) - 3600*sec; m.dead == 0 {
+			m.client.Advance(m.clock()) // a program that waits measures how long, not until when
+		}
+		return true
+	}},
+	{name: "slow machine", group: "client", perHour: 20, low: 2 * sec, high: 30 * sec, n: 150, inject: func(w *world, m *machine, f *Fault) bool {
+		m.cost = lockstep.Time(f.N) * ms
+		return true
+	}, restores: func(w *world, m *machine, f *Fault) { m.cost = 0 }},
+	{name: "flip", group: "client", perHour: 60, inject: func(w *world, m *machine, f *Fault) bool { return m.flip(stream(w.plan.Seed, "fault", f.ID)) }},
+	{name: "leave", group: "client", perHour: 20, inject: func(w *world, m *machine, f *Fault) bool {
+		if m.dead > 0 || m.client.Stage() != lockstep.StageLive {
+			return false
+		}
+		m.client.Leave()
+		return true
+	}},
+}
+
+// kill ends the program at once; so many messages that it sent still arrive.
+func (m *machine) kill(sent int) {
+	if wire := m.wire; wire != nil {
+		m.wire = nil
+		wire.clientGone, wire.up.eof = true, true
+		wire.up.keep(sent)
+		wire.down.keep(0)
+		m.w.wakeWires = true
+	}
+	m.w.bookkeepOf(m)
+}
+
+// flip inverts a bit of the client's state that it can live with.
+func (m *machine) flip(r *rand.Rand) bool {
+	if m.dead > 0 || m.liar != nil || m.truth.wrong {
+		return false
+	}
+	s := m.client.Simulation()
+	if s == nil || m.client.Stage() != lockstep.StageLive || !m.w.oracle.stands(m.truth.epoch, s.Tick()) {
+		return false
+	}
+	good := s.AppendState(nil)
+	for range 20 {
+		b := slices.Clone(good)
+		b[r.IntN(len(b))] ^= 1 << r.IntN(8)
+		if s.Restore(s.Tick(), b) == nil {
+			m.truth.flip(s.Tick())
+			return true
+		}
+	}
+	if err := s.Restore(s.Tick(), good); err != nil {
+		m.w.fail("I10", "a state cannot be restored: %v", err)
+	}
+	return false
+}
+
+// liarKinds has one kind for each trick.
+func liarKinds() (all []kind) {
+	for t := range tricks {
+		all = append(all, kind{name: "liar: " + trickNames[t], group: "byzantine", perHour: 90, low: 500 * ms, high: 10 * sec, liar: true,
+			inject: func(w *world, m *machine, f *Fault) bool {
+				if m.liar == nil || m.dead > 0 {
+					return false
+				}
+				m.liar.begin(t, f.For)
+				return true
+			}})
+	}
+	return append(all, kind{name: "liar: stops reading", group: "byzantine", perHour: 60, low: sec, high: 40 * sec, liar: true,
+		inject: func(w *world, m *machine, f *Fault) bool {
+			if m.wire == nil {
+				return false
+			}
+			m.wire.deaf = true
+			return true
+		}, restores: func(w *world, m *machine, f *Fault) {
+			if m.wire != nil {
+				m.wire.deaf = false
+			}
+		}})
+}

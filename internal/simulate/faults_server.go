@@ -1,0 +1,185 @@
+package simulate
+
+import (
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+var serverKinds = []kind{
+	{name: "server stall", group: "server", perHour: 40, low: 50 * ms, high: 6 * sec, inject: func(w *world, _ *machine, f *Fault) bool {
+		if !w.server.up() {
+			return false
+		}
+		w.server.stalled = max(w.server.stalled, w.now+f.For)
+		return true
+	}},
+	{name: "server kill", group: "server", perHour: 30, low: 100 * ms, high: 8 * sec, inject: func(w *world, _ *machine, f *Fault) bool {
+		if !w.server.up() {
+			return false
+		}
+		w.server.restart, w.server.chance = w.now+f.For, stream(w.plan.Seed, "fault", f.ID)
+		w.server.die(false)
+		return true
+	}},
+	{name: "power cut", group: "server", perHour: 30, low: sec, high: 10 * sec, inject: func(w *world, _ *machine, f *Fault) bool {
+		if !w.server.up() {
+			return false
+		}
+		w.server.restart, w.server.chance = w.now+f.For, stream(w.plan.Seed, "fault", f.ID)
+		w.server.die(true)
+		return true
+	}},
+	{name: "crash in a write", group: "server", perHour: 30, low: 100 * ms, high: 5 * sec, n: 40, inject: func(w *world, _ *machine, f *Fault) bool {
+		return w.server.arm("crash", f)
+	}},
+	{name: "crash in recovery", group: "server", perHour: 20, low: 100 * ms, high: 5 * sec, n: 3, inject: func(w *world, _ *machine, f *Fault) bool {
+		if !w.server.up() {
+			return false
+		}
+		w.server.restart, w.server.chance = w.now+f.For, stream(w.plan.Seed, "fault", f.ID)
+		w.server.again = 1 + int(f.N)
+		w.server.die(f.N%2 == 0)
+		return true
+	}},
+	{name: "shutdown", group: "server", perHour: 20, low: 500 * ms, high: 5 * sec, inject: func(w *world, _ *machine, f *Fault) bool {
+		s := w.server
+		if !s.ready() || s.host.Err() != nil {
+			return false
+		}
+		s.host.Shutdown(w.now, f.For)
+		s.pump()
+		if s.writer.Flush() == nil && s.disk.now.sync() == nil {
+			s.flushed, s.durable = w.oracle.tick(), w.oracle.tick()
+		}
+		s.restart, s.chance = w.now+f.For, stream(w.plan.Seed, "fault", f.ID)
+		s.die(false)
+		return true
+	}},
+	{name: "pause", group: "admin", perHour: 30, low: 100 * ms, high: 5 * sec, inject: func(w *world, m *machine, f *Fault) bool {
+		return w.server.ready() && m.seat != lockstep.System && w.admin(w.server.host.Pause(w.now, m.seat))
+	}, restores: func(w *world, m *machine, f *Fault) {
+		w.unpause = true
+		w.resumeMatch()
+	}},
+	{name: "speed", group: "admin", perHour: 20, low: sec, high: 10 * sec, n: 150, inject: func(w *world, _ *machine, f *Fault) bool {
+		return w.server.ready() && w.admin(w.server.host.SetSpeed(w.now, uint16(50+f.N)))
+	}, restores: func(w *world, _ *machine, f *Fault) {
+		if w.server.ready() {
+			w.admin(w.server.host.SetSpeed(w.now, 100))
+		}
+	}},
+	{name: "input delay", group: "admin", perHour: 20, n: 8, inject: func(w *world, _ *machine, f *Fault) bool {
+		return w.server.ready() && w.admin(w.server.host.SetInputDelay(w.now, 1+lockstep.Tick(f.N)))
+	}},
+	{name: "kick", group: "admin", perHour: 10, inject: func(w *world, m *machine, f *Fault) bool {
+		if m.wire == nil || !w.server.ready() || m.wire.hostGone {
+			return false
+		}
+		w.kicked[m.index] = true
+		kicked := w.server.host.Kick(w.now, m.wire.id, "by an admin")
+		w.server.after()
+		return kicked
+	}},
+}
+
+// admin finishes what an admin does.
+func (w *world) admin(err error) bool {
+	w.server.after()
+	return err == nil
+}
+
+// resumeMatch ends a pause that is to end, if the server is up, and else when it
+// is: the file says that the match is paused.
+func (w *world) resumeMatch() {
+	if !w.unpause || !w.server.ready() {
+		return
+	}
+	for p := range w.seats {
+		if w.server.host.Resume(w.now, p) == nil {
+			w.unpause = false // it fails while the pause is only to come
+			break
+		}
+	}
+	w.server.after()
+}
+
+var diskKinds = []kind{
+	{name: "EIO", group: "disk", perHour: 15, n: 60, inject: func(w *world, _ *machine, f *Fault) bool { return w.server.arm("eio", f) }},
+	{name: "ENOSPC", group: "disk", perHour: 15, n: 60, inject: func(w *world, _ *machine, f *Fault) bool { return w.server.arm("full", f) }},
+	{name: "slow sync", group: "disk", perHour: 30, low: sec, high: 10 * sec, n: 2000, inject: func(w *world, _ *machine, f *Fault) bool {
+		w.server.disk.slow = lockstep.Time(f.N) * ms
+		return true
+	}, restores: func(w *world, _ *machine, f *Fault) { w.server.disk.slow = 0 }},
+	{name: "bit rot", group: "disk", perHour: 4, inject: func(w *world, _ *machine, f *Fault) bool {
+		s := w.server
+		if !s.up() || s.rotten {
+			return false
+		}
+		s.chance = stream(w.plan.Seed, "fault", f.ID)
+		s.rotten = s.disk.now.rot(s.chance) >= 0
+		s.restart = w.now + sec
+		s.die(false) // it is found where the file is read again
+		return s.rotten
+	}},
+}
+
+// arm makes an operation of the disk fail, so many from now.
+func (s *server) arm(failure string, f *Fault) bool {
+	if !s.up() || s.disk.failAt != 0 || s.rotten || s.host.Err() != nil {
+		return false
+	}
+	s.disk.failAt, s.disk.failure = s.disk.ops+1+int(f.N), failure
+	s.chance = stream(s.w.plan.Seed, "fault", f.ID)
+	return true
+}
+
+var strangerKinds = []kind{
+	{name: "stranger: silent", group: "byzantine", perHour: 60, n: 90, inject: func(w *world, m *machine, f *Fault) bool {
+		came := false
+		for range 1 + f.N {
+			came = w.server.connect(nil) != nil || came
+		}
+		return came
+	}},
+	{name: "stranger: noise", group: "byzantine", perHour: 60, inject: func(w *world, m *machine, f *Fault) bool {
+		return w.stranger(noise(stream(w.plan.Seed, "fault", f.ID), 5000))
+	}},
+	{name: "stranger: guesses", group: "byzantine", perHour: 60, n: 20, inject: func(w *world, m *machine, f *Fault) bool {
+		r := stream(w.plan.Seed, "fault", f.ID)
+		came := false
+		for range 1 + f.N {
+			a := w.subject.Game.Auth()
+			a.Token, a.Position = string(noise(r, 30)), lockstep.Position(r.IntN(4000))
+			copy(a.Session[:], noise(r, 30))
+			came = w.stranger(auth(a)) || came
+		}
+		return came
+	}},
+	{name: "stranger: another build", group: "byzantine", perHour: 30, inject: func(w *world, m *machine, f *Fault) bool {
+		a := w.subject.Game.Auth()
+		a.Token = m.token
+		a.Build += "x"
+		return w.stranger(auth(a))
+	}},
+	{name: "twin", group: "byzantine", perHour: 40, liar: true, inject: func(w *world, m *machine, f *Fault) bool {
+		a := w.subject.Game.Auth()
+		a.Token = m.token
+		b := auth(a)
+		return w.stranger(b) && w.stranger(b) // three connections of one seat at one instant
+	}},
+}
+
+func auth(a *lockstep.Auth) []byte {
+	var w lockstep.MessageWriter
+	return w.Append(nil, &lockstep.Message{Kind: lockstep.MessageAuth, Auth: a})
+}
+
+// stranger connects, says one thing, and reads nothing.
+func (w *world) stranger(b []byte) bool {
+	wire := w.server.connect(nil)
+	if wire == nil {
+		return false
+	}
+	wire.up.send(w.now, b, &w.spare)
+	w.wakeWires = true
+	return true
+}

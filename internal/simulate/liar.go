@@ -1,0 +1,189 @@
+package simulate
+
+import (
+	"math/rand/v2"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// A liar changes what its client says, adds to it, and keeps some of it back.
+// What it does at the moment is set by faults.
+type liar struct {
+	m      *machine
+	random *rand.Rand
+	reader lockstep.MessageReader
+	writer lockstep.MessageWriter
+	msg    lockstep.Message
+	out    []byte
+	until  [tricks]lockstep.Time // of each trick, when it stops
+	next   lockstep.Time         // when it acts by itself
+	held   [][]byte              // kept back
+	seq    lockstep.Sequence     // the highest that its client used
+	old    [][]byte              // messages of earlier connections
+}
+
+// A trick is something that a liar does.
+type trick int
+
+const (
+	trickLie     trick = iota // other checksums than its state has
+	trickMute                 // no checksums
+	trickOmit                 // some commands are left out
+	trickRepeat               // everything twice, also what was sent over an earlier connection
+	trickDelay                // everything is kept back for a while
+	trickForge                // commands and reports that cannot be right
+	trickFlood                // hundreds of messages a second
+	trickGarbage              // bytes that are no message
+	trickSync                 // keyframes without end
+	trickChat                 // lines without end
+	trickAck                  // acknowledges what it does not have
+	tricks
+)
+
+var trickNames = [tricks]string{"lie", "mute", "omit", "repeat", "delay", "forge", "flood", "garbage", "sync flood", "chat flood", "false ack"}
+
+func newLiar(m *machine) *liar {
+	return &liar{m: m, random: stream(m.w.plan.Seed, "liar", m.index), next: never}
+}
+
+func (l *liar) on(t trick) bool { return l.until[t] > l.m.w.now }
+
+// begin starts a trick.
+func (l *liar) begin(t trick, d lockstep.Time) {
+	l.until[t] = l.m.w.now + d
+	l.next = l.m.w.now
+	l.m.touch()
+}
+
+// say sends what the client says, or something like it.
+func (l *liar) say(b []byte) {
+	l.out = l.out[:0]
+	for len(b) > 0 {
+		before := b
+		rest, err := l.reader.Read(&l.msg, b)
+		if err != nil {
+			l.m.w.fail("I10", "a client sent bytes that are no message: %v", err)
+			return
+		}
+		b = rest
+		l.message(before[:len(before)-len(rest)])
+	}
+	if len(l.out) == 0 {
+		return
+	}
+	if l.on(trickDelay) {
+		l.held = append(l.held, append([]byte(nil), l.out...))
+		l.m.w.count("trick: delay")
+		return
+	}
+	l.send(l.out)
+	if l.on(trickRepeat) {
+		l.send(l.out)
+		l.m.w.count("trick: repeat")
+		if len(l.old) > 0 {
+			l.send(l.old[l.random.IntN(len(l.old))])
+		}
+	}
+	if len(l.old) < 8 {
+		l.old = append(l.old, append([]byte(nil), l.out...))
+	}
+}
+
+func (l *liar) send(b []byte) {
+	if l.m.wire != nil {
+		l.m.send(b)
+	}
+}
+
+// message takes one message of the client.
+func (l *liar) message(b []byte) {
+	switch l.msg.Kind {
+	case lockstep.MessageChecksum:
+		if l.on(trickMute) {
+			l.m.w.count("trick: mute")
+			return
+		}
+		if l.on(trickLie) && l.random.IntN(4) > 0 {
+			l.msg.Root ^= 1 << l.random.IntN(64)
+			l.out = l.writer.Append(l.out, &l.msg)
+			l.m.w.count("trick: lie")
+			return
+		}
+	case lockstep.MessageCommand:
+		l.seq = max(l.seq, l.msg.Sequence)
+		if l.on(trickOmit) && l.random.IntN(2) == 0 {
+			l.m.w.count("trick: omit")
+			return
+		}
+	}
+	l.out = append(l.out, b...)
+}
+
+// act does what the liar does by itself.
+func (l *liar) act() {
+	w := l.m.w
+	if l.next > w.now {
+		return
+	}
+	l.next = never
+	if len(l.held) > 0 && !l.on(trickDelay) {
+		for _, b := range l.held {
+			l.send(b)
+		}
+		l.held = nil
+	}
+	for t := trickForge; t < tricks; t++ {
+		if !l.on(t) {
+			continue
+		}
+		l.next = w.now + 20*lockstep.Millisecond
+		if l.m.wire == nil || w.now < l.m.born+lockstep.Second {
+			continue
+		}
+		l.out = l.out[:0]
+		l.perform(t)
+		w.count("trick: " + trickNames[t])
+	}
+	if len(l.held) > 0 {
+		l.next = min(l.next, l.until[trickDelay])
+	}
+}
+
+func (l *liar) add(m lockstep.Message) { l.out = l.writer.Append(l.out, &m) }
+
+// perform performs a trick once.
+func (l *liar) perform(t trick) {
+	r := l.random
+	switch t {
+	case trickForge:
+		l.add(lockstep.Message{Kind: lockstep.MessageCommand, Sequence: l.seq + lockstep.Sequence(r.IntN(600)) - 100, Command: lockstep.Kind(r.IntN(5)), Bytes: noise(r, 40)})
+		l.add(lockstep.Message{Kind: lockstep.MessageChecksum, Tick: lockstep.Tick(r.IntN(1 << 14)), Root: r.Uint64()})
+		l.add(lockstep.Message{Kind: lockstep.MessageState, Tick: lockstep.Tick(r.IntN(1 << 14)), Total: uint32(r.IntN(100)), Bytes: noise(r, 50)})
+	case trickFlood:
+		for range 40 {
+			l.add(lockstep.Message{Kind: lockstep.MessageCommand, Sequence: l.seq + lockstep.Sequence(r.IntN(100)), Command: 1, Bytes: noise(r, 600)})
+		}
+	case trickGarbage:
+		if r.IntN(20) == 0 {
+			l.out = append(l.out, noise(r, 60)...)
+		}
+	case trickSync:
+		l.add(lockstep.Message{Kind: lockstep.MessageStateSyncRequest})
+	case trickChat:
+		l.add(lockstep.Message{Kind: lockstep.MessageChat, Text: string([]rune("a\u20ac\U0001f600\x1b[2J")[:r.IntN(7)])})
+	case trickAck:
+		l.add(lockstep.Message{Kind: lockstep.MessageAck, Position: lockstep.Position(r.IntN(3000)), Tick: lockstep.Tick(r.IntN(3000))})
+	}
+	if len(l.out) > 0 {
+		l.send(l.out)
+	}
+}
+
+// noise returns up to n random bytes.
+func noise(r *rand.Rand, n int) []byte {
+	b := make([]byte, r.IntN(n)+1)
+	for i := range b {
+		b[i] = byte(r.Uint32())
+	}
+	return b
+}

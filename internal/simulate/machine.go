@@ -1,0 +1,352 @@
+package simulate
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// A machine is a client with its player, its clock and its connection.
+type machine struct {
+	w      *world
+	index  int
+	plan   *MachinePlan
+	token  string
+	seat   lockstep.Player // System for a spectator
+	client *lockstep.Client
+	lives  int // how many times the program was started
+	born   lockstep.Time
+	wire   *wire
+
+	offset  lockstep.Time // of its clock
+	busy    lockstep.Time // it does nothing until then
+	dead    lockstep.Time // the program does not run until then
+	offline lockstep.Time // it cannot connect until then
+	cost    lockstep.Time // of a tick
+	dialing lockstep.Time // when the connection is made; 0 for none
+	at      lockstep.Time // when something is due, if nothing happens before
+	calm    lockstep.Time // since when nothing has gone wrong with it
+
+	random *rand.Rand
+	play   func(*lockstep.Simulation) []any
+	giveAt lockstep.Time
+
+	stage     lockstep.ClientStage
+	receipts  map[lockstep.Sequence]receipt
+	submitted int
+	liar      *liar
+	truth     truth
+	links     [2]*rand.Rand
+}
+
+// A receipt is what a client was told of a command that was accepted.
+type receipt struct {
+	tick  lockstep.Tick
+	epoch int
+	life  int
+}
+
+func (m *machine) String() string {
+	if m == nil {
+		return "a stranger"
+	}
+	return fmt.Sprintf("client %d", m.index)
+}
+
+func (w *world) newMachine(i int, p *MachinePlan) *machine {
+	m := &machine{
+		w: w, index: i, plan: p, seat: lockstep.System, token: "watch",
+		receipts: map[lockstep.Sequence]receipt{},
+		random:   stream(w.plan.Seed, "commands", i),
+		links:    [2]*rand.Rand{stream(w.plan.Seed, "up", i), stream(w.plan.Seed, "down", i)},
+	}
+	if !p.Spectator {
+		m.seat = w.seats
+		w.seats++
+		m.token = fmt.Sprint("seat", m.seat)
+		m.play = w.subject.Play(m.seat, m.random)
+	}
+	if p.Liar {
+		m.liar = newLiar(m)
+	}
+	m.dead = w.now + p.JoinAt + 1
+	m.touch()
+	return m
+}
+
+// start starts the program.
+func (m *machine) start() {
+	m.dead, m.dialing, m.wire = 0, 0, nil
+	m.lives++
+	m.client = lockstep.NewClient(m.w.subject.Game, lockstep.ClientOptions{
+		Token: m.token, Seed: m.random.Uint64(), Events: m.event,
+		Predict: m.plan.Predict, Interpolate: m.plan.Interpolate,
+		MaxBacklog: m.plan.Backlog,
+		Ladder:     lockstep.Ladder{Attempts: 1 << 20, Total: 1 << 50},
+	})
+	m.client.Advance(m.clock())
+	m.born, m.stage = m.w.now, lockstep.StageWaiting
+	m.truth.restart(m.w.oracle.tick())
+	m.giveAt = m.w.now
+	m.next()
+}
+
+// next draws when the player commands next.
+func (m *machine) next() {
+	if m.plan.Every > 0 {
+		m.giveAt += 1 + span(m.random, 0, 2*m.plan.Every)
+	} else {
+		m.giveAt = never
+	}
+}
+
+func (m *machine) clock() lockstep.Time { return m.w.now + m.offset }
+
+// touch makes the machine look again at what is due.
+func (m *machine) touch() { m.at = 0 }
+
+// due returns when something is due.
+func (m *machine) due() lockstep.Time {
+	if m.dead > 0 {
+		return m.dead
+	}
+	at := min(m.client.Next()-m.offset, m.giveAt)
+	if m.dialing > 0 {
+		at = min(at, m.dialing)
+	}
+	if m.wire != nil && !m.wire.deaf {
+		at = min(at, m.wire.down.due())
+	}
+	if m.liar != nil && m.wire != nil {
+		at = min(at, m.liar.next)
+	}
+	return max(at, m.busy, m.w.now)
+}
+
+// step does what is due now.
+func (m *machine) step() {
+	w := m.w
+	m.at = never
+	if m.dead > 0 {
+		if m.dead > w.now {
+			m.at = m.dead
+			return
+		}
+		m.start()
+	}
+	if m.busy > w.now {
+		m.at = m.busy
+		return
+	}
+	m.hear()
+	before := m.client.Tick()
+	if m.client.Next()-m.offset <= w.now {
+		m.client.Advance(m.clock())
+	}
+	if n := m.client.Tick(); n != before {
+		if m.cost > 0 && n > before {
+			m.busy = w.now + lockstep.Time(n-before)*m.cost
+		}
+		m.truth.compare(m)
+	}
+	if m.giveAt <= w.now {
+		m.give()
+		m.next()
+	}
+	m.dial()
+	m.say()
+	m.noteStage()
+	if m.stage == lockstep.StageDone {
+		m.done()
+	}
+	m.at = m.due()
+}
+
+// hear takes what has arrived.
+func (m *machine) hear() {
+	for m.wire != nil && !m.wire.deaf && m.wire.down.due() <= m.w.now {
+		wire := m.wire
+		if wire.down.empty() {
+			m.hangUp(errors.New("the connection has ended"))
+			return
+		}
+		b := wire.down.take()
+		m.w.note(traceDown, m.index, b)
+		m.w.oracle.received(wire, b)
+		err := m.client.Receive(m.clock(), b)
+		if wire.tap.synced {
+			wire.tap.synced, m.truth.epoch = false, wire.epoch
+		}
+		m.w.spare = append(m.w.spare, b)
+		if err != nil && m.liar == nil {
+			m.w.fail("I4", "%s cannot read what the server sent: %v", m, err)
+		}
+		if wire.full && m.w.server.ready() && !wire.hostGone {
+			m.w.server.pull(wire)
+		}
+	}
+}
+
+// hangUp ends the connection on this side. What was sent still arrives.
+func (m *machine) hangUp(err error) {
+	wire := m.wire
+	m.wire = nil
+	wire.clientGone, wire.up.eof = true, true
+	wire.down.keep(0)
+	m.w.wakeWires = true
+	m.client.Disconnected(m.clock(), err)
+}
+
+// give lets the player command.
+func (m *machine) give() {
+	s := m.client.Simulation()
+	if m.play == nil || s == nil || !m.w.chaos {
+		return
+	}
+	for _, value := range m.play(s) {
+		if _, err := m.client.Submit(value); err == nil {
+			m.submitted++
+		}
+	}
+}
+
+// dial connects.
+func (m *machine) dial() {
+	w := m.w
+	if m.client.Stage() != lockstep.StageDialing {
+		return
+	}
+	switch {
+	case m.dialing == 0:
+		m.dialing = w.now + m.plan.Up.Delay + m.plan.Down.Delay + lockstep.Millisecond
+		return
+	case m.dialing > w.now:
+		return
+	}
+	m.dialing = 0
+	var wire *wire
+	if m.offline <= w.now {
+		wire = w.server.connect(m)
+	}
+	if wire == nil {
+		m.client.Disconnected(m.clock(), errNoRoute)
+		return
+	}
+	wire.up.link, wire.down.link = m.plan.Up, m.plan.Down
+	wire.up.rand, wire.down.rand = m.links[0], m.links[1]
+	m.wire = wire
+	m.client.Connected(m.clock())
+}
+
+var errNoRoute = errors.New("no route to the server")
+
+// say sends what the client wants sent.
+func (m *machine) say() {
+	w := m.w
+	if m.wire == nil {
+		return
+	}
+	for {
+		w.buf = m.client.Send(w.buf[:0])
+		if len(w.buf) == 0 {
+			break
+		}
+		if m.liar != nil {
+			m.liar.say(w.buf)
+			continue
+		}
+		m.send(w.buf)
+	}
+	if m.liar != nil {
+		m.liar.act()
+	}
+	if m.wire != nil && m.client.Stage() == lockstep.StageClosing {
+		m.hangUp(nil)
+	}
+}
+
+func (m *machine) send(b []byte) {
+	m.wire.up.send(m.w.now, b, &m.w.spare)
+	m.w.wakeWires = true
+}
+
+// done starts the program again when its client has given up.
+func (m *machine) done() {
+	w := m.w
+	if m.wire != nil {
+		m.hangUp(nil)
+	}
+	if err := m.client.Err(); err != nil && m.liar == nil && !m.truth.flipped && !w.kicked[m.index] {
+		w.fail("I9", "%s has given up: %v", m, err)
+		return
+	}
+	if w.oracle.ended {
+		m.dead = never
+		return
+	}
+	w.count("client started again")
+	m.dead = w.now + lockstep.Second
+}
+
+// noteStage counts the edges of the client's stages.
+func (m *machine) noteStage() {
+	if stage := m.client.Stage(); stage != m.stage {
+		if m.liar == nil {
+			m.w.clientEdges[m.stage][stage]++
+		}
+		m.stage = stage
+	}
+}
+
+// event is told what happens to the client.
+func (m *machine) event(e any) {
+	w := m.w
+	switch e := e.(type) {
+	case lockstep.Receipt:
+		m.answered(e)
+	case lockstep.Desynced:
+		m.truth.saying = true
+		m.truth.told(m, e.Tick)
+	case lockstep.Healed:
+		m.truth.saying = false
+	case lockstep.Synced:
+		w.count("synced")
+	case lockstep.StreamResumed:
+		w.count("stream resumed")
+	case lockstep.ServerError:
+		if m.liar == nil && (e.Code == lockstep.ErrorMalformed || e.Code == lockstep.ErrorIdentity || e.Code == lockstep.ErrorRole) {
+			w.fail("I7", "%s, who is honest, was told of an error: %v: %s", m, e.Code, e.Text)
+		}
+	case lockstep.ServerClosing:
+		switch e.Code {
+		case lockstep.CloseAbuse, lockstep.CloseMalformed:
+			if m.liar == nil {
+				w.fail("I7", "%s, who is honest, was closed as %v: %s", m, e.Code, e.Text)
+			}
+		case lockstep.CloseKicked:
+			if m.liar == nil && !m.truth.flipped && !w.kicked[m.index] {
+				w.fail("I7", "%s, who is honest, was removed: %s", m, e.Text)
+			}
+		}
+	}
+}
+
+// answered keeps a receipt.
+func (m *machine) answered(r lockstep.Receipt) {
+	if r.Reason != lockstep.Accepted {
+		m.w.rejected[r.Reason]++
+		delete(m.receipts, r.Sequence)
+		return
+	}
+	epoch := m.w.server.epoch
+	if m.wire != nil {
+		epoch = m.wire.epoch
+	}
+	if old, twice := m.receipts[r.Sequence]; twice && old.epoch == epoch && m.liar == nil {
+		m.w.fail("I2", "%s was told twice that command %d is accepted, for ticks %d and %d", m, r.Sequence, old.tick, r.Tick)
+	}
+	m.receipts[r.Sequence] = receipt{r.Tick, epoch, m.lives}
+	m.w.accepted++
+}

@@ -1,0 +1,343 @@
+package simulate
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// Kinds of records, as docs/protocol.md numbers them.
+const (
+	recordHeader   = 1
+	recordKeyframe = 2
+	recordFrame    = 3
+	recordEmpty    = 4
+	recordChecksum = 5
+	recordDissent  = 6
+	recordEnd      = 7
+	recordNote     = 64
+)
+
+// system is the player whose commands are the server's own.
+const system = 255
+
+// An oracle knows what the match is. It stands behind the file in the log, reads
+// the records with code of its own, and computes the states that everybody must
+// have. It shares the game's rules with the engine, and nothing that orders,
+// encodes or distributes commands.
+type oracle struct {
+	w       *world
+	subject *Subject
+	header  *lockstep.Header
+	epoch   int
+	epochs  []*history // all that were; the last one is the present
+	sim     *lockstep.Simulation
+	roots   []uint64 // by tick
+	saved   []savedState
+	last    [256]uint32 // sequence of each player
+	where   map[uint64]lockstep.Tick
+	offered [][]byte // records that the file has been given and not taken
+	ended   bool
+	frame   lockstep.Frame // scratch
+	checks  int            // checksum records that were compared
+}
+
+// A history is the stream of one epoch: all that the log has had up to the crash
+// that ended it.
+type history struct {
+	records [][]byte        // by position
+	ticks   []lockstep.Tick // after each
+	from    lockstep.Tick   // the tick that it was taken up after
+	dropped bool            // ticks of the epoch before are lost
+	rotten  bool            // because of bits that flipped in the file
+}
+
+func (h *history) tick() lockstep.Tick {
+	if len(h.ticks) == 0 {
+		return 0
+	}
+	return h.ticks[len(h.ticks)-1]
+}
+
+type savedState struct {
+	tick  lockstep.Tick
+	at    int // position of the next record
+	last  [256]uint32
+	state []byte
+}
+
+// saveEvery is how often the oracle keeps a state, in ticks.
+const saveEvery = 256
+
+func newOracle(w *world) (*oracle, error) {
+	o := &oracle{w: w, subject: w.subject, header: w.header, where: map[uint64]lockstep.Tick{}, epochs: []*history{{}}}
+	sim, err := w.subject.Game.NewSimulation(w.header)
+	if err != nil {
+		return nil, err
+	}
+	o.sim = sim
+	o.roots = append(o.roots, sim.Root())
+	return o, nil
+}
+
+func (o *oracle) now() *history { return o.epochs[len(o.epochs)-1] }
+
+// tick returns the last tick of the log.
+func (o *oracle) tick() lockstep.Tick { return lockstep.Tick(len(o.roots) - 1) }
+
+func place(player uint8, seq uint32) uint64 { return uint64(player)<<32 | uint64(seq) }
+
+// offers is the oracle as the log before the file.
+type offers oracle
+
+func (o *offers) Append(record []byte) error {
+	o.offered = append(o.offered, bytes.Clone(record))
+	return nil
+}
+
+// Append is told of each record that the file has taken.
+func (o *oracle) Append(record []byte) error {
+	own := o.offered[0]
+	o.offered = o.offered[:copy(o.offered, o.offered[1:])]
+	o.take(own)
+	return nil
+}
+
+// record returns the record at a position of the present epoch, or one that was
+// offered after it: a crash may leave it in the file though nobody was told.
+func (o *oracle) record(at int) []byte {
+	h := o.now()
+	if at < len(h.records) {
+		return h.records[at]
+	}
+	return o.offered[at-len(h.records)]
+}
+
+func (o *oracle) take(own []byte) {
+	o.w.note(traceLog, 0, own)
+	p := packed{b: own}
+	n := p.array()
+	kind := p.uint()
+	if kind == recordKeyframe {
+		o.keyframe(&p)
+		return
+	}
+	h := o.now()
+	h.records = append(h.records, own)
+	switch kind {
+	case recordFrame:
+		o.commands(&p, (n-1)/4)
+	case recordEmpty:
+		if ticks := p.uint(); ticks != 1 {
+			o.w.fail("I4", "the live log has a run of %d empty ticks in one record", ticks)
+		}
+		o.frame.Commands = o.frame.Commands[:0]
+		o.step()
+	case recordChecksum:
+		if t := o.back(&p); p.uint() != o.roots[t] {
+			o.w.fail("I1", "the agreed checksum of tick %d is not that of the frames", t)
+		} else {
+			o.checks++
+		}
+	case recordEnd:
+		o.ended = true
+	}
+	h.ticks = append(h.ticks, o.tick())
+	if p.err != nil {
+		o.w.fail("I4", "record %d of epoch %d: %v", len(h.records)-1, len(o.epochs)-1, p.err)
+	}
+	if len(h.ticks) > 1 && o.tick()%saveEvery == 0 && o.tick() > h.ticks[len(h.ticks)-2] {
+		o.save()
+	}
+}
+
+// back reads a tick that is given as how many ticks ago it was.
+func (o *oracle) back(p *packed) lockstep.Tick {
+	ago := p.uint()
+	if ago > uint64(o.tick()) {
+		o.w.fail("I4", "a checksum of %d ticks before tick %d", ago, o.tick())
+		return 0
+	}
+	return o.tick() - lockstep.Tick(ago)
+}
+
+// keyframe compares a keyframe with our own state.
+func (o *oracle) keyframe(p *packed) {
+	t, root := p.uint(), p.uint()
+	p.skip()
+	state := p.bytes()
+	if p.err != nil || t >= uint64(len(o.roots)) || o.roots[t] != root {
+		o.w.fail("I1", "the keyframe of tick %d is not the state of the frames", t)
+	} else if t == uint64(o.tick()) && !bytes.Equal(state, o.sim.AppendState(nil)) {
+		o.w.fail("I1", "the keyframe of tick %d has the right checksum and other bytes", t)
+	}
+}
+
+// commands reads a frame, and checks its order: players rise, System is last,
+// and the sequences of each player rise over the whole match.
+func (o *oracle) commands(p *packed, n int) {
+	t := o.tick() + 1
+	o.frame.Commands = o.frame.Commands[:0]
+	before := -1
+	for range n {
+		player, step, kind, payload := int(p.uint()), p.uint(), p.uint(), p.bytes()
+		if p.err != nil || player > system || step == 0 || player < before {
+			o.w.fail("I2", "tick %d: player %d after player %d, sequence step %d", t, player, before, step)
+			return
+		}
+		before = player
+		seq := uint64(o.last[player]) + step
+		if seq > 1<<32-1 {
+			o.w.fail("I2", "tick %d: sequence %d of player %d", t, seq, player)
+			return
+		}
+		o.last[player] = uint32(seq)
+		if player != system {
+			o.where[place(uint8(player), uint32(seq))] = t
+		}
+		o.frame.Commands = append(o.frame.Commands, lockstep.Command{
+			Tick: t, Player: lockstep.Player(player), Sequence: lockstep.Sequence(seq), Kind: lockstep.Kind(kind), Payload: payload,
+		})
+	}
+	o.step()
+}
+
+// step computes the next state.
+func (o *oracle) step() {
+	o.frame.Tick = o.tick() + 1
+	if err := o.sim.Step(&o.frame); err != nil {
+		o.w.fail("I10", "the rules of the game: %v", err)
+		return
+	}
+	o.roots = append(o.roots, o.sim.Root())
+}
+
+func (o *oracle) save() {
+	o.saved = append(o.saved, savedState{o.tick(), len(o.now().records), o.last, o.sim.AppendState(nil)})
+}
+
+// resume goes back to the place in the log that a restarted server goes on from:
+// so many records are left of it.
+func (o *oracle) resume(records int, t lockstep.Tick) error {
+	old := o.now()
+	for len(old.records) < records {
+		o.take(o.offered[0])
+		o.offered = o.offered[1:]
+	}
+	h := &history{records: old.records[:records:records], ticks: old.ticks[:records:records], from: t, dropped: t < o.tick()}
+	o.epochs = append(o.epochs, h)
+	o.ended = false
+	if !h.dropped {
+		return nil
+	}
+	for k, at := range o.where {
+		if at > t {
+			delete(o.where, k)
+		}
+	}
+	for len(o.saved) > 0 && o.saved[len(o.saved)-1].tick > t {
+		o.saved = o.saved[:len(o.saved)-1]
+	}
+	var s savedState
+	if n := len(o.saved); n > 0 {
+		s = o.saved[n-1]
+		if err := o.sim.Restore(s.tick, s.state); err != nil {
+			return err
+		}
+	} else {
+		sim, err := o.subject.Game.NewSimulation(o.header)
+		if err != nil {
+			return err
+		}
+		o.sim = sim
+	}
+	o.last, o.roots = s.last, o.roots[:s.tick+1]
+	for _, b := range h.records[s.at:] {
+		p := packed{b: b}
+		n := p.array()
+		switch p.uint() {
+		case recordFrame:
+			o.commands(&p, (n-1)/4)
+		case recordEmpty:
+			o.frame.Commands = o.frame.Commands[:0]
+			o.step()
+		}
+	}
+	if o.tick() != t {
+		return fmt.Errorf("simulate: %d records lead to tick %d, want %d", records, o.tick(), t)
+	}
+	return nil
+}
+
+// stands reports whether a tick of an epoch's stream is still a tick of the match.
+func (o *oracle) stands(epoch int, t lockstep.Tick) bool {
+	for _, h := range o.epochs[epoch+1:] {
+		if t > h.from {
+			return false
+		}
+	}
+	return true
+}
+
+// rotten reports whether flipped bits have taken back ticks since an epoch.
+func (o *oracle) rotten(epoch int) bool {
+	for _, h := range o.epochs[epoch+1:] {
+		if h.rotten {
+			return true
+		}
+	}
+	return false
+}
+
+// A tap is where a client stands in the stream of its connection, by what was
+// sent to it.
+type tap struct {
+	at     int  // position of the next record; 0 before there is a stream
+	synced bool // a state has arrived
+	reader lockstep.MessageReader
+	m      lockstep.Message
+}
+
+// received checks a message that arrives at a client: its records are those of
+// the log of its epoch, byte for byte, each once and in order.
+func (o *oracle) received(w *wire, b []byte) {
+	h := o.epochs[w.epoch]
+	for len(b) > 0 {
+		if !lockstep.IsRecord(b) {
+			rest, err := w.tap.reader.Read(&w.tap.m, b)
+			if err != nil {
+				o.w.fail("I4", "%s was sent bytes that are no message: %v", w.m, err)
+				return
+			}
+			w.tap.message()
+			b = rest
+			continue
+		}
+		record, rest, err := first(b)
+		at := w.tap.at
+		switch {
+		case err != nil || at == 0:
+			o.w.fail("I4", "%s was sent a record before the state, or a broken one", w.m)
+			return
+		case at >= len(h.records) || !bytes.Equal(record, h.records[at]):
+			o.w.fail("I4", "%s was sent another record %d than the log has (%d records)", w.m, at, len(h.records))
+			return
+		}
+		w.tap.at++
+		b = rest
+	}
+}
+
+func (t *tap) message() {
+	switch m := &t.m; m.Kind {
+	case lockstep.MessageWelcome:
+		if m.Welcome.Resumed {
+			t.at = int(m.Welcome.Position)
+		}
+	case lockstep.MessageStateSync:
+		if m.Offset+uint32(len(m.Bytes)) == m.Total {
+			t.at, t.synced = int(m.Position), true
+		}
+	}
+}

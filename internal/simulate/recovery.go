@@ -1,0 +1,181 @@
+package simulate
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// die ends the process at once. With the power cut, nobody is told.
+func (s *server) die(cut bool) {
+	w := s.w
+	w.crashes++
+	w.bookkeep()
+	for _, wire := range s.wires {
+		wire.hostGone = true
+		wire.up.keep(0)
+		if cut {
+			wire.sever()
+		} else {
+			wire.down.keep(s.chance.IntN(len(wire.down.queue) + 1))
+			wire.down.eof = true
+		}
+		if wire.m != nil {
+			wire.m.touch()
+		}
+	}
+	st := s.host.Stats()
+	s.sums.ticks += st.Ticks
+	s.sums.commands += st.Commands
+	s.sums.skipped += st.Skipped
+	s.sums.desyncs += st.Desyncs
+	s.sums.resumes += st.Resumes
+	s.sums.syncs += st.Syncs
+	s.sums.offences += st.Offences
+	s.host, s.writer, s.wires, s.byID = nil, nil, nil, nil
+	s.disk.crashed, s.disk.failAt = false, 0
+	s.cut = cut
+	if cut {
+		s.disk.now.powerCut(s.chance)
+	} else {
+		s.disk.now.synced = len(s.disk.now.data) // the operating system lives on, and writes it
+	}
+	if s.restart == never || s.restart <= w.now {
+		s.restart = w.now + lockstep.Second
+	}
+	w.calm = max(w.calm, s.restart)
+}
+
+// start starts a dead process: it takes up the match from what is left of the
+// file. The recovery writes a new file beside the old one and gives it the name
+// only when it is whole, so it may die as well.
+func (s *server) start() {
+	w := s.w
+	old := s.disk.now
+	for {
+		s.disk.next = &file{disk: &s.disk}
+		s.disk.failAt = 0
+		if s.again > 0 {
+			s.again--
+			s.disk.failAt, s.disk.failure = s.disk.ops+1+s.chance.IntN(4), "crash"
+		}
+		resumption := lockstep.NewResumption(w.subject.Game)
+		found, err := s.recover(old, resumption)
+		if s.disk.crashed {
+			w.count("crash in recovery")
+			w.crashes++
+			s.disk.crashed = false
+			s.disk.next.powerCut(s.chance) // it has no name yet
+			continue
+		}
+		s.disk.failAt = 0
+		if err != nil && s.rotten {
+			w.count("match lost to rot")
+			w.over, s.restart = true, never
+			return
+		}
+		if err != nil {
+			w.fail("I8", "the file cannot be recovered: %v", err)
+			return
+		}
+		if !w.recovered(old, found, resumption) {
+			return
+		}
+		s.disk.now, s.disk.next = s.disk.next, nil
+		s.epoch++
+		host, err := resumption.Host(w.now, s.log(), s.options())
+		if err != nil {
+			w.fail("I8", "the match cannot go on after tick %d: %v", resumption.Tick(), err)
+			return
+		}
+		s.started(host)
+		s.flushed, s.durable = resumption.Tick(), resumption.Tick()
+		w.count("match resumed")
+		return
+	}
+}
+
+// recover copies what can be read of a file to the next one.
+func (s *server) recover(old *file, resumption *lockstep.Resumption) (*replay.Recovery, error) {
+	r, err := replay.NewReader(bytes.NewReader(old.data), int64(len(old.data)))
+	if err != nil {
+		return nil, err
+	}
+	s.writer = s.open(s.disk.next)
+	found, err := replay.Continue(s.writer, r, resumption)
+	if err == nil {
+		err = s.disk.next.sync()
+	}
+	return found, err
+}
+
+// recovered checks what a recovery has found: the longest true beginning of
+// what was written, and no less than was promised.
+func (w *world) recovered(old *file, found *replay.Recovery, resumption *lockstep.Resumption) bool {
+	s := w.server
+	promised := s.flushed
+	if s.cut {
+		promised = s.durable
+	}
+	if s.rotten {
+		promised = 0
+	}
+	if found.Ticks < promised {
+		w.fail("I3", "after a crash at tick %d the file has %d ticks, promised were %d: %v", w.oracle.tick(), found.Ticks, promised, found.Damage)
+		return false
+	}
+	n, err := w.prefix(old.data)
+	if err != nil {
+		w.fail("I8", "the recovered file: %v", err)
+		return false
+	}
+	if lost := w.oracle.tick() - found.Ticks; lost > 0 {
+		w.count("crash with lost ticks")
+	}
+	if err := w.oracle.resume(n, resumption.Tick()); err != nil {
+		w.fail("I8", "the recovered file: %v", err)
+		return false
+	}
+	w.oracle.now().rotten, s.rotten = s.rotten, false
+	return true
+}
+
+// prefix reads a file record by record, and returns how many of the live log's
+// records it has. They must be its first ones, byte for byte.
+func (w *world) prefix(data []byte) (records int, err error) {
+	r, err := replay.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		return 0, err
+	}
+	h := w.oracle.now()
+	for {
+		rec, err := r.Next()
+		if err != nil {
+			var damage *replay.DamageError
+			if errors.Is(err, io.EOF) || errors.As(err, &damage) {
+				return records, nil
+			}
+			return records, err
+		}
+		if rec.Kind == lockstep.RecordKeyframe {
+			continue
+		}
+		for n := max(1, rec.Empty); n > 0; n-- {
+			if records == len(h.records)+len(w.oracle.offered) {
+				return records, fmt.Errorf("it has more records than the %d that were written", records)
+			}
+			want := w.oracle.record(records)
+			if rec.Kind == lockstep.RecordEmpty && !bytes.Equal(want, emptyTick) || rec.Kind != lockstep.RecordEmpty && !bytes.Equal(want, r.Record()) {
+				return records, fmt.Errorf("record %d is %x, want %x", records, r.Record(), want)
+			}
+			records++
+		}
+	}
+}
+
+// emptyTick is the record of a tick without commands.
+var emptyTick = []byte{0x92, 0x04, 0x01}

@@ -1,0 +1,325 @@
+package simulate
+
+import (
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// socketRoom is how many bytes a server's socket takes before it is busy.
+const socketRoom = 64 << 10
+
+// A server is the process that hosts the match: a Host, the log's file, and a
+// disk. It can die at any moment; what it starts again from is the file.
+type server struct {
+	w      *world
+	host   *lockstep.Host // nil while the process is dead
+	writer *replay.Writer
+	disk   disk
+	wires  []*wire
+	byID   map[lockstep.PeerID]*wire
+	buf    []byte
+	ids    []lockstep.PeerID
+
+	stalled lockstep.Time // does nothing until then
+	restart lockstep.Time // when a dead one is started again
+	syncAt  lockstep.Time // of the next sync beside the match
+	cut     bool          // the power was cut, not only the process killed
+	again   int           // how many recoveries are to die as well
+	rotten  bool          // a bit of the file was flipped
+	retold  bool          // the file's failure was noticed
+
+	flushed lockstep.Tick // a kill leaves at least this
+	durable lockstep.Tick // a power cut leaves at least this
+	epoch   int
+	chance  *rand.Rand // of the fault that is at work
+	sums    hostSums
+}
+
+// hostSums are the counters of hosts that have died.
+type hostSums struct{ ticks, commands, skipped, desyncs, resumes, syncs, offences uint64 }
+
+func (s *server) up() bool { return s.host != nil }
+
+// ready reports whether the server does anything now.
+func (s *server) ready() bool { return s.host != nil && s.stalled <= s.w.now }
+
+// due returns when the server has something to do.
+func (s *server) due() lockstep.Time {
+	if s.host == nil {
+		return s.restart
+	}
+	at := s.host.Next()
+	if s.syncAt > 0 {
+		at = min(at, s.syncAt)
+	}
+	if s.retold {
+		at = min(at, s.restart)
+	}
+	return max(at, s.stalled)
+}
+
+// options returns those of the Host.
+func (s *server) options() lockstep.HostOptions {
+	w, p := s.w, &s.w.plan.Host
+	return lockstep.HostOptions{
+		Authorize: w.authorize,
+		Random: func(b []byte) {
+			for i := range b {
+				b[i] = byte(w.tokens.Uint32())
+			}
+		},
+		Observe:    w.observe,
+		Evidence:   func(*lockstep.Evidence) { w.count("evidence") },
+		InputDelay: p.InputDelay, Lag: p.Lag, Grace: p.Grace, KeyframeInterval: p.Keyframes, SyncBytesPerTick: p.SyncBytes,
+		Wait: lockstep.WaitPolicy{Bound: p.Wait}, Slow: lockstep.SlowPolicy{Percent: p.Slow},
+		Delay: lockstep.DelayPolicy{Max: p.MaxDelay}, LeaveAfterGrace: p.Leave, Desync: p.Desync,
+		Rates: lockstep.Rates{
+			Resyncs: lockstep.Rate{N: 30, Per: lockstep.Second, Burst: 30}, // flips come more often than in nature
+			Returns: lockstep.Rate{N: 60, Per: lockstep.Second, Burst: 60},
+		},
+	}
+}
+
+// open returns the Writer of a file.
+func (s *server) open(f *file) *replay.Writer {
+	p := &s.w.plan.Disk
+	o := replay.WriterOptions{FlushTicks: p.FlushTicks, Durability: replay.SyncNone, SyncEvery: time.Hour}
+	if !p.EachFrame {
+		return replay.NewWriter(onlyWriter{f}, o)
+	}
+	o.Durability = replay.SyncFrame
+	return replay.NewWriter(syncing{f}, o)
+}
+
+// An onlyWriter hides a file's Sync: the simulator syncs it itself, at its own
+// time, where the Writer would in a goroutine.
+type onlyWriter struct{ *file }
+
+// begin starts the match.
+func (s *server) begin() error {
+	s.disk.now = &file{disk: &s.disk}
+	s.writer = s.open(s.disk.now)
+	host, err := lockstep.NewHost(s.w.subject.Game, s.w.header, s.log(), s.options())
+	if err != nil {
+		return err
+	}
+	s.started(host)
+	return nil
+}
+
+// log returns where the host's records go: to the file, and if that has taken
+// them, to the oracle, which is told of them before.
+func (s *server) log() lockstep.Log {
+	s.w.oracle.offered = nil
+	return lockstep.Tee((*offers)(s.w.oracle), s.writer, s.w.oracle)
+}
+
+func (s *server) started(host *lockstep.Host) {
+	s.host, s.byID, s.wires = host, make(map[lockstep.PeerID]*wire), nil
+	s.stalled, s.restart, s.syncAt, s.retold = 0, never, 0, false
+	if !s.w.plan.Disk.EachFrame {
+		s.syncAt = s.w.now + s.w.plan.Disk.SyncEvery
+	}
+	s.disk.lost, s.disk.retried, s.disk.spent = false, 0, 0
+}
+
+// step does what is due now.
+func (s *server) step() {
+	w := s.w
+	if s.host == nil {
+		if s.restart <= w.now {
+			s.start()
+		}
+		return
+	}
+	if s.stalled > w.now {
+		return
+	}
+	if s.retold && s.restart <= w.now {
+		s.die(false)
+		return
+	}
+	if s.disk.lost {
+		s.syncAt = 0 // never again
+	}
+	if s.syncAt > 0 && s.syncAt <= w.now {
+		s.syncAt = w.now + w.plan.Disk.SyncEvery
+		tick := s.flushed
+		if s.disk.now.sync() == nil {
+			s.durable = tick
+		}
+		s.disk.spent = 0 // it happens beside the match
+		if s.disk.crashed {
+			s.die(false)
+			return
+		}
+	}
+	if s.host.Next() <= w.now {
+		s.host.Advance(w.now)
+		for _, wire := range s.wires {
+			s.edge(wire)
+		}
+	}
+	s.after()
+}
+
+// after looks at what the host has done.
+func (s *server) after() {
+	w := s.w
+	if s.disk.crashed {
+		s.die(false)
+		return
+	}
+	s.progress()
+	if s.disk.spent > 0 {
+		if s.disk.spent > lockstep.Millisecond {
+			s.stalled = w.now + s.disk.spent
+			w.calm = max(w.calm, s.stalled)
+		}
+		s.disk.spent = 0
+	}
+	if s.disk.retried > 0 {
+		w.fail("I3", "a failed sync was tried again %d times", s.disk.retried)
+	}
+	if s.host.Err() != nil && !s.retold {
+		s.stopped(s.host.Err())
+	}
+	if s.stalled <= w.now {
+		s.pump()
+	}
+}
+
+// stopped is told that the match has stopped by itself.
+func (s *server) stopped(err error) {
+	s.retold = true
+	s.restart = never
+	if errors.Is(err, lockstep.ErrEnded) {
+		return
+	}
+	if s.disk.now.failing == nil {
+		s.w.fail("I10", "the match stopped: %v", err)
+		return
+	}
+	s.w.count("match stopped by its file")
+	s.w.calm = max(s.w.calm, s.w.now+2*lockstep.Second)
+	s.restart = s.w.now + 2*lockstep.Second // an operator looks at it
+	s.stalled = 0
+}
+
+// progress notes what a crash must leave.
+func (s *server) progress() {
+	tick := s.w.oracle.tick()
+	if s.w.plan.Disk.EachFrame {
+		s.flushed, s.durable = tick, tick
+		return
+	}
+	if flush := lockstep.Tick(s.w.plan.Disk.FlushTicks); tick > flush {
+		s.flushed = max(s.flushed, tick-flush)
+	}
+}
+
+// pump sends what the host has to send.
+func (s *server) pump() {
+	for {
+		s.ids = s.host.Dirty(s.ids[:0])
+		if len(s.ids) == 0 {
+			return
+		}
+		for _, id := range s.ids {
+			if wire := s.byID[id]; wire != nil {
+				s.pull(wire)
+			}
+		}
+	}
+}
+
+// pull sends what the host has for one connection.
+func (s *server) pull(wire *wire) {
+	w := s.w
+	for wire.down.size < socketRoom {
+		wire.full = false
+		s.buf = s.host.Send(wire.id, s.buf[:0], lockstep.MaxServerMessage)
+		if len(s.buf) == 0 {
+			s.edge(wire)
+			if _, _, closed := s.host.Closed(wire.id); closed {
+				s.drop(wire)
+			}
+			return
+		}
+		wire.down.send(w.now, s.buf, &w.spare)
+		if wire.m != nil {
+			wire.m.touch()
+		}
+	}
+	wire.full = true
+}
+
+// drop closes a connection: what was sent still arrives, and then the end.
+func (s *server) drop(wire *wire) {
+	if wire.hostGone {
+		return
+	}
+	s.host.Disconnect(s.w.now, wire.id)
+	s.unplug(wire)
+	wire.down.eof = true
+	s.w.step(lockstep.Closed, wire)
+}
+
+// unplug forgets a connection.
+func (s *server) unplug(wire *wire) {
+	wire.hostGone = true
+	delete(s.byID, wire.id)
+	for i := range s.wires {
+		if s.wires[i] == wire {
+			s.wires = append(s.wires[:i], s.wires[i+1:]...)
+			break
+		}
+	}
+	if wire.m != nil {
+		wire.m.touch()
+	}
+}
+
+// connect takes a new connection of a machine, or of a stranger.
+func (s *server) connect(m *machine) *wire {
+	if !s.ready() {
+		return nil
+	}
+	id, ok := s.host.Connect(s.w.now)
+	if !ok {
+		s.w.count("turned away")
+		return nil
+	}
+	wire := &wire{id: id, epoch: s.epoch, m: m}
+	s.byID[id] = wire
+	s.wires = append(s.wires, wire)
+	s.w.wires = append(s.w.wires, wire)
+	return wire
+}
+
+// receive takes what arrives over a connection.
+func (s *server) receive(wire *wire, b []byte) {
+	s.host.Receive(s.w.now, wire.id, b)
+	s.edge(wire)
+	s.after()
+}
+
+// lost is told that a connection's end has arrived.
+func (s *server) lost(wire *wire) {
+	s.host.Disconnect(s.w.now, wire.id)
+	s.unplug(wire)
+	wire.down.eof = true
+	s.w.step(lockstep.Closed, wire)
+	s.after()
+}
+
+// edge notes where a connection stands in its course.
+func (s *server) edge(wire *wire) {
+	if state, ok := s.host.PeerState(wire.id); ok && state != wire.state {
+		s.w.step(state, wire)
+	}
+}

@@ -1,0 +1,75 @@
+package simulate
+
+import (
+	"flag"
+	"slices"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+var seeds = flag.Int("seeds", 48, "how many seeds TestSeeds runs; samestep simulate runs thousands")
+
+// All that must hold holds, each seed gives the same run twice, and the seeds
+// together inject every kind of fault.
+func TestSeeds(t *testing.T) {
+	n := *seeds
+	if testing.Short() {
+		n = min(n, 4)
+	}
+	c := Campaign{Options: Options{Length: 60 * lockstep.Second}, First: 1, Seeds: n}
+	r, err := c.Run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, out := range r.Violations {
+		t.Errorf("seed %d: %v", out.Plan.Seed, out.Violation)
+	}
+	if r.Compared == 0 || r.Checks == 0 || r.Accepted == 0 {
+		t.Errorf("%d states and %d checksums compared, %d commands accepted", r.Compared, r.Checks, r.Accepted)
+	}
+	seen, all, missing := r.Edges()
+	t.Logf("%d seeds, %.1f hours of play in %v, %d crashes, %d of %d edges, not %v", r.Seeds, r.Hours, r.Wall, r.Crashes, seen, all, missing)
+	if n < 48 {
+		return
+	}
+	for _, kind := range Kinds() {
+		if r.Injected[kind] == 0 {
+			t.Errorf("no %s was injected", kind)
+		}
+	}
+}
+
+// Without one of its faults a plan draws the same numbers for everything else.
+func TestStreamsAreSeparate(t *testing.T) {
+	o := Options{}
+	whole := Expand(o, 7)
+	for i := range kinds {
+		o.Only = slices.DeleteFunc(Kinds(), func(name string) bool { return name == kinds[i].name })
+		for _, f := range Expand(o, 7).Faults {
+			if f.Kind == kinds[i].name {
+				t.Fatalf("%s is left out, and there is %+v", kinds[i].name, f)
+			}
+			same := func(g Fault) bool { g.ID = f.ID; return g == f }
+			if slices.ContainsFunc(whole.Faults, func(g Fault) bool { return g.Kind == f.Kind }) && !slices.ContainsFunc(whole.Faults, same) {
+				t.Fatalf("without %s there is %+v, which is not among the others", kinds[i].name, f)
+			}
+		}
+	}
+}
+
+// A plan gives the same run as often as it is made, and another seed another.
+func TestReproducible(t *testing.T) {
+	o := Options{Length: 40 * lockstep.Second}
+	o.fill()
+	trace := func(seed uint64) uint64 {
+		out, err := Run(o.Subject, Expand(o, seed))
+		if err != nil || out.Violation != nil {
+			t.Fatal(err, out.Violation)
+		}
+		return out.Trace
+	}
+	if a, b, other := trace(3), trace(3), trace(4); a != b || a == other {
+		t.Errorf("got traces %x and %x of one seed, %x of another", a, b, other)
+	}
+}

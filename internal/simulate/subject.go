@@ -1,0 +1,139 @@
+package simulate
+
+import (
+	"math/rand/v2"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// A Subject is the game that is simulated.
+type Subject struct {
+	Game   *lockstep.Game
+	Config any // a pointer to the game's configuration
+
+	// Play returns who commands for a player: it returns commands, as pointers
+	// to registered types, valid until the next call. It must depend on nothing
+	// but r and s, the player's confirmed state.
+	Play func(p lockstep.Player, r *rand.Rand) func(s *lockstep.Simulation) []any
+}
+
+// Drones is the game that the simulator plays if it is given none: units that
+// fly about and shoot, few rules and much state, so that time is spent on what
+// is under test.
+func Drones(units uint16) *Subject {
+	return &Subject{Game: dronesGame, Config: &dronesConfig{units}, Play: playDrones}
+}
+
+type dronesConfig struct{ Units uint16 }
+
+type drone struct {
+	X, Y   int32
+	VX, VY int16
+	Hits   uint16
+	Owner  uint8
+	Armed  bool
+}
+
+type drones struct {
+	Random uint64
+	Fired  uint32
+	Online uint64 // bits of the players
+	Units  []drone
+}
+
+// A steer turns one of a player's drones, and those after it.
+type steer struct {
+	Unit, Count uint16
+	VX, VY      int16
+}
+
+// An arm lets a player's drones shoot, or not.
+type arm struct {
+	On    bool
+	Units []uint16
+}
+
+var dronesGame = lockstep.MustGame(lockstep.Rules[drones, dronesConfig]{
+	Name: "drones", Build: "1",
+	Commands: []lockstep.CommandType{lockstep.Type[steer](1, "steer"), lockstep.Type[arm](2, "arm")},
+	New: func(w *drones, s *lockstep.Settings, c *dronesConfig) error {
+		w.Random = s.Seed
+		w.Units = make([]drone, c.Units)
+		for i := range w.Units {
+			w.Units[i] = drone{X: int32(w.draw() % 4096), Y: int32(w.draw() % 4096), Owner: uint8(i % int(s.Players))}
+		}
+		return nil
+	},
+	Step: (*drones).step,
+	Validate: func(w *drones, c *lockstep.Command) error {
+		if s, ok := c.Value.(*steer); ok && int(s.Unit) >= len(w.Units) {
+			return errNoDrone
+		}
+		return nil
+	},
+})
+
+var errNoDrone = lockstepError("no such drone")
+
+type lockstepError string
+
+func (e lockstepError) Error() string { return string(e) }
+
+func (w *drones) draw() uint64 {
+	w.Random = w.Random*6364136223846793005 + 1442695040888963407
+	return w.Random >> 33
+}
+
+func (w *drones) step(t *lockstep.Turn) {
+	for i := range t.Commands {
+		w.obey(&t.Commands[i])
+	}
+	for i := range w.Units {
+		u := &w.Units[i]
+		u.X, u.Y = (u.X+int32(u.VX))&4095, (u.Y+int32(u.VY))&4095
+		if u.Armed && (u.X^u.Y^int32(t.Tick))&63 == 0 {
+			w.Fired++
+			at := &w.Units[w.draw()%uint64(len(w.Units))]
+			at.Hits++
+		}
+	}
+}
+
+func (w *drones) obey(c *lockstep.Command) {
+	switch v := c.Value.(type) {
+	case *steer:
+		for i := int(v.Unit); i < min(int(v.Unit)+int(v.Count), len(w.Units)); i++ {
+			if u := &w.Units[i]; u.Owner == uint8(c.Player) {
+				u.VX, u.VY = v.VX, v.VY
+			}
+		}
+	case *arm:
+		for _, i := range v.Units {
+			if int(i) < len(w.Units) && w.Units[i].Owner == uint8(c.Player) {
+				w.Units[i].Armed = v.On
+			}
+		}
+	case *lockstep.Joined:
+		w.Online |= 1 << (v.Player & 63)
+	case *lockstep.Lost:
+		w.Online &^= 1 << (v.Player & 63)
+	}
+}
+
+func playDrones(_ lockstep.Player, r *rand.Rand) func(*lockstep.Simulation) []any {
+	s, a, values := &steer{}, &arm{}, make([]any, 1)
+	return func(sim *lockstep.Simulation) []any {
+		n := uint16(len(lockstep.World[drones](sim).Units))
+		if r.IntN(4) > 0 {
+			*s = steer{Unit: uint16(r.UintN(uint(n) + 1)), Count: uint16(r.UintN(32)), VX: int16(r.IntN(64) - 32), VY: int16(r.IntN(64) - 32)}
+			values[0] = s
+			return values
+		}
+		a.On, a.Units = r.IntN(2) == 0, a.Units[:0]
+		for range r.IntN(6) {
+			a.Units = append(a.Units, uint16(r.UintN(uint(n))))
+		}
+		values[0] = a
+		return values
+	}
+}

@@ -1,0 +1,183 @@
+package simulate
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// Options say what runs are made of seeds.
+type Options struct {
+	Subject *Subject
+
+	// Clients is how many players there are; 0 means 8. Some seeds have spectators
+	// and liars beside them.
+	Clients int
+
+	// Length is how long a match lasts; 0 means 5 minutes.
+	Length lockstep.Time
+
+	// TickRate is that of the match; 0 means 20.
+	TickRate uint16
+
+	// Only names the kinds of faults that there may be; nil means all.
+	Only []string
+
+	// Calm leaves all faults out.
+	Calm bool
+}
+
+func (o *Options) fill() {
+	if o.Subject == nil {
+		o.Subject = Drones(256)
+	}
+	o.Clients = cmp.Or(o.Clients, 8)
+	o.Length = cmp.Or(o.Length, 300*lockstep.Second)
+	o.TickRate = cmp.Or(o.TickRate, 20)
+}
+
+// healing is how long the second phase of a run lasts.
+const healing = 30 * lockstep.Second
+
+// Expand makes a seed a plan: each seed turns some kinds of faults on and draws
+// the rest, each thing from a stream of its own.
+func Expand(o Options, seed uint64) *Plan {
+	o.fill()
+	p := &Plan{Seed: seed, Heal: min(healing, o.Length), Chaos: max(o.Length-healing, lockstep.Second)}
+	p.Settings = lockstep.DefaultSettings(uint8(min(o.Clients+2, lockstep.MaxPlayers)))
+	p.Settings.Seed, p.Settings.TickRate = seed, o.TickRate
+	r := stream(seed, "settings", 0)
+	p.Settings.CheckEvery = uint16(5 + r.IntN(26))
+	p.Settings.KeyframeEvery = uint32(r.IntN(3)) * 300
+	expandHost(p)
+	expandDisk(p)
+	liars, spectators := stream(seed, "liars", 0).IntN(3), stream(seed, "spectators", 0).IntN(3)
+	if o.Calm {
+		liars = 0
+	}
+	for i := range o.Clients + liars + spectators {
+		p.Machines = append(p.Machines, expandMachine(&o, seed, i, liars))
+	}
+	if !o.Calm {
+		expandFaults(&o, p)
+	}
+	return p
+}
+
+func expandHost(p *Plan) {
+	r := stream(p.Seed, "host", 0)
+	rate := lockstep.Tick(p.Settings.TickRate)
+	h := &p.Host
+	h.InputDelay = 1 + lockstep.Tick(r.IntN(6))
+	h.Lag = rate * lockstep.Tick(4+r.IntN(7))
+	h.Grace = span(r, 5*sec, 40*sec)
+	h.Keyframes = span(r, sec, 6*sec)
+	if r.IntN(3) == 0 {
+		h.SyncBytes = 1 << 10
+	}
+	h.Leave = r.IntN(4) == 0
+	h.Desync = [...]lockstep.DesyncPolicy{lockstep.ResyncDesynced, lockstep.ResyncDesynced, lockstep.LogDesynced, lockstep.RemoveDesynced}[r.IntN(4)]
+	if r.IntN(5) == 0 {
+		h.Wait = span(r, 100*ms, 2*sec)
+	}
+	if r.IntN(5) == 0 {
+		h.Slow = 50
+	}
+	if r.IntN(3) == 0 {
+		h.MaxDelay = 12
+	}
+}
+
+func expandDisk(p *Plan) {
+	r := stream(p.Seed, "disk", 0)
+	p.Disk = DiskPlan{
+		EachFrame: r.IntN(3) > 0, FlushTicks: uint32(1 + r.IntN(int(p.Settings.TickRate))),
+		SyncEvery: span(r, 100*ms, sec), SyncTime: span(r, 0, 900),
+	}
+}
+
+func expandMachine(o *Options, seed uint64, i, liars int) MachinePlan {
+	r := stream(seed, "machine", i)
+	m := MachinePlan{Liar: i >= o.Clients && i < o.Clients+liars, Spectator: i >= o.Clients+liars, Every: span(r, 100*ms, 1500*ms)}
+	if m.Spectator {
+		m.Every = 0
+	}
+	if r.IntN(3) == 0 {
+		m.JoinAt = span(r, 0, o.Length/2)
+	}
+	if r.IntN(8) == 0 {
+		m.Predict = lockstep.Tick(4 + r.IntN(12))
+	}
+	m.Interpolate = r.IntN(8) == 0
+	m.Backlog = 64 << 10
+	if r.IntN(4) == 0 {
+		m.Backlog = 2 << 10 << r.IntN(4)
+	}
+	m.Up = expandLink(seed, "link up", i)
+	m.Down = expandLink(seed, "link down", i)
+	return m
+}
+
+func expandLink(seed uint64, purpose string, i int) Link {
+	r := stream(seed, purpose, i)
+	l := Link{Delay: span(r, ms, 60*ms)}
+	if r.IntN(4) == 0 {
+		l.Delay = span(r, 50*ms, 500*ms)
+	}
+	if r.IntN(2) == 0 {
+		l.Jitter = span(r, 0, 60*ms)
+	}
+	if r.IntN(4) == 0 {
+		l.Loss = uint32(r.IntN(100_000))
+	}
+	if r.IntN(4) == 0 {
+		l.Rate = 16<<10 + r.Int64N(64<<10)
+	}
+	return l
+}
+
+// expandFaults draws the faults of each kind.
+func expandFaults(o *Options, p *Plan) {
+	early := 4 * lockstep.Second // before, the file may not have begun
+	for i := range kinds {
+		k := &kinds[i]
+		r := stream(p.Seed, "kind "+k.name, 0)
+		on := r.IntN(3) == 0 || p.Seed%uint64(len(kinds)) == uint64(i)
+		if o.Only != nil {
+			on = slices.Contains(o.Only, k.name)
+		}
+		if !on || p.Chaos <= early {
+			continue
+		}
+		// From none to twice as many as usual in a match of this length, and one
+		// at least.
+		n := 1 + r.Int64N(1+2*int64(k.perHour)*int64(p.Chaos)/int64(3600*lockstep.Second))
+		for range n {
+			f := Fault{Kind: k.name, At: span(r, early, p.Chaos-1), For: span(r, k.low, k.high), Who: r.IntN(len(p.Machines))}
+			if k.n > 0 {
+				f.N = r.Int64N(k.n + 1)
+			}
+			if liars := p.liars(); k.liar && len(liars) > 0 {
+				f.Who = liars[f.Who%len(liars)]
+			} else if k.liar {
+				continue
+			}
+			p.Faults = append(p.Faults, f)
+		}
+	}
+	for i := range p.Faults {
+		p.Faults[i].ID = i
+	}
+	slices.SortStableFunc(p.Faults, func(a, b Fault) int { return cmp.Compare(a.At, b.At) })
+}
+
+// liars returns the machines that are liars.
+func (p *Plan) liars() (all []int) {
+	for i := range p.Machines {
+		if p.Machines[i].Liar {
+			all = append(all, i)
+		}
+	}
+	return all
+}

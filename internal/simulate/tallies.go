@@ -1,0 +1,55 @@
+package simulate
+
+import "github.com/seed-49bee653/samestep/lockstep"
+
+// Tallies count what happened in runs.
+type Tallies struct {
+	Injected    map[string]int // faults, by kind
+	Counts      map[string]int // other things, by name
+	Rejected    [lockstep.RateLimited + 1]int
+	ClientEdges [lockstep.StageDone + 1][lockstep.StageDone + 1]int
+	PeerEdges   [lockstep.Closed + 1][lockstep.Closed + 1]int
+	Crashes     int // of the server, of clients, and inside of recoveries
+	Compared    int // states of clients, with the oracle's
+	Checks      int // checksums of logs, with the oracle's
+	Accepted    int // commands
+	Ticks       uint64
+}
+
+func (t *Tallies) tally(w *world) {
+	t.Injected, t.Counts, t.Rejected = w.injected, w.counts, w.rejected
+	t.ClientEdges, t.PeerEdges = w.clientEdges, w.peerEdges
+	t.Crashes, t.Compared, t.Accepted = w.crashes, w.compared, w.accepted
+	t.Checks, t.Ticks = w.oracle.checks, uint64(w.oracle.tick())
+}
+
+// Add adds those of another run.
+func (t *Tallies) Add(o *Tallies) {
+	if t.Injected == nil {
+		t.Injected, t.Counts = map[string]int{}, map[string]int{}
+	}
+	for k, n := range o.Injected {
+		t.Injected[k] += n
+	}
+	for k, n := range o.Counts {
+		t.Counts[k] += n
+	}
+	for i, n := range o.Rejected {
+		t.Rejected[i] += n
+	}
+	for i := range o.ClientEdges {
+		for k, n := range o.ClientEdges[i] {
+			t.ClientEdges[i][k] += n
+		}
+	}
+	for i := range o.PeerEdges {
+		for k, n := range o.PeerEdges[i] {
+			t.PeerEdges[i][k] += n
+		}
+	}
+	t.Crashes += o.Crashes
+	t.Compared += o.Compared
+	t.Checks += o.Checks
+	t.Accepted += o.Accepted
+	t.Ticks += o.Ticks
+}

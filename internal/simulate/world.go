@@ -1,0 +1,351 @@
+package simulate
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// A world is one run: a server with its disk, and clients, over a virtual
+// network and in virtual time, all in one goroutine. What happens follows from
+// the plan alone.
+type world struct {
+	plan    *Plan
+	subject *Subject
+	header  *lockstep.Header
+	start   lockstep.Time
+	now     lockstep.Time
+	chaos   bool // faults begin, players command
+	over    bool // the match cannot go on, and that is right
+
+	server   *server
+	machines []*machine
+	oracle   *oracle
+	wires    []*wire       // all that are not over
+	wiresAt  lockstep.Time // when the next message arrives at the server
+	seats    lockstep.Player
+	tokens   *rand.Rand // session tokens
+
+	wakeWires bool
+	faultAt   int       // the next one of the plan
+	restores  []restore // what is to be undone
+	booksAt   lockstep.Time
+	sealedAt  lockstep.Time // when the last tick was sealed
+	calm      lockstep.Time // since when nothing has gone wrong with the server
+	spins     int           // steps without time passing
+	kicked    map[int]bool
+	unpause   bool // a pause is to end
+
+	spare [][]byte
+	buf   []byte
+
+	hash      *xxhash.Digest
+	scratch   [24]byte
+	recent    [64]moment // a ring
+	moments   int
+	violation *Violation
+
+	counts      map[string]int
+	injected    map[string]int
+	rejected    [lockstep.RateLimited + 1]int
+	clientEdges [lockstep.StageDone + 1][lockstep.StageDone + 1]int
+	peerEdges   [lockstep.Closed + 1][lockstep.Closed + 1]int
+	crashes     int
+	compared    int
+	accepted    int
+	verified    lockstep.Tick
+}
+
+// A restore undoes a fault.
+type restore struct {
+	at    lockstep.Time
+	fault *Fault
+	kind  *kind
+}
+
+// A Violation is something that must never be.
+type Violation struct {
+	Invariant string        `json:"invariant"` // such as I1
+	At        lockstep.Time `json:"at"`        // from the run's beginning
+	Tick      lockstep.Tick `json:"tick"`      // the last one of the log
+	Text      string        `json:"text"`
+}
+
+func (v *Violation) String() string {
+	return fmt.Sprintf("%s violated after %.3f s, tick %d: %s", v.Invariant, float64(v.At)/float64(lockstep.Second), v.Tick, v.Text)
+}
+
+// fail notes a violation; only the first counts.
+func (w *world) fail(invariant, format string, args ...any) {
+	if w.violation == nil {
+		w.violation = &Violation{Invariant: invariant, At: w.now - w.start, Tick: w.oracle.tick(), Text: fmt.Sprintf(format, args...)}
+	}
+}
+
+func (w *world) count(what string) {
+	w.counts[what]++
+	w.remember(traceEvent, 0, 0, what)
+}
+
+// newWorld prepares a run.
+func newWorld(s *Subject, p *Plan) (*world, error) {
+	w := &world{
+		plan: p, subject: s, start: 1000 * lockstep.Second, now: 1000 * lockstep.Second, chaos: true,
+		tokens: stream(p.Seed, "tokens", 0), hash: xxhash.New(),
+		counts: map[string]int{}, injected: map[string]int{}, kicked: map[int]bool{},
+	}
+	var err error
+	id := lockstep.MatchID{}
+	binary.LittleEndian.PutUint64(id[:], p.Seed)
+	if w.header, err = s.Game.NewHeader(id, p.Settings, s.Config); err != nil {
+		return nil, err
+	}
+	if w.oracle, err = newOracle(w); err != nil {
+		return nil, err
+	}
+	w.server = &server{w: w, disk: disk{plan: &p.Disk}, chance: stream(p.Seed, "server", 0)}
+	for i := range p.Machines {
+		w.machines = append(w.machines, w.newMachine(i, &p.Machines[i]))
+	}
+	w.booksAt = w.now + lockstep.Second
+	return w, w.server.begin()
+}
+
+var errRefused = errors.New("refused")
+
+// authorize knows the tokens: "watch", and one for each seat.
+func (w *world) authorize(token string) (lockstep.Grant, error) {
+	for _, m := range w.machines {
+		if m.token == token {
+			if m.plan.Spectator {
+				return lockstep.Grant{Role: lockstep.Spectator}, nil
+			}
+			return lockstep.Grant{Role: lockstep.Seated, Seat: m.seat, Name: token}, nil
+		}
+	}
+	return lockstep.Grant{}, errRefused
+}
+
+// observe is told what happens in the host.
+func (w *world) observe(e lockstep.Event) {
+	switch e.Kind {
+	case lockstep.PeerDesynced:
+		if m := w.about(&e); m != nil {
+			if m.liar != nil {
+				w.count("liar found")
+			}
+			m.truth.told(m, e.Tick)
+		}
+	case lockstep.PeerClosed:
+		if m := w.about(&e); m != nil && m.liar == nil && (e.Code == lockstep.CloseAbuse || e.Code == lockstep.CloseMalformed) {
+			w.fail("I7", "%s, who is honest, was closed as %v: %s", m, e.Code, e.Text)
+		}
+	case lockstep.TicksSkipped:
+		w.calm = w.now
+	}
+}
+
+// about returns the machine that an event is of, or nil for a stranger's.
+func (w *world) about(e *lockstep.Event) *machine {
+	if wire := w.server.byID[e.Peer]; wire != nil {
+		return wire.m
+	}
+	for _, m := range w.machines {
+		if e.Peer == 0 && m.seat == e.Player && !m.plan.Spectator {
+			return m
+		}
+	}
+	return nil
+}
+
+// step notes an edge of a connection's course.
+func (w *world) step(to lockstep.PeerState, wire *wire) {
+	if wire.state != to {
+		w.peerEdges[wire.state][to]++
+		wire.state = to
+	}
+}
+
+// until lets time pass.
+func (w *world) until(end lockstep.Time) {
+	for w.violation == nil && !w.over {
+		at := w.next()
+		if at >= end {
+			w.now = end
+			return
+		}
+		if at > w.now {
+			w.now, w.spins = at, 0
+		} else if w.spins++; w.spins > 100_000 {
+			w.fail("I10", "the run does not get on: %d steps without time passing: %v", w.spins, w.busiest())
+			return
+		}
+		w.once()
+	}
+}
+
+// busiest says what is due now.
+func (w *world) busiest() (all []string) {
+	if w.server.due() <= w.now {
+		all = append(all, "server")
+	}
+	if w.wiresAt <= w.now {
+		all = append(all, "wires")
+	}
+	for _, m := range w.machines {
+		if m.at <= w.now {
+			all = append(all, fmt.Sprintf("%v %v wire %t clock %d next %d", m, m.client.Stage(), m.wire != nil, m.clock(), m.client.Next()))
+		}
+	}
+	return all
+}
+
+// next returns when something is due.
+func (w *world) next() lockstep.Time {
+	at := min(w.server.due(), w.booksAt)
+	if w.wakeWires {
+		w.wakeWires = false
+		w.wiresAt = w.wiresDue()
+	}
+	if w.wiresAt < never && w.server.up() {
+		at = min(at, max(w.wiresAt, w.server.stalled))
+	}
+	if w.chaos && w.faultAt < len(w.plan.Faults) {
+		at = min(at, w.start+w.plan.Faults[w.faultAt].At)
+	}
+	for i := range w.restores {
+		at = min(at, w.restores[i].at)
+	}
+	for _, m := range w.machines {
+		at = min(at, m.at)
+	}
+	return at
+}
+
+// once does what is due now, in a fixed order.
+func (w *world) once() {
+	w.faults()
+	if w.server.due() <= w.now {
+		w.server.step()
+	}
+	if w.wiresAt <= w.now && w.server.ready() {
+		w.deliver()
+		w.wakeWires = true
+	}
+	for _, m := range w.machines {
+		if m.at <= w.now {
+			m.step()
+		}
+	}
+	if w.booksAt <= w.now {
+		w.bookkeep()
+		w.booksAt = w.now + lockstep.Second
+	}
+}
+
+// wiresDue returns when the next message or end arrives at the server, and
+// forgets connections that are over.
+func (w *world) wiresDue() lockstep.Time {
+	at := never
+	n := 0
+	for _, wire := range w.wires {
+		if wire.hostGone && wire.m == nil {
+			wire.clientGone = true // a stranger does not mind
+		}
+		if wire.over() {
+			continue
+		}
+		w.wires[n] = wire
+		n++
+		if !wire.hostGone {
+			at = min(at, wire.up.due())
+		}
+	}
+	clear(w.wires[n:])
+	w.wires = w.wires[:n]
+	return at
+}
+
+// deliver lets the server read what has arrived.
+func (w *world) deliver() {
+	for i := 0; i < len(w.wires); i++ {
+		wire := w.wires[i]
+		for !wire.hostGone && w.server.ready() && wire.up.due() <= w.now {
+			if wire.up.empty() {
+				w.server.lost(wire)
+				break
+			}
+			b := wire.up.take()
+			if wire.m != nil {
+				w.note(traceUp, wire.m.index, b)
+			}
+			w.server.receive(wire, b)
+			w.spare = append(w.spare, b)
+		}
+	}
+}
+
+// faults injects what is due, and undoes what is over.
+func (w *world) faults() {
+	for i := 0; i < len(w.restores); {
+		r := w.restores[i]
+		if r.at > w.now {
+			i++
+			continue
+		}
+		w.restores = append(w.restores[:i], w.restores[i+1:]...)
+		w.undo(&r)
+	}
+	for w.chaos && w.faultAt < len(w.plan.Faults) && w.start+w.plan.Faults[w.faultAt].At <= w.now {
+		f := &w.plan.Faults[w.faultAt]
+		w.faultAt++
+		w.inject(f)
+	}
+}
+
+func (w *world) undo(r *restore) {
+	m := w.machines[r.fault.Who]
+	r.kind.restores(w, m, r.fault)
+	w.remember(traceFault, m.index, 0, "the end of "+r.fault.Kind)
+	m.touch()
+	w.wakeWires = true
+}
+
+func (w *world) inject(f *Fault) {
+	k := kindNamed(f.Kind)
+	m := w.machines[f.Who]
+	if k.liar && m.liar == nil || !k.inject(w, m, f) {
+		return
+	}
+	w.injected[f.Kind]++
+	w.remember(traceFault, m.index, 0, f.Kind)
+	var id [9]byte
+	binary.LittleEndian.PutUint64(id[1:], uint64(f.ID))
+	id[0] = byte(traceFault)
+	w.hash.Write(id[:])
+	if k.restores != nil {
+		w.restores = append(w.restores, restore{w.now + f.For, f, k})
+	}
+	if k.group == "network" || k.group == "client" {
+		m.calm = max(m.calm, w.now+f.For)
+	} else if k.group != "byzantine" {
+		w.calm = max(w.calm, w.now+f.For)
+	}
+	m.touch()
+	w.wakeWires = true
+}
+
+// kindNamed returns a kind of faults, or nil.
+func kindNamed(name string) *kind {
+	for i := range kinds {
+		if kinds[i].name == name {
+			return &kinds[i]
+		}
+	}
+	return nil
+}

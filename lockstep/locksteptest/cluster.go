@@ -1,0 +1,100 @@
+package locksteptest
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/internal/simulate"
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// ClusterOptions say what matches [Cluster] plays. Of the zero value only Config
+// may have to be set.
+type ClusterOptions struct {
+	// Config is a pointer to the game's configuration, which New must accept.
+	Config any
+
+	// Seeds is how many matches are played; 0 means 20.
+	Seeds int
+
+	// Seed is that of the first one; 0 means 1.
+	Seed uint64
+
+	// Clients is how many honest players there are; 0 means 4. There may be two
+	// liars and two spectators beside them, so New must accept two seats more.
+	Clients int
+
+	// Length is how long each match lasts, in virtual time; 0 means a minute.
+	Length lockstep.Time
+
+	// Only names the kinds of faults that there may be, as samestep simulate
+	// --report prints them; nil means all.
+	Only []string
+
+	// Play gives what p commands: pointers to registered types. It reads s, the
+	// player's own copy of the match, and must depend on nothing else. Nil gives
+	// random commands of every kind.
+	Play func(p lockstep.Player, s *lockstep.Simulation) []any
+}
+
+// Cluster plays whole matches of a game in virtual time: a server with its disk
+// and its replay file, clients over a bad network, liars and strangers, crashes
+// and power cuts, all drawn from seeds. It fails the test if something is that
+// must never be, such as a client with another state than the match has, and
+// says how to play the same match again. Each match is played twice, which must
+// give the same to the byte.
+func Cluster(t testing.TB, g *lockstep.Game, o ClusterOptions) {
+	t.Helper()
+	c := simulate.Campaign{
+		Options: simulate.Options{Subject: o.subject(g), Clients: cmp.Or(o.Clients, 4), Length: cmp.Or(o.Length, 60*lockstep.Second), Only: o.Only},
+		First:   cmp.Or(o.Seed, 1), Seeds: cmp.Or(o.Seeds, 20), Workers: 1,
+	}
+	r, err := c.Run()
+	if err != nil {
+		t.Fatalf("locksteptest: cluster: %v", err)
+	}
+	for _, out := range r.Violations {
+		t.Errorf("locksteptest: cluster: seed %d: %v\nthe same match: locksteptest.ClusterOptions{Seed: %d, Seeds: 1, Clients: %d, Length: %d}", out.Plan.Seed, out.Violation, out.Plan.Seed, c.Clients, c.Length)
+	}
+}
+
+func (o *ClusterOptions) subject(g *lockstep.Game) *simulate.Subject {
+	s := &simulate.Subject{Game: g, Config: o.Config}
+	if s.Config == nil {
+		s.Config = &struct{}{}
+	}
+	s.Play = func(p lockstep.Player, r *rand.Rand) func(*lockstep.Simulation) []any {
+		if o.Play != nil {
+			return func(s *lockstep.Simulation) []any { return o.Play(p, s) }
+		}
+		return randomPlayer(g, s.Config, r)
+	}
+	return s
+}
+
+// randomPlayer gives one random command each time.
+func randomPlayer(g *lockstep.Game, config any, r *rand.Rand) func(*lockstep.Simulation) []any {
+	header, err := g.NewHeader(lockstep.MatchID{}, lockstep.DefaultSettings(1), config)
+	if err != nil {
+		return func(*lockstep.Simulation) []any { return nil } // the match is refused for the same reason
+	}
+	gen, err := newGenerator(&choices{rng: r}, header)
+	if err != nil {
+		panic(fmt.Sprintf("locksteptest: our own description: %v", err)) // NewHeader has written it
+	}
+	payloads := g.NewPayloads()
+	return func(*lockstep.Simulation) []any {
+		if len(gen.kinds) == 0 {
+			return nil
+		}
+		var c lockstep.Command
+		c.Kind, c.Payload = gen.command()
+		payloads.Reset()
+		if payloads.Decode(&c) != nil {
+			return nil // too large
+		}
+		return []any{c.Value}
+	}
+}
