@@ -33,6 +33,8 @@ all of it came true.`,
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "of the map, the match and the bots"},
 			&cli.StringFlag{Name: "dir", Value: filepath.Join(os.TempDir(), "samestep-demo"), Usage: "where the replay is written"},
 			&cli.BoolFlag{Name: "network", Usage: "play in real time over real sockets and bad links, with a cut, a slow spectator and a late one"},
+			&cli.BoolFlag{Name: "web", Usage: "serve a page on which you play against the bots in a browser, until interrupted"},
+			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:8766", Usage: "`ADDRESS` to listen on, with --web"},
 			jsonFlag,
 		},
 		OnUsageError: usageError,
@@ -43,6 +45,9 @@ all of it came true.`,
 			o, err := demoOptionsOf(c)
 			if err != nil {
 				return err
+			}
+			if c.Bool("web") {
+				return webDemo(c, o)
 			}
 			bar := newProgress(c.App.ErrWriter, int64(o.ticks()), "ticks")
 			if c.Bool("network") {

@@ -3,6 +3,8 @@
 package main
 
 import (
+	"bufio"
+	"context"
 	"io"
 	"log/slog"
 	"net/http"
@@ -57,6 +59,46 @@ func TestServePage(t *testing.T) {
 		if status, body, kind := fetch(t, s.url+row.path); status != http.StatusOK || kind != row.kind || !strings.HasPrefix(body, row.begins) {
 			t.Errorf("%s: got %d %s and %d bytes", row.path, status, kind, len(body))
 		}
+	}
+}
+
+// The demo for people prints where to look, and plays until it is interrupted.
+func TestWebDemo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles the page's program")
+	}
+	_, err := exec.LookPath("go")
+	require.Or(t, "the go command", err)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	r, w := io.Pipe()
+	var stderr strings.Builder
+	exit := make(chan int, 1)
+	go func() {
+		code := program(ctx, []string{"demo", "--web", "--listen", "127.0.0.1:0", "--players", "2", "--units", "100", "--dir", t.TempDir()}, w, &stderr)
+		w.Close()
+		exit <- code
+	}()
+	var url string
+	for lines := bufio.NewScanner(r); lines.Scan(); {
+		if words := strings.Fields(lines.Text()); words[0] == "lobby" {
+			url = words[1]
+			break
+		}
+	}
+	go io.Copy(io.Discard, r)
+	if url == "" {
+		t.Fatalf("the demo exited with %d: %s", <-exit, stderr.String())
+	}
+	if status, body, _ := fetch(t, url); status != http.StatusOK || !strings.Contains(body, "skirmish") && !strings.Contains(body, "Skirmish") {
+		t.Errorf("the page: got %d %s", status, body)
+	}
+	if _, body, _ := fetch(t, url+"matches"); !strings.Contains(body, `"name":"demo"`) || !strings.Contains(body, `"players":3`) {
+		t.Errorf("the matches: got %s", body)
+	}
+	cancel()
+	if code := <-exit; code != exitOK {
+		t.Errorf("the demo exited with %d: %s", code, stderr.String())
 	}
 }
 
