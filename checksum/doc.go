@@ -13,4 +13,6 @@
 //	var sum checksum.Sum
 //	checksum.Of(&sum, codec, &world)
 //	fmt.Println(checksum.FormatRoot(sum.Root))
+//
+//samestep:deterministic
 package checksum

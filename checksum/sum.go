@@ -43,6 +43,7 @@ func OfBytes(dst *Sum, s *state.Schema, b []byte) error {
 	startRoot(&root)
 	dst.Sections = dst.Sections[:0]
 	for _, part := range parts {
+		//samestep:allow unseen xxHash64 is the same function in assembly and in Go
 		dst.add(&root, len(part), xxhash.Sum64(part))
 	}
 	dst.Root = root.Sum64()
@@ -61,6 +62,8 @@ func RootOf(sizesBytes []int, sums []uint64) uint64 {
 
 func startRoot(root *xxhash.Digest) {
 	root.Reset()
+	//samestep:allow unsafe the library reads the bytes of a string in place
+	//samestep:allow unseen xxHash64 is the same function in assembly and in Go
 	root.WriteString(rootPrefix)
 }
 
@@ -74,6 +77,7 @@ func addRoot(root *xxhash.Digest, sizeBytes int, sum uint64) {
 	var b [16]byte
 	binary.LittleEndian.PutUint64(b[:8], uint64(sizeBytes))
 	binary.LittleEndian.PutUint64(b[8:], sum)
+	//samestep:allow unseen xxHash64 is the same function in assembly and in Go
 	root.Write(b[:])
 }
 

@@ -55,4 +55,6 @@
 //
 // The generator (PCG-DXSM) and the mixing of Draw, their constants, and all results above are part of the format of a
 // replay: a change is a change of the engine's version.
+//
+//samestep:deterministic
 package fixed

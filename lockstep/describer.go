@@ -88,6 +88,7 @@ func (g *Game) Describe(c *Command) (text string, err error) {
 			text, err = "", panicked(c.Tick, "Describe", v)
 		}
 	}()
+	//samestep:allow unseen words for people
 	return g.describe(c), nil
 }
 

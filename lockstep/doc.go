@@ -97,4 +97,6 @@
 // array of its fields, a slice or an array of bytes is bin, and any other one an
 // array. The state in a keyframe and the configuration are canonical bytes of
 // package state.
+//
+//samestep:deterministic
 package lockstep

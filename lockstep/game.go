@@ -50,6 +50,7 @@ func NewGame[S, C any](rules Rules[S, C]) (*Game, error) {
 	}
 	g := &Game{
 		name: rules.Name, build: rules.Build,
+		//samestep:allow sort kinds are unique, which compileKinds checks
 		kinds:        slices.SortedFunc(slices.Values(rules.Commands), func(a, b CommandType) int { return cmp.Compare(a.Kind, b.Kind) }),
 		config:       reflect.TypeFor[C](),
 		stateSchema:  codec.Schema(),
@@ -152,4 +153,6 @@ func (g *Game) expect() *Header {
 }
 
 // platform returns what this program runs on, for people.
+//
+//samestep:allow runtime for people: no simulation reads it
 func platform() string { return clip(runtime.GOOS+"/"+runtime.GOARCH+" "+runtime.Version(), maxName) }

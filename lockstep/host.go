@@ -305,5 +305,6 @@ func (h *Host) event(e Event) {
 	if e.Tick == 0 {
 		e.Tick = h.c.Now()
 	}
+	//samestep:allow unseen an observer, from which nothing comes back
 	h.options.Observe(e)
 }

@@ -58,6 +58,7 @@ func (h *Host) authorize(token string) (Grant, error) {
 	if token == "" || h.options.Authorize == nil {
 		return Grant{}, errRefused
 	}
+	//samestep:allow unseen says who may join, and never reaches a simulation
 	g, err := h.options.Authorize(token)
 	if err == nil && g.Role >= roleCount {
 		err = errRefused
@@ -150,6 +151,7 @@ func (h *Host) welcome(p *peer, seat Player, position Position) {
 		p.name = s.name
 	}
 	s.before = s.session
+	//samestep:allow unseen makes session tokens, which never reach a simulation
 	h.options.Random(s.session[:])
 	h.unsettled = true
 	h.settleAll()

@@ -78,6 +78,7 @@ func compareSchemas(what string, got, want []byte) error {
 	return &IdentityError{what, sumText(got), sumText(want)}
 }
 
+//samestep:allow unseen xxHash64 is the same function in assembly and in Go
 func sumText(b []byte) string { return checksum.FormatRoot(xxhash.Sum64(b)) }
 
 // firstDifference returns the path of the first node in which two schemas
@@ -132,6 +133,7 @@ func (g *Game) CommandFingerprint() uint64 {
 		b = binary.LittleEndian.AppendUint32(b, uint32(len(description)))
 		b = append(b, description...)
 	}
+	//samestep:allow unseen xxHash64 is the same function in assembly and in Go
 	return xxhash.Sum64(b)
 }
 

@@ -29,6 +29,7 @@ func (g *Game) NewPayloads() *Payloads {
 func (p *Payloads) pool(e *kindEntry) pool {
 	q := p.pools[e]
 	if q == nil {
+		//samestep:allow unseen one of Type in this package
 		q = e.newPool()
 		p.pools[e] = q
 	}

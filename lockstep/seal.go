@@ -45,6 +45,7 @@ func (c *Coordinator) Tick() (*Frame, error) {
 func (c *Coordinator) seal() *Frame {
 	t := c.sealed + 1
 	commands := c.slot(t).commands
+	//samestep:allow sort Compare is zero only for the same command
 	slices.SortFunc(commands, func(a, b Command) int { return Compare(&a, &b) })
 	for i := range commands {
 		cmd := &commands[i]

@@ -181,6 +181,7 @@ func testChecksums() uint64 {
 	f := fold(3)
 	var b []byte
 	for i := range 100 {
+		//samestep:allow unseen xxHash64 is the same function in assembly and in Go
 		f.add(xxhash.Sum64(b))
 		b = append(b, byte(i*i))
 	}

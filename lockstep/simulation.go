@@ -36,6 +36,7 @@ func (e *PanicError) Error() string {
 
 // panicked returns the error of a panic that was just recovered.
 func panicked(t Tick, where string, v any) *PanicError {
+	//samestep:allow runtime for people: no simulation reads it
 	return &PanicError{t, where, v, debug.Stack()}
 }
 
@@ -137,10 +138,12 @@ func (s *Simulation) run(f *Frame, ordered bool) error {
 	s.tick = f.Tick
 	if s.observer != nil {
 		for _, e := range s.turn.events {
+			//samestep:allow unseen an observer, from which nothing comes back
 			s.observer(s.tick, e)
 		}
 	}
 	for _, d := range s.turn.draws {
+		//samestep:allow unseen an observer, from which nothing comes back
 		s.onDraw(s.tick, d)
 	}
 	return nil
@@ -250,6 +253,7 @@ func (w *worldOf[S, C]) create(h *Header) error {
 		return fmt.Errorf("lockstep: configuration: %w", err)
 	}
 	settings := h.Settings
+	//samestep:allow unseen a game is checked where it gives its functions to Rules
 	if err := w.rules.New(&w.s, &settings, &config); err != nil {
 		return fmt.Errorf("lockstep: %s: %w", w.rules.Name, err)
 	}
@@ -258,16 +262,19 @@ func (w *worldOf[S, C]) create(h *Header) error {
 
 func (w *worldOf[S, C]) derive() {
 	if w.rules.Derive != nil {
+		//samestep:allow unseen a game is checked where it gives its functions to Rules
 		w.rules.Derive(&w.s)
 	}
 }
 
+//samestep:allow unseen a game is checked where it gives its functions to Rules
 func (w *worldOf[S, C]) step(t *Turn) { w.rules.Step(&w.s, t) }
 
 func (w *worldOf[S, C]) validate(c *Command) error {
 	if w.rules.Validate == nil {
 		return nil
 	}
+	//samestep:allow unseen a game is checked where it gives its functions to Rules
 	return w.rules.Validate(&w.s, c)
 }
 

@@ -72,4 +72,6 @@
 //
 // Package unsafe is used on little-endian machines, in one file. Under the build tag samestep_portable, and on
 // big-endian machines, reflection gives the same bytes: slower, and with allocations.
+//
+//samestep:deterministic
 package state

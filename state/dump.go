@@ -32,6 +32,7 @@ type dumper struct {
 
 func (d *dumper) flush() {
 	if d.err == nil && len(d.buf) > 0 {
+		//samestep:allow unseen nothing comes back from where a dump is written
 		_, d.err = d.w.Write(d.buf)
 	}
 	d.buf = d.buf[:0]

@@ -161,6 +161,7 @@ type hasher struct {
 }
 
 func (h *hasher) flush() {
+	//samestep:allow unseen xxHash64 is the same function in assembly and in Go
 	h.d.Write(h.buf[:h.n])
 	h.n = 0
 }
@@ -170,6 +171,7 @@ func (h *hasher) put(b []byte) {
 	if h.n+len(b) > len(h.buf) {
 		h.flush()
 		if len(b) >= len(h.buf)/2 {
+			//samestep:allow unseen xxHash64 is the same function in assembly and in Go
 			h.d.Write(b)
 			return
 		}

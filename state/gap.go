@@ -30,6 +30,7 @@ func (c *Codec[T]) Gaps() []Gap {
 			if k+1 < len(fields) {
 				next = c.places[fields[k+1]].offset
 			}
+			//samestep:allow pointer these are sizes, and gaps are those of this machine
 			if end := c.places[f].offset + c.places[f].typ.Size(); end < next {
 				gaps = append(gaps, Gap{c.places[i].path, s.nodes[f].name, int(next - end)})
 			}

@@ -82,7 +82,8 @@ func (f *form) copyTo(r *recycler, dst, src pointer) {
 			*stringAt(to) = *stringAt(from)
 		case opSlice:
 			h := sliceAt(from)
-			o.elem.copyElems(r, r.take(o, sliceAt(to), h.len), h.data, h.len)
+			into := r.take(o, sliceAt(to), h.len)
+			o.elem.copyElems(r, into, h.data, h.len)
 		case opArray:
 			o.elem.copyElems(r, to, from, o.count)
 		}

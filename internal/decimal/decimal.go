@@ -5,6 +5,8 @@
 //
 //	b := decimal.Append(nil, 3<<31, 32) // "1.5"
 //	v, err := decimal.Parse("1.5", 32)  // 3<<31
+//
+//samestep:deterministic
 package decimal
 
 import (

@@ -16,4 +16,6 @@
 //	w.Uint(3)                n := r.Uint(255)
 //	w.String("hi")           s := r.String(16)
 //	b := w.Bytes()           err := r.End()
+//
+//samestep:deterministic
 package pack

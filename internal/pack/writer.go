@@ -46,6 +46,8 @@ func (w *Writer) Bool(v bool) { w.enc.EncodeBool(v) }
 func (w *Writer) Array(n int) { w.enc.EncodeArrayLen(n) }
 
 // String writes a string.
+//
+//samestep:allow unsafe the library reads the bytes of a string in place
 func (w *Writer) String(s string) { w.enc.EncodeString(s) }
 
 // Binary writes a byte string; nil is written as an empty one.

@@ -1,7 +1,7 @@
 // Package determinism finds, before anyone plays, what would make two machines compute different matches: an analyzer for
 // the code of lockstep simulations.
 //
-// Checked are the functions that a game gives to lockstep.Rules as New, Step, Derive and Validate, functions and packages
+// Checked are the functions that a game gives to lockstep.Rules as New, Step, Derive, Validate and SelfTest, functions and packages
 // with the comment
 //
 //	//samestep:deterministic

@@ -21,7 +21,7 @@ may come out differently. This page is made of its rules and of the examples tha
     samestep vet ./...
     go vet -vettool=$(which samestep) ./...
 
-It looks at the functions that a game gives to ` + "`lockstep.Rules`" + ` as ` + "`New`" + `, ` + "`Step`" + `, ` + "`Derive`" + ` and ` + "`Validate`" + `, and at all that they call, in other
+It looks at the functions that a game gives to ` + "`lockstep.Rules`" + ` as ` + "`New`" + `, ` + "`Step`" + `, ` + "`Derive`" + `, ` + "`Validate`" + ` and ` + "`SelfTest`" + `, and at all that they call, in other
 packages too: what those break is reported at the call. Function values are followed to the places that name them, methods of an
 interface to all types in sight that have them. The types of states, configurations and commands are looked at as well. A comment
 in front of a function, or of a package clause, adds that function or package:
