@@ -1,0 +1,193 @@
+package replay_test
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+	"github.com/seed-49bee653/samestep/state"
+)
+
+// TestBisectLong finds one bit that was inverted in one field of a thousand
+// units, at one tick of an hour, from nothing but checksums of every tick and a
+// keyframe a minute:
+//
+//	SAMESTEP_BISECT=100 go test ./replay -run TestBisectLong -v -timeout 2h
+//
+// The number is how many pairs of replays are bisected. It logs how long that
+// took, the tick and field must be right in each. SAMESTEP_BISECT_TICKS makes the
+// match another length, and SAMESTEP_BISECT_EVERY the checks less frequent; then
+// the tick cannot be told but to the check, and not each field can be found.
+func TestBisectLong(t *testing.T) {
+	pairs := fromEnv("SAMESTEP_BISECT", 0)
+	if pairs == 0 {
+		t.Skip("set SAMESTEP_BISECT to how many pairs of long replays are to be bisected")
+	}
+	m := &longMatch{every: fromEnv("SAMESTEP_BISECT_EVERY", 1), ticks: fromEnv("SAMESTEP_BISECT_TICKS", 72_000)}
+	m.record(t)
+	r := rand.New(rand.NewPCG(9, 9))
+	var took []time.Duration
+	exact, named := 0, 0
+	for range pairs {
+		b, tick, path := m.hurt(t, r)
+		from := time.Now()
+		found, err := replay.Bisect(open(t, m.file), open(t, b), m.game, replay.BisectOptions{})
+		took = append(took, time.Since(from))
+		if err != nil {
+			t.Fatal(err)
+		}
+		right := found.Cause == replay.WrongB && found.Agreed < tick && tick <= found.Tick && found.Tick-found.Agreed <= lockstep.Tick(m.every)
+		field := found.FieldsTick == found.Tick && found.Fields.Total == 1 && found.Fields.List[0].First.Path == path
+		if right && found.Exact {
+			exact++
+		}
+		if right && field {
+			named++
+		}
+		if !right || !field && m.every == 1 {
+			t.Errorf("%s was changed after tick %d; got %s", path, tick, bisectionText(found))
+		}
+	}
+	slices.Sort(took)
+	t.Logf("%d of %d: the right ticks; %d of them one tick; %d the right field; median %v, longest %v",
+		pairs, pairs, exact, named, took[len(took)/2], took[len(took)-1])
+}
+
+func fromEnv(name string, otherwise int) int {
+	if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
+		return n
+	}
+	return otherwise
+}
+
+// A longMatch is one of eight bots and a thousand units.
+type longMatch struct {
+	every, ticks int
+	game         *lockstep.Game
+	file         []byte
+}
+
+func (m *longMatch) record(tb testing.TB) {
+	tb.Helper()
+	m.game = lockstep.MustGame(skirmish.Rules())
+	s := lockstep.DefaultSettings(8)
+	s.CheckEvery = uint16(m.every)
+	config := skirmish.Defaults(8, 1000)
+	h, err := m.game.NewHeader(lockstep.MatchID{8}, s, &config)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var file bytes.Buffer
+	w := replay.NewWriter(&file, replay.WriterOptions{})
+	c, err := lockstep.NewCoordinator(m.game, h, w, lockstep.CoordinatorOptions{InputDelay: 1})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	payloads := m.game.NewPayloads()
+	var bots []*skirmish.Bot
+	var sequences [8]lockstep.Sequence
+	for p := range lockstep.Player(8) {
+		if _, err := c.Join(p); err != nil {
+			tb.Fatal(err)
+		}
+		bots = append(bots, skirmish.NewBot(p, s.Seed))
+	}
+	for range m.ticks {
+		for p, bot := range bots {
+			for _, order := range bot.Think(lockstep.World[skirmish.World](c.Referee().Simulation())) {
+				payload, err := payloads.EncodeAs(order.Kind, order.Value)
+				if err != nil {
+					tb.Fatal(err)
+				}
+				sequences[p]++
+				c.Submit(lockstep.Player(p), sequences[p], order.Kind, payload)
+			}
+		}
+		if _, err := c.Tick(); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	if err := errors.Join(c.End("over"), w.Close()); err != nil {
+		tb.Fatal(err)
+	}
+	m.file = file.Bytes()
+}
+
+// hurt returns the replay of a recorder whose state had one bit inverted after
+// a tick. It is simulated until the second keyframe after that; later checksums
+// and keyframes, which nobody needs, are made up.
+func (m *longMatch) hurt(tb testing.TB, r *rand.Rand) (file []byte, tick lockstep.Tick, path string) {
+	tb.Helper()
+	codec := state.MustCompile[skirmish.World]()
+	for {
+		tick = lockstep.Tick(1 + r.IntN(m.ticks-1))
+		g := changed(tb, skirmish.Rules(), codec, tick, func(snapshot []byte) {
+			v := randomLeaf(tb, r, codec.Schema(), snapshot)
+			path = v.Path
+			bit := r.IntN(8 * len(v.Bytes))
+			if v.Node.Kind() == state.Bool {
+				bit = 0
+			}
+			v.Bytes[bit/8] ^= 1 << (bit % 8)
+		})
+		if file = m.retell(tb, g, tick); file != nil {
+			return file, tick, path
+		}
+	}
+}
+
+// retell returns the replay of a recorder with game g, or nil if the game does
+// not survive what was done to it at a tick.
+func (m *longMatch) retell(tb testing.TB, g *lockstep.Game, tick lockstep.Tick) []byte {
+	tb.Helper()
+	at := open(tb, m.file)
+	if _, err := at.Seek(tick - 1); err != nil {
+		tb.Fatal(err)
+	}
+	f := g.NewFollower(lockstep.FollowerOptions{})
+	own := make(map[lockstep.Tick]uint64)
+	keyframes := make(map[lockstep.Tick][]byte)
+	err := replay.Play(at, nil, func(rec *lockstep.Record) error {
+		if err := f.Apply(rec); err != nil && !errors.As(err, new(*lockstep.DesyncError)) {
+			return err
+		}
+		switch rec.Kind {
+		case lockstep.RecordChecksum:
+			own[rec.Tick] = f.Simulation().Root()
+		case lockstep.RecordKeyframe:
+			own[rec.Tick], keyframes[rec.Tick] = f.Simulation().Root(), f.Simulation().AppendState(nil)
+			if rec.Tick >= tick+1200 {
+				return errEnough
+			}
+		}
+		return nil
+	})
+	if errors.As(err, new(*lockstep.PanicError)) {
+		return nil
+	}
+	if err != nil && err != errEnough {
+		tb.Fatal(err)
+	}
+	return rewrite(tb, m.file, func(rec *lockstep.Record) {
+		switch root, known := own[rec.Tick]; {
+		case rec.Kind == lockstep.RecordChecksum && known:
+			rec.Root = root
+		case rec.Kind == lockstep.RecordChecksum && rec.Tick > tick:
+			rec.Root++
+		case rec.Kind == lockstep.RecordKeyframe && known:
+			rec.Keyframe.Root, rec.Keyframe.State = root, keyframes[rec.Tick]
+		case rec.Kind == lockstep.RecordKeyframe && rec.Tick > tick:
+			rec.Keyframe.Root++
+		}
+	})
+}
+
+var errEnough = errors.New("enough")
