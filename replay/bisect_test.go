@@ -356,7 +356,7 @@ func TestBisectWithoutGame(t *testing.T) {
 func TestBisectSame(t *testing.T) {
 	g, file, _ := record(t, 400, replay.WriterOptions{})
 	var keyed bytes.Buffer
-	if err := replay.Rekey(replay.NewWriter(&keyed, replay.WriterOptions{}), open(t, file), g, 7); err != nil {
+	if err := replay.Rekey(replay.NewWriter(&keyed, replay.WriterOptions{}), open(t, file), g, 7, replay.SimulateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := replay.Bisect(open(t, file), open(t, keyed.Bytes()), g, replay.BisectOptions{}); !errors.Is(err, replay.ErrSame) {

@@ -31,7 +31,7 @@ func TestContentHash(t *testing.T) {
 		o := replay.WriterOptions{FlushTicks: 1 + r.Uint32N(100), SegmentTicks: r.Uint32N(3) * (1 + r.Uint32N(90)), Level: replay.Level(r.IntN(4))}
 		every := lockstep.Tick(r.IntN(4) * r.IntN(40))
 		var out bytes.Buffer
-		if err := replay.Rekey(replay.NewWriter(&out, o), open(t, file), g, every); err != nil {
+		if err := replay.Rekey(replay.NewWriter(&out, o), open(t, file), g, every, replay.SimulateOptions{}); err != nil {
 			t.Fatal(i, err)
 		}
 		b := out.Bytes()
@@ -158,7 +158,7 @@ func TestRekeyFalse(t *testing.T) {
 	g, file, _ := record(t, 100, replay.WriterOptions{})
 	file = change(t, file, func(r *lockstep.Record) { r.Root += b2i(r.Kind == lockstep.RecordChecksum && r.Tick == 30) })
 	var desync *lockstep.DesyncError
-	if err := replay.Rekey(replay.NewWriter(&bytes.Buffer{}, replay.WriterOptions{}), open(t, file), g, 10); !errors.As(err, &desync) || desync.Tick != 30 {
+	if err := replay.Rekey(replay.NewWriter(&bytes.Buffer{}, replay.WriterOptions{}), open(t, file), g, 10, replay.SimulateOptions{}); !errors.As(err, &desync) || desync.Tick != 30 {
 		t.Errorf("got %v", err)
 	}
 }
@@ -173,7 +173,7 @@ func ExampleHashContent() {
 		return r
 	}
 	var keyed bytes.Buffer
-	err := replay.Rekey(replay.NewWriter(&keyed, replay.WriterOptions{SegmentTicks: 20}), open(file), game, 20)
+	err := replay.Rekey(replay.NewWriter(&keyed, replay.WriterOptions{SegmentTicks: 20}), open(file), game, 20, replay.SimulateOptions{})
 	fmt.Println(err)
 	var a, b replay.ContentHash
 	a, _, _ = replay.HashContent(open(file), replay.WholeMatch)

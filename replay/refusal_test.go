@@ -47,7 +47,7 @@ func TestTooLong(t *testing.T) {
 	if !errors.Is(err, replay.ErrLimit) || v.Ticks != 0 {
 		t.Errorf("got %v after %d ticks, want ErrLimit", err, v.Ticks)
 	}
-	if err := replay.Rekey(replay.NewWriter(&bytes.Buffer{}, replay.WriterOptions{}), open(t, file), g, 100); !errors.Is(err, replay.ErrLimit) {
+	if err := replay.Rekey(replay.NewWriter(&bytes.Buffer{}, replay.WriterOptions{}), open(t, file), g, 100, replay.SimulateOptions{}); !errors.Is(err, replay.ErrLimit) {
 		t.Errorf("rekeyed: got %v, want ErrLimit", err)
 	}
 	t.Logf("%d bytes: %v in %v", len(file), err, time.Since(began))

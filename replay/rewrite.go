@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -94,14 +95,16 @@ func Recover(w *Writer, r *Reader) (*Recovery, error) {
 
 // Rekey copies the match that r reads to w with a keyframe every so many ticks
 // and closes w; with 0 only the first keyframe stays, and nothing is simulated.
-// Otherwise every checksum is compared on the way, and a match of more than
-// [DefaultMaxTicks] is refused with [ErrLimit].
-func Rekey(w *Writer, r *Reader, g *lockstep.Game, every lockstep.Tick) error {
-	k := &rekeyer{w: w, r: r, every: every}
+// Otherwise every checksum is compared on the way, and a match of more ticks than
+// are to be simulated is refused with [ErrLimit].
+func Rekey(w *Writer, r *Reader, g *lockstep.Game, every lockstep.Tick, o SimulateOptions) error {
+	k := &rekeyer{w: w, r: r, every: every, options: o}
 	if every > 0 {
-		if _, err := r.scan(DefaultMaxTicks); errors.Is(err, ErrLimit) {
+		s, err := r.scan(cmp.Or(o.MaxTicks, DefaultMaxTicks))
+		if errors.Is(err, ErrLimit) {
 			return err
 		}
+		k.survey = s
 		k.follower = g.NewFollower(lockstep.FollowerOptions{})
 	}
 	if err := Play(r, nil, k.record); err != nil {
@@ -115,6 +118,8 @@ type rekeyer struct {
 	w        *Writer
 	r        *Reader
 	every    lockstep.Tick
+	options  SimulateOptions
+	survey   survey
 	follower *lockstep.Follower // nil if keyframes are only dropped
 	enc      lockstep.Encoder
 }
@@ -167,6 +172,7 @@ func (k *rekeyer) quiet(rec *lockstep.Record) error {
 // key writes a keyframe if one is due.
 func (k *rekeyer) key() error {
 	sim := k.follower.Simulation()
+	k.options.progress(sim.Tick()-k.survey.marks[0].tick, k.survey.last-k.survey.marks[0].tick)
 	if sim.Tick()%k.every > 0 {
 		return nil
 	}

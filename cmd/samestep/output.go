@@ -72,13 +72,18 @@ func (p *progress) set(n int64) {
 		return
 	}
 	if p.bar == nil {
-		if time.Since(p.from) < time.Second {
-			return
-		}
-		p.bar = progressbar.NewOptions64(p.max, progressbar.OptionSetWriter(p.w), progressbar.OptionSetItsString(p.unit),
-			progressbar.OptionShowIts(), progressbar.OptionShowCount(), progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100*time.Millisecond))
+		p.bar = progressbar.NewOptions64(p.max, progressbar.OptionSetWriter(p), progressbar.OptionSetItsString(p.unit),
+			progressbar.OptionShowBytes(p.unit == "bytes"), progressbar.OptionShowIts(), progressbar.OptionShowCount(), progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100*time.Millisecond))
 	}
 	p.bar.Set64(n)
+}
+
+// Write shows what the bar writes, after the first second.
+func (p *progress) Write(b []byte) (int, error) {
+	if time.Since(p.from) < time.Second {
+		return len(b), nil
+	}
+	return p.w.Write(b)
 }
 
 // done takes the bar away.

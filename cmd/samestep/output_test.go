@@ -34,7 +34,7 @@ func TestProgress(t *testing.T) {
 	if buf.Len() > 0 {
 		t.Errorf("a bar in the first second: %q", buf.String())
 	}
-	p.from = time.Now().Add(-time.Hour)
+	p = &progress{w: &buf, unit: "ticks", max: 10, from: time.Now().Add(-time.Hour)}
 	p.set(5)
 	p.done()
 	if !bytes.Contains(buf.Bytes(), []byte("5/10")) {

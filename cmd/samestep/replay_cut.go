@@ -16,7 +16,7 @@ func replayCutCommand() *cli.Command {
 is that of the whole match up to there.`,
 		Flags:        []cli.Flag{&cli.UintFlag{Name: "tick", Usage: "the last tick is `N`"}, segmentFlag},
 		OnUsageError: usageError,
-		Action: rewrite(func(c *cli.Context, r *replay.Reader, w *replay.Writer) error {
+		Action: watched(func(c *cli.Context, r *replay.Reader, w *replay.Writer) error {
 			if !c.IsSet("tick") {
 				return usagef("cut: want --tick")
 			}

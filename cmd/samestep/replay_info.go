@@ -25,11 +25,12 @@ game's code. A damaged file is read up to the damage.`,
 }
 
 func replayInfo(c *cli.Context, f *replayFile) error {
-	r, err := f.reader()
+	r, done, err := f.watch(c)
 	if err != nil {
 		return err
 	}
 	info, err := replay.ReadInfo(r)
+	done()
 	if info.Header == nil {
 		return err
 	}

@@ -19,7 +19,7 @@ OUT ends before the damage, since ticks would be missing, and the output says
 where the damage is, which ticks are lost, and where the file can be read again.`,
 		Flags:        []cli.Flag{jsonFlag, segmentFlag},
 		OnUsageError: usageError,
-		Action: rewrite(func(c *cli.Context, r *replay.Reader, w *replay.Writer) error {
+		Action: watched(func(c *cli.Context, r *replay.Reader, w *replay.Writer) error {
 			found, err := replay.Recover(w, r)
 			if err != nil {
 				return err

@@ -18,7 +18,7 @@ func replayRekeyCommand() *cli.Command {
 was, and its content hash, stay. With --every 0 only the first is left, for which
 the game's code is not needed. Otherwise the match is simulated, and every
 checksum compared on the way.`,
-		Flags:        []cli.Flag{&cli.UintFlag{Name: "every", Usage: "a keyframe every `N` ticks"}, segmentFlag},
+		Flags:        []cli.Flag{&cli.UintFlag{Name: "every", Usage: "a keyframe every `N` ticks"}, segmentFlag, maxTicksFlag},
 		OnUsageError: usageError,
 		Action: rewrite(func(c *cli.Context, r *replay.Reader, w *replay.Writer) error {
 			if !c.IsSet("every") {
@@ -32,7 +32,9 @@ checksum compared on the way.`,
 					return err
 				}
 			}
-			return replay.Rekey(w, r, game, every)
+			o, done := simulateOptions(c)
+			defer done()
+			return replay.Rekey(w, r, game, every, o)
 		}),
 	}
 }

@@ -20,9 +20,7 @@ func replaySealCommand() *cli.Command {
 not exist; it is there only when it is complete.`,
 		Flags:        []cli.Flag{segmentFlag},
 		OnUsageError: usageError,
-		Action: rewrite(func(c *cli.Context, r *replay.Reader, w *replay.Writer) error {
-			return replay.Seal(w, r)
-		}),
+		Action:       watched(func(_ *cli.Context, r *replay.Reader, w *replay.Writer) error { return replay.Seal(w, r) }),
 	}
 }
 
@@ -36,19 +34,39 @@ func rewrite(act func(*cli.Context, *replay.Reader, *replay.Writer) error) cli.A
 	}
 }
 
+// watched is rewrite with a progress bar.
+func watched(act func(*cli.Context, *replay.Reader, *replay.Writer) error) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		return copyFile(c, func(f *replayFile, out string) error {
+			r, done, err := f.watch(c)
+			if err != nil {
+				return err
+			}
+			defer done()
+			return create(out, func(w *os.File) error { return act(c, r, replay.NewWriter(w, sealedOptions(c))) })
+		})
+	}
+}
+
 // copyReplay reads the replay that the first argument names and lets act write
 // the file that the second one does.
 func copyReplay(c *cli.Context, act func(*replay.Reader, *os.File) error) error {
-	if c.NArg() != 2 {
-		return usagef("%s: got %s, want one file to read and one to write", c.Command.Name, count(c.NArg(), "argument"))
-	}
-	return withReplay(c.Args().First(), func(f *replayFile) error {
+	return copyFile(c, func(f *replayFile, out string) error {
 		r, err := f.reader()
 		if err != nil {
 			return err
 		}
-		return create(c.Args().Get(1), func(out *os.File) error { return act(r, out) })
+		return create(out, func(w *os.File) error { return act(r, w) })
 	})
+}
+
+// copyFile opens the file that the first argument names, for act, which makes
+// the one that the second names.
+func copyFile(c *cli.Context, act func(in *replayFile, out string) error) error {
+	if c.NArg() != 2 {
+		return usagef("%s: got %s, want one file to read and one to write", c.Command.Name, count(c.NArg(), "argument"))
+	}
+	return withReplay(c.Args().First(), func(f *replayFile) error { return act(f, c.Args().Get(1)) })
 }
 
 func sealedOptions(c *cli.Context) replay.WriterOptions {
