@@ -37,7 +37,8 @@ clients, completes the replays and exits.
 Who may do what is said by tokens: a list in a file (--tokens) or in the
 environment (` + tokensEnv + `), one a line "ROLE SEAT NAME MATCH TOKEN", where a dash
 is any seat and every match; or signed tokens (--jwt-key). Without either, the
-server draws a token for each seat of each match and prints them.
+server draws a token for each seat of each match and prints them. With --guests
+it is open to everybody: guests need no token.
 
 A player joins with: samestep join http://127.0.0.1:8766/matches/match-1
 or in a browser: the page is at the address that is printed. From a checkout its
@@ -59,6 +60,8 @@ release builds have it with them. Without either the rest works (--web=false).`,
 			&cli.DurationFlag{Name: "spectator-delay", Usage: "let spectators see the match `TIME` later than players"},
 			&cli.StringFlag{Name: "tokens", Usage: "`FILE` with a list of tokens"},
 			&cli.StringFlag{Name: "jwt-key", Usage: "`FILE` with a secret (HS256) or an Ed25519 public key in PEM (EdDSA)"},
+			&cli.UintFlag{Name: "guests", Usage: "let anybody take a free seat, and begin up to `N` matches at a time; 0: nobody"},
+			&cli.UintFlag{Name: "bots", Usage: "let bots take `N` seats of each match, with --guests"},
 			&cli.BoolFlag{Name: "anonymous-spectators", Usage: "let anybody watch"},
 			&cli.BoolFlag{Name: "relay", Usage: "order commands without simulating them: cheap, and without a referee"},
 			&cli.StringFlag{Name: "input-delay", Value: "2", Usage: "ticks from a command's arrival to its effect, or auto: as the players' connections need"},
@@ -93,7 +96,8 @@ func serve(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	o, err := serverOptions(c, g, specs)
+	bots := &botHost{ctx: c.Context, game: g, idle: c.Duration("idle")}
+	o, err := serverOptions(c, g, specs, bots)
 	if err != nil {
 		return err
 	}
@@ -105,8 +109,10 @@ func serve(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	bots.log, bots.address = o.Log, ownAddress(scheme, l.Addr())
 	err = profiles(c.String("pprof"), o.Log)
 	for i := 0; i < len(specs) && err == nil; i++ {
+		specs[i].Begun = bots.of(int(c.Uint("bots")))
 		_, err = s.Create(specs[i]) // last, since it begins a replay
 	}
 	if err != nil {
@@ -175,7 +181,11 @@ func profiles(addr string, log *slog.Logger) error {
 	return nil
 }
 
-func serverOptions(c *cli.Context, g *playable, specs []server.MatchSpec) (server.Options, error) {
+func serverOptions(c *cli.Context, g *playable, specs []server.MatchSpec, bots *botHost) (server.Options, error) {
+	guests := c.Uint("guests")
+	if c.Uint("bots") > 0 && guests == 0 || c.Uint("bots") > c.Uint("players") {
+		return server.Options{}, usagef("serve: --bots: they are guests (--guests), and at most as many as --players")
+	}
 	level := slog.LevelInfo
 	if c.Bool("quiet") {
 		level = slog.LevelWarn
@@ -184,7 +194,7 @@ func serverOptions(c *cli.Context, g *playable, specs []server.MatchSpec) (serve
 		Dir: c.String("dir"), Replays: c.Bool("replays"), Origins: c.StringSlice("origin"), MaxPerAddress: int(c.Uint("max-per-address")),
 		MaxMatches: max(1000, len(specs)), IdleMatch: c.Duration("idle"), KeepOpen: c.Bool("keep-open"),
 		Log:      slog.New(slog.NewTextHandler(c.App.ErrWriter, &slog.HandlerOptions{Level: level})),
-		NewMatch: func(body io.Reader) (server.MatchSpec, error) { return requestedMatch(body, g) },
+		NewMatch: func(body io.Reader) (server.MatchSpec, error) { return requestedMatch(body, g, guests > 0, bots) }, GuestMatches: int(guests),
 	}
 	var err error
 	if o.Durability, err = replay.ParseDurability(c.String("durability")); err != nil {
@@ -193,14 +203,15 @@ func serverOptions(c *cli.Context, g *playable, specs []server.MatchSpec) (serve
 	if o.Host, err = hostOptions(c); err != nil {
 		return o, err
 	}
-	o.Authorizer, err = authorizer(c, specs)
+	a, err := authorizer(c, specs)
+	o.Authorizer = openTo(guests, a)
 	return o, err
 }
 
 // hostOptions are the policies that the flags name.
 func hostOptions(c *cli.Context) (o lockstep.HostOptions, err error) {
 	o = lockstep.HostOptions{
-		Relay: c.Bool("relay"), AnonymousSpectators: c.Bool("anonymous-spectators"), SpectatorChat: true,
+		Relay: c.Bool("relay"), AnonymousSpectators: c.Bool("anonymous-spectators") || c.Uint("guests") > 0, SpectatorChat: true,
 		MaxSpectators: int(c.Uint("max-spectators")),
 		Wait:          lockstep.WaitPolicy{Bound: lockstep.Time(c.Duration("wait").Microseconds())},
 		Slow:          lockstep.SlowPolicy{Percent: uint16(min(c.Uint("slow"), 1<<15))},
@@ -253,6 +264,7 @@ type matchRequest struct {
 	Units    uint16 `json:"units"`
 	TickRate uint16 `json:"tick_rate"`
 	Seed     uint64 `json:"seed"`
+	Bots     uint8  `json:"bots"` // that play, on a server that is open to guests
 }
 
 func matchSpec(g *playable, r matchRequest) server.MatchSpec {
@@ -263,12 +275,17 @@ func matchSpec(g *playable, r matchRequest) server.MatchSpec {
 }
 
 // requestedMatch reads the body of a request for a match.
-func requestedMatch(body io.Reader, g *playable) (server.MatchSpec, error) {
+func requestedMatch(body io.Reader, g *playable, guests bool, bots *botHost) (server.MatchSpec, error) {
 	r := matchRequest{Players: 4, Units: 400, TickRate: 20, Seed: 1}
 	d := json.NewDecoder(body)
 	d.DisallowUnknownFields()
 	if err := d.Decode(&r); err != nil {
 		return server.MatchSpec{}, fmt.Errorf("a match: %w", err)
 	}
-	return matchSpec(g, r), nil
+	if err := r.check(guests); err != nil {
+		return server.MatchSpec{}, err
+	}
+	spec := matchSpec(g, r)
+	spec.Begun = bots.of(int(r.Bots))
+	return spec, nil
 }

@@ -186,6 +186,8 @@ func TestServeAndJoinRefuse(t *testing.T) {
 		{"serve --input-delay soon", exitUsage},
 		{"serve --desync ignore", exitUsage},
 		{"serve --tls-cert x", exitUsage},
+		{"serve --bots 1", exitUsage},
+		{"serve --bots 3 --players 2 --guests 1", exitUsage},
 		{"serve now", exitUsage},
 		{"serve --tokens /does/not/exist", exitError},
 		{"serve --listen nowhere:x --dir", exitUsage},

@@ -20,7 +20,7 @@ func (s *Server) routes() *http.ServeMux {
 	mux.HandleFunc("GET /healthz", s.health)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}))
 	mux.HandleFunc("GET /matches", s.list)
-	mux.HandleFunc("POST /matches", s.admin(s.create))
+	mux.HandleFunc("POST /matches", s.creators)
 	mux.HandleFunc("GET /matches/{name}", s.show)
 	mux.HandleFunc("DELETE /matches/{name}", s.admin(s.end))
 	mux.HandleFunc("POST /matches/{name}/{action}", s.admin(s.act))
@@ -86,19 +86,23 @@ func (s *Server) admin(next http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-func (s *Server) create(w http.ResponseWriter, r *http.Request) {
+func (s *Server) create(w http.ResponseWriter, r *http.Request) { s.begin(w, r) }
+
+// begin begins the match that a request asks for. It returns nil if that cannot
+// be, and has answered why.
+func (s *Server) begin(w http.ResponseWriter, r *http.Request) *Match {
 	if s.options.NewMatch == nil {
 		http.Error(w, "this server does not take matches over HTTP", http.StatusNotImplemented)
-		return
+		return nil
 	}
 	spec, err := s.options.NewMatch(http.MaxBytesReader(w, r.Body, maxBody))
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
 		http.Error(w, err.Error(), http.StatusRequestEntityTooLarge)
-		return
+		return nil
 	}
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
+		return nil
 	}
 	m, err := s.Create(spec)
 	switch {
@@ -111,6 +115,7 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) {
 	default:
 		reply(w, http.StatusCreated, m.View())
 	}
+	return m
 }
 
 func (s *Server) end(w http.ResponseWriter, r *http.Request) {

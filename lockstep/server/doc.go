@@ -29,7 +29,7 @@
 //	GET    /healthz               200 while the server takes new connections
 //	GET    /metrics               for Prometheus
 //	GET    /matches               the matches, as JSON
-//	POST   /matches               create one (admin); the body is up to Options.NewMatch
+//	POST   /matches               create one (admin, or with Options.GuestMatches a player); the body is up to Options.NewMatch
 //	GET    /matches/NAME          one match: identity, settings, seats, peers
 //	DELETE /matches/NAME          end it (admin)
 //	POST   /matches/NAME/pause    ?seat=N, for whom; and /resume and /kick ?seat=N, /speed ?percent=N (admin)

@@ -49,6 +49,7 @@ type Options struct {
 	Replays       bool          // whether anybody may list and download the replays of matches that are over
 	Origins       []string      // hosts that a browser's page may come from, beside our own
 	MaxMatches    int           // 1000
+	GuestMatches  int           // of them, that those may begin over HTTP who are no admins but may play: none
 	MaxPerAddress int           // connections of one address: 64
 	IdleMatch     time.Duration // a match that nobody is connected to ends after: 5 m; negative: never
 	RetryAfter    time.Duration // when clients may come back after a shutdown: 5 s
@@ -97,6 +98,9 @@ type MatchSpec struct {
 
 	// Host are the match's policies; nil for the server's.
 	Host *lockstep.HostOptions
+
+	// Begun is called by [Server.Create] once the match runs; nil for nobody.
+	Begun func(*Match)
 }
 
 // A Server hosts matches. It is an http.Handler, and safe for concurrent use.
@@ -117,6 +121,7 @@ type Server struct {
 	mu      sync.Mutex
 	matches map[string]*Match // nil while a match is being made
 	made    int               // matches made so far, to spread their ticks
+	guests  int               // matches that guests have begun
 	closed  bool              // no new matches
 }
 
@@ -164,17 +169,28 @@ func (s *Server) Create(spec MatchSpec) (*Match, error) {
 		return nil, err
 	}
 	m.publish()
+	if err := s.start(m); err != nil {
+		return nil, err
+	}
+	if spec.Begun != nil {
+		spec.Begun(m)
+	}
+	return m, nil
+}
+
+// start lets a match run.
+func (s *Server) start(m *Match) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		delete(s.matches, spec.Name)
+		delete(s.matches, m.spec.Name)
 		m.host.End(m.now(), "the server was shut down")
 		m.finish()
-		return nil, ErrShutdown
+		return ErrShutdown
 	}
-	s.matches[spec.Name] = m
+	s.matches[m.spec.Name] = m
 	go m.run()
-	return m, nil
+	return nil
 }
 
 // reserve takes a name for a match that is about to be made, and returns when

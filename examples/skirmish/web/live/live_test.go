@@ -188,7 +188,7 @@ func TestRefused(t *testing.T) {
 	join(t, url, "token-of-ada-0123").until("ada is there", isLive)
 	join(t, url, "token-of-bob-0123").until("bob is there", isLive)
 	for _, row := range []struct{ name, url, token, state, text string }{
-		{"unknown token", url, "token-of-nobody-01", "failed", "does not know this token"},
+		{"unknown token", url, "token-of-nobody-01", "failed", "does not know yours"},
 		{"full", url, "token-of-eve-0123", "failed", "All seats"},
 		{"another build", other, "token-of-ada-0123", "failed", "another version"},
 	} {

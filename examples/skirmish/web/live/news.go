@@ -179,7 +179,7 @@ func (n *news) connection(event any) {
 func (n *news) refused(e *lockstep.ServerError) {
 	switch e.Code {
 	case lockstep.ErrorRefused:
-		n.link.Text = "The server does not know this token."
+		n.link.Text = "You need a token here, and the server does not know yours. Whoever runs the server has one for each seat."
 	case lockstep.ErrorFull:
 		n.link.Text = "All seats of this match are taken. You can watch it."
 	case lockstep.ErrorIdentity:

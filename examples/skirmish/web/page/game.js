@@ -1,6 +1,7 @@
 // A live match on the screen: the map, and around it what there is to know and to do.
 
-import { el, recall, remember } from "./dom.js";
+import { el } from "./dom.js";
+import { tokenFor } from "./token.js";
 import { Renderer } from "./renderer.js";
 import { Input } from "./input.js";
 import { Minimap } from "./minimap.js";
@@ -37,7 +38,8 @@ export class Game {
     this.root.hidden = false;
     this.showing = true;
     document.title = `${name} · Skirmish`;
-    const token = watch ? "" : this.#token(name, query.get("token"));
+    const token = watch ? query.get("token") ?? "" : tokenFor(name, query.get("token"));
+    if (query.has("token")) history.replaceState(null, "", `#/play/${encodeURIComponent(name)}`); // not for others to read
     const url = new URL(`/matches/${encodeURIComponent(name)}/play`, location.href);
     url.protocol = location.protocol === "https:" ? "wss:" : "ws:";
     this.renderer.reset();
@@ -48,16 +50,6 @@ export class Game {
     this.statusAt = this.dotsAt = this.before = 0;
     requestAnimationFrame((now) => this.#frame(now));
     this.timer = setInterval(() => this.#status(), 1000); // also while the page is not drawn
-  }
-
-  // #token returns the token to play a match with: the one of the address, which
-  // does not stay there for others to read, or the last one.
-  #token(name, given) {
-    if (given) {
-      remember(`token of ${name}`, given);
-      history.replaceState(null, "", `#/play/${encodeURIComponent(name)}`);
-    }
-    return given ?? (recall("token") || recall(`token of ${name}`));
   }
 
   hide() {

@@ -1,6 +1,7 @@
 // The lobby: the matches of this server, and the way into them.
 
 import { el, bytes, clock, remember, recall } from "./dom.js";
+import { guest } from "./token.js";
 
 const pollMS = 2000;
 const maxReplays = 100; // listed: the latest
@@ -8,8 +9,12 @@ const maxReplays = 100; // listed: the latest
 export class Lobby {
   constructor(root) {
     this.root = root;
+    this.name = el("input", {
+      id: "name", type: "text", maxlength: "20", autocomplete: "nickname", placeholder: "guest", value: recall("name"),
+      oninput: () => remember("name", this.name.value.trim()),
+    });
     this.token = el("input", {
-      id: "token", type: "text", autocomplete: "off", spellcheck: "false", placeholder: "needed to play", value: recall("token"),
+      id: "token", type: "text", autocomplete: "off", spellcheck: "false", placeholder: "if the server asks for one", value: recall("token"),
       oninput: () => remember("token", this.token.value.trim()),
     });
     this.matches = el("ul", { class: "cards", "aria-label": "Matches" });
@@ -23,7 +28,7 @@ export class Lobby {
       this.problem,
       el("section", {},
         el("h2", {}, "Matches"),
-        el("label", { class: "token", for: "token" }, "Your token", this.token),
+        el("div", { class: "who" }, el("label", { for: "name" }, "Your name", this.name), el("label", { for: "token" }, "Your token", this.token)),
         this.matches,
       ),
       this.#creation(),
@@ -83,7 +88,7 @@ export class Lobby {
   #list(matches) {
     const games = matches.filter((m) => m.game === "skirmish");
     const facts = games.map((m) => [m.name, m.settings.players, m.stats.players, m.stats.spectators, m.ended ?? "", clock(m.tick, m.settings.tick_rate)]);
-    this.#update(this.matches, facts, facts.map((f) => this.#match(...f)), "There is no match. An admin can begin one below.");
+    this.#update(this.matches, facts, facts.map((f) => this.#match(...f)), "There is no match. Begin one below.");
   }
 
   #match(name, seats, players, spectators, ended, time) {
@@ -94,19 +99,10 @@ export class Lobby {
         el("span", {}, ended ? `over: ${ended}` : `${time} · ${players} of ${seats} players${spectators ? ` · ${spectators} watching` : ""}`),
       ),
       el("div", { class: "actions" },
-        el("button", { class: "main", disabled: !!ended, onclick: () => this.#play(name), title: free ? "" : "no seat is free" }, "Play"),
+        el("button", { class: "main", disabled: !!ended, onclick: () => this.#go(`#/play/${encodeURIComponent(name)}`), title: free ? "" : "no seat is free" }, "Play"),
         el("button", { disabled: !!ended, onclick: () => this.#go(`#/watch/${encodeURIComponent(name)}`) }, "Watch"),
       ),
     );
-  }
-
-  #play(name) {
-    if (!this.token.value.trim() && !recall(`token of ${name}`)) {
-      this.#complain("To play you need a token: whoever runs the server has one for each seat. Without one you can watch.");
-      this.token.focus();
-      return;
-    }
-    this.#go(`#/play/${encodeURIComponent(name)}`);
   }
 
   #go(hash) {
@@ -136,7 +132,8 @@ export class Lobby {
       field("Units", { name: "units", type: "number", min: "8", max: "10000", value: "200" }),
       field("Ticks a second", { name: "tick_rate", type: "number", min: "5", max: "60", value: "20" }),
       field("Seed", { name: "seed", type: "number", min: "0", max: "4294967295", value: "1" }),
-      field("Admin's token", { name: "token", type: "password", autocomplete: "off" }),
+      field("Bots", { name: "bots", type: "number", min: "0", max: "15", value: "1" }),
+      field("Admin's token", { name: "token", type: "password", autocomplete: "off", placeholder: "if the server asks for one" }),
       el("button", { class: "main", type: "submit" }, "Begin"),
     );
     return el("section", {}, el("details", {}, el("summary", {}, "Begin a match"), form));
@@ -144,10 +141,10 @@ export class Lobby {
 
   async #create(data) {
     const number = (name) => Number(data.get(name));
-    const request = { name: data.get("name"), players: number("players"), units: number("units"), tick_rate: number("tick_rate"), seed: number("seed") };
+    const request = { name: data.get("name"), players: number("players"), units: number("units"), tick_rate: number("tick_rate"), seed: number("seed"), bots: number("bots") };
     try {
       const answer = await fetch("/matches", {
-        method: "POST", headers: { Authorization: `Bearer ${data.get("token")}` }, body: JSON.stringify(request),
+        method: "POST", headers: { Authorization: `Bearer ${data.get("token") || recall("token") || guest()}` }, body: JSON.stringify(request),
       });
       if (answer.ok) {
         this.#complain("");
@@ -155,7 +152,7 @@ export class Lobby {
         return;
       }
       const said = (await answer.text()).trim();
-      this.#complain(answer.status === 403 ? "Only an admin can begin a match: the server does not know this admin's token." : `The match was not begun: ${said}.`);
+      this.#complain(answer.status === 403 ? "Here only an admin can begin a match, and the server does not know this token." : `The match was not begun: ${said}.`);
     } catch (error) {
       this.#complain(`The match was not begun: ${error.message}.`);
     }

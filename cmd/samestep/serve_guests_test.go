@@ -1,0 +1,100 @@
+//go:build !js && !wasip1
+
+package main
+
+import (
+	"encoding/json"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/client"
+	"github.com/seed-49bee653/samestep/lockstep/server"
+)
+
+// A guest begins a match with a bot in it and joins; what costs too much is
+// refused.
+func TestServeGuests(t *testing.T) {
+	s := serveInTest(t, "--dir", t.TempDir(), "--guests", "2", "--players", "2", "--bots", "1", "--units", "40")
+	const guest = "guest:eve:0123456789abcdef"
+	post := func(body string) int {
+		t.Helper()
+		r, err := http.NewRequest("POST", s.url+"/matches", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+guest)
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		return answer.StatusCode
+	}
+	for _, x := range []struct {
+		body   string
+		status int
+	}{
+		{`{"name":"large","players":2,"units":3001}`, 400},
+		{`{"name":"quick","players":2,"units":40,"tick_rate":31}`, 400},
+		{`{"name":"bots","players":2,"units":40,"bots":3}`, 400},
+		{`{"name":"duel","players":2,"units":40,"bots":1}`, 201},
+	} {
+		if got := post(x.body); got != x.status {
+			t.Errorf("%s: got %d, want %d", x.body, got, x.status)
+		}
+	}
+	for _, match := range []string{"duel", "match-1"} {
+		waitForPlayers(t, s.url+"/matches/"+match, 1) // the bot
+		session := client.Dial(t.Context(), strings.Replace(s.url, "http", "ws", 1)+"/matches/"+match+"/play", games[0].Game, client.Options{
+			ClientOptions: lockstep.ClientOptions{Token: guest},
+		})
+		select {
+		case <-session.Ready():
+		case <-session.Done():
+			t.Errorf("%s: not joined: %v", match, session.Wait())
+		}
+		waitForPlayers(t, s.url+"/matches/"+match, 2)
+	}
+}
+
+// waitForPlayers waits until so many players are connected to a match.
+func waitForPlayers(t *testing.T, page string, players int) {
+	t.Helper()
+	for range 3000 {
+		answer, err := http.Get(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var v server.View
+		err = json.NewDecoder(answer.Body).Decode(&v)
+		answer.Body.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v.Stats.Players >= players {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	t.Fatalf("%s: nobody came", page)
+}
+
+func TestOwnAddress(t *testing.T) {
+	for _, x := range []struct {
+		ip   string
+		want string
+	}{
+		{"127.0.0.1", "ws://127.0.0.1:80"}, {"0.0.0.0", "ws://localhost:80"}, {"::", "ws://localhost:80"}, {"::1", "ws://[::1]:80"},
+	} {
+		if got := ownAddress("http", &net.TCPAddr{IP: net.ParseIP(x.ip), Port: 80}); got != x.want {
+			t.Errorf("%s: got %s, want %s", x.ip, got, x.want)
+		}
+	}
+	if got := ownAddress("https", &net.TCPAddr{IP: net.ParseIP("10.0.0.1"), Port: 443}); got != "wss://10.0.0.1:443" {
+		t.Errorf("got %s", got)
+	}
+}

@@ -1,0 +1,86 @@
+package server
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// guestPrefix begins the tokens of guests.
+const guestPrefix = "guest:"
+
+// maxGuestName is how long a guest's name may be, in bytes.
+const maxGuestName = 64
+
+// Guests is an [Authorizer] for a server that is open to everybody: a guest takes
+// a free seat. The token, which guests make up for themselves, is
+//
+//	guest:NAME:SECRET
+//
+// where NAME is escaped as in URLs and the secret has at least 16 bytes. With the
+// same token a guest comes back to the seat.
+type Guests struct{}
+
+// Authorize implements [Authorizer].
+func (Guests) Authorize(token, _ string) (lockstep.Grant, error) {
+	rest, ok := strings.CutPrefix(token, guestPrefix)
+	escaped, secret, found := strings.Cut(rest, ":")
+	if !ok || !found || len(secret) < minToken || len(token) > 1024 {
+		return lockstep.Grant{}, ErrRefused
+	}
+	name, err := url.PathUnescape(escaped)
+	if err != nil || name == "" || len(name) > maxGuestName || !utf8.ValidString(name) ||
+		strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsGraphic(r) }) {
+		return lockstep.Grant{}, ErrRefused
+	}
+	sum := sha256.Sum256([]byte(token))
+	return lockstep.Grant{Role: lockstep.Seated, Seat: lockstep.AnySeat, Subject: guestPrefix + hex.EncodeToString(sum[:16]), Name: name}, nil
+}
+
+// creators lets admins begin matches, and players if guests may.
+func (s *Server) creators(w http.ResponseWriter, r *http.Request) {
+	if s.options.GuestMatches == 0 {
+		s.admin(s.create)(w, r)
+		return
+	}
+	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	g, err := s.options.Authorizer.Authorize(token, "")
+	if err != nil || g.Role != lockstep.Seated {
+		s.admin(s.create)(w, r)
+		return
+	}
+	if !s.guestComes() {
+		http.Error(w, "guests have begun as many matches as they may", http.StatusServiceUnavailable)
+		return
+	}
+	m := s.begin(w, r)
+	go func() {
+		if m != nil {
+			<-m.done
+		}
+		s.guestGoes()
+	}()
+}
+
+// guestComes takes one of the matches that guests may have.
+func (s *Server) guestComes() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.guests >= s.options.GuestMatches {
+		return false
+	}
+	s.guests++
+	return true
+}
+
+func (s *Server) guestGoes() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.guests--
+}
