@@ -1,0 +1,140 @@
+//go:build !js
+
+package server_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/client"
+	"github.com/seed-49bee653/samestep/lockstep/server"
+)
+
+// From the moment at which a player is told that it differs to the bundle on
+// the disk it takes no second, of a clock that stands still while anybody
+// computes.
+func TestBundleWithinASecond(t *testing.T) {
+	inBubble(t, setup{}, func(t *testing.T, s *stage) {
+		guest := s.join(t, ada, wander)
+		s.join(t, bob, wander)
+		eventually(t, "both play", func() bool { return guest.tick() > 30 })
+		corrupt(t, guest.Session, "Dots[0].Coins")
+		eventually(t, "the player is told", func() bool { return has[lockstep.Desynced](guest) })
+		told := time.Now()
+		eventually(t, "a bundle is written", func() bool { return len(s.files(t, "*.zip")) > 0 })
+		if took := time.Since(told); took > time.Second {
+			t.Errorf("the bundle came %v after the mismatch, want at most 1s", took)
+		}
+		if err := s.match.End(t.Context(), "enough"); err != nil {
+			t.Fatal(err)
+		}
+		<-s.match.Done()
+	})
+}
+
+func corrupt(tb testing.TB, s *client.Session, path string) {
+	tb.Helper()
+	var err error
+	if gone := s.Do(func(c *lockstep.Client) { err = c.Corrupt(path) }); gone != nil || err != nil {
+		tb.Fatal(gone, err)
+	}
+}
+
+// BenchmarkBundle measures how long it takes from the moment at which a player
+// of a match with so many units is told that it differs, to the bundle on the
+// disk: asking for its states of two checks, their way over the socket, and the
+// archive. What a state has in bytes stands beside it.
+//
+//	go test ./lockstep/server -run '^$' -bench Bundle -benchtime 3x
+func BenchmarkBundle(b *testing.B) {
+	for _, units := range []uint16{100, 1000, 4000} {
+		b.Run(fmt.Sprintf("units=%d", units), func(b *testing.B) { benchBundle(b, units) })
+	}
+}
+
+func benchBundle(b *testing.B, units uint16) {
+	tokens, err := server.ReadTokens(strings.NewReader(tokenList))
+	if err != nil {
+		b.Fatal(err)
+	}
+	dir := b.TempDir()
+	s, err := server.New(server.Options{Dir: dir, MaxBundles: b.N, Authorizer: tokens, Log: slog.New(slog.DiscardHandler), Host: lockstep.HostOptions{
+		Rates: lockstep.Rates{Resyncs: lockstep.Rate{N: 100, Per: lockstep.Second, Burst: 100}}, // it is healed each time
+	}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	game := lockstep.MustGame(skirmish.Rules())
+	settings := lockstep.DefaultSettings(2)
+	settings.CheckEvery = 10
+	config := skirmish.Defaults(2, units)
+	m, err := s.Create(server.MatchSpec{Name: "duel", Game: game, Settings: settings, Config: &config})
+	if err != nil {
+		b.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	web := server.HTTPServer("", s)
+	go web.Serve(l)
+	var told atomic.Int64 // when, in nanoseconds; 0 before
+	url := fmt.Sprintf("ws://%s/matches/duel/play", l.Addr())
+	guest := client.Dial(b.Context(), url, game, client.Options{ClientOptions: lockstep.ClientOptions{Token: ada, Events: func(e any) {
+		if _, ok := e.(lockstep.Desynced); ok && told.Load() == 0 {
+			told.Store(time.Now().UnixNano())
+		}
+	}}})
+	var took time.Duration
+	var last lockstep.Tick // of the desync before
+	for i := range b.N {
+		healthy := func() bool {
+			ok := false
+			guest.Do(func(c *lockstep.Client) {
+				ok = c.Status().Stage == lockstep.StageLive && c.Status().Tick > 20 && c.Status().Tick > last+20
+			})
+			return ok
+		}
+		wait(b, healthy)
+		told.Store(0)
+		corrupt(b, guest, "Rand.Lo")
+		wait(b, func() bool { return told.Load() != 0 })
+		wait(b, func() bool {
+			names, err := filepath.Glob(filepath.Join(dir, "*.zip"))
+			return err == nil && len(names) > i
+		})
+		guest.Do(func(c *lockstep.Client) { last = c.Status().Tick })
+		took += time.Since(time.Unix(0, told.Load()))
+	}
+	b.ReportMetric(float64(took.Microseconds())/1000/float64(b.N), "ms/bundle")
+	if err := m.Do(b.Context(), func(h *lockstep.Host) {
+		b.ReportMetric(float64(len(h.Referee().Simulation().AppendState(nil))), "state-bytes")
+	}); err != nil {
+		b.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if err := s.Shutdown(ctx); err != nil {
+		b.Error(err)
+	}
+	guest.Wait()
+	web.Close()
+}
+
+func wait(b *testing.B, ok func() bool) {
+	b.Helper()
+	for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			b.Fatal("timed out")
+		}
+	}
+}
