@@ -5,8 +5,11 @@ import "github.com/seed-49bee653/samestep/lockstep"
 import "encoding/binary"
 
 // Resign appends the block of a signature to a file, which must not be sealed.
-func Resign(file, body []byte) []byte {
-	block := append(appendBlockHeader(nil, blockSignature, len(body)), body...)
+func Resign(file, body []byte) []byte { return AppendBlock(file, blockSignature, body) }
+
+// AppendBlock appends a block to a file.
+func AppendBlock(file []byte, kind byte, body []byte) []byte {
+	block := append(appendBlockHeader(nil, kind, len(body)), body...)
 	before := binary.LittleEndian.Uint64(file[len(file)-checkSize:])
 	file = append(append([]byte{}, file...), block...)
 	return binary.LittleEndian.AppendUint64(file, checkBlock(before, block))

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -17,11 +20,26 @@ func replaySealCommand() *cli.Command {
 		Usage:     "compress a replay, and give it an index",
 		ArgsUsage: "IN OUT",
 		Description: `Writes the same match in compressed segments that begin at keyframes. OUT must
-not exist; it is there only when it is complete.`,
+not exist; it is there only when it is complete. A file that a crash cut short is
+closed: it gets an end that says so, and stderr tells what is left. For a file that
+is damaged inside there is recover.`,
 		Flags:        []cli.Flag{segmentFlag},
 		OnUsageError: usageError,
-		Action:       watched(func(_ *cli.Context, r *replay.Reader, w *replay.Writer) error { return replay.Seal(w, r) }),
+		Action:       watched(sealReplay),
 	}
+}
+
+// sealReplay seals a match, and closes one that a crash left open.
+func sealReplay(c *cli.Context, r *replay.Reader, w *replay.Writer) error {
+	found, err := replay.Recover(w, r)
+	if err != nil || found.Damage == nil {
+		return err
+	}
+	if found.Damage.Next > 0 || !errors.Is(found.Damage, io.ErrUnexpectedEOF) {
+		return found.Damage
+	}
+	_, err = fmt.Fprintf(c.App.ErrWriter, "samestep: %s was torn at byte %d: %s are left\n", shown(c.Args().First()), found.Damage.Offset, count(found.Ticks, "tick"))
+	return err
 }
 
 // rewrite makes the action of a command that reads one replay and writes

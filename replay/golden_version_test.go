@@ -1,0 +1,285 @@
+package replay_test
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/internal/script"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+const versionDir = goldenDir + "/versions"
+
+// versionFiles are files of every version of the format, in every form that it
+// has. They must be read, verified and sought in for ever, so neither they nor
+// the game that they are of change: a new version of the format gets new files
+// and new rows. With -update a file that is missing is made, and its row printed;
+// one that is there is never written.
+var versionFiles = []versionFile{
+	{"v1-open", 0x1ee100c9717b0bea, 330, 40, true, 0x81377675851c9ea1, "35ab647025e6b0e44363a74e95eb589ea7af3a89953321c5bd3ed461d133d7f2"},
+	{"v1-sealed", 0x78a50800f7485f7a, 330, 40, true, 0x81377675851c9ea1, "35ab647025e6b0e44363a74e95eb589ea7af3a89953321c5bd3ed461d133d7f2"},
+	{"v1-signed", 0x511faa8f9ce00a48, 330, 40, true, 0x81377675851c9ea1, "35ab647025e6b0e44363a74e95eb589ea7af3a89953321c5bd3ed461d133d7f2"},
+	{"v1-torn", 0x0f39ebd85019f8ec, 160, 19, false, 0xc1b65c970e0641ab, "6a94bc810e19b5782226c6da0d00a63d60aae219cd82df52c5c43758505345cd"},
+	{"v1-optional", 0xa8ca3bb7f29b9d5a, 330, 40, true, 0x81377675851c9ea1, "35ab647025e6b0e44363a74e95eb589ea7af3a89953321c5bd3ed461d133d7f2"},
+}
+
+// A versionFile is what is known of a file.
+type versionFile struct {
+	name    string
+	sum     uint64 // xxHash64 of the file
+	ticks   lockstep.Tick
+	checked int
+	whole   bool   // else it is torn
+	root    uint64 // at the last tick
+	content string // content hash
+}
+
+// The game of the version files. It must never change.
+type (
+	ledger struct {
+		Day      uint32
+		Closed   bool
+		Title    string
+		Balances []int64
+		Totals   [2]uint16
+		Entries  []entry
+	}
+	entry struct {
+		Who    uint8
+		Amount int32
+	}
+	post struct {
+		To     uint8
+		Amount int32
+		Text   string
+	}
+	shut         struct{}
+	ledgerConfig struct{ Accounts uint16 }
+)
+
+func ledgerRules() lockstep.Rules[ledger, ledgerConfig] {
+	return lockstep.Rules[ledger, ledgerConfig]{
+		Name: "ledger", Build: "for ever",
+		Commands: []lockstep.CommandType{lockstep.Type[post](1, "post"), lockstep.Type[shut](40000, "shut")},
+		New: func(w *ledger, s *lockstep.Settings, c *ledgerConfig) error {
+			w.Balances = make([]int64, c.Accounts)
+			w.Totals[0] = uint16(s.Seed)
+			return nil
+		},
+		Step: func(w *ledger, t *lockstep.Turn) {
+			w.Day++
+			for i := range t.Commands {
+				switch v := t.Commands[i].Value.(type) {
+				case *post:
+					w.Balances[int(v.To)%len(w.Balances)] += int64(v.Amount)
+					w.Entries = append(w.Entries, entry{uint8(t.Commands[i].Player), v.Amount})
+					w.Title = v.Text
+				case *shut:
+					w.Closed = !w.Closed
+				default:
+					w.Totals[1]++
+				}
+			}
+			if len(w.Entries) > 20 {
+				w.Entries = append(w.Entries[:0], w.Entries[10:]...)
+			}
+		},
+	}
+}
+
+// playLedger plays the match of the version files into a log: every kind of
+// record, also one of a kind that nobody knows and may be passed over.
+func playLedger(t *testing.T, g *lockstep.Game, log lockstep.Log) {
+	t.Helper()
+	s := lockstep.DefaultSettings(3)
+	s.Seed, s.CheckEvery, s.KeyframeEvery = 0x1234, 10, 50
+	h, err := g.NewHeader(lockstep.MatchID{1, 2, 3}, s, &ledgerConfig{Accounts: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.Platform = "golden"
+	c, err := lockstep.NewCoordinator(g, h, log, lockstep.CoordinatorOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	payloads := g.NewPayloads()
+	for p := range lockstep.Player(3) {
+		c.Join(p)
+		c.Note(p, lockstep.TopicName, fmt.Sprintf("player %d \u00e9", p))
+	}
+	for i := range 330 {
+		var value any = &post{uint8(i), int32(i*i%701) - 350, strings.Repeat("x", i%5)}
+		if i%90 == 80 {
+			value = &shut{}
+		}
+		if i%100 < 60 && i%3 == 0 { // then there are quiet ticks
+			kind, b, err := payloads.Encode(value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r := c.Submit(lockstep.Player(i%2), lockstep.Sequence(i/6+1), kind, b); r.Err() != nil {
+				t.Fatal(r)
+			}
+		}
+		switch i {
+		case 120:
+			c.Lose(2)
+		case 140:
+			c.Note(0, lockstep.TopicChat, "gg")
+			log.Append([]byte("\x92\x7b\xc4\x02hi")) // kind 123
+		case 145:
+			c.Report(1, 140, &checksum.Sum{Root: 99})
+		case 150:
+			c.TakeOver(2)
+		}
+		if _, err := c.Tick(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.End("the golden match is over"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// makeVersion returns the file of a name, of the version that is written now.
+func makeVersion(t *testing.T, g *lockstep.Game, name string) []byte {
+	t.Helper()
+	var file bytes.Buffer
+	w := replay.NewWriter(&file, replay.WriterOptions{})
+	playLedger(t, g, w)
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b := file.Bytes()
+	switch _, form, _ := strings.Cut(name, "-"); form {
+	case "open":
+		return b
+	case "torn":
+		return b[:len(b)*3/5]
+	case "optional": // a block that nobody knows
+		return replay.AppendBlock(b, 100, []byte("of a later version"))
+	case "sealed":
+		return sealed(t, b, replay.WriterOptions{SegmentTicks: 90})
+	case "signed":
+		var out bytes.Buffer
+		key := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{1}, 32))
+		if err := replay.Sign(&out, open(t, sealed(t, b, replay.WriterOptions{SegmentTicks: 90})), key); err != nil {
+			t.Fatal(err)
+		}
+		return out.Bytes()
+	}
+	t.Fatalf("no form %s", name)
+	return nil
+}
+
+// Old files verify, are found whole, and are sought in, each as it was when it
+// was made.
+func TestVersions(t *testing.T) {
+	g := lockstep.MustGame(ledgerRules())
+	if script.Update() {
+		makeVersions(t, g)
+	}
+	for _, f := range versionFiles {
+		t.Run(f.name, func(t *testing.T) {
+			b, err := os.ReadFile(filepath.Join(versionDir, f.name+".ssr"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, want := describeVersion(t, g, f.name, b), f; got != want {
+				t.Errorf("got  %+v\nwant %+v", got, want)
+			}
+			last := lockstep.Tick(0)
+			for _, tick := range []lockstep.Tick{0, 99, 170, f.ticks} {
+				if at, err := open(t, b).Seek(tick); err != nil || at > tick || at+50 <= tick && tick <= f.ticks || at < last {
+					t.Errorf("sought tick %d: got keyframe %d, %v", tick, at, err)
+				}
+			}
+			if strings.HasSuffix(f.name, "signed") {
+				key := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{1}, 32)).Public().(ed25519.PublicKey)
+				if err := replay.VerifySignature(open(t, b), key); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	if files, err := filepath.Glob(filepath.Join(versionDir, "*.ssr")); err != nil || len(files) != len(versionFiles) || len(files) == 0 {
+		t.Errorf("got %d files and %v, want the %d in the table", len(files), err, len(versionFiles))
+	}
+}
+
+// describeVersion returns what the table should say of a file.
+func describeVersion(t *testing.T, g *lockstep.Game, name string, b []byte) versionFile {
+	t.Helper()
+	v, err := replay.Verify(open(t, b), g, replay.VerifyOptions{})
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Fatal(err)
+	}
+	f := g.NewFollower(lockstep.FollowerOptions{})
+	replay.Play(open(t, b), f, nil)
+	info, _ := replay.ReadInfo(open(t, b))
+	return versionFile{name, xxhash.Sum64(b), v.Ticks, v.Checked, err == nil && v.Ended, f.Simulation().Root(), info.ContentHash.String()}
+}
+
+// makeVersions makes the files that are missing.
+func makeVersions(t *testing.T, g *lockstep.Game) {
+	t.Helper()
+	for _, name := range []string{"v1-open", "v1-sealed", "v1-signed", "v1-torn", "v1-optional"} {
+		b := makeVersion(t, g, name)
+		err := writeVersion(filepath.Join(versionDir, name+".ssr"), b)
+		if err == nil {
+			f := describeVersion(t, g, name, b)
+			t.Errorf("add to versionFiles:\n\t{%q, %#016x, %d, %d, %t, %#016x, %q},", f.name, f.sum, f.ticks, f.checked, f.whole, f.root, f.content)
+		} else if !errors.Is(err, os.ErrExist) {
+			t.Fatal(err)
+		}
+	}
+}
+
+// writeVersion writes a file that is not there yet, and no other.
+func writeVersion(path string, b []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	return errors.Join(err, f.Close())
+}
+
+// Control: a file that is there is not written, and one that was changed in any
+// byte is noticed by its row.
+func TestVersionsControl(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "v1-open.ssr")
+	if err := os.WriteFile(path, []byte("old"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := writeVersion(path, []byte("new")); !errors.Is(err, os.ErrExist) {
+		t.Errorf("an old file is written: %v", err)
+	}
+	if b, err := os.ReadFile(path); err != nil || string(b) != "old" {
+		t.Errorf("got %q, %v", b, err)
+	}
+	g := lockstep.MustGame(ledgerRules())
+	for _, f := range versionFiles {
+		b, err := os.ReadFile(filepath.Join(versionDir, f.name+".ssr"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !f.whole {
+			continue
+		}
+		if got := describeVersion(t, g, f.name, replay.AppendBlock(b, 101, nil)); got == f {
+			t.Errorf("%s: a byte more is not noticed", f.name)
+		}
+	}
+}
