@@ -50,7 +50,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		ErrWriter:   stderr,
 		HideVersion: true,
 		Commands: []*cli.Command{
-			demoCommand(), serveCommand(), joinCommand(), replayCommand(), desyncCommand(), vetCommand(), simulateCommand(), fuzzCommand(), benchCommand(),
+			demoCommand(), serveCommand(), joinCommand(), replayCommand(), desyncCommand(), vetCommand(), simulateCommand(), fuzzCommand(), drillCommand(), benchCommand(),
 		},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {

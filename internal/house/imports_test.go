@@ -79,6 +79,7 @@ var imports = []importRow{
 	{pattern: "internal/matchlog"},
 	{pattern: "internal/nullgame", own: []string{"lockstep"}},
 	{pattern: "internal/planted", own: []string{"lockstep", "examples/skirmish"}},
+	{pattern: "internal/drill", own: slices.Concat(log, games)},
 	{pattern: "internal/logbench", own: slices.Concat(log, games), modules: []string{xsys, xxhash}},
 
 	{pattern: "examples/...", own: slices.Concat(shell, games), modules: []string{websocket}, tests: []string{"internal/site", chromedp}},
