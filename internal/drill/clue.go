@@ -57,13 +57,15 @@ type Result struct {
 	Wrong int    `json:"wrong"` // rows that are not right
 }
 
-// add judges what a tool said.
-func (r *Result) add(f *fault, tool string, got, want Clue) {
-	row := Row{Fault: f.name, Planted: f.planted, Tool: tool, Found: got.String(), Want: want.String(), Right: got == want}
-	if !row.Right {
+// add notes what a tool said, which must be just what is wanted.
+func (r *Result) add(f *fault, tool string, got, want Clue) { r.judge(f, tool, got, want, got == want) }
+
+// judge notes what a tool said, and whether that was right.
+func (r *Result) judge(f *fault, tool string, got, want Clue, right bool) {
+	if !right {
 		r.Wrong++
 	}
-	r.Rows = append(r.Rows, row)
+	r.Rows = append(r.Rows, Row{Fault: f.name, Planted: f.planted, Tool: tool, Found: got.String(), Want: want.String(), Right: right})
 }
 
 // A fault is one that is planted.

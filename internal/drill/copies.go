@@ -56,6 +56,10 @@ func (d *drill) copyFault(name string, p planter) error {
 	if err := d.bisect(f, m, v, want); err != nil {
 		return err
 	}
+	want.Who = player(seat)
+	if err := d.explain(f, m, v, want); err != nil {
+		return err
+	}
 	d.result.add(f, "verify", d.verify(m.file, m.game), Clue{What: "players differed"})
 	return nil
 }
@@ -80,7 +84,7 @@ func (d *drill) refereeFault() error {
 		return err
 	}
 	d.result.add(f, "verify", d.verify(m.file, m.game), Clue{What: "desync", Tick: check})
-	return nil
+	return d.explain(f, m, v, Clue{What: "desync", Tick: v.tick, Who: "the referee"})
 }
 
 // liar reports checksums that are not those of its copy: the histories, which

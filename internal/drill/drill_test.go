@@ -7,6 +7,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
@@ -14,6 +17,7 @@ import (
 
 // All tools name all faults, in more than one match.
 func TestRun(t *testing.T) {
+	before := *skirmish.Worker.Traits()
 	for seed := range uint64(2) {
 		r := run(t, Options{Seed: seed})
 		for _, row := range r.Rows {
@@ -24,6 +28,9 @@ func TestRun(t *testing.T) {
 		if r.Wrong > 0 || len(r.Rows) < 40 {
 			t.Errorf("seed %d: %d wrong of %d", seed, r.Wrong, len(r.Rows))
 		}
+	}
+	if after := *skirmish.Worker.Traits(); after != before {
+		t.Errorf("the table of units was %+v and is %+v", before, after)
 	}
 }
 
@@ -38,86 +45,91 @@ func run(t *testing.T, o Options) *Result {
 
 // The same seed is the same drill, and another one another.
 func TestSeed(t *testing.T) {
-	a, b, c := run(t, Options{Seed: 3}), run(t, Options{Seed: 3}), run(t, Options{Seed: 4})
+	a, b, c := run(t, Options{Seed: 2}), run(t, Options{Seed: 2}), run(t, Options{Seed: 3})
 	if fmt.Sprint(a.Rows) != fmt.Sprint(b.Rows) || fmt.Sprint(a.Rows) == fmt.Sprint(c.Rows) {
 		t.Error("the seed does not decide")
 	}
 }
 
-// A tool that is blind, or names the tick next to the right one, is caught, and
-// nobody else is blamed for it.
+// Tools that are blind, or name the tick next to the right one, are caught at
+// each fault.
 func TestBlindTools(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short")
 	}
+	real := RealTools()
 	for _, c := range []struct {
-		name, tool string
-		blind      func(*Tools)
-		faults     int // that it does not name
+		name  string
+		tools Tools
+		wrong map[string]int // answers, by tool
 	}{
-		{"verify is always content", "verify", func(o *Tools) {
-			o.Verify = func(*replay.Reader, *lockstep.Game, replay.VerifyOptions) (*replay.Verdict, error) {
+		{"nothing is ever wrong", Tools{
+			Verify: func(*replay.Reader, *lockstep.Game, replay.VerifyOptions) (*replay.Verdict, error) {
 				return &replay.Verdict{}, nil
-			}
-		}, 17},
-		{"verify takes all for a cut", "verify", func(o *Tools) {
-			o.Verify = func(*replay.Reader, *lockstep.Game, replay.VerifyOptions) (*replay.Verdict, error) {
-				return &replay.Verdict{}, io.ErrUnexpectedEOF
-			}
-		}, 18},
-		{"recover loses a tick", "recover", func(o *Tools) {
-			real := o.Recover
-			o.Recover = func(w *replay.Writer, r *replay.Reader) (*replay.Recovery, error) {
-				found, err := real(w, r)
-				found.Ticks--
-				return found, err
-			}
-		}, 1},
-		{"no reports", "desync report", func(o *Tools) {
-			o.Desync = func([]lockstep.DesyncReport) []lockstep.DesyncReport { return nil }
-		}, 8},
-		{"a report against somebody else", "desync report", func(o *Tools) {
-			o.Desync = func(r []lockstep.DesyncReport) []lockstep.DesyncReport {
-				for i := range r {
-					r[i].Player = (r[i].Player + 1) % players
-				}
-				return r
-			}
-		}, 7}, // where it is the referee, all players are named
-		{"no difference", "diff", func(o *Tools) {
-			o.Compare = func(a, b *replay.Reader) (*replay.Comparison, error) { return &replay.Comparison{}, nil }
-		}, 2},
-		{"nothing to bisect", "bisect", func(o *Tools) {
-			o.Bisect = func(a, b *replay.Reader, g *lockstep.Game, _ replay.BisectOptions) (*replay.Bisection, error) {
+			},
+			Recover: real.Recover,
+			Compare: func(a, b *replay.Reader) (*replay.Comparison, error) { return &replay.Comparison{}, nil },
+			Bisect: func(a, b *replay.Reader, g *lockstep.Game, _ replay.BisectOptions) (*replay.Bisection, error) {
 				return nil, replay.ErrSame
-			}
-		}, 6},
-		{"a bisection that stops a tick late", "bisect", func(o *Tools) {
-			real := o.Bisect
-			o.Bisect = func(a, b *replay.Reader, g *lockstep.Game, bo replay.BisectOptions) (*replay.Bisection, error) {
-				found, err := real(a, b, g, bo)
+			},
+			Explain: func(*replay.Bundle, desync.Options) (*desync.Explanation, error) { return &desync.Explanation{}, nil },
+			Diverged: func(a, b *lockstep.Follower, limit int) (lockstep.Divergence, bool) {
+				return lockstep.Divergence{}, false
+			},
+			Desync: func([]lockstep.DesyncReport) []lockstep.DesyncReport { return nil },
+		}, map[string]int{"verify": 17, "diff": 2, "bisect": 6, "explain": 7, "histories": 6, "desync report": 8}},
+		{"it was somebody else, and a tick later", Tools{
+			Verify: func(*replay.Reader, *lockstep.Game, replay.VerifyOptions) (*replay.Verdict, error) {
+				return &replay.Verdict{}, io.ErrUnexpectedEOF
+			},
+			Recover: func(w *replay.Writer, r *replay.Reader) (*replay.Recovery, error) {
+				found, err := real.Recover(w, r)
+				found.Ticks++
+				return found, err
+			},
+			Compare: func(a, b *replay.Reader) (*replay.Comparison, error) {
+				found, err := real.Compare(a, b)
+				if err == nil {
+					found.Frame.Tick++
+				}
+				return found, err
+			},
+			Bisect: func(a, b *replay.Reader, g *lockstep.Game, o replay.BisectOptions) (*replay.Bisection, error) {
+				found, err := real.Bisect(a, b, g, o)
 				if err == nil {
 					found.Tick++
 				}
 				return found, err
-			}
-		}, 6},
-		{"equal histories", "histories", func(o *Tools) {
-			o.Diverged = func(a, b *lockstep.Follower, limit int) (lockstep.Divergence, bool) {
-				return lockstep.Divergence{}, false
-			}
-		}, 6},
+			},
+			Explain: func(b *replay.Bundle, o desync.Options) (*desync.Explanation, error) {
+				e, err := real.Explain(b, o)
+				if err == nil {
+					e.Verdict.Party = desync.WrongBuild
+				}
+				return e, err
+			},
+			Diverged: func(a, b *lockstep.Follower, limit int) (lockstep.Divergence, bool) {
+				found, ok := real.Diverged(a, b, limit)
+				found.Tick++
+				return found, ok
+			},
+			Desync: func(r []lockstep.DesyncReport) []lockstep.DesyncReport {
+				for i := range r {
+					r[i].Player = (r[i].Player + 1) % players
+				}
+				return r
+			}, // where it is the referee, all players are named
+		}, map[string]int{"verify": 18, "recover": 1, "diff": 2, "bisect": 6, "explain": 7, "histories": 6, "desync report": 7}},
 	} {
-		tools := RealTools()
-		c.blind(&tools)
-		r := run(t, Options{Seed: 1, Tools: tools})
+		r := run(t, Options{Seed: 1, Tools: c.tools})
+		wrong := map[string]int{}
 		for _, row := range r.Rows {
-			if !row.Right && row.Tool != c.tool {
-				t.Errorf("%s: %s: %s found %s, want %s", c.name, row.Fault, row.Tool, row.Found, row.Want)
+			if !row.Right {
+				wrong[row.Tool]++
 			}
 		}
-		if r.Wrong != c.faults {
-			t.Errorf("%s: %d wrong, want %d", c.name, r.Wrong, c.faults)
+		if diff := cmp.Diff(c.wrong, wrong); diff != "" {
+			t.Errorf("%s: wrong answers (-want +got):\n%s", c.name, diff)
 		}
 	}
 }
@@ -144,16 +156,6 @@ func TestNothingPlanted(t *testing.T) {
 	}
 }
 
-// The table of units is as it was when a copy with a wrong entry has taken its
-// turn.
-func TestTableIsRestored(t *testing.T) {
-	before := *skirmish.Worker.Traits()
-	run(t, Options{Seed: 1})
-	if after := *skirmish.Worker.Traits(); after != before {
-		t.Errorf("got %+v, want %+v", after, before)
-	}
-}
-
 func ExampleRun() {
 	result, err := Run(Options{Seed: 1})
 	if err != nil {
@@ -169,6 +171,7 @@ func ExampleRun() {
 	// desync report: desync, ticks 221 to 240, player 2, Rand
 	// histories: desync, tick 238, Rand.Hi and 1 more
 	// bisect: desync, tick 238, the rules, Rand.Hi and 1 more
+	// explain: extra draw, ticks 221 to 240, player 2, Rand
 	// verify: players differed
 	// 0 wrong
 }

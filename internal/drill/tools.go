@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 
+	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -14,6 +15,7 @@ type Tools struct {
 	Recover  func(*replay.Writer, *replay.Reader) (*replay.Recovery, error)
 	Compare  func(a, b *replay.Reader) (*replay.Comparison, error)
 	Bisect   func(a, b *replay.Reader, g *lockstep.Game, o replay.BisectOptions) (*replay.Bisection, error)
+	Explain  func(*replay.Bundle, desync.Options) (*desync.Explanation, error)
 	Diverged func(a, b *lockstep.Follower, limit int) (lockstep.Divergence, bool)
 	Desync   func([]lockstep.DesyncReport) []lockstep.DesyncReport // what the coordinator told
 }
@@ -25,6 +27,7 @@ func RealTools() Tools {
 		Recover:  replay.Recover,
 		Compare:  replay.Compare,
 		Bisect:   replay.Bisect,
+		Explain:  desync.Explain,
 		Diverged: lockstep.Diverged,
 		Desync:   func(r []lockstep.DesyncReport) []lockstep.DesyncReport { return r },
 	}

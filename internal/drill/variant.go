@@ -19,6 +19,9 @@ type variant struct {
 
 	// damage tells that no rules make such a state, but broken memory.
 	damage bool
+
+	path    string            // of the field that was damaged
+	command *lockstep.Command // that was dropped or doubled
 }
 
 // changed returns the game's rules with another Step in one tick.
@@ -80,7 +83,7 @@ func flippedBit(m *match, dice *rand.Rand) (*variant, error) {
 		}
 	}
 	path := fields[dice.IntN(len(fields))]
-	return &variant{tick: t, what: fmt.Sprintf("%s after tick %d", path, t), damage: true, rules: changed(t, func(inner step, w *skirmish.World, turn *lockstep.Turn) {
+	return &variant{tick: t, what: fmt.Sprintf("%s after tick %d", path, t), damage: true, path: path, rules: changed(t, func(inner step, w *skirmish.World, turn *lockstep.Turn) {
 		inner(w, turn)
 		b := worldCodec.Append(nil, w)
 		v, err := schema.Lookup(b, path)
@@ -124,7 +127,7 @@ func droppedCommand(m *match, dice *rand.Rand) (*variant, error) {
 	if !ok {
 		return nil, nil
 	}
-	return &variant{tick: t, what: m.naming(t, at), rules: otherCommands(t, func(c []lockstep.Command) []lockstep.Command {
+	return &variant{tick: t, what: m.naming(t, at), command: &m.frames[t].Commands[at], rules: otherCommands(t, func(c []lockstep.Command) []lockstep.Command {
 		return slices.Delete(c, at, at+1)
 	})}, nil
 }
@@ -134,7 +137,7 @@ func doubledCommand(m *match, dice *rand.Rand) (*variant, error) {
 	if !ok {
 		return nil, nil
 	}
-	return &variant{tick: t, what: m.naming(t, at), rules: otherCommands(t, func(c []lockstep.Command) []lockstep.Command {
+	return &variant{tick: t, what: m.naming(t, at), command: &m.frames[t].Commands[at], rules: otherCommands(t, func(c []lockstep.Command) []lockstep.Command {
 		return slices.Insert(c, at, c[at])
 	})}, nil
 }

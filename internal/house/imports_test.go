@@ -79,7 +79,7 @@ var imports = []importRow{
 	{pattern: "internal/matchlog"},
 	{pattern: "internal/nullgame", own: []string{"lockstep"}},
 	{pattern: "internal/planted", own: []string{"lockstep", "examples/skirmish"}},
-	{pattern: "internal/drill", own: slices.Concat(log, games)},
+	{pattern: "internal/drill", own: slices.Concat(log, games, []string{"desync"})},
 	{pattern: "internal/logbench", own: slices.Concat(log, games), modules: []string{xsys, xxhash}},
 
 	{pattern: "examples/...", own: slices.Concat(shell, games), modules: []string{websocket}, tests: []string{"internal/site", chromedp}},
@@ -148,7 +148,7 @@ func TestImportTableLayers(t *testing.T) {
 		if strings.HasPrefix(r.pattern, "examples") || strings.HasPrefix(r.pattern, "cmd") || strings.HasPrefix(r.pattern, "fuzz") {
 			continue
 		}
-		if r.pattern == "internal/logbench" || r.pattern == "internal/planted" {
+		if r.pattern == "internal/logbench" || r.pattern == "internal/drill" || r.pattern == "internal/planted" {
 			continue // they measure and test the engine with a game, and no row but cmd's names them
 		}
 		if named(r.own, "examples/skirmish") || named(r.own, "cmd/samestep") || named(r.own, "internal/require") {
