@@ -66,7 +66,7 @@ func (m *match) ownReplay(copied rules) ([]byte, error) {
 		return nil, err
 	}
 	var out bytes.Buffer
-	err = replay.Rekey(replay.NewWriter(&out, replay.WriterOptions{}), r, lockstep.MustGame(copied), checkEvery)
+	err = replay.Rekey(replay.NewWriter(&out, replay.WriterOptions{}), r, lockstep.MustGame(copied), checkEvery, replay.SimulateOptions{})
 	return out.Bytes(), err
 }
 
