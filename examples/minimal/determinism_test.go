@@ -1,0 +1,59 @@
+package minimal_test
+
+import (
+	"testing"
+
+	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/examples/minimal"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
+)
+
+// Every machine that is given the same commands computes the same match.
+func TestDeterminism(t *testing.T) {
+	for seed := range uint64(10) {
+		locksteptest.Check(t, lockstep.MustGame(minimal.Rules()), locksteptest.Options{
+			Config: &minimal.Config{Size: 32, Coins: 20}, Seed: seed + 1,
+		})
+	}
+}
+
+// A fuzzer looks for matches that reach more of the rules.
+func FuzzMatch(f *testing.F) {
+	locksteptest.Fuzz(f, lockstep.MustGame(minimal.Rules()), locksteptest.Options{
+		Config: &minimal.Config{Size: 32, Coins: 20}, Players: 2, Ticks: 30,
+	}, locksteptest.Source{Package: "minimal_test", Game: "lockstep.MustGame(minimal.Rules())"})
+}
+
+// A server and its players stay together through bad links, crashes and lies.
+func TestCluster(t *testing.T) {
+	locksteptest.Cluster(t, lockstep.MustGame(minimal.Rules()), locksteptest.ClusterOptions{
+		Config: &minimal.Config{Size: 32, Coins: 20}, Seeds: 4, Length: 20 * lockstep.Second,
+	})
+}
+
+// One match is the same on every machine and with every compiler, until Build says that the rules are others.
+func TestGolden(t *testing.T) {
+	game := lockstep.MustGame(minimal.Rules())
+	header, err := game.NewHeader(lockstep.MatchID{}, lockstep.DefaultSettings(2), &minimal.Config{Size: 32, Coins: 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sim, err := game.NewSimulation(header)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for tick := lockstep.Tick(1); tick <= 300; tick++ {
+		kind, payload, err := game.NewPayloads().Encode(&minimal.Go{X: uint16(tick % 32), Y: uint16(tick / 10)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		order := lockstep.Command{Tick: tick, Player: lockstep.Player(tick % 2), Sequence: lockstep.Sequence(tick), Kind: kind, Payload: payload}
+		if err := sim.Step(&lockstep.Frame{Tick: tick, Commands: []lockstep.Command{order}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, want := checksum.FormatRoot(sim.Root()), "398c03831ca1ac07"; got != want {
+		t.Errorf("build %s: got checksum %s, want %s", game.Build(), got, want)
+	}
+}
