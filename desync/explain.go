@@ -206,10 +206,9 @@ func (w *work) honest(x *exhibit) {
 
 // fields lists the differences between two states.
 func (w *work) fields(right, wrong []byte) {
-	fields, err := w.log.schema.Diff(right, wrong, w.options.Fields)
+	a, err := align(w.log.schema, right, wrong)
 	if err == nil {
-		w.e.Fields = fields
-		w.e.Places, err = w.log.schema.DiffGroups(right, wrong)
+		w.e.Fields, w.e.Places, err = a.differences(w.options.Fields)
 	}
 	if err != nil {
 		panic(err) // both were checked when they were loaded, or are our own

@@ -84,33 +84,33 @@ func isGenerator(n state.Node) bool {
 	return hi.Name() == "Hi" && lo.Name() == "Lo" && hi.Kind() == state.Uint64 && lo.Kind() == state.Uint64
 }
 
-// generator reads the generator at a path.
-func generator(s *state.Schema, b []byte, path string) (fixed.Rand, bool) {
-	if b == nil {
-		return fixed.Rand{}, false
+// generator reads the generator that w watches.
+func (w *watcher) generator(b []byte) (r fixed.Rand, offset int, ok bool) {
+	v, ok := w.value(b)
+	if !ok || v.Node.Kind() != state.Struct || !isGenerator(v.Node) {
+		return r, 0, false
 	}
-	v, err := s.Lookup(b, path)
-	if err != nil || v.Node.Kind() != state.Struct || !isGenerator(v.Node) {
-		return fixed.Rand{}, false
-	}
-	return fixed.Rand{Hi: binary.LittleEndian.Uint64(v.Bytes), Lo: binary.LittleEndian.Uint64(v.Bytes[8:])}, true
+	return fixed.Rand{Hi: binary.LittleEndian.Uint64(v.Bytes), Lo: binary.LittleEndian.Uint64(v.Bytes[8:])}, v.Offset, true
 }
 
 // streamsOf counts the draws from a good state to the right and the wrong one.
 func streamsOf(s *state.Schema, differ []state.Difference, good, right, wrong []byte) []Stream {
 	all := []Stream{}
 	for _, path := range streamPaths(s, differ) {
-		from, ok := generator(s, good, path)
-		there, ok2 := generator(s, wrong, path)
-		if !ok || !ok2 {
+		w, ok := watch(s, right, path)
+		if !ok {
+			continue
+		}
+		from, _, ok := w.generator(good)
+		r, _, ok2 := w.generator(right)
+		there, _, ok3 := w.generator(wrong)
+		if !ok || !ok2 || !ok3 {
 			continue
 		}
 		x := Stream{Path: path}
+		x.Right, x.Known = from.DrawsTo(r)
 		x.Wrong, ok = from.DrawsTo(there)
 		x.Altered = !ok
-		if r, ok := generator(s, right, path); ok {
-			x.Right, x.Known = from.DrawsTo(r)
-		}
 		all = append(all, x)
 	}
 	return all
@@ -124,8 +124,9 @@ func (s *search) extraDraws(schema *state.Schema, streams []Stream) error {
 		if x.Altered || !x.Known || x.Wrong <= x.Right || x.Wrong-x.Right > most {
 			continue
 		}
-		for t := s.bad; ; t-- {
-			if err := s.drawnAt(schema, t, x.Path, int(x.Wrong-x.Right)); err != nil {
+		w, ok := watch(schema, s.again.state(s.bad), x.Path)
+		for t := s.bad; ok; t-- {
+			if err := s.drawnAt(w, t, int(x.Wrong-x.Right)); err != nil {
 				return err
 			}
 			if t == s.good {
@@ -139,22 +140,18 @@ func (s *search) extraDraws(schema *state.Schema, streams []Stream) error {
 	return nil
 }
 
-func (s *search) drawnAt(schema *state.Schema, t lockstep.Tick, path string, n int) error {
+func (s *search) drawnAt(w *watcher, t lockstep.Tick, n int) error {
 	begin := s.again.state(t)
-	r, ok := generator(schema, begin, path)
+	r, offset, ok := w.generator(begin)
 	if !ok {
 		return nil
 	}
 	for range n {
 		r.Uint64()
 	}
-	v, err := schema.Lookup(begin, path)
-	if err != nil {
-		return nil
-	}
 	changed := slices.Clone(begin)
-	binary.LittleEndian.PutUint64(changed[v.Offset:], r.Hi)
-	binary.LittleEndian.PutUint64(changed[v.Offset+8:], r.Lo)
+	binary.LittleEndian.PutUint64(changed[offset:], r.Hi)
+	binary.LittleEndian.PutUint64(changed[offset+8:], r.Lo)
 	trial := variation{from: t, state: changed}
 	fits, err := s.fits(&trial)
 	if !fits {
@@ -166,8 +163,8 @@ func (s *search) drawnAt(schema *state.Schema, t lockstep.Tick, path string, n i
 		c.fault = trial
 		return nil
 	}
-	s.found = &Cause{Kind: ExtraDraw, When: span, Path: path, fault: trial,
-		Text: fmt.Sprintf("%s was drawn from too often (%s); all else follows from it", path, draws(uint64(n)))}
+	s.found = &Cause{Kind: ExtraDraw, When: span, Path: w.path, fault: trial,
+		Text: fmt.Sprintf("%s was drawn from too often (%s); all else follows from it", w.path, draws(uint64(n)))}
 	return nil
 }
 

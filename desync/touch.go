@@ -58,7 +58,7 @@ func named(text string, entities []*watcher) []string {
 	numbers := strings.FieldsFunc(text, func(r rune) bool { return r < '0' || r > '9' })
 	var names []string
 	for _, e := range entities {
-		if e.list != "" && slices.Contains(numbers, fmt.Sprint(e.id)) {
+		if e.byID() && slices.Contains(numbers, fmt.Sprint(e.id)) {
 			names = append(names, e.name())
 		}
 	}

@@ -3,6 +3,7 @@ package desync
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/seed-49bee653/samestep/state"
@@ -14,12 +15,9 @@ import (
 type watcher struct {
 	schema *state.Schema
 	path   string // in the state it was made from
-	list   string // such as "Units"; "" if the field is found by its path
+	list   list   // without a name if the field is found by its path
 	field  string // in the element, such as ".Pos.X"; "" is the element itself
 	id     uint64
-	idNode state.Node
-	idAt   int // bytes of an element before its ID
-	size   int // of an element
 }
 
 // watch returns a watcher of the field at a path of a state.
@@ -33,28 +31,18 @@ func watch(s *state.Schema, b []byte, path string) (*watcher, bool) {
 	if open < 0 {
 		return w, true
 	}
-	list, err := s.Lookup(b, path[:open])
-	if err != nil || list.Node.Kind() != state.Slice || list.Node.Elem().Kind() != state.Struct {
+	v, err = s.Lookup(b, path[:open])
+	if err != nil {
 		return w, true
 	}
-	elem := list.Node.Elem()
-	size, fixed := elem.Size()
-	if !fixed {
-		return w, true
-	}
+	l, ok := listOf(v.Node)
 	end := open + strings.IndexByte(path[open:], ']') + 1
-	at := 0
-	for i := range elem.NumFields() {
-		f := elem.Field(i)
-		n, _ := f.Size()
-		if strings.EqualFold(f.Name(), "ID") && f.Kind().Integer() {
-			v, err := s.Lookup(b, path[:end]+"."+f.Name())
-			if err != nil {
-				return w, true
-			}
-			w.list, w.field, w.id, w.idNode, w.idAt, w.size = path[:open], path[end:], number(v.Bytes), f, at, size
-		}
-		at += n
+	if !ok {
+		return w, true
+	}
+	if id, err := s.Lookup(b, path[:end]+"."+l.id.Name()); err == nil {
+		l.name = path[:open]
+		w.list, w.field, w.id = l, path[end:], number(id.Bytes)
 	}
 	return w, true
 }
@@ -71,32 +59,27 @@ func (w *watcher) value(b []byte) (state.Value, bool) {
 		return state.Value{}, false
 	}
 	path := w.path
-	if w.list != "" {
-		i, ok := w.index(b)
-		if !ok {
+	if w.byID() {
+		i := w.index(b)
+		if i < 0 {
 			return state.Value{}, false
 		}
-		path = fmt.Sprintf("%s[%d]%s", w.list, i, w.field)
+		path = fmt.Sprintf("%s[%d]%s", w.list.name, i, w.field)
 	}
 	v, err := w.schema.Lookup(b, path)
 	return v, err == nil
 }
 
-// index returns where the element with the ID stands.
-func (w *watcher) index(b []byte) (int, bool) {
-	list, err := w.schema.Lookup(b, w.list)
+// byID reports whether the field is that of an element with an ID.
+func (w *watcher) byID() bool { return w.list.name != "" }
+
+// index returns where the element with the ID stands, or -1.
+func (w *watcher) index(b []byte) int {
+	v, err := w.schema.Lookup(b, w.list.name)
 	if err != nil {
-		return 0, false
+		return -1
 	}
-	idSize, _ := w.idNode.Size()
-	elems := list.Bytes[4:] // behind the count
-	for i := 0; (i+1)*w.size <= len(elems); i++ {
-		at := i*w.size + w.idAt
-		if number(elems[at:at+idSize]) == w.id {
-			return i, true
-		}
-	}
-	return 0, false
+	return slices.Index(w.list.ids(v.Bytes), w.id)
 }
 
 // text returns the field's value in a state for people.
@@ -110,10 +93,10 @@ func (w *watcher) text(b []byte) string {
 
 // name returns what the field is called over many states.
 func (w *watcher) name() string {
-	if w.list == "" {
+	if !w.byID() {
 		return w.path
 	}
-	return fmt.Sprintf("%s[%s=%d]%s", w.list, w.idNode.Name(), w.id, w.field)
+	return w.list.element(w.id) + w.field
 }
 
 // element returns a watcher of the element that the field is in, or of the field

@@ -1,0 +1,177 @@
+package desync
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/seed-49bee653/samestep/state"
+)
+
+// An alignment makes two states comparable whose lists have not the same
+// elements: where one side has an element less, all behind it stand one place
+// further on. Sections that are lists of elements with an ID are left with the
+// elements that both sides have.
+type alignment struct {
+	schema       *state.Schema
+	right, wrong []byte
+	places       map[string][]int // by list: where each element that is left stands on the right side; only looked up
+	missing      []state.Group    // elements that only one side has, by list and side
+}
+
+// align aligns two valid states.
+func align(s *state.Schema, right, wrong []byte) (*alignment, error) {
+	a := &alignment{schema: s, places: make(map[string][]int)}
+	r, err := s.Split(nil, right)
+	if err != nil {
+		return nil, err
+	}
+	w, err := s.Split(nil, wrong)
+	if err != nil {
+		return nil, err
+	}
+	for i := range r {
+		l, ok := listOf(s.Root().Field(i))
+		if ok {
+			r[i], w[i] = a.list(l, r[i], w[i])
+		}
+		a.right, a.wrong = append(a.right, r[i]...), append(a.wrong, w[i]...)
+	}
+	return a, nil
+}
+
+// A list is a slice of structs of one size with a field ID.
+type list struct {
+	name string
+	id   state.Node
+	size int // of an element
+	at   int // bytes of an element before its ID
+}
+
+// listOf returns what is needed to find the elements of a list by their ID.
+func listOf(n state.Node) (list, bool) {
+	if n.Kind() != state.Slice || n.Elem().Kind() != state.Struct {
+		return list{}, false
+	}
+	elem := n.Elem()
+	size, fixed := elem.Size()
+	if !fixed {
+		return list{}, false
+	}
+	at := 0
+	for i := range elem.NumFields() {
+		f := elem.Field(i)
+		if strings.EqualFold(f.Name(), "ID") && f.Kind().Integer() {
+			return list{n.Name(), f, size, at}, true
+		}
+		sizeBytes, _ := f.Size()
+		at += sizeBytes
+	}
+	return list{}, false
+}
+
+const countBytes = 4 // before the elements of a slice
+
+// ids returns the IDs of the elements, in order.
+func (l *list) ids(b []byte) []uint64 {
+	n, _ := l.id.Size()
+	var all []uint64
+	for b = b[countBytes:]; len(b) > 0; b = b[l.size:] {
+		all = append(all, number(b[l.at:l.at+n]))
+	}
+	return all
+}
+
+// list returns both sides' lists with the elements that both have, if they are
+// in the same order there, and notes the others.
+func (a *alignment) list(l list, r, w []byte) (right, wrong []byte) {
+	idsR, idsW := l.ids(r), l.ids(w)
+	if slices.Equal(idsR, idsW) {
+		return r, w
+	}
+	keptR, places, lostR := l.common(r, idsR, idsW)
+	keptW, _, lostW := l.common(w, idsW, idsR)
+	if !slices.Equal(l.ids(keptR), l.ids(keptW)) {
+		return r, w
+	}
+	a.places[l.name] = places
+	a.lost(&l, lostR, "present", "absent")
+	a.lost(&l, lostW, "absent", "present")
+	return keptR, keptW
+}
+
+// common returns a list with the elements whose ID is among others, where they
+// stood, and the IDs of the rest.
+func (l *list) common(b []byte, ids, others []uint64) (kept []byte, places []int, lost []uint64) {
+	has := make(map[uint64]bool, len(others)) // only looked up
+	for _, id := range others {
+		has[id] = true
+	}
+	kept = make([]byte, countBytes)
+	for i, id := range ids {
+		if has[id] {
+			kept = append(kept, b[countBytes+i*l.size:countBytes+(i+1)*l.size]...)
+			places = append(places, i)
+		} else {
+			lost = append(lost, id)
+		}
+	}
+	binary.LittleEndian.PutUint32(kept, uint32(len(places)))
+	return kept, places, lost
+}
+
+func (a *alignment) lost(l *list, ids []uint64, right, wrong string) {
+	if len(ids) == 0 {
+		return
+	}
+	first := l.element(ids[0])
+	a.missing = append(a.missing, state.Group{
+		Path: l.name, Element: first, First: state.Difference{Path: first, A: right, B: wrong}, Fields: 1, Elements: len(ids), Total: len(ids),
+	})
+}
+
+// element names an element by its ID.
+func (l *list) element(id uint64) string { return fmt.Sprintf("%s[%s=%d]", l.name, l.id.Name(), id) }
+
+// path returns a path of the aligned right state as it is in the whole one.
+func (a *alignment) path(path string) string {
+	open := strings.IndexByte(path, '[')
+	if open < 0 {
+		return path
+	}
+	places := a.places[path[:open]]
+	end := strings.IndexByte(path, ']')
+	i, err := strconv.Atoi(path[open+1 : end])
+	if err != nil || i >= len(places) {
+		return path
+	}
+	return path[:open+1] + strconv.Itoa(places[i]) + path[end:]
+}
+
+// differences returns what differs, as paths of the right state, and grouped.
+func (a *alignment) differences(limit int) (fields state.Differences, places state.Groups, err error) {
+	if fields, err = a.schema.Diff(a.right, a.wrong, limit); err != nil {
+		return fields, places, err
+	}
+	if places, err = a.schema.DiffGroups(a.right, a.wrong); err != nil {
+		return fields, places, err
+	}
+	for i := range fields.List {
+		fields.List[i].Path = a.path(fields.List[i].Path)
+	}
+	for i := range places.List {
+		g := &places.List[i]
+		g.Element, g.First.Path = a.path(g.Element), a.path(g.First.Path)
+	}
+	var lost []state.Difference
+	for _, g := range a.missing {
+		lost = append(lost, g.First)
+		fields.Total += g.Total
+		places.Total += g.Total
+	}
+	fields.List = append(lost, fields.List...)
+	places.List = append(slices.Clone(a.missing), places.List...)
+	return fields, places, nil
+}

@@ -1,0 +1,68 @@
+package desync_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/state"
+)
+
+// Where one side lacks a unit, that is what differs, and not all units behind
+// it; what else differs is named by its place on the right side.
+func TestMissingUnit(t *testing.T) {
+	e := explained(t, func(w *world, t *turn, step step) bool {
+		step(w, t)
+		w.Units = slices.Delete(w.Units, 5, 6)
+		w.Units[40].Kills += 3
+		return true
+	}, desync.Options{Game: findGame})
+	first := state.Difference{Path: "Units[ID=6]", A: "present", B: "absent"}
+	if len(e.Fields.List) < 2 || e.Fields.List[0] != first || !slices.ContainsFunc(e.Fields.List, func(d state.Difference) bool { return strings.HasSuffix(d.Path, ".Kills") && d.B == "3" }) {
+		t.Errorf("got %v, want %v and the kills of a unit behind it", e.Fields, first)
+	}
+	if e.Fields.Total > 40 || e.Fields.Total != e.Places.Total {
+		t.Errorf("got %d fields, and %d by place", e.Fields.Total, e.Places.Total)
+	}
+	if g := e.Places.List[0]; g.First != first || g.Elements != 1 || !strings.Contains(strings.Join(e.Lines(), "\n"), " Units[ID=6] present → absent\n") {
+		t.Errorf("got the place %+v\n%s", g, strings.Join(e.Lines(), "\n"))
+	}
+	if !slices.ContainsFunc(e.Changes, func(c desync.Change) bool { return strings.HasPrefix(c.Field, "Units[ID=") }) {
+		t.Errorf("got changes %v, want one of a unit", e.Changes)
+	}
+	if page := pageOf(t, e); !strings.Contains(page, `<td class="mono">[ID=6]</td><td class="mono right">present</td>`) {
+		t.Error("the page lacks the unit that is missing")
+	}
+}
+
+// Units that only the wrong side has, and units in another order, of which none
+// can be said to be missing.
+func TestUnitsOfTheOtherSide(t *testing.T) {
+	e := explained(t, func(w *world, t *turn, step step) bool {
+		step(w, t)
+		for range 2 {
+			w.Match.NextID++
+			unit := w.Units[len(w.Units)-1]
+			unit.ID = w.Match.NextID
+			w.Units = append(w.Units, unit)
+		}
+		return true
+	}, desync.Options{Game: findGame})
+	text := strings.Join(e.Lines(), "\n")
+	if len(e.Places.List) == 0 || e.Places.List[0].Elements != 2 || e.Places.List[0].First.A != "absent" || !strings.Contains(text, " absent → present (+1 more unit)") {
+		t.Errorf("got places %+v\n%s", e.Places.List, text)
+	}
+	e = explained(t, func(w *world, t *turn, step step) bool {
+		step(w, t)
+		if t.Tick < 160 {
+			return false
+		}
+		w.Units[5], w.Units[6] = w.Units[6], w.Units[5]
+		w.Units = w.Units[:len(w.Units)-1]
+		return true
+	}, desync.Options{})
+	if e.Fields.Total == 0 || slices.ContainsFunc(e.Fields.List, func(d state.Difference) bool { return d.A == "absent" || d.B == "absent" }) {
+		t.Errorf("in another order: got %v", e.Fields)
+	}
+}
