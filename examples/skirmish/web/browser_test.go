@@ -94,6 +94,7 @@ type tab struct {
 	t       *testing.T
 	ctx     context.Context
 	allowed []string // parts of messages that are no errors in this test
+	shots   string   // the folder of the screenshots
 
 	mu  sync.Mutex
 	bad []string
@@ -103,7 +104,10 @@ type tab struct {
 func newTab(t *testing.T, url string, allowed ...string) *tab {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(browsers.ctx, chromedp.WithNewBrowserContext(), chromedp.WithNewWindow(true))
-	b := &tab{t: t, ctx: ctx, allowed: allowed}
+	b := &tab{t: t, ctx: ctx, allowed: allowed, shots: os.Getenv(ScreenshotsVariable)}
+	if b.shots == "" {
+		b.shots = t.ArtifactDir()
+	}
 	console := chromedp.Console(ctx)
 	var reading sync.WaitGroup
 	reading.Go(func() {
@@ -223,11 +227,7 @@ func (b *tab) shot(name string) {
 		b.t.Logf("screenshot %s: %v", name, err)
 		return
 	}
-	dir := os.Getenv(ScreenshotsVariable)
-	if dir == "" {
-		dir = b.t.ArtifactDir()
-	}
-	path := filepath.Join(dir, strings.ReplaceAll(b.t.Name(), "/", "-")+"-"+name+".png")
+	path := filepath.Join(b.shots, strings.ReplaceAll(b.t.Name(), "/", "-")+"-"+name+".png")
 	if err := os.WriteFile(path, picture, 0o666); err != nil {
 		b.t.Error(err)
 	}

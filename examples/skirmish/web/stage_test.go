@@ -4,7 +4,9 @@ package web_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -13,7 +15,9 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/examples/skirmish/web"
@@ -43,12 +47,13 @@ type stage struct {
 	url    string
 	dir    string
 
-	mu    sync.Mutex
-	conns map[net.Conn]bool // of the server
+	mu     sync.Mutex
+	conns  map[net.Conn]bool // of the server
+	closed atomic.Bool       // nobody gets a new WebSocket
 }
 
-// A setup says what a stage is to be. The zero value has two seats, 100 units
-// and 20 ticks a second.
+// A setup says what a stage is to be. The zero value has two seats, 100 units,
+// 20 ticks a second and four checksums.
 type setup struct {
 	players    uint8
 	units      uint16
@@ -62,6 +67,7 @@ var game = lockstep.MustGame(skirmish.Rules())
 func newStage(t *testing.T, x setup) *stage {
 	t.Helper()
 	needsBrowser(t)
+	t.Parallel() // they wait most of the time
 	page, err := program()
 	if err != nil {
 		t.Fatal(err)
@@ -73,12 +79,13 @@ func newStage(t *testing.T, x setup) *stage {
 		x.units = 100
 	}
 	if x.checkEvery == 0 {
-		x.checkEvery = 20
+		x.checkEvery = 5
 	}
 	var list strings.Builder
 	for p := range x.players {
 		fmt.Fprintf(&list, "player %d player-%d - token-of-player-%d\n", p, p, p)
 	}
+	fmt.Fprintln(&list, "player - guest - token-of-a-guest") // for any seat
 	fmt.Fprintln(&list, "admin - admin - token-of-the-admin")
 	tokens, err := server.ReadTokens(strings.NewReader(list.String()))
 	if err != nil {
@@ -88,6 +95,7 @@ func newStage(t *testing.T, x setup) *stage {
 	x.host.AnonymousSpectators = true
 	if s.server, err = server.New(server.Options{
 		Authorizer: tokens, Host: x.host, Dir: s.dir, Replays: true, Log: slog.New(slog.DiscardHandler),
+		NewMatch: requested,
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +111,7 @@ func newStage(t *testing.T, x setup) *stage {
 	if s.match, err = s.server.Create(server.MatchSpec{Name: "arena", Game: g, Settings: settings, Config: &config}); err != nil {
 		t.Fatal(err)
 	}
-	web := httptest.NewUnstartedServer(page.Over(s.server))
+	web := httptest.NewUnstartedServer(page.Over(http.HandlerFunc(s.serve)))
 	web.Config.ConnState = s.connState
 	web.Start()
 	s.url = web.URL
@@ -117,6 +125,35 @@ func newStage(t *testing.T, x setup) *stage {
 		web.Close()
 	})
 	return s
+}
+
+// serve serves what the server does, unless its door is closed.
+func (s *stage) serve(w http.ResponseWriter, r *http.Request) {
+	if s.closed.Load() && strings.HasSuffix(r.URL.Path, "/play") {
+		http.Error(w, "closed", http.StatusServiceUnavailable)
+		return
+	}
+	s.server.ServeHTTP(w, r)
+}
+
+// world lets f look at the match's own state.
+func (s *stage) world(f func(w *skirmish.World)) {
+	s.t.Helper()
+	if err := s.match.Do(s.t.Context(), func(h *lockstep.Host) { f(lockstep.World[skirmish.World](h.Referee().Simulation())) }); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// until waits until something is true of the match's own state.
+func (s *stage) until(what string, f func(w *skirmish.World) bool) {
+	s.t.Helper()
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		yes := false
+		if s.world(func(w *skirmish.World) { yes = f(w) }); yes {
+			return
+		}
+	}
+	s.t.Fatalf("never: %s", what)
 }
 
 // connState keeps the connections that became WebSockets.
@@ -136,6 +173,24 @@ func (s *stage) cut() {
 		c.Close()
 	}
 	clear(s.conns)
+}
+
+// requested is the match that an admin begins on the page.
+func requested(body io.Reader) (server.MatchSpec, error) {
+	var r struct {
+		Name     string
+		Players  uint8
+		Units    uint16
+		TickRate uint16 `json:"tick_rate"`
+		Seed     uint64
+	}
+	if err := json.NewDecoder(body).Decode(&r); err != nil {
+		return server.MatchSpec{}, err
+	}
+	settings := lockstep.DefaultSettings(r.Players)
+	settings.TickRate, settings.Seed = r.TickRate, r.Seed
+	config := skirmish.Defaults(r.Players, r.Units)
+	return server.MatchSpec{Name: r.Name, Game: game, Settings: settings, Config: &config}, nil
 }
 
 // bot lets a bot play a seat until the test ends.
