@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -99,6 +100,7 @@ type joinSummary struct {
 	Losses      int           `json:"connections_lost"`
 	Resumed     int           `json:"resumed"`
 	Synced      int           `json:"synced"`
+	Held        int           `json:"held"` // how often the match stood still
 	Accepted    int           `json:"commands_accepted"`
 	Rejected    int           `json:"commands_rejected"`
 	BytesIn     uint64        `json:"bytes_in"`
@@ -252,6 +254,13 @@ func (j *join) event(e any) {
 		s.Desyncs++
 	case lockstep.Healed:
 		s.Healed++
+	case lockstep.Held:
+		if e.Reason != "" {
+			s.Held++
+		}
+		if j.status != nil {
+			fmt.Fprintf(j.status, "%s\n", cmp.Or(e.Reason, "the match goes on"))
+		}
 	case lockstep.Ended:
 		s.Ended = e.Reason
 	}

@@ -122,7 +122,8 @@ func (s *Server) seal(match, path string) {
 		case <-s.closing.Done():
 			return
 		}
-		if err := replay.SealFile(s.closing, path, replay.WriterOptions{SegmentTicks: sealTicks}); err != nil {
+		err := replay.SealFile(s.closing, path, replay.WriterOptions{SegmentTicks: sealTicks})
+		if err != nil && s.closing.Err() == nil {
 			s.log.Error("seal", "match", match, "path", path, "err", err)
 		}
 		s.recordings.written(filepath.Base(path), false) // it has another size

@@ -261,7 +261,7 @@ func (m *Match) finish() {
 		m.server.log.Error("replay", "match", m.spec.Name, "path", m.path, "err", err)
 		return
 	}
-	if !m.server.options.KeepOpen {
+	if !m.server.options.KeepOpen && m.host.Err() != nil { // else our own code failed, and there is no end to it
 		m.server.seal(m.spec.Name, m.path)
 	}
 }
