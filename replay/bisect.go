@@ -28,10 +28,14 @@ func Bisect(a, b *Reader, g *lockstep.Game, o BisectOptions) (*Bisection, error)
 	}
 	s := &bisector{game: g, options: o, a: side{reader: a, evidence: x}, b: side{reader: b, evidence: y}, frame: c.Frame}
 	s.otherGame = cmp.Or(o.Other, g)
-	if c.Checksum != nil {
-		s.good, s.known, s.bad = c.Checksum.Agreed, c.Checksum.Known, c.Checksum.Tick
-	} else {
+	switch {
+	case c.Checksum == nil:
 		s.bracketFrame(c)
+	case c.Frame != nil && c.Frame.Tick <= c.Checksum.Agreed: // equal checksums of commands that are not
+		s.bracketFrame(c)
+		s.bad = c.Checksum.Tick
+	default:
+		s.good, s.known, s.bad = c.Checksum.Agreed, c.Checksum.Known, c.Checksum.Tick
 	}
 	return s.run()
 }
@@ -85,12 +89,12 @@ type bisector struct {
 func (s *bisector) bracketFrame(c *Comparison) {
 	s.bad = min(c.A.Ticks, c.B.Ticks)
 	for _, i := range s.a.evidence {
-		if s.b.evidence.find(i.tick) == nil {
-			continue
-		}
-		if i.tick < c.Frame.Tick {
+		y := s.b.evidence.find(i.tick)
+		switch {
+		case y == nil:
+		case i.tick < c.Frame.Tick:
 			s.good, s.known = i.tick, true
-		} else {
+		default:
 			s.bad = i.tick
 			return
 		}

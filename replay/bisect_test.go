@@ -232,12 +232,7 @@ func recordDots(tb testing.TB, ticks int, s lockstep.Settings) (*lockstep.Game, 
 			tb.Fatal(err)
 		}
 	}
-	if err := c.End("done"); err != nil {
-		tb.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		tb.Fatal(err)
-	}
+	finish(tb, c, w, "done")
 	return g, file.Bytes()
 }
 
@@ -365,6 +360,16 @@ func TestBisectSame(t *testing.T) {
 	c, err := replay.Compare(open(t, file), open(t, keyed.Bytes()))
 	if err != nil || !c.Same() || c.Compared < 40 || c.Differed > 0 {
 		t.Errorf("got %+v, error %v, want the same", c, err)
+	}
+
+	// A keyframe is another state than its checksum says.
+	odd := rewrite(t, retell(t, file, hurt(t, 205, xor(t, "Dots[1].Pos.X", 3))), func(r *lockstep.Record) {
+		if r.Kind == lockstep.RecordKeyframe && r.Tick == 200 {
+			xor(t, "Dots[0].Pos.X", 9)(r.Keyframe.State)
+		}
+	})
+	if _, err := replay.Bisect(open(t, odd), open(t, file), g, replay.BisectOptions{}); !errors.Is(err, replay.ErrCorrupt) {
+		t.Errorf("got error %v, want %v", err, replay.ErrCorrupt)
 	}
 
 	// They begin with different states.

@@ -90,6 +90,10 @@ type BisectOptions struct {
 	// [DefaultMaxSearch], and less than 0 none. It takes half of the size of a
 	// section for each of its bits.
 	MaxSearch int64
+
+	// SearchProgress is called from time to time with how many bytes were hashed
+	// and how many there are, by one goroutine at a time; nil for nobody.
+	SearchProgress func(done, all int64)
 }
 
 // DefaultMaxSearch is enough for a state of some 1,500 units: seconds.

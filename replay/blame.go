@@ -65,8 +65,8 @@ type hearing struct {
 	seats    int
 	own      map[lockstep.Tick]uint64 // what the simulation has, where that differs; only looked up, never ranged over
 	blames   []Blame
-	keyframe lockstep.Tick // a keyframe that differs, of which the next check will tell; 0 if none
-	differs  bool          // at the last check
+	keyframe *lockstep.DesyncError // a keyframe that differs, of which the next check will tell, or nil
+	differs  bool                  // at the last check
 }
 
 // hear fills in who was wrong. It reads the log again, if there is anything to
@@ -178,15 +178,15 @@ func (h *hearing) judge() {
 	for _, m := range keyframes {
 		h.key(m)
 	}
-	if h.keyframe > 0 { // and no check tells more
-		h.blame(CulpritBuild, 0, h.keyframe)
+	if h.keyframe != nil { // and no check tells more
+		h.blame(CulpritBuild, 0, h.keyframe.Tick)
 	}
 }
 
 // key notes a keyframe that differs from the simulation, unless the state was
 // wrong at the last check.
 func (h *hearing) key(m *lockstep.DesyncError) {
-	if !m.Keyframe || h.differs || h.keyframe > 0 {
+	if !m.Keyframe || h.differs || h.keyframe != nil {
 		return
 	}
 	if i := h.last(m.Tick); i != nil && i.tick == m.Tick {
@@ -195,7 +195,7 @@ func (h *hearing) key(m *lockstep.DesyncError) {
 		}
 		return
 	}
-	h.keyframe = m.Tick
+	h.keyframe = m
 }
 
 // last returns the last check that is not after a tick, or nil.
@@ -219,12 +219,12 @@ func (h *hearing) check(t lockstep.Tick, root uint64, differs bool, dissents []d
 		}
 	}
 	first := t
-	if h.keyframe > 0 && differs {
-		first = h.keyframe
-	} else if h.keyframe > 0 {
-		h.blame(CulpritKeyframe, 0, h.keyframe)
+	if h.keyframe != nil && differs {
+		first = h.keyframe.Tick
+	} else if h.keyframe != nil {
+		h.blame(CulpritKeyframe, 0, h.keyframe.Tick)
 	}
-	h.keyframe, h.differs = 0, differs
+	h.keyframe, h.differs = nil, differs
 	switch {
 	case !differs:
 	case 2*right > h.seats:

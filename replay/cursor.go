@@ -2,6 +2,7 @@ package replay
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 )
@@ -12,9 +13,11 @@ type cursor struct {
 	reader   *Reader
 	follower *lockstep.Follower
 	empty    lockstep.Tick // left of the present run of ticks without commands
+	odd      bool          // the keyframe's state is not the one that its checksum is of
 }
 
-// cursorAt returns a cursor at the last keyframe that is not after a tick.
+// cursorAt returns a cursor at the last keyframe that is not after a tick, which
+// must have the state that its checksum is of.
 func cursorAt(r *Reader, g *lockstep.Game, marks []mark, t lockstep.Tick) (*cursor, error) {
 	own, err := NewReader(r.r, r.size)
 	if err == nil {
@@ -23,7 +26,11 @@ func cursorAt(r *Reader, g *lockstep.Game, marks []mark, t lockstep.Tick) (*curs
 	if err != nil {
 		return nil, err
 	}
-	return newCursor(own, g)
+	c, err := newCursor(own, g)
+	if err == nil && c.odd {
+		err = own.damage(fmt.Errorf("%w: keyframe of tick %d: its state is not the one that its checksum is of", ErrCorrupt, c.tick()))
+	}
+	return c, err
 }
 
 // newCursor returns a cursor at the keyframe that the reader was sent to.
@@ -34,8 +41,9 @@ func newCursor(r *Reader, g *lockstep.Game) (*cursor, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := c.follower.Apply(rec); err != nil && !errors.As(err, new(*lockstep.DesyncError)) {
-			return nil, err // a state is asked for, not whether it is the right one
+		err = c.follower.Apply(rec)
+		if c.odd = errors.As(err, new(*lockstep.DesyncError)); err != nil && !c.odd {
+			return nil, err
 		}
 	}
 	return c, nil

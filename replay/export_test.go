@@ -4,6 +4,12 @@ import "github.com/seed-49bee653/samestep/lockstep"
 
 import "encoding/binary"
 
+// The searches for a state that has a checksum.
+var (
+	Invert   = invert
+	Transfer = transfer
+)
+
 // Resign appends the block of a signature to a file, which must not be sealed.
 func Resign(file, body []byte) []byte { return AppendBlock(file, blockSignature, body) }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/cespare/xxhash/v2"
@@ -14,13 +15,46 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// An inversion is the search for the one bit of a state whose inversion gives a
-// checksum.
-type inversion struct {
+// A riddle is a state that has another checksum than is wanted.
+type riddle struct {
+	state []byte
 	parts [][]byte // of the state, by section
 	sizes []int
 	sums  []uint64
 	root  uint64 // that is wanted
+}
+
+// newRiddle returns the riddle of a copy of a state.
+func newRiddle(s *state.Schema, b []byte, root uint64) (*riddle, error) {
+	r := &riddle{state: slices.Clone(b), root: root}
+	var err error
+	if r.parts, err = s.Split(nil, r.state); err != nil {
+		return nil, err
+	}
+	for _, part := range r.parts {
+		r.sizes = append(r.sizes, len(part))
+		r.sums = append(r.sums, xxhash.Sum64(part))
+	}
+	return r, nil
+}
+
+// solved reports whether the checksum is right if a section has a sum.
+func (r *riddle) solved(sums []uint64, section int, sum uint64) bool {
+	before := sums[section]
+	sums[section] = sum
+	right := checksum.RootOf(r.sizes, sums) == r.root
+	sums[section] = before
+	return right
+}
+
+// section returns the section that an offset of the state is in, and where that
+// begins.
+func (r *riddle) section(offset int) (section, begin int) {
+	for offset >= begin+r.sizes[section] {
+		begin += r.sizes[section]
+		section++
+	}
+	return section, begin
 }
 
 // A bit is one of a state: of its byte at, in section.
@@ -31,36 +65,60 @@ type bit struct {
 
 // invert returns a copy of a state in which one bit of one field is inverted,
 // so that its checksum is root, or nil if there is no such bit. It hashes at most
-// so many bytes, in the smallest sections first; where that is not enough for a
-// section, it is left out.
-func invert(s *state.Schema, b []byte, root uint64, maxBytes int64) []byte {
-	b = slices.Clone(b)
-	parts, err := s.Split(nil, b)
+// so many bytes, in the smallest sections first, and leaves out those for which
+// that is not enough. Progress is told how many of all bytes were hashed, by one
+// goroutine at a time; nil for nobody.
+func invert(s *state.Schema, b []byte, root uint64, maxBytes int64, progress func(done, all int64)) []byte {
+	r, err := newRiddle(s, b, root)
 	if err != nil {
 		return nil
 	}
-	v := &inversion{parts: parts, root: root}
-	for _, part := range parts {
-		v.sizes = append(v.sizes, len(part))
-		v.sums = append(v.sums, xxhash.Sum64(part))
+	v := &inversion{riddle: r, report: progress}
+	order := make([]int, 0, len(r.parts))
+	for i := range r.parts {
+		order = append(order, i)
 	}
-	fields := v.fields(s, b)
-	order := make([]int, len(parts))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(len(parts[x]), len(parts[y])) })
-	for _, section := range order {
-		size := int64(len(parts[section]))
-		if maxBytes -= 4 * size * size; maxBytes < 0 { // eight bits each, and half of it on average
-			return nil
+	slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(r.sizes[x], r.sizes[y]) })
+	for i, section := range order {
+		if v.all+cost(r.sizes[section]) > maxBytes {
+			order = order[:i]
+			break
 		}
+		v.all += cost(r.sizes[section])
+	}
+	fields := v.fields(s)
+	for _, section := range order {
 		if found, ok := v.search(section, fields[section]); ok {
-			parts[section][found.at] ^= found.mask
-			return b
+			r.parts[section][found.at] ^= found.mask
+			return r.state
 		}
 	}
 	return nil
+}
+
+// cost returns how many bytes are hashed to try every bit of a section: for each
+// of its bits half of it, on average.
+func cost(size int) int64 { return 4 * int64(size) * int64(size) }
+
+// An inversion is the search for the one bit of a state whose inversion gives a
+// checksum.
+type inversion struct {
+	*riddle
+	report func(done, all int64)
+	mutex  sync.Mutex // of done
+	done   int64      // bytes that were hashed
+	all    int64
+}
+
+// progress tells that more bytes were hashed.
+func (v *inversion) progress(bytes int64) {
+	if v.report == nil {
+		return
+	}
+	v.mutex.Lock()
+	defer v.mutex.Unlock()
+	v.done = min(v.done+bytes, v.all)
+	v.report(v.done, v.all)
 }
 
 // A field is one leaf of a section: size bytes at an offset, of which a mask of
@@ -71,18 +129,14 @@ type field struct {
 }
 
 // fields returns the leaves by section.
-func (v *inversion) fields(s *state.Schema, b []byte) [][]field {
+func (v *inversion) fields(s *state.Schema) [][]field {
 	all := make([][]field, len(v.parts))
-	leaves, err := s.Leaves(b)
+	leaves, err := s.Leaves(v.state)
 	if err != nil {
 		panic(err) // Split has validated it
 	}
-	section, begin := 0, 0
 	for leaf := range leaves {
-		for leaf.Offset >= begin+v.sizes[section] {
-			begin += v.sizes[section]
-			section++
-		}
+		section, begin := v.section(leaf.Offset)
 		f := field{leaf.Offset - begin, len(leaf.Bytes), 0xff}
 		switch leaf.Node.Kind() {
 		case state.Bool:
@@ -110,6 +164,7 @@ func (v *inversion) search(section int, fields []field) (bit, bool) {
 		group.Go(func() error {
 			own := v.worker(section)
 			for i := next.Add(1) - 1; i < int64(chunks) && i < first.Load(); i = next.Add(1) - 1 {
+				v.progress(cost(v.sizes[section]) / int64(chunks))
 				var ok bool
 				if found[i], ok = own.try(fields[i*chunk : min(int(i+1)*chunk, len(fields))]); !ok {
 					continue
@@ -129,14 +184,14 @@ func (v *inversion) search(section int, fields []field) (bit, bool) {
 
 // A bitSearch is the work of one goroutine.
 type bitSearch struct {
-	inversion *inversion
-	section   int
-	bytes     []byte // of the section
-	sums      []uint64
+	riddle  *riddle
+	section int
+	bytes   []byte // of the section
+	sums    []uint64
 }
 
 func (v *inversion) worker(section int) *bitSearch {
-	return &bitSearch{v, section, slices.Clone(v.parts[section]), slices.Clone(v.sums)}
+	return &bitSearch{v.riddle, section, slices.Clone(v.parts[section]), slices.Clone(v.sums)}
 }
 
 // try tries the bits of fields.
@@ -166,6 +221,5 @@ func (w *bitSearch) right(before *xxhash.Digest, at, i int, mask byte) bool {
 	d := *before
 	d.Write(w.bytes[at:])
 	w.bytes[i] ^= mask
-	w.sums[w.section] = d.Sum64()
-	return checksum.RootOf(w.inversion.sizes, w.sums) == w.inversion.root
+	return w.riddle.solved(w.sums, w.section, d.Sum64())
 }

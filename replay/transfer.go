@@ -2,11 +2,9 @@ package replay
 
 import (
 	"encoding/binary"
-	"slices"
 
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/state"
 )
 
@@ -22,53 +20,34 @@ func transfer(s *state.Schema, own, a, b []byte, root uint64) []byte {
 	if err != nil {
 		return nil
 	}
-	own = slices.Clone(own)
-	parts, err := s.Split(nil, own)
+	r, err := newRiddle(s, own, root)
 	if err != nil {
 		return nil
 	}
-	t := transferrer{schema: s, parts: parts, root: root}
-	for _, part := range parts {
-		t.sizes = append(t.sizes, len(part))
-		t.sums = append(t.sums, xxhash.Sum64(part))
-	}
 	for _, d := range later.List {
-		if t.try(own, a, b, d.Path) {
-			return own
+		if r.transfer(s, a, b, d.Path) {
+			return r.state
 		}
 	}
 	return nil
 }
 
-// A transferrer changes fields of a state.
-type transferrer struct {
-	schema *state.Schema
-	parts  [][]byte // of the state, by section
-	sizes  []int
-	sums   []uint64
-	root   uint64
-}
-
-// try changes one field, and takes it back if the checksum is not right.
-func (t *transferrer) try(own, a, b []byte, path string) bool {
-	at, err := t.schema.Lookup(own, path)
+// transfer changes one field, and takes it back if the checksum is not right.
+func (r *riddle) transfer(s *state.Schema, a, b []byte, path string) bool {
+	at, err := s.Lookup(r.state, path)
 	if err != nil || at.Node.Kind() >= state.String {
 		return false
 	}
-	x, err := t.schema.Lookup(a, path)
+	x, err := s.Lookup(a, path)
 	if err != nil {
 		return false
 	}
-	y, err := t.schema.Lookup(b, path)
+	y, err := s.Lookup(b, path)
 	if err != nil {
 		return false
 	}
-	section, begin := 0, 0
-	for at.Offset >= begin+t.sizes[section] {
-		begin += t.sizes[section]
-		section++
-	}
-	before, sum := number(at.Bytes), t.sums[section]
+	section, _ := r.section(at.Offset)
+	before := number(at.Bytes)
 	from, to := number(x.Bytes), number(y.Bytes)
 	values := []uint64{to, before + to - from, before ^ from ^ to}
 	if at.Node.Kind() == state.Bool {
@@ -76,13 +55,11 @@ func (t *transferrer) try(own, a, b []byte, path string) bool {
 	}
 	for _, value := range values {
 		setNumber(at.Bytes, value)
-		t.sums[section] = xxhash.Sum64(t.parts[section])
-		if checksum.RootOf(t.sizes, t.sums) == t.root {
+		if r.solved(r.sums, section, xxhash.Sum64(r.parts[section])) {
 			return true
 		}
 	}
 	setNumber(at.Bytes, before)
-	t.sums[section] = sum
 	return false
 }
 

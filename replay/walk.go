@@ -150,7 +150,7 @@ func (w *walk) contradicted(t lockstep.Tick, a, b bool) error {
 	}
 	if rank(*i) > 0 {
 		own := w.first.state()
-		other := invert(w.schema, own, i.root, cmp.Or(w.options.MaxSearch, DefaultMaxSearch))
+		other := invert(w.schema, own, i.root, cmp.Or(w.options.MaxSearch, DefaultMaxSearch), w.options.SearchProgress)
 		if other != nil {
 			return w.reconstructed(wrong, own, other)
 		}

@@ -77,12 +77,22 @@ type search struct {
 
 func (s *search) run() error {
 	o, done := simulateOptions(s.context)
-	options := replay.BisectOptions{SimulateOptions: o}
+	var bar *progress
+	options := replay.BisectOptions{SimulateOptions: o, SearchProgress: func(n, all int64) {
+		if bar == nil {
+			done()
+			bar = newProgress(s.context.App.ErrWriter, all, "bytes")
+		}
+		bar.set(n)
+	}}
 	if s.context.Bool("no-search") {
 		options.MaxSearch = -1
 	}
 	from := time.Now()
 	err := s.bisect(options)
+	if bar != nil {
+		bar.done()
+	}
 	done()
 	s.took = time.Since(from)
 	same := errors.Is(err, replay.ErrSame)
