@@ -181,6 +181,40 @@ func TestDamageOfLargeBlock(t *testing.T) {
 	}
 }
 
+// countingReader counts the bytes that are read.
+type countingReader struct {
+	bytes.Reader
+	read int64
+}
+
+func (c *countingReader) ReadAt(p []byte, at int64) (int, error) {
+	n, err := c.Reader.ReadAt(p, at)
+	c.read += int64(n)
+	return n, err
+}
+
+// Where every few bytes claim to begin a long block, the search for a valid one
+// takes time that grows with the file, not with its square.
+func TestSearchIsLinear(t *testing.T) {
+	for _, pattern := range []string{"\x01\xff\xff\x03\x92", "\x01\xff\x1f\x92", "\x01\xff\x03\x92", "\x01\x01\x01\x01", "\x02\x00\x00\x01"} {
+		for _, size := range []int{1000, 30_000, 1_000_000} {
+			file := append(appendPrefix(nil, lockstep.MatchID{}), bytes.Repeat([]byte(pattern), size/len(pattern))...)
+			c := &countingReader{Reader: *bytes.NewReader(file)}
+			r, err := NewReader(c, int64(len(file)))
+			if err == nil {
+				_, err = r.Next()
+			}
+			var damage *DamageError
+			if !errors.As(err, &damage) {
+				t.Errorf("%q: got %v", pattern, err)
+			}
+			if limit := int64(2*searchAlways) + 64*int64(len(file)); c.read > limit {
+				t.Errorf("%q: %d bytes were read of a file of %d, want at most %d", pattern, c.read, len(file), limit)
+			}
+		}
+	}
+}
+
 // What a segment claims costs no more memory and time than its bytes can be
 // worth.
 func TestHostileSegments(t *testing.T) {

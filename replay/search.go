@@ -10,9 +10,14 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// maxSearch is how many bytes are read in search of a valid block after a
-// damaged one.
-const maxSearch = 256 << 20
+// What may be read in search of a valid block after a damaged one, where each
+// byte may begin one that reaches far: so many bytes, and no more than so many
+// times the file, so that a small hostile file takes little time.
+const (
+	maxSearch    = 256 << 20
+	searchTimes  = 32
+	searchAlways = 64 << 10
+)
 
 // classify makes the error of the block at r.start, which claims to reach to
 // end, into one that says whether the file only ends too early or is damaged
@@ -37,7 +42,7 @@ func (r *Reader) search(end int64) int64 {
 		return end
 	}
 	var chunk [16 << 10]byte
-	budget := int64(maxSearch)
+	budget := min(maxSearch, searchAlways+searchTimes*r.size)
 	for from := r.start + 1 + checkSize; from < r.size && budget > 0; {
 		part := chunk[:min(int64(len(chunk)), r.size-from)]
 		if r.readAt(part, from) != nil {
@@ -66,7 +71,7 @@ func (r *Reader) search(end int64) int64 {
 // check that would stand before it, and how many bytes it took to tell.
 func (r *Reader) valid(at int64) (ok bool, cost int64) {
 	if at < prefixSize+checkSize || at >= r.size || !r.plausible(at) {
-		return false, 0
+		return false, checkSize
 	}
 	kind, body, _, end, err := r.blockAt(at)
 	return err == nil && (kind == blockBatch || kind == blockSegment) && len(body) > 0, max(end-at, checkSize)
