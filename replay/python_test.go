@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,9 +21,15 @@ import (
 func TestPythonReader(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	require.Or(t, "python3", err)
+	_, err = exec.LookPath("zstd")
+	require.Or(t, "zstd", err)
 	_, file, _ := record(t, 205, replay.WriterOptions{})
-	path := filepath.Join(t.TempDir(), "match.ssr")
+	path, sealedPath := filepath.Join(t.TempDir(), "match.ssr"), filepath.Join(t.TempDir(), "sealed.ssr")
 	if err := os.WriteFile(path, file, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	sealedFile := sealed(t, file, replay.WriterOptions{SegmentTicks: 60})
+	if err := os.WriteFile(sealedPath, sealedFile, 0o666); err != nil {
 		t.Fatal(err)
 	}
 	paths, err := filepath.Glob(filepath.Join(goldenDir, "*.ssr"))
@@ -33,9 +40,9 @@ func TestPythonReader(t *testing.T) {
 	if err != nil || len(versions) == 0 {
 		t.Fatalf("no files of old versions: %v", err)
 	}
-	for _, path := range append(append(paths, versions...), path) {
-		if strings.HasSuffix(path, "-torn.ssr") || strings.HasSuffix(path, "-sealed.ssr") || strings.HasSuffix(path, "-signed.ssr") {
-			continue // it reads whole files that are not compressed
+	for _, path := range slices.Concat(paths, versions, []string{path, sealedPath}) {
+		if strings.HasSuffix(path, "-torn.ssr") {
+			continue // it reads whole files
 		}
 		b, err := os.ReadFile(path)
 		if err != nil {
@@ -53,11 +60,13 @@ func TestPythonReader(t *testing.T) {
 			t.Errorf("%s: Python reads %s, want %s", path, got, want)
 		}
 	}
-	file[len(file)/2] ^= 1
-	if err := os.WriteFile(path, file, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command(python, "testdata/reader.py", path).CombinedOutput(); err == nil {
-		t.Errorf("Python reads a damaged file: %s", out)
+	for path, file := range map[string][]byte{path: file, sealedPath: sealedFile} {
+		file[len(file)/2] ^= 1
+		if err := os.WriteFile(path, file, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := exec.Command(python, "testdata/reader.py", path).CombinedOutput(); err == nil {
+			t.Errorf("%s: Python reads a damaged file: %s", path, out)
+		}
 	}
 }

@@ -1,7 +1,9 @@
-"""Reads an open replay file by docs/replay-format.md alone, checks every block,
-and prints its last tick, its number of commands, and its content hash."""
+"""Reads a replay file by docs/replay-format.md alone, checks every block and the
+index, and prints its last tick, its number of commands, and its content hash.
+Segments are decompressed by the command zstd."""
 import hashlib
 import struct
+import subprocess
 import sys
 
 M = (1 << 64) - 1
@@ -81,20 +83,57 @@ def uvarint(b, at):
             return n, at
 
 
+def segment(body):
+    """Returns the number of ticks and the records of a segment."""
+    _, at = uvarint(body, 0)
+    ticks, at = uvarint(body, at)
+    size, at = uvarint(body, at)
+    data = body[at + 8:]
+    assert 1 <= size <= min(64 << 20, (64 << 10) + 1000 * len(data)), "size of a segment"
+    out = subprocess.run(["zstd", "-dcq", "--memory=16MB"], input=data, stdout=subprocess.PIPE, check=True).stdout
+    assert len(out) == size and struct.unpack_from("<Q", body, at)[0] == xxh64(out), "segment"
+    return ticks, out
+
+
+def index(body, start, blocks):
+    """Checks that the index names keyframes where they are."""
+    count, at = uvarint(body, 0)
+    tick = offset = 0
+    for _ in range(count):
+        step, at = uvarint(body, at)
+        tick += step
+        step, at = uvarint(body, at)
+        offset += step
+        where, at = uvarint(body, at)
+        keyframe = value(blocks[offset], where)[0]
+        assert keyframe[:2] == [2, tick], "index: keyframe of tick %d" % tick
+    assert body[at:] == struct.pack("<Q", start), "index"
+
+
 def records(b):
     assert b[:8] == b"\x89SSR\r\n\x1a\n" and b[8:16] == struct.pack("<II", 1, 0)
-    chain, at = xxh64(b[:32]), 32
+    chain, at, blocks = xxh64(b[:32]), 32, {}
     while at < len(b):
         size, body = uvarint(b, at + 1)
         end = body + size
         chain = xxh64(struct.pack("<Q", chain) + b[at:end])
         assert struct.unpack_from("<Q", b, end)[0] == chain, "block at byte %d" % at
-        kind, at = b[at], end + 8
-        assert kind == 1 or kind >= 64, "block of kind %d" % kind
-        while kind == 1 and body < end:
-            record, after = value(b, body)
-            yield b[body:after], record
-            body = after
+        start, kind, at = at, b[at], end + 8
+        assert kind in (1, 2) or kind >= 64, "block of kind %d" % kind
+        ticks, held, found = None, b"", 0
+        if kind == 1:
+            held = b[body:end]
+        elif kind == 2:
+            ticks, held = segment(b[body:end])
+        elif kind == 64 and at == len(b):
+            index(b[body:end], start, blocks)
+        blocks[start], where = held, 0
+        while where < len(held):
+            record, after = value(held, where)
+            found += 1 if record[0] == 3 else record[1] if record[0] == 4 else 0
+            yield held[where:after], record
+            where = after
+        assert ticks in (None, found), "%d ticks in a segment of %s" % (found, ticks)
 
 
 def without_platform(raw, record):
