@@ -156,12 +156,14 @@ func (w *work) sides(x *exhibit) (right, wrong side) {
 // compare finds the first exhibit whose sides differ, and how.
 func (w *work) compare() {
 	for i := range w.exhibits {
+		w.honest(&w.exhibits[i])
+	}
+	for i := range w.exhibits {
 		x := &w.exhibits[i]
 		right, wrong := w.sides(x)
 		if !right.known() || !wrong.known() {
 			continue
 		}
-		w.honest(x)
 		if bytes.Equal(right.bytes, wrong.bytes) {
 			w.good = max(w.good, x.tick)
 			continue
@@ -242,14 +244,17 @@ func (w *work) search() {
 	w.drawn(s)
 }
 
-// look tries all kinds of faults, the simplest first.
+// look tries all kinds of faults, the simplest first. None may spend all.
 func (s *search) look(schema *state.Schema, streams []Stream, fields []state.Difference) error {
-	err := s.commands()
-	if err == nil && s.found == nil {
-		err = s.extraDraws(schema, streams)
+	err := s.share(s.left/2, s.commands)
+	if s.found == nil {
+		err = errors.Join(err, s.share(s.left/2, func() error { return s.extraDraws(schema, streams) }))
 	}
-	if err == nil && s.found == nil {
-		err = s.altered(schema, fields)
+	if s.found == nil {
+		err = errors.Join(err, s.altered(schema, fields))
+	}
+	if s.found != nil && err != nil { // an earlier fault may lead there, too
+		s.found.When.From = s.good + 1
 	}
 	return err
 }
@@ -274,6 +279,7 @@ func (w *work) drawn(s *search) {
 	if s.found != nil {
 		fault = &s.found.fault
 	}
+	s.left = 3 * int(s.bad-s.good) // whatever was spent before
 	all, err := s.drawsOf(s.good, s.bad, fault)
 	if err != nil {
 		w.note("the draws were not counted: %v", err)

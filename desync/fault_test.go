@@ -8,6 +8,7 @@ import (
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/state"
 )
 
@@ -160,6 +161,12 @@ func TestWrongReferee(t *testing.T) {
 	if v := e.Verdict; v.Party != desync.WrongReferee || len(v.Players) != 0 || !v.Simulated {
 		t.Errorf("got verdict %+v", v)
 	}
+	if text := strings.Join(e.Lines(), "\n"); !strings.Contains(text, "verdict    THE REFEREE: the match simulated again agrees with players 0, 1 and 2") && !strings.Contains(text, "verdict    THE REFEREE: the match simulated again agrees with player 0, not with the referee") {
+		t.Errorf("got the text\n%s", text)
+	}
+	if page := pageOf(t, e); !strings.Contains(page, "<strong>The referee computed it wrong</strong>") {
+		t.Error("the page does not say that the referee is wrong")
+	}
 	if e.Cause == nil || e.Cause.Path != "Players[1].Crystals" || e.Fields.List[0].Path != "Players[1].Crystals" {
 		t.Errorf("got cause %+v, fields %v", e.Cause, e.Fields)
 	}
@@ -191,6 +198,9 @@ func TestWrongBuild(t *testing.T) {
 		}
 		if e.Verdict.Party != desync.WrongBuild || e.Cause != nil || e.Fields.Total != 1 {
 			t.Errorf("%s: got verdict %+v, cause %v, %d fields", name, e.Verdict, e.Cause, e.Fields.Total)
+		}
+		if !strings.Contains(strings.Join(e.Lines(), "\n"), "verdict    THE BUILD: ") || !strings.Contains(pageOf(t, e), "<strong>This build computes something else</strong>") {
+			t.Errorf("%s: got the text %q", name, e.Lines())
 		}
 	}
 }
@@ -256,5 +266,25 @@ func TestChangeLongAgo(t *testing.T) {
 	}
 	if text := strings.Join(e.Notes, "\n"); !strings.Contains(text, "was looked for back to tick") {
 		t.Errorf("with a small budget: got notes %q", text)
+	}
+}
+
+// A player who never agreed may have gone wrong at any time since the match
+// began. Where the budget ends before all that was tried, no tick is ruled out.
+func TestNeverAgreed(t *testing.T) {
+	archive := packed(t, unpacked(t, plain()), func(m *replay.Manifest) { m.Agreed, m.Exhibits = 0, m.Exhibits[1:] })
+	e, err := explain(archive, desync.Options{Game: findGame, Budget: 40_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Cause == nil || e.Cause.Kind != desync.AlteredField || e.First != (desync.Span{From: 1, To: 160}) || len(e.Notes) > 0 {
+		t.Errorf("got cause %+v, first %v, notes %q", e.Cause, e.First, e.Notes)
+	}
+	e, err = explain(archive, desync.Options{Game: findGame, Budget: 200})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Cause == nil || e.First != (desync.Span{From: 1, To: 160}) || len(e.Notes) != 1 {
+		t.Errorf("with a small budget: got cause %+v, first %v, notes %q", e.Cause, e.First, e.Notes)
 	}
 }
