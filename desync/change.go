@@ -148,7 +148,7 @@ func (h *historian) stretch(c *Change, w *watcher, from, to lockstep.Tick) (bool
 			continue
 		}
 		c.Tick, c.Before = t, w.text(x.state(t-1))
-		past := &historian{tester: &tester{again: x, sim: h.sim, left: h.left}, log: h.log, describe: h.describe}
+		past := &historian{tester: &tester{again: x, sim: h.sim, left: h.left, tell: h.tell}, log: h.log, describe: h.describe}
 		err := past.blame(c, w)
 		h.left, h.spent = past.left, h.spent+past.spent
 		return true, err

@@ -121,6 +121,10 @@ func (w *work) simulate() {
 	}
 	if w.tester, err = newTester(again, w.options.Budget); err != nil {
 		w.note("no trials: %v", err)
+		return
+	}
+	if progress, ticks := w.options.Progress, 0; progress != nil {
+		w.tester.tell = func(n int) { ticks += n; progress(ticks) }
 	}
 }
 

@@ -273,12 +273,21 @@ func TestChangeLongAgo(t *testing.T) {
 // began. Where the budget ends before all that was tried, no tick is ruled out.
 func TestNeverAgreed(t *testing.T) {
 	archive := packed(t, unpacked(t, plain()), func(m *replay.Manifest) { m.Agreed, m.Exhibits = 0, m.Exhibits[1:] })
-	e, err := explain(archive, desync.Options{Game: findGame, Budget: 40_000})
+	told := 0
+	e, err := explain(archive, desync.Options{Game: findGame, Budget: 40_000, Progress: func(ticks int) {
+		if ticks <= told {
+			t.Errorf("the progress went from %d to %d ticks", told, ticks)
+		}
+		told = ticks
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if e.Cause == nil || e.Cause.Kind != desync.AlteredField || e.First != (desync.Span{From: 1, To: 160}) || len(e.Notes) > 0 {
 		t.Errorf("got cause %+v, first %v, notes %q", e.Cause, e.First, e.Notes)
+	}
+	if told < e.Trials-64 {
+		t.Errorf("progress of %d ticks was told, of %d", told, e.Trials)
 	}
 	e, err = explain(archive, desync.Options{Game: findGame, Budget: 200})
 	if err != nil {

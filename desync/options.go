@@ -31,6 +31,10 @@ type Options struct {
 	// 512 MiB.
 	MaxStates int
 
+	// Progress is called from time to time with how many ticks of trials were
+	// simulated, of at most twice the Budget; nil for nobody.
+	Progress func(ticks int)
+
 	// Now measures what ticks cost; nil for not at all.
 	Now func() time.Time
 }

@@ -21,6 +21,7 @@ type tester struct {
 	left  int // ticks
 	spent int
 	buf   []byte
+	tell  func(ticks int) // of the progress; nil for nobody
 }
 
 var errBudget = errors.New("desync: the budget of trials is spent")
@@ -50,6 +51,9 @@ func (p *tester) play(v *variation, to lockstep.Tick, visit func(lockstep.Tick, 
 		}
 		p.left--
 		p.spent++
+		if p.tell != nil && p.spent%64 == 0 {
+			p.tell(64)
+		}
 		f := v.frames[t]
 		if f == nil {
 			own := p.again.frame(t)

@@ -43,7 +43,12 @@ func desyncExplain(c *cli.Context) error {
 			return usagef("explain: --%s: got %d, want at least 1", name, c.Int(name))
 		}
 	}
-	e, err := explainFile(c.Args().First(), desync.Options{Fields: c.Int("fields"), MaxTicks: c.Int("max-ticks"), Budget: c.Int("budget")})
+	bar := newProgress(c.App.ErrWriter, 2*int64(c.Int("budget")), "ticks")
+	e, err := explainFile(c.Args().First(), desync.Options{
+		Fields: c.Int("fields"), MaxTicks: c.Int("max-ticks"), Budget: c.Int("budget"),
+		Progress: func(ticks int) { bar.set(int64(ticks)) },
+	})
+	bar.done()
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.Args().First(), err)
 	}
