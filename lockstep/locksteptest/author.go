@@ -2,7 +2,9 @@ package locksteptest
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 )
@@ -15,6 +17,7 @@ type order struct {
 	kind     lockstep.Kind
 	payload  []byte
 	receipt  lockstep.Receipt
+	system   any // for a command of System, what it says; the fields before are empty then
 }
 
 // An author says what the players command: what Options.Orders say, or else
@@ -22,6 +25,7 @@ type order struct {
 type author struct {
 	m         *match
 	random    *generator
+	roster    *roster
 	payloads  *lockstep.Payloads
 	sequences []lockstep.Sequence // by player
 	written   []Order             // that are left
@@ -34,7 +38,7 @@ func (m *match) newAuthor(c *choices) (*author, error) {
 		return nil, err
 	}
 	return &author{
-		m: m, random: gen, payloads: m.game.NewPayloads(), written: m.options.Orders,
+		m: m, random: gen, roster: newRoster(&m.options), payloads: m.game.NewPayloads(), written: m.options.Orders,
 		sequences: make([]lockstep.Sequence, m.options.Players),
 	}, nil
 }
@@ -44,7 +48,11 @@ func (m *match) newAuthor(c *choices) (*author, error) {
 func (a *author) orders(t lockstep.Tick, s *lockstep.Simulation) ([]order, error) {
 	a.list = a.list[:0]
 	if a.m.options.Orders != nil {
-		return a.list, a.read(t)
+		err := a.read(t)
+		return a.list, err
+	}
+	if change := a.roster.next(); change != nil {
+		a.list = append(a.list, order{tick: t, player: lockstep.System, system: change})
 	}
 	for p := range lockstep.Player(a.m.options.Players) {
 		if a.m.options.Play != nil {
@@ -92,6 +100,10 @@ func (a *author) read(t lockstep.Tick) error {
 	for len(a.written) > 0 && a.written[0].Tick <= t {
 		o := &a.written[0]
 		a.written = a.written[1:]
+		if o.Player == lockstep.System && o.Tick == t {
+			a.list = append(a.list, order{tick: t, player: o.Player, system: o.Value})
+			continue
+		}
 		kind, payload, err := a.encode(o)
 		switch {
 		case err != nil:
@@ -107,6 +119,7 @@ func (a *author) read(t lockstep.Tick) error {
 		}
 		a.add(t, o.Player, kind, bytes.Clone(payload))
 	}
+	slices.SortStableFunc(a.list, func(a, b order) int { return cmp.Compare(b.player/lockstep.System, a.player/lockstep.System) }) // System first
 	return nil
 }
 

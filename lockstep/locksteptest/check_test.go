@@ -336,7 +336,7 @@ func TestCheckFails(t *testing.T) {
 		locksteptest.Check(&said, lockstep.MustGame(rules), options())
 	}()
 	for _, want := range []string{
-		"restore of tick ", "Players: 4, Ticks: 60, Every: 7, Span: 60, Redo: 8, Seed: 1, Rate: 8}",
+		"restore of tick ", "Players: 4, Ticks: 60, Every: 7, Span: 60, Redo: 8, Seed: 1, Rate: 8, Changes: 2}",
 		"go test -count=1 -run '^TestHerds$/^a\\+b$' .",
 	} {
 		if !strings.Contains(said.text, want) {

@@ -7,7 +7,8 @@
 //	}
 //
 // A random match is played: well-formed commands of every registered kind, with
-// values that are random but often small, in random order of arrival. Then it is
+// values that are random but often small, in random order of arrival, while
+// players leave and come back, and the match pauses and changes its speed. Then it is
 // computed again in other ways, which must agree with it at every tick:
 //
 //	phase       what is done                                       what it finds

@@ -85,6 +85,9 @@ func (m *match) play() error {
 		if err != nil {
 			return m.fail("two runs", 0, t, err)
 		}
+		if a == nil {
+			return m.fail("play", 0, t, errors.New("the match is paused, and nobody resumes it"))
+		}
 		m.keep(a, first.Referee().Simulation())
 		b, err := second.Tick()
 		if err != nil {
@@ -145,10 +148,21 @@ func (m *match) coordinator(log lockstep.Log, o lockstep.FollowerOptions) (*lock
 }
 
 // submit submits the orders to both coordinators in two orders of arrival,
-// compares the receipts, and keeps them.
+// compares the receipts, and keeps them. Commands of System come first.
 func (m *match) submit(first, second *lockstep.Coordinator, orders []order, c *choices) error {
 	from := len(m.played)
 	m.played = append(m.played, orders...)
+	for len(orders) > 0 && orders[0].system != nil {
+		a, b := issue(first, orders[0].system), issue(second, orders[0].system)
+		if errors.Is(a, errSystem) {
+			return m.fail("play", 0, orders[0].tick, a)
+		}
+		if fmt.Sprint(a) != fmt.Sprint(b) {
+			return m.fail("two runs", 0, orders[0].tick, fmt.Errorf("%T: got %v, want %v", orders[0].system, b, a))
+		}
+		orders = orders[1:]
+		from++
+	}
 	for _, i := range c.order(len(orders)) {
 		o := &m.played[from+i]
 		o.receipt = first.Submit(o.player, o.sequence, o.kind, o.payload)

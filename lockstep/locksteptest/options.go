@@ -46,6 +46,11 @@ type Options struct {
 	// means 8.
 	Rate int
 
+	// Changes is the mean number of times in 64 ticks that a player leaves, is
+	// lost, is replaced by a bot or comes back, or that the match pauses or
+	// changes its speed; 0 means 2, and a negative number none.
+	Changes int
+
 	// Play gives the commands of p for the next tick, beside the random ones:
 	// pointers to registered types, at most 128. It reads s, and must depend on
 	// nothing else. Nil gives none.
@@ -60,7 +65,10 @@ type Options struct {
 	Render func(lockstep.View)
 }
 
-// An Order is a command that a player gives, written down.
+// An Order is a command that a player gives, written down. One of System says
+// what happens to the match: Value is then a pointer to one of lockstep.Joined
+// (also to come back), Left, Lost, TakenOver, Paused, Resumed and SpeedSet, and
+// it comes before the commands of the players for its tick.
 type Order struct {
 	Tick   lockstep.Tick // is sealed next when the command is submitted
 	Player lockstep.Player
@@ -88,6 +96,9 @@ func (o Options) filled() Options {
 	if o.Seed == 0 {
 		o.Seed = 1
 	}
+	if o.Changes == 0 {
+		o.Changes = 2
+	}
 	if o.Rate == 0 {
 		o.Rate = 8
 	}
@@ -96,8 +107,11 @@ func (o Options) filled() Options {
 
 // line returns the options as Go code that plays the same match.
 func (o Options) line() string {
-	s := fmt.Sprintf("Players: %d, Ticks: %d, Every: %d, Span: %d, Redo: %d, Seed: %d, Rate: %d",
-		o.Players, o.Ticks, o.Every, o.Span, o.Redo, o.Seed, o.Rate)
+	s := fmt.Sprintf("Players: %d, Ticks: %d, Every: %d, Span: %d, Redo: %d, Seed: %d, Rate: %d, Changes: %d",
+		o.Players, o.Ticks, o.Every, o.Span, o.Redo, o.Seed, o.Rate, o.Changes)
+	if len(o.Skip) > 0 {
+		s += fmt.Sprintf(", Skip: %#v", o.Skip)
+	}
 	if len(o.Choices) > 0 {
 		s += fmt.Sprintf(", Choices: []byte(%q)", o.Choices)
 	}

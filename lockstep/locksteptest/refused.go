@@ -18,6 +18,10 @@ func (m *match) refused() error {
 	for t := lockstep.Tick(1); t <= m.options.Ticks; t++ {
 		for ; next < len(m.played) && m.played[next].tick == t; next++ {
 			o := &m.played[next]
+			if o.system != nil {
+				_ = issue(c, o.system) // as it went the first time
+				continue
+			}
 			if o.receipt.Reason != lockstep.Accepted {
 				continue
 			}

@@ -16,6 +16,10 @@ func (f *Failure) written() Options {
 	payloads := f.game.NewPayloads() // never reset: the values stay
 	for i := range f.played {
 		p := &f.played[i]
+		if p.system != nil {
+			o.Orders = append(o.Orders, Order{Tick: p.tick, Player: p.player, Value: p.system})
+			continue
+		}
 		c := lockstep.Command{Player: p.player, Kind: p.kind, Payload: p.payload}
 		if payloads.Decode(&c) == nil {
 			o.Orders = append(o.Orders, Order{p.tick, p.player, p.kind, c.Value})
@@ -41,7 +45,11 @@ func (f *Failure) WriteReplay(w io.Writer) error {
 	for t := lockstep.Tick(1); t <= f.Options.Ticks && c.Err() == nil; t++ {
 		for ; len(played) > 0 && played[0].tick == t; played = played[1:] {
 			o := &played[0]
-			c.Submit(o.player, o.sequence, o.kind, o.payload)
+			if o.system != nil {
+				_ = issue(c, o.system) // as it went the first time
+			} else {
+				c.Submit(o.player, o.sequence, o.kind, o.payload)
+			}
 		}
 		if _, err := c.Tick(); err != nil {
 			break // the log has it
