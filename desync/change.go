@@ -19,19 +19,27 @@ type Change struct {
 	After   string        `json:"after"`
 	Command *Command      `json:"command,omitempty"` // the last one without which After would be another value
 	Found   bool          `json:"found"`             // Command was looked for as far as the states go
+
+	// Stale is the last tick at which the field was right with the value that the
+	// wrong side has at the end; 0 if there is none, or if the cause is known. It
+	// may be that the wrong side missed the change after it.
+	Stale lockstep.Tick `json:"stale,omitempty"`
 }
 
 // String returns the change as a line for people.
 func (c Change) String() string {
-	if c.Tick == 0 {
-		return fmt.Sprintf("%s is %s, not changed since tick %d", c.Field, c.After, c.Since)
+	s := fmt.Sprintf("%s is %s, not changed since tick %d", c.Field, c.After, c.Since)
+	if c.Tick > 0 {
+		s = fmt.Sprintf("%s became %s instead of %s in tick %d", c.Field, c.After, c.Before, c.Tick)
+		switch {
+		case c.Command != nil:
+			s += fmt.Sprintf(", by tick %d, %s", c.Command.Tick, c.Command.Text)
+		case c.Found:
+			s += fmt.Sprintf(", by the rules: no single command since tick %d makes a difference to it", c.Since)
+		}
 	}
-	s := fmt.Sprintf("%s became %s instead of %s in tick %d", c.Field, c.After, c.Before, c.Tick)
-	switch {
-	case c.Command != nil:
-		return s + fmt.Sprintf(", by tick %d, %s", c.Command.Tick, c.Command.Text)
-	case c.Found:
-		return s + fmt.Sprintf(", by the rules: no single command since tick %d makes a difference to it", c.Since)
+	if c.Stale > 0 {
+		s += fmt.Sprintf("; the wrong side has the value of tick %d", c.Stale)
 	}
 	return s
 }
@@ -59,6 +67,20 @@ func (h *historian) change(w *watcher, until lockstep.Tick) (Change, error) {
 		return c, h.blame(&c, w)
 	}
 	return c, h.before(&c, w)
+}
+
+// stale returns the last tick before another at which the field had the value
+// that it has in the wrong state, or 0.
+func (h *historian) stale(w *watcher, before lockstep.Tick, wrong []byte) lockstep.Tick {
+	if _, ok := w.value(wrong); !ok {
+		return 0
+	}
+	for t := before; t > h.again.first; t-- {
+		if w.same(h.again.state(t-1), wrong) {
+			return t - 1
+		}
+	}
+	return 0
 }
 
 // same reports whether the field is the same in two states.

@@ -149,6 +149,35 @@ func TestWrongRule(t *testing.T) {
 	}
 }
 
+// A side that missed a change, and went wrong elsewhere, too, has an old value:
+// that is told.
+func TestStaleValue(t *testing.T) {
+	x := newTable(t, func(w *world, t *turn, step step) bool {
+		before := w.Units[5].Group
+		step(w, t)
+		if w.Units[5].Group != 3 {
+			return false
+		}
+		w.Units[5].Group = before
+		w.Match.Winner = 9
+		return true
+	}, false)
+	x.orders = func(t lockstep.Tick, give func(p lockstep.Player, values ...any)) {
+		if t == 150 {
+			give(0, &skirmish.Assign{Group: 3, Units: []skirmish.UnitID{6}})
+		}
+	}
+	x.play(t, 400)
+	e, err := desync.Explain(open(t, x.bundle(t)), desync.Options{Game: findGame})
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(e.Changes, func(c desync.Change) bool { return c.Field == "Units[ID=6].Group" })
+	if e.Cause != nil || i < 0 || e.Changes[i].Tick != 152 || e.Changes[i].Stale != 151 || !strings.HasSuffix(e.Changes[i].String(), "; the wrong side has the value of tick 151") {
+		t.Errorf("got cause %v, changes %v", e.Cause, e.Changes)
+	}
+}
+
 // The referee is found to be wrong where the match simulated again is the
 // players'.
 func TestWrongReferee(t *testing.T) {

@@ -42,6 +42,9 @@ func (w *work) history() {
 			w.note("who changed %s could not be looked for: %v", c.Field, err)
 			continue
 		}
+		if w.e.Cause == nil {
+			c.Stale = h.stale(field, w.bad, w.wrong)
+		}
 		w.e.Changes = append(w.e.Changes, c)
 	}
 }
