@@ -213,10 +213,10 @@ func TestBadTickets(t *testing.T) {
 		})
 	}
 	t.Run("no such match", func(t *testing.T) {
-		b := newTab(t, s.url+"/#/watch/nowhere", "WebSocket connection to", "404")
-		b.until(`page.state?.link.state === "failed" || page.state?.link.state === "lost"`)
+		b := newTab(t, s.url+"/#/watch/nowhere")
+		b.shown(".banner.failed", "no such match")
 		b.shot("nowhere")
-		b.click(`.menu a[href="#/"]`)
+		b.click(`.banner a[href="#/"]`)
 		b.shown("#lobby .cards", "arena")
 	})
 }

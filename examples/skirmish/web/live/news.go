@@ -229,7 +229,7 @@ func (n *news) lost(err error) {
 	n.link.State = "failed"
 	n.link.Text = "The connection could not be made again: " + plain(err)
 	if !n.begun && errors.Is(err, lockstep.ErrGaveUp) {
-		n.link.Text = "The server cannot be reached, or there is no such match."
+		n.link.Text = "The match cannot be joined: " + plain(err)
 	}
 }
 

@@ -44,12 +44,24 @@ export class Game {
     url.protocol = location.protocol === "https:" ? "wss:" : "ws:";
     this.renderer.reset();
     this.hud.begin(name, watch);
-    skirmish.join(url.href, token, Math.floor(Math.random() * 2 ** 48));
+    this.#join(name, url.href, token);
     this.#resize();
     this.moving.focus();
     this.statusAt = this.dotsAt = this.before = 0;
     requestAnimationFrame((now) => this.#frame(now));
     this.timer = setInterval(() => this.#status(), 1000); // also while the page is not drawn
+  }
+
+  // #join asks first whether there is such a match: a WebSocket that cannot be opened
+  // does not tell why.
+  async #join(name, url, token) {
+    const matches = await fetch("/matches").then((answer) => answer.json()).catch(() => null);
+    if (!this.showing || this.hud.name !== name) return;
+    if (matches && !matches.some((m) => m.name === name)) {
+      this.hud.fail("There is no such match on this server.");
+      return;
+    }
+    skirmish.join(url, token, Math.floor(Math.random() * 2 ** 48));
   }
 
   hide() {

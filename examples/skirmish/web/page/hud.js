@@ -241,14 +241,25 @@ export class Hud {
     } else if (link.state === "syncing") {
       const part = link.total ? (0.5 * link.bytes) / link.total : link.target ? 0.5 + (0.5 * link.tick) / link.target : 0;
       parts.push(el("strong", {}, "Joining "), link.text, this.#bar(part, "", "work"));
-    } else if (link.state === "ended" || link.state === "failed") {
-      parts.push(el("strong", {}, link.state === "ended" ? "The match has ended" : "Not connected"), el("p", {}, link.text),
-        el("p", {}, el("a", { class: "button main", href: "#/" }, "Back to the lobby"), " ",
-          link.state === "failed" && el("a", { class: "button", href: `#/watch/${encodeURIComponent(this.name)}` }, "Watch")));
+    } else if (link.state === "ended") {
+      parts.push(el("strong", {}, "The match has ended"), el("p", {}, link.text), el("p", {}, el("a", { class: "button main", href: "#/" }, "Back to the lobby")));
+    } else if (link.state === "failed") {
+      this.fail(link.text);
+      return;
     } else {
       parts.push(link.text, "…");
     }
     this.banner.replaceChildren(...parts);
+  }
+
+  // fail says why there is nothing to play, and where to go instead.
+  fail(reason) {
+    this.banner.className = "banner failed";
+    this.banner.hidden = false;
+    this.banner.replaceChildren(el("strong", {}, "Not connected"), el("p", {}, reason),
+      el("p", {}, el("a", { class: "button main", href: "#/" }, "Back to the lobby"), " ",
+        !this.watching && el("a", { class: "button", href: `#/watch/${encodeURIComponent(this.name)}` }, "Watch")));
+    this.banner.querySelector("a").focus();
   }
 
   #strip({ net, link }, renderer) {
