@@ -22,7 +22,7 @@ import (
 
 // patience is how long a test waits for something that must come. It is long
 // because a busy machine is slow; nobody waits for it if all is well.
-const patience = 2 * time.Minute
+const patience = 4 * time.Minute
 
 // ScreenshotsVariable names the environment variable with a folder in which the
 // screenshots are kept. Without it they go with the test's artifacts.

@@ -27,11 +27,12 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
+// programs are what the page's WebAssembly is built of.
+var programs = map[string]string{"skirmish": "github.com/seed-49bee653/samestep/examples/skirmish/web/wasm"}
+
 // program is where the page's WebAssembly is, which all tests share.
 var program = sync.OnceValues(func() (*site.Site, error) {
-	files, err := site.Build(context.Background(), site.BuildOptions{
-		Packages: map[string]string{"skirmish": "github.com/seed-49bee653/samestep/examples/skirmish/web/wasm"}, Quality: 5,
-	})
+	files, err := site.Build(context.Background(), site.BuildOptions{Packages: programs, Quality: 5})
 	if err != nil {
 		return nil, err
 	}
