@@ -8,14 +8,18 @@ import (
 	"runtime"
 )
 
-// Create makes the file of a match that begins. There must be nothing of that
-// name yet, and the name survives a crash of the machine from now on.
+// Create makes the file of a match that begins, and locks it; see [Lock]. There
+// must be nothing of that name yet, and the name survives a crash of the machine
+// from now on.
 func Create(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return nil, fmt.Errorf("replay: %w", err)
 	}
-	if err := syncDir(path); err != nil {
+	if err = Lock(f); err == nil {
+		err = syncDir(path)
+	}
+	if err != nil {
 		f.Close()
 		return nil, err
 	}
@@ -70,10 +74,7 @@ func SealFile(ctx context.Context, path string, o WriterOptions) error {
 	if err := sealed.Close(); err != nil {
 		return fmt.Errorf("replay: %w", err)
 	}
-	if err := os.Rename(sealed.Name(), path); err != nil {
-		return fmt.Errorf("replay: %w", err)
-	}
-	return syncDir(path)
+	return Replace(sealed.Name(), path)
 }
 
 // sealInto writes the sealed form of an open file, and proves that it is of the

@@ -13,6 +13,7 @@ import (
 	"net/http/pprof"
 	"os"
 	"os/signal"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -32,7 +33,8 @@ func serveCommand() *cli.Command {
 		Name:  "serve",
 		Usage: "host live matches",
 		Description: `Hosts matches over WebSockets until it is interrupted; then it tells the
-clients, completes the replays and exits.
+clients, completes the replays and exits. After a crash, --resume goes on with the
+matches whose replays have no end, without their bots.
 
 Who may do what is said by tokens: a list in a file (--tokens) or in the
 environment (` + tokensEnv + `), one a line "ROLE SEAT NAME MATCH TOKEN", where a dash
@@ -56,6 +58,7 @@ release builds have it with them. Without either the rest works (--web=false).`,
 			&cli.BoolFlag{Name: "web", Value: true, Usage: "serve the game's page at /, to play and to watch replays in a browser"},
 			&cli.BoolFlag{Name: "replays", Value: true, Usage: "let anybody list and download the replays of matches that are over"},
 			&cli.StringFlag{Name: "durability", Value: "interval", Usage: "when replays are synced to the disk: none, interval (each second) or frame (nobody sees a tick before)"},
+			&cli.BoolFlag{Name: "resume", Usage: "go on with the matches in --dir that a crash interrupted; their players need the same --tokens or --jwt-key"},
 			&cli.BoolFlag{Name: "keep-open", Usage: "leave the replays of matches that are over as they were written, instead of compressing them"},
 			&cli.DurationFlag{Name: "spectator-delay", Usage: "let spectators see the match `TIME` later than players"},
 			&cli.StringFlag{Name: "tokens", Usage: "`FILE` with a list of tokens"},
@@ -96,8 +99,21 @@ func serve(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	var stopped []interrupted
+	if c.Bool("resume") {
+		if stopped, err = findInterrupted(c, g); err != nil {
+			return err
+		}
+		specs = slices.DeleteFunc(specs, func(s server.MatchSpec) bool {
+			return slices.ContainsFunc(stopped, func(m interrupted) bool { return m.spec.Name == s.Name })
+		})
+	}
 	bots := &botHost{ctx: c.Context, game: g, idle: c.Duration("idle")}
-	o, err := serverOptions(c, g, specs, bots)
+	all := slices.Clone(specs)
+	for _, m := range stopped {
+		all = append(all, m.spec)
+	}
+	o, err := serverOptions(c, g, all, bots)
 	if err != nil {
 		return err
 	}
@@ -111,6 +127,9 @@ func serve(c *cli.Context) error {
 	}
 	bots.log, bots.address = o.Log, ownAddress(scheme, l.Addr())
 	err = profiles(c.String("pprof"), o.Log)
+	if err == nil {
+		err = resume(c, s, stopped)
+	}
 	for i := 0; i < len(specs) && err == nil; i++ {
 		specs[i].Begun = bots.of(int(c.Uint("bots")))
 		_, err = s.Create(specs[i]) // last, since it begins a replay

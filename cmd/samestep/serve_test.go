@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -23,16 +24,26 @@ type served struct {
 	url    string
 	tokens map[string]string // by name
 	stop   func() int        // ends it and returns its exit code
+	kill   func()            // ends it without a warning
 	stderr bytes.Buffer
 }
 
+// errKilled is why a program is killed in place of interrupted.
+var errKilled = errors.New("killed")
+
 // program runs the command as a process of its own, since the cli library keeps
-// variables, and returns its exit code. It is interrupted when ctx ends.
+// variables, and returns its exit code. It is interrupted when ctx ends, or killed
+// if ctx ends because of errKilled.
 func program(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	c := exec.CommandContext(ctx, os.Args[0])
 	c.Args = append([]string{"samestep"}, args...) // TestMain goes by the name
 	c.Stdout, c.Stderr = stdout, stderr
-	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
+	c.Cancel = func() error {
+		if context.Cause(ctx) == errKilled {
+			return c.Process.Kill()
+		}
+		return c.Process.Signal(os.Interrupt)
+	}
 	err := c.Run()
 	if c.ProcessState == nil {
 		fmt.Fprintln(stderr, err)
@@ -44,7 +55,7 @@ func program(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 // serveInTest runs the verb with flags until the test ends or stop is called.
 func serveInTest(t *testing.T, flags ...string) *served {
 	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
+	ctx, cancel := context.WithCancelCause(t.Context())
 	r, w := io.Pipe()
 	s := &served{tokens: make(map[string]string)}
 	exit := make(chan int, 1)
@@ -54,7 +65,8 @@ func serveInTest(t *testing.T, flags ...string) *served {
 		w.Close()
 		exit <- code
 	}()
-	s.stop = sync.OnceValue(func() int { cancel(); return <-exit })
+	s.stop = sync.OnceValue(func() int { cancel(nil); return <-exit })
+	s.kill = func() { cancel(errKilled); s.stop() }
 	t.Cleanup(func() { s.stop() })
 	lines := bufio.NewScanner(r)
 	for s.url == "" && lines.Scan() {

@@ -43,8 +43,16 @@ func (m *Match) openReplay(dir string, id lockstep.MatchID) (err error) {
 	name := fmt.Sprintf("%s-%s.ssr", m.spec.Name, id.String()[:8])
 	m.path = filepath.Join(dir, name)
 	m.server.recordings.written(name, true) // before there is such a file
-	if m.file, err = m.server.newFile(m.path); err != nil {
+	if err := m.openWriter(m.path); err != nil {
 		m.server.recordings.written(name, false)
+		return err
+	}
+	return nil
+}
+
+// openWriter makes the file of a path, and the writer to it.
+func (m *Match) openWriter(path string) (err error) {
+	if m.file, err = m.server.newFile(path); err != nil {
 		return fmt.Errorf("server: %w", err)
 	}
 	o := replay.WriterOptions{Durability: m.server.options.Durability, WaitForRoom: true}

@@ -160,26 +160,35 @@ func (s *Server) Create(spec MatchSpec) (*Match, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Match{
-		server: s, spec: spec, inbox: make(chan input, inboxSize), done: make(chan struct{}),
-		conns: make(map[lockstep.PeerID]*conn), bundles: make(map[lockstep.Player]int),
-	}
+	m := s.newMatch(spec)
 	if err := m.begin(phase); err != nil {
 		s.forget(m)
 		return nil, err
 	}
-	m.publish()
-	if err := s.start(m); err != nil {
-		return nil, err
+	return m, s.start(m)
+}
+
+func (s *Server) newMatch(spec MatchSpec) *Match {
+	return &Match{
+		server: s, spec: spec, inbox: make(chan input, inboxSize), done: make(chan struct{}),
+		conns: make(map[lockstep.PeerID]*conn), bundles: make(map[lockstep.Player]int),
 	}
-	if spec.Begun != nil {
-		spec.Begun(m)
-	}
-	return m, nil
 }
 
 // start lets a match run.
 func (s *Server) start(m *Match) error {
+	m.publish()
+	if err := s.run(m); err != nil {
+		return err
+	}
+	if m.spec.Begun != nil {
+		m.spec.Begun(m)
+	}
+	return nil
+}
+
+// run starts a match's goroutine, unless the server has been shut down.
+func (s *Server) run(m *Match) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -237,6 +246,23 @@ func (m *Match) begin(phase time.Duration) error {
 		}
 		log = m.writer
 	}
+	m.epoch = time.Now().Add(-phase)
+	if m.host, err = lockstep.NewHost(m.spec.Game, h, log, m.hostOptions()); err != nil && m.file != nil {
+		m.abandon(m.path)
+	}
+	return err
+}
+
+// abandon takes back the replay of a match that could not begin.
+func (m *Match) abandon(path string) {
+	m.writer.Close() // which ends its goroutine
+	m.file.Close()
+	os.Remove(path)
+	m.server.recordings.written(filepath.Base(m.path), false)
+}
+
+// hostOptions are the match's policies, and what the server does for it.
+func (m *Match) hostOptions() lockstep.HostOptions {
 	o := m.server.options.Host
 	if m.spec.Host != nil {
 		o = *m.spec.Host
@@ -248,14 +274,7 @@ func (m *Match) begin(phase time.Duration) error {
 	o.Random = func(b []byte) { rand.Read(b) }
 	o.Observe = m.observe
 	o.Evidence = m.evidence
-	m.epoch = time.Now().Add(-phase)
-	if m.host, err = lockstep.NewHost(m.spec.Game, h, log, o); err != nil && m.file != nil {
-		m.writer.Close() // which ends its goroutine
-		m.file.Close()
-		os.Remove(m.path)
-		m.server.recordings.written(filepath.Base(m.path), false)
-	}
-	return err
+	return o
 }
 
 // match returns the match of a name, or nil.

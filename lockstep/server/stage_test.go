@@ -54,6 +54,8 @@ type setup struct {
 	pipes    bool   // connections in memory, for a bubble with a clock of its own
 	config   minimal.Config
 	newFile  func(path string) (server.File, error) // for replays, if not nil
+
+	interrupted string // the replay of the match, if it is to go on
 }
 
 // A stage is a server with one match.
@@ -100,6 +102,14 @@ func newStage(t *testing.T, x setup) *stage {
 	}
 	if x.config == (minimal.Config{}) {
 		x.config = minimal.Config{Size: 50, Coins: 500}
+	}
+	if x.interrupted != "" {
+		s.dir = filepath.Dir(x.interrupted)
+		if s.match, err = s.server.Resume(x.interrupted, server.MatchSpec{Game: s.game}); err != nil {
+			t.Fatal(err)
+		}
+		s.listen(t, x.pipes)
+		return s
 	}
 	s.match, err = s.server.Create(server.MatchSpec{Name: "duel", Game: s.game, Settings: settings, Config: &x.config})
 	if err != nil {

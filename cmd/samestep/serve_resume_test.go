@@ -1,0 +1,51 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A server that is killed, without any warning, goes on with its match when it is
+// started again, and nobody else can while it does.
+func TestServeResumes(t *testing.T) {
+	dir := t.TempDir()
+	tokens := filepath.Join(t.TempDir(), "tokens")
+	const list = "player 0 ann - ann-ann-ann-ann-ann\nplayer 1 bob - bob-bob-bob-bob-bob\n"
+	if err := os.WriteFile(tokens, []byte(list), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	flags := []string{"--players", "2", "--units", "100", "--tick-rate", "50", "--web=false", "--dir", dir, "--tokens", tokens, "--durability", "frame", "--resume"}
+	first := serveInTest(t, flags...)
+	first.tokens["ann"] = "ann-ann-ann-ann-ann"
+	before, code := joinInTest(t, first, "ann", "--for", "2s")
+	if code != exitOK || before.Tick == 0 {
+		t.Fatalf("ann exited with %d: %+v", code, before)
+	}
+	var out, errs bytes.Buffer
+	if code := program(t.Context(), append([]string{"serve", "--listen", "127.0.0.1:0"}, flags...), &out, &errs); code == exitOK || !strings.Contains(errs.String(), "another program is writing it") {
+		t.Errorf("a second server exited with %d: %s", code, errs.String())
+	}
+	first.kill()
+	second := serveInTest(t, flags...)
+	second.tokens["ann"] = first.tokens["ann"]
+	after, code := joinInTest(t, second, "ann", "--for", "2s")
+	if code != exitOK || after.Seat != 0 || after.Tick < before.Tick || after.Differing > 0 {
+		t.Errorf("ann came back and exited with %d: %+v, before %+v", code, after, before)
+	}
+	if code := second.stop(); code != exitOK {
+		t.Errorf("the server exited with %d: %s", code, second.stderr.String())
+	}
+	replays, _ := filepath.Glob(filepath.Join(dir, "*"))
+	if len(replays) != 1 {
+		t.Fatalf("got %v, want one replay", replays)
+	}
+	out.Reset()
+	if code := run(t.Context(), []string{"samestep", "replay", "verify", replays[0]}, &out, &errs); code != exitOK {
+		t.Errorf("verify exited with %d: %s%s", code, out.String(), errs.String())
+	}
+}

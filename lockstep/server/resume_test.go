@@ -1,0 +1,134 @@
+//go:build !js
+
+package server_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// Scenario 39: a server that crashed goes on with its match, from what is in the
+// file: whoever comes back with a token has the same seat, and the replay is one
+// match from the beginning to the end.
+func TestResume(t *testing.T) {
+	for _, d := range []replay.Durability{replay.SyncInterval, replay.SyncFrame} {
+		t.Run(d.String(), func(t *testing.T) {
+			first := newStage(t, setup{options: server.Options{Durability: d}})
+			a, b := first.join(t, ada, wander), first.join(t, bob, wander)
+			eventually(t, "it plays", func() bool { return a.tick() > 45 && b.tick() > 45 })
+			crashed := first.crash(t)
+			second := newStage(t, setup{options: server.Options{Durability: d, KeepOpen: true}, interrupted: crashed})
+			before := second.match.View().Tick
+			if before < 20 {
+				t.Fatalf("it goes on after tick %d", before)
+			}
+			a, b = second.join(t, ada, wander), second.join(t, bob, wander)
+			eventually(t, "it goes on", func() bool { return a.tick() > before+45 && b.tick() > before+45 && a.status().Agreed > 2 })
+			second.agree(t, a, b)
+			if err := second.match.End(t.Context(), "enough"); err != nil {
+				t.Fatal(err)
+			}
+			<-second.match.Done()
+			file, err := os.Open(second.match.ReplayPath())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer file.Close()
+			info, _ := file.Stat()
+			r, err := replay.NewReader(file, info.Size())
+			if err != nil {
+				t.Fatal(err)
+			}
+			v, err := replay.Verify(r, second.game, replay.VerifyOptions{})
+			if err != nil || !v.Ended || v.Ticks < before+45 || v.Commands < 10 {
+				t.Errorf("%+v, %v", v, err)
+			}
+			if files := second.files(t, "*"); len(files) != 1 {
+				t.Errorf("got %v, want one file", files)
+			}
+		})
+	}
+}
+
+// crash returns what a crash of the server would leave of the match's replay, in
+// a folder of its own.
+func (s *stage) crash(t *testing.T) string {
+	t.Helper()
+	b, err := os.ReadFile(s.match.ReplayPath())
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), filepath.Base(s.match.ReplayPath()))
+	if err := os.WriteFile(path, b, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// What cannot be gone on with is refused, and left as it was.
+func TestResumeRefused(t *testing.T) {
+	s := newStage(t, setup{options: server.Options{KeepOpen: true}, host: lockstep.HostOptions{InputDelay: 1}})
+	a := s.join(t, ada, wander)
+	eventually(t, "it plays", func() bool { return a.tick() > 45 })
+	crashed := s.crash(t)
+	whole, err := os.ReadFile(crashed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := server.MatchSpec{Game: s.game}
+	dir := filepath.Dir(crashed)
+	file := func(name string, b []byte) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	damaged := append([]byte{}, whole...)
+	damaged[len(damaged)-20] ^= 1
+	locked := error(replay.ErrLocked)
+	if runtime.GOOS == "windows" {
+		locked = server.ErrExists
+	}
+	for _, row := range []struct {
+		name, path string
+		want       error
+	}{
+		{"a match that goes on", s.match.ReplayPath(), locked},
+		{"a match of the same name", crashed, server.ErrExists},
+		{"another name", file("duel.ssr", whole), server.ErrName},
+		{"damage", file("x"+filepath.Base(crashed), damaged), server.ErrDamaged},
+		{"no replay", file("text.ssr", []byte("text")), replay.ErrFormat},
+		{"nothing", filepath.Join(dir, "none.ssr"), fs.ErrNotExist},
+	} {
+		if _, err := s.server.Resume(row.path, spec); !errors.Is(err, row.want) {
+			t.Errorf("%s: got %v, want %v", row.name, err, row.want)
+		}
+	}
+	if err := s.match.End(t.Context(), "enough"); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-s.match.Done():
+	case <-time.After(20 * time.Second):
+		t.Fatal("it does not end")
+	}
+	if _, err := s.server.Resume(s.match.ReplayPath(), spec); !errors.Is(err, server.ErrNotInterrupted) {
+		t.Errorf("a match that has ended: got %v", err)
+	}
+	if b, err := os.ReadFile(crashed); err != nil || string(b) != string(whole) {
+		t.Errorf("what was refused is changed: %v", err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "*.part")); len(left) > 0 {
+		t.Errorf("left %v", left)
+	}
+}

@@ -1,0 +1,30 @@
+package replay
+
+import (
+	"errors"
+	"fmt"
+	"os"
+)
+
+// ErrLocked: another program writes the file.
+var ErrLocked = errors.New("another program is writing it")
+
+// Lock keeps other programs from locking a file until it is closed, or its
+// program ends, however it does. Whoever writes the match of a file has it
+// locked, so that no two go on with it. It returns [ErrLocked] if another one has.
+// On systems without such locks it does nothing.
+func Lock(f *os.File) error {
+	if err := lock(f); err != nil {
+		return fmt.Errorf("replay: %s: %w", f.Name(), err)
+	}
+	return nil
+}
+
+// Replace gives a file, which must be complete, the path of another one, in such
+// a way that at any moment, also after a crash, one of the two is there.
+func Replace(file, path string) error {
+	if err := os.Rename(file, path); err != nil {
+		return fmt.Errorf("replay: %w", err)
+	}
+	return syncDir(path)
+}
