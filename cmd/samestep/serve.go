@@ -71,6 +71,7 @@ release builds have it with them. Without either the rest works (--web=false).`,
 			&cli.DurationFlag{Name: "wait", Usage: "let the match wait for slow players, at most `TIME` a minute for each; 0: never"},
 			&cli.UintFlag{Name: "slow", Usage: "let the match slow down for machines that cannot keep up, to `PERCENT` at least; 0: never"},
 			&cli.StringFlag{Name: "desync", Value: "resync", Usage: "what becomes of a player whose checksum differs: log, resync or remove"},
+			&cli.BoolFlag{Name: "explain", Usage: "explain each desync when its bundle is written, in the log and as a page beside it; costs seconds of a processor"},
 			&cli.StringSliceFlag{Name: "origin", Usage: "`HOST` that a browser's page may come from, beside this one"},
 			&cli.UintFlag{Name: "max-per-address", Value: 64, Usage: "connections of one address"},
 			&cli.UintFlag{Name: "max-spectators", Value: 64, Usage: "of a match"},
@@ -214,6 +215,9 @@ func serverOptions(c *cli.Context, g *playable, specs []server.MatchSpec, bots *
 		MaxMatches: max(1000, len(specs)), IdleMatch: c.Duration("idle"), KeepOpen: c.Bool("keep-open"),
 		Log:      slog.New(slog.NewTextHandler(c.App.ErrWriter, &slog.HandlerOptions{Level: level})),
 		NewMatch: func(body io.Reader) (server.MatchSpec, error) { return requestedMatch(body, g, guests > 0, bots) }, GuestMatches: int(guests),
+	}
+	if c.Bool("explain") {
+		o.Bundled = explainer(o.Log)
 	}
 	var err error
 	if o.Durability, err = replay.ParseDurability(c.String("durability")); err != nil {

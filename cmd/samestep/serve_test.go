@@ -105,7 +105,7 @@ func joinInTest(t *testing.T, s *served, name string, flags ...string) (joinSumm
 // healed, and exits with 3; the other notices nothing; the replay verifies.
 func TestServeAndJoin(t *testing.T) {
 	dir := t.TempDir()
-	s := serveInTest(t, "--players", "2", "--units", "100", "--tick-rate", "50", "--dir", dir, "--durability", "frame", "--spectator-delay", "1s")
+	s := serveInTest(t, "--players", "2", "--units", "100", "--tick-rate", "50", "--dir", dir, "--durability", "frame", "--spectator-delay", "1s", "--explain")
 	var wait sync.WaitGroup
 	live, _ := filepath.Glob(filepath.Join(dir, "*.ssr"))
 	if len(live) != 1 {
@@ -149,6 +149,10 @@ func TestServeAndJoin(t *testing.T) {
 	bundles, _ := filepath.Glob(filepath.Join(dir, "*-desync-*.zip"))
 	if len(replays) != 1 || len(bundles) != 1 {
 		t.Fatalf("got replays %v and bundles %v, want one of each", replays, bundles)
+	}
+	page, err := os.ReadFile(strings.TrimSuffix(bundles[0], ".zip") + ".html")
+	if err != nil || !strings.Contains(string(page), "Player 1 (player-1) computed it wrong") {
+		t.Errorf("the desync was not explained: %v, %d bytes, log: %s", err, len(page), s.stderr.String())
 	}
 	var out, errs bytes.Buffer
 	if code := run(t.Context(), []string{"samestep", "replay", "verify", replays[0]}, &out, &errs); code != exitOK {

@@ -33,7 +33,7 @@ func (m *Match) evidence(e *lockstep.Evidence) {
 	header := m.host.Header()
 	m.writing.Go(func() {
 		defer func() {
-			if v := recover(); v != nil { // of the game's code, which describes commands
+			if v := recover(); v != nil { // of code that is not ours: the game's, the operator's
 				s.metrics.panics.Inc()
 				s.log.Error("panic", "match", m.spec.Name, "path", path, "panic", v, "stack", string(debug.Stack()))
 			}
@@ -43,6 +43,9 @@ func (m *Match) evidence(e *lockstep.Evidence) {
 			return
 		}
 		s.log.Warn("bundle", "match", m.spec.Name, "path", path)
+		if s.options.Bundled != nil {
+			s.options.Bundled(path)
+		}
 	})
 }
 

@@ -45,15 +45,16 @@ type Options struct {
 	// Host are the policies of each match, unless its spec has its own.
 	Host lockstep.HostOptions
 
-	Dir           string        // where replays and desync bundles are written; "" for nowhere
-	Replays       bool          // whether anybody may list and download the replays of matches that are over
-	Origins       []string      // hosts that a browser's page may come from, beside our own
-	MaxMatches    int           // 1000
-	GuestMatches  int           // of them, that those may begin over HTTP who are no admins but may play: none
-	MaxPerAddress int           // connections of one address: 64
-	IdleMatch     time.Duration // a match that nobody is connected to ends after: 5 m; negative: never
-	RetryAfter    time.Duration // when clients may come back after a shutdown: 5 s
-	MaxBundles    int           // desync bundles written about one player of a match: 4
+	Dir           string            // where replays and desync bundles are written; "" for nowhere
+	Replays       bool              // whether anybody may list and download the replays of matches that are over
+	Origins       []string          // hosts that a browser's page may come from, beside our own
+	MaxMatches    int               // 1000
+	GuestMatches  int               // of them, that those may begin over HTTP who are no admins but may play: none
+	MaxPerAddress int               // connections of one address: 64
+	IdleMatch     time.Duration     // a match that nobody is connected to ends after: 5 m; negative: never
+	RetryAfter    time.Duration     // when clients may come back after a shutdown: 5 s
+	MaxBundles    int               // desync bundles written about one player of a match: 4
+	Bundled       func(path string) // called with each, beside the match, which waits for it when it ends
 
 	// Durability says when a tick is safe on the disk. With [replay.SyncFrame]
 	// nobody is told of one before; the disk is waited for beside the match.
