@@ -72,6 +72,7 @@ type hearing struct {
 // hear fills in who was wrong. It reads the log again, if there is anything to
 // blame anybody for; what is wrong with the file was found before.
 func (v *Verdict) hear(r *Reader, g *lockstep.Game, o *VerifyOptions) {
+	v.Blames = []Blame{}
 	defer func() { v.mismatches = nil }()
 	if v.Dissents == 0 && v.First == nil {
 		return
@@ -92,7 +93,7 @@ func (v *Verdict) hear(r *Reader, g *lockstep.Game, o *VerifyOptions) {
 	h.ties(r, g, SimulateOptions{MaxTicks: o.MaxTicks})
 	h.judge()
 	slices.SortStableFunc(h.blames, func(a, b Blame) int { return cmp.Compare(a.First, b.First) })
-	v.Blames = h.blames
+	v.Blames = append(v.Blames, h.blames...)
 }
 
 func (h *hearing) record(rec *lockstep.Record) error {
