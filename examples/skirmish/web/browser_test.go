@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -44,12 +43,15 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// needsBrowser skips a test where there is no browser, and where the processor
-// is emulated or the other tests are short ones.
+// BrowserVariable names the environment variable that leaves these tests out if
+// it is "off", for those who run the others again on another processor.
+const BrowserVariable = "SAMESTEP_BROWSER"
+
+// needsBrowser skips a test where there is no browser, or none is wanted.
 func needsBrowser(t *testing.T) {
 	t.Helper()
-	if testing.Short() || runtime.GOARCH == "386" {
-		t.Skip("tests in a browser are left out of short tests, and run once only")
+	if testing.Short() || os.Getenv(BrowserVariable) == "off" {
+		t.Skip("tests in a browser are left out of short tests, and if " + BrowserVariable + " is off")
 	}
 	_, err := exec.LookPath("go")
 	require.Or(t, "the go command", err)
