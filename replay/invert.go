@@ -2,6 +2,7 @@ package replay
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"runtime"
 	"slices"
@@ -24,8 +25,14 @@ type riddle struct {
 	root  uint64 // that is wanted
 }
 
+// maxRiddle is the size of the largest state that is searched.
+const maxRiddle = 16 << 20
+
 // newRiddle returns the riddle of a copy of a state.
 func newRiddle(s *state.Schema, b []byte, root uint64) (*riddle, error) {
+	if len(b) > maxRiddle {
+		return nil, fmt.Errorf("replay: %w: a state of %d bytes to search, want at most %d", ErrLimit, len(b), maxRiddle)
+	}
 	r := &riddle{state: slices.Clone(b), root: root}
 	var err error
 	if r.parts, err = s.Split(nil, r.state); err != nil {
@@ -85,6 +92,9 @@ func invert(s *state.Schema, b []byte, root uint64, maxBytes int64, progress fun
 			break
 		}
 		v.all += cost(r.sizes[section])
+	}
+	if len(order) == 0 {
+		return nil
 	}
 	fields := v.fields(s)
 	for _, section := range order {

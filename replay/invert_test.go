@@ -94,6 +94,11 @@ func TestInvertNothing(t *testing.T) {
 	if got := replay.Invert(s, own, rootOf(t, atticCodec.Append(nil, w)), 64, nil); got == nil {
 		t.Error("a section of 4 bytes was not searched with 64 bytes")
 	}
+	large := newAttic()
+	large.Boxes[0].Things = make([]uint8, 16<<20)
+	if got := replay.Invert(s, atticCodec.Append(nil, large), 1, 1<<62, nil); got != nil {
+		t.Error("a state of 16 MiB was searched")
+	}
 	if got := replay.Invert(s, own[1:], 1, 1<<40, nil); got != nil {
 		t.Error("got a state from malformed bytes")
 	}
