@@ -19,7 +19,7 @@ import (
 )
 
 // patience is how long a test waits for what must come; it is no measure.
-const patience = 60 * time.Second
+const patience = 5 * time.Minute
 
 const tokens = `
 	player 0 ada arena token-of-ada-0123

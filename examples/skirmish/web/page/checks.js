@@ -7,7 +7,7 @@ export class Checks {
   constructor() {
     this.agreement = el("p", { class: "agreement" });
     this.report = el("div", { class: "report", "aria-live": "polite" });
-    this.element = el("aside", { class: "checks", hidden: true, "aria-label": "Checksums" },
+    this.element = el("aside", { class: "side checks", hidden: true, "aria-label": "Checksums" },
       el("header", {}, el("h2", {}, "Checksums"), el("button", { onclick: () => this.toggle(), "aria-label": "close" }, "×")),
       this.agreement,
       this.report,

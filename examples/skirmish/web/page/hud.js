@@ -4,6 +4,7 @@
 import { el, text, bytes, clock } from "./dom.js";
 import { of } from "./palette.js";
 import { Checks } from "./checks.js";
+import { help } from "./help.js";
 
 const newsMS = 9000;
 const maxNews = 8;
@@ -13,6 +14,7 @@ export class Hud {
     this.map = map;
     this.names = new Map();
     this.checks = new Checks();
+    this.help = help();
     this.#top();
     this.#bottom(minimap);
     this.banner = el("div", { class: "banner", role: "status", hidden: true });
@@ -28,7 +30,7 @@ export class Hud {
       onkeydown: (e) => e.key === "Escape" && this.#written(),
     }, this.line);
     this.element = el("div", { class: "hud" },
-      this.top, this.banner, el("div", { class: "left" }, this.news, this.chat), this.checks.element, this.bottom, this.strip);
+      this.top, this.banner, el("div", { class: "left" }, this.news, this.chat), this.checks.element, this.help, this.bottom, this.strip);
   }
 
   #top() {
@@ -42,7 +44,8 @@ export class Hud {
       this.account, this.idle, this.title, this.scores,
       el("div", { class: "menu" },
         el("button", { onclick: () => this.write(), title: "chat (/)" }, "Chat"),
-        el("button", { onclick: () => this.checks.toggle(), title: "checksums and desyncs" }, "Checks"),
+        el("button", { onclick: () => this.#open(this.checks.element), title: "checksums and desyncs" }, "Checks"),
+        el("button", { onclick: () => this.#open(this.help), title: "mouse, fingers and keys" }, "Keys"),
         el("a", { class: "button", href: "#/" }, "Leave"),
       ));
   }
@@ -66,6 +69,13 @@ export class Hud {
       this.facts[name] = el("b", {}, "–");
       this.strip.append(el("span", { class: name, title }, `${label} `, this.facts[name]));
     }
+  }
+
+  // #open shows one of the panels at the side, or hides it.
+  #open(panel) {
+    const shown = panel.hidden;
+    this.checks.element.hidden = this.help.hidden = true;
+    panel.hidden = !shown;
   }
 
   // covered returns how many pixels of the map lie below the bars.
@@ -109,7 +119,7 @@ export class Hud {
     if (!panel) return;
     text(this.title, `${this.name} · ${clock(state.net.tick, match.tick_rate)}`);
     this.#account(panel.account);
-    this.#scores(panel);
+    this.#scores(panel, state.net.seat);
     this.#choice(panel, state.net.seat);
     this.#groups(panel.groups, state.net.seat);
     this.#buttons(panel);
@@ -139,10 +149,10 @@ export class Hud {
     return this.names.get(number) ?? of(number).name;
   }
 
-  #scores(panel) {
+  #scores(panel, seat) {
     if (!this.#changed("scores", [panel.players, [...this.names]])) return;
     this.scores.replaceChildren(...panel.players.map((p) => {
-      const chip = el("span", { class: `score ${p.status}`, title: `${p.units} units, ${p.kills} kills, ${p.losses} losses, ${p.status}` },
+      const chip = el("span", { class: `score ${p.status}${p.player === seat ? " me" : ""}`, title: `${p.units} units, ${p.kills} kills, ${p.losses} losses, ${p.status}` },
         el("i", { class: "dot" }), this.player(p.player), el("b", {}, p.units));
       chip.style.setProperty("--colour", of(p.player).fill);
       return chip;

@@ -1,0 +1,89 @@
+package live
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// What the connection goes through, as it is told: each row goes on from a new
+// connection that is live.
+func TestConnectionInWords(t *testing.T) {
+	began := []any{lockstep.Dialing{}, lockstep.Connected{}, lockstep.Welcomed{}, lockstep.Synced{Tick: 7}}
+	for _, row := range []struct {
+		events      []any
+		state, text string
+	}{
+		{nil, "live", "live"},
+		{[]any{lockstep.SyncProgress{Bytes: 2048, TotalBytes: 4096}}, "syncing", "2 of 4 KiB"},
+		{[]any{lockstep.SyncProgress{Tick: 5, Target: 9}}, "syncing", "tick 5 of 9"},
+		{[]any{lockstep.ConnectionLost{Err: errors.New("lockstep: client: gone")}, lockstep.Retrying{Attempt: 3}}, "lost", "gone"},
+		{[]any{lockstep.ConnectionLost{Err: errors.New("x")}, lockstep.Dialing{Attempt: 3}}, "lost", "attempt 3"},
+		{[]any{lockstep.StreamResumed{Tick: 9}}, "live", "resumed"},
+		{[]any{lockstep.Ended{Reason: "won"}, lockstep.ServerClosing{Code: lockstep.CloseEnded, Text: "over"}}, "ended", "won"},
+		{[]any{lockstep.ServerClosing{Code: lockstep.CloseEnded, Text: "by an admin"}}, "ended", "by an admin"},
+		{[]any{lockstep.ServerClosing{Code: lockstep.CloseLeft}}, "ended", "left"},
+		{[]any{lockstep.ServerClosing{Code: lockstep.CloseReplaced}}, "failed", "another window"},
+		{[]any{lockstep.ServerClosing{Code: lockstep.CloseKicked, Text: "rude"}}, "failed", "removed from the match: rude"},
+		{[]any{lockstep.ServerClosing{Code: lockstep.CloseAbuse, Text: "flood"}}, "failed", "abuse): flood"},
+		{[]any{lockstep.ServerClosing{Code: lockstep.CloseShutdown, RetryAfter: lockstep.Second}}, "live", "live"},
+		{[]any{lockstep.ServerError{Code: lockstep.ErrorLimit, Text: "slower"}}, "live", "live"},
+		{[]any{lockstep.ServerError{Code: lockstep.ErrorMalformed, Text: "what?"}}, "failed", "does not understand this page: what?"},
+		{[]any{lockstep.LostForGood{Err: fmt.Errorf("%w: x", lockstep.ErrGaveUp)}}, "failed", "could not be made again"},
+		{[]any{lockstep.ServerError{Code: lockstep.ErrorFull}, lockstep.LostForGood{Err: errors.New("full")}}, "failed", "All seats"},
+	} {
+		var n news
+		n.init()
+		for _, e := range append(began[:len(began):len(began)], row.events...) {
+			n.take(e)
+		}
+		if n.link.State != row.state || !strings.Contains(n.link.Text, row.text) {
+			t.Errorf("%v: got %q: %q, want %q: %q", row.events, n.link.State, n.link.Text, row.state, row.text)
+		}
+	}
+}
+
+// News are bounded, and say who is meant.
+func TestNews(t *testing.T) {
+	var n news
+	n.init()
+	n.take(lockstep.Note{Player: 3, Topic: lockstep.TopicChat, Text: "hi"})
+	n.take(lockstep.Receipt{Reason: lockstep.Accepted})
+	n.take(lockstep.Receipt{Reason: lockstep.Refused, Detail: "skirmish: that costs more than you have: 3"})
+	n.report(skirmish.PlayerDefeated{Player: 2})
+	n.report(skirmish.MatchWon{Team: 1})
+	n.report(skirmish.Shot{})
+	want := []Line{
+		{"chat", 3, "hi"}, {"problem", -1, "not done: that costs more than you have: 3"},
+		{"game", 2, "is defeated"}, {"game", -1, "team 2 has won"},
+	}
+	if fmt.Sprint(n.lines) != fmt.Sprint(want) {
+		t.Errorf("got %v, want %v", n.lines, want)
+	}
+	for i := range 2 * maxLines {
+		n.problem(fmt.Sprint(i))
+	}
+	if len(n.lines) != maxLines || n.lines[maxLines-1].Text != fmt.Sprint(2*maxLines-1) {
+		t.Errorf("%d lines, the last %v", len(n.lines), n.lines[len(n.lines)-1])
+	}
+}
+
+// A second desync is a new story; what was planted before belongs to the first.
+func TestDesyncStory(t *testing.T) {
+	var n news
+	n.corrupted(5, "Units[1].Health")
+	n.take(lockstep.Desynced{Tick: 20, Agreed: 10})
+	n.take(lockstep.Explained{Tick: 25, Section: "Units"})
+	n.take(lockstep.Healed{Tick: 40})
+	if d := n.desync; d.Planted == "" || d.At != 5 || d.Tick != 20 || d.Agreed != 10 || d.Section != "Units" || d.Seen != 25 || d.Healed != 40 || d.Number != 1 {
+		t.Errorf("the first: %+v", d)
+	}
+	n.take(lockstep.Desynced{Tick: 60, Section: "Rand"})
+	if d := n.desync; d.Planted != "" || d.Tick != 60 || d.Section != "Rand" || d.Seen != 0 || d.Healed != 0 || d.Number != 2 {
+		t.Errorf("the second: %+v", d)
+	}
+}
