@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"github.com/seed-49bee653/samestep/internal/site"
 )
@@ -18,6 +19,7 @@ type webPage struct {
 // A pageHandler serves a game's page, once it is ready, over another handler.
 type pageHandler struct {
 	next  http.Handler
+	wait  time.Duration // how long who asks for the page too early waits
 	ready chan struct{} // closed when one of the following is there
 	site  *site.Site
 	err   error
@@ -26,7 +28,7 @@ type pageHandler struct {
 // newPageHandler makes the page ready beside what else is going on: to build it
 // for the first time takes a minute.
 func newPageHandler(ctx context.Context, p *webPage, next http.Handler, log *slog.Logger) *pageHandler {
-	h := &pageHandler{next: next, ready: make(chan struct{})}
+	h := &pageHandler{next: next, wait: 20 * time.Second, ready: make(chan struct{})}
 	go func() {
 		defer close(h.ready)
 		programs, err := pagePrograms(ctx, p, func(text string) { log.Warn(text) })
@@ -40,7 +42,7 @@ func newPageHandler(ctx context.Context, p *webPage, next http.Handler, log *slo
 	return h
 }
 
-// ServeHTTP implements [http.Handler]. Who asks for the page too early waits.
+// ServeHTTP implements [http.Handler].
 func (h *pageHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	select {
 	case <-h.ready:
@@ -52,6 +54,10 @@ func (h *pageHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		select {
 		case <-h.ready:
 		case <-r.Context().Done():
+			return
+		case <-time.After(h.wait): // a browser does not wait for minutes
+			w.Header().Set("Refresh", "1")
+			http.Error(w, "The page is being built, which takes a minute when it is done for the first time …", http.StatusServiceUnavailable)
 			return
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seed-49bee653/samestep/internal/require"
 )
@@ -45,6 +46,9 @@ func TestServePage(t *testing.T) {
 	require.Or(t, "the go command", err)
 	s := serveInTest(t, "--web", "--matches", "1", "--dir", t.TempDir())
 	status, index, kind := fetch(t, s.url+"/")
+	for strings.Contains(index, "being built") {
+		status, index, kind = fetch(t, s.url+"/")
+	}
 	script := regexp.MustCompile(`"(/page/[0-9a-f]{16}/)wasm_exec\.js"`).FindStringSubmatch(index)
 	if status != http.StatusOK || kind != "text/html; charset=utf-8" || script == nil {
 		t.Fatalf("the page: got %d %s %s", status, kind, index)
@@ -90,6 +94,10 @@ func TestWebDemo(t *testing.T) {
 	if url == "" {
 		t.Fatalf("the demo exited with %d: %s", <-exit, stderr.String())
 	}
+	_, body, _ := fetch(t, url)
+	for strings.Contains(body, "being built") {
+		_, body, _ = fetch(t, url)
+	}
 	if status, body, _ := fetch(t, url); status != http.StatusOK || !strings.Contains(body, "skirmish") && !strings.Contains(body, "Skirmish") {
 		t.Errorf("the page: got %d %s", status, body)
 	}
@@ -99,6 +107,22 @@ func TestWebDemo(t *testing.T) {
 	cancel()
 	if code := <-exit; code != exitOK {
 		t.Errorf("the demo exited with %d: %s", code, stderr.String())
+	}
+}
+
+// Whoever asks for the page while it is built is told so, and asks again.
+func TestPageTooEarly(t *testing.T) {
+	next := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "next") })
+	h := &pageHandler{next: next, wait: time.Millisecond, ready: make(chan struct{})}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
+	if w.Code != http.StatusServiceUnavailable || w.Header().Get("Refresh") == "" || !strings.Contains(w.Body.String(), "being built") {
+		t.Errorf("got %d %q", w.Code, w.Body.String())
+	}
+	w = httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/matches", nil))
+	if w.Body.String() != "next" {
+		t.Errorf("another path: got %q, want next", w.Body.String())
 	}
 }
 

@@ -32,7 +32,11 @@ export class Inspector {
       ...row("length", `${clock(about.last - about.first, about.tick_rate)}, ${about.last - about.first} ticks`),
       ...row("size", `${(about.size / 1024).toFixed(0)} KiB, ${about.commands} commands, ${about.checks} checksums`),
       ...row("ended", about.ended), ...row("damage", about.damage, true));
-    this.damage = about.damage;
+    for (const { tick, player } of JSON.parse(skirmish.watchTimeline(1)).dissents.slice(0, 50)) {
+      const name = about.players[player]?.name ?? `player ${player}`;
+      this.facts.append(el("dt", {}, "desync"), el("dd", { class: "bad" },
+        el("button", { onclick: () => this.hooks.go(tick) }, `tick ${tick}`), ` of ${name}, when the match was played`));
+    }
     this.element.querySelector("details").open = !!about.damage;
     this.faults = [];
   }
