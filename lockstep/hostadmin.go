@@ -40,7 +40,7 @@ func (h *Host) Pause(now Time, player Player) error {
 	return err
 }
 
-// Resume lets a paused match go on, for a player of it.
+// Resume lets a paused match go on, for a player of it or for System.
 func (h *Host) Resume(now Time, player Player) error {
 	h.at(now)
 	_, err := h.c.Resume(player)

@@ -54,12 +54,18 @@ func (c *Coordinator) TakeOver(p Player) (Tick, error) { return c.about(p, &Take
 // until Resume.
 func (c *Coordinator) Pause(p Player) (Tick, error) { return c.about(p, &Paused{p}) }
 
-// Resume lets a paused match go on, for p.
+// Resume lets a paused match go on, for p. It may be System, for a match that
+// everybody has left: while it is paused, nobody can join it again.
 func (c *Coordinator) Resume(p Player) (Tick, error) {
 	if c.err == nil && !c.paused {
 		return 0, fmt.Errorf("%w: player %d resumes a match that is not paused", ErrSeat, p)
 	}
-	t, err := c.about(p, &Resumed{p})
+	if p != System {
+		if err := c.seated(p); err != nil {
+			return 0, err
+		}
+	}
+	t, err := c.soon(&Resumed{p})
 	c.paused = err != nil
 	return t, err
 }
