@@ -24,8 +24,9 @@ func simulateCommand() *cli.Command {
 		Usage: "play matches full of faults in virtual time, and check that all that must hold does",
 		Description: `Plays one match for each seed: a server with its disk, clients, liars and
 strangers over a bad network, with crashes and power cuts. Each seed is played
-twice, and both must be the same to the byte. Whatever is found can be played
-again with --seed. Exits with 1 if an invariant was violated.`,
+twice, and both must be the same to the byte. What is found is made small and
+written to a file with each of its faults, which --artifact plays again. Exits
+with 1 if an invariant was violated.`,
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "seeds", Value: 20, Usage: "how many matches; 0 with --for: as many as there is time for"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "the first seed"},
@@ -37,6 +38,9 @@ again with --seed. Exits with 1 if an invariant was violated.`,
 			&cli.StringFlag{Name: "only", Usage: "only these kinds of faults, separated by commas"},
 			&cli.BoolFlag{Name: "calm", Usage: "no faults at all"},
 			&cli.BoolFlag{Name: "once", Usage: "play each seed only once"},
+			&cli.StringFlag{Name: "artifact", Usage: "play what a failure has written to `FILE`, and no seeds"},
+			&cli.StringFlag{Name: "dir", Value: ".", Usage: "where failures are written"},
+			&cli.IntFlag{Name: "shrink", Value: 300, Usage: "make failures small, with at most `N` matches each"},
 			&cli.BoolFlag{Name: "report", Usage: "print the whole report: faults by kind, edges, counts"},
 			jsonFlag,
 		},
@@ -50,6 +54,9 @@ func runSimulate(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	if c.IsSet("artifact") {
+		return playArtifact(c, c.String("artifact"))
+	}
 	bar := newProgress(c.App.ErrWriter, int64(campaign.Seeds), "seeds")
 	campaign.Progress = func(r *simulate.Report) { bar.set(int64(r.Seeds)) }
 	r, err := campaign.Run()
@@ -57,10 +64,16 @@ func runSimulate(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	story := newSimulated(r, campaign.Once)
+	for i, out := range r.Violations {
+		if story.Violations[i].Artifact, err = keepFailure(c, campaign.Subject, out); err != nil {
+			return err
+		}
+	}
 	if c.Bool("json") {
-		err = writeJSON(c.App.Writer, newSimulated(r, campaign.Once))
+		err = writeJSON(c.App.Writer, story)
 	} else {
-		err = printSimulated(c.App.Writer, newSimulated(r, campaign.Once), c.Bool("report"))
+		err = printSimulated(c.App.Writer, story, c.Bool("report"))
 	}
 	if err == nil && len(r.Violations) > 0 {
 		err = fmt.Errorf("%s of %s: %w", count(len(r.Violations), "seed"), count(r.Seeds, "seed"), errViolated)
@@ -131,8 +144,9 @@ type simulatedFault struct {
 type simulatedFail struct {
 	Seed uint64 `json:"seed"`
 	simulate.Violation
-	Again string   `json:"again"` // the command that plays it again
-	Last  []string `json:"last"`
+	Again    string   `json:"again"`    // the command that plays it again
+	Artifact string   `json:"artifact"` // the file that it was written to, made small
+	Last     []string `json:"last"`
 }
 
 func newSimulated(r *simulate.Report, once bool) *simulated {
@@ -151,7 +165,7 @@ func newSimulated(r *simulate.Report, once bool) *simulated {
 	s.Edges, s.AllEdges, missing = r.Edges()
 	s.NoEdges = append(s.NoEdges, missing...)
 	for _, out := range r.Violations {
-		s.Violations = append(s.Violations, simulatedFail{out.Plan.Seed, *out.Violation, again(out.Plan), out.Last})
+		s.Violations = append(s.Violations, simulatedFail{Seed: out.Plan.Seed, Violation: *out.Violation, Again: again(out.Plan), Last: out.Last})
 	}
 	return s
 }
@@ -178,7 +192,7 @@ func printSimulated(w io.Writer, s *simulated, whole bool) error {
 	}
 	fmt.Fprintf(w, "violations  %d\n", len(s.Violations))
 	for _, v := range s.Violations {
-		fmt.Fprintf(w, "\nseed %d: %v\nagain: %s\n", v.Seed, &v.Violation, v.Again)
+		fmt.Fprintf(w, "\nseed %d: %v\nagain: %s\nsmall: samestep simulate --artifact %s\n", v.Seed, &v.Violation, v.Again, v.Artifact)
 		if whole {
 			fmt.Fprintln(w, strings.Join(v.Last, "\n"))
 		}

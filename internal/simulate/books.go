@@ -14,7 +14,6 @@ const calmDown = 20 * lockstep.Second
 
 // bookkeep checks, once a second and before a crash, what must hold at all times.
 func (w *world) bookkeep() {
-	w.resumeMatch()
 	if w.server.up() {
 		if err := w.server.host.CheckBounds(w.stateBytes()); err != nil {
 			w.fail("I5", "%v", err)
@@ -32,7 +31,7 @@ func (w *world) bookkeepOf(m *machine) {
 	if m.client == nil || m.dead > 0 {
 		return
 	}
-	if got, want := m.client.Memory(), m.client.MemoryBound(w.stateBytes()); got > want {
+	if got, want := m.client.Memory()+w.leak, m.client.MemoryBound(w.stateBytes()); got > want {
 		w.fail("I5", "%s keeps %d bytes, want at most %d", m, got, want)
 	}
 	quiet := max(m.calm, w.calm, m.born) + calmDown
@@ -75,7 +74,7 @@ func (w *world) finish() {
 		if m.liar != nil {
 			m.liar.until = [tricks]lockstep.Time{}
 		}
-		if m.dead > 0 {
+		if m.dead > 0 && !m.plan.Absent {
 			m.dead = w.now
 		}
 		m.touch()
@@ -98,7 +97,7 @@ func (w *world) finish() {
 // converged checks that all who are honest are back and have the same state.
 func (w *world) converged() {
 	for _, m := range w.machines {
-		if m.liar != nil {
+		if m.liar != nil || m.plan.Absent {
 			continue
 		}
 		s := m.client.Status()

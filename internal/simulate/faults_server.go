@@ -54,7 +54,7 @@ var serverKinds = []kind{
 		s.die(false)
 		return true
 	}},
-	{name: "pause", group: "admin", perHour: 30, low: 100 * ms, high: 5 * sec, inject: func(w *world, m *machine, f *Fault) bool {
+	{name: "pause", group: "admin", perHour: 30, low: 100 * ms, high: 40 * sec, inject: func(w *world, m *machine, f *Fault) bool {
 		return w.server.ready() && m.seat != lockstep.System && w.admin(w.server.host.Pause(w.now, m.seat))
 	}, restores: func(w *world, m *machine, f *Fault) {
 		w.unpause = true
@@ -93,11 +93,8 @@ func (w *world) resumeMatch() {
 	if !w.unpause || !w.server.ready() {
 		return
 	}
-	for p := range w.seats {
-		if w.server.host.Resume(w.now, p) == nil {
-			w.unpause = false // it fails while the pause is only to come
-			break
-		}
+	if w.server.host.Resume(w.now, lockstep.System) == nil {
+		w.unpause = false // it fails while the pause is only to come
 	}
 	w.server.after()
 }

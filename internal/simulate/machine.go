@@ -72,6 +72,9 @@ func (w *world) newMachine(i int, p *MachinePlan) *machine {
 		m.liar = newLiar(m)
 	}
 	m.dead = w.now + p.JoinAt + 1
+	if p.Absent {
+		m.dead = never
+	}
 	m.touch()
 	return m
 }

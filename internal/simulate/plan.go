@@ -46,7 +46,8 @@ type DiskPlan struct {
 // A MachinePlan is one client.
 type MachinePlan struct {
 	Spectator   bool          `json:"spectator,omitempty"`
-	Liar        bool          `json:"liar,omitempty"` // may do anything, and nothing is promised to it
+	Liar        bool          `json:"liar,omitempty"`   // may do anything, and nothing is promised to it
+	Absent      bool          `json:"absent,omitempty"` // it never comes
 	JoinAt      lockstep.Time `json:"join_at,omitempty"`
 	Predict     lockstep.Tick `json:"predict,omitempty"`
 	Interpolate bool          `json:"interpolate,omitempty"`

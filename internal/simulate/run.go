@@ -27,17 +27,12 @@ func Run(s *Subject, p *Plan) (out *Outcome, err error) {
 	if err != nil {
 		return nil, err
 	}
-	func() {
-		defer func() {
-			if v := recover(); v != nil {
-				w.fail("I10", "panic: %v\n%s", v, debug.Stack())
-			}
-		}()
+	w.protect(func() {
 		w.until(w.start + p.Chaos)
 		if w.violation == nil && !w.over {
 			w.finish()
 		}
-	}()
+	})
 	out = &Outcome{Plan: p, Violation: w.violation, Trace: w.hash.Sum64(), Span: w.now - w.start}
 	out.tally(w)
 	if w.violation != nil {
@@ -46,29 +41,6 @@ func Run(s *Subject, p *Plan) (out *Outcome, err error) {
 		}
 	}
 	return out, nil
-}
-
-// check returns what is wrong with a plan that was not made by Expand.
-func (p *Plan) check() error {
-	if err := p.Settings.Check(); err != nil {
-		return err
-	}
-	seats := 0
-	for i := range p.Machines {
-		if !p.Machines[i].Spectator {
-			seats++
-		}
-	}
-	if len(p.Machines) == 0 || seats > int(p.Settings.Players) {
-		return fmt.Errorf("simulate: got %d machines and %d players in %d seats", len(p.Machines), seats, p.Settings.Players)
-	}
-	for i := range p.Faults {
-		f := &p.Faults[i]
-		if kindNamed(f.Kind) == nil || f.Who < 0 || f.Who >= len(p.Machines) || f.For < 0 || f.N < 0 {
-			return fmt.Errorf("simulate: fault %d: got %+v", i, *f)
-		}
-	}
-	return nil
 }
 
 // Twice makes the run of a plan twice, and compares the traces.
@@ -86,4 +58,14 @@ func Twice(s *Subject, p *Plan) (*Outcome, error) {
 	}
 	first.Span += second.Span
 	return first, nil
+}
+
+// protect turns a panic into a violation.
+func (w *world) protect(f func()) {
+	defer func() {
+		if v := recover(); v != nil {
+			w.fail("I10", "panic: %v\n%s", v, debug.Stack())
+		}
+	}()
+	f()
 }

@@ -112,7 +112,7 @@ func expandMachine(o *Options, seed uint64, i, liars int) MachinePlan {
 	m.Interpolate = r.IntN(8) == 0
 	m.Backlog = 64 << 10
 	if r.IntN(4) == 0 {
-		m.Backlog = 2 << 10 << r.IntN(4)
+		m.Backlog = 8 << 10 << r.IntN(3)
 	}
 	m.Up = expandLink(seed, "link up", i)
 	m.Down = expandLink(seed, "link down", i)

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/internal/simulate"
+)
+
+// keepFailure makes a failure small and writes it to a file.
+func keepFailure(c *cli.Context, s *simulate.Subject, out *simulate.Outcome) (name string, err error) {
+	small, err := simulate.Shrink(s, out, c.Int("shrink"))
+	if err != nil {
+		return "", err
+	}
+	a, err := simulate.NewArtifact(s, small)
+	if err != nil {
+		return "", err
+	}
+	name = filepath.Join(c.String("dir"), fmt.Sprintf("simulation-%d.json", out.Plan.Seed))
+	f, err := os.Create(name)
+	if err != nil {
+		return "", err
+	}
+	if err = a.Write(f); err != nil {
+		f.Close()
+		return "", err
+	}
+	return name, f.Close()
+}
+
+// playArtifact plays what a failure has left.
+func playArtifact(c *cli.Context, name string) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	a, err := simulate.ReadArtifact(f)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	s, err := a.Drones()
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	out, err := simulate.Twice(s, a.Plan)
+	if err != nil {
+		return err
+	}
+	w := c.App.Writer
+	if c.Bool("json") {
+		err = writeJSON(w, map[string]any{"artifact": name, "trace": fmt.Sprintf("%016x", out.Trace), "violation": out.Violation, "last": out.Last})
+	} else {
+		printPlan(c, a.Plan)
+		for _, line := range out.Last {
+			fmt.Fprintln(w, line)
+		}
+		fmt.Fprintf(w, "trace %016x\n", out.Trace)
+		if out.Violation != nil {
+			fmt.Fprintln(w, out.Violation)
+		}
+	}
+	if err == nil && out.Violation != nil {
+		err = errViolated
+	}
+	return err
+}
+
+// printPlan prints the faults of a plan.
+func printPlan(c *cli.Context, p *simulate.Plan) {
+	present := 0
+	for i := range p.Machines {
+		if !p.Machines[i].Absent {
+			present++
+		}
+	}
+	fmt.Fprintf(c.App.Writer, "seed %d, %s, %s:\n", p.Seed, count(present, "client"), count(len(p.Faults), "fault"))
+	for _, f := range p.Faults {
+		fmt.Fprintf(c.App.Writer, "%10.6f s  %s of client %d for %.3f s (%d)\n", float64(f.At)/1e6, f.Kind, f.Who, float64(f.For)/1e6, f.N)
+	}
+}

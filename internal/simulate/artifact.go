@@ -1,0 +1,128 @@
+package simulate
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// artifactFormat names the form of an artifact. It changes when the same plan
+// gives another run.
+const artifactFormat = "samestep simulation 1"
+
+// An Artifact is a run as a file: all that is needed to make it again, without
+// the code that drew its plan, and what was found in it.
+type Artifact struct {
+	Format    string     `json:"format"`
+	Game      string     `json:"game"`
+	Build     string     `json:"build"`
+	Config    []byte     `json:"config"` // canonical bytes of the game's configuration
+	Plan      *Plan      `json:"plan"`
+	Violation *Violation `json:"violation,omitempty"`
+	Last      []string   `json:"last,omitempty"` // the last things that happened
+}
+
+// NewArtifact returns the artifact of a run.
+func NewArtifact(s *Subject, out *Outcome) (*Artifact, error) {
+	h, err := s.Game.NewHeader(lockstep.MatchID{}, out.Plan.Settings, s.Config)
+	if err != nil {
+		return nil, err
+	}
+	return &Artifact{artifactFormat, h.Game, h.Build, h.Config, out.Plan, out.Violation, out.Last}, nil
+}
+
+// Write writes the artifact as JSON.
+func (a *Artifact) Write(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", " ")
+	return e.Encode(a)
+}
+
+// ErrArtifact is wrapped by the errors of [ReadArtifact].
+var ErrArtifact = errors.New("simulate: bad artifact")
+
+// ReadArtifact reads an artifact.
+func ReadArtifact(r io.Reader) (*Artifact, error) {
+	var a Artifact
+	d := json.NewDecoder(io.LimitReader(r, 64<<20))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&a); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrArtifact, err)
+	}
+	if a.Format != artifactFormat || a.Plan == nil {
+		return nil, fmt.Errorf("%w: format %q, want %q", ErrArtifact, a.Format, artifactFormat)
+	}
+	if err := a.Plan.check(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrArtifact, err)
+	}
+	return &a, nil
+}
+
+// Drones returns the subject of an artifact of the simulator's own game.
+func (a *Artifact) Drones() (*Subject, error) {
+	if a.Game != dronesGame.Name() || a.Build != dronesGame.Build() || len(a.Config) != 2 {
+		return nil, fmt.Errorf("%w: of game %s build %s, want %s build %s", ErrArtifact, a.Game, a.Build, dronesGame.Name(), dronesGame.Build())
+	}
+	return Drones(uint16(a.Config[0]) | uint16(a.Config[1])<<8), nil
+}
+
+// Fits returns an error unless an artifact is of a subject's game.
+func (a *Artifact) Fits(s *Subject) error {
+	if a.Game != s.Game.Name() || a.Build != s.Game.Build() {
+		return fmt.Errorf("%w: of game %s build %s, want %s build %s", ErrArtifact, a.Game, a.Build, s.Game.Name(), s.Game.Build())
+	}
+	return nil
+}
+
+// longest is how long a plan, and anything in it, lasts at the most.
+const longest = 48 * 3600 * lockstep.Second
+
+// check returns what is wrong with a plan that was not made by Expand.
+func (p *Plan) check() error {
+	if err := p.Settings.Check(); err != nil {
+		return err
+	}
+	seats := 0
+	for i := range p.Machines {
+		m := &p.Machines[i]
+		if !m.Spectator {
+			seats++
+		}
+		if !within(0, longest, m.JoinAt, m.Every) || !m.Up.valid() || !m.Down.valid() || m.Backlog < 1 || m.Predict > 1000 {
+			return fmt.Errorf("machine %d: got %+v", i, *m)
+		}
+	}
+	d := &p.Disk
+	switch {
+	case len(p.Machines) == 0 || seats > int(p.Settings.Players):
+		return fmt.Errorf("got %d machines and %d players in %d seats", len(p.Machines), seats, p.Settings.Players)
+	case !within(1, longest, p.Chaos, p.Heal):
+		return fmt.Errorf("got phases of %d and %d µs", p.Chaos, p.Heal)
+	case !within(1, longest, d.SyncEvery) || !within(0, longest, d.SyncTime) || d.FlushTicks < 1 || d.FlushTicks > 1<<20:
+		return fmt.Errorf("disk: got %+v", *d)
+	}
+	for i := range p.Faults {
+		f := &p.Faults[i]
+		k := kindNamed(f.Kind)
+		if k == nil || f.Who < 0 || f.Who >= len(p.Machines) || !within(0, longest, f.At, f.For) || f.N < 0 || f.N > k.n || i > 0 && f.At < p.Faults[i-1].At {
+			return fmt.Errorf("fault %d: got %+v", i, *f)
+		}
+	}
+	return nil
+}
+
+func within(low, high lockstep.Time, all ...lockstep.Time) bool {
+	for _, t := range all {
+		if t < low || t > high {
+			return false
+		}
+	}
+	return true
+}
+
+func (l *Link) valid() bool {
+	return within(0, longest, l.Delay, l.Jitter) && l.Loss <= 900_000 && l.Rate >= 0
+}

@@ -1,0 +1,210 @@
+package simulate
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// controls break one thing each, behind the back of whoever checks it.
+var controls = []struct {
+	name      string
+	invariant string
+	text      string // of the violation
+	sabotage  func(t *testing.T, w *world)
+}{
+	{"a client's state", "I1", "has another state than the match", func(t *testing.T, w *world) {
+		s := w.machines[0].client.Simulation()
+		b := s.AppendState(nil)
+		b[3] ^= 1
+		if err := s.Restore(s.Tick(), b); err != nil {
+			t.Fatal(err)
+		}
+	}},
+	{"the referee's state", "I1", "is not that of the frames", func(t *testing.T, w *world) {
+		s := w.server.host.Referee().Simulation()
+		b := s.AppendState(nil)
+		b[3] ^= 1
+		if err := s.Restore(s.Tick(), b); err != nil {
+			t.Fatal(err)
+		}
+	}},
+	{"a receipt", "I2", "was told that command", func(t *testing.T, w *world) {
+		for seq, r := range w.machines[1].receipts {
+			r.tick++
+			w.machines[1].receipts[seq] = r
+		}
+	}},
+	{"a receipt of what never ran", "I2", "(false)", func(t *testing.T, w *world) {
+		w.machines[1].receipts[1<<20] = receipt{tick: 100}
+	}},
+	{"two answers", "I2", "told twice", func(t *testing.T, w *world) {
+		m := w.machines[1]
+		for seq, r := range m.receipts {
+			m.answered(lockstep.Receipt{Sequence: seq, Tick: r.tick})
+		}
+	}},
+	{"the order of a frame", "I2", "player 0 after player 1", func(t *testing.T, w *world) {
+		p := packed{b: []byte{1, 1, 1, 0xc4, 0, 0, 1, 1, 0xc4, 0}}
+		w.oracle.commands(&p, 2)
+	}},
+	{"a sequence that does not rise", "I2", "sequence step 0", func(t *testing.T, w *world) {
+		p := packed{b: []byte{0, 0, 1, 0xc4, 0}}
+		w.oracle.commands(&p, 1)
+	}},
+	{"the end of the file", "I3", "promised were", func(t *testing.T, w *world) {
+		f := w.server.disk.now
+		f.data = f.data[:len(f.data)*3/4]
+		w.server.die(false)
+	}},
+	{"a sync that is tried again", "I3", "tried again", func(t *testing.T, w *world) {
+		w.server.disk.lost = true
+		if err := w.server.disk.now.sync(); err != nil {
+			t.Fatal(err)
+		}
+	}},
+	{"a record on its way", "I4", "another record", func(t *testing.T, w *world) {
+		for _, wire := range w.wires {
+			for _, a := range wire.down.queue[wire.down.head:] {
+				if len(a.b) > 2 && lockstep.IsRecord(a.b) {
+					a.b[2]++
+					return
+				}
+			}
+		}
+		t.Fatal("no record is on its way")
+	}},
+	{"a record that does not come", "I4", "than the log has", func(t *testing.T, w *world) {
+		w.machines[0].wire.down.send(w.now, []byte{0x92, 0x04, 0x00}, &w.spare)
+		w.machines[0].touch()
+	}},
+	{"memory", "I5", "keeps", func(t *testing.T, w *world) { w.leak = 1 << 30 }},
+	{"a client that stands still", "I6", "nothing is wrong with client 2", func(t *testing.T, w *world) {
+		w.machines[2].busy = w.now + 100*sec
+	}},
+	{"a server that stands still", "I6", "no tick was sealed", func(t *testing.T, w *world) {
+		w.server.host.Hold(w.now, "nothing")
+	}},
+	{"honest bytes", "I7", "was closed as malformed", func(t *testing.T, w *world) {
+		w.machines[0].send([]byte{0xc1})
+	}},
+	{"an honest client that is removed", "I7", "was removed", func(t *testing.T, w *world) {
+		w.server.host.Kick(w.now, w.machines[0].wire.id, "nothing")
+		w.server.after()
+	}},
+	{"what was written", "I8", "the recovered file", func(t *testing.T, w *world) {
+		w.oracle.now().records[100] = []byte{0x92, 0x04, 0x02}
+		w.server.die(false)
+	}},
+	{"the header of the file", "I8", "cannot be recovered", func(t *testing.T, w *world) {
+		w.server.disk.now.data[0] ^= 1
+		w.server.die(false)
+	}},
+	{"a link that never heals", "I9", "client 1 is", func(t *testing.T, w *world) {
+		w.machines[1].plan.Down.Rate = 1
+		w.machines[1].wire.cut(0, 0)
+		w.machines[1].calm = never
+	}},
+	{"a panic", "I10", "panic: sabotage", func(t *testing.T, w *world) {
+		w.machines[0].play = func(*lockstep.Simulation) []any { panic("sabotage") }
+	}},
+	{"no progress", "I10", "does not get on", func(t *testing.T, w *world) {
+		w.server.syncAt, w.plan.Disk.SyncEvery = w.now, 0
+	}},
+	{"a desync that nobody told of", "desync", "nobody has said so", func(t *testing.T, w *world) {
+		m := w.machines[0]
+		if !m.flip(rand.New(rand.NewPCG(1, 1))) {
+			t.Fatal("not flipped")
+		}
+		m.truth.ran = 1 << 20
+	}},
+	{"a desync that is none", "desync", "who is right", func(t *testing.T, w *world) { w.machines[0].truth.told(w.machines[0], 100) }},
+	{"a desync at another tick", "desync", "it is so: true", func(t *testing.T, w *world) {
+		m := w.machines[0]
+		if !m.flip(rand.New(rand.NewPCG(1, 1))) {
+			t.Fatal("not flipped")
+		}
+		m.truth.told(m, m.truth.from-1)
+	}},
+}
+
+// Each checker finds what it is there for.
+func TestControls(t *testing.T) {
+	o := Options{Subject: Drones(16), Clients: 3, Length: 90 * sec, Calm: true}
+	o.fill()
+	seen := map[string]bool{}
+	for _, c := range controls {
+		t.Run(c.name, func(t *testing.T) {
+			p := Expand(o, 2)
+			for i := range p.Machines {
+				p.Machines[i].Up, p.Machines[i].Down = Link{Delay: 30 * ms}, Link{Delay: 30 * ms}
+				p.Machines[i].JoinAt = 0
+			}
+			p.Disk.EachFrame, p.Host.Wait, p.Host.Desync = true, 0, lockstep.LogDesynced
+			w, err := newWorld(o.Subject, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.protect(func() {
+				w.until(w.start + 25*sec)
+				for w.wires[0].down.empty() {
+					w.until(w.now + ms)
+				}
+				c.sabotage(t, w)
+				w.until(w.start + p.Chaos)
+				if w.violation == nil {
+					w.finish()
+				}
+			})
+			if v := w.violation; v == nil || v.Invariant != c.invariant || !strings.Contains(v.Text, c.text) {
+				t.Errorf("got %v, want a violation of %s: %s", v, c.invariant, c.text)
+			}
+		})
+		seen[c.invariant] = true
+	}
+	for _, name := range []string{"I1", "I2", "I3", "I4", "I5", "I6", "I7", "I8", "I9", "I10", "desync"} {
+		if !seen[name] {
+			t.Errorf("nothing breaks %s", name)
+		}
+	}
+}
+
+// Two runs of one plan that differ are found.
+func TestControlOfTraces(t *testing.T) {
+	s := *Drones(16)
+	runs := 0
+	play := s.Play
+	s.Play = func(p lockstep.Player, r *rand.Rand) func(*lockstep.Simulation) []any {
+		runs++
+		for range runs {
+			r.Uint64()
+		}
+		return play(p, r)
+	}
+	out, err := Twice(&s, Expand(Options{Subject: &s, Clients: 2, Length: 35 * sec, Calm: true}, 2))
+	if err != nil || out.Violation == nil || out.Violation.Invariant != "I11" {
+		t.Errorf("got %v, %v", out.Violation, err)
+	}
+}
+
+// A file that was changed is found by the replay at the end.
+func TestControlOfReplay(t *testing.T) {
+	o := Options{Subject: Drones(16), Clients: 2, Length: 40 * sec, Calm: true}
+	o.fill()
+	w, err := newWorld(o.Subject, Expand(o, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.until(w.start + w.plan.Chaos)
+	w.finish()
+	if w.violation != nil {
+		t.Fatal(w.violation)
+	}
+	data := w.server.disk.now.data
+	data[len(data)/2] ^= 4
+	if w.replay(data); w.violation == nil || w.violation.Invariant != "I8" {
+		t.Errorf("got %v", w.violation)
+	}
+}

@@ -1,0 +1,153 @@
+package simulate
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var rewriteCorpus = flag.Bool("rewrite-corpus", false, "write the files of the corpus anew, without what was found")
+
+// Each file of the corpus is a run that has failed once; what was wrong is
+// mended, and said in the file's name.
+func TestCorpus(t *testing.T) {
+	names, err := filepath.Glob("testdata/corpus/*.json")
+	if err != nil || len(names) == 0 {
+		t.Fatalf("no corpus: %v", err)
+	}
+	for _, name := range names {
+		t.Run(strings.TrimSuffix(filepath.Base(name), ".json"), func(t *testing.T) {
+			b, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, err := ReadArtifact(bytes.NewReader(b))
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := a.Drones()
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := Twice(s, a.Plan)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if out.Violation != nil {
+				t.Error(out.Violation)
+			}
+			if len(a.Plan.Faults) > 0 && len(out.Injected) == 0 {
+				t.Error("none of its faults was injected")
+			}
+			if *rewriteCorpus {
+				a.Violation, a.Last = nil, nil
+				var text bytes.Buffer
+				if err := a.Write(&text); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(name, text.Bytes(), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// An artifact is read back as it was written, plays the same run, and refuses
+// what no plan is.
+func TestArtifact(t *testing.T) {
+	o := Options{Subject: Drones(8), Clients: 2, Length: 35 * sec}
+	o.fill()
+	out, err := Run(o.Subject, Expand(o, 5))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := NewArtifact(o.Subject, out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text bytes.Buffer
+	if err := a.Write(&text); err != nil {
+		t.Fatal(err)
+	}
+	good := text.String()
+	b, err := ReadArtifact(strings.NewReader(good))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := b.Drones()
+	if err != nil || b.Fits(s) != nil {
+		t.Fatal(err, b.Fits(s))
+	}
+	again, err := Run(s, b.Plan)
+	if err != nil || again.Trace != out.Trace {
+		t.Errorf("got trace %x, want %x: %v", again.Trace, out.Trace, err)
+	}
+	for _, row := range [][2]string{
+		{`"samestep simulation 1"`, `"samestep simulation 0"`},
+		{`"seed"`, `"sead"`},
+		{`"players": 4`, `"players": 1`},
+		{`"chaos": 5000000`, `"chaos": -1`},
+		{`"who": `, `"who": 99`},
+		{`"kind": "`, `"kind": "x`},
+		{`"delay": `, `"delay": -`},
+		{`"backlog": `, `"backlog": -`},
+		{`"flush_ticks": `, `"flush_ticks": 0, "sync_every": -`},
+	} {
+		bad := strings.Replace(good, row[0], row[1], 1)
+		if bad == good {
+			t.Errorf("%s is not in the artifact", row[0])
+			continue
+		}
+		if _, err := ReadArtifact(strings.NewReader(bad)); !errors.Is(err, ErrArtifact) {
+			t.Errorf("%s: got %v", row[1], err)
+		}
+	}
+	b.Build = "other"
+	if _, err := b.Drones(); !errors.Is(err, ErrArtifact) || b.Fits(s) == nil {
+		t.Errorf("another build: got %v", err)
+	}
+}
+
+// Whatever fails is made small: a fault that alone makes a run fail is all that
+// is left of it.
+func TestShrink(t *testing.T) {
+	s := Drones(8)
+	p := Expand(Options{Subject: s, Clients: 4, Length: 60 * sec}, 9)
+	p.Faults = append(p.Faults, Fault{Kind: "flip", At: p.Chaos - 1, Who: 1})
+	fails := func(p *Plan) bool {
+		cut, machine := false, false
+		for _, f := range p.Faults {
+			cut = cut || f.Kind == "flip"
+		}
+		machine = !p.Machines[1].Absent
+		return cut && machine
+	}
+	first := &Outcome{Plan: p, Violation: &Violation{Invariant: "I1", At: p.Chaos}}
+	small, err := shrink(first, 500, func(p *Plan) (*Outcome, error) {
+		out := &Outcome{Plan: p}
+		if fails(p) {
+			out.Violation = first.Violation
+		}
+		return out, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	present := 0
+	for i := range small.Plan.Machines {
+		if !small.Plan.Machines[i].Absent {
+			present++
+		}
+	}
+	if len(small.Plan.Faults) != 1 || present != 1 || small.Plan.Machines[1].Every != 0 || !fails(small.Plan) {
+		t.Errorf("%d faults and %d machines are left", len(small.Plan.Faults), present)
+	}
+	if same, err := Shrink(s, first, 0); err != nil || same != first {
+		t.Errorf("without runs: got %v, %v", same, err)
+	}
+}

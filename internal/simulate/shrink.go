@@ -1,0 +1,121 @@
+package simulate
+
+import "slices"
+
+// Shrink looks for the smallest plan that still violates the same invariant:
+// with fewer faults, machines, commands and ticks, and better links. It makes at
+// most so many runs. It returns the run of that plan, or the one that it was
+// given.
+func Shrink(s *Subject, out *Outcome, runs int) (*Outcome, error) {
+	return shrink(out, runs, func(p *Plan) (*Outcome, error) {
+		if out.Violation.Invariant == "I11" {
+			return Twice(s, p)
+		}
+		return Run(s, p)
+	})
+}
+
+func shrink(out *Outcome, runs int, run func(*Plan) (*Outcome, error)) (*Outcome, error) {
+	k := &shrinker{run: run, best: out, left: runs}
+	for again := true; again && k.left > 0 && k.err == nil; {
+		again = k.cut() || k.faults() || k.machines() || k.soften()
+	}
+	return k.best, k.err
+}
+
+// A shrinker holds the smallest plan so far.
+type shrinker struct {
+	run  func(*Plan) (*Outcome, error)
+	best *Outcome
+	left int // runs
+	err  error
+}
+
+// try takes a plan if its run violates the same invariant.
+func (k *shrinker) try(change func(p *Plan)) bool {
+	if k.left == 0 || k.err != nil {
+		return false
+	}
+	k.left--
+	p := *k.best.Plan
+	p.Faults, p.Machines = slices.Clone(p.Faults), slices.Clone(p.Machines)
+	change(&p)
+	out, err := k.run(&p)
+	if err != nil {
+		k.err = err
+		return false
+	}
+	if out.Violation == nil || out.Violation.Invariant != k.best.Violation.Invariant {
+		return false
+	}
+	k.best = out
+	return true
+}
+
+// cut shortens the match.
+func (k *shrinker) cut() (any bool) {
+	p := k.best.Plan
+	if at := k.best.Violation.At; at+sec < p.Chaos {
+		any = k.try(func(p *Plan) { p.Chaos = at + sec })
+	}
+	for k.best.Plan.Chaos > 2*sec && k.try(func(p *Plan) { p.Chaos = p.Chaos * 3 / 4 }) {
+		any = true
+	}
+	end := k.best.Plan.Chaos
+	late := func(f Fault) bool { return f.At >= end }
+	if slices.ContainsFunc(k.best.Plan.Faults, late) {
+		any = k.try(func(p *Plan) { p.Faults = slices.DeleteFunc(p.Faults, late) }) || any
+	}
+	return any
+}
+
+// faults leaves out more and more of the faults, in ever smaller pieces.
+func (k *shrinker) faults() (any bool) {
+	for size := (len(k.best.Plan.Faults) + 1) / 2; size > 0; size /= 2 {
+		for at := 0; at < len(k.best.Plan.Faults); {
+			end := min(at+size, len(k.best.Plan.Faults))
+			if k.try(func(p *Plan) { p.Faults = slices.Delete(p.Faults, at, end) }) {
+				any = true
+			} else {
+				at += size
+			}
+		}
+	}
+	return any
+}
+
+// machines leaves out machines, and then their commands.
+func (k *shrinker) machines() (any bool) {
+	for i := range k.best.Plan.Machines {
+		if !k.best.Plan.Machines[i].Absent {
+			any = k.try(func(p *Plan) { p.Machines[i].Absent = true }) || any
+		}
+	}
+	for i := range k.best.Plan.Machines {
+		if m := &k.best.Plan.Machines[i]; !m.Absent && m.Every > 0 {
+			any = k.try(func(p *Plan) { p.Machines[i].Every = 0 }) || any
+		}
+	}
+	return any
+}
+
+// soften makes links and machines plain, and faults short.
+func (k *shrinker) soften() (any bool) {
+	plain := Link{Delay: 10 * ms}
+	for i := range k.best.Plan.Machines {
+		m := k.best.Plan.Machines[i]
+		if m.Absent {
+			continue
+		}
+		m.Up, m.Down, m.Predict, m.Interpolate, m.JoinAt = plain, plain, 0, false, 0
+		if m != k.best.Plan.Machines[i] {
+			any = k.try(func(p *Plan) { p.Machines[i] = m }) || any
+		}
+	}
+	for i := range k.best.Plan.Faults {
+		for i < len(k.best.Plan.Faults) && k.best.Plan.Faults[i].For > 100*ms && k.try(func(p *Plan) { p.Faults[i].For /= 2 }) {
+			any = true
+		}
+	}
+	return any
+}
