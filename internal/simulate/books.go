@@ -34,7 +34,7 @@ func (w *world) bookkeepOf(m *machine) {
 	if got, want := m.client.Memory()+w.leak, m.client.MemoryBound(w.stateBytes()); got > want {
 		w.fail("I5", "%s keeps %d bytes, want at most %d", m, got, want)
 	}
-	quiet := max(m.calm, w.calm, m.born) + calmDown
+	quiet := max(m.calm, w.calm, w.orders, m.born) + calmDown
 	if m.liar != nil || !w.chaos || w.now < quiet || w.oracle.ended || m.plan.Down.Loss > 0 || m.plan.Up.Loss > 0 || !w.server.ready() {
 		return
 	}
@@ -46,7 +46,7 @@ func (w *world) bookkeepOf(m *machine) {
 
 // onTime checks that the match goes on, whatever clients do.
 func (w *world) onTime() {
-	if !w.server.ready() || w.now < w.calm+5*lockstep.Second || w.plan.Host.Wait > 0 {
+	if !w.server.ready() || w.now < max(w.calm, w.orders)+5*lockstep.Second || w.plan.Host.Wait > 0 {
 		w.verified = w.oracle.tick()
 		return
 	}

@@ -47,7 +47,7 @@ func (s *server) die(cut bool) {
 	if s.restart == never || s.restart <= w.now {
 		s.restart = w.now + lockstep.Second
 	}
-	w.calm = max(w.calm, s.restart)
+	w.trouble(s.restart)
 }
 
 // start starts a dead process: it takes up the match from what is left of the

@@ -178,7 +178,7 @@ func (s *server) after() {
 	if s.disk.spent > 0 {
 		if s.disk.spent > lockstep.Millisecond {
 			s.stalled = w.now + s.disk.spent
-			w.calm = max(w.calm, s.stalled)
+			w.trouble(s.stalled)
 		}
 		s.disk.spent = 0
 	}
@@ -205,7 +205,7 @@ func (s *server) stopped(err error) {
 		return
 	}
 	s.w.count("match stopped by its file")
-	s.w.calm = max(s.w.calm, s.w.now+2*lockstep.Second)
+	s.w.trouble(s.w.now + 2*lockstep.Second)
 	s.restart = s.w.now + 2*lockstep.Second // an operator looks at it
 	s.stalled = 0
 }

@@ -36,7 +36,8 @@ type world struct {
 	restores  []restore // what is to be undone
 	booksAt   lockstep.Time
 	sealedAt  lockstep.Time // when the last tick was sealed
-	calm      lockstep.Time // since when nothing has gone wrong with the server
+	calm      lockstep.Time // since when nothing has gone wrong with the server …
+	orders    lockstep.Time // … and since when no admin has stopped the match or changed its course
 	spins     int           // steps without time passing
 	kicked    map[int]bool
 	unpause   bool // a pause is to end
@@ -147,7 +148,7 @@ func (w *world) observe(e lockstep.Event) {
 			w.fail("I7", "%s, who is honest, was closed as %v: %s", m, e.Code, e.Text)
 		}
 	case lockstep.TicksSkipped:
-		w.calm = max(w.calm, w.now)
+		w.trouble(w.now)
 	}
 }
 
@@ -335,8 +336,10 @@ func (w *world) inject(f *Fault) {
 	}
 	if k.group == "network" || k.group == "client" {
 		m.calm = max(m.calm, w.now+f.For)
+	} else if k.group == "admin" {
+		w.orders = max(w.orders, w.now+f.For)
 	} else if k.group != "byzantine" {
-		w.calm = max(w.calm, w.now+f.For)
+		w.trouble(w.now + f.For)
 	}
 	m.touch()
 	w.wakeWires = true
@@ -351,3 +354,6 @@ func kindNamed(name string) *kind {
 	}
 	return nil
 }
+
+// trouble notes that something is wrong with the server up to a time.
+func (w *world) trouble(until lockstep.Time) { w.calm = max(w.calm, until) }
