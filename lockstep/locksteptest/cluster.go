@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/seed-49bee653/samestep/internal/simulate"
@@ -33,6 +36,10 @@ type ClusterOptions struct {
 	// --report prints them; nil means all.
 	Only []string
 
+	// Artifact is a file that a failure has written: its match is played, and no
+	// seeds.
+	Artifact string
+
 	// Play gives what p commands: pointers to registered types. It reads s, the
 	// player's own copy of the match, and must depend on nothing else. Nil gives
 	// random commands of every kind.
@@ -51,13 +58,72 @@ func Cluster(t testing.TB, g *lockstep.Game, o ClusterOptions) {
 		Options: simulate.Options{Subject: o.subject(g), Clients: cmp.Or(o.Clients, 4), Length: cmp.Or(o.Length, 60*lockstep.Second), Only: o.Only},
 		First:   cmp.Or(o.Seed, 1), Seeds: cmp.Or(o.Seeds, 20), Workers: 1,
 	}
+	if o.Artifact != "" {
+		if err := playArtifact(t, c.Subject, o.Artifact); err != nil {
+			t.Fatalf("locksteptest: cluster: %v", err)
+		}
+		return
+	}
 	r, err := c.Run()
 	if err != nil {
 		t.Fatalf("locksteptest: cluster: %v", err)
 	}
 	for _, out := range r.Violations {
-		t.Errorf("locksteptest: cluster: seed %d: %v\nthe same match: locksteptest.ClusterOptions{Seed: %d, Seeds: 1, Clients: %d, Length: %d}", out.Plan.Seed, out.Violation, out.Plan.Seed, c.Clients, c.Length)
+		name, err := keepArtifact(t, c.Subject, out)
+		if err != nil {
+			t.Fatalf("locksteptest: cluster: seed %d: %v: %v", out.Plan.Seed, out.Violation, err)
+		}
+		t.Errorf("locksteptest: cluster: seed %d: %v\nthe same match: locksteptest.ClusterOptions{Seed: %d, Seeds: 1, Clients: %d, Length: %d}\nmade small: locksteptest.ClusterOptions{Artifact: %q}",
+			out.Plan.Seed, out.Violation, out.Plan.Seed, c.Clients, c.Length, name)
 	}
+}
+
+// shrinkRuns is how many matches are played to make a failure small.
+const shrinkRuns = 200
+
+// keepArtifact makes a failure small and writes it to a file, which stays if the
+// tests are run with -artifacts.
+func keepArtifact(t testing.TB, s *simulate.Subject, out *simulate.Outcome) (name string, err error) {
+	small, err := simulate.Shrink(s, out, shrinkRuns)
+	if err != nil {
+		return "", err
+	}
+	a, err := simulate.NewArtifact(s, small)
+	if err != nil {
+		return "", err
+	}
+	name = filepath.Join(t.ArtifactDir(), fmt.Sprintf("cluster-%d.json", out.Plan.Seed))
+	f, err := os.Create(name)
+	if err != nil {
+		return "", err
+	}
+	if err := a.Write(f); err != nil {
+		f.Close()
+		return "", err
+	}
+	return name, f.Close()
+}
+
+// playArtifact plays what a failure has written.
+func playArtifact(t testing.TB, s *simulate.Subject, name string) error {
+	t.Helper()
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	a, err := simulate.ReadArtifact(f)
+	if err == nil {
+		err = a.Fits(s)
+	}
+	if err != nil {
+		return err
+	}
+	out, err := simulate.Twice(s, a.Plan)
+	if err == nil && out.Violation != nil {
+		t.Errorf("locksteptest: cluster: %s: %v\n%s", name, out.Violation, strings.Join(out.Last, "\n"))
+	}
+	return err
 }
 
 func (o *ClusterOptions) subject(g *lockstep.Game) *simulate.Subject {

@@ -2,6 +2,7 @@ package locksteptest_test
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -36,13 +37,25 @@ func TestClusterFinds(t *testing.T) {
 			w.Herds[3].Size += machines
 		}
 	}
-	r := &recorder{}
+	r := &recorder{dir: t.TempDir()}
 	locksteptest.Cluster(r, lockstep.MustGame(rules), locksteptest.ClusterOptions{
 		Config: &pastureConfig{Herds: 6}, Seeds: 1, Length: 30 * lockstep.Second, Only: []string{},
 	})
 	if !strings.Contains(r.text, "I1 violated") || !strings.Contains(r.text, "Seed: 1, Seeds: 1") {
 		t.Errorf("got %q", r.text)
 	}
+	_, small, _ := strings.Cut(r.text, "ClusterOptions{Artifact: ")
+	name, err := strconv.Unquote(strings.TrimSuffix(small, "}"))
+	if err != nil {
+		t.Fatal(small, err)
+	}
+	options := locksteptest.ClusterOptions{Config: &pastureConfig{Herds: 6}, Artifact: name}
+	r.text = ""
+	locksteptest.Cluster(r, lockstep.MustGame(rules), options)
+	if !strings.Contains(r.text, "I1 violated") {
+		t.Errorf("from its artifact: got %q", r.text)
+	}
+	locksteptest.Cluster(t, lockstep.MustGame(pastureRules()), options)
 	r = &recorder{}
 	func() {
 		defer func() { _ = recover() }()
