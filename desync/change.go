@@ -136,8 +136,9 @@ func (h *historian) before(c *Change, w *watcher) error {
 	}
 	marks := r.Index()
 	end := h.again.first
-	for i := len(marks) - 1; i >= 0; i-- {
+	for i := len(marks) - 1; i >= 0; {
 		if marks[i] >= end {
+			i--
 			continue
 		}
 		if int(end-marks[i]) > h.left {
@@ -149,15 +150,15 @@ func (h *historian) before(c *Change, w *watcher) error {
 		if err != nil || found {
 			return err
 		}
-		c.Since, end = marks[i], marks[i]
+		end = c.Since
 	}
 	return nil
 }
 
-// stretch looks for the change between two ticks. The command is looked for
-// among those since the keyframe.
+// stretch looks for the change between two ticks, as far back as the states can
+// be kept, which Since is then. The command is looked for among those since then.
 func (h *historian) stretch(c *Change, w *watcher, from, to lockstep.Tick) (bool, error) {
-	o := Options{MaxTicks: int(to - from)}
+	o := Options{MaxTicks: int(to - from), MaxMemory: h.again.most}
 	x, err := simulateAgain(h.log, h.again.game, from, to, &o)
 	if err != nil {
 		if errors.Is(err, replay.ErrLimit) {
@@ -175,9 +176,6 @@ func (h *historian) stretch(c *Change, w *watcher, from, to lockstep.Tick) (bool
 		h.left, h.spent = past.left, h.spent+past.spent
 		return true, err
 	}
-	if x.first > from { // the states before were too large to be kept
-		c.Since = x.first
-		return true, nil
-	}
+	c.Since = x.first // after from if the states are large
 	return false, nil
 }

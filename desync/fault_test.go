@@ -282,14 +282,19 @@ func TestChangeLongAgo(t *testing.T) {
 		}
 	}
 	x.play(t, 800)
-	e, err := desync.Explain(open(t, x.bundle(t)), desync.Options{Game: findGame})
-	if err != nil {
-		t.Fatal(err)
+	for _, memory := range []int{0, 800 << 10} { // that of 40 to 60 states
+		e, err := desync.Explain(open(t, x.bundle(t)), desync.Options{Game: findGame, MaxMemory: memory})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(e.Changes) == 0 || e.Changes[0].Field != "Units[ID=6].Group" || e.Changes[0].Tick != 62 || e.Changes[0].Command == nil || e.Changes[0].Command.Tick != 62 {
+			t.Errorf("got changes %v, want group 3 in tick 62\n%s", e.Changes, strings.Join(e.Lines(), "\n"))
+		}
+		if e.Cause == nil || e.Cause.Path != "Units[5].Group" {
+			t.Errorf("got cause %+v", e.Cause)
+		}
 	}
-	if len(e.Changes) == 0 || e.Changes[0].Field != "Units[ID=6].Group" || e.Changes[0].Tick != 62 || e.Changes[0].Command == nil || e.Changes[0].Command.Tick != 62 {
-		t.Errorf("got changes %v, want group 3 in tick 62\n%s", e.Changes, strings.Join(e.Lines(), "\n"))
-	}
-	e, err = desync.Explain(open(t, x.bundle(t)), desync.Options{Game: findGame, Budget: 300})
+	e, err := desync.Explain(open(t, x.bundle(t)), desync.Options{Game: findGame, Budget: 300})
 	if err != nil {
 		t.Fatal(err)
 	}

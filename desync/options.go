@@ -31,6 +31,10 @@ type Options struct {
 	// 512 MiB.
 	MaxStates int
 
+	// MaxMemory is how many bytes of states are kept while the match is simulated
+	// again; 0 means 128 MiB.
+	MaxMemory int
+
 	// Progress is called from time to time with how many ticks of trials were
 	// simulated, of at most twice the Budget; nil for nobody.
 	Progress func(ticks int)
@@ -44,6 +48,7 @@ func (o Options) withDefaults() Options {
 	o.MaxTicks = cmp.Or(max(o.MaxTicks, 0), 100_000)
 	o.Budget = cmp.Or(max(o.Budget, 0), 20_000)
 	o.MaxReplay = cmp.Or(max(o.MaxReplay, 0), 256<<20)
+	o.MaxMemory = cmp.Or(max(o.MaxMemory, 0), 128<<20)
 	o.MaxStates = cmp.Or(max(o.MaxStates, 0), 512<<20)
 	return o
 }
@@ -51,7 +56,6 @@ func (o Options) withDefaults() Options {
 // Limits on what a bundle can make us do.
 const (
 	maxExhibits = 512
-	maxKept     = 128 << 20 // bytes of states simulated again
-	lookBack    = 256       // ticks before the desync whose states are kept
-	maxColumns  = 96        // of the time line
+	lookBack    = 256 // ticks before the desync whose states are kept
+	maxColumns  = 96  // of the time line
 )

@@ -20,6 +20,7 @@ type rerun struct {
 	first    lockstep.Tick // whose state is states[0]
 	states   [][]byte      // up to end
 	bytes    int           // of them
+	most     int           // bytes of states to keep
 	frames   map[lockstep.Tick]*lockstep.Frame
 	costs    []Cost
 	wrong    *lockstep.DesyncError // the first of the log's checksums that is not ours
@@ -42,7 +43,7 @@ func simulateAgain(l *matchLog, g *lockstep.Game, from, end lockstep.Tick, o *Op
 	if at > end || int64(end-at) > int64(o.MaxTicks) {
 		return nil, fmt.Errorf("desync: %w: %d ticks from the keyframe of tick %d, want at most %d", replay.ErrLimit, int64(end)-int64(at), at, o.MaxTicks)
 	}
-	x := &rerun{game: g, header: l.header, keyframe: at, end: end, first: max(from, at), frames: make(map[lockstep.Tick]*lockstep.Frame), now: o.Now}
+	x := &rerun{game: g, header: l.header, keyframe: at, end: end, first: max(from, at), frames: make(map[lockstep.Tick]*lockstep.Frame), most: o.MaxMemory, now: o.Now}
 	f := g.NewFollower(lockstep.FollowerOptions{})
 	err = replay.Play(r, nil, func(rec *lockstep.Record) error { return x.record(f, rec) })
 	if errors.Is(err, errDone) || f.Simulation() != nil && f.Tick() == end {
@@ -119,7 +120,7 @@ func (x *rerun) keep(f *lockstep.Follower) {
 	b := f.Simulation().AppendState(nil)
 	x.states = append(x.states, b)
 	x.bytes += len(b)
-	for x.bytes > maxKept && len(x.states) > 2 {
+	for x.bytes > x.most && len(x.states) > 2 {
 		x.bytes -= len(x.states[0])
 		x.states = slices.Delete(x.states, 0, 1)
 		x.first++
