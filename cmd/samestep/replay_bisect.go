@@ -31,7 +31,7 @@ changed can still be found, by trying.
 Exits with 3 if anything differs, and with 0 if nothing does.`,
 		Flags: []cli.Flag{
 			jsonFlag, maxTicksFlag, limitFlag,
-			&cli.UintFlag{Name: "player", Usage: "compare with the checksums of player `N`"},
+			&cli.UintFlag{Name: "player", Usage: "compare with the checksums of player `N`", DefaultText: "none"},
 			&cli.BoolFlag{Name: "no-search", Usage: "do not try fields where only a checksum is known"},
 		},
 		OnUsageError: usageError,
