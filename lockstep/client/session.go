@@ -68,6 +68,7 @@ type Session struct {
 	dialing chan dialed
 	cancel  context.CancelFunc // of the attempt
 	sampled lockstep.Tick
+	closed  bool // by Close
 }
 
 // A dialed is the outcome of an attempt to connect.
@@ -145,6 +146,14 @@ func (s *Session) Submit(value any) (seq lockstep.Sequence, err error) {
 	return seq, err
 }
 
+// Close ends the session without giving up the seat, and waits for its end: the
+// server holds the seat for whoever comes back with the token, as after a lost
+// connection.
+func (s *Session) Close() {
+	s.Do(func(*lockstep.Client) { s.closed = true })
+	<-s.done
+}
+
 // Cut ends the present connection without a word, for tests and demonstrations
 // of what happens then.
 func (s *Session) Cut() error {
@@ -163,7 +172,7 @@ func (s *Session) run(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	leave := ctx.Done()
-	for s.client.Stage() != lockstep.StageDone {
+	for s.client.Stage() != lockstep.StageDone && !s.closed {
 		var arrived chan *buffer.Buffer
 		var gone chan error
 		if s.link != nil {
@@ -179,6 +188,9 @@ func (s *Session) run(ctx context.Context) {
 			s.connected(d)
 		case f := <-s.do:
 			f()
+			if s.closed {
+				continue
+			}
 		case <-leave:
 			leave = nil
 			s.client.Leave()
@@ -188,6 +200,10 @@ func (s *Session) run(ctx context.Context) {
 		s.sample()
 		s.act(ctx)
 		timer.Reset(max(0, time.Duration(s.client.Next()-s.now())*time.Microsecond))
+	}
+	if s.link != nil && s.closed {
+		s.link.close() // the client is told nothing: it would try again
+		s.last, s.link = s.link, nil
 	}
 	if s.link != nil {
 		s.drop(nil)

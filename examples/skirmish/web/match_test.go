@@ -258,6 +258,8 @@ func TestPlayByKeyboard(t *testing.T) {
 	b.shot("ordered")
 	b.tabTo(`e => e.textContent === "Leave"`)
 	b.keys("\r")
+	b.shown(".question", "Leave the match?")
+	b.keys("\r")
 	b.shown("#lobby .cards", "arena")
 }
 

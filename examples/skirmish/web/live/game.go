@@ -144,8 +144,14 @@ func (g *Game) Ground(dst []byte) []byte {
 	return dst
 }
 
-// Leave gives up the seat, or stops watching.
+// Leave gives up the seat for good, or stops watching.
 func (g *Game) Leave() { g.leave() }
+
+// Close stops playing or watching. The server holds the seat for a while.
+func (g *Game) Close() {
+	g.session.Close()
+	g.leave() // nothing is left that hears it, but its memory
+}
 
 // Cut ends the connection without a word, to show what happens then.
 func (g *Game) Cut() { g.session.Cut() }

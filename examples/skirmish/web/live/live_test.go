@@ -181,6 +181,23 @@ func TestCutAndResume(t *testing.T) {
 	}
 }
 
+// Who goes without giving up finds the seat as it was.
+func TestCloseAndComeBack(t *testing.T) {
+	url, _ := serve(t, nil)
+	v := join(t, url, "token-of-ada-0123")
+	v.until("live", isLive)
+	v.Close()
+	again := join(t, url, "token-of-ada-0123")
+	s := again.until("live", isLive)
+	if s.Net.Seat != 0 || s.Panel.Account.Defeated {
+		t.Errorf("came back to seat %d, account %+v", s.Net.Seat, s.Panel.Account)
+	}
+	again.Leave()
+	<-again.Done()
+	w := join(t, url, "")
+	w.until("who leaves is defeated", func(s *live.Status) bool { return isLive(s) && s.Panel.Players[0].Status == "defeated" })
+}
+
 // Each way of not getting in is told in words, and ends.
 func TestRefused(t *testing.T) {
 	url, m := serve(t, nil)

@@ -68,7 +68,7 @@ export class Game {
     this.showing = false;
     this.root.hidden = true;
     clearInterval(this.timer);
-    skirmish.leave();
+    skirmish.leave(false);
   }
 
   #resize() {

@@ -18,6 +18,7 @@ export class Hud {
     this.#top();
     this.#bottom(minimap);
     this.banner = el("div", { class: "banner", role: "status", hidden: true });
+    this.#question();
     this.news = el("ol", { class: "news", "aria-live": "polite", "aria-label": "News" });
     this.line = el("input", { type: "text", maxlength: "300", placeholder: "say something, enter sends", "aria-label": "Chat" });
     this.chat = el("form", {
@@ -30,7 +31,7 @@ export class Hud {
       onkeydown: (e) => e.key === "Escape" && this.#written(),
     }, this.line);
     this.element = el("div", { class: "hud" },
-      this.top, this.banner, el("div", { class: "left" }, this.news, this.chat), this.checks.element, this.help, this.bottom, this.strip);
+      this.top, this.banner, this.question, el("div", { class: "left" }, this.news, this.chat), this.checks.element, this.help, this.bottom, this.strip);
   }
 
   #top() {
@@ -46,7 +47,7 @@ export class Hud {
         el("button", { onclick: () => this.write(), title: "chat (/)" }, "Chat"),
         el("button", { onclick: () => this.#open(this.checks.element), title: "checksums and desyncs" }, "Checks"),
         el("button", { onclick: () => this.#open(this.help), title: "mouse, fingers and keys" }, "Keys"),
-        el("a", { class: "button", href: "#/" }, "Leave"),
+        el("a", { class: "button", href: "#/", onclick: (e) => this.#leave(e) }, "Leave"),
       ));
   }
 
@@ -71,6 +72,29 @@ export class Hud {
     }
   }
 
+  // #leave asks those who play whether they give up.
+  #leave(event) {
+    const account = this.state?.panel?.account;
+    if (!account || account.defeated || this.state.panel.winner || this.state.link.state !== "live") return;
+    event.preventDefault();
+    this.question.hidden = false;
+    this.question.querySelector("a").focus();
+  }
+
+  #question() {
+    const close = () => {
+      this.question.hidden = true;
+      this.map.focus();
+    };
+    this.question = el("div", { class: "banner question", role: "dialog", "aria-label": "Leave the match", hidden: true, onkeydown: (e) => e.key === "Escape" && close() },
+      el("strong", {}, "Leave the match?"),
+      el("p", {}, "Your units defend themselves, and your seat is held for you for a while."),
+      el("p", {},
+        el("a", { class: "button main", href: "#/" }, "Leave"), " ",
+        el("a", { class: "button", href: "#/", onclick: () => skirmish.leave(true) }, "Give up"), " ",
+        el("button", { onclick: close }, "Stay")));
+  }
+
   // #open shows one of the panels at the side, or hides it.
   #open(panel) {
     const shown = panel.hidden;
@@ -88,6 +112,8 @@ export class Hud {
     this.name = name;
     this.watching = watching;
     this.news.replaceChildren();
+    this.question.hidden = true;
+    this.state = null;
     this.names.clear();
     this.checks.reset();
     this.banner.hidden = false;
@@ -110,6 +136,7 @@ export class Hud {
 
   // update shows a status of the program.
   update(state, renderer) {
+    this.state = state;
     for (const line of state.lines ?? []) this.#tell(line);
     this.#link(state);
     this.#strip(state, renderer);

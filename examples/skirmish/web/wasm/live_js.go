@@ -15,12 +15,12 @@ var scratch []byte
 
 func init() {
 	exports["join"] = func(args []js.Value) any { // url, token, a number by chance
-		leave()
+		leave(false)
 		game = live.Join(context.Background(), args[0].String(), args[1].String(), uint64(whole(args[2])))
 		return nil
 	}
-	exports["leave"] = func([]js.Value) any { leave(); return nil }
-	exports["frame"] = func(args []js.Value) any { // array, width, height, above, below, pointer x and y, dots
+	exports["leave"] = func(args []js.Value) any { leave(args[0].Bool()); return nil } // for good?
+	exports["frame"] = func(args []js.Value) any {                                     // array, width, height, above, below, pointer x and y, dots
 		return fill(args[0], func(dst []byte) []byte {
 			return game.Frame(dst, live.Screen{
 				Width: whole(args[1]), Height: whole(args[2]), Above: whole(args[3]), Below: whole(args[4]),
@@ -81,11 +81,17 @@ func playing(name string, f func(args []js.Value) any) {
 	}
 }
 
-func leave() {
-	if game != nil {
+// leave ends the match for this page, and for good if the seat is given up.
+func leave(forGood bool) {
+	switch {
+	case game == nil:
+		return
+	case forGood:
 		game.Leave()
-		game = nil
+	default:
+		go game.Close() // waits for the socket, which the page must not
 	}
+	game = nil
 }
 
 // whole returns a number of the page without its fraction.
