@@ -221,6 +221,9 @@ func TestIdentityIsCompared(t *testing.T) {
 			"build":          func(a *lockstep.Auth) { a.Build = "2" },
 			"state schema":   func(a *lockstep.Auth) { a.StateSchema++ },
 			"command schema": func(a *lockstep.Auth) { a.CommandSchema++ },
+
+			"self-test of layout": func(a *lockstep.Auth) { a.SelfTest.Layout++ },
+			"self-test of game":   func(a *lockstep.Auth) { a.SelfTest.Game++ },
 		} {
 			r, err := s.connect(t)
 			if err != nil {
