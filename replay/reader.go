@@ -34,6 +34,7 @@ type Reader struct {
 	began     bool          // the first keyframe was read
 	sealed    bool          // the current block is a segment
 	ended     bool
+	failed    error // of a read that did not succeed, though the file has the bytes
 	err       error
 }
 
@@ -71,7 +72,8 @@ func (r *Reader) readAt(p []byte, at int64) error {
 	if err == nil || errors.Is(err, io.EOF) {
 		return r.damage(io.ErrUnexpectedEOF) // the file has shrunk
 	}
-	return fmt.Errorf("replay: read at byte %d: %w", at, err)
+	r.failed = fmt.Errorf("replay: read at byte %d: %w", at, err)
+	return r.failed
 }
 
 func (r *Reader) damage(err error) *DamageError {

@@ -76,6 +76,27 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
+// What is read of a block's head, of a segment's and of an index is written back
+// the same: nothing has two forms.
+func FuzzHeads(f *testing.F) {
+	f.Add(appendBlockHeader(nil, blockBatch, 300))
+	f.Add((&segmentHead{3, 40, 500, 6}).append(nil))
+	f.Add(appendIndex(nil, []mark{{0, prefixSize, 5}, {9, 100, 0}}, 32))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if kind, size, n, err := parseBlockHeader(b); err == nil && !bytes.Equal(appendBlockHeader(nil, kind, int(size)), b[:n]) {
+			t.Errorf("block: kind %d, %d bytes, in %x", kind, size, b[:n])
+		}
+		if h, packed, err := parseSegmentHead(b); err == nil && !bytes.Equal(append(h.append(nil), packed...), b) {
+			t.Errorf("segment: %+v in %x", h, b)
+		}
+		if marks, err := parseIndex(b); err == nil {
+			if again := appendIndex(nil, marks, 0); !bytes.Equal(again[:len(again)-8], b) {
+				t.Errorf("index: %v in %x", marks, b)
+			}
+		}
+	})
+}
+
 func TestHostileBlocks(t *testing.T) {
 	prefix := appendPrefix(nil, lockstep.MatchID{})
 	for _, c := range []struct {

@@ -27,9 +27,13 @@ func (r *Reader) classify(err error, end int64) error {
 		return err
 	}
 	d := r.damage(err)
+	r.failed = nil
 	if next := r.search(end); next > 0 {
 		d.Next, d.NextTick = next, r.tickBefore(next)
 		d.Err = fmt.Errorf("%w inside the file", ErrCorrupt)
+	}
+	if r.failed != nil { // and so nobody knows what comes after
+		return r.failed
 	}
 	return d
 }

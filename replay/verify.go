@@ -88,7 +88,8 @@ type Verdict struct {
 // verdict is always the one of a single simulation of the whole match.
 func Verify(r *Reader, g *lockstep.Game, o VerifyOptions) (*Verdict, error) {
 	s, err := r.scan(cmp.Or(o.MaxTicks, DefaultMaxTicks))
-	if errors.Is(err, ErrLimit) {
+	var damage *DamageError
+	if errors.Is(err, ErrLimit) || err != nil && !errors.As(err, &damage) {
 		return &Verdict{}, err
 	}
 	if len(s.marks) == 0 {
