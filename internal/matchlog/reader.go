@@ -13,8 +13,10 @@ import (
 
 // Limits of what is read.
 const (
-	maxLine  = 1 << 20 // bytes
-	maxSeats = 250
+	maxLine    = 1 << 20 // bytes
+	maxSeats   = 250
+	maxTick    = 1<<24 - 1 // nine days of 20 ticks a second
+	maxEntries = 1 << 22   // ten times those of the longest match that we have seen
 )
 
 // ErrMalformed is wrapped by every error about what a line says, with the
@@ -47,6 +49,7 @@ type Reader struct {
 
 	lines *bufio.Scanner
 	line  int
+	count int    // of entries
 	tick  uint32 // the latest of an entry, or that of the end
 	err   error
 }
@@ -115,6 +118,8 @@ func (m *Reader) entry() (Entry, error) {
 	switch {
 	case l.Tick == nil || *l.Tick < m.tick && l.Sum == nil:
 		return Entry{}, m.malformed("want a tick from %d on", m.tick)
+	case *l.Tick > maxTick:
+		return Entry{}, m.malformed("got tick %d, want at most %d", *l.Tick, maxTick)
 	case l.End:
 		m.tick = *l.Tick
 		if m.lines.Scan() {
@@ -125,6 +130,9 @@ func (m *Reader) entry() (Entry, error) {
 		return Entry{}, m.malformed("want a player from 0 to %d", m.Header.Players-1)
 	case isCommand == (l.Sum != nil):
 		return Entry{}, m.malformed("want either a command or a checksum")
+	}
+	if m.count++; m.count > maxEntries {
+		return Entry{}, m.malformed("want at most %d commands and checksums", maxEntries)
 	}
 	m.tick = max(m.tick, *l.Tick)
 	if isCommand {

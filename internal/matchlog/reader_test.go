@@ -82,11 +82,28 @@ func TestMalformed(t *testing.T) {
 		"two values":         {line(4, `{"t":9,"end":true} {}`), matchlog.ErrMalformed},
 		"after the end":      {small + `{"t":9,"end":true}`, matchlog.ErrMalformed},
 		"a number too large": {line(3, `{"t":3,"p":1,"s":18446744073709551616,"k":12,"d":""}`), matchlog.ErrMalformed},
+		"a tick too far":     {line(4, `{"t":16777216,"end":true}`), matchlog.ErrMalformed},
+		"the last number":    {line(4, `{"t":4294967295,"end":true}`), matchlog.ErrMalformed},
 		"a very long line":   {line(2, strings.Repeat(" ", 2<<20)), matchlog.ErrMalformed},
 	} {
 		if _, _, err := readAll(c.text); !errors.Is(err, c.want) || errors.Is(err, io.EOF) {
 			t.Errorf("%s: got %v, want %v", name, err, c.want)
 		}
+	}
+}
+
+// A compressed file can hold any number of lines.
+func TestTooMany(t *testing.T) {
+	r, err := matchlog.NewReader(strings.NewReader(small))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.SetCount(1<<22 - 1)
+	if _, err := r.Next(); err != nil {
+		t.Errorf("the last that is allowed: %v", err)
+	}
+	if _, err := r.Next(); !errors.Is(err, matchlog.ErrMalformed) || !strings.Contains(err.Error(), "want at most 4194304 commands") {
+		t.Errorf("one more: got %v", err)
 	}
 }
 
