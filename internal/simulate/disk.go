@@ -96,19 +96,22 @@ func (f *file) powerCut(r *rand.Rand) {
 	end := f.synced
 	data := slices.Clone(f.data[:end])
 	keep := end + r.IntN(len(f.data)-end+1) // the size that the file system has noted
-	for at := end; at < keep; {
+	for at := end; at < keep && at > 0; {
 		stop := min(at-at%sectorSize+sectorSize, keep)
-		switch r.IntN(4) {
+		switch r.IntN(5) {
 		case 0: // never written: zeros
 			data = append(data, make([]byte, stop-at)...)
 		case 1: // torn
 			n := at + r.IntN(stop-at+1)
 			data = append(data, f.data[at:n]...)
 			data = append(data, bytes.Repeat([]byte{byte(r.Uint32())}, stop-n)...)
+		case 2: // stale: what the disk had there of an earlier file, also blocks that were good once
+			old := f.data[r.IntN(at):]
+			data = append(data, old[:min(stop-at, len(old))]...)
 		default:
 			data = append(data, f.data[at:stop]...)
 		}
-		at = stop
+		at = len(data)
 	}
 	f.data, f.synced = data, len(data)
 }

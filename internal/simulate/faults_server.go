@@ -157,6 +157,16 @@ var strangerKinds = []kind{
 		a.Build += "x"
 		return w.stranger(auth(a))
 	}},
+	{name: "stranger: a crowd", group: "byzantine", perHour: 30, n: 50, inject: func(w *world, m *machine, f *Fault) bool {
+		a := w.subject.Game.Auth()
+		a.Token = "watch"
+		b := auth(a)
+		came := false
+		for range 1 + f.N {
+			came = w.stranger(b) || came // they are let in, and read nothing
+		}
+		return came
+	}},
 	{name: "twin", group: "byzantine", perHour: 40, liar: true, inject: func(w *world, m *machine, f *Fault) bool {
 		a := w.subject.Game.Auth()
 		a.Token = m.token

@@ -33,6 +33,7 @@ type machine struct {
 	play   func(*lockstep.Simulation) []any
 	giveAt lockstep.Time
 
+	full      bool // there was no place for it
 	stage     lockstep.ClientStage
 	receipts  map[lockstep.Sequence]receipt
 	submitted int
@@ -281,7 +282,10 @@ func (m *machine) done() {
 	if m.wire != nil {
 		m.hangUp(nil)
 	}
-	if err := m.client.Err(); err != nil && m.liar == nil && !m.truth.flipped && !w.kicked[m.index] {
+	if err := m.client.Err(); err != nil && m.full {
+		w.count("no place for a spectator")
+		m.full = false
+	} else if err != nil && m.liar == nil && !m.truth.flipped && !w.kicked[m.index] {
 		w.fail("I9", "%s has given up: %v", m, err)
 		return
 	}
@@ -319,6 +323,7 @@ func (m *machine) event(e any) {
 	case lockstep.StreamResumed:
 		w.count("stream resumed")
 	case lockstep.ServerError:
+		m.full = m.full || e.Code == lockstep.ErrorFull && m.plan.Spectator
 		if m.liar == nil && (e.Code == lockstep.ErrorMalformed || e.Code == lockstep.ErrorIdentity || e.Code == lockstep.ErrorRole) {
 			w.fail("I7", "%s, who is honest, was told of an error: %v: %s", m, e.Code, e.Text)
 		}
