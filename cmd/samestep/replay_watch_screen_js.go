@@ -1,0 +1,13 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/urfave/cli/v2"
+)
+
+// watchScreen has no terminal to show anything on.
+func watchScreen(context.Context, *cli.Context, sight) error {
+	return errors.New("watch: there is no terminal; see --once")
+}
