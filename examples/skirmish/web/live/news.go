@@ -164,6 +164,12 @@ func (n *news) connection(event any) {
 		n.line("link", -1, "connection lost")
 	case lockstep.Retrying:
 		l.Attempt, n.retry = e.Attempt, e.At
+	case lockstep.Held:
+		l.Text = "live"
+		if e.Reason != "" {
+			l.Text = "the match stands still: " + e.Reason
+		}
+		n.line("link", -1, l.Text)
 	case lockstep.Ended:
 		l.State, l.Text = "ended", e.Reason
 	case lockstep.ServerError:

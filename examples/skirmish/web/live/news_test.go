@@ -33,6 +33,8 @@ func TestConnectionInWords(t *testing.T) {
 		{[]any{lockstep.ServerClosing{Code: lockstep.CloseShutdown, RetryAfter: lockstep.Second}}, "live", "live"},
 		{[]any{lockstep.ServerError{Code: lockstep.ErrorLimit, Text: "slower"}}, "live", "live"},
 		{[]any{lockstep.ServerError{Code: lockstep.ErrorMalformed, Text: "what?"}}, "failed", "does not understand this page: what?"},
+		{[]any{lockstep.Held{Reason: "the disk is full"}}, "live", "stands still: the disk is full"},
+		{[]any{lockstep.Held{Reason: "the disk is full"}, lockstep.Held{}}, "live", "live"},
 		{[]any{lockstep.LostForGood{Err: fmt.Errorf("%w: x", lockstep.ErrGaveUp)}}, "failed", "could not be made again"},
 		{[]any{lockstep.ServerError{Code: lockstep.ErrorFull}, lockstep.LostForGood{Err: errors.New("full")}}, "failed", "All seats"},
 	} {
