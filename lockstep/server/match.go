@@ -95,7 +95,12 @@ func (m *Match) Do(ctx context.Context, f func(*lockstep.Host)) error {
 	case <-ran:
 		return nil
 	case <-m.done:
-		return ErrMatchOver
+		select {
+		case <-ran: // before we looked: it was f that ended the match
+			return nil
+		default:
+			return ErrMatchOver
+		}
 	case <-ctx.Done():
 		return ctx.Err()
 	}

@@ -17,6 +17,9 @@ var (
 	seen     *watch.Screen
 )
 
+// shownDesyncs is how many ticks that differ the page is told of.
+const shownDesyncs = 200
+
 // workTicks is how many ticks are simulated between two looks at the clock.
 const workTicks = 4
 
@@ -82,7 +85,7 @@ type watchState struct {
 	Root      string            `json:"root"`
 	Agreed    int               `json:"agreed"`
 	Differing int               `json:"differing"`
-	Desyncs   []watch.Desync    `json:"desyncs"`
+	Desyncs   []watch.Desync    `json:"desyncs"` // the first of them
 	Fault     string            `json:"fault"`
 	Chosen    skirmish.UnitID   `json:"chosen"`
 	Kind      string            `json:"kind"` // of the chosen unit
@@ -96,6 +99,7 @@ func stateOf(v *watch.Viewer) *watchState {
 	_, w := v.Worlds()
 	s := &watchState{Tick: v.Tick(), Left: v.Left(), Root: v.Root(), Desyncs: v.Desyncs(), Teams: len(w.Fog), Players: w.Players, Winner: w.Match.Winner}
 	s.Agreed, s.Differing = v.Compared()
+	s.Desyncs = s.Desyncs[:min(len(s.Desyncs), shownDesyncs)]
 	s.Chosen, s.Follow = seen.Chosen()
 	if u := scene.Find(w, s.Chosen); u != nil {
 		s.Kind = u.Kind.String()

@@ -63,22 +63,22 @@ func (v *Viewer) About() About {
 // first begins with the first tick and the last ends with the last one.
 type Timeline struct {
 	Columns   int             `json:"columns"`
-	Keyframes []lockstep.Tick `json:"keyframes"`
-	Checked   []int           `json:"checked"`  // columns with a checksum of the log
-	Activity  [][]float32     `json:"activity"` // by player and column: commands a second
-	Most      float32         `json:"most"`     // of these
-	Dissents  []Dissent       `json:"dissents"`
-	Chat      []Line          `json:"chat"`
+	Keyframes []lockstep.Tick `json:"keyframes"` // the first of each column that has one
+	Checked   []int           `json:"checked"`   // columns with a checksum of the log
+	Activity  [][]float32     `json:"activity"`  // by player and column: commands a second
+	Most      float32         `json:"most"`      // of these
+	Dissents  []Dissent       `json:"dissents"`  // the first thousand
 }
 
-// maxColumns is how many columns a timeline has at the most.
-const maxColumns = 4000
+// maxColumns is how many columns a timeline has at the most, and maxDissents how
+// many dissents it tells of.
+const maxColumns, maxDissents = 4000, 1000
 
 // Timeline returns what happened when.
 func (v *Viewer) Timeline(columns int) Timeline {
 	columns = min(max(columns, 1), maxColumns)
 	t := Timeline{
-		Columns: columns, Keyframes: v.keyframes, Dissents: append([]Dissent{}, v.dissents...), Chat: append([]Line{}, v.chat...),
+		Columns: columns, Keyframes: []lockstep.Tick{}, Dissents: append([]Dissent{}, v.dissents[:min(len(v.dissents), maxDissents)]...),
 		Checked: []int{}, Activity: make([][]float32, v.header.Settings.Players),
 	}
 	for p := range t.Activity {
@@ -87,6 +87,11 @@ func (v *Viewer) Timeline(columns int) Timeline {
 	ticks := max(uint64(v.last-v.First()), 1)
 	column := func(at lockstep.Tick) int {
 		return int(min(uint64(max(at, v.First())-v.First())*uint64(columns)/ticks, uint64(columns-1)))
+	}
+	for i, k := range v.keyframes {
+		if i == 0 || column(v.keyframes[i-1]) != column(k) {
+			t.Keyframes = append(t.Keyframes, k)
+		}
 	}
 	for _, c := range v.checks {
 		if at := column(c.tick); len(t.Checked) == 0 || t.Checked[len(t.Checked)-1] != at {

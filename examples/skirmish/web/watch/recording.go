@@ -17,9 +17,9 @@ var ErrLimit = errors.New("watch: the match is too long to be watched here")
 
 // Limits of what is read of a file, which bound memory and time for a hostile one.
 const (
-	maxTicks    = 1 << 22 // 58 hours of 20 ticks a second
-	maxCommands = 1 << 21
-	maxNotes    = 1 << 16
+	maxTicks      = 1 << 22 // 58 hours of 20 ticks a second
+	maxCommands   = 1 << 21
+	maxDissenting = 1 << 16 // of players whose checksum differed
 )
 
 // A recording is what a file says, without the states.
@@ -31,7 +31,6 @@ type recording struct {
 	commands  []lockstep.Command // in the log's order
 	checks    []check            // by tick
 	dissents  []Dissent          // by tick
-	chat      []Line             // by tick
 	names     map[lockstep.Player]string
 	ended     string // the end record's reason
 	over      bool   // it was read
@@ -49,13 +48,6 @@ type check struct {
 type Dissent struct {
 	Tick   lockstep.Tick   `json:"tick"`
 	Player lockstep.Player `json:"player"`
-}
-
-// A Line is a line of chat.
-type Line struct {
-	Tick   lockstep.Tick   `json:"tick"`
-	Player lockstep.Player `json:"player"`
-	Text   string          `json:"text"`
 }
 
 // read reads all records of a file, and leaves out the states.
@@ -119,11 +111,13 @@ func (r *recording) add(rec *lockstep.Record) error {
 	case lockstep.RecordDissent:
 		r.dissents = append(r.dissents, Dissent{rec.Tick, rec.Player})
 	case lockstep.RecordNote:
-		r.note(rec)
+		if rec.Topic == lockstep.TopicName {
+			r.names[rec.Player] = rec.Text
+		}
 	case lockstep.RecordEnd:
 		r.over, r.ended = true, rec.Text
 	}
-	if len(r.keyframes) > 0 && r.last-r.keyframes[0] > maxTicks || len(r.commands) > maxCommands || len(r.dissents) > maxNotes {
+	if len(r.keyframes) > 0 && r.last-r.keyframes[0] > maxTicks || len(r.commands) > maxCommands || len(r.dissents) > maxDissenting {
 		return fmt.Errorf("%w: got tick %d and %d commands, want at most %d and %d", ErrLimit, r.last, len(r.commands), maxTicks, maxCommands)
 	}
 	return nil
@@ -134,15 +128,6 @@ func (r *recording) add(rec *lockstep.Record) error {
 func (r *recording) check(t lockstep.Tick, root uint64) {
 	if n := len(r.checks); n == 0 || r.checks[n-1].tick < t {
 		r.checks = append(r.checks, check{t, root})
-	}
-}
-
-func (r *recording) note(rec *lockstep.Record) {
-	switch {
-	case rec.Topic == lockstep.TopicName:
-		r.names[rec.Player] = rec.Text
-	case rec.Topic == lockstep.TopicChat && len(r.chat) < maxNotes:
-		r.chat = append(r.chat, Line{r.last, rec.Player, rec.Text})
 	}
 }
 
