@@ -60,7 +60,11 @@ func (d *drill) copyFault(name string, p planter) error {
 	if err := d.explain(f, m, v, want); err != nil {
 		return err
 	}
-	d.result.add(f, "verify", d.verify(m.file, m.game), Clue{What: "players differed"})
+	check, err := firstDiffering(m.states, m.copied, checkEvery)
+	if err != nil {
+		return err
+	}
+	d.result.add(f, "verify", d.verify(m.file, m.game), Clue{What: "players differed", Tick: check, Who: player(seat)})
 	return nil
 }
 
@@ -83,7 +87,7 @@ func (d *drill) refereeFault() error {
 	if err != nil {
 		return err
 	}
-	d.result.add(f, "verify", d.verify(m.file, m.game), Clue{What: "desync", Tick: check})
+	d.result.add(f, "verify", d.verify(m.file, m.game), Clue{What: "desync", Tick: check, Who: "the referee"})
 	return d.explain(f, m, v, Clue{What: "desync", Tick: v.tick, Who: "the referee"})
 }
 

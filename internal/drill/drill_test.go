@@ -172,6 +172,6 @@ func ExampleRun() {
 	// histories: desync, tick 238, Rand.Hi and 1 more
 	// bisect: desync, tick 238, the rules, Rand.Hi and 1 more
 	// explain: extra draw, ticks 221 to 240, player 2, Rand
-	// verify: players differed
+	// verify: players differed, tick 240, player 2
 	// 0 wrong
 }

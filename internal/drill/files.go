@@ -98,7 +98,7 @@ func (d *drill) forged(f *fault, frame lockstep.Frame, who lockstep.Player) erro
 	if err != nil {
 		return err
 	}
-	d.result.add(f, "verify", d.verify(file, d.base.game), Clue{What: "desync", Tick: check})
+	d.result.add(f, "verify", d.verify(file, d.base.game), Clue{What: "desync", Tick: check, Who: "the build"})
 	return d.compare(f, file, Clue{What: "commands", Tick: frame.Tick, Who: player(who)})
 }
 
@@ -212,7 +212,7 @@ func (d *drill) editedChecksum() error {
 		return err
 	}
 	f := &fault{"edited checksum, checks repaired", fmt.Sprintf("of tick %d", t)}
-	d.result.add(f, "verify", d.verify(file, d.base.game), Clue{What: "desync", Tick: t})
+	d.result.add(f, "verify", d.verify(file, d.base.game), Clue{What: "desync", Tick: t, Who: "the build"})
 	return nil
 }
 
@@ -236,7 +236,7 @@ func (d *drill) falseKeyframe() error {
 		return err
 	}
 	f := &fault{"false keyframe, checks repaired", fmt.Sprintf("%s in tick %d", path, t)}
-	d.result.add(f, "verify", d.verify(file, d.base.game), Clue{What: "desync", Tick: t})
+	d.result.add(f, "verify", d.verify(file, d.base.game), Clue{What: "desync", Tick: t, Who: "the keyframe"})
 	return nil
 }
 
@@ -284,6 +284,6 @@ func (d *drill) otherRules() error {
 		return err
 	}
 	f := &fault{"rules that changed without a new build", v.what}
-	d.result.add(f, "verify", d.verify(d.base.file, g), Clue{What: "desync", Tick: check})
+	d.result.add(f, "verify", d.verify(d.base.file, g), Clue{What: "desync", Tick: check, Who: "the build"})
 	return nil
 }

@@ -42,7 +42,7 @@ func verdict(v *replay.Verdict, err error) Clue {
 	)
 	switch {
 	case errors.As(err, &desync):
-		return Clue{What: "desync", Tick: desync.Tick}
+		return Clue{What: "desync", Tick: desync.Tick, Who: blamed(v)}
 	case errors.As(err, &damage) && errors.Is(err, io.ErrUnexpectedEOF):
 		return Clue{What: "cut short", Tick: damage.Tick, Byte: damage.Offset}
 	case errors.As(err, &damage):
@@ -51,10 +51,21 @@ func verdict(v *replay.Verdict, err error) Clue {
 		return Clue{What: "other game", Field: identity.Field}
 	case err != nil:
 		return Clue{What: err.Error()}
-	case v.Dissents > 0:
-		return Clue{What: "players differed"}
+	case len(v.Blames) > 0:
+		return Clue{What: "players differed", Tick: v.Blames[0].First, Who: blamed(v)}
 	}
 	return Clue{What: "true"}
+}
+
+// blamed returns whom a verdict blames first.
+func blamed(v *replay.Verdict) string {
+	if len(v.Blames) == 0 {
+		return ""
+	}
+	if b := &v.Blames[0]; b.Who == replay.CulpritPlayer {
+		return player(b.Player)
+	}
+	return "the " + string(v.Blames[0].Who)
 }
 
 // bisection puts what Bisect says into a clue.
