@@ -114,6 +114,8 @@ func TestWatchByMouse(t *testing.T) {
 	b.dark(false)
 	b.do(chromedp.EmulateViewport(1024, 768, chromedp.EmulateTouch))
 	b.shot("tablet")
+	b.do(chromedp.EmulateViewport(820, 1180, chromedp.EmulateTouch, chromedp.EmulatePortrait))
+	b.shot("portrait")
 	if n := value[int](b, "viewer.state.differing"); n != 0 {
 		t.Errorf("%d checksums differ", n)
 	}
