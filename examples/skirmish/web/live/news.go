@@ -166,9 +166,11 @@ func (n *news) connection(event any) {
 		l.Attempt, n.retry = e.Attempt, e.At
 	case lockstep.Held:
 		l.Text = "live"
-		if e.Reason != "" {
-			l.Text = "the match stands still: " + e.Reason
+		if e.Reason == "" {
+			n.line("link", -1, "the match goes on")
+			return
 		}
+		l.Text = "the match stands still: " + e.Reason
 		n.line("link", -1, l.Text)
 	case lockstep.Ended:
 		l.State, l.Text = "ended", e.Reason
