@@ -8,8 +8,8 @@
 //
 // A random match is played: well-formed commands of every registered kind, with
 // values that are random but often small, in random order of arrival, while
-// players leave and come back, and the match pauses and changes its speed. Then it is
-// computed again in other ways, which must agree with it at every tick:
+// players leave and come back, and the match pauses and changes its speed. Then
+// it is computed again in other ways, which must agree with it at every tick:
 //
 //	phase       what is done                                       what it finds
 //	new         the state at tick 0 is made twice                  a clock, global randomness
@@ -40,5 +40,12 @@
 // Options.Skip leaves some out.
 //
 // A failure names the phase, the tick, and the first field that differs, with
-// both values, and tells how to run the same again.
+// both values, and tells how to run the same again. [Failure.Shrink] makes its
+// match small, and [Failure.WriteTest] and [Failure.WriteReplay] write down what
+// is left.
+//
+// [Search] plays as many random matches as there is time for, and [Fuzz] lets a
+// fuzzer write them, which sees what code they reach. [Cluster] plays matches
+// with a server, its disk, and players over a bad network, in virtual time.
+// docs/testing.md leads through all of it.
 package locksteptest

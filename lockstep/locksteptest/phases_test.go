@@ -23,6 +23,16 @@ type badGame struct {
 var badGames = []badGame{
 	{"Derive adds to what was there", "restore", "Dice: got", addingDerive},
 	{"Derive adds to what was there", "copy", "Dice: got", addingDerive},
+	{"a command is kept", "restore", "Trail", func(r *lockstep.Rules[pasture, pastureConfig], _ *locksteptest.Options) {
+		r.Step = func(w *pasture, turn *lockstep.Turn) {
+			stepPasture(w, turn)
+			for i := range turn.Commands {
+				if d, ok := turn.Commands[i].Value.(*drive); ok && d.X < 3 && len(d.Herds) > 0 {
+					w.Trail = d.Herds // the engine's memory, which it uses again
+				}
+			}
+		}
+	}},
 	{"Derive runs once", "derived", "Herds[0].X: got", func(r *lockstep.Rules[pasture, pastureConfig], _ *locksteptest.Options) {
 		start := r.New
 		r.New = func(w *pasture, s *lockstep.Settings, c *pastureConfig) error {
