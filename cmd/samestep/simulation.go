@@ -59,12 +59,17 @@ func runSimulate(c *cli.Context) error {
 	}
 	bar := newProgress(c.App.ErrWriter, int64(campaign.Seeds), "seeds")
 	campaign.Progress = func(r *simulate.Report) { bar.set(int64(r.Seeds)) }
+	before := processorTime()
 	r, err := campaign.Run()
+	processor := processorTime() - before
 	bar.done()
 	if err != nil {
 		return err
 	}
 	story := newSimulated(r, campaign.Once)
+	if processor > 0 {
+		story.PerCore = r.Hours / processor.Minutes()
+	}
 	for i, out := range r.Violations {
 		if story.Violations[i].Artifact, err = keepFailure(c, campaign.Subject, out); err != nil {
 			return err
@@ -121,6 +126,7 @@ type simulated struct {
 	Hours      float64          `json:"match_hours"`
 	Seconds    float64          `json:"seconds"`
 	Speed      float64          `json:"match_hours_per_minute"`
+	PerCore    float64          `json:"match_hours_per_core_minute"` // 0 where processor time is not known
 	Ticks      uint64           `json:"ticks"`
 	Accepted   int              `json:"commands_accepted"`
 	Compared   int              `json:"states_compared"`
@@ -179,6 +185,9 @@ func printSimulated(w io.Writer, s *simulated, whole bool) error {
 	fmt.Fprintf(w, "seeds       %d, each played %s\n", s.Seeds, map[bool]string{true: "once", false: "twice"}[s.Once])
 	fmt.Fprintf(w, "play        %.2f match-hours, %s, %s accepted\n", s.Hours, count(int64(s.Ticks), "tick"), count(s.Accepted, "command"))
 	fmt.Fprintf(w, "speed       %.1f match-hours a minute, %s in all\n", s.Speed, seconds(time.Duration(s.Seconds*float64(time.Second))))
+	if s.PerCore > 0 {
+		fmt.Fprintf(w, "            %.1f match-hours a minute of one processor\n", s.PerCore)
+	}
 	fmt.Fprintf(w, "compared    %s of clients, %s\n", count(s.Compared, "state"), count(s.Checks, "checksum"))
 	fmt.Fprintf(w, "crashes     %s\n", count(s.Crashes, "point"))
 	total := 0
