@@ -19,6 +19,7 @@ func Rules() lockstep.Rules[World, Config] {
 		New:      func(w *World, _ *lockstep.Settings, _ *Config) error { w.Seed = time.Now().Unix(); return nil }, // want `clock: time.Now: `
 		Step:     step,
 		Describe: func(*lockstep.Command) string { return time.Now().String() },
+		SelfTest: func() uint64 { return uint64(time.Now().Unix()) }, // want `clock: time.Now: `
 	}
 	r.Derive = (*World).derive
 	r.Validate = validator(3)
