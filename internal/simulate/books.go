@@ -47,11 +47,11 @@ func (w *world) bookkeepOf(m *machine) {
 // onTime checks that the match goes on, whatever clients do.
 func (w *world) onTime() {
 	if !w.server.ready() || w.now < max(w.calm, w.orders)+5*lockstep.Second || w.plan.Host.Wait > 0 {
-		w.verified = w.oracle.tick()
+		w.ticked = w.oracle.tick()
 		return
 	}
-	before := w.verified
-	w.verified = w.oracle.tick()
+	before := w.ticked
+	w.ticked = w.oracle.tick()
 	if w.booksAt == w.now && before == w.oracle.tick() && !w.oracle.ended && w.server.host.Err() == nil {
 		w.fail("I6", "no tick was sealed for a second, and nothing is wrong with the server")
 	}

@@ -33,13 +33,12 @@ type machine struct {
 	play   func(*lockstep.Simulation) []any
 	giveAt lockstep.Time
 
-	full      bool // there was no place for it
-	stage     lockstep.ClientStage
-	receipts  map[lockstep.Sequence]receipt
-	submitted int
-	liar      *liar
-	truth     truth
-	links     [2]*rand.Rand
+	full     bool // there was no place for it
+	stage    lockstep.ClientStage
+	receipts map[lockstep.Sequence]receipt
+	liar     *liar
+	truth    truth
+	links    [2]*rand.Rand
 }
 
 // A receipt is what a client was told of a command that was accepted.
@@ -210,9 +209,7 @@ func (m *machine) give() {
 		return
 	}
 	for _, value := range m.play(s) {
-		if _, err := m.client.Submit(value); err == nil {
-			m.submitted++
-		}
+		_, _ = m.client.Submit(value) // it may not be playing at the moment, or have too much without an answer
 	}
 }
 

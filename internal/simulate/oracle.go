@@ -7,16 +7,13 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// Kinds of records, as docs/protocol.md numbers them.
+// Kinds of records that the oracle looks into, as the comment of package lockstep numbers them.
 const (
-	recordHeader   = 1
 	recordKeyframe = 2
 	recordFrame    = 3
 	recordEmpty    = 4
 	recordChecksum = 5
-	recordDissent  = 6
 	recordEnd      = 7
-	recordNote     = 64
 )
 
 // system is the player whose commands are the server's own.

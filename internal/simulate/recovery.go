@@ -28,14 +28,6 @@ func (s *server) die(cut bool) {
 			wire.m.touch()
 		}
 	}
-	st := s.host.Stats()
-	s.sums.ticks += st.Ticks
-	s.sums.commands += st.Commands
-	s.sums.skipped += st.Skipped
-	s.sums.desyncs += st.Desyncs
-	s.sums.resumes += st.Resumes
-	s.sums.syncs += st.Syncs
-	s.sums.offences += st.Offences
 	s.host, s.writer, s.wires, s.byID = nil, nil, nil, nil
 	s.disk.crashed, s.disk.failAt = false, 0
 	s.cut = cut

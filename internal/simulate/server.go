@@ -36,11 +36,7 @@ type server struct {
 	durable lockstep.Tick // a power cut leaves at least this
 	epoch   int
 	chance  *rand.Rand // of the fault that is at work
-	sums    hostSums
 }
-
-// hostSums are the counters of hosts that have died.
-type hostSums struct{ ticks, commands, skipped, desyncs, resumes, syncs, offences uint64 }
 
 func (s *server) up() bool { return s.host != nil }
 

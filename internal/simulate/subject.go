@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"errors"
 	"math/rand/v2"
 
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -73,11 +74,7 @@ var dronesGame = lockstep.MustGame(lockstep.Rules[drones, dronesConfig]{
 	},
 })
 
-var errNoDrone = lockstepError("no such drone")
-
-type lockstepError string
-
-func (e lockstepError) Error() string { return string(e) }
+var errNoDrone = errors.New("no such drone")
 
 func (w *drones) draw() uint64 {
 	w.Random = w.Random*6364136223846793005 + 1442695040888963407

@@ -35,7 +35,6 @@ type world struct {
 	faultAt   int       // the next one of the plan
 	restores  []restore // what is to be undone
 	booksAt   lockstep.Time
-	sealedAt  lockstep.Time // when the last tick was sealed
 	calm      lockstep.Time // since when nothing has gone wrong with the server …
 	orders    lockstep.Time // … and since when no admin has stopped the match or changed its course
 	spins     int           // steps without time passing
@@ -60,7 +59,7 @@ type world struct {
 	crashes     int
 	compared    int
 	accepted    int
-	verified    lockstep.Tick
+	ticked      lockstep.Tick // the last one of the log a second ago
 }
 
 // A restore undoes a fault.
