@@ -18,7 +18,11 @@ import (
 // All tools name all faults, in more than one match.
 func TestRun(t *testing.T) {
 	before := *skirmish.Worker.Traits()
-	for seed := range uint64(2) {
+	seeds := uint64(2)
+	if testing.Short() {
+		seeds = 1
+	}
+	for seed := range seeds {
 		r := run(t, Options{Seed: seed})
 		for _, row := range r.Rows {
 			if t.Logf("%+v", row); !row.Right {
@@ -45,6 +49,9 @@ func run(t *testing.T, o Options) *Result {
 
 // The same seed is the same drill, and another one another.
 func TestSeed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short")
+	}
 	a, b, c := run(t, Options{Seed: 2}), run(t, Options{Seed: 2}), run(t, Options{Seed: 3})
 	if fmt.Sprint(a.Rows) != fmt.Sprint(b.Rows) || fmt.Sprint(a.Rows) == fmt.Sprint(c.Rows) {
 		t.Error("the seed does not decide")

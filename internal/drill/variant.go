@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -162,6 +163,9 @@ func extraDraw(_ *match, dice *rand.Rand) (*variant, error) {
 	})}, nil
 }
 
+// table guards the table of units while an entry is wrong.
+var table sync.Mutex
+
 // wrongTable has one entry of the table of units that is not ours, all the time.
 func wrongTable(_ *match, dice *rand.Rand) (*variant, error) {
 	kind := skirmish.Worker
@@ -171,6 +175,8 @@ func wrongTable(_ *match, dice *rand.Rand) (*variant, error) {
 	r := skirmish.Rules()
 	inner := r.Step
 	r.Step = func(w *skirmish.World, t *lockstep.Turn) {
+		table.Lock() // a verification has several workers
+		defer table.Unlock()
 		traits := kind.Traits()
 		traits.Speed++
 		defer func() { traits.Speed-- }() // the others have the true table
