@@ -128,7 +128,7 @@ func (w *world) audit() {
 			switch {
 			case stands && (!ran || at != r.tick):
 				w.fail("I2", "%s was told that command %d runs in tick %d; it ran in tick %d (%t)", m, seq, r.tick, at, ran)
-			case !stands && !ran && r.life == m.lives && w.plan.Disk.EachFrame && !w.oracle.rotten(r.epoch):
+			case !stands && !ran && r.life == m.lives && (w.plan.Disk.EachFrame || w.plan.Disk.Await) && !w.oracle.rotten(r.epoch):
 				w.fail("I3", "%s was told that command %d runs in tick %d, which a crash has taken back, and it never ran", m, seq, r.tick)
 			}
 		}

@@ -59,6 +59,10 @@ var controls = []struct {
 		f.data = f.data[:len(f.data)*3/4]
 		w.server.die(false)
 	}},
+	{"a tick that somebody was told of", "I3", "somebody was told of tick", func(t *testing.T, w *world) {
+		w.oracle.told += 1000
+		w.server.die(false)
+	}},
 	{"a sync that is tried again", "I3", "tried again", func(t *testing.T, w *world) {
 		w.server.disk.lost = true
 		if err := w.server.disk.now.sync(); err != nil {

@@ -67,7 +67,10 @@ func (f *file) Write(p []byte) (int, error) {
 }
 
 // sync makes all that was written survive.
-func (f *file) sync() error {
+func (f *file) sync() error { return f.syncTo(len(f.data)) }
+
+// syncTo makes what was written up to a size survive.
+func (f *file) syncTo(size int) error {
 	if f.disk.lost {
 		f.disk.retried++
 	}
@@ -81,7 +84,7 @@ func (f *file) sync() error {
 		f.disk.crashed = true
 		return syscall.EINTR
 	}
-	f.synced = len(f.data)
+	f.synced = max(f.synced, size)
 	return nil
 }
 

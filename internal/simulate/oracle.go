@@ -34,7 +34,8 @@ type oracle struct {
 	saved   []savedState
 	last    [256]uint32 // sequence of each player
 	where   map[uint64]lockstep.Tick
-	offered [][]byte // records that the file has been given and not taken
+	told    lockstep.Tick // the last one that anybody has received, in this epoch
+	offered [][]byte      // records that the file has been given and not taken
 	ended   bool
 	frame   lockstep.Frame // scratch
 	checks  int            // checksum records that were compared
@@ -224,7 +225,7 @@ func (o *oracle) resume(records int, t lockstep.Tick) error {
 	}
 	h := &history{records: old.records[:records:records], ticks: old.ticks[:records:records], from: t, dropped: t < o.tick()}
 	o.epochs = append(o.epochs, h)
-	o.ended = false
+	o.ended, o.told = false, 0
 	if !h.dropped {
 		return nil
 	}
@@ -308,6 +309,9 @@ func (o *oracle) received(w *wire, b []byte) {
 				return
 			}
 			w.tap.message()
+			if w.tap.synced && w.epoch == len(o.epochs)-1 {
+				o.told = max(o.told, h.ticks[w.tap.at-1])
+			}
 			b = rest
 			continue
 		}
@@ -320,6 +324,9 @@ func (o *oracle) received(w *wire, b []byte) {
 		case at >= len(h.records) || !bytes.Equal(record, h.records[at]):
 			o.w.fail("I4", "%s was sent another record %d than the log has (%d records)", w.m, at, len(h.records))
 			return
+		}
+		if w.epoch == len(o.epochs)-1 {
+			o.told = max(o.told, h.ticks[at])
 		}
 		w.tap.at++
 		b = rest

@@ -37,7 +37,8 @@ type HostPlan struct {
 
 // A DiskPlan says how the log is written.
 type DiskPlan struct {
-	EachFrame  bool          `json:"each_frame"` // sync before a frame is told, replay.SyncFrame
+	EachFrame  bool          `json:"each_frame"`      // sync before a frame is told, replay.SyncFrame
+	Await      bool          `json:"await,omitempty"` // sync beside the match, and tell nobody of what is not synced: HostOptions.AwaitCommit
 	FlushTicks uint32        `json:"flush_ticks"`
 	SyncEvery  lockstep.Time `json:"sync_every"` // without EachFrame
 	SyncTime   lockstep.Time `json:"sync_time"`  // that one takes

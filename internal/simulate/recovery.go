@@ -120,6 +120,10 @@ func (w *world) recovered(old *file, found *replay.Recovery, resumption *lockste
 		w.fail("I3", "after a crash at tick %d the file has %d ticks, promised were %d: %v", w.oracle.tick(), found.Ticks, promised, found.Damage)
 		return false
 	}
+	if told := w.oracle.told; (w.plan.Disk.EachFrame || w.plan.Disk.Await) && !s.rotten && found.Ticks < told {
+		w.fail("I3", "a crash has left %d ticks, and somebody was told of tick %d", found.Ticks, told)
+		return false
+	}
 	n, err := w.prefix(old.data)
 	if err != nil {
 		w.fail("I8", "the recovered file: %v", err)

@@ -27,15 +27,54 @@ type server struct {
 	stalled lockstep.Time // does nothing until then
 	restart lockstep.Time // when a dead one is started again
 	syncAt  lockstep.Time // of the next sync beside the match
-	cut     bool          // the power was cut, not only the process killed
-	again   int           // how many recoveries are to die as well
-	rotten  bool          // a bit of the file was flipped
-	retold  bool          // the file's failure was noticed
+	commit  commit
+	cut     bool // the power was cut, not only the process killed
+	again   int  // how many recoveries are to die as well
+	rotten  bool // a bit of the file was flipped
+	retold  bool // the file's failure was noticed
 
 	flushed lockstep.Tick // a kill leaves at least this
 	durable lockstep.Tick // a power cut leaves at least this
 	epoch   int
 	chance  *rand.Rand // of the fault that is at work
+}
+
+// A commit is a sync beside the match, for HostOptions.AwaitCommit.
+type commit struct {
+	at       lockstep.Time // when it is done; 0: there is none
+	position lockstep.Position
+	tick     lockstep.Tick
+	size     int               // of the file, as far as it is synced
+	done     lockstep.Position // what the one before has reached
+}
+
+// beginCommit begins a commit if there is something to commit.
+func (s *server) beginCommit() {
+	c := &s.commit
+	if !s.w.plan.Disk.Await || c.at > 0 || s.host.Err() != nil || s.host.Position() == c.done || s.disk.lost {
+		return
+	}
+	if err := s.writer.Flush(); err != nil {
+		s.host.Fail(s.w.now, err)
+		return
+	}
+	*c = commit{at: s.w.now + max(1, s.w.plan.Disk.SyncTime+s.disk.slow), position: s.host.Position(), tick: s.w.oracle.tick(), size: len(s.disk.now.data)}
+}
+
+// endCommit ends a commit that is done.
+func (s *server) endCommit() {
+	c := &s.commit
+	if c.at == 0 || c.at > s.w.now {
+		return
+	}
+	c.at = 0
+	if err := s.disk.now.syncTo(c.size); err != nil {
+		s.host.Fail(s.w.now, err)
+	} else if s.host.Err() == nil {
+		s.durable, c.done = max(s.durable, c.tick), c.position
+		s.host.Commit(s.w.now, c.position)
+	}
+	s.disk.spent = 0 // it happened beside the match
 }
 
 func (s *server) up() bool { return s.host != nil }
@@ -51,6 +90,9 @@ func (s *server) due() lockstep.Time {
 	at := s.host.Next()
 	if s.syncAt > 0 {
 		at = min(at, s.syncAt)
+	}
+	if s.commit.at > 0 {
+		at = min(at, s.commit.at)
 	}
 	if s.retold {
 		at = min(at, s.restart)
@@ -68,9 +110,10 @@ func (s *server) options() lockstep.HostOptions {
 				b[i] = byte(w.tokens.Uint32())
 			}
 		},
-		Observe:    w.observe,
-		Evidence:   func(*lockstep.Evidence) { w.count("evidence") },
-		InputDelay: p.InputDelay, Lag: p.Lag, Grace: p.Grace, KeyframeInterval: p.Keyframes, SyncBytesPerTick: p.SyncBytes,
+		Observe:     w.observe,
+		Evidence:    func(*lockstep.Evidence) { w.count("evidence") },
+		AwaitCommit: w.plan.Disk.Await,
+		InputDelay:  p.InputDelay, Lag: p.Lag, Grace: p.Grace, KeyframeInterval: p.Keyframes, SyncBytesPerTick: p.SyncBytes,
 		Wait: lockstep.WaitPolicy{Bound: p.Wait}, Slow: lockstep.SlowPolicy{Percent: p.Slow},
 		Delay: lockstep.DelayPolicy{Max: p.MaxDelay}, LeaveAfterGrace: p.Leave, Desync: p.Desync,
 		Rates: lockstep.Rates{
@@ -84,6 +127,9 @@ func (s *server) options() lockstep.HostOptions {
 func (s *server) open(f *file) *replay.Writer {
 	p := &s.w.plan.Disk
 	o := replay.WriterOptions{FlushTicks: p.FlushTicks, Durability: replay.SyncNone, SyncEvery: time.Hour}
+	if p.Await {
+		o.FlushTicks = 1
+	}
 	if !p.EachFrame {
 		return replay.NewWriter(onlyWriter{f}, o)
 	}
@@ -117,7 +163,8 @@ func (s *server) log() lockstep.Log {
 func (s *server) started(host *lockstep.Host) {
 	s.host, s.byID, s.wires = host, make(map[lockstep.PeerID]*wire), nil
 	s.stalled, s.restart, s.syncAt, s.retold = 0, never, 0, false
-	if !s.w.plan.Disk.EachFrame {
+	s.commit = commit{}
+	if !s.w.plan.Disk.EachFrame && !s.w.plan.Disk.Await {
 		s.syncAt = s.w.now + s.w.plan.Disk.SyncEvery
 	}
 	s.disk.lost, s.disk.retried, s.disk.spent = false, 0, 0
@@ -154,6 +201,11 @@ func (s *server) step() {
 			return
 		}
 	}
+	s.endCommit()
+	if s.disk.crashed {
+		s.die(false)
+		return
+	}
 	if s.host.Next() <= w.now {
 		s.host.Advance(w.now)
 		for _, wire := range s.wires {
@@ -170,6 +222,7 @@ func (s *server) after() {
 		s.die(false)
 		return
 	}
+	s.beginCommit()
 	s.progress()
 	if s.disk.spent > 0 {
 		if s.disk.spent > lockstep.Millisecond {
@@ -213,7 +266,11 @@ func (s *server) progress() {
 		s.flushed, s.durable = tick, tick
 		return
 	}
-	if flush := lockstep.Tick(s.w.plan.Disk.FlushTicks); tick > flush {
+	flush := lockstep.Tick(s.w.plan.Disk.FlushTicks)
+	if s.w.plan.Disk.Await {
+		flush = 1
+	}
+	if tick > flush {
 		s.flushed = max(s.flushed, tick-flush)
 	}
 }

@@ -95,6 +95,9 @@ func expandDisk(p *Plan) {
 		EachFrame: r.IntN(3) > 0, FlushTicks: uint32(1 + r.IntN(int(p.Settings.TickRate))),
 		SyncEvery: span(r, 100*ms, sec), SyncTime: span(r, 0, 900),
 	}
+	if stream(p.Seed, "await", 0).IntN(3) == 0 {
+		p.Disk.Await, p.Disk.EachFrame, p.Disk.SyncTime = true, false, span(r, ms, 30*ms)
+	}
 }
 
 func expandMachine(o *Options, seed uint64, i, liars int) MachinePlan {
