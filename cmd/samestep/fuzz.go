@@ -84,6 +84,17 @@ func fuzz(c *cli.Context) error {
 			return usagef("fuzz: got --%s %d, want %d to %d", f.name, n, f.low, f.high)
 		}
 	}
+	switch {
+	case c.Int("matches") < 0:
+		return usagef("fuzz: got --matches %d, want 0 or more", c.Int("matches"))
+	case c.Int("matches") == 0 && c.Duration("time") <= 0:
+		return usagef("fuzz: got --time %v, want more than 0, or --matches", c.Duration("time"))
+	case c.Int("workers") < 1:
+		return usagef("fuzz: got --workers %d, want 1 or more", c.Int("workers"))
+	}
+	if err := isDirectory(c.String("dir")); err != nil {
+		return err
+	}
 	players := uint8(c.Uint("players"))
 	o := locksteptest.Options{
 		Config: game.config(players, uint16(c.Uint("units"))), Players: players,
@@ -156,6 +167,16 @@ func explainFound(found *locksteptest.Failure, game *playable, dir string) (*fuz
 		return nil, err
 	}
 	return f, writeFile(f.Test, func(w io.Writer) error { return small.WriteTest(w, game.source) })
+}
+
+// isDirectory returns an error if there is no such directory, so that nobody
+// learns of it after a night.
+func isDirectory(path string) error {
+	info, err := os.Stat(path)
+	if err == nil && !info.IsDir() {
+		err = fmt.Errorf("%s: is not a directory", path)
+	}
+	return err
 }
 
 func writeFile(path string, write func(io.Writer) error) error {

@@ -66,7 +66,7 @@ func runSimulate(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	story := newSimulated(r, campaign.Once)
+	story := newSimulated(c, r)
 	if processor > 0 {
 		story.PerCore = r.Hours / processor.Minutes()
 	}
@@ -100,6 +100,13 @@ func campaignOf(c *cli.Context) (*simulate.Campaign, error) {
 		return nil, usagef("--clients: got %d, want 1 to 200", c.Int("clients"))
 	case c.Int("units") < 1 || c.Int("units") > 1<<16-1:
 		return nil, usagef("--units: got %d, want 1 to %d", c.Int("units"), 1<<16-1)
+	case c.Int("shrink") < 0:
+		return nil, usagef("--shrink: got %d, want 0 or more", c.Int("shrink"))
+	case c.Int("workers") < 0:
+		return nil, usagef("--workers: got %d, want 0 or more", c.Int("workers"))
+	}
+	if err := isDirectory(c.String("dir")); err != nil {
+		return nil, err
 	}
 	campaign := &simulate.Campaign{
 		Options: simulate.Options{
@@ -155,9 +162,9 @@ type simulatedFail struct {
 	Last     []string `json:"last"`
 }
 
-func newSimulated(r *simulate.Report, once bool) *simulated {
+func newSimulated(c *cli.Context, r *simulate.Report) *simulated {
 	s := &simulated{
-		Seeds: r.Seeds, Once: once, Hours: r.Hours, Seconds: r.Wall.Seconds(), Speed: r.Hours / max(r.Wall.Minutes(), 1e-9), Ticks: r.Ticks,
+		Seeds: r.Seeds, Once: c.Bool("once"), Hours: r.Hours, Seconds: r.Wall.Seconds(), Speed: r.Hours / max(r.Wall.Minutes(), 1e-9), Ticks: r.Ticks,
 		Accepted: r.Accepted, Compared: r.Compared, Checks: r.Checks, Crashes: r.Crashes, Counts: r.Counts,
 		None: []string{}, NoEdges: []string{}, Violations: []simulatedFail{},
 	}
@@ -171,14 +178,21 @@ func newSimulated(r *simulate.Report, once bool) *simulated {
 	s.Edges, s.AllEdges, missing = r.Edges()
 	s.NoEdges = append(s.NoEdges, missing...)
 	for _, out := range r.Violations {
-		s.Violations = append(s.Violations, simulatedFail{Seed: out.Plan.Seed, Violation: *out.Violation, Again: again(out.Plan), Last: out.Last})
+		s.Violations = append(s.Violations, simulatedFail{Seed: out.Plan.Seed, Violation: *out.Violation, Again: again(c, out.Plan.Seed), Last: out.Last})
 	}
 	return s
 }
 
 // again returns the command that plays a seed again.
-func again(p *simulate.Plan) string {
-	return fmt.Sprintf("samestep simulate --seeds 1 --seed %d --minutes %v", p.Seed, float64(p.Chaos+p.Heal)/float64(60*lockstep.Second))
+func again(c *cli.Context, seed uint64) string {
+	command := fmt.Sprintf("samestep simulate --seeds 1 --seed %d --minutes %v --clients %d --units %d", seed, c.Float64("minutes"), c.Int("clients"), c.Int("units"))
+	if c.Bool("calm") {
+		command += " --calm"
+	}
+	if only := c.String("only"); only != "" {
+		command += fmt.Sprintf(" --only %q", only)
+	}
+	return command
 }
 
 func printSimulated(w io.Writer, s *simulated, whole bool) error {
