@@ -49,6 +49,9 @@ all of it came true.`,
 			if c.Bool("web") {
 				return webDemo(c, o)
 			}
+			if c.IsSet("listen") {
+				return usagef("demo: --listen is for --web only")
+			}
 			bar := newProgress(c.App.ErrWriter, int64(o.ticks()), "ticks")
 			if c.Bool("network") {
 				s, err := runNetworkDemo(c.Context, o, bar)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/client"
 	"github.com/seed-49bee653/samestep/lockstep/server"
@@ -17,8 +18,13 @@ import (
 // webDemo serves a match of bots with a seat for whoever looks at the page,
 // until it is interrupted.
 func webDemo(c *cli.Context, o demoOptions) error {
-	if o.players >= lockstep.MaxPlayers {
-		return usagef("demo: --web: at most %d bots", lockstep.MaxPlayers-1)
+	if o.players >= skirmish.MaxPlayers {
+		return usagef("demo: --web: got %d bots, want at most %d, as one seat is yours", o.players, skirmish.MaxPlayers-1)
+	}
+	for _, other := range []string{"network", "json", "seconds"} {
+		if c.IsSet(other) {
+			return usagef("demo: --%s is not for --web, which plays until it is interrupted", other)
+		}
 	}
 	g, guest := games[0], drawToken()
 	seats := o.players + 1
