@@ -31,6 +31,7 @@ type Link struct {
 	Tick    uint32 `json:"tick"`   // of the state that catches up
 	Target  uint32 `json:"target"` // what it catches up with
 	Losses  int    `json:"losses"`
+	Refused bool   `json:"refused"` // the server does not know the token
 }
 
 // A Desync is what is known of this client's last desync.
@@ -187,6 +188,7 @@ func (n *news) connection(event any) {
 func (n *news) refused(e *lockstep.ServerError) {
 	switch e.Code {
 	case lockstep.ErrorRefused:
+		n.link.Refused = true
 		n.link.Text = "You need a token here, and the server does not know yours. Whoever runs the server has one for each seat."
 	case lockstep.ErrorFull:
 		n.link.Text = "All seats of this match are taken. You can watch it."

@@ -36,6 +36,7 @@ func TestConnectionInWords(t *testing.T) {
 		{[]any{lockstep.Held{Reason: "the disk is full"}}, "live", "stands still: the disk is full"},
 		{[]any{lockstep.Held{Reason: "the disk is full"}, lockstep.Held{}}, "live", "live"},
 		{[]any{lockstep.LostForGood{Err: fmt.Errorf("%w: x", lockstep.ErrGaveUp)}}, "failed", "could not be made again"},
+		{[]any{lockstep.ServerError{Code: lockstep.ErrorRefused}}, "failed", "does not know yours"},
 		{[]any{lockstep.ServerError{Code: lockstep.ErrorFull}, lockstep.LostForGood{Err: errors.New("full")}}, "failed", "All seats"},
 	} {
 		var n news
@@ -45,6 +46,9 @@ func TestConnectionInWords(t *testing.T) {
 		}
 		if n.link.State != row.state || !strings.Contains(n.link.Text, row.text) {
 			t.Errorf("%v: got %q: %q, want %q: %q", row.events, n.link.State, n.link.Text, row.state, row.text)
+		}
+		if want := strings.Contains(row.text, "does not know yours"); n.link.Refused != want {
+			t.Errorf("%v: the token is refused: got %v, want %v", row.events, n.link.Refused, want)
 		}
 	}
 }

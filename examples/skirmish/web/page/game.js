@@ -1,7 +1,7 @@
 // A live match on the screen: the map, and around it what there is to know and to do.
 
 import { el } from "./dom.js";
-import { tokenFor } from "./token.js";
+import { tokenFor, tokenToWatch, forget } from "./token.js";
 import { Renderer } from "./renderer.js";
 import { Input } from "./input.js";
 import { Minimap } from "./minimap.js";
@@ -36,10 +36,9 @@ export class Game {
   // the lobby remembers, or to watch.
   show(name, query, watch = false) {
     this.root.hidden = false;
-    this.showing = true;
     document.title = `${name} · Skirmish`;
-    const token = watch ? query.get("token") ?? "" : tokenFor(name, query.get("token"));
-    if (query.has("token")) history.replaceState(null, "", `#/play/${encodeURIComponent(name)}`); // not for others to read
+    const token = this.token = (watch ? tokenToWatch : tokenFor)(name, query.get("token"));
+    if (query.has("token")) history.replaceState(null, "", `#/${watch ? "watch" : "play"}/${encodeURIComponent(name)}`); // not for others to read
     const url = new URL(`/matches/${encodeURIComponent(name)}/play`, location.href);
     url.protocol = location.protocol === "https:" ? "wss:" : "ws:";
     this.renderer.reset();
@@ -47,27 +46,30 @@ export class Game {
     this.#join(name, url.href, token);
     this.#resize();
     this.moving.focus();
+    this.state = null;
     this.statusAt = this.dotsAt = this.before = 0;
-    requestAnimationFrame((now) => this.#frame(now));
+    this.next = requestAnimationFrame((now) => this.#frame(now));
     this.timer = setInterval(() => this.#status(), 1000); // also while the page is not drawn
   }
 
   // #join asks first whether there is such a match: a WebSocket that cannot be opened
   // does not tell why.
   async #join(name, url, token) {
+    const visit = (this.visit = {});
     const matches = await fetch("/matches").then((answer) => answer.json()).catch(() => null);
-    if (!this.showing || this.hud.name !== name) return;
+    if (this.visit !== visit) return; // and went elsewhere meanwhile
     if (matches && !matches.some((m) => m.name === name)) {
-      this.hud.fail("There is no such match on this server.");
+      this.hud.fail("There is no such match on this server.", false);
       return;
     }
     skirmish.join(url, token, Math.floor(Math.random() * 2 ** 48));
   }
 
   hide() {
-    this.showing = false;
+    this.visit = null;
     this.root.hidden = true;
     clearInterval(this.timer);
+    cancelAnimationFrame(this.next);
     skirmish.leave(false);
   }
 
@@ -78,8 +80,7 @@ export class Game {
   }
 
   #frame(now) {
-    if (!this.showing) return;
-    requestAnimationFrame((next) => this.#frame(next));
+    this.next = requestAnimationFrame((then) => this.#frame(then));
     this.input.pan(Math.min(100, now - this.before) / 1000);
     this.before = now;
     const dots = now - this.dotsAt >= dotsMS, { pointer } = this.input;
@@ -99,6 +100,7 @@ export class Game {
     const json = skirmish.status();
     if (!json) return;
     this.state = JSON.parse(json);
+    if (this.state.link.refused) forget(this.hud.name, this.token);
     this.hud.update(this.state, this.renderer);
   }
 

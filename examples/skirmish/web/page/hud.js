@@ -116,8 +116,13 @@ export class Hud {
     this.state = null;
     this.names.clear();
     this.checks.reset();
+    this.banner.className = "banner";
     this.banner.hidden = false;
     this.banner.replaceChildren("connecting…");
+    this.account.hidden = this.idle.hidden = true;
+    this.bottom.classList.remove("ready");
+    this.title.textContent = name;
+    document.body.dataset.mode = "";
     for (const part of [this.chosen, this.groups, this.buttons, this.scores]) part.replaceChildren();
     this.keys = {};
   }
@@ -289,13 +294,15 @@ export class Hud {
     this.banner.replaceChildren(...parts);
   }
 
-  // fail says why there is nothing to play, and where to go instead.
-  fail(reason) {
+  // fail says why there is nothing to play, and where to go instead: to the match in
+  // the other way, if there is one.
+  fail(reason, other = true) {
+    const [place, does] = this.watching ? ["play", "Join with your token"] : ["watch", "Watch"];
     this.banner.className = "banner failed";
     this.banner.hidden = false;
     this.banner.replaceChildren(el("strong", {}, "Not connected"), el("p", {}, reason),
       el("p", {}, el("a", { class: "button main", href: "#/" }, "Back to the lobby"), " ",
-        !this.watching && el("a", { class: "button", href: `#/watch/${encodeURIComponent(this.name)}` }, "Watch")));
+        other && el("a", { class: "button", href: `#/${place}/${encodeURIComponent(this.name)}` }, does)));
     this.banner.querySelector("a").focus();
   }
 

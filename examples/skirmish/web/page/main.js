@@ -21,15 +21,38 @@ let shown = null;
 function route() {
   const [path, query = ""] = location.hash.replace(/^#\/?/, "").split("?");
   const [place, ...rest] = path.split("/");
-  const screen = screens[place] ?? screens.lobby;
   shown?.hide();
-  shown = screen;
-  screen.show(decodeURIComponent(rest.join("/")), new URLSearchParams(query));
+  shown = Object.hasOwn(screens, place) ? screens[place] : screens.lobby;
+  shown.show(decoded(rest.join("/")), new URLSearchParams(query));
+}
+
+// decoded returns a name of the address, as it is if that is not well-formed.
+function decoded(name) {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
+}
+
+// stop says that the program has ended, which it does not do unless it has a fault
+// or no memory: nothing on the page would answer any more.
+function stop() {
+  removeEventListener("hashchange", route);
+  try {
+    shown?.hide();
+  } catch {
+    // it tells the program, which is not there
+  }
+  loading.hidden = false;
+  loading.setAttribute("role", "alert");
+  loading.replaceChildren(el("strong", {}, "The game has stopped. "), "Its program has failed, or this machine has no memory left for it. ",
+    el("button", { onclick: () => location.reload() }, "Load the page again"));
 }
 
 async function start() {
   try {
-    await load();
+    await load(stop);
   } catch (error) {
     loading.replaceChildren(el("strong", {}, "The game could not be loaded. "), error.message);
     return;

@@ -2,16 +2,17 @@
 
 let loaded;
 
-// load resolves when the program runs. It is loaded once.
-export function load() {
-  loaded ??= start();
+// load resolves when the program runs. It is loaded once; ended is called should it
+// end.
+export function load(ended) {
+  loaded ??= start(ended);
   return loaded;
 }
 
-async function start() {
+async function start(ended) {
   const go = new Go();
   const { instance } = await WebAssembly.instantiateStreaming(fetch(new URL("skirmish.wasm", import.meta.url)), go.importObject);
   const ready = new Promise((resolve) => addEventListener("skirmish", resolve, { once: true }));
-  go.run(instance);
+  go.run(instance).then(ended, ended);
   await ready;
 }

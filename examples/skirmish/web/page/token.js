@@ -14,8 +14,20 @@ export function guest() {
 }
 
 // tokenFor returns the token to play a match with: the one of the address, which is
-// remembered, or the last one, or that of the lobby, or a guest's.
+// remembered, or that of the lobby, or the last one, or a guest's.
 export function tokenFor(match, given) {
   if (given) remember(`token of ${match}`, given);
   return given || recall("token") || recall(`token of ${match}`) || guest();
+}
+
+// tokenToWatch returns the token to watch a match with: the one of the address, which
+// is remembered, or the last one, or none. That of the lobby would take its seat.
+export function tokenToWatch(match, given) {
+  if (given) remember(`token to watch ${match}`, given);
+  return given || recall(`token to watch ${match}`);
+}
+
+// forget forgets a token of a match, which its server does not know.
+export function forget(match, token) {
+  for (const key of [`token of ${match}`, `token to watch ${match}`]) if (token && recall(key) === token) remember(key, "");
 }

@@ -1,0 +1,95 @@
+//go:build !js && !wasip1
+
+package web_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// Whatever stands in the address, something is shown, and one can go on.
+func TestAddresses(t *testing.T) {
+	s := newStage(t, setup{})
+	b := newTab(t, s.url+"/#/constructor", "404")
+	b.shown("#lobby .cards", "arena")
+	b.visit("#/replay/%")
+	b.shown(`#viewer [role="alert"]`, "% cannot be loaded")
+	b.visit("#/play/100%25%")
+	b.shown(".banner.failed", "no such match")
+	b.until(`!document.querySelector(".banner.failed a[href*=watch]")`)
+	b.visit("#/__proto__/x")
+	b.shown("#lobby .cards", "arena")
+}
+
+// visit changes the part of the address that the page reads.
+func (b *tab) visit(hash string) {
+	b.t.Helper()
+	value[bool](b, fmt.Sprintf("location.hash = %q, true", hash))
+}
+
+// Tokens leave the address, and the way in stays; one that the server does not
+// know is forgotten.
+func TestTokensOfAddresses(t *testing.T) {
+	s := newStage(t, setup{})
+	b := newTab(t, s.url+"/#/watch/arena?token=token-of-player-0")
+	b.until(live)
+	if hash := value[string](b, "location.hash"); hash != "#/watch/arena" {
+		t.Errorf("got address %s, want #/watch/arena", hash)
+	}
+	b.do(chromedp.Reload())
+	b.until(live)
+	if seat := value[int](b, "page.state.net.seat"); seat != 0 {
+		t.Errorf("loaded again: got seat %d, want 0 as before", seat)
+	}
+	value[bool](b, `localStorage.setItem("samestep token of arena", "of yesterday"), true`)
+	b.visit("#/play/arena")
+	b.shown(".banner.failed", "does not know yours")
+	b.until(`localStorage.getItem("samestep token of arena") === ""`)
+	value[bool](b, `localStorage.setItem("samestep token to watch arena", "of yesterday"), true`)
+	b.click(`.banner a[href^="#/watch"]`)
+	b.until(`page.hud.watching`)
+	b.shown(".banner.failed", "does not know yours")
+	value[bool](b, `localStorage.setItem("samestep token", "token-of-player-1"), true`) // as the lobby does
+	b.click(`.banner a[href^="#/play"]`)
+	b.until(live + ` && page.state.net.seat === 1`)
+	b.neverDiffered()
+}
+
+// From one match straight into another, each picture is drawn once.
+func TestOnePictureAtATime(t *testing.T) {
+	s := newStage(t, setup{})
+	b := newTab(t, s.url+"/#/watch/arena")
+	b.until(live)
+	for range 3 {
+		b.visit("#/play/nowhere")
+		b.shown(".banner.failed", "no such match")
+		b.until(`!document.querySelector(".bottom.ready")`)
+		b.visit("#/watch/arena")
+		b.until(live)
+	}
+	value[bool](b, `(() => {
+		const { draw } = page.renderer, count = (globalThis.count = { pictures: 0, draws: 0 });
+		page.renderer.draw = function (...args) { count.draws++; return draw.apply(this, args); };
+		const next = () => { count.pictures++; requestAnimationFrame(next); };
+		return requestAnimationFrame(next), true;
+	})()`)
+	b.until(`count.pictures >= 20`)
+	if draws, pictures := value[int](b, "count.draws"), value[int](b, "count.pictures"); draws > pictures+2 {
+		t.Errorf("drawn %d times in %d pictures", draws, pictures)
+	}
+}
+
+// Should the program end, the page says so.
+func TestProgramEnds(t *testing.T) {
+	s := newStage(t, setup{})
+	b := newTab(t, s.url+"/#/watch/arena", "exit code", "already exited", "unreachable", "panic", "goroutine")
+	b.until(live)
+	value[bool](b, `(() => { try { skirmish.frame(); } catch {} return true; })()`) // with no arguments it panics
+	b.shown(`#loading[role="alert"]`, "has stopped")
+	b.shot("stopped")
+	b.click("#loading button")
+	b.until(live)
+	b.agree(1)
+}
