@@ -74,6 +74,7 @@ var networkKinds = []kind{
 	}, restores: func(w *world, m *machine, f *Fault) {
 		if m.wire != nil {
 			m.wire.down.link.Rate = m.plan.Down.Rate
+			m.wire.down.quicken(w.now)
 		}
 	}},
 }

@@ -93,6 +93,17 @@ func (p *pipe) take() []byte {
 	return b
 }
 
+// quicken makes what is on its way arrive as if it was sent now, over a link that
+// has its rate again.
+func (p *pipe) quicken(now lockstep.Time) {
+	p.free, p.last = now, now
+	for i := p.head; i < len(p.queue); i++ {
+		a := &p.queue[i]
+		a.at = min(a.at, now+p.link.Delay)
+		p.last = max(p.last, a.at)
+	}
+}
+
 // keep loses all that is on its way but the first n messages.
 func (p *pipe) keep(n int) {
 	p.queue = p.queue[:min(len(p.queue), p.head+n)]
