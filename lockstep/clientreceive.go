@@ -189,6 +189,15 @@ func (c *Client) welcome(w *Welcome) error {
 	return nil
 }
 
+// settle forgets the commands that have run. While a state is on its way nothing
+// tells which have: a crash may have taken back what was run here, and an answer
+// be of the ticks that replace it.
+func (c *Client) settle() {
+	if c.in.from() > 0 {
+		c.own.settle(c.Tick())
+	}
+}
+
 // answered takes the receipt of a command.
 func (c *Client) answered(m *Message) {
 	i := c.own.find(m.Sequence)
@@ -199,7 +208,7 @@ func (c *Client) answered(m *Message) {
 	receipt := Receipt{Sequence: m.Sequence, Tick: m.Tick, Reason: m.Reason, Detail: m.Text}
 	if m.Kind == MessageCommandAccepted {
 		s.answered, s.tick = true, m.Tick
-		c.own.settle(c.Tick())
+		c.settle()
 	} else {
 		c.predict.stale = true
 		c.own.remove(i)

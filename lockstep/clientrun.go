@@ -186,7 +186,7 @@ func (c *Client) step(f *Frame, last bool) error {
 		}
 	}
 	c.predict.confirm(f, c.seat, &c.own)
-	c.own.settle(f.Tick)
+	c.settle()
 	c.compareStray()
 	t := f.Tick
 	if t%Tick(r.follower.header.Settings.CheckEvery) == 0 {
