@@ -44,16 +44,17 @@ func (w *world) bookkeepOf(m *machine) {
 	}
 }
 
-// onTime checks that the match goes on, whatever clients do.
+// onTime checks that the match goes on, whatever clients do. It may wait for each
+// player, up to the bound of its policy in a minute.
 func (w *world) onTime() {
-	if !w.server.ready() || w.now < max(w.calm, w.orders)+5*lockstep.Second || w.plan.Host.Wait > 0 {
-		w.ticked = w.oracle.tick()
+	tick := w.oracle.tick()
+	if tick != w.ticked || !w.server.ready() || w.now < max(w.calm, w.orders)+5*lockstep.Second || w.oracle.ended || w.server.host.Err() != nil {
+		w.ticked, w.moved = tick, w.now
 		return
 	}
-	before := w.ticked
-	w.ticked = w.oracle.tick()
-	if w.booksAt == w.now && before == w.oracle.tick() && !w.oracle.ended && w.server.host.Err() == nil {
-		w.fail("I6", "no tick was sealed for a second, and nothing is wrong with the server")
+	bound := lockstep.Second + 2*w.plan.Host.Wait*lockstep.Time(w.plan.Settings.Players)
+	if w.now-w.moved >= bound {
+		w.fail("I6", "no tick was sealed for %d s, and nothing is wrong with the server", (w.now-w.moved)/lockstep.Second)
 	}
 }
 

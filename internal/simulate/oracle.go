@@ -3,6 +3,7 @@ package simulate
 import (
 	"bytes"
 	"fmt"
+	"maps"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 )
@@ -291,8 +292,9 @@ func (o *oracle) rotten(epoch int) bool {
 // A tap is where a client stands in the stream of its connection, by what was
 // sent to it.
 type tap struct {
-	at     int  // position of the next record; 0 before there is a stream
-	synced bool // a state has arrived
+	at     int    // position of the next record; 0 before there is a stream
+	synced bool   // a state has arrived
+	state  []byte // that is arriving
 	reader lockstep.MessageReader
 	m      lockstep.Message
 }
@@ -308,7 +310,10 @@ func (o *oracle) received(w *wire, b []byte) {
 				o.w.fail("I4", "%s was sent bytes that are no message: %v", w.m, err)
 				return
 			}
-			w.tap.message()
+			state := w.tap.message()
+			if state != nil && w.epoch == len(o.epochs)-1 {
+				o.joined(w, state)
+			}
 			if w.tap.synced && w.epoch == len(o.epochs)-1 {
 				o.told = max(o.told, h.ticks[w.tap.at-1])
 			}
@@ -333,15 +338,47 @@ func (o *oracle) received(w *wire, b []byte) {
 	}
 }
 
-func (t *tap) message() {
+// message takes a message, and returns a state that it makes complete.
+func (t *tap) message() []byte {
 	switch m := &t.m; m.Kind {
 	case lockstep.MessageWelcome:
 		if m.Welcome.Resumed {
 			t.at = int(m.Welcome.Position)
 		}
 	case lockstep.MessageStateSync:
+		if m.Offset == 0 {
+			t.state = t.state[:0]
+		}
+		t.state = append(t.state, m.Bytes...)
 		if m.Offset+uint32(len(m.Bytes)) == m.Total {
 			t.at, t.synced = int(m.Position), true
+			return t.state
 		}
+	}
+	return nil
+}
+
+// joined checks the sequences in a keyframe that a client was sent: of each
+// player the last one up to there, from which the frames after it go on.
+func (o *oracle) joined(w *wire, state []byte) {
+	_, keyframe, err := first(state)
+	p := packed{b: keyframe, err: err}
+	p.array()
+	p.uint()
+	t := lockstep.Tick(p.uint())
+	p.uint()
+	told := map[uint8]uint32{}
+	for n := p.array() / 2; n > 0 && p.err == nil; n-- {
+		told[uint8(p.uint())] = uint32(p.uint())
+	}
+	want := map[uint8]uint32{}
+	for at, tick := range o.where {
+		if player := uint8(at >> 32); tick <= t {
+			want[player] = max(want[player], uint32(at))
+		}
+	}
+	delete(told, system)
+	if p.err != nil || !maps.Equal(told, want) {
+		o.w.fail("I2", "%s joined at tick %d with the last sequences %v, want %v", w.m, t, told, want)
 	}
 }

@@ -28,6 +28,7 @@ type HostPlan struct {
 	Grace      lockstep.Time         `json:"grace"`
 	Keyframes  lockstep.Time         `json:"keyframes"`            // between two for joiners
 	SyncBytes  int                   `json:"sync_bytes,omitempty"` // of a keyframe, in the time of a tick
+	Ring       int                   `json:"ring,omitempty"`       // records
 	Wait       lockstep.Time         `json:"wait,omitempty"`
 	Slow       uint16                `json:"slow,omitempty"`
 	MaxDelay   lockstep.Tick         `json:"max_delay,omitempty"`

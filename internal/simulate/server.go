@@ -113,7 +113,7 @@ func (s *server) options() lockstep.HostOptions {
 		Observe:     w.observe,
 		Evidence:    func(*lockstep.Evidence) { w.count("evidence") },
 		AwaitCommit: w.plan.Disk.Await,
-		InputDelay:  p.InputDelay, Lag: p.Lag, Grace: p.Grace, KeyframeInterval: p.Keyframes, SyncBytesPerTick: p.SyncBytes,
+		InputDelay:  p.InputDelay, Lag: p.Lag, Grace: p.Grace, KeyframeInterval: p.Keyframes, SyncBytesPerTick: p.SyncBytes, RingRecords: p.Ring,
 		Wait: lockstep.WaitPolicy{Bound: p.Wait}, Slow: lockstep.SlowPolicy{Percent: p.Slow},
 		Delay: lockstep.DelayPolicy{Max: p.MaxDelay}, LeaveAfterGrace: p.Leave, Desync: p.Desync,
 		Rates: lockstep.Rates{

@@ -87,6 +87,9 @@ func expandHost(p *Plan) {
 	if r.IntN(3) == 0 {
 		h.MaxDelay = 12
 	}
+	if r.IntN(3) == 0 {
+		h.Ring = int(h.Lag)
+	}
 }
 
 func expandDisk(p *Plan) {

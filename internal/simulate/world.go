@@ -60,6 +60,7 @@ type world struct {
 	compared    int
 	accepted    int
 	ticked      lockstep.Tick // the last one of the log a second ago
+	moved       lockstep.Time // when that rose
 }
 
 // A restore undoes a fault.
@@ -113,7 +114,7 @@ func newWorld(s *Subject, p *Plan) (*world, error) {
 	for i := range p.Machines {
 		w.machines = append(w.machines, w.newMachine(i, &p.Machines[i]))
 	}
-	w.booksAt = w.now + lockstep.Second
+	w.booksAt, w.moved = w.now+lockstep.Second, w.now
 	return w, w.server.begin()
 }
 
