@@ -69,6 +69,7 @@ var imports = []importRow{
 	{pattern: "internal/buffer"},
 	{pattern: "internal/decimal"},
 	{pattern: "internal/simulate", own: log, modules: []string{xxhash}},
+	{pattern: "internal/mutants/...", own: []string{"internal/simulate", "lockstep"}, tests: []string{"internal/mutants"}},
 	{pattern: "internal/pack", modules: []string{msgpack}},
 	{pattern: "internal/site/pack", own: []string{"internal/site"}},
 	{pattern: "internal/site", modules: []string{brotli}},

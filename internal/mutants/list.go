@@ -1,0 +1,243 @@
+package mutants
+
+// ordering: what the coordinator does with commands.
+var ordering = []Mutant{
+	{
+		Name: "a frame is in the order of arrival",
+		File: "lockstep/seal.go",
+		Old:  "slices.SortFunc(commands, func(a, b Command) int { return Compare(&a, &b) })",
+		New:  "_ = slices.SortFunc[[]Command]",
+		Hits: "I2",
+		Seen: "OpenRA and others ordered by arrival before they sorted",
+	},
+	{
+		Name: "a command overtakes one that was sent before",
+		File: "lockstep/seat.go",
+		Old:  "\t\t\tt = max(t, r.Tick)\n",
+		New:  "",
+		Hits: "I2",
+	},
+	{
+		Name: "a repeat runs again",
+		File: "lockstep/coordinator.go",
+		Old:  "if r, ok := s.receipt(seq); ok {",
+		New:  "if r, ok := s.receipt(seq); ok && r.Reason != Accepted {",
+		Hits: "I2",
+	},
+	{
+		Name: "a repeat is accepted for another tick",
+		File: "lockstep/coordinator.go",
+		Old:  "\t\treturn r\n\t}\n\tif reason := s.order(seq)",
+		New:  "\t\tr.Tick++\n\t\treturn r\n\t}\n\tif reason := s.order(seq)",
+		Hits: "I2",
+	},
+	{
+		Name: "answers are forgotten too soon",
+		File: "lockstep/seat.go",
+		Old:  "return r, r.Sequence == seq && seq != 0",
+		New:  "return r, r.Sequence == seq && seq != 0 && s.high < seq+2",
+		Hits: "I2",
+	},
+	{
+		Name: "an accepted command is forgotten now and then",
+		File: "lockstep/coordinator.go",
+		Old:  "\tc.slot(cmd.Tick).add(*cmd)\n",
+		New:  "\tif seq%97 != 0 {\n\t\tc.slot(cmd.Tick).add(*cmd)\n\t}\n",
+		Hits: "I2",
+	},
+	{
+		Name: "a command runs one tick later than it was told",
+		File: "lockstep/coordinator.go",
+		Old:  "return s.remember(Receipt{Sequence: seq, Tick: cmd.Tick})",
+		New:  "return s.remember(Receipt{Sequence: seq, Tick: cmd.Tick - 1})",
+		Hits: "I2",
+	},
+	{
+		Name: "the issuer is who sat there before",
+		File: "lockstep/hostreceive.go",
+		Old:  "r := h.c.Submit(p.seat, m.Sequence, m.Command, m.Bytes)",
+		New:  "r := h.c.Submit(Player(int(p.id)%len(h.seats)), m.Sequence, m.Command, m.Bytes)",
+		Hits: "I2 I7",
+	},
+	{
+		Name: "the order of a map decides when a client tries again",
+		File: "lockstep/ladder.go",
+		Old:  "\tc.random += 0x9e3779b97f4a7c15\n",
+		New:  "\tfor k := range map[uint64]bool{2: true, 5: true, 11: true, 23: true} {\n\t\tc.random += k\n\t\tbreak\n\t}\n",
+		Hits: "I11",
+	},
+}
+
+// streams: keyframes, tails and resuming.
+var streams = []Mutant{
+	{
+		Name: "a joiner's tail begins one record too early",
+		File: "lockstep/hostsync.go",
+		Old:  "tick:  sim.Tick(), position: h.ring.Next(), made: h.now,",
+		New:  "tick:  sim.Tick(), position: h.ring.Next() - 1, made: h.now,",
+		Hits: "I4",
+	},
+	{
+		Name: "a keyframe without the players' last sequences",
+		File: "lockstep/hostsync.go",
+		Old:  "j.last = h.c.enc.AppendLast(j.last[:0])",
+		New:  "j.last = j.last[:0]",
+		Hits: "I1 I2 I4",
+	},
+	{
+		Name: "an old keyframe is as good as a new one",
+		File: "lockstep/hostsync.go",
+		Old:  "case h.ring.Has(k.position) && (h.options.Relay || young):",
+		New:  "case h.options.Relay || young || h.stats.Keyframes > 0:",
+		Hits: "I9",
+	},
+	{
+		Name: "a keyframe's chunk is sent twice",
+		File: "lockstep/hostsync.go",
+		Old:  "\t\tp.syncAt += n\n",
+		New:  "\t\tp.syncAt += n - n*int(h.stats.Syncs%7)/6\n",
+		Hits: "I9 I10",
+	},
+	{
+		Name: "a resumed stream leaves one record out",
+		File: "lockstep/hostauth.go",
+		Old:  "p.cursor, p.high, p.acked = position, position, position",
+		New:  "p.cursor, p.high, p.acked = position+1, position+1, position+1",
+		Hits: "I4",
+	},
+	{
+		Name: "a stream is resumed though the ring has lost its place",
+		File: "lockstep/ring.go",
+		Old:  "return r.first <= p && p <= r.next",
+		New:  "return p <= r.next",
+		Hits: "I4 I10",
+	},
+	{
+		Name: "the ring says that it has what it wrote over",
+		File: "lockstep/ring.go",
+		Old:  "r.next-r.first < Position(len(r.spans))",
+		New:  "r.next-r.first < 2*Position(len(r.spans))",
+		Hits: "I4",
+	},
+	{
+		Name: "players see what the log has not taken",
+		File: "lockstep/host.go",
+		Old:  "Tee(log, (*hostLog)(x)), x.coordinatorOptions())",
+		New:  "Tee((*hostLog)(x), log), x.coordinatorOptions())",
+		Hits: "I3",
+	},
+	{
+		Name: "players see what is not on the disk yet",
+		File: "replay/writer.go",
+		Old:  "\t\tcase lockstep.RecordFrame, lockstep.RecordEmpty, lockstep.RecordEnd:\n\t\t\treturn w.commit()",
+		New:  "\t\tcase lockstep.RecordEnd:\n\t\t\treturn w.commit()",
+		Hits: "I3",
+	},
+	{
+		Name: "nobody waits for the commit",
+		File: "lockstep/hostcurtain.go",
+		Old:  "\t\tend = min(end, h.curtain.committed)",
+		New:  "\t\tend = max(end, h.curtain.committed)",
+		Hits: "I3",
+	},
+	{
+		Name: "a match that goes on after a crash has forgotten the sequences",
+		File: "lockstep/resumption.go",
+		Old:  "s.remember(Receipt{Sequence: c.Sequence, Tick: f.Tick})\n\t\ts.sealed, s.last = c.Sequence, f.Tick",
+		New:  "s.last = f.Tick",
+		Hits: "I2",
+	},
+	{
+		Name: "a match that goes on after a crash counts its records anew",
+		File: "lockstep/resumption.go",
+		Old:  "r.position += Position(max(1, rec.Empty))",
+		New:  "r.position++",
+		Hits: "I4",
+	},
+}
+
+// seats: who owns what, and timers.
+var seats = []Mutant{
+	{
+		Name: "an old connection takes the seat from the new one",
+		File: "lockstep/hostseat.go",
+		Old:  "if s.peer != p {\n\t\treturn // replaced, or gone already",
+		New:  "if s.peer == nil {\n\t\treturn // replaced, or gone already",
+		Hits: "I6 I9",
+	},
+	{
+		Name: "a replaced connection goes on",
+		File: "lockstep/hostauth.go",
+		Old:  "\t\ts.peer = nil // fenced: it can neither speak for the seat nor lose it\n\t\th.close(old, CloseReplaced, \"another connection has the seat now\")\n",
+		New:  "\t\t_ = old\n",
+		Hits: "I2 I6",
+	},
+	{
+		Name: "the silent are never given up",
+		File: "lockstep/hostclock.go",
+		Old:  "if h.now >= p.heard+h.options.IdleTimeout {",
+		New:  "if h.now >= p.heard+1000*h.options.IdleTimeout {",
+		Hits: "I5",
+	},
+	{
+		Name: "the match stands still while two players are away",
+		File: "lockstep/hostpace.go",
+		Old:  "h.pace.held = h.c.Now() == 0 && h.players() < h.options.StartPlayers",
+		New:  "h.pace.held = h.players() < len(h.seats)-1",
+		Hits: "I6",
+	},
+	{
+		Name: "answers that nobody reads pile up",
+		File: "lockstep/host.go",
+		Old:  "if len(p.out) > maxPrivate-roomClosing {",
+		New:  "if false {",
+		Hits: "I5",
+	},
+	{
+		Name: "one who breaks the protocol takes the next one along",
+		File: "lockstep/hostreceive.go",
+		Old:  "\th.close(p, CloseMalformed, \"malformed\")\n",
+		New:  "\th.close(p, CloseMalformed, \"malformed\")\n\tif q := h.find(p.id - 1); q != nil {\n\t\th.close(q, CloseMalformed, \"malformed\")\n\t}\n",
+		Hits: "I7",
+	},
+}
+
+// checksums: comparing them, and what follows.
+var checksums = []Mutant{
+	{
+		Name: "no checksum differs",
+		File: "lockstep/checks.go",
+		Old:  "differs := k.reports[p].root != k.root",
+		New:  "differs := false",
+		Hits: "desync",
+	},
+	{
+		Name: "a right checksum differs now and then",
+		File: "lockstep/checks.go",
+		Old:  "differs := k.reports[p].root != k.root",
+		New:  "differs := k.reports[p].root != k.root || k.root%61 == 0",
+		Hits: "I7 desync",
+	},
+	{
+		Name: "the desync of one is told of another",
+		File: "lockstep/checks.go",
+		Old:  "c.announce(k, p, sum)",
+		New:  "c.announce(k, 0, sum)",
+		Hits: "I7 desync",
+	},
+	{
+		Name: "a liar's report is the agreed checksum",
+		File: "lockstep/checks.go",
+		Old:  "\tcase k.verdict == agreed:\n\t\treturn c.compare(k, p, sum)",
+		New:  "\tcase k.verdict == agreed:\n\t\tif p == 0 {\n\t\t\tk.root = sum.Root\n\t\t}\n\t\treturn c.compare(k, p, sum)",
+		Hits: "I7 desync",
+		Seen: "OpenFront #3959: one forged hash made the honest player the wrong one",
+	},
+	{
+		Name: "who differs is not healed",
+		File: "lockstep/hostdesync.go",
+		Old:  "\t\t\th.startSync(p, \"desynced\")\n",
+		New:  "",
+		Hits: "I9",
+	},
+}

@@ -1,0 +1,115 @@
+package mutants
+
+// clients: what a client makes of the stream.
+var clients = []Mutant{
+	{
+		Name: "commands that were not answered are not sent again",
+		File: "lockstep/client.go",
+		Old:  "\tc.own.unsent()\n",
+		New:  "",
+		Hits: "I9",
+	},
+	{
+		Name: "a command is sent again under a new number",
+		File: "lockstep/outstanding.go",
+		Old:  "\t\to.list[i].sent = false\n",
+		New:  "\t\to.list[i].sent = false\n\t\to.list[i].sequence = o.next\n\t\to.next++\n",
+		Hits: "I2",
+	},
+	{
+		Name: "the prediction is the state",
+		File: "lockstep/prediction.go",
+		Old:  "return p.sim.CopyFrom(confirmed)",
+		New:  "p.sim = confirmed\n\treturn nil",
+		Hits: "I1",
+	},
+	{
+		Name: "a checksum of the tick before",
+		File: "lockstep/clientsend.go",
+		Old:  "*m = Message{Kind: MessageChecksum, Tick: t, Root: sum.Root,",
+		New:  "*m = Message{Kind: MessageChecksum, Tick: t, Root: sum.Root + uint64(t%7/6),",
+		Hits: "I7 desync",
+	},
+	{
+		Name: "records of the old stream are counted in the new one",
+		File: "lockstep/clientsync.go",
+		Old:  "c.in.streaming, c.in.dropping, c.in.position = true, false, a.position",
+		New:  "c.in.streaming, c.in.dropping, c.in.position = true, false, max(c.in.position, a.position)",
+		Hits: "I4 I9",
+	},
+	{
+		Name: "ticks without commands are passed over",
+		File: "lockstep/clientrun.go",
+		Old:  "\t\t\tr.empty--\n\t\t\tn--\n",
+		New:  "\t\t\tr.empty--\n\t\t\tn--\n\t\t\tif c.Tick()%97 == 96 {\n\t\t\t\tcontinue\n\t\t\t}\n",
+		Hits: "I1 I9 I10",
+	},
+	{
+		Name: "a client gives up at the first failure",
+		File: "lockstep/ladder.go",
+		Old:  "if c.attempt >= l.Attempts || ",
+		New:  "if c.attempt >= 1 || ",
+		Hits: "I9",
+	},
+}
+
+// files: the log on the disk.
+var files = []Mutant{
+	{
+		Name: "a failed write is no failure",
+		File: "replay/writer.go",
+		Old:  "\tw.waiting = nil\n\tif err != nil {\n\t\treturn w.fail(err)\n\t}\n",
+		New:  "\tw.waiting = nil\n",
+		Hits: "I3 I8",
+	},
+	{
+		Name: "a block's check is not looked at",
+		File: "replay/reader.go",
+		Old:  "check != want {",
+		New:  "check != want && size == 0 {",
+		Hits: "I8 I10",
+	},
+	{
+		Name: "runs of empty ticks are one too short",
+		File: "lockstep/emptyrun.go",
+		Old:  "\te.ticks += n\n\treturn n, true",
+		New:  "\tif e.ticks += n; e.ticks == 5 {\n\t\te.ticks--\n\t}\n\treturn n, true",
+		Hits: "I3 I8",
+	},
+}
+
+// museum: mistakes of ours, that the simulator found before anybody else did.
+var museum = []Mutant{
+	{
+		Name: "who resumes a paused match says nothing, and is closed as too slow",
+		File: "lockstep/clientreceive.go",
+		Old:  "\t\tc.out.arrived, c.out.adopted = true, true // acknowledged even if nothing follows, as in a paused match\n",
+		New:  "",
+		Hits: "I9",
+		Seen: "here: corpus, resumed-while-paused",
+	},
+	{
+		Name: "a client catches up with a tick that a crash took back",
+		File: "lockstep/clientreceive.go",
+		Old:  "c.serverTick = w.Tick // less than before if a crash took ticks back",
+		New:  "c.serverTick = max(c.serverTick, w.Tick)",
+		Hits: "I9",
+		Seen: "here: corpus, catching-up-with-a-tick-taken-back",
+	},
+	{
+		Name: "a checksum is reported of a tick that a crash took back",
+		File: "lockstep/clientsend.go",
+		Old:  " || c.in.from() == 0 {\n\t\treturn dst // a state is on its way",
+		New:  " {\n\t\treturn dst // a state is on its way",
+		Hits: "I7",
+		Seen: "here: corpus, report-of-a-tick-taken-back",
+	},
+	{
+		Name: "a client keeps an answer that a crash forgot",
+		File: "lockstep/outstanding.go",
+		Old:  "\t\t\ts.answered, s.run = false, false\n",
+		New:  "\t\t\ts.run = false\n",
+		Hits: "I2 I9",
+		Seen: "here: corpus, answer-that-a-crash-forgot",
+	},
+}
