@@ -211,6 +211,32 @@ var scenarios = []struct {
 		}
 		return n
 	}},
+	{name: "68 too much for a while", run: func(c *cluster) (late int) {
+		o := lockstep.ClientOptions{Ladder: lockstep.Ladder{Attempts: 100, Total: 600 * lockstep.Second}}
+		c.players(5, o)
+		c.run(3 * lockstep.Second)
+		for _, m := range c.machines {
+			m.cost = 150 * lockstep.Millisecond // of 50
+		}
+		for range 6 {
+			c.join("watch", o).cost = 150 * lockstep.Millisecond
+			c.hostLate = c.now + lockstep.Second
+			c.run(4 * lockstep.Second)
+		}
+		for _, m := range c.machines {
+			if m.client.Stage() != lockstep.StageLive || m.client.Tick()+25 < c.host.Now() {
+				late++
+			}
+			m.cost = 0
+		}
+		c.run(15 * lockstep.Second) // the commands go on
+		for _, m := range c.machines {
+			if s := m.client.Status(); s.Stage != lockstep.StageLive || s.Tick+25 < c.host.Now() {
+				c.tb.Errorf("%s is %v at tick %d of %d, and nothing is too much any more", m.name, s.Stage, s.Tick, c.host.Now())
+			}
+		}
+		return late
+	}},
 	{name: "all at once", run: func(c *cluster) (n int) {
 		c.events["keep"] = 1
 		c.links = func(*machine) (up, down linkSpec) {
