@@ -62,6 +62,8 @@ func playArtifact(c *cli.Context, name string) error {
 		fmt.Fprintf(w, "trace %016x\n", out.Trace)
 		if out.Violation != nil {
 			fmt.Fprintln(w, out.Violation)
+		} else {
+			fmt.Fprintln(w, "nothing is violated")
 		}
 	}
 	if err == nil && out.Violation != nil {
