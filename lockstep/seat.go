@@ -46,11 +46,15 @@ func (s *seat) order(seq Sequence) Reason {
 // order of their sequences, given those that wait already.
 func (s *seat) place(seq Sequence, t Tick) Tick {
 	t = max(t, s.joined+1)
-	for q := seq - 1; q > s.sealed && seq-q < window; q-- {
+	q := seq - 1
+	for ; q > s.sealed && seq-q < window; q-- {
 		if r, ok := s.receipt(q); ok && r.Reason == Accepted {
 			t = max(t, r.Tick)
 			break
 		}
+	}
+	if q > s.sealed && seq-q == window {
+		t = max(t, s.last) // of those before it that were accepted the receipts may be forgotten
 	}
 	for q := seq + 1; q <= s.high && q > seq; q++ {
 		if r, ok := s.receipt(q); ok && r.Reason == Accepted {

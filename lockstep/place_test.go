@@ -1,0 +1,48 @@
+package lockstep_test
+
+import (
+	"testing"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// A command that was accepted and then forgotten, because so many after it were
+// refused, still runs before all that follow, also if the input delay has become
+// shorter meanwhile.
+func TestOrderBeyondTheWindow(t *testing.T) {
+	game := lockstep.MustGame(bankRules())
+	header, err := game.NewHeader(lockstep.MatchID{5}, lockstep.DefaultSettings(2), &bankConfig{Start: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := lockstep.NewCoordinator(game, header, lockstep.NewRing(100, 1<<10), lockstep.CoordinatorOptions{InputDelay: 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Join(0); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Tick(); err != nil {
+		t.Fatal(err)
+	}
+	kind, b, err := game.NewPayloads().Encode(&earn{Coins: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := c.Submit(0, 1, kind, b)
+	for seq := lockstep.Sequence(200); seq <= 600; seq += 200 {
+		c.Submit(0, seq, kind, []byte{0xc1}) // refused, and decided
+	}
+	if _, err := c.SetInputDelay(1); err != nil {
+		t.Fatal(err)
+	}
+	later := c.Submit(0, 700, kind, b)
+	if first.Reason != lockstep.Accepted || later.Reason != lockstep.Accepted || later.Tick < first.Tick {
+		t.Fatalf("got %v and then %v", first, later)
+	}
+	for range 30 {
+		if _, err := c.Tick(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
