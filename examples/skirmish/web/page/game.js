@@ -29,6 +29,8 @@ export class Game {
       box: (...corners) => this.#box(...corners), mark: (x, y) => this.#mark(x, y), chat: () => this.hud.write(),
     });
     new ResizeObserver(() => this.#resize()).observe(root);
+    const bars = new ResizeObserver(() => this.#cover());
+    for (const bar of [this.hud.top, this.hud.bottom]) bars.observe(bar);
     globalThis.page = this; // for those who debug, and for tests
   }
 
@@ -76,7 +78,13 @@ export class Game {
   #resize() {
     if (!this.root.clientWidth) return;
     this.renderer.resize(this.root.clientWidth, this.root.clientHeight);
+    this.#cover();
+  }
+
+  // #cover measures the bars, which grow with what stands in them.
+  #cover() {
     this.covered = this.hud.covered();
+    this.root.style.setProperty("--above", `${this.covered.above}px`);
   }
 
   #frame(now) {

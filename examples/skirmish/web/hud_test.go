@@ -1,0 +1,37 @@
+//go:build !js && !wasip1
+
+package web_test
+
+import (
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// On a tablet with the names of sixteen players above the map, the panels and the
+// news of the connection lie below them; a line of chat stands on one line.
+func TestBarsOnTablet(t *testing.T) {
+	s := newStage(t, setup{players: 16, units: 320})
+	b := newTab(t, s.url+"/#/play/arena?token=token-of-player-0", "WebSocket connection to")
+	b.until(live)
+	value[bool](b, `new MutationObserver((changes) => { // lines do not stay for long
+		for (const change of changes) for (const line of change.addedNodes) if (line.matches(".chat")) globalThis.said = line.innerText;
+	}).observe(document.querySelector(".news"), { childList: true }), true`)
+	b.do(chromedp.EmulateViewport(820, 1180, chromedp.EmulateTouch, chromedp.EmulatePortrait))
+	b.click(`.menu button[title^="checksums"]`)
+	const below = `(e => e.checkVisibility() && e.getBoundingClientRect().top >= document.querySelector(".top").getBoundingClientRect().bottom)`
+	b.until(`document.querySelector(".top").clientHeight > 90`) // the names do not fit into one line
+	b.until(below + `(document.querySelector(".side.checks"))`)
+	b.until(`page.covered.above === document.querySelector(".top").offsetHeight`)
+	b.click(`.menu button[title^="chat"]`)
+	b.keys("hello there\r")
+	b.until(`globalThis.said === "player-0 hello there"`)
+	b.shot("tablet")
+	s.closed.Store(true)
+	s.cut()
+	b.shown(".banner", "Connection lost")
+	b.until(below + `(document.querySelector(".banner"))`)
+	s.closed.Store(false)
+	b.until(live + ` && page.state.link.losses > 0`)
+	b.neverDiffered()
+}
