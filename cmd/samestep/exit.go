@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/seed-49bee653/samestep/internal/matchlog"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -51,7 +52,7 @@ func exitCode(err error) int {
 		return exitUsage
 	case errors.As(err, &desync), errors.Is(err, errDiffered), errors.Is(err, errDisagreed), errors.Is(err, errFound), errors.Is(err, errDiffers):
 		return exitDesync
-	case errors.As(err, &damage), errors.Is(err, replay.ErrSignature), errors.Is(err, replay.ErrBundle):
+	case errors.As(err, &damage), errors.Is(err, replay.ErrSignature), errors.Is(err, replay.ErrBundle), errors.Is(err, matchlog.ErrMalformed):
 		return exitCorrupt
 	case errors.As(err, &identity):
 		return exitIdentity

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -129,8 +130,8 @@ func (i *importer) begin() error {
 	return i.out.Append(i.enc.Keyframe(0, sim.Root(), nil, sim.AppendState(nil)))
 }
 
-// clip returns the first bytes of a text.
-func clip(s string, n int) string { return s[:min(n, len(s))] }
+// clip returns the beginning of a text: at most n bytes, of whole characters.
+func clip(s string, n int) string { return strings.ToValidUTF8(s[:min(n, len(s))], "") }
 
 // id returns an id that depends on all commands, so that importing a match
 // again gives the same file.
@@ -153,18 +154,18 @@ func (i *importer) frame(t lockstep.Tick) error {
 	for ; len(i.commands) > 0 && lockstep.Tick(i.commands[0].Tick)+1 == t; i.commands = i.commands[1:] {
 		e := &i.commands[0]
 		if seq := lockstep.Sequence(e.Sequence); seq <= i.last[e.Player] {
-			return fmt.Errorf("tick %d: player %d: got sequence %d, want more than %d", e.Tick, e.Player, seq, i.last[e.Player])
+			return fmt.Errorf("%w: tick %d: player %d: got sequence %d, want more than %d", matchlog.ErrMalformed, e.Tick, e.Player, seq, i.last[e.Player])
 		}
 		i.last[e.Player] = lockstep.Sequence(e.Sequence)
 		payload, err := i.payloads.EncodeAs(lockstep.Kind(e.Kind), &nullgame.Opaque{Data: e.Payload})
 		if err != nil {
-			return fmt.Errorf("tick %d: %w", e.Tick, err)
+			return fmt.Errorf("%w: tick %d: %w", matchlog.ErrMalformed, e.Tick, err)
 		}
 		f.Commands = append(f.Commands, lockstep.Command{
 			Tick: t, Player: lockstep.Player(e.Player), Sequence: lockstep.Sequence(e.Sequence), Kind: lockstep.Kind(e.Kind), Payload: slices.Clone(payload),
 		})
 		if len(payload) > lockstep.MaxPayload || len(f.Commands) > lockstep.MaxFrameCommands {
-			return fmt.Errorf("tick %d: got a payload of %d bytes and %d commands, want at most %d and %d",
+			return fmt.Errorf("%w: tick %d: got a payload of %d bytes and %d commands, want at most %d and %d", matchlog.ErrMalformed,
 				e.Tick, len(payload), len(f.Commands), lockstep.MaxPayload, lockstep.MaxFrameCommands)
 		}
 	}

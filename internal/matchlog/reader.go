@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strconv"
 )
 
@@ -20,7 +21,8 @@ const (
 )
 
 // ErrMalformed is wrapped by every error about what a line says, with the
-// number of the line. A file without its last line is io.ErrUnexpectedEOF.
+// number of the line. That of a file without its last line wraps
+// io.ErrUnexpectedEOF, too. A file that cannot be read is not malformed.
 var ErrMalformed = errors.New("malformed match")
 
 // A Header is the first line.
@@ -149,10 +151,13 @@ func (m *Reader) entry() (Entry, error) {
 func (m *Reader) next(l any) error {
 	m.line++
 	if !m.lines.Scan() {
-		if err := m.lines.Err(); err != nil {
+		var unread *fs.PathError
+		if err := m.lines.Err(); errors.As(err, &unread) {
+			return fmt.Errorf("matchlog: line %d: %w", m.line, err)
+		} else if err != nil {
 			return m.malformed("%v", err)
 		}
-		return fmt.Errorf("matchlog: line %d: %w: no last line", m.line, io.ErrUnexpectedEOF)
+		return fmt.Errorf("matchlog: line %d: %w: %w: no last line", m.line, ErrMalformed, io.ErrUnexpectedEOF)
 	}
 	d := json.NewDecoder(bytes.NewReader(m.lines.Bytes()))
 	d.DisallowUnknownFields()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"reflect"
 	"strings"
 	"testing"
@@ -89,6 +90,15 @@ func TestMalformed(t *testing.T) {
 		if _, _, err := readAll(c.text); !errors.Is(err, c.want) || errors.Is(err, io.EOF) {
 			t.Errorf("%s: got %v, want %v", name, err, c.want)
 		}
+	}
+}
+
+// That a disk or a folder cannot be read says nothing of a match.
+func TestUnreadable(t *testing.T) {
+	_, err := matchlog.Load(t.TempDir())
+	var unread *fs.PathError
+	if !errors.As(err, &unread) || errors.Is(err, matchlog.ErrMalformed) {
+		t.Errorf("a folder: got %v", err)
 	}
 }
 
