@@ -43,8 +43,8 @@ func replayBisect(c *cli.Context) error {
 	if want := 2; c.NArg() != want && (c.NArg() != 1 || !c.IsSet("player")) {
 		return usagef("bisect: got %s, want two files, or one replay and --player", count(c.NArg(), "argument"))
 	}
-	if c.Uint("player") >= lockstep.MaxPlayers {
-		return usagef("bisect: got player %d, want at most %d", c.Uint("player"), lockstep.MaxPlayers-1)
+	if err := checkLimit(c); err != nil {
+		return err
 	}
 	a, err := openSubject(c.Args().First())
 	if err != nil {
@@ -53,6 +53,9 @@ func replayBisect(c *cli.Context) error {
 	defer a.file.Close()
 	if !a.replay {
 		return usagef("bisect: %s is not a replay", a.name)
+	}
+	if p := c.Uint("player"); c.IsSet("player") && p >= uint(a.header.Settings.Players) {
+		return usagef("bisect: got player %d, want at most %d: the match has %s", p, a.header.Settings.Players-1, count(int(a.header.Settings.Players), "seat"))
 	}
 	s := &search{context: c, a: a}
 	if c.NArg() == 2 {

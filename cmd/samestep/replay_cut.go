@@ -13,7 +13,7 @@ func replayCutCommand() *cli.Command {
 		Usage:     "write the beginning of a replay, up to a tick",
 		ArgsUsage: "IN OUT",
 		Description: `The new replay ends after the tick and says so. Its content hash up to the tick
-is that of the whole match up to there.`,
+is that of the whole match up to there. A match that is not longer stays whole.`,
 		Flags:        []cli.Flag{&cli.UintFlag{Name: "tick", Usage: "the last tick is `N`"}, segmentFlag},
 		OnUsageError: usageError,
 		Action: watched(func(c *cli.Context, r *replay.Reader, w *replay.Writer) error {

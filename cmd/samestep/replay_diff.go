@@ -42,12 +42,23 @@ headers do.`,
 
 var limitFlag = &cli.IntFlag{Name: "limit", Value: 20, Usage: "print at most `N` lines of fields, and of commands of a side"}
 
+// checkLimit refuses a limit that is none.
+func checkLimit(c *cli.Context) error {
+	if n := c.Int("limit"); n < 0 {
+		return usagef("%s: --limit: got %d, want at least 0", c.Command.Name, n)
+	}
+	return nil
+}
+
 // errDiffers tells that two subjects differ.
 var errDiffers = errors.New("they differ")
 
 func replayDiff(c *cli.Context) error {
 	if c.NArg() != 2 && c.NArg() != 1 {
 		return usagef("diff: got %s, want two files, or one bundle", count(c.NArg(), "argument"))
+	}
+	if err := checkLimit(c); err != nil {
+		return err
 	}
 	a, err := openSubject(c.Args().First())
 	if err != nil {

@@ -45,6 +45,9 @@ before the match is over is an error. The same as dump --follow; verify
 // liveOptions are what the flags say.
 func liveOptions(c *cli.Context) (replay.LiveOptions, error) {
 	o := replay.LiveOptions{Idle: c.Duration("idle")}
+	if o.Idle < 0 {
+		return o, usagef("%s: --idle: got %v, want at least 0", c.Command.Name, o.Idle)
+	}
 	delay := c.String("delay")
 	if n, err := strconv.ParseUint(delay, 10, 31); err == nil {
 		o.Delay = lockstep.Tick(n)

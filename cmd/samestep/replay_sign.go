@@ -29,7 +29,7 @@ func replaySign(c *cli.Context) error {
 	if c.NArg() != 2 || !c.IsSet("key") {
 		return usagef("sign: want --key, one file to read and one to write")
 	}
-	private, err := readKey(c.String("key"), x509.ParsePKCS8PrivateKey)
+	private, err := readKey(c.String("key"), "PRIVATE KEY", x509.ParsePKCS8PrivateKey)
 	if err != nil {
 		return err
 	}
@@ -46,8 +46,8 @@ func replaySign(c *cli.Context) error {
 	})
 }
 
-// readKey reads the key in a PEM file.
-func readKey(name string, parse func([]byte) (any, error)) (any, error) {
+// readKey reads the key in a PEM file, which must hold one of a type.
+func readKey(name, pemType string, parse func([]byte) (any, error)) (any, error) {
 	b, err := os.ReadFile(name)
 	if err != nil {
 		return nil, err
@@ -55,6 +55,9 @@ func readKey(name string, parse func([]byte) (any, error)) (any, error) {
 	block, _ := pem.Decode(b)
 	if block == nil {
 		return nil, fmt.Errorf("%s: no PEM block", name)
+	}
+	if block.Type != pemType {
+		return nil, fmt.Errorf("%s: got a %s, want a %s", name, block.Type, pemType)
 	}
 	key, err := parse(block.Bytes)
 	if err != nil {
@@ -66,7 +69,7 @@ func readKey(name string, parse func([]byte) (any, error)) (any, error) {
 // verifySignature requires that a replay is signed with the private half of the
 // key in a file.
 func verifySignature(r *replay.Reader, name string) error {
-	public, err := readKey(name, x509.ParsePKIXPublicKey)
+	public, err := readKey(name, "PUBLIC KEY", x509.ParsePKIXPublicKey)
 	if err != nil {
 		return err
 	}

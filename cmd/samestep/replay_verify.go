@@ -36,7 +36,13 @@ reported are compared with each other.`,
 }
 
 func replayVerify(c *cli.Context, f *replayFile) error {
+	if c.Int("workers") < 0 {
+		return usagef("verify: --workers: got %d, want at least 0", c.Int("workers"))
+	}
 	if c.Bool("follow") {
+		if c.IsSet("key") {
+			return usagef("verify: --key goes without --follow: a match is signed when it is over")
+		}
 		return followVerify(c, f)
 	}
 	r, err := f.reader()
@@ -46,6 +52,9 @@ func replayVerify(c *cli.Context, f *replayFile) error {
 	if c.IsSet("key") {
 		if err := verifySignature(r, c.String("key")); err != nil {
 			return err
+		}
+		if !c.Bool("json") {
+			fmt.Fprintf(c.App.Writer, "signed     with the key in %s\n", shown(c.String("key")))
 		}
 	}
 	game, header, err := gameInFile(r)
@@ -77,7 +86,7 @@ func tellVerdict(c *cli.Context, v *replay.Verdict, header *lockstep.Header, err
 		err = errors.Join(v.First, err) // the file is damaged behind the difference
 	}
 	if !c.Bool("json") {
-		printVerdict(c.App.Writer, v, took)
+		printVerdict(c.App.Writer, v, err, took)
 	} else if werr := writeJSON(c.App.Writer, verdictJSON(v, err, took)); werr != nil {
 		return werr
 	}
@@ -97,7 +106,8 @@ func gameInFile(r *replay.Reader) (*lockstep.Game, *lockstep.Header, error) {
 	return g, rec.Header, err
 }
 
-func printVerdict(w io.Writer, v *replay.Verdict, took time.Duration) {
+// printVerdict prints a verdict; err is why it is not of the whole match.
+func printVerdict(w io.Writer, v *replay.Verdict, err error, took time.Duration) {
 	fmt.Fprintf(w, "simulated  %s with %s in %s, %s\n", count(v.Ticks, "tick"), count(v.Commands, "command"), seconds(took), speed(v, took))
 	fmt.Fprintf(w, "compared   %s: %d equal, %d differ\n", count(v.Checked, "checksum"), v.Checked-v.Differed, v.Differed)
 	if v.Dissents > 0 {
@@ -109,6 +119,8 @@ func printVerdict(w io.Writer, v *replay.Verdict, took time.Duration) {
 	switch {
 	case v.First != nil:
 		fmt.Fprintf(w, "verdict    DESYNC, first at tick %d: %s\n", v.First.Tick, blamed(v))
+	case !v.Ended && exitCode(err) != exitCorrupt:
+		fmt.Fprintf(w, "verdict    true up to tick %d; the rest was not verified\n", v.Ticks)
 	case !v.Ended:
 		fmt.Fprintf(w, "verdict    true up to tick %d, where the file cannot be read on\n", v.Ticks)
 	default:
