@@ -33,6 +33,13 @@ type Info struct {
 
 	// ContentHash says what the match was; see there.
 	ContentHash ContentHash `json:"content_hash"`
+
+	// Signer is the public key in the file's signature, in hexadecimal digits; it
+	// is empty without one. Whose key it is, the file cannot tell.
+	Signer string `json:"signer,omitempty"`
+
+	// Signed says that the Signer's signature is of this content.
+	Signed bool `json:"signed"`
 }
 
 // A Keyframe says where a keyframe is.
@@ -80,6 +87,7 @@ func ReadInfo(r *Reader) (*Info, error) {
 	}
 	if err == io.EOF {
 		err = nil
+		info.Signer, info.Signed = r.signer(info.ContentHash)
 	}
 	return info, err
 }

@@ -1,8 +1,8 @@
 package replay
 
 import (
-	"bytes"
 	"crypto/ed25519"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -54,16 +54,35 @@ func VerifySignature(r *Reader, key ed25519.PublicKey) error {
 	if err != nil {
 		return err
 	}
-	b := s.signature
+	signer, signature := splitSignature(s.signature)
 	switch {
-	case len(b) != signatureSize || b[0] != signedWith:
+	case signer == nil:
 		return fmt.Errorf("replay: %w: no signature", ErrSignature)
-	case !bytes.Equal(b[1:1+ed25519.PublicKeySize], key):
-		return fmt.Errorf("replay: %w: signed with key %x, want %x", ErrSignature, b[1:1+ed25519.PublicKeySize], key)
-	case !ed25519.Verify(key, signedText(r.match, s.content), b[1+ed25519.PublicKeySize:]):
+	case !signer.Equal(key):
+		return fmt.Errorf("replay: %w: signed with key %x, want %x", ErrSignature, signer, key)
+	case !ed25519.Verify(key, signedText(r.match, s.content), signature):
 		return fmt.Errorf("replay: %w: the signature is of another content than %s", ErrSignature, s.content)
 	}
 	return nil
+}
+
+// splitSignature returns the public key and the signature in a block's body,
+// or nil without them.
+func splitSignature(body []byte) (signer ed25519.PublicKey, signature []byte) {
+	if len(body) != signatureSize || body[0] != signedWith {
+		return nil, nil
+	}
+	return body[1 : 1+ed25519.PublicKeySize], body[1+ed25519.PublicKeySize:]
+}
+
+// signer returns the key in the signature of a file that was read to its end,
+// and whether it is of the content.
+func (r *Reader) signer(content ContentHash) (key string, holds bool) {
+	signer, signature := splitSignature(r.signature)
+	if signer == nil {
+		return "", false
+	}
+	return hex.EncodeToString(signer), ed25519.Verify(signer, signedText(r.match, content), signature)
 }
 
 // A signedFile is what a file's signature is about.

@@ -3,6 +3,7 @@ package replay_test
 import (
 	"bytes"
 	"crypto/ed25519"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"testing"
@@ -45,6 +46,21 @@ func TestSignature(t *testing.T) {
 	forged := replay.Resign(changed, signed[len(signed)-8-97:len(signed)-8])
 	if err := replay.VerifySignature(open(t, forged), public); !errors.Is(err, replay.ErrSignature) {
 		t.Errorf("a changed command under the old signature: %v", err)
+	}
+	for name, c := range map[string]struct {
+		file   []byte
+		signer string
+		signed bool
+	}{
+		"signed": {signed, hex.EncodeToString(public), true},
+		"sealed": {sealedFile, hex.EncodeToString(public), true},
+		"forged": {forged, hex.EncodeToString(public), false},
+		"not":    {file, "", false},
+	} {
+		info, err := replay.ReadInfo(open(t, c.file))
+		if err != nil || info.Signer != c.signer || info.Signed != c.signed {
+			t.Errorf("%s: got signer %q, signed %v, %v", name, info.Signer, info.Signed, err)
+		}
 	}
 	if err := replay.VerifySignature(open(t, file), public); !errors.Is(err, replay.ErrSignature) {
 		t.Errorf("without a signature: %v", err)

@@ -71,6 +71,12 @@ func printInfo(w io.Writer, info *replay.Info) {
 		line("size", "%s, %.2f bytes per tick without keyframes", size(info.SizeBytes), bytesPerTick(info))
 	}
 	line("content", "%s", info.ContentHash)
+	switch {
+	case info.Signed:
+		line("signature", "by the key %s", info.Signer)
+	case info.Signer != "":
+		line("signature", "FALSE: not of this content, by the key %s", info.Signer)
+	}
 	if info.Ended {
 		line("end", "%q", info.Reason)
 	} else {
