@@ -179,7 +179,10 @@ func (i *importer) checks(tick uint32) error {
 	if len(sums) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(sums, func(a, b matchlog.Entry) int { return cmp.Compare(a.Player, b.Player) })
+	sums, err := votes(sums)
+	if err != nil {
+		return err
+	}
 	for p := range lockstep.Player(i.match.Header.Players) {
 		silent := !slices.ContainsFunc(sums, func(e matchlog.Entry) bool { return lockstep.Player(e.Player) == p })
 		if silent == i.silent[p] {
@@ -207,14 +210,26 @@ func (i *importer) checks(tick uint32) error {
 	return nil
 }
 
+// votes returns what players reported of a tick by player, each once.
+func votes(sums []matchlog.Entry) ([]matchlog.Entry, error) {
+	slices.SortStableFunc(sums, func(a, b matchlog.Entry) int { return cmp.Compare(a.Player, b.Player) })
+	sums = slices.CompactFunc(sums, func(a, b matchlog.Entry) bool { return a.Player == b.Player && a.Root == b.Root })
+	for n, e := range sums[1:] {
+		if e.Player == sums[n].Player {
+			return nil, fmt.Errorf("%w: tick %d: player %d: got two checksums, want one", matchlog.ErrMalformed, e.Tick, e.Player)
+		}
+	}
+	return sums, nil
+}
+
 // majority returns the checksum that more players reported than any other.
 func majority(sums []matchlog.Entry) (root uint64, ok bool) {
-	votes := make(map[uint64]int)
+	counts := make(map[uint64]int)
 	for _, e := range sums {
-		votes[e.Root]++
+		counts[e.Root]++
 	}
 	most := 0
-	for r, n := range votes {
+	for r, n := range counts {
 		if n == most {
 			ok = false
 		} else if n > most {
