@@ -28,7 +28,7 @@ import (
 var (
 	kill  = flag.Bool("kill", false, "build the engine of each mutant and let the simulator find it, which takes minutes")
 	only  = flag.String("only", "", "with -kill: those whose names match")
-	seeds = flag.Int("seeds", 64, "with -kill: how many seeds each mutant has to survive, beside the corpus")
+	seeds = flag.Int("seeds", 240, "with -kill: how many seeds each mutant has to survive, beside the corpus")
 )
 
 const root = "../.."

@@ -1,7 +1,7 @@
 // Command hunt plays simulated matches until one violates an invariant. It is
 // built with the engine of a mutant, and prints how many matches that took, the
-// invariant and what happened; nothing if all hold. The matches are those of the
-// seeds from 1 on, and then those of files.
+// invariant and what happened; nothing if all hold. The matches are those of
+// files, and then those of the seeds from 1 on.
 //
 //	hunt [-seeds N] [-length 60s] [FILE...]
 package main
@@ -17,7 +17,7 @@ import (
 )
 
 func main() {
-	seeds := flag.Uint64("seeds", 64, "how many seeds to play at most, from 1 on")
+	seeds := flag.Uint64("seeds", 240, "how many seeds to play at most, from 1 on")
 	length := flag.Duration("length", time.Minute, "how long a match lasts, in virtual time")
 	flag.Parse()
 	played, found, err := hunt(*seeds, lockstep.Time(length.Microseconds()), flag.Args())
@@ -31,6 +31,16 @@ func main() {
 }
 
 func hunt(seeds uint64, length lockstep.Time, files []string) (played int, found *simulate.Violation, err error) {
+	for _, name := range files {
+		out, err := again(name)
+		played++
+		if err != nil {
+			return played, nil, err
+		}
+		if out.Violation != nil {
+			return played, out.Violation, nil
+		}
+	}
 	for seed := uint64(1); seed <= seeds; seed++ {
 		c := simulate.Campaign{Options: simulate.Options{Length: length}, First: seed, Seeds: 1, Workers: 1}
 		r, err := c.Run()
@@ -40,13 +50,6 @@ func hunt(seeds uint64, length lockstep.Time, files []string) (played int, found
 		}
 		if len(r.Violations) > 0 {
 			return played, r.Violations[0].Violation, nil
-		}
-	}
-	for _, name := range files {
-		out, err := again(name)
-		played++
-		if err != nil || out.Violation != nil {
-			return played, out.Violation, err
 		}
 	}
 	return played, nil, nil
