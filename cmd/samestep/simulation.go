@@ -94,6 +94,8 @@ func campaignOf(c *cli.Context) (*simulate.Campaign, error) {
 		return nil, usagef("simulate: unexpected argument %q", c.Args().First())
 	case !(length > 0 && length <= 24*60):
 		return nil, usagef("--minutes: got %v, want up to a day", length)
+	case !c.Bool("calm") && length*60 < float64(simulate.Shortest/lockstep.Second):
+		return nil, usagef("--minutes: got %v, want at least 0.7, or --calm: the last half minute has no faults", length)
 	case c.Int("seeds") < 0 || c.Int("seeds") == 0 && c.Duration("for") <= 0:
 		return nil, usagef("--seeds: got %d, want at least 1, or --for", c.Int("seeds"))
 	case c.Int("clients") < 1 || c.Int("clients") > 200:

@@ -37,7 +37,8 @@ func TestAgain(t *testing.T) {
 	plain, _ := parse([]string{"samestep", "simulate"}, seed)
 	for _, flags := range [][]string{
 		nil,
-		{"--minutes", "0.2"},
+		{"--minutes", "0.2", "--calm"},
+		{"--minutes", "0.75"},
 		{"--minutes", "7", "--clients", "3"},
 		{"--calm"},
 		{"--only", "one-way up,power cut"},

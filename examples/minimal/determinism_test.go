@@ -28,7 +28,7 @@ func FuzzMatch(f *testing.F) {
 // A server and its players stay together through bad links, crashes and lies.
 func TestCluster(t *testing.T) {
 	locksteptest.Cluster(t, lockstep.MustGame(minimal.Rules()), locksteptest.ClusterOptions{
-		Config: &minimal.Config{Size: 32, Coins: 20}, Seeds: 4, Length: 20 * lockstep.Second,
+		Config: &minimal.Config{Size: 32, Coins: 20}, Seeds: 4,
 	})
 }
 

@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"cmp"
+	"fmt"
 	"runtime"
 	"slices"
 	"sync"
@@ -36,6 +37,10 @@ type Report struct {
 // Run makes the runs. The error is of the options, not of what was found.
 func (c *Campaign) Run() (*Report, error) {
 	c.fill()
+	if !c.Calm && c.Length < Shortest {
+		return nil, fmt.Errorf("simulate: got a match of %v s, want at least %v s: the last %v s are without faults",
+			float64(c.Length)/1e6, float64(Shortest)/1e6, float64(healing)/1e6)
+	}
 	r := &Report{}
 	start := time.Now()
 	var mu sync.Mutex

@@ -40,6 +40,10 @@ func (o *Options) fill() {
 // healing is how long the second phase of a run lasts.
 const healing = 30 * lockstep.Second
 
+// Shortest is how long a match with faults lasts at least: they begin after some
+// seconds, and are over half a minute before the end.
+const Shortest = healing + 10*lockstep.Second
+
 // Expand makes a seed a plan: each seed turns some kinds of faults on and draws
 // the rest, each thing from a stream of its own.
 func Expand(o Options, seed uint64) *Plan {

@@ -29,7 +29,8 @@ type ClusterOptions struct {
 	// liars and two spectators beside them, so New must accept two seats more.
 	Clients int
 
-	// Length is how long each match lasts, in virtual time; 0 means a minute.
+	// Length is how long each match lasts, in virtual time; 0 means a minute. It
+	// is 40 seconds at least, because the last 30 are without faults.
 	Length lockstep.Time
 
 	// Only names the kinds of faults that there may be, as samestep simulate

@@ -14,7 +14,7 @@ import (
 func ExampleClusterOptions() {
 	t := &recorder{}
 	locksteptest.Cluster(t, lockstep.MustGame(pastureRules()), locksteptest.ClusterOptions{
-		Config: &pastureConfig{Herds: 6}, Seeds: 2, Length: 20 * lockstep.Second,
+		Config: &pastureConfig{Herds: 6}, Seeds: 2, Length: 40 * lockstep.Second,
 	})
 	fmt.Println(t.text == "")
 	// Output: true
@@ -39,7 +39,7 @@ func TestClusterFinds(t *testing.T) {
 	}
 	r := &recorder{dir: t.TempDir()}
 	locksteptest.Cluster(r, lockstep.MustGame(rules), locksteptest.ClusterOptions{
-		Config: &pastureConfig{Herds: 6}, Seeds: 1, Length: 30 * lockstep.Second, Only: []string{},
+		Config: &pastureConfig{Herds: 6}, Seeds: 1, Length: 40 * lockstep.Second, Only: []string{},
 	})
 	if !strings.Contains(r.text, "I1 violated") || !strings.Contains(r.text, "Seed: 1, Seeds: 1") {
 		t.Errorf("got %q", r.text)
@@ -63,5 +63,19 @@ func TestClusterFinds(t *testing.T) {
 	}()
 	if !strings.Contains(r.text, "no herds") {
 		t.Errorf("a configuration that is refused: got %q", r.text)
+	}
+}
+
+// A match that is too short for any fault is refused: it would show nothing.
+func TestClusterTooShort(t *testing.T) {
+	r := &recorder{}
+	func() {
+		defer func() { _ = recover() }()
+		locksteptest.Cluster(r, lockstep.MustGame(pastureRules()), locksteptest.ClusterOptions{
+			Config: &pastureConfig{Herds: 6}, Length: 20 * lockstep.Second,
+		})
+	}()
+	if !strings.Contains(r.text, "got a match of 20 s, want at least 40 s") {
+		t.Errorf("got %q", r.text)
 	}
 }
