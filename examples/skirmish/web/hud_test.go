@@ -3,6 +3,7 @@
 package web_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -34,4 +35,22 @@ func TestBarsOnTablet(t *testing.T) {
 	s.closed.Store(false)
 	b.until(live + ` && page.state.link.losses > 0`)
 	b.neverDiffered()
+}
+
+// A match that stands still says why for as long as it does, not only in the news.
+func TestHeldIsShown(t *testing.T) {
+	s := newStage(t, setup{})
+	b := s.play(0)
+	for _, row := range []struct{ held, says string }{
+		{"the disk is full", "The match stands still: the disk is full"},
+		{"", ""},
+	} {
+		says := value[string](b, fmt.Sprintf(`(() => {
+			page.hud.update({ ...page.state, lines: [], link: { ...page.state.link, held: %q, losses: 1 } }, page.renderer);
+			return page.hud.banner.checkVisibility() ? page.hud.banner.textContent : "";
+		})()`, row.held))
+		if says != row.says {
+			t.Errorf("held by %q: the page says %q, want %q", row.held, says, row.says)
+		}
+	}
 }

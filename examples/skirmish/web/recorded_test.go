@@ -173,7 +173,7 @@ func TestWatchOwnFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	b := newTab(t, s.url+"/#/replay/")
+	b := newTab(t, s.url+"/#/replay/", "404") // at last it asks for one that is not there
 	b.shown("#viewer .drop", "Choose a replay file")
 	b.shot("entry")
 	choose := func(name string) {
@@ -210,7 +210,6 @@ func TestWatchOwnFile(t *testing.T) {
 	b.shown(`#viewer [role="alert"]`, "worse.ssr cannot be watched")
 
 	// one that the server does not have
-	b.allowed = append(b.allowed, "404")
 	b.do(chromedp.Navigate(s.url + "/#/replay/none.ssr"))
 	b.shown(`#viewer [role="alert"]`, "the server has no replay of that name")
 	b.click(`#viewer .entry a[href="#/"]`)

@@ -31,6 +31,7 @@ type Link struct {
 	Tick    uint32 `json:"tick"`   // of the state that catches up
 	Target  uint32 `json:"target"` // what it catches up with
 	Losses  int    `json:"losses"`
+	Held    string `json:"held"`    // why the match stands still; "" if it does not
 	Refused bool   `json:"refused"` // the server does not know the token
 }
 
@@ -140,7 +141,7 @@ func (n *news) connection(event any) {
 			l.State, l.Text = "lost", fmt.Sprintf("attempt %d", e.Attempt)
 		}
 	case lockstep.Connected:
-		l.State, l.Text = "joining", "connected"
+		l.State, l.Text, l.Held = "joining", "connected", ""
 	case lockstep.Welcomed:
 		l.State, l.Text, l.Attempt = "syncing", "waiting for the state", 0
 	case lockstep.StreamResumed:
@@ -166,7 +167,7 @@ func (n *news) connection(event any) {
 	case lockstep.Retrying:
 		l.Attempt, n.retry = e.Attempt, e.At
 	case lockstep.Held:
-		l.Text = "live"
+		l.Text, l.Held = "live", e.Reason
 		if e.Reason == "" {
 			n.line("link", -1, "the match goes on")
 			return

@@ -35,6 +35,7 @@ func TestConnectionInWords(t *testing.T) {
 		{[]any{lockstep.ServerError{Code: lockstep.ErrorMalformed, Text: "what?"}}, "failed", "does not understand this page: what?"},
 		{[]any{lockstep.Held{Reason: "the disk is full"}}, "live", "stands still: the disk is full"},
 		{[]any{lockstep.Held{Reason: "the disk is full"}, lockstep.Held{}}, "live", "live"},
+		{[]any{lockstep.Held{Reason: "the disk is full"}, lockstep.ConnectionLost{Err: errors.New("x")}, lockstep.Connected{}}, "joining", "connected"},
 		{[]any{lockstep.LostForGood{Err: fmt.Errorf("%w: x", lockstep.ErrGaveUp)}}, "failed", "could not be made again"},
 		{[]any{lockstep.ServerError{Code: lockstep.ErrorRefused}}, "failed", "does not know yours"},
 		{[]any{lockstep.ServerError{Code: lockstep.ErrorFull}, lockstep.LostForGood{Err: errors.New("full")}}, "failed", "All seats"},
@@ -46,6 +47,9 @@ func TestConnectionInWords(t *testing.T) {
 		}
 		if n.link.State != row.state || !strings.Contains(n.link.Text, row.text) {
 			t.Errorf("%v: got %q: %q, want %q: %q", row.events, n.link.State, n.link.Text, row.state, row.text)
+		}
+		if want := strings.Contains(row.text, "stands still"); n.link.Held != "" != want {
+			t.Errorf("%v: the match stands still: got %q, want it said: %v", row.events, n.link.Held, want)
 		}
 		if want := strings.Contains(row.text, "does not know yours"); n.link.Refused != want {
 			t.Errorf("%v: the token is refused: got %v, want %v", row.events, n.link.Refused, want)

@@ -264,8 +264,17 @@ export class Hud {
   // #link shows how the connection does, unless all is well.
   #link({ link, net }) {
     const live = link.state === "live";
-    this.banner.className = `banner ${link.state}`;
+    this.banner.className = `banner ${live && link.held ? "lost" : link.state}`;
+    if (live && link.held) {
+      this.banner.hidden = false;
+      if (this.#changed("banner", { held: link.held })) this.banner.replaceChildren(el("strong", {}, "The match stands still"), `: ${link.held}`);
+      return;
+    }
     if (live) {
+      if (this.keys.banner?.startsWith('{"held"')) {
+        this.banner.hidden = true;
+        this.#changed("banner", "resumed");
+      }
       if (!this.banner.hidden && this.#changed("banner", "resumed") && link.losses) {
         this.banner.replaceChildren("connected again");
         setTimeout(() => (this.banner.hidden = true), 1500);
