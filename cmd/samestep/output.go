@@ -30,12 +30,23 @@ func count[N ~int | ~int64 | ~uint32](n N, thing string) string {
 	return humanize.Comma(int64(n)) + " " + thing
 }
 
-// seconds returns a time for people, to three digits.
+// seconds returns a time for people: to three digits, or to a second.
 func seconds(d time.Duration) string {
 	if d < time.Second {
 		return fmt.Sprintf("%.3g ms", float64(d.Microseconds())/1000)
 	}
-	return fmt.Sprintf("%.3g s", d.Seconds())
+	if d < time.Minute {
+		return fmt.Sprintf("%.3g s", d.Seconds())
+	}
+	return d.Round(time.Second).String()
+}
+
+// matchTime returns how long a match took, or where in it something is.
+func matchTime(s float64) string {
+	if s < 60 {
+		return fmt.Sprintf("%.1f s", s)
+	}
+	return time.Duration(s * float64(time.Second)).Round(time.Second).String()
 }
 
 // A progress shows on a terminal how far a long piece of work has come.

@@ -48,8 +48,13 @@ func TestCount(t *testing.T) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
-	for d, want := range map[time.Duration]string{1234 * time.Microsecond: "1.23 ms", 12345 * time.Millisecond: "12.3 s"} {
+	for d, want := range map[time.Duration]string{1234 * time.Microsecond: "1.23 ms", 12345 * time.Millisecond: "12.3 s", 1234567 * time.Millisecond: "20m35s"} {
 		if got := seconds(d); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	for s, want := range map[float64]string{0: "0.0 s", 20: "20.0 s", 1927: "32m7s", 3600: "1h0m0s"} {
+		if got := matchTime(s); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}

@@ -52,7 +52,7 @@ func printInfo(w io.Writer, info *replay.Info) {
 	line("match", "%s, recorded on %q", h.Match, h.Platform)
 	line("settings", "seed %d, %s, %d ticks/s, a checksum every %s, %s", h.Settings.Seed, count(int(h.Settings.Players), "seat"),
 		h.Settings.TickRate, count(int(h.Settings.CheckEvery), "tick"), keyframesEvery(h.Settings.KeyframeEvery))
-	line("length", "%s, %.1f s", count(info.Ticks, "tick"), float64(info.Ticks)/float64(h.Settings.TickRate))
+	line("length", "%s, %s", count(info.Ticks, "tick"), matchTime(float64(info.Ticks)/float64(h.Settings.TickRate)))
 	line("commands", "%s in %s", count(info.Commands, "command"), count(info.Frames, "frame"))
 	for _, p := range info.Players {
 		who := fmt.Sprintf("  player %d", p.Player)

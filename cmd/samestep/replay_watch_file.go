@@ -174,7 +174,7 @@ func (s *fileSight) report() *watchReport {
 	r := &watchReport{
 		title: fmt.Sprintf("%s  match %s", shown(h.Game), h.Match.String()[:8]),
 		facts: []watchFact{
-			{"tick", fmt.Sprintf("%s, %.1f s, %s", humanize.Comma(int64(s.tick)), at, state), false},
+			{"tick", fmt.Sprintf("%s, %s, %s", humanize.Comma(int64(s.tick)), matchTime(at), state), false},
 			{"commands", fmt.Sprintf("%s, %.1f a second", humanize.Comma(int64(t.Commands)), float64(t.Commands)/max(at, 1)), false},
 			{"checksums", fmt.Sprintf("%s agreed, %d of players differed", humanize.Comma(int64(t.Checks)), t.Dissents), t.Dissents > 0},
 			{"records", fmt.Sprintf("%s in %s, %s", size(t.SizeBytes), count(t.Keyframes, "keyframe"), shown(h.Platform)), false},
@@ -205,6 +205,6 @@ func (s *fileSight) report() *watchReport {
 			fmt.Sprint(p.Player), shown(p.Name), humanize.Comma(int64(p.Commands)), last, fmt.Sprint(p.Dissents), p.rate.spark(),
 		})
 	}
-	r.line = fmt.Sprintf("tick %d  %.1f s  %s (%.0f/s)  %s, %d differ  %s", s.tick, at, count(t.Commands, "command"), lately, count(t.Checks, "check"), t.Dissents, state)
+	r.line = fmt.Sprintf("tick %d  %s  %s (%.0f/s)  %s, %d differ  %s", s.tick, matchTime(at), count(t.Commands, "command"), lately, count(t.Checks, "check"), t.Dissents, state)
 	return r
 }
