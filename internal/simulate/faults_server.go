@@ -55,6 +55,7 @@ var serverKinds = []kind{
 		return true
 	}},
 	{name: "pause", group: "admin", perHour: 30, low: 100 * ms, high: 40 * sec, inject: func(w *world, m *machine, f *Fault) bool {
+		w.pausedTo = w.now + f.For
 		return w.server.ready() && m.seat != lockstep.System && w.admin(w.server.host.Pause(w.now, m.seat))
 	}, restores: func(w *world, m *machine, f *Fault) {
 		w.unpause = true

@@ -39,8 +39,9 @@ type world struct {
 	orders    lockstep.Time // … and since when no admin has stopped the match or changed its course
 	spins     int           // steps without time passing
 	kicked    map[int]bool
-	unpause   bool // a pause is to end
-	leak      int  // of a test: bytes that nobody accounts for
+	unpause   bool          // a pause is to end
+	pausedTo  lockstep.Time // when the last one ends
+	leak      int           // of a test: bytes that nobody accounts for
 
 	spare [][]byte
 	buf   []byte
