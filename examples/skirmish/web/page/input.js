@@ -9,7 +9,7 @@ const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], Arrow
 // Input turns events of an element into calls of the program.
 export class Input {
   // hooks: box(x0, y0, x1, y1) shows the box, or hides it without arguments; mark(x, y)
-  // shows where an order leads; keyed(known) is told of keys; chat() begins to write.
+  // shows where an order leads; chat() begins to write.
   constructor(element, hooks) {
     this.element = element;
     this.hooks = hooks;
