@@ -34,6 +34,7 @@ type fileSight struct {
 	lookedAt   time.Time
 	lookedTick lockstep.Tick
 	percent    float64 // of the tick rate, since the look before
+	paced      bool    // there was one
 }
 
 // watchTotals are what was counted.
@@ -158,6 +159,7 @@ func (s *fileSight) look(ctx context.Context) (*watchReport, error) {
 	}
 	now := time.Now()
 	if since := now.Sub(s.lookedAt).Seconds(); !s.lookedAt.IsZero() && since > 0 {
+		s.paced = true
 		s.percent = float64(s.tick-s.lookedTick) / since / float64(s.header.Settings.TickRate) * 100
 	}
 	s.lookedAt, s.lookedTick = now, s.tick
@@ -167,7 +169,10 @@ func (s *fileSight) look(ctx context.Context) (*watchReport, error) {
 func (s *fileSight) report() *watchReport {
 	h, t := s.header, &s.totals
 	at := float64(s.tick) / float64(h.Settings.TickRate)
-	state := fmt.Sprintf("at %.0f %% of real time", s.percent)
+	state := "not over"
+	if s.paced {
+		state = fmt.Sprintf("at %.0f %% of real time", s.percent)
+	}
 	if s.ended {
 		state = "over: " + shown(s.reason)
 	}
