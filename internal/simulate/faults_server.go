@@ -55,8 +55,11 @@ var serverKinds = []kind{
 		return true
 	}},
 	{name: "pause", group: "admin", perHour: 30, low: 100 * ms, high: 40 * sec, inject: func(w *world, m *machine, f *Fault) bool {
-		w.pausedTo = w.now + f.For
-		return w.server.ready() && m.seat != lockstep.System && w.admin(w.server.host.Pause(w.now, m.seat))
+		if !w.server.ready() || m.seat == lockstep.System || !w.admin(w.server.host.Pause(w.now, m.seat)) {
+			return false
+		}
+		w.pausedTo, w.unpause = w.now+f.For, false
+		return true
 	}, restores: func(w *world, m *machine, f *Fault) {
 		w.unpause = true
 		w.resumeMatch()
@@ -94,10 +97,10 @@ func (w *world) resumeMatch() {
 	if !w.unpause || !w.server.ready() {
 		return
 	}
-	if w.server.host.Resume(w.now, lockstep.System) == nil {
-		w.unpause = false // it fails while the pause is only to come
+	if w.server.host.Resume(w.now, lockstep.System) == nil { // it fails while the pause is only to come
+		w.unpause = false
+		w.server.after()
 	}
-	w.server.after()
 }
 
 var diskKinds = []kind{

@@ -163,7 +163,7 @@ func (s *server) log() lockstep.Log {
 func (s *server) started(host *lockstep.Host) {
 	s.host, s.byID, s.wires = host, make(map[lockstep.PeerID]*wire), nil
 	s.stalled, s.restart, s.syncAt, s.retold = 0, never, 0, false
-	s.w.unpause = s.w.now >= s.w.pausedTo // a crash may have taken back that the match was resumed
+	s.w.unpause = s.w.unpause || s.w.pausedTo > 0 && s.w.now >= s.w.pausedTo // a crash may have taken back that the match was resumed
 	s.commit = commit{}
 	if !s.w.plan.Disk.EachFrame && !s.w.plan.Disk.Await {
 		s.syncAt = s.w.now + s.w.plan.Disk.SyncEvery
