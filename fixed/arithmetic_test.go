@@ -121,6 +121,9 @@ func TestThreeNumbers(t *testing.T) {
 		if got, want := fixed.Lerp(x, y, z), quotient(sum, two32); got != want {
 			t.Fatalf("Lerp(%d, %d, %d) = %d, want %d", x, y, z, got, want)
 		}
+		if low, high := fixed.Min(x, y), fixed.Max(x, y); low > high || low != x && low != y || low^high != x^y {
+			t.Fatalf("Min and Max of %d, %d = %d, %d", x, y, low, high)
+		}
 		if got, want := fixed.Clamp(x, min(y, z), max(y, z)), min(max(x, min(y, z)), max(y, z)); got != want {
 			t.Fatalf("Clamp(%d, %d, %d) = %d, want %d", x, min(y, z), max(y, z), got, want)
 		}

@@ -52,13 +52,6 @@ type history struct {
 	rotten  bool            // because of bits that flipped in the file
 }
 
-func (h *history) tick() lockstep.Tick {
-	if len(h.ticks) == 0 {
-		return 0
-	}
-	return h.ticks[len(h.ticks)-1]
-}
-
 type savedState struct {
 	tick  lockstep.Tick
 	at    int // position of the next record
