@@ -30,7 +30,8 @@ func (h *Host) Remove(now Time, player Player, reason string) error {
 	return h.c.Err()
 }
 
-// Pause stops the match after the next tick, for a player of it.
+// Pause stops the match after the next tick, for a player of it. A match that is
+// paused already cannot be paused again.
 func (h *Host) Pause(now Time, player Player) error {
 	h.at(now)
 	_, err := h.c.Pause(player)

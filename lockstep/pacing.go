@@ -68,7 +68,7 @@ type pacer struct {
 	passed  Time  // until when they were counted
 	base    Time  // when the last tick would have arrived without jitter
 	held    bool  // base is not known: the match was paused, or has just begun
-	waiting bool  // for the buffer to fill, after base was unknown
+	waiting bool  // for the buffer to fill, after base was unknown; not if the match is paused behind it
 	wait    Time  // how long, then
 	seen    int   // arrivals since base was looked at
 	least   Time  // how late they were at least
@@ -132,7 +132,7 @@ func (p *pacer) pass(now Time, level int64) int64 {
 	}
 	p.units += int64(min(elapsed, maxStep)) * p.rate * p.playing * p.pace
 	late, tick := p.late(now, level), p.span(1, p.playing)
-	if p.waiting = p.waiting && late < 0; p.waiting {
+	if p.waiting = p.waiting && !p.held && late < 0; p.waiting {
 		p.wait = -late // the buffer fills before the first tick
 		return 0
 	}

@@ -248,6 +248,35 @@ func TestPacingAfterPause(t *testing.T) {
 	}
 }
 
+// A tick that pauses a match again at once is run, though nothing follows it
+// before the next resume.
+func TestPacingPausedAgain(t *testing.T) {
+	f := newFeed(t, lockstep.ClientOptions{})
+	late := func(n int) lockstep.Time { return lockstep.Time(n%2) * 40 * lockstep.Millisecond }
+	f.play(200, late)
+	for range 2 {
+		if _, err := f.c.Pause(1); err != nil {
+			t.Fatal(err)
+		}
+		f.play(1, late)
+		f.due += 3 * lockstep.Second
+		if _, err := f.c.Resume(1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := f.c.Pause(1); err != nil {
+		t.Fatal(err)
+	}
+	f.play(1, late)
+	for range 60 {
+		f.now += feedPeriod
+		f.settle()
+	}
+	if got, want := f.client.Tick(), f.c.Now(); got != want {
+		t.Errorf("got to tick %d of %d in three seconds", got, want)
+	}
+}
+
 // A clock that jumps by an hour, either way, makes no burst.
 func TestPacingClockJumps(t *testing.T) {
 	for _, jump := range []lockstep.Time{3600 * lockstep.Second, -4 * lockstep.Second} {

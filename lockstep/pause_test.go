@@ -1,35 +1,48 @@
 package lockstep_test
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// A paused match that its players have left can go on, and then be joined again.
-func TestResumeForNobody(t *testing.T) {
+// lampMatch returns the Coordinator of a match of two, and what seals its next
+// tick: false while it is paused.
+func lampMatch(t *testing.T) (c *lockstep.Coordinator, tick func() bool) {
+	t.Helper()
 	game := lockstep.MustGame(lampRules)
 	header, err := game.NewHeader(lockstep.MatchID{1}, lockstep.DefaultSettings(2), &nobody{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := lockstep.NewCoordinator(game, header, lockstep.NewRing(100, 1<<10), lockstep.CoordinatorOptions{})
+	c, err = lockstep.NewCoordinator(game, header, lockstep.NewRing(100, 1<<10), lockstep.CoordinatorOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	do := func(_ lockstep.Tick, err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	tick := func() bool {
+	return c, func() bool {
 		f, err := c.Tick()
 		if err != nil {
 			t.Fatal(err)
 		}
 		return f != nil
 	}
+}
+
+// does fails the test unless a command of System was issued.
+func does(t *testing.T) func(lockstep.Tick, error) {
+	return func(_ lockstep.Tick, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A paused match that its players have left can go on, and then be joined again.
+func TestResumeForNobody(t *testing.T) {
+	c, tick := lampMatch(t)
+	do := does(t)
 	do(c.Join(0))
 	do(c.Pause(0))
 	if !tick() || tick() {
@@ -49,5 +62,59 @@ func TestResumeForNobody(t *testing.T) {
 	do(c.Join(0))
 	if !tick() {
 		t.Error("the match stands still again")
+	}
+}
+
+// A match that is paused cannot be paused again, so one resume is enough. It can
+// in the tick that it goes on with.
+func TestPauseTwice(t *testing.T) {
+	c, tick := lampMatch(t)
+	do := does(t)
+	do(c.Join(0))
+	do(c.Join(1))
+	do(c.Pause(0))
+	do(c.Pause(1)) // of the same tick
+	if !tick() || tick() {
+		t.Error("the match is not paused")
+	}
+	if _, err := c.Pause(1); !errors.Is(err, lockstep.ErrSeat) {
+		t.Errorf("a pause of a paused match: got %v, want %v", err, lockstep.ErrSeat)
+	}
+	do(c.Resume(0))
+	if !tick() || !tick() {
+		t.Error("the match does not go on")
+	}
+	do(c.Pause(0))
+	tick()
+	do(c.Resume(0))
+	do(c.Pause(1))
+	if !tick() || tick() {
+		t.Error("the match is not paused again")
+	}
+}
+
+// However often players are lost and come back while a match is paused, there is
+// room in its next frame for the command that lets it go on.
+func TestResumeAfterManyReturns(t *testing.T) {
+	c, tick := lampMatch(t)
+	do := does(t)
+	do(c.Join(0))
+	do(c.Pause(0))
+	tick()
+	var err error
+	for n := 0; err == nil; n++ {
+		if n > 10_000 {
+			t.Fatal("a frame has no end")
+		}
+		if _, err = c.Lose(0); err == nil {
+			_, err = c.Return(0)
+		}
+	}
+	if !errors.Is(err, lockstep.ErrBusy) {
+		t.Fatalf("got %v, want %v", err, lockstep.ErrBusy)
+	}
+	do(c.Resume(0))
+	if !tick() || !tick() {
+		t.Error("the match does not go on")
 	}
 }

@@ -51,8 +51,14 @@ func (c *Coordinator) Return(p Player) (Tick, error) { return c.about(p, &Joined
 func (c *Coordinator) TakeOver(p Player) (Tick, error) { return c.about(p, &TakenOver{p}) }
 
 // Pause stops the match, for p, after the next tick: Tick seals nothing more
-// until Resume.
-func (c *Coordinator) Pause(p Player) (Tick, error) { return c.about(p, &Paused{p}) }
+// until Resume. A match that is paused has no next tick, so it cannot be paused
+// again.
+func (c *Coordinator) Pause(p Player) (Tick, error) {
+	if c.err == nil && c.paused {
+		return 0, fmt.Errorf("%w: player %d pauses a match that is paused", ErrSeat, p)
+	}
+	return c.about(p, &Paused{p})
+}
 
 // Resume lets a paused match go on, for p. It may be System, for a match that
 // everybody has left: while it is paused, nobody can join it again.

@@ -68,9 +68,12 @@ func (c *Coordinator) issue(t Tick, value any) (Tick, error) {
 	if c.err != nil {
 		return 0, c.err
 	}
-	slot := c.slot(t)
+	slot, room := c.slot(t), systemRoom
+	if _, resumes := value.(*Resumed); !resumes {
+		room-- // however often players came and went meanwhile, a paused match can go on
+	}
 	n := slot.system
-	if n == systemRoom {
+	if n == room {
 		return 0, fmt.Errorf("%w: %d system commands in tick %d", ErrBusy, n, t)
 	}
 	kind, payload := c.payloads.encodeSystem(value)

@@ -112,4 +112,20 @@ var museum = []Mutant{
 		Hits: "I2 I9",
 		Seen: "here: corpus, answer-that-a-crash-forgot",
 	},
+	{
+		Name: "a paused match is paused again, and the next resume is not enough",
+		File: "lockstep/roster.go",
+		Old:  "\tif c.err == nil && c.paused {\n",
+		New:  "\tif false {\n",
+		Hits: "I6",
+		Seen: "here: corpus, paused-twice",
+	},
+	{
+		Name: "a tick that ends in a pause is not shown before the next",
+		File: "lockstep/pacing.go",
+		Old:  "p.waiting && !p.held && late < 0",
+		New:  "p.waiting && late < 0",
+		Hits: "I9",
+		Seen: "here: corpus, ended-in-a-pause-after-a-pause",
+	},
 }
