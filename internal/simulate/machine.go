@@ -236,6 +236,9 @@ func (m *machine) dial() {
 		return
 	}
 	wire.up.link, wire.down.link = m.plan.Up, m.plan.Down
+	if !w.chaos {
+		wire.up.link.Loss, wire.down.link.Loss = 0, 0
+	}
 	wire.up.rand, wire.down.rand = m.links[0], m.links[1]
 	m.wire = wire
 	m.client.Connected(m.clock())

@@ -7,7 +7,8 @@ import "github.com/seed-49bee653/samestep/lockstep"
 type truth struct {
 	flipped bool          // a fault has changed its state, once
 	wrong   bool          // its state is not the match's
-	from    lockstep.Tick // since this tick
+	from    lockstep.Tick // since this tick …
+	to      lockstep.Tick // … and up to this one: a keyframe may have taken it back to an earlier one
 	past    []interval    // when it was so before
 	known   bool          // somebody has said so
 	saying  bool          // the client has said so, and not yet that it is right again
@@ -23,7 +24,7 @@ type interval struct{ from, until lockstep.Tick }
 func (t *truth) restart(now lockstep.Tick) {
 	past := t.past
 	if t.wrong {
-		past = append(past, interval{t.from, now})
+		past = append(past, interval{t.from, max(t.to, now)})
 	}
 	*t = truth{past: past, flipped: t.flipped}
 }
@@ -32,7 +33,7 @@ func (t *truth) restart(now lockstep.Tick) {
 func (t *truth) flip(now lockstep.Tick) {
 	t.flipped = true
 	if !t.wrong {
-		t.wrong, t.from, t.known, t.ran, t.last = true, now, t.saying, 0, now
+		t.wrong, t.from, t.to, t.known, t.ran, t.last = true, now, now, t.saying, 0, now
 	}
 }
 
@@ -52,7 +53,7 @@ func (t *truth) compare(m *machine) {
 	same := int(tick) < len(roots) && s.Root() == roots[tick]
 	switch {
 	case same && t.wrong:
-		t.wrong, t.past = false, append(t.past, interval{t.from, tick})
+		t.wrong, t.past = false, append(t.past, interval{t.from, max(t.to, tick)})
 		if t.known {
 			w.count("desync healed")
 		}
@@ -63,6 +64,7 @@ func (t *truth) compare(m *machine) {
 		}
 		t.flip(tick)
 	case !same:
+		t.to = max(t.to, tick)
 		if tick > t.last {
 			t.ran += tick - t.last
 		}
