@@ -26,7 +26,7 @@ func simulateCommand() *cli.Command {
 strangers over a bad network, with crashes and power cuts. Each seed is played
 twice, and both must be the same to the byte. What is found is made small and
 written to a file with each of its faults, which --artifact plays again. Exits
-with 1 if an invariant was violated.`,
+with 1 if an invariant was violated, or a known mistake was not found.`,
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "seeds", Value: 20, Usage: "how many matches; 0 with --for: as many as there is time for"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "the first seed"},
@@ -41,6 +41,7 @@ with 1 if an invariant was violated.`,
 			&cli.StringFlag{Name: "artifact", Usage: "play what a failure has written to `FILE`, and no seeds"},
 			&cli.StringFlag{Name: "dir", Value: ".", Usage: "where failures are written"},
 			&cli.IntFlag{Name: "shrink", Value: 300, Usage: "make failures small, with at most `N` matches each"},
+			&cli.BoolFlag{Name: "mutants", Usage: "also put each known mistake into the engine, and look whether it is found; needs the engine's checkout and the go command"},
 			&cli.BoolFlag{Name: "report", Usage: "print the whole report: faults by kind, edges, counts"},
 			jsonFlag,
 		},
@@ -51,6 +52,10 @@ with 1 if an invariant was violated.`,
 
 func runSimulate(c *cli.Context) error {
 	campaign, err := campaignOf(c)
+	if err != nil {
+		return err
+	}
+	hunt, err := huntOf(c)
 	if err != nil {
 		return err
 	}
@@ -75,6 +80,9 @@ func runSimulate(c *cli.Context) error {
 			return err
 		}
 	}
+	if story.Mutants, err = runHunt(c.App.ErrWriter, hunt); err != nil {
+		return err
+	}
 	if c.Bool("json") {
 		err = writeJSON(c.App.Writer, story)
 	} else {
@@ -83,7 +91,7 @@ func runSimulate(c *cli.Context) error {
 	if err == nil && len(r.Violations) > 0 {
 		err = fmt.Errorf("%s of %s: %w", count(len(r.Violations), "seed"), count(r.Seeds, "seed"), errViolated)
 	}
-	return err
+	return errors.Join(err, story.Mutants.err())
 }
 
 // campaignOf returns what the flags ask for.
@@ -147,6 +155,7 @@ type simulated struct {
 	AllEdges   int              `json:"edges"`
 	NoEdges    []string         `json:"edges_missing"`
 	Counts     map[string]int   `json:"counts"`
+	Mutants    *hunted          `json:"mutants"` // null if they were not hunted
 	Violations []simulatedFail  `json:"violations"`
 }
 
@@ -212,6 +221,11 @@ func printSimulated(w io.Writer, s *simulated, whole bool) error {
 	}
 	fmt.Fprintf(w, "faults      %s of %d kinds, %d of them at zero\n", count(total, "fault"), len(s.Faults), len(s.None))
 	fmt.Fprintf(w, "edges       %d of %d of the protocol's state machines\n", s.Edges, s.AllEdges)
+	if s.Mutants != nil {
+		fmt.Fprintf(w, "mutants     %s\n", s.Mutants.text)
+	} else if whole {
+		fmt.Fprintln(w, "mutants     not hunted (--mutants)")
+	}
 	if whole {
 		printWhole(w, s)
 	}
@@ -221,6 +235,9 @@ func printSimulated(w io.Writer, s *simulated, whole bool) error {
 		if whole {
 			fmt.Fprintln(w, strings.Join(v.Last, "\n"))
 		}
+	}
+	if s.Mutants != nil {
+		s.Mutants.print(w)
 	}
 	return nil
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"errors"
 	"io"
 	"reflect"
 	"strconv"
@@ -9,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/internal/mutants"
 	"github.com/seed-49bee653/samestep/internal/simulate"
 )
 
@@ -75,5 +78,35 @@ func TestAgainUnits(t *testing.T) {
 	}
 	if !strings.Contains(command, " --units 77") {
 		t.Error(command)
+	}
+}
+
+// A mutant that lives stands in the report, and is a failure.
+func TestMutantAlive(t *testing.T) {
+	m := mutants.Mutant{Name: "a fence is left out", File: "lockstep/host.go", Hits: "I1 I4"}
+	dead, alive := mutants.Death{Mutant: &m, Runs: 7}, mutants.Death{Mutant: &m}
+	var none *hunted
+	for _, row := range []struct {
+		name string
+		h    *hunted
+		want string
+		fail bool
+	}{
+		{"not hunted", none, "mutants     not hunted (--mutants)\n", false},
+		{"all dead", newHunted(mutants.TollOf([]mutants.Death{dead})), "mutants     1 of 1 killed, after 7 runs in the median, 7 at the most\n", false},
+		{"one lives", newHunted(mutants.TollOf([]mutants.Death{dead, alive})), "\nalive: a fence is left out\nin:    lockstep/host.go, and breaks I1 I4\n", true},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			var b bytes.Buffer
+			if err := printSimulated(&b, &simulated{Mutants: row.h}, true); err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(b.String(), row.want) {
+				t.Errorf("got\n%swant\n%s", &b, row.want)
+			}
+			if err := row.h.err(); (err != nil) != row.fail || row.fail && (!errors.Is(err, errAlive) || exitCode(err) != exitError) {
+				t.Errorf("got error %v, want one: %t", err, row.fail)
+			}
+		})
 	}
 }

@@ -8,7 +8,10 @@
 // left out, a resumed stream that begins one record too late. Those with a Seen
 // were made in earnest, here or elsewhere.
 //
-//	go test ./internal/mutants -run Killed -v -args -kill
+// A [Hunt] looks for them, and a [Toll] says what came of it:
+//
+//	samestep simulate --report --mutants
+//	go test ./internal/mutants -run Killed -v -args -kill -only 'paused'
 package mutants
 
 import (

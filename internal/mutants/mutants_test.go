@@ -3,24 +3,15 @@
 package mutants_test
 
 import (
-	"bytes"
-	"context"
-	"encoding/json"
-	"errors"
 	"flag"
-	"fmt"
 	"go/parser"
 	"go/token"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/seed-49bee653/samestep/internal/mutants"
 )
@@ -78,133 +69,24 @@ func apply(t *testing.T, m *mutants.Mutant) []byte {
 	return changed
 }
 
-// A death is how a mutant was found.
-type death struct {
-	name, want, invariant, text string
-	runs                        int
-}
-
 // The simulator finds every mutant, and nothing in the engine as it is.
 func TestKilled(t *testing.T) {
 	if !*kill {
-		t.Skip("with -args -kill the simulator hunts every mutant, which takes minutes")
+		t.Skip("with -args -kill the simulator hunts every mutant, which takes minutes, as samestep simulate --mutants does")
 	}
 	match, err := regexp.Compile(*only)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []mutants.Mutant
-	for _, m := range mutants.All() {
-		if match.MatchString(m.Name) {
-			all = append(all, m)
-		}
-	}
-	if d := hunt(t, nil, min(*seeds, 8)); d.runs > 0 {
-		t.Fatalf("the engine as it is: %+v", d)
-	}
-	deaths := make([]death, len(all))
-	var wait sync.WaitGroup
-	next := make(chan int)
-	for range 2 {
-		wait.Go(func() {
-			for i := range next {
-				deaths[i] = hunt(t, &all[i], *seeds)
-				t.Logf("%-70s %s", all[i].Name, &deaths[i])
-			}
-		})
-	}
-	for i := range all {
-		next <- i
-	}
-	close(next)
-	wait.Wait()
-	judge(t, deaths)
-}
-
-func (d *death) String() string {
-	if d.runs == 0 {
-		return "ALIVE, breaks " + d.want
-	}
-	return fmt.Sprintf("%s in run %d: %.100s", d.invariant, d.runs, d.text)
-}
-
-// judge fails for each mutant that lives, and tells how many runs it takes.
-func judge(t *testing.T, deaths []death) {
-	var needed []int
-	for i := range deaths {
-		if deaths[i].runs == 0 {
-			t.Errorf("%s: lives, and breaks %s", deaths[i].name, deaths[i].want)
-			continue
-		}
-		needed = append(needed, deaths[i].runs)
-	}
-	if len(needed) > 0 {
-		slices.Sort(needed)
-		t.Logf("%d of %d mutants killed, after %d runs in the median, %d at the most", len(needed), len(deaths), needed[len(needed)/2], needed[len(needed)-1])
-	}
-}
-
-// A hunt that takes this long has found a match that does not come to its end.
-const patience = 4 * time.Minute
-
-// hunt builds the engine of a mutant, or as it is, and plays.
-func hunt(t *testing.T, m *mutants.Mutant, seeds int) death {
-	dir := t.TempDir()
-	program := filepath.Join(dir, "hunt")
-	build := exec.Command("go", "build", "-o", program, "./internal/mutants/hunt")
-	build.Dir = root
-	d := death{name: "none"}
-	if m != nil {
-		d.name, d.want = m.Name, m.Hits
-		build.Args = slices.Insert(build.Args, 2, "-overlay", overlay(t, m, dir))
-	}
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Errorf("%s: %v\n%s", d.name, err, out)
-		return d
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	corpus, err := filepath.Glob(root + "/internal/simulate/testdata/corpus/*.json")
-	if err != nil || len(corpus) == 0 {
-		t.Fatalf("no corpus: %v", err)
-	}
-	out, err := exec.CommandContext(ctx, program, append([]string{"-seeds", strconv.Itoa(seeds)}, corpus...)...).CombinedOutput()
-	var exit *exec.ExitError
-	switch {
-	case ctx.Err() != nil:
-		d.runs, d.invariant, d.text = 1, "I10", "does not end"
-	case errors.As(err, &exit):
-		d.runs, d.invariant, d.text = 1, "I10", string(bytes.SplitN(out, []byte("\n"), 2)[0])
-	case err != nil:
-		t.Errorf("%s: %v", d.name, err)
-	case len(out) > 0:
-		runs, rest, _ := strings.Cut(strings.TrimSpace(string(out)), " ")
-		d.invariant, d.text, _ = strings.Cut(rest, " ")
-		d.runs, err = strconv.Atoi(runs)
-		if err != nil {
-			t.Errorf("%s: %q", d.name, out)
-		}
-	}
-	return d
-}
-
-// overlay writes the changed file, and the go command's list of it.
-func overlay(t *testing.T, m *mutants.Mutant, dir string) string {
-	changed := filepath.Join(dir, "changed.go")
-	if err := os.WriteFile(changed, apply(t, m), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	original, err := filepath.Abs(filepath.Join(root, m.File))
+	all := slices.DeleteFunc(mutants.All(), func(m mutants.Mutant) bool { return !match.MatchString(m.Name) })
+	h := mutants.Hunt{Root: root, Mutants: all, Seeds: *seeds, Found: func(d *mutants.Death) { t.Logf("%-70s %s", d.Mutant.Name, d) }}
+	deaths, err := h.Run()
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := json.Marshal(map[string]map[string]string{"Replace": {original: changed}})
-	if err != nil {
-		t.Fatal(err)
+	toll := mutants.TollOf(deaths)
+	for _, m := range toll.Alive {
+		t.Errorf("%s: lives, and breaks %s", m.Name, m.Hits)
 	}
-	path := filepath.Join(dir, "overlay.json")
-	if err := os.WriteFile(path, list, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
+	t.Log(toll)
 }

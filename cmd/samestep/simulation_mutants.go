@@ -1,0 +1,85 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/internal/mutants"
+)
+
+// errAlive ends a simulation that did not find a mistake in the engine.
+var errAlive = errors.New("the simulator has not found each mistake in the engine")
+
+// huntOf returns the hunt that --mutants asks for; nil without it.
+func huntOf(c *cli.Context) (*mutants.Hunt, error) {
+	if !c.Bool("mutants") {
+		return nil, nil
+	}
+	if c.IsSet("artifact") {
+		return nil, usagef("--mutants: not with --artifact")
+	}
+	root, err := mutants.Checkout(".")
+	if err != nil {
+		return nil, usagef("--mutants: run it in a checkout of the engine, with the go command: %v", err)
+	}
+	return &mutants.Hunt{Root: root, Mutants: mutants.All(), Workers: c.Int("workers")}, nil
+}
+
+// A hunted is what the report says of mutants, for programs.
+type hunted struct {
+	All    int      `json:"all"`
+	Killed int      `json:"killed"`
+	Median int      `json:"median_runs"` // that a kill takes
+	Most   int      `json:"most_runs"`
+	Alive  []mutant `json:"alive"`
+
+	text string
+}
+
+type mutant struct {
+	Name string `json:"name"`
+	File string `json:"file"`
+	Hits string `json:"breaks"`
+}
+
+// runHunt hunts, with a progress bar. There is nothing to report of no hunt.
+func runHunt(w io.Writer, h *mutants.Hunt) (*hunted, error) {
+	if h == nil {
+		return nil, nil
+	}
+	bar := newProgress(w, int64(len(h.Mutants)), "mutants")
+	defer bar.done()
+	done := int64(0)
+	h.Found = func(*mutants.Death) { done++; bar.set(done) }
+	deaths, err := h.Run()
+	if err != nil {
+		return nil, err
+	}
+	return newHunted(mutants.TollOf(deaths)), nil
+}
+
+func newHunted(t *mutants.Toll) *hunted {
+	h := &hunted{All: t.All, Killed: t.Killed, Median: t.Median, Most: t.Most, Alive: []mutant{}, text: t.String()}
+	for _, m := range t.Alive {
+		h.Alive = append(h.Alive, mutant{m.Name, m.File, m.Hits})
+	}
+	return h
+}
+
+// print prints those that live.
+func (h *hunted) print(w io.Writer) {
+	for _, m := range h.Alive {
+		fmt.Fprintf(w, "\nalive: %s\nin:    %s, and breaks %s\n", m.Name, m.File, m.Hits)
+	}
+}
+
+// err is the failure of a hunt that has left some alive; nil if there is none.
+func (h *hunted) err() error {
+	if h == nil || len(h.Alive) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d of %s: %w", len(h.Alive), count(h.All, "mutant"), errAlive)
+}
