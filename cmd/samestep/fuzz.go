@@ -66,6 +66,8 @@ type fuzzFind struct {
 	Players  uint8         `json:"players"`
 	Replay   string        `json:"replay"`
 	Test     string        `json:"test"`
+
+	Unwritten string `json:"unwritten,omitempty"` // why these files are not there
 }
 
 func fuzz(c *cli.Context) error {
@@ -125,9 +127,7 @@ func fuzz(c *cli.Context) error {
 	}
 	story := &fuzzStory{Game: game.Name(), Matches: n, Seconds: time.Since(from).Seconds()}
 	if found != nil {
-		if story.Found, err = explainFound(found, game, c.String("dir")); err != nil {
-			return err
-		}
+		story.Found = explainFound(found, game, c.String("dir"))
 	}
 	if c.Bool("json") {
 		err = writeJSON(c.App.Writer, story)
@@ -153,7 +153,7 @@ func playableWith(g *lockstep.Game, o *locksteptest.Options) error {
 }
 
 // explainFound makes a failure small and writes down what is left of it.
-func explainFound(found *locksteptest.Failure, game *playable, dir string) (*fuzzFind, error) {
+func explainFound(found *locksteptest.Failure, game *playable, dir string) *fuzzFind {
 	small := found.Shrink(locksteptest.ShrinkOptions{})
 	o := small.Options
 	name := fmt.Sprintf("found_%s_%d", strings.ReplaceAll(small.Phase, " ", "_"), found.Options.Seed)
@@ -163,10 +163,14 @@ func explainFound(found *locksteptest.Failure, game *playable, dir string) (*fuz
 		Commands: len(o.Orders), Ticks: o.Ticks, Players: o.Players,
 		Replay: filepath.Join(dir, name+".ssr"), Test: filepath.Join(dir, name+"_test.go"),
 	}
-	if err := writeFile(f.Replay, small.WriteReplay); err != nil {
-		return nil, err
+	err := writeFile(f.Replay, small.WriteReplay)
+	if err == nil {
+		err = writeFile(f.Test, func(w io.Writer) error { return small.WriteTest(w, game.source) })
 	}
-	return f, writeFile(f.Test, func(w io.Writer) error { return small.WriteTest(w, game.source) })
+	if err != nil {
+		f.Unwritten = err.Error() // what was found is told all the same
+	}
+	return f
 }
 
 // isDirectory returns an error if there is no such directory, so that nobody
@@ -179,6 +183,7 @@ func isDirectory(path string) error {
 	return err
 }
 
+// writeFile writes a file, or leaves none.
 func writeFile(path string, write func(io.Writer) error) error {
 	file, err := os.Create(path)
 	if err != nil {
@@ -187,6 +192,9 @@ func writeFile(path string, write func(io.Writer) error) error {
 	err = write(file)
 	if closing := file.Close(); err == nil {
 		err = closing
+	}
+	if err != nil {
+		os.Remove(path)
 	}
 	return err
 }
@@ -201,6 +209,10 @@ func (s *fuzzStory) print(w io.Writer) {
 	fmt.Fprintf(w, "found    %s\n", f.Failure)
 	fmt.Fprintf(w, "shrunk   to %s of %s in %s\n", count(f.Commands, "command"), count(int(f.Players), "player"), count(f.Ticks, "tick"))
 	fmt.Fprintf(w, "so that  %s\n", f.Shrunk)
+	if f.Unwritten != "" {
+		fmt.Fprintf(w, "files    not written: %s\n", f.Unwritten)
+		return
+	}
 	fmt.Fprintf(w, "replay   %s\n", f.Replay)
 	fmt.Fprintf(w, "test     %s\n", f.Test)
 }

@@ -76,8 +76,9 @@ func runSimulate(c *cli.Context) error {
 		story.PerCore = r.Hours / processor.Minutes()
 	}
 	for i, out := range r.Violations {
-		if story.Violations[i].Artifact, err = keepFailure(c, campaign.Subject, out); err != nil {
-			return err
+		v := &story.Violations[i]
+		if v.Artifact, err = keepFailure(c, campaign.Subject, out); err != nil {
+			v.Unwritten = err.Error() // what was found is told all the same
 		}
 	}
 	if story.Mutants, err = runHunt(c.App.ErrWriter, hunt); err != nil {
@@ -104,6 +105,8 @@ func campaignOf(c *cli.Context) (*simulate.Campaign, error) {
 		return nil, usagef("--minutes: got %v, want up to a day", length)
 	case !c.Bool("calm") && length*60 < float64(simulate.Shortest/lockstep.Second):
 		return nil, usagef("--minutes: got %v, want at least 0.7, or --calm: the last half minute has no faults", length)
+	case c.Duration("for") < 0:
+		return nil, usagef("--for: got %v, want 0 or more", c.Duration("for"))
 	case c.Int("seeds") < 0 || c.Int("seeds") == 0 && c.Duration("for") <= 0:
 		return nil, usagef("--seeds: got %d, want at least 1, or --for", c.Int("seeds"))
 	case c.Int("clients") < 1 || c.Int("clients") > 200:
@@ -171,6 +174,16 @@ type simulatedFail struct {
 	Again    string   `json:"again"`    // the command that plays it again
 	Artifact string   `json:"artifact"` // the file that it was written to, made small
 	Last     []string `json:"last"`
+
+	Unwritten string `json:"unwritten,omitempty"` // why there is no such file
+}
+
+// small tells how to play what was made small.
+func (v *simulatedFail) small() string {
+	if v.Unwritten != "" {
+		return "not written: " + v.Unwritten
+	}
+	return "samestep simulate --artifact " + v.Artifact
 }
 
 func newSimulated(c *cli.Context, r *simulate.Report) *simulated {
@@ -231,7 +244,7 @@ func printSimulated(w io.Writer, s *simulated, whole bool) error {
 	}
 	fmt.Fprintf(w, "violations  %d\n", len(s.Violations))
 	for _, v := range s.Violations {
-		fmt.Fprintf(w, "\nseed %d: %v\nagain: %s\nsmall: samestep simulate --artifact %s\n", v.Seed, &v.Violation, v.Again, v.Artifact)
+		fmt.Fprintf(w, "\nseed %d: %v\nagain: %s\nsmall: %s\n", v.Seed, &v.Violation, v.Again, v.small())
 		if whole {
 			fmt.Fprintln(w, strings.Join(v.Last, "\n"))
 		}

@@ -21,15 +21,7 @@ func keepFailure(c *cli.Context, s *simulate.Subject, out *simulate.Outcome) (na
 		return "", err
 	}
 	name = filepath.Join(c.String("dir"), fmt.Sprintf("simulation-%d.json", out.Plan.Seed))
-	f, err := os.Create(name)
-	if err != nil {
-		return "", err
-	}
-	if err = a.Write(f); err != nil {
-		f.Close()
-		return "", err
-	}
-	return name, f.Close()
+	return name, writeFile(name, a.Write)
 }
 
 // playArtifact plays what a failure has left.

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strconv"
 	"strings"
@@ -108,5 +110,51 @@ func TestMutantAlive(t *testing.T) {
 				t.Errorf("got error %v, want one: %t", err, row.fail)
 			}
 		})
+	}
+}
+
+// A violation whose file cannot be written is told all the same, and no half of a file is left.
+func TestUnwritten(t *testing.T) {
+	dir := t.TempDir()
+	var b bytes.Buffer
+	app := newApp(&b, io.Discard)
+	app.Command("simulate").Action = func(c *cli.Context) error {
+		subject := simulate.Drones(8)
+		p := simulate.Expand(simulate.Options{Subject: subject, Clients: 1, Length: simulate.Shortest, Calm: true}, 1)
+		p.Machines[0].Every = 1 // it is thrown out for all its commands, which must never be
+		out, err := simulate.Run(subject, p)
+		if err != nil {
+			return err
+		}
+		v := simulatedFail{Seed: 1, Violation: *out.Violation}
+		if v.Artifact, err = keepFailure(c, subject, out); err != nil {
+			v.Unwritten = err.Error()
+		}
+		return printSimulated(c.App.Writer, &simulated{Violations: []simulatedFail{v}}, false)
+	}
+	play := func() string {
+		b.Reset()
+		if err := app.Run([]string{"samestep", "simulate", "--shrink", "0", "--dir", dir}); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	name := filepath.Join(dir, "simulation-1.json")
+	if got := play(); !strings.Contains(got, "small: samestep simulate --artifact "+name+"\n") {
+		t.Error(got)
+	}
+	if err := errors.Join(os.Remove(name), os.Mkdir(name, 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	if got := play(); !strings.Contains(got, "seed 1: I7 violated") || !strings.Contains(got, "small: not written: open ") {
+		t.Error(got)
+	}
+	broken := filepath.Join(dir, "half")
+	err := writeFile(broken, func(w io.Writer) error {
+		_, err := io.WriteString(w, "half")
+		return errors.Join(err, io.ErrShortWrite)
+	})
+	if _, gone := os.Stat(broken); !errors.Is(err, io.ErrShortWrite) || !errors.Is(gone, os.ErrNotExist) {
+		t.Errorf("got %v and %v, want no file", err, gone)
 	}
 }
