@@ -9,3 +9,6 @@ func SpoilSelfTest(t *testing.T) {
 	knownSelfTest.Layout++
 	t.Cleanup(func() { knownSelfTest = known })
 }
+
+// BySession returns the seat that a session resumes.
+func BySession(h *Host, t SessionToken) (Player, bool) { return h.bySession(t) }

@@ -69,7 +69,7 @@ func (c *Claims) Validate() error {
 func (j *JWT) Authorize(token, match string) (lockstep.Grant, error) {
 	var c Claims
 	_, err := jwt.ParseWithClaims(token, &c, func(*jwt.Token) (any, error) { return j.key, nil },
-		jwt.WithValidMethods([]string{j.method}), jwt.WithExpirationRequired())
+		jwt.WithValidMethods([]string{j.method}), jwt.WithExpirationRequired(), jwt.WithStrictDecoding())
 	if err != nil || c.Match != "" && c.Match != match {
 		return lockstep.Grant{}, ErrRefused
 	}
