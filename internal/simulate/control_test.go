@@ -54,6 +54,10 @@ var controls = []struct {
 		p := packed{b: []byte{0, 0, 1, 0xc4, 0}}
 		w.oracle.commands(&p, 1)
 	}},
+	{"the last sequences of a joiner", "I2", "with the last sequences", func(t *testing.T, w *world) {
+		w.oracle.saved, w.oracle.course = nil, nil
+		w.inject(&Fault{Kind: "client crash", Who: 0, For: 100 * ms})
+	}},
 	{"the end of the file", "I3", "promised were", func(t *testing.T, w *world) {
 		f := w.server.disk.now
 		f.data = f.data[:len(f.data)*3/4]

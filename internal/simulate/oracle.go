@@ -3,7 +3,7 @@ package simulate
 import (
 	"bytes"
 	"fmt"
-	"maps"
+	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 )
@@ -35,6 +35,7 @@ type oracle struct {
 	saved   []savedState
 	last    [256]uint32 // sequence of each player
 	where   map[uint64]lockstep.Tick
+	course  []order       // the same, by tick
 	told    lockstep.Tick // the last one that anybody has received, in this epoch
 	offered [][]byte      // records that the file has been given and not taken
 	ended   bool
@@ -186,7 +187,8 @@ func (o *oracle) commands(p *packed, n int) {
 		}
 		o.last[player] = uint32(seq)
 		if player != system {
-			o.where[place(uint8(player), uint32(seq))] = t
+			at := place(uint8(player), uint32(seq))
+			o.where[at], o.course = t, append(o.course, order{t, at})
 		}
 		o.frame.Commands = append(o.frame.Commands, lockstep.Command{
 			Tick: t, Player: lockstep.Player(player), Sequence: lockstep.Sequence(seq), Kind: lockstep.Kind(kind), Payload: payload,
@@ -218,15 +220,11 @@ func (o *oracle) resume(records int, t lockstep.Tick) error {
 		o.offered = o.offered[1:]
 	}
 	h := &history{records: old.records[:records:records], ticks: old.ticks[:records:records], from: t, dropped: t < o.tick()}
+	o.forget()
 	o.epochs = append(o.epochs, h)
 	o.ended, o.told = false, 0
 	if !h.dropped {
 		return nil
-	}
-	for k, at := range o.where {
-		if at > t {
-			delete(o.where, k)
-		}
 	}
 	for len(o.saved) > 0 && o.saved[len(o.saved)-1].tick > t {
 		o.saved = o.saved[:len(o.saved)-1]
@@ -244,6 +242,10 @@ func (o *oracle) resume(records int, t lockstep.Tick) error {
 		}
 		o.sim = sim
 	}
+	for n := len(o.course); n > 0 && o.course[n-1].tick > s.tick; n-- {
+		delete(o.where, o.course[n-1].place) // up to t they come again
+		o.course = o.course[:n-1]
+	}
 	o.last, o.roots = s.last, o.roots[:s.tick+1]
 	for _, b := range h.records[s.at:] {
 		p := packed{b: b}
@@ -260,6 +262,15 @@ func (o *oracle) resume(records int, t lockstep.Tick) error {
 		return fmt.Errorf("simulate: %d records lead to tick %d, want %d", records, o.tick(), t)
 	}
 	return nil
+}
+
+// forget drops the records of epochs that nobody reads any more.
+func (o *oracle) forget() {
+	for i, h := range o.epochs {
+		if !slices.ContainsFunc(o.w.wires, func(w *wire) bool { return w.epoch == i }) {
+			h.records, h.ticks = nil, nil
+		}
+	}
 }
 
 // stands reports whether a tick of an epoch's stream is still a tick of the match.
@@ -349,29 +360,4 @@ func (t *tap) message() []byte {
 		}
 	}
 	return nil
-}
-
-// joined checks the sequences in a keyframe that a client was sent: of each
-// player the last one up to there, from which the frames after it go on.
-func (o *oracle) joined(w *wire, state []byte) {
-	_, keyframe, err := first(state)
-	p := packed{b: keyframe, err: err}
-	p.array()
-	p.uint()
-	t := lockstep.Tick(p.uint())
-	p.uint()
-	told := map[uint8]uint32{}
-	for n := p.array() / 2; n > 0 && p.err == nil; n-- {
-		told[uint8(p.uint())] = uint32(p.uint())
-	}
-	want := map[uint8]uint32{}
-	for at, tick := range o.where {
-		if player := uint8(at >> 32); tick <= t {
-			want[player] = max(want[player], uint32(at))
-		}
-	}
-	delete(told, system)
-	if p.err != nil || !maps.Equal(told, want) {
-		o.w.fail("I2", "%s joined at tick %d with the last sequences %v, want %v", w.m, t, told, want)
-	}
 }

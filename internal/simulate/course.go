@@ -1,0 +1,56 @@
+package simulate
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// An order is a player's command, and when it ran.
+type order struct {
+	tick  lockstep.Tick
+	place uint64
+}
+
+// lasts returns the last sequence of each player up to a tick.
+func (o *oracle) lasts(t lockstep.Tick) (last [256]uint32) {
+	from := lockstep.Tick(0)
+	for i := len(o.saved) - 1; i >= 0; i-- {
+		if o.saved[i].tick <= t {
+			from, last = o.saved[i].tick, o.saved[i].last
+			break
+		}
+	}
+	at, _ := slices.BinarySearchFunc(o.course, from+1, func(c order, t lockstep.Tick) int { return cmp.Compare(c.tick, t) })
+	for ; at < len(o.course) && o.course[at].tick <= t; at++ {
+		last[uint8(o.course[at].place>>32)] = uint32(o.course[at].place)
+	}
+	return last
+}
+
+// joined checks the sequences in a keyframe that a client was sent: of each
+// player the last one up to there, from which the frames after it go on.
+func (o *oracle) joined(w *wire, state []byte) {
+	_, keyframe, err := first(state)
+	p := packed{b: keyframe, err: err}
+	p.array()
+	p.uint()
+	t := lockstep.Tick(p.uint())
+	p.uint()
+	told := map[uint8]uint32{}
+	for n := p.array() / 2; n > 0 && p.err == nil; n-- {
+		told[uint8(p.uint())] = uint32(p.uint())
+	}
+	want := map[uint8]uint32{}
+	for player, seq := range o.lasts(t) {
+		if seq > 0 && player != system {
+			want[uint8(player)] = seq
+		}
+	}
+	delete(told, system)
+	if p.err != nil || !maps.Equal(told, want) {
+		o.w.fail("I2", "%s joined at tick %d with the last sequences %v, want %v", w.m, t, told, want)
+	}
+}
