@@ -81,9 +81,8 @@ func runSimulate(c *cli.Context) error {
 			v.Unwritten = err.Error() // what was found is told all the same
 		}
 	}
-	if story.Mutants, err = runHunt(c.App.ErrWriter, hunt); err != nil {
-		return err
-	}
+	var lost error // of the hunt; the report is printed all the same
+	story.Mutants, lost = runHunt(c.App.ErrWriter, hunt)
 	if c.Bool("json") {
 		err = writeJSON(c.App.Writer, story)
 	} else {
@@ -92,7 +91,7 @@ func runSimulate(c *cli.Context) error {
 	if err == nil && len(r.Violations) > 0 {
 		err = fmt.Errorf("%s of %s: %w", count(len(r.Violations), "seed"), count(r.Seeds, "seed"), errViolated)
 	}
-	return errors.Join(err, story.Mutants.err())
+	return errors.Join(err, lost, story.Mutants.err())
 }
 
 // campaignOf returns what the flags ask for.
