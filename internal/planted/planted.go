@@ -29,6 +29,7 @@ func Rules(fault string) lockstep.Rules[skirmish.World, skirmish.Config] {
 	var f faults
 	start, step, validate := r.New, r.Step, r.Validate
 	r.New = func(w *skirmish.World, s *lockstep.Settings, c *skirmish.Config) error {
+		//samestep:allow captured this is the fault
 		f = faults{group: map[*skirmish.World]uint8{}}
 		return start(w, s, c)
 	}
@@ -41,7 +42,7 @@ func Rules(fault string) lockstep.Rules[skirmish.World, skirmish.Config] {
 			step(w, t)
 			for i := range t.Commands {
 				if c := &t.Commands[i]; c.Player != lockstep.System {
-					run(&f, w, c)
+					run(&f, w, c) //samestep:allow captured this is the fault
 				}
 			}
 		}

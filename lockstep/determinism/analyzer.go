@@ -58,6 +58,7 @@ type program struct {
 	nodes    []*node // in the order of the source
 	inits    []*node
 	roots    []*node
+	given    []given // to lockstep.Rules
 	always   []issue // reported whether reached or not
 	allows   []*allow
 	locals   localFuncs
@@ -94,6 +95,7 @@ func run(pass *analysis.Pass, all bool) error {
 	p.spreadEffects()
 	p.findInits()
 	p.findMutable()
+	p.findCaptured()
 	for i := 0; i < len(p.nodes); i++ { // grows by literals
 		p.scan(p.nodes[i])
 	}

@@ -15,15 +15,15 @@ func (*mutable) AFact() {}
 
 func (*mutable) String() string { return "mutable" }
 
-// globalAt returns the package-level variable of which an expression is a part, up to a pointer that it does not hold
-// itself, or nil.
-func (p *program) globalAt(e ast.Expr) *types.Var {
+// variableAt returns the variable, of those that wanted tells, of which an expression is a part, up to a pointer that it
+// does not hold itself, or nil.
+func (p *program) variableAt(e ast.Expr, wanted func(types.Object) *types.Var) *types.Var {
 	for {
 		switch u := ast.Unparen(e).(type) {
 		case *ast.Ident:
-			return globalVar(p.TypesInfo.Uses[u])
+			return wanted(p.TypesInfo.Uses[u])
 		case *ast.SelectorExpr:
-			if v := globalVar(p.TypesInfo.Uses[u.Sel]); v != nil {
+			if v := wanted(p.TypesInfo.Uses[u.Sel]); v != nil {
 				return v
 			}
 			e = u.X
@@ -49,9 +49,14 @@ func globalVar(o types.Object) *types.Var {
 
 // globalWrites gives the package-level variables that a node of the syntax changes.
 func (p *program) globalWrites(at ast.Node, give func(*types.Var, ast.Node)) {
+	p.changes(at, globalVar, give)
+}
+
+// changes gives the variables, of those that wanted tells, that a node of the syntax changes.
+func (p *program) changes(at ast.Node, wanted func(types.Object) *types.Var, give func(*types.Var, ast.Node)) {
 	target := func(e ast.Expr) {
 		if e != nil {
-			if v := p.globalAt(e); v != nil {
+			if v := p.variableAt(e, wanted); v != nil {
 				give(v, e)
 			}
 		}
@@ -76,6 +81,8 @@ func (p *program) globalWrites(at ast.Node, give func(*types.Var, ast.Node)) {
 		}
 	case *ast.CallExpr:
 		p.globalCall(at, target)
+	case *ast.SelectorExpr:
+		p.methodValue(at, target)
 	}
 }
 

@@ -34,8 +34,11 @@ declaration for that, and in front of the package clause for the file.
     //samestep:allow RULE reason
 
 What it does not see: code that the build leaves out, tests, assembly (which is the rule "unseen"), what a game does through
-reflection, overflow of int on 32-bit machines, and pointers that two names share. It is a reader, not a proof: the checks of
-` + "`lockstep/locksteptest`" + ` run the game.
+reflection, overflow of int on 32-bit machines, formats that are no constants, and pointers that two names share. It is a reader,
+not a proof: the checks of ` + "`lockstep/locksteptest`" + ` run the game.
+
+What can be mended by machine is, by ` + "`go vet -vettool=$(which samestep) -fix ./...`" + `: loops over maps, unstable sorts, and native
+arithmetic of fixed-point numbers.
 `
 
 var (

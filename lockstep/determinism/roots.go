@@ -131,7 +131,8 @@ func (p *program) ruleField(name string, value ast.Expr) {
 	root := &node{}
 	switch v := ast.Unparen(value).(type) {
 	case *ast.FuncLit:
-		p.roots = append(p.roots, p.literal(v))
+		n := p.literal(v)
+		p.roots, p.given = append(p.roots, n), append(p.given, given{v, n})
 		return
 	case *ast.CallExpr: // a function that makes the function
 		root.bodies = []ast.Node{v}
@@ -145,7 +146,7 @@ func (p *program) ruleField(name string, value ast.Expr) {
 		root.bodies = []ast.Node{v}
 	}
 	p.add(root)
-	p.roots = append(p.roots, root)
+	p.roots, p.given = append(p.roots, root), append(p.given, given{value, root})
 }
 
 // namedFunc returns the function that an expression names, or nil.

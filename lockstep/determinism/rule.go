@@ -22,6 +22,7 @@ var rules = []Rule{
 	{"sort", "an unstable sort leaves the order of equal elements open", "sort stably, or compare by a unique key last"},
 	{"order", "Go leaves open whether a variable is read before or after a call that changes it", "make the call a statement of its own"},
 	{"global", "a variable of the package is shared by all matches, and is in no snapshot", "keep it in the state"},
+	{"captured", "what a function of the rules keeps beside the state is shared by all matches, and is in no snapshot", "keep it in the state"},
 	{"goroutine", "the order of goroutines is open", "do the work in place"},
 	{"channel", "the order of what comes through a channel is open", "use a slice as a queue"},
 	{"select", "select takes a random one of the cases that are ready", "decide by the state"},

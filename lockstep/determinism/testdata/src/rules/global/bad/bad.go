@@ -30,6 +30,10 @@ func strike() {
 	template.hit() // want `global: `
 }
 
+func later() func() {
+	return template.hit // want `global: `
+}
+
 func leak() *unit {
 	return &template // want `global: `
 }

@@ -1,0 +1,121 @@
+package determinism
+
+import (
+	"go/ast"
+	"go/types"
+)
+
+// A given is an expression that a field of lockstep.Rules is set to, and the node of its issues.
+type given struct {
+	value ast.Expr
+	node  *node
+}
+
+// findCaptured looks for what the functions of a game keep beside the state without a variable of the package: in
+// variables of the function around them, and in what a method is bound to.
+func (p *program) findCaptured() {
+	for _, g := range p.given {
+		p.captured(g.node, g.value, map[*types.Func]bool{})
+	}
+}
+
+// captured looks at an expression of a function that outlives the call in which it is made.
+func (p *program) captured(n *node, e ast.Expr, seen map[*types.Func]bool) {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.FuncLit:
+		p.capturedBy(n, e)
+	case *ast.Ident:
+		if v, ok := p.TypesInfo.Uses[e].(*types.Var); ok && p.locals.vars[v] != nil {
+			p.capturedBy(n, p.locals.vars[v])
+		}
+	case *ast.SelectorExpr:
+		p.boundTo(n, e)
+	case *ast.CallExpr: // makes the function, perhaps around others
+		for _, arg := range e.Args {
+			if t := p.TypesInfo.TypeOf(arg); t != nil && isCore[*types.Signature](t) {
+				p.captured(n, arg, seen)
+			}
+		}
+		if fn := p.calledFunc(e); fn != nil && !seen[fn] && p.objects[fn] != nil {
+			seen[fn] = true
+			p.capturedByMade(p.objects[fn], seen)
+		}
+	}
+}
+
+// capturedByMade looks at the functions that a function returns.
+func (p *program) capturedByMade(n *node, seen map[*types.Func]bool) {
+	for _, body := range n.bodies {
+		ast.Inspect(body, func(at ast.Node) bool {
+			switch at := at.(type) {
+			case *ast.FuncLit:
+				return false // what it returns is another function's
+			case *ast.ReturnStmt:
+				for _, e := range at.Results {
+					p.captured(n, e, seen)
+				}
+			}
+			return true
+		})
+	}
+}
+
+// capturedBy reports variables of the functions around a literal that it changes.
+func (p *program) capturedBy(n *node, lit *ast.FuncLit) {
+	around := func(o types.Object) *types.Var {
+		v, ok := o.(*types.Var)
+		if !ok || v.IsField() || v.Pkg() != p.Pkg || v.Parent() == p.Pkg.Scope() || lit.Pos() <= v.Pos() && v.Pos() < lit.End() {
+			return nil
+		}
+		return v
+	}
+	ast.Inspect(lit, func(at ast.Node) bool {
+		if at != nil {
+			p.changes(at, around, func(v *types.Var, place ast.Node) {
+				n.report("captured", place, v.Name()+" of the function around is changed")
+			})
+		}
+		return true
+	})
+}
+
+// boundTo reports a method value whose method changes a field of what it is bound to.
+func (p *program) boundTo(n *node, e *ast.SelectorExpr) {
+	s := p.TypesInfo.Selections[e]
+	if s == nil || s.Kind() != types.MethodVal {
+		return
+	}
+	fn, _ := s.Obj().(*types.Func)
+	m := p.objects[fn.Origin()]
+	recv, ok := recvType(fn.Origin()).(*types.Pointer)
+	if m == nil || !ok {
+		return
+	}
+	fields, ok := recv.Elem().Underlying().(*types.Struct)
+	if !ok {
+		return
+	}
+	for f := range fields.Fields() {
+		at := place{v: f.Origin()}
+		inside := place{f.Origin(), true}
+		if m.writes[at] || m.writes[inside] || m.outer[at] || m.outer[inside] {
+			n.report("captured", e, f.Name()+" of "+types.ExprString(e.X)+" is changed")
+			return
+		}
+	}
+}
+
+// methodValue gives the variable that a method which may change it is bound to, to be called later.
+func (p *program) methodValue(e *ast.SelectorExpr, give func(ast.Expr)) {
+	s := p.TypesInfo.Selections[e]
+	if s == nil || s.Kind() != types.MethodVal || !types.Identical(s.Type(), p.TypesInfo.TypeOf(e)) {
+		return
+	}
+	if call, ok := p.parents[e].(*ast.CallExpr); ok && call.Fun == ast.Expr(e) {
+		return
+	}
+	fn, _ := s.Obj().(*types.Func)
+	if _, byPointer := recvType(fn.Origin()).(*types.Pointer); byPointer && fn.Pkg() != nil && fn.Pkg().Path() != "sync" && !p.isPureFunc(fn.Origin()) {
+		give(e.X)
+	}
+}

@@ -1,0 +1,54 @@
+// Package captured has functions of rules that are made by others, around others.
+package captured
+
+import "github.com/seed-49bee653/samestep/lockstep"
+
+type World struct{ Gold uint32 }
+
+type Config struct{}
+
+type step = func(*World, *lockstep.Turn)
+
+type cache struct {
+	last  uint32
+	seen  map[uint32]bool
+	names []string
+}
+
+func (c *cache) note(w *World, t *lockstep.Turn) { c.deeper(w.Gold) }
+func (c *cache) deeper(gold uint32)              { c.seen[gold] = true }
+func (c *cache) read(w *World, t *lockstep.Turn) { w.Gold += uint32(len(c.names)) }
+func (c cache) own(w *World, t *lockstep.Turn)   { c.last++; w.Gold = c.last }
+func (w *World) advance(t *lockstep.Turn)        { w.Gold++ }
+func plain(w *World, t *lockstep.Turn)           { w.Gold++ }
+func change(c *cache)                            { c.last++ }
+func around(inner step, more ...step) step       { return twice(inner) }
+func twice(inner step) step                      { return func(w *World, t *lockstep.Turn) { inner(w, t); inner(w, t) } }
+func endless(inner step) step                    { return endless(inner) }
+func New() (r lockstep.Rules[World, Config], c *cache) {
+	c = &cache{}
+	r.Step = c.note // want `captured: seen of c is changed`
+	r.Step = c.read
+	r.Step = c.own
+	r.Step = (*World).advance_
+	r.Step = endless(around(plain, counted())) // of counted
+	value := cache{}
+	r.Step = around(func(w *World, t *lockstep.Turn) {
+		change(&value) // want `captured: value of the function around is changed`
+		c.last = 1     // want `captured: c of the function around is changed`
+		var own cache
+		change(&own)
+		own.last++
+	})
+	return r, c
+}
+
+func (w *World) advance_(t *lockstep.Turn) {}
+
+func counted() step {
+	n := uint32(0)
+	f := func(w *World, t *lockstep.Turn) {
+		n++ // want `captured: n of the function around is changed`
+	}
+	return f
+}
