@@ -74,7 +74,7 @@ func NewHost(g *Game, h *Header, log Log, o HostOptions) (*Host, error) {
 		return nil, err
 	}
 	x.c = c
-	x.curtain.raise(&x.options, x.shared)
+	x.curtain.raise(&x.options, x.shared, Tick(h.Settings.CheckEvery))
 	return x, nil
 }
 

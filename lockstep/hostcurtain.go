@@ -8,16 +8,18 @@ type curtain struct {
 	committed Position    // what stands before it is safe
 	ends      []Position  // after the records of tick t, at t modulo its length: as many as the delay has, and one
 	shelf     []*keyframe // for delayed spectators, the oldest first: the last one that they may see, and later ones
+	past      []check     // that delayed spectators can report on, of tick t at (t / CheckEvery) modulo its length
 	held      string      // why no tick is sealed; "" if they are
 }
 
 // raise makes the curtain of a match that begins, or goes on, with a keyframe.
-func (c *curtain) raise(o *HostOptions, first *keyframe) {
+func (c *curtain) raise(o *HostOptions, first *keyframe, every Tick) {
 	c.committed = first.position
 	if o.SpectatorDelay > 0 {
 		c.ends = make([]Position, o.SpectatorDelay+1)
 		c.ends[first.tick%(o.SpectatorDelay+1)] = first.position
 		c.shelf = append(c.shelf, first)
+		c.past = make([]check, o.SpectatorDelay/every+checkWindow)
 	}
 }
 
@@ -29,11 +31,22 @@ func (h *Host) draw(t Tick) {
 		return
 	}
 	h.curtain.ends[t%(delay+1)] = h.ring.Next()
+	if k := h.c.checkOf(t); k.tick == t {
+		*h.checkSeen(t) = check{tick: t, verdict: k.verdict, root: k.root}
+	}
 	if t%((delay+3)/4) == 0 {
 		if k := h.keyframe(); k != nil {
 			h.shelve(k)
 		}
 	}
+}
+
+// checkSeen returns the check of tick t for spectators, or what is in its place.
+func (h *Host) checkSeen(t Tick) *check {
+	if n := Tick(len(h.curtain.past)); n > 0 {
+		return &h.curtain.past[t/Tick(h.header.Settings.CheckEvery)%n]
+	}
+	return h.c.checkOf(t)
 }
 
 // shelve keeps a keyframe for delayed spectators, and none that a later one
@@ -67,11 +80,15 @@ func (h *Host) visible(p *peer) Position {
 	if h.options.AwaitCommit {
 		end = min(end, h.curtain.committed)
 	}
-	if p.seat == System && h.options.SpectatorDelay > 0 && !h.over {
+	if p.seat == System && h.options.SpectatorDelay > 0 && !h.ended() {
 		end = min(end, h.delayed())
 	}
 	return end
 }
+
+// ended reports whether the log has its end. One that failed, or was left at a
+// shutdown, has none: the match may go on from it.
+func (h *Host) ended() bool { return h.c.Err() != nil && !h.c.broken }
 
 // present returns the last tick that a peer could know of.
 func (h *Host) present(p *peer) Tick {

@@ -62,18 +62,45 @@ func TestHostSpectatorDelay(t *testing.T) {
 
 // A delayed spectator whose state is wrong is healed by a state of then.
 func TestHostDelayedSpectatorHeals(t *testing.T) {
-	const delay = 100
-	p := newParty(t, nil, func(o *lockstep.HostOptions) { o.SpectatorDelay = delay })
-	p.join("a", "p0")
-	p.pass(20 * lockstep.Second)
-	w := p.join("w", "watch")
-	p.pass(3 * lockstep.Second)
-	if err := w.corrupt("Die"); err != nil {
-		t.Fatal(err)
+	for _, delay := range []lockstep.Tick{100, 600} { // and of before the checks that players can still report on
+		p := newParty(t, nil, func(o *lockstep.HostOptions) { o.SpectatorDelay = delay })
+		p.join("a", "p0")
+		p.pass(40 * lockstep.Second)
+		w := p.join("w", "watch")
+		p.pass(3 * lockstep.Second)
+		if err := w.corrupt("Die"); err != nil {
+			t.Fatal(err)
+		}
+		p.pass(3 * lockstep.Second)
+		if w.syncs != 2 || p.events[lockstep.PeerDesynced] == 0 || w.follower.Tick() != p.h.Now()-delay || len(w.errors) > 0 {
+			t.Errorf("delay %d: %d keyframes, %d desyncs, at tick %d of %d, errors %v", delay, w.syncs, p.events[lockstep.PeerDesynced], w.follower.Tick(), p.h.Now(), w.errors)
+		}
 	}
-	p.pass(3 * lockstep.Second)
-	if w.syncs != 2 || p.events[lockstep.PeerDesynced] == 0 || w.follower.Tick() != p.h.Now()-delay {
-		t.Errorf("%d keyframes, %d desyncs, at tick %d of %d", w.syncs, p.events[lockstep.PeerDesynced], w.follower.Tick(), p.h.Now())
+}
+
+// A match whose log has failed, or whose server is shut down, may go on: delayed
+// spectators do not get the rest of it.
+func TestHostSpectatorDelayWithoutEnd(t *testing.T) {
+	const delay = 50
+	for _, row := range []struct {
+		name string
+		stop func(p *party)
+		more lockstep.Tick // that spectators see
+	}{
+		{"the log fails", func(p *party) { p.failLog = true }, 0},
+		{"a commit fails", func(p *party) { p.h.Fail(p.now, errDisk) }, 0},
+		{"a shutdown", func(p *party) { p.h.Shutdown(p.now, lockstep.Second) }, 0},
+		{"the end", func(p *party) { _ = p.h.End(p.now, "enough") }, delay},
+	} {
+		p := newParty(t, nil, func(o *lockstep.HostOptions) { o.SpectatorDelay = delay })
+		p.join("a", "p0")
+		w := p.join("w", "watch")
+		p.pass(10 * lockstep.Second)
+		row.stop(p)
+		p.pass(10 * lockstep.Second)
+		if want := p.h.Now() - delay + row.more; w.follower.Tick() != want || w.code == 0 {
+			t.Errorf("%s: the spectator sees tick %d of %d, want %d; closed as %v", row.name, w.follower.Tick(), p.h.Now(), want, w.code)
+		}
 	}
 }
 

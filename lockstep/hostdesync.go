@@ -55,18 +55,19 @@ func (h *Host) react(p *peer, resyncs *bucket, resynced *Tick) {
 }
 
 // stillDiffers sends another keyframe to a player whom the one before did not
-// heal. The coordinator reports only the first desync of a row.
+// heal, and removes one who has come back with the state that differs. The
+// coordinator reports only the first desync of a row.
 func (h *Host) stillDiffers(p *peer, t Tick) {
 	s := &h.seats[p.seat]
 	standing := &h.c.checks.players[p.seat]
-	if h.options.Desync == ResyncDesynced && standing.differs && standing.compared == t && p.state != Syncing && t > s.resynced {
+	if h.options.Desync != LogDesynced && standing.differs && standing.compared == t && p.state != Syncing && t > s.resynced {
 		h.react(p, &s.resyncs, &s.resynced)
 	}
 }
 
 // watcherReport compares a spectator's checksum.
 func (h *Host) watcherReport(p *peer, t Tick, sum *checksum.Sum) {
-	k := h.c.checkOf(t)
+	k := h.checkSeen(t)
 	if t <= p.reported {
 		return // simulated again, from a keyframe
 	}

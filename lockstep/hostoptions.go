@@ -83,7 +83,8 @@ type HostOptions struct {
 
 	// SpectatorDelay is by how many ticks spectators see the match later than
 	// players do, so that they can tell them nothing of use. They get the rest when
-	// it is over. It takes a referee.
+	// it has ended, but not when its log has failed or the server is shut down: it
+	// may go on. It takes a referee.
 	SpectatorDelay Tick
 
 	// AwaitCommit sends records only when [Host.Commit] says that they are safe.

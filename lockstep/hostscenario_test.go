@@ -508,3 +508,26 @@ type finder struct {
 
 func (f *finder) Errorf(string, ...any) { f.failed = true }
 func (f *finder) Error(...any)          { f.failed = true }
+
+// Who differs is removed also if its connection is lost while its states are
+// asked for, and another goes on with what it has.
+func TestHostRemovesWhoComesBackWrong(t *testing.T) {
+	p := newParty(t, nil, func(o *lockstep.HostOptions) { o.Desync = lockstep.RemoveDesynced })
+	a, b := p.join("a", "p0"), p.join("b", "p1")
+	p.pass(lockstep.Second)
+	a.mute = true
+	if err := a.corrupt("Die"); err != nil {
+		t.Fatal(err)
+	}
+	for p.events[lockstep.PeerDesynced] == 0 {
+		p.pass(50 * lockstep.Millisecond)
+	}
+	a.cut()
+	p.pass(100 * lockstep.Millisecond)
+	a.resume()
+	p.pass(20 * lockstep.Second)
+	if a.id != 0 || a.code != lockstep.CloseKicked || a.syncs != 1 {
+		t.Errorf("connected %t, closed as %v, %d keyframes", a.id != 0, a.code, a.syncs)
+	}
+	p.unharmed(t, b)
+}

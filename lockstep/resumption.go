@@ -168,7 +168,7 @@ func (r *Resumption) Host(now Time, log Log, o HostOptions) (*Host, error) {
 		bytes: x.joins.encode(r.header, x.header, sim.tick, sim.Root(), r.dec.AppendLast(nil), sim.AppendState(nil)),
 		tick:  sim.tick, position: r.position, made: now,
 	}
-	x.curtain.raise(&x.options, x.shared)
+	x.curtain.raise(&x.options, x.shared, r.every())
 	x.clock.percent, x.pace.base = int64(r.speed), r.speed
 	copy(x.seats, r.hosted)
 	for i := range x.seats {

@@ -141,6 +141,27 @@ var streams = []Mutant{
 		Hits: "I3",
 	},
 	{
+		Name: "spectators see one record more than their delay allows",
+		File: "lockstep/hostcurtain.go",
+		Old:  "end = min(end, h.delayed())",
+		New:  "end = min(end, h.delayed()+1)",
+		Hits: "I12",
+	},
+	{
+		Name: "delayed spectators are given the players' keyframe",
+		File: "lockstep/hostcurtain.go",
+		Old:  "if k != nil && k.position <= end {",
+		New:  "if k != nil && k.position <= h.ring.Next() {",
+		Hits: "I12",
+	},
+	{
+		Name: "delayed spectators are told the present tick",
+		File: "lockstep/hostcurtain.go",
+		Old:  "return h.c.Now() - min(h.c.Now(), h.options.SpectatorDelay)",
+		New:  "return h.c.Now()",
+		Hits: "I12",
+	},
+	{
 		Name: "a match that goes on after a crash has forgotten the sequences",
 		File: "lockstep/resumption.go",
 		Old:  "s.remember(Receipt{Sequence: c.Sequence, Tick: f.Tick})\n\t\ts.sealed, s.last = c.Sequence, f.Tick",

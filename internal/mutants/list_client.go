@@ -128,4 +128,28 @@ var museum = []Mutant{
 		Hits: "I9",
 		Seen: "here: corpus, ended-in-a-pause-after-a-pause",
 	},
+	{
+		Name: "delayed spectators see the rest of a match whose log has failed, and which goes on",
+		File: "lockstep/hostcurtain.go",
+		Old:  "h.options.SpectatorDelay > 0 && !h.ended() {",
+		New:  "h.options.SpectatorDelay > 0 && !h.over {",
+		Hits: "I12",
+		Seen: "here: corpus, a-failed-log-behind-the-curtain",
+	},
+	{
+		Name: "checksums of long-delayed spectators are not compared any more",
+		File: "lockstep/hostdesync.go",
+		Old:  "\tk := h.checkSeen(t)\n",
+		New:  "\tk := h.c.checkOf(t)\n",
+		Hits: "I9",
+		Seen: "here: corpus, wrong-long-behind-the-curtain",
+	},
+	{
+		Name: "who differs is removed from one connection, and comes back over another",
+		File: "lockstep/hostdesync.go",
+		Old:  "if h.options.Desync != LogDesynced && standing.differs",
+		New:  "if h.options.Desync == ResyncDesynced && standing.differs",
+		Hits: "I9",
+		Seen: "here: corpus, removed-and-back",
+	},
 }

@@ -121,6 +121,12 @@ var controls = []struct {
 	{"no progress", "I10", "does not get on", func(t *testing.T, w *world) {
 		w.server.syncAt, w.plan.Disk.SyncEvery = w.now, 0
 	}},
+	{"what a spectator may not see yet", "I12", "a spectator, client 3, was sent a record", func(t *testing.T, w *world) {
+		w.curtain.delay++
+	}},
+	{"a spectator that stands still", "I6", "nothing is wrong with client 3", func(t *testing.T, w *world) {
+		w.machines[3].busy = w.now + 100*sec
+	}},
 	{"a desync that nobody told of", "desync", "nobody has said so", func(t *testing.T, w *world) {
 		m := w.machines[0]
 		if !m.flip(rand.New(rand.NewPCG(1, 1))) {
@@ -142,6 +148,7 @@ var controls = []struct {
 func TestControls(t *testing.T) {
 	o := Options{Subject: Drones(16), Clients: 3, Length: 90 * sec, Calm: true}
 	o.fill()
+	const delay = 30 // of the spectator, client 3
 	seen := map[string]bool{}
 	for _, c := range controls {
 		t.Run(c.name, func(t *testing.T) {
@@ -150,6 +157,7 @@ func TestControls(t *testing.T) {
 				p.Machines[i].Up, p.Machines[i].Down = Link{Delay: 30 * ms}, Link{Delay: 30 * ms}
 				p.Machines[i].JoinAt = 0
 			}
+			p.Host.SpectatorDelay = delay
 			p.Disk.EachFrame, p.Host.Wait, p.Host.Desync = true, 0, lockstep.LogDesynced
 			w, err := newWorld(o.Subject, p)
 			if err != nil {
@@ -172,7 +180,7 @@ func TestControls(t *testing.T) {
 		})
 		seen[c.invariant] = true
 	}
-	for _, name := range []string{"I1", "I2", "I3", "I4", "I5", "I6", "I7", "I8", "I9", "I10", "desync"} {
+	for _, name := range []string{"I1", "I2", "I3", "I4", "I5", "I6", "I7", "I8", "I9", "I10", "I12", "desync"} {
 		if !seen[name] {
 			t.Errorf("nothing breaks %s", name)
 		}

@@ -33,16 +33,7 @@ func (o *oracle) lasts(t lockstep.Tick) (last [256]uint32) {
 // joined checks the sequences in a keyframe that a client was sent: of each
 // player the last one up to there, from which the frames after it go on.
 func (o *oracle) joined(w *wire, state []byte) {
-	_, keyframe, err := first(state)
-	p := packed{b: keyframe, err: err}
-	p.array()
-	p.uint()
-	t := lockstep.Tick(p.uint())
-	p.uint()
-	told := map[uint8]uint32{}
-	for n := p.array() / 2; n > 0 && p.err == nil; n-- {
-		told[uint8(p.uint())] = uint32(p.uint())
-	}
+	t, told, err := keyframeOf(state)
 	want := map[uint8]uint32{}
 	for player, seq := range o.lasts(t) {
 		if seq > 0 && player != system {
@@ -50,7 +41,7 @@ func (o *oracle) joined(w *wire, state []byte) {
 		}
 	}
 	delete(told, system)
-	if p.err != nil || !maps.Equal(told, want) {
+	if err != nil || !maps.Equal(told, want) {
 		o.w.fail("I2", "%s joined at tick %d with the last sequences %v, want %v", w.m, t, told, want)
 	}
 }

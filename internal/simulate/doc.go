@@ -29,5 +29,6 @@
 //	I9  convergence  when the faults are over, all who are honest come back and agree
 //	I10 no crash     nothing panics, and nothing runs without time passing
 //	I11 reproducible the same plan gives the same run, to the byte
+//	I12 curtain   spectators see nothing sooner than the delay of theirs allows
 //	desync           every state that a fault changes is found, and nothing else is
 package simulate

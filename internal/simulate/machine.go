@@ -330,7 +330,7 @@ func (m *machine) event(e any) {
 	case lockstep.ServerClosing:
 		switch e.Code {
 		case lockstep.CloseSlow, lockstep.CloseTimeout:
-			if m.liar == nil && m.plan.Up.Loss == 0 && m.plan.Down.Loss == 0 && w.now > max(m.calm, w.calm, m.born)+calmDown {
+			if m.liar == nil && m.plan.Up.Loss == 0 && m.plan.Down.Loss == 0 && w.now > m.wellSince()+calmDown {
 				w.fail("I6", "nothing is wrong with %s, and it was closed as %v: %s", m, e.Code, e.Text)
 			}
 		case lockstep.CloseAbuse, lockstep.CloseMalformed:

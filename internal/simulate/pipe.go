@@ -125,7 +125,8 @@ type wire struct {
 	full       bool // the host has more to send than the socket takes
 	deaf       bool // the client reads nothing
 	state      lockstep.PeerState
-	tap        tap
+	tap        tap     // by what has arrived
+	lookout    lookout // by what was sent
 }
 
 func (w *wire) over() bool { return w.hostGone && w.clientGone }

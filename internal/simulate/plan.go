@@ -34,6 +34,8 @@ type HostPlan struct {
 	MaxDelay   lockstep.Tick         `json:"max_delay,omitempty"`
 	Leave      bool                  `json:"leave,omitempty"`
 	Desync     lockstep.DesyncPolicy `json:"desync,omitempty"`
+
+	SpectatorDelay lockstep.Tick `json:"spectator_delay,omitempty"`
 }
 
 // A DiskPlan says how the log is written.

@@ -85,6 +85,7 @@ func (s *server) start() {
 			return
 		}
 		s.started(host)
+		w.curtain.drop()
 		s.flushed, s.durable = resumption.Tick(), resumption.Tick()
 		w.count("match resumed")
 		return

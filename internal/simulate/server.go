@@ -116,6 +116,7 @@ func (s *server) options() lockstep.HostOptions {
 		InputDelay:  p.InputDelay, Lag: p.Lag, Grace: p.Grace, KeyframeInterval: p.Keyframes, SyncBytesPerTick: p.SyncBytes, RingRecords: p.Ring,
 		Wait: lockstep.WaitPolicy{Bound: p.Wait}, Slow: lockstep.SlowPolicy{Percent: p.Slow},
 		Delay: lockstep.DelayPolicy{Max: p.MaxDelay}, LeaveAfterGrace: p.Leave, Desync: p.Desync,
+		SpectatorDelay: p.SpectatorDelay,
 		Rates: lockstep.Rates{
 			Resyncs: lockstep.Rate{N: 30, Per: lockstep.Second, Burst: 30}, // flips come more often than in nature
 			Returns: lockstep.Rate{N: 60, Per: lockstep.Second, Burst: 60},
@@ -304,6 +305,7 @@ func (s *server) pull(wire *wire) {
 			}
 			return
 		}
+		w.curtain.sent(w, wire, s.buf)
 		wire.down.send(w.now, s.buf, &w.spare)
 		if wire.m != nil {
 			wire.m.touch()

@@ -60,6 +60,10 @@ func Expand(o Options, seed uint64) *Plan {
 	if o.Calm {
 		liars = 0
 	}
+	if delay := lockstep.Time(p.Host.SpectatorDelay); delay > 0 {
+		spectators = max(spectators, 1)
+		p.Heal += min(2*delay*lockstep.Second/lockstep.Time(o.TickRate), o.Length) // after a crash there is nothing to see for so long
+	}
 	for i := range o.Clients + liars + spectators {
 		p.Machines = append(p.Machines, expandMachine(&o, seed, i, liars))
 	}
@@ -93,6 +97,12 @@ func expandHost(p *Plan) {
 	}
 	if r.IntN(3) == 0 {
 		h.Ring = int(h.Lag)
+	}
+	if r := stream(p.Seed, "spectator delay", 0); r.IntN(5) == 0 {
+		h.SpectatorDelay = 1 + lockstep.Tick(r.IntN(int(rate)<<r.IntN(5)))
+		if h.Ring > 0 {
+			h.Ring += 2 * int(h.SpectatorDelay)
+		}
 	}
 }
 

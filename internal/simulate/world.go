@@ -24,6 +24,7 @@ type world struct {
 	over    bool // the match cannot go on, and that is right
 
 	server   *server
+	curtain  curtain
 	machines []*machine
 	oracle   *oracle
 	wires    []*wire       // all that are not over
@@ -100,7 +101,8 @@ func newWorld(s *Subject, p *Plan) (*world, error) {
 	w := &world{
 		plan: p, subject: s, start: 1000 * lockstep.Second, now: 1000 * lockstep.Second, chaos: true,
 		tokens: stream(p.Seed, "tokens", 0), hash: xxhash.New(),
-		counts: map[string]int{}, injected: map[string]int{}, kicked: map[int]bool{},
+		curtain: curtain{delay: p.Host.SpectatorDelay},
+		counts:  map[string]int{}, injected: map[string]int{}, kicked: map[int]bool{},
 	}
 	var err error
 	id := lockstep.MatchID{}
@@ -116,6 +118,9 @@ func newWorld(s *Subject, p *Plan) (*world, error) {
 		w.machines = append(w.machines, w.newMachine(i, &p.Machines[i]))
 	}
 	w.booksAt, w.moved = w.now+lockstep.Second, w.now
+	if w.curtain.delay > 0 {
+		w.count("match with a spectator delay")
+	}
 	return w, w.server.begin()
 }
 
