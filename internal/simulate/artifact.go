@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -52,6 +53,9 @@ func ReadArtifact(r io.Reader) (*Artifact, error) {
 	if err := d.Decode(&a); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrArtifact, err)
 	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, fmt.Errorf("%w: there is more after its end", ErrArtifact)
+	}
 	if a.Format != artifactFormat || a.Plan == nil {
 		return nil, fmt.Errorf("%w: format %q, want %q", ErrArtifact, a.Format, artifactFormat)
 	}
@@ -69,10 +73,17 @@ func (a *Artifact) Drones() (*Subject, error) {
 	return Drones(uint16(a.Config[0]) | uint16(a.Config[1])<<8), nil
 }
 
-// Fits returns an error unless an artifact is of a subject's game.
+// Fits returns an error unless an artifact is of a subject's game and configuration: with another one it is another match.
 func (a *Artifact) Fits(s *Subject) error {
 	if a.Game != s.Game.Name() || a.Build != s.Game.Build() {
 		return fmt.Errorf("%w: of game %s build %s, want %s build %s", ErrArtifact, a.Game, a.Build, s.Game.Name(), s.Game.Build())
+	}
+	h, err := s.Game.NewHeader(lockstep.MatchID{}, a.Plan.Settings, s.Config)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(a.Config, h.Config) {
+		return fmt.Errorf("%w: of another configuration: got % x, want % x", ErrArtifact, a.Config, h.Config)
 	}
 	return nil
 }

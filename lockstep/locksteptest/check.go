@@ -2,6 +2,7 @@ package locksteptest
 
 import (
 	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,16 +12,18 @@ import (
 )
 
 // Check plays a random match of a game and computes it again in other ways. It
-// fails the test where they part, and says how to play the same match again.
+// fails the test where they part, and says how to play the same match again. With
+// go test -v it tells how many of the commands were refused.
 func Check(t testing.TB, g *lockstep.Game, o Options) {
 	t.Helper()
-	err := Run(g, o)
+	m, err := run(g, o)
 	if f := (*Failure)(nil); errors.As(err, &f) {
 		t.Fatalf("%v\nthe same match: %s\nthe same test: %s", f, f.Options.line(), testLine(t.Name()))
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Logf("locksteptest: seed %d: %s", m.options.Seed, m.tally())
 }
 
 // testLine returns the command that runs one test alone.
@@ -29,29 +32,49 @@ func testLine(name string) string {
 	for i := range parts {
 		parts[i] = "^" + regexp.QuoteMeta(parts[i]) + "$"
 	}
-	return "go test -count=1 -run '" + strings.Join(parts, "/") + "' ."
+	pattern := strings.ReplaceAll(strings.Join(parts, "/"), "'", `'\''`)
+	return "go test -count=1 -run '" + pattern + "' ."
 }
 
 // Run is [Check] without a test: it returns a [*Failure] where two ways of
 // computing the match part.
 func Run(g *lockstep.Game, o Options) error {
+	_, err := run(g, o)
+	return err
+}
+
+func run(g *lockstep.Game, o Options) (*match, error) {
 	if err := checkSkip(o.Skip); err != nil {
-		return err
+		return nil, err
 	}
 	m, err := newMatch(g, o.filled())
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := m.play(); err != nil {
-		return err
+		return nil, err
 	}
 	for _, p := range phases {
 		if slices.Contains(o.Skip, p.name) {
 			continue
 		}
 		if err := p.run(m); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return m, nil
+}
+
+// tally tells how much of a game a match has tried.
+func (m *match) tally() string {
+	given, refused := 0, 0
+	for i := range m.played {
+		if o := &m.played[i]; o.system == nil {
+			given++
+			if o.receipt.Reason != lockstep.Accepted {
+				refused++
+			}
+		}
+	}
+	return fmt.Sprintf("%d of %d commands refused", refused, given)
 }

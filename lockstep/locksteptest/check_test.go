@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
 )
@@ -337,11 +338,37 @@ func TestCheckFails(t *testing.T) {
 		locksteptest.Check(&said, lockstep.MustGame(rules), options())
 	}()
 	for _, want := range []string{
-		"restore of tick ", "Players: 4, Ticks: 60, Every: 7, Span: 60, Redo: 8, Seed: 1, Rate: 8, Changes: 2}",
+		"restore of tick ",
+		"{Config: (that of the test), Players: 4, Ticks: 60, Every: 7, Span: 60, Redo: 8, Seed: 1, Rate: 8, Changes: 2}",
 		"go test -count=1 -run '^TestHerds$/^a\\+b$' .",
 	} {
 		if !strings.Contains(said.text, want) {
 			t.Errorf("got %q, want %q in it", said.text, want)
 		}
+	}
+}
+
+// What is printed can be put into a test as it is, if its types have names elsewhere; and Check tells what was refused.
+func TestCheckLines(t *testing.T) {
+	rules := minimal.Rules()
+	var said recorder
+	o := locksteptest.Options{Config: &minimal.Config{Size: 9, Coins: 2}, Ticks: 20, Render: func(lockstep.View) {}}
+	locksteptest.Check(&said, lockstep.MustGame(rules), o)
+	if !strings.HasPrefix(said.log, "locksteptest: seed 1: 0 of ") || !strings.HasSuffix(said.log, " commands refused") {
+		t.Errorf("got %q", said.log)
+	}
+	rules.Validate = func(*minimal.World, *lockstep.Command) error { return errors.New("no") }
+	locksteptest.Check(&said, lockstep.MustGame(rules), o)
+	if n := strings.Fields(said.log); n[3] != n[5] {
+		t.Errorf("all were refused: got %q", said.log)
+	}
+	rules.Step = func(*minimal.World, *lockstep.Turn) { panic("no way") }
+	func() {
+		defer func() { recover() }()
+		locksteptest.Check(&said, lockstep.MustGame(rules), o)
+	}()
+	want := "locksteptest.Options{Config: &minimal.Config{Size: 9, Coins: 2}, Players: 4, Ticks: 20, Every: 2, Span: 20, Redo: 8, Seed: 1, Rate: 8, Changes: 2, Render: (that of the test)}\n"
+	if !strings.Contains(said.text, want) {
+		t.Errorf("got %q, want %q in it", said.text, want)
 	}
 }

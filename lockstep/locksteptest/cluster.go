@@ -55,6 +55,11 @@ type ClusterOptions struct {
 // give the same to the byte.
 func Cluster(t testing.TB, g *lockstep.Game, o ClusterOptions) {
 	t.Helper()
+	for _, kind := range o.Only {
+		if simulate.Group(kind) == "" {
+			t.Fatalf("locksteptest: cluster: options: got %q in Only, want one of %q", kind, simulate.Kinds())
+		}
+	}
 	c := simulate.Campaign{
 		Options: simulate.Options{Subject: o.subject(g), Clients: cmp.Or(o.Clients, 4), Length: cmp.Or(o.Length, 60*lockstep.Second), Only: o.Only},
 		First:   cmp.Or(o.Seed, 1), Seeds: cmp.Or(o.Seeds, 20), Workers: 1,
@@ -74,9 +79,22 @@ func Cluster(t testing.TB, g *lockstep.Game, o ClusterOptions) {
 		if err != nil {
 			t.Fatalf("locksteptest: cluster: seed %d: %v: %v", out.Plan.Seed, out.Violation, err)
 		}
-		t.Errorf("locksteptest: cluster: seed %d: %v\nthe same match: locksteptest.ClusterOptions{Seed: %d, Seeds: 1, Clients: %d, Length: %d}\nmade small: locksteptest.ClusterOptions{Artifact: %q}",
-			out.Plan.Seed, out.Violation, out.Plan.Seed, c.Clients, c.Length, name)
+		o.Seed, o.Clients, o.Length = out.Plan.Seed, c.Clients, c.Length
+		t.Errorf("locksteptest: cluster: seed %d: %v\nthe same match: %s\nthe same test: %s\nmade small, in a file that stays with go test -artifacts: locksteptest.ClusterOptions{Artifact: %q}",
+			out.Plan.Seed, out.Violation, o.line(), testLine(t.Name()), name)
 	}
+}
+
+// line returns the options as Go code that plays the match of one seed again.
+func (o *ClusterOptions) line() string {
+	s := fmt.Sprintf("%sSeed: %d, Seeds: 1, Clients: %d, Length: %d", configLine(o.Config), o.Seed, o.Clients, o.Length)
+	if o.Only != nil {
+		s += fmt.Sprintf(", Only: %#v", o.Only)
+	}
+	if o.Play != nil {
+		s += ", Play: (that of the test)"
+	}
+	return "locksteptest.ClusterOptions{" + s + "}"
 }
 
 // shrinkRuns is how many matches are played to make a failure small.

@@ -41,8 +41,13 @@ func TestClusterFinds(t *testing.T) {
 	locksteptest.Cluster(r, lockstep.MustGame(rules), locksteptest.ClusterOptions{
 		Config: &pastureConfig{Herds: 6}, Seeds: 1, Length: 40 * lockstep.Second, Only: []string{},
 	})
-	if !strings.Contains(r.text, "I1 violated") || !strings.Contains(r.text, "Seed: 1, Seeds: 1") {
-		t.Errorf("got %q", r.text)
+	for _, want := range []string{
+		"I1 violated", "{Config: (that of the test), Seed: 1, Seeds: 1, Clients: 4, Length: 40000000, Only: []string{}}",
+		"the same test: go test -count=1 -run '^TestHerds$/^a\\+b$' .",
+	} {
+		if !strings.Contains(r.text, want) {
+			t.Errorf("got %q, want %q in it", r.text, want)
+		}
 	}
 	_, small, _ := strings.Cut(r.text, "ClusterOptions{Artifact: ")
 	name, err := strconv.Unquote(strings.TrimSuffix(small, "}"))
@@ -56,26 +61,27 @@ func TestClusterFinds(t *testing.T) {
 		t.Errorf("from its artifact: got %q", r.text)
 	}
 	locksteptest.Cluster(t, lockstep.MustGame(pastureRules()), options)
-	r = &recorder{}
+	refusal(t, "of another configuration", locksteptest.ClusterOptions{Config: &pastureConfig{Herds: 7}, Artifact: name})
+	refusal(t, `got "sharks" in Only, want one of ["cut" `, locksteptest.ClusterOptions{Config: &pastureConfig{Herds: 6}, Only: []string{"cut", "sharks"}})
+	refusal(t, "no herds", locksteptest.ClusterOptions{Config: &pastureConfig{}})
+}
+
+// refusal fails unless options are refused with some words.
+func refusal(t *testing.T, want string, o locksteptest.ClusterOptions) {
+	t.Helper()
+	r := &recorder{}
 	func() {
 		defer func() { _ = recover() }()
-		locksteptest.Cluster(r, lockstep.MustGame(pastureRules()), locksteptest.ClusterOptions{Config: &pastureConfig{}})
+		locksteptest.Cluster(r, lockstep.MustGame(pastureRules()), o)
 	}()
-	if !strings.Contains(r.text, "no herds") {
-		t.Errorf("a configuration that is refused: got %q", r.text)
+	if !strings.Contains(r.text, want) {
+		t.Errorf("got %q, want %q in it", r.text, want)
 	}
 }
 
 // A match that is too short for any fault is refused: it would show nothing.
 func TestClusterTooShort(t *testing.T) {
-	r := &recorder{}
-	func() {
-		defer func() { _ = recover() }()
-		locksteptest.Cluster(r, lockstep.MustGame(pastureRules()), locksteptest.ClusterOptions{
-			Config: &pastureConfig{Herds: 6}, Length: 20 * lockstep.Second,
-		})
-	}()
-	if !strings.Contains(r.text, "got a match of 20 s, want at least 40 s") {
-		t.Errorf("got %q", r.text)
-	}
+	refusal(t, "got a match of 20 s, want at least 40 s", locksteptest.ClusterOptions{
+		Config: &pastureConfig{Herds: 6}, Length: 20 * lockstep.Second,
+	})
 }

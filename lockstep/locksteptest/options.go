@@ -107,8 +107,8 @@ func (o Options) filled() Options {
 
 // line returns the options as Go code that plays the same match.
 func (o Options) line() string {
-	s := fmt.Sprintf("Players: %d, Ticks: %d, Every: %d, Span: %d, Redo: %d, Seed: %d, Rate: %d, Changes: %d",
-		o.Players, o.Ticks, o.Every, o.Span, o.Redo, o.Seed, o.Rate, o.Changes)
+	s := fmt.Sprintf("%sPlayers: %d, Ticks: %d, Every: %d, Span: %d, Redo: %d, Seed: %d, Rate: %d, Changes: %d",
+		configLine(o.Config), o.Players, o.Ticks, o.Every, o.Span, o.Redo, o.Seed, o.Rate, o.Changes)
 	if len(o.Skip) > 0 {
 		s += fmt.Sprintf(", Skip: %#v", o.Skip)
 	}
@@ -118,5 +118,23 @@ func (o Options) line() string {
 	if o.Orders != nil {
 		s += fmt.Sprintf(", Orders: (the %d of the test)", len(o.Orders))
 	}
+	if o.Play != nil {
+		s += ", Play: (that of the test)"
+	}
+	if o.Render != nil {
+		s += ", Render: (that of the test)"
+	}
 	return "locksteptest.Options{" + s + "}"
+}
+
+// configLine returns a configuration as a field of options.
+func configLine(config any) string {
+	if config == nil {
+		return ""
+	}
+	text, err := (&literals{}).of(config)
+	if err != nil {
+		text = "(that of the test)" // it has no name there
+	}
+	return "Config: " + text + ", "
 }

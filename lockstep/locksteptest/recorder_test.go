@@ -9,6 +9,7 @@ import (
 type recorder struct {
 	testing.TB
 	text string
+	log  string
 	dir  string
 }
 
@@ -22,5 +23,7 @@ func (r *recorder) Fatalf(format string, args ...any) {
 	r.text = fmt.Sprintf(format, args...)
 	panic("failed")
 }
+
+func (r *recorder) Logf(format string, args ...any) { r.log = fmt.Sprintf(format, args...) }
 
 func (r *recorder) Errorf(format string, args ...any) { r.text = fmt.Sprintf(format, args...) }
