@@ -27,6 +27,7 @@ type check struct {
 	tick    Tick
 	verdict verdict
 	root    uint64 // the agreed checksum, if there is one
+	logged  uint64 // what the log says it is: a referee may correct itself
 	reports []report
 }
 
@@ -95,7 +96,7 @@ func (c *Coordinator) check() error {
 
 // agree makes root the agreed checksum of a check.
 func (c *Coordinator) agree(k *check, root uint64) error {
-	k.verdict, k.root = agreed, root
+	k.verdict, k.root, k.logged = agreed, root, root
 	return c.append(c.enc.Checksum(k.tick, root))
 }
 
@@ -162,19 +163,28 @@ func (c *Coordinator) complete(k *check) bool {
 func (c *Coordinator) compare(k *check, p Player, sum *checksum.Sum) error {
 	s := &c.checks.players[p]
 	differed := s.differs
-	differs := k.reports[p].root != k.root
+	root := k.reports[p].root
+	var retrial Retrial
+	if root != k.root && !differed {
+		var err error
+		if retrial, err = c.contradict(k, p, s.agreed, root, sum); err != nil {
+			return err
+		}
+	}
+	differs := root != k.root
 	if k.tick > s.compared {
 		s.compared, s.differs = k.tick, differs
 	}
-	if !differs {
+	if root != k.logged {
+		if err := c.append(c.enc.Dissent(k.tick, p, root)); err != nil {
+			return err
+		}
+	}
+	switch {
+	case !differs:
 		s.agreed = max(s.agreed, k.tick)
-		return nil
-	}
-	if err := c.append(c.enc.Dissent(k.tick, p, k.reports[p].root)); err != nil {
-		return err
-	}
-	if !differed {
-		c.announce(k, p, sum)
+	case !differed:
+		c.announce(k, p, s.agreed, sum, retrial)
 	}
 	return nil
 }

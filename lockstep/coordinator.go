@@ -47,6 +47,12 @@ type CoordinatorOptions struct {
 
 	// Desync is called with each desync report; nil for nobody.
 	Desync func(*DesyncReport)
+
+	// Frames returns the frames of the ticks after one up to another, or nil if
+	// they are not all kept. With it, and if Referee keeps states, the referee
+	// computes again what it is contradicted in, and takes back its own mistakes:
+	// a bit that flips in its memory must not be blamed on every player.
+	Frames func(from, to Tick) []Frame
 }
 
 // A Coordinator decides the order of a match's commands. It takes submissions
@@ -62,14 +68,15 @@ type Coordinator struct {
 	referee  *Follower // nil in relay mode
 	checks   checks
 
-	sealed Tick
-	frame  Frame
-	slots  slots
-	seats  []seat
-	system Sequence // of the last command of System
-	paused bool
-	err    error // why the match is over
-	broken bool  // because the log failed
+	sealed  Tick
+	frame   Frame
+	slots   slots
+	seats   []seat
+	system  Sequence // of the last command of System
+	paused  bool
+	retried Tick  // checks up to this one were computed again
+	err     error // why the match is over
+	broken  bool  // because the log failed
 
 	cmd  Command        // being examined; a field because the game sees its address
 	last []LastSequence // scratch

@@ -11,11 +11,12 @@ import (
 // A DesyncReport tells who computed which checksum of one tick.
 type DesyncReport struct {
 	Tick    Tick   // the checked tick
-	Player  Player // whose checksum differs; unset on a tie
+	Player  Player // whose checksum differs; unset on a tie; System for a spectator, who concerns only itself unless it was right
 	Tie     bool   // no referee, and no checksum that most players have
 	Agreed  Tick   // the last checked tick at which Player agreed so far; 0 if none
 	Section string // the first section that differs; empty if it is not known
 	Groups  []Group
+	Retrial Retrial // with RefereeWrong it was Player who was right
 }
 
 // A Group are those who reported the same checksum of a tick so far.
@@ -30,18 +31,25 @@ func (r *DesyncReport) String() string {
 		return fmt.Sprintf("desync at tick %d: %d groups, no verdict", r.Tick, len(r.Groups))
 	}
 	s := fmt.Sprintf("desync at tick %d: player %d differs", r.Tick, r.Player)
+	if r.Player == System {
+		s = fmt.Sprintf("desync at tick %d: a spectator differs", r.Tick)
+	}
 	if r.Section != "" {
 		s += " in " + r.Section
 	}
-	return s + fmt.Sprintf(", last agreed at tick %d", r.Agreed)
+	s += fmt.Sprintf(", last agreed at tick %d", r.Agreed)
+	if r.Retrial >= RefereeWrong {
+		s += "; " + r.Retrial.String()
+	}
+	return s
 }
 
 // announce reports that p differs from the agreed checksum of a check.
-func (c *Coordinator) announce(k *check, p Player, sum *checksum.Sum) {
+func (c *Coordinator) announce(k *check, p Player, agreed Tick, sum *checksum.Sum, retrial Retrial) {
 	if c.options.Desync == nil {
 		return
 	}
-	r := &DesyncReport{Tick: k.tick, Player: p, Agreed: c.checks.players[p].agreed, Groups: c.groups(k)}
+	r := &DesyncReport{Tick: k.tick, Player: p, Agreed: agreed, Groups: c.groups(k), Retrial: retrial}
 	if c.referee != nil && sum != nil {
 		if own, ok := c.referee.Sum(k.tick); ok {
 			r.Section = c.game.firstSection(sum, own)

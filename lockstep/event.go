@@ -23,13 +23,14 @@ const (
 	SpeedChanged                       // the match runs at Number percent now
 	MatchPaused
 	MatchResumed
-	MatchOver // no tick follows
-	MatchHeld // no tick is sealed, Text says why; without a text they are again
+	MatchOver     // no tick follows
+	MatchHeld     // no tick is sealed, Text says why; without a text they are again
+	RefereeHealed // the referee's own state was wrong at Tick, and is computed again
 )
 
 var eventTexts = [...]string{
 	"", "joined", "resumed", "lost", "left", "taken over", "live", "synced", "closed", "refused", "desynced",
-	"checks tied", "ticks skipped", "delay changed", "speed changed", "paused", "resumed", "over", "held",
+	"checks tied", "ticks skipped", "delay changed", "speed changed", "paused", "resumed", "over", "held", "referee healed",
 }
 
 func (k EventKind) String() string { return eventTexts[k] }

@@ -65,7 +65,7 @@ type inquiry struct {
 // inquire collects evidence about a desync. Only one is collected at a time;
 // what happens meanwhile is delivered without the player's states.
 func (h *Host) inquire(r *DesyncReport, p *peer) {
-	e := &Evidence{Report: *r, Participants: h.participants(), Commands: h.commandsSince(r.Agreed, r.Tick)}
+	e := &Evidence{Report: *r, Participants: h.participants(), Commands: h.commands(r.Agreed, r.Tick)}
 	e.Report.Groups = slices.Clone(r.Groups)
 	for _, t := range []Tick{r.Agreed, r.Tick} {
 		if t > 0 {
@@ -164,11 +164,38 @@ func (h *Host) inquiryTime() {
 	h.wakeAt(q.deadline)
 }
 
-// commandsSince returns the commands of the ticks after one up to another.
+// commands returns the commands of the ticks after one up to another, as far
+// back as the ring reaches.
+func (h *Host) commands(from, to Tick) []Command {
+	all, _ := h.commandsSince(from, to)
+	return all
+}
+
+// frames returns the frames of the ticks after one up to another, or nil if the
+// ring has not all of them any more.
+func (h *Host) frames(from, to Tick) []Frame {
+	commands, reached := h.commandsSince(from, to)
+	if reached > from {
+		return nil
+	}
+	all := make([]Frame, 0, to-from)
+	for t := from + 1; t <= to; t++ {
+		n := 0
+		for n < len(commands) && commands[n].Tick == t {
+			n++
+		}
+		all = append(all, Frame{Tick: t, Commands: commands[:n]})
+		commands = commands[n:]
+	}
+	return all
+}
+
+// commandsSince returns the commands of the ticks after one up to another, and
+// after which tick the ring has them.
 //
 // Sequences in the log are relative to the ones before, of which the ring may
 // have lost some. But they add up to the present ones, which are known.
-func (h *Host) commandsSince(from, to Tick) []Command {
+func (h *Host) commandsSince(from, to Tick) (all []Command, reached Tick) {
 	enc := &h.c.enc.stream
 	at, tick := h.ring.Next(), enc.tick
 	for ; at > h.ring.First() && tick > from; at-- {
@@ -177,7 +204,6 @@ func (h *Host) commandsSince(from, to Tick) []Command {
 		}
 	}
 	dec := Decoder{stream: stream{stage: running, tick: tick}}
-	var all []Command
 	for ; at < h.ring.Next(); at++ {
 		r, _, err := dec.Decode(slices.Clone(h.ring.Record(at)))
 		if err != nil {
@@ -191,5 +217,5 @@ func (h *Host) commandsSince(from, to Tick) []Command {
 		c := &all[i]
 		c.Sequence += enc.last[c.Player] - dec.last[c.Player]
 	}
-	return all
+	return all, tick
 }

@@ -26,14 +26,15 @@ type party struct {
 	random byte
 	print  func(format string, args ...any) // nil: silent
 
-	evidence  []*lockstep.Evidence
-	events    map[lockstep.EventKind]int
-	failLog   bool
-	impatient bool                // sockets are closed whether the last message was read or not
-	early     [][]byte            // header and first keyframe
-	record    func(record []byte) // sees the rest of the log, too
-	later     []later             // what arrives later, by time
-	closes    map[lockstep.CloseCode]int
+	evidence     []*lockstep.Evidence
+	events       map[lockstep.EventKind]int
+	failLog      bool
+	wrongReferee int                 // checksums and keyframes of the log that may be wrong
+	impatient    bool                // sockets are closed whether the last message was read or not
+	early        [][]byte            // header and first keyframe
+	record       func(record []byte) // sees the rest of the log, too
+	later        []later             // what arrives later, by time
+	closes       map[lockstep.CloseCode]int
 }
 
 // A later message arrives at a time.
@@ -135,8 +136,10 @@ func (p *party) Append(record []byte) error {
 	if p.failLog {
 		return errDisk
 	}
-	if err := p.file.Append(record); err != nil {
+	if err := p.file.Append(record); err != nil && p.wrongReferee == 0 {
 		p.t.Errorf("the log: %v", err)
+	} else if err != nil {
+		p.wrongReferee--
 	}
 	switch {
 	case p.record != nil:
@@ -513,12 +516,17 @@ func (g *guest) sendState(t lockstep.Tick) {
 
 // corrupt inverts a bit of the guest's state.
 func (g *guest) corrupt(path string) error {
-	b := g.follower.Simulation().AppendState(nil)
-	v, err := g.party.game.StateSchema().Lookup(b, path)
+	return corrupt(g.party.game, g.follower.Simulation(), path)
+}
+
+// corrupt inverts a bit of a state.
+func corrupt(g *lockstep.Game, s *lockstep.Simulation, path string) error {
+	b := s.AppendState(nil)
+	v, err := g.StateSchema().Lookup(b, path)
 	if err != nil || !v.Flip() {
 		return fmt.Errorf("cannot flip %s: %w", path, err)
 	}
-	return g.follower.Simulation().Restore(g.follower.Tick(), b)
+	return s.Restore(s.Tick(), b)
 }
 
 // command submits the next command.

@@ -46,6 +46,14 @@ func (h *history) at(i int) *Moment { return &h.ring[(h.first+i)%len(h.ring)] }
 
 // find returns the moment of tick t, or nil.
 func (h *history) find(t Tick) *Moment {
+	if m := h.since(t); m != nil && m.Tick == t {
+		return m
+	}
+	return nil
+}
+
+// since returns the first moment that is not before tick t, or nil.
+func (h *history) since(t Tick) *Moment {
 	lo, hi := 0, h.n
 	for lo < hi {
 		mid := (lo + hi) / 2
@@ -55,7 +63,7 @@ func (h *history) find(t Tick) *Moment {
 			hi = mid
 		}
 	}
-	if lo < h.n && h.at(lo).Tick == t {
+	if lo < h.n {
 		return h.at(lo)
 	}
 	return nil

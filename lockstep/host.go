@@ -108,6 +108,7 @@ func (h *Host) coordinatorOptions() CoordinatorOptions {
 		Relay:   o.Relay,
 		Referee: FollowerOptions{History: HistoryOptions{Length: o.EvidenceHistory, States: true}},
 		Desync:  h.desync,
+		Frames:  h.frames,
 	}
 }
 

@@ -9,6 +9,7 @@ type curtain struct {
 	ends      []Position  // after the records of tick t, at t modulo its length: as many as the delay has, and one
 	shelf     []*keyframe // for delayed spectators, the oldest first: the last one that they may see, and later ones
 	past      []check     // that delayed spectators can report on, of tick t at (t / CheckEvery) modulo its length
+	corrected bool        // the referee has taken checks back since the last tick
 	held      string      // why no tick is sealed; "" if they are
 }
 
@@ -31,13 +32,25 @@ func (h *Host) draw(t Tick) {
 		return
 	}
 	h.curtain.ends[t%(delay+1)] = h.ring.Next()
-	if k := h.c.checkOf(t); k.tick == t {
-		*h.checkSeen(t) = check{tick: t, verdict: k.verdict, root: k.root}
+	h.showCheck(t)
+	if h.curtain.corrected {
+		h.curtain.corrected = false
+		for i := range h.curtain.past {
+			h.showCheck(h.curtain.past[i].tick)
+		}
 	}
 	if t%((delay+3)/4) == 0 {
 		if k := h.keyframe(); k != nil {
 			h.shelve(k)
 		}
+	}
+}
+
+// showCheck copies what is known of the check of tick t, if there is one, for
+// spectators.
+func (h *Host) showCheck(t Tick) {
+	if k := h.c.checkOf(t); k.tick == t {
+		*h.checkSeen(t) = check{tick: t, verdict: k.verdict, root: k.root}
 	}
 }
 

@@ -1,12 +1,23 @@
 package lockstep
 
-import "github.com/seed-49bee653/samestep/checksum"
+import (
+	"slices"
+
+	"github.com/seed-49bee653/samestep/checksum"
+)
 
 // desync is told of each desync report by the coordinator.
 func (h *Host) desync(r *DesyncReport) {
 	h.stats.Desyncs++
-	if r.Tie {
+	switch {
+	case r.Tie:
 		h.tie(r)
+		return
+	case r.Retrial == RefereeWrong:
+		if r.Player != System {
+			h.inquire(r, h.seats[r.Player].peer)
+		}
+		h.distrust(r.Tick, r.Agreed)
 		return
 	}
 	s := &h.seats[r.Player]
@@ -23,6 +34,25 @@ func (h *Host) desync(r *DesyncReport) {
 	}
 }
 
+// distrust tells that the referee was wrong at a tick, and gives nobody a state
+// that it made after another one, at which it was right.
+func (h *Host) distrust(t, right Tick) {
+	h.stats.RefereeFaults++
+	h.event(Event{Kind: RefereeHealed, Tick: t, Player: System, Text: "its own state was wrong, and is computed again"})
+	h.curtain.corrected = true
+	h.shared.made = h.now - h.options.KeyframeInterval // so that another one is made
+	if shelf := h.curtain.shelf; len(shelf) > 1 {
+		later := slices.DeleteFunc(shelf[1:], func(k *keyframe) bool { return k.tick > right })
+		h.curtain.shelf = shelf[:1+len(later)]
+	}
+	for _, p := range h.peers {
+		if p.sync != nil && p.sync.tick > right {
+			p.sync, p.syncAt = nil, 0 // it gets that one
+			h.wakeAt(h.now)
+		}
+	}
+}
+
 // tie tells of the first of a row of checks without a verdict.
 func (h *Host) tie(r *DesyncReport) {
 	before := h.tied
@@ -31,7 +61,7 @@ func (h *Host) tie(r *DesyncReport) {
 		return
 	}
 	h.event(Event{Kind: ChecksTied, Tick: r.Tick, Player: System, Text: r.String()})
-	h.deliver(&Evidence{Report: *r, Participants: h.participants(), Commands: h.commandsSince(r.Agreed, r.Tick)})
+	h.deliver(&Evidence{Report: *r, Participants: h.participants(), Commands: h.commands(r.Agreed, r.Tick)})
 }
 
 const differs = "its checksum differs"
@@ -78,7 +108,18 @@ func (h *Host) watcherReport(p *peer, t Tick, sum *checksum.Sum) {
 		h.offend(p, ErrorReport, "not a recent checked tick")
 		return
 	}
+	inRow := p.reported > p.agreed
 	p.reported = t
+	if k.verdict == agreed && k.root != sum.Root && !inRow {
+		retrial, err := h.c.contradict(k, System, p.agreed, sum.Root, sum)
+		if err != nil {
+			return // the match is over, which Advance notices
+		}
+		if retrial == RefereeWrong {
+			p.agreed = t
+			return
+		}
+	}
 	switch {
 	case k.verdict != agreed:
 		return

@@ -216,9 +216,17 @@ func (m *hostTable) report(s *script.Step) {
 	m.guest(s).send(&lockstep.Message{Kind: lockstep.MessageChecksum, Tick: lockstep.Tick(s.Uint("tick", 32)), Root: s.Uint("root", 64)})
 }
 
-// corrupt inverts a bit of a guest's state.
+// corrupt inverts a bit of a guest's state, or of the referee's.
 func (m *hostTable) corrupt(s *script.Step) {
-	if err := m.guest(s).corrupt(s.String("path", "")); err != nil {
+	path := s.String("path", "")
+	var err error
+	if s.Has("referee") {
+		m.p.wrongReferee = 2
+		err = corrupt(m.p.game, m.p.h.Referee().Simulation(), path)
+	} else {
+		err = m.guest(s).corrupt(path)
+	}
+	if err != nil {
 		m.t.Fatal(err)
 	}
 }

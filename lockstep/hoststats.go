@@ -7,20 +7,21 @@ import (
 
 // Stats are a Host's counters since the match began, and what it has now.
 type Stats struct {
-	Tick      Tick   `json:"tick"`
-	Ticks     uint64 `json:"ticks"`
-	Skipped   uint64 `json:"skipped"` // ticks left out after a stall
-	Commands  uint64 `json:"commands"`
-	BytesIn   uint64 `json:"bytes_in"`
-	BytesOut  uint64 `json:"bytes_out"`
-	Reports   uint64 `json:"reports"` // checksums of players
-	Desyncs   uint64 `json:"desyncs"`
-	Resyncs   uint64 `json:"resyncs"`   // keyframes sent because of one
-	Keyframes uint64 `json:"keyframes"` // made for joiners
-	Syncs     uint64 `json:"syncs"`     // keyframes sent
-	Resumes   uint64 `json:"resumes"`   // by the tail only
-	Offences  uint64 `json:"offences"`
-	Turned    uint64 `json:"turned"` // connections turned away for lack of room
+	Tick          Tick   `json:"tick"`
+	Ticks         uint64 `json:"ticks"`
+	Skipped       uint64 `json:"skipped"` // ticks left out after a stall
+	Commands      uint64 `json:"commands"`
+	BytesIn       uint64 `json:"bytes_in"`
+	BytesOut      uint64 `json:"bytes_out"`
+	Reports       uint64 `json:"reports"` // checksums of players
+	Desyncs       uint64 `json:"desyncs"`
+	Resyncs       uint64 `json:"resyncs"`        // keyframes sent because of one
+	RefereeFaults uint64 `json:"referee_faults"` // times that the referee's own state was wrong
+	Keyframes     uint64 `json:"keyframes"`      // made for joiners
+	Syncs         uint64 `json:"syncs"`          // keyframes sent
+	Resumes       uint64 `json:"resumes"`        // by the tail only
+	Offences      uint64 `json:"offences"`
+	Turned        uint64 `json:"turned"` // connections turned away for lack of room
 
 	Rejected [RateLimited + 1]uint64 `json:"rejected"` // answers to commands, by Reason
 	Closed   [CloseBusy + 1]uint64   `json:"closed"`   // connections, by CloseCode

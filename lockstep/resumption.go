@@ -1,6 +1,7 @@
 package lockstep
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -31,6 +32,7 @@ type Resumption struct {
 	speed    uint16
 	delay    Tick // as the log says; 0 if it does not
 	paused   bool
+	wrong    *DesyncError // the first checksum or keyframe that is not what the game computes, if the referee has not said that it was wrong
 }
 
 // NewResumption returns a Resumption of a match of game g.
@@ -42,8 +44,7 @@ func NewResumption(g *Game) *Resumption {
 func (r *Resumption) Tick() Tick { return r.follower.Tick() }
 
 // Append takes one record. An error means that the match cannot go on with it:
-// it is not well-formed, of another game, or has other checksums than the
-// game computes.
+// it is not well-formed, or of another game.
 func (r *Resumption) Append(record []byte) error {
 	rec, rest, err := r.dec.Decode(record)
 	if err != nil {
@@ -52,7 +53,10 @@ func (r *Resumption) Append(record []byte) error {
 	if len(rest) > 0 {
 		return fmt.Errorf("lockstep: after tick %d: %w: %d bytes after a record", r.Tick(), ErrMalformed, len(rest))
 	}
-	if err := r.follower.Apply(rec); err != nil {
+	differs := (*DesyncError)(nil)
+	if err := r.follower.Apply(rec); errors.As(err, &differs) {
+		r.wrong = cmp.Or(r.wrong, differs)
+	} else if err != nil {
 		return err
 	}
 	switch rec.Kind {
@@ -70,8 +74,14 @@ func (r *Resumption) Append(record []byte) error {
 	case RecordChecksum:
 		k := r.checks.of(rec.Tick, r.every())
 		k.begin(rec.Tick)
-		k.verdict, k.root = agreed, rec.Root
+		k.verdict, k.root, k.logged = agreed, rec.Root, rec.Root
+		if differs != nil {
+			k.root = differs.Got
+		}
 	case RecordNote:
+		if rec.Topic == TopicReferee && rec.Player == System {
+			r.wrong = nil
+		}
 		if rec.Topic == TopicName && int(rec.Player) < len(r.hosted) {
 			r.hosted[rec.Player].name = rec.Text
 		}
@@ -146,13 +156,16 @@ func (r *Resumption) system(t Tick, value any) error {
 }
 
 // Host returns a Host that goes on after the last tick of the log. Its records
-// go to log, which already has those that Append was given.
+// go to log, which already has those that Append was given. A [*DesyncError] says
+// that the game computes other checksums than the log has.
 func (r *Resumption) Host(now Time, log Log, o HostOptions) (*Host, error) {
 	switch {
 	case r.follower.sim == nil:
 		return nil, fmt.Errorf("lockstep: resume: %w: no state", ErrOutOfPlace)
 	case r.follower.ended:
 		return nil, fmt.Errorf("lockstep: resume: %w", ErrEnded)
+	case r.wrong != nil:
+		return nil, fmt.Errorf("lockstep: resume: %w", r.wrong)
 	case o.Relay:
 		return nil, errors.New("lockstep: resume: a match without a referee cannot be resumed")
 	}

@@ -112,7 +112,9 @@ func TestResumptionRefuses(t *testing.T) {
 	sums[i] = slices.Clone(sums[i])
 	sums[i][len(sums[i])-1] ^= 1
 	var desync *lockstep.DesyncError
-	if _, err := feed(sums); !errors.As(err, &desync) {
+	if r, err := feed(sums); err != nil {
+		t.Error(err)
+	} else if _, err := r.Host(0, &log, options); !errors.As(err, &desync) {
 		t.Errorf("another checksum: got %v", err)
 	}
 	if _, err := feed([][]byte{log[0], append(slices.Clone(log[1]), 0)}); !errors.Is(err, lockstep.ErrMalformed) {

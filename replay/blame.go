@@ -17,7 +17,8 @@ const (
 	CulpritPlayer Culprit = "player"
 
 	// CulpritReferee: whoever made the agreed checksum. More than half of the seats
-	// had reported what the simulation gives.
+	// had reported what the simulation gives, or somebody had and the referee has
+	// said that it was wrong.
 	CulpritReferee Culprit = "referee"
 
 	// CulpritBuild: all agreed when the match was played, and the simulation differs:
@@ -65,6 +66,7 @@ type hearing struct {
 	seats    int
 	own      map[lockstep.Tick]uint64 // what the simulation has, where that differs; only looked up, never ranged over
 	blames   []Blame
+	admitted lockstep.Tick         // of the last check before the referee said that it was wrong
 	keyframe *lockstep.DesyncError // a keyframe that differs, of which the next check will tell, or nil
 	differs  bool                  // at the last check
 }
@@ -104,6 +106,10 @@ func (h *hearing) record(rec *lockstep.Record) error {
 		h.checks = append(h.checks, item{tick: rec.Tick, root: rec.Root})
 	case lockstep.RecordDissent:
 		h.dissents = append(h.dissents, dissent{rec.Tick, rec.Player, rec.Root})
+	case lockstep.RecordNote:
+		if n := len(h.checks); n > 0 && rec.Player == lockstep.System && rec.Topic == lockstep.TopicReferee {
+			h.admitted = h.checks[n-1].tick
+		}
 	}
 	if len(h.checks) > maxEvidence || len(h.dissents) > maxEvidence {
 		return io.EOF // enough to tell
@@ -228,7 +234,7 @@ func (h *hearing) check(t lockstep.Tick, root uint64, differs bool, dissents []d
 	h.keyframe, h.differs = nil, differs
 	switch {
 	case !differs:
-	case 2*right > h.seats:
+	case 2*right > h.seats || right > 0 && t <= h.admitted:
 		h.blame(CulpritReferee, 0, first)
 	case right > 0 && 2*right == h.seats:
 		h.blame(CulpritUnclear, 0, first)

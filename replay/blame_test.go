@@ -101,6 +101,14 @@ func TestBlame(t *testing.T) {
 		{"half of the players", testify(t, mistaken, func(tick lockstep.Tick) map[lockstep.Player]uint64 {
 			return between(tick, 340, 400, 0, right[tick])
 		}), "unclear: 7 checks, 340 to 400, to the end", "unclear: 1 checks, 340 to 340, open"},
+		{"half of the players, and the referee admits it", insert(t, testify(t, mistaken, func(tick lockstep.Tick) map[lockstep.Player]uint64 {
+			return between(tick, 340, 400, 0, right[tick])
+		}), func(r *lockstep.Record) []lockstep.Record {
+			if r.Kind != lockstep.RecordChecksum || r.Tick != 370 {
+				return nil
+			}
+			return []lockstep.Record{{Kind: lockstep.RecordNote, Player: lockstep.System, Topic: lockstep.TopicReferee, Text: "wrong"}}
+		}), "referee: 4 checks, 340 to 370, to the end; unclear: 3 checks, 380 to 400, to the end", "referee: 1 checks, 340 to 340, open"},
 		{"all agreed but one, who is wrong, too", testify(t, mistaken, func(tick lockstep.Tick) map[lockstep.Player]uint64 {
 			return between(tick, 340, 400, 0, third[tick])
 		}), "player 0: 7 checks, 340 to 400, to the end; build: 7 checks, 340 to 400, to the end", "player 0: 1 checks, 340 to 340, open; build: 1 checks, 340 to 340, open"},

@@ -226,6 +226,20 @@ var seats = []Mutant{
 // checksums: comparing them, and what follows.
 var checksums = []Mutant{
 	{
+		Name: "a referee whose memory was changed accuses everybody",
+		File: "lockstep/checks.go",
+		Old:  "if root != k.root && !differed {",
+		New:  "if false {",
+		Hits: "I7 desync",
+	},
+	{
+		Name: "a referee that was wrong goes on with its own state",
+		File: "lockstep/retrial.go",
+		Old:  "return c.referee.sim.CopyFrom(sim)",
+		New:  "return nil",
+		Hits: "I1 I7 desync",
+	},
+	{
 		Name: "no checksum differs",
 		File: "lockstep/checks.go",
 		Old:  "differs := k.reports[p].root != k.root",

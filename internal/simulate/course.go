@@ -34,6 +34,9 @@ func (o *oracle) lasts(t lockstep.Tick) (last [256]uint32) {
 // player the last one up to there, from which the frames after it go on.
 func (o *oracle) joined(w *wire, state []byte) {
 	t, told, err := keyframeOf(state)
+	if w.m != nil {
+		w.m.truth.misled = !o.w.referee.knew(t)
+	}
 	want := map[uint8]uint32{}
 	for player, seq := range o.lasts(t) {
 		if seq > 0 && player != system {

@@ -144,7 +144,7 @@ func (m *machine) kill(sent int) {
 	m.w.bookkeepOf(m)
 }
 
-// flip inverts a bit of the client's state that it can live with.
+// flip inverts a bit of the client's state.
 func (m *machine) flip(r *rand.Rand) bool {
 	if m.dead > 0 || m.liar != nil || m.truth.wrong {
 		return false
@@ -153,17 +153,25 @@ func (m *machine) flip(r *rand.Rand) bool {
 	if s == nil || m.client.Stage() != lockstep.StageLive || !m.w.oracle.stands(m.truth.epoch, s.Tick()) {
 		return false
 	}
+	if m.w.flip(s, r) {
+		m.truth.flip(s.Tick())
+		return true
+	}
+	return false
+}
+
+// flip inverts a bit of a state that can be lived with.
+func (w *world) flip(s *lockstep.Simulation, r *rand.Rand) bool {
 	good := s.AppendState(nil)
 	for range 20 {
 		b := slices.Clone(good)
 		b[r.IntN(len(b))] ^= 1 << r.IntN(8)
 		if s.Restore(s.Tick(), b) == nil {
-			m.truth.flip(s.Tick())
 			return true
 		}
 	}
 	if err := s.Restore(s.Tick(), good); err != nil {
-		m.w.fail("I10", "a state cannot be restored: %v", err)
+		w.fail("I10", "a state cannot be restored: %v", err)
 	}
 	return false
 }

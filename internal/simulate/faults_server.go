@@ -54,6 +54,9 @@ var serverKinds = []kind{
 		s.die(false)
 		return true
 	}},
+	{name: "referee flip", group: "server", perHour: 10, inject: func(w *world, _ *machine, f *Fault) bool {
+		return w.flipReferee(stream(w.plan.Seed, "fault", f.ID))
+	}},
 	{name: "pause", group: "admin", perHour: 30, low: 100 * ms, high: 40 * sec, inject: func(w *world, m *machine, f *Fault) bool {
 		if !w.server.ready() || m.seat == lockstep.System || !w.admin(w.server.host.Pause(w.now, m.seat)) {
 			return false

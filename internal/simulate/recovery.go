@@ -80,6 +80,9 @@ func (s *server) start() {
 		s.disk.now, s.disk.next = s.disk.next, nil
 		s.epoch++
 		host, err := resumption.Host(w.now, s.log(), s.options())
+		if err != nil && w.lostToReferee(err) {
+			return
+		}
 		if err != nil {
 			w.fail("I8", "the match cannot go on after tick %d: %v", resumption.Tick(), err)
 			return

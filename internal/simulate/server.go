@@ -164,6 +164,7 @@ func (s *server) log() lockstep.Log {
 func (s *server) started(host *lockstep.Host) {
 	s.host, s.byID, s.wires = host, make(map[lockstep.PeerID]*wire), nil
 	s.stalled, s.restart, s.syncAt, s.retold = 0, never, 0, false
+	s.w.refereeIsRight()
 	s.w.unpause = s.w.unpause || s.w.pausedTo > 0 && s.w.now >= s.w.pausedTo // a crash may have taken back that the match was resumed
 	s.commit = commit{}
 	if !s.w.plan.Disk.EachFrame && !s.w.plan.Disk.Await {
@@ -226,6 +227,7 @@ func (s *server) after() {
 	}
 	s.beginCommit()
 	s.progress()
+	w.lookAtReferee()
 	if s.disk.spent > 0 {
 		if s.disk.spent > lockstep.Millisecond {
 			s.stalled = w.now + s.disk.spent

@@ -27,6 +27,7 @@ type world struct {
 	curtain  curtain
 	machines []*machine
 	oracle   *oracle
+	referee  referee
 	wires    []*wire       // all that are not over
 	wiresAt  lockstep.Time // when the next message arrives at the server
 	seats    lockstep.Player
@@ -146,6 +147,10 @@ func (w *world) observe(e lockstep.Event) {
 		if m := w.about(&e); m != nil {
 			if m.liar != nil {
 				w.count("liar found")
+			}
+			if w.unnoticed() && m.liar == nil && !m.truth.flipped {
+				w.lostToReferee(nil)
+				return
 			}
 			m.truth.told(m, e.Tick)
 		}

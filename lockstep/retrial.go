@@ -1,0 +1,126 @@
+package lockstep
+
+import (
+	"fmt"
+
+	"github.com/seed-49bee653/samestep/checksum"
+)
+
+// TopicReferee is the topic of the note that System writes into the log where
+// the referee has found its own state to be wrong: checksums and keyframes of
+// the log up to there, and after the last check on which all agreed, may be
+// wrong as well.
+const TopicReferee = "referee"
+
+// A Retrial says what came of computing a tick again, because somebody reported
+// another checksum of it than the referee has.
+type Retrial uint8
+
+// The outcomes of a retrial.
+const (
+	NotRetried   Retrial = iota // the state before it is not kept any more, or there is no referee
+	RefereeRight                // the result is the same
+	RefereeWrong                // it is what was reported: something else has changed the referee's memory
+	NeitherRight                // it is a third one: the game is not deterministic, not even here
+)
+
+var retrialTexts = [...]string{"", "the referee has computed it again", "the referee was wrong", "the referee's second computation has a third result"}
+
+func (r Retrial) String() string { return retrialTexts[r] }
+
+// retry computes a check again that is contradicted with root, by somebody who
+// agreed at tick from, before anybody is called wrong because of it. What was
+// computed again once is believed. With [RefereeWrong] it returns the right
+// state of the check's tick.
+//
+// It begins where the one who contradicts agreed: if that one is honest, the
+// state there was right, and if not, nobody else is accused.
+func (c *Coordinator) retry(k *check, from Tick, root uint64) (Retrial, *Simulation) {
+	switch {
+	case c.referee == nil || c.options.Frames == nil:
+		return NotRetried, nil
+	case k.tick <= c.retried:
+		return RefereeRight, nil
+	}
+	m := c.referee.history.since(max(from, c.retried))
+	if m == nil || m.Tick >= k.tick || m.State == nil {
+		return NotRetried, nil
+	}
+	frames := c.options.Frames(m.Tick, k.tick)
+	sim, err := c.game.blank(c.header)
+	if frames == nil || err != nil || sim.Restore(m.Tick, m.State) != nil || sim.Root() != m.Sum.Root {
+		return NotRetried, nil // what is kept has changed, too
+	}
+	for i := range frames {
+		if sim.Step(&frames[i]) != nil {
+			return NeitherRight, nil // it did not panic the first time
+		}
+	}
+	c.retried = k.tick
+	switch sim.Root() {
+	case k.root:
+		return RefereeRight, nil
+	case root:
+		return RefereeWrong, sim
+	}
+	return NeitherRight, nil
+}
+
+// contradict is told that somebody has another checksum of a check, root, and
+// agreed at a tick before. If that is right, the referee takes its own back.
+func (c *Coordinator) contradict(k *check, p Player, agreed Tick, root uint64, sum *checksum.Sum) (Retrial, error) {
+	retrial, right := c.retry(k, agreed, root)
+	if retrial != RefereeWrong {
+		return retrial, nil
+	}
+	c.announce(k, p, agreed, sum, retrial)
+	return retrial, c.replaceReferee(right)
+}
+
+// replaceReferee gives the referee another state, from a past tick on, and
+// corrects what was computed from the one before.
+func (c *Coordinator) replaceReferee(sim *Simulation) error {
+	frames := c.options.Frames(sim.tick, c.sealed)
+	if err := c.Note(System, TopicReferee, fmt.Sprintf("wrong at tick %d, computed again up to tick %d", sim.tick, c.sealed)); err != nil {
+		return err
+	}
+	if err := c.correct(sim); err != nil {
+		return err
+	}
+	for i := range frames {
+		if err := sim.Step(&frames[i]); err != nil {
+			return c.fail(err)
+		}
+		if err := c.correct(sim); err != nil {
+			return err
+		}
+	}
+	c.retried = c.sealed
+	return c.referee.sim.CopyFrom(sim)
+}
+
+// correct makes the state of sim that of its tick in the referee's history, and
+// in the check of the tick. Who agreed with what was there before is wrong.
+func (c *Coordinator) correct(sim *Simulation) error {
+	m := c.referee.history.find(sim.tick)
+	if m == nil {
+		return nil
+	}
+	sim.Sum(&m.Sum)
+	if m.State != nil {
+		m.State = sim.AppendState(m.State[:0])
+	}
+	k := c.checkOf(sim.tick)
+	if k.tick != sim.tick || k.verdict != agreed || k.root == m.Sum.Root {
+		return nil
+	}
+	k.root = m.Sum.Root
+	for p := range k.reports {
+		if r := &k.reports[p]; r.given && r.root != k.root {
+			if err := c.compare(k, Player(p), nil); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
