@@ -242,22 +242,22 @@ var checksums = []Mutant{
 	{
 		Name: "no checksum differs",
 		File: "lockstep/checks.go",
-		Old:  "differs := k.reports[p].root != k.root",
-		New:  "differs := false",
+		Old:  "\tdiffers := root != k.root\n",
+		New:  "\tdiffers := false\n",
 		Hits: "desync",
 	},
 	{
 		Name: "a right checksum differs now and then",
 		File: "lockstep/checks.go",
-		Old:  "differs := k.reports[p].root != k.root",
-		New:  "differs := k.reports[p].root != k.root || k.root%61 == 0",
+		Old:  "\tdiffers := root != k.root\n",
+		New:  "\tdiffers := root != k.root || k.root%61 == 0\n",
 		Hits: "I7 desync",
 	},
 	{
 		Name: "the desync of one is told of another",
 		File: "lockstep/checks.go",
-		Old:  "c.announce(k, p, sum)",
-		New:  "c.announce(k, 0, sum)",
+		Old:  "c.announce(k, p, s.agreed, sum, retrial)",
+		New:  "c.announce(k, 0, s.agreed, sum, retrial)",
 		Hits: "I7 desync",
 	},
 	{
