@@ -18,8 +18,8 @@ import (
 //     gives nothing more or the socket is busy, and then Closed.
 //
 // See [PeerState] for the course of a connection. A seat belongs to who holds
-// its token, not to a connection: the latest one that was welcomed owns it, and
-// what older ones still send is not read.
+// its token, not to a connection: the latest of those that were welcomed owns
+// it, and what older ones still send is not read.
 type Host struct {
 	game    *Game
 	header  *Header

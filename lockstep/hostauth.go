@@ -18,7 +18,9 @@ func (h *Host) admit(p *peer, m *Message) {
 	}
 	p.platform, p.build = a.Platform, a.Build
 	if seat, ok := h.bySession(a.Session); ok {
-		h.welcome(p, seat, a.Position)
+		if !h.outrun(p, seat) {
+			h.welcome(p, seat, a.Position)
+		}
 		return
 	}
 	grant, err := h.authorize(a.Token)
@@ -37,12 +39,26 @@ func (h *Host) admit(p *peer, m *Message) {
 		return
 	}
 	s := &h.seats[seat]
+	if s.owner == grant.Subject && h.outrun(p, seat) {
+		return
+	}
 	s.owner, s.role = grant.Subject, grant.Role
 	if p.name != "" && p.name != s.name {
 		s.name = p.name
 		_ = h.c.Note(seat, TopicName, s.name) // an error is the end of the match, which Advance notices
 	}
 	h.welcome(p, seat, 0)
+}
+
+// outrun closes a connection whose player has a later one already: what it said
+// was long on its way, and its client has given it up.
+func (h *Host) outrun(p *peer, seat Player) bool {
+	owner := h.seats[seat].peer
+	if owner == nil || owner.id < p.id {
+		return false
+	}
+	h.close(p, CloseReplaced, "a later connection has the seat")
+	return true
 }
 
 func (h *Host) refuse(p *peer, code ErrorCode, text string) {

@@ -36,7 +36,7 @@ func (m *hostTable) print(format string, args ...any) {
 func (m *hostTable) run(s *script.Step) string {
 	m.out = nil
 	verb := map[string]func(*script.Step){
-		"host": m.host, "connect": m.connect, "open": m.open, "resume": m.resume, "cut": m.cut, "guest": m.change,
+		"host": m.host, "connect": m.connect, "open": m.open, "auth": m.auth, "resume": m.resume, "cut": m.cut, "guest": m.change,
 		"send": m.send, "raw": m.raw, "command": m.command, "ack": m.ack, "report": m.report, "corrupt": m.corrupt,
 		"pass": m.pass, "stall": m.stall, "peers": m.peers, "log": m.log, "admin": m.admin, "evidence": m.evidence, "stats": m.stats,
 	}[s.Verb]
@@ -113,6 +113,20 @@ func (m *hostTable) open(s *script.Step) {
 	if !m.guest(s).open() {
 		m.print("no room")
 	}
+}
+
+// auth says over an open connection who its guest is: that of "like", with the
+// session that it was given, or whoever has the token.
+func (m *hostTable) auth(s *script.Step) {
+	g := m.guest(s)
+	g.auth = *m.p.game.Auth()
+	g.auth.Token, g.auth.Platform = s.String("token", ""), "test"
+	for _, other := range m.p.guests {
+		if s.Has("like") && other.name == s.String("like", "") {
+			g.auth.Session = other.welcome.Session
+		}
+	}
+	g.send(&lockstep.Message{Kind: lockstep.MessageAuth, Auth: &g.auth})
 }
 
 // connect opens a connection with a token; other arguments falsify the identity.

@@ -152,4 +152,12 @@ var museum = []Mutant{
 		Hits: "I9",
 		Seen: "here: corpus, removed-and-back",
 	},
+	{
+		Name: "an auth that was long on its way takes the seat from the player's next connection",
+		File: "lockstep/hostauth.go",
+		Old:  "if owner == nil || owner.id < p.id {",
+		New:  "if owner == nil || p.id > 0 {",
+		Hits: "I9",
+		Seen: "here: corpus, auth-long-on-its-way",
+	},
 }
