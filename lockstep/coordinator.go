@@ -207,7 +207,7 @@ func (c *Coordinator) examine(cmd *Command) (Reason, string) {
 	if c.referee == nil {
 		return Accepted, ""
 	}
-	err := c.referee.sim.validate(cmd)
+	err := c.referee.sim.Validate(cmd)
 	if err == nil {
 		return Accepted, "" // before fault is allocated
 	}

@@ -194,8 +194,9 @@ func (s *Simulation) recovered(where string, err *error) {
 	}
 }
 
-// validate asks the game whether a decoded command is allowed now.
-func (s *Simulation) validate(c *Command) (err error) {
+// Validate asks the game whether a command, with its Value set, is allowed in
+// this state, as a coordinator does. It returns the game's reason why it is not.
+func (s *Simulation) Validate(c *Command) (err error) {
 	if s.broken != nil {
 		return s.broken
 	}

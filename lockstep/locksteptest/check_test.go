@@ -262,6 +262,18 @@ func TestFaults(t *testing.T) {
 				return fmt.Errorf("refused, the %dth", counter)
 			}
 		}},
+		"a Validate that believes what is derived": {"restore, or late join", "", func(r *lockstep.Rules[pasture, pastureConfig]) {
+			r.Step = func(w *pasture, turn *lockstep.Turn) {
+				stepPasture(w, turn)
+				w.Cache = w.Tick // Derive does not rebuild it
+			}
+			r.Validate = func(w *pasture, c *lockstep.Command) error {
+				if w.Cache != w.Tick {
+					return errors.New("not in step")
+				}
+				return nil
+			}
+		}},
 		"a panic in Step": {"two runs", "", func(r *lockstep.Rules[pasture, pastureConfig]) {
 			r.Step = func(w *pasture, turn *lockstep.Turn) {
 				if turn.Tick == 9 {

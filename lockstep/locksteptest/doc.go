@@ -37,7 +37,8 @@
 //	            dumped as it runs
 //
 // The first ones belong together and are always done. Of the others,
-// Options.Skip leaves some out.
+// Options.Skip leaves some out. From a state that was restored or copied, Validate
+// must say the same of the commands that came then.
 //
 // A failure names the phase, the tick, and the first field that differs, with
 // both values, and tells how to run the same again. [Failure.Shrink] makes its

@@ -19,6 +19,8 @@ type match struct {
 	played  []order          // what was submitted, in the order of first arrival
 	unknown lockstep.Kind    // of no command
 	buf     []byte           // scratch
+
+	payloads *lockstep.Payloads // scratch
 }
 
 // delayTicks is the input delay of the matches that are played.
@@ -26,7 +28,7 @@ const delayTicks = 2
 
 // newMatch prepares a match; it is the phase "new".
 func newMatch(g *lockstep.Game, o Options) (*match, error) {
-	m := &match{game: g, options: o, unknown: unknownKind(g)}
+	m := &match{game: g, options: o, unknown: unknownKind(g), payloads: g.NewPayloads()}
 	settings := lockstep.DefaultSettings(o.Players)
 	settings.Seed, settings.CheckEvery, settings.KeyframeEvery = o.Seed, 1, 0
 	config := o.Config

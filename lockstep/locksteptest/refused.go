@@ -1,7 +1,10 @@
 package locksteptest
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 )
@@ -62,4 +65,38 @@ func unknownKind(g *lockstep.Game) lockstep.Kind {
 		kind--
 	}
 	return kind
+}
+
+// judge lets a simulation judge the commands that came at its tick: it allows
+// those that the coordinator allowed, and no others, as a server does that was
+// started again.
+func (m *match) judge(phase string, from lockstep.Tick, sim *lockstep.Simulation) error {
+	t := sim.Tick() + 1
+	at, _ := slices.BinarySearchFunc(m.played, t, func(o order, t lockstep.Tick) int { return cmp.Compare(o.tick, t) })
+	m.payloads.Reset()
+	for ; at < len(m.played) && m.played[at].tick == t; at++ {
+		o := &m.played[at]
+		if o.system != nil || o.receipt.Reason != lockstep.Accepted && o.receipt.Reason != lockstep.Refused {
+			continue // the game was not asked
+		}
+		c := lockstep.Command{Tick: t - 1 + delayTicks, Player: o.player, Sequence: o.sequence, Kind: o.kind, Payload: o.payload}
+		err := m.payloads.Decode(&c)
+		if err == nil {
+			err = sim.Validate(&c)
+		}
+		if fault := (*lockstep.PanicError)(nil); errors.As(err, &fault) {
+			return m.fail(phase, from, t-1, err)
+		}
+		if allowed := err == nil; allowed != (o.receipt.Reason == lockstep.Accepted) {
+			return m.fail(phase, from, t-1, fmt.Errorf("command %d of player %d, kind %d: got %v, want %v", o.sequence, o.player, o.kind, verdict(err), o.receipt))
+		}
+	}
+	return nil
+}
+
+func verdict(err error) string {
+	if err == nil {
+		return "accepted"
+	}
+	return "rejected: " + err.Error()
 }

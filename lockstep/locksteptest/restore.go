@@ -84,12 +84,16 @@ func (m *match) join() error {
 }
 
 // goOn gives the frames after tick from, up to tick to, to next, and compares
-// the state with the match's after each.
+// the state with the match's after each, and what the game says of the commands
+// that came then.
 func (m *match) goOn(phase string, from, to lockstep.Tick, sim *lockstep.Simulation, next func(*lockstep.Frame) error) error {
 	if err := m.compare(phase, from, sim, m.states[from]); err != nil {
 		return err
 	}
 	for t := from + 1; t <= min(to, m.options.Ticks); t++ {
+		if err := m.judge(phase, from, sim); err != nil {
+			return err
+		}
 		if err := next(&m.frames[t-1]); err != nil {
 			return m.fail(phase, from, t, err)
 		}
