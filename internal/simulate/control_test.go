@@ -15,7 +15,7 @@ var controls = []struct {
 	text      string // of the violation
 	sabotage  func(t *testing.T, w *world)
 }{
-	{"a client's state", "I1", "has another state than the match", func(t *testing.T, w *world) {
+	{"a client's state", "I1", "has another state than the match after tick 500: Random: got ", func(t *testing.T, w *world) {
 		s := w.machines[0].client.Simulation()
 		b := s.AppendState(nil)
 		b[3] ^= 1

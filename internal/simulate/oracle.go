@@ -251,15 +251,7 @@ func (o *oracle) resume(records int, t lockstep.Tick) error {
 	}
 	o.last, o.roots = s.last, o.roots[:s.tick+1]
 	for _, b := range h.records[s.at:] {
-		p := packed{b: b}
-		n := p.array()
-		switch p.uint() {
-		case recordFrame:
-			o.commands(&p, (n-1)/4)
-		case recordEmpty:
-			o.frame.Commands = o.frame.Commands[:0]
-			o.step()
-		}
+		o.run(b)
 	}
 	if o.tick() != t {
 		return fmt.Errorf("simulate: %d records lead to tick %d, want %d", records, o.tick(), t)

@@ -60,7 +60,7 @@ func (t *truth) compare(m *machine) {
 		}
 	case !same && !t.wrong:
 		if !t.flipped && !t.misled {
-			w.fail("I1", "%s has another state than the match after tick %d", m, tick)
+			w.fail("I1", "%s has another state than the match after tick %d%s", m, tick, w.oracle.parted(tick, s.AppendState(nil)))
 			return
 		}
 		t.flip(tick)

@@ -42,7 +42,7 @@ func TestClusterFinds(t *testing.T) {
 		Config: &pastureConfig{Herds: 6}, Seeds: 1, Length: 40 * lockstep.Second, Only: []string{},
 	})
 	for _, want := range []string{
-		"I1 violated", "{Config: (that of the test), Seed: 1, Seeds: 1, Clients: 4, Length: 40000000, Only: []string{}}",
+		"I1 violated", "has another state than the match after tick 100: Herds[3].Size: got ", "{Config: (that of the test), Seed: 1, Seeds: 1, Clients: 4, Length: 40000000, Only: []string{}}",
 		"the same test: go test -count=1 -run '^TestHerds$/^a\\+b$' .",
 	} {
 		if !strings.Contains(r.text, want) {
