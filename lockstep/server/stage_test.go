@@ -68,6 +68,7 @@ type stage struct {
 	host   string // "address:port"
 	client *http.Client
 	pipes  *pipeListener // nil with real sockets
+	stop   func()        // ends all of it, once
 }
 
 func newStage(t *testing.T, x setup) *stage {
@@ -141,7 +142,8 @@ func (s *stage) listen(t *testing.T, pipes bool) {
 		defer close(served)
 		web.Serve(l)
 	}()
-	t.Cleanup(func() {
+	s.stop = func() {
+		s.stop = func() {}
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
 		if err := s.server.Shutdown(ctx); err != nil {
@@ -152,6 +154,9 @@ func (s *stage) listen(t *testing.T, pipes bool) {
 			t.Errorf("HTTP shutdown: %v", err)
 		}
 		<-served
+	}
+	t.Cleanup(func() {
+		s.stop()
 		if t.Failed() {
 			t.Logf("the server's log:\n%s", s.log)
 		}
@@ -221,6 +226,13 @@ func (w *logWriter) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.b.Write(p)
+}
+
+// forget empties the log.
+func (w *logWriter) forget() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.b = bytes.Buffer{}
 }
 
 func (w *logWriter) String() string {
@@ -314,6 +326,13 @@ func (g *guest) gap() time.Duration {
 	worst := g.worst
 	g.worst = 0
 	return worst
+}
+
+// forget forgets what was told so far.
+func (g *guest) forget() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.events, g.stamps = nil, nil
 }
 
 // told returns the events of type E so far.
