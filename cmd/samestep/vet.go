@@ -40,9 +40,13 @@ func vet(c *cli.Context) error {
 	if len(patterns) == 0 {
 		patterns = []string{"./..."}
 	}
-	found, err := determinism.Vet(determinism.Options{All: c.Bool("all")}, patterns...)
+	looked := 0
+	found, err := determinism.Vet(determinism.Options{All: c.Bool("all"), Looked: func(n int) { looked = n }}, patterns...)
 	if err != nil {
 		return err
+	}
+	if looked == 0 {
+		fmt.Fprintln(c.App.ErrWriter, "samestep: nothing was looked at: no functions are given to lockstep.Rules here, and none has the comment //samestep:deterministic")
 	}
 	if dir, err := os.Getwd(); err == nil {
 		for i := range found {
@@ -53,7 +57,7 @@ func vet(c *cli.Context) error {
 	}
 	if c.Bool("json") {
 		list := append([]determinism.Finding{}, found...) // [], not null
-		err = writeJSON(c.App.Writer, map[string]any{"findings": list})
+		err = writeJSON(c.App.Writer, map[string]any{"findings": list, "functions": looked})
 	} else {
 		for _, f := range found {
 			fmt.Fprintln(c.App.Writer, f)

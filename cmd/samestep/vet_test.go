@@ -61,11 +61,22 @@ func TestVetClean(t *testing.T) {
 	if stdout, stderr := runVet(t, exitOK); stdout+stderr != "" {
 		t.Errorf("got %q and %q, want nothing", stdout, stderr)
 	}
-	if stdout, _ := runVet(t, exitOK, "--json"); stdout != "{\n  \"findings\": []\n}\n" {
+	if stdout, _ := runVet(t, exitOK, "--json"); stdout != "{\n  \"findings\": [],\n  \"functions\": 1\n}\n" {
 		t.Errorf("got %q", stdout)
 	}
 	if _, stderr := runVet(t, exitError, "./nowhere"); !strings.Contains(stderr, "packages cannot be loaded") {
 		t.Errorf("got %q", stderr)
+	}
+}
+
+// Silence must not come from having looked at nothing.
+func TestVetNothing(t *testing.T) {
+	authorModule(t, strings.Replace(badGame, "//samestep:deterministic", "// Nobody says so.", 1))
+	if stdout, stderr := runVet(t, exitOK); stdout != "" || !strings.HasPrefix(stderr, "samestep: nothing was looked at: ") {
+		t.Errorf("got %q and %q", stdout, stderr)
+	}
+	if stdout, stderr := runVet(t, exitError, "--all"); !strings.Contains(stdout, "clock: time.Now") || strings.Contains(stderr, "nothing") {
+		t.Errorf("with --all: got %q and %q", stdout, stderr)
 	}
 }
 

@@ -20,6 +20,11 @@ type Options struct {
 	Env     []string          // of the go command; that of the process if nil
 	All     bool              // check every function, whether a simulation calls it or not
 	Overlay map[string][]byte // files, by absolute path, that are taken instead of those on the disk
+
+	// Looked is told how many functions of simulations the packages name, of
+	// which all else is reached. None means that nothing was looked at. Nil is
+	// for nobody.
+	Looked func(functions int)
 }
 
 // A Finding is a place where a rule is broken.
@@ -65,6 +70,7 @@ func Vet(o Options, patterns ...string) ([]Finding, error) {
 		return nil, err
 	}
 	var found []Finding
+	looked := 0
 	for _, act := range graph.Roots {
 		if act.Err != nil {
 			return nil, act.Err
@@ -72,10 +78,14 @@ func Vet(o Options, patterns ...string) ([]Finding, error) {
 		if !named[act.Package.PkgPath] {
 			continue
 		}
+		looked += act.Result.(int)
 		for _, d := range act.Diagnostics {
 			at := config.Fset.Position(d.Pos)
 			found = append(found, Finding{at.Filename, at.Line, at.Column, d.Category, d.Message})
 		}
+	}
+	if o.Looked != nil {
+		o.Looked(looked)
 	}
 	slices.SortFunc(found, func(a, b Finding) int {
 		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), strings.Compare(a.Text, b.Text))
