@@ -16,7 +16,7 @@ type DesyncReport struct {
 	Agreed  Tick   // the last checked tick at which Player agreed so far; 0 if none
 	Section string // the first section that differs; empty if it is not known
 	Groups  []Group
-	Retrial Retrial // with RefereeWrong it was Player who was right
+	Retrial Retrial // RefereeWrong says that nobody is accused
 }
 
 // A Group are those who reported the same checksum of a tick so far.

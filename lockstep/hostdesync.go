@@ -111,13 +111,11 @@ func (h *Host) watcherReport(p *peer, t Tick, sum *checksum.Sum) {
 	inRow := p.reported > p.agreed
 	p.reported = t
 	if k.verdict == agreed && k.root != sum.Root && !inRow {
-		retrial, err := h.c.contradict(k, System, p.agreed, sum.Root, sum)
-		if err != nil {
+		if _, err := h.c.contradict(k, System, p.agreed, sum.Root, sum); err != nil {
 			return // the match is over, which Advance notices
 		}
-		if retrial == RefereeWrong {
-			p.agreed = t
-			return
+		if now := h.c.checkOf(t); now.tick == t {
+			k = now // corrected
 		}
 	}
 	switch {

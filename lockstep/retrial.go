@@ -20,11 +20,11 @@ type Retrial uint8
 const (
 	NotRetried   Retrial = iota // the state before it is not kept any more, or there is no referee
 	RefereeRight                // the result is the same
-	RefereeWrong                // it is what was reported: something else has changed the referee's memory
-	NeitherRight                // it is a third one: the game is not deterministic, not even here
+	RefereeWrong                // it is another one, which was reported or comes out twice: something else has changed the referee's memory
+	NeitherRight                // it is another one each time: the game is not deterministic, not even here
 )
 
-var retrialTexts = [...]string{"", "the referee has computed it again", "the referee was wrong", "the referee's second computation has a third result"}
+var retrialTexts = [...]string{"", "the referee has computed it again", "the referee was wrong", "each computation of the referee has another result"}
 
 func (r Retrial) String() string { return retrialTexts[r] }
 
@@ -47,34 +47,50 @@ func (c *Coordinator) retry(k *check, from Tick, root uint64) (Retrial, *Simulat
 		return NotRetried, nil
 	}
 	frames := c.options.Frames(m.Tick, k.tick)
+	if frames == nil {
+		return NotRetried, nil
+	}
+	sim := c.again(m, frames)
+	if sim == nil {
+		return NotRetried, nil
+	}
+	c.retried = k.tick
+	if sim.Root() == k.root {
+		return RefereeRight, nil
+	}
+	if sim.Root() != root {
+		if twice := c.again(m, frames); twice == nil || twice.Root() != sim.Root() {
+			return NeitherRight, nil
+		}
+	}
+	return RefereeWrong, sim
+}
+
+// again computes frames again from a state that was kept. It returns nil if that
+// has changed, too, or the game does not survive it.
+func (c *Coordinator) again(m *Moment, frames []Frame) *Simulation {
 	sim, err := c.game.blank(c.header)
-	if frames == nil || err != nil || sim.Restore(m.Tick, m.State) != nil || sim.Root() != m.Sum.Root {
-		return NotRetried, nil // what is kept has changed, too
+	if err != nil || sim.Restore(m.Tick, m.State) != nil || sim.Root() != m.Sum.Root {
+		return nil
 	}
 	for i := range frames {
 		if sim.Step(&frames[i]) != nil {
-			return NeitherRight, nil // it did not panic the first time
+			return nil
 		}
 	}
-	c.retried = k.tick
-	switch sim.Root() {
-	case k.root:
-		return RefereeRight, nil
-	case root:
-		return RefereeWrong, sim
-	}
-	return NeitherRight, nil
+	return sim
 }
 
 // contradict is told that somebody has another checksum of a check, root, and
-// agreed at a tick before. If that is right, the referee takes its own back.
+// agreed at a tick before. A referee that is wrong takes its own back; then k has
+// the right one, which has been computed again.
 func (c *Coordinator) contradict(k *check, p Player, agreed Tick, root uint64, sum *checksum.Sum) (Retrial, error) {
 	retrial, right := c.retry(k, agreed, root)
 	if retrial != RefereeWrong {
 		return retrial, nil
 	}
 	c.announce(k, p, agreed, sum, retrial)
-	return retrial, c.replaceReferee(right)
+	return RefereeRight, c.replaceReferee(right)
 }
 
 // replaceReferee gives the referee another state, from a past tick on, and
@@ -114,9 +130,10 @@ func (c *Coordinator) correct(sim *Simulation) error {
 	if k.tick != sim.tick || k.verdict != agreed || k.root == m.Sum.Root {
 		return nil
 	}
+	before := k.root
 	k.root = m.Sum.Root
 	for p := range k.reports {
-		if r := &k.reports[p]; r.given && r.root != k.root {
+		if r := &k.reports[p]; r.given && r.root == before {
 			if err := c.compare(k, Player(p), nil); err != nil {
 				return err
 			}

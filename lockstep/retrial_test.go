@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
@@ -56,5 +57,49 @@ func TestRetrialWithoutHistory(t *testing.T) {
 	p.pass(1000 * lockstep.Millisecond)
 	if p.events[lockstep.RefereeHealed] != 0 || p.events[lockstep.PeerDesynced] == 0 {
 		t.Errorf("healed %d times, %d desyncs", p.events[lockstep.RefereeHealed], p.events[lockstep.PeerDesynced])
+	}
+}
+
+// A game that computes something else each time is told from a bit that flipped.
+func TestRetrialOfAnotherResultEachTime(t *testing.T) {
+	rules := lampRules
+	draws := uint32(0)
+	rules.Step = func(w *lamps, turn *lockstep.Turn) {
+		draws++
+		w.Presses = draws
+	}
+	game := lockstep.MustGame(rules)
+	header, err := game.NewHeader(lockstep.MatchID{1}, lockstep.DefaultSettings(2), &nobody{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []lockstep.Retrial
+	c, err := lockstep.NewCoordinator(game, header, &shelf{}, lockstep.CoordinatorOptions{
+		Referee: lockstep.FollowerOptions{History: lockstep.HistoryOptions{States: true}},
+		Desync:  func(r *lockstep.DesyncReport) { got = append(got, r.Retrial) },
+		Frames: func(from, to lockstep.Tick) (all []lockstep.Frame) {
+			for at := from + 1; at <= to; at++ {
+				all = append(all, lockstep.Frame{Tick: at})
+			}
+			return all
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	does(t)(c.Join(0))
+	for range 40 {
+		if _, err := c.Tick(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var sum checksum.Sum
+	c.Referee().Simulation().Sum(&sum)
+	sum.Root++
+	if err := c.Report(0, 40, &sum); err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != 1 || got[0] != lockstep.NeitherRight {
+		t.Errorf("got %v, want one that neither is right", got)
 	}
 }

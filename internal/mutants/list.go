@@ -233,6 +233,14 @@ var checksums = []Mutant{
 		Hits: "I7 desync",
 	},
 	{
+		Name: "a referee whose memory was changed believes the first who is wrong, too",
+		File: "lockstep/retrial.go",
+		Old:  "twice == nil || twice.Root() != sim.Root()",
+		New:  "twice != nil",
+		Hits: "I7 desync",
+		Seen: "here: corpus, a-player-and-the-referee-flipped",
+	},
+	{
 		Name: "a referee that was wrong goes on with its own state",
 		File: "lockstep/retrial.go",
 		Old:  "return c.referee.sim.CopyFrom(sim)",
