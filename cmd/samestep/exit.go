@@ -1,8 +1,14 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/internal/matchlog"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -58,4 +64,15 @@ func exitCode(err error) int {
 		return exitIdentity
 	}
 	return exitError
+}
+
+// errInterrupted ends what somebody has ended.
+var errInterrupted = errors.New("interrupted")
+
+// interruptible returns a context that the first interrupt ends, so that what
+// was found until then is told. The second one ends the program.
+func interruptible(c *cli.Context) (context.Context, context.CancelFunc) {
+	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
 }

@@ -106,13 +106,14 @@ func fuzz(c *cli.Context) error {
 		return err
 	}
 	from := time.Now()
-	ctx, search := c.Context, locksteptest.SearchOptions{Matches: c.Int("matches"), Workers: c.Int("workers"), Bots: game.bots}
-	bar := newProgress(c.App.ErrWriter, int64(search.Matches), "matches")
+	ctx, stop := interruptible(c)
+	search := locksteptest.SearchOptions{Matches: c.Int("matches"), Workers: c.Int("workers"), Bots: game.bots}
+	timed, bar := ctx, newProgress(c.App.ErrWriter, int64(search.Matches), "matches")
 	if search.Matches <= 0 {
 		bar = newProgress(c.App.ErrWriter, int64(c.Duration("time").Seconds()), "seconds")
-		var stop context.CancelFunc
-		ctx, stop = context.WithTimeout(ctx, c.Duration("time"))
+		limited, stop := context.WithTimeout(ctx, c.Duration("time"))
 		defer stop()
+		timed = limited
 	}
 	search.Progress = func(n int) {
 		if search.Matches <= 0 {
@@ -120,7 +121,9 @@ func fuzz(c *cli.Context) error {
 		}
 		bar.set(int64(n))
 	}
-	found, n, err := locksteptest.Search(ctx, game.Game, o, search)
+	found, n, err := locksteptest.Search(timed, game.Game, o, search)
+	interrupted := ctx.Err() != nil
+	stop()
 	bar.done()
 	if err != nil {
 		return err
@@ -136,6 +139,9 @@ func fuzz(c *cli.Context) error {
 	}
 	if err == nil && found != nil {
 		err = fmt.Errorf("seed %d: %w", found.Options.Seed, errFound)
+	}
+	if err == nil && interrupted {
+		err = fmt.Errorf("%w after %s", errInterrupted, count(n, "seed"))
 	}
 	return err
 }

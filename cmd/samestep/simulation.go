@@ -64,8 +64,12 @@ func runSimulate(c *cli.Context) error {
 	}
 	bar := newProgress(c.App.ErrWriter, int64(campaign.Seeds), "seeds")
 	campaign.Progress = func(r *simulate.Report) { bar.set(int64(r.Seeds)) }
+	ctx, stop := interruptible(c)
+	campaign.Stop = ctx.Done()
 	before := processorTime()
 	r, err := campaign.Run()
+	interrupted := ctx.Err() != nil
+	stop()
 	processor := processorTime() - before
 	bar.done()
 	if err != nil {
@@ -81,6 +85,9 @@ func runSimulate(c *cli.Context) error {
 			v.Unwritten = err.Error() // what was found is told all the same
 		}
 	}
+	if interrupted {
+		hunt = nil
+	}
 	var lost error // of the hunt; the report is printed all the same
 	story.Mutants, lost = runHunt(c.App.ErrWriter, hunt)
 	if c.Bool("json") {
@@ -90,6 +97,9 @@ func runSimulate(c *cli.Context) error {
 	}
 	if err == nil && len(r.Violations) > 0 {
 		err = fmt.Errorf("%s of %s: %w", count(len(r.Violations), "seed"), count(r.Seeds, "seed"), errViolated)
+	}
+	if err == nil && interrupted {
+		err = fmt.Errorf("%w after %s", errInterrupted, count(r.Seeds, "seed"))
 	}
 	return errors.Join(err, lost, story.Mutants.err())
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -156,5 +157,21 @@ func TestUnwritten(t *testing.T) {
 	})
 	if _, gone := os.Stat(broken); !errors.Is(err, io.ErrShortWrite) || !errors.Is(gone, os.ErrNotExist) {
 		t.Errorf("got %v and %v, want no file", err, gone)
+	}
+}
+
+// Who ends a long run is told what was found until then, and that it is not all.
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, row := range []struct{ args, stdout string }{
+		{"simulate --seeds 9", "violations  0\n"},
+		{"fuzz --matches 9", "verdict  every match came out the same in every way\n"},
+	} {
+		var stdout, stderr strings.Builder
+		code := run(ctx, append([]string{"samestep"}, strings.Fields(row.args)...), &stdout, &stderr)
+		if code != exitError || !strings.HasSuffix(stdout.String(), row.stdout) || stderr.String() != "samestep: interrupted after 0 seeds\n" {
+			t.Errorf("%s: got code %d, %q and %q", row.args, code, stdout.String(), stderr.String())
+		}
 	}
 }

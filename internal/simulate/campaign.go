@@ -17,6 +17,9 @@ type Campaign struct {
 	Time    time.Duration // after which no other run begins; 0: no limit
 	Workers int           // runs at the same time; 0: as many as there are processors
 
+	// Stop is closed when no other run is to begin; nil if it never is.
+	Stop <-chan struct{}
+
 	// Once makes each run only once, and does not compare traces.
 	Once bool
 
@@ -49,7 +52,7 @@ func (c *Campaign) Run() (*Report, error) {
 	take := func() (uint64, bool) {
 		mu.Lock()
 		defer mu.Unlock()
-		if failure != nil || c.Seeds > 0 && next-c.First >= uint64(c.Seeds) || c.Time > 0 && time.Since(start) >= c.Time {
+		if failure != nil || c.stopped() || c.Seeds > 0 && next-c.First >= uint64(c.Seeds) || c.Time > 0 && time.Since(start) >= c.Time {
 			return 0, false
 		}
 		next++
@@ -77,6 +80,15 @@ func (c *Campaign) Run() (*Report, error) {
 	all.Wait()
 	slices.SortFunc(r.Violations, func(a, b *Outcome) int { return cmp.Compare(a.Plan.Seed, b.Plan.Seed) })
 	return r, failure
+}
+
+func (c *Campaign) stopped() bool {
+	select {
+	case <-c.Stop:
+		return true
+	default:
+		return false
+	}
 }
 
 func (c *Campaign) one(seed uint64) (*Outcome, error) {
