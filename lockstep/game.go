@@ -126,6 +126,9 @@ func (g *Game) NewHeader(id MatchID, s Settings, config any) (*Header, error) {
 	if reflect.TypeOf(config) != reflect.PointerTo(g.config) {
 		return nil, fmt.Errorf("lockstep: got a configuration of type %T, want *%s", config, g.config)
 	}
+	if reflect.ValueOf(config).IsNil() {
+		return nil, fmt.Errorf("lockstep: got a nil configuration, want one of type %s", g.config)
+	}
 	if err := s.Check(); err != nil {
 		return nil, err
 	}

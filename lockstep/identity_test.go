@@ -161,3 +161,13 @@ func TestNewGameErrors(t *testing.T) {
 		t.Error("a state with a float is accepted")
 	}
 }
+
+// A configuration is a pointer to a value of the game's type.
+func TestNewHeaderRefuses(t *testing.T) {
+	g := lockstep.MustGame(bankRules())
+	for name, config := range map[string]any{"nothing": nil, "a value": bankConfig{}, "another type": new(int), "a nil pointer": (*bankConfig)(nil)} {
+		if _, err := g.NewHeader(lockstep.MatchID{1}, lockstep.DefaultSettings(2), config); err == nil {
+			t.Errorf("%s is taken for a configuration", name)
+		}
+	}
+}

@@ -93,6 +93,9 @@ func (p *Payloads) EncodeAs(kind Kind, value any) ([]byte, error) {
 	if e == nil || reflect.TypeOf(value) != reflect.PointerTo(e.payload) {
 		return nil, fmt.Errorf("lockstep: got a command of kind %d and type %T, want a registered pair", kind, value)
 	}
+	if reflect.ValueOf(value).IsNil() {
+		return nil, fmt.Errorf("lockstep: %s: got a nil %T, want a value", e.Name, value)
+	}
 	b := p.encode(e, value)
 	if len(b) > MaxPayload {
 		return nil, fmt.Errorf("lockstep: %s: got a payload of %d bytes, want at most %d", e.Name, len(b), MaxPayload)

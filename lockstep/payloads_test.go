@@ -114,6 +114,7 @@ func TestPayloadErrors(t *testing.T) {
 		"nil":                    nil,
 		"not a pointer":          everyValue,
 		"not registered":         new(int),
+		"a nil pointer":          (*every)(nil),
 		"too large":              &every{Blob: make([]byte, lockstep.MaxPayload)},
 		"a string not in UTF-8":  &every{Text: "\xff"},
 		"strings, one not UTF-8": &every{Names: []string{"a", "\xff"}},

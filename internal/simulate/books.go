@@ -112,13 +112,21 @@ func (w *world) converged() {
 		slack := lockstep.Tick((m.plan.Down.Delay+m.plan.Down.Jitter+2*lockstep.Second)*lockstep.Time(w.header.Settings.TickRate)/lockstep.Second) + 5
 		switch {
 		case s.Stage != lockstep.StageLive || s.Tick+slack < m.present():
-			w.fail("I9", "%s is %v at tick %d of %d, %d s after the last fault: %v", m, s.Stage, s.Tick, m.present(), w.plan.Heal/lockstep.Second, m.client.Err())
+			w.fail("I9", "%s is %v at tick %d of %d, %d s after the last fault%s", m, s.Stage, s.Tick, m.present(), w.plan.Heal/lockstep.Second, because(m.client.Err()))
 		case s.Unanswered > 0:
 			w.fail("I9", "%s has %d commands without an answer", m, s.Unanswered)
 		case m.truth.wrong && w.plan.Host.Desync != lockstep.LogDesynced:
 			w.fail("I9", "%s still has another state than the match", m)
 		}
 	}
+}
+
+// because returns what follows in a sentence, if there is an error.
+func because(err error) string {
+	if err == nil {
+		return ""
+	}
+	return ": " + err.Error()
 }
 
 // audit compares what clients were told of their commands with the log.
