@@ -79,7 +79,11 @@ func (c *Coordinator) check() error {
 			}
 		}
 		k.begin(t)
-		if c.referee != nil {
+		if c.referee == nil {
+			if err := c.settleComplete(); err != nil {
+				return err
+			}
+		} else {
 			sum, _ := c.referee.Sum(t)
 			if err := c.agree(k, sum.Root); err != nil {
 				return err
@@ -135,7 +139,7 @@ func (c *Coordinator) Report(p Player, t Tick, sum *checksum.Sum) error {
 	return nil
 }
 
-// settleComplete settles the checks on which all have reported.
+// settleComplete settles the checks on which no report is waited for any more.
 func (c *Coordinator) settleComplete() error {
 	for i := range c.checks.ring {
 		if k := &c.checks.ring[i]; k.tick > 0 && k.verdict == open && c.complete(k) {
@@ -147,14 +151,37 @@ func (c *Coordinator) settleComplete() error {
 	return nil
 }
 
-// complete reports whether every seated player has reported on a check.
+// patience is how many checks later a verdict that most reports agree on does
+// not wait for the others any more.
+const patience = 2
+
+// complete reports whether no report on a check is waited for any more. Players
+// who are away or wait for a state are not: no state is known to be right without
+// a verdict. Nor are, after a while, those who could not change the verdict, so
+// that one who is silent does not keep it from all.
 func (c *Coordinator) complete(k *check) bool {
-	for p := range c.seats {
-		if c.seats[p].present && !k.reports[p].given {
-			return false
+	missing, given, most := 0, 0, 0
+	for p, r := range k.reports {
+		switch {
+		case r.given:
+			given++
+			most = max(most, k.same(r.root))
+		case c.seats[p].present && !c.seats[p].away && !c.seats[p].blank:
+			missing++
 		}
 	}
-	return true
+	late := c.sealed >= k.tick+patience*Tick(c.header.Settings.CheckEvery)
+	return missing == 0 || late && 2*most > given+missing
+}
+
+// same returns how many have reported a checksum.
+func (k *check) same(root uint64) (n int) {
+	for _, r := range k.reports {
+		if r.given && r.root == root {
+			n++
+		}
+	}
+	return n
 }
 
 // compare compares one player's report with the agreed checksum. Reports come,

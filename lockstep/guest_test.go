@@ -56,6 +56,7 @@ type guest struct {
 	blocked   bool // reads nothing
 	silent    bool // neither acks nor reports
 	lies      bool // reports wrong checksums
+	reticent  bool // reports none
 	deaf      bool // what it sends does not arrive
 	forges    bool // sends false states
 	mute      bool // answers no state_request
@@ -480,7 +481,9 @@ func (g *guest) report(t lockstep.Tick, sum *checksum.Sum) {
 	if g.lies {
 		m.Root++
 	}
-	g.send(&m)
+	if !g.reticent {
+		g.send(&m)
+	}
 }
 
 func (g *guest) ack() {

@@ -201,6 +201,7 @@ func (h *Host) welcome(p *peer, seat Player, position Position) {
 	}
 	h.stats.Resumes++
 	p.state = CatchingUp
+	h.blank(p, false)
 	p.cursor, p.high, p.acked = position, position, position
 	p.deadline = h.now + h.options.SyncTimeout
 	h.mark(p)

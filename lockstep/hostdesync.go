@@ -110,7 +110,7 @@ func (h *Host) watcherReport(p *peer, t Tick, sum *checksum.Sum) {
 	}
 	inRow := p.reported > p.agreed
 	p.reported = t
-	if k.verdict == agreed && k.root != sum.Root && !inRow {
+	if k.verdict == agreed && k.root != sum.Root && !inRow && !h.options.Relay {
 		if _, err := h.c.contradict(k, System, p.agreed, sum.Root, sum); err != nil {
 			return // the match is over, which Advance notices
 		}
@@ -118,11 +118,14 @@ func (h *Host) watcherReport(p *peer, t Tick, sum *checksum.Sum) {
 			k = now // corrected
 		}
 	}
-	switch {
-	case k.verdict != agreed:
-		return
-	case k.root == sum.Root:
+	differs := k.verdict == agreed && k.root != sum.Root
+	if h.options.Relay {
+		p.claims = append(p.claims, claim{t, sum.Root})
+		t, differs = h.judge(p)
+	} else if k.verdict == agreed && !differs {
 		p.agreed = t
+	}
+	if !differs {
 		return
 	}
 	m := Message{Kind: MessageDesyncReport, Tick: t, Player: System, Agreed: p.agreed}

@@ -88,3 +88,43 @@ func (h *Host) rootOf(state []byte) (uint64, bool) {
 	err := checksum.OfBytes(&sum, h.game.stateSchema, state)
 	return sum.Root, err == nil
 }
+
+// blank notes that a player has no state of the match, or has one again: in relay
+// mode nobody waits for its checksums meanwhile.
+func (h *Host) blank(p *peer, blank bool) {
+	if !h.options.Relay || p.seat == System {
+		return
+	}
+	h.c.seats[p.seat].blank = blank
+	if blank && h.c.Err() == nil {
+		_ = h.c.settleComplete() // an error is the end of the match, which Advance notices
+	}
+}
+
+// A claim is a checksum that a spectator has reported. In relay mode there may be
+// no verdict on its tick yet.
+type claim struct {
+	tick Tick
+	root uint64
+}
+
+// judge compares what a spectator has reported with the verdicts that there are
+// by now, and returns the first tick at which it differs. There are never more
+// claims than checks.
+func (h *Host) judge(p *peer) (t Tick, differs bool) {
+	left := p.claims[:0]
+	for _, c := range p.claims {
+		switch k := h.checkSeen(c.tick); {
+		case k.tick != c.tick || k.verdict == tied:
+		case k.verdict == open:
+			left = append(left, c)
+		case k.root == c.root:
+			p.agreed = max(p.agreed, c.tick)
+		default:
+			p.claims = p.claims[:0] // what it has said since follows from that
+			return c.tick, true
+		}
+	}
+	p.claims = left
+	return 0, false
+}

@@ -56,6 +56,8 @@ func (h *Host) keyframe() *keyframe {
 func (h *Host) startSync(p *peer, why string) {
 	h.stats.Syncs++
 	p.state, p.syncAt, p.confirmed = Syncing, 0, false
+	p.claims = p.claims[:0]
+	h.blank(p, true)
 	p.syncRoom, p.syncMore = h.options.SyncBytesPerTick, h.now+h.clock.period()
 	p.deadline = h.now + h.options.SyncTimeout
 	h.give(p, h.keyframeFor(p))
@@ -211,6 +213,7 @@ func (h *Host) ack(p *peer, m *Message) {
 		}
 		if h.lag(p) <= h.near() {
 			p.state = Live
+			h.blank(p, false)
 			h.event(Event{Kind: PeerLive, Peer: p.id, Player: p.seat})
 		}
 	}

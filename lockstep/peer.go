@@ -53,6 +53,7 @@ type peer struct {
 	errorAt  Time // when the next error about a limit may be sent
 	asked    bool // a state was asked of it
 	reported Tick // a spectator's latest checksum
+	claims   []claim
 	agreed   Tick // the latest one that was right
 
 	code   CloseCode

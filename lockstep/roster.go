@@ -23,7 +23,7 @@ func (c *Coordinator) Join(p Player) (Tick, error) {
 	}
 	t, err := c.soon(&Joined{p})
 	if err == nil {
-		c.seats[p].present, c.seats[p].joined = true, t
+		c.seats[p].present, c.seats[p].away, c.seats[p].joined = true, false, t
 	}
 	return t, err
 }
@@ -42,13 +42,29 @@ func (c *Coordinator) Leave(p Player) (Tick, error) {
 }
 
 // Lose tells the simulation that the connection of p is gone.
-func (c *Coordinator) Lose(p Player) (Tick, error) { return c.about(p, &Lost{p}) }
+func (c *Coordinator) Lose(p Player) (Tick, error) { return c.goes(p, &Lost{p}) }
 
 // Return tells the simulation that p, who was lost or taken over, is back.
-func (c *Coordinator) Return(p Player) (Tick, error) { return c.about(p, &Joined{p}) }
+func (c *Coordinator) Return(p Player) (Tick, error) {
+	t, err := c.about(p, &Joined{p})
+	if err == nil {
+		c.seats[p].away = false
+	}
+	return t, err
+}
 
 // TakeOver tells the simulation that a bot plays for p until p returns.
-func (c *Coordinator) TakeOver(p Player) (Tick, error) { return c.about(p, &TakenOver{p}) }
+func (c *Coordinator) TakeOver(p Player) (Tick, error) { return c.goes(p, &TakenOver{p}) }
+
+// goes issues a command about a player who is not there now.
+func (c *Coordinator) goes(p Player, value any) (Tick, error) {
+	t, err := c.about(p, value)
+	if err != nil || c.seats[p].away {
+		return t, err
+	}
+	c.seats[p].away = true
+	return t, c.settleComplete() // p's reports are not waited for any more
+}
 
 // Pause stops the match, for p, after the next tick: Tick seals nothing more
 // until Resume. A match that is paused has no next tick, so it cannot be paused

@@ -7,6 +7,8 @@ const window = 256
 // A seat is what the coordinator knows of one player.
 type seat struct {
 	present bool
+	away    bool     // lost or taken over
+	blank   bool     // has no state at the moment, and so no checksums
 	joined  Tick     // commands run after this tick
 	left    Tick     // of the latest Left
 	high    Sequence // highest sequence that was decided

@@ -277,6 +277,13 @@ var checksums = []Mutant{
 		Seen: "OpenFront #3959: one forged hash made the honest player the wrong one",
 	},
 	{
+		Name: "without a referee, the checksum that the fewest have said is the agreed one",
+		File: "lockstep/checks.go",
+		Old:  "if err := c.agree(k, groups[0].Root); err != nil {",
+		New:  "if err := c.agree(k, groups[len(groups)-1].Root); err != nil {",
+		Hits: "I7",
+	},
+	{
 		Name: "who differs is not healed",
 		File: "lockstep/hostdesync.go",
 		Old:  "\t\t\th.startSync(p, \"desynced\")\n",

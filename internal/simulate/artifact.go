@@ -110,6 +110,8 @@ func (p *Plan) check() error {
 	switch {
 	case len(p.Machines) == 0 || seats > int(p.Settings.Players):
 		return fmt.Errorf("got %d machines and %d players in %d seats", len(p.Machines), seats, p.Settings.Players)
+	case p.Host.Relay && p.Host.SpectatorDelay > 0:
+		return fmt.Errorf("got a spectator delay of %d ticks and no referee", p.Host.SpectatorDelay)
 	case !within(1, longest, p.Chaos, p.Heal):
 		return fmt.Errorf("got phases of %d and %d µs", p.Chaos, p.Heal)
 	case !within(1, longest, d.SyncEvery) || !within(0, longest, d.SyncTime) || d.FlushTicks < 1 || d.FlushTicks > 1<<20:

@@ -20,6 +20,7 @@ func (w *world) bookkeep() {
 		}
 	}
 	w.curtain.lift(w)
+	w.relay.look(w)
 	for _, m := range w.machines {
 		w.bookkeepOf(m)
 	}
@@ -111,6 +112,8 @@ func (w *world) converged() {
 		s := m.client.Status()
 		slack := lockstep.Tick((m.plan.Down.Delay+m.plan.Down.Jitter+2*lockstep.Second)*lockstep.Time(w.header.Settings.TickRate)/lockstep.Second) + 5
 		switch {
+		case w.relay.on && w.now < w.relay.alone+calmDown && (s.Stage != lockstep.StageLive || m.truth.wrong):
+			w.count("no state without a majority")
 		case s.Stage != lockstep.StageLive || s.Tick+slack < m.present():
 			w.fail("I9", "%s is %v at tick %d of %d, %d s after the last fault%s", m, s.Stage, s.Tick, m.present(), w.plan.Heal/lockstep.Second, because(m.client.Err()))
 		case s.Unanswered > 0:

@@ -1,7 +1,9 @@
 package simulate
 
 import (
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -222,5 +224,74 @@ func TestControlOfReplay(t *testing.T) {
 	data[len(data)/2] ^= 4
 	if w.replay(data); w.violation == nil || w.violation.Invariant != "I8" {
 		t.Errorf("got %v", w.violation)
+	}
+}
+
+// Each check of a match without a referee finds what it is there for.
+func TestControlsOfRelay(t *testing.T) {
+	o := Options{Subject: Drones(16), Clients: 3, Length: 60 * sec, Calm: true}
+	o.fill()
+	for _, c := range []struct {
+		name, invariant, text string
+		sabotage              func(w *world, t lockstep.Tick, root uint64) // t was agreed on
+	}{
+		{"a checksum that nobody has said", "I7", "which nobody has said", func(w *world, t lockstep.Tick, root uint64) {
+			w.relay.agree(w, t+1, root)
+		}},
+		{"two verdicts", "I1", "two agreed checksums", func(w *world, t lockstep.Tick, root uint64) { w.relay.agree(w, t, root) }},
+		{"a verdict of the fewer", "I7", "which 3 players have said, and 3 another", func(w *world, t lockstep.Tick, root uint64) {
+			w.relay.open = &verdict{tick: t, root: root, dissents: 3}
+		}},
+		{"words in another's mouth", "I7", "nobody in that seat has", func(w *world, t lockstep.Tick, root uint64) {
+			w.relay.dissent(w, t, 0, root+1)
+		}},
+		{"an agreed checksum that dissents", "I7", "calls it another", func(w *world, t lockstep.Tick, root uint64) {
+			w.relay.dissent(w, t, 0, root)
+		}},
+		{"a state that is not agreed", "I1", "was sent a state", func(w *world, t lockstep.Tick, root uint64) {
+			w.relay.handed(w, w.machines[0], t, root+1)
+		}},
+		{"a desync that nobody told of", "desync", "has contradicted the agreed checksum", func(w *world, t lockstep.Tick, root uint64) {
+			m := w.machines[0]
+			m.truth.flip(t)
+			w.relay.said[t] = append(w.relay.said[t], statement{m, root + 1})
+			w.relay.agreed[t] = verdict{tick: t, root: root}
+			lockstep.World[drones](m.client.Simulation()).Fired++
+			m.truth.compare(m)
+		}},
+		{"the end of the file", "I3", "promised were", func(w *world, t lockstep.Tick, root uint64) {
+			f := w.server.disk.now
+			f.data = f.data[:len(f.data)*3/4]
+			w.server.die(false)
+		}},
+		{"a verdict that is wrong, of players who are not", "I1", "whose state no fault has changed", func(w *world, t lockstep.Tick, root uint64) {
+			w.oracle.roots[t]++
+			w.relay.open = &verdict{tick: t, root: root}
+		}},
+		{"a majority that is wrong", "", "", func(w *world, t lockstep.Tick, root uint64) {
+			for _, m := range w.machines {
+				m.truth.flipped = true
+			}
+			w.oracle.roots[t]++
+			w.relay.open = &verdict{tick: t, root: root}
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := Expand(o, 2)
+			p.Host.Relay, p.Host.SpectatorDelay, p.Disk.EachFrame = true, 0, true
+			w, err := newWorld(o.Subject, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.until(w.start + 25*sec)
+			at := slices.Max(slices.Collect(maps.Keys(w.relay.agreed)))
+			if v := w.relay.agreed[at]; w.violation == nil && w.relay.who(at, v.root) == 3 {
+				c.sabotage(w, at, v.root)
+			}
+			w.until(w.now + 5*sec)
+			if v := w.violation; v == nil && (c.text != "" || !w.over) || v != nil && (v.Invariant != c.invariant || !strings.Contains(v.Text, c.text)) {
+				t.Errorf("got %v, want a violation of %s: %s", v, c.invariant, c.text)
+			}
+		})
 	}
 }

@@ -33,7 +33,8 @@ func (o *oracle) lasts(t lockstep.Tick) (last [256]uint32) {
 // joined checks the sequences in a keyframe that a client was sent: of each
 // player the last one up to there, from which the frames after it go on.
 func (o *oracle) joined(w *wire, state []byte) {
-	t, told, err := keyframeOf(state)
+	t, root, told, err := keyframeOf(state)
+	o.w.relay.handed(o.w, w.m, t, root)
 	if w.m != nil {
 		w.m.truth.misled = !o.w.referee.knew(t)
 	}

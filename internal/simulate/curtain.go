@@ -23,7 +23,7 @@ func (m *machine) present() lockstep.Tick {
 
 // wellSince returns since when nothing was wrong with what a machine needs.
 func (m *machine) wellSince() lockstep.Time {
-	since := max(m.calm, m.w.calm, m.born)
+	since := max(m.calm, m.w.calm, m.born, m.w.relay.alone)
 	if m.delayed() {
 		since = max(since, m.w.curtain.lifted)
 	}
@@ -90,7 +90,7 @@ func (c *curtain) sent(w *world, wire *wire, b []byte) {
 			young("a welcome", welcome.Tick)
 		}
 		if state := l.message(); state != nil {
-			t, _, err := keyframeOf(state)
+			t, _, _, err := keyframeOf(state)
 			if err != nil {
 				w.fail("I4", "%v is sent a state that is none: %v", wire.m, err)
 				return
@@ -101,18 +101,17 @@ func (c *curtain) sent(w *world, wire *wire, b []byte) {
 	}
 }
 
-// keyframeOf returns the tick of a state as it is sent, and the last sequences
-// in it.
-func keyframeOf(state []byte) (t lockstep.Tick, last map[uint8]uint32, err error) {
+// keyframeOf returns the tick of a state as it is sent, the checksum that it is
+// said to have, and the last sequences in it.
+func keyframeOf(state []byte) (t lockstep.Tick, root uint64, last map[uint8]uint32, err error) {
 	_, keyframe, err := first(state)
 	p := packed{b: keyframe, err: err}
 	p.array()
 	p.uint()
-	t = lockstep.Tick(p.uint())
-	p.uint()
+	t, root = lockstep.Tick(p.uint()), p.uint()
 	last = map[uint8]uint32{}
 	for n := p.array() / 2; n > 0 && p.err == nil; n-- {
 		last[uint8(p.uint())] = uint32(p.uint())
 	}
-	return t, last, p.err
+	return t, root, last, p.err
 }

@@ -109,6 +109,13 @@ func (l *liar) message(b []byte) {
 			l.m.w.count("trick: lie")
 			return
 		}
+	case lockstep.MessageState:
+		if l.m.w.relay.on && l.on(trickLie) && len(l.msg.Bytes) > 0 {
+			l.msg.Bytes[l.random.IntN(len(l.msg.Bytes))] ^= 1 // b is not sent
+			l.out = l.writer.Append(l.out, &l.msg)
+			l.m.w.count("trick: a false state")
+			return
+		}
 	case lockstep.MessageCommand:
 		l.seq = max(l.seq, l.msg.Sequence)
 		if l.on(trickOmit) && l.random.IntN(2) == 0 {

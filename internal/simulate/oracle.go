@@ -128,10 +128,17 @@ func (o *oracle) take(own []byte) {
 		o.frame.Commands = o.frame.Commands[:0]
 		o.step()
 	case recordChecksum:
-		if t := o.back(&p); p.uint() != o.roots[t] && !o.w.referee.saidWrong(t) {
+		if t, root := o.back(&p), p.uint(); o.w.relay.on {
+			o.w.relay.agree(o.w, t, root)
+			o.checks++
+		} else if root != o.roots[t] && !o.w.referee.saidWrong(t) {
 			o.w.fail("I1", "the agreed checksum of tick %d is not that of the frames", t)
 		} else {
 			o.checks++
+		}
+	case recordDissent:
+		if t := o.back(&p); o.w.relay.on {
+			o.w.relay.dissent(o.w, t, lockstep.Player(p.uint()), p.uint())
 		}
 	case recordEnd:
 		o.ended = true

@@ -36,6 +36,7 @@ type HostPlan struct {
 	Desync     lockstep.DesyncPolicy `json:"desync,omitempty"`
 
 	SpectatorDelay lockstep.Tick `json:"spectator_delay,omitempty"`
+	Relay          bool          `json:"relay,omitempty"`
 }
 
 // A DiskPlan says how the log is written.

@@ -47,6 +47,10 @@ func (s *server) die(cut bool) {
 // only when it is whole, so it may die as well.
 func (s *server) start() {
 	w := s.w
+	if w.relay.on {
+		s.ended()
+		return
+	}
 	old := s.disk.now
 	for {
 		s.disk.next = &file{disk: &s.disk}

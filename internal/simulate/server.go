@@ -116,7 +116,7 @@ func (s *server) options() lockstep.HostOptions {
 		InputDelay:  p.InputDelay, Lag: p.Lag, Grace: p.Grace, KeyframeInterval: p.Keyframes, SyncBytesPerTick: p.SyncBytes, RingRecords: p.Ring,
 		Wait: lockstep.WaitPolicy{Bound: p.Wait}, Slow: lockstep.SlowPolicy{Percent: p.Slow},
 		Delay: lockstep.DelayPolicy{Max: p.MaxDelay}, LeaveAfterGrace: p.Leave, Desync: p.Desync,
-		SpectatorDelay: p.SpectatorDelay,
+		SpectatorDelay: p.SpectatorDelay, Relay: p.Relay,
 		Rates: lockstep.Rates{
 			Resyncs: lockstep.Rate{N: 30, Per: lockstep.Second, Burst: 30}, // flips come more often than in nature
 			Returns: lockstep.Rate{N: 60, Per: lockstep.Second, Burst: 60},
@@ -361,7 +361,9 @@ func (s *server) connect(m *machine) *wire {
 
 // receive takes what arrives over a connection.
 func (s *server) receive(wire *wire, b []byte) {
+	s.w.relay.hear(s.w, wire.m, b)
 	s.host.Receive(s.w.now, wire.id, b)
+	s.w.relay.settled(s.w)
 	s.edge(wire)
 	s.after()
 }

@@ -16,13 +16,17 @@ type Subject struct {
 	// to registered types, valid until the next call. It must depend on nothing
 	// but r and s, the player's confirmed state.
 	Play func(p lockstep.Player, r *rand.Rand) func(s *lockstep.Simulation) []any
+
+	// Relay says that the rules survive commands that Validate refuses: some
+	// matches have no referee, who would refuse them.
+	Relay bool
 }
 
 // Drones is the game that the simulator plays if it is given none: units that
 // fly about and shoot, few rules and much state, so that time is spent on what
 // is under test.
 func Drones(units uint16) *Subject {
-	return &Subject{Game: dronesGame, Config: &dronesConfig{units}, Play: playDrones}
+	return &Subject{Game: dronesGame, Config: &dronesConfig{units}, Play: playDrones, Relay: true}
 }
 
 type dronesConfig struct{ Units uint16 }

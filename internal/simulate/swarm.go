@@ -54,7 +54,7 @@ func Expand(o Options, seed uint64) *Plan {
 	r := stream(seed, "settings", 0)
 	p.Settings.CheckEvery = uint16(5 + r.IntN(26))
 	p.Settings.KeyframeEvery = uint32(r.IntN(3)) * 300
-	expandHost(p)
+	expandHost(o.Subject, p)
 	expandDisk(p)
 	liars, spectators := stream(seed, "liars", 0).IntN(3), stream(seed, "spectators", 0).IntN(3)
 	if o.Calm {
@@ -63,6 +63,9 @@ func Expand(o Options, seed uint64) *Plan {
 	if delay := lockstep.Time(p.Host.SpectatorDelay); delay > 0 {
 		spectators = max(spectators, 1)
 		p.Heal += min(2*delay*lockstep.Second/lockstep.Time(o.TickRate), o.Length) // after a crash there is nothing to see for so long
+	}
+	if p.Host.Relay { // few can be tied, or most of them be away
+		o.Clients = min(o.Clients, 2+stream(seed, "relay clients", 0).IntN(max(o.Clients-1, 1)))
 	}
 	for i := range o.Clients + liars + spectators {
 		p.Machines = append(p.Machines, expandMachine(&o, seed, i, liars))
@@ -73,7 +76,7 @@ func Expand(o Options, seed uint64) *Plan {
 	return p
 }
 
-func expandHost(p *Plan) {
+func expandHost(s *Subject, p *Plan) {
 	r := stream(p.Seed, "host", 0)
 	rate := lockstep.Tick(p.Settings.TickRate)
 	h := &p.Host
@@ -103,6 +106,8 @@ func expandHost(p *Plan) {
 		if h.Ring > 0 {
 			h.Ring += 2 * int(h.SpectatorDelay)
 		}
+	} else if s.Relay && stream(p.Seed, "relay", 0).IntN(8) == 0 {
+		h.Relay, h.Ring = true, 0 // a state that a client hands on is of some seconds ago
 	}
 }
 
@@ -159,7 +164,8 @@ func expandLink(seed uint64, purpose string, i int) Link {
 
 // expandFaults draws the faults of each kind.
 func expandFaults(o *Options, p *Plan) {
-	early := 4 * lockstep.Second // before, the file may not have begun
+	early := 4 * lockstep.Second                               // before, the file may not have begun
+	crashes := stream(p.Seed, "relay crashes", 0).IntN(4) == 0 // the end of a match without a referee
 	for i := range kinds {
 		k := &kinds[i]
 		r := stream(p.Seed, "kind "+k.name, 0)
@@ -167,7 +173,7 @@ func expandFaults(o *Options, p *Plan) {
 		if o.Only != nil {
 			on = slices.Contains(o.Only, k.name)
 		}
-		if !on || p.Chaos <= early {
+		if !on || p.Chaos <= early || p.Host.Relay && !crashes && slices.Contains(needsFile, k.name) {
 			continue
 		}
 		// From none to twice as many as usual in a match of this length, and one

@@ -69,7 +69,12 @@ func (t *truth) compare(m *machine) {
 		if tick > t.last {
 			t.ran += tick - t.last
 		}
-		if limit := 4 * lockstep.Tick(w.header.Settings.CheckEvery); !t.known && t.ran > limit+lockstep.Tick(w.header.Settings.TickRate) {
+		if t.known {
+		} else if w.relay.on {
+			if check := w.relay.overdue(m); check > 0 {
+				w.fail("desync", "%s is wrong since tick %d, has contradicted the agreed checksum of tick %d, and nobody has said so by tick %d", m, t.from, check, tick)
+			}
+		} else if limit := 4 * lockstep.Tick(w.header.Settings.CheckEvery); t.ran > limit+lockstep.Tick(w.header.Settings.TickRate) {
 			w.fail("desync", "%s is wrong since tick %d, and nobody has said so by tick %d", m, t.from, tick)
 		}
 	}
@@ -82,6 +87,9 @@ func (t *truth) told(m *machine, tick lockstep.Tick) {
 		return
 	}
 	w := m.w
+	if w.relay.misled(w, tick) {
+		return
+	}
 	if !t.flipped {
 		w.fail("desync", "%s, who is right, is said to be wrong at tick %d", m, tick)
 		return

@@ -25,6 +25,7 @@ type world struct {
 
 	server   *server
 	curtain  curtain
+	relay    relay
 	machines []*machine
 	oracle   *oracle
 	referee  referee
@@ -102,8 +103,8 @@ func newWorld(s *Subject, p *Plan) (*world, error) {
 	w := &world{
 		plan: p, subject: s, start: 1000 * lockstep.Second, now: 1000 * lockstep.Second, chaos: true,
 		tokens: stream(p.Seed, "tokens", 0), hash: xxhash.New(),
-		curtain: curtain{delay: p.Host.SpectatorDelay},
-		counts:  map[string]int{}, injected: map[string]int{}, kicked: map[int]bool{},
+		curtain: curtain{delay: p.Host.SpectatorDelay}, relay: newRelay(p),
+		counts: map[string]int{}, injected: map[string]int{}, kicked: map[int]bool{},
 	}
 	var err error
 	id := lockstep.MatchID{}
@@ -121,6 +122,9 @@ func newWorld(s *Subject, p *Plan) (*world, error) {
 	w.booksAt, w.moved = w.now+lockstep.Second, w.now
 	if w.curtain.delay > 0 {
 		w.count("match with a spectator delay")
+	}
+	if w.relay.on {
+		w.count("match without a referee")
 	}
 	return w, w.server.begin()
 }

@@ -37,6 +37,10 @@ type ClusterOptions struct {
 	// --report prints them; nil means all.
 	Only []string
 
+	// Relay plays some of the matches without a referee (HostOptions.Relay). Nobody
+	// refuses what Validate would refuse then, so Step must survive it.
+	Relay bool
+
 	// Artifact is a file that a failure has written: its match is played, and no
 	// seeds.
 	Artifact string
@@ -146,7 +150,7 @@ func playArtifact(t testing.TB, s *simulate.Subject, name string) error {
 }
 
 func (o *ClusterOptions) subject(g *lockstep.Game) *simulate.Subject {
-	s := &simulate.Subject{Game: g, Config: o.Config}
+	s := &simulate.Subject{Game: g, Config: o.Config, Relay: o.Relay}
 	if s.Config == nil {
 		s.Config = &struct{}{}
 	}
