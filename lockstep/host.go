@@ -249,13 +249,18 @@ func (h *Host) Dirty(dst []PeerID) []PeerID {
 
 // close ends a connection: it is sent why, and is not read any more.
 func (h *Host) close(p *peer, code CloseCode, reason string) {
-	if p.state == Closed {
-		return
-	}
 	var retry uint32
 	switch code {
 	case CloseSlow, CloseTimeout, CloseShutdown, CloseBusy:
 		retry = max(h.shutdown, 1000)
+	}
+	h.closeFor(p, code, reason, retry)
+}
+
+// closeFor is close for who may come back after so many milliseconds; 0: never.
+func (h *Host) closeFor(p *peer, code CloseCode, reason string, retry uint32) {
+	if p.state == Closed {
+		return
 	}
 	h.message = Message{Kind: MessageClosing, Code: uint8(code), Text: reason, RetryMS: retry}
 	p.out = h.writer.Append(p.out, &h.message)

@@ -147,6 +147,11 @@ func (h *Host) watch(p *peer) {
 		h.refuse(p, ErrorFull, "no place is free")
 		return
 	}
+	if wait := h.untilSeen(); wait > h.options.SyncTimeout/2 {
+		// Longer than a client may wait for a state.
+		h.closeFor(p, CloseBusy, "the match can be seen after its delay", uint32(wait.Milliseconds())+1000)
+		return
+	}
 	h.greet(p, &Welcome{Seat: System, Role: Spectator})
 	h.event(Event{Kind: PeerJoined, Peer: p.id, Player: System, Text: p.name})
 	h.startSync(p, "joined")

@@ -127,6 +127,19 @@ func (h *Host) keyframeFor(p *peer) *keyframe {
 	return nil
 }
 
+// untilSeen returns how long it will be, at the match's present speed, until
+// delayed spectators can see anything. After a resumption that is the whole delay.
+func (h *Host) untilSeen() Time {
+	if h.options.SpectatorDelay == 0 {
+		return 0
+	}
+	seen := h.curtain.shelf[0].tick + h.options.SpectatorDelay
+	if h.curtain.shelf[0].tick == 0 || h.c.Now() >= seen {
+		return 0
+	}
+	return Time(seen-h.c.Now()) * h.clock.period()
+}
+
 // Commit tells, for [HostOptions.AwaitCommit], that what stands before a
 // position is safe in the log: it may be sent.
 func (h *Host) Commit(now Time, p Position) {

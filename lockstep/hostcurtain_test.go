@@ -3,6 +3,7 @@ package lockstep_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -250,4 +251,40 @@ func ExampleHost_Hold() {
 	// held "the disk is full"
 	// held ""
 	// tick 39
+}
+
+// After a crash, spectators of a match with a long delay are told when to come
+// back, and then see it.
+func TestHostSpectatorDelayAfterResumption(t *testing.T) {
+	p := newParty(t, nil, func(o *lockstep.HostOptions) { o.SpectatorDelay = 2400 })
+	log := shelf{p.early[0], p.early[1]}
+	p.record = func(b []byte) { _ = log.Append(b) }
+	p.join("a", "p0")
+	p.pass(30 * lockstep.Second)
+	r := lockstep.NewResumption(p.game)
+	for _, b := range log {
+		if err := r.Append(b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var err error
+	p.h, err = r.Host(p.now, p, lockstep.HostOptions{Authorize: p.authorize, Random: func(b []byte) { b[0]++ }, SpectatorDelay: 2400, Observe: p.observe})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.guests, p.byID = nil, map[lockstep.PeerID]*guest{}
+	var told []string
+	p.print = func(format string, args ...any) { told = append(told, fmt.Sprintf(format, args...)) }
+	w := p.guest("w", "watch")
+	w.connect()
+	p.pass(lockstep.Second)
+	if w.code != lockstep.CloseBusy || !slices.ContainsFunc(told, func(s string) bool { return strings.Contains(s, "retry after 121") }) {
+		t.Errorf("closed as %v: %q", w.code, told)
+	}
+	p.pass(121 * lockstep.Second)
+	w.connect()
+	p.pass(lockstep.Second)
+	if w.id == 0 || w.syncs != 1 {
+		t.Errorf("connected %t, %d keyframes, as it was told", w.id != 0, w.syncs)
+	}
 }
