@@ -136,7 +136,15 @@ func (h *Host) report(p *peer, m *Message) {
 		h.offend(p, ErrorReport, err.Error())
 		return
 	}
-	h.stillDiffers(p, m.Tick)
+	if !h.options.Relay {
+		h.stillDiffers(p, m.Tick)
+		return
+	}
+	for i := range h.seats { // the verdict may have come with this report, for all who gave theirs before
+		if q := h.seats[i].peer; q != nil {
+			h.stillDiffers(q, m.Tick)
+		}
+	}
 }
 
 // chat writes a line into the log, from where everybody gets it.

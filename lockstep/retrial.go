@@ -111,7 +111,7 @@ func (c *Coordinator) replaceReferee(sim *Simulation) error {
 			return err
 		}
 	}
-	c.retried = c.sealed
+	c.retried = c.sealed - c.sealed%Tick(c.header.Settings.CheckEvery)
 	return c.referee.sim.CopyFrom(sim)
 }
 

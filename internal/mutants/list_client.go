@@ -160,4 +160,20 @@ var museum = []Mutant{
 		Hits: "I9",
 		Seen: "here: corpus, auth-long-on-its-way",
 	},
+	{
+		Name: "a referee that was wrong once believes itself from then on",
+		File: "lockstep/retrial.go",
+		Old:  "c.retried = c.sealed - c.sealed%Tick(c.header.Settings.CheckEvery)",
+		New:  "c.retried = c.sealed",
+		Hits: "I7 desync",
+		Seen: "here: corpus, the-referee-flipped-twice",
+	},
+	{
+		Name: "without a referee, who differs and comes back stays, as the verdict comes after its report",
+		File: "lockstep/hostreceive.go",
+		Old:  "for i := range h.seats { // the verdict may",
+		New:  "for i := range h.seats[:0] { // the verdict may",
+		Hits: "I9",
+		Seen: "here: corpus, removed-without-a-referee-and-back",
+	},
 }

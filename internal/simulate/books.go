@@ -94,13 +94,20 @@ func (w *world) finish() {
 	}
 	w.converged()
 	w.audit()
-	if w.violation == nil {
+	if w.violation == nil && !w.over {
 		w.end()
 	}
 }
 
 // converged checks that all who are honest are back and have the same state.
 func (w *world) converged() {
+	if w.referee.wrong {
+		if w.witnessed() {
+			w.fail("I9", "the referee is wrong since tick %d, and somebody who is right is there", w.referee.spans[len(w.referee.spans)-1].from)
+		}
+		w.lostToReferee(nil)
+		return
+	}
 	for _, m := range w.machines {
 		if m.liar != nil || m.plan.Absent {
 			continue

@@ -36,7 +36,7 @@ func (o *oracle) joined(w *wire, state []byte) {
 	t, root, told, err := keyframeOf(state)
 	o.w.relay.handed(o.w, w.m, t, root)
 	if w.m != nil {
-		w.m.truth.misled = !o.w.referee.knew(t)
+		w.m.truth.misled, w.m.truth.given = !o.w.referee.knew(t), t
 	}
 	want := map[uint8]uint32{}
 	for player, seq := range o.lasts(t) {

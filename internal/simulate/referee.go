@@ -19,10 +19,7 @@ type referee struct {
 // flipReferee inverts a bit of the referee's state, if there is somebody who can
 // tell.
 func (w *world) flipReferee(r *rand.Rand) bool {
-	witness := func(m *machine) bool {
-		return m.dead == 0 && m.liar == nil && !m.truth.wrong && m.client.Stage() == lockstep.StageLive
-	}
-	if !w.server.ready() || w.server.host.Err() != nil || w.server.host.Referee() == nil || w.referee.wrong || !slices.ContainsFunc(w.machines, witness) {
+	if !w.server.ready() || w.server.host.Err() != nil || w.server.host.Referee() == nil || w.referee.wrong || !w.witnessed() {
 		return false
 	}
 	if !w.flip(w.server.host.Referee().Simulation(), r) {
@@ -31,6 +28,13 @@ func (w *world) flipReferee(r *rand.Rand) bool {
 	w.referee.wrong = true
 	w.referee.spans = append(w.referee.spans, interval{w.oracle.tick(), lockstep.MaxTick})
 	return true
+}
+
+// witnessed reports whether anybody is connected who has the match's state.
+func (w *world) witnessed() bool {
+	return slices.ContainsFunc(w.machines, func(m *machine) bool {
+		return m.dead == 0 && m.liar == nil && !m.truth.wrong && m.client.Stage() == lockstep.StageLive && m.wire != nil && m.wire.epoch == w.server.epoch
+	})
 }
 
 // lookAtReferee notes that the referee is right again.

@@ -6,7 +6,8 @@ import "github.com/seed-49bee653/samestep/lockstep"
 // with the oracle's: the reference for what the engine says of desyncs.
 type truth struct {
 	flipped bool          // a fault has changed its state, once
-	misled  bool          // its state is the one of a referee that was wrong
+	misled  bool          // its state is the one of a referee that was wrong, …
+	given   lockstep.Tick // … at this tick
 	wrong   bool          // its state is not the match's
 	from    lockstep.Tick // since this tick …
 	to      lockstep.Tick // … and up to this one: a keyframe may have taken it back to an earlier one
@@ -63,13 +64,15 @@ func (t *truth) compare(m *machine) {
 			w.fail("I1", "%s has another state than the match after tick %d%s", m, tick, w.oracle.parted(tick, s.AppendState(nil)))
 			return
 		}
-		t.flip(tick)
+		if t.flip(tick); t.misled {
+			t.from = min(t.from, t.given)
+		}
 	case !same:
 		t.to = max(t.to, tick)
 		if tick > t.last {
 			t.ran += tick - t.last
 		}
-		if t.known {
+		if t.known || t.misled && w.referee.wrong { // there may be nobody who knows better
 		} else if w.relay.on {
 			if check := w.relay.overdue(m); check > 0 {
 				w.fail("desync", "%s is wrong since tick %d, has contradicted the agreed checksum of tick %d, and nobody has said so by tick %d", m, t.from, check, tick)
