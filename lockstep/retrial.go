@@ -42,12 +42,8 @@ func (c *Coordinator) retry(k *check, from Tick, root uint64) (Retrial, *Simulat
 	case k.tick <= c.retried:
 		return RefereeRight, nil
 	}
-	m := c.referee.history.since(max(from, c.retried))
-	if m == nil || m.Tick >= k.tick || m.State == nil {
-		return NotRetried, nil
-	}
-	frames := c.options.Frames(m.Tick, k.tick)
-	if frames == nil {
+	m, frames := c.before(k, max(from, c.retried))
+	if m == nil {
 		return NotRetried, nil
 	}
 	sim := c.again(m, frames)
@@ -64,6 +60,21 @@ func (c *Coordinator) retry(k *check, from Tick, root uint64) (Retrial, *Simulat
 		}
 	}
 	return RefereeWrong, sim
+}
+
+// before returns the first moment that is kept, not before a tick, and the frames
+// from there to a check; nil if there is none from which all frames are kept.
+func (c *Coordinator) before(k *check, from Tick) (*Moment, []Frame) {
+	for {
+		m := c.referee.history.since(from)
+		if m == nil || m.Tick >= k.tick || m.State == nil {
+			return nil, nil
+		}
+		if frames := c.options.Frames(m.Tick, k.tick); frames != nil {
+			return m, frames
+		}
+		from = m.Tick + 1
+	}
 }
 
 // again computes frames again from a state that was kept. It returns nil if that

@@ -176,4 +176,12 @@ var museum = []Mutant{
 		Hits: "I9",
 		Seen: "here: corpus, removed-without-a-referee-and-back",
 	},
+	{
+		Name: "a referee computes again only from the first state that it keeps, also if the ring is shorter",
+		File: "lockstep/retrial.go",
+		Old:  "\t\tfrom = m.Tick + 1\n",
+		New:  "\t\treturn nil, nil\n",
+		Hits: "I7 desync",
+		Seen: "here: corpus, a-referee-with-a-short-ring",
+	},
 }
