@@ -89,7 +89,8 @@ func TestProgramEnds(t *testing.T) {
 	value[bool](b, `(() => { try { skirmish.frame(); } catch {} return true; })()`) // with no arguments it panics
 	b.shown(`#loading[role="alert"]`, "has stopped")
 	b.shot("stopped")
+	value[bool](b, `globalThis.dead = true`)
 	b.click("#loading button")
-	b.until(live)
+	b.until("!globalThis.dead && " + live) // the page is loaded anew, and not at once
 	b.agree(1)
 }
