@@ -85,8 +85,16 @@ func TestInboxIsBounded(t *testing.T) {
 		})
 	}
 	eventually(t, "the inbox is full", func() bool { return heap()-before >= 256*lockstep.MaxClientMessage })
-	time.Sleep(300 * time.Millisecond) // for what comes beyond that
-	took := heap() - before
+	took, still := 0, 0 // until nothing comes beyond that, and what was on its way is collected
+	eventually(t, "the memory stays as it is", func() bool {
+		now := heap() - before
+		if still++; now < took-lockstep.MaxClientMessage || now > took+lockstep.MaxClientMessage {
+			still = 0
+		}
+		took = now
+		time.Sleep(50 * time.Millisecond)
+		return still >= 8
+	})
 	close(goOn)
 	const bound = (256 + 3*clients) * 80 << 10 // in the inbox; of each client, what is read, what waits to be read, and what it writes
 	if took > bound {
