@@ -108,6 +108,7 @@ func (c *Coordinator) contradict(k *check, p Player, agreed Tick, root uint64, s
 // corrects what was computed from the one before.
 func (c *Coordinator) replaceReferee(sim *Simulation) error {
 	frames := c.options.Frames(sim.tick, c.sealed)
+	c.retried = c.sealed - c.sealed%Tick(c.header.Settings.CheckEvery) // as all up to there is computed again here
 	if err := c.Note(System, TopicReferee, fmt.Sprintf("wrong at tick %d, computed again up to tick %d", sim.tick, c.sealed)); err != nil {
 		return err
 	}
@@ -122,7 +123,6 @@ func (c *Coordinator) replaceReferee(sim *Simulation) error {
 			return err
 		}
 	}
-	c.retried = c.sealed - c.sealed%Tick(c.header.Settings.CheckEvery)
 	return c.referee.sim.CopyFrom(sim)
 }
 
