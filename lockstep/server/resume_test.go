@@ -119,7 +119,7 @@ func TestResumeRefused(t *testing.T) {
 	}
 	select {
 	case <-s.match.Done():
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("it does not end")
 	}
 	if _, err := s.server.Resume(s.match.ReplayPath(), spec); !errors.Is(err, server.ErrNotInterrupted) {

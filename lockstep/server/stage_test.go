@@ -144,7 +144,7 @@ func (s *stage) listen(t *testing.T, pipes bool) {
 	}()
 	s.stop = func() {
 		s.stop = func() {}
-		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		if err := s.server.Shutdown(ctx); err != nil {
 			t.Errorf("shutdown: %v", err)
@@ -371,10 +371,14 @@ func (g *guest) status() (s lockstep.ClientStatus) {
 	return s
 }
 
+// patience is how long a test waits for what must come; it is no measure. In a
+// bubble it costs nothing.
+const patience = 5 * time.Minute
+
 // eventually waits for something that is about to be so.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); !ok(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("timed out: %s", what)
 		}

@@ -11,11 +11,33 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"sync"
 	"testing"
 	"time"
 )
 
-// The program plays with itself: a server, two players and one who watches.
+// patience is how long the test waits for what must come; it is no measure.
+const patience = 5 * time.Minute
+
+// collected is what a guest prints of a world in which both players have coins.
+var collected = regexp.MustCompile(`tick \d+:  player 0 at \S+ has [1-9]\d*  player 1 at \S+ has [1-9]`)
+
+// page keeps what a guest prints, and tells once that both players have coins.
+type page struct {
+	text bytes.Buffer
+	tell func()
+}
+
+func (p *page) Write(b []byte) (int, error) {
+	p.text.Write(b)
+	if collected.Match(p.text.Bytes()) {
+		p.tell()
+	}
+	return len(b), nil
+}
+
+// The program plays with itself: a server, two players and one who watches, who
+// leave together when each has seen both players collect coins.
 func TestServeAndJoin(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -25,15 +47,22 @@ func TestServeAndJoin(t *testing.T) {
 	serving, stop := context.WithCancel(t.Context())
 	served := make(chan error, 1)
 	go func() { served <- serve(serving, l, dir) }()
-	playing, leave := context.WithTimeout(t.Context(), 2500*time.Millisecond)
+	playing, leave := context.WithTimeout(t.Context(), patience)
 	defer leave()
-	var outs [3]bytes.Buffer
-	joined := make(chan error, 3)
+	var seen sync.WaitGroup
+	var pages [3]page
+	joined := make(chan error, len(pages))
 	for i, token := range []string{"ada-has-the-first-seat", "bob-has-the-second-seat", "press-only-watches"} {
-		go func() { joined <- join(playing, "ws://"+l.Addr().String()+"/matches/duel/play", token, &outs[i]) }()
+		seen.Add(1)
+		pages[i].tell = sync.OnceFunc(seen.Done)
+		go func() { joined <- join(playing, "ws://"+l.Addr().String()+"/matches/duel/play", token, &pages[i]) }()
 	}
-	for range outs {
-		if err := <-joined; err != nil && !errors.Is(err, context.DeadlineExceeded) {
+	go func() {
+		seen.Wait()
+		leave()
+	}()
+	for range pages {
+		if err := <-joined; !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
 	}
@@ -41,10 +70,9 @@ func TestServeAndJoin(t *testing.T) {
 	if err := <-served; err != nil {
 		t.Error(err)
 	}
-	collected := regexp.MustCompile(`tick 40:  player 0 at \S+ has [1-9]\d*  player 1 at \S+ has [1-9]`)
-	for i := range outs {
-		if !collected.Match(outs[i].Bytes()) {
-			t.Errorf("guest %d:\n%s", i, outs[i].Bytes())
+	if t.Failed() {
+		for i := range pages {
+			t.Errorf("guest %d:\n%s", i, pages[i].text.Bytes())
 		}
 	}
 	replays, err := filepath.Glob(filepath.Join(dir, "duel-*.ssr"))
