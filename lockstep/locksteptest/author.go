@@ -37,6 +37,10 @@ func (m *match) newAuthor(c *choices) (*author, error) {
 	if err != nil {
 		return nil, err
 	}
+	last := m.options.Ticks
+	if late := slices.IndexFunc(m.options.Orders, func(o Order) bool { return o.Tick > last }); late >= 0 {
+		return nil, m.fail("play", 0, last, fmt.Errorf("an order for tick %d, want one of the %d ticks of the match", m.options.Orders[late].Tick, last))
+	}
 	return &author{
 		m: m, random: gen, roster: newRoster(&m.options), payloads: m.game.NewPayloads(), written: m.options.Orders,
 		sequences: make([]lockstep.Sequence, m.options.Players),

@@ -261,6 +261,7 @@ func TestOrders(t *testing.T) {
 	for want, orders := range map[string][]locksteptest.Order{
 		"tick 5: an order for tick 4":               {{Tick: 5, Value: &breed{}}, {Tick: 4, Value: &breed{}}},
 		"tick 1: an order of player 9 of 4":         {{Tick: 1, Player: 9, Value: &breed{}}},
+		"tick 60: an order for tick 61":             {{Tick: 60, Value: &breed{}}, {Tick: 61, Value: &breed{}}},
 		"tick 2: lockstep: got a command of type ":  {{Tick: 2, Value: 7}},
 		"tick 2: lockstep: got a command of kind 1": {{Tick: 2, Kind: 1, Value: &breed{}}},
 	} {
