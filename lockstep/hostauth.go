@@ -93,7 +93,7 @@ func (h *Host) bySession(t SessionToken) (seat Player, ok bool) {
 	var zero SessionToken
 	for i := range h.seats {
 		s := &h.seats[i]
-		match := (s.session != zero && sameToken(&s.session, &t)) || (s.before != zero && sameToken(&s.before, &t))
+		match := (s.session != zero && same(s.session[:], t[:])) || (s.before != zero && same(s.before[:], t[:]))
 		if match {
 			seat, ok = Player(i), true
 		}
@@ -101,18 +101,9 @@ func (h *Host) bySession(t SessionToken) (seat Player, ok bool) {
 	return seat, ok && t != zero
 }
 
-// sameToken compares in a time that does not depend on the content.
-func sameToken(a, b *SessionToken) bool {
-	var differ byte
-	for i := range a {
-		differ |= a[i] ^ b[i]
-	}
-	return differ == 0
-}
-
-// sameText is sameToken for texts, of which only the length is told. A subject
-// may be the token itself.
-func sameText(a, b string) bool {
+// same compares secrets, in a time that tells nothing but their lengths. (The
+// owner of a seat may be the token itself.)
+func same[T string | []byte](a, b T) bool {
 	if len(a) != len(b) {
 		return false
 	}
@@ -129,7 +120,7 @@ func (h *Host) seatFor(g *Grant) (Player, bool) {
 		return g.Seat, int(g.Seat) < len(h.seats)
 	}
 	for i := range h.seats {
-		if s := &h.seats[i]; s.want != vacant && sameText(s.owner, g.Subject) {
+		if s := &h.seats[i]; s.want != vacant && same(s.owner, g.Subject) {
 			return Player(i), true
 		}
 	}
