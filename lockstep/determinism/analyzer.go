@@ -66,6 +66,7 @@ type program struct {
 	locals   localFuncs
 	assigned map[*types.Var][]value // see values
 	scaling  map[*types.Var]bool    // variables whose scale is being found
+	sharing  map[*types.Var]bool    // variables of which is being found what they share
 	written  map[*types.Var]bool    // fields that the package writes
 }
 
@@ -79,8 +80,8 @@ func run(pass *analysis.Pass, all bool) int {
 		parents: map[ast.Node]ast.Node{},
 		objects: map[types.Object]*node{},
 		lits:    map[*ast.FuncLit]*node{},
-		scaling: map[*types.Var]bool{},
-		all:     all,
+		scaling: map[*types.Var]bool{}, sharing: map[*types.Var]bool{},
+		all: all,
 	}
 	for _, f := range pass.Files {
 		if !strings.HasSuffix(pass.Fset.Position(f.FileStart).Filename, "_test.go") {

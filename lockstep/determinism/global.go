@@ -16,12 +16,16 @@ func (*mutable) AFact() {}
 func (*mutable) String() string { return "mutable" }
 
 // variableAt returns the variable, of those that wanted tells, of which an expression is a part, up to a pointer that it
-// does not hold itself, or nil.
-func (p *program) variableAt(e ast.Expr, wanted func(types.Object) *types.Var) *types.Var {
-	for {
+// does not hold itself, or nil. If what is behind the expression counts, a local variable stands for what it was set to.
+func (p *program) variableAt(e ast.Expr, behind bool, wanted func(types.Object) *types.Var) *types.Var {
+	for ; ; behind = true {
 		switch u := ast.Unparen(e).(type) {
 		case *ast.Ident:
-			return wanted(p.TypesInfo.Uses[u])
+			v := wanted(p.TypesInfo.Uses[u])
+			if v == nil && behind {
+				v = p.sharedWith(u, wanted)
+			}
+			return v
 		case *ast.SelectorExpr:
 			if v := wanted(p.TypesInfo.Uses[u.Sel]); v != nil {
 				return v
@@ -39,6 +43,27 @@ func (p *program) variableAt(e ast.Expr, wanted func(types.Object) *types.Var) *
 	}
 }
 
+// sharedWith returns the variable with which a local one shares what is behind it: its list, map or pointer was always
+// taken from there.
+func (p *program) sharedWith(id *ast.Ident, wanted func(types.Object) *types.Var) (shared *types.Var) {
+	v, ok := p.TypesInfo.Uses[id].(*types.Var)
+	if !ok || p.sharing[v] || !isCore[*types.Slice](v.Type()) && !isCore[*types.Map](v.Type()) && !isPointer(v.Type()) {
+		return nil
+	}
+	p.sharing[v] = true
+	defer delete(p.sharing, v)
+	for _, one := range p.values()[v] {
+		from := one.expr
+		if one.element != nil {
+			from = one.element
+		}
+		if shared = p.variableAt(from, true, wanted); shared == nil {
+			return nil
+		}
+	}
+	return shared
+}
+
 func globalVar(o types.Object) *types.Var {
 	v, ok := o.(*types.Var)
 	if !ok || v.IsField() || v.Pkg() == nil || v.Parent() != v.Pkg().Scope() {
@@ -54,13 +79,15 @@ func (p *program) globalWrites(at ast.Node, give func(*types.Var, ast.Node)) {
 
 // changes gives the variables, of those that wanted tells, that a node of the syntax changes.
 func (p *program) changes(at ast.Node, wanted func(types.Object) *types.Var, give func(*types.Var, ast.Node)) {
-	target := func(e ast.Expr) {
+	look := func(e ast.Expr, behind bool) {
 		if e != nil {
-			if v := p.variableAt(e, wanted); v != nil {
+			if v := p.variableAt(e, behind, wanted); v != nil {
 				give(v, e)
 			}
 		}
 	}
+	target := func(e ast.Expr) { look(e, false) }
+	content := func(e ast.Expr) { look(e, true) }
 	switch at := at.(type) {
 	case *ast.AssignStmt:
 		if at.Tok != token.DEFINE {
@@ -80,9 +107,9 @@ func (p *program) changes(at ast.Node, wanted func(types.Object) *types.Var, giv
 			target(at.X)
 		}
 	case *ast.CallExpr:
-		p.globalCall(at, target)
+		p.globalCall(at, content)
 	case *ast.SelectorExpr:
-		p.methodValue(at, target)
+		p.methodValue(at, content)
 	}
 }
 

@@ -31,6 +31,7 @@ type loop struct {
 	*program
 	stmt    *ast.RangeStmt
 	key     types.Object
+	value   types.Object
 	changes map[*types.Var]changed
 	exits   []ast.Stmt // break and return
 	depth   int        // of loops and switches inside, which break leaves
@@ -46,6 +47,9 @@ func newLoop(p *program, stmt *ast.RangeStmt) *loop {
 	l := &loop{program: p, stmt: stmt, changes: map[*types.Var]changed{}}
 	if id, ok := stmt.Key.(*ast.Ident); ok && p.standardCall(stmt.X, "maps") != "Values" {
 		l.key = p.TypesInfo.ObjectOf(id)
+	}
+	if id, ok := stmt.Value.(*ast.Ident); ok {
+		l.value = p.TypesInfo.ObjectOf(id)
 	}
 	return l
 }
@@ -261,6 +265,9 @@ func (l *loop) expression(s *ast.ExprStmt) {
 			return
 		case "clear":
 			l.change(s, call.Args[0], changed{changeConst, "clear"})
+			return
+		}
+		if l.sortsElement(s, call) {
 			return
 		}
 	}

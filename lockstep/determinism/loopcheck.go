@@ -180,6 +180,29 @@ func (l *loop) isLocal(e ast.Expr) bool {
 	return false
 }
 
+// sortsElement reports whether a call sorts the list that is the loop's value, or an element with the loop's key: each is
+// sorted once, whichever comes first.
+func (l *loop) sortsElement(s *ast.ExprStmt, call *ast.CallExpr) bool {
+	if len(call.Args) == 0 || !l.sorts(call, types.ExprString(call.Args[0])) {
+		return false
+	}
+	for _, e := range call.Args[1:] {
+		l.pure(e)
+	}
+	switch list := ast.Unparen(call.Args[0]).(type) {
+	case *ast.Ident:
+		v, ok := l.TypesInfo.ObjectOf(list).(*types.Var)
+		return ok && types.Object(v) == l.value && len(l.values()[v]) == 1
+	case *ast.IndexExpr:
+		if l.isKey(list.Index) {
+			l.pure(list.X)
+			l.change(s, list.X, changed{changeKeyed, ""})
+			return true
+		}
+	}
+	return false
+}
+
 // isKey reports whether an expression is the loop's key, which is another one each time.
 func (l *loop) isKey(e ast.Expr) bool {
 	id, ok := ast.Unparen(e).(*ast.Ident)

@@ -18,15 +18,15 @@ var printers = map[string]int{
 func (p *program) printed(n *node, call *ast.CallExpr) {
 	name := p.standardCall(call, "fmt")
 	first, ok := printers[name]
+	if !ok {
+		p.printedBy(n, call)
+	}
 	if !ok || len(call.Args) < first {
 		return
 	}
 	verbs := ""
 	if strings.HasSuffix(name, "f") {
-		format := p.TypesInfo.Types[call.Args[first-1]].Value
-		if format != nil && format.Kind() == constant.String {
-			verbs = verbsOf(constant.StringVal(format))
-		}
+		verbs = p.verbs(call.Args[first-1])
 		if strings.Contains(verbs, "p") {
 			n.report("pointer", call, "%p prints an address")
 			return
@@ -43,6 +43,28 @@ func (p *program) printed(n *node, call *ast.CallExpr) {
 			n.report("pointer", arg, "fmt."+name+" prints the address in "+types.ExprString(arg))
 		}
 	}
+}
+
+// printedBy looks for addresses that any other function is told to print: before its list of whatever values stands a format.
+func (p *program) printedBy(n *node, call *ast.CallExpr) {
+	s, ok := p.TypesInfo.TypeOf(call.Fun).(*types.Signature)
+	if !ok || !s.Variadic() || s.Params().Len() < 2 || len(call.Args) < s.Params().Len() {
+		return
+	}
+	last := s.Params().Len() - 1
+	list, ok := s.Params().At(last).Type().(*types.Slice)
+	if ok && types.IsInterface(list.Elem()) && strings.Contains(p.verbs(call.Args[last-1]), "p") {
+		n.report("pointer", call, "%p prints an address")
+	}
+}
+
+// verbs returns the verbs of an expression that is a constant format, one for each argument.
+func (p *program) verbs(format ast.Expr) string {
+	v := p.TypesInfo.Types[format].Value
+	if v == nil || v.Kind() != constant.String {
+		return ""
+	}
+	return verbsOf(constant.StringVal(v))
 }
 
 // verbsOf returns the verbs of a format, one for each argument.

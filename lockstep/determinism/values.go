@@ -9,6 +9,7 @@ import (
 // A value is what a local variable is set to somewhere.
 type value struct {
 	expr    ast.Expr // nil if it cannot be told
+	element ast.Expr // of which it is an element; expr is nil then
 	shrinks int      // bits that "x /= 1<<k" and "x >>= k" take away; expr is nil then
 }
 
@@ -68,7 +69,7 @@ func (p *program) noteValues(n ast.Node) {
 			p.setValue(n.Key, value{expr: bound})
 		}
 		if n.Value != nil {
-			p.setValue(n.Value, value{})
+			p.setValue(n.Value, value{element: n.X})
 		}
 	}
 }
