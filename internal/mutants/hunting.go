@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -29,6 +30,9 @@ type Hunt struct {
 	Found func(*Death)
 
 	corpus string // the files of the corpus that are played, as a pattern; "": all
+
+	program string          // of the woven mutants
+	numbers map[*Mutant]int // of the woven ones
 }
 
 // defaultSeeds is how many seeds a mutant has to survive.
@@ -45,6 +49,14 @@ var ErrViolated = errors.New("mutants: the engine violates an invariant without 
 // may be found. The deaths are in the order of the mutants. The error is of the
 // hunt, not of mutants that live.
 func (h *Hunt) Run() ([]Death, error) {
+	dir, err := os.MkdirTemp("", "mutants-*")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	if err := h.weave(dir); err != nil {
+		return nil, fmt.Errorf("mutants: %w", err)
+	}
 	seeds := cmp.Or(h.Seeds, defaultSeeds)
 	d, err := h.one(nil, min(seeds, 8))
 	if err != nil {
@@ -78,7 +90,43 @@ func (h *Hunt) Run() ([]Death, error) {
 	return deaths, err
 }
 
-// one builds the engine of a mutant, or as it is, and plays.
+// weave builds the program of all mutants that can be woven into one.
+func (h *Hunt) weave(dir string) error {
+	h.numbers = map[*Mutant]int{}
+	byFile := map[string][]woven{}
+	for i := range h.Mutants {
+		m := &h.Mutants[i]
+		byFile[m.File] = append(byFile[m.File], woven{m, i + 1})
+	}
+	files := map[string][]byte{}
+	for name, list := range byFile {
+		source, err := os.ReadFile(h.path(name))
+		if err != nil {
+			return err
+		}
+		for _, m := range list {
+			if _, err := m.Apply(source); err != nil {
+				return err
+			}
+		}
+		changed, has, err := weave(source, list)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if len(has) == 0 {
+			continue
+		}
+		files[name], files[path.Join(path.Dir(name), "mutantinforce.go")] = changed, choice(path.Base(path.Dir(name)))
+		for _, m := range has {
+			h.numbers[m.Mutant] = m.number
+		}
+	}
+	var err error
+	h.program, err = h.build(files, dir)
+	return err
+}
+
+// one plays with the engine of a mutant, or as it is.
 func (h *Hunt) one(m *Mutant, seeds int) (d Death, err error) {
 	d.Mutant = m
 	name := "the engine as it is"
@@ -90,16 +138,18 @@ func (h *Hunt) one(m *Mutant, seeds int) (d Death, err error) {
 			err = fmt.Errorf("mutants: %s: %w", name, err)
 		}
 	}()
-	dir, err := os.MkdirTemp("", "mutant-*")
-	if err != nil {
-		return d, err
+	program := h.program
+	if m != nil && h.numbers[m] == 0 {
+		dir, err := os.MkdirTemp("", "mutant-*")
+		if err != nil {
+			return d, err
+		}
+		defer os.RemoveAll(dir)
+		if program, err = h.alone(m, dir); err != nil {
+			return d, err
+		}
 	}
-	defer os.RemoveAll(dir)
-	program, err := h.build(m, dir)
-	if err != nil {
-		return d, err
-	}
-	corpus, err := filepath.Glob(filepath.Join(h.Root, "internal", "simulate", "testdata", "corpus", cmp.Or(h.corpus, "*.json")))
+	corpus, err := filepath.Glob(h.path(path.Join("internal/simulate/testdata/corpus", cmp.Or(h.corpus, "*.json"))))
 	if err == nil && len(corpus) == 0 {
 		err = errors.New("the simulator has no corpus")
 	}
@@ -108,52 +158,57 @@ func (h *Hunt) one(m *Mutant, seeds int) (d Death, err error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, program, append([]string{"-seeds", strconv.Itoa(seeds)}, corpus...)...).CombinedOutput()
+	play := exec.CommandContext(ctx, program, append([]string{"-seeds", strconv.Itoa(seeds)}, corpus...)...)
+	play.Env = append(os.Environ(), inForce+"="+strconv.Itoa(h.numbers[m]))
+	out, err := play.CombinedOutput()
 	return d, d.judge(string(out), err, ctx.Err() != nil)
 }
 
-// build builds the program that plays into a folder.
-func (h *Hunt) build(m *Mutant, dir string) (program string, err error) {
-	program = filepath.Join(dir, "hunt")
-	args := []string{"build", "-o", program}
-	if m != nil {
-		overlay, err := h.overlay(m, dir)
+// alone builds the program of a mutant that could not be woven.
+func (h *Hunt) alone(m *Mutant, dir string) (program string, err error) {
+	source, err := os.ReadFile(h.path(m.File))
+	if err != nil {
+		return "", err
+	}
+	changed, err := m.Apply(source)
+	if err != nil {
+		return "", err
+	}
+	return h.build(map[string][]byte{m.File: changed}, dir)
+}
+
+// path returns where a file of the checkout is.
+func (h *Hunt) path(name string) string { return filepath.Join(h.Root, filepath.FromSlash(name)) }
+
+// build builds the program that plays into a folder, with changed or further
+// files of the engine.
+func (h *Hunt) build(files map[string][]byte, dir string) (program string, err error) {
+	replace := map[string]string{}
+	for name, content := range files {
+		original, err := filepath.Abs(h.path(name))
 		if err != nil {
 			return "", err
 		}
-		args = append(args, "-overlay", overlay)
+		replace[original] = filepath.Join(dir, strings.ReplaceAll(name, "/", "-"))
+		if err := os.WriteFile(replace[original], content, 0o600); err != nil {
+			return "", err
+		}
 	}
-	build := exec.Command("go", append(args, "./internal/mutants/hunt")...)
+	list, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return "", err
+	}
+	overlay := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(overlay, list, 0o600); err != nil {
+		return "", err
+	}
+	program = filepath.Join(dir, "hunt")
+	build := exec.Command("go", "build", "-o", program, "-overlay", overlay, "./internal/mutants/hunt")
 	build.Dir = h.Root
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w\n%s", err, bytes.TrimSpace(out))
 	}
 	return program, nil
-}
-
-// overlay writes the changed file, and the go command's list of it.
-func (h *Hunt) overlay(m *Mutant, dir string) (path string, err error) {
-	original, err := filepath.Abs(filepath.Join(h.Root, filepath.FromSlash(m.File)))
-	if err != nil {
-		return "", err
-	}
-	source, err := os.ReadFile(original)
-	if err != nil {
-		return "", err
-	}
-	if source, err = m.Apply(source); err != nil {
-		return "", err
-	}
-	changed := filepath.Join(dir, "changed.go")
-	if err := os.WriteFile(changed, source, 0o600); err != nil {
-		return "", err
-	}
-	list, err := json.Marshal(map[string]map[string]string{"Replace": {original: changed}})
-	if err != nil {
-		return "", err
-	}
-	path = filepath.Join(dir, "overlay.json")
-	return path, os.WriteFile(path, list, 0o600)
 }
 
 // judge says from what the program printed, and how it ended, how the mutant

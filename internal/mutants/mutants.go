@@ -2,8 +2,9 @@
 // into the engine, and the simulator must find each.
 //
 // A [Mutant] is a place in a file and what stands there instead. The changed
-// file exists only while the go command builds the changed engine (-overlay), so
-// there is no trace of mistakes in what is shipped. The mistakes are those that
+// files exist only while the go command builds the changed engine (-overlay), so
+// there is no trace of mistakes in what is shipped. One program has all of them,
+// and makes the one that it is told to. The mistakes are those that
 // lockstep engines are known for: a command that runs twice, a fence that is
 // left out, a resumed stream that begins one record too late. Those with a Seen
 // were made in earnest, here or elsewhere.
