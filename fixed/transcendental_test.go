@@ -64,7 +64,7 @@ func TestBounds(t *testing.T) {
 	for _, f := range bounds {
 		t.Run(f.name, func(t *testing.T) {
 			worst, at := 0.0, fixed.Q(0)
-			for _, x := range f.inputs(21, f.n) {
+			for _, x := range f.inputs(21, few(f.n)) {
 				if e := ulps(f.got(x), f.want(real(x))); e > worst {
 					worst, at = e, x
 				}
