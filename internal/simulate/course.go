@@ -30,14 +30,19 @@ func (o *oracle) lasts(t lockstep.Tick) (last [256]uint32) {
 	return last
 }
 
+// given notes whether the state that a client was sent is that of a wrong
+// referee, perhaps one that a crash has ended since.
+func (o *oracle) given(w *wire, state []byte) {
+	if t, _, _, err := keyframeOf(state); err == nil && w.m != nil {
+		w.m.truth.misled, w.m.truth.given = !o.w.referee.knew(t), t
+	}
+}
+
 // joined checks the sequences in a keyframe that a client was sent: of each
 // player the last one up to there, from which the frames after it go on.
 func (o *oracle) joined(w *wire, state []byte) {
 	t, root, told, err := keyframeOf(state)
 	o.w.relay.handed(o.w, w.m, t, root)
-	if w.m != nil {
-		w.m.truth.misled, w.m.truth.given = !o.w.referee.knew(t), t
-	}
 	want := map[uint8]uint32{}
 	for player, seq := range o.lasts(t) {
 		if seq > 0 && player != system {

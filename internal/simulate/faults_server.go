@@ -64,7 +64,7 @@ var serverKinds = []kind{
 		w.pausedTo, w.unpause = w.now+f.For, false
 		return true
 	}, restores: func(w *world, m *machine, f *Fault) {
-		w.unpause = true
+		w.pausedTo, w.unpause = w.now, true // maybe sooner than planned
 		w.resumeMatch()
 	}},
 	{name: "speed", group: "admin", perHour: 20, low: sec, high: 10 * sec, n: 150, inject: func(w *world, _ *machine, f *Fault) bool {

@@ -317,8 +317,11 @@ func (o *oracle) received(w *wire, b []byte) {
 				return
 			}
 			state := w.tap.message()
-			if state != nil && w.epoch == len(o.epochs)-1 {
-				o.joined(w, state)
+			if state != nil {
+				o.given(w, state)
+				if w.epoch == len(o.epochs)-1 {
+					o.joined(w, state)
+				}
 			}
 			if w.tap.synced && w.epoch == len(o.epochs)-1 {
 				o.told = max(o.told, h.ticks[w.tap.at-1])
