@@ -30,7 +30,7 @@ func (r Retrial) String() string { return retrialTexts[r] }
 
 // retry computes a check again that is contradicted with root, by somebody who
 // agreed at tick from, before anybody is called wrong because of it. What was
-// computed again once is believed. With [RefereeWrong] it returns the right
+// computed again once, from there or from before, is believed. With [RefereeWrong] it returns the right
 // state of the check's tick.
 //
 // It begins where the one who contradicts agreed: if that one is honest, the
@@ -39,16 +39,24 @@ func (c *Coordinator) retry(k *check, from Tick, root uint64) (Retrial, *Simulat
 	switch {
 	case c.referee == nil || c.options.Frames == nil:
 		return NotRetried, nil
-	case k.tick <= c.retried:
+	case k.tick <= c.retried && from >= c.retriedFrom:
 		return RefereeRight, nil
 	}
-	m, frames := c.before(k, max(from, c.retried))
+	begin := c.retried // to go on
+	anew := from > c.retried || from < c.retriedFrom
+	if anew {
+		begin = from
+	}
+	m, frames := c.before(k, begin)
 	if m == nil {
 		return NotRetried, nil
 	}
 	sim := c.again(m, frames)
 	if sim == nil {
 		return NotRetried, nil
+	}
+	if anew {
+		c.retriedFrom = from
 	}
 	c.retried = k.tick
 	if sim.Root() == k.root {

@@ -169,6 +169,14 @@ var museum = []Mutant{
 		Seen: "here: corpus, the-referee-flipped-twice",
 	},
 	{
+		Name: "a liar who agreed with a wrong referee has it computed again from there, and that is believed",
+		File: "lockstep/retrial.go",
+		Old:  "case k.tick <= c.retried && from >= c.retriedFrom:",
+		New:  "case k.tick <= c.retried:",
+		Hits: "desync",
+		Seen: "here: corpus, a-liar-agreed-with-the-wrong-referee",
+	},
+	{
 		Name: "without a referee, who differs and comes back stays, as the verdict comes after its report",
 		File: "lockstep/hostreceive.go",
 		Old:  "for i := range h.seats { // the verdict may",
