@@ -68,15 +68,16 @@ type Coordinator struct {
 	referee  *Follower // nil in relay mode
 	checks   checks
 
-	sealed               Tick
-	frame                Frame
-	slots                slots
-	seats                []seat
-	system               Sequence // of the last command of System
-	paused               bool
-	retried, retriedFrom Tick  // checks up to the first were computed again, beginning at the second
-	err                  error // why the match is over
-	broken               bool  // because the log failed
+	sealed      Tick
+	frame       Frame
+	slots       slots
+	seats       []seat
+	system      Sequence // of the last command of System
+	paused      bool
+	retried     Tick  // checks up to this one were computed again …
+	retriedFrom Tick  // … beginning at this tick
+	err         error // why the match is over
+	broken      bool  // because the log failed
 
 	cmd  Command        // being examined; a field because the game sees its address
 	last []LastSequence // scratch

@@ -30,8 +30,8 @@ func (r Retrial) String() string { return retrialTexts[r] }
 
 // retry computes a check again that is contradicted with root, by somebody who
 // agreed at tick from, before anybody is called wrong because of it. What was
-// computed again once, from there or from before, is believed. With [RefereeWrong] it returns the right
-// state of the check's tick.
+// computed again once, from there or from before, is believed. With
+// [RefereeWrong] it returns the right state of the check's tick.
 //
 // It begins where the one who contradicts agreed: if that one is honest, the
 // state there was right, and if not, nobody else is accused.
