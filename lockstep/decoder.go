@@ -40,6 +40,9 @@ func (d *Decoder) record() error {
 	if err := malformed(d.r.Err()); err != nil {
 		return err
 	}
+	if kind == 0 || kind > RecordEnd && kind < FirstOptional {
+		return fmt.Errorf("%w: kind %d", ErrUnknownRecord, kind)
+	}
 	first := d.stage == beforeKeyframe
 	if err := d.place(kind); err != nil {
 		return err
@@ -71,8 +74,6 @@ func (d *Decoder) record() error {
 		d.rec.Text = d.r.String(MaxNote)
 	case kind >= FirstOptional && n == 2:
 		err = d.optional(kind)
-	case kind == 0 || kind > RecordEnd && kind < FirstOptional:
-		return fmt.Errorf("%w: kind %d", ErrUnknownRecord, kind)
 	default:
 		d.r.Fail("record %d has %d values", kind, n)
 	}

@@ -26,11 +26,19 @@ const (
 
 // Errors of a replay file, wrapped with the place.
 var (
-	// ErrFormat: not a replay file, or one of a version that this code cannot read.
-	ErrFormat = errors.New("not a replay of this version")
+	// ErrFormat: the file does not begin as a replay does.
+	ErrFormat = errors.New("not a replay")
 
-	// ErrCorrupt: bytes inside the file are not the ones that were written.
+	// ErrUnsupported: a version, a flag, a block or a record that this code does
+	// not know and must not pass over.
+	ErrUnsupported = errors.New("not supported")
+
+	// ErrCorrupt: a check, a sum or the form of bytes is not the one that a Writer
+	// writes.
 	ErrCorrupt = errors.New("corrupt")
+
+	// ErrInvalid: the checks hold, and the content breaks a rule of the format.
+	ErrInvalid = errors.New("invalid")
 
 	// ErrLimit: more ticks than were to be simulated, or more bytes than
 	// compressed ones can be worth. A few bytes of a hostile file can claim a
@@ -41,8 +49,9 @@ var (
 // A DamageError tells where a replay file cannot be read on. It wraps
 // [io.ErrUnexpectedEOF] if the file merely ends too early, [ErrCorrupt] if
 // there is more after the damage or the last block is not as it was written,
-// [ErrLimit] if it claims more than its bytes can be worth, and [ErrFormat] if it
-// is no replay at all.
+// [ErrInvalid] if what was written breaks a rule, [ErrLimit] if it exceeds a
+// limit, [ErrUnsupported] if a newer reader may know what this one does not, and
+// [ErrFormat] if it is no replay at all. [ClassOf] tells these apart.
 type DamageError struct {
 	Offset int64         // of the block, in bytes
 	Tick   lockstep.Tick // the last tick that can be read before it

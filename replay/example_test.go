@@ -201,3 +201,22 @@ func ExampleReader_Seek() {
 	// true false 0 <nil>
 	// false true 0 <nil>
 }
+
+// The class is for programs, the error for people.
+func ExampleClassOf() {
+	_, file := exampleFile()
+	newer := bytes.Clone(file)
+	newer[8] = 2 // the version
+	for _, b := range [][]byte{file, file[:len(file)-1], newer} {
+		r, err := replay.NewReader(bytes.NewReader(b), int64(len(b)))
+		if err == nil {
+			err = replay.Play(r, nil, nil)
+		}
+		var class replay.Class = replay.ClassOf(err)
+		fmt.Println(class, class == replay.ClassOK)
+	}
+	// Output:
+	// ok true
+	// torn false
+	// unsupported false
+}

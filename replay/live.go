@@ -150,7 +150,7 @@ func (l *LiveReader) next() (*lockstep.Record, error) {
 // waitable returns nil for the error of a file that merely ends too early.
 func waitable(err error) error {
 	var d *DamageError
-	if errors.As(err, &d) && d.Next == 0 && errors.Is(d, io.ErrUnexpectedEOF) {
+	if errors.As(err, &d) && d.Next == 0 && ClassOf(d) == ClassTorn {
 		return nil
 	}
 	return err

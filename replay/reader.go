@@ -43,7 +43,7 @@ type Reader struct {
 func NewReader(r io.ReaderAt, size int64) (*Reader, error) {
 	d := &Reader{r: r, size: size, block: make([]byte, prefixSize)}
 	if size < prefixSize {
-		return nil, d.damage(fmt.Errorf("%w: %d bytes, want at least %d: %w", ErrFormat, size, prefixSize, io.ErrUnexpectedEOF))
+		return nil, d.short()
 	}
 	if err := d.readAt(d.block, 0); err != nil {
 		return nil, err
@@ -52,15 +52,28 @@ func NewReader(r io.ReaderAt, size int64) (*Reader, error) {
 		return nil, d.damage(fmt.Errorf("%w: magic %x, want %x", ErrFormat, d.block[:len(magic)], magic))
 	}
 	if v := binary.LittleEndian.Uint32(d.block[8:]); v != version {
-		return nil, d.damage(fmt.Errorf("%w: format version %d, want %d", ErrFormat, v, version))
+		return nil, d.damage(fmt.Errorf("%w: format version %d, want %d", ErrUnsupported, v, version))
 	}
 	if f := binary.LittleEndian.Uint32(d.block[12:]); f != 0 {
-		return nil, d.damage(fmt.Errorf("%w: flags %#x, want 0", ErrFormat, f))
+		return nil, d.damage(fmt.Errorf("%w: flags %#x, want 0", ErrUnsupported, f))
 	}
 	copy(d.match[:], d.block[16:])
 	d.chain = xxhash.Sum64(d.block)
 	d.offset = prefixSize
 	return d, nil
+}
+
+// short returns the error of a file that is shorter than the prefix. A crash
+// can leave one, if its bytes are the first ones of a replay.
+func (r *Reader) short() error {
+	b := r.block[:r.size]
+	if err := r.readAt(b, 0); err != nil {
+		return err
+	}
+	if n := min(len(b), len(magic)); string(b[:n]) != magic[:n] {
+		return r.damage(fmt.Errorf("%w: magic %x, want %x", ErrFormat, b[:n], magic))
+	}
+	return r.damage(fmt.Errorf("%w: %d bytes, want at least %d: %w", ErrFormat, r.size, prefixSize, io.ErrUnexpectedEOF))
 }
 
 // readAt fills p from the offset at, which lies inside the file.
@@ -84,7 +97,7 @@ func (r *Reader) damage(err error) *DamageError {
 // of what there was, whole or torn, it reads on.
 func (r *Reader) Grow(size int64) {
 	r.size = max(r.size, size)
-	if d := (*DamageError)(nil); errors.As(r.err, &d) && d.Next == 0 && errors.Is(d, io.ErrUnexpectedEOF) && !errors.Is(d, ErrFormat) {
+	if d := (*DamageError)(nil); errors.As(r.err, &d) && d.Next == 0 && ClassOf(d) == ClassTorn && !errors.Is(d, ErrFormat) {
 		r.err = nil
 	}
 }
@@ -122,14 +135,14 @@ func (r *Reader) next() (*lockstep.Record, error) {
 	rec, rest, err := r.dec.Decode(r.body)
 	if err != nil {
 		// The block is as it was written, so whoever wrote it wrote nonsense.
-		return nil, r.damage(fmt.Errorf("%w: byte %d of the block's records: %w", ErrCorrupt, len(r.records)-len(r.body), err))
+		return nil, r.damage(fmt.Errorf("%w: byte %d of the block's records: %w", ofRecord(err), len(r.records)-len(r.body), err))
 	}
 	r.last, r.body = r.body[:len(r.body)-len(rest)], rest
 	r.ended = rec.Kind == lockstep.RecordEnd
 	switch rec.Kind {
 	case lockstep.RecordHeader:
 		if rec.Header.Match != r.match {
-			return nil, r.damage(fmt.Errorf("%w: header of match %s in the file of %s", ErrCorrupt, rec.Header.Match, r.match))
+			return nil, r.damage(fmt.Errorf("%w: header of match %s in the file of %s", ErrInvalid, rec.Header.Match, r.match))
 		}
 		if r.landed == nil {
 			r.header = append(r.header[:0], r.last...)
@@ -167,7 +180,7 @@ func (r *Reader) nextBlock() error {
 	}
 	r.chain, r.offset = check, end
 	if kind < firstOptional && r.ended {
-		return r.damage(fmt.Errorf("%w: %d bytes after the end record", ErrCorrupt, left))
+		return r.damage(fmt.Errorf("%w: %d bytes after the end record", ErrInvalid, left))
 	}
 	return r.take(kind, body)
 }
@@ -176,13 +189,13 @@ func (r *Reader) nextBlock() error {
 func (r *Reader) take(kind byte, body []byte) error {
 	switch {
 	case kind == blockBatch && len(body) == 0:
-		return r.damage(fmt.Errorf("%w: a batch without records", ErrCorrupt))
+		return r.damage(fmt.Errorf("%w: a batch without records", ErrInvalid))
 	case kind == blockBatch:
 		r.records, r.body = body, body
 	case kind == blockSegment:
 		return r.takeSegment(body)
 	case kind < firstOptional:
-		return r.damage(fmt.Errorf("%w: unknown block of kind %d", ErrFormat, kind))
+		return r.damage(fmt.Errorf("%w: unknown block of kind %d", ErrUnsupported, kind))
 	case kind == blockSignature && r.ended:
 		r.signature = append([]byte{}, body...)
 	}

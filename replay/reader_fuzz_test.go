@@ -108,13 +108,13 @@ func TestHostileBlocks(t *testing.T) {
 		{"length of 2^35-1", append(bytes.Clone(prefix), 1, 0xff, 0xff, 0xff, 0xff, 0x7f), io.ErrUnexpectedEOF},
 		{"length without end", append(bytes.Clone(prefix), 1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff), ErrCorrupt},
 		{"length not in its smallest form", append(bytes.Clone(prefix), 1, 0x81, 0x00, 0, 0, 0, 0, 0, 0, 0, 0, 0), ErrCorrupt},
-		{"unknown critical block", seal(3, []byte{1}), ErrFormat},
-		{"empty batch", seal(blockBatch, nil), ErrCorrupt},
-		{"a million empty batches", seal(blockBatch, make([][]byte, 1e6)...), ErrCorrupt},
+		{"unknown critical block", seal(3, []byte{1}), ErrUnsupported},
+		{"empty batch", seal(blockBatch, nil), ErrInvalid},
+		{"a million empty batches", seal(blockBatch, make([][]byte, 1e6)...), ErrInvalid},
 		{"a million empty optional blocks", seal(firstOptional, make([][]byte, 1e6)...), io.ErrUnexpectedEOF},
 		{"unknown optional block", seal(firstOptional, []byte{1}), io.ErrUnexpectedEOF},
 		{"nested arrays", seal(blockBatch, bytes.Repeat([]byte{0x91}, 1_500_000)), ErrCorrupt},
-		{"array of 2^32-1", seal(blockBatch, []byte{0xdd, 0xff, 0xff, 0xff, 0xff}), ErrCorrupt},
+		{"array of 2^32-1", seal(blockBatch, []byte{0xdd, 0xff, 0xff, 0xff, 0xff}), ErrLimit},
 		{"record without values", seal(blockBatch, []byte{0x90}), ErrCorrupt},
 		{"header with a name of 2^32-1 bytes", seal(blockBatch, []byte{0x9c, 1, 1, 0xdb, 0xff, 0xff, 0xff, 0xff}), ErrCorrupt},
 	} {
@@ -143,13 +143,14 @@ func TestHostileRecords(t *testing.T) {
 		name   string
 		bytes  []byte
 		before []byte
+		want   error
 	}{
-		{"keyframe of 2^32-1 bytes", []byte{0x95, 2, 0, 0, 0x90, 0xc6, 0xff, 0xff, 0xff, 0xff}, header},
-		{"frame of 2^32-1 values", []byte{0xdd, 0xff, 0xff, 0xff, 0xff, 3}, append(bytes.Clone(header), keyframe...)},
-		{"payload of 2^32-1 bytes", []byte{0x95, 3, 0, 1, 1, 0xc6, 0xff, 0xff, 0xff, 0xff}, append(bytes.Clone(header), keyframe...)},
-		{"run of 2^32-1 ticks", []byte{0x92, 4, 0xce, 0xff, 0xff, 0xff, 0xff}, append(bytes.Clone(header), keyframe...)},
-		{"run of no ticks", []byte{0x92, 4, 0}, append(bytes.Clone(header), keyframe...)},
-		{"end of 2^32-1 bytes", []byte{0x92, 7, 0xdb, 0xff, 0xff, 0xff, 0xff}, append(bytes.Clone(header), keyframe...)},
+		{"keyframe of 2^32-1 bytes", []byte{0x95, 2, 0, 0, 0x90, 0xc6, 0xff, 0xff, 0xff, 0xff}, header, ErrLimit},
+		{"frame of 2^32-1 values", []byte{0xdd, 0xff, 0xff, 0xff, 0xff, 3}, append(bytes.Clone(header), keyframe...), ErrLimit},
+		{"payload of 2^32-1 bytes", []byte{0x95, 3, 0, 1, 1, 0xc6, 0xff, 0xff, 0xff, 0xff}, append(bytes.Clone(header), keyframe...), ErrLimit},
+		{"run of 2^32-1 ticks", []byte{0x92, 4, 0xce, 0xff, 0xff, 0xff, 0xff}, append(bytes.Clone(header), keyframe...), ErrCorrupt},
+		{"run of no ticks", []byte{0x92, 4, 0}, append(bytes.Clone(header), keyframe...), ErrCorrupt},
+		{"end of 2^32-1 bytes", []byte{0x92, 7, 0xdb, 0xff, 0xff, 0xff, 0xff}, append(bytes.Clone(header), keyframe...), ErrLimit},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			want, _ := readAll(t, seal(blockBatch, c.before))
@@ -158,8 +159,8 @@ func TestHostileRecords(t *testing.T) {
 			runtime.ReadMemStats(&before)
 			n, err := readAll(t, file)
 			runtime.ReadMemStats(&after)
-			if n != want || !errors.Is(err, ErrCorrupt) {
-				t.Errorf("got %d records and %v, want %d and corruption", n, err, want)
+			if n != want || !errors.Is(err, c.want) {
+				t.Errorf("got %d records and %v, want %d and %v", n, err, want, c.want)
 			}
 			if used := after.TotalAlloc - before.TotalAlloc; used > 64<<10 {
 				t.Errorf("a file of %d bytes cost %d bytes of memory", len(file), used)

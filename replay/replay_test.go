@@ -134,10 +134,19 @@ func TestNotAReplay(t *testing.T) {
 	newer[8] = 2
 	flags := bytes.Clone(file)
 	flags[12] = 1
-	for name, b := range map[string][]byte{"empty": {}, "text": bytes.Repeat([]byte("text "), 10), "newer": newer, "flags": flags} {
-		_, err := replay.NewReader(bytes.NewReader(b), int64(len(b)))
-		if !errors.Is(err, replay.ErrFormat) {
-			t.Errorf("%s: got %v, want ErrFormat", name, err)
+	for _, c := range []struct {
+		name string
+		file []byte
+		want error
+	}{
+		{"empty", nil, replay.ErrFormat},
+		{"text", bytes.Repeat([]byte("text "), 10), replay.ErrFormat},
+		{"newer", newer, replay.ErrUnsupported},
+		{"flags", flags, replay.ErrUnsupported},
+	} {
+		_, err := replay.NewReader(bytes.NewReader(c.file), int64(len(c.file)))
+		if !errors.Is(err, c.want) {
+			t.Errorf("%s: got %v, want %v", c.name, err, c.want)
 		}
 	}
 }

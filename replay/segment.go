@@ -136,7 +136,7 @@ func compressor(l Level) *zstd.Encoder {
 func (r *Reader) takeSegment(body []byte) error {
 	h, packed, err := parseSegmentHead(body)
 	if err == nil && r.began && h.first != r.tick {
-		err = fmt.Errorf("a segment after tick %d", h.first)
+		return r.damage(fmt.Errorf("%w: a segment after tick %d, want %d", ErrInvalid, h.first, r.tick))
 	}
 	if err == nil {
 		r.unpacked, err = h.unpack(r.unpacked, packed)
@@ -161,7 +161,7 @@ func (r *Reader) leaveBlock() error {
 	}
 	r.sealed = false
 	if r.tick != r.until {
-		return r.damage(fmt.Errorf("%w: a segment up to tick %d, want %d", ErrCorrupt, r.tick, r.until))
+		return r.damage(fmt.Errorf("%w: a segment up to tick %d, want %d", ErrInvalid, r.tick, r.until))
 	}
 	return nil
 }

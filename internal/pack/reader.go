@@ -15,6 +15,10 @@ import (
 // end too early: that is [io.ErrUnexpectedEOF].
 var ErrMalformed = errors.New("MessagePack")
 
+// ErrLimit is wrapped, too, by the error of an array, a byte string or a string
+// that is longer than the caller allows.
+var ErrLimit = errors.New("too long")
+
 // A Reader reads the values that a [Writer] wrote. Its first error stays: from
 // then on every method returns zero. The zero Reader reads nothing; give it
 // bytes with [Reader.Reset]. It is not safe for concurrent use.
@@ -219,8 +223,10 @@ func (r *Reader) decoded(err error, from, size int) {
 func (r *Reader) bound(n, min, max int, what string) {
 	switch {
 	case r.err != nil:
-	case n < min || n > max:
+	case n >= 0 && n < min, min == max && n != max:
 		r.Fail("got %d %s, want %d to %d", uint32(n), what, min, max)
+	case uint32(n) > uint32(max):
+		r.err = fmt.Errorf("%w at byte %d: %w: got %d %s, want %d to %d", ErrMalformed, r.Offset(), ErrLimit, uint32(n), what, min, max)
 	case n > r.Left():
 		r.err = io.ErrUnexpectedEOF
 	}

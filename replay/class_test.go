@@ -1,0 +1,87 @@
+package replay
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/state"
+)
+
+func TestClassOf(t *testing.T) {
+	at := func(err error) error { return &DamageError{Offset: 32, Err: err} }
+	for _, c := range []struct {
+		name string
+		err  error
+		want Class
+	}{
+		{"nothing", nil, ClassOK},
+		{"a checksum that differs", &lockstep.DesyncError{}, ClassDesync},
+		{"a checksum that differs, and damage after it", errors.Join(&lockstep.DesyncError{}, at(ErrCorrupt)), ClassDesync},
+		{"another game", fmt.Errorf("file: %w", &lockstep.IdentityError{}), ClassIdentity},
+		{"a short file", at(fmt.Errorf("%w: %w", ErrFormat, io.ErrUnexpectedEOF)), ClassTorn},
+		{"a torn block", at(io.ErrUnexpectedEOF), ClassTorn},
+		{"a match that nothing more is heard of", at(ErrIdle), ClassTorn},
+		{"a record that ends too early inside a block", at(fmt.Errorf("%w: %w", ErrCorrupt, io.ErrUnexpectedEOF)), ClassCorrupt},
+		{"other magic", at(ErrFormat), ClassCorrupt},
+		{"a file that was replaced", at(ErrReplaced), ClassCorrupt},
+		{"no bundle", ErrBundle, ClassCorrupt},
+		{"a rule that is broken", at(ErrInvalid), ClassInvalid},
+		{"another signature", ErrSignature, ClassInvalid},
+		{"a payload that breaks its schema", fmt.Errorf("field X: %w: %w", lockstep.ErrMalformed, io.ErrUnexpectedEOF), ClassInvalid},
+		{"a keyframe that breaks its schema", fmt.Errorf("keyframe: %w", &state.DecodeError{Err: io.ErrUnexpectedEOF}), ClassInvalid},
+		{"a command that the game does not have", lockstep.ErrUnknownKind, ClassInvalid},
+		{"a limit", at(ErrLimit), ClassLimit},
+		{"a block that is not known", at(ErrUnsupported), ClassUnsupported},
+		{"a record that is not known", lockstep.ErrUnknownRecord, ClassUnsupported},
+		{"no such file", fs.ErrNotExist, ""},
+		{"no such tick", &TickError{}, ""},
+		{"no game", ErrNoGame, ""},
+	} {
+		if got := ClassOf(c.err); got != c.want {
+			t.Errorf("%s: got class %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// Files of each class that a Reader can tell without the game.
+func TestClassOfFiles(t *testing.T) {
+	header := (&lockstep.Encoder{}).Header(&lockstep.Header{Settings: lockstep.Settings{Players: 1, TickRate: 1, CheckEvery: 1}})
+	prefix := appendPrefix(nil, lockstep.MatchID{})
+	other := func(at int) []byte {
+		b := bytes.Clone(prefix)
+		b[at] ^= 2
+		return b
+	}
+	for _, c := range []struct {
+		name string
+		file []byte
+		want Class
+	}{
+		{"nothing", nil, ClassTorn},
+		{"half of the magic", prefix[:4], ClassTorn},
+		{"half of another magic", []byte("PK\x03\x04"), ClassCorrupt},
+		{"other magic", other(0), ClassCorrupt},
+		{"version 3", other(8), ClassUnsupported},
+		{"flag 2", other(12), ClassUnsupported},
+		{"no end record", seal(blockBatch, header), ClassTorn},
+		{"block 3", seal(3, header), ClassUnsupported},
+		{"record 63", seal(blockBatch, []byte{0x92, 63, 1}), ClassUnsupported},
+		{"half of a record in a block", seal(blockBatch, header[:9]), ClassCorrupt},
+		{"two headers", seal(blockBatch, append(bytes.Clone(header), header...)), ClassInvalid},
+		{"an array of 2^32-1 values", seal(blockBatch, []byte{0xdd, 0xff, 0xff, 0xff, 0xff}), ClassLimit},
+		{"another match's header", append(other(16), seal(blockBatch, header)[prefixSize:]...), ClassCorrupt}, // no check holds
+	} {
+		r, err := NewReader(bytes.NewReader(c.file), int64(len(c.file)))
+		for err == nil {
+			_, err = r.Next()
+		}
+		if got := ClassOf(err); got != c.want {
+			t.Errorf("%s: got class %q, want %q: %v", c.name, got, c.want, err)
+		}
+	}
+}
