@@ -68,5 +68,5 @@ type Command struct {
 // A Cost is how long a tick took when it was simulated again.
 type Cost struct {
 	Tick   lockstep.Tick `json:"tick"`
-	Micros int64         `json:"micros"`
+	Micros int64         `json:"micros,string"`
 }

@@ -16,8 +16,8 @@ import (
 // state and the compared one.
 type Stream struct {
 	Path    string `json:"path"`
-	Right   uint64 `json:"right"`
-	Wrong   uint64 `json:"wrong"`
+	Right   uint64 `json:"right,string"`
+	Wrong   uint64 `json:"wrong,string"`
 	Known   bool   `json:"known"`   // Right is
 	Altered bool   `json:"altered"` // no drawing leads to the wrong state's generator
 }

@@ -1,6 +1,7 @@
 package lockstep_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -226,6 +227,14 @@ func ExampleEvent() {
 	// Output:
 	// tick 5: player 1 taken over
 	// tick 9: player 2 closed kicked: its checksum differs
+}
+
+// A counter is text in JSON, so that no reader rounds it.
+func ExampleCounter() {
+	var rejected lockstep.Counter = 1<<53 + 1
+	b, err := json.Marshal(rejected)
+	fmt.Printf("%s %v\n", b, err)
+	// Output: "9007199254740993" <nil>
 }
 
 // A connection goes through these states, and some of them again.

@@ -3,28 +3,29 @@ package lockstep
 import (
 	"fmt"
 	"slices"
+	"strconv"
 )
 
 // Stats are a Host's counters since the match began, and what it has now.
 type Stats struct {
 	Tick          Tick   `json:"tick"`
-	Ticks         uint64 `json:"ticks"`
-	Skipped       uint64 `json:"skipped"` // ticks left out after a stall
-	Commands      uint64 `json:"commands"`
-	BytesIn       uint64 `json:"bytes_in"`
-	BytesOut      uint64 `json:"bytes_out"`
-	Reports       uint64 `json:"reports"` // checksums of players
-	Desyncs       uint64 `json:"desyncs"`
-	Resyncs       uint64 `json:"resyncs"`        // keyframes sent because of one
-	RefereeFaults uint64 `json:"referee_faults"` // times that the referee's own state was wrong
-	Keyframes     uint64 `json:"keyframes"`      // made for joiners
-	Syncs         uint64 `json:"syncs"`          // keyframes sent
-	Resumes       uint64 `json:"resumes"`        // by the tail only
-	Offences      uint64 `json:"offences"`
-	Turned        uint64 `json:"turned"` // connections turned away for lack of room
+	Ticks         uint64 `json:"ticks,string"`
+	Skipped       uint64 `json:"skipped,string"` // ticks left out after a stall
+	Commands      uint64 `json:"commands,string"`
+	BytesIn       uint64 `json:"bytes_in,string"`
+	BytesOut      uint64 `json:"bytes_out,string"`
+	Reports       uint64 `json:"reports,string"` // checksums of players
+	Desyncs       uint64 `json:"desyncs,string"`
+	Resyncs       uint64 `json:"resyncs,string"`        // keyframes sent because of one
+	RefereeFaults uint64 `json:"referee_faults,string"` // times that the referee's own state was wrong
+	Keyframes     uint64 `json:"keyframes,string"`      // made for joiners
+	Syncs         uint64 `json:"syncs,string"`          // keyframes sent
+	Resumes       uint64 `json:"resumes,string"`        // by the tail only
+	Offences      uint64 `json:"offences,string"`
+	Turned        uint64 `json:"turned,string"` // connections turned away for lack of room
 
-	Rejected [RateLimited + 1]uint64 `json:"rejected"` // answers to commands, by Reason
-	Closed   [CloseBusy + 1]uint64   `json:"closed"`   // connections, by CloseCode
+	Rejected [RateLimited + 1]Counter `json:"rejected"` // answers to commands, by Reason
+	Closed   [CloseBusy + 1]Counter   `json:"closed"`   // connections, by CloseCode
 
 	Peers       [peerStates]int `json:"peers"` // by PeerState
 	Players     int             `json:"players"`
@@ -33,6 +34,18 @@ type Stats struct {
 	InputDelay  Tick            `json:"input_delay"`
 	RingRecords int             `json:"ring_records"`
 	Memory      int             `json:"memory"` // see Host.Memory
+}
+
+// A Counter counts since the match began. In JSON it is text, as all numbers of
+// 64 bits are.
+type Counter uint64
+
+func (c Counter) MarshalText() ([]byte, error) { return strconv.AppendUint(nil, uint64(c), 10), nil }
+
+func (c *Counter) UnmarshalText(text []byte) error {
+	n, err := strconv.ParseUint(string(text), 10, 64)
+	*c = Counter(n)
+	return err
 }
 
 // Stats returns the counters and the present figures.

@@ -5,7 +5,7 @@ import "fmt"
 // Settings are the engine's own parameters of a match. They are written into
 // the log, and every machine takes them from there.
 type Settings struct {
-	Seed          uint64 `json:"seed"`           // for the game's randomness
+	Seed          uint64 `json:"seed,string"`    // for the game's randomness
 	Players       uint8  `json:"players"`        // seats, 1 to MaxPlayers
 	TickRate      uint16 `json:"tick_rate"`      // ticks per second when played live, 1 to 1000
 	CheckEvery    uint16 `json:"check_every"`    // ticks from one checksum to the next, at least 1

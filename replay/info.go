@@ -9,7 +9,7 @@ import (
 // Info is what a replay says of itself, without simulating anything.
 type Info struct {
 	Header    *lockstep.Header           `json:"-"`
-	SizeBytes int64                      `json:"size_bytes"` // of the file
+	SizeBytes int64                      `json:"size_bytes,string"` // of the file
 	Ticks     lockstep.Tick              `json:"ticks"`
 	Frames    int                        `json:"frames"`   // ticks with commands
 	Commands  int                        `json:"commands"` // of players and of the system
@@ -23,10 +23,10 @@ type Info struct {
 
 	// StateBytes is how much of the file the keyframes' states are. What is left
 	// of SizeBytes is the price of the ticks.
-	StateBytes int64 `json:"state_bytes"`
+	StateBytes int64 `json:"state_bytes,string"`
 
 	// RecordBytes is how many bytes the records have when nothing is compressed.
-	RecordBytes int64 `json:"record_bytes"`
+	RecordBytes int64 `json:"record_bytes,string"`
 
 	// Segments is how many segments there are; 0 if the file is not sealed.
 	Segments int `json:"segments"`
@@ -45,8 +45,8 @@ type Info struct {
 // A Keyframe says where a keyframe is.
 type Keyframe struct {
 	Tick      lockstep.Tick `json:"tick"`
-	Offset    int64         `json:"offset"`     // of its block in the file
-	SizeBytes int           `json:"size_bytes"` // of the state
+	Offset    int64         `json:"offset,string"` // of its block in the file
+	SizeBytes int           `json:"size_bytes"`    // of the state
 }
 
 // PlayerInfo counts what one player did.

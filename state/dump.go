@@ -159,8 +159,10 @@ func (s *Schema) leafCount(i int) int {
 	return 1
 }
 
-// DumpJSON validates b and writes it as one JSON object and a newline. Fixed-point numbers are exact decimals, and a
-// byte of a string that is not UTF-8 becomes U+FFFD. The error is a [*DecodeError] or w's.
+// DumpJSON validates b and writes it as one JSON object and a newline. A fixed-point number is the shortest decimal that
+// reads back as the same number. Numbers of 64 bits, fixed-point ones too, are strings whatever their value, because many
+// JSON readers round numbers beyond 53 bits. A byte of a string that is not UTF-8 becomes U+FFFD. The error is a
+// [*DecodeError] or w's.
 func (s *Schema) DumpJSON(w io.Writer, b []byte) error {
 	if err := s.Validate(b); err != nil {
 		return err
@@ -206,7 +208,11 @@ func (d *dumper) json(i int, b []byte) []byte {
 		d.buf = appendJSONString(d.buf, string(b[countSize:size]))
 		return b[size:]
 	}
-	d.buf = n.appendText(d.buf, b)
+	if n.kind == Int64 || n.kind == Uint64 {
+		d.buf = append(n.appendText(append(d.buf, '"'), b), '"')
+	} else {
+		d.buf = n.appendText(d.buf, b)
+	}
 	return b[n.size:]
 }
 

@@ -34,8 +34,8 @@ Winner: -1
 Message: "gg"
 `
 
-const goldenJSON = `{"Tick":7,"Units":[{"ID":1,"Pos":{"X":12.5,"Y":-1},"Turn":0.5,"Alive":true,"Name":"a\"b","Path":[{"X":1,"Y":2}]},` +
-	`{"ID":2,"Pos":{"X":0.0000000002,"Y":-0.0000000002},"Turn":0,"Alive":false,"Name":"","Path":[]}],"Scores":[1,-2,3],` +
+const goldenJSON = `{"Tick":7,"Units":[{"ID":1,"Pos":{"X":"12.5","Y":"-1"},"Turn":0.5,"Alive":true,"Name":"a\"b","Path":[{"X":"1","Y":"2"}]},` +
+	`{"ID":2,"Pos":{"X":"0.0000000002","Y":"-0.0000000002"},"Turn":0,"Alive":false,"Name":"","Path":[]}],"Scores":[1,-2,3],` +
 	`"Flags":[{"On":true,"Off":false},{"On":false,"Off":true}],"Fog":[0,1,255],"Winner":-1,"Message":"gg"}` + "\n"
 
 func TestGoldenDump(t *testing.T) {
@@ -90,7 +90,7 @@ func TestJSONOfRandomStates(t *testing.T) {
 	}
 }
 
-// naiveJSON returns what encoding/json makes of v, with fixed-point numbers as text.
+// naiveJSON returns what encoding/json makes of v, with fixed-point numbers as decimals, and numbers of 64 bits as text.
 func naiveJSON(v reflect.Value) any {
 	switch v.Kind() {
 	case reflect.Struct:
@@ -111,6 +111,9 @@ func naiveJSON(v reflect.Value) any {
 		return v.String()
 	case reflect.Bool:
 		return v.Bool()
+	}
+	if v.Type().Bits() == 64 {
+		return fixedText(v)
 	}
 	return json.Number(fixedText(v))
 }

@@ -15,9 +15,9 @@ type networkStory struct {
 	Match struct {
 		Ticks     lockstep.Tick `json:"ticks"`
 		Players   uint          `json:"players"`
-		Commands  uint64        `json:"commands"`
-		BytesOut  uint64        `json:"bytes_out"`
-		Keyframes uint64        `json:"keyframes_made"`
+		Commands  uint64        `json:"commands,string"`
+		BytesOut  uint64        `json:"bytes_out,string"`
+		Keyframes uint64        `json:"keyframes_made,string"`
 		Checksum  string        `json:"checksum"`
 	} `json:"match"`
 	Late struct {
@@ -32,7 +32,7 @@ type networkStory struct {
 		Tail   bool          `json:"tail_only"`
 	} `json:"cut"`
 	Slow struct {
-		HeldMS int64 `json:"held_ms"`
+		HeldMS int64 `json:"held_ms,string"`
 		Synced int   `json:"synced"`
 		Equal  bool  `json:"equal"`
 	} `json:"slow_spectator"`

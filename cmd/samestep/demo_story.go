@@ -48,7 +48,7 @@ type (
 	matchStory struct {
 		Players       uint          `json:"players"`
 		Units         uint          `json:"units"`
-		Seed          uint64        `json:"seed"`
+		Seed          uint64        `json:"seed,string"`
 		Ticks         lockstep.Tick `json:"ticks"`
 		Commands      int           `json:"commands"`
 		Rejected      int           `json:"rejected"`
@@ -63,9 +63,9 @@ type (
 	}
 	replayStory struct {
 		Path            string  `json:"path"`
-		SizeBytes       int64   `json:"size_bytes"`
+		SizeBytes       int64   `json:"size_bytes,string"`
 		Keyframes       int     `json:"keyframes"`
-		StateBytes      int64   `json:"state_bytes"`
+		StateBytes      int64   `json:"state_bytes,string"`
 		BytesPerTick    float64 `json:"bytes_per_tick"`
 		BytesPerCommand float64 `json:"bytes_per_command"`
 	}

@@ -54,7 +54,7 @@ type fuzzStory struct {
 }
 
 type fuzzFind struct {
-	Seed     uint64        `json:"seed"`
+	Seed     uint64        `json:"seed,string"`
 	Phase    string        `json:"phase"`
 	From     lockstep.Tick `json:"from"`
 	Tick     lockstep.Tick `json:"tick"`

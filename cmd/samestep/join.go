@@ -103,8 +103,8 @@ type joinSummary struct {
 	Held        int           `json:"held"` // how often the match stood still
 	Accepted    int           `json:"commands_accepted"`
 	Rejected    int           `json:"commands_rejected"`
-	BytesIn     uint64        `json:"bytes_in"`
-	BytesOut    uint64        `json:"bytes_out"`
+	BytesIn     uint64        `json:"bytes_in,string"`
+	BytesOut    uint64        `json:"bytes_out,string"`
 	Ended       string        `json:"ended,omitempty"`
 }
 

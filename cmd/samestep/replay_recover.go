@@ -62,8 +62,8 @@ func recoveryJSON(found *replay.Recovery) any {
 	return struct {
 		Ticks    lockstep.Tick `json:"ticks"`
 		Whole    bool          `json:"whole"`
-		Offset   int64         `json:"offset"`    // of the damage
-		Next     int64         `json:"next"`      // of the next block that can be read; 0 if the file is torn
-		NextTick lockstep.Tick `json:"next_tick"` // that it goes on after; 0 if it does not say
+		Offset   int64         `json:"offset,string"` // of the damage
+		Next     int64         `json:"next,string"`   // of the next block that can be read; 0 if the file is torn
+		NextTick lockstep.Tick `json:"next_tick"`     // that it goes on after; 0 if it does not say
 	}{found.Ticks, found.Damage == nil, d.Offset, d.Next, d.NextTick}
 }

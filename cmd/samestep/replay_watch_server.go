@@ -142,9 +142,9 @@ type watchSum struct {
 	Players    int           `json:"players"`
 	Spectators int           `json:"spectators"`
 	Commands   float64       `json:"commands_per_second"`
-	Reports    uint64        `json:"reports"` // checksums of players
-	Desyncs    uint64        `json:"desyncs"`
-	Rejected   uint64        `json:"rejected"`
+	Reports    uint64        `json:"reports,string"` // checksums of players
+	Desyncs    uint64        `json:"desyncs,string"`
+	Rejected   uint64        `json:"rejected,string"`
 	MaxLag     lockstep.Tick `json:"max_lag"` // ticks
 	watchLateness
 	Views []server.View `json:"views"`
@@ -166,7 +166,7 @@ func (s *serverSight) report(views []server.View, late watchLateness) *watchRepo
 		sum.MaxLag = max(sum.MaxLag, st.MaxLag)
 		for reason, n := range st.Rejected {
 			if lockstep.Reason(reason) != lockstep.Accepted {
-				sum.Rejected += n
+				sum.Rejected += uint64(n)
 			}
 		}
 		state := "goes on"

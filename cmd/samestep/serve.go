@@ -286,7 +286,7 @@ type matchRequest struct {
 	Players  uint8  `json:"players"`
 	Units    uint16 `json:"units"`
 	TickRate uint16 `json:"tick_rate"`
-	Seed     uint64 `json:"seed"`
+	Seed     uint64 `json:"-"`    // see requestedMatch
 	Bots     uint8  `json:"bots"` // that play, on a server that is open to guests
 }
 
@@ -299,16 +299,23 @@ func matchSpec(g *playable, r matchRequest) server.MatchSpec {
 
 // requestedMatch reads the body of a request for a match.
 func requestedMatch(body io.Reader, g *playable, guests bool, bots *botHost) (server.MatchSpec, error) {
-	r := matchRequest{Players: 4, Units: 400, TickRate: 20, Seed: 1}
+	r := struct {
+		matchRequest
+		Seed json.Number `json:"seed"` // a number or text, as views have it
+	}{matchRequest{Players: 4, Units: 400, TickRate: 20}, "1"}
 	d := json.NewDecoder(body)
 	d.DisallowUnknownFields()
-	if err := d.Decode(&r); err != nil {
+	err := d.Decode(&r)
+	if err == nil {
+		r.matchRequest.Seed, err = strconv.ParseUint(r.Seed.String(), 10, 64)
+	}
+	if err != nil {
 		return server.MatchSpec{}, fmt.Errorf("a match: %w", err)
 	}
 	if err := r.check(guests); err != nil {
 		return server.MatchSpec{}, err
 	}
-	spec := matchSpec(g, r)
+	spec := matchSpec(g, r.matchRequest)
 	spec.Begun = bots.of(int(r.Bots))
 	return spec, nil
 }

@@ -156,7 +156,7 @@ type simulated struct {
 	Seconds    float64          `json:"seconds"`
 	Speed      float64          `json:"match_hours_per_minute"`
 	PerCore    float64          `json:"match_hours_per_core_minute"` // 0 where processor time is not known
-	Ticks      uint64           `json:"ticks"`
+	Ticks      uint64           `json:"ticks,string"`
 	Accepted   int              `json:"commands_accepted"`
 	Compared   int              `json:"states_compared"`
 	Checks     int              `json:"checksums_compared"`
@@ -178,7 +178,7 @@ type simulatedFault struct {
 }
 
 type simulatedFail struct {
-	Seed uint64 `json:"seed"`
+	Seed uint64 `json:"seed,string"`
 	simulate.Violation
 	Again    string   `json:"again"`    // the command that plays it again
 	Artifact string   `json:"artifact"` // the file that it was written to, made small

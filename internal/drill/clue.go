@@ -52,7 +52,7 @@ type Row struct {
 
 // A Result is a whole drill.
 type Result struct {
-	Seed  uint64 `json:"seed"`
+	Seed  uint64 `json:"seed,string"`
 	Rows  []Row  `json:"rows"`
 	Wrong int    `json:"wrong"` // rows that are not right
 }

@@ -172,7 +172,7 @@ func (p *program) load(tr *tree, source *pkg, b build.Context, deps []listed, se
 
 // snippetDeps are the packages that the negative controls import.
 var snippetDeps = sync.OnceValues(func() ([]listed, error) {
-	return goList(".", "fmt", "maps", "math", "math/rand/v2", "os", "reflect", "slices", "sort", "strconv", "time", "unsafe")
+	return goList(".", "encoding/json", "fmt", "maps", "math", "math/rand/v2", "os", "reflect", "slices", "sort", "strconv", "time", "unsafe")
 })
 
 // loadSnippet type-checks one file.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 )
@@ -45,10 +46,17 @@ func (a *Artifact) Write(w io.Writer) error {
 // ErrArtifact is wrapped by the errors of [ReadArtifact].
 var ErrArtifact = errors.New("simulate: bad artifact")
 
+// seedNumber matches a seed as artifacts had it before numbers of 64 bits became text.
+var seedNumber = regexp.MustCompile(`("seed":\s*)(\d+)`)
+
 // ReadArtifact reads an artifact.
 func ReadArtifact(r io.Reader) (*Artifact, error) {
 	var a Artifact
-	d := json.NewDecoder(io.LimitReader(r, 64<<20))
+	b, err := io.ReadAll(io.LimitReader(r, 64<<20))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrArtifact, err)
+	}
+	d := json.NewDecoder(bytes.NewReader(seedNumber.ReplaceAll(b, []byte(`$1"$2"`))))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&a); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrArtifact, err)

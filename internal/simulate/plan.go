@@ -11,7 +11,7 @@ import (
 // plays, over what, and what goes wrong when. The same Plan gives the same run,
 // whoever made it.
 type Plan struct {
-	Seed     uint64            `json:"seed"` // of the random streams
+	Seed     uint64            `json:"seed,string"` // of the random streams
 	Settings lockstep.Settings `json:"settings"`
 	Chaos    lockstep.Time     `json:"chaos"` // how long faults begin
 	Heal     lockstep.Time     `json:"heal"`  // how long none is left

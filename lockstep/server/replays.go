@@ -28,7 +28,7 @@ const (
 // A recording is a replay that can be downloaded.
 type recording struct {
 	Name      string    `json:"name"` // of the file
-	SizeBytes int64     `json:"size_bytes"`
+	SizeBytes int64     `json:"size_bytes,string"`
 	Ended     time.Time `json:"ended"` // when it was written last
 }
 

@@ -55,7 +55,7 @@ func TestReplaysOverHTTP(t *testing.T) {
 
 	var list []struct {
 		Name      string    `json:"name"`
-		SizeBytes int       `json:"size_bytes"`
+		SizeBytes int       `json:"size_bytes,string"`
 		Ended     time.Time `json:"ended"`
 	}
 	_, body := s.ask(t, "GET", "/replays", "", "")

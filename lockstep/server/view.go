@@ -19,9 +19,9 @@ type View struct {
 	Match         string            `json:"match"`
 	Settings      lockstep.Settings `json:"settings"`
 	Tick          lockstep.Tick     `json:"tick"`
-	Held          string            `json:"held,omitempty"`  // why it stands still, if it does
-	Ended         string            `json:"ended,omitempty"` // why, if it has
-	SlowestRTT    lockstep.Time     `json:"slowest_rtt_us"`  // of the players, in microseconds; 0 if it is not known
+	Held          string            `json:"held,omitempty"`        // why it stands still, if it does
+	Ended         string            `json:"ended,omitempty"`       // why, if it has
+	SlowestRTT    lockstep.Time     `json:"slowest_rtt_us,string"` // of the players, in microseconds; 0 if it is not known
 	Stats         lockstep.Stats    `json:"stats"`
 }
 

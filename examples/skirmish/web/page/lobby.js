@@ -111,7 +111,7 @@ export class Lobby {
   }
 
   #listReplays(replays) {
-    const rows = replays.slice(0, maxReplays).map((r) => [r.name, r.size_bytes, new Date(r.ended).toLocaleString()]);
+    const rows = replays.slice(0, maxReplays).map((r) => [r.name, Number(r.size_bytes), new Date(r.ended).toLocaleString()]);
     this.#update(this.replays, rows, rows.map(([name, size, ended]) =>
       el("li", {},
         el("div", {}, el("strong", {}, name), el("span", {}, `${ended} · ${bytes(size)}`)),
