@@ -113,6 +113,8 @@ func (c *Client) foresee(f *Frame) {
 			c.pace.arriving = int64(v.Percent)
 		case *Paused:
 			c.in.paused = true
+		case *Resumed:
+			c.in.paused = false
 		case *InputDelaySet:
 			c.inputDelay = Tick(v.Ticks)
 		}

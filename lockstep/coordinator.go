@@ -74,6 +74,7 @@ type Coordinator struct {
 	seats       []seat
 	system      Sequence // of the last command of System
 	paused      bool
+	pausing     bool  // the next tick pauses the match
 	retried     Tick  // checks up to this one were computed again …
 	retriedFrom Tick  // … beginning at this tick
 	err         error // why the match is over

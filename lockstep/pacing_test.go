@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -245,6 +246,27 @@ func TestPacingAfterPause(t *testing.T) {
 	f.play(40, delay)
 	if n := f.uneven(from+1, 10); n > 2 {
 		t.Errorf("got %d of 40 ticks uneven, want at most 2", n)
+	}
+}
+
+// A pause that is cancelled in its own tick leaves no trace in the pace: the same
+// arrivals run at the same times.
+func TestPacingCancelledPause(t *testing.T) {
+	random := [2]*rand.Rand{rand.New(rand.NewPCG(1, 7)), rand.New(rand.NewPCG(1, 7))}
+	var ran [2][]lockstep.Time
+	for i := range ran {
+		f := newFeed(t, lockstep.ClientOptions{})
+		for range 10 {
+			if i == 1 {
+				does(t)(f.c.Pause(1))
+				does(t)(f.c.Resume(1))
+			}
+			f.play(50, func(int) lockstep.Time { return lockstep.Time(random[i].Int64N(int64(60 * lockstep.Millisecond))) })
+		}
+		ran[i] = f.ran
+	}
+	if !slices.Equal(ran[0], ran[1]) {
+		t.Errorf("ticks run at %v, want %v", ran[1], ran[0])
 	}
 }
 

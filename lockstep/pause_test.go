@@ -65,15 +65,17 @@ func TestResumeForNobody(t *testing.T) {
 	}
 }
 
-// A match that is paused cannot be paused again, so one resume is enough. It can
-// in the tick that it goes on with.
+// A match that is paused, or is about to be, cannot be paused again, so one resume
+// is enough. It can in the tick that it goes on with.
 func TestPauseTwice(t *testing.T) {
 	c, tick := lampMatch(t)
 	do := does(t)
 	do(c.Join(0))
 	do(c.Join(1))
 	do(c.Pause(0))
-	do(c.Pause(1)) // of the same tick
+	if _, err := c.Pause(1); !errors.Is(err, lockstep.ErrSeat) {
+		t.Errorf("a second pause in the same tick: got %v, want %v", err, lockstep.ErrSeat)
+	}
 	if !tick() || tick() {
 		t.Error("the match is not paused")
 	}
@@ -114,6 +116,9 @@ func TestResumeAfterManyReturns(t *testing.T) {
 		t.Fatalf("got %v, want %v", err, lockstep.ErrBusy)
 	}
 	do(c.Resume(0))
+	if _, err := c.Lose(0); !errors.Is(err, lockstep.ErrBusy) {
+		t.Errorf("a frame that is full: got %v, want %v", err, lockstep.ErrBusy)
+	}
 	if !tick() || !tick() {
 		t.Error("the match does not go on")
 	}

@@ -67,19 +67,25 @@ func (c *Coordinator) goes(p Player, value any) (Tick, error) {
 }
 
 // Pause stops the match, for p, after the next tick: Tick seals nothing more
-// until Resume. A match that is paused has no next tick, so it cannot be paused
-// again.
+// until Resume. A match that is paused, or will be after the next tick, cannot be
+// paused again.
 func (c *Coordinator) Pause(p Player) (Tick, error) {
-	if c.err == nil && c.paused {
+	if err := c.seated(p); err != nil {
+		return 0, err
+	}
+	if c.paused || c.pausing {
 		return 0, fmt.Errorf("%w: player %d pauses a match that is paused", ErrSeat, p)
 	}
-	return c.about(p, &Paused{p})
+	t, err := c.soon(&Paused{p})
+	c.pausing = err == nil
+	return t, err
 }
 
-// Resume lets a paused match go on, for p. It may be System, for a match that
-// everybody has left: while it is paused, nobody can join it again.
+// Resume lets a paused match go on, for p. Before the pausing tick is sealed, it
+// cancels the pause. p may be System, for a match that everybody has left: while
+// it is paused, nobody can join it again.
 func (c *Coordinator) Resume(p Player) (Tick, error) {
-	if c.err == nil && !c.paused {
+	if c.err == nil && !c.paused && !c.pausing {
 		return 0, fmt.Errorf("%w: player %d resumes a match that is not paused", ErrSeat, p)
 	}
 	if p != System {
@@ -88,7 +94,9 @@ func (c *Coordinator) Resume(p Player) (Tick, error) {
 		}
 	}
 	t, err := c.soon(&Resumed{p})
-	c.paused = err != nil
+	if err == nil {
+		c.paused, c.pausing = false, false
+	}
 	return t, err
 }
 

@@ -55,8 +55,8 @@ func (c *Coordinator) seal() *Frame {
 		}
 		c.system++
 		cmd.Sequence = c.system
-		c.paused = c.paused || cmd.Kind == kindPaused
 	}
+	c.paused, c.pausing = c.pausing, false
 	c.frame = Frame{Tick: t, Commands: commands}
 	return &c.frame
 }
@@ -73,7 +73,7 @@ func (c *Coordinator) issue(t Tick, value any) (Tick, error) {
 		room-- // however often players came and went meanwhile, a paused match can go on
 	}
 	n := slot.system
-	if n == room {
+	if n >= room { // beyond it if a resume has taken the last place
 		return 0, fmt.Errorf("%w: %d system commands in tick %d", ErrBusy, n, t)
 	}
 	kind, payload := c.payloads.encodeSystem(value)

@@ -113,12 +113,12 @@ var museum = []Mutant{
 		Seen: "here: corpus, answer-that-a-crash-forgot",
 	},
 	{
-		Name: "a paused match is paused again, and the next resume is not enough",
+		Name: "a resume in the tick of the pause is lost",
 		File: "lockstep/roster.go",
-		Old:  "\tif c.err == nil && c.paused {\n",
-		New:  "\tif false {\n",
+		Old:  "\t\tc.paused, c.pausing = false, false\n",
+		New:  "\t\tc.paused = false\n",
 		Hits: "I6",
-		Seen: "here: corpus, paused-twice",
+		Seen: "here: corpus, paused-and-at-once-resumed",
 	},
 	{
 		Name: "a tick that ends in a pause is not shown before the next",

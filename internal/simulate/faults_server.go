@@ -57,7 +57,7 @@ var serverKinds = []kind{
 	{name: "referee flip", group: "server", perHour: 10, inject: func(w *world, _ *machine, f *Fault) bool {
 		return w.flipReferee(stream(w.plan.Seed, "fault", f.ID))
 	}},
-	{name: "pause", group: "admin", perHour: 30, low: 100 * ms, high: 40 * sec, inject: func(w *world, m *machine, f *Fault) bool {
+	{name: "pause", group: "admin", perHour: 30, low: 10 * ms, high: 40 * sec, inject: func(w *world, m *machine, f *Fault) bool {
 		if !w.server.ready() || m.seat == lockstep.System || !w.admin(w.server.host.Pause(w.now, m.seat)) {
 			return false
 		}
@@ -100,7 +100,7 @@ func (w *world) resumeMatch() {
 	if !w.unpause || !w.server.ready() {
 		return
 	}
-	if w.server.host.Resume(w.now, lockstep.System) == nil { // it fails while the pause is only to come
+	if w.server.host.Resume(w.now, lockstep.System) == nil {
 		w.unpause = false
 		w.server.after()
 	}
