@@ -1,0 +1,66 @@
+package conformance
+
+import (
+	"errors"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// The conformance game, as docs/conformance.md describes it. It must never
+// change: the files of the suite are matches of it.
+type (
+	world struct {
+		Ticks  uint32
+		Coins  []int32 // of each seat
+		System uint16  // commands of the system so far
+		Last   string  // what was said last
+	}
+	config struct{ Start int32 }
+	add    struct{ Coins int16 }
+	say    struct{ Text string }
+)
+
+// The kinds of the game's commands.
+const (
+	kindAdd = 1
+	kindSay = 2
+)
+
+// Rules returns the rules of the conformance game.
+func Rules() lockstep.Rules[world, config] {
+	return lockstep.Rules[world, config]{
+		Name: "conform", Build: "1",
+		Commands: []lockstep.CommandType{lockstep.Type[add](kindAdd, "add"), lockstep.Type[say](kindSay, "say")},
+		New: func(w *world, s *lockstep.Settings, c *config) error {
+			w.Coins = make([]int32, s.Players)
+			for i := range w.Coins {
+				w.Coins[i] = c.Start
+			}
+			return nil
+		},
+		Validate: func(w *world, c *lockstep.Command) error {
+			if v, ok := c.Value.(*add); ok && v.Coins == 0 {
+				return errors.New("nothing to add")
+			}
+			return nil
+		},
+		Step: step,
+	}
+}
+
+func step(w *world, t *lockstep.Turn) {
+	w.Ticks++
+	for i := range t.Commands {
+		c := &t.Commands[i]
+		switch v := c.Value.(type) {
+		case *add:
+			if int(c.Player) < len(w.Coins) {
+				w.Coins[c.Player] += int32(v.Coins)
+			}
+		case *say:
+			w.Last = v.Text
+		default:
+			w.System++
+		}
+	}
+}

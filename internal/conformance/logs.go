@@ -1,0 +1,117 @@
+package conformance
+
+import "bytes"
+
+// brokenLogs are files whose records stand in a wrong order or are unknown.
+func brokenLogs() []Built {
+	header := newMatch(setup{}).records[0]
+	broken := func(id, verdict, about string, m *match, rules ...string) Built {
+		return replayCase(id, verdict, about, m.end().file(), rules...)
+	}
+	bare := func(records ...[]byte) []byte { return newFile().batch(records...).b }
+	other := newMatch(setup{}).frame(adds(0, 1))
+	return []Built{
+		replayCase("order-no-header", "invalid", "A log begins with its keyframe.", bare(newMatch(setup{}).records[1]), "F-order"),
+		replayCase("order-no-keyframe", "invalid", "A frame stands before the first keyframe.", bare(header, record(4, 1), record(7, "over")), "F-order"),
+		replayCase("order-note-early", "invalid", "A note stands before the first keyframe.", bare(header, record(64, record(0, "chat", "hi"))), "F-order"),
+		replayCase("order-end-early", "invalid", "The end stands before the first keyframe.", bare(header, record(7, "over")), "F-order"),
+		broken("order-two-headers", "invalid", "A second header stands in the log.", begun().add(header), "F-order"),
+		broken("record-kind-0", "unsupported", "A record has the kind 0.", begun().add(record(0, 1)), "F-record-kind"),
+		broken("record-kind-8", "unsupported", "A record has the kind 8.", begun().add(record(8, 1)), "F-record-kind"),
+		broken("record-kind-63", "unsupported", "A record has an unknown kind below 64.", begun().add(record(63, []byte{})), "F-record-kind"),
+		broken("keyframe-ahead", "invalid", "A keyframe is of a tick that did not happen yet.",
+			begun().add(keyframe(2, other.root(), array{255, 2}, other.state())), "F-keyframe-later"),
+		broken("keyframe-sequences", "invalid", "A keyframe has other sequences than the frames.",
+			begun().add(begun().altered(array{0, 1, 255, 2})), "F-keyframe-sequences"),
+		broken("keyframe-no-sequences", "invalid", "A keyframe lacks the sequences of the frames.",
+			begun().add(begun().altered(array{})), "F-keyframe-sequences"),
+		broken("frame-sequence-overflow", "corrupt", "A sequence exceeds 32 bits.",
+			begun().frame(jump(adds(0, 1), 1<<32-1)).frame(adds(0, 1)), "F-frame-step"),
+		broken("tick-overflow", "invalid", "A run of empty ticks exceeds 32 bits.", lastTick().add(record(4, 2)), "F-tick"),
+	}
+}
+
+// altered returns the keyframe of the present state with other sequences.
+func (m *match) altered(lasts array) []byte { return keyframe(m.tick, m.root(), lasts, m.state()) }
+
+// lastTick returns a match that begins one tick before the last tick that there is.
+func lastTick() *match {
+	m := &match{model: model{coins: []int32{100, 100}}, tick: 1<<32 - 2}
+	return m.add(pack(setup{}.header())).keyframe()
+}
+
+// brokenContents are files whose checks and records are right, but whose content
+// does not fit the header, or the simulation.
+func brokenContents() []Built {
+	broken := func(id, verdict, about string, m *match, rules ...string) Built {
+		return replayCase(id, verdict, about, m.end().file(), rules...)
+	}
+	payload := func(kind int, b string) *match {
+		return begun().frame(command{player: 0, kind: kind, payload: []byte(b)})
+	}
+	of := func(s setup) *match { return newMatch(s).frame(systems(joined, 0)) }
+	short := begun()
+	state := short.state()
+	wrong := bytes.Clone(state)
+	wrong[0] ^= 1
+	bad := func(state []byte) *match {
+		m := newMatch(setup{})
+		m.records = m.records[:1]
+		return m.add(keyframe(0, m.root(), array{}, state)).empty(1)
+	}
+	zero := newMatch(setup{}).state()
+	return []Built{
+		broken("seat-command", "invalid", "A player who has no seat gives a command.", begun().frame(adds(9, 1)), "F-frame-seat"),
+		broken("seat-command-next", "invalid", "The first player after the last seat gives a command.", begun().frame(adds(2, 1)), "F-frame-seat"),
+		broken("seat-joined", "invalid", "The system says that a player joined who has no seat.", begun().frame(systems(joined, 77)), "F-system-seat"),
+		broken("seat-left", "invalid", "The system says that a player left who has no seat.", begun().frame(systems(left, 2)), "F-system-seat"),
+		broken("system-kind", "invalid", "The system gives a command of an unknown kind.", begun().frame(systems(9, 0)), "F-system-kind"),
+		broken("system-payload", "invalid", "A command of the system has a payload of another form.",
+			begun().frame(command{player: system, kind: joined, payload: record("x")}), "F-system-kind", "F-payload"),
+		broken("command-kind", "invalid", "A command has a kind that the header does not describe.", payload(9, "\x90"), "F-frame-kind"),
+		broken("payload-type", "invalid", "A payload has a string where its schema has an integer.", payload(kindAdd, "\x91\xa1x"), "F-payload"),
+		broken("payload-range", "invalid", "An integer of a payload is outside of its type.", payload(kindAdd, "\x91\xcd\x80\x00"), "F-payload"),
+		broken("payload-long-form", "invalid", "An integer of a payload is not in its smallest form.", payload(kindAdd, "\x91\xcc\x05"), "F-payload"),
+		broken("payload-count", "invalid", "A payload has a field too many.", payload(kindAdd, "\x92\x05\x05"), "F-payload"),
+		broken("payload-trailing", "invalid", "A byte stands after a payload.", payload(kindAdd, "\x91\x05\x00"), "F-payload"),
+		broken("payload-empty", "invalid", "A payload has no bytes.", payload(kindAdd, ""), "F-payload"),
+		broken("payload-utf8", "invalid", "A string of a payload is not UTF-8.", payload(kindSay, "\x91\xa1\xff"), "F-payload"),
+		broken("config-form", "invalid", "The configuration has a byte too many for its schema.", of(setup{config: []byte{100, 0, 0, 0, 0}}), "F-config"),
+		broken("config-short", "invalid", "The configuration is too short for its schema.", of(setup{config: []byte{100}}), "F-config"),
+		broken("keyframe-state-short", "invalid", "The state of the first keyframe is too short for its schema.", bad(zero[:len(zero)-1]), "F-keyframe-state"),
+		broken("keyframe-state-long", "invalid", "The state of the first keyframe has a byte too many.", bad(append(bytes.Clone(zero), 0)), "F-keyframe-state"),
+		broken("keyframe-state-later", "invalid", "The state of a later keyframe is too short for its schema.",
+			begun().add(keyframe(1, short.root(), array{255, 2}, state[:5])), "F-keyframe-state"),
+		broken("keyframe-root-first", "corrupt", "The root of the first keyframe is not that of its state.",
+			newMatchOf(zero, 1), "F-keyframe-root"),
+		broken("keyframe-root-later", "corrupt", "The state of a later keyframe is not that of its root, which is right.",
+			begun().add(keyframe(1, short.root(), array{255, 2}, wrong)), "F-keyframe-root"),
+		broken("desync-checksum", "desync", "A checksum is not that of the simulation.", begun().add(record(5, 0, uint64(1))), "F-checksum-true"),
+		broken("desync-keyframe", "desync", "A keyframe is whole and is not the state of the simulation.", begun().add(otherKeyframe()), "F-checksum-true"),
+		broken("identity-game", "identity", "The match is of another game.", of(setup{game: "conformist"}), "F-identity"),
+		broken("identity-build", "identity", "The match is of another build.", of(setup{build: "2"}), "F-identity"),
+		broken("identity-engine", "identity", "The match is of another engine.", of(setup{engine: "samestep/2"}), "F-identity"),
+		broken("identity-protocol", "identity", "The records are of another protocol.", of(setup{protocol: 2}), "F-identity"),
+		broken("identity-command", "identity", "A command has another name.",
+			of(setup{commands: array{kindAdd, "plus", addSchema, kindSay, "say", saySchema}}), "F-identity"),
+		broken("schema-state", "invalid", "The schema of the state is malformed.", of(setup{stateSchema_: stateSchema[:len(stateSchema)-1]}), "F-header-schemas"),
+		broken("schema-config", "invalid", "The schema of the configuration is malformed.", of(setup{configSchema: []byte{1, 2, 3}}), "F-header-schemas"),
+		broken("schema-command", "invalid", "The schema of a command is malformed.",
+			of(setup{commands: array{kindAdd, "add", []byte{}, kindSay, "say", saySchema}}), "F-header-schemas"),
+	}
+}
+
+// newMatchOf returns a match whose first keyframe has a state and another root.
+func newMatchOf(state []byte, root uint64) *match {
+	m := newMatch(setup{})
+	m.records = m.records[:1]
+	return m.add(keyframe(0, root, array{}, state)).empty(1)
+}
+
+// otherKeyframe returns a keyframe of tick 1 with a state that its root is of,
+// but that is not the match's.
+func otherKeyframe() []byte {
+	m := begun()
+	m.coins[0]++
+	return keyframe(1, m.root(), m.lasts(), m.state())
+}

@@ -1,0 +1,128 @@
+package conformance
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strings"
+)
+
+// recordCase returns a case of kind record: the records before it, and the one
+// that the case is about.
+func recordCase(id, verdict, about string, before *match, rec []byte, rules ...string) Built {
+	var text strings.Builder
+	fmt.Fprintf(&text, "# %s\n", about)
+	if before != nil {
+		for _, r := range before.records {
+			fmt.Fprintln(&text, hex.EncodeToString(r))
+		}
+		fmt.Fprintln(&text, "# the record that this case is about:")
+	}
+	fmt.Fprintln(&text, hex.EncodeToString(rec))
+	return Built{Case{ID: id, Kind: "record", File: "record/" + id + ".hex", Rules: rules, Verdict: verdict, About: about}, []byte(text.String())}
+}
+
+// goodRecords are records of every kind, with their values at the limits.
+func goodRecords() []Built {
+	ok := func(id, about string, before *match, rec []byte, rules ...string) Built {
+		return recordCase(id, "ok", about, before, rec, rules...)
+	}
+	played := func() *match { return begun().frame(adds(0, 5), says(1, "hi")) }
+	last := func(m *match) []byte { return m.records[len(m.records)-1] }
+	key := played().keyframe()
+	big := setup{platform: strings.Repeat("p", 128), settings: array{uint64(1<<64 - 1), 250, 1000, 65535, uint64(1<<32 - 1)}}
+	return []Built{
+		ok("record-header", "A header: a flat array of 12 values.", nil, pack(setup{platform: "any"}.header()), "F-header"),
+		ok("record-header-limits", "A header whose settings and platform are as large as they may be.", nil, pack(big.header()), "F-header-settings", "F-header-names"),
+		ok("record-header-smallest", "A header of a game without commands, names and schemas.", nil,
+			record(1, 0, "", "", "", []byte(matchID), "", array{0, 1, 1, 1, 0}, []byte{}, []byte{}, []byte{}, array{}), "F-header"),
+		ok("record-keyframe-first", "The first keyframe, without sequences.", &match{records: newMatch(setup{}).records[:1]}, newMatch(setup{}).records[1], "F-keyframe"),
+		ok("record-keyframe", "A keyframe: the sequences are one flat array of pairs.", played(), last(key), "F-keyframe"),
+		ok("record-frame", "A frame: the commands are flat, four values each.", begun(), last(played()), "F-frame"),
+		ok("record-frame-system", "A frame with two commands of the system.", newMatch(setup{}), last(begun()), "F-frame", "F-system"),
+		ok("record-frame-order", "Commands stand by player and sequence, and those of the system last.", begun(),
+			last(begun().frame(adds(0, 1), adds(0, 2), says(1, "x"), systems(lost, 0))), "F-frame-order"),
+		ok("record-empty", "A run of three empty ticks.", begun(), record(4, 3), "F-empty"),
+		ok("record-empty-longest", "The longest run of empty ticks.", begun(), record(4, 65536), "F-empty"),
+		ok("record-checksum", "A checksum of the last tick.", played(), record(5, 0, uint64(0x0e41343dab85fea1)), "F-checksum"),
+		ok("record-checksum-ago", "A checksum of the first tick of the log.", played(), record(5, 2, uint64(1<<64-1)), "F-checksum"),
+		ok("record-dissent", "A checksum of player 1.", played(), record(6, 1, 1, 0), "F-dissent"),
+		ok("record-end", "The end.", played(), record(7, "player 0 has won"), "F-end"),
+		ok("record-end-empty", "An end without words.", played(), record(7, ""), "F-end"),
+		ok("record-note", "A note: its array stands in a byte string.", played(), record(64, record(1, "name", "Ann")), "F-note"),
+		ok("record-note-system", "A note of the system.", played(), record(64, record(system, "referee", "")), "F-note"),
+		ok("record-unknown", "A record that is passed over.", played(), record(200, []byte{1, 2, 3}), "F-optional"),
+		ok("record-frame-joined", "Player 0 joined.", newMatch(setup{}), systemFrame(joined, 0), "F-system"),
+		ok("record-frame-left", "Player 0 left.", begun(), systemFrame(left, 0), "F-system"),
+		ok("record-frame-lost", "Player 0 lost the connection.", begun(), systemFrame(lost, 0), "F-system"),
+		ok("record-frame-taken-over", "A bot plays for player 0.", begun(), systemFrame(takenOver, 0), "F-system"),
+		ok("record-frame-paused", "Player 0 paused.", begun(), systemFrame(paused, 0), "F-system"),
+		ok("record-frame-resumed", "Player 0 resumed.", begun(), systemFrame(resumed, 0), "F-system"),
+		ok("record-frame-speed", "The speed is 150 percent.", begun(), systemFrame(speedSet, 150), "F-system"),
+		ok("record-frame-delay", "The input delay is 300 ticks.", begun(), systemFrame(inputDelaySet, 300), "F-system"),
+	}
+}
+
+func systemFrame(kind, value int) []byte { return record(3, system, 1, kind, record(value)) }
+
+// brokenRecords are records that each break one rule.
+func brokenRecords() []Built {
+	bad := func(id, verdict, about string, rec []byte, rules ...string) Built {
+		return recordCase(id, verdict, about, begun(), rec, rules...)
+	}
+	headerBad := func(id, verdict, about string, change func(h array) array, rules ...string) Built {
+		return recordCase(id, verdict, about, nil, pack(change(setup{}.header())), rules...)
+	}
+	set := func(i int, v any) func(h array) array { return func(h array) array { h[i] = v; return h } }
+	payload := record(5)
+	long := strings.Repeat("n", 129)
+	return []Built{
+		bad("bad-array-form", "corrupt", "An array of two values has three bytes before them.", []byte("\xdc\x00\x02\x04\x01"), "F-smallest"),
+		bad("bad-integer-form", "corrupt", "An integer is written with a byte too many.", []byte("\x92\x04\xcc\x01"), "F-smallest"),
+		bad("bad-kind-form", "corrupt", "A kind is written with a byte too many.", []byte("\x92\xcc\x04\x01"), "F-smallest"),
+		bad("bad-text-form", "corrupt", "A text is written with a byte too many.", []byte("\x92\x07\xd9\x01x"), "F-smallest"),
+		bad("bad-bytes-form", "corrupt", "Bytes are written with a byte too many.", []byte("\x92\x41\xc5\x00\x01x"), "F-smallest"),
+		bad("bad-text-utf8", "corrupt", "A text is not UTF-8.", []byte("\x92\x07\xa1\xff"), "F-smallest"),
+		bad("bad-type-float", "corrupt", "A number is a float.", []byte("\x92\x04\xca\x3f\x80\x00\x00"), "F-smallest"),
+		bad("bad-type-nil", "corrupt", "A value is nil.", []byte("\x92\x04\xc0"), "F-smallest"),
+		bad("bad-type-map", "corrupt", "A record is a map.", []byte("\x81\x04\x01"), "F-record"),
+		bad("bad-type-negative", "corrupt", "A number is negative.", []byte("\x92\x04\xff"), "F-smallest"),
+		bad("bad-array-empty", "corrupt", "A record is an empty array.", []byte{0x90}, "F-record"),
+		bad("bad-array-kind-only", "corrupt", "A record has nothing but a kind.", record(4), "F-record"),
+		bad("bad-value-missing", "corrupt", "A checksum has two values.", record(5, 0), "F-record"),
+		bad("bad-value-more", "corrupt", "A run of empty ticks has three values.", record(4, 1, 1), "F-record"),
+		bad("bad-frame-no-commands", "corrupt", "A frame has no commands.", record(3), "F-frame"),
+		bad("bad-frame-values", "corrupt", "A frame has three values and a half command.", record(3, 0, 1), "F-record"),
+		bad("bad-frame-step-zero", "corrupt", "A command has the sequence of the one before.", record(3, 0, 0, kindAdd, payload), "F-frame-step"),
+		bad("bad-frame-player", "corrupt", "A player is 250.", record(3, 250, 1, kindAdd, payload), "F-player"),
+		bad("bad-frame-player-range", "corrupt", "A player is 256.", record(3, 256, 1, kindAdd, payload), "F-player"),
+		bad("bad-frame-order", "corrupt", "Commands of two players stand in the wrong order.", record(3, 1, 1, kindAdd, payload, 0, 1, kindAdd, payload), "F-frame-order"),
+		bad("bad-frame-kind", "corrupt", "A kind of command exceeds 16 bits.", record(3, 0, 1, 65536, payload), "F-frame"),
+		bad("bad-frame-payload", "limit", "A payload has more than 16 KiB.", record(3, 0, 1, kindAdd, make([]byte, 16<<10+1)), "F-limits"),
+		bad("bad-empty-zero", "corrupt", "A run of empty ticks has none.", record(4, 0), "F-empty"),
+		bad("bad-empty-long", "corrupt", "A run of empty ticks is longer than 65,536.", record(4, 65537), "F-empty"),
+		bad("bad-checksum-ago", "corrupt", "A checksum is of a tick before tick 0.", record(5, 2, 1), "F-checksum"),
+		bad("bad-dissent-player", "corrupt", "A dissent is of the system.", record(6, 0, system, 1), "F-dissent"),
+		bad("bad-end-long", "limit", "A reason has more than 1,024 bytes.", record(7, strings.Repeat("x", 1025)), "F-limits"),
+		bad("bad-keyframe-order", "corrupt", "Sequences of a keyframe are not by player.", record(2, 1, 1, array{255, 2, 0, 1}, []byte{}), "F-keyframe"),
+		bad("bad-keyframe-zero", "corrupt", "A sequence of a keyframe is 0.", record(2, 1, 1, array{0, 0, 255, 2}, []byte{}), "F-keyframe"),
+		bad("bad-keyframe-half", "corrupt", "The sequences of a keyframe are no pairs.", record(2, 1, 1, array{255}, []byte{}), "F-keyframe"),
+		bad("bad-note-form", "corrupt", "A note has two values.", record(64, record(0, "chat")), "F-note"),
+		bad("bad-note-trailing", "corrupt", "A byte stands after the array of a note.", record(64, append(record(0, "chat", "hi"), 0)), "F-note"),
+		bad("bad-note-bare", "corrupt", "The values of a note stand in no byte string.", record(64, 0, "chat", "hi"), "F-optional"),
+		bad("bad-note-long", "limit", "The text of a note has more than 1,024 bytes.", record(64, record(0, "chat", strings.Repeat("x", 1025))), "F-limits"),
+		bad("bad-note-topic", "limit", "The topic of a note has more than 128 bytes.", record(64, record(0, long, "")), "F-limits"),
+		bad("bad-optional-text", "corrupt", "A record of a kind from 64 on has a text.", record(65, "x"), "F-optional"),
+		headerBad("bad-header-values", "corrupt", "A header has 11 values.", func(h array) array { return h[:11] }, "F-header"),
+		headerBad("bad-header-id", "corrupt", "A match's id has 15 bytes.", set(5, []byte("fifteen bytes id")[:15]), "F-header"),
+		headerBad("bad-header-name", "limit", "The name of a game has more than 128 bytes.", set(3, long), "F-limits"),
+		headerBad("bad-header-no-players", "corrupt", "A match has no seats.", set(7, array{1, 0, 20, 5, 10}), "F-header-settings"),
+		headerBad("bad-header-players", "corrupt", "A match has 251 seats.", set(7, array{1, 251, 20, 5, 10}), "F-header-settings"),
+		headerBad("bad-header-rate", "corrupt", "The tick rate is 0.", set(7, array{1, 2, 0, 5, 10}), "F-header-settings"),
+		headerBad("bad-header-rate-high", "corrupt", "The tick rate is 1,001.", set(7, array{1, 2, 1001, 5, 10}), "F-header-settings"),
+		headerBad("bad-header-check", "corrupt", "There are 0 ticks between two checks.", set(7, array{1, 2, 20, 0, 10}), "F-header-settings"),
+		headerBad("bad-header-settings", "corrupt", "The settings have four values.", set(7, array{1, 2, 20, 5}), "F-header-settings"),
+		headerBad("bad-header-kinds", "corrupt", "Kinds of commands do not ascend.", set(11, array{2, "a", addSchema, 1, "b", addSchema}), "F-header-commands"),
+		headerBad("bad-header-kind-twice", "corrupt", "A kind of command stands twice.", set(11, array{1, "a", addSchema, 1, "b", addSchema}), "F-header-commands"),
+		headerBad("bad-header-commands", "corrupt", "A command has no schema.", set(11, array{1, "a"}), "F-header-commands"),
+	}
+}

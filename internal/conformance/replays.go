@@ -1,0 +1,160 @@
+package conformance
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"encoding/binary"
+
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// replayCase returns a case of kind replay.
+func replayCase(id, verdict, about string, content []byte, rules ...string) Built {
+	return Built{Case{ID: id, Kind: "replay", File: "replay/" + id + ".ssr", Rules: rules, Verdict: verdict, About: about}, content}
+}
+
+// begun returns a match whose first tick has both players in it.
+func begun() *match { return newMatch(setup{}).frame(systems(joined, 0), systems(joined, 1)) }
+
+// standard returns a match with every kind of record but a dissent.
+func standard() *match {
+	return begun().note(0, "name", "Ann").
+		frame(adds(0, 5), says(1, "hi")).empty(2).
+		frame(adds(0, -7), adds(1, 300)).checksum().
+		empty(5).checksum().keyframe().
+		frame(says(1, "bye")).frame(systems(left, 1)).end()
+}
+
+// split returns the records before the last keyframe, and the rest.
+func (m *match) split() (before, after [][]byte) {
+	last := 0
+	for i, r := range m.records {
+		if bytes.HasPrefix(r, []byte{0x95, 2}) {
+			last = i
+		}
+	}
+	return m.records[:last], m.records[last:]
+}
+
+// sealed returns the standard match in two segments, without an index.
+func sealed() *file {
+	before, after := standard().split()
+	return newFile().segment(segment{ticks: 10, records: join(before)}).segment(segment{first: 10, ticks: 2, records: join(after)})
+}
+
+// index returns the body of an index: of each keyframe the difference of its
+// tick and of its block's offset to the one before, and where it begins.
+func index(self int, marks ...[3]uint64) []byte {
+	b := binary.AppendUvarint(nil, uint64(len(marks)))
+	for _, m := range marks {
+		for _, v := range m {
+			b = binary.AppendUvarint(b, v)
+		}
+	}
+	return binary.LittleEndian.AppendUint64(b, uint64(self))
+}
+
+// standardMarks are the marks of the file that sealed returns.
+func standardMarks() (first, second [3]uint64) {
+	m := standard()
+	before, _ := m.split()
+	offset := len(newFile().segment(segment{ticks: 10, records: join(before)}).b)
+	return [3]uint64{0, 32, uint64(len(m.records[0]))}, [3]uint64{10, uint64(offset - 32), 0}
+}
+
+// indexed appends the index of the standard match.
+func (f *file) indexed() *file {
+	first, second := standardMarks()
+	return f.block(64, index(len(f.b), first, second))
+}
+
+// signature returns the body of a signature of a match's content.
+func signature(seed byte, m *match) []byte {
+	key := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{seed}, 32))
+	r, err := openFile(m.file())
+	if err != nil {
+		panic(err) // it is a good file
+	}
+	hash, _, err := replay.HashContent(r, replay.WholeMatch)
+	if err != nil {
+		panic(err) // as above
+	}
+	text := append([]byte("samestep replay 1\n"+matchID), hash[:]...)
+	return append(append([]byte{1}, key.Public().(ed25519.PublicKey)...), ed25519.Sign(key, text)...)
+}
+
+// goodReplays are files that every reader must accept.
+func goodReplays() []Built {
+	ok := func(id, about string, content []byte, rules ...string) Built {
+		return replayCase(id, "ok", about, content, rules...)
+	}
+	signed := sealed().block(65, signature(1, standard()))
+	late := newMatch(setup{})
+	late.model = model{ticks: 5, coins: []int32{7, -8}, system: 2, last: "ä"}
+	late.tick, late.last, late.records = 5, [256]int{0: 3, 255: 2}, late.records[:1]
+	late.keyframe().frame(adds(0, 1)).end()
+	return []Built{
+		ok("annotated", "The file that docs/conformance.md annotates byte by byte.", annotated().file(), "F-prefix", "F-block", "F-batch", "F-root", "F-content"),
+		ok("standard", "One batch with every kind of record but a dissent.", standard().file(), "F-order", "F-empty", "F-checksum", "F-content"),
+		ok("batches", "Each record stands in a batch of its own.", batches(standard()).b, "F-batch", "F-chain"),
+		ok("sealed", "Two segments and an index.", sealed().indexed().b, "F-segment", "F-index"),
+		ok("sealed-without-index", "An index is optional.", sealed().b, "F-index"),
+		ok("segment-then-batch", "Segments and batches may follow each other.", mixed().b, "F-blocks"),
+		ok("signed", "A signature stands between the end record and the index.", signed.indexed().b, "F-signature"),
+		ok("signed-twice", "Two keys may sign one match.", sealed().block(65, signature(1, standard())).block(65, signature(2, standard())).b, "F-signature-key"),
+		ok("signed-other-content", "A signature that does not hold leaves the verdict on the match as it is.",
+			newFile().batch(standard().records...).block(65, signature(1, begun().end())).b, "F-signature-check"),
+		ok("signature-unknown-kind", "A signature of an unknown kind is passed over.", newFile().batch(standard().records...).block(65, []byte{9, 1, 2}).b, "F-signature-unknown"),
+		ok("block-passed-over", "Blocks of unknown kinds from 64 on are passed over wherever they stand.",
+			newFile().block(66, nil).batch(standard().records...).block(127, []byte("x")).block(255, []byte{1, 2}).b, "F-block-kind"),
+		ok("record-passed-over", "Records of unknown kinds from 64 on are passed over.",
+			begun().add(record(65, []byte{1})).add(record(127, []byte{})).add(record(128, []byte("xyz"))).add(record(255, []byte{0})).end().file(), "F-optional"),
+		ok("late-start", "The first keyframe says at which tick a log begins, and with which sequences.", late.file(), "F-keyframe-first", "F-frame-step"),
+		ok("dissent", "A player's checksum that differs from the agreed one is no fault of the file.",
+			begun().checksum().add(record(6, 0, 1, uint64(0x1122334455667788))).end().file(), "F-dissent"),
+		ok("checksum-ago", "Checksums may be of earlier ticks.", agoMatch().file(), "F-checksum"),
+		ok("keyframe-twice", "A keyframe may stand twice.", begun().keyframe().keyframe().end().file(), "F-keyframe-later"),
+		ok("keyframe-earlier", "A keyframe may be of an earlier tick.", earlierKeyframe().file(), "F-keyframe-later"),
+		ok("sequence-gaps", "Sequences may have gaps.", begun().frame(jump(adds(0, 1), 7)).frame(jump(adds(0, 1), 300)).end().file(), "F-frame-step"),
+		ok("no-ticks", "A match may end before its first tick.", newMatch(setup{}).end().file(), "F-order"),
+		ok("notes", "Notes say names and chat, and topics with a dot are private.",
+			begun().note(1, "chat", "gg").note(system, "resumed", "after tick 1").note(77, "org.example.rank", "1").end().file(), "F-note"),
+	}
+}
+
+func jump(c command, step int) command { c.step = step; return c }
+
+// annotated returns the match that docs/conformance.md annotates.
+func annotated() *match {
+	return begun().frame(adds(0, 5), says(1, "hi")).empty(3).checksum().end()
+}
+
+func batches(m *match) *file {
+	f := newFile()
+	for _, r := range m.records {
+		f.batch(r)
+	}
+	return f
+}
+
+// mixed returns the standard match in a segment and a batch.
+func mixed() *file {
+	before, after := standard().split()
+	return newFile().segment(segment{ticks: 10, records: join(before)}).batch(after...)
+}
+
+// agoMatch returns a match with checksums of the ticks before.
+func agoMatch() *match {
+	m := begun()
+	first := m.root()
+	m.frame(adds(1, 9))
+	second := m.root()
+	return m.empty(3).add(record(5, 4, first)).add(record(5, 3, second)).end()
+}
+
+// earlierKeyframe returns a match with a keyframe that stands after a later tick.
+func earlierKeyframe() *match {
+	m := begun()
+	k := keyframe(m.tick, m.root(), m.lasts(), m.state())
+	return m.frame(adds(0, 1)).add(k).end()
+}

@@ -1,0 +1,134 @@
+package conformance
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// runRecord reads the records of a file of hexadecimal lines as the only batch
+// of a replay. The verdict is that on the last record; what an unfinished match
+// lacks does not count.
+func runRecord(text []byte) Result {
+	lines, err := hexLines(text)
+	if err != nil {
+		return Result{Verdict: err.Error()}
+	}
+	var records [][]byte
+	for _, l := range lines {
+		records = append(records, l.bytes)
+	}
+	r, err := openFile(newFile().batch(records...).b)
+	if err != nil {
+		return Result{Verdict: err.Error()}
+	}
+	for i := range records {
+		rec, err := r.Next()
+		switch {
+		case err != nil && i < len(records)-1:
+			return Result{Verdict: fmt.Sprintf("record %d of %d: %v", i, len(records), err)}
+		case err != nil:
+			return Result{string(replay.ClassOf(err)), map[string]any{"tick": tickOf(err)}}
+		case len(r.Record()) != len(records[i]):
+			return Result{Verdict: fmt.Sprintf("record %d: got %d bytes, want %d", i, len(r.Record()), len(records[i]))}
+		case i == len(records)-1:
+			facts := recordFacts(rec)
+			if _, err := r.Next(); !errors.Is(err, io.EOF) && replay.ClassOf(err) != replay.ClassTorn {
+				return Result{Verdict: fmt.Sprintf("after the last record: %v", err)}
+			}
+			return Result{string(replay.ClassOK), facts}
+		}
+	}
+	return Result{Verdict: "no records"}
+}
+
+// tickOf returns the last tick before damage.
+func tickOf(err error) any {
+	var damage *replay.DamageError
+	if errors.As(err, &damage) {
+		return damage.Tick
+	}
+	return err.Error()
+}
+
+// recordFacts returns the values of a record.
+func recordFacts(r *lockstep.Record) map[string]any {
+	facts := map[string]any{"kind": int(r.Kind), "tick": r.Tick}
+	switch r.Kind {
+	case lockstep.RecordHeader:
+		return headerFacts(r.Header)
+	case lockstep.RecordKeyframe:
+		last := []any{}
+		for _, l := range r.Keyframe.Last {
+			last = append(last, map[string]any{"player": l.Player, "sequence": l.Sequence})
+		}
+		facts["root"], facts["last"], facts["state"] = checksum.FormatRoot(r.Keyframe.Root), last, hex.EncodeToString(r.Keyframe.State)
+	case lockstep.RecordFrame:
+		commands := []any{}
+		for i := range r.Frame.Commands {
+			c := &r.Frame.Commands[i]
+			commands = append(commands, map[string]any{"player": c.Player, "sequence": c.Sequence, "kind": c.Kind, "payload": hex.EncodeToString(c.Payload)})
+		}
+		facts["commands"] = commands
+	case lockstep.RecordEmpty:
+		facts["empty"] = r.Empty
+	case lockstep.RecordChecksum:
+		facts["root"] = checksum.FormatRoot(r.Root)
+	case lockstep.RecordDissent:
+		facts["root"], facts["player"] = checksum.FormatRoot(r.Root), r.Player
+	case lockstep.RecordEnd:
+		facts["text"] = r.Text
+	case lockstep.RecordNote:
+		facts["player"], facts["topic"], facts["text"] = r.Player, r.Topic, r.Text
+	}
+	return facts
+}
+
+func headerFacts(h *lockstep.Header) map[string]any {
+	commands := []any{}
+	for _, c := range h.Commands {
+		commands = append(commands, map[string]any{"kind": c.Kind, "name": c.Name, "schema": hex.EncodeToString(c.Schema)})
+	}
+	s := h.Settings
+	return map[string]any{
+		"kind": 1, "protocol": h.Protocol, "engine": h.Engine, "game": h.Game, "build": h.Build, "match": h.Match.String(), "platform": h.Platform,
+		"seed": strconv.FormatUint(s.Seed, 10), "players": s.Players, "tick_rate": s.TickRate, "check_every": s.CheckEvery, "keyframe_every": s.KeyframeEvery,
+		"config": hex.EncodeToString(h.Config), "config_schema": hex.EncodeToString(h.ConfigSchema), "state_schema": hex.EncodeToString(h.StateSchema),
+		"commands": commands,
+	}
+}
+
+// A hexLine is one line of a file of bytes that people read.
+type hexLine struct {
+	label string
+	bytes []byte
+}
+
+// hexLines reads lines of hexadecimal digits. A line may begin with a label and
+// a colon. Empty lines and lines that begin with # do not count.
+func hexLines(text []byte) ([]hexLine, error) {
+	var lines []hexLine
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		label, digits, ok := strings.Cut(line, ":")
+		if !ok {
+			label, digits = "", line
+		}
+		b, err := hex.DecodeString(strings.TrimSpace(digits))
+		if err != nil {
+			return nil, fmt.Errorf("conformance: line %q: %w", line, err)
+		}
+		lines = append(lines, hexLine{label, b})
+	}
+	return lines, nil
+}

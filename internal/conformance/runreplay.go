@@ -1,0 +1,111 @@
+package conformance
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"sync"
+
+	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+var game = sync.OnceValue(func() *lockstep.Game { return lockstep.MustGame(Rules()) })
+
+// runReplay verifies a replay file with one worker and with three, which must
+// give one verdict, and reads what is in it.
+func runReplay(file []byte) Result {
+	one, facts := verify(file, 1)
+	if three, _ := verify(file, 3); three != one {
+		return Result{one + " with 1 worker, " + three + " with 3", facts}
+	}
+	if one == string(replay.ClassOK) {
+		facts = readReplay(file)
+	}
+	return Result{one, facts}
+}
+
+// verify returns the verdict on a file, and where its first fault is: the
+// offset of the block and the last tick before it, or the checksums that differ.
+func verify(file []byte, workers int) (string, map[string]any) {
+	r, err := openFile(file)
+	if err == nil {
+		_, err = replay.Verify(r, game(), replay.VerifyOptions{Workers: workers})
+	}
+	facts := map[string]any{}
+	var (
+		desync   *lockstep.DesyncError
+		identity *lockstep.IdentityError
+		damage   *replay.DamageError
+	)
+	switch {
+	case errors.As(err, &desync):
+		facts["tick"], facts["got"], facts["want"] = desync.Tick, checksum.FormatRoot(desync.Got), checksum.FormatRoot(desync.Want)
+	case errors.As(err, &identity):
+		facts["field"] = identity.Field
+	case errors.As(err, &damage):
+		facts["byte"], facts["tick"] = damage.Offset, damage.Tick
+	case err != nil:
+		facts["error"] = err.Error()
+	}
+	return string(replay.ClassOf(err)), facts
+}
+
+func openFile(file []byte) (*replay.Reader, error) {
+	return replay.NewReader(bytes.NewReader(file), int64(len(file)))
+}
+
+// readReplay returns what is in a good file.
+func readReplay(file []byte) map[string]any {
+	r, err := openFile(file)
+	if err != nil {
+		return map[string]any{"error": err.Error()}
+	}
+	info, err := replay.ReadInfo(r)
+	if err != nil {
+		return map[string]any{"error": err.Error()}
+	}
+	facts := map[string]any{
+		"ticks": info.Ticks, "frames": info.Frames, "commands": info.Commands,
+		"checksums": info.Checksums, "dissents": info.Dissents, "end": info.Reason,
+		"content": info.ContentHash.String(),
+	}
+	keyframes := []lockstep.Tick{}
+	for _, k := range info.Keyframes {
+		keyframes = append(keyframes, k.Tick)
+	}
+	facts["keyframes"] = keyframes
+	facts["seekable"] = r.Index()
+	if info.Signer != "" {
+		facts["signer"], facts["signed"] = info.Signer, info.Signed
+	}
+	facts["root"], facts["upto"] = lastRoot(file), contentUpTo(file, info.Ticks)
+	return facts
+}
+
+// lastRoot returns the root of the last tick, computed by the simulation.
+func lastRoot(file []byte) string {
+	r, err := openFile(file)
+	f := game().NewFollower(lockstep.FollowerOptions{})
+	if err == nil {
+		err = replay.Play(r, f, nil)
+	}
+	if err != nil {
+		return err.Error()
+	}
+	return checksum.FormatRoot(f.Simulation().Root())
+}
+
+// contentUpTo returns the content hash up to the middle of a match.
+func contentUpTo(file []byte, ticks lockstep.Tick) map[string]any {
+	r, err := openFile(file)
+	if err != nil {
+		return nil
+	}
+	hash, reached, err := replay.HashContent(r, ticks/2)
+	if err != nil && err != io.EOF {
+		return map[string]any{"error": err.Error()}
+	}
+	return map[string]any{"tick": reached, "content": hash.String()}
+}

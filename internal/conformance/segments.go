@@ -1,0 +1,87 @@
+package conformance
+
+import (
+	"bytes"
+	"encoding/hex"
+	"slices"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// brokenSegments are sealed files of which one segment is wrong.
+func brokenSegments() []Built {
+	before, after := standard().split()
+	first, rest := join(before), join(after)
+	one := func(s segment) []byte {
+		if s.records == nil {
+			s.records = first
+		}
+		return newFile().segment(s).segment(segment{first: 10, ticks: 2, records: rest}).b
+	}
+	two := func(s segment) []byte {
+		s.records = rest
+		return newFile().segment(segment{ticks: 10, records: first}).segment(s).b
+	}
+	quiet := newMatch(setup{})
+	zeros := bytes.Repeat(record(4, 1), 40<<10)
+	ratio := newFile().batch(quiet.records...).segment(segment{ticks: 40 << 10, records: zeros, data: runFrame}).batch(record(7, "over")).b
+	return []Built{
+		replayCase("segment-ticks", "invalid", "A segment claims a tick more than it has.", one(segment{ticks: 11}), "F-segment-ticks"),
+		replayCase("segment-first", "invalid", "A segment claims to go on after another tick.", two(segment{first: 9, ticks: 2}), "F-segment-first"),
+		replayCase("segment-first-keyframe", "invalid", "The first segment does not begin at the tick of its keyframe.", one(segment{first: 1, ticks: 9}), "F-segment-first"),
+		replayCase("segment-long-number", "corrupt", "A number of a segment is written with a byte too many.", two(segment{lead: []byte{0x8a, 0}, ticks: 2}), "F-uvarint"),
+		replayCase("segment-length-short", "corrupt", "A segment has more records than its length says.", one(segment{ticks: 10, length: uint64(len(first) - 1)}), "F-segment-length"),
+		replayCase("segment-length-long", "corrupt", "A segment has fewer records than its length says.", one(segment{ticks: 10, length: uint64(len(first) + 1)}), "F-segment-length"),
+		replayCase("segment-length-zero", "corrupt", "A segment claims to be empty.", newFile().block(2, append([]byte{0, 10, 0}, make([]byte, 8)...)).b, "F-segment-length"),
+		replayCase("segment-limit", "limit", "A segment claims more than 64 MiB of records.", one(segment{ticks: 10, length: 64<<20 + 1}), "F-segment-limit"),
+		replayCase("segment-ratio", "limit", "A segment claims more records than its bytes can be worth.", ratio, "F-segment-limit"),
+		replayCase("segment-sum", "corrupt", "The sum of a segment's records is wrong.", one(segment{ticks: 10, sum: xxhash.Sum64(first) ^ 1}), "F-segment-sum"),
+		replayCase("segment-no-frame", "corrupt", "The data of a segment is no zstd frame.", one(segment{ticks: 10, data: []byte("not a frame")}), "F-segment-frame"),
+		replayCase("segment-two-frames", "corrupt", "A segment has its records in two zstd frames.",
+			one(segment{ticks: 10, data: slices.Concat(frame(first[:50]), frame(first[50:]))}), "F-segment-frame"),
+		replayCase("segment-skippable", "corrupt", "A skippable frame stands before the records of a segment.",
+			one(segment{ticks: 10, data: slices.Concat(skippable, frame(first))}), "F-segment-frame"),
+		replayCase("segment-skippable-after", "corrupt", "A skippable frame stands after the records of a segment.",
+			one(segment{ticks: 10, data: slices.Concat(frame(first), skippable)}), "F-segment-frame"),
+		replayCase("segment-trailing", "corrupt", "A byte stands after the frame of a segment.", one(segment{ticks: 10, data: append(frame(first), 0)}), "F-segment-frame"),
+		replayCase("segment-cut-frame", "corrupt", "The frame of a segment ends too early.", one(segment{ticks: 10, data: frame(first)[:40]}), "F-segment-frame"),
+		replayCase("segment-cut-record", "corrupt", "A record reaches beyond its segment.", cutSegment(), "F-batch"),
+		replayCase("segment-short", "corrupt", "A segment ends inside its head.", newFile().block(2, []byte{0, 10, 5, 1, 2}).b, "F-segment"),
+		replayCase("segment-compressed", "ok", "A frame as a compressor writes it, with a match and a literal.", compressedFile(), "F-segment-frame"),
+	}
+}
+
+// skippable is a zstd skippable frame with two bytes.
+var skippable = []byte{0x50, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 1, 2}
+
+// cutSegment returns a file with a record in two segments.
+func cutSegment() []byte {
+	all := join(standard().records)
+	k := len(all) - 2
+	return newFile().segment(segment{ticks: 12, records: all[:k]}).segment(segment{first: 12, records: all[k:]}).b
+}
+
+// runFrame is a zstd frame of 40,960 records of one empty tick, as the command
+// zstd -19 wrote it once: 19 bytes for 120 KiB.
+var runFrame = unhex("28b52ffd00685d0000189204010100fadfe66e08")
+
+// compressedFile returns the standard match with a segment that the command
+// zstd -19 has compressed once.
+func compressedFile() []byte {
+	before, after := standard().split()
+	return newFile().segment(segment{ticks: 10, records: join(before), data: unhex(compressed)}).batch(after...).b
+}
+
+const compressed = "28b52ffd0068150800824c312f605907d89896b66e01935316a128537c5c864904d90bd3e87dbab3216f3e50cde69ea97920953c34120349b9659201" +
+	"12e08cd6cb174bc66b6807f2c9620f05cee692e36fffffbb782d372c12eef73fdb10759e94d636f5e9b225429fac6f49b7ff076d218abc893ed2a939" +
+	"518d07cbe1ec35a59f2d2ebaaa79eb8624a95b7f4ab9c60ccc9d7235030858cccf12ad1438672c450106883df5e83493b17d6bb88c6ead25711f64c4" +
+	"7d930a87f71b7b3cf5a14756a607d59ce8f88a403a3be5dbd43cf69f0a1a28800c59f170c49051291d0364432fc3fdef084bf51b33d7c24ad9c2aee3" +
+	"5d2884f9a4838bc12591a16d19554e60e24626e0fb93f287861e0f"
+
+func unhex(digits string) []byte {
+	b, err := hex.DecodeString(digits)
+	if err != nil {
+		panic(err) // the digits are constants
+	}
+	return b
+}

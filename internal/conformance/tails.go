@@ -1,0 +1,60 @@
+package conformance
+
+import "slices"
+
+// brokenTails are files of which an index or a signature is wrong.
+func brokenTails() []Built {
+	first, second := standardMarks()
+	seal := func() *file { return sealed() }
+	withIndex := func(body func(self int) []byte) []byte {
+		f := seal()
+		return f.block(64, body(len(f.b))).b
+	}
+	signedOnce := func() *file { return newFile().batch(standard().records...) }
+	sig := signature(1, standard())
+	before, after := standard().split()
+	middle := newFile().segment(segment{ticks: 10, records: join(before)})
+	middle = middle.block(64, index(len(middle.b), [3]uint64{0, 32, first[2]})).segment(segment{first: 10, ticks: 2, records: join(after)})
+	early := newFile().batch(before...).block(65, sig).batch(after...)
+	twice := seal().indexed().indexed()
+	late := seal().indexed().block(65, sig)
+	behind := seal().indexed().block(100, []byte("later"))
+	return []Built{
+		replayCase("index-middle", "invalid", "An index stands before the end record.", middle.b, "F-index"),
+		replayCase("index-twice", "invalid", "There are two indexes.", twice.b, "F-index"),
+		replayCase("index-not-last", "invalid", "A block stands after the index.", behind.b, "F-index"),
+		replayCase("index-count-zero", "invalid", "An index has no keyframes.", withIndex(func(self int) []byte { return index(self) }), "F-index-count"),
+		replayCase("index-step-zero", "invalid", "An index has a tick twice.", withIndex(func(self int) []byte {
+			return index(self, first, [3]uint64{0, second[1], 0})
+		}), "F-index-step"),
+		replayCase("index-trailing", "invalid", "A byte stands between the keyframes of an index and its own offset.", withIndex(func(self int) []byte {
+			b := index(self, first, second)
+			return slices.Insert(b, len(b)-8, 0)
+		}), "F-index-form"),
+		replayCase("index-short", "invalid", "An index has fewer keyframes than its count says.", withIndex(func(self int) []byte {
+			return slices.Insert(index(self, first)[1:], 0, 2)
+		}), "F-index-form"),
+		replayCase("index-long-number", "invalid", "A number of an index is written with a byte too many.", withIndex(func(self int) []byte {
+			return slices.Insert(index(self, first, second)[1:], 0, 0x82, 0)
+		}), "F-uvarint"),
+		replayCase("index-self", "invalid", "An index has another offset than its own.", withIndex(func(self int) []byte { return index(self-1, first, second) }), "F-index-self"),
+		replayCase("index-outside", "invalid", "An index names a block outside of the file.", withIndex(func(self int) []byte {
+			return index(self, first, [3]uint64{10, 1 << 20, 0})
+		}), "F-index-keyframe"),
+		replayCase("index-no-keyframe", "invalid", "An index names a place where no keyframe is.", withIndex(func(self int) []byte {
+			return index(self, first, [3]uint64{10, second[1], 1})
+		}), "F-index-keyframe"),
+		replayCase("index-other-tick", "invalid", "An index names a keyframe with another tick.", withIndex(func(self int) []byte {
+			return index(self, first, [3]uint64{9, second[1], 0})
+		}), "F-index-keyframe"),
+		replayCase("index-tick-range", "invalid", "A tick of an index is beyond 32 bits.", withIndex(func(self int) []byte {
+			return index(self, first, [3]uint64{1 << 32, second[1], 0})
+		}), "F-index-step"),
+		replayCase("signature-early", "invalid", "A signature stands before the end record.", early.b, "F-signature"),
+		replayCase("signature-late", "invalid", "A signature stands after the index.", late.b, "F-index"),
+		replayCase("signature-short", "invalid", "A signature of kind 1 is too short.", signedOnce().block(65, sig[:96]).b, "F-signature-form"),
+		replayCase("signature-long", "invalid", "A signature of kind 1 is too long.", signedOnce().block(65, append(slices.Clone(sig), 0)).b, "F-signature-form"),
+		replayCase("signature-empty", "invalid", "A signature has no kind.", signedOnce().block(65, nil).b, "F-signature-form"),
+		replayCase("signature-twice", "invalid", "One key has signed twice.", signedOnce().block(65, sig).block(65, sig).b, "F-signature-key"),
+	}
+}
