@@ -12,16 +12,19 @@ import (
 // A Decoder reads the records of one log, in order. Its first error stays.
 type Decoder struct {
 	stream
-	r   pack.Reader
-	in  pack.Reader // inside an optional record
-	rec Record
-	err error
+	r         pack.Reader
+	in        pack.Reader // inside an optional record or a payload
+	rec       Record
+	canonical []byte // bytes of a payload, to check it
+	loose     bool   // do not compare contents with the header: those of the self-test are numbers only
+	err       error
 }
 
 // Decode decodes the record that b begins with and returns it and the rest of
 // b. The record shares memory with b and is valid until the next call. Bytes
 // that end inside a record are [io.ErrUnexpectedEOF]; all other errors wrap
-// [ErrMalformed], [ErrUnknownRecord] or [ErrOutOfPlace].
+// [ErrMalformed], [ErrUnknownRecord], [ErrOutOfPlace] or [ErrContent]. A Decoder
+// that has read the header checks what every record holds against it.
 func (d *Decoder) Decode(b []byte) (*Record, []byte, error) {
 	if d.err != nil {
 		return nil, b, d.err
@@ -79,6 +82,12 @@ func (d *Decoder) record() error {
 	}
 	if err == nil {
 		err = malformed(d.r.Err())
+	}
+	if err == nil && kind == RecordHeader && !d.loose {
+		d.contents, err = newContents(d.rec.Header)
+	}
+	if err == nil {
+		err = d.fits()
 	}
 	return err
 }

@@ -338,10 +338,14 @@ func TestEncoderPanics(t *testing.T) {
 
 // A stream can stand at any tick, up to the last.
 func TestLastTick(t *testing.T) {
-	_, h := newBankMatch(t, 2)
+	g, h := newBankMatch(t, 2)
+	sim, err := g.NewSimulation(h)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var e lockstep.Encoder
 	b := bytes.Clone(e.Header(h))
-	b = append(b, e.Keyframe(math.MaxUint32-1, 0, []lockstep.LastSequence{{Player: 1, Sequence: math.MaxUint32}}, nil)...)
+	b = append(b, e.Keyframe(math.MaxUint32-1, 0, []lockstep.LastSequence{{Player: 1, Sequence: math.MaxUint32}}, sim.AppendState(nil))...)
 	b = append(b, e.Empty(1)...)
 	if _, err := checkMalleable(t, b); err != nil {
 		t.Error(err)

@@ -103,8 +103,8 @@ func (c *Coordinator) Resume(p Player) (Tick, error) {
 // SetSpeed makes the match run at a percentage of its tick rate, 10 to 1000.
 // The Coordinator only writes it into the log: its caller keeps the time.
 func (c *Coordinator) SetSpeed(percent uint16) (Tick, error) {
-	if percent < 10 || percent > 1000 {
-		return 0, fmt.Errorf("lockstep: speed: got %d percent, want 10 to 1000", percent)
+	if err := checkSpeed(percent); err != nil {
+		return 0, err
 	}
 	return c.soon(&SpeedSet{percent})
 }
@@ -112,8 +112,8 @@ func (c *Coordinator) SetSpeed(percent uint16) (Tick, error) {
 // SetInputDelay makes commands submitted from now on run that many ticks later,
 // 1 to [MaxInputDelay].
 func (c *Coordinator) SetInputDelay(ticks Tick) (Tick, error) {
-	if ticks < 1 || ticks > MaxInputDelay {
-		return 0, fmt.Errorf("lockstep: input delay: got %d ticks, want 1 to %d", ticks, MaxInputDelay)
+	if err := checkInputDelay(ticks); err != nil {
+		return 0, err
 	}
 	t, err := c.soon(&InputDelaySet{uint16(ticks)})
 	if err == nil {

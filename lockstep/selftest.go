@@ -203,7 +203,7 @@ func testChecksums() uint64 {
 func testRecords() uint64 {
 	f := fold(4)
 	var enc, copied Encoder
-	var dec Decoder
+	dec := Decoder{loose: true}
 	header := &Header{Protocol: Protocol, Engine: Engine, Game: "self", Build: "test", Settings: Settings{Seed: 1 << 63, Players: 250, TickRate: 60, CheckEvery: 300, KeyframeEvery: 70000}}
 	frame := &Frame{Tick: 8}
 	for i, size := range []int{0, 1, 127, 128, 255, 256} {

@@ -15,6 +15,10 @@ var (
 
 	// ErrOutOfPlace: a well-formed record where it cannot stand.
 	ErrOutOfPlace = errors.New("record out of place")
+
+	// ErrContent: a well-formed record whose content does not fit the log's header:
+	// a player without a seat, or a value that its schema does not describe.
+	ErrContent = errors.New("content does not fit the header")
 )
 
 // A stream is what both ends of a log know at a place in it: the ticks and
@@ -24,6 +28,8 @@ type stream struct {
 	stage stage
 	tick  Tick          // of the last frame
 	last  [256]Sequence // of each player in the frames so far
+
+	contents *contents // what the records must fit; nil if the header was not read
 }
 
 // A stage is how far a stream has come.

@@ -61,7 +61,7 @@ func ClassOf(err error) Class {
 		return ClassCorrupt
 	case is(lockstep.ErrUnknownRecord):
 		return ClassUnsupported
-	case errors.As(err, &content), is(lockstep.ErrMalformed, lockstep.ErrOutOfPlace, lockstep.ErrUnknownKind, lockstep.ErrGap, lockstep.ErrRepeat):
+	case errors.As(err, &content), is(lockstep.ErrMalformed, lockstep.ErrOutOfPlace, lockstep.ErrContent, lockstep.ErrUnknownKind, lockstep.ErrGap, lockstep.ErrRepeat):
 		return ClassInvalid
 	case is(io.ErrUnexpectedEOF, ErrIdle):
 		return ClassTorn
@@ -77,7 +77,7 @@ func ofRecord(err error) error {
 	switch {
 	case errors.Is(err, lockstep.ErrUnknownRecord):
 		return ErrUnsupported
-	case errors.Is(err, lockstep.ErrOutOfPlace):
+	case errors.Is(err, lockstep.ErrOutOfPlace), errors.Is(err, lockstep.ErrContent):
 		return ErrInvalid
 	case errors.Is(err, pack.ErrLimit):
 		return ErrLimit

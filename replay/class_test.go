@@ -50,7 +50,10 @@ func TestClassOf(t *testing.T) {
 
 // Files of each class that a Reader can tell without the game.
 func TestClassOfFiles(t *testing.T) {
-	header := (&lockstep.Encoder{}).Header(&lockstep.Header{Settings: lockstep.Settings{Players: 1, TickRate: 1, CheckEvery: 1}})
+	header := (&lockstep.Encoder{}).Header(heapHeader())
+	own := heapHeader()
+	own.Config = nil
+	misfit := (&lockstep.Encoder{}).Header(own)
 	prefix := appendPrefix(nil, lockstep.MatchID{})
 	other := func(at int) []byte {
 		b := bytes.Clone(prefix)
@@ -72,6 +75,7 @@ func TestClassOfFiles(t *testing.T) {
 		{"block 3", seal(3, header), ClassUnsupported},
 		{"record 63", seal(blockBatch, []byte{0x92, 63, 1}), ClassUnsupported},
 		{"half of a record in a block", seal(blockBatch, header[:9]), ClassCorrupt},
+		{"a configuration that breaks its schema", seal(blockBatch, misfit), ClassInvalid},
 		{"two headers", seal(blockBatch, append(bytes.Clone(header), header...)), ClassInvalid},
 		{"an array of 2^32-1 values", seal(blockBatch, []byte{0xdd, 0xff, 0xff, 0xff, 0xff}), ClassLimit},
 		{"another match's header", append(other(16), seal(blockBatch, header)[prefixSize:]...), ClassCorrupt}, // no check holds

@@ -13,14 +13,14 @@ import (
 // the same as itself, and what the records say is found without a game.
 func FuzzCompare(f *testing.F) {
 	var enc lockstep.Encoder
-	h := &lockstep.Header{Protocol: 1, Settings: lockstep.DefaultSettings(2)}
+	h := heapHeader()
 	body := bytes.Clone(enc.Header(h))
-	body = append(body, enc.Keyframe(0, 1, nil, []byte{1})...)
+	body = append(body, enc.Keyframe(0, 1, nil, heapState(1))...)
 	body = append(body, enc.Frame(&lockstep.Frame{Tick: 1, Commands: []lockstep.Command{{Tick: 1, Player: 1, Sequence: 1, Kind: 1, Payload: []byte{0x90}}}})...)
 	body = append(body, enc.Empty(3)...)
 	body = append(body, enc.Checksum(4, 5)...)
 	body = append(body, enc.Dissent(4, 1, 6)...)
-	body = append(body, enc.Keyframe(4, 5, []lockstep.LastSequence{{Player: 1, Sequence: 1}}, []byte{2})...)
+	body = append(body, enc.Keyframe(4, 5, []lockstep.LastSequence{{Player: 1, Sequence: 1}}, heapState(2))...)
 	body = append(body, enc.End("over")...)
 	f.Add(body, body)
 	f.Add(body, bytes.Replace(body, []byte{1, 0x90}, []byte{2, 0x90}, 1))

@@ -77,6 +77,13 @@ func TestContentHash(t *testing.T) {
 // recorded it and what people said does not matter.
 func TestContentHashChanges(t *testing.T) {
 	_, file, _ := record(t, 205, replay.WriterOptions{})
+	file = change(t, file, func(r *lockstep.Record) { // a kind that nobody uses
+		if r.Header != nil {
+			more := r.Header.Commands[0]
+			more.Kind++
+			r.Header.Commands = append(r.Header.Commands, more)
+		}
+	})
 	want := contentOf(t, file, replay.WholeMatch)
 	for name, c := range map[string]struct {
 		same bool

@@ -45,9 +45,9 @@ func readAll(t *testing.T, file []byte) (records int, err error) {
 // DamageError.
 func FuzzReader(f *testing.F) {
 	var enc lockstep.Encoder
-	h := &lockstep.Header{Protocol: 1, Settings: lockstep.DefaultSettings(2)}
+	h := heapHeader()
 	body := bytes.Clone(enc.Header(h))
-	body = append(body, enc.Keyframe(0, 1, nil, []byte{1})...)
+	body = append(body, enc.Keyframe(0, 1, nil, heapState(1))...)
 	body = append(body, enc.Frame(&lockstep.Frame{Tick: 1, Commands: []lockstep.Command{{Tick: 1, Player: 1, Sequence: 1, Kind: 1, Payload: []byte{0x90}}}})...)
 	body = append(body, enc.Empty(3)...)
 	body = append(body, enc.Checksum(4, 5)...)
@@ -136,9 +136,9 @@ func TestHostileBlocks(t *testing.T) {
 // After a good header, too, no record costs more than the file has bytes for.
 func TestHostileRecords(t *testing.T) {
 	var enc lockstep.Encoder
-	h := &lockstep.Header{Protocol: 1, Settings: lockstep.DefaultSettings(2)}
+	h := heapHeader()
 	header := bytes.Clone(enc.Header(h))
-	keyframe := bytes.Clone(enc.Keyframe(0, 1, nil, []byte{1}))
+	keyframe := bytes.Clone(enc.Keyframe(0, 1, nil, heapState(1)))
 	for _, c := range []struct {
 		name   string
 		bytes  []byte
@@ -172,12 +172,8 @@ func TestHostileRecords(t *testing.T) {
 // Where damage ends is found whatever is damaged, and however large the block.
 func TestDamageOfLargeBlock(t *testing.T) {
 	var enc lockstep.Encoder
-	first := bytes.Clone(enc.Header(&lockstep.Header{Protocol: 1, Settings: lockstep.DefaultSettings(2)}))
-	state := make([]byte, 3<<20)
-	for i := range state {
-		state[i] = byte(i * i >> 5)
-	}
-	large := bytes.Clone(enc.Keyframe(0, 1, nil, state))
+	first := bytes.Clone(enc.Header(heapHeader()))
+	large := bytes.Clone(enc.Keyframe(0, 1, nil, heapState(3<<20)))
 	small, last := bytes.Clone(enc.Empty(7)), enc.End("over")
 	file := seal(blockBatch, first, large, small, last)
 	begin, next := int64(len(seal(blockBatch, first))), int64(len(seal(blockBatch, first, large)))

@@ -21,6 +21,9 @@ import (
 //	command N    the first order to attack, from tick N on, aims elsewhere
 //	build, game, engine   the header names another
 //	field        the header's schema of the state names a field otherwise
+//	seat         the first command of a player is one of player 9
+//	joined       the first who joins is player 77
+//	state-bytes  the first state is too short
 //	hostile      every text has control characters
 //	open         there is no end record
 //	long N       there are N runs of empty ticks more, as long as runs can be
@@ -132,6 +135,14 @@ func (f *forger) record(r *lockstep.Record) error {
 				return err
 			}
 		}
+	case "seat", "joined":
+		if r.Kind == lockstep.RecordFrame && !f.done {
+			f.seat(r.Frame.Commands)
+		}
+	case "state-bytes":
+		if r.Kind == lockstep.RecordKeyframe && !f.done {
+			r.Keyframe.State, f.done = r.Keyframe.State[1:], true
+		}
 	case "open":
 		if r.Kind == lockstep.RecordEnd {
 			f.done = true
@@ -173,6 +184,18 @@ func (f *forger) header(h *lockstep.Header) {
 		return
 	}
 	f.done = true
+}
+
+// seat makes a command one of a player without a seat, or about one.
+func (f *forger) seat(commands []lockstep.Command) {
+	for i := len(commands) - 1; i >= 0 && !f.done; i-- {
+		switch c := &commands[i]; {
+		case f.change == "joined" && c.Player == lockstep.System && c.Kind == 1:
+			c.Payload, f.done = []byte{0x91, 77}, true
+		case f.change == "seat" && c.Player != lockstep.System:
+			c.Player, f.done = 9, true
+		}
+	}
 }
 
 // command changes the first order to attack.

@@ -1,0 +1,31 @@
+package replay
+
+import (
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/state"
+)
+
+// A heap is the configuration and the state of a match that no game plays: any
+// bytes.
+type heap struct{ Bytes []byte }
+
+// heapHeader returns the header of such a match of two seats, whose one command
+// has no fields.
+func heapHeader() *lockstep.Header {
+	codec := state.MustCompile[heap]()
+	schema := codec.Schema().AppendDescription(nil)
+	return &lockstep.Header{
+		Protocol: 1, Settings: lockstep.DefaultSettings(2),
+		Config: codec.Append(nil, &heap{}), ConfigSchema: schema, StateSchema: schema,
+		Commands: []lockstep.CommandDescription{{Kind: 1, Name: "nothing", Schema: state.MustCompile[struct{}]().Schema().AppendDescription(nil)}},
+	}
+}
+
+// heapState returns its state of n bytes and a count.
+func heapState(n int) []byte {
+	world := heap{make([]byte, n)}
+	for i := range world.Bytes {
+		world.Bytes[i] = byte(i * i >> 5)
+	}
+	return state.MustCompile[heap]().Append(nil, &world)
+}
