@@ -64,8 +64,7 @@ var pending = map[string]bool{
 	"index-trailing": true, "index-short": true, "index-long-number": true, "index-self": true, "index-outside": true,
 	"index-no-keyframe": true, "index-other-tick": true, "index-tick-range": true,
 	"signature-early": true, "signature-late": true, "signature-short": true, "signature-long": true, "signature-empty": true, "signature-twice": true,
-	"seat-command": true, "seat-command-next": true, "seat-joined": true, "seat-left": true, "config-form": true, "config-short": true,
-	"keyframe-state-later": true, "keyframe-root-first": true,
+	"keyframe-root-first": true,
 }
 
 // write replaces the whole suite on the disk.

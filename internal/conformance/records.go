@@ -33,8 +33,8 @@ func goodRecords() []Built {
 	return []Built{
 		ok("record-header", "A header: a flat array of 12 values.", nil, pack(setup{platform: "any"}.header()), "F-header"),
 		ok("record-header-limits", "A header whose settings and platform are as large as they may be.", nil, pack(big.header()), "F-header-settings", "F-header-names"),
-		ok("record-header-smallest", "A header of a game without commands, names and schemas.", nil,
-			record(1, 0, "", "", "", []byte(matchID), "", array{0, 1, 1, 1, 0}, []byte{}, []byte{}, []byte{}, array{}), "F-header"),
+		ok("record-header-smallest", "A header of a game without names, commands and fields.", nil,
+			record(1, 0, "", "", "", []byte(matchID), "", array{0, 1, 1, 1, 0}, []byte{}, describe(root(0)), describe(root(0)), array{}), "F-header"),
 		ok("record-keyframe-first", "The first keyframe, without sequences.", &match{records: newMatch(setup{}).records[:1]}, newMatch(setup{}).records[1], "F-keyframe"),
 		ok("record-keyframe", "A keyframe: the sequences are one flat array of pairs.", played(), last(key), "F-keyframe"),
 		ok("record-frame", "A frame: the commands are flat, four values each.", begun(), last(played()), "F-frame"),
@@ -58,7 +58,7 @@ func goodRecords() []Built {
 		ok("record-frame-paused", "Player 0 paused.", begun(), systemFrame(paused, 0), "F-system"),
 		ok("record-frame-resumed", "Player 0 resumed.", begun(), systemFrame(resumed, 0), "F-system"),
 		ok("record-frame-speed", "The speed is 150 percent.", begun(), systemFrame(speedSet, 150), "F-system"),
-		ok("record-frame-delay", "The input delay is 300 ticks.", begun(), systemFrame(inputDelaySet, 300), "F-system"),
+		ok("record-frame-delay", "The input delay is 250 ticks.", begun(), systemFrame(inputDelaySet, 250), "F-system"),
 	}
 }
 
