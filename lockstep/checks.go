@@ -251,7 +251,7 @@ func (c *Coordinator) tie(k *check, groups []Group) error {
 		}
 	}
 	if c.options.Desync != nil {
-		c.options.Desync(&DesyncReport{Tick: k.tick, Tie: true, Groups: groups})
+		c.options.Desync(&DesyncReport{Tick: k.tick, Player: System, Tie: true, Groups: groups})
 	}
 	return nil
 }

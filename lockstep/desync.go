@@ -11,7 +11,7 @@ import (
 // A DesyncReport tells who computed which checksum of one tick.
 type DesyncReport struct {
 	Tick    Tick   // the checked tick
-	Player  Player // whose checksum differs; unset on a tie; System for a spectator, who concerns only itself unless it was right
+	Player  Player // whose checksum differs; System on a tie, and for a spectator, who concerns only itself unless it was right
 	Tie     bool   // no referee, and no checksum that most players have
 	Agreed  Tick   // the last checked tick at which Player agreed so far; 0 if none
 	Section string // the first section that differs; empty if it is not known

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -17,6 +18,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/client"
 	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/replay"
 )
 
 // From the moment at which a player is told that it differs to the bundle on
@@ -38,6 +40,47 @@ func TestBundleWithinASecond(t *testing.T) {
 			t.Fatal(err)
 		}
 		<-s.match.Done()
+	})
+}
+
+// A tie names no player: its bundles do not count as those of seat 0.
+func TestTieHasItsOwnBundles(t *testing.T) {
+	o := setup{options: server.Options{MaxBundles: 1}, host: lockstep.HostOptions{Relay: true, StartPlayers: 2}}
+	inBubble(t, o, func(t *testing.T, s *stage) {
+		a, b := s.join(t, ada, wander), s.join(t, bob, wander)
+		eventually(t, "both play", func() bool { return a.tick() > 30 && b.tick() > 30 })
+		corrupt(t, a.Session, "Dots[0].Coins")
+		eventually(t, "a bundle of the tie", func() bool { return len(s.files(t, "*-tie.zip")) > 0 })
+		file, err := os.Open(s.files(t, "*-tie.zip")[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		info, _ := file.Stat()
+		bundle, err := replay.OpenBundle(file, info.Size())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m := bundle.Manifest; !m.Tie || m.Player != lockstep.System {
+			t.Errorf("the manifest has tie %v and player %d, want true and %d", m.Tie, m.Player, lockstep.System)
+		}
+		report := lockstep.DesyncReport{Tick: 20, Player: 0}
+		s.do(t, func(*lockstep.Host) { s.match.Evidence(&lockstep.Evidence{Report: report}) })
+		eventually(t, "a bundle about seat 0", func() bool { return len(s.files(t, "*-player0.zip")) > 0 })
+		s.do(t, func(*lockstep.Host) {
+			for _, tick := range []lockstep.Tick{10, 30} {
+				report.Tick = tick
+				s.match.Evidence(&lockstep.Evidence{Report: report})
+				s.match.Evidence(&lockstep.Evidence{Report: lockstep.DesyncReport{Tick: tick, Player: lockstep.System, Tie: true}})
+			}
+		})
+		if err := s.match.End(t.Context(), "enough"); err != nil {
+			t.Fatal(err)
+		}
+		<-s.match.Done()
+		if all := s.files(t, "*.zip"); len(all) != 2 {
+			t.Errorf("got %v, want one bundle of each", all)
+		}
 	})
 }
 

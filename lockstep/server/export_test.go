@@ -1,7 +1,13 @@
 package server
 
+import "github.com/seed-49bee653/samestep/lockstep"
+
 // A File is what a replay is written to.
 type File = file
 
 // SetNewFile makes replays be written to what f returns.
 func (s *Server) SetNewFile(f func(path string) (File, error)) { s.newFile = f }
+
+// Evidence gives the match what a Host has collected about a desync. It belongs
+// into the match's goroutine.
+func (m *Match) Evidence(e *lockstep.Evidence) { m.evidence(e) }
