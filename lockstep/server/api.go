@@ -166,15 +166,22 @@ func (s *Server) do(w http.ResponseWriter, r *http.Request, f func(*Match, *lock
 		return
 	}
 	var err error
-	if gone := m.Do(r.Context(), func(h *lockstep.Host) { err = f(m, h) }); gone != nil {
+	if gone := m.Do(r.Context(), func(h *lockstep.Host) {
+		err = f(m, h)
+		m.publish() // so that the answer shows what was done
+	}); gone != nil {
 		http.Error(w, gone.Error(), http.StatusGone)
 		return
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, lockstep.ErrBusy): // until the next tick
+		w.Header().Set("Retry-After", "1")
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+	case err != nil:
 		http.Error(w, err.Error(), http.StatusConflict)
-		return
+	default:
+		reply(w, http.StatusOK, m.View())
 	}
-	reply(w, http.StatusOK, m.View())
 }
 
 func reply(w http.ResponseWriter, status int, v any) {

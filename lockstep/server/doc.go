@@ -37,5 +37,21 @@
 //	GET    /replays               the replays of matches that are over, as JSON, if Options.Replays
 //	GET    /replays/FILE          one of them, or a range of its bytes
 //
+// The metrics, of the whole server since it was started:
+//
+//	samestep_lateness_seconds         histogram  delay between when a match had work to do and when it did it
+//	samestep_turned_away_total        counter    connections and requests refused before they reached a match, by reason
+//	                                             (address, guessing, handshake, subprotocol)
+//	samestep_events_total             counter    events of matches, by subject (connection, match) and kind (lockstep.EventKind)
+//	samestep_rejected_commands_total  counter    commands rejected, by reason (lockstep.Reason); at most a second late
+//	samestep_desyncs_total            counter    desyncs reported with their evidence, and ties
+//	samestep_panics_total             counter    panics of a match, or of code that handles a desync bundle
+//	samestep_replay_failures_total    counter    replays that could not be written to their end
+//	samestep_matches                  gauge      matches on the server; one that has ended stays until its connections have closed
+//	samestep_peers                    gauge      connections, by state (lockstep.PeerState)
+//	samestep_memory_bytes             gauge      memory that matches hold for their connections
+//	samestep_ring_records             gauge      records that matches hold for their connections
+//	samestep_max_lag_ticks            gauge      lag of the live connection that is furthest behind
+//
 // Admins show their token as "Authorization: Bearer TOKEN".
 package server

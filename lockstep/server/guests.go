@@ -59,13 +59,18 @@ func (s *Server) creators(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "guests have begun as many matches as they may", http.StatusServiceUnavailable)
 		return
 	}
-	m := s.begin(w, r)
-	go func() {
-		if m != nil {
-			<-m.done
+	var m *Match
+	defer func() { // also if the operator's code panics
+		if m == nil {
+			s.guestGoes()
+			return
 		}
-		s.guestGoes()
+		go func() {
+			<-m.done
+			s.guestGoes()
+		}()
 	}()
+	m = s.begin(w, r)
 }
 
 // guestComes takes one of the matches that guests may have.

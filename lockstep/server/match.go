@@ -41,10 +41,11 @@ type Match struct {
 
 	conns   map[lockstep.PeerID]*conn
 	dirty   []lockstep.PeerID
-	idle    time.Time               // since when nobody is connected; zero while somebody is
-	ended   time.Time               // when the end was noticed; zero before
-	bundles map[lockstep.Player]int // written, by whom they are about
-	writing sync.WaitGroup          // bundles
+	idle    time.Time                                  // since when nobody is connected; zero while somebody is
+	ended   time.Time                                  // when the end was noticed; zero before
+	bundles map[lockstep.Player]int                    // written, by whom they are about
+	writing sync.WaitGroup                             // bundles
+	counted [lockstep.RateLimited + 1]lockstep.Counter // of Stats.Rejected, in the metrics already
 
 	view atomic.Pointer[View] // what others may know, renewed every second
 }
@@ -256,12 +257,7 @@ func (m *Match) finish() {
 	if m.writer == nil {
 		return
 	}
-	err := m.writer.Close()
-	if cerr := m.file.Close(); err == nil {
-		err = cerr
-	}
-	m.server.recordings.written(filepath.Base(m.path), false)
-	if err != nil {
+	if err := m.closeReplay(); err != nil {
 		m.server.metrics.failures.Inc()
 		m.server.log.Error("replay", "match", m.spec.Name, "path", m.path, "err", err)
 		return
@@ -269,6 +265,16 @@ func (m *Match) finish() {
 	if !m.server.options.KeepOpen && m.host.Err() != nil { // else our own code failed, and there is no end to it
 		m.server.seal(m.spec.Name, m.path)
 	}
+}
+
+// closeReplay closes the replay's file, and ends its writer's goroutine.
+func (m *Match) closeReplay() error {
+	err := m.writer.Close()
+	if cerr := m.file.Close(); err == nil {
+		err = cerr
+	}
+	m.server.recordings.written(filepath.Base(m.path), false)
+	return err
 }
 
 // observe logs what happens in the match.
@@ -281,6 +287,7 @@ func (m *Match) observe(e lockstep.Event) {
 			m.server.addresses.refused(c.addr)
 		}
 	}
-	m.server.metrics.events.WithLabelValues(e.Kind.String()).Inc()
-	m.server.log.Info("match", "match", m.spec.Name, "tick", uint32(e.Tick), "event", e.Kind.String(), "peer", uint64(e.Peer), "player", int(e.Player), "number", e.Number, "text", e.Text)
+	about := subject(e.Kind)
+	m.server.metrics.events.WithLabelValues(about, e.Kind.String()).Inc()
+	m.server.log.Info("match", "match", m.spec.Name, "tick", uint32(e.Tick), "subject", about, "event", e.Kind.String(), "peer", uint64(e.Peer), "player", int(e.Player), "number", e.Number, "text", e.Text)
 }

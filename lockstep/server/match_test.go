@@ -3,6 +3,7 @@
 package server_test
 
 import (
+	"context"
 	"errors"
 	"runtime"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/replay"
 )
 
 // Those who come again and again to a match that has ended do not keep it, nor
@@ -146,4 +148,90 @@ func TestCloseReasonIsText(t *testing.T) {
 			t.Errorf("closed with %v, want the beginning of the reason", r.err)
 		}
 	}
+}
+
+// A match that is being created or resumed when the server is shut down does not
+// begin: Shutdown waits for it, there is no match, no goroutine and no new file,
+// and an interrupted one stays as it was.
+func TestCreateDuringShutdown(t *testing.T) {
+	old := newStage(t, setup{})
+	a := old.join(t, ada, wander)
+	eventually(t, "it plays", func() bool { return a.tick() > 45 })
+	crashed := old.crash(t)
+	old.stop()
+	s := newStage(t, setup{options: server.Options{GuestMatches: 1, NewMatch: newMatch}})
+	s.match.End(t.Context(), "enough")
+	<-s.match.Done()
+	creating, goOn := make(chan struct{}, 2), make(chan struct{})
+	s.server.SetNewFile(func(path string) (server.File, error) {
+		creating <- struct{}{}
+		<-goOn
+		return replay.Create(path)
+	})
+	spec := server.MatchSpec{
+		Name: "two", Game: s.game, Settings: lockstep.DefaultSettings(2), Config: &minimal.Config{Size: 9},
+		Begun: func(*server.Match) { t.Error("a match has begun") },
+	}
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		if m, err := s.server.Create(spec); m != nil || !errors.Is(err, server.ErrShutdown) {
+			t.Errorf("create: got %v, %v, want %v", m, err, server.ErrShutdown)
+		}
+	})
+	wait.Go(func() {
+		if m, err := s.server.Resume(crashed, server.MatchSpec{Game: s.game, Begun: spec.Begun}); m != nil || !errors.Is(err, server.ErrShutdown) {
+			t.Errorf("resume: got %v, %v, want %v", m, err, server.ErrShutdown)
+		}
+	})
+	<-creating
+	<-creating
+	early, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	if err := s.server.Shutdown(early); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("shutdown while a match is being created: got %v, want %v", err, context.DeadlineExceeded)
+	}
+	cancel()
+	close(goOn)
+	if err := s.server.Shutdown(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if files := s.files(t, "two*"); len(files) != 0 {
+		t.Errorf("shutdown left %v", files)
+	}
+	wait.Wait()
+	if left := s.server.Matches(); len(left) != 0 {
+		t.Errorf("got %d matches, want none", len(left))
+	}
+	again := newStage(t, setup{interrupted: crashed})
+	if tick := again.match.View().Tick; tick < 20 {
+		t.Errorf("the interrupted match goes on after tick %d, want a later one", tick)
+	}
+}
+
+// A guest who begins a match while the server shuts down does not leave a
+// goroutine that waits for its end.
+func TestGuestDuringShutdown(t *testing.T) {
+	s := newStage(t, setup{options: server.Options{GuestMatches: 1, NewMatch: newMatch}})
+	creating, goOn := make(chan struct{}), make(chan struct{})
+	s.server.SetNewFile(func(path string) (server.File, error) {
+		close(creating)
+		<-goOn
+		return replay.Create(path)
+	})
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		if status, body := s.ask(t, "POST", "/matches", ada, `{"Name":"two"}`); status != 503 {
+			t.Errorf("got %d %s, want 503", status, body)
+		}
+	})
+	<-creating
+	var stopped sync.WaitGroup
+	stopped.Go(func() {
+		if err := s.server.Shutdown(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+	eventually(t, "shutting down", func() bool { status, _ := s.ask(t, "GET", "/healthz", "", ""); return status == 503 })
+	close(goOn)
+	wait.Wait()
+	stopped.Wait()
 }

@@ -12,6 +12,7 @@ type metrics struct {
 	lateness prometheus.Histogram
 	turned   *prometheus.CounterVec
 	events   *prometheus.CounterVec
+	rejected *prometheus.CounterVec
 	desyncs  prometheus.Counter
 	panics   prometheus.Counter
 	failures prometheus.Counter
@@ -21,38 +22,64 @@ func newMetrics(s *Server) *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
 		lateness: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "samestep_lateness_seconds", Help: "How late matches did what was due.",
+			Name: "samestep_lateness_seconds", Help: "Delay between the time at which a match had work to do and the time at which it did it.",
 			Buckets: []float64{.0001, .0003, .001, .003, .01, .03, .1, .3, 1, 3},
 		}),
 		turned: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "samestep_turned_away_total", Help: "Connections that reached no match, by reason.",
+			Name: "samestep_turned_away_total", Help: "Connections and requests refused before they reached a match, by reason.",
 		}, []string{"reason"}),
 		events: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "samestep_events_total", Help: "What happened in matches, by kind.",
-		}, []string{"kind"}),
-		desyncs:  prometheus.NewCounter(prometheus.CounterOpts{Name: "samestep_desyncs_total", Help: "Desyncs with their evidence."}),
-		panics:   prometheus.NewCounter(prometheus.CounterOpts{Name: "samestep_panics_total", Help: "Matches that a panic ended."}),
-		failures: prometheus.NewCounter(prometheus.CounterOpts{Name: "samestep_replay_failures_total", Help: "Replays that could not be written to the end."}),
+			Name: "samestep_events_total", Help: "Events of matches, by subject (connection or match) and kind.",
+		}, []string{"subject", "kind"}),
+		rejected: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "samestep_rejected_commands_total", Help: "Commands rejected, by reason.",
+		}, []string{"reason"}),
+		desyncs:  prometheus.NewCounter(prometheus.CounterOpts{Name: "samestep_desyncs_total", Help: "Desyncs reported with their evidence, and ties."}),
+		panics:   prometheus.NewCounter(prometheus.CounterOpts{Name: "samestep_panics_total", Help: "Panics of a match, or of code that handles a desync bundle."}),
+		failures: prometheus.NewCounter(prometheus.CounterOpts{Name: "samestep_replay_failures_total", Help: "Replays that could not be written to their end."}),
 	}
-	m.registry.MustRegister(m.lateness, m.turned, m.events, m.desyncs, m.panics, m.failures, &matchCollector{server: s})
+	for r := lockstep.Accepted + 1; r <= lockstep.RateLimited; r++ {
+		m.rejected.WithLabelValues(r.String()) // 0, so that a rate has a beginning
+	}
+	m.registry.MustRegister(m.lateness, m.turned, m.events, m.rejected, m.desyncs, m.panics, m.failures, &matchCollector{server: s})
 	return m
 }
 
-// A matchCollector sums what the present matches publish.
+// subject returns what an event happened to. Some kinds of events of a match and
+// of a connection have the same name, such as "resumed".
+func subject(k lockstep.EventKind) string {
+	switch k {
+	case lockstep.ChecksTied, lockstep.TicksSkipped, lockstep.DelayChanged, lockstep.SpeedChanged,
+		lockstep.MatchPaused, lockstep.MatchResumed, lockstep.MatchOver, lockstep.MatchHeld, lockstep.RefereeHealed:
+		return "match"
+	}
+	return "connection"
+}
+
+// count adds what a match has counted since it was called last.
+func (m *Match) count(s *lockstep.Stats) {
+	for i, n := range s.Rejected {
+		if r := lockstep.Reason(i); r != lockstep.Accepted && n > m.counted[i] {
+			m.server.metrics.rejected.WithLabelValues(r.String()).Add(float64(n - m.counted[i]))
+		}
+	}
+	m.counted = s.Rejected
+}
+
+// A matchCollector sums the present values that the matches publish.
 type matchCollector struct{ server *Server }
 
 var (
-	matchesDesc  = prometheus.NewDesc("samestep_matches", "Matches that are going on.", nil, nil)
-	peersDesc    = prometheus.NewDesc("samestep_peers", "Connections, by state.", []string{"state"}, nil)
-	memoryDesc   = prometheus.NewDesc("samestep_memory_bytes", "Memory that matches hold for their connections.", nil, nil)
-	lagDesc      = prometheus.NewDesc("samestep_max_lag_ticks", "How far the last live player is behind.", nil, nil)
-	ringDesc     = prometheus.NewDesc("samestep_ring_records", "Records that matches hold for their connections.", nil, nil)
-	rejectedDesc = prometheus.NewDesc("samestep_rejected_commands", "Commands rejected in the present matches, by reason.", []string{"reason"}, nil)
+	matchesDesc = prometheus.NewDesc("samestep_matches", "Matches on the server. A match that has ended stays until its connections have closed.", nil, nil)
+	peersDesc   = prometheus.NewDesc("samestep_peers", "Connections, by state.", []string{"state"}, nil)
+	memoryDesc  = prometheus.NewDesc("samestep_memory_bytes", "Memory that matches hold for their connections, in bytes.", nil, nil)
+	lagDesc     = prometheus.NewDesc("samestep_max_lag_ticks", "Lag of the live connection that is furthest behind, in ticks.", nil, nil)
+	ringDesc    = prometheus.NewDesc("samestep_ring_records", "Records that matches hold for their connections.", nil, nil)
 )
 
 // Describe implements prometheus.Collector.
 func (c *matchCollector) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{matchesDesc, peersDesc, memoryDesc, lagDesc, ringDesc, rejectedDesc} {
+	for _, d := range []*prometheus.Desc{matchesDesc, peersDesc, memoryDesc, lagDesc, ringDesc} {
 		ch <- d
 	}
 }
@@ -69,9 +96,6 @@ func (c *matchCollector) Collect(ch chan<- prometheus.Metric) {
 		for i, n := range s.Peers {
 			sum.Peers[i] += n
 		}
-		for i, n := range s.Rejected {
-			sum.Rejected[i] += n
-		}
 		sum.Memory += s.Memory
 		sum.RingRecords += s.RingRecords
 		sum.MaxLag = max(sum.MaxLag, s.MaxLag)
@@ -82,10 +106,5 @@ func (c *matchCollector) Collect(ch chan<- prometheus.Metric) {
 	gauge(lagDesc, float64(sum.MaxLag))
 	for i, n := range sum.Peers {
 		gauge(peersDesc, float64(n), lockstep.PeerState(i).String())
-	}
-	for i, n := range sum.Rejected {
-		if lockstep.Reason(i) != lockstep.Accepted {
-			gauge(rejectedDesc, float64(n), lockstep.Reason(i).String())
-		}
 	}
 }

@@ -38,19 +38,22 @@ func (s *Server) Resume(path string, spec MatchSpec) (*Match, error) {
 		return nil, err
 	}
 	spec.Settings = header.Settings
-	phase, err := s.reserve(spec.Name, spec.Settings.TickRate)
-	if err != nil {
-		return nil, err
-	}
 	m := s.newMatch(spec)
 	m.path = path
-	s.recordings.written(filepath.Base(path), true)
-	if err := m.goOn(old, phase); err != nil {
-		s.recordings.written(filepath.Base(path), false)
-		s.forget(m)
-		return nil, fmt.Errorf("server: %s: %w", path, err)
+	prepare := func(phase time.Duration) error {
+		s.recordings.written(filepath.Base(path), true)
+		if err := m.goOn(old, phase); err != nil {
+			s.recordings.written(filepath.Base(path), false)
+			return fmt.Errorf("server: %s: %w", path, err)
+		}
+		return nil
 	}
-	return m, s.start(m)
+	// Without an end, the match stays interrupted and can be resumed later.
+	if err := s.launch(m, prepare, func() { m.closeReplay() }); err != nil {
+		return nil, err
+	}
+	m.begun()
+	return m, nil
 }
 
 // resumedName returns the name of the match that a server wrote to a path.

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -53,7 +52,7 @@ type Options struct {
 	MaxPerAddress int               // connections of one address: 64
 	IdleMatch     time.Duration     // a match that nobody is connected to ends after: 5 m; negative: never
 	RetryAfter    time.Duration     // when clients may come back after a shutdown: 5 s
-	MaxBundles    int               // desync bundles written about one player of a match: 4
+	MaxBundles    int               // desync bundles written about one player of a match, and about its ties: 4
 	Bundled       func(path string) // called with each, beside the match, which waits for it when it ends
 
 	// Durability says when a tick is safe on the disk. With [replay.SyncFrame]
@@ -119,6 +118,8 @@ type Server struct {
 	closing context.Context // ends when replays are not to be sealed any more
 	noSeals func()
 
+	launching sync.WaitGroup // matches that have a name and do not run yet
+
 	mu      sync.Mutex
 	matches map[string]*Match // nil while a match is being made
 	made    int               // matches made so far, to spread their ticks
@@ -149,7 +150,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.Serve
 
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$`)
 
-// Create begins a match. Its clock starts at once.
+// Create begins a match. Its clock starts at once. With an error there is no match
+// and no file of it.
 func (s *Server) Create(spec MatchSpec) (*Match, error) {
 	if !nameForm.MatchString(spec.Name) {
 		return nil, fmt.Errorf("%w: got %q", ErrName, spec.Name)
@@ -157,16 +159,12 @@ func (s *Server) Create(spec MatchSpec) (*Match, error) {
 	if t, ok := s.options.Authorizer.(*Tokens); ok && t.Players() < int(spec.Settings.Players) {
 		return nil, fmt.Errorf("%w: got %d, want %d", ErrTooFew, t.Players(), spec.Settings.Players)
 	}
-	phase, err := s.reserve(spec.Name, spec.Settings.TickRate)
-	if err != nil {
-		return nil, err
-	}
 	m := s.newMatch(spec)
-	if err := m.begin(phase); err != nil {
-		s.forget(m)
+	if err := s.launch(m, m.begin, func() { m.abandon(m.path) }); err != nil {
 		return nil, err
 	}
-	return m, s.start(m)
+	m.begun()
+	return m, nil
 }
 
 func (s *Server) newMatch(spec MatchSpec) *Match {
@@ -176,31 +174,49 @@ func (s *Server) newMatch(spec MatchSpec) *Match {
 	}
 }
 
-// start lets a match run.
-func (s *Server) start(m *Match) error {
-	m.publish()
-	if err := s.run(m); err != nil {
+// launch reserves the match's name, calls prepare, and starts the match's
+// goroutine. If the server was shut down meanwhile, it calls undo and returns
+// [ErrShutdown]. Shutdown waits until launch returns.
+func (s *Server) launch(m *Match, prepare func(phase time.Duration) error, undo func()) error {
+	phase, err := s.reserve(m.spec.Name, m.spec.Settings.TickRate)
+	if err != nil {
 		return err
 	}
-	if m.spec.Begun != nil {
-		m.spec.Begun(m)
+	defer s.launching.Done()
+	running := false
+	defer func() { // also if the game panics
+		if !running {
+			s.forget(m)
+		}
+	}()
+	if err := prepare(phase); err != nil {
+		return err
+	}
+	m.publish()
+	if running = s.run(m); !running {
+		undo()
+		return ErrShutdown
 	}
 	return nil
 }
 
 // run starts a match's goroutine, unless the server has been shut down.
-func (s *Server) run(m *Match) error {
+func (s *Server) run(m *Match) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		delete(s.matches, m.spec.Name)
-		m.host.End(m.now(), "the server was shut down")
-		m.finish()
-		return ErrShutdown
+		return false
 	}
 	s.matches[m.spec.Name] = m
 	go m.run()
-	return nil
+	return true
+}
+
+// begun tells whoever asked for the match that it runs.
+func (m *Match) begun() {
+	if m.spec.Begun != nil {
+		m.spec.Begun(m)
+	}
 }
 
 // reserve takes a name for a match that is about to be made, and returns when
@@ -218,6 +234,7 @@ func (s *Server) reserve(name string, tickRate uint16) (phase time.Duration, err
 		return 0, fmt.Errorf("%w: %d", ErrFull, s.options.MaxMatches)
 	}
 	s.matches[name] = nil
+	s.launching.Add(1)
 	phase = s.phase(tickRate)
 	s.made++
 	return phase, nil
@@ -248,18 +265,19 @@ func (m *Match) begin(phase time.Duration) error {
 		log = m.writer
 	}
 	m.epoch = time.Now().Add(-phase)
-	if m.host, err = lockstep.NewHost(m.spec.Game, h, log, m.hostOptions()); err != nil && m.file != nil {
+	if m.host, err = lockstep.NewHost(m.spec.Game, h, log, m.hostOptions()); err != nil {
 		m.abandon(m.path)
 	}
 	return err
 }
 
-// abandon takes back the replay of a match that could not begin.
+// abandon removes the replay of a match that could not begin.
 func (m *Match) abandon(path string) {
-	m.writer.Close() // which ends its goroutine
-	m.file.Close()
+	if m.writer == nil {
+		return
+	}
+	m.closeReplay() // its error does not matter any more
 	os.Remove(path)
-	m.server.recordings.written(filepath.Base(m.path), false)
 }
 
 // hostOptions are the match's policies, and what the server does for it.
@@ -307,8 +325,9 @@ func (s *Server) forget(m *Match) {
 
 // Shutdown ends all matches: clients are told when to come back, and replays
 // are completed. It returns when that is done, or with ctx's error. Matches are
-// ended beside each other, so that a busy one does not delay the rest. Then replays
-// are sealed until ctx ends; those that are left stay as they were written.
+// ended concurrently, so that a busy one does not delay the rest. A match that is
+// being created is not begun. Then replays are sealed until ctx ends; those that
+// are left stay as they were written.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.mu.Lock()
 	s.closed = true
@@ -322,9 +341,18 @@ func (s *Server) Shutdown(ctx context.Context) error {
 			h.End(m.now(), "the server was shut down")
 		})
 	}
+	launched := make(chan struct{})
+	go func() {
+		s.launching.Wait()
+		close(launched)
+	}()
+	ends := []<-chan struct{}{launched}
 	for _, m := range all {
+		ends = append(ends, m.done)
+	}
+	for _, end := range ends {
 		select {
-		case <-m.done:
+		case <-end:
 		case <-ctx.Done():
 			return ctx.Err()
 		}

@@ -25,7 +25,7 @@ type View struct {
 	Stats         lockstep.Stats    `json:"stats"`
 }
 
-// publish renews the match's view.
+// publish renews the match's view and adds to the metrics.
 func (m *Match) publish() {
 	a, h := m.spec.Game.Auth(), m.host.Header()
 	v := &View{
@@ -41,6 +41,7 @@ func (m *Match) publish() {
 	if err := m.host.Err(); err != nil {
 		v.Ended = err.Error()
 	}
+	m.count(&v.Stats)
 	m.view.Store(v)
 }
 
