@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -21,7 +22,9 @@ func desyncExplainCommand() *cli.Command {
 simulates the match in it again from where all agreed, compares the states, and
 tries which single fault leads to the wrong one: a command lost, doubled, moved
 or run in another order, a generator drawn from once more, a field altered.
-Without the game's code it says what the states and the log alone tell.`,
+Without the game's code it says what the states and the log alone tell.
+
+Exits with 3 if it has explained the desync.`,
 		Flags: []cli.Flag{
 			jsonFlag,
 			&cli.StringFlag{Name: "html", Usage: "also write a page to `FILE`, to be opened in a browser"},
@@ -33,6 +36,9 @@ Without the game's code it says what the states and the log alone tell.`,
 		Action:       desyncExplain,
 	}
 }
+
+// errExplained ends what has explained a desync.
+var errExplained = errors.New("a desync, explained")
 
 func desyncExplain(c *cli.Context) error {
 	if c.NArg() != 1 {
@@ -50,20 +56,25 @@ func desyncExplain(c *cli.Context) error {
 	})
 	bar.done()
 	if err != nil {
-		return fmt.Errorf("%s: %w", c.Args().First(), err)
+		return &fileError{c.Args().First(), err}
 	}
 	if path := c.String("html"); path != "" {
 		if err := create(path, func(out *os.File) error { return e.WriteHTML(out) }); err != nil {
 			return err
 		}
 	}
+	if err := printExplanation(c, e); err != nil {
+		return err
+	}
+	return &fileError{c.Args().First(), errExplained}
+}
+
+func printExplanation(c *cli.Context, e *desync.Explanation) error {
 	if c.Bool("json") {
 		return writeJSON(c.App.Writer, e)
 	}
-	if err := e.WriteText(c.App.Writer); err != nil {
-		return err
-	}
-	if path := c.String("html"); path != "" {
+	err := e.WriteText(c.App.Writer)
+	if path := c.String("html"); path != "" && err == nil {
 		_, err = fmt.Fprintf(c.App.Writer, "%-9s  %s\n", "page", path)
 	}
 	return err

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"github.com/urfave/cli/v2"
@@ -17,12 +19,13 @@ import (
 
 // The exit codes, as exitTable explains them.
 const (
-	exitOK       = 0
-	exitError    = 1
-	exitUsage    = 2
-	exitDesync   = 3
-	exitCorrupt  = 4
-	exitIdentity = 5
+	exitOK          = 0
+	exitError       = 1
+	exitUsage       = 2
+	exitDesync      = 3
+	exitCorrupt     = 4
+	exitIdentity    = 5
+	exitUnsupported = 6
 )
 
 const exitTable = `Exit codes:
@@ -30,8 +33,9 @@ const exitTable = `Exit codes:
   1  the operation failed (a file cannot be opened, …), or vet or simulate has findings
   2  the command line is wrong
   3  checksums differ: a desync, or fuzz has found how to make one
-  4  the file is corrupt or cut short
-  5  the file is of another game, build or schema`
+  4  the file is cut short or corrupt, breaks a rule of its format, or exceeds a limit
+  5  the file is of another game, build or schema
+  6  the file needs a newer reader: its version, a flag, a block or a record is not known`
 
 // errDiffered ends a live match whose checksums were not all our own.
 var errDiffered = errors.New("checksums of the match were not ours: a desync")
@@ -46,22 +50,86 @@ func usagef(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", errUsage, fmt.Sprintf(format, args...))
 }
 
-// exitCode returns the exit code that tells of err.
-func exitCode(err error) int {
+// A fileError is the error of a file that was read. Only such an error and those
+// of package replay judge a file: a connection may end too early as well.
+type fileError struct {
+	name string
+	err  error
+}
+
+func (e *fileError) Error() string { return fmt.Sprintf("%s: %v", e.name, e.err) }
+
+func (e *fileError) Unwrap() error { return e.err }
+
+// classOf returns the class of the file that err judges, or nothing if it judges
+// none.
+func classOf(err error) replay.Class {
 	var (
-		desync   *lockstep.DesyncError
+		file     *fileError
 		damage   *replay.DamageError
+		desync   *lockstep.DesyncError
 		identity *lockstep.IdentityError
+		reports  *reportsError
 	)
 	switch {
 	case errors.Is(err, errUsage):
+		return ""
+	case isAny(err, errDiffered, errDisagreed, errFound, errDiffers, errExplained):
+		return replay.ClassDesync
+	case errors.Is(err, matchlog.ErrMalformed) && !errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &reports):
+		return replay.ClassInvalid
+	case err == nil, errors.As(err, &file), errors.As(err, &damage), errors.As(err, &desync), errors.As(err, &identity),
+		isAny(err, replay.ErrLimit, replay.ErrSignature, replay.ErrBundle):
+		return replay.ClassOf(err)
+	}
+	return ""
+}
+
+// fileClass is classOf of an error of reading a file, before it has the name.
+func fileClass(err error) replay.Class {
+	if err == nil {
+		return replay.ClassOK
+	}
+	return classOf(&fileError{err: err})
+}
+
+// refuse prints the class of a file of which nothing else can be told, for
+// programs, and returns err.
+func refuse(c *cli.Context, err error) error {
+	class := fileClass(err)
+	if !c.Bool("json") || class == "" {
+		return err
+	}
+	if werr := writeJSON(c.App.Writer, struct {
+		Class replay.Class `json:"class"`
+		Error string       `json:"error"`
+	}{class, err.Error()}); werr != nil {
+		return werr
+	}
+	return err
+}
+
+// isAny reports whether err is one of several.
+func isAny(err error, targets ...error) bool {
+	return slices.ContainsFunc(targets, func(t error) bool { return errors.Is(err, t) })
+}
+
+// exitCode returns the exit code that tells of err.
+func exitCode(err error) int {
+	if errors.Is(err, errUsage) {
 		return exitUsage
-	case errors.As(err, &desync), errors.Is(err, errDiffered), errors.Is(err, errDisagreed), errors.Is(err, errFound), errors.Is(err, errDiffers):
+	}
+	switch classOf(err) {
+	case replay.ClassOK:
+		return exitOK
+	case replay.ClassDesync:
 		return exitDesync
-	case errors.As(err, &damage), errors.Is(err, replay.ErrSignature), errors.Is(err, replay.ErrBundle), errors.Is(err, matchlog.ErrMalformed):
+	case replay.ClassTorn, replay.ClassCorrupt, replay.ClassInvalid, replay.ClassLimit:
 		return exitCorrupt
-	case errors.As(err, &identity):
+	case replay.ClassIdentity:
 		return exitIdentity
+	case replay.ClassUnsupported:
+		return exitUnsupported
 	}
 	return exitError
 }

@@ -19,6 +19,8 @@ import (
 //
 //	checksum N   the checksum of tick N is another
 //	command N    the first order to attack, from tick N on, aims elsewhere
+//	payload N    the first command of a player from tick N on has a payload of no kind
+//	kind N       the same has a kind that the header does not name
 //	build, game, engine   the header names another
 //	field        the header's schema of the state names a field otherwise
 //	seat         the first command of a player is one of player 9
@@ -36,6 +38,7 @@ import (
 //	cut N        only the first N bytes are there; from the end if N is negative
 //	flip N       a bit of byte N is flipped; from the end if N is negative
 //	text N       it is N bytes of text
+//	version, flags   the format's are others
 //	append       OUT, which is a beginning of IN, gets the rest
 func forge(args []string) error {
 	if len(args) < 3 {
@@ -63,6 +66,12 @@ func forge(args []string) error {
 			f.n += len(in)
 		}
 		in[f.n] ^= 16
+		out = in
+	case "version":
+		in[8]++
+		out = in
+	case "flags":
+		in[12]++
 		out = in
 	case "append":
 		return appendRest(args[1], in)
@@ -142,6 +151,15 @@ func (f *forger) record(r *lockstep.Record) error {
 	case "state-bytes":
 		if r.Kind == lockstep.RecordKeyframe && !f.done {
 			r.Keyframe.State, f.done = r.Keyframe.State[1:], true
+		}
+	case "payload", "kind":
+		if r.Kind == lockstep.RecordFrame && int(r.Tick) >= f.n && !f.done && r.Frame.Commands[0].Player != lockstep.System {
+			if c := &r.Frame.Commands[0]; f.change == "kind" {
+				c.Kind = 999
+			} else {
+				c.Payload = []byte{0xc1}
+			}
+			f.done = true
 		}
 	case "open":
 		if r.Kind == lockstep.RecordEnd {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"os"
 
 	"github.com/urfave/cli/v2"
@@ -52,7 +51,7 @@ func withReplay(name string, act func(*replayFile) error) error {
 	}
 	defer f.Close()
 	if err = act(&replayFile{f}); err != nil && !errors.Is(err, errUsage) {
-		err = fmt.Errorf("%s: %w", f.Name(), err)
+		err = &fileError{f.Name(), err}
 	}
 	return err
 }

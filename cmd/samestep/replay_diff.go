@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/urfave/cli/v2"
 
@@ -224,7 +223,7 @@ func (d *difference) replayStates(c *cli.Context, t lockstep.Tick) error {
 func (d *difference) states(s *state.Schema, t *lockstep.Tick, a, b []byte) error {
 	groups, err := s.DiffGroups(a, b)
 	if err != nil {
-		return fmt.Errorf("diff: %w", err)
+		return &fileError{"diff", err} // the error says which
 	}
 	d.state = &stateDifference{Tick: t, Fields: groups}
 	return nil

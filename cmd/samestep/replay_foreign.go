@@ -19,6 +19,7 @@ var errDisagreed = errors.New("the players' checksums differ: a desync")
 // simulated here.
 type foreignVerdict struct {
 	Foreign bool            `json:"foreign"` // compared with each other only
+	Class   replay.Class    `json:"class"`
 	Checks  int             `json:"checks"`
 	Ticks   lockstep.Tick   `json:"ticks"`
 	Differ  []*foreignGroup `json:"differ"` // players, in the order in which they parted from the others
@@ -50,7 +51,7 @@ func verifyForeign(c *cli.Context, r *replay.Reader) error {
 	if len(v.Differ) > 0 {
 		err = errors.Join(errDisagreed, err)
 	}
-	v.Error = errorText(err)
+	v.Class, v.Error = fileClass(err), errorText(err)
 	if !c.Bool("json") {
 		v.print(c.App.Writer)
 	} else if werr := writeJSON(c.App.Writer, v); werr != nil {

@@ -50,12 +50,12 @@ func replayImport(c *cli.Context) error {
 	}
 	m, err := matchlog.Load(c.Args().First())
 	if err != nil {
-		return fmt.Errorf("%s: %w", c.Args().First(), err)
+		return &fileError{c.Args().First(), err}
 	}
 	return create(c.Args().Get(1), func(f *os.File) error {
 		w := replay.NewWriter(f, sealedOptions(c))
 		if err := newImporter(m, w).run(); err != nil {
-			return fmt.Errorf("%s: %w", c.Args().First(), err)
+			return &fileError{c.Args().First(), err}
 		}
 		return w.Close()
 	})

@@ -27,12 +27,12 @@ game's code. A damaged file is read up to the damage.`,
 func replayInfo(c *cli.Context, f *replayFile) error {
 	r, done, err := f.watch(c)
 	if err != nil {
-		return err
+		return refuse(c, err)
 	}
 	info, err := replay.ReadInfo(r)
 	done()
 	if info.Header == nil {
-		return err
+		return refuse(c, err)
 	}
 	if !c.Bool("json") {
 		printInfo(c.App.Writer, info)
@@ -113,11 +113,12 @@ func infoJSON(info *replay.Info, err error) any {
 		Platform string            `json:"platform"`
 		Settings lockstep.Settings `json:"settings"`
 		*replay.Info
-		BytesPerTick float64 `json:"bytes_per_tick"`
-		Error        string  `json:"error,omitempty"`
+		BytesPerTick float64      `json:"bytes_per_tick"`
+		Class        replay.Class `json:"class"`
+		Error        string       `json:"error,omitempty"`
 	}{
 		Game: h.Game, Build: h.Build, Match: h.Match.String(), Engine: h.Engine, Platform: h.Platform,
-		Settings: h.Settings, Info: info, BytesPerTick: bytesPerTick(info), Error: errorText(err),
+		Settings: h.Settings, Info: info, BytesPerTick: bytesPerTick(info), Class: fileClass(err), Error: errorText(err),
 	}
 }
 

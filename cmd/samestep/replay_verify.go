@@ -47,11 +47,11 @@ func replayVerify(c *cli.Context, f *replayFile) error {
 	}
 	r, err := f.reader()
 	if err != nil {
-		return err
+		return refuse(c, err)
 	}
 	if c.IsSet("key") {
 		if err := verifySignature(r, c.String("key")); err != nil {
-			return err
+			return refuse(c, err)
 		}
 		if !c.Bool("json") {
 			fmt.Fprintf(c.App.Writer, "signed     with the key in %s\n", shown(c.String("key")))
@@ -65,7 +65,7 @@ func replayVerify(c *cli.Context, f *replayFile) error {
 		return verifyForeign(c, r)
 	}
 	if err != nil {
-		return err
+		return refuse(c, err)
 	}
 	if r, err = f.reader(); err != nil {
 		return err
@@ -116,15 +116,17 @@ func printVerdict(w io.Writer, v *replay.Verdict, err error, took time.Duration)
 	for i := range v.Blames {
 		fmt.Fprintf(w, "wrong      %s\n", blameText(&v.Blames[i]))
 	}
-	switch {
+	switch class := fileClass(err); {
 	case v.First != nil:
 		fmt.Fprintf(w, "verdict    DESYNC, first at tick %d: %s\n", v.First.Tick, blamed(v))
-	case !v.Ended && exitCode(err) != exitCorrupt:
-		fmt.Fprintf(w, "verdict    true up to tick %d; the rest was not verified\n", v.Ticks)
-	case !v.Ended:
+	case v.Ended:
+		fmt.Fprintf(w, "verdict    true: every checksum is that of the simulation\n")
+	case class == replay.ClassUnsupported:
+		fmt.Fprintf(w, "verdict    unsupported after tick %d, up to which it is true: a newer reader may know more\n", v.Ticks)
+	case class == replay.ClassTorn || class == replay.ClassCorrupt || class == replay.ClassInvalid:
 		fmt.Fprintf(w, "verdict    true up to tick %d, where the file cannot be read on\n", v.Ticks)
 	default:
-		fmt.Fprintf(w, "verdict    true: every checksum is that of the simulation\n")
+		fmt.Fprintf(w, "verdict    true up to tick %d; the rest was not verified\n", v.Ticks)
 	}
 }
 
@@ -186,6 +188,7 @@ func speed(v *replay.Verdict, took time.Duration) string {
 func verdictJSON(v *replay.Verdict, err error, took time.Duration) any {
 	return struct {
 		*replay.Verdict
+		Class         replay.Class    `json:"class"`
 		First         *differenceJSON `json:"first"` // in place of the Verdict's
 		Game          string          `json:"game"`
 		Match         string          `json:"match"`
@@ -193,7 +196,7 @@ func verdictJSON(v *replay.Verdict, err error, took time.Duration) any {
 		TimesRealTime float64         `json:"times_real_time"`
 		Error         string          `json:"error,omitempty"`
 	}{
-		Verdict: v, First: newDifferenceJSON(v.First), Game: v.Header.Game, Match: v.Header.Match.String(),
+		Verdict: v, Class: fileClass(err), First: newDifferenceJSON(v.First), Game: v.Header.Game, Match: v.Header.Match.String(),
 		Seconds: took.Seconds(), TimesRealTime: timesRealTime(v, took), Error: errorText(err),
 	}
 }

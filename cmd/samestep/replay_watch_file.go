@@ -152,7 +152,7 @@ func (s *fileSight) look(ctx context.Context) (*watchReport, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.err != nil {
-		return nil, fmt.Errorf("%s: %w", s.live.Path(), s.err)
+		return nil, &fileError{s.live.Path(), s.err}
 	}
 	if s.header == nil {
 		return &watchReport{title: shown(s.live.Path()), line: "nothing is written yet", values: struct{}{}}, nil

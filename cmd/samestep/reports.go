@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 
@@ -28,6 +29,16 @@ type reportLine struct {
 	Sections []string         `json:"sections"`
 }
 
+// A reportsError is the error of what a line says, not of reading it.
+type reportsError struct {
+	line int
+	err  error
+}
+
+func (e *reportsError) Error() string { return fmt.Sprintf("line %d: %v", e.line, e.err) }
+
+func (e *reportsError) Unwrap() error { return e.err }
+
 // readReports reads the checksums in lines of JSON, maybe compressed with gzip,
 // and passes over other lines. If several players reported, one must be named.
 func readReports(r io.Reader, only *lockstep.Player) ([]replay.Report, error) {
@@ -43,10 +54,11 @@ func readReports(r io.Reader, only *lockstep.Player) ([]replay.Report, error) {
 	lines.Buffer(nil, maxReportLine)
 	var all []replay.Report
 	var who *lockstep.Player
-	for n := 1; lines.Scan(); n++ {
+	n := 1
+	for ; lines.Scan(); n++ {
 		var l reportLine
 		if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
-			return nil, fmt.Errorf("line %d: %w", n, err)
+			return nil, &reportsError{n, err}
 		}
 		if l.Sum == nil || only != nil && l.Player != nil && *l.Player != *only {
 			continue
@@ -58,17 +70,19 @@ func readReports(r io.Reader, only *lockstep.Player) ([]replay.Report, error) {
 		}
 		report, err := l.report()
 		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", n, err)
+			return nil, &reportsError{n, err}
 		}
 		if all = append(all, report); len(all) > maxReports {
-			return nil, fmt.Errorf("line %d: want at most %d checksums", n, maxReports)
+			return nil, &reportsError{n, fmt.Errorf("want at most %d checksums", maxReports)}
 		}
 	}
-	if err := lines.Err(); err != nil {
+	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
+		return nil, &reportsError{n, err}
+	} else if err != nil {
 		return nil, err
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("no checksums")
+		return nil, &reportsError{n - 1, errors.New("no checksums up to here")}
 	}
 	return all, nil
 }

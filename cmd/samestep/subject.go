@@ -49,7 +49,7 @@ func (s *subject) error(err error) error {
 	if err == nil || errors.Is(err, errUsage) {
 		return err
 	}
-	return fmt.Errorf("%s: %w", s.name, err)
+	return &fileError{s.name, err}
 }
 
 func (s *subject) open() error {
