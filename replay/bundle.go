@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -94,7 +95,7 @@ func WriteBundle(w io.Writer, h *lockstep.Header, e *lockstep.Evidence, replay i
 	if err := addFile(z, manifestName, text); err != nil {
 		return err
 	}
-	f, err := z.Create(bundleReplay)
+	f, err := createFile(z, bundleReplay)
 	if err != nil {
 		return err
 	}
@@ -104,8 +105,17 @@ func WriteBundle(w io.Writer, h *lockstep.Header, e *lockstep.Evidence, replay i
 	return z.Close()
 }
 
+// bundleDate is the date of every file in a bundle. Without one an entry has the
+// day 0 of the month 0, which some readers refuse. A fixed date gives equal bundles
+// for equal evidence; the manifest says which match and tick it is of.
+var bundleDate = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func createFile(z *zip.Writer, name string) (io.Writer, error) {
+	return z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate, Modified: bundleDate})
+}
+
 func addFile(z *zip.Writer, name string, b []byte) error {
-	f, err := z.Create(name)
+	f, err := createFile(z, name)
 	if err == nil {
 		_, err = f.Write(b)
 	}

@@ -1,6 +1,7 @@
 package replay_test
 
 import (
+	"archive/zip"
 	"bytes"
 	"errors"
 	"fmt"
@@ -50,6 +51,30 @@ func ExampleBundle() {
 	// {1 bob 1 js/wasm}
 	// {30 states/30-referee.state }
 	// [2] <nil>
+}
+
+// The entries of a bundle have a date that every reader takes, and a bundle of
+// the same evidence has the same bytes.
+func TestBundleDates(t *testing.T) {
+	var archive, again bytes.Buffer
+	for _, w := range []*bytes.Buffer{&archive, &again} {
+		if err := replay.WriteBundle(w, &lockstep.Header{Game: "dots"}, evidence(), strings.NewReader("the replay")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(archive.Bytes(), again.Bytes()) {
+		t.Error("two bundles of the same evidence differ")
+	}
+	z, err := zip.NewReader(bytes.NewReader(archive.Bytes()), int64(archive.Len()))
+	if err != nil || len(z.File) != 5 {
+		t.Fatalf("got %d files, %v", len(z.File), err)
+	}
+	for _, f := range z.File {
+		// The field of MS-DOS has the day, from 1, in its low bits, and then the month, from 1.
+		if day, month := f.ModifiedDate&31, f.ModifiedDate>>5&15; day != 1 || month != 1 || f.Modified.Year() != 1980 {
+			t.Errorf("%s: got day %d of month %d, %v, want 1980-01-01", f.Name, day, month, f.Modified)
+		}
+	}
 }
 
 func TestBundleRefusesWhatIsNone(t *testing.T) {
