@@ -113,7 +113,7 @@ func (s *bisector) probe(c *Comparison, ticks lockstep.Tick) error {
 		return ErrSame
 	}
 	differs := func(i *item) (bool, error) {
-		m, err := StateAt(s.a.reader, s.game, i.tick, s.options.SimulateOptions)
+		m, err := stateAt(s.a.reader, s.game, i.tick, s.options.SimulateOptions, false)
 		if err != nil {
 			return false, err
 		}

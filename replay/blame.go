@@ -139,7 +139,7 @@ func (h *hearing) ties(r *Reader, g *lockstep.Game, o SimulateOptions) {
 		if err != nil {
 			return
 		}
-		m, err := StateAt(own, g, d.tick, o)
+		m, err := stateAt(own, g, d.tick, o, false)
 		if err != nil {
 			return
 		}

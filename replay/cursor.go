@@ -2,18 +2,19 @@ package replay
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// A cursor simulates a match tick by tick, from a keyframe on. What the records
-// say of checksums is passed over.
+// A cursor simulates a match tick by tick, from a keyframe on. It passes over
+// checksums and keyframes unless it compares.
 type cursor struct {
 	reader   *Reader
 	follower *lockstep.Follower
 	empty    lockstep.Tick // left of the present run of ticks without commands
 	odd      bool          // the keyframe's state is not the one that its checksum is of
+	compares bool          // a checksum or a keyframe on the way that differs is an error
+	agreed   lockstep.Tick // the last tick that was compared
 }
 
 // cursorAt returns a cursor at the last keyframe that is not after a tick, which
@@ -28,7 +29,7 @@ func cursorAt(r *Reader, g *lockstep.Game, marks []mark, t lockstep.Tick) (*curs
 	}
 	c, err := newCursor(own, g)
 	if err == nil && c.odd {
-		err = own.damage(fmt.Errorf("%w: keyframe of tick %d: its state is not the one that its checksum is of", ErrCorrupt, c.tick()))
+		err = own.odd(c.tick())
 	}
 	return c, err
 }
@@ -68,8 +69,47 @@ func (c *cursor) step() error {
 			return c.follower.Advance(&rec.Frame)
 		case lockstep.RecordEmpty:
 			c.empty = rec.Tick - c.tick()
+		case lockstep.RecordChecksum, lockstep.RecordKeyframe:
+			if err := c.compare(rec); err != nil {
+				return err
+			}
 		}
 	}
 	c.empty--
 	return c.follower.Advance(&lockstep.Frame{Tick: c.tick() + 1})
+}
+
+// compare compares a checksum or a keyframe with the simulation.
+func (c *cursor) compare(rec *lockstep.Record) error {
+	if !c.compares {
+		return nil
+	}
+	before := c.follower.Checked()
+	err := apply(c.follower, c.reader, rec)
+	if err == nil && c.follower.Checked() > before {
+		c.agreed = max(c.agreed, rec.Tick)
+	}
+	return err
+}
+
+// lateChecks is after how many further checks a checksum of a tick is still
+// looked for: without a referee, it is agreed on when the players have reported.
+const lateChecks = 64
+
+// after gives visit the checksums and keyframes up to the present tick that
+// stand behind it. Damage there says nothing about the state.
+func (r *Reader) after(h *lockstep.Header, t lockstep.Tick, visit func(*lockstep.Record) error) error {
+	last := uint64(t) + lateChecks*uint64(h.Settings.CheckEvery)
+	for uint64(r.tick) <= last {
+		rec, err := r.Next()
+		if err != nil || rec.Kind == lockstep.RecordChecksum && rec.Tick > t {
+			return nil
+		}
+		if (rec.Kind == lockstep.RecordChecksum || rec.Kind == lockstep.RecordKeyframe) && rec.Tick <= t {
+			if err := visit(rec); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

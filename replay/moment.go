@@ -6,13 +6,16 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/state"
 )
 
 // A Moment is the state after one tick of a match.
 type Moment struct {
 	Tick     lockstep.Tick
 	Keyframe lockstep.Tick // it was simulated from there
+	Agreed   lockstep.Tick // the last tick up to Tick of which the file has the same checksum
 	Root     uint64        // checksum
 	State    []byte        // canonical bytes
 	Header   *lockstep.Header
@@ -60,36 +63,101 @@ func (s *SimulateOptions) progress(done, all lockstep.Tick) {
 // StateAt returns the state after a tick: that of its keyframe, or else
 // simulated from the keyframe before it, for which the game is needed; without
 // it, the error wraps [ErrNoGame]. It is a [*TickError] if the match does not
-// have the tick. The Reader is left somewhere.
+// have the tick. It wraps a [*lockstep.DesyncError] if the simulation contradicts
+// a checksum or a keyframe on the way; what stands before the keyframe is not
+// compared. The Reader is left somewhere.
 func StateAt(r *Reader, g *lockstep.Game, t lockstep.Tick, o SimulateOptions) (*Moment, error) {
+	return stateAt(r, g, t, o, true)
+}
+
+// stateAt is StateAt that compares, or does not: where the checksums are in
+// question.
+func stateAt(r *Reader, g *lockstep.Game, t lockstep.Tick, o SimulateOptions, compares bool) (*Moment, error) {
 	m := &Moment{Tick: t}
 	var err error
 	if m.Keyframe, err = r.Seek(t); err != nil {
 		return nil, err
 	}
-	if m.Keyframe >= t {
-		return m, m.fromKeyframe(r)
+	if compares {
+		if err := r.agrees(m.Keyframe); err != nil {
+			return nil, fmt.Errorf("replay: state of tick %d: the keyframe of tick %d contradicts the checksum of its tick: %w", t, m.Keyframe, err)
+		}
+		if _, err := r.Seek(t); err != nil {
+			return nil, err
+		}
 	}
-	if g == nil {
-		return nil, missing(r, t)
+	switch {
+	case m.Keyframe >= t:
+		err = m.fromKeyframe(r)
+	case g == nil:
+		err = missing(r, t)
+	default:
+		if err = o.limit(t - m.Keyframe); err == nil {
+			err = m.simulate(r, g, o, compares)
+		}
 	}
-	if err := o.limit(t - m.Keyframe); err != nil {
-		return nil, err
+	var desync *lockstep.DesyncError
+	if errors.As(err, &desync) {
+		err = fmt.Errorf("replay: state of tick %d: the simulation from the keyframe of tick %d contradicts the file, first at tick %d: %w", t, m.Keyframe, desync.Tick, err)
 	}
-	c, err := newCursor(r, g)
 	if err != nil {
 		return nil, err
 	}
-	for c.tick() < t {
-		if err := c.step(); err == io.EOF {
-			return nil, missing(r, t)
-		} else if err != nil {
-			return nil, err
+	return m, nil
+}
+
+// agrees returns an error if the checksum of a keyframe's tick, which stands
+// before it, is another one. Damage there says nothing about the keyframe.
+func (r *Reader) agrees(t lockstep.Tick) error {
+	if t == 0 {
+		return nil
+	}
+	if k, err := r.Seek(t - 1); err != nil || k >= t {
+		return nil // the first one
+	}
+	var agreed *lockstep.DesyncError
+	for {
+		rec, err := r.Next()
+		switch {
+		case err != nil || rec.Tick > t:
+			return nil
+		case rec.Kind == lockstep.RecordChecksum && rec.Tick == t:
+			agreed = &lockstep.DesyncError{Tick: t, Want: rec.Root, Keyframe: true}
+		case rec.Kind == lockstep.RecordKeyframe && rec.Tick == t:
+			if agreed != nil && agreed.Want != rec.Keyframe.Root {
+				agreed.Got = rec.Keyframe.Root
+				return agreed
+			}
+			return nil
 		}
-		o.progress(c.tick()-m.Keyframe, t-m.Keyframe)
+	}
+}
+
+// simulate takes the state that the simulation gives from the keyframe on that
+// r was sent to.
+func (m *Moment) simulate(r *Reader, g *lockstep.Game, o SimulateOptions, compares bool) error {
+	c, err := newCursor(r, g)
+	if err != nil {
+		return err
+	}
+	if compares && c.odd {
+		return r.odd(m.Keyframe)
+	}
+	c.compares, c.agreed = compares, m.Keyframe
+	for c.tick() < m.Tick {
+		if err := c.step(); err == io.EOF {
+			return missing(r, m.Tick)
+		} else if err != nil {
+			return err
+		}
+		o.progress(c.tick()-m.Keyframe, m.Tick-m.Keyframe)
 	}
 	m.Header, m.Root, m.State = c.follower.Header(), c.root(), c.state()
-	return m, nil
+	if compares {
+		err = r.after(m.Header, m.Tick, c.compare)
+	}
+	m.Agreed = c.agreed
+	return err
 }
 
 // fromKeyframe takes the state of the keyframe that r was sent to.
@@ -104,10 +172,27 @@ func (m *Moment) fromKeyframe(r *Reader) error {
 		case rec.Kind == lockstep.RecordKeyframe && rec.Tick > m.Tick:
 			return missing(r, m.Tick)
 		case rec.Kind == lockstep.RecordKeyframe:
-			m.Root, m.State = rec.Keyframe.Root, append([]byte{}, rec.Keyframe.State...)
-			return nil
+			m.Root, m.State, m.Agreed = rec.Keyframe.Root, append([]byte{}, rec.Keyframe.State...), rec.Tick
+			return m.isWhole(r)
 		}
 	}
+}
+
+// isWhole returns an error if the keyframe's state is not the one that its
+// checksum is of.
+func (m *Moment) isWhole(r *Reader) error {
+	schema, err := state.ParseSchema(m.Header.StateSchema)
+	if err != nil {
+		return err
+	}
+	var sum checksum.Sum
+	if err := checksum.OfBytes(&sum, schema, m.State); err != nil {
+		return err
+	}
+	if sum.Root != m.Root {
+		return r.odd(m.Tick)
+	}
+	return nil
 }
 
 // missing returns why there is no state of a tick.

@@ -62,3 +62,73 @@ func TestStateAt(t *testing.T) {
 		}
 	}
 }
+
+// A state that contradicts the file's checksums on the way, or that of its own
+// tick, is not shown: the first contradiction is.
+func TestStateAtContradicted(t *testing.T) {
+	g, file, _ := record(t, 130, replay.WriterOptions{FlushTicks: 10})
+	rules := dotsRules()
+	step := rules.Step
+	rules.Step = func(w *dots, turn *lockstep.Turn) {
+		if step(w, turn); turn.Tick == 57 || turn.Tick == 107 {
+			w.Dots[0].Pos.X++
+		}
+	}
+	other := lockstep.MustGame(rules) // other rules under the same build
+	moved := false
+	late := copyRecords(t, file, func(r *lockstep.Record, emit func(*lockstep.Record) error) error {
+		if r.Kind == lockstep.RecordChecksum && r.Tick == 60 {
+			return nil
+		}
+		if err := emit(r); err != nil || moved || r.Kind != lockstep.RecordFrame || r.Tick <= 62 {
+			return err
+		}
+		moved = true
+		return emit(&lockstep.Record{Kind: lockstep.RecordChecksum, Tick: 60, Root: 1})
+	})
+	keyframe := change(t, file, func(r *lockstep.Record) {
+		r.Root += b2i(r.Kind == lockstep.RecordChecksum && r.Tick == 100)
+	})
+	odd := change(t, file, func(r *lockstep.Record) {
+		if r.Kind == lockstep.RecordKeyframe && r.Tick == 50 {
+			r.Keyframe.Root++
+		}
+		r.Root += b2i(r.Kind == lockstep.RecordChecksum && r.Tick == 50)
+	})
+	for _, c := range []struct {
+		name string
+		file []byte
+		game *lockstep.Game
+		tick lockstep.Tick
+		want lockstep.Tick // at which the file is contradicted; 0 for nowhere
+	}{
+		{"before", file, other, 56, 0},
+		{"no check in between", file, other, 59, 0},
+		{"at the check", file, other, 60, 60},
+		{"long after it", file, other, 99, 60},
+		{"at the keyframe after it", file, other, 100, 0},
+		{"after that keyframe", file, other, 105, 0},
+		{"another one", file, other, 130, 110},
+		{"a late checksum of the tick itself", late, g, 60, 60},
+		{"a late checksum of a tick before", late, g, 64, 60},
+		{"a keyframe and its checksum", keyframe, g, 100, 100},
+		{"after a keyframe and its checksum", keyframe, g, 104, 100},
+		{"before them", keyframe, g, 99, 0},
+	} {
+		m, err := replay.StateAt(open(t, c.file), c.game, c.tick, replay.SimulateOptions{})
+		var desync *lockstep.DesyncError
+		if errors.As(err, &desync) != (c.want > 0) || desync != nil && desync.Tick != c.want || (m == nil) != (err != nil) {
+			t.Errorf("%s: tick %d: got %v, want a contradiction at tick %d", c.name, c.tick, err, c.want)
+		}
+		if err == nil && m.Agreed > c.tick {
+			t.Errorf("%s: tick %d: agreed at tick %d", c.name, c.tick, m.Agreed)
+		}
+	}
+	for _, tick := range []lockstep.Tick{50, 55} {
+		for _, game := range []*lockstep.Game{g, nil} {
+			if _, err := replay.StateAt(open(t, odd), game, tick, replay.SimulateOptions{}); tick == 50 && !errors.Is(err, replay.ErrCorrupt) || err == nil {
+				t.Errorf("tick %d after a keyframe whose state is not the one of its checksum: got %v", tick, err)
+			}
+		}
+	}
+}

@@ -242,15 +242,25 @@ func (v *Verdict) judge(f *lockstep.Follower, r *Reader, rec *lockstep.Record, k
 // its checksum is of: nothing that follows would tell.
 func apply(f *lockstep.Follower, r *Reader, rec *lockstep.Record) error {
 	first := f.Simulation() == nil
-	if err := f.Apply(rec); err != nil {
+	err := f.Apply(rec)
+	if rec.Kind != lockstep.RecordKeyframe {
 		return err
 	}
-	if rec.Kind == lockstep.RecordKeyframe && !first && rec.Tick == f.Tick() {
+	if first && errors.As(err, new(*lockstep.DesyncError)) {
+		return r.odd(rec.Tick) // the state is the keyframe's own
+	}
+	if err == nil && !first && rec.Tick == f.Tick() {
 		if own := f.Simulation().AppendState(nil); string(own) != string(rec.Keyframe.State) {
-			return r.damage(fmt.Errorf("%w: keyframe of tick %d: its state is not the one that its checksum is of", ErrCorrupt, rec.Tick))
+			return r.odd(rec.Tick)
 		}
 	}
-	return nil
+	return err
+}
+
+// odd returns the error of a keyframe whose state is not the one that its
+// checksum is of.
+func (r *Reader) odd(t lockstep.Tick) error {
+	return r.damage(fmt.Errorf("%w: keyframe of tick %d: its state is not the one that its checksum is of", ErrCorrupt, t))
 }
 
 // add joins the verdict of the next stretch.

@@ -68,6 +68,9 @@ func (d *difference) print(w io.Writer, limit int) error {
 			return err
 		}
 	}
+	if desync := (*lockstep.DesyncError)(nil); errors.As(d.err, &desync) {
+		line("state", "not compared: a simulation contradicts its file at tick %d; bisect tells which recorder had another state", desync.Tick)
+	}
 	if s := d.state; s != nil {
 		where := "states"
 		if s.Tick != nil {

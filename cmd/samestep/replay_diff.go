@@ -18,8 +18,9 @@ func replayDiffCommand() *cli.Command {
 		Description: `Of two replays: what their headers say differently, the first tick whose commands
 differ, the first checksum that differs, and what differs in the states of the
 first keyframe that does. Nothing is simulated, so it works without the game's
-code, unless --tick asks for a tick without a keyframe. See bisect for the first
-tick that differs.
+code, unless --tick asks for a tick without a keyframe; a state that contradicts
+the checksums of its replay is not compared. See bisect for the first tick that
+differs.
 
 A or B may be a file with the canonical bytes of a state (dump --raw), or a bundle
 of a desync, of which it is the state that the player sent; with one bundle alone,
@@ -184,7 +185,9 @@ func diffReplays(c *cli.Context, a, b *subject) error {
 		return d.err
 	}
 	if t, ok := d.tick(c); ok {
-		if err := d.replayStates(c, t); err != nil {
+		if err := d.replayStates(c, t); errors.As(err, new(*lockstep.DesyncError)) {
+			d.err = errors.Join(err, d.err) // what the files say differently is told all the same
+		} else if err != nil {
 			return err
 		}
 	}

@@ -20,7 +20,9 @@ func replaySeekCommand() *cli.Command {
 		Usage:     "go to a tick of a replay, and tell the checksum of its state and what it took",
 		ArgsUsage: "FILE TICK",
 		Description: `Simulates from the last keyframe that is not after the tick, so it costs at most
-one interval of keyframes. See dump --tick for the state itself.`,
+one interval of keyframes. See dump --tick for the state itself. Checksums and
+keyframes on the way are compared: where the simulation contradicts one, there is
+no state, and the exit code is 3.`,
 		Flags:        []cli.Flag{jsonFlag, maxTicksFlag},
 		OnUsageError: usageError,
 		Action:       replaySeek,
@@ -50,13 +52,14 @@ func replaySeek(c *cli.Context) error {
 			return writeJSON(c.App.Writer, struct {
 				Tick     lockstep.Tick `json:"tick"`
 				Keyframe lockstep.Tick `json:"keyframe"`
+				Agreed   lockstep.Tick `json:"agreed"` // the last tick whose checksum in the file is the same
 				Checksum string        `json:"checksum,omitempty"`
 				Bytes    int           `json:"bytes"`
 				Seconds  float64       `json:"seconds"`
-			}{at.Tick, at.Keyframe, checksum.FormatRoot(at.Root), len(at.State), took.Seconds()})
+			}{at.Tick, at.Keyframe, at.Agreed, checksum.FormatRoot(at.Root), len(at.State), took.Seconds()})
 		}
-		_, err = fmt.Fprintf(c.App.Writer, "tick %d  %s  %s, simulated %s from the keyframe of tick %d in %s\n", tick, checksum.FormatRoot(at.Root),
-			size(len(at.State)), count(at.Tick-at.Keyframe, "tick"), at.Keyframe, seconds(took))
+		_, err = fmt.Fprintf(c.App.Writer, "tick %d  %s  %s, simulated %s from the keyframe of tick %d in %s, agrees with the file up to tick %d\n", tick, checksum.FormatRoot(at.Root),
+			size(len(at.State)), count(at.Tick-at.Keyframe, "tick"), at.Keyframe, seconds(took), at.Agreed)
 		return err
 	})
 }

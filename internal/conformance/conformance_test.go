@@ -64,7 +64,6 @@ var pending = map[string]bool{
 	"index-trailing": true, "index-short": true, "index-long-number": true, "index-self": true, "index-outside": true,
 	"index-no-keyframe": true, "index-other-tick": true, "index-tick-range": true,
 	"signature-early": true, "signature-late": true, "signature-short": true, "signature-long": true, "signature-empty": true, "signature-twice": true,
-	"keyframe-root-first": true,
 }
 
 // write replaces the whole suite on the disk.
