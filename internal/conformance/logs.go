@@ -65,6 +65,15 @@ func brokenContents() []Built {
 		broken("seat-command-next", "invalid", "The first player after the last seat gives a command.", begun().frame(adds(2, 1)), "F-frame-seat"),
 		broken("seat-joined", "invalid", "The system says that a player joined who has no seat.", begun().frame(systems(joined, 77)), "F-system-seat"),
 		broken("seat-left", "invalid", "The system says that a player left who has no seat.", begun().frame(systems(left, 2)), "F-system-seat"),
+		broken("seat-taken-over", "invalid", "The system says that a bot plays for a player who has no seat.", begun().frame(systems(takenOver, 2)), "F-system-seat"),
+		broken("seat-paused", "invalid", "The system says that it paused the match itself.", begun().frame(systems(paused, system)), "F-system-seat"),
+		broken("seat-keyframe", "invalid", "A keyframe has a sequence of a player who has no seat.", keyframeOf(array{2, 1}), "F-keyframe-seat"),
+		broken("seat-dissent", "invalid", "A dissent is of a player who has no seat.", begun().add(record(6, 0, 2, uint64(1))), "F-dissent"),
+		broken("speed-zero", "invalid", "The speed is 0 percent.", begun().frame(systems(speedSet, 0)), "F-system-range"),
+		broken("speed-low", "invalid", "The speed is 9 percent.", begun().frame(systems(speedSet, 9)), "F-system-range"),
+		broken("speed-high", "invalid", "The speed is 1,001 percent.", begun().frame(systems(speedSet, 1001)), "F-system-range"),
+		broken("delay-zero", "invalid", "The input delay is 0 ticks.", begun().frame(systems(inputDelaySet, 0)), "F-system-range"),
+		broken("delay-high", "invalid", "The input delay is 251 ticks.", begun().frame(systems(inputDelaySet, 251)), "F-system-range"),
 		broken("system-kind", "invalid", "The system gives a command of an unknown kind.", begun().frame(systems(9, 0)), "F-system-kind"),
 		broken("system-payload", "invalid", "A command of the system has a payload of another form.",
 			begun().frame(command{player: system, kind: joined, payload: record("x")}), "F-system-kind", "F-payload"),
@@ -94,11 +103,19 @@ func brokenContents() []Built {
 		broken("identity-protocol", "identity", "The records are of another protocol.", of(setup{protocol: 2}), "F-identity"),
 		broken("identity-command", "identity", "A command has another name.",
 			of(setup{commands: array{kindAdd, "plus", addSchema, kindSay, "say", saySchema}}), "F-identity"),
+		broken("identity-schema", "identity", "A field of the state has another name.", of(setup{stateSchema_: bytes.Replace(stateSchema, []byte("Coins"), []byte("Money"), 1)}), "F-identity"),
 		broken("schema-state", "invalid", "The schema of the state is malformed.", of(setup{stateSchema_: stateSchema[:len(stateSchema)-1]}), "F-header-schemas"),
 		broken("schema-config", "invalid", "The schema of the configuration is malformed.", of(setup{configSchema: []byte{1, 2, 3}}), "F-header-schemas"),
 		broken("schema-command", "invalid", "The schema of a command is malformed.",
 			of(setup{commands: array{kindAdd, "add", []byte{}, kindSay, "say", saySchema}}), "F-header-schemas"),
 	}
+}
+
+// keyframeOf returns a match whose first keyframe has sequences.
+func keyframeOf(lasts array) *match {
+	m := newMatch(setup{})
+	m.records = m.records[:1]
+	return m.add(m.altered(lasts))
 }
 
 // newMatchOf returns a match whose first keyframe has a state and another root.

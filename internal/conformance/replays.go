@@ -70,7 +70,7 @@ func (f *file) indexed() *file {
 
 // signature returns the body of a signature of a match's content.
 func signature(seed byte, m *match) []byte {
-	key := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{seed}, 32))
+	key := signer(seed)
 	r, err := openFile(m.file())
 	if err != nil {
 		panic(err) // it is a good file
@@ -117,9 +117,20 @@ func goodReplays() []Built {
 		ok("keyframe-earlier", "A keyframe may be of an earlier tick.", earlierKeyframe().file(), "F-keyframe-later"),
 		ok("sequence-gaps", "Sequences may have gaps.", begun().frame(jump(adds(0, 1), 7)).frame(jump(adds(0, 1), 300)).end().file(), "F-frame-step"),
 		ok("no-ticks", "A match may end before its first tick.", newMatch(setup{}).end().file(), "F-order"),
+		ok("system-commands", "Every command of the system.", begun().frame(systems(lost, 0), systems(takenOver, 0), systems(joined, 0)).
+			frame(systems(paused, 1), systems(resumed, system), systems(speedSet, 10), systems(speedSet, 1000)).
+			frame(systems(inputDelaySet, 1), systems(inputDelaySet, 250), systems(left, 1)).checksum().end().file(), "F-system", "F-system-range", "F-system-seat"),
+		ok("wrapping", "Coins wrap at 32 bits.", wrapping().checksum().end().file(), "F-checksum-true"),
 		ok("notes", "Notes say names and chat, and topics with a dot are private.",
 			begun().note(1, "chat", "gg").note(system, "resumed", "after tick 1").note(77, "org.example.rank", "1").end().file(), "F-note"),
 	}
+}
+
+// wrapping returns a match in which the coins of a player become negative.
+func wrapping() *match {
+	m := newMatch(setup{config: []byte{255, 255, 255, 127}})
+	m.coins, m.records = []int32{1<<31 - 1, 1<<31 - 1}, m.records[:1]
+	return m.keyframe().frame(adds(0, 1), says(0, "\u00fcber"))
 }
 
 func jump(c command, step int) command { c.step = step; return c }

@@ -2,8 +2,12 @@ package conformance
 
 import (
 	"bytes"
+	"crypto/ed25519"
+	"encoding/hex"
 	"errors"
 	"io"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/seed-49bee653/samestep/checksum"
@@ -43,7 +47,7 @@ func verify(file []byte, workers int) (string, map[string]any) {
 	case errors.As(err, &desync):
 		facts["tick"], facts["got"], facts["want"] = desync.Tick, checksum.FormatRoot(desync.Got), checksum.FormatRoot(desync.Want)
 	case errors.As(err, &identity):
-		facts["field"] = identity.Field
+		facts["field"], _, _ = strings.Cut(identity.Field, ",")
 	case errors.As(err, &damage):
 		facts["byte"], facts["tick"] = damage.Offset, damage.Tick
 	case err != nil:
@@ -78,10 +82,28 @@ func readReplay(file []byte) map[string]any {
 	facts["keyframes"] = keyframes
 	facts["seekable"] = r.Index()
 	if info.Signer != "" {
-		facts["signer"], facts["signed"] = info.Signer, info.Signed
+		facts["signed_by"] = signers(file)
 	}
 	facts["root"], facts["upto"] = lastRoot(file), contentUpTo(file, info.Ticks)
 	return facts
+}
+
+// signers returns those of the suite's keys that have signed a file.
+func signers(file []byte) []string {
+	keys := []string{}
+	for seed := range byte(3) {
+		key := signer(seed).Public().(ed25519.PublicKey)
+		if r, err := openFile(file); err == nil && replay.VerifySignature(r, key) == nil {
+			keys = append(keys, hex.EncodeToString(key))
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// signer returns a key of the suite.
+func signer(seed byte) ed25519.PrivateKey {
+	return ed25519.NewKeyFromSeed(bytes.Repeat([]byte{seed}, ed25519.SeedSize))
 }
 
 // lastRoot returns the root of the last tick, computed by the simulation.

@@ -50,6 +50,8 @@ func brokenTails() []Built {
 		replayCase("index-tick-range", "invalid", "A tick of an index is beyond 32 bits.", withIndex(func(self int) []byte {
 			return index(self, first, [3]uint64{1 << 32, second[1], 0})
 		}), "F-index-step"),
+		replayCase("torn-index", "torn", "The file ends inside its index; the match is whole.", cutTail(seal().indexed()), "F-torn"),
+		replayCase("torn-signature", "torn", "The file ends inside its signature; the match is whole.", cutTail(signedOnce().block(65, sig)), "F-torn"),
 		replayCase("signature-early", "invalid", "A signature stands before the end record.", early.b, "F-signature"),
 		replayCase("signature-late", "invalid", "A signature stands after the index.", late.b, "F-index"),
 		replayCase("signature-short", "invalid", "A signature of kind 1 is too short.", signedOnce().block(65, sig[:96]).b, "F-signature-form"),
@@ -58,3 +60,6 @@ func brokenTails() []Built {
 		replayCase("signature-twice", "invalid", "One key has signed twice.", signedOnce().block(65, sig).block(65, sig).b, "F-signature-key"),
 	}
 }
+
+// cutTail returns a file without its last three bytes.
+func cutTail(f *file) []byte { return f.b[:len(f.b)-3] }

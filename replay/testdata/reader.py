@@ -1,10 +1,20 @@
-"""Reads a replay file by docs/replay-format.md alone, checks every block and the
-index, and prints its last tick, its number of commands, and its content hash.
-Segments are decompressed by the command zstd."""
+"""Reads replays by docs/replay-format.md alone, with nothing but Python's own
+library and the command zstd.
+
+    reader.py FILE           prints the last tick, the number of commands and the
+                             content hash of a file, or its verdict
+    reader.py --suite DIR    runs the conformance suite in a folder, and prints
+                             what differs
+"""
 import hashlib
+import json
+import os
 import struct
 import subprocess
 import sys
+import unicodedata
+
+# --- xxHash64 ----------------------------------------------------------------
 
 M = (1 << 64) - 1
 P1, P2, P3 = 0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9
@@ -45,136 +55,817 @@ def xxh64(b):
     return h ^ h >> 32
 
 
-def value(b, at):
-    """Returns the MessagePack value at an offset, and where the next begins."""
-    c, at = b[at], at + 1
-    if c < 0x80:
-        return c, at
-    if 0xCC <= c <= 0xCF:
-        n = 1 << (c - 0xCC)
-        return int.from_bytes(b[at:at + n], "big"), at + n
-    if c & 0xE0 == 0xA0:
-        n = c & 0x1F
-    elif 0xC4 <= c <= 0xC6 or 0xD9 <= c <= 0xDB:
-        w = 1 << (c - (0xC4 if c < 0xD9 else 0xD9))
-        n, at = int.from_bytes(b[at:at + w], "big"), at + w
-    else:
-        if c & 0xF0 == 0x90:
-            n = c & 0x0F
-        elif c in (0xDC, 0xDD):
-            w = 2 << (c - 0xDC)
-            n, at = int.from_bytes(b[at:at + w], "big"), at + w
-        else:
-            raise ValueError("byte %#x" % c)
-        items = []
-        for _ in range(n):
-            item, at = value(b, at)
-            items.append(item)
-        return items, at
-    return bytes(b[at:at + n]), at + n
+# --- Ed25519, RFC 8032 -------------------------------------------------------
+
+P = 2**255 - 19
+L = 2**252 + 27742317777372353535851937790883648493
+D = -121665 * pow(121666, P - 2, P) % P
 
 
-def uvarint(b, at):
+def add(a, b):
+    A, B = (a[1] - a[0]) * (b[1] - b[0]) % P, (a[1] + a[0]) * (b[1] + b[0]) % P
+    C, E = 2 * a[3] * b[3] * D % P, 2 * a[2] * b[2] % P
+    e, f, g, h = B - A, E - C, E + C, B + A
+    return e * f % P, g * h % P, f * g % P, e * h % P
+
+
+def times(s, q):
+    r = (0, 1, 1, 0)
+    while s:
+        if s & 1:
+            r = add(r, q)
+        q, s = add(q, q), s >> 1
+    return r
+
+
+def point(b):
+    y = int.from_bytes(b, "little")
+    sign, y = y >> 255, y & (1 << 255) - 1
+    x2 = (y * y - 1) * pow(D * y * y + 1, P - 2, P) % P
+    x = pow(x2, (P + 3) // 8, P)
+    if (x * x - x2) % P:
+        x = x * pow(2, (P - 1) // 4, P) % P
+    if (x * x - x2) % P or y >= P:
+        return None
+    if x & 1 != sign:
+        x = P - x
+    return x, y, 1, x * y % P
+
+
+def signed(key, text, signature):
+    a, r, s = point(key), point(signature[:32]), int.from_bytes(signature[32:], "little")
+    if a is None or r is None or s >= L:
+        return False
+    base = point((4 * pow(5, P - 2, P) % P).to_bytes(32, "little"))
+    h = int.from_bytes(hashlib.sha512(signature[:32] + key + text).digest(), "little") % L
+    u, v = times(s, base), add(r, times(h, a))
+    return (u[0] * v[2] - v[0] * u[2]) % P == 0 and (u[1] * v[2] - v[1] * u[2]) % P == 0
+
+
+# --- faults and forms --------------------------------------------------------
+
+
+class Fault(Exception):
+    """The verdict on a file that is not ok, and where it is."""
+
+    def __init__(self, verdict, **where):
+        super().__init__(verdict, where)
+        self.verdict, self.where = verdict, where
+
+
+def uvarint(b, at, most):
     n = shift = 0
     while True:
-        n |= (b[at] & 0x7F) << shift
-        shift, at = shift + 7, at + 1
+        if at >= len(b) or shift > 63:
+            raise Fault("corrupt")
+        n, shift, at = n | (b[at] & 0x7F) << shift, shift + 7, at + 1
         if b[at - 1] < 0x80:
-            return n, at
+            break
+    if n > most or shift > 7 and b[at - 1] == 0:
+        raise Fault("corrupt")
+    return n, at
 
 
-def segment(body):
-    """Returns the number of ticks and the records of a segment."""
-    _, at = uvarint(body, 0)
-    ticks, at = uvarint(body, at)
-    size, at = uvarint(body, at)
-    data = body[at + 8:]
-    assert 1 <= size <= min(64 << 20, (64 << 10) + 1000 * len(data)), "size of a segment"
-    out = subprocess.run(["zstd", "-dcq", "--memory=16MB"], input=data, stdout=subprocess.PIPE, check=True).stdout
-    assert len(out) == size and struct.unpack_from("<Q", body, at)[0] == xxh64(out), "segment"
-    return ticks, out
+class Pack:
+    """MessagePack in its smallest forms. Anything else is a Fault."""
+
+    def __init__(self, b, at=0):
+        self.b, self.at = b, at
+
+    def take(self, n):
+        if n > len(self.b) - self.at:
+            raise Fault("corrupt")
+        self.at += n
+        return bytes(self.b[self.at - n:self.at])
+
+    def number(self, size, least):
+        n = int.from_bytes(self.take(size), "big")
+        if n < least:
+            raise Fault("corrupt")
+        return n
+
+    def uint(self, most):
+        c = self.take(1)[0]
+        if c >= 0x80:
+            if not 0xCC <= c <= 0xCF:
+                raise Fault("corrupt")
+            c = self.number(1 << c - 0xCC, (0x80, 1 << 8, 1 << 16, 1 << 32)[c - 0xCC])
+        if c > most:
+            raise Fault("corrupt")
+        return c
+
+    def int(self, bits):
+        c = self.b[self.at] if self.at < len(self.b) else 0xC1
+        if c < 0xD0:
+            return self.uint((1 << bits - 1) - 1)
+        self.at += 1
+        if c >= 0xE0:
+            return c - 256
+        if c > 0xD3:
+            raise Fault("corrupt")
+        n = int.from_bytes(self.take(1 << c - 0xD0), "big", signed=True)
+        if not -1 << bits - 1 <= n < (-32, -1 << 7, -1 << 15, -1 << 31)[c - 0xD0]:
+            raise Fault("corrupt")
+        return n
+
+    def bool(self):
+        c = self.take(1)[0]
+        if c not in (0xC2, 0xC3):
+            raise Fault("corrupt")
+        return c == 0xC3
+
+    def length(self, short, limit, long, most, least=0):
+        c = self.take(1)[0]
+        if limit and short <= c < short + limit:
+            n = c - short
+        elif c in long:
+            width = 1 << long.index(c) + (len(long) == 2)
+            n = self.number(width, limit if c == long[0] else 1 << 4 * width)
+        else:
+            raise Fault("corrupt")
+        if n < least or least == most != n:
+            raise Fault("corrupt")
+        if n > most:
+            raise Fault("limit")
+        if n > len(self.b) - self.at:
+            raise Fault("corrupt")
+        return n
+
+    def array(self, least, most):
+        return self.length(0x90, 16, (0xDC, 0xDD), most, least)
+
+    def bytes(self, most):
+        return self.take(self.length(0, 0, (0xC4, 0xC5, 0xC6), most))
+
+    def text(self, most):
+        try:
+            return self.take(self.length(0xA0, 32, (0xD9, 0xDA, 0xDB), most)).decode("utf-8")
+        except UnicodeDecodeError:
+            raise Fault("corrupt")
+
+    def end(self):
+        if self.at != len(self.b):
+            raise Fault("corrupt")
 
 
-def index(body, start, blocks):
-    """Checks that the index names keyframes where they are."""
-    count, at = uvarint(body, 0)
-    tick = offset = 0
+# --- schemas, states, payloads -----------------------------------------------
+
+BOOL, STRING, ARRAY, SLICE, STRUCT = 1, 10, 11, 12, 13
+SIZES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 2, 8: 4, 9: 8, 10: 4, 12: 4}
+
+
+class Node:
+    def __init__(self, kind, fraction, count, name):
+        self.kind, self.fraction, self.count, self.name, self.inner = kind, fraction, count, name, []
+        self.size = SIZES.get(kind, 0)  # of a value with all strings and slices empty
+
+
+def bad(condition, **where):
+    if condition:
+        raise Fault("invalid", **where)
+
+
+def schema(b):
+    """Returns the root node of a description."""
+    bad(len(b) < 4)
+    count, at, nodes = struct.unpack_from("<I", b)[0], 4, []
+    bad(count > 4096)
     for _ in range(count):
-        step, at = uvarint(body, at)
-        tick += step
-        step, at = uvarint(body, at)
-        offset += step
-        where, at = uvarint(body, at)
-        keyframe = value(blocks[offset], where)[0]
-        assert keyframe[:2] == [2, tick], "index: keyframe of tick %d" % tick
-    assert body[at:] == struct.pack("<Q", start), "index"
+        bad(len(b) - at < 10)
+        kind, fraction, inner, length = struct.unpack_from("<BBII", b, at)
+        at += 10 + length
+        bad(at > len(b))
+        try:
+            nodes.append(Node(kind, fraction, inner, bytes(b[at - length:at]).decode("utf-8")))
+        except UnicodeDecodeError:
+            bad(True)
+    bad(at != len(b))
+    root = tree(nodes, False, 1)
+    bad(nodes or root.kind != STRUCT)
+    return root
 
 
-def records(b):
-    assert b[:8] == b"\x89SSR\r\n\x1a\n" and b[8:16] == struct.pack("<II", 1, 0)
-    chain, at, blocks = xxh64(b[:32]), 32, {}
-    while at < len(b):
-        size, body = uvarint(b, at + 1)
+def tree(nodes, field, depth):
+    """Takes one node with all below it from the front of a list."""
+    bad(not nodes or depth > 32)
+    n = nodes.pop(0)
+    bad(not 1 <= n.kind <= 13)
+    bad(n.fraction and not (2 <= n.kind <= 9 and n.fraction <= 8 * n.size))
+    bad(n.kind == ARRAY and n.count == 0 or n.kind not in (ARRAY, STRUCT) and n.count)
+    bad(n.kind == STRUCT and n.count == 0 and depth > 1)
+    bad(not name_fits(n.name) if field else n.name)
+    if n.kind == STRUCT:
+        for _ in range(n.count):
+            n.inner.append(tree(nodes, True, depth + 1))
+        bad(len({f.name for f in n.inner}) != n.count)
+        n.size = sum(f.size for f in n.inner)
+    elif n.kind in (ARRAY, SLICE):
+        n.inner.append(tree(nodes, False, depth + 1))
+        n.size = n.count * n.inner[0].size if n.kind == ARRAY else 4
+    bad(n.size > 1 << 30)
+    return n
+
+
+def name_fits(name):
+    kinds = [c == "_" and "L" or unicodedata.category(c) for c in name]
+    return 1 <= len(name.encode()) <= 255 and kinds[0][0] == "L" and all(k[0] == "L" or k == "Nd" for k in kinds)
+
+
+def value(n, b, at, path, leaves):
+    """Reads a value, notes its leaves, and returns where it ends."""
+    if n.kind == STRUCT:
+        for f in n.inner:
+            at = value(f, b, at, path + "." + f.name if path else f.name, leaves)
+        return at
+    if n.kind != ARRAY:
+        bad(len(b) - at < n.size, part="value", byte=at, path=path)
+    count, start = n.count, at
+    if n.kind in (STRING, SLICE):
+        count = struct.unpack_from("<I", b, at)[0]
+        at += 4
+        bad(count * (n.inner[0].size if n.inner else 1) > len(b) - at, part="value", byte=start, path=path)
+    if n.kind in (ARRAY, SLICE):
+        for i in range(count):
+            at = value(n.inner[0], b, at, "%s[%d]" % (path, i), leaves)
+        return at
+    if n.kind == STRING:
+        raw = bytes(b[at:at + count])
+        try:
+            leaves.append({"path": path, "text": raw.decode("utf-8")})
+        except UnicodeDecodeError:
+            leaves.append({"path": path, "bytes": raw.hex()})
+        return at + count
+    number = int.from_bytes(b[at:at + n.size], "little", signed=2 <= n.kind <= 5)
+    if n.kind == BOOL:
+        bad(number > 1, part="value", byte=at, path=path)
+        leaves.append({"path": path, "bool": number == 1})
+    else:
+        leaves.append({"path": path, "int": str(number)})
+    return at + n.size
+
+
+def whole(n, b):
+    """Checks that bytes are a value, and returns its sections, root and leaves."""
+    at, leaves, sections, text = 0, [], [], b"samestep root 1\n"
+    for f in n.inner:
+        end = value(f, b, at, f.name, leaves)
+        sections.append({"name": f.name, "size": end - at, "sum": "%016x" % xxh64(b[at:end])})
+        text += struct.pack("<QQ", end - at, xxh64(b[at:end]))
+        at = end
+    bad(at != len(b), part="value", byte=at, path="")
+    return sections, xxh64(text), leaves
+
+
+def payload(n, p):
+    """Reads the MessagePack form of a value."""
+    if n.kind == BOOL:
+        return p.bool()
+    if n.kind == STRING:
+        return p.text(16384)
+    if n.kind in (ARRAY, SLICE):
+        least, most = (n.count, n.count) if n.kind == ARRAY else (0, 16384)
+        if n.inner[0].kind == 6:
+            b = p.bytes(most)
+            bad(len(b) < least)
+            return b
+        return [payload(n.inner[0], p) for _ in range(p.array(least, most))]
+    if n.kind == STRUCT:
+        p.array(n.count, n.count)
+        return [payload(f, p) for f in n.inner]
+    return p.int(8 * n.size) if n.kind <= 5 else p.uint((1 << 8 * n.size) - 1)
+
+
+# --- records and the log -----------------------------------------------------
+
+HEADER, KEYFRAME, FRAME, EMPTY, CHECKSUM, DISSENT, END, NOTE = 1, 2, 3, 4, 5, 6, 7, 64
+SYSTEM, U16, U32, U64 = 255, (1 << 16) - 1, (1 << 32) - 1, M
+
+
+class Log:
+    """Reads records, one after the other, and keeps what they are relative to."""
+
+    def __init__(self):
+        self.stage, self.tick, self.last, self.header = "header", 0, {}, None
+
+    def read(self, b, at):
+        p = Pack(b, at)
+        n = p.array(2, 1 + 4 * 8192)
+        kind = p.uint(255)
+        if kind == 0 or 8 <= kind < 64:
+            raise Fault("unsupported")
+        want = {HEADER: "header", KEYFRAME: self.stage if self.stage == "keyframe" else "log"}.get(kind, "log")
+        bad(self.stage != want)
+        r = {"kind": kind, "tick": self.tick}
+        counts = {HEADER: 12, KEYFRAME: 5, EMPTY: 2, CHECKSUM: 3, DISSENT: 4, END: 2}
+        if kind == FRAME and n % 4 != 1 or kind != FRAME and n != counts.get(kind, 2):
+            raise Fault("corrupt")
+        read = {HEADER: self.read_header, KEYFRAME: self.read_keyframe, FRAME: self.read_frame, EMPTY: self.read_empty,
+                CHECKSUM: self.read_checksum, DISSENT: self.read_dissent, END: self.read_end}.get(kind, self.read_optional)
+        read(p, r, n)
+        r["raw"] = bytes(b[at:p.at])
+        return r, p.at
+
+    def read_header(self, p, r, n):
+        r["protocol"], r["engine"], r["game"], r["build"] = p.uint(U32), p.text(128), p.text(128), p.text(128)
+        r["match"] = p.bytes(16)
+        if len(r["match"]) != 16:
+            raise Fault("corrupt")
+        before = p.at
+        r["platform"] = p.text(128)
+        r["around"] = before, p.at
+        p.array(5, 5)
+        r["seed"], r["players"], r["tick_rate"], r["check_every"], r["keyframe_every"] = p.uint(U64), p.uint(255), p.uint(U16), p.uint(U16), p.uint(U32)
+        if not 1 <= r["players"] <= 250 or not 1 <= r["tick_rate"] <= 1000 or r["check_every"] < 1:
+            raise Fault("corrupt")
+        r["config"], r["config_schema"], r["state_schema"] = (p.bytes(1 << 20) for _ in range(3))
+        count, before, r["commands"] = p.array(0, 3 * 4096), -1, []
+        if count % 3:
+            raise Fault("corrupt")
+        for _ in range(count // 3):
+            c = {"kind": p.uint(U16), "name": p.text(128), "schema": p.bytes(1 << 20)}
+            if c["kind"] <= before:
+                raise Fault("corrupt")
+            before = c["kind"]
+            r["commands"].append(c)
+        self.fits(schema(r["config_schema"]), r["config"])
+        self.state = schema(r["state_schema"])
+        self.kinds = {c["kind"]: schema(c["schema"]) for c in r["commands"]}
+        self.header, self.stage = r, "keyframe"
+
+    def read_keyframe(self, p, r, n):
+        r["tick"], r["root"], r["last"], before = p.uint(U32), p.uint(U64), [], -1
+        count = p.array(0, 512)
+        if count % 2:
+            raise Fault("corrupt")
+        for _ in range(count // 2):
+            player, sequence = self.player(p), p.uint(U32)
+            if player <= before or sequence == 0:
+                raise Fault("corrupt")
+            before = player
+            r["last"].append((player, sequence))
+        r["state"] = p.bytes(256 << 20)
+        if self.stage == "keyframe":
+            tick, last = r["tick"], dict(r["last"])
+        else:
+            tick, last = self.tick, self.last
+            bad(r["tick"] > tick or r["tick"] == tick and dict(r["last"]) != last)
+        for player, _ in r["last"]:
+            self.seat(player)
+        root = self.fits(self.state, r["state"])
+        self.tick, self.last, self.stage = tick, last, "log"
+        if root != r["root"]:
+            raise Fault("corrupt")
+
+    def read_frame(self, p, r, n):
+        self.advance(1)
+        r["tick"], r["commands"], before = self.tick, [], (-1, 0)
+        for _ in range(n // 4):
+            player, step, kind, b = self.player(p), p.uint(U32), p.uint(U16), p.bytes(16 << 10)
+            sequence = self.last.get(player, 0) + step
+            if step == 0 or sequence > U32 or (player, sequence) <= before:
+                raise Fault("corrupt")
+            self.last[player], before = sequence, (player, sequence)
+            r["commands"].append({"player": player, "sequence": sequence, "kind": kind, "payload": b})
+        for c in r["commands"]:
+            c["value"] = self.command(c)
+
+    def command(self, c):
+        """Checks a command against the header, and returns its value."""
+        if c["player"] != SYSTEM:
+            self.seat(c["player"])
+            bad(c["kind"] not in self.kinds)
+            node = self.kinds[c["kind"]]
+        elif self.header["engine"] != "samestep/1":
+            return None
+        else:
+            bad(not 1 <= c["kind"] <= 8)
+            node = Node(STRUCT, 0, 1, "")
+            node.inner = [Node(6 if c["kind"] <= 6 else 7, 0, 0, "")]
+        p = Pack(c["payload"])
+        try:
+            v = payload(node, p)
+            p.end()
+        except Fault:
+            raise Fault("invalid")
+        if c["player"] == SYSTEM:
+            least, most = {7: (10, 1000), 8: (1, 250)}.get(c["kind"], (0, self.header["players"] - 1))
+            bad(not least <= v[0] <= most and not (c["kind"] == 6 and v[0] == SYSTEM))
+        return v
+
+    def read_empty(self, p, r, n):
+        r["empty"] = p.uint(65536)
+        if r["empty"] == 0:
+            raise Fault("corrupt")
+        self.advance(r["empty"])
+        r["tick"] = self.tick
+
+    def read_checksum(self, p, r, n):
+        r["tick"], r["root"] = self.tick - p.uint(self.tick), p.uint(U64)
+
+    def read_dissent(self, p, r, n):
+        r["tick"], r["player"], r["root"] = self.tick - p.uint(self.tick), p.uint(249), p.uint(U64)
+        self.seat(r["player"])
+
+    def read_end(self, p, r, n):
+        r["text"], self.stage = p.text(1024), "end"
+
+    def read_optional(self, p, r, n):
+        b = p.bytes(len(p.b))
+        if r["kind"] == NOTE:
+            p = Pack(b)
+            p.array(3, 3)
+            r["player"], r["topic"], r["text"] = p.uint(255), p.text(128), p.text(1024)
+            p.end()
+
+    def advance(self, n):
+        bad(self.tick + n > U32)
+        self.tick += n
+
+    def player(self, p):
+        n = p.uint(255)
+        if 250 <= n < SYSTEM:
+            raise Fault("corrupt")
+        return n
+
+    def fits(self, node, b):
+        """Checks a value, and returns its root."""
+        try:
+            return whole(node, b)[1]
+        except Fault:
+            raise Fault("invalid")
+
+    def seat(self, player):
+        bad(player != SYSTEM and player >= self.header["players"])
+
+
+# --- the container -----------------------------------------------------------
+
+
+class File:
+    """Reads a whole replay file. Its records are in r, with where they stand."""
+
+    def __init__(self, b):
+        self.b, self.log, self.r, self.start, self.signatures = b, Log(), [], 0, []
+        self.tick, self.marks, self.ended, self.index = 0, [], False, None
+        try:
+            self.prefix()
+            while self.at < len(b):
+                self.block()
+            self.start = len(b)
+            if not self.ended:
+                raise Fault("torn")
+        except Fault as f:
+            f.where.setdefault("byte", self.start)
+            f.where.setdefault("tick", self.tick)
+            raise
+
+    def prefix(self):
+        magic = b"\x89SSR\r\n\x1a\n"
+        if self.b[:8] != magic[:len(self.b)]:
+            raise Fault("corrupt")
+        if len(self.b) < 32:
+            raise Fault("torn")
+        if self.b[8:16] != struct.pack("<II", 1, 0):
+            raise Fault("unsupported")
+        self.chain, self.at = xxh64(self.b[:32]), 32
+
+    def head(self, at, chain):
+        """Returns the kind, body and end of the block at an offset, and its check."""
+        head = self.b[at + 1:at + 6]
+        ends = [i for i, c in enumerate(head) if c < 0x80]
+        if not ends and len(head) < 5:
+            raise Fault("torn")
+        if not ends:
+            raise Fault("corrupt")
+        size, body = uvarint(self.b, at + 1, 1 << 35)
         end = body + size
-        chain = xxh64(struct.pack("<Q", chain) + b[at:end])
-        assert struct.unpack_from("<Q", b, end)[0] == chain, "block at byte %d" % at
-        start, kind, at = at, b[at], end + 8
-        assert kind in (1, 2) or kind >= 64, "block of kind %d" % kind
-        ticks, held, found = None, b"", 0
+        if end + 8 > len(self.b):
+            raise Fault("torn")
+        check = struct.unpack_from("<Q", self.b, end)[0]
+        if xxh64(struct.pack("<Q", chain) + self.b[at:end]) != check:
+            raise Fault("corrupt")
+        return self.b[at], self.b[body:end], end + 8, check
+
+    def block(self):
+        self.start = self.at
+        try:
+            kind, body, self.at, self.chain = self.head(self.start, self.chain)
+        except Fault as f:
+            if f.verdict == "torn" and self.valid_block_follows():
+                raise Fault("corrupt")
+            raise
+        if kind < 64 and kind not in (1, 2):
+            raise Fault("unsupported")
+        bad(kind < 64 and self.ended)
+        bad(self.index is not None)
         if kind == 1:
-            held = b[body:end]
+            bad(not body)
+            self.records(body)
         elif kind == 2:
-            ticks, held = segment(b[body:end])
-        elif kind == 64 and at == len(b):
-            index(b[body:end], start, blocks)
-        blocks[start], where = held, 0
-        while where < len(held):
-            record, after = value(held, where)
-            found += 1 if record[0] == 3 else record[1] if record[0] == 4 else 0
-            yield held[where:after], record
-            where = after
-        assert ticks in (None, found), "%d ticks in a segment of %s" % (found, ticks)
+            self.segment(body)
+        elif kind == 64:
+            self.read_index(body)
+        elif kind == 65:
+            self.signature(body)
+
+    def valid_block_follows(self):
+        for at in range(self.start + 9, len(self.b)):
+            if self.b[at] in (1, 2):
+                try:
+                    if self.head(at, struct.unpack_from("<Q", self.b, at - 8)[0])[1]:
+                        return True
+                except Fault:
+                    pass
+        return False
+
+    def records(self, b):
+        at = 0
+        while at < len(b):
+            r, end = self.log.read(b, at)
+            bad(r["kind"] == HEADER and r["match"] != self.b[16:32])
+            self.tick, self.ended = self.log.tick, r["kind"] == END
+            if r["kind"] == KEYFRAME and r["tick"] == self.tick and not (self.marks and self.marks[-1][0] == self.tick):
+                self.marks.append((r["tick"], self.start, at))
+            if r["kind"] == HEADER:
+                low, high = r["around"]
+                r["bare"] = b[at:low] + b"\xa0" + b[high:end]
+            self.r.append(r)
+            at = end
+
+    def segment(self, body):
+        first, at = uvarint(body, 0, U32)
+        ticks, at = uvarint(body, at, U32 - first)
+        size, at = uvarint(body, at, M)
+        if size > 64 << 20:
+            raise Fault("limit")
+        if len(body) - at < 8 or size == 0:
+            raise Fault("corrupt")
+        check, data = struct.unpack_from("<Q", body, at)[0], body[at + 8:]
+        if size > (64 << 10) + 1000 * len(data):
+            raise Fault("limit")
+        began = self.log.stage != "header" and self.log.stage != "keyframe"
+        bad(began and first != self.tick)
+        one_frame(data)
+        out = subprocess.run(["zstd", "-dcq", "--memory=16MB"], input=data, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        if out.returncode or len(out.stdout) != size or xxh64(out.stdout) != check:
+            raise Fault("corrupt")
+        self.records(out.stdout)
+        bad(not began and self.log.stage in ("log", "end") and self.began() != first)
+        bad(self.tick != first + ticks)
+
+    def began(self):
+        return next(r["tick"] for r in self.r if r["kind"] == KEYFRAME)
+
+    def read_index(self, body):
+        bad(not self.ended)
+        try:
+            count, at = uvarint(body, 0, len(body))
+            marks, tick, offset = [], 0, 0
+            for i in range(count):
+                step, at = uvarint(body, at, U32)
+                far, at = uvarint(body, at, len(self.b))
+                where, at = uvarint(body, at, 64 << 20)
+                bad(i and step == 0)
+                tick, offset = tick + step, offset + far
+                marks.append((tick, offset, where))
+        except Fault:
+            raise Fault("invalid")
+        bad(count == 0 or body[at:] != struct.pack("<Q", self.start))
+        bad(any(m not in self.marks for m in marks))
+        self.index = marks
+
+    def signature(self, body):
+        bad(not self.ended or not body)
+        if body[0] == 1:
+            bad(len(body) != 97 or any(s[1:33] == body[1:33] for s in self.signatures))
+            self.signatures.append(body)
 
 
-def without_platform(raw, record):
-    at = 1  # after the array of 12
-    for _ in range(6):
-        at = value(raw, at)[1]
-    return raw[:at] + b"\xa0" + raw[value(raw, at)[1]:]
+def one_frame(b):
+    """Checks that bytes are exactly one zstd frame (RFC 8878)."""
+    if len(b) < 6 or b[:4] != b"\x28\xb5\x2f\xfd" or b[4] & 0x0B:  # reserved bit, dictionary
+        raise Fault("corrupt")
+    single, at = b[4] & 0x20, 5
+    if not single:
+        window = (8 + (b[5] & 7)) << 7 + (b[5] >> 3)
+        if window > 16 << 20:
+            raise Fault("corrupt")
+        at = 6
+    at += (1 if single else 0, 2, 4, 8)[b[4] >> 6]
+    last = 0
+    while not last:
+        if at + 3 > len(b):
+            raise Fault("corrupt")
+        head = int.from_bytes(b[at:at + 3], "little")
+        last, kind, size = head & 1, head >> 1 & 3, head >> 3
+        at += 3 + (1 if kind == 1 else size)
+    if at + (4 if b[4] & 4 else 0) != len(b):
+        raise Fault("corrupt")
 
 
-def main(path):
-    content, late, tick, commands, last, began = hashlib.sha256(), b"", 0, 0, {}, False
-    for raw, r in records(open(path, "rb").read()):
-        kind = r[0]
-        if kind in (3, 4):
-            tick += 1 if kind == 3 else r[1]
-            content.update(late)
-            late = b""
-        if kind == 1:
-            h = without_platform(raw, r)
-            content.update(struct.pack("<BI", 1, len(h)) + h)
-        elif kind == 2 and not began:
-            began, tick = True, r[1]
-            content.update(struct.pack("<BIQI", 2, r[1], r[2], len(r[3]) // 2))
-            for p, s in zip(r[3][::2], r[3][1::2]):
-                last[p] = s
-                content.update(struct.pack("<BI", p, s))
-            content.update(struct.pack("<I", len(r[4])) + r[4])
-        elif kind == 3:
-            content.update(struct.pack("<BII", 3, tick, len(r) // 4))
-            for p, step, k, payload in zip(r[1::4], r[2::4], r[3::4], r[4::4]):
-                last[p] = last.get(p, 0) + step
-                content.update(struct.pack("<BIHI", p, last[p], k, len(payload)) + payload)
-                commands += 1
-        elif kind == 5:
-            late += struct.pack("<BIQ", 5, tick - r[1], r[2])
-        elif kind == 6:
-            late += struct.pack("<BIBQ", 6, tick - r[1], r[2], r[3])
-        elif kind == 7:
-            content.update(late + struct.pack("<BI", 7, len(r[1])) + r[1])
-    content.update(struct.pack("<BI", 0, tick))
-    print(tick, commands, content.hexdigest())
+# --- the content hash and the conformance game -------------------------------
 
 
-main(sys.argv[1])
+def sized(b):
+    return struct.pack("<I", len(b)) + b
+
+
+def content(records, upto=None):
+    """Returns the content hash, up to a tick or of the whole match."""
+    h, late, tick, began = hashlib.sha256(), b"", 0, False
+    for r in records:
+        kind = r["kind"]
+        if upto is not None and (kind == FRAME and r["tick"] > upto or kind == END):
+            break
+        if upto is not None and kind == EMPTY and r["tick"] > upto:
+            if tick < upto:
+                h.update(late)
+                late, tick = b"", upto
+            break
+        if kind in (FRAME, EMPTY, END):
+            h.update(late)
+            late, tick = b"", tick if kind == END else r["tick"]
+        if kind == HEADER:
+            h.update(b"\1" + sized(r["bare"]))
+        elif kind == KEYFRAME and not began:
+            began, tick = True, r["tick"]
+            h.update(struct.pack("<BIQI", 2, r["tick"], r["root"], len(r["last"])))
+            h.update(b"".join(struct.pack("<BI", *pair) for pair in r["last"]) + sized(r["state"]))
+        elif kind == FRAME:
+            h.update(struct.pack("<BII", 3, r["tick"], len(r["commands"])))
+            for c in r["commands"]:
+                h.update(struct.pack("<BIH", c["player"], c["sequence"], c["kind"]) + sized(c["payload"]))
+        elif kind == CHECKSUM:
+            late += struct.pack("<BIQ", 5, r["tick"], r["root"])
+        elif kind == DISSENT:
+            late += struct.pack("<BIBQ", 6, r["tick"], r["player"], r["root"])
+        elif kind == END:
+            h.update(b"\7" + sized(r["text"].encode()))
+    h.update(struct.pack("<BI", 0, tick))
+    return h.hexdigest(), tick
+
+
+def identity(h):
+    """Checks that a match is one of the conformance game."""
+    for field, want in (("protocol", 1), ("engine", "samestep/1"), ("game", "conform"), ("build", "1")):
+        if h[field] != want:
+            raise Fault("identity", field=field)
+    for field, b, want in (("state schema", h["state_schema"], 0x4CD083AC75D5CB95), ("configuration schema", h["config_schema"], 0x22647C0AC6403EE7)):
+        if xxh64(b) != want:
+            raise Fault("identity", field=field)
+    if [(c["kind"], c["name"], xxh64(c["schema"])) for c in h["commands"]] != [(1, "add", 0x36656543133DF5EE), (2, "say", 0xC715CE858D518D92)]:
+        raise Fault("identity", field="command")
+
+
+class Game:
+    """The state of the conformance game."""
+
+    def __init__(self, node, b):
+        leaves = whole(node, b)[2]
+        self.node, self.coins = node, [int(x["int"]) for x in leaves if x["path"].startswith("Coins")]
+        named = {x["path"]: x for x in leaves}
+        self.ticks, self.system, self.last = int(named["Ticks"]["int"]), int(named["System"]["int"]), named["Last"]["text"]
+
+    def step(self, commands):
+        self.ticks = self.ticks + 1 & U32
+        for c in commands:
+            if c["player"] == SYSTEM:
+                self.system = self.system + 1 & U16
+            elif c["kind"] == 1:
+                coins = self.coins[c["player"]] + c["value"][0]
+                self.coins[c["player"]] = (coins + (1 << 31) & U32) - (1 << 31)
+            else:
+                self.last = c["value"][0]
+
+    def root(self):
+        b = struct.pack("<II", self.ticks, len(self.coins)) + b"".join(struct.pack("<i", c) for c in self.coins)
+        return whole(self.node, b + struct.pack("<H", self.system) + sized(self.last.encode()))[1]
+
+
+def simulate(file):
+    """Simulates a match of the conformance game, and returns its last root."""
+    identity(file.r[0])
+    game, roots = None, {}
+    for r in file.r:
+        if r["kind"] == KEYFRAME and game is None:
+            game = Game(file.log.state, r["state"])
+            roots[r["tick"]] = game.root()
+        elif r["kind"] in (FRAME, EMPTY):
+            for _ in range(r.get("empty", 1)):
+                game.step(r.get("commands", ()))
+            roots[r["tick"]] = game.root()
+        elif r["kind"] in (CHECKSUM, KEYFRAME) and roots.get(r["tick"], r["root"]) != r["root"]:
+            raise Fault("desync", tick=r["tick"], got="%016x" % roots[r["tick"]], want="%016x" % r["root"])
+    return game.root()
+
+
+# --- the suite ---------------------------------------------------------------
+
+
+def run_replay(b):
+    file = File(b)
+    root, count = simulate(file), lambda kind: sum(r["kind"] == kind for r in file.r)
+    facts = {
+        "ticks": file.tick, "frames": count(FRAME), "checksums": count(CHECKSUM), "dissents": count(DISSENT),
+        "commands": sum(len(r["commands"]) for r in file.r if r["kind"] == FRAME), "end": file.r[-1].get("text", ""),
+        "keyframes": [r["tick"] for r in file.r if r["kind"] == KEYFRAME], "seekable": [m[0] for m in file.marks],
+        "content": content(file.r)[0], "root": "%016x" % root,
+    }
+    upto, tick = content(file.r, file.tick // 2)
+    facts["upto"] = {"tick": tick, "content": upto}
+    if file.signatures:
+        text = b"samestep replay 1\n" + b[16:32] + bytes.fromhex(facts["content"])
+        facts["signed_by"] = sorted(s[1:33].hex() for s in file.signatures if signed(s[1:33], text, s[33:]))
+    return facts
+
+
+def hex_lines(text):
+    for line in text.decode().splitlines():
+        if line and line[0] != "#":
+            label, _, digits = line.rpartition(":")
+            yield label, bytes.fromhex(digits.strip())
+
+
+def run_record(text):
+    log = Log()
+    tick = 0
+    for _, b in hex_lines(text):
+        try:
+            r, end = log.read(b, 0)
+            if end != len(b):
+                raise Fault("corrupt")
+        except Fault as f:
+            raise Fault(f.verdict, tick=tick)
+        tick = log.tick
+    r = {k: v for k, v in r.items() if k not in ("raw", "around")}
+    if r["kind"] == HEADER:
+        del r["tick"]
+        r["seed"] = str(r["seed"])
+    if "root" in r:
+        r["root"] = "%016x" % r["root"]
+    if "last" in r:
+        r["last"] = [{"player": p, "sequence": s} for p, s in r["last"]]
+    for c in r.get("commands", ()):
+        c.pop("value", None)
+    return plain(r)
+
+
+def plain(v):
+    """Turns bytes into hexadecimal text."""
+    if isinstance(v, bytes):
+        return v.hex()
+    if isinstance(v, dict):
+        return {k: plain(x) for k, x in v.items()}
+    return [plain(x) for x in v] if isinstance(v, list) else v
+
+
+def run_schema(text):
+    lines = list(hex_lines(text))
+    try:
+        node = schema(lines[0][1])
+    except Fault:
+        raise Fault("invalid", part="schema")
+    facts = {"fingerprint": "%016x" % xxh64(lines[0][1]), "sections": node.count}
+    try:
+        for label, b in lines[1:]:
+            facts["sections"], root, facts["leaves"] = whole(node, b)
+            facts["root"] = "%016x" % root
+    except Fault as f:
+        raise Fault(f.verdict, **dict(facts, **f.where))
+    return facts
+
+
+def suite(folder):
+    with open(os.path.join(folder, "index.json")) as f:
+        index = json.load(f)
+    assert index["format"] == 1
+    run, wrong = {"replay": run_replay, "record": run_record, "schema": run_schema}, 0
+    cases = [c for c in index["cases"] if c["kind"] in run]
+    for c in cases:
+        with open(os.path.join(folder, c["file"]), "rb") as f:
+            b = f.read()
+        try:
+            verdict, facts = "ok", run[c["kind"]](b)
+        except Fault as f:
+            verdict, facts = f.verdict, f.where
+        if (verdict, facts) != (c["verdict"], c.get("expect", {})):
+            wrong += 1
+            print("%s: got %s %s, want %s %s" % (c["id"], verdict, json.dumps(facts), c["verdict"], json.dumps(c.get("expect", {}))))
+    print("%d cases, %d differ" % (len(cases), wrong))
+    return 1 if wrong else 0
+
+
+def main(arguments):
+    if arguments[0] == "--suite":
+        return suite(arguments[1])
+    with open(arguments[0], "rb") as f:
+        try:
+            file = File(f.read())
+        except Fault as fault:
+            print(fault.verdict, json.dumps(fault.where))
+            return 1
+    print(file.tick, sum(len(r["commands"]) for r in file.r if r["kind"] == FRAME), content(file.r)[0])
+    return 0
+
+
+sys.exit(main(sys.argv[1:]))
