@@ -33,9 +33,14 @@ func (h ContentHash) String() string { return hex.EncodeToString(h[:]) }
 // MarshalText returns what String does.
 func (h ContentHash) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
 
-// HashContent returns the content hash of a match up to a tick, without what
-// stands after that tick, and the tick that it reaches: the match's last if that
-// is not after it. With [WholeMatch] the end belongs to it.
+// HashContent returns the content hash of a match up to a tick, and the tick that
+// it reaches: the match's last if that is not after it. The hash up to a tick is of
+// everything before the tick's frame and of the frame itself, so it is the same
+// for recordings of different lengths, whether they go on, have an end with
+// another text, or were torn. Checksums of the tick stand after it and do not
+// count. With [WholeMatch] the end counts, and the file must be whole.
+//
+// The error is a [*TickError] if the match begins after the tick.
 func HashContent(r *Reader, tick lockstep.Tick) (ContentHash, lockstep.Tick, error) {
 	first, err := NewReader(r.r, r.size)
 	if err != nil {
@@ -47,8 +52,14 @@ func HashContent(r *Reader, tick lockstep.Tick) (ContentHash, lockstep.Tick, err
 		if err == io.EOF {
 			break
 		}
+		if err != nil && c.began && c.tick == tick {
+			break // torn or damaged behind the tick
+		}
 		if err != nil {
 			return ContentHash{}, c.tick, err
+		}
+		if rec.Kind == lockstep.RecordKeyframe && !c.began && rec.Tick > tick {
+			return ContentHash{}, rec.Tick, missing(first, tick)
 		}
 		if rec.Kind == lockstep.RecordFrame && rec.Tick > tick || rec.Kind == lockstep.RecordEnd && tick != WholeMatch {
 			break

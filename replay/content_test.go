@@ -170,6 +170,80 @@ func TestRekeyFalse(t *testing.T) {
 	}
 }
 
+// Recordings of one match of different lengths are the same up to a tick that
+// both have, however they end: with another text, without an end, or with a block
+// that was damaged.
+func TestContentHashUpTo(t *testing.T) {
+	_, long, _ := record(t, 205, replay.WriterOptions{FlushTicks: 1})
+	const tick = 137
+	want := contentOf(t, long, tick)
+	end := func(at lockstep.Tick, text string) []byte {
+		var out bytes.Buffer
+		if err := replay.Cut(replay.NewWriter(&out, replay.WriterOptions{SegmentTicks: 50}), open(t, long), at); err != nil {
+			t.Fatal(err)
+		}
+		return change(t, out.Bytes(), func(r *lockstep.Record) {
+			if r.Kind == lockstep.RecordEnd {
+				r.Text = text
+			}
+		})
+	}
+	for name, file := range map[string][]byte{
+		"another end": change(t, long, func(r *lockstep.Record) {
+			if r.Kind == lockstep.RecordEnd {
+				r.Text = "another"
+			}
+		}),
+		"ends there": end(tick, "the server stopped"), "ends behind it": end(tick+1, "x"),
+	} {
+		if got := contentOf(t, file, tick); got != want {
+			t.Errorf("%s: another content hash up to tick %d", name, tick)
+		}
+		if contentOf(t, file, replay.WholeMatch) == contentOf(t, long, replay.WholeMatch) {
+			t.Errorf("%s: the same content hash of the whole match", name)
+		}
+	}
+	// Torn anywhere: all ticks that can be read have the same hash.
+	for n := len(long) * 3 / 4; n < len(long); n += 3 {
+		info, err := replay.ReadInfo(open(t, long[:n]))
+		if err == nil || info.Ticks < 100 {
+			t.Fatalf("torn at byte %d: got %d ticks, %v", n, info.Ticks, err)
+		}
+		if got, last, err := replay.HashContent(open(t, long[:n]), info.Ticks); err != nil || last != info.Ticks || got != contentOf(t, long, info.Ticks) {
+			t.Fatalf("torn at byte %d: up to tick %d of %d: %v", n, last, info.Ticks, err)
+		}
+		if _, last, err := replay.HashContent(open(t, long[:n]), info.Ticks+1); err == nil {
+			t.Fatalf("torn at byte %d: hashed up to tick %d, want an error", n, last)
+		}
+	}
+	if got, last, err := replay.HashContent(open(t, end(100, "x")), tick); err != nil || last != 100 || got != contentOf(t, long, 100) {
+		t.Errorf("a shorter recording: up to tick %d, %v", last, err)
+	}
+}
+
+func ExampleHashContent_upTo() {
+	_, long := exampleFile()
+	open := func(b []byte) *replay.Reader {
+		r, err := replay.NewReader(bytes.NewReader(b), int64(len(b)))
+		if err != nil {
+			panic(err)
+		}
+		return r
+	}
+	var short bytes.Buffer // another recording, of which the server stopped after tick 50
+	if err := replay.Cut(replay.NewWriter(&short, replay.WriterOptions{}), open(long), 50); err != nil {
+		panic(err)
+	}
+	for _, tick := range []lockstep.Tick{50, replay.WholeMatch} {
+		a, _, _ := replay.HashContent(open(long), tick)
+		b, last, err := replay.HashContent(open(short.Bytes()), tick)
+		fmt.Println(a == b, last, err)
+	}
+	// Output:
+	// true 50 <nil>
+	// false 50 <nil>
+}
+
 func ExampleHashContent() {
 	game, file := exampleFile()
 	open := func(b []byte) *replay.Reader {

@@ -18,6 +18,7 @@ import (
 type difference struct {
 	a, b       *subject           // of two replays
 	comparison *replay.Comparison // of two replays, or nil
+	content    [2]partHash        // of both, up to the last tick that both have; only of the same match
 	state      *stateDifference   // nil if no states were compared
 	err        error              // why a replay cannot be read on
 }
@@ -128,6 +129,11 @@ func (d *difference) printReplays(line func(name, format string, args ...any), l
 	if x.A.Ticks != x.B.Ticks {
 		line("length", "%s → %s", count(x.A.Ticks, "tick"), count(x.B.Ticks, "tick"))
 	}
+	if d.content[0] != d.content[1] {
+		line("content", "differs up to tick %d in what is not compared above, such as checksums of players: %s → %s", d.content[0].Tick, d.content[0].ContentHash, d.content[1].ContentHash)
+	} else if x.Same() {
+		line("content", "%s up to tick %d, of both", d.content[0].ContentHash, d.content[0].Tick)
+	}
 	switch {
 	case x.Frame != nil || x.Checksum != nil:
 	case !x.Same():
@@ -198,10 +204,14 @@ func (d *difference) json(err error) any {
 		Checksum *checksumJSON    `json:"checksum,omitempty"`
 		Keyframe *checksumJSON    `json:"keyframe,omitempty"`
 		State    *stateDifference `json:"state"`
+		Content  []partHash       `json:"content,omitempty"` // of the same match
 		Same     bool             `json:"same"`
 		Error    string           `json:"error,omitempty"`
 	}{Comparison: d.comparison, State: d.state, Same: err == nil, Error: errorText(err)}
 	if x := d.comparison; x != nil {
+		if x.Same() {
+			story.Content = d.content[:]
+		}
 		story.Frame = newFrameJSON(d.a, d.b, x.Frame)
 		story.Checksum, story.Keyframe = newChecksumJSON(x.Checksum), newChecksumJSON(x.Keyframe)
 	}

@@ -27,6 +27,7 @@ import (
 //	joined       the first who joins is player 77
 //	state-bytes  the first state is too short
 //	hostile      every text has control characters
+//	dissent N    player 1 has another checksum of tick N
 //	open         there is no end record
 //	long N       there are N runs of empty ticks more, as long as runs can be
 //	state N      the recorder had another state from tick N on
@@ -160,6 +161,14 @@ func (f *forger) record(r *lockstep.Record) error {
 				c.Payload = []byte{0xc1}
 			}
 			f.done = true
+		}
+	case "dissent":
+		if r.Kind == lockstep.RecordChecksum && int(r.Tick) == f.n {
+			f.done = true
+			if err := f.out.Append(f.enc.Record(r)); err != nil {
+				return err
+			}
+			return f.out.Append(f.enc.Dissent(r.Tick, 1, 7))
 		}
 	case "open":
 		if r.Kind == lockstep.RecordEnd {

@@ -17,7 +17,8 @@ func replayDiffCommand() *cli.Command {
 		ArgsUsage: "A B | BUNDLE",
 		Description: `Of two replays: what their headers say differently, the first tick whose commands
 differ, the first checksum that differs, and what differs in the states of the
-first keyframe that does. Nothing is simulated, so it works without the game's
+first keyframe that does; if none does, the content hash up to the last tick that
+both have (see info --upto). Nothing is simulated, so it works without the game's
 code, unless --tick asks for a tick without a keyframe; a state that contradicts
 the checksums of its replay is not compared. See bisect for the first tick that
 differs.
@@ -183,6 +184,16 @@ func diffReplays(c *cli.Context, a, b *subject) error {
 	d := &difference{a: a, b: b}
 	if d.comparison, d.err = replay.Compare(x, y); d.comparison == nil {
 		return d.err
+	}
+	if d.comparison.Same() {
+		t := min(d.comparison.A.Ticks, d.comparison.B.Ticks)
+		for i, r := range []*replay.Reader{x, y} {
+			h, reached, err := replay.HashContent(r, t)
+			if err != nil {
+				return err
+			}
+			d.content[i] = partHash{reached, h}
+		}
 	}
 	if t, ok := d.tick(c); ok {
 		if err := d.replayStates(c, t); errors.As(err, new(*lockstep.DesyncError)) {

@@ -17,8 +17,14 @@ func replayInfoCommand() *cli.Command {
 		Usage:     "tell what match a replay is of, and what is in the file",
 		ArgsUsage: "FILE",
 		Description: `Reads the whole file without simulating anything, so it works without the
-game's code. A damaged file is read up to the damage.`,
-		Flags:        []cli.Flag{jsonFlag},
+game's code. A damaged file is read up to the damage.
+
+With --upto, prints the content hash up to that tick as well. It is the same for
+two recordings of one match of which one goes on longer or ends for another reason.`,
+		Flags: []cli.Flag{
+			jsonFlag,
+			&cli.UintFlag{Name: "upto", Usage: "hash the content up to tick `N`, too", DefaultText: "only the whole match"},
+		},
 		OnUsageError: usageError,
 		Action:       onReplay(replayInfo),
 	}
@@ -34,15 +40,42 @@ func replayInfo(c *cli.Context, f *replayFile) error {
 	if info.Header == nil {
 		return refuse(c, err)
 	}
+	var upto *partHash
+	if c.IsSet("upto") {
+		var perr error
+		if upto, perr = hashPart(f, info, tickOf(c, "upto")); perr != nil {
+			return perr
+		}
+	}
 	if !c.Bool("json") {
-		printInfo(c.App.Writer, info)
-	} else if werr := writeJSON(c.App.Writer, infoJSON(info, err)); werr != nil {
+		printInfo(c.App.Writer, info, upto)
+	} else if werr := writeJSON(c.App.Writer, infoJSON(info, upto, err)); werr != nil {
 		return werr
 	}
 	return err
 }
 
-func printInfo(w io.Writer, info *replay.Info) {
+// A partHash is the content hash up to a tick.
+type partHash struct {
+	Tick        lockstep.Tick      `json:"tick"`
+	ContentHash replay.ContentHash `json:"content_hash"`
+}
+
+// hashPart hashes the content of a file up to a tick.
+func hashPart(f *replayFile, info *replay.Info, tick lockstep.Tick) (*partHash, error) {
+	if len(info.Keyframes) == 0 || tick < info.Keyframes[0].Tick || tick > info.Ticks {
+		return nil, usagef("info: --upto: got tick %d, want one up to which the file can be read, at most %d", tick, info.Ticks)
+	}
+	r, err := f.reader()
+	if err != nil {
+		return nil, err
+	}
+	h, _, err := replay.HashContent(r, tick)
+	return &partHash{tick, h}, err
+}
+
+// printInfo prints what a replay says of itself; upto may be nil.
+func printInfo(w io.Writer, info *replay.Info, upto *partHash) {
 	h := info.Header
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	line := func(name, format string, args ...any) {
@@ -71,6 +104,9 @@ func printInfo(w io.Writer, info *replay.Info) {
 		line("size", "%s, %.2f bytes per tick without keyframes", size(info.SizeBytes), bytesPerTick(info))
 	}
 	line("content", "%s", info.ContentHash)
+	if upto != nil {
+		line("", "%s up to tick %d", upto.ContentHash, upto.Tick)
+	}
 	switch {
 	case info.Signed:
 		line("signature", "by the key %s", info.Signer)
@@ -103,7 +139,7 @@ func bytesPerTick(info *replay.Info) float64 {
 }
 
 // infoJSON returns what info --json prints.
-func infoJSON(info *replay.Info, err error) any {
+func infoJSON(info *replay.Info, upto *partHash, err error) any {
 	h := info.Header
 	return struct {
 		Game     string            `json:"game"`
@@ -113,12 +149,13 @@ func infoJSON(info *replay.Info, err error) any {
 		Platform string            `json:"platform"`
 		Settings lockstep.Settings `json:"settings"`
 		*replay.Info
+		UpTo         *partHash    `json:"upto,omitempty"`
 		BytesPerTick float64      `json:"bytes_per_tick"`
 		Class        replay.Class `json:"class"`
 		Error        string       `json:"error,omitempty"`
 	}{
 		Game: h.Game, Build: h.Build, Match: h.Match.String(), Engine: h.Engine, Platform: h.Platform,
-		Settings: h.Settings, Info: info, BytesPerTick: bytesPerTick(info), Class: fileClass(err), Error: errorText(err),
+		Settings: h.Settings, Info: info, UpTo: upto, BytesPerTick: bytesPerTick(info), Class: fileClass(err), Error: errorText(err),
 	}
 }
 
