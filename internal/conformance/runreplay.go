@@ -84,7 +84,7 @@ func readReplay(file []byte) map[string]any {
 	if info.Signer != "" {
 		facts["signed_by"] = signers(file)
 	}
-	facts["root"], facts["upto"] = lastRoot(file), contentUpTo(file, info.Ticks)
+	facts["root"], facts["upto"] = lastRoot(file), contentUpTo(file, info.Keyframes[0].Tick+info.Ticks)
 	return facts
 }
 
@@ -119,7 +119,8 @@ func lastRoot(file []byte) string {
 	return checksum.FormatRoot(f.Simulation().Root())
 }
 
-// contentUpTo returns the content hash up to the middle of a match.
+// contentUpTo returns the content hash up to the middle of a match, with the sum
+// of its first and last tick.
 func contentUpTo(file []byte, ticks lockstep.Tick) map[string]any {
 	r, err := openFile(file)
 	if err != nil {
