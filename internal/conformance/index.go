@@ -41,6 +41,9 @@ var runners = map[string]func(file []byte) Result{
 	"replay": runReplay,
 	"record": runRecord,
 	"schema": runSchema,
+
+	"message":    runMessage,
+	"transcript": runTranscript,
 }
 
 // builders return the cases of each part of the suite, without Expect.
@@ -48,6 +51,9 @@ var builders = []func() []Built{
 	goodReplays, brokenContainers, brokenSegments, brokenTails, brokenLogs, brokenContents,
 	goodRecords, brokenRecords,
 	goodSchemas, brokenSchemas, brokenValues,
+	goodMessages, brokenMessages,
+	identitySessions, greetingSessions, seatSessions, commandSessions, limitSessions, checkSessions, flowSessions, matchSessions,
+	clientSessions, fakeSessions, fakeSyncSessions,
 }
 
 // Build returns all cases and the text of their index. Expect is what this

@@ -67,7 +67,7 @@ var imports = []importRow{
 	{pattern: "lockstep/determinism", modules: []string{xtools}},
 
 	{pattern: "internal/buffer"},
-	{pattern: "internal/conformance", own: log, modules: []string{xxhash}, tests: shell},
+	{pattern: "internal/conformance", own: slices.Concat(log, []string{"lockstep/server"}), modules: []string{xxhash}, tests: shell},
 	{pattern: "internal/decimal"},
 	{pattern: "internal/simulate", own: log, modules: []string{xxhash}},
 	{pattern: "internal/mutants/...", own: []string{"internal/simulate", "lockstep"}, tests: []string{"internal/mutants"}},

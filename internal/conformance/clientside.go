@@ -1,0 +1,117 @@
+package conformance
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// A clientSide is a Client in virtual time, in whole milliseconds. What it does
+// it gives to emit: it opens, says something, or closes.
+type clientSide struct {
+	c    *lockstep.Client
+	emit func(Step)
+	dial func() int // returns the number of the next connection
+	now  int64
+	conn int // present connection; 0: none
+}
+
+func newClientSide(p *Player) *clientSide {
+	return &clientSide{c: lockstep.NewClient(game(), lockstep.ClientOptions{Token: p.Token, Seed: 1})}
+}
+
+func (s *clientSide) time() lockstep.Time { return lockstep.Time(s.now) * lockstep.Millisecond }
+
+func (s *clientSide) next() int64 { return max(s.now, ceilMS(s.c.Next())) }
+
+// settle lets the client do what is due.
+func (s *clientSide) settle() {
+	for range 1000 {
+		s.c.Advance(s.time())
+		s.flush()
+		if s.c.Stage() == lockstep.StageDone || s.c.Next() > s.time() {
+			return
+		}
+	}
+}
+
+// flush takes what the client wants done.
+func (s *clientSide) flush() {
+	for {
+		if s.conn == 0 {
+			if s.c.Stage() != lockstep.StageDialing {
+				return
+			}
+			s.conn = s.dial()
+			s.emit(Step{Conn: s.conn, Do: "open"})
+			s.c.Connected(s.time())
+		}
+		if b := s.c.Send(nil); len(b) > 0 {
+			b = neutral(b)
+			s.emit(Step{Conn: s.conn, Hex: hex.EncodeToString(b), Says: contents(b)})
+			continue
+		}
+		if s.c.Stage() != lockstep.StageClosing {
+			return
+		}
+		s.emit(Step{Conn: s.conn, Do: "close"})
+		s.conn = 0
+		s.c.Disconnected(s.time(), nil)
+	}
+}
+
+// neutral returns a message in which an auth names no platform: it differs from
+// machine to machine.
+func neutral(b []byte) []byte {
+	var r lockstep.MessageReader
+	var w lockstep.MessageWriter
+	var m lockstep.Message
+	rest, err := r.Read(&m, b)
+	if err != nil || m.Kind != lockstep.MessageAuth {
+		return b
+	}
+	m.Auth.Platform = "conformance"
+	return append(w.Append(nil, &m), rest...)
+}
+
+// receive gives the client steps of the server of one moment.
+func (s *clientSide) receive(steps []Step) error {
+	for _, step := range steps {
+		if step.Conn != s.conn {
+			continue // it has closed that one
+		}
+		if step.Do != "" {
+			s.conn = 0
+			s.c.Disconnected(s.time(), errors.New("closed by the server"))
+		} else if b, err := hex.DecodeString(step.Hex); err != nil {
+			return err
+		} else {
+			s.c.Receive(s.time(), b) // an error is a wish to close
+		}
+		s.settle()
+	}
+	return nil
+}
+
+// play does what the player does.
+func (s *clientSide) play(step *Step) error {
+	var err error
+	switch step.Do {
+	case "add":
+		_, err = s.c.Submit(&add{int16(step.Number)})
+	case "say":
+		_, err = s.c.Submit(&say{step.Text})
+	case "chat":
+		err = s.c.Chat(step.Text)
+	case "leave":
+		s.c.Leave()
+	case "corrupt":
+		err = s.c.Corrupt(step.Text)
+	default:
+		err = fmt.Errorf("conformance: the player cannot %q", step.Do)
+	}
+	s.settle()
+	return err
+}

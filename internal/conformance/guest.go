@@ -1,0 +1,199 @@
+package conformance
+
+import (
+	"encoding/hex"
+	"errors"
+	"slices"
+
+	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// A guest is a client that a scenario plays. By itself it follows the stream,
+// and acknowledges, answers pings and reports checksums, unless told otherwise.
+type guest struct {
+	p      *play
+	conn   int
+	closed string // why; "" while the connection is open
+
+	mute     bool // acknowledges nothing
+	silent   bool // reports nothing
+	deaf     bool // answers no pings
+	lies     bool // reports wrong checksums
+	observer bool // does not simulate
+	quiet    bool // does nothing by itself
+	lost     bool // gets nothing of what the server sends
+
+	welcome  lockstep.Welcome
+	session  []byte
+	follower *lockstep.Follower
+	sync     []byte
+	position uint64
+	tick     lockstep.Tick
+	acked    lockstep.Tick
+	states   map[lockstep.Tick][]byte
+	sequence uint64
+	reader   lockstep.MessageReader
+}
+
+// raw sends one WebSocket message of some messages.
+func (g *guest) raw(messages ...[]byte) {
+	b := slices.Concat(messages...)
+	g.p.input("client", Step{Conn: g.conn, Hex: hex.EncodeToString(b), Says: contents(b)})
+}
+
+func (g *guest) say(values ...any) { g.raw(record(values...)) }
+
+func (g *guest) cut() { g.p.input("client", Step{Conn: g.conn, Do: "cut"}); g.closed = "cut" }
+
+// command gives the next command.
+func (g *guest) command(kind int, payload []byte) {
+	g.sequence++
+	g.say(33, g.sequence, kind, payload)
+}
+
+func (g *guest) add(coins int) { g.command(kindAdd, record(coins)) }
+
+func (g *guest) ack() {
+	g.acked = g.tick
+	g.say(40, g.position, uint64(g.tick))
+}
+
+// report reports the checksum of a tick.
+func (g *guest) report(t lockstep.Tick) {
+	sum, ok := g.follower.Sum(t)
+	if !ok {
+		return
+	}
+	sections := array{}
+	for _, s := range sum.Sections {
+		sections = append(sections, s)
+	}
+	root := sum.Root
+	if g.lies {
+		root++
+		sections[1] = sum.Sections[1] + 1
+	}
+	g.say(34, uint64(t), root, sections)
+}
+
+// take takes a step of the server.
+func (g *guest) take(step *Step) error {
+	if step.Do != "" {
+		g.closed = step.About
+	}
+	if step.Do != "" || g.lost {
+		return nil
+	}
+	b, err := hex.DecodeString(step.Hex)
+	for err == nil && len(b) > 0 {
+		if lockstep.IsRecord(b) {
+			n, _ := valueSize(b)
+			if err = g.record(b[:n]); err == nil {
+				b = b[n:]
+			}
+			continue
+		}
+		var m lockstep.Message
+		if b, err = g.reader.Read(&m, b); err == nil {
+			err = g.message(&m)
+		}
+	}
+	if err == nil && !g.mute && !g.quiet && g.follower != nil && g.closed == "" && g.tick >= g.acked+lockstep.Tick(max(1, g.welcome.AckEvery)) {
+		g.ack()
+	}
+	return err
+}
+
+func (g *guest) message(m *lockstep.Message) error {
+	switch m.Kind {
+	case lockstep.MessageWelcome:
+		g.welcome = *m.Welcome
+		g.session = slices.Clone(m.Welcome.Session[:])
+		g.sequence = max(g.sequence, uint64(m.Welcome.LastSequence))
+		if m.Welcome.Resumed && !g.mute {
+			g.ack()
+		}
+	case lockstep.MessageStateSync:
+		if m.Offset == 0 {
+			g.sync = nil
+		}
+		if g.sync = append(g.sync, m.Bytes...); len(g.sync) == int(m.Total) {
+			return g.begin(m)
+		}
+	case lockstep.MessagePing:
+		if !g.deaf && !g.quiet {
+			g.say(54, m.Nonce, uint64(g.tick))
+		}
+	case lockstep.MessageStateRequest:
+		if !g.quiet {
+			g.answer(m.Tick)
+		}
+	}
+	return nil
+}
+
+// answer sends the state of a tick.
+func (g *guest) answer(t lockstep.Tick) {
+	state := g.states[t]
+	if g.observer {
+		state = nil
+	}
+	half := len(state) / 2
+	if half == 0 {
+		g.say(35, uint64(t), 0, 0, []byte{})
+		return
+	}
+	g.say(35, uint64(t), 0, len(state), state[:half])
+	g.say(35, uint64(t), half, len(state), state[half:])
+}
+
+// begin begins anew with a complete sync.
+func (g *guest) begin(m *lockstep.Message) error {
+	g.follower = game().NewFollower(lockstep.FollowerOptions{})
+	n, _ := valueSize(g.sync)
+	for _, record := range [][]byte{g.sync[:n], g.sync[n:]} {
+		if err := g.follower.Append(record); err != nil {
+			return err
+		}
+	}
+	g.position, g.tick = uint64(m.Position), m.Tick
+	g.states = map[lockstep.Tick][]byte{}
+	if !g.mute && !g.quiet {
+		g.ack()
+	}
+	return nil
+}
+
+func (g *guest) record(b []byte) error {
+	g.position++
+	err := g.follower.Append(b)
+	if differs := (*lockstep.DesyncError)(nil); errors.As(err, &differs) {
+		err = nil // the match's log says that its referee was wrong
+	}
+	kind := lockstep.KindOf(b)
+	if err != nil || kind != lockstep.RecordFrame && kind != lockstep.RecordEmpty {
+		return err
+	}
+	g.tick = g.follower.Tick()
+	if g.tick%lockstep.Tick(g.p.t.Match.CheckEvery) != 0 {
+		return nil
+	}
+	g.states[g.tick] = g.follower.Simulation().AppendState(nil)
+	if !g.silent && !g.quiet && !g.observer {
+		g.report(g.tick)
+	}
+	return nil
+}
+
+// wrongState changes the state of a tick that the guest keeps, and returns its
+// sum, as if the guest had computed it.
+func (g *guest) wrongState(t lockstep.Tick) checksum.Sum {
+	state := g.states[t]
+	state[4+4]++ // the coins of seat 0
+	var sum checksum.Sum
+	if err := checksum.OfBytes(&sum, game().StateSchema(), state); err != nil {
+		panic(err) // any coins are coins
+	}
+	return sum
+}

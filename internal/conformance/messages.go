@@ -1,0 +1,164 @@
+package conformance
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strings"
+)
+
+// A messageCase is one message, or what looks like one.
+type messageCase struct {
+	id    string
+	rules string
+	about string
+	bytes []byte
+}
+
+// messageCases returns cases with one verdict.
+func messageCases(verdict string, cases []messageCase) []Built {
+	var all []Built
+	for _, c := range cases {
+		all = append(all, Built{
+			Case{ID: "message-" + c.id, Kind: "message", File: "message/message-" + c.id + ".hex", Rules: strings.Fields(c.rules), Verdict: verdict, About: c.about},
+			fmt.Appendf(nil, "# %s\n%s\n", c.about, hex.EncodeToString(c.bytes)),
+		})
+	}
+	return all
+}
+
+const maxU32, maxU64 uint64 = 1<<32 - 1, 1<<64 - 1
+
+var (
+	sessionOne = []byte("\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01")
+	noSession  = []byte{}
+	selfTests  = array{uint64(0x523497c62e457d30), uint64(0xe23a4bde19110887), uint64(0xd30e9ebf3a0cb12f), uint64(0x01585ae894085d95), 0}
+)
+
+// An auth is the values of an auth message. Zero values are those of a client of
+// the conformance game.
+type auth struct {
+	protocol                      uint64
+	engine, game, build, platform string
+	state, commands               uint64
+	sums                          array
+	token                         string
+	session                       []byte
+	position                      uint64
+}
+
+// message returns the bytes of an auth.
+func (a auth) message() []byte {
+	or := func(s *string, otherwise string) {
+		if *s == "" {
+			*s = otherwise
+		}
+	}
+	or(&a.engine, "samestep/1")
+	or(&a.game, "conform")
+	or(&a.build, "1")
+	or(&a.platform, "conformance")
+	if a.protocol == 0 {
+		a.protocol = 1
+	}
+	if a.state == 0 {
+		a.state = fingerprint(stateSchema)
+	}
+	if a.commands == 0 {
+		a.commands = commandFingerprint()
+	}
+	if a.sums == nil {
+		a.sums = selfTests
+	}
+	if a.session == nil {
+		a.session = noSession
+	}
+	return record(32, a.protocol, a.engine, a.game, a.build, a.state, a.commands, a.sums, a.platform, a.token, a.session, a.position)
+}
+
+// goodMessages has each kind of message, and the ends of its values.
+func goodMessages() []Built {
+	return messageCases(messageOK, []messageCase{
+		{"auth", "P-form P-identity", "The auth of a player with a token.", auth{token: "token-of-ada-0000"}.message()},
+		{"auth-resume", "P-session P-resume P-session-form", "An auth that resumes with a session, without a token, from position 77 on.", auth{session: sessionOne, position: 77}.message()},
+		{"auth-large", "P-range", "An auth with the largest numbers and texts of the largest lengths.",
+			auth{protocol: maxU32, engine: strings.Repeat("e", 128), game: strings.Repeat("g", 128), build: strings.Repeat("b", 128), state: maxU64, commands: maxU64,
+				sums: array{maxU64, maxU64, maxU64, maxU64, maxU64}, platform: strings.Repeat("p", 128), token: strings.Repeat("t", 2048), session: sessionOne, position: 1 << 62}.message()},
+		{"command", "P-command", "Command 1 of kind 1, which adds 5 coins.", record(33, 1, kindAdd, record(5))},
+		{"command-large", "P-command P-range", "The highest sequence and kind.", record(33, maxU32, 65535, []byte{})},
+		{"checksum", "P-check", "The checksum of tick 20, with the sums of four sections.", record(34, 20, maxU64, array{1, 2, 3, maxU64})},
+		{"checksum-bare", "P-check", "A checksum without sections.", record(34, 20, 7, array{})},
+		{"state", "P-state P-chunk-form", "The second half of a state of 4 bytes.", record(35, 20, 2, 4, []byte{3, 4})},
+		{"state-none", "P-state", "The answer that a state is not kept.", record(35, 20, 0, 0, []byte{})},
+		{"state-sync-request", "P-sync-request", "A request for a keyframe: an array of one value.", record(36)},
+		{"ping", "P-ping", "A ping with the largest nonce.", record(37, maxU64)},
+		{"chat", "P-chat P-text", "A line of chat with text that is not ASCII.", record(38, "gr\u00fc\u00df \u4f60\u597d")},
+		{"leave", "P-leave", "A client that gives up its seat.", record(39)},
+		{"ack", "P-ack", "Every record before position 2^40 has arrived, and tick 8 was simulated.", record(40, uint64(1<<40), 8)},
+		{"welcome", "P-welcome-position", "The welcome of a player that resumes.", record(48, 1, 1, sessionOne, 300, 310, true, 12, 10, 2, 100)},
+		{"welcome-spectator", "P-session-form", "The welcome of a spectator: seat 255, no session.", record(48, 255, 0, noSession, 300, 310, false, 0, 10, 250, 65535)},
+		{"welcome-zero", "P-speed-zero", "A welcome with ack every and speed 0, which count as 1.", record(48, 0, 2, sessionOne, 0, 1, false, 0, 0, 1, 0)},
+		{"state-sync", "P-sync P-chunk-form", "A chunk of a state.", record(49, 301, 300, 32768, 65537, []byte(strings.Repeat("x", 32768)))},
+		{"command-accepted", "P-command", "Command 1 runs in tick 302.", record(50, 1, 302)},
+		{"command-rejected", "P-command-reason", "Command 2 is refused by the game.", record(51, 2, 9, "nothing to add")},
+		{"command-rejected-unknown", "P-unknown-reason", "A reason that no version has yet.", record(51, 2, 200, "")},
+		{"state-request", "P-state", "A request for the state after tick 20.", record(52, 20)},
+		{"desync-report", "P-desync", "Player 1 differs at tick 40, and agreed at tick 20.", record(53, 40, 1, 20, "Coins")},
+		{"pong", "P-ping", "The answer to a ping.", record(54, maxU64, 300)},
+		{"error", "P-identity", "An error that names a field.", record(56, 2, "got 2, want 1", "build")},
+		{"error-unknown", "P-unknown-error", "An error code that no version has yet.", record(56, 99, "", "")},
+		{"closing", "P-closing", "The server stops; come back after 5 s.", record(57, 8, "the server is shut down", 5000)},
+		{"closing-unknown", "P-unknown-closing", "A closing code that no version has yet.", record(57, 99, "", 0)},
+	})
+}
+
+// brokenMessages breaks one rule in each.
+func brokenMessages() []Built {
+	authBytes := auth{token: "token-of-ada-0000"}.message()
+	return messageCases(messageMalformed, []messageCase{
+		{"not-array", "P-form", "A number in place of an array.", []byte{0x25}},
+		{"array-empty", "P-form", "An array without a kind.", record()},
+		{"map", "P-form", "A map.", []byte{0x81, 0x25, 0x01}},
+		{"kind-text", "P-form", "A kind that is a string.", record("ping", 1)},
+		{"kind-negative", "P-form", "A negative kind.", record(-1, 1)},
+		{"kind-unknown", "P-unknown-kind", "Kind 41, which is not assigned.", record(41)},
+		{"kind-unknown-server", "P-unknown-kind", "Kind 55, which is not assigned.", record(55, 1)},
+		{"cut", "P-form", "An auth without its last byte.", authBytes[:len(authBytes)-1]},
+		{"few-values", "P-count", "A ping without its nonce.", record(37)},
+		{"many-values", "P-count", "A leave with a value.", record(39, 0)},
+		{"number-long", "P-smallest", "A nonce of 1 in two bytes.", record(37, raw("\xcc\x01"))},
+		{"number-longest", "P-smallest", "A nonce of 1 in nine bytes.", record(37, raw("\xcf\x00\x00\x00\x00\x00\x00\x00\x01"))},
+		{"array-long", "P-smallest", "A ping whose array has a length of two bytes.", []byte("\xdc\x00\x02\x25\x01")},
+		{"text-long", "P-smallest", "A text of one byte with a length of one byte.", record(38, raw("\xd9\x01x"))},
+		{"bytes-long", "P-smallest", "A payload of one byte with a length of two bytes.", record(33, 1, 1, raw("\xc5\x00\x01\x90"))},
+		{"bytes-text", "P-form", "A payload that is a string.", record(33, 1, 1, "x")},
+		{"nil", "P-form", "A nonce of nil.", record(37, raw("\xc0"))},
+		{"float", "P-form", "A nonce that is a float.", record(37, raw("\xca\x3f\x80\x00\x00"))},
+		{"bool-number", "P-form", "A welcome whose bool is a number.", record(48, 0, 1, sessionOne, 0, 1, 1, 0, 10, 1, 100)},
+		{"tick-large", "P-range", "A tick of 33 bits.", record(52, uint64(1<<32))},
+		{"kind-large", "P-range", "A command of kind 65536.", record(33, 1, 65536, []byte{})},
+		{"role-large", "P-range", "A role of 3.", record(48, 0, 3, sessionOne, 0, 1, false, 0, 10, 1, 100)},
+		{"delay-large", "P-range", "An input delay of 251 ticks.", record(48, 0, 1, sessionOne, 0, 1, false, 0, 10, 251, 100)},
+		{"sections-many", "P-range", "A checksum with 257 sections.", record(34, 20, 7, manyNumbers(257))},
+		{"sums-few", "P-count", "A self-test of four sums.", auth{sums: selfTests[:4]}.message()},
+		{"text-not-utf8", "P-text", "Chat with a byte that is not UTF-8.", record(38, "x\xff")},
+		{"text-surrogate", "P-text", "Chat with half of a surrogate pair.", record(38, "\xed\xa0\x80")},
+		{"text-overlong", "P-text", "Chat with a slash in two bytes.", record(38, "\xc0\xaf")},
+		{"chat-long", "P-text", "A line of chat of 1025 bytes.", record(38, strings.Repeat("x", 1025))},
+		{"token-long", "P-text", "A token of 2049 bytes.", auth{token: strings.Repeat("t", 2049)}.message()},
+		{"build-long", "P-text", "A build of 129 bytes.", auth{build: strings.Repeat("b", 129)}.message()},
+		{"session-short", "P-session-form", "A session of 15 bytes.", auth{session: sessionOne[:15]}.message()},
+		{"session-long", "P-session-form", "A session of 17 bytes.", auth{session: append([]byte{1}, sessionOne...)}.message()},
+		{"session-zeros", "P-session-form", "A session of 16 zeros.", auth{session: make([]byte, 16)}.message()},
+		{"chunk-beyond", "P-chunk-form", "A chunk that reaches beyond the total.", record(49, 1, 0, 3, 4, []byte{1, 2})},
+		{"chunk-long", "P-chunk-form", "A chunk of 32769 bytes.", record(35, 20, 0, 40000, make([]byte, 32769))},
+		{"total-large", "P-range", "A total of more than 256 MiB and 128 KiB.", record(49, 1, 0, 0, 256<<20+128<<10+1, []byte{1})},
+	})
+}
+
+func manyNumbers(n int) array {
+	a := array{}
+	for i := range n {
+		a = append(a, i)
+	}
+	return a
+}

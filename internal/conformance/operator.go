@@ -1,0 +1,58 @@
+package conformance
+
+import (
+	"fmt"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// operate does what the server's operator does. What the host refuses is no
+// error: then nothing happens.
+func (s *stage) operate(step *Step) error {
+	h, now, seat := s.host, s.time(), lockstep.Player(step.Number)
+	switch step.Do {
+	case "pause":
+		h.Pause(now, seat)
+	case "resume":
+		h.Resume(now, seat)
+	case "kick":
+		h.Remove(now, seat, step.Text)
+	case "speed":
+		h.SetSpeed(now, uint16(step.Number))
+	case "input_delay":
+		h.SetInputDelay(now, lockstep.Tick(step.Number))
+	case "hold":
+		h.Hold(now, step.Text)
+	case "end":
+		h.End(now, step.Text)
+	case "shutdown":
+		h.Shutdown(now, lockstep.Time(step.Number)*lockstep.Millisecond)
+	case "crash":
+		return s.crash(int(step.Number))
+	default:
+		return fmt.Errorf("conformance: the operator cannot %q", step.Do)
+	}
+	return nil
+}
+
+// crash ends the server's process, and another one goes on with the first records
+// of the log. All connections are gone, without a word.
+func (s *stage) crash(keep int) error {
+	r := lockstep.NewResumption(game())
+	for _, record := range s.records[:keep] {
+		if err := r.Append(record); err != nil {
+			return err
+		}
+	}
+	s.records = s.records[:keep]
+	for i, id := range s.conns {
+		if s.conns[i] = 0; id != 0 {
+			s.sent(s.step("server", Step{Conn: i + 1, Do: "close", About: "crash"}))
+		}
+	}
+	h, err := r.Host(s.time(), (*stageLog)(s), s.options())
+	if err == nil {
+		s.host = h
+	}
+	return err
+}

@@ -1,0 +1,129 @@
+package conformance
+
+import (
+	"encoding/hex"
+	"strconv"
+
+	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// The verdicts on messages and transcripts.
+const (
+	messageOK        = "ok"
+	messageMalformed = "malformed"
+)
+
+// runMessage reads a file of hexadecimal lines, each of which is one message that
+// is not a record. The verdict is that on the last one.
+func runMessage(text []byte) Result {
+	lines, err := hexLines(text)
+	if err != nil {
+		return Result{Verdict: err.Error()}
+	}
+	var r lockstep.MessageReader
+	var w lockstep.MessageWriter
+	result := Result{Verdict: "no messages"}
+	for _, l := range lines {
+		var m lockstep.Message
+		rest, err := r.Read(&m, l.bytes)
+		switch {
+		case err != nil:
+			result = Result{Verdict: messageMalformed}
+		case len(rest) > 0:
+			result = Result{messageOK, map[string]any{"kind": int(m.Kind), "left": len(rest)}}
+		case string(w.Append(nil, &m)) != string(l.bytes):
+			result = Result{Verdict: "written back as other bytes"}
+		default:
+			result = Result{messageOK, messageFacts(&m)}
+		}
+	}
+	return result
+}
+
+// messageNames are the names of kinds that docs/protocol.md uses.
+var messageNames = map[lockstep.MessageKind]string{
+	lockstep.MessageAuth: "auth", lockstep.MessageCommand: "command", lockstep.MessageChecksum: "checksum", lockstep.MessageState: "state",
+	lockstep.MessageStateSyncRequest: "state_sync_request", lockstep.MessagePing: "ping", lockstep.MessageChat: "chat",
+	lockstep.MessageLeave: "leave", lockstep.MessageAck: "ack",
+	lockstep.MessageWelcome: "welcome", lockstep.MessageStateSync: "state_sync", lockstep.MessageCommandAccepted: "command_accepted",
+	lockstep.MessageCommandRejected: "command_rejected", lockstep.MessageStateRequest: "state_request",
+	lockstep.MessageDesyncReport: "desync_report", lockstep.MessagePong: "pong", lockstep.MessageError: "error", lockstep.MessageClosing: "closing",
+}
+
+// messageFacts returns the values of a message. Numbers of 64 bits are text.
+func messageFacts(m *lockstep.Message) map[string]any {
+	facts := map[string]any{"message": messageNames[m.Kind]}
+	switch m.Kind {
+	case lockstep.MessageAuth:
+		authFacts(facts, m.Auth)
+	case lockstep.MessageCommand:
+		facts["sequence"], facts["kind"], facts["payload"] = m.Sequence, m.Command, hex.EncodeToString(m.Bytes)
+	case lockstep.MessageChecksum:
+		facts["tick"], facts["root"], facts["sections"] = m.Tick, checksum.FormatRoot(m.Root), rootTexts(m.Sections)
+	case lockstep.MessageStateSync:
+		facts["position"] = decimal(uint64(m.Position))
+		fallthrough
+	case lockstep.MessageState:
+		facts["tick"], facts["offset"], facts["total"], facts["chunk"] = m.Tick, m.Offset, m.Total, hex.EncodeToString(m.Bytes)
+	case lockstep.MessagePing:
+		facts["nonce"] = decimal(m.Nonce)
+	case lockstep.MessagePong:
+		facts["nonce"], facts["tick"] = decimal(m.Nonce), m.Tick
+	case lockstep.MessageChat:
+		facts["text"] = m.Text
+	case lockstep.MessageAck:
+		facts["position"], facts["tick"] = decimal(uint64(m.Position)), m.Tick
+	default:
+		serverFacts(facts, m)
+	}
+	return facts
+}
+
+func serverFacts(facts map[string]any, m *lockstep.Message) {
+	switch m.Kind {
+	case lockstep.MessageWelcome:
+		w := m.Welcome
+		facts["seat"], facts["role"], facts["session"], facts["tick"] = w.Seat, int(w.Role), sessionText(w.Session), w.Tick
+		facts["position"], facts["resumed"], facts["last_sequence"] = decimal(uint64(w.Position)), w.Resumed, w.LastSequence
+		facts["ack_every"], facts["input_delay"], facts["speed"] = w.AckEvery, w.InputDelay, w.SpeedPercent
+	case lockstep.MessageCommandAccepted:
+		facts["sequence"], facts["tick"] = m.Sequence, m.Tick
+	case lockstep.MessageCommandRejected:
+		facts["sequence"], facts["reason"], facts["detail"] = m.Sequence, int(m.Reason), m.Text
+	case lockstep.MessageStateRequest:
+		facts["tick"] = m.Tick
+	case lockstep.MessageDesyncReport:
+		facts["tick"], facts["player"], facts["agreed"], facts["section"] = m.Tick, m.Player, m.Agreed, m.Field
+	case lockstep.MessageError:
+		facts["code"], facts["text"], facts["field"] = m.Code, m.Text, m.Field
+	case lockstep.MessageClosing:
+		facts["code"], facts["text"], facts["retry_after_ms"] = m.Code, m.Text, m.RetryMS
+	}
+}
+
+func authFacts(facts map[string]any, a *lockstep.Auth) {
+	facts["protocol"], facts["engine"], facts["game"], facts["build"] = a.Protocol, a.Engine, a.Game, a.Build
+	facts["state_schema"], facts["command_schema"] = checksum.FormatRoot(a.StateSchema), checksum.FormatRoot(a.CommandSchema)
+	t := a.SelfTest
+	facts["self_test"] = rootTexts([]uint64{t.Integers, t.Layout, t.Checksums, t.Records, t.Game})
+	facts["platform"], facts["token"], facts["session"], facts["position"] = a.Platform, a.Token, sessionText(a.Session), decimal(uint64(a.Position))
+}
+
+func rootTexts(sums []uint64) []any {
+	texts := []any{}
+	for _, s := range sums {
+		texts = append(texts, checksum.FormatRoot(s))
+	}
+	return texts
+}
+
+// sessionText returns a session in hexadecimal digits, and nothing for none.
+func sessionText(s lockstep.SessionToken) string {
+	if s == (lockstep.SessionToken{}) {
+		return ""
+	}
+	return hex.EncodeToString(s[:])
+}
+
+func decimal(v uint64) string { return strconv.FormatUint(v, 10) }

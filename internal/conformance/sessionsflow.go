@@ -1,0 +1,185 @@
+package conformance
+
+import "strings"
+
+// flowSessions are about acks, lag and the end of a match.
+func flowSessions() []Built {
+	return transcriptCases([]scenario{
+		{id: "ack-wrong-position", rules: "P-ack-wrong P-malformed", about: "An ack of a record that was not sent is malformed.",
+			run: func(p *play) { g := p.join(auth{token: ada}); p.wait(300); g.say(40, 99, 1); p.wait(200) }},
+		{id: "ack-wrong-tick", rules: "P-ack-wrong P-malformed", about: "An ack of a tick that is not sealed is malformed.",
+			run: func(p *play) { g := p.join(auth{token: ada}); p.wait(300); g.say(40, 2, 99); p.wait(200) }},
+		{id: "ack-old", rules: "P-ack-old", about: "An ack of a lower position has no effect.",
+			run: func(p *play) { g := p.join(auth{token: ada}); p.wait(800); g.say(40, 1, 0); p.wait(200) }},
+		{id: "window", rules: "P-window", about: "Without acks the server stops after 64 records and half of the lag.",
+			setup: func(t *Transcript) { t.Match.TickRate, t.Match.CheckEvery, t.Host.LagTicks = 50, 50, 200 },
+			run: func(p *play) {
+				p.join(auth{token: bob}).silent = true
+				g := p.join(auth{token: ada})
+				g.silent = true
+				p.wait(200)
+				g.mute = true
+				p.wait(3600)
+				g.mute = false
+				g.ack()
+				p.wait(300)
+			}},
+		{id: "lag", rules: "P-lag P-sync-any", about: "A client that lags more than it may gets a state_sync in place of the records that it missed.",
+			setup: func(t *Transcript) { t.Match.TickRate, t.Match.CheckEvery, t.Host.LagTicks = 20, 20, 40 },
+			run: func(p *play) {
+				g := p.join(auth{token: ada})
+				p.wait(500)
+				g.mute = true
+				p.wait(2200)
+				g.mute = false
+				p.wait(600)
+			}},
+		{id: "slow", rules: "P-slow P-lag P-closing", about: "A client that needs a fourth state_sync because of lag is too slow.",
+			setup: func(t *Transcript) { t.Match.TickRate, t.Match.CheckEvery, t.Host.LagTicks = 10, 10, 20 },
+			run: func(p *play) {
+				g := p.join(auth{token: ada})
+				p.wait(300)
+				g.mute = true
+				for range 4 {
+					p.wait(2300)
+					g.ack()
+				}
+				p.wait(3000)
+			}},
+		{id: "sync-unread", rules: "P-slow", about: "A client that does not acknowledge a state_sync in time is too slow.",
+			setup: func(t *Transcript) { t.Match.TickRate, t.Match.CheckEvery, t.Host.SyncMS = 2, 2, 2000 },
+			run: func(p *play) {
+				g := p.open()
+				g.mute = true
+				g.raw(auth{token: ada}.message())
+				p.wait(3000)
+			}},
+		{id: "sync-chunks", rules: "P-sync-order P-private", about: "A large state comes in chunks, as much in a tick as the server allows, with other messages between them.",
+			setup: func(t *Transcript) { t.Host.SyncBytesPerTick = 1024 },
+			run: func(p *play) {
+				g := p.join(auth{token: bob})
+				p.wait(300)
+				for range 4 {
+					g.command(kindSay, record(strings.Repeat("samestep", 150)))
+					p.wait(100)
+				}
+				p.wait(5000)
+				e := p.join(auth{token: ada})
+				p.wait(100)
+				e.say(37, 5)
+				e.say(36)
+				p.wait(900)
+			}},
+		{id: "sync-back", rules: "P-sync-back", about: "A client that asks for a state gets the keyframe of 4 s ago, and the records since then again.",
+			run: func(p *play) {
+				g := p.join(auth{token: ada})
+				p.wait(4000)
+				g.say(36)
+				p.wait(500)
+			}},
+		{id: "idle", rules: "P-idle P-ping P-closing", about: "A client that answers no ping is closed after 10 s.",
+			setup: func(t *Transcript) { t.Match.TickRate, t.Match.CheckEvery = 1, 60 },
+			run: func(p *play) {
+				g := p.join(auth{token: ada})
+				g.deaf, g.mute = true, true
+				p.wait(11000)
+			}},
+		{id: "ping", rules: "P-ping", about: "Pings are answered with their nonce and the last sealed tick.",
+			run: func(p *play) {
+				g := p.join(auth{token: ada})
+				p.wait(450)
+				g.say(37, maxU64)
+				g.say(37, 0)
+				p.wait(100)
+			}},
+	})
+}
+
+// matchSessions are about what concerns the whole match.
+func matchSessions() []Built {
+	two := func(run func(*play, *guest)) func(*play) {
+		return func(p *play) {
+			g := p.join(auth{token: ada})
+			p.join(auth{token: eve})
+			p.wait(450)
+			run(p, g)
+			p.wait(500)
+		}
+	}
+	return transcriptCases([]scenario{
+		{id: "pause", rules: "P-system", about: "The operator pauses the match for a player, and lets it go on.",
+			run: two(func(p *play, g *guest) {
+				p.operator("pause", 0, "")
+				p.wait(1000)
+				g.add(1)
+				p.operator("resume", 0, "")
+			})},
+		{id: "pause-cancelled", rules: "P-system", about: "A pause that is taken back before its tick is sealed: both commands stand in one frame, and the match goes on.",
+			run: two(func(p *play, g *guest) {
+				p.operator("pause", 0, "")
+				p.operator("resume", 0, "")
+			})},
+		{id: "speed", rules: "P-system", about: "Half the speed, then twice the speed.",
+			run: two(func(p *play, g *guest) {
+				p.operator("speed", 50, "")
+				p.wait(1000)
+				p.operator("speed", 200, "")
+			})},
+		{id: "held", rules: "P-held", about: "The match stands still because of a full disk, and goes on; who comes meanwhile is told.",
+			run: two(func(p *play, g *guest) {
+				p.operator("hold", 0, "the disk is full")
+				p.wait(500)
+				p.join(auth{token: bob})
+				p.wait(300)
+				p.operator("hold", 0, "")
+			})},
+		{id: "kick", rules: "P-closing P-system", about: "A kicked player loses the seat.",
+			run: two(func(p *play, g *guest) { p.operator("kick", 0, "bad manners"); p.wait(200) })},
+		{id: "chat-spectator", rules: "P-chat-spectator P-chat", about: "A spectator may not chat; a player's line reaches everybody.",
+			run: func(p *play) {
+				g := p.join(auth{token: ada})
+				e := p.join(auth{token: eve})
+				p.wait(300)
+				e.say(38, "hello?")
+				g.say(38, "hello")
+				p.wait(200)
+			}},
+		{id: "end", rules: "P-end P-closing", about: "The match ends: the end record, then closing; who comes later is told as well.",
+			run: two(func(p *play, g *guest) {
+				p.operator("end", 0, "enough")
+				p.wait(100)
+				p.open()
+			})},
+		{id: "shutdown", rules: "P-shutdown P-closing", about: "The server stops, and says when to come back.",
+			run: two(func(p *play, g *guest) { p.operator("shutdown", 3000, "") })},
+		{id: "delay", rules: "P-delay P-sync-back", about: "A spectator sees the match 10 ticks later than a player, and the rest at its end.",
+			setup: func(t *Transcript) { t.Host.SpectatorDelayTicks = 10 },
+			run: func(p *play) {
+				g := p.join(auth{token: ada})
+				p.wait(2000)
+				e := p.join(auth{token: eve})
+				g.add(3)
+				p.wait(1500)
+				e.say(37, 1)
+				p.operator("end", 0, "enough")
+				p.wait(300)
+			}},
+		{id: "start", rules: "P-system", about: "No tick is sealed before two players have joined.",
+			setup: func(t *Transcript) { t.Host.StartPlayers = 2 },
+			run: func(p *play) {
+				p.join(auth{token: ada})
+				p.wait(700)
+				p.join(auth{token: bob})
+				p.wait(500)
+			}},
+		{id: "wait", rules: "P-ack", about: "The match waits for a player that acknowledges nothing, for half a second.",
+			setup: func(t *Transcript) { t.Host.WaitMS = 500 },
+			run: func(p *play) {
+				p.join(auth{token: bob})
+				g := p.join(auth{token: ada})
+				p.wait(600)
+				g.mute = true
+				p.wait(3000)
+			}},
+	})
+}

@@ -1,0 +1,154 @@
+package conformance
+
+// seatSessions are about sessions and seats.
+func seatSessions() []Built {
+	return transcriptCases([]scenario{
+		{id: "resume", rules: "P-resume P-session P-command-again P-welcome-position", about: "A lost connection resumes with its session, and the stream goes on without a gap.",
+			run: func(p *play) {
+				g := p.join(auth{token: ada})
+				p.wait(700)
+				g.add(7)
+				g.cut()
+				p.wait(1200)
+				p.resume(g)
+				g.say(33, g.sequence, kindAdd, record(7)) // had no answer
+				p.wait(600)
+			}},
+		{id: "resume-none-missed", rules: "P-resume", about: "A client that has all records resumes at the next to come.",
+			run: func(p *play) {
+				p.join(auth{token: bob})
+				g := p.join(auth{token: ada})
+				p.wait(550)
+				g.cut()
+				p.resume(g)
+				p.wait(300)
+			}},
+		{id: "resume-old", rules: "P-resume-old P-welcome-position", about: "A position that the ring does not have any more gets a state_sync.",
+			setup: func(t *Transcript) { t.Host.RingRecords = 16 },
+			run: func(p *play) {
+				p.join(auth{token: bob})
+				g := p.join(auth{token: ada})
+				p.wait(700)
+				g.cut()
+				p.wait(3000)
+				p.resume(g)
+				p.wait(500)
+			}},
+		{id: "resume-zero", rules: "P-resume-old", about: "Position 0 asks for a state_sync.",
+			run: func(p *play) {
+				g := p.join(auth{token: ada})
+				p.wait(500)
+				g.cut()
+				p.wait(200)
+				p.again(g, auth{session: g.session})
+				p.wait(500)
+			}},
+		{id: "resume-future", rules: "P-resume-old", about: "A position beyond the stream gets a state_sync.",
+			run: func(p *play) {
+				g := p.join(auth{token: ada})
+				p.wait(500)
+				g.cut()
+				p.again(g, auth{session: g.session, position: 1 << 40})
+				p.wait(500)
+			}},
+		{id: "session-once", rules: "P-session-once P-token", about: "A session is good once; with the token behind it the seat is taken again.",
+			run: func(p *play) {
+				g := p.join(auth{token: ada})
+				p.wait(300)
+				first := g.session
+				g.cut()
+				p.resume(g)
+				p.wait(300)
+				g.cut()
+				p.again(g, auth{session: first, position: g.position})
+				p.wait(200)
+				p.again(g, auth{session: first, token: ada, position: g.position})
+				p.wait(300)
+			}},
+		{id: "session-lost-welcome", rules: "P-session-lost P-resume", about: "A client that never got the welcome comes back with the session before it.",
+			run: func(p *play) {
+				g := p.join(auth{token: ada})
+				p.wait(300)
+				first, position := g.session, g.position
+				g.cut()
+				p.wait(100)
+				g.lost = true
+				p.again(g, auth{session: first, position: position})
+				g.cut()
+				g.lost = false
+				p.wait(100)
+				p.again(g, auth{session: first, position: position})
+				p.wait(300)
+			}},
+		{id: "replaced", rules: "P-replaced", about: "A second connection takes the seat; what the first still sends is not read.",
+			run: func(p *play) {
+				g := p.join(auth{token: ada})
+				p.wait(300)
+				p.join(auth{token: ada})
+				p.wait(100)
+				g.say(38, "too late")
+				p.wait(200)
+			}},
+		{id: "outrun", rules: "P-outrun P-replaced", about: "An auth that comes after that of a later connection does not take the seat.",
+			run: func(p *play) {
+				slow := p.open()
+				p.wait(100)
+				p.join(auth{token: ada})
+				p.wait(100)
+				slow.raw(auth{token: ada}.message())
+				p.wait(300)
+			}},
+		{id: "grace", rules: "P-session P-system", about: "After the grace time the player is taken over; the session is gone, and the token still takes the seat.",
+			setup: func(t *Transcript) { t.Host.GraceMS = 1000 },
+			run: func(p *play) {
+				p.join(auth{token: bob})
+				g := p.join(auth{token: ada})
+				p.wait(300)
+				g.cut()
+				p.wait(1500)
+				p.resume(g)
+				p.wait(100)
+				p.again(g, auth{token: ada})
+				p.wait(500)
+			}},
+		{id: "grace-leave", rules: "P-system P-leave", about: "Where the seat is given up after the grace time, the player has left.",
+			setup: func(t *Transcript) { t.Host.GraceMS, t.Host.LeaveAfterGrace = 1000, true },
+			run: func(p *play) {
+				p.join(auth{token: bob})
+				g := p.join(auth{token: ada})
+				p.wait(300)
+				g.cut()
+				p.wait(1500)
+			}},
+		{id: "leave", rules: "P-leave P-system", about: "Leave gives up the seat; its session is good no more, and the token takes it again.",
+			run: func(p *play) {
+				p.join(auth{token: bob})
+				g := p.join(auth{token: ada})
+				p.wait(300)
+				g.add(1)
+				g.say(39)
+				p.deliver()
+				p.wait(300)
+				p.resume(g)
+				p.again(g, auth{token: ada})
+				p.wait(300)
+			}},
+		{id: "recovery", rules: "P-recovery P-recovery-sequence P-sync-back P-session-unknown", about: "After a crash that took ticks back, the client gets a lower position, and its forgotten command is sent again.",
+			run: func(p *play) {
+				g := p.join(auth{token: ada})
+				p.wait(1000)
+				g.add(1)
+				p.wait(500)
+				keep := len(p.records)
+				g.add(2)
+				g.add(4)
+				p.wait(700)
+				p.operator("crash", int64(keep), "")
+				p.wait(300)
+				p.again(g, auth{session: g.session, token: ada, position: g.position})
+				g.say(33, 2, kindAdd, record(2))
+				g.say(33, 3, kindAdd, record(4))
+				p.wait(700)
+			}},
+	})
+}

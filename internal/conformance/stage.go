@@ -1,0 +1,206 @@
+package conformance
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/server"
+)
+
+// A stage is a Host in virtual time, and the transcript of what it gets and
+// sends. Time goes in whole milliseconds: what the host has to do in between it
+// does at the next one.
+type stage struct {
+	t        *Transcript
+	now      int64 // milliseconds
+	host     *lockstep.Host
+	records  [][]byte // the log
+	sessions byte     // drawn so far: the n-th has bytes of n
+	conns    []lockstep.PeerID
+	pending  []Step // sent by the host, and not delivered yet
+}
+
+// newStage returns a stage with a match that has just begun.
+func newStage(t *Transcript) (*stage, error) {
+	s := &stage{t: t}
+	m := t.Match
+	var id lockstep.MatchID
+	copy(id[:], matchID)
+	h, err := game().NewHeader(id, lockstep.Settings{
+		Seed: m.Seed, Players: m.Players, TickRate: m.TickRate, CheckEvery: m.CheckEvery, KeyframeEvery: m.KeyframeEvery,
+	}, &config{m.Start})
+	if err != nil {
+		return nil, err
+	}
+	h.Platform = "conformance"
+	s.host, err = lockstep.NewHost(game(), h, (*stageLog)(s), s.options())
+	if err == nil {
+		s.settle()
+	}
+	return s, err
+}
+
+// stageLog is the log of the match on a stage.
+type stageLog stage
+
+func (l *stageLog) Append(record []byte) error {
+	l.records = append(l.records, slices.Clone(record))
+	return nil
+}
+
+func (s *stage) options() lockstep.HostOptions {
+	p := &s.t.Host
+	ms := func(n int64) lockstep.Time { return lockstep.Time(n) * lockstep.Millisecond }
+	o := lockstep.HostOptions{
+		Authorize: s.authorize,
+		Random: func(b []byte) {
+			s.sessions++
+			for i := range b {
+				b[i] = s.sessions
+			}
+		},
+		Relay: p.Relay, AnonymousSpectators: p.AnonymousSpectators, SpectatorChat: p.SpectatorChat, LeaveAfterGrace: p.LeaveAfterGrace,
+		SpectatorDelay: lockstep.Tick(p.SpectatorDelayTicks), Lag: lockstep.Tick(p.LagTicks), RingRecords: p.RingRecords,
+		MaxSpectators: p.MaxSpectators, MaxConnecting: p.MaxConnecting, MaxPerTick: p.MaxPerTick, StartPlayers: p.StartPlayers,
+		SyncBytesPerTick: p.SyncBytesPerTick, Grace: ms(p.GraceMS), IdleTimeout: ms(p.IdleMS), SyncTimeout: ms(p.SyncMS),
+		Wait: lockstep.WaitPolicy{Bound: ms(p.WaitMS)}, Slow: lockstep.SlowPolicy{Percent: p.SlowPercent},
+		Delay:  lockstep.DelayPolicy{Max: lockstep.Tick(p.DelayMaxTicks)},
+		Desync: map[string]lockstep.DesyncPolicy{"log": lockstep.LogDesynced, "remove": lockstep.RemoveDesynced}[p.Desync],
+	}
+	if p.BytesRate > 0 {
+		o.Rates.Bytes = lockstep.Rate{N: p.BytesRate, Per: lockstep.Second, Burst: p.BytesBurst}
+	}
+	if p.Evidence {
+		o.Evidence = func(*lockstep.Evidence) {}
+	}
+	return o
+}
+
+var errToken = errors.New("conformance: unknown token")
+
+// authorize knows the tokens of the transcript, and those of guests.
+func (s *stage) authorize(token string) (lockstep.Grant, error) {
+	for _, k := range s.t.Tokens {
+		if k.Token != token {
+			continue
+		}
+		g := lockstep.Grant{
+			Role: map[string]lockstep.Role{"player": lockstep.Seated, "admin": lockstep.Admin}[k.Role],
+			Seat: lockstep.AnySeat, Subject: token, Name: k.Name,
+		}
+		if k.Seat != nil {
+			g.Seat = lockstep.Player(*k.Seat)
+		}
+		return g, nil
+	}
+	return server.Guests{}.Authorize(token, "")
+}
+
+func (s *stage) time() lockstep.Time { return lockstep.Time(s.now) * lockstep.Millisecond }
+
+// settle lets the host do what is due, and takes what it has to send.
+func (s *stage) settle() {
+	s.collect()
+	for range 100 {
+		if s.host.Next() > s.time() {
+			return
+		}
+		s.host.Advance(s.time())
+		s.collect()
+	}
+}
+
+// collect takes what the host has to send into the transcript.
+func (s *stage) collect() {
+	for {
+		dirty := s.host.Dirty(nil)
+		if len(dirty) == 0 {
+			return
+		}
+		for _, id := range dirty {
+			s.collectFrom(id, slices.Index(s.conns, id)+1)
+		}
+	}
+}
+
+func (s *stage) collectFrom(id lockstep.PeerID, conn int) {
+	for {
+		b := s.host.Send(id, nil, lockstep.MaxServerMessage)
+		if len(b) == 0 {
+			break
+		}
+		s.sent(s.step("server", Step{Conn: conn, Hex: hex.EncodeToString(b), Says: contents(b)}))
+	}
+	if code, _, closed := s.host.Closed(id); closed {
+		s.host.Disconnect(s.time(), id)
+		s.conns[conn-1] = 0
+		s.sent(s.step("server", Step{Conn: conn, Do: "close", About: code.String()}))
+	}
+}
+
+func (s *stage) sent(step Step) { s.pending = append(s.pending, step) }
+
+// step notes something that happens now.
+func (s *stage) step(from string, step Step) Step {
+	step.AtMS, step.From = s.now, from
+	s.t.Steps = append(s.t.Steps, step)
+	return step
+}
+
+// pass lets time pass up to a moment, or up to something that the host has sent.
+// It reports false when it has come to the moment.
+func (s *stage) pass(until int64) bool {
+	for len(s.pending) == 0 {
+		next := ceilMS(s.host.Next())
+		if next > until {
+			s.now = max(s.now, until)
+			return false
+		}
+		s.now = max(s.now, next)
+		s.settle()
+	}
+	return true
+}
+
+func ceilMS(t lockstep.Time) int64 {
+	return int64((t + lockstep.Millisecond - 1) / lockstep.Millisecond)
+}
+
+// input gives the host one step of another side, which has been noted.
+func (s *stage) input(step *Step) error {
+	defer s.settle()
+	if step.From == "operator" {
+		return s.operate(step)
+	}
+	switch {
+	case step.Do == "open":
+		return s.open(step.Conn)
+	case step.Conn < 1 || step.Conn > len(s.conns):
+		return fmt.Errorf("conformance: connection %d was not opened", step.Conn)
+	case s.conns[step.Conn-1] == 0:
+		return nil // closed by the server meanwhile
+	case step.Do != "":
+		s.host.Disconnect(s.time(), s.conns[step.Conn-1])
+		s.conns[step.Conn-1] = 0
+		return nil
+	}
+	b, err := hex.DecodeString(step.Hex)
+	s.host.Receive(s.time(), s.conns[step.Conn-1], b)
+	return err
+}
+
+// open connects. A connection without room is closed at once, without a word.
+func (s *stage) open(conn int) error {
+	if conn != len(s.conns)+1 {
+		return fmt.Errorf("conformance: connection %d opened after %d", conn, len(s.conns))
+	}
+	id, ok := s.host.Connect(s.time())
+	s.conns = append(s.conns, id)
+	if !ok {
+		s.sent(s.step("server", Step{Conn: conn, Do: "close", About: "no room"}))
+	}
+	return nil
+}

@@ -1,0 +1,139 @@
+package conformance
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// A Transcript is a live session: what both sides sent each other and when, and
+// the match that they shared. Everything that one side got is enough to check
+// what it sent.
+type Transcript struct {
+	Format int      `json:"format"` // 1
+	About  string   `json:"about"`
+	Plays  []string `json:"plays"` // the sides that it can check: "server", "client"
+	Match  Setting  `json:"match"`
+	Host   Policy   `json:"host"`             // what differs from the defaults of docs/protocol.md
+	Tokens []Token  `json:"tokens,omitempty"` // that the server knows
+	Client *Player  `json:"client,omitempty"` // the client that a transcript checks
+	EndsMS int64    `json:"ends_ms"`          // both sides are watched until then
+	Steps  []Step   `json:"-"`                // one a line, see encode
+}
+
+// A Setting is the match: that of the conformance game with the id of the suite
+// and the platform "conformance".
+type Setting struct {
+	Seed          uint64 `json:"seed,string"`
+	Players       uint8  `json:"players"`
+	TickRate      uint16 `json:"tick_rate"`
+	CheckEvery    uint16 `json:"check_every"`
+	KeyframeEvery uint32 `json:"keyframe_every"`
+	Start         int32  `json:"start"` // the game's configuration
+}
+
+// A Policy is what the server is configured to do. Zero values are the defaults.
+type Policy struct {
+	Relay               bool   `json:"relay,omitempty"`
+	AnonymousSpectators bool   `json:"anonymous_spectators,omitempty"`
+	SpectatorChat       bool   `json:"spectator_chat,omitempty"`
+	SpectatorDelayTicks uint32 `json:"spectator_delay_ticks,omitempty"`
+	LeaveAfterGrace     bool   `json:"leave_after_grace,omitempty"`
+	Evidence            bool   `json:"evidence,omitempty"` // states are asked for after a desync
+	Desync              string `json:"desync,omitempty"`   // log, resync (the default) or remove
+	LagTicks            uint32 `json:"lag_ticks,omitempty"`
+	RingRecords         int    `json:"ring_records,omitempty"`
+	MaxSpectators       int    `json:"max_spectators,omitempty"`
+	MaxConnecting       int    `json:"max_connecting,omitempty"`
+	MaxPerTick          int    `json:"max_per_tick,omitempty"`
+	StartPlayers        int    `json:"start_players,omitempty"`
+	SyncBytesPerTick    int    `json:"sync_bytes_per_tick,omitempty"`
+	GraceMS             int64  `json:"grace_ms,omitempty"`
+	IdleMS              int64  `json:"idle_ms,omitempty"`
+	SyncMS              int64  `json:"sync_ms,omitempty"`
+	WaitMS              int64  `json:"wait_ms,omitempty"`
+	SlowPercent         uint16 `json:"slow_percent,omitempty"`
+	DelayMaxTicks       uint32 `json:"delay_max_ticks,omitempty"`
+	BytesRate           int    `json:"bytes_rate,omitempty"`  // a second
+	BytesBurst          int    `json:"bytes_burst,omitempty"` // with BytesRate
+}
+
+// A Token is one that the server knows. Guests' tokens need not be listed.
+type Token struct {
+	Token string `json:"token"`
+	Role  string `json:"role"` // player, spectator or admin
+	Seat  *uint8 `json:"seat,omitempty"`
+	Name  string `json:"name,omitempty"`
+}
+
+// A Player is a client under test, and what it is configured to do.
+type Player struct {
+	Token string `json:"token"`
+	Conns []int  `json:"conns"` // its connections; all others are guests'
+}
+
+// A Step is one thing that happened. Steps stand in the order in which they
+// happened, also those of one millisecond.
+type Step struct {
+	AtMS int64  `json:"at_ms"`
+	Conn int    `json:"conn,omitempty"` // numbered from 1 in the order in which they were opened
+	From string `json:"from"`           // server, client, network, operator or player
+
+	// Hex is one WebSocket message, and Says what is in it, for people.
+	Hex  string `json:"hex,omitempty"`
+	Says []any  `json:"says,omitempty"`
+
+	// Do is what happened if it was no message: a connection is opened, cut (without
+	// a word), refused, or closed; the operator or the player does something, with
+	// a number, a text or a payload.
+	Do      string `json:"do,omitempty"`
+	Number  int64  `json:"number,omitempty"`
+	Text    string `json:"text,omitempty"`
+	Payload string `json:"payload,omitempty"`
+	About   string `json:"about,omitempty"`
+}
+
+// encode returns the text of a transcript: each step is one line.
+func (t *Transcript) encode() []byte {
+	head, err := json.MarshalIndent(t, "", " ")
+	if err != nil {
+		panic(err) // plain values
+	}
+	b := append(bytes.TrimSuffix(head, []byte("\n}")), ",\n \"steps\": ["...)
+	for i := range t.Steps {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(append(b, "\n  "...), oneLine(&t.Steps[i])...)
+	}
+	return append(b, "\n ]\n}\n"...)
+}
+
+// oneLine returns the JSON of a value on one line, with <, > and & as they are.
+func oneLine(v any) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic(err) // plain values
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+// parseTranscript reads the text of a transcript.
+func parseTranscript(text []byte) (*Transcript, error) {
+	var t struct {
+		Transcript
+		Steps []Step `json:"steps"`
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&t); err != nil {
+		return nil, fmt.Errorf("conformance: transcript: %w", err)
+	}
+	if t.Format != 1 {
+		return nil, fmt.Errorf("conformance: transcript: format: got %d, want 1", t.Format)
+	}
+	t.Transcript.Steps = t.Steps
+	return &t.Transcript, nil
+}
