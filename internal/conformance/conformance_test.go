@@ -173,6 +173,24 @@ func compareRules(pages map[string]string, index *Index) []string {
 	return wrong
 }
 
+// Files of one match have one content hash, however they are recorded.
+func TestContentIsOne(t *testing.T) {
+	facts := map[string]map[string]any{}
+	for _, c := range suite(t).Cases {
+		facts[c.ID] = c.Expect
+	}
+	want := facts["standard"]
+	for _, id := range []string{"batches", "sealed", "segment-then-batch", "signed", "content-same"} {
+		if facts[id]["content"] == nil || facts[id]["content"] != want["content"] {
+			t.Errorf("%s: got content %v, want %v", id, facts[id]["content"], want["content"])
+		}
+	}
+	other := facts["content-other-end"]
+	if other["content"] == want["content"] || factText(other["upto"].(map[string]any)) != factText(want["upto"].(map[string]any)) {
+		t.Errorf("got %v and %v, want another content and the same up to a tick", other, want)
+	}
+}
+
 // Control: a wrong verdict, a wrong fact, a changed file, and rules that do not
 // fit are noticed.
 func TestControl(t *testing.T) {

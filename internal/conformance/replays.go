@@ -120,10 +120,25 @@ func goodReplays() []Built {
 		ok("system-commands", "Every command of the system.", begun().frame(systems(lost, 0), systems(takenOver, 0), systems(joined, 0)).
 			frame(systems(paused, 1), systems(resumed, system), systems(speedSet, 10), systems(speedSet, 1000)).
 			frame(systems(inputDelaySet, 1), systems(inputDelaySet, 250), systems(left, 1)).checksum().end().file(), "F-system", "F-system-range", "F-system-seat"),
+		ok("content-same", "Another platform, other notes, keyframes, runs, and a record that is passed over: the content is that of the standard match.",
+			rerecorded("over").file(), "F-content"),
+		ok("content-other-end", "The text of the end differs: the content is another, and that up to a tick is the same.", rerecorded("done").file(), "F-content-upto"),
 		ok("wrapping", "Coins wrap at 32 bits.", wrapping().checksum().end().file(), "F-checksum-true"),
 		ok("notes", "Notes say names and chat, and topics with a dot are private.",
 			begun().note(1, "chat", "gg").note(system, "resumed", "after tick 1").note(77, "org.example.rank", "1").end().file(), "F-note"),
 	}
+}
+
+// rerecorded returns the standard match as another recorder would write it.
+func rerecorded(why string) *match {
+	m := &match{model: model{coins: []int32{100, 100}}}
+	m.add(pack(setup{platform: "another"}.header())).keyframe().
+		frame(systems(joined, 0), systems(joined, 1)).keyframe().
+		frame(adds(0, 5), says(1, "hi")).empty(1).add(record(80, []byte{1})).empty(1).
+		frame(adds(0, -7), adds(1, 300)).checksum().note(1, "chat", "gg").
+		empty(2).empty(3).checksum().
+		frame(says(1, "bye")).frame(systems(left, 1))
+	return m.add(record(7, why))
 }
 
 // wrapping returns a match in which the coins of a player become negative.

@@ -614,6 +614,7 @@ class File:
         bad(self.tick != first + ticks)
 
     def began(self):
+        """Returns the tick of the first keyframe."""
         return next(r["tick"] for r in self.r if r["kind"] == KEYFRAME)
 
     def read_index(self, body):
@@ -771,7 +772,7 @@ def run_replay(b):
         "keyframes": [r["tick"] for r in file.r if r["kind"] == KEYFRAME], "seekable": [m[0] for m in file.marks],
         "content": content(file.r)[0], "root": "%016x" % root,
     }
-    upto, tick = content(file.r, file.tick // 2)
+    upto, tick = content(file.r, (file.began() + file.tick) // 2)
     facts["upto"] = {"tick": tick, "content": upto}
     if file.signatures:
         text = b"samestep replay 1\n" + b[16:32] + bytes.fromhex(facts["content"])
