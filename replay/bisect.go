@@ -41,7 +41,10 @@ func Bisect(a, b *Reader, g *lockstep.Game, o BisectOptions) (*Bisection, error)
 }
 
 // BisectReports is [Bisect] of a replay and what somebody reported of the
-// match. It also finds reports that differ where the replay has no checksum.
+// match. It also finds reports that differ where the replay has no checksum:
+// with the game from the simulation, and without it from what another player
+// reported. A replay that cannot be read to its end is compared up to there; if
+// nothing differs, the error says so as well.
 func BisectReports(r *Reader, reports []Report, g *lockstep.Game, o BisectOptions) (*Bisection, error) {
 	x, err := newOutline(r)
 	if err != nil {
@@ -50,16 +53,16 @@ func BisectReports(r *Reader, reports []Report, g *lockstep.Game, o BisectOption
 	for !x.done {
 		x.next()
 	}
-	if x.err != nil {
-		return nil, x.err
-	}
 	s := &bisector{game: g, otherGame: g, options: o, a: side{reader: r, evidence: x.evidence}, b: side{evidence: reported(reports)}}
+	if g == nil {
+		s.a.evidence.settle(x.dissents, s.b.evidence)
+	}
 	var c Comparison
 	c.checks(s.a.evidence, s.b.evidence)
 	if c.Checksum != nil {
 		s.good, s.known, s.bad = c.Checksum.Agreed, c.Checksum.Known, c.Checksum.Tick
 	} else if err := s.probe(&c, x.side.Ticks); err != nil {
-		return nil, err
+		return nil, errors.Join(err, x.err)
 	}
 	return s.run()
 }

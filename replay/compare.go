@@ -151,6 +151,7 @@ type outline struct {
 	header   *lockstep.Header
 	frame    lockstep.Frame // the present one; after the last one, of tick MaxUint32 without commands
 	evidence evidence
+	dissents []dissent // no more than maxEvidence
 	side     CompareSide
 	done     bool
 	err      error // why the replay cannot be read on
@@ -188,6 +189,10 @@ func (o *outline) next() {
 			return
 		case lockstep.RecordEmpty:
 			o.side.Ticks = rec.Tick
+		case lockstep.RecordDissent:
+			if len(o.dissents) < maxEvidence {
+				o.dissents = append(o.dissents, dissent{rec.Tick, rec.Player, rec.Root})
+			}
 		case lockstep.RecordEnd:
 			o.side.Ended, o.side.Reason = true, rec.Text
 		}

@@ -69,6 +69,18 @@ func (e *evidence) order() {
 	*e = kept
 }
 
+// settle adds an item for each tick without an agreed checksum on which somebody
+// differs from what was reported: what that one has.
+func (e *evidence) settle(dissents []dissent, reports evidence) {
+	agreed := *e
+	for _, d := range dissents {
+		if i := reports.find(d.tick); i != nil && i.root != d.root && agreed.find(d.tick) == nil {
+			*e = append(*e, item{tick: d.tick, root: d.root})
+		}
+	}
+	e.order()
+}
+
 func rank(i item) int {
 	if i.keyframe || i.report != nil && i.report.State != nil {
 		return 0
@@ -101,7 +113,8 @@ func reported(reports []Report) evidence {
 
 // PlayerReports returns what a replay says of one player's checksums: its own
 // where the player differed, and the agreed one of every other check. A player
-// who was silent is taken to have agreed.
+// who was silent is taken to have agreed. With an error, they are those up to
+// where the replay cannot be read on.
 func PlayerReports(r *Reader, p lockstep.Player) ([]Report, error) {
 	own, err := NewReader(r.r, r.size)
 	if err != nil {

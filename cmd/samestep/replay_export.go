@@ -20,7 +20,7 @@ func replayExportCommand() *cli.Command {
 		ArgsUsage: "FILE [OUT]",
 		Description: `With --to jsonl, prints the form that import reads: a header, the players' commands, checksums by
 player, and an end. A checksum is printed for each player who reported it, or, in
-our own matches, for each who gave a command. Commands of the system, chat and
+our own matches, for each who gave a command or whose checksum ever differed. Commands of the system, chat and
 keyframes have no place in that form.
 
 With --to mcap, writes OUT, which must not exist: commands, commands per second,
@@ -46,7 +46,7 @@ func replayExport(c *cli.Context) error {
 // exportLines prints lines of JSON.
 func exportLines(c *cli.Context) error {
 	return onReplay(func(c *cli.Context, f *replayFile) error {
-		x := &exporter{w: bufio.NewWriter(c.App.Writer)}
+		x := &exporter{w: bufio.NewWriter(c.App.Writer), dissents: make(dissents)}
 		if err := x.findPlayers(f); err != nil {
 			return err
 		}
@@ -64,12 +64,11 @@ func exportLines(c *cli.Context) error {
 
 // An exporter prints records in the form that import reads.
 type exporter struct {
-	w       *bufio.Writer
-	header  *lockstep.Header
-	reports [256]bool // who reports checksums
-	agreed  *lockstep.Record
-	differ  [256]*uint64 // from agreed
-	in      pack.Reader
+	w        *bufio.Writer
+	header   *lockstep.Header
+	reports  [256]bool // who reports checksums
+	dissents dissents  // that are not printed yet
+	in       pack.Reader
 }
 
 // A commandLine, sumLine and endLine are what the form has.
@@ -98,7 +97,8 @@ type (
 	}
 )
 
-// findPlayers finds out who reports checksums from the beginning on.
+// findPlayers finds out who reports checksums from the beginning on, and who
+// differed.
 func (x *exporter) findPlayers(f *replayFile) error {
 	r, err := f.reader()
 	if err != nil {
@@ -110,22 +110,18 @@ func (x *exporter) findPlayers(f *replayFile) error {
 			for p := range rec.Header.Settings.Players {
 				x.reports[p] = true
 			}
-			return nil
 		case rec.Kind == lockstep.RecordFrame:
 			for i := range rec.Frame.Commands {
 				x.reports[rec.Frame.Commands[i].Player] = true
 			}
+		case rec.Kind == lockstep.RecordDissent:
+			x.reports[rec.Player] = true
 		}
-		return nil
+		return x.dissents.add(rec)
 	})
 }
 
 func (x *exporter) record(rec *lockstep.Record) error {
-	if rec.Kind != lockstep.RecordDissent && rec.Kind != lockstep.RecordChecksum || x.agreed != nil && rec.Tick != x.agreed.Tick {
-		if err := x.flush(); err != nil {
-			return err
-		}
-	}
 	switch rec.Kind {
 	case lockstep.RecordHeader:
 		x.header = rec.Header
@@ -138,13 +134,11 @@ func (x *exporter) record(rec *lockstep.Record) error {
 	case lockstep.RecordFrame:
 		return x.commands(&rec.Frame)
 	case lockstep.RecordChecksum:
-		x.agreed = &lockstep.Record{Tick: rec.Tick, Root: rec.Root}
+		return x.sums(rec)
 	case lockstep.RecordDissent:
-		if x.agreed == nil { // nobody agrees, or the dissent came late
-			return writeLine(x.w, sumLine{rec.Tick, rec.Player, checksum.FormatRoot(rec.Root)})
+		if root, ok := x.dissents.take(rec.Tick, rec.Player); ok { // nobody agrees
+			return writeLine(x.w, sumLine{rec.Tick, rec.Player, checksum.FormatRoot(root)})
 		}
-		root := rec.Root
-		x.differ[rec.Player] = &root
 	case lockstep.RecordEnd:
 		last := rec.Tick
 		if x.header.Engine == foreignEngine {
@@ -180,23 +174,19 @@ func (x *exporter) commands(f *lockstep.Frame) error {
 	return nil
 }
 
-// flush prints the checksums of a tick by player.
-func (x *exporter) flush() error {
-	if x.agreed == nil {
-		return nil
-	}
+// sums prints the checksums of a tick by player.
+func (x *exporter) sums(agreed *lockstep.Record) error {
 	for p := range lockstep.Player(x.header.Settings.Players) {
-		if !x.reports[p] {
+		root, differs := x.dissents.take(agreed.Tick, p)
+		if !differs {
+			root = agreed.Root
+		}
+		if !differs && !x.reports[p] {
 			continue
 		}
-		root := x.agreed.Root
-		if x.differ[p] != nil {
-			root = *x.differ[p]
-		}
-		if err := writeLine(x.w, sumLine{x.agreed.Tick, p, checksum.FormatRoot(root)}); err != nil {
+		if err := writeLine(x.w, sumLine{agreed.Tick, p, checksum.FormatRoot(root)}); err != nil {
 			return err
 		}
 	}
-	x.agreed, x.differ = nil, [256]*uint64{}
 	return nil
 }

@@ -26,11 +26,9 @@ type mcapExporter struct {
 	names    map[string]string
 	tick     lockstep.Tick
 
-	rates   mcapRates
-	second  uint64   // that rates counts
-	check   mcapSum  // the latest one, not written yet
-	checked bool     // there is one
-	sums    []uint64 // of the dissents in it
+	rates    mcapRates
+	second   uint64   // that rates counts
+	dissents dissents // of the whole match
 }
 
 // The channels, each with the schema of what is in it.
@@ -105,6 +103,9 @@ type (
 func exportMCAP(w io.Writer, r *replay.Reader) error {
 	x := &mcapExporter{kinds: make(map[lockstep.Kind]string), names: make(map[string]string)}
 	var err error
+	if x.dissents, err = readDissents(r); err != nil {
+		return err
+	}
 	if x.w, err = mcap.NewWriter(w, &mcap.WriterOptions{Chunked: true, ChunkSize: 1 << 20, Compression: mcap.CompressionZSTD, IncludeCRC: true}); err != nil {
 		return err
 	}
@@ -136,11 +137,6 @@ func (x *mcapExporter) begin() error {
 }
 
 func (x *mcapExporter) record(r *lockstep.Record) error {
-	if r.Kind == lockstep.RecordFrame || r.Kind == lockstep.RecordEmpty || r.Kind == lockstep.RecordEnd {
-		if err := x.writeCheck(); err != nil {
-			return err
-		}
-	}
 	switch r.Kind {
 	case lockstep.RecordHeader:
 		return x.meet(r.Header)
@@ -156,10 +152,7 @@ func (x *mcapExporter) record(r *lockstep.Record) error {
 		}
 		return x.log(2, "keyframe", fmt.Sprintf("%s %s", checksum.FormatRoot(r.Keyframe.Root), size(len(r.Keyframe.State))))
 	case lockstep.RecordChecksum:
-		if err := x.writeCheck(); err != nil {
-			return err
-		}
-		x.check, x.checked, x.sums = mcapSum{Tick: r.Tick, Root: checksum.FormatRoot(r.Root)}, true, append(x.sums[:0], r.Root)
+		return x.check(r)
 	case lockstep.RecordDissent:
 		return x.dissent(r)
 	case lockstep.RecordNote:
@@ -235,34 +228,30 @@ func (x *mcapExporter) writeRates() error {
 	return err
 }
 
-// dissent writes a player's own checksum. One that came late is not counted with
-// the others of its tick.
+// dissent writes a player's own checksum.
 func (x *mcapExporter) dissent(r *lockstep.Record) error {
-	if x.checked && r.Tick == x.check.Tick {
-		x.check.Dissents++
-		x.sums = append(x.sums, r.Root)
-	}
 	if err := x.log(3, "desync", fmt.Sprintf("player %d has %s at tick %d", r.Player, checksum.FormatRoot(r.Root), r.Tick)); err != nil {
 		return err
 	}
 	return x.write(onDissents, x.time(x.tick), mcapDissent{r.Tick, r.Player, checksum.FormatRoot(r.Root)})
 }
 
-// writeCheck writes the latest checksum, to which no more dissents come.
-func (x *mcapExporter) writeCheck() error {
-	if !x.checked {
-		return nil
+// check writes an agreed checksum, and how many players differ, also those whose
+// dissents come later.
+func (x *mcapExporter) check(r *lockstep.Record) error {
+	sum := mcapSum{Tick: r.Tick, Root: checksum.FormatRoot(r.Root)}
+	different := map[uint64]bool{r.Root: true}
+	for p := range lockstep.Player(x.header.Settings.Players) {
+		if root, ok := x.dissents[dissentKey{r.Tick, p}]; ok {
+			sum.Dissents++
+			different[root] = true
+		}
 	}
-	x.checked = false
-	different := make(map[uint64]bool)
-	for _, sum := range x.sums {
-		different[sum] = true
+	sum.Values = len(different)
+	if sum.Dissents == 0 {
+		sum.Agreed = 1
 	}
-	x.check.Values = len(different)
-	if x.check.Dissents == 0 {
-		x.check.Agreed = 1
-	}
-	return x.write(onChecksums, x.time(x.check.Tick), &x.check)
+	return x.write(onChecksums, x.time(r.Tick), &sum)
 }
 
 // log writes a line for the viewer's log.

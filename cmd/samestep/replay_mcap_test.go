@@ -43,6 +43,9 @@ func TestExportMCAP(t *testing.T) {
 		if want := fmt.Sprint(info.Commands, info.Commands, info.Checksums, info.Dissents); got != want {
 			t.Errorf("%s: got commands, in rates, checksums and dissents %s, want %s", path, got, want)
 		}
+		if read.inChecks != info.Dissents {
+			t.Errorf("%s: the checksums count %d dissents, want %d", path, read.inChecks, info.Dissents)
+		}
 		if seconds := int(info.Ticks) / int(info.Header.Settings.TickRate); read.counts["/rates"] < min(seconds, 3) || read.counts["/rates"] > seconds+1 {
 			t.Errorf("%s: %d rates in %d s", path, read.counts["/rates"], seconds)
 		}
@@ -68,9 +71,10 @@ func replayOf(t *testing.T, b []byte) *replay.Reader {
 
 // An mcapRead is what was found in a file.
 type mcapRead struct {
-	counts  map[string]int // messages by topic
-	inRates int            // commands that the rates sum up
-	match   map[string]string
+	counts   map[string]int // messages by topic
+	inRates  int            // commands that the rates sum up
+	inChecks int            // dissents that the checksums count
+	match    map[string]string
 }
 
 // readMCAP reads a file and checks every message against its schema and tick.
@@ -118,6 +122,9 @@ func readMCAP(t *testing.T, b []byte, rate uint16) *mcapRead {
 		last = m.LogTime
 		if channel.Topic == "/rates" {
 			read.inRates += int(value["commands"].(float64))
+		}
+		if channel.Topic == "/checksums" {
+			read.inChecks += int(value["dissents"].(float64))
 		}
 	}
 	info, err := r.Info()

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// What export prints of any golden replay, import reads, and export prints it
+// again. Whoever differed in the match differs in the imported one, and nobody
+// else.
+func TestExportImport(t *testing.T) {
+	files, err := filepath.Glob("../../testdata/replays/*.ssr")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no golden replays", err)
+	}
+	more, err := filepath.Glob("../../testdata/replays/versions/*.ssr")
+	if err != nil || len(more) == 0 {
+		t.Fatal("no golden replays of versions", err)
+	}
+	differed := 0
+	for _, file := range append(files, more...) {
+		t.Run(filepath.Base(file), func(t *testing.T) { differed += exportImport(t, file) })
+	}
+	if differed == 0 {
+		t.Error("nobody differs in any golden replay")
+	}
+}
+
+// exportImport returns how many players differ in a replay.
+func exportImport(t *testing.T, file string) (differed int) {
+	dissents, seats := dissentsIn(t, file)
+	if seats == 0 { // torn: what is left of it
+		whole := filepath.Join(t.TempDir(), "whole.ssr")
+		samestep(t, exitOK, "replay", "recover", file, whole)
+		file = whole
+		dissents, seats = dissentsIn(t, file)
+	}
+	lines := filepath.Join(t.TempDir(), "lines.jsonl")
+	text := samestep(t, exitOK, "replay", "export", file)
+	if err := os.WriteFile(lines, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	again := filepath.Join(t.TempDir(), "again.ssr")
+	samestep(t, exitOK, "replay", "import", lines, again)
+	if second := samestep(t, exitOK, "replay", "export", again); second != text {
+		t.Errorf("exported again, there are other lines:\n%s", firstDifference(text, second))
+	}
+	tied := false // each of two differs from the other, and none is the majority
+	for _, tick := range dissents {
+		tied = tied || reporters(text, tick) == 2
+	}
+	for p := range seats {
+		want := exitOK
+		if tick, differs := dissents[lockstep.Player(p)]; differs {
+			want, differed = exitDesync, differed+1
+			found := samestep(t, want, "replay", "bisect", again, "--player", fmt.Sprint(p))
+			if !strings.Contains(found, fmt.Sprintf("not after tick %d", tick)) {
+				t.Errorf("player %d differs at tick %d: got\n%s", p, tick, found)
+			}
+			continue
+		}
+		if !tied {
+			samestep(t, want, "replay", "bisect", again, "--player", fmt.Sprint(p))
+		}
+	}
+	return differed
+}
+
+// samestep runs the program, which must exit with a code, and returns its output.
+func samestep(t *testing.T, code int, args ...string) string {
+	t.Helper()
+	var out, errs bytes.Buffer
+	if got := run(context.Background(), append([]string{"samestep"}, args...), &out, &errs); got != code {
+		t.Errorf("%s: got exit code %d, want %d: %s", strings.Join(args, " "), got, code, errs.String())
+	}
+	return out.String()
+}
+
+// dissentsIn returns the first tick at which each player differs, and how many
+// seats there are, or 0 if the replay cannot be read to its end.
+func dissentsIn(t *testing.T, file string) (map[lockstep.Player]lockstep.Tick, int) {
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r, err := readerOf(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, seats := make(map[lockstep.Player]lockstep.Tick), 0
+	err = replay.Play(r, nil, func(rec *lockstep.Record) error {
+		switch rec.Kind {
+		case lockstep.RecordHeader:
+			seats = int(rec.Header.Settings.Players)
+		case lockstep.RecordDissent:
+			if _, ok := first[rec.Player]; !ok {
+				first[rec.Player] = rec.Tick
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return first, 0
+	}
+	return first, seats
+}
+
+// firstDifference returns the first line that differs.
+func firstDifference(a, b string) string {
+	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
+	for i := range min(len(x), len(y)) {
+		if x[i] != y[i] {
+			return fmt.Sprintf("line %d: %s\nand then: %s", i+1, x[i], y[i])
+		}
+	}
+	return fmt.Sprintf("%d lines, and then %d", len(x), len(y))
+}
+
+// reporters returns how many checksums of a tick the lines have.
+func reporters(lines string, tick lockstep.Tick) (n int) {
+	for line := range strings.Lines(lines) {
+		if strings.HasPrefix(line, fmt.Sprintf(`{"t":%d,`, tick)) && strings.Contains(line, `"sum"`) {
+			n++
+		}
+	}
+	return n
+}
