@@ -175,6 +175,24 @@ func (b *Bundle) State(name string) ([]byte, error) { return b.read(name, maxBun
 // Replay returns the bytes of the replay in the bundle, at most so many.
 func (b *Bundle) Replay(maxBytes int64) ([]byte, error) { return b.read(bundleReplay, maxBytes) }
 
+// CopyReplay writes the replay in the bundle to w, at most so many bytes. A
+// larger one is refused with [ErrLimit].
+func (b *Bundle) CopyReplay(w io.Writer, maxBytes int64) error {
+	f, err := b.files.Open(bundleReplay)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrBundle, err)
+	}
+	defer f.Close()
+	n, err := io.Copy(w, io.LimitReader(f, maxBytes+1))
+	if err != nil {
+		return fmt.Errorf("%w: %s: %w", ErrBundle, bundleReplay, err)
+	}
+	if n > maxBytes {
+		return fmt.Errorf("replay: %w: %s: got more than %d bytes, want at most that", ErrLimit, bundleReplay, maxBytes)
+	}
+	return nil
+}
+
 // read returns a file of at most max bytes. What the archive says of the size
 // is not believed.
 func (b *Bundle) read(name string, max int64) ([]byte, error) {

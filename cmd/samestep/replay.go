@@ -43,21 +43,35 @@ func onReplay(act func(*cli.Context, *replayFile) error) cli.ActionFunc {
 	}
 }
 
-// withReplay opens a file for act, and names it in the error.
+// withReplay opens a file for act, and names it in the error. Of a bundle, act
+// gets the replay in it.
 func withReplay(name string, act func(*replayFile) error) error {
 	f, err := os.Open(name)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	if err = act(&replayFile{f}); err != nil && !errors.Is(err, errUsage) {
-		err = &fileError{f.Name(), err}
+	own := &replayFile{file: f, name: name}
+	var extracted *os.File
+	if own.bundle, extracted, err = unbundle(f); extracted != nil {
+		defer discard(extracted)
+		own.file = extracted
+	}
+	if err == nil {
+		err = act(own)
+	}
+	if err != nil && !errors.Is(err, errUsage) {
+		err = &fileError{name, err}
 	}
 	return err
 }
 
 // A replayFile is an open file that should be a replay.
-type replayFile struct{ file *os.File }
+type replayFile struct {
+	file   *os.File
+	name   string         // that was given
+	bundle *replay.Bundle // that it was taken out of, or nil
+}
 
 // reader returns a Reader from the beginning on.
 func (f *replayFile) reader() (*replay.Reader, error) { return readerOf(f.file) }

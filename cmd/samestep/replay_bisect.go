@@ -22,13 +22,17 @@ func replayBisectCommand() *cli.Command {
 as export prints them; or, with --player and without B, what A says of that
 player's own checksums.
 
+A replay may also be a bundle, which has one in it, and may end early: both are
+compared up to there.
+
 Checksums and keyframes tell between which ticks the states part. From the
 keyframe before, the match is simulated with the game's code, which tells whose
 are wrong. The fields are those that differ at the first tick of which B's state
 is known; where B has no more than a checksum of a tick, one field that was
 changed can still be found, by trying.
 
-Exits with 3 if anything differs, and with 0 if nothing does.`,
+Exits with 3 if anything differs, with 4 if nothing does before a replay cannot be
+read on, and else with 0.`,
 		Flags: []cli.Flag{
 			jsonFlag, maxTicksFlag, limitFlag,
 			&cli.UintFlag{Name: "player", Usage: "compare with the checksums of player `N`", DefaultText: "none"},
@@ -50,9 +54,9 @@ func replayBisect(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	defer a.file.Close()
-	if !a.replay {
-		return usagef("bisect: %s is not a replay", a.name)
+	defer a.close()
+	if !a.hasReplay() {
+		return usagef("bisect: %s is not a replay and not a bundle", a.name)
 	}
 	if p := c.Uint("player"); c.IsSet("player") && p >= uint(a.header.Settings.Players) {
 		return usagef("bisect: got player %d, want at most %d: the match has %s", p, a.header.Settings.Players-1, count(int(a.header.Settings.Players), "seat"))
@@ -62,10 +66,7 @@ func replayBisect(c *cli.Context) error {
 		if s.b, err = openSubject(c.Args().Get(1)); err != nil {
 			return err
 		}
-		defer s.b.file.Close()
-		if s.b.bundle != nil {
-			return usagef("bisect: %s is a bundle; see desync explain", s.b.name)
-		}
+		defer s.b.close()
 	}
 	return s.run()
 }
@@ -76,6 +77,7 @@ type search struct {
 	a, b    *subject // b is nil for a player's checksums in a
 	found   *replay.Bisection
 	took    time.Duration
+	cut     bool // a replay cannot be read to its end
 }
 
 func (s *search) run() error {
@@ -93,6 +95,7 @@ func (s *search) run() error {
 	}
 	from := time.Now()
 	err := s.bisect(options)
+	s.cut = errors.As(err, new(*replay.DamageError))
 	if bar != nil {
 		bar.done()
 	}
@@ -131,7 +134,7 @@ func (s *search) bisect(o replay.BisectOptions) error {
 	if err != nil {
 		return s.a.error(err)
 	}
-	if s.b != nil && s.b.replay {
+	if s.b != nil && s.b.hasReplay() {
 		y, err := s.b.reader()
 		if err != nil {
 			return s.b.error(err)
@@ -140,7 +143,7 @@ func (s *search) bisect(o replay.BisectOptions) error {
 		return err
 	}
 	reports, err := s.reports(x)
-	if err != nil {
+	if err != nil && (s.b != nil || !errors.As(err, new(*replay.DamageError))) { // BisectReports tells of damage in A
 		return cmp.Or(s.b, s.a).error(err)
 	}
 	s.found, err = replay.BisectReports(x, reports, s.a.game, o)
@@ -168,7 +171,11 @@ func (s *search) print(same bool) {
 	}
 	f := s.found
 	if f == nil {
-		line("verdict", "no checksum differs")
+		if s.cut {
+			line("verdict", "no checksum differs up to where a replay cannot be read on")
+		} else {
+			line("verdict", "no checksum differs")
+		}
 		fmt.Fprint(s.context.App.Writer, b.String())
 		return
 	}
@@ -218,7 +225,7 @@ func (s *search) verdict(same bool) string {
 	switch {
 	case s.b == nil:
 		second = fmt.Sprintf("player %d", s.context.Uint("player"))
-	case s.b.replay:
+	case s.b.hasReplay():
 		second = "B"
 	}
 	switch s.found.Cause {

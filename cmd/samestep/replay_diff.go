@@ -65,7 +65,7 @@ func replayDiff(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	defer a.file.Close()
+	defer a.close()
 	if c.NArg() == 1 {
 		return diffBundle(c, a)
 	}
@@ -73,7 +73,7 @@ func replayDiff(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	defer b.file.Close()
+	defer b.close()
 	if a.replay && b.replay {
 		return diffReplays(c, a, b)
 	}
@@ -150,7 +150,7 @@ func schemaOf(c *cli.Context, a, b *subject) (*state.Schema, error) {
 		if err != nil {
 			return nil, err
 		}
-		defer s.file.Close()
+		defer s.close()
 		if s.header == nil {
 			return nil, usagef("diff: --schema: %s is no replay and no bundle", name)
 		}

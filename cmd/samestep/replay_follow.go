@@ -83,7 +83,10 @@ func follow(c *cli.Context, f *replayFile, act func(context.Context, *replay.Liv
 	if err != nil {
 		return err
 	}
-	l, err := replay.OpenLive(f.file.Name(), o)
+	if f.bundle != nil {
+		return usagef("%s: %s is a bundle, which nobody writes any more", c.Command.Name, f.name)
+	}
+	l, err := replay.OpenLive(f.name, o)
 	if err != nil {
 		return err
 	}
@@ -121,5 +124,5 @@ func followVerify(c *cli.Context, f *replayFile) error {
 	if errors.Is(err, context.Canceled) {
 		err = errUnfinished
 	}
-	return tellVerdict(c, v, header, err, time.Since(from))
+	return tellVerdict(c, v, header, nil, err, time.Since(from))
 }

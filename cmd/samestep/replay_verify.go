@@ -17,10 +17,11 @@ func replayVerifyCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "verify",
 		Usage:     "simulate a replay again and compare every checksum in it",
-		ArgsUsage: "FILE",
+		ArgsUsage: "FILE|BUNDLE",
 		Description: `Exits with 0 only if the whole match was simulated and every checksum and
 keyframe in the file is that of the simulation. A cut file is verified up to
-the cut, and exits with 4. Of an imported match, only the checksums that players
+the cut, and exits with 4. Of a bundle, the replay in it is verified, which ends
+where the bundle was written. Of an imported match, only the checksums that players
 reported are compared with each other.`,
 		Flags: []cli.Flag{
 			jsonFlag,
@@ -76,17 +77,26 @@ func replayVerify(c *cli.Context, f *replayFile) error {
 		MaxTicks: o.MaxTicks, Progress: o.Progress, KeepGoing: c.Bool("keep-going"), Workers: c.Int("workers"),
 	})
 	done()
-	return tellVerdict(c, v, header, err, time.Since(from))
+	return tellVerdict(c, v, header, f.bundle, err, time.Since(from))
 }
 
-// tellVerdict prints a verdict and returns the error that tells of it.
-func tellVerdict(c *cli.Context, v *replay.Verdict, header *lockstep.Header, err error, took time.Duration) error {
+// tellVerdict prints a verdict and returns the error that tells of it. The bundle
+// is the one that the replay is of, or nil.
+func tellVerdict(c *cli.Context, v *replay.Verdict, header *lockstep.Header, bundle *replay.Bundle, err error, took time.Duration) error {
 	v.Header = header
+	if bundle != nil {
+		if fileClass(err) == replay.ClassTorn {
+			err = nil // the match went on when the bundle was written
+		}
+		if !c.Bool("json") {
+			fmt.Fprintln(c.App.Writer, bundleLine(bundle))
+		}
+	}
 	if v.First != nil && err != error(v.First) {
 		err = errors.Join(v.First, err) // the file is damaged behind the difference
 	}
 	if !c.Bool("json") {
-		printVerdict(c.App.Writer, v, err, took)
+		printVerdict(c.App.Writer, v, bundle, err, took)
 	} else if werr := writeJSON(c.App.Writer, verdictJSON(v, err, took)); werr != nil {
 		return werr
 	}
@@ -107,7 +117,7 @@ func gameInFile(r *replay.Reader) (*lockstep.Game, *lockstep.Header, error) {
 }
 
 // printVerdict prints a verdict; err is why it is not of the whole match.
-func printVerdict(w io.Writer, v *replay.Verdict, err error, took time.Duration) {
+func printVerdict(w io.Writer, v *replay.Verdict, bundle *replay.Bundle, err error, took time.Duration) {
 	fmt.Fprintf(w, "simulated  %s with %s in %s, %s\n", count(v.Ticks, "tick"), count(v.Commands, "command"), seconds(took), speed(v, took))
 	fmt.Fprintf(w, "compared   %s: %d equal, %d differ\n", count(v.Checked, "checksum"), v.Checked-v.Differed, v.Differed)
 	if v.Dissents > 0 {
@@ -121,6 +131,8 @@ func printVerdict(w io.Writer, v *replay.Verdict, err error, took time.Duration)
 		fmt.Fprintf(w, "verdict    DESYNC, first at tick %d: %s\n", v.First.Tick, blamed(v))
 	case v.Ended:
 		fmt.Fprintf(w, "verdict    true: every checksum is that of the simulation\n")
+	case bundle != nil && err == nil:
+		fmt.Fprintf(w, "verdict    true up to tick %d, as far as the bundle has the match; desync explain tells of the desync\n", v.Ticks)
 	case class == replay.ClassUnsupported:
 		fmt.Fprintf(w, "verdict    unsupported after tick %d, up to which it is true: a newer reader may know more\n", v.Ticks)
 	case class == replay.ClassTorn || class == replay.ClassCorrupt || class == replay.ClassInvalid:

@@ -19,6 +19,7 @@ import (
 type subject struct {
 	name   string
 	file   *os.File
+	inner  *os.File // the replay of a bundle, or nil
 	size   int64
 	bundle *replay.Bundle // nil unless it is one
 	replay bool           // it is one
@@ -26,9 +27,6 @@ type subject struct {
 	other  error          // why it is not
 	header *lockstep.Header
 }
-
-// maxBundleReplay is how many bytes of a replay in a bundle are read.
-const maxBundleReplay = 1 << 30
 
 // openSubject opens a file. What it is, its first bytes tell.
 func openSubject(name string) (*subject, error) {
@@ -38,10 +36,17 @@ func openSubject(name string) (*subject, error) {
 	}
 	s := &subject{name: name, file: f}
 	if err := s.open(); err != nil {
-		f.Close()
+		s.close()
 		return nil, s.error(err)
 	}
 	return s, nil
+}
+
+func (s *subject) close() {
+	s.file.Close()
+	if s.inner != nil {
+		discard(s.inner)
+	}
 }
 
 // error names the file in an error.
@@ -63,25 +68,27 @@ func (s *subject) open() error {
 	if err != nil && err != io.EOF {
 		return err
 	}
-	switch {
-	case bytes.HasPrefix(head[:n], []byte("\x89SSR")):
-		s.replay = true
-		r, err := s.reader()
-		if err != nil {
-			return err
-		}
-		return s.readHeader(r)
-	case bytes.HasPrefix(head[:n], []byte("PK\x03\x04")):
-		if s.bundle, err = replay.OpenBundle(s.file, s.size); err != nil {
-			return err
-		}
-		return s.readBundleHeader()
+	s.replay = bytes.HasPrefix(head[:n], []byte("\x89SSR"))
+	if s.bundle, s.inner, err = unbundle(s.file); err != nil || !s.hasReplay() {
+		return err
 	}
-	return nil
+	r, err := s.reader()
+	if err != nil {
+		return err
+	}
+	return s.readHeader(r)
 }
 
-// reader returns a Reader of a replay, from its beginning on.
-func (s *subject) reader() (*replay.Reader, error) { return replay.NewReader(s.file, s.size) }
+// hasReplay reports whether it is a replay, or has one in it.
+func (s *subject) hasReplay() bool { return s.replay || s.bundle != nil }
+
+// reader returns a Reader of the replay, from its beginning on.
+func (s *subject) reader() (*replay.Reader, error) {
+	if s.inner != nil {
+		return readerOf(s.inner)
+	}
+	return replay.NewReader(s.file, s.size)
+}
 
 func (s *subject) readHeader(r *replay.Reader) error {
 	s.game, s.header, s.other = gameInFile(r)
@@ -89,19 +96,6 @@ func (s *subject) readHeader(r *replay.Reader) error {
 		return s.other
 	}
 	return nil
-}
-
-// readBundleHeader reads the header of the replay in a bundle.
-func (s *subject) readBundleHeader() error {
-	b, err := s.bundle.Replay(maxBundleReplay)
-	if err != nil {
-		return err
-	}
-	r, err := replay.NewReader(bytes.NewReader(b), int64(len(b)))
-	if err != nil {
-		return err
-	}
-	return s.readHeader(r)
 }
 
 // schema returns what describes the subject's states, or nil if it does not say.

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// The replay in a server's bundle has no end record, since the match goes on. It
+// is verified as far as it goes; damage inside is an error as it is elsewhere.
+func TestVerifyBundle(t *testing.T) {
+	whole, err := os.ReadFile("../../testdata/replays/roster.ssr")
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged := bytes.Clone(whole)
+	damaged[len(damaged)/2] ^= 1
+	for _, c := range []struct {
+		name   string
+		replay []byte
+		code   int
+		want   string
+	}{
+		{"whole", whole, exitOK, "verdict    true: every checksum is that of the simulation"},
+		{"torn", whole[:len(whole)-10], exitOK, ", as far as the bundle has the match; desync explain tells of the desync"},
+		{"damaged", damaged, exitCorrupt, ", where the file cannot be read on"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			name := filepath.Join(t.TempDir(), "bundle.zip")
+			f, err := os.Create(name)
+			if err == nil {
+				err = replay.WriteBundle(f, &lockstep.Header{}, &lockstep.Evidence{Report: lockstep.DesyncReport{Tick: 140, Player: 1}}, bytes.NewReader(c.replay))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.Close()
+			t.Setenv("TMPDIR", t.TempDir())
+			if got := samestep(t, c.code, "replay", "verify", name); !strings.Contains(got, c.want) || !strings.HasPrefix(got, "bundle     of the desync of player 1 at tick 140: ") {
+				t.Errorf("got\n%s\nwant %q", got, c.want)
+			}
+			if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(left) > 0 {
+				t.Errorf("%d files are left over, %v", len(left), err)
+			}
+		})
+	}
+}
