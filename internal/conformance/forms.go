@@ -29,8 +29,10 @@ func appendPacked(b []byte, v any) []byte {
 		}
 		return append(b, 0xc2)
 	case int:
+		return appendPacked(b, int64(v))
+	case int64:
 		if v < 0 {
-			return appendNegative(b, int64(v))
+			return appendNegative(b, v)
 		}
 		return appendUnsigned(b, uint64(v))
 	case uint64:

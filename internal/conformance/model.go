@@ -76,7 +76,7 @@ type command struct {
 	player  byte
 	kind    int
 	payload []byte
-	step    int // of the sequence; 0 means 1
+	step    int64 // of the sequence; 0 means 1
 	do      func(m *model)
 }
 
@@ -112,8 +112,8 @@ func systems(kind, value int) command {
 // A match is the log of a match of the conformance game that is being built.
 type match struct {
 	model
-	tick    int
-	last    [256]int // sequences
+	tick    int64
+	last    [256]int64 // sequences
 	records [][]byte
 }
 
@@ -166,7 +166,7 @@ func (m *match) add(records ...[]byte) *match { m.records = append(m.records, re
 // keyframe appends a keyframe of the present state.
 func (m *match) keyframe() *match { return m.add(keyframe(m.tick, m.root(), m.lasts(), m.state())) }
 
-func keyframe(tick int, root uint64, lasts array, state []byte) []byte {
+func keyframe(tick int64, root uint64, lasts array, state []byte) []byte {
 	return record(2, tick, root, lasts, state)
 }
 
@@ -199,7 +199,7 @@ func (m *match) frame(commands ...command) *match {
 
 // empty runs and appends a run of empty ticks.
 func (m *match) empty(n int) *match {
-	m.tick += n
+	m.tick += int64(n)
 	m.ticks += uint32(n)
 	return m.add(record(4, n))
 }

@@ -91,7 +91,7 @@ func goodReplays() []Built {
 	signed := sealed().block(65, signature(1, standard()))
 	late := newMatch(setup{})
 	late.model = model{ticks: 5, coins: []int32{7, -8}, system: 2, last: "ä"}
-	late.tick, late.last, late.records = 5, [256]int{0: 3, 255: 2}, late.records[:1]
+	late.tick, late.last, late.records = 5, [256]int64{0: 3, 255: 2}, late.records[:1]
 	late.keyframe().frame(adds(0, 1)).end()
 	return []Built{
 		ok("annotated", "The file that docs/conformance.md annotates byte by byte.", annotated().file(), "F-prefix", "F-block", "F-batch", "F-root", "F-content"),
@@ -148,7 +148,7 @@ func wrapping() *match {
 	return m.keyframe().frame(adds(0, 1), says(0, "\u00fcber"))
 }
 
-func jump(c command, step int) command { c.step = step; return c }
+func jump(c command, step int64) command { c.step = step; return c }
 
 // annotated returns the match that docs/conformance.md annotates.
 func annotated() *match {
