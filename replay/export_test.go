@@ -10,6 +10,9 @@ var (
 	Transfer = transfer
 )
 
+// CreateBy is Create with other steps to secure the file.
+var CreateBy = create
+
 // Resign appends the block of a signature to a file, which must not be sealed.
 func Resign(file, body []byte) []byte { return AppendBlock(file, blockSignature, body) }
 

@@ -10,18 +10,24 @@ import (
 
 // Create makes the file of a match that begins, and locks it; see [Lock]. There
 // must be nothing of that name yet, and the name survives a crash of the machine
-// from now on.
+// from now on. With an error there is no file.
 func Create(path string) (*os.File, error) {
+	return create(path, Lock, func(*os.File) error { return syncDir(path) })
+}
+
+// create makes a file and takes steps to secure it. If one fails, it removes the
+// file again.
+func create(path string, steps ...func(*os.File) error) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return nil, fmt.Errorf("replay: %w", err)
 	}
-	if err = Lock(f); err == nil {
-		err = syncDir(path)
-	}
-	if err != nil {
-		f.Close()
-		return nil, err
+	for _, step := range steps {
+		if err := step(f); err != nil {
+			f.Close()
+			os.Remove(path)
+			return nil, err
+		}
 	}
 	return f, nil
 }

@@ -7,8 +7,22 @@ import (
 	"syscall"
 )
 
-func lock(f *os.File) error {
-	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+func lock(f *os.File) error { return flock(f, syscall.LOCK_EX) }
+
+// locked tries a shared lock, so that programs which ask do not see each other.
+func locked(f *os.File) (bool, error) {
+	switch err := flock(f, syscall.LOCK_SH); err {
+	case nil:
+		return false, flock(f, syscall.LOCK_UN)
+	case ErrLocked:
+		return true, nil
+	default:
+		return false, err
+	}
+}
+
+func flock(f *os.File, how int) error {
+	err := syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB)
 	switch err {
 	case syscall.EWOULDBLOCK:
 		return ErrLocked

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -155,12 +154,7 @@ func writeBundle(path, replayPath string, h *lockstep.Header, e *lockstep.Eviden
 		return err
 	}
 	defer log.Close()
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	err = replay.WriteBundle(f, h, e, log)
-	return errors.Join(err, f.Close())
+	return writeFile(path, func(f io.Writer) error { return replay.WriteBundle(f, h, e, log) })
 }
 
 // verify reads the replay back and simulates it again.

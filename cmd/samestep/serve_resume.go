@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -27,6 +28,9 @@ func findInterrupted(c *cli.Context, g *playable) ([]interrupted, error) {
 	}
 	var found []interrupted
 	for _, path := range paths {
+		if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
+			continue // a link, or a pipe, for which an open waits
+		}
 		err := withReplay(path, func(f *replayFile) error {
 			r, err := f.reader()
 			if err != nil {

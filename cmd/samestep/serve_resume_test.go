@@ -1,12 +1,14 @@
-//go:build unix
+//go:build unix && !solaris && !aix
 
 package main
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -19,6 +21,10 @@ func TestServeResumes(t *testing.T) {
 	tokens := filepath.Join(t.TempDir(), "tokens")
 	const list = "player 0 ann - ann-ann-ann-ann-ann\nplayer 1 bob - bob-bob-bob-bob-bob\n"
 	if err := os.WriteFile(tokens, []byte(list), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	// Neither a pipe, for which an open waits, nor a link is taken for a match.
+	if err := errors.Join(syscall.Mkfifo(filepath.Join(dir, "pipe.ssr"), 0o666), os.Symlink("pipe.ssr", filepath.Join(dir, "link.ssr"))); err != nil {
 		t.Fatal(err)
 	}
 	flags := []string{"--players", "2", "--units", "100", "--tick-rate", "50", "--web=false", "--dir", dir, "--tokens", tokens, "--durability", "frame", "--resume"}
@@ -39,7 +45,7 @@ func TestServeResumes(t *testing.T) {
 	if code := second.stop(); code != exitOK {
 		t.Errorf("the server exited with %d: %s", code, second.stderr.String())
 	}
-	replays, _ := filepath.Glob(filepath.Join(dir, "*"))
+	replays, _ := filepath.Glob(filepath.Join(dir, "match*"))
 	if len(replays) != 1 {
 		t.Fatalf("got %v, want one replay", replays)
 	}

@@ -24,6 +24,10 @@
 // do. While a disk is full, or more than a second late, the match is held and
 // everybody is told. When a match is over its replay is sealed, one at a time.
 //
+// Several servers can share a folder. The lock of a replay's file says whether its
+// match is going on, see replay.Locked; a replay that a crash left open is not
+// locked. Only regular files are listed, sent and resumed.
+//
 // The HTTP interface:
 //
 //	GET    /healthz               200 while the server takes new connections

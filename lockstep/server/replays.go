@@ -6,11 +6,14 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/seed-49bee653/samestep/replay"
 )
 
 const (
@@ -32,12 +35,13 @@ type recording struct {
 	Ended     time.Time `json:"ended"` // when it was written last
 }
 
-// recordings are the replays of the directory whose matches are over.
+// recordings are the replays of the directory whose matches are over. Whether one
+// is, its file's lock says, so that several servers can share a directory.
 type recordings struct {
 	dir string
 
 	mu      sync.Mutex
-	live    map[string]bool // names of those that are being written
+	live    map[string]bool // names of those that this server writes, where files have no locks
 	known   []recording
 	read    time.Time // when known was
 	sending map[netip.Prefix]int
@@ -73,7 +77,17 @@ func (r *recordings) list() ([]recording, error) {
 		}
 		return strings.Compare(a.Name, b.Name)
 	})
-	r.known, r.read = slices.Clip(all[:min(len(all), maxReplays)]), time.Now()
+	over := all[:0]
+	for _, x := range all {
+		if len(over) == maxReplays {
+			break
+		}
+		if f, _, err := openOver(filepath.Join(r.dir, x.Name)); err == nil {
+			f.Close()
+			over = append(over, x)
+		}
+	}
+	r.known, r.read = slices.Clip(over), time.Now()
 	return r.known, nil
 }
 
@@ -97,12 +111,17 @@ func (r *recordings) open(name string) (*os.File, fs.FileInfo, error) {
 	if live || !recordingForm.MatchString(name) {
 		return nil, nil, fs.ErrNotExist
 	}
-	f, err := os.OpenInRoot(r.dir, name)
+	return openOver(filepath.Join(r.dir, name))
+}
+
+// openOver opens the replay of a match that is over.
+func openOver(path string) (*os.File, fs.FileInfo, error) {
+	f, info, err := openRegular(path)
 	if err != nil {
 		return nil, nil, err
 	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
+	live, err := replay.Locked(f)
+	if err == nil && live {
 		err = fs.ErrNotExist
 	}
 	if err != nil {
@@ -110,6 +129,25 @@ func (r *recordings) open(name string) (*os.File, fs.FileInfo, error) {
 		return nil, nil, err
 	}
 	return f, info, nil
+}
+
+// openRegular opens a regular file. It follows no link, and does not wait for the
+// other end of a pipe. It returns [fs.ErrNotExist] for anything else.
+func openRegular(path string) (f *os.File, info fs.FileInfo, err error) {
+	before, err := os.Lstat(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if before.Mode().IsRegular() {
+		if f, err = os.OpenFile(path, os.O_RDONLY|noFollow, 0); err != nil {
+			return nil, nil, err
+		}
+		if info, err = f.Stat(); err == nil && os.SameFile(before, info) { // nothing took its place meanwhile
+			return f, info, nil
+		}
+		f.Close()
+	}
+	return nil, nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
 }
 
 // take counts a download of an address, unless there are too many.

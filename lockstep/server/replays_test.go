@@ -4,10 +4,16 @@ package server_test
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
+	"io/fs"
+	"log/slog"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -83,6 +89,110 @@ func TestReplaysOverHTTP(t *testing.T) {
 	} {
 		if got := resp.Header.Get(header); got != want {
 			t.Errorf("%s: got %q, want %q", header, got, want)
+		}
+	}
+}
+
+// Whether a match is over is said by the lock of its file, which another server
+// on the same folder sees, too. A file that a crash left behind is over.
+func TestReplaysOfTwoServers(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there are no such locks")
+	}
+	s := newStage(t, setup{options: server.Options{Replays: true}})
+	a := s.join(t, ada, wander)
+	eventually(t, "it plays", func() bool { return a.tick() > 45 })
+	live := filepath.Base(s.match.ReplayPath())
+	if err := os.Rename(s.crash(t), filepath.Join(s.dir, "crashed.ssr")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Link(s.match.ReplayPath(), filepath.Join(s.dir, "same.ssr")); err != nil {
+		t.Fatal(err)
+	}
+	second, err := server.New(server.Options{Dir: s.dir, Replays: true, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	servers := map[string]http.Handler{"its own server": s.server, "another server": second}
+	for name, h := range servers {
+		if _, body := get(h, "/replays"); strings.Contains(body, live) || strings.Contains(body, "same.ssr") || !strings.Contains(body, "crashed.ssr") {
+			t.Errorf("%s, while the match goes on: got the list %s, want crashed.ssr alone", name, body)
+		}
+		for file, want := range map[string]int{live: 404, "same.ssr": 404, "crashed.ssr": 200} {
+			if status, _ := get(h, "/replays/"+file); status != want {
+				t.Errorf("%s, while the match goes on: %s: got %d, want %d", name, file, status, want)
+			}
+		}
+	}
+	if err := s.match.End(t.Context(), "over"); err != nil {
+		t.Fatal(err)
+	}
+	a.Wait()
+	<-s.match.Done()
+	for name, h := range servers {
+		if status, _ := get(h, "/replays/"+live); status != 200 {
+			t.Errorf("%s, after the match: got %d, want 200", name, status)
+		}
+	}
+}
+
+// get asks a handler.
+func get(h http.Handler, path string) (status int, body string) {
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest("GET", path, nil))
+	return w.Code, w.Body.String()
+}
+
+// Only regular files are listed and sent. Nothing follows a link, wherever it
+// leads, nor waits for a pipe.
+func TestReplaysThatAreNoFiles(t *testing.T) {
+	s := newStage(t, setup{options: server.Options{Replays: true}})
+	in := func(name string) string { return filepath.Join(s.dir, name) }
+	for _, name := range []string{"old.ssr", "notes.txt"} {
+		if err := os.WriteFile(in(name), []byte("content"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(in("folder.ssr"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	var errs []error
+	for name, to := range map[string]string{
+		"to-a-replay.ssr": "old.ssr", "to-a-text.ssr": "notes.txt", "to-a-live-match.ssr": filepath.Base(s.match.ReplayPath()),
+		"to-a-folder.ssr": "folder.ssr", "to-itself.ssr": "to-itself.ssr", "to-nothing.ssr": "nothing", "absolute.ssr": in("old.ssr"), "to-a-device.ssr": os.DevNull,
+	} {
+		errs = append(errs, os.Symlink(to, in(name)))
+	}
+	errs = append(errs, pipe(in("pipe.ssr")))
+	socket, err := net.Listen("unix", in("socket.ssr"))
+	if errs = append(errs, err); err == nil {
+		defer socket.Close()
+	}
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	status, body := s.ask(t, "GET", "/replays", "", "")
+	var list []struct{ Name string }
+	if err := json.Unmarshal([]byte(body), &list); err != nil || status != 200 || len(list) != 1 || list[0].Name != "old.ssr" {
+		t.Errorf("got the list %d %s, want old.ssr alone", status, body)
+	}
+	entries, err := os.ReadDir(s.dir)
+	if err != nil || len(entries) != 14 {
+		t.Fatalf("got %d files, %v, want 14", len(entries), err)
+	}
+	for _, e := range entries {
+		want := 404
+		if e.Name() == "old.ssr" {
+			want = 200
+		}
+		if status, body := s.ask(t, "GET", "/replays/"+e.Name(), "", ""); status != want {
+			t.Errorf("%s: got %d %q, want %d", e.Name(), status, body, want)
+		}
+		if e.Type().IsRegular() {
+			continue
+		}
+		if _, err := s.server.Resume(in(e.Name()), server.MatchSpec{Game: s.game}); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("resume %s: got %v, want %v", e.Name(), err, fs.ErrNotExist)
 		}
 	}
 }

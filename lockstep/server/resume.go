@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -66,39 +67,44 @@ func resumedName(path string, h *lockstep.Header) (string, error) {
 }
 
 // openInterrupted opens a replay that nobody writes, and reads its header.
-func openInterrupted(path string) (f *os.File, h *lockstep.Header, err error) {
-	if f, err = os.Open(path); err != nil {
+func openInterrupted(path string) (*os.File, *lockstep.Header, error) {
+	f, info, err := openRegular(path)
+	if err != nil {
 		return nil, nil, fmt.Errorf("server: %w", err)
 	}
-	defer func() {
-		if err != nil {
-			f.Close()
-		}
-	}()
-	if err := replay.Lock(f); err != nil {
+	h, err := lockInterrupted(f, path, info)
+	if err != nil {
+		f.Close() // and with it the lock is gone
 		return nil, nil, err
 	}
+	return f, h, nil
+}
+
+// lockInterrupted locks the file of a path, and reads its header.
+func lockInterrupted(f *os.File, path string, info fs.FileInfo) (*lockstep.Header, error) {
+	if err := replay.Lock(f); err != nil {
+		return nil, err
+	}
 	// Somebody may have gone on with it before it was locked, in a new file.
-	now, err := os.Stat(path)
+	now, err := os.Lstat(path)
 	if err != nil {
-		return nil, nil, fmt.Errorf("server: %w", err)
+		return nil, fmt.Errorf("server: %w", err)
 	}
-	info, err := f.Stat()
-	if err == nil && !os.SameFile(now, info) {
-		err = replay.ErrLocked
+	if !os.SameFile(now, info) {
+		return nil, fmt.Errorf("server: %s: %w", path, replay.ErrLocked)
 	}
-	if err != nil {
-		return nil, nil, fmt.Errorf("server: %s: %w", path, err)
+	if info, err = f.Stat(); err != nil { // its writer may have added to it before it was locked
+		return nil, fmt.Errorf("server: %w", err)
 	}
 	r, err := replay.NewReader(f, info.Size())
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	rec, err := r.Next()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return f, rec.Header, nil
+	return rec.Header, nil
 }
 
 // goOn makes the host that goes on with an interrupted match, and its replay.

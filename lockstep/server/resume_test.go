@@ -114,6 +114,14 @@ func TestResumeRefused(t *testing.T) {
 			t.Errorf("%s: got %v, want %v", row.name, err, row.want)
 		}
 	}
+	text, err := os.Open(filepath.Join(dir, "text.ssr"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer text.Close()
+	if locked, err := replay.Locked(text); locked || err != nil {
+		t.Errorf("a file that was refused is still locked: %v, %v", locked, err)
+	}
 	if err := s.match.End(t.Context(), "enough"); err != nil {
 		t.Fatal(err)
 	}
