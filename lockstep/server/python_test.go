@@ -19,7 +19,7 @@ func TestClientInAnotherLanguage(t *testing.T) {
 	s := newStage(t, setup{})
 	b := s.join(t, bob, wander)
 	<-b.Ready()
-	out, err := exec.CommandContext(t.Context(), python, "testdata/client.py", s.host, "duel", ada, "3").Output()
+	out, err := exec.CommandContext(t.Context(), python, "-B", "testdata/client.py", s.host, "duel", ada, "3").Output()
 	if err != nil {
 		var stderr string
 		if e, ok := err.(*exec.ExitError); ok {

@@ -1,4 +1,4 @@
-"""A client of samestep.v1, written from docs/protocol.md and the package comment of lockstep alone.
+"""A client of samestep.v1, written from docs/protocol.md and docs/replay-format.md alone.
 
     python3 client.py HOST:PORT MATCH TOKEN SECONDS
 
@@ -17,87 +17,13 @@ import struct
 import sys
 import time
 
-AUTH, COMMAND, STATE_SYNC_REQUEST, PING, LEAVE, ACK = 32, 33, 36, 37, 39, 40
-WELCOME, STATE_SYNC, ACCEPTED, REJECTED, PONG, ERROR, CLOSING = 48, 49, 50, 51, 54, 56, 57
+from samestep import Bad, Unpacker, pack, self_test
+
+AUTH, COMMAND, STATE, STATE_SYNC_REQUEST, PING, LEAVE, ACK = 32, 33, 35, 36, 37, 39, 40
+WELCOME, STATE_SYNC, ACCEPTED, REJECTED, STATE_REQUEST, PONG, ERROR, CLOSING = 48, 49, 50, 51, 52, 54, 56, 57
+HELD = 8
 HEADER, KEYFRAME, FRAME, EMPTY, CHECKSUM, DISSENT, END, NOTE = 1, 2, 3, 4, 5, 6, 7, 64
 SYSTEM = 255
-
-
-class Bad(Exception):
-    """What arrived is not what the document says."""
-
-
-# MessagePack, in its smallest form, as far as the protocol uses it.
-
-
-def pack(value):
-    if value is True or value is False:
-        return b"\xc3" if value else b"\xc2"
-    if isinstance(value, int):
-        for limit, form in ((1 << 7, None), (1 << 8, (0xCC, ">B")), (1 << 16, (0xCD, ">H")), (1 << 32, (0xCE, ">I")), (1 << 64, (0xCF, ">Q"))):
-            if value < limit:
-                return bytes([value]) if form is None else bytes([form[0]]) + struct.pack(form[1], value)
-    if isinstance(value, str):
-        b = value.encode()
-        n = len(b)
-        head = bytes([0xA0 | n]) if n < 32 else b"\xd9" + bytes([n]) if n < 256 else b"\xda" + struct.pack(">H", n)
-        return head + b
-    if isinstance(value, bytes):
-        n = len(value)
-        return (b"\xc4" + bytes([n]) if n < 256 else b"\xc5" + struct.pack(">H", n)) + value
-    if isinstance(value, list):
-        n = len(value)
-        head = bytes([0x90 | n]) if n < 16 else b"\xdc" + struct.pack(">H", n)
-        return head + b"".join(pack(v) for v in value)
-    raise TypeError(value)
-
-
-class Unpacker:
-    def __init__(self, data):
-        self.data, self.at = data, 0
-
-    def more(self):
-        return self.at < len(self.data)
-
-    def take(self, n):
-        if self.at + n > len(self.data):
-            raise Bad("cut off")
-        b = self.data[self.at : self.at + n]
-        self.at += n
-        return b
-
-    def number(self, form):
-        return struct.unpack(form, self.take(struct.calcsize(form)))[0]
-
-    def value(self):
-        begin = self.at
-        v = self.raw()
-        if not isinstance(v, list) and pack(v) != self.data[begin : self.at] and len(self.data[begin : self.at]) < 65536:
-            raise Bad("not in the smallest form")
-        return v
-
-    def raw(self):
-        t = self.take(1)[0]
-        if t < 0x80:
-            return t
-        if 0x90 <= t <= 0x9F:
-            return [self.value() for _ in range(t & 15)]
-        if 0xA0 <= t <= 0xBF:
-            return self.take(t & 31).decode()
-        if t in (0xC2, 0xC3):
-            return t == 0xC3
-        for first, what in ((0xC4, "bin"), (0xD9, "str"), (0xDC, "array")):
-            forms = {"bin": ">B>H>I", "str": ">B>H>I", "array": ">H>I"}[what]
-            if first <= t < first + len(forms) // 2:
-                n = self.number(forms[2 * (t - first) : 2 * (t - first) + 2])
-                if what == "array":
-                    if n > len(self.data) - self.at:
-                        raise Bad("cut off")
-                    return [self.value() for _ in range(n)]
-                return self.take(n) if what == "bin" else self.take(n).decode()
-        if 0xCC <= t <= 0xCF:
-            return self.number((">B", ">H", ">I", ">Q")[t - 0xCC])
-        raise Bad("type %#x" % t)
 
 
 # WebSocket (RFC 6455), as far as the protocol uses it.
@@ -176,6 +102,10 @@ class Client:
         connection.request("GET", "/matches/" + match)
         self.about = json.loads(connection.getresponse().read())
         connection.close()
+        theirs = [int(v) for v in self.about["self_test"]]
+        self.sums = self_test(theirs[4])  # the game's own part is for those who simulate
+        if self.sums != theirs:
+            raise Bad("this machine computes %s, the server %s" % (self.sums, theirs))
 
     def connect(self):
         a = self.about
@@ -183,7 +113,7 @@ class Client:
         token = "" if self.session else self.token
         self.say(
             AUTH, a["protocol"], a["engine"], a["game"], a["build"], int(a["state_schema"]), int(a["command_schema"]),
-            [int(v) for v in a["self_test"]], "python", token, self.session, self.position,
+            self.sums, "python", token, self.session, self.position,
         )
 
     def say(self, *values):
@@ -211,19 +141,24 @@ class Client:
             else:
                 self.receive(kind, values)
         if self.streaming and self.tick >= self.acked + self.every:
-            self.acked = self.tick
-            self.say(ACK, self.position, self.tick)
+            self.acknowledge()
         return True
+
+    def acknowledge(self):
+        self.acked = self.tick
+        self.say(ACK, self.position, self.tick)
 
     def receive(self, kind, v):
         if kind == WELCOME:
-            self.seat, self.role, self.session, _, position, resumed, last, self.every, self.delay, _ = v
+            self.seat, self.role, self.session, _, position, resumed, last, every, self.delay, _ = v
+            self.every = max(1, every)
             self.next = max(self.next, last + 1)
             self.seen["welcomes"] += 1
             if resumed:
                 if position != self.position:
                     raise Bad("resumed at %d, want %d" % (position, self.position))
                 self.seen["resumed"] += 1
+                self.acknowledge()
                 for sequence, payload in sorted(self.waiting.items()):
                     self.say(COMMAND, sequence, 1, payload)
             else:
@@ -243,9 +178,11 @@ class Client:
             self.waiting.pop(v[0], None)
         elif kind == PING:
             self.say(PONG, v[0], self.tick)
+        elif kind == STATE_REQUEST:
+            self.say(STATE, v[0], 0, 0, b"")  # it does not simulate
         elif kind == CLOSING:
             self.closing = v[0]
-        elif kind == ERROR:
+        elif kind == ERROR and v[0] != HELD:
             raise Bad("error %r" % v)
 
     def begin(self, position, tick):
@@ -260,6 +197,7 @@ class Client:
         self.last = dict(zip(last[0::2], last[1::2]))
         self.position, self.streaming = position, True
         self.seen["syncs"] += 1
+        self.acknowledge()
 
     def record(self, kind, v):
         if not self.streaming:

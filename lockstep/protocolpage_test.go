@@ -1,0 +1,69 @@
+package lockstep
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// limitRow is a rate in the tables of docs/protocol.md.
+var limitRow = regexp.MustCompile(`(?m)^\| ([^|]+) \| ([\d,]+) \| (\d+) s \| ([\d,]+) \|`)
+
+// pageRates returns the rates of the page by what they are of.
+func pageRates(page string) map[string]string {
+	found := map[string]string{}
+	for _, m := range limitRow.FindAllStringSubmatch(strings.ReplaceAll(page, "`", ""), -1) {
+		what, _, _ := strings.Cut(m[1], ":")
+		found[what] = fmt.Sprintf("%s in %s s, %s at once", strings.ReplaceAll(m[2], ",", ""), m[3], strings.ReplaceAll(m[4], ",", ""))
+	}
+	return found
+}
+
+// The rates in docs/protocol.md are the defaults.
+func TestLimitsOnPage(t *testing.T) {
+	page, err := os.ReadFile("../docs/protocol.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := pageRates(string(page))
+	var o HostOptions
+	o.Random = func([]byte) {}
+	s := DefaultSettings(2)
+	if err := o.complete(&s); err != nil {
+		t.Fatal(err)
+	}
+	r := &o.Rates
+	want := map[string]Rate{
+		"messages": r.Messages, "bytes": r.Bytes, "commands that are not repeats": r.Commands, "lines of chat": r.Chat,
+		"state_sync_request": r.Syncs, "state_sync after a desync, of a seat": r.Resyncs, "welcomes, of a seat": r.Returns, "offences": r.Offences,
+	}
+	for what, rate := range want {
+		text := fmt.Sprintf("%d in %d s, %d at once", rate.N, rate.Per/Second, rate.Burst)
+		if got := found[what]; got != text {
+			t.Errorf("%s: got %q, want %q", what, got, text)
+		}
+	}
+	if len(found) != len(want) {
+		t.Errorf("got %d rates, want %d: %v", len(found), len(want), found)
+	}
+	for _, row := range []string{
+		fmt.Sprintf("| spectators of a match | %d |", o.MaxSpectators), fmt.Sprintf("| connections of a match that are not yet welcome | %d |", o.MaxConnecting),
+		fmt.Sprintf("| time until `auth` | %d s |", o.AuthTimeout/Second), fmt.Sprintf("| silence | %d s |", o.IdleTimeout/Second),
+		fmt.Sprintf("| grace time of a lost player | %d s |", o.Grace/Second), fmt.Sprintf("| time to read the end | %d s |", o.Linger/Second),
+		fmt.Sprintf("| time to acknowledge a `state_sync` | %d s,", o.SyncTimeout/Second), fmt.Sprintf("| lag | %d s of ticks,", uint64(o.Lag)/uint64(s.TickRate)),
+		fmt.Sprintf("| syncs because of lag | %d |", o.MaxStrikes), fmt.Sprintf("| time between two keyframes for joiners | %d s |", o.KeyframeInterval/Second),
+		fmt.Sprintf("| chunks of a sync | %d KiB in the time of a tick |", o.SyncBytesPerTick>>10), fmt.Sprintf("| commands of a player in one tick | %d,", o.MaxPerTick),
+		fmt.Sprintf("| sequences ahead of the highest decided one | %d |", window), fmt.Sprintf("| checked ticks that can be reported on | %d |", checkWindow),
+		fmt.Sprintf("| payload of a command | %d KiB |", MaxPayload>>10), fmt.Sprintf("| private messages that wait for a connection | %d KiB |", (maxPrivate-roomClosing)>>10),
+		fmt.Sprintf("| state asked of a client | %d MiB, %d s |", o.MaxEvidence>>20, inquiryTimeout/Second),
+	} {
+		if !strings.Contains(string(page), row) {
+			t.Errorf("the page does not say %q", row)
+		}
+	}
+	if got := pageRates("| x: y | 1,000 | 2 s | 30 | z |"); got["x"] != "1000 in 2 s, 30 at once" {
+		t.Errorf("control: got %v", got)
+	}
+}
