@@ -82,7 +82,7 @@ const WholeMatch lockstep.Tick = math.MaxUint32
 type content struct {
 	hash  hash.Hash
 	buf   []byte
-	after []byte // what stands after the last tick
+	ahead hash.Hash // of what stands after the last tick, too; nil if nothing does
 	tick  lockstep.Tick
 	began bool
 }
@@ -91,9 +91,24 @@ func newContent() *content { return &content{hash: sha256.New()} }
 
 // reach takes a tick: what stood before it counts from now on.
 func (c *content) reach(t lockstep.Tick) {
-	c.hash.Write(c.after)
-	c.after = c.after[:0]
+	if c.ahead != nil {
+		c.hash, c.ahead = c.ahead, nil
+	}
 	c.tick = t
+}
+
+// later takes what stands after the last tick. It is hashed aside, since it counts
+// only if another tick follows, and there is no limit to it.
+func (c *content) later(item []byte) {
+	if c.ahead == nil {
+		ahead, err := c.hash.(hash.Cloner).Clone()
+		if err != nil {
+			panic(err) // sha256 has no error to give
+		}
+		c.ahead = ahead
+	}
+	c.ahead.Write(item)
+	c.buf = item
 }
 
 func (c *content) add(r *lockstep.Record) {
@@ -124,9 +139,9 @@ func (c *content) add(r *lockstep.Record) {
 	case lockstep.RecordEmpty:
 		c.reach(r.Tick)
 	case lockstep.RecordChecksum:
-		c.after = le.AppendUint64(le.AppendUint32(append(c.after, 5), uint32(r.Tick)), r.Root)
+		c.later(le.AppendUint64(le.AppendUint32(append(c.buf[:0], 5), uint32(r.Tick)), r.Root))
 	case lockstep.RecordDissent:
-		c.after = le.AppendUint64(append(le.AppendUint32(append(c.after, 6), uint32(r.Tick)), byte(r.Player)), r.Root)
+		c.later(le.AppendUint64(append(le.AppendUint32(append(c.buf[:0], 6), uint32(r.Tick)), byte(r.Player)), r.Root))
 	case lockstep.RecordEnd:
 		c.reach(c.tick)
 		c.write(7, []byte(r.Text))

@@ -52,9 +52,9 @@
 //
 //	first   the tick of the last frame before it; for the first segment that of its keyframe
 //	ticks   how many ticks it has
-//	length  of its records in bytes, at most 64 MiB, and at most 64 KiB + 1000 times the compressed bytes
+//	length  of its records in bytes, at most 64 KiB + 1000 times the compressed bytes
 //	sum     u64: xxHash64 of its records
-//	data    the records as one zstd frame, to the end of the body
+//	data    the records as exactly one zstd frame, to the end of the body
 //
 // Segments are written when the match is over ([Seal]): what is compressed
 // second by second is a quarter larger, and the tail of a live file must be
@@ -78,6 +78,12 @@
 // A signature may follow the end record: u8 1, for Ed25519; the public key, 32
 // bytes; the signature, 64 bytes, of "samestep replay 1\n", the match's id and
 // the [ContentHash] of the whole match.
+//
+// # Limits
+//
+// The body of a block and the records in it have at most 8 MiB each, besides the
+// state of one keyframe. docs/limits.md has all limits with their reasons. What
+// exceeds one is refused with [ErrLimit]; a [Writer] keeps them.
 //
 // # What is lost in a crash
 //

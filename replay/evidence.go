@@ -17,10 +17,6 @@ type Report struct {
 	State    []byte   // canonical bytes; nil if they are not known
 }
 
-// maxEvidence is how many checksums are compared: those of nine hours of 30
-// ticks a second, of each tick.
-const maxEvidence = 1 << 20
-
 // An item is one checksum of a replay, or one report.
 type item struct {
 	tick     lockstep.Tick
@@ -43,8 +39,8 @@ func (e *evidence) add(rec *lockstep.Record) error {
 	default:
 		return nil
 	}
-	if len(*e) == 2*maxEvidence {
-		return fmt.Errorf("replay: %w: more than %d checksums to compare", ErrLimit, len(*e))
+	if len(*e) == maxEvidence {
+		return fmt.Errorf("replay: %w: more than %d checksums to compare", ErrLimit, maxEvidence)
 	}
 	*e = append(*e, i)
 	return nil

@@ -237,8 +237,8 @@ func VerifyLive(ctx context.Context, l *LiveReader, g *lockstep.Game, o VerifyOp
 			}
 			return v, nil
 		}
-		if err == nil && l.r.tick-l.base > cmp.Or(o.MaxTicks, DefaultMaxTicks) {
-			err = fmt.Errorf("replay: %w: more than %d ticks", ErrLimit, cmp.Or(o.MaxTicks, DefaultMaxTicks))
+		if ticks := l.r.tick - l.base; err == nil && ticks > maxTicks(o.MaxTicks, l.r.size) {
+			err = tooManyTicks(ticks, o.MaxTicks, l.r.size)
 		}
 		if err == nil {
 			err = v.judge(f, l.r, rec, o.KeepGoing)

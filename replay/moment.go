@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -36,8 +35,9 @@ var ErrNoGame = errors.New("no keyframe, and the game's code is not at hand")
 
 // SimulateOptions say how much may be simulated.
 type SimulateOptions struct {
-	// MaxTicks is how many ticks are simulated at the most; 0 means
-	// [DefaultMaxTicks]. A file of a few bytes can claim a thousand million.
+	// MaxTicks is how many ticks are simulated at the most. 0 means 262,144 and 64
+	// more for each byte of the file, up to [DefaultMaxTicks], since a file of a few
+	// bytes can claim a thousand million.
 	MaxTicks lockstep.Tick
 
 	// Progress is called from time to time with how many ticks were simulated and
@@ -45,10 +45,10 @@ type SimulateOptions struct {
 	Progress func(done, all lockstep.Tick)
 }
 
-// limit returns ErrLimit if so many ticks are too many.
-func (s *SimulateOptions) limit(ticks lockstep.Tick) error {
-	if max := cmp.Or(s.MaxTicks, DefaultMaxTicks); ticks > max {
-		return fmt.Errorf("replay: %w: %d ticks to simulate, want at most %d", ErrLimit, ticks, max)
+// limit returns ErrLimit if so many ticks of what r reads are too many.
+func (s *SimulateOptions) limit(ticks lockstep.Tick, r *Reader) error {
+	if ticks > maxTicks(s.MaxTicks, r.size) {
+		return tooManyTicks(ticks, s.MaxTicks, r.size)
 	}
 	return nil
 }
@@ -92,7 +92,7 @@ func stateAt(r *Reader, g *lockstep.Game, t lockstep.Tick, o SimulateOptions, co
 	case g == nil:
 		err = missing(r, t)
 	default:
-		if err = o.limit(t - m.Keyframe); err == nil {
+		if err = o.limit(t-m.Keyframe, r); err == nil {
 			err = m.simulate(r, g, o, compares)
 		}
 	}

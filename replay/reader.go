@@ -23,6 +23,9 @@ type Reader struct {
 	dec       lockstep.Decoder
 	block     []byte // as it is in the file
 	unpacked  []byte // records of a segment
+	spent     int64  // bytes of all segments that were unpacked
+	keyframes int    // that were read
+	own       []byte // a simulation's state, to be compared with a keyframe
 	records   []byte // of the current block
 	body      []byte // what is left of them
 	last      []byte // the record that was returned last
@@ -30,6 +33,8 @@ type Reader struct {
 	landed    []byte // records of the block that Seek went to, while the header is read
 	signature []byte // body of its block
 	tick      lockstep.Tick
+	base      lockstep.Tick // of the first keyframe, if it is in a segment
+	first     lockstep.Tick // at which that segment claims to begin
 	until     lockstep.Tick // at which the segment claims to end
 	began     bool          // the first keyframe was read
 	sealed    bool          // the current block is a segment
@@ -85,6 +90,11 @@ func (r *Reader) readAt(p []byte, at int64) error {
 	if err == nil || errors.Is(err, io.EOF) {
 		return r.damage(io.ErrUnexpectedEOF) // the file has shrunk
 	}
+	return r.unread(at, err)
+}
+
+// unread notes that the file could not be read at an offset.
+func (r *Reader) unread(at int64, err error) error {
 	r.failed = fmt.Errorf("replay: read at byte %d: %w", at, err)
 	return r.failed
 }
@@ -139,6 +149,9 @@ func (r *Reader) next() (*lockstep.Record, error) {
 	}
 	r.last, r.body = r.body[:len(r.body)-len(rest)], rest
 	r.ended = rec.Kind == lockstep.RecordEnd
+	if size := len(r.last) - len(rec.Keyframe.State); size > maxRecord {
+		return nil, r.damage(fmt.Errorf("%w: a record of %d bytes, want at most %d", ErrLimit, size, maxRecord))
+	}
 	switch rec.Kind {
 	case lockstep.RecordHeader:
 		if rec.Header.Match != r.match {
@@ -148,8 +161,14 @@ func (r *Reader) next() (*lockstep.Record, error) {
 			r.header = append(r.header[:0], r.last...)
 		}
 	case lockstep.RecordKeyframe:
+		if r.keyframes++; r.keyframes > maxKeyframes {
+			return nil, r.damage(fmt.Errorf("%w: more than %d keyframes", ErrLimit, maxKeyframes))
+		}
 		if !r.began {
 			r.began, r.tick = true, rec.Tick
+			if r.sealed {
+				r.base = rec.Tick
+			}
 		}
 	case lockstep.RecordFrame, lockstep.RecordEmpty:
 		r.tick = rec.Tick
@@ -217,6 +236,11 @@ func (r *Reader) readBlock(at int64, before uint64) (kind byte, body []byte, che
 	}
 	if left := r.size - at - int64(header) - checkSize; left < 0 || size > uint64(left) {
 		return 0, nil, 0, 0, fmt.Errorf("the file ends inside a block: %w", io.ErrUnexpectedEOF)
+	}
+	if size > maxBlock {
+		if end, err = r.large(kind, at, int64(header), size, before); err != nil {
+			return 0, nil, 0, end, err
+		}
 	}
 	total := header + int(size) + checkSize
 	if cap(r.block) < total {

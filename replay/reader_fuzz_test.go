@@ -250,9 +250,9 @@ func TestHostileSegments(t *testing.T) {
 	}{
 		{"nothing", seal(blockSegment, nil), ErrCorrupt},
 		{"no bytes of records", seal(blockSegment, body(0, bomb)), ErrCorrupt},
-		{"2^62 bytes of records", seal(blockSegment, body(1<<62, bomb)), ErrCorrupt},
-		{"more than a segment may hold", seal(blockSegment, body(maxSegment+1, bomb)), ErrCorrupt},
-		{"64 MiB in 10 bytes", seal(blockSegment, body(maxSegment, bomb[:10])), ErrLimit},
+		{"2^62 bytes of records", seal(blockSegment, body(1<<62, bomb)), ErrLimit},
+		{"more than a segment may hold", seal(blockSegment, body(maxBlock+lockstep.MaxStateSize+1, bomb)), ErrLimit},
+		{"8 MiB in 10 bytes", seal(blockSegment, body(maxBlock, bomb[:10])), ErrLimit},
 		{"a bomb that tells its size", seal(blockSegment, body(uint64(len(zeros)), bomb)), ErrLimit},
 		{"a bomb that lies about its size", seal(blockSegment, body(1000, bomb)), ErrCorrupt},
 		{"a bomb cut to what is allowed", seal(blockSegment, long), ErrCorrupt},

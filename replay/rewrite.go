@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 
@@ -100,7 +99,7 @@ func Recover(w *Writer, r *Reader) (*Recovery, error) {
 func Rekey(w *Writer, r *Reader, g *lockstep.Game, every lockstep.Tick, o SimulateOptions) error {
 	k := &rekeyer{w: w, r: r, every: every, options: o}
 	if every > 0 {
-		s, err := r.scan(cmp.Or(o.MaxTicks, DefaultMaxTicks))
+		s, err := r.scan(o.MaxTicks)
 		if errors.Is(err, ErrLimit) {
 			return err
 		}

@@ -23,6 +23,9 @@ const (
 // end, into one that says whether the file only ends too early or is damaged
 // inside.
 func (r *Reader) classify(err error, end int64) error {
+	if errors.Is(err, ErrLimit) {
+		return r.damage(err)
+	}
 	if !errors.Is(err, ErrCorrupt) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return err
 	}

@@ -82,14 +82,14 @@ func (r *Reader) seek(m mark) error {
 	if err := r.land(m); err != nil {
 		return err
 	}
-	r.dec, r.err, r.began, r.ended = lockstep.Decoder{}, nil, false, false
+	r.dec, r.err, r.began, r.ended, r.keyframes = lockstep.Decoder{}, nil, false, false, 0
 	r.landed, r.records, r.body = r.body, r.header, r.header
 	return nil
 }
 
 // land reads the block of a mark, and takes its records from the mark on.
 func (r *Reader) land(m mark) error {
-	r.start, r.began, r.sealed = m.offset, false, false
+	r.start, r.began, r.sealed, r.spent = m.offset, false, false, 0
 	kind, body, check, end, err := r.blockAt(m.offset)
 	if err != nil {
 		return r.damage(err)
@@ -108,6 +108,7 @@ func (r *Reader) land(m mark) error {
 	if t, ok := keyframeTick(r.body); !ok || t != m.tick {
 		return r.damage(fmt.Errorf("%w: no keyframe of tick %d", ErrCorrupt, m.tick))
 	}
+	r.first = m.tick // of what is read of the segment
 	return nil
 }
 
@@ -125,16 +126,22 @@ func keyframeTick(records []byte) (lockstep.Tick, bool) {
 type survey struct {
 	marks []mark
 	last  lockstep.Tick // that can be read
+	block int           // bytes that a Reader keeps for the largest block
+	state int           // bytes of the largest state
 }
 
+// memory returns about how many bytes it takes to simulate the file.
+func (s *survey) memory() int { return s.block + 3*s.state }
+
 // scan reads the whole file without simulating, up to its end or to what is
-// wrong with it, which it returns. It stops with ErrLimit at more ticks than max.
-func (r *Reader) scan(max lockstep.Tick) (survey, error) {
-	var s survey
+// wrong with it, which it returns. It stops with ErrLimit at more ticks than a
+// caller who sets that limit may simulate.
+func (r *Reader) scan(limit lockstep.Tick) (s survey, err error) {
 	ahead, err := NewReader(r.r, r.size)
 	if err != nil {
 		return s, err
 	}
+	defer func() { s.block = cap(ahead.block) + cap(ahead.unpacked) }()
 	for {
 		rec, err := ahead.Next()
 		if err == io.EOF {
@@ -146,9 +153,10 @@ func (r *Reader) scan(max lockstep.Tick) (survey, error) {
 		if rec.Kind == lockstep.RecordKeyframe && rec.Tick == ahead.tick && (len(s.marks) == 0 || rec.Tick > s.marks[len(s.marks)-1].tick) {
 			s.marks = append(s.marks, mark{rec.Tick, ahead.start, len(ahead.records) - len(ahead.body) - len(ahead.last)})
 		}
+		s.state = max(s.state, len(rec.Keyframe.State))
 		s.last = ahead.tick
-		if len(s.marks) > 0 && s.last-s.marks[0].tick > max {
-			return s, fmt.Errorf("replay: %w: %d ticks and more, want at most %d", ErrLimit, s.last-s.marks[0].tick, max)
+		if len(s.marks) > 0 && s.last-s.marks[0].tick > maxTicks(limit, r.size) {
+			return s, tooManyTicks(s.last-s.marks[0].tick, limit, r.size)
 		}
 	}
 }
@@ -199,7 +207,7 @@ func parseIndex(b []byte) ([]mark, error) {
 			}
 		}
 		m := mark{before.tick + lockstep.Tick(v[0]), before.offset + int64(v[1]), int(v[2])}
-		if v[0] > uint64(math.MaxUint32-before.tick) || m.offset < before.offset || v[2] > maxSegment || i > 0 && v[0] == 0 {
+		if v[0] > uint64(math.MaxUint32-before.tick) || m.offset < before.offset || v[2] > maxBlock+lockstep.MaxStateSize || i > 0 && v[0] == 0 {
 			return nil, errIndex
 		}
 		marks = append(marks, m)

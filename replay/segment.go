@@ -14,19 +14,6 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-const (
-	// maxSegment is how many bytes of records a segment holds at the most. It
-	// bounds what a reader needs in memory for a hostile file. Larger records
-	// stay in a batch.
-	maxSegment = 64 << 20
-
-	// A segment may be so many times larger than its compressed bytes, after
-	// the first ratioFree bytes. It bounds the time that a small hostile file
-	// takes. Writers leave what compresses better in a batch.
-	maxRatio  = 1000
-	ratioFree = 64 << 10
-)
-
 // A segmentHead is what stands before the compressed bytes of a segment.
 type segmentHead struct {
 	first lockstep.Tick // the stream's tick before it
@@ -53,24 +40,23 @@ func parseSegmentHead(body []byte) (h segmentHead, packed []byte, err error) {
 	if err != nil {
 		return h, nil, err
 	}
-	size, body, err := parseUvarint(body, maxSegment)
+	size, body, err := parseUvarint(body, math.MaxInt64)
 	if err != nil {
 		return h, nil, err
 	}
 	if len(body) < 8 || size == 0 {
 		return h, nil, errors.New("head of a segment")
 	}
-	h = segmentHead{lockstep.Tick(first), uint32(ticks), size, binary.LittleEndian.Uint64(body)}
-	if packed = body[8:]; !fits(size, len(packed)) {
-		return h, nil, fmt.Errorf("%w: a segment of %d bytes in %d", ErrLimit, size, len(packed))
-	}
-	return h, packed, nil
+	return segmentHead{lockstep.Tick(first), uint32(ticks), size, binary.LittleEndian.Uint64(body)}, body[8:], nil
 }
 
-// fits reports whether so many compressed bytes may stand for a segment's size.
-func fits(size uint64, packed int) bool {
-	return size <= maxSegment && size <= ratioFree+maxRatio*uint64(packed)
-}
+// largest returns how many bytes of records so many compressed bytes may stand
+// for.
+func largest(packed int) uint64 { return ratioFree + maxRatio*uint64(packed) }
+
+// affordable returns how many bytes all segments of a file of size bytes may
+// have together.
+func affordable(size int64) int64 { return unpackedFree + maxUnpackedRatio*size }
 
 // parseUvarint reads a number of at most max in its smallest form.
 func parseUvarint(b []byte, max uint64) (uint64, []byte, error) {
@@ -87,6 +73,9 @@ func (h *segmentHead) unpack(dst, packed []byte) ([]byte, error) {
 	if uint64(cap(dst)) < h.size {
 		dst = make([]byte, 0, h.size)
 	}
+	if err := oneFrame(packed); err != nil {
+		return nil, err
+	}
 	records, err := decompressor().DecodeAll(packed, dst[:0:h.size])
 	if err != nil {
 		return nil, err
@@ -100,11 +89,46 @@ func (h *segmentHead) unpack(dst, packed []byte) ([]byte, error) {
 	return records, nil
 }
 
+// oneFrame returns an error unless packed is exactly one frame of compressed
+// bytes. A decoder would read the frames after it, and pass over some.
+func oneFrame(packed []byte) error {
+	var h zstd.Header
+	if err := h.Decode(packed); err != nil {
+		return err
+	}
+	if h.Skippable {
+		return errors.New("a skippable frame")
+	}
+	at := h.HeaderSize
+	for last := false; !last; {
+		if len(packed)-at < 3 {
+			return io.ErrUnexpectedEOF
+		}
+		b := uint32(packed[at]) | uint32(packed[at+1])<<8 | uint32(packed[at+2])<<16
+		size := int(b >> 3)
+		if b>>1&3 == 1 { // one byte that is repeated
+			size = 1
+		}
+		at += 3 + size
+		last = b&1 == 1
+	}
+	if h.HasCheckSum {
+		at += 4
+	}
+	switch {
+	case at > len(packed):
+		return io.ErrUnexpectedEOF
+	case at < len(packed):
+		return fmt.Errorf("%d bytes after the compressed frame", len(packed)-at)
+	}
+	return nil
+}
+
 // All decoding shares one decoder, which never gives more than the capacity of
 // the slice that it decodes into.
 var decompressor = sync.OnceValue(func() *zstd.Decoder {
 	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecodeAllCapLimit(true),
-		zstd.WithDecoderMaxMemory(maxSegment), zstd.WithDecoderMaxWindow(16<<20))
+		zstd.WithDecoderMaxMemory(maxBlock+lockstep.MaxStateSize), zstd.WithDecoderMaxWindow(maxWindow))
 	if err != nil {
 		panic(err) // the options are constants
 	}
@@ -139,6 +163,9 @@ func (r *Reader) takeSegment(body []byte) error {
 		return r.damage(fmt.Errorf("%w: a segment after tick %d, want %d", ErrInvalid, h.first, r.tick))
 	}
 	if err == nil {
+		err = r.afford(&h, packed)
+	}
+	if err == nil {
 		r.unpacked, err = h.unpack(r.unpacked, packed)
 	}
 	if errors.Is(err, ErrLimit) {
@@ -149,6 +176,9 @@ func (r *Reader) takeSegment(body []byte) error {
 	}
 	r.records, r.body = r.unpacked, r.unpacked
 	r.until = h.first + lockstep.Tick(h.ticks)
+	if !r.began {
+		r.base, r.first = h.first, h.first
+	}
 	r.sealed = true
 	return nil
 }
@@ -160,23 +190,23 @@ func (r *Reader) leaveBlock() error {
 		return nil
 	}
 	r.sealed = false
+	if r.base != r.first {
+		return r.damage(fmt.Errorf("%w: a segment from tick %d, want %d as its keyframe", ErrInvalid, r.first, r.base))
+	}
 	if r.tick != r.until {
 		return r.damage(fmt.Errorf("%w: a segment up to tick %d, want %d", ErrInvalid, r.tick, r.until))
 	}
 	return nil
 }
 
-// sealBody returns the body of a segment of records, or nil if they cannot be
-// one.
+// sealBody returns the body of a segment of records, or nil if they compress
+// too well to be one.
 func sealBody(dst, records []byte, first lockstep.Tick, ticks uint32, l Level) []byte {
-	if len(records) > maxSegment {
-		return nil
-	}
 	h := segmentHead{first, ticks, uint64(len(records)), xxhash.Sum64(records)}
 	dst = h.append(dst)
 	head := len(dst)
 	dst = compressor(l).EncodeAll(records, dst)
-	if !fits(h.size, len(dst)-head) {
+	if h.size > largest(len(dst)-head) {
 		return nil
 	}
 	return dst

@@ -32,7 +32,7 @@ type stretch struct {
 }
 
 func (p *verification) run() (*Verdict, error) {
-	workers := cmp.Or(p.options.Workers, runtime.GOMAXPROCS(0))
+	workers := cmp.Or(p.options.Workers, min(runtime.GOMAXPROCS(0), maxWorkers/p.survey.memory()))
 	stretches := p.stretches()
 	total := &Verdict{}
 	if workers > 1 && len(stretches) > 1 {
@@ -250,7 +250,7 @@ func apply(f *lockstep.Follower, r *Reader, rec *lockstep.Record) error {
 		return r.odd(rec.Tick) // the state is the keyframe's own
 	}
 	if err == nil && !first && rec.Tick == f.Tick() {
-		if own := f.Simulation().AppendState(nil); string(own) != string(rec.Keyframe.State) {
+		if r.own = f.Simulation().AppendState(r.own[:0]); string(r.own) != string(rec.Keyframe.State) {
 			return r.odd(rec.Tick)
 		}
 	}

@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"cmp"
 	"errors"
 	"io"
 
@@ -33,14 +32,10 @@ func Play(r *Reader, follower *lockstep.Follower, visit func(*lockstep.Record) e
 	}
 }
 
-// DefaultMaxTicks is the length of the longest match that is verified unless
-// another limit is set: nine days of 20 ticks a second.
-const DefaultMaxTicks lockstep.Tick = 1 << 24
-
 // VerifyOptions say how to verify.
 type VerifyOptions struct {
-	// MaxTicks is how many ticks are simulated at the most; 0 means
-	// [DefaultMaxTicks]. A longer replay is refused before it begins.
+	// MaxTicks is how many ticks are simulated at the most; 0 means what it means
+	// in [SimulateOptions]. A longer replay is refused before it begins.
 	MaxTicks lockstep.Tick
 
 	// KeepGoing simulates on after a checksum that differs, to tell whether the
@@ -87,7 +82,7 @@ type Verdict struct {
 // with. If anything is wrong, the rest is verified again in order, so that the
 // verdict is always the one of a single simulation of the whole match.
 func Verify(r *Reader, g *lockstep.Game, o VerifyOptions) (*Verdict, error) {
-	s, err := r.scan(cmp.Or(o.MaxTicks, DefaultMaxTicks))
+	s, err := r.scan(o.MaxTicks)
 	var damage *DamageError
 	if errors.Is(err, ErrLimit) || err != nil && !errors.As(err, &damage) {
 		return &Verdict{}, err

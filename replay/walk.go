@@ -37,7 +37,7 @@ func (s *bisector) start() (*walk, error) {
 		}
 		w.from = min(w.from, w.second.tick())
 	}
-	return w, s.options.limit(max(s.bad, w.from) - w.from)
+	return w, s.options.limit(max(s.bad, w.from)-w.from, s.a.reader)
 }
 
 // run walks until the states differ, or a side's evidence is not what its
@@ -115,7 +115,7 @@ func (w *walk) parted(t lockstep.Tick) error {
 // give.
 func (w *walk) edited(c *cursor, e evidence) (bool, error) {
 	next := e.after(c.tick() - 1)
-	if next == len(e) || w.options.limit(e[next].tick-w.from) != nil {
+	if next == len(e) || w.options.limit(e[next].tick-w.from, c.reader) != nil {
 		return false, nil
 	}
 	for c.tick() < e[next].tick {
@@ -184,7 +184,7 @@ func (w *walk) states(wrong *side, first *item) error {
 		if i.tick < first.tick || rank(*i) > 0 {
 			continue
 		}
-		if w.options.limit(i.tick-w.from) != nil {
+		if w.options.limit(i.tick-w.from, w.a.reader) != nil {
 			return nil
 		}
 		other, err := wrong.state(i)

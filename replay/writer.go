@@ -72,7 +72,10 @@ type Writer struct {
 	file    syncFile   // what w is as well, or nil
 	commits *committer // syncs it, from the first write on
 	waiting []byte     // what a full disk did not take
-	err     error
+
+	keyframes int   // that were appended
+	spent     int64 // bytes of records in segments
+	err       error
 }
 
 // headerSpace is what a Writer keeps free before a batch's records.
@@ -114,12 +117,21 @@ func (w *Writer) check() error {
 }
 
 func (w *Writer) append(record []byte) error {
+	if len(record) > maxRecord {
+		if size := len(record) - stateSize(record); size > maxRecord {
+			return w.fail(fmt.Errorf("%w: a record of %d bytes, want at most %d", ErrLimit, size, maxRecord))
+		}
+	}
 	switch kind := lockstep.KindOf(record); kind {
 	case lockstep.RecordHeader:
 		if err := w.begin(record); err != nil {
 			return err
 		}
 	case lockstep.RecordKeyframe:
+		if w.keyframes == maxKeyframes {
+			return nil // a reader needs the first only
+		}
+		w.keyframes++
 		if err := w.keyframe(record); err != nil {
 			return err
 		}
@@ -200,9 +212,10 @@ func (w *Writer) Flush() error {
 	first := w.first
 	w.ticks, w.first = 0, w.tick
 	defer func() { w.block = w.block[:headerSpace] }()
-	if w.options.SegmentTicks > 0 {
+	if w.options.SegmentTicks > 0 && w.spent+int64(len(records)) <= affordable(w.size) {
 		if body := sealBody(w.body[:0], records, first, uint32(w.tick-first), w.options.Level); body != nil {
 			w.body = body
+			w.spent += int64(len(records))
 			return w.writeBlock(blockSegment, body)
 		}
 	}

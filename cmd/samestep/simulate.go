@@ -9,10 +9,13 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-var maxTicksFlag = &cli.UintFlag{Name: "max-ticks", Value: uint(replay.DefaultMaxTicks), Usage: "refuse to simulate more than `N` ticks"}
+var maxTicksFlag = &cli.UintFlag{Name: "max-ticks", Usage: "refuse to simulate more than `N` ticks", DefaultText: "262144 and 64 for each byte, at most 16777216"}
 
-// maxTicks returns what the flag says.
+// maxTicks returns what the flag says, and 0 without it.
 func maxTicks(c *cli.Context) lockstep.Tick {
+	if !c.IsSet("max-ticks") {
+		return 0
+	}
 	return lockstep.Tick(min(max(c.Uint("max-ticks"), 1), math.MaxUint32))
 }
 

@@ -58,8 +58,7 @@ func TestSuite(t *testing.T) {
 
 // pending are cases that this implementation does not fulfil yet.
 var pending = map[string]bool{
-	"record-passed-over": true, "record-unknown": true, "segment-first-keyframe": true, "segment-limit": true,
-	"segment-two-frames": true, "segment-skippable": true, "segment-skippable-after": true,
+	"record-passed-over": true, "record-unknown": true,
 	"index-middle": true, "index-twice": true, "index-not-last": true, "index-count-zero": true, "index-step-zero": true,
 	"index-trailing": true, "index-short": true, "index-long-number": true, "index-self": true, "index-outside": true,
 	"index-no-keyframe": true, "index-other-tick": true, "index-tick-range": true,

@@ -33,7 +33,7 @@ func brokenSegments() []Built {
 		replayCase("segment-length-short", "corrupt", "A segment has more records than its length says.", one(segment{ticks: 10, length: uint64(len(first) - 1)}), "F-segment-length"),
 		replayCase("segment-length-long", "corrupt", "A segment has fewer records than its length says.", one(segment{ticks: 10, length: uint64(len(first) + 1)}), "F-segment-length"),
 		replayCase("segment-length-zero", "corrupt", "A segment claims to be empty.", newFile().block(2, append([]byte{0, 10, 0}, make([]byte, 8)...)).b, "F-segment-length"),
-		replayCase("segment-limit", "limit", "A segment claims more than 64 MiB of records.", one(segment{ticks: 10, length: 64<<20 + 1}), "F-segment-limit"),
+		replayCase("segment-limit", "limit", "A segment claims more than 264 MiB of records.", one(segment{ticks: 10, length: 264<<20 + 1}), "F-segment-limit"),
 		replayCase("segment-ratio", "limit", "A segment claims more records than its bytes can be worth.", ratio, "F-segment-limit"),
 		replayCase("segment-sum", "corrupt", "The sum of a segment's records is wrong.", one(segment{ticks: 10, sum: xxhash.Sum64(first) ^ 1}), "F-segment-sum"),
 		replayCase("segment-no-frame", "corrupt", "The data of a segment is no zstd frame.", one(segment{ticks: 10, data: []byte("not a frame")}), "F-segment-frame"),

@@ -1,0 +1,212 @@
+package replay
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/cespare/xxhash/v2"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/seed-49bee653/samestep/internal/pack"
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// A block of more than maxBlock bytes needs a keyframe with a state that is as
+// large. A hostile file can claim any size, and a sparse one has the bytes for
+// it. So such a block is read twice: the first time in pieces, to compare its
+// check and to find that state, and then as a whole.
+
+// large returns ErrLimit if a block with a body of size bytes, more than
+// maxBlock, has no state in it that is as large. It returns where the block ends
+// if that is known.
+func (r *Reader) large(kind byte, at, header int64, size, before uint64) (end int64, err error) {
+	const most = maxBlock + lockstep.MaxStateSize
+	if size > most || kind >= firstOptional {
+		want := uint64(most)
+		if kind >= firstOptional {
+			want = maxBlock
+		}
+		return 0, fmt.Errorf("%w: a block of kind %d with %d bytes, want at most %d", ErrLimit, kind, size, want)
+	}
+	end = at + header + int64(size) + checkSize
+	if err := r.compareCheck(at, end, before); err != nil {
+		return end, err
+	}
+	body := io.NewSectionReader(r.r, at+header, int64(size))
+	if kind == blockSegment {
+		body.Seek(int64(r.segmentHeadSize(at+header)), io.SeekStart) // which cannot fail
+	}
+	state, err := r.largestState(kind == blockSegment, body)
+	if err == nil && size > maxBlock+state {
+		err = fmt.Errorf("%w: a block of %d bytes, want at most %d and the state of a keyframe in it (%d bytes)", ErrLimit, size, maxBlock, state)
+	}
+	return end, err
+}
+
+// compareCheck compares the check of a block, given the one before it, with its
+// bytes, which it reads in pieces.
+func (r *Reader) compareCheck(at, end int64, before uint64) error {
+	var d xxhash.Digest
+	d.Reset()
+	var b [checkSize]byte
+	binary.LittleEndian.PutUint64(b[:], before)
+	d.Write(b[:])
+	if _, err := io.CopyBuffer(&d, io.NewSectionReader(r.r, at, end-checkSize-at), make([]byte, 64<<10)); err != nil {
+		return r.unread(at, err)
+	}
+	if err := r.readAt(b[:], end-checkSize); err != nil {
+		return err
+	}
+	if got, want := binary.LittleEndian.Uint64(b[:]), d.Sum64(); got != want {
+		return fmt.Errorf("%w: got check %016x, want %016x", ErrCorrupt, got, want)
+	}
+	return nil
+}
+
+// segmentHeadSize returns how many bytes the head of a segment has at an offset.
+func (r *Reader) segmentHeadSize(at int64) int {
+	var b [3*binary.MaxVarintLen64 + 8]byte
+	if r.readAt(b[:], at) != nil {
+		return 0
+	}
+	_, rest, err := parseSegmentHead(b[:])
+	if err != nil {
+		return 0
+	}
+	return len(b) - len(rest)
+}
+
+// afford returns ErrLimit for a segment that has more records than it may have,
+// or than is left for all of the file.
+func (r *Reader) afford(h *segmentHead, packed []byte) error {
+	most := min(largest(len(packed)), maxBlock+lockstep.MaxStateSize)
+	if h.size > most {
+		return fmt.Errorf("%w: a segment of %d bytes in %d, want at most %d", ErrLimit, h.size, len(packed), most)
+	}
+	if h.size > maxBlock {
+		state, err := r.largestState(true, bytes.NewReader(packed))
+		if err != nil {
+			return err
+		}
+		if h.size > maxBlock+state {
+			return fmt.Errorf("%w: a segment of %d bytes, want at most %d and the state of a keyframe in it (%d bytes)", ErrLimit, h.size, maxBlock, state)
+		}
+	}
+	r.spent += int64(h.size)
+	if most := affordable(r.size); r.spent > most {
+		return fmt.Errorf("%w: segments of %d bytes and more in a file of %d, want at most %d", ErrLimit, r.spent, r.size, most)
+	}
+	return nil
+}
+
+// largestState returns the size that a keyframe claims for its state if it does
+// not fit into the first maxBlock bytes of records, and 0 if there is none.
+func (r *Reader) largestState(packed bool, in io.Reader) (uint64, error) {
+	if packed {
+		d, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+		if err != nil {
+			return 0, err
+		}
+		defer d.Close()
+		in = d
+	}
+	if cap(r.unpacked) < maxBlock {
+		r.unpacked = make([]byte, maxBlock)
+	}
+	b := r.unpacked[:maxBlock]
+	n, err := io.ReadFull(in, b)
+	if err != nil && err != io.ErrUnexpectedEOF {
+		return 0, fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	for b = b[:n]; len(b) > 0; {
+		size, open := measure(b)
+		if size == 0 {
+			if _, ok := keyframeTick(b); ok && open <= lockstep.MaxStateSize {
+				return open, nil
+			}
+			return 0, nil
+		}
+		b = b[size:]
+	}
+	return 0, nil
+}
+
+// measure returns how many bytes the record has that b begins with, or 0 if b
+// ends inside it; then open is the size that the byte string there claims. It
+// knows the values that records have: numbers, strings and arrays.
+func measure(b []byte) (size int, open uint64) {
+	at := 0
+	for left := 1; left > 0; left-- {
+		if at >= len(b) {
+			return 0, 0
+		}
+		c := b[at]
+		at++
+		var bytes uint64
+		width := 0 // of a number, or of a length
+		switch {
+		case c <= 0x7f: // a number
+		case c&0xf0 == 0x90:
+			left += int(c & 0xf)
+		case c&0xe0 == 0xa0:
+			bytes = uint64(c & 0x1f)
+		case c >= 0xc4 && c <= 0xc6:
+			width = 1 << (c - 0xc4)
+		case c >= 0xcc && c <= 0xcf:
+			at += 1 << (c - 0xcc)
+		case c >= 0xd9 && c <= 0xdb:
+			width = 1 << (c - 0xd9)
+		case c == 0xdc || c == 0xdd:
+			width = 2 << (c - 0xdc)
+		default:
+			return 0, 0
+		}
+		if width > 0 {
+			if len(b)-at < width {
+				return 0, 0
+			}
+			var n uint64
+			for range width {
+				n = n<<8 | uint64(b[at])
+				at++
+			}
+			if c == 0xdc || c == 0xdd {
+				if n > uint64(len(b)) {
+					return 0, 0
+				}
+				left += int(n)
+			} else {
+				bytes = n
+			}
+		}
+		if bytes > uint64(max(len(b)-at, 0)) {
+			return 0, bytes
+		}
+		at += int(bytes)
+	}
+	if at > len(b) {
+		return 0, 0
+	}
+	return at, 0
+}
+
+// stateSize returns the size of the state in a keyframe, and 0 for another
+// record.
+func stateSize(record []byte) int {
+	if _, ok := keyframeTick(record); !ok {
+		return 0
+	}
+	var p pack.Reader
+	p.Reset(record)
+	p.Array(5, 5)
+	for range 3 { // kind, tick, root
+		p.Uint(math.MaxUint64)
+	}
+	for range p.Array(0, 2*256) {
+		p.Uint(math.MaxUint64)
+	}
+	return len(p.Binary(lockstep.MaxStateSize))
+}
