@@ -2,8 +2,10 @@ package main
 
 import (
 	"bufio"
+	"encoding/json"
 	"fmt"
 	"os"
+	"strconv"
 
 	"github.com/urfave/cli/v2"
 
@@ -20,8 +22,8 @@ func replayExportCommand() *cli.Command {
 		ArgsUsage: "FILE [OUT]",
 		Description: `With --to jsonl, prints the form that import reads: a header, the players' commands, checksums by
 player, and an end. A checksum is printed for each player who reported it, or, in
-our own matches, for each who gave a command or whose checksum ever differed. Commands of the system, chat and
-keyframes have no place in that form.
+our own matches, for each who gave a command or whose checksum ever differed. Names
+and chat are notes. Commands of the system and keyframes have no place in that form.
 
 With --to mcap, writes OUT, which must not exist: commands, commands per second,
 checksums, dissents and a log as MCAP, which Foxglove and other viewers plot. The
@@ -66,8 +68,9 @@ func exportLines(c *cli.Context) error {
 type exporter struct {
 	w        *bufio.Writer
 	header   *lockstep.Header
-	reports  [256]bool // who reports checksums
-	dissents dissents  // that are not printed yet
+	rate     json.Number // ticks a second
+	reports  [256]bool   // who reports checksums
+	dissents dissents    // that are not printed yet
 	in       pack.Reader
 }
 
@@ -90,10 +93,16 @@ type (
 		End  bool          `json:"end"`
 	}
 	headerLine struct {
-		Log      int    `json:"log"`
-		Title    string `json:"title"`
-		TickRate uint16 `json:"tick_rate_hz"`
-		Players  uint8  `json:"players"`
+		Log      int         `json:"log"`
+		Title    string      `json:"title"`
+		TickRate json.Number `json:"tick_rate_hz"`
+		Players  uint8       `json:"players"`
+	}
+	noteLine struct {
+		Tick   lockstep.Tick    `json:"t"`
+		Player *lockstep.Player `json:"p,omitempty"` // nil for a note about the match
+		Topic  string           `json:"note"`
+		Text   string           `json:"text"`
 	}
 )
 
@@ -110,6 +119,8 @@ func (x *exporter) findPlayers(f *replayFile) error {
 			for p := range rec.Header.Settings.Players {
 				x.reports[p] = true
 			}
+		case rec.Kind == lockstep.RecordNote && rec.Topic == topicRate && isNumber(rec.Text):
+			x.rate = json.Number(rec.Text)
 		case rec.Kind == lockstep.RecordFrame:
 			for i := range rec.Frame.Commands {
 				x.reports[rec.Frame.Commands[i].Player] = true
@@ -126,11 +137,12 @@ func (x *exporter) record(rec *lockstep.Record) error {
 	case lockstep.RecordHeader:
 		x.header = rec.Header
 		s := &rec.Header.Settings
-		return writeLine(x.w, headerLine{1, rec.Header.Game, s.TickRate, s.Players})
-	case lockstep.RecordNote:
-		if rec.Topic == topicReports && x.header.Engine == foreignEngine {
-			x.reports[rec.Player] = rec.Text == "yes"
+		if x.rate == "" {
+			x.rate = json.Number(strconv.Itoa(int(s.TickRate)))
 		}
+		return writeLine(x.w, headerLine{1, rec.Header.Game, x.rate, s.Players})
+	case lockstep.RecordNote:
+		return x.note(rec)
 	case lockstep.RecordFrame:
 		return x.commands(&rec.Frame)
 	case lockstep.RecordChecksum:
@@ -147,6 +159,29 @@ func (x *exporter) record(rec *lockstep.Record) error {
 		return writeLine(x.w, endLine{last, true})
 	}
 	return nil
+}
+
+// isNumber reports whether a text is a number in JSON.
+func isNumber(text string) bool {
+	_, err := strconv.ParseFloat(text, 64)
+	return err == nil && json.Valid([]byte(text))
+}
+
+// note prints a note, unless import writes it from other lines.
+func (x *exporter) note(rec *lockstep.Record) error {
+	foreign := x.header.Engine == foreignEngine
+	switch {
+	case rec.Topic == topicReports && foreign:
+		x.reports[rec.Player] = rec.Text == "yes"
+		return nil
+	case rec.Topic == topicReports, rec.Topic == topicRate:
+		return nil
+	}
+	line := noteLine{Tick: rec.Tick, Topic: rec.Topic, Text: rec.Text}
+	if rec.Player != lockstep.System {
+		line.Player = &rec.Player
+	}
+	return writeLine(x.w, line)
 }
 
 func (x *exporter) commands(f *lockstep.Frame) error {

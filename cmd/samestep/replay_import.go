@@ -21,9 +21,11 @@ import (
 // code here can simulate it.
 const foreignEngine = "foreign"
 
-// topicReports is the topic of a note in an imported match: from the next check
-// on, a player reports checksums, or does not.
-const topicReports = "reports"
+// Topics of notes that import writes itself.
+const (
+	topicReports = "reports"   // from the next check on, a player reports checksums ("yes"), or does not ("no")
+	topicRate    = "tick_rate" // ticks a second, if they are no whole number
+)
 
 var fromFlag = &cli.StringFlag{Name: "from", Value: "jsonl", Usage: "the `FORMAT` of the file to read: jsonl"}
 
@@ -33,8 +35,9 @@ func replayImportCommand() *cli.Command {
 		Usage:     "make a sealed replay of another engine's match",
 		ArgsUsage: "IN OUT",
 		Description: `Reads lines of JSON, maybe compressed with gzip: a header, commands, checksums
-that players reported, and an end. A command of tick t becomes one of frame t+1,
-which makes state t+1. What most players reported becomes the agreed checksum.`,
+that players reported, notes (names, a map, chat), and an end. A command of tick t
+becomes one of frame t+1, which makes state t+1. What most players reported becomes
+the agreed checksum. docs/import.md describes every line.`,
 		Flags:        []cli.Flag{fromFlag, segmentFlag},
 		OnUsageError: usageError,
 		Action:       replayImport,
@@ -69,6 +72,7 @@ type importer struct {
 	payloads *lockstep.Payloads
 	commands []matchlog.Entry            // in canonical order
 	sums     map[uint32][]matchlog.Entry // by tick
+	notes    []matchlog.Entry            // by tick
 	silent   [256]bool                   // does not report
 	last     [256]lockstep.Sequence
 }
@@ -76,9 +80,12 @@ type importer struct {
 func newImporter(m *matchlog.Match, out lockstep.Log) *importer {
 	i := &importer{match: m, out: out, payloads: nullgame.New().NewPayloads(), sums: make(map[uint32][]matchlog.Entry)}
 	for _, e := range m.Entries {
-		if e.Checksum {
+		switch {
+		case e.Checksum:
 			i.sums[e.Tick] = append(i.sums[e.Tick], e)
-		} else {
+		case e.Topic != "":
+			i.notes = append(i.notes, e)
+		default:
 			i.commands = append(i.commands, e)
 		}
 	}
@@ -92,14 +99,14 @@ func (i *importer) run() error {
 	if err := i.begin(); err != nil {
 		return err
 	}
-	if err := i.checks(0); err != nil {
+	if err := i.remarks(0); err != nil {
 		return err
 	}
 	for t := range i.match.Ticks + 1 {
 		if err := i.frame(lockstep.Tick(t + 1)); err != nil {
 			return err
 		}
-		if err := i.checks(t + 1); err != nil {
+		if err := i.remarks(t + 1); err != nil {
 			return err
 		}
 	}
@@ -127,7 +134,10 @@ func (i *importer) begin() error {
 	if err := i.out.Append(i.enc.Header(h)); err != nil {
 		return err
 	}
-	return i.out.Append(i.enc.Keyframe(0, sim.Root(), nil, sim.AppendState(nil)))
+	if err := i.out.Append(i.enc.Keyframe(0, sim.Root(), nil, sim.AppendState(nil))); err != nil || i.match.Header.Rate == "" {
+		return err
+	}
+	return i.out.Append(i.enc.Note(lockstep.System, topicRate, i.match.Header.Rate))
 }
 
 // clip returns the beginning of a text: at most n bytes, of whole characters.
@@ -170,6 +180,23 @@ func (i *importer) frame(t lockstep.Tick) error {
 		}
 	}
 	return i.out.Append(i.enc.Frame(&f))
+}
+
+// remarks writes what is known of a tick beside its commands.
+func (i *importer) remarks(tick uint32) error {
+	if err := i.checks(tick); err != nil {
+		return err
+	}
+	for ; len(i.notes) > 0 && i.notes[0].Tick == tick; i.notes = i.notes[1:] {
+		e := &i.notes[0]
+		if e.Topic == topicReports || e.Topic == topicRate {
+			return fmt.Errorf("%w: tick %d: got a note %q, want another topic: import writes that one itself", matchlog.ErrMalformed, e.Tick, e.Topic)
+		}
+		if err := i.out.Append(i.enc.Note(lockstep.Player(e.Player), e.Topic, e.Text)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // checks writes what players reported of a tick: what most of them agree on,

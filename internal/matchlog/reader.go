@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"strconv"
 )
 
@@ -18,6 +19,10 @@ const (
 	maxSeats   = 250
 	maxTick    = 1<<24 - 1 // nine days of 20 ticks a second
 	maxEntries = 1 << 22   // ten times those of the longest match that we have seen
+	maxRate    = 1000      // ticks a second
+	maxNumber  = 32        // bytes of a number that is kept as text
+	maxTopic   = 128       // bytes, those of a note in a replay
+	maxText    = 1024
 )
 
 // ErrMalformed is wrapped by every error about what a line says, with the
@@ -28,17 +33,23 @@ var ErrMalformed = errors.New("malformed match")
 // A Header is the first line.
 type Header struct {
 	Title    string
-	TickRate uint16 // ticks per second
+	TickRate uint16 // ticks per second, rounded, at least 1
+	Rate     string // the same as the line has it, if it is no whole number; else empty
 	Players  uint8
 }
 
-// An Entry is a command, or a checksum that a player reported.
+// Nobody is the player of a note about the match.
+const Nobody = 255
+
+// An Entry is a command, a checksum that a player reported, or a note.
 type Entry struct {
 	Tick     uint32
 	Player   uint8
-	Checksum bool // otherwise it is a command
+	Checksum bool // otherwise it is a note if it has a Topic, else a command
 
 	Root uint64 // of a checksum
+
+	Topic, Text string // of a note
 
 	Sequence uint32 // of a command, from 1 upwards
 	Kind     uint16
@@ -69,10 +80,10 @@ func NewReader(r io.Reader) (*Reader, error) {
 	m := &Reader{lines: bufio.NewScanner(b)}
 	m.lines.Buffer(nil, maxLine)
 	var h struct {
-		Log      int    `json:"log"`
-		Title    string `json:"title"`
-		TickRate uint16 `json:"tick_rate_hz"`
-		Players  uint8  `json:"players"`
+		Log      int         `json:"log"`
+		Title    string      `json:"title"`
+		TickRate json.Number `json:"tick_rate_hz"`
+		Players  uint8       `json:"players"`
 	}
 	if err := m.next(&h); err != nil {
 		return nil, err
@@ -80,11 +91,27 @@ func NewReader(r io.Reader) (*Reader, error) {
 	if h.Log != 1 {
 		return nil, m.malformed("got version %d, want 1", h.Log)
 	}
-	if h.Players < 1 || h.Players > maxSeats || h.TickRate < 1 {
-		return nil, m.malformed("got %d players and %d ticks a second, want 1 to %d and at least 1", h.Players, h.TickRate, maxSeats)
+	if h.Players < 1 || h.Players > maxSeats {
+		return nil, m.malformed("got %d players, want 1 to %d", h.Players, maxSeats)
 	}
-	m.Header = Header{h.Title, h.TickRate, h.Players}
+	m.Header = Header{Title: h.Title, Players: h.Players}
+	if !m.Header.setRate(h.TickRate.String()) {
+		return nil, m.malformed("got %.40q ticks a second, want a number above 0, at most %d, of at most %d digits", h.TickRate, maxRate, maxNumber)
+	}
 	return m, nil
+}
+
+// setRate sets the tick rate, and reports whether it is one.
+func (h *Header) setRate(text string) bool {
+	rate, err := strconv.ParseFloat(text, 64)
+	if err != nil || len(text) > maxNumber || !(rate > 0 && rate <= maxRate) {
+		return false
+	}
+	h.TickRate = uint16(max(math.Round(rate), 1))
+	if rate != float64(h.TickRate) {
+		h.Rate = text
+	}
+	return true
 }
 
 // Next returns the next entry, and io.EOF after the last.
@@ -111,32 +138,47 @@ func (m *Reader) entry() (Entry, error) {
 		Sequence *uint32 `json:"s"`
 		Kind     *uint16 `json:"k"`
 		Payload  *[]byte `json:"d"`
+		Topic    *string `json:"note"`
+		Text     *string `json:"text"`
 		End      bool    `json:"end"`
 	}
 	if err := m.next(&l); err != nil {
 		return Entry{}, err
 	}
-	isCommand := l.Sequence != nil && l.Kind != nil && l.Payload != nil
+	isCommand := l.Sequence != nil || l.Kind != nil || l.Payload != nil
+	isNote := l.Topic != nil || l.Text != nil
+	complete := (!isCommand || l.Sequence != nil && l.Kind != nil && l.Payload != nil) && (!isNote || l.Topic != nil && l.Text != nil)
+	if isNote && l.Player == nil && !l.End {
+		l.Player = new(uint8)
+		*l.Player = Nobody
+	}
 	switch {
 	case l.Tick == nil || *l.Tick < m.tick && l.Sum == nil:
 		return Entry{}, m.malformed("want a tick from %d on", m.tick)
 	case *l.Tick > maxTick:
 		return Entry{}, m.malformed("got tick %d, want at most %d", *l.Tick, maxTick)
+	case l.End && (isCommand || isNote || l.Player != nil || l.Sum != nil):
+		return Entry{}, m.malformed("want nothing but a tick in the last line")
 	case l.End:
 		m.tick = *l.Tick
 		if m.lines.Scan() {
 			return Entry{}, m.malformed("a line after the last")
 		}
 		return Entry{}, io.EOF
-	case l.Player == nil || *l.Player >= m.Header.Players:
+	case l.Player == nil || *l.Player >= m.Header.Players && !(isNote && *l.Player == Nobody):
 		return Entry{}, m.malformed("want a player from 0 to %d", m.Header.Players-1)
-	case isCommand == (l.Sum != nil):
-		return Entry{}, m.malformed("want either a command or a checksum")
+	case count(isCommand, l.Sum != nil, isNote) != 1 || !complete:
+		return Entry{}, m.malformed("want either a command, a checksum or a note")
+	case isNote && (*l.Topic == "" || len(*l.Topic) > maxTopic || len(*l.Text) > maxText):
+		return Entry{}, m.malformed("got a note with a topic of %d and a text of %d bytes, want 1 to %d and at most %d", len(*l.Topic), len(*l.Text), maxTopic, maxText)
 	}
 	if m.count++; m.count > maxEntries {
-		return Entry{}, m.malformed("want at most %d commands and checksums", maxEntries)
+		return Entry{}, m.malformed("want at most %d commands, checksums and notes", maxEntries)
 	}
 	m.tick = max(m.tick, *l.Tick)
+	if isNote {
+		return Entry{Tick: *l.Tick, Player: *l.Player, Topic: *l.Topic, Text: *l.Text}, nil
+	}
 	if isCommand {
 		return Entry{Tick: *l.Tick, Player: *l.Player, Sequence: *l.Sequence, Kind: *l.Kind, Payload: *l.Payload}, nil
 	}
@@ -145,6 +187,16 @@ func (m *Reader) entry() (Entry, error) {
 		return Entry{}, m.malformed("got checksum %q, want 16 hexadecimal digits", *l.Sum)
 	}
 	return Entry{Tick: *l.Tick, Player: *l.Player, Checksum: true, Root: root}, nil
+}
+
+// count returns how many of its arguments are true.
+func count(all ...bool) (n int) {
+	for _, is := range all {
+		if is {
+			n++
+		}
+	}
+	return n
 }
 
 // next decodes the next line into l, which has all fields it may have.

@@ -55,6 +55,33 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// Notes are of a player or of nobody, and a rate need not be a whole number.
+func TestNotes(t *testing.T) {
+	long := strings.Repeat("x", 1024)
+	r, got, err := readAll(`{"log":1,"title":"notes","tick_rate_hz":7.50,"players":2}
+{"t":0,"note":"map","text":"Fields"}
+{"t":0,"p":1,"note":"name","text":"ada"}
+{"t":5,"p":0,"note":"chat","text":"` + long + `"}
+{"t":9,"end":true}
+`)
+	want := []matchlog.Entry{
+		{Player: matchlog.Nobody, Topic: "map", Text: "Fields"},
+		{Player: 1, Topic: "name", Text: "ada"},
+		{Tick: 5, Topic: "chat", Text: long},
+	}
+	if err != io.EOF || !reflect.DeepEqual(got, want) || r.Header.TickRate != 8 || r.Header.Rate != "7.50" {
+		t.Errorf("got %+v, %v, header %+v", got, err, r.Header)
+	}
+	for rate, want := range map[string]matchlog.Header{
+		"20": {TickRate: 20}, "0.25": {TickRate: 1, Rate: "0.25"}, "1e1": {TickRate: 10}, "1000": {TickRate: 1000}, "29.97": {TickRate: 30, Rate: "29.97"},
+	} {
+		want.Players = 1
+		if r, err := matchlog.NewReader(strings.NewReader(`{"log":1,"tick_rate_hz":` + rate + `,"players":1}`)); err != nil || r.Header != want {
+			t.Errorf("rate %s: got %+v, %v", rate, r, err)
+		}
+	}
+}
+
 func TestMalformed(t *testing.T) {
 	line := func(n int, text string) string {
 		lines := strings.Split(small, "\n")
@@ -69,6 +96,19 @@ func TestMalformed(t *testing.T) {
 		"no last line":       {small[:strings.Index(small, `{"t":9`)], io.ErrUnexpectedEOF},
 		"cut in a line":      {small[:len(small)-5], matchlog.ErrMalformed},
 		"cut gzip":           {"\x1f\x8b\x08", matchlog.ErrMalformed},
+		"a rate of 0":        {line(1, `{"log":1,"tick_rate_hz":0,"players":2}`), matchlog.ErrMalformed},
+		"a negative rate":    {line(1, `{"log":1,"tick_rate_hz":-7.5,"players":2}`), matchlog.ErrMalformed},
+		"too high a rate":    {line(1, `{"log":1,"tick_rate_hz":1000.5,"players":2}`), matchlog.ErrMalformed},
+		"too long a rate":    {line(1, `{"log":1,"tick_rate_hz":7.`+strings.Repeat("5", 31)+`,"players":2}`), matchlog.ErrMalformed},
+		"no rate":            {line(1, `{"log":1,"players":2}`), matchlog.ErrMalformed},
+		"half a note":        {line(3, `{"t":3,"p":1,"note":"chat"}`), matchlog.ErrMalformed},
+		"note and command":   {line(3, `{"t":3,"p":1,"s":1,"k":12,"d":"AQI=","note":"chat","text":"gg"}`), matchlog.ErrMalformed},
+		"note and a kind":    {line(3, `{"t":3,"p":1,"k":12,"note":"chat","text":"gg"}`), matchlog.ErrMalformed},
+		"note of nobody":     {line(3, `{"t":3,"p":2,"note":"chat","text":"gg"}`), matchlog.ErrMalformed},
+		"a long topic":       {line(3, `{"t":3,"note":"`+strings.Repeat("x", 129)+`","text":"gg"}`), matchlog.ErrMalformed},
+		"no topic":           {line(3, `{"t":3,"note":"","text":"gg"}`), matchlog.ErrMalformed},
+		"a long text":        {line(3, `{"t":3,"note":"chat","text":"`+strings.Repeat("x", 1025)+`"}`), matchlog.ErrMalformed},
+		"a note at the end":  {line(4, `{"t":9,"end":true,"note":"chat","text":"gg"}`), matchlog.ErrMalformed},
 		"version":            {line(1, `{"log":2,"tick_rate_hz":10,"players":2}`), matchlog.ErrMalformed},
 		"players":            {line(1, `{"log":1,"tick_rate_hz":10,"players":251}`), matchlog.ErrMalformed},
 		"no JSON":            {line(2, `t 0`), matchlog.ErrMalformed},
