@@ -33,8 +33,7 @@ type Reader struct {
 	landed    []byte // records of the block that Seek went to, while the header is read
 	signature []byte // body of its block
 	tick      lockstep.Tick
-	base      lockstep.Tick // of the first keyframe, if it is in a segment
-	first     lockstep.Tick // at which that segment claims to begin
+	first     lockstep.Tick // at which the segment claims to begin
 	until     lockstep.Tick // at which the segment claims to end
 	began     bool          // the first keyframe was read
 	sealed    bool          // the current block is a segment
@@ -166,8 +165,8 @@ func (r *Reader) next() (*lockstep.Record, error) {
 		}
 		if !r.began {
 			r.began, r.tick = true, rec.Tick
-			if r.sealed {
-				r.base = rec.Tick
+			if r.sealed && r.first != rec.Tick {
+				return nil, r.damage(fmt.Errorf("%w: a segment from tick %d, want %d as its keyframe", ErrInvalid, r.first, rec.Tick))
 			}
 		}
 	case lockstep.RecordFrame, lockstep.RecordEmpty:

@@ -175,10 +175,7 @@ func (r *Reader) takeSegment(body []byte) error {
 		return r.damage(fmt.Errorf("%w: segment: %w", ErrCorrupt, err))
 	}
 	r.records, r.body = r.unpacked, r.unpacked
-	r.until = h.first + lockstep.Tick(h.ticks)
-	if !r.began {
-		r.base, r.first = h.first, h.first
-	}
+	r.first, r.until = h.first, h.first+lockstep.Tick(h.ticks)
 	r.sealed = true
 	return nil
 }
@@ -190,9 +187,6 @@ func (r *Reader) leaveBlock() error {
 		return nil
 	}
 	r.sealed = false
-	if r.base != r.first {
-		return r.damage(fmt.Errorf("%w: a segment from tick %d, want %d as its keyframe", ErrInvalid, r.first, r.base))
-	}
 	if r.tick != r.until {
 		return r.damage(fmt.Errorf("%w: a segment up to tick %d, want %d", ErrInvalid, r.tick, r.until))
 	}
