@@ -45,6 +45,10 @@ type Blame struct {
 	// may also have been silent); 0 if there is none, so that it persists.
 	Healed lockstep.Tick `json:"healed"`
 
+	// Gone is the tick at which the player left, or lost the connection, before it
+	// healed; 0 for nobody, and for a player who came back and agreed.
+	Gone lockstep.Tick `json:"gone"`
+
 	// Open tells that the verification stopped at First, so that nothing is known
 	// of what follows.
 	Open bool `json:"open"`
@@ -63,12 +67,21 @@ type hearing struct {
 	stopped  bool   // at the first difference
 	checks   []item // in the order of ticks
 	dissents []dissent
+	presence []presence // no more than maxEvidence
 	seats    int
 	own      map[lockstep.Tick]uint64 // what the simulation has, where that differs; only looked up, never ranged over
 	blames   []Blame
 	admitted lockstep.Tick         // of the last check before the referee said that it was wrong
 	keyframe *lockstep.DesyncError // a keyframe that differs, of which the next check will tell, or nil
 	differs  bool                  // at the last check
+	gone     [256]lockstep.Tick    // since when a player is gone; 0 for those who are there
+}
+
+// A presence tells that a player came or went.
+type presence struct {
+	tick   lockstep.Tick
+	player lockstep.Player
+	there  bool
 }
 
 // hear fills in who was wrong. It reads the log again, if there is anything to
@@ -102,6 +115,12 @@ func (h *hearing) record(rec *lockstep.Record) error {
 	switch rec.Kind {
 	case lockstep.RecordHeader:
 		h.seats = int(rec.Header.Settings.Players)
+	case lockstep.RecordFrame:
+		for i := range rec.Frame.Commands {
+			if c := &rec.Frame.Commands[i]; c.Player == lockstep.System && len(h.presence) < maxEvidence {
+				h.meet(c)
+			}
+		}
 	case lockstep.RecordChecksum:
 		h.checks = append(h.checks, item{tick: rec.Tick, root: rec.Root})
 	case lockstep.RecordDissent:
@@ -115,6 +134,24 @@ func (h *hearing) record(rec *lockstep.Record) error {
 		return io.EOF // enough to tell
 	}
 	return nil
+}
+
+// meet takes a command of System.
+func (h *hearing) meet(c *lockstep.Command) {
+	value, err := lockstep.SystemValue(c)
+	if err != nil {
+		return // another engine's
+	}
+	switch v := value.(type) {
+	case *lockstep.Joined:
+		h.presence = append(h.presence, presence{c.Tick, v.Player, true})
+	case *lockstep.Left:
+		h.presence = append(h.presence, presence{c.Tick, v.Player, false})
+	case *lockstep.Lost:
+		h.presence = append(h.presence, presence{c.Tick, v.Player, false})
+	case *lockstep.TakenOver:
+		h.presence = append(h.presence, presence{c.Tick, v.Player, false})
+	}
 }
 
 // maxTies is how many ticks on which the players did not agree are simulated
@@ -215,6 +252,13 @@ func (h *hearing) last(t lockstep.Tick) *item {
 
 // check judges one check, of which the simulation has root.
 func (h *hearing) check(t lockstep.Tick, root uint64, differs bool, dissents []dissent) {
+	for ; len(h.presence) > 0 && h.presence[0].tick <= t; h.presence = h.presence[1:] {
+		if p := h.presence[0]; p.there {
+			h.gone[p.player] = 0
+		} else if h.gone[p.player] == 0 {
+			h.gone[p.player] = p.tick
+		}
+	}
 	var wrong [256]bool
 	right := 0 // players who had what the simulation has, though the agreed checksum is another
 	for _, d := range dissents {
@@ -246,8 +290,11 @@ func (h *hearing) check(t lockstep.Tick, root uint64, differs bool, dissents []d
 		well := !differs
 		if b.Who == CulpritPlayer {
 			well = !wrong[b.Player]
+			if b.Healed == 0 {
+				b.Gone = h.gone[b.Player]
+			}
 		}
-		if well && b.Healed == 0 && b.Last < t {
+		if well && b.Healed == 0 && b.Last < t && b.Gone == 0 {
 			b.Healed = t
 		}
 	}

@@ -36,6 +36,26 @@ func testify(tb testing.TB, file []byte, say func(t lockstep.Tick) map[lockstep.
 	})
 }
 
+// system returns a replay with a command of System about a player, in the first
+// frame with commands from a tick on.
+func system(tb testing.TB, file []byte, from lockstep.Tick, kind lockstep.Kind, p lockstep.Player) []byte {
+	sequence, done := lockstep.Sequence(1000+from), false
+	return rewrite(tb, file, func(r *lockstep.Record) {
+		if r.Kind == lockstep.RecordFrame && r.Tick >= from && !done {
+			r.Frame.Commands = append(r.Frame.Commands, lockstep.Command{
+				Tick: r.Tick, Player: lockstep.System, Sequence: sequence, Kind: kind, Payload: []byte{0x91, byte(p)},
+			})
+			done = true
+		} else if r.Kind == lockstep.RecordKeyframe && done {
+			last := r.Keyframe.Last
+			if n := len(last); n > 0 && last[n-1].Player == lockstep.System {
+				last = last[:n-1]
+			}
+			r.Keyframe.Last = append(last, lockstep.LastSequence{Player: lockstep.System, Sequence: sequence})
+		}
+	})
+}
+
 func blames(v *replay.Verdict) string {
 	var all []string
 	for _, b := range v.Blames {
@@ -46,6 +66,9 @@ func blames(v *replay.Verdict) string {
 		how := "to the end"
 		if b.Healed > 0 {
 			how = fmt.Sprintf("healed %d", b.Healed)
+		}
+		if b.Gone > 0 {
+			how = fmt.Sprintf("gone %d", b.Gone)
 		}
 		if b.Open {
 			how = "open"
@@ -91,6 +114,18 @@ func TestBlame(t *testing.T) {
 			}
 			return between(tick, 340, 370, 1, wrong[tick])
 		}), "player 0: 1 checks, 200 to 200, healed 210; player 1: 4 checks, 340 to 370, healed 380", ""},
+		{"a player who left", system(t, testify(t, file, func(tick lockstep.Tick) map[lockstep.Player]uint64 {
+			return between(tick, 340, 370, 1, wrong[tick])
+		}), 371, 2, 1), "player 1: 4 checks, 340 to 370, gone 372", ""},
+		{"a player whose connection was lost", system(t, testify(t, file, func(tick lockstep.Tick) map[lockstep.Player]uint64 {
+			return between(tick, 340, 370, 1, wrong[tick])
+		}), 371, 3, 1), "player 1: 4 checks, 340 to 370, gone 372", ""},
+		{"a player who came back", system(t, system(t, testify(t, file, func(tick lockstep.Tick) map[lockstep.Player]uint64 {
+			return between(tick, 340, 370, 1, wrong[tick])
+		}), 371, 3, 1), 381, 1, 1), "player 1: 4 checks, 340 to 370, healed 390", ""},
+		{"a player, and another one left", system(t, testify(t, file, func(tick lockstep.Tick) map[lockstep.Player]uint64 {
+			return between(tick, 340, 370, 1, wrong[tick])
+		}), 371, 2, 0), "player 1: 4 checks, 340 to 370, healed 380", ""},
 		{"the referee", testify(t, mistaken, func(tick lockstep.Tick) map[lockstep.Player]uint64 {
 			if tick < 340 {
 				return nil

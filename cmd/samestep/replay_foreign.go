@@ -21,13 +21,17 @@ type foreignVerdict struct {
 	Foreign bool            `json:"foreign"` // compared with each other only
 	Class   replay.Class    `json:"class"`
 	Checks  int             `json:"checks"`
+	Alone   int             `json:"alone"` // checks that no more than one player reported: nothing was compared
 	Ticks   lockstep.Tick   `json:"ticks"`
 	Differ  []*foreignGroup `json:"differ"` // players, in the order in which they parted from the others
 	Ties    int             `json:"ties"`   // checks in which no group was the largest
 	Ended   bool            `json:"ended"`
 	Error   string          `json:"error,omitempty"`
 
-	last lockstep.Tick // of the last check
+	last   lockstep.Tick // of the last check
+	silent [256]bool     // who did not report it
+	next   [256]bool     // who does not report the next one
+	seats  lockstep.Player
 }
 
 // A foreignGroup is a player who differs from the others.
@@ -37,9 +41,13 @@ type foreignGroup struct {
 	First  lockstep.Tick   `json:"first"`
 	Last   lockstep.Tick   `json:"last"`
 
-	// Healed is the first check after Last; 0 if there is none, so that the
-	// difference stayed. There the player agreed, or was silent.
+	// Healed is the first check after Last at which the player agreed; 0 if there
+	// is none, so that the difference stayed.
 	Healed lockstep.Tick `json:"healed"`
+
+	// Gone is the first check after Last that the player did not report, if it
+	// reported none since.
+	Gone lockstep.Tick `json:"gone"`
 }
 
 // verifyForeign compares the checksums that the players of an imported match
@@ -62,6 +70,12 @@ func verifyForeign(c *cli.Context, r *replay.Reader) error {
 
 func (v *foreignVerdict) record(rec *lockstep.Record) error {
 	switch rec.Kind {
+	case lockstep.RecordHeader:
+		v.seats = lockstep.Player(rec.Header.Settings.Players)
+	case lockstep.RecordNote:
+		if rec.Topic == topicReports {
+			v.next[rec.Player] = rec.Text != "yes"
+		}
 	case lockstep.RecordFrame, lockstep.RecordEmpty:
 		v.Ticks = rec.Tick
 	case lockstep.RecordEnd:
@@ -82,14 +96,27 @@ func (v *foreignVerdict) record(rec *lockstep.Record) error {
 func (v *foreignVerdict) begin(t lockstep.Tick) {
 	v.settle()
 	v.Checks++
-	v.last = t
+	v.last, v.silent = t, v.next
+	reported := 0
+	for p := range v.seats {
+		if !v.silent[p] {
+			reported++
+		}
+	}
+	if reported < 2 {
+		v.Alone++
+	}
 }
 
 // settle notes who did not differ in the last check.
 func (v *foreignVerdict) settle() {
 	for _, g := range v.Differ {
-		if g.Healed == 0 && g.Last < v.last {
-			g.Healed = v.last
+		switch {
+		case g.Healed > 0 || g.Last == v.last:
+		case !v.silent[g.Player]:
+			g.Healed, g.Gone = v.last, 0
+		case g.Gone == 0:
+			g.Gone = v.last
 		}
 	}
 }
@@ -98,7 +125,7 @@ func (v *foreignVerdict) differs(p lockstep.Player, t lockstep.Tick) {
 	for _, g := range v.Differ {
 		if g.Player == p {
 			g.Checks++
-			g.Last, g.Healed = t, 0
+			g.Last, g.Healed, g.Gone = t, 0, 0
 			return
 		}
 	}
@@ -111,13 +138,20 @@ func (v *foreignVerdict) print(w io.Writer) {
 		stays := "to the end"
 		if g.Healed > 0 {
 			stays = fmt.Sprintf("not any more at tick %d", g.Healed)
+		} else if g.Gone > 0 {
+			stays = fmt.Sprintf("until it reported nothing more, from tick %d on", g.Gone)
 		}
 		fmt.Fprintf(w, "player %-3d differs in %d of %s, first at tick %d, %s\n", g.Player, g.Checks, count(v.Checks, "check"), g.First, stays)
 	}
 	if v.Ties > 0 {
 		fmt.Fprintf(w, "ties       in %s no group of players was the largest\n", count(v.Ties, "check"))
 	}
+	if v.Alone > 0 {
+		fmt.Fprintf(w, "alone      %s reported by no more than one player: nothing to compare\n", were(v.Alone, "check"))
+	}
 	switch {
+	case len(v.Differ) == 0 && v.Alone == v.Checks:
+		fmt.Fprintf(w, "verdict    not known: no check was reported by two players\n")
 	case len(v.Differ) > 0:
 		fmt.Fprintf(w, "verdict    DESYNC, first at tick %d: player %d; %s\n", v.Differ[0].First, v.Differ[0].Player, v.others())
 	case !v.Ended:
@@ -133,4 +167,12 @@ func (v *foreignVerdict) others() string {
 		return "no verdict on who is right"
 	}
 	return "the others agree"
+}
+
+// were says that so many things were.
+func were(n int, thing string) string {
+	if n == 1 {
+		return count(n, thing) + " was"
+	}
+	return count(n, thing) + " were"
 }

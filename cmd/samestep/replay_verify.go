@@ -159,6 +159,9 @@ func blameText(b *replay.Blame) string {
 	if b.Healed > 0 {
 		return text + fmt.Sprintf("; it healed: %s at tick %d", right, b.Healed)
 	}
+	if b.Gone > 0 {
+		return text + fmt.Sprintf("; it stayed until the player was gone at tick %d", b.Gone)
+	}
 	return text + "; it stayed to the end"
 }
 
