@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -119,6 +120,7 @@ func (i *importer) begin() error {
 	g := nullgame.New()
 	s := lockstep.DefaultSettings(i.match.Header.Players)
 	s.TickRate, s.KeyframeEvery = i.match.Header.TickRate, 0
+	s.Seed, s.CheckEvery = 0, i.checkEvery() // no seed is known
 	h, err := g.NewHeader(i.id(), s, &nullgame.Config{})
 	if err != nil {
 		return err
@@ -138,6 +140,21 @@ func (i *importer) begin() error {
 		return err
 	}
 	return i.out.Append(i.enc.Note(lockstep.System, topicRate, i.match.Header.Rate))
+}
+
+// checkEvery returns the largest number of ticks of which all checks are
+// multiples, or 1 if there are none: the header must have one.
+func (i *importer) checkEvery() uint16 {
+	every := uint32(0)
+	for t := range i.sums {
+		for t > 0 { // the greatest common divisor
+			every, t = t, every%t
+		}
+	}
+	if every == 0 || every > math.MaxUint16 {
+		return 1
+	}
+	return uint16(every)
 }
 
 // clip returns the beginning of a text: at most n bytes, of whole characters.

@@ -83,8 +83,7 @@ func printInfo(w io.Writer, info *replay.Info, upto *partHash) {
 	}
 	line("game", "%q, build %q", h.Game, h.Build)
 	line("match", "%s, recorded on %q", h.Match, h.Platform)
-	line("settings", "seed %d, %s, %d ticks/s, a checksum every %s, %s", h.Settings.Seed, count(int(h.Settings.Players), "seat"),
-		h.Settings.TickRate, count(int(h.Settings.CheckEvery), "tick"), keyframesEvery(h.Settings.KeyframeEvery))
+	line("settings", "%s", settingsText(h))
 	line("length", "%s, %s", count(info.Ticks, "tick"), matchTime(float64(info.Ticks)/float64(h.Settings.TickRate)))
 	line("commands", "%s in %s", count(info.Commands, "command"), count(info.Frames, "frame"))
 	for _, p := range info.Players {
@@ -119,6 +118,17 @@ func printInfo(w io.Writer, info *replay.Info, upto *partHash) {
 		line("end", "none: the file is cut, damaged or still being written")
 	}
 	t.Flush()
+}
+
+// settingsText puts a header's settings into words. An imported match has no seed
+// and no interval of its own.
+func settingsText(h *lockstep.Header) string {
+	s := &h.Settings
+	seats, rate := count(int(s.Players), "seat"), fmt.Sprintf("%d ticks/s", s.TickRate)
+	if h.Engine == foreignEngine {
+		return fmt.Sprintf("%s, %s; imported, so the seed is not known", seats, rate)
+	}
+	return fmt.Sprintf("seed %d, %s, %s, a checksum every %s, %s", s.Seed, seats, rate, count(int(s.CheckEvery), "tick"), keyframesEvery(s.KeyframeEvery))
 }
 
 func keyframesEvery(ticks uint32) string {

@@ -280,9 +280,13 @@ func (x *mcapExporter) end() error {
 		return err
 	}
 	h := x.header
+	seed := fmt.Sprint(h.Settings.Seed)
+	if h.Engine == foreignEngine {
+		seed = "unknown"
+	}
 	if err := x.w.WriteMetadata(&mcap.Metadata{Name: "match", Metadata: map[string]string{
 		"game": h.Game, "build": h.Build, "engine": h.Engine, "match": h.Match.String(), "platform": h.Platform,
-		"seed": fmt.Sprint(h.Settings.Seed), "players": fmt.Sprint(h.Settings.Players), "tick_rate": fmt.Sprint(h.Settings.TickRate), "ticks": fmt.Sprint(x.tick),
+		"seed": seed, "players": fmt.Sprint(h.Settings.Players), "tick_rate": fmt.Sprint(h.Settings.TickRate), "ticks": fmt.Sprint(x.tick),
 	}}); err != nil {
 		return err
 	}
