@@ -172,16 +172,16 @@ func serveUntilInterrupted(ctx context.Context, s *server.Server, handler http.H
 	h.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelWarn)
 	failed := make(chan error, 1)
 	go func() { failed <- h.Serve(l) }()
+	var failure error
 	select {
-	case err := <-failed:
-		return err
+	case failure = <-failed: // the matches are ended all the same
 	case <-ctx.Done():
 	}
 	stop() // a second interrupt ends the program
 	log.Warn("shutting down")
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
-	return errors.Join(s.Shutdown(ctx), h.Shutdown(ctx))
+	return errors.Join(failure, s.Shutdown(ctx), h.Shutdown(ctx))
 }
 
 // profiles serves Go's profiles on an address of their own.

@@ -10,6 +10,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -17,6 +19,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
 // A served is a running "samestep serve".
@@ -221,5 +225,38 @@ func TestServeAndJoinRefuse(t *testing.T) {
 	}
 	if replays, _ := filepath.Glob("matches/*"); len(replays) > 0 {
 		t.Errorf("replays of matches that never were: %v", replays)
+	}
+}
+
+// If the port fails, the replays are completed as after an interrupt.
+func TestServeWithoutAPort(t *testing.T) {
+	game, err := gameNamed("skirmish")
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := slog.New(slog.DiscardHandler)
+	s, err := server.New(server.Options{Dir: t.TempDir(), Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := s.Create(matchSpec(game, matchRequest{Name: "match-1", Players: 2, Units: 10, TickRate: 20}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	if err := serveUntilInterrupted(t.Context(), s, s, l, log); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("got %v, want %v", err, net.ErrClosed)
+	}
+	select {
+	case <-m.Done():
+	default:
+		t.Fatal("the match goes on")
+	}
+	if info, v, err := verifyFile(m.ReplayPath()); err != nil || !info.Ended {
+		t.Errorf("its replay: %+v, %v", v, err)
 	}
 }

@@ -129,6 +129,26 @@ func TestPauseAndResume(t *testing.T) {
 	})
 }
 
+// More changes than a tick has room for are refused until the next one. The answer
+// to one that was taken shows it.
+func TestChangesOfOneTick(t *testing.T) {
+	inBubble(t, setup{}, func(t *testing.T, s *stage) {
+		<-s.join(t, ada, wander).Ready()
+		statuses := map[int]int{}
+		for range 400 { // no time passes
+			status, _ := s.ask(t, "POST", "/matches/duel/speed?percent=200", ops, "")
+			statuses[status]++
+		}
+		if statuses[200] < 64 || statuses[503] < 64 || statuses[200]+statuses[503] != 400 {
+			t.Errorf("got %v, want both 200 and 503", statuses)
+		}
+		time.Sleep(time.Second)
+		if status, body := s.ask(t, "POST", "/matches/duel/kick?seat=0", ops, ""); status != 200 || !strings.Contains(body, `"players":0`) {
+			t.Errorf("a second later: got %d %s, want 200 and no players", status, body)
+		}
+	})
+}
+
 // Scenario 22: who guesses an admin's token is turned away like who guesses a
 // player's; a token that is known, but not an admin's, is no guess.
 func TestAdminGuesses(t *testing.T) {

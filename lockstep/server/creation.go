@@ -1,0 +1,160 @@
+package server
+
+import (
+	"crypto/rand"
+	"fmt"
+	"os"
+	"regexp"
+	"time"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+var nameForm = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$`)
+
+// Create begins a match. Its clock starts at once. With an error there is no match
+// and no file of it.
+func (s *Server) Create(spec MatchSpec) (*Match, error) {
+	if !nameForm.MatchString(spec.Name) {
+		return nil, fmt.Errorf("%w: got %q", ErrName, spec.Name)
+	}
+	if t, ok := s.options.Authorizer.(*Tokens); ok && t.Players() < int(spec.Settings.Players) {
+		return nil, fmt.Errorf("%w: got %d, want %d", ErrTooFew, t.Players(), spec.Settings.Players)
+	}
+	m := s.newMatch(spec)
+	if err := s.launch(m, m.begin, func() { m.abandon(m.path) }); err != nil {
+		return nil, err
+	}
+	m.begun()
+	return m, nil
+}
+
+func (s *Server) newMatch(spec MatchSpec) *Match {
+	return &Match{
+		server: s, spec: spec, inbox: make(chan input, inboxSize), done: make(chan struct{}),
+		conns: make(map[lockstep.PeerID]*conn), bundles: make(map[lockstep.Player]int),
+	}
+}
+
+// launch reserves the match's name, calls prepare, and starts the match's
+// goroutine. If the server was shut down meanwhile, it calls undo and returns
+// [ErrShutdown]. Shutdown waits until launch returns.
+func (s *Server) launch(m *Match, prepare func(phase time.Duration) error, undo func()) error {
+	phase, err := s.reserve(m.spec.Name, m.spec.Settings.TickRate)
+	if err != nil {
+		return err
+	}
+	defer s.launching.Done()
+	running := false
+	defer func() { // also if the game panics
+		if !running {
+			s.forget(m)
+		}
+	}()
+	if err := prepare(phase); err != nil {
+		return err
+	}
+	m.publish()
+	if running = s.run(m); !running {
+		undo()
+		return ErrShutdown
+	}
+	return nil
+}
+
+// run starts a match's goroutine, unless the server has been shut down.
+func (s *Server) run(m *Match) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
+	s.matches[m.spec.Name] = m
+	go m.run()
+	return true
+}
+
+// begun tells whoever asked for the match that it runs.
+func (m *Match) begun() {
+	if m.spec.Begun != nil {
+		m.spec.Begun(m)
+	}
+}
+
+// reserve takes a name for a match that is about to be made, and returns when
+// its ticks are.
+func (s *Server) reserve(name string, tickRate uint16) (phase time.Duration, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, taken := s.matches[name]
+	switch {
+	case s.closed:
+		return 0, ErrShutdown
+	case taken:
+		return 0, fmt.Errorf("%w: %q", ErrExists, name)
+	case len(s.matches) >= s.options.MaxMatches:
+		return 0, fmt.Errorf("%w: %d", ErrFull, s.options.MaxMatches)
+	}
+	s.matches[name] = nil
+	s.launching.Add(1)
+	phase = s.phase(tickRate)
+	s.made++
+	return phase, nil
+}
+
+// phase returns by how much the ticks of the next match come before those of
+// the first: successive matches divide the period by the golden ratio, which
+// keeps any number of them spread.
+func (s *Server) phase(tickRate uint16) time.Duration {
+	period := time.Second / time.Duration(max(tickRate, 1))
+	const golden = 2654435769 // 2^32 / φ
+	return time.Duration(uint64(period) * uint64(uint32(s.made)*golden) >> 32)
+}
+
+// begin makes the host, and the replay that it writes.
+func (m *Match) begin(phase time.Duration) error {
+	var id lockstep.MatchID
+	rand.Read(id[:])
+	h, err := m.spec.Game.NewHeader(id, m.spec.Settings, m.spec.Config)
+	if err != nil {
+		return err
+	}
+	var log lockstep.Log = lockstep.Tee()
+	if dir := m.server.options.Dir; dir != "" {
+		if err := m.openReplay(dir, id); err != nil {
+			return err
+		}
+		log = m.writer
+	}
+	m.epoch = time.Now().Add(-phase)
+	if m.host, err = lockstep.NewHost(m.spec.Game, h, log, m.hostOptions()); err != nil {
+		m.abandon(m.path)
+	}
+	return err
+}
+
+// abandon removes the replay of a match that could not begin.
+func (m *Match) abandon(path string) {
+	if m.writer == nil {
+		return
+	}
+	m.closeReplay() // its error does not matter any more
+	os.Remove(path)
+}
+
+// hostOptions are the match's policies, and what the server does for it.
+func (m *Match) hostOptions() lockstep.HostOptions {
+	o := m.server.options.Host
+	if m.spec.Host != nil {
+		o = *m.spec.Host
+	}
+	o.Authorize = func(token string) (lockstep.Grant, error) {
+		return m.server.options.Authorizer.Authorize(token, m.spec.Name)
+	}
+	o.AwaitCommit = m.writer != nil && m.server.options.Durability == replay.SyncFrame
+	o.Random = func(b []byte) { rand.Read(b) }
+	o.Observe = m.observe
+	o.Evidence = m.evidence
+	return o
+}
