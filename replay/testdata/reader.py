@@ -470,7 +470,7 @@ class Log:
         r["text"], self.stage = p.text(1024), "end"
 
     def read_optional(self, p, r, n):
-        b = p.bytes(len(p.b))
+        b = p.bytes((1 << 31) - 1)
         if r["kind"] == NOTE:
             p = Pack(b)
             p.array(3, 3)
@@ -753,9 +753,9 @@ def simulate(file):
             game = Game(file.log.state, r["state"])
             roots[r["tick"]] = game.root()
         elif r["kind"] in (FRAME, EMPTY):
-            for _ in range(r.get("empty", 1)):
+            for left in reversed(range(r.get("empty", 1))):
                 game.step(r.get("commands", ()))
-            roots[r["tick"]] = game.root()
+                roots[r["tick"] - left] = game.root()
         elif r["kind"] in (CHECKSUM, KEYFRAME) and roots.get(r["tick"], r["root"]) != r["root"]:
             raise Fault("desync", tick=r["tick"], got="%016x" % roots[r["tick"]], want="%016x" % r["root"])
     return game.root()
