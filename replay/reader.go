@@ -9,6 +9,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/state"
 )
 
 // A Reader reads the records of a replay file from the beginning, or from a
@@ -21,17 +22,18 @@ type Reader struct {
 	chain     uint64
 	match     lockstep.MatchID
 	dec       lockstep.Decoder
-	block     []byte // as it is in the file
-	unpacked  []byte // records of a segment
-	spent     int64  // bytes of all segments that were unpacked
-	keyframes int    // that were read
-	own       []byte // a simulation's state, to be compared with a keyframe
-	records   []byte // of the current block
-	body      []byte // what is left of them
-	last      []byte // the record that was returned last
-	header    []byte // the header record
-	landed    []byte // records of the block that Seek went to, while the header is read
-	signature []byte // body of its block
+	block     []byte        // as it is in the file
+	unpacked  []byte        // records of a segment
+	spent     int64         // bytes of all segments that were unpacked
+	keyframes int           // that were read
+	own       []byte        // a simulation's state, to be compared with a keyframe
+	schema    *state.Schema // of the states, once one was compared with its root
+	records   []byte        // of the current block
+	body      []byte        // what is left of them
+	last      []byte        // the record that was returned last
+	header    []byte        // the header record
+	landed    []byte        // records of the block that Seek went to, while the header is read
+	signature []byte        // body of its block
 	tick      lockstep.Tick
 	first     lockstep.Tick // at which the segment claims to begin
 	until     lockstep.Tick // at which the segment claims to end

@@ -8,7 +8,9 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/state"
 )
 
 // A verification is the work of one Verify.
@@ -249,12 +251,27 @@ func apply(f *lockstep.Follower, r *Reader, rec *lockstep.Record) error {
 	if first && errors.As(err, new(*lockstep.DesyncError)) {
 		return r.odd(rec.Tick) // the state is the keyframe's own
 	}
+	if err == nil && rec.Tick < f.Tick() && !r.holds(f.Header(), &rec.Keyframe) {
+		return r.odd(rec.Tick) // nothing else compares the state of an earlier tick
+	}
 	if err == nil && !first && rec.Tick == f.Tick() {
 		if r.own = f.Simulation().AppendState(r.own[:0]); string(r.own) != string(rec.Keyframe.State) {
 			return r.odd(rec.Tick)
 		}
 	}
 	return err
+}
+
+// holds reports whether the root of a keyframe is that of its state.
+func (r *Reader) holds(h *lockstep.Header, k *lockstep.Keyframe) bool {
+	if r.schema == nil {
+		var err error
+		if r.schema, err = state.ParseSchema(h.StateSchema); err != nil {
+			return false
+		}
+	}
+	var sum checksum.Sum
+	return checksum.OfBytes(&sum, r.schema, k.State) == nil && sum.Root == k.Root
 }
 
 // odd returns the error of a keyframe whose state is not the one that its

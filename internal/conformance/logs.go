@@ -95,6 +95,8 @@ func brokenContents() []Built {
 			newMatchOf(zero, 1), "F-keyframe-root"),
 		broken("keyframe-root-later", "corrupt", "The state of a later keyframe is not that of its root, which is right.",
 			begun().add(keyframe(1, short.root(), array{255, 2}, wrong)), "F-keyframe-root"),
+		broken("keyframe-root-earlier", "corrupt", "The root of a keyframe of an earlier tick is not that of its state.",
+			begun().frame(adds(0, 1)).add(keyframe(1, 1, array{255, 2}, state)), "F-keyframe-root"),
 		broken("desync-checksum", "desync", "A checksum is not that of the simulation.", begun().add(record(5, 0, uint64(1))), "F-checksum-true"),
 		broken("desync-keyframe", "desync", "A keyframe is whole and is not the state of the simulation.", begun().add(otherKeyframe()), "F-checksum-true"),
 		broken("identity-game", "identity", "The match is of another game.", of(setup{game: "conformist"}), "F-identity"),

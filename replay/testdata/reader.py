@@ -578,13 +578,10 @@ class File:
                     pass
         return False
 
-    def records(self, b, first=None):
-        """Takes the records of a block; a segment says at which tick it begins."""
+    def records(self, b):
         at = 0
         while at < len(b):
-            begins = self.log.stage == "keyframe"
             r, end = self.log.read(b, at)
-            bad(begins and first not in (None, r["tick"]))
             bad(r["kind"] == HEADER and r["match"] != self.b[16:32])
             self.tick, self.ended = self.log.tick, r["kind"] == END
             if r["kind"] == KEYFRAME and r["tick"] == self.tick and not (self.marks and self.marks[-1][0] == self.tick):
@@ -599,19 +596,21 @@ class File:
         first, at = uvarint(body, 0, U32)
         ticks, at = uvarint(body, at, U32 - first)
         size, at = uvarint(body, at, M)
-        if size > 64 << 20:
+        if size > 264 << 20:
             raise Fault("limit")
         if len(body) - at < 8 or size == 0:
             raise Fault("corrupt")
         check, data = struct.unpack_from("<Q", body, at)[0], body[at + 8:]
         if size > (64 << 10) + 1000 * len(data):
             raise Fault("limit")
-        bad(self.log.stage in ("log", "end") and first != self.tick)
+        began = self.log.stage in ("log", "end")
+        bad(began and first != self.tick)
         one_frame(data)
         out = subprocess.run(["zstd", "-dcq", "--memory=16MB"], input=data, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         if out.returncode or len(out.stdout) != size or xxh64(out.stdout) != check:
             raise Fault("corrupt")
-        self.records(out.stdout, first)
+        self.records(out.stdout)
+        bad(not began and self.log.stage in ("log", "end") and self.began() != first)
         bad(self.tick != first + ticks)
 
     def began(self):
