@@ -578,10 +578,13 @@ class File:
                     pass
         return False
 
-    def records(self, b):
+    def records(self, b, first=None):
+        """Takes the records of a block; a segment says at which tick it begins."""
         at = 0
         while at < len(b):
+            begins = self.log.stage == "keyframe"
             r, end = self.log.read(b, at)
+            bad(begins and first not in (None, r["tick"]))
             bad(r["kind"] == HEADER and r["match"] != self.b[16:32])
             self.tick, self.ended = self.log.tick, r["kind"] == END
             if r["kind"] == KEYFRAME and r["tick"] == self.tick and not (self.marks and self.marks[-1][0] == self.tick):
@@ -603,14 +606,12 @@ class File:
         check, data = struct.unpack_from("<Q", body, at)[0], body[at + 8:]
         if size > (64 << 10) + 1000 * len(data):
             raise Fault("limit")
-        began = self.log.stage in ("log", "end")
-        bad(began and first != self.tick)
+        bad(self.log.stage in ("log", "end") and first != self.tick)
         one_frame(data)
         out = subprocess.run(["zstd", "-dcq", "--memory=16MB"], input=data, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         if out.returncode or len(out.stdout) != size or xxh64(out.stdout) != check:
             raise Fault("corrupt")
-        self.records(out.stdout)
-        bad(not began and self.log.stage in ("log", "end") and self.began() != first)
+        self.records(out.stdout, first)
         bad(self.tick != first + ticks)
 
     def began(self):
