@@ -14,13 +14,13 @@ func replayCutCommand() *cli.Command {
 		ArgsUsage: "IN OUT",
 		Description: `The new replay ends after the tick and says so. Its content hash up to the tick
 is that of the whole match up to there. A match that is not longer stays whole.`,
-		Flags:        []cli.Flag{&cli.UintFlag{Name: "tick", Usage: "the last tick is `N`"}, segmentFlag},
+		Flags:        []cli.Flag{&cli.UintFlag{Name: "tick", Usage: "the last tick is `N`"}, segmentFlag, jsonFlag},
 		OnUsageError: usageError,
-		Action: watched(func(c *cli.Context, r *replay.Reader, w *replay.Writer) error {
+		Action: written(watched(func(c *cli.Context, r *replay.Reader, w *replay.Writer) error {
 			if !c.IsSet("tick") {
 				return usagef("cut: want --tick")
 			}
 			return replay.Cut(w, r, lockstep.Tick(min(c.Uint("tick"), 1<<32-1)))
-		}),
+		})),
 	}
 }

@@ -39,9 +39,9 @@ func replayImportCommand() *cli.Command {
 that players reported, notes (names, a map, chat), and an end. A command of tick t
 becomes one of frame t+1, which makes state t+1. What most players reported becomes
 the agreed checksum. docs/import.md describes every line.`,
-		Flags:        []cli.Flag{fromFlag, segmentFlag},
+		Flags:        []cli.Flag{fromFlag, segmentFlag, jsonFlag},
 		OnUsageError: usageError,
-		Action:       replayImport,
+		Action:       written(replayImport),
 	}
 }
 

@@ -18,9 +18,9 @@ func replayRekeyCommand() *cli.Command {
 was, and its content hash, stay. With --every 0 only the first is left, for which
 the game's code is not needed. Otherwise the match is simulated, and every
 checksum compared on the way.`,
-		Flags:        []cli.Flag{&cli.UintFlag{Name: "every", Usage: "a keyframe every `N` ticks"}, segmentFlag, maxTicksFlag},
+		Flags:        []cli.Flag{&cli.UintFlag{Name: "every", Usage: "a keyframe every `N` ticks"}, segmentFlag, maxTicksFlag, jsonFlag},
 		OnUsageError: usageError,
-		Action: rewrite(func(c *cli.Context, r *replay.Reader, w *replay.Writer) error {
+		Action: written(rewrite(func(c *cli.Context, r *replay.Reader, w *replay.Writer) error {
 			if !c.IsSet("every") {
 				return usagef("rekey: want --every")
 			}
@@ -35,7 +35,7 @@ checksum compared on the way.`,
 			o, done := simulateOptions(c)
 			defer done()
 			return replay.Rekey(w, r, game, every, o)
-		}),
+		})),
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -23,9 +24,9 @@ func replaySealCommand() *cli.Command {
 not exist; it is there only when it is complete. A file that a crash cut short is
 closed: it gets an end that says so, and stderr tells what is left. For a file that
 is damaged inside there is recover.`,
-		Flags:        []cli.Flag{segmentFlag},
+		Flags:        []cli.Flag{segmentFlag, jsonFlag},
 		OnUsageError: usageError,
-		Action:       watched(sealReplay),
+		Action:       written(watched(sealReplay)),
 	}
 }
 
@@ -85,6 +86,40 @@ func copyFile(c *cli.Context, act func(in *replayFile, out string) error) error 
 		return usagef("%s: got %s, want one file to read and one to write", c.Command.Name, count(c.NArg(), "argument"))
 	}
 	return withReplay(c.Args().First(), func(f *replayFile) error { return act(f, c.Args().Get(1)) })
+}
+
+// written makes an action that writes the replay that the second argument names
+// print, for programs, what it has written.
+func written(act cli.ActionFunc) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		if err := act(c); err != nil {
+			return refuse(c, err)
+		}
+		if !c.Bool("json") {
+			return nil
+		}
+		return withReplay(c.Args().Get(1), func(f *replayFile) error {
+			r, err := f.reader()
+			if err != nil {
+				return err
+			}
+			info, err := replay.ReadInfo(r)
+			if err != nil {
+				return err
+			}
+			return writeJSON(c.App.Writer, writtenFile{f.file.Name(), info.SizeBytes, info.Ticks, info.ContentHash, info.Signed, replay.ClassOK})
+		})
+	}
+}
+
+// A writtenFile is a replay that a verb has written.
+type writtenFile struct {
+	File        string             `json:"file"`
+	SizeBytes   int64              `json:"size_bytes,string"`
+	Ticks       lockstep.Tick      `json:"ticks"`
+	ContentHash replay.ContentHash `json:"content_hash"`
+	Signed      bool               `json:"signed"`
+	Class       replay.Class       `json:"class"`
 }
 
 func sealedOptions(c *cli.Context) replay.WriterOptions {

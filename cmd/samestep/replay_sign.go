@@ -19,9 +19,9 @@ func replaySignCommand() *cli.Command {
 		ArgsUsage: "IN OUT",
 		Description: `Writes the same file with an Ed25519 signature of its content hash. See verify
 --key. The key is a PEM file as "openssl genpkey -algorithm ed25519" makes it.`,
-		Flags:        []cli.Flag{&cli.StringFlag{Name: "key", Usage: "the private key in `FILE` (PEM, PKCS #8)"}},
+		Flags:        []cli.Flag{&cli.StringFlag{Name: "key", Usage: "the private key in `FILE` (PEM, PKCS #8)"}, jsonFlag},
 		OnUsageError: usageError,
-		Action:       replaySign,
+		Action:       written(replaySign),
 	}
 }
 
