@@ -94,6 +94,10 @@ func (h *Host) command(p *peer, m *Message, within bool) {
 		h.offend(p, ErrorRole, "spectators have no commands")
 		return
 	}
+	if h.seats[p.seat].leaves { // the coordinator still has the player before in this seat
+		h.reject(p, Receipt{Sequence: m.Sequence, Reason: NotSeated})
+		return
+	}
 	known := false
 	if h.c.Seated(p.seat) {
 		_, known = h.c.seats[p.seat].receipt(m.Sequence)
@@ -129,7 +133,7 @@ func (h *Host) report(p *peer, m *Message) {
 		return
 	}
 	h.stats.Reports++
-	if k := h.c.checkOf(m.Tick); k.tick == m.Tick && k.reports[p.seat].given || !h.c.Seated(p.seat) {
+	if k := h.c.checkOf(m.Tick); k.tick == m.Tick && k.reports[p.seat].given || !h.c.Seated(p.seat) || h.seats[p.seat].leaves {
 		return // simulated again, from a keyframe, or a tick of before it joined
 	}
 	if err := h.c.Report(p.seat, m.Tick, &sum); err != nil {

@@ -23,6 +23,7 @@ type hostSeat struct {
 	lostAt  Time
 
 	want, told presence // what holds, and what the log says
+	leaves     bool     // the log has yet to say that the player before left
 
 	returns, resyncs bucket
 
@@ -60,11 +61,12 @@ func (h *Host) leaveSeat(p *peer) {
 	}
 }
 
-// vacate gives up a seat for good: neither its session nor its owner has it any
-// more.
+// vacate gives up a seat for good. The next player inherits only the rate
+// limits. The log says that this one left before it says that the next one
+// joined, even if no tick passes between the two.
 func (h *Host) vacate(p Player) {
 	s := &h.seats[p]
-	s.want, s.owner, s.session, s.before = vacant, "", SessionToken{}, SessionToken{}
+	*s = hostSeat{told: s.told, leaves: s.leaves || s.told != vacant, returns: s.returns, resyncs: s.resyncs}
 	h.unsettled = true
 }
 
@@ -79,7 +81,7 @@ func (h *Host) settleAll() {
 	h.unsettled = false
 	for i := range h.seats {
 		s := &h.seats[i]
-		if s.want == s.told {
+		if s.want == s.told && !s.leaves {
 			continue
 		}
 		err := h.settle(Player(i), s)
@@ -96,9 +98,14 @@ func (h *Host) settleAll() {
 
 func (h *Host) settle(p Player, s *hostSeat) error {
 	var err error
+	if s.leaves {
+		if _, err = h.c.Leave(p); err != nil {
+			return err
+		}
+		s.leaves, s.told = false, vacant
+	}
 	switch {
-	case s.want == vacant:
-		_, err = h.c.Leave(p)
+	case s.want == s.told:
 	case s.told == vacant:
 		if _, err = h.c.Join(p); err == nil && s.want != here {
 			s.told, h.unsettled = here, true

@@ -150,6 +150,7 @@ func (r *Resumption) system(t Tick, value any) error {
 	}
 	if h.told = told; told == vacant {
 		s.left = t
+		*h = hostSeat{}
 	}
 	s.present = told != vacant
 	return nil

@@ -24,6 +24,7 @@ func (c *Coordinator) Join(p Player) (Tick, error) {
 	t, err := c.soon(&Joined{p})
 	if err == nil {
 		c.seats[p].present, c.seats[p].away, c.seats[p].joined = true, false, t
+		c.checks.players[p] = standing{} // not that of the player before
 	}
 	return t, err
 }
