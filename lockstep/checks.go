@@ -188,32 +188,60 @@ func (k *check) same(root uint64) (n int) {
 // and checks are settled, in any order of ticks: only the latest says how the
 // player stands.
 func (c *Coordinator) compare(k *check, p Player, sum *checksum.Sum) error {
-	s := &c.checks.players[p]
-	differed := s.differs
 	root := k.reports[p].root
+	earlier := k.tick < c.seats[p].joined // perhaps a report of the player who had the seat before
+	differed := c.checks.players[p].differs
+	last := c.standingBefore(p, k.tick).agreed
 	var retrial Retrial
-	if root != k.root && !differed {
+	if root != k.root && !differed && !earlier {
 		var err error
-		if retrial, err = c.contradict(k, p, s.agreed, root, sum); err != nil {
+		if retrial, err = c.contradict(k, p, last, root, sum); err != nil {
 			return err
 		}
 	}
 	differs := root != k.root
-	if k.tick > s.compared {
-		s.compared, s.differs = k.tick, differs
+	if !earlier {
+		c.checks.players[p].take(k.tick, differs)
 	}
 	if root != k.logged {
 		if err := c.append(c.enc.Dissent(k.tick, p, root)); err != nil {
 			return err
 		}
 	}
-	switch {
-	case !differs:
-		s.agreed = max(s.agreed, k.tick)
-	case !differed:
-		c.announce(k, p, s.agreed, sum, retrial)
+	if differs && !differed && !earlier {
+		c.announce(k, p, last, sum, retrial)
 	}
 	return nil
+}
+
+// take adds the comparison of a tick to a standing.
+func (s *standing) take(t Tick, differs bool) {
+	if t > s.compared {
+		s.compared, s.differs = t, differs
+	}
+	if !differs {
+		s.agreed = max(s.agreed, t)
+	}
+}
+
+// standingBefore returns how a player stood before a tick. Players report ticks,
+// and checks are settled, in any order.
+func (c *Coordinator) standingBefore(p Player, t Tick) standing {
+	now := c.checks.players[p]
+	if now.compared < t {
+		return now
+	}
+	var s standing
+	if now.agreed < t {
+		s.agreed = now.agreed
+	}
+	for i := range c.checks.ring {
+		k := &c.checks.ring[i]
+		if k.tick < t && k.tick >= c.seats[p].joined && k.verdict == agreed && k.reports[p].given {
+			s.take(k.tick, k.reports[p].root != k.root)
+		}
+	}
+	return s
 }
 
 // settle decides a check that no referee decides: the checksum that more than

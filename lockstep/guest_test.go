@@ -60,6 +60,7 @@ type guest struct {
 	deaf      bool // what it sends does not arrive
 	forges    bool // sends false states
 	mute      bool // answers no state_request
+	echoes    bool // reports the checksums of the stream
 	pongAfter lockstep.Time
 	still     bool // simulates nothing, but acks what arrives
 	chunks    []byte
@@ -104,8 +105,13 @@ func newParty(tb testing.TB, settings func(*lockstep.Settings), options func(*lo
 				b[i] = p.random
 			}
 		},
-		Observe:  p.observe,
-		Evidence: func(e *lockstep.Evidence) { p.evidence = append(p.evidence, e) },
+		Observe: p.observe,
+		Evidence: func(e *lockstep.Evidence) {
+			if e.Report.Agreed >= e.Report.Tick {
+				tb.Errorf("%v: want an agreement before the tick", &e.Report)
+			}
+			p.evidence = append(p.evidence, e)
+		},
 	}
 	if options != nil {
 		options(&o)
@@ -447,6 +453,10 @@ func (g *guest) record(b []byte) []byte {
 		g.to = before + 1
 	case lockstep.RecordFrame:
 		g.say("tick %d with commands", before+1)
+	case lockstep.RecordChecksum:
+		if g.echoes {
+			g.send(&lockstep.Message{Kind: lockstep.MessageChecksum, Tick: r.Tick, Root: r.Root})
+		}
 	case lockstep.RecordNote:
 		g.say("note")
 	case lockstep.RecordEnd:
@@ -481,7 +491,7 @@ func (g *guest) report(t lockstep.Tick, sum *checksum.Sum) {
 	if g.lies {
 		m.Root++
 	}
-	if !g.reticent {
+	if !g.reticent && !g.echoes {
 		g.send(&m)
 	}
 }

@@ -46,6 +46,7 @@ func (h *Host) distrust(t, right Tick) {
 		h.curtain.shelf = shelf[:1+len(later)]
 	}
 	for _, p := range h.peers {
+		p.agreed = min(p.agreed, right) // a spectator may have agreed with the wrong state
 		if p.sync != nil && p.sync.tick > right {
 			p.sync, p.syncAt = nil, 0 // it gets that one
 			h.wakeAt(h.now)
@@ -70,7 +71,7 @@ const differs = "its checksum differs"
 func (h *Host) react(p *peer, resyncs *bucket, resynced *Tick) {
 	switch h.options.Desync {
 	case RemoveDesynced:
-		if q := h.inquiry; q != nil && q.peer == p {
+		if q := p.inquiry; q != nil && q.evidence != nil {
 			q.remove = true // when its states have come
 			return
 		}

@@ -166,7 +166,7 @@ func (m *hostTable) cut(s *script.Step) { m.guest(s).cut() }
 // change changes how a guest behaves.
 func (m *hostTable) change(s *script.Step) {
 	g := m.guest(s)
-	for name, field := range map[string]*bool{"blocked": &g.blocked, "silent": &g.silent, "lies": &g.lies, "deaf": &g.deaf, "mute": &g.mute, "forges": &g.forges, "still": &g.still} {
+	for name, field := range map[string]*bool{"blocked": &g.blocked, "silent": &g.silent, "lies": &g.lies, "deaf": &g.deaf, "mute": &g.mute, "echoes": &g.echoes, "forges": &g.forges, "still": &g.still} {
 		if s.Has(name) {
 			*field = s.String(name, "") == "true"
 		}
@@ -235,7 +235,7 @@ func (m *hostTable) corrupt(s *script.Step) {
 	path := s.String("path", "")
 	var err error
 	if s.Has("referee") {
-		m.p.wrongReferee = 2
+		m.p.wrongReferee = int(s.UintOr("wrong", 8, 2))
 		err = corrupt(m.p.game, m.p.h.Referee().Simulation(), path)
 	} else {
 		err = m.guest(s).corrupt(path)

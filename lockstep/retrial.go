@@ -120,6 +120,9 @@ func (c *Coordinator) replaceReferee(sim *Simulation) error {
 	if err := c.Note(System, TopicReferee, fmt.Sprintf("wrong at tick %d, computed again up to tick %d", sim.tick, c.sealed)); err != nil {
 		return err
 	}
+	for p := range c.checks.players { // what followed is compared again, in the order of ticks
+		c.checks.players[p] = c.standingBefore(Player(p), sim.tick)
+	}
 	if err := c.correct(sim); err != nil {
 		return err
 	}
@@ -146,13 +149,17 @@ func (c *Coordinator) correct(sim *Simulation) error {
 		m.State = sim.AppendState(m.State[:0])
 	}
 	k := c.checkOf(sim.tick)
-	if k.tick != sim.tick || k.verdict != agreed || k.root == m.Sum.Root {
+	if k.tick != sim.tick || k.verdict != agreed {
 		return nil
 	}
 	before := k.root
 	k.root = m.Sum.Root
 	for p := range k.reports {
-		if r := &k.reports[p]; r.given && r.root == before {
+		switch r := &k.reports[p]; {
+		case !r.given || k.tick < c.seats[p].joined:
+		case r.root != before || k.root == before:
+			c.checks.players[p].take(k.tick, r.root != k.root)
+		default:
 			if err := c.compare(k, Player(p), nil); err != nil {
 				return err
 			}

@@ -228,7 +228,7 @@ var checksums = []Mutant{
 	{
 		Name: "a referee whose memory was changed accuses everybody",
 		File: "lockstep/checks.go",
-		Old:  "if root != k.root && !differed {",
+		Old:  "if root != k.root && !differed && !earlier {",
 		New:  "if false {",
 		Hits: "I7 desync",
 	},
@@ -264,8 +264,8 @@ var checksums = []Mutant{
 	{
 		Name: "the desync of one is told of another",
 		File: "lockstep/checks.go",
-		Old:  "c.announce(k, p, s.agreed, sum, retrial)",
-		New:  "c.announce(k, 0, s.agreed, sum, retrial)",
+		Old:  "c.announce(k, p, last, sum, retrial)",
+		New:  "c.announce(k, 0, last, sum, retrial)",
 		Hits: "I7 desync",
 	},
 	{
