@@ -51,19 +51,8 @@ func (h *Host) deliver(e *Evidence) {
 	}
 }
 
-// An inquiry asks one client for states, and collects them.
-type inquiry struct {
-	peer     *peer
-	exhibits []Exhibit // what was asked for
-	at       int       // the one that is coming
-	buf      []byte
-	deadline Time
-	evidence *Evidence // nil if a joiner in relay mode waits for the state
-	remove   bool      // the peer is removed afterwards
-}
-
-// inquire collects evidence about a desync. Only one is collected at a time;
-// what happens meanwhile is delivered without the player's states.
+// inquire collects evidence about a desync. While a player is asked for states,
+// further reports about that player are delivered without them.
 func (h *Host) inquire(r *DesyncReport, p *peer) {
 	e := &Evidence{Report: *r, Participants: h.participants(), Commands: h.commands(r.Agreed, r.Tick)}
 	e.Report.Groups = slices.Clone(r.Groups)
@@ -72,7 +61,7 @@ func (h *Host) inquire(r *DesyncReport, p *peer) {
 			e.Exhibits = append(e.Exhibits, h.exhibit(t))
 		}
 	}
-	if p == nil || h.inquiry != nil || h.options.Evidence == nil {
+	if p == nil || p.inquiry != nil || h.options.Evidence == nil {
 		h.deliver(e)
 		return
 	}
@@ -88,80 +77,6 @@ func (h *Host) exhibit(t Tick) Exhibit {
 		}
 	}
 	return e
-}
-
-// begin sends the requests of an inquiry.
-func (h *Host) begin(q *inquiry) {
-	h.inquiry = q
-	q.deadline = h.now + inquiryTimeout
-	q.peer.asked = true
-	h.wakeAt(q.deadline)
-	for i := range q.exhibits {
-		h.message = Message{Kind: MessageStateRequest, Tick: q.exhibits[i].Tick}
-		h.private(q.peer, &h.message)
-	}
-}
-
-// inquiryTimeout is how long all states of an inquiry may take to come.
-const inquiryTimeout = 10 * Second
-
-// state takes a chunk of a state that was asked for.
-func (h *Host) state(p *peer, m *Message) {
-	q := h.inquiry
-	if q == nil || q.peer != p || m.Tick != q.exhibits[q.at].Tick {
-		h.offend(p, 0, "") // too late, or not asked for
-		return
-	}
-	size := uint32(len(q.buf))
-	switch {
-	case m.Total == 0 || m.Total > uint32(h.options.MaxEvidence):
-		h.next(q)
-		return
-	case m.Offset != size || len(m.Bytes) == 0:
-		h.malformed(p, "a chunk of a state out of order")
-		return
-	}
-	q.buf = append(q.buf, m.Bytes...)
-	if m.Offset+uint32(len(m.Bytes)) == m.Total {
-		e := &q.exhibits[q.at]
-		e.Player, q.buf = q.buf, nil
-		e.Root, _ = h.rootOf(e.Player)
-		h.next(q)
-	}
-}
-
-// next goes on with the next state, or ends the inquiry.
-func (h *Host) next(q *inquiry) {
-	q.buf = nil
-	if q.at++; q.at == len(q.exhibits) {
-		h.conclude(q)
-	}
-}
-
-// conclude ends an inquiry with what has come.
-func (h *Host) conclude(q *inquiry) {
-	h.inquiry, q.peer.asked = nil, false
-	if q.remove {
-		h.close(q.peer, CloseKicked, differs)
-	}
-	if q.evidence != nil {
-		h.deliver(q.evidence)
-		return
-	}
-	h.adopt(q.exhibits[0].Tick, q.exhibits[0].Player, q.exhibits[0].Root)
-}
-
-// inquiryTime ends an inquiry that takes too long.
-func (h *Host) inquiryTime() {
-	q := h.inquiry
-	if q == nil {
-		return
-	}
-	if q.peer.state == Closed || h.now >= q.deadline {
-		h.conclude(q)
-		return
-	}
-	h.wakeAt(q.deadline)
 }
 
 // commands returns the commands of the ticks after one up to another, as far

@@ -49,10 +49,10 @@ type Host struct {
 	dirty   []PeerID
 	scanned Position // the ring's next position when peers were last looked through
 
-	pace    pace
-	inquiry *inquiry
-	tied    Tick     // the latest check without a verdict
-	moments []moment // relay mode: places in the log from which a joiner could go on
+	pace      pace
+	inquiries []*inquiry
+	tied      Tick     // the latest check without a verdict
+	moments   []moment // relay mode: places in the log from which a joiner could go on
 
 	reader  MessageReader
 	writer  MessageWriter

@@ -91,8 +91,8 @@ func (h *Host) forgive(late Time) {
 	for i := range h.seats {
 		h.seats[i].lostAt = min(h.seats[i].lostAt+late, h.now)
 	}
-	if h.inquiry != nil {
-		h.inquiry.deadline += late
+	for _, q := range h.inquiries {
+		q.deadline += late
 	}
 }
 

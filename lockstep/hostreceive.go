@@ -23,7 +23,7 @@ func (h *Host) Receive(now Time, id PeerID, b []byte) {
 		h.malformed(p, "message size")
 		return
 	}
-	within := p.asked || p.bytes.take(h.now, h.options.Rates.Bytes, len(b))
+	within := p.inquiry != nil || p.bytes.take(h.now, h.options.Rates.Bytes, len(b))
 	var m Message
 	for len(b) > 0 && p.state != Closed {
 		rest, err := h.reader.Read(&m, b)

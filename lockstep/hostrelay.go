@@ -31,39 +31,57 @@ func (h *Host) momentOf(t Tick) *moment {
 	return &h.moments[t/Tick(h.header.Settings.CheckEvery)%checkWindow]
 }
 
-// seekState asks a client for the latest state that could be verified.
+// donorPatience is how long a client that was asked for a state has to answer
+// before others are asked as well.
+const donorPatience = Second
+
+// seekState asks clients for the latest state that could be verified: one at
+// first, and each time that nobody has answered, one more than are being asked.
 func (h *Host) seekState() {
-	if h.inquiry != nil || h.moments == nil {
+	if h.moments == nil || h.now < h.joins.askAt {
+		h.wakeAt(h.joins.askAt)
 		return
 	}
+	more := 1
+	for _, q := range h.inquiries {
+		if q.evidence == nil {
+			more++
+		}
+	}
+	for ; more > 0 && h.askState(); more-- {
+	}
+}
+
+// askState asks one more client for a state, if there is one that could have it.
+func (h *Host) askState() bool {
 	every := Tick(h.header.Settings.CheckEvery)
 	for t, i := h.c.Now()/every*every, 0; t > 0 && i < checkWindow; t, i = t-every, i+1 {
 		k, m := h.c.checkOf(t), h.momentOf(t)
 		if k.tick != t || k.verdict != agreed || m.tick != t || !h.ring.Has(m.position) {
 			continue
 		}
-		if p := h.witness(k); p != nil {
-			h.joins.asked = p.id
-			h.begin(&inquiry{peer: p, exhibits: []Exhibit{{Tick: t}}})
-			return
+		if s := h.witness(k); s != nil {
+			h.joins.asked++
+			s.asked, h.joins.askAt = h.joins.asked, h.now+donorPatience
+			h.begin(&inquiry{peer: s.peer, exhibits: []Exhibit{{Tick: t}}})
+			return true
 		}
 	}
+	return false
 }
 
-// witness returns a live player who reported the agreed checksum of a check,
-// another one than was asked last if there is one.
-func (h *Host) witness(k *check) *peer {
-	var found *peer
+// witness returns the seat of a live player who reported the agreed checksum of
+// a check and is not being asked for a state. Of several it is the one that was
+// not asked for the longest time.
+func (h *Host) witness(k *check) (found *hostSeat) {
 	for i := range h.seats {
-		p := h.seats[i].peer
-		if p == nil || p.state != Live || !k.reports[i].given || k.reports[i].root != k.root {
+		s := &h.seats[i]
+		p := s.peer
+		if p == nil || p.inquiry != nil || p.state != Live || !k.reports[i].given || k.reports[i].root != k.root {
 			continue
 		}
-		if p.id > h.joins.asked {
-			return p
-		}
-		if found == nil {
-			found = p
+		if found == nil || s.asked < found.asked {
+			found = s
 		}
 	}
 	return found
@@ -73,7 +91,11 @@ func (h *Host) witness(k *check) *peer {
 func (h *Host) adopt(t Tick, state []byte, root uint64) {
 	k, m := h.c.checkOf(t), h.momentOf(t)
 	if state == nil || k.tick != t || k.verdict != agreed || k.root != root || m.tick != t || !h.ring.Has(m.position) {
-		return // waitingTime asks again
+		h.joins.askAt = h.now // waitingTime asks another one
+		return
+	}
+	if m.position <= h.shared.position {
+		return // several were asked, and another one was quicker
 	}
 	h.shared = &keyframe{
 		bytes: h.joins.encode(h.headerRecord, h.header, t, root, m.last, state),
@@ -112,19 +134,19 @@ type claim struct {
 // by now, and returns the first tick at which it differs. There are never more
 // claims than checks.
 func (h *Host) judge(p *peer) (t Tick, differs bool) {
-	left := p.claims[:0]
-	for _, c := range p.claims {
+	for i, c := range p.claims {
 		switch k := h.checkSeen(c.tick); {
 		case k.tick != c.tick || k.verdict == tied:
-		case k.verdict == open:
-			left = append(left, c)
+		case k.verdict == open: // and so are those after it, until this one is judged
+			p.claims = p.claims[:copy(p.claims, p.claims[i:])]
+			return 0, false
 		case k.root == c.root:
-			p.agreed = max(p.agreed, c.tick)
+			p.agreed = c.tick
 		default:
 			p.claims = p.claims[:0] // what it has said since follows from that
 			return c.tick, true
 		}
 	}
-	p.claims = left
+	p.claims = p.claims[:0]
 	return 0, false
 }

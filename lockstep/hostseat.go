@@ -29,6 +29,8 @@ type hostSeat struct {
 
 	resynced Tick // the last sealed one when it was sent a keyframe after a desync
 
+	asked int // relay mode: the number of the last request for a state for joiners
+
 	held     Time // how long the match waited for it, in the minute that began at heldFrom
 	heldFrom Time
 }

@@ -104,7 +104,7 @@ func (h *Host) Memory() int {
 			sum += len(p.sync.bytes)
 		}
 	}
-	if q := h.inquiry; q != nil {
+	for _, q := range h.inquiries {
 		sum += cap(q.buf)
 		for i := range q.exhibits {
 			sum += cap(q.exhibits[i].Player) + cap(q.exhibits[i].Referee)
@@ -131,7 +131,7 @@ func (h *Host) sentToEarlier(i int) bool {
 //	keyframes   (3 + (SyncTimeout + Second·size/MiB) / KeyframeInterval) · size,
 //	            where size is state + header + 4 KiB
 //	            and 6 more with a SpectatorDelay
-//	evidence    2·state + 4·MaxEvidence
+//	evidence    2·players·state + 4·MaxEvidence
 //
 // Beside it a match has its simulation, EvidenceHistory states of the referee's
 // past, and (input delay + 2) frames of at most 128 KiB.
@@ -145,7 +145,7 @@ func (h *Host) MemoryBound(stateBytes int) int {
 	return h.ring.Memory() + len(h.headerRecord) +
 		h.maxPeers()*(peerMemory+2*maxPrivate) +
 		blobs*size +
-		2*stateBytes + 4*o.MaxEvidence
+		2*len(h.seats)*stateBytes + 4*o.MaxEvidence
 }
 
 // CheckBounds returns what is wrong with the host's books: a bound exceeded, a

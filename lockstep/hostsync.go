@@ -16,7 +16,10 @@ type joins struct {
 	enc   Encoder
 	state []byte
 	last  []LastSequence
-	asked PeerID // of whom a state was asked last
+
+	// Relay mode: who is asked for a state.
+	asked int  // requests so far
+	askAt Time // when others are asked, too
 }
 
 // encode returns the keyframe of a state.

@@ -50,9 +50,9 @@ type peer struct {
 
 	messages, bytes, commands, chat, syncs, resyncs, offences bucket
 
-	errorAt  Time // when the next error about a limit may be sent
-	asked    bool // a state was asked of it
-	reported Tick // a spectator's latest checksum
+	errorAt  Time     // when the next error about a limit may be sent
+	inquiry  *inquiry // for states of this peer, or nil
+	reported Tick     // a spectator's latest checksum
 	claims   []claim
 	agreed   Tick // the latest one that was right
 

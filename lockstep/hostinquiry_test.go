@@ -1,0 +1,55 @@
+package lockstep_test
+
+import (
+	"testing"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// Players who send large states without an end share the memory of one player's
+// two states, and do not keep an honest player's states from the evidence.
+func TestHostInquiryMemory(t *testing.T) {
+	const most = 64 << 10
+	p := newParty(t, func(s *lockstep.Settings) { s.Players = 6 }, func(o *lockstep.HostOptions) {
+		o.Desync, o.MaxEvidence = lockstep.LogDesynced, most
+	})
+	for _, token := range []string{"p0", "p1", "p2", "p3", "p4", "p5"} {
+		p.join(token, token)
+	}
+	p.pass(lockstep.Second)
+	hogs, honest := p.guests[:5], p.guests[5]
+	for _, g := range p.guests {
+		g.mute = true
+		if err := g.corrupt("Die"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for p.events[lockstep.PeerDesynced] < len(p.guests) {
+		p.pass(10 * lockstep.Millisecond)
+	}
+	agreed := p.h.Now() - lockstep.Tick(p.header.Settings.CheckEvery)
+	for offset := 0; offset < most-1<<10; offset += 1 << 10 {
+		for _, g := range hogs {
+			g.send(&lockstep.Message{Kind: lockstep.MessageState, Tick: agreed, Offset: uint32(offset), Total: most, Bytes: make([]byte, 1<<10)})
+		}
+		if err := p.h.CheckBounds(1 << 10); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ended := len(p.evidence)
+	if ended == 0 || ended > len(hogs) {
+		t.Fatalf("%d of %d inquiries were ended because of their size, want some", ended, len(hogs))
+	}
+	for _, e := range p.evidence {
+		if e.Report.Player == 5 {
+			t.Error("the inquiry of the smallest player was ended")
+		}
+	}
+	honest.mute = false
+	honest.sendState(agreed)
+	honest.sendState(p.h.Now())
+	last := p.evidence[len(p.evidence)-1]
+	if last.Report.Player != 5 || len(last.Exhibits) != 2 || last.Exhibits[0].Player == nil || last.Exhibits[1].Player == nil {
+		t.Errorf("got evidence %+v, want both states of player 5", last)
+	}
+}
