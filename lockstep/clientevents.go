@@ -16,6 +16,11 @@ type (
 		Role Role
 	}
 
+	// Renumbered: the command that Submit called From has the sequence To from now
+	// on. A server that went on after a crash has forgotten so many sequences that
+	// From is too far ahead of the last that it knows.
+	Renumbered struct{ From, To Sequence }
+
 	// StreamResumed: the stream goes on after Tick as if nothing had happened.
 	StreamResumed struct{ Tick Tick }
 

@@ -177,13 +177,16 @@ func (c *Client) welcome(w *Welcome) error {
 	c.ackEvery = max(1, Tick(w.AckEvery))
 	c.serverTick = w.Tick // less than before if a crash took ticks back
 	c.inputDelay = Tick(w.InputDelay)
-	c.own.known(w.LastSequence)
+	renumbered := c.own.known(w.LastSequence)
 	c.pace.held = true
 	c.pace.arriving = max(1, int64(w.SpeedPercent))
 	c.measure.pingAt = c.clock
 	c.catchingUp, c.progressed = !w.Resumed, 0
 	c.in.streaming, c.in.waiting, c.in.paused = w.Resumed, c.clock, false
 	c.tell(Welcomed{w.Seat, w.Role})
+	for _, e := range renumbered {
+		c.tell(e)
+	}
 	if w.Resumed {
 		c.out.arrived, c.out.adopted = true, true // acknowledged even if nothing follows, as in a paused match
 		c.tell(StreamResumed{c.Tick()})
@@ -208,6 +211,9 @@ func (c *Client) answered(m *Message) {
 	}
 	s := &c.own.list[i]
 	receipt := Receipt{Sequence: m.Sequence, Tick: m.Tick, Reason: m.Reason, Detail: m.Text}
+	if receipt.Reason.final() {
+		c.own.decided(m.Sequence)
+	}
 	if m.Kind == MessageCommandAccepted {
 		s.answered, s.tick = true, m.Tick
 		c.settle()

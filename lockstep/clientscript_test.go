@@ -344,8 +344,10 @@ func (m *stage) answer(s *script.Step) {
 	for _, cmd := range m.commands {
 		r := m.c.Submit(0, cmd.Sequence, cmd.Command, cmd.Bytes)
 		msg := lockstep.Message{Kind: lockstep.MessageCommandAccepted, Sequence: r.Sequence, Tick: r.Tick}
-		if s.Has("reject") || r.Reason != lockstep.Accepted {
+		if s.Has("reject") {
 			msg = lockstep.Message{Kind: lockstep.MessageCommandRejected, Sequence: r.Sequence, Reason: lockstep.Refused, Text: "no"}
+		} else if r.Reason != lockstep.Accepted {
+			msg = lockstep.Message{Kind: lockstep.MessageCommandRejected, Sequence: r.Sequence, Reason: r.Reason}
 		}
 		if !s.Has("lose") {
 			m.deliver(m.message(&msg))

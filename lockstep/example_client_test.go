@@ -103,6 +103,8 @@ func ExampleLadder() {
 				fmt.Println("attempt", e.Attempt, "is due")
 			case lockstep.StreamResumed:
 				fmt.Println("resumed after tick", e.Tick)
+			case lockstep.Renumbered:
+				fmt.Println("command", e.From, "is command", e.To)
 			case lockstep.SyncProgress:
 				fmt.Println("a state,", e.Bytes, "of", e.TotalBytes, "bytes")
 			case lockstep.LostForGood:

@@ -166,7 +166,7 @@ func (m *hostTable) cut(s *script.Step) { m.guest(s).cut() }
 // change changes how a guest behaves.
 func (m *hostTable) change(s *script.Step) {
 	g := m.guest(s)
-	for name, field := range map[string]*bool{"blocked": &g.blocked, "silent": &g.silent, "lies": &g.lies, "deaf": &g.deaf, "mute": &g.mute, "echoes": &g.echoes, "forges": &g.forges, "still": &g.still} {
+	for name, field := range map[string]*bool{"blocked": &g.blocked, "silent": &g.silent, "lies": &g.lies, "deaf": &g.deaf, "mute": &g.mute, "echoes": &g.echoes, "reticent": &g.reticent, "forges": &g.forges, "still": &g.still} {
 		if s.Has(name) {
 			*field = s.String(name, "") == "true"
 		}

@@ -1,10 +1,12 @@
 package lockstep
 
 // outstanding are a client's own commands that are not settled yet, by rising
-// sequence. Their number is the window of sequences that a Coordinator takes.
+// sequence. No sequence is further ahead of the highest decided one than the
+// window of sequences that a Coordinator takes.
 type outstanding struct {
 	list []submitted
 	next Sequence // of the next command
+	high Sequence // the highest that the server has decided, as far as it is known
 }
 
 // A submitted command is one of this client's own.
@@ -20,10 +22,14 @@ type submitted struct {
 }
 
 // add queues a command, and reports false if the window is full or there is no
-// sequence left.
+// sequence left. Sequences that were rejected without a decision are used again
+// once they fill the window and no other command is undecided.
 func (o *outstanding) add(kind Kind, payload []byte, assumed Tick) (Sequence, bool) {
 	n := len(o.list)
-	if n == window || o.next == 0 {
+	if o.full(o.next) && (n == 0 || o.list[n-1].sequence <= o.high) {
+		o.next = o.high + 1
+	}
+	if n == window || o.next == 0 || o.full(o.next) {
 		return 0, false
 	}
 	if n < cap(o.list) {
@@ -36,6 +42,9 @@ func (o *outstanding) add(kind Kind, payload []byte, assumed Tick) (Sequence, bo
 	o.next++
 	return s.sequence, true
 }
+
+// full reports whether the server would call a sequence too far ahead.
+func (o *outstanding) full(seq Sequence) bool { return uint64(seq) > uint64(o.high)+window }
 
 // find returns the place of a sequence, or -1.
 func (o *outstanding) find(seq Sequence) int {
@@ -68,20 +77,34 @@ func (o *outstanding) settle(t Tick) {
 }
 
 // known takes the highest sequence that the server has decided. A server that
-// went on after a crash may have forgotten later ones: then those that were
-// answered are waited for again, and numbers that are too far ahead of it are
-// used again.
-func (o *outstanding) known(last Sequence) {
-	for i := range o.list {
-		if s := &o.list[i]; s.sequence > last {
-			s.answered, s.run = false, false
-		}
-	}
-	if len(o.list) == 0 && o.next > last && o.next-last > window {
+// went on after a crash may have forgotten later ones: commands that it answered
+// are waited for again. If sequences are now too far ahead, those that are
+// undecided get new ones, from last + 1 on, and known returns them.
+func (o *outstanding) known(last Sequence) (renumbered []Renumbered) {
+	o.high = last
+	n := len(o.list)
+	far := n > 0 && o.full(o.list[n-1].sequence)
+	if far {
 		o.next = last + 1
 	}
+	for i := range o.list {
+		s := &o.list[i]
+		if s.sequence <= last {
+			continue
+		}
+		s.answered, s.run = false, false
+		if far {
+			renumbered = append(renumbered, Renumbered{s.sequence, o.next})
+			s.sequence = o.next
+			o.next++
+		}
+	}
 	o.next = max(o.next, last+1)
+	return renumbered
 }
+
+// decided takes an answer that will not change.
+func (o *outstanding) decided(seq Sequence) { o.high = max(o.high, seq) }
 
 // unsent makes all be sent again.
 func (o *outstanding) unsent() {

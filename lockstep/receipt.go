@@ -69,6 +69,15 @@ func (r Reason) String() string {
 	return fmt.Sprintf("reason %d", uint8(r))
 }
 
+// final reports whether the same sequence would get the same answer again.
+func (r Reason) final() bool {
+	switch r {
+	case MatchEnded, NotSeated, TooFarAhead, RateLimited:
+		return false
+	}
+	return true
+}
+
 func (r Reason) text(detail string) string {
 	if detail == "" {
 		return r.String()
