@@ -170,7 +170,7 @@ func (c *Coordinator) complete(k *check) bool {
 			missing++
 		}
 	}
-	late := c.sealed >= k.tick+patience*Tick(c.header.Settings.CheckEvery)
+	late := c.sealed-k.tick >= patience*Tick(c.header.Settings.CheckEvery)
 	return missing == 0 || late && 2*most > given+missing
 }
 

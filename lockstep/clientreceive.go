@@ -174,12 +174,12 @@ func (c *Client) welcome(w *Welcome) error {
 	}
 	c.link, c.since, c.welcomed = linkUp, c.clock, true
 	c.seat, c.role, c.session = w.Seat, w.Role, w.Session
-	c.ackEvery = max(1, Tick(w.AckEvery))
+	c.ackEvery = Tick(w.AckEvery)
 	c.serverTick = w.Tick // less than before if a crash took ticks back
 	c.inputDelay = Tick(w.InputDelay)
 	renumbered := c.own.known(w.LastSequence)
 	c.pace.held = true
-	c.pace.arriving = max(1, int64(w.SpeedPercent))
+	c.pace.arriving = int64(w.SpeedPercent)
 	c.measure.pingAt = c.clock
 	c.catchingUp, c.progressed = !w.Resumed, 0
 	c.in.streaming, c.in.waiting, c.in.paused = w.Resumed, c.clock, false

@@ -101,7 +101,7 @@ func (c *Client) report() {
 	if span := c.pace.span(1, c.pace.playing); span > 0 {
 		ahead += Tick(c.pace.delay() / span)
 	}
-	if t+ahead >= c.serverTick {
+	if t >= c.serverTick || c.serverTick-t <= ahead {
 		c.catchingUp, c.in.asks = false, 0
 		c.tell(Synced{t})
 	} else if t > c.progressed {

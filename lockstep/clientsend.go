@@ -147,7 +147,7 @@ func (c *Client) sendReports(dst []byte, start int) []byte {
 			return dst
 		}
 		sum, ok := c.run.follower.Sum(t)
-		if !ok || t+horizon < c.serverTick {
+		if !ok || t < c.serverTick && c.serverTick-t > horizon {
 			continue // too old to be compared
 		}
 		*m = Message{Kind: MessageChecksum, Tick: t, Root: sum.Root, Sections: sum.Sections}

@@ -142,10 +142,16 @@ func about(value any) (p Player, ok bool) {
 	return 0, false
 }
 
+// The speeds that a match can run at, in percent of its tick rate.
+const (
+	minSpeed = 10
+	maxSpeed = 1000
+)
+
 // checkSpeed returns an error if a speed is out of its range.
 func checkSpeed(percent uint16) error {
-	if percent < 10 || percent > 1000 {
-		return fmt.Errorf("lockstep: speed: got %d percent, want 10 to 1000", percent)
+	if percent < minSpeed || percent > maxSpeed {
+		return fmt.Errorf("lockstep: speed: got %d percent, want %d to %d", percent, minSpeed, maxSpeed)
 	}
 	return nil
 }

@@ -84,8 +84,8 @@
 //     has one byte string.
 //   - System, who issues joins, leaves and pauses, is player 255, and so runs
 //     last in a tick. Its kinds are its own: 1 joined, 2 left, 3 lost, 4 taken
-//     over, 5 paused, 6 resumed ([player] each), 7 speed set ([percent]), 8
-//     input delay set ([ticks]).
+//     over, 5 paused, 6 resumed ([player] each), 7 speed set ([percent], 10 to
+//     1000), 8 input delay set ([ticks], 1 to 250).
 //   - The tick of a checksum is counted back from the last frame: a small number.
 //   - Kinds below 64 are critical: who does not know one cannot go on. Those from
 //     64 on are always [kind, bytes], so that they can be passed over by anyone.

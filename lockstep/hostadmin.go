@@ -54,8 +54,8 @@ func (h *Host) Resume(now Time, player Player) error {
 // SetSpeed makes the match run at a percentage of its tick rate, 10 to 1000.
 func (h *Host) SetSpeed(now Time, percent uint16) error {
 	h.at(now)
-	if percent < 10 || percent > 1000 {
-		return fmt.Errorf("lockstep: speed: got %d percent, want 10 to 1000", percent)
+	if err := checkSpeed(percent); err != nil {
+		return err
 	}
 	before := h.pace
 	h.pace.base, h.pace.percent = percent, 100

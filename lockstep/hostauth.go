@@ -43,7 +43,7 @@ func (h *Host) admit(p *peer, m *Message) {
 		return
 	}
 	s.owner, s.role = grant.Subject, grant.Role
-	if p.name != "" && p.name != s.name {
+	if p.name != s.name && (p.name != "" || s.want == vacant) {
 		s.name = p.name
 		_ = h.c.Note(seat, TopicName, s.name) // an error is the end of the match, which Advance notices
 	}

@@ -114,7 +114,7 @@ func (h *Host) followLag() {
 
 // applySpeed makes clock and log follow the speed.
 func (h *Host) applySpeed() error {
-	percent := max(uint16(uint32(h.pace.base)*uint32(h.pace.percent)/100), 10)
+	percent := max(uint16(uint32(h.pace.base)*uint32(h.pace.percent)/100), minSpeed)
 	if _, err := h.c.SetSpeed(percent); err != nil {
 		return err
 	}

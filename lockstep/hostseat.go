@@ -64,11 +64,12 @@ func (h *Host) leaveSeat(p *peer) {
 }
 
 // vacate gives up a seat for good. The next player inherits only the rate
-// limits. The log says that this one left before it says that the next one
-// joined, even if no tick passes between the two.
+// limits, and the name in the log until a note replaces it. The log says that
+// this one left before it says that the next one joined, even if no tick passes
+// between the two.
 func (h *Host) vacate(p Player) {
 	s := &h.seats[p]
-	*s = hostSeat{told: s.told, leaves: s.leaves || s.told != vacant, returns: s.returns, resyncs: s.resyncs}
+	*s = hostSeat{name: s.name, told: s.told, leaves: s.leaves || s.told != vacant, returns: s.returns, resyncs: s.resyncs}
 	h.unsettled = true
 }
 

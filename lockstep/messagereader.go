@@ -93,13 +93,13 @@ func (d *MessageReader) serverValues(m *Message) (n int, known bool) {
 		m.Welcome = readWelcome(r)
 		return 10, true
 	case MessageStateSync:
-		m.Position = Position(r.Uint(math.MaxUint64))
+		m.Position = Position(readRange(r, 1, math.MaxUint64))
 		m.Tick = readTick(r)
 		readChunk(r, m)
 		return 5, true
 	case MessageCommandAccepted:
-		m.Sequence = Sequence(r.Uint(math.MaxUint32))
-		m.Tick = readTick(r)
+		m.Sequence = Sequence(readRange(r, 1, math.MaxUint32))
+		m.Tick = Tick(readRange(r, 1, math.MaxUint32))
 		return 2, true
 	case MessageCommandRejected:
 		m.Sequence = Sequence(r.Uint(math.MaxUint32))
@@ -111,8 +111,10 @@ func (d *MessageReader) serverValues(m *Message) (n int, known bool) {
 		return 1, true
 	case MessageDesyncReport:
 		m.Tick = readTick(r)
-		m.Player = Player(r.Uint(math.MaxUint8))
-		m.Agreed = readTick(r)
+		m.Player = readPlayer(r)
+		if m.Agreed = readTick(r); r.Err() == nil && m.Agreed >= m.Tick {
+			r.Fail("got an agreement at tick %d, want one before tick %d", m.Agreed, m.Tick)
+		}
 		m.Field = r.String(maxName)
 		return 4, true
 	case MessagePong:
@@ -160,20 +162,37 @@ func readSelfTest(r *pack.Reader) (t SelfTest) {
 
 func readWelcome(r *pack.Reader) *Welcome {
 	return &Welcome{
-		Seat:         Player(r.Uint(math.MaxUint8)),
+		Seat:         readPlayer(r),
 		Role:         Role(r.Uint(uint64(roleCount - 1))),
 		Session:      readSession(r),
 		Tick:         readTick(r),
 		Position:     Position(r.Uint(math.MaxUint64)),
 		Resumed:      r.Bool(),
 		LastSequence: Sequence(r.Uint(math.MaxUint32)),
-		AckEvery:     uint16(r.Uint(math.MaxUint16)),
+		AckEvery:     uint16(readRange(r, 1, math.MaxUint16)),
 		InputDelay:   uint16(r.Uint(MaxInputDelay)),
-		SpeedPercent: uint16(r.Uint(math.MaxUint16)),
+		SpeedPercent: uint16(readRange(r, minSpeed, maxSpeed)),
 	}
 }
 
 func readTick(r *pack.Reader) Tick { return Tick(r.Uint(math.MaxUint32)) }
+
+func readPlayer(r *pack.Reader) Player {
+	p := Player(r.Uint(math.MaxUint8))
+	if p >= MaxPlayers && p != System {
+		r.Fail("got player %d, want at most %d", p, MaxPlayers-1)
+	}
+	return p
+}
+
+// readRange reads a number from low to high.
+func readRange(r *pack.Reader, low, high uint64) uint64 {
+	n := r.Uint(high)
+	if r.Err() == nil && n < low {
+		r.Fail("got %d, want %d to %d", n, low, high)
+	}
+	return n
+}
 
 func readSession(r *pack.Reader) (s SessionToken) {
 	switch p := r.Binary(len(s)); len(p) {

@@ -156,7 +156,7 @@ func (p *pacer) next() Time {
 		return p.wait
 	}
 	speed := p.rate * p.playing * p.pace
-	if p.options.AsTheyCome || p.units >= tickUnits || speed == 0 {
+	if p.options.AsTheyCome || p.units >= tickUnits {
 		return 0
 	}
 	return Time((tickUnits-p.units)/speed) + 1

@@ -150,7 +150,7 @@ func (r *Resumption) system(t Tick, value any) error {
 	}
 	if h.told = told; told == vacant {
 		s.left = t
-		*h = hostSeat{}
+		*h = hostSeat{name: h.name}
 	}
 	s.present = told != vacant
 	return nil

@@ -66,11 +66,9 @@ func fakeSessions() []Built {
 			f.server(stateSync(newMatch(setup{}), 1))
 			f.wait(500)
 		}),
-		fakes("speed-zero", "P-speed-zero", "Ack every and speed of 0 count as 1.", func(f *fake) {
+		fakes("speed-zero", "P-welcome-range P-client-malformed", "A welcome with a speed of 0 is malformed.", func(f *fake) {
 			m := newMatch(setup{})
-			f.server(record(48, 0, 1, sessionOne, 0, 1, false, 0, 0, 1, 0), stateSync(m, 1))
-			f.wait(50)
-			empty(f, m, 10)
+			f.server(record(48, 0, 1, sessionOne, 0, 1, false, 0, 10, 1, 0), stateSync(m, 1))
 			f.wait(500)
 		}),
 		fakes("welcome-position", "P-welcome-position", "Without resumption the position of the welcome is not where the stream begins.", func(f *fake) {
