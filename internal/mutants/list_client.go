@@ -107,8 +107,8 @@ var museum = []Mutant{
 	{
 		Name: "a client keeps an answer that a crash forgot",
 		File: "lockstep/outstanding.go",
-		Old:  "\t\t\ts.answered, s.run = false, false\n",
-		New:  "\t\t\ts.run = false\n",
+		Old:  "\t\ts.answered, s.run = false, false\n",
+		New:  "\t\ts.run = false\n",
 		Hits: "I2 I9",
 		Seen: "here: corpus, answer-that-a-crash-forgot",
 	},
