@@ -66,6 +66,20 @@ func fakeSessions() []Built {
 			f.server(stateSync(newMatch(setup{}), 1))
 			f.wait(500)
 		}),
+		fakes("renumbered", "P-recovery-sequence P-command-again", "Undecided commands that a crash put more than 256 above the last sequence get new sequences.", func(f *fake) {
+			m := newMatch(setup{})
+			f.wait(10)
+			f.server(welcome(false, 1, 0, 1000), stateSync(m, 1))
+			f.wait(40)
+			f.player("add", 5, "")
+			f.player("add", 6, "")
+			f.refuse()
+			f.wait(400)
+			f.server(welcome(false, 1, 0, 700), stateSync(m, 1))
+			f.wait(50)
+			f.player("add", 7, "")
+			f.wait(500)
+		}),
 		fakes("speed-zero", "P-welcome-range P-client-malformed", "A welcome with a speed of 0 is malformed.", func(f *fake) {
 			m := newMatch(setup{})
 			f.server(record(48, 0, 1, sessionOne, 0, 1, false, 0, 10, 1, 0), stateSync(m, 1))

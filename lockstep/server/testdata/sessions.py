@@ -142,12 +142,20 @@ class Client:
     def welcome(self, seat, role, session, tick, position, resumed, last, every, delay, speed):
         if resumed and (position != self.position or not self.world):
             raise Bad("resumed at %d, want %d" % (position, self.position))
-        self.up, self.session, self.seat, self.every = True, session, seat, max(1, every)
+        if not 10 <= speed <= 1000 or every < 1 or 249 < seat < 255:
+            raise Bad("a speed of %d, an ack every %d ticks, a seat of %d" % (speed, every, seat))
+        self.up, self.session, self.seat, self.every = True, session, seat, every
         self.sending = resumed  # a stream to go on with
+        undecided = sorted(sequence for sequence in self.waiting if sequence > last)
+        far = undecided and undecided[-1] > last + 256
+        if far:
+            self.next = last + 1
+        for sequence in undecided:
+            kind, payload, _ = self.waiting.pop(sequence)
+            if far:
+                sequence, self.next = self.next, self.next + 1
+            self.waiting[sequence] = [kind, payload, None]
         self.next = max(self.next, last + 1)
-        for sequence, command in self.waiting.items():
-            if sequence > last:
-                command[2] = None
         if resumed:
             self.ack()
         for sequence, (kind, payload, tick) in sorted(self.waiting.items()):
