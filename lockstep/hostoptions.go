@@ -97,7 +97,7 @@ type HostOptions struct {
 	MaxSpectators int // 64
 	MaxConnecting int // connections that are neither players nor spectators: 64
 	StartPlayers  int // no tick before so many have joined; 0: none needed
-	MaxPerTick    int // commands of a player in one tick: 256, fewer in a match of more than 13
+	MaxPerTick    int // commands of a player in one tick: 256, fewer in a match of more than 14
 
 	InputDelay Tick // 1; see Delay
 	AckEvery   Tick // half a second

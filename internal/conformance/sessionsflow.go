@@ -164,6 +164,24 @@ func matchSessions() []Built {
 				p.operator("end", 0, "enough")
 				p.wait(300)
 			}},
+		{id: "delay-recovery", rules: "P-delay P-recovery P-closing", about: "After a crash, a spectator of a match with a delay of 40 s is told when there is something to see.",
+			setup: func(t *Transcript) { t.Host.SpectatorDelayTicks = 400 },
+			run: func(p *play) {
+				p.join(auth{token: ada})
+				p.wait(1000)
+				p.operator("crash", int64(len(p.records)), "")
+				p.wait(500)
+				p.join(auth{token: eve})
+				p.wait(200)
+			}},
+		{id: "slow-policy", rules: "P-system", about: "The match slows down for a player that does not keep up.",
+			setup: func(t *Transcript) { t.Host.SlowPercent = 50 },
+			run: func(p *play) {
+				g := p.join(auth{token: ada})
+				p.wait(500)
+				g.mute = true
+				p.wait(5500)
+			}},
 		{id: "start", rules: "P-system", about: "No tick is sealed before two players have joined.",
 			setup: func(t *Transcript) { t.Host.StartPlayers = 2 },
 			run: func(p *play) {

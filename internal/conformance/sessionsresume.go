@@ -89,6 +89,24 @@ func seatSessions() []Built {
 				g.say(38, "too late")
 				p.wait(200)
 			}},
+		{id: "spectator-returns", rules: "P-token P-session P-welcome-position", about: "A spectator has no session: it comes back with its token, and gets a state_sync, whatever position it names.",
+			run: func(p *play) {
+				p.join(auth{token: ada})
+				g := p.join(auth{token: eve})
+				p.wait(500)
+				g.cut()
+				p.wait(200)
+				p.again(g, auth{token: eve, position: g.position})
+				p.wait(300)
+			}},
+		{id: "admin", rules: "P-token", about: "An admin has a seat, and may do what players may.",
+			setup: func(t *Transcript) { t.Tokens = append(t.Tokens, Token{"token-of-root-000", "admin", nil, "Root"}) },
+			run: func(p *play) {
+				g := p.join(auth{token: "token-of-root-000"})
+				p.wait(300)
+				g.add(2)
+				p.wait(300)
+			}},
 		{id: "outrun", rules: "P-outrun P-replaced", about: "An auth that comes after that of a later connection does not take the seat.",
 			run: func(p *play) {
 				slow := p.open()
