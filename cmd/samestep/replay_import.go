@@ -196,7 +196,10 @@ func (i *importer) frame(t lockstep.Tick) error {
 				e.Tick, len(payload), len(f.Commands), lockstep.MaxPayload, lockstep.MaxFrameCommands)
 		}
 	}
-	return i.out.Append(i.enc.Frame(&f))
+	if err := i.out.Append(i.enc.Frame(&f)); err != nil {
+		return fmt.Errorf("tick %d: %w", t-1, err)
+	}
+	return nil
 }
 
 // remarks writes what is known of a tick beside its commands.

@@ -78,3 +78,40 @@ func TestImportManyBeforeTick1(t *testing.T) {
 		t.Errorf("got %d lines in %d bytes, want %d in %d", strings.Count(got, "\n"), len(got), strings.Count(in.String(), "\n"), in.Len())
 	}
 }
+
+// A tick with more than a frame can hold is refused, with the tick.
+func TestImportFullTick(t *testing.T) {
+	lines := func(commands, size int) string {
+		var in strings.Builder
+		fmt.Fprintln(&in, `{"log":1,"title":"full","tick_rate_hz":10,"players":2}`)
+		payload := base64.StdEncoding.EncodeToString(make([]byte, size))
+		for s := range commands {
+			fmt.Fprintf(&in, `{"t":4,"p":0,"s":%d,"k":1,"d":"%s"}`+"\n", s+1, payload)
+		}
+		fmt.Fprintln(&in, `{"t":9,"end":true}`)
+		return in.String()
+	}
+	for _, c := range []struct {
+		name           string
+		commands, size int
+		want           string // in the error; empty if it is accepted
+	}{
+		{"as many as there may be", 8192, 1, ""},
+		{"one command more", 8193, 1, "tick 4: got a payload of 4 bytes and 8193 commands, want at most 16384 and 8192"},
+		{"the longest payload", 1, 16380, ""},
+		{"a byte more", 1, 16381, "tick 4: lockstep: kind 1: got a payload of 16385 bytes, want at most 16384"},
+		{"7 MiB", 440, 16380, ""},
+		{"more than 7 MiB", 480, 16380, "tick 4: replay: "},
+	} {
+		dir := t.TempDir()
+		in, out := filepath.Join(dir, "in.jsonl"), filepath.Join(dir, "out.ssr")
+		if err := os.WriteFile(in, []byte(lines(c.commands, c.size)), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		var errs bytes.Buffer
+		code := run(t.Context(), []string{"samestep", "replay", "import", in, out}, &bytes.Buffer{}, &errs)
+		if want := map[bool]int{true: exitOK, false: exitCorrupt}[c.want == ""]; code != want || !strings.Contains(errs.String(), c.want) {
+			t.Errorf("%s: got exit code %d and %q, want %d and %q", c.name, code, errs.String(), want, c.want)
+		}
+	}
+}
