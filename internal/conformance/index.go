@@ -127,6 +127,9 @@ func Check(index *Index, read func(file string) ([]byte, error)) []string {
 
 // factText returns facts as one line of JSON.
 func factText(facts map[string]any) string {
+	if len(facts) == 0 {
+		return "{}"
+	}
 	b, err := json.Marshal(facts)
 	if err != nil {
 		return err.Error()

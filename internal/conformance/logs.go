@@ -27,6 +27,8 @@ func brokenLogs() []Built {
 			begun().add(begun().altered(array{})), "F-keyframe-sequences"),
 		broken("frame-sequence-overflow", "corrupt", "A sequence exceeds 32 bits.",
 			begun().frame(jump(adds(0, 1), 1<<32-1)).frame(adds(0, 1)), "F-frame-step"),
+		broken("ticks-limit", "limit", "Five runs of 65,536 ticks are more than so few bytes are worth.",
+			begun().empty(65536).empty(65536).empty(65536).empty(65536).empty(65536), "F-limits-ticks"),
 		broken("tick-overflow", "invalid", "A run of empty ticks exceeds 32 bits.", lastTick().add(record(4, 2)), "F-tick"),
 	}
 }

@@ -50,7 +50,7 @@ func verify(file []byte, workers int) (string, map[string]any) {
 		facts["field"], _, _ = strings.Cut(identity.Field, ",")
 	case errors.As(err, &damage):
 		facts["byte"], facts["tick"] = damage.Offset, damage.Tick
-	case err != nil:
+	case err != nil && !errors.Is(err, replay.ErrLimit): // the limit of ticks is of the whole file
 		facts["error"] = err.Error()
 	}
 	return string(replay.ClassOf(err)), facts

@@ -766,6 +766,8 @@ def simulate(file):
 
 def run_replay(b):
     file = File(b)
+    if file.tick - file.began() > min(262144 + 64 * len(b), 1 << 24):
+        raise Fault("limit")
     root, count = simulate(file), lambda kind: sum(r["kind"] == kind for r in file.r)
     facts = {
         "ticks": file.tick, "frames": count(FRAME), "checksums": count(CHECKSUM), "dissents": count(DISSENT),
