@@ -46,6 +46,7 @@ func goodRecords() []Built {
 		ok("record-checksum", "A checksum of the last tick.", played(), record(5, 0, uint64(0x0e41343dab85fea1)), "F-checksum"),
 		ok("record-checksum-ago", "A checksum of the first tick of the log.", played(), record(5, 2, uint64(1<<64-1)), "F-checksum"),
 		ok("record-dissent", "A checksum of player 1.", played(), record(6, 1, 1, 0), "F-dissent"),
+		ok("record-dissent-ago", "A checksum of player 1, two ticks ago.", played(), record(6, 2, 1, uint64(0x1122334455667788)), "F-dissent"),
 		ok("record-end", "The end.", played(), record(7, "player 0 has won"), "F-end"),
 		ok("record-end-empty", "An end without words.", played(), record(7, ""), "F-end"),
 		ok("record-note", "A note: its array stands in a byte string.", played(), record(64, record(1, "name", "Ann")), "F-note"),
