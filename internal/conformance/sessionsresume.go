@@ -151,6 +151,16 @@ func seatSessions() []Built {
 				p.again(g, auth{token: ada})
 				p.wait(300)
 			}},
+		{id: "seat-changes-hands", rules: "P-leave P-system P-token-guest", about: "A guest leaves and another one takes the seat before the next tick: the log says that one left, and then that one joined.",
+			setup: func(t *Transcript) { t.Tokens, t.Match.Players = nil, 1 },
+			run: func(p *play) {
+				g := p.join(auth{token: guestAnn})
+				p.wait(450)
+				g.say(39)
+				p.deliver()
+				p.join(auth{token: "guest:Bob:fedcba9876543210"})
+				p.wait(500)
+			}},
 		{id: "recovery", rules: "P-recovery P-recovery-sequence P-sync-back P-session-unknown", about: "After a crash that took ticks back, the client gets a lower position, and its forgotten command is sent again.",
 			run: func(p *play) {
 				g := p.join(auth{token: ada})

@@ -1,0 +1,81 @@
+package server
+
+import (
+	"net/http/httptest"
+	"os"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+var (
+	pageRoute = regexp.MustCompile("(?m)^\\| `((?:GET|POST|DELETE) /[^`]*)` \\|")
+	codeRoute = regexp.MustCompile(`mux\.Handle(?:Func)?\("([^"]+)"`)
+)
+
+// Every route of the server is in docs/protocol.md, and every route of the page
+// is the server's.
+func TestRoutesOnPage(t *testing.T) {
+	page, err := os.ReadFile("../../docs/protocol.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, err := os.ReadFile("api.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := New(Options{Dir: t.TempDir(), Replays: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := map[string]bool{}
+	for _, m := range pageRoute.FindAllStringSubmatch(string(page), -1) {
+		method, path, _ := strings.Cut(m[1], " ")
+		_, pattern := s.mux.Handler(httptest.NewRequest(method, path, nil))
+		if pattern == "" {
+			t.Errorf("the server has no route for %s", m[1])
+		}
+		served[pattern] = true
+	}
+	routes := codeRoute.FindAllStringSubmatch(string(code), -1)
+	for _, m := range routes {
+		if !served[m[1]] {
+			t.Errorf("the page has no route %s", m[1])
+		}
+	}
+	if len(routes) < 10 || len(served) != len(routes) {
+		t.Errorf("got %d routes of the page, want %d, and at least 10", len(served), len(routes))
+	}
+	if _, pattern := s.mux.Handler(httptest.NewRequest("GET", "/nowhere", nil)); pattern != "" {
+		t.Errorf("control: got the route %s, want none", pattern)
+	}
+}
+
+// Every field of the server's JSON is in docs/protocol.md.
+func TestFieldsOnPage(t *testing.T) {
+	page, err := os.ReadFile("../../docs/protocol.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	missing := func(text string) (fields []string) {
+		for _, v := range []any{View{}, lockstep.Stats{}, lockstep.Settings{}, recording{}} {
+			x := reflect.TypeOf(v)
+			for i := range x.NumField() {
+				name, _, _ := strings.Cut(x.Field(i).Tag.Get("json"), ",")
+				if !strings.Contains(text, "`"+name+"`") {
+					fields = append(fields, x.Name()+"."+name)
+				}
+			}
+		}
+		return fields
+	}
+	if got := missing(string(page)); len(got) > 0 {
+		t.Errorf("the page has no %v", got)
+	}
+	if got := missing(""); len(got) < 40 {
+		t.Errorf("control: got %d fields, want at least 40", len(got))
+	}
+}
