@@ -23,7 +23,7 @@ type watcher struct {
 // watch returns a watcher of the field at a path of a state.
 func watch(s *state.Schema, b []byte, path string) (*watcher, bool) {
 	v, err := s.Lookup(b, path)
-	if err != nil {
+	if err != nil || strings.Contains(path, "=") { // an element that one side lacks
 		return nil, false
 	}
 	w := &watcher{schema: s, path: v.Path}

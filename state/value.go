@@ -137,8 +137,8 @@ func (s *Schema) Section(b []byte, i int) ([]byte, error) {
 	return parts[i], nil
 }
 
-// Lookup validates b and returns the value at a path such as "Units[17].Pos.X". It returns a [*DecodeError], or an
-// error that wraps [ErrPath].
+// Lookup validates b and returns the value at a path such as "Units[17].Pos.X", or "Units[ID=4000].Pos.X" for the first
+// element whose field ID has that value. It returns a [*DecodeError], or an error that wraps [ErrPath].
 func (s *Schema) Lookup(b []byte, path string) (Value, error) {
 	if err := s.Validate(b); err != nil {
 		return Value{}, err
@@ -159,7 +159,10 @@ func (s *Schema) Lookup(b []byte, path string) (Value, error) {
 // cutStep cuts the first field name, without its point, or the first index, with its brackets, off a path.
 func cutStep(path string) (step, rest string) {
 	end := strings.IndexAny(path[1:], ".[") + 1
-	if end == 0 {
+	if path[0] == '[' { // a value may have a point
+		end = strings.IndexByte(path, ']') + 1
+	}
+	if end == 0 || end == len(path) || path[end] != '.' && path[end] != '[' {
 		return path, ""
 	}
 	if path[end] == '.' && end+1 < len(path) && path[end+1] != '[' {
@@ -181,6 +184,9 @@ func (s *Schema) step(i int, b []byte, step string) (child, offset int, err erro
 			at += s.skip(int(f), b[at:])
 		}
 	case Array, Slice:
+		if inner, ok := strings.CutSuffix(strings.TrimPrefix(step, "["), "]"); ok && strings.Contains(inner, "=") {
+			return s.stepTo(i, b, inner)
+		}
 		index, err := strconv.ParseUint(strings.TrimSuffix(strings.TrimPrefix(step, "["), "]"), 10, 32)
 		elems, at := s.elems(i, b)
 		if err == nil && indexStep(int(index)) == step {
@@ -191,6 +197,30 @@ func (s *Schema) step(i int, b []byte, step string) (child, offset int, err erro
 		}
 	}
 	return 0, 0, fmt.Errorf("%w: in a %v", ErrPath, n.kind)
+}
+
+// stepTo finds the first element of the array or slice i that matches "ID=4000": a field with that value, as a number
+// without its fraction or as [Value.String] gives it.
+func (s *Schema) stepTo(i int, b []byte, match string) (child, offset int, err error) {
+	name, want, _ := strings.Cut(match, "=")
+	elem := &s.nodes[i+1]
+	elems, at := s.elems(i, b)
+	for range elems {
+		if elem.kind != Struct {
+			break
+		}
+		field := at
+		for _, f := range s.fieldsOf(elem) {
+			n := &s.nodes[f]
+			if n.name == name && n.kind <= String && (string(n.appendText(nil, b[field:])) == want ||
+				n.kind.Integer() && strconv.FormatUint(loadUint(b[field:field+n.size]), 10) == want) {
+				return i + 1, at, nil
+			}
+			field += s.skip(int(f), b[field:])
+		}
+		at += s.skip(i+1, b[at:])
+	}
+	return 0, 0, fmt.Errorf("%w: none of %d elements has %s", ErrPath, elems, match)
 }
 
 // Leaves validates b and returns its leaves in order.

@@ -30,6 +30,12 @@ func TestLookup(t *testing.T) {
 		{"Units[0].Path[0].Y", 52, "2"},
 		{"Units[1].ID", 60, "2"},
 		{"Units[1].Pos.X", 64, "0.0000000002"},
+		{"Units[ID=1]", 8, "struct"},
+		{"Units[ID=2].Pos.X", 64, "0.0000000002"},
+		{"Units[Turn=0.5].Path[0].Y", 52, "2"},
+		{"Units[Turn=2147483648].ID", 8, "1"},
+		{"Units[Alive=false].ID", 60, "2"},
+		{"Flags[Off=true].Off", 102, "true"},
 		{"Scores", 93, "array"},
 		{"Scores[1]", 95, "-2"},
 		{"Flags[1].Off", 102, "true"},
@@ -90,6 +96,7 @@ func TestLookupRefuses(t *testing.T) {
 	for _, path := range []string{
 		"Nothing", "tick", "Tick.X", "Tick[0]", "Units.ID", "Units[2]", "Units[4294967296]", "Units[-1]", "Units[+1]", "Units[01]",
 		"Units[]", "Units[0", "Units[0]]", "Units[0].", "Units[0]ID", "Units[0]..ID", ".Tick", "[0]", "Units.[0]", "Tick.", " Tick",
+		"Units[ID=]", "Units[=1]", "Units[id=1]", "Units[ID=1", "Units[ID==1]", "Units[ID=99999]", "Units[ID=1]ID", "Units[ID]", "Scores[ID=1]", "Units[ID=1][0]", "Units[Pos=struct]",
 		"Units[0].Name[0]", "Scores[3]", ".", "[", "]", "index",
 	} {
 		if v, err := s.Lookup(golden, path); !errors.Is(err, ErrPath) {
