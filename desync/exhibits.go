@@ -33,6 +33,8 @@ func checkManifest(m *replay.Manifest) error {
 		return fmt.Errorf("desync: %w: a desync at tick 0", replay.ErrBundle)
 	case m.Agreed >= m.Tick:
 		return fmt.Errorf("desync: %w: agreed at tick %d, want before tick %d", replay.ErrBundle, m.Agreed, m.Tick)
+	case m.Began >= m.Tick:
+		return fmt.Errorf("desync: %w: began at tick %d, want before tick %d", replay.ErrBundle, m.Began, m.Tick)
 	case len(m.Exhibits) > maxExhibits:
 		return fmt.Errorf("desync: %w: %d exhibits, want at most %d", replay.ErrBundle, len(m.Exhibits), maxExhibits)
 	}

@@ -68,7 +68,7 @@ func (w *work) read() error {
 	w.e = Explanation{
 		Match: h.Match.String(), Game: h.Game, Build: h.Build, Recorder: h.Platform,
 		Machine: runtime.GOOS + "/" + runtime.GOARCH + " " + runtime.Version(), TickRate: h.Settings.TickRate,
-		Tick: m.Tick, Agreed: m.Agreed, Player: m.Player, Tie: m.Tie, Section: m.Section,
+		Tick: m.Tick, Agreed: m.Agreed, Began: m.Began, Player: m.Player, Tie: m.Tie, Section: m.Section,
 		Changes: []Change{}, Commands: []Touch{}, Streams: []Stream{}, Draws: []Draws{}, Notes: []string{},
 	}
 	for _, g := range m.Groups {
@@ -86,7 +86,7 @@ func (w *work) read() error {
 	}
 	w.plain, err = lockstep.NewDescriber(h, nil)
 	w.words = w.plain
-	w.good, w.bad = max(m.Agreed, w.log.first), m.Tick
+	w.good, w.bad = max(m.Agreed, m.Began, w.log.first), m.Tick
 	return err
 }
 
@@ -180,7 +180,7 @@ func (w *work) compare() {
 		break
 	}
 	if w.good >= w.bad { // the states that were sent are equal at the end
-		w.good = w.manifest.Agreed
+		w.good = max(w.manifest.Agreed, w.manifest.Began)
 	}
 	w.e.good = w.good
 	w.e.First, w.e.Compared = Span{w.good + 1, w.bad}, w.bad

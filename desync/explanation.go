@@ -16,6 +16,7 @@ type Explanation struct {
 	TickRate uint16            `json:"tick_rate"`     // ticks a second
 	Tick     lockstep.Tick     `json:"tick"`          // the check that found it
 	Agreed   lockstep.Tick     `json:"agreed"`        // the last check at which all was well
+	Began    lockstep.Tick     `json:"began"`         // that of the state which the player was sent last; 0 if not known
 	Player   lockstep.Player   `json:"player"`        // who was reported; unset on a tie
 	Tie      bool              `json:"tie,omitempty"` // there was no referee and no majority
 	Section  string            `json:"section"`       // the first section that differed

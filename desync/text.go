@@ -103,6 +103,9 @@ func (e *Explanation) report() string {
 	if e.Agreed > 0 {
 		s += fmt.Sprintf(", last agreed at tick %d", e.Agreed)
 	}
+	if e.Began > e.Agreed {
+		s += fmt.Sprintf(", was sent the state of tick %d", e.Began)
+	}
 	return s
 }
 

@@ -7,6 +7,10 @@ type Evidence struct {
 	Report       DesyncReport
 	Participants []Participant
 
+	// Began is the tick of the match's state that the player was sent last, before
+	// the reported one; 0 if none is known. There the sides were equal.
+	Began Tick
+
 	// Exhibits are the states of the last checked tick at which the player
 	// agreed, if there is one, and of the first one at which it differed.
 	Exhibits []Exhibit
@@ -56,6 +60,9 @@ func (h *Host) deliver(e *Evidence) {
 func (h *Host) inquire(r *DesyncReport, p *peer) {
 	e := &Evidence{Report: *r, Participants: h.participants(), Commands: h.commands(r.Agreed, r.Tick)}
 	e.Report.Groups = slices.Clone(r.Groups)
+	if p != nil && p.began < r.Tick {
+		e.Began = p.began
+	}
 	for _, t := range []Tick{r.Agreed, r.Tick} {
 		if t > 0 {
 			e.Exhibits = append(e.Exhibits, h.exhibit(t))

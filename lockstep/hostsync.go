@@ -120,7 +120,7 @@ func (h *Host) appendSync(p *peer, dst []byte, limit int) []byte {
 		p.syncRoom -= n
 	}
 	p.sync, p.state = nil, CatchingUp
-	p.cursor, p.acked, p.tick = k.position, k.position, k.tick
+	p.cursor, p.acked, p.tick, p.began = k.position, k.position, k.tick, k.tick
 	p.high = max(p.high, k.position)
 	return dst
 }

@@ -39,6 +39,7 @@ type peer struct {
 	high   Position // the highest cursor so far
 	acked  Position
 	tick   Tick // the last one simulated, by its acks
+	began  Tick // that of the keyframe it was sent last
 
 	heard    Time // when something came last
 	pingAt   Time // when the next ping is due

@@ -35,8 +35,9 @@ type Manifest struct {
 	Match        string              `json:"match"`
 	Game         string              `json:"game"`
 	Build        string              `json:"build"`
-	Tick         lockstep.Tick       `json:"tick"`   // the checked tick
-	Agreed       lockstep.Tick       `json:"agreed"` // the last checked one at which the player agreed; 0 if none
+	Tick         lockstep.Tick       `json:"tick"`            // the checked tick
+	Agreed       lockstep.Tick       `json:"agreed"`          // the last checked one at which the player agreed; 0 if none
+	Began        lockstep.Tick       `json:"began,omitempty"` // of the state that the player was sent last, before the tick; 0 if not known
 	Player       lockstep.Player     `json:"player"`
 	Tie          bool                `json:"tie,omitempty"`
 	Section      string              `json:"section,omitempty"`
@@ -126,7 +127,7 @@ func manifest(h *lockstep.Header, e *lockstep.Evidence) *Manifest {
 	r := &e.Report
 	m := &Manifest{
 		Format: bundleFormat, Match: h.Match.String(), Game: h.Game, Build: h.Build,
-		Tick: r.Tick, Agreed: r.Agreed, Player: r.Player, Tie: r.Tie, Section: r.Section,
+		Tick: r.Tick, Agreed: r.Agreed, Began: e.Began, Player: r.Player, Tie: r.Tie, Section: r.Section,
 	}
 	for _, g := range r.Groups {
 		m.Groups = append(m.Groups, BundleGroup{checksum.FormatRoot(g.Root), g.Referee, g.Players})
