@@ -34,6 +34,8 @@ import (
 //	referee N    the same, and the players reported the right one
 //	player N     player 1 had another state from tick N on
 //
+//	began N      OUT is the bundle IN, of a player who was sent the state of tick N and never agreed
+//
 // The others spoil the file:
 //
 //	cut N        only the first N bytes are there; from the end if N is negative
@@ -74,6 +76,10 @@ func forge(args []string) error {
 	case "flags":
 		in[12]++
 		out = in
+	case "began":
+		if out, err = f.began(in); err != nil {
+			return err
+		}
 	case "append":
 		return appendRest(args[1], in)
 	case "text":

@@ -2,6 +2,7 @@ package watch
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -126,8 +127,9 @@ func (r *recording) add(rec *lockstep.Record) error {
 // check notes a checksum. One of a tick that has one is the same, or the file
 // contradicts itself, which the first of them shows.
 func (r *recording) check(t lockstep.Tick, root uint64) {
-	if n := len(r.checks); n == 0 || r.checks[n-1].tick < t {
-		r.checks = append(r.checks, check{t, root})
+	i, found := slices.BinarySearchFunc(r.checks, t, func(c check, t lockstep.Tick) int { return cmp.Compare(c.tick, t) })
+	if !found {
+		r.checks = slices.Insert(r.checks, i, check{t, root})
 	}
 }
 
@@ -143,7 +145,7 @@ func (r *recording) firstAt(t lockstep.Tick) int {
 
 // checkAt returns the log's checksum of a tick.
 func (r *recording) checkAt(t lockstep.Tick) (uint64, bool) {
-	i, found := slices.BinarySearchFunc(r.checks, t, func(c check, t lockstep.Tick) int { return int(c.tick) - int(t) })
+	i, found := slices.BinarySearchFunc(r.checks, t, func(c check, t lockstep.Tick) int { return cmp.Compare(c.tick, t) })
 	if !found {
 		return 0, false
 	}

@@ -199,6 +199,9 @@ func (v *Viewer) jump(t lockstep.Tick) error {
 		return fmt.Errorf("watch: the state of tick %d: %w", t, err)
 	}
 	v.compare(t, k.Root)
+	if root, ok := v.checkAt(t); ok && root != k.Root {
+		v.compare(t, root)
+	}
 	return v.landed()
 }
 

@@ -289,6 +289,14 @@ func TestDesync(t *testing.T) {
 		t.Errorf("got %+v, want one at tick 200", found)
 	}
 	var _ watch.Desync = found[0]
+
+	if v, err = watch.Open(forged(t, golden(t, "duel"), 600)); err != nil { // a jump to the keyframe of that tick
+		t.Fatal(err)
+	}
+	at(t, v, 600)
+	if found := v.Desyncs(); len(found) != 1 || found[0].Tick != 600 {
+		t.Errorf("at a keyframe: got %+v, want one at tick 600", found)
+	}
 }
 
 // forged returns a replay with a false checksum at a tick.
