@@ -144,6 +144,14 @@ func matchSessions() []Built {
 				g.say(38, "hello")
 				p.wait(200)
 			}},
+		{id: "chat-watching", rules: "P-chat", about: "A spectator chats where spectators may: the note is of player 255.",
+			setup: func(t *Transcript) { t.Host.SpectatorChat = true },
+			run: func(p *play) {
+				e := p.join(auth{token: eve})
+				p.wait(300)
+				e.say(38, "hello")
+				p.wait(200)
+			}},
 		{id: "end", rules: "P-end P-closing", about: "The match ends: the end record, then closing; who comes later is told as well.",
 			run: two(func(p *play, g *guest) {
 				p.operator("end", 0, "enough")

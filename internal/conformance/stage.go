@@ -65,9 +65,8 @@ func (s *stage) options() lockstep.HostOptions {
 		Relay: p.Relay, AnonymousSpectators: p.AnonymousSpectators, SpectatorChat: p.SpectatorChat, LeaveAfterGrace: p.LeaveAfterGrace,
 		SpectatorDelay: lockstep.Tick(p.SpectatorDelayTicks), Lag: lockstep.Tick(p.LagTicks), RingRecords: p.RingRecords,
 		MaxSpectators: p.MaxSpectators, MaxConnecting: p.MaxConnecting, MaxPerTick: p.MaxPerTick, StartPlayers: p.StartPlayers,
-		SyncBytesPerTick: p.SyncBytesPerTick, Grace: ms(p.GraceMS), IdleTimeout: ms(p.IdleMS), SyncTimeout: ms(p.SyncMS),
+		SyncBytesPerTick: p.SyncBytesPerTick, Grace: ms(p.GraceMS), SyncTimeout: ms(p.SyncMS),
 		Wait: lockstep.WaitPolicy{Bound: ms(p.WaitMS)}, Slow: lockstep.SlowPolicy{Percent: p.SlowPercent},
-		Delay:  lockstep.DelayPolicy{Max: lockstep.Tick(p.DelayMaxTicks)},
 		Desync: map[string]lockstep.DesyncPolicy{"log": lockstep.LogDesynced, "remove": lockstep.RemoveDesynced}[p.Desync],
 	}
 	if p.BytesRate > 0 {

@@ -49,11 +49,9 @@ type Policy struct {
 	StartPlayers        int    `json:"start_players,omitempty"`
 	SyncBytesPerTick    int    `json:"sync_bytes_per_tick,omitempty"`
 	GraceMS             int64  `json:"grace_ms,omitempty"`
-	IdleMS              int64  `json:"idle_ms,omitempty"`
 	SyncMS              int64  `json:"sync_ms,omitempty"`
 	WaitMS              int64  `json:"wait_ms,omitempty"`
 	SlowPercent         uint16 `json:"slow_percent,omitempty"`
-	DelayMaxTicks       uint32 `json:"delay_max_ticks,omitempty"`
 	BytesRate           int    `json:"bytes_rate,omitempty"`  // a second
 	BytesBurst          int    `json:"bytes_burst,omitempty"` // with BytesRate
 }
