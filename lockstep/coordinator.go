@@ -199,6 +199,8 @@ func (c *Coordinator) examine(cmd *Command) (Reason, string) {
 		return TooMany, ""
 	case int(share.sizeBytes)+len(cmd.Payload) > c.options.MaxBytesPerTick:
 		return TooMany, fmt.Sprintf("got %d bytes, want at most %d", int(share.sizeBytes)+len(cmd.Payload), c.options.MaxBytesPerTick)
+	case len(slot.payloads)+len(cmd.Payload) > MaxFrameBytes:
+		return TooMany, fmt.Sprintf("got %d bytes of all players, want at most %d", len(slot.payloads)+len(cmd.Payload), MaxFrameBytes)
 	case !c.game.HasKind(cmd.Kind):
 		return UnknownKind, fmt.Sprintf("got %d", cmd.Kind)
 	}

@@ -39,7 +39,7 @@ func (d *Decoder) Decode(b []byte) (*Record, []byte, error) {
 
 func (d *Decoder) record() error {
 	n := d.r.Array(2, 1+4*MaxFrameCommands)
-	kind := RecordKind(d.r.Uint(127))
+	kind := RecordKind(d.r.Uint(math.MaxUint8))
 	if err := malformed(d.r.Err()); err != nil {
 		return err
 	}

@@ -249,3 +249,24 @@ func TestWaitingIsBounded(t *testing.T) {
 		t.Errorf("got %d bytes accepted in 300 ticks, want at most %d and not much less", waiting, limit)
 	}
 }
+
+// The payloads of one frame are bounded for all players together, so that the
+// frame is a record that a file can hold.
+func TestBytesOfFrame(t *testing.T) {
+	g, c := newSeated(t, 2, discard{}, lockstep.CoordinatorOptions{MaxPerTick: 1000, MaxBytesPerTick: lockstep.MaxFrameBytes})
+	coins := make([]uint16, 5000)
+	for i := range coins {
+		coins[i] = 1000
+	}
+	kind, b := encode(t, g, &give{Coins: coins})
+	bytes := 0
+	var last lockstep.Receipt
+	for i := range 600 {
+		if last = c.Submit(lockstep.Player(i%2), lockstep.Sequence(i/2+1), kind, b); last.Reason == lockstep.Accepted {
+			bytes += len(b)
+		}
+	}
+	if bytes > lockstep.MaxFrameBytes || bytes+len(b) <= lockstep.MaxFrameBytes || last.Reason != lockstep.TooMany {
+		t.Errorf("got %d bytes in one frame and %+v, want at most %d", bytes, last, lockstep.MaxFrameBytes)
+	}
+}

@@ -24,6 +24,7 @@ const (
 const (
 	MaxPayload       = 16 << 10  // bytes of one command's payload
 	MaxFrameCommands = 8192      // commands of one tick
+	MaxFrameBytes    = 4 << 20   // bytes of the payloads of one tick that a Coordinator accepts from players
 	MaxEmptyRun      = 1 << 16   // ticks of one RecordEmpty
 	MaxStateSize     = 256 << 20 // bytes of one snapshot
 	MaxNote          = 1024      // bytes of one note's text
@@ -73,7 +74,7 @@ const (
 )
 
 // KindOf returns the kind of a well-formed record. It follows the array header
-// of 1, 3 or 5 bytes.
+// of 1, 3 or 5 bytes, in two bytes if it is 128 or more.
 func KindOf(record []byte) RecordKind {
 	at := 1
 	switch record[0] {
@@ -81,6 +82,9 @@ func KindOf(record []byte) RecordKind {
 		at = 3
 	case 0xdd:
 		at = 5
+	}
+	if record[at] == 0xcc {
+		at++
 	}
 	return RecordKind(record[at])
 }

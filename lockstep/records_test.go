@@ -244,6 +244,11 @@ func TestOutOfPlace(t *testing.T) {
 		"kind 0":                      {append(start[:len(start):len(start)], 0x92, 0, 0xc4, 0), lockstep.ErrUnknownRecord},
 		"an optional one of 3 values": {append(start[:len(start):len(start)], 0x93, 100, 0xc4, 0, 0), lockstep.ErrMalformed},
 		"an optional one, unknown":    {append(start[:len(start):len(start)], 0x92, 100, 0xc4, 1, 9), nil},
+		"kind 127":                    {append(start[:len(start):len(start)], 0x92, 127, 0xc4, 1, 9), nil},
+		"kind 128":                    {append(start[:len(start):len(start)], 0x92, 0xcc, 128, 0xc4, 1, 9), nil},
+		"kind 255":                    {append(start[:len(start):len(start)], 0x92, 0xcc, 255, 0xc4, 1, 9), nil},
+		"kind 100 in two bytes":       {append(start[:len(start):len(start)], 0x92, 0xcc, 100, 0xc4, 1, 9), lockstep.ErrMalformed},
+		"kind 256":                    {append(start[:len(start):len(start)], 0x92, 0xcd, 1, 0, 0xc4, 1, 9), lockstep.ErrMalformed},
 		"an empty run of none":        {append(start[:len(start):len(start)], 0x92, 4, 0), lockstep.ErrMalformed},
 		"an empty run too long":       {append(start[:len(start):len(start)], 0x92, 4, 0xce, 0, 1, 0, 1), lockstep.ErrMalformed},
 		"a checksum of the future":    {append(start[:len(start):len(start)], 0x93, 5, 1, 1), lockstep.ErrMalformed},
@@ -358,5 +363,24 @@ func TestLastTick(t *testing.T) {
 	b = b[:len(b)-3]
 	if _, err := checkMalleable(t, append(b, 0x95, 3, 1, 1, 1, 0xc4, 0)); !errors.Is(err, lockstep.ErrMalformed) {
 		t.Errorf("a sequence beyond the last: got %v", err)
+	}
+}
+
+// The kind stands in one byte up to 127, and in two from 128 on.
+func TestKindOf(t *testing.T) {
+	for _, c := range []struct {
+		record []byte
+		want   lockstep.RecordKind
+	}{
+		{[]byte{0x92, 4, 1}, lockstep.RecordEmpty},
+		{[]byte{0x92, 127, 0xc4, 0}, 127},
+		{[]byte{0x92, 0xcc, 128, 0xc4, 0}, 128},
+		{[]byte{0x92, 0xcc, 255, 0xc4, 0}, 255},
+		{[]byte{0xdc, 0, 17, 3}, lockstep.RecordFrame},
+		{[]byte{0xdd, 0, 1, 0, 1, 3}, lockstep.RecordFrame},
+	} {
+		if got := lockstep.KindOf(c.record); got != c.want {
+			t.Errorf("% x: got kind %d, want %d", c.record, got, c.want)
+		}
 	}
 }

@@ -61,23 +61,26 @@
 // readable as it is. Which bytes a segment has depends on the version of the
 // compressor too; what is in it does not.
 //
-// An index, which only the last block can be, lists the keyframes that a reader
-// can begin at. All numbers but the last are base 128, and each tick and offset
-// is the difference to the one before.
+// A file may have one index, which is the last block, after the end record. It
+// lists keyframes that a reader can begin at. All numbers but the last are base
+// 128, and each tick and offset is the difference to the one before.
 //
-//	count   of keyframes; then for each
-//	tick    of its state
+//	count   of keyframes, at least 1; then for each
+//	tick    of its state; the difference is at least 1 after the first
 //	offset  of its block in the file
 //	at      where it begins in the block's records
 //	…
 //	self    u64: the offset of the index, so that it is found from the file's last 16 bytes
 //
-// Nothing depends on it: where there is none, reading the whole file finds the
-// keyframes too.
+// Nothing depends on it: where there is none, or an entry is wrong, reading the
+// whole file finds the keyframes too. A reader that comes to the index after it
+// has read the whole file refuses an entry that names no keyframe, with
+// [ErrInvalid].
 //
-// A signature may follow the end record: u8 1, for Ed25519; the public key, 32
-// bytes; the signature, 64 bytes, of "samestep replay 1\n", the match's id and
-// the [ContentHash] of the whole match.
+// Signatures may stand between the end record and the index, one of each key: u8
+// 1, for Ed25519; the public key, 32 bytes; the signature, 64 bytes, of "samestep
+// replay 1\n", the match's id and the [ContentHash] of the whole match. A
+// signature of another kind is not checked, and tools say so.
 //
 // # Limits
 //

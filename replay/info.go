@@ -40,6 +40,10 @@ type Info struct {
 
 	// Signed says that the Signer's signature is of this content.
 	Signed bool `json:"signed"`
+
+	// Signatures are all signatures of the file, in its order. The Signer is the
+	// first of them whose signature holds, or else the first.
+	Signatures []Signature `json:"signatures,omitempty"`
 }
 
 // A Keyframe says where a keyframe is.
@@ -87,7 +91,12 @@ func ReadInfo(r *Reader) (*Info, error) {
 	}
 	if err == io.EOF {
 		err = nil
-		info.Signer, info.Signed = r.signer(info.ContentHash)
+		info.Signatures = r.signed(info.ContentHash)
+		for _, s := range info.Signatures {
+			if info.Signer == "" || !info.Signed && s.Signed {
+				info.Signer, info.Signed = s.Signer, s.Signed
+			}
+		}
 	}
 	return info, err
 }

@@ -39,6 +39,9 @@ const (
 	// maxSignatures is how many signatures a file has.
 	maxSignatures = 16
 
+	// maxSignature is the size of a signature of any kind in bytes.
+	maxSignature = 64 << 10
+
 	// A reader simulates at most maxTicksRatio ticks for each byte of the file,
 	// after the first ticksFree, unless it is given another number.
 	maxTicksRatio = 64

@@ -15,33 +15,36 @@ import (
 // A Reader reads the records of a replay file from the beginning, or from a
 // keyframe on. Its first error stays. It belongs to one goroutine.
 type Reader struct {
-	r         io.ReaderAt
-	size      int64
-	offset    int64 // of the block that is read next
-	start     int64 // of the block that is being read
-	chain     uint64
-	match     lockstep.MatchID
-	dec       lockstep.Decoder
-	block     []byte        // as it is in the file
-	unpacked  []byte        // records of a segment
-	spent     int64         // bytes of all segments that were unpacked
-	keyframes int           // that were read
-	own       []byte        // a simulation's state, to be compared with a keyframe
-	schema    *state.Schema // of the states, once one was compared with its root
-	records   []byte        // of the current block
-	body      []byte        // what is left of them
-	last      []byte        // the record that was returned last
-	header    []byte        // the header record
-	landed    []byte        // records of the block that Seek went to, while the header is read
-	signature []byte        // body of its block
-	tick      lockstep.Tick
-	first     lockstep.Tick // at which the segment claims to begin
-	until     lockstep.Tick // at which the segment claims to end
-	began     bool          // the first keyframe was read
-	sealed    bool          // the current block is a segment
-	ended     bool
-	failed    error // of a read that did not succeed, though the file has the bytes
-	err       error
+	r          io.ReaderAt
+	size       int64
+	offset     int64 // of the block that is read next
+	start      int64 // of the block that is being read
+	chain      uint64
+	match      lockstep.MatchID
+	dec        lockstep.Decoder
+	block      []byte        // as it is in the file
+	unpacked   []byte        // records of a segment
+	spent      int64         // bytes of all segments that were unpacked
+	keyframes  int           // that were read
+	own        []byte        // a simulation's state, to be compared with a keyframe
+	schema     *state.Schema // of the states, once one was compared with its root
+	records    []byte        // of the current block
+	body       []byte        // what is left of them
+	last       []byte        // the record that was returned last
+	header     []byte        // the header record
+	landed     []byte        // records of the block that Seek went to, while the header is read
+	seekable   []mark        // the keyframes that were met, unless the Reader is partial
+	partial    bool          // it was sent to a keyframe
+	signatures []signature
+	tick       lockstep.Tick
+	first      lockstep.Tick // at which the segment claims to begin
+	until      lockstep.Tick // at which the segment claims to end
+	began      bool          // the first keyframe was read
+	sealed     bool          // the current block is a segment
+	ended      bool
+	indexed    bool  // the index was read
+	failed     error // of a read that did not succeed, though the file has the bytes
+	err        error
 }
 
 // NewReader returns a Reader of the first size bytes of r. It returns a
@@ -165,6 +168,7 @@ func (r *Reader) next() (*lockstep.Record, error) {
 		if r.keyframes++; r.keyframes > maxKeyframes {
 			return nil, r.damage(fmt.Errorf("%w: more than %d keyframes", ErrLimit, maxKeyframes))
 		}
+		r.meet(rec.Tick)
 		if !r.began {
 			r.began, r.tick = true, rec.Tick
 			if r.sealed && r.first != rec.Tick {
@@ -216,8 +220,8 @@ func (r *Reader) take(kind byte, body []byte) error {
 		return r.takeSegment(body)
 	case kind < firstOptional:
 		return r.damage(fmt.Errorf("%w: unknown block of kind %d", ErrUnsupported, kind))
-	case kind == blockSignature && r.ended:
-		r.signature = append([]byte{}, body...)
+	default:
+		return r.takeOptional(kind, body)
 	}
 	return nil
 }

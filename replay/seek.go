@@ -2,7 +2,6 @@ package replay
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -83,6 +82,7 @@ func (r *Reader) seek(m mark) error {
 		return err
 	}
 	r.dec, r.err, r.began, r.ended, r.keyframes = lockstep.Decoder{}, nil, false, false, 0
+	r.partial, r.indexed, r.signatures = true, false, nil
 	r.landed, r.records, r.body = r.body, r.header, r.header
 	return nil
 }
@@ -128,6 +128,8 @@ type survey struct {
 	last  lockstep.Tick // that can be read
 	block int           // bytes that a Reader keeps for the largest block
 	state int           // bytes of the largest state
+
+	signatures []signature
 }
 
 // memory returns about how many bytes it takes to simulate the file.
@@ -141,7 +143,7 @@ func (r *Reader) scan(limit lockstep.Tick) (s survey, err error) {
 	if err != nil {
 		return s, err
 	}
-	defer func() { s.block = cap(ahead.block) + cap(ahead.unpacked) }()
+	defer func() { s.block, s.signatures = cap(ahead.block)+cap(ahead.unpacked), ahead.signatures }()
 	for {
 		rec, err := ahead.Next()
 		if err == io.EOF {
@@ -150,9 +152,7 @@ func (r *Reader) scan(limit lockstep.Tick) (s survey, err error) {
 		if err != nil {
 			return s, err
 		}
-		if rec.Kind == lockstep.RecordKeyframe && rec.Tick == ahead.tick && (len(s.marks) == 0 || rec.Tick > s.marks[len(s.marks)-1].tick) {
-			s.marks = append(s.marks, mark{rec.Tick, ahead.start, len(ahead.records) - len(ahead.body) - len(ahead.last)})
-		}
+		s.marks = ahead.seekable
 		s.state = max(s.state, len(rec.Keyframe.State))
 		s.last = ahead.tick
 		if len(s.marks) > 0 && s.last-s.marks[0].tick > maxTicks(limit, r.size) {
@@ -183,38 +183,9 @@ func (r *Reader) readIndex() ([]mark, bool) {
 	at := int64(binary.LittleEndian.Uint64(tail[:]))
 	aside := &Reader{r: r.r, size: r.size}
 	kind, body, _, end, err := aside.blockAt(at)
-	if err != nil || kind != blockIndex || end != r.size || len(body) < 8 {
+	if err != nil || kind != blockIndex || end != r.size {
 		return nil, false
 	}
-	marks, err := parseIndex(body[:len(body)-8])
+	marks, err := parseIndex(body, at)
 	return marks, err == nil
-}
-
-var errIndex = errors.New("index")
-
-func parseIndex(b []byte) ([]mark, error) {
-	n, b, err := parseUvarint(b, uint64(len(b)/3)) // each mark takes three bytes at least
-	if err != nil || n == 0 {
-		return nil, errIndex
-	}
-	marks := make([]mark, 0, n)
-	var before mark
-	for i := range n {
-		var v [3]uint64
-		for k := range v {
-			if v[k], b, err = parseUvarint(b, math.MaxInt64); err != nil {
-				return nil, errIndex
-			}
-		}
-		m := mark{before.tick + lockstep.Tick(v[0]), before.offset + int64(v[1]), int(v[2])}
-		if v[0] > uint64(math.MaxUint32-before.tick) || m.offset < before.offset || v[2] > maxBlock+lockstep.MaxStateSize || i > 0 && v[0] == 0 {
-			return nil, errIndex
-		}
-		marks = append(marks, m)
-		before = m
-	}
-	if len(b) > 0 {
-		return nil, errIndex
-	}
-	return marks, nil
 }

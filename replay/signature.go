@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 )
@@ -24,22 +25,30 @@ func signedText(id lockstep.MatchID, h ContentHash) []byte {
 	return append(append([]byte("samestep replay 1\n"), id[:]...), h[:]...)
 }
 
-// Sign copies the file that r reads to w with a signature of its content hash,
-// in place of one that it has. The match must have ended. Rewriting the file
-// drops the signature, so sign last; sealing does not change what is signed.
+// Sign copies the file that r reads to w with a signature of its content hash. It
+// keeps the signatures of other keys, and replaces that of the same key. The
+// match must have ended. Rewriting the file drops all signatures, so sign last;
+// sealing does not change what is signed.
 func Sign(w io.Writer, r *Reader, key ed25519.PrivateKey) error {
 	s, err := readSigned(r)
 	if err != nil {
 		return err
 	}
+	public := key.Public().(ed25519.PublicKey)
+	s.signatures = slices.DeleteFunc(s.signatures, func(o signature) bool { return public.Equal(o.key()) })
+	if len(s.signatures) == maxSignatures {
+		return fmt.Errorf("replay: %w: %d signatures, want at most %d with the new one", ErrLimit, len(s.signatures)+1, maxSignatures)
+	}
 	if _, err := io.Copy(w, io.NewSectionReader(r.r, 0, s.end)); err != nil {
 		return err
 	}
-	body := append([]byte{signedWith}, key.Public().(ed25519.PublicKey)...)
+	body := append([]byte{signedWith}, public...)
 	body = append(body, ed25519.Sign(key, signedText(r.match, s.content))...)
 	out := &Writer{w: w, chain: s.chain, size: s.end}
-	if err := out.writeBlock(blockSignature, body); err != nil {
-		return err
+	for _, b := range append(s.signatures, body) {
+		if err := out.writeBlock(blockSignature, b); err != nil {
+			return err
+		}
 	}
 	if marks, ok := r.readIndex(); ok {
 		return out.writeBlock(blockIndex, appendIndex(nil, marks, out.size))
@@ -54,43 +63,59 @@ func VerifySignature(r *Reader, key ed25519.PublicKey) error {
 	if err != nil {
 		return err
 	}
-	signer, signature := splitSignature(s.signature)
-	switch {
-	case signer == nil:
-		return fmt.Errorf("replay: %w: no signature", ErrSignature)
-	case !signer.Equal(key):
-		return fmt.Errorf("replay: %w: signed with key %x, want %x", ErrSignature, signer, key)
-	case !ed25519.Verify(key, signedText(r.match, s.content), signature):
-		return fmt.Errorf("replay: %w: the signature is of another content than %s", ErrSignature, s.content)
+	err = fmt.Errorf("replay: %w: no signature", ErrSignature)
+	for _, o := range s.signatures {
+		switch signer := o.key(); {
+		case signer == nil:
+			err = fmt.Errorf("replay: %w: a signature of unknown kind %d: not checked, want one with key %x", ErrSignature, o[0], key)
+		case !signer.Equal(key):
+			err = fmt.Errorf("replay: %w: signed with key %x, want %x", ErrSignature, signer, key)
+		case !o.holds(r.match, s.content):
+			return fmt.Errorf("replay: %w: the signature is of another content than %s", ErrSignature, s.content)
+		default:
+			return nil
+		}
 	}
-	return nil
+	return err
 }
 
-// splitSignature returns the public key and the signature in a block's body,
-// or nil without them.
-func splitSignature(body []byte) (signer ed25519.PublicKey, signature []byte) {
-	if len(body) != signatureSize || body[0] != signedWith {
-		return nil, nil
-	}
-	return body[1 : 1+ed25519.PublicKeySize], body[1+ed25519.PublicKeySize:]
+// holds reports whether a signature whose kind is known is of a content.
+func (s signature) holds(id lockstep.MatchID, content ContentHash) bool {
+	return ed25519.Verify(s.key(), signedText(id, content), s[1+ed25519.PublicKeySize:])
 }
 
-// signer returns the key in the signature of a file that was read to its end,
-// and whether it is of the content.
-func (r *Reader) signer(content ContentHash) (key string, holds bool) {
-	signer, signature := splitSignature(r.signature)
-	if signer == nil {
-		return "", false
-	}
-	return hex.EncodeToString(signer), ed25519.Verify(signer, signedText(r.match, content), signature)
+// A Signature is what a file says of one signature.
+type Signature struct {
+	// Kind is 1 for Ed25519. Others are not known, and so not checked.
+	Kind uint8 `json:"kind"`
+
+	// Signer is the public key in hexadecimal digits; it is empty for an unknown
+	// kind. Whose key it is, the file cannot tell.
+	Signer string `json:"signer,omitempty"`
+
+	// Signed says that the signature is of this content.
+	Signed bool `json:"signed"`
 }
 
-// A signedFile is what a file's signature is about.
+// signed returns the signatures of a file that was read to its end.
+func (r *Reader) signed(content ContentHash) []Signature {
+	var all []Signature
+	for _, s := range r.signatures {
+		if key := s.key(); key != nil {
+			all = append(all, Signature{s[0], hex.EncodeToString(key), s.holds(r.match, content)})
+		} else {
+			all = append(all, Signature{Kind: s[0]})
+		}
+	}
+	return all
+}
+
+// A signedFile is what a file's signatures are about.
 type signedFile struct {
-	content   ContentHash
-	end       int64  // offset after the block of the end record
-	chain     uint64 // its check
-	signature []byte // body of the block, or nil
+	content    ContentHash
+	end        int64  // offset after the block of the end record
+	chain      uint64 // its check
+	signatures []signature
 }
 
 // readSigned reads a whole file.
@@ -104,7 +129,7 @@ func readSigned(r *Reader) (*signedFile, error) {
 	for {
 		rec, err := all.Next()
 		if err == io.EOF {
-			s.content, s.signature = c.sum(), all.signature
+			s.content, s.signatures = c.sum(), all.signatures
 			return s, nil
 		}
 		if err != nil {

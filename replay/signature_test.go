@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -92,5 +93,43 @@ func ExampleSign() {
 		return
 	}
 	fmt.Println(replay.VerifySignature(r, key.Public().(ed25519.PublicKey)))
-	// Output: <nil>
+	info, err := replay.ReadInfo(r)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var first replay.Signature = info.Signatures[0]
+	fmt.Println(first.Kind, first.Signed)
+	// Output:
+	// <nil>
+	// 1 true
+}
+
+// Signatures of other keys stay, and a key's own is replaced. One of an unknown
+// kind is passed over; a verification that asks for a key says so.
+func TestSignaturesOfSeveralKeys(t *testing.T) {
+	_, file := exampleFile()
+	file = replay.AppendBlock(file, 65, []byte{9, 1, 2, 3})
+	var public []ed25519.PublicKey
+	for _, seed := range []byte{1, 2, 1} {
+		key := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{seed}, 32))
+		if err := replay.VerifySignature(open(t, file), key.Public().(ed25519.PublicKey)); len(public) == 0 &&
+			(!errors.Is(err, replay.ErrSignature) || !strings.Contains(err.Error(), "a signature of unknown kind 9: not checked")) {
+			t.Errorf("got %v", err)
+		}
+		var out bytes.Buffer
+		if err := replay.Sign(&out, open(t, file), key); err != nil {
+			t.Fatal(err)
+		}
+		file, public = out.Bytes(), append(public, key.Public().(ed25519.PublicKey))
+	}
+	for _, key := range public {
+		if err := replay.VerifySignature(open(t, file), key); err != nil {
+			t.Error(err)
+		}
+	}
+	info, err := replay.ReadInfo(open(t, file))
+	if err != nil || len(info.Signatures) != 3 || info.Signatures[0] != (replay.Signature{Kind: 9}) || !info.Signatures[2].Signed || !info.Signed {
+		t.Errorf("got %+v, %v", info.Signatures, err)
+	}
 }

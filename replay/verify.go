@@ -69,6 +69,10 @@ type Verdict struct {
 	// the verification kept going, at all checks.
 	Blames []Blame `json:"blames"`
 
+	// UnknownSignatures are the kinds of the file's signatures that are not known,
+	// and so were not checked.
+	UnknownSignatures []int `json:"unknown_signatures,omitempty"`
+
 	mismatches []*lockstep.DesyncError // those that differ, in order; no more than maxEvidence
 }
 
@@ -91,7 +95,15 @@ func Verify(r *Reader, g *lockstep.Game, o VerifyOptions) (*Verdict, error) {
 		return &Verdict{}, verifyHeader(r, g, err)
 	}
 	p := &verification{reader: r, game: g, options: o, survey: s}
-	v, err := p.run()
+	v, found := p.run()
+	if found != nil { // otherwise the index may be wrong, which no stretch can tell by itself
+		err = found
+	}
+	for _, s := range s.signatures {
+		if s.key() == nil {
+			v.UnknownSignatures = append(v.UnknownSignatures, int(s[0]))
+		}
+	}
 	v.hear(r, g, &o)
 	return v, err
 }

@@ -106,11 +106,15 @@ func printInfo(w io.Writer, info *replay.Info, upto *partHash) {
 	if upto != nil {
 		line("", "%s up to tick %d", upto.ContentHash, upto.Tick)
 	}
-	switch {
-	case info.Signed:
-		line("signature", "by the key %s", info.Signer)
-	case info.Signer != "":
-		line("signature", "FALSE: not of this content, by the key %s", info.Signer)
+	for _, g := range info.Signatures {
+		switch {
+		case g.Signer == "":
+			line("signature", "of unknown kind %d: not checked", g.Kind)
+		case g.Signed:
+			line("signature", "by the key %s", g.Signer)
+		default:
+			line("signature", "FALSE: not of this content, by the key %s", g.Signer)
+		}
 	}
 	if info.Ended {
 		line("end", "%q", info.Reason)

@@ -123,6 +123,9 @@ func printVerdict(w io.Writer, v *replay.Verdict, bundle *replay.Bundle, err err
 	if v.Dissents > 0 {
 		fmt.Fprintf(w, "players    %s differed when the match was played\n", count(v.Dissents, "checksum"))
 	}
+	for _, kind := range v.UnknownSignatures {
+		fmt.Fprintf(w, "signature  of unknown kind %d: not checked\n", kind)
+	}
 	for i := range v.Blames {
 		fmt.Fprintf(w, "wrong      %s\n", blameText(&v.Blames[i]))
 	}

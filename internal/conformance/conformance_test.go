@@ -41,11 +41,6 @@ func TestSuite(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, wrong := range Check(index, readCase) {
-		id, _, _ := strings.Cut(wrong, ":")
-		if pending[id] {
-			t.Log("pending: ", wrong)
-			continue
-		}
 		t.Error(wrong)
 	}
 	for _, c := range built {
@@ -54,16 +49,6 @@ func TestSuite(t *testing.T) {
 		}
 	}
 	checkNames(t, index)
-}
-
-// pending are cases that this implementation does not fulfil yet.
-var pending = map[string]bool{
-	"record-passed-over": true, "record-unknown": true,
-	"index-middle": true, "index-twice": true, "index-not-last": true, "index-count-zero": true, "index-step-zero": true,
-	"index-trailing": true, "index-short": true, "index-long-number": true, "index-self": true, "index-outside": true,
-	"index-no-keyframe": true, "index-other-tick": true, "index-tick-range": true,
-	"signature-early": true, "signature-late": true, "signature-short": true, "signature-long": true, "signature-empty": true, "signature-twice": true,
-	"signed-twice": true,
 }
 
 // write replaces the whole suite on the disk.
