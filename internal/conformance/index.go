@@ -49,7 +49,7 @@ var runners = map[string]func(file []byte) Result{
 // builders return the cases of each part of the suite, without Expect.
 var builders = []func() []Built{
 	goodReplays, brokenContainers, brokenSegments, brokenTails, brokenLogs, brokenContents,
-	goodRecords, brokenRecords,
+	goodRecords, brokenRecords, payloads,
 	goodSchemas, brokenSchemas, brokenValues,
 	goodMessages, brokenMessages,
 	identitySessions, greetingSessions, seatSessions, commandSessions, limitSessions, checkSessions, flowSessions, matchSessions,
