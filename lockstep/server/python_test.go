@@ -5,21 +5,27 @@ package server_test
 import (
 	"encoding/json"
 	"os/exec"
+	"strings"
 	"testing"
 
 	"github.com/seed-49bee653/samestep/internal/require"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
 // The protocol document is enough to write a client from, in another language:
-// this one plays beside one of ours, cuts its connection, and resumes.
+// this one joins one of ours as a guest, cuts its connection, and resumes.
 func TestClientInAnotherLanguage(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	require.Or(t, "python3", err)
-	s := newStage(t, setup{})
+	tokens, err := server.ReadTokens(strings.NewReader(tokenList))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newStage(t, setup{options: server.Options{Authorizer: server.AnyOf(tokens, server.Guests{})}})
 	b := s.join(t, bob, wander)
 	<-b.Ready()
-	out, err := exec.CommandContext(t.Context(), python, "-B", "testdata/client.py", s.host, "duel", ada, "3").Output()
+	out, err := exec.CommandContext(t.Context(), python, "-B", "testdata/client.py", s.host, "duel", "guest:Ann%20Lee:0123456789abcdef", "3").Output()
 	if err != nil {
 		var stderr string
 		if e, ok := err.(*exec.ExitError); ok {
