@@ -36,8 +36,8 @@ func fakeSessions() []Built {
 		fakes("unknown-message", "P-unknown-kind P-client-malformed", "A message of kind 55.", joined(func(f *fake, m *match) { f.server(record(55, 1)) })),
 		fakes("unknown-critical", "P-unknown-kind P-client-malformed", "A record of kind 8.", joined(func(f *fake, m *match) { f.server(record(8, 1)) })),
 		fakes("client-kind", "P-unknown-kind P-client-malformed", "A message that only a client sends.", joined(func(f *fake, m *match) { f.server(record(39)) })),
-		fakes("unknown-record", "P-unknown-record", "A record of kind 100 is passed over, and acknowledged.", joined(func(f *fake, m *match) {
-			f.server(record(100, []byte("later")))
+		fakes("unknown-record", "P-unknown-record", "Records of kinds 100 and 200 are passed over, and acknowledged.", joined(func(f *fake, m *match) {
+			f.server(record(100, []byte("later")), record(200, []byte{}))
 			empty(f, m, 5)
 		})),
 		fakes("unknown-error", "P-unknown-error P-held", "Error 99 and error held change nothing.", joined(func(f *fake, m *match) {
