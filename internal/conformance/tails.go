@@ -44,6 +44,7 @@ func brokenTails() []Built {
 		replayCase("index-no-keyframe", "invalid", "An index names a place where no keyframe is.", withIndex(func(self int) []byte {
 			return index(self, first, [3]uint64{10, second[1], 1})
 		}), "F-index-keyframe"),
+		replayCase("index-second-keyframe", "invalid", "An index names the second of two keyframes of one tick.", secondKeyframe(), "F-index-keyframe"),
 		replayCase("index-other-tick", "invalid", "An index names a keyframe with another tick.", withIndex(func(self int) []byte {
 			return index(self, first, [3]uint64{9, second[1], 0})
 		}), "F-index-keyframe"),
@@ -57,8 +58,28 @@ func brokenTails() []Built {
 		replayCase("signature-short", "invalid", "A signature of kind 1 is too short.", signedOnce().block(65, sig[:96]).b, "F-signature-form"),
 		replayCase("signature-long", "invalid", "A signature of kind 1 is too long.", signedOnce().block(65, append(slices.Clone(sig), 0)).b, "F-signature-form"),
 		replayCase("signature-empty", "invalid", "A signature has no kind.", signedOnce().block(65, nil).b, "F-signature-form"),
+		replayCase("signature-many", "limit", "A file has 17 signatures.", signatures(17), "F-signature-count"),
+		replayCase("signature-most", "ok", "A file has 16 signatures.", signatures(16), "F-signature-count"),
 		replayCase("signature-twice", "invalid", "One key has signed twice.", signedOnce().block(65, sig).block(65, sig).b, "F-signature-key"),
 	}
+}
+
+// secondKeyframe returns a file whose index names a keyframe that stands twice,
+// where it stands the second time.
+func secondKeyframe() []byte {
+	m := begun().keyframe().keyframe().end()
+	f := newFile().batch(m.records...)
+	at := join(m.records[:4])
+	return f.block(64, index(len(f.b), [3]uint64{1, 32, uint64(len(at))})).b
+}
+
+// signatures returns a file that so many keys have signed.
+func signatures(n byte) []byte {
+	f := newFile().batch(standard().records...)
+	for seed := range n {
+		f.block(65, signature(seed, standard()))
+	}
+	return f.b
 }
 
 // cutTail returns a file without its last three bytes.

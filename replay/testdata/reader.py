@@ -505,7 +505,7 @@ class File:
     """Reads a whole replay file. Its records are in r, with where they stand."""
 
     def __init__(self, b):
-        self.b, self.log, self.r, self.start, self.signatures = b, Log(), [], 0, []
+        self.b, self.log, self.r, self.start, self.signatures, self.signed = b, Log(), [], 0, [], 0
         self.tick, self.marks, self.ended, self.index = 0, [], False, None
         try:
             self.prefix()
@@ -638,6 +638,9 @@ class File:
 
     def signature(self, body):
         bad(not self.ended or not body)
+        self.signed += 1
+        if self.signed > 16 or len(body) > 64 << 10:
+            raise Fault("limit")
         if body[0] == 1:
             bad(len(body) != 97 or any(s[1:33] == body[1:33] for s in self.signatures))
             self.signatures.append(body)
