@@ -3,6 +3,7 @@ package lockstep
 import (
 	"fmt"
 
+	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/state"
 )
 
@@ -21,6 +22,9 @@ type contents struct {
 // newContents returns what the records after a header must fit. It returns an
 // error if the header does not fit itself.
 func newContents(h *Header) (*contents, error) {
+	if n := h.schemaBytes(); n > maxSchemas {
+		return nil, fmt.Errorf("%w: %w: got schemas of %d bytes in all, want at most %d", ErrMalformed, pack.ErrLimit, n, maxSchemas)
+	}
 	c := &contents{seats: Player(h.Settings.Players), ours: h.Engine == Engine, kinds: make(map[Kind]*state.Schema, len(h.Commands))}
 	config, err := state.ParseSchema(h.ConfigSchema)
 	if err != nil {
@@ -39,6 +43,16 @@ func newContents(h *Header) (*contents, error) {
 		}
 	}
 	return c, nil
+}
+
+// schemaBytes returns how many bytes the schema descriptions have. Compiled, they
+// take some twenty times as many.
+func (h *Header) schemaBytes() int {
+	n := len(h.ConfigSchema) + len(h.StateSchema)
+	for i := range h.Commands {
+		n += len(h.Commands[i].Schema)
+	}
+	return n
 }
 
 // seat checks that a player has a seat, or is System.

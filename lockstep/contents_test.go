@@ -3,6 +3,7 @@ package lockstep_test
 import (
 	"bytes"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -80,5 +81,19 @@ func TestContents(t *testing.T) {
 				t.Errorf("got %v, want that it fits: %t", err, c.fits)
 			}
 		})
+	}
+}
+
+// Schemas cost many times their bytes to compile, so all of a header are bounded
+// together, before any is.
+func TestSchemasBounded(t *testing.T) {
+	_, h := newBankMatch(t, 2)
+	for i := range h.Commands {
+		h.Commands[i].Schema = make([]byte, 200<<10)
+	}
+	var enc lockstep.Encoder
+	var dec lockstep.Decoder
+	if _, _, err := dec.Decode(enc.Header(h)); err == nil || !strings.Contains(err.Error(), "too long: got schemas of ") {
+		t.Errorf("got %v, want that the schemas are too long", err)
 	}
 }

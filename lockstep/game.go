@@ -65,6 +65,9 @@ func NewGame[S, C any](rules Rules[S, C]) (*Game, error) {
 	if g.byKind, g.byType, err = compileKinds(g.kinds); err != nil {
 		return nil, fmt.Errorf("lockstep: game %s: %w", rules.Name, err)
 	}
+	if n := g.expect().schemaBytes(); n > maxSchemas {
+		return nil, fmt.Errorf("lockstep: game %s: got schemas of %d bytes in all, want at most %d", rules.Name, n, maxSchemas)
+	}
 	return g, nil
 }
 

@@ -31,6 +31,7 @@ const (
 
 	maxName        = 128     // bytes of a name: game, build, command, topic
 	maxDescription = 1 << 20 // bytes of one schema description or configuration
+	maxSchemas     = 1 << 19 // bytes of all schema descriptions together
 	maxKinds       = 4096    // registered kinds of commands
 )
 
