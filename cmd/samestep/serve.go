@@ -46,7 +46,7 @@ A player joins with: samestep join http://127.0.0.1:8766/matches/match-1
 or in a browser: the page is at the address that is printed. From a checkout its
 WebAssembly is built once, with the Go toolchain, into the user's cache directory;
 release builds have it with them. Without either the rest works (--web=false).`,
-		Flags: []cli.Flag{
+		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:8766", Usage: "`ADDRESS` to listen on"},
 			&cli.StringFlag{Name: "game", Value: "skirmish", Usage: "what is played"},
 			&cli.UintFlag{Name: "matches", Value: 1, Usage: "begin that many, named match-1, match-2, …; admins begin more over HTTP"},
@@ -61,8 +61,6 @@ release builds have it with them. Without either the rest works (--web=false).`,
 			&cli.BoolFlag{Name: "resume", Usage: "go on with the matches in --dir that a crash interrupted; their players need the same --tokens or --jwt-key"},
 			&cli.BoolFlag{Name: "keep-open", Usage: "leave the replays of matches that are over as they were written, instead of compressing them"},
 			&cli.DurationFlag{Name: "spectator-delay", Usage: "let spectators see the match `TIME` later than players"},
-			&cli.StringFlag{Name: "tokens", Usage: "`FILE` with a list of tokens"},
-			&cli.StringFlag{Name: "jwt-key", Usage: "`FILE` with a secret (HS256) or an Ed25519 public key in PEM (EdDSA)"},
 			&cli.UintFlag{Name: "guests", Usage: "let anybody take a free seat, and begin up to `N` matches at a time; 0: nobody"},
 			&cli.UintFlag{Name: "bots", Usage: "let bots take `N` seats of each match, with --guests"},
 			&cli.BoolFlag{Name: "anonymous-spectators", Usage: "let anybody watch"},
@@ -80,7 +78,7 @@ release builds have it with them. Without either the rest works (--web=false).`,
 			&cli.StringFlag{Name: "tls-key", Usage: "`FILE` with its key"},
 			&cli.StringFlag{Name: "pprof", Usage: "`ADDRESS` for Go's profiles, for operators only"},
 			&cli.BoolFlag{Name: "quiet", Usage: "log warnings and errors only"},
-		},
+		}, tokenFlags...),
 		OnUsageError: usageError,
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {

@@ -197,6 +197,10 @@ func TestServeOverHTTP(t *testing.T) {
 
 func TestServeAndJoinRefuse(t *testing.T) {
 	t.Chdir(t.TempDir())
+	const openSSH = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHJ5bnN0ZXAga2V5IG9mIGEgdGVzdCwgbm90IGEga2V5 ops@example\n"
+	if err := os.WriteFile("id_ed25519.pub", []byte(openSSH), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		args string
 		want int
@@ -210,6 +214,10 @@ func TestServeAndJoinRefuse(t *testing.T) {
 		{"serve --bots 3 --players 2 --guests 1", exitUsage},
 		{"serve now", exitUsage},
 		{"serve --tokens /does/not/exist", exitError},
+		{"serve --jwt-key id_ed25519.pub", exitError},
+		{"serve --jwt-key id_ed25519.pub --jwt-algorithm HS256", exitError},
+		{"serve --jwt-key id_ed25519.pub --jwt-algorithm RS256", exitError},
+		{"serve --jwt-audience game", exitUsage},
 		{"serve --listen nowhere:x --dir", exitUsage},
 		{"join", exitUsage},
 		{"join ftp://x/matches/y", exitUsage},

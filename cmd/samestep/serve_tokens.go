@@ -12,6 +12,15 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
+// tokenFlags say who may do what.
+var tokenFlags = []cli.Flag{
+	&cli.StringFlag{Name: "tokens", Usage: "`FILE` with a list of tokens"},
+	&cli.StringFlag{Name: "jwt-key", Usage: "`FILE` with the key that signs JWTs: an Ed25519 public key in PEM, or with --jwt-algorithm HS256 a secret"},
+	&cli.StringFlag{Name: "jwt-algorithm", Usage: "EdDSA or HS256 (default: EdDSA)"},
+	&cli.StringFlag{Name: "jwt-audience", Usage: "`NAME` that must be in a JWT's aud; without it, JWTs with an aud are refused"},
+	&cli.StringFlag{Name: "jwt-issuer", Usage: "`NAME` that must be a JWT's iss; without it, any is taken"},
+}
+
 // authorizer returns who may do what: by the tokens of a file, the environment
 // or a key, or else by tokens drawn here.
 func authorizer(c *cli.Context, specs []server.MatchSpec) (server.Authorizer, error) {
@@ -24,16 +33,19 @@ func authorizer(c *cli.Context, specs []server.MatchSpec) (server.Authorizer, er
 		}
 		list = string(b)
 	}
+	o := server.JWTOptions{Algorithm: c.String("jwt-algorithm"), Audience: c.String("jwt-audience"), Issuer: c.String("jwt-issuer")}
 	if path := c.String("jwt-key"); path != "" {
 		key, err := os.ReadFile(path)
 		if err != nil {
 			return nil, err
 		}
-		signed, err := server.NewJWT(key)
+		signed, err := server.NewJWT(key, o)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 		all = append(all, signed)
+	} else if o != (server.JWTOptions{}) {
+		return nil, usagef("serve: --jwt-algorithm, --jwt-audience and --jwt-issuer need --jwt-key")
 	}
 	if list == "" && len(all) == 0 {
 		list = drawTokens(specs)

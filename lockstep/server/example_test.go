@@ -74,7 +74,7 @@ func ExampleJWT() {
 		panic(err)
 	}
 	var signed *server.JWT
-	signed, err = server.NewJWT(secret)
+	signed, err = server.NewJWT(secret, server.JWTOptions{Algorithm: "HS256"})
 	if err != nil {
 		panic(err)
 	}

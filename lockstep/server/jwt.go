@@ -1,10 +1,9 @@
 package server
 
 import (
-	"crypto/ed25519"
-	"encoding/pem"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/golang-jwt/jwt/v5"
 
@@ -13,29 +12,32 @@ import (
 
 // JWT authorizes by signed tokens (RFC 7519), which some other service issues.
 type JWT struct {
-	key    any
-	method string
+	key     any
+	options JWTOptions
 }
 
-// NewJWT returns an Authorizer that checks signatures with a key: the PEM form
-// of an Ed25519 public key (EdDSA), or else a secret of at least 32 bytes
-// (HS256).
-func NewJWT(key []byte) (*JWT, error) {
-	if block, _ := pem.Decode(key); block != nil {
-		public, err := jwt.ParseEdPublicKeyFromPEM(key)
-		if err != nil {
-			return nil, fmt.Errorf("server: JWT key: %w", err)
-		}
-		ed, ok := public.(ed25519.PublicKey)
-		if !ok {
-			return nil, fmt.Errorf("server: JWT key: got a %T, want an Ed25519 public key", public)
-		}
-		return &JWT{ed, jwt.SigningMethodEdDSA.Alg()}, nil
+// JWTOptions say which signed tokens are for this server.
+type JWTOptions struct {
+	// Algorithm is that of the signatures, HS256 (a shared secret) or EdDSA (an
+	// Ed25519 key pair). Empty means EdDSA: a secret is never assumed, since a file
+	// with a public key would be one that everybody knows.
+	Algorithm string
+
+	Audience string // must be in aud; empty refuses every token that has an aud
+	Issuer   string // must be iss; empty takes any
+}
+
+// NewJWT returns an Authorizer that checks signatures with the key in a file,
+// whose content it is given. For HS256 that is a secret of at least 32 bytes; the
+// newline at the end of a line of text is no part of it. For EdDSA it is one PEM
+// block with an Ed25519 public key. Keys in other forms are refused.
+func NewJWT(file []byte, o JWTOptions) (*JWT, error) {
+	key, method, err := jwtKey(file, o.Algorithm)
+	if err != nil {
+		return nil, fmt.Errorf("server: JWT key: %w", err)
 	}
-	if len(key) < 32 {
-		return nil, fmt.Errorf("server: JWT key: got a secret of %d bytes, want at least 32", len(key))
-	}
-	return &JWT{key, jwt.SigningMethodHS256.Alg()}, nil
+	o.Algorithm = method
+	return &JWT{key, o}, nil
 }
 
 // Claims are what a token says. Its registered claims must include exp and sub:
@@ -65,12 +67,30 @@ func (c *Claims) Validate() error {
 	return nil
 }
 
+// verified returns the key of a token with a header that we understand.
+func (j *JWT) verified(t *jwt.Token) (any, error) {
+	// RFC 7515, 4.1.11: who does not know an extension that is critical must refuse
+	// the token. We know none.
+	if _, critical := t.Header["crit"]; critical {
+		return nil, fmt.Errorf("%w: crit", errClaims)
+	}
+	return j.key, nil
+}
+
+// forUs reports whether a token names us as its audience, or nobody.
+func (j *JWT) forUs(c *Claims) bool {
+	if j.options.Audience == "" {
+		return len(c.Audience) == 0
+	}
+	return slices.Contains(c.Audience, j.options.Audience)
+}
+
 // Authorize returns the grant of a token in a match.
 func (j *JWT) Authorize(token, match string) (lockstep.Grant, error) {
 	var c Claims
-	_, err := jwt.ParseWithClaims(token, &c, func(*jwt.Token) (any, error) { return j.key, nil },
-		jwt.WithValidMethods([]string{j.method}), jwt.WithExpirationRequired(), jwt.WithStrictDecoding())
-	if err != nil || c.Match != "" && c.Match != match {
+	_, err := jwt.ParseWithClaims(token, &c, j.verified,
+		jwt.WithValidMethods([]string{j.options.Algorithm}), jwt.WithExpirationRequired(), jwt.WithStrictDecoding())
+	if err != nil || !j.forUs(&c) || j.options.Issuer != "" && c.Issuer != j.options.Issuer || c.Match != "" && c.Match != match {
 		return lockstep.Grant{}, ErrRefused
 	}
 	role, _ := parseRole(c.Role)

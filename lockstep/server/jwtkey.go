@@ -1,0 +1,190 @@
+package server
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/golang-jwt/jwt/v5"
+)
+
+// minSecret is the length of a secret for HS256, in bytes: that of the hash.
+const minSecret = 32
+
+// jwtKey returns the key in a file, and the signing method that it is for.
+func jwtKey(file []byte, algorithm string) (key any, method string, err error) {
+	hmac, ed := jwt.SigningMethodHS256.Alg(), jwt.SigningMethodEdDSA.Alg()
+	switch algorithm {
+	case hmac:
+		key, err = secretIn(file)
+		return key, hmac, err
+	case ed:
+		key, err = publicKeyIn(file)
+		return key, ed, err
+	case "":
+		if key, err = publicKeyIn(file); err != nil {
+			return nil, "", fmt.Errorf("%w; a secret needs the name of its algorithm, %s", err, hmac)
+		}
+		return key, ed, nil
+	}
+	return nil, "", fmt.Errorf("got the algorithm %q, want %s or %s", algorithm, hmac, ed)
+}
+
+// publicKeyIn returns the Ed25519 key of a file that holds one PEM block, and
+// nothing else.
+func publicKeyIn(file []byte) (ed25519.PublicKey, error) {
+	const want = "want an Ed25519 public key in PEM (BEGIN PUBLIC KEY)"
+	text := bytes.TrimSpace(file)
+	block, rest := pem.Decode(text)
+	switch {
+	case block == nil:
+		return nil, fmt.Errorf("got no whole PEM block, %s", want)
+	case block.Type != "PUBLIC KEY":
+		return nil, fmt.Errorf("got a PEM block of the type %.40q, %s", block.Type, want)
+	case !bytes.HasPrefix(text, []byte("-----BEGIN")) || len(rest) > 0 || len(block.Headers) > 0:
+		return nil, fmt.Errorf("got more than one PEM block, %s and nothing else", want)
+	}
+	public, err := x509.ParsePKIXPublicKey(block.Bytes)
+	if err != nil {
+		return nil, fmt.Errorf("%w, %s", err, want)
+	}
+	key, ok := public.(ed25519.PublicKey)
+	if !ok {
+		return nil, fmt.Errorf("got a %T, %s", public, want)
+	}
+	return key, nil
+}
+
+// secretIn returns the secret in a file: a line of text without its newline, or
+// bytes. It refuses what looks like a key, since a public key is no secret.
+func secretIn(file []byte) ([]byte, error) {
+	secret := file
+	if line := bytes.TrimRight(file, "\r\n"); isLine(line) {
+		secret = line
+	} else if isLines(file) {
+		return nil, errors.New("got several lines of text, want a secret in one line")
+	}
+	if what := keyForm(secret); what != "" {
+		return nil, fmt.Errorf("got what looks like %s, want a secret: whoever knows a public key could sign with it", what)
+	}
+	if len(secret) < minSecret {
+		return nil, fmt.Errorf("got a secret of %d bytes, want at least %d", len(secret), minSecret)
+	}
+	return secret, nil
+}
+
+// isLine reports whether all of b is text without a control character.
+func isLine(b []byte) bool {
+	return utf8.Valid(b) && !bytes.ContainsFunc(b, func(r rune) bool { return r < ' ' || r == 0x7f })
+}
+
+// isLines reports whether all of b is text.
+func isLines(b []byte) bool {
+	return isLine(bytes.Map(func(r rune) rune {
+		if r == '\n' || r == '\r' || r == '\t' {
+			return -1
+		}
+		return r
+	}, b))
+}
+
+// keyMarks stand in files with keys, in lower case, and hardly in a secret.
+var keyMarks = []struct{ mark, what string }{
+	{"ssh-ed25519", "an OpenSSH key"},
+	{"ssh-rsa", "an OpenSSH key"},
+	{"ssh-dss", "an OpenSSH key"},
+	{"ecdsa-sha2-", "an OpenSSH key"},
+	{"begin ssh2", "an SSH key"},
+	{"public key", "a public key"},
+	{"private key", "a private key"},
+	{"certificate", "a certificate"},
+	{"begin pgp", "a PGP key"},
+	{"-----begin", "a PEM block"},
+	{"-----end", "a PEM block"},
+	{`"kty"`, "a JSON Web Key"},
+	{`"keys"`, "a JSON Web Key Set"},
+	{"keyvalue>", "a key in XML"},
+}
+
+// keyOIDs are the object identifiers, in DER, that stand in a key.
+var keyOIDs = []string{
+	"\x06\x03\x2b\x65\x6e", "\x06\x03\x2b\x65\x70", // X25519, Ed25519
+	"\x06\x03\x2b\x65\x6f", "\x06\x03\x2b\x65\x71", // X448, Ed448
+	"\x06\x07\x2a\x86\x48\xce\x3d\x02\x01",                                                 // ECDSA
+	"\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x01\x01", "\x06\x07\x2a\x86\x48\xce\x38\x04\x01", // RSA, DSA
+}
+
+// keyForm returns what kind of key a file seems to hold, or nothing. It looks into
+// base64 and hexadecimal digits, too.
+func keyForm(b []byte) string {
+	if what := plainKeyForm(b); what != "" {
+		return what
+	}
+	for _, word := range bytes.FieldsFunc(b, func(r rune) bool { return r <= ' ' || r == '"' || r == '\\' }) {
+		for _, d := range decodings(string(word)) {
+			if what := plainKeyForm(d); what != "" {
+				return what
+			}
+		}
+	}
+	return ""
+}
+
+// decodings returns the bytes that a word may stand for.
+func decodings(word string) (all [][]byte) {
+	if b, err := hex.DecodeString(word); err == nil {
+		all = append(all, b)
+	}
+	word = strings.TrimRight(word, "=")
+	for _, e := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+		if b, err := e.DecodeString(word); err == nil {
+			all = append(all, b)
+		}
+	}
+	return all
+}
+
+func plainKeyForm(b []byte) string {
+	text := strings.ToLower(strings.ReplaceAll(string(b), "\x00", "")) // UTF-16 has a zero beside each letter
+	for _, m := range keyMarks {
+		if strings.Contains(text, m.mark) {
+			return m.what
+		}
+	}
+	for _, oid := range keyOIDs {
+		if bytes.Contains(b, []byte(oid)) {
+			return "a key in DER"
+		}
+	}
+	if isSequence(bytes.TrimRight(b, "\r\n")) || isSequence(b) {
+		return "DER"
+	}
+	return ""
+}
+
+// isSequence reports whether all of b is one SEQUENCE of DER: keys of RSA begin
+// without an object identifier.
+func isSequence(b []byte) bool {
+	if len(b) < 4 || b[0] != 0x30 {
+		return false
+	}
+	if b[1] < 0x80 {
+		return len(b) == 2+int(b[1])
+	}
+	n := int(b[1] & 0x7f)
+	if n > 3 || len(b) < 2+n {
+		return false
+	}
+	length := 0
+	for _, x := range b[2 : 2+n] {
+		length = length<<8 | int(x)
+	}
+	return n > 0 && len(b) == 2+n+length
+}
