@@ -91,6 +91,8 @@ func (h *Host) forgive(late Time) {
 	for i := range h.seats {
 		h.seats[i].lostAt = min(h.seats[i].lostAt+late, h.now)
 	}
+	h.pace.heldAt = min(h.pace.heldAt+late, h.now)
+	h.overAt = min(h.overAt+late, h.now)
 	for _, q := range h.inquiries {
 		q.deadline += late
 	}

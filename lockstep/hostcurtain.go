@@ -158,6 +158,7 @@ func (h *Host) Hold(now Time, reason string) {
 		return
 	}
 	h.curtain.held = reason
+	h.pace.heldAt = h.now // a WaitPolicy charges nobody for the time that the server holds the match
 	h.event(Event{Kind: MatchHeld, Player: System, Text: reason})
 	for _, p := range h.peers {
 		if p.state != Connecting {

@@ -531,3 +531,32 @@ func TestHostRemovesWhoComesBackWrong(t *testing.T) {
 	}
 	p.unharmed(t, b)
 }
+
+// Time for which the server held the match is not charged to a player who is
+// behind, whenever it begins and ends between two looks at who is behind.
+func TestHostHoldIsNotWaiting(t *testing.T) {
+	for phase := lockstep.Time(0); phase < 250; phase += 10 {
+		p := newParty(t, func(s *lockstep.Settings) { s.TickRate = 1 }, func(o *lockstep.HostOptions) {
+			o.Wait.Bound, o.IdleTimeout = 2*lockstep.Second, 600*lockstep.Second
+		})
+		a := p.join("a", "p0")
+		p.join("b", "p1")
+		p.pass(3 * lockstep.Second)
+		a.blocked, a.silent = true, true
+		p.pass(3*lockstep.Second + phase*lockstep.Millisecond)
+		before := p.h.Now()
+		for range 20 {
+			p.h.Hold(p.now, "the disk is full")
+			p.pass(240 * lockstep.Millisecond)
+			p.h.Hold(p.now, "")
+			p.pass(10 * lockstep.Millisecond)
+		}
+		if p.h.Now() != before {
+			t.Errorf("phase %d: goes on at tick %d before it waited for 2 s", phase, before)
+		}
+		p.pass(4 * lockstep.Second)
+		if p.h.Now() == before {
+			t.Errorf("phase %d: waits at tick %d for longer than 2 s", phase, before)
+		}
+	}
+}
