@@ -53,3 +53,21 @@ func TestHostInquiryMemory(t *testing.T) {
 		t.Errorf("got evidence %+v, want both states of player 5", last)
 	}
 }
+
+// A joiner who waits for a state that nobody can have yet does not make the host
+// ask to be called at once for ever.
+func TestHostSeekStateProgress(t *testing.T) {
+	p := newParty(t, func(s *lockstep.Settings) { s.CheckEvery = 1000 }, func(o *lockstep.HostOptions) {
+		o.Relay, o.RingRecords, o.Lag = true, 40, 20
+	})
+	p.join("a", "p0")
+	p.pass(5 * lockstep.Second)
+	p.join("b", "p1")
+	for range 100 {
+		p.now = max(p.now, p.h.Next())
+		p.h.Advance(p.now)
+		if next := p.h.Next(); next <= p.now {
+			t.Fatalf("Next is %v at %v, after Advance", next, p.now)
+		}
+	}
+}

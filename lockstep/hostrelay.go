@@ -39,8 +39,7 @@ const donorPatience = Second
 // first, and each time that nobody has answered, one more than are being asked.
 func (h *Host) seekState() {
 	if h.moments == nil || h.now < h.joins.askAt {
-		h.wakeAt(h.joins.askAt)
-		return
+		return // waitingTime asks again
 	}
 	more := 1
 	for _, q := range h.inquiries {

@@ -187,6 +187,14 @@ var seats = []Mutant{
 		Hits: "I6 I9",
 	},
 	{
+		Name: "a player who joins before the next tick takes over from one who left, in silence",
+		File: "lockstep/hostseat.go",
+		Old:  "\t\tif s.want == s.told && !s.leaves {\n",
+		New:  "\t\tif s.want == s.told {\n\t\t\ts.leaves = false\n",
+		Hits: "I2",
+		Seen: "here: corpus, left-and-joined-between-two-ticks",
+	},
+	{
 		Name: "a replaced connection goes on",
 		File: "lockstep/hostauth.go",
 		Old:  "\t\ts.peer = nil // fenced: it can neither speak for the seat nor lose it\n\t\th.close(old, CloseReplaced, \"another connection has the seat now\")\n",
@@ -282,6 +290,22 @@ var checksums = []Mutant{
 		Old:  "if err := c.agree(k, groups[0].Root); err != nil {",
 		New:  "if err := c.agree(k, groups[len(groups)-1].Root); err != nil {",
 		Hits: "I7",
+	},
+	{
+		Name: "a report names an agreement after its tick",
+		File: "lockstep/checks.go",
+		Old:  "last := c.standingBefore(p, k.tick).agreed",
+		New:  "last := c.checks.players[p].agreed",
+		Hits: "I4 I7",
+		Seen: "here: corpus, agreed-after-it-differed",
+	},
+	{
+		Name: "one player at a time is asked for a state",
+		File: "lockstep/hostrelay.go",
+		Old:  "if h.moments == nil || h.now < h.joins.askAt {",
+		New:  "if h.moments == nil || h.now < h.joins.askAt || len(h.inquiries) > 0 {",
+		Hits: "I6 I9",
+		Seen: "here: corpus, states-that-nobody-sends",
 	},
 	{
 		Name: "who differs is not healed",

@@ -26,21 +26,22 @@ type liar struct {
 type trick int
 
 const (
-	trickLie     trick = iota // other checksums than its state has
-	trickMute                 // no checksums
-	trickOmit                 // some commands are left out
-	trickRepeat               // everything twice, also what was sent over an earlier connection
-	trickDelay                // everything is kept back for a while
-	trickForge                // commands and reports that cannot be right
-	trickFlood                // hundreds of messages a second
-	trickGarbage              // bytes that are no message
-	trickSync                 // keyframes without end
-	trickChat                 // lines without end
-	trickAck                  // acknowledges what it does not have
+	trickLie      trick = iota // other checksums than its state has
+	trickMute                  // no checksums
+	trickOmit                  // some commands are left out
+	trickRepeat                // everything twice, also what was sent over an earlier connection
+	trickWithhold              // no states
+	trickDelay                 // everything is kept back for a while
+	trickForge                 // commands and reports that cannot be right
+	trickFlood                 // hundreds of messages a second
+	trickGarbage               // bytes that are no message
+	trickSync                  // keyframes without end
+	trickChat                  // lines without end
+	trickAck                   // acknowledges what it does not have
 	tricks
 )
 
-var trickNames = [tricks]string{"lie", "mute", "omit", "repeat", "delay", "forge", "flood", "garbage", "sync flood", "chat flood", "false ack"}
+var trickNames = [tricks]string{"lie", "mute", "omit", "repeat", "withhold", "delay", "forge", "flood", "garbage", "sync flood", "chat flood", "false ack"}
 
 func newLiar(m *machine) *liar {
 	return &liar{m: m, random: stream(m.w.plan.Seed, "liar", m.index), next: never}
@@ -110,6 +111,10 @@ func (l *liar) message(b []byte) {
 			return
 		}
 	case lockstep.MessageState:
+		if l.on(trickWithhold) {
+			l.m.w.count("trick: withhold")
+			return
+		}
 		if l.m.w.relay.on && l.on(trickLie) && len(l.msg.Bytes) > 0 {
 			l.msg.Bytes[l.random.IntN(len(l.msg.Bytes))] ^= 1 // b is not sent
 			l.out = l.writer.Append(l.out, &l.msg)

@@ -39,6 +39,7 @@ type oracle struct {
 	told    lockstep.Tick // the last one that anybody has received, in this epoch
 	offered [][]byte      // records that the file has been given and not taken
 	ended   bool
+	roster  roster
 	frame   lockstep.Frame // scratch
 	checks  int            // checksum records that were compared
 }
@@ -58,6 +59,8 @@ type savedState struct {
 	at    int // position of the next record
 	last  [256]uint32
 	state []byte
+
+	seated [256]bool
 }
 
 // saveEvery is how often the oracle keeps a state, in ticks.
@@ -196,7 +199,9 @@ func (o *oracle) commands(p *packed, n int) {
 			return
 		}
 		o.last[player] = uint32(seq)
-		if player != system {
+		if player == system {
+			o.roster.command(kind, payload)
+		} else {
 			at := place(uint8(player), uint32(seq))
 			o.where[at], o.course = t, append(o.course, order{t, at})
 		}
@@ -215,10 +220,11 @@ func (o *oracle) step() {
 		return
 	}
 	o.roots = append(o.roots, o.sim.Root())
+	o.rostered()
 }
 
 func (o *oracle) save() {
-	o.saved = append(o.saved, savedState{o.tick(), len(o.now().records), o.last, o.sim.AppendState(nil)})
+	o.saved = append(o.saved, savedState{o.tick(), len(o.now().records), o.last, o.sim.AppendState(nil), o.roster.seated})
 }
 
 // resume goes back to the place in the log that a restarted server goes on from:
@@ -233,6 +239,7 @@ func (o *oracle) resume(records int, t lockstep.Tick) error {
 	o.forget()
 	o.epochs = append(o.epochs, h)
 	o.ended, o.told = false, 0
+	clear(o.roster.departed[:]) // who had left is lost, and has the time to come back
 	if !h.dropped {
 		return nil
 	}
@@ -256,7 +263,7 @@ func (o *oracle) resume(records int, t lockstep.Tick) error {
 		delete(o.where, o.course[n-1].place) // up to t they come again
 		o.course = o.course[:n-1]
 	}
-	o.last, o.roots = s.last, o.roots[:s.tick+1]
+	o.last, o.roots, o.roster = s.last, o.roots[:s.tick+1], roster{seated: s.seated}
 	for _, b := range h.records[s.at:] {
 		o.run(b)
 	}

@@ -111,7 +111,7 @@ func (s *server) options() lockstep.HostOptions {
 			}
 		},
 		Observe:     w.observe,
-		Evidence:    func(*lockstep.Evidence) { w.count("evidence") },
+		Evidence:    w.evidence,
 		AwaitCommit: w.plan.Disk.Await,
 		InputDelay:  p.InputDelay, Lag: p.Lag, Grace: p.Grace, KeyframeInterval: p.Keyframes, SyncBytesPerTick: p.SyncBytes, RingRecords: p.Ring,
 		Wait: lockstep.WaitPolicy{Bound: p.Wait}, Slow: lockstep.SlowPolicy{Percent: p.Slow},

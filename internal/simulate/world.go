@@ -162,6 +162,10 @@ func (w *world) observe(e lockstep.Event) {
 		if m := w.about(&e); m != nil && m.liar == nil && (e.Code == lockstep.CloseAbuse || e.Code == lockstep.CloseMalformed) {
 			w.fail("I7", "%s, who is honest, was closed as %v: %s", m, e.Code, e.Text)
 		}
+	case lockstep.PeerLeft:
+		if e.Player != lockstep.System {
+			w.oracle.roster.departs(e.Player, w.oracle.tick())
+		}
 	case lockstep.TicksSkipped:
 		w.trouble(w.now)
 	}
