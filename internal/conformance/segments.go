@@ -2,8 +2,10 @@ package conformance
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/hex"
 	"slices"
+	"strings"
 
 	"github.com/cespare/xxhash/v2"
 )
@@ -50,9 +52,27 @@ func brokenSegments() []Built {
 		replayCase("segment-window", "corrupt", "The frame of a segment has a window of more than 16 MiB.",
 			one(segment{ticks: 10, data: slices.Concat([]byte{0x28, 0xb5, 0x2f, 0xfd, 0x40, 14<<3 | 1}, frame(first)[5:])}), "F-segment-frame"),
 		replayCase("segment-cut-record", "corrupt", "A record reaches beyond its segment.", cutSegment(), "F-batch"),
+		replayCase("schemas-limit", "limit", "The schemas of a header have more than 512 KiB together.", largeSchema(), "F-header-schemas-size"),
 		replayCase("segment-short", "corrupt", "A segment ends inside its head.", newFile().block(2, []byte{0, 10, 5, 1, 2}).b, "F-segment"),
 		replayCase("segment-compressed", "ok", "A frame as a compressor writes it, with a match and a literal.", compressedFile(), "F-segment-frame"),
 	}
+}
+
+// largeSchema returns a file whose header has a schema of 512 KiB zeros, in which
+// the others do not fit. Each block of its frame repeats 64 KiB of them.
+func largeSchema() []byte {
+	const size = 512 << 10
+	m := newMatch(setup{configSchema: make([]byte, size)}).note(0, "chat", strings.Repeat("x", 300)).end()
+	records := join(m.records)
+	from := bytes.Index(records, make([]byte, size))
+	data := binary.LittleEndian.AppendUint32([]byte{0x28, 0xb5, 0x2f, 0xfd, 0xa0}, uint32(len(records)))
+	data = append(appendRawBlock(data, from, false), records[:from]...)
+	for range size >> 16 {
+		data = append(appendRawBlock(data, 1<<16, false), 0)
+		data[len(data)-4] |= 2 // a block of one byte, repeated
+	}
+	data = append(appendRawBlock(data, len(records)-from-size, true), records[from+size:]...)
+	return newFile().segment(segment{records: records, data: data}).b
 }
 
 // skippable is a zstd skippable frame with two bytes.

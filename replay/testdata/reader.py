@@ -387,6 +387,8 @@ class Log:
                 raise Fault("corrupt")
             before = c["kind"]
             r["commands"].append(c)
+        if len(r["config_schema"]) + len(r["state_schema"]) + sum(len(c["schema"]) for c in r["commands"]) > 512 << 10:
+            raise Fault("limit")
         self.fits(schema(r["config_schema"]), r["config"])
         self.state = schema(r["state_schema"])
         self.kinds = {c["kind"]: schema(c["schema"]) for c in r["commands"]}
