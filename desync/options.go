@@ -32,7 +32,7 @@ type Options struct {
 	MaxStates int
 
 	// MaxMemory is how many bytes of states are kept while the match is simulated
-	// again; 0 means 128 MiB.
+	// again; 0 means 64 MiB.
 	MaxMemory int
 
 	// Progress is called from time to time with how many ticks of trials were
@@ -45,17 +45,15 @@ type Options struct {
 
 func (o Options) withDefaults() Options {
 	o.Fields = cmp.Or(max(o.Fields, 0), 200)
-	o.MaxTicks = cmp.Or(max(o.MaxTicks, 0), 100_000)
-	o.Budget = cmp.Or(max(o.Budget, 0), 20_000)
-	o.MaxReplay = cmp.Or(max(o.MaxReplay, 0), 256<<20)
-	o.MaxMemory = cmp.Or(max(o.MaxMemory, 0), 128<<20)
-	o.MaxStates = cmp.Or(max(o.MaxStates, 0), 512<<20)
+	o.MaxTicks = cmp.Or(max(o.MaxTicks, 0), maxTicks)
+	o.Budget = cmp.Or(max(o.Budget, 0), maxTrials)
+	o.MaxReplay = cmp.Or(max(o.MaxReplay, 0), maxReplay)
+	o.MaxMemory = cmp.Or(max(o.MaxMemory, 0), maxKept)
+	o.MaxStates = cmp.Or(max(o.MaxStates, 0), maxStates)
 	return o
 }
 
-// Limits on what a bundle can make us do.
 const (
-	maxExhibits = 512
-	lookBack    = 256 // ticks before the desync whose states are kept
-	maxColumns  = 96  // of the time line
+	lookBack   = 256 // ticks before the desync whose states are kept
+	maxColumns = 96  // of the time line
 )

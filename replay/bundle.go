@@ -2,6 +2,7 @@ package replay
 
 import (
 	"archive/zip"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,7 +26,6 @@ const (
 	bundleFormat   = 1
 	manifestName   = "manifest.json"
 	bundleReplay   = "replay.ssr"
-	maxManifest    = 1 << 20
 	maxBundleState = lockstep.MaxStateSize
 )
 
@@ -148,6 +148,8 @@ var ErrBundle = errors.New("replay: not a bundle")
 type Bundle struct {
 	Manifest Manifest
 	files    *zip.Reader
+	size     int64 // of the archive
+	left     int64 // bytes that may still be unpacked
 }
 
 // OpenBundle opens the bundle in the first size bytes of r.
@@ -156,7 +158,7 @@ func OpenBundle(r io.ReaderAt, size int64) (*Bundle, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrBundle, err)
 	}
-	b := &Bundle{files: z}
+	b := &Bundle{files: z, size: size, left: bundleFree + maxBundleRatio*size}
 	text, err := b.read(manifestName, maxManifest)
 	if err != nil {
 		return nil, err
@@ -194,20 +196,28 @@ func (b *Bundle) CopyReplay(w io.Writer, maxBytes int64) error {
 	return nil
 }
 
-// read returns a file of at most max bytes. What the archive says of the size
-// is not believed.
+// read returns a file of at most max bytes. What the archive says of the size is
+// believed only if it is less than what may be unpacked.
 func (b *Bundle) read(name string, max int64) ([]byte, error) {
 	f, err := b.files.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrBundle, err)
 	}
 	defer f.Close()
-	p, err := io.ReadAll(io.LimitReader(f, max+1))
-	if err != nil {
+	most := min(max, b.left)
+	var p bytes.Buffer
+	if info, err := f.Stat(); err == nil && info.Size() < most {
+		p.Grow(int(info.Size()) + bytes.MinRead)
+	}
+	if _, err := p.ReadFrom(io.LimitReader(f, most+1)); err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrBundle, name, err)
 	}
-	if int64(len(p)) > max {
-		return nil, fmt.Errorf("%w: %s: more than %d bytes", ErrBundle, name, max)
+	switch n := int64(p.Len()); {
+	case n > max:
+		return nil, fmt.Errorf("%w: %s: %w: more than %d bytes", ErrBundle, name, ErrLimit, max)
+	case n > b.left:
+		return nil, fmt.Errorf("%w: %s: %w: more than %d bytes in a bundle of %d", ErrBundle, name, ErrLimit, bundleFree+maxBundleRatio*b.size, b.size)
 	}
-	return p, nil
+	b.left -= int64(p.Len())
+	return p.Bytes(), nil
 }

@@ -99,3 +99,28 @@ func TestBundleRefusesWhatIsNone(t *testing.T) {
 		t.Errorf("a replay over the limit: got %v", err)
 	}
 }
+
+// What is in a bundle is bounded by the size of the bundle.
+func TestBundleBomb(t *testing.T) {
+	var file bytes.Buffer
+	z := zip.NewWriter(&file)
+	for name, content := range map[string][]byte{"manifest.json": []byte(`{"format":1}`), "states/1-player.state": make([]byte, 64<<20)} {
+		f, err := z.Create(name)
+		if err == nil {
+			_, err = f.Write(content)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b, err := replay.OpenBundle(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.State("states/1-player.state"); !errors.Is(err, replay.ErrLimit) || !errors.Is(err, replay.ErrBundle) {
+		t.Errorf("64 MiB in a bundle of %d bytes: got %v, want %v", file.Len(), err, replay.ErrLimit)
+	}
+}

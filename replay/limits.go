@@ -42,6 +42,14 @@ const (
 	// maxSignature is the size of a signature of any kind in bytes.
 	maxSignature = 64 << 10
 
+	// The files in a bundle have together at most maxBundleRatio times the bytes of
+	// the bundle, after the first bundleFree bytes.
+	maxBundleRatio = 100
+	bundleFree     = 32 << 20
+
+	// maxManifest is the size of a bundle's table of contents in bytes.
+	maxManifest = 1 << 20
+
 	// A reader simulates at most maxTicksRatio ticks for each byte of the file,
 	// after the first ticksFree, unless it is given another number.
 	maxTicksRatio = 64

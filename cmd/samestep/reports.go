@@ -15,9 +15,10 @@ import (
 )
 
 const (
-	maxReports     = 1 << 20
-	maxReportLine  = 64 << 10 // bytes
-	maxReportBytes = 1 << 30  // of a whole file that is compressed
+	maxReports        = 1 << 18
+	maxReportSections = 1 << 20   // of all reports
+	maxReportLine     = 64 << 10  // bytes
+	maxReportBytes    = 256 << 20 // of all lines, unpacked
 )
 
 // A reportLine is a line of JSON with a checksum. Sections may follow, which are
@@ -42,20 +43,21 @@ func (e *reportsError) Unwrap() error { return e.err }
 // readReports reads the checksums in lines of JSON, maybe compressed with gzip,
 // and passes over other lines. If several players reported, one must be named.
 func readReports(r io.Reader, only *lockstep.Player) ([]replay.Report, error) {
+	var all []replay.Report
 	in := bufio.NewReader(r)
+	limited := &io.LimitedReader{R: in, N: maxReportBytes + 1}
 	if head, _ := in.Peek(2); bytes.Equal(head, []byte{0x1f, 0x8b}) {
 		z, err := gzip.NewReader(in)
 		if err != nil {
 			return nil, err
 		}
-		in = bufio.NewReader(io.LimitReader(z, maxReportBytes))
+		limited.R = z
 	}
-	lines := bufio.NewScanner(in)
+	lines := bufio.NewScanner(limited)
 	lines.Buffer(nil, maxReportLine)
-	var all []replay.Report
 	var who *lockstep.Player
-	n := 1
-	for ; lines.Scan(); n++ {
+	n, sections := 1, 0
+	for ; lines.Scan() && limited.N > 0; n++ {
 		var l reportLine
 		if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
 			return nil, &reportsError{n, err}
@@ -75,6 +77,12 @@ func readReports(r io.Reader, only *lockstep.Player) ([]replay.Report, error) {
 		if all = append(all, report); len(all) > maxReports {
 			return nil, &reportsError{n, fmt.Errorf("want at most %d checksums", maxReports)}
 		}
+		if sections += len(report.Sections); sections > maxReportSections {
+			return nil, &reportsError{n, fmt.Errorf("want at most %d sections in all", maxReportSections)}
+		}
+	}
+	if limited.N == 0 {
+		return nil, &reportsError{n, fmt.Errorf("more than %d bytes of lines", maxReportBytes)}
 	}
 	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
 		return nil, &reportsError{n, err}

@@ -81,6 +81,7 @@ var imports = []importRow{
 	{pattern: "internal/matchlog"},
 	{pattern: "internal/nullgame", own: []string{"lockstep"}},
 	{pattern: "internal/planted", own: []string{"lockstep", "examples/skirmish"}},
+	{pattern: "internal/memory", modules: []string{xxhash}, tests: slices.Concat(log, []string{"internal/require"})},
 	{pattern: "internal/drill", own: slices.Concat(log, games, []string{"desync"})},
 	{pattern: "internal/logbench", own: slices.Concat(log, games), modules: []string{xsys, xxhash}},
 

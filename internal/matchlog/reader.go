@@ -18,7 +18,8 @@ const (
 	maxLine    = 1 << 20 // bytes
 	maxSeats   = 250
 	maxTick    = 1<<24 - 1 // nine days of 20 ticks a second
-	maxEntries = 1 << 22   // ten times those of the longest match that we have seen
+	maxEntries = 1 << 20   // twice those of the longest match that we have seen
+	maxBytes   = 256 << 20 // of all lines, unpacked
 	maxRate    = 1000      // ticks a second
 	maxNumber  = 32        // bytes of a number that is kept as text
 	maxTopic   = 128       // bytes, those of a note in a replay
@@ -60,6 +61,7 @@ type Entry struct {
 type Reader struct {
 	Header Header
 
+	in    *io.LimitedReader // what is left of all lines
 	lines *bufio.Scanner
 	line  int
 	count int    // of entries
@@ -77,7 +79,8 @@ func NewReader(r io.Reader) (*Reader, error) {
 		}
 		b = bufio.NewReader(z)
 	}
-	m := &Reader{lines: bufio.NewScanner(b)}
+	in := &io.LimitedReader{R: b, N: maxBytes + 1}
+	m := &Reader{in: in, lines: bufio.NewScanner(in)}
 	m.lines.Buffer(nil, maxLine)
 	var h struct {
 		Log      int         `json:"log"`
@@ -202,7 +205,11 @@ func count(all ...bool) (n int) {
 // next decodes the next line into l, which has all fields it may have.
 func (m *Reader) next(l any) error {
 	m.line++
-	if !m.lines.Scan() {
+	more := m.lines.Scan()
+	if m.in.N == 0 { // a compressed file of a few MB can have thousands
+		return m.malformed("more than %d bytes of lines", maxBytes)
+	}
+	if !more {
 		var unread *fs.PathError
 		if err := m.lines.Err(); errors.As(err, &unread) {
 			return fmt.Errorf("matchlog: line %d: %w", m.line, err)

@@ -148,11 +148,11 @@ func TestTooMany(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.SetCount(1<<22 - 1)
+	r.SetCount(1<<20 - 1)
 	if _, err := r.Next(); err != nil {
 		t.Errorf("the last that is allowed: %v", err)
 	}
-	if _, err := r.Next(); !errors.Is(err, matchlog.ErrMalformed) || !strings.Contains(err.Error(), "want at most 4194304 commands") {
+	if _, err := r.Next(); !errors.Is(err, matchlog.ErrMalformed) || !strings.Contains(err.Error(), "want at most 1048576 commands") {
 		t.Errorf("one more: got %v", err)
 	}
 }
@@ -185,4 +185,22 @@ func ExampleReader() {
 	// tick 0, player 0, checksum true
 	// tick 3, player 1, checksum false
 	// 9 ticks
+}
+
+// A compressed file of a few KB can hold lines without end.
+func TestTooManyBytes(t *testing.T) {
+	head, _, _ := strings.Cut(small, "\n")
+	line := strings.Repeat(" ", 1<<20-100) + `{"t":0,"p":0,"sum":"c126f8bd03a9a491"}` + "\n"
+	parts := []io.Reader{strings.NewReader(head + "\n")}
+	for range 300 {
+		parts = append(parts, strings.NewReader(line))
+	}
+	r, err := matchlog.NewReader(io.MultiReader(parts...))
+	lines := 0
+	for ; err == nil; lines++ {
+		_, err = r.Next()
+	}
+	if lines > 260 || !errors.Is(err, matchlog.ErrMalformed) || !strings.Contains(err.Error(), "more than 268435456 bytes") {
+		t.Errorf("got %d lines and %v", lines, err)
+	}
 }
