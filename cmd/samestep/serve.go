@@ -71,6 +71,7 @@ release builds have it with them. Without either the rest works (--web=false).`,
 			&cli.StringFlag{Name: "desync", Value: "resync", Usage: "what becomes of a player whose checksum differs: log, resync or remove"},
 			&cli.BoolFlag{Name: "explain", Usage: "explain each desync when its bundle is written, in the log and as a page beside it; costs seconds of a processor"},
 			&cli.StringSliceFlag{Name: "origin", Usage: "`HOST` that a browser's page may come from, beside this one"},
+			&cli.StringSliceFlag{Name: "allowed-host", Usage: "`NAME` of this server that requests may have in their Host header, besides what --listen names, localhost and the addresses that connections come to; a proxy in front of it needs this"},
 			&cli.UintFlag{Name: "max-per-address", Value: 64, Usage: "connections of one address"},
 			&cli.UintFlag{Name: "max-spectators", Value: 64, Usage: "of a match"},
 			&cli.DurationFlag{Name: "idle", Value: 5 * time.Minute, Usage: "end a match that nobody was connected to for `TIME`"},
@@ -209,7 +210,7 @@ func serverOptions(c *cli.Context, g *playable, specs []server.MatchSpec, bots *
 		level = slog.LevelWarn
 	}
 	o := server.Options{
-		Dir: c.String("dir"), Replays: c.Bool("replays"), Origins: c.StringSlice("origin"), MaxPerAddress: int(c.Uint("max-per-address")),
+		Dir: c.String("dir"), Replays: c.Bool("replays"), Origins: c.StringSlice("origin"), AllowedHosts: allowedHosts(c), MaxPerAddress: int(c.Uint("max-per-address")),
 		MaxMatches: max(1000, len(specs)), IdleMatch: c.Duration("idle"), KeepOpen: c.Bool("keep-open"),
 		Log:      slog.New(slog.NewTextHandler(c.App.ErrWriter, &slog.HandlerOptions{Level: level})),
 		NewMatch: func(body io.Reader) (server.MatchSpec, error) { return requestedMatch(body, g, guests > 0, bots) }, GuestMatches: int(guests),
@@ -227,6 +228,12 @@ func serverOptions(c *cli.Context, g *playable, specs []server.MatchSpec, bots *
 	a, err := authorizer(c, specs)
 	o.Authorizer = openTo(guests, a)
 	return o, err
+}
+
+// allowedHosts are the names by which this server may be asked for.
+func allowedHosts(c *cli.Context) []string {
+	listened, _, _ := net.SplitHostPort(c.String("listen")) // an error is listen's to tell
+	return append(c.StringSlice("allowed-host"), listened)
 }
 
 // hostOptions are the policies that the flags name.

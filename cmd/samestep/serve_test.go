@@ -165,7 +165,22 @@ func TestServeAndJoin(t *testing.T) {
 }
 
 func TestServeOverHTTP(t *testing.T) {
-	s := serveInTest(t, "--matches", "0", "--dir", "")
+	s := serveInTest(t, "--matches", "0", "--dir", "", "--allowed-host", "game.example")
+	for host, want := range map[string]int{"": http.StatusOK, "localhost": http.StatusOK, "game.example": http.StatusOK, "evil.example": http.StatusForbidden} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/matches", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Host = host
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		if answer.StatusCode != want {
+			t.Errorf("the host %q: got status %d, want %d", host, answer.StatusCode, want)
+		}
+	}
 	post := func(token, body string) int {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/matches", strings.NewReader(body))
 		if err != nil {

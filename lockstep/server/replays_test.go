@@ -139,7 +139,7 @@ func TestReplaysOfTwoServers(t *testing.T) {
 // get asks a handler.
 func get(h http.Handler, path string) (status int, body string) {
 	w := httptest.NewRecorder()
-	h.ServeHTTP(w, httptest.NewRequest("GET", path, nil))
+	h.ServeHTTP(w, httptest.NewRequest("GET", "http://localhost"+path, nil))
 	return w.Code, w.Body.String()
 }
 

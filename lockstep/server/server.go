@@ -45,6 +45,7 @@ type Options struct {
 	Dir           string            // where replays and desync bundles are written; "" for nowhere
 	Replays       bool              // whether anybody may list and download the replays of matches that are over
 	Origins       []string          // hosts that a browser's page may come from, beside our own
+	AllowedHosts  []string          // names of ours, besides those of the loopback and the addresses that connections come to
 	MaxMatches    int               // 1000
 	GuestMatches  int               // of them, that those may begin over HTTP who are no admins but may play: none
 	MaxPerAddress int               // connections of one address: 64
@@ -106,6 +107,7 @@ type Server struct {
 	options    Options
 	log        *slog.Logger
 	mux        *http.ServeMux
+	hosts      []string // AllowedHosts, as hostName writes them
 	metrics    *metrics
 	addresses  addresses
 	recordings recordings
@@ -139,12 +141,22 @@ func New(o Options) (*Server, error) {
 	s.addresses = addresses{max: o.MaxPerAddress, known: make(map[netip.Prefix]*address)}
 	s.recordings = recordings{dir: o.Dir, live: make(map[string]bool), sending: make(map[netip.Prefix]int)}
 	s.metrics = newMetrics(s)
+	for _, h := range o.AllowedHosts {
+		s.hosts = append(s.hosts, hostName(h))
+	}
 	s.mux = s.routes()
 	return s, nil
 }
 
 // ServeHTTP serves the HTTP interface; see the package comment.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !s.hostAllowed(r) {
+		s.metrics.turned.WithLabelValues("host").Inc()
+		http.Error(w, "the host that the request names is not served here", http.StatusForbidden)
+		return
+	}
+	s.mux.ServeHTTP(w, r)
+}
 
 // match returns the match of a name, or nil.
 func (s *Server) match(name string) *Match {

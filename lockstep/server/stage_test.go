@@ -90,6 +90,7 @@ func newStage(t *testing.T, x setup) *stage {
 		o.Authorizer = tokens
 	}
 	o.Dir, o.Host, o.Log = s.dir, x.host, slog.New(slog.NewTextHandler(s.log, nil))
+	o.AllowedHosts = append(o.AllowedHosts, "server") // of connections in memory
 	if s.server, err = server.New(o); err != nil {
 		t.Fatal(err)
 	}

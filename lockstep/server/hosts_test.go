@@ -1,0 +1,81 @@
+//go:build !js
+
+package server_test
+
+import (
+	"bufio"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/lockstep/server"
+)
+
+// Row 12 of the review: a page whose name was made to point at our address (DNS
+// rebinding) has the same foreign name as its Host and its Origin. It neither
+// upgrades, nor reads, nor posts.
+func TestForeignHosts(t *testing.T) {
+	s := newStage(t, setup{options: server.Options{AllowedHosts: []string{"Game.example", "2001:db8::7"}, NewMatch: newMatch}})
+	_, port, _ := strings.Cut(s.host, ":")
+	for _, x := range []struct {
+		host string
+		in   bool
+	}{
+		{s.host, true},
+		{"127.0.0.1", true},
+		{"127.9.9.9:1", true},
+		{"localhost:" + port, true},
+		{"LOCALHOST.", true},
+		{"duel.localhost", true},
+		{"[::1]:" + port, true},
+		{"game.example", true},
+		{"GAME.example.:8766", true},
+		{"[2001:db8::7]:80", true},
+
+		{"evil.example:" + port, false},
+		{"evil.example", false},
+		{"game.example.evil.example", false},
+		{"evil-game.example", false},
+		{"localhost.evil.example", false},
+		{"evillocalhost", false},
+		{"127.0.0.1.evil.example", false},
+		{"127.0.0.1.nip.example:" + port, false},
+		{"203.0.113.9:" + port, false},
+		{"[2001:db8::8]", false},
+		{"0.0.0.0:" + port, false},
+		{"2130706433", false}, // 127.0.0.1 as one number
+		{"", false},
+	} {
+		for _, request := range []struct {
+			line, more string
+			status     int // if it comes in
+		}{
+			{"GET /matches", "", 200},
+			{"GET /matches/duel", "", 200},
+			{"GET /metrics", "", 200},
+			{"POST /matches", "Authorization: Bearer " + ops + "\r\n", 400},
+			{"POST /matches/duel/pause", "Authorization: Bearer " + ops + "\r\n", 400},
+			{"GET /matches/duel/play", "Origin: http://" + x.host + "\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" +
+				"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Protocol: " + server.Subprotocol + "\r\n", 101},
+		} {
+			c := s.dialRaw(t)
+			fmt.Fprintf(c, "%s HTTP/1.1\r\nHost: %s\r\n%s\r\n", request.line, x.host, request.more)
+			answer, err := http.ReadResponse(bufio.NewReader(c), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := http.StatusForbidden
+			if x.in {
+				want = request.status
+			}
+			if answer.StatusCode != want {
+				t.Errorf("%s with the host %q: got %d, want %d", request.line, x.host, answer.StatusCode, want)
+			}
+			c.Close()
+		}
+	}
+	if _, body := s.ask(t, "GET", "/metrics", "", ""); !strings.Contains(body, `samestep_turned_away_total{reason="host"} 78`) {
+		t.Errorf("the metrics do not count them:\n%s", body)
+	}
+}
