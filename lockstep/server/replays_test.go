@@ -23,7 +23,7 @@ import (
 
 // Replays are listed and sent once their match is over, and nothing else is.
 func TestReplaysOverHTTP(t *testing.T) {
-	s := newStage(t, setup{options: server.Options{Replays: true}})
+	s := newStage(t, setup{options: server.Options{Replays: true, KeepOpen: true}})
 	a := s.join(t, ada, wander)
 	<-a.Ready()
 	name := filepath.Base(s.match.ReplayPath())
