@@ -132,8 +132,9 @@ type survey struct {
 	signatures []signature
 }
 
-// memory returns about how many bytes it takes to simulate the file.
-func (s *survey) memory() int { return s.block + 3*s.state }
+// memory returns about how many bytes it takes to simulate the file. What a game
+// keeps beside its state is not known; the example game has 30 times as much.
+func (s *survey) memory() int { return s.block + 32*s.state }
 
 // scan reads the whole file without simulating, up to its end or to what is
 // wrong with it, which it returns. It stops with ErrLimit at more ticks than a
