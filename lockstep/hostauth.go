@@ -18,7 +18,7 @@ func (h *Host) admit(p *peer, m *Message) {
 	}
 	p.platform, p.build = a.Platform, a.Build
 	if seat, ok := h.bySession(a.Session); ok {
-		if !h.outrun(p, seat) {
+		if !h.outrun(p, seat) && h.mayReturn(p, seat) {
 			h.welcome(p, seat, a.Position)
 		}
 		return
@@ -38,16 +38,35 @@ func (h *Host) admit(p *peer, m *Message) {
 		h.refuse(p, ErrorFull, "no seat is free")
 		return
 	}
-	s := &h.seats[seat]
-	if s.owner == grant.Subject && h.outrun(p, seat) {
+	if h.seats[seat].owner == grant.Subject && h.outrun(p, seat) || !h.mayReturn(p, seat) {
 		return
 	}
-	s.owner, s.role = grant.Subject, grant.Role
-	if p.name != s.name && (p.name != "" || s.want == vacant) {
+	h.own(p, seat, grant.Subject)
+	h.welcome(p, seat, 0)
+}
+
+// own makes a subject the owner of a seat. The session of another one ends, and
+// so does its name.
+func (h *Host) own(p *peer, seat Player, subject string) {
+	s := &h.seats[seat]
+	another := s.owner != "" && s.owner != subject
+	if another {
+		s.session = SessionToken{} // welcome keeps it as the one before
+	}
+	s.owner, s.role = subject, p.role
+	if p.name != s.name && (p.name != "" || s.want == vacant || another) {
 		s.name = p.name
 		_ = h.c.Note(seat, TopicName, s.name) // an error is the end of the match, which Advance notices
 	}
-	h.welcome(p, seat, 0)
+}
+
+// mayReturn closes a connection that takes a seat which was taken too often.
+func (h *Host) mayReturn(p *peer, seat Player) bool {
+	if h.seats[seat].returns.take(h.now, h.options.Rates.Returns, 1) {
+		return true
+	}
+	h.close(p, CloseBusy, "the seat is taken again too often")
+	return false
 }
 
 // outrun closes a connection whose player has a later one already: what it said
@@ -161,10 +180,6 @@ func (h *Host) spectators() (n int) {
 // the client does not have; 0 if it has none.
 func (h *Host) welcome(p *peer, seat Player, position Position) {
 	s := &h.seats[seat]
-	if !s.returns.take(h.now, h.options.Rates.Returns, 1) {
-		h.close(p, CloseBusy, "the seat is taken again too often")
-		return
-	}
 	before := s.want
 	if old := s.peer; old != nil {
 		s.peer = nil // fenced: it can neither speak for the seat nor lose it

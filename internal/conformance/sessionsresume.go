@@ -89,6 +89,18 @@ func seatSessions() []Built {
 				g.say(38, "too late")
 				p.wait(200)
 			}},
+		{id: "session-subject", rules: "P-session-subject P-replaced P-token", about: "A guest loses its seat to the holder of the seat's token, whose welcome is lost: the guest's session has ended.",
+			setup: func(t *Transcript) {
+				t.Tokens = append(t.Tokens, Token{"token-of-seat-000", "player", new(uint8), "Sol"})
+			},
+			run: func(p *play) {
+				g := p.join(auth{token: guestAnn})
+				p.wait(300)
+				p.again(&guest{p: p, lost: true}, auth{token: "token-of-seat-000"})
+				p.wait(100)
+				p.resume(g)
+				p.wait(100)
+			}},
 		{id: "spectator-returns", rules: "P-token P-session P-welcome-position", about: "A spectator has no session: it comes back with its token, and gets a state_sync, whatever position it names.",
 			run: func(p *play) {
 				p.join(auth{token: ada})
