@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
@@ -60,33 +59,22 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, m.View())
 }
 
-// admin lets only those pass who show the token of an admin. Guesses count like
-// those of players.
+// admin lets only those pass who show the token of an admin.
 func (s *Server) admin(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		from := of(r.RemoteAddr)
-		if s.addresses.guessing(from) {
-			s.metrics.turned.WithLabelValues("guessing").Inc()
-			http.Error(w, "too many tokens from your address were refused", http.StatusTooManyRequests)
-			return
+		if g, ok := s.bearer(w, r); ok && granted(w, g.Role == lockstep.Admin) {
+			next(w, r)
 		}
-		token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-		if ok {
-			g, err := s.options.Authorizer.Authorize(token, r.PathValue("name"))
-			if err != nil {
-				s.addresses.refused(from)
-			}
-			ok = err == nil && g.Role == lockstep.Admin
-		}
-		if !ok {
-			http.Error(w, "refused", http.StatusForbidden)
-			return
-		}
-		next(w, r)
 	}
 }
 
-func (s *Server) create(w http.ResponseWriter, r *http.Request) { s.begin(w, r) }
+// granted answers a request whose token is valid, but not for this.
+func granted(w http.ResponseWriter, ok bool) bool {
+	if !ok {
+		http.Error(w, "refused", http.StatusForbidden)
+	}
+	return ok
+}
 
 // begin begins the match that a request asks for. It returns nil if that cannot
 // be, and has answered why.

@@ -149,28 +149,78 @@ func TestChangesOfOneTick(t *testing.T) {
 	})
 }
 
-// Scenario 22: who guesses an admin's token is turned away like who guesses a
-// player's; a token that is known, but not an admin's, is no guess.
+// Scenario 22: wrong bearer tokens are counted by address on every route, before
+// anything is told; a token that is known, but not an admin's, is no guess.
 func TestAdminGuesses(t *testing.T) {
-	inBubble(t, setup{}, func(t *testing.T, s *stage) {
-		statuses := map[int]int{}
-		for n := range 60 {
-			token := fmt.Sprintf("ops-ops-ops-ops-ops-%02d", n)
-			if n < 30 {
-				token = ada
+	inBubble(t, setup{options: server.Options{NewMatch: newMatch, GuestMatches: 1}}, func(t *testing.T, s *stage) {
+		routes := []struct{ method, path string }{
+			{"DELETE", "/matches/duel"}, {"POST", "/matches"}, {"POST", "/matches/duel/pause?seat=0"}, {"POST", "/matches/none/kick?seat=0"}, {"POST", "/matches/duel/dance"},
+		}
+		count := func(n int, token func(n int) string) map[int]int {
+			statuses := map[int]int{}
+			for i := range n {
+				x := routes[i%len(routes)]
+				status, _ := s.ask(t, x.method, x.path, token(i), "")
+				statuses[status]++
 			}
-			status, _ := s.ask(t, "DELETE", "/matches/duel", token, "")
-			statuses[status]++
+			return statuses
 		}
-		if statuses[403] != 50 || statuses[429] != 10 {
-			t.Errorf("got %v, want 50 times 403 and 10 times 429", statuses)
+		if got := count(30, func(int) string { return press }); got[403] != 30 {
+			t.Errorf("a spectator: got %v, want 30 times 403", got)
 		}
-		if status, _ := s.ask(t, "DELETE", "/matches/duel", ops, ""); status != 429 {
-			t.Errorf("the right token after the guesses: got %d, want 429", status)
+		wrong := func(n int) string { return fmt.Sprintf("ops-ops-ops-ops-ops-%02d", n) }
+		if got := count(30, wrong); got[403] != 20 || got[429] != 10 {
+			t.Errorf("got %v, want 20 times 403 and 10 times 429", got)
 		}
 		time.Sleep(61 * time.Second)
+		if got := count(30, wrong); got[403] != 20 || got[429] != 10 {
+			t.Errorf("after a minute: got %v, want 20 times 403 and 10 times 429", got)
+		}
+	})
+}
+
+// Row 10 of the review: players and an admin who share an address with somebody who
+// guesses come in all the same, over HTTP and with tokens and sessions over a
+// WebSocket. Wrong ones are answered alike, and still counted.
+func TestGuessesAtSharedAddress(t *testing.T) {
+	inBubble(t, setup{options: server.Options{NewMatch: newMatch, GuestMatches: 2, MaxMatches: 3}}, func(t *testing.T, s *stage) {
+		first := s.raw(t, bob, lockstep.SessionToken{}, 0).live()
+		first.ws.CloseNow()
+		for n := range 60 {
+			s.ask(t, "POST", "/matches", fmt.Sprintf("ops-ops-ops-ops-ops-%02d", n), "")
+			s.raw(t, fmt.Sprintf("ada-ada-ada-ada-%03d", n), lockstep.SessionToken{}, 0).end()
+		}
+		for _, x := range []struct {
+			token, body string
+			status      int
+		}{
+			{ada, `{"Name":"one"}`, 201},
+			{ada, `no JSON`, 400},
+			{ops, `{"Name":"duel"}`, 409},
+			{ops, `{"Name":"two"}`, 201},
+			{press, `{"Name":"three"}`, 403},
+			{"wrong-wrong-wrong-wrong", `{"Name":"one"}`, 429},
+			{"wrong-wrong-wrong-wrong", `no JSON`, 429},
+			{ada + "x", `{"Name":"three"}`, 429},
+		} {
+			if status, body := s.ask(t, "POST", "/matches", x.token, x.body); status != x.status {
+				t.Errorf("%s with %q: got %d %s, want %d", x.token, x.body, status, body, x.status)
+			}
+		}
+		began := time.Now()
+		back := s.raw(t, "", first.welcome.Session, first.position).welcomed()
+		a := s.raw(t, ada, lockstep.SessionToken{}, 0).welcomed()
+		if back.welcome.Seat != 1 || a.welcome.Seat != 0 {
+			t.Errorf("got the seats %d and %d, want 1 and 0", back.welcome.Seat, a.welcome.Seat)
+		}
+		if wait := time.Since(began); wait > time.Second {
+			t.Errorf("they were welcomed after %v", wait)
+		}
+		if code := s.raw(t, "ada-ada-ada-ada-ad", lockstep.SessionToken{}, 0).end(); code != lockstep.CloseRefused {
+			t.Errorf("a wrong token: closed with %v, want %v", code, lockstep.CloseRefused)
+		}
 		if status, _ := s.ask(t, "DELETE", "/matches/duel", ops, ""); status != 200 {
-			t.Errorf("after a minute: got %d, want 200", status)
+			t.Errorf("the admin: got %d, want 200", status)
 		}
 	})
 }

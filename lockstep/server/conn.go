@@ -218,8 +218,8 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	from := of(r.RemoteAddr)
-	if turned := s.addresses.enter(from); turned != "" {
-		s.metrics.turned.WithLabelValues(turned).Inc()
+	if !s.addresses.enter(from) {
+		s.metrics.turned.WithLabelValues("address").Inc()
 		http.Error(w, "too many connections from your address", http.StatusTooManyRequests)
 		return
 	}

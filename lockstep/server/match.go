@@ -284,7 +284,7 @@ func (m *Match) observe(e lockstep.Event) {
 		case e.Kind == lockstep.PeerJoined || e.Kind == lockstep.PeerResumed:
 			c.welcomed()
 		case e.Kind == lockstep.PeerRefused && e.Code == lockstep.CloseRefused && e.Text == "refused": // a token, not for lack of room
-			m.server.addresses.refused(c.addr)
+			m.server.guessed(c.addr)
 		}
 	}
 	about := subject(e.Kind)

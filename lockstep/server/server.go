@@ -110,6 +110,7 @@ type Server struct {
 	hosts      []string // AllowedHosts, as hostName writes them
 	metrics    *metrics
 	addresses  addresses
+	guesses    *budgets[netip.Prefix]
 	recordings recordings
 
 	newFile func(path string) (file, error) // for a replay
@@ -138,7 +139,8 @@ func New(o Options) (*Server, error) {
 	s := &Server{options: o, log: o.Log, matches: make(map[string]*Match), seals: make(chan struct{}, 1)}
 	s.newFile = func(path string) (file, error) { return replay.Create(path) }
 	s.closing, s.noSeals = context.WithCancel(context.Background())
-	s.addresses = addresses{max: o.MaxPerAddress, known: make(map[netip.Prefix]*address)}
+	s.addresses = addresses{max: o.MaxPerAddress, conns: make(map[netip.Prefix]int)}
+	s.guesses = newBudgets[netip.Prefix](maxGuesses, guessSpan)
 	s.recordings = recordings{dir: o.Dir, live: make(map[string]bool), sending: make(map[netip.Prefix]int)}
 	s.metrics = newMetrics(s)
 	for _, h := range o.AllowedHosts {
