@@ -6,11 +6,14 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+
+	"github.com/seed-49bee653/samestep/internal/files"
 )
 
 // Create makes the file of a match that begins, and locks it; see [Lock]. There
 // must be nothing of that name yet, and the name survives a crash of the machine
-// from now on. With an error there is no file.
+// from now on. Only its owner can read it, because it will hold names and chat.
+// With an error there is no file.
 func Create(path string) (*os.File, error) {
 	return create(path, Lock, func(*os.File) error { return syncDir(path) })
 }
@@ -18,7 +21,7 @@ func Create(path string) (*os.File, error) {
 // create makes a file and takes steps to secure it. If one fails, it removes the
 // file again.
 func create(path string, steps ...func(*os.File) error) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) // it holds names and chat
 	if err != nil {
 		return nil, fmt.Errorf("replay: %w", err)
 	}
@@ -56,7 +59,7 @@ func syncDir(path string) error {
 // place only when it was read back and has the same [ContentHash]. When ctx
 // ends, the open one stays.
 func SealFile(ctx context.Context, path string, o WriterOptions) error {
-	open, err := os.Open(path)
+	open, err := files.Open(path)
 	if err != nil {
 		return fmt.Errorf("replay: %w", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
@@ -56,7 +57,7 @@ type LiveReader struct {
 
 // OpenLive opens a file to be followed. The file may have nothing in it yet.
 func OpenLive(path string, o LiveOptions) (*LiveReader, error) {
-	f, err := os.Open(path)
+	f, err := files.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("replay: %w", err)
 	}

@@ -15,7 +15,7 @@ const maxBundleReplay = 1 << 30
 // file of its own, which must be discarded. It returns nothing for another file.
 func unbundle(f *os.File) (*replay.Bundle, *os.File, error) {
 	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
+	if err != nil {
 		return nil, nil, err
 	}
 	var head [4]byte

@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -30,7 +31,7 @@ all of it came true.`,
 			&cli.UintFlag{Name: "players", Value: 4, Usage: "bots that play, 2 to 16"},
 			&cli.UintFlag{Name: "units", Value: 400, Usage: "units on the map at the start, 100 to 10000"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "of the map, the match and the bots"},
-			&cli.StringFlag{Name: "dir", Value: filepath.Join(os.TempDir(), "samestep-demo"), Usage: "where the replay is written"},
+			&cli.StringFlag{Name: "dir", Usage: "`FOLDER` for the replay and the bundle; without it, a new one in the temporary folder that only you may enter"},
 			&cli.BoolFlag{Name: "network", Usage: "play in real time over real sockets and bad links, with a cut, a slow spectator and a late one"},
 			&cli.BoolFlag{Name: "web", Usage: "serve a page on which you play against the bots in a browser, until interrupted"},
 			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:8766", Usage: "`ADDRESS` to listen on, with --web"},
@@ -113,23 +114,31 @@ func demoOptionsOf(c *cli.Context) (demoOptions, error) {
 	return o, nil
 }
 
+// makeDir makes the folder that the options name, or else a new one: in a folder
+// of a fixed name, others could have put links to what the user may write to.
+func (o *demoOptions) makeDir() (err error) {
+	if o.dir != "" {
+		return os.MkdirAll(o.dir, 0o700)
+	}
+	o.dir, err = os.MkdirTemp("", "samestep-demo-*")
+	return err
+}
+
 // runDemo plays the match, verifies its replay and finds the planted desync.
 func runDemo(o demoOptions, bar *progress) (*demoStory, error) {
-	if err := os.MkdirAll(o.dir, 0o777); err != nil {
+	if err := o.makeDir(); err != nil {
 		return nil, err
 	}
 	path := filepath.Join(o.dir, "skirmish.ssr")
-	file, err := os.Create(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	m, err := newDemoMatch(o, file)
-	if err != nil {
-		return nil, err
-	}
+	var m *demoMatch
 	from := time.Now()
-	if err := m.play(bar); err != nil {
+	if err := files.Replace(path, func(f *os.File) (err error) {
+		if m, err = newDemoMatch(o, f); err != nil {
+			return err
+		}
+		from = time.Now()
+		return m.play(bar)
+	}); err != nil {
 		return nil, err
 	}
 	bar.done()
@@ -149,12 +158,12 @@ func runDemo(o demoOptions, bar *progress) (*demoStory, error) {
 
 // writeBundle writes a bundle as a server does.
 func writeBundle(path, replayPath string, h *lockstep.Header, e *lockstep.Evidence) error {
-	log, err := os.Open(replayPath)
+	log, err := files.Open(replayPath)
 	if err != nil {
 		return err
 	}
 	defer log.Close()
-	return writeFile(path, func(f io.Writer) error { return replay.WriteBundle(f, h, e, log) })
+	return files.Replace(path, func(f *os.File) error { return replay.WriteBundle(f, h, e, log) })
 }
 
 // verify reads the replay back and simulates it again.
@@ -176,7 +185,7 @@ func (s *demoStory) verify(path string) error {
 // verifyFile reads a replay and simulates it again. The error is that of the
 // verification, or, without a verifyStory, of the file.
 func verifyFile(path string) (*replay.Info, *verifyStory, error) {
-	f, err := os.Open(path)
+	f, err := files.Open(path)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
@@ -31,10 +32,7 @@ func (x *explainedStory) explain() error {
 		x.Cause = e.Cause.Text
 	}
 	x.Page = strings.TrimSuffix(x.Bundle, ".zip") + ".html"
-	if err := os.Remove(x.Page); err != nil && !os.IsNotExist(err) {
-		return err
-	}
-	return create(x.Page, func(out *os.File) error { return e.WriteHTML(out) })
+	return files.Replace(x.Page, func(out *os.File) error { return e.WriteHTML(out) })
 }
 
 // blames reports whether the player, and nobody else, is said to be wrong.

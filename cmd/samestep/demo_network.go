@@ -67,6 +67,9 @@ func runNetworkDemo(ctx context.Context, o demoOptions, bar *progress) (*network
 
 // open starts the server and the match.
 func (d *networkDemo) open() (stop func(), err error) {
+	if err := d.options.makeDir(); err != nil {
+		return nil, err
+	}
 	spec := matchSpec(d.game, matchRequest{
 		Name: "demo", Players: uint8(d.options.players), Units: uint16(d.options.units), TickRate: demoTickRate, Seed: d.options.seed,
 	})

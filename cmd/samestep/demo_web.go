@@ -26,6 +26,9 @@ func webDemo(c *cli.Context, o demoOptions) error {
 			return usagef("demo: --%s is not for --web, which plays until it is interrupted", other)
 		}
 	}
+	if err := o.makeDir(); err != nil {
+		return err
+	}
 	g, guest := games[0], drawToken()
 	seats := o.players + 1
 	authorizer := grants{guest: {Role: lockstep.Seated, Seat: 0, Subject: "guest", Name: "you"}}

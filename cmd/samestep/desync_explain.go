@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -59,7 +60,7 @@ func desyncExplain(c *cli.Context) error {
 		return &fileError{c.Args().First(), err}
 	}
 	if path := c.String("html"); path != "" {
-		if err := create(path, func(out *os.File) error { return e.WriteHTML(out) }); err != nil {
+		if err := files.Create(path, func(out *os.File) error { return e.WriteHTML(out) }); err != nil {
 			return err
 		}
 	}
@@ -82,7 +83,7 @@ func printExplanation(c *cli.Context, e *desync.Explanation) error {
 
 // explainFile explains the bundle in a file with the games of this binary.
 func explainFile(path string, o desync.Options) (*desync.Explanation, error) {
-	f, err := os.Open(path)
+	f, err := files.Open(path)
 	if err != nil {
 		return nil, err
 	}

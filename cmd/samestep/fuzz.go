@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
 )
@@ -169,9 +170,9 @@ func explainFound(found *locksteptest.Failure, game *playable, dir string) *fuzz
 		Commands: len(o.Orders), Ticks: o.Ticks, Players: o.Players,
 		Replay: filepath.Join(dir, name+".ssr"), Test: filepath.Join(dir, name+"_test.go"),
 	}
-	err := writeFile(f.Replay, small.WriteReplay)
+	err := files.Replace(f.Replay, func(w *os.File) error { return small.WriteReplay(w) })
 	if err == nil {
-		err = writeFile(f.Test, func(w io.Writer) error { return small.WriteTest(w, game.source) })
+		err = files.Replace(f.Test, func(w *os.File) error { return small.WriteTest(w, game.source) })
 	}
 	if err != nil {
 		f.Unwritten = err.Error() // what was found is told all the same
@@ -185,22 +186,6 @@ func isDirectory(path string) error {
 	info, err := os.Stat(path)
 	if err == nil && !info.IsDir() {
 		err = fmt.Errorf("%s: is not a directory", path)
-	}
-	return err
-}
-
-// writeFile writes a file, or leaves none.
-func writeFile(path string, write func(io.Writer) error) error {
-	file, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	err = write(file)
-	if closing := file.Close(); err == nil {
-		err = closing
-	}
-	if err != nil {
-		os.Remove(path)
 	}
 	return err
 }

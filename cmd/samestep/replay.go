@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -46,7 +47,12 @@ func onReplay(act func(*cli.Context, *replayFile) error) cli.ActionFunc {
 // withReplay opens a file for act, and names it in the error. Of a bundle, act
 // gets the replay in it.
 func withReplay(name string, act func(*replayFile) error) error {
-	f, err := os.Open(name)
+	return withOpened(files.Open, name, act)
+}
+
+// withOpened is withReplay with another way to open the file.
+func withOpened(open func(string) (*os.File, error), name string, act func(*replayFile) error) error {
+	f, err := open(name)
 	if err != nil {
 		return err
 	}

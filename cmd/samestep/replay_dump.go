@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/state"
@@ -172,7 +173,7 @@ func dumpState(c *cli.Context, r *replay.Reader) error {
 	snapshot, schema := at.State, at.schema
 	switch path := c.String("path"); {
 	case c.IsSet("raw"):
-		return create(c.String("raw"), func(f *os.File) error {
+		return files.Create(c.String("raw"), func(f *os.File) error {
 			_, err := f.Write(snapshot)
 			return err
 		})

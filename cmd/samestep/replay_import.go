@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/internal/matchlog"
 	"github.com/seed-49bee653/samestep/internal/nullgame"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -56,7 +57,7 @@ func replayImport(c *cli.Context) error {
 	if err != nil {
 		return &fileError{c.Args().First(), err}
 	}
-	return create(c.Args().Get(1), func(f *os.File) error {
+	return files.Create(c.Args().Get(1), func(f *os.File) error {
 		w := replay.NewWriter(f, sealedOptions(c))
 		if err := newImporter(m, w).run(); err != nil {
 			return &fileError{c.Args().First(), err}

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -62,7 +62,7 @@ func watched(act func(*cli.Context, *replay.Reader, *replay.Writer) error) cli.A
 				return err
 			}
 			defer done()
-			return create(out, func(w *os.File) error { return act(c, r, replay.NewWriter(w, sealedOptions(c))) })
+			return files.Create(out, func(w *os.File) error { return act(c, r, replay.NewWriter(w, sealedOptions(c))) })
 		})
 	}
 }
@@ -75,7 +75,7 @@ func copyReplay(c *cli.Context, act func(*replay.Reader, *os.File) error) error 
 		if err != nil {
 			return err
 		}
-		return create(out, func(w *os.File) error { return act(r, w) })
+		return files.Create(out, func(w *os.File) error { return act(r, w) })
 	})
 }
 
@@ -124,31 +124,4 @@ type writtenFile struct {
 
 func sealedOptions(c *cli.Context) replay.WriterOptions {
 	return replay.WriterOptions{SegmentTicks: uint32(min(max(c.Uint("segment"), 1), 1<<31))}
-}
-
-// create makes a file that nothing has the name of yet, and that has its name
-// only when write has completed it.
-func create(name string, write func(*os.File) error) error {
-	if _, err := os.Lstat(name); err == nil {
-		return &os.PathError{Op: "create", Path: name, Err: os.ErrExist}
-	}
-	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*.part")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	err = write(f)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err == nil {
-		err = f.Chmod(0o644)
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), name)
-	}
-	return err
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -42,7 +43,7 @@ func replaySign(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		return create(c.Args().Get(1), func(out *os.File) error { return replay.Sign(out, r, key) })
+		return files.Create(c.Args().Get(1), func(out *os.File) error { return replay.Sign(out, r, key) })
 	})
 }
 

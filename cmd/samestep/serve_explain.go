@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/internal/files"
 )
 
 // explainer explains the bundles that a server writes, one at a time, and puts
@@ -19,7 +20,7 @@ func explainer(log *slog.Logger) func(path string) {
 		e, err := explainFile(path, desync.Options{Budget: 5000})
 		page := strings.TrimSuffix(path, ".zip") + ".html"
 		if err == nil {
-			err = create(page, func(out *os.File) error { return e.WriteHTML(out) })
+			err = files.Create(page, func(out *os.File) error { return e.WriteHTML(out) })
 		}
 		if err != nil {
 			log.Error("explain", "path", path, "err", err)

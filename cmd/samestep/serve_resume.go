@@ -3,12 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -28,10 +28,7 @@ func findInterrupted(c *cli.Context, g *playable) ([]interrupted, error) {
 	}
 	var found []interrupted
 	for _, path := range paths {
-		if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
-			continue // a link, or a pipe, for which an open waits
-		}
-		err := withReplay(path, func(f *replayFile) error {
+		err := withOpened(files.OpenNoFollow, path, func(f *replayFile) error {
 			r, err := f.reader()
 			if err != nil {
 				return err

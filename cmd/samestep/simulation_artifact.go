@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/internal/simulate"
 )
 
@@ -21,12 +22,12 @@ func keepFailure(c *cli.Context, s *simulate.Subject, out *simulate.Outcome) (na
 		return "", err
 	}
 	name = filepath.Join(c.String("dir"), fmt.Sprintf("simulation-%d.json", out.Plan.Seed))
-	return name, writeFile(name, a.Write)
+	return name, files.Replace(name, func(f *os.File) error { return a.Write(f) })
 }
 
 // playArtifact plays what a failure has left.
 func playArtifact(c *cli.Context, name string) error {
-	f, err := os.Open(name)
+	f, err := files.Open(name)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/internal/mutants"
 	"github.com/seed-49bee653/samestep/internal/simulate"
 )
@@ -114,20 +115,27 @@ func TestMutantAlive(t *testing.T) {
 	}
 }
 
+// failedRun returns a match that violates an invariant.
+func failedRun(t *testing.T) (*simulate.Subject, *simulate.Outcome) {
+	t.Helper()
+	subject := simulate.Drones(8)
+	p := simulate.Expand(simulate.Options{Subject: subject, Clients: 1, Length: simulate.Shortest, Calm: true}, 1)
+	p.Machines[0].Every = 1 // it is thrown out for all its commands, which must never be
+	out, err := simulate.Run(subject, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return subject, out
+}
+
 // A violation whose file cannot be written is told all the same, and no half of a file is left.
 func TestUnwritten(t *testing.T) {
 	dir := t.TempDir()
 	var b bytes.Buffer
 	app := newApp(&b, io.Discard)
+	subject, out := failedRun(t)
 	app.Command("simulate").Action = func(c *cli.Context) error {
-		subject := simulate.Drones(8)
-		p := simulate.Expand(simulate.Options{Subject: subject, Clients: 1, Length: simulate.Shortest, Calm: true}, 1)
-		p.Machines[0].Every = 1 // it is thrown out for all its commands, which must never be
-		out, err := simulate.Run(subject, p)
-		if err != nil {
-			return err
-		}
-		v := simulatedFail{Seed: 1, Violation: *out.Violation}
+		v, err := simulatedFail{Seed: 1, Violation: *out.Violation}, error(nil)
 		if v.Artifact, err = keepFailure(c, subject, out); err != nil {
 			v.Unwritten = err.Error()
 		}
@@ -151,7 +159,7 @@ func TestUnwritten(t *testing.T) {
 		t.Error(got)
 	}
 	broken := filepath.Join(dir, "half")
-	err := writeFile(broken, func(w io.Writer) error {
+	err := files.Replace(broken, func(w *os.File) error {
 		_, err := io.WriteString(w, "half")
 		return errors.Join(err, io.ErrShortWrite)
 	})

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -37,16 +39,16 @@ func OpenLong(minutes int, dir string) (*Long, error) {
 	l := &Long{Minutes: minutes, game: game}
 	path := filepath.Join(dir, l.name())
 	if dir != "" {
-		if l.open, err = os.ReadFile(path); err == nil && l.valid() == nil {
+		if l.open, err = kept(path); err == nil && l.valid() == nil {
 			return l, nil
 		}
 	}
-	var file bytes.Buffer
+	var played bytes.Buffer
 	settings, config := longMatch()
-	if err := play(&file, settings, config, l.Ticks()); err != nil {
+	if err := play(&played, settings, config, l.Ticks()); err != nil {
 		return nil, err
 	}
-	if l.open = file.Bytes(); dir != "" {
+	if l.open = played.Bytes(); dir != "" {
 		keep(path, l.open)
 	}
 	return l, nil
@@ -60,9 +62,26 @@ func keep(path string, b []byte) {
 	for _, path := range old {
 		os.Remove(path)
 	}
-	if os.MkdirAll(dir, 0o755) == nil {
-		os.WriteFile(path, b, 0o644)
+	if files.PrivateFolder(dir) == nil {
+		// Its error does not matter: the match is played again.
+		_ = files.Replace(path, func(f *os.File) error {
+			_, err := f.Write(b)
+			return err
+		})
 	}
+}
+
+// kept reads a file that was kept, if nobody else could have put it there.
+func kept(path string) ([]byte, error) {
+	if err := files.PrivateFolder(filepath.Dir(path)); err != nil {
+		return nil, err
+	}
+	f, err := files.OpenNoFollow(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(f)
 }
 
 func longMatch() (lockstep.Settings, skirmish.Config) {

@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/andybalholm/brotli"
+
+	"github.com/seed-49bee653/samestep/internal/files"
 )
 
 // ErrToolchain is returned where there is no Go toolchain to build with.
@@ -57,6 +59,9 @@ func Build(ctx context.Context, o BuildOptions) (fs.FS, error) {
 	key, err := b.key(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if err := files.PrivateFolder(b.Cache); err != nil { // what is in it is served, and runs in browsers
+		return nil, fmt.Errorf("site: %w", err)
 	}
 	dir := filepath.Join(b.Cache, key)
 	if _, err := os.Stat(dir); err == nil {
@@ -157,9 +162,6 @@ func (b *build) fill(ctx context.Context, dir string) error {
 	if b.Say != nil {
 		b.Say(fmt.Sprintf("building the page's WebAssembly once, into %s", dir))
 	}
-	if err := os.MkdirAll(b.Cache, 0o777); err != nil {
-		return fmt.Errorf("site: %w", err)
-	}
 	unfinished, err := os.MkdirTemp(b.Cache, "unfinished-*")
 	if err != nil {
 		return fmt.Errorf("site: %w", err)
@@ -167,9 +169,6 @@ func (b *build) fill(ctx context.Context, dir string) error {
 	defer os.RemoveAll(unfinished)
 	if err := b.into(ctx, unfinished); err != nil {
 		return err
-	}
-	if err := os.Chmod(unfinished, 0o755); err != nil {
-		return fmt.Errorf("site: %w", err)
 	}
 	if err := os.Rename(unfinished, dir); err != nil {
 		if _, there := os.Stat(dir); there != nil { // else another process was quicker, with the same outcome
@@ -189,7 +188,7 @@ func (b *build) into(ctx context.Context, dir string) error {
 	if err != nil {
 		return fmt.Errorf("site: %w", err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "wasm_exec.js"), script, 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "wasm_exec.js"), script, 0o600); err != nil {
 		return fmt.Errorf("site: %w", err)
 	}
 	for _, name := range b.names() {
@@ -214,7 +213,7 @@ func compress(name string, quality int) error {
 	w := brotli.NewWriterOptions(&out, brotli.WriterOptions{Quality: quality, LGWin: 24})
 	w.Write(b) // into memory
 	w.Close()
-	if err := os.WriteFile(name+".br", out.Bytes(), 0o666); err != nil {
+	if err := os.WriteFile(name+".br", out.Bytes(), 0o600); err != nil {
 		return err
 	}
 	return os.Remove(name)

@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -238,7 +239,7 @@ func needsGo(t *testing.T) {
 // sources are built again, and the same ones are not.
 func TestBuild(t *testing.T) {
 	needsGo(t)
-	dir, cache := checkout(t, "hello"), t.TempDir()
+	dir, cache := checkout(t, "hello"), filepath.Join(t.TempDir(), "cache")
 	var said atomic.Int32
 	options := BuildOptions{Dir: dir, Packages: map[string]string{"game": "."}, Cache: cache, Quality: 1, Say: func(string) { said.Add(1) }}
 	build := func() string {
@@ -293,7 +294,7 @@ func TestBuild(t *testing.T) {
 func TestBuildRefuses(t *testing.T) {
 	needsGo(t)
 	broken := checkout(t, `")`)
-	cache := t.TempDir()
+	cache := filepath.Join(t.TempDir(), "cache")
 	if _, err := Build(t.Context(), BuildOptions{Dir: broken, Packages: map[string]string{"game": "."}, Cache: cache}); err == nil || !strings.Contains(err.Error(), "main.go") {
 		t.Errorf("sources that do not compile: got %v", err)
 	}
@@ -306,5 +307,24 @@ func TestBuildRefuses(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	if _, err := Build(t.Context(), BuildOptions{Dir: broken, Packages: map[string]string{"game": "."}, Cache: cache}); !errors.Is(err, ErrToolchain) {
 		t.Errorf("no toolchain: got %v, want %v", err, ErrToolchain)
+	}
+}
+
+// What somebody else may have put into a cache is not served.
+func TestBuildPrivateCache(t *testing.T) {
+	needsGo(t)
+	if runtime.GOOS == "windows" {
+		t.Skip("folders have no modes here")
+	}
+	cache := filepath.Join(t.TempDir(), "cache")
+	options := BuildOptions{Dir: checkout(t, "hello"), Packages: map[string]string{"game": "."}, Cache: cache, Quality: 1}
+	if _, err := Build(t.Context(), options); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(cache, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Build(t.Context(), options); err == nil || !strings.Contains(err.Error(), "got a folder of mode 0777") {
+		t.Errorf("a cache that anybody may write to: got %v", err)
 	}
 }

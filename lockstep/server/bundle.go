@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 
+	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -54,7 +55,7 @@ func trimExt(path string) string { return path[:len(path)-len(filepath.Ext(path)
 // writeBundle writes a bundle under a name of its own, so that nobody reads
 // half of one.
 func writeBundle(path, replayPath string, size int64, h *lockstep.Header, e *lockstep.Evidence) (err error) {
-	from, err := os.Open(replayPath)
+	from, err := files.OpenNoFollow(replayPath)
 	if err != nil {
 		return err
 	}

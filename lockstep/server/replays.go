@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -116,7 +117,7 @@ func (r *recordings) open(name string) (*os.File, fs.FileInfo, error) {
 
 // openOver opens the replay of a match that is over.
 func openOver(path string) (*os.File, fs.FileInfo, error) {
-	f, info, err := openRegular(path)
+	f, err := files.OpenNoFollow(path)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -124,30 +125,15 @@ func openOver(path string) (*os.File, fs.FileInfo, error) {
 	if err == nil && live {
 		err = fs.ErrNotExist
 	}
+	var info fs.FileInfo
+	if err == nil {
+		info, err = f.Stat()
+	}
 	if err != nil {
 		f.Close()
 		return nil, nil, err
 	}
 	return f, info, nil
-}
-
-// openRegular opens a regular file. It follows no link, and does not wait for the
-// other end of a pipe. It returns [fs.ErrNotExist] for anything else.
-func openRegular(path string) (f *os.File, info fs.FileInfo, err error) {
-	before, err := os.Lstat(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	if before.Mode().IsRegular() {
-		if f, err = os.OpenFile(path, os.O_RDONLY|noFollow, 0); err != nil {
-			return nil, nil, err
-		}
-		if info, err = f.Stat(); err == nil && os.SameFile(before, info) { // nothing took its place meanwhile
-			return f, info, nil
-		}
-		f.Close()
-	}
-	return nil, nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
 }
 
 // take counts a download of an address, unless there are too many.

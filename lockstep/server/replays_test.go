@@ -233,6 +233,35 @@ func TestManyDownloads(t *testing.T) {
 	}
 }
 
+// Names and chat are in a replay: only the user that the server runs as can read
+// it, also when it is sealed.
+func TestReplayIsPrivate(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("files have no modes here")
+	}
+	dir := filepath.Join(t.TempDir(), "new")
+	if _, err := server.New(server.Options{Dir: dir}); err != nil {
+		t.Fatal(err)
+	}
+	s := newStage(t, setup{})
+	mode := func(when, path string, want fs.FileMode) {
+		t.Helper()
+		if info, err := os.Lstat(path); err != nil || info.Mode() != want {
+			t.Errorf("%s: got %v, %v, want %v", when, info, err, want)
+		}
+	}
+	mode("a new folder", dir, fs.ModeDir|0o700)
+	mode("while the match goes on", s.match.ReplayPath(), 0o600)
+	if err := s.match.End(t.Context(), "over"); err != nil {
+		t.Fatal(err)
+	}
+	<-s.match.Done()
+	if err := s.server.Shutdown(t.Context()); err != nil { // which waits for the sealing
+		t.Fatal(err)
+	}
+	mode("sealed", s.match.ReplayPath(), 0o600)
+}
+
 // A server that is not told to show replays does not.
 func TestNoReplaysOverHTTP(t *testing.T) {
 	s := newStage(t, setup{})

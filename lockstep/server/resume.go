@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
 
+	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -68,11 +68,11 @@ func resumedName(path string, h *lockstep.Header) (string, error) {
 
 // openInterrupted opens a replay that nobody writes, and reads its header.
 func openInterrupted(path string) (*os.File, *lockstep.Header, error) {
-	f, info, err := openRegular(path)
+	f, err := files.OpenNoFollow(path)
 	if err != nil {
 		return nil, nil, fmt.Errorf("server: %w", err)
 	}
-	h, err := lockInterrupted(f, path, info)
+	h, err := lockInterrupted(f, path)
 	if err != nil {
 		f.Close() // and with it the lock is gone
 		return nil, nil, err
@@ -81,7 +81,7 @@ func openInterrupted(path string) (*os.File, *lockstep.Header, error) {
 }
 
 // lockInterrupted locks the file of a path, and reads its header.
-func lockInterrupted(f *os.File, path string, info fs.FileInfo) (*lockstep.Header, error) {
+func lockInterrupted(f *os.File, path string) (*lockstep.Header, error) {
 	if err := replay.Lock(f); err != nil {
 		return nil, err
 	}
@@ -90,11 +90,12 @@ func lockInterrupted(f *os.File, path string, info fs.FileInfo) (*lockstep.Heade
 	if err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
+	info, err := f.Stat() // its writer may have added to it before it was locked
+	if err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
 	if !os.SameFile(now, info) {
 		return nil, fmt.Errorf("server: %s: %w", path, replay.ErrLocked)
-	}
-	if info, err = f.Stat(); err != nil { // its writer may have added to it before it was locked
-		return nil, fmt.Errorf("server: %w", err)
 	}
 	r, err := replay.NewReader(f, info.Size())
 	if err != nil {

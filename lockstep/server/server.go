@@ -132,7 +132,7 @@ type Server struct {
 func New(o Options) (*Server, error) {
 	o.complete()
 	if o.Dir != "" {
-		if err := os.MkdirAll(o.Dir, 0o777); err != nil {
+		if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 			return nil, fmt.Errorf("server: %w", err)
 		}
 	}

@@ -1,0 +1,26 @@
+//go:build unix
+
+package files
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+const (
+	noFollow = syscall.O_NOFOLLOW // an open fails at a link
+	noWait   = syscall.O_NONBLOCK // an open does not wait for the other end of a pipe
+)
+
+// shared says who else may write to a folder, or nothing.
+func shared(info fs.FileInfo) string {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok && int(s.Uid) != os.Geteuid() {
+		return "a folder of another user"
+	}
+	if m := info.Mode().Perm(); m&0o022 != 0 {
+		return fmt.Sprintf("a folder of mode %#o", m)
+	}
+	return ""
+}

@@ -1,0 +1,90 @@
+package files
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+)
+
+// An irregularError says that a name is not that of a regular file. For whoever
+// looks for a file of that name there is none: it is [fs.ErrNotExist].
+type irregularError struct{ got string }
+
+func (e *irregularError) Error() string { return fmt.Sprintf("got %s, want a regular file", e.got) }
+
+func (e *irregularError) Is(target error) bool { return target == fs.ErrNotExist }
+
+// kind describes what a name stands for.
+func kind(m fs.FileMode) string {
+	switch {
+	case m.IsRegular():
+		return "a file"
+	case m.IsDir():
+		return "a folder"
+	case m&fs.ModeSymlink != 0:
+		return "a link"
+	case m&fs.ModeNamedPipe != 0:
+		return "a pipe"
+	case m&fs.ModeSocket != 0:
+		return "a socket"
+	case m&fs.ModeDevice != 0:
+		return "a device"
+	}
+	return "something else"
+}
+
+// Open opens a regular file for reading. It follows links, since the user may
+// name one. It refuses anything else without waiting, such as a pipe that nobody
+// writes to.
+func Open(path string) (*os.File, error) { return open(path, os.Stat, noWait) }
+
+// OpenNoFollow is Open for a name that the user did not give: it refuses links, too.
+func OpenNoFollow(path string) (*os.File, error) { return open(path, os.Lstat, noWait|noFollow) }
+
+func open(path string, look func(string) (fs.FileInfo, error), flags int) (*os.File, error) {
+	before, err := look(path)
+	if err != nil {
+		return nil, named(path, err)
+	}
+	if !before.Mode().IsRegular() {
+		return nil, refused(path, before)
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|flags, 0)
+	if err != nil {
+		return nil, err
+	}
+	// Another file may have taken the name meanwhile. Where an open cannot be told
+	// not to follow links, it must be the same one.
+	info, err := f.Stat()
+	if err == nil && (!info.Mode().IsRegular() || noFollow == 0 && !os.SameFile(before, info)) {
+		err = refused(path, info)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// named says in an error that the file of a path could not be opened, instead of
+// which step failed.
+func named(path string, err error) error {
+	var at *fs.PathError
+	var moved *os.LinkError
+	switch {
+	case errors.As(err, &at):
+		err = at.Err
+	case errors.As(err, &moved):
+		err = moved.Err
+	}
+	return &fs.PathError{Op: "open", Path: path, Err: err}
+}
+
+func refused(path string, info fs.FileInfo) error {
+	e := &irregularError{kind(info.Mode())}
+	if info.Mode().IsRegular() {
+		e.got = "another file than a moment before"
+	}
+	return &fs.PathError{Op: "open", Path: path, Err: e}
+}

@@ -1,0 +1,65 @@
+package files
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Create writes a file of a name that nothing has yet.
+func Create(path string, write func(*os.File) error) error {
+	if _, err := os.Lstat(path); err == nil {
+		return &fs.PathError{Op: "create", Path: path, Err: fs.ErrExist}
+	}
+	return Replace(path, write)
+}
+
+// Replace writes a file, which takes the place of what has the name: a link is
+// replaced, not followed. With an error, that stays as it was.
+func Replace(path string, write func(*os.File) error) error {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.part") // a new file of mode 0600
+	if err != nil {
+		return named(path, err)
+	}
+	defer os.Remove(f.Name()) // unless it has another name by then
+	err = write(f)
+	if err == nil {
+		err = f.Sync()
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return named(path, err)
+	}
+	return nil
+}
+
+// PrivateFolder makes a folder that only its owner may enter. One that exists
+// must be a folder, not a link, of the same user, and writable by nobody else,
+// so that nobody else has put anything into it.
+func PrivateFolder(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	if err := os.Mkdir(path, 0o700); err == nil || !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	info, err := os.Lstat(path)
+	if err != nil {
+		return err
+	}
+	got := kind(info.Mode())
+	if info.IsDir() {
+		got = shared(info)
+	}
+	if got != "" {
+		return &fs.PathError{Op: "mkdir", Path: path, Err: fmt.Errorf("got %s, want a folder of your own that only you may write to", got)}
+	}
+	return nil
+}
