@@ -359,7 +359,7 @@ func (m *machine) dial() {
 	}
 	id, ok := lockstep.PeerID(0), false
 	if m.net && c.hostLate <= c.now {
-		id, ok = c.host.Connect(c.now)
+		id, ok = c.host.Connect(c.now, "")
 	}
 	if !ok {
 		m.client.Disconnected(m.clock(), errNoNet)

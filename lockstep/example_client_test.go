@@ -21,7 +21,7 @@ func (v *venue) play(d lockstep.Time) {
 		v.host.Advance(v.now)
 		v.client.Advance(v.now)
 		if v.client.Stage() == lockstep.StageDialing {
-			v.id, _ = v.host.Connect(v.now)
+			v.id, _ = v.host.Connect(v.now, "")
 			v.client.Connected(v.now)
 		}
 		for b := v.client.Send(nil); len(b) > 0; b = v.client.Send(nil) {

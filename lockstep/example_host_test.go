@@ -34,7 +34,7 @@ func newLampHost(o lockstep.HostOptions) *lockstep.Host {
 
 // joinLamps connects a client to a host and reads what it is sent.
 func joinLamps(h *lockstep.Host, token string) lockstep.PeerID {
-	id, ok := h.Connect(0)
+	id, ok := h.Connect(0, "")
 	if !ok {
 		panic("no room")
 	}
@@ -130,7 +130,7 @@ func ExampleHostOptions() {
 	h.Advance(lockstep.Second)
 	var s lockstep.Stats = h.Stats()
 	fmt.Printf("tick %d, input delay %d, at most %d KiB for connections\n", s.Tick, s.InputDelay, h.MemoryBound(1<<10)>>10)
-	// Output: tick 0, input delay 2, at most 51015 KiB for connections
+	// Output: tick 0, input delay 2, at most 51985 KiB for connections
 }
 
 // Evidence of a desync has what is needed to explain it, without asking anybody

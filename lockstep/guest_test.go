@@ -48,6 +48,7 @@ type later struct {
 type guest struct {
 	party *party
 	name  string
+	addr  string // its address
 	auth  lockstep.Auth
 	id    lockstep.PeerID // 0: not connected
 	w     lockstep.MessageWriter
@@ -125,13 +126,16 @@ func newParty(tb testing.TB, settings func(*lockstep.Settings), options func(*lo
 
 var errToken = errors.New("no such token")
 
-// authorize knows tokens p0 to p9 by seat, any-NAME for any seat, and watch.
+// authorize knows tokens p0 to p9 by seat, any-NAME for any seat, free-NAME for
+// guests whom nobody vouches for, and watch.
 func (p *party) authorize(token string) (lockstep.Grant, error) {
 	switch {
 	case len(token) == 2 && token[0] == 'p':
 		return lockstep.Grant{Role: lockstep.Seated, Seat: lockstep.Player(token[1] - '0'), Name: token}, nil
 	case len(token) > 4 && token[:4] == "any-":
 		return lockstep.Grant{Role: lockstep.Seated, Seat: lockstep.AnySeat}, nil
+	case len(token) > 5 && token[:5] == "free-":
+		return lockstep.Grant{Role: lockstep.Seated, Seat: lockstep.AnySeat, Name: token[5:], Guest: true}, nil
 	case token == "watch":
 		return lockstep.Grant{Role: lockstep.Spectator}, nil
 	}
@@ -256,7 +260,7 @@ func (g *guest) connect() bool {
 }
 
 func (g *guest) open() bool {
-	id, ok := g.party.h.Connect(g.party.now)
+	id, ok := g.party.h.Connect(g.party.now, g.addr)
 	if !ok {
 		return false
 	}

@@ -41,6 +41,9 @@ type Host struct {
 	lastID PeerID
 	seats  []hostSeat
 
+	rates    [budgets]Rate
+	accounts accounts
+
 	unsettled bool // a seat's state is not in the log yet
 	over      bool // the end was noticed
 	overAt    Time
@@ -93,10 +96,13 @@ func blankHost(g *Game, h *Header, o HostOptions) (*Host, error) {
 		game: g, header: h, options: o, auth: g.Auth(),
 		ring:  NewRing(o.RingRecords, o.RingBytes),
 		byID:  make(map[PeerID]*peer),
-		seats: make([]hostSeat, h.Settings.Players),
-		wake:  never,
-		clock: clock{rate: int64(h.Settings.TickRate), percent: 100},
-		pace:  pace{base: 100, percent: 100},
+		rates: o.Rates.list(),
+		// A connection that was welcomed has two accounts at most.
+		accounts: accounts{max: 2*(int(h.Settings.Players)+o.MaxSpectators) + spareAccounts},
+		seats:    make([]hostSeat, h.Settings.Players),
+		wake:     never,
+		clock:    clock{rate: int64(h.Settings.TickRate), percent: 100},
+		pace:     pace{base: 100, percent: 100},
 	}, nil
 }
 
@@ -152,16 +158,19 @@ func (h *Host) at(now Time) { h.now = max(h.now, now) }
 // find returns a peer, or nil if it was disconnected.
 func (h *Host) find(id PeerID) *peer { return h.byID[id] }
 
-// Connect takes a new connection, which must authenticate. It reports false if
-// there is no room for it: then its socket should be closed.
-func (h *Host) Connect(now Time) (PeerID, bool) {
+// Connect takes a new connection, which must authenticate. It comes from an
+// address, in any form: peers for whose subjects nobody vouches share the limits
+// of their address. Connect reports false if there is no room: then the socket
+// should be closed.
+func (h *Host) Connect(now Time, from string) (PeerID, bool) {
 	h.at(now)
 	if !h.room() {
 		h.stats.Turned++
 		return 0, false
 	}
 	h.lastID++
-	p := &peer{id: h.lastID, seat: System, heard: h.now, deadline: h.now + h.options.AuthTimeout}
+	p := &peer{id: h.lastID, from: clip(from, maxName), seat: System, heard: h.now, deadline: h.now + h.options.AuthTimeout}
+	p.flow, p.payer = &p.own, &p.own
 	h.peers = append(h.peers, p)
 	h.byID[p.id] = p
 	h.wakeAt(p.deadline)
@@ -206,6 +215,7 @@ func (h *Host) Disconnect(now Time, id PeerID) {
 		return
 	}
 	h.leaveSeat(p)
+	h.discharge(p)
 	p.state = Closed
 	delete(h.byID, id)
 	i := slices.Index(h.peers, p)
@@ -268,6 +278,7 @@ func (h *Host) closeFor(p *peer, code CloseCode, reason string, retry uint32) {
 	h.stats.Closed[code]++
 	welcomed := p.state != Connecting
 	h.leaveSeat(p)
+	h.discharge(p)
 	p.state, p.sync = Closed, nil
 	h.mark(p)
 	if welcomed {

@@ -150,7 +150,7 @@ func newQuietHost(t *testing.T) *Host {
 		t.Fatal(err)
 	}
 	for _, token := range []string{"x", ""} {
-		id, _ := h.Connect(0)
+		id, _ := h.Connect(0, "")
 		a := g.Auth()
 		a.Token = token
 		h.Receive(0, id, h.writer.Append(nil, &Message{Kind: MessageAuth, Auth: a}))

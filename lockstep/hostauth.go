@@ -18,7 +18,12 @@ func (h *Host) admit(p *peer, m *Message) {
 	}
 	p.platform, p.build = a.Platform, a.Build
 	if seat, ok := h.bySession(a.Session); ok {
-		if !h.outrun(p, seat) && h.mayReturn(p, seat) {
+		s := &h.seats[seat]
+		if h.outrun(p, seat) {
+			return
+		}
+		h.charge(p, &Grant{Role: s.role, Subject: s.owner, Guest: s.guest})
+		if h.mayReturn(p) {
 			h.welcome(p, seat, a.Position)
 		}
 		return
@@ -30,7 +35,7 @@ func (h *Host) admit(p *peer, m *Message) {
 	}
 	p.role, p.name = grant.Role, clip(grant.Name, maxName)
 	if grant.Role == Spectator {
-		h.watch(p)
+		h.watch(p, &grant)
 		return
 	}
 	seat, ok := h.seatFor(&grant)
@@ -38,34 +43,38 @@ func (h *Host) admit(p *peer, m *Message) {
 		h.refuse(p, ErrorFull, "no seat is free")
 		return
 	}
-	if h.seats[seat].owner == grant.Subject && h.outrun(p, seat) || !h.mayReturn(p, seat) {
+	if h.seats[seat].owner == grant.Subject && h.outrun(p, seat) {
 		return
 	}
-	h.own(p, seat, grant.Subject)
+	h.charge(p, &grant)
+	if !h.mayReturn(p) {
+		return
+	}
+	h.own(p, seat, &grant)
 	h.welcome(p, seat, 0)
 }
 
 // own makes a subject the owner of a seat. The session of another one ends, and
 // so does its name.
-func (h *Host) own(p *peer, seat Player, subject string) {
+func (h *Host) own(p *peer, seat Player, g *Grant) {
 	s := &h.seats[seat]
-	another := s.owner != "" && s.owner != subject
+	another := s.owner != "" && s.owner != g.Subject
 	if another {
 		s.session = SessionToken{} // welcome keeps it as the one before
 	}
-	s.owner, s.role = subject, p.role
+	s.owner, s.role, s.guest = g.Subject, g.Role, g.Guest
 	if p.name != s.name && (p.name != "" || s.want == vacant || another) {
 		s.name = p.name
 		_ = h.c.Note(seat, TopicName, s.name) // an error is the end of the match, which Advance notices
 	}
 }
 
-// mayReturn closes a connection that takes a seat which was taken too often.
-func (h *Host) mayReturn(p *peer, seat Player) bool {
-	if h.seats[seat].returns.take(h.now, h.options.Rates.Returns, 1) {
+// mayReturn closes a connection of a player who takes seats too often.
+func (h *Host) mayReturn(p *peer) bool {
+	if h.take(p.payer, returnBudget, 1) {
 		return true
 	}
-	h.close(p, CloseBusy, "the seat is taken again too often")
+	h.close(p, CloseBusy, "seats are taken too often")
 	return false
 }
 
@@ -88,7 +97,7 @@ func (h *Host) refuse(p *peer, code ErrorCode, text string) {
 // authorize says what a token entitles to.
 func (h *Host) authorize(token string) (Grant, error) {
 	if token == "" && h.options.AnonymousSpectators {
-		return Grant{Role: Spectator}, nil
+		return Grant{Role: Spectator, Guest: true}, nil
 	}
 	if token == "" || h.options.Authorize == nil {
 		return Grant{}, errRefused
@@ -152,7 +161,7 @@ func (h *Host) seatFor(g *Grant) (Player, bool) {
 }
 
 // watch welcomes a spectator.
-func (h *Host) watch(p *peer) {
+func (h *Host) watch(p *peer, g *Grant) {
 	if h.spectators() >= h.options.MaxSpectators {
 		h.refuse(p, ErrorFull, "no place is free")
 		return
@@ -162,6 +171,7 @@ func (h *Host) watch(p *peer) {
 		h.closeFor(p, CloseBusy, "the match can be seen after its delay", uint32(wait.Milliseconds())+1000)
 		return
 	}
+	h.charge(p, g)
 	h.greet(p, &Welcome{Seat: System, Role: Spectator})
 	h.event(Event{Kind: PeerJoined, Peer: p.id, Player: System, Text: p.name})
 	h.startSync(p, "joined")

@@ -71,7 +71,7 @@ func newTreadmill(tb testing.TB, options func(*lockstep.HostOptions)) *treadmill
 }
 
 func (m *treadmill) connect(g *lockstep.Game, token string) {
-	id, ok := m.h.Connect(m.now)
+	id, ok := m.h.Connect(m.now, "")
 	if !ok {
 		m.tb.Fatal("no room")
 	}

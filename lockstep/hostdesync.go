@@ -30,7 +30,7 @@ func (h *Host) desync(r *DesyncReport) {
 	if p := s.peer; p != nil {
 		h.message = Message{Kind: MessageDesyncReport, Tick: r.Tick, Player: r.Player, Agreed: r.Agreed, Field: r.Section}
 		h.private(p, &h.message)
-		h.react(p, &s.resyncs, &s.resynced)
+		h.react(p, &s.resynced)
 	}
 }
 
@@ -68,7 +68,7 @@ func (h *Host) tie(r *DesyncReport) {
 const differs = "its checksum differs"
 
 // react follows the policy about a peer whose checksum differs.
-func (h *Host) react(p *peer, resyncs *bucket, resynced *Tick) {
+func (h *Host) react(p *peer, resynced *Tick) {
 	switch h.options.Desync {
 	case RemoveDesynced:
 		if q := p.inquiry; q != nil && q.evidence != nil {
@@ -77,7 +77,7 @@ func (h *Host) react(p *peer, resyncs *bucket, resynced *Tick) {
 		}
 		h.close(p, CloseKicked, differs)
 	case ResyncDesynced:
-		if resyncs.take(h.now, h.options.Rates.Resyncs, 1) {
+		if h.take(p.payer, resyncBudget, 1) {
 			*resynced = h.c.Now()
 			h.stats.Resyncs++
 			h.startSync(p, "desynced")
@@ -92,7 +92,7 @@ func (h *Host) stillDiffers(p *peer, t Tick) {
 	s := &h.seats[p.seat]
 	standing := &h.c.checks.players[p.seat]
 	if h.options.Desync != LogDesynced && standing.differs && standing.compared == t && p.state != Syncing && t > s.resynced {
-		h.react(p, &s.resyncs, &s.resynced)
+		h.react(p, &s.resynced)
 	}
 }
 
@@ -141,5 +141,5 @@ func (h *Host) watcherReport(p *peer, t Tick, sum *checksum.Sum) {
 		return
 	}
 	var resynced Tick // a spectator reports again after each keyframe
-	h.react(p, &p.resyncs, &resynced)
+	h.react(p, &resynced)
 }

@@ -53,7 +53,7 @@ func (m *mob) step(f *tape) {
 	p := m.p
 	switch f.byte() % 9 {
 	case 0:
-		if id, ok := p.h.Connect(p.now); ok {
+		if id, ok := p.h.Connect(p.now, ""); ok {
 			m.ids = append(m.ids, id)
 		}
 	case 1, 2:

@@ -15,6 +15,10 @@ type Grant struct {
 	Subject string
 
 	Name string // how people call the holder
+
+	// Guest says that nobody vouches for the subject: its holder has made it up, and
+	// can make up others. Limits of what costs others hold for the holder's address.
+	Guest bool
 }
 
 // A DesyncPolicy says what a Host does about a player whose checksum differs.
@@ -27,8 +31,12 @@ const (
 	RemoveDesynced                     // end the connection and give up the seat
 )
 
-// Rates are what one connection may do, except that Returns and Resyncs are
-// counted for the seat. Zero rates have defaults.
+// Rates are what one subject may do, over all of its connections. Zero rates have
+// defaults.
+//
+// Messages, Bytes, Commands, Chat and Offences of a spectator are counted for the
+// connection. The others may be used eight times as often by the spectators of one
+// token together, and by all guests of one address together (see [Grant]).
 type Rates struct {
 	Messages Rate // 200 a second
 	Bytes    Rate // 64 KiB a second
@@ -36,7 +44,7 @@ type Rates struct {
 	Chat     Rate // 1 a second
 	Syncs    Rate // keyframes asked for: 4 a minute
 	Resyncs  Rate // keyframes after a desync: 2 a minute
-	Returns  Rate // welcomes to one seat: 20 a minute
+	Returns  Rate // welcomes of a player: 20 a minute
 	Offences Rate // exceeded limits and refused reports: 20 a second, then the connection is closed
 }
 
@@ -230,8 +238,7 @@ func (o *HostOptions) check(s *Settings) error {
 	if o.SpectatorDelay > 0 && o.Relay {
 		return fmt.Errorf("lockstep: host: spectator delay: got %d ticks in relay mode, want 0", o.SpectatorDelay)
 	}
-	r := &o.Rates
-	for i, rate := range []Rate{r.Messages, r.Bytes, r.Commands, r.Chat, r.Syncs, r.Resyncs, r.Returns, r.Offences} {
+	for i, rate := range o.Rates.list() {
 		if !rate.valid() {
 			return fmt.Errorf("lockstep: host: rate %d: got %+v", i, rate)
 		}

@@ -23,7 +23,7 @@ func (h *Host) Receive(now Time, id PeerID, b []byte) {
 		h.malformed(p, "message size")
 		return
 	}
-	within := p.inquiry != nil || p.bytes.take(h.now, h.options.Rates.Bytes, len(b))
+	within := p.inquiry != nil || h.take(p.flow, byteBudget, len(b))
 	var m Message
 	for len(b) > 0 && p.state != Closed {
 		rest, err := h.reader.Read(&m, b)
@@ -36,7 +36,7 @@ func (h *Host) Receive(now Time, id PeerID, b []byte) {
 			h.admit(p, &m)
 			continue
 		}
-		if !p.messages.take(h.now, h.options.Rates.Messages, 1) {
+		if !h.take(p.flow, messageBudget, 1) {
 			within = false
 		}
 		h.handle(p, &m, within)
@@ -102,7 +102,7 @@ func (h *Host) command(p *peer, m *Message, within bool) {
 	if h.c.Seated(p.seat) {
 		_, known = h.c.seats[p.seat].receipt(m.Sequence)
 	}
-	if !known && !(within && p.commands.take(h.now, h.options.Rates.Commands, 1)) {
+	if !known && !(within && h.take(p.flow, commandBudget, 1)) {
 		h.stats.Rejected[RateLimited]++
 		h.reject(p, Receipt{Sequence: m.Sequence, Reason: RateLimited})
 		h.offend(p, 0, "")
@@ -157,7 +157,7 @@ func (h *Host) chat(p *peer, m *Message) {
 		h.offend(p, ErrorRole, "spectators do not chat here")
 		return
 	}
-	if !p.chat.take(h.now, h.options.Rates.Chat, 1) {
+	if !h.take(p.flow, chatBudget, 1) {
 		h.offend(p, ErrorLimit, "too much chat")
 		return
 	}
@@ -170,7 +170,7 @@ func (h *Host) chat(p *peer, m *Message) {
 // Code 0 answers nothing: the offence was answered in another way.
 func (h *Host) offend(p *peer, code ErrorCode, text string) {
 	h.stats.Offences++
-	if !p.offences.take(h.now, h.options.Rates.Offences, 1) {
+	if !h.take(p.flow, offenceBudget, 1) {
 		h.close(p, CloseAbuse, "limits were exceeded again and again")
 		return
 	}

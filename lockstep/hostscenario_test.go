@@ -95,6 +95,7 @@ func TestHostSpectatorFlood(t *testing.T) {
 func TestHostOneOwnerOfASeat(t *testing.T) {
 	p := newParty(t, nil, func(o *lockstep.HostOptions) {
 		o.Rates.Returns = lockstep.Rate{N: 1 << 20, Per: lockstep.Second, Burst: 1 << 20}
+		o.Rates.Messages, o.Rates.Bytes = o.Rates.Returns, lockstep.Rate{N: 1 << 30, Per: lockstep.Second, Burst: 1 << 30}
 	})
 	book := newBook(t, p)
 	d := dice(1)

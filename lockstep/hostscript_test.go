@@ -106,7 +106,9 @@ func (m *hostTable) guest(s *script.Step) *guest {
 			return g
 		}
 	}
-	return m.p.guest(name, "")
+	g := m.p.guest(name, "")
+	g.addr = s.String("from", "")
+	return g
 }
 
 func (m *hostTable) open(s *script.Step) {

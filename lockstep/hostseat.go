@@ -16,6 +16,7 @@ const (
 type hostSeat struct {
 	peer    *peer  // the connection that owns it, or nil
 	owner   string // the subject of its token
+	guest   bool   // see Grant.Guest
 	name    string
 	role    Role
 	session SessionToken // resumes it once
@@ -24,8 +25,6 @@ type hostSeat struct {
 
 	want, told presence // what holds, and what the log says
 	leaves     bool     // the log has yet to say that the player before left
-
-	returns, resyncs bucket
 
 	resynced Tick // the last sealed one when it was sent a keyframe after a desync
 
@@ -63,13 +62,13 @@ func (h *Host) leaveSeat(p *peer) {
 	}
 }
 
-// vacate gives up a seat for good. The next player inherits only the rate
-// limits, and the name in the log until a note replaces it. The log says that
+// vacate gives up a seat for good. The next player inherits only the name in the
+// log, until a note replaces it. The log says that
 // this one left before it says that the next one joined, even if no tick passes
 // between the two.
 func (h *Host) vacate(p Player) {
 	s := &h.seats[p]
-	*s = hostSeat{name: s.name, told: s.told, leaves: s.leaves || s.told != vacant, returns: s.returns, resyncs: s.resyncs}
+	*s = hostSeat{name: s.name, told: s.told, leaves: s.leaves || s.told != vacant}
 	h.unsettled = true
 }
 

@@ -211,7 +211,7 @@ type thief struct {
 
 // try connects with a session and no token, and goes.
 func (f *thief) try(s lockstep.SessionToken) {
-	id, ok := f.h.Connect(f.now)
+	id, ok := f.h.Connect(f.now, "")
 	if !ok {
 		f.t.Fatal("no room")
 	}

@@ -90,9 +90,9 @@ func (h *Host) PeerState(id PeerID) (PeerState, bool) {
 const peerMemory = 4 << 10
 
 // Memory returns the bytes that the host holds for connections at the moment:
-// the ring, queues, keyframes being sent, and states being collected.
+// the ring, queues, keyframes being sent, states being collected, and accounts.
 func (h *Host) Memory() int {
-	sum := h.ring.Memory() + len(h.headerRecord) + len(h.shared.bytes)
+	sum := h.ring.Memory() + len(h.headerRecord) + len(h.shared.bytes) + h.accounts.memory()
 	for _, k := range h.curtain.shelf {
 		if k != h.shared {
 			sum += len(k.bytes)
@@ -132,6 +132,7 @@ func (h *Host) sentToEarlier(i int) bool {
 //	            where size is state + header + 4 KiB
 //	            and 6 more with a SpectatorDelay
 //	evidence    2·players·state + 4·MaxEvidence
+//	accounts    (2·(players + MaxSpectators) + 256) · 2.5 KiB
 //
 // Beside it a match has its simulation, EvidenceHistory states of the referee's
 // past, and (input delay + 2) frames of at most 128 KiB.
@@ -145,7 +146,8 @@ func (h *Host) MemoryBound(stateBytes int) int {
 	return h.ring.Memory() + len(h.headerRecord) +
 		h.maxPeers()*(peerMemory+2*maxPrivate) +
 		blobs*size +
-		2*len(h.seats)*stateBytes + 4*o.MaxEvidence
+		2*len(h.seats)*stateBytes + 4*o.MaxEvidence +
+		h.accounts.max*(accountMemory+maxAccountKey)
 }
 
 // CheckBounds returns what is wrong with the host's books: a bound exceeded, a
@@ -169,12 +171,18 @@ func (h *Host) CheckBounds(stateBytes int) error {
 			return fmt.Errorf("lockstep: host: seat %d is present without an owner", i)
 		}
 	}
+	users := 0
 	for _, p := range h.peers {
 		if err := h.checkPeer(p); err != nil {
 			return err
 		}
+		for _, a := range []*account{p.flow, p.payer} {
+			if a != &p.own {
+				users++
+			}
+		}
 	}
-	return nil
+	return h.accounts.check(users)
 }
 
 func (h *Host) checkPeer(p *peer) error {

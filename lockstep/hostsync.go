@@ -96,7 +96,7 @@ func (h *Host) syncRequest(p *peer) {
 	if p.state == Syncing {
 		return // it is on its way
 	}
-	if !p.syncs.take(h.now, h.options.Rates.Syncs, 1) {
+	if !h.take(p.payer, syncBudget, 1) {
 		h.offend(p, ErrorLimit, "too many keyframes asked for")
 		return
 	}

@@ -23,6 +23,11 @@ type peer struct {
 
 	name, build, platform string
 
+	from  string   // its address, as the caller says
+	flow  *account // of its messages
+	payer *account // of what they cost others
+	own   account  // of a peer that has no other
+
 	out   []byte // private messages, encoded
 	dirty bool   // on the host's list
 
@@ -48,8 +53,6 @@ type peer struct {
 	nonce    uint64 // of the latest ping
 	rtt      Time   // smoothed round trip; 0 if unknown
 	jitter   Time   // its mean deviation
-
-	messages, bytes, commands, chat, syncs, resyncs, offences bucket
 
 	errorAt  Time     // when the next error about a limit may be sent
 	inquiry  *inquiry // for states of this peer, or nil

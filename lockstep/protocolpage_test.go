@@ -37,7 +37,7 @@ func TestLimitsOnPage(t *testing.T) {
 	r := &o.Rates
 	want := map[string]Rate{
 		"messages": r.Messages, "bytes": r.Bytes, "commands that are not repeats": r.Commands, "lines of chat": r.Chat,
-		"state_sync_request": r.Syncs, "state_sync after a desync, of a seat": r.Resyncs, "welcomes, of a seat": r.Returns, "offences": r.Offences,
+		"state_sync_request": r.Syncs, "state_sync after a desync": r.Resyncs, "welcomes of a player": r.Returns, "offences": r.Offences,
 	}
 	for what, rate := range want {
 		text := fmt.Sprintf("%d in %d s, %d at once", rate.N, rate.Per/Second, rate.Burst)

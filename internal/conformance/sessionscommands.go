@@ -181,7 +181,23 @@ func limitSessions() []Built {
 				}
 				p.wait(300)
 			}},
-		{id: "limit-returns", rules: "P-limit-returns P-closing", about: "A seat is taken 20 times; the 21st is too often.",
+		{id: "limit-subject", rules: "P-limit-subject P-limit-syncs", about: "A client that reconnects does not begin anew: the fifth keyframe asked for, on its second connection, has an error.",
+			run: func(p *play) {
+				g := p.join(auth{token: ada})
+				for range 3 {
+					p.wait(500)
+					g.say(36)
+				}
+				p.wait(100)
+				g.cut()
+				p.resume(g)
+				for range 2 {
+					p.wait(500)
+					g.say(36)
+				}
+				p.wait(200)
+			}},
+		{id: "limit-returns", rules: "P-limit-returns P-closing", about: "A player takes a seat 20 times; the 21st is too often.",
 			run: func(p *play) {
 				p.wait(50)
 				g := p.join(auth{token: ada})

@@ -196,7 +196,7 @@ func (s *stage) open(conn int) error {
 	if conn != len(s.conns)+1 {
 		return fmt.Errorf("conformance: connection %d opened after %d", conn, len(s.conns))
 	}
-	id, ok := s.host.Connect(s.time())
+	id, ok := s.host.Connect(s.time(), "")
 	s.conns = append(s.conns, id)
 	if !ok {
 		s.sent(s.step("server", Step{Conn: conn, Do: "close", About: "no room"}))

@@ -347,7 +347,7 @@ func (s *server) connect(m *machine) *wire {
 	if !s.ready() {
 		return nil
 	}
-	id, ok := s.host.Connect(s.w.now)
+	id, ok := s.host.Connect(s.w.now, "")
 	if !ok {
 		s.w.count("turned away")
 		return nil

@@ -40,7 +40,7 @@ func (Guests) Authorize(token, _ string) (lockstep.Grant, error) {
 		return lockstep.Grant{}, ErrRefused
 	}
 	sum := sha256.Sum256([]byte(token))
-	return lockstep.Grant{Role: lockstep.Seated, Seat: lockstep.AnySeat, Subject: guestPrefix + hex.EncodeToString(sum[:16]), Name: name}, nil
+	return lockstep.Grant{Role: lockstep.Seated, Seat: lockstep.AnySeat, Subject: guestPrefix + hex.EncodeToString(sum[:16]), Name: name, Guest: true}, nil
 }
 
 // creators lets admins begin matches, and players if guests may.

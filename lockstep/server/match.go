@@ -205,7 +205,7 @@ func (m *Match) take(in input) {
 			c.end("the match is over")
 			return
 		}
-		id, ok := m.host.Connect(m.now())
+		id, ok := m.host.Connect(m.now(), c.addr.String())
 		if !ok {
 			c.end("the match is full")
 			return
