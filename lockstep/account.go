@@ -18,13 +18,14 @@ const (
 	syncBudget
 	resyncBudget
 	returnBudget
+	noteBudget
 	offenceBudget
 	budgets
 )
 
 // list returns the rates by their budgets.
 func (r *Rates) list() [budgets]Rate {
-	return [budgets]Rate{r.Messages, r.Bytes, r.Commands, r.Chat, r.Syncs, r.Resyncs, r.Returns, r.Offences}
+	return [budgets]Rate{r.Messages, r.Bytes, r.Commands, r.Chat, r.Syncs, r.Resyncs, r.Returns, r.Notes, r.Offences}
 }
 
 // crowd is how many times the limits of a subject hold for an account that

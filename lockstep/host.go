@@ -43,6 +43,7 @@ type Host struct {
 
 	rates    [budgets]Rate
 	accounts accounts
+	notes    notes
 
 	unsettled bool // a seat's state is not in the log yet
 	over      bool // the end was noticed

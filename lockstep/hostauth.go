@@ -63,9 +63,8 @@ func (h *Host) own(p *peer, seat Player, g *Grant) {
 		s.session = SessionToken{} // welcome keeps it as the one before
 	}
 	s.owner, s.role, s.guest = g.Subject, g.Role, g.Guest
-	if p.name != s.name && (p.name != "" || s.want == vacant || another) {
+	if p.name != "" || s.want == vacant || another {
 		s.name = p.name
-		_ = h.c.Note(seat, TopicName, s.name) // an error is the end of the match, which Advance notices
 	}
 }
 
@@ -196,6 +195,7 @@ func (h *Host) welcome(p *peer, seat Player, position Position) {
 		h.close(old, CloseReplaced, "another connection has the seat now")
 	}
 	s.peer, s.want = p, here
+	h.noteName(seat)
 	p.seat, p.role = seat, s.role
 	if p.name == "" {
 		p.name = s.name

@@ -168,6 +168,7 @@ func (h *Host) keepTime() {
 		for i := range h.seats {
 			h.seatTime(Player(i))
 		}
+		h.noteTime()
 		h.inquiryTime()
 		h.waitingTime()
 		h.paceTime()

@@ -45,7 +45,12 @@ type Rates struct {
 	Syncs    Rate // keyframes asked for: 4 a minute
 	Resyncs  Rate // keyframes after a desync: 2 a minute
 	Returns  Rate // welcomes of a player: 20 a minute
+	Notes    Rate // names and lines of chat in the log: 1 a second, 8 at once
 	Offences Rate // exceeded limits and refused reports: 20 a second, then the connection is closed
+
+	// MatchNotes bounds the notes of all peers together: 16 a second, 64 at once. The
+	// accounts that several may share leave half of that to the others.
+	MatchNotes Rate
 }
 
 // A DelayPolicy makes the input delay follow the players' connections: half a
@@ -113,12 +118,13 @@ type HostOptions struct {
 	MaxCatchUp int  // ticks sealed at once after a stall: 3
 	MaxStrikes int  // keyframes in place of late records, then closed: 3
 
-	RingRecords      int  // 4 times Lag, and 2 times SpectatorDelay
+	RingRecords      int  // 4 times Lag, and 256 for notes, and 2 times SpectatorDelay
 	RingBytes        int  // 1 MiB, and 256 times SpectatorDelay
 	SyncBytesPerTick int  // of keyframe for one peer: 256 KiB
 	KeyframeInterval Time // between two keyframes made for joiners: 5 s
 	EvidenceHistory  int  // checked ticks whose states the referee keeps: 8
 	MaxEvidence      int  // bytes of one state that a client may send: 8 MiB
+	MaxNoteBytes     int  // of names and chat in the log: 16 MiB
 
 	AuthTimeout Time // 10 s
 	PingEvery   Time // 5 s
@@ -153,12 +159,13 @@ func (o *HostOptions) complete(s *Settings) error {
 	or(&o.Lag, max(10*second, 4*o.AckEvery))
 	or(&o.MaxCatchUp, 3)
 	or(&o.MaxStrikes, 3)
-	or(&o.RingRecords, int(4*o.Lag+2*o.SpectatorDelay))
+	or(&o.RingRecords, int(4*o.Lag+256+2*o.SpectatorDelay))
 	or(&o.RingBytes, 1<<20+256*int(o.SpectatorDelay))
 	or(&o.SyncBytesPerTick, 256<<10)
 	or(&o.KeyframeInterval, 5*Second)
 	or(&o.EvidenceHistory, 8)
 	or(&o.MaxEvidence, 8<<20)
+	or(&o.MaxNoteBytes, 16<<20)
 	or(&o.AuthTimeout, 10*Second)
 	or(&o.PingEvery, 5*Second)
 	or(&o.IdleTimeout, 10*Second)
@@ -176,7 +183,9 @@ func (o *HostOptions) complete(s *Settings) error {
 	or(&r.Syncs, Rate{4, 60 * Second, 4})
 	or(&r.Resyncs, Rate{2, 60 * Second, 2})
 	or(&r.Returns, Rate{20, 60 * Second, 20})
+	or(&r.Notes, Rate{1, Second, 8})
 	or(&r.Offences, Rate{20, Second, 100})
+	or(&r.MatchNotes, Rate{16, Second, 64})
 	return o.check(s)
 }
 
@@ -220,6 +229,7 @@ func (o *HostOptions) check(s *Settings) error {
 		{"ring bytes", int64(o.RingBytes), 1, 1 << 30},
 		{"sync bytes per tick", int64(o.SyncBytesPerTick), 1 << 10, 1 << 30},
 		{"evidence history", int64(o.EvidenceHistory), 1, 1 << 10},
+		{"max note bytes", int64(o.MaxNoteBytes), 1, 1 << 40},
 		{"max evidence", int64(o.MaxEvidence), 0, MaxStateSize},
 		{"keyframe interval", int64(o.KeyframeInterval), 1, int64(3600 * Second)},
 		{"auth timeout", int64(o.AuthTimeout), 1, int64(3600 * Second)},
@@ -238,7 +248,8 @@ func (o *HostOptions) check(s *Settings) error {
 	if o.SpectatorDelay > 0 && o.Relay {
 		return fmt.Errorf("lockstep: host: spectator delay: got %d ticks in relay mode, want 0", o.SpectatorDelay)
 	}
-	for i, rate := range o.Rates.list() {
+	rates := o.Rates.list()
+	for i, rate := range append(rates[:], o.Rates.MatchNotes) {
 		if !rate.valid() {
 			return fmt.Errorf("lockstep: host: rate %d: got %+v", i, rate)
 		}

@@ -151,21 +151,6 @@ func (h *Host) report(p *peer, m *Message) {
 	}
 }
 
-// chat writes a line into the log, from where everybody gets it.
-func (h *Host) chat(p *peer, m *Message) {
-	if p.seat == System && !h.options.SpectatorChat {
-		h.offend(p, ErrorRole, "spectators do not chat here")
-		return
-	}
-	if !h.take(p.flow, chatBudget, 1) {
-		h.offend(p, ErrorLimit, "too much chat")
-		return
-	}
-	if m.Text != "" {
-		_ = h.c.Note(p.seat, TopicChat, m.Text) // an error is the end of the match, which Advance notices
-	}
-}
-
 // offend answers what is not allowed, and closes who does it again and again.
 // Code 0 answers nothing: the offence was answered in another way.
 func (h *Host) offend(p *peer, code ErrorCode, text string) {
@@ -174,13 +159,21 @@ func (h *Host) offend(p *peer, code ErrorCode, text string) {
 		h.close(p, CloseAbuse, "limits were exceeded again and again")
 		return
 	}
-	if code == 0 || code == ErrorLimit && h.now < p.errorAt {
-		return
+	switch code {
+	case 0:
+	case ErrorLimit:
+		h.limited(p, text)
+	default:
+		h.error(p, code, text, "")
 	}
-	if code == ErrorLimit {
+}
+
+// limited tells a peer of a limit, at most once a second.
+func (h *Host) limited(p *peer, text string) {
+	if h.now >= p.errorAt {
 		p.errorAt = h.now + Second
+		h.error(p, ErrorLimit, text, "")
 	}
-	h.error(p, code, text, "")
 }
 
 func (h *Host) error(p *peer, code ErrorCode, text, field string) {

@@ -18,6 +18,7 @@ type hostSeat struct {
 	owner   string // the subject of its token
 	guest   bool   // see Grant.Guest
 	name    string
+	noted   string // the name in the log
 	role    Role
 	session SessionToken // resumes it once
 	before  SessionToken // the one before, until the client has shown that it has the new one
@@ -68,7 +69,7 @@ func (h *Host) leaveSeat(p *peer) {
 // between the two.
 func (h *Host) vacate(p Player) {
 	s := &h.seats[p]
-	*s = hostSeat{name: s.name, told: s.told, leaves: s.leaves || s.told != vacant}
+	*s = hostSeat{noted: s.noted, told: s.told, leaves: s.leaves || s.told != vacant}
 	h.unsettled = true
 }
 

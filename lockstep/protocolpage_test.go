@@ -38,6 +38,8 @@ func TestLimitsOnPage(t *testing.T) {
 	want := map[string]Rate{
 		"messages": r.Messages, "bytes": r.Bytes, "commands that are not repeats": r.Commands, "lines of chat": r.Chat,
 		"state_sync_request": r.Syncs, "state_sync after a desync": r.Resyncs, "welcomes of a player": r.Returns, "offences": r.Offences,
+		"names and lines of chat in the log": r.Notes,
+		"names and lines of chat of all players and spectators of a match; accounts that are shared leave half of the burst to others": r.MatchNotes,
 	}
 	for what, rate := range want {
 		text := fmt.Sprintf("%d in %d s, %d at once", rate.N, rate.Per/Second, rate.Burst)
@@ -57,6 +59,8 @@ func TestLimitsOnPage(t *testing.T) {
 		fmt.Sprintf("| chunks of a sync | %d KiB in the time of a tick |", o.SyncBytesPerTick>>10), fmt.Sprintf("| commands of a player in one tick | %d,", o.MaxPerTick),
 		fmt.Sprintf("| sequences ahead of the highest decided one | %d |", window), fmt.Sprintf("| checked ticks that can be reported on | %d |", checkWindow),
 		fmt.Sprintf("| payload of a command | %d KiB |", MaxPayload>>10), fmt.Sprintf("| private messages that wait for a connection | %d KiB |", (maxPrivate-roomClosing)>>10),
+		fmt.Sprintf("| bytes of names and chat in the log, and 16 for each | %d MiB |", o.MaxNoteBytes>>20),
+		fmt.Sprintf("| ring | 4 × lag + %d records, %d MiB;", o.RingRecords-4*int(o.Lag), o.RingBytes>>20),
 		fmt.Sprintf("| state asked of a client | %d MiB, %d s |", o.MaxEvidence>>20, inquiryTimeout/Second),
 	} {
 		if !strings.Contains(string(page), row) {

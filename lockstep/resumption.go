@@ -29,6 +29,7 @@ type Resumption struct {
 	seats    []seat
 	hosted   []hostSeat
 	checks   checks
+	noted    int // bytes of notes
 	speed    uint16
 	delay    Tick // as the log says; 0 if it does not
 	paused   bool
@@ -83,8 +84,10 @@ func (r *Resumption) Append(record []byte) error {
 			r.wrong = nil
 		}
 		if rec.Topic == TopicName && int(rec.Player) < len(r.hosted) {
-			r.hosted[rec.Player].name = rec.Text
+			s := &r.hosted[rec.Player]
+			s.name, s.noted = rec.Text, rec.Text
 		}
+		r.noted += noteSize(rec.Text)
 	}
 	r.position += Position(max(1, rec.Empty)) // live, each empty tick is a record
 	return err
@@ -150,7 +153,7 @@ func (r *Resumption) system(t Tick, value any) error {
 	}
 	if h.told = told; told == vacant {
 		s.left = t
-		*h = hostSeat{name: h.name}
+		*h = hostSeat{noted: h.noted}
 	}
 	s.present = told != vacant
 	return nil
@@ -174,7 +177,7 @@ func (r *Resumption) Host(now Time, log Log, o HostOptions) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	x.now, x.headerRecord = now, r.header
+	x.now, x.headerRecord, x.notes.bytes = now, r.header, r.noted
 	x.ring.begin(r.position)
 	x.c = r.coordinator(x.coordinatorOptions(), Tee(log, (*hostLog)(x)))
 	sim := r.follower.sim

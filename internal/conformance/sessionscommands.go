@@ -1,6 +1,9 @@
 package conformance
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // commandSessions are about commands and their answers.
 func commandSessions() []Built {
@@ -180,6 +183,17 @@ func limitSessions() []Built {
 					g.say(36)
 				}
 				p.wait(300)
+			}},
+		{id: "limit-notes", rules: "P-limit-notes P-token-guest", about: "Guests take turns in a seat, each under another name: the log has 32 names at once, and soon that of the last guest.",
+			run: func(p *play) {
+				for i := range 40 {
+					g := p.join(auth{token: fmt.Sprintf("guest:%d:0123456789abcdef", i)})
+					if i < 39 {
+						g.say(39)
+						p.deliver()
+					}
+				}
+				p.wait(1200)
 			}},
 		{id: "limit-subject", rules: "P-limit-subject P-limit-syncs", about: "A client that reconnects does not begin anew: the fifth keyframe asked for, on its second connection, has an error.",
 			run: func(p *play) {
