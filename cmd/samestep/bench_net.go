@@ -150,7 +150,7 @@ func (b *netBench) startServer(tokens string) (*loadServer, error) {
 		return nil, err
 	}
 	args := []string{
-		"serve", "--listen", "127.0.0.1:0", "--quiet", "--dir", "", "--web=false", "--tokens", tokens, "--max-per-address", "100000", "--max-spectators", strconv.Itoa(b.spectators + 8),
+		"serve", "--listen", "127.0.0.1:0", "--quiet", "--dir", "", "--web=false", "--tokens", tokens, "--max-per-address", "100000", "--max-unauthenticated", "100000", "--max-spectators", strconv.Itoa(b.spectators + 8),
 		"--matches", strconv.Itoa(b.matches() + 1), "--players", strconv.Itoa(b.room), "--units", strconv.Itoa(b.units), "--tick-rate", strconv.Itoa(b.rate),
 	}
 	if b.relay {

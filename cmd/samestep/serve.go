@@ -73,6 +73,7 @@ release builds have it with them. Without either the rest works (--web=false).`,
 			&cli.StringSliceFlag{Name: "origin", Usage: "`HOST` that a browser's page may come from, beside this one"},
 			&cli.StringSliceFlag{Name: "allowed-host", Usage: "`NAME` of this server that requests may have in their Host header, besides what --listen names, localhost and the addresses that connections come to; a proxy in front of it needs this"},
 			&cli.UintFlag{Name: "max-per-address", Value: 64, Usage: "connections of one address"},
+			&cli.UintFlag{Name: "max-unauthenticated", Value: 8, Usage: "of these, that have not shown a token; a new one closes the oldest"},
 			&cli.UintFlag{Name: "max-spectators", Value: 64, Usage: "of a match"},
 			&cli.DurationFlag{Name: "idle", Value: 5 * time.Minute, Usage: "end a match that nobody was connected to for `TIME`"},
 			&cli.StringFlag{Name: "tls-cert", Usage: "`FILE` with a certificate"},
@@ -210,7 +211,7 @@ func serverOptions(c *cli.Context, g *playable, specs []server.MatchSpec, bots *
 		level = slog.LevelWarn
 	}
 	o := server.Options{
-		Dir: c.String("dir"), Replays: c.Bool("replays"), Origins: c.StringSlice("origin"), AllowedHosts: allowedHosts(c), MaxPerAddress: int(c.Uint("max-per-address")),
+		Dir: c.String("dir"), Replays: c.Bool("replays"), Origins: c.StringSlice("origin"), AllowedHosts: allowedHosts(c), MaxPerAddress: int(c.Uint("max-per-address")), MaxUnauthenticated: int(c.Uint("max-unauthenticated")),
 		MaxMatches: max(1000, len(specs)), IdleMatch: c.Duration("idle"), KeepOpen: c.Bool("keep-open"),
 		Log:      slog.New(slog.NewTextHandler(c.App.ErrWriter, &slog.HandlerOptions{Level: level})),
 		NewMatch: func(body io.Reader) (server.MatchSpec, error) { return requestedMatch(body, g, guests > 0, bots) }, GuestMatches: int(guests),

@@ -242,6 +242,10 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request) {
 	}
 	ws.SetReadLimit(lockstep.MaxAuthMessage)
 	c := &conn{match: m, ws: ws, socket: socket.conn, addr: from, wake: make(chan struct{}, 1)}
+	if s.entrance.enter(c) {
+		s.metrics.turned.WithLabelValues("crowd").Inc()
+	}
+	defer s.entrance.leave(c)
 	if !m.post(input{conn: c, came: true}) {
 		ws.Close(websocket.StatusGoingAway, "the match is over")
 		return
@@ -280,5 +284,8 @@ func (h *hijacked) Hijack() (c net.Conn, rw *bufio.ReadWriter, err error) {
 	return c, rw, err
 }
 
-// welcomed lets larger messages come.
-func (c *conn) welcomed() { c.ws.SetReadLimit(lockstep.MaxClientMessage) }
+// welcomed lets larger messages come, of somebody who is known now.
+func (c *conn) welcomed() {
+	c.ws.SetReadLimit(lockstep.MaxClientMessage)
+	c.match.server.entrance.leave(c)
+}

@@ -152,6 +152,10 @@ func (m *Match) hostOptions() lockstep.HostOptions {
 	o.Authorize = func(token string) (lockstep.Grant, error) {
 		return m.server.options.Authorizer.Authorize(token, m.spec.Name)
 	}
+	if o.MaxConnecting == 0 {
+		o.MaxConnecting = 64
+	}
+	m.maxConnecting = o.MaxConnecting
 	o.AwaitCommit = m.writer != nil && m.server.options.Durability == replay.SyncFrame
 	o.Random = func(b []byte) { rand.Read(b) }
 	o.Observe = m.observe

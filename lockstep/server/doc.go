@@ -45,7 +45,7 @@
 //
 //	samestep_lateness_seconds         histogram  delay between when a match had work to do and when it did it
 //	samestep_turned_away_total        counter    connections and requests refused before they reached a match, by reason
-//	                                             (address, guessing, handshake, host, subprotocol)
+//	                                             (address, crowd, guessing, handshake, host, subprotocol)
 //	samestep_events_total             counter    events of matches, by subject (connection, match) and kind (lockstep.EventKind)
 //	samestep_rejected_commands_total  counter    commands rejected, by reason (lockstep.Reason); at most a second late
 //	samestep_desyncs_total            counter    desyncs reported with their evidence, and ties

@@ -234,7 +234,7 @@ func TestManyJoinAtOnce(t *testing.T) {
 	const crowd = 300
 	x := setup{
 		host:    lockstep.HostOptions{MaxSpectators: crowd, MaxConnecting: crowd},
-		options: server.Options{MaxPerAddress: 2 * crowd},
+		options: server.Options{MaxPerAddress: 2 * crowd, MaxUnauthenticated: crowd},
 	}
 	inBubble(t, x, func(t *testing.T, s *stage) {
 		a, b := s.join(t, ada, wander), s.join(t, bob, wander)

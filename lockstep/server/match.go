@@ -39,13 +39,15 @@ type Match struct {
 	inbox  chan input
 	done   chan struct{} // closed when the match is over and its file written
 
-	conns   map[lockstep.PeerID]*conn
-	dirty   []lockstep.PeerID
-	idle    time.Time                                  // since when nobody is connected; zero while somebody is
-	ended   time.Time                                  // when the end was noticed; zero before
-	bundles map[lockstep.Player]int                    // written, by whom they are about
-	writing sync.WaitGroup                             // bundles
-	counted [lockstep.RateLimited + 1]lockstep.Counter // of Stats.Rejected, in the metrics already
+	conns         map[lockstep.PeerID]*conn
+	dirty         []lockstep.PeerID
+	entering      []*conn                                    // of conns, those that are not welcomed, the oldest first
+	maxConnecting int                                        // of them
+	idle          time.Time                                  // since when nobody is connected; zero while somebody is
+	ended         time.Time                                  // when the end was noticed; zero before
+	bundles       map[lockstep.Player]int                    // written, by whom they are about
+	writing       sync.WaitGroup                             // bundles
+	counted       [lockstep.RateLimited + 1]lockstep.Counter // of Stats.Rejected, in the metrics already
 
 	view atomic.Pointer[View] // what others may know, renewed every second
 }
@@ -205,18 +207,13 @@ func (m *Match) take(in input) {
 			c.end("the match is over")
 			return
 		}
-		id, ok := m.host.Connect(m.now(), c.addr.String())
-		if !ok {
-			c.end("the match is full")
-			return
-		}
-		c.id = id
-		m.conns[id] = c
+		m.letIn(c)
 		m.idle = time.Time{}
 	case c.id == 0: // it was turned away
 	case in.gone:
 		m.host.Disconnect(m.now(), c.id)
 		delete(m.conns, c.id)
+		m.entering = without(m.entering, c)
 		if len(m.conns) == 0 {
 			m.idle = time.Now()
 		}
@@ -283,6 +280,7 @@ func (m *Match) observe(e lockstep.Event) {
 		switch {
 		case e.Kind == lockstep.PeerJoined || e.Kind == lockstep.PeerResumed:
 			c.welcomed()
+			m.entering = without(m.entering, c)
 		case e.Kind == lockstep.PeerRefused && e.Code == lockstep.CloseRefused && e.Text == "refused": // a token, not for lack of room
 			m.server.guessed(c.addr)
 		}

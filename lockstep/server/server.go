@@ -42,17 +42,18 @@ type Options struct {
 	// Host are the policies of each match, unless its spec has its own.
 	Host lockstep.HostOptions
 
-	Dir           string            // where replays and desync bundles are written; "" for nowhere
-	Replays       bool              // whether anybody may list and download the replays of matches that are over
-	Origins       []string          // hosts that a browser's page may come from, beside our own
-	AllowedHosts  []string          // names of ours, besides those of the loopback and the addresses that connections come to
-	MaxMatches    int               // 1000
-	GuestMatches  int               // of them, that those may begin over HTTP who are no admins but may play: none
-	MaxPerAddress int               // connections of one address: 64
-	IdleMatch     time.Duration     // a match that nobody is connected to ends after: 5 m; negative: never
-	RetryAfter    time.Duration     // when clients may come back after a shutdown: 5 s
-	MaxBundles    int               // desync bundles written about one player of a match, and about its ties: 4
-	Bundled       func(path string) // called with each, beside the match, which waits for it when it ends
+	Dir                string            // where replays and desync bundles are written; "" for nowhere
+	Replays            bool              // whether anybody may list and download the replays of matches that are over
+	Origins            []string          // hosts that a browser's page may come from, beside our own
+	AllowedHosts       []string          // names of ours, besides those of the loopback and the addresses that connections come to
+	MaxMatches         int               // 1000
+	GuestMatches       int               // of them, that those may begin over HTTP who are no admins but may play: none
+	MaxPerAddress      int               // connections of one address: 64
+	MaxUnauthenticated int               // of them, that have not said who they are; the oldest makes room: 8
+	IdleMatch          time.Duration     // a match that nobody is connected to ends after: 5 m; negative: never
+	RetryAfter         time.Duration     // when clients may come back after a shutdown: 5 s
+	MaxBundles         int               // desync bundles written about one player of a match, and about its ties: 4
+	Bundled            func(path string) // called with each, beside the match, which waits for it when it ends
 
 	// Durability says when a tick is safe on the disk. With [replay.SyncFrame]
 	// nobody is told of one before; the disk is waited for beside the match.
@@ -73,6 +74,7 @@ func (o *Options) complete() {
 	}
 	or(&o.MaxMatches, 1000)
 	or(&o.MaxPerAddress, 64)
+	or(&o.MaxUnauthenticated, 8)
 	or(&o.MaxBundles, 4)
 	if o.IdleMatch == 0 {
 		o.IdleMatch = 5 * time.Minute
@@ -110,6 +112,7 @@ type Server struct {
 	hosts      []string // AllowedHosts, as hostName writes them
 	metrics    *metrics
 	addresses  addresses
+	entrance   entrance
 	guesses    *budgets[netip.Prefix]
 	recordings recordings
 
@@ -140,6 +143,7 @@ func New(o Options) (*Server, error) {
 	s.newFile = func(path string) (file, error) { return replay.Create(path) }
 	s.closing, s.noSeals = context.WithCancel(context.Background())
 	s.addresses = addresses{max: o.MaxPerAddress, conns: make(map[netip.Prefix]int)}
+	s.entrance = entrance{each: o.MaxUnauthenticated, all: max(maxUnauthenticated, o.MaxUnauthenticated)}
 	s.guesses = newBudgets[netip.Prefix](maxGuesses, guessSpan)
 	s.recordings = recordings{dir: o.Dir, live: make(map[string]bool), sending: make(map[netip.Prefix]int)}
 	s.metrics = newMetrics(s)

@@ -188,17 +188,37 @@ func newPipeListener() *pipeListener {
 	return &pipeListener{conns: make(chan net.Conn), done: make(chan struct{})}
 }
 
-func (l *pipeListener) dial() (net.Conn, error) {
+func (l *pipeListener) dial() (net.Conn, error) { return l.dialFrom("pipe") }
+
+// dialFrom connects from an "address:port".
+func (l *pipeListener) dialFrom(address string) (net.Conn, error) {
 	if l.broken.Load() {
 		return nil, errors.New("no network")
 	}
 	ours, theirs := net.Pipe()
 	select {
-	case l.conns <- theirs:
+	case l.conns <- pipeFrom{theirs, address}:
 		return ours, nil
 	case <-l.done:
 		return nil, net.ErrClosed
 	}
+}
+
+// A pipeFrom is a connection that says where it comes from.
+type pipeFrom struct {
+	net.Conn
+	address string
+}
+
+func (c pipeFrom) RemoteAddr() net.Addr { return &net.UnixAddr{Name: c.address, Net: "unix"} }
+
+// from returns the stage as it is seen from an address. It needs a bubble.
+func (s *stage) from(t *testing.T, address string) *stage {
+	there := *s
+	transport := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return s.pipes.dialFrom(address + ":1") }}
+	there.client = &http.Client{Transport: transport}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &there
 }
 
 func (l *pipeListener) Accept() (net.Conn, error) {

@@ -1,0 +1,133 @@
+//go:build !js
+
+package server_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/server"
+)
+
+// silent opens n WebSockets, which say nothing.
+func (s *stage) silent(t *testing.T, n int) (open []*raw) {
+	t.Helper()
+	for range n {
+		r, err := s.connect(t)
+		if err != nil {
+			t.Fatalf("silent connection %d: %v", len(open), err)
+		}
+		open = append(open, r)
+	}
+	return open
+}
+
+// Row 2 of the review: whoever opens WebSockets and says nothing, from one address or
+// from many, keeps nobody out. Newcomers and those who return are welcomed within a
+// second, also from the address of the silent ones.
+func TestSilentOpeners(t *testing.T) {
+	for _, x := range []struct {
+		name            string
+		addresses, each int
+		connecting      int // that may be left
+	}{
+		{"64 of one address", 1, 64, 8},
+		{"8 of each of 24 addresses", 24, 8, 64},
+		{"64 of each of 12 addresses", 12, 64, 64},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			inBubble(t, setup{host: returning}, func(t *testing.T, s *stage) {
+				var crowd []*stage
+				for i := range x.addresses {
+					crowd = append(crowd, s.from(t, fmt.Sprintf("198.51.100.%d", i+1)))
+				}
+				player := s.from(t, "203.0.113.1").raw(t, ada, lockstep.SessionToken{}, 0).live()
+				for _, there := range crowd {
+					there.silent(t, x.each)
+				}
+				time.Sleep(time.Second)
+				if got := s.stats(t).Peers[lockstep.Connecting]; got != x.connecting {
+					t.Errorf("%d are connecting, want %d", got, x.connecting)
+				}
+				late := 0
+				for i := range 30 {
+					crowd[i%len(crowd)].silent(t, 1)
+					from := s.from(t, fmt.Sprintf("203.0.113.%d", i+1))
+					if i%3 == 0 {
+						from = crowd[0]
+					}
+					began := time.Now()
+					if i%2 == 0 {
+						from.raw(t, press, lockstep.SessionToken{}, 0).welcomed()
+					}
+					player.ws.CloseNow()
+					player = from.raw(t, "", player.welcome.Session, player.position).welcomed()
+					if time.Since(began) > time.Second {
+						late++
+					}
+				}
+				if late > 0 {
+					t.Errorf("%d of 30 were welcomed after more than a second", late)
+				}
+			})
+		})
+	}
+}
+
+// The limit of an address is the operator's to set, and that of a server holds over
+// all matches.
+func TestUnauthenticatedLimits(t *testing.T) {
+	inBubble(t, setup{options: server.Options{MaxUnauthenticated: 3, NewMatch: newMatch}, host: lockstep.HostOptions{MaxConnecting: 600}}, func(t *testing.T, s *stage) {
+		open := s.silent(t, 5)
+		for i, r := range open {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			_, _, err := r.ws.Read(ctx)
+			closed := ctx.Err() == nil
+			cancel()
+			if closed != (i < 2) {
+				t.Errorf("connection %d: closed: %v, %v", i, closed, err)
+			}
+		}
+		for i := range 300 {
+			s.from(t, fmt.Sprintf("10.0.%d.1", i)).silent(t, 2)
+		}
+		time.Sleep(time.Second)
+		if got := s.stats(t).Peers[lockstep.Connecting]; got != 512 {
+			t.Errorf("%d are connecting, want 512", got)
+		}
+	})
+}
+
+// Those who are refused, and do not let their sockets be closed, keep nobody out.
+func TestRefusedLinger(t *testing.T) {
+	inBubble(t, setup{host: lockstep.HostOptions{MaxConnecting: 4, MaxSpectators: 1}}, func(t *testing.T, s *stage) {
+		for i := range 40 {
+			there := s.from(t, fmt.Sprintf("198.51.100.%d", i+1))
+			r, err := there.connect(t)
+			if err != nil {
+				t.Fatal(err)
+			}
+			token := "wrong-wrong-wrong-wrong"
+			if i%2 == 0 {
+				token = press
+			}
+			a := s.game.Auth()
+			a.Token = token
+			var w lockstep.MessageWriter
+			r.ws.Write(t.Context(), websocket.MessageBinary, w.Append(nil, &lockstep.Message{Kind: lockstep.MessageAuth, Auth: a}))
+			if i%2 == 0 {
+				r.say(&lockstep.Message{Kind: lockstep.MessageLeave}) // and does not read that it has left
+			}
+		}
+		began := time.Now()
+		s.raw(t, ada, lockstep.SessionToken{}, 0).welcomed()
+		if wait := time.Since(began); wait > time.Second {
+			t.Errorf("welcomed after %v", wait)
+		}
+	})
+}
