@@ -19,13 +19,14 @@ const (
 	resyncBudget
 	returnBudget
 	noteBudget
+	keyframeBudget
 	offenceBudget
 	budgets
 )
 
 // list returns the rates by their budgets.
 func (r *Rates) list() [budgets]Rate {
-	return [budgets]Rate{r.Messages, r.Bytes, r.Commands, r.Chat, r.Syncs, r.Resyncs, r.Returns, r.Notes, r.Offences}
+	return [budgets]Rate{r.Messages, r.Bytes, r.Commands, r.Chat, r.Syncs, r.Resyncs, r.Returns, r.Notes, r.Keyframes, r.Offences}
 }
 
 // crowd is how many times the limits of a subject hold for an account that
@@ -43,11 +44,10 @@ type account struct {
 
 // limit returns what an account may use of a budget.
 func (a *account) limit(rates *[budgets]Rate, b budget) Rate {
-	r := rates[b]
 	if a.shared {
-		r.N, r.Burst = min(crowd*r.N, maxRate), min(crowd*r.Burst, maxRate)
+		return rates[b].times(crowd)
 	}
-	return r
+	return rates[b]
 }
 
 // debt returns how long it takes at most until every bucket is full again.

@@ -45,6 +45,12 @@ type Rates struct {
 	Syncs    Rate // keyframes asked for: 4 a minute
 	Resyncs  Rate // keyframes after a desync: 2 a minute
 	Returns  Rate // welcomes of a player: 20 a minute
+
+	// Keyframes bounds the bytes of keyframes: 512 KiB a second, 16 MiB at once, and
+	// for large states at least four keyframes at once and in a minute. All spectators
+	// and guests of a match together may have 32 times as much.
+	Keyframes Rate
+
 	Notes    Rate // names and lines of chat in the log: 1 a second, 8 at once
 	Offences Rate // exceeded limits and refused reports: 20 a second, then the connection is closed
 
@@ -183,6 +189,7 @@ func (o *HostOptions) complete(s *Settings) error {
 	or(&r.Syncs, Rate{4, 60 * Second, 4})
 	or(&r.Resyncs, Rate{2, 60 * Second, 2})
 	or(&r.Returns, Rate{20, 60 * Second, 20})
+	or(&r.Keyframes, Rate{512 << 10, Second, 16 << 20})
 	or(&r.Notes, Rate{1, Second, 8})
 	or(&r.Offences, Rate{20, Second, 100})
 	or(&r.MatchNotes, Rate{16, Second, 64})

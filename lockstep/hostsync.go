@@ -17,6 +17,8 @@ type joins struct {
 	state []byte
 	last  []LastSequence
 
+	sent bucket // bytes of keyframes to spectators and guests, of Rates.Keyframes
+
 	// Relay mode: who is asked for a state.
 	asked int  // requests so far
 	askAt Time // when others are asked, too
@@ -107,7 +109,7 @@ func (h *Host) syncRequest(p *peer) {
 func (h *Host) appendSync(p *peer, dst []byte, limit int) []byte {
 	k := p.sync
 	for p.syncAt < len(k.bytes) {
-		n := min(MaxChunk, len(k.bytes)-p.syncAt, p.syncRoom)
+		n := min(MaxChunk, len(k.bytes)-p.syncAt, p.syncRoom, h.syncBudget(p, len(k.bytes)))
 		if n <= 0 || len(dst)+n+chunkOverhead > limit {
 			return dst
 		}
@@ -118,6 +120,7 @@ func (h *Host) appendSync(p *peer, dst []byte, limit int) []byte {
 		dst = h.writer.Append(dst, &h.message)
 		p.syncAt += n
 		p.syncRoom -= n
+		h.spend(p, n, len(k.bytes))
 	}
 	p.sync, p.state = nil, CatchingUp
 	p.cursor, p.acked, p.tick, p.began = k.position, k.position, k.tick, k.tick
@@ -158,6 +161,8 @@ func (h *Host) lagTime(p *peer) {
 		h.strike(p)
 	case p.sync == nil && p.state == Syncing:
 		h.close(p, CloseTimeout, "nobody has a keyframe")
+	case p.sync != nil && h.syncBudget(p, len(p.sync.bytes)) < MaxChunk:
+		h.close(p, CloseBusy, "too many keyframes were sent")
 	default:
 		h.close(p, CloseSlow, "the keyframe was not read in time")
 	}

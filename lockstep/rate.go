@@ -15,6 +15,12 @@ func (r Rate) valid() bool {
 	return r.N > 0 && r.N <= maxRate && r.Burst > 0 && r.Burst <= maxRate && r.Per > 0 && r.Per <= 60*Second
 }
 
+// times returns a rate that is so many times as high.
+func (r Rate) times(n int) Rate {
+	r.N, r.Burst = int(min(int64(n)*int64(r.N), maxRate)), int(min(int64(n)*int64(r.Burst), maxRate))
+	return r
+}
+
 // A bucket counts what was used of a Rate. The zero bucket is full.
 type bucket struct {
 	used Time // Per for each thing, drained by N a microsecond
@@ -30,6 +36,12 @@ func (b *bucket) take(now Time, r Rate, n int) bool {
 	}
 	b.used += cost
 	return true
+}
+
+// room returns how many things the rate allows now.
+func (b *bucket) room(now Time, r Rate) int {
+	b.drain(now, r)
+	return int(max(Time(r.Burst)*r.Per-b.used, 0) / r.Per)
 }
 
 func (b *bucket) drain(now Time, r Rate) {
