@@ -148,3 +148,39 @@ func TestHostNoteBytes(t *testing.T) {
 		t.Errorf("after a crash a full match takes more: errors %v", a.errors)
 	}
 }
+
+// The log names the player who has a seat, also if the one before left before a
+// crash: a newcomer without a name does not inherit a name.
+func TestHostNamesAfterCrash(t *testing.T) {
+	for _, crash := range []bool{false, true} {
+		var options lockstep.HostOptions
+		p := newParty(t, nil, func(o *lockstep.HostOptions) { options = *o })
+		book := newNoteBook(p)
+		records, count := append([][]byte(nil), p.early...), p.record
+		p.record = func(record []byte) {
+			records = append(records, append([]byte(nil), record...))
+			count(record)
+		}
+		a := p.join("a", "p0")
+		p.pass(lockstep.Second)
+		a.send(&lockstep.Message{Kind: lockstep.MessageLeave})
+		p.pass(lockstep.Second)
+		if crash {
+			again := lockstep.NewResumption(p.game)
+			for _, record := range records {
+				if err := again.Append(record); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var err error
+			if p.h, err = again.Host(p.now, p, options); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b := p.join("b", "any-b")
+		p.pass(lockstep.Second)
+		if b.welcome == nil || b.welcome.Seat != 0 || book.notes < 2 || book.names[0] != "" {
+			t.Errorf("crash %t: the log has %d notes, and calls the newcomer %q", crash, book.notes, book.names[0])
+		}
+	}
+}
