@@ -122,7 +122,7 @@ func serve(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	l, scheme, err := listen(c)
+	l, scheme, err := listen(c, s)
 	if err != nil {
 		return err
 	}
@@ -148,21 +148,25 @@ func serve(c *cli.Context) error {
 }
 
 // listen opens the server's port.
-func listen(c *cli.Context) (l net.Listener, scheme string, err error) {
+func listen(c *cli.Context, s *server.Server) (l net.Listener, scheme string, err error) {
 	cert, key := c.String("tls-cert"), c.String("tls-key")
 	if (cert == "") != (key == "") {
 		return nil, "", usagef("serve: --tls-cert and --tls-key go together")
 	}
-	if cert == "" {
-		l, err = net.Listen("tcp", c.String("listen"))
-		return l, "http", err
+	var pair tls.Certificate
+	if cert != "" {
+		if pair, err = tls.LoadX509KeyPair(cert, key); err != nil {
+			return nil, "", err
+		}
 	}
-	pair, err := tls.LoadX509KeyPair(cert, key)
-	if err != nil {
+	if l, err = net.Listen("tcp", c.String("listen")); err != nil {
 		return nil, "", err
 	}
-	l, err = tls.Listen("tcp", c.String("listen"), &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}})
-	return l, "https", err
+	l = s.Listener(l)
+	if cert == "" {
+		return l, "http", nil
+	}
+	return tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}), "https", nil
 }
 
 func serveUntilInterrupted(ctx context.Context, s *server.Server, handler http.Handler, l net.Listener, log *slog.Logger) error {

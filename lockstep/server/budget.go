@@ -34,6 +34,14 @@ func (b *budgets[K]) spend(k K, n int, now time.Time) bool {
 	return b.of(k, now).AllowN(now, n)
 }
 
+// wait takes n of a key's budget, at most all of it, and returns how long whoever
+// spends it must wait before that.
+func (b *budgets[K]) wait(k K, n int, now time.Time) time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.of(k, now).ReserveN(now, min(n, b.burst)).DelayFrom(now)
+}
+
 // of returns the limiter of a key. The lock is held.
 func (b *budgets[K]) of(k K, now time.Time) *rate.Limiter {
 	if len(b.young) >= maxBudgets/2 || now.Sub(b.turned) > b.span {

@@ -242,6 +242,7 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request) {
 	}
 	ws.SetReadLimit(lockstep.MaxAuthMessage)
 	c := &conn{match: m, ws: ws, socket: socket.conn, addr: from, wake: make(chan struct{}, 1)}
+	s.upgraded(socket.conn)
 	if s.entrance.enter(c) {
 		s.metrics.turned.WithLabelValues("crowd").Inc()
 	}

@@ -5,6 +5,9 @@
 //	m, err := s.Create(server.MatchSpec{Name: "duel", Game: game, Settings: settings, Config: &config})
 //	err = http.ListenAndServe("127.0.0.1:8766", s)
 //
+// A server that strangers reach listens with [Server.Listener], which limits the
+// connections that are no WebSockets.
+//
 // One goroutine owns a match. A connection has two more: one reads its socket
 // and posts what comes into the match's inbox, one writes what the match has
 // for it. The match never waits for either. The ticks of different matches are
@@ -45,7 +48,7 @@
 //
 //	samestep_lateness_seconds         histogram  delay between when a match had work to do and when it did it
 //	samestep_turned_away_total        counter    connections and requests refused before they reached a match, by reason
-//	                                             (address, crowd, guessing, handshake, host, subprotocol)
+//	                                             (address, crowd, guessing, handshake, host, socket, subprotocol)
 //	samestep_events_total             counter    events of matches, by subject (connection, match) and kind (lockstep.EventKind)
 //	samestep_rejected_commands_total  counter    commands rejected, by reason (lockstep.Reason); at most a second late
 //	samestep_desyncs_total            counter    desyncs reported with their evidence, and ties

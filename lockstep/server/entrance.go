@@ -1,7 +1,6 @@
 package server
 
 import (
-	"crypto/tls"
 	"net/netip"
 	"slices"
 	"sync"
@@ -11,82 +10,86 @@ import (
 // they are. A match has a limit of its own, see lockstep.HostOptions.MaxConnecting.
 const maxUnauthenticated = 512
 
-// An entrance has the connections that are not welcomed yet, the oldest first. Nobody
-// knows who they are: at a limit it is the address with most of them that loses its
-// oldest, and who came last is let in. Those of an honest client stay milliseconds.
-type entrance struct {
-	each, all int // limits
-
-	mu    sync.Mutex
-	conns []*conn
+// A stranger is a connection of somebody of whom only the address is known.
+type stranger interface {
+	comparable
+	from() netip.Prefix
+	drop() // closes it at once
 }
 
-// enter adds a connection, and drops the one that is too many.
-func (e *entrance) enter(c *conn) (dropped bool) {
+// An entrance has the strangers, the oldest first. At a limit it is the address with
+// most of them that loses its oldest, and who came last is let in: a stranger may be
+// a player, who stays one for milliseconds only.
+type entrance[S stranger] struct {
+	each, all int // limits
+
+	mu     sync.Mutex
+	inside []S
+}
+
+// enter adds a stranger, and drops the one that is too many.
+func (e *entrance[S]) enter(x S) (dropped bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.conns = append(e.conns, c)
-	var victim *conn
-	if n, oldest := ofAddress(e.conns, c.addr); n > e.each {
+	e.inside = append(e.inside, x)
+	var victim S
+	if n, oldest := ofAddress(e.inside, x.from()); n > e.each {
 		victim = oldest
-	} else if len(e.conns) > e.all {
-		victim = fullest(e.conns)
-	}
-	if victim == nil {
+	} else if len(e.inside) > e.all {
+		victim = fullest(e.inside)
+	} else {
 		return false
 	}
-	e.conns = without(e.conns, victim)
+	e.inside = without(e.inside, victim)
 	victim.drop()
 	return true
 }
 
-// leave removes a connection, which is welcomed or gone.
-func (e *entrance) leave(c *conn) {
+// leave removes a connection, which is known now or gone.
+func (e *entrance[S]) leave(x S) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.conns = without(e.conns, c)
+	e.inside = without(e.inside, x)
 }
 
-// ofAddress returns how many connections an address has, and its oldest.
-func ofAddress(conns []*conn, from netip.Prefix) (n int, oldest *conn) {
-	for _, c := range conns {
-		if c.addr == from {
+// ofAddress returns how many strangers come from an address, and the oldest.
+func ofAddress[S stranger](all []S, from netip.Prefix) (n int, oldest S) {
+	for _, x := range all {
+		if x.from() == from {
 			if n++; n == 1 {
-				oldest = c
+				oldest = x
 			}
 		}
 	}
 	return n, oldest
 }
 
-// fullest returns the oldest connection of the address that has most; of several
-// such addresses, that of the oldest connection.
-func fullest(conns []*conn) *conn {
+// fullest returns the oldest stranger of the address that has most; of several such
+// addresses, of the one that has the oldest.
+func fullest[S stranger](all []S) S {
 	counts := make(map[netip.Prefix]int)
 	most := 0
-	for _, c := range conns {
-		counts[c.addr]++
-		most = max(most, counts[c.addr])
+	for _, x := range all {
+		counts[x.from()]++
+		most = max(most, counts[x.from()])
 	}
-	i := slices.IndexFunc(conns, func(c *conn) bool { return counts[c.addr] == most })
-	return conns[i] // there is one: it is called for the last of a full list
+	i := slices.IndexFunc(all, func(x S) bool { return counts[x.from()] == most })
+	return all[i] // there is one: it is called for a list that is full
 }
 
-func without(conns []*conn, c *conn) []*conn {
-	if i := slices.Index(conns, c); i >= 0 {
-		return slices.Delete(conns, i, i+1)
+func without[S comparable](all []S, x S) []S {
+	if i := slices.Index(all, x); i >= 0 {
+		return slices.Delete(all, i, i+1)
 	}
-	return conns
+	return all
 }
+
+func (c *conn) from() netip.Prefix { return c.addr }
 
 // drop closes the socket at once, without a word: whoever waits for the closing
 // handshake of a stranger keeps its place for it.
 func (c *conn) drop() {
-	socket := c.socket
-	if t, ok := socket.(*tls.Conn); ok {
-		socket = t.NetConn() // TLS would wait until its alert is written
-	}
-	socket.Close()
+	belowTLS(c.socket).Close() // TLS would wait until its alert is written
 }
 
 // letIn lets a new connection into the match. The match's goroutine calls it.

@@ -94,7 +94,7 @@ func TestUnauthenticatedLimits(t *testing.T) {
 			}
 		}
 		for i := range 300 {
-			s.from(t, fmt.Sprintf("10.0.%d.1", i)).silent(t, 2)
+			s.from(t, fmt.Sprintf("10.%d.%d.1", i/100, i%100)).silent(t, 2)
 		}
 		time.Sleep(time.Second)
 		if got := s.stats(t).Peers[lockstep.Connecting]; got != 512 {

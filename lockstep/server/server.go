@@ -112,7 +112,9 @@ type Server struct {
 	hosts      []string // AllowedHosts, as hostName writes them
 	metrics    *metrics
 	addresses  addresses
-	entrance   entrance
+	entrance   entrance[*conn]
+	sockets    entrance[*socket]
+	sent       *budgets[netip.Prefix] // bytes, to those who are no players
 	guesses    *budgets[netip.Prefix]
 	recordings recordings
 
@@ -143,7 +145,9 @@ func New(o Options) (*Server, error) {
 	s.newFile = func(path string) (file, error) { return replay.Create(path) }
 	s.closing, s.noSeals = context.WithCancel(context.Background())
 	s.addresses = addresses{max: o.MaxPerAddress, conns: make(map[netip.Prefix]int)}
-	s.entrance = entrance{each: o.MaxUnauthenticated, all: max(maxUnauthenticated, o.MaxUnauthenticated)}
+	s.entrance = entrance[*conn]{each: o.MaxUnauthenticated, all: max(maxUnauthenticated, o.MaxUnauthenticated)}
+	s.sockets = entrance[*socket]{each: o.MaxPerAddress, all: max(maxSockets, o.MaxPerAddress)}
+	s.sent = newBudgets[netip.Prefix](maxSent, time.Second)
 	s.guesses = newBudgets[netip.Prefix](maxGuesses, guessSpan)
 	s.recordings = recordings{dir: o.Dir, live: make(map[string]bool), sending: make(map[netip.Prefix]int)}
 	s.metrics = newMetrics(s)

@@ -141,7 +141,7 @@ func (s *stage) listen(t *testing.T, pipes bool) {
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
-		web.Serve(l)
+		web.Serve(s.server.Listener(l))
 	}()
 	s.stop = func() {
 		s.stop = func() {}

@@ -1,0 +1,91 @@
+package server
+
+import (
+	"crypto/tls"
+	"net"
+	"net/netip"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// maxSockets is how many connections a server has that are no WebSockets. The
+	// rest of its file descriptors is for players.
+	maxSockets = 512
+
+	// maxSent is how many bytes a second one address is sent over them.
+	maxSent = 8 << 20
+
+	// sentAtOnce is how many of these bytes wait for their turn together.
+	sentAtOnce = 32 << 10
+)
+
+// Listener returns l with limits on connections that are not, or not yet, WebSockets
+// of a match: Options.MaxPerAddress of one address, 512 of all. At a limit the
+// address with most of them loses its oldest, so that a new one is always accepted. A
+// listener for TLS goes around it.
+func (s *Server) Listener(l net.Listener) net.Listener { return &listener{l, s} }
+
+type listener struct {
+	net.Listener
+	server *Server
+}
+
+// Accept implements [net.Listener].
+func (l *listener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	x := &socket{Conn: c, server: l.server, addr: of(c.RemoteAddr().String())}
+	if l.server.sockets.enter(x) {
+		l.server.metrics.turned.WithLabelValues("socket").Inc()
+	}
+	return x, nil
+}
+
+// A socket is an accepted connection.
+type socket struct {
+	net.Conn
+	server *Server
+	addr   netip.Prefix
+	known  atomic.Bool // a WebSocket, which has limits of its own
+}
+
+func (x *socket) from() netip.Prefix { return x.addr }
+func (x *socket) drop()              { x.Conn.Close() }
+
+// Close implements [net.Conn].
+func (x *socket) Close() error {
+	x.server.sockets.leave(x)
+	return x.Conn.Close()
+}
+
+// Write implements [net.Conn]. It takes its time where the address has been sent much.
+func (x *socket) Write(b []byte) (n int, err error) {
+	for !x.known.Load() && len(b)-n > 0 {
+		part := b[n:min(len(b), n+sentAtOnce)]
+		time.Sleep(x.server.sent.wait(x.addr, len(part), time.Now()))
+		wrote, err := x.Conn.Write(part)
+		if n += wrote; err != nil || n == len(b) {
+			return n, err
+		}
+	}
+	rest, err := x.Conn.Write(b[n:])
+	return n + rest, err
+}
+
+// upgraded takes a WebSocket out of the limits of sockets.
+func (s *Server) upgraded(c net.Conn) {
+	if x, ok := belowTLS(c).(*socket); ok {
+		x.known.Store(true)
+		s.sockets.leave(x)
+	}
+}
+
+func belowTLS(c net.Conn) net.Conn {
+	if t, ok := c.(*tls.Conn); ok {
+		return t.NetConn()
+	}
+	return c
+}
