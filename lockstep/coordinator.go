@@ -83,6 +83,8 @@ type Coordinator struct {
 	cmd  Command        // being examined; a field because the game sees its address
 	last []LastSequence // scratch
 	buf  []byte         // scratch
+
+	stateBytes int // of the last keyframe in the log
 }
 
 // NewCoordinator begins a match: it writes the header and the state at tick 0
@@ -143,6 +145,7 @@ func (c *Coordinator) keyframe(sim *Simulation) error {
 	if len(c.buf) > MaxStateSize {
 		return fmt.Errorf("lockstep: tick %d: got a state of %d bytes, want at most %d", sim.Tick(), len(c.buf), MaxStateSize)
 	}
+	c.stateBytes = len(c.buf)
 	c.last = c.enc.AppendLast(c.last[:0])
 	return c.append(c.enc.Keyframe(sim.Tick(), sim.Root(), c.last, c.buf))
 }

@@ -33,7 +33,8 @@ type Stats struct {
 	MaxLag      Tick            `json:"max_lag"` // of the live ones
 	InputDelay  Tick            `json:"input_delay"`
 	RingRecords int             `json:"ring_records"`
-	Memory      int             `json:"memory"` // see Host.Memory
+	Memory      int             `json:"memory"`      // see Host.Memory
+	StateBytes  int             `json:"state_bytes"` // of the last keyframe in the log
 }
 
 // A Counter counts since the match began. In JSON it is text, as all numbers of
@@ -51,7 +52,7 @@ func (c *Counter) UnmarshalText(text []byte) error {
 // Stats returns the counters and the present figures.
 func (h *Host) Stats() Stats {
 	s := h.stats
-	s.Tick, s.InputDelay = h.c.Now(), h.c.options.InputDelay
+	s.Tick, s.InputDelay, s.StateBytes = h.c.Now(), h.c.options.InputDelay, h.c.stateBytes
 	s.Players, s.Spectators = h.players(), h.spectators()
 	s.RingRecords = int(h.ring.Next() - h.ring.First())
 	s.Memory = h.Memory()

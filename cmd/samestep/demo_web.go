@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -63,7 +62,7 @@ its replay is written to %[4]s.
 	ctx, cancel := context.WithCancel(c.Context)
 	defer cancel()
 	for p := lockstep.Player(1); uint(p) < seats; p++ {
-		playBot(ctx, url, botToken(guest, p), g, p, o.seed)
+		playBot(ctx, s, botToken(guest, p), g, p, o.seed)
 	}
 	return serveUntilInterrupted(c.Context, s, newPageHandler(ctx, g.page, s, log), l, log)
 }
@@ -73,9 +72,10 @@ its replay is written to %[4]s.
 func botToken(guest string, p lockstep.Player) string { return fmt.Sprintf("%s-%d", guest, p) }
 
 // playBot lets a bot take a seat, and play until the match or ctx ends.
-func playBot(ctx context.Context, url, token string, g *playable, p lockstep.Player, seed uint64) {
+func playBot(ctx context.Context, s *server.Server, token string, g *playable, p lockstep.Player, seed uint64) {
 	bot := g.bot(p, seed)
-	client.Dial(ctx, strings.Replace(url, "http", "ws", 1)+"/matches/demo/play", g.Game, client.Options{
+	client.Dial(ctx, withinURL("demo"), g.Game, client.Options{
+		HTTP:          within(s),
 		ClientOptions: lockstep.ClientOptions{Token: token, Seed: seed + uint64(p)},
 		Sample: func(c *lockstep.Client) {
 			for _, v := range bot(c.Simulation()) {

@@ -3,11 +3,12 @@
 package main
 
 import (
-	"crypto/tls"
+	"context"
 	"net"
 	"net/http"
 
 	"github.com/seed-49bee653/samestep/lockstep/netsim"
+	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
 // through puts a link around each connection of a client, and tells made of it.
@@ -19,7 +20,10 @@ func through(l netsim.Link, made func(*netsim.Conn)) func(net.Conn) net.Conn {
 	}
 }
 
-// anyCertificate returns what makes connections to a server that proves nothing.
-func anyCertificate() *http.Client {
-	return &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+// within returns what connects to a server of this program.
+func within(s *server.Server) *http.Client {
+	return &http.Client{Transport: &http.Transport{
+		DisableKeepAlives: true, // each has one connection
+		DialContext:       func(ctx context.Context, _, _ string) (net.Conn, error) { return s.Dial(ctx) },
+	}}
 }

@@ -1,9 +1,12 @@
 package main
 
-import "github.com/seed-49bee653/samestep/lockstep/netsim"
+import (
+	"github.com/seed-49bee653/samestep/lockstep/netsim"
+	"github.com/seed-49bee653/samestep/lockstep/server"
+)
 
 // through returns nothing: what is beneath a WebSocket is the browser's.
 func through(netsim.Link, func(*netsim.Conn)) func(any) any { return nil }
 
-// anyCertificate returns nothing: the browser looks at certificates.
-func anyCertificate() *struct{} { return nil }
+// within returns nothing: a browser has no server in it.
+func within(*server.Server) *struct{} { return nil }

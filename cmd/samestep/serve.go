@@ -62,6 +62,9 @@ release builds have it with them. Without either the rest works (--web=false).`,
 			&cli.BoolFlag{Name: "keep-open", Usage: "leave the replays of matches that are over as they were written, instead of compressing them"},
 			&cli.DurationFlag{Name: "spectator-delay", Usage: "let spectators see the match `TIME` later than players"},
 			&cli.UintFlag{Name: "guests", Usage: "let anybody take a free seat, and begin up to `N` matches at a time; 0: nobody"},
+			&cli.UintFlag{Name: "guest-matches-per-address", Value: 2, Usage: "of these matches, begun by guests of one address"},
+			&cli.UintFlag{Name: "guest-bots", Value: 32, Usage: "bots in all these matches together; 0: none"},
+			&cli.Uint64Flag{Name: "guest-state", Value: 16 << 20, Usage: "bytes of state in all these matches together, for the server and each bot"},
 			&cli.UintFlag{Name: "bots", Usage: "let bots take `N` seats of each match, with --guests"},
 			&cli.BoolFlag{Name: "anonymous-spectators", Usage: "let anybody watch"},
 			&cli.BoolFlag{Name: "relay", Usage: "order commands without simulating them: cheap, and without a referee"},
@@ -126,7 +129,7 @@ func serve(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	bots.log, bots.address = o.Log, ownAddress(scheme, l.Addr())
+	bots.log, bots.server = o.Log, s
 	err = profiles(c.String("pprof"), o.Log)
 	if err == nil {
 		err = resume(c, s, stopped)
@@ -219,6 +222,7 @@ func serverOptions(c *cli.Context, g *playable, specs []server.MatchSpec, bots *
 		MaxMatches: max(1000, len(specs)), IdleMatch: c.Duration("idle"), KeepOpen: c.Bool("keep-open"),
 		Log:      slog.New(slog.NewTextHandler(c.App.ErrWriter, &slog.HandlerOptions{Level: level})),
 		NewMatch: func(body io.Reader) (server.MatchSpec, error) { return requestedMatch(body, g, guests > 0, bots) }, GuestMatches: int(guests),
+		GuestMatchesPerAddress: limit(c.Uint("guest-matches-per-address")), GuestBots: limit(c.Uint("guest-bots")), GuestStateBytes: int64(min(max(c.Uint64("guest-state"), 1), 1<<40)),
 	}
 	if c.Bool("explain") {
 		o.Bundled = explainer(o.Log)
@@ -239,6 +243,14 @@ func serverOptions(c *cli.Context, g *playable, specs []server.MatchSpec, bots *
 func allowedHosts(c *cli.Context) []string {
 	listened, _, _ := net.SplitHostPort(c.String("listen")) // an error is listen's to tell
 	return append(c.StringSlice("allowed-host"), listened)
+}
+
+// limit returns a limit of the options, where none is a negative number.
+func limit(n uint) int {
+	if n == 0 {
+		return -1
+	}
+	return int(min(n, 1<<31-1))
 }
 
 // hostOptions are the policies that the flags name.
@@ -326,6 +338,6 @@ func requestedMatch(body io.Reader, g *playable, guests bool, bots *botHost) (se
 		return server.MatchSpec{}, err
 	}
 	spec := matchSpec(g, r.matchRequest)
-	spec.Begun = bots.of(int(r.Bots))
+	spec.Bots, spec.Begun = int(r.Bots), bots.of(int(r.Bots))
 	return spec, nil
 }

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
-	"strings"
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -36,11 +34,11 @@ func (r *matchRequest) check(guests bool) error {
 
 // A botHost lets bots take seats of the matches of its own server, as guests do.
 type botHost struct {
-	ctx     context.Context
-	game    *playable
-	log     *slog.Logger
-	idle    time.Duration // after which a match ends that only bots are connected to; negative: never
-	address string        // of the server's WebSockets, set before the first match
+	ctx    context.Context
+	game   *playable
+	log    *slog.Logger
+	idle   time.Duration  // after which a match ends that only bots are connected to; negative: never
+	server *server.Server // set before the first match
 }
 
 // of returns what lets so many bots join a match that has begun, and ends it when
@@ -62,10 +60,9 @@ func (b *botHost) of(bots int) func(*server.Match) {
 // play lets a bot play until the match is over.
 func (b *botHost) play(match string, number int) {
 	var think func(*lockstep.Simulation) []any
-	s := client.Dial(b.ctx, b.address+"/matches/"+match+"/play", b.game.Game, client.Options{
+	s := client.Dial(b.ctx, withinURL(match), b.game.Game, client.Options{
 		ClientOptions: lockstep.ClientOptions{Token: fmt.Sprintf("guest:bot%%20%d:%s", number+1, drawToken()), Seed: uint64(number)},
-		// It calls ourselves, by an address that no certificate names.
-		HTTP: anyCertificate(),
+		HTTP:          within(b.server),
 		Handle: func(_ *lockstep.Client, e any) {
 			if e, ok := e.(lockstep.Welcomed); ok && think == nil {
 				think = b.game.bot(e.Seat, uint64(e.Seat)+1)
@@ -116,11 +113,5 @@ func openTo(guests uint, a server.Authorizer) server.Authorizer {
 	return server.AnyOf(a, server.Guests{})
 }
 
-// ownAddress returns the address of our own WebSockets.
-func ownAddress(scheme string, l net.Addr) string {
-	host, port, err := net.SplitHostPort(l.String())
-	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
-		return strings.Replace(scheme, "http", "ws", 1) + "://" + net.JoinHostPort("localhost", port)
-	}
-	return strings.Replace(scheme, "http", "ws", 1) + "://" + l.String()
-}
+// withinURL returns the address of a match for those who connect from within.
+func withinURL(match string) string { return "ws://localhost/matches/" + match + "/play" }

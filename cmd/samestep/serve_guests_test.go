@@ -4,7 +4,7 @@ package main
 
 import (
 	"encoding/json"
-	"net"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -83,18 +83,37 @@ func waitForPlayers(t *testing.T, page string, players int) {
 	t.Fatalf("%s: nobody came", page)
 }
 
-func TestOwnAddress(t *testing.T) {
-	for _, x := range []struct {
-		ip   string
-		want string
-	}{
-		{"127.0.0.1", "ws://127.0.0.1:80"}, {"0.0.0.0", "ws://localhost:80"}, {"::", "ws://localhost:80"}, {"::1", "ws://[::1]:80"},
-	} {
-		if got := ownAddress("http", &net.TCPAddr{IP: net.ParseIP(x.ip), Port: 80}); got != x.want {
-			t.Errorf("%s: got %s, want %s", x.ip, got, x.want)
+// Row 7 of the review, in small: a guest asks for match after match with bots. Two
+// begin, and their bots take no place of those who connect from outside.
+func TestServeGuestLoad(t *testing.T) {
+	s := serveInTest(t, "--dir", "", "--guests", "8", "--matches", "1", "--players", "4", "--units", "40", "--max-per-address", "1")
+	statuses := map[int]int{}
+	for n := range 8 {
+		r, err := http.NewRequest("POST", s.url+"/matches", strings.NewReader(fmt.Sprintf(`{"name":"m%d","players":4,"units":40,"bots":3}`, n)))
+		if err != nil {
+			t.Fatal(err)
 		}
+		r.Header.Set("Authorization", "Bearer guest:eve:0123456789abcdef")
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		statuses[answer.StatusCode]++
 	}
-	if got := ownAddress("https", &net.TCPAddr{IP: net.ParseIP("10.0.0.1"), Port: 443}); got != "wss://10.0.0.1:443" {
-		t.Errorf("got %s", got)
+	if statuses[201] != 2 || statuses[429] != 6 {
+		t.Errorf("got %v, want 201 twice and 429 six times", statuses)
 	}
+	waitForPlayers(t, s.url+"/matches/m0", 3) // the bots of one match, of which one alone had room
+	session := client.Dial(t.Context(), strings.Replace(s.url, "http", "ws", 1)+"/matches/m0/play", games[0].Game, client.Options{
+		ClientOptions: lockstep.ClientOptions{Token: "guest:ada:0123456789abcdef"},
+	})
+	select {
+	case <-session.Ready():
+	case <-session.Done():
+		t.Errorf("not joined: %v", session.Wait())
+	case <-time.After(time.Minute):
+		t.Error("not joined after a minute")
+	}
+	waitForPlayers(t, s.url+"/matches/m0", 4)
 }

@@ -76,24 +76,31 @@ func granted(w http.ResponseWriter, ok bool) bool {
 	return ok
 }
 
-// begin begins the match that a request asks for. It returns nil if that cannot
-// be, and has answered why.
-func (s *Server) begin(w http.ResponseWriter, r *http.Request) *Match {
+// requested returns the match that a request asks for. If there is none, it has
+// answered why.
+func (s *Server) requested(w http.ResponseWriter, r *http.Request) (spec MatchSpec, ok bool) {
 	if s.options.NewMatch == nil {
 		http.Error(w, "this server does not take matches over HTTP", http.StatusNotImplemented)
-		return nil
+		return spec, false
 	}
 	spec, err := s.options.NewMatch(http.MaxBytesReader(w, r.Body, maxBody))
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
 		http.Error(w, err.Error(), http.StatusRequestEntityTooLarge)
-		return nil
+		return spec, false
 	}
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
-		return nil
+		return spec, false
 	}
-	m, err := s.Create(spec)
+	return spec, true
+}
+
+// created answers whether a match has begun.
+func (s *Server) created(w http.ResponseWriter, m *Match, err error) {
+	guests := (*guestError)(nil)
 	switch {
+	case errors.As(err, &guests):
+		guests.refuse(w, s)
 	case errors.Is(err, ErrExists):
 		http.Error(w, err.Error(), http.StatusConflict)
 	case errors.Is(err, ErrFull) || errors.Is(err, ErrShutdown):
@@ -103,7 +110,6 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) *Match {
 	default:
 		reply(w, http.StatusCreated, m.View())
 	}
-	return m
 }
 
 func (s *Server) end(w http.ResponseWriter, r *http.Request) {

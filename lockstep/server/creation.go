@@ -128,7 +128,10 @@ func (m *Match) begin(phase time.Duration) error {
 		log = m.writer
 	}
 	m.epoch = time.Now().Add(-phase)
-	if m.host, err = lockstep.NewHost(m.spec.Game, h, log, m.hostOptions()); err != nil {
+	if m.host, err = lockstep.NewHost(m.spec.Game, h, log, m.hostOptions()); err == nil {
+		err = m.fits()
+	}
+	if err != nil {
 		m.abandon(m.path)
 	}
 	return err

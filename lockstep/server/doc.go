@@ -48,7 +48,7 @@
 //
 //	samestep_lateness_seconds         histogram  delay between when a match had work to do and when it did it
 //	samestep_turned_away_total        counter    connections and requests refused before they reached a match, by reason
-//	                                             (address, crowd, guessing, handshake, host, socket, subprotocol)
+//	                                             (address, crowd, guessing, guests, handshake, host, socket, subprotocol)
 //	samestep_events_total             counter    events of matches, by subject (connection, match) and kind (lockstep.EventKind)
 //	samestep_rejected_commands_total  counter    commands rejected, by reason (lockstep.Reason); at most a second late
 //	samestep_desyncs_total            counter    desyncs reported with their evidence, and ties
@@ -57,6 +57,8 @@
 //	samestep_matches                  gauge      matches on the server; one that has ended stays until its connections have closed
 //	samestep_peers                    gauge      connections, by state (lockstep.PeerState)
 //	samestep_memory_bytes             gauge      memory that matches hold for their connections
+//	samestep_guests                   gauge      what matches of guests take, by what: matches, bots, state_bytes of all copies that are simulated
+//	samestep_guests_limit             gauge      the most that it may be
 //	samestep_ring_records             gauge      records that matches hold for their connections
 //	samestep_max_lag_ticks            gauge      lag of the live connection that is furthest behind
 //

@@ -3,7 +3,6 @@ package server
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"net/http"
 	"net/url"
 	"strings"
 	"unicode"
@@ -41,50 +40,4 @@ func (Guests) Authorize(token, _ string) (lockstep.Grant, error) {
 	}
 	sum := sha256.Sum256([]byte(token))
 	return lockstep.Grant{Role: lockstep.Seated, Seat: lockstep.AnySeat, Subject: guestPrefix + hex.EncodeToString(sum[:16]), Name: name, Guest: true}, nil
-}
-
-// creators lets admins begin matches, and players if guests may.
-func (s *Server) creators(w http.ResponseWriter, r *http.Request) {
-	g, ok := s.bearer(w, r)
-	guest := g.Role == lockstep.Seated && s.options.GuestMatches > 0
-	if !ok || !granted(w, guest || g.Role == lockstep.Admin) {
-		return
-	}
-	if !guest {
-		s.begin(w, r)
-		return
-	}
-	if !s.guestComes() {
-		http.Error(w, "guests have begun as many matches as they may", http.StatusServiceUnavailable)
-		return
-	}
-	var m *Match
-	defer func() { // also if the operator's code panics
-		if m == nil {
-			s.guestGoes()
-			return
-		}
-		go func() {
-			<-m.done
-			s.guestGoes()
-		}()
-	}()
-	m = s.begin(w, r)
-}
-
-// guestComes takes one of the matches that guests may have.
-func (s *Server) guestComes() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.guests >= s.options.GuestMatches {
-		return false
-	}
-	s.guests++
-	return true
-}
-
-func (s *Server) guestGoes() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.guests--
 }

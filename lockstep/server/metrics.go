@@ -74,12 +74,14 @@ var (
 	peersDesc   = prometheus.NewDesc("samestep_peers", "Connections, by state.", []string{"state"}, nil)
 	memoryDesc  = prometheus.NewDesc("samestep_memory_bytes", "Memory that matches hold for their connections, in bytes.", nil, nil)
 	lagDesc     = prometheus.NewDesc("samestep_max_lag_ticks", "Lag of the live connection that is furthest behind, in ticks.", nil, nil)
+	guestDesc   = prometheus.NewDesc("samestep_guests", "What the matches take that guests have begun: matches, bots, and bytes of state in all copies that are simulated.", []string{"of"}, nil)
+	guestLimit  = prometheus.NewDesc("samestep_guests_limit", "The most that samestep_guests may be.", []string{"of"}, nil)
 	ringDesc    = prometheus.NewDesc("samestep_ring_records", "Records that matches hold for their connections.", nil, nil)
 )
 
 // Describe implements prometheus.Collector.
 func (c *matchCollector) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{matchesDesc, peersDesc, memoryDesc, lagDesc, ringDesc} {
+	for _, d := range []*prometheus.Desc{matchesDesc, peersDesc, memoryDesc, lagDesc, ringDesc, guestDesc, guestLimit} {
 		ch <- d
 	}
 }
@@ -104,6 +106,17 @@ func (c *matchCollector) Collect(ch chan<- prometheus.Metric) {
 	gauge(memoryDesc, float64(sum.Memory))
 	gauge(ringDesc, float64(sum.RingRecords))
 	gauge(lagDesc, float64(sum.MaxLag))
+	s, o := c.server, &c.server.options
+	s.mu.Lock()
+	guests, load := len(s.guests), s.guestLoad()
+	s.mu.Unlock()
+	for _, x := range []struct {
+		of         string
+		got, limit int64
+	}{{"matches", int64(guests), int64(o.GuestMatches)}, {"bots", int64(load.bots), int64(o.GuestBots)}, {"state_bytes", load.stateBytes, o.GuestStateBytes}} {
+		gauge(guestDesc, float64(x.got), x.of)
+		gauge(guestLimit, float64(x.limit), x.of)
+	}
 	for i, n := range sum.Peers {
 		gauge(peersDesc, float64(n), lockstep.PeerState(i).String())
 	}

@@ -55,6 +55,13 @@ type Options struct {
 	MaxBundles         int               // desync bundles written about one player of a match, and about its ties: 4
 	Bundled            func(path string) // called with each, beside the match, which waits for it when it ends
 
+	// What the matches of guests may take together, besides GuestMatches. The bots
+	// are MatchSpec.Bots; the bytes are the state's in every copy that the server and
+	// its bots simulate. Memory is a multiple of these bytes that depends on the game.
+	GuestMatchesPerAddress int   // 2
+	GuestBots              int   // 32; negative: none
+	GuestStateBytes        int64 // 16 MiB
+
 	// Durability says when a tick is safe on the disk. With [replay.SyncFrame]
 	// nobody is told of one before; the disk is waited for beside the match.
 	Durability replay.Durability
@@ -76,6 +83,14 @@ func (o *Options) complete() {
 	or(&o.MaxPerAddress, 64)
 	or(&o.MaxUnauthenticated, 8)
 	or(&o.MaxBundles, 4)
+	or(&o.GuestMatchesPerAddress, defaultGuestEach)
+	or(&o.GuestBots, defaultGuestBots)
+	if o.GuestBots < 0 {
+		o.GuestBots = 0
+	}
+	if o.GuestStateBytes == 0 {
+		o.GuestStateBytes = defaultGuestStateBytes
+	}
 	if o.IdleMatch == 0 {
 		o.IdleMatch = 5 * time.Minute
 	}
@@ -100,8 +115,14 @@ type MatchSpec struct {
 	// Host are the match's policies; nil for the server's.
 	Host *lockstep.HostOptions
 
+	// Bots is how many seats programs of ours take, each with a copy of the match.
+	// They are counted where a guest begins it.
+	Bots int
+
 	// Begun is called by [Server.Create] once the match runs; nil for nobody.
 	Begun func(*Match)
+
+	guest *guestLoad // nil unless a guest has begun it
 }
 
 // A Server hosts matches. It is an http.Handler, and safe for concurrent use.
@@ -116,7 +137,9 @@ type Server struct {
 	sockets    entrance[*socket]
 	sent       *budgets[netip.Prefix] // bytes, to those who are no players
 	guesses    *budgets[netip.Prefix]
+	guestTries *budgets[netip.Prefix]
 	recordings recordings
+	within     inside
 
 	newFile func(path string) (file, error) // for a replay
 	seals   chan struct{}                   // holds a value while a replay is being sealed
@@ -129,8 +152,8 @@ type Server struct {
 	mu      sync.Mutex
 	matches map[string]*Match // nil while a match is being made
 	made    int               // matches made so far, to spread their ticks
-	guests  int               // matches that guests have begun
-	closed  bool              // no new matches
+	guests  map[*guestLoad]struct{}
+	closed  bool // no new matches
 }
 
 // New returns a Server without matches.
@@ -141,7 +164,7 @@ func New(o Options) (*Server, error) {
 			return nil, fmt.Errorf("server: %w", err)
 		}
 	}
-	s := &Server{options: o, log: o.Log, matches: make(map[string]*Match), seals: make(chan struct{}, 1)}
+	s := &Server{options: o, log: o.Log, matches: make(map[string]*Match), guests: make(map[*guestLoad]struct{}), seals: make(chan struct{}, 1)}
 	s.newFile = func(path string) (file, error) { return replay.Create(path) }
 	s.closing, s.noSeals = context.WithCancel(context.Background())
 	s.addresses = addresses{max: o.MaxPerAddress, conns: make(map[netip.Prefix]int)}
@@ -149,12 +172,14 @@ func New(o Options) (*Server, error) {
 	s.sockets = entrance[*socket]{each: o.MaxPerAddress, all: max(maxSockets, o.MaxPerAddress)}
 	s.sent = newBudgets[netip.Prefix](maxSent, time.Second)
 	s.guesses = newBudgets[netip.Prefix](maxGuesses, guessSpan)
+	s.guestTries = newBudgets[netip.Prefix](maxGuestTries, guestTrySpan)
 	s.recordings = recordings{dir: o.Dir, live: make(map[string]bool), sending: make(map[netip.Prefix]int)}
 	s.metrics = newMetrics(s)
 	for _, h := range o.AllowedHosts {
 		s.hosts = append(s.hosts, hostName(h))
 	}
 	s.mux = s.routes()
+	s.newInside()
 	return s, nil
 }
 
@@ -193,6 +218,7 @@ func (s *Server) forget(m *Match) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.matches, m.spec.Name)
+	delete(s.guests, m.spec.guest)
 }
 
 // Shutdown ends all matches: clients are told when to come back, and replays
@@ -204,8 +230,10 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
+	s.within.close()
 	defer context.AfterFunc(ctx, s.noSeals)()
 	defer s.noSeals()
+	defer s.within.server.Close()
 	all := s.Matches()
 	for _, m := range all {
 		go m.Do(ctx, func(h *lockstep.Host) {

@@ -42,6 +42,7 @@ func (m *Match) publish() {
 		v.Ended = err.Error()
 	}
 	m.count(&v.Stats)
+	m.weigh()
 	m.view.Store(v)
 }
 
