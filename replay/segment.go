@@ -148,7 +148,7 @@ func compressor(l Level) *zstd.Encoder {
 	c.once.Do(func() {
 		var err error
 		c.encoder, err = zstd.NewWriter(nil, zstd.WithEncoderLevel(levels[l]), zstd.WithEncoderConcurrency(1),
-			zstd.WithEncoderCRC(false), zstd.WithWindowSize(8<<20), zstd.WithLowerEncoderMem(true))
+			zstd.WithEncoderCRC(false), zstd.WithWindowSize(2*maxGathered), zstd.WithLowerEncoderMem(true))
 		if err != nil {
 			panic(err) // the options are constants
 		}

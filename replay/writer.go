@@ -18,6 +18,10 @@ import (
 // whatever the tick.
 const maxBatch = 64 << 10
 
+// maxPacked is how many bytes of records, besides states, are compressed. More
+// are written as a batch: they would be in memory several times.
+const maxPacked = 2 * maxGathered
+
 // maxGathered is how many bytes of records become a segment at the latest,
 // though no keyframe came.
 const maxGathered = 1 << 20
@@ -75,6 +79,7 @@ type Writer struct {
 
 	keyframes int   // that were appended
 	spent     int64 // bytes of records in segments
+	states    int   // bytes of the states in block
 	err       error
 }
 
@@ -176,6 +181,7 @@ func (w *Writer) keyframe(record []byte) error {
 	if !ok {
 		return w.fail(fmt.Errorf("%w: keyframe", lockstep.ErrMalformed))
 	}
+	defer func() { w.states += stateSize(record) }() // after a flush
 	if !w.began {
 		w.began, w.tick, w.first = true, t, t
 	} else if w.options.SegmentTicks == 0 || t != w.tick || t == w.marks[len(w.marks)-1].tick {
@@ -210,9 +216,10 @@ func (w *Writer) Flush() error {
 		return w.write(nil)
 	}
 	first := w.first
-	w.ticks, w.first = 0, w.tick
+	large := len(records)-w.states > maxPacked
+	w.ticks, w.first, w.states = 0, w.tick, 0
 	defer func() { w.block = w.block[:headerSpace] }()
-	if w.options.SegmentTicks > 0 && w.spent+int64(len(records)) <= affordable(w.size) {
+	if w.options.SegmentTicks > 0 && !large && w.spent+int64(len(records)) <= affordable(w.size) {
 		if body := sealBody(w.body[:0], records, first, uint32(w.tick-first), w.options.Level); body != nil {
 			w.body = body
 			w.spent += int64(len(records))

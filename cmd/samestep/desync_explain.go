@@ -50,6 +50,7 @@ func desyncExplain(c *cli.Context) error {
 			return usagef("explain: --%s: got %d, want at least 1", name, c.Int(name))
 		}
 	}
+	frugal()
 	bar := newProgress(c.App.ErrWriter, 2*int64(c.Int("budget")), "ticks")
 	e, err := explainFile(c.Args().First(), desync.Options{
 		Fields: c.Int("fields"), MaxTicks: c.Int("max-ticks"), Budget: c.Int("budget"),

@@ -1,11 +1,8 @@
 package main
 
 import (
-	"cmp"
-	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
-	"math"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -53,76 +50,63 @@ func replayImport(c *cli.Context) error {
 	if got := c.String("from"); got != "jsonl" {
 		return usagef("import: got format %q, want jsonl", got)
 	}
-	m, err := matchlog.Load(c.Args().First())
+	in, err := files.Open(c.Args().First())
 	if err != nil {
-		return &fileError{c.Args().First(), err}
+		return err
+	}
+	defer in.Close()
+	options := sealedOptions(c)
+	s, err := surveyed(in)
+	if err != nil {
+		return &fileError{in.Name(), err}
 	}
 	return files.Create(c.Args().Get(1), func(f *os.File) error {
-		w := replay.NewWriter(f, sealedOptions(c))
-		if err := newImporter(m, w).run(); err != nil {
-			return &fileError{c.Args().First(), err}
+		w := replay.NewWriter(f, options)
+		if err := newImporter(s, w).run(in); err != nil {
+			return &fileError{in.Name(), err}
 		}
 		return w.Close()
 	})
 }
 
-// An importer writes a match of another engine as records.
+// An importer writes a match of another engine as records. It reads the match a
+// second time, since a survey does not keep commands and notes.
 type importer struct {
-	match    *matchlog.Match
+	*survey
 	out      lockstep.Log
 	enc      lockstep.Encoder
 	payloads *lockstep.Payloads
-	commands []matchlog.Entry            // in canonical order
-	sums     map[uint32][]matchlog.Entry // by tick
-	notes    []matchlog.Entry            // by tick
-	silent   [256]bool                   // does not report
+	encoded  []byte    // payloads of a tick
+	silent   [256]bool // does not report
 	last     [256]lockstep.Sequence
 }
 
-func newImporter(m *matchlog.Match, out lockstep.Log) *importer {
-	i := &importer{match: m, out: out, payloads: nullgame.New().NewPayloads(), sums: make(map[uint32][]matchlog.Entry)}
-	for _, e := range m.Entries {
-		switch {
-		case e.Checksum:
-			i.sums[e.Tick] = append(i.sums[e.Tick], e)
-		case e.Topic != "":
-			i.notes = append(i.notes, e)
-		default:
-			i.commands = append(i.commands, e)
-		}
-	}
-	slices.SortStableFunc(i.commands, func(a, b matchlog.Entry) int {
-		return cmp.Or(cmp.Compare(a.Tick, b.Tick), cmp.Compare(a.Player, b.Player), cmp.Compare(a.Sequence, b.Sequence))
-	})
-	return i
+func newImporter(s *survey, out lockstep.Log) *importer {
+	return &importer{survey: s, out: out, payloads: nullgame.New().NewPayloads()}
 }
 
-func (i *importer) run() error {
-	if err := i.begin(); err != nil {
+func (i *importer) run(in io.ReadSeeker) error {
+	if err := i.header(); err != nil {
 		return err
 	}
-	if err := i.remarks(0); err != nil {
+	_, id, err := scanned(in, i)
+	if err != nil {
 		return err
 	}
-	for t := range i.match.Ticks + 1 {
-		if err := i.frame(lockstep.Tick(t + 1)); err != nil {
-			return err
-		}
-		if err := i.remarks(t + 1); err != nil {
-			return err
-		}
+	if id != i.id {
+		return fmt.Errorf("%w: the file changed while it was read", matchlog.ErrMalformed)
 	}
 	return i.out.Append(i.enc.End("imported"))
 }
 
-// begin writes the header, which is that of a game without rules, and an empty
+// header writes the header, which is that of a game without rules, and an empty
 // state.
-func (i *importer) begin() error {
+func (i *importer) header() error {
 	g := nullgame.New()
-	s := lockstep.DefaultSettings(i.match.Header.Players)
-	s.TickRate, s.KeyframeEvery = i.match.Header.TickRate, 0
-	s.Seed, s.CheckEvery = 0, i.checkEvery() // no seed is known
-	h, err := g.NewHeader(i.id(), s, &nullgame.Config{})
+	s := lockstep.DefaultSettings(i.match.Players)
+	s.TickRate, s.KeyframeEvery = i.match.TickRate, 0
+	s.Seed, s.CheckEvery = 0, i.every() // no seed is known
+	h, err := g.NewHeader(i.id, s, &nullgame.Config{})
 	if err != nil {
 		return err
 	}
@@ -130,92 +114,58 @@ func (i *importer) begin() error {
 	if err != nil {
 		return err
 	}
-	h.Engine, h.Game, h.Build, h.Platform = foreignEngine, clip(i.match.Header.Title, 128), "imported", "unknown"
+	h.Engine, h.Game, h.Build, h.Platform = foreignEngine, clip(i.match.Title, 128), "imported", "unknown"
 	h.Commands = slices.DeleteFunc(h.Commands, func(d lockstep.CommandDescription) bool {
-		return !slices.ContainsFunc(i.commands, func(e matchlog.Entry) bool { return lockstep.Kind(e.Kind) == d.Kind })
+		return !i.kinds[d.Kind]
 	})
 	if err := i.out.Append(i.enc.Header(h)); err != nil {
 		return err
 	}
-	if err := i.out.Append(i.enc.Keyframe(0, sim.Root(), nil, sim.AppendState(nil))); err != nil || i.match.Header.Rate == "" {
+	if err := i.out.Append(i.enc.Keyframe(0, sim.Root(), nil, sim.AppendState(nil))); err != nil || i.match.Rate == "" {
 		return err
 	}
-	return i.out.Append(i.enc.Note(lockstep.System, topicRate, i.match.Header.Rate))
-}
-
-// checkEvery returns the largest number of ticks of which all checks are
-// multiples, or 1 if there are none: the header must have one.
-func (i *importer) checkEvery() uint16 {
-	every := uint32(0)
-	for t := range i.sums {
-		for t > 0 { // the greatest common divisor
-			every, t = t, every%t
-		}
-	}
-	if every == 0 || every > math.MaxUint16 {
-		return 1
-	}
-	return uint16(every)
+	return i.out.Append(i.enc.Note(lockstep.System, topicRate, i.match.Rate))
 }
 
 // clip returns the beginning of a text: at most n bytes, of whole characters.
 func clip(s string, n int) string { return strings.ToValidUTF8(s[:min(n, len(s))], "") }
 
-// id returns an id that depends on all commands, so that importing a match
-// again gives the same file.
-func (i *importer) id() (id lockstep.MatchID) {
-	hash := sha256.New()
-	var b []byte
-	for _, e := range i.commands {
-		b = binary.LittleEndian.AppendUint32(append(b[:0], e.Player), e.Tick)
-		b = binary.LittleEndian.AppendUint32(b, e.Sequence)
-		b = binary.LittleEndian.AppendUint16(b, e.Kind)
-		hash.Write(append(b, e.Payload...))
+// begin writes the checksums of a tick.
+func (i *importer) begin(tick uint32) error { return i.checks(tick) }
+
+// remark writes a note of the present tick. The survey has all checksums.
+func (i *importer) remark(e *matchlog.Entry) error {
+	if e.Checksum {
+		return nil
 	}
-	copy(id[:], hash.Sum(nil))
-	return id
+	if e.Topic == topicReports || e.Topic == topicRate {
+		return fmt.Errorf("%w: tick %d: got a note %q, want another topic: import writes that one itself", matchlog.ErrMalformed, e.Tick, e.Topic)
+	}
+	return i.out.Append(i.enc.Note(lockstep.Player(e.Player), e.Topic, e.Text))
 }
 
-// frame writes the commands of the next tick.
-func (i *importer) frame(t lockstep.Tick) error {
-	f := lockstep.Frame{Tick: t}
-	for ; len(i.commands) > 0 && lockstep.Tick(i.commands[0].Tick)+1 == t; i.commands = i.commands[1:] {
-		e := &i.commands[0]
+// end writes the commands of a tick, which make the next state.
+func (i *importer) end(tick uint32, commands []matchlog.Entry) error {
+	f := lockstep.Frame{Tick: lockstep.Tick(tick) + 1}
+	i.encoded = i.encoded[:0]
+	for n := range commands {
+		e := &commands[n]
 		if seq := lockstep.Sequence(e.Sequence); seq <= i.last[e.Player] {
-			return fmt.Errorf("%w: tick %d: player %d: got sequence %d, want more than %d", matchlog.ErrMalformed, e.Tick, e.Player, seq, i.last[e.Player])
+			return fmt.Errorf("%w: tick %d: player %d: got sequence %d, want more than %d", matchlog.ErrMalformed, tick, e.Player, seq, i.last[e.Player])
 		}
 		i.last[e.Player] = lockstep.Sequence(e.Sequence)
 		payload, err := i.payloads.EncodeAs(lockstep.Kind(e.Kind), &nullgame.Opaque{Data: e.Payload})
 		if err != nil {
-			return fmt.Errorf("%w: tick %d: %w", matchlog.ErrMalformed, e.Tick, err)
+			return fmt.Errorf("%w: tick %d: %w", matchlog.ErrMalformed, tick, err)
 		}
+		from := len(i.encoded)
+		i.encoded = append(i.encoded, payload...)
 		f.Commands = append(f.Commands, lockstep.Command{
-			Tick: t, Player: lockstep.Player(e.Player), Sequence: lockstep.Sequence(e.Sequence), Kind: lockstep.Kind(e.Kind), Payload: slices.Clone(payload),
+			Tick: f.Tick, Player: lockstep.Player(e.Player), Sequence: lockstep.Sequence(e.Sequence), Kind: lockstep.Kind(e.Kind), Payload: i.encoded[from:],
 		})
-		if len(payload) > lockstep.MaxPayload || len(f.Commands) > lockstep.MaxFrameCommands {
-			return fmt.Errorf("%w: tick %d: got a payload of %d bytes and %d commands, want at most %d and %d", matchlog.ErrMalformed,
-				e.Tick, len(payload), len(f.Commands), lockstep.MaxPayload, lockstep.MaxFrameCommands)
-		}
 	}
 	if err := i.out.Append(i.enc.Frame(&f)); err != nil {
-		return fmt.Errorf("tick %d: %w", t-1, err)
-	}
-	return nil
-}
-
-// remarks writes what is known of a tick beside its commands.
-func (i *importer) remarks(tick uint32) error {
-	if err := i.checks(tick); err != nil {
-		return err
-	}
-	for ; len(i.notes) > 0 && i.notes[0].Tick == tick; i.notes = i.notes[1:] {
-		e := &i.notes[0]
-		if e.Topic == topicReports || e.Topic == topicRate {
-			return fmt.Errorf("%w: tick %d: got a note %q, want another topic: import writes that one itself", matchlog.ErrMalformed, e.Tick, e.Topic)
-		}
-		if err := i.out.Append(i.enc.Note(lockstep.Player(e.Player), e.Topic, e.Text)); err != nil {
-			return err
-		}
+		return fmt.Errorf("tick %d: %w", tick, err)
 	}
 	return nil
 }
@@ -223,16 +173,12 @@ func (i *importer) remarks(tick uint32) error {
 // checks writes what players reported of a tick: what most of them agree on,
 // and who differs from that. Where two groups are equally large, all differ.
 func (i *importer) checks(tick uint32) error {
-	sums := i.sums[tick]
-	if len(sums) == 0 {
-		return nil
-	}
-	sums, err := votes(sums)
-	if err != nil {
+	sums, err := i.take(tick)
+	if err != nil || len(sums) == 0 {
 		return err
 	}
-	for p := range lockstep.Player(i.match.Header.Players) {
-		silent := !slices.ContainsFunc(sums, func(e matchlog.Entry) bool { return lockstep.Player(e.Player) == p })
+	for p := range lockstep.Player(i.match.Players) {
+		silent := !slices.ContainsFunc(sums, func(v vote) bool { return v.player == p })
 		if silent == i.silent[p] {
 			continue
 		}
@@ -247,42 +193,13 @@ func (i *importer) checks(tick uint32) error {
 			return err
 		}
 	}
-	for _, e := range sums {
-		if ok && e.Root == agreed {
+	for _, v := range sums {
+		if ok && v.root == agreed {
 			continue
 		}
-		if err := i.out.Append(i.enc.Dissent(lockstep.Tick(tick), lockstep.Player(e.Player), e.Root)); err != nil {
+		if err := i.out.Append(i.enc.Dissent(lockstep.Tick(tick), v.player, v.root)); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// votes returns what players reported of a tick by player, each once.
-func votes(sums []matchlog.Entry) ([]matchlog.Entry, error) {
-	slices.SortStableFunc(sums, func(a, b matchlog.Entry) int { return cmp.Compare(a.Player, b.Player) })
-	sums = slices.CompactFunc(sums, func(a, b matchlog.Entry) bool { return a.Player == b.Player && a.Root == b.Root })
-	for n, e := range sums[1:] {
-		if e.Player == sums[n].Player {
-			return nil, fmt.Errorf("%w: tick %d: player %d: got two checksums, want one", matchlog.ErrMalformed, e.Tick, e.Player)
-		}
-	}
-	return sums, nil
-}
-
-// majority returns the checksum that more players reported than any other.
-func majority(sums []matchlog.Entry) (root uint64, ok bool) {
-	counts := make(map[uint64]int)
-	for _, e := range sums {
-		counts[e.Root]++
-	}
-	most := 0
-	for r, n := range counts {
-		if n == most {
-			ok = false
-		} else if n > most {
-			root, most, ok = r, n, true
-		}
-	}
-	return root, ok
 }

@@ -97,11 +97,11 @@ func TestImportFullTick(t *testing.T) {
 		want           string // in the error; empty if it is accepted
 	}{
 		{"as many as there may be", 8192, 1, ""},
-		{"one command more", 8193, 1, "tick 4: got a payload of 4 bytes and 8193 commands, want at most 16384 and 8192"},
+		{"one command more", 8193, 1, "tick 4: got 8193 commands with payloads of 8193 bytes, want at most 8192 and 4194304"},
 		{"the longest payload", 1, 16380, ""},
 		{"a byte more", 1, 16381, "tick 4: lockstep: kind 1: got a payload of 16385 bytes, want at most 16384"},
-		{"7 MiB", 440, 16380, ""},
-		{"more than 7 MiB", 480, 16380, "tick 4: replay: "},
+		{"4 MiB", 256, 16380, ""},
+		{"more than 4 MiB", 480, 16380, "tick 4: got 257 commands with payloads of 4209660 bytes, want at most 8192 and 4194304"},
 	} {
 		dir := t.TempDir()
 		in, out := filepath.Join(dir, "in.jsonl"), filepath.Join(dir, "out.ssr")

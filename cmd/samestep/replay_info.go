@@ -35,6 +35,7 @@ func replayInfo(c *cli.Context, f *replayFile) error {
 	if err != nil {
 		return refuse(c, err)
 	}
+	frugal()
 	info, err := replay.ReadInfo(r)
 	done()
 	if info.Header == nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 
 	"github.com/urfave/cli/v2"
 
@@ -122,6 +123,14 @@ type writtenFile struct {
 	Class       replay.Class       `json:"class"`
 }
 
+// sealedOptions returns the options of a sealed file. They, and a collector that
+// runs often, keep the memory rule: [replay.LevelBest] takes 34 MiB, and saves 5% of
+// the file.
 func sealedOptions(c *cli.Context) replay.WriterOptions {
-	return replay.WriterOptions{SegmentTicks: uint32(min(max(c.Uint("segment"), 1), 1<<31))}
+	frugal()
+	return replay.WriterOptions{Level: replay.LevelBetter, SegmentTicks: uint32(min(max(c.Uint("segment"), 1), 1<<31))}
 }
+
+// frugal makes the collector run when a tenth more memory is in use, for verbs
+// that keep a few large buffers.
+func frugal() { debug.SetGCPercent(10) }

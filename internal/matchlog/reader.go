@@ -18,7 +18,7 @@ const (
 	maxLine    = 1 << 20 // bytes
 	maxSeats   = 250
 	maxTick    = 1<<24 - 1 // nine days of 20 ticks a second
-	maxEntries = 1 << 20   // twice those of the longest match that we have seen
+	maxEntries = 1 << 20   // forty times those of the longest match that we have seen
 	maxBytes   = 256 << 20 // of all lines, unpacked
 	maxRate    = 1000      // ticks a second
 	maxNumber  = 32        // bytes of a number that is kept as text
@@ -187,7 +187,7 @@ func (m *Reader) entry() (Entry, error) {
 	}
 	root, err := strconv.ParseUint(*l.Sum, 16, 64)
 	if err != nil || len(*l.Sum) != 16 {
-		return Entry{}, m.malformed("got checksum %q, want 16 hexadecimal digits", *l.Sum)
+		return Entry{}, m.malformed("got checksum %.40q, want 16 hexadecimal digits", *l.Sum)
 	}
 	return Entry{Tick: *l.Tick, Player: *l.Player, Checksum: true, Root: root}, nil
 }
@@ -221,7 +221,7 @@ func (m *Reader) next(l any) error {
 	d := json.NewDecoder(bytes.NewReader(m.lines.Bytes()))
 	d.DisallowUnknownFields()
 	if err := d.Decode(l); err != nil {
-		return m.malformed("%v", err)
+		return m.malformed("%.200v", err) // which may have the name of a field
 	}
 	if d.More() {
 		return m.malformed("more than one value")
