@@ -20,13 +20,14 @@ const (
 	returnBudget
 	noteBudget
 	keyframeBudget
+	retrialBudget
 	offenceBudget
 	budgets
 )
 
 // list returns the rates by their budgets.
 func (r *Rates) list() [budgets]Rate {
-	return [budgets]Rate{r.Messages, r.Bytes, r.Commands, r.Chat, r.Syncs, r.Resyncs, r.Returns, r.Notes, r.Keyframes, r.Offences}
+	return [budgets]Rate{r.Messages, r.Bytes, r.Commands, r.Chat, r.Syncs, r.Resyncs, r.Returns, r.Notes, r.Keyframes, r.Retrials, r.Offences}
 }
 
 // crowd is how many times the limits of a subject hold for an account that

@@ -53,6 +53,10 @@ type CoordinatorOptions struct {
 	// computes again what it is contradicted in, and takes back its own mistakes:
 	// a bit that flips in its memory must not be blamed on every player.
 	Frames func(from, to Tick) []Frame
+
+	// Retrial is asked before ticks are computed again because of a player's report;
+	// nil allows it always.
+	Retrial func(p Player, ticks int) bool
 }
 
 // A Coordinator decides the order of a match's commands. It takes submissions

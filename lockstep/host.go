@@ -44,6 +44,7 @@ type Host struct {
 	rates    [budgets]Rate
 	accounts accounts
 	notes    notes
+	retrials bucket // ticks, of Rates.Retrials
 
 	unsettled bool // a seat's state is not in the log yet
 	over      bool // the end was noticed
@@ -116,6 +117,7 @@ func (h *Host) coordinatorOptions() CoordinatorOptions {
 		Referee: FollowerOptions{History: HistoryOptions{Length: o.EvidenceHistory, States: true}},
 		Desync:  h.desync,
 		Frames:  h.frames,
+		Retrial: h.retrial,
 	}
 }
 

@@ -96,7 +96,8 @@ func (h *Host) stillDiffers(p *peer, t Tick) {
 	}
 }
 
-// watcherReport compares a spectator's checksum.
+// watcherReport compares a spectator's checksum. Nothing is computed again because
+// of it: a spectator can come as often as it likes.
 func (h *Host) watcherReport(p *peer, t Tick, sum *checksum.Sum) {
 	k := h.checkSeen(t)
 	if t <= p.reported {
@@ -109,29 +110,16 @@ func (h *Host) watcherReport(p *peer, t Tick, sum *checksum.Sum) {
 		h.offend(p, ErrorReport, "not a recent checked tick")
 		return
 	}
-	inRow := p.reported > p.agreed
 	p.reported = t
-	if k.verdict == agreed && k.root != sum.Root && !inRow && !h.options.Relay {
-		if _, err := h.c.contradict(k, System, p.agreed, sum.Root, sum); err != nil {
-			return // the match is over, which Advance notices
-		}
-		if now := h.c.checkOf(t); now.tick == t {
-			k = now // corrected
-		}
-	}
-	differs := k.verdict == agreed && k.root != sum.Root
-	if h.options.Relay {
-		p.claims = append(p.claims, claim{t, sum.Root})
-		t, differs = h.judge(p)
-	} else if k.verdict == agreed && !differs {
-		p.agreed = t
-	}
+	p.claims = append(p.claims, claim{t, sum.Root})
+	reported := t
+	t, differs := h.judge(p)
 	if !differs {
 		return
 	}
 	m := Message{Kind: MessageDesyncReport, Tick: t, Player: System, Agreed: p.agreed}
 	if h.c.referee != nil {
-		if own, ok := h.c.referee.Sum(t); ok {
+		if own, ok := h.c.referee.Sum(reported); ok {
 			m.Field = h.game.firstSection(sum, own)
 		}
 	}

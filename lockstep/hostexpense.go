@@ -17,6 +17,20 @@ func (h *Host) keyframeRate(a *account, size int) (own, match Rate) {
 	return r, r
 }
 
+// matchRetrials is how many times the limit of retrials holds for a match.
+const matchRetrials = 2
+
+// retrial takes ticks that are computed again because of a player's report from the
+// budgets of the player and of the match.
+func (h *Host) retrial(p Player, ticks int) bool {
+	r := h.options.Rates.Retrials
+	owner := h.seats[p].peer
+	if owner == nil || !owner.payer.used[retrialBudget].take(h.now, r, ticks) {
+		return false
+	}
+	return h.retrials.take(h.now, r.times(matchRetrials), ticks)
+}
+
 // syncBudget returns how many bytes of a keyframe of some size a peer may have now.
 func (h *Host) syncBudget(p *peer, size int) int {
 	own, match := h.keyframeRate(p.payer, size)

@@ -122,11 +122,21 @@ func (h *Host) blank(p *peer, blank bool) {
 	}
 }
 
-// A claim is a checksum that a spectator has reported. In relay mode there may be
-// no verdict on its tick yet.
+// A claim is a checksum that a spectator has reported. There may be no verdict on
+// its tick yet, or one that no player has confirmed.
 type claim struct {
 	tick Tick
 	root uint64
+}
+
+// confirmed reports whether a player agrees with the verdict on a check, or no
+// report is waited for: else the referee may still find that it was wrong.
+func (h *Host) confirmed(t Tick) bool {
+	k := h.c.checkOf(t)
+	if k.tick != t || h.options.Relay || h.c.sealed-t >= patience*Tick(h.header.Settings.CheckEvery) {
+		return true
+	}
+	return k.same(k.root) > 0 || h.players() == 0
 }
 
 // judge compares what a spectator has reported with the verdicts that there are
@@ -136,7 +146,7 @@ func (h *Host) judge(p *peer) (t Tick, differs bool) {
 	for i, c := range p.claims {
 		switch k := h.checkSeen(c.tick); {
 		case k.tick != c.tick || k.verdict == tied:
-		case k.verdict == open: // and so are those after it, until this one is judged
+		case k.verdict == open, k.root != c.root && !h.confirmed(c.tick): // nor are those after it judged
 			p.claims = p.claims[:copy(p.claims, p.claims[i:])]
 			return 0, false
 		case k.root == c.root:

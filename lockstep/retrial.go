@@ -18,7 +18,7 @@ type Retrial uint8
 
 // The outcomes of a retrial.
 const (
-	NotRetried   Retrial = iota // the state before it is not kept any more, or there is no referee
+	NotRetried   Retrial = iota // the state before it is not kept any more, there is no referee, or it was beyond the limit
 	RefereeRight                // the result is the same
 	RefereeWrong                // it is another one, which was reported or comes out twice: something else has changed the referee's memory
 	NeitherRight                // it is another one each time: the game is not deterministic, not even here
@@ -28,14 +28,14 @@ var retrialTexts = [...]string{"", "the referee has computed it again", "the ref
 
 func (r Retrial) String() string { return retrialTexts[r] }
 
-// retry computes a check again that is contradicted with root, by somebody who
-// agreed at tick from, before anybody is called wrong because of it. What was
+// retry computes a check again that p contradicts with root, who agreed at tick
+// from, before anybody is called wrong because of it. What was
 // computed again once, from there or from before, is believed. With
 // [RefereeWrong] it returns the right state of the check's tick.
 //
 // It begins where the one who contradicts agreed: if that one is honest, the
 // state there was right, and if not, nobody else is accused.
-func (c *Coordinator) retry(k *check, from Tick, root uint64) (Retrial, *Simulation) {
+func (c *Coordinator) retry(k *check, p Player, from Tick, root uint64) (Retrial, *Simulation) {
 	switch {
 	case c.referee == nil || c.options.Frames == nil:
 		return NotRetried, nil
@@ -48,7 +48,7 @@ func (c *Coordinator) retry(k *check, from Tick, root uint64) (Retrial, *Simulat
 		begin = from
 	}
 	m, frames := c.before(k, begin)
-	if m == nil {
+	if m == nil || c.options.Retrial != nil && !c.options.Retrial(p, len(frames)) {
 		return NotRetried, nil
 	}
 	sim := c.again(m, frames)
@@ -100,11 +100,11 @@ func (c *Coordinator) again(m *Moment, frames []Frame) *Simulation {
 	return sim
 }
 
-// contradict is told that somebody has another checksum of a check, root, and
+// contradict is told that a player has another checksum of a check, root, and
 // agreed at a tick before. A referee that is wrong takes its own back; then k has
 // the right one, which has been computed again.
 func (c *Coordinator) contradict(k *check, p Player, agreed Tick, root uint64, sum *checksum.Sum) (Retrial, error) {
-	retrial, right := c.retry(k, agreed, root)
+	retrial, right := c.retry(k, p, agreed, root)
 	if retrial != RefereeWrong {
 		return retrial, nil
 	}

@@ -118,8 +118,9 @@ func (s *server) options() lockstep.HostOptions {
 		Delay: lockstep.DelayPolicy{Max: p.MaxDelay}, LeaveAfterGrace: p.Leave, Desync: p.Desync,
 		SpectatorDelay: p.SpectatorDelay, Relay: p.Relay,
 		Rates: lockstep.Rates{
-			Resyncs: lockstep.Rate{N: 30, Per: lockstep.Second, Burst: 30}, // flips come more often than in nature
-			Returns: lockstep.Rate{N: 60, Per: lockstep.Second, Burst: 60},
+			Resyncs:  lockstep.Rate{N: 30, Per: lockstep.Second, Burst: 30}, // flips come more often than in nature
+			Retrials: lockstep.Rate{N: 1 << 20, Per: lockstep.Second, Burst: 1 << 20},
+			Returns:  lockstep.Rate{N: 60, Per: lockstep.Second, Burst: 60},
 		},
 	}
 }
