@@ -96,20 +96,35 @@ func (c *cursor) compare(rec *lockstep.Record) error {
 // looked for: without a referee, it is agreed on when the players have reported.
 const lateChecks = 64
 
-// after gives visit the checksums and keyframes up to the present tick that
-// stand behind it. Damage there says nothing about the state.
-func (r *Reader) after(h *lockstep.Header, t lockstep.Tick, visit func(*lockstep.Record) error) error {
-	last := uint64(t) + lateChecks*uint64(h.Settings.CheckEvery)
-	for uint64(r.tick) <= last {
-		rec, err := r.Next()
-		if err != nil || rec.Kind == lockstep.RecordChecksum && rec.Tick > t {
+// confirm compares the checksums and keyframes behind the present tick, up to the
+// first one of this tick or a later one. It simulates at most limit ticks, and one
+// interval of checks, to reach it. Damage there, or a panic of the game, says
+// nothing about the present state.
+func (c *cursor) confirm(limit lockstep.Tick) error {
+	t, every := uint64(c.tick()), uint64(c.follower.Header().Settings.CheckEvery)
+	for end := t + min(every, uint64(limit)); uint64(c.agreed) < t && uint64(c.tick()) < end; {
+		if err := c.step(); err != nil {
+			return onlyDesync(err)
+		}
+	}
+	for uint64(c.agreed) < t && uint64(c.reader.tick) <= t+lateChecks*every {
+		rec, err := c.reader.Next()
+		if err != nil || rec.Kind == lockstep.RecordChecksum && rec.Tick > c.tick() {
 			return nil
 		}
-		if (rec.Kind == lockstep.RecordChecksum || rec.Kind == lockstep.RecordKeyframe) && rec.Tick <= t {
-			if err := visit(rec); err != nil {
-				return err
+		if (rec.Kind == lockstep.RecordChecksum || rec.Kind == lockstep.RecordKeyframe) && rec.Tick <= c.tick() {
+			if err := c.compare(rec); err != nil {
+				return onlyDesync(err)
 			}
 		}
+	}
+	return nil
+}
+
+// onlyDesync returns err if the file and the simulation contradict each other.
+func onlyDesync(err error) error {
+	if errors.As(err, new(*lockstep.DesyncError)) {
+		return err
 	}
 	return nil
 }

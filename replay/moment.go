@@ -14,7 +14,7 @@ import (
 type Moment struct {
 	Tick     lockstep.Tick
 	Keyframe lockstep.Tick // it was simulated from there
-	Agreed   lockstep.Tick // the last tick up to Tick of which the file has the same checksum
+	Agreed   lockstep.Tick // the last tick whose checksum in the file is the simulation's; before Tick if no later check was reached
 	Root     uint64        // checksum
 	State    []byte        // canonical bytes
 	Header   *lockstep.Header
@@ -64,8 +64,10 @@ func (s *SimulateOptions) progress(done, all lockstep.Tick) {
 // simulated from the keyframe before it, for which the game is needed; without
 // it, the error wraps [ErrNoGame]. It is a [*TickError] if the match does not
 // have the tick. It wraps a [*lockstep.DesyncError] if the simulation contradicts
-// a checksum or a keyframe on the way; what stands before the keyframe is not
-// compared. The Reader is left somewhere.
+// a checksum or a keyframe on the way, or the next one after the tick: it simulates
+// up to one interval of checks further to reach that. Where the file has none so
+// soon, [Moment.Agreed] is before the tick. What stands before the keyframe is not
+// compared. The position of the Reader is undefined afterwards.
 func StateAt(r *Reader, g *lockstep.Game, t lockstep.Tick, o SimulateOptions) (*Moment, error) {
 	return stateAt(r, g, t, o, true)
 }
@@ -154,7 +156,7 @@ func (m *Moment) simulate(r *Reader, g *lockstep.Game, o SimulateOptions, compar
 	}
 	m.Header, m.Root, m.State = c.follower.Header(), c.root(), c.state()
 	if compares {
-		err = r.after(m.Header, m.Tick, c.compare)
+		err = c.confirm(maxTicks(o.MaxTicks, r.size) - (m.Tick - m.Keyframe))
 	}
 	m.Agreed = c.agreed
 	return err

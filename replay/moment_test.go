@@ -63,8 +63,8 @@ func TestStateAt(t *testing.T) {
 	}
 }
 
-// A state that contradicts the file's checksums on the way, or that of its own
-// tick, is not shown: the first contradiction is.
+// A state is not shown if the simulation contradicts the file on the way, at its
+// own tick, or at the next check: the first contradiction is.
 func TestStateAtContradicted(t *testing.T) {
 	g, file, _ := record(t, 130, replay.WriterOptions{FlushTicks: 10})
 	rules := dotsRules()
@@ -102,25 +102,27 @@ func TestStateAtContradicted(t *testing.T) {
 		tick lockstep.Tick
 		want lockstep.Tick // at which the file is contradicted; 0 for nowhere
 	}{
-		{"before", file, other, 56, 0},
-		{"no check in between", file, other, 59, 0},
+		{"an interval before", file, other, 49, 0},
+		{"before", file, other, 56, 60},
+		{"no check in between", file, other, 59, 60},
 		{"at the check", file, other, 60, 60},
 		{"long after it", file, other, 99, 60},
 		{"at the keyframe after it", file, other, 100, 0},
-		{"after that keyframe", file, other, 105, 0},
+		{"after that keyframe", file, other, 105, 110},
 		{"another one", file, other, 130, 110},
 		{"a late checksum of the tick itself", late, g, 60, 60},
 		{"a late checksum of a tick before", late, g, 64, 60},
+		{"before a late checksum", late, g, 52, 60},
 		{"a keyframe and its checksum", keyframe, g, 100, 100},
 		{"after a keyframe and its checksum", keyframe, g, 104, 100},
-		{"before them", keyframe, g, 99, 0},
+		{"before them", keyframe, g, 99, 100},
 	} {
 		m, err := replay.StateAt(open(t, c.file), c.game, c.tick, replay.SimulateOptions{})
 		var desync *lockstep.DesyncError
 		if errors.As(err, &desync) != (c.want > 0) || desync != nil && desync.Tick != c.want || (m == nil) != (err != nil) {
 			t.Errorf("%s: tick %d: got %v, want a contradiction at tick %d", c.name, c.tick, err, c.want)
 		}
-		if err == nil && m.Agreed > c.tick {
+		if err == nil && m.Agreed < c.tick {
 			t.Errorf("%s: tick %d: agreed at tick %d", c.name, c.tick, m.Agreed)
 		}
 	}
@@ -129,6 +131,50 @@ func TestStateAtContradicted(t *testing.T) {
 			if _, err := replay.StateAt(open(t, odd), game, tick, replay.SimulateOptions{}); tick == 50 && !errors.Is(err, replay.ErrCorrupt) || err == nil {
 				t.Errorf("tick %d after a keyframe whose state is not the one of its checksum: got %v", tick, err)
 			}
+		}
+	}
+}
+
+// A state that no check confirms is shown, and Agreed tells up to where the file
+// agrees.
+func TestStateAtUnconfirmed(t *testing.T) {
+	g, file, _ := record(t, 134, replay.WriterOptions{FlushTicks: 1})
+	rules := dotsRules()
+	step := rules.Step
+	rules.Step = func(w *dots, turn *lockstep.Turn) {
+		if step(w, turn); turn.Tick == 66 {
+			panic("a defect")
+		}
+	}
+	broken := lockstep.MustGame(rules)
+	bare := copyRecords(t, file, func(r *lockstep.Record, emit func(*lockstep.Record) error) error {
+		if r.Kind == lockstep.RecordChecksum && r.Tick >= 60 && r.Tick < 100 {
+			return nil
+		}
+		return emit(r)
+	})
+	for _, c := range []struct {
+		name         string
+		file         []byte
+		game         *lockstep.Game
+		limit        lockstep.Tick
+		tick, agreed lockstep.Tick
+	}{
+		{"in between", file, g, 0, 64, 70},
+		{"at a check", file, g, 0, 60, 60},
+		{"before a keyframe", file, g, 0, 99, 100},
+		{"the last stretch", file, g, 0, 133, 130},
+		{"the end", file, g, 0, 134, 130},
+		{"before a cut", file[:len(file)-1], g, 0, 133, 130},
+		{"before a panic", file, broken, 0, 65, 60},
+		{"no checksum within an interval", bare, g, 0, 75, 50},
+		{"a keyframe within an interval", bare, g, 0, 90, 100},
+		{"no ticks left", file, g, 14, 64, 60},
+		{"as many as are needed", file, g, 20, 64, 70},
+	} {
+		m, err := replay.StateAt(open(t, c.file), c.game, c.tick, replay.SimulateOptions{MaxTicks: c.limit})
+		if err != nil || m.Tick != c.tick || m.Agreed != c.agreed {
+			t.Errorf("%s: tick %d: got %+v, error %v, want agreement up to tick %d", c.name, c.tick, m, err, c.agreed)
 		}
 	}
 }

@@ -20,7 +20,7 @@ differ, the first checksum that differs, and what differs in the states of the
 first keyframe that does; if none does, the content hash up to the last tick that
 both have (see info --upto). Nothing is simulated, so it works without the game's
 code, unless --tick asks for a tick without a keyframe; a state that contradicts
-the checksums of its replay is not compared. See bisect for the first tick that
+the checksums of its replay, up to the next one, is not compared. See bisect for the first tick that
 differs.
 
 A or B may be a file with the canonical bytes of a state (dump --raw), or a bundle

@@ -22,7 +22,9 @@ func replayDumpCommand() *cli.Command {
 		ArgsUsage: "FILE",
 		Description: `Without flags: every record, one a line. With --commands: every command in
 words. With --tick: the state after that tick, field by field; the game's code
-is needed to simulate up to there, unless the tick has a keyframe.`,
+is needed to simulate up to there, unless the tick has a keyframe. The state is
+compared with the file as seek does; where no check follows, standard error says up
+to which tick the file agrees.`,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "json", Usage: "print JSON, for programs: a value for each record or command, one a line, or one for the state"},
 			&cli.BoolFlag{Name: "commands", Usage: "print only the commands"},
@@ -170,6 +172,7 @@ func dumpState(c *cli.Context, r *replay.Reader) error {
 	if err != nil {
 		return err
 	}
+	at.warn(c, c.Args().First())
 	snapshot, schema := at.State, at.schema
 	switch path := c.String("path"); {
 	case c.IsSet("raw"):

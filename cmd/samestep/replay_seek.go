@@ -21,8 +21,10 @@ func replaySeekCommand() *cli.Command {
 		ArgsUsage: "FILE TICK",
 		Description: `Simulates from the last keyframe that is not after the tick, so it costs at most
 one interval of keyframes. See dump --tick for the state itself. Checksums and
-keyframes on the way are compared: where the simulation contradicts one, there is
-no state, and the exit code is 3.`,
+keyframes on the way are compared, and the next one after the tick, up to one
+interval of checks further: where the simulation contradicts one, no state is
+printed, and the exit code is 3. Where none follows so soon, it prints up to
+which tick the file agrees ("agreed" of --json, which is then before the tick).`,
 		Flags:        []cli.Flag{jsonFlag, maxTicksFlag},
 		OnUsageError: usageError,
 		Action:       replaySeek,
@@ -52,14 +54,14 @@ func replaySeek(c *cli.Context) error {
 			return writeJSON(c.App.Writer, struct {
 				Tick     lockstep.Tick `json:"tick"`
 				Keyframe lockstep.Tick `json:"keyframe"`
-				Agreed   lockstep.Tick `json:"agreed"` // the last tick whose checksum in the file is the same
+				Agreed   lockstep.Tick `json:"agreed"` // as that of a Moment
 				Checksum string        `json:"checksum,omitempty"`
 				Bytes    int           `json:"bytes"`
 				Seconds  float64       `json:"seconds"`
 			}{at.Tick, at.Keyframe, at.Agreed, checksum.FormatRoot(at.Root), len(at.State), took.Seconds()})
 		}
-		_, err = fmt.Fprintf(c.App.Writer, "tick %d  %s  %s, simulated %s from the keyframe of tick %d in %s, agrees with the file up to tick %d\n", tick, checksum.FormatRoot(at.Root),
-			size(len(at.State)), count(at.Tick-at.Keyframe, "tick"), at.Keyframe, seconds(took), at.Agreed)
+		_, err = fmt.Fprintf(c.App.Writer, "tick %d  %s  %s, simulated %s from the keyframe of tick %d in %s, %s\n", tick, checksum.FormatRoot(at.Root),
+			size(len(at.State)), count(at.Tick-at.Keyframe, "tick"), at.Keyframe, seconds(took), at.agreement())
 		return err
 	})
 }
@@ -68,6 +70,23 @@ func replaySeek(c *cli.Context) error {
 type moment struct {
 	*replay.Moment
 	schema *state.Schema
+}
+
+// agreement says up to where the file agrees with the state.
+func (m *moment) agreement() string {
+	text := fmt.Sprintf("agrees with the file up to tick %d", m.Agreed)
+	if m.Agreed < m.Tick {
+		text += "; no later check was reached"
+	}
+	return text
+}
+
+// warn prints up to where the file agrees if that is before the tick: for verbs
+// that print the state itself.
+func (m *moment) warn(c *cli.Context, file string) {
+	if m.Agreed < m.Tick {
+		fmt.Fprintf(c.App.ErrWriter, "samestep: %s: state of tick %d: %s\n", shown(file), m.Tick, m.agreement())
+	}
 }
 
 // stateAt returns the state after a tick of a replay, simulated if it has no

@@ -135,6 +135,7 @@ func (s *subject) state(c *cli.Context, t lockstep.Tick, referee bool) ([]byte, 
 		if err != nil {
 			return nil, err
 		}
+		at.warn(c, s.name)
 		return at.State, nil
 	}()
 	return b, s.error(err)
