@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/internal/nullgame"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -112,6 +113,73 @@ func dissentsIn(t *testing.T, file string) (map[lockstep.Player]lockstep.Tick, i
 		return first, 0
 	}
 	return first, seats
+}
+
+// Export prints each check for a player who gave no command and whose checksum
+// differed once, and none for a player of whom nothing is known.
+func TestExportReporters(t *testing.T) {
+	g := nullgame.New()
+	s := lockstep.DefaultSettings(3)
+	s.CheckEvery, s.KeyframeEvery = 1, 0
+	h, err := g.NewHeader(lockstep.MatchID{1}, s, &nullgame.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sim, err := g.NewSimulation(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, payload, err := g.NewPayloads().Encode(&nullgame.Opaque{Data: []byte{7}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	w := replay.NewWriter(&out, replay.WriterOptions{})
+	var enc lockstep.Encoder
+	add := func(record []byte) {
+		if err := w.Append(record); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add(enc.Header(h))
+	add(enc.Keyframe(0, sim.Root(), nil, sim.AppendState(nil)))
+	for tick := range lockstep.Tick(4) {
+		f := lockstep.Frame{Tick: tick + 1}
+		if tick == 0 {
+			f.Commands = []lockstep.Command{{Tick: 1, Player: 0, Sequence: 1, Kind: h.Commands[0].Kind, Payload: payload}}
+		}
+		add(enc.Frame(&f))
+		add(enc.Checksum(tick+1, 10))
+		if tick == 2 {
+			add(enc.Dissent(2, 1, 11)) // of the check before
+		}
+	}
+	add(enc.End("over"))
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "match.ssr")
+	if err := os.WriteFile(file, out.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	got := ""
+	for line := range strings.Lines(samestep(t, exitOK, "replay", "export", file)) {
+		if strings.Contains(line, `"sum"`) {
+			got += line
+		}
+	}
+	want := ""
+	for tick := 1; tick <= 4; tick++ {
+		differs := 10
+		if tick == 2 {
+			differs = 11
+		}
+		want += fmt.Sprintf(`{"t":%d,"p":0,"sum":"%016x"}`+"\n", tick, 10)
+		want += fmt.Sprintf(`{"t":%d,"p":1,"sum":"%016x"}`+"\n", tick, differs)
+	}
+	if got != want {
+		t.Errorf("got checksums\n%swant\n%s", got, want)
+	}
 }
 
 // firstDifference returns the first line that differs.
