@@ -192,4 +192,20 @@ var museum = []Mutant{
 		Hits: "I7 desync",
 		Seen: "here: corpus, a-referee-with-a-short-ring",
 	},
+	{
+		Name: "a client keeps sequences that a crash put beyond the window",
+		File: "lockstep/outstanding.go",
+		Old:  "far := n > 0 && o.full(o.list[n-1].sequence)",
+		New:  "far := n < 0",
+		Hits: "I9",
+		Seen: "here: corpus, commands-beyond-the-window-after-a-power-cut",
+	},
+	{
+		Name: "a match can be set to a speed of 0",
+		File: "lockstep/contents.go",
+		Old:  "if percent < minSpeed || percent > maxSpeed {",
+		New:  "if percent > maxSpeed {",
+		Hits: "I6",
+		Seen: "here: a server's SpeedSet of 0 made a client's Next return at once for ever",
+	},
 }

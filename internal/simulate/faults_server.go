@@ -68,6 +68,9 @@ var serverKinds = []kind{
 		w.resumeMatch()
 	}},
 	{name: "speed", group: "admin", perHour: 20, low: sec, high: 10 * sec, n: 150, inject: func(w *world, _ *machine, f *Fault) bool {
+		if w.server.ready() && w.admin(w.server.host.SetSpeed(w.now, 0)) {
+			w.fail("I6", "the match was set to a speed of 0 %%")
+		}
 		return w.server.ready() && w.admin(w.server.host.SetSpeed(w.now, uint16(50+f.N)))
 	}, restores: func(w *world, _ *machine, f *Fault) {
 		if w.server.ready() {

@@ -350,6 +350,9 @@ func (m *machine) event(e any) {
 // answered keeps a receipt.
 func (m *machine) answered(r lockstep.Receipt) {
 	if r.Reason != lockstep.Accepted {
+		if r.Reason == lockstep.TooFarAhead && m.liar == nil {
+			m.w.fail("I9", "%s, who is honest, was told that command %d is too far ahead", m, r.Sequence)
+		}
 		m.w.rejected[r.Reason]++
 		delete(m.receipts, r.Sequence)
 		return
