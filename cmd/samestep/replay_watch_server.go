@@ -21,6 +21,9 @@ import (
 // maxAnswer is how many bytes of an answer are read.
 const maxAnswer = 16 << 20
 
+// maxMatches is how many matches of a server are watched, whatever it lists.
+const maxMatches = 10_000
+
 // A serverSight watches the matches of a server, or one, over its HTTP interface.
 type serverSight struct {
 	root, page string // addresses: of the server, and of what is watched
@@ -81,14 +84,7 @@ func (s *serverSight) get(ctx context.Context, address string, read func(io.Read
 
 // look asks the server how its matches are.
 func (s *serverSight) look(ctx context.Context) (*watchReport, error) {
-	var views []server.View
-	status, err := s.get(ctx, s.page, func(r io.Reader) error {
-		if !s.one {
-			return json.NewDecoder(r).Decode(&views)
-		}
-		views = make([]server.View, 1)
-		return json.NewDecoder(r).Decode(&views[0])
-	})
+	views, status, err := s.views(ctx)
 	if s.one && status == http.StatusNotFound && len(s.seen) > 0 {
 		return s.gone(), nil
 	}
@@ -104,6 +100,23 @@ func (s *serverSight) look(ctx context.Context) (*watchReport, error) {
 	r := s.report(views, late.since(&s.before))
 	s.before, s.at = late, now
 	return r, nil
+}
+
+// views reads the match, or all matches of the server, page by page.
+func (s *serverSight) views(ctx context.Context) (all []server.View, status int, err error) {
+	if s.one {
+		all = make([]server.View, 1)
+		status, err = s.get(ctx, s.page, func(r io.Reader) error { return json.NewDecoder(r).Decode(&all[0]) })
+		return all, status, err
+	}
+	for query := ""; ; query = "?after=" + url.QueryEscape(all[len(all)-1].Name) {
+		var page []server.View
+		status, err = s.get(ctx, s.page+query, func(r io.Reader) error { return json.NewDecoder(r).Decode(&page) })
+		all = append(all, page...)
+		if err != nil || len(page) < server.MaxListed || len(all) > maxMatches {
+			return all, status, err
+		}
+	}
 }
 
 // remember computes what happened since the look before.

@@ -17,15 +17,15 @@ const maxBody = 64 << 10
 func (s *Server) routes() *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", s.health)
-	mux.Handle("GET /metrics", promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}))
-	mux.HandleFunc("GET /matches", s.list)
+	mux.Handle("GET /metrics", s.rated(promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}).ServeHTTP))
+	mux.HandleFunc("GET /matches", s.rated(s.list))
 	mux.HandleFunc("POST /matches", s.creators)
-	mux.HandleFunc("GET /matches/{name}", s.show)
+	mux.HandleFunc("GET /matches/{name}", s.rated(s.show))
 	mux.HandleFunc("DELETE /matches/{name}", s.admin(s.end))
 	mux.HandleFunc("POST /matches/{name}/{action}", s.admin(s.act))
 	mux.HandleFunc("GET /matches/{name}/play", s.play)
 	if s.options.Replays && s.options.Dir != "" {
-		mux.HandleFunc("GET /replays", s.listReplays)
+		mux.HandleFunc("GET /replays", s.rated(s.listReplays))
 		mux.HandleFunc("GET /replays/{name}", s.download)
 	}
 	return mux
@@ -40,14 +40,6 @@ func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
 		return
 	}
 	w.Write([]byte("ok\n"))
-}
-
-func (s *Server) list(w http.ResponseWriter, _ *http.Request) {
-	views := []View{}
-	for _, m := range s.Matches() {
-		views = append(views, m.View())
-	}
-	reply(w, http.StatusOK, views)
 }
 
 func (s *Server) show(w http.ResponseWriter, r *http.Request) {

@@ -35,20 +35,20 @@
 //
 //	GET    /healthz               200 while the server takes new connections
 //	GET    /metrics               for Prometheus
-//	GET    /matches               the matches, as JSON
+//	GET    /matches               the matches by name, as JSON, MaxListed at a time; the next ones with ?after=NAME
 //	POST   /matches               create one (admin, or with Options.GuestMatches a player); the body is up to Options.NewMatch
 //	GET    /matches/NAME          one match: identity, settings, seats, peers
 //	DELETE /matches/NAME          end it (admin)
 //	POST   /matches/NAME/pause    ?seat=N, for whom; and /resume and /kick ?seat=N, /speed ?percent=N (admin)
 //	GET    /matches/NAME/play     the WebSocket of docs/protocol.md
-//	GET    /replays               the replays of matches that are over, as JSON, if Options.Replays
+//	GET    /replays               the same of the replays of matches that are over, if Options.Replays
 //	GET    /replays/FILE          one of them, or a range of its bytes
 //
 // The metrics, of the whole server since it was started:
 //
 //	samestep_lateness_seconds         histogram  delay between when a match had work to do and when it did it
 //	samestep_turned_away_total        counter    connections and requests refused before they reached a match, by reason
-//	                                             (address, crowd, guessing, guests, handshake, host, socket, subprotocol)
+//	                                             (address, crowd, guessing, guests, handshake, host, reading, socket, subprotocol)
 //	samestep_events_total             counter    events of matches, by subject (connection, match) and kind (lockstep.EventKind)
 //	samestep_rejected_commands_total  counter    commands rejected, by reason (lockstep.Reason); at most a second late
 //	samestep_desyncs_total            counter    desyncs reported with their evidence, and ties

@@ -157,16 +157,6 @@ func (r *recordings) release(from netip.Prefix) {
 	}
 }
 
-func (s *Server) listReplays(w http.ResponseWriter, _ *http.Request) {
-	all, err := s.recordings.list()
-	if err != nil {
-		s.log.Error("replays", "err", err)
-		http.Error(w, "the replays cannot be listed", http.StatusInternalServerError)
-		return
-	}
-	reply(w, http.StatusOK, all)
-}
-
 // download sends a replay, or the part of it that the request's Range names.
 func (s *Server) download(w http.ResponseWriter, r *http.Request) {
 	from := of(r.RemoteAddr)

@@ -136,6 +136,7 @@ type Server struct {
 	entrance   entrance[*conn]
 	sockets    entrance[*socket]
 	sent       *budgets[netip.Prefix] // bytes, to those who are no players
+	reads      *budgets[netip.Prefix]
 	guesses    *budgets[netip.Prefix]
 	guestTries *budgets[netip.Prefix]
 	recordings recordings
@@ -171,6 +172,7 @@ func New(o Options) (*Server, error) {
 	s.entrance = entrance[*conn]{each: o.MaxUnauthenticated, all: max(maxUnauthenticated, o.MaxUnauthenticated)}
 	s.sockets = entrance[*socket]{each: o.MaxPerAddress, all: max(maxSockets, o.MaxPerAddress)}
 	s.sent = newBudgets[netip.Prefix](maxSent, time.Second)
+	s.reads = newBudgets[netip.Prefix](maxReads, time.Second)
 	s.guesses = newBudgets[netip.Prefix](maxGuesses, guessSpan)
 	s.guestTries = newBudgets[netip.Prefix](maxGuestTries, guestTrySpan)
 	s.recordings = recordings{dir: o.Dir, live: make(map[string]bool), sending: make(map[netip.Prefix]int)}

@@ -58,9 +58,9 @@ export class Game {
   // does not tell why.
   async #join(name, url, token) {
     const visit = (this.visit = {});
-    const matches = await fetch("/matches").then((answer) => answer.json()).catch(() => null);
+    const listed = await isListed(name).catch(() => true); // the WebSocket will tell
     if (this.visit !== visit) return; // and went elsewhere meanwhile
-    if (matches && !matches.some((m) => m.name === name)) {
+    if (!listed) {
       this.hud.fail("There is no such match on this server.", false);
       return;
     }
@@ -136,3 +136,16 @@ const program = {
   ground: (array) => skirmish.ground(array),
   fog: (array) => skirmish.fog(array),
 };
+
+// isListed says whether the server has a match of that name. It reads the list, page
+// after page, up to where the name belongs: to ask for a match that is not there would be
+// an error in the browser's console.
+async function isListed(name) {
+  for (let after = ""; ; ) {
+    const answer = await fetch(`/matches?after=${encodeURIComponent(after)}`);
+    const page = await answer.json();
+    if (page.some((m) => m.name === name)) return true;
+    if (!page.length || page.at(-1).name > name) return false;
+    after = page.at(-1).name;
+  }
+}
