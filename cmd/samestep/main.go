@@ -22,6 +22,9 @@ func main() {
 	if isVetTool(os.Args) {
 		unitchecker.Main(determinism.Analyzer) // does not return
 	}
+	if len(os.Args) > 1 && os.Args[1] == "replay" {
+		limitMemory()
+	}
 	os.Exit(run(context.Background(), os.Args, os.Stdout, os.Stderr))
 }
 

@@ -1,0 +1,20 @@
+package main
+
+import "testing"
+
+// The limit leaves room above what is in use.
+func TestSoftLimit(t *testing.T) {
+	for _, c := range []struct {
+		live uint64
+		want int64
+	}{
+		{0, softMemory},
+		{33 << 20, softMemory},
+		{50 << 20, 60 << 20},
+		{1 << 30, 1228 << 20},
+	} {
+		if got := softLimit(c.live); got != c.want {
+			t.Errorf("%d MiB in use: got %d MiB, want %d MiB", c.live>>20, got>>20, c.want>>20)
+		}
+	}
+}
