@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -17,11 +18,17 @@ var ErrSame = errors.New("replay: no checksum differs")
 // differ, and in what. Their checksums and keyframes, which are compared without
 // simulating, tell between which ticks that is; from the last keyframe before,
 // both are simulated. Without the game, what the records say is all that is
-// found. It returns [ErrSame] if nothing differs.
+// found. It returns [ErrSame] if nothing differs, and a [*lockstep.IdentityError]
+// if the two describe their states differently.
 func Bisect(a, b *Reader, g *lockstep.Game, o BisectOptions) (*Bisection, error) {
 	c, x, y, err := compare(a, b)
 	if c == nil {
 		return nil, err
+	}
+	for _, d := range c.Header {
+		if strings.HasPrefix(d.Field, "state schema") {
+			return nil, &lockstep.IdentityError{Field: d.Field, Got: d.B, Want: d.A}
+		}
 	}
 	if c.Checksum == nil && c.Frame == nil {
 		return nil, errors.Join(ErrSame, err)

@@ -206,6 +206,27 @@ func randomLeaf(tb testing.TB, r *rand.Rand, s *state.Schema, snapshot []byte) s
 	return all[r.IntN(len(all))]
 }
 
+// States of other schemas cannot be compared: the error names the field, as that
+// of a game does, whether or not a checksum differs.
+func TestBisectOtherSchema(t *testing.T) {
+	g, file, _ := record(t, 60, replay.WriterOptions{})
+	other := change(t, file, func(r *lockstep.Record) {
+		if r.Kind == lockstep.RecordHeader {
+			r.Header.StateSchema = bytes.Replace(r.Header.StateSchema, []byte("Pos"), []byte("Dot"), 1)
+		}
+	})
+	parted := change(t, other, func(r *lockstep.Record) { r.Root += b2i(r.Kind == lockstep.RecordChecksum && r.Tick > 30) })
+	for _, b := range [][]byte{other, parted} {
+		for _, game := range []*lockstep.Game{g, nil} {
+			found, err := replay.Bisect(open(t, file), open(t, b), game, replay.BisectOptions{})
+			var identity *lockstep.IdentityError
+			if !errors.As(err, &identity) || identity.Field != "state schema, field Dots[].Dot" || found != nil {
+				t.Errorf("got %+v, error %v, want one about the field of the schema", found, err)
+			}
+		}
+	}
+}
+
 // recordDots plays a match of dots in which players command now and then.
 func recordDots(tb testing.TB, ticks int, s lockstep.Settings) (*lockstep.Game, []byte) {
 	tb.Helper()

@@ -31,8 +31,8 @@ are wrong. The fields are those that differ at the first tick of which B's state
 is known; where B has no more than a checksum of a tick, one field that was
 changed can still be found, by trying.
 
-Exits with 3 if anything differs, with 4 if nothing does before a replay cannot be
-read on, and else with 0.`,
+Exits with 5 if the replays describe their states differently, with 3 if anything
+differs, with 4 if nothing does before a replay cannot be read on, and else with 0.`,
 		Flags: []cli.Flag{
 			jsonFlag, maxTicksFlag, limitFlag,
 			&cli.UintFlag{Name: "player", Usage: "compare with the checksums of player `N`", DefaultText: "none"},
