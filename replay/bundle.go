@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"time"
 
 	"github.com/seed-49bee653/samestep/checksum"
@@ -178,46 +179,42 @@ func (b *Bundle) State(name string) ([]byte, error) { return b.read(name, maxBun
 // Replay returns the bytes of the replay in the bundle, at most so many.
 func (b *Bundle) Replay(maxBytes int64) ([]byte, error) { return b.read(bundleReplay, maxBytes) }
 
-// CopyReplay writes the replay in the bundle to w, at most so many bytes. A
-// larger one is refused with [ErrLimit].
+// CopyReplay writes the replay in the bundle to w, at most so many bytes. It
+// returns [ErrLimit] for a larger one.
 func (b *Bundle) CopyReplay(w io.Writer, maxBytes int64) error {
-	f, err := b.files.Open(bundleReplay)
+	return b.unpack(w, bundleReplay, maxBytes)
+}
+
+// read returns a file of at most max bytes. It reserves memory for the size that
+// the archive claims only if so much may be unpacked.
+func (b *Bundle) read(name string, max int64) ([]byte, error) {
+	var p bytes.Buffer
+	if info, err := fs.Stat(b.files, name); err == nil && info.Size() < min(max, b.left) {
+		p.Grow(int(info.Size()) + bytes.MinRead)
+	}
+	if err := b.unpack(&p, name, max); err != nil {
+		return nil, err
+	}
+	return p.Bytes(), nil
+}
+
+// unpack writes a file of at most max bytes to w. Its bytes count towards what may
+// be unpacked of the bundle.
+func (b *Bundle) unpack(w io.Writer, name string, max int64) error {
+	f, err := b.files.Open(name)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrBundle, err)
 	}
 	defer f.Close()
-	n, err := io.Copy(w, io.LimitReader(f, maxBytes+1))
-	if err != nil {
-		return fmt.Errorf("%w: %s: %w", ErrBundle, bundleReplay, err)
-	}
-	if n > maxBytes {
-		return fmt.Errorf("replay: %w: %s: got more than %d bytes, want at most that", ErrLimit, bundleReplay, maxBytes)
-	}
-	return nil
-}
-
-// read returns a file of at most max bytes. What the archive says of the size is
-// believed only if it is less than what may be unpacked.
-func (b *Bundle) read(name string, max int64) ([]byte, error) {
-	f, err := b.files.Open(name)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrBundle, err)
-	}
-	defer f.Close()
-	most := min(max, b.left)
-	var p bytes.Buffer
-	if info, err := f.Stat(); err == nil && info.Size() < most {
-		p.Grow(int(info.Size()) + bytes.MinRead)
-	}
-	if _, err := p.ReadFrom(io.LimitReader(f, most+1)); err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", ErrBundle, name, err)
-	}
-	switch n := int64(p.Len()); {
+	n, err := io.Copy(w, io.LimitReader(f, min(max, b.left)+1))
+	switch left := b.left; {
+	case err != nil:
+		return fmt.Errorf("%w: %s: %w", ErrBundle, name, err)
 	case n > max:
-		return nil, fmt.Errorf("%w: %s: %w: more than %d bytes", ErrBundle, name, ErrLimit, max)
-	case n > b.left:
-		return nil, fmt.Errorf("%w: %s: %w: more than %d bytes in a bundle of %d", ErrBundle, name, ErrLimit, bundleFree+maxBundleRatio*b.size, b.size)
+		return fmt.Errorf("%w: %s: %w: more than %d bytes", ErrBundle, name, ErrLimit, max)
+	case n > left:
+		return fmt.Errorf("%w: %s: %w: more than %d bytes in a bundle of %d", ErrBundle, name, ErrLimit, bundleFree+maxBundleRatio*b.size, b.size)
 	}
-	b.left -= int64(p.Len())
-	return p.Bytes(), nil
+	b.left -= n
+	return nil
 }

@@ -100,27 +100,48 @@ func TestBundleRefusesWhatIsNone(t *testing.T) {
 	}
 }
 
-// What is in a bundle is bounded by the size of the bundle.
+// What is in a bundle is bounded by the size of the bundle, and so is what is
+// unpacked before the error.
 func TestBundleBomb(t *testing.T) {
-	var file bytes.Buffer
-	z := zip.NewWriter(&file)
-	for name, content := range map[string][]byte{"manifest.json": []byte(`{"format":1}`), "states/1-player.state": make([]byte, 64<<20)} {
-		f, err := z.Create(name)
-		if err == nil {
-			_, err = f.Write(content)
+	const name = "states/1-player.state"
+	bomb := func(size int) *replay.Bundle {
+		var file bytes.Buffer
+		z := zip.NewWriter(&file)
+		for name, content := range map[string][]byte{"manifest.json": []byte(`{"format":1}`), name: make([]byte, size), "replay.ssr": make([]byte, size)} {
+			f, err := z.Create(name)
+			if err == nil {
+				_, err = f.Write(content)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
 		}
+		if err := z.Close(); err != nil {
+			t.Fatal(err)
+		}
+		b, err := replay.OpenBundle(bytes.NewReader(file.Bytes()), int64(file.Len()))
 		if err != nil {
 			t.Fatal(err)
 		}
+		return b
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
+	read := func(b *replay.Bundle) (int, error) {
+		state, err := b.State(name)
+		return len(state), err
 	}
-	b, err := replay.OpenBundle(bytes.NewReader(file.Bytes()), int64(file.Len()))
-	if err != nil {
-		t.Fatal(err)
+	copied := func(b *replay.Bundle) (int, error) {
+		var n bytes.Buffer
+		err := b.CopyReplay(&n, 1<<30)
+		return n.Len(), err
 	}
-	if _, err := b.State("states/1-player.state"); !errors.Is(err, replay.ErrLimit) || !errors.Is(err, replay.ErrBundle) {
-		t.Errorf("64 MiB in a bundle of %d bytes: got %v, want %v", file.Len(), err, replay.ErrLimit)
+	for name, unpack := range map[string]func(*replay.Bundle) (int, error){"read": read, "copied": copied} {
+		if n, err := unpack(bomb(64 << 20)); !errors.Is(err, replay.ErrLimit) || !errors.Is(err, replay.ErrBundle) || n > 48<<20 {
+			t.Errorf("%s, 64 MiB in a small bundle: got %d bytes and %v, want less than 48 MiB and %v", name, n, err, replay.ErrLimit)
+		}
+	}
+	b := bomb(24 << 20) // each alone is not too large, but both together are
+	_, first := copied(b)
+	if _, second := read(b); first != nil || !errors.Is(second, replay.ErrLimit) {
+		t.Errorf("twice 24 MiB in a small bundle: got %v and %v, want the second one to be %v", first, second, replay.ErrLimit)
 	}
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// maxBundleReplay is how many bytes the replay in a bundle may have.
+// maxBundleReplay is how many bytes the replay in a bundle may have, if the bundle
+// is large enough for it.
 const maxBundleReplay = 1 << 30
 
 // unbundle opens a file that is a bundle, and returns it with its replay as a
@@ -30,6 +31,7 @@ func unbundle(f *os.File) (*replay.Bundle, *os.File, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	os.Remove(extracted.Name()) // so nothing is left over, however the program ends; Windows refuses it
 	if err := b.CopyReplay(extracted, maxBundleReplay); err != nil {
 		discard(extracted)
 		return nil, nil, err
@@ -37,7 +39,7 @@ func unbundle(f *os.File) (*replay.Bundle, *os.File, error) {
 	return b, extracted, nil
 }
 
-// discard closes and removes a file.
+// discard closes a temporary file, and removes it if that was not possible before.
 func discard(f *os.File) {
 	f.Close()
 	os.Remove(f.Name())
