@@ -79,8 +79,7 @@ func (r *Reader) segmentHeadSize(at int64) int {
 	return len(b) - len(rest)
 }
 
-// afford returns ErrLimit for a segment that has more records than it may have,
-// or than is left for all of the file.
+// afford returns ErrLimit for a segment that has more records than it may have.
 func (r *Reader) afford(h *segmentHead, packed []byte) error {
 	most := min(largest(len(packed)), maxBlock+lockstep.MaxStateSize)
 	if h.size > most {
@@ -94,10 +93,6 @@ func (r *Reader) afford(h *segmentHead, packed []byte) error {
 		if h.size > maxBlock+state {
 			return fmt.Errorf("%w: a segment of %d bytes, want at most %d and the state of a keyframe in it (%d bytes)", ErrLimit, h.size, maxBlock, state)
 		}
-	}
-	r.spent += int64(h.size)
-	if most := affordable(r.size); r.spent > most {
-		return fmt.Errorf("%w: segments of %d bytes and more in a file of %d, want at most %d", ErrLimit, r.spent, r.size, most)
 	}
 	return nil
 }

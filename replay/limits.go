@@ -24,9 +24,9 @@ const (
 	maxRatio  = 1000
 	ratioFree = 64 << 10
 
-	// All segments of a file have together at most maxUnpackedRatio times the
-	// bytes of the file, after the first unpackedFree bytes. It bounds the time that
-	// a small file takes.
+	// The records of all segments of a file have together at most maxUnpackedRatio
+	// times the bytes of the file, after the first unpackedFree bytes. It bounds the
+	// time that a small file takes. The states of keyframes do not count.
 	maxUnpackedRatio = 100
 	unpackedFree     = 32 << 20
 

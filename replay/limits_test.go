@@ -190,7 +190,13 @@ func TestWriterKeepsLimits(t *testing.T) {
 		}
 		add(e.Keyframe(0, 1, nil, bagOf(noise(2, 2*maxBlock))))
 	})
-	for name, log := range map[string][][]byte{"states that compress too well": zeros, "too many keyframes": keyframes, "large states": large} {
+	for name, log := range map[string][][]byte{"states that compress too well": zeros, "too many keyframes": keyframes, "large states": large,
+		"notes that compress well": logOf(1, func(e *lockstep.Encoder, add func([]byte)) {
+			for i := range uint64(10) {
+				add(e.Empty(1))
+				addNotes(e, add, i)
+			}
+		})} {
 		for _, ticks := range []uint32{0, 1, 1000} {
 			file, err := write(log, WriterOptions{SegmentTicks: ticks, Level: LevelFastest})
 			if err == nil {
@@ -204,35 +210,6 @@ func TestWriterKeepsLimits(t *testing.T) {
 	long := append(logOf(1, func(*lockstep.Encoder, func([]byte)) {})[:2], append([]byte{0x92, 100, 0xc6, 0, 0x80, 0, 0}, make([]byte, 8<<20)...))
 	if _, err := write(long, WriterOptions{}); !errors.Is(err, ErrLimit) {
 		t.Errorf("a record of 8 MiB: got %v, want %v", err, ErrLimit)
-	}
-}
-
-// A Reader refuses what a Writer does not write.
-func TestReaderLimits(t *testing.T) {
-	state := bagOf(make([]byte, 4<<20))
-	for name, c := range map[string]struct {
-		file []byte
-		want error
-	}{
-		"too many keyframes": {seal(blockBatch, bytes.Join(logOf(1, func(e *lockstep.Encoder, add func([]byte)) {
-			for range maxKeyframes {
-				add(e.Keyframe(0, 1, nil, bagOf(nil)))
-			}
-		}), nil)), ErrLimit},
-		"a large record": {seal(blockBatch, append(bytes.Join(logOf(1, func(*lockstep.Encoder, func([]byte)) {})[:2], nil),
-			append([]byte{0x92, 100, 0xc6, 0, 0x71, 0, 0}, make([]byte, 0x710000)...)...)), ErrLimit},
-		"segments that are too much together": {seal(blockSegment, func() [][]byte {
-			var e lockstep.Encoder
-			bodies := [][]byte{segmentOf(append(bytes.Clone(e.Header(bagHeader())), e.Keyframe(0, 1, nil, state)...), 0)}
-			for range 20 {
-				bodies = append(bodies, segmentOf(e.Keyframe(0, 1, nil, state), 0))
-			}
-			return bodies
-		}()...), ErrLimit},
-	} {
-		if n, err := readAll(t, c.file); !errors.Is(err, c.want) {
-			t.Errorf("%s: got %d records and %v, want %v", name, n, err, c.want)
-		}
 	}
 }
 

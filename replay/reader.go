@@ -24,7 +24,7 @@ type Reader struct {
 	dec        lockstep.Decoder
 	block      []byte        // as it is in the file
 	unpacked   []byte        // records of a segment
-	spent      int64         // bytes of all segments that were unpacked
+	spent      int64         // bytes of the records of all segments, without states
 	keyframes  int           // that were read
 	own        []byte        // a simulation's state, to be compared with a keyframe
 	schema     *state.Schema // of the states, once one was compared with its root
@@ -153,8 +153,12 @@ func (r *Reader) next() (*lockstep.Record, error) {
 	}
 	r.last, r.body = r.body[:len(r.body)-len(rest)], rest
 	r.ended = rec.Kind == lockstep.RecordEnd
-	if size := len(r.last) - len(rec.Keyframe.State); size > maxRecord {
+	size := len(r.last) - len(rec.Keyframe.State)
+	if size > maxRecord {
 		return nil, r.damage(fmt.Errorf("%w: a record of %d bytes, want at most %d", ErrLimit, size, maxRecord))
+	}
+	if r.sealed {
+		r.spent += int64(size)
 	}
 	switch rec.Kind {
 	case lockstep.RecordHeader:

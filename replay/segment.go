@@ -54,8 +54,10 @@ func parseSegmentHead(body []byte) (h segmentHead, packed []byte, err error) {
 // for.
 func largest(packed int) uint64 { return ratioFree + maxRatio*uint64(packed) }
 
-// affordable returns how many bytes all segments of a file of size bytes may
-// have together.
+// affordable returns how many bytes of records all segments of a file of size
+// bytes may have together. The states of keyframes do not count: maxRatio bounds
+// them, they take little time for each byte, and those of some games compress
+// better than a hundred times.
 func affordable(size int64) int64 { return unpackedFree + maxUnpackedRatio*size }
 
 // parseUvarint reads a number of at most max in its smallest form.
@@ -181,7 +183,8 @@ func (r *Reader) takeSegment(body []byte) error {
 }
 
 // leaveBlock checks, where the records of a block end, that it held the ticks
-// that it claims.
+// that it claims, and that all segments so far have no more records than the file
+// may have.
 func (r *Reader) leaveBlock() error {
 	if !r.sealed {
 		return nil
@@ -189,6 +192,9 @@ func (r *Reader) leaveBlock() error {
 	r.sealed = false
 	if r.tick != r.until {
 		return r.damage(fmt.Errorf("%w: a segment up to tick %d, want %d", ErrInvalid, r.tick, r.until))
+	}
+	if most := affordable(r.size); r.spent > most {
+		return r.damage(fmt.Errorf("%w: segments with %d bytes of records besides states in a file of %d, want at most %d", ErrLimit, r.spent, r.size, most))
 	}
 	return nil
 }

@@ -78,8 +78,8 @@ type Writer struct {
 	waiting []byte     // what a full disk did not take
 
 	keyframes int   // that were appended
-	spent     int64 // bytes of records in segments
 	states    int   // bytes of the states in block
+	spent     int64 // bytes of records in segments, without states
 	err       error
 }
 
@@ -140,6 +140,7 @@ func (w *Writer) append(record []byte) error {
 		if err := w.keyframe(record); err != nil {
 			return err
 		}
+		w.states += stateSize(record)
 	case lockstep.RecordEmpty:
 		n, ok := w.empty.Add(record)
 		if !ok {
@@ -181,7 +182,6 @@ func (w *Writer) keyframe(record []byte) error {
 	if !ok {
 		return w.fail(fmt.Errorf("%w: keyframe", lockstep.ErrMalformed))
 	}
-	defer func() { w.states += stateSize(record) }() // after a flush
 	if !w.began {
 		w.began, w.tick, w.first = true, t, t
 	} else if w.options.SegmentTicks == 0 || t != w.tick || t == w.marks[len(w.marks)-1].tick {
@@ -216,13 +216,14 @@ func (w *Writer) Flush() error {
 		return w.write(nil)
 	}
 	first := w.first
-	large := len(records)-w.states > maxPacked
+	size := len(records) - w.states
+	spent := w.spent + int64(size)
 	w.ticks, w.first, w.states = 0, w.tick, 0
 	defer func() { w.block = w.block[:headerSpace] }()
-	if w.options.SegmentTicks > 0 && !large && w.spent+int64(len(records)) <= affordable(w.size) {
+	if w.options.SegmentTicks > 0 && size <= maxPacked && spent <= affordable(w.size) {
 		if body := sealBody(w.body[:0], records, first, uint32(w.tick-first), w.options.Level); body != nil {
 			w.body = body
-			w.spent += int64(len(records))
+			w.spent = spent
 			return w.writeBlock(blockSegment, body)
 		}
 	}

@@ -508,7 +508,7 @@ class File:
 
     def __init__(self, b):
         self.b, self.log, self.r, self.start, self.signatures, self.signed = b, Log(), [], 0, [], 0
-        self.tick, self.marks, self.ended, self.index = 0, [], False, None
+        self.tick, self.marks, self.ended, self.index, self.spent = 0, [], False, None, 0
         try:
             self.prefix()
             while self.at < len(b):
@@ -613,8 +613,12 @@ class File:
         out = subprocess.run(["zstd", "-dcq", "--memory=16MB"], input=data, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         if out.returncode or len(out.stdout) != size or xxh64(out.stdout) != check:
             raise Fault("corrupt")
+        before = len(self.r)
         self.records(out.stdout, first)
         bad(self.tick != first + ticks)
+        self.spent += size - sum(len(r.get("state", b"")) for r in self.r[before:])
+        if self.spent > (32 << 20) + 100 * len(self.b):
+            raise Fault("limit")
 
     def began(self):
         """Returns the tick of the first keyframe."""
