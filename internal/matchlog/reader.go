@@ -10,7 +10,10 @@ import (
 	"io"
 	"io/fs"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
+	"unicode/utf8"
 )
 
 // Limits of what is read.
@@ -83,10 +86,10 @@ func NewReader(r io.Reader) (*Reader, error) {
 	m := &Reader{in: in, lines: bufio.NewScanner(in)}
 	m.lines.Buffer(nil, maxLine)
 	var h struct {
-		Log      int         `json:"log"`
-		Title    string      `json:"title"`
-		TickRate json.Number `json:"tick_rate_hz"`
-		Players  uint8       `json:"players"`
+		Log      int             `json:"log"`
+		Title    string          `json:"title"`
+		TickRate json.RawMessage `json:"tick_rate_hz"`
+		Players  uint8           `json:"players"`
 	}
 	if err := m.next(&h); err != nil {
 		return nil, err
@@ -98,7 +101,7 @@ func NewReader(r io.Reader) (*Reader, error) {
 		return nil, m.malformed("got %d players, want 1 to %d", h.Players, maxSeats)
 	}
 	m.Header = Header{Title: h.Title, Players: h.Players}
-	if !m.Header.setRate(h.TickRate.String()) {
+	if !m.Header.setRate(string(h.TickRate)) {
 		return nil, m.malformed("got %.40q ticks a second, want a number above 0, at most %d, of at most %d digits", h.TickRate, maxRate, maxNumber)
 	}
 	return m, nil
@@ -151,9 +154,9 @@ func (m *Reader) entry() (Entry, error) {
 	isCommand := l.Sequence != nil || l.Kind != nil || l.Payload != nil
 	isNote := l.Topic != nil || l.Text != nil
 	complete := (!isCommand || l.Sequence != nil && l.Kind != nil && l.Payload != nil) && (!isNote || l.Topic != nil && l.Text != nil)
-	if isNote && l.Player == nil && !l.End {
-		l.Player = new(uint8)
-		*l.Player = Nobody
+	player, seated := uint8(Nobody), false
+	if l.Player != nil {
+		player, seated = *l.Player, *l.Player < m.Header.Players
 	}
 	switch {
 	case l.Tick == nil || *l.Tick < m.tick && l.Sum == nil:
@@ -168,7 +171,7 @@ func (m *Reader) entry() (Entry, error) {
 			return Entry{}, m.malformed("a line after the last")
 		}
 		return Entry{}, io.EOF
-	case l.Player == nil || *l.Player >= m.Header.Players && !(isNote && *l.Player == Nobody):
+	case !seated && !(isNote && l.Player == nil):
 		return Entry{}, m.malformed("want a player from 0 to %d", m.Header.Players-1)
 	case count(isCommand, l.Sum != nil, isNote) != 1 || !complete:
 		return Entry{}, m.malformed("want either a command, a checksum or a note")
@@ -180,16 +183,16 @@ func (m *Reader) entry() (Entry, error) {
 	}
 	m.tick = max(m.tick, *l.Tick)
 	if isNote {
-		return Entry{Tick: *l.Tick, Player: *l.Player, Topic: *l.Topic, Text: *l.Text}, nil
+		return Entry{Tick: *l.Tick, Player: player, Topic: *l.Topic, Text: *l.Text}, nil
 	}
 	if isCommand {
-		return Entry{Tick: *l.Tick, Player: *l.Player, Sequence: *l.Sequence, Kind: *l.Kind, Payload: *l.Payload}, nil
+		return Entry{Tick: *l.Tick, Player: player, Sequence: *l.Sequence, Kind: *l.Kind, Payload: *l.Payload}, nil
 	}
 	root, err := strconv.ParseUint(*l.Sum, 16, 64)
 	if err != nil || len(*l.Sum) != 16 {
 		return Entry{}, m.malformed("got checksum %.40q, want 16 hexadecimal digits", *l.Sum)
 	}
-	return Entry{Tick: *l.Tick, Player: *l.Player, Checksum: true, Root: root}, nil
+	return Entry{Tick: *l.Tick, Player: player, Checksum: true, Root: root}, nil
 }
 
 // count returns how many of its arguments are true.
@@ -218,13 +221,49 @@ func (m *Reader) next(l any) error {
 		}
 		return fmt.Errorf("matchlog: line %d: %w: %w: no last line", m.line, ErrMalformed, io.ErrUnexpectedEOF)
 	}
+	if !utf8.Valid(m.lines.Bytes()) {
+		return m.malformed("got bytes that are not UTF-8")
+	}
 	d := json.NewDecoder(bytes.NewReader(m.lines.Bytes()))
 	d.DisallowUnknownFields()
 	if err := d.Decode(l); err != nil {
 		return m.malformed("%.200v", err) // which may have the name of a field
 	}
-	if d.More() {
+	if _, err := d.Token(); err != io.EOF {
 		return m.malformed("more than one value")
+	}
+	return m.fields()
+}
+
+// fields checks what encoding/json lets pass: it ignores the case of names, takes
+// the last of two equal names, and takes null for a field that is not there.
+func (m *Reader) fields() error {
+	d := json.NewDecoder(bytes.NewReader(m.lines.Bytes()))
+	d.UseNumber()
+	if _, err := d.Token(); err != nil {
+		return m.malformed("%.200v", err)
+	}
+	seen := make([]string, 0, 8)
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return m.malformed("%.200v", err)
+		}
+		value, err := d.Token()
+		if err != nil {
+			return m.malformed("%.200v", err)
+		}
+		field, _ := name.(string)
+		_, nested := value.(json.Delim)
+		switch {
+		case strings.Trim(field, "abcdefghijklmnopqrstuvwxyz_") != "":
+			return m.malformed("got a field %.40q, want its name in lower case", field)
+		case slices.Contains(seen, field):
+			return m.malformed("got the field %q twice", field)
+		case value == nil || nested || value == false:
+			return m.malformed("got %v for the field %q, want another value or no such field", value, field)
+		}
+		seen = append(seen, field)
 	}
 	return nil
 }
