@@ -41,6 +41,7 @@ import (
 //	cut N        only the first N bytes are there; from the end if N is negative
 //	flip N       a bit of byte N is flipped; from the end if N is negative
 //	text N       it is N bytes of text
+//	tail N       N bytes of text follow the whole file
 //	version, flags   the format's are others
 //	append       OUT, which is a beginning of IN, gets the rest
 func forge(args []string) error {
@@ -70,6 +71,8 @@ func forge(args []string) error {
 		}
 		in[f.n] ^= 16
 		out = in
+	case "tail":
+		out = append(in, bytes.Repeat([]byte("t"), f.n)...)
 	case "version":
 		in[8]++
 		out = in

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -61,7 +62,7 @@ func verifyForeign(c *cli.Context, r *replay.Reader) error {
 	}
 	v.Class, v.Error = fileClass(err), errorText(err)
 	if !c.Bool("json") {
-		v.print(c.App.Writer)
+		v.print(c.App.Writer, err)
 	} else if werr := writeJSON(c.App.Writer, v); werr != nil {
 		return werr
 	}
@@ -132,7 +133,8 @@ func (v *foreignVerdict) differs(p lockstep.Player, t lockstep.Tick) {
 	v.Differ = append(v.Differ, &foreignGroup{Player: p, Checks: 1, First: t, Last: t})
 }
 
-func (v *foreignVerdict) print(w io.Writer) {
+// print prints the verdict; err is why it is not of the whole file.
+func (v *foreignVerdict) print(w io.Writer, err error) {
 	fmt.Fprintf(w, "compared   %s that players reported, with each other only: the game's code is not here\n", count(v.Checks, "check"))
 	for _, g := range v.Differ {
 		stays := "to the end"
@@ -156,6 +158,8 @@ func (v *foreignVerdict) print(w io.Writer) {
 		fmt.Fprintf(w, "verdict    DESYNC, first at tick %d: player %d; %s\n", v.Differ[0].First, v.Differ[0].Player, v.others())
 	case !v.Ended:
 		fmt.Fprintf(w, "verdict    the players agree up to tick %d, where the file cannot be read on\n", v.Ticks)
+	case err != nil:
+		fmt.Fprintf(w, "verdict    the players agree, but the file is %s after the match's end\n", cmp.Or(string(fileClass(err)), "not readable"))
 	default:
 		fmt.Fprintf(w, "verdict    the players agree\n")
 	}
@@ -169,7 +173,7 @@ func (v *foreignVerdict) others() string {
 	return "the others agree"
 }
 
-// were says that so many things were.
+// were returns a count with its verb: 1 check was, 2 checks were.
 func were(n int, thing string) string {
 	if n == 1 {
 		return count(n, thing) + " was"

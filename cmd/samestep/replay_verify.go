@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -132,8 +133,10 @@ func printVerdict(w io.Writer, v *replay.Verdict, bundle *replay.Bundle, err err
 	switch class := fileClass(err); {
 	case v.First != nil:
 		fmt.Fprintf(w, "verdict    DESYNC, first at tick %d: %s\n", v.First.Tick, blamed(v))
-	case v.Ended:
+	case v.Ended && err == nil:
 		fmt.Fprintf(w, "verdict    true: every checksum is that of the simulation\n")
+	case v.Ended:
+		fmt.Fprintf(w, "verdict    the match is true, but the file is %s after the match's end\n", cmp.Or(string(class), "not readable"))
 	case bundle != nil && err == nil:
 		fmt.Fprintf(w, "verdict    true up to tick %d, as far as the bundle has the match; desync explain tells of the desync\n", v.Ticks)
 	case class == replay.ClassUnsupported:
