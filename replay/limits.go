@@ -60,7 +60,7 @@ const (
 	maxWorkers = 24 << 20
 
 	// maxEvidence is how many checksums are compared with each other.
-	maxEvidence = 1 << 18
+	maxEvidence = 1 << 17
 )
 
 // DefaultMaxTicks is the length of the longest match that is simulated unless

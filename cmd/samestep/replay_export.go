@@ -48,7 +48,7 @@ func replayExport(c *cli.Context) error {
 // exportLines prints lines of JSON.
 func exportLines(c *cli.Context) error {
 	return onReplay(func(c *cli.Context, f *replayFile) error {
-		x := &exporter{w: bufio.NewWriter(c.App.Writer), dissents: make(dissents)}
+		x := &exporter{w: bufio.NewWriter(c.App.Writer)}
 		if err := x.findPlayers(f); err != nil {
 			return err
 		}
@@ -113,6 +113,7 @@ func (x *exporter) findPlayers(f *replayFile) error {
 	if err != nil {
 		return err
 	}
+	defer func() { x.dissents.order() }()
 	return replay.Play(r, nil, func(rec *lockstep.Record) error {
 		switch {
 		case rec.Kind == lockstep.RecordHeader && rec.Header.Engine == foreignEngine:
@@ -211,8 +212,9 @@ func (x *exporter) commands(f *lockstep.Frame) error {
 
 // sums prints the checksums of a tick by player.
 func (x *exporter) sums(agreed *lockstep.Record) error {
+	dissents := x.dissents.of(agreed.Tick)
 	for p := range lockstep.Player(x.header.Settings.Players) {
-		root, differs := x.dissents.take(agreed.Tick, p)
+		root, differs := dissents.take(agreed.Tick, p)
 		if !differs {
 			root = agreed.Root
 		}

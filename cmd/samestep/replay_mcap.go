@@ -241,11 +241,9 @@ func (x *mcapExporter) dissent(r *lockstep.Record) error {
 func (x *mcapExporter) check(r *lockstep.Record) error {
 	sum := mcapSum{Tick: r.Tick, Root: checksum.FormatRoot(r.Root)}
 	different := map[uint64]bool{r.Root: true}
-	for p := range lockstep.Player(x.header.Settings.Players) {
-		if root, ok := x.dissents[dissentKey{r.Tick, p}]; ok {
-			sum.Dissents++
-			different[root] = true
-		}
+	for _, d := range x.dissents.of(r.Tick) {
+		sum.Dissents++
+		different[d.root] = true
 	}
 	sum.Values = len(different)
 	if sum.Dissents == 0 {

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	maxReports        = 1 << 18
+	maxReports        = 1 << 17
 	maxReportSections = 1 << 20   // of all reports
 	maxReportLine     = 64 << 10  // bytes
 	maxReportBytes    = 256 << 20 // of all lines, unpacked
