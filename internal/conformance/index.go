@@ -48,7 +48,7 @@ var runners = map[string]func(file []byte) Result{
 
 // builders return the cases of each part of the suite, without Expect.
 var builders = []func() []Built{
-	goodReplays, brokenContainers, brokenSegments, brokenTails, brokenLogs, brokenContents,
+	goodReplays, brokenContainers, brokenSegments, largeFiles, brokenTails, brokenLogs, brokenContents,
 	goodRecords, brokenRecords, payloads,
 	goodSchemas, brokenSchemas, brokenValues,
 	goodMessages, brokenMessages,

@@ -6,6 +6,7 @@ library and the command zstd.
     reader.py --suite DIR    runs the conformance suite in a folder, and prints
                              what differs
 """
+import functools
 import hashlib
 import json
 import os
@@ -29,6 +30,7 @@ def mix(acc, lane):
     return rotl((acc + lane * P2) & M, 31) * P1 & M
 
 
+@functools.lru_cache(64)
 def xxh64(b):
     at = 0
     if len(b) >= 32:
@@ -502,13 +504,15 @@ class Log:
 
 # --- the container -----------------------------------------------------------
 
+MAX_BLOCK, MAX_RECORD = 8 << 20, 7 << 20  # without states
+
 
 class File:
     """Reads a whole replay file. Its records are in r, with where they stand."""
 
     def __init__(self, b):
         self.b, self.log, self.r, self.start, self.signatures, self.signed = b, Log(), [], 0, [], 0
-        self.tick, self.marks, self.ended, self.index, self.spent = 0, [], False, None, 0
+        self.tick, self.marks, self.ended, self.index, self.spent, self.keyframes = 0, [], False, None, 0, 0
         try:
             self.prefix()
             while self.at < len(b):
@@ -558,6 +562,8 @@ class File:
             raise
         if kind < 64 and kind not in (1, 2):
             raise Fault("unsupported")
+        if kind >= 64 and len(body) > MAX_BLOCK:
+            raise Fault("limit")
         bad(kind < 64 and self.ended)
         bad(self.index is not None)
         if kind == 1:
@@ -582,7 +588,7 @@ class File:
 
     def records(self, b, first=None):
         """Takes the records of a block; a segment says at which tick it begins."""
-        at = 0
+        at = states = 0
         while at < len(b):
             begins = self.log.stage == "keyframe"
             r, end = self.log.read(b, at)
@@ -594,8 +600,14 @@ class File:
             if r["kind"] == HEADER:
                 low, high = r["around"]
                 r["bare"] = b[at:low] + b"\xa0" + b[high:end]
+            state = len(r.get("state", b""))
+            states, self.keyframes = max(states, state), self.keyframes + (r["kind"] == KEYFRAME)
+            if end - at - state > MAX_RECORD or self.keyframes > 1 << 16:
+                raise Fault("limit")
             self.r.append(r)
             at = end
+        if len(b) > MAX_BLOCK + states:
+            raise Fault("limit")
 
     def segment(self, body):
         first, at = uvarint(body, 0, U32)
