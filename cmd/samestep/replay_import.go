@@ -82,7 +82,7 @@ type importer struct {
 }
 
 func newImporter(s *survey, out lockstep.Log) *importer {
-	return &importer{survey: s, out: out, payloads: nullgame.New().NewPayloads()}
+	return &importer{survey: s, out: out}
 }
 
 func (i *importer) run(in io.ReadSeeker) error {
@@ -102,7 +102,17 @@ func (i *importer) run(in io.ReadSeeker) error {
 // header writes the header, which is that of a game without rules, and an empty
 // state.
 func (i *importer) header() error {
-	g := nullgame.New()
+	var kinds []lockstep.Kind
+	for kind, used := range i.kinds {
+		if used {
+			kinds = append(kinds, lockstep.Kind(kind))
+		}
+	}
+	g, err := nullgame.Of(kinds)
+	if err != nil {
+		return err
+	}
+	i.payloads = g.NewPayloads()
 	s := lockstep.DefaultSettings(i.match.Players)
 	s.TickRate, s.KeyframeEvery = i.match.TickRate, 0
 	s.Seed, s.CheckEvery = 0, i.every() // no seed is known
@@ -115,9 +125,6 @@ func (i *importer) header() error {
 		return err
 	}
 	h.Engine, h.Game, h.Build, h.Platform = foreignEngine, clip(i.match.Title, 128), "imported", "unknown"
-	h.Commands = slices.DeleteFunc(h.Commands, func(d lockstep.CommandDescription) bool {
-		return !i.kinds[d.Kind]
-	})
 	if err := i.out.Append(i.enc.Header(h)); err != nil {
 		return err
 	}

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/internal/nullgame"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
@@ -32,6 +34,56 @@ func TestExportImport(t *testing.T) {
 	}
 	if differed == 0 {
 		t.Error("nobody differs in any golden replay")
+	}
+}
+
+// The kinds of commands of another game are any of those that a header can name.
+func TestExportImportKinds(t *testing.T) {
+	kinds := []lockstep.Kind{0, 12, 255, 256, 1000, math.MaxUint16}
+	g, err := nullgame.Of(kinds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := g.NewHeader(lockstep.MatchID{7}, lockstep.DefaultSettings(2), &nullgame.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "match.ssr")
+	if err := files.Create(file, func(f *os.File) error {
+		w := replay.NewWriter(f, replay.WriterOptions{})
+		c, err := lockstep.NewCoordinator(g, h, w, lockstep.CoordinatorOptions{})
+		if err != nil {
+			return err
+		}
+		if _, err := c.Join(0); err != nil {
+			return err
+		}
+		payloads := g.NewPayloads()
+		for n, kind := range kinds {
+			payload, err := payloads.EncodeAs(kind, &nullgame.Opaque{Data: []byte{byte(n)}})
+			if err != nil {
+				return err
+			}
+			if got := c.Submit(0, lockstep.Sequence(n+1), kind, payload); got.Reason != lockstep.Accepted {
+				t.Fatalf("kind %d: got %v", kind, got.Reason)
+			}
+			if _, err := c.Tick(); err != nil {
+				return err
+			}
+		}
+		if err := c.End("over"); err != nil {
+			return err
+		}
+		return w.Close()
+	}); err != nil {
+		t.Fatal(err)
+	}
+	exportImport(t, file)
+	text := samestep(t, exitOK, "replay", "export", file)
+	for _, kind := range kinds {
+		if line := fmt.Sprintf(`"k":%d,`, kind); !strings.Contains(text, line) {
+			t.Errorf("the export lacks %s:\n%s", line, text)
+		}
 	}
 }
 

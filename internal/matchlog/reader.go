@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,6 +24,7 @@ const (
 	maxTick    = 1<<24 - 1 // nine days of 20 ticks a second
 	maxEntries = 1 << 20   // forty times those of the longest match that we have seen
 	maxBytes   = 256 << 20 // of all lines, unpacked
+	maxKinds   = 4096      // of commands, those of a replay's header
 	maxRate    = 1000      // ticks a second
 	maxNumber  = 32        // bytes of a number that is kept as text
 	maxTopic   = 128       // bytes, those of a note in a replay
@@ -70,6 +72,9 @@ type Reader struct {
 	count int    // of entries
 	tick  uint32 // the latest of an entry, or that of the end
 	err   error
+
+	kinds [(math.MaxUint16 + 1) / 64]uint64 // of commands, a bit for each
+	named int                               // of them
 }
 
 // NewReader reads the header. It finds out by itself whether r is compressed.
@@ -181,6 +186,9 @@ func (m *Reader) entry() (Entry, error) {
 	if m.count++; m.count > maxEntries {
 		return Entry{}, m.malformed("want at most %d commands, checksums and notes", maxEntries)
 	}
+	if isCommand && !m.name(*l.Kind) {
+		return Entry{}, m.malformed("got more than %d kinds of commands", maxKinds)
+	}
 	m.tick = max(m.tick, *l.Tick)
 	if isNote {
 		return Entry{Tick: *l.Tick, Player: player, Topic: *l.Topic, Text: *l.Text}, nil
@@ -193,6 +201,16 @@ func (m *Reader) entry() (Entry, error) {
 		return Entry{}, m.malformed("got checksum %.40q, want 16 hexadecimal digits", *l.Sum)
 	}
 	return Entry{Tick: *l.Tick, Player: player, Checksum: true, Root: root}, nil
+}
+
+// name notes a kind of commands, and reports whether a header can still name it.
+func (m *Reader) name(kind uint16) bool {
+	word, bit := &m.kinds[kind/64], uint64(1)<<(kind%64)
+	if *word&bit == 0 {
+		*word |= bit
+		m.named++
+	}
+	return m.named <= maxKinds
 }
 
 // count returns how many of its arguments are true.
@@ -227,12 +245,32 @@ func (m *Reader) next(l any) error {
 	d := json.NewDecoder(bytes.NewReader(m.lines.Bytes()))
 	d.DisallowUnknownFields()
 	if err := d.Decode(l); err != nil {
-		return m.malformed("%.200v", err) // which may have the name of a field
+		return m.undecoded(err)
 	}
 	if _, err := d.Token(); err != io.EOF {
 		return m.malformed("more than one value")
 	}
 	return m.fields()
+}
+
+// undecoded tells why a line cannot be decoded.
+func (m *Reader) undecoded(err error) error {
+	var other *json.UnmarshalTypeError
+	if !errors.As(err, &other) {
+		return m.malformed("%.200v", err) // which may have the name of a field
+	}
+	want := "a text"
+	switch kind := other.Type.Kind(); kind {
+	case reflect.Struct:
+		return m.malformed("got %.40s, want an object", other.Value)
+	case reflect.Bool:
+		want = "true"
+	case reflect.Int:
+		want = "a whole number"
+	case reflect.Uint8, reflect.Uint16, reflect.Uint32:
+		want = fmt.Sprintf("a whole number from 0 to %d", uint64(1)<<other.Type.Bits()-1)
+	}
+	return m.malformed("got %.40s for the field %q, want %s", other.Value, other.Field, want)
 }
 
 // fields checks what encoding/json lets pass: it ignores the case of names, takes

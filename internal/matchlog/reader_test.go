@@ -146,6 +146,41 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
+// A number that is out of its bounds is refused with its line, field and bounds.
+func TestBounds(t *testing.T) {
+	for _, c := range []struct{ line, want string }{
+		{`{"t":3,"p":1,"s":1,"k":65535,"d":""}`, ""},
+		{`{"t":3,"p":1,"s":1,"k":65536,"d":""}`, `got number 65536 for the field "k", want a whole number from 0 to 65535`},
+		{`{"t":3,"p":1,"s":1,"k":-1,"d":""}`, `got number -1 for the field "k", want a whole number from 0 to 65535`},
+		{`{"t":3,"p":1,"s":1,"k":1.5,"d":""}`, `got number 1.5 for the field "k", want a whole number from 0 to 65535`},
+		{`{"t":3,"p":256,"s":1,"k":1,"d":""}`, `got number 256 for the field "p", want a whole number from 0 to 255`},
+		{`{"t":3,"p":1,"s":4294967296,"k":1,"d":""}`, `got number 4294967296 for the field "s", want a whole number from 0 to 4294967295`},
+		{`{"t":3,"p":1,"s":1,"k":1,"d":7}`, `got number for the field "d", want a text`},
+		{`[]`, `got array, want an object`},
+	} {
+		lines := strings.Split(small, "\n")
+		lines[2] = c.line
+		_, _, err := readAll(strings.Join(lines, "\n"))
+		if c.want == "" && !errors.Is(err, io.EOF) || c.want != "" && (err == nil || err.Error() != "matchlog: line 3: malformed match: "+c.want) {
+			t.Errorf("%s: got %v, want %s", c.line, err, c.want)
+		}
+	}
+}
+
+// A match has as many kinds of commands as the header of a replay.
+func TestTooManyKinds(t *testing.T) {
+	head, _, _ := strings.Cut(small, "\n")
+	var b strings.Builder
+	fmt.Fprintln(&b, head)
+	for k := range 4097 {
+		fmt.Fprintf(&b, `{"t":0,"p":0,"s":%d,"k":%d,"d":""}`+"\n", k+1, k*15)
+	}
+	_, entries, err := readAll(b.String())
+	if want := "line 4098: malformed match: got more than 4096 kinds of commands"; len(entries) != 4096 || err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %d entries and %v, want 4096 and %s", len(entries), err, want)
+	}
+}
+
 // That a disk or a folder cannot be read says nothing of a match.
 func TestUnreadable(t *testing.T) {
 	_, err := matchlog.Load(t.TempDir())

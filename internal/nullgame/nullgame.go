@@ -14,7 +14,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// Kinds is how many kinds of commands there are: 0 to Kinds-1.
+// Kinds is how many kinds of commands the game of New has: 0 to Kinds-1.
 const Kinds = 256
 
 type (
@@ -34,10 +34,23 @@ type (
 	Config struct{}
 )
 
-// New returns the game. It is compiled once.
+// New returns the game with kinds 0 to 255. It is compiled once.
 func New() *lockstep.Game { return game() }
 
 var game = sync.OnceValue(func() *lockstep.Game {
+	var kinds []lockstep.Kind
+	for kind := range lockstep.Kind(Kinds) {
+		kinds = append(kinds, kind)
+	}
+	g, err := Of(kinds)
+	if err != nil {
+		panic(err) // the kinds are constants
+	}
+	return g
+})
+
+// Of returns the game with some kinds of commands.
+func Of(kinds []lockstep.Kind) (*lockstep.Game, error) {
 	rules := lockstep.Rules[World, Config]{
 		Name: "null", Build: "1",
 		New: func(w *World, s *lockstep.Settings, _ *Config) error {
@@ -46,11 +59,11 @@ var game = sync.OnceValue(func() *lockstep.Game {
 		},
 		Step: step,
 	}
-	for kind := range lockstep.Kind(Kinds) {
+	for _, kind := range kinds {
 		rules.Commands = append(rules.Commands, lockstep.Type[Opaque](kind, fmt.Sprintf("kind %d", kind)))
 	}
-	return lockstep.MustGame(rules)
-})
+	return lockstep.NewGame(rules)
+}
 
 func step(w *World, t *lockstep.Turn) {
 	w.Tick++
