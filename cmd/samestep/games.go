@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/seed-49bee653/samestep/examples/skirmish"
@@ -80,18 +81,22 @@ func gameNamed(name string) (*playable, error) {
 	return nil, usagef("unknown game %q, want %s", name, strings.Join(names, " or "))
 }
 
-// gameOf returns the game of a replay's header. If there is none that fits, it
-// returns the [*lockstep.IdentityError] that says why.
+// gameOf returns the game of a replay's header. If there is none that fits, the
+// error wraps the [*lockstep.IdentityError] that says why.
 func gameOf(h *lockstep.Header) (*lockstep.Game, error) {
 	var first error
+	known := false // by name
 	for _, g := range games {
 		err := g.CheckIdentity(h)
 		if err == nil {
 			return g.Game, nil
 		}
 		if first == nil || g.Name() == h.Game {
-			first = err
+			first, known = err, known || g.Name() == h.Game
 		}
+	}
+	if !known && h.Engine == lockstep.Engine {
+		first = fmt.Errorf("%w; this program has its built-in games only: verify a replay of your own game with replay.Verify, see docs/testing.md", first)
 	}
 	return nil, first
 }
