@@ -61,12 +61,14 @@ type PlayerInfo struct {
 }
 
 // ReadInfo reads a replay to its end. The Info counts what was read, also when
-// there is an error.
+// there is an error. A keyframe whose root is not that of its state is an error,
+// but does not end the reading.
 func ReadInfo(r *Reader) (*Info, error) {
 	info := &Info{SizeBytes: r.Size(), Names: make(map[lockstep.Player]string)}
 	var players [256]PlayerInfo
 	content := newContent()
 	segment := int64(0)
+	var odd error // of the first keyframe with another root
 	err := func() error {
 		for {
 			rec, err := r.Next()
@@ -80,6 +82,9 @@ func ReadInfo(r *Reader) (*Info, error) {
 				info.Segments++
 			}
 			content.add(rec)
+			if rec.Kind == lockstep.RecordKeyframe && odd == nil && !r.holds(info.Header, &rec.Keyframe) {
+				odd = r.odd(rec.Tick)
+			}
 		}
 	}()
 	info.ContentHash = content.sum()
@@ -90,7 +95,7 @@ func ReadInfo(r *Reader) (*Info, error) {
 		}
 	}
 	if err == io.EOF {
-		err = nil
+		err = odd
 		info.Signatures = r.signed(info.ContentHash)
 		for _, s := range info.Signatures {
 			if info.Signer == "" || !info.Signed && s.Signed {

@@ -96,6 +96,15 @@ func bagOf(content []byte) []byte {
 	return append(binary.LittleEndian.AppendUint32(nil, uint32(len(content))), content...)
 }
 
+// rootOfBag returns the root of a bag.
+func rootOfBag(content []byte) uint64 {
+	var sum checksum.Sum
+	if err := checksum.OfBytes(&sum, bagGame().StateSchema(), bagOf(content)); err != nil {
+		panic(err) // it is canonical
+	}
+	return sum.Root
+}
+
 // logOf returns the records of a match with a bag of size bytes and then what
 // more appends.
 func logOf(size int, more func(e *lockstep.Encoder, add func([]byte))) [][]byte {
@@ -103,12 +112,8 @@ func logOf(size int, more func(e *lockstep.Encoder, add func([]byte))) [][]byte 
 	var log [][]byte
 	add := func(b []byte) { log = append(log, bytes.Clone(b)) }
 	add(e.Header(bagHeader()))
-	state := bagOf(noise(1, size))
-	var sum checksum.Sum
-	if err := checksum.OfBytes(&sum, bagGame().StateSchema(), state); err != nil {
-		panic(err) // it is canonical
-	}
-	add(e.Keyframe(0, sum.Root, nil, state))
+	content := noise(1, size)
+	add(e.Keyframe(0, rootOfBag(content), nil, bagOf(content)))
 	more(&e, add)
 	add(e.End(""))
 	return log

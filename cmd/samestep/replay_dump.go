@@ -24,7 +24,8 @@ func replayDumpCommand() *cli.Command {
 words. With --tick: the state after that tick, field by field; the game's code
 is needed to simulate up to there, unless the tick has a keyframe. The state is
 compared with the file as seek does; where no check follows, standard error says up
-to which tick the file agrees.`,
+to which tick the file agrees. Without --tick, no state is compared with its checksum;
+info and verify do that.`,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "json", Usage: "print JSON, for programs: a value for each record or command, one a line, or one for the state"},
 			&cli.BoolFlag{Name: "commands", Usage: "print only the commands"},

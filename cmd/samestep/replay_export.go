@@ -27,7 +27,9 @@ and chat are notes. Commands of the system and keyframes have no place in that f
 
 With --to mcap, writes OUT, which must not exist: commands, commands per second,
 checksums, dissents and a log as MCAP, which Foxglove and other viewers plot. The
-times are those of the ticks at the match's tick rate. A replay has no latencies.`,
+times are those of the ticks at the match's tick rate. A replay has no latencies.
+
+Neither form has states, so export compares none with its checksum; info and verify do that.`,
 		Flags:        []cli.Flag{&cli.StringFlag{Name: "to", Value: "jsonl", Usage: "the `FORMAT`: jsonl or mcap"}},
 		OnUsageError: usageError,
 		Action:       replayExport,

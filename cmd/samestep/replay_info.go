@@ -17,7 +17,8 @@ func replayInfoCommand() *cli.Command {
 		Usage:     "tell what match a replay is of, and what is in the file",
 		ArgsUsage: "FILE",
 		Description: `Reads the whole file without simulating anything, so it works without the
-game's code. A damaged file is read up to the damage.
+game's code. A damaged file is read up to the damage. Each keyframe's state is compared
+with the keyframe's own checksum. Only verify compares states with the simulation.
 
 With --upto, prints the content hash up to that tick as well. It is the same for
 two recordings of one match of which one goes on longer or ends for another reason.`,
