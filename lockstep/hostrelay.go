@@ -35,8 +35,9 @@ func (h *Host) momentOf(t Tick) *moment {
 // before others are asked as well.
 const donorPatience = Second
 
-// seekState asks clients for the latest state that could be verified: one at
-// first, and each time that nobody has answered, one more than are being asked.
+// seekState asks clients for the latest state that could be verified. It asks one
+// client first. Each second without an answer it asks one more than the number of
+// open requests.
 func (h *Host) seekState() {
 	if h.moments == nil || h.now < h.joins.askAt {
 		return // waitingTime asks again

@@ -92,8 +92,8 @@ func (c *cursor) compare(rec *lockstep.Record) error {
 	return err
 }
 
-// lateChecks is after how many further checks a checksum of a tick is still
-// looked for: without a referee, it is agreed on when the players have reported.
+// lateChecks is how many check intervals after a tick its checksum is looked for.
+// Without a referee it is logged only once the players have reported.
 const lateChecks = 64
 
 // confirm compares the checksums and keyframes behind the present tick, up to the

@@ -49,8 +49,8 @@ type Info struct {
 // A Keyframe says where a keyframe is.
 type Keyframe struct {
 	Tick      lockstep.Tick `json:"tick"`
-	Offset    int64         `json:"offset,string"`     // of its block in the file
-	SizeBytes int           `json:"size_bytes,string"` // of the state
+	Offset    int64         `json:"offset,string"` // of its block in the file
+	SizeBytes int           `json:"size_bytes"`    // of the state
 }
 
 // PlayerInfo counts what one player did.

@@ -43,7 +43,9 @@ type VerifyOptions struct {
 	KeepGoing bool
 
 	// Workers is how many goroutines simulate, each from a keyframe on; 0 means
-	// as many as there are processors. The verdict does not depend on it.
+	// one for each processor, or fewer if blocks or states are so large that the
+	// workers would exceed their memory (docs/limits.md). The verdict does not
+	// depend on it.
 	Workers int
 
 	// Progress is called from time to time with how many ticks were simulated and

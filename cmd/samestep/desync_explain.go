@@ -38,7 +38,7 @@ Exits with 3 if it has explained the desync.`,
 	}
 }
 
-// errExplained ends what has explained a desync.
+// errExplained makes explain exit with 3 after it printed its explanation.
 var errExplained = errors.New("a desync, explained")
 
 func desyncExplain(c *cli.Context) error {

@@ -89,8 +89,8 @@ func copyFile(c *cli.Context, act func(in *replayFile, out string) error) error 
 	return withReplay(c.Args().First(), func(f *replayFile) error { return act(f, c.Args().Get(1)) })
 }
 
-// written makes an action that writes the replay that the second argument names
-// print, for programs, what it has written.
+// written wraps an action that writes a replay to its second argument. With
+// --json it then prints a summary of that file.
 func written(act cli.ActionFunc) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		if err := act(c); err != nil {

@@ -46,8 +46,8 @@ func (w *world) evidence(e *lockstep.Evidence) {
 	}
 }
 
-// rostered checks that the log has said of everybody who has left that they did,
-// whoever has the seat now.
+// rostered checks that the log records each departure within sayLeft ticks, even
+// if another player has the seat by then.
 func (o *oracle) rostered() {
 	for p, t := range o.roster.departed {
 		if t > 0 && o.tick() > t+sayLeft {

@@ -121,8 +121,8 @@ func utf16Text(s string) []byte {
 	return b
 }
 
-// Row 4 of the review: whoever knows a public key must not be able to sign with its
-// text. A file that holds a key is not taken as a secret under any name.
+// Knowing a public key must not allow signing: NewJWT refuses key files as
+// secrets.
 func TestJWTKeysAreNoSecrets(t *testing.T) {
 	files := keyFiles(t)
 	for _, x := range files {
