@@ -94,16 +94,17 @@ func fileClass(err error) replay.Class {
 }
 
 // refuse prints the class of a file of which nothing else can be told, for
-// programs, and returns err.
-func refuse(c *cli.Context, err error) error {
+// programs, and returns err. Signed is nil unless a signature was asked for.
+func refuse(c *cli.Context, err error, signed *bool) error {
 	class := fileClass(err)
 	if !c.Bool("json") || class == "" {
 		return err
 	}
 	if werr := writeJSON(c.App.Writer, struct {
-		Class replay.Class `json:"class"`
-		Error string       `json:"error"`
-	}{class, err.Error()}); werr != nil {
+		Class  replay.Class `json:"class"`
+		Signed *bool        `json:"signed,omitempty"`
+		Error  string       `json:"error"`
+	}{class, signed, err.Error()}); werr != nil {
 		return werr
 	}
 	return err

@@ -124,5 +124,5 @@ func followVerify(c *cli.Context, f *replayFile) error {
 	if errors.Is(err, context.Canceled) {
 		err = errUnfinished
 	}
-	return tellVerdict(c, v, header, nil, err, time.Since(from))
+	return tellVerdict(c, v, header, nil, nil, err, time.Since(from))
 }

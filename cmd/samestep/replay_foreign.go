@@ -21,6 +21,7 @@ var errDisagreed = errors.New("the players' checksums differ: a desync")
 type foreignVerdict struct {
 	Foreign bool            `json:"foreign"` // compared with each other only
 	Class   replay.Class    `json:"class"`
+	Signed  *bool           `json:"signed,omitempty"` // with the key that was asked for; nil for no key
 	Checks  int             `json:"checks"`
 	Alone   int             `json:"alone"` // checks that no more than one player reported: nothing was compared
 	Ticks   lockstep.Tick   `json:"ticks"`
@@ -53,8 +54,8 @@ type foreignGroup struct {
 
 // verifyForeign compares the checksums that the players of an imported match
 // reported with each other.
-func verifyForeign(c *cli.Context, r *replay.Reader) error {
-	v := &foreignVerdict{Foreign: true, Differ: []*foreignGroup{}}
+func verifyForeign(c *cli.Context, r *replay.Reader, signed *bool) error {
+	v := &foreignVerdict{Foreign: true, Signed: signed, Differ: []*foreignGroup{}}
 	err := replay.Play(r, nil, v.record)
 	v.settle()
 	if len(v.Differ) > 0 {

@@ -34,13 +34,13 @@ two recordings of one match of which one goes on longer or ends for another reas
 func replayInfo(c *cli.Context, f *replayFile) error {
 	r, done, err := f.watch(c)
 	if err != nil {
-		return refuse(c, err)
+		return refuse(c, err, nil)
 	}
 	frugal()
 	info, err := replay.ReadInfo(r)
 	done()
 	if info.Header == nil {
-		return refuse(c, err)
+		return refuse(c, err, nil)
 	}
 	var upto *partHash
 	if c.IsSet("upto") {

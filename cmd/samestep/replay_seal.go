@@ -94,7 +94,7 @@ func copyFile(c *cli.Context, act func(in *replayFile, out string) error) error 
 func written(act cli.ActionFunc) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		if err := act(c); err != nil {
-			return refuse(c, err)
+			return refuse(c, err, nil)
 		}
 		if !c.Bool("json") {
 			return nil

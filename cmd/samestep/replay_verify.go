@@ -47,14 +47,17 @@ func replayVerify(c *cli.Context, f *replayFile) error {
 		}
 		return followVerify(c, f)
 	}
+	var signed *bool // nil if no key was given
 	r, err := f.reader()
 	if err != nil {
-		return refuse(c, err)
+		return refuse(c, err, signed)
 	}
 	if c.IsSet("key") {
+		signed = new(bool)
 		if err := verifySignature(r, c.String("key")); err != nil {
-			return refuse(c, err)
+			return refuse(c, err, signed)
 		}
+		*signed = true
 		if !c.Bool("json") {
 			fmt.Fprintf(c.App.Writer, "signed     with the key in %s\n", shown(c.String("key")))
 		}
@@ -64,10 +67,10 @@ func replayVerify(c *cli.Context, f *replayFile) error {
 		if r, err = f.reader(); err != nil {
 			return err
 		}
-		return verifyForeign(c, r)
+		return verifyForeign(c, r, signed)
 	}
 	if err != nil {
-		return refuse(c, err)
+		return refuse(c, err, signed)
 	}
 	if r, err = f.reader(); err != nil {
 		return err
@@ -78,12 +81,12 @@ func replayVerify(c *cli.Context, f *replayFile) error {
 		MaxTicks: o.MaxTicks, Progress: o.Progress, KeepGoing: c.Bool("keep-going"), Workers: c.Int("workers"),
 	})
 	done()
-	return tellVerdict(c, v, header, f.bundle, err, time.Since(from))
+	return tellVerdict(c, v, header, f.bundle, signed, err, time.Since(from))
 }
 
 // tellVerdict prints a verdict and returns the error that tells of it. The bundle
-// is the one that the replay is of, or nil.
-func tellVerdict(c *cli.Context, v *replay.Verdict, header *lockstep.Header, bundle *replay.Bundle, err error, took time.Duration) error {
+// is the one that the replay is of, or nil, and signed is nil for no key.
+func tellVerdict(c *cli.Context, v *replay.Verdict, header *lockstep.Header, bundle *replay.Bundle, signed *bool, err error, took time.Duration) error {
 	v.Header = header
 	if bundle != nil {
 		if fileClass(err) == replay.ClassTorn {
@@ -98,7 +101,7 @@ func tellVerdict(c *cli.Context, v *replay.Verdict, header *lockstep.Header, bun
 	}
 	if !c.Bool("json") {
 		printVerdict(c.App.Writer, v, bundle, err, took)
-	} else if werr := writeJSON(c.App.Writer, verdictJSON(v, err, took)); werr != nil {
+	} else if werr := writeJSON(c.App.Writer, verdictJSON(v, signed, err, took)); werr != nil {
 		return werr
 	}
 	return err
@@ -206,18 +209,19 @@ func speed(v *replay.Verdict, took time.Duration) string {
 }
 
 // verdictJSON returns what verify --json prints.
-func verdictJSON(v *replay.Verdict, err error, took time.Duration) any {
+func verdictJSON(v *replay.Verdict, signed *bool, err error, took time.Duration) any {
 	return struct {
 		*replay.Verdict
 		Class         replay.Class    `json:"class"`
-		First         *differenceJSON `json:"first"` // in place of the Verdict's
+		Signed        *bool           `json:"signed,omitempty"` // with the key that was asked for; nil for no key
+		First         *differenceJSON `json:"first"`            // in place of the Verdict's
 		Game          string          `json:"game"`
 		Match         string          `json:"match"`
 		Seconds       float64         `json:"seconds"`
 		TimesRealTime float64         `json:"times_real_time"`
 		Error         string          `json:"error,omitempty"`
 	}{
-		Verdict: v, Class: fileClass(err), First: newDifferenceJSON(v.First), Game: v.Header.Game, Match: v.Header.Match.String(),
+		Verdict: v, Class: fileClass(err), Signed: signed, First: newDifferenceJSON(v.First), Game: v.Header.Game, Match: v.Header.Match.String(),
 		Seconds: took.Seconds(), TimesRealTime: timesRealTime(v, took), Error: errorText(err),
 	}
 }
