@@ -169,7 +169,7 @@ func (h *Host) take(a *account, b budget, n int) bool {
 	return a.used[b].take(h.now, a.limit(&h.rates, b), n)
 }
 
-// check returns what is wrong with the table, which connections use so many times.
+// check returns what is wrong with the table, which users connections share.
 func (t *accounts) check(users int) error {
 	sum := 0
 	for i, a := range t.all {

@@ -15,7 +15,7 @@ func (r Rate) valid() bool {
 	return r.N > 0 && r.N <= maxRate && r.Burst > 0 && r.Burst <= maxRate && r.Per > 0 && r.Per <= 60*Second
 }
 
-// times returns a rate that is so many times as high.
+// times returns n times the rate, at most maxRate.
 func (r Rate) times(n int) Rate {
 	r.N, r.Burst = int(min(int64(n)*int64(r.N), maxRate)), int(min(int64(n)*int64(r.Burst), maxRate))
 	return r

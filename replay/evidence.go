@@ -108,8 +108,8 @@ func reported(reports []Report) evidence {
 }
 
 // PlayerReports returns what a replay says of one player's checksums: its own
-// where the player differed, and the agreed one of every other check. A player
-// who was silent is taken to have agreed. With an error, they are those up to
+// where the player differed, and the agreed one of every other check. A silent
+// player is taken to have agreed. With an error, they are those up to
 // where the replay cannot be read on.
 func PlayerReports(r *Reader, p lockstep.Player) ([]Report, error) {
 	own, err := NewReader(r.r, r.size)

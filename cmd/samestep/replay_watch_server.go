@@ -21,7 +21,7 @@ import (
 // maxAnswer is how many bytes of an answer are read.
 const maxAnswer = 16 << 20
 
-// maxMatches is how many matches of a server are watched, whatever it lists.
+// maxMatches is how many matches of a server are watched, even if it lists more.
 const maxMatches = 10_000
 
 // A serverSight watches the matches of a server, or one, over its HTTP interface.

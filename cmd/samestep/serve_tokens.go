@@ -12,7 +12,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
-// tokenFlags say who may do what.
+// tokenFlags give the tokens and the rights of their holders.
 var tokenFlags = []cli.Flag{
 	&cli.StringFlag{Name: "tokens", Usage: "`FILE` with a list of tokens"},
 	&cli.StringFlag{Name: "jwt-key", Usage: "`FILE` with the key that signs JWTs: an Ed25519 public key in PEM, or with --jwt-algorithm HS256 a secret"},

@@ -52,7 +52,7 @@ func playServer(t *Transcript) (*Transcript, error) {
 	return &got, nil
 }
 
-// passOver is pass for a host to which nobody answers but the transcript.
+// passOver is pass for a host whose messages only the transcript answers.
 func (s *stage) passOver(until int64) {
 	for s.pending = nil; s.pass(until); s.pending = nil {
 	}

@@ -109,7 +109,7 @@ func brokenSchemas() []Built {
 	}
 }
 
-// manyNodes returns a description with so many nodes.
+// manyNodes returns a description with n nodes.
 func manyNodes(n int) []byte {
 	nodes := []node{root(uint32(n - 1))}
 	for i := range n - 1 {

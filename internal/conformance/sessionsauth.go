@@ -13,7 +13,7 @@ func refusedAuth(id, rules, about string, a auth) scenario {
 	}}
 }
 
-// identitySessions are about who may come in at all.
+// identitySessions show which clients a server refuses by their auth.
 func identitySessions() []Built {
 	sums := func(i int) array {
 		a := append(array{}, selfTests...)

@@ -73,7 +73,7 @@ func secondKeyframe() []byte {
 	return f.block(64, index(len(f.b), [3]uint64{1, 32, uint64(len(at))})).b
 }
 
-// signatures returns a file that so many keys have signed.
+// signatures returns a file with the signatures of n keys.
 func signatures(n byte) []byte {
 	f := newFile().batch(standard().records...)
 	for seed := range n {

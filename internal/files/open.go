@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// An irregularError says that a name is not that of a regular file. For whoever
-// looks for a file of that name there is none: it is [fs.ErrNotExist].
+// An irregularError says that a name is not that of a regular file. It is
+// [fs.ErrNotExist], since there is no file of that name.
 type irregularError struct{ got string }
 
 func (e *irregularError) Error() string { return fmt.Sprintf("got %s, want a regular file", e.got) }

@@ -285,7 +285,7 @@ func (h *hijacked) Hijack() (c net.Conn, rw *bufio.ReadWriter, err error) {
 	return c, rw, err
 }
 
-// welcomed lets larger messages come, of somebody who is known now.
+// welcomed allows larger messages: the peer has authenticated.
 func (c *conn) welcomed() {
 	c.ws.SetReadLimit(lockstep.MaxClientMessage)
 	c.match.server.entrance.leave(c)

@@ -75,7 +75,7 @@ func (s *Server) run(m *Match) bool {
 	return true
 }
 
-// begun tells whoever asked for the match that it runs.
+// begun notifies the creator of the match that it runs.
 func (m *Match) begun() {
 	if m.spec.Begun != nil {
 		m.spec.Begun(m)

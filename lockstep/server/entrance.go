@@ -17,9 +17,9 @@ type stranger interface {
 	drop() // closes it at once
 }
 
-// An entrance has the strangers, the oldest first. At a limit it is the address with
-// most of them that loses its oldest, and who came last is let in: a stranger may be
-// a player, who stays one for milliseconds only.
+// An entrance has the strangers, the oldest first. At a limit the address with
+// most strangers loses its oldest, and the newcomer is let in: a player is a
+// stranger for milliseconds only.
 type entrance[S stranger] struct {
 	each, all int // limits
 
@@ -86,8 +86,8 @@ func without[S comparable](all []S, x S) []S {
 
 func (c *conn) from() netip.Prefix { return c.addr }
 
-// drop closes the socket at once, without a word: whoever waits for the closing
-// handshake of a stranger keeps its place for it.
+// drop closes the socket at once: to wait for the closing handshake of a stranger
+// would keep its place occupied.
 func (c *conn) drop() {
 	belowTLS(c.socket).Close() // TLS would wait until its alert is written
 }

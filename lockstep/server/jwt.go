@@ -69,8 +69,8 @@ func (c *Claims) Validate() error {
 
 // verified returns the key of a token with a header that we understand.
 func (j *JWT) verified(t *jwt.Token) (any, error) {
-	// RFC 7515, 4.1.11: who does not know an extension that is critical must refuse
-	// the token. We know none.
+	// RFC 7515, 4.1.11: a verifier must refuse a token with a critical extension
+	// that it does not know. We know none.
 	if _, critical := t.Header["crit"]; critical {
 		return nil, fmt.Errorf("%w: crit", errClaims)
 	}
