@@ -10,7 +10,7 @@ import (
 // softMemory is what the runtime may take before it collects garbage more often
 // than by default. The pages of the program itself take about 20 MiB more, and
 // together they keep the 64 MiB of the memory rule; see docs/limits.md.
-const softMemory = 40 << 20
+const softMemory = 36 << 20
 
 // limitMemory makes the runtime collect garbage before the process has more than
 // the memory rule allows, where it would otherwise wait until the heap is twice as
@@ -39,8 +39,8 @@ func (w *heapWatch) collected() {
 	runtime.SetFinalizer(w, (*heapWatch).collected)
 }
 
-// softLimit returns the limit for a heap of which so many bytes are in use: a
-// fifth more, in steps of 1 MiB.
+// softLimit returns the limit for a heap of which so many bytes are in use: an
+// eighth more, in steps of 1 MiB.
 func softLimit(live uint64) int64 {
-	return max(softMemory, int64(live+live/5)&^(1<<20-1))
+	return max(softMemory, int64(live+live/8)&^(1<<20-1))
 }

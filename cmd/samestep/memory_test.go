@@ -9,9 +9,9 @@ func TestSoftLimit(t *testing.T) {
 		want int64
 	}{
 		{0, softMemory},
-		{33 << 20, softMemory},
-		{50 << 20, 60 << 20},
-		{1 << 30, 1228 << 20},
+		{32 << 20, softMemory},
+		{56 << 20, 63 << 20},
+		{1 << 30, 1152 << 20},
 	} {
 		if got := softLimit(c.live); got != c.want {
 			t.Errorf("%d MiB in use: got %d MiB, want %d MiB", c.live>>20, got>>20, c.want>>20)

@@ -3,7 +3,6 @@
 package memory
 
 import (
-	"bytes"
 	"encoding/binary"
 	"os"
 	"testing"
@@ -26,22 +25,7 @@ func hostile(t *testing.T, folder string) (files []string) {
 
 	header, keyframe := beginning(t)
 	log := func(more func(e *lockstep.Encoder, add func([]byte))) []byte {
-		var b bytes.Buffer
-		w := replay.NewWriter(&b, replay.WriterOptions{})
-		var e lockstep.Encoder
-		put := func(record []byte) {
-			if err := w.Append(record); err != nil {
-				t.Fatal(err)
-			}
-		}
-		put(e.Header(header))
-		put(e.Keyframe(keyframe.Tick, keyframe.Keyframe.Root, keyframe.Keyframe.Last, keyframe.Keyframe.State))
-		more(&e, put)
-		put(e.End(""))
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
-		return b.Bytes()
+		return match(t, header, keyframe, replay.WriterOptions{}, more)
 	}
 	add("idle.ssr", log(func(e *lockstep.Encoder, put func([]byte)) {
 		for range 4000 {

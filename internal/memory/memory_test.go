@@ -30,12 +30,13 @@ const (
 )
 
 // The verbs of samestep replay and their arguments. F is the file, and O one that
-// may be written.
+// may be written; K is a private key, P its public one, and R reports.
 var (
 	few  = []string{"info F --json", "verify F --keep-going", "export F", "seal F O", "bisect F F"}
 	more = []string{
-		"info F", "verify F", "dump F", "dump F --tick 100", "seek F 100", "cut --after 50 F O", "rekey --every 100 F O", "recover F O",
-		"diff F F", "bisect F --player 0", "import F O", "follow F --idle 10ms",
+		"info F", "verify F", "verify F --keep-going --workers 1", "verify F --key P", "dump F", "dump F --json", "dump F --tick 100", "seek F 100",
+		"cut --tick 50 F O", "rekey --every 100 F O", "rekey --every 0 F O", "recover F O", "sign --key K F O", "export --to mcap F O",
+		"diff F F", "diff F F --tick 50", "bisect F --player 0", "bisect F R", "import F O", "follow F --idle 10ms", "watch F --once",
 	}
 )
 
@@ -84,6 +85,9 @@ func peak(t *testing.T, bin string, args ...string) int64 {
 	if code < 0 || strings.Contains(said.String(), "goroutine ") {
 		t.Errorf("%s: exit code %d: %.300s", strings.Join(args, " "), code, said.String())
 	}
+	if code == 2 && (strings.Contains(said.String(), "--help") || strings.Contains(said.String(), ", want ")) { // the arguments are wrong
+		t.Errorf("%s: exit code 2: %.300s", strings.Join(args, " "), said.String())
+	}
 	return kib << 10
 }
 
@@ -129,6 +133,8 @@ func check(t *testing.T, bin string, verbs []string, file string, limit int64) (
 				a = file
 			case "O":
 				a = filepath.Join(t.TempDir(), "out")
+			case "K", "P", "R":
+				a = filepath.Join(filepath.Dir(bin), map[string]string{"K": "private.pem", "P": "public.pem", "R": "reports.jsonl"}[a])
 			}
 			args = append(args, a)
 		}
@@ -148,9 +154,10 @@ func TestMemory(t *testing.T) {
 	folder := t.TempDir()
 	bin := build(t, folder)
 	all := os.Getenv(require.Variable) != ""
-	files, verbs, globs := hostile(t, folder), few, []string{"../../testdata/replays/versions/v1-sealed.ssr"}
+	supplies(t, folder)
+	files, verbs, globs := append(hostile(t, folder), bundled(t, folder)), few, []string{"../../testdata/replays/versions/v1-sealed.ssr"}
 	if all {
-		files, verbs = append(files, mutated(t, folder)...), slices.Concat(few, more)
+		files, verbs = slices.Concat(files, mutated(t, folder), atLimits(t, folder)), slices.Concat(few, more)
 		globs = []string{"../../testdata/replays/*.ssr", "../../testdata/replays/versions/*.ssr", "../../testdata/conformance/replay/*"}
 	}
 	for _, g := range globs {
