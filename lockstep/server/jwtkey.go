@@ -72,7 +72,7 @@ func secretIn(file []byte) ([]byte, error) {
 		return nil, errors.New("got several lines of text, want a secret in one line")
 	}
 	if what := keyForm(secret); what != "" {
-		return nil, fmt.Errorf("got what looks like %s, want a secret: whoever knows a public key could sign with it", what)
+		return nil, fmt.Errorf("got what looks like %s, want a secret: a public key is known to others, who could sign with it", what)
 	}
 	if len(secret) < minSecret {
 		return nil, fmt.Errorf("got a secret of %d bytes, want at least %d", len(secret), minSecret)
