@@ -2,7 +2,9 @@ package replay
 
 import (
 	"archive/zip"
+	"bufio"
 	"bytes"
+	"compress/flate"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -97,11 +99,16 @@ func WriteBundle(w io.Writer, h *lockstep.Header, e *lockstep.Evidence, replay i
 	if err := addFile(z, manifestName, text); err != nil {
 		return err
 	}
-	f, err := createFile(z, bundleReplay)
+	whole := bufio.NewReaderSize(replay, bundleSample)
+	sample, err := whole.Peek(bundleSample)
+	if err != nil && err != io.EOF {
+		return err
+	}
+	f, err := createFile(z, bundleReplay, sample)
 	if err != nil {
 		return err
 	}
-	if _, err := io.Copy(f, replay); err != nil {
+	if _, err := io.Copy(f, whole); err != nil {
 		return err
 	}
 	return z.Close()
@@ -112,12 +119,29 @@ func WriteBundle(w io.Writer, h *lockstep.Header, e *lockstep.Evidence, replay i
 // for equal evidence; the manifest says which match and tick it is of.
 var bundleDate = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 
-func createFile(z *zip.Writer, name string) (io.Writer, error) {
-	return z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate, Modified: bundleDate})
+// bundleSample is how many bytes of a file tell whether it is compressed.
+const bundleSample = 1 << 20
+
+// createFile begins a file that starts with sample. The file is not compressed if
+// that would make it so small that a reader takes the bundle for a bomb: see
+// maxBundleRatio. Half of the ratio is left for what comes after the sample.
+func createFile(z *zip.Writer, name string, sample []byte) (io.Writer, error) {
+	h := zip.FileHeader{Name: name, Method: zip.Deflate, Modified: bundleDate}
+	var packed bytes.Buffer
+	w, err := flate.NewWriter(&packed, flate.BestSpeed)
+	if err != nil {
+		return nil, err
+	}
+	w.Write(sample[:min(len(sample), bundleSample)]) // a Buffer takes everything
+	w.Close()
+	if packed.Len()*maxBundleRatio/2 < min(len(sample), bundleSample) {
+		h.Method = zip.Store
+	}
+	return z.CreateHeader(&h)
 }
 
 func addFile(z *zip.Writer, name string, b []byte) error {
-	f, err := createFile(z, name)
+	f, err := createFile(z, name, b)
 	if err == nil {
 		_, err = f.Write(b)
 	}

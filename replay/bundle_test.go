@@ -53,6 +53,28 @@ func ExampleBundle() {
 	// [2] <nil>
 }
 
+// A bundle that WriteBundle wrote can be read, however well its files compress.
+func TestBundleOfEmptyStates(t *testing.T) {
+	e, zeros := evidence(), make([]byte, 24<<20)
+	e.Exhibits[0].Referee, e.Exhibits[0].Player = zeros, zeros
+	var archive, copied bytes.Buffer
+	if err := replay.WriteBundle(&archive, &lockstep.Header{}, e, bytes.NewReader(zeros)); err != nil {
+		t.Fatal(err)
+	}
+	b, err := replay.OpenBundle(bytes.NewReader(archive.Bytes()), int64(archive.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{b.Manifest.Exhibits[0].Referee, b.Manifest.Exhibits[0].Player} {
+		if state, err := b.State(name); err != nil || !bytes.Equal(state, zeros) {
+			t.Errorf("%s: got %d bytes, %v, want %d", name, len(state), err, len(zeros))
+		}
+	}
+	if err := b.CopyReplay(&copied, 1<<30); err != nil || !bytes.Equal(copied.Bytes(), zeros) {
+		t.Errorf("got a replay of %d bytes, %v, want %d", copied.Len(), err, len(zeros))
+	}
+}
+
 // The entries of a bundle have a date that every reader takes, and a bundle of
 // the same evidence has the same bytes.
 func TestBundleDates(t *testing.T) {
