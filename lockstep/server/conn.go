@@ -1,8 +1,8 @@
 package server
 
 import (
-	"bufio"
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"net/netip"
@@ -65,7 +65,7 @@ func (c *conn) read() websocket.StatusCode {
 		// Who stays silent is found by the match, which closes the socket.
 		kind, r, err := c.ws.Reader(context.Background())
 		if err != nil {
-			return websocket.StatusProtocolError
+			return closeStatus(err)
 		}
 		if kind != websocket.MessageBinary {
 			return websocket.StatusUnsupportedData
@@ -73,12 +73,20 @@ func (c *conn) read() websocket.StatusCode {
 		b := buffers.Get()
 		if err := b.Fill(r); err != nil {
 			buffers.Put(b)
-			return websocket.StatusProtocolError
+			return closeStatus(err)
 		}
 		if !c.match.post(input{conn: c, data: b}) {
 			return websocket.StatusGoingAway
 		}
 	}
+}
+
+// closeStatus returns the status for a connection whose reading ended with err.
+func closeStatus(err error) websocket.StatusCode {
+	if errors.Is(err, errFrames) {
+		return websocket.StatusPolicyViolation
+	}
+	return websocket.StatusProtocolError
 }
 
 // An outbox is a few messages, one after the other.
@@ -270,19 +278,6 @@ func (c *conn) serve() {
 	c.ws.Close(wrong, "") // does nothing if the other end closed
 	<-writer
 	c.abort.Stop()
-}
-
-// A hijacked is a ResponseWriter that keeps the connection which is taken over.
-type hijacked struct {
-	http.ResponseWriter
-	conn net.Conn
-}
-
-// Hijack implements http.Hijacker.
-func (h *hijacked) Hijack() (c net.Conn, rw *bufio.ReadWriter, err error) {
-	c, rw, err = http.NewResponseController(h.ResponseWriter).Hijack()
-	h.conn = c
-	return c, rw, err
 }
 
 // welcomed allows larger messages: the peer has authenticated.

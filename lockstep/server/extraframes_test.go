@@ -1,0 +1,106 @@
+//go:build !js
+
+package server_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/server"
+)
+
+const pong = 10
+
+// A connection that floods frames which no message accounts for is closed after its
+// burst, and the server answers no more pings than that.
+func TestExtraFrames(t *testing.T) {
+	const flood = 20000
+	handshake := "GET /matches/duel/play HTTP/1.1\r\nHost: %s\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" +
+		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Protocol: %s\r\n\r\n"
+	inBubble(t, setup{}, func(t *testing.T, s *stage) {
+		b := s.join(t, bob, wander)
+		<-b.Ready()
+		b.gap()
+		for _, x := range []struct {
+			name         string
+			first, frame []byte
+		}{
+			{"pings", nil, whole(fin|ping, nil)},
+			{"pongs", nil, whole(fin|pong, nil)},
+			{"empty fragments", whole(binOp, []byte("a")), whole(0, nil)},
+			{"pings within a message", whole(binOp, []byte("a")), whole(fin|ping, []byte("x"))},
+		} {
+			c := s.dialRaw(t)
+			began, sent := time.Now(), make(chan int)
+			go func() { // without waiting for the server's answer
+				n, _ := c.Write(append(append(fmt.Appendf(nil, handshake, s.host, server.Subprotocol), x.first...), bytes.Repeat(x.frame, flood)...))
+				sent <- n / len(x.frame)
+			}()
+			r := bufio.NewReader(c)
+			if resp, err := http.ReadResponse(r, nil); err != nil || resp.StatusCode != 101 {
+				t.Fatalf("%s: the upgrade: %v, %v", x.name, resp, err)
+			}
+			code, pongs := uint16(0), 0
+			for op, p := readFrame(r); op != 0xff; op, p = readFrame(r) {
+				switch op {
+				case pong:
+					pongs++
+				case closed:
+					code = binary.BigEndian.Uint16(p)
+				}
+			}
+			if n := <-sent; code != 1008 || pongs > 60 || n > flood/10 || time.Since(began) > time.Second {
+				t.Errorf("%s: closed with %d after %v, %d frames and %d pongs, want 1008 at once, at most %d and 60", x.name, code, time.Since(began), n, pongs, flood/10)
+			}
+		}
+		time.Sleep(3 * time.Second)
+		if worst := b.gap(); worst > tick {
+			t.Errorf("a player waited %v for a tick", worst)
+		}
+		s.agree(t, b)
+	})
+}
+
+// A client that keeps its connection alive with pings, and divides its messages, is
+// no flood.
+func TestFewExtraFrames(t *testing.T) {
+	inBubble(t, setup{}, func(t *testing.T, s *stage) {
+		c, r := s.upgrade(t)
+		c.SetDeadline(time.Now().Add(30 * time.Second))
+		for _, burst := range []int{60, 20, 40} {
+			go c.Write(bytes.Repeat(whole(fin|ping, []byte("here")), burst))
+			for n := range burst {
+				if op, p := readFrame(r); op != pong || string(p) != "here" {
+					t.Fatalf("ping %d of %d: got opcode %d with %q, want a pong", n, burst, op, p)
+				}
+			}
+			time.Sleep(time.Duration(burst) * time.Second / 20)
+		}
+		a := s.game.Auth()
+		a.Token = press
+		var w lockstep.MessageWriter
+		m := w.Append(nil, &lockstep.Message{Kind: lockstep.MessageAuth, Auth: a})
+		go c.Write(bytes.Join([][]byte{whole(binOp, m[:5]), whole(0, m[5:9]), whole(fin, m[9:])}, nil))
+		if op, p := readFrame(r); op != binOp || len(p) < 10 {
+			t.Errorf("not welcomed: opcode %d, %x", op, p)
+		}
+	})
+}
+
+// Pongs do not wait without end for a client that does not read.
+func TestUnreadPongs(t *testing.T) {
+	inBubble(t, setup{}, func(t *testing.T, s *stage) {
+		c, _ := s.upgrade(t)
+		began := time.Now()
+		n, err := c.Write(bytes.Repeat(whole(fin|ping, make([]byte, 125)), 2000))
+		if err == nil || n > 8<<10 || time.Since(began) > 8*time.Second {
+			t.Errorf("the server took %d bytes in %v: %v; want at most 8 KiB in 8 s, and an error", n, time.Since(began), err)
+		}
+	})
+}
