@@ -36,7 +36,7 @@ func (d *difference) report(c *cli.Context) error {
 		if werr := d.print(c.App.Writer, c.Int("limit")); werr != nil {
 			return werr
 		}
-	} else if werr := writeJSON(c.App.Writer, d.json(err)); werr != nil {
+	} else if werr := writeJSON(c.App.Writer, d.json(err, c.Int("limit"))); werr != nil {
 		return werr
 	}
 	return err
@@ -153,37 +153,49 @@ func (d *difference) printCommands(line func(name, format string, args ...any), 
 		of          *subject
 		own, others []lockstep.Command
 	}{{"A", d.a, f.A, f.B}, {"B", d.b, f.B, f.A}} {
-		texts, err := onlyHere(side.of, side.own, side.others)
+		texts, total, err := onlyHere(side.of, side.own, side.others, limit)
 		if err != nil {
 			return err
 		}
-		for i, text := range texts {
-			if i == max(limit, 0) {
-				line("", "%s  and %d more", side.name, len(texts)-i)
-				break
-			}
+		for _, text := range texts {
 			line("", "%s  %s", side.name, text)
 		}
-		if len(texts) == 0 {
+		if more := total - len(texts); more > 0 {
+			line("", "%s  and %d more", side.name, more)
+		}
+		if total == 0 {
 			line("", "%s  none", side.name)
 		}
 	}
 	return nil
 }
 
-// onlyHere puts the commands into words that are on one side only.
-func onlyHere(s *subject, own, others []lockstep.Command) ([]string, error) {
+// maxText is how many bytes of a command's text are printed. The text of 16 KiB
+// of payload can have 4 MiB, as the names of its fields are in it.
+const maxText = 4 << 10
+
+// onlyHere puts the first limit commands into words that are on one side only.
+// It also returns how many there are.
+func onlyHere(s *subject, own, others []lockstep.Command, limit int) (texts []string, total int, err error) {
 	describe, err := lockstep.NewDescriber(s.header, s.game)
 	if err != nil {
-		return nil, s.error(err)
+		return nil, 0, s.error(err)
 	}
-	texts := []string{}
+	texts = []string{}
 	for i := range own {
-		if !contains(others, &own[i]) {
-			texts = append(texts, fmt.Sprintf("#%d %s", own[i].Sequence, describe.Describe(&own[i])))
+		if contains(others, &own[i]) {
+			continue
 		}
+		if total++; total > limit {
+			continue
+		}
+		text := fmt.Sprintf("#%d %s", own[i].Sequence, describe.Describe(&own[i]))
+		if len(text) > maxText {
+			text = strings.ToValidUTF8(text[:maxText], "") + " …" // a copy: the whole text can be collected
+		}
+		texts = append(texts, text)
 	}
-	return texts, nil
+	return texts, total, nil
 }
 
 // contains reports whether a command is among others.
@@ -197,7 +209,7 @@ func contains(others []lockstep.Command, c *lockstep.Command) bool {
 }
 
 // json returns what diff --json prints.
-func (d *difference) json(err error) any {
+func (d *difference) json(err error, limit int) any {
 	story := struct {
 		*replay.Comparison
 		Frame    *frameJSON       `json:"frame,omitempty"` // in place of the Comparison's
@@ -212,7 +224,7 @@ func (d *difference) json(err error) any {
 		if x.Same() {
 			story.Content = d.content[:]
 		}
-		story.Frame = newFrameJSON(d.a, d.b, x.Frame)
+		story.Frame = newFrameJSON(d.a, d.b, x.Frame, limit)
 		story.Checksum, story.Keyframe = newChecksumJSON(x.Checksum), newChecksumJSON(x.Keyframe)
 	}
 	return story
@@ -220,21 +232,23 @@ func (d *difference) json(err error) any {
 
 // A frameJSON are the commands of a tick that are on one side only.
 type frameJSON struct {
-	Tick lockstep.Tick `json:"tick"`
-	A    []string      `json:"a"`
-	B    []string      `json:"b"`
+	Tick  lockstep.Tick `json:"tick"`
+	A     []string      `json:"a"` // at most --limit
+	B     []string      `json:"b"`
+	MoreA int           `json:"more_a"` // that are not in A
+	MoreB int           `json:"more_b"`
 }
 
-func newFrameJSON(a, b *subject, f *replay.FrameDifference) *frameJSON {
+func newFrameJSON(a, b *subject, f *replay.FrameDifference, limit int) *frameJSON {
 	if f == nil {
 		return nil
 	}
-	x, errA := onlyHere(a, f.A, f.B)
-	y, errB := onlyHere(b, f.B, f.A)
+	x, allX, errA := onlyHere(a, f.A, f.B, limit)
+	y, allY, errB := onlyHere(b, f.B, f.A, limit)
 	if errA != nil || errB != nil {
-		x, y = []string{}, []string{} // a header that no game wrote
+		x, y, allX, allY = []string{}, []string{}, len(f.A), len(f.B) // a header that no game wrote
 	}
-	return &frameJSON{f.Tick, x, y}
+	return &frameJSON{f.Tick, x, y, allX - len(x), allY - len(y)}
 }
 
 // A checksumJSON is a checksum that differs, in the form of all checksums.

@@ -272,7 +272,7 @@ func (s *search) json(err error) any {
 		Error   string     `json:"error,omitempty"`
 	}{Bisection: s.found, Same: s.found == nil, Seconds: s.took.Seconds(), Error: errorText(err)}
 	if s.found != nil {
-		story.Frame = newFrameJSON(s.a, s.b, s.found.Frame)
+		story.Frame = newFrameJSON(s.a, s.b, s.found.Frame, s.context.Int("limit"))
 	}
 	return story
 }

@@ -41,7 +41,7 @@ headers do.`,
 	}
 }
 
-var limitFlag = &cli.IntFlag{Name: "limit", Value: 20, Usage: "print at most `N` lines of fields, and of commands of a side"}
+var limitFlag = &cli.IntFlag{Name: "limit", Value: 20, Usage: "print at most `N` lines of fields, and N commands of a side"}
 
 // checkLimit refuses a limit that is none.
 func checkLimit(c *cli.Context) error {
