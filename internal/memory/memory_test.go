@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/cespare/xxhash/v2"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/seed-49bee653/samestep/internal/require"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -80,12 +81,14 @@ func peak(t *testing.T, bin string, args ...string) int64 {
 	var kib int64
 	var code int
 	if n, _ := fmt.Sscan(string(out), &kib, &code); n != 2 {
-		t.Fatalf("%v: %s %s", err, out, said.String())
+		t.Errorf("%v: %s %s", err, out, said.String())
+		return 0
 	}
 	if code < 0 || strings.Contains(said.String(), "goroutine ") {
 		t.Errorf("%s: exit code %d: %.300s", strings.Join(args, " "), code, said.String())
 	}
-	if code == 2 && (strings.Contains(said.String(), "--help") || strings.Contains(said.String(), ", want ")) { // the arguments are wrong
+	usage := code == 2 && (strings.Contains(said.String(), "--help") || strings.Contains(said.String(), ", want "))
+	if usage && !strings.HasSuffix(said.String(), "want --schema\n") { // diff takes what has no magic for states
 		t.Errorf("%s: exit code 2: %.300s", strings.Join(args, " "), said.String())
 	}
 	return kib << 10
@@ -167,16 +170,22 @@ func TestMemory(t *testing.T) {
 		}
 		files = append(files, found...)
 	}
-	var most int64
+	peaks := make([]int64, len(files))
+	var g errgroup.Group
+	g.SetLimit(runtime.GOMAXPROCS(0))
 	for i, f := range files {
 		own := verbs
 		if !all {
 			own = verbs[i%len(verbs):][:1]
 		}
-		most = max(most, check(t, bin, own, f, base))
+		g.Go(func() error {
+			peaks[i] = check(t, bin, own, f, base)
+			return nil
+		})
 	}
+	g.Wait() // no error is returned: check fails the test
 	imports(t, bin, folder, all)
-	t.Logf("%d files, %d verbs: at most %d MiB", len(files), len(verbs), most>>20)
+	t.Logf("%d files, %d verbs: at most %d MiB", len(files), len(verbs), slices.Max(peaks)>>20)
 }
 
 // Control: less than the program takes by itself is noticed.
