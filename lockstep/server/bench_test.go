@@ -30,7 +30,7 @@ func BenchmarkFanOut(b *testing.B) {
 
 func benchFanOut(b *testing.B, peers int) {
 	s, err := server.New(server.Options{
-		MaxPerAddress: peers, MaxUnauthenticated: peers, Host: lockstep.HostOptions{AnonymousSpectators: true, MaxSpectators: peers, MaxConnecting: peers},
+		AllowedHosts: []string{"server"}, MaxPerAddress: peers, MaxUnauthenticated: peers, Host: lockstep.HostOptions{AnonymousSpectators: true, MaxSpectators: peers, MaxConnecting: peers},
 	})
 	if err != nil {
 		b.Fatal(err)
