@@ -76,7 +76,7 @@ func TestExplainMemory(t *testing.T) {
 	folder := t.TempDir()
 	bin := build(t, folder)
 	size := int64(20 << 20)
-	if os.Getenv(require.Variable) != "" {
+	if os.Getenv(require.Variable) != "" && !testing.Short() {
 		size = 200 << 20
 	}
 	var b bytes.Buffer
