@@ -13,7 +13,7 @@ import (
 )
 
 // The replay in a server's bundle has no end record, since the match goes on. It
-// is verified as far as it goes; damage inside is an error as it is elsewhere.
+// is verified up to its end. Damage inside is an error, as in every replay.
 func TestVerifyBundle(t *testing.T) {
 	whole, err := os.ReadFile("../../testdata/replays/roster.ssr")
 	if err != nil {

@@ -32,7 +32,7 @@ type foreignVerdict struct {
 
 	last   lockstep.Tick // of the last check
 	silent [256]bool     // who did not report it
-	next   [256]bool     // who does not report the next one
+	next   [256]bool     // by player: the next checksum is missing
 	seats  lockstep.Player
 }
 

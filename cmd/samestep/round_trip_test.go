@@ -90,7 +90,7 @@ func TestExportImportKinds(t *testing.T) {
 // exportImport returns how many players differ in a replay.
 func exportImport(t *testing.T, file string) (differed int) {
 	dissents, seats := dissentsIn(t, file)
-	if seats == 0 { // torn: what is left of it
+	if seats == 0 { // torn: take the part before the tear
 		whole := filepath.Join(t.TempDir(), "whole.ssr")
 		samestep(t, exitOK, "replay", "recover", file, whole)
 		file = whole
