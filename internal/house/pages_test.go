@@ -23,7 +23,7 @@ var (
 
 // names are all that a page can speak of: "Submit", "Coordinator.Submit" and
 // "lockstep.Coordinator", for types, functions, methods, fields and values; and
-// of tests, by their function.
+// of tests, by their function, and after the folder of their package.
 func (t *tree) names() map[string]bool {
 	names := map[string]bool{}
 	for _, p := range t.pkgs {
@@ -32,7 +32,7 @@ func (t *tree) names() map[string]bool {
 				if !f.test {
 					addNames(names, f.ast.Name.Name, d)
 				} else if fn, ok := d.(*ast.FuncDecl); ok && strings.HasPrefix(fn.Name.Name, "Test") {
-					names[fn.Name.Name] = true
+					names[fn.Name.Name], names[p.path+"."+fn.Name.Name] = true, true
 				}
 			}
 		}
@@ -102,7 +102,7 @@ func pageFindings(page, text string, names map[string]bool, exists func(path str
 			switch {
 			case codeName.MatchString(m[1]) && !names[m[1]]:
 				found = append(found, finding{page, line, "page", "nothing has the name " + m[1]})
-			case codePath.MatchString(m[1]) && !exists(m[1]):
+			case codePath.MatchString(m[1]) && !exists(m[1]) && !names[m[1]]:
 				found = append(found, finding{page, line, "page", "there is no " + m[1]})
 			}
 		}
@@ -196,12 +196,13 @@ func TestPages(t *testing.T) {
 
 func TestPagesControl(t *testing.T) {
 	tr := treeOf(t, map[string]string{
-		"a/a.go":      "package a\ntype T struct{ Field int }\nfunc (t *T) Do() {}\ntype I interface{ Ask() }\nconst One = 1\n",
-		"a/a_test.go": "package a\nfunc TestHere() {}\nfunc Helper() {}\n",
+		"a/a.go":        "package a\ntype T struct{ Field int }\nfunc (t *T) Do() {}\ntype I interface{ Ask() }\nconst One = 1\n",
+		"a/a_test.go":   "package a\nfunc TestHere() {}\nfunc Helper() {}\n",
+		"a/b/b_test.go": "package b\nfunc TestBelow() {}\n",
 	})
 	exists := func(path string) bool { return path == "a/a.go" || path == "README.md" }
-	page := "`T` `a.T` `T.Do` `Do` `T.Field` `I.Ask` `One` `a.One` `a/a.go` [x](README.md) [web](https://example.test/x) `go run` `github.com/x/y` `TestHere`\n" +
-		"`Gone` and `T.Gone`\n`a/b.go`\n[x](MISSING.md)\n`TestGone` `Helper`\n```go\nf[T](x)\n```\n"
+	page := "`T` `a.T` `T.Do` `Do` `T.Field` `I.Ask` `One` `a.One` `a/a.go` [x](README.md) [web](https://example.test/x) `go run` `github.com/x/y` `TestHere` `a.TestHere` `a/b.TestBelow`\n" +
+		"`Gone` and `T.Gone`\n`a/b.go`\n[x](MISSING.md)\n`TestGone` `Helper` `a/b.TestGone`\n```go\nf[T](x)\n```\n"
 	expect(t, pageFindings("p.md", page, tr.names(), exists),
 		"p.md:2: page: nothing has the name Gone",
 		"p.md:2: page: nothing has the name T.Gone",
@@ -209,6 +210,7 @@ func TestPagesControl(t *testing.T) {
 		"p.md:4: page: there is no MISSING.md",
 		"p.md:5: page: nothing has the name TestGone",
 		"p.md:5: page: nothing has the name Helper",
+		"p.md:5: page: there is no a/b.TestGone",
 	)
 
 	mod := "module m\n\nrequire (\n\tgithub.com/x/here v1.0.0\n\tgithub.com/x/new/v2 v2.0.0\n)\nrequire github.com/x/far v1.0.0 // indirect\n"

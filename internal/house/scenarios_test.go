@@ -47,7 +47,7 @@ func scenarioFindings(page string) (missing []string) {
 
 // Each scenario of the catalogue has a row that says which test injects it.
 func TestScenarios(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join(ours(t).dir, "docs", "threat-model.md"))
+	page, err := os.ReadFile(filepath.Join(ours(t).dir, "docs", "scenarios.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-// The table of docs/threat-model.md says of each kind which scenario it is, and
+// The table of docs/scenarios.md says of each kind which scenario it is, and
 // speaks of no other kinds.
 func TestKindsAreDocumented(t *testing.T) {
-	page, err := os.ReadFile("../../docs/threat-model.md")
+	page, err := os.ReadFile("../../docs/scenarios.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,9 +21,11 @@ const (
 	// maxReplays is how many replays are listed: the latest.
 	maxReplays = 1000
 
-	// maxDownloads is how many replays are being sent at a time, to all and to
-	// one address.
-	maxDownloads, maxDownloadsEach = 64, 8
+	// maxDownloads is how many replays are being sent at a time.
+	maxDownloads = 64
+
+	// maxDownloadsEach is how many of them one address is sent.
+	maxDownloadsEach = 8
 
 	// listAge is for how long a list of the directory is good.
 	listAge = time.Second
