@@ -183,26 +183,35 @@ func (h *Host) Connect(now Time, from string) (PeerID, bool) {
 	return p.id, true
 }
 
-// room reports whether one more connection may come. Those that have not said
-// who they are have a share of their own, so that they cannot take the players'
-// places; while it is full, the one that has been silent longest must go, so
-// that nobody can keep it.
+// room makes room for one more connection, and reports whether there is any. Those
+// that have not said who they are have a share of their own, so that they cannot
+// take the players' places. While it is full, the address that has most of them
+// loses its oldest, so that nobody can keep it.
 func (h *Host) room() bool {
-	var oldest *peer
 	connecting := 0
 	for _, p := range h.peers {
 		if p.state == Connecting {
 			connecting++
-			if oldest == nil {
-				oldest = p
-			}
 		}
 	}
 	if connecting >= h.options.MaxConnecting {
-		h.close(oldest, CloseBusy, "others want to come in")
-		return false
+		h.close(h.fullest(), CloseBusy, "others want to come in")
 	}
 	return len(h.peers) < h.maxPeers()
+}
+
+// fullest returns the oldest stranger of the address that has most of them; of
+// several such addresses, of the one that has the oldest. There is one.
+func (h *Host) fullest() *peer {
+	counts, most := make(map[string]int), 0 // only looked up, never ranged over
+	for _, p := range h.peers {
+		if p.state == Connecting {
+			counts[p.from]++
+			most = max(most, counts[p.from])
+		}
+	}
+	i := slices.IndexFunc(h.peers, func(p *peer) bool { return p.state == Connecting && counts[p.from] == most })
+	return h.peers[i]
 }
 
 func (h *Host) maxPeers() int {

@@ -62,6 +62,39 @@ func TestHostPlayersFirst(t *testing.T) {
 	}
 }
 
+// At the limit of strangers the address that has most of them loses its oldest, and
+// the newcomer is let in. One from elsewhere stays, however old it is.
+func TestHostStrangersAtTheLimit(t *testing.T) {
+	p := newParty(t, nil, func(o *lockstep.HostOptions) { o.MaxConnecting = 4 })
+	open := func(name, addr string) *guest {
+		g := p.guest(name, "p0")
+		g.addr = addr
+		if !g.open() {
+			t.Fatalf("%s found no room", name)
+		}
+		return g
+	}
+	old := open("old", "home")
+	var crowd []*guest
+	for range 20 {
+		crowd = append(crowd, open("silent", "crowd"))
+		p.pass(lockstep.Millisecond)
+	}
+	for i, g := range crowd {
+		if in := g.id != 0; in != (i >= 17) {
+			t.Errorf("silent %d of 20: in %t, closed as %v", i, in, g.code)
+		}
+	}
+	if old.id == 0 {
+		t.Error("the only one of its address was closed")
+	}
+	if b := open("b", "elsewhere"); !b.connect() {
+		t.Error("a player found no room")
+	}
+	p.pass(lockstep.Second)
+	p.unharmed(t, p.guests[len(p.guests)-1])
+}
+
 // Five thousand come at once where a hundred have room.
 func TestHostSpectatorFlood(t *testing.T) {
 	p := newParty(t, nil, func(o *lockstep.HostOptions) { o.MaxSpectators, o.MaxConnecting = 100, 50 })

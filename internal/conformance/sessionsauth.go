@@ -117,7 +117,7 @@ func greetingSessions() []Built {
 				p.open().raw(auth{token: ada}.message(), record(37, 1), record(33, 1, kindAdd, record(3)), record(37, 2), record(38, "hello"))
 				p.wait(500)
 			}},
-		{id: "busy-strangers", rules: "P-closing", about: "With two strangers allowed, the third has no room, and the oldest is closed.",
+		{id: "busy-strangers", rules: "P-closing", about: "With two strangers allowed, the third is let in, and the oldest is closed.",
 			setup: func(t *Transcript) { t.Host.MaxConnecting = 2 },
 			run: func(p *play) {
 				p.open()
