@@ -151,7 +151,7 @@ func check(t *testing.T, bin string, verbs []string, file string, limit int64) (
 }
 
 // Every verb on every file keeps the memory rule of docs/limits.md. With
-// SAMESTEP_REQUIRE=1 all verbs run on each hostile file, and eight of them in turn on
+// SAMESTEP_REQUIRE=1 all verbs run on each hostile file, and three of them in turn on
 // each replay of the test data and on mutants of some; otherwise, and in short tests,
 // one verb runs on each hostile file.
 func TestMemory(t *testing.T) {
@@ -163,7 +163,7 @@ func TestMemory(t *testing.T) {
 	each, full := 1, 0 // verbs for each file, and how many files get all
 	if all {
 		files, verbs = append(files, atLimits(t, folder)...), slices.Concat(few, more)
-		each, full = 8, len(files)
+		each, full = 3, len(files)
 		files = append(files, mutated(t, folder)...)
 		globs = []string{"../../testdata/replays/*.ssr", "../../testdata/replays/versions/*.ssr", "../../testdata/conformance/replay/*"}
 	}
