@@ -1,13 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -138,80 +134,16 @@ func (b *netBench) writeTokens(path string) ([]string, error) {
 	return tokens, os.WriteFile(path, []byte(list.String()), 0o600)
 }
 
-// A loadServer is the server's process.
-type loadServer struct {
-	process *exec.Cmd
-	url     string
-}
-
+// startServer starts the server, without limits on the load.
 func (b *netBench) startServer(tokens string) (*loadServer, error) {
-	exe, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
 	args := []string{
-		"serve", "--listen", "127.0.0.1:0", "--quiet", "--dir", "", "--web=false", "--tokens", tokens, "--max-per-address", "100000", "--max-unauthenticated", "100000", "--max-spectators", strconv.Itoa(b.spectators + 8),
+		"--dir", "", "--tokens", tokens, "--max-per-address", "100000", "--max-unauthenticated", "100000", "--max-spectators", strconv.Itoa(b.spectators + 8),
 		"--matches", strconv.Itoa(b.matches() + 1), "--players", strconv.Itoa(b.room), "--units", strconv.Itoa(b.units), "--tick-rate", strconv.Itoa(b.rate),
 	}
 	if b.relay {
 		args = append(args, "--relay")
 	}
-	p := exec.Command(exe, args...)
-	p.Stderr = os.Stderr
-	out, err := p.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := p.Start(); err != nil {
-		return nil, err
-	}
-	s := &loadServer{process: p}
-	lines := bufio.NewScanner(out)
-	for lines.Scan() {
-		if url, ok := strings.CutPrefix(lines.Text(), "listening on http"); ok {
-			s.url = "ws" + url
-			go io.Copy(io.Discard, out)
-			return s, nil
-		}
-	}
-	s.stop()
-	return nil, errors.New("the server did not start")
-}
-
-func (s *loadServer) stop() {
-	s.process.Process.Kill() // it has nothing to complete
-	s.process.Wait()
-}
-
-// cpu returns the processor time that the server has used. It is known on Linux
-// only.
-func (s *loadServer) cpu() time.Duration {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.process.Process.Pid))
-	if err != nil {
-		return 0
-	}
-	_, rest, _ := strings.Cut(string(b), ") ")
-	fields := strings.Fields(rest)
-	if len(fields) < 13 {
-		return 0
-	}
-	user, _ := strconv.ParseInt(fields[11], 10, 64)
-	system, _ := strconv.ParseInt(fields[12], 10, 64)
-	return time.Duration(user+system) * (time.Second / 100) // USER_HZ is 100 on every Linux
-}
-
-// resident returns the server's memory in MB, on Linux.
-func (s *loadServer) resident() float64 {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", s.process.Process.Pid))
-	if err != nil {
-		return 0
-	}
-	fields := strings.Fields(string(b))
-	if len(fields) < 2 {
-		return 0
-	}
-	pages, _ := strconv.ParseInt(fields[1], 10, 64)
-	return float64(pages) * float64(os.Getpagesize()) / 1e6
+	return startLoadServer(args)
 }
 
 // connect opens n connections, some at a time. where returns the address and

@@ -15,3 +15,9 @@ func processorTime() time.Duration {
 	}
 	return time.Duration(t.Nano())
 }
+
+// beNice lets other programs go first.
+func beNice() {
+	// It is a courtesy: it may fail.
+	_ = unix.Setpriority(unix.PRIO_PROCESS, 0, 10)
+}

@@ -66,6 +66,7 @@ var imports = []importRow{
 	{pattern: "lockstep/netsim", modules: []string{humanize}},
 	{pattern: "lockstep/determinism", modules: []string{xtools}},
 
+	{pattern: "internal/attack", own: []string{"lockstep"}, modules: []string{websocket}, tests: games},
 	{pattern: "internal/buffer"},
 	{pattern: "internal/conformance", own: slices.Concat(log, []string{"lockstep/server"}), modules: []string{xxhash}, tests: shell},
 	{pattern: "internal/decimal"},

@@ -1,0 +1,286 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/internal/attack"
+)
+
+func attackCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "attack",
+		Usage: "attack a server of this machine, and see what honest players notice",
+		Description: `Lets eight honest players play in a match, and attacks its server in every way of
+the catalogue (--list), one after the other. For each attack it tells what the
+players noticed and what it cost. Every attack gets a server of its own, "samestep
+serve" as a process beside this one, and the attackers are a third.
+
+With --server it attacks one that you have started, on a loopback address; others
+are refused. That server needs 16 seats, and a list of tokens made here:
+
+  samestep attack --print-tokens > tokens
+  samestep serve --players 16 --tokens tokens
+  samestep attack --server ws://127.0.0.1:8766 --token-file tokens
+
+Its processor and memory are not measured, and attacks that need other flags (such
+as serve --guests 8) say so. Start it anew after the attacks.
+
+Exits with 1 if an honest player or a newcomer with a valid token was disconnected
+or refused, a checksum is missing or differs, half of the ticks are missing, or an
+attack succeeded. With --strict also if frames are late, newcomers wait for a
+second, or the server takes 25 % of a core more. Do not ask for that on a machine
+that does anything else: without an attack, and in the same run, frames are late by
+as much as the machine is busy.`,
+		Flags: []cli.Flag{
+			&cli.StringSliceFlag{Name: "attack", Usage: "only `NAME`; more than once for several"},
+			&cli.BoolFlag{Name: "list", Usage: "list the attacks"},
+			&cli.DurationFlag{Name: "time", Value: 4 * time.Second, Usage: "how long each attack goes on, 1s to 10m; in two halves, each after as long without it"},
+			&cli.BoolFlag{Name: "strict", Usage: "fail for what depends on the speed of the machine, too"},
+			&cli.DurationFlag{Name: "late", Value: 5 * time.Millisecond, Usage: "with --strict: how much later frames may be (99 %)"},
+			&cli.StringFlag{Name: "game", Value: "skirmish", Usage: "what is played"},
+			&cli.StringFlag{Name: "server", Usage: "attack the server at `URL`, ws://127.0.0.1:PORT"},
+			&cli.StringFlag{Name: "token-file", Usage: "`FILE` with its tokens"},
+			&cli.BoolFlag{Name: "print-tokens", Usage: "print tokens for such a server, and do nothing else"},
+			&cli.StringFlag{Name: "match", Value: "match-1", Usage: "with --print-tokens: the match that is played"},
+			&cli.BoolFlag{Name: "hands", Hidden: true, Usage: "be the attackers: a job is on the standard input"},
+			jsonFlag,
+		},
+		OnUsageError: usageError,
+		Action:       runAttack,
+	}
+}
+
+func runAttack(c *cli.Context) error {
+	if c.Args().Present() {
+		return usagef("attack: unexpected argument %q", c.Args().First())
+	}
+	g, err := gameNamed(c.String("game"))
+	if err != nil {
+		return err
+	}
+	switch {
+	case c.Bool("hands"):
+		return beHands(c)
+	case c.Bool("print-tokens"):
+		return attack.WriteTokens(c.App.Writer, c.String("match"))
+	case c.Bool("list"):
+		return listAttacks(c)
+	}
+	all, err := chosenAttacks(c)
+	if err != nil {
+		return err
+	}
+	x, err := newAttacker(c, g)
+	if err != nil {
+		return err
+	}
+	return x.all(c, all)
+}
+
+// chosenAttacks returns the attacks that the flags name.
+func chosenAttacks(c *cli.Context) (all []*attack.Attack, err error) {
+	if d := c.Duration("time"); d < time.Second || d > 10*time.Minute {
+		return nil, usagef("attack: --time: got %v, want 1s to 10m", d)
+	}
+	for _, name := range c.StringSlice("attack") {
+		a, err := attack.Named(name)
+		if err != nil {
+			return nil, usagef("attack: --attack: %v", err)
+		}
+		all = append(all, a)
+	}
+	if len(all) == 0 {
+		all = attack.All()
+	}
+	return all, nil
+}
+
+func listAttacks(c *cli.Context) error {
+	type row struct {
+		Row   int    `json:"row"`
+		Name  string `json:"name"`
+		About string `json:"about"`
+	}
+	var rows []row
+	for _, a := range attack.All() {
+		rows = append(rows, row{a.Row, a.Name, a.About})
+	}
+	if c.Bool("json") {
+		return writeJSON(c.App.Writer, rows)
+	}
+	for _, r := range rows {
+		fmt.Fprintf(c.App.Writer, "%2d  %-9s  %s\n", r.Row, r.Name, r.About)
+	}
+	return nil
+}
+
+// An attacker runs attacks.
+type attacker struct {
+	game    *playable
+	program string
+	time    time.Duration
+	server  *attack.Server // somebody's own, or nil
+}
+
+func newAttacker(c *cli.Context, g *playable) (*attacker, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	x := &attacker{game: g, program: exe, time: c.Duration("time")}
+	url, tokens := c.String("server"), c.String("token-file")
+	if (url == "") != (tokens == "") {
+		return nil, usagef("attack: --server and --token-file go together")
+	}
+	if url == "" {
+		return x, nil
+	}
+	if err := attack.CheckURL(c.Context, url); err != nil {
+		return nil, usagef("attack: --server: %v", err)
+	}
+	x.server = &attack.Server{URL: url}
+	b, err := os.ReadFile(tokens)
+	if err == nil {
+		x.server.Tokens, x.server.Match, err = attack.ReadTokens(bytes.NewReader(b))
+	}
+	return x, err
+}
+
+// all runs attacks, and tells of each as it is over.
+func (x *attacker) all(c *cli.Context, attacks []*attack.Attack) error {
+	ctx, stop := interruptible(c)
+	defer stop()
+	results := []*attack.Result{}
+	if !c.Bool("json") {
+		fmt.Fprintln(c.App.Writer, attackHeader)
+	}
+	for _, a := range attacks {
+		r, err := x.one(ctx, a)
+		if ctx.Err() != nil {
+			return errInterrupted
+		}
+		if err != nil {
+			return fmt.Errorf("attack %s: %w", a.Name, err)
+		}
+		if c.Bool("strict") {
+			r.Strict(c.Duration("late"))
+		}
+		if results = append(results, r); !c.Bool("json") {
+			printAttack(c.App.Writer, r)
+		}
+	}
+	if c.Bool("json") {
+		if err := writeJSON(c.App.Writer, results); err != nil {
+			return err
+		}
+	} else {
+		printAttacks(c.App.Writer, results)
+	}
+	return attack.Failure(results)
+}
+
+// one runs one attack, on a server of its own unless there is one already.
+func (x *attacker) one(ctx context.Context, a *attack.Attack) (*attack.Result, error) {
+	dir, err := os.MkdirTemp("", "samestep-attack-*")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	s := x.server
+	if s == nil {
+		own, err := x.serve(dir, a)
+		if err != nil {
+			return nil, err
+		}
+		defer own.process.stop()
+		s = &own.Server
+	}
+	return attack.Run(ctx, a, s, attack.Options{
+		Game: x.game.Game, Think: x.game.bot, Time: x.time, Hands: x.hands, Program: x.program, Files: dir,
+	})
+}
+
+// An ownServer is a server that was started for an attack.
+type ownServer struct {
+	attack.Server
+	process *loadServer
+}
+
+// serve starts a server for an attack.
+func (x *attacker) serve(dir string, a *attack.Attack) (*ownServer, error) {
+	const match = "match-1"
+	var list bytes.Buffer
+	if err := attack.WriteTokens(&list, match); err != nil {
+		return nil, err
+	}
+	tokens, replays := filepath.Join(dir, "tokens"), filepath.Join(dir, "replays")
+	if err := os.WriteFile(tokens, list.Bytes(), 0o600); err != nil {
+		return nil, err
+	}
+	flags := []string{"--game", x.game.Name(), "--dir", replays, "--tokens", tokens, "--players", strconv.Itoa(attack.Seats), "--units", "200"}
+	if a.Serve != nil {
+		more, err := a.Serve(dir)
+		if err != nil {
+			return nil, err
+		}
+		flags = append(flags, more...)
+	}
+	p, err := startLoadServer(flags)
+	if err != nil {
+		return nil, err
+	}
+	s := &ownServer{attack.Server{URL: p.url, Match: match, Dir: replays, CPU: p.cpu, Memory: p.residentBytes}, p}
+	if s.Tokens, _, err = attack.ReadTokens(&list); err != nil {
+		p.stop()
+		return nil, err
+	}
+	return s, nil
+}
+
+// hands does a job in another process, which has one processor at most, and no
+// priority: the attackers should not take from the honest players what the server
+// would not.
+func (x *attacker) hands(ctx context.Context, j attack.Job) (r attack.Report, err error) {
+	ctx, cancel := context.WithTimeout(ctx, j.Time+time.Minute)
+	defer cancel()
+	job, err := json.Marshal(j)
+	if err != nil {
+		return r, err
+	}
+	p := exec.CommandContext(ctx, x.program, "attack", "--hands", "--game", x.game.Name())
+	p.Env = append(os.Environ(), "GOMAXPROCS=1")
+	p.Stdin, p.Stderr = bytes.NewReader(job), os.Stderr
+	out, err := p.Output()
+	if err != nil {
+		return r, fmt.Errorf("the attackers: %w", err)
+	}
+	return r, json.Unmarshal(out, &r)
+}
+
+// beHands does a job in this process.
+func beHands(c *cli.Context) error {
+	beNice()
+	j, err := attack.ReadJob(os.Stdin)
+	if err != nil {
+		return err
+	}
+	g, err := gameNamed(j.Game)
+	if err != nil {
+		return err
+	}
+	r, err := attack.Work(c.Context, j, g.Game)
+	if err != nil {
+		return err
+	}
+	return writeJSON(c.App.Writer, r)
+}

@@ -1,0 +1,40 @@
+//go:build !js && !wasip1
+
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Control: an attack that a server lets succeed fails, by its name. The server is
+// one that serves the foreign host.
+func TestAttackControl(t *testing.T) {
+	tokens, err := exec.CommandContext(t.Context(), "samestep", "attack", "--print-tokens").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "tokens")
+	if err := os.WriteFile(file, tokens, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := startCommand("samestep", []string{"--dir", "", "--players", "16", "--units", "100", "--tokens", file, "--allowed-host", "rebound.example"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.stop()
+	out, err := exec.CommandContext(t.Context(), "samestep", "attack", "--server", s.url, "--token-file", file, "--attack", "hosts", "--time", "1s").CombinedOutput()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != exitError {
+		t.Errorf("got %v, want exit code %d", err, exitError)
+	}
+	for _, want := range []string{"FAILED: it succeeded: /matches", "got 101", "got 200", "did not keep its promises: hosts"} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("the output lacks %q:\n%s", want, out)
+		}
+	}
+}

@@ -1,0 +1,130 @@
+package attack
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+func TestCatalogue(t *testing.T) {
+	rows := map[int]bool{}
+	for _, a := range All() {
+		if found, err := Named(a.Name); found != a || err != nil {
+			t.Errorf("%s: two attacks of one name, or none: %v", a.Name, err)
+		}
+		if rows[a.Row] || a.Row < 1 || a.About == "" || a.Run == nil {
+			t.Errorf("%s: the row %d is taken, or something is missing", a.Name, a.Row)
+		}
+		rows[a.Row] = true
+	}
+	if _, err := Named("nothing"); err == nil {
+		t.Error("an attack was found that there is not")
+	}
+}
+
+// Addresses that are not of the loopback are refused before anything is sent, also
+// by the dialer itself.
+func TestOnlyLoopback(t *testing.T) {
+	for _, x := range []struct {
+		url string
+		ok  bool
+	}{
+		{"ws://127.0.0.1:8766", true},
+		{"ws://[::1]:8766", true},
+		{"ws://127.8.7.6:8766", true},
+		{"ws://192.0.2.1:8766", false},
+		{"ws://[::ffff:192.0.2.1]:8766", false},
+		{"ws://0.0.0.0:8766", false},
+		{"ws://127.0.0.1", false},
+		{"wss://127.0.0.1:8766", false},
+		{"ws://127.0.0.1:8766/matches", false},
+		{"ws://127.0.0.1@192.0.2.1:8766", false},
+	} {
+		if err := CheckURL(t.Context(), x.url); (err == nil) != x.ok || err != nil && !errors.Is(err, ErrAddress) {
+			t.Errorf("%s: got %v", x.url, err)
+		}
+	}
+	for _, address := range []string{"192.0.2.1:80", "[2001:db8::1]:80", "0.0.0.0:80"} {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		if c, err := dialer("").DialContext(ctx, "tcp", address); !errors.Is(err, ErrAddress) {
+			t.Errorf("%s: got %v, %v, want %v", address, c, err, ErrAddress)
+		}
+		cancel()
+	}
+}
+
+func TestTokens(t *testing.T) {
+	var list bytes.Buffer
+	if err := WriteTokens(&list, "duel"); err != nil {
+		t.Fatal(err)
+	}
+	text := list.String()
+	tokens, match, err := ReadTokens(&list)
+	if err != nil || match != "duel" || len(tokens.Honest) != honest || tokens.Admin == "" {
+		t.Errorf("got %+v for %q: %v", tokens, match, err)
+	}
+	if _, _, err := ReadTokens(strings.NewReader(strings.Replace(text, "honest-3", "nobody-3", 1))); !errors.Is(err, ErrTokens) {
+		t.Errorf("a list that lacks one: got %v, want %v", err, ErrTokens)
+	}
+}
+
+// A good slice is one in which nobody notices anything. Each row spoils one thing of
+// the second one, and is named.
+func TestFailures(t *testing.T) {
+	good := func() slice {
+		x := slice{took: time.Second, report: Report{Tries: 1}, agreed: 80, expected: 80, ticks: 20, period: 50 * time.Millisecond, cpu: 10 * time.Millisecond}
+		x.welcomes.all, x.welcomes.worst = 4, 10*time.Millisecond
+		at := time.Now()
+		for range honest {
+			var list []arrival
+			for n := range 20 {
+				list = append(list, arrival{lockstep.Tick(n), at.Add(time.Duration(n) * 50 * time.Millisecond)})
+			}
+			x.arrivals = append(x.arrivals, list)
+		}
+		return x
+	}
+	for _, x := range []struct {
+		name  string
+		spoil func(*slice)
+		want  string // nothing for no failure
+	}{
+		{"nothing", func(*slice) {}, ""},
+		{"no try", func(x *slice) { x.report.Tries = 0 }, "the attack did nothing"},
+		{"lost", func(x *slice) { x.lost = []string{"closed"} }, "1 honest players were disconnected: closed"},
+		{"refused", func(x *slice) { x.refused = 2 }, "2 commands of honest players were refused"},
+		{"checksums", func(x *slice) { x.agreed = 71 }, "got 71 checksums of honest players, want 80"},
+		{"differing", func(x *slice) { x.differed = 1 }, "1 checksums of honest players differ"},
+		{"ticks", func(x *slice) { x.ticks = 9 }, "got 9 ticks, want half of 20 at least"},
+		{"newcomers", func(x *slice) { x.welcomes.all = 0 }, "no newcomer came"},
+		{"newcomer", func(x *slice) { x.welcomes.refused = []string{"full"} }, "1 of 4 newcomers were refused: full"},
+		{"win", func(x *slice) { x.report.Wins = []string{"a seat"} }, "it succeeded: a seat"},
+		{"late", func(x *slice) { x.arrivals[3][7].at = x.arrivals[3][7].at.Add(time.Second) }, ""}, // 1 of 160
+		{"later", func(x *slice) {
+			for i := range x.arrivals {
+				x.arrivals[i][7].at = x.arrivals[i][7].at.Add(6 * time.Millisecond)
+			}
+		}, "frames are 6.0 ms later than without the attack (99 %), want at most 5ms"},
+		{"welcome", func(x *slice) { x.welcomes.worst = 1001 * time.Millisecond }, "a newcomer was welcomed after 1001 ms, want at most 1s"},
+		{"processor", func(x *slice) { x.cpu = 270 * time.Millisecond }, "the server takes 26 % of a core more, want at most 25 %"},
+	} {
+		calm, spoilt := good(), good()
+		x.spoil(&spoilt)
+		var r Result
+		r.add(&calm, &spoilt)
+		r.finish()
+		r.Strict(5 * time.Millisecond)
+		if x.want == "" && len(r.Failures) > 0 || x.want != "" && !slices.Equal(r.Failures, []string{x.want}) {
+			t.Errorf("%s: got %q, want %q", x.name, r.Failures, x.want)
+		}
+		if failed := Failure([]*Result{&r}); (failed != nil) != (x.want != "") {
+			t.Errorf("%s: got %v", x.name, failed)
+		}
+	}
+}

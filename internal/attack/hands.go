@@ -1,0 +1,261 @@
+package attack
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// ErrUnfit means that an attack needs a server with other flags.
+var ErrUnfit = errors.New("attack: the server is not one for this")
+
+// subprotocol is what a client offers; see docs/protocol.md.
+const subprotocol = "samestep.v1"
+
+// A Job is what the process of the attackers is told.
+type Job struct {
+	Attack  string        `json:"attack"`
+	Server  string        `json:"server"` // ws://HOST:PORT
+	Match   string        `json:"match"`
+	Tokens  Tokens        `json:"tokens"`
+	From    string        `json:"from"`    // the attackers' address; empty for that of everybody
+	Dir     string        `json:"dir"`     // for files; those that [Attack.Serve] wrote are there
+	Program string        `json:"program"` // of samestep
+	Game    string        `json:"game"`
+	Time    time.Duration `json:"time_ns,string"`
+}
+
+// A Report is what the process of the attackers answers.
+type Report struct {
+	Tries    int            `json:"tries"`             // of whatever the attack does over and over
+	Told     map[string]int `json:"told,omitempty"`    // what came of them, where that is counted
+	Wins     []string       `json:"wins,omitempty"`    // what must not have been possible
+	Skipped  string         `json:"skipped,omitempty"` // why there was no attack
+	Sent     int64          `json:"sent_bytes,string"` // by the attackers
+	Received int64          `json:"received_bytes,string"`
+}
+
+// maxWins is how many wins are told.
+const maxWins = 8
+
+// Hands are those who attack.
+type Hands struct {
+	Job
+	game   *lockstep.Game
+	client *http.Client
+	near   *http.Client // from the address of the honest players
+
+	mu     sync.Mutex
+	report Report
+}
+
+// Work does a job, until its time is over or ctx ends, and reports.
+func Work(ctx context.Context, j Job, g *lockstep.Game) (Report, error) {
+	a, err := Named(j.Attack)
+	if err == nil {
+		err = CheckURL(ctx, j.Server)
+	}
+	if err != nil {
+		return Report{}, err
+	}
+	return work(ctx, j, g, a)
+}
+
+func work(ctx context.Context, j Job, g *lockstep.Game, a *Attack) (Report, error) {
+	h := &Hands{Job: j, game: g, report: Report{Told: map[string]int{}}}
+	h.client, h.near = h.httpClient(j.From), h.httpClient("")
+	defer h.client.CloseIdleConnections()
+	defer h.near.CloseIdleConnections()
+	ctx, cancel := context.WithTimeout(ctx, j.Time)
+	defer cancel()
+	err := a.Run(ctx, h)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case errors.Is(err, ErrUnfit):
+		h.report.Skipped = err.Error()
+	case err != nil && ctx.Err() == nil:
+		return h.report, fmt.Errorf("%s: %w", a.Name, err)
+	}
+	return h.report, nil
+}
+
+func (h *Hands) httpClient(from string) *http.Client {
+	return &http.Client{
+		Transport:     &http.Transport{DialContext: func(ctx context.Context, _, address string) (net.Conn, error) { return h.dial(ctx, from, address) }},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// address returns the server's HOST:PORT.
+func (h *Hands) address() string { return strings.TrimPrefix(h.Server, "ws://") }
+
+// socket connects to the server, and says nothing.
+func (h *Hands) socket(ctx context.Context) (net.Conn, error) {
+	return h.dial(ctx, h.From, h.address())
+}
+
+func (h *Hands) dial(ctx context.Context, from, address string) (net.Conn, error) {
+	c, err := dialer(from).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	return &counted{c, h}, nil
+}
+
+// A counted is a connection whose bytes are counted.
+type counted struct {
+	net.Conn
+	hands *Hands
+}
+
+// Read implements [net.Conn].
+func (c *counted) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	c.hands.count(n, 0)
+	return n, err
+}
+
+// Write implements [net.Conn].
+func (c *counted) Write(b []byte) (int, error) {
+	n, err := c.Conn.Write(b)
+	c.hands.count(0, n)
+	return n, err
+}
+
+func (h *Hands) count(received, sent int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.report.Received += int64(received)
+	h.report.Sent += int64(sent)
+}
+
+// try counts a try, and what came of it.
+func (h *Hands) try(outcome string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.report.Tries++
+	h.report.Told[outcome]++
+}
+
+// win notes something that must not be possible.
+func (h *Hands) win(format string, args ...any) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.report.Wins) < maxWins {
+		h.report.Wins = append(h.report.Wins, fmt.Sprintf(format, args...))
+	}
+}
+
+// repeat calls f in several goroutines until ctx ends, at most so many times a
+// second in all, with the number of the call. It returns the first error of f.
+func (h *Hands) repeat(ctx context.Context, workers, perSecond int, f func(ctx context.Context, n int) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	turns := make(chan int)
+	var wait sync.WaitGroup
+	for range workers {
+		wait.Go(func() {
+			for n := range turns {
+				if err := f(ctx, n); err != nil {
+					cancel(err)
+				}
+			}
+		})
+	}
+	began := time.Now()
+	for n := 0; ctx.Err() == nil; n++ {
+		due := began.Add(time.Duration(n) * time.Second / time.Duration(perSecond))
+		sleep(ctx, time.Until(due))
+		select {
+		case turns <- n:
+		case <-ctx.Done():
+		}
+	}
+	close(turns)
+	wait.Wait()
+	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return nil
+}
+
+// sleep waits, or until ctx ends.
+func sleep(ctx context.Context, d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}
+
+// open opens a WebSocket of the match, and says nothing.
+func (h *Hands) open(ctx context.Context) (*peer, error) {
+	return openPeer(ctx, h.client, h.Server, h.Match)
+}
+
+// join opens a WebSocket and shows a token, or a session of the match.
+func (h *Hands) join(ctx context.Context, token string, session lockstep.SessionToken) (*peer, error) {
+	p, err := h.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return p, p.join(ctx, h.game, token, session)
+}
+
+// guest returns the token of a new guest.
+func guest(name string, n int) string {
+	return fmt.Sprintf("guest:%s%%20%d:%s", name, n, randomText())
+}
+
+// ask sends a request over HTTP. The answer's body is cut after 64 KiB.
+func (h *Hands) ask(ctx context.Context, c *http.Client, method, path, token, body string) (status int, answer string, err error) {
+	r, err := http.NewRequestWithContext(ctx, method, "http://"+h.address()+path, strings.NewReader(body))
+	if err != nil {
+		return 0, "", err
+	}
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	resp, err := c.Do(r)
+	if err != nil {
+		return 0, "", err
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
+	return resp.StatusCode, string(b), err
+}
+
+// outcome names how a connection or a request ended.
+func outcome(err error) string {
+	if err == nil {
+		return "welcome"
+	}
+	if turned := (*turnedAway)(nil); errors.As(err, &turned) {
+		return turned.why
+	}
+	if websocket.CloseStatus(err) >= 0 {
+		return "closed"
+	}
+	return "cut"
+}
+
+// ReadJob reads a job from JSON, as the process of the attackers is given it.
+func ReadJob(r io.Reader) (j Job, err error) {
+	return j, json.NewDecoder(r).Decode(&j)
+}

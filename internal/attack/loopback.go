@@ -1,0 +1,68 @@
+package attack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"runtime"
+	"syscall"
+)
+
+// ErrAddress refuses an address that is not one of this machine's loopback.
+var ErrAddress = errors.New("attack: only loopback addresses are attacked")
+
+// CheckURL refuses the URL of a server unless it is plain "ws://HOST:PORT", and all
+// addresses of its host are loopback addresses.
+func CheckURL(ctx context.Context, server string) error {
+	u, err := url.Parse(server)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrAddress, err)
+	}
+	if u.Scheme != "ws" || u.Port() == "" || u.Path != "" || u.RawQuery != "" || u.User != nil {
+		return fmt.Errorf("%w: got %q, want ws://127.0.0.1:PORT", ErrAddress, server)
+	}
+	all, err := net.DefaultResolver.LookupNetIP(ctx, "ip", u.Hostname())
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrAddress, err)
+	}
+	for _, a := range all {
+		if !a.Unmap().IsLoopback() {
+			return fmt.Errorf("%w: %s is %v", ErrAddress, u.Hostname(), a.Unmap())
+		}
+	}
+	return nil
+}
+
+// dialer returns a dialer that connects to loopback addresses only, from an address
+// of its own if that is not empty. It checks the address that a connection is made
+// to, after names are resolved.
+func dialer(from string) *net.Dialer {
+	d := &net.Dialer{Control: func(_, address string, _ syscall.RawConn) error {
+		to, err := netip.ParseAddrPort(address)
+		if err != nil || !to.Addr().Unmap().IsLoopback() {
+			return fmt.Errorf("%w: got %s", ErrAddress, address)
+		}
+		return nil
+	}}
+	if from != "" {
+		d.LocalAddr = &net.TCPAddr{IP: net.ParseIP(from)}
+	}
+	return d
+}
+
+// otherAddress returns a loopback address for the attackers, so that the limits of
+// addresses do not count the honest players with them. It is empty if there is none:
+// all of 127.0.0.0/8 is the machine itself on Linux only.
+func otherAddress(server string) string {
+	u, err := url.Parse(server)
+	if err != nil || runtime.GOOS != "linux" {
+		return ""
+	}
+	if to, err := netip.ParseAddr(u.Hostname()); err != nil || !to.Unmap().Is4() {
+		return ""
+	}
+	return "127.0.0.2"
+}

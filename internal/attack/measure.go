@@ -1,0 +1,235 @@
+package attack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// A Server is the one that is attacked.
+type Server struct {
+	URL    string // ws://HOST:PORT
+	Match  string
+	Tokens Tokens
+	Dir    string               // with its replays; empty if it is not known
+	CPU    func() time.Duration // processor time used so far; nil if it is not known
+	Memory func() int64         // resident bytes; nil if it is not known
+}
+
+// Options say how attacks are measured.
+type Options struct {
+	Game *lockstep.Game
+
+	// Think returns what a player does; nil for players who give no commands.
+	Think func(p lockstep.Player, seed uint64) func(*lockstep.Simulation) []any
+
+	// Time is how long each attack goes on, in two halves. Before each half, and as
+	// long, there is none.
+	Time time.Duration
+
+	// Hands does a job, see [Work], in another process.
+	Hands func(ctx context.Context, j Job) (Report, error)
+
+	Program string // of samestep
+	Files   string // a folder for the attack's files; see [Attack.Serve]
+}
+
+// halves is how often calm and attack alternate.
+const halves = 2
+
+// Run runs an attack against a server, and measures.
+func Run(ctx context.Context, a *Attack, s *Server, o Options) (*Result, error) {
+	if err := CheckURL(ctx, s.URL); err != nil {
+		return nil, err
+	}
+	m := &measurement{attack: a, server: s, options: &o, crowd: crowd{server: s, game: o.Game}}
+	defer m.end()
+	if err := m.begin(ctx); err != nil {
+		return nil, err
+	}
+	sleep(ctx, settle)
+	r := &Result{Row: a.Row, Name: a.Name, About: a.About, Seconds: o.Time.Seconds(), CPUKnown: s.CPU != nil}
+	for range halves {
+		calm, err := m.slice(ctx, nil)
+		if err != nil {
+			return nil, err
+		}
+		attack, err := m.slice(ctx, a)
+		if err != nil {
+			return nil, err
+		}
+		r.add(&calm, &attack)
+		if r.Skipped != "" {
+			break
+		}
+	}
+	r.finish()
+	return r, ctx.Err()
+}
+
+// settle is how long the players play before something is measured.
+const settle = 500 * time.Millisecond
+
+// A measurement is one attack with its honest players.
+type measurement struct {
+	attack  *Attack
+	server  *Server
+	options *Options
+	players []*player
+	crowd   crowd
+}
+
+// begin lets the players join, all at once.
+func (m *measurement) begin(ctx context.Context) error {
+	players, errs := make([]*player, honest), make([]error, honest)
+	var wait sync.WaitGroup
+	for seat := range honest {
+		wait.Go(func() { players[seat], errs[seat] = newPlayer(ctx, m.server, m.options, seat) })
+	}
+	wait.Wait()
+	m.players = slices.DeleteFunc(players, func(p *player) bool { return p == nil })
+	return errors.Join(errs...)
+}
+
+func (m *measurement) end() {
+	for _, p := range m.players {
+		p.end()
+	}
+}
+
+// A slice is a stretch of time with an attack, or without one.
+type slice struct {
+	took     time.Duration
+	report   Report
+	arrivals [][]arrival // of each player
+	lost     []string    // why players lost their connections
+	refused  int
+	agreed   int // checksums
+	expected int
+	differed int
+	ticks    lockstep.Tick // sealed, of the player who saw fewest
+	period   time.Duration
+	welcomes welcomes
+	cpu      time.Duration
+	memory   int64 // the most, more than at the beginning
+	written  int64 // bytes
+}
+
+// slice measures for half of the time.
+func (m *measurement) slice(ctx context.Context, a *Attack) (x slice, err error) {
+	before := make([]tally, len(m.players))
+	for i, p := range m.players {
+		before[i] = p.tally()
+	}
+	cpu, memory, written := m.cpu(), m.memory(), m.written()
+	began := time.Now()
+	span, over := context.WithTimeout(ctx, m.options.Time/halves)
+	defer over()
+	var wait sync.WaitGroup
+	if a != nil {
+		wait.Go(func() { x.report, err = m.attackWith(ctx, a) })
+	}
+	wait.Go(func() { x.welcomes = m.crowd.come(span) })
+	wait.Go(func() { x.memory = m.most(span) - memory })
+	<-span.Done()
+	x.took, x.cpu, x.written = time.Since(began), m.cpu()-cpu, m.written()-written
+	for i, p := range m.players {
+		x.player(p, before[i], p.tally())
+	}
+	wait.Wait()
+	if err == nil {
+		err = ctx.Err()
+	}
+	return x, err
+}
+
+func (m *measurement) attackWith(ctx context.Context, a *Attack) (Report, error) {
+	from := otherAddress(m.server.URL)
+	return m.options.Hands(ctx, Job{
+		Attack: a.Name, Server: m.server.URL, Match: m.server.Match, Tokens: m.server.Tokens, From: from,
+		Dir: m.options.Files, Program: m.options.Program, Game: m.options.Game.Name(), Time: m.options.Time / halves,
+	})
+}
+
+// player adds what a player has noticed.
+func (x *slice) player(p *player, before, after tally) {
+	x.arrivals = append(x.arrivals, p.ticks(before, after))
+	if after.err != nil && before.err == nil {
+		x.lost = append(x.lost, after.err.Error())
+	}
+	x.period = time.Second / time.Duration(p.settings.TickRate)
+	every := lockstep.Tick(p.settings.CheckEvery)
+	x.refused += after.refused - before.refused
+	x.agreed += after.agreed - before.agreed
+	x.differed += after.differed - before.differed
+	x.expected += int(after.tick/every) - int(before.tick/every)
+	if ticks := after.tick - before.tick; len(x.arrivals) == 1 || ticks < x.ticks {
+		x.ticks = ticks
+	}
+}
+
+func (m *measurement) cpu() time.Duration {
+	if m.server.CPU == nil {
+		return 0
+	}
+	return m.server.CPU()
+}
+
+func (m *measurement) memory() int64 {
+	if m.server.Memory == nil {
+		return 0
+	}
+	return m.server.Memory()
+}
+
+// most returns the most memory that the server has until ctx ends.
+func (m *measurement) most(ctx context.Context) (most int64) {
+	for ctx.Err() == nil {
+		most = max(most, m.memory())
+		sleep(ctx, 50*time.Millisecond)
+	}
+	return max(most, m.memory())
+}
+
+// written returns the bytes of the server's files.
+func (m *measurement) written() (sum int64) {
+	if m.server.Dir == "" {
+		return 0
+	}
+	// A file that goes while it is looked at is not there.
+	_ = filepath.WalkDir(m.server.Dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return nil
+		}
+		if st, err := d.Info(); err == nil {
+			sum += st.Size()
+		}
+		return nil
+	})
+	return sum
+}
+
+// ErrFailed means that honest players noticed an attack, or that it succeeded.
+var ErrFailed = errors.New("attack: the server did not keep its promises")
+
+// Failure returns an error that names the attacks with failures, or nil.
+func Failure(all []*Result) error {
+	var failed []string
+	for _, r := range all {
+		if len(r.Failures) > 0 {
+			failed = append(failed, r.Name)
+		}
+	}
+	if len(failed) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: %s", ErrFailed, strings.Join(failed, ", "))
+}

@@ -1,0 +1,81 @@
+package attack
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+const (
+	// newcomerEvery is the time between two newcomers.
+	newcomerEvery = 250 * time.Millisecond
+
+	// patience is how long a newcomer waits for the welcome, and an honest player for
+	// its state, before the server is said to have refused it.
+	patience = 20 * time.Second
+)
+
+// A crowd are honest players who come, are welcomed and leave, one after the other.
+type crowd struct {
+	server *Server
+	game   *lockstep.Game
+	next   int // of the tokens
+}
+
+// A welcomes is how newcomers were received.
+type welcomes struct {
+	all     int
+	worst   time.Duration
+	refused []string
+}
+
+// come lets newcomers come until ctx ends. Those who have come by then wait for
+// their welcome.
+func (c *crowd) come(ctx context.Context) (w welcomes) {
+	var mu sync.Mutex
+	var wait sync.WaitGroup
+	often := time.NewTicker(newcomerEvery)
+	defer often.Stop()
+	for ctx.Err() == nil {
+		token := c.server.Tokens.Newcomers[c.next%newcomers]
+		c.next++
+		wait.Go(func() {
+			took, err := c.one(context.WithoutCancel(ctx), token)
+			mu.Lock()
+			defer mu.Unlock()
+			if w.all++; err != nil {
+				w.refused = append(w.refused, err.Error())
+			}
+			w.worst = max(w.worst, took)
+		})
+		select {
+		case <-often.C:
+		case <-ctx.Done():
+		}
+	}
+	wait.Wait()
+	return w
+}
+
+// one comes and leaves, and returns how long the welcome took.
+func (c *crowd) one(ctx context.Context, token string) (time.Duration, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	began := time.Now()
+	p, err := openPeer(ctx, nearClient(), c.server.URL, c.server.Match)
+	if err == nil {
+		err = p.join(ctx, c.game, token, lockstep.SessionToken{})
+	}
+	took := time.Since(began)
+	if err != nil {
+		return took, err
+	}
+	defer p.leave(ctx)
+	if p.welcome.Role != lockstep.Seated {
+		return took, fmt.Errorf("got role %d, want a seat", p.welcome.Role)
+	}
+	return took, nil
+}

@@ -1,0 +1,36 @@
+package attack
+
+import (
+	"context"
+	"strings"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+var _ = register(&Attack{
+	Row: 1, Name: "notes", About: "spectators chat, go and come again; guests join with ever new names",
+	Serve: openToGuests,
+	Run: func(ctx context.Context, h *Hands) error {
+		return h.repeat(ctx, 6, 400, func(ctx context.Context, n int) error {
+			token := h.Tokens.Watchers[n%watchers]
+			if n%3 == 0 {
+				token = guest("name", n)
+			}
+			p, err := h.join(ctx, token, lockstep.SessionToken{})
+			h.try(outcome(err))
+			if err != nil {
+				return nil // refused, which is the server's to do
+			}
+			for range 5 {
+				if p.say(ctx, &lockstep.Message{Kind: lockstep.MessageChat, Text: strings.Repeat("chat ", 180)}) != nil {
+					break
+				}
+			}
+			p.leave(ctx)
+			return nil
+		})
+	},
+})
+
+// openToGuests lets guests play, and begin matches.
+func openToGuests(string) ([]string, error) { return []string{"--guests", "8"}, nil }

@@ -1,0 +1,187 @@
+package attack
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+
+	"github.com/coder/websocket"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// A peer is a client that says what it is told to, and keeps to no rule.
+type peer struct {
+	ws     *websocket.Conn
+	writer lockstep.MessageWriter
+	reader lockstep.MessageReader
+
+	welcome *lockstep.Welcome
+
+	sync     []byte // a state that is arriving
+	synced   int    // states that have arrived
+	dec      *lockstep.Decoder
+	position lockstep.Position
+	tick     lockstep.Tick
+	checks   []check // of the stream, since they were taken last
+}
+
+// A check is a checksum of the match.
+type check struct {
+	tick lockstep.Tick
+	root uint64
+}
+
+// A turnedAway says why the server did not let a connection in.
+type turnedAway struct{ why string }
+
+func (e *turnedAway) Error() string { return "turned away: " + e.why }
+
+func randomText() string {
+	var b [16]byte
+	rand.Read(b[:])
+	return hex.EncodeToString(b[:])
+}
+
+// openPeer opens a WebSocket of a match.
+func openPeer(ctx context.Context, c *http.Client, server, match string) (*peer, error) {
+	ws, resp, err := websocket.Dial(ctx, server+"/matches/"+match+"/play", &websocket.DialOptions{
+		HTTPClient: c, Subprotocols: []string{subprotocol}, CompressionMode: websocket.CompressionDisabled,
+	})
+	if err != nil {
+		if resp != nil {
+			return nil, &turnedAway{resp.Status}
+		}
+		return nil, err
+	}
+	ws.SetReadLimit(lockstep.MaxServerMessage)
+	return &peer{ws: ws}, nil
+}
+
+// join shows a token or a session, and waits for the welcome. If there is none, it
+// closes the connection.
+func (p *peer) join(ctx context.Context, g *lockstep.Game, token string, session lockstep.SessionToken) error {
+	a := g.Auth()
+	a.Token, a.Session = token, session
+	err := p.say(ctx, &lockstep.Message{Kind: lockstep.MessageAuth, Auth: a})
+	for err == nil && p.welcome == nil {
+		err = p.read(ctx)
+	}
+	if err != nil {
+		p.ws.CloseNow()
+	}
+	return err
+}
+
+func (p *peer) say(ctx context.Context, m *lockstep.Message) error {
+	return p.ws.Write(ctx, websocket.MessageBinary, p.writer.Append(nil, m))
+}
+
+// leave gives up the seat, and closes the connection without waiting.
+func (p *peer) leave(ctx context.Context) {
+	// The connection is closed all the same.
+	_ = p.say(ctx, &lockstep.Message{Kind: lockstep.MessageLeave})
+	p.ws.CloseNow()
+}
+
+// until reads until done says so.
+func (p *peer) until(ctx context.Context, done func() bool) error {
+	for !done() {
+		if err := p.read(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read takes one message of the socket.
+func (p *peer) read(ctx context.Context) error {
+	_, b, err := p.ws.Read(ctx)
+	if err != nil {
+		return err
+	}
+	for len(b) > 0 {
+		if lockstep.IsRecord(b) {
+			if b, err = p.record(b); err != nil {
+				return err
+			}
+			continue
+		}
+		var m lockstep.Message
+		rest, err := p.reader.Read(&m, b)
+		if err != nil {
+			return err
+		}
+		b = rest
+		if err := p.message(ctx, &m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *peer) message(ctx context.Context, m *lockstep.Message) error {
+	switch m.Kind {
+	case lockstep.MessageWelcome:
+		w := *m.Welcome
+		p.welcome, p.position, p.tick = &w, w.Position, w.Tick
+	case lockstep.MessageStateSync:
+		return p.chunk(m)
+	case lockstep.MessagePing:
+		return p.say(ctx, &lockstep.Message{Kind: lockstep.MessagePong, Nonce: m.Nonce, Tick: p.tick})
+	case lockstep.MessageError:
+		if p.welcome == nil {
+			return &turnedAway{fmt.Sprintf("error %d", m.Code)}
+		}
+	case lockstep.MessageClosing:
+		return &turnedAway{fmt.Sprintf("closing %d", m.Code)}
+	}
+	return nil
+}
+
+// chunk takes a part of a state.
+func (p *peer) chunk(m *lockstep.Message) error {
+	if m.Offset == 0 {
+		p.sync = p.sync[:0]
+	}
+	if p.sync = append(p.sync, m.Bytes...); len(p.sync) < int(m.Total) {
+		return nil
+	}
+	p.dec = &lockstep.Decoder{}
+	for b := p.sync; len(b) > 0; {
+		_, rest, err := p.dec.Decode(b)
+		if err != nil {
+			return err
+		}
+		b = rest
+	}
+	p.synced++
+	p.position, p.tick = m.Position, m.Tick
+	return nil
+}
+
+// record takes a record of the stream. Without a state before it, it is not decoded.
+func (p *peer) record(b []byte) (rest []byte, err error) {
+	if p.dec == nil {
+		return nil, nil
+	}
+	r, rest, err := p.dec.Decode(b)
+	if err != nil {
+		return nil, err
+	}
+	p.position++
+	switch r.Kind {
+	case lockstep.RecordFrame, lockstep.RecordEmpty:
+		p.tick = r.Tick
+	case lockstep.RecordChecksum:
+		p.checks = append(p.checks, check{r.Tick, r.Root})
+	}
+	return rest, nil
+}
+
+// acknowledge tells the server how far the stream has come.
+func (p *peer) acknowledge(ctx context.Context) error {
+	return p.say(ctx, &lockstep.Message{Kind: lockstep.MessageAck, Position: p.position, Tick: p.tick})
+}

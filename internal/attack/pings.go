@@ -1,0 +1,43 @@
+package attack
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+)
+
+// pingsAtOnce is how many pings are written at a time.
+const pingsAtOnce = 500
+
+var _ = register(&Attack{
+	Row: 11, Name: "pings", About: "WebSocket pings as fast as they are taken, on ever new connections",
+	Run: func(ctx context.Context, h *Hands) error {
+		ping := bytes.Repeat([]byte{0x89, 0x80, 0, 0, 0, 0}, pingsAtOnce) // final, masked, empty
+		return h.repeat(ctx, 4, 200, func(ctx context.Context, _ int) error {
+			c, err := h.socket(ctx)
+			if err != nil {
+				return nil // the server's to do
+			}
+			defer context.AfterFunc(ctx, func() { c.Close() })()
+			defer c.Close()
+			fmt.Fprintf(c, "GET /matches/%s/play HTTP/1.1\r\nHost: %s\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
+				"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Protocol: %s\r\n\r\n", h.Match, h.address(), subprotocol)
+			r := bufio.NewReader(c)
+			resp, err := http.ReadResponse(r, nil)
+			if err != nil || resp.StatusCode != http.StatusSwitchingProtocols {
+				h.try("no upgrade")
+				return nil
+			}
+			go io.Copy(io.Discard, r) // pongs, until c is closed
+			for n := 0; ; n += pingsAtOnce {
+				if _, err := c.Write(ping); err != nil || ctx.Err() != nil {
+					h.try("closed")
+					return nil
+				}
+			}
+		})
+	},
+})

@@ -1,0 +1,239 @@
+package attack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// A player is honest: it simulates the match, gives commands and answers the
+// server's checks. It does not come back after a lost connection, which is one
+// player too many lost.
+type player struct {
+	ws     *websocket.Conn
+	client *lockstep.Client
+	think  func(*lockstep.Simulation) []any
+	epoch  time.Time
+	cancel context.CancelFunc
+	done   chan struct{}
+
+	arrived  chan message
+	failed   chan error
+	live     chan struct{}
+	thought  lockstep.Tick
+	settings lockstep.Settings // set before live is closed
+
+	mu       sync.Mutex
+	seen     lockstep.Tick
+	arrivals []arrival
+	refused  int // of its commands, and other complaints of the server
+	agreed   int
+	differed int
+	checked  lockstep.Tick // the last tick that was simulated
+	err      error         // that ended it
+}
+
+// A message is one of the socket, and when it came.
+type message struct {
+	b  []byte
+	at time.Time
+}
+
+// An arrival says when a tick's frame came.
+type arrival struct {
+	tick lockstep.Tick
+	at   time.Time
+}
+
+var (
+	errLost = errors.New("the connection is lost")
+	errLate = errors.New("not live after 20 s")
+)
+
+// thinkEvery is the time between a player's commands, in ticks.
+const thinkEvery = 20
+
+// maxOrders is how many commands a player gives at a time.
+const maxOrders = 3
+
+// newPlayer joins the match, and returns when the player has its state.
+func newPlayer(ctx context.Context, s *Server, o *Options, seat int) (*player, error) {
+	p := &player{
+		epoch: time.Now(), done: make(chan struct{}), arrived: make(chan message, 64), failed: make(chan error, 1), live: make(chan struct{}),
+	}
+	p.client = lockstep.NewClient(o.Game, lockstep.ClientOptions{Token: s.Tokens.Honest[seat], Seed: uint64(seat), Events: p.event})
+	if o.Think != nil {
+		p.think = o.Think(lockstep.Player(seat), uint64(seat)+1)
+	}
+	joining, joined := context.WithTimeout(ctx, patience)
+	defer joined()
+	dialed, err := openPeer(joining, nearClient(), s.URL, s.Match)
+	if err != nil {
+		return nil, fmt.Errorf("honest player %d: %w", seat, err)
+	}
+	p.ws = dialed.ws
+	ctx, p.cancel = context.WithCancel(ctx)
+	go p.receive(ctx)
+	go p.run(ctx)
+	select {
+	case <-p.live:
+		return p, nil
+	case <-p.done:
+		err = p.err
+	case <-joining.Done():
+		err = errLate
+	}
+	p.end()
+	return nil, fmt.Errorf("honest player %d: %w", seat, err)
+}
+
+// nearClient returns a client of HTTP from the usual address, which reaches loopback
+// addresses only.
+func nearClient() *http.Client {
+	return &http.Client{Transport: &http.Transport{DialContext: dialer("").DialContext, DisableKeepAlives: true}}
+}
+
+// end ends the player, and waits for that.
+func (p *player) end() {
+	p.cancel()
+	p.ws.CloseNow()
+	<-p.done
+}
+
+func (p *player) event(e any) {
+	switch e := e.(type) {
+	case lockstep.Synced:
+		select {
+		case <-p.live:
+		default:
+			p.settings = p.client.Header().Settings
+			close(p.live)
+		}
+	case lockstep.Desynced:
+		p.mu.Lock()
+		p.differed++
+		p.mu.Unlock()
+	case lockstep.Receipt:
+		if e.Reason == lockstep.RateLimited || e.Reason == lockstep.TooMany {
+			p.mu.Lock()
+			p.refused++
+			p.mu.Unlock()
+		}
+	}
+}
+
+// receive reads the socket until it is closed.
+func (p *player) receive(ctx context.Context) {
+	for {
+		_, b, err := p.ws.Read(ctx)
+		if err != nil {
+			p.failed <- err
+			return
+		}
+		select {
+		case p.arrived <- message{b, time.Now()}:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (p *player) time(at time.Time) lockstep.Time {
+	return lockstep.Time(at.Sub(p.epoch).Microseconds())
+}
+
+// run drives the client until its connection ends.
+func (p *player) run(ctx context.Context) {
+	defer close(p.done)
+	p.client.Advance(p.time(time.Now()))
+	p.client.Connected(p.time(time.Now()))
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		var err error
+		select {
+		case m := <-p.arrived:
+			err = p.client.Receive(p.time(m.at), m.b)
+			p.note(m.at)
+		case err = <-p.failed:
+		case <-timer.C:
+		case <-ctx.Done():
+			return
+		}
+		if err == nil {
+			err = p.step(ctx)
+		}
+		if err != nil {
+			p.mu.Lock()
+			p.err = err
+			p.mu.Unlock()
+			return
+		}
+		timer.Reset(max(0, time.Duration(p.client.Next()-p.time(time.Now()))*time.Microsecond))
+	}
+}
+
+// step simulates what is due, gives commands, and sends what the client has to say.
+func (p *player) step(ctx context.Context) error {
+	p.client.Advance(p.time(time.Now()))
+	st := p.client.Status()
+	p.mu.Lock()
+	p.agreed, p.checked, p.differed = st.Agreed, st.Tick, max(p.differed, st.Differing)
+	p.mu.Unlock()
+	if st.Stage == lockstep.StageLive && p.think != nil && st.Tick >= p.thought+thinkEvery {
+		p.thought = st.Tick
+		orders := p.think(p.client.Simulation())
+		for _, v := range orders[:min(len(orders), maxOrders)] {
+			if _, err := p.client.Submit(v); err != nil {
+				break // too many wait for an answer
+			}
+		}
+	}
+	for out := p.client.Send(nil); len(out) > 0; out = p.client.Send(nil) {
+		if err := p.ws.Write(ctx, websocket.MessageBinary, out); err != nil {
+			return err
+		}
+	}
+	if st.Stage == lockstep.StageDone || st.Stage == lockstep.StageClosing || st.Stage == lockstep.StageWaiting {
+		return errLost
+	}
+	return nil
+}
+
+// note notes the ticks that a message has brought.
+func (p *player) note(at time.Time) {
+	now := p.client.Status().ServerTick
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if now > p.seen {
+		p.seen = now
+		p.arrivals = append(p.arrivals, arrival{now, at})
+	}
+}
+
+// A tally is what a player has counted so far.
+type tally struct {
+	agreed, differed, refused, arrivals int
+	tick                                lockstep.Tick
+	err                                 error
+}
+
+func (p *player) tally() tally {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return tally{p.agreed, p.differed, p.refused, len(p.arrivals), p.checked, p.err}
+}
+
+// ticks returns the arrivals from one tally to another.
+func (p *player) ticks(from, to tally) []arrival {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.arrivals[from.arrivals:to.arrivals]
+}
