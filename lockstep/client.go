@@ -39,6 +39,7 @@ type Client struct {
 	clock   Time // our own: without jumps
 	dialAt  Time
 	heard   Time // when a message last came
+	greeted Time // when the connection was opened
 	since   Time // of the welcome
 	after   Time // the server's wait before the next attempt
 	climb   climb
@@ -108,9 +109,19 @@ func (c *Client) tell(e any) {
 // connection: a machine that slept reads what has arrived first.
 const maxGap = 2 * Second
 
-// syncPatience is how long a client waits for more of a state before it tries
-// another connection.
-const syncPatience = 30 * Second
+const (
+	// syncPatience is how long a client waits for a welcome, or for more of a state,
+	// before it tries another connection.
+	syncPatience = 30 * Second
+
+	// minSyncRate is how many bytes a second of a state have to come after that. Else
+	// a server could send a byte now and then, for ever.
+	minSyncRate = 1 << 10
+
+	// maxRetryAfter is the longest wait that a server can ask for. A client that is
+	// asked for more gives up: nobody sits before it that long.
+	maxRetryAfter = 3600 * Second
+)
 
 // tickClock takes the caller's time.
 func (c *Client) tickClock(now Time) {
@@ -127,7 +138,7 @@ func (c *Client) Connected(now Time) {
 	if c.link != linkDialing {
 		return
 	}
-	c.link, c.heard = linkGreeting, c.clock
+	c.link, c.heard, c.greeted = linkGreeting, c.clock, c.clock
 	c.out.begin()
 	c.out.auth = true
 	c.tell(Connected{})
@@ -237,7 +248,7 @@ func (c *Client) timers() {
 			c.hangUp(ErrSilent)
 			return
 		}
-		if c.link == linkUp && c.in.from() == 0 && c.clock-c.in.waiting >= syncPatience {
+		if c.link == linkGreeting && c.clock-c.greeted >= syncPatience || c.link == linkUp && c.in.stalled(c.clock) {
 			c.hangUp(ErrNoSync)
 			return
 		}

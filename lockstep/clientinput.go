@@ -33,8 +33,12 @@ func (c *Client) Chat(text string) error {
 	return nil
 }
 
-// Leave gives up the seat for good, or stops watching.
+// Leave gives up the seat for good, or stops watching. After the match's end it
+// leaves out what has not been run yet.
 func (c *Client) Leave() {
+	if c.over {
+		c.run.discard()
+	}
 	if c.leaving || c.link == linkOver {
 		return
 	}
@@ -69,5 +73,6 @@ func (c *Client) Corrupt(path string) error {
 		return fmt.Errorf("lockstep: client: %s has no bit to invert", path)
 	}
 	c.predict.stale = true
+	c.run.follower.rooted = false
 	return s.Restore(s.tick, b)
 }

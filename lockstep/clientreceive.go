@@ -14,6 +14,16 @@ type streamIn struct {
 	dropping  bool // records are not kept, because a new state is awaited
 	paused    bool // by the last tick
 	waiting   Time // since when a state has been awaited and nothing of it came
+	awaited   Time // since when it has been awaited
+	most      int  // bytes of it that have come, at most: a server may begin again
+}
+
+// await begins to wait for a state.
+func (s *streamIn) await(now Time) { s.waiting, s.awaited, s.most = now, now, 0 }
+
+// stalled reports whether a state is awaited, and comes too slowly or not at all.
+func (s *streamIn) stalled(now Time) bool {
+	return s.from() == 0 && (now-s.waiting >= syncPatience || now-s.awaited >= syncPatience+Time(s.most)*Second/minSyncRate)
 }
 
 // from returns the position at which the stream can go on, or 0.
@@ -94,7 +104,11 @@ func (c *Client) record(b []byte) (rest []byte, err error) {
 		return rest, nil
 	}
 	if c.run.backlog.len() > 2*c.options.MaxBacklog {
-		c.overflow()
+		c.overflow(fmt.Errorf("lockstep: client: more than %d bytes behind", 2*c.options.MaxBacklog))
+		return rest, nil
+	}
+	if c.in.dec.tick > c.Tick() && c.in.dec.tick-c.Tick() > maxWaiting {
+		c.overflow(fmt.Errorf("lockstep: client: more than %d ticks behind", maxWaiting))
 		return rest, nil
 	}
 	c.run.backlog.push(b[:len(b)-len(rest)])
@@ -172,6 +186,9 @@ func (c *Client) welcome(w *Welcome) error {
 	if w.Resumed && (!c.in.streaming || w.Position != c.in.position) {
 		return fmt.Errorf("lockstep: client: %w: resumed at record %d, want %d", ErrOutOfPlace, w.Position, c.in.position)
 	}
+	if err := c.checkSeat(w.Seat, c.Header()); err != nil {
+		return err
+	}
 	c.link, c.since, c.welcomed = linkUp, c.clock, true
 	c.seat, c.role, c.session = w.Seat, w.Role, w.Session
 	c.ackEvery = Tick(w.AckEvery)
@@ -182,7 +199,8 @@ func (c *Client) welcome(w *Welcome) error {
 	c.pace.arriving = int64(w.SpeedPercent)
 	c.measure.pingAt = c.clock
 	c.catchingUp, c.progressed = !w.Resumed, 0
-	c.in.streaming, c.in.waiting, c.in.paused = w.Resumed, c.clock, false
+	c.in.streaming, c.in.paused = w.Resumed, false
+	c.in.await(c.clock)
 	c.tell(Welcomed{w.Seat, w.Role})
 	for _, e := range renumbered {
 		c.tell(e)
@@ -192,6 +210,15 @@ func (c *Client) welcome(w *Welcome) error {
 		c.tell(StreamResumed{c.Tick()})
 	}
 	return nil
+}
+
+// checkSeat checks that the match with header h, if that is known, has a seat: a
+// program looks its player up by it.
+func (c *Client) checkSeat(seat Player, h *Header) error {
+	if h == nil || seat == System || seat < Player(h.Settings.Players) {
+		return nil
+	}
+	return fmt.Errorf("lockstep: client: %w: got seat %d in a match of %d seats", ErrContent, seat, h.Settings.Players)
 }
 
 // settle forgets the commands that have run. While a state is on its way nothing
@@ -258,7 +285,7 @@ func (c *Client) closing(m *Message) {
 	case e.Code == CloseEnded:
 		c.over = true // the record that says so did not come
 		c.tell(Ended{m.Text})
-	case e.RetryAfter == 0:
+	case e.RetryAfter == 0 || e.RetryAfter > maxRetryAfter:
 		c.fail(err)
 	}
 	c.after = e.RetryAfter

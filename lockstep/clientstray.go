@@ -11,14 +11,18 @@ const maxExplained = 16
 
 // keepStray keeps the state that is not the match's when another, of tick goal,
 // takes its place. What has arrived of the ticks up to goal is run, so that both
-// can be compared.
+// can be compared, unless that would be more work than a call may be.
 func (c *Client) keepStray(goal Tick) {
 	r := &c.run
 	if !r.diverged || r.follower == nil {
 		return
 	}
 	if t := c.Tick(); t < goal {
-		if err := c.runTicks(int64(min(goal-t, c.level()))); err != nil {
+		ticks := int64(min(goal-t, c.level()))
+		if ticks > int64(c.options.Pacing.Budget) {
+			return
+		}
+		if err := c.runTicks(ticks); err != nil {
 			return // the game does not survive such a state
 		}
 	}
@@ -40,6 +44,10 @@ func (c *Client) compareStray() {
 	found, err := c.game.stateSchema.Diff(stray.AppendState(nil), r.follower.sim.AppendState(nil), maxExplained)
 	if err != nil {
 		panic(err) // our own snapshots are canonical
+	}
+	for i := range found.List {
+		d := &found.List[i] // a text in the state may be long
+		d.A, d.B = clip(d.A, MaxNote), clip(d.B, MaxNote)
 	}
 	if found.Total > 0 {
 		c.tell(Explained{Tick: stray.tick, Section: sectionOf(found.List[0].Path), Fields: found})

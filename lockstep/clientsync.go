@@ -5,15 +5,21 @@ import (
 	"fmt"
 )
 
-// maxAsks is how often a client asks for another state after one was bad.
-const maxAsks = 2
+const (
+	// maxAsks is how often a client asks for another state after one was bad.
+	maxAsks = 2
+
+	// maxWaiting is how many ticks that have arrived wait to be run. A run of empty
+	// ones has only some bytes, but may be a day of them.
+	maxWaiting = 2 * MaxEmptyRun
+)
 
 // overflow gives up a backlog that has become too long: the state after it is
 // shorter.
-func (c *Client) overflow() {
+func (c *Client) overflow(err error) {
 	c.in.dropping = true
 	c.run.discard()
-	c.ask(fmt.Errorf("lockstep: client: more than %d bytes behind", 2*c.options.MaxBacklog))
+	c.ask(err)
 }
 
 // ask asks for a state because of err, unless that was in vain too often.
@@ -22,7 +28,8 @@ func (c *Client) ask(err error) {
 		c.fail(fmt.Errorf("%w: %w", ErrNoSync, err))
 		return
 	}
-	c.out.sync, c.in.waiting = true, c.clock
+	c.out.sync = true
+	c.in.await(c.clock)
 }
 
 // chunk takes a part of a state sync.
@@ -33,7 +40,7 @@ func (c *Client) chunk(m *Message) error {
 		a.drop()
 		return fmt.Errorf("lockstep: client: %w", err)
 	}
-	c.in.waiting = c.clock
+	c.in.waiting, c.in.most = c.clock, max(c.in.most, len(a.bytes))
 	c.tell(SyncProgress{Bytes: uint32(len(a.bytes)), TotalBytes: a.total, Tick: c.Tick(), Target: c.serverTick})
 	if !complete {
 		return nil
@@ -64,6 +71,9 @@ func (c *Client) adopt(a *assembly) error {
 		return &IdentityError{"match", r.Header.Match.String(), old.Match.String()}
 	}
 	if err := f.Apply(r); err != nil {
+		return err
+	}
+	if err := c.checkSeat(c.seat, f.header); err != nil {
 		return err
 	}
 	r, rest, err = dec.Decode(rest)

@@ -12,3 +12,6 @@ func SpoilSelfTest(t *testing.T) {
 
 // BySession returns the seat that a session resumes.
 func BySession(h *Host, t SessionToken) (Player, bool) { return h.bySession(t) }
+
+// MaxWaiting is how many ticks that have arrived wait to be run.
+const MaxWaiting = maxWaiting

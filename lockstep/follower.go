@@ -41,6 +41,11 @@ type Follower struct {
 	history history
 	ended   bool
 	checked int // records of checksums and keyframes that were compared
+
+	// The root of the present state, once something was compared with it. A log may
+	// have any number of checksums of one tick.
+	root   uint64
+	rooted bool
 }
 
 // NewFollower returns a Follower of a match of game g that has yet to begin.
@@ -60,7 +65,7 @@ func newFollowerAt(g *Game, h *Header, sim *Simulation, o FollowerOptions) *Foll
 }
 
 func (f *Follower) start(sim *Simulation) {
-	f.sim = sim
+	f.sim, f.rooted = sim, false
 	sim.Observe(f.options.Observer)
 	f.keep()
 }
@@ -162,7 +167,10 @@ func (f *Follower) compare(t Tick, want uint64, keyframe bool) error {
 	if m := f.history.find(t); m != nil {
 		got = m.Sum.Root
 	} else if t == f.sim.tick {
-		got = f.sim.Root()
+		if !f.rooted {
+			f.root, f.rooted = f.sim.Root(), true
+		}
+		got = f.root
 	} else {
 		return nil
 	}
@@ -178,6 +186,7 @@ func (f *Follower) Advance(frame *Frame) error {
 	if f.sim == nil {
 		return fmt.Errorf("lockstep: follower: %w: frame %d before the first keyframe", ErrOutOfPlace, frame.Tick)
 	}
+	f.rooted = false
 	if err := f.sim.Step(frame); err != nil {
 		return err
 	}
