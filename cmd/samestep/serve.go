@@ -65,6 +65,8 @@ release builds have it with them. Without either the rest works (--web=false).`,
 			&cli.UintFlag{Name: "guest-matches-per-address", Value: 2, Usage: "of these matches, begun by guests of one address"},
 			&cli.UintFlag{Name: "guest-bots", Value: 32, Usage: "bots in all these matches together; 0: none"},
 			&cli.Uint64Flag{Name: "guest-state", Value: 16 << 20, Usage: "bytes of state in all these matches together, for the server and each bot"},
+			&cli.Uint64Flag{Name: "guest-disk", Value: 1 << 30, Usage: "bytes that the replays of these matches may take in a day; then no more begin"},
+			&cli.Uint64Flag{Name: "match-disk", Value: 4 << 30, Usage: "bytes of a match's replay, and as many of its desync bundles; a match whose replay has as many ends; 0: any"},
 			&cli.UintFlag{Name: "bots", Usage: "let bots take `N` seats of each match, with --guests"},
 			&cli.BoolFlag{Name: "anonymous-spectators", Usage: "let anybody watch"},
 			&cli.BoolFlag{Name: "relay", Usage: "order commands without simulating them: cheap, and without a referee"},
@@ -223,6 +225,7 @@ func serverOptions(c *cli.Context, g *playable, specs []server.MatchSpec, bots *
 		Log:      slog.New(slog.NewTextHandler(c.App.ErrWriter, &slog.HandlerOptions{Level: level})),
 		NewMatch: func(body io.Reader) (server.MatchSpec, error) { return requestedMatch(body, g, guests > 0, bots) }, GuestMatches: int(guests),
 		GuestMatchesPerAddress: limit(c.Uint("guest-matches-per-address")), GuestBots: limit(c.Uint("guest-bots")), GuestStateBytes: int64(min(max(c.Uint64("guest-state"), 1), 1<<40)),
+		GuestDiskBytes: int(min(max(c.Uint64("guest-disk"), 1), 1<<31-1)), MatchDiskBytes: limit64(c.Uint64("match-disk")),
 	}
 	if c.Bool("explain") {
 		o.Bundled = explainer(o.Log)
@@ -251,6 +254,14 @@ func limit(n uint) int {
 		return -1
 	}
 	return int(min(n, 1<<31-1))
+}
+
+// limit64 returns a limit of the options, where any is a negative number.
+func limit64(n uint64) int64 {
+	if n == 0 {
+		return -1
+	}
+	return int64(min(n, 1<<62))
 }
 
 // hostOptions are the policies that the flags name.

@@ -18,10 +18,9 @@ func (m *Match) evidence(e *lockstep.Evidence) {
 	s := m.server
 	s.metrics.desyncs.Inc()
 	s.log.Warn("desync", "match", m.spec.Name, "report", e.Report.String())
-	if m.path == "" || m.bundles[e.Report.Player] >= s.options.MaxBundles {
+	if m.path == "" || !m.mayBundle(e) {
 		return
 	}
-	m.bundles[e.Report.Player]++
 	if err := m.writer.Flush(); err != nil {
 		return // the match ends by it
 	}
@@ -48,6 +47,30 @@ func (m *Match) evidence(e *lockstep.Evidence) {
 			s.options.Bundled(path)
 		}
 	})
+}
+
+// bundlesOfMatch is how many times MaxBundles there are of a match.
+const bundlesOfMatch = 4
+
+// mayBundle counts a bundle that is about to be written, or reports false if there are
+// enough. The first one about a player is written however many there are about others:
+// who differs on purpose must not keep the evidence about an honest player away.
+func (m *Match) mayBundle(e *lockstep.Evidence) bool {
+	of, all := m.bundles[e.Report.Player], 0
+	for _, n := range m.bundles {
+		all += n
+	}
+	size := m.writer.Size()
+	for _, x := range e.Exhibits {
+		size += int64(len(x.Player) + len(x.Referee))
+	}
+	o := &m.server.options
+	if of >= o.MaxBundles || of > 0 && all >= bundlesOfMatch*o.MaxBundles || m.bundleBytes+size > m.maxReplay() {
+		return false
+	}
+	m.bundles[e.Report.Player]++
+	m.bundleBytes += size
+	return true
 }
 
 func trimExt(path string) string { return path[:len(path)-len(filepath.Ext(path))] }

@@ -3,6 +3,7 @@ package server
 import (
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
 	"sync/atomic"
 	"time"
@@ -17,6 +18,10 @@ const (
 
 	// retryRoom is how often a full disk is asked for room.
 	retryRoom = time.Second
+
+	// defaultMatchDisk is how large a replay may become. A player who sends as many bytes
+	// as the rates allow needs 18 hours for it.
+	defaultMatchDisk = 4 << 30
 
 	// sealTicks is how many ticks a segment of a sealed replay has at least.
 	sealTicks = 600
@@ -82,6 +87,10 @@ func (m *Match) tend() {
 		m.host.Fail(m.now(), err)
 		return
 	}
+	if most := m.maxReplay(); m.writer.Size() >= most && m.host.Err() == nil {
+		m.host.End(m.now(), fmt.Sprintf("the replay has %d bytes, want at most %d", m.writer.Size(), most)) // an error is Err's, too
+		return
+	}
 	switch {
 	case m.writer.Full():
 		m.host.Hold(m.now(), "the server's disk is full")
@@ -90,6 +99,19 @@ func (m *Match) tend() {
 	default:
 		m.host.Hold(m.now(), "")
 	}
+}
+
+// maxReplay returns how large the match's replay may become.
+func (m *Match) maxReplay() int64 {
+	o := &m.server.options
+	most := o.MatchDiskBytes
+	if most < 0 {
+		most = math.MaxInt64
+	}
+	if m.spec.guest != nil {
+		most = min(most, int64(o.GuestDiskBytes))
+	}
+	return most
 }
 
 // commit lets what is new be synced, and what was synced be sent.

@@ -15,7 +15,12 @@ const (
 	defaultGuestEach       = 2
 	defaultGuestBots       = 32
 	defaultGuestStateBytes = 16 << 20
+	defaultGuestDisk       = 1 << 30
 )
+
+// guestDiskSpan is how long it takes until the bytes that replays of guests' matches
+// may have are all there again.
+const guestDiskSpan = 24 * time.Hour
 
 // The guests of one address may try to begin maxGuestTries matches, which come back
 // over guestTrySpan: to find out how large a state is, it has to be made.
@@ -30,6 +35,7 @@ type guestLoad struct {
 	from       netip.Prefix
 	bots       int
 	stateBytes int64 // of all copies; 0 until the first state is known
+	written    int64 // of the replay's bytes, those that were counted
 }
 
 // A guestError is the budget that a guest's match exceeds.
@@ -44,6 +50,9 @@ func (e *guestError) Error() string { return "server: guests: " + e.text }
 func (s *Server) admit(from netip.Prefix, bots int) (*guestLoad, error) {
 	if !s.guestTries.spend(from, 1, time.Now()) {
 		return nil, &guestError{http.StatusTooManyRequests, "too many matches were asked for from your address"}
+	}
+	if s.guestDisk.wait(struct{}{}, 0, time.Now()) > 0 {
+		return nil, &guestError{http.StatusServiceUnavailable, "their replays have taken as much of the disk today as they may"}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,9 +91,14 @@ func (s *Server) guestLoad() (all guestLoad) {
 	return all
 }
 
-// weigh notes how large the state of a guest's match is now.
+// weigh notes how large the state and the replay of a guest's match are now.
 func (m *Match) weigh() {
 	if g := m.spec.guest; g != nil {
+		if m.writer != nil {
+			grown := m.writer.Size() - g.written
+			g.written += grown
+			m.server.guestDisk.wait(struct{}{}, int(grown), time.Now())
+		}
 		m.server.mu.Lock()
 		defer m.server.mu.Unlock()
 		g.stateBytes = int64(1+g.bots) * int64(m.host.Stats().StateBytes)

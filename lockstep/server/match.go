@@ -46,6 +46,7 @@ type Match struct {
 	idle          time.Time                                  // since when nobody is connected; zero while somebody is
 	ended         time.Time                                  // when the end was noticed; zero before
 	bundles       map[lockstep.Player]int                    // written, by whom they are about
+	bundleBytes   int64                                      // of all these, about
 	writing       sync.WaitGroup                             // bundles
 	counted       [lockstep.RateLimited + 1]lockstep.Counter // of Stats.Rejected, in the metrics already
 

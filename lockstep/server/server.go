@@ -52,7 +52,7 @@ type Options struct {
 	MaxUnauthenticated int               // of them, that have not said who they are; the oldest makes room: 8
 	IdleMatch          time.Duration     // a match that nobody is connected to ends after: 5 m; negative: never
 	RetryAfter         time.Duration     // when clients may come back after a shutdown: 5 s
-	MaxBundles         int               // desync bundles written about one player of a match, and about its ties: 4
+	MaxBundles         int               // desync bundles written about one player of a match, and about its ties: 4; of a match after the first of each player four times as many
 	Bundled            func(path string) // called with each, beside the match, which waits for it when it ends
 
 	// What the matches of guests may take together, besides GuestMatches. The bots
@@ -61,6 +61,12 @@ type Options struct {
 	GuestMatchesPerAddress int   // 2
 	GuestBots              int   // 32; negative: none
 	GuestStateBytes        int64 // 16 MiB
+	GuestDiskBytes         int   // by which their replays grow in a day; beyond it guests begin no match: 1 GiB
+
+	// MatchDiskBytes is how large the replay of a match may become: then the match
+	// ends, and its replay is complete. All desync bundles of the match together have
+	// as many bytes. 4 GiB; negative: any size.
+	MatchDiskBytes int64
 
 	// Durability says when a tick is safe on the disk. With [replay.SyncFrame]
 	// nobody is told of one before; the disk is waited for beside the match.
@@ -90,6 +96,10 @@ func (o *Options) complete() {
 	}
 	if o.GuestStateBytes == 0 {
 		o.GuestStateBytes = defaultGuestStateBytes
+	}
+	or(&o.GuestDiskBytes, defaultGuestDisk)
+	if o.MatchDiskBytes == 0 {
+		o.MatchDiskBytes = defaultMatchDisk
 	}
 	if o.IdleMatch == 0 {
 		o.IdleMatch = 5 * time.Minute
@@ -139,6 +149,7 @@ type Server struct {
 	reads      *budgets[netip.Prefix]
 	guesses    *budgets[netip.Prefix]
 	guestTries *budgets[netip.Prefix]
+	guestDisk  *budgets[struct{}] // bytes, of all guests' replays
 	recordings recordings
 	within     inside
 
@@ -175,6 +186,7 @@ func New(o Options) (*Server, error) {
 	s.reads = newBudgets[netip.Prefix](maxReads, time.Second)
 	s.guesses = newBudgets[netip.Prefix](maxGuesses, guessSpan)
 	s.guestTries = newBudgets[netip.Prefix](maxGuestTries, guestTrySpan)
+	s.guestDisk = newBudgets[struct{}](o.GuestDiskBytes, guestDiskSpan)
 	s.recordings = recordings{dir: o.Dir, live: make(map[string]bool), sending: make(map[netip.Prefix]int)}
 	s.metrics = newMetrics(s)
 	for _, h := range o.AllowedHosts {
