@@ -20,6 +20,7 @@ type raw struct {
 	t      *testing.T
 	s      *stage
 	ws     *websocket.Conn
+	send   func([]byte) // in place of ws, if not nil
 	writer lockstep.MessageWriter
 	reader lockstep.MessageReader
 
@@ -45,13 +46,17 @@ type raw struct {
 
 var errTurnedAway = errors.New("turned away")
 
-// connect opens a WebSocket and says nothing.
-func (s *stage) connect(t *testing.T) (*raw, error) {
-	r := &raw{
+func (s *stage) newRaw(t *testing.T) *raw {
+	return &raw{
 		t: t, s: s, counts: map[lockstep.MessageKind]int{}, errors: map[lockstep.ErrorCode]int{},
 		reasons: map[lockstep.Reason]int{}, sums: map[lockstep.Tick]uint64{},
 		commands: map[lockstep.Player]int{},
 	}
+}
+
+// connect opens a WebSocket and says nothing.
+func (s *stage) connect(t *testing.T) (*raw, error) {
+	r := s.newRaw(t)
 	ws, resp, err := websocket.Dial(t.Context(), s.url(), &websocket.DialOptions{
 		HTTPClient: s.client, Subprotocols: []string{server.Subprotocol},
 	})
@@ -85,6 +90,10 @@ func (s *stage) raw(t *testing.T, token string, session lockstep.SessionToken, p
 func (r *raw) say(m *lockstep.Message) { r.bytes(r.writer.Append(nil, m)) }
 
 func (r *raw) bytes(b []byte) {
+	if r.send != nil {
+		r.send(b)
+		return
+	}
 	r.ws.Write(context.Background(), websocket.MessageBinary, b)
 }
 

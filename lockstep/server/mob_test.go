@@ -1,0 +1,435 @@
+//go:build !js
+
+package server_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/server"
+)
+
+// carol is an honest player, too.
+const carol = "carol-carol-carol-carol"
+
+// Tokens of the mob, beside those of guests. Nobody honest has them.
+const (
+	eve     = "eve-eve-eve-eve-eve-eve"
+	mallory = "mallory-mallory-mallory"
+)
+
+// An opcode is what a mob can do. Each has three operands.
+type opcode byte
+
+const (
+	opRequest opcode = iota // an HTTP request: which, from where, with which token; the fourth of them is sent in part
+	opSilent                // a WebSocket that says nothing: where, which match
+	opJoin                  // a WebSocket that authenticates: token, where, session and match
+	opSay                   // a valid message: connection, kind, values
+	opMutate                // the same with a byte changed, or cut off
+	opFrame                 // a WebSocket frame: connection, first byte, length
+	opBytes                 // bytes below WebSocket: connection, then as many as follow
+	opClose                 // a connection: which, how
+	opWait                  // so many times 20 ms
+	opDeaf                  // a connection stops reading, or reads again
+	opRepeat                // the instructions before: how many, how often
+	opcodes
+)
+
+// An instruction is four bytes of a program, and those of opBytes.
+type instruction struct {
+	op      opcode
+	a, b, c byte
+	data    []byte
+}
+
+// program reads the bytes of a program. What is too much for one run is left out.
+func program(b []byte) (p []instruction) {
+	for len(b) >= 4 && len(p) < mobSteps {
+		i := instruction{op: opcode(b[0]) % opcodes, a: b[1], b: b[2], c: b[3]}
+		if b = b[4:]; i.op == opBytes {
+			n := min(int(i.b%64), len(b))
+			i.data, b = b[:n], b[n:]
+		}
+		p = append(p, i)
+	}
+	return p
+}
+
+// Bounds on one run.
+const (
+	mobSteps = 400              // instructions
+	mobConns = 160              // connections that are open
+	mobTime  = 12 * time.Second // virtual, of opWait
+	mobWrite = 50 * time.Millisecond
+)
+
+// A mob attacks a stage as a program says, in one goroutine. Each of its
+// connections has another one, which reads.
+type mob struct {
+	t       *testing.T
+	s       *stage
+	known   func() (lockstep.Tick, uint64) // the latest checksum of an honest player
+	readers sync.WaitGroup
+
+	conns   []*mobConn // the oldest first
+	steps   int
+	waited  time.Duration
+	strange int // addresses and guests that were made up
+	writer  lockstep.MessageWriter
+
+	mu       sync.Mutex
+	sessions []lockstep.SessionToken // that the server gave to any of them
+	did      map[string]int          // what happened, for those who write seeds
+}
+
+// A mobConn is one connection of a mob.
+type mobConn struct {
+	net.Conn
+	mob    *mob
+	raw    *raw
+	upward bool          // a WebSocket was asked for
+	gate   chan struct{} // holds a value while it reads
+	deaf   bool
+
+	position atomic.Uint64 // of the stream
+}
+
+func (m *mob) count(what string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.did[what]++
+}
+
+// run does what a program says.
+func (m *mob) run(p []instruction) {
+	for i := range p {
+		if p[i].op != opRepeat {
+			m.do(p[i])
+			continue
+		}
+		body := p[max(0, i-1-int(p[i].a%16)):i]
+		for range int(p[i].b) {
+			for _, x := range body {
+				if m.steps < mobSteps && x.op != opRepeat {
+					m.do(x)
+				}
+			}
+		}
+	}
+}
+
+// do does one thing.
+func (m *mob) do(x instruction) {
+	if m.steps++; m.steps > mobSteps {
+		return
+	}
+	switch x.op {
+	case opRequest:
+		m.request(x)
+	case opSilent:
+		m.open(m.address(x.a), m.upgrade(x.b), true)
+	case opJoin:
+		c := m.open(m.address(x.b), m.upgrade(x.c>>4), true)
+		a := m.s.game.Auth()
+		a.Token, a.Session = m.token(x.a), m.session(x.c%16)
+		a.Position = lockstep.Position(x.c) % 3 * 7
+		c.write(whole(fin|binOp, m.writer.Append(nil, &lockstep.Message{Kind: lockstep.MessageAuth, Auth: a})))
+	case opSay:
+		c := m.conn(x.a)
+		c.write(whole(fin|binOp, m.message(c, x.b, x.c)))
+	case opMutate:
+		c := m.conn(x.a)
+		b := m.message(c, x.b, x.c)
+		b[int(x.c)%len(b)] ^= 1 << (x.b >> 5)
+		c.write(whole(fin|binOp, b[:len(b)-int(x.a>>6)%len(b)]))
+	case opFrame:
+		m.conn(x.a).write(frame(x.b, x.c != 0xff, uint64(x.c), make([]byte, x.c)))
+	case opBytes:
+		m.conn(x.a).write(x.data)
+	case opClose:
+		c := m.conn(x.a)
+		if x.b%2 == 1 {
+			c.write(whole(fin|closed, []byte{3, 0xe8}))
+		} else {
+			c.close()
+		}
+	case opWait:
+		d := min(time.Duration(x.a)*20*time.Millisecond, mobTime-m.waited)
+		m.waited += d
+		time.Sleep(d)
+	case opDeaf:
+		m.conn(x.a).listen(x.b%2 == 1)
+	}
+}
+
+// address returns where a connection comes from: the first is bob's, too.
+func (m *mob) address(a byte) string {
+	switch a %= 8; a {
+	case 6: // one customer's
+		m.strange++
+		return fmt.Sprintf("[2001:db8:1:1::%x]", m.strange+1)
+	case 7:
+		m.strange++
+		return fmt.Sprintf("10.1.%d.%d", m.strange>>8, m.strange&0xff)
+	}
+	return fmt.Sprintf("198.51.100.%d", a+1)
+}
+
+func (m *mob) token(a byte) string {
+	switch a %= 16; a {
+	case 0:
+		return eve
+	case 1:
+		return mallory
+	case 2:
+		return press
+	case 3:
+		return "" // nobody
+	case 4:
+		return ada[1:] + "x"
+	case 5:
+		return ops + "x"
+	case 6: // ever another one
+		m.strange++
+		return fmt.Sprintf("guest:g%d:0123456789abcdef", m.strange)
+	}
+	return fmt.Sprintf("guest:g:0123456789abcdef%d", a)
+}
+
+// session returns one that the server gave to a connection, its own or another's, or
+// one that it gave to nobody.
+func (m *mob) session(a byte) lockstep.SessionToken {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch n := len(m.sessions); {
+	case a == 0:
+		return lockstep.SessionToken{}
+	case a == 15 || n == 0:
+		return lockstep.SessionToken{a, byte(m.steps)}
+	case a == 14:
+		t := m.sessions[n-1]
+		t[3] ^= 1
+		return t
+	default:
+		return m.sessions[n-1-int(a-1)%n]
+	}
+}
+
+// upgrade is the handshake of a WebSocket, to the match or to one of a guest.
+func (m *mob) upgrade(match byte) []byte {
+	name := "duel"
+	if match %= 8; match > 5 {
+		name = fmt.Sprintf("g%d", match)
+	}
+	return fmt.Appendf(nil, "GET /matches/%s/play HTTP/1.1\r\nHost: %s\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
+		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Protocol: %s\r\n\r\n", name, m.s.host, server.Subprotocol)
+}
+
+// request sends an HTTP request, or a part of it.
+func (m *mob) request(x instruction) {
+	line, body := "GET /matches", ""
+	switch x.a % 10 {
+	case 1:
+		line = "GET /matches/duel"
+	case 2:
+		line, body = "POST /matches", guestMatch(fmt.Sprintf("g%d", x.c%8), int(x.c>>4), 3)
+	case 3:
+		line = "DELETE /matches/duel"
+	case 4:
+		line = "POST /matches/duel/kick?seat=0"
+	case 5:
+		line = "GET /metrics"
+	case 6:
+		line = "GET /replays"
+	case 7:
+		line = "POST /matches/duel/pause?seat=1"
+	case 8:
+		line, body = "POST /matches", strings.Repeat("[", 1+int(x.c)*300)
+	case 9:
+		line = "GET /healthz"
+	}
+	b := fmt.Appendf(nil, "%s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n%s", line, m.s.host, m.token(x.c), len(body), body)
+	if x.b>>6 == 3 {
+		b = b[:len(b)*int(x.b>>3&7)/8]
+	}
+	m.open(m.address(x.b), b, false)
+}
+
+// message is a valid one of the protocol.
+func (m *mob) message(c *mobConn, kind, v byte) []byte {
+	tick, root := m.known()
+	msg := lockstep.Message{Nonce: uint64(v), Tick: tick, Position: lockstep.Position(c.position.Load()), Root: root}
+	switch kind % 16 {
+	case 0, 1, 2: // a lie, now and then
+		msg.Kind = lockstep.MessageChecksum
+		if msg.Root ^= uint64(v % 2); v > 127 {
+			msg.Tick += lockstep.Tick(v % 32)
+		}
+	case 3:
+		msg.Kind, msg.Text = lockstep.MessageChat, strings.Repeat("x", int(v)*4)
+	case 4, 5:
+		msg.Kind, msg.Command, msg.Sequence = lockstep.MessageCommand, lockstep.Kind(v%3), lockstep.Sequence(v)
+		msg.Bytes = []byte{0x92, v % 128, 3}
+	case 6:
+		msg.Kind = lockstep.MessageAck
+		msg.Tick, msg.Position = msg.Tick-lockstep.Tick(v%8), msg.Position-lockstep.Position(v/8)
+	case 7:
+		msg.Kind = lockstep.MessageLeave
+	case 8:
+		msg.Kind = lockstep.MessagePing
+	case 9:
+		msg.Kind = lockstep.MessagePong
+	case 10:
+		msg.Kind = lockstep.MessageStateSyncRequest
+	case 11:
+		msg.Kind, msg.Total, msg.Bytes = lockstep.MessageState, 1<<16, make([]byte, v)
+	case 12:
+		msg.Kind, msg.Auth = lockstep.MessageAuth, m.s.game.Auth()
+		msg.Auth.Token = m.token(v)
+	default: // many in one
+		one := lockstep.Message{Kind: lockstep.MessagePing, Nonce: uint64(v)}
+		var b []byte
+		for range 1 + int(v) {
+			b = m.writer.Append(b, &one)
+		}
+		return b
+	}
+	return m.writer.Append(nil, &msg)
+}
+
+// conn returns a connection, the latest for 0. There is always one.
+func (m *mob) conn(a byte) *mobConn {
+	if len(m.conns) == 0 {
+		return m.open(m.address(0), m.upgrade(0), true)
+	}
+	return m.conns[len(m.conns)-1-int(a%64)%len(m.conns)]
+}
+
+// open makes a connection, and sends its first bytes.
+func (m *mob) open(address string, first []byte, upward bool) *mobConn {
+	if len(m.conns) >= mobConns {
+		m.conns[0].close()
+		m.conns = m.conns[1:]
+	}
+	socket, err := m.s.pipes.dialFrom(address + ":1")
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	c := &mobConn{Conn: socket, mob: m, raw: m.s.newRaw(m.t), upward: upward, gate: make(chan struct{}, 1)}
+	c.gate <- struct{}{}
+	c.raw.send = func(b []byte) { c.write(whole(fin|binOp, b)) }
+	m.conns = append(m.conns, c)
+	m.readers.Go(c.read)
+	c.write(first)
+	return c
+}
+
+// write sends bytes, if the server takes them soon.
+func (c *mobConn) write(b []byte) {
+	c.SetWriteDeadline(time.Now().Add(mobWrite))
+	if _, err := c.Write(b); errors.Is(err, os.ErrDeadlineExceeded) {
+		c.mob.count("unread")
+	}
+}
+
+func (c *mobConn) close() {
+	c.Close()
+	c.listen(true)
+}
+
+// listen lets a connection read, or not.
+func (c *mobConn) listen(on bool) {
+	switch {
+	case on && c.deaf:
+		c.gate <- struct{}{}
+	case !on && !c.deaf:
+		<-c.gate
+	}
+	c.deaf = !on
+}
+
+// leave closes everything.
+func (m *mob) leave() {
+	for _, c := range m.conns {
+		c.close()
+	}
+	m.conns = nil
+	m.readers.Wait()
+}
+
+// Read implements net.Conn: a connection that is deaf waits.
+func (c *mobConn) Read(b []byte) (int, error) {
+	<-c.gate
+	c.gate <- struct{}{}
+	return c.Conn.Read(b)
+}
+
+// read takes what comes, and answers as a client does.
+func (c *mobConn) read() {
+	defer c.Close()
+	m, r := c.mob, bufio.NewReader(c)
+	resp, err := http.ReadResponse(r, nil)
+	if err != nil {
+		m.count("cut off")
+		return
+	}
+	m.count(resp.Status[:3])
+	if !c.upward || resp.StatusCode != 101 {
+		io.Copy(io.Discard, r)
+		return
+	}
+	acked := lockstep.Tick(0)
+	for {
+		op, p := readFrame(r)
+		switch op {
+		case 0xff:
+			return
+		case closed:
+			if len(p) >= 2 {
+				m.count(fmt.Sprint("closed ", binary.BigEndian.Uint16(p)))
+			}
+			c.write(whole(fin|closed, p))
+		case binOp:
+			welcomed := c.raw.welcome != nil
+			if c.raw.take(bytes.Clone(p)); !welcomed && c.raw.welcome != nil {
+				m.welcomed(c.raw.welcome)
+			}
+			c.position.Store(uint64(c.raw.position))
+			if c.raw.closing != nil {
+				m.count(fmt.Sprint("closing ", lockstep.CloseCode(c.raw.closing.Code)))
+				c.raw.closing = nil
+			}
+			if c.raw.tick >= acked+10 {
+				acked = c.raw.tick
+				c.raw.ack()
+			}
+		}
+	}
+}
+
+// welcomed keeps the session of a connection.
+func (m *mob) welcomed(w *lockstep.Welcome) {
+	m.count(fmt.Sprint("welcomed as ", w.Role))
+	if w.Seat < 2 {
+		m.t.Errorf("the seat of an honest player was given away: %d", w.Seat)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if w.Role != lockstep.Spectator {
+		m.sessions = append(m.sessions, w.Session)
+	}
+}
