@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -130,6 +131,7 @@ type attacker struct {
 	program string
 	time    time.Duration
 	server  *attack.Server // somebody's own, or nil
+	log     io.Writer
 }
 
 func newAttacker(c *cli.Context, g *playable) (*attacker, error) {
@@ -137,7 +139,7 @@ func newAttacker(c *cli.Context, g *playable) (*attacker, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &attacker{game: g, program: exe, time: c.Duration("time")}
+	x := &attacker{game: g, program: exe, time: c.Duration("time"), log: c.App.ErrWriter}
 	url, tokens := c.String("server"), c.String("token-file")
 	if (url == "") != (tokens == "") {
 		return nil, usagef("attack: --server and --token-file go together")
@@ -205,10 +207,22 @@ func (x *attacker) one(ctx context.Context, a *attack.Attack) (*attack.Result, e
 		defer own.process.stop()
 		s = &own.Server
 	}
-	return attack.Run(ctx, a, s, attack.Options{
+	r, err := attack.Run(ctx, a, s, attack.Options{
 		Game: x.game.Game, Think: x.game.bot, Time: x.time, Hands: x.hands, Program: x.program, Files: dir,
 	})
+	if err == nil && len(r.Failures) == 0 {
+		return r, nil
+	}
+	if b, missing := os.ReadFile(logOf(dir)); missing == nil {
+		x.log.Write(b[max(0, len(b)-maxServerLog):])
+	}
+	return r, err
 }
+
+// maxServerLog is how much of a server's log is shown where an attack failed.
+const maxServerLog = 4 << 10
+
+func logOf(dir string) string { return filepath.Join(dir, "server.log") }
 
 // An ownServer is a server that was started for an attack.
 type ownServer struct {
@@ -235,7 +249,12 @@ func (x *attacker) serve(dir string, a *attack.Attack) (*ownServer, error) {
 		}
 		flags = append(flags, more...)
 	}
-	p, err := startLoadServer(flags)
+	log, err := os.OpenFile(logOf(dir), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	p, err := startLoadServer(log, flags)
 	if err != nil {
 		return nil, err
 	}

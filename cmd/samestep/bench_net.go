@@ -143,7 +143,7 @@ func (b *netBench) startServer(tokens string) (*loadServer, error) {
 	if b.relay {
 		args = append(args, "--relay")
 	}
-	return startLoadServer(args)
+	return startLoadServer(os.Stderr, args)
 }
 
 // connect opens n connections, some at a time. where returns the address and

@@ -19,19 +19,19 @@ type loadServer struct {
 }
 
 // startLoadServer starts "samestep serve" on a free port of the loopback, with more
-// flags.
-func startLoadServer(flags []string) (*loadServer, error) {
+// flags. Its warnings go to log.
+func startLoadServer(log io.Writer, flags []string) (*loadServer, error) {
 	exe, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	return startCommand(exe, flags)
+	return startCommand(exe, log, flags)
 }
 
 // startCommand starts a server by the path of the program.
-func startCommand(program string, flags []string) (*loadServer, error) {
+func startCommand(program string, log io.Writer, flags []string) (*loadServer, error) {
 	p := exec.Command(program, append([]string{"serve", "--listen", "127.0.0.1:0", "--quiet", "--web=false"}, flags...)...)
-	p.Stderr = os.Stderr
+	p.Stderr = log
 	out, err := p.StdoutPipe()
 	if err != nil {
 		return nil, err

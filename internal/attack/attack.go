@@ -34,6 +34,10 @@ type Attack struct {
 	// defaults. It may write files into dir. Nil for none.
 	Serve func(dir string) ([]string, error)
 
+	// Lasts says that what was done goes on when the attackers have gone. Nothing after
+	// the first half is compared with then.
+	Lasts bool
+
 	// Run attacks until ctx ends. An error means that it could not: nothing of the
 	// server is judged then. [ErrUnfit] means that the server is not one for this.
 	Run func(ctx context.Context, h *Hands) error

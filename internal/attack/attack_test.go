@@ -77,10 +77,10 @@ func TestTokens(t *testing.T) {
 // A good slice is one in which nobody notices anything. Each row spoils one thing of
 // the second one, and is named.
 func TestFailures(t *testing.T) {
+	at := time.Now()
 	good := func() slice {
 		x := slice{took: time.Second, report: Report{Tries: 1}, agreed: 80, expected: 80, ticks: 20, period: 50 * time.Millisecond, cpu: 10 * time.Millisecond}
 		x.welcomes.all, x.welcomes.worst = 4, 10*time.Millisecond
-		at := time.Now()
 		for range honest {
 			var list []arrival
 			for n := range 20 {

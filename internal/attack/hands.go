@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -153,8 +154,9 @@ func (h *Hands) try(outcome string) {
 func (h *Hands) win(format string, args ...any) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if len(h.report.Wins) < maxWins {
-		h.report.Wins = append(h.report.Wins, fmt.Sprintf(format, args...))
+	what := fmt.Sprintf(format, args...)
+	if len(h.report.Wins) < maxWins && !slices.Contains(h.report.Wins, what) {
+		h.report.Wins = append(h.report.Wins, what)
 	}
 }
 

@@ -57,7 +57,7 @@ func Run(ctx context.Context, a *Attack, s *Server, o Options) (*Result, error) 
 	}
 	sleep(ctx, settle)
 	r := &Result{Row: a.Row, Name: a.Name, About: a.About, Seconds: o.Time.Seconds(), CPUKnown: s.CPU != nil}
-	for range halves {
+	for n := range halves {
 		calm, err := m.slice(ctx, nil)
 		if err != nil {
 			return nil, err
@@ -65,6 +65,9 @@ func Run(ctx context.Context, a *Attack, s *Server, o Options) (*Result, error) 
 		attack, err := m.slice(ctx, a)
 		if err != nil {
 			return nil, err
+		}
+		if a.Lasts && n > 0 {
+			calm.leaveOut()
 		}
 		r.add(&calm, &attack)
 		if r.Skipped != "" {
@@ -121,6 +124,12 @@ type slice struct {
 	cpu      time.Duration
 	memory   int64 // the most, more than at the beginning
 	written  int64 // bytes
+}
+
+// leaveOut forgets what nothing is to be compared with.
+func (x *slice) leaveOut() {
+	x.arrivals = make([][]arrival, len(x.arrivals))
+	x.took, x.cpu, x.welcomes.worst = 0, 0, 0
 }
 
 // slice measures for half of the time.

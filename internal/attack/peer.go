@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/coder/websocket"
 
@@ -79,12 +80,20 @@ func (p *peer) say(ctx context.Context, m *lockstep.Message) error {
 	return p.ws.Write(ctx, websocket.MessageBinary, p.writer.Append(nil, m))
 }
 
-// leave gives up the seat, and closes the connection without waiting.
+// leave gives up the seat. It waits for the server to close, since what was sent
+// would be lost with a connection that is reset.
 func (p *peer) leave(ctx context.Context) {
-	// The connection is closed all the same.
-	_ = p.say(ctx, &lockstep.Message{Kind: lockstep.MessageLeave})
+	ctx, cancel := context.WithTimeout(ctx, lastWords)
+	defer cancel()
+	err := p.say(ctx, &lockstep.Message{Kind: lockstep.MessageLeave})
+	for err == nil {
+		err = p.read(ctx)
+	}
 	p.ws.CloseNow()
 }
+
+// lastWords is how long a connection that is left may take to be closed.
+const lastWords = 5 * time.Second
 
 // until reads until done says so.
 func (p *peer) until(ctx context.Context, done func() bool) error {

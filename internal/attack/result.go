@@ -62,7 +62,11 @@ func (r *Result) add(calm, attack *slice) {
 		}
 		r.Told[what] += n
 	}
-	r.Wins = append(r.Wins, attack.report.Wins...)
+	for _, w := range attack.report.Wins {
+		if !slices.Contains(r.Wins, w) {
+			r.Wins = append(r.Wins, w)
+		}
+	}
 	r.Disconnected = append(append(r.Disconnected, calm.lost...), attack.lost...)
 	r.Refused += attack.refused
 	r.Checksums, r.Expected, r.Differing = r.Checksums+attack.agreed, r.Expected+attack.expected, r.Differing+attack.differed

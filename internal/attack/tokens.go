@@ -38,6 +38,10 @@ type Tokens struct {
 func WriteTokens(w io.Writer, match string) error {
 	var b strings.Builder
 	line := func(role, seat, kind string, n int) {
+		match := match
+		if role == "admin" {
+			match = "-" // and none that an attack asks for by a false name
+		}
 		var token [16]byte
 		rand.Read(token[:])
 		fmt.Fprintf(&b, "%-9s %-2s %-11s %s %s\n", role, seat, fmt.Sprintf("%s-%d", kind, n), match, hex.EncodeToString(token[:]))

@@ -1,0 +1,42 @@
+package attack
+
+import (
+	"context"
+	"fmt"
+)
+
+// idleSockets is how many connections are open at a time. More would need more file
+// descriptors than some systems allow; the limits of the server are far below.
+const idleSockets = 2000
+
+var _ = register(&Attack{
+	Row: 6, Name: "idle", About: "2,000 connections that ask for nothing, opened again when they are closed, beside GET /matches as fast as it is answered",
+	Serve: func(string) ([]string, error) { return []string{"--matches", "30"}, nil },
+	Run: func(ctx context.Context, h *Hands) error {
+		reads := make(chan error, 1)
+		go func() {
+			reads <- h.repeat(ctx, 4, 2000, func(ctx context.Context, _ int) error {
+				if status, _, err := h.ask(ctx, h.client, "GET", "/matches", "", ""); err == nil {
+					h.try(fmt.Sprint("GET: ", status))
+				}
+				return nil
+			})
+		}()
+		err := h.repeat(ctx, idleSockets, 1000, func(ctx context.Context, _ int) error {
+			c, err := h.socket(ctx)
+			if err != nil {
+				h.try("not accepted")
+				return nil
+			}
+			defer context.AfterFunc(ctx, func() { c.Close() })()
+			defer c.Close()
+			h.try("connected")
+			c.Read(make([]byte, 1)) // until the server closes it
+			return nil
+		})
+		if failed := <-reads; err == nil {
+			err = failed
+		}
+		return err
+	},
+})

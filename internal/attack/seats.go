@@ -1,0 +1,26 @@
+package attack
+
+import (
+	"context"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+var _ = register(&Attack{
+	Row: 5, Name: "seats", About: "a guest joins and leaves a free seat, over and over, and then the next guest does",
+	Serve: openToGuests,
+	Run: func(ctx context.Context, h *Hands) error {
+		token := guest("leaver", 0)
+		return h.repeat(ctx, 1, 100, func(ctx context.Context, n int) error {
+			if n%25 == 24 {
+				token = guest("leaver", n) // the last one has spent its welcomes
+			}
+			p, err := h.join(ctx, token, lockstep.SessionToken{})
+			h.try(outcome(err))
+			if err == nil {
+				p.leave(ctx)
+			}
+			return nil
+		})
+	},
+})

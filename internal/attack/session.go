@@ -1,0 +1,52 @@
+package attack
+
+import (
+	"context"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+var _ = register(&Attack{
+	Row: 3, Name: "session", About: "a guest whom the holder of the seat's token replaced comes back with the old session",
+	Serve: openToGuests,
+	Run: func(ctx context.Context, h *Hands) error {
+		return h.repeat(ctx, 1, 4, func(ctx context.Context, n int) error { return h.steal(ctx, n) })
+	},
+})
+
+// steal tries once to take a seat back from its holder.
+func (h *Hands) steal(ctx context.Context, n int) error {
+	token := guest("thief", n)
+	thief, err := h.join(ctx, token, lockstep.SessionToken{})
+	if err != nil || thief.welcome.Role != lockstep.Seated {
+		h.try("no seat")
+		return nil
+	}
+	defer thief.ws.CloseNow()
+	seat := thief.welcome.Seat
+	if seat < honest || int(seat-honest) >= len(h.Tokens.Holders) {
+		h.win("a guest was given seat %d, which is an honest player's", seat)
+		return nil
+	}
+	holder, err := h.join(ctx, h.Tokens.Holders[seat-honest], lockstep.SessionToken{})
+	if err != nil {
+		h.try("no holder")
+		return nil
+	}
+	defer holder.leave(context.WithoutCancel(ctx))
+	for err == nil {
+		err = thief.read(ctx) // until it is told that it was replaced
+	}
+	for _, shown := range []string{token, ""} {
+		back, err := h.join(ctx, shown, thief.welcome.Session)
+		h.try("with the session: " + outcome(err))
+		if err != nil {
+			continue
+		}
+		if back.welcome.Resumed || back.welcome.Role == lockstep.Seated && back.welcome.Seat == seat {
+			h.win("the seat %d was taken back", seat)
+		}
+		back.leave(ctx)
+	}
+	return nil
+}
