@@ -22,12 +22,13 @@ const (
 	keyframeBudget
 	retrialBudget
 	offenceBudget
+	paceBudget
 	budgets
 )
 
 // list returns the rates by their budgets.
 func (r *Rates) list() [budgets]Rate {
-	return [budgets]Rate{r.Messages, r.Bytes, r.Commands, r.Chat, r.Syncs, r.Resyncs, r.Returns, r.Notes, r.Keyframes, r.Retrials, r.Offences}
+	return [budgets]Rate{r.Messages, r.Bytes, r.Commands, r.Chat, r.Syncs, r.Resyncs, r.Returns, r.Notes, r.Keyframes, r.Retrials, r.Offences, r.Pace}
 }
 
 // crowd is how many times the limits of a subject hold for an account that
@@ -41,11 +42,13 @@ type account struct {
 	shared bool // the limits are those of a crowd
 	users  int  // connections that it counts for
 	used   [budgets]bucket
+	pace   accountPace
 }
 
-// limit returns what an account may use of a budget.
+// limit returns what an account may use of a budget. What a crowd takes of the
+// referee's time and of the match's is what one player may take.
 func (a *account) limit(rates *[budgets]Rate, b budget) Rate {
-	if a.shared {
+	if a.shared && b != retrialBudget && b != paceBudget {
 		return rates[b].times(crowd)
 	}
 	return rates[b]
@@ -60,6 +63,9 @@ func (a *account) debt(now Time, rates *[budgets]Rate) (most Time) {
 		if a.used[b].used > 0 {
 			most = max(most, 1)
 		}
+	}
+	if a.pace.held > 0 {
+		most = max(most, a.pace.heldFrom+minute-now)
 	}
 	return most
 }

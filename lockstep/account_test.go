@@ -57,6 +57,9 @@ func TestAccountsAreSwept(t *testing.T) {
 	if got := shared.limit(rates, syncBudget); got.Burst != 80 || got.N != 8 {
 		t.Errorf("a crowd has %+v", got)
 	}
+	if got := shared.limit(rates, paceBudget); got != rates[paceBudget] {
+		t.Errorf("a crowd has a pace of %+v", got)
+	}
 	a.users--
 	shared.users--
 	x.open(9*Second, rates, "c", false).users--

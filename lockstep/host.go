@@ -99,7 +99,8 @@ func blankHost(g *Game, h *Header, o HostOptions) (*Host, error) {
 		ring:  NewRing(o.RingRecords, o.RingBytes),
 		byID:  make(map[PeerID]*peer),
 		rates: o.Rates.list(),
-		// A connection that was welcomed has two accounts at most.
+		// A connection that was welcomed has two accounts at most, and a seat that has
+		// no connection has one.
 		accounts: accounts{max: 2*(int(h.Settings.Players)+o.MaxSpectators) + spareAccounts},
 		seats:    make([]hostSeat, h.Settings.Players),
 		wake:     never,

@@ -62,8 +62,12 @@ func (h *Host) SetSpeed(now Time, percent uint16) error {
 	err := h.applySpeed()
 	if err != nil {
 		h.pace = before
+		return err
 	}
-	return err
+	for i := range h.seats {
+		h.seats[i].pace.slowed = demand{}
+	}
+	return nil
 }
 
 // SetInputDelay makes commands run that many ticks after they are received,

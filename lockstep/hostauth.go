@@ -195,6 +195,7 @@ func (h *Host) welcome(p *peer, seat Player, position Position) {
 		h.close(old, CloseReplaced, "another connection has the seat now")
 	}
 	s.peer, s.want = p, here
+	h.bill(s, p.payer)
 	h.noteName(seat)
 	p.seat, p.role = seat, s.role
 	if p.name == "" {

@@ -60,6 +60,14 @@ type Rates struct {
 	Notes    Rate // names and lines of chat in the log: 1 a second, 8 at once
 	Offences Rate // exceeded limits and refused reports: 20 a second, then the connection is closed
 
+	// Pace bounds what the match may lose because of a player, in microseconds: 6 s a
+	// minute, 6 s at once. A second in which the match waits costs a second, one at 90
+	// percent of its speed a tenth, and one with 100 ms more of input delay a tenth as
+	// well. Beyond that, until half of the burst is back, a player is not waited for,
+	// and speed and delay follow it as far as the rate pays. All players of a match
+	// together may cost twice as much, and guests of one address what one player may.
+	Pace Rate
+
 	// MatchNotes bounds the notes of all peers together: 16 a second, 64 at once. The
 	// accounts that several may share leave half of that to the others.
 	MatchNotes Rate
@@ -67,14 +75,17 @@ type Rates struct {
 
 // A DelayPolicy makes the input delay follow the players' connections: half a
 // round trip and twice its jitter of the slowest one, in ticks. Going up takes
-// two measurements (see HostOptions.PingEvery), going down five.
+// two measurements (see HostOptions.PingEvery), going down five. A player costs
+// Rates.Pace for what it needs more than half of the players do.
 type DelayPolicy struct {
 	Min, Max Tick // Max 0: the delay is fixed
 }
 
-// A WaitPolicy makes the match wait for players, as in classic lockstep.
+// A WaitPolicy makes the match wait for players, as in classic lockstep, within
+// Rates.Pace.
 type WaitPolicy struct {
-	// Bound is how long the match waits for one player in a minute; 0: never.
+	// Bound is how long the match waits for one player in a minute; 0: never. More
+	// than Rates.Pace allows has no effect.
 	Bound Time
 
 	// Lead is how many ticks the match may be ahead of what a player has
@@ -82,7 +93,8 @@ type WaitPolicy struct {
 	Lead Tick
 }
 
-// A SlowPolicy slows the match down for a player's machine that cannot keep up.
+// A SlowPolicy slows the match down for a player's machine that cannot keep up,
+// within Rates.Pace.
 type SlowPolicy struct {
 	// Percent is the slowest speed, of the one that was set; 0: never slower.
 	Percent uint16
@@ -199,6 +211,7 @@ func (o *HostOptions) complete(s *Settings) error {
 	or(&r.Retrials, Rate{max(1, int(s.TickRate)/16), Second, o.EvidenceHistory * int(s.CheckEvery)})
 	or(&r.Notes, Rate{1, Second, 8})
 	or(&r.Offences, Rate{20, Second, 100})
+	or(&r.Pace, Rate{int(6 * Second), minute, int(6 * Second)})
 	or(&r.MatchNotes, Rate{16, Second, 64})
 	return o.check(s)
 }

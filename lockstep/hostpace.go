@@ -1,5 +1,7 @@
 package lockstep
 
+import "slices"
+
 // A pace is what the policies made of the match's speed and input delay.
 type pace struct {
 	base    uint16 // percent, as it was set
@@ -8,9 +10,36 @@ type pace struct {
 	heldAt  Time   // when that was looked at last
 
 	speedAt, delayAt Time // when to look again
-	slower, faster   int  // looks in a row that found a reason
-	up, down         int
+
+	all    account  // of the match, for all players together
+	nobody account  // of players who are not known since the match was taken up again
+	needs  []uint16 // scratch
 }
+
+// A seatPace is what a player asks of the match, and what that costs.
+type seatPace struct {
+	slowed  demand // percent of the speed
+	delayed demand // ticks of input delay
+	asks    Time   // to be lost, see lose
+}
+
+// A demand is how much a player asks for, which follows what it was found to need.
+type demand struct {
+	level    uint16
+	up, down int // looks in a row that found a reason
+}
+
+// An accountPace is what the match lost because of an account.
+type accountPace struct {
+	spent         bool // of Rates.Pace, until half of the burst is back
+	asks, granted Time // in the present look
+	need          uint16
+
+	held             Time // how long the match waited for it, in the minute that began at heldFrom
+	heldFrom, heldAt Time
+}
+
+const minute = 60 * Second
 
 // ready reports whether the next tick may be sealed.
 func (h *Host) ready() bool {
@@ -24,12 +53,8 @@ func (h *Host) ready() bool {
 		return false
 	}
 	h.pace.held = h.c.Now() == 0 && h.players() < h.options.StartPlayers
-	if h.options.Wait.Bound > 0 && h.c.Now() > 0 {
-		for i := range h.seats {
-			if h.holds(&h.seats[i], dt) {
-				h.pace.held = true
-			}
-		}
+	if h.options.Wait.Bound > 0 && h.c.Now() > 0 && h.waits(dt) {
+		h.pace.held = true
 	}
 	return !h.pace.held
 }
@@ -44,21 +69,105 @@ func (h *Host) players() (n int) {
 	return n
 }
 
-// holds reports whether the match waits for a seat's player, who has held it for
-// another dt.
-func (h *Host) holds(s *hostSeat, dt Time) bool {
-	behind := s.want == away
+// bill makes an account pay for what the match loses because of a seat's player.
+func (h *Host) bill(s *hostSeat, a *account) {
+	if s.payer == a {
+		return
+	}
+	if s.payer != nil {
+		s.payer.users--
+	}
+	if s.payer = a; a != nil {
+		a.users++
+	}
+	s.pace = seatPace{} // of another player
+}
+
+// payer returns the account that pays for a seat.
+func (h *Host) payer(s *hostSeat) *account {
+	if s.payer == nil {
+		return &h.pace.nobody
+	}
+	return s.payer
+}
+
+// grant takes what is asked for from an account's pace, for a span of time. What
+// it cannot pay is cut to what the rate refills in that span, until half is back:
+// a match that is slow for a moment again and again is worse than one that is not.
+func (a *account) grant(now Time, r Rate, ask, span Time) Time {
+	room := Time(a.used[paceBudget].room(now, r))
+	if a.pace.spent && room >= Time(r.Burst)/2 {
+		a.pace.spent = false
+	}
+	if ask > room {
+		a.pace.spent = true
+	}
+	if a.pace.spent {
+		ask = min(ask, room, span*Time(r.N)/r.Per)
+	}
+	a.used[paceBudget].take(now, r, int(ask))
+	return ask
+}
+
+// lose returns how much time the match loses in a span because of what its seats
+// ask for. All lose it at the same time, so it is the most that anybody is granted.
+func (h *Host) lose(span Time) (most Time) {
+	players, alone := h.players(), Time(0)
+	for i := range h.seats {
+		s := &h.seats[i]
+		if players == 0 || players == 1 && s.want == here {
+			alone, s.pace.asks = max(alone, s.pace.asks), 0 // there is nobody who could mind
+		}
+		a := h.payer(s)
+		a.pace.asks = max(a.pace.asks, s.pace.asks)
+	}
+	rate := h.options.Rates.Pace
+	for i := range h.seats {
+		s := &h.seats[i]
+		a := h.payer(s)
+		if a.pace.asks > 0 { // the first seat of the account
+			a.pace.granted, a.pace.asks = a.grant(h.now, rate, a.pace.asks, span), 0
+		}
+		most = max(most, min(s.pace.asks, a.pace.granted))
+		s.pace.asks = 0
+	}
+	if most > 0 {
+		most = h.pace.all.grant(h.now, rate.times(matchPace), most, span)
+	}
+	return max(most, alone)
+}
+
+// matchPace is how many times the limit of a player's pace holds for a match.
+const matchPace = 2
+
+// waits reports whether the match waits for players, who have held it for another
+// dt.
+func (h *Host) waits(dt Time) bool {
+	for i := range h.seats {
+		s := &h.seats[i]
+		if !h.behind(s) {
+			continue
+		}
+		p := &h.payer(s).pace
+		if h.now-p.heldFrom >= minute {
+			p.held, p.heldFrom = 0, h.now
+		}
+		if p.heldAt != h.now {
+			p.held, p.heldAt = p.held+dt, h.now
+		}
+		if p.held < h.options.Wait.Bound {
+			s.pace.asks = max(dt, 1) // a share that is spent does not begin again
+		}
+	}
+	return h.lose(0) > 0
+}
+
+// behind reports whether a WaitPolicy has the match wait for a seat's player.
+func (h *Host) behind(s *hostSeat) bool {
 	if s.peer != nil && s.peer.state == Live {
-		behind = h.lag(s.peer) >= h.options.Wait.Lead
+		return h.lag(s.peer) >= h.options.Wait.Lead
 	}
-	if !behind {
-		return false
-	}
-	if h.now-s.heldFrom >= 60*Second {
-		s.held, s.heldFrom = 0, h.now
-	}
-	s.held += dt
-	return s.held < h.options.Wait.Bound
+	return s.want == away
 }
 
 // paceTime follows the policies.
@@ -88,26 +197,43 @@ func count(n *int, reason bool) {
 	}
 }
 
+// follow counts a look that found more or less to be needed than is claimed, and
+// reports a change that it is time for.
+func (c *demand) follow(more, less bool) int {
+	count(&c.up, more)
+	count(&c.down, less)
+	switch {
+	case c.up >= 2:
+		c.up = 0
+		return 1
+	case c.down >= 5:
+		c.down = 0
+		return -1
+	}
+	return 0
+}
+
 // followLag slows the match down while a player's machine does not keep up.
 func (h *Host) followLag() {
-	var worst Tick
+	most := 100 - h.options.Slow.Percent
 	for i := range h.seats {
-		if p := h.seats[i].peer; p != nil && p.state == Live {
-			worst = max(worst, h.lag(p))
+		s := &h.seats[i]
+		var lag Tick
+		if s.peer != nil && s.peer.state == Live {
+			lag = h.lag(s.peer)
 		}
+		c := &s.pace.slowed
+		switch c.follow(lag > h.options.Slow.Lead, lag <= h.options.Slow.Lead/2) {
+		case 1:
+			c.level = min(c.level+10, most)
+		case -1:
+			c.level -= min(c.level, 10)
+		}
+		s.pace.asks = Time(c.level) * Second / 100
 	}
 	c := &h.pace
-	count(&c.slower, worst > h.options.Slow.Lead)
-	count(&c.faster, worst <= h.options.Slow.Lead/2)
-	percent := c.percent
-	switch {
-	case c.slower >= 2:
-		percent, c.slower = max(percent-min(percent, 10), h.options.Slow.Percent), 0
-	case c.faster >= 5:
-		percent, c.faster = min(percent+10, 100), 0
-	}
 	before := c.percent
-	if c.percent = percent; percent != before && h.applySpeed() != nil {
+	if c.percent = 100 - uint16(h.lose(Second)*100/Second); c.percent != before && h.applySpeed() != nil {
 		c.percent = before // busy: next time
 	}
 }
@@ -125,32 +251,77 @@ func (h *Host) applySpeed() error {
 
 // followDelay makes the input delay follow the slowest player's connection.
 func (h *Host) followDelay() {
-	var worst Time
+	known := false
 	for i := range h.seats {
-		if p := h.seats[i].peer; p != nil && p.rtt > 0 {
-			worst = max(worst, p.rtt/2+2*p.jitter)
+		s := &h.seats[i]
+		need := uint16(0)
+		if s.peer != nil && s.peer.rtt > 0 {
+			known, need = true, h.delayNeed(s.peer)
 		}
+		c := &s.pace.delayed
+		switch c.follow(need > c.level, need < c.level) {
+		case 1:
+			c.level = need
+		case -1:
+			c.level--
+		}
+		known = known || c.level > 0
 	}
-	if worst == 0 {
+	if !known {
 		return
 	}
-	period := h.clock.period()
-	want := Tick((min(worst, MaxInputDelay*period) + period - 1) / period)
-	want = min(max(want, h.options.Delay.Min, 1), h.options.Delay.Max)
-	have := h.c.options.InputDelay
-	c := &h.pace
-	count(&c.up, want > have)
-	count(&c.down, want < have)
-	switch {
-	case c.up >= 2:
-		c.up = 0
-	case c.down >= 5:
-		c.down = 0
-		want = have - 1
-	default:
+	usual := max(h.usualDelay(), uint16(h.options.Delay.Min), 1)
+	for i := range h.seats {
+		s := &h.seats[i]
+		s.pace.asks = h.delayCost(s.pace.delayed.level - min(s.pace.delayed.level, usual))
+	}
+	want := usual
+	for lost := h.lose(h.options.PingEvery); want < uint16(h.options.Delay.Max) && h.delayCost(want+1-usual) <= lost; {
+		want++
+	}
+	if Tick(want) == h.c.options.InputDelay {
 		return
 	}
-	if _, err := h.c.SetInputDelay(want); err == nil {
+	if _, err := h.c.SetInputDelay(Tick(want)); err == nil {
 		h.event(Event{Kind: DelayChanged, Player: System, Number: int64(want)})
 	}
+}
+
+// delayNeed returns how many ticks of input delay a player's connection needs.
+func (h *Host) delayNeed(p *peer) uint16 {
+	period := h.clock.period()
+	need := (min(p.rtt/2+2*p.jitter, MaxInputDelay*period) + period - 1) / period
+	return uint16(min(Tick(need), h.options.Delay.Max))
+}
+
+// delayCost returns what ticks of input delay cost until the next look.
+func (h *Host) delayCost(ticks uint16) Time {
+	return Time(ticks) * h.clock.period() * h.options.PingEvery / Second
+}
+
+// usualDelay returns the ticks of input delay that more than half of the players
+// claim at least. What an account claims is the least of its seats, so that guests
+// of one address are no majority.
+func (h *Host) usualDelay() uint16 {
+	for i := range h.seats {
+		h.payer(&h.seats[i]).pace.need = MaxInputDelay + 1
+	}
+	for i := range h.seats {
+		if s := &h.seats[i]; s.want == here {
+			p := &h.payer(s).pace
+			p.need = min(p.need, s.pace.delayed.level)
+		}
+	}
+	h.pace.needs = h.pace.needs[:0]
+	for i := range h.seats {
+		if p := &h.payer(&h.seats[i]).pace; p.need <= MaxInputDelay {
+			h.pace.needs = append(h.pace.needs, p.need)
+			p.need = MaxInputDelay + 1
+		}
+	}
+	if len(h.pace.needs) == 0 {
+		return 0
+	}
+	slices.Sort(h.pace.needs)
+	return h.pace.needs[(len(h.pace.needs)-1)/2]
 }

@@ -31,8 +31,8 @@ type hostSeat struct {
 
 	asked int // relay mode: the number of the last request for a state for joiners
 
-	held     Time // how long the match waited for it, in the minute that began at heldFrom
-	heldFrom Time
+	payer *account // of the time that the match loses because of it; nil if its player is not known
+	pace  seatPace
 }
 
 // leaveSeat takes the seat of a peer whose connection ends.
@@ -69,6 +69,7 @@ func (h *Host) leaveSeat(p *peer) {
 // between the two.
 func (h *Host) vacate(p Player) {
 	s := &h.seats[p]
+	h.bill(s, nil)
 	*s = hostSeat{noted: s.noted, told: s.told, leaves: s.leaves || s.told != vacant}
 	h.unsettled = true
 }

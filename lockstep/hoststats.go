@@ -173,6 +173,11 @@ func (h *Host) CheckBounds(stateBytes int) error {
 		}
 	}
 	users := 0
+	for i := range h.seats {
+		if h.seats[i].payer != nil {
+			users++
+		}
+	}
 	for _, p := range h.peers {
 		if err := h.checkPeer(p); err != nil {
 			return err

@@ -73,6 +73,7 @@ release builds have it with them. Without either the rest works (--web=false).`,
 			&cli.StringFlag{Name: "input-delay", Value: "2", Usage: "ticks from a command's arrival to its effect, or auto: as the players' connections need"},
 			&cli.DurationFlag{Name: "wait", Usage: "let the match wait for slow players, at most `TIME` a minute for each; 0: never"},
 			&cli.UintFlag{Name: "slow", Usage: "let the match slow down for machines that cannot keep up, to `PERCENT` at least; 0: never"},
+			&cli.DurationFlag{Name: "share", Value: 6 * time.Second, Usage: "what a match may lose because of one player, by --wait, --slow and --input-delay auto: `TIME` at once, and as much in each minute; twice that because of all players"},
 			&cli.StringFlag{Name: "desync", Value: "resync", Usage: "what becomes of a player whose checksum differs: log, resync or remove"},
 			&cli.BoolFlag{Name: "explain", Usage: "explain each desync when its bundle is written, in the log and as a page beside it; costs seconds of a processor"},
 			&cli.StringSliceFlag{Name: "origin", Usage: "`HOST` that a browser's page may come from, beside this one"},
@@ -272,6 +273,11 @@ func hostOptions(c *cli.Context) (o lockstep.HostOptions, err error) {
 		Wait:          lockstep.WaitPolicy{Bound: lockstep.Time(c.Duration("wait").Microseconds())},
 		Slow:          lockstep.SlowPolicy{Percent: uint16(min(c.Uint("slow"), 1<<15))},
 	}
+	share := c.Duration("share")
+	if share < time.Millisecond || share > time.Minute {
+		return o, usagef("serve: --share: got %v, want 1ms to 1m", share)
+	}
+	o.Rates.Pace = lockstep.Rate{N: int(share.Microseconds()), Per: 60 * lockstep.Second, Burst: int(share.Microseconds())}
 	if delay := c.Duration("spectator-delay"); delay < 0 || o.Relay && delay > 0 || delay > time.Hour {
 		return o, usagef("serve: --spectator-delay: got %v, want at most an hour, and none with --relay", delay)
 	}

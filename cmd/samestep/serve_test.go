@@ -223,6 +223,7 @@ func TestServeAndJoinRefuse(t *testing.T) {
 		{"serve --game chess", exitUsage},
 		{"serve --players 0", exitUsage},
 		{"serve --input-delay soon", exitUsage},
+		{"serve --share 2m", exitUsage},
 		{"serve --desync ignore", exitUsage},
 		{"serve --tls-cert x", exitUsage},
 		{"serve --bots 1", exitUsage},
