@@ -158,7 +158,13 @@ func (m *Match) hostOptions() lockstep.HostOptions {
 	if o.MaxConnecting == 0 {
 		o.MaxConnecting = 64
 	}
-	m.maxConnecting = o.MaxConnecting
+	if o.MaxSpectators == 0 {
+		o.MaxSpectators = 64
+	}
+	if o.EvidenceHistory == 0 {
+		o.EvidenceHistory = 8
+	}
+	m.maxConnecting, m.maxSpectators, m.history = o.MaxConnecting, o.MaxSpectators, o.EvidenceHistory
 	o.AwaitCommit = m.writer != nil && m.server.options.Durability == replay.SyncFrame
 	o.Random = func(b []byte) { rand.Read(b) }
 	o.Observe = m.observe

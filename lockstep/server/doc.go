@@ -14,13 +14,8 @@
 // spread over the tick's period, which on a busy machine does more against late
 // ticks than anything else.
 //
-// What lockstep.Host.MemoryBound names is a match's memory. Beside it are, at most,
-//
-//	inbox        256 messages of a client, which wait for the match
-//	connection   2 more of them, and 2·4 messages of the server, which wait for the socket
-//
-// where a client's message has at most 64 KiB in 80 KiB of memory, and one of the
-// server 128 KiB. They are large only while the match, or the client, stands still.
+// Server.MemoryBound says how much memory all of that takes at most; docs/limits.md
+// has its formula. Most of it is taken only while a match, or a client, stands still.
 //
 // With Options.Durability replay.SyncFrame nobody sees a tick that a crash of the
 // machine could take back; the match does not wait for the disk, but its players

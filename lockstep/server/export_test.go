@@ -11,3 +11,11 @@ func (s *Server) SetNewFile(f func(path string) (File, error)) { s.newFile = f }
 // Evidence gives the match what a Host has collected about a desync. It belongs
 // into the match's goroutine.
 func (m *Match) Evidence(e *lockstep.Evidence) { m.evidence(e) }
+
+// The terms of MemoryBound.
+const (
+	StrangerMemory = strangerMemory
+	PeerMemory     = peerMemory
+	BudgetMemory   = budgetMemory
+	FixedMemory    = (maxUnauthenticated+maxSockets)*strangerMemory + budgetTables*maxBudgets*budgetMemory
+)

@@ -41,8 +41,11 @@ type Match struct {
 
 	conns         map[lockstep.PeerID]*conn
 	dirty         []lockstep.PeerID
-	entering      []*conn                                    // of conns, those that are not welcomed, the oldest first
-	maxConnecting int                                        // of them
+	entering      []*conn // of conns, those that are not welcomed, the oldest first
+	maxConnecting int     // of them
+	maxSpectators int
+	history       int                                        // states of the past that the referee keeps
+	memoryBound   atomic.Int64                               // see Server.MemoryBound
 	idle          time.Time                                  // since when nobody is connected; zero while somebody is
 	ended         time.Time                                  // when the end was noticed; zero before
 	bundles       map[lockstep.Player]int                    // written, by whom they are about

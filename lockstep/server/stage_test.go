@@ -277,7 +277,7 @@ func (s *stage) stats(t *testing.T) (stats lockstep.Stats) {
 	t.Helper()
 	s.do(t, func(h *lockstep.Host) {
 		stats = h.Stats()
-		if err := h.CheckBounds(64 << 10); err != nil {
+		if err := h.CheckBounds(4 << 20); err != nil {
 			t.Error(err)
 		}
 	})

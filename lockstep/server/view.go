@@ -43,6 +43,7 @@ func (m *Match) publish() {
 	}
 	m.count(&v.Stats)
 	m.weigh()
+	m.bound(v.Stats.StateBytes)
 	m.view.Store(v)
 }
 
