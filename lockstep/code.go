@@ -39,10 +39,11 @@ const (
 	CloseMalformed CloseCode = 9  // after error malformed
 	CloseRefused   CloseCode = 10 // after error identity, refused or full
 	CloseBusy      CloseCode = 11 // the seat is taken again too often, or there are too many strangers; come back later
+	CloseBanned    CloseCode = 12 // kept out, for the time that the text says
 )
 
 var closeTexts = [...]string{
-	"", "left", "replaced", "slow", "timeout", "abuse", "kicked", "ended", "shutdown", "malformed", "refused", "busy",
+	"", "left", "replaced", "slow", "timeout", "abuse", "kicked", "ended", "shutdown", "malformed", "refused", "busy", "banned",
 }
 
 func (c CloseCode) String() string { return codeText(closeTexts[:], uint8(c)) }

@@ -130,7 +130,7 @@ func ExampleHostOptions() {
 	h.Advance(lockstep.Second)
 	var s lockstep.Stats = h.Stats()
 	fmt.Printf("tick %d, input delay %d, at most %d KiB for connections\n", s.Tick, s.InputDelay, h.MemoryBound(1<<10)>>10)
-	// Output: tick 0, input delay 2, at most 51989 KiB for connections
+	// Output: tick 0, input delay 2, at most 52597 KiB for connections
 }
 
 // Evidence of a desync has what is needed to explain it, without asking anybody
@@ -250,4 +250,31 @@ func ExamplePeerState() {
 	// catching up
 	// live
 	// closed
+}
+
+// A ban ends what its subject has in the match, and keeps it out.
+func ExampleHost_Ban() {
+	h := newLampHost(lockstep.HostOptions{
+		Observe: func(e lockstep.Event) {
+			if e.Code == lockstep.CloseBanned {
+				fmt.Println(e)
+			}
+		},
+		Authorize: func(token string) (lockstep.Grant, error) {
+			return lockstep.Grant{Role: lockstep.Seated, Seat: lockstep.AnySeat, Subject: token}, nil
+		},
+	})
+	joinLamps(h, "ann")
+	err := h.Ban(0, lockstep.Ban{Subject: "ann", Until: 90 * lockstep.Second, Reason: "bad manners"})
+	fmt.Println(err)
+	joinLamps(h, "ann")
+	fmt.Println(len(h.Bans(0)), len(h.Bans(90*lockstep.Second)))
+	fmt.Println(errors.Is(h.Ban(0, lockstep.Ban{}), lockstep.ErrBan))
+	// Output:
+	// tick 0: player 0 left banned
+	// tick 0: player 0 closed banned: banned for 90 s: bad manners
+	// <nil>
+	// tick 0: spectator refused banned: banned for 90 s: bad manners
+	// 1 0
+	// true
 }

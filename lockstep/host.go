@@ -44,6 +44,7 @@ type Host struct {
 	rates    [budgets]Rate
 	accounts accounts
 	notes    notes
+	bans     []Ban
 	retrials bucket // ticks, of Rates.Retrials
 
 	unsettled bool // a seat's state is not in the log yet

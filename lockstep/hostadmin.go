@@ -1,31 +1,27 @@
 package lockstep
 
-import "fmt"
-
-// Kick ends a connection. A player loses the seat with it.
+// Kick ends a connection. A player loses the seat with it, and whoever it was is kept
+// out for HostOptions.KickTime, as by [Host.BanPeer].
 func (h *Host) Kick(now Time, id PeerID, reason string) bool {
 	h.at(now)
 	p := h.find(id)
 	if p == nil || p.state == Closed {
 		return false
 	}
-	h.close(p, CloseKicked, reason)
+	h.kick(p, reason)
 	h.settleAll()
 	return true
 }
 
-// Remove gives up a seat, connected or not.
+// Remove is Kick for the player of a seat, connected or not.
 func (h *Host) Remove(now Time, player Player, reason string) error {
 	h.at(now)
-	if int(player) >= len(h.seats) || h.seats[player].want == vacant {
-		return fmt.Errorf("%w: player %d is not in the match", ErrSeat, player)
+	if err := h.taken(player); err != nil {
+		return err
 	}
-	if p := h.seats[player].peer; p != nil {
-		h.close(p, CloseKicked, reason)
-	} else {
-		h.vacate(player)
-		h.event(Event{Kind: PeerLeft, Player: player, Code: CloseKicked, Text: reason})
-	}
+	s := &h.seats[player]
+	h.keepOut(&Grant{Role: s.role, Subject: s.owner, Guest: s.guest}, s.from, reason)
+	h.giveUp(player, CloseKicked, reason)
 	h.settleAll()
 	return h.c.Err()
 }

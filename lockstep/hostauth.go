@@ -33,6 +33,10 @@ func (h *Host) admit(p *peer, m *Message) {
 		h.refuse(p, ErrorRefused, "refused")
 		return
 	}
+	if b := h.banned(&grant, p.from); b != nil {
+		h.close(p, CloseBanned, b.text(h.now))
+		return
+	}
 	p.role, p.name = grant.Role, clip(grant.Name, maxName)
 	if grant.Role == Spectator {
 		h.watch(p, &grant)
@@ -194,7 +198,7 @@ func (h *Host) welcome(p *peer, seat Player, position Position) {
 		s.peer = nil // fenced: it can neither speak for the seat nor lose it
 		h.close(old, CloseReplaced, "another connection has the seat now")
 	}
-	s.peer, s.want = p, here
+	s.peer, s.want, s.from = p, here, p.from
 	h.bill(s, p.payer)
 	h.noteName(seat)
 	p.seat, p.role = seat, s.role

@@ -75,7 +75,7 @@ func (h *Host) react(p *peer, resynced *Tick) {
 			q.remove = true // when its states have come
 			return
 		}
-		h.close(p, CloseKicked, differs)
+		h.kick(p, differs)
 	case ResyncDesynced:
 		if h.take(p.payer, resyncBudget, 1) {
 			*resynced = h.c.Now()

@@ -119,6 +119,12 @@ func (m *mob) admin(f *tape) {
 		if f.byte() == 200 {
 			h.Shutdown(now, lockstep.Second)
 		}
+	case 8:
+		_ = h.BanPlayer(now, lockstep.Player(f.byte()%3), now+lockstep.Time(f.byte())*lockstep.Millisecond, "x")
+	case 9:
+		_ = h.BanPeer(now, m.pick(f), now+lockstep.Time(f.byte())*lockstep.Millisecond, "x")
+	case 10:
+		_ = h.Ban(now, lockstep.Ban{Subject: "p0", Until: now + lockstep.Time(f.byte())*lockstep.Millisecond})
 	}
 }
 

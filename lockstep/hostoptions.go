@@ -156,6 +156,7 @@ type HostOptions struct {
 	SyncTimeout Time // 30 s, and one for each MiB of keyframe
 	Grace       Time // a lost player's time to come back: 30 s
 	Linger      Time // to read the end of the match: 5 s
+	KickTime    Time // how long whoever was kicked is kept out: 60 s
 
 	LeaveAfterGrace bool // give the seat up, instead of TakenOver
 	Desync          DesyncPolicy
@@ -196,6 +197,7 @@ func (o *HostOptions) complete(s *Settings) error {
 	or(&o.SyncTimeout, 30*Second)
 	or(&o.Grace, 30*Second)
 	or(&o.Linger, 5*Second)
+	or(&o.KickTime, 60*Second)
 	or(&o.Wait.Lead, 2*o.AckEvery)
 	or(&o.Slow.Lead, 4*o.AckEvery)
 	o.shares(s)
@@ -265,6 +267,7 @@ func (o *HostOptions) check(s *Settings) error {
 		{"sync timeout", int64(o.SyncTimeout), 1, int64(3600 * Second)},
 		{"grace", int64(o.Grace), 1, int64(24 * 3600 * Second)},
 		{"linger", int64(o.Linger), 1, int64(3600 * Second)},
+		{"kick time", int64(o.KickTime), 1, int64(24 * 3600 * Second)},
 		{"slow percent", int64(o.Slow.Percent), 0, 100},
 		{"wait bound", int64(o.Wait.Bound), 0, int64(60 * Second)},
 	} {

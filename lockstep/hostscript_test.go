@@ -39,6 +39,7 @@ func (m *hostTable) run(s *script.Step) string {
 		"host": m.host, "connect": m.connect, "open": m.open, "auth": m.auth, "resume": m.resume, "cut": m.cut, "guest": m.change,
 		"send": m.send, "raw": m.raw, "command": m.command, "ack": m.ack, "report": m.report, "corrupt": m.corrupt,
 		"pass": m.pass, "stall": m.stall, "peers": m.peers, "log": m.log, "admin": m.admin, "evidence": m.evidence, "stats": m.stats,
+		"ban": m.ban, "unban": m.unban, "bans": m.bans,
 	}[s.Verb]
 	if verb == nil {
 		m.t.Fatalf("unknown verb %s", s.Verb)
@@ -66,6 +67,7 @@ func (m *hostTable) host(s *script.Step) {
 	}, func(o *lockstep.HostOptions) {
 		o.Relay = s.Has("relay")
 		o.AnonymousSpectators, o.SpectatorChat = s.Has("anonymous"), s.Has("chat")
+		o.KickTime = millis(s, "kick", 0)
 		o.Grace, o.LeaveAfterGrace = millis(s, "grace", 0), s.Has("leave")
 		o.MaxSpectators = int(s.UintOr("spectators", 16, 0))
 		o.MaxConnecting = int(s.UintOr("connecting", 16, 0))
@@ -309,6 +311,38 @@ func (m *hostTable) admin(s *script.Step) {
 	}
 	if err != nil {
 		m.print("%v", err)
+	}
+}
+
+// ban bans the player of a seat, a guest's connection, or a subject or an address.
+func (m *hostTable) ban(s *script.Step) {
+	h, now := m.p.h, m.p.now
+	until := lockstep.Time(0)
+	if s.Has("ms") {
+		until = now + millis(s, "ms", 0)
+	}
+	reason := s.String("reason", "")
+	var err error
+	switch {
+	case s.Has("p"):
+		err = h.BanPlayer(now, lockstep.Player(s.Uint("p", 8)), until, reason)
+	case s.Has("as"):
+		err = h.BanPeer(now, m.guest(s).id, until, reason)
+	default:
+		err = h.Ban(now, lockstep.Ban{Subject: s.String("subject", ""), Address: s.String("address", ""), Until: until, Reason: reason})
+	}
+	if err != nil {
+		m.print("%v", err)
+	}
+}
+
+func (m *hostTable) unban(s *script.Step) {
+	m.print("%t", m.p.h.Unban(m.p.now, s.String("subject", ""), s.String("address", "")))
+}
+
+func (m *hostTable) bans(*script.Step) {
+	for _, b := range m.p.h.Bans(m.p.now) {
+		m.print("subject %q, address %q, until %d, %q", b.Subject, b.Address, b.Until/lockstep.Millisecond, b.Reason)
 	}
 }
 

@@ -17,6 +17,7 @@ type hostSeat struct {
 	peer    *peer  // the connection that owns it, or nil
 	owner   string // the subject of its token
 	guest   bool   // see Grant.Guest
+	from    string // the address of its latest connection
 	name    string
 	noted   string // the name in the log
 	role    Role
@@ -52,7 +53,7 @@ func (h *Host) leaveSeat(p *peer) {
 		return
 	}
 	switch p.code {
-	case CloseLeft, CloseKicked:
+	case CloseLeft, CloseKicked, CloseBanned:
 		h.vacate(p.seat)
 		h.event(Event{Kind: PeerLeft, Peer: p.id, Player: p.seat, Code: p.code})
 	default:

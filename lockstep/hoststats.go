@@ -25,7 +25,7 @@ type Stats struct {
 	Turned        uint64 `json:"turned,string"` // connections turned away for lack of room
 
 	Rejected [RateLimited + 1]Counter `json:"rejected"` // answers to commands, by Reason
-	Closed   [CloseBusy + 1]Counter   `json:"closed"`   // connections, by CloseCode
+	Closed   [CloseBanned + 1]Counter `json:"closed"`   // connections, by CloseCode
 
 	Peers       [peerStates]int `json:"peers"` // by PeerState
 	Players     int             `json:"players"`
@@ -91,9 +91,9 @@ func (h *Host) PeerState(id PeerID) (PeerState, bool) {
 const peerMemory = 4 << 10
 
 // Memory returns the bytes that the host holds for connections at the moment:
-// the ring, queues, keyframes being sent, states being collected, and accounts.
+// the ring, queues, keyframes being sent, states being collected, accounts and bans.
 func (h *Host) Memory() int {
-	sum := h.ring.Memory() + len(h.headerRecord) + len(h.shared.bytes) + h.accounts.memory()
+	sum := h.ring.Memory() + len(h.headerRecord) + len(h.shared.bytes) + h.accounts.memory() + h.bansMemory()
 	for _, k := range h.curtain.shelf {
 		if k != h.shared {
 			sum += len(k.bytes)
@@ -134,6 +134,7 @@ func (h *Host) sentToEarlier(i int) bool {
 //	            and 6 more with a SpectatorDelay
 //	evidence    2·players·state + 4·MaxEvidence
 //	accounts    (2·(players + MaxSpectators) + 256) · 2.5 KiB
+//	bans        256 · 2.4 KiB
 //
 // Beside it a match has its simulation, EvidenceHistory states of the referee's
 // past, and (input delay + 2) frames of at most 128 KiB.
@@ -148,7 +149,8 @@ func (h *Host) MemoryBound(stateBytes int) int {
 		h.maxPeers()*(peerMemory+2*maxPrivate) +
 		blobs*size +
 		2*len(h.seats)*stateBytes + 4*o.MaxEvidence +
-		h.accounts.max*(accountMemory+maxAccountKey)
+		h.accounts.max*(accountMemory+maxAccountKey) +
+		maxBans*(banMemory+maxAccountKey+maxName+maxReason)
 }
 
 // CheckBounds returns what is wrong with the host's books: a bound exceeded, a
@@ -171,6 +173,9 @@ func (h *Host) CheckBounds(stateBytes int) error {
 		if s.peer == nil && s.want == here && !h.over {
 			return fmt.Errorf("lockstep: host: seat %d is present without an owner", i)
 		}
+	}
+	if len(h.bans) > maxBans {
+		return fmt.Errorf("lockstep: host: got %d bans, want at most %d", len(h.bans), maxBans)
 	}
 	users := 0
 	for i := range h.seats {

@@ -88,7 +88,7 @@ func (h *Host) conclude(q *inquiry) {
 	h.inquiries = slices.Delete(h.inquiries, i, i+1)
 	q.peer.inquiry, q.buf = nil, nil
 	if q.remove {
-		h.close(q.peer, CloseKicked, differs)
+		h.kick(q.peer, differs)
 	}
 	if q.evidence != nil {
 		h.deliver(q.evidence)

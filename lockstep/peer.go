@@ -23,10 +23,12 @@ type peer struct {
 
 	name, build, platform string
 
-	from  string   // its address, as the caller says
-	flow  *account // of its messages
-	payer *account // of what they cost others
-	own   account  // of a peer that has no other
+	from    string   // its address, as the caller says
+	subject string   // of its grant; empty before the welcome
+	guest   bool     // see Grant.Guest
+	flow    *account // of its messages
+	payer   *account // of what they cost others
+	own     account  // of a peer that has no other
 
 	out   []byte // private messages, encoded
 	dirty bool   // on the host's list

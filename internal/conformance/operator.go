@@ -17,6 +17,8 @@ func (s *stage) operate(step *Step) error {
 		h.Resume(now, seat)
 	case "kick":
 		h.Remove(now, seat, step.Text)
+	case "ban":
+		h.BanPlayer(now, seat, 0, step.Text)
 	case "speed":
 		h.SetSpeed(now, uint16(step.Number))
 	case "input_delay":

@@ -135,6 +135,20 @@ func matchSessions() []Built {
 			})},
 		{id: "kick", rules: "P-closing P-system", about: "A kicked player loses the seat.",
 			run: two(func(p *play, g *guest) { p.operator("kick", 0, "bad manners"); p.wait(200) })},
+		{id: "kick-return", rules: "P-banned P-closing P-session-unknown", about: "A kicked player comes back at once, with its session and its token, and is told for how long it is banned.",
+			run: two(func(p *play, g *guest) {
+				p.operator("kick", 0, "bad manners")
+				p.wait(50)
+				p.again(g, auth{token: ada, session: g.session})
+				p.wait(200)
+			})},
+		{id: "ban", rules: "P-banned P-closing P-system", about: "A banned player loses the seat, and is kept out for the rest of the match.",
+			run: two(func(p *play, g *guest) {
+				p.operator("ban", 0, "bad manners")
+				p.wait(1000)
+				p.again(g, auth{token: ada})
+				p.wait(200)
+			})},
 		{id: "chat-spectator", rules: "P-chat-spectator P-chat", about: "A spectator may not chat; a player's line reaches everybody.",
 			run: func(p *play) {
 				g := p.join(auth{token: ada})

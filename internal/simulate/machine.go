@@ -33,7 +33,10 @@ type machine struct {
 	play   func(*lockstep.Simulation) []any
 	giveAt lockstep.Time
 
-	full     bool // there was no place for it
+	full     bool          // there was no place for it
+	barred   bool          // it was kept out
+	keptOut  lockstep.Time // until when, since it was kicked
+	kickedIn int           // the server's epoch, which alone keeps it out
 	stage    lockstep.ClientStage
 	receipts map[lockstep.Sequence]receipt
 	liar     *liar
@@ -285,6 +288,9 @@ func (m *machine) done() {
 	if err := m.client.Err(); err != nil && m.full {
 		w.count("no place for a spectator")
 		m.full = false
+	} else if err != nil && m.barred {
+		w.count("kept out after a kick")
+		m.barred = false
 	} else if err != nil && m.liar == nil && !m.truth.flipped && !w.kicked[m.index] {
 		w.fail("I9", "%s has given up: %v", m, err)
 		return
@@ -338,6 +344,10 @@ func (m *machine) event(e any) {
 		case lockstep.CloseAbuse, lockstep.CloseMalformed:
 			if m.liar == nil {
 				w.fail("I7", "%s, who is honest, was closed as %v: %s", m, e.Code, e.Text)
+			}
+		case lockstep.CloseBanned:
+			if m.barred = true; m.keptOut == 0 && m.liar == nil {
+				w.fail("I7", "%s, who was not kicked, was kept out: %s", m, e.Text)
 			}
 		case lockstep.CloseKicked:
 			if m.liar == nil && !m.truth.flipped && !w.kicked[m.index] {

@@ -100,6 +100,9 @@ func (s *server) due() lockstep.Time {
 	return max(at, s.stalled)
 }
 
+// kickTime is how long whoever was kicked is kept out: less than calmDown.
+const kickTime = 5 * lockstep.Second
+
 // options returns those of the Host.
 func (s *server) options() lockstep.HostOptions {
 	w, p := s.w, &s.w.plan.Host
@@ -116,7 +119,7 @@ func (s *server) options() lockstep.HostOptions {
 		InputDelay:  p.InputDelay, Lag: p.Lag, Grace: p.Grace, KeyframeInterval: p.Keyframes, SyncBytesPerTick: p.SyncBytes, RingRecords: p.Ring,
 		Wait: lockstep.WaitPolicy{Bound: p.Wait}, Slow: lockstep.SlowPolicy{Percent: p.Slow},
 		Delay: lockstep.DelayPolicy{Max: p.MaxDelay}, LeaveAfterGrace: p.Leave, Desync: p.Desync,
-		SpectatorDelay: p.SpectatorDelay, Relay: p.Relay,
+		SpectatorDelay: p.SpectatorDelay, Relay: p.Relay, KickTime: kickTime,
 		Rates: lockstep.Rates{
 			Resyncs:  lockstep.Rate{N: 30, Per: lockstep.Second, Burst: 30}, // flips come more often than in nature
 			Retrials: lockstep.Rate{N: 1 << 20, Per: lockstep.Second, Burst: 1 << 20},

@@ -161,6 +161,12 @@ func (w *world) observe(e lockstep.Event) {
 	case lockstep.PeerClosed:
 		if m := w.about(&e); m != nil && m.liar == nil && (e.Code == lockstep.CloseAbuse || e.Code == lockstep.CloseMalformed) {
 			w.fail("I7", "%s, who is honest, was closed as %v: %s", m, e.Code, e.Text)
+		} else if m != nil && e.Code == lockstep.CloseKicked {
+			m.keptOut, m.kickedIn = w.now+kickTime, w.server.epoch
+		}
+	case lockstep.PeerJoined, lockstep.PeerResumed:
+		if m := w.about(&e); m != nil && w.now < m.keptOut && m.kickedIn == w.server.epoch {
+			w.fail("I7", "%s was kicked, and is in the match again %d ms too early", m, (m.keptOut-w.now)/lockstep.Millisecond)
 		}
 	case lockstep.PeerLeft:
 		if e.Player != lockstep.System {

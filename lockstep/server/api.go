@@ -23,6 +23,9 @@ func (s *Server) routes() *http.ServeMux {
 	mux.HandleFunc("GET /matches/{name}", s.rated(s.show))
 	mux.HandleFunc("DELETE /matches/{name}", s.admin(s.end))
 	mux.HandleFunc("POST /matches/{name}/{action}", s.admin(s.act))
+	mux.HandleFunc("GET /matches/{name}/bans", s.admin(s.listBans))
+	mux.HandleFunc("POST /matches/{name}/ban", s.admin(s.ban))
+	mux.HandleFunc("POST /matches/{name}/unban", s.admin(s.unban))
 	mux.HandleFunc("GET /matches/{name}/play", s.play)
 	if s.options.Replays && s.options.Dir != "" {
 		mux.HandleFunc("GET /replays", s.rated(s.listReplays))
@@ -123,7 +126,7 @@ func (s *Server) act(w http.ResponseWriter, r *http.Request) {
 	case "speed":
 		name = "percent"
 	default:
-		http.Error(w, "want pause, resume, kick or speed", http.StatusNotFound)
+		http.Error(w, "want pause, resume, kick, ban, unban or speed", http.StatusNotFound)
 		return
 	}
 	n, ok := number(name)
@@ -144,8 +147,14 @@ func (s *Server) act(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// do does something in the goroutine of the match that the path names.
+// do does something in the goroutine of the match that the path names, and answers
+// with the match.
 func (s *Server) do(w http.ResponseWriter, r *http.Request, f func(*Match, *lockstep.Host) error) {
+	s.ask(w, r, f, func(m *Match) { reply(w, http.StatusOK, m.View()) })
+}
+
+// ask is do with another answer.
+func (s *Server) ask(w http.ResponseWriter, r *http.Request, f func(*Match, *lockstep.Host) error, answer func(*Match)) {
 	m := s.match(r.PathValue("name"))
 	if m == nil {
 		http.Error(w, "no such match", http.StatusNotFound)
@@ -166,7 +175,7 @@ func (s *Server) do(w http.ResponseWriter, r *http.Request, f func(*Match, *lock
 	case err != nil:
 		http.Error(w, err.Error(), http.StatusConflict)
 	default:
-		reply(w, http.StatusOK, m.View())
+		answer(m)
 	}
 }
 

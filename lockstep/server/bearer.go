@@ -22,7 +22,7 @@ const (
 func (s *Server) bearer(w http.ResponseWriter, r *http.Request) (g lockstep.Grant, ok bool) {
 	token, shown := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if shown {
-		g, err := s.options.Authorizer.Authorize(token, r.PathValue("name"))
+		g, err := s.authorize(token, r.PathValue("name"))
 		if err == nil {
 			return g, true
 		}

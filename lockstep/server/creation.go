@@ -153,7 +153,7 @@ func (m *Match) hostOptions() lockstep.HostOptions {
 		o = *m.spec.Host
 	}
 	o.Authorize = func(token string) (lockstep.Grant, error) {
-		return m.server.options.Authorizer.Authorize(token, m.spec.Name)
+		return m.server.authorize(token, m.spec.Name)
 	}
 	if o.MaxConnecting == 0 {
 		o.MaxConnecting = 64

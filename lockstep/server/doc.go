@@ -35,6 +35,9 @@
 //	GET    /matches/NAME          one match: identity, settings, seats, peers
 //	DELETE /matches/NAME          end it (admin)
 //	POST   /matches/NAME/pause    ?seat=N, for whom; and /resume and /kick ?seat=N, /speed ?percent=N (admin)
+//	POST   /matches/NAME/ban      ?seat=N, ?peer=N, or ?subject=S and ?address=A, and &for=TIME, &reason=TEXT (admin)
+//	POST   /matches/NAME/unban    ?subject=S and ?address=A (admin)
+//	GET    /matches/NAME/bans     the bans that hold, also those of kicks (admin)
 //	GET    /matches/NAME/play     the WebSocket of docs/protocol.md
 //	GET    /replays               the same of the replays of matches that are over, if Options.Replays
 //	GET    /replays/FILE          one of them, or a range of its bytes

@@ -84,7 +84,7 @@ func (t *Tokens) add(words []string) error {
 	if _, known := t.grants[key]; known {
 		return errors.New("the token stands on an earlier line, too")
 	}
-	g.Subject = "token " + strconv.Itoa(len(t.grants))
+	g.Subject = tokenSubject(key) // the same wherever it stands in the list
 	t.grants[key] = g
 	if role != lockstep.Spectator {
 		t.players++

@@ -214,6 +214,7 @@ func (n *news) closing(e *lockstep.ServerClosing) {
 		lockstep.CloseLeft:     "You have left the match.",
 		lockstep.CloseReplaced: "This seat is played from another window now.",
 		lockstep.CloseKicked:   "You were removed from the match: ",
+		lockstep.CloseBanned:   "You are kept out of the match: ",
 		lockstep.CloseEnded:    "The match is over: ",
 		lockstep.CloseShutdown: "The server was shut down: ",
 	}[e.Code]

@@ -29,6 +29,7 @@ func TestConnectionInWords(t *testing.T) {
 		{[]any{lockstep.ServerClosing{Code: lockstep.CloseLeft}}, "ended", "left"},
 		{[]any{lockstep.ServerClosing{Code: lockstep.CloseReplaced}}, "failed", "another window"},
 		{[]any{lockstep.ServerClosing{Code: lockstep.CloseKicked, Text: "rude"}}, "failed", "removed from the match: rude"},
+		{[]any{lockstep.ServerClosing{Code: lockstep.CloseBanned, Text: "banned for 60 s"}}, "failed", "kept out of the match: banned for 60 s"},
 		{[]any{lockstep.ServerClosing{Code: lockstep.CloseAbuse, Text: "flood"}}, "failed", "abuse): flood"},
 		{[]any{lockstep.ServerClosing{Code: lockstep.CloseShutdown, RetryAfter: lockstep.Second}}, "live", "live"},
 		{[]any{lockstep.ServerError{Code: lockstep.ErrorLimit, Text: "slower"}}, "live", "live"},
