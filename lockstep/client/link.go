@@ -1,6 +1,11 @@
 package client
 
-import "github.com/seed-49bee653/samestep/internal/buffer"
+import (
+	"sync"
+	"time"
+
+	"github.com/seed-49bee653/samestep/internal/buffer"
+)
 
 // A link is one connection with its two goroutines.
 type link struct {
@@ -9,6 +14,7 @@ type link struct {
 	gone    chan error // once, when nothing arrives any more
 	out     chan *buffer.Buffer
 	stop    chan struct{} // closed when nobody takes what arrives any more
+	ending  sync.Once     // by expire
 	closed  chan struct{} // closed when what was given is sent, and the other end knows that it was all
 }
 
@@ -60,6 +66,13 @@ func (l *link) write() {
 func (l *link) close() {
 	close(l.stop)
 	close(l.out)
+	l.expire()
+}
+
+// expire cuts the link soon: a server that reads nothing would keep what was given
+// to it from being sent for ever.
+func (l *link) expire() {
+	l.ending.Do(func() { time.AfterFunc(lastWords, l.socket.abort) })
 }
 
 // buffers keeps the memory of messages.

@@ -16,8 +16,10 @@ const Subprotocol = "samestep.v1"
 const (
 	dialTimeout  = 10 * time.Second
 	closeTimeout = time.Second
-	maxUnread    = 64 // messages that have arrived and were not given to the client
-	maxUnsent    = 4  // messages that the socket has not taken
+	lastWords    = 5 * time.Second  // from when a link is to end until it is cut
+	maxUnread    = 64               // messages that have arrived and were not given to the client
+	maxUnsent    = 4                // messages that the socket has not taken
+	maxText      = lockstep.MaxNote // bytes of the text of an error to connect
 
 	// keepBuffer is the size up to which a message's memory is used again.
 	keepBuffer = 8 << 10
@@ -40,7 +42,8 @@ type Options struct {
 	Handle func(c *lockstep.Client, event any)
 
 	// HTTP makes the connection, for a proxy or certificates of one's own; nil
-	// for http.DefaultClient: a *http.Client. Not in a browser.
+	// for http.DefaultClient: a *http.Client. A redirect is not followed, since the
+	// token would go to another server. Not in a browser.
 	HTTP *httpClient
 
 	// Wrap is put around each network connection (a net.Conn), such as netsim's.
@@ -76,6 +79,13 @@ type dialed struct {
 	socket *socket
 	err    error
 }
+
+// A dialError says why there is no connection. Servers write some of these texts.
+type dialError struct{ err error }
+
+func (e *dialError) Error() string { return fmt.Sprintf("client: %.*s", maxText, e.err) }
+
+func (e *dialError) Unwrap() error { return e.err }
 
 // Dial begins to play or watch the match at a WebSocket URL. It returns at
 // once: what becomes of it is told as events. The session ends when the match
@@ -270,8 +280,12 @@ func (s *Session) act(ctx context.Context) {
 		}
 		s.link.out <- b // has room: only we send
 	}
-	if s.client.Stage() == lockstep.StageClosing && len(s.link.out) < cap(s.link.out) {
+	switch {
+	case s.client.Stage() != lockstep.StageClosing:
+	case len(s.link.out) < cap(s.link.out):
 		s.drop(nil)
+	default:
+		s.link.expire() // and then it is gone
 	}
 }
 
@@ -279,7 +293,7 @@ func (s *Session) act(ctx context.Context) {
 func (s *Session) connected(d dialed) {
 	s.dialing = nil
 	if d.err != nil {
-		s.client.Disconnected(s.now(), fmt.Errorf("client: %w", d.err))
+		s.client.Disconnected(s.now(), &dialError{d.err})
 		return
 	}
 	if s.client.Stage() != lockstep.StageDialing {

@@ -7,8 +7,11 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"net/url"
+	"sync/atomic"
 
 	"github.com/coder/websocket"
+	"golang.org/x/time/rate"
 
 	"github.com/seed-49bee653/samestep/internal/buffer"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -20,70 +23,130 @@ type (
 	netConn    = net.Conn
 )
 
-var errTransport = errors.New("want an http.Transport to put Wrap into")
+const (
+	// maxHandshake is how many bytes the headers of a server's answer to the
+	// handshake may have.
+	maxHandshake = 64 << 10
+
+	// maxControlFrames is how many pings and pongs a server may send in a second.
+	// They are counted nowhere else, and each ping has an answer.
+	maxControlFrames = 20
+
+	// controlFramesAtOnce is the burst of maxControlFrames.
+	controlFramesAtOnce = 60
+)
+
+var (
+	errTransport     = errors.New("want an http.Transport to put Wrap into")
+	errRedirected    = errors.New("the server sends us to another address, which would get the token")
+	errControlFrames = errors.New("the server sends too many control frames")
+)
 
 // A socket is one WebSocket.
-type socket struct{ ws *websocket.Conn }
+type socket struct {
+	ws     *websocket.Conn
+	conn   atomic.Pointer[net.Conn] // below it, if we have made it
+	ctx    context.Context          // of reading
+	cancel context.CancelCauseFunc
+	extra  *rate.Limiter // control frames
+}
 
 // dial opens a WebSocket.
-func dial(ctx context.Context, url string, o *Options) (*socket, error) {
-	hc, done, err := o.httpClient()
+func dial(ctx context.Context, address string, o *Options) (*socket, error) {
+	s := &socket{extra: rate.NewLimiter(maxControlFrames, controlFramesAtOnce)}
+	hc, done, err := o.httpClient(func(c net.Conn) { s.conn.Store(&c) })
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	ws, _, err := websocket.Dial(ctx, url, &websocket.DialOptions{
+	s.ctx, s.cancel = context.WithCancelCause(context.Background())
+	s.ws, _, err = websocket.Dial(ctx, address, &websocket.DialOptions{
 		HTTPClient: hc, Subprotocols: []string{Subprotocol}, CompressionMode: websocket.CompressionDisabled,
+		OnPingReceived: func(context.Context, []byte) bool { return s.allowed() },
+		OnPongReceived: func(context.Context, []byte) { s.allowed() },
 	})
+	if e := (*url.Error)(nil); errors.As(err, &e) {
+		return nil, e.Err // it names an address, which may be long and the server's
+	}
 	if err != nil {
 		return nil, err
 	}
-	ws.SetReadLimit(lockstep.MaxServerMessage)
-	return &socket{ws}, nil
+	s.ws.SetReadLimit(lockstep.MaxServerMessage)
+	return s, nil
 }
 
-// httpClient returns the client to dial with, and what to do afterwards.
-func (o *Options) httpClient() (hc *http.Client, done func(), err error) {
-	hc = o.HTTP
-	if hc == nil {
-		hc = http.DefaultClient
+// allowed counts a control frame, and reports whether it is one too many, which ends
+// the connection.
+func (s *socket) allowed() bool {
+	if s.extra.Allow() {
+		return true
 	}
-	if o.Wrap == nil {
-		return hc, func() {}, nil
+	s.cancel(errControlFrames)
+	return false
+}
+
+// httpClient returns the client to dial with, and what to do afterwards. It follows
+// no redirect, as a browser does not either, and tells made of its connection.
+func (o *Options) httpClient(made func(net.Conn)) (hc *http.Client, done func(), err error) {
+	own := http.Client{}
+	if o.HTTP != nil {
+		own = *o.HTTP
 	}
-	from := hc.Transport
+	own.CheckRedirect = func(*http.Request, []*http.Request) error { return errRedirected }
+	from := own.Transport
 	if from == nil {
 		from = http.DefaultTransport
 	}
 	t, ok := from.(*http.Transport)
-	if !ok {
+	switch {
+	case !ok && o.Wrap == nil:
+		return &own, func() {}, nil
+	case !ok:
 		return nil, nil, errTransport
 	}
 	t = t.Clone()
-	open := t.DialContext
+	if t.MaxResponseHeaderBytes == 0 {
+		t.MaxResponseHeaderBytes = maxHandshake
+	}
+	t.DialContext = o.dialer(t.DialContext, made)
+	if t.DialTLSContext != nil {
+		t.DialTLSContext = o.dialer(t.DialTLSContext, made)
+	}
+	own.Transport = t
+	return &own, t.CloseIdleConnections, nil // a refused handshake leaves one
+}
+
+type dialer func(ctx context.Context, network, address string) (net.Conn, error)
+
+// dialer returns open with Wrap around its connections, of which made is told.
+func (o *Options) dialer(open dialer, made func(net.Conn)) dialer {
 	if open == nil {
 		open = new(net.Dialer).DialContext
 	}
-	t.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		c, err := open(ctx, network, address)
 		if err != nil {
 			return nil, err
 		}
-		return o.Wrap(c), nil
+		if o.Wrap != nil {
+			c = o.Wrap(c)
+		}
+		made(c)
+		return c, nil
 	}
-	wrapped := *hc
-	wrapped.Transport = t
-	return &wrapped, t.CloseIdleConnections, nil // a refused handshake leaves one
 }
 
 // read waits for the next message. What has arrived before the end of the
 // connection is read before its error.
 func (s *socket) read(b *buffer.Buffer) error {
-	_, r, err := s.ws.Reader(context.Background())
-	if err != nil {
-		return err
+	_, r, err := s.ws.Reader(s.ctx)
+	if err == nil {
+		err = b.Fill(r)
 	}
-	return b.Fill(r)
+	if cause := context.Cause(s.ctx); cause != nil {
+		return cause
+	}
+	return err
 }
 
 func (s *socket) write(b []byte) error {
@@ -92,7 +155,18 @@ func (s *socket) write(b []byte) error {
 
 // close closes the socket after what was written, and waits until the other end
 // has read it.
-func (s *socket) close() { s.ws.Close(websocket.StatusNormalClosure, "") }
+func (s *socket) close() {
+	s.ws.Close(websocket.StatusNormalClosure, "")
+	s.cancel(nil)
+}
 
-// abort closes the socket at once.
-func (s *socket) abort() { s.ws.CloseNow() }
+// abort closes the socket at once. The connection below it is closed, too: while the
+// WebSocket is being closed, it passes over the rest of a frame, which may be longer
+// than any that ends.
+func (s *socket) abort() {
+	if c := s.conn.Load(); c != nil {
+		(*c).Close()
+	}
+	s.ws.CloseNow()
+	s.cancel(nil)
+}
