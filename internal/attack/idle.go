@@ -10,19 +10,19 @@ import (
 const idleSockets = 2000
 
 var _ = register(&Attack{
-	Row: 6, Name: "idle", About: "2,000 connections that ask for nothing, opened again when they are closed, beside GET /matches as fast as it is answered",
+	Row: 6, Name: "idle", About: "2,000 connections that ask for nothing, opened again when they are closed, beside 400 GET /matches a second",
 	Serve: func(string) ([]string, error) { return []string{"--matches", "30"}, nil },
 	Run: func(ctx context.Context, h *Hands) error {
 		reads := make(chan error, 1)
 		go func() {
-			reads <- h.repeat(ctx, 4, 2000, func(ctx context.Context, _ int) error {
+			reads <- h.repeat(ctx, 4, 400, func(ctx context.Context, _ int) error {
 				if status, _, err := h.ask(ctx, h.client, "GET", "/matches", "", ""); err == nil {
 					h.try(fmt.Sprint("GET: ", status))
 				}
 				return nil
 			})
 		}()
-		err := h.repeat(ctx, idleSockets, 1000, func(ctx context.Context, _ int) error {
+		err := h.repeat(ctx, idleSockets, 400, func(ctx context.Context, _ int) error {
 			c, err := h.socket(ctx)
 			if err != nil {
 				h.try("not accepted")

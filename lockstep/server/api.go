@@ -42,6 +42,7 @@ func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "shutting down", http.StatusServiceUnavailable)
 		return
 	}
+	w.Header().Set("Connection", "close") // nothing else bounds how often it is asked for
 	w.Write([]byte("ok\n"))
 }
 

@@ -19,3 +19,18 @@ func HTTPServer(addr string, h http.Handler) *http.Server {
 		MaxHeaderBytes:    16 << 10,
 	}
 }
+
+// A refusing is a ResponseWriter that ends the connection of a request which is
+// refused: whoever asks again has to connect again, and connections have a budget.
+type refusing struct{ http.ResponseWriter }
+
+// WriteHeader implements [http.ResponseWriter].
+func (w refusing) WriteHeader(status int) {
+	if status >= http.StatusBadRequest {
+		w.Header().Set("Connection", "close")
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap is for [http.ResponseController].
+func (w refusing) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -13,6 +13,16 @@ const (
 	// rest of its file descriptors is for players.
 	maxSockets = 512
 
+	// connectsAtOnce is how many connections an address may open at once, and connectSpan
+	// the time over which they come back: as many times Options.MaxPerAddress, and as
+	// many seconds. Each costs a handshake, whatever limit it meets then.
+	connectsAtOnce = 4
+	connectSpan    = connectsAtOnce * time.Second
+
+	// leastConnects is the least that Options.MaxPerAddress counts for these: a page
+	// needs several connections, and each refusal ends one.
+	leastConnects = 64
+
 	// maxSent is how many bytes a second one address is sent over them.
 	maxSent = 8 << 20
 
@@ -22,8 +32,10 @@ const (
 
 // Listener returns l with limits on connections that are not, or not yet, WebSockets
 // of a match: Options.MaxPerAddress of one address, 512 of all. At a limit the
-// address with most of them loses its oldest, so that a new one is always accepted. A
-// listener for TLS goes around it.
+// address with most of them loses its oldest, so that a new one is always accepted.
+// An address that opens more than four times Options.MaxPerAddress at once, and then
+// more than Options.MaxPerAddress a second, is not heard; 64 counts at least. A listener for TLS goes
+// around it.
 func (s *Server) Listener(l net.Listener) net.Listener { return &listener{l, s} }
 
 type listener struct {
@@ -33,15 +45,33 @@ type listener struct {
 
 // Accept implements [net.Listener].
 func (l *listener) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
+	var c net.Conn
+	var from netip.Prefix
+	for {
+		var err error
+		if c, err = l.Listener.Accept(); err != nil {
+			return nil, err
+		}
+		if from = of(c.RemoteAddr().String()); l.server.connects.spend(from, 1, time.Now()) {
+			break
+		}
+		l.server.metrics.turned.WithLabelValues("connecting").Inc()
+		hangUp(c)
 	}
-	x := &socket{Conn: c, server: l.server, addr: of(c.RemoteAddr().String())}
+	x := &socket{Conn: c, server: l.server, addr: from}
 	if l.server.sockets.enter(x) {
 		l.server.metrics.turned.WithLabelValues("socket").Inc()
 	}
 	return x, nil
+}
+
+// hangUp closes a connection and leaves nothing of it in the system.
+func hangUp(c net.Conn) {
+	if t, ok := c.(*net.TCPConn); ok {
+		// It matters to the system's memory only.
+		_ = t.SetLinger(0)
+	}
+	c.Close()
 }
 
 // A socket is an accepted connection.

@@ -63,6 +63,70 @@ func TestIdleSockets(t *testing.T) {
 	})
 }
 
+// Whoever connects again and again costs a server a handshake each time. Beyond its
+// budget an address is not heard, and others do not notice.
+func TestConnectRate(t *testing.T) {
+	inBubble(t, setup{}, func(t *testing.T, s *stage) {
+		heard := func(address string, tries int) (n int) {
+			for range tries {
+				c, err := s.pipes.dialFrom(address)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := fmt.Fprint(c, "GET /healthz HTTP/1.1\r\nHost: server\r\n\r\n"); err == nil {
+					if answer, err := http.ReadResponse(bufio.NewReader(c), nil); err == nil && answer.StatusCode == 200 {
+						n++
+					}
+				}
+				c.Close()
+			}
+			return n
+		}
+		const flood = "198.51.100.1:1"
+		if n := heard(flood, 1000); n != 256 {
+			t.Errorf("%d of 1,000 connections at once were heard, want 256", n)
+		}
+		if n := heard("203.0.113.1:1", 10); n != 10 {
+			t.Errorf("%d of 10 connections of somebody else were heard", n)
+		}
+		time.Sleep(2 * time.Second)
+		if n := heard(flood, 1000); n != 128 {
+			t.Errorf("after 2 s %d were heard, want 128", n)
+		}
+	})
+}
+
+// What is refused ends its connection, so that the budget of connections bounds the
+// requests, too.
+func TestRefusalsClose(t *testing.T) {
+	inBubble(t, setup{}, func(t *testing.T, s *stage) {
+		for _, x := range []struct {
+			request string
+			status  int
+			closed  bool
+		}{
+			{"GET /matches HTTP/1.1\r\nHost: server", 200, false},
+			{"GET /matches/none HTTP/1.1\r\nHost: server", 404, true},
+			{"GET /nothing HTTP/1.1\r\nHost: server", 404, true},
+			{"GET /matches HTTP/1.1\r\nHost: other.example", 403, true},
+			{"GET /matches/duel/play HTTP/1.1\r\nHost: server", 426, true},
+			{"POST /matches HTTP/1.1\r\nHost: server\r\nContent-Length: 0\r\nAuthorization: Bearer wrong", 403, true},
+			{"GET /healthz HTTP/1.1\r\nHost: server", 200, true}, // it has no other limit
+		} {
+			c := s.dialRaw(t)
+			fmt.Fprint(c, x.request+"\r\n\r\n")
+			answer, err := http.ReadResponse(bufio.NewReader(c), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if answer.StatusCode != x.status || answer.Close != x.closed {
+				t.Errorf("%q: got %d, closed %v; want %d, %v", x.request, answer.StatusCode, answer.Close, x.status, x.closed)
+			}
+			c.Close()
+		}
+	})
+}
+
 // What one address is sent in a second is bounded, whatever it asks for on however
 // many connections; others, and WebSockets, do not wait for it.
 func TestBytesToOneAddress(t *testing.T) {

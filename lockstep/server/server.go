@@ -48,7 +48,7 @@ type Options struct {
 	AllowedHosts       []string          // names of ours, besides those of the loopback and the addresses that connections come to
 	MaxMatches         int               // 1000
 	GuestMatches       int               // of them, that those may begin over HTTP who are no admins but may play: none
-	MaxPerAddress      int               // connections of one address: 64
+	MaxPerAddress      int               // connections of one address, and those that it may open a second (64 at least): 64
 	MaxUnauthenticated int               // of them, that have not said who they are; the oldest makes room: 8
 	IdleMatch          time.Duration     // a match that nobody is connected to ends after: 5 m; negative: never
 	RetryAfter         time.Duration     // when clients may come back after a shutdown: 5 s
@@ -145,6 +145,7 @@ type Server struct {
 	addresses  addresses
 	entrance   entrance[*conn]
 	sockets    entrance[*socket]
+	connects   *budgets[netip.Prefix]
 	sent       *budgets[netip.Prefix] // bytes, to those who are no players
 	reads      *budgets[netip.Prefix]
 	guesses    *budgets[netip.Prefix]
@@ -182,6 +183,7 @@ func New(o Options) (*Server, error) {
 	s.addresses = addresses{max: o.MaxPerAddress, conns: make(map[netip.Prefix]int)}
 	s.entrance = entrance[*conn]{each: o.MaxUnauthenticated, all: max(maxUnauthenticated, o.MaxUnauthenticated)}
 	s.sockets = entrance[*socket]{each: o.MaxPerAddress, all: max(maxSockets, o.MaxPerAddress)}
+	s.connects = newBudgets[netip.Prefix](connectsAtOnce*max(leastConnects, o.MaxPerAddress), connectSpan)
 	s.sent = newBudgets[netip.Prefix](maxSent, time.Second)
 	s.reads = newBudgets[netip.Prefix](maxReads, time.Second)
 	s.guesses = newBudgets[netip.Prefix](maxGuesses, guessSpan)
@@ -199,6 +201,7 @@ func New(o Options) (*Server, error) {
 
 // ServeHTTP serves the HTTP interface; see the package comment.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w = refusing{w}
 	if !s.hostAllowed(r) {
 		s.metrics.turned.WithLabelValues("host").Inc()
 		http.Error(w, "the host that the request names is not served here", http.StatusForbidden)
