@@ -59,7 +59,8 @@ type (
 	// Healed: after a desync the client's state is the match's again.
 	Healed struct{ Tick Tick }
 
-	// Note: text for people, such as a name or a line of chat; see [TopicChat].
+	// Note: text for people, such as a name or a line of chat; see [TopicChat] and
+	// [TopicPace].
 	Note struct {
 		Player Player
 		Topic  string

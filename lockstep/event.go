@@ -26,11 +26,12 @@ const (
 	MatchOver     // no tick follows
 	MatchHeld     // no tick is sealed, Text says why; without a text they are again
 	RefereeHealed // the referee's own state was wrong at Tick, and is computed again
+	TimeLost      // because of a player, Text says how; Number milliseconds of its Rates.Pace are used
 )
 
 var eventTexts = [...]string{
 	"", "joined", "resumed", "lost", "left", "taken over", "live", "synced", "closed", "refused", "desynced",
-	"checks tied", "ticks skipped", "delay changed", "speed changed", "paused", "resumed", "over", "held", "referee healed",
+	"checks tied", "ticks skipped", "delay changed", "speed changed", "paused", "resumed", "over", "held", "referee healed", "costs time",
 }
 
 func (k EventKind) String() string { return eventTexts[k] }

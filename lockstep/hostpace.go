@@ -21,6 +21,9 @@ type seatPace struct {
 	slowed  demand // percent of the speed
 	delayed demand // ticks of input delay
 	asks    Time   // to be lost, see lose
+	cost    Time   // since everybody was told
+	told    string // what
+	toldAt  Time
 }
 
 // A demand is how much a player asks for, which follows what it was found to need.
@@ -111,7 +114,8 @@ func (a *account) grant(now Time, r Rate, ask, span Time) Time {
 
 // lose returns how much time the match loses in a span because of what its seats
 // ask for. All lose it at the same time, so it is the most that anybody is granted.
-func (h *Host) lose(span Time) (most Time) {
+// Everybody is told because of whom it does.
+func (h *Host) lose(span Time, what string) (most Time) {
 	players, alone := h.players(), Time(0)
 	for i := range h.seats {
 		s := &h.seats[i]
@@ -128,13 +132,59 @@ func (h *Host) lose(span Time) (most Time) {
 		if a.pace.asks > 0 { // the first seat of the account
 			a.pace.granted, a.pace.asks = a.grant(h.now, rate, a.pace.asks, span), 0
 		}
-		most = max(most, min(s.pace.asks, a.pace.granted))
-		s.pace.asks = 0
+		if s.pace.asks > 0 {
+			granted := min(s.pace.asks, a.pace.granted)
+			s.pace.asks, s.pace.cost, most = 0, s.pace.cost+granted, max(most, granted)
+			h.tellPace(Player(i), a, what)
+		}
 	}
 	if most > 0 {
 		most = h.pace.all.grant(h.now, rate.times(matchPace), most, span)
 	}
 	return max(most, alone)
+}
+
+// TopicPace is the topic of the notes that say because of which player a match
+// loses time, and how.
+const TopicPace = "pace"
+
+// Texts of these notes.
+const (
+	paceWaits   = "the match waits for this player"
+	paceSlower  = "the match is slower for this player"
+	paceDelayed = "commands take longer because of this player's connection"
+	paceSpent   = "the match does not wait for this player for a while"
+)
+
+const (
+	tellAgain  = minute      // the same
+	tellNext   = 10 * Second // something else
+	worthANote = Second      // what a player has cost since the last note
+)
+
+// tellPace tells everybody what the match loses because of a player, seldom
+// enough for people to read it.
+func (h *Host) tellPace(p Player, a *account, text string) {
+	c := &h.seats[p].pace
+	if a.pace.spent {
+		text = paceSpent
+	}
+	switch {
+	case text == c.told:
+		if c.cost < worthANote || h.now < c.toldAt+tellAgain {
+			return
+		}
+	case text == paceSpent: // at once
+	case c.cost < worthANote || c.told != "" && h.now < c.toldAt+tellNext:
+		return
+	}
+	*c = seatPace{slowed: c.slowed, delayed: c.delayed, told: text, toldAt: h.now}
+	h.event(Event{Kind: TimeLost, Player: p, Number: int64(a.used[paceBudget].used/h.options.Rates.Pace.Per) / 1000, Text: text})
+	if h.notes.bytes+noteSize(text) > h.options.MaxNoteBytes/2 {
+		return // the rest is for names and chat
+	}
+	h.notes.bytes += noteSize(text)
+	_ = h.c.Note(p, TopicPace, text) // an error is the end of the match, which Advance notices
 }
 
 // matchPace is how many times the limit of a player's pace holds for a match.
@@ -159,7 +209,7 @@ func (h *Host) waits(dt Time) bool {
 			s.pace.asks = max(dt, 1) // a share that is spent does not begin again
 		}
 	}
-	return h.lose(0) > 0
+	return h.lose(0, paceWaits) > 0
 }
 
 // behind reports whether a WaitPolicy has the match wait for a seat's player.
@@ -233,7 +283,7 @@ func (h *Host) followLag() {
 	}
 	c := &h.pace
 	before := c.percent
-	if c.percent = 100 - uint16(h.lose(Second)*100/Second); c.percent != before && h.applySpeed() != nil {
+	if c.percent = 100 - uint16(h.lose(Second, paceSlower)*100/Second); c.percent != before && h.applySpeed() != nil {
 		c.percent = before // busy: next time
 	}
 }
@@ -276,7 +326,7 @@ func (h *Host) followDelay() {
 		s.pace.asks = h.delayCost(s.pace.delayed.level - min(s.pace.delayed.level, usual))
 	}
 	want := usual
-	for lost := h.lose(h.options.PingEvery); want < uint16(h.options.Delay.Max) && h.delayCost(want+1-usual) <= lost; {
+	for lost := h.lose(h.options.PingEvery, paceDelayed); want < uint16(h.options.Delay.Max) && h.delayCost(want+1-usual) <= lost; {
 		want++
 	}
 	if Tick(want) == h.c.options.InputDelay {

@@ -180,3 +180,55 @@ func TestHostPaceOfHonestDelay(t *testing.T) {
 		t.Errorf("got an input delay of %d ticks, want 3", got)
 	}
 }
+
+// Everybody is told who costs the match time, and how, but not so often that the
+// log grows from it.
+func TestHostPaceIsTold(t *testing.T) {
+	late := func(g *guest) { g.pongAfter = 3 * lockstep.Second }
+	delay := func(o *lockstep.HostOptions) { o.Delay.Max = 11 }
+	for _, c := range []struct {
+		name    string
+		options func(*lockstep.HostOptions)
+		begin   func(*guest)
+		each    func(*guest)
+		want    string
+	}{
+		{"wait", pacers[0].options, pacers[0].begin, pacers[0].each, "the match waits for this player"},
+		{"slow", pacers[1].options, pacers[1].begin, pacers[1].each, "the match is slower for this player"},
+		{"delay", delay, late, func(*guest) {}, "commands take longer because of this player's connection"},
+		{"no room", func(o *lockstep.HostOptions) { delay(o); o.MaxNoteBytes = 2 * 130 }, late, func(*guest) {}, ""},
+	} {
+		p := newParty(t, nil, c.options)
+		told := map[string]int{}
+		var dec lockstep.Decoder
+		take := func(record []byte) {
+			if r, _, err := dec.Decode(append([]byte(nil), record...)); err != nil {
+				t.Fatal(err)
+			} else if r.Kind == lockstep.RecordNote && r.Topic == lockstep.TopicPace && r.Player == 1 {
+				told[r.Text]++
+			}
+		}
+		for _, record := range p.early {
+			take(record)
+		}
+		p.record = take
+		p.join("honest", "p0")
+		g := p.join("griefer", "p1")
+		p.pass(5 * lockstep.Second)
+		c.begin(g)
+		p.minutes(10, func() { c.each(g) })
+		all := 0
+		for _, n := range told {
+			all += n
+		}
+		if c.want != "" && (told[c.want] == 0 || told["the match does not wait for this player for a while"] == 0) || all > 40 {
+			t.Errorf("%s: got %d notes in ten minutes: %v", c.name, all, told)
+		}
+		if c.want == "" && all > 1 {
+			t.Errorf("%s: got %d notes: %v", c.name, all, told)
+		}
+		if p.events[lockstep.TimeLost] == 0 {
+			t.Errorf("%s: no event", c.name)
+		}
+	}
+}

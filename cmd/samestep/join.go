@@ -261,6 +261,10 @@ func (j *join) event(e any) {
 		if j.status != nil {
 			fmt.Fprintf(j.status, "%s\n", cmp.Or(e.Reason, "the match goes on"))
 		}
+	case lockstep.Note:
+		if e.Topic == lockstep.TopicPace && j.status != nil {
+			fmt.Fprintf(j.status, "player %d: %s\n", e.Player, e.Text)
+		}
 	case lockstep.Ended:
 		s.Ended = e.Reason
 	}

@@ -50,7 +50,8 @@ func newMetrics(s *Server) *metrics {
 func subject(k lockstep.EventKind) string {
 	switch k {
 	case lockstep.ChecksTied, lockstep.TicksSkipped, lockstep.DelayChanged, lockstep.SpeedChanged,
-		lockstep.MatchPaused, lockstep.MatchResumed, lockstep.MatchOver, lockstep.MatchHeld, lockstep.RefereeHealed:
+		lockstep.MatchPaused, lockstep.MatchResumed, lockstep.MatchOver, lockstep.MatchHeld, lockstep.RefereeHealed,
+		lockstep.TimeLost:
 		return "match"
 	}
 	return "connection"

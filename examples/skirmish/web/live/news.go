@@ -15,7 +15,7 @@ const maxLines = 64
 
 // A Line is a piece of news.
 type Line struct {
-	Sort   string `json:"sort"`   // "chat", "problem", "game", "link", "desync" or "name"
+	Sort   string `json:"sort"`   // "chat", "problem", "game", "link", "desync", "name" or "pace"
 	Player int    `json:"player"` // who wrote it, or whom it is about; -1 for nobody
 	Text   string `json:"text"`
 }
@@ -89,7 +89,7 @@ func plain(err error) string {
 func (n *news) take(event any) {
 	switch e := event.(type) {
 	case lockstep.Note:
-		sort := e.Topic // "chat" or "name"
+		sort := e.Topic // "chat", "name" or "pace"
 		n.line(sort, int(e.Player), e.Text)
 	case lockstep.Receipt:
 		if e.Reason != lockstep.Accepted {
