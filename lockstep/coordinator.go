@@ -78,11 +78,12 @@ type Coordinator struct {
 	seats       []seat
 	system      Sequence // of the last command of System
 	paused      bool
-	pausing     bool  // the next tick pauses the match
-	retried     Tick  // checks up to this one were computed again …
-	retriedFrom Tick  // … beginning at this tick
-	err         error // why the match is over
-	broken      bool  // because the log failed
+	pausing     bool   // the next tick pauses the match
+	retried     Tick   // checks up to this one were computed again …
+	retriedFrom Tick   // … beginning at this tick
+	retrials    uint64 // ticks computed again because of a report
+	err         error  // why the match is over
+	broken      bool   // because the log failed
 
 	cmd  Command        // being examined; a field because the game sees its address
 	last []LastSequence // scratch

@@ -18,6 +18,7 @@ type Stats struct {
 	Desyncs       uint64 `json:"desyncs,string"`
 	Resyncs       uint64 `json:"resyncs,string"`        // keyframes sent because of one
 	RefereeFaults uint64 `json:"referee_faults,string"` // times that the referee's own state was wrong
+	Retried       uint64 `json:"retried,string"`        // ticks computed again because of a report, see Rates.Retrials
 	Keyframes     uint64 `json:"keyframes,string"`      // made for joiners
 	Syncs         uint64 `json:"syncs,string"`          // keyframes sent
 	Resumes       uint64 `json:"resumes,string"`        // by the tail only
@@ -53,6 +54,7 @@ func (c *Counter) UnmarshalText(text []byte) error {
 func (h *Host) Stats() Stats {
 	s := h.stats
 	s.Tick, s.InputDelay, s.StateBytes = h.c.Now(), h.c.options.InputDelay, h.c.stateBytes
+	s.Retried = h.c.retrials
 	s.Players, s.Spectators = h.players(), h.spectators()
 	s.RingRecords = int(h.ring.Next() - h.ring.First())
 	s.Memory = h.Memory()

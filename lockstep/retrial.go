@@ -51,6 +51,7 @@ func (c *Coordinator) retry(k *check, p Player, from Tick, root uint64) (Retrial
 	if m == nil || c.options.Retrial != nil && !c.options.Retrial(p, len(frames)) {
 		return NotRetried, nil
 	}
+	c.retrials += uint64(len(frames))
 	sim := c.again(m, frames)
 	if sim == nil {
 		return NotRetried, nil

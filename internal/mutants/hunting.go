@@ -12,6 +12,7 @@ import (
 	"path"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -156,12 +157,23 @@ func (h *Hunt) one(m *Mutant, seeds int) (d Death, err error) {
 	if err != nil {
 		return d, err
 	}
+	slices.SortStableFunc(corpus, func(a, b string) int { return cmp.Compare(m.rank(a), m.rank(b)) })
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	play := exec.CommandContext(ctx, program, append([]string{"-seeds", strconv.Itoa(seeds)}, corpus...)...)
 	play.Env = append(os.Environ(), inForce+"="+strconv.Itoa(h.numbers[m]))
 	out, err := play.CombinedOutput()
 	return d, d.judge(string(out), err, ctx.Err() != nil)
+}
+
+// rank says in which order the files of the corpus are played: those of attacks on
+// limits first for the mutants that they are for, and last for others.
+func (m *Mutant) rank(file string) int {
+	attack := strings.HasPrefix(filepath.Base(file), "hands-")
+	if m != nil && attack == (strings.Contains(m.Hits, "I13") || strings.Contains(m.Hits, "I14")) {
+		return 0
+	}
+	return 1
 }
 
 // alone builds the program of a mutant that could not be woven.

@@ -41,7 +41,7 @@ func (m *Mutant) Apply(source []byte) ([]byte, error) {
 // All returns the mutants, in the order of the invariants that they break.
 func All() []Mutant {
 	var all []Mutant
-	for _, list := range [][]Mutant{ordering, streams, seats, checksums, clients, files, museum} {
+	for _, list := range [][]Mutant{ordering, streams, seats, checksums, clients, files, museum, hands} {
 		all = append(all, list...)
 	}
 	return all

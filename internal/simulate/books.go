@@ -33,6 +33,7 @@ func (w *world) bookkeepOf(m *machine) {
 	if m.client == nil || m.dead > 0 {
 		return
 	}
+	m.waits()
 	if got, want := m.client.Memory()+w.leak, m.client.MemoryBound(w.stateBytes()); got > want {
 		w.fail("I5", "%s keeps %d bytes, want at most %d", m, got, want)
 	}

@@ -129,6 +129,30 @@ var controls = []struct {
 	{"a spectator that stands still", "I6", "nothing is wrong with client 3", func(t *testing.T, w *world) {
 		w.machines[3].busy = w.now + 100*sec
 	}},
+	{"a bystander whose link is late", "I13", "client 1, on a good link, has run tick", func(t *testing.T, w *world) {
+		w.machines[1].wire.down.extra = lateness + 10*ms
+	}},
+	{"a bystander that gets nothing", "I13", "client 1, on a good link, has not run tick", func(t *testing.T, w *world) {
+		w.machines[1].wire.down.stuck = true
+	}},
+	{"a bystander whose connection ends", "I13", "client 1, on a good link, has lost its connection", func(t *testing.T, w *world) {
+		w.machines[1].wire.cut(0, 0)
+	}},
+	{"a bystander that is removed", "I13", "client 1, on a good link, was closed as kicked", func(t *testing.T, w *world) {
+		w.server.host.Kick(w.now, w.machines[1].wire.id, "nothing")
+		w.server.after()
+	}},
+	{"a bystander that is refused", "I13", "client 1, on a good link, was told of an error", func(t *testing.T, w *world) {
+		var m lockstep.MessageWriter
+		w.machines[1].send(m.Append(nil, &lockstep.Message{Kind: lockstep.MessageChecksum, Tick: 1 << 20}))
+	}},
+	{"a tick that is late", "I13", "was sealed", func(t *testing.T, w *world) {
+		w.server.stalled = w.now + lateness + 100*ms
+	}},
+	{"more than a subject may have", "I14", "the player names/street0: ", func(t *testing.T, w *world) {
+		w.ledger.on = true // whose limits are fewer than the host's
+		w.inject(&Fault{Kind: "hands: seats", For: 20 * sec, N: 3})
+	}},
 	{"a desync that nobody told of", "desync", "nobody has said so", func(t *testing.T, w *world) {
 		m := w.machines[0]
 		if !m.flip(rand.New(rand.NewPCG(1, 1))) {
@@ -165,6 +189,10 @@ func TestControls(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			for _, m := range w.machines {
+				m.bystander = m.bystander && c.invariant == "I13" // else that is what is found first
+			}
+			w.quiet = c.invariant == "I13"
 			w.protect(func() {
 				w.until(w.start + 25*sec)
 				for w.wires[0].down.empty() {
@@ -182,7 +210,7 @@ func TestControls(t *testing.T) {
 		})
 		seen[c.invariant] = true
 	}
-	for _, name := range []string{"I1", "I2", "I3", "I4", "I5", "I6", "I7", "I8", "I9", "I10", "I12", "desync"} {
+	for _, name := range []string{"I1", "I2", "I3", "I4", "I5", "I6", "I7", "I8", "I9", "I10", "I12", "I13", "I14", "desync"} {
 		if !seen[name] {
 			t.Errorf("nothing breaks %s", name)
 		}

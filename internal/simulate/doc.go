@@ -30,5 +30,7 @@
 //	I10 no crash     nothing panics, and nothing runs without time passing
 //	I11 reproducible the same plan gives the same run, to the byte
 //	I12 curtain   spectators see nothing sooner than the delay of theirs allows
+//	I13 bystander an honest player on a good link is never disconnected, refused, or late by more than 250 ms because of others
+//	I14 budgets   nobody costs others more than the limits of a subject, an address and a match, over all connections
 //	desync           every state that a fault changes is found, and nothing else is
 package simulate

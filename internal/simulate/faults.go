@@ -27,7 +27,7 @@ const (
 
 // kinds are all kinds of faults. An inject function reports whether it could do
 // what it is for.
-var kinds = slices.Concat(networkKinds, clientKinds, serverKinds, diskKinds, strangerKinds, liarKinds())
+var kinds = slices.Concat(networkKinds, clientKinds, serverKinds, diskKinds, strangerKinds, liarKinds(), handKinds())
 
 var networkKinds = []kind{
 	{name: "cut", group: "network", perHour: 120, n: 1 << 40, inject: func(w *world, m *machine, f *Fault) bool {
@@ -176,17 +176,25 @@ func (w *world) flip(s *lockstep.Simulation, r *rand.Rand) bool {
 	return false
 }
 
+// trickKind begins a trick.
+func trickKind(t trick) func(*world, *machine, *Fault) bool {
+	return func(w *world, m *machine, f *Fault) bool {
+		if m.liar == nil || m.dead > 0 {
+			return false
+		}
+		m.liar.begin(t, f.For)
+		return true
+	}
+}
+
 // liarKinds has one kind for each trick.
 func liarKinds() (all []kind) {
 	for t := range tricks {
+		if t == trickSecond {
+			continue // one of the hands
+		}
 		all = append(all, kind{name: "liar: " + trickNames[t], group: "byzantine", perHour: 90, low: 500 * ms, high: 10 * sec, liar: true,
-			inject: func(w *world, m *machine, f *Fault) bool {
-				if m.liar == nil || m.dead > 0 {
-					return false
-				}
-				m.liar.begin(t, f.For)
-				return true
-			}})
+			inject: trickKind(t)})
 	}
 	return append(all, kind{name: "liar: stops reading", group: "byzantine", perHour: 60, low: sec, high: 40 * sec, liar: true,
 		inject: func(w *world, m *machine, f *Fault) bool {

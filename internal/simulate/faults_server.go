@@ -143,12 +143,12 @@ var strangerKinds = []kind{
 	{name: "stranger: silent", group: "byzantine", perHour: 60, n: 90, inject: func(w *world, m *machine, f *Fault) bool {
 		came := false
 		for range 1 + f.N {
-			came = w.server.connect(nil) != nil || came
+			came = w.server.connect(nil, "alley") != nil || came
 		}
 		return came
 	}},
 	{name: "stranger: noise", group: "byzantine", perHour: 60, inject: func(w *world, m *machine, f *Fault) bool {
-		return w.stranger(noise(stream(w.plan.Seed, "fault", f.ID), 5000))
+		return w.stranger("", noise(stream(w.plan.Seed, "fault", f.ID), 5000))
 	}},
 	{name: "stranger: guesses", group: "byzantine", perHour: 60, n: 20, inject: func(w *world, m *machine, f *Fault) bool {
 		r := stream(w.plan.Seed, "fault", f.ID)
@@ -157,7 +157,7 @@ var strangerKinds = []kind{
 			a := w.subject.Game.Auth()
 			a.Token, a.Position = string(noise(r, 30)), lockstep.Position(r.IntN(4000))
 			copy(a.Session[:], noise(r, 30))
-			came = w.stranger(auth(a)) || came
+			came = w.stranger("", auth(a)) || came
 		}
 		return came
 	}},
@@ -165,7 +165,7 @@ var strangerKinds = []kind{
 		a := w.subject.Game.Auth()
 		a.Token = m.token
 		a.Build += "x"
-		return w.stranger(auth(a))
+		return w.stranger("", auth(a))
 	}},
 	{name: "stranger: a crowd", group: "byzantine", perHour: 30, n: 50, inject: func(w *world, m *machine, f *Fault) bool {
 		a := w.subject.Game.Auth()
@@ -173,7 +173,7 @@ var strangerKinds = []kind{
 		b := auth(a)
 		came := false
 		for range 1 + f.N {
-			came = w.stranger(b) || came // they are let in, and read nothing
+			came = w.stranger(a.Token, b) || came // they are let in, and read nothing
 		}
 		return came
 	}},
@@ -181,7 +181,7 @@ var strangerKinds = []kind{
 		a := w.subject.Game.Auth()
 		a.Token = m.token
 		b := auth(a)
-		return w.stranger(b) && w.stranger(b) // three connections of one seat at one instant
+		return w.stranger(a.Token, b) && w.stranger(a.Token, b) // three connections of one seat at one instant
 	}},
 }
 
@@ -190,12 +190,13 @@ func auth(a *lockstep.Auth) []byte {
 	return w.Append(nil, &lockstep.Message{Kind: lockstep.MessageAuth, Auth: a})
 }
 
-// stranger connects, says one thing, and reads nothing.
-func (w *world) stranger(b []byte) bool {
-	wire := w.server.connect(nil)
+// stranger connects, says one thing, perhaps with a token, and reads nothing.
+func (w *world) stranger(token string, b []byte) bool {
+	wire := w.server.connect(nil, "alley")
 	if wire == nil {
 		return false
 	}
+	wire.token = token
 	wire.up.send(w.now, b, &w.spare)
 	w.wakeWires = true
 	return true

@@ -32,6 +32,7 @@ const (
 	trickRepeat                // everything twice, also what was sent over an earlier connection
 	trickWithhold              // no states
 	trickDelay                 // everything is kept back for a while
+	trickSecond                // other checksums than its state has at every second check
 	trickForge                 // commands and reports that cannot be right
 	trickFlood                 // hundreds of messages a second
 	trickGarbage               // bytes that are no message
@@ -41,7 +42,7 @@ const (
 	tricks
 )
 
-var trickNames = [tricks]string{"lie", "mute", "omit", "repeat", "withhold", "delay", "forge", "flood", "garbage", "sync flood", "chat flood", "false ack"}
+var trickNames = [tricks]string{"lie", "mute", "omit", "repeat", "withhold", "delay", "every second check", "forge", "flood", "garbage", "sync flood", "chat flood", "false ack"}
 
 func newLiar(m *machine) *liar {
 	return &liar{m: m, random: stream(m.w.plan.Seed, "liar", m.index), next: never}
@@ -110,6 +111,12 @@ func (l *liar) message(b []byte) {
 			l.m.w.count("trick: lie")
 			return
 		}
+		if l.on(trickSecond) && l.turn() {
+			l.msg.Root ^= 1
+			l.out = l.writer.Append(l.out, &l.msg)
+			l.m.w.count("trick: every second check")
+			return
+		}
 	case lockstep.MessageState:
 		if l.on(trickWithhold) {
 			l.m.w.count("trick: withhold")
@@ -129,6 +136,13 @@ func (l *liar) message(b []byte) {
 		}
 	}
 	l.out = append(l.out, b...)
+}
+
+// turn reports whether a liar lies at a check. It says the truth at one at least
+// before each, and several of them take turns.
+func (l *liar) turn() bool {
+	n := max(2, len(l.m.w.plan.liars()))
+	return (int(l.msg.Tick)/int(l.m.w.plan.Settings.CheckEvery)+l.m.index)%n == 0
 }
 
 // act does what the liar does by itself.

@@ -42,6 +42,10 @@ type machine struct {
 	liar     *liar
 	truth    truth
 	links    [2]*rand.Rand
+
+	bystander bool          // nothing explains that it is late or loses its connection
+	called    lockstep.Time // when it connected last
+	greeted   bool          // it was welcomed since
 }
 
 // A receipt is what a client was told of a command that was accepted.
@@ -156,6 +160,7 @@ func (m *machine) step() {
 			m.busy = w.now + lockstep.Time(n-before)*m.cost
 		}
 		m.truth.compare(m)
+		m.ran(n)
 	}
 	if m.giveAt <= w.now {
 		m.give()
@@ -202,6 +207,9 @@ func (m *machine) hangUp(err error) {
 	wire.clientGone, wire.up.eof = true, true
 	wire.down.keep(0)
 	m.w.wakeWires = true
+	if err != nil {
+		m.harmed("has lost its connection: %v", err)
+	}
 	m.client.Disconnected(m.clock(), err)
 }
 
@@ -232,9 +240,10 @@ func (m *machine) dial() {
 	m.dialing = 0
 	var wire *wire
 	if m.offline <= w.now {
-		wire = w.server.connect(m)
+		wire = w.server.connect(m, m.address())
 	}
 	if wire == nil {
+		m.harmed("was not let in")
 		m.client.Disconnected(m.clock(), errNoRoute)
 		return
 	}
@@ -243,7 +252,7 @@ func (m *machine) dial() {
 		wire.up.link.Loss, wire.down.link.Loss = 0, 0
 	}
 	wire.up.rand, wire.down.rand = m.links[0], m.links[1]
-	m.wire = wire
+	m.wire, m.called, m.greeted = wire, w.now, false
 	m.client.Connected(m.clock())
 }
 
@@ -306,6 +315,9 @@ func (m *machine) done() {
 // noteStage counts the edges of the client's stages.
 func (m *machine) noteStage() {
 	if stage := m.client.Stage(); stage != m.stage {
+		if m.stage == lockstep.StageLive {
+			m.harmed("is %v again", stage)
+		}
 		if m.liar == nil {
 			m.w.clientEdges[m.stage][stage]++
 		}
@@ -326,16 +338,20 @@ func (m *machine) event(e any) {
 		}
 	case lockstep.Healed:
 		m.truth.saying = false
+	case lockstep.Welcomed:
+		m.greeted = true
 	case lockstep.Synced:
 		w.count("synced")
 	case lockstep.StreamResumed:
 		w.count("stream resumed")
 	case lockstep.ServerError:
+		m.harmed("was told of an error: %v: %s", e.Code, e.Text)
 		m.full = m.full || e.Code == lockstep.ErrorFull && m.plan.Spectator
 		if m.liar == nil && (e.Code == lockstep.ErrorMalformed || e.Code == lockstep.ErrorIdentity || e.Code == lockstep.ErrorRole) {
 			w.fail("I7", "%s, who is honest, was told of an error: %v: %s", m, e.Code, e.Text)
 		}
 	case lockstep.ServerClosing:
+		m.harmed("was closed as %v: %s", e.Code, e.Text)
 		switch e.Code {
 		case lockstep.CloseSlow, lockstep.CloseTimeout:
 			if m.liar == nil && m.plan.Up.Loss == 0 && m.plan.Down.Loss == 0 && w.now > m.wellSince()+calmDown {
@@ -360,6 +376,9 @@ func (m *machine) event(e any) {
 // answered keeps a receipt.
 func (m *machine) answered(r lockstep.Receipt) {
 	if r.Reason != lockstep.Accepted {
+		if r.Reason != lockstep.Refused {
+			m.harmed("was told that command %d is rejected: %s", r.Sequence, r.Err())
+		}
 		if r.Reason == lockstep.TooFarAhead && m.liar == nil {
 			m.w.fail("I9", "%s, who is honest, was told that command %d is too far ahead", m, r.Sequence)
 		}

@@ -15,6 +15,7 @@ const (
 	recordEmpty    = 4
 	recordChecksum = 5
 	recordEnd      = 7
+	recordNote     = 64
 )
 
 // system is the player whose commands are the server's own.
@@ -143,6 +144,11 @@ func (o *oracle) take(own []byte) {
 		if t := o.back(&p); o.w.relay.on {
 			o.w.relay.dissent(o.w, t, lockstep.Player(p.uint()), p.uint())
 		}
+	case recordNote:
+		note := packed{b: p.bytes()}
+		note.array()
+		player, topic := lockstep.Player(note.uint()), note.bytes()
+		o.w.ledger.note(player, string(topic), note.bytes())
 	case recordEnd:
 		o.ended = true
 	}
@@ -220,6 +226,7 @@ func (o *oracle) step() {
 		return
 	}
 	o.roots = append(o.roots, o.sim.Root())
+	o.w.seal(o.tick())
 	o.rostered()
 }
 

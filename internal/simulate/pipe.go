@@ -118,7 +118,10 @@ func (p *pipe) keep(n int) {
 type wire struct {
 	id         lockstep.PeerID
 	epoch      int      // of the server that it was made to
-	m          *machine // nil for a stranger, who reads nothing
+	m          *machine // nil for a stranger
+	v          *visitor // nil for a stranger who reads nothing
+	from       string   // its address
+	token      string   // of a stranger, or a visitor
 	up, down   pipe
 	hostGone   bool // the host has been told
 	clientGone bool // the client has been told, or has closed it

@@ -37,6 +37,10 @@ type HostPlan struct {
 
 	SpectatorDelay lockstep.Tick `json:"spectator_delay,omitempty"`
 	Relay          bool          `json:"relay,omitempty"`
+
+	Limits        bool `json:"limits,omitempty"`         // the default Rates, but for
+	KeyframeBytes int  `json:"keyframe_bytes,omitempty"` // Rates.Keyframes, a second and at once, and
+	NoteBytes     int  `json:"note_bytes,omitempty"`     // MaxNoteBytes
 }
 
 // A DiskPlan says how the log is written.

@@ -24,9 +24,7 @@ func (s *server) die(cut bool) {
 			wire.down.keep(s.chance.IntN(len(wire.down.queue) + 1))
 			wire.down.eof = true
 		}
-		if wire.m != nil {
-			wire.m.touch()
-		}
+		wire.touch()
 	}
 	s.host, s.writer, s.wires, s.byID = nil, nil, nil, nil
 	s.disk.crashed, s.disk.failAt = false, 0

@@ -120,11 +120,7 @@ func (s *server) options() lockstep.HostOptions {
 		Wait: lockstep.WaitPolicy{Bound: p.Wait}, Slow: lockstep.SlowPolicy{Percent: p.Slow},
 		Delay: lockstep.DelayPolicy{Max: p.MaxDelay}, LeaveAfterGrace: p.Leave, Desync: p.Desync,
 		SpectatorDelay: p.SpectatorDelay, Relay: p.Relay, KickTime: kickTime,
-		Rates: lockstep.Rates{
-			Resyncs:  lockstep.Rate{N: 30, Per: lockstep.Second, Burst: 30}, // flips come more often than in nature
-			Retrials: lockstep.Rate{N: 1 << 20, Per: lockstep.Second, Burst: 1 << 20},
-			Returns:  lockstep.Rate{N: 60, Per: lockstep.Second, Burst: 60},
-		},
+		Rates: p.limits(), MaxNoteBytes: p.NoteBytes,
 	}
 }
 
@@ -169,6 +165,7 @@ func (s *server) started(host *lockstep.Host) {
 	s.host, s.byID, s.wires = host, make(map[lockstep.PeerID]*wire), nil
 	s.stalled, s.restart, s.syncAt, s.retold = 0, never, 0, false
 	s.w.refereeIsRight()
+	s.w.ledger.begin()
 	s.w.unpause = s.w.unpause || s.w.pausedTo > 0 && s.w.now >= s.w.pausedTo // a crash may have taken back that the match was resumed
 	s.commit = commit{}
 	if !s.w.plan.Disk.EachFrame && !s.w.plan.Disk.Await {
@@ -313,9 +310,8 @@ func (s *server) pull(wire *wire) {
 		}
 		w.curtain.sent(w, wire, s.buf)
 		wire.down.send(w.now, s.buf, &w.spare)
-		if wire.m != nil {
-			wire.m.touch()
-		}
+		w.ledger.sent(wire, s.buf)
+		wire.touch()
 	}
 	wire.full = true
 }
@@ -341,22 +337,31 @@ func (s *server) unplug(wire *wire) {
 			break
 		}
 	}
-	if wire.m != nil {
-		wire.m.touch()
+	wire.touch()
+}
+
+// touch makes who is at the other end look again at what is due.
+func (w *wire) touch() {
+	if w.m != nil {
+		w.m.touch()
+	}
+	if w.v != nil {
+		w.v.at = 0
 	}
 }
 
-// connect takes a new connection of a machine, or of a stranger.
-func (s *server) connect(m *machine) *wire {
+// connect takes a new connection of a machine, or of a stranger, from an address.
+func (s *server) connect(m *machine, from string) *wire {
 	if !s.ready() {
 		return nil
 	}
-	id, ok := s.host.Connect(s.w.now, "")
+	id, ok := s.host.Connect(s.w.now, from)
+	s.pump() // who had to make room
 	if !ok {
 		s.w.count("turned away")
 		return nil
 	}
-	wire := &wire{id: id, epoch: s.epoch, m: m}
+	wire := &wire{id: id, epoch: s.epoch, m: m, from: from}
 	s.byID[id] = wire
 	s.wires = append(s.wires, wire)
 	s.w.wires = append(s.w.wires, wire)
@@ -366,7 +371,7 @@ func (s *server) connect(m *machine) *wire {
 // receive takes what arrives over a connection.
 func (s *server) receive(wire *wire, b []byte) {
 	s.w.relay.hear(s.w, wire.m, b)
-	s.host.Receive(s.w.now, wire.id, b)
+	s.w.ledger.hear(wire, func() { s.host.Receive(s.w.now, wire.id, b) })
 	s.w.relay.settled(s.w)
 	s.edge(wire)
 	s.after()

@@ -56,19 +56,30 @@ func Expand(o Options, seed uint64) *Plan {
 	p.Settings.KeyframeEvery = uint32(r.IntN(3)) * 300
 	expandHost(o.Subject, p)
 	expandDisk(p)
+	hostile := o.hostile(seed)
 	liars, spectators := stream(seed, "liars", 0).IntN(3), stream(seed, "spectators", 0).IntN(3)
 	if o.Calm {
 		liars = 0
 	}
+	if hostile {
+		liars, spectators = liars+1, max(spectators, 1)
+		p.Settings.Players = uint8(min(o.Clients+liars+4, lockstep.MaxPlayers))
+	}
 	if delay := lockstep.Time(p.Host.SpectatorDelay); delay > 0 {
 		spectators = max(spectators, 1)
 		p.Heal += min(2*delay*lockstep.Second/lockstep.Time(o.TickRate), o.Length) // after a crash there is nothing to see for so long
+	}
+	if hostile {
+		p.Host.Relay = false
 	}
 	if p.Host.Relay { // few can be tied, or most of them be away
 		o.Clients = min(o.Clients, 2+stream(seed, "relay clients", 0).IntN(max(o.Clients-1, 1)))
 	}
 	for i := range o.Clients + liars + spectators {
 		p.Machines = append(p.Machines, expandMachine(&o, seed, i, liars))
+	}
+	if hostile {
+		expandHands(&o, p)
 	}
 	if !o.Calm {
 		expandFaults(&o, p)
@@ -164,12 +175,18 @@ func expandLink(seed uint64, purpose string, i int) Link {
 
 // expandFaults draws the faults of each kind.
 func expandFaults(o *Options, p *Plan) {
+	usual := uint64(slices.IndexFunc(kinds, func(k kind) bool { return k.group == "hands" }))
 	early := 4 * lockstep.Second                               // before, the file may not have begun
 	crashes := stream(p.Seed, "relay crashes", 0).IntN(4) == 0 // the end of a match without a referee
 	for i := range kinds {
 		k := &kinds[i]
 		r := stream(p.Seed, "kind "+k.name, 0)
-		on := r.IntN(3) == 0 || p.Seed%uint64(len(kinds)) == uint64(i)
+		on := r.IntN(3) == 0 || p.Seed%usual == uint64(i)
+		if k.group == "hands" {
+			on = p.Host.Limits && r.IntN(2) == 0
+		} else if p.Host.Limits && !k.allowsHand() {
+			continue
+		}
 		if o.Only != nil {
 			on = slices.Contains(o.Only, k.name)
 		}
@@ -179,6 +196,7 @@ func expandFaults(o *Options, p *Plan) {
 		// From none to twice as many as usual in a match of this length, and one
 		// at least.
 		n := 1 + r.Int64N(1+2*int64(k.perHour)*int64(p.Chaos)/int64(3600*lockstep.Second))
+		before := len(p.Faults)
 		for range n {
 			f := Fault{Kind: k.name, At: span(r, early, p.Chaos-1), For: span(r, k.low, k.high), Who: r.IntN(len(p.Machines))}
 			if k.n > 0 {
@@ -189,7 +207,15 @@ func expandFaults(o *Options, p *Plan) {
 			} else if k.liar {
 				continue
 			}
+			if ok := true; p.Host.Limits && (k.group == "network" || k.group == "client") {
+				if f.Who, ok = p.elsewhere(o, f.Who); !ok {
+					continue
+				}
+			}
 			p.Faults = append(p.Faults, f)
+		}
+		if k.group == "hands" && k.name != "hands: every second check" {
+			p.aim(p.Faults[before:])
 		}
 	}
 	for i := range p.Faults {

@@ -14,12 +14,20 @@ type Tallies struct {
 	Checks      int // checksums of logs, with the oracle's
 	Accepted    int // commands
 	Ticks       uint64
+	Bystanders  int           // honest players on good links whom no fault touches
+	Late        lockstep.Time // by how much one of them was at the most
 }
 
 func (t *Tallies) tally(w *world) {
 	t.Injected, t.Counts, t.Rejected = w.injected, w.counts, w.rejected
 	t.ClientEdges, t.PeerEdges = w.clientEdges, w.peerEdges
 	t.Crashes, t.Compared, t.Accepted = w.crashes, w.compared, w.accepted
+	for _, m := range w.machines {
+		if m.bystander {
+			t.Bystanders++
+		}
+	}
+	t.Late = w.late
 	t.Checks, t.Ticks = w.oracle.checks, uint64(w.oracle.tick())
 }
 
@@ -52,4 +60,6 @@ func (t *Tallies) Add(o *Tallies) {
 	t.Checks += o.Checks
 	t.Accepted += o.Accepted
 	t.Ticks += o.Ticks
+	t.Bystanders += o.Bystanders
+	t.Late = max(t.Late, o.Late)
 }

@@ -25,6 +25,11 @@ type world struct {
 
 	server   *server
 	curtain  curtain
+	ledger   ledger
+	visitors []*visitor
+	quiet    bool            // no fault of the plan touches the server, and it waits for nobody
+	sealed   []lockstep.Time // when each tick was
+	late     lockstep.Time   // by how much a bystander was at the most
 	relay    relay
 	machines []*machine
 	oracle   *oracle
@@ -120,6 +125,8 @@ func newWorld(s *Subject, p *Plan) (*world, error) {
 		w.machines = append(w.machines, w.newMachine(i, &p.Machines[i]))
 	}
 	w.booksAt, w.moved = w.now+lockstep.Second, w.now
+	w.ledger = newLedger(w)
+	w.watch()
 	if w.curtain.delay > 0 {
 		w.count("match with a spectator delay")
 	}
@@ -131,7 +138,7 @@ func newWorld(s *Subject, p *Plan) (*world, error) {
 
 var errRefused = errors.New("refused")
 
-// authorize knows the tokens: "watch", and one for each seat.
+// authorize knows the tokens: "watch", one for each seat, and those of visitors.
 func (w *world) authorize(token string) (lockstep.Grant, error) {
 	for _, m := range w.machines {
 		if m.token == token {
@@ -141,11 +148,15 @@ func (w *world) authorize(token string) (lockstep.Grant, error) {
 			return lockstep.Grant{Role: lockstep.Seated, Seat: m.seat, Name: token}, nil
 		}
 	}
+	if g, ok := grantOf(token); ok {
+		return g, nil
+	}
 	return lockstep.Grant{}, errRefused
 }
 
 // observe is told what happens in the host.
 func (w *world) observe(e lockstep.Event) {
+	w.ledger.told(&e)
 	switch e.Kind {
 	case lockstep.PeerDesynced:
 		if m := w.about(&e); m != nil {
@@ -251,6 +262,9 @@ func (w *world) next() lockstep.Time {
 	for _, m := range w.machines {
 		at = min(at, m.at)
 	}
+	for _, v := range w.visitors {
+		at = min(at, v.at)
+	}
 	return at
 }
 
@@ -269,6 +283,7 @@ func (w *world) once() {
 			m.step()
 		}
 	}
+	w.visits()
 	if w.booksAt <= w.now {
 		w.resumeMatch()
 		w.bookkeep()
