@@ -22,6 +22,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 )
 
 // An Attack is what hostile people do to a server.
@@ -37,6 +38,10 @@ type Attack struct {
 	// Lasts says that what was done goes on when the attackers have gone. Nothing after
 	// the first half is compared with then.
 	Lasts bool
+
+	// Late is how much later frames may be because the operator has said so: with
+	// --wait a match waits for the slowest player, within a budget.
+	Late time.Duration
 
 	// Run attacks until ctx ends. An error means that it could not: nothing of the
 	// server is judged then. [ErrUnfit] means that the server is not one for this.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -22,6 +23,11 @@ func TestCatalogue(t *testing.T) {
 			t.Errorf("%s: the row %d is taken, or something is missing", a.Name, a.Row)
 		}
 		rows[a.Row] = true
+	}
+	for row := range 15 { // of the review
+		if !rows[row+1] && (row+1 != 14 || runtime.GOOS == "linux") {
+			t.Errorf("row %d has no attack", row+1)
+		}
 	}
 	if _, err := Named("nothing"); err == nil {
 		t.Error("an attack was found that there is not")

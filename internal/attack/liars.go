@@ -55,7 +55,7 @@ func (h *Hands) lie(ctx context.Context, p *peer) {
 				err = p.say(ctx, &lockstep.Message{Kind: lockstep.MessageChecksum, Tick: c.tick, Root: c.root})
 			}
 		}
-		p.checks = p.checks[:0]
+		p.checks, p.marks = p.checks[:0], p.marks[:0]
 	}
 	if ctx.Err() == nil {
 		h.try("closed: " + outcome(err))

@@ -56,7 +56,7 @@ func Run(ctx context.Context, a *Attack, s *Server, o Options) (*Result, error) 
 		return nil, err
 	}
 	sleep(ctx, settle)
-	r := &Result{Row: a.Row, Name: a.Name, About: a.About, Seconds: o.Time.Seconds(), CPUKnown: s.CPU != nil}
+	r := &Result{Row: a.Row, Name: a.Name, About: a.About, Seconds: o.Time.Seconds(), CPUKnown: s.CPU != nil, AllowedMS: milliseconds(a.Late)}
 	for n := range halves {
 		calm, err := m.slice(ctx, nil)
 		if err != nil {

@@ -23,16 +23,24 @@ type peer struct {
 
 	sync     []byte // a state that is arriving
 	synced   int    // states that have arrived
+	pings    int    // that were answered
 	dec      *lockstep.Decoder
 	position lockstep.Position
 	tick     lockstep.Tick
 	checks   []check // of the stream, since they were taken last
+	marks    []mark  // the same
 }
 
 // A check is a checksum of the match.
 type check struct {
 	tick lockstep.Tick
 	root uint64
+}
+
+// A mark says where in the stream a tick ends.
+type mark struct {
+	tick     lockstep.Tick
+	position lockstep.Position
 }
 
 // A turnedAway says why the server did not let a connection in.
@@ -111,6 +119,11 @@ func (p *peer) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	return p.take(ctx, b)
+}
+
+// take takes the records and messages of one message of the socket.
+func (p *peer) take(ctx context.Context, b []byte) (err error) {
 	for len(b) > 0 {
 		if lockstep.IsRecord(b) {
 			if b, err = p.record(b); err != nil {
@@ -139,6 +152,7 @@ func (p *peer) message(ctx context.Context, m *lockstep.Message) error {
 	case lockstep.MessageStateSync:
 		return p.chunk(m)
 	case lockstep.MessagePing:
+		p.pings++
 		return p.say(ctx, &lockstep.Message{Kind: lockstep.MessagePong, Nonce: m.Nonce, Tick: p.tick})
 	case lockstep.MessageError:
 		if p.welcome == nil {
@@ -184,6 +198,7 @@ func (p *peer) record(b []byte) (rest []byte, err error) {
 	switch r.Kind {
 	case lockstep.RecordFrame, lockstep.RecordEmpty:
 		p.tick = r.Tick
+		p.marks = append(p.marks, mark{p.tick, p.position})
 	case lockstep.RecordChecksum:
 		p.checks = append(p.checks, check{r.Tick, r.Root})
 	}

@@ -1,0 +1,74 @@
+package attack
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+var _ = register(&Attack{
+	Row: 15, Name: "kicked", About: "players and a guest come back as soon as they are kicked, with the token, the session, and other guests' names",
+	Serve: openToGuests,
+	Run: func(ctx context.Context, h *Hands) error {
+		return h.repeat(ctx, 1, 10, func(ctx context.Context, n int) error {
+			if n < hands {
+				return h.kicked(ctx, h.Tokens.Hands[n], "")
+			}
+			return h.kicked(ctx, guest("kicked", n), guest("again", n))
+		})
+	},
+})
+
+// kicked lets a player join, be kicked and come back. Another token is tried, too,
+// unless it is empty.
+func (h *Hands) kicked(ctx context.Context, token, another string) error {
+	p, err := h.join(ctx, token, lockstep.SessionToken{})
+	if err != nil {
+		h.try("kept out before: " + outcome(err))
+		return nil
+	}
+	defer p.ws.CloseNow()
+	if p.welcome.Role != lockstep.Seated || p.welcome.Seat < honest {
+		h.try("no seat")
+		return nil
+	}
+	path := fmt.Sprintf("/matches/%s/kick?seat=%d", h.Match, p.welcome.Seat)
+	status, _, err := h.ask(ctx, h.near, "POST", path, h.Tokens.Admin, "")
+	for status == http.StatusServiceUnavailable && err == nil { // until the next tick
+		sleep(ctx, 20*time.Millisecond)
+		status, _, err = h.ask(ctx, h.near, "POST", path, h.Tokens.Admin, "")
+	}
+	if err != nil || status != http.StatusOK {
+		h.try(fmt.Sprintf("not kicked: %d", status))
+		return nil
+	}
+	for err == nil {
+		err = p.read(ctx) // until it is told
+	}
+	for _, x := range []struct {
+		how, token string
+		session    lockstep.SessionToken
+	}{
+		{"the token", token, lockstep.SessionToken{}},
+		{"the session", "", p.welcome.Session},
+		{"the token and the session", token, p.welcome.Session},
+		{"another guest's token", another, lockstep.SessionToken{}},
+	} {
+		if x.token == "" && x.session == (lockstep.SessionToken{}) {
+			continue
+		}
+		back, err := h.join(ctx, x.token, x.session)
+		h.try(outcome(err))
+		if err != nil {
+			continue
+		}
+		if back.welcome.Role == lockstep.Seated {
+			h.win("a kicked player is seated again with %s", x.how)
+		}
+		back.leave(ctx)
+	}
+	return nil
+}
