@@ -6,6 +6,9 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
+// maxStray is how many ticks are run at once to compare a state that differed.
+const maxStray = 32
+
 // maxExplained is how many fields an [Explained] lists.
 const maxExplained = 16
 
@@ -19,7 +22,7 @@ func (c *Client) keepStray(goal Tick) {
 	}
 	if t := c.Tick(); t < goal {
 		ticks := int64(min(goal-t, c.level()))
-		if ticks > int64(c.options.Pacing.Budget) {
+		if ticks > maxStray {
 			return
 		}
 		if err := c.runTicks(ticks); err != nil {

@@ -69,6 +69,7 @@ type Session struct {
 	link    *link // of the present connection, or nil
 	last    *link // the one before, which may still be closing
 	dialing chan dialed
+	turn    turn
 	cancel  context.CancelFunc // of the attempt
 	sampled lockstep.Tick
 	closed  bool // by Close
@@ -97,6 +98,9 @@ func Dial(ctx context.Context, url string, g *lockstep.Game, o Options) *Session
 		do: make(chan func()), ready: make(chan struct{}), done: make(chan struct{}),
 	}
 	o.ClientOptions.Events = s.event
+	if o.Pacing.Budget <= 0 {
+		o.Pacing.Budget = budget
+	}
 	s.client = lockstep.NewClient(g, o.ClientOptions)
 	go s.run(ctx)
 	return s
@@ -185,9 +189,13 @@ func (s *Session) run(ctx context.Context) {
 	for s.client.Stage() != lockstep.StageDone && !s.closed {
 		var arrived chan *buffer.Buffer
 		var gone chan error
-		if s.link != nil {
+		resting := s.turn.over(time.Now())
+		if resting {
+			timer.Reset(s.turn.rest())
+		} else if s.link != nil {
 			arrived, gone = s.link.arrived, s.link.gone
 		}
+		began := time.Now()
 		select {
 		case b := <-arrived:
 			s.receive(b)
@@ -198,7 +206,7 @@ func (s *Session) run(ctx context.Context) {
 			s.connected(d)
 		case f := <-s.do:
 			f()
-			if s.closed {
+			if s.closed || resting {
 				continue
 			}
 		case <-leave:
@@ -206,6 +214,7 @@ func (s *Session) run(ctx context.Context) {
 			s.client.Leave()
 		case <-timer.C:
 		}
+		s.turn.waited(began, time.Now())
 		s.client.Advance(s.now())
 		s.sample()
 		s.act(ctx)

@@ -24,6 +24,9 @@ type (
 )
 
 const (
+	turnTime = 0 // no end
+	budget   = 0 // the client's default
+
 	// maxHandshake is how many bytes the headers of a server's answer to the
 	// handshake may have.
 	maxHandshake = 64 << 10

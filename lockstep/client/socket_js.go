@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"syscall/js"
+	"time"
 
 	"github.com/seed-49bee653/samestep/internal/buffer"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -19,9 +20,29 @@ type (
 	netConn    = any
 )
 
-// maxQueued is how many bytes of messages wait in a socket. A browser takes what
-// comes and cannot be told to wait.
-const maxQueued = 32 << 20
+const (
+	// turnTime is how long a session works before the page is drawn again, if there
+	// is much to do.
+	turnTime = 8 * time.Millisecond
+
+	// budget is how many ticks the client runs at a time, unless its options say
+	// otherwise. It is small, because no turn ends before they are run.
+	budget = 4
+
+	// maxQueued is how many bytes of messages wait in a socket. A browser takes what
+	// comes and cannot be told to wait.
+	maxQueued = 32 << 20
+
+	// messageCost is what a message counts beside its bytes: a server may send any
+	// number of empty ones.
+	messageCost = 1 << 10
+
+	// maxBuffered is how many bytes wait in the browser to be sent before we wait,
+	// too. It would keep all that a server asks for and does not read.
+	maxBuffered = 1 << 20
+
+	bufferedTime = 20 * time.Millisecond // from one look at them to the next
+)
 
 var (
 	// errNoWebSocket: a JavaScript engine without sockets, such as an old Node.
@@ -107,7 +128,7 @@ func (s *socket) arrived(data js.Value) {
 	view := js.Global().Get("Uint8Array").New(data)
 	n := view.Length()
 	s.mu.Lock()
-	s.queued += n
+	s.queued += n + messageCost
 	full := s.queued > maxQueued
 	if n <= lockstep.MaxServerMessage && !full {
 		b := make([]byte, n)
@@ -161,7 +182,7 @@ func (s *socket) read(b *buffer.Buffer) error {
 		s.mu.Lock()
 		if len(s.queue) > 0 {
 			b.Bytes = append(b.Bytes[:0], s.queue[0]...)
-			s.queued -= len(s.queue[0])
+			s.queued -= len(s.queue[0]) + messageCost
 			s.queue[0] = nil
 			s.queue = s.queue[1:]
 			s.mu.Unlock()
@@ -182,6 +203,13 @@ func (s *socket) write(b []byte) error {
 	s.mu.Unlock()
 	if err != nil {
 		return err
+	}
+	for s.ws.Get("bufferedAmount").Float() > maxBuffered {
+		select {
+		case <-s.over:
+			return s.err
+		case <-time.After(bufferedTime):
+		}
 	}
 	view := js.Global().Get("Uint8Array").New(len(b))
 	js.CopyBytesToJS(view, b)

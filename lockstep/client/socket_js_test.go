@@ -24,6 +24,8 @@ func fakeWebSocket(t *testing.T) (made func() js.Value) {
 				super();
 				this.protocol = protocol;
 				this.sent = [];
+				this.bufferedAmount = 0;
+				this.nothing = new ArrayBuffer(0);
 				globalThis.lastSocket = this;
 			}
 			send(view) { this.sent.push(view.slice()); }
@@ -98,6 +100,30 @@ func TestBrowserWrite(t *testing.T) {
 	}
 }
 
+// What a server asks for and does not read is not kept by the browser.
+func TestBrowserBuffered(t *testing.T) {
+	made := fakeWebSocket(t)
+	s := opened(t, made)
+	made().Set("bufferedAmount", maxBuffered+1)
+	done := make(chan error)
+	go func() { done <- s.write([]byte{1}) }()
+	select {
+	case <-done:
+		t.Fatal("a full socket takes a message")
+	case <-time.After(3 * bufferedTime):
+	}
+	made().Set("bufferedAmount", maxBuffered)
+	if err := <-done; err != nil || made().Get("sent").Length() != 1 {
+		t.Errorf("after it was sent: got %v, %d messages", err, made().Get("sent").Length())
+	}
+	made().Set("bufferedAmount", maxBuffered+1)
+	go func() { done <- s.write([]byte{1}) }()
+	s.abort()
+	if err := <-done; !errors.Is(err, errAborted) {
+		t.Errorf("cut while full: got %v, want %v", err, errAborted)
+	}
+}
+
 // What a browser throws, and what a server may not send, are errors.
 func TestBrowserRefusals(t *testing.T) {
 	made := fakeWebSocket(t)
@@ -123,6 +149,15 @@ func TestBrowserRefusals(t *testing.T) {
 	}
 	if err := s.read(&b); !errors.Is(err, errQueued) {
 		t.Errorf("a flood: got %v, want %v", err, errQueued)
+	}
+	s = opened(t, made)
+	for range maxQueued/messageCost + 1 {
+		s.arrived(made().Get("nothing"))
+	}
+	for s.read(&b) == nil {
+	}
+	if err := s.read(&b); !errors.Is(err, errQueued) {
+		t.Errorf("a flood of empty messages: got %v, want %v", err, errQueued)
 	}
 	s = opened(t, made)
 	s.abort()

@@ -48,9 +48,10 @@ type stage struct {
 	url    string
 	dir    string
 
-	mu     sync.Mutex
-	conns  map[net.Conn]bool // of the server
-	closed atomic.Bool       // nobody gets a new WebSocket
+	mu      sync.Mutex
+	conns   map[net.Conn]bool // of the server
+	closed  atomic.Bool       // nobody gets a new WebSocket
+	instead http.HandlerFunc  // takes who wants to play or watch, if it is set
 }
 
 // A setup says what a stage is to be. The zero value has two seats, 100 units,
@@ -132,6 +133,10 @@ func newStage(t *testing.T, x setup) *stage {
 func (s *stage) serve(w http.ResponseWriter, r *http.Request) {
 	if s.closed.Load() && strings.HasSuffix(r.URL.Path, "/play") {
 		http.Error(w, "closed", http.StatusServiceUnavailable)
+		return
+	}
+	if s.instead != nil && strings.HasSuffix(r.URL.Path, "/play") {
+		s.instead(w, r)
 		return
 	}
 	s.server.ServeHTTP(w, r)

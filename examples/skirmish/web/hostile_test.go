@@ -1,0 +1,172 @@
+//go:build !js && !wasip1
+
+package web_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/coder/websocket"
+
+	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/client"
+)
+
+// A hostileServer is in the place of the match's: it says what it likes.
+type hostileServer struct {
+	state  []byte // header and keyframe
+	writer lockstep.MessageWriter
+	enc    lockstep.Encoder
+}
+
+func newHostileServer(t *testing.T) *hostileServer {
+	config := skirmish.Defaults(2, 100)
+	h, err := game.NewHeader(lockstep.MatchID{1}, lockstep.DefaultSettings(2), &config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sim, err := game.NewSimulation(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &hostileServer{}
+	s.state = append(s.state, s.enc.Header(h)...)
+	s.state = append(s.state, s.enc.Keyframe(0, sim.Root(), nil, sim.AppendState(nil))...)
+	return s
+}
+
+// attack makes a stage of which serve plays with everybody who comes.
+func (h *hostileServer) attack(s *stage, serve func(say func(messages ...[]byte) bool)) {
+	s.instead = func(w http.ResponseWriter, r *http.Request) {
+		c, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{client.Subprotocol}})
+		if err != nil {
+			return
+		}
+		defer c.CloseNow()
+		ctx := c.CloseRead(context.Background())
+		serve(func(messages ...[]byte) bool {
+			for _, b := range messages {
+				if c.Write(ctx, websocket.MessageBinary, b) != nil {
+					return false
+				}
+			}
+			return true
+		})
+	}
+}
+
+func (h *hostileServer) message(m *lockstep.Message) []byte { return h.writer.Append(nil, m) }
+
+// begin is what a client needs to be live.
+func (h *hostileServer) begin() [][]byte {
+	all := [][]byte{h.message(&lockstep.Message{Kind: lockstep.MessageWelcome, Welcome: &lockstep.Welcome{
+		Role: lockstep.Seated, Session: lockstep.SessionToken{1}, Position: 1, AckEvery: 5, InputDelay: 2, SpeedPercent: 100,
+	}})}
+	for at := 0; at < len(h.state); at += lockstep.MaxChunk {
+		all = append(all, h.message(&lockstep.Message{
+			Kind: lockstep.MessageStateSync, Position: 1, Offset: uint32(at), Total: uint32(len(h.state)), Bytes: h.state[at:min(len(h.state), at+lockstep.MaxChunk)],
+		}))
+	}
+	return all
+}
+
+// emptyTicks is a message with so many empty ticks, at most 65,536.
+func emptyTicks(n int) []byte {
+	return []byte{0x92, byte(lockstep.RecordEmpty), 0xce, byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)}
+}
+
+// counting makes a page count how often it could be drawn.
+const counting = `(globalThis.drawings = 0, (function draw() { drawings++; requestAnimationFrame(draw); })(), true)`
+
+// A page that has hours of a match to catch up with goes on to be drawn: frames are
+// counted between two ticks, however long that takes.
+func TestPageCatchesUp(t *testing.T) {
+	s := newStage(t, setup{})
+	h := newHostileServer(t)
+	h.attack(s, func(say func(...[]byte) bool) {
+		say(h.begin()...)
+		say(emptyTicks(65_536), emptyTicks(60_000))
+		for say(h.message(&lockstep.Message{Kind: lockstep.MessagePing})) {
+			time.Sleep(time.Second)
+		}
+	})
+	b := newTab(t, s.url)
+	value[bool](b, counting)
+	b.do(chromedp.Navigate(s.url + "/#/play/arena?token=token-of-player-0"))
+	b.until(`page.state?.net.tick > 100`)
+	before, from := value[int](b, "drawings"), value[int](b, "page.state.net.tick")
+	b.until(fmt.Sprintf(`page.state.net.tick >= %d`, from+4000))
+	drawn, ticks := value[int](b, "drawings")-before, value[int](b, "page.state.net.tick")-from
+	t.Logf("%d frames in %d ticks", drawn, ticks)
+	if drawn < ticks/1000 {
+		t.Errorf("the page was drawn %d times in %d ticks, want once in 1,000 at least", drawn, ticks)
+	}
+	value[bool](b, `(location.hash = "#/", true)`)
+	b.until(`!document.getElementById("lobby").hidden`)
+}
+
+// markup is what a text of a server may be.
+const markup = "<img src=x onerror=\"document.body.dataset.hurt=1\"><script>document.body.dataset.hurt=1</script>\u202e\u2066\x1b[2J\x00"
+
+// A page under a server that floods it with everything there is, right and wrong, is
+// drawn all the time, stays small, and can be left.
+func TestPageUnderFuzzedServer(t *testing.T) {
+	s := newStage(t, setup{})
+	h := newHostileServer(t)
+	long := strings.Repeat(markup, 1000)
+	note := func(p lockstep.Player, topic, text string) []byte { return bytes.Clone(h.enc.Note(p, topic, text)) }
+	texts := [][]byte{
+		note(0, "chat", long[:900]), note(1, "name", long[:900]), note(255, "a b\"><c", markup), note(200, "", ""), note(1, markup[:90], "x"),
+		h.message(&lockstep.Message{Kind: lockstep.MessageError, Code: uint8(lockstep.ErrorHeld), Text: long[:900]}),
+		h.message(&lockstep.Message{Kind: lockstep.MessageError, Code: uint8(lockstep.ErrorLimit), Text: markup, Field: markup[:90]}),
+		h.message(&lockstep.Message{Kind: lockstep.MessageDesyncReport, Tick: 5, Field: markup[:90]}),
+		h.message(&lockstep.Message{Kind: lockstep.MessageCommandRejected, Sequence: 1, Reason: 200, Text: markup}),
+	}
+	others := [][]byte{
+		h.message(&lockstep.Message{Kind: lockstep.MessagePing, Nonce: 1}), h.message(&lockstep.Message{Kind: lockstep.MessagePong, Tick: 1<<32 - 1}),
+		h.message(&lockstep.Message{Kind: lockstep.MessageStateRequest, Tick: 0}), {0x93, byte(lockstep.RecordChecksum), 0, 0},
+		emptyTicks(1), emptyTicks(30_000), {},
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	h.attack(s, func(say func(...[]byte) bool) {
+		for n := 0; say(h.begin()...); n++ {
+			for range 2000 {
+				from := texts
+				if random.IntN(2) == 0 {
+					from = others
+				}
+				b := bytes.Clone(from[random.IntN(len(from))])
+				if n%4 == 3 && len(b) > 0 && random.IntN(100) == 0 {
+					b[random.IntN(len(b))] ^= 1 << random.IntN(8) // the client may hang up
+				}
+				if !say(b) {
+					return
+				}
+			}
+		}
+	})
+	b := newTab(t, s.url)
+	value[bool](b, counting)
+	b.do(chromedp.Navigate(s.url + "/#/play/arena?token=token-of-player-0"))
+	b.until(`page.state?.net.total_in > 0`)
+	b.until(`page.state.link.losses >= 1 || page.state.link.state === "failed" || page.state.net.total_in > 20e6`)
+	before := value[int](b, "drawings")
+	b.until(fmt.Sprintf(`drawings > %d`, before+20))
+	if n := value[int](b, `document.querySelectorAll("*").length`); n > 2000 {
+		t.Errorf("the page has %d elements", n)
+	}
+	if value[bool](b, `"hurt" in document.body.dataset || !document.getElementById("loading").hidden`) {
+		t.Error("a text of the server's did something")
+	}
+	b.shot("fuzzed")
+	value[bool](b, `(location.hash = "#/", true)`)
+	b.until(`!document.getElementById("lobby").hidden`)
+}
