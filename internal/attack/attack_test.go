@@ -105,7 +105,7 @@ func TestFailures(t *testing.T) {
 		{"no try", func(x *slice) { x.report.Tries = 0 }, "the attack did nothing"},
 		{"lost", func(x *slice) { x.lost = []string{"closed"} }, "1 honest players were disconnected: closed"},
 		{"refused", func(x *slice) { x.refused = 2 }, "2 commands of honest players were refused"},
-		{"checksums", func(x *slice) { x.agreed = 71 }, "got 71 checksums of honest players, want 80"},
+		{"checksums", func(x *slice) { x.agreed = 71 }, "got 151 checksums of honest players, want 160"},
 		{"differing", func(x *slice) { x.differed = 1 }, "1 checksums of honest players differ"},
 		{"ticks", func(x *slice) { x.ticks = 9 }, "got 9 ticks, want half of 20 at least"},
 		{"newcomers", func(x *slice) { x.welcomes.all = 0 }, "no newcomer came"},
