@@ -83,7 +83,11 @@ func TestSilentOpeners(t *testing.T) {
 // all matches.
 func TestUnauthenticatedLimits(t *testing.T) {
 	inBubble(t, setup{options: server.Options{MaxUnauthenticated: 3, NewMatch: newMatch}, host: lockstep.HostOptions{MaxConnecting: 600}}, func(t *testing.T, s *stage) {
-		open := s.silent(t, 5)
+		var open []*raw
+		for range 5 {
+			open = append(open, s.silent(t, 1)...)
+			time.Sleep(time.Millisecond) // until the server has counted it
+		}
 		for i, r := range open {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			_, _, err := r.ws.Read(ctx)
