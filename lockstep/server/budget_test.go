@@ -1,6 +1,8 @@
 package server
 
 import (
+	"net/netip"
+	"reflect"
 	"testing"
 	"time"
 )
@@ -39,5 +41,18 @@ func TestBudgets(t *testing.T) {
 	}
 	if b.spend(2, 21, now) {
 		t.Error("more than the budget was spent at once")
+	}
+}
+
+// The formula of memory counts all tables that have an entry for each address.
+func TestBudgetTables(t *testing.T) {
+	tables := 0
+	for f := range reflect.TypeFor[Server]().Fields() {
+		if f.Type == reflect.TypeFor[*budgets[netip.Prefix]]() {
+			tables++
+		}
+	}
+	if tables != budgetTables {
+		t.Errorf("got %d tables, want %d", tables, budgetTables)
 	}
 }

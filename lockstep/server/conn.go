@@ -255,6 +255,7 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request) {
 		s.metrics.turned.WithLabelValues("crowd").Inc()
 	}
 	defer s.entrance.leave(c)
+	defer s.watchers.leave(c)
 	if !m.post(input{conn: c, came: true}) {
 		ws.Close(websocket.StatusGoingAway, "the match is over")
 		return
@@ -280,8 +281,13 @@ func (c *conn) serve() {
 	c.abort.Stop()
 }
 
-// welcomed allows larger messages: the peer has authenticated.
-func (c *conn) welcomed() {
+// welcomed allows larger messages: the peer has authenticated. A spectator, who has no
+// seat, takes the place of another one where there are too many.
+func (c *conn) welcomed(seat lockstep.Player) {
+	s := c.match.server
 	c.ws.SetReadLimit(lockstep.MaxClientMessage)
-	c.match.server.entrance.leave(c)
+	s.entrance.leave(c)
+	if seat == lockstep.System && s.watchers.enter(c) {
+		s.metrics.turned.WithLabelValues("crowd").Inc()
+	}
 }

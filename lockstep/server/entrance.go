@@ -10,6 +10,14 @@ import (
 // they are. A match has a limit of its own, see lockstep.HostOptions.MaxConnecting.
 const maxUnauthenticated = 512
 
+// descriptorShares is into how many parts the file descriptors of the process are
+// divided: one for connections that have not authenticated, one for those that are no
+// WebSockets, one for spectators, and one for players and files.
+const descriptorShares = 4
+
+// anyDescriptors stands for any number of file descriptors.
+const anyDescriptors = 1 << 20
+
 // A stranger is a connection of somebody of whom only the address is known.
 type stranger interface {
 	comparable

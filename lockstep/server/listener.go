@@ -31,11 +31,11 @@ const (
 )
 
 // Listener returns l with limits on connections that are not, or not yet, WebSockets
-// of a match: Options.MaxPerAddress of one address, 512 of all. At a limit the
-// address with most of them loses its oldest, so that a new one is always accepted.
-// An address that opens more than four times Options.MaxPerAddress at once, and then
-// more than Options.MaxPerAddress a second, is not heard; 64 counts at least. A listener for TLS goes
-// around it.
+// of a match: Options.MaxPerAddress of one address, and 512 or a quarter of
+// Options.Descriptors of all. At a limit the address with most of them loses its
+// oldest, so that a new one is always accepted. An address that opens more than four
+// times Options.MaxPerAddress at once, and then more than Options.MaxPerAddress a
+// second, is not heard; 64 counts at least. A listener for TLS goes around it.
 func (s *Server) Listener(l net.Listener) net.Listener { return &listener{l, s} }
 
 type listener struct {

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -175,6 +176,68 @@ func TestBytesToOneAddress(t *testing.T) {
 		took := time.Since(began)
 		if bound := int((took.Seconds() + 1.1) * (8 << 20)); sum > bound || sum < size {
 			t.Errorf("one address was sent %d KiB in %v, want at most %d", sum>>10, took, bound>>10)
+		}
+	})
+}
+
+// Row 6 of the review: a quarter of the file descriptors is left to players and files,
+// whatever spectators, silent WebSockets and idle connections take, from however many
+// addresses.
+func TestReserveForPlayers(t *testing.T) {
+	const descriptors, crowd = 80, 60
+	list, tokens := players(16)
+	o := setup{
+		tokens: list + "spectator - press - " + press + "\n", settings: func(s *lockstep.Settings) { s.Players = 16 },
+		options: server.Options{Descriptors: descriptors}, host: lockstep.HostOptions{AuthTimeout: 60 * lockstep.Second, MaxSpectators: crowd},
+	}
+	inBubble(t, o, func(t *testing.T, s *stage) {
+		var all []net.Conn
+		for i := range crowd {
+			from := fmt.Sprintf("198.51.100.%d:1", i+1)
+			idle, err := s.pipes.dialFrom(from)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { idle.Close() })
+			all = append(all, idle, s.open(t, from), s.enter(t, from, press))
+		}
+		for _, token := range tokens {
+			began := time.Now()
+			s.raw(t, token, lockstep.SessionToken{}, 0).welcomed()
+			if wait := time.Since(began); wait > time.Second {
+				t.Errorf("a player waited for %v", wait)
+			}
+		}
+		time.Sleep(time.Second)
+		open := 0
+		for _, c := range all {
+			c.SetReadDeadline(time.Now().Add(time.Millisecond))
+			if _, err := c.Read(make([]byte, 1)); err != io.EOF && err != io.ErrClosedPipe {
+				open++
+			}
+		}
+		if most := descriptors * 3 / 4; open > most || open < most/2 {
+			t.Errorf("%d connections that are no players' are open, want at most %d", open, most)
+		}
+		if got := s.stats(t); got.Players != len(tokens) || got.Spectators != descriptors/4 {
+			t.Errorf("got %d players and %d spectators, want %d and %d", got.Players, got.Spectators, len(tokens), descriptors/4)
+		}
+	})
+}
+
+// Spectators who go give their places back.
+func TestSpectatorsComeAndGo(t *testing.T) {
+	inBubble(t, setup{options: server.Options{Descriptors: 12}}, func(t *testing.T, s *stage) {
+		for i := range 40 {
+			c := s.enter(t, "198.51.100.1:1", press)
+			if i%2 == 0 {
+				time.Sleep(time.Second)
+			}
+			c.Close()
+			time.Sleep(time.Second)
+		}
+		if _, text := get(s.server, "/metrics"); strings.Contains(text, `{reason="crowd"}`) {
+			t.Error("one was turned away")
 		}
 	})
 }

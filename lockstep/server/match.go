@@ -203,6 +203,9 @@ func (m *Match) drain() {
 
 func (m *Match) take(in input) {
 	c := in.conn
+	if in.gone {
+		m.server.watchers.leave(c) // after its welcome, which may come after its socket was closed
+	}
 	switch {
 	case in.do != nil:
 		in.do()
@@ -283,7 +286,7 @@ func (m *Match) observe(e lockstep.Event) {
 	if c := m.conns[e.Peer]; c != nil {
 		switch {
 		case e.Kind == lockstep.PeerJoined || e.Kind == lockstep.PeerResumed:
-			c.welcomed()
+			c.welcomed(e.Player)
 			m.entering = without(m.entering, c)
 		case e.Kind == lockstep.PeerRefused && e.Code == lockstep.CloseRefused && e.Text == "refused": // a token, not for lack of room
 			m.server.guessed(c.addr)

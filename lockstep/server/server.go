@@ -50,6 +50,7 @@ type Options struct {
 	GuestMatches       int               // of them, that those may begin over HTTP who are no admins but may play: none
 	MaxPerAddress      int               // connections of one address, and those that it may open a second (64 at least): 64
 	MaxUnauthenticated int               // of them, that have not said who they are; the oldest makes room: 8
+	Descriptors        int               // files and sockets that the process may have open; a quarter is left to players: what the system says
 	IdleMatch          time.Duration     // a match that nobody is connected to ends after: 5 m; negative: never
 	RetryAfter         time.Duration     // when clients may come back after a shutdown: 5 s
 	MaxBundles         int               // desync bundles written about one player of a match, and about its ties: 4; of a match after the first of each player four times as many
@@ -89,6 +90,7 @@ func (o *Options) complete() {
 	or(&o.MaxPerAddress, 64)
 	or(&o.MaxUnauthenticated, 8)
 	or(&o.MaxBundles, 4)
+	or(&o.Descriptors, descriptors())
 	or(&o.GuestMatchesPerAddress, defaultGuestEach)
 	or(&o.GuestBots, defaultGuestBots)
 	if o.GuestBots < 0 {
@@ -145,6 +147,7 @@ type Server struct {
 	addresses  addresses
 	entrance   entrance[*conn]
 	sockets    entrance[*socket]
+	watchers   entrance[*conn] // WebSockets of spectators
 	connects   *budgets[netip.Prefix]
 	sent       *budgets[netip.Prefix] // bytes, to those who are no players
 	reads      *budgets[netip.Prefix]
@@ -181,9 +184,11 @@ func New(o Options) (*Server, error) {
 	s.newFile = func(path string) (file, error) { return replay.Create(path) }
 	s.closing, s.noSeals = context.WithCancel(context.Background())
 	s.addresses = addresses{max: o.MaxPerAddress, conns: make(map[netip.Prefix]int)}
-	s.entrance = entrance[*conn]{each: o.MaxUnauthenticated, all: max(maxUnauthenticated, o.MaxUnauthenticated)}
-	s.sockets = entrance[*socket]{each: o.MaxPerAddress, all: max(maxSockets, o.MaxPerAddress)}
 	s.connects = newBudgets[netip.Prefix](connectsAtOnce*max(leastConnects, o.MaxPerAddress), connectSpan)
+	share := max(o.Descriptors/descriptorShares, 1)
+	s.entrance = entrance[*conn]{each: o.MaxUnauthenticated, all: min(max(maxUnauthenticated, o.MaxUnauthenticated), share)}
+	s.sockets = entrance[*socket]{each: o.MaxPerAddress, all: min(max(maxSockets, o.MaxPerAddress), share)}
+	s.watchers = entrance[*conn]{each: share, all: share}
 	s.sent = newBudgets[netip.Prefix](maxSent, time.Second)
 	s.reads = newBudgets[netip.Prefix](maxReads, time.Second)
 	s.guesses = newBudgets[netip.Prefix](maxGuesses, guessSpan)

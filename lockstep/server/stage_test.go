@@ -90,6 +90,9 @@ func newStage(t *testing.T, x setup) *stage {
 		o.Authorizer = tokens
 	}
 	o.Dir, o.Host, o.Log = s.dir, x.host, slog.New(slog.NewTextHandler(s.log, nil))
+	if o.Descriptors == 0 {
+		o.Descriptors = 1 << 20 // on every machine
+	}
 	o.AllowedHosts = append(o.AllowedHosts, "server") // of connections in memory
 	if s.server, err = server.New(o); err != nil {
 		t.Fatal(err)
