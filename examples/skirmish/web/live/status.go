@@ -5,6 +5,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/examples/skirmish/web/play"
+	"github.com/seed-49bee653/samestep/examples/skirmish/web/scene"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
@@ -67,7 +68,7 @@ func (g *Game) Status() []byte {
 			g.player.Look(w)
 			s.Panel = g.player.Panel(w)
 			h := c.Header()
-			s.Match = &Match{h.Match.String(), h.Settings.Players, h.Settings.TickRate, h.Settings.CheckEvery, len(w.Units), w.Map.Size}
+			s.Match = &Match{h.Match.String(), h.Settings.Players, h.Settings.TickRate, h.Settings.CheckEvery, len(w.Units), uint16(scene.Side(w))}
 		}
 		var err error
 		if b, err = json.Marshal(&s); err != nil {

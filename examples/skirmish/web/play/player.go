@@ -48,7 +48,7 @@ func New(seat lockstep.Player) *Player {
 // Look readies the player for a state: what is chosen and dead is not chosen any
 // more, and the camera begins above the player's base.
 func (p *Player) Look(w *skirmish.World) {
-	p.Size = int64(w.Map.Size)
+	p.Size = int64(scene.Side(w))
 	p.chosen = slices.DeleteFunc(p.chosen, func(id skirmish.UnitID) bool {
 		u := scene.Find(w, id)
 		return u == nil || !p.owns(u) && !p.sees(w, u)

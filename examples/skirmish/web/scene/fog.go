@@ -21,9 +21,13 @@ func fogTick(w *skirmish.World, team uint8) uint32 {
 	return w.Match.Tick - (w.Match.Tick-uint32(team))%lookTicks
 }
 
+// Side returns how many cells the map has along a side. A server may send a state
+// with any number there.
+func Side(w *skirmish.World) int { return min(int(w.Map.Size), skirmish.MaxSize) }
+
 // Fog appends what a team knows of each cell.
 func Fog(dst []byte, w *skirmish.World, team uint8) []byte {
-	side := int(w.Map.Size)
+	side := Side(w)
 	if int(team) >= len(w.Fog) {
 		for range side * side {
 			dst = append(dst, Visible)
@@ -31,13 +35,14 @@ func Fog(dst []byte, w *skirmish.World, team uint8) []byte {
 		return dst
 	}
 	fog, stride := &w.Fog[team], (side+63)/64
+	has := func(set []uint64, word int, bit uint64) bool { return word < len(set) && set[word]&bit != 0 }
 	for y := range side {
 		for x := range side {
 			word, bit := y*stride+x/64, uint64(1)<<(x%64)
 			switch {
-			case fog.Visible[word]&bit != 0:
+			case has(fog.Visible, word, bit):
 				dst = append(dst, Visible)
-			case fog.Explored[word]&bit != 0:
+			case has(fog.Explored, word, bit):
 				dst = append(dst, Explored)
 			default:
 				dst = append(dst, Unknown)
@@ -49,7 +54,7 @@ func Fog(dst []byte, w *skirmish.World, team uint8) []byte {
 
 // Ground appends 1 for each cell of rock, and 0 for the others.
 func Ground(dst []byte, w *skirmish.World) []byte {
-	side := int(w.Map.Size)
+	side := Side(w)
 	for y := range side {
 		for x := range side {
 			rock := byte(0)

@@ -107,7 +107,7 @@ func (p *Painter) Frame(dst []byte, previous, current *skirmish.World, f lockste
 	if v.Dots {
 		dst, counts[HeadDots] = dots(dst, current, v)
 	}
-	counts[HeadTick], counts[HeadSize], counts[HeadTeam] = current.Match.Tick, uint32(current.Map.Size), uint32(v.Team)
+	counts[HeadTick], counts[HeadSize], counts[HeadTeam] = current.Match.Tick, uint32(Side(current)), uint32(v.Team)
 	counts[HeadFog], counts[HeadPlayer] = fogTick(current, v.Team), uint32(v.Player)
 	counts[HeadMiddleX], counts[HeadMiddleY], counts[HeadZoom] = uint32(v.MiddleX), uint32(v.MiddleY), uint32(v.Zoom)
 	counts[HeadGhost], counts[HeadGhostX], counts[HeadGhostY] = uint32(v.Ghost), uint32(v.GhostX), uint32(v.GhostY)

@@ -28,7 +28,7 @@ func NewScreen(v *Viewer) *Screen {
 	v.Observe = s.effects.Observe
 	v.Jumped = s.effects.Clear
 	_, w := v.Worlds()
-	s.camera.Size = int64(w.Map.Size)
+	s.camera.Size = int64(scene.Side(w))
 	return s
 }
 
