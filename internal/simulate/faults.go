@@ -190,7 +190,7 @@ func trickKind(t trick) func(*world, *machine, *Fault) bool {
 // liarKinds has one kind for each trick.
 func liarKinds() (all []kind) {
 	for t := range tricks {
-		if t == trickSecond {
+		if t == trickSecond || t == trickPace {
 			continue // one of the hands
 		}
 		all = append(all, kind{name: "liar: " + trickNames[t], group: "byzantine", perHour: 90, low: 500 * ms, high: 10 * sec, liar: true,

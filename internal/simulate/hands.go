@@ -76,9 +76,14 @@ var hands = []hand{
 			v.call(nil)
 		}
 	}},
+	{name: "hands: return", every: 100 * ms, act: func(v *visitor) {
+		if len(v.calls) == 0 {
+			v.callAs("guest/" + v.name() + "/" + number(v.made))
+		}
+	}, welcomed: (*call).kicked},
 	{name: "hands: thief", every: 100 * ms, act: func(v *visitor) {
 		if m := v.w.machines[v.fault.Who]; m.lives == 0 && len(v.calls) == 0 {
-			v.callAs("thief/" + number(int(m.seat)))
+			v.callAs("thief/" + number(int(m.seat)) + "/" + v.name())
 		}
 	}, told: func(c *call) {
 		if c.closed != lockstep.CloseReplaced {
@@ -114,7 +119,8 @@ func handKinds() (all []kind) {
 			restores: func(w *world, _ *machine, f *Fault) { w.goHome(f) },
 		})
 	}
-	return append(all, kind{name: "hands: every second check", group: "hands", perHour: 60, low: 10 * sec, high: 30 * sec, liar: true, inject: trickKind(trickSecond)})
+	return append(all, kind{name: "hands: every second check", group: "hands", perHour: 60, low: 10 * sec, high: 30 * sec, liar: true, inject: trickKind(trickSecond)},
+		kind{name: "hands: pace", group: "hands", perHour: 60, low: 5 * sec, high: 20 * sec, liar: true, inject: trickKind(trickPace)})
 }
 
 // grantOf says what a token of a visitor entitles to. Nobody vouches for guests and
@@ -158,6 +164,14 @@ func expandHands(o *Options, p *Plan) {
 	r := stream(p.Seed, "hands", 1)
 	h := &p.Host
 	h.Limits, h.Wait, h.Slow, h.MaxDelay, h.Relay = true, 0, 0, 0, false
+	switch r.IntN(5) {
+	case 0:
+		h.Wait = 40 * sec
+	case 1:
+		h.Slow = 50
+	case 2:
+		h.MaxDelay = 12
+	}
 	if r.IntN(2) == 0 {
 		h.NoteBytes = 32 << 10
 	}

@@ -99,6 +99,13 @@ func (l *ledger) note(player lockstep.Player, topic string, text []byte) {
 	if !l.on || player == lockstep.System {
 		return
 	}
+	l.notes += 16 + len(text)
+	if most := l.w.plan.Host.NoteBytes; most > 0 && l.notes > most {
+		l.w.fail("I14", "the notes of the match have %d bytes, want at most %d", l.notes, most)
+	}
+	if topic != lockstep.TopicName && topic != lockstep.TopicChat {
+		return // the host's own, about a player
+	}
 	by := l.speaking
 	if by == nil {
 		by = l.owners[player] // a name that was written later
@@ -118,10 +125,6 @@ func (l *ledger) note(player lockstep.Player, topic string, text []byte) {
 	}
 	if topic == lockstep.TopicChat {
 		l.spend("the subject "+by.grant().Subject, "lines of chat", lockstep.Rate{N: 1, Per: sec, Burst: 5}, 1)
-	}
-	l.notes += 16 + len(text)
-	if most := l.w.plan.Host.NoteBytes; most > 0 && l.notes > most {
-		l.w.fail("I14", "the notes of the match have %d bytes, want at most %d", l.notes, most)
 	}
 }
 

@@ -18,6 +18,7 @@ type liar struct {
 	until  [tricks]lockstep.Time // of each trick, when it stops
 	next   lockstep.Time         // when it acts by itself
 	held   [][]byte              // kept back
+	late   []arrival             // acks and pongs, until their time
 	seq    lockstep.Sequence     // the highest that its client used
 	old    [][]byte              // messages of earlier connections
 }
@@ -33,6 +34,7 @@ const (
 	trickWithhold              // no states
 	trickDelay                 // everything is kept back for a while
 	trickSecond                // other checksums than its state has at every second check
+	trickPace                  // late acks and pongs
 	trickForge                 // commands and reports that cannot be right
 	trickFlood                 // hundreds of messages a second
 	trickGarbage               // bytes that are no message
@@ -42,7 +44,7 @@ const (
 	tricks
 )
 
-var trickNames = [tricks]string{"lie", "mute", "omit", "repeat", "withhold", "delay", "every second check", "forge", "flood", "garbage", "sync flood", "chat flood", "false ack"}
+var trickNames = [tricks]string{"lie", "mute", "omit", "repeat", "withhold", "delay", "every second check", "pace", "forge", "flood", "garbage", "sync flood", "chat flood", "false ack"}
 
 func newLiar(m *machine) *liar {
 	return &liar{m: m, random: stream(m.w.plan.Seed, "liar", m.index), next: never}
@@ -128,6 +130,13 @@ func (l *liar) message(b []byte) {
 			l.m.w.count("trick: a false state")
 			return
 		}
+	case lockstep.MessageAck, lockstep.MessagePong:
+		if l.on(trickPace) {
+			l.late = append(l.late, arrival{l.m.w.now + 2500*lockstep.Millisecond, append([]byte(nil), b...)})
+			l.next = min(l.next, l.late[0].at)
+			l.m.w.count("trick: pace")
+			return
+		}
 	case lockstep.MessageCommand:
 		l.seq = max(l.seq, l.msg.Sequence)
 		if l.on(trickOmit) && l.random.IntN(2) == 0 {
@@ -158,11 +167,21 @@ func (l *liar) act() {
 		}
 		l.held = nil
 	}
+	if l.m.wire == nil {
+		l.late = nil
+	}
+	for len(l.late) > 0 && l.late[0].at <= w.now {
+		l.send(l.late[0].b)
+		l.late = l.late[1:]
+	}
+	if len(l.late) > 0 {
+		l.next = l.late[0].at
+	}
 	for t := trickForge; t < tricks; t++ {
 		if !l.on(t) {
 			continue
 		}
-		l.next = w.now + 20*lockstep.Millisecond
+		l.next = min(l.next, w.now+20*lockstep.Millisecond)
 		if l.m.wire == nil || w.now < l.m.born+lockstep.Second {
 			continue
 		}

@@ -376,9 +376,7 @@ func (m *machine) event(e any) {
 // answered keeps a receipt.
 func (m *machine) answered(r lockstep.Receipt) {
 	if r.Reason != lockstep.Accepted {
-		if r.Reason != lockstep.Refused {
-			m.harmed("was told that command %d is rejected: %s", r.Sequence, r.Err())
-		}
+		m.rejected(r)
 		if r.Reason == lockstep.TooFarAhead && m.liar == nil {
 			m.w.fail("I9", "%s, who is honest, was told that command %d is too far ahead", m, r.Sequence)
 		}

@@ -18,8 +18,11 @@ type visitor struct {
 	next   lockstep.Time // when it acts
 	calls  []*call
 	made   int // connections so far
-	writer lockstep.MessageWriter
-	out    []byte
+
+	keptOut    lockstep.Time // until when, since it was kicked, …
+	kickedFrom string        // … from this address
+	writer     lockstep.MessageWriter
+	out        []byte
 }
 
 // A call is one connection of a visitor.
@@ -189,6 +192,20 @@ func (c *call) on(f func(*call)) {
 func (c *call) leave() {
 	c.say(&lockstep.Message{Kind: lockstep.MessageLeave})
 	c.hangUp()
+}
+
+// kicked is done to a visitor that is welcomed: an admin kicks it. It comes back at
+// once as another guest, and is kept out by its address.
+func (c *call) kicked() {
+	v, s := c.v, c.v.w.server
+	if c.wire.from == v.kickedFrom && v.w.now < v.keptOut {
+		v.w.fail("I14", "%s was kicked, and is in the match again %d ms too early", v.name(), (v.keptOut-v.w.now)/ms)
+	}
+	if s.ready() && s.host.Kick(v.w.now, c.wire.id, "by an admin") {
+		v.kickedFrom, v.keptOut = c.wire.from, v.w.now+kickTime
+		v.w.count("visitor that was kicked")
+		s.after()
+	}
 }
 
 // hangUp ends the connection on this side. What was sent still arrives.

@@ -27,7 +27,9 @@ type world struct {
 	curtain  curtain
 	ledger   ledger
 	visitors []*visitor
-	quiet    bool            // no fault of the plan touches the server, and it waits for nobody
+	quiet    bool            // no fault of the plan touches the server
+	early    int             // bystanders who are there from the beginning
+	others   int             // players who are no bystanders, and visitors
 	sealed   []lockstep.Time // when each tick was
 	late     lockstep.Time   // by how much a bystander was at the most
 	relay    relay
@@ -125,7 +127,6 @@ func newWorld(s *Subject, p *Plan) (*world, error) {
 		w.machines = append(w.machines, w.newMachine(i, &p.Machines[i]))
 	}
 	w.booksAt, w.moved = w.now+lockstep.Second, w.now
-	w.ledger = newLedger(w)
 	w.watch()
 	if w.curtain.delay > 0 {
 		w.count("match with a spectator delay")
