@@ -35,9 +35,20 @@ func (h *Host) chat(p *peer, m *Message) {
 	case m.Text == "":
 	case !h.mayNote(p.payer, m.Text):
 		h.limited(p, "too much chat in the match") // by others as well, so it is no offence
+		h.vote(p, m.Text)
 	default:
 		_ = h.c.Note(p.seat, TopicChat, m.Text) // an error is the end of the match, which Advance notices
+		h.vote(p, m.Text)
 	}
+}
+
+// announce writes a note about a player into the log, if names and chat keep room.
+func (h *Host) announce(about Player, topic, text string) {
+	if h.notes.bytes+noteSize(text) > h.options.MaxNoteBytes/2 {
+		return
+	}
+	h.notes.bytes += noteSize(text)
+	_ = h.c.Note(about, topic, text) // an error is the end of the match, which Advance notices
 }
 
 // noteName writes a player's name into the log, if it is another one than the log

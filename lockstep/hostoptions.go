@@ -129,6 +129,7 @@ type HostOptions struct {
 
 	AnonymousSpectators bool // an empty token makes a spectator
 	SpectatorChat       bool
+	VoteKick            bool // players can vote others out, see TopicVote
 	Relay               bool // no referee: see CoordinatorOptions.Relay
 
 	MaxSpectators int // 64

@@ -35,8 +35,11 @@ type demand struct {
 // An accountPace is what the match lost because of an account.
 type accountPace struct {
 	spent         bool // of Rates.Pace, until half of the burst is back
+	spentAt       Time // the last time that it was
 	asks, granted Time // in the present look
 	need          uint16
+	mayVote       bool // while votes are counted
+	votes         bool
 
 	held             Time // how long the match waited for it, in the minute that began at heldFrom
 	heldFrom, heldAt Time
@@ -106,6 +109,7 @@ func (a *account) grant(now Time, r Rate, ask, span Time) Time {
 		a.pace.spent = true
 	}
 	if a.pace.spent {
+		a.pace.spentAt = now
 		ask = min(ask, room, span*Time(r.N)/r.Per)
 	}
 	a.used[paceBudget].take(now, r, int(ask))
@@ -180,11 +184,7 @@ func (h *Host) tellPace(p Player, a *account, text string) {
 	}
 	*c = seatPace{slowed: c.slowed, delayed: c.delayed, told: text, toldAt: h.now}
 	h.event(Event{Kind: TimeLost, Player: p, Number: int64(a.used[paceBudget].used/h.options.Rates.Pace.Per) / 1000, Text: text})
-	if h.notes.bytes+noteSize(text) > h.options.MaxNoteBytes/2 {
-		return // the rest is for names and chat
-	}
-	h.notes.bytes += noteSize(text)
-	_ = h.c.Note(p, TopicPace, text) // an error is the end of the match, which Advance notices
+	h.announce(p, TopicPace, text)
 }
 
 // matchPace is how many times the limit of a player's pace holds for a match.

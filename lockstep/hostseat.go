@@ -34,6 +34,9 @@ type hostSeat struct {
 
 	payer *account // of the time that the match loses because of it; nil if its player is not known
 	pace  seatPace
+
+	vote    *account // of the player who this one wants to be kicked, or nil
+	votedAt Time
 }
 
 // leaveSeat takes the seat of a peer whose connection ends.

@@ -74,6 +74,7 @@ release builds have it with them. Without either the rest works (--web=false).`,
 			&cli.DurationFlag{Name: "wait", Usage: "let the match wait for slow players, at most `TIME` a minute for each; 0: never"},
 			&cli.UintFlag{Name: "slow", Usage: "let the match slow down for machines that cannot keep up, to `PERCENT` at least; 0: never"},
 			&cli.DurationFlag{Name: "share", Value: 6 * time.Second, Usage: "what a match may lose because of one player, by --wait, --slow and --input-delay auto: `TIME` at once, and as much in each minute; twice that because of all players"},
+			&cli.BoolFlag{Name: "vote-kick", Usage: "let players vote out a player who has used up its --share: more than half of the others write /kick and its seat or name into the chat"},
 			&cli.StringFlag{Name: "desync", Value: "resync", Usage: "what becomes of a player whose checksum differs: log, resync or remove"},
 			&cli.BoolFlag{Name: "explain", Usage: "explain each desync when its bundle is written, in the log and as a page beside it; costs seconds of a processor"},
 			&cli.StringSliceFlag{Name: "origin", Usage: "`HOST` that a browser's page may come from, beside this one"},
@@ -268,7 +269,7 @@ func limit64(n uint64) int64 {
 // hostOptions are the policies that the flags name.
 func hostOptions(c *cli.Context) (o lockstep.HostOptions, err error) {
 	o = lockstep.HostOptions{
-		Relay: c.Bool("relay"), AnonymousSpectators: c.Bool("anonymous-spectators") || c.Uint("guests") > 0, SpectatorChat: true,
+		Relay: c.Bool("relay"), AnonymousSpectators: c.Bool("anonymous-spectators") || c.Uint("guests") > 0, SpectatorChat: true, VoteKick: c.Bool("vote-kick"),
 		MaxSpectators: int(c.Uint("max-spectators")),
 		Wait:          lockstep.WaitPolicy{Bound: lockstep.Time(c.Duration("wait").Microseconds())},
 		Slow:          lockstep.SlowPolicy{Percent: uint16(min(c.Uint("slow"), 1<<15))},
