@@ -64,7 +64,7 @@ release builds have it with them. Without either the rest works (--web=false).`,
 			&cli.UintFlag{Name: "guests", Usage: "let anybody take a free seat, and begin up to `N` matches at a time; 0: nobody"},
 			&cli.UintFlag{Name: "guest-matches-per-address", Value: 2, Usage: "of these matches, begun by guests of one address"},
 			&cli.UintFlag{Name: "guest-bots", Value: 32, Usage: "bots in all these matches together; 0: none"},
-			&cli.Uint64Flag{Name: "guest-state", Value: 16 << 20, Usage: "bytes of state in all these matches together, for the server and each bot"},
+			&cli.Uint64Flag{Name: "guest-state", Value: 4 << 20, Usage: "bytes of state in all these matches together, for the server and each bot"},
 			&cli.Uint64Flag{Name: "guest-disk", Value: 1 << 30, Usage: "bytes that the replays of these matches may take in a day; then no more begin"},
 			&cli.Uint64Flag{Name: "match-disk", Value: 4 << 30, Usage: "bytes of a match's replay, and as many of its desync bundles; a match whose replay has as many ends; 0: any"},
 			&cli.UintFlag{Name: "bots", Usage: "let bots take `N` seats of each match, with --guests"},
@@ -116,7 +116,7 @@ func serve(c *cli.Context) error {
 			return slices.ContainsFunc(stopped, func(m interrupted) bool { return m.spec.Name == s.Name })
 		})
 	}
-	bots := &botHost{ctx: c.Context, game: g, idle: c.Duration("idle")}
+	bots := &botHost{ctx: c.Context, game: g, idle: c.Duration("idle"), joining: make(chan struct{}, 1)}
 	all := slices.Clone(specs)
 	for _, m := range stopped {
 		all = append(all, m.spec)

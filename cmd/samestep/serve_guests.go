@@ -39,7 +39,14 @@ type botHost struct {
 	log    *slog.Logger
 	idle   time.Duration  // after which a match ends that only bots are connected to; negative: never
 	server *server.Server // set before the first match
+
+	// joining holds a value while a bot joins. One at a time does, since a bot that
+	// computes a match from its beginning takes a processor from the matches that run.
+	joining chan struct{}
 }
+
+// joinTime is how long other bots wait for one that joins.
+const joinTime = 2 * time.Second
 
 // of returns what lets so many bots join a match that has begun, and ends it when
 // they are alone.
@@ -60,6 +67,11 @@ func (b *botHost) of(bots int) func(*server.Match) {
 // play lets a bot play until the match is over.
 func (b *botHost) play(match string, number int) {
 	var think func(*lockstep.Simulation) []any
+	select {
+	case b.joining <- struct{}{}:
+	case <-b.ctx.Done():
+		return
+	}
 	s := client.Dial(b.ctx, withinURL(match), b.game.Game, client.Options{
 		ClientOptions: lockstep.ClientOptions{Token: fmt.Sprintf("guest:bot%%20%d:%s", number+1, drawToken()), Seed: uint64(number)},
 		HTTP:          within(b.server),
@@ -79,6 +91,12 @@ func (b *botHost) play(match string, number int) {
 			}
 		},
 	})
+	select {
+	case <-s.Ready():
+	case <-s.Done():
+	case <-time.After(joinTime):
+	}
+	<-b.joining
 	if err := s.Wait(); err != nil && b.ctx.Err() == nil {
 		b.log.Warn("a bot has left", "match", match, "err", err)
 	}

@@ -14,7 +14,7 @@ import (
 const (
 	defaultGuestEach       = 2
 	defaultGuestBots       = 32
-	defaultGuestStateBytes = 16 << 20
+	defaultGuestStateBytes = 4 << 20
 	defaultGuestDisk       = 1 << 30
 )
 

@@ -61,7 +61,7 @@ type Options struct {
 	// its bots simulate. Memory is a multiple of these bytes that depends on the game.
 	GuestMatchesPerAddress int   // 2
 	GuestBots              int   // 32; negative: none
-	GuestStateBytes        int64 // 16 MiB
+	GuestStateBytes        int64 // 4 MiB
 	GuestDiskBytes         int   // by which their replays grow in a day; beyond it guests begin no match: 1 GiB
 
 	// MatchDiskBytes is how large the replay of a match may become: then the match
