@@ -115,7 +115,8 @@ func printMessages(r *lockstep.MessageReader, b []byte) {
 }
 
 // The policies of a classic lockstep match among friends: wait for each other,
-// slow down for a slow machine, an input delay that follows the connections.
+// slow down for a slow machine, an input delay that follows the connections. Each
+// may cost the others 20 s at once, and 20 s a minute; then they can vote it out.
 func ExampleHostOptions() {
 	o := lockstep.HostOptions{
 		StartPlayers: 2,
@@ -123,7 +124,11 @@ func ExampleHostOptions() {
 		Slow:         lockstep.SlowPolicy{Percent: 50},
 		Delay:        lockstep.DelayPolicy{Min: 2, Max: 10},
 		Desync:       lockstep.LogDesynced,
-		Rates:        lockstep.Rates{Commands: lockstep.Rate{N: 10, Per: lockstep.Second, Burst: 20}},
+		VoteKick:     true,
+		Rates: lockstep.Rates{
+			Commands: lockstep.Rate{N: 10, Per: lockstep.Second, Burst: 20},
+			Pace:     lockstep.Rate{N: int(20 * lockstep.Second), Per: 60 * lockstep.Second, Burst: int(20 * lockstep.Second)},
+		},
 	}
 	h := newLampHost(o)
 	h.Advance(0)
