@@ -147,7 +147,7 @@ func (t *accounts) memory() int {
 // many spectators may show one token. What costs the match or other peers counts
 // for the subject, or for the address if nobody vouches for the subject.
 func (h *Host) charge(p *peer, g *Grant) {
-	p.subject, p.guest = g.Subject, g.Guest
+	p.subject, p.guest, p.token = g.Subject, g.Guest, g.ID
 	open := func(key string, shared bool) *account {
 		return h.accounts.open(h.now, &h.rates, key, shared)
 	}

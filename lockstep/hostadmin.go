@@ -20,7 +20,7 @@ func (h *Host) Remove(now Time, player Player, reason string) error {
 		return err
 	}
 	s := &h.seats[player]
-	h.keepOut(&Grant{Role: s.role, Subject: s.owner, Guest: s.guest}, s.from, reason)
+	h.keepOut(s.grant(), s.from, reason)
 	h.giveUp(player, CloseKicked, reason)
 	h.settleAll()
 	return h.c.Err()

@@ -22,7 +22,7 @@ func (h *Host) admit(p *peer, m *Message) {
 		if h.outrun(p, seat) {
 			return
 		}
-		h.charge(p, &Grant{Role: s.role, Subject: s.owner, Guest: s.guest})
+		h.charge(p, s.grant())
 		if h.mayReturn(p) {
 			h.welcome(p, seat, a.Position)
 		}
@@ -66,7 +66,7 @@ func (h *Host) own(p *peer, seat Player, g *Grant) {
 	if another {
 		s.session = SessionToken{} // welcome keeps it as the one before
 	}
-	s.owner, s.role, s.guest = g.Subject, g.Role, g.Guest
+	s.owner, s.role, s.guest, s.token = g.Subject, g.Role, g.Guest, g.ID
 	if p.name != "" || s.want == vacant || another {
 		s.name = p.name
 	}

@@ -88,7 +88,7 @@ func (h *Host) Ban(now Time, b Ban) error {
 	if err := h.addBan(b, maxBans); err != nil {
 		return err
 	}
-	h.expel(&b, b.text(h.now))
+	h.expelIf(b.concerns, b.text(h.now))
 	return h.c.Err()
 }
 
@@ -101,14 +101,14 @@ func (h *Host) BanPlayer(now Time, player Player, until Time, reason string) err
 		return err
 	}
 	s := &h.seats[player]
-	b := banOf(&Grant{Role: s.role, Subject: s.owner, Guest: s.guest}, s.from)
+	b := banOf(s.grant(), s.from)
 	b.Until, b.Reason = until, reason
 	if err := h.addBan(b, maxBans); err != nil {
 		return err
 	}
 	h.giveUp(player, CloseBanned, b.text(h.now))
 	if b.Subject != "" {
-		h.expel(&b, b.text(h.now)) // from other seats, or as a spectator
+		h.expelIf(b.concerns, b.text(h.now)) // from other seats, or as a spectator
 	}
 	h.settleAll()
 	return h.c.Err()
@@ -124,7 +124,7 @@ func (h *Host) BanPeer(now Time, id PeerID, until Time, reason string) error {
 	if p.seat != System {
 		return h.BanPlayer(now, p.seat, until, reason)
 	}
-	b := banOf(&Grant{Role: p.role, Subject: p.subject, Guest: p.guest}, p.from)
+	b := banOf(p.grant(), p.from)
 	b.Until, b.Reason = until, reason
 	if err := h.addBan(b, maxBans); err != nil {
 		return err
@@ -199,20 +199,41 @@ func (h *Host) seated(subject string) bool {
 	return subject != "" && slices.ContainsFunc(h.seats, func(s hostSeat) bool { return s.want != vacant && same(s.owner, subject) })
 }
 
-// expel ends the connections of whoever a ban is of, and gives up their seats.
-func (h *Host) expel(b *Ban, text string) {
+// Expel ends the connections of those whose grants a function reports, and gives up
+// their seats, so that their sessions end, too. They may come back if Authorize lets
+// them. The function is called for each seat and spectator, and must not call the
+// Host's methods. Expel returns how many seats and spectators there were.
+func (h *Host) Expel(now Time, of func(*Grant) bool, reason string) int {
+	h.at(now)
+	return h.expelIf(func(g *Grant, _ string) bool { return of(g) }, reason)
+}
+
+// expelIf is Expel by grants and addresses.
+func (h *Host) expelIf(of func(g *Grant, from string) bool, text string) (ended int) {
 	for i := range h.seats {
-		s := &h.seats[i]
-		if s.want != vacant && b.concerns(&Grant{Subject: s.owner, Guest: s.guest}, s.from) {
+		if s := &h.seats[i]; s.want != vacant && of(s.grant(), s.from) {
 			h.giveUp(Player(i), CloseBanned, text)
+			ended++
 		}
 	}
 	for _, p := range h.peers {
-		if p.seat == System && p.state != Connecting && b.concerns(&Grant{Subject: p.subject, Guest: p.guest}, p.from) {
+		if p.seat == System && p.state != Connecting && p.state != Closed && of(p.grant(), p.from) {
 			h.close(p, CloseBanned, text)
+			ended++
 		}
 	}
 	h.settleAll()
+	return ended
+}
+
+// grant returns what the holder of a seat has shown, as far as it is kept.
+func (s *hostSeat) grant() *Grant {
+	return &Grant{Role: s.role, Subject: s.owner, Guest: s.guest, ID: s.token}
+}
+
+// grant returns what a peer that was welcomed has shown, as far as it is kept.
+func (p *peer) grant() *Grant {
+	return &Grant{Role: p.role, Subject: p.subject, Guest: p.guest, ID: p.token}
 }
 
 // taken returns an error unless somebody has a seat.
@@ -236,7 +257,7 @@ func (h *Host) giveUp(player Player, code CloseCode, reason string) {
 // kick ends a connection, and keeps whoever has it out for a while.
 func (h *Host) kick(p *peer, reason string) {
 	if p.state != Connecting {
-		h.keepOut(&Grant{Role: p.role, Subject: p.subject, Guest: p.guest}, p.from, reason)
+		h.keepOut(p.grant(), p.from, reason)
 	}
 	h.close(p, CloseKicked, reason)
 }

@@ -16,6 +16,10 @@ type Grant struct {
 
 	Name string // how people call the holder
 
+	// ID names the token among those of all subjects, such as a JWT's jti, so that it
+	// alone can be revoked. Empty for none.
+	ID string
+
 	// Guest says that nobody vouches for the subject: its holder has made it up, and
 	// can make up others. Limits of what costs others hold for the holder's address.
 	Guest bool

@@ -17,6 +17,7 @@ type hostSeat struct {
 	peer    *peer  // the connection that owns it, or nil
 	owner   string // the subject of its token
 	guest   bool   // see Grant.Guest
+	token   string // the ID of the latest token that took it
 	from    string // the address of its latest connection
 	name    string
 	noted   string // the name in the log

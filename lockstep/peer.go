@@ -26,6 +26,7 @@ type peer struct {
 	from    string   // its address, as the caller says
 	subject string   // of its grant; empty before the welcome
 	guest   bool     // see Grant.Guest
+	token   string   // see Grant.ID
 	flow    *account // of its messages
 	payer   *account // of what they cost others
 	own     account  // of a peer that has no other

@@ -121,7 +121,7 @@ func serve(c *cli.Context) error {
 	for _, m := range stopped {
 		all = append(all, m.spec)
 	}
-	o, err := serverOptions(c, g, all, bots)
+	o, tokens, err := serverOptions(c, g, all, bots)
 	if err != nil {
 		return err
 	}
@@ -151,6 +151,7 @@ func serve(c *cli.Context) error {
 	if g.page != nil && c.Bool("web") {
 		h = newPageHandler(c.Context, g.page, s, o.Log)
 	}
+	defer tokens.reloadOnHangup(s, o.Log)()
 	return serveUntilInterrupted(c.Context, s, h, l, o.Log)
 }
 
@@ -212,10 +213,10 @@ func profiles(addr string, log *slog.Logger) error {
 	return nil
 }
 
-func serverOptions(c *cli.Context, g *playable, specs []server.MatchSpec, bots *botHost) (server.Options, error) {
+func serverOptions(c *cli.Context, g *playable, specs []server.MatchSpec, bots *botHost) (server.Options, *tokenFile, error) {
 	guests := c.Uint("guests")
 	if c.Uint("bots") > 0 && guests == 0 || c.Uint("bots") > c.Uint("players") {
-		return server.Options{}, usagef("serve: --bots: they are guests (--guests), and at most as many as --players")
+		return server.Options{}, nil, usagef("serve: --bots: they are guests (--guests), and at most as many as --players")
 	}
 	level := slog.LevelInfo
 	if c.Bool("quiet") {
@@ -234,14 +235,14 @@ func serverOptions(c *cli.Context, g *playable, specs []server.MatchSpec, bots *
 	}
 	var err error
 	if o.Durability, err = replay.ParseDurability(c.String("durability")); err != nil {
-		return o, usagef("serve: --durability: %v", err)
+		return o, nil, usagef("serve: --durability: %v", err)
 	}
 	if o.Host, err = hostOptions(c); err != nil {
-		return o, err
+		return o, nil, err
 	}
-	a, err := authorizer(c, specs)
+	a, tokens, err := authorizer(c, specs)
 	o.Authorizer = openTo(guests, a)
-	return o, err
+	return o, tokens, err
 }
 
 // allowedHosts are the names by which this server may be asked for.

@@ -14,7 +14,7 @@ import (
 
 // tokenFlags give the tokens and the rights of their holders.
 var tokenFlags = []cli.Flag{
-	&cli.StringFlag{Name: "tokens", Usage: "`FILE` with a list of tokens"},
+	&cli.StringFlag{Name: "tokens", Usage: "`FILE` with a list of tokens, which is read again at a SIGHUP: players whose tokens are gone have to leave"},
 	&cli.StringFlag{Name: "jwt-key", Usage: "`FILE` with the key that signs JWTs: an Ed25519 public key in PEM, or with --jwt-algorithm HS256 a secret"},
 	&cli.StringFlag{Name: "jwt-algorithm", Usage: "EdDSA or HS256 (default: EdDSA)"},
 	&cli.StringFlag{Name: "jwt-audience", Usage: "`NAME` that must be in a JWT's aud; without it, JWTs with an aud are refused"},
@@ -22,14 +22,15 @@ var tokenFlags = []cli.Flag{
 }
 
 // authorizer returns who may do what: by the tokens of a file, the environment
-// or a key, or else by tokens drawn here.
-func authorizer(c *cli.Context, specs []server.MatchSpec) (server.Authorizer, error) {
+// or a key, or else by tokens drawn here. It also returns the file, if there is one.
+func authorizer(c *cli.Context, specs []server.MatchSpec) (server.Authorizer, *tokenFile, error) {
 	var all []server.Authorizer
+	var file *tokenFile
 	list := os.Getenv(tokensEnv)
 	if path := c.String("tokens"); path != "" {
 		b, err := os.ReadFile(path)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		list = string(b)
 	}
@@ -37,15 +38,15 @@ func authorizer(c *cli.Context, specs []server.MatchSpec) (server.Authorizer, er
 	if path := c.String("jwt-key"); path != "" {
 		key, err := os.ReadFile(path)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		signed, err := server.NewJWT(key, o)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
+			return nil, nil, fmt.Errorf("%s: %w", path, err)
 		}
 		all = append(all, signed)
 	} else if o != (server.JWTOptions{}) {
-		return nil, usagef("serve: --jwt-algorithm, --jwt-audience and --jwt-issuer need --jwt-key")
+		return nil, nil, usagef("serve: --jwt-algorithm, --jwt-audience and --jwt-issuer need --jwt-key")
 	}
 	if list == "" && len(all) == 0 {
 		list = drawTokens(specs)
@@ -54,14 +55,17 @@ func authorizer(c *cli.Context, specs []server.MatchSpec) (server.Authorizer, er
 	if list != "" {
 		tokens, err := server.ReadTokens(strings.NewReader(list))
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		all = append(all, tokens)
+		if path := c.String("tokens"); path != "" {
+			file = &tokenFile{path, tokens}
+		}
 	}
 	if len(all) == 1 {
-		return all[0], nil // which tells the server how many tokens there are
+		return all[0], file, nil // which tells the server how many tokens there are
 	}
-	return server.AnyOf(all...), nil
+	return server.AnyOf(all...), file, nil
 }
 
 // drawTokens returns a list of tokens for each seat of each match, for a

@@ -26,6 +26,9 @@ func (s *Server) routes() *http.ServeMux {
 	mux.HandleFunc("GET /matches/{name}/bans", s.admin(s.listBans))
 	mux.HandleFunc("POST /matches/{name}/ban", s.admin(s.ban))
 	mux.HandleFunc("POST /matches/{name}/unban", s.admin(s.unban))
+	mux.HandleFunc("GET /revocations", s.admin(s.listRevocations))
+	mux.HandleFunc("POST /revocations", s.admin(s.revoke))
+	mux.HandleFunc("DELETE /revocations", s.admin(s.unrevoke))
 	mux.HandleFunc("GET /matches/{name}/play", s.play)
 	if s.options.Replays && s.options.Dir != "" {
 		mux.HandleFunc("GET /replays", s.rated(s.listReplays))

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 )
@@ -34,13 +35,16 @@ func (a anyOf) Authorize(token, match string) (lockstep.Grant, error) {
 	return lockstep.Grant{}, ErrRefused
 }
 
-// authorize asks the server's Authorizer. A subject without a name is named after its
+// authorize asks the server's Authorizer, and refuses what is revoked. A subject without a name is named after its
 // token's hash, since an admin may read the names of subjects, and never a token.
 func (s *Server) authorize(token, match string) (lockstep.Grant, error) {
 	g, err := s.options.Authorizer.Authorize(token, match)
 	if err == nil && g.Subject == "" {
 		sum := sha256.Sum256([]byte(token))
 		g.Subject = tokenSubject(sum)
+	}
+	if err == nil && s.revoked.of(&g, time.Now()) {
+		return lockstep.Grant{}, ErrRefused
 	}
 	return g, err
 }

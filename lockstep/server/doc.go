@@ -38,6 +38,7 @@
 //	POST   /matches/NAME/ban      ?seat=N, ?peer=N, or ?subject=S and ?address=A, and &for=TIME, &reason=TEXT (admin)
 //	POST   /matches/NAME/unban    ?subject=S and ?address=A (admin)
 //	GET    /matches/NAME/bans     the bans that hold, also those of kicks (admin)
+//	POST   /revocations           ?subject=S or ?token=ID (a JWT's jti), and &for=TIME, &reason=TEXT (admin); DELETE takes it back, GET lists
 //	GET    /matches/NAME/play     the WebSocket of docs/protocol.md
 //	GET    /replays               the same of the replays of matches that are over, if Options.Replays
 //	GET    /replays/FILE          one of them, or a range of its bytes

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"time"
 
@@ -85,5 +86,38 @@ func ExampleJWT() {
 	fmt.Println(errors.Is(err, server.ErrRefused))
 	// Output:
 	// ada true <nil>
+	// true
+}
+
+// A list is read again, and what was begun with tokens that are gone is ended.
+func ExampleTokens_Reload() {
+	tokens, err := server.ReadTokens(strings.NewReader("player - ada - c3ab8ff13720e8ad9047"))
+	if err != nil {
+		panic(err)
+	}
+	s, err := server.New(server.Options{Authorizer: tokens})
+	if err != nil {
+		panic(err)
+	}
+	gone, err := tokens.Reload(strings.NewReader("player - bob - 5a2ad2b5e6c0d1a79e3c"))
+	fmt.Println(len(gone), err)
+	ended, err := s.Expel(context.Background(), func(g *lockstep.Grant) bool { return slices.Contains(gone, g.Subject) }, "the token is not valid any more")
+	fmt.Println(ended, err)
+	// Output:
+	// 1 <nil>
+	// 0 <nil>
+}
+
+// All tokens of a subject are worth nothing for an hour, after which they have expired.
+func ExampleServer_Revoke() {
+	s, err := server.New(server.Options{})
+	if err != nil {
+		panic(err)
+	}
+	var r = server.Revocation{Subject: "jwt ada", Until: time.Now().Add(time.Hour), Reason: "her phone was stolen"}
+	fmt.Println(s.Revoke(context.Background(), r), len(s.Revocations()))
+	fmt.Println(errors.Is(s.Revoke(context.Background(), server.Revocation{}), server.ErrRevocation))
+	// Output:
+	// <nil> 1
 	// true
 }

@@ -19,3 +19,4 @@ const (
 	BudgetMemory   = budgetMemory
 	FixedMemory    = (maxUnauthenticated+maxSockets)*strangerMemory + budgetTables*maxBudgets*budgetMemory
 )
+const MaxRevoked = maxRevoked

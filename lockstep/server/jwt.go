@@ -41,7 +41,8 @@ func NewJWT(file []byte, o JWTOptions) (*JWT, error) {
 }
 
 // Claims are what a token says. Its registered claims must include exp and sub:
-// who shows a token of the same subject is the same player.
+// who shows a token of the same subject is the same player. A token with a jti can be
+// revoked alone, see [Revocation].
 type Claims struct {
 	jwt.RegisteredClaims
 	Role  string `json:"role"`            // player, spectator or admin
@@ -94,7 +95,7 @@ func (j *JWT) Authorize(token, match string) (lockstep.Grant, error) {
 		return lockstep.Grant{}, ErrRefused
 	}
 	role, _ := parseRole(c.Role)
-	g := lockstep.Grant{Role: role, Seat: lockstep.AnySeat, Subject: "jwt " + c.Subject, Name: c.Name}
+	g := lockstep.Grant{Role: role, Seat: lockstep.AnySeat, Subject: "jwt " + c.Subject, Name: c.Name, ID: c.ID}
 	if g.Name == "" {
 		g.Name = c.Subject
 	}

@@ -61,7 +61,7 @@ func TestFieldsOnPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	missing := func(text string) (fields []string) {
-		for _, v := range []any{View{}, lockstep.Stats{}, lockstep.Settings{}, recording{}, banView{}} {
+		for _, v := range []any{View{}, lockstep.Stats{}, lockstep.Settings{}, recording{}, banView{}, revocationView{}} {
 			x := reflect.TypeOf(v)
 			for i := range x.NumField() {
 				name, _, _ := strings.Cut(x.Field(i).Tag.Get("json"), ",")

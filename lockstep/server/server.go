@@ -156,6 +156,7 @@ type Server struct {
 	guestDisk  *budgets[struct{}] // bytes, of all guests' replays
 	recordings recordings
 	within     inside
+	revoked    revocations
 
 	newFile func(path string) (file, error) // for a replay
 	seals   chan struct{}                   // holds a value while a replay is being sealed

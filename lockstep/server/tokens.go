@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 )
@@ -20,7 +22,10 @@ var ErrTokens = errors.New("server: bad list of tokens")
 
 // Tokens are pre-shared tokens. They are kept and compared as SHA-256 hashes,
 // so that the time of a comparison tells nothing of a token.
-type Tokens struct {
+type Tokens struct{ list atomic.Pointer[tokenList] }
+
+// A tokenList is not changed after it was read.
+type tokenList struct {
 	grants  map[[sha256.Size]byte]grantFor
 	players int
 }
@@ -40,7 +45,36 @@ type grantFor struct {
 // A dash stands for any seat and for every match. Roles are player, spectator
 // and admin. A token has at least 16 bytes and no spaces.
 func ReadTokens(r io.Reader) (*Tokens, error) {
-	t := &Tokens{grants: make(map[[sha256.Size]byte]grantFor)}
+	list, err := readTokens(r)
+	if err != nil {
+		return nil, err
+	}
+	t := &Tokens{}
+	t.list.Store(list)
+	return t, nil
+}
+
+// Reload reads the list again, in place of the one before. It returns the subjects of
+// the tokens that are no longer in it, or entitle to something else now, for
+// [Server.Expel]; the subject of a token is the same in every list. With an error the
+// list before still holds.
+func (t *Tokens) Reload(r io.Reader) (gone []string, err error) {
+	list, err := readTokens(r)
+	if err != nil {
+		return nil, err
+	}
+	before := t.list.Swap(list)
+	for key, g := range before.grants {
+		if list.grants[key] != g {
+			gone = append(gone, g.Subject)
+		}
+	}
+	slices.Sort(gone)
+	return gone, nil
+}
+
+func readTokens(r io.Reader) (*tokenList, error) {
+	t := &tokenList{grants: make(map[[sha256.Size]byte]grantFor)}
 	lines := bufio.NewScanner(r)
 	for n := 1; lines.Scan(); n++ {
 		line, _, _ := strings.Cut(lines.Text(), "#")
@@ -58,7 +92,7 @@ func ReadTokens(r io.Reader) (*Tokens, error) {
 }
 
 // add adds one line. Its errors do not show the token.
-func (t *Tokens) add(words []string) error {
+func (t *tokenList) add(words []string) error {
 	if len(words) != 5 {
 		return fmt.Errorf("got %d words, want role, seat, name, match and token", len(words))
 	}
@@ -93,11 +127,11 @@ func (t *Tokens) add(words []string) error {
 }
 
 // Players returns how many tokens entitle to a seat.
-func (t *Tokens) Players() int { return t.players }
+func (t *Tokens) Players() int { return t.list.Load().players }
 
 // Authorize returns the grant of a token in a match.
 func (t *Tokens) Authorize(token, match string) (lockstep.Grant, error) {
-	g, ok := t.grants[sha256.Sum256([]byte(token))]
+	g, ok := t.list.Load().grants[sha256.Sum256([]byte(token))]
 	if !ok || g.match != "" && g.match != match {
 		return lockstep.Grant{}, ErrRefused
 	}

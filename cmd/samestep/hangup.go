@@ -1,0 +1,11 @@
+//go:build !js && !wasip1
+
+package main
+
+import (
+	"os"
+	"syscall"
+)
+
+// hangup are the signals at which files are read again.
+var hangup = []os.Signal{syscall.SIGHUP}

@@ -1,0 +1,7 @@
+//go:build js || wasip1
+
+package main
+
+import "os"
+
+var hangup []os.Signal // there are none

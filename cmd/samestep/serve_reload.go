@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"os/signal"
+	"slices"
+	"time"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/server"
+)
+
+// A tokenFile is the file of --tokens, with what was read from it.
+type tokenFile struct {
+	path   string
+	tokens *server.Tokens
+}
+
+// reloadOnHangup reads the list of tokens again at each SIGHUP, until stop is called.
+// Without a file a SIGHUP ends the program, as usual.
+func (f *tokenFile) reloadOnHangup(s *server.Server, log *slog.Logger) (stop func()) {
+	if f == nil || len(hangup) == 0 {
+		return func() {}
+	}
+	hung, done := make(chan os.Signal, 1), make(chan struct{})
+	signal.Notify(hung, hangup...)
+	go func() {
+		defer close(done)
+		for range hung {
+			if err := f.reload(s, log); err != nil {
+				log.Error("the list of tokens was not read, the one before still holds", "path", f.path, "err", err)
+			}
+		}
+	}()
+	return func() {
+		signal.Stop(hung)
+		close(hung)
+		<-done
+	}
+}
+
+// reload reads the list again, and ends what was begun with tokens that are gone.
+func (f *tokenFile) reload(s *server.Server, log *slog.Logger) error {
+	file, err := os.Open(f.path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	gone, err := f.tokens.Reload(file)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	ended, err := s.Expel(ctx, func(g *lockstep.Grant) bool {
+		_, found := slices.BinarySearch(gone, g.Subject)
+		return found
+	}, "the token is not valid any more")
+	log.Warn("the list of tokens was read again", "path", f.path, "gone", len(gone), "ended", ended)
+	return err
+}
