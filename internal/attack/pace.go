@@ -18,7 +18,7 @@ const (
 	promptPace = 5
 
 	// share is what the match may lose because of one player, as paceFlags say.
-	share = 400 * time.Millisecond
+	share = 200 * time.Millisecond
 )
 
 var _ = register(&Attack{
