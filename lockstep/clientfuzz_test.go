@@ -118,6 +118,9 @@ func (h *hostile) advance(d lockstep.Time) {
 	if got, want := c.Memory(), c.MemoryBound(h.state); got > want {
 		h.tb.Fatalf("got %d bytes of memory, want at most %d", got, want)
 	}
+	if most := 2 + int(h.now/(100*lockstep.Millisecond)); h.dials > most {
+		h.tb.Fatalf("dialed %d times in %d ms, want at most %d", h.dials, h.now.Milliseconds(), most)
+	}
 	if c.Next() < h.now {
 		h.tb.Fatalf("the next call is due %d µs ago", h.now-c.Next())
 	}

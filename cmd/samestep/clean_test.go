@@ -13,6 +13,8 @@ func TestCleaner(t *testing.T) {
 		{"all else below a space", "\a\b\r\x00\x7f", `\u0007\u0008\u000d\u0000\u007f`},
 		{"upper control characters", "\u0080\u009b2J\u009f", `\u0080\u009b2J\u009f`},
 		{"their neighbours", "\u00a0é©", "\u00a0é©"},
+		{"directions", "a\u202eb\u2066c\u200f\u061c\u2069", `a\u202eb\u2066c\u200f\u061c\u2069`},
+		{"their neighbours, too", "\u2013\u2028\u20ac\u2065\u206a\u0619\u061bé…\xe2\xe2\x80\xe2\x80x\u202ey", "\u2013\u2028\u20ac\u2065\u206a\u0619\u061bé…\xe2\xe2\x80\xe2\x80x" + `\u202ey`},
 		{"the same first byte", "©\u009b", `©\u009b`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -34,7 +36,7 @@ func TestCleaner(t *testing.T) {
 
 // What is made of a control character means the same in JSON.
 func TestCleanerKeepsJSON(t *testing.T) {
-	const name = "\x1b\x7f\u009b é"
+	const name = "\x1b\x7f\u009b é\u202e"
 	var b bytes.Buffer
 	if err := writeJSON(&cleaner{w: &b}, name); err != nil {
 		t.Fatal(err)

@@ -78,7 +78,7 @@ func gameNamed(name string) (*playable, error) {
 		}
 		names = append(names, g.Name())
 	}
-	return nil, usagef("unknown game %q, want %s", name, strings.Join(names, " or "))
+	return nil, usagef("unknown game %.128q, want %s", name, strings.Join(names, " or "))
 }
 
 // gameOf returns the game of a replay's header. If there is none that fits, the

@@ -82,7 +82,8 @@ type join struct {
 	status  io.Writer // a terminal, or nil
 
 	bot      func(*lockstep.Simulation) []any
-	wrong    error // what went wrong in the session's goroutine
+	held     string // what the server said last about a match that stands still
+	wrong    error  // what went wrong in the session's goroutine
 	summary  joinSummary
 	receipts int
 }
@@ -182,13 +183,18 @@ func viewOf(ctx context.Context, page string) (*server.View, error) {
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s: %s", page, answer.Status)
+		return nil, fmt.Errorf("%s: %s", page, statusOf(answer))
 	}
 	v := &server.View{}
 	if err := json.NewDecoder(io.LimitReader(answer.Body, 1<<20)).Decode(v); err != nil {
 		return nil, fmt.Errorf("%s: %w", page, err)
 	}
 	return v, nil
+}
+
+// statusOf returns an answer's status in our own words: a server may write any.
+func statusOf(r *http.Response) string {
+	return strings.TrimSpace(fmt.Sprintf("%d %s", r.StatusCode, http.StatusText(r.StatusCode)))
 }
 
 // run joins the match and stays until it is over.
@@ -258,9 +264,7 @@ func (j *join) event(e any) {
 		if e.Reason != "" {
 			s.Held++
 		}
-		if j.status != nil {
-			fmt.Fprintf(j.status, "%s\n", cmp.Or(e.Reason, "the match goes on"))
-		}
+		j.held = cmp.Or(e.Reason, "the match goes on") // shown with the next line of status: a server may hold as often as it likes
 	case lockstep.Note:
 		if e.Topic == lockstep.TopicPace && j.status != nil {
 			fmt.Fprintf(j.status, "player %d: %s\n", e.Player, e.Text)
@@ -305,6 +309,10 @@ func (j *join) measure(c *lockstep.Client) {
 func (j *join) observe(c *lockstep.Client) {
 	if j.status == nil {
 		return
+	}
+	if j.held != "" {
+		fmt.Fprintln(j.status, shown(j.held))
+		j.held = ""
 	}
 	st := c.Status()
 	fmt.Fprintf(j.status, "%-11s tick %d of %d  delay %d  round trip %.1f ms  buffer %d  checksums %d equal, %d differ  in %s/s  out %s/s\n",

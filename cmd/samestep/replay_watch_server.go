@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -18,7 +19,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
-// maxAnswer is how many bytes of an answer are read.
+// maxAnswer is how many bytes are read of all answers to one look.
 const maxAnswer = 16 << 20
 
 // maxMatches is how many matches of a server are watched, even if it lists more.
@@ -33,6 +34,7 @@ type serverSight struct {
 	seen   map[string]*watchMatch
 	before lateness
 	at     time.Time // of the look before
+	left   int64     // bytes that may still be read in this look
 }
 
 // A watchMatch is what is remembered of a match from look to look.
@@ -74,9 +76,14 @@ func (s *serverSight) get(ctx context.Context, address string, read func(io.Read
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return resp.StatusCode, fmt.Errorf("%s: %s", address, resp.Status)
+		return resp.StatusCode, fmt.Errorf("%s: %s", address, statusOf(resp))
 	}
-	if err := read(io.LimitReader(resp.Body, maxAnswer)); err != nil {
+	body := &io.LimitedReader{R: resp.Body, N: s.left}
+	err = read(body)
+	if s.left = body.N; s.left == 0 {
+		err = fmt.Errorf("the server answers with more than %s", size[int64](maxAnswer))
+	}
+	if err != nil {
 		return resp.StatusCode, fmt.Errorf("%w: %s: %w", errUnseen, address, err)
 	}
 	return resp.StatusCode, nil
@@ -84,6 +91,7 @@ func (s *serverSight) get(ctx context.Context, address string, read func(io.Read
 
 // look asks the server how its matches are.
 func (s *serverSight) look(ctx context.Context) (*watchReport, error) {
+	s.left = maxAnswer
 	views, status, err := s.views(ctx)
 	if s.one && status == http.StatusNotFound && len(s.seen) > 0 {
 		return s.gone(), nil
@@ -247,7 +255,7 @@ func (l *lateness) read(r io.Reader) error {
 		name, value, _ := strings.Cut(lines.Text(), " ")
 		v, err := strconv.ParseFloat(value, 64)
 		name, ours := strings.CutPrefix(name, lateMetric)
-		if err != nil || !ours {
+		if err != nil || !ours || math.IsNaN(v) || math.IsInf(v, 0) {
 			continue
 		}
 		switch {
@@ -257,7 +265,7 @@ func (l *lateness) read(r io.Reader) error {
 			l.count = v
 		default:
 			bound, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimPrefix(name, `_bucket{le="`), `"}`), 64)
-			if err == nil {
+			if err == nil && !math.IsNaN(bound) {
 				l.buckets = append(l.buckets, bucket{bound, v})
 			}
 		}
@@ -269,7 +277,7 @@ func (l *lateness) read(r io.Reader) error {
 type watchLateness struct {
 	Advances float64 `json:"advances"` // that were counted
 	Mean     float64 `json:"late_mean_seconds"`
-	Most     float64 `json:"late_p99_seconds"` // 99 of 100 were at most so late, rounded up to a bucket of the histogram
+	Most     float64 `json:"late_p99_seconds"` // 99 of 100 were at most so late, rounded up to a bucket of the histogram, of which it may be beyond the last
 }
 
 // since returns how late matches were since an earlier look.
@@ -284,7 +292,10 @@ func (l *lateness) since(before *lateness) (w watchLateness) {
 		if len(before.buckets) > 0 {
 			n -= before.buckets[i].count
 		}
-		if w.Most = b.bound; n >= 0.99*w.Advances {
+		if !math.IsInf(b.bound, 0) { // JSON has no such number
+			w.Most = b.bound
+		}
+		if n >= 0.99*w.Advances {
 			break
 		}
 	}

@@ -1,0 +1,89 @@
+//go:build !js && !wasip1
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// A server that lists matches without end, with long names, does not fill the memory
+// of who watches it.
+func TestWatchEndlessList(t *testing.T) {
+	sent := 0
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		page := "[" + strings.Repeat(`{"name":"`+strings.Repeat("x", 10_000)+`"},`, 99) + `{"name":"last"}]`
+		sent += len(page)
+		io.WriteString(w, page)
+	}))
+	defer web.Close()
+	s, err := newServerSight(web.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.close()
+	if _, err := s.look(t.Context()); err == nil || !strings.Contains(err.Error(), "more than 16 MiB") {
+		t.Errorf("got %.200v, want that the answer is too long", err)
+	}
+	if sent > maxAnswer+2<<20 {
+		t.Errorf("%d bytes were sent, want hardly more than %d", sent, maxAnswer)
+	}
+}
+
+// Metrics that are no numbers do not end a watch, nor its JSON.
+func TestWatchWildMetrics(t *testing.T) {
+	var late lateness
+	text := ""
+	for _, v := range []string{"NaN", "+Inf", "-Inf", "1e999"} {
+		text += fmt.Sprintf("%s_sum %s\n%s_count %s\n%s_bucket{le=\"%s\"} 1\n", lateMetric, v, lateMetric, v, lateMetric, v)
+	}
+	text += fmt.Sprintf("%s_bucket{le=\"0.5\"} 1\n%s_bucket{le=\"+Inf\"} 100\n%s_count 100\n", lateMetric, lateMetric, lateMetric)
+	if err := late.read(strings.NewReader(text)); err != nil {
+		t.Fatal(err)
+	}
+	if err := writeJSON(io.Discard, late.since(&lateness{})); err != nil {
+		t.Error(err)
+	}
+}
+
+// An error has no words of a server's status line, which may be of any length.
+func TestForeignStatusLine(t *testing.T) {
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		c, _, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		fmt.Fprintf(c, "HTTP/1.1 404 %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", strings.Repeat("\x1bno ", 10_000))
+		c.Close()
+	}))
+	defer web.Close()
+	if _, err := viewOf(t.Context(), web.URL); err == nil || !strings.HasSuffix(err.Error(), ": 404 Not Found") {
+		t.Errorf("got %.200v", err)
+	}
+	http.DefaultClient.CloseIdleConnections()
+}
+
+// A server that holds the match again and again does not fill the terminal: the last
+// reason is shown with the line of the second, on a line.
+func TestJoinHeldFlood(t *testing.T) {
+	var status bytes.Buffer
+	j := &join{status: &status}
+	for range 1000 {
+		j.event(lockstep.Held{Reason: "no\nroom\x1b[2J"})
+	}
+	if status.Len() > 0 {
+		t.Errorf("%d bytes were shown at once", status.Len())
+	}
+	j.observe(lockstep.NewClient(games[0].Game, lockstep.ClientOptions{}))
+	if got := status.String(); !strings.HasPrefix(got, `no room\u001b[2J`+"\n") || strings.Count(got, "\n") != 2 {
+		t.Errorf("got %q", got)
+	}
+}
