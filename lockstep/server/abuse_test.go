@@ -143,12 +143,17 @@ func TestWebSocketAbuse(t *testing.T) {
 	}
 }
 
+// upgradeRequest is the handshake of a WebSocket to the stage's match.
+func upgradeRequest(host string) []byte {
+	return fmt.Appendf(nil, "GET /matches/duel/play HTTP/1.1\r\nHost: %s\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
+		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Protocol: %s\r\n\r\n", host, server.Subprotocol)
+}
+
 // upgrade makes a WebSocket by hand, so that its frames can be, too.
 func (s *stage) upgrade(t *testing.T) (net.Conn, *bufio.Reader) {
 	t.Helper()
 	c := s.dialRaw(t)
-	go fmt.Fprintf(c, "GET /matches/duel/play HTTP/1.1\r\nHost: %s\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
-		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Protocol: %s\r\n\r\n", s.host, server.Subprotocol)
+	go c.Write(upgradeRequest(s.host))
 	r := bufio.NewReader(c)
 	resp, err := http.ReadResponse(r, nil)
 	if err != nil || resp.StatusCode != 101 {
@@ -272,28 +277,74 @@ func TestSlowLoris(t *testing.T) {
 	})
 }
 
-// Connections of one address are bounded, and those of others are not concerned.
+// Connections of one address are bounded, and guests keep nobody out who has a token or
+// a session.
 func TestConnectionsOfOneAddress(t *testing.T) {
-	inBubble(t, setup{options: server.Options{MaxPerAddress: 3}}, func(t *testing.T, s *stage) {
-		var open []*raw
-		turned := 0
-		for range 10 {
-			r, err := s.connect(t)
-			if errors.Is(err, errTurnedAway) {
-				turned++
+	const guests = "guest:g%d:0123456789abcdef"
+	crowd := func(s *setup) {
+		s.host.AnonymousSpectators = true
+		s.host.MaxSpectators = 100
+		s.settings = func(s *lockstep.Settings) { s.Players = 40 }
+		tokens, err := server.ReadTokens(strings.NewReader("player 39 ada - " + ada + "\nspectator - press - " + press))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.options.Authorizer = server.AnyOf(tokens, server.Guests{})
+	}
+	open := func(rs []*raw) (n int) {
+		for _, r := range rs {
+			go r.end()
+		}
+		time.Sleep(5 * time.Second) // less than until a silent one is given up
+		for _, r := range rs {
+			if r.over.Load() {
 				continue
 			}
-			open = append(open, r)
+			n++
 		}
-		if turned != 7 {
-			t.Errorf("%d were turned away, want 7", turned)
-		}
-		for _, r := range open {
-			r.ws.CloseNow()
-		}
-		time.Sleep(time.Second)
-		if _, err := s.connect(t); err != nil {
-			t.Errorf("after the others are gone: %v", err)
-		}
-	})
+		return n
+	}
+	for _, x := range []struct {
+		name     string
+		token    func(i int) string // of those who come first
+		newcomer string
+		in       bool
+		open     int // of 30 that came first
+	}{
+		{"a token, after guests", func(i int) string { return fmt.Sprintf(guests, i) }, ada, true, 29},
+		{"a session, after guests", func(i int) string { return fmt.Sprintf(guests, i) }, "", true, 29},
+		{"a token, after spectators without one", func(int) string { return "" }, ada, true, 29},
+		{"a token, after those of one other", func(int) string { return press }, ada, true, 29},
+		{"a guest, after guests", func(i int) string { return fmt.Sprintf(guests, i) }, fmt.Sprintf(guests, 99), false, 30},
+		{"a guest, after those of one token", func(int) string { return press }, fmt.Sprintf(guests, 99), true, 29},
+		{"the same token, after those of it", func(int) string { return press }, press, false, 30},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			c := setup{options: server.Options{MaxPerAddress: 30}}
+			crowd(&c)
+			inBubble(t, c, func(t *testing.T, s *stage) {
+				var first []*raw
+				var session lockstep.SessionToken
+				if x.newcomer == "" {
+					before := s.from(t, "203.0.113.2").raw(t, ada, lockstep.SessionToken{}, 0).welcomed()
+					session = before.welcome.Session
+					before.ws.CloseNow()
+				}
+				for i := range 30 {
+					first = append(first, s.from(t, "203.0.113.1").raw(t, x.token(i), lockstep.SessionToken{}, 0).welcomed())
+				}
+				began := time.Now()
+				r := s.from(t, "203.0.113.1").raw(t, x.newcomer, session, 0)
+				if x.in {
+					r.welcomed()
+				}
+				if wait := time.Since(began); wait > time.Second {
+					t.Errorf("welcomed after %v", wait)
+				}
+				if in, n := open([]*raw{r}) == 1, open(first); in != x.in || n != x.open {
+					t.Errorf("the newcomer is in: %v, and %d of those before; want %v and %d", in, n, x.in, x.open)
+				}
+			})
+		})
+	}
 }

@@ -1,16 +1,6 @@
 package server
 
-import (
-	"net/netip"
-	"sync"
-)
-
-// addresses counts the connections of each address.
-type addresses struct {
-	max   int // connections of one address
-	mu    sync.Mutex
-	conns map[netip.Prefix]int
-}
+import "net/netip"
 
 // of returns whose connection one from "address:port" is: an IPv4 address, or
 // the 64 bits of an IPv6 address that a provider gives to one customer.
@@ -29,23 +19,4 @@ func of(remote string) netip.Prefix {
 		panic(err) // 64 bits of 128, or 32 of 32
 	}
 	return p
-}
-
-// enter counts a connection, unless its address has too many.
-func (a *addresses) enter(from netip.Prefix) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.conns[from] >= a.max {
-		return false
-	}
-	a.conns[from]++
-	return true
-}
-
-func (a *addresses) leave(from netip.Prefix) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.conns[from]--; a.conns[from] == 0 {
-		delete(a.conns, from)
-	}
 }

@@ -42,6 +42,16 @@ func (b *budgets[K]) wait(k K, n int, now time.Time) time.Duration {
 	return b.of(k, now).ReserveN(now, min(n, b.burst)).DelayFrom(now)
 }
 
+// upTo takes up to n of a key's budget, and returns how much.
+func (b *budgets[K]) upTo(k K, n int, now time.Time) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	l := b.of(k, now)
+	n = min(n, max(0, int(l.TokensAt(now))))
+	l.AllowN(now, n)
+	return n
+}
+
 // of returns the limiter of a key. The lock is held.
 func (b *budgets[K]) of(k K, now time.Time) *rate.Limiter {
 	if len(b.young) >= maxBudgets/2 || now.Sub(b.turned) > b.span {

@@ -38,11 +38,14 @@ var buffers = buffer.Pool{Keep: keepBuffer}
 // A conn is one WebSocket. Its match's goroutine fills out, and its own writer
 // sends that.
 type conn struct {
-	match  *Match
-	ws     *websocket.Conn
-	socket net.Conn        // below ws
-	id     lockstep.PeerID // set by the match's goroutine
-	addr   netip.Prefix
+	match   *Match
+	ws      *websocket.Conn
+	socket  net.Conn        // below ws
+	frames  *frames         // between them
+	id      lockstep.PeerID // set by the match's goroutine
+	addr    netip.Prefix
+	subject string // of its token, since it was welcomed; empty if nobody vouches for it
+	gone    bool   // the membership's
 
 	wake chan struct{} // something of the following has changed
 
@@ -205,6 +208,7 @@ func (c *conn) end(reason string) {
 func (c *conn) endLocked(reason string) {
 	if !c.closing {
 		c.closing, c.reason = true, reason
+		c.frames.closing.Store(true)
 		c.abortLocked()
 	}
 }
@@ -226,13 +230,7 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	from := of(r.RemoteAddr)
-	if !s.addresses.enter(from) {
-		s.metrics.turned.WithLabelValues("address").Inc()
-		http.Error(w, "too many connections from your address", http.StatusTooManyRequests)
-		return
-	}
-	defer s.addresses.leave(from)
-	socket := &hijacked{ResponseWriter: w}
+	socket := &hijacked{ResponseWriter: w, server: s, from: from}
 	ws, err := websocket.Accept(socket, r, &websocket.AcceptOptions{
 		Subprotocols:    []string{Subprotocol},
 		OriginPatterns:  s.options.Origins,
@@ -249,13 +247,14 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	ws.SetReadLimit(lockstep.MaxAuthMessage)
-	c := &conn{match: m, ws: ws, socket: socket.conn, addr: from, wake: make(chan struct{}, 1)}
+	c := &conn{match: m, ws: ws, socket: socket.conn, frames: socket.frames, addr: from, wake: make(chan struct{}, 1)}
 	s.upgraded(socket.conn)
 	if s.entrance.enter(c) {
 		s.metrics.turned.WithLabelValues("crowd").Inc()
 	}
 	defer s.entrance.leave(c)
 	defer s.watchers.leave(c)
+	defer s.members.leave(c)
 	if !m.post(input{conn: c, came: true}) {
 		ws.Close(websocket.StatusGoingAway, "the match is over")
 		return
@@ -282,12 +281,24 @@ func (c *conn) serve() {
 }
 
 // welcomed allows larger messages: the peer has authenticated. A spectator, who has no
-// seat, takes the place of another one where there are too many.
-func (c *conn) welcomed(seat lockstep.Player) {
+// seat, takes the place of another one where there are too many. One connection more
+// than its address may have closes one.
+func (c *conn) welcomed(seat lockstep.Player, subject string) {
 	s := c.match.server
 	c.ws.SetReadLimit(lockstep.MaxClientMessage)
 	s.entrance.leave(c)
 	if seat == lockstep.System && s.watchers.enter(c) {
 		s.metrics.turned.WithLabelValues("crowd").Inc()
+	}
+	c.subject = subject
+	victim := s.members.enter(c)
+	if victim == nil {
+		return
+	}
+	s.metrics.turned.WithLabelValues("address").Inc()
+	if victim == c {
+		c.end("too many connections from your address")
+	} else {
+		victim.drop()
 	}
 }

@@ -33,7 +33,7 @@ func (s *Server) Create(spec MatchSpec) (*Match, error) {
 func (s *Server) newMatch(spec MatchSpec) *Match {
 	return &Match{
 		server: s, spec: spec, inbox: make(chan input, inboxSize), done: make(chan struct{}),
-		conns: make(map[lockstep.PeerID]*conn), bundles: make(map[lockstep.Player]int),
+		conns: make(map[lockstep.PeerID]*conn), bundles: make(map[lockstep.Player]int), owners: make(map[lockstep.Player]*lockstep.Grant),
 	}
 }
 
@@ -153,7 +153,11 @@ func (m *Match) hostOptions() lockstep.HostOptions {
 		o = *m.spec.Host
 	}
 	o.Authorize = func(token string) (lockstep.Grant, error) {
-		return m.server.authorize(token, m.spec.Name)
+		g, err := m.server.authorize(token, m.spec.Name)
+		if m.granted = &g; err != nil {
+			m.granted = nil
+		}
+		return g, err
 	}
 	if o.MaxConnecting == 0 {
 		o.MaxConnecting = 64

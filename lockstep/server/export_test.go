@@ -20,3 +20,14 @@ const (
 	FixedMemory    = (maxUnauthenticated+maxSockets)*strangerMemory + budgetTables*maxBudgets*budgetMemory
 )
 const MaxRevoked = maxRevoked
+
+// Members returns how many connections the server counts as welcomed.
+func (s *Server) Members() int {
+	s.members.mu.Lock()
+	defer s.members.mu.Unlock()
+	n := 0
+	for _, all := range s.members.inside {
+		n += len(all)
+	}
+	return n
+}

@@ -6,13 +6,11 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/binary"
-	"fmt"
 	"net/http"
 	"testing"
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
 const pong = 10
@@ -21,8 +19,6 @@ const pong = 10
 // burst, and the server answers no more pings than that.
 func TestExtraFrames(t *testing.T) {
 	const flood = 20000
-	handshake := "GET /matches/duel/play HTTP/1.1\r\nHost: %s\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" +
-		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Protocol: %s\r\n\r\n"
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		b := s.join(t, bob, wander)
 		<-b.Ready()
@@ -39,7 +35,7 @@ func TestExtraFrames(t *testing.T) {
 			c := s.dialRaw(t)
 			began, sent := time.Now(), make(chan int)
 			go func() { // without waiting for the server's answer
-				n, _ := c.Write(append(append(fmt.Appendf(nil, handshake, s.host, server.Subprotocol), x.first...), bytes.Repeat(x.frame, flood)...))
+				n, _ := c.Write(append(append(upgradeRequest(s.host), x.first...), bytes.Repeat(x.frame, flood)...))
 				sent <- n / len(x.frame)
 			}()
 			r := bufio.NewReader(c)
@@ -64,6 +60,71 @@ func TestExtraFrames(t *testing.T) {
 			t.Errorf("a player waited %v for a tick", worst)
 		}
 		s.agree(t, b)
+	})
+}
+
+// Who connects again does not begin anew with the frames of the address; another address
+// is not concerned.
+func TestExtraFramesOfAnAddress(t *testing.T) {
+	inBubble(t, setup{}, func(t *testing.T, s *stage) {
+		flood := func(address string) (pongs int) {
+			c, err := s.pipes.dialFrom(address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			go c.Write(upgradeRequest(s.host))
+			r := bufio.NewReader(c)
+			if resp, err := http.ReadResponse(r, nil); err != nil || resp.StatusCode != 101 {
+				t.Fatalf("the upgrade: %v, %v", resp, err)
+			}
+			for range 100 {
+				go c.Write(whole(fin|ping, nil))
+				if op, _ := readFrame(r); op != pong {
+					break
+				}
+				pongs++
+			}
+			return pongs
+		}
+		all := 0
+		for range 100 {
+			all += flood("198.51.100.1:1")
+		}
+		if all > 900 {
+			t.Errorf("100 connections of one address got %d pongs at once, want at most 900", all)
+		}
+		if n := flood("198.51.100.2:1"); n < 50 {
+			t.Errorf("another address got %d pongs, want at least 50", n)
+		}
+		time.Sleep(time.Minute)
+		if n := flood("198.51.100.1:1"); n < 50 {
+			t.Errorf("after a minute the address got %d pongs, want at least 50", n)
+		}
+	})
+}
+
+// A connection that is being closed is not read for long: what it sends is counted
+// nowhere any more.
+func TestClosingIsNotRead(t *testing.T) {
+	inBubble(t, setup{}, func(t *testing.T, s *stage) {
+		c, r := s.upgrade(t)
+		go func() {
+			for op, _ := readFrame(r); op != 0xff; op, _ = readFrame(r) {
+			}
+		}()
+		c.Write(whole(fin|binOp, []byte{0xff})) // malformed
+		time.Sleep(time.Millisecond)
+		began, sent := time.Now(), 0
+		for message := whole(fin|binOp, make([]byte, 1000)); sent < 1<<20; {
+			n, err := c.Write(message)
+			if sent += n; err != nil {
+				break
+			}
+		}
+		if sent > 80<<10 || time.Since(began) > 3*time.Second {
+			t.Errorf("the server has read %d bytes in %v of a connection that it was closing, want at most 80 KiB", sent, time.Since(began))
+		}
 	})
 }
 

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"net/netip"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -13,12 +15,24 @@ import (
 
 const (
 	// maxExtraFrames is how many frames that no message accounts for a connection may
-	// send in a second. They are few, because a client that connects again has a new
-	// burst.
+	// send in a second.
 	maxExtraFrames = 20
 
-	// extraFramesAtOnce is the burst of maxExtraFrames.
+	// extraFramesAtOnce is the burst of maxExtraFrames. A new connection takes it from
+	// what its address has left, so who connects again does not begin anew.
 	extraFramesAtOnce = 60
+
+	// maxAddressFrames is how many such frames the connections of an address may have
+	// at once in a minute.
+	maxAddressFrames = 8 * extraFramesAtOnce
+
+	// fewExtraFrames is what a new connection has at once in any case: the frame that
+	// closes it, and some.
+	fewExtraFrames = 4
+
+	// maxClosingBytes is how much is read of a connection that is being closed: what
+	// is on its way, and the answer to the closing frame.
+	maxClosingBytes = 64 << 10
 
 	// freeFragment is how long a fragment is that costs nothing: its bytes are counted.
 	freeFragment = 1 << 10
@@ -39,10 +53,16 @@ type frames struct {
 	have   int      // bytes in header
 	skip   uint64   // bytes of a payload that are still to come
 	failed bool
+
+	closing atomic.Bool
+	late    int // bytes read since then
 }
 
-func newFrames(c net.Conn) *frames {
-	return &frames{Conn: c, extra: rate.NewLimiter(maxExtraFrames, extraFramesAtOnce)}
+// newFrames returns the frames of a connection that may send so many at once.
+func newFrames(c net.Conn, atOnce int) *frames {
+	f := &frames{Conn: c, extra: rate.NewLimiter(maxExtraFrames, extraFramesAtOnce)}
+	f.extra.AllowN(time.Now(), extraFramesAtOnce-atOnce)
+	return f
 }
 
 // Read implements [net.Conn].
@@ -53,6 +73,11 @@ func (f *frames) Read(b []byte) (int, error) {
 	n, err := copy(b, f.early), error(nil)
 	if f.early = f.early[n:]; n == 0 {
 		n, err = f.Conn.Read(b)
+	}
+	if f.closing.Load() {
+		if f.late += n; f.late > maxClosingBytes {
+			f.failed = true
+		}
 	}
 	if f.count(b[:n]); f.failed {
 		return 0, errFrames
@@ -121,7 +146,11 @@ func payloadSize(h *[14]byte) (n uint64) {
 // A hijacked is a ResponseWriter that keeps the connection which is taken over.
 type hijacked struct {
 	http.ResponseWriter
-	conn net.Conn
+	server *Server
+	from   netip.Prefix
+
+	conn   net.Conn
+	frames *frames
 }
 
 // Hijack implements http.Hijacker. The connection that it returns counts frames, also
@@ -132,7 +161,9 @@ func (h *hijacked) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 		return nil, nil, err
 	}
 	h.conn = c
-	f := newFrames(c)
+	atOnce := h.server.frames.upTo(h.from, extraFramesAtOnce-fewExtraFrames, time.Now())
+	f := newFrames(c, fewExtraFrames+atOnce)
+	h.frames = f
 	early, _ := rw.Reader.Peek(rw.Reader.Buffered())
 	f.early = bytes.Clone(early)
 	rw.Reader.Reset(f)

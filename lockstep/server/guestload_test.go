@@ -222,8 +222,9 @@ func TestOwnConnections(t *testing.T) {
 		r.welcomed()
 	}
 	s.raw(t, ada, lockstep.SessionToken{}, 0).welcomed()
-	if _, err := s.connect(t); err == nil {
-		t.Error("a second connection from outside came in")
+	second := s.raw(t, bob, lockstep.SessionToken{}, 0)
+	if second.end(); second.err == nil || !strings.Contains(second.err.Error(), "too many connections") {
+		t.Errorf("a second connection from outside: got %v, want too many connections", second.err)
 	}
 	own.raw(t, press, lockstep.SessionToken{}, 0).welcomed()
 	if err := s.server.Shutdown(t.Context()); err != nil {

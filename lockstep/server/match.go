@@ -53,6 +53,9 @@ type Match struct {
 	writing       sync.WaitGroup                             // bundles
 	counted       [lockstep.RateLimited + 1]lockstep.Counter // of Stats.Rejected, in the metrics already
 
+	granted *lockstep.Grant                     // for the token in the message that is being received, or nil
+	owners  map[lockstep.Player]*lockstep.Grant // of the seats
+
 	view atomic.Pointer[View] // what others may know, renewed every second
 }
 
@@ -225,6 +228,7 @@ func (m *Match) take(in input) {
 			m.idle = time.Now()
 		}
 	case in.data != nil:
+		m.granted = nil
 		m.host.Receive(m.now(), c.id, in.data.Bytes)
 	default:
 		c.feed(m.host)
@@ -281,12 +285,29 @@ func (m *Match) closeReplay() error {
 	return err
 }
 
+// subjectOf returns for whom a connection is that was just welcomed; "" if nobody vouches
+// for its subject. A session is for the seat's owner.
+func (m *Match) subjectOf(seat lockstep.Player) string {
+	g := m.granted
+	switch {
+	case seat == lockstep.System:
+	case g == nil:
+		g = m.owners[seat]
+	default:
+		m.owners[seat] = g
+	}
+	if g == nil || g.Guest {
+		return ""
+	}
+	return g.Subject
+}
+
 // observe logs what happens in the match.
 func (m *Match) observe(e lockstep.Event) {
 	if c := m.conns[e.Peer]; c != nil {
 		switch {
 		case e.Kind == lockstep.PeerJoined || e.Kind == lockstep.PeerResumed:
-			c.welcomed(e.Player)
+			c.welcomed(e.Player, m.subjectOf(e.Player))
 			m.entering = without(m.entering, c)
 		case e.Kind == lockstep.PeerRefused && e.Code == lockstep.CloseRefused && e.Text == "refused": // a token, not for lack of room
 			m.server.guessed(c.addr)

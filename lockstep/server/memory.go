@@ -9,7 +9,7 @@ const (
 	// budgetMemory is what one address takes in a table of budgets, of which there are
 	// budgetTables.
 	budgetMemory = 256
-	budgetTables = 5
+	budgetTables = 6
 
 	// strangerMemory is what a connection takes that has not authenticated, and what
 	// one takes that is no WebSocket: goroutines, buffers, TLS, and the header of a

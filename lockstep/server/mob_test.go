@@ -19,7 +19,6 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
 // carol is an honest player, too.
@@ -235,8 +234,7 @@ func (m *mob) upgrade(match byte) []byte {
 	if match %= 8; match > 5 {
 		name = fmt.Sprintf("g%d", match)
 	}
-	return fmt.Appendf(nil, "GET /matches/%s/play HTTP/1.1\r\nHost: %s\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
-		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Protocol: %s\r\n\r\n", name, m.s.host, server.Subprotocol)
+	return bytes.Replace(upgradeRequest(m.s.host), []byte("duel"), []byte(name), 1)
 }
 
 // request sends an HTTP request, or a part of it.

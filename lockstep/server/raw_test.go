@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -24,7 +25,8 @@ type raw struct {
 	writer lockstep.MessageWriter
 	reader lockstep.MessageReader
 
-	err     error // that ended reading
+	err     error       // that ended reading
+	over    atomic.Bool // it has ended
 	welcome *lockstep.Welcome
 	closing *lockstep.Message // the last message, if it was one
 	counts  map[lockstep.MessageKind]int
@@ -105,6 +107,7 @@ func (r *raw) read(done func() bool) bool {
 		_, b, err := r.ws.Read(ctx)
 		cancel()
 		if r.err = err; err != nil {
+			r.over.Store(true)
 			return false
 		}
 		r.take(b)

@@ -48,8 +48,8 @@ type Options struct {
 	AllowedHosts       []string          // names of ours, besides those of the loopback and the addresses that connections come to
 	MaxMatches         int               // 1000
 	GuestMatches       int               // of them, that those may begin over HTTP who are no admins but may play: none
-	MaxPerAddress      int               // connections of one address, and those that it may open a second (64 at least): 64
-	MaxUnauthenticated int               // of them, that have not said who they are; the oldest makes room: 8
+	MaxPerAddress      int               // connections of one address, where a guest's makes room for one with a token; and those that it may open a second (64 at least): 64
+	MaxUnauthenticated int               // of one address, that have not said who they are; the oldest makes room: 8
 	Descriptors        int               // files and sockets that the process may have open; a quarter is left to players: what the system says
 	IdleMatch          time.Duration     // a match that nobody is connected to ends after: 5 m; negative: never
 	RetryAfter         time.Duration     // when clients may come back after a shutdown: 5 s
@@ -144,13 +144,14 @@ type Server struct {
 	mux        *http.ServeMux
 	hosts      []string // AllowedHosts, as hostName writes them
 	metrics    *metrics
-	addresses  addresses
 	entrance   entrance[*conn]
+	members    membership
 	sockets    entrance[*socket]
 	watchers   entrance[*conn] // WebSockets of spectators
 	connects   *budgets[netip.Prefix]
 	sent       *budgets[netip.Prefix] // bytes, to those who are no players
 	reads      *budgets[netip.Prefix]
+	frames     *budgets[netip.Prefix]
 	guesses    *budgets[netip.Prefix]
 	guestTries *budgets[netip.Prefix]
 	guestDisk  *budgets[struct{}] // bytes, of all guests' replays
@@ -184,7 +185,7 @@ func New(o Options) (*Server, error) {
 	s := &Server{options: o, log: o.Log, matches: make(map[string]*Match), guests: make(map[*guestLoad]struct{}), seals: make(chan struct{}, 1)}
 	s.newFile = func(path string) (file, error) { return replay.Create(path) }
 	s.closing, s.noSeals = context.WithCancel(context.Background())
-	s.addresses = addresses{max: o.MaxPerAddress, conns: make(map[netip.Prefix]int)}
+	s.members = membership{each: o.MaxPerAddress, inside: make(map[netip.Prefix][]*conn)}
 	s.connects = newBudgets[netip.Prefix](connectsAtOnce*max(leastConnects, o.MaxPerAddress), connectSpan)
 	share := max(o.Descriptors/descriptorShares, 1)
 	s.entrance = entrance[*conn]{each: o.MaxUnauthenticated, all: min(max(maxUnauthenticated, o.MaxUnauthenticated), share)}
@@ -192,6 +193,7 @@ func New(o Options) (*Server, error) {
 	s.watchers = entrance[*conn]{each: share, all: share}
 	s.sent = newBudgets[netip.Prefix](maxSent, time.Second)
 	s.reads = newBudgets[netip.Prefix](maxReads, time.Second)
+	s.frames = newBudgets[netip.Prefix](maxAddressFrames, time.Minute)
 	s.guesses = newBudgets[netip.Prefix](maxGuesses, guessSpan)
 	s.guestTries = newBudgets[netip.Prefix](maxGuestTries, guestTrySpan)
 	s.guestDisk = newBudgets[struct{}](o.GuestDiskBytes, guestDiskSpan)
