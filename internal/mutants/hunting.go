@@ -32,8 +32,9 @@ type Hunt struct {
 
 	corpus string // the files of the corpus that are played, as a pattern; "": all
 
-	program string          // of the woven mutants
-	numbers map[*Mutant]int // of the woven ones
+	program string            // of the woven mutants
+	tests   map[string]string // programs of tests, by package
+	numbers map[*Mutant]int   // of the woven ones
 }
 
 // defaultSeeds is how many seeds a mutant has to survive.
@@ -91,28 +92,46 @@ func (h *Hunt) Run() ([]Death, error) {
 	return deaths, err
 }
 
-// weave builds the program of all mutants that can be woven into one.
+// weave builds the program of all mutants that can be woven into one, and that of
+// the tests of each package.
 func (h *Hunt) weave(dir string) error {
 	h.numbers = map[*Mutant]int{}
-	byFile := map[string][]woven{}
+	var simulated []woven
 	for i := range h.Mutants {
-		m := &h.Mutants[i]
-		byFile[m.File] = append(byFile[m.File], woven{m, i + 1})
+		if m := &h.Mutants[i]; m.Test == "" {
+			simulated = append(simulated, woven{m, i + 1})
+		}
+	}
+	files, err := h.woven(simulated)
+	if err != nil {
+		return err
+	}
+	if h.program, err = h.build(files, dir, "hunt", "build", "./internal/mutants/hunt"); err != nil {
+		return err
+	}
+	return h.buildTests(dir)
+}
+
+// woven returns the changed files of mutants, and numbers those that they have.
+func (h *Hunt) woven(list []woven) (map[string][]byte, error) {
+	byFile := map[string][]woven{}
+	for _, m := range list {
+		byFile[m.File] = append(byFile[m.File], m)
 	}
 	files := map[string][]byte{}
 	for name, list := range byFile {
 		source, err := os.ReadFile(h.path(name))
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for _, m := range list {
 			if _, err := m.Apply(source); err != nil {
-				return err
+				return nil, err
 			}
 		}
 		changed, has, err := weave(source, list)
 		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		if len(has) == 0 {
 			continue
@@ -122,9 +141,7 @@ func (h *Hunt) weave(dir string) error {
 			h.numbers[m.Mutant] = m.number
 		}
 	}
-	var err error
-	h.program, err = h.build(files, dir)
-	return err
+	return files, nil
 }
 
 // one plays with the engine of a mutant, or as it is.
@@ -139,6 +156,13 @@ func (h *Hunt) one(m *Mutant, seeds int) (d Death, err error) {
 			err = fmt.Errorf("mutants: %s: %w", name, err)
 		}
 	}()
+	if m != nil && m.Test != "" {
+		d.Invariant = "test"
+		if d.Text, err = h.runTests(path.Dir(m.File), m.Test, h.numbers[m]); d.Text != "" {
+			d.Runs = 1
+		}
+		return d, err
+	}
 	program := h.program
 	if m != nil && h.numbers[m] == 0 {
 		dir, err := os.MkdirTemp("", "mutant-*")
@@ -186,15 +210,15 @@ func (h *Hunt) alone(m *Mutant, dir string) (program string, err error) {
 	if err != nil {
 		return "", err
 	}
-	return h.build(map[string][]byte{m.File: changed}, dir)
+	return h.build(map[string][]byte{m.File: changed}, dir, "hunt", "build", "./internal/mutants/hunt")
 }
 
 // path returns where a file of the checkout is.
 func (h *Hunt) path(name string) string { return filepath.Join(h.Root, filepath.FromSlash(name)) }
 
-// build builds the program that plays into a folder, with changed or further
+// build has the go command build a program into a folder, with changed or further
 // files of the engine.
-func (h *Hunt) build(files map[string][]byte, dir string) (program string, err error) {
+func (h *Hunt) build(files map[string][]byte, dir, name, verb string, args ...string) (program string, err error) {
 	replace := map[string]string{}
 	for name, content := range files {
 		original, err := filepath.Abs(h.path(name))
@@ -210,12 +234,12 @@ func (h *Hunt) build(files map[string][]byte, dir string) (program string, err e
 	if err != nil {
 		return "", err
 	}
-	overlay := filepath.Join(dir, "overlay.json")
+	overlay := filepath.Join(dir, name+".overlay.json")
 	if err := os.WriteFile(overlay, list, 0o600); err != nil {
 		return "", err
 	}
-	program = filepath.Join(dir, "hunt")
-	build := exec.Command("go", "build", "-o", program, "-overlay", overlay, "./internal/mutants/hunt")
+	program = filepath.Join(dir, name)
+	build := exec.Command("go", append([]string{verb, "-o", program, "-overlay", overlay}, args...)...)
 	build.Dir = h.Root
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w\n%s", err, bytes.TrimSpace(out))

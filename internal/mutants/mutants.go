@@ -13,6 +13,9 @@
 //
 //	samestep simulate --report --mutants
 //	go test ./internal/mutants -run Killed -v -args -kill -only 'paused'
+//
+// What the simulator has none of, such as sockets and HTTP, is tested by its
+// package: a Mutant with a Test is hunted by that.
 package mutants
 
 import (
@@ -28,6 +31,7 @@ type Mutant struct {
 	New  string
 	Hits string // the invariants that it breaks, such as "I1 I4"
 	Seen string // where the mistake was really made; "" if nowhere
+	Test string // the tests of the file's package that find it, in place of the simulator
 }
 
 // Apply returns source with the mistake in it.
@@ -41,7 +45,7 @@ func (m *Mutant) Apply(source []byte) ([]byte, error) {
 // All returns the mutants, in the order of the invariants that they break.
 func All() []Mutant {
 	var all []Mutant
-	for _, list := range [][]Mutant{ordering, streams, seats, checksums, clients, files, museum, hands} {
+	for _, list := range [][]Mutant{ordering, streams, seats, checksums, clients, files, museum, hands, doors} {
 		all = append(all, list...)
 	}
 	return all
