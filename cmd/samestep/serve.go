@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/pprof"
+	"net/netip"
 	"os"
 	"os/signal"
 	"slices"
@@ -79,6 +80,7 @@ release builds have it with them. Without either the rest works (--web=false).`,
 			&cli.BoolFlag{Name: "explain", Usage: "explain each desync when its bundle is written, in the log and as a page beside it; costs seconds of a processor"},
 			&cli.StringSliceFlag{Name: "origin", Usage: "`HOST` that a browser's page may come from, beside this one"},
 			&cli.StringSliceFlag{Name: "allowed-host", Usage: "`NAME` of this server that requests may have in their Host header, besides what --listen names, localhost and the addresses that connections come to; a proxy in front of it needs this"},
+			&cli.StringSliceFlag{Name: "trusted-proxy", Usage: "`ADDRESS`, or network as 10.0.0.0/8, of proxies in front of this server, whose X-Forwarded-For header says who asks; without it all behind a proxy share its limits"},
 			&cli.UintFlag{Name: "max-per-address", Value: 64, Usage: "connections of one address, and those that it may open in a second"},
 			&cli.UintFlag{Name: "max-unauthenticated", Value: 8, Usage: "connections of one address that have not shown a token; a new one closes the oldest"},
 			&cli.UintFlag{Name: "max-spectators", Value: 64, Usage: "of a match"},
@@ -230,10 +232,13 @@ func serverOptions(c *cli.Context, g *playable, specs []server.MatchSpec, bots *
 		GuestMatchesPerAddress: limit(c.Uint("guest-matches-per-address")), GuestBots: limit(c.Uint("guest-bots")), GuestStateBytes: int64(min(max(c.Uint64("guest-state"), 1), 1<<40)),
 		GuestDiskBytes: int(min(max(c.Uint64("guest-disk"), 1), 1<<31-1)), MatchDiskBytes: limit64(c.Uint64("match-disk")),
 	}
+	var err error
+	if o.TrustedProxies, err = trustedProxies(c.StringSlice("trusted-proxy")); err != nil {
+		return o, nil, err
+	}
 	if c.Bool("explain") {
 		o.Bundled = explainer(o.Log)
 	}
-	var err error
 	if o.Durability, err = replay.ParseDurability(c.String("durability")); err != nil {
 		return o, nil, usagef("serve: --durability: %v", err)
 	}
@@ -249,6 +254,22 @@ func serverOptions(c *cli.Context, g *playable, specs []server.MatchSpec, bots *
 func allowedHosts(c *cli.Context) []string {
 	listened, _, _ := net.SplitHostPort(c.String("listen")) // an error is listen's to tell
 	return append(c.StringSlice("allowed-host"), listened)
+}
+
+// trustedProxies reads addresses and networks.
+func trustedProxies(texts []string) (all []netip.Prefix, err error) {
+	for _, text := range texts {
+		p, err := netip.ParsePrefix(text)
+		if a, aerr := netip.ParseAddr(text); aerr == nil {
+			a = a.Unmap()
+			p, err = a.Prefix(a.BitLen())
+		}
+		if err != nil || p.Bits() == 0 {
+			return nil, usagef("serve: --trusted-proxy: got %q, want an address or a network, not of everybody", text)
+		}
+		all = append(all, p)
+	}
+	return all, nil
 }
 
 // limit returns a limit of the options, where none is a negative number.

@@ -164,6 +164,39 @@ func TestServeAndJoin(t *testing.T) {
 	}
 }
 
+// Clients behind a proxy that is named have limits of their own.
+func TestServeBehindProxy(t *testing.T) {
+	for _, proxy := range []string{"127.0.0.1", "127.0.0.0/8", "10.0.0.1"} {
+		s := serveInTest(t, "--matches", "0", "--dir", "", "--trusted-proxy", proxy)
+		status := make(map[string]int)
+		for i := range 31 {
+			client := "203.0.113.1"
+			if i == 30 {
+				client = "203.0.113.2"
+			}
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/matches/duel/bans", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header.Set("Authorization", "Bearer 0123456789abcdef")
+			r.Header.Set("X-Forwarded-For", client)
+			answer, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			answer.Body.Close()
+			status[client] = max(status[client], answer.StatusCode)
+		}
+		others := http.StatusForbidden
+		if proxy == "10.0.0.1" {
+			others = http.StatusTooManyRequests
+		}
+		if status["203.0.113.1"] != http.StatusTooManyRequests || status["203.0.113.2"] != others {
+			t.Errorf("--trusted-proxy %s: after 30 guesses of another client got %d, want %d", proxy, status["203.0.113.2"], others)
+		}
+	}
+}
+
 func TestServeOverHTTP(t *testing.T) {
 	s := serveInTest(t, "--matches", "0", "--dir", "", "--allowed-host", "game.example")
 	for host, want := range map[string]int{"": http.StatusOK, "localhost": http.StatusOK, "game.example": http.StatusOK, "evil.example": http.StatusForbidden} {
@@ -224,6 +257,8 @@ func TestServeAndJoinRefuse(t *testing.T) {
 		{"serve --players 0", exitUsage},
 		{"serve --input-delay soon", exitUsage},
 		{"serve --share 2m", exitUsage},
+		{"serve --trusted-proxy nginx", exitUsage},
+		{"serve --trusted-proxy 10.0.0.1 --trusted-proxy 0.0.0.0/0", exitUsage},
 		{"serve --desync ignore", exitUsage},
 		{"serve --tls-cert x", exitUsage},
 		{"serve --bots 1", exitUsage},

@@ -249,7 +249,7 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request) {
 	ws.SetReadLimit(lockstep.MaxAuthMessage)
 	c := &conn{match: m, ws: ws, socket: socket.conn, frames: socket.frames, addr: from, wake: make(chan struct{}, 1)}
 	s.upgraded(socket.conn)
-	if s.entrance.enter(c) {
+	if s.entrance.enter(c, s.options.MaxUnauthenticated) {
 		s.metrics.turned.WithLabelValues("crowd").Inc()
 	}
 	defer s.entrance.leave(c)
@@ -287,7 +287,7 @@ func (c *conn) welcomed(seat lockstep.Player, subject string) {
 	s := c.match.server
 	c.ws.SetReadLimit(lockstep.MaxClientMessage)
 	s.entrance.leave(c)
-	if seat == lockstep.System && s.watchers.enter(c) {
+	if seat == lockstep.System && s.watchers.enter(c, s.watchers.all) {
 		s.metrics.turned.WithLabelValues("crowd").Inc()
 	}
 	c.subject = subject

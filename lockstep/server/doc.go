@@ -6,7 +6,8 @@
 //	err = http.ListenAndServe("127.0.0.1:8766", s)
 //
 // A server that strangers reach listens with [Server.Listener], which limits the
-// connections that are no WebSockets.
+// connections that are no WebSockets. Behind a proxy it needs Options.TrustedProxies, or
+// all its clients have the limits of one address.
 //
 // One goroutine owns a match. A connection has two more: one reads its socket
 // and posts what comes into the match's inbox, one writes what the match has

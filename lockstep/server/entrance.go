@@ -29,19 +29,20 @@ type stranger interface {
 // most strangers loses its oldest, and the newcomer is let in: a player is a
 // stranger for milliseconds only.
 type entrance[S stranger] struct {
-	each, all int // limits
+	all int // limit
 
 	mu     sync.Mutex
 	inside []S
 }
 
-// enter adds a stranger, and drops the one that is too many.
-func (e *entrance[S]) enter(x S) (dropped bool) {
+// enter adds a stranger, of whose address at most each may be inside, and drops the one
+// that is too many.
+func (e *entrance[S]) enter(x S, each int) (dropped bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.inside = append(e.inside, x)
 	var victim S
-	if n, oldest := ofAddress(e.inside, x.from()); n > e.each {
+	if n, oldest := ofAddress(e.inside, x.from()); n > each {
 		victim = oldest
 	} else if len(e.inside) > e.all {
 		victim = fullest(e.inside)

@@ -17,6 +17,7 @@ func HTTPServer(addr string, h http.Handler) *http.Server {
 		WriteTimeout:      60 * time.Second,
 		IdleTimeout:       60 * time.Second,
 		MaxHeaderBytes:    16 << 10,
+		ConnContext:       withSocket,
 	}
 }
 

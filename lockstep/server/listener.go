@@ -35,7 +35,8 @@ const (
 // Options.Descriptors of all. At a limit the address with most of them loses its
 // oldest, so that a new one is always accepted. An address that opens more than four
 // times Options.MaxPerAddress at once, and then more than Options.MaxPerAddress a
-// second, is not heard; 64 counts at least. A listener for TLS goes around it.
+// second, is not heard; 64 counts at least. None of this counts for Options.TrustedProxies,
+// except the limit of all. A listener for TLS goes around it.
 func (s *Server) Listener(l net.Listener) net.Listener { return &listener{l, s} }
 
 type listener struct {
@@ -45,24 +46,27 @@ type listener struct {
 
 // Accept implements [net.Listener].
 func (l *listener) Accept() (net.Conn, error) {
-	var c net.Conn
-	var from netip.Prefix
+	s := l.server
 	for {
-		var err error
-		if c, err = l.Listener.Accept(); err != nil {
+		c, err := l.Listener.Accept()
+		if err != nil {
 			return nil, err
 		}
-		if from = of(c.RemoteAddr().String()); l.server.connects.spend(from, 1, time.Now()) {
-			break
+		remote := c.RemoteAddr().String()
+		x := &socket{Conn: c, server: s, addr: of(remote)}
+		each := s.options.MaxPerAddress
+		if s.isProxy(remote) {
+			each = s.sockets.all
+		} else if x.payer.Store(&x.addr); !s.connects.spend(x.addr, 1, time.Now()) {
+			s.metrics.turned.WithLabelValues("connecting").Inc()
+			hangUp(c)
+			continue
 		}
-		l.server.metrics.turned.WithLabelValues("connecting").Inc()
-		hangUp(c)
+		if s.sockets.enter(x, each) {
+			s.metrics.turned.WithLabelValues("socket").Inc()
+		}
+		return x, nil
 	}
-	x := &socket{Conn: c, server: l.server, addr: from}
-	if l.server.sockets.enter(x) {
-		l.server.metrics.turned.WithLabelValues("socket").Inc()
-	}
-	return x, nil
 }
 
 // hangUp closes a connection and leaves nothing of it in the system.
@@ -79,7 +83,8 @@ type socket struct {
 	net.Conn
 	server *Server
 	addr   netip.Prefix
-	known  atomic.Bool // a WebSocket, which has limits of its own
+	payer  atomic.Pointer[netip.Prefix] // of the bytes that are sent; nil for none
+	known  atomic.Bool                  // a WebSocket, which has limits of its own
 }
 
 func (x *socket) from() netip.Prefix { return x.addr }
@@ -95,7 +100,9 @@ func (x *socket) Close() error {
 func (x *socket) Write(b []byte) (n int, err error) {
 	for !x.known.Load() && len(b)-n > 0 {
 		part := b[n:min(len(b), n+sentAtOnce)]
-		time.Sleep(x.server.sent.wait(x.addr, len(part), time.Now()))
+		if p := x.payer.Load(); p != nil {
+			time.Sleep(x.server.sent.wait(*p, len(part), time.Now()))
+		}
 		wrote, err := x.Conn.Write(part)
 		if n += wrote; err != nil || n == len(b) {
 			return n, err

@@ -46,6 +46,7 @@ type Options struct {
 	Replays            bool              // whether anybody may list and download the replays of matches that are over
 	Origins            []string          // hosts that a browser's page may come from, beside our own
 	AllowedHosts       []string          // names of ours, besides those of the loopback and the addresses that connections come to
+	TrustedProxies     []netip.Prefix    // addresses of proxies before the server, whose X-Forwarded-For says who asks
 	MaxMatches         int               // 1000
 	GuestMatches       int               // of them, that those may begin over HTTP who are no admins but may play: none
 	MaxPerAddress      int               // connections of one address, where a guest's makes room for one with a token; and those that it may open a second (64 at least): 64
@@ -177,6 +178,9 @@ type Server struct {
 // New returns a Server without matches.
 func New(o Options) (*Server, error) {
 	o.complete()
+	if err := checkProxies(o.TrustedProxies); err != nil {
+		return nil, err
+	}
 	if o.Dir != "" {
 		if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 			return nil, fmt.Errorf("server: %w", err)
@@ -188,9 +192,9 @@ func New(o Options) (*Server, error) {
 	s.members = membership{each: o.MaxPerAddress, inside: make(map[netip.Prefix][]*conn)}
 	s.connects = newBudgets[netip.Prefix](connectsAtOnce*max(leastConnects, o.MaxPerAddress), connectSpan)
 	share := max(o.Descriptors/descriptorShares, 1)
-	s.entrance = entrance[*conn]{each: o.MaxUnauthenticated, all: min(max(maxUnauthenticated, o.MaxUnauthenticated), share)}
-	s.sockets = entrance[*socket]{each: o.MaxPerAddress, all: min(max(maxSockets, o.MaxPerAddress), share)}
-	s.watchers = entrance[*conn]{each: share, all: share}
+	s.entrance = entrance[*conn]{all: min(max(maxUnauthenticated, o.MaxUnauthenticated), share)}
+	s.sockets = entrance[*socket]{all: min(max(maxSockets, o.MaxPerAddress), share)}
+	s.watchers = entrance[*conn]{all: share}
 	s.sent = newBudgets[netip.Prefix](maxSent, time.Second)
 	s.reads = newBudgets[netip.Prefix](maxReads, time.Second)
 	s.frames = newBudgets[netip.Prefix](maxAddressFrames, time.Minute)
@@ -215,7 +219,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the host that the request names is not served here", http.StatusForbidden)
 		return
 	}
-	s.mux.ServeHTTP(w, r)
+	s.byClient(w, r)
 }
 
 // match returns the match of a name, or nil.
