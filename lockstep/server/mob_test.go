@@ -103,6 +103,7 @@ type mobConn struct {
 	upward bool          // a WebSocket was asked for
 	gate   chan struct{} // holds a value while it reads
 	deaf   bool
+	turn   chan struct{} // holds a value while somebody writes; a mutex would stop virtual time
 
 	position atomic.Uint64 // of the stream
 }
@@ -327,7 +328,7 @@ func (m *mob) open(address string, first []byte, upward bool) *mobConn {
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	c := &mobConn{Conn: socket, mob: m, raw: m.s.newRaw(m.t), upward: upward, gate: make(chan struct{}, 1)}
+	c := &mobConn{Conn: socket, mob: m, raw: m.s.newRaw(m.t), upward: upward, gate: make(chan struct{}, 1), turn: make(chan struct{}, 1)}
 	c.gate <- struct{}{}
 	c.raw.send = func(b []byte) { c.write(whole(fin|binOp, b)) }
 	m.conns = append(m.conns, c)
@@ -338,6 +339,8 @@ func (m *mob) open(address string, first []byte, upward bool) *mobConn {
 
 // write sends bytes, if the server takes them soon.
 func (c *mobConn) write(b []byte) {
+	c.turn <- struct{}{}
+	defer func() { <-c.turn }()
 	c.SetWriteDeadline(time.Now().Add(mobWrite))
 	if _, err := c.Write(b); errors.Is(err, os.ErrDeadlineExceeded) {
 		c.mob.count("unread")
