@@ -26,6 +26,10 @@ const (
 	// maxSent is how many bytes a second one address is sent over them.
 	maxSent = 8 << 20
 
+	// leastSent is what a write counts at least, since an answer without content costs a
+	// processor as much as one with a little.
+	leastSent = 4 << 10
+
 	// sentAtOnce is how many of these bytes wait for their turn together.
 	sentAtOnce = 32 << 10
 )
@@ -101,7 +105,7 @@ func (x *socket) Write(b []byte) (n int, err error) {
 	for !x.known.Load() && len(b)-n > 0 {
 		part := b[n:min(len(b), n+sentAtOnce)]
 		if p := x.payer.Load(); p != nil {
-			time.Sleep(x.server.sent.wait(*p, len(part), time.Now()))
+			time.Sleep(x.server.sent.wait(*p, max(len(part), leastSent), time.Now()))
 		}
 		wrote, err := x.Conn.Write(part)
 		if n += wrote; err != nil || n == len(b) {

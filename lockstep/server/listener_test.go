@@ -241,3 +241,32 @@ func TestSpectatorsComeAndGo(t *testing.T) {
 		}
 	})
 }
+
+// Answers without content cost a processor, too: a kept connection that asks for one
+// byte again and again gets so many a second.
+func TestSmallAnswers(t *testing.T) {
+	inBubble(t, setup{options: server.Options{Replays: true}}, func(t *testing.T, s *stage) {
+		if err := os.WriteFile(filepath.Join(s.dir, "small.ssr"), make([]byte, 100), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c, err := s.pipes.dialFrom("198.51.100.1:1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		r := bufio.NewReader(c)
+		const seconds, each = 1, 2048
+		began := time.Now()
+		for range (seconds + 1) * each {
+			fmt.Fprintf(c, "GET /replays/small.ssr HTTP/1.1\r\nHost: server\r\nRange: bytes=0-0\r\n\r\n")
+			answer, err := http.ReadResponse(r, nil)
+			if err != nil || answer.StatusCode != http.StatusPartialContent {
+				t.Fatal(answer, err)
+			}
+			io.Copy(io.Discard, answer.Body)
+		}
+		if took := time.Since(began); took < seconds*time.Second*9/10 {
+			t.Errorf("%d answers took %v, want %d s", (seconds+1)*each, took, seconds)
+		}
+	})
+}
