@@ -81,6 +81,18 @@ func TestAccountsAreSwept(t *testing.T) {
 	if _, found := x.find("a"); found {
 		t.Error("a full account stayed")
 	}
+	now := 100 * Second // the match waited for somebody, who has left
+	a = x.open(now, rates, "a", false)
+	a.pace.held, a.pace.heldFrom = Second, now
+	a.users--
+	x.sweep(now+minute-1, rates)
+	if _, found := x.find("a"); !found {
+		t.Error("the time for which the match waited was forgotten before its minute was over")
+	}
+	x.sweep(now+minute, rates)
+	if _, found := x.find("a"); found {
+		t.Error("the account stayed after that minute")
+	}
 }
 
 // Names for subjects as long as they like do not exceed the bound.
