@@ -127,7 +127,7 @@ func newParty(tb testing.TB, settings func(*lockstep.Settings), options func(*lo
 var errToken = errors.New("no such token")
 
 // authorize knows tokens p0 to p9 by seat, any-NAME for any seat, free-NAME for
-// guests whom nobody vouches for, and watch.
+// guests whom nobody vouches for, watch, and see-NAME to watch as any-NAME.
 func (p *party) authorize(token string) (lockstep.Grant, error) {
 	switch {
 	case len(token) == 2 && token[0] == 'p':
@@ -136,6 +136,8 @@ func (p *party) authorize(token string) (lockstep.Grant, error) {
 		return lockstep.Grant{Role: lockstep.Seated, Seat: lockstep.AnySeat}, nil
 	case len(token) > 5 && token[:5] == "free-":
 		return lockstep.Grant{Role: lockstep.Seated, Seat: lockstep.AnySeat, Name: token[5:], Guest: true}, nil
+	case len(token) > 4 && token[:4] == "see-":
+		return lockstep.Grant{Role: lockstep.Spectator, Subject: "any-" + token[4:]}, nil
 	case token == "watch":
 		return lockstep.Grant{Role: lockstep.Spectator}, nil
 	}

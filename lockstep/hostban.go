@@ -19,6 +19,8 @@ type Ban struct {
 	Address string // as it was given to Connect
 	Until   Time   // on the caller's clock; 0: for the rest of the match
 	Reason  string // which whoever is kept out is told
+
+	guests string // an address whose guests without a seat are kept out, too
 }
 
 const (
@@ -46,15 +48,16 @@ func (b *Ban) concerns(g *Grant, from string) bool {
 }
 
 // banOf returns the ban of whoever has a grant and comes from an address. A guest
-// could make up another subject, and a spectator may share its token.
+// could make up another subject, and a spectator may share its token. Whoever has a
+// token could come back as a guest.
 func banOf(g *Grant, from string) Ban {
 	switch {
 	case g.Guest && from != "":
 		return Ban{Address: from}
 	case g.Role == Spectator:
-		return Ban{Subject: g.Subject, Address: from}
+		return Ban{Subject: g.Subject, Address: from, guests: from}
 	}
-	return Ban{Subject: g.Subject}
+	return Ban{Subject: g.Subject, guests: from}
 }
 
 // text says what is told to whoever is kept out.
@@ -94,7 +97,7 @@ func (h *Host) Ban(now Time, b Ban) error {
 
 // BanPlayer bans the player of a seat, connected or not. Of guests, whose subjects
 // nobody vouches for, the address is banned: others of that address who have seats
-// keep them.
+// keep them. With any other player its address is banned for guests in the same way.
 func (h *Host) BanPlayer(now Time, player Player, until Time, reason string) error {
 	h.at(now)
 	if err := h.taken(player); err != nil {
@@ -158,7 +161,7 @@ func (h *Host) addBan(b Ban, most int) error {
 	case b.Until != 0 && b.Until <= h.now:
 		return fmt.Errorf("%w: got a ban that is over", ErrBan)
 	}
-	b.Subject, b.Address, b.Reason = strings.Clone(b.Subject), strings.Clone(b.Address), strings.Clone(clip(b.Reason, maxReason))
+	b.Subject, b.Address, b.Reason, b.guests = strings.Clone(b.Subject), strings.Clone(b.Address), strings.Clone(clip(b.Reason, maxReason)), strings.Clone(b.guests)
 	if i := h.findBan(b.Subject, b.Address); i >= 0 {
 		h.bans[i] = b
 		return nil
@@ -181,13 +184,14 @@ func (h *Host) keepOut(g *Grant, from, reason string) {
 	_ = h.addBan(b, maxKicks) // a kick that cannot keep out is still a kick
 }
 
-// banned returns the ban of a newcomer, or nil. An address is banned because of one
-// of its guests: others who have seats may come back.
+// banned returns the ban of a newcomer, or nil. An address is banned because of one who
+// comes from there: guests who have seats may come back.
 func (h *Host) banned(g *Grant, from string) *Ban {
 	h.expireBans()
+	guest := g.Guest && !h.seated(g.Subject)
 	for i := range h.bans {
 		b := &h.bans[i]
-		if b.concerns(g, from) && (b.Subject != "" || !h.seated(g.Subject)) {
+		if b.concerns(g, from) && (b.Subject != "" || guest) || guest && b.guests != "" && b.guests == from {
 			return b
 		}
 	}
@@ -267,7 +271,7 @@ func (h *Host) bansMemory() int {
 	sum := 0
 	for i := range h.bans {
 		b := &h.bans[i]
-		sum += banMemory + len(b.Subject) + len(b.Address) + len(b.Reason)
+		sum += banMemory + len(b.Subject) + len(b.Address) + len(b.Reason) + len(b.guests)
 	}
 	return sum
 }

@@ -152,7 +152,7 @@ func (h *Host) MemoryBound(stateBytes int) int {
 		blobs*size +
 		2*len(h.seats)*stateBytes + 4*o.MaxEvidence +
 		h.accounts.max*(accountMemory+maxAccountKey) +
-		maxBans*(banMemory+maxAccountKey+maxName+maxReason)
+		maxBans*(banMemory+maxAccountKey+2*maxName+maxReason)
 }
 
 // CheckBounds returns what is wrong with the host's books: a bound exceeded, a
