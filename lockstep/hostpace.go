@@ -86,7 +86,7 @@ func (h *Host) bill(s *hostSeat, a *account) {
 	if s.payer = a; a != nil {
 		a.users++
 	}
-	s.pace = seatPace{} // of another player
+	s.pace, s.vote = seatPace{}, nil // of another player
 }
 
 // payer returns the account that pays for a seat.

@@ -96,3 +96,41 @@ func TestHostVoteKick(t *testing.T) {
 		}
 	}
 }
+
+// Whoever takes another's seat has not voted as that one did.
+func TestHostVoteOfAnother(t *testing.T) {
+	p := newParty(t, func(s *lockstep.Settings) { s.Players = 4 }, func(o *lockstep.HostOptions) {
+		o.Wait.Bound, o.VoteKick = 60*lockstep.Second, true
+	})
+	var guests []*guest
+	for i, token := range []string{"free-a", "p1", "p2", "p3", "p0"} {
+		guests = append(guests, p.guest(fmt.Sprint("player ", i), token))
+	}
+	for _, g := range guests[:4] {
+		g.connect()
+		p.deliver()
+	}
+	accused := guests[3]
+	p.pass(2 * lockstep.Second)
+	accused.silent = true
+	for range 90 {
+		accused.lateAck()
+		p.deliver()
+		p.pass(100 * lockstep.Millisecond)
+	}
+	vote := func(g *guest) {
+		g.send(&lockstep.Message{Kind: lockstep.MessageChat, Text: "/kick 3"})
+		p.deliver()
+	}
+	vote(guests[0])
+	guests[4].connect() // has the token of the first guest's seat
+	p.deliver()
+	vote(guests[1])
+	if guests[0].code != lockstep.CloseReplaced || accused.code != 0 {
+		t.Errorf("one of three has voted, and one who is gone (%v): the accused was closed as %v", guests[0].code, accused.code)
+	}
+	vote(guests[2])
+	if accused.code != lockstep.CloseBanned {
+		t.Errorf("control: two of three have voted, and the accused has %v", accused.code)
+	}
+}
