@@ -135,7 +135,7 @@ func ExampleHostOptions() {
 	h.Advance(lockstep.Second)
 	var s lockstep.Stats = h.Stats()
 	fmt.Printf("tick %d, input delay %d, at most %d KiB for connections\n", s.Tick, s.InputDelay, h.MemoryBound(1<<10)>>10)
-	// Output: tick 0, input delay 2, at most 52597 KiB for connections
+	// Output: tick 0, input delay 2, at most 52629 KiB for connections
 }
 
 // Evidence of a desync has what is needed to explain it, without asking anybody
