@@ -56,9 +56,7 @@ func randomText() string {
 
 // openPeer opens a WebSocket of a match.
 func openPeer(ctx context.Context, c *http.Client, server, match string) (*peer, error) {
-	ws, resp, err := websocket.Dial(ctx, server+"/matches/"+match+"/play", &websocket.DialOptions{
-		HTTPClient: c, Subprotocols: []string{subprotocol}, CompressionMode: websocket.CompressionDisabled,
-	})
+	ws, resp, err := websocket.Dial(ctx, server+"/matches/"+match+"/play", dialOptions(c))
 	if err != nil {
 		if resp != nil {
 			return nil, &turnedAway{resp.Status}
