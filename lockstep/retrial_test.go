@@ -2,6 +2,7 @@ package lockstep_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/seed-49bee653/samestep/checksum"
@@ -101,5 +102,90 @@ func TestRetrialOfAnotherResultEachTime(t *testing.T) {
 	}
 	if len(got) != 1 || got[0] != lockstep.NeitherRight {
 		t.Errorf("got %v, want one that neither is right", got)
+	}
+}
+
+// A referee that was wrong is not believed because it was computed again once: not
+// when it is wrong a second time, and not from where a liar agreed with it.
+func TestRetrialAfterRetrial(t *testing.T) {
+	game := lockstep.MustGame(lampRules)
+	header, err := game.NewHeader(lockstep.MatchID{1}, lockstep.DefaultSettings(2), &nobody{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	every := lockstep.Tick(header.Settings.CheckEvery)
+	begin := func(got *[]lockstep.Retrial) *lockstep.Coordinator {
+		var c *lockstep.Coordinator
+		c, err := lockstep.NewCoordinator(game, header, &shelf{}, lockstep.CoordinatorOptions{
+			Referee: lockstep.FollowerOptions{History: lockstep.HistoryOptions{States: true}},
+			Desync:  func(r *lockstep.DesyncReport) { *got = append(*got, r.Retrial) },
+			Frames: func(from, to lockstep.Tick) (all []lockstep.Frame) {
+				for at := from + 1; at <= to; at++ {
+					all = append(all, lockstep.Frame{Tick: at})
+				}
+				return all
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		does(t)(c.Join(0))
+		does(t)(c.Join(1))
+		return c
+	}
+	for _, name := range []string{"wrong again", "a liar agreed"} {
+		t.Run(name, func(t *testing.T) {
+			var got, none []lockstep.Retrial
+			c, right := begin(&got), begin(&none)
+			sums := map[lockstep.Tick]*checksum.Sum{}
+			wrong := map[lockstep.Tick]*checksum.Sum{}
+			run := func(to lockstep.Tick) {
+				for c.Now() < to {
+					for _, x := range []*lockstep.Coordinator{c, right} {
+						if _, err := x.Tick(); err != nil {
+							t.Fatal(err)
+						}
+					}
+					sums[c.Now()], wrong[c.Now()] = new(checksum.Sum), new(checksum.Sum)
+					right.Referee().Simulation().Sum(sums[c.Now()])
+					c.Referee().Simulation().Sum(wrong[c.Now()])
+				}
+			}
+			flip := func() {
+				if err := corrupt(game, c.Referee().Simulation(), "Presses"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			report := func(p lockstep.Player, tick lockstep.Tick, sum *checksum.Sum) {
+				if err := c.Report(p, tick, sum); err != nil {
+					t.Fatal(err)
+				}
+			}
+			run(2*every + 3)
+			report(0, 2*every, sums[2*every])
+			flip()
+			switch name {
+			case "wrong again":
+				run(3*every + 5)
+				report(0, 3*every, sums[3*every])
+				run(3*every + 7)
+				flip()
+				run(4*every + 5)
+				report(0, 4*every, sums[4*every])
+				if len(got) != 2 || got[0] != lockstep.RefereeWrong || got[1] != lockstep.RefereeWrong {
+					t.Errorf("got %v, want two that the referee was wrong", got)
+				}
+			case "a liar agreed":
+				run(4*every + 5)
+				report(1, 3*every, wrong[3*every])
+				lie := *wrong[4*every]
+				lie.Root++
+				report(1, 4*every, &lie)
+				report(0, 3*every, sums[3*every])
+				if !slices.Contains(got, lockstep.RefereeWrong) || c.Referee().Simulation().Root() != right.Referee().Simulation().Root() {
+					t.Errorf("got %v, want that the referee was wrong, and has the right state", got)
+				}
+			}
+		})
 	}
 }

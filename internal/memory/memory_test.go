@@ -115,12 +115,10 @@ func declared(file string) (size int64) {
 	return size
 }
 
-// imports writes matches of other engines, and bounds what importing them takes.
-func imports(t *testing.T, bin, folder string, all bool) {
-	for _, name := range matches(t, folder, all) {
-		if got := peak(t, bin, "replay", "import", name, filepath.Join(t.TempDir(), "out")); got > base {
-			t.Errorf("import of %s: got %d MiB, want at most %d MiB", filepath.Base(name), got>>20, base>>20)
-		}
+// checkImport imports a match of another engine and fails if that takes too much.
+func checkImport(t *testing.T, bin, match string) {
+	if got := peak(t, bin, "replay", "import", match, filepath.Join(t.TempDir(), "out")); got > base {
+		t.Errorf("import of %s: got %d MiB, want at most %d MiB", filepath.Base(match), got>>20, base>>20)
 	}
 }
 
@@ -177,6 +175,16 @@ func TestMemory(t *testing.T) {
 	peaks := make([]int64, len(files))
 	var wg sync.WaitGroup
 	running := make(chan struct{}, runtime.GOMAXPROCS(0))
+	start := func(f func()) {
+		running <- struct{}{}
+		wg.Go(func() {
+			f()
+			<-running
+		})
+	}
+	for _, match := range matches(t, folder, all) {
+		start(func() { checkImport(t, bin, match) })
+	}
 	for i, f := range files {
 		own := verbs
 		if i >= full {
@@ -185,14 +193,9 @@ func TestMemory(t *testing.T) {
 				own = append(own, verbs[(i*each+k)%len(verbs)])
 			}
 		}
-		running <- struct{}{}
-		wg.Go(func() {
-			peaks[i] = check(t, bin, own, f, base)
-			<-running
-		})
+		start(func() { peaks[i] = check(t, bin, own, f, base) })
 	}
 	wg.Wait()
-	imports(t, bin, folder, all)
 	t.Logf("%d files, %d verbs: at most %d MiB", len(files), len(verbs), slices.Max(peaks)>>20)
 }
 

@@ -165,7 +165,8 @@ var museum = []Mutant{
 		File: "lockstep/retrial.go",
 		Old:  "c.retried = c.sealed - c.sealed%Tick(c.header.Settings.CheckEvery)",
 		New:  "c.retried = c.sealed",
-		Hits: "I7 desync",
+		Hits: "test",
+		Test: "TestRetrialAfterRetrial",
 		Seen: "here: corpus, the-referee-flipped-twice",
 	},
 	{
@@ -173,7 +174,8 @@ var museum = []Mutant{
 		File: "lockstep/retrial.go",
 		Old:  "case k.tick <= c.retried && from >= c.retriedFrom:",
 		New:  "case k.tick <= c.retried:",
-		Hits: "desync",
+		Hits: "test",
+		Test: "TestRetrialAfterRetrial",
 		Seen: "here: corpus, a-liar-agreed-with-the-wrong-referee",
 	},
 	{

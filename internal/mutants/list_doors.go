@@ -116,7 +116,7 @@ var doors = []Mutant{
 		Old:  "guest && b.guests != \"\" && b.guests == from",
 		New:  "guest && b.guests != \"\" && b.guests == from && false",
 		Hits: "test",
-		Test: "TestHostScripts/banned",
+		Test: "TestHostScripts",
 		Seen: "here: a kicked player with a token took a seat at once",
 	},
 	{

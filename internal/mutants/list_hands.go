@@ -165,14 +165,16 @@ var hands = []Mutant{
 		File: "lockstep/hostban.go",
 		Old:  "case g.Guest && from != \"\":",
 		New:  "case false:",
-		Hits: "I14",
+		Hits: "test",
+		Test: "TestHostScripts",
 	},
 	{
 		Name: "a guest who was kicked keeps players of its address out",
 		File: "lockstep/hostban.go",
 		Old:  "\tof := g.Guest\n",
 		New:  "\tof := true\n",
-		Hits: "I13",
+		Hits: "test",
+		Test: "TestHostScripts",
 	},
 	{
 		Name: "the match waits for a player, or is slower for it, as long as it likes",
