@@ -61,6 +61,28 @@ func TestRetrialWithoutHistory(t *testing.T) {
 	}
 }
 
+// onTrial returns a coordinator of two players and empty frames, whose referee can
+// compute each tick again. Outcomes are appended to got.
+func onTrial(t *testing.T, game *lockstep.Game, header *lockstep.Header, got *[]lockstep.Retrial) *lockstep.Coordinator {
+	t.Helper()
+	c, err := lockstep.NewCoordinator(game, header, &shelf{}, lockstep.CoordinatorOptions{
+		Referee: lockstep.FollowerOptions{History: lockstep.HistoryOptions{States: true}},
+		Desync:  func(r *lockstep.DesyncReport) { *got = append(*got, r.Retrial) },
+		Frames: func(from, to lockstep.Tick) (all []lockstep.Frame) {
+			for at := from + 1; at <= to; at++ {
+				all = append(all, lockstep.Frame{Tick: at})
+			}
+			return all
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	does(t)(c.Join(0))
+	does(t)(c.Join(1))
+	return c
+}
+
 // A game that computes something else each time is told from a bit that flipped.
 func TestRetrialOfAnotherResultEachTime(t *testing.T) {
 	rules := lampRules
@@ -75,20 +97,7 @@ func TestRetrialOfAnotherResultEachTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []lockstep.Retrial
-	c, err := lockstep.NewCoordinator(game, header, &shelf{}, lockstep.CoordinatorOptions{
-		Referee: lockstep.FollowerOptions{History: lockstep.HistoryOptions{States: true}},
-		Desync:  func(r *lockstep.DesyncReport) { got = append(got, r.Retrial) },
-		Frames: func(from, to lockstep.Tick) (all []lockstep.Frame) {
-			for at := from + 1; at <= to; at++ {
-				all = append(all, lockstep.Frame{Tick: at})
-			}
-			return all
-		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	does(t)(c.Join(0))
+	c := onTrial(t, game, header, &got)
 	for range 40 {
 		if _, err := c.Tick(); err != nil {
 			t.Fatal(err)
@@ -114,29 +123,10 @@ func TestRetrialAfterRetrial(t *testing.T) {
 		t.Fatal(err)
 	}
 	every := lockstep.Tick(header.Settings.CheckEvery)
-	begin := func(got *[]lockstep.Retrial) *lockstep.Coordinator {
-		var c *lockstep.Coordinator
-		c, err := lockstep.NewCoordinator(game, header, &shelf{}, lockstep.CoordinatorOptions{
-			Referee: lockstep.FollowerOptions{History: lockstep.HistoryOptions{States: true}},
-			Desync:  func(r *lockstep.DesyncReport) { *got = append(*got, r.Retrial) },
-			Frames: func(from, to lockstep.Tick) (all []lockstep.Frame) {
-				for at := from + 1; at <= to; at++ {
-					all = append(all, lockstep.Frame{Tick: at})
-				}
-				return all
-			},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		does(t)(c.Join(0))
-		does(t)(c.Join(1))
-		return c
-	}
 	for _, name := range []string{"wrong again", "a liar agreed"} {
 		t.Run(name, func(t *testing.T) {
 			var got, none []lockstep.Retrial
-			c, right := begin(&got), begin(&none)
+			c, right := onTrial(t, game, header, &got), onTrial(t, game, header, &none)
 			sums := map[lockstep.Tick]*checksum.Sum{}
 			wrong := map[lockstep.Tick]*checksum.Sum{}
 			run := func(to lockstep.Tick) {
