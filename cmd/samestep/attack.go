@@ -158,7 +158,7 @@ func newAttacker(c *cli.Context, g *playable) (*attacker, error) {
 	return x, err
 }
 
-// all runs attacks, and tells of each as it is over.
+// all runs the attacks one by one and prints the result of each.
 func (x *attacker) all(c *cli.Context, attacks []*attack.Attack) error {
 	ctx, stop := interruptible(c)
 	defer stop()

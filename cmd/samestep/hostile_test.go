@@ -14,8 +14,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// A server that lists matches without end, with long names, does not fill the memory
-// of who watches it.
+// A server that lists matches without end, with long names, does not fill the
+// memory of watch.
 func TestWatchEndlessList(t *testing.T) {
 	sent := 0
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -78,7 +78,7 @@ func (h *hostileServer) begin() [][]byte {
 	return all
 }
 
-// emptyTicks is a message with so many empty ticks, at most 65,536.
+// emptyTicks returns a message of n empty ticks; n is at most 65,536.
 func emptyTicks(n int) []byte {
 	return []byte{0x92, byte(lockstep.RecordEmpty), 0xce, byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// A server may send a state in which any field has any value. Who looks at it sees
-// nonsense, and the program lives.
+// A server may send a state in which any field has any value. The page
+// shows nonsense then, and goes on.
 func TestNonsense(t *testing.T) {
 	g := lockstep.MustGame(skirmish.Rules())
 	config := skirmish.Defaults(2, 60)
