@@ -98,7 +98,7 @@ func TestPageCatchesUp(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 	})
-	b := newTab(t, s.url)
+	b := newTab(t, s.url, "WebSocket connection to") // it may be left while it connects
 	value[bool](b, counting)
 	b.do(chromedp.Navigate(s.url + "/#/play/arena?token=token-of-player-0"))
 	b.until(`page.state?.net.tick > 100`)
@@ -153,7 +153,7 @@ func TestPageUnderFuzzedServer(t *testing.T) {
 			}
 		}
 	})
-	b := newTab(t, s.url)
+	b := newTab(t, s.url, "WebSocket connection to") // it may be left while it connects
 	value[bool](b, counting)
 	b.do(chromedp.Navigate(s.url + "/#/play/arena?token=token-of-player-0"))
 	b.until(`page.state?.net.total_in > 0`)
