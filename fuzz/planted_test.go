@@ -14,8 +14,8 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/examples/skirmish"
-	"github.com/seed-49bee653/samestep/internal/planted"
-	"github.com/seed-49bee653/samestep/internal/require"
+	"github.com/seed-49bee653/samestep/internal/testing/planted"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
 	"github.com/seed-49bee653/samestep/replay"
@@ -52,8 +52,8 @@ func TestPlanted(t *testing.T) {
 		checkReplay(t, game, small)
 		var source bytes.Buffer
 		if err := small.WriteTest(&source, locksteptest.Source{
-			Package: "planted_test", Path: "github.com/seed-49bee653/samestep/internal/planted",
-			Game: fmt.Sprintf("lockstep.MustGame(planted.Rules(%q))", fault), Imports: []string{"github.com/seed-49bee653/samestep/internal/planted"},
+			Package: "planted_test", Path: "github.com/seed-49bee653/samestep/internal/testing/planted",
+			Game: fmt.Sprintf("lockstep.MustGame(planted.Rules(%q))", fault), Imports: []string{"github.com/seed-49bee653/samestep/internal/testing/planted"},
 		}); err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +89,7 @@ func checkReplay(t *testing.T, game *lockstep.Game, f *locksteptest.Failure) {
 // tell.
 func runWritten(t *testing.T, tests []string) {
 	_, err := exec.LookPath("go")
-	require.Or(t, "the go command", err)
+	testenv.Or(t, "the go command", err)
 	root, err := filepath.Abs("..")
 	if err != nil {
 		t.Fatal(err)
@@ -101,7 +101,7 @@ func runWritten(t *testing.T, tests []string) {
 		if err := os.WriteFile(path, []byte(source), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		replace[filepath.Join(root, "internal", "planted", name)] = path
+		replace[filepath.Join(root, "internal", "testing", "planted", name)] = path
 	}
 	overlay, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
@@ -111,7 +111,7 @@ func runWritten(t *testing.T, tests []string) {
 	if err := os.WriteFile(path, overlay, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("go", "test", "-overlay", path, "-run", "^TestFound", "./internal/planted")
+	cmd := exec.Command("go", "test", "-overlay", path, "-run", "^TestFound", "./internal/testing/planted")
 	cmd.Dir = root
 	out, err := cmd.CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "--- FAIL: TestFound") {

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-49bee653/samestep/internal/require"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -20,9 +20,9 @@ import (
 // same in a file: the format can be read without our code.
 func TestPythonReader(t *testing.T) {
 	python, err := exec.LookPath("python3")
-	require.Or(t, "python3", err)
+	testenv.Or(t, "python3", err)
 	_, err = exec.LookPath("zstd")
-	require.Or(t, "zstd", err)
+	testenv.Or(t, "zstd", err)
 	_, file, _ := record(t, 205, replay.WriterOptions{})
 	path, sealedPath := filepath.Join(t.TempDir(), "match.ssr"), filepath.Join(t.TempDir(), "sealed.ssr")
 	if err := os.WriteFile(path, file, 0o666); err != nil {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/seed-49bee653/samestep/internal/attack"
+	"github.com/seed-49bee653/samestep/internal/testing/attack"
 )
 
 func attackCommand() *cli.Command {

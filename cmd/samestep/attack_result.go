@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-49bee653/samestep/internal/attack"
+	"github.com/seed-49bee653/samestep/internal/testing/attack"
 )
 
 const attackHeader = `             tries  lost  refused  checksums  late p99 (calm)     newcomer    processor    memory      out       in  replay`

@@ -8,7 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/seed-49bee653/samestep/internal/fixedbench"
+	"github.com/seed-49bee653/samestep/internal/testing/fixedbench"
 )
 
 func benchCommand() *cli.Command {

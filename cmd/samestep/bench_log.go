@@ -9,7 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/seed-49bee653/samestep/internal/logbench"
+	"github.com/seed-49bee653/samestep/internal/testing/logbench"
 )
 
 var minutesFlag = &cli.IntFlag{Name: "minutes", Value: 60, Usage: "the long match is of `N` minutes"}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/seed-49bee653/samestep/internal/drill"
+	"github.com/seed-49bee653/samestep/internal/testing/faultinjection"
 )
 
 // errDrill ends a drill in which a tool was wrong.
@@ -37,7 +37,7 @@ func runDrill(c *cli.Context) error {
 		return usagef("drill: unexpected argument %q", c.Args().First())
 	}
 	var bar *progress
-	result, err := drill.Run(drill.Options{Seed: c.Uint64("seed"), Progress: func(done, all int) {
+	result, err := faultinjection.Run(faultinjection.Options{Seed: c.Uint64("seed"), Progress: func(done, all int) {
 		if bar == nil {
 			bar = newProgress(c.App.ErrWriter, int64(all), "faults")
 		}
@@ -61,7 +61,7 @@ func runDrill(c *cli.Context) error {
 }
 
 // printDrill prints a line for each fault, and below it one for each tool.
-func printDrill(w io.Writer, r *drill.Result) error {
+func printDrill(w io.Writer, r *faultinjection.Result) error {
 	fault := ""
 	for _, row := range r.Rows {
 		if row.Fault != fault {

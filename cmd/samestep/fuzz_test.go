@@ -3,7 +3,7 @@
 package main
 
 import (
-	"github.com/seed-49bee653/samestep/internal/planted"
+	"github.com/seed-49bee653/samestep/internal/testing/planted"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
 )
@@ -13,8 +13,8 @@ func faultyMain() {
 	game := *games[0]
 	game.Game = lockstep.MustGame(planted.Rules("hidden"))
 	game.source = locksteptest.Source{
-		Package: "planted_test", Path: module + "/internal/planted",
-		Game: `lockstep.MustGame(planted.Rules("hidden"))`, Imports: []string{module + "/internal/planted"},
+		Package: "planted_test", Path: module + "/internal/testing/planted",
+		Game: `lockstep.MustGame(planted.Rules("hidden"))`, Imports: []string{module + "/internal/testing/planted"},
 	}
 	games = []*playable{&game}
 	main()

@@ -12,7 +12,7 @@ import (
 )
 
 // Whatever verbs print as JSON of the golden replays, no reader that has only
-// floats rounds a number in it. TestJSON of internal/house looks at the types of
+// floats rounds a number in it. TestJSON of internal/testing/archtest looks at the types of
 // everything that becomes JSON.
 func TestJSONIsNotRounded(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/replays/*.ssr")

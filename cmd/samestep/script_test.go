@@ -17,7 +17,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/seed-49bee653/samestep/internal/script"
+	"github.com/seed-49bee653/samestep/internal/testing/script"
 )
 
 func TestMain(m *testing.M) {

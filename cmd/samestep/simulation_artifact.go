@@ -8,7 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/internal/files"
-	"github.com/seed-49bee653/samestep/internal/simulate"
+	"github.com/seed-49bee653/samestep/internal/testing/simulate"
 )
 
 // keepFailure makes a failure small and writes it to a file.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/seed-49bee653/samestep/internal/mutants"
+	"github.com/seed-49bee653/samestep/internal/testing/mutants"
 )
 
 // errAlive ends a simulation that did not find a mistake in the engine.

@@ -15,8 +15,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/internal/files"
-	"github.com/seed-49bee653/samestep/internal/mutants"
-	"github.com/seed-49bee653/samestep/internal/simulate"
+	"github.com/seed-49bee653/samestep/internal/testing/mutants"
+	"github.com/seed-49bee653/samestep/internal/testing/simulate"
 )
 
 // The command that plays a failure again plays the same match, whatever flags it

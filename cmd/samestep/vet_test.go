@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-49bee653/samestep/internal/require"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep/determinism"
 )
 
@@ -23,7 +23,7 @@ const (
 func authorModule(t *testing.T, source string) {
 	t.Helper()
 	_, err := exec.LookPath("go")
-	require.Or(t, "the go command", err)
+	testenv.Or(t, "the go command", err)
 	dir := t.TempDir()
 	for name, text := range map[string]string{"go.mod": "module example.test/game\n\ngo 1.26\n", "game.go": source} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {

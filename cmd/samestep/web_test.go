@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-49bee653/samestep/internal/require"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
 
 // fetch returns the status, the body and the type of a page.
@@ -43,7 +43,7 @@ func TestServePage(t *testing.T) {
 		t.Skip("compiles the page's program")
 	}
 	_, err := exec.LookPath("go")
-	require.Or(t, "the go command", err)
+	testenv.Or(t, "the go command", err)
 	s := serveInTest(t, "--web", "--matches", "1", "--dir", t.TempDir())
 	status, index, kind := fetch(t, s.url+"/")
 	for strings.Contains(index, "being built") {
@@ -72,7 +72,7 @@ func TestWebDemo(t *testing.T) {
 		t.Skip("compiles the page's program")
 	}
 	_, err := exec.LookPath("go")
-	require.Or(t, "the go command", err)
+	testenv.Or(t, "the go command", err)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	r, w := io.Pipe()

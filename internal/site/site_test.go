@@ -24,7 +24,7 @@ import (
 
 	"github.com/andybalholm/brotli"
 
-	"github.com/seed-49bee653/samestep/internal/require"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
 
 // program stands for WebAssembly.
@@ -232,7 +232,7 @@ func checkout(t *testing.T, text string) string {
 
 func needsGo(t *testing.T) {
 	_, err := exec.LookPath("go")
-	require.Or(t, "the go command", err)
+	testenv.Or(t, "the go command", err)
 }
 
 // The first of many at the same time builds, and all get the same; changed

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/tools/go/analysis/analysistest"
 
-	"github.com/seed-49bee653/samestep/internal/require"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep/determinism"
 )
 
@@ -20,7 +20,7 @@ func needsGo(t *testing.T) {
 		t.Skip(runtime.GOOS + " starts no programs")
 	}
 	_, err := exec.LookPath("go")
-	require.Or(t, "the go command", err)
+	testenv.Or(t, "the go command", err)
 }
 
 // withoutFacts does not complain of facts: what they say is seen where another package calls.

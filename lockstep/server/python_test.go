@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-49bee653/samestep/internal/require"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
@@ -17,7 +17,7 @@ import (
 // this one joins one of ours as a guest, cuts its connection, and resumes.
 func TestClientInAnotherLanguage(t *testing.T) {
 	python, err := exec.LookPath("python3")
-	require.Or(t, "python3", err)
+	testenv.Or(t, "python3", err)
 	tokens, err := server.ReadTokens(strings.NewReader(tokenList))
 	if err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-49bee653/samestep/internal/require"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
@@ -56,10 +56,10 @@ func TestStalledSockets(t *testing.T) {
 func residentBytes(t *testing.T) int {
 	t.Helper()
 	if runtime.GOOS != "linux" {
-		require.Or(t, "/proc/self/statm", fmt.Errorf("this is %s", runtime.GOOS))
+		testenv.Or(t, "/proc/self/statm", fmt.Errorf("this is %s", runtime.GOOS))
 	}
 	b, err := os.ReadFile("/proc/self/statm")
-	require.Or(t, "/proc/self/statm", err)
+	testenv.Or(t, "/proc/self/statm", err)
 	pages, err := strconv.Atoi(strings.Fields(string(b))[1])
 	if err != nil {
 		t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
-	"github.com/seed-49bee653/samestep/internal/require"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
 
 // patience is how long a test waits for something that must come. It is long
@@ -54,9 +54,9 @@ func needsBrowser(t *testing.T) {
 		t.Skip("tests in a browser are left out of short tests, and if " + BrowserVariable + " is off")
 	}
 	_, err := exec.LookPath("go")
-	require.Or(t, "the go command", err)
+	testenv.Or(t, "the go command", err)
 	browsers.once.Do(startBrowser)
-	require.Or(t, "Chromium", browsers.err)
+	testenv.Or(t, "Chromium", browsers.err)
 }
 
 func startBrowser() {

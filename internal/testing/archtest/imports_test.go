@@ -1,0 +1,188 @@
+package archtest
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// An importRow says what packages may import beside the standard library. The
+// first row whose pattern names a package is the one that counts.
+type importRow struct {
+	pattern string
+	own     []string // packages of this module, as patterns
+	modules []string // other modules
+	tests   []string // what its tests may import on top, of both sorts
+}
+
+// Other modules, by their use. ARCHITECTURE.md gives the reason of each.
+const (
+	xxhash    = "github.com/cespare/xxhash/v2"
+	msgpack   = "github.com/vmihailenco/msgpack/v5"
+	zstd      = "github.com/klauspost/compress"
+	brotli    = "github.com/andybalholm/brotli"
+	websocket = "github.com/coder/websocket"
+	backoff   = "github.com/cenkalti/backoff/v5"
+	jwt       = "github.com/golang-jwt/jwt/v5"
+	metrics   = "github.com/prometheus/client_golang"
+	xtime     = "golang.org/x/time"
+	xsync     = "golang.org/x/sync"
+	xtools    = "golang.org/x/tools"
+	xsys      = "golang.org/x/sys"
+	humanize  = "github.com/dustin/go-humanize"
+	goCmp     = "github.com/google/go-cmp"
+	rapid     = "pgregory.net/rapid"
+	goleak    = "go.uber.org/goleak"
+	goScript  = "github.com/rogpeppe/go-internal"
+	chromedp  = "github.com/chromedp"
+)
+
+// The layers of the house. No package of the engine is in a layer above its own.
+var (
+	core  = []string{"state", "checksum", "lockstep", "internal/pack"}
+	log   = slices.Concat(core, []string{"replay", "internal/decimal"})
+	shell = slices.Concat(log, []string{"lockstep/server", "lockstep/client", "lockstep/locksteptest", "lockstep/netsim"})
+
+	// anyTest is what every test may import.
+	anyTest = []string{"internal/testing/testenv", "internal/testing/script", "internal/testing/nullgame", "internal/testing/matchlog", goCmp, rapid, goleak, goScript}
+
+	// games are test subjects for what stands above the core.
+	games = []string{"examples/...", "fixed"}
+)
+
+var imports = []importRow{
+	{pattern: "fixed", own: []string{"internal/decimal"}, tests: []string{"fixed/internal/..."}},
+	{pattern: "fixed/internal/...", own: []string{"fixed/internal/..."}},
+	{pattern: "state", own: []string{"internal/decimal"}, modules: []string{xxhash}, tests: []string{"fixed"}},
+	{pattern: "checksum", own: []string{"state"}, modules: []string{xxhash}},
+	// Not fixed: the engine does no arithmetic of the game.
+	{pattern: "lockstep", own: []string{"state", "checksum", "internal/pack"}, modules: []string{xxhash}},
+	{pattern: "replay", own: slices.Concat(core, []string{"internal/files"}), modules: []string{xxhash, zstd, xsync}, tests: games},
+	{pattern: "desync", own: slices.Concat(core, []string{"replay", "fixed"}), tests: games},
+	{pattern: "lockstep/server", own: slices.Concat(log, []string{"internal/buffer", "internal/files"}), modules: []string{websocket, jwt, metrics, xtime, xsync}, tests: slices.Concat(games, shell)},
+	{pattern: "lockstep/client", own: slices.Concat(log, []string{"internal/buffer"}), modules: []string{websocket, backoff, xtime}, tests: slices.Concat(games, shell)},
+	{pattern: "lockstep/locksteptest", own: slices.Concat(log, []string{"internal/testing/simulate"}), modules: []string{goCmp, rapid}, tests: games},
+	{pattern: "lockstep/netsim", modules: []string{humanize}},
+	{pattern: "lockstep/determinism", modules: []string{xtools}},
+
+	{pattern: "internal/testing/attack", own: []string{"lockstep"}, modules: []string{websocket}, tests: games},
+	{pattern: "internal/buffer"},
+	{pattern: "internal/testing/conformance", own: slices.Concat(log, []string{"lockstep/server"}), modules: []string{xxhash}, tests: shell},
+	{pattern: "internal/decimal"},
+	{pattern: "internal/files"},
+	{pattern: "internal/testing/simulate", own: log, modules: []string{xxhash}},
+	{pattern: "internal/testing/mutants/...", own: []string{"internal/testing/simulate", "lockstep"}, tests: []string{"internal/testing/mutants"}},
+	{pattern: "internal/pack", modules: []string{msgpack}},
+	{pattern: "internal/site/pack", own: []string{"internal/site"}},
+	{pattern: "internal/site", own: []string{"internal/files"}, modules: []string{brotli}},
+	{pattern: "internal/testing/fixedbench", own: []string{"fixed"}},
+	{pattern: "internal/testing/archtest", tests: []string{"lockstep/determinism"}},
+	{pattern: "internal/testing/testenv"},
+	{pattern: "internal/testing/script"},
+	{pattern: "internal/testing/matchlog"},
+	{pattern: "internal/testing/nullgame", own: []string{"lockstep"}},
+	{pattern: "internal/testing/planted", own: []string{"lockstep", "examples/skirmish"}},
+	{pattern: "internal/testing/memory", modules: []string{xxhash}, tests: slices.Concat(log, []string{"internal/testing/testenv"})},
+	{pattern: "internal/testing/faultinjection", own: slices.Concat(log, games, []string{"desync"})},
+	{pattern: "internal/testing/logbench", own: slices.Concat(log, games, []string{"internal/files"}), modules: []string{xsys, xxhash}},
+
+	{pattern: "examples/...", own: slices.Concat(shell, games), modules: []string{websocket}, tests: []string{"internal/site", chromedp}},
+	{pattern: "fuzz/...", own: slices.Concat(shell, games), tests: []string{"internal/testing/planted"}},
+	{pattern: "cmd/...", own: []string{"./..."}, modules: []string{"*"}, tests: []string{chromedp}},
+}
+
+// importFindings compares the import graph with the table.
+func importFindings(tr *tree, table []importRow) []finding {
+	var found []finding
+	for _, p := range tr.pkgs {
+		at := slices.IndexFunc(table, func(r importRow) bool { return under(r.pattern, p.path) })
+		if at < 0 {
+			found = append(found, finding{p.files[0].name, 1, "imports", "package " + p.path + " has no row in the table of imports"})
+			continue
+		}
+		for _, f := range p.files {
+			for _, spec := range f.ast.Imports {
+				name, err := strconv.Unquote(spec.Path.Value)
+				if err != nil {
+					panic(err) // the parser accepted it
+				}
+				if !table[at].allows(tr, p, f, name) {
+					found = append(found, finding{f.name, tr.line(spec.Pos()), "imports", p.path + " must not import " + strings.TrimPrefix(name, tr.module+"/")})
+				}
+			}
+		}
+	}
+	return found
+}
+
+// allows reports whether file f of package p may import a path.
+func (r *importRow) allows(tr *tree, p *pkg, f *file, name string) bool {
+	if first, _, _ := strings.Cut(name, "/"); !strings.Contains(first, ".") {
+		return true // the standard library; the purity rules say more
+	}
+	own, isOwn := strings.CutPrefix(name, tr.module+"/")
+	if isOwn {
+		name = own
+	}
+	if f.test && (own == p.path || named(r.tests, name) || named(anyTest, name)) {
+		return true
+	}
+	if isOwn {
+		return named(r.own, name)
+	}
+	return named(r.modules, name)
+}
+
+// named reports whether one of the patterns names a package, or is the module
+// that a package belongs to.
+func named(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		isModule := strings.Contains(pattern, ".") && !strings.HasSuffix(pattern, "/...")
+		return pattern == "*" || pattern == "./..." || under(pattern, name) || isModule && under(pattern+"/...", name)
+	})
+}
+
+func TestImports(t *testing.T) {
+	report(t, importFindings(ours(t), imports))
+}
+
+// The engine never imports a game, whatever the table says of single packages.
+func TestImportTableLayers(t *testing.T) {
+	for _, r := range imports {
+		if strings.HasPrefix(r.pattern, "examples") || strings.HasPrefix(r.pattern, "cmd") || strings.HasPrefix(r.pattern, "fuzz") {
+			continue
+		}
+		if r.pattern == "internal/testing/logbench" || r.pattern == "internal/testing/faultinjection" || r.pattern == "internal/testing/planted" {
+			continue // they measure and test the engine with a game, and no row but cmd's names them
+		}
+		if named(r.own, "examples/skirmish") || named(r.own, "cmd/samestep") || named(r.own, "internal/testing/testenv") {
+			t.Errorf("package %s of the engine may import what stands above it", r.pattern)
+		}
+		if strings.HasPrefix(r.pattern, "lockstep") && named(r.own, "fixed") {
+			t.Errorf("package %s may import fixed", r.pattern)
+		}
+	}
+}
+
+func TestImportsControl(t *testing.T) {
+	tr := treeOf(t, map[string]string{
+		"lockstep/a.go":        "package lockstep\nimport (\n\"fmt\"\n\"example.test/m/state\"\n\"example.test/m/fixed\"\n)",
+		"lockstep/a_test.go":   "package lockstep_test\nimport (\n\"example.test/m/lockstep\"\n\"example.test/m/examples/skirmish\"\n\"pgregory.net/rapid\"\n)",
+		"lockstep/server/a.go": "package server\nimport \"example.test/m/examples/skirmish\"",
+		"fixed/a.go":           "package fixed\nimport (\n\"example.test/m/internal/decimal\"\n\"example.test/m/state\"\n\"pgregory.net/rapid\"\n)",
+		"replay/a.go":          "package replay\nimport (\n\"github.com/klauspost/compress/zstd\"\n\"github.com/klauspost/compressed\"\n\"example.test/m/lockstep/server\"\n)",
+		"surprise/a.go":        "package surprise",
+		"cmd/samestep/a.go":    "package main\nimport (\n\"example.test/m/examples/skirmish\"\n\"github.com/urfave/cli/v2\"\n)",
+	})
+	expect(t, importFindings(tr, imports),
+		"fixed/a.go:4: imports: fixed must not import state",
+		"fixed/a.go:5: imports: fixed must not import pgregory.net/rapid",
+		"lockstep/a.go:5: imports: lockstep must not import fixed",
+		"lockstep/a_test.go:4: imports: lockstep must not import examples/skirmish",
+		"lockstep/server/a.go:2: imports: lockstep/server must not import examples/skirmish",
+		"replay/a.go:4: imports: replay must not import github.com/klauspost/compressed",
+		"replay/a.go:5: imports: replay must not import lockstep/server",
+		"surprise/a.go:1: imports: package surprise has no row",
+	)
+}

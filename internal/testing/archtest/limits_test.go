@@ -1,0 +1,267 @@
+package archtest
+
+import (
+	"fmt"
+	"go/ast"
+	"go/constant"
+	"go/token"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A limit is two cells of a table: the name of a constant, or of an option with a
+// default, and the value. The value of a default that is computed is given in words.
+var limitRow = regexp.MustCompile("\\| `(\\w+)\\.((?:\\w+\\.)?\\w+)` \\| ([^|]+) \\|")
+
+// limitPages are the pages that have limits.
+var limitPages = []string{"docs/limits.md", "docs/threat-model.md"}
+
+// limitFindings compares the rows of pages with the code. The constants of every
+// file limits.go, and the rates of every Rates, need a row.
+func (t *tree) limitFindings(pages map[string]string) []finding {
+	var found []finding
+	told := map[string]bool{}
+	for _, page := range slices.Sorted(maps.Keys(pages)) {
+		for _, m := range limitRow.FindAllStringSubmatch(pages[page], -1) {
+			name := m[1] + "." + m[2]
+			told[name] = true
+			got, ok := t.limit(m[1], m[2])
+			words := !strings.ContainsAny(m[3][:1], "0123456789")
+			switch {
+			case !ok && words && strings.Contains(m[2], "."):
+			case !ok:
+				found = append(found, finding{page, 0, "limits", name + " is no constant, and no option with a default"})
+			case got != valueText(m[3]):
+				found = append(found, finding{page, 0, "limits", fmt.Sprintf("%s: got %s, the code has %s", name, m[3], got)})
+			}
+		}
+	}
+	for _, p := range t.pkgs {
+		for _, f := range p.files {
+			if path.Base(f.name) != "limits.go" {
+				continue
+			}
+			for _, s := range constants(f.ast) {
+				if name := f.ast.Name.Name + "." + s.Names[0].Name; !told[name] {
+					found = append(found, finding{f.name, t.line(s.Pos()), "limits", name + " is not in docs/limits.md"})
+				}
+			}
+		}
+		for _, name := range p.fields("Rates") {
+			if name := path.Base(p.path) + ".Rates." + name; !told[name] {
+				found = append(found, finding{p.path, 0, "limits", name + " is in no table of budgets"})
+			}
+		}
+	}
+	return found
+}
+
+// limit returns the value of a constant of a package, or the default of an option:
+// "Rates.Chat" is what the function or gives to the field Chat of a type Rates.
+func (t *tree) limit(pkg, name string) (string, bool) {
+	typ, field, isOption := strings.Cut(name, ".")
+	if !isOption {
+		return t.constant(pkg, name)
+	}
+	for _, p := range t.pkgs {
+		if path.Base(p.path) != pkg || !slices.Contains(p.fields(typ), field) {
+			continue
+		}
+		if e := p.defaultOf(field); e != nil {
+			return t.defaultText(p, e)
+		}
+	}
+	return "", false
+}
+
+// fields returns the names of the fields of a package's struct.
+func (p *pkg) fields(typ string) []string {
+	for _, f := range p.files {
+		for _, d := range f.ast.Decls {
+			if g, ok := d.(*ast.GenDecl); ok && !f.test {
+				for _, s := range g.Specs {
+					if s, ok := s.(*ast.TypeSpec); ok && s.Name.Name == typ {
+						return members(s.Type)
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// defaultOf returns what a package gives to a field that is zero: or(&o.Field, value).
+func (p *pkg) defaultOf(field string) (value ast.Expr) {
+	for _, f := range p.files {
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok || f.test || len(call.Args) != 2 || fmt.Sprint(call.Fun) != "or" {
+				return true
+			}
+			if a, ok := call.Args[0].(*ast.UnaryExpr); ok {
+				if s, ok := a.X.(*ast.SelectorExpr); ok && s.Sel.Name == field {
+					value = call.Args[1]
+				}
+			}
+			return true
+		})
+	}
+	return value
+}
+
+// defaultText returns an integer, or a rate: its number, span and burst.
+func (t *tree) defaultText(p *pkg, e ast.Expr) (string, bool) {
+	lit, ok := e.(*ast.CompositeLit)
+	if !ok {
+		v := t.value(p, e)
+		return v.ExactString(), v.Kind() == constant.Int
+	}
+	parts := make([]string, len(lit.Elts))
+	for i, e := range lit.Elts {
+		v := t.value(p, e)
+		if parts[i] = v.ExactString(); v.Kind() != constant.Int {
+			return "", false
+		}
+	}
+	return strings.Join(parts, "/"), true
+}
+
+// rateText is how a page writes a rate.
+var rateText = regexp.MustCompile(`^(.+) a (second|minute), (.+) at once$`)
+
+// valueText returns a value of the page as a number: "8 MiB" is 8388608. A rate is
+// its number, its span in microseconds, and its burst.
+func valueText(s string) string {
+	if m := rateText.FindStringSubmatch(s); m != nil {
+		span := map[string]string{"second": "1000000", "minute": "60000000"}[m[2]]
+		return valueText(m[1]) + "/" + span + "/" + valueText(m[3])
+	}
+	number, unit, _ := strings.Cut(s, " ")
+	v := constant.MakeFromLiteral(strings.ReplaceAll(number, ",", ""), token.INT, 0)
+	for _, u := range []string{"KiB", "MiB", "GiB"} {
+		v = constant.BinaryOp(v, token.MUL, constant.MakeInt64(1024))
+		if unit == u {
+			return v.ExactString()
+		}
+	}
+	return strings.ReplaceAll(s, ",", "")
+}
+
+// constants returns the constants that a file declares at its top.
+func constants(f *ast.File) []*ast.ValueSpec {
+	var all []*ast.ValueSpec
+	for _, d := range f.Decls {
+		if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.CONST {
+			for _, s := range g.Specs {
+				if s := s.(*ast.ValueSpec); len(s.Names) == 1 && len(s.Values) == 1 {
+					all = append(all, s)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// constant returns the value of a constant of a package, which its last folder
+// or its name tells.
+func (t *tree) constant(pkg, name string) (string, bool) {
+	for _, p := range t.pkgs {
+		if path.Base(p.path) != pkg {
+			continue
+		}
+		for _, f := range p.files {
+			for _, s := range constants(f.ast) {
+				if !f.test && s.Names[0].Name == name {
+					v := t.value(p, s.Values[0])
+					return v.ExactString(), v.Kind() == constant.Int
+				}
+			}
+		}
+	}
+	return "", false
+}
+
+// value computes an integer from literals, operators and other constants.
+func (t *tree) value(p *pkg, e ast.Expr) constant.Value {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		return constant.MakeFromLiteral(e.Value, e.Kind, 0)
+	case *ast.ParenExpr:
+		return t.value(p, e.X)
+	case *ast.Ident:
+		if v, ok := t.constant(path.Base(p.path), e.Name); ok {
+			return constant.MakeFromLiteral(v, token.INT, 0)
+		}
+	case *ast.SelectorExpr:
+		if x, ok := e.X.(*ast.Ident); ok {
+			if v, ok := t.constant(x.Name, e.Sel.Name); ok {
+				return constant.MakeFromLiteral(v, token.INT, 0)
+			}
+		}
+	case *ast.BinaryExpr:
+		x, y := t.value(p, e.X), t.value(p, e.Y)
+		if x.Kind() != constant.Int || y.Kind() != constant.Int {
+			break
+		}
+		if e.Op == token.SHL || e.Op == token.SHR {
+			n, _ := constant.Uint64Val(y)
+			return constant.Shift(x, e.Op, uint(n))
+		}
+		return constant.BinaryOp(x, e.Op, y)
+	}
+	return constant.MakeUnknown()
+}
+
+func TestLimits(t *testing.T) {
+	tr := ours(t)
+	pages := map[string]string{}
+	for _, name := range limitPages {
+		page, err := os.ReadFile(filepath.Join(tr.dir, filepath.FromSlash(name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if pages[name] = string(page); !limitRow.MatchString(pages[name]) {
+			t.Errorf("%s has no limits", name)
+		}
+	}
+	report(t, tr.limitFindings(pages))
+}
+
+func TestLimitsControl(t *testing.T) {
+	tr := treeOf(t, map[string]string{
+		"a/limits.go": "package a\nconst (\n\tright = 8 << 20\n\twrong = right - 1<<20\n\tuntold = 3\n)\n",
+		"b/b.go":      "package b\nconst Max = 3 * (1000 + 1)\n",
+		"c/c.go": `package c
+const Second = 1000 * 1000
+type Options struct { Size, Free int }
+type Rates struct { Chat, Pings, Untold Rate }
+func (o *Options) complete(r *Rates) {
+	or(&o.Size, 1 << 10)
+	or(&o.Free, o.Size)
+	or(&r.Chat, Rate{5, 60 * Second, 7})
+	or(&r.Pings, Rate{64 << 10, Second, 128 << 10})
+}
+`,
+	})
+	expect(t, tr.limitFindings(map[string]string{
+		"a.md": "| `a.right` | 8 MiB | x | y |\n| `a.wrong` | 8 MiB | x | y |\n| `a.gone` | 1 | x | y |\n| `b.Max` | 3,003 | x | y |\n",
+		"b.md": "| size | `c.Options.Size` | 2 KiB | x |\n| free | `c.Options.Free` | 1 | x |\n| size | `c.Options.Free` | as Size | x |\n| words | `c.Options.Size` | some | x |\n| gone | `c.Options.Chat` | 5 | x |\n" +
+			"| chat | `c.Rates.Chat` | 5 a second, 7 at once | x |\n| pings | `c.Rates.Pings` | 64 KiB a second, 128 KiB at once | x |\n",
+	}),
+		"a.md:0: limits: a.wrong: got 8 MiB, the code has 7340032",
+		"a.md:0: limits: a.gone is no constant",
+		"b.md:0: limits: c.Options.Size: got 2 KiB, the code has 1024",
+		"b.md:0: limits: c.Options.Free is no constant, and no option with a default",
+		"b.md:0: limits: c.Options.Size: got some, the code has 1024",
+		"b.md:0: limits: c.Options.Chat is no constant, and no option with a default",
+		"b.md:0: limits: c.Rates.Chat: got 5 a second, 7 at once, the code has 5/60000000/7",
+		"a/limits.go:5: limits: a.untold is not in docs/limits.md",
+		"c:0: limits: c.Rates.Untold is in no table of budgets",
+	)
+}

@@ -1,0 +1,208 @@
+package conformance
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/internal/testing/script"
+)
+
+const dir = "../../../testdata/conformance"
+
+func readCase(file string) ([]byte, error) {
+	return os.ReadFile(filepath.Join(dir, filepath.FromSlash(file)))
+}
+
+// The files and the index are those that the builders make, byte for byte, and
+// this implementation gives each the verdict that it must have.
+func TestSuite(t *testing.T) {
+	built, text, err := Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if script.Update() {
+		write(t, built, text)
+	}
+	onDisk, err := readCase("index.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(onDisk, text) {
+		t.Error("index.json is not what the builders make: read what -update changes")
+	}
+	index, err := ParseIndex(onDisk)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, wrong := range Check(index, readCase) {
+		t.Error(wrong)
+	}
+	for _, c := range built {
+		if b, err := readCase(c.File); err != nil || !bytes.Equal(b, c.Content) {
+			t.Errorf("%s is not what its builder makes (%v)", c.File, err)
+		}
+	}
+	checkNames(t, index)
+}
+
+// write replaces the whole suite on the disk.
+func write(t *testing.T, built []Built, index []byte) {
+	t.Helper()
+	for _, kind := range []string{"replay", "record", "schema", "message", "transcript"} {
+		if err := os.RemoveAll(filepath.Join(dir, kind)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put := func(name string, b []byte) {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range built {
+		put(c.File, c.Content)
+	}
+	put("index.json", index)
+}
+
+// checkNames compares the index with the files on the disk.
+func checkNames(t *testing.T, index *Index) {
+	t.Helper()
+	known := map[string]bool{}
+	for _, c := range index.Cases {
+		base := strings.TrimSuffix(filepath.Base(c.File), filepath.Ext(c.File))
+		if known[c.ID] || base != c.ID || !strings.HasPrefix(c.File, c.Kind+"/") || len(c.Rules) == 0 || !strings.HasSuffix(c.About, ".") {
+			t.Errorf("case %s: want an id of its own, which is the name of its file, a rule and a sentence", c.ID)
+		}
+		known[c.ID] = true
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*", "*"))
+	if err != nil || len(files) != len(index.Cases) {
+		t.Errorf("got %d files and %v, want %d, one for each case", len(files), err, len(index.Cases))
+	}
+}
+
+// ruleID is a rule's name in a document.
+var ruleID = regexp.MustCompile(`\[([FP]-[a-z0-9-]+)\]`)
+
+// documents are the pages with rules, by the first letter of their rules.
+var documents = map[string]string{"F": "../../../docs/replay-format.md", "P": "../../../docs/protocol.md"}
+
+// Each rule of a document has a case, and each rule of a case is in a document.
+func TestRules(t *testing.T) {
+	pages := map[string]string{}
+	for letter, name := range documents {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages[letter] = string(b)
+	}
+	index := suite(t)
+	for _, wrong := range compareRules(pages, index) {
+		t.Error(wrong)
+	}
+}
+
+// suite returns the index on the disk.
+func suite(t *testing.T) *Index {
+	t.Helper()
+	b, err := readCase("index.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	index, err := ParseIndex(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return index
+}
+
+// compareRules returns what differs between the rules of the pages and those of
+// the cases.
+func compareRules(pages map[string]string, index *Index) []string {
+	var wrong []string
+	inPages, inCases := map[string]bool{}, map[string]bool{}
+	for letter, page := range pages {
+		for _, m := range ruleID.FindAllStringSubmatch(page, -1) {
+			if m[1][:1] != letter {
+				wrong = append(wrong, m[1]+" stands in the wrong document")
+			}
+			inPages[m[1]] = true
+		}
+	}
+	for _, c := range index.Cases {
+		for _, r := range c.Rules {
+			inCases[r] = true
+			if !inPages[r] {
+				wrong = append(wrong, c.ID+": no document has the rule "+r)
+			}
+		}
+	}
+	for r := range inPages {
+		if !inCases[r] {
+			wrong = append(wrong, r+" has no case")
+		}
+	}
+	slices.Sort(wrong)
+	return wrong
+}
+
+// Files of one match have one content hash, however they are recorded.
+func TestContentIsOne(t *testing.T) {
+	facts := map[string]map[string]any{}
+	for _, c := range suite(t).Cases {
+		facts[c.ID] = c.Expect
+	}
+	want := facts["standard"]
+	for _, id := range []string{"batches", "sealed", "segment-then-batch", "signed", "content-same"} {
+		if facts[id]["content"] == nil || facts[id]["content"] != want["content"] {
+			t.Errorf("%s: got content %v, want %v", id, facts[id]["content"], want["content"])
+		}
+	}
+	other := facts["content-other-end"]
+	if other["content"] == want["content"] || factText(other["upto"].(map[string]any)) != factText(want["upto"].(map[string]any)) {
+		t.Errorf("got %v and %v, want another content and the same up to a tick", other, want)
+	}
+}
+
+// Control: a wrong verdict, a wrong fact, a changed file, and rules that do not
+// fit are noticed.
+func TestControl(t *testing.T) {
+	index := suite(t)
+	for i := range index.Cases {
+		c := &index.Cases[i]
+		one := &Index{Format: 1, Cases: []Case{*c}}
+		if one.Cases[0].Verdict = "other"; len(Check(one, readCase)) != 1 {
+			t.Errorf("%s: a wrong verdict is not noticed", c.ID)
+		}
+	}
+	c := index.Cases[slices.IndexFunc(index.Cases, func(c Case) bool { return c.ID == "standard" })]
+	c.Expect["commands"] = json.Number("99")
+	if wrong := Check(&Index{Cases: []Case{c}}, readCase); len(wrong) != 1 {
+		t.Errorf("a wrong fact: got %q", wrong)
+	}
+	changed := func(file string) ([]byte, error) {
+		b, err := readCase(file)
+		b[100] ^= 1
+		return b, err
+	}
+	if wrong := Check(&Index{Cases: []Case{c}}, changed); len(wrong) != 1 {
+		t.Errorf("a changed file: got %q", wrong)
+	}
+	pages := map[string]string{"F": "[F-a] and [F-b] [P-x]", "P": ""}
+	got := compareRules(pages, &Index{Cases: []Case{{ID: "one", Rules: []string{"F-a", "F-c"}}}})
+	want := []string{"F-b has no case", "P-x has no case", "P-x stands in the wrong document", "one: no document has the rule F-c"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -1,0 +1,76 @@
+package conformance
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
+)
+
+// A reader in Python that was written after docs/replay-format.md finds the same
+// in every file: the formats can be implemented without our code.
+func TestPythonRunsSuite(t *testing.T) {
+	cases := 0
+	for _, c := range suite(t).Cases {
+		switch c.Kind {
+		case "replay", "record", "schema":
+			cases++
+		}
+	}
+	differ, ran := runPython(t, dir)
+	if ran != cases || cases < 110 {
+		t.Errorf("got %d cases, want the %d of the index, and at least 110", ran, cases)
+	}
+	for _, line := range differ {
+		t.Error(line)
+	}
+}
+
+// runPython runs the reader on the suite in a folder, and returns a line for each
+// case that differs, and how many cases there are.
+func runPython(t *testing.T, folder string) (differ []string, cases int) {
+	t.Helper()
+	python, err := exec.LookPath("python3")
+	testenv.Or(t, "python3", err)
+	_, err = exec.LookPath("zstd")
+	testenv.Or(t, "zstd", err)
+	out, _ := exec.Command(python, "../../../replay/testdata/reader.py", "--suite", folder).CombinedOutput()
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	wrong := 0
+	if n, err := fmt.Sscanf(lines[len(lines)-1], "%d cases, %d differ", &cases, &wrong); n != 2 || wrong != len(lines)-1 {
+		t.Fatalf("%v: got\n%s", err, out)
+	}
+	return lines[:wrong], cases
+}
+
+// Control: the reader notices a verdict that is wrong, and a changed file.
+func TestPythonControl(t *testing.T) {
+	folder := t.TempDir()
+	if err := os.CopyFS(folder, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	text, err := readCase("index.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = bytes.Replace(text, []byte(`"verdict": "torn"`), []byte(`"verdict": "corrupt"`), 1)
+	if err := os.WriteFile(filepath.Join(folder, "index.json"), text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	file, err := readCase("replay/standard.ssr")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file[200] ^= 1
+	if err := os.WriteFile(filepath.Join(folder, "replay", "standard.ssr"), file, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if differ, _ := runPython(t, folder); len(differ) != 2 {
+		t.Errorf("got %q, want two cases that differ", differ)
+	}
+}

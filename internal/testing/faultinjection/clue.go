@@ -1,0 +1,77 @@
+package faultinjection
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// A Clue is what a tool names, or what it should have named. What a tool cannot
+// tell is zero.
+type Clue struct {
+	What   string        // in a word or two: "desync", "cut short"
+	Tick   lockstep.Tick // the first one
+	After  lockstep.Tick // the last one that was still right, where only some are compared
+	Who    string        // "player 2", "the referee"
+	Field  string        // of the state, its section, or of the header
+	Fields int           // how many differ
+	Byte   int64         // in the file
+}
+
+// String returns the clue in words.
+func (c Clue) String() string {
+	var parts []string
+	add := func(ok bool, format string, a ...any) {
+		if ok {
+			parts = append(parts, fmt.Sprintf(format, a...))
+		}
+	}
+	add(c.What != "", "%s", c.What)
+	add(c.Tick > 0 && c.After == 0, "tick %d", c.Tick)
+	add(c.After > 0, "ticks %d to %d", c.After+1, c.Tick)
+	add(c.Who != "", "%s", c.Who)
+	add(c.Field != "" && c.Fields < 2, "%s", c.Field)
+	add(c.Field != "" && c.Fields > 1, "%s and %d more", c.Field, c.Fields-1)
+	add(c.Byte > 0, "byte %d", c.Byte)
+	if len(parts) == 0 {
+		return "nothing"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// A Row is what one tool said of one fault.
+type Row struct {
+	Fault   string `json:"fault"`
+	Planted string `json:"planted"` // in words
+	Tool    string `json:"tool"`
+	Found   string `json:"found"`
+	Want    string `json:"want"` // what it should have found
+	Right   bool   `json:"right"`
+}
+
+// A Result is a whole drill.
+type Result struct {
+	Seed  uint64 `json:"seed,string"`
+	Rows  []Row  `json:"rows"`
+	Wrong int    `json:"wrong"` // rows that are not right
+}
+
+// add notes what a tool said, which must be just what is wanted.
+func (r *Result) add(f *fault, tool string, got, want Clue) { r.judge(f, tool, got, want, got == want) }
+
+// judge notes what a tool said, and whether that was right.
+func (r *Result) judge(f *fault, tool string, got, want Clue, right bool) {
+	if !right {
+		r.Wrong++
+	}
+	r.Rows = append(r.Rows, Row{Fault: f.name, Planted: f.planted, Tool: tool, Found: got.String(), Want: want.String(), Right: right})
+}
+
+// A fault is one that is planted.
+type fault struct {
+	name    string
+	planted string // where, in words
+}
+
+func player(p lockstep.Player) string { return fmt.Sprintf("player %d", p) }

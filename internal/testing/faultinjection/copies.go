@@ -1,0 +1,239 @@
+package faultinjection
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// copyFaults are planted in the copy of a player.
+var copyFaults = []struct {
+	name  string
+	plant planter
+}{
+	{"flipped bit", flippedBit},
+	{"dropped command", droppedCommand},
+	{"doubled command", doubledCommand},
+	{"draw too many", extraDraw},
+	{"wrong order", wrongOrder},
+	{"wrong table entry", wrongTable},
+}
+
+// copyFault plants a fault in the copy of a player, and asks: does the match
+// tell who differs, since which check, and in which section; do the histories
+// of the two tell the tick and the field; and is the referee's replay true?
+func (d *drill) copyFault(name string, p planter) error {
+	v, err := plant(d.base, d.dice, name, p)
+	if err != nil {
+		return err
+	}
+	seat := lockstep.Player(d.dice.IntN(players))
+	m, err := play(d.seed, cast{referee: skirmish.Rules(), copied: v.rules, seat: seat})
+	if err != nil {
+		return err
+	}
+	f := &fault{name, fmt.Sprintf("%s, in the copy of player %d", v.what, seat)}
+	first, err := firstDiffering(m.states, m.copied, 1)
+	if err != nil {
+		return err
+	}
+	if v.tick > 0 && v.tick != first {
+		return fmt.Errorf("faultinjection: %s: planted in tick %d, and the states differ from tick %d on", name, v.tick, first)
+	}
+	if err := d.desyncReport(f, m, player(seat)); err != nil {
+		return err
+	}
+	want, err := m.field(first)
+	if err != nil {
+		return err
+	}
+	if err := d.histories(f, m, v.rules, want); err != nil {
+		return err
+	}
+	if err := d.bisect(f, m, v, want); err != nil {
+		return err
+	}
+	want.Who = player(seat)
+	if err := d.explain(f, m, v, want); err != nil {
+		return err
+	}
+	check, err := firstDiffering(m.states, m.copied, checkEvery)
+	if err != nil {
+		return err
+	}
+	d.result.add(f, "verify", d.verify(m.file, m.game), Clue{What: "players differed", Tick: check, Who: player(seat)})
+	return nil
+}
+
+// refereeFault plants a flipped bit in the referee's copy: everybody else is
+// right, and so is the simulation of the log.
+func (d *drill) refereeFault() error {
+	v, err := plant(d.base, d.dice, "flipped bit", flippedBit)
+	if err != nil {
+		return err
+	}
+	m, err := play(d.seed, cast{referee: v.rules, copied: skirmish.Rules()})
+	if err != nil {
+		return err
+	}
+	f := &fault{"flipped bit in the referee", v.what}
+	if err := d.desyncReport(f, m, "the referee"); err != nil {
+		return err
+	}
+	check, err := firstDiffering(m.states, m.copied, checkEvery)
+	if err != nil {
+		return err
+	}
+	d.result.add(f, "verify", d.verify(m.file, m.game), Clue{What: "desync", Tick: check, Who: "the referee"})
+	return d.explain(f, m, v, Clue{What: "desync", Tick: v.tick, Who: "the referee"})
+}
+
+// liar reports checksums that are not those of its copy: the histories, which
+// would differ for every other player who is reported, do not.
+func (d *drill) liar() error {
+	seat := lockstep.Player(d.dice.IntN(players))
+	c := truthful(seat)
+	c.lies = lockstep.Tick(checkEvery * (2 + d.dice.IntN(ticks/checkEvery-2)))
+	m, err := play(d.seed, c)
+	if err != nil {
+		return err
+	}
+	f := &fault{"false report", fmt.Sprintf("of player %d, from tick %d on", seat, c.lies)}
+	d.result.add(f, "desync report", d.told(m), Clue{What: "desync", Tick: c.lies, After: c.lies - checkEvery, Who: player(seat)})
+	return d.histories(f, m, c.copied, Clue{})
+}
+
+// desyncReport compares what the match itself told with what a comparison of
+// all states tells.
+func (d *drill) desyncReport(f *fault, m *match, who string) error {
+	check, err := firstDiffering(m.states, m.copied, checkEvery)
+	if err != nil {
+		return err
+	}
+	want := Clue{What: "desync", Tick: check, After: check - checkEvery, Who: who}
+	if want.Field, err = m.section(m.states[check], m.copied[check]); err != nil {
+		return err
+	}
+	d.result.add(f, "desync report", d.told(m), want)
+	return nil
+}
+
+// told returns what the match told of a desync.
+func (d *drill) told(m *match) Clue {
+	reports := d.tools.Desync(m.reports)
+	if len(reports) == 0 {
+		return Clue{}
+	}
+	r := &reports[0]
+	return Clue{What: "desync", Tick: r.Tick, After: r.Agreed, Who: culprit(reports), Field: r.Section}
+}
+
+// culprit reads who is wrong from the reports of the first bad check: one player
+// who differs from the referee, or the referee if all of them do.
+func culprit(reports []lockstep.DesyncReport) string {
+	last := &reports[0] // of the check, so that it has heard everybody
+	named := 0
+	for i := range reports {
+		if reports[i].Tick == last.Tick {
+			last = &reports[i]
+			named++
+		}
+	}
+	switch {
+	case named == 1:
+		return player(last.Player)
+	case named == players && len(last.Groups) == 2 && len(last.Groups[1].Players) == players:
+		return "the referee"
+	}
+	return ""
+}
+
+// field returns what differs in the first tick that does.
+func (m *match) field(tick lockstep.Tick) (Clue, error) {
+	c := Clue{What: "desync", Tick: tick}
+	var err error
+	c.Field, c.Fields, err = m.leaves(m.states[tick], m.copied[tick])
+	return c, err
+}
+
+// histories compares the histories of a true copy and of the other one.
+func (d *drill) histories(f *fault, m *match, other rules, want Clue) error {
+	a, err := m.follow(m.game)
+	if err != nil {
+		return err
+	}
+	b, err := m.follow(lockstep.MustGame(other))
+	if err != nil {
+		return err
+	}
+	var got Clue
+	if found, ok := d.tools.Diverged(a, b, 1); ok && len(found.Fields.List) > 0 {
+		got = Clue{What: "desync", Tick: found.Tick, Field: found.Fields.List[0].Path, Fields: found.Fields.Total}
+	}
+	d.result.add(f, "histories", got, want)
+	return nil
+}
+
+// follow plays the replay into a copy that remembers everything.
+func (m *match) follow(g *lockstep.Game) (*lockstep.Follower, error) {
+	f := g.NewFollower(lockstep.FollowerOptions{History: lockstep.HistoryOptions{Length: ticks + 1, EveryTick: true, States: true}})
+	r, err := open(m.file)
+	if err != nil {
+		return nil, err
+	}
+	err = replay.Play(r, nil, func(rec *lockstep.Record) error {
+		var desync *lockstep.DesyncError
+		if err := f.Apply(rec); err != nil && !errors.As(err, &desync) {
+			return err
+		}
+		return nil
+	})
+	return f, err
+}
+
+// bisect compares the referee's replay with what the copy's own recorder would
+// have written, a keyframe at each check. Where the copy had other rules and we
+// have them, too, it names the tick; damage that no rules explain leaves the
+// check.
+func (d *drill) bisect(f *fault, m *match, v *variant, want Clue) error {
+	own, err := m.ownReplay(v.rules)
+	if err != nil {
+		return err
+	}
+	a, err := open(m.file)
+	if err != nil {
+		return err
+	}
+	b, err := open(own)
+	if err != nil {
+		return err
+	}
+	var o replay.BisectOptions
+	if v.damage {
+		check, err := firstDiffering(m.states, m.copied, checkEvery)
+		if err != nil {
+			return err
+		}
+		if want, err = m.field(check); err != nil {
+			return err
+		}
+		want.After, want.Who = check-checkEvery, "the second"
+	} else {
+		o.Other, want.Who = lockstep.MustGame(v.rules), "the rules"
+	}
+	found, err := d.tools.Bisect(a, b, m.game, o)
+	d.result.add(f, "bisect", bisection(found, err), want)
+	return nil
+}
+
+// verify asks for a verdict on a file.
+func (d *drill) verify(file []byte, g *lockstep.Game) Clue {
+	r, err := open(file)
+	if err != nil {
+		return verdict(&replay.Verdict{}, err)
+	}
+	return verdict(d.tools.Verify(r, g, replay.VerifyOptions{}))
+}

@@ -1,0 +1,101 @@
+package faultinjection
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+	"github.com/seed-49bee653/samestep/state"
+)
+
+// explain gives the evidence of the first report to be explained, as a server
+// would have written it: the replay up to there, and both sides' states of the
+// last good check and of the bad one.
+func (d *drill) explain(f *fault, m *match, v *variant, want Clue) error {
+	b, err := m.bundle()
+	if err != nil {
+		return err
+	}
+	e, err := d.tools.Explain(b, desync.Options{Game: func(*lockstep.Header) (*lockstep.Game, error) { return m.game, nil }})
+	if err != nil {
+		d.result.judge(f, "explain", Clue{What: err.Error()}, want, false)
+		return nil
+	}
+	got := Clue{What: "desync", Tick: e.First.To, Who: party(e)}
+	if !e.First.Exact() {
+		got.After = e.First.From - 1
+	}
+	if e.Cause != nil {
+		got.What, got.Field = string(e.Cause.Kind), e.Cause.Path
+	}
+	if got.Field == "" && len(e.Fields.List) > 0 {
+		got.Field, got.Fields = e.Fields.List[0].Path, e.Fields.Total
+	}
+	right := got.Who == want.Who && e.First.From <= want.Tick && want.Tick <= e.First.To && v.named(m, e)
+	d.result.judge(f, "explain", got, want, right)
+	return nil
+}
+
+// named reports whether an explanation names what was planted, beside when and
+// in whose copy.
+func (v *variant) named(m *match, e *desync.Explanation) bool {
+	switch {
+	case v.command != nil: // or another one that makes the same difference
+		c := e.Cause
+		return c != nil && c.Command != nil && (len(c.Others) > 0 || c.Command.Player == v.command.Player && c.Command.Sequence == v.command.Sequence)
+	case v.path != "":
+		planted := m.ofUnit(v.path, v.tick)
+		is := func(path string) bool { return m.ofUnit(path, e.Compared) == planted }
+		return e.Cause != nil && is(e.Cause.Path) || slices.ContainsFunc(e.Fields.List, func(f state.Difference) bool { return is(f.Path) })
+	}
+	return true
+}
+
+// ofUnit returns a path in the state of a tick with a unit's ID in place of its
+// index, which is another when a unit before it has died.
+func (m *match) ofUnit(path string, t lockstep.Tick) string {
+	if rest, ok := strings.CutPrefix(path, "Units["); ok {
+		index, field, _ := strings.Cut(rest, "]")
+		if id, err := m.game.StateSchema().Lookup(m.states[t], "Units["+index+"].ID"); err == nil {
+			return "unit " + id.String() + field
+		}
+	}
+	return path
+}
+
+func party(e *desync.Explanation) string {
+	switch {
+	case e.Verdict.Party == desync.WrongPlayer && len(e.Verdict.Players) == 1:
+		return player(e.Verdict.Players[0])
+	case e.Verdict.Party == desync.WrongReferee:
+		return "the referee"
+	}
+	return string(e.Verdict.Party)
+}
+
+// bundle returns the evidence of the first report.
+func (m *match) bundle() (*replay.Bundle, error) {
+	r := m.reports[0]
+	e := &lockstep.Evidence{Report: r}
+	for p := range lockstep.Player(players) {
+		e.Participants = append(e.Participants, lockstep.Participant{Player: p, Name: player(p), Build: m.header.Build, Platform: m.header.Platform})
+	}
+	for _, t := range []lockstep.Tick{r.Agreed, r.Tick} {
+		e.Exhibits = append(e.Exhibits, lockstep.Exhibit{Tick: t, Referee: m.states[t], Player: m.copied[t], Root: m.root(m.copied[t])})
+	}
+	written := m.file
+	for _, b := range m.blocks {
+		if b.tick >= r.Tick {
+			written = m.file[:b.end]
+			break
+		}
+	}
+	var out bytes.Buffer
+	if err := replay.WriteBundle(&out, m.header, e, bytes.NewReader(written)); err != nil {
+		return nil, err
+	}
+	return replay.OpenBundle(bytes.NewReader(out.Bytes()), int64(out.Len()))
+}

@@ -1,0 +1,80 @@
+package faultinjection
+
+import (
+	"bytes"
+
+	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+func open(file []byte) (*replay.Reader, error) {
+	return replay.NewReader(bytes.NewReader(file), int64(len(file)))
+}
+
+// rewritten returns a replay with changed records, all checks repaired. A change
+// that returns false leaves its record out.
+func rewritten(file []byte, change func(*lockstep.Record) bool) ([]byte, error) {
+	r, err := open(file)
+	if err != nil {
+		return nil, err
+	}
+	var (
+		out  bytes.Buffer
+		enc  lockstep.Encoder
+		last [256]lockstep.Sequence
+	)
+	w := replay.NewWriter(&out, replay.WriterOptions{})
+	err = replay.Play(r, nil, func(rec *lockstep.Record) error {
+		if !change(rec) {
+			return nil
+		}
+		for i := range rec.Frame.Commands {
+			last[rec.Frame.Commands[i].Player] = rec.Frame.Commands[i].Sequence
+		}
+		if rec.Kind == lockstep.RecordKeyframe {
+			rec.Keyframe.Last = rec.Keyframe.Last[:0] // those of the commands that are left
+			for p, seq := range last {
+				if seq > 0 {
+					rec.Keyframe.Last = append(rec.Keyframe.Last, lockstep.LastSequence{Player: lockstep.Player(p), Sequence: seq})
+				}
+			}
+		}
+		return w.Append(enc.Record(rec))
+	})
+	if err == nil {
+		err = w.Close()
+	}
+	return out.Bytes(), err
+}
+
+// ownReplay returns what the recorder of a copy with such rules would have
+// written: the same commands, its own checksums, and its own states at every
+// check.
+func (m *match) ownReplay(copied rules) ([]byte, error) {
+	own, err := rewritten(m.file, func(r *lockstep.Record) bool {
+		if r.Kind == lockstep.RecordChecksum {
+			r.Root = m.root(m.copied[r.Tick])
+		}
+		return r.Kind != lockstep.RecordDissent && (r.Kind != lockstep.RecordKeyframe || r.Tick == 0)
+	})
+	if err != nil {
+		return nil, err
+	}
+	r, err := open(own)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	err = replay.Rekey(replay.NewWriter(&out, replay.WriterOptions{}), r, lockstep.MustGame(copied), checkEvery, replay.SimulateOptions{})
+	return out.Bytes(), err
+}
+
+// root returns the checksum of a state.
+func (m *match) root(b []byte) uint64 {
+	var sum checksum.Sum
+	if err := checksum.OfBytes(&sum, m.game.StateSchema(), b); err != nil {
+		panic(err) // it is a state of ours
+	}
+	return sum.Root
+}

@@ -1,0 +1,40 @@
+package mutants
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// ErrCheckout is wrapped by the error of [Checkout].
+var ErrCheckout = errors.New("mutants: no checkout of the engine")
+
+const module = "github.com/seed-49bee653/samestep"
+
+// Checkout returns the root of the checkout that the go command uses in a
+// folder: the one that it is in, or the one that its module replaces the engine
+// by. The go command puts nothing into what it has downloaded.
+func Checkout(dir string) (string, error) {
+	list := exec.Command("go", "list", "-m", "-f", "{{if .Main}}{{.Dir}}{{else if .Replace}}{{if not .Replace.Version}}{{.Dir}}{{end}}{{end}}", module)
+	list.Dir = dir
+	out, err := list.Output()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		why, _, _ := strings.Cut(strings.TrimSpace(string(exit.Stderr)), "\n")
+		return "", fmt.Errorf("%w: %s", ErrCheckout, why)
+	}
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrCheckout, err)
+	}
+	root := strings.TrimSpace(string(out))
+	if root == "" {
+		return "", fmt.Errorf("%w: the module is a downloaded one", ErrCheckout)
+	}
+	if _, err := os.Stat(filepath.Join(root, "internal", "testing", "mutants", "hunt")); err != nil {
+		return "", fmt.Errorf("%w: %w", ErrCheckout, err)
+	}
+	return root, nil
+}

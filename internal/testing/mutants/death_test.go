@@ -1,0 +1,108 @@
+//go:build !js
+
+package mutants
+
+import (
+	"errors"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
+)
+
+// What the simulator's program prints, and how it ends, says how a mutant died.
+func TestJudge(t *testing.T) {
+	crash, other := error(&exec.ExitError{}), errors.New("no such program")
+	for _, row := range []struct {
+		name, out string
+		ended     error
+		late      bool
+		want      string // of the death, or part of the error
+	}{
+		{"lives", "", nil, false, "ALIVE, breaks I2"},
+		{"killed", "12 I2 told twice\n", nil, false, "I2 in run 12: told twice"},
+		{"panics", "panic: nil map\ngoroutine 1", crash, false, "I10 in run 1: panic: nil map"},
+		{"does not end", "", crash, true, "I10 in run 1: does not end"},
+		{"no program", "", other, false, "error: no such program"},
+		{"nonsense", "what?", nil, false, `error: got "what?"`},
+		{"no number", "x I2 y", nil, false, `error: got "x I2 y"`},
+		{"run 0", "0 I2 y", nil, false, `error: got "0 I2 y"`},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			d := Death{Mutant: &Mutant{Hits: "I2"}}
+			got := ""
+			if err := d.judge(row.out, row.ended, row.late); err != nil {
+				got = "error: " + err.Error()
+			} else {
+				got = d.String()
+			}
+			if !strings.HasPrefix(got, row.want) {
+				t.Errorf("got %s, want %s", got, row.want)
+			}
+		})
+	}
+}
+
+// A toll counts who died, and names who lives.
+func TestToll(t *testing.T) {
+	a, b := &Mutant{Name: "a"}, &Mutant{Name: "b"}
+	for _, row := range []struct {
+		deaths []Death
+		want   string
+		alive  int
+	}{
+		{nil, "0 of 0 killed", 0},
+		{[]Death{{Mutant: a}}, "0 of 1 killed", 1},
+		{[]Death{{Mutant: a, Runs: 9}, {Mutant: a, Runs: 1}, {Mutant: b, Runs: 3}}, "3 of 3 killed, after 3 runs in the median, 9 at the most", 0},
+		{[]Death{{Mutant: a, Runs: 1}, {Mutant: b}}, "1 of 2 killed, after 1 run in the median, 1 at the most", 1},
+	} {
+		toll := TollOf(row.deaths)
+		if got := toll.String(); got != row.want || len(toll.Alive) != row.alive {
+			t.Errorf("got %s, and alive %v; want %s, and %d", got, toll.Alive, row.want, row.alive)
+		}
+	}
+}
+
+// A hunt kills a mutant that every match meets, survives as the engine is, and
+// says which mutant cannot be built.
+func TestHunt(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds the engine twice")
+	}
+	_, err := exec.LookPath("go")
+	testenv.Or(t, "the go command", err)
+	all := All()
+	at := slices.IndexFunc(all, func(m Mutant) bool { return m.Name == "a command runs one tick later than it was told" })
+	broken := Mutant{Name: "broken", File: "lockstep/coordinator.go", Old: "package lockstep\n", New: "package\n"}
+	var found []string
+	h := Hunt{
+		Root: "../../..", Mutants: []Mutant{all[at], broken}, Seeds: 1, corpus: "answer-that-a-crash-forgot.json",
+		Found: func(d *Death) { found = append(found, d.Mutant.Name) },
+	}
+	deaths, err := h.Run()
+	if err == nil || !strings.Contains(err.Error(), "broken") || strings.Contains(err.Error(), all[at].Name) {
+		t.Errorf("got error %v, want one of the mutant that is not Go", err)
+	}
+	if d := deaths[0]; d.Runs == 0 || d.Invariant != "I2" || len(found) != 1 || found[0] != all[at].Name {
+		t.Errorf("got %v, told of %v, want it killed by I2", &d, found)
+	}
+}
+
+// The go command's checkout is found, and missed where there is none.
+func TestCheckout(t *testing.T) {
+	_, err := exec.LookPath("go")
+	testenv.Or(t, "the go command", err)
+	root, err := Checkout(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if here, err := filepath.Abs("../../.."); err != nil || root != here {
+		t.Errorf("got %s, want %s (%v)", root, here, err)
+	}
+	if root, err := Checkout(t.TempDir()); !errors.Is(err, ErrCheckout) {
+		t.Errorf("got %q, %v in an empty folder", root, err)
+	}
+}

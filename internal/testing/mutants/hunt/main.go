@@ -1,0 +1,74 @@
+// Command hunt plays simulated matches until one violates an invariant. It is
+// built with the engine of a mutant, and prints how many matches that took, the
+// invariant and what happened; nothing if all hold. The matches are those of
+// files, and then those of the seeds from 1 on.
+//
+//	hunt [-seeds N] [-length 60s] [FILE...]
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/seed-49bee653/samestep/internal/testing/simulate"
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+func main() {
+	seeds := flag.Uint64("seeds", 240, "how many seeds to play at most, from 1 on")
+	length := flag.Duration("length", time.Minute, "how long a match lasts, in virtual time")
+	flag.Parse()
+	played, found, err := hunt(*seeds, lockstep.Time(length.Microseconds()), flag.Args())
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "hunt:", err)
+		os.Exit(1)
+	}
+	if found != nil {
+		fmt.Println(played, found.Invariant, found.Text)
+	}
+}
+
+func hunt(seeds uint64, length lockstep.Time, files []string) (played int, found *simulate.Violation, err error) {
+	for _, name := range files {
+		out, err := again(name)
+		played++
+		if err != nil {
+			return played, nil, err
+		}
+		if out.Violation != nil {
+			return played, out.Violation, nil
+		}
+	}
+	for seed := uint64(1); seed <= seeds; seed++ {
+		c := simulate.Campaign{Options: simulate.Options{Length: length}, First: seed, Seeds: 1, Workers: 1}
+		r, err := c.Run()
+		played++
+		if err != nil {
+			return played, nil, err
+		}
+		if len(r.Violations) > 0 {
+			return played, r.Violations[0].Violation, nil
+		}
+	}
+	return played, nil, nil
+}
+
+// again plays the run of a file.
+func again(name string) (*simulate.Outcome, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	a, err := simulate.ReadArtifact(f)
+	if err != nil {
+		return nil, err
+	}
+	s, err := a.Drones()
+	if err != nil {
+		return nil, err
+	}
+	return simulate.Twice(s, a.Plan)
+}

@@ -1,0 +1,46 @@
+package testenv
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+)
+
+// outcome is a test that notes how it was ended.
+type outcome struct {
+	testing.TB
+	text string
+}
+
+func (o *outcome) Helper() {}
+
+func (o *outcome) Fatalf(format string, args ...any) {
+	o.text = "failed: " + fmt.Sprintf(format, args...)
+}
+
+func (o *outcome) Skipf(format string, args ...any) {
+	o.text = "skipped: " + fmt.Sprintf(format, args...)
+}
+
+func TestOr(t *testing.T) {
+	missing := errors.New("not found")
+	for _, row := range []struct {
+		name, variable string
+		err            error
+		want           string
+	}{
+		{"present", "", nil, ""},
+		{"present and required", "1", nil, ""},
+		{"missing", "", missing, "skipped: qemu is missing: not found"},
+		{"missing and required", "1", missing, "failed: qemu is missing, and required because SAMESTEP_REQUIRE is set: not found"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Setenv(Variable, row.variable)
+			var o outcome
+			Or(&o, "qemu", row.err)
+			if o.text != row.want {
+				t.Errorf("got %q, want %q", o.text, row.want)
+			}
+		})
+	}
+}
