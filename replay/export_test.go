@@ -1,14 +1,20 @@
 package replay
 
-import "github.com/seed-49bee653/samestep/lockstep"
+import (
+	"encoding/binary"
+	"os"
 
-import "encoding/binary"
+	"github.com/seed-49bee653/samestep/lockstep"
+)
 
 // The searches for a state that has a checksum.
 var (
 	Invert   = invert
 	Transfer = transfer
 )
+
+// LockShared locks a file as Locked does for a moment.
+func LockShared(f *os.File) error { return tryLock(f, false) }
 
 // CreateBy is Create with other steps to secure the file.
 var CreateBy = create

@@ -11,17 +11,18 @@ import (
 var ErrLocked = errors.New("another program is writing it")
 
 // Lock keeps other programs from locking a file until it is closed, or its
-// program ends, however it does. Whoever writes the match of a file has it
-// locked, so that no two go on with it. It returns [ErrLocked] if another one has.
-// On systems without such locks it does nothing.
+// program ends for any reason. The writer of a match keeps its file locked, so
+// that no two servers continue one match. Lock returns [ErrLocked] if another
+// program has the lock. It does nothing where the system or the file system has
+// no such locks.
 func Lock(f *os.File) error {
-	err := lock(f)
+	err := tryLock(f, true)
 	for range lockTries {
 		if err != ErrLocked {
 			break
 		}
 		time.Sleep(lockPause)
-		err = lock(f)
+		err = tryLock(f, true)
 	}
 	if err != nil {
 		return fmt.Errorf("replay: %s: %w", f.Name(), err)
@@ -29,21 +30,24 @@ func Lock(f *os.File) error {
 	return nil
 }
 
-// A program that asks whether a file is locked locks it itself for a moment.
+// Locked holds a shared lock for a moment, so Lock tries again.
 const (
 	lockTries = 100
 	lockPause = 5 * time.Millisecond
 )
 
-// Locked reports whether a file is locked, by this or another program: its match
-// is going on. A file that a crash left behind is not locked. On systems without
-// such locks it reports false.
+// Locked reports whether this or another program has a file locked: its match is
+// still running. A file left by a crash is not locked. Locked reports false where
+// the system or the file system has no such locks.
 func Locked(f *os.File) (bool, error) {
-	is, err := locked(f)
-	if err != nil {
+	err := tryLock(f, false) // shared, so that two calls do not see each other
+	if err == nil {
+		err = unlock(f)
+	}
+	if err != nil && err != ErrLocked {
 		return false, fmt.Errorf("replay: %s: %w", f.Name(), err)
 	}
-	return is, nil
+	return err == ErrLocked, nil
 }
 
 // Replace gives a file, which must be complete, the path of another one, in such

@@ -1,9 +1,9 @@
-//go:build !(linux || darwin || freebsd || openbsd || netbsd || dragonfly)
+//go:build !(linux || darwin || freebsd || openbsd || netbsd || dragonfly || windows)
 
 package replay
 
 import "os"
 
-func lock(*os.File) error { return nil }
+func tryLock(*os.File, bool) error { return nil }
 
-func locked(*os.File) (bool, error) { return false, nil }
+func unlock(*os.File) error { return nil }

@@ -58,7 +58,7 @@ var imports = []importRow{
 	{pattern: "checksum", own: []string{"state"}, modules: []string{xxhash}},
 	// Not fixed: the engine does no arithmetic of the game.
 	{pattern: "lockstep", own: []string{"state", "checksum", "internal/pack"}, modules: []string{xxhash}},
-	{pattern: "replay", own: slices.Concat(core, []string{"internal/files"}), modules: []string{xxhash, zstd, xsync}, tests: games},
+	{pattern: "replay", own: slices.Concat(core, []string{"internal/files"}), modules: []string{xxhash, zstd, xsync, xsys}, tests: games},
 	{pattern: "desync", own: slices.Concat(core, []string{"replay", "fixed"}), tests: games},
 	{pattern: "lockstep/server", own: slices.Concat(log, []string{"internal/buffer", "internal/files"}), modules: []string{websocket, jwt, metrics, xtime, xsync}, tests: slices.Concat(games, shell)},
 	{pattern: "lockstep/client", own: slices.Concat(log, []string{"internal/buffer"}), modules: []string{websocket, backoff, xtime}, tests: slices.Concat(games, shell)},
