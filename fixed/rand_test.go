@@ -179,7 +179,7 @@ func TestRandEnds(t *testing.T) {
 		}
 	}
 	var zero fixed.Rand
-	if zero.Uint64() == zero.Uint64() {
+	if first := zero.Uint64(); first == zero.Uint64() {
 		t.Error("the zero generator repeats itself")
 	}
 }

@@ -14,7 +14,8 @@ type (
 	chain  []chain
 	looped struct{ Chain chain }
 	hidden struct {
-		ID     uint32
+		ID uint32
+		//lint:ignore U1000 read by reflection
 		secret uint32 // in the simulation's reach, but not in the checksum's
 	}
 	wrong   int32

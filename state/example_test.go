@@ -30,7 +30,7 @@ type World struct {
 var codec = state.MustCompile[World]()
 
 func newWorld() *World {
-	return &World{Tick: 120, Units: []Unit{{1, Vec{12<<8 + 128, 3 << 8}, true}, {2, Vec{0, -64}, false}}}
+	return &World{Tick: 120, Units: []Unit{{1, Vec{12<<8 + 128, 3 << 8}, true}, {2, Vec{0, -64}, false}}, byID: map[uint32]int{1: 0, 2: 1}}
 }
 
 // A snapshot holds the whole state; decoding it gives the state back.

@@ -81,11 +81,10 @@ type join struct {
 	out     io.Writer
 	status  io.Writer // a terminal, or nil
 
-	bot      func(*lockstep.Simulation) []any
-	held     string // what the server said last about a match that stands still
-	wrong    error  // what went wrong in the session's goroutine
-	summary  joinSummary
-	receipts int
+	bot     func(*lockstep.Simulation) []any
+	held    string // what the server said last about a match that stands still
+	wrong   error  // what went wrong in the session's goroutine
+	summary joinSummary
 }
 
 // A joinSummary is what join prints at the end.

@@ -19,7 +19,6 @@ import (
 type mcapExporter struct {
 	w        *mcap.Writer
 	sequence [len(mcapChannels)]uint32
-	buf      []byte
 	header   *lockstep.Header
 	describe *lockstep.Describer
 	kinds    map[lockstep.Kind]string

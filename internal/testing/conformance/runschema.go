@@ -50,7 +50,7 @@ func valueFacts(facts map[string]any, s *state.Schema, b []byte) bool {
 		return false
 	}
 	sums := []any{}
-	parts, err := s.Split(nil, b)
+	parts, _ := s.Split(nil, b) // OfBytes has accepted b
 	for i, p := range parts {
 		sums = append(sums, map[string]any{"name": s.SectionName(i), "size": len(p), "sum": checksum.FormatRoot(sum.Sections[i])})
 	}

@@ -2,7 +2,6 @@ package conformance
 
 import (
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -77,8 +76,6 @@ func (s *stage) options() lockstep.HostOptions {
 	}
 	return o
 }
-
-var errToken = errors.New("conformance: unknown token")
 
 // authorize knows the tokens of the transcript, and those of guests.
 func (s *stage) authorize(token string) (lockstep.Grant, error) {

@@ -62,11 +62,13 @@ var (
 	turns        [mask + 1]fixed.Turn
 	fs, gs, fpos [mask + 1]float64
 	fsmall, arcs [mask + 1]float64
-	sinkQ        fixed.Q
-	sinkF        float64
-	outBool      [mask + 1]bool
-	outVec       [mask + 1]fixed.Vec2
-	outVecF      [mask + 1]vec2
+	//lint:ignore U1000 the writes keep the compiler from removing the loops
+	sinkQ fixed.Q
+	//lint:ignore U1000 the same
+	sinkF   float64
+	outBool [mask + 1]bool
+	outVec  [mask + 1]fixed.Vec2
+	outVecF [mask + 1]vec2
 )
 
 type vec2 struct{ x, y float64 }

@@ -45,7 +45,7 @@ var (
 func build(t *testing.T, folder string) string {
 	t.Helper()
 	bin := filepath.Join(folder, "samestep")
-	out, err := exec.Command(filepath.Join(runtime.GOROOT(), "bin", "go"), "build", "-o", bin, "../../../cmd/samestep").CombinedOutput()
+	out, err := exec.Command("go", "build", "-o", bin, "../../../cmd/samestep").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}

@@ -33,7 +33,6 @@ type file struct {
 	disk    *disk
 	data    []byte
 	synced  int
-	quiet   bool // has no Sync that the Writer knows
 	failing error
 }
 

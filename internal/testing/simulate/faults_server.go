@@ -181,7 +181,8 @@ var strangerKinds = []kind{
 		a := w.subject.Game.Auth()
 		a.Token = m.token
 		b := auth(a)
-		return w.stranger(a.Token, b) && w.stranger(a.Token, b) // three connections of one seat at one instant
+		first := w.stranger(a.Token, b)
+		return first && w.stranger(a.Token, b) // three connections of one seat at one instant
 	}},
 }
 

@@ -29,7 +29,6 @@ type oracle struct {
 	w       *world
 	subject *Subject
 	header  *lockstep.Header
-	epoch   int
 	epochs  []*history // all that were; the last one is the present
 	sim     *lockstep.Simulation
 	roots   []uint64 // by tick

@@ -139,7 +139,7 @@ func TestPlay(t *testing.T) {
 		t.Errorf("%d checksums differ; news: %v", s.Net.Differing, v.lines)
 	}
 	v.Click(400, 300, false, false) // the base, which the camera begins above
-	s = v.until("the base is chosen", func(s *live.Status) bool { return s.Panel.One != nil && s.Panel.One.Kind == "base" })
+	v.until("the base is chosen", func(s *live.Status) bool { return s.Panel.One != nil && s.Panel.One.Kind == "base" })
 	v.Do("train:worker")
 	v.until("it trains", func(s *live.Status) bool { return s.Panel.One.Making == "worker" })
 	v.Do("train:soldier")

@@ -75,7 +75,6 @@ type View struct {
 // A Painter writes frames. It keeps what it must know of the frame before: where
 // units looked that stand now.
 type Painter struct {
-	words  []byte
 	facing []facing // of the last tick, by ID
 	before []facing
 	tick   lockstep.Tick
