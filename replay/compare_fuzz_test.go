@@ -3,8 +3,9 @@ package replay
 import (
 	"bytes"
 	"errors"
-	"reflect"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 )
@@ -33,7 +34,7 @@ func FuzzCompare(f *testing.F) {
 		}
 		two, _ := Compare(reader(t, y), reader(t, x))
 		if one.Compared != two.Compared || one.Differed != two.Differed || one.Same() != two.Same() || one.A != two.B ||
-			(one.Frame == nil) != (two.Frame == nil) || one.Frame != nil && (one.Frame.Tick != two.Frame.Tick || !reflect.DeepEqual(one.Frame.A, two.Frame.B)) {
+			(one.Frame == nil) != (two.Frame == nil) || one.Frame != nil && (one.Frame.Tick != two.Frame.Tick || !cmp.Equal(one.Frame.A, two.Frame.B)) {
 			t.Fatalf("one way %+v, the other %+v", one, two)
 		}
 		if own, _ := Compare(reader(t, x), reader(t, x)); !own.Same() {

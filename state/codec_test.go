@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/cespare/xxhash/v2"
+	"github.com/google/go-cmp/cmp"
 )
 
 type vec struct{ X, Y ratio }
@@ -80,8 +81,8 @@ func TestGoldenBytes(t *testing.T) {
 	if err := c.Decode(b, &v); err != nil {
 		t.Fatal(err)
 	}
-	if !reflect.DeepEqual(v.Units[0], w.Units[0]) || v.Message != w.Message || v.Scores != w.Scores {
-		t.Errorf("decoded: %+v, want %+v", v, *w)
+	if diff := cmp.Diff(w.Units[0], v.Units[0]); diff != "" || v.Message != w.Message || v.Scores != w.Scores {
+		t.Errorf("decoded: %+v, want %+v\nunit 0 (-want +got):\n%s", v, *w, diff)
 	}
 }
 
@@ -109,8 +110,11 @@ func TestExtremes(t *testing.T) {
 		t.Errorf("canonical bytes: %x, want %x", b[:60], want[:60])
 	}
 	var got extremes
-	if err := c.Decode(b, &got); err != nil || !reflect.DeepEqual(got, v) {
-		t.Errorf("decoded differs, error %v", err)
+	if err := c.Decode(b, &got); err != nil {
+		t.Error(err)
+	}
+	if diff := cmp.Diff(v, got); diff != "" {
+		t.Errorf("decoded (-want +got):\n%s", diff)
 	}
 	for i := range c.Schema().NumSections() {
 		part, _ := c.Schema().Section(b, i)
@@ -191,8 +195,11 @@ func TestDecodeOwnBytes(t *testing.T) {
 	want := save{Head: [20]byte{1, 2, 3}, Blob: []byte("0123456789")}
 	b := c.Append(nil, &want)
 	v := save{Blob: slices.Clone(b)}
-	if err := c.Decode(v.Blob, &v); err != nil || !reflect.DeepEqual(v, want) {
-		t.Errorf("from its own slice: %v, error %v", v, err)
+	if err := c.Decode(v.Blob, &v); err != nil {
+		t.Error(err)
+	}
+	if diff := cmp.Diff(want, v); diff != "" {
+		t.Errorf("from its own slice (-want +got):\n%s", diff)
 	}
 	var all [13]uint8
 	copy(all[:], "abcdefghijklm")

@@ -8,7 +8,12 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
+
+// unexported makes cmp compare unexported fields too.
+var unexported = cmp.Exporter(func(reflect.Type) bool { return true })
 
 // goldenDescription is the description of struct{ ID uint32; Turn angle; Path []struct{ X [2]ratio } }.
 const goldenDescription = "07000000" +
@@ -31,8 +36,11 @@ func TestGoldenDescription(t *testing.T) {
 		t.Errorf("description: %s, want %s", got, goldenDescription)
 	}
 	s, err := ParseSchema(b)
-	if err != nil || !reflect.DeepEqual(s, c.Schema()) {
-		t.Errorf("parsed schema: %+v, error %v, want %+v", s, err, c.Schema())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(c.Schema(), s, unexported); diff != "" {
+		t.Errorf("parsed schema (-want +got):\n%s", diff)
 	}
 }
 
@@ -44,8 +52,11 @@ func TestDescriptionsOfRandomTypes(t *testing.T) {
 			t.Fatal(err)
 		}
 		parsed, err := ParseSchema(s.AppendDescription(nil))
-		if err != nil || !reflect.DeepEqual(parsed, s) || parsed.Fingerprint() != s.Fingerprint() {
-			t.Errorf("seed %d: the schema of %v comes back otherwise, error %v", seed, typ, err)
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		if diff := cmp.Diff(s, parsed, unexported); diff != "" || parsed.Fingerprint() != s.Fingerprint() {
+			t.Errorf("seed %d: the parsed schema of %v (-want +got):\n%s", seed, typ, diff)
 		}
 	}
 }

@@ -119,7 +119,7 @@ func naiveDiff(path string, a, b reflect.Value, list []string) []string {
 		}
 		return list
 	}
-	if !reflect.DeepEqual(a.Interface(), b.Interface()) {
+	if !a.Equal(b) {
 		list = append(list, path)
 	}
 	return list

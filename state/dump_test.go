@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 const goldenDump = `Tick: 7
@@ -84,8 +86,8 @@ func TestJSONOfRandomStates(t *testing.T) {
 		if err := d.Decode(&got); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
-		if want := naiveJSON(v); !reflect.DeepEqual(got, want) {
-			t.Errorf("seed %d: %v, want %v", seed, got, want)
+		if diff := cmp.Diff(naiveJSON(v), got); diff != "" {
+			t.Errorf("seed %d (-want +got):\n%s", seed, diff)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/cespare/xxhash/v2"
+	"github.com/google/go-cmp/cmp"
 )
 
 var rounds = flag.Int("state.rounds", 400, "random types for the engines to agree on")
@@ -86,8 +87,8 @@ func checkMover(r *rand.Rand, m mover, s *Schema, typ reflect.Type) error {
 		if overlapping(list) {
 			return fmt.Errorf("%s: two slices share memory", way)
 		}
-		if got := derivedOf(dst); !reflect.DeepEqual(got, kept) {
-			return fmt.Errorf("%s: derived fields are %v, want %v", way, got, kept)
+		if diff := cmp.Diff(kept, derivedOf(dst)); diff != "" {
+			return fmt.Errorf("%s: derived fields changed (-want +got):\n%s", way, diff)
 		}
 		if err := derivedIsZero(dst, false); err != nil {
 			return fmt.Errorf("%s: %w", way, err)

@@ -7,11 +7,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/internal/files"
@@ -60,10 +60,11 @@ func TestAgain(t *testing.T) {
 			}
 			args = append(args, "--only", only)
 		}
-		if got, _ := parse(args, 0); !reflect.DeepEqual(got, want) {
-			t.Errorf("%v: %s is another match", flags, command)
+		got, _ := parse(args, 0)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%v: %s is another match (-want +got):\n%s", flags, command, diff)
 		}
-		if flags != nil && reflect.DeepEqual(want, plain) {
+		if flags != nil && cmp.Equal(want, plain) {
 			t.Errorf("%v: the same match as without", flags)
 		}
 	}

@@ -7,9 +7,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-49bee653/samestep/internal/testing/matchlog"
 )
@@ -46,8 +47,11 @@ func TestRead(t *testing.T) {
 			{Checksum: true, Root: 0xc126f8bd03a9a491},
 			{Tick: 3, Player: 1, Sequence: 1, Kind: 12, Payload: []byte{1, 2}},
 		}
-		if err != io.EOF || !reflect.DeepEqual(got, want) || r.Ticks() != 9 || r.Header != (matchlog.Header{Title: "small", TickRate: 10, Players: 2}) {
-			t.Errorf("%s: got %+v, %v, header %+v", name, got, err, r)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+		if err != io.EOF || r.Ticks() != 9 || r.Header != (matchlog.Header{Title: "small", TickRate: 10, Players: 2}) {
+			t.Errorf("%s: got %v, header %+v", name, err, r)
 		}
 		if _, again := r.Next(); again != io.EOF {
 			t.Errorf("%s: after the end: %v", name, again)
@@ -69,8 +73,11 @@ func TestNotes(t *testing.T) {
 		{Player: 1, Topic: "name", Text: "ada"},
 		{Tick: 5, Topic: "chat", Text: long},
 	}
-	if err != io.EOF || !reflect.DeepEqual(got, want) || r.Header.TickRate != 8 || r.Header.Rate != "7.50" {
-		t.Errorf("got %+v, %v, header %+v", got, err, r.Header)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if err != io.EOF || r.Header.TickRate != 8 || r.Header.Rate != "7.50" {
+		t.Errorf("got %v, header %+v", err, r.Header)
 	}
 	for rate, want := range map[string]matchlog.Header{
 		"20": {TickRate: 20}, "0.25": {TickRate: 1, Rate: "0.25"}, "1e1": {TickRate: 10}, "1000": {TickRate: 1000}, "29.97": {TickRate: 30, Rate: "29.97"},
