@@ -1,6 +1,14 @@
-// Package desync explains desyncs: it reads the bundle that was written when a
-// player's checksum differed, and says since which tick, in which fields, by
-// which command, and who computed it wrong.
+// Package desync decides who was wrong when two machines computed one match
+// differently. It has four ways to ask:
+//
+//   - [Compare] compares the records of two replays, without a simulation.
+//   - [Bisect] finds the first tick at which two replays differ, or a replay and
+//     checksums that somebody reported, and the fields.
+//   - [Attribute] judges the checks of a replay that was verified.
+//   - [Explain] explains the bundle of a desync: since which tick, in which fields,
+//     by which command.
+//
+// An explanation takes the bundle that a server wrote:
 //
 //	bundle, err := replay.OpenBundle(file, size)
 //	e, err := desync.Explain(bundle, desync.Options{Game: games.Find})
@@ -25,6 +33,6 @@
 // what changes.
 //
 // It is a package of its own, above replay, because it reads the position of a
-// generator of package fixed, which the engine does not know, and draws pages,
-// which a server and a browser should not have to carry.
+// generator of package fixed, which the engine does not know, searches states by
+// their hashes, and draws pages. A server and a browser need none of that.
 package desync

@@ -4,6 +4,7 @@ package desync
 // others. docs/limits.md lists them with their reasons, and a test compares it
 // with this file.
 const (
+	maxEvidence = 1 << 17   // checksums that are compared with each other
 	maxReplay   = 256 << 20 // bytes of the replay
 	maxStates   = 512 << 20 // bytes of all states in the bundle
 	maxKept     = 64 << 20  // bytes of states that are kept while the match is simulated again

@@ -12,13 +12,14 @@ import (
 // A Party is who can be wrong.
 type Party string
 
-// The parties. A build is wrong where this one, which explains, computes what
-// nobody had.
+// The parties. See docs/desync.md for how they are told apart.
 const (
-	WrongPlayer  Party = "player"
-	WrongReferee Party = "referee"
-	WrongBuild   Party = "build"
-	WrongUnknown Party = "unknown"
+	WrongPlayer   Party = "player"   // its own checksum, which the log has, is not the simulation's
+	WrongReferee  Party = "referee"  // the agreed checksum is not the simulation's; most seats reported the simulation's, or the referee said that it was wrong
+	WrongBuild    Party = "build"    // this build computes a checksum that nobody had, or the file was edited
+	WrongKeyframe Party = "keyframe" // a keyframe, though the checksum of its tick is right
+	WrongUnclear  Party = "unclear"  // exactly half of the seats reported the simulation's checksum
+	WrongUnknown  Party = "unknown"
 )
 
 // A Verdict says who computed the match wrong.
@@ -27,6 +28,38 @@ type Verdict struct {
 	Players   []lockstep.Player `json:"players"` // of WrongPlayer
 	Text      string            `json:"text"`
 	Simulated bool              `json:"simulated"` // by simulating the match again, not only by the votes
+
+	// Blames say for how long each was wrong, in the order of their first ticks.
+	// Only [Attribute] gives them.
+	Blames []Blame `json:"-"`
+}
+
+// texts are the verdicts on a verified replay. WrongPlayer means that the agreed
+// checksums are right.
+var texts = map[Party]string{
+	WrongReferee:  "the referee; most players had what the simulation gives",
+	WrongBuild:    "all who agreed when it was played differ from this build, or the file was edited",
+	WrongKeyframe: "the keyframe; the checksums are right",
+	WrongUnclear:  "half of the players had what the simulation gives; not known who is right",
+	WrongPlayer:   "only checksums of players",
+	WrongUnknown:  "not known who is wrong",
+}
+
+// verdictOf returns the verdict with some blames. The first one that is not a
+// player's decides.
+func verdictOf(blames []Blame) *Verdict {
+	v := &Verdict{Party: WrongUnknown, Players: []lockstep.Player{}, Simulated: true, Blames: blames}
+	for i := range blames {
+		b := &blames[i]
+		if b.Who != WrongPlayer {
+			v.Party, v.Players = b.Who, []lockstep.Player{}
+			break
+		}
+		v.Party, v.Players = WrongPlayer, append(v.Players, b.Player)
+	}
+	slices.Sort(v.Players)
+	v.Text = texts[v.Party]
+	return v
 }
 
 // A court has what a verdict is made from.

@@ -1,7 +1,6 @@
 package desync
 
 import (
-	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -45,12 +44,6 @@ func watch(s *state.Schema, b []byte, path string) (*watcher, bool) {
 		w.list, w.field, w.id = l, path[end:], number(id.Bytes)
 	}
 	return w, true
-}
-
-func number(b []byte) uint64 {
-	var all [8]byte
-	copy(all[:], b)
-	return binary.LittleEndian.Uint64(all[:])
 }
 
 // value returns the field's value in a state, and whether it is there.

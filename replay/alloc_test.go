@@ -20,7 +20,7 @@ func TestNoAllocations(t *testing.T) {
 	dotGame := lockstep.MustGame(dotsRules())
 	t.Run("dots", func(t *testing.T) {
 		noAllocations(t, dotGame, &dotsConfig{Count: 4}, func(t lockstep.Tick, _ *lockstep.Simulation) any {
-			return &walk{uint8(t), int8(t % 100), -1}
+			return &walk{Dot: uint8(t), X: int8(t % 100), Y: -1}
 		})
 	})
 	t.Run("skirmish", func(t *testing.T) {

@@ -42,7 +42,7 @@ func (h ContentHash) MarshalText() ([]byte, error) { return []byte(h.String()), 
 //
 // The error is a [*TickError] if the match begins after the tick.
 func HashContent(r *Reader, tick lockstep.Tick) (ContentHash, lockstep.Tick, error) {
-	first, err := NewReader(r.r, r.size)
+	first, err := r.Reopen()
 	if err != nil {
 		return ContentHash{}, 0, err
 	}

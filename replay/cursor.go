@@ -6,9 +6,9 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// A cursor simulates a match tick by tick, from a keyframe on. It passes over
-// checksums and keyframes unless it compares.
-type cursor struct {
+// A Cursor simulates a match tick by tick, from a keyframe on. It does not
+// compare the checksums and keyframes in the file. It belongs to one goroutine.
+type Cursor struct {
 	reader   *Reader
 	follower *lockstep.Follower
 	empty    lockstep.Tick // left of the present run of ticks without commands
@@ -17,26 +17,30 @@ type cursor struct {
 	agreed   lockstep.Tick // the last tick that was compared
 }
 
-// cursorAt returns a cursor at the last keyframe that is not after a tick, which
-// must have the state that its checksum is of.
-func cursorAt(r *Reader, g *lockstep.Game, marks []mark, t lockstep.Tick) (*cursor, error) {
-	own, err := NewReader(r.r, r.size)
+// NewCursor returns a Cursor at the last keyframe that is not after tick t, or
+// else at the first one. It reads the file of r independently of r. It returns a
+// [*DamageError] if the keyframe's state does not have the keyframe's checksum.
+func NewCursor(r *Reader, g *lockstep.Game, t lockstep.Tick) (*Cursor, error) {
+	own, err := r.Reopen()
 	if err == nil {
-		err = own.seek(before(marks, t))
+		_, err = own.Seek(t)
 	}
 	if err != nil {
 		return nil, err
 	}
 	c, err := newCursor(own, g)
 	if err == nil && c.odd {
-		err = own.odd(c.tick())
+		err = own.odd(c.Tick())
 	}
-	return c, err
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
-// newCursor returns a cursor at the keyframe that the reader was sent to.
-func newCursor(r *Reader, g *lockstep.Game) (*cursor, error) {
-	c := &cursor{reader: r, follower: g.NewFollower(lockstep.FollowerOptions{})}
+// newCursor returns a Cursor at the keyframe that the reader was sent to.
+func newCursor(r *Reader, g *lockstep.Game) (*Cursor, error) {
+	c := &Cursor{reader: r, follower: g.NewFollower(lockstep.FollowerOptions{})}
 	for c.follower.Simulation() == nil {
 		rec, err := r.Next()
 		if err != nil {
@@ -50,15 +54,15 @@ func newCursor(r *Reader, g *lockstep.Game) (*cursor, error) {
 	return c, nil
 }
 
-func (c *cursor) tick() lockstep.Tick { return c.follower.Tick() }
+// Tick returns the tick that was simulated last, or that of the keyframe.
+func (c *Cursor) Tick() lockstep.Tick { return c.follower.Tick() }
 
-func (c *cursor) root() uint64 { return c.follower.Simulation().Root() }
+// Simulation returns the simulation, whose state is that after Tick.
+func (c *Cursor) Simulation() *lockstep.Simulation { return c.follower.Simulation() }
 
-func (c *cursor) state() []byte { return c.follower.Simulation().AppendState(nil) }
-
-// step goes on by one tick. It returns [io.EOF] at the end of the match, and
-// what is wrong where the file cannot be read on.
-func (c *cursor) step() error {
+// Step simulates one tick. It returns [io.EOF] at the end of the match, and a
+// [*DamageError] where the file cannot be read further.
+func (c *Cursor) Step() error {
 	for c.empty == 0 {
 		rec, err := c.reader.Next()
 		if err != nil {
@@ -68,7 +72,7 @@ func (c *cursor) step() error {
 		case lockstep.RecordFrame:
 			return c.follower.Advance(&rec.Frame)
 		case lockstep.RecordEmpty:
-			c.empty = rec.Tick - c.tick()
+			c.empty = rec.Tick - c.Tick()
 		case lockstep.RecordChecksum, lockstep.RecordKeyframe:
 			if err := c.compare(rec); err != nil {
 				return err
@@ -76,11 +80,11 @@ func (c *cursor) step() error {
 		}
 	}
 	c.empty--
-	return c.follower.Advance(&lockstep.Frame{Tick: c.tick() + 1})
+	return c.follower.Advance(&lockstep.Frame{Tick: c.Tick() + 1})
 }
 
 // compare compares a checksum or a keyframe with the simulation.
-func (c *cursor) compare(rec *lockstep.Record) error {
+func (c *Cursor) compare(rec *lockstep.Record) error {
 	if !c.compares {
 		return nil
 	}
@@ -100,19 +104,19 @@ const lateChecks = 64
 // first one of this tick or a later one. It simulates at most limit ticks, and one
 // interval of checks, to reach it. Damage there, or a panic of the game, says
 // nothing about the present state.
-func (c *cursor) confirm(limit lockstep.Tick) error {
-	t, every := uint64(c.tick()), uint64(c.follower.Header().Settings.CheckEvery)
-	for end := t + min(every, uint64(limit)); uint64(c.agreed) < t && uint64(c.tick()) < end; {
-		if err := c.step(); err != nil {
+func (c *Cursor) confirm(limit lockstep.Tick) error {
+	t, every := uint64(c.Tick()), uint64(c.follower.Header().Settings.CheckEvery)
+	for end := t + min(every, uint64(limit)); uint64(c.agreed) < t && uint64(c.Tick()) < end; {
+		if err := c.Step(); err != nil {
 			return onlyDesync(err)
 		}
 	}
 	for uint64(c.agreed) < t && uint64(c.reader.tick) <= t+lateChecks*every {
 		rec, err := c.reader.Next()
-		if err != nil || rec.Kind == lockstep.RecordChecksum && rec.Tick > c.tick() {
+		if err != nil || rec.Kind == lockstep.RecordChecksum && rec.Tick > c.Tick() {
 			return nil
 		}
-		if (rec.Kind == lockstep.RecordChecksum || rec.Kind == lockstep.RecordKeyframe) && rec.Tick <= c.tick() {
+		if (rec.Kind == lockstep.RecordChecksum || rec.Kind == lockstep.RecordKeyframe) && rec.Tick <= c.Tick() {
 			if err := c.compare(rec); err != nil {
 				return onlyDesync(err)
 			}

@@ -7,10 +7,10 @@
 //	err = w.Close()
 //
 //	r, err := replay.NewReader(file, size)
-//	verdict, err := replay.Verify(r, game, replay.VerifyOptions{})
+//	found, err := replay.Verify(r, game, replay.VerifyOptions{})
 //
-// Two replays that should be of one match are compared with [Compare], and
-// [Bisect] finds where they part.
+// Package desync compares two replays of one match, and judges who was wrong
+// where a verification finds a difference.
 //
 // # The format
 //

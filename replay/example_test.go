@@ -118,7 +118,7 @@ func ExampleVerify() {
 		fmt.Println(err)
 		return
 	}
-	var verdict *replay.Verdict
+	var verdict *replay.Verification
 	verdict, err = replay.Verify(r, game, replay.VerifyOptions{KeepGoing: true})
 	fmt.Println(verdict.Ticks, "ticks,", verdict.Checked, "checked,", verdict.Differed, "differ:", err)
 	// Output: 100 ticks, 6 checked, 0 differ: <nil>
@@ -219,4 +219,51 @@ func ExampleClassOf() {
 	// ok true
 	// torn false
 	// unsupported false
+}
+
+func ExampleStateAt() {
+	game, file := exampleFile()
+	a, err := replay.NewReader(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	options := replay.SimulateOptions{MaxTicks: 1000}
+	var m *replay.Moment
+	m, err = replay.StateAt(a, game, 70, options)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(len(m.State), "bytes after tick", m.Tick, "from keyframe", m.Keyframe)
+
+	_, err = replay.StateAt(a, game, 101, options)
+	var missing *replay.TickError
+	fmt.Println(errors.As(err, &missing), missing)
+	// Output:
+	// 116 bytes after tick 70 from keyframe 0
+	// true replay: tick 101: the replay has ticks 0 to 100
+}
+
+// A cursor gives the state of each tick, here until the dots stand still.
+func ExampleCursor() {
+	game, file := exampleFile()
+	r, err := replay.NewReader(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var c *replay.Cursor
+	c, err = replay.NewCursor(r, game, 49)
+	for err == nil {
+		before := c.Simulation().Root()
+		if err = c.Step(); err == nil && c.Simulation().Root() != before && c.Tick() == 52 {
+			fmt.Println("the state changes in tick", c.Tick())
+			break
+		}
+	}
+	fmt.Println(err, r.CheckTicks(c.Tick(), 10) != nil)
+	// Output:
+	// the state changes in tick 52
+	// <nil> true
 }

@@ -7,12 +7,6 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// The searches for a state that has a checksum.
-var (
-	Invert   = invert
-	Transfer = transfer
-)
-
 // LockShared locks a file as Locked does for a moment.
 func LockShared(f *os.File) error { return tryLock(f, false) }
 

@@ -80,7 +80,7 @@ func playOn(t *testing.T, g *lockstep.Game, h *lockstep.Header, log lockstep.Log
 	payloads := g.NewPayloads()
 	c.Join(0)
 	for i := range ticks {
-		kind, b, err := payloads.Encode(&walk{uint8(i), int8(i % 100), 1})
+		kind, b, err := payloads.Encode(&walk{Dot: uint8(i), X: int8(i % 100), Y: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,10 +144,10 @@ func TestFaults(t *testing.T) {
 }
 
 // verifyBytes verifies a file that may be torn at its end, but nothing else.
-func verifyBytes(t *testing.T, g *lockstep.Game, b []byte) *replay.Verdict {
+func verifyBytes(t *testing.T, g *lockstep.Game, b []byte) *replay.Verification {
 	t.Helper()
 	r, err := replay.NewReader(bytes.NewReader(b), int64(len(b)))
-	v := &replay.Verdict{}
+	v := &replay.Verification{}
 	if err == nil {
 		v, err = replay.Verify(r, g, replay.VerifyOptions{Workers: 1})
 	}

@@ -133,16 +133,6 @@ func (g *golden) record(tb testing.TB, game *lockstep.Game) []byte {
 	return file.Bytes()
 }
 
-func finish(tb testing.TB, c *lockstep.Coordinator, w *replay.Writer, reason string) {
-	tb.Helper()
-	if err := c.End(reason); err != nil {
-		tb.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		tb.Fatal(err)
-	}
-}
-
 // A rerun plays the match of a replay again as a new match: it gives the
 // commands of the log to a coordinator of its own.
 type rerun struct {

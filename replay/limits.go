@@ -59,8 +59,8 @@ const (
 	// there are fewer workers if blocks or states are large.
 	maxWorkers = 24 << 20
 
-	// maxEvidence is how many checksums are compared with each other.
-	maxEvidence = 1 << 17
+	// maxDifferences is how many differences a [Verification] keeps.
+	maxDifferences = 1 << 17
 )
 
 // DefaultMaxTicks is the length of the longest match that is simulated unless

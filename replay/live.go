@@ -65,6 +65,10 @@ func OpenLive(path string, o LiveOptions) (*LiveReader, error) {
 	return &LiveReader{file: f, path: path, options: o}, nil
 }
 
+// Reopen returns a [Reader] of the part of the file that was there when it was
+// looked at last.
+func (l *LiveReader) Reopen() (*Reader, error) { return NewReader(l.file, l.Size()) }
+
 // Path returns the path that the file was opened by.
 func (l *LiveReader) Path() string { return l.path }
 
@@ -226,27 +230,25 @@ func (l *LiveReader) damage(err error) error {
 
 // VerifyLive verifies a match while it is being played, as [Verify] does with
 // one worker, until it is over.
-func VerifyLive(ctx context.Context, l *LiveReader, g *lockstep.Game, o VerifyOptions) (*Verdict, error) {
-	v := &Verdict{}
+func VerifyLive(ctx context.Context, l *LiveReader, g *lockstep.Game, o VerifyOptions) (*Verification, error) {
+	v := &Verification{}
 	f := g.NewFollower(lockstep.FollowerOptions{})
 	for {
 		rec, err := l.Next(ctx)
 		if err == io.EOF {
-			v.hear(l.r, g, &o)
 			if v.First != nil {
 				return v, v.First
 			}
 			return v, nil
 		}
-		if ticks := l.r.tick - l.base; err == nil && ticks > maxTicks(o.MaxTicks, l.r.size) {
-			err = tooManyTicks(ticks, o.MaxTicks, l.r.size)
+		if err == nil {
+			err = l.r.CheckTicks(l.r.tick-l.base, o.MaxTicks)
 		}
 		if err == nil {
-			err = v.judge(f, l.r, rec, o.KeepGoing)
+			err = v.apply(f, l.r, rec, o.KeepGoing)
 			v.Header, v.Checked, v.Ticks = f.Header(), f.Checked(), f.Tick()
 		}
 		if err != nil {
-			v.hear(l.r, g, &o)
 			return v, err
 		}
 		if o.Progress != nil {

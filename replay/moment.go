@@ -45,10 +45,11 @@ type SimulateOptions struct {
 	Progress func(done, all lockstep.Tick)
 }
 
-// limit returns ErrLimit if so many ticks of what r reads are too many.
-func (s *SimulateOptions) limit(ticks lockstep.Tick, r *Reader) error {
-	if ticks > maxTicks(s.MaxTicks, r.size) {
-		return tooManyTicks(ticks, s.MaxTicks, r.size)
+// CheckTicks returns [ErrLimit] if a caller who sets the limit of
+// [SimulateOptions.MaxTicks] may not simulate so many ticks of the file.
+func (r *Reader) CheckTicks(ticks, limit lockstep.Tick) error {
+	if ticks > maxTicks(limit, r.size) {
+		return tooManyTicks(ticks, limit, r.size)
 	}
 	return nil
 }
@@ -94,7 +95,7 @@ func stateAt(r *Reader, g *lockstep.Game, t lockstep.Tick, o SimulateOptions, co
 	case g == nil:
 		err = missing(r, t)
 	default:
-		if err = o.limit(t-m.Keyframe, r); err == nil {
+		if err = r.CheckTicks(t-m.Keyframe, o.MaxTicks); err == nil {
 			err = m.simulate(r, g, o, compares)
 		}
 	}
@@ -146,15 +147,15 @@ func (m *Moment) simulate(r *Reader, g *lockstep.Game, o SimulateOptions, compar
 		return r.odd(m.Keyframe)
 	}
 	c.compares, c.agreed = compares, m.Keyframe
-	for c.tick() < m.Tick {
-		if err := c.step(); err == io.EOF {
+	for c.Tick() < m.Tick {
+		if err := c.Step(); err == io.EOF {
 			return missing(r, m.Tick)
 		} else if err != nil {
 			return err
 		}
-		o.progress(c.tick()-m.Keyframe, m.Tick-m.Keyframe)
+		o.progress(c.Tick()-m.Keyframe, m.Tick-m.Keyframe)
 	}
-	m.Header, m.Root, m.State = c.follower.Header(), c.root(), c.state()
+	m.Header, m.Root, m.State = c.follower.Header(), c.Simulation().Root(), c.Simulation().AppendState(nil)
 	if compares {
 		err = c.confirm(maxTicks(o.MaxTicks, r.size) - (m.Tick - m.Keyframe))
 	}

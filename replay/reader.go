@@ -72,6 +72,9 @@ func NewReader(r io.ReaderAt, size int64) (*Reader, error) {
 	return d, nil
 }
 
+// Reopen returns a new Reader of the same bytes, at their beginning.
+func (r *Reader) Reopen() (*Reader, error) { return NewReader(r.r, r.size) }
+
 // short returns the error of a file that is shorter than the prefix. A crash
 // can leave one, if its bytes are the first ones of a replay.
 func (r *Reader) short() error {

@@ -55,7 +55,7 @@ func TestCutAtEveryByte(t *testing.T) {
 	last := lockstep.Tick(0)
 	for size := range file {
 		r, err := replay.NewReader(bytes.NewReader(file[:size]), int64(size))
-		var v *replay.Verdict
+		var v *replay.Verification
 		if err == nil {
 			v, err = replay.Verify(r, g, replay.VerifyOptions{})
 		}

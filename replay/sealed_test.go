@@ -128,7 +128,7 @@ func TestVerifyWorkers(t *testing.T) {
 }
 
 // short is a verdict without pointers.
-func short(v *replay.Verdict) replay.Verdict {
+func short(v *replay.Verification) replay.Verification {
 	s := *v
 	s.Header, s.First = nil, nil
 	return s
@@ -139,25 +139,6 @@ func b2i(b bool) uint64 {
 		return 1
 	}
 	return 0
-}
-
-// change returns a file with changed records and valid checks.
-func change(tb testing.TB, file []byte, f func(*lockstep.Record)) []byte {
-	tb.Helper()
-	var out bytes.Buffer
-	w := replay.NewWriter(&out, replay.WriterOptions{})
-	var enc lockstep.Encoder
-	err := replay.Play(open(tb, file), nil, func(r *lockstep.Record) error {
-		f(r)
-		return w.Append(enc.Record(r))
-	})
-	if err == nil {
-		err = w.Close()
-	}
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return out.Bytes()
 }
 
 // No truncation and no flipped bit of a sealed file goes unnoticed. A file cut

@@ -69,7 +69,7 @@ func (r *Reader) marks() []mark {
 // seek makes Next return the header and then what is at a mark.
 func (r *Reader) seek(m mark) error {
 	if r.header == nil {
-		first, err := NewReader(r.r, r.size)
+		first, err := r.Reopen()
 		if err == nil {
 			_, err = first.Next()
 		}
@@ -140,7 +140,7 @@ func (s *survey) memory() int { return s.block + 32*s.state }
 // wrong with it, which it returns. It stops with ErrLimit at more ticks than a
 // caller who sets that limit may simulate.
 func (r *Reader) scan(limit lockstep.Tick) (s survey, err error) {
-	ahead, err := NewReader(r.r, r.size)
+	ahead, err := r.Reopen()
 	if err != nil {
 		return s, err
 	}
@@ -156,8 +156,10 @@ func (r *Reader) scan(limit lockstep.Tick) (s survey, err error) {
 		s.marks = ahead.seekable
 		s.state = max(s.state, len(rec.Keyframe.State))
 		s.last = ahead.tick
-		if len(s.marks) > 0 && s.last-s.marks[0].tick > maxTicks(limit, r.size) {
-			return s, tooManyTicks(s.last-s.marks[0].tick, limit, r.size)
+		if len(s.marks) > 0 {
+			if err := r.CheckTicks(s.last-s.marks[0].tick, limit); err != nil {
+				return s, err
+			}
 		}
 	}
 }

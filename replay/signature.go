@@ -120,7 +120,7 @@ type signedFile struct {
 
 // readSigned reads a whole file.
 func readSigned(r *Reader) (*signedFile, error) {
-	all, err := NewReader(r.r, r.size)
+	all, err := r.Reopen()
 	if err != nil {
 		return nil, err
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// A verification is the work of one Verify.
-type verification struct {
+// A verifier runs one Verify.
+type verifier struct {
 	reader  *Reader
 	game    *lockstep.Game
 	options VerifyOptions
@@ -30,17 +30,17 @@ type verification struct {
 type stretch struct {
 	from    mark
 	to      *mark // nil for the end of the file
-	verdict Verdict
+	counted Verification
 }
 
-func (p *verification) run() (*Verdict, error) {
+func (p *verifier) run() (*Verification, error) {
 	workers := cmp.Or(p.options.Workers, min(runtime.GOMAXPROCS(0), maxWorkers/p.survey.memory()))
 	stretches := p.stretches()
-	total := &Verdict{}
+	total := &Verification{}
 	if workers > 1 && len(stretches) > 1 {
 		done := p.parallel(stretches, workers)
 		for i := range done {
-			total.add(&stretches[i].verdict)
+			total.add(&stretches[i].counted)
 		}
 		if done == len(stretches) {
 			return total, nil
@@ -52,7 +52,7 @@ func (p *verification) run() (*Verdict, error) {
 }
 
 // stretches divides the file.
-func (p *verification) stretches() []stretch {
+func (p *verifier) stretches() []stretch {
 	all := make([]stretch, len(p.survey.marks))
 	for i := range all {
 		all[i].from = p.survey.marks[i]
@@ -66,7 +66,7 @@ func (p *verification) stretches() []stretch {
 // parallel verifies stretches at the same time, and returns how many from the
 // beginning on are true. The one before the first that is not true does not
 // count, as the fault may be in the keyframe between them.
-func (p *verification) parallel(all []stretch, workers int) int {
+func (p *verifier) parallel(all []stretch, workers int) int {
 	p.plan = newPlan(len(all), workers)
 	var group sync.WaitGroup
 	for w := range p.plan.left {
@@ -85,8 +85,8 @@ func (p *verification) parallel(all []stretch, workers int) int {
 
 // walk verifies the stretches from one on, each up to the keyframe that the next
 // begins with, for as long as its worker has more of them.
-func (p *verification) walk(all []stretch, i, worker int) {
-	r, err := NewReader(p.reader.r, p.reader.size)
+func (p *verifier) walk(all []stretch, i, worker int) {
+	r, err := p.reader.Reopen()
 	if err == nil && i > 0 {
 		err = r.seek(all[i].from)
 	}
@@ -106,7 +106,7 @@ func (p *verification) walk(all []stretch, i, worker int) {
 
 // A walker verifies one stretch after the other.
 type walker struct {
-	p        *verification
+	p        *verifier
 	r        *Reader
 	f        *lockstep.Follower
 	begin    lockstep.Tick // where it began
@@ -144,7 +144,7 @@ func (w *walker) stretch(s *stretch, i int) error {
 			w.finish(s)
 			return nil
 		}
-		s.verdict.count(rec)
+		s.counted.count(rec)
 		if w.f.Tick() >= w.reported+progressTicks {
 			w.progress()
 			if !w.p.plan.needs(i) {
@@ -154,10 +154,10 @@ func (w *walker) stretch(s *stretch, i int) error {
 	}
 }
 
-// finish completes the verdict of a stretch.
+// finish completes the counts of a stretch.
 func (w *walker) finish(s *stretch) {
-	s.verdict.Header, s.verdict.Ticks = w.f.Header(), w.f.Tick()
-	s.verdict.Checked += w.f.Checked() - w.checked
+	s.counted.Header, s.counted.Ticks = w.f.Header(), w.f.Tick()
+	s.counted.Checked += w.f.Checked() - w.checked
 	w.checked = w.f.Checked()
 	w.progress()
 }
@@ -170,7 +170,7 @@ func (w *walker) progress() {
 // progressTicks is how often a worker tells of its progress.
 const progressTicks = 256
 
-func (p *verification) progress(ticks lockstep.Tick) {
+func (p *verifier) progress(ticks lockstep.Tick) {
 	if p.options.Progress == nil {
 		return
 	}
@@ -181,8 +181,8 @@ func (p *verification) progress(ticks lockstep.Tick) {
 }
 
 // inOrder verifies from a mark to the end of the file and adds it to v.
-func (p *verification) inOrder(from mark, v *Verdict) (*Verdict, error) {
-	r, err := NewReader(p.reader.r, p.reader.size)
+func (p *verifier) inOrder(from mark, v *Verification) (*Verification, error) {
+	r, err := p.reader.Reopen()
 	if err == nil && from != p.survey.marks[0] {
 		err = r.seek(from)
 	}
@@ -201,7 +201,7 @@ func (p *verification) inOrder(from mark, v *Verdict) (*Verdict, error) {
 			break
 		}
 		if err == nil {
-			err = v.judge(f, r, rec, p.options.KeepGoing)
+			err = v.apply(f, r, rec, p.options.KeepGoing)
 		}
 		v.Header, v.Checked = f.Header(), again+f.Checked()
 		v.Ticks = f.Tick()
@@ -219,9 +219,9 @@ func (p *verification) inOrder(from mark, v *Verdict) (*Verdict, error) {
 	return v, nil
 }
 
-// judge applies a record and counts what comes of it. A checksum that differs is
-// an error, unless the verification is to keep going.
-func (v *Verdict) judge(f *lockstep.Follower, r *Reader, rec *lockstep.Record, keepGoing bool) error {
+// apply applies a record and counts the result. A checksum that differs is an
+// error, unless the verification keeps going.
+func (v *Verification) apply(f *lockstep.Follower, r *Reader, rec *lockstep.Record, keepGoing bool) error {
 	err := apply(f, r, rec)
 	v.count(rec)
 	var desync *lockstep.DesyncError
@@ -230,10 +230,10 @@ func (v *Verdict) judge(f *lockstep.Follower, r *Reader, rec *lockstep.Record, k
 		if v.First == nil {
 			v.First = desync
 		}
-		if len(v.mismatches) < maxEvidence {
-			v.mismatches = append(v.mismatches, desync)
+		if len(v.Differences) < maxDifferences {
+			v.Differences = append(v.Differences, desync)
 		}
-		if keepGoing {
+		if v.Stopped = !keepGoing; keepGoing {
 			err = nil
 		}
 	}
@@ -280,8 +280,8 @@ func (r *Reader) odd(t lockstep.Tick) error {
 	return r.damage(fmt.Errorf("%w: keyframe of tick %d: its state is not the one that its checksum is of", ErrCorrupt, t))
 }
 
-// add joins the verdict of the next stretch.
-func (v *Verdict) add(next *Verdict) {
+// add adds the counts of the next stretch.
+func (v *Verification) add(next *Verification) {
 	v.Header, v.Ticks = next.Header, next.Ticks
 	v.Commands += next.Commands
 	v.Checked += next.Checked

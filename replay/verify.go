@@ -44,7 +44,7 @@ type VerifyOptions struct {
 
 	// Workers is how many goroutines simulate, each from a keyframe on; 0 means
 	// one for each processor, or fewer if blocks or states are so large that the
-	// workers would exceed their memory (docs/limits.md). The verdict does not
+	// workers would exceed their memory (docs/limits.md). The result does not
 	// depend on it.
 	Workers int
 
@@ -53,50 +53,50 @@ type VerifyOptions struct {
 	Progress func(done, all lockstep.Tick)
 }
 
-// A Verdict is what a verification found out.
-type Verdict struct {
+// A Verification is the result of simulating a replay: what was compared, and
+// what differs. It does not say who was wrong; package desync does.
+type Verification struct {
 	Header   *lockstep.Header `json:"-"`
 	Ticks    lockstep.Tick    `json:"ticks"`    // simulated
 	Commands int              `json:"commands"` // applied, those of the system included
 	Checked  int              `json:"checked"`  // checksums and keyframes compared
 	Differed int              `json:"differed"` // of these, how many differ from the simulation
-	Dissents int              `json:"dissents"` // checksums of players that differed when the match was played
+	Dissents int              `json:"dissents"` // checksums of players that did not match the agreed one in the match
 	Ended    bool             `json:"ended"`    // the end record was reached
 	Reason   string           `json:"reason"`   // what it says
 
-	// First is the first difference, or nil.
-	First *lockstep.DesyncError `json:"first"`
+	// First is the first difference, or nil. Stopped tells that the verification
+	// ended there.
+	First   *lockstep.DesyncError `json:"first"`
+	Stopped bool                  `json:"-"`
 
-	// Blames say who was wrong, in the order of their first ticks: at First, or if
-	// the verification kept going, at all checks.
-	Blames []Blame `json:"blames"`
+	// Differences are the first 131,072 differences, in order.
+	Differences []*lockstep.DesyncError `json:"-"`
 
 	// UnknownSignatures are the kinds of the file's signatures that are not known,
 	// and so were not checked.
 	UnknownSignatures []int `json:"unknown_signatures,omitempty"`
-
-	mismatches []*lockstep.DesyncError // those that differ, in order; no more than maxEvidence
 }
 
 // Verify simulates a replay from its beginning and compares every checksum and
-// keyframe in it. The verdict counts what was verified, also when there is an
+// keyframe in it. The [Verification] counts what was verified, also when there is an
 // error: the first one that ended the verification, or else, where checksums
-// differ, the verdict's First. The Reader is left where it was.
+// differ, its First. The Reader is left where it was.
 //
 // Where the file has keyframes, stretches from one to another are verified at
 // the same time; each ends by comparing the keyframe that the next one began
 // with. If anything is wrong, the rest is verified again in order, so that the
-// verdict is always the one of a single simulation of the whole match.
-func Verify(r *Reader, g *lockstep.Game, o VerifyOptions) (*Verdict, error) {
+// result is always that of a single simulation of the whole match.
+func Verify(r *Reader, g *lockstep.Game, o VerifyOptions) (*Verification, error) {
 	s, err := r.scan(o.MaxTicks)
 	var damage *DamageError
 	if errors.Is(err, ErrLimit) || err != nil && !errors.As(err, &damage) {
-		return &Verdict{}, err
+		return &Verification{}, err
 	}
 	if len(s.marks) == 0 {
-		return &Verdict{}, verifyHeader(r, g, err)
+		return &Verification{}, verifyHeader(r, g, err)
 	}
-	p := &verification{reader: r, game: g, options: o, survey: s}
+	p := &verifier{reader: r, game: g, options: o, survey: s}
 	v, found := p.run()
 	if found != nil { // otherwise the index may be wrong, which no stretch can tell by itself
 		err = found
@@ -106,14 +106,13 @@ func Verify(r *Reader, g *lockstep.Game, o VerifyOptions) (*Verdict, error) {
 			v.UnknownSignatures = append(v.UnknownSignatures, int(s[0]))
 		}
 	}
-	v.hear(r, g, &o)
 	return v, err
 }
 
 // verifyHeader returns the error of a file without a state: if its header can
 // be read, that it is of another game, and otherwise what is wrong with it.
 func verifyHeader(r *Reader, g *lockstep.Game, err error) error {
-	first, ferr := NewReader(r.r, r.size)
+	first, ferr := r.Reopen()
 	if ferr != nil {
 		return ferr
 	}
@@ -125,7 +124,7 @@ func verifyHeader(r *Reader, g *lockstep.Game, err error) error {
 	return err
 }
 
-func (v *Verdict) count(rec *lockstep.Record) {
+func (v *Verification) count(rec *lockstep.Record) {
 	switch rec.Kind {
 	case lockstep.RecordFrame:
 		v.Commands += len(rec.Frame.Commands)

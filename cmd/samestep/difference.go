@@ -9,15 +9,15 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/state"
 )
 
 // A difference is what diff found out.
 type difference struct {
 	a, b       *subject           // of two replays
-	comparison *replay.Comparison // of two replays, or nil
+	comparison *desync.Comparison // of two replays, or nil
 	content    [2]partHash        // of both, up to the last tick that both have; only of the same match
 	state      *stateDifference   // nil if no states were compared
 	err        error              // why a replay cannot be read on
@@ -147,7 +147,7 @@ func (d *difference) printReplays(line func(name, format string, args ...any), l
 }
 
 // printCommands prints the commands of a tick that are on one side only.
-func (d *difference) printCommands(line func(name, format string, args ...any), f *replay.FrameDifference, limit int) error {
+func (d *difference) printCommands(line func(name, format string, args ...any), f *desync.FrameDifference, limit int) error {
 	for _, side := range []struct {
 		name        string
 		of          *subject
@@ -211,7 +211,7 @@ func contains(others []lockstep.Command, c *lockstep.Command) bool {
 // json returns what diff --json prints.
 func (d *difference) json(err error, limit int) any {
 	story := struct {
-		*replay.Comparison
+		*desync.Comparison
 		Frame    *frameJSON       `json:"frame,omitempty"` // in place of the Comparison's
 		Checksum *checksumJSON    `json:"checksum,omitempty"`
 		Keyframe *checksumJSON    `json:"keyframe,omitempty"`
@@ -239,7 +239,7 @@ type frameJSON struct {
 	MoreB int           `json:"more_b"`
 }
 
-func newFrameJSON(a, b *subject, f *replay.FrameDifference, limit int) *frameJSON {
+func newFrameJSON(a, b *subject, f *desync.FrameDifference, limit int) *frameJSON {
 	if f == nil {
 		return nil
 	}
@@ -260,7 +260,7 @@ type checksumJSON struct {
 	Known  bool          `json:"known"`
 }
 
-func newChecksumJSON(d *replay.ChecksumDifference) *checksumJSON {
+func newChecksumJSON(d *desync.ChecksumDifference) *checksumJSON {
 	if d == nil {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -75,7 +76,7 @@ func replayBisect(c *cli.Context) error {
 type search struct {
 	context *cli.Context
 	a, b    *subject // b is nil for a player's checksums in a
-	found   *replay.Bisection
+	found   *desync.Bisection
 	took    time.Duration
 	cut     bool // a replay cannot be read to its end
 }
@@ -83,7 +84,7 @@ type search struct {
 func (s *search) run() error {
 	o, done := simulateOptions(s.context)
 	var bar *progress
-	options := replay.BisectOptions{SimulateOptions: o, SearchProgress: func(n, all int64) {
+	options := desync.BisectOptions{SimulateOptions: o, SearchProgress: func(n, all int64) {
 		if bar == nil {
 			done()
 			bar = newProgress(s.context.App.ErrWriter, all, "bytes")
@@ -101,7 +102,7 @@ func (s *search) run() error {
 	}
 	done()
 	s.took = time.Since(from)
-	same := errors.Is(err, replay.ErrSame)
+	same := errors.Is(err, desync.ErrSame)
 	switch {
 	case err != nil && !same:
 		return err
@@ -129,7 +130,7 @@ func ignoreSame(err error) error {
 }
 
 // bisect does the work.
-func (s *search) bisect(o replay.BisectOptions) error {
+func (s *search) bisect(o desync.BisectOptions) error {
 	x, err := s.a.reader()
 	if err != nil {
 		return s.a.error(err)
@@ -139,21 +140,21 @@ func (s *search) bisect(o replay.BisectOptions) error {
 		if err != nil {
 			return s.b.error(err)
 		}
-		s.found, err = replay.Bisect(x, y, s.a.game, o)
+		s.found, err = desync.Bisect(x, y, s.a.game, o)
 		return err
 	}
 	reports, err := s.reports(x)
 	if err != nil && (s.b != nil || !errors.As(err, new(*replay.DamageError))) { // BisectReports tells of damage in A
 		return cmp.Or(s.b, s.a).error(err)
 	}
-	s.found, err = replay.BisectReports(x, reports, s.a.game, o)
+	s.found, err = desync.BisectReports(x, reports, s.a.game, o)
 	return s.a.error(err)
 }
 
 // reports returns what is compared with the replay.
-func (s *search) reports(r *replay.Reader) ([]replay.Report, error) {
+func (s *search) reports(r *replay.Reader) ([]desync.Report, error) {
 	if s.b == nil {
-		return replay.PlayerReports(r, lockstep.Player(s.context.Uint("player")))
+		return desync.PlayerReports(r, lockstep.Player(s.context.Uint("player")))
 	}
 	var player *lockstep.Player
 	if s.context.IsSet("player") {
@@ -209,7 +210,7 @@ func (s *search) print(same bool) {
 }
 
 // how says where the fields come from, unless it is plain.
-func how(f *replay.Bisection) string {
+func how(f *desync.Bisection) string {
 	switch {
 	case f.Reconstructed:
 		return ", found by trying what gives the checksum"
@@ -229,15 +230,15 @@ func (s *search) verdict(same bool) string {
 		second = "B"
 	}
 	switch s.found.Cause {
-	case replay.Commands:
+	case desync.OriginCommands:
 		return s.edited()
-	case replay.WrongA:
+	case desync.OriginA:
 		return "A is wrong: " + second + " is what the game gives"
-	case replay.WrongB:
+	case desync.OriginB:
 		return second + " is wrong: A is what the game gives"
-	case replay.WrongBoth:
+	case desync.OriginBoth:
 		return "both are wrong: the game gives a third state"
-	case replay.Beginning:
+	case desync.OriginStart:
 		return "they begin with different states"
 	}
 	switch {
@@ -265,7 +266,7 @@ func (s *search) edited() string {
 // json returns what bisect --json prints.
 func (s *search) json(err error) any {
 	story := struct {
-		*replay.Bisection
+		*desync.Bisection
 		Frame   *frameJSON `json:"frame"`
 		Same    bool       `json:"same"`
 		Seconds float64    `json:"seconds"`

@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/state"
@@ -182,7 +183,7 @@ func diffReplays(c *cli.Context, a, b *subject) error {
 		return b.error(err)
 	}
 	d := &difference{a: a, b: b}
-	if d.comparison, d.err = replay.Compare(x, y); d.comparison == nil {
+	if d.comparison, d.err = desync.Compare(x, y); d.comparison == nil {
 		return d.err
 	}
 	if d.comparison.Same() {

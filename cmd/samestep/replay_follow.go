@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -115,14 +116,17 @@ func followVerify(c *cli.Context, f *replayFile) error {
 	if err != nil {
 		return err
 	}
-	var v *replay.Verdict
+	v := &verified{verdict: &desync.Verdict{}}
 	from := time.Now()
 	err = follow(c, f, func(ctx context.Context, l *replay.LiveReader) error {
-		v, err = replay.VerifyLive(ctx, l, game, replay.VerifyOptions{MaxTicks: maxTicks(c), KeepGoing: c.Bool("keep-going")})
+		v.Verification, err = replay.VerifyLive(ctx, l, game, replay.VerifyOptions{MaxTicks: maxTicks(c), KeepGoing: c.Bool("keep-going")})
+		if r, rerr := l.Reopen(); rerr == nil {
+			v.verdict = desync.Attribute(r, game, v.Verification, replay.SimulateOptions{MaxTicks: maxTicks(c)})
+		}
 		return err
 	})
 	if errors.Is(err, context.Canceled) {
 		err = errUnfinished
 	}
-	return tellVerdict(c, v, header, nil, nil, err, time.Since(from))
+	return v.tell(c, header, nil, nil, err, time.Since(from))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -81,12 +82,19 @@ func replayVerify(c *cli.Context, f *replayFile) error {
 		MaxTicks: o.MaxTicks, Progress: o.Progress, KeepGoing: c.Bool("keep-going"), Workers: c.Int("workers"),
 	})
 	done()
-	return tellVerdict(c, v, header, f.bundle, signed, err, time.Since(from))
+	x := &verified{v, desync.Attribute(r, game, v, o)}
+	return x.tell(c, header, f.bundle, signed, err, time.Since(from))
 }
 
-// tellVerdict prints a verdict and returns the error that tells of it. The bundle
-// is the one that the replay is of, or nil, and signed is nil for no key.
-func tellVerdict(c *cli.Context, v *replay.Verdict, header *lockstep.Header, bundle *replay.Bundle, signed *bool, err error, took time.Duration) error {
+// A verified is a replay that was simulated, and the verdict on it.
+type verified struct {
+	*replay.Verification
+	verdict *desync.Verdict
+}
+
+// tell prints the verdict and returns the error that tells of it. The bundle is
+// the one that the replay is of, or nil, and signed is nil for no key.
+func (v *verified) tell(c *cli.Context, header *lockstep.Header, bundle *replay.Bundle, signed *bool, err error, took time.Duration) error {
 	v.Header = header
 	if bundle != nil {
 		if fileClass(err) == replay.ClassTorn {
@@ -100,8 +108,8 @@ func tellVerdict(c *cli.Context, v *replay.Verdict, header *lockstep.Header, bun
 		err = errors.Join(v.First, err) // the file is damaged behind the difference
 	}
 	if !c.Bool("json") {
-		printVerdict(c.App.Writer, v, bundle, err, took)
-	} else if werr := writeJSON(c.App.Writer, verdictJSON(v, signed, err, took)); werr != nil {
+		v.print(c.App.Writer, bundle, err, took)
+	} else if werr := writeJSON(c.App.Writer, v.json(signed, err, took)); werr != nil {
 		return werr
 	}
 	return err
@@ -120,9 +128,9 @@ func gameInFile(r *replay.Reader) (*lockstep.Game, *lockstep.Header, error) {
 	return g, rec.Header, err
 }
 
-// printVerdict prints a verdict; err is why it is not of the whole match.
-func printVerdict(w io.Writer, v *replay.Verdict, bundle *replay.Bundle, err error, took time.Duration) {
-	fmt.Fprintf(w, "simulated  %s with %s in %s, %s\n", count(v.Ticks, "tick"), count(v.Commands, "command"), seconds(took), speed(v, took))
+// print prints the verdict; err is why it is not of the whole match.
+func (v *verified) print(w io.Writer, bundle *replay.Bundle, err error, took time.Duration) {
+	fmt.Fprintf(w, "simulated  %s with %s in %s, %s\n", count(v.Ticks, "tick"), count(v.Commands, "command"), seconds(took), speed(v.Verification, took))
 	fmt.Fprintf(w, "compared   %s: %d equal, %d differ\n", count(v.Checked, "checksum"), v.Checked-v.Differed, v.Differed)
 	if v.Dissents > 0 {
 		fmt.Fprintf(w, "players    %s differed when the match was played\n", count(v.Dissents, "checksum"))
@@ -130,12 +138,12 @@ func printVerdict(w io.Writer, v *replay.Verdict, bundle *replay.Bundle, err err
 	for _, kind := range v.UnknownSignatures {
 		fmt.Fprintf(w, "signature  of unknown kind %d: not checked\n", kind)
 	}
-	for i := range v.Blames {
-		fmt.Fprintf(w, "wrong      %s\n", blameText(&v.Blames[i]))
+	for i := range v.verdict.Blames {
+		fmt.Fprintf(w, "wrong      %s\n", blameText(&v.verdict.Blames[i]))
 	}
 	switch class := fileClass(err); {
 	case v.First != nil:
-		fmt.Fprintf(w, "verdict    DESYNC, first at tick %d: %s\n", v.First.Tick, blamed(v))
+		fmt.Fprintf(w, "verdict    DESYNC, first at tick %d: %s\n", v.First.Tick, v.verdict.Text)
 	case v.Ended && err == nil:
 		fmt.Fprintf(w, "verdict    true: every checksum is that of the simulation\n")
 	case v.Ended:
@@ -152,11 +160,11 @@ func printVerdict(w io.Writer, v *replay.Verdict, bundle *replay.Bundle, err err
 }
 
 // blameText puts into words who was wrong, when, and whether it stayed.
-func blameText(b *replay.Blame) string {
+func blameText(b *desync.Blame) string {
 	who := fmt.Sprintf("player %d", b.Player)
 	right := "right or silent"
-	if b.Who != replay.CulpritPlayer {
-		who, right = culprits[b.Who], "right"
+	if b.Who != desync.WrongPlayer {
+		who, right = parties[b.Who], "right"
 	}
 	text := fmt.Sprintf("%s at tick %d", who, b.First)
 	switch {
@@ -174,55 +182,39 @@ func blameText(b *replay.Blame) string {
 	return text + "; it stayed to the end"
 }
 
-// culprits are those that are no players.
-var culprits = map[replay.Culprit]string{
-	replay.CulpritReferee:  "the referee",
-	replay.CulpritBuild:    "this build or the file",
-	replay.CulpritKeyframe: "the keyframe",
-	replay.CulpritUnclear:  "the referee or this build",
-}
-
-// blamed says who was wrong at the first difference.
-func blamed(v *replay.Verdict) string {
-	for i := range v.Blames {
-		switch b := &v.Blames[i]; b.Who {
-		case replay.CulpritReferee:
-			return "the referee; most players had what the simulation gives"
-		case replay.CulpritBuild:
-			return "all who agreed when it was played differ from this build, or the file was edited"
-		case replay.CulpritKeyframe:
-			return "the keyframe; the checksums are right"
-		case replay.CulpritUnclear:
-			return "half of the players had what the simulation gives; not known who is right"
-		}
-	}
-	return "not known who is wrong"
+// parties are the names of those that are no players.
+var parties = map[desync.Party]string{
+	desync.WrongReferee:  "the referee",
+	desync.WrongBuild:    "this build or the file",
+	desync.WrongKeyframe: "the keyframe",
+	desync.WrongUnclear:  "the referee or this build",
 }
 
 // timesRealTime returns how much faster than the match a simulation was.
-func timesRealTime(v *replay.Verdict, took time.Duration) float64 {
+func timesRealTime(v *replay.Verification, took time.Duration) float64 {
 	return float64(v.Ticks) / float64(v.Header.Settings.TickRate) / max(took.Seconds(), 1e-9)
 }
 
-func speed(v *replay.Verdict, took time.Duration) string {
+func speed(v *replay.Verification, took time.Duration) string {
 	return fmt.Sprintf("%.0fx real time", timesRealTime(v, took))
 }
 
-// verdictJSON returns what verify --json prints.
-func verdictJSON(v *replay.Verdict, signed *bool, err error, took time.Duration) any {
+// json returns the value that verify --json prints.
+func (v *verified) json(signed *bool, err error, took time.Duration) any {
 	return struct {
-		*replay.Verdict
+		*replay.Verification
+		Blames        []desync.Blame  `json:"blames"`
 		Class         replay.Class    `json:"class"`
 		Signed        *bool           `json:"signed,omitempty"` // with the key that was asked for; nil for no key
-		First         *differenceJSON `json:"first"`            // in place of the Verdict's
+		First         *differenceJSON `json:"first"`            // in place of the Verification's
 		Game          string          `json:"game"`
 		Match         string          `json:"match"`
 		Seconds       float64         `json:"seconds"`
 		TimesRealTime float64         `json:"times_real_time"`
 		Error         string          `json:"error,omitempty"`
 	}{
-		Verdict: v, Class: fileClass(err), Signed: signed, First: newDifferenceJSON(v.First), Game: v.Header.Game, Match: v.Header.Match.String(),
-		Seconds: took.Seconds(), TimesRealTime: timesRealTime(v, took), Error: errorText(err),
+		Verification: v.Verification, Blames: v.verdict.Blames, Class: fileClass(err), Signed: signed, First: newDifferenceJSON(v.First), Game: v.Header.Game, Match: v.Header.Match.String(),
+		Seconds: took.Seconds(), TimesRealTime: timesRealTime(v.Verification, took), Error: errorText(err),
 	}
 }
 

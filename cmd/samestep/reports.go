@@ -10,8 +10,8 @@ import (
 	"io"
 
 	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/replay"
 )
 
 const (
@@ -42,8 +42,8 @@ func (e *reportsError) Unwrap() error { return e.err }
 
 // readReports reads the checksums in lines of JSON, maybe compressed with gzip,
 // and passes over other lines. If several players reported, one must be named.
-func readReports(r io.Reader, only *lockstep.Player) ([]replay.Report, error) {
-	var all []replay.Report
+func readReports(r io.Reader, only *lockstep.Player) ([]desync.Report, error) {
+	var all []desync.Report
 	in := bufio.NewReader(r)
 	limited := &io.LimitedReader{R: in, N: maxReportBytes + 1}
 	if head, _ := in.Peek(2); bytes.Equal(head, []byte{0x1f, 0x8b}) {
@@ -95,7 +95,7 @@ func readReports(r io.Reader, only *lockstep.Player) ([]replay.Report, error) {
 	return all, nil
 }
 
-func (l *reportLine) report() (r replay.Report, err error) {
+func (l *reportLine) report() (r desync.Report, err error) {
 	if l.Tick == nil {
 		return r, fmt.Errorf("a checksum without a tick")
 	}

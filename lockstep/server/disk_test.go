@@ -87,7 +87,7 @@ func (f *badFile) Sync() error {
 func (f *badFile) Close() error { return nil }
 
 // verify verifies what a power cut would leave now, or all that was written.
-func (f *badFile) verify(t *testing.T, g *lockstep.Game, all bool) *replay.Verdict {
+func (f *badFile) verify(t *testing.T, g *lockstep.Game, all bool) *replay.Verification {
 	t.Helper()
 	f.mu.Lock()
 	b := f.data[:f.synced]
@@ -98,7 +98,7 @@ func (f *badFile) verify(t *testing.T, g *lockstep.Game, all bool) *replay.Verdi
 	f.mu.Unlock()
 	r, err := replay.NewReader(bytes.NewReader(b), int64(len(b)))
 	if err != nil {
-		return &replay.Verdict{} // nothing is there yet
+		return &replay.Verification{} // nothing is there yet
 	}
 	v, err := replay.Verify(r, g, replay.VerifyOptions{Workers: 1})
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) || v.Differed > 0 {

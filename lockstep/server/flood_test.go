@@ -405,7 +405,7 @@ func TestPanicOfTheGame(t *testing.T) {
 }
 
 // replay verifies the match's replay.
-func (s *stage) replay(t *testing.T) *replay.Verdict {
+func (s *stage) replay(t *testing.T) *replay.Verification {
 	t.Helper()
 	f, err := os.Open(s.match.ReplayPath())
 	if err != nil {

@@ -45,7 +45,7 @@ var (
 	shell = slices.Concat(log, []string{"lockstep/server", "lockstep/client", "lockstep/locksteptest", "lockstep/netsim"})
 
 	// anyTest is what every test may import.
-	anyTest = []string{"internal/testing/testenv", "internal/testing/script", "internal/testing/nullgame", "internal/testing/matchlog", goCmp, rapid, goleak, goScript}
+	anyTest = []string{"internal/testing/testenv", "internal/testing/script", "internal/testing/nullgame", "internal/testing/dots", "internal/testing/matchlog", goCmp, rapid, goleak, goScript}
 
 	// games are test subjects for what stands above the core.
 	games = []string{"examples/...", "fixed"}
@@ -58,8 +58,8 @@ var imports = []importRow{
 	{pattern: "checksum", own: []string{"state"}, modules: []string{xxhash}},
 	// Not fixed: the engine does no arithmetic of the game.
 	{pattern: "lockstep", own: []string{"state", "checksum", "internal/pack"}, modules: []string{xxhash}},
-	{pattern: "replay", own: slices.Concat(core, []string{"internal/files"}), modules: []string{xxhash, zstd, xsync, xsys}, tests: games},
-	{pattern: "desync", own: slices.Concat(core, []string{"replay", "fixed"}), tests: games},
+	{pattern: "replay", own: slices.Concat(core, []string{"internal/files"}), modules: []string{xxhash, zstd, xsys}, tests: games},
+	{pattern: "desync", own: slices.Concat(core, []string{"replay", "fixed"}), modules: []string{xxhash, xsync}, tests: games},
 	{pattern: "lockstep/server", own: slices.Concat(log, []string{"internal/buffer", "internal/files"}), modules: []string{websocket, jwt, metrics, xtime, xsync}, tests: slices.Concat(games, shell)},
 	{pattern: "lockstep/client", own: slices.Concat(log, []string{"internal/buffer"}), modules: []string{websocket, backoff, xtime}, tests: slices.Concat(games, shell)},
 	{pattern: "lockstep/locksteptest", own: slices.Concat(log, []string{"internal/testing/simulate"}), modules: []string{goCmp, rapid}, tests: games},
@@ -82,6 +82,7 @@ var imports = []importRow{
 	{pattern: "internal/testing/script"},
 	{pattern: "internal/testing/matchlog"},
 	{pattern: "internal/testing/nullgame", own: []string{"lockstep"}},
+	{pattern: "internal/testing/dots", own: []string{"lockstep", "replay", "fixed"}},
 	{pattern: "internal/testing/planted", own: []string{"lockstep", "examples/skirmish"}},
 	{pattern: "internal/testing/memory", modules: []string{xxhash}, tests: slices.Concat(log, []string{"internal/testing/testenv"})},
 	{pattern: "internal/testing/faultinjection", own: slices.Concat(log, games, []string{"desync"})},

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
@@ -211,7 +212,7 @@ func (d *drill) bisect(f *fault, m *match, v *variant, want Clue) error {
 	if err != nil {
 		return err
 	}
-	var o replay.BisectOptions
+	var o desync.BisectOptions
 	if v.damage {
 		check, err := firstDiffering(m.states, m.copied, checkEvery)
 		if err != nil {
@@ -233,7 +234,8 @@ func (d *drill) bisect(f *fault, m *match, v *variant, want Clue) error {
 func (d *drill) verify(file []byte, g *lockstep.Game) Clue {
 	r, err := open(file)
 	if err != nil {
-		return verdict(&replay.Verdict{}, err)
+		return verdict(&desync.Verdict{}, err)
 	}
-	return verdict(d.tools.Verify(r, g, replay.VerifyOptions{}))
+	v, err := d.tools.Verify(r, g, replay.VerifyOptions{})
+	return verdict(d.tools.Judge(r, g, v, replay.SimulateOptions{}), err)
 }

@@ -71,13 +71,14 @@ func TestBlindTools(t *testing.T) {
 		wrong map[string]int // answers, by tool
 	}{
 		{"nothing is ever wrong", Tools{
-			Verify: func(*replay.Reader, *lockstep.Game, replay.VerifyOptions) (*replay.Verdict, error) {
-				return &replay.Verdict{}, nil
+			Judge: real.Judge,
+			Verify: func(*replay.Reader, *lockstep.Game, replay.VerifyOptions) (*replay.Verification, error) {
+				return &replay.Verification{}, nil
 			},
 			Recover: real.Recover,
-			Compare: func(a, b *replay.Reader) (*replay.Comparison, error) { return &replay.Comparison{}, nil },
-			Bisect: func(a, b *replay.Reader, g *lockstep.Game, _ replay.BisectOptions) (*replay.Bisection, error) {
-				return nil, replay.ErrSame
+			Compare: func(a, b *replay.Reader) (*desync.Comparison, error) { return &desync.Comparison{}, nil },
+			Bisect: func(a, b *replay.Reader, g *lockstep.Game, _ desync.BisectOptions) (*desync.Bisection, error) {
+				return nil, desync.ErrSame
 			},
 			Explain: func(*replay.Bundle, desync.Options) (*desync.Explanation, error) { return &desync.Explanation{}, nil },
 			Diverged: func(a, b *lockstep.Follower, limit int) (lockstep.Divergence, bool) {
@@ -86,22 +87,23 @@ func TestBlindTools(t *testing.T) {
 			Desync: func([]lockstep.DesyncReport) []lockstep.DesyncReport { return nil },
 		}, map[string]int{"verify": 17, "diff": 2, "bisect": 6, "explain": 7, "histories": 6, "desync report": 8}},
 		{"it was somebody else, and a tick later", Tools{
-			Verify: func(*replay.Reader, *lockstep.Game, replay.VerifyOptions) (*replay.Verdict, error) {
-				return &replay.Verdict{}, io.ErrUnexpectedEOF
+			Judge: real.Judge,
+			Verify: func(*replay.Reader, *lockstep.Game, replay.VerifyOptions) (*replay.Verification, error) {
+				return &replay.Verification{}, io.ErrUnexpectedEOF
 			},
 			Recover: func(w *replay.Writer, r *replay.Reader) (*replay.Recovery, error) {
 				found, err := real.Recover(w, r)
 				found.Ticks++
 				return found, err
 			},
-			Compare: func(a, b *replay.Reader) (*replay.Comparison, error) {
+			Compare: func(a, b *replay.Reader) (*desync.Comparison, error) {
 				found, err := real.Compare(a, b)
 				if err == nil {
 					found.Frame.Tick++
 				}
 				return found, err
 			},
-			Bisect: func(a, b *replay.Reader, g *lockstep.Game, o replay.BisectOptions) (*replay.Bisection, error) {
+			Bisect: func(a, b *replay.Reader, g *lockstep.Game, o desync.BisectOptions) (*desync.Bisection, error) {
 				found, err := real.Bisect(a, b, g, o)
 				if err == nil {
 					found.Tick++

@@ -11,10 +11,11 @@ import (
 
 // Tools are what is examined. A test puts blind ones in their place.
 type Tools struct {
-	Verify   func(*replay.Reader, *lockstep.Game, replay.VerifyOptions) (*replay.Verdict, error)
+	Verify   func(*replay.Reader, *lockstep.Game, replay.VerifyOptions) (*replay.Verification, error)
+	Judge    func(*replay.Reader, *lockstep.Game, *replay.Verification, replay.SimulateOptions) *desync.Verdict
 	Recover  func(*replay.Writer, *replay.Reader) (*replay.Recovery, error)
-	Compare  func(a, b *replay.Reader) (*replay.Comparison, error)
-	Bisect   func(a, b *replay.Reader, g *lockstep.Game, o replay.BisectOptions) (*replay.Bisection, error)
+	Compare  func(a, b *replay.Reader) (*desync.Comparison, error)
+	Bisect   func(a, b *replay.Reader, g *lockstep.Game, o desync.BisectOptions) (*desync.Bisection, error)
 	Explain  func(*replay.Bundle, desync.Options) (*desync.Explanation, error)
 	Diverged func(a, b *lockstep.Follower, limit int) (lockstep.Divergence, bool)
 	Desync   func([]lockstep.DesyncReport) []lockstep.DesyncReport // what the coordinator told
@@ -24,25 +25,26 @@ type Tools struct {
 func RealTools() Tools {
 	return Tools{
 		Verify:   replay.Verify,
+		Judge:    desync.Attribute,
 		Recover:  replay.Recover,
-		Compare:  replay.Compare,
-		Bisect:   replay.Bisect,
+		Compare:  desync.Compare,
+		Bisect:   desync.Bisect,
 		Explain:  desync.Explain,
 		Diverged: lockstep.Diverged,
 		Desync:   func(r []lockstep.DesyncReport) []lockstep.DesyncReport { return r },
 	}
 }
 
-// verdict puts what Verify says into a clue.
-func verdict(v *replay.Verdict, err error) Clue {
+// verdict makes a clue of what Verify and Judge say.
+func verdict(v *desync.Verdict, err error) Clue {
 	var (
-		desync   *lockstep.DesyncError
+		differs  *lockstep.DesyncError
 		damage   *replay.DamageError
 		identity *lockstep.IdentityError
 	)
 	switch {
-	case errors.As(err, &desync):
-		return Clue{What: "desync", Tick: desync.Tick, Who: blamed(v)}
+	case errors.As(err, &differs):
+		return Clue{What: "desync", Tick: differs.Tick, Who: blamed(v)}
 	case errors.As(err, &damage) && errors.Is(err, io.ErrUnexpectedEOF):
 		return Clue{What: "cut short", Tick: damage.Tick, Byte: damage.Offset}
 	case errors.As(err, &damage):
@@ -57,19 +59,19 @@ func verdict(v *replay.Verdict, err error) Clue {
 	return Clue{What: "true"}
 }
 
-// blamed returns whom a verdict blames first.
-func blamed(v *replay.Verdict) string {
+// blamed returns the party that a verdict blames first.
+func blamed(v *desync.Verdict) string {
 	if len(v.Blames) == 0 {
 		return ""
 	}
-	if b := &v.Blames[0]; b.Who == replay.CulpritPlayer {
+	if b := &v.Blames[0]; b.Who == desync.WrongPlayer {
 		return player(b.Player)
 	}
 	return "the " + string(v.Blames[0].Who)
 }
 
 // bisection puts what Bisect says into a clue.
-func bisection(b *replay.Bisection, err error) Clue {
+func bisection(b *desync.Bisection, err error) Clue {
 	if err != nil {
 		return Clue{What: err.Error()}
 	}
@@ -78,13 +80,13 @@ func bisection(b *replay.Bisection, err error) Clue {
 		c.After = b.Agreed
 	}
 	switch b.Cause {
-	case replay.Commands:
+	case desync.OriginCommands:
 		c.Who = "the commands"
-	case replay.Games:
+	case desync.OriginGames:
 		c.Who = "the rules"
-	case replay.WrongA:
+	case desync.OriginA:
 		c.Who = "the first"
-	case replay.WrongB:
+	case desync.OriginB:
 		c.Who = "the second"
 	}
 	if len(b.Fields.List) > 0 && b.FieldsTick == b.Tick {

@@ -116,7 +116,7 @@ func (l *Long) valid() error {
 	return err
 }
 
-func (l *Long) verify(g *lockstep.Game, file []byte, workers int) (*replay.Verdict, error) {
+func (l *Long) verify(g *lockstep.Game, file []byte, workers int) (*replay.Verification, error) {
 	r, err := replay.NewReader(bytes.NewReader(file), int64(len(file)))
 	if err != nil {
 		return nil, err

@@ -189,7 +189,7 @@ func (w *world) end() {
 func (w *world) replay(data []byte) {
 	r, err := replay.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err == nil {
-		var v *replay.Verdict
+		var v *replay.Verification
 		v, err = replay.Verify(r, w.subject.Game, replay.VerifyOptions{Workers: 1, KeepGoing: len(w.referee.said) > 0})
 		if v.First != nil && w.referee.said[v.First.Tick] {
 			v.First, err = nil, nil // as it was heard

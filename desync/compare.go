@@ -1,4 +1,4 @@
-package replay
+package desync
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
 )
 
 // A Comparison is what two replays of one match say differently, without
@@ -62,13 +63,13 @@ func (c *Comparison) Same() bool {
 
 // Compare compares two replays record by record. Where one of them cannot be
 // read on, both are compared up to there, and the error says which.
-func Compare(a, b *Reader) (*Comparison, error) {
+func Compare(a, b *replay.Reader) (*Comparison, error) {
 	c, _, _, err := compare(a, b)
 	return c, err
 }
 
 // compare also returns the evidence of both.
-func compare(a, b *Reader) (*Comparison, evidence, evidence, error) {
+func compare(a, b *replay.Reader) (*Comparison, evidence, evidence, error) {
 	x, err := newOutline(a)
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("first replay: %w", err)
@@ -147,18 +148,18 @@ func (c *Comparison) checks(x, y evidence) {
 
 // An outline reads a replay from one tick with commands to the next.
 type outline struct {
-	reader   *Reader
-	header   *lockstep.Header
-	frame    lockstep.Frame // the present one; after the last one, of tick MaxUint32 without commands
-	evidence evidence
-	dissents []dissent // no more than maxEvidence
-	side     CompareSide
-	done     bool
-	err      error // why the replay cannot be read on
+	reader     *replay.Reader
+	header     *lockstep.Header
+	frame      lockstep.Frame // the present one; after the last one, of tick MaxUint32 without commands
+	evidence   evidence
+	mismatches []mismatch // no more than maxEvidence
+	side       CompareSide
+	done       bool
+	err        error // why the replay cannot be read on
 }
 
-func newOutline(r *Reader) (*outline, error) {
-	own, err := NewReader(r.r, r.size)
+func newOutline(r *replay.Reader) (*outline, error) {
+	own, err := r.Reopen()
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +168,7 @@ func newOutline(r *Reader) (*outline, error) {
 
 // next goes to the next tick with commands, or to the end.
 func (o *outline) next() {
-	o.frame = lockstep.Frame{Tick: WholeMatch}
+	o.frame = lockstep.Frame{Tick: replay.WholeMatch}
 	for !o.done {
 		rec, err := o.reader.Next()
 		if err == nil {
@@ -190,8 +191,8 @@ func (o *outline) next() {
 		case lockstep.RecordEmpty:
 			o.side.Ticks = rec.Tick
 		case lockstep.RecordDissent:
-			if len(o.dissents) < maxEvidence {
-				o.dissents = append(o.dissents, dissent{rec.Tick, rec.Player, rec.Root})
+			if len(o.mismatches) < maxEvidence {
+				o.mismatches = append(o.mismatches, mismatch{rec.Tick, rec.Player, rec.Root})
 			}
 		case lockstep.RecordEnd:
 			o.side.Ended, o.side.Reason = true, rec.Text

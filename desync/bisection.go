@@ -1,7 +1,8 @@
-package replay
+package desync
 
 import (
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/state"
 )
 
@@ -17,13 +18,13 @@ type Bisection struct {
 	Known  bool          `json:"known"`
 	Exact  bool          `json:"exact"`
 
-	// Cause is why they part.
-	Cause Cause `json:"cause"`
+	// Cause is where the difference comes from.
+	Cause Origin `json:"cause"`
 
 	// Frame is the first tick whose commands differ, or nil.
 	Frame *FrameDifference `json:"-"`
 
-	// EditedA and EditedB tell, where the Cause is Commands, that a side's next
+	// EditedA and EditedB tell, where the Cause is OriginCommands, that a side's next
 	// checksum is not what its own commands give either: somebody changed the
 	// commands and not the checksums.
 	EditedA bool `json:"edited_a"`
@@ -49,37 +50,38 @@ type Bisection struct {
 	Simulated int `json:"simulated"`
 }
 
-// A Cause is why two copies of a match part.
-type Cause string
+// An Origin is where two copies of a match begin to differ: in their commands, in
+// a game, or in one of the copies.
+type Origin string
 
-// The causes. A and B are the two that are compared; the simulation is what the
-// game at hand makes of A's frames.
+// The origins. A and B are the two copies; the simulation is that of A's frames
+// with the game at hand.
 const (
-	// Commands: the frames differ.
-	Commands Cause = "commands"
+	// OriginCommands: the frames differ.
+	OriginCommands Origin = "commands"
 
-	// Games: the frames are the same, and the games that were given for A and for
-	// B make different states of them.
-	Games Cause = "games"
+	// OriginGames: the frames are the same, and the given games for A and for B
+	// compute different states from them.
+	OriginGames Origin = "games"
 
-	// WrongA and WrongB: only this side has not what the simulation gives.
-	WrongA Cause = "a"
-	WrongB Cause = "b"
+	// OriginA and OriginB: only this side differs from the simulation.
+	OriginA Origin = "a"
+	OriginB Origin = "b"
 
-	// WrongBoth: neither side has what the simulation gives.
-	WrongBoth Cause = "both"
+	// OriginBoth: both sides differ from the simulation.
+	OriginBoth Origin = "both"
 
-	// Beginning: the first keyframes differ.
-	Beginning Cause = "beginning"
+	// OriginStart: the first keyframes differ.
+	OriginStart Origin = "beginning"
 
-	// Unknown: the match was not simulated, since the game is not at hand, or
-	// since both sides were made by another one.
-	Unknown Cause = "unknown"
+	// OriginUnknown: the match was not simulated, since the game is not at hand, or
+	// since another game made both sides.
+	OriginUnknown Origin = "unknown"
 )
 
 // BisectOptions say how to bisect.
 type BisectOptions struct {
-	SimulateOptions
+	replay.SimulateOptions
 
 	// Other is the game that B's states are made with; nil means the same as A's.
 	// It is how two versions of a game are compared.

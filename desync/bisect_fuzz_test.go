@@ -1,9 +1,11 @@
-package replay_test
+package desync_test
 
 import (
 	"bytes"
+	"errors"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -21,12 +23,12 @@ func FuzzBisect(f *testing.F) {
 	f.Add([]byte("\x0f81\x1c20")) // a command without a consequence that the checksums know
 	f.Fuzz(func(t *testing.T, changes []byte) {
 		other := tamper(t, file, changes)
-		found, err := replay.Bisect(open(t, file), open(t, other), g, replay.BisectOptions{MaxSearch: 1 << 20})
+		found, err := desync.Bisect(openReplay(t, file), openReplay(t, other), g, desync.BisectOptions{MaxSearch: 1 << 20})
 		if err == nil && (found.Known && found.Agreed >= found.Tick || found.Exact && found.Known && found.Agreed+1 != found.Tick) {
 			t.Fatalf("got %+v", found)
 		}
-		v, err := replay.Verify(open(t, other), g, replay.VerifyOptions{KeepGoing: true, Workers: 1})
-		if v.First != nil && len(v.Blames) == 0 {
+		v, err := judged(t, other, g, replay.VerifyOptions{KeepGoing: true, Workers: 1})
+		if errors.As(err, new(*lockstep.DesyncError)) && len(v.Blames) == 0 {
 			t.Fatalf("nobody is blamed: %+v, error %v", v, err)
 		}
 	})

@@ -1,4 +1,4 @@
-package replay
+package desync
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
 )
 
 // errOtherGame ends a walk where the game at hand does not give what both sides
@@ -17,9 +18,9 @@ var errOtherGame = errors.New("both sides were made by another game")
 // A walk simulates both sides from the good tick to the bad one.
 type walk struct {
 	*bisector
-	first, second *cursor       // of A and B; second is nil if the simulation of A is that of B
-	from          lockstep.Tick // of the keyframe
-	goodA, goodB  lockstep.Tick // the last ticks at which they are right
+	first, second *replay.Cursor // of A and B; second is nil if the simulation of A is that of B
+	from          lockstep.Tick  // of the keyframe
+	goodA, goodB  lockstep.Tick  // the last ticks at which they are right
 }
 
 // start returns a walk that begins at the last keyframes that are not after
@@ -27,32 +28,32 @@ type walk struct {
 func (s *bisector) start() (*walk, error) {
 	w := &walk{bisector: s, goodA: s.good, goodB: s.good}
 	var err error
-	if w.first, err = cursorAt(s.a.reader, s.game, s.a.marks, s.good); err != nil {
+	if w.first, err = replay.NewCursor(s.a.reader, s.game, s.good); err != nil {
 		return nil, err
 	}
-	w.from = w.first.tick()
+	w.from = w.first.Tick()
 	if s.b.reader != nil && (s.otherGame != s.game || s.frame != nil && s.frame.Tick <= s.bad) {
-		if w.second, err = cursorAt(s.b.reader, s.otherGame, s.b.marks, s.good); err != nil {
+		if w.second, err = replay.NewCursor(s.b.reader, s.otherGame, s.good); err != nil {
 			return nil, err
 		}
-		w.from = min(w.from, w.second.tick())
+		w.from = min(w.from, w.second.Tick())
 	}
-	return w, s.options.limit(max(s.bad, w.from)-w.from, s.a.reader)
+	return w, s.a.reader.CheckTicks(max(s.bad, w.from)-w.from, s.options.MaxTicks)
 }
 
 // run walks until the states differ, or a side's evidence is not what its
 // simulation gives.
 func (w *walk) run() error {
-	t := max(w.good, w.first.tick())
+	t := max(w.good, w.first.Tick())
 	if w.second != nil {
-		t = max(t, w.second.tick())
+		t = max(t, w.second.Tick())
 	}
 	for ; t <= w.bad; t++ {
 		if err := w.advance(t); err != nil {
 			return err
 		}
-		root := w.first.root()
-		if w.second != nil && w.second.root() != root {
+		root := w.first.Simulation().Root()
+		if w.second != nil && w.second.Simulation().Root() != root {
 			return w.parted(t)
 		}
 		x, y := w.a.evidence.find(t), w.b.evidence.find(t)
@@ -75,56 +76,64 @@ func (w *walk) run() error {
 
 // advance simulates both sides up to a tick.
 func (w *walk) advance(t lockstep.Tick) error {
-	for _, c := range []*cursor{w.first, w.second} {
-		for c != nil && c.tick() < t {
-			if err := c.step(); err == io.EOF {
-				return &TickError{t, w.from, c.tick()}
+	for _, c := range []*replay.Cursor{w.first, w.second} {
+		for c != nil && c.Tick() < t {
+			if err := c.Step(); err == io.EOF {
+				return &replay.TickError{Tick: t, First: w.from, Last: c.Tick()}
 			} else if err != nil {
 				return err
 			}
 			w.found.Simulated++
-			if c == w.first && c.tick() <= w.bad {
-				w.options.progress(c.tick()-w.from, w.bad-w.from)
+			if c == w.first && c.Tick() <= w.bad {
+				w.progress(c.Tick())
 			}
 		}
 	}
 	return nil
 }
 
+// progress reports the progress up to a tick, now and then.
+func (w *walk) progress(t lockstep.Tick) {
+	if done := t - w.from; w.options.Progress != nil && (done%256 == 0 || t == w.bad) {
+		w.options.Progress(done, w.bad-w.from)
+	}
+}
+
 // parted notes that the two simulations differ at a tick.
 func (w *walk) parted(t lockstep.Tick) error {
-	w.found.Tick, w.found.Cause = t, Games
+	w.found.Tick, w.found.Cause = t, OriginGames
 	if w.frame != nil && w.frame.Tick <= t {
-		w.found.Cause = Commands
+		w.found.Cause = OriginCommands
 	}
 	if t > w.good {
 		w.found.Agreed, w.found.Known = t-1, true
 	}
 	w.found.Exact = t > w.good || !w.known
-	if err := w.fields(t, w.first.state(), w.second.state()); err != nil || w.found.Cause != Commands {
+	if err := w.fields(t, w.first.Simulation().AppendState(nil), w.second.Simulation().AppendState(nil)); err != nil || w.found.Cause != OriginCommands {
 		return err
 	}
 	var err error
-	if w.found.EditedA, err = w.edited(w.first, w.a.evidence); err == nil {
-		w.found.EditedB, err = w.edited(w.second, w.b.evidence)
+	if w.found.EditedA, err = w.edited(w.first, &w.a); err == nil {
+		w.found.EditedB, err = w.edited(w.second, &w.b)
 	}
 	return err
 }
 
 // edited reports whether the next checksum of a side is not what its own frames
 // give.
-func (w *walk) edited(c *cursor, e evidence) (bool, error) {
-	next := e.after(c.tick() - 1)
-	if next == len(e) || w.options.limit(e[next].tick-w.from, c.reader) != nil {
+func (w *walk) edited(c *replay.Cursor, own *recording) (bool, error) {
+	e := own.evidence
+	next := e.after(c.Tick() - 1)
+	if next == len(e) || own.reader.CheckTicks(e[next].tick-w.from, w.options.MaxTicks) != nil {
 		return false, nil
 	}
-	for c.tick() < e[next].tick {
-		if err := c.step(); err != nil {
+	for c.Tick() < e[next].tick {
+		if err := c.Step(); err != nil {
 			return false, err
 		}
 		w.found.Simulated++
 	}
-	return c.root() != e[next].root, nil
+	return c.Simulation().Root() != e[next].root, nil
 }
 
 // contradicted notes that a side's evidence of a tick is not what its
@@ -134,22 +143,22 @@ func (w *walk) contradicted(t lockstep.Tick, a, b bool) error {
 	w.found.Tick = t
 	switch {
 	case a && b:
-		w.found.Cause, w.found.Agreed = WrongBoth, min(w.goodA, w.goodB)
+		w.found.Cause, w.found.Agreed = OriginBoth, min(w.goodA, w.goodB)
 	case a:
-		w.found.Cause, w.found.Agreed, wrong = WrongA, w.goodA, &w.a
+		w.found.Cause, w.found.Agreed, wrong = OriginA, w.goodA, &w.a
 	default:
-		w.found.Cause, w.found.Agreed = WrongB, w.goodB
+		w.found.Cause, w.found.Agreed = OriginB, w.goodB
 	}
 	w.found.Known = w.known || w.found.Agreed > w.good
 	i := wrong.evidence.find(t)
 	if i.report != nil && i.report.Sections != nil {
 		var own checksum.Sum
-		w.first.follower.Simulation().Sum(&own)
+		w.first.Simulation().Sum(&own)
 		m, _ := checksum.Compare(own, checksum.Sum{Root: i.root, Sections: i.report.Sections}, w.schema)
 		w.found.Section = m.Name
 	}
 	if rank(*i) > 0 {
-		own := w.first.state()
+		own := w.first.Simulation().AppendState(nil)
 		other := invert(w.schema, own, i.root, cmp.Or(w.options.MaxSearch, DefaultMaxSearch), w.options.SearchProgress)
 		if other != nil {
 			return w.reconstructed(wrong, own, other)
@@ -160,13 +169,13 @@ func (w *walk) contradicted(t lockstep.Tick, a, b bool) error {
 
 // reconstructed notes a state of the wrong side that is not in the evidence, but
 // has its checksum.
-func (w *walk) reconstructed(wrong *side, own, other []byte) error {
+func (w *walk) reconstructed(wrong *recording, own, other []byte) error {
 	w.found.Reconstructed = true
 	return w.compare(wrong, w.found.Tick, own, other)
 }
 
 // compare compares the simulation's state of a tick with the wrong side's.
-func (w *walk) compare(wrong *side, t lockstep.Tick, own, other []byte) error {
+func (w *walk) compare(wrong *recording, t lockstep.Tick, own, other []byte) error {
 	if wrong == &w.a {
 		own, other = other, own
 	}
@@ -176,19 +185,19 @@ func (w *walk) compare(wrong *side, t lockstep.Tick, own, other []byte) error {
 // states compares the simulation with the first state of the wrong side from
 // the item on that it knows. If that is a later one, what differs there may tell
 // what must be changed at the item's tick to have its checksum.
-func (w *walk) states(wrong *side, first *item) error {
+func (w *walk) states(wrong *recording, first *item) error {
 	w.second = nil
-	before := w.first.state()
+	before := w.first.Simulation().AppendState(nil)
 	for k := range wrong.evidence {
 		i := &wrong.evidence[k]
 		if i.tick < first.tick || rank(*i) > 0 {
 			continue
 		}
-		if w.options.limit(i.tick-w.from, w.a.reader) != nil {
+		if w.a.reader.CheckTicks(i.tick-w.from, w.options.MaxTicks) != nil {
 			return nil
 		}
 		other, err := wrong.state(i)
-		if errors.Is(err, ErrNoGame) { // written later than the tick
+		if errors.Is(err, replay.ErrNoGame) { // written later than the tick
 			continue
 		}
 		if err != nil {
@@ -197,7 +206,7 @@ func (w *walk) states(wrong *side, first *item) error {
 		if w.advance(i.tick) != nil {
 			return nil // the other one ends before
 		}
-		own := w.first.state()
+		own := w.first.Simulation().AppendState(nil)
 		if i.tick > first.tick && w.options.MaxSearch >= 0 {
 			if changed := transfer(w.schema, before, own, other, first.root); changed != nil {
 				return w.reconstructed(wrong, before, changed)

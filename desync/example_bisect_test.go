@@ -1,21 +1,51 @@
-package replay_test
+package desync_test
 
 import (
 	"bytes"
 	"errors"
 	"fmt"
 
+	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/internal/testing/dots"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
+
+// exampleFile returns the replay of a match of dots, with one command.
+func exampleFile() (*lockstep.Game, []byte) {
+	game := lockstep.MustGame(dots.Rules())
+	header, err := game.NewHeader(lockstep.MatchID{1}, lockstep.DefaultSettings(2), &dots.Config{Count: 3})
+	if err != nil {
+		panic(err)
+	}
+	var file bytes.Buffer
+	w := replay.NewWriter(&file, replay.WriterOptions{})
+	match, err := lockstep.NewCoordinator(game, header, w, lockstep.CoordinatorOptions{})
+	if err != nil {
+		panic(err)
+	}
+	match.Join(0)
+	kind, payload, _ := game.NewPayloads().Encode(&dots.Walk{Dot: 1, X: 2, Y: 3})
+	for t := range 100 {
+		if t == 50 {
+			match.Submit(0, 1, kind, payload)
+		}
+		match.Tick()
+	}
+	match.End("time is up")
+	if err := w.Close(); err != nil {
+		panic(err)
+	}
+	return game, file.Bytes()
+}
 
 // examplePair returns two replays of one match. The recorder of the second one
 // has a dot in another place from tick 33 on.
 func examplePair() (game *lockstep.Game, a, b *replay.Reader) {
 	game, file := exampleFile()
-	rules := dotsRules()
+	rules := dots.Rules()
 	step := rules.Step
-	rules.Step = func(w *dots, t *lockstep.Turn) {
+	rules.Step = func(w *dots.State, t *lockstep.Turn) {
 		if step(w, t); t.Tick == 33 {
 			w.Dots[2].Pos.X += 1 << 32
 		}
@@ -48,9 +78,9 @@ func examplePair() (game *lockstep.Game, a, b *replay.Reader) {
 // Two recorders of one match have different checksums: since when, and why?
 func ExampleBisect() {
 	game, a, b := examplePair()
-	var options replay.BisectOptions
-	var found *replay.Bisection
-	found, err := replay.Bisect(a, b, game, options)
+	var options desync.BisectOptions
+	var found *desync.Bisection
+	found, err := desync.Bisect(a, b, game, options)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -59,8 +89,8 @@ func ExampleBisect() {
 	for _, line := range found.Fields.Lines(5) {
 		fmt.Printf("tick %d: %s\n", found.FieldsTick, line)
 	}
-	var cause replay.Cause = replay.WrongB
-	fmt.Println(found.Cause == cause)
+	var origin desync.Origin = desync.OriginB
+	fmt.Println(found.Cause == origin)
 	// Output:
 	// equal at tick 20, not at tick 40; wrong: b, in Dots
 	// tick 40: Dots[2].Pos.X 0 → 1
@@ -70,14 +100,14 @@ func ExampleBisect() {
 // What a player reported is compared with the replay.
 func ExampleBisectReports() {
 	game, a, b := examplePair()
-	reports, err := replay.PlayerReports(b, 0)
+	reports, err := desync.PlayerReports(b, 0)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	var first replay.Report = reports[0]
+	var first desync.Report = reports[0]
 	fmt.Println(len(reports), "reports, the first of tick", first.Tick)
-	found, err := replay.BisectReports(a, reports, game, replay.BisectOptions{})
+	found, err := desync.BisectReports(a, reports, game, desync.BisectOptions{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -91,18 +121,18 @@ func ExampleBisectReports() {
 // A comparison needs no game and simulates nothing.
 func ExampleCompare() {
 	_, a, b := examplePair()
-	var c *replay.Comparison
-	c, err := replay.Compare(a, b)
+	var c *desync.Comparison
+	c, err := desync.Compare(a, b)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Println("same:", c.Same())
-	var frame *replay.FrameDifference = c.Frame
+	var frame *desync.FrameDifference = c.Frame
 	fmt.Println("the commands differ:", frame != nil)
-	var sum *replay.ChecksumDifference = c.Checksum
+	var sum *desync.ChecksumDifference = c.Checksum
 	fmt.Printf("%d of %d checksums differ, the first of tick %d\n", c.Differed, c.Compared, sum.Tick)
-	var side replay.CompareSide = c.B
+	var side desync.CompareSide = c.B
 	fmt.Println(side.Ticks, "ticks, ended:", side.Reason)
 	// Output:
 	// same: false
@@ -111,34 +141,18 @@ func ExampleCompare() {
 	// 100 ticks, ended: time is up
 }
 
-func ExampleStateAt() {
-	game, a, _ := examplePair()
-	options := replay.SimulateOptions{MaxTicks: 1000}
-	var m *replay.Moment
-	m, err := replay.StateAt(a, game, 70, options)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(len(m.State), "bytes after tick", m.Tick, "from keyframe", m.Keyframe)
-
-	_, err = replay.StateAt(a, game, 101, options)
-	var missing *replay.TickError
-	fmt.Println(errors.As(err, &missing), missing)
-	// Output:
-	// 116 bytes after tick 70 from keyframe 0
-	// true replay: tick 101: the replay has ticks 0 to 100
-}
-
-// A replay says what the players had, and simulating it who was right.
-func ExampleBlame() {
+// A replay says what the players had, and simulating it tells who was right.
+func ExampleAttribute() {
 	game, _, b := examplePair()
-	verdict, err := replay.Verify(b, game, replay.VerifyOptions{KeepGoing: true})
+	facts, err := replay.Verify(b, game, replay.VerifyOptions{KeepGoing: true})
 	fmt.Println(err != nil)
-	var first replay.Blame = verdict.Blames[0]
-	var who replay.Culprit = first.Who
-	fmt.Printf("%s: %d checks, of ticks %d to %d\n", who, first.Checks, first.First, first.Last)
+	var verdict *desync.Verdict = desync.Attribute(b, game, facts, replay.SimulateOptions{})
+	var who desync.Party = verdict.Party
+	fmt.Println(who, "is wrong:", verdict.Text)
+	var first desync.Blame = verdict.Blames[0]
+	fmt.Printf("%s: %d checks, of ticks %d to %d\n", first.Who, first.Checks, first.First, first.Last)
 	// Output:
 	// true
+	// build is wrong: all who agreed when it was played differ from this build, or the file was edited
 	// build: 4 checks, of ticks 40 to 100
 }

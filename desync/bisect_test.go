@@ -1,4 +1,4 @@
-package replay_test
+package desync_test
 
 import (
 	"bytes"
@@ -8,17 +8,19 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/internal/testing/dots"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/state"
 )
 
-var dotsCodec = state.MustCompile[dots]()
+var dotsCodec = state.MustCompile[dots.State]()
 
 // hurt returns a game of dots whose state is changed after a tick.
 func hurt(tb testing.TB, at lockstep.Tick, change func(snapshot []byte)) *lockstep.Game {
 	tb.Helper()
-	return changed(tb, dotsRules(), dotsCodec, at, change)
+	return changed(tb, dots.Rules(), dotsCodec, at, change)
 }
 
 func changed[S, C any](tb testing.TB, rules lockstep.Rules[S, C], codec *state.Codec[S], at lockstep.Tick, change func(snapshot []byte)) *lockstep.Game {
@@ -63,32 +65,6 @@ func retell(tb testing.TB, file []byte, g *lockstep.Game) []byte {
 	})
 }
 
-// rewrite returns a replay with changed records.
-func rewrite(tb testing.TB, file []byte, change func(*lockstep.Record)) []byte {
-	tb.Helper()
-	return copyRecords(tb, file, func(r *lockstep.Record, emit func(*lockstep.Record) error) error {
-		change(r)
-		return emit(r)
-	})
-}
-
-// copyRecords returns a replay of what visit emits.
-func copyRecords(tb testing.TB, file []byte, visit func(r *lockstep.Record, emit func(*lockstep.Record) error) error) []byte {
-	tb.Helper()
-	var out bytes.Buffer
-	var enc lockstep.Encoder
-	w := replay.NewWriter(&out, replay.WriterOptions{})
-	emit := func(r *lockstep.Record) error { return w.Append(enc.Record(r)) }
-	err := replay.Play(open(tb, file), nil, func(r *lockstep.Record) error { return visit(r, emit) })
-	if err == nil {
-		err = w.Close()
-	}
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return out.Bytes()
-}
-
 // xor returns a change of a leaf of the state of dots.
 func xor(tb testing.TB, path string, bit int) func([]byte) {
 	return func(snapshot []byte) {
@@ -127,18 +103,18 @@ func TestBisectState(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			other := retell(t, file, hurt(t, test.tick, test.change))
-			found, err := replay.Bisect(open(t, file), open(t, other), g, replay.BisectOptions{})
+			found, err := desync.Bisect(openReplay(t, file), openReplay(t, other), g, desync.BisectOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if got := bisectionText(found); got != test.want {
 				t.Errorf("got  %s\nwant %s", got, test.want)
 			}
-			turned, err := replay.Bisect(open(t, other), open(t, file), g, replay.BisectOptions{})
+			turned, err := desync.Bisect(openReplay(t, other), openReplay(t, file), g, desync.BisectOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if turned.Cause != replay.WrongA || turned.Tick != found.Tick || turned.Fields.Total != found.Fields.Total ||
+			if turned.Cause != desync.OriginA || turned.Tick != found.Tick || turned.Fields.Total != found.Fields.Total ||
 				turned.Fields.List[0].First.A != found.Fields.List[0].First.B {
 				t.Errorf("turned around: got %s and %v", bisectionText(turned), turned.Fields.List)
 			}
@@ -150,7 +126,7 @@ func TestBisectState(t *testing.T) {
 }
 
 // bisectionText returns what was found as one line.
-func bisectionText(b *replay.Bisection) string {
+func bisectionText(b *desync.Bisection) string {
 	s := fmt.Sprintf("%s: ticks %d to %d, exact %v, section %s", b.Cause, b.Agreed, b.Tick, b.Exact, b.Section)
 	if b.Reconstructed {
 		s += ", reconstructed"
@@ -180,11 +156,11 @@ func TestBisectHundred(t *testing.T) {
 			v.Bytes[r.IntN(len(v.Bytes))] ^= 1 << r.IntN(8)
 		}
 		other := retell(t, file, hurt(t, tick, hit))
-		found, err := replay.Bisect(open(t, file), open(t, other), g, replay.BisectOptions{})
+		found, err := desync.Bisect(openReplay(t, file), openReplay(t, other), g, desync.BisectOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if found.Tick != tick || !found.Exact || found.Cause != replay.WrongB || found.Fields.Total != 1 || found.Fields.List[0].First.Path != path {
+		if found.Tick != tick || !found.Exact || found.Cause != desync.OriginB || found.Fields.Total != 1 || found.Fields.List[0].First.Path != path {
 			t.Errorf("%s was changed after tick %d; got %s", path, tick, bisectionText(found))
 		}
 	}
@@ -210,15 +186,19 @@ func randomLeaf(tb testing.TB, r *rand.Rand, s *state.Schema, snapshot []byte) s
 // of a game does, whether or not a checksum differs.
 func TestBisectOtherSchema(t *testing.T) {
 	g, file, _ := record(t, 60, replay.WriterOptions{})
-	other := change(t, file, func(r *lockstep.Record) {
+	other := rewrite(t, file, func(r *lockstep.Record) {
 		if r.Kind == lockstep.RecordHeader {
 			r.Header.StateSchema = bytes.Replace(r.Header.StateSchema, []byte("Pos"), []byte("Dot"), 1)
 		}
 	})
-	parted := change(t, other, func(r *lockstep.Record) { r.Root += b2i(r.Kind == lockstep.RecordChecksum && r.Tick > 30) })
+	parted := rewrite(t, other, func(r *lockstep.Record) {
+		if r.Kind == lockstep.RecordChecksum && r.Tick > 30 {
+			r.Root++
+		}
+	})
 	for _, b := range [][]byte{other, parted} {
 		for _, game := range []*lockstep.Game{g, nil} {
-			found, err := replay.Bisect(open(t, file), open(t, b), game, replay.BisectOptions{})
+			found, err := desync.Bisect(openReplay(t, file), openReplay(t, b), game, desync.BisectOptions{})
 			var identity *lockstep.IdentityError
 			if !errors.As(err, &identity) || identity.Field != "state schema, field Dots[].Dot" || found != nil {
 				t.Errorf("got %+v, error %v, want one about the field of the schema", found, err)
@@ -243,7 +223,7 @@ func recordDots(tb testing.TB, ticks int, s lockstep.Settings) (*lockstep.Game, 
 	}
 	for t := range ticks {
 		if t%7 == 0 {
-			kind, b, err := payloads.Encode(&walk{uint8(t), int8(t % 100), 3})
+			kind, b, err := payloads.Encode(&dots.Walk{Dot: uint8(t), X: int8(t % 100), Y: 3})
 			if err != nil {
 				tb.Fatal(err)
 			}
@@ -262,11 +242,11 @@ func recordDots(tb testing.TB, ticks int, s lockstep.Settings) (*lockstep.Game, 
 func TestBisectCommands(t *testing.T) {
 	g, file, _ := record(t, 400, replay.WriterOptions{})
 	other, tick := edited(t, file, 200)
-	found, err := replay.Bisect(open(t, file), open(t, retell(t, other, g)), g, replay.BisectOptions{})
+	found, err := desync.Bisect(openReplay(t, file), openReplay(t, retell(t, other, g)), g, desync.BisectOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if found.Cause != replay.Commands || !found.Exact || found.Frame == nil || found.Frame.Tick != tick || found.Tick < tick || found.Tick > tick+1 {
+	if found.Cause != desync.OriginCommands || !found.Exact || found.Frame == nil || found.Frame.Tick != tick || found.Tick < tick || found.Tick > tick+1 {
 		t.Errorf("a command of tick %d differs; got %s, frame %+v", tick, bisectionText(found), found.Frame)
 	}
 	if found.EditedA || found.EditedB {
@@ -277,11 +257,11 @@ func TestBisectCommands(t *testing.T) {
 	}
 
 	// The same frames with the checksums that they do not give.
-	found, err = replay.Bisect(open(t, file), open(t, other), g, replay.BisectOptions{})
+	found, err = desync.Bisect(openReplay(t, file), openReplay(t, other), g, desync.BisectOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if found.Cause != replay.Commands || found.Frame.Tick != tick || found.EditedA || !found.EditedB {
+	if found.Cause != desync.OriginCommands || found.Frame.Tick != tick || found.EditedA || !found.EditedB {
 		t.Errorf("with the checksums of the first: got %s", bisectionText(found))
 	}
 }
@@ -305,7 +285,7 @@ func edited(tb testing.TB, file []byte, from lockstep.Tick) ([]byte, lockstep.Ti
 func TestBisectGames(t *testing.T) {
 	g, file, _ := record(t, 400, replay.WriterOptions{})
 	two := hurt(t, 137, xor(t, "Dots[0].Pos.X", 3))
-	found, err := replay.Bisect(open(t, file), open(t, retell(t, file, two)), g, replay.BisectOptions{Other: two})
+	found, err := desync.Bisect(openReplay(t, file), openReplay(t, retell(t, file, two)), g, desync.BisectOptions{Other: two})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -319,16 +299,16 @@ func TestBisectNeither(t *testing.T) {
 	_, file, _ := record(t, 400, replay.WriterOptions{})
 	third := hurt(t, 60, xor(t, "Dots[0].Pos.X", 3))
 	other := retell(t, file, hurt(t, 205, xor(t, "Dots[1].Pos.X", 3)))
-	found, err := replay.Bisect(open(t, retell(t, file, third)), open(t, other), third, replay.BisectOptions{})
+	found, err := desync.Bisect(openReplay(t, retell(t, file, third)), openReplay(t, other), third, desync.BisectOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	// They part at tick 60, where only the first has what this build gives.
-	if found.Cause != replay.WrongB || found.Tick != 60 {
+	if found.Cause != desync.OriginB || found.Tick != 60 {
 		t.Errorf("got %s, want tick 60", bisectionText(found))
 	}
 	g := hurt(t, 30, xor(t, "Dots[3].Pos.X", 3))
-	found, err = replay.Bisect(open(t, file), open(t, other), g, replay.BisectOptions{})
+	found, err = desync.Bisect(openReplay(t, file), openReplay(t, other), g, desync.BisectOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -337,20 +317,20 @@ func TestBisectNeither(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	g = hurt(t, 203, xor(t, "Dots[3].Pos.X", 3))
-	found, err = replay.Bisect(open(t, file), open(t, other), g, replay.BisectOptions{})
+	found, err = desync.Bisect(openReplay(t, file), openReplay(t, other), g, desync.BisectOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if found.Cause != replay.WrongBoth || found.Tick != 210 || found.Agreed != 200 {
+	if found.Cause != desync.OriginBoth || found.Tick != 210 || found.Agreed != 200 {
 		t.Errorf("got %s, want both at tick 210", bisectionText(found))
 	}
 	g = hurt(t, 104, xor(t, "Dots[3].Pos.X", 3))
 	late := retell(t, file, hurt(t, 145, xor(t, "Dots[1].Pos.X", 3)))
-	found, err = replay.Bisect(open(t, file), open(t, late), g, replay.BisectOptions{})
+	found, err = desync.Bisect(openReplay(t, file), openReplay(t, late), g, desync.BisectOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if found.Cause != replay.Unknown || found.Tick != 150 || found.FieldsTick != 150 || found.Fields.Total != 1 {
+	if found.Cause != desync.OriginUnknown || found.Tick != 150 || found.FieldsTick != 150 || found.Fields.Total != 1 {
 		t.Errorf("got %s, want what the keyframes say", bisectionText(found))
 	}
 }
@@ -359,7 +339,7 @@ func TestBisectNeither(t *testing.T) {
 func TestBisectWithoutGame(t *testing.T) {
 	_, file, _ := record(t, 400, replay.WriterOptions{})
 	other := retell(t, file, hurt(t, 205, xor(t, "Dots[1].Pos.X", 3)))
-	found, err := replay.Bisect(open(t, file), open(t, other), nil, replay.BisectOptions{})
+	found, err := desync.Bisect(openReplay(t, file), openReplay(t, other), nil, desync.BisectOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -372,13 +352,13 @@ func TestBisectWithoutGame(t *testing.T) {
 func TestBisectSame(t *testing.T) {
 	g, file, _ := record(t, 400, replay.WriterOptions{})
 	var keyed bytes.Buffer
-	if err := replay.Rekey(replay.NewWriter(&keyed, replay.WriterOptions{}), open(t, file), g, 7, replay.SimulateOptions{}); err != nil {
+	if err := replay.Rekey(replay.NewWriter(&keyed, replay.WriterOptions{}), openReplay(t, file), g, 7, replay.SimulateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := replay.Bisect(open(t, file), open(t, keyed.Bytes()), g, replay.BisectOptions{}); !errors.Is(err, replay.ErrSame) {
-		t.Errorf("got error %v, want %v", err, replay.ErrSame)
+	if _, err := desync.Bisect(openReplay(t, file), openReplay(t, keyed.Bytes()), g, desync.BisectOptions{}); !errors.Is(err, desync.ErrSame) {
+		t.Errorf("got error %v, want %v", err, desync.ErrSame)
 	}
-	c, err := replay.Compare(open(t, file), open(t, keyed.Bytes()))
+	c, err := desync.Compare(openReplay(t, file), openReplay(t, keyed.Bytes()))
 	if err != nil || !c.Same() || c.Compared < 40 || c.Differed > 0 {
 		t.Errorf("got %+v, error %v, want the same", c, err)
 	}
@@ -389,7 +369,7 @@ func TestBisectSame(t *testing.T) {
 			xor(t, "Dots[0].Pos.X", 9)(r.Keyframe.State)
 		}
 	})
-	if _, err := replay.Bisect(open(t, odd), open(t, file), g, replay.BisectOptions{}); !errors.Is(err, replay.ErrCorrupt) {
+	if _, err := desync.Bisect(openReplay(t, odd), openReplay(t, file), g, desync.BisectOptions{}); !errors.Is(err, replay.ErrCorrupt) {
 		t.Errorf("got error %v, want %v", err, replay.ErrCorrupt)
 	}
 
@@ -404,7 +384,7 @@ func TestBisectSame(t *testing.T) {
 			r.Keyframe.Root = sum.Root
 		}
 	})
-	found, err := replay.Bisect(open(t, file), open(t, retell(t, apart, g)), g, replay.BisectOptions{})
+	found, err := desync.Bisect(openReplay(t, file), openReplay(t, retell(t, apart, g)), g, desync.BisectOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

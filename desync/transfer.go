@@ -1,4 +1,4 @@
-package replay
+package desync
 
 import (
 	"encoding/binary"
@@ -20,8 +20,8 @@ func transfer(s *state.Schema, own, a, b []byte, root uint64) []byte {
 	if err != nil {
 		return nil
 	}
-	r, err := newRiddle(s, own, root)
-	if err != nil {
+	r := newHashSearch(s, own, root)
+	if r == nil {
 		return nil
 	}
 	for _, d := range later.List {
@@ -33,7 +33,7 @@ func transfer(s *state.Schema, own, a, b []byte, root uint64) []byte {
 }
 
 // transfer changes one field, and takes it back if the checksum is not right.
-func (r *riddle) transfer(s *state.Schema, a, b []byte, path string) bool {
+func (r *hashSearch) transfer(s *state.Schema, a, b []byte, path string) bool {
 	at, err := s.Lookup(r.state, path)
 	if err != nil || at.Node.Kind() >= state.String {
 		return false

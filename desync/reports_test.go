@@ -1,21 +1,22 @@
-package replay_test
+package desync_test
 
 import (
 	"errors"
 	"slices"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
 // reports returns what somebody with another game reports of a match: every so
 // many ticks, with sections and states if they are asked for.
-func reports(tb testing.TB, file []byte, g *lockstep.Game, every lockstep.Tick, sections, states bool) []replay.Report {
+func reports(tb testing.TB, file []byte, g *lockstep.Game, every lockstep.Tick, sections, states bool) []desync.Report {
 	tb.Helper()
-	var all []replay.Report
+	var all []desync.Report
 	f := g.NewFollower(lockstep.FollowerOptions{History: lockstep.HistoryOptions{Length: 1, EveryTick: true}})
-	err := replay.Play(open(tb, file), nil, func(r *lockstep.Record) error {
+	err := replay.Play(openReplay(tb, file), nil, func(r *lockstep.Record) error {
 		if err := f.Apply(r); err != nil && !errors.As(err, new(*lockstep.DesyncError)) {
 			return err
 		}
@@ -23,7 +24,7 @@ func reports(tb testing.TB, file []byte, g *lockstep.Game, every lockstep.Tick, 
 			return nil
 		}
 		sum, _ := f.Sum(f.Tick())
-		report := replay.Report{Tick: f.Tick(), Root: sum.Root}
+		report := desync.Report{Tick: f.Tick(), Root: sum.Root}
 		if sections {
 			report.Sections = slices.Clone(sum.Sections)
 		}
@@ -58,7 +59,7 @@ func TestBisectReports(t *testing.T) {
 		{"a state of the tick itself", 7, false, true, "b: ticks 196 to 203, exact false, section Dots, tick 203: Dots[1].Pos.X"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			found, err := replay.BisectReports(open(t, file), reports(t, file, hurt203, test.every, test.sections, test.states), g, replay.BisectOptions{})
+			found, err := desync.BisectReports(openReplay(t, file), reports(t, file, hurt203, test.every, test.sections, test.states), g, desync.BisectOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -69,19 +70,19 @@ func TestBisectReports(t *testing.T) {
 	}
 	t.Run("all is well", func(t *testing.T) {
 		for _, every := range []lockstep.Tick{7, 10} {
-			_, err := replay.BisectReports(open(t, file), reports(t, file, g, every, false, false), g, replay.BisectOptions{})
-			if !errors.Is(err, replay.ErrSame) {
-				t.Errorf("every %d: got error %v, want %v", every, err, replay.ErrSame)
+			_, err := desync.BisectReports(openReplay(t, file), reports(t, file, g, every, false, false), g, desync.BisectOptions{})
+			if !errors.Is(err, desync.ErrSame) {
+				t.Errorf("every %d: got error %v, want %v", every, err, desync.ErrSame)
 			}
 		}
 	})
 	t.Run("the recorder was wrong", func(t *testing.T) {
 		other := retell(t, file, hurt203)
-		found, err := replay.BisectReports(open(t, other), reports(t, file, g, 10, false, false), g, replay.BisectOptions{})
+		found, err := desync.BisectReports(openReplay(t, other), reports(t, file, g, 10, false, false), g, desync.BisectOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if found.Cause != replay.WrongA || found.Tick != 210 {
+		if found.Cause != desync.OriginA || found.Tick != 210 {
 			t.Errorf("got %s, want that the replay is wrong", bisectionText(found))
 		}
 	})
@@ -94,14 +95,14 @@ func TestPlayerReports(t *testing.T) {
 	own := reports(t, file, hurt203, 1, false, false)
 	file = dissent(t, file, 1, own)
 	for p, want := range map[lockstep.Player]bool{0: false, 1: true} {
-		list, err := replay.PlayerReports(open(t, file), p)
+		list, err := desync.PlayerReports(openReplay(t, file), p)
 		if err != nil || len(list) < 40 {
 			t.Fatalf("player %d: %d reports, error %v, want 40", p, len(list), err)
 		}
-		found, err := replay.BisectReports(open(t, file), list, g, replay.BisectOptions{})
+		found, err := desync.BisectReports(openReplay(t, file), list, g, desync.BisectOptions{})
 		if !want {
-			if !errors.Is(err, replay.ErrSame) {
-				t.Errorf("player %d: got error %v, want %v", p, err, replay.ErrSame)
+			if !errors.Is(err, desync.ErrSame) {
+				t.Errorf("player %d: got error %v, want %v", p, err, desync.ErrSame)
 			}
 			continue
 		}
@@ -124,20 +125,20 @@ func TestBisectReportsImported(t *testing.T) {
 		}
 		return []lockstep.Record{{Kind: lockstep.RecordChecksum, Tick: 0, Root: 77}}
 	})
-	list, err := replay.PlayerReports(open(t, imported), 1)
+	list, err := desync.PlayerReports(openReplay(t, imported), 1)
 	if err != nil || list[0].Tick != 0 || list[0].Root != 77 {
 		t.Fatalf("got %+v, error %v, want a report of tick 0", list[0], err)
 	}
 	list[7].Root++
-	found, err := replay.BisectReports(open(t, imported), list, nil, replay.BisectOptions{})
-	if err != nil || found.Tick != 70 || found.Agreed != 60 || found.Cause != replay.Unknown {
+	found, err := desync.BisectReports(openReplay(t, imported), list, nil, desync.BisectOptions{})
+	if err != nil || found.Tick != 70 || found.Agreed != 60 || found.Cause != desync.OriginUnknown {
 		t.Errorf("got %+v, error %v, want tick 70", found, err)
 	}
 }
 
 // dissent returns a replay in which a player's reports stand where they differ
 // from the agreed checksum, three checks late.
-func dissent(tb testing.TB, file []byte, p lockstep.Player, reports []replay.Report) []byte {
+func dissent(tb testing.TB, file []byte, p lockstep.Player, reports []desync.Report) []byte {
 	tb.Helper()
 	own := make(map[lockstep.Tick]uint64)
 	for _, r := range reports {

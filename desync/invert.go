@@ -1,8 +1,7 @@
-package replay
+package desync
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"runtime"
 	"slices"
@@ -12,57 +11,8 @@ import (
 	"github.com/cespare/xxhash/v2"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/state"
 )
-
-// A riddle is a state that has another checksum than is wanted.
-type riddle struct {
-	state []byte
-	parts [][]byte // of the state, by section
-	sizes []int
-	sums  []uint64
-	root  uint64 // that is wanted
-}
-
-// maxRiddle is the size of the largest state that is searched.
-const maxRiddle = 16 << 20
-
-// newRiddle returns the riddle of a copy of a state.
-func newRiddle(s *state.Schema, b []byte, root uint64) (*riddle, error) {
-	if len(b) > maxRiddle {
-		return nil, fmt.Errorf("replay: %w: a state of %d bytes to search, want at most %d", ErrLimit, len(b), maxRiddle)
-	}
-	r := &riddle{state: slices.Clone(b), root: root}
-	var err error
-	if r.parts, err = s.Split(nil, r.state); err != nil {
-		return nil, err
-	}
-	for _, part := range r.parts {
-		r.sizes = append(r.sizes, len(part))
-		r.sums = append(r.sums, xxhash.Sum64(part))
-	}
-	return r, nil
-}
-
-// solved reports whether the checksum is right if a section has a sum.
-func (r *riddle) solved(sums []uint64, section int, sum uint64) bool {
-	before := sums[section]
-	sums[section] = sum
-	right := checksum.RootOf(r.sizes, sums) == r.root
-	sums[section] = before
-	return right
-}
-
-// section returns the section that an offset of the state is in, and where that
-// begins.
-func (r *riddle) section(offset int) (section, begin int) {
-	for offset >= begin+r.sizes[section] {
-		begin += r.sizes[section]
-		section++
-	}
-	return section, begin
-}
 
 // A bit is one of a state: of its byte at, in section.
 type bit struct {
@@ -72,15 +22,15 @@ type bit struct {
 
 // invert returns a copy of a state in which one bit of one field is inverted,
 // so that its checksum is root, or nil if there is no such bit. It hashes at most
-// so many bytes, in the smallest sections first, and leaves out those for which
-// that is not enough. Progress is told how many of all bytes were hashed, by one
-// goroutine at a time; nil for nobody.
+// maxBytes bytes: the smallest sections first, and no section that exceeds the
+// rest. One goroutine at a time calls progress with how many of all bytes were
+// hashed; progress may be nil.
 func invert(s *state.Schema, b []byte, root uint64, maxBytes int64, progress func(done, all int64)) []byte {
-	r, err := newRiddle(s, b, root)
-	if err != nil {
+	r := newHashSearch(s, b, root)
+	if r == nil {
 		return nil
 	}
-	v := &inversion{riddle: r, report: progress}
+	v := &inversion{hashSearch: r, report: progress}
 	order := make([]int, 0, len(r.parts))
 	for i := range r.parts {
 		order = append(order, i)
@@ -110,10 +60,9 @@ func invert(s *state.Schema, b []byte, root uint64, maxBytes int64, progress fun
 // of its bits half of it, on average.
 func cost(size int) int64 { return 4 * int64(size) * int64(size) }
 
-// An inversion is the search for the one bit of a state whose inversion gives a
-// checksum.
+// An inversion searches the one bit of a state whose inversion gives a checksum.
 type inversion struct {
-	*riddle
+	*hashSearch
 	report func(done, all int64)
 	mutex  sync.Mutex // of done
 	done   int64      // bytes that were hashed
@@ -194,14 +143,14 @@ func (v *inversion) search(section int, fields []field) (bit, bool) {
 
 // A bitSearch is the work of one goroutine.
 type bitSearch struct {
-	riddle  *riddle
+	search  *hashSearch
 	section int
 	bytes   []byte // of the section
 	sums    []uint64
 }
 
 func (v *inversion) worker(section int) *bitSearch {
-	return &bitSearch{v.riddle, section, slices.Clone(v.parts[section]), slices.Clone(v.sums)}
+	return &bitSearch{v.hashSearch, section, slices.Clone(v.parts[section]), slices.Clone(v.sums)}
 }
 
 // try tries the bits of fields.
@@ -231,5 +180,5 @@ func (w *bitSearch) right(before *xxhash.Digest, at, i int, mask byte) bool {
 	d := *before
 	d.Write(w.bytes[at:])
 	w.bytes[i] ^= mask
-	return w.riddle.solved(w.sums, w.section, d.Sum64())
+	return w.search.solved(w.sums, w.section, d.Sum64())
 }

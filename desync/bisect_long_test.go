@@ -1,4 +1,4 @@
-package replay_test
+package desync_test
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
@@ -20,7 +21,7 @@ import (
 // units, at one tick of an hour, from nothing but checksums of every tick and a
 // keyframe a minute:
 //
-//	SAMESTEP_BISECT=100 go test ./replay -run TestBisectLong -v -timeout 2h
+//	SAMESTEP_BISECT=100 go test ./desync -run TestBisectLong -v -timeout 2h
 //
 // The number is how many pairs of replays are bisected; without it they are few
 // and small. It logs how long that took; the tick and field must be right in each.
@@ -39,12 +40,12 @@ func TestBisectLong(t *testing.T) {
 	for range pairs {
 		b, tick, path := m.hurt(t, r)
 		from := time.Now()
-		found, err := replay.Bisect(open(t, m.file), open(t, b), m.game, replay.BisectOptions{})
+		found, err := desync.Bisect(openReplay(t, m.file), openReplay(t, b), m.game, desync.BisectOptions{})
 		took = append(took, time.Since(from))
 		if err != nil {
 			t.Fatal(err)
 		}
-		right := found.Cause == replay.WrongB && found.Agreed < tick && tick <= found.Tick && found.Tick-found.Agreed <= lockstep.Tick(m.every)
+		right := found.Cause == desync.OriginB && found.Agreed < tick && tick <= found.Tick && found.Tick-found.Agreed <= lockstep.Tick(m.every)
 		field := found.FieldsTick == found.Tick && found.Fields.Total == 1 && found.Fields.List[0].First.Path == path
 		if right {
 			checked++
@@ -150,7 +151,7 @@ func (m *longMatch) hurt(tb testing.TB, r *rand.Rand) (file []byte, tick lockste
 // not survive what was done to it at a tick, or it healed before anybody looked.
 func (m *longMatch) retell(tb testing.TB, g *lockstep.Game, tick lockstep.Tick) []byte {
 	tb.Helper()
-	at := open(tb, m.file)
+	at := openReplay(tb, m.file)
 	if _, err := at.Seek(tick - 1); err != nil {
 		tb.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package replay
+package desync
 
 import (
 	"cmp"
@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
 )
 
 // A Report is a checksum that somebody computed of the state after a tick.
@@ -40,7 +41,7 @@ func (e *evidence) add(rec *lockstep.Record) error {
 		return nil
 	}
 	if len(*e) == maxEvidence {
-		return fmt.Errorf("replay: %w: more than %d checksums to compare", ErrLimit, maxEvidence)
+		return fmt.Errorf("desync: %w: more than %d checksums to compare", replay.ErrLimit, maxEvidence)
 	}
 	*e = append(*e, i)
 	return nil
@@ -67,9 +68,9 @@ func (e *evidence) order() {
 
 // settle adds an item for each tick without an agreed checksum on which somebody
 // differs from what was reported: what that one has.
-func (e *evidence) settle(dissents []dissent, reports evidence) {
+func (e *evidence) settle(mismatches []mismatch, reports evidence) {
 	agreed := *e
-	for _, d := range dissents {
+	for _, d := range mismatches {
 		if i := reports.find(d.tick); i != nil && i.root != d.root && agreed.find(d.tick) == nil {
 			*e = append(*e, item{tick: d.tick, root: d.root})
 		}
@@ -111,13 +112,13 @@ func reported(reports []Report) evidence {
 // where the player differed, and the agreed one of every other check. A silent
 // player is taken to have agreed. With an error, they are those up to
 // where the replay cannot be read on.
-func PlayerReports(r *Reader, p lockstep.Player) ([]Report, error) {
-	own, err := NewReader(r.r, r.size)
+func PlayerReports(r *replay.Reader, p lockstep.Player) ([]Report, error) {
+	own, err := r.Reopen()
 	if err != nil {
 		return nil, err
 	}
 	var all []Report
-	err = Play(own, nil, func(rec *lockstep.Record) error {
+	err = replay.Play(own, nil, func(rec *lockstep.Record) error {
 		if rec.Kind != lockstep.RecordChecksum && (rec.Kind != lockstep.RecordDissent || rec.Player != p) {
 			return nil
 		}
@@ -130,7 +131,7 @@ func PlayerReports(r *Reader, p lockstep.Player) ([]Report, error) {
 			}
 		}
 		if len(all) == maxEvidence {
-			return fmt.Errorf("replay: %w: more than %d checksums to compare", ErrLimit, len(all))
+			return fmt.Errorf("desync: %w: more than %d checksums to compare", replay.ErrLimit, len(all))
 		}
 		all = append(all, Report{Tick: rec.Tick, Root: rec.Root})
 		return nil

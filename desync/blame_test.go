@@ -1,10 +1,11 @@
-package replay_test
+package desync_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -56,11 +57,19 @@ func system(tb testing.TB, file []byte, from lockstep.Tick, kind lockstep.Kind, 
 	})
 }
 
-func blames(v *replay.Verdict) string {
+// judged verifies a replay, and judges who was wrong in it.
+func judged(tb testing.TB, file []byte, g *lockstep.Game, o replay.VerifyOptions) (*desync.Verdict, error) {
+	tb.Helper()
+	r := openReplay(tb, file)
+	v, err := replay.Verify(r, g, o)
+	return desync.Attribute(r, g, v, replay.SimulateOptions{}), err
+}
+
+func blames(v *desync.Verdict) string {
 	var all []string
 	for _, b := range v.Blames {
 		who := string(b.Who)
-		if b.Who == replay.CulpritPlayer {
+		if b.Who == desync.WrongPlayer {
 			who = fmt.Sprintf("player %d", b.Player)
 		}
 		how := "to the end"
@@ -160,7 +169,7 @@ func TestBlame(t *testing.T) {
 			}
 			for _, workers := range []int{1, 4} {
 				for keepGoing, want := range map[bool]string{true: test.want, false: test.stop} {
-					v, _ := replay.Verify(open(t, test.file), g, replay.VerifyOptions{KeepGoing: keepGoing, Workers: workers})
+					v, _ := judged(t, test.file, g, replay.VerifyOptions{KeepGoing: keepGoing, Workers: workers})
 					if got := blames(v); got != want {
 						t.Errorf("%d workers, keep going %v:\ngot  %s\nwant %s", workers, keepGoing, got, want)
 					}
@@ -193,7 +202,7 @@ func TestBlameKeyframe(t *testing.T) {
 			return emit(r)
 		}), "build: 1 checks, 50 to 50, to the end"},
 	} {
-		v, _ := replay.Verify(open(t, test.file), g, replay.VerifyOptions{KeepGoing: true})
+		v, _ := judged(t, test.file, g, replay.VerifyOptions{KeepGoing: true})
 		if got := blames(v); got != test.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", test.name, got, test.want)
 		}
@@ -216,7 +225,7 @@ func TestBlameTie(t *testing.T) {
 		}
 		return nil
 	})
-	v, err := replay.Verify(open(t, tied), g, replay.VerifyOptions{})
+	v, err := judged(t, tied, g, replay.VerifyOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,18 +1,20 @@
-package replay
+package desync
 
 import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/state"
 )
 
 // ErrSame means that nothing differs, so that there is nothing to find.
-var ErrSame = errors.New("replay: no checksum differs")
+var ErrSame = errors.New("desync: no checksum differs")
 
 // Bisect finds the first tick at which the states of two replays of one match
 // differ, and in what. Their checksums and keyframes, which are compared without
@@ -20,7 +22,7 @@ var ErrSame = errors.New("replay: no checksum differs")
 // both are simulated. Without the game, what the records say is all that is
 // found. It returns [ErrSame] if nothing differs, and a [*lockstep.IdentityError]
 // if the two describe their states differently.
-func Bisect(a, b *Reader, g *lockstep.Game, o BisectOptions) (*Bisection, error) {
+func Bisect(a, b *replay.Reader, g *lockstep.Game, o BisectOptions) (*Bisection, error) {
 	c, x, y, err := compare(a, b)
 	if c == nil {
 		return nil, err
@@ -33,7 +35,7 @@ func Bisect(a, b *Reader, g *lockstep.Game, o BisectOptions) (*Bisection, error)
 	if c.Checksum == nil && c.Frame == nil {
 		return nil, errors.Join(ErrSame, err)
 	}
-	s := &bisector{game: g, options: o, a: side{reader: a, evidence: x}, b: side{reader: b, evidence: y}, frame: c.Frame}
+	s := &bisector{game: g, options: o, a: recording{reader: a, evidence: x}, b: recording{reader: b, evidence: y}, frame: c.Frame}
 	s.otherGame = cmp.Or(o.Other, g)
 	switch {
 	case c.Checksum == nil:
@@ -52,7 +54,7 @@ func Bisect(a, b *Reader, g *lockstep.Game, o BisectOptions) (*Bisection, error)
 // with the game from the simulation, and without it from what another player
 // reported. A replay that cannot be read to its end is compared up to there; if
 // nothing differs, the error says so as well.
-func BisectReports(r *Reader, reports []Report, g *lockstep.Game, o BisectOptions) (*Bisection, error) {
+func BisectReports(r *replay.Reader, reports []Report, g *lockstep.Game, o BisectOptions) (*Bisection, error) {
 	x, err := newOutline(r)
 	if err != nil {
 		return nil, err
@@ -60,9 +62,9 @@ func BisectReports(r *Reader, reports []Report, g *lockstep.Game, o BisectOption
 	for !x.done {
 		x.next()
 	}
-	s := &bisector{game: g, otherGame: g, options: o, a: side{reader: r, evidence: x.evidence}, b: side{evidence: reported(reports)}}
+	s := &bisector{game: g, otherGame: g, options: o, a: recording{reader: r, evidence: x.evidence}, b: recording{evidence: reported(reports)}}
 	if g == nil {
-		s.a.evidence.settle(x.dissents, s.b.evidence)
+		s.a.evidence.settle(x.mismatches, s.b.evidence)
 	}
 	var c Comparison
 	c.checks(s.a.evidence, s.b.evidence)
@@ -75,9 +77,8 @@ func BisectReports(r *Reader, reports []Report, g *lockstep.Game, o BisectOption
 }
 
 // A side is one of the two that are compared.
-type side struct {
-	reader   *Reader // nil if there are only reports
-	marks    []mark
+type recording struct {
+	reader   *replay.Reader // nil if there are only reports
 	evidence evidence
 }
 
@@ -86,7 +87,7 @@ type bisector struct {
 	game      *lockstep.Game // may be nil
 	otherGame *lockstep.Game // that makes B's states
 	options   BisectOptions
-	a, b      side
+	a, b      recording
 	frame     *FrameDifference
 	good, bad lockstep.Tick
 	known     bool // the sides are equal at good; otherwise they may never have been
@@ -123,12 +124,9 @@ func (s *bisector) probe(c *Comparison, ticks lockstep.Tick) error {
 		return ErrSame
 	}
 	differs := func(i *item) (bool, error) {
-		m, err := stateAt(s.a.reader, s.game, i.tick, s.options.SimulateOptions, false)
-		if err != nil {
-			return false, err
-		}
-		s.found.Simulated += int(m.Tick - m.Keyframe)
-		return m.Root != i.root, nil
+		root, simulated, err := rootAt(s.a.reader, s.game, i.tick, &s.options.SimulateOptions)
+		s.found.Simulated += simulated
+		return root != i.root, err
 	}
 	last := len(reports) - 1
 	if wrong, err := differs(&reports[last]); err != nil || !wrong {
@@ -152,20 +150,17 @@ func (s *bisector) probe(c *Comparison, ticks lockstep.Tick) error {
 }
 
 func (s *bisector) run() (*Bisection, error) {
-	s.found.Tick, s.found.Agreed, s.found.Frame, s.found.Cause = s.bad, s.good, s.frame, Unknown
+	s.found.Tick, s.found.Agreed, s.found.Frame, s.found.Cause = s.bad, s.good, s.frame, OriginUnknown
 	s.found.Known = s.known
 	s.found.Exact = s.known && s.good+1 == s.bad
 	s.found.Fields.List = []state.Group{}
-	s.a.marks = s.a.reader.marks()
-	if s.b.reader != nil {
-		s.b.marks = s.b.reader.marks()
-	}
-	if s.game == nil || len(s.a.marks) == 0 {
+	keyframes := s.a.reader.Index()
+	if s.game == nil || len(keyframes) == 0 {
 		return &s.found, s.keyframes()
 	}
 	s.schema = s.game.StateSchema()
-	if !s.known && s.bad <= s.a.marks[0].tick {
-		s.found.Cause, s.found.Exact = Beginning, true
+	if !s.known && s.bad <= keyframes[0] {
+		s.found.Cause, s.found.Exact = OriginStart, true
 		return &s.found, s.keyframes()
 	}
 	w, err := s.start()
@@ -189,8 +184,8 @@ func (s *bisector) keyframes() error {
 		if y == nil || x.root == y.root || rank(*x)+rank(*y) > 0 {
 			continue
 		}
-		m, err := StateAt(s.a.reader, nil, x.tick, SimulateOptions{})
-		if errors.Is(err, ErrNoGame) { // written later than the tick
+		m, err := replay.StateAt(s.a.reader, nil, x.tick, replay.SimulateOptions{})
+		if errors.Is(err, replay.ErrNoGame) { // written later than the tick
 			continue
 		}
 		if err != nil {
@@ -208,16 +203,43 @@ func (s *bisector) keyframes() error {
 	return nil
 }
 
+// rootAt simulates up to a tick without comparing the checksums in the file. It
+// returns the checksum of the state there, and how many ticks it simulated.
+func rootAt(r *replay.Reader, g *lockstep.Game, t lockstep.Tick, o *replay.SimulateOptions) (root uint64, simulated int, err error) {
+	c, err := replay.NewCursor(r, g, t)
+	if err != nil {
+		return 0, 0, err
+	}
+	from := c.Tick()
+	if from > t {
+		return 0, 0, &replay.TickError{Tick: t, First: from, Last: from}
+	}
+	if err := r.CheckTicks(t-from, o.MaxTicks); err != nil {
+		return 0, 0, err
+	}
+	for c.Tick() < t {
+		if err := c.Step(); err == io.EOF {
+			return 0, 0, &replay.TickError{Tick: t, First: from, Last: c.Tick()}
+		} else if err != nil {
+			return 0, 0, err
+		}
+		if o.Progress != nil && (c.Tick()-from)%256 == 0 {
+			o.Progress(c.Tick()-from, t-from)
+		}
+	}
+	return c.Simulation().Root(), int(t - from), nil
+}
+
 // state returns the state of an item, which has one.
-func (s *side) state(i *item) ([]byte, error) {
+func (s *recording) state(i *item) ([]byte, error) {
 	if i.report != nil {
 		return i.report.State, nil
 	}
-	r, err := NewReader(s.reader.r, s.reader.size)
+	r, err := s.reader.Reopen()
 	if err != nil {
 		return nil, err
 	}
-	m, err := StateAt(r, nil, i.tick, SimulateOptions{})
+	m, err := replay.StateAt(r, nil, i.tick, replay.SimulateOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -228,7 +250,7 @@ func (s *side) state(i *item) ([]byte, error) {
 func (s *bisector) fields(t lockstep.Tick, a, b []byte) error {
 	groups, err := s.schema.DiffGroups(a, b)
 	if err != nil {
-		return fmt.Errorf("replay: states of tick %d: %w", t, err)
+		return fmt.Errorf("desync: states of tick %d: %w", t, err)
 	}
 	s.found.Fields, s.found.FieldsTick = groups, t
 	if t == s.found.Tick && len(groups.List) > 0 && s.found.Section == "" {

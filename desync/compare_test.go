@@ -1,4 +1,4 @@
-package replay_test
+package desync_test
 
 import (
 	"bytes"
@@ -6,13 +6,14 @@ import (
 	"io"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-func compare(tb testing.TB, a, b []byte) *replay.Comparison {
+func compare(tb testing.TB, a, b []byte) *desync.Comparison {
 	tb.Helper()
-	c, err := replay.Compare(open(tb, a), open(tb, b))
+	c, err := desync.Compare(openReplay(tb, a), openReplay(tb, b))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -92,7 +93,7 @@ func TestCompareShorter(t *testing.T) {
 	_, file, _ := record(t, 100, replay.WriterOptions{})
 	for tick := range lockstep.Tick(100) {
 		var cut bytes.Buffer
-		if err := replay.Cut(replay.NewWriter(&cut, replay.WriterOptions{}), open(t, file), tick); err != nil {
+		if err := replay.Cut(replay.NewWriter(&cut, replay.WriterOptions{}), openReplay(t, file), tick); err != nil {
 			t.Fatal(err)
 		}
 		for _, pair := range [][2][]byte{{file, cut.Bytes()}, {cut.Bytes(), file}} {
@@ -106,7 +107,7 @@ func TestCompareShorter(t *testing.T) {
 // What can be read of a torn file is compared, and the error says which it is.
 func TestCompareDamaged(t *testing.T) {
 	_, file, _ := record(t, 100, replay.WriterOptions{FlushTicks: 10})
-	c, err := replay.Compare(open(t, file), open(t, file[:len(file)-200]))
+	c, err := desync.Compare(openReplay(t, file), openReplay(t, file[:len(file)-200]))
 	if !errors.Is(err, io.ErrUnexpectedEOF) || c == nil || !c.Same() || c.B.Ticks < 50 || c.B.Ended {
 		t.Errorf("got %+v, error %v, want the same up to the tear", c, err)
 	}
@@ -144,21 +145,21 @@ func TestCompareLong(t *testing.T) {
 	if c := compare(t, file, long); !c.Same() || c.B.Ticks != last {
 		t.Errorf("got %+v, want the same for 100 ticks", c)
 	}
-	if _, err := replay.StateAt(open(t, long), g, last, replay.SimulateOptions{}); !errors.Is(err, replay.ErrLimit) {
+	if _, err := replay.StateAt(openReplay(t, long), g, last, replay.SimulateOptions{}); !errors.Is(err, replay.ErrLimit) {
 		t.Errorf("StateAt: got error %v, want %v", err, replay.ErrLimit)
 	}
-	if _, err := replay.StateAt(open(t, long), g, last+1, replay.SimulateOptions{}); !errors.Is(err, replay.ErrLimit) {
+	if _, err := replay.StateAt(openReplay(t, long), g, last+1, replay.SimulateOptions{}); !errors.Is(err, replay.ErrLimit) {
 		t.Errorf("StateAt after the end: got error %v, want %v", err, replay.ErrLimit)
 	}
-	_, err := replay.BisectReports(open(t, long), []replay.Report{{Tick: last - 5, Root: 1}}, g, replay.BisectOptions{})
+	_, err := desync.BisectReports(openReplay(t, long), []desync.Report{{Tick: last - 5, Root: 1}}, g, desync.BisectOptions{})
 	if !errors.Is(err, replay.ErrLimit) {
 		t.Errorf("BisectReports: got error %v, want %v", err, replay.ErrLimit)
 	}
-	if _, err = replay.Bisect(open(t, long), open(t, lengthen(t, file, 2)), g, replay.BisectOptions{}); !errors.Is(err, replay.ErrLimit) {
+	if _, err = desync.Bisect(openReplay(t, long), openReplay(t, lengthen(t, file, 2)), g, desync.BisectOptions{}); !errors.Is(err, replay.ErrLimit) {
 		t.Errorf("Bisect: got error %v, want %v", err, replay.ErrLimit)
 	}
 	other := retell(t, file, hurt(t, 35, xor(t, "Dots[1].Pos.X", 3)))
-	found, err := replay.Bisect(open(t, long), open(t, lengthen(t, other, 2)), g, replay.BisectOptions{})
+	found, err := desync.Bisect(openReplay(t, long), openReplay(t, lengthen(t, other, 2)), g, desync.BisectOptions{})
 	if err != nil || found.Tick != 40 {
 		t.Errorf("Bisect near the beginning: got %+v, error %v, want tick 40", found, err)
 	}
