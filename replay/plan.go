@@ -2,10 +2,11 @@ package replay
 
 import "sync"
 
-// A plan divides stretches among workers. Each begins with one run of them and
-// goes from stretch to stretch with the state that it has, since to begin anew
-// costs time. Who is done takes the later half of what another has left. So all
-// are done at about the same time, whatever the stretches cost.
+// A plan divides stretches among workers. Each worker begins with one run of them
+// and goes from stretch to stretch with the state that it has, since a new
+// beginning costs time. A worker that is done takes the later half of the longest
+// run that is left, so all finish at about the same time. Two workers that take
+// stretches from a counter instead do up to 13% more work (bench log).
 type plan struct {
 	mutex sync.Mutex
 	left  []span // of each worker

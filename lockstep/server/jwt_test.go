@@ -15,6 +15,7 @@ import (
 	"encoding/hex"
 	"encoding/pem"
 	"errors"
+	"maps"
 	"math/big"
 	"slices"
 	"strings"
@@ -229,9 +230,7 @@ func TestJWTAudienceIssuerCritical(t *testing.T) {
 				claims["iss"] = x.issuer
 			}
 			token := jwt.NewWithClaims(jwt.SigningMethodHS256, claims)
-			for name, v := range x.header {
-				token.Header[name] = v
-			}
+			maps.Copy(token.Header, x.header)
 			shown, err := token.SignedString(secret)
 			if err != nil {
 				t.Fatal(err)

@@ -130,7 +130,6 @@ func TestOneOwnerOfASeat(t *testing.T) {
 			wait.Wait()
 			owners := 0
 			for _, r := range both {
-				r := r
 				wait.Go(func() { r.read(func() bool { return r.closing != nil || r.welcome != nil && r.tick > r.welcome.Tick }) })
 			}
 			wait.Wait()
