@@ -2,42 +2,11 @@ package desync
 
 import (
 	"cmp"
-	"io"
 	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
-
-// A mismatch is the checksum of one player that was not the agreed one.
-type mismatch struct {
-	tick   lockstep.Tick
-	player lockstep.Player
-	root   uint64
-}
-
-// A presence tells that a player came or went.
-type presence struct {
-	tick   lockstep.Tick
-	player lockstep.Player
-	there  bool
-}
-
-// An attribution finds who was wrong, from what a log says of checksums and from
-// the simulation's own checksums.
-type attribution struct {
-	verified   *replay.Verification
-	checks     evidence   // in the order of ticks
-	mismatches []mismatch // in the order of ticks
-	presence   []presence // no more than maxEvidence
-	seats      int
-	own        map[lockstep.Tick]uint64 // the simulation's checksums that differ; only looked up, never ranged over
-	blames     []Blame
-	admitted   lockstep.Tick         // the last check before the referee said that it was wrong
-	keyframe   *lockstep.DesyncError // a keyframe that differs, until the next check tells more
-	differs    bool                  // at the last check
-	gone       [256]lockstep.Tick    // since when a player is gone; 0 for those who are there
-}
 
 // Attribute says who was wrong in a replay that was verified with game g: at the
 // first difference, or if the verification kept going, at all checks. It reads
@@ -50,41 +19,49 @@ func Attribute(r *replay.Reader, g *lockstep.Game, v *replay.Verification, o rep
 	if err != nil {
 		return verdictOf([]Blame{})
 	}
-	a := &attribution{verified: v, own: make(map[lockstep.Tick]uint64), blames: []Blame{}}
+	a := &attribution{until: v.Ticks, own: make(map[lockstep.Tick]uint64), blames: []Blame{}}
+	if a.stopped = v.Stopped; a.stopped {
+		a.until = v.First.Tick
+	}
 	replay.Play(own, nil, a.record) // the verification told the error
-	slices.SortStableFunc(a.mismatches, func(a, b mismatch) int { return cmp.Compare(a.tick, b.tick) })
-	a.sortChecks()
-	a.ties(r, g, &o)
-	a.sortChecks()
-	a.judge()
+	a.log.sort()
+	a.tie(r, g, o.MaxTicks)
+	a.judge(v.Differences)
 	slices.SortStableFunc(a.blames, func(a, b Blame) int { return cmp.Compare(a.First, b.First) })
 	return verdictOf(a.blames)
 }
 
+// An attribution judges one check after the other.
+type attribution struct {
+	log      checkLog
+	until    lockstep.Tick
+	stopped  bool                     // the verification ended there, at a difference
+	ticks    []lockstep.Tick          // of the checks, in order
+	own      map[lockstep.Tick]uint64 // the simulation's checksums where they differ, and on ties; only looked up, never ranged over
+	presence []presence               // no more than maxEvidence
+	gone     [256]lockstep.Tick       // since when a player is gone; 0 for those who are there
+	blames   []Blame
+	keyframe *lockstep.DesyncError // a keyframe that differs, until the next check tells more
+	differs  bool                  // at the last check
+}
+
+// A presence tells that a player came or went.
+type presence struct {
+	tick   lockstep.Tick
+	player lockstep.Player
+	there  bool
+}
+
 // record takes what a record says of checksums and players.
 func (a *attribution) record(rec *lockstep.Record) error {
-	switch rec.Kind {
-	case lockstep.RecordHeader:
-		a.seats = int(rec.Header.Settings.Players)
-	case lockstep.RecordFrame:
+	if rec.Kind == lockstep.RecordFrame {
 		for i := range rec.Frame.Commands {
 			if c := &rec.Frame.Commands[i]; c.Player == lockstep.System && len(a.presence) < maxEvidence {
 				a.meet(c)
 			}
 		}
-	case lockstep.RecordChecksum:
-		a.checks = append(a.checks, item{tick: rec.Tick, root: rec.Root})
-	case lockstep.RecordDissent:
-		a.mismatches = append(a.mismatches, mismatch{rec.Tick, rec.Player, rec.Root})
-	case lockstep.RecordNote:
-		if n := len(a.checks); n > 0 && rec.Player == lockstep.System && rec.Topic == lockstep.TopicReferee {
-			a.admitted = a.checks[n-1].tick
-		}
 	}
-	if len(a.checks) > maxEvidence || len(a.mismatches) > maxEvidence {
-		return io.EOF // enough to tell
-	}
-	return nil
+	return a.log.record(rec)
 }
 
 // meet takes a command of System.
@@ -105,32 +82,125 @@ func (a *attribution) meet(c *lockstep.Command) {
 	}
 }
 
-func (a *attribution) sortChecks() {
-	slices.SortStableFunc(a.checks, func(a, b item) int { return cmp.Compare(a.tick, b.tick) })
-}
-
-// maxTies is how many ticks on which the players did not agree are simulated
-// again.
+// maxTies is how many ticks without an agreed checksum are simulated again.
 const maxTies = 8
 
-// ties adds a check for the first ticks without an agreed checksum: the
-// simulation's own.
-func (a *attribution) ties(r *replay.Reader, g *lockstep.Game, o *replay.SimulateOptions) {
-	agreed := slices.Clone(a.checks)
+// tie lists the checks: all that have an agreed checksum, and the first ones
+// that have none, which it simulates again.
+func (a *attribution) tie(r *replay.Reader, g *lockstep.Game, maxTicks lockstep.Tick) {
+	for i := range a.log.agreed {
+		a.ticks = append(a.ticks, a.log.agreed[i].tick)
+	}
 	var last lockstep.Tick
 	found := 0
-	for _, m := range a.mismatches {
-		if m.tick == last || m.tick > a.verified.Ticks || agreed.find(m.tick) != nil {
+	for _, m := range a.log.mismatches {
+		if m.tick == last || m.tick > a.until || a.log.agreed.find(m.tick) != nil {
 			continue
 		}
 		if found++; found > maxTies {
 			break
 		}
 		last = m.tick
-		root, _, err := rootAt(r, g, m.tick, &replay.SimulateOptions{MaxTicks: o.MaxTicks})
+		root, _, err := rootAt(r, g, m.tick, &replay.SimulateOptions{MaxTicks: maxTicks})
 		if err != nil {
-			return
+			break
 		}
-		a.checks = append(a.checks, item{tick: m.tick, root: root})
+		a.own[m.tick] = root
+		a.ticks = append(a.ticks, m.tick)
 	}
+	slices.Sort(a.ticks)
+	a.ticks = slices.Compact(a.ticks)
+}
+
+// judge goes through the checks, and the keyframes that differ from the
+// simulation.
+func (a *attribution) judge(differences []*lockstep.DesyncError) {
+	for _, d := range differences {
+		if !d.Keyframe {
+			a.own[d.Tick] = d.Got
+		}
+	}
+	for _, t := range a.ticks {
+		if t > a.until {
+			break
+		}
+		for ; len(differences) > 0 && differences[0].Tick < t; differences = differences[1:] {
+			a.key(differences[0])
+		}
+		own, known := a.own[t]
+		a.check(a.log.at(t, own, known))
+	}
+	for _, d := range differences {
+		a.key(d)
+	}
+	if a.keyframe != nil { // and no check tells more
+		a.blame(WrongBuild, 0, a.keyframe.Tick)
+	}
+}
+
+// key notes a keyframe that differs from the simulation, unless the state was
+// wrong at the last check.
+func (a *attribution) key(d *lockstep.DesyncError) {
+	if !d.Keyframe || a.differs || a.keyframe != nil {
+		return
+	}
+	if a.log.agreed.find(d.Tick) == nil {
+		a.keyframe = d
+	} else if _, differs := a.own[d.Tick]; !differs {
+		a.blame(WrongKeyframe, 0, d.Tick)
+	}
+}
+
+// check judges one check.
+func (a *attribution) check(c *check) {
+	for ; len(a.presence) > 0 && a.presence[0].tick <= c.tick; a.presence = a.presence[1:] {
+		if p := a.presence[0]; p.there {
+			a.gone[p.player] = 0
+		} else if a.gone[p.player] == 0 {
+			a.gone[p.player] = p.tick
+		}
+	}
+	_, wrong := c.sides()
+	for _, p := range wrong {
+		a.blame(WrongPlayer, p, c.tick)
+	}
+	first := c.tick
+	a.differs = c.own != c.agreed
+	if a.keyframe != nil && a.differs {
+		first = a.keyframe.Tick
+	} else if a.keyframe != nil {
+		a.blame(WrongKeyframe, 0, a.keyframe.Tick)
+	}
+	a.keyframe = nil
+	party := c.party()
+	if party != "" {
+		a.blame(party, 0, first)
+	}
+	for i := range a.blames {
+		b := &a.blames[i]
+		well := party == ""
+		if b.Who == WrongPlayer {
+			well = !slices.Contains(wrong, b.Player)
+			if b.Healed == 0 {
+				b.Gone = a.gone[b.Player]
+			}
+		}
+		if well && b.Healed == 0 && b.Last < c.tick && b.Gone == 0 {
+			b.Healed = c.tick
+		}
+	}
+}
+
+// blame adds a check to those for which a party is blamed.
+func (a *attribution) blame(who Party, p lockstep.Player, t lockstep.Tick) {
+	i := slices.IndexFunc(a.blames, func(b Blame) bool { return b.Who == who && b.Player == p })
+	if i < 0 {
+		i = len(a.blames)
+		a.blames = append(a.blames, Blame{Who: who, Player: p, First: t, Open: a.stopped})
+	}
+	b := &a.blames[i]
+	if b.Checks == 0 || b.Last != t {
+		b.Checks++
+	}
+	b.Last, b.Healed = t, 0
 }

@@ -129,9 +129,7 @@ func (w *work) simulate() {
 }
 
 func (w *work) judge() {
-	m := w.manifest
-	c := court{tick: m.Tick, tie: m.Tie, groups: w.e.Groups, again: w.again, platform: w.e.Machine, recorder: w.e.Recorder}
-	w.e.Verdict = c.judge()
+	w.e.Verdict = w.verdict()
 	if w.e.Verdict.Party == WrongReferee {
 		return
 	}
@@ -151,7 +149,7 @@ func (w *work) sides(x *exhibit) (right, wrong side) {
 			return again, x.referee
 		}
 		return x.player, x.referee
-	case w.e.Verdict.Party == WrongBuild || !again.known():
+	case w.e.Verdict.undecided() || !again.known():
 		return x.referee, x.player
 	}
 	return again, x.player
@@ -223,7 +221,7 @@ func (w *work) fields(right, wrong []byte) {
 
 // search looks for the cause.
 func (w *work) search() {
-	if w.tester == nil || w.wrong == nil || w.e.Verdict.Party == WrongBuild {
+	if w.tester == nil || w.wrong == nil || w.e.Verdict.undecided() {
 		return
 	}
 	s := &search{tester: w.tester, good: max(w.good, w.again.first), bad: w.bad, wrong: w.wrong, describe: w.command}

@@ -52,6 +52,7 @@ type matchLog struct {
 	width  lockstep.Tick // of a column
 	rows   map[lockstep.Player]*Participant
 	checks []int // by column
+	sums   checkLog
 }
 
 // readLog reads the whole replay of a desync at tick until.
@@ -62,6 +63,7 @@ func readLog(file []byte, until lockstep.Tick) (*matchLog, error) {
 		return nil, err
 	}
 	err = replay.Play(r, nil, l.record)
+	l.sums.sort()
 	if l.header == nil {
 		return nil, fmt.Errorf("desync: the replay has no header: %w", err)
 	}
@@ -83,6 +85,9 @@ func (l *matchLog) reader() (*replay.Reader, error) {
 }
 
 func (l *matchLog) record(r *lockstep.Record) error {
+	if r.Tick <= l.until {
+		l.sums.record(r) // later checks than maxEvidence are judged by the manifest
+	}
 	switch r.Kind {
 	case lockstep.RecordHeader:
 		l.header, l.width = r.Header, lockstep.Tick(r.Header.Settings.CheckEvery)

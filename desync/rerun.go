@@ -82,7 +82,7 @@ func (x *rerun) record(f *lockstep.Follower, rec *lockstep.Record) error {
 	err := f.Apply(rec)
 	var desync *lockstep.DesyncError
 	if errors.As(err, &desync) {
-		if x.wrong == nil {
+		if x.wrong == nil && !desync.Keyframe {
 			x.wrong = desync
 		}
 		err = nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
 )
 
 // A Party is who can be wrong.
@@ -62,69 +63,85 @@ func verdictOf(blames []Blame) *Verdict {
 	return v
 }
 
-// A court has what a verdict is made from.
-type court struct {
-	tick     lockstep.Tick
-	tie      bool
-	groups   []Group
-	again    *rerun
-	platform string // ours
-	recorder string
-}
-
-// judge says who is wrong, and marks the groups that are right.
-func (c *court) judge() Verdict {
-	ours := c.again.side(c.tick)
+// verdict returns the verdict of an explanation. It judges the first check at which the simulation differs from the log,
+// and else that of the desync.
+func (w *work) verdict() Verdict {
+	m, ours := w.manifest, w.again.side(w.manifest.Tick)
 	if !ours.known() {
-		return c.votes()
+		return votes(m.Tie, w.e.Groups)
 	}
-	v := Verdict{Simulated: true, Players: []lockstep.Player{}}
-	if w := c.again.wrong; w != nil && w.Tick < c.tick {
-		v.Party = WrongBuild
-		v.Text = fmt.Sprintf("this build computes %s at tick %d where the log has %s, before anybody differed: explain it with the build and platform that recorded it (%s)",
-			checksum.FormatRoot(w.Got), w.Tick, checksum.FormatRoot(w.Want), c.recorder)
-		return v
+	for i := range w.e.Groups {
+		g := &w.e.Groups[i]
+		g.Right = g.Checksum == root(ours)
 	}
-	referee, right, wrong := -1, 0, 0
-	for i := range c.groups {
-		g := &c.groups[i]
-		g.Right = g.Checksum == checksum.FormatRoot(ours.root)
-		if g.Referee {
-			referee = i
-		}
-		if g.Right {
-			right++
-		} else {
-			wrong++
-			v.Players = append(v.Players, g.Players...)
-		}
+	c := w.log.sums.at(m.Tick, ours.root, true)
+	if earlier := w.again.wrong; earlier != nil && earlier.Tick < m.Tick {
+		c = w.log.sums.at(earlier.Tick, earlier.Got, true)
+	}
+	if c == nil {
+		c = checkOf(m, ours.root, w.log.sums.seats)
+	}
+	right, wrong := c.sides()
+	v := Verdict{Party: c.party(), Players: []lockstep.Player{}, Simulated: true}
+	switch {
+	case v.Party == "" && len(wrong) > 0:
+		v.Party, v.Players = WrongPlayer, wrong
+	case v.Party == "":
+		v.Party = WrongUnknown
 	}
 	slices.Sort(v.Players)
-	switch {
-	case wrong == 0:
-		v.Party, v.Text = WrongUnknown, "all checksums in the bundle are that of the match simulated again: nobody differs"
-	case right == 0:
-		v.Party, v.Players = WrongBuild, []lockstep.Player{}
-		v.Text = fmt.Sprintf("the match simulated again (on %s) agrees with nobody: this build computes otherwise than the one that was played with (on %s), or everybody is wrong",
-			c.platform, c.recorder)
-	case referee >= 0 && !c.groups[referee].Right:
-		v.Party = WrongReferee
-		v.Text = "the match simulated again agrees with " + players(c.rightPlayers()) + ", not with the referee"
-		v.Players = []lockstep.Player{}
-	default:
-		v.Party = WrongPlayer
-		with := players(c.rightPlayers())
-		if referee >= 0 {
-			with = "the referee"
-		}
-		v.Text = fmt.Sprintf("the match simulated again agrees with %s, not with %s", with, players(v.Players))
-	}
+	v.Text = w.verdictText(&v, c, right)
 	return v
 }
 
-func (c *court) rightPlayers() []lockstep.Player {
+// checkOf returns the check of a bundle whose log does not have it yet.
+func checkOf(m *replay.Manifest, own uint64, seats int) *check {
+	c := &check{tick: m.Tick, tie: m.Tie, own: own, agreed: own, seats: seats}
+	for i, g := range m.Groups {
+		sum, err := checksum.ParseRoot(g.Checksum)
+		if err != nil {
+			panic(err) // checkManifest has parsed it
+		}
+		if i == 0 && !m.Tie {
+			c.agreed = sum
+			continue
+		}
+		for _, p := range g.Players {
+			c.mismatches = append(c.mismatches, mismatch{m.Tick, p, sum})
+		}
+	}
+	return c
+}
+
+// verdictText puts a verdict into words.
+func (w *work) verdictText(v *Verdict, c *check, right []lockstep.Player) string {
+	again := "the match simulated again agrees with "
+	switch {
+	case v.Party == WrongBuild && c.tick < w.manifest.Tick:
+		return fmt.Sprintf("this build computes %s at tick %d where the log has %s, before anybody differed: explain it with the build and platform that recorded it (%s)",
+			checksum.FormatRoot(c.own), c.tick, checksum.FormatRoot(c.agreed), w.e.Recorder)
+	case v.Party == WrongBuild && len(right) > 0:
+		return fmt.Sprintf("%s%s alone: this build (on %s) may be theirs, and computes otherwise than the one that most played with (on %s)",
+			again, players(right), w.e.Machine, w.e.Recorder)
+	case v.Party == WrongBuild:
+		return fmt.Sprintf("the match simulated again (on %s) agrees with nobody: this build computes otherwise than the one that was played with (on %s), or everybody is wrong",
+			w.e.Machine, w.e.Recorder)
+	case v.Party == WrongUnclear:
+		return again + "half of the players: it is not known which half is right"
+	case v.Party == WrongReferee:
+		return again + players(right) + ", not with the referee"
+	case v.Party == WrongPlayer && slices.ContainsFunc(w.e.Groups, func(g Group) bool { return g.Referee }):
+		return again + "the referee, not with " + players(v.Players)
+	case v.Party == WrongPlayer:
+		return again + players(rightPlayers(w.e.Groups)) + ", not with " + players(v.Players)
+	}
+	return "all checksums in the bundle are that of the match simulated again: nobody differs"
+}
+
+// rightPlayers returns the players of the groups that are right.
+func rightPlayers(groups []Group) []lockstep.Player {
 	var all []lockstep.Player
-	for _, g := range c.groups {
+	for _, g := range groups {
 		if g.Right {
 			all = append(all, g.Players...)
 		}
@@ -132,20 +149,23 @@ func (c *court) rightPlayers() []lockstep.Player {
 	return all
 }
 
+// undecided reports whether neither side of the desync is known to be right.
+func (v *Verdict) undecided() bool { return v.Party == WrongBuild || v.Party == WrongUnclear }
+
 // votes is the verdict where nothing was simulated.
-func (c *court) votes() Verdict {
+func votes(tie bool, groups []Group) Verdict {
 	v := Verdict{Party: WrongUnknown, Players: []lockstep.Player{}}
-	if c.tie || len(c.groups) < 2 {
+	if tie || len(groups) < 2 {
 		v.Text = "no checksum has a majority, and the match was not simulated again"
 		return v
 	}
-	first, voters := c.groups[0], 0
-	for _, g := range c.groups[1:] {
+	first, voters := groups[0], 0
+	for _, g := range groups[1:] {
 		v.Players = append(v.Players, g.Players...)
 		voters += len(g.Players)
 	}
 	slices.Sort(v.Players)
-	if first.Referee && len(first.Players) == 0 && len(c.groups) == 2 && voters > 1 {
+	if first.Referee && len(first.Players) == 0 && len(groups) == 2 && voters > 1 {
 		v.Party, v.Players = WrongReferee, []lockstep.Player{}
 		v.Text = fmt.Sprintf("all %d players who reported have one checksum, and the referee has another; not simulated again", voters)
 		return v

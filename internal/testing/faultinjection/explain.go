@@ -76,7 +76,8 @@ func party(e *desync.Explanation) string {
 	return string(e.Verdict.Party)
 }
 
-// bundle returns the evidence of the first report.
+// bundle returns the evidence of the first report, as a server writes it: when the
+// player's states have come, and the log has the other players' reports.
 func (m *match) bundle() (*replay.Bundle, error) {
 	r := m.reports[0]
 	e := &lockstep.Evidence{Report: r}
@@ -88,7 +89,7 @@ func (m *match) bundle() (*replay.Bundle, error) {
 	}
 	written := m.file
 	for _, b := range m.blocks {
-		if b.tick >= r.Tick {
+		if b.tick >= r.Tick+checkEvery {
 			written = m.file[:b.end]
 			break
 		}

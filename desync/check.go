@@ -1,0 +1,112 @@
+package desync
+
+import (
+	"cmp"
+	"io"
+	"slices"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// A mismatch is the checksum of one player that was not the agreed one.
+type mismatch struct {
+	tick   lockstep.Tick
+	player lockstep.Player
+	root   uint64
+}
+
+// A check has all that is known of one checked tick.
+type check struct {
+	tick       lockstep.Tick
+	tie        bool   // there is no agreed checksum
+	agreed     uint64 // on a tie, the simulation's own
+	own        uint64 // the simulation's
+	mismatches []mismatch
+	seats      int
+	admitted   bool // the referee said that it was wrong
+}
+
+// sides returns the players whose mismatching checksum is the simulation's, and
+// those whose is not.
+func (c *check) sides() (right, wrong []lockstep.Player) {
+	for _, m := range c.mismatches {
+		if m.root == c.own {
+			right = append(right, m.player)
+		} else {
+			wrong = append(wrong, m.player)
+		}
+	}
+	return right, wrong
+}
+
+// party returns who was wrong, if not only players were; else it is empty. A build
+// cannot convict a referee with a minority: those may be the players of that
+// build.
+func (c *check) party() Party {
+	right, _ := c.sides()
+	switch n := len(right); {
+	case c.tie && n == 0:
+		return WrongBuild
+	case c.tie || c.own == c.agreed:
+		return ""
+	case 2*n > c.seats || n > 0 && c.admitted:
+		return WrongReferee
+	case n > 0 && 2*n == c.seats:
+		return WrongUnclear
+	}
+	return WrongBuild
+}
+
+// A checkLog has what a log says of checksums.
+type checkLog struct {
+	seats      int
+	agreed     evidence      // in the order of ticks, once sorted
+	mismatches []mismatch    // in the order of ticks, once sorted
+	admitted   lockstep.Tick // the last check before the referee said that it was wrong
+}
+
+// record takes a record. It returns [io.EOF] once it has maxEvidence.
+func (l *checkLog) record(rec *lockstep.Record) error {
+	if max(len(l.agreed), len(l.mismatches)) >= maxEvidence {
+		return io.EOF
+	}
+	switch rec.Kind {
+	case lockstep.RecordHeader:
+		l.seats = int(rec.Header.Settings.Players)
+	case lockstep.RecordChecksum:
+		l.agreed = append(l.agreed, item{tick: rec.Tick, root: rec.Root})
+	case lockstep.RecordDissent:
+		l.mismatches = append(l.mismatches, mismatch{rec.Tick, rec.Player, rec.Root})
+	case lockstep.RecordNote:
+		if n := len(l.agreed); n > 0 && rec.Player == lockstep.System && rec.Topic == lockstep.TopicReferee {
+			l.admitted = l.agreed[n-1].tick
+		}
+	}
+	return nil
+}
+
+// sort brings the checksums into the order of ticks.
+func (l *checkLog) sort() {
+	slices.SortStableFunc(l.agreed, func(a, b item) int { return cmp.Compare(a.tick, b.tick) })
+	slices.SortStableFunc(l.mismatches, func(a, b mismatch) int { return cmp.Compare(a.tick, b.tick) })
+}
+
+// at returns the check of a tick, or nil if the log says nothing of the tick. The
+// simulation's own checksum need not be known where it is the agreed one.
+func (l *checkLog) at(t lockstep.Tick, own uint64, known bool) *check {
+	compare := func(m mismatch, t lockstep.Tick) int { return cmp.Compare(m.tick, t) }
+	from, _ := slices.BinarySearchFunc(l.mismatches, t, compare)
+	to, _ := slices.BinarySearchFunc(l.mismatches, t+1, compare)
+	c := &check{tick: t, own: own, agreed: own, mismatches: l.mismatches[from:to], seats: l.seats, admitted: t <= l.admitted}
+	switch agreed := l.agreed.find(t); {
+	case agreed != nil:
+		if c.agreed = agreed.root; !known {
+			c.own = c.agreed
+		}
+	case from < to:
+		c.tie = true
+	default:
+		return nil
+	}
+	return c
+}

@@ -1,0 +1,168 @@
+package desync_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/internal/testing/dots"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// A jury is a match of eight seats in which two builds take part.
+type jury struct {
+	header  *lockstep.Header
+	log     bytes.Buffer
+	writer  *replay.Writer
+	match   *lockstep.Coordinator
+	copies  []*lockstep.Follower
+	reports []*lockstep.DesyncReport
+}
+
+// newJury begins a match whose players have the games of copies. Without a game
+// of its referee, the match has none.
+func newJury(tb testing.TB, referee *lockstep.Game, copies [8]*lockstep.Game) *jury {
+	tb.Helper()
+	s := lockstep.DefaultSettings(8)
+	s.CheckEvery, s.KeyframeEvery = 10, 50
+	j := &jury{}
+	_, j.header = newDots(tb, s)
+	history := lockstep.FollowerOptions{History: lockstep.HistoryOptions{Length: 32, EveryTick: true, States: true}}
+	for _, g := range copies {
+		j.copies = append(j.copies, g.NewFollower(history))
+	}
+	j.writer = replay.NewWriter(&j.log, replay.WriterOptions{})
+	game := referee
+	if game == nil {
+		game = copies[0]
+	}
+	var err error
+	if j.match, err = lockstep.NewCoordinator(game, j.header, lockstep.Tee(j.writer, j), lockstep.CoordinatorOptions{
+		Relay: referee == nil, Referee: history,
+		Desync: func(r *lockstep.DesyncReport) { j.reports = append(j.reports, r) },
+	}); err != nil {
+		tb.Fatal(err)
+	}
+	for p := range lockstep.Player(8) {
+		if _, err := j.match.Join(p); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return j
+}
+
+// Append gives a record to all copies.
+func (j *jury) Append(record []byte) error {
+	for _, f := range j.copies {
+		if err := f.Append(record); err != nil && !errors.As(err, new(*lockstep.DesyncError)) {
+			return err
+		}
+	}
+	return nil
+}
+
+// play plays up to the first desync, of which all players report.
+func (j *jury) play(tb testing.TB, end lockstep.Tick) {
+	tb.Helper()
+	for len(j.reports) == 0 && j.match.Now() < end {
+		if _, err := j.match.Tick(); err != nil {
+			tb.Fatal(err)
+		}
+		for p, f := range j.copies {
+			if t := j.match.Now(); t%10 == 0 {
+				sum, _ := f.Sum(t)
+				if err := j.match.Report(lockstep.Player(p), t, sum); err != nil {
+					tb.Fatal(err)
+				}
+			}
+		}
+	}
+	if err := j.writer.Flush(); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// bundle returns the bundle of a desync, and the replay in it.
+func (j *jury) bundle(tb testing.TB, r *lockstep.DesyncReport) (*replay.Bundle, []byte) {
+	tb.Helper()
+	e := &lockstep.Evidence{Report: *r}
+	if !r.Tie && j.match.Referee() != nil {
+		e.Exhibits = append(e.Exhibits, lockstep.Exhibit{
+			Tick: r.Tick, Referee: slices.Clone(j.match.Referee().State(r.Tick)), Player: slices.Clone(j.copies[r.Player].State(r.Tick)),
+		})
+	}
+	var archive bytes.Buffer
+	if err := replay.WriteBundle(&archive, j.header, e, bytes.NewReader(j.log.Bytes())); err != nil {
+		tb.Fatal(err)
+	}
+	return open(tb, archive.Bytes()), j.log.Bytes()
+}
+
+// Verify and explain give the same answer, whoever has the build at hand: some of
+// the players, with the referee, against it, or without one.
+func TestVerifyAndExplainAgree(t *testing.T) {
+	at := lockstep.MustGame(dots.Rules())
+	other := hurt(t, 35, xor(t, "Dots[1].Pos.X", 40))
+	third := hurt(t, 35, xor(t, "Dots[2].Pos.X", 40))
+	played := 0
+	for _, referee := range []struct {
+		name string
+		game *lockstep.Game
+	}{{"with the build at hand", at}, {"with another build", other}, {"that is not there", nil}} {
+		for right := range lockstep.Player(9) {
+			for others := lockstep.Player(0); others <= 8-right; others += max(1, (8-right)/2) {
+				var copies [8]*lockstep.Game
+				for p := range copies {
+					switch p := lockstep.Player(p); {
+					case p < right:
+						copies[p] = at
+					case p < right+others:
+						copies[p] = other
+					default:
+						copies[p] = third
+					}
+				}
+				j := newJury(t, referee.game, copies)
+				j.play(t, 60)
+				if len(j.reports) == 0 {
+					continue // all agree
+				}
+				name := fmt.Sprintf("%d of 8 players and the referee %s, %d players with that one", right, referee.name, others)
+				b, file := j.bundle(t, j.reports[0])
+				e, err := desync.Explain(b, desync.Options{Game: func(*lockstep.Header) (*lockstep.Game, error) { return at, nil }})
+				if err != nil {
+					t.Fatal(err)
+				}
+				v, _ := judged(t, file, at, replay.VerifyOptions{})
+				played++
+				if want := wrongParty(referee.game == other, right); referee.game != nil && v.Party != want {
+					t.Errorf("%s: got %s, want %s", name, v.Party, want)
+				}
+				if e.Verdict.Party != v.Party || !slices.Equal(e.Verdict.Players, v.Players) || !e.Verdict.Simulated {
+					t.Errorf("%s: verify says %s %v, explain says %s %v: %s", name, v.Party, v.Players, e.Verdict.Party, e.Verdict.Players, e.Verdict.Text)
+				}
+			}
+		}
+	}
+	if played < 60 {
+		t.Errorf("got %d matches with a desync, want at least 60", played)
+	}
+}
+
+// wrongParty returns who is wrong where some of eight players have the build at
+// hand.
+func wrongParty(otherReferee bool, right lockstep.Player) desync.Party {
+	switch {
+	case !otherReferee:
+		return desync.WrongPlayer
+	case right > 4:
+		return desync.WrongReferee
+	case right == 4:
+		return desync.WrongUnclear
+	}
+	return desync.WrongBuild
+}
