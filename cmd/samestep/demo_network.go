@@ -127,7 +127,7 @@ func (d *networkDemo) join(ctx context.Context, name string, l netsim.Link, bot 
 	d.guests = append(d.guests, g)
 	l.Seed = d.options.seed*100 + uint64(len(d.guests))
 	g.session = client.Dial(ctx, d.url, d.game.Game, client.Options{
-		ClientOptions: lockstep.ClientOptions{Token: d.tokens[name], Seed: l.Seed, Events: g.event},
+		ClientOptions: lockstep.ClientOptions{Token: d.tokens[name], Events: g.event},
 		Sample:        g.sample,
 		Wrap:          through(l, g.linked),
 	})

@@ -76,7 +76,7 @@ func playBot(ctx context.Context, s *server.Server, token string, g *playable, p
 	bot := g.bot(p, seed)
 	client.Dial(ctx, withinURL("demo"), g.Game, client.Options{
 		HTTP:          within(s),
-		ClientOptions: lockstep.ClientOptions{Token: token, Seed: seed + uint64(p)},
+		ClientOptions: lockstep.ClientOptions{Token: token},
 		Sample: func(c *lockstep.Client) {
 			for _, v := range bot(c.Simulation()) {
 				if _, err := c.Submit(v); err != nil {

@@ -205,7 +205,7 @@ func (j *join) run(ctx context.Context) error {
 	}
 	j.summary.Seat = -1
 	o := client.Options{
-		ClientOptions: lockstep.ClientOptions{Token: j.token, Seed: uint64(time.Now().UnixNano()), Predict: j.predict, Events: j.event},
+		ClientOptions: lockstep.ClientOptions{Token: j.token, Predict: j.predict, Events: j.event},
 		Sample:        j.sample,
 	}
 	if j.link != (netsim.Link{}) {

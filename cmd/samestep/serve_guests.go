@@ -73,7 +73,7 @@ func (b *botHost) play(match string, number int) {
 		return
 	}
 	s := client.Dial(b.ctx, withinURL(match), b.game.Game, client.Options{
-		ClientOptions: lockstep.ClientOptions{Token: fmt.Sprintf("guest:bot%%20%d:%s", number+1, drawToken()), Seed: uint64(number)},
+		ClientOptions: lockstep.ClientOptions{Token: fmt.Sprintf("guest:bot%%20%d:%s", number+1, drawToken())},
 		HTTP:          within(b.server),
 		Handle: func(_ *lockstep.Client, e any) {
 			if e, ok := e.(lockstep.Welcomed); ok && think == nil {

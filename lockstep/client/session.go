@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"github.com/seed-49bee653/samestep/internal/buffer"
@@ -28,7 +29,7 @@ const (
 // Options are a Session's. A token is enough for a client that only watches.
 type Options struct {
 	// ClientOptions are the policies of the match's client: who it is, when it
-	// tries again, prediction, pacing. See there.
+	// tries again, prediction, pacing. See there. Dial draws a Seed if it is 0.
 	lockstep.ClientOptions
 
 	// Sample is called after each tick that was simulated, or once after several
@@ -100,6 +101,9 @@ func Dial(ctx context.Context, url string, g *lockstep.Game, o Options) *Session
 	o.ClientOptions.Events = s.event
 	if o.Pacing.Budget <= 0 {
 		o.Pacing.Budget = budget
+	}
+	if o.Seed == 0 {
+		o.Seed = rand.Uint64() // so that not all clients of a server reconnect at once
 	}
 	s.client = lockstep.NewClient(g, o.ClientOptions)
 	go s.run(ctx)

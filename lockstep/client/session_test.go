@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -54,6 +55,36 @@ func TestRefusedHandshakes(t *testing.T) {
 		t.Error("the session says that it was ready")
 	default:
 	}
+}
+
+// refusals is an http.RoundTripper that connects nobody.
+type refusals struct{}
+
+func (refusals) RoundTrip(*http.Request) (*http.Response, error) { return nil, errors.New("refused") }
+
+// Clients with the same options do not all reconnect at the same time.
+func TestJitter(t *testing.T) {
+	game := lockstep.MustGame(minimal.Rules())
+	synctest.Test(t, func(t *testing.T) {
+		waits := make(map[lockstep.Time]bool)
+		for range 10 {
+			s := client.Dial(t.Context(), "ws://localhost/play", game, client.Options{
+				ClientOptions: lockstep.ClientOptions{Ladder: lockstep.Ladder{Attempts: 1}},
+				HTTP:          &http.Client{Transport: refusals{}},
+				Handle: func(_ *lockstep.Client, e any) {
+					if e, ok := e.(lockstep.Retrying); ok {
+						waits[e.At] = true
+					}
+				},
+			})
+			if err := s.Wait(); !errors.Is(err, lockstep.ErrGaveUp) {
+				t.Errorf("got %v, want %v", err, lockstep.ErrGaveUp)
+			}
+		}
+		if len(waits) < 3 { // by chance once in 10^10 runs
+			t.Errorf("ten clients wait for %v, want different times", waits)
+		}
+	})
 }
 
 // A session that ends while it dials takes its attempt with it.

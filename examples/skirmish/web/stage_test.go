@@ -204,7 +204,7 @@ func (s *stage) bot(p lockstep.Player) *client.Session {
 	s.t.Helper()
 	bot := skirmish.NewBot(p, 7)
 	session := client.Dial(s.t.Context(), strings.Replace(s.url, "http", "ws", 1)+"/matches/arena/play", game, client.Options{
-		ClientOptions: lockstep.ClientOptions{Token: fmt.Sprintf("token-of-player-%d", p), Seed: uint64(p)},
+		ClientOptions: lockstep.ClientOptions{Token: fmt.Sprintf("token-of-player-%d", p)},
 		Sample: func(c *lockstep.Client) {
 			for _, o := range bot.Think(lockstep.World[skirmish.World](c.Simulation())) {
 				if _, err := c.Submit(o.Value); err != nil {

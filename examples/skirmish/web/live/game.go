@@ -32,13 +32,13 @@ type Game struct {
 
 // Join begins to play or watch the match at a WebSocket URL. What becomes of it is
 // told by Status.
-func Join(ctx context.Context, url, token string, seed uint64) *Game {
+func Join(ctx context.Context, url, token string) *Game {
 	ctx, cancel := context.WithCancel(ctx)
 	g := &Game{leave: cancel, player: play.New(lockstep.System), began: time.Now()}
 	g.news.init()
 	g.session = client.Dial(ctx, url, lockstep.MustGame(skirmish.Rules()), client.Options{
 		ClientOptions: lockstep.ClientOptions{
-			Token: token, Seed: seed, Predict: predictTicks, Interpolate: true, Observer: g.observe,
+			Token: token, Predict: predictTicks, Interpolate: true, Observer: g.observe,
 		},
 		Handle: g.handle,
 	})

@@ -64,7 +64,7 @@ export class Game {
       this.hud.fail("There is no such match on this server.", false);
       return;
     }
-    skirmish.join(url, token, Math.floor(Math.random() * 2 ** 48));
+    skirmish.join(url, token);
   }
 
   hide() {

@@ -14,9 +14,9 @@ var game *live.Game
 var scratch []byte
 
 func init() {
-	exports["join"] = func(args []js.Value) any { // url, token, a number by chance
+	exports["join"] = func(args []js.Value) any { // url, token
 		leave(false)
-		game = live.Join(context.Background(), args[0].String(), args[1].String(), uint64(whole(args[2])))
+		game = live.Join(context.Background(), args[0].String(), args[1].String())
 		return nil
 	}
 	exports["leave"] = func(args []js.Value) any { leave(args[0].Bool()); return nil } // for good?
