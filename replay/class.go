@@ -3,6 +3,7 @@ package replay
 import (
 	"errors"
 	"io"
+	"slices"
 
 	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -37,12 +38,7 @@ func ClassOf(err error) Class {
 		damage   *DamageError
 	)
 	is := func(targets ...error) bool {
-		for _, t := range targets {
-			if errors.Is(err, t) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(targets, func(t error) bool { return errors.Is(err, t) })
 	}
 	switch {
 	case err == nil:

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path"
@@ -148,14 +149,7 @@ func (b *build) key(ctx context.Context) (string, error) {
 }
 
 // names returns the names of the programs in order.
-func (b *build) names() []string {
-	var names []string
-	for name := range b.Packages {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
+func (b *build) names() []string { return slices.Sorted(maps.Keys(b.Packages)) }
 
 // fill builds into a folder that has its name only when it is complete.
 func (b *build) fill(ctx context.Context, dir string) error {

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/http"
 	"path"
 	"slices"
@@ -53,13 +54,8 @@ func document(name string) bool { return path.Ext(name) == ".html" && !strings.C
 
 // hashOf returns a hash of the names and contents of files.
 func hashOf(files map[string]*file) string {
-	var names []string
-	for name := range files {
-		names = append(names, name)
-	}
-	slices.Sort(names)
 	h := sha256.New()
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
 		fmt.Fprintf(h, "%s %d\n", name, len(files[name].source))
 		h.Write(files[name].source)
 	}

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 )
 
 // Go calls functions from left to right, but leaves open when a variable is read, if a call of the same statement changes
@@ -84,15 +85,7 @@ func (p *program) together(n *node, values, targets []ast.Expr) {
 
 // clashes reports whether a call changes what is read.
 func (r read) clashes(by effects) bool {
-	if by.writes[r.place] || by.outer[r.place] {
-		return true
-	}
-	for _, w := range r.within {
-		if by.writes[w] {
-			return true
-		}
-	}
-	return false
+	return by.writes[r.place] || by.outer[r.place] || slices.ContainsFunc(r.within, func(w place) bool { return by.writes[w] })
 }
 
 // callsIn returns the calls of functions in an expression, those in function literals aside.

@@ -1,6 +1,7 @@
 package locksteptest
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -78,30 +79,14 @@ type Order struct {
 
 // filled returns o with its defaults.
 func (o Options) filled() Options {
-	if o.Players == 0 {
-		o.Players = 4
-	}
-	if o.Ticks == 0 {
-		o.Ticks = 200
-	}
-	if o.Every == 0 {
-		o.Every = max(o.Ticks/10, 1)
-	}
-	if o.Span == 0 {
-		o.Span = o.Ticks
-	}
-	if o.Redo == 0 {
-		o.Redo = 8
-	}
-	if o.Seed == 0 {
-		o.Seed = 1
-	}
-	if o.Changes == 0 {
-		o.Changes = 2
-	}
-	if o.Rate == 0 {
-		o.Rate = 8
-	}
+	o.Players = cmp.Or(o.Players, 4)
+	o.Ticks = cmp.Or(o.Ticks, 200)
+	o.Every = cmp.Or(o.Every, max(o.Ticks/10, 1))
+	o.Span = cmp.Or(o.Span, o.Ticks)
+	o.Redo = cmp.Or(o.Redo, 8)
+	o.Seed = cmp.Or(o.Seed, 1)
+	o.Changes = cmp.Or(o.Changes, 2)
+	o.Rate = cmp.Or(o.Rate, 8)
 	return o
 }
 

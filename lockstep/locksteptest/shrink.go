@@ -1,6 +1,7 @@
 package locksteptest
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"strings"
@@ -24,12 +25,8 @@ type ShrinkOptions struct {
 // What it returns has its commands written down in Options.Orders. If f does
 // not happen again, it returns f.
 func (f *Failure) Shrink(o ShrinkOptions) *Failure {
-	if o.Runs == 0 {
-		o.Runs = 2000
-	}
-	if o.Tries == 0 {
-		o.Tries = 2
-	}
+	o.Runs = cmp.Or(o.Runs, 2000)
+	o.Tries = cmp.Or(o.Tries, 2)
 	s := &shrinker{want: f, limits: o, best: f.written()}
 	s.best.Skip = allBut(f.Phase)
 	if !s.keep(s.best) {
@@ -113,10 +110,7 @@ func (s *shrinker) focus() {
 	o.Orders = slices.DeleteFunc(slices.Clone(o.Orders), func(order Order) bool { return order.Tick > o.Ticks })
 	s.keep(o)
 	o = s.best
-	o.Every = s.found.From
-	if o.Every == 0 {
-		o.Every = o.Ticks
-	}
+	o.Every = cmp.Or(s.found.From, o.Ticks)
 	s.keep(o)
 	o = s.best
 	o.Span = o.Ticks

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"crypto/rand"
 	"fmt"
 	"os"
@@ -159,15 +160,9 @@ func (m *Match) hostOptions() lockstep.HostOptions {
 		}
 		return g, err
 	}
-	if o.MaxConnecting == 0 {
-		o.MaxConnecting = 64
-	}
-	if o.MaxSpectators == 0 {
-		o.MaxSpectators = 64
-	}
-	if o.EvidenceHistory == 0 {
-		o.EvidenceHistory = 8
-	}
+	o.MaxConnecting = cmp.Or(o.MaxConnecting, 64)
+	o.MaxSpectators = cmp.Or(o.MaxSpectators, 64)
+	o.EvidenceHistory = cmp.Or(o.EvidenceHistory, 8)
 	m.maxConnecting, m.maxSpectators, m.history = o.MaxConnecting, o.MaxSpectators, o.EvidenceHistory
 	o.AwaitCommit = m.writer != nil && m.server.options.Durability == replay.SyncFrame
 	o.Random = func(b []byte) { rand.Read(b) }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -82,34 +83,18 @@ type Options struct {
 }
 
 func (o *Options) complete() {
-	or := func(field *int, otherwise int) {
-		if *field == 0 {
-			*field = otherwise
-		}
-	}
-	or(&o.MaxMatches, 1000)
-	or(&o.MaxPerAddress, 64)
-	or(&o.MaxUnauthenticated, 8)
-	or(&o.MaxBundles, 4)
-	or(&o.Descriptors, descriptors())
-	or(&o.GuestMatchesPerAddress, defaultGuestEach)
-	or(&o.GuestBots, defaultGuestBots)
-	if o.GuestBots < 0 {
-		o.GuestBots = 0
-	}
-	if o.GuestStateBytes == 0 {
-		o.GuestStateBytes = defaultGuestStateBytes
-	}
-	or(&o.GuestDiskBytes, defaultGuestDisk)
-	if o.MatchDiskBytes == 0 {
-		o.MatchDiskBytes = defaultMatchDisk
-	}
-	if o.IdleMatch == 0 {
-		o.IdleMatch = 5 * time.Minute
-	}
-	if o.RetryAfter == 0 {
-		o.RetryAfter = 5 * time.Second
-	}
+	o.MaxMatches = cmp.Or(o.MaxMatches, 1000)
+	o.MaxPerAddress = cmp.Or(o.MaxPerAddress, 64)
+	o.MaxUnauthenticated = cmp.Or(o.MaxUnauthenticated, 8)
+	o.MaxBundles = cmp.Or(o.MaxBundles, 4)
+	o.Descriptors = cmp.Or(o.Descriptors, descriptors())
+	o.GuestMatchesPerAddress = cmp.Or(o.GuestMatchesPerAddress, defaultGuestEach)
+	o.GuestBots = max(0, cmp.Or(o.GuestBots, defaultGuestBots))
+	o.GuestStateBytes = cmp.Or(o.GuestStateBytes, defaultGuestStateBytes)
+	o.GuestDiskBytes = cmp.Or(o.GuestDiskBytes, defaultGuestDisk)
+	o.MatchDiskBytes = cmp.Or(o.MatchDiskBytes, defaultMatchDisk)
+	o.IdleMatch = cmp.Or(o.IdleMatch, 5*time.Minute)
+	o.RetryAfter = cmp.Or(o.RetryAfter, 5*time.Second)
 	if o.Authorizer == nil {
 		o.Authorizer = AnyOf()
 	}

@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/constant"
 	"go/token"
+	"go/types"
 	"maps"
 	"os"
 	"path"
@@ -96,18 +97,26 @@ func (p *pkg) fields(typ string) []string {
 	return nil
 }
 
-// defaultOf returns what a package gives to a field that is zero: or(&o.Field, value).
+// defaultOf returns the default of a field: or(&o.Field, value), or cmp.Or(o.Field, value).
 func (p *pkg) defaultOf(field string) (value ast.Expr) {
 	for _, f := range p.files {
 		ast.Inspect(f.ast, func(n ast.Node) bool {
 			call, ok := n.(*ast.CallExpr)
-			if !ok || f.test || len(call.Args) != 2 || fmt.Sprint(call.Fun) != "or" {
+			if !ok || f.test || len(call.Args) != 2 {
 				return true
 			}
-			if a, ok := call.Args[0].(*ast.UnaryExpr); ok {
-				if s, ok := a.X.(*ast.SelectorExpr); ok && s.Sel.Name == field {
-					value = call.Args[1]
+			to := call.Args[0]
+			switch types.ExprString(call.Fun) {
+			case "or":
+				if a, ok := to.(*ast.UnaryExpr); ok {
+					to = a.X
 				}
+			case "cmp.Or":
+			default:
+				return true
+			}
+			if s, ok := to.(*ast.SelectorExpr); ok && s.Sel.Name == field {
+				value = call.Args[1]
 			}
 			return true
 		})
@@ -243,9 +252,9 @@ type Options struct { Size, Free int }
 type Rates struct { Chat, Pings, Untold Rate }
 func (o *Options) complete(r *Rates) {
 	or(&o.Size, 1 << 10)
-	or(&o.Free, o.Size)
+	o.Free = cmp.Or(o.Free, o.Size)
 	or(&r.Chat, Rate{5, 60 * Second, 7})
-	or(&r.Pings, Rate{64 << 10, Second, 128 << 10})
+	r.Pings = cmp.Or(r.Pings, Rate{64 << 10, Second, 128 << 10})
 }
 `,
 	})

@@ -1,8 +1,11 @@
 package watch
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sort"
 
 	"github.com/seed-49bee653/samestep/checksum"
@@ -113,12 +116,7 @@ func (v *Viewer) Compared() (agreed, differing int) { return len(v.agreed), len(
 
 // Desyncs returns the ticks that had another checksum than the log's, in order.
 func (v *Viewer) Desyncs() []Desync {
-	all := make([]Desync, 0, len(v.desyncs))
-	for _, d := range v.desyncs {
-		all = append(all, d)
-	}
-	sort.Slice(all, func(i, j int) bool { return all[i].Tick < all[j].Tick })
-	return all
+	return slices.SortedFunc(maps.Values(v.desyncs), func(a, b Desync) int { return cmp.Compare(a.Tick, b.Tick) })
 }
 
 // Fault returns why the match cannot be simulated on, or nil.
