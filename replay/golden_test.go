@@ -20,7 +20,7 @@ import (
 const goldenDir = "../testdata/replays"
 
 // The golden replays verify, and playing their commands again writes the same
-// bytes, on every machine that this test runs on. With -update the files and
+// bytes, on every machine that this test runs on. With -rewrite the files and
 // the list of their checksums are written, but not over a file that the rules
 // of the same build no longer verify: then RulesBuild has to change first.
 func TestGolden(t *testing.T) {

@@ -24,7 +24,7 @@ const versionDir = goldenDir + "/versions"
 // versionFiles are files of every version of the format, in every form that it
 // has. They must be read, verified and sought in for ever, so neither they nor
 // the game that they are of change: a new version of the format gets new files
-// and new rows. With -update a file that is missing is made, and its row printed;
+// and new rows. With -rewrite a file that is missing is made, and its row printed;
 // one that is there is never written.
 var versionFiles = []versionFile{
 	{"v1-open", 0x1ee100c9717b0bea, 330, 40, true, 0x81377675851c9ea1, "35ab647025e6b0e44363a74e95eb589ea7af3a89953321c5bd3ed461d133d7f2"},

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 }
 
 // Each file of testdata is a script for one verb: what people type, what they
-// see, and the exit code. With -update, files that a script compares with are
+// see, and the exit code. With -rewrite, files that a script compares with are
 // rewritten.
 func TestScripts(t *testing.T) {
 	matches, err := filepath.Abs("../../testdata/matches")

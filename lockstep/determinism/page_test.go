@@ -46,7 +46,7 @@ var (
 	wantComment = regexp.MustCompile("[ \t]*// want `.*")
 )
 
-// docs/determinism-rules.md is made of the rules and their examples; -update writes it.
+// docs/determinism-rules.md is made of the rules and their examples; -rewrite writes it.
 func TestPage(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(pageHead)
@@ -67,7 +67,7 @@ func TestPage(t *testing.T) {
 		t.Skipf("the page cannot be read: %v", err)
 	}
 	if diff := cmp.Diff(b.String(), string(got)); diff != "" {
-		t.Errorf("the page is not that of the rules (-want +got); run with -update:\n%s", diff)
+		t.Errorf("the page is not that of the rules (-want +got); run with -rewrite:\n%s", diff)
 	}
 }
 

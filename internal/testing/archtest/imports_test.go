@@ -35,6 +35,7 @@ const (
 	rapid     = "pgregory.net/rapid"
 	goleak    = "go.uber.org/goleak"
 	goScript  = "github.com/rogpeppe/go-internal"
+	dataTests = "github.com/cockroachdb/datadriven"
 	chromedp  = "github.com/chromedp"
 )
 
@@ -79,7 +80,7 @@ var imports = []importRow{
 	{pattern: "internal/testing/fixedbench", own: []string{"fixed"}},
 	{pattern: "internal/testing/archtest", tests: []string{"lockstep/determinism"}},
 	{pattern: "internal/testing/testenv"},
-	{pattern: "internal/testing/script"},
+	{pattern: "internal/testing/script", modules: []string{dataTests}},
 	{pattern: "internal/testing/matchlog"},
 	{pattern: "internal/testing/nullgame", own: []string{"lockstep"}},
 	{pattern: "internal/testing/dots", own: []string{"lockstep", "replay", "fixed"}},

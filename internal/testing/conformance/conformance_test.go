@@ -34,7 +34,7 @@ func TestSuite(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(onDisk, text) {
-		t.Error("index.json is not what the builders make: read what -update changes")
+		t.Error("index.json is not what the builders make: read what -rewrite changes")
 	}
 	index, err := ParseIndex(onDisk)
 	if err != nil {

@@ -7,6 +7,6 @@
 // MessagePack, blocks, states and roots by themselves, so that a mistake in the
 // engine's writers cannot hide one in its readers.
 //
-// The test with the flag -update writes the files and the index anew. Two runs
+// The test with the flag -rewrite writes the files and the index anew. Two runs
 // write the same bytes.
 package conformance

@@ -16,7 +16,7 @@ import (
 
 const page = "../../../docs/conformance.md"
 
-// The page names the cases of each rule. With -update the table is written.
+// The page names the cases of each rule. With -rewrite the table is written.
 func TestPageNamesCases(t *testing.T) {
 	text, err := os.ReadFile(page)
 	if err != nil {
@@ -34,7 +34,7 @@ func TestPageNamesCases(t *testing.T) {
 			t.Fatal(err)
 		}
 	} else if want != string(text) {
-		t.Error("the table of cases is not that of the index: run the test with -update")
+		t.Error("the table of cases is not that of the index: run the test with -rewrite")
 	}
 }
 

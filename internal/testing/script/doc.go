@@ -1,6 +1,5 @@
-// Package script runs tests that are written as steps with the output that is
-// expected of them. A script is a text file of blocks, with an empty line
-// between two of them:
+// Package script runs tests that are written as steps with their expected
+// output, in the format of [datadriven] with several steps in a block:
 //
 //	# A comment explains the steps below it.
 //	join p=1
@@ -9,16 +8,19 @@
 //	tick 1
 //	accepted for tick 12
 //
-// A block is one or more steps, a line of four dashes, and what the steps print
-// together. A step is a verb and arguments: name=value, or a word alone, which
-// is the same as word=true. A value that has spaces stands in double quotes.
+// A block is one or more steps, a line of four dashes, the output of the steps,
+// and an empty line. A step is a verb and arguments: name=value, or a word alone,
+// which is the same as word=true. A value with spaces stands in parentheses. It
+// can have the escapes of a Go string.
 //
-// A test gives [Run] the files and what makes an interpreter of steps:
+// A test gives [Run] the files and a function that makes an interpreter of steps:
 //
 //	script.Run(t, "testdata/*.txt", func(t *testing.T) script.Interpreter {
 //		m := newMatch(t)
 //		return m.run
 //	})
 //
-// With the flag -update the files are rewritten with what the steps print now.
+// The flag -rewrite replaces the expected output in the files.
+//
+// [datadriven]: https://pkg.go.dev/github.com/cockroachdb/datadriven
 package script

@@ -2,23 +2,22 @@ package script
 
 import (
 	"flag"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/cockroachdb/datadriven"
 )
 
-var update = flag.Bool("update", false, "rewrite the expected output of scripts and golden files")
+// Update reports whether the flag -rewrite tells the test to replace its expected
+// output.
+func Update() bool { return flag.Lookup("rewrite").Value.String() == "true" }
 
-// Update reports whether the test was told to rewrite its expectations.
-func Update() bool { return *update }
-
-// An Interpreter runs one step and returns what it prints, without the last
-// newline.
+// An Interpreter runs one step and returns its output, without the last newline.
 type Interpreter func(s *Step) string
 
 // Run runs each script that glob finds in a test of its own, with a new
-// interpreter. A glob that finds nothing fails.
+// interpreter. It fails if glob finds no files.
 func Run(t *testing.T, glob string, start func(t *testing.T) Interpreter) {
 	t.Helper()
 	files, err := filepath.Glob(glob)
@@ -27,49 +26,31 @@ func Run(t *testing.T, glob string, start func(t *testing.T) Interpreter) {
 	}
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
-		t.Run(name, func(t *testing.T) { runFile(t, file, start(t)) })
+		t.Run(name, func(t *testing.T) {
+			run := start(t)
+			datadriven.RunTest(t, file, func(t *testing.T, d *datadriven.TestData) string { return runBlock(t, d, run) })
+		})
 	}
 }
 
-func runFile(t *testing.T, file string, run Interpreter) {
-	src, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	blocks := parse(string(src))
-	for i := range blocks {
-		b := &blocks[i]
-		if b.steps == nil {
+// runBlock runs the steps of a block and returns their output.
+func runBlock(t *testing.T, d *datadriven.TestData, run Interpreter) string {
+	steps := []*Step{{Verb: d.Cmd, args: d.CmdArgs}}
+	for line := range strings.Lines(d.Input) {
+		if strings.HasPrefix(line, "#") {
 			continue
 		}
-		got := b.run(t, file, run)
-		if got != b.want && !Update() {
-			t.Errorf("%s:%d: %s\ngot:\n%s\nwant:\n%s", file, b.line, strings.Join(b.steps, "\n"), got, b.want)
-		}
-		b.want = got
-	}
-	if !Update() {
-		return
-	}
-	if err := os.WriteFile(file, []byte(format(blocks)), 0o666); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// run runs the steps of a block and returns what they print.
-func (b *block) run(t *testing.T, file string, run Interpreter) string {
-	var out []string
-	for i, line := range b.steps {
 		s, err := parseStep(line)
 		if err != nil {
-			t.Fatalf("%s:%d: %v", file, b.line+i, err)
+			d.Fatalf(t, "%v", err)
 		}
+		steps = append(steps, s)
+	}
+	var out []string
+	for _, s := range steps {
 		text := run(s)
 		if err := s.check(); err != nil {
-			t.Fatalf("%s:%d: %s: %v", file, b.line+i, line, err)
-		}
-		if strings.Contains(text, "\n\n") {
-			t.Fatalf("%s:%d: %s: printed an empty line, which a script cannot hold", file, b.line+i, line)
+			d.Fatalf(t, "%v", err)
 		}
 		if text != "" {
 			out = append(out, text)

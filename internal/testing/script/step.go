@@ -4,103 +4,66 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+
+	"github.com/cockroachdb/datadriven"
 )
 
-// A Step is one line of a script. An argument that is missing or out of range
-// fails the test after the step; so does one that the interpreter never asked
-// for.
+// A Step is one line of a script. The test fails after the step if an argument is
+// missing or out of range, or if the interpreter did not read it.
 type Step struct {
 	Verb string
 
-	args []argument
+	args []datadriven.CmdArg
+	read []string // names of arguments
 	err  error
 }
 
-type argument struct {
-	name, value string
-	used        bool
-}
-
-// parseStep splits a line into a verb and its arguments.
 func parseStep(line string) (*Step, error) {
-	s := &Step{}
-	for at := 0; at < len(line); {
-		if line[at] == ' ' {
-			at++
-			continue
-		}
-		var a argument
-		end := at
-		for end < len(line) && line[end] != ' ' && line[end] != '=' {
-			end++
-		}
-		a.name, a.value = line[at:end], "true"
-		if end < len(line) && line[end] == '=' {
-			var err error
-			if a.value, end, err = parseValue(line, end+1); err != nil {
-				return nil, err
-			}
-		}
-		at = end
-		if s.Verb == "" {
-			s.Verb = a.name
-		} else {
-			s.args = append(s.args, a)
-		}
-	}
-	return s, nil
+	verb, args, err := datadriven.ParseLine(line)
+	return &Step{Verb: verb, args: args}, err
 }
 
-// parseValue returns the value that begins at a place in line, and where it ends.
-func parseValue(line string, at int) (value string, end int, err error) {
-	if at < len(line) && line[at] == '"' {
-		quoted, err := strconv.QuotedPrefix(line[at:])
-		if err != nil {
-			return "", 0, fmt.Errorf("script: at %q: %w", line[at:], err)
-		}
-		value, err = strconv.Unquote(quoted)
-		return value, at + len(quoted), err
+func (s *Step) find(name string) (value string, ok bool) {
+	s.read = append(s.read, name)
+	i := slices.IndexFunc(s.args, func(a datadriven.CmdArg) bool { return a.Key == name })
+	switch {
+	case i < 0:
+		return "", false
+	case len(s.args[i].Vals) == 0:
+		return "true", true
 	}
-	for end = at; end < len(line) && line[end] != ' '; end++ {
+	value, err := strconv.Unquote(`"` + s.args[i].Vals[0] + `"`)
+	if err != nil {
+		s.fail(fmt.Errorf("script: %s: %v: %w", s.Verb, s.args[i], err))
 	}
-	return line[at:end], end, nil
-}
-
-func (s *Step) find(name string) *argument {
-	i := slices.IndexFunc(s.args, func(a argument) bool { return a.name == name })
-	if i < 0 {
-		return nil
-	}
-	s.args[i].used = true
-	return &s.args[i]
+	return value, true
 }
 
 // Has reports whether the step has an argument.
-func (s *Step) Has(name string) bool { return s.find(name) != nil }
+func (s *Step) Has(name string) bool {
+	_, ok := s.find(name)
+	return ok
+}
 
-// String returns an argument, or otherwise where the step has none.
+// String returns an argument, or otherwise if the step does not have it.
 func (s *Step) String(name, otherwise string) string {
-	if a := s.find(name); a != nil {
-		return a.value
+	if value, ok := s.find(name); ok {
+		return value
 	}
 	return otherwise
 }
 
 // Uint returns an argument that is a number of at most so many bits.
 func (s *Step) Uint(name string, bits int) uint64 {
-	a := s.find(name)
-	if a == nil {
-		s.fail(fmt.Errorf("script: want %s=number", name))
-		return 0
-	}
-	v, err := strconv.ParseUint(a.value, 0, bits)
+	value, _ := s.find(name)
+	v, err := strconv.ParseUint(value, 0, bits)
 	if err != nil {
-		s.fail(fmt.Errorf("script: %s: %w", name, err))
+		s.fail(fmt.Errorf("script: %s: want %s=number: %w", s.Verb, name, err))
 	}
 	return v
 }
 
-// UintOr is Uint, or otherwise where the step has no such argument.
+// UintOr is Uint, or otherwise if the step does not have the argument.
 func (s *Step) UintOr(name string, bits int, otherwise uint64) uint64 {
 	if !s.Has(name) {
 		return otherwise
@@ -114,11 +77,11 @@ func (s *Step) fail(err error) {
 	}
 }
 
-// check returns what is wrong with the arguments.
+// check returns the first error in the arguments.
 func (s *Step) check() error {
 	for _, a := range s.args {
-		if !a.used {
-			s.fail(fmt.Errorf("script: %s has no argument %s", s.Verb, a.name))
+		if !slices.Contains(s.read, a.Key) || len(a.Vals) > 1 {
+			s.fail(fmt.Errorf("script: %s has no argument %v", s.Verb, a))
 		}
 	}
 	return s.err
