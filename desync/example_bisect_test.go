@@ -156,3 +156,15 @@ func ExampleAttribute() {
 	// build is wrong: all who agreed when it was played differ from this build, or the file was edited
 	// build: 4 checks, of ticks 40 to 100
 }
+
+// The reports in an imported match are compared with each other: it cannot be
+// simulated.
+func ExampleCompareReports() {
+	_, a, _ := examplePair()
+	var m *desync.Imported
+	m, err := desync.CompareReports(a)
+	var differ []*desync.Differing = m.Differ
+	fmt.Println(m.Checks, "checks,", len(differ), "players differ:", err)
+	// Output:
+	// 5 checks, 0 players differ: <nil>
+}

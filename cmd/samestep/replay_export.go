@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
@@ -174,10 +175,10 @@ func isNumber(text string) bool {
 func (x *exporter) note(rec *lockstep.Record) error {
 	foreign := x.header.Engine == foreignEngine
 	switch {
-	case rec.Topic == topicReports && foreign:
+	case rec.Topic == desync.TopicReports && foreign:
 		x.reports[rec.Player] = rec.Text == "yes"
 		return nil
-	case rec.Topic == topicReports, rec.Topic == topicRate:
+	case rec.Topic == desync.TopicReports, rec.Topic == topicRate:
 		return nil
 	}
 	line := noteLine{Tick: rec.Tick, Topic: rec.Topic, Text: rec.Text}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/internal/testing/matchlog"
 	"github.com/seed-49bee653/samestep/internal/testing/nullgame"
@@ -20,11 +21,9 @@ import (
 // code here can simulate it.
 const foreignEngine = "foreign"
 
-// Topics of notes that import writes itself.
-const (
-	topicReports = "reports"   // from the next check on, a player reports checksums ("yes"), or does not ("no")
-	topicRate    = "tick_rate" // ticks a second, if they are no whole number
-)
+// topicRate is the topic of a note with the ticks a second, if they are no whole
+// number. Import writes it, and notes of topic [desync.TopicReports].
+const topicRate = "tick_rate"
 
 var fromFlag = &cli.StringFlag{Name: "from", Value: "jsonl", Usage: "the `FORMAT` of the file to read: jsonl"}
 
@@ -145,7 +144,7 @@ func (i *importer) remark(e *matchlog.Entry) error {
 	if e.Checksum {
 		return nil
 	}
-	if e.Topic == topicReports || e.Topic == topicRate {
+	if e.Topic == desync.TopicReports || e.Topic == topicRate {
 		return fmt.Errorf("%w: tick %d: got a note %q, want another topic: import writes that one itself", matchlog.ErrMalformed, e.Tick, e.Topic)
 	}
 	return i.out.Append(i.enc.Note(lockstep.Player(e.Player), e.Topic, e.Text))
@@ -190,7 +189,7 @@ func (i *importer) checks(tick uint32) error {
 			continue
 		}
 		i.silent[p] = silent
-		if err := i.out.Append(i.enc.Note(p, topicReports, map[bool]string{true: "no", false: "yes"}[silent])); err != nil {
+		if err := i.out.Append(i.enc.Note(p, desync.TopicReports, map[bool]string{true: "no", false: "yes"}[silent])); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,115 @@
+package desync
+
+import (
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// TopicReports is the topic of a note in an imported match: from the next check
+// on, the player reports checksums ("yes"), or does not ("no").
+const TopicReports = "reports"
+
+// An Imported has what players reported of a match of another engine. It cannot be
+// simulated here, so the reports are compared with each other only.
+type Imported struct {
+	Checks int           `json:"checks"`
+	Alone  int           `json:"alone"` // checks that at most one player reported: nothing was compared
+	Ticks  lockstep.Tick `json:"ticks"`
+	Differ []*Differing  `json:"differ"` // players, in the order of their first differences
+	Ties   int           `json:"ties"`   // checks in which no group was the largest
+	Ended  bool          `json:"ended"`
+
+	last   lockstep.Tick // of the last check
+	silent [256]bool     // players who did not report it
+	next   [256]bool     // players whose next checksum is missing
+	seats  lockstep.Player
+}
+
+// A Differing is a player whose reports differ from those of the others.
+type Differing struct {
+	Player lockstep.Player `json:"player"`
+	Checks int             `json:"checks"` // in which it differs
+	First  lockstep.Tick   `json:"first"`
+	Last   lockstep.Tick   `json:"last"`
+
+	// Healed is the first check after Last at which the player agreed; 0 if there
+	// is none, so that the difference stayed.
+	Healed lockstep.Tick `json:"healed"`
+
+	// Gone is the first check after Last that the player did not report, if it
+	// reported none since.
+	Gone lockstep.Tick `json:"gone"`
+}
+
+// CompareReports compares what the players of an imported match reported. With an
+// error, it has what was reported before the replay cannot be read further.
+func CompareReports(r *replay.Reader) (*Imported, error) {
+	m := &Imported{Differ: []*Differing{}}
+	err := replay.Play(r, nil, m.record)
+	m.settle()
+	return m, err
+}
+
+func (m *Imported) record(rec *lockstep.Record) error {
+	switch rec.Kind {
+	case lockstep.RecordHeader:
+		m.seats = lockstep.Player(rec.Header.Settings.Players)
+	case lockstep.RecordNote:
+		if rec.Topic == TopicReports {
+			m.next[rec.Player] = rec.Text != "yes"
+		}
+	case lockstep.RecordFrame, lockstep.RecordEmpty:
+		m.Ticks = rec.Tick
+	case lockstep.RecordEnd:
+		m.Ended = true
+	case lockstep.RecordChecksum:
+		m.begin(rec.Tick)
+	case lockstep.RecordDissent:
+		if m.Checks == 0 || m.last != rec.Tick {
+			m.begin(rec.Tick)
+			m.Ties++
+		}
+		m.differs(rec.Player, rec.Tick)
+	}
+	return nil
+}
+
+// begin goes on to the check of a tick.
+func (m *Imported) begin(t lockstep.Tick) {
+	m.settle()
+	m.Checks++
+	m.last, m.silent = t, m.next
+	reported := 0
+	for p := range m.seats {
+		if !m.silent[p] {
+			reported++
+		}
+	}
+	if reported < 2 {
+		m.Alone++
+	}
+}
+
+// settle notes the players who agreed, or were silent, in the last check.
+func (m *Imported) settle() {
+	for _, d := range m.Differ {
+		switch {
+		case d.Healed > 0 || d.Last == m.last:
+		case !m.silent[d.Player]:
+			d.Healed, d.Gone = m.last, 0
+		case d.Gone == 0:
+			d.Gone = m.last
+		}
+	}
+}
+
+func (m *Imported) differs(p lockstep.Player, t lockstep.Tick) {
+	for _, d := range m.Differ {
+		if d.Player == p {
+			d.Checks++
+			d.Last, d.Healed, d.Gone = t, 0, 0
+			return
+		}
+	}
+	m.Differ = append(m.Differ, &Differing{Player: p, Checks: 1, First: t, Last: t})
+}
