@@ -18,7 +18,7 @@ type alignment struct {
 	schema       *state.Schema
 	right, wrong []byte
 	places       map[string][]int // by list: where each element that is left stands on the right side; only looked up
-	missing      []state.Group    // elements that only one side has, by list and side
+	missing      []state.Place    // elements that only one side has, by list and side
 }
 
 // align aligns two valid states.
@@ -127,7 +127,7 @@ func (a *alignment) lost(l *list, ids []uint64, right, wrong string) {
 		return
 	}
 	first := l.element(ids[0])
-	a.missing = append(a.missing, state.Group{
+	a.missing = append(a.missing, state.Place{
 		Path: l.name, Element: first, First: state.Difference{Path: first, A: right, B: wrong}, Fields: 1, Elements: len(ids), Total: len(ids),
 	})
 }
@@ -151,11 +151,11 @@ func (a *alignment) path(path string) string {
 }
 
 // differences returns what differs, as paths of the right state, and grouped.
-func (a *alignment) differences(limit int) (fields state.Differences, places state.Groups, err error) {
+func (a *alignment) differences(limit int) (fields state.Differences, places state.Places, err error) {
 	if fields, err = a.schema.Diff(a.right, a.wrong, limit); err != nil {
 		return fields, places, err
 	}
-	if places, err = a.schema.DiffGroups(a.right, a.wrong); err != nil {
+	if places, err = a.schema.DiffPlaces(a.right, a.wrong); err != nil {
 		return fields, places, err
 	}
 	for i := range fields.List {

@@ -153,7 +153,7 @@ func (s *bisector) run() (*Bisection, error) {
 	s.found.Tick, s.found.Agreed, s.found.Frame, s.found.Cause = s.bad, s.good, s.frame, OriginUnknown
 	s.found.Known = s.known
 	s.found.Exact = s.known && s.good+1 == s.bad
-	s.found.Fields.List = []state.Group{}
+	s.found.Fields.List = []state.Place{}
 	keyframes := s.a.reader.Index()
 	if s.game == nil || len(keyframes) == 0 {
 		return &s.found, s.keyframes()
@@ -248,12 +248,12 @@ func (s *recording) state(i *item) ([]byte, error) {
 
 // fields notes in what two states of a tick differ.
 func (s *bisector) fields(t lockstep.Tick, a, b []byte) error {
-	groups, err := s.schema.DiffGroups(a, b)
+	places, err := s.schema.DiffPlaces(a, b)
 	if err != nil {
 		return fmt.Errorf("desync: states of tick %d: %w", t, err)
 	}
-	s.found.Fields, s.found.FieldsTick = groups, t
-	if t == s.found.Tick && len(groups.List) > 0 && s.found.Section == "" {
+	s.found.Fields, s.found.FieldsTick = places, t
+	if t == s.found.Tick && len(places.List) > 0 && s.found.Section == "" {
 		var x, y checksum.Sum
 		if checksum.OfBytes(&x, s.schema, a) == nil && checksum.OfBytes(&y, s.schema, b) == nil {
 			m, _ := checksum.Compare(x, y, s.schema)

@@ -37,7 +37,7 @@ type Bisection struct {
 	// Fields are what differs in the states of tick FieldsTick: at Tick, or where
 	// the other side's state of Tick is not known, at the next keyframe that it
 	// has. Total is 0 if there is none.
-	Fields     state.Groups  `json:"fields"`
+	Fields     state.Places  `json:"fields"`
 	FieldsTick lockstep.Tick `json:"fields_tick"`
 
 	// Reconstructed tells that the other side's state of Tick is not known, and

@@ -72,7 +72,7 @@ func (w *work) read() error {
 		Changes: []Change{}, Commands: []Touch{}, Streams: []Stream{}, Draws: []Draws{}, Notes: []string{},
 	}
 	for _, g := range m.Groups {
-		w.e.Groups = append(w.e.Groups, Group{Checksum: g.Checksum, Referee: g.Referee, Players: g.Players})
+		w.e.Groups = append(w.e.Groups, Group{BundleGroup: g})
 	}
 	if m.Match != w.e.Match {
 		w.note("the bundle says that it is of match %s, but its replay is of %s", m.Match, w.e.Match)

@@ -2,6 +2,7 @@ package desync
 
 import (
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/state"
 )
 
@@ -27,7 +28,7 @@ type Explanation struct {
 	First    Span              `json:"first_divergent_tick"`
 	Compared lockstep.Tick     `json:"compared_tick"` // whose states Fields and Places are of
 	Fields   state.Differences `json:"fields"`        // A is right, as far as that is known, and B is wrong
-	Places   state.Groups      `json:"places"`        // the same, grouped
+	Places   state.Places      `json:"places"`        // the same, grouped
 	Cause    *Cause            `json:"cause"`         // nil if no trial ends in the wrong state
 	Trials   int               `json:"trials"`        // ticks that were simulated for them
 	Changes  []Change          `json:"changes"`       // the last ones of the first fields that differ
@@ -41,12 +42,11 @@ type Explanation struct {
 	good lockstep.Tick // at which the sides were equal last
 }
 
-// A Group are those who reported one checksum.
+// A Group has the players who reported one checksum, and whether it is that of
+// the match simulated again.
 type Group struct {
-	Checksum string            `json:"checksum"`
-	Referee  bool              `json:"referee,omitempty"`
-	Players  []lockstep.Player `json:"players"`
-	Right    bool              `json:"right,omitempty"` // it is that of the match simulated again
+	replay.BundleGroup
+	Right bool `json:"right,omitempty"`
 }
 
 // A Span are the ticks From to To. It is one tick if both are equal.

@@ -49,7 +49,7 @@ type Manifest struct {
 	Exhibits     []BundleExhibit     `json:"exhibits"`
 }
 
-// A BundleGroup are those who reported one checksum of the tick.
+// A BundleGroup has the players who reported one checksum of the tick.
 type BundleGroup struct {
 	Checksum string            `json:"checksum"`
 	Referee  bool              `json:"referee,omitempty"`

@@ -77,7 +77,7 @@ func (d *differ) compare(i int, a, b []byte) (sizeA, sizeB int) {
 	case Array, Slice:
 		d.compareElems(i, a, b)
 	default:
-		//samestep:allow unseen is given by Diff and DiffGroups of this package
+		//samestep:allow unseen is given by Diff and DiffPlaces of this package
 		d.visit(d, n, a, b)
 	}
 	return sizeA, sizeB
@@ -87,7 +87,7 @@ func (d *differ) compareElems(i int, a, b []byte) {
 	countA, atA := d.s.elems(i, a)
 	countB, atB := d.s.elems(i, b)
 	if countA != countB {
-		//samestep:allow unseen is given by Diff and DiffGroups of this package
+		//samestep:allow unseen is given by Diff and DiffPlaces of this package
 		d.visit(d, &d.s.nodes[i], a, b)
 	}
 	common := min(countA, countB)

@@ -106,7 +106,7 @@ func ExampleDifference() {
 }
 
 // Many differences are told in a few lines.
-func ExampleGroups() {
+func ExamplePlaces() {
 	a := codec.Append(nil, newWorld())
 	other := newWorld()
 	for i := range other.Units {
@@ -115,12 +115,12 @@ func ExampleGroups() {
 	}
 	b := codec.Append(nil, other)
 
-	groups, err := codec.Schema().DiffGroups(a, b)
+	places, err := codec.Schema().DiffPlaces(a, b)
 	if err != nil {
 		fmt.Println(err)
 	}
-	fmt.Println(groups.Total, "fields differ")
-	for _, line := range groups.Lines(10) {
+	fmt.Println(places.Total, "fields differ")
+	for _, line := range places.Lines(10) {
 		fmt.Println(line)
 	}
 	// Output:
@@ -128,12 +128,12 @@ func ExampleGroups() {
 	// Units[0].Pos.X 12.5 → 12.75 (+1 more field of this unit, 1 more unit)
 }
 
-func ExampleGroup() {
-	group := state.Group{
+func ExamplePlace() {
+	place := state.Place{
 		Path: "Units", Element: "Units[17]", First: state.Difference{Path: "Units[17].Pos.X", A: "12.5", B: "12.75"},
 		Fields: 4, Elements: 42, Total: 160,
 	}
-	fmt.Println(group.String())
+	fmt.Println(place.String())
 	// Output: Units[17].Pos.X 12.5 → 12.75 (+3 more fields of this unit, 41 more units)
 }
 

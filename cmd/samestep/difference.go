@@ -26,7 +26,7 @@ type difference struct {
 // A stateDifference is what differs in two states.
 type stateDifference struct {
 	Tick   *lockstep.Tick `json:"tick"` // nil if it is not known
-	Fields state.Groups   `json:"fields"`
+	Fields state.Places   `json:"fields"`
 }
 
 // report prints what differs, and returns the error that says so.
@@ -92,7 +92,7 @@ func (d *difference) print(w io.Writer, limit int) error {
 }
 
 // printFields prints the fields that differ.
-func printFields(line func(name, format string, args ...any), fields *state.Groups, limit int) {
+func printFields(line func(name, format string, args ...any), fields *state.Places, limit int) {
 	for _, text := range fields.Lines(max(limit, 0)) {
 		line("", "%s", text)
 	}

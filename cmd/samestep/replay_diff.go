@@ -236,7 +236,7 @@ func (d *difference) replayStates(c *cli.Context, t lockstep.Tick) error {
 
 // states compares two states.
 func (d *difference) states(s *state.Schema, t *lockstep.Tick, a, b []byte) error {
-	groups, err := s.DiffGroups(a, b)
+	groups, err := s.DiffPlaces(a, b)
 	if err != nil {
 		return &fileError{"diff", err} // the error says which
 	}

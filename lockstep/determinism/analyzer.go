@@ -23,7 +23,7 @@ func newAnalyzer() *analysis.Analyzer {
 Functions that are given to lockstep.Rules as Step, New, Derive or Validate, those with the comment
 //samestep:deterministic, and all that they call, are checked. A finding is allowed by a comment
 //samestep:allow RULE reason.`,
-		FactTypes:  []analysis.Fact{new(causes), new(writer), new(mutable)},
+		FactTypes:  []analysis.Fact{new(breaches), new(writer), new(mutable)},
 		ResultType: reflect.TypeFor[int](), // how many functions of simulations were named
 	}
 	all := a.Flags.Bool("all", false, "check every function, whether a simulation calls it or not")

@@ -11,15 +11,15 @@ import (
 	"golang.org/x/tools/go/analysis"
 )
 
-// causes is the fact that a function or variable of another package breaks rules, itself or by what it calls.
-type causes struct{ List []cause }
+// breaches is the fact that a function or variable of another package breaks rules, itself or by what it calls.
+type breaches struct{ List []breach }
 
-// A cause is the first place where a rule is broken.
-type cause struct{ Rule, Origin string }
+// A breach is the first place where a rule is broken.
+type breach struct{ Rule, Origin string }
 
-func (*causes) AFact() {}
+func (*breaches) AFact() {}
 
-func (c *causes) String() string {
+func (c *breaches) String() string {
 	s := ""
 	for _, one := range c.List {
 		s += one.Rule + ": " + one.Origin + "\n"
@@ -54,20 +54,20 @@ func (p *program) exportFacts() {
 		if n.object == nil || n.object.Name() == "_" || n.object.Name() == "init" {
 			continue
 		}
-		var list []cause
+		var list []breach
 		for _, r := range reached(n) {
 			for _, i := range r.issues {
-				if !slices.ContainsFunc(list, func(c cause) bool { return c.Rule == i.rule }) {
+				if !slices.ContainsFunc(list, func(c breach) bool { return c.Rule == i.rule }) {
 					origin := i.origin
 					if origin == "" {
 						origin = i.what + " (" + p.place(i.pos) + ")"
 					}
-					list = append(list, cause{i.rule, origin})
+					list = append(list, breach{i.rule, origin})
 				}
 			}
 		}
 		if len(list) > 0 {
-			p.ExportObjectFact(n.object, &causes{list})
+			p.ExportObjectFact(n.object, &breaches{list})
 		}
 		if n.effects.any {
 			p.ExportObjectFact(n.object, &writer{})
@@ -107,8 +107,8 @@ func (p *program) reportReached() {
 }
 
 // imported returns what another package's object breaks.
-func (p *program) imported(o types.Object) []cause {
-	var c causes
+func (p *program) imported(o types.Object) []breach {
+	var c breaches
 	if o == nil || o.Pkg() == nil || o.Pkg() == p.Pkg || !p.ImportObjectFact(o, &c) {
 		return nil
 	}

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// A Group is all that differs between two states in one place: in the elements of one list, which is a slice or an array
+// A Place is all that differs between two states in one place: in the elements of one list, which is a slice or an array
 // that is in no other; or in the fields of one section that are in no list; or in the length of one slice.
-type Group struct {
+type Place struct {
 	Path     string     `json:"path"`              // of the list or the section, such as "Units"
 	Element  string     `json:"element,omitempty"` // the first element that differs, such as "Units[17]"; "" outside of lists
 	First    Difference `json:"first"`             // the first field that differs
@@ -16,21 +16,21 @@ type Group struct {
 	Total    int        `json:"total"`             // fields that differ, of all elements
 }
 
-// String returns the group as one line, such as
+// String returns the place as one line, such as
 //
 //	Units[17].Pos.X 12.5 → 12.75 (+3 more fields of this unit, 41 more units)
-func (g *Group) String() string {
-	line := fmt.Sprintf("%s %s → %s", g.First.Path, g.First.A, g.First.B)
+func (p *Place) String() string {
+	line := fmt.Sprintf("%s %s → %s", p.First.Path, p.First.A, p.First.B)
 	var more []string
-	one, many := g.nouns()
-	if n := g.Fields - 1; n > 0 {
-		whole := g.Path
-		if g.Element != "" {
+	one, many := p.nouns()
+	if n := p.Fields - 1; n > 0 {
+		whole := p.Path
+		if p.Element != "" {
 			whole = "this " + one
 		}
 		more = append(more, fmt.Sprintf("%d more %s of %s", n, plural(n, "field", "fields"), whole))
 	}
-	if n := g.Elements - 1; n > 0 {
+	if n := p.Elements - 1; n > 0 {
 		more = append(more, fmt.Sprintf("%d more %s", n, plural(n, one, many)))
 	}
 	if len(more) > 0 {
@@ -41,8 +41,8 @@ func (g *Group) String() string {
 
 // nouns returns what one element of the list is called, and several: those of Units are units, and where the name does
 // not tell, they are elements.
-func (g *Group) nouns() (one, many string) {
-	many = strings.ToLower(g.Path[strings.LastIndexByte(g.Path, '.')+1:])
+func (p *Place) nouns() (one, many string) {
+	many = strings.ToLower(p.Path[strings.LastIndexByte(p.Path, '.')+1:])
 	one = strings.TrimSuffix(many, "s")
 	if one == many || one == "" || one == "field" || one[len(one)-1] == 's' || strings.HasSuffix(one, "ie") {
 		return "element", "elements"
@@ -57,82 +57,82 @@ func plural(n int, one, many string) string {
 	return many
 }
 
-// Groups are where two states differ, by place.
-type Groups struct {
-	List  []Group `json:"list"`  // in the order of their first differences
+// Places has the differences between two states, by place.
+type Places struct {
+	List  []Place `json:"list"`  // in the order of their first differences
 	Total int     `json:"total"` // fields that differ
 }
 
-// Lines returns at most limit groups as lines, and if there are more, a line that says so.
-func (g *Groups) Lines(limit int) []string {
+// Lines returns at most limit places as lines, and if there are more, a line that says so.
+func (p *Places) Lines(limit int) []string {
 	var lines []string
-	fields := g.Total
-	for i := range g.List {
+	fields := p.Total
+	for i := range p.List {
 		if i == limit {
-			rest := len(g.List) - i
+			rest := len(p.List) - i
 			return append(lines, fmt.Sprintf("and %d more %s in %d more %s",
 				fields, plural(fields, "field", "fields"), rest, plural(rest, "place", "places")))
 		}
-		lines = append(lines, g.List[i].String())
-		fields -= g.List[i].Total
+		lines = append(lines, p.List[i].String())
+		fields -= p.List[i].Total
 	}
 	return lines
 }
 
-// DiffGroups compares the states a and b as [Schema.Diff] does, and groups what differs. There are at most twice as many
-// groups as the schema has nodes, however much differs.
-func (s *Schema) DiffGroups(a, b []byte) (Groups, error) {
-	g := grouper{found: Groups{List: []Group{}}, at: make(map[groupKey]int)}
+// DiffPlaces compares the states a and b as [Schema.Diff] does, and sorts the differences by place. There are at most twice as many
+// places as the schema has nodes, however much differs.
+func (s *Schema) DiffPlaces(a, b []byte) (Places, error) {
+	g := placer{found: Places{List: []Place{}}, at: make(map[placeKey]int)}
 	err := s.differences(a, b, g.add)
 	return g.found, err
 }
 
-// A groupKey identifies a group.
-type groupKey struct {
+// A placeKey identifies a place.
+type placeKey struct {
 	node   int // of the list, the section, or the slice
 	length bool
 }
 
-// A grouper sorts differences into groups.
-type grouper struct {
-	found Groups
-	at    map[groupKey]int // in found.List; only looked up, never ranged over
-	last  []int            // index of the last element, by group
+// A placer sorts differences into places.
+type placer struct {
+	found Places
+	at    map[placeKey]int // in found.List; only looked up, never ranged over
+	last  []int            // index of the last element, by place
 	first []int            // and of the first one
 }
 
-func (g *grouper) add(d *differ, n *node, a, b []byte) {
+func (g *placer) add(d *differ, n *node, a, b []byte) {
 	list := 0 // steps to the list
 	for list < len(d.path) && d.path[list].field >= 0 {
 		list++
 	}
 	inList := list < len(d.path)
-	key, whole, index := groupKey{node: d.path[0].field}, d.path[:1], -1
+	key, whole, index := placeKey{node: d.path[0].field}, d.path[:1], -1
 	switch {
 	case inList:
 		key.node, whole, index = d.path[list-1].field, d.path[:list], d.path[list].index
 	case n.kind == Slice:
-		key, whole = groupKey{d.path[list-1].field, true}, d.path
+		key, whole = placeKey{d.path[list-1].field, true}, d.path
 	}
 	g.found.Total++
 	i, ok := g.at[key]
 	if !ok {
 		i = len(g.found.List)
 		g.at[key] = i
-		group := Group{Path: d.text(whole), First: d.difference(n, a, b)}
+		place := Place{Path: d.text(whole), First: d.difference(n, a, b)}
 		if inList {
-			group.Element = d.text(d.path[:list+1])
+			place.Element = d.text(d.path[:list+1])
 		}
-		g.found.List = append(g.found.List, group)
+		g.found.List = append(g.found.List, place)
 		g.first, g.last = append(g.first, index), append(g.last, -1)
 	}
-	group := &g.found.List[i]
-	group.Total++
+	place := &g.found.List[i]
+	place.Total++
 	if index == g.first[i] {
-		group.Fields++
+		place.Fields++
 	}
 	if index != g.last[i] {
 		g.last[i] = index
-		group.Elements++
+		place.Elements++
 	}
 }

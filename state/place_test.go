@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestDiffGroups(t *testing.T) {
+func TestDiffPlaces(t *testing.T) {
 	type depot struct {
 		Gold   int32
 		Stocks [2]int32
@@ -55,7 +55,7 @@ func TestDiffGroups(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			w := fresh()
 			test.change(w)
-			g, err := c.Schema().DiffGroups(c.Append(nil, fresh()), c.Append(nil, w))
+			g, err := c.Schema().DiffPlaces(c.Append(nil, fresh()), c.Append(nil, w))
 			if got := g.Lines(99); err != nil || !slices.Equal(got, test.want) {
 				t.Errorf("got %q, error %v, want %q", got, err, test.want)
 			}
@@ -63,9 +63,9 @@ func TestDiffGroups(t *testing.T) {
 	}
 }
 
-// The groups have every difference that Diff finds, each once.
-func TestDiffGroupsOfRandomStates(t *testing.T) {
-	groups := 0
+// The places have every difference that Diff finds, each once.
+func TestDiffPlacesOfRandomStates(t *testing.T) {
+	places := 0
 	for seed := range uint64(300) {
 		r, s, a := randomState(t, seed, 4)
 		_, _, b := randomState(t, seed, 4)
@@ -75,38 +75,38 @@ func TestDiffGroupsOfRandomStates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g, err := s.DiffGroups(x, y)
+		g, err := s.DiffPlaces(x, y)
 		if err != nil {
 			t.Fatal(err)
 		}
 		total := 0
-		for _, group := range g.List {
-			total += group.Total
-			groups++
-			if !slices.Contains(flat.List, group.First) || !strings.HasPrefix(group.First.Path, group.Path) {
-				t.Errorf("seed %d: group of %s begins with %s", seed, group.Path, group.First)
+		for _, place := range g.List {
+			total += place.Total
+			places++
+			if !slices.Contains(flat.List, place.First) || !strings.HasPrefix(place.First.Path, place.Path) {
+				t.Errorf("seed %d: place of %s begins with %s", seed, place.Path, place.First)
 			}
 			fields := 0
 			for _, d := range flat.List {
-				if rest, ok := strings.CutPrefix(d.Path, group.Element); group.Element != "" && ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {
+				if rest, ok := strings.CutPrefix(d.Path, place.Element); place.Element != "" && ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {
 					fields++
 				}
 			}
-			if group.Element != "" && fields != group.Fields {
-				t.Errorf("seed %d: %s: %d fields, want %d", seed, group.Element, group.Fields, fields)
+			if place.Element != "" && fields != place.Fields {
+				t.Errorf("seed %d: %s: %d fields, want %d", seed, place.Element, place.Fields, fields)
 			}
 		}
 		if total != flat.Total || g.Total != flat.Total {
-			t.Errorf("seed %d: %d differences in groups, %d in all, want %d", seed, total, g.Total, flat.Total)
+			t.Errorf("seed %d: %d differences in places, %d in all, want %d", seed, total, g.Total, flat.Total)
 		}
 	}
-	if groups < 100 {
-		t.Errorf("only %d groups in all", groups)
+	if places < 100 {
+		t.Errorf("only %d places in all", places)
 	}
 }
 
-func TestDiffGroupsLines(t *testing.T) {
-	g := Groups{Total: 9, List: []Group{
+func TestDiffPlacesLines(t *testing.T) {
+	g := Places{Total: 9, List: []Place{
 		{Path: "A", First: Difference{"A", "1", "2"}, Fields: 1, Total: 1},
 		{Path: "Bs", Element: "Bs[1]", First: Difference{"Bs[1].C", "1", "2"}, Fields: 2, Elements: 1, Total: 2},
 		{Path: "D", First: Difference{"D", "1", "2"}, Fields: 1, Total: 6},
@@ -119,35 +119,35 @@ func TestDiffGroupsLines(t *testing.T) {
 	}
 }
 
-func TestDiffGroupsNouns(t *testing.T) {
+func TestDiffPlacesNouns(t *testing.T) {
 	for path, want := range map[string]string{
 		"Units": "unit units", "Store.Guards": "guard guards", "Moss": "element elements", "Fog": "element elements",
 		"Bodies": "element elements", "Paths.Fields": "element elements", "S": "element elements", "": "element elements",
 	} {
-		one, many := (&Group{Path: path}).nouns()
+		one, many := (&Place{Path: path}).nouns()
 		if got := one + " " + many; got != want {
 			t.Errorf("%q: got %q, want %q", path, got, want)
 		}
 	}
 }
 
-func TestDiffGroupsRefuses(t *testing.T) {
+func TestDiffPlacesRefuses(t *testing.T) {
 	s := MustCompile[world]().Schema()
 	golden := goldenBytes(t)
-	if _, err := s.DiffGroups(golden[1:], golden); !errors.As(err, new(*DecodeError)) {
+	if _, err := s.DiffPlaces(golden[1:], golden); !errors.As(err, new(*DecodeError)) {
 		t.Errorf("malformed state: error %v", err)
 	}
 }
 
-// However much differs, a group is one line.
-func TestDiffGroupsOfManyUnits(t *testing.T) {
+// However much differs, a place is one line.
+func TestDiffPlacesOfManyUnits(t *testing.T) {
 	c := MustCompile[benchWorld[flatUnit]]()
 	w := newFlatWorld()
 	for i := range w.Units {
 		w.Units[i].Goal[1]--
 		w.Units[i].Zone++
 	}
-	g, err := c.Schema().DiffGroups(c.Append(nil, newFlatWorld()), c.Append(nil, w))
+	g, err := c.Schema().DiffPlaces(c.Append(nil, newFlatWorld()), c.Append(nil, w))
 	want := fmt.Sprintf("Units[0].Goal[1] 0 → -1 (+1 more field of this unit, %d more units)", len(w.Units)-1)
 	if err != nil || len(g.List) != 1 || g.List[0].String() != want || g.Total != 2*len(w.Units) {
 		t.Errorf("got %v, error %v, want %s", g.Lines(9), err, want)
