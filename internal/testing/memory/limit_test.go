@@ -24,13 +24,12 @@ import (
 const most = 1 << 17
 
 // atLimits writes files that have as many records of a kind as a verb keeps.
-func atLimits(t *testing.T, folder string) (files []string) {
+func atLimits(t *testing.T, folder string) (open, sealed []string) {
 	t.Helper()
 	header, keyframe := beginning(t)
 	add := func(name string, h lockstep.Header, more func(e *lockstep.Encoder, put func([]byte))) {
-		for kind, o := range map[string]replay.WriterOptions{"open": {}, "sealed": {SegmentTicks: 600}} {
-			files = append(files, write(t, folder, name+"-"+kind+".ssr", match(t, &h, keyframe, o, more), 0))
-		}
+		open = append(open, write(t, folder, name+"-open.ssr", match(t, &h, keyframe, replay.WriterOptions{}, more), 0))
+		sealed = append(sealed, write(t, folder, name+"-sealed.ssr", match(t, &h, keyframe, replay.WriterOptions{SegmentTicks: 600}, more), 0))
 	}
 	add("evidence", *header, contradicted(most-1))
 	add("contradicted", *header, contradicted(2*most))
@@ -62,7 +61,7 @@ func atLimits(t *testing.T, folder string) (files []string) {
 			put(e.Dissent(i+1, 0, 1))
 		}
 	})
-	return files
+	return open, sealed
 }
 
 // contradicted appends checksums, each with one dissent.

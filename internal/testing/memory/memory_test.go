@@ -149,19 +149,22 @@ func check(t *testing.T, bin string, verbs []string, file string, limit int64) (
 }
 
 // Every verb on every file keeps the memory rule of docs/limits.md. With
-// SAMESTEP_REQUIRE=1 all verbs run on each hostile file, and three of them in turn on
-// each replay of the test data and on mutants of some; otherwise, and in short tests,
-// one verb runs on each hostile file.
+// SAMESTEP_REQUIRE=1 all verbs run on each hostile file, the first few on each sealed
+// file at a limit, and three in turn on each replay of the test data and on mutants of
+// some. Otherwise, and in short tests, one verb runs on each hostile file.
 func TestMemory(t *testing.T) {
 	folder := t.TempDir()
 	bin := build(t, folder)
 	all := os.Getenv(testenv.Variable) != "" && !testing.Short()
 	supplies(t, folder)
 	files, verbs, globs := append(hostile(t, folder), bundled(t, folder)), few, []string{"../../../testdata/replays/versions/v1-sealed.ssr"}
-	each, full := 1, 0 // verbs for each file, and how many files get all
+	each, full, some := 1, 0, 0 // verbs for each file; how many files get all verbs; up to which file they get the first few
 	if all {
-		files, verbs = append(files, atLimits(t, folder)...), slices.Concat(few, more)
+		open, sealed := atLimits(t, folder)
+		files, verbs = append(files, open...), slices.Concat(few, more)
 		each, full = 3, len(files)
+		files = append(files, sealed...)
+		some = len(files)
 		files = append(files, mutated(t, folder)...)
 		globs = []string{"../../../testdata/replays/*.ssr", "../../../testdata/replays/versions/*.ssr", "../../../testdata/conformance/replay/*"}
 	}
@@ -187,7 +190,11 @@ func TestMemory(t *testing.T) {
 	}
 	for i, f := range files {
 		own := verbs
-		if i >= full {
+		switch {
+		case i < full:
+		case i < some:
+			own = few
+		default:
 			own = nil
 			for k := range each {
 				own = append(own, verbs[(i*each+k)%len(verbs)])
