@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
@@ -146,8 +147,8 @@ func TestSearchVaries(t *testing.T) {
 		t.Fatal(f, err)
 	}
 	want := map[lockstep.Tick]bool{0: true, 60: true, 30: true, 15: true, 7: true}
-	if !reflect.DeepEqual(lengths, want) {
-		t.Errorf("got lengths %v, want %v", lengths, want)
+	if diff := cmp.Diff(want, lengths); diff != "" {
+		t.Errorf("lengths (-want +got):\n%s", diff)
 	}
 }
 
