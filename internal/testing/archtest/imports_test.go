@@ -23,7 +23,6 @@ const (
 	zstd      = "github.com/klauspost/compress"
 	brotli    = "github.com/andybalholm/brotli"
 	websocket = "github.com/coder/websocket"
-	backoff   = "github.com/cenkalti/backoff/v5"
 	jwt       = "github.com/golang-jwt/jwt/v5"
 	metrics   = "github.com/prometheus/client_golang"
 	xtime     = "golang.org/x/time"
@@ -32,7 +31,6 @@ const (
 	xsys      = "golang.org/x/sys"
 	humanize  = "github.com/dustin/go-humanize"
 	goCmp     = "github.com/google/go-cmp"
-	rapid     = "pgregory.net/rapid"
 	goleak    = "go.uber.org/goleak"
 	goScript  = "github.com/rogpeppe/go-internal"
 	dataTests = "github.com/cockroachdb/datadriven"
@@ -46,7 +44,7 @@ var (
 	shell = slices.Concat(log, []string{"lockstep/server", "lockstep/client", "lockstep/locksteptest", "lockstep/netsim"})
 
 	// anyTest is what every test may import.
-	anyTest = []string{"internal/testing/testenv", "internal/testing/script", "internal/testing/nullgame", "internal/testing/dots", "internal/testing/matchlog", goCmp, rapid, goleak, goScript}
+	anyTest = []string{"internal/testing/testenv", "internal/testing/script", "internal/testing/nullgame", "internal/testing/dots", "internal/testing/matchlog", goCmp, goleak, goScript}
 
 	// games are test subjects for what stands above the core.
 	games = []string{"examples/...", "fixed"}
@@ -62,8 +60,8 @@ var imports = []importRow{
 	{pattern: "replay", own: slices.Concat(core, []string{"internal/files"}), modules: []string{xxhash, zstd, xsys}, tests: games},
 	{pattern: "desync", own: slices.Concat(core, []string{"replay", "fixed"}), modules: []string{xxhash, xsync}, tests: games},
 	{pattern: "lockstep/server", own: slices.Concat(log, []string{"internal/buffer", "internal/files"}), modules: []string{websocket, jwt, metrics, xtime, xsync}, tests: slices.Concat(games, shell)},
-	{pattern: "lockstep/client", own: slices.Concat(log, []string{"internal/buffer"}), modules: []string{websocket, backoff, xtime}, tests: slices.Concat(games, shell)},
-	{pattern: "lockstep/locksteptest", own: slices.Concat(log, []string{"internal/testing/simulate"}), modules: []string{goCmp, rapid}, tests: games},
+	{pattern: "lockstep/client", own: slices.Concat(log, []string{"internal/buffer"}), modules: []string{websocket, xtime}, tests: slices.Concat(games, shell)},
+	{pattern: "lockstep/locksteptest", own: slices.Concat(log, []string{"internal/testing/simulate"}), tests: games},
 	{pattern: "lockstep/netsim", modules: []string{humanize}},
 	{pattern: "lockstep/determinism", modules: []string{xtools}},
 
@@ -170,16 +168,16 @@ func TestImportTableLayers(t *testing.T) {
 func TestImportsControl(t *testing.T) {
 	tr := treeOf(t, map[string]string{
 		"lockstep/a.go":        "package lockstep\nimport (\n\"fmt\"\n\"example.test/m/state\"\n\"example.test/m/fixed\"\n)",
-		"lockstep/a_test.go":   "package lockstep_test\nimport (\n\"example.test/m/lockstep\"\n\"example.test/m/examples/skirmish\"\n\"pgregory.net/rapid\"\n)",
+		"lockstep/a_test.go":   "package lockstep_test\nimport (\n\"example.test/m/lockstep\"\n\"example.test/m/examples/skirmish\"\n\"go.uber.org/goleak\"\n)",
 		"lockstep/server/a.go": "package server\nimport \"example.test/m/examples/skirmish\"",
-		"fixed/a.go":           "package fixed\nimport (\n\"example.test/m/internal/decimal\"\n\"example.test/m/state\"\n\"pgregory.net/rapid\"\n)",
+		"fixed/a.go":           "package fixed\nimport (\n\"example.test/m/internal/decimal\"\n\"example.test/m/state\"\n\"go.uber.org/goleak\"\n)",
 		"replay/a.go":          "package replay\nimport (\n\"github.com/klauspost/compress/zstd\"\n\"github.com/klauspost/compressed\"\n\"example.test/m/lockstep/server\"\n)",
 		"surprise/a.go":        "package surprise",
 		"cmd/samestep/a.go":    "package main\nimport (\n\"example.test/m/examples/skirmish\"\n\"github.com/urfave/cli/v2\"\n)",
 	})
 	expect(t, importFindings(tr, imports),
 		"fixed/a.go:4: imports: fixed must not import state",
-		"fixed/a.go:5: imports: fixed must not import pgregory.net/rapid",
+		"fixed/a.go:5: imports: fixed must not import go.uber.org/goleak",
 		"lockstep/a.go:5: imports: lockstep must not import fixed",
 		"lockstep/a_test.go:4: imports: lockstep must not import examples/skirmish",
 		"lockstep/server/a.go:2: imports: lockstep/server must not import examples/skirmish",
