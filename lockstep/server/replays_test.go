@@ -96,9 +96,6 @@ func TestReplaysOverHTTP(t *testing.T) {
 // Whether a match is over is said by the lock of its file, which another server
 // on the same folder sees, too. A file that a crash left behind is over.
 func TestReplaysOfTwoServers(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("there are no such locks")
-	}
 	s := newStage(t, setup{options: server.Options{Replays: true}})
 	a := s.join(t, ada, wander)
 	eventually(t, "it plays", func() bool { return a.tick() > 45 })

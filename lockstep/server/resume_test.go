@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"testing"
 	"time"
 
@@ -95,15 +94,11 @@ func TestResumeRefused(t *testing.T) {
 	}
 	damaged := append([]byte{}, whole...)
 	damaged[len(damaged)-20] ^= 1
-	locked := error(replay.ErrLocked)
-	if runtime.GOOS == "windows" {
-		locked = server.ErrExists
-	}
 	for _, row := range []struct {
 		name, path string
 		want       error
 	}{
-		{"a match that goes on", s.match.ReplayPath(), locked},
+		{"a match that goes on", s.match.ReplayPath(), replay.ErrLocked},
 		{"a match of the same name", crashed, server.ErrExists},
 		{"another name", file("duel.ssr", whole), server.ErrName},
 		{"damage", file("x"+filepath.Base(crashed), damaged), server.ErrDamaged},
