@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"testing"
 
@@ -139,8 +140,11 @@ func TestVerifyAndExplainAgree(t *testing.T) {
 				}
 				v, _ := judged(t, file, at, replay.VerifyOptions{})
 				played++
-				if want := wrongParty(referee.game == other, right); referee.game != nil && v.Party != want {
+				if want := wrongParty(referee.game != at, right); (referee.game != nil || right == 0) && v.Party != want {
 					t.Errorf("%s: got %s, want %s", name, v.Party, want)
+				}
+				if v.Party != desync.WrongPlayer && v.Party != desync.WrongReferee && e.Cause != nil {
+					t.Errorf("%s: got the cause %v of nobody's mistake", name, e.Cause)
 				}
 				if e.Verdict.Party != v.Party || !slices.Equal(e.Verdict.Players, v.Players) || !e.Verdict.Simulated {
 					t.Errorf("%s: verify says %s %v, explain says %s %v: %s", name, v.Party, v.Players, e.Verdict.Party, e.Verdict.Players, e.Verdict.Text)
@@ -165,4 +169,57 @@ func wrongParty(otherReferee bool, right lockstep.Player) desync.Party {
 		return desync.WrongUnclear
 	}
 	return desync.WrongBuild
+}
+
+// A bundle whose log does not have the check is judged by its manifest; a keyframe
+// that is altered says nothing about the checks.
+func TestChangedLog(t *testing.T) {
+	files := unpacked(t, plain())
+	for name, change := range map[string]func(r *lockstep.Record) (kept bool){
+		"no check of the desync": func(r *lockstep.Record) bool {
+			return r.Tick != 160 || r.Kind != lockstep.RecordChecksum && r.Kind != lockstep.RecordDissent
+		},
+		"an altered keyframe": func(r *lockstep.Record) bool {
+			if r.Kind == lockstep.RecordKeyframe && r.Tick == 100 {
+				r.Keyframe.Root++
+			}
+			return true
+		},
+	} {
+		var file bytes.Buffer
+		var enc lockstep.Encoder
+		w := replay.NewWriter(&file, replay.WriterOptions{})
+		changed := 0
+		err := replay.Play(openReplay(t, files["replay.ssr"]), nil, func(r *lockstep.Record) error {
+			before := r.Keyframe.Root
+			kept := change(r)
+			if !kept || r.Keyframe.Root != before {
+				changed++
+			}
+			if !kept {
+				return nil
+			}
+			return w.Append(enc.Record(r))
+		})
+		if !errors.Is(err, io.ErrUnexpectedEOF) || changed == 0 {
+			t.Fatalf("%s: %d records changed, error %v", name, changed, err)
+		}
+		if err := w.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		e, err := explain(packed(t, with(files, "replay.ssr", file.Bytes()), nil), desync.Options{Game: findGame})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := e.Verdict; v.Party != desync.WrongPlayer || !slices.Equal(v.Players, []lockstep.Player{victim}) || !v.Simulated {
+			t.Errorf("%s: got verdict %+v", name, v)
+		}
+		if name == "an altered keyframe" {
+			continue
+		}
+		e, err = explain(packed(t, with(files, "replay.ssr", file.Bytes()), func(m *replay.Manifest) { m.Groups[0].Checksum = "0000000000000001" }), desync.Options{Game: findGame})
+		if err != nil || e.Verdict.Party != desync.WrongBuild {
+			t.Errorf("with another checksum of the referee: got verdict %+v, error %v", e.Verdict, err)
+		}
+	}
 }

@@ -225,6 +225,9 @@ func TestWrongBuild(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if early := strings.Contains(e.Verdict.Text, "before anybody differed"); early != (from == 105) {
+			t.Errorf("%s: got the text %q", name, e.Verdict.Text)
+		}
 		if e.Verdict.Party != desync.WrongBuild || e.Cause != nil || e.Fields.Total != 1 {
 			t.Errorf("%s: got verdict %+v, cause %v, %d fields", name, e.Verdict, e.Cause, e.Fields.Total)
 		}
