@@ -13,15 +13,14 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// ErrSame means that nothing differs, so that there is nothing to find.
+// ErrSame means that no checksum differs.
 var ErrSame = errors.New("desync: no checksum differs")
 
 // Bisect finds the first tick at which the states of two replays of one match
-// differ, and in what. Their checksums and keyframes, which are compared without
-// simulating, tell between which ticks that is; from the last keyframe before,
-// both are simulated. Without the game, what the records say is all that is
-// found. It returns [ErrSame] if nothing differs, and a [*lockstep.IdentityError]
-// if the two describe their states differently.
+// differ, and the fields. It compares their checksums and keyframes first, which
+// gives two ticks; then it simulates both replays from the last keyframe before.
+// Without the game, it only compares records. It returns [ErrSame] if nothing
+// differs, and a [*lockstep.IdentityError] if the replays have different schemas.
 func Bisect(a, b *replay.Reader, g *lockstep.Game, o BisectOptions) (*Bisection, error) {
 	c, x, y, err := compare(a, b)
 	if c == nil {
@@ -49,11 +48,10 @@ func Bisect(a, b *replay.Reader, g *lockstep.Game, o BisectOptions) (*Bisection,
 	return s.run()
 }
 
-// BisectReports is [Bisect] of a replay and what somebody reported of the
-// match. It also finds reports that differ where the replay has no checksum:
-// with the game from the simulation, and without it from what another player
-// reported. A replay that cannot be read to its end is compared up to there; if
-// nothing differs, the error says so as well.
+// BisectReports is [Bisect] of a replay and reports of the same match. It also
+// finds reports that differ where the replay has no checksum: with the game, from
+// the simulation, and without it, from another player's report. A damaged replay
+// is compared up to the damage; if nothing differs, the error has the damage.
 func BisectReports(r *replay.Reader, reports []Report, g *lockstep.Game, o BisectOptions) (*Bisection, error) {
 	x, err := newOutline(r)
 	if err != nil {
@@ -76,13 +74,14 @@ func BisectReports(r *replay.Reader, reports []Report, g *lockstep.Game, o Bisec
 	return s.run()
 }
 
-// A side is one of the two that are compared.
+// A recording is one of the two copies of a match that are compared.
 type recording struct {
 	reader   *replay.Reader // nil if there are only reports
 	evidence evidence
 }
 
-// A bisector finds where two sides part: after tick good, and not after tick bad.
+// A bisector finds the first tick that differs, after tick good and up to tick
+// bad.
 type bisector struct {
 	game      *lockstep.Game // may be nil
 	otherGame *lockstep.Game // that makes B's states
@@ -90,13 +89,13 @@ type bisector struct {
 	a, b      recording
 	frame     *FrameDifference
 	good, bad lockstep.Tick
-	known     bool // the sides are equal at good; otherwise they may never have been
+	known     bool // they are equal at good; else they may differ from the beginning
 	schema    *state.Schema
 	found     Bisection
 }
 
-// bracketFrame brackets states that part where the commands do, though no
-// checksum tells: up to the next one, which is equal, or to the end.
+// bracketFrame sets good and bad around the first frame that differs, where no
+// checksum does: up to the next check, or to the end.
 func (s *bisector) bracketFrame(c *Comparison) {
 	s.bad = min(c.A.Ticks, c.B.Ticks)
 	for _, i := range s.a.evidence {
@@ -112,9 +111,9 @@ func (s *bisector) bracketFrame(c *Comparison) {
 	}
 }
 
-// probe brackets the first report that differs from what the simulation gives,
-// by halves, where the replay itself has nothing to compare reports with. Ticks
-// is the replay's last one.
+// probe sets good and bad around the first report that differs from the
+// simulation, by halves, where the replay has no checksum to compare with. The
+// last tick of the replay is ticks.
 func (s *bisector) probe(c *Comparison, ticks lockstep.Tick) error {
 	reports := s.b.evidence[:s.b.evidence.after(ticks)]
 	for len(reports) > 0 && s.a.evidence.find(reports[0].tick) != nil {
@@ -175,8 +174,7 @@ func (s *bisector) run() (*Bisection, error) {
 	return &s.found, err
 }
 
-// keyframes compares the first keyframes of both that differ, which takes no
-// simulation.
+// keyframes compares the first keyframes that differ, without a simulation.
 func (s *bisector) keyframes() error {
 	for i := range s.a.evidence {
 		x := &s.a.evidence[i]
@@ -246,7 +244,7 @@ func (s *recording) state(i *item) ([]byte, error) {
 	return m.State, nil
 }
 
-// fields notes in what two states of a tick differ.
+// fields notes the fields in which two states of a tick differ.
 func (s *bisector) fields(t lockstep.Tick, a, b []byte) error {
 	places, err := s.schema.DiffPlaces(a, b)
 	if err != nil {

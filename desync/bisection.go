@@ -6,13 +6,12 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// A Bisection says where two replays of one match part, or a replay and what
-// somebody reported of it.
+// A Bisection says where two replays of one match begin to differ, or a replay
+// and reports of its match.
 type Bisection struct {
-	// Tick is the first tick whose states are known to differ, and Agreed the last
-	// one before it at which they are known to be equal, unless Known is false:
-	// then there is none. Exact tells that the states part at Tick, and nowhere
-	// before.
+	// Tick is the first tick whose states are known to differ. Agreed is the last
+	// tick before it whose states are known to be equal; if Known is false, there is
+	// none. Exact means that the states differ at Tick and at no tick before.
 	Tick   lockstep.Tick `json:"tick"`
 	Agreed lockstep.Tick `json:"agreed"`
 	Known  bool          `json:"known"`
@@ -24,9 +23,9 @@ type Bisection struct {
 	// Frame is the first tick whose commands differ, or nil.
 	Frame *FrameDifference `json:"-"`
 
-	// EditedA and EditedB tell, where the Cause is OriginCommands, that a side's next
-	// checksum is not what its own commands give either: somebody changed the
-	// commands and not the checksums.
+	// EditedA and EditedB mean, where the Cause is OriginCommands, that a side's own
+	// commands do not give its next checksum: somebody changed the commands and
+	// left the checksums.
 	EditedA bool `json:"edited_a"`
 	EditedB bool `json:"edited_b"`
 
@@ -34,19 +33,19 @@ type Bisection struct {
 	// known.
 	Section string `json:"section,omitempty"`
 
-	// Fields are what differs in the states of tick FieldsTick: at Tick, or where
-	// the other side's state of Tick is not known, at the next keyframe that it
-	// has. Total is 0 if there is none.
+	// Fields has the differences between the states of tick FieldsTick: that is
+	// Tick, or if the other side's state of Tick is not known, its next keyframe.
+	// Total is 0 without a keyframe.
 	Fields     state.Places  `json:"fields"`
 	FieldsTick lockstep.Tick `json:"fields_tick"`
 
-	// Reconstructed tells that the other side's state of Tick is not known, and
-	// that Fields were found by search: one field of the simulated state, which is
-	// changed in one bit or as much as it differs at the next keyframe, so that the
-	// state has exactly the other side's checksum.
+	// Reconstructed means that the other side's state of Tick is not known, and a
+	// hash search found Fields: one field of the simulated state, changed in one bit
+	// or by its difference at the next keyframe, so that the state has exactly the
+	// other side's checksum.
 	Reconstructed bool `json:"reconstructed"`
 
-	// Simulated is how many ticks were simulated to find this out.
+	// Simulated is how many ticks were simulated.
 	Simulated int `json:"simulated"`
 }
 
@@ -83,20 +82,20 @@ const (
 type BisectOptions struct {
 	replay.SimulateOptions
 
-	// Other is the game that B's states are made with; nil means the same as A's.
-	// It is how two versions of a game are compared.
+	// Other is the game that made B's states; nil means the same as A's. It compares
+	// two versions of a game.
 	Other *lockstep.Game
 
-	// MaxSearch is how many bytes may be hashed in search of a single inverted bit,
-	// where a checksum is all that is known of the other side; 0 means
-	// [DefaultMaxSearch], and less than 0 none. It takes half of the size of a
-	// section for each of its bits.
+	// MaxSearch is how many bytes may be hashed to find a single inverted bit, where
+	// the other side has only a checksum; 0 means [DefaultMaxSearch], and a negative
+	// number disables the search. Each bit of a section takes half of its size.
 	MaxSearch int64
 
-	// SearchProgress is called from time to time with how many bytes were hashed
-	// and how many there are, by one goroutine at a time; nil for nobody.
+	// One goroutine at a time calls SearchProgress with how many bytes were hashed,
+	// of all; nil disables it.
 	SearchProgress func(done, all int64)
 }
 
-// DefaultMaxSearch is enough for a state of some 1,500 units: seconds.
+// DefaultMaxSearch is the default of [BisectOptions.MaxSearch], in bytes. It is enough for a state of 1,500 units, and
+// takes seconds.
 const DefaultMaxSearch = 64 << 30

@@ -10,16 +10,16 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// A Comparison is what two replays of one match say differently, without
-// simulating anything.
+// A Comparison has the differences between the records of two replays of one
+// match. It needs no simulation.
 type Comparison struct {
 	Header   []lockstep.HeaderDifference `json:"header"`
 	Frame    *FrameDifference            `json:"frame"`    // the first tick whose commands differ, or nil
 	Checksum *ChecksumDifference         `json:"checksum"` // the first checksum that differs, or nil
 	Keyframe *ChecksumDifference         `json:"keyframe"` // the first keyframe that differs, or nil
 
-	// Compared is how many ticks there are of which both have a checksum or a
-	// keyframe, and Differed how many of these differ.
+	// Compared counts the ticks of which both have a checksum or a keyframe, and
+	// Differed those of them that differ.
 	Compared int `json:"compared"`
 	Differed int `json:"differed"`
 
@@ -34,14 +34,13 @@ type CompareSide struct {
 	Reason string        `json:"reason"` // why the match ended
 }
 
-// A FrameDifference are the commands of a tick in two replays that are not the
-// same; of a side that has no command there, none.
+// A FrameDifference has the commands of a tick in two replays, which differ.
 type FrameDifference struct {
 	Tick lockstep.Tick
 	A, B []lockstep.Command
 }
 
-// A ChecksumDifference are two checksums of one tick.
+// A ChecksumDifference has two checksums of one tick.
 type ChecksumDifference struct {
 	Tick   lockstep.Tick
 	A, B   uint64
@@ -49,9 +48,9 @@ type ChecksumDifference struct {
 	Known  bool          // there is such a tick
 }
 
-// Same reports whether the two are the same match, as far as both of them go:
-// the same commands, and no checksum that differs. The header may name another
-// platform.
+// Same reports whether the two are the same match, up to the end of the shorter
+// one: the same commands, and no checksum that differs. The platforms in the
+// headers may differ.
 func (c *Comparison) Same() bool {
 	for _, d := range c.Header {
 		if d.Field != "platform" {
@@ -61,8 +60,8 @@ func (c *Comparison) Same() bool {
 	return c.Frame == nil && c.Checksum == nil && c.Keyframe == nil
 }
 
-// Compare compares two replays record by record. Where one of them cannot be
-// read on, both are compared up to there, and the error says which.
+// Compare compares two replays record by record. If one of them is damaged, both
+// are compared up to the damage, and the error says which.
 func Compare(a, b *replay.Reader) (*Comparison, error) {
 	c, _, _, err := compare(a, b)
 	return c, err
@@ -115,7 +114,7 @@ func (c *Comparison) frames(x, y *outline) {
 	}
 }
 
-// checks compares what both say of the same ticks.
+// checks compares the checksums of the same ticks.
 func (c *Comparison) checks(x, y evidence) {
 	var agreed lockstep.Tick
 	known := false

@@ -26,10 +26,10 @@ type item struct {
 	report   *Report
 }
 
-// evidence are checksums, and after order by ascending tick, one of each.
+// evidence is a list of checksums. After order it has one of each tick, ascending.
 type evidence []item
 
-// add adds what a record says.
+// add adds the checksum of a record, if it has one.
 func (e *evidence) add(rec *lockstep.Record) error {
 	var i item
 	switch rec.Kind {
@@ -66,8 +66,8 @@ func (e *evidence) order() {
 	*e = kept
 }
 
-// settle adds an item for each tick without an agreed checksum on which somebody
-// differs from what was reported: what that one has.
+// settle adds an item for each tick without an agreed checksum on which a player's
+// checksum differs from the report: that player's.
 func (e *evidence) settle(mismatches []mismatch, reports evidence) {
 	agreed := *e
 	for _, d := range mismatches {
@@ -108,10 +108,9 @@ func reported(reports []Report) evidence {
 	return e
 }
 
-// PlayerReports returns what a replay says of one player's checksums: its own
-// where the player differed, and the agreed one of every other check. A silent
-// player is taken to have agreed. With an error, they are those up to
-// where the replay cannot be read on.
+// PlayerReports returns one player's checksums: the mismatching ones, and the
+// agreed one of every other check. It takes a silent player to have agreed. With
+// an error, it returns the checksums before the damage.
 func PlayerReports(r *replay.Reader, p lockstep.Player) ([]Report, error) {
 	own, err := r.Reopen()
 	if err != nil {
@@ -139,6 +138,6 @@ func PlayerReports(r *replay.Reader, p lockstep.Player) ([]Report, error) {
 	return all, err
 }
 
-// lateReports is after how many further checks a player's report on a check is
-// still looked for. A coordinator takes none after 32.
+// lateReports is how many further checks are searched for the check of a
+// mismatching checksum. A coordinator takes none after 32.
 const lateReports = 64

@@ -9,8 +9,8 @@ import (
 
 // Options say what an explanation may cost, and where the game is.
 type Options struct {
-	// Game returns the game of a header, or the error that says why there is
-	// none. Nil explains without any game.
+	// Game returns the game of a header, or an error with the reason that there is
+	// none. Nil explains without a game.
 	Game func(*lockstep.Header) (*lockstep.Game, error)
 
 	// Fields is how many fields are listed; 0 means 200.
@@ -35,11 +35,11 @@ type Options struct {
 	// again; 0 means 64 MiB.
 	MaxMemory int
 
-	// Progress is called from time to time with how many ticks of trials were
-	// simulated, of at most twice the Budget; nil for nobody.
+	// Progress is called now and then with how many ticks of trials were simulated,
+	// of at most twice the Budget; nil disables it.
 	Progress func(ticks int)
 
-	// Now measures what ticks cost; nil for not at all.
+	// Now is the clock that measures the time of ticks; nil disables it.
 	Now func() time.Time
 }
 

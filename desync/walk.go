@@ -11,8 +11,8 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// errOtherGame ends a walk where the game at hand does not give what both sides
-// agree on.
+// errOtherGame ends a walk where the simulation differs from a checksum that both
+// sides agree on.
 var errOtherGame = errors.New("both sides were made by another game")
 
 // A walk simulates both sides from the good tick to the bad one.
@@ -41,8 +41,8 @@ func (s *bisector) start() (*walk, error) {
 	return w, s.a.reader.CheckTicks(max(s.bad, w.from)-w.from, s.options.MaxTicks)
 }
 
-// run walks until the states differ, or a side's evidence is not what its
-// simulation gives.
+// run simulates until the states differ, or a side's checksum differs from its
+// simulation.
 func (w *walk) run() error {
 	t := max(w.good, w.first.Tick())
 	if w.second != nil {
@@ -119,8 +119,7 @@ func (w *walk) parted(t lockstep.Tick) error {
 	return err
 }
 
-// edited reports whether the next checksum of a side is not what its own frames
-// give.
+// edited reports whether a side's own frames do not give its next checksum.
 func (w *walk) edited(c *replay.Cursor, own *recording) (bool, error) {
 	e := own.evidence
 	next := e.after(c.Tick() - 1)
@@ -136,8 +135,8 @@ func (w *walk) edited(c *replay.Cursor, own *recording) (bool, error) {
 	return c.Simulation().Root() != e[next].root, nil
 }
 
-// contradicted notes that a side's evidence of a tick is not what its
-// simulation gives.
+// contradicted notes that a side's checksum of a tick differs from its
+// simulation.
 func (w *walk) contradicted(t lockstep.Tick, a, b bool) error {
 	wrong := &w.b
 	w.found.Tick = t
@@ -167,8 +166,7 @@ func (w *walk) contradicted(t lockstep.Tick, a, b bool) error {
 	return w.states(wrong, i)
 }
 
-// reconstructed notes a state of the wrong side that is not in the evidence, but
-// has its checksum.
+// reconstructed notes a state that a hash search found for the wrong side.
 func (w *walk) reconstructed(wrong *recording, own, other []byte) error {
 	w.found.Reconstructed = true
 	return w.compare(wrong, w.found.Tick, own, other)
@@ -182,9 +180,9 @@ func (w *walk) compare(wrong *recording, t lockstep.Tick, own, other []byte) err
 	return w.fields(t, own, other)
 }
 
-// states compares the simulation with the first state of the wrong side from
-// the item on that it knows. If that is a later one, what differs there may tell
-// what must be changed at the item's tick to have its checksum.
+// states compares the simulation with the first known state of the wrong side,
+// from an item on. If that state is of a later tick, its differences are tried at
+// the item's tick, until one gives the item's checksum.
 func (w *walk) states(wrong *recording, first *item) error {
 	w.second = nil
 	before := w.first.Simulation().AppendState(nil)
