@@ -122,7 +122,7 @@ func logOf(size int, more func(e *lockstep.Encoder, add func([]byte))) [][]byte 
 // segmentOf returns the body of the first segment of a log.
 func segmentOf(records []byte, ticks uint32) []byte {
 	h := segmentHead{0, ticks, uint64(len(records)), xxhash.Sum64(records)}
-	return compressor(LevelFastest).EncodeAll(records, h.append(nil))
+	return compressors[LevelFastest]().EncodeAll(records, h.append(nil))
 }
 
 // A block can be as large as the state in it, and not larger.

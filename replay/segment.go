@@ -138,24 +138,22 @@ var decompressor = sync.OnceValue(func() *zstd.Decoder {
 })
 
 // All encoding at one level shares one encoder, because one takes megabytes.
-var compressors [len(levels)]struct {
-	once    sync.Once
-	encoder *zstd.Encoder
+var compressors = [...]func() *zstd.Encoder{
+	LevelBest:    newCompressor(zstd.SpeedBestCompression),
+	LevelFastest: newCompressor(zstd.SpeedFastest),
+	LevelDefault: newCompressor(zstd.SpeedDefault),
+	LevelBetter:  newCompressor(zstd.SpeedBetterCompression),
 }
 
-var levels = [...]zstd.EncoderLevel{zstd.SpeedBestCompression, zstd.SpeedFastest, zstd.SpeedDefault, zstd.SpeedBetterCompression}
-
-func compressor(l Level) *zstd.Encoder {
-	c := &compressors[l]
-	c.once.Do(func() {
-		var err error
-		c.encoder, err = zstd.NewWriter(nil, zstd.WithEncoderLevel(levels[l]), zstd.WithEncoderConcurrency(1),
+func newCompressor(l zstd.EncoderLevel) func() *zstd.Encoder {
+	return sync.OnceValue(func() *zstd.Encoder {
+		e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(l), zstd.WithEncoderConcurrency(1),
 			zstd.WithEncoderCRC(false), zstd.WithWindowSize(2*maxGathered), zstd.WithLowerEncoderMem(true))
 		if err != nil {
 			panic(err) // the options are constants
 		}
+		return e
 	})
-	return c.encoder
 }
 
 // takeSegment makes the records of a segment's body the ones that are read next.
@@ -205,7 +203,7 @@ func sealBody(dst, records []byte, first lockstep.Tick, ticks uint32, l Level) [
 	h := segmentHead{first, ticks, uint64(len(records)), xxhash.Sum64(records)}
 	dst = h.append(dst)
 	head := len(dst)
-	dst = compressor(l).EncodeAll(records, dst)
+	dst = compressors[l]().EncodeAll(records, dst)
 	if h.size > largest(len(dst)-head) {
 		return nil
 	}
