@@ -186,28 +186,22 @@ func TestChangedLog(t *testing.T) {
 			return true
 		},
 	} {
-		var file bytes.Buffer
-		var enc lockstep.Encoder
-		w := replay.NewWriter(&file, replay.WriterOptions{})
 		changed := 0
-		err := replay.Play(openReplay(t, files["replay.ssr"]), nil, func(r *lockstep.Record) error {
+		file := rewriteOpen(t, files["replay.ssr"], func(r *lockstep.Record) []*lockstep.Record {
 			before := r.Keyframe.Root
-			kept := change(r)
-			if !kept || r.Keyframe.Root != before {
+			if !change(r) {
 				changed++
-			}
-			if !kept {
 				return nil
 			}
-			return w.Append(enc.Record(r))
+			if r.Keyframe.Root != before {
+				changed++
+			}
+			return []*lockstep.Record{r}
 		})
-		if !errors.Is(err, io.ErrUnexpectedEOF) || changed == 0 {
-			t.Fatalf("%s: %d records changed, error %v", name, changed, err)
+		if changed == 0 {
+			t.Fatalf("%s: nothing was changed", name)
 		}
-		if err := w.Flush(); err != nil {
-			t.Fatal(err)
-		}
-		e, err := explain(packed(t, with(files, "replay.ssr", file.Bytes()), nil), desync.Options{Game: findGame})
+		e, err := explain(packed(t, with(files, "replay.ssr", file), nil), desync.Options{Game: findGame})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -217,9 +211,60 @@ func TestChangedLog(t *testing.T) {
 		if name == "an altered keyframe" {
 			continue
 		}
-		e, err = explain(packed(t, with(files, "replay.ssr", file.Bytes()), func(m *replay.Manifest) { m.Groups[0].Checksum = "0000000000000001" }), desync.Options{Game: findGame})
+		e, err = explain(packed(t, with(files, "replay.ssr", file), func(m *replay.Manifest) { m.Groups[0].Checksum = "0000000000000001" }), desync.Options{Game: findGame})
 		if err != nil || e.Verdict.Party != desync.WrongBuild {
 			t.Errorf("with another checksum of the referee: got verdict %+v, error %v", e.Verdict, err)
+		}
+	}
+}
+
+// rewriteOpen returns the replay of a match that goes on, with other records.
+func rewriteOpen(tb testing.TB, file []byte, change func(*lockstep.Record) []*lockstep.Record) []byte {
+	tb.Helper()
+	var out bytes.Buffer
+	var enc lockstep.Encoder
+	w := replay.NewWriter(&out, replay.WriterOptions{})
+	err := replay.Play(openReplay(tb, file), nil, func(r *lockstep.Record) error {
+		for _, r := range change(r) {
+			if err := w.Append(enc.Record(r)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if !errors.Is(err, io.ErrUnexpectedEOF) {
+		tb.Fatal(err)
+	}
+	if err := w.Flush(); err != nil {
+		tb.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// A referee that admits its mistake is wrong, whoever has reported.
+func TestAdmittedMistake(t *testing.T) {
+	x := newTable(t, func(w *world, t *turn, step step) bool { step(w, t); w.Players[1].Crystals += 1000; return true }, true)
+	x.play(t, 400)
+	files := unpacked(t, x.bundle(t))
+	for admitted, want := range map[bool]desync.Party{true: desync.WrongReferee, false: desync.WrongBuild} {
+		noted := !admitted
+		file := rewriteOpen(t, files["replay.ssr"], func(r *lockstep.Record) []*lockstep.Record {
+			switch {
+			case r.Kind == lockstep.RecordDissent && r.Player > 0:
+				return nil // only player 0 has reported
+			case r.Kind == lockstep.RecordDissent && !noted:
+				noted = true
+				return []*lockstep.Record{r, {Kind: lockstep.RecordNote, Player: lockstep.System, Topic: lockstep.TopicReferee, Text: "wrong"}}
+			}
+			return []*lockstep.Record{r}
+		})
+		e, err := explain(packed(t, with(files, "replay.ssr", file), nil), desync.Options{Game: findGame})
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, _ := judged(t, file, trueGame(), replay.VerifyOptions{})
+		if e.Verdict.Party != want || v.Party != want {
+			t.Errorf("admitted %v: verify says %s, explain says %s, want %s", admitted, v.Party, e.Verdict.Party, want)
 		}
 	}
 }
