@@ -31,7 +31,7 @@ func TestPlatforms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	report(t, platformFindings(string(script), append(slices.Clone(engine), "replay", "examples/skirmish")))
+	report(t, platformFindings(string(script), append(slices.Clone(engine), "replay", "desync", "examples/skirmish")))
 }
 
 func TestPlatformsControl(t *testing.T) {
