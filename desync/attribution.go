@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -53,8 +54,8 @@ type presence struct {
 }
 
 // record takes what a record says of checksums and players.
-func (a *attribution) record(rec *lockstep.Record) error {
-	if rec.Kind == lockstep.RecordFrame {
+func (a *attribution) record(rec *record.Record) error {
+	if rec.Kind == record.KindFrame {
 		for i := range rec.Frame.Commands {
 			if c := &rec.Frame.Commands[i]; c.Player == lockstep.System && len(a.presence) < maxEvidence {
 				a.meet(c)
@@ -66,7 +67,7 @@ func (a *attribution) record(rec *lockstep.Record) error {
 
 // meet takes a command of System.
 func (a *attribution) meet(c *lockstep.Command) {
-	value, err := lockstep.SystemValue(c)
+	value, err := record.SystemValue(c)
 	if err != nil {
 		return // another engine's
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -26,9 +27,9 @@ func TestLateJoinerBegan(t *testing.T) {
 	if r == nil || r.Agreed == 0 {
 		t.Fatalf("got %+v", r)
 	}
-	evidence := &lockstep.Evidence{Report: *r, Began: r.Agreed}
+	evidence := &host.Evidence{Report: *r, Began: r.Agreed}
 	evidence.Report.Agreed = 0
-	evidence.Exhibits = []lockstep.Exhibit{{Tick: r.Tick, Referee: x.match.Referee().State(r.Tick), Player: x.copies[r.Player].State(r.Tick)}}
+	evidence.Exhibits = []host.Exhibit{{Tick: r.Tick, Referee: x.match.Referee().State(r.Tick), Player: x.copies[r.Player].State(r.Tick)}}
 	if err := x.writer.Flush(); err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -14,7 +15,7 @@ import (
 // original finds a tick, or says why not; and verifying it blames somebody
 // whenever a checksum differs.
 func FuzzBisect(f *testing.F) {
-	g, file, _ := record(f, 120, replay.WriterOptions{})
+	g, file, _ := recordMatch(f, 120, replay.WriterOptions{})
 	f.Add([]byte{3, 0, 1})
 	f.Add([]byte{9, 1, 200, 20, 0, 7})
 	f.Add([]byte{14, 3, 9, 2, 2, 1})
@@ -43,10 +44,10 @@ func tamper(tb testing.TB, file []byte, changes []byte) []byte {
 		all[int(changes[0])] = change{changes[1] % 5, changes[2]}
 	}
 	n := -1
-	return copyRecords(tb, file, func(r *lockstep.Record, emit func(*lockstep.Record) error) error {
+	return copyRecords(tb, file, func(r *record.Record, emit func(*record.Record) error) error {
 		n++
 		c, ok := all[n]
-		check := r.Kind == lockstep.RecordChecksum || r.Kind == lockstep.RecordDissent
+		check := r.Kind == record.KindChecksum || r.Kind == record.KindDissent
 		switch {
 		case !ok:
 		case c.how == 0:
@@ -61,7 +62,7 @@ func tamper(tb testing.TB, file []byte, changes []byte) []byte {
 		case c.how == 2 && len(r.Keyframe.State) > 0:
 			r.Keyframe.State[int(c.value)%len(r.Keyframe.State)] ^= c.value
 		case c.how == 3 && check:
-			r.Kind, r.Player = lockstep.RecordDissent, lockstep.Player(c.value%2)
+			r.Kind, r.Player = record.KindDissent, lockstep.Player(c.value%2)
 		case c.how == 4 && check:
 			return nil
 		}

@@ -13,6 +13,8 @@ import (
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/state"
 )
@@ -33,7 +35,7 @@ func TestBisectLong(t *testing.T) {
 	if pairs == 0 { // a taste
 		pairs, m.ticks, m.units = 5, 400, 80
 	}
-	m.record(t)
+	m.recordMatch(t)
 	r := rand.New(rand.NewPCG(9, 9))
 	var took []time.Duration
 	checked, exact, named := 0, 0, 0
@@ -80,7 +82,7 @@ type longMatch struct {
 	file         []byte
 }
 
-func (m *longMatch) record(tb testing.TB) {
+func (m *longMatch) recordMatch(tb testing.TB) {
 	tb.Helper()
 	m.game = lockstep.MustGame(skirmish.Rules())
 	s := lockstep.DefaultSettings(8)
@@ -92,7 +94,7 @@ func (m *longMatch) record(tb testing.TB) {
 	}
 	var file bytes.Buffer
 	w := replay.NewWriter(&file, replay.WriterOptions{})
-	c, err := lockstep.NewCoordinator(m.game, h, w, lockstep.CoordinatorOptions{InputDelay: 1})
+	c, err := coordinator.New(m.game, h, w, coordinator.Options{InputDelay: 1})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -158,17 +160,17 @@ func (m *longMatch) retell(tb testing.TB, g *lockstep.Game, tick lockstep.Tick) 
 	f := g.NewFollower(lockstep.FollowerOptions{})
 	own := make(map[lockstep.Tick]uint64)
 	keyframes := make(map[lockstep.Tick][]byte)
-	err := replay.Play(at, nil, func(rec *lockstep.Record) error {
+	err := replay.Play(at, nil, func(rec *record.Record) error {
 		if err := f.Apply(rec); err != nil && !errors.As(err, new(*lockstep.DesyncError)) {
 			return err
 		}
 		switch rec.Kind {
-		case lockstep.RecordChecksum:
+		case record.KindChecksum:
 			own[rec.Tick] = f.Simulation().Root()
 			if rec.Tick >= tick && rec.Tick < tick+lockstep.Tick(m.every) && own[rec.Tick] == rec.Root {
 				return errHealed
 			}
-		case lockstep.RecordKeyframe:
+		case record.KindKeyframe:
 			own[rec.Tick], keyframes[rec.Tick] = f.Simulation().Root(), f.Simulation().AppendState(nil)
 			if rec.Tick >= tick+1200 {
 				return errEnough
@@ -182,15 +184,15 @@ func (m *longMatch) retell(tb testing.TB, g *lockstep.Game, tick lockstep.Tick) 
 	if err != nil && err != errEnough {
 		tb.Fatal(err)
 	}
-	return rewrite(tb, m.file, func(rec *lockstep.Record) {
+	return rewrite(tb, m.file, func(rec *record.Record) {
 		switch root, known := own[rec.Tick]; {
-		case rec.Kind == lockstep.RecordChecksum && known:
+		case rec.Kind == record.KindChecksum && known:
 			rec.Root = root
-		case rec.Kind == lockstep.RecordChecksum && rec.Tick > tick:
+		case rec.Kind == record.KindChecksum && rec.Tick > tick:
 			rec.Root++
-		case rec.Kind == lockstep.RecordKeyframe && known:
+		case rec.Kind == record.KindKeyframe && known:
 			rec.Keyframe.Root, rec.Keyframe.State = root, keyframes[rec.Tick]
-		case rec.Kind == lockstep.RecordKeyframe && rec.Tick > tick:
+		case rec.Kind == record.KindKeyframe && rec.Tick > tick:
 			rec.Keyframe.Root++
 		}
 	})

@@ -11,6 +11,8 @@ import (
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/testing/dots"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/state"
 )
@@ -48,18 +50,18 @@ func changed[S, C any](tb testing.TB, rules lockstep.Rules[S, C], codec *state.C
 func retell(tb testing.TB, file []byte, g *lockstep.Game) []byte {
 	tb.Helper()
 	f := g.NewFollower(lockstep.FollowerOptions{History: lockstep.HistoryOptions{Length: 256}})
-	return rewrite(tb, file, func(r *lockstep.Record) {
+	return rewrite(tb, file, func(r *record.Record) {
 		if err := f.Apply(r); err != nil && !errors.As(err, new(*lockstep.DesyncError)) {
 			tb.Fatal(err)
 		}
 		switch r.Kind {
-		case lockstep.RecordChecksum:
+		case record.KindChecksum:
 			sum, ok := f.Sum(r.Tick)
 			if !ok {
 				tb.Fatalf("no checksum of tick %d", r.Tick)
 			}
 			r.Root = sum.Root
-		case lockstep.RecordKeyframe:
+		case record.KindKeyframe:
 			r.Keyframe.Root, r.Keyframe.State = f.Simulation().Root(), f.Simulation().AppendState(nil)
 		}
 	})
@@ -79,7 +81,7 @@ func xor(tb testing.TB, path string, bit int) func([]byte) {
 // A field that a recorder had wrong from a tick on is found, whatever is known:
 // its keyframe of that tick, its checksum of every tick, or less.
 func TestBisectState(t *testing.T) {
-	g, file, _ := record(t, 400, replay.WriterOptions{}) // a check every 10 ticks, a keyframe every 50
+	g, file, _ := recordMatch(t, 400, replay.WriterOptions{}) // a check every 10 ticks, a keyframe every 50
 	for _, test := range []struct {
 		name   string
 		tick   lockstep.Tick
@@ -185,14 +187,14 @@ func randomLeaf(tb testing.TB, r *rand.Rand, s *state.Schema, snapshot []byte) s
 // States of other schemas cannot be compared: the error names the field, as that
 // of a game does, whether or not a checksum differs.
 func TestBisectOtherSchema(t *testing.T) {
-	g, file, _ := record(t, 60, replay.WriterOptions{})
-	other := rewrite(t, file, func(r *lockstep.Record) {
-		if r.Kind == lockstep.RecordHeader {
+	g, file, _ := recordMatch(t, 60, replay.WriterOptions{})
+	other := rewrite(t, file, func(r *record.Record) {
+		if r.Kind == record.KindHeader {
 			r.Header.StateSchema = bytes.Replace(r.Header.StateSchema, []byte("Pos"), []byte("Dot"), 1)
 		}
 	})
-	parted := rewrite(t, other, func(r *lockstep.Record) {
-		if r.Kind == lockstep.RecordChecksum && r.Tick > 30 {
+	parted := rewrite(t, other, func(r *record.Record) {
+		if r.Kind == record.KindChecksum && r.Tick > 30 {
 			r.Root++
 		}
 	})
@@ -213,7 +215,7 @@ func recordDots(tb testing.TB, ticks int, s lockstep.Settings) (*lockstep.Game, 
 	g, h := newDots(tb, s)
 	var file bytes.Buffer
 	w := replay.NewWriter(&file, replay.WriterOptions{})
-	c, err := lockstep.NewCoordinator(g, h, w, lockstep.CoordinatorOptions{})
+	c, err := coordinator.New(g, h, w, coordinator.Options{})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -240,7 +242,7 @@ func recordDots(tb testing.TB, ticks int, s lockstep.Settings) (*lockstep.Game, 
 // Where a command differs, both are simulated with their own commands, and part
 // at one tick, which need not be the command's.
 func TestBisectCommands(t *testing.T) {
-	g, file, _ := record(t, 400, replay.WriterOptions{})
+	g, file, _ := recordMatch(t, 400, replay.WriterOptions{})
 	other, tick := edited(t, file, 200)
 	found, err := desync.Bisect(openReplay(t, file), openReplay(t, retell(t, other, g)), g, desync.BisectOptions{})
 	if err != nil {
@@ -270,8 +272,8 @@ func TestBisectCommands(t *testing.T) {
 // one, and its tick.
 func edited(tb testing.TB, file []byte, from lockstep.Tick) ([]byte, lockstep.Tick) {
 	var tick lockstep.Tick
-	out := rewrite(tb, file, func(r *lockstep.Record) {
-		if r.Kind == lockstep.RecordFrame && r.Tick >= from && tick == 0 {
+	out := rewrite(tb, file, func(r *record.Record) {
+		if r.Kind == record.KindFrame && r.Tick >= from && tick == 0 {
 			tick = r.Tick
 			c := &r.Frame.Commands[0]
 			c.Payload = bytes.Clone(c.Payload)
@@ -283,7 +285,7 @@ func edited(tb testing.TB, file []byte, from lockstep.Tick) ([]byte, lockstep.Ti
 
 // Two games that make different states of the same commands.
 func TestBisectGames(t *testing.T) {
-	g, file, _ := record(t, 400, replay.WriterOptions{})
+	g, file, _ := recordMatch(t, 400, replay.WriterOptions{})
 	two := hurt(t, 137, xor(t, "Dots[0].Pos.X", 3))
 	found, err := desync.Bisect(openReplay(t, file), openReplay(t, retell(t, file, two)), g, desync.BisectOptions{Other: two})
 	if err != nil {
@@ -296,7 +298,7 @@ func TestBisectGames(t *testing.T) {
 
 // Both replays were made by another build than the one at hand.
 func TestBisectNeither(t *testing.T) {
-	_, file, _ := record(t, 400, replay.WriterOptions{})
+	_, file, _ := recordMatch(t, 400, replay.WriterOptions{})
 	third := hurt(t, 60, xor(t, "Dots[0].Pos.X", 3))
 	other := retell(t, file, hurt(t, 205, xor(t, "Dots[1].Pos.X", 3)))
 	found, err := desync.Bisect(openReplay(t, retell(t, file, third)), openReplay(t, other), third, desync.BisectOptions{})
@@ -337,7 +339,7 @@ func TestBisectNeither(t *testing.T) {
 
 // Without the game, what the records say is told.
 func TestBisectWithoutGame(t *testing.T) {
-	_, file, _ := record(t, 400, replay.WriterOptions{})
+	_, file, _ := recordMatch(t, 400, replay.WriterOptions{})
 	other := retell(t, file, hurt(t, 205, xor(t, "Dots[1].Pos.X", 3)))
 	found, err := desync.Bisect(openReplay(t, file), openReplay(t, other), nil, desync.BisectOptions{})
 	if err != nil {
@@ -350,7 +352,7 @@ func TestBisectWithoutGame(t *testing.T) {
 
 // Replays of one match are the same, whatever their keyframes are.
 func TestBisectSame(t *testing.T) {
-	g, file, _ := record(t, 400, replay.WriterOptions{})
+	g, file, _ := recordMatch(t, 400, replay.WriterOptions{})
 	var keyed bytes.Buffer
 	if err := replay.Rekey(replay.NewWriter(&keyed, replay.WriterOptions{}), openReplay(t, file), g, 7, replay.SimulateOptions{}); err != nil {
 		t.Fatal(err)
@@ -364,8 +366,8 @@ func TestBisectSame(t *testing.T) {
 	}
 
 	// A keyframe is another state than its checksum says.
-	odd := rewrite(t, retell(t, file, hurt(t, 205, xor(t, "Dots[1].Pos.X", 3))), func(r *lockstep.Record) {
-		if r.Kind == lockstep.RecordKeyframe && r.Tick == 200 {
+	odd := rewrite(t, retell(t, file, hurt(t, 205, xor(t, "Dots[1].Pos.X", 3))), func(r *record.Record) {
+		if r.Kind == record.KindKeyframe && r.Tick == 200 {
 			xor(t, "Dots[0].Pos.X", 9)(r.Keyframe.State)
 		}
 	})
@@ -374,8 +376,8 @@ func TestBisectSame(t *testing.T) {
 	}
 
 	// They begin with different states.
-	apart := rewrite(t, file, func(r *lockstep.Record) {
-		if r.Kind == lockstep.RecordKeyframe && r.Tick == 0 {
+	apart := rewrite(t, file, func(r *record.Record) {
+		if r.Kind == record.KindKeyframe && r.Tick == 0 {
 			xor(t, "Dots[0].Pos.X", 9)(r.Keyframe.State)
 			var sum checksum.Sum
 			if err := checksum.OfBytes(&sum, g.StateSchema(), r.Keyframe.State); err != nil {

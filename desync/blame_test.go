@@ -7,6 +7,8 @@ import (
 
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -22,15 +24,15 @@ func roots(tb testing.TB, file []byte, g *lockstep.Game) map[lockstep.Tick]uint6
 // testify returns a replay in which somebody says something after each check.
 func testify(tb testing.TB, file []byte, say func(t lockstep.Tick) map[lockstep.Player]uint64) []byte {
 	tb.Helper()
-	return insert(tb, file, func(r *lockstep.Record) []lockstep.Record {
-		if r.Kind != lockstep.RecordChecksum {
+	return insert(tb, file, func(r *record.Record) []record.Record {
+		if r.Kind != record.KindChecksum {
 			return nil
 		}
-		var all []lockstep.Record
+		var all []record.Record
 		said := say(r.Tick)
 		for p := range lockstep.Player(250) {
 			if root, ok := said[p]; ok {
-				all = append(all, lockstep.Record{Kind: lockstep.RecordDissent, Tick: r.Tick, Player: p, Root: root})
+				all = append(all, record.Record{Kind: record.KindDissent, Tick: r.Tick, Player: p, Root: root})
 			}
 		}
 		return all
@@ -41,18 +43,18 @@ func testify(tb testing.TB, file []byte, say func(t lockstep.Tick) map[lockstep.
 // frame with commands from a tick on.
 func system(tb testing.TB, file []byte, from lockstep.Tick, kind lockstep.Kind, p lockstep.Player) []byte {
 	sequence, done := lockstep.Sequence(1000+from), false
-	return rewrite(tb, file, func(r *lockstep.Record) {
-		if r.Kind == lockstep.RecordFrame && r.Tick >= from && !done {
+	return rewrite(tb, file, func(r *record.Record) {
+		if r.Kind == record.KindFrame && r.Tick >= from && !done {
 			r.Frame.Commands = append(r.Frame.Commands, lockstep.Command{
 				Tick: r.Tick, Player: lockstep.System, Sequence: sequence, Kind: kind, Payload: []byte{0x91, byte(p)},
 			})
 			done = true
-		} else if r.Kind == lockstep.RecordKeyframe && done {
+		} else if r.Kind == record.KindKeyframe && done {
 			last := r.Keyframe.Last
 			if n := len(last); n > 0 && last[n-1].Player == lockstep.System {
 				last = last[:n-1]
 			}
-			r.Keyframe.Last = append(last, lockstep.LastSequence{Player: lockstep.System, Sequence: sequence})
+			r.Keyframe.Last = append(last, record.LastSequence{Player: lockstep.System, Sequence: sequence})
 		}
 	})
 }
@@ -90,7 +92,7 @@ func blames(v *desync.Verdict) string {
 // Who was wrong, in a match of two seats with a check every 10 ticks and a
 // keyframe every 50.
 func TestBlame(t *testing.T) {
-	g, file, _ := record(t, 400, replay.WriterOptions{})
+	g, file, _ := recordMatch(t, 400, replay.WriterOptions{})
 	right := roots(t, file, g)
 	change := xor(t, "Dots[1].Pos.X", 3)
 	wrong := roots(t, file, hurt(t, 333, change))
@@ -102,8 +104,8 @@ func TestBlame(t *testing.T) {
 		}
 		return map[lockstep.Player]uint64{p: root}
 	}
-	keyframe := rewrite(t, file, func(r *lockstep.Record) {
-		if r.Kind == lockstep.RecordKeyframe && r.Tick == 150 {
+	keyframe := rewrite(t, file, func(r *record.Record) {
+		if r.Kind == record.KindKeyframe && r.Tick == 150 {
 			r.Keyframe.Root++
 		}
 	})
@@ -147,17 +149,17 @@ func TestBlame(t *testing.T) {
 		}), "unclear: 7 checks, 340 to 400, to the end", "unclear: 1 checks, 340 to 340, open"},
 		{"half of the players, and the referee admits it", insert(t, testify(t, mistaken, func(tick lockstep.Tick) map[lockstep.Player]uint64 {
 			return between(tick, 340, 400, 0, right[tick])
-		}), func(r *lockstep.Record) []lockstep.Record {
-			if r.Kind != lockstep.RecordChecksum || r.Tick != 370 {
+		}), func(r *record.Record) []record.Record {
+			if r.Kind != record.KindChecksum || r.Tick != 370 {
 				return nil
 			}
-			return []lockstep.Record{{Kind: lockstep.RecordNote, Player: lockstep.System, Topic: lockstep.TopicReferee, Text: "wrong"}}
+			return []record.Record{{Kind: record.KindNote, Player: lockstep.System, Topic: coordinator.TopicReferee, Text: "wrong"}}
 		}), "referee: 4 checks, 340 to 370, to the end; unclear: 3 checks, 380 to 400, to the end", "referee: 1 checks, 340 to 340, open"},
 		{"all agreed but one, who is wrong, too", testify(t, mistaken, func(tick lockstep.Tick) map[lockstep.Player]uint64 {
 			return between(tick, 340, 400, 0, third[tick])
 		}), "player 0: 7 checks, 340 to 400, to the end; build: 7 checks, 340 to 400, to the end", "player 0: 1 checks, 340 to 340, open; build: 1 checks, 340 to 340, open"},
-		{"one checksum was altered", rewrite(t, file, func(r *lockstep.Record) {
-			if r.Kind == lockstep.RecordChecksum && r.Tick == 100 {
+		{"one checksum was altered", rewrite(t, file, func(r *record.Record) {
+			if r.Kind == record.KindChecksum && r.Tick == 100 {
 				r.Root++
 			}
 		}), "build: 1 checks, 100 to 100, healed 110", "build: 1 checks, 100 to 100, open"},
@@ -190,13 +192,13 @@ func TestBlameKeyframe(t *testing.T) {
 		want string
 	}{
 		{"the state was wrong", retell(t, file, hurt(t, 45, xor(t, "Dots[1].Pos.X", 3))), "build: 8 checks, 50 to 200, to the end"},
-		{"the keyframe alone", rewrite(t, file, func(r *lockstep.Record) {
-			if r.Kind == lockstep.RecordKeyframe && r.Tick == 50 {
+		{"the keyframe alone", rewrite(t, file, func(r *record.Record) {
+			if r.Kind == record.KindKeyframe && r.Tick == 50 {
 				r.Keyframe.Root++
 			}
 		}), "keyframe: 1 checks, 50 to 50, healed 60"},
-		{"there are no checks", copyRecords(t, retell(t, file, hurt(t, 45, xor(t, "Dots[1].Pos.X", 3))), func(r *lockstep.Record, emit func(*lockstep.Record) error) error {
-			if r.Kind == lockstep.RecordChecksum {
+		{"there are no checks", copyRecords(t, retell(t, file, hurt(t, 45, xor(t, "Dots[1].Pos.X", 3))), func(r *record.Record, emit func(*record.Record) error) error {
+			if r.Kind == record.KindChecksum {
 				return nil
 			}
 			return emit(r)
@@ -211,15 +213,15 @@ func TestBlameKeyframe(t *testing.T) {
 
 // Where there was no agreed checksum, the simulation tells who was right.
 func TestBlameTie(t *testing.T) {
-	g, file, _ := record(t, 200, replay.WriterOptions{})
+	g, file, _ := recordMatch(t, 200, replay.WriterOptions{})
 	right := roots(t, file, g)
 	wrong := roots(t, file, hurt(t, 104, xor(t, "Dots[1].Pos.X", 3)))
-	tied := copyRecords(t, file, func(r *lockstep.Record, emit func(*lockstep.Record) error) error {
-		if r.Kind != lockstep.RecordChecksum || r.Tick < 110 {
+	tied := copyRecords(t, file, func(r *record.Record, emit func(*record.Record) error) error {
+		if r.Kind != record.KindChecksum || r.Tick < 110 {
 			return emit(r)
 		}
 		for p, root := range []uint64{right[r.Tick], wrong[r.Tick]} {
-			if err := emit(&lockstep.Record{Kind: lockstep.RecordDissent, Tick: r.Tick, Player: lockstep.Player(p), Root: root}); err != nil {
+			if err := emit(&record.Record{Kind: record.KindDissent, Tick: r.Tick, Player: lockstep.Player(p), Root: root}); err != nil {
 				return err
 			}
 		}

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // A mismatch is the checksum of one player that was not the agreed one.
@@ -66,19 +68,19 @@ type checkLog struct {
 }
 
 // record takes a record. It returns [io.EOF] once it has maxEvidence.
-func (l *checkLog) record(rec *lockstep.Record) error {
+func (l *checkLog) record(rec *record.Record) error {
 	if max(len(l.agreed), len(l.mismatches)) >= maxEvidence {
 		return io.EOF
 	}
 	switch rec.Kind {
-	case lockstep.RecordHeader:
+	case record.KindHeader:
 		l.seats = int(rec.Header.Settings.Players)
-	case lockstep.RecordChecksum:
+	case record.KindChecksum:
 		l.agreed = append(l.agreed, item{tick: rec.Tick, root: rec.Root})
-	case lockstep.RecordDissent:
+	case record.KindDissent:
 		l.mismatches = append(l.mismatches, mismatch{rec.Tick, rec.Player, rec.Root})
-	case lockstep.RecordNote:
-		if n := len(l.agreed); n > 0 && rec.Player == lockstep.System && rec.Topic == lockstep.TopicReferee {
+	case record.KindNote:
+		if n := len(l.agreed); n > 0 && rec.Player == lockstep.System && rec.Topic == coordinator.TopicReferee {
 			l.admitted = l.agreed[n-1].tick
 		}
 	}

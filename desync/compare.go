@@ -7,16 +7,17 @@ import (
 	"io"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
 // A Comparison has the differences between the records of two replays of one
 // match. It needs no simulation.
 type Comparison struct {
-	Header   []lockstep.HeaderDifference `json:"header"`
-	Frame    *FrameDifference            `json:"frame"`    // the first tick whose commands differ, or nil
-	Checksum *ChecksumDifference         `json:"checksum"` // the first checksum that differs, or nil
-	Keyframe *ChecksumDifference         `json:"keyframe"` // the first keyframe that differs, or nil
+	Header   []record.HeaderDifference `json:"header"`
+	Frame    *FrameDifference          `json:"frame"`    // the first tick whose commands differ, or nil
+	Checksum *ChecksumDifference       `json:"checksum"` // the first checksum that differs, or nil
+	Keyframe *ChecksumDifference       `json:"keyframe"` // the first keyframe that differs, or nil
 
 	// Compared counts the ticks of which both have a checksum or a keyframe, and
 	// Differed those of them that differ.
@@ -77,10 +78,10 @@ func compare(a, b *replay.Reader) (*Comparison, evidence, evidence, error) {
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("second replay: %w", err)
 	}
-	c := &Comparison{Header: []lockstep.HeaderDifference{}}
+	c := &Comparison{Header: []record.HeaderDifference{}}
 	c.frames(x, y)
 	if x.header != nil && y.header != nil {
-		c.Header = append(c.Header, lockstep.DiffHeaders(x.header, y.header)...)
+		c.Header = append(c.Header, record.DiffHeaders(x.header, y.header)...)
 	}
 	c.checks(x.evidence, y.evidence)
 	c.A, c.B = x.side, y.side
@@ -182,18 +183,18 @@ func (o *outline) next() {
 			return
 		}
 		switch rec.Kind {
-		case lockstep.RecordHeader:
+		case record.KindHeader:
 			o.header = rec.Header
-		case lockstep.RecordFrame:
+		case record.KindFrame:
 			o.side.Ticks, o.frame = rec.Tick, rec.Frame
 			return
-		case lockstep.RecordEmpty:
+		case record.KindEmpty:
 			o.side.Ticks = rec.Tick
-		case lockstep.RecordDissent:
+		case record.KindDissent:
 			if len(o.mismatches) < maxEvidence {
 				o.mismatches = append(o.mismatches, mismatch{rec.Tick, rec.Player, rec.Root})
 			}
-		case lockstep.RecordEnd:
+		case record.KindEnd:
 			o.side.Ended, o.side.Reason = true, rec.Text
 		}
 	}
@@ -218,7 +219,7 @@ func equalCommands(a, b []lockstep.Command) bool {
 	}
 	for i := range a {
 		x, y := &a[i], &b[i]
-		if lockstep.Compare(x, y) != 0 || x.Kind != y.Kind || !bytes.Equal(x.Payload, y.Payload) {
+		if record.Compare(x, y) != 0 || x.Kind != y.Kind || !bytes.Equal(x.Payload, y.Payload) {
 			return false
 		}
 	}

@@ -12,25 +12,26 @@ import (
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/testing/dots"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
 // Whatever stands in two files, they are compared the same both ways, a file is
 // the same as itself, and what the records say is found without a game.
 func FuzzCompare(f *testing.F) {
-	_, file, _ := record(f, 1, replay.WriterOptions{})
+	_, file, _ := recordMatch(f, 1, replay.WriterOptions{})
 	prefix := file[:32]
 	_, h := newDots(f, lockstep.DefaultSettings(2))
 	before := dotsCodec.Append(nil, &dots.State{Dots: make([]dots.Dot, 4)})
 	after := dotsCodec.Append(nil, &dots.State{Dots: make([]dots.Dot, 5)})
-	var enc lockstep.Encoder
+	var enc record.Encoder
 	body := bytes.Clone(enc.Header(h))
 	body = append(body, enc.Keyframe(0, 1, nil, before)...)
 	body = append(body, enc.Frame(&lockstep.Frame{Tick: 1, Commands: []lockstep.Command{{Tick: 1, Player: 1, Sequence: 1, Kind: 1, Payload: []byte{0x93, 1, 2, 3}}}})...)
 	body = append(body, enc.Empty(3)...)
 	body = append(body, enc.Checksum(4, 5)...)
 	body = append(body, enc.Dissent(4, 1, 6)...)
-	body = append(body, enc.Keyframe(4, 5, []lockstep.LastSequence{{Player: 1, Sequence: 1}}, after)...)
+	body = append(body, enc.Keyframe(4, 5, []record.LastSequence{{Player: 1, Sequence: 1}}, after)...)
 	body = append(body, enc.End("over")...)
 	if err := replay.Play(openReplay(f, batch(prefix, body)), nil, nil); err != nil {
 		f.Fatal(err)

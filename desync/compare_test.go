@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -21,9 +22,9 @@ func compare(tb testing.TB, a, b []byte) *desync.Comparison {
 }
 
 func TestCompareHeaders(t *testing.T) {
-	_, file, _ := record(t, 100, replay.WriterOptions{})
-	other := rewrite(t, file, func(r *lockstep.Record) {
-		if r.Kind == lockstep.RecordHeader {
+	_, file, _ := recordMatch(t, 100, replay.WriterOptions{})
+	other := rewrite(t, file, func(r *record.Record) {
+		if r.Kind == record.KindHeader {
 			h := r.Header
 			h.Platform, h.Build, h.Settings.Seed = "other", "2", 9
 			h.Config = []byte{9, 0}
@@ -47,8 +48,8 @@ func TestCompareHeaders(t *testing.T) {
 	if c.Same() || c.Frame != nil || c.Checksum != nil {
 		t.Errorf("got %+v, want a difference of the headers alone", c)
 	}
-	platform := rewrite(t, file, func(r *lockstep.Record) {
-		if r.Kind == lockstep.RecordHeader {
+	platform := rewrite(t, file, func(r *record.Record) {
+		if r.Kind == record.KindHeader {
 			r.Header.Platform = "other"
 		}
 	})
@@ -63,8 +64,8 @@ func TestCompareFrames(t *testing.T) {
 	_, file := recordDots(t, 100, settings)
 	drop := func(from lockstep.Tick) ([]byte, lockstep.Tick) {
 		var tick lockstep.Tick
-		return rewrite(t, file, func(r *lockstep.Record) {
-			if r.Kind == lockstep.RecordFrame && r.Tick >= from && tick == 0 {
+		return rewrite(t, file, func(r *record.Record) {
+			if r.Kind == record.KindFrame && r.Tick >= from && tick == 0 {
 				tick = r.Tick
 				r.Frame.Commands = r.Frame.Commands[:0]
 			}
@@ -90,7 +91,7 @@ func TestCompareFrames(t *testing.T) {
 
 // A match that is shorter is the same as far as it goes.
 func TestCompareShorter(t *testing.T) {
-	_, file, _ := record(t, 100, replay.WriterOptions{})
+	_, file, _ := recordMatch(t, 100, replay.WriterOptions{})
 	for tick := range lockstep.Tick(100) {
 		var cut bytes.Buffer
 		if err := replay.Cut(replay.NewWriter(&cut, replay.WriterOptions{}), openReplay(t, file), tick); err != nil {
@@ -106,7 +107,7 @@ func TestCompareShorter(t *testing.T) {
 
 // What can be read of a torn file is compared, and the error says which it is.
 func TestCompareDamaged(t *testing.T) {
-	_, file, _ := record(t, 100, replay.WriterOptions{FlushTicks: 10})
+	_, file, _ := recordMatch(t, 100, replay.WriterOptions{FlushTicks: 10})
 	c, err := desync.Compare(openReplay(t, file), openReplay(t, file[:len(file)-200]))
 	if !errors.Is(err, io.ErrUnexpectedEOF) || c == nil || !c.Same() || c.B.Ticks < 50 || c.B.Ended {
 		t.Errorf("got %+v, error %v, want the same up to the tear", c, err)
@@ -120,17 +121,17 @@ func TestCompareDamaged(t *testing.T) {
 // checksum.
 func lengthen(tb testing.TB, file []byte, root uint64) []byte {
 	tb.Helper()
-	return copyRecords(tb, file, func(r *lockstep.Record, emit func(*lockstep.Record) error) error {
-		if r.Kind != lockstep.RecordEnd {
+	return copyRecords(tb, file, func(r *record.Record, emit func(*record.Record) error) error {
+		if r.Kind != record.KindEnd {
 			return emit(r)
 		}
 		for range 61_000 {
-			if err := emit(&lockstep.Record{Kind: lockstep.RecordEmpty, Empty: lockstep.MaxEmptyRun}); err != nil {
+			if err := emit(&record.Record{Kind: record.KindEmpty, Empty: record.MaxEmptyRun}); err != nil {
 				return err
 			}
-			r.Tick += lockstep.MaxEmptyRun
+			r.Tick += record.MaxEmptyRun
 		}
-		if err := emit(&lockstep.Record{Kind: lockstep.RecordChecksum, Tick: r.Tick, Root: root}); err != nil {
+		if err := emit(&record.Record{Kind: record.KindChecksum, Tick: r.Tick, Root: root}); err != nil {
 			return err
 		}
 		return emit(r)
@@ -139,8 +140,8 @@ func lengthen(tb testing.TB, file []byte, root uint64) []byte {
 
 // Thousands of millions of ticks cost nothing, unless they were to be simulated.
 func TestCompareLong(t *testing.T) {
-	g, file, _ := record(t, 100, replay.WriterOptions{})
-	const last = 100 + 61_000*lockstep.MaxEmptyRun
+	g, file, _ := recordMatch(t, 100, replay.WriterOptions{})
+	const last = 100 + 61_000*record.MaxEmptyRun
 	long := lengthen(t, file, 1)
 	if c := compare(t, file, long); !c.Same() || c.B.Ticks != last {
 		t.Errorf("got %+v, want the same for 100 ticks", c)

@@ -11,6 +11,9 @@ import (
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/testing/dots"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -19,9 +22,9 @@ type jury struct {
 	header  *lockstep.Header
 	log     bytes.Buffer
 	writer  *replay.Writer
-	match   *lockstep.Coordinator
+	match   *coordinator.Coordinator
 	copies  []*lockstep.Follower
-	reports []*lockstep.DesyncReport
+	reports []*coordinator.DesyncReport
 }
 
 // newJury begins a match whose players have the games of copies. Without a game
@@ -42,9 +45,9 @@ func newJury(tb testing.TB, referee *lockstep.Game, copies [8]*lockstep.Game) *j
 		game = copies[0]
 	}
 	var err error
-	if j.match, err = lockstep.NewCoordinator(game, j.header, lockstep.Tee(j.writer, j), lockstep.CoordinatorOptions{
+	if j.match, err = coordinator.New(game, j.header, record.Tee(j.writer, j), coordinator.Options{
 		Relay: referee == nil, Referee: history,
-		Desync: func(r *lockstep.DesyncReport) { j.reports = append(j.reports, r) },
+		Desync: func(r *coordinator.DesyncReport) { j.reports = append(j.reports, r) },
 	}); err != nil {
 		tb.Fatal(err)
 	}
@@ -88,11 +91,11 @@ func (j *jury) play(tb testing.TB, end lockstep.Tick) {
 }
 
 // bundle returns the bundle of a desync, and the replay in it.
-func (j *jury) bundle(tb testing.TB, r *lockstep.DesyncReport) (*replay.Bundle, []byte) {
+func (j *jury) bundle(tb testing.TB, r *coordinator.DesyncReport) (*replay.Bundle, []byte) {
 	tb.Helper()
-	e := &lockstep.Evidence{Report: *r}
+	e := &host.Evidence{Report: *r}
 	if !r.Tie && j.match.Referee() != nil {
-		e.Exhibits = append(e.Exhibits, lockstep.Exhibit{
+		e.Exhibits = append(e.Exhibits, host.Exhibit{
 			Tick: r.Tick, Referee: slices.Clone(j.match.Referee().State(r.Tick)), Player: slices.Clone(j.copies[r.Player].State(r.Tick)),
 		})
 	}
@@ -175,19 +178,19 @@ func wrongParty(otherReferee bool, right lockstep.Player) desync.Party {
 // that is altered says nothing about the checks.
 func TestChangedLog(t *testing.T) {
 	files := unpacked(t, plain())
-	for name, change := range map[string]func(r *lockstep.Record) (kept bool){
-		"no check of the desync": func(r *lockstep.Record) bool {
-			return r.Tick != 160 || r.Kind != lockstep.RecordChecksum && r.Kind != lockstep.RecordDissent
+	for name, change := range map[string]func(r *record.Record) (kept bool){
+		"no check of the desync": func(r *record.Record) bool {
+			return r.Tick != 160 || r.Kind != record.KindChecksum && r.Kind != record.KindDissent
 		},
-		"an altered keyframe": func(r *lockstep.Record) bool {
-			if r.Kind == lockstep.RecordKeyframe && r.Tick == 100 {
+		"an altered keyframe": func(r *record.Record) bool {
+			if r.Kind == record.KindKeyframe && r.Tick == 100 {
 				r.Keyframe.Root++
 			}
 			return true
 		},
 	} {
 		changed := 0
-		file := rewriteOpen(t, files["replay.ssr"], func(r *lockstep.Record) []*lockstep.Record {
+		file := rewriteOpen(t, files["replay.ssr"], func(r *record.Record) []*record.Record {
 			before := r.Keyframe.Root
 			if !change(r) {
 				changed++
@@ -196,7 +199,7 @@ func TestChangedLog(t *testing.T) {
 			if r.Keyframe.Root != before {
 				changed++
 			}
-			return []*lockstep.Record{r}
+			return []*record.Record{r}
 		})
 		if changed == 0 {
 			t.Fatalf("%s: nothing was changed", name)
@@ -219,12 +222,12 @@ func TestChangedLog(t *testing.T) {
 }
 
 // rewriteOpen returns the replay of a match that goes on, with other records.
-func rewriteOpen(tb testing.TB, file []byte, change func(*lockstep.Record) []*lockstep.Record) []byte {
+func rewriteOpen(tb testing.TB, file []byte, change func(*record.Record) []*record.Record) []byte {
 	tb.Helper()
 	var out bytes.Buffer
-	var enc lockstep.Encoder
+	var enc record.Encoder
 	w := replay.NewWriter(&out, replay.WriterOptions{})
-	err := replay.Play(openReplay(tb, file), nil, func(r *lockstep.Record) error {
+	err := replay.Play(openReplay(tb, file), nil, func(r *record.Record) error {
 		for _, r := range change(r) {
 			if err := w.Append(enc.Record(r)); err != nil {
 				return err
@@ -248,15 +251,15 @@ func TestAdmittedMistake(t *testing.T) {
 	files := unpacked(t, x.bundle(t))
 	for admitted, want := range map[bool]desync.Party{true: desync.WrongReferee, false: desync.WrongBuild} {
 		noted := !admitted
-		file := rewriteOpen(t, files["replay.ssr"], func(r *lockstep.Record) []*lockstep.Record {
+		file := rewriteOpen(t, files["replay.ssr"], func(r *record.Record) []*record.Record {
 			switch {
-			case r.Kind == lockstep.RecordDissent && r.Player > 0:
+			case r.Kind == record.KindDissent && r.Player > 0:
 				return nil // only player 0 has reported
-			case r.Kind == lockstep.RecordDissent && !noted:
+			case r.Kind == record.KindDissent && !noted:
 				noted = true
-				return []*lockstep.Record{r, {Kind: lockstep.RecordNote, Player: lockstep.System, Topic: lockstep.TopicReferee, Text: "wrong"}}
+				return []*record.Record{r, {Kind: record.KindNote, Player: lockstep.System, Topic: coordinator.TopicReferee, Text: "wrong"}}
 			}
-			return []*lockstep.Record{r}
+			return []*record.Record{r}
 		})
 		e, err := explain(packed(t, with(files, "replay.ssr", file), nil), desync.Options{Game: findGame})
 		if err != nil {

@@ -5,7 +5,7 @@ import "github.com/seed-49bee653/samestep/internal/testing/dots"
 // The game of the tests that compare replays, and the changes of replays.
 var (
 	newDots     = dots.New
-	record      = dots.Record
+	recordMatch = dots.Record
 	finish      = dots.Finish
 	openReplay  = dots.Open
 	copyRecords = dots.Copy

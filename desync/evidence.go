@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -30,12 +31,12 @@ type item struct {
 type evidence []item
 
 // add adds the checksum of a record, if it has one.
-func (e *evidence) add(rec *lockstep.Record) error {
+func (e *evidence) add(rec *record.Record) error {
 	var i item
 	switch rec.Kind {
-	case lockstep.RecordChecksum:
+	case record.KindChecksum:
 		i = item{tick: rec.Tick, root: rec.Root}
-	case lockstep.RecordKeyframe:
+	case record.KindKeyframe:
 		i = item{tick: rec.Tick, root: rec.Keyframe.Root, keyframe: true}
 	default:
 		return nil
@@ -117,11 +118,11 @@ func PlayerReports(r *replay.Reader, p lockstep.Player) ([]Report, error) {
 		return nil, err
 	}
 	var all []Report
-	err = replay.Play(own, nil, func(rec *lockstep.Record) error {
-		if rec.Kind != lockstep.RecordChecksum && (rec.Kind != lockstep.RecordDissent || rec.Player != p) {
+	err = replay.Play(own, nil, func(rec *record.Record) error {
+		if rec.Kind != record.KindChecksum && (rec.Kind != record.KindDissent || rec.Player != p) {
 			return nil
 		}
-		if rec.Kind == lockstep.RecordDissent { // it comes soon after the agreed one
+		if rec.Kind == record.KindDissent { // it comes soon after the agreed one
 			for i := len(all) - 1; i >= max(0, len(all)-lateReports); i-- {
 				if all[i].Tick == rec.Tick {
 					all[i].Root = rec.Root

@@ -8,6 +8,8 @@ import (
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/testing/dots"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -20,7 +22,7 @@ func exampleFile() (*lockstep.Game, []byte) {
 	}
 	var file bytes.Buffer
 	w := replay.NewWriter(&file, replay.WriterOptions{})
-	match, err := lockstep.NewCoordinator(game, header, w, lockstep.CoordinatorOptions{})
+	match, err := coordinator.New(game, header, w, coordinator.Options{})
 	if err != nil {
 		panic(err)
 	}
@@ -52,17 +54,17 @@ func examplePair() (game *lockstep.Game, a, b *replay.Reader) {
 	}
 	f := lockstep.MustGame(rules).NewFollower(lockstep.FollowerOptions{})
 	var other bytes.Buffer
-	var enc lockstep.Encoder
+	var enc record.Encoder
 	w := replay.NewWriter(&other, replay.WriterOptions{})
 	r, err := replay.NewReader(bytes.NewReader(file), int64(len(file)))
 	if err != nil {
 		panic(err)
 	}
-	err = replay.Play(r, nil, func(rec *lockstep.Record) error {
+	err = replay.Play(r, nil, func(rec *record.Record) error {
 		if err := f.Apply(rec); err != nil && !errors.As(err, new(*lockstep.DesyncError)) {
 			return err
 		}
-		if rec.Kind == lockstep.RecordChecksum {
+		if rec.Kind == record.KindChecksum {
 			rec.Root = f.Simulation().Root()
 		}
 		return w.Append(enc.Record(rec))

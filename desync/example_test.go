@@ -8,6 +8,9 @@ import (
 
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -70,9 +73,9 @@ func chestBundle() *replay.Bundle {
 	deafCopy := chestGame(deaf).NewFollower(kept)
 	var log, archive bytes.Buffer
 	file := replay.NewWriter(&log, replay.WriterOptions{})
-	evidence := &lockstep.Evidence{Participants: []lockstep.Participant{{Player: 0, Name: "ada", Build: "1", Platform: "linux"}, {Player: 1, Name: "bob", Build: "1", Platform: "toaster"}}}
-	match, err := lockstep.NewCoordinator(game, header, lockstep.Tee(file, stubborn{deafCopy}), lockstep.CoordinatorOptions{
-		Referee: kept, Desync: func(r *lockstep.DesyncReport) { evidence.Report = *r },
+	evidence := &host.Evidence{Participants: []host.Participant{{Player: 0, Name: "ada", Build: "1", Platform: "linux"}, {Player: 1, Name: "bob", Build: "1", Platform: "toaster"}}}
+	match, err := coordinator.New(game, header, record.Tee(file, stubborn{deafCopy}), coordinator.Options{
+		Referee: kept, Desync: func(r *coordinator.DesyncReport) { evidence.Report = *r },
 	})
 	if err != nil {
 		panic(err)
@@ -91,7 +94,7 @@ func chestBundle() *replay.Bundle {
 	if err := match.Report(1, 5, sum); err != nil {
 		panic(err)
 	}
-	evidence.Exhibits = []lockstep.Exhibit{{Tick: 5, Referee: match.Referee().State(5), Player: deafCopy.State(5)}}
+	evidence.Exhibits = []host.Exhibit{{Tick: 5, Referee: match.Referee().State(5), Player: deafCopy.State(5)}}
 	if err := file.Flush(); err != nil {
 		panic(err)
 	}

@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"github.com/seed-49bee653/samestep/checksum"
-	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 func root(s side) string { return checksum.FormatRoot(s.root) }
@@ -76,8 +76,8 @@ func (w *work) touches() {
 // touchesByName finds the commands that name what differs, from the log alone.
 func (w *work) touchesByName() {
 	entities := entitiesOf(w.log.schema, w.right, w.e.Fields.List)
-	visit := func(r *lockstep.Record) error {
-		if r.Kind != lockstep.RecordFrame || r.Tick < w.e.First.From || r.Tick > w.e.First.To {
+	visit := func(r *record.Record) error {
+		if r.Kind != record.KindFrame || r.Tick < w.e.First.From || r.Tick > w.e.First.To {
 			return nil
 		}
 		for i := range r.Frame.Commands {

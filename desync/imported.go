@@ -2,6 +2,7 @@ package desync
 
 import (
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -50,21 +51,21 @@ func CompareReports(r *replay.Reader) (*Imported, error) {
 	return m, err
 }
 
-func (m *Imported) record(rec *lockstep.Record) error {
+func (m *Imported) record(rec *record.Record) error {
 	switch rec.Kind {
-	case lockstep.RecordHeader:
+	case record.KindHeader:
 		m.seats = lockstep.Player(rec.Header.Settings.Players)
-	case lockstep.RecordNote:
+	case record.KindNote:
 		if rec.Topic == TopicReports {
 			m.next[rec.Player] = rec.Text != "yes"
 		}
-	case lockstep.RecordFrame, lockstep.RecordEmpty:
+	case record.KindFrame, record.KindEmpty:
 		m.Ticks = rec.Tick
-	case lockstep.RecordEnd:
+	case record.KindEnd:
 		m.Ended = true
-	case lockstep.RecordChecksum:
+	case record.KindChecksum:
 		m.begin(rec.Tick)
-	case lockstep.RecordDissent:
+	case record.KindDissent:
 		if m.Checks == 0 || m.last != rec.Tick {
 			m.begin(rec.Tick)
 			m.Ties++

@@ -10,6 +10,9 @@ import (
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -53,11 +56,11 @@ type table struct {
 	header    *lockstep.Header
 	log       bytes.Buffer
 	writer    *replay.Writer
-	match     *lockstep.Coordinator
+	match     *coordinator.Coordinator
 	copies    []*lockstep.Follower
 	bots      []*skirmish.Bot
 	sequence  []lockstep.Sequence
-	report    *lockstep.DesyncReport
+	report    *coordinator.DesyncReport
 	everyTick bool                                                        // the bundle has the states of all ticks, not only of the checks
 	orders    func(lockstep.Tick, func(p lockstep.Player, values ...any)) // given beside those of the bots
 }
@@ -89,8 +92,8 @@ func newTable(tb testing.TB, f fault, inReferee bool) *table {
 	if inReferee {
 		referee = faulty
 	}
-	x.match, err = lockstep.NewCoordinator(referee, x.header, lockstep.Tee(x.writer, x), lockstep.CoordinatorOptions{
-		InputDelay: 2, Referee: history, Desync: func(r *lockstep.DesyncReport) {
+	x.match, err = coordinator.New(referee, x.header, record.Tee(x.writer, x), coordinator.Options{
+		InputDelay: 2, Referee: history, Desync: func(r *coordinator.DesyncReport) {
 			if x.report == nil {
 				x.report = r
 			}
@@ -164,13 +167,13 @@ func (x *table) bundle(tb testing.TB) []byte {
 		tb.Fatal("there was no desync")
 	}
 	r := x.report
-	e := &lockstep.Evidence{Report: *r}
+	e := &host.Evidence{Report: *r}
 	for p, platform := range []string{"linux/amd64", "linux/amd64", "js/wasm"} {
-		e.Participants = append(e.Participants, lockstep.Participant{Player: lockstep.Player(p), Name: string(rune('a' + p)), Build: "1", Platform: platform})
+		e.Participants = append(e.Participants, host.Participant{Player: lockstep.Player(p), Name: string(rune('a' + p)), Build: "1", Platform: platform})
 	}
 	for t := r.Agreed; t <= r.Tick; t++ {
 		if t == r.Agreed || t == r.Tick || x.everyTick {
-			e.Exhibits = append(e.Exhibits, lockstep.Exhibit{
+			e.Exhibits = append(e.Exhibits, host.Exhibit{
 				Tick: t, Referee: slices.Clone(x.match.Referee().State(t)), Player: slices.Clone(x.copies[r.Player].State(t)),
 			})
 		}

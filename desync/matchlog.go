@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/state"
 )
@@ -84,41 +85,41 @@ func (l *matchLog) reader() (*replay.Reader, error) {
 	return replay.NewReader(bytes.NewReader(l.file), int64(len(l.file)))
 }
 
-func (l *matchLog) record(r *lockstep.Record) error {
+func (l *matchLog) record(r *record.Record) error {
 	if r.Tick <= l.until {
 		l.sums.record(r) // later checks than maxEvidence are judged by the manifest
 	}
 	switch r.Kind {
-	case lockstep.RecordHeader:
+	case record.KindHeader:
 		l.header, l.width = r.Header, lockstep.Tick(r.Header.Settings.CheckEvery)
 		var err error
 		if l.schema, err = state.ParseSchema(r.Header.StateSchema); err != nil {
 			return fmt.Errorf("desync: the state's schema: %w", err)
 		}
-	case lockstep.RecordKeyframe:
+	case record.KindKeyframe:
 		if !l.seen {
 			l.first, l.last, l.seen = r.Tick, r.Tick, true
 		}
-	case lockstep.RecordFrame:
+	case record.KindFrame:
 		l.last = r.Tick
 		for i := range r.Frame.Commands {
 			l.command(&r.Frame.Commands[i])
 		}
-	case lockstep.RecordEmpty:
+	case record.KindEmpty:
 		l.last = r.Tick
-	case lockstep.RecordChecksum:
+	case record.KindChecksum:
 		at := l.column(r.Tick)
 		for len(l.checks) <= at {
 			l.checks = append(l.checks, 0)
 		}
 		l.checks[at]++
-	case lockstep.RecordDissent:
+	case record.KindDissent:
 		p := l.row(r.Player)
 		p.Dissents++
 		p.Differs = p.Differs || r.Tick == l.until
 		l.cell(p, r.Tick).Dissents++
-	case lockstep.RecordNote:
-		if r.Topic == lockstep.TopicName {
+	case record.KindNote:
+		if r.Topic == record.TopicName {
 			l.row(r.Player).Name = r.Text
 		}
 	}
@@ -132,7 +133,7 @@ func (l *matchLog) command(c *lockstep.Command) {
 		l.cell(p, c.Tick).Commands++
 		return
 	}
-	v, err := lockstep.SystemValue(c)
+	v, err := record.SystemValue(c)
 	if err != nil || c.Tick > l.until {
 		return
 	}
@@ -221,7 +222,7 @@ func (l *matchLog) participants(m *replay.Manifest) ([]Participant, []Column) {
 }
 
 // play gives visit every record that can be read.
-func (l *matchLog) play(visit func(*lockstep.Record) error) error {
+func (l *matchLog) play(visit func(*record.Record) error) error {
 	r, err := l.reader()
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -16,11 +17,11 @@ func reports(tb testing.TB, file []byte, g *lockstep.Game, every lockstep.Tick, 
 	tb.Helper()
 	var all []desync.Report
 	f := g.NewFollower(lockstep.FollowerOptions{History: lockstep.HistoryOptions{Length: 1, EveryTick: true}})
-	err := replay.Play(openReplay(tb, file), nil, func(r *lockstep.Record) error {
+	err := replay.Play(openReplay(tb, file), nil, func(r *record.Record) error {
 		if err := f.Apply(r); err != nil && !errors.As(err, new(*lockstep.DesyncError)) {
 			return err
 		}
-		if r.Kind != lockstep.RecordFrame && r.Kind != lockstep.RecordEmpty || f.Tick()%every > 0 {
+		if r.Kind != record.KindFrame && r.Kind != record.KindEmpty || f.Tick()%every > 0 {
 			return nil
 		}
 		sum, _ := f.Sum(f.Tick())
@@ -90,7 +91,7 @@ func TestBisectReports(t *testing.T) {
 
 // A player's reports are its own where they differ, and the agreed ones else.
 func TestPlayerReports(t *testing.T) {
-	g, file, _ := record(t, 400, replay.WriterOptions{})
+	g, file, _ := recordMatch(t, 400, replay.WriterOptions{})
 	hurt203 := hurt(t, 203, xor(t, "Dots[1].Pos.X", 3))
 	own := reports(t, file, hurt203, 1, false, false)
 	file = dissent(t, file, 1, own)
@@ -118,12 +119,12 @@ func TestPlayerReports(t *testing.T) {
 // In an imported match the keyframe is of no state of that match, and the
 // checksums are what counts.
 func TestBisectReportsImported(t *testing.T) {
-	_, file, _ := record(t, 100, replay.WriterOptions{})
-	imported := insert(t, file, func(r *lockstep.Record) []lockstep.Record {
-		if r.Kind != lockstep.RecordKeyframe || r.Tick > 0 {
+	_, file, _ := recordMatch(t, 100, replay.WriterOptions{})
+	imported := insert(t, file, func(r *record.Record) []record.Record {
+		if r.Kind != record.KindKeyframe || r.Tick > 0 {
 			return nil
 		}
-		return []lockstep.Record{{Kind: lockstep.RecordChecksum, Tick: 0, Root: 77}}
+		return []record.Record{{Kind: record.KindChecksum, Tick: 0, Root: 77}}
 	})
 	list, err := desync.PlayerReports(openReplay(t, imported), 1)
 	if err != nil || list[0].Tick != 0 || list[0].Root != 77 {
@@ -144,13 +145,13 @@ func dissent(tb testing.TB, file []byte, p lockstep.Player, reports []desync.Rep
 	for _, r := range reports {
 		own[r.Tick] = r.Root
 	}
-	var late []lockstep.Record
-	return insert(tb, file, func(r *lockstep.Record) []lockstep.Record {
-		if r.Kind != lockstep.RecordChecksum {
+	var late []record.Record
+	return insert(tb, file, func(r *record.Record) []record.Record {
+		if r.Kind != record.KindChecksum {
 			return nil
 		}
 		if root, ok := own[r.Tick]; ok && root != r.Root {
-			late = append(late, lockstep.Record{Kind: lockstep.RecordDissent, Tick: r.Tick, Player: p, Root: root})
+			late = append(late, record.Record{Kind: record.KindDissent, Tick: r.Tick, Player: p, Root: root})
 		}
 		if len(late) < 3 {
 			return nil
@@ -162,9 +163,9 @@ func dissent(tb testing.TB, file []byte, p lockstep.Player, reports []desync.Rep
 }
 
 // insert returns a replay with more records, after those of it.
-func insert(tb testing.TB, file []byte, after func(*lockstep.Record) []lockstep.Record) []byte {
+func insert(tb testing.TB, file []byte, after func(*record.Record) []record.Record) []byte {
 	tb.Helper()
-	return copyRecords(tb, file, func(r *lockstep.Record, emit func(*lockstep.Record) error) error {
+	return copyRecords(tb, file, func(r *record.Record, emit func(*record.Record) error) error {
 		if err := emit(r); err != nil {
 			return err
 		}

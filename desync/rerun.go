@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -45,7 +46,7 @@ func simulateAgain(l *matchLog, g *lockstep.Game, from, end lockstep.Tick, o *Op
 	}
 	x := &rerun{game: g, header: l.header, keyframe: at, end: end, first: max(from, at), frames: make(map[lockstep.Tick]*lockstep.Frame), most: o.MaxMemory, now: o.Now}
 	f := g.NewFollower(lockstep.FollowerOptions{})
-	err = replay.Play(r, nil, func(rec *lockstep.Record) error { return x.record(f, rec) })
+	err = replay.Play(r, nil, func(rec *record.Record) error { return x.record(f, rec) })
 	if errors.Is(err, errDone) || f.Simulation() != nil && f.Tick() == end {
 		err = nil
 	}
@@ -56,16 +57,16 @@ func simulateAgain(l *matchLog, g *lockstep.Game, from, end lockstep.Tick, o *Op
 }
 
 // record applies one record, tick by tick.
-func (x *rerun) record(f *lockstep.Follower, rec *lockstep.Record) error {
+func (x *rerun) record(f *lockstep.Follower, rec *record.Record) error {
 	switch rec.Kind {
-	case lockstep.RecordFrame, lockstep.RecordEmpty:
+	case record.KindFrame, record.KindEmpty:
 		if f.Simulation() == nil {
 			return f.Apply(rec) // the error
 		}
 		if f.Tick() >= x.end {
 			return errDone
 		}
-		if rec.Kind == lockstep.RecordFrame {
+		if rec.Kind == record.KindFrame {
 			return x.step(f, cloneFrame(&rec.Frame))
 		}
 		for f.Tick() < rec.Tick {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // A variation is a stretch of the match with something changed in it.
@@ -91,6 +92,6 @@ func swapped(f *lockstep.Frame, i int) *lockstep.Frame {
 // with returns a frame with one more command, in its canonical place.
 func with(f *lockstep.Frame, c lockstep.Command) *lockstep.Frame {
 	c.Tick = f.Tick
-	i, _ := slices.BinarySearchFunc(f.Commands, &c, func(a lockstep.Command, b *lockstep.Command) int { return lockstep.Compare(&a, b) })
+	i, _ := slices.BinarySearchFunc(f.Commands, &c, func(a lockstep.Command, b *lockstep.Command) int { return record.Compare(&a, b) })
 	return &lockstep.Frame{Tick: f.Tick, Commands: slices.Insert(slices.Clone(f.Commands), i, c)}
 }

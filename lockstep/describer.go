@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/seed-49bee653/samestep/internal/pack"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/state"
 )
 
@@ -13,9 +13,10 @@ import (
 // log's header; with the game's own code it says it in the game's words. It
 // belongs to one goroutine.
 type Describer struct {
+	game     *Game // nil if its code is not at hand, or has no words
+	payloads *record.Payloads
 	kinds    map[Kind]describedKind // only looked up, never ranged over
-	payloads *Payloads              // of the game, or nil
-	reader   pack.Reader
+	system   map[Kind]describedKind // the same
 	buf      []byte
 	text     strings.Builder
 }
@@ -29,38 +30,49 @@ type describedKind struct {
 // its code is at hand and its identity is the log's, and nil otherwise. The
 // error is that of a schema in the header.
 func NewDescriber(h *Header, g *Game) (*Describer, error) {
-	d := &Describer{kinds: make(map[Kind]describedKind)}
-	for _, c := range h.Commands {
+	kinds, err := parseKinds(h.Commands)
+	if err != nil {
+		return nil, err
+	}
+	system, err := parseKinds(record.SystemDescriptions())
+	if err != nil {
+		return nil, err
+	}
+	d := &Describer{kinds: kinds, system: system}
+	if g != nil && g.describe != nil {
+		d.game, d.payloads = g, g.NewPayloads()
+	}
+	return d, nil
+}
+
+func parseKinds(list []record.CommandDescription) (map[Kind]describedKind, error) {
+	kinds := make(map[Kind]describedKind, len(list))
+	for _, c := range list {
 		s, err := state.ParseSchema(c.Schema)
 		if err != nil {
 			return nil, fmt.Errorf("lockstep: schema of command %q: %w", c.Name, err)
 		}
-		d.kinds[c.Kind] = describedKind{c.Name, s}
+		kinds[c.Kind] = describedKind{c.Name, s}
 	}
-	if g != nil && g.describe != nil {
-		d.payloads = g.NewPayloads()
-	}
-	return d, nil
+	return kinds, nil
 }
 
 // Describe returns one line of printable text about a command, whatever is in
 // its payload.
 func (d *Describer) Describe(c *Command) string {
-	if d.payloads != nil && c.Player != System {
+	if d.game != nil && c.Player != System {
 		d.payloads.Reset()
 		own := *c
 		if d.payloads.Decode(&own) == nil {
 			// The command may be of a hostile log, on which the game panics.
-			if text, err := d.payloads.game.Describe(&own); err == nil && text != "" {
+			if text, err := d.game.Describe(&own); err == nil && text != "" {
 				return printable(text)
 			}
 		}
 	}
 	kind, ok := d.kinds[c.Kind]
-	if c.Player == System {
-		if e := systemKinds[c.Kind]; e != nil {
-			kind, ok = describedKind{e.Name, e.schema}, true
-		}
+	if own, is := d.system[c.Kind]; is && c.Player == System {
+		kind, ok = own, true
 	}
 	who := fmt.Sprintf("player %d", c.Player)
 	if c.Player == System {
@@ -95,8 +107,7 @@ func (g *Game) Describe(c *Command) (text string, err error) {
 // fields returns a payload as one line of JSON.
 func (d *Describer) fields(s *state.Schema, payload []byte) (string, error) {
 	var err error
-	d.buf, err = unpack(&d.reader, d.buf[:0], s, payload)
-	if err != nil {
+	if d.buf, err = record.AppendCanonical(d.buf[:0], s, payload); err != nil {
 		return "", err
 	}
 	d.text.Reset()

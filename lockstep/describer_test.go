@@ -5,20 +5,21 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/internal/testing/testgame"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
 func TestDescribe(t *testing.T) {
-	rules := bankRules()
+	rules := testgame.BankRules()
 	words := rules.Describe
 	rules.Describe = func(c *lockstep.Command) string {
-		if g, ok := c.Value.(*give); ok {
+		if g, ok := c.Value.(*testgame.Give); ok {
 			return []string{"red\x1b[31m\u202etext"}[g.To] // panics for most
 		}
 		return words(c)
 	}
 	g := lockstep.MustGame(rules)
-	_, h := newBankMatch(t, 2)
+	_, h := testgame.NewBankMatch(t, 2)
 	own, err := lockstep.NewDescriber(h, g)
 	if err != nil {
 		t.Fatal(err)
@@ -27,9 +28,9 @@ func TestDescribe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, earned := encode(t, g, &earn{Coins: 7})
-	_, gift := encode(t, g, &give{To: 0, Coins: []uint16{1, 2}})
-	_, far := encode(t, g, &give{To: 9})
+	_, earned := testgame.Encode(t, g, &testgame.Earn{Coins: 7})
+	_, gift := testgame.Encode(t, g, &testgame.Give{To: 0, Coins: []uint16{1, 2}})
+	_, far := testgame.Encode(t, g, &testgame.Give{To: 9})
 	for name, c := range map[string]struct {
 		command      lockstep.Command
 		own, foreign string
@@ -54,18 +55,18 @@ func TestDescribe(t *testing.T) {
 
 // The game's own words can be had without the engine's, and then its faults are told.
 func TestGameDescribe(t *testing.T) {
-	rules := bankRules()
+	rules := testgame.BankRules()
 	g := lockstep.MustGame(rules)
-	if text, err := g.Describe(&lockstep.Command{Player: 1, Kind: 1, Value: &earn{Coins: 7}}); text != "player 1 earns 7 coins" || err != nil {
+	if text, err := g.Describe(&lockstep.Command{Player: 1, Kind: 1, Value: &testgame.Earn{Coins: 7}}); text != "player 1 earns 7 coins" || err != nil {
 		t.Errorf("got %q, %v", text, err)
 	}
 	rules.Describe = func(*lockstep.Command) string { panic("no words") }
-	text, err := lockstep.MustGame(rules).Describe(&lockstep.Command{Tick: 5, Value: &earn{}})
+	text, err := lockstep.MustGame(rules).Describe(&lockstep.Command{Tick: 5, Value: &testgame.Earn{}})
 	if fault := (*lockstep.PanicError)(nil); !errors.As(err, &fault) || fault.Tick != 5 || fault.Where != "Describe" || text != "" {
 		t.Errorf("got %q, %v, want a panic in Describe at tick 5", text, err)
 	}
 	rules.Describe = nil
-	if text, err := lockstep.MustGame(rules).Describe(&lockstep.Command{Value: &earn{}}); text != "" || err != nil {
+	if text, err := lockstep.MustGame(rules).Describe(&lockstep.Command{Value: &testgame.Earn{}}); text != "" || err != nil {
 		t.Errorf("got %q, %v, want nothing", text, err)
 	}
 }

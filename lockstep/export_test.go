@@ -9,9 +9,3 @@ func SpoilSelfTest(t *testing.T) {
 	knownSelfTest.Layout++
 	t.Cleanup(func() { knownSelfTest = known })
 }
-
-// BySession returns the seat that a session resumes.
-func BySession(h *Host, t SessionToken) (Player, bool) { return h.bySession(t) }
-
-// MaxWaiting is how many ticks that have arrived wait to be run.
-const MaxWaiting = maxWaiting

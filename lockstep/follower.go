@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // FollowerOptions say what a Follower keeps and who observes it.
@@ -35,7 +36,7 @@ func (e *DesyncError) Error() string {
 type Follower struct {
 	game    *Game
 	options FollowerOptions
-	dec     Decoder
+	dec     record.Decoder
 	sim     *Simulation
 	header  *Header
 	history history
@@ -56,8 +57,9 @@ func (g *Game) NewFollower(o FollowerOptions) *Follower {
 	return &Follower{game: g, options: o, history: history{ring: make([]Moment, o.History.Length)}}
 }
 
-// newFollowerAt returns a Follower that stands at the state of sim.
-func newFollowerAt(g *Game, h *Header, sim *Simulation, o FollowerOptions) *Follower {
+// NewFollowerAt returns a Follower that goes on from the state of sim, of the match
+// with header h.
+func (g *Game) NewFollowerAt(h *Header, sim *Simulation, o FollowerOptions) *Follower {
 	f := g.NewFollower(o)
 	f.header = h
 	f.start(sim)
@@ -85,6 +87,21 @@ func (f *Follower) Tick() Tick {
 	return f.sim.tick
 }
 
+// Restore replaces the present state by another one of the same tick, in canonical
+// bytes.
+func (f *Follower) Restore(state []byte) error {
+	f.rooted = false
+	return f.sim.Restore(f.sim.tick, state)
+}
+
+// Memory returns how many bytes of past states are kept.
+func (f *Follower) Memory() (n int) {
+	for i := range f.history.ring {
+		n += cap(f.history.ring[i].State)
+	}
+	return n
+}
+
 // Ended reports whether the log's last record was applied.
 func (f *Follower) Ended() bool { return f.ended }
 
@@ -93,13 +110,13 @@ func (f *Follower) Ended() bool { return f.ended }
 func (f *Follower) Checked() int { return f.checked }
 
 // Append decodes one record and applies it. See [Follower.Apply] for errors.
-func (f *Follower) Append(record []byte) error {
-	r, rest, err := f.dec.Decode(record)
+func (f *Follower) Append(raw []byte) error {
+	r, rest, err := f.dec.Decode(raw)
 	if err != nil {
 		return err
 	}
 	if len(rest) > 0 {
-		return fmt.Errorf("lockstep: after tick %d: %w: %d bytes after a record", f.Tick(), ErrMalformed, len(rest))
+		return fmt.Errorf("lockstep: after tick %d: %w: %d bytes after a record", f.Tick(), record.ErrMalformed, len(rest))
 	}
 	return f.Apply(r)
 }
@@ -109,22 +126,22 @@ func (f *Follower) Append(record []byte) error {
 // [*DesyncError] if a checksum or keyframe is not that of the follower's state,
 // and a [*PanicError] if the game panics. After a DesyncError the follower can
 // go on.
-func (f *Follower) Apply(r *Record) error {
-	if f.sim == nil && r.Kind > RecordKeyframe {
-		return fmt.Errorf("lockstep: follower: %w: record %d before the first keyframe", ErrOutOfPlace, r.Kind)
+func (f *Follower) Apply(r *record.Record) error {
+	if f.sim == nil && r.Kind > record.KindKeyframe {
+		return fmt.Errorf("lockstep: follower: %w: record %d before the first keyframe", record.ErrOutOfPlace, r.Kind)
 	}
 	switch r.Kind {
-	case RecordHeader:
+	case record.KindHeader:
 		return f.begin(r.Header)
-	case RecordKeyframe:
+	case record.KindKeyframe:
 		return f.keyframe(r)
-	case RecordFrame:
+	case record.KindFrame:
 		return f.Advance(&r.Frame)
-	case RecordEmpty:
+	case record.KindEmpty:
 		return f.advanceTo(r.Tick)
-	case RecordChecksum:
+	case record.KindChecksum:
 		return f.compare(r.Tick, r.Root, false)
-	case RecordEnd:
+	case record.KindEnd:
 		f.ended = true
 	}
 	return nil
@@ -132,7 +149,7 @@ func (f *Follower) Apply(r *Record) error {
 
 func (f *Follower) begin(h *Header) error {
 	if f.header != nil {
-		return fmt.Errorf("lockstep: follower: %w: a second header", ErrOutOfPlace)
+		return fmt.Errorf("lockstep: follower: %w: a second header", record.ErrOutOfPlace)
 	}
 	if err := f.game.CheckIdentity(h); err != nil {
 		return err
@@ -142,14 +159,14 @@ func (f *Follower) begin(h *Header) error {
 }
 
 // keyframe restores the first keyframe, and compares the others.
-func (f *Follower) keyframe(r *Record) error {
+func (f *Follower) keyframe(r *record.Record) error {
 	if f.header == nil {
-		return fmt.Errorf("lockstep: follower: %w: a keyframe before the header", ErrOutOfPlace)
+		return fmt.Errorf("lockstep: follower: %w: a keyframe before the header", record.ErrOutOfPlace)
 	}
 	if f.sim != nil {
 		return f.compare(r.Tick, r.Keyframe.Root, true)
 	}
-	sim, err := f.game.blank(f.header)
+	sim, err := f.game.AwaitState(f.header)
 	if err != nil {
 		return err
 	}
@@ -184,7 +201,7 @@ func (f *Follower) compare(t Tick, want uint64, keyframe bool) error {
 // Advance applies the next frame.
 func (f *Follower) Advance(frame *Frame) error {
 	if f.sim == nil {
-		return fmt.Errorf("lockstep: follower: %w: frame %d before the first keyframe", ErrOutOfPlace, frame.Tick)
+		return fmt.Errorf("lockstep: follower: %w: frame %d before the first keyframe", record.ErrOutOfPlace, frame.Tick)
 	}
 	f.rooted = false
 	if err := f.sim.Step(frame); err != nil {
@@ -214,6 +231,13 @@ func (f *Follower) keep() {
 		m.State = f.sim.AppendState(m.State[:0])
 	}
 }
+
+// Moment returns what is kept of tick t, or nil. It is valid until the next tick.
+func (f *Follower) Moment(t Tick) *Moment { return f.history.find(t) }
+
+// MomentFrom returns the first moment kept that is not before tick t, or nil. It is
+// valid until the next tick.
+func (f *Follower) MomentFrom(t Tick) *Moment { return f.history.since(t) }
 
 // Sum returns the checksum of the state after tick t, if it is still kept. It
 // is valid until the next tick.

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"reflect"
 	"runtime"
-	"slices"
-	"unicode/utf8"
 
 	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/internal/pack"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/state"
 )
 
@@ -16,9 +16,7 @@ import (
 // is immutable and safe for concurrent use.
 type Game struct {
 	name, build string
-	kinds       []CommandType // by ascending kind
-	byKind      map[Kind]*kindEntry
-	byType      map[reflect.Type]*kindEntry
+	kinds       *record.Kinds
 	config      reflect.Type
 
 	stateSchema  *state.Schema
@@ -41,8 +39,8 @@ func NewGame[S, C any](rules Rules[S, C]) (*Game, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lockstep: configuration of %s: %w", rules.Name, err)
 	}
-	if err := cmp.Or(checkName("name", rules.Name), checkName("build", rules.Build),
-		checkDescription(codec.Schema()), checkDescription(config.Schema())); err != nil {
+	if err := cmp.Or(record.CheckName("name", rules.Name), record.CheckName("build", rules.Build),
+		record.CheckDescription(codec.Schema()), record.CheckDescription(config.Schema())); err != nil {
 		return nil, fmt.Errorf("lockstep: game %s: %w", rules.Name, err)
 	}
 	if rules.New == nil || rules.Step == nil {
@@ -50,8 +48,6 @@ func NewGame[S, C any](rules Rules[S, C]) (*Game, error) {
 	}
 	g := &Game{
 		name: rules.Name, build: rules.Build,
-		//samestep:allow sort kinds are unique, which compileKinds checks
-		kinds:        slices.SortedFunc(slices.Values(rules.Commands), func(a, b CommandType) int { return cmp.Compare(a.Kind, b.Kind) }),
 		config:       reflect.TypeFor[C](),
 		stateSchema:  codec.Schema(),
 		configSchema: config.Schema(),
@@ -62,29 +58,13 @@ func NewGame[S, C any](rules Rules[S, C]) (*Game, error) {
 	if g.selfTest, err = testSelf(rules.SelfTest); err != nil {
 		return nil, fmt.Errorf("lockstep: game %s: %w", rules.Name, err)
 	}
-	if g.byKind, g.byType, err = compileKinds(g.kinds); err != nil {
+	if g.kinds, err = record.CompileKinds(rules.Commands); err != nil {
 		return nil, fmt.Errorf("lockstep: game %s: %w", rules.Name, err)
 	}
-	if n := g.expect().schemaBytes(); n > maxSchemas {
-		return nil, fmt.Errorf("lockstep: game %s: got schemas of %d bytes in all, want at most %d", rules.Name, n, maxSchemas)
+	if err := g.expect().CheckSchemas(); err != nil {
+		return nil, fmt.Errorf("lockstep: game %s: %w", rules.Name, err)
 	}
 	return g, nil
-}
-
-// checkName returns an error unless name can stand in a header.
-func checkName(what, name string) error {
-	if name == "" || len(name) > maxName || !utf8.ValidString(name) {
-		return fmt.Errorf("%s %q: want 1 to %d bytes of UTF-8", what, clip(name, maxName), maxName)
-	}
-	return nil
-}
-
-// checkDescription returns an error unless the description of s fits into a header.
-func checkDescription(s *state.Schema) error {
-	if n := len(s.AppendDescription(nil)); n > maxDescription {
-		return fmt.Errorf("got a schema of %d bytes, want at most %d", n, maxDescription)
-	}
-	return nil
 }
 
 // MustGame is [NewGame] for rules known to be good: it panics on an error.
@@ -106,19 +86,14 @@ func (g *Game) Build() string { return g.build }
 func (g *Game) StateSchema() *state.Schema { return g.stateSchema }
 
 // HasKind reports whether players can give commands of a kind.
-func (g *Game) HasKind(k Kind) bool { return g.byKind[k] != nil }
+func (g *Game) HasKind(k Kind) bool { return g.kinds.Has(k) }
 
-// entry returns the registered kind of a command of player p, or nil.
-func (g *Game) entry(p Player, k Kind) *kindEntry {
-	if p == System {
-		return systemKinds[k]
-	}
-	return g.byKind[k]
-}
+// NewPayloads returns the payload codec of the game's commands.
+func (g *Game) NewPayloads() *record.Payloads { return g.kinds.NewPayloads() }
 
-// firstSection returns the name of the first section in which two sums differ,
+// FirstSection returns the name of the first section in which two sums differ,
 // or nothing.
-func (g *Game) firstSection(a, b *checksum.Sum) string {
+func (g *Game) FirstSection(a, b *checksum.Sum) string {
 	m, _ := checksum.Compare(*a, *b, g.stateSchema)
 	return m.Name
 }
@@ -137,8 +112,8 @@ func (g *Game) NewHeader(id MatchID, s Settings, config any) (*Header, error) {
 	}
 	h := g.expect()
 	h.Match, h.Settings, h.Config = id, s, g.packConfig(config)
-	if len(h.Config) > maxDescription {
-		return nil, fmt.Errorf("lockstep: got a configuration of %d bytes, want at most %d", len(h.Config), maxDescription)
+	if len(h.Config) > record.MaxDescription {
+		return nil, fmt.Errorf("lockstep: got a configuration of %d bytes, want at most %d", len(h.Config), record.MaxDescription)
 	}
 	return h, nil
 }
@@ -146,19 +121,18 @@ func (g *Game) NewHeader(id MatchID, s Settings, config any) (*Header, error) {
 // expect returns a header with all that a match of this game has in common
 // with every other.
 func (g *Game) expect() *Header {
-	h := &Header{
+	return &Header{
 		Protocol: Protocol, Engine: Engine, Game: g.name, Build: g.build,
-		Platform:     platform(),
+		Platform:     Platform(),
 		ConfigSchema: g.configSchema.AppendDescription(nil),
 		StateSchema:  g.stateSchema.AppendDescription(nil),
+		Commands:     g.kinds.Descriptions(),
 	}
-	for _, t := range g.kinds {
-		h.Commands = append(h.Commands, CommandDescription{t.Kind, t.Name, g.byKind[t.Kind].schema.AppendDescription(nil)})
-	}
-	return h
 }
 
-// platform returns what this program runs on, for people.
+// Platform returns what this program runs on, for people.
 //
 //samestep:allow runtime for people: no simulation reads it
-func platform() string { return clip(runtime.GOOS+"/"+runtime.GOARCH+" "+runtime.Version(), maxName) }
+func Platform() string {
+	return pack.Clip(runtime.GOOS+"/"+runtime.GOARCH+" "+runtime.Version(), record.MaxName)
+}

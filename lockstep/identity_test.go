@@ -5,14 +5,16 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/internal/testing/testgame"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // bankVariant is a bank with another state, configuration or command.
 func bankVariant[S, C, M any](name, build string, kind lockstep.Kind, command string) *lockstep.Game {
 	return lockstep.MustGame(lockstep.Rules[S, C]{
 		Name: name, Build: build,
-		Commands: []lockstep.CommandType{lockstep.Type[earn](1, "earn"), lockstep.Type[M](kind, command), lockstep.Type[crash](9, "crash")},
+		Commands: []lockstep.CommandType{lockstep.Type[testgame.Earn](1, "earn"), lockstep.Type[M](kind, command), lockstep.Type[testgame.Crash](9, "crash")},
 		New:      func(*S, *lockstep.Settings, *C) error { return nil },
 		Step:     func(*S, *lockstep.Turn) {},
 	})
@@ -35,19 +37,19 @@ func TestIdentity(t *testing.T) {
 	type shortBank struct {
 		Tick  uint32
 		Die   uint64
-		Piles []pile
+		Piles []testgame.Pile
 	}
 	type longBank struct {
 		Tick  uint32
 		Die   uint64
-		Piles []pile
+		Piles []testgame.Pile
 		Log   []uint16
 		More  bool
 	}
 	type renamedBank struct {
 		Now   uint32
 		Die   uint64
-		Piles []pile
+		Piles []testgame.Pile
 		Log   []uint16
 	}
 	type paddedPile struct {
@@ -67,8 +69,8 @@ func TestIdentity(t *testing.T) {
 		To    lockstep.Player
 		Coins []uint32
 	}
-	same := bankVariant[bank, bankConfig, give]
-	ours, h := newBankMatch(t, 2)
+	same := bankVariant[testgame.Bank, testgame.BankConfig, testgame.Give]
+	ours, h := testgame.NewBankMatch(t, 2)
 	for _, c := range []struct {
 		game             *lockstep.Game
 		field, got, want string
@@ -77,13 +79,13 @@ func TestIdentity(t *testing.T) {
 		{same("bank", "2", 2, "give"), "build", "1", "2"},
 		{same("bank", "1", 3, "give"), "command", `2 "give"`, `3 "give"`},
 		{same("bank", "1", 2, "donate"), "command", `2 "give"`, `2 "donate"`},
-		{bankVariant[bank, bankConfig, otherGive]("bank", "1", 2, "give"), "schema of command give, field Coins[]", "uint16", "uint32"},
-		{bankVariant[wideBank, bankConfig, give]("bank", "1", 2, "give"), "state schema, field Piles[].Seat", "Seat uint8", "Seat uint16"},
-		{bankVariant[shortBank, bankConfig, give]("bank", "1", 2, "give"), "state schema, field Log", "Log slice", "none"},
-		{bankVariant[longBank, bankConfig, give]("bank", "1", 2, "give"), "state schema, field More", "none", "More bool"},
-		{bankVariant[renamedBank, bankConfig, give]("bank", "1", 2, "give"), "state schema, field Now", "Tick uint32", "Now uint32"},
-		{bankVariant[paddedBank, bankConfig, give]("bank", "1", 2, "give"), "state schema, field Piles[].Pad", "Pad array of 6", "Pad array of 7"},
-		{bankVariant[bank, otherConfig, give]("bank", "1", 2, "give"), "configuration schema, field Begin", "Start int64", "Begin int64"},
+		{bankVariant[testgame.Bank, testgame.BankConfig, otherGive]("bank", "1", 2, "give"), "schema of command give, field Coins[]", "uint16", "uint32"},
+		{bankVariant[wideBank, testgame.BankConfig, testgame.Give]("bank", "1", 2, "give"), "state schema, field Piles[].Seat", "Seat uint8", "Seat uint16"},
+		{bankVariant[shortBank, testgame.BankConfig, testgame.Give]("bank", "1", 2, "give"), "state schema, field Log", "Log slice", "none"},
+		{bankVariant[longBank, testgame.BankConfig, testgame.Give]("bank", "1", 2, "give"), "state schema, field More", "none", "More bool"},
+		{bankVariant[renamedBank, testgame.BankConfig, testgame.Give]("bank", "1", 2, "give"), "state schema, field Now", "Tick uint32", "Now uint32"},
+		{bankVariant[paddedBank, testgame.BankConfig, testgame.Give]("bank", "1", 2, "give"), "state schema, field Piles[].Pad", "Pad array of 6", "Pad array of 7"},
+		{bankVariant[testgame.Bank, otherConfig, testgame.Give]("bank", "1", 2, "give"), "configuration schema, field Begin", "Start int64", "Begin int64"},
 	} {
 		err := c.game.CheckIdentity(h)
 		var id *lockstep.IdentityError
@@ -117,13 +119,13 @@ func TestIdentity(t *testing.T) {
 // A header that comes from an attacker is checked against the game without a
 // panic, and only the game's own is accepted.
 func FuzzIdentity(f *testing.F) {
-	_, log := sampleLog(f)
-	f.Add(log[0].bytes)
-	g, h := newBankMatch(f, 2)
+	_, log := testgame.SampleLog(f)
+	f.Add(log[0].Bytes)
+	g, h := testgame.NewBankMatch(f, 2)
 	f.Fuzz(func(t *testing.T, b []byte) {
-		var dec lockstep.Decoder
+		var dec record.Decoder
 		r, _, err := dec.Decode(b)
-		if err != nil || r.Kind != lockstep.RecordHeader || g.CheckIdentity(r.Header) != nil {
+		if err != nil || r.Kind != record.KindHeader || g.CheckIdentity(r.Header) != nil {
 			return
 		}
 		if !bytes.Equal(r.Header.StateSchema, h.StateSchema) || r.Header.Game != "bank" || r.Header.Build != "1" {
@@ -139,19 +141,19 @@ func TestNewGameErrors(t *testing.T) {
 	type refused struct {
 		Units []struct{ Speed float64 }
 	}
-	step := func(*bank, *lockstep.Turn) {}
-	make := func(*bank, *lockstep.Settings, *struct{}) error { return nil }
+	step := func(*testgame.Bank, *lockstep.Turn) {}
+	make := func(*testgame.Bank, *lockstep.Settings, *struct{}) error { return nil }
 	for name, c := range map[string]struct {
-		rules lockstep.Rules[bank, struct{}]
+		rules lockstep.Rules[testgame.Bank, struct{}]
 		want  string
 	}{
-		"no name":        {lockstep.Rules[bank, struct{}]{Build: "1", New: make, Step: step}, `lockstep: game : name "": want 1 to 128 bytes of UTF-8`},
-		"no build":       {lockstep.Rules[bank, struct{}]{Name: "x", New: make, Step: step}, `lockstep: game x: build "": want 1 to 128 bytes of UTF-8`},
-		"bad name":       {lockstep.Rules[bank, struct{}]{Name: "x", Build: "\xff", New: make, Step: step}, `lockstep: game x: build "` + "\uFFFD" + `": want 1 to 128 bytes of UTF-8`},
-		"no step":        {lockstep.Rules[bank, struct{}]{Name: "x", Build: "1", New: make}, "lockstep: game x: want New and Step"},
-		"one kind twice": {lockstep.Rules[bank, struct{}]{Name: "x", Build: "1", New: make, Step: step, Commands: []lockstep.CommandType{lockstep.Type[earn](1, "a"), lockstep.Type[give](1, "b")}}, "lockstep: game x: command kind 1 is both a and b"},
-		"a kind unnamed": {lockstep.Rules[bank, struct{}]{Name: "x", Build: "1", New: make, Step: step, Commands: []lockstep.CommandType{lockstep.Type[earn](1, "")}}, `lockstep: game x: command kind 1: name "": want 1 to 128 bytes of UTF-8`},
-		"a float":        {lockstep.Rules[bank, struct{}]{Name: "x", Build: "1", New: make, Step: step, Commands: []lockstep.CommandType{lockstep.Type[refused](1, "aim")}}, "Units[].Speed"},
+		"no name":        {lockstep.Rules[testgame.Bank, struct{}]{Build: "1", New: make, Step: step}, `lockstep: game : name "": want 1 to 128 bytes of UTF-8`},
+		"no build":       {lockstep.Rules[testgame.Bank, struct{}]{Name: "x", New: make, Step: step}, `lockstep: game x: build "": want 1 to 128 bytes of UTF-8`},
+		"bad name":       {lockstep.Rules[testgame.Bank, struct{}]{Name: "x", Build: "\xff", New: make, Step: step}, `lockstep: game x: build "` + "\uFFFD" + `": want 1 to 128 bytes of UTF-8`},
+		"no step":        {lockstep.Rules[testgame.Bank, struct{}]{Name: "x", Build: "1", New: make}, "lockstep: game x: want New and Step"},
+		"one kind twice": {lockstep.Rules[testgame.Bank, struct{}]{Name: "x", Build: "1", New: make, Step: step, Commands: []lockstep.CommandType{lockstep.Type[testgame.Earn](1, "a"), lockstep.Type[testgame.Give](1, "b")}}, "lockstep: game x: command kind 1 is both a and b"},
+		"a kind unnamed": {lockstep.Rules[testgame.Bank, struct{}]{Name: "x", Build: "1", New: make, Step: step, Commands: []lockstep.CommandType{lockstep.Type[testgame.Earn](1, "")}}, `lockstep: game x: command kind 1: name "": want 1 to 128 bytes of UTF-8`},
+		"a float":        {lockstep.Rules[testgame.Bank, struct{}]{Name: "x", Build: "1", New: make, Step: step, Commands: []lockstep.CommandType{lockstep.Type[refused](1, "aim")}}, "Units[].Speed"},
 	} {
 		if _, err := lockstep.NewGame(c.rules); err == nil || !bytes.Contains([]byte(err.Error()), []byte(c.want)) {
 			t.Errorf("%s: got %v, want %s", name, err, c.want)
@@ -164,8 +166,8 @@ func TestNewGameErrors(t *testing.T) {
 
 // A configuration is a pointer to a value of the game's type.
 func TestNewHeaderRefuses(t *testing.T) {
-	g := lockstep.MustGame(bankRules())
-	for name, config := range map[string]any{"nothing": nil, "a value": bankConfig{}, "another type": new(int), "a nil pointer": (*bankConfig)(nil)} {
+	g := lockstep.MustGame(testgame.BankRules())
+	for name, config := range map[string]any{"nothing": nil, "a value": testgame.BankConfig{}, "another type": new(int), "a nil pointer": (*testgame.BankConfig)(nil)} {
 		if _, err := g.NewHeader(lockstep.MatchID{1}, lockstep.DefaultSettings(2), config); err == nil {
 			t.Errorf("%s is taken for a configuration", name)
 		}

@@ -6,7 +6,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/internal/testing/testgame"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // diceTable is a game that draws without a trace in the state, and that minds the
@@ -17,10 +19,10 @@ type castDie struct{ Sides uint8 }
 
 func newDice(tb testing.TB) (*lockstep.Game, *lockstep.Simulation) {
 	tb.Helper()
-	game := lockstep.MustGame(lockstep.Rules[diceTable, nobody]{
+	game := lockstep.MustGame(lockstep.Rules[diceTable, testgame.Nobody]{
 		Name: "dice", Build: "1",
 		Commands: []lockstep.CommandType{lockstep.Type[castDie](1, "roll")},
-		New:      func(*diceTable, *lockstep.Settings, *nobody) error { return nil },
+		New:      func(*diceTable, *lockstep.Settings, *testgame.Nobody) error { return nil },
 		Step: func(w *diceTable, t *lockstep.Turn) {
 			for _, c := range t.Commands {
 				if r, ok := c.Value.(*castDie); ok {
@@ -30,7 +32,7 @@ func newDice(tb testing.TB) (*lockstep.Game, *lockstep.Simulation) {
 			}
 		},
 	})
-	h, err := game.NewHeader(lockstep.MatchID{1}, lockstep.DefaultSettings(2), &nobody{})
+	h, err := game.NewHeader(lockstep.MatchID{1}, lockstep.DefaultSettings(2), &testgame.Nobody{})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -72,7 +74,7 @@ func TestObserveDraws(t *testing.T) {
 func TestStepInOrderGiven(t *testing.T) {
 	game, s := newDice(t)
 	wrong := rolls(t, game, 1, 1, 0)
-	if err := s.Step(wrong); !errors.Is(err, lockstep.ErrMalformed) {
+	if err := s.Step(wrong); !errors.Is(err, record.ErrMalformed) {
 		t.Fatalf("Step: got %v, want that the order is wrong", err)
 	}
 	if err := s.StepInOrderGiven(wrong); err != nil {
@@ -91,13 +93,13 @@ func TestSystemValueRefuses(t *testing.T) {
 		"a player's":   {Player: 3, Kind: 1, Payload: []byte{0x91, 3}},
 		"unknown kind": {Player: lockstep.System, Kind: 99, Payload: []byte{0x91, 3}},
 	} {
-		if v, err := lockstep.SystemValue(&c); !errors.Is(err, lockstep.ErrUnknownKind) {
+		if v, err := record.SystemValue(&c); !errors.Is(err, record.ErrUnknownKind) {
 			t.Errorf("%s: got %v, %v", name, v, err)
 		}
 	}
 	for _, payload := range [][]byte{nil, {0x91}, {0x91, 3, 3}, {0x92, 3, 3}, {0xdd, 0xff, 0xff, 0xff, 0xff}} {
 		c := lockstep.Command{Player: lockstep.System, Kind: 1, Payload: payload}
-		if v, err := lockstep.SystemValue(&c); !errors.Is(err, lockstep.ErrMalformed) {
+		if v, err := record.SystemValue(&c); !errors.Is(err, record.ErrMalformed) {
 			t.Errorf("payload %x: got %v, %v", payload, v, err)
 		}
 	}
@@ -107,8 +109,8 @@ func TestSystemValueRefuses(t *testing.T) {
 func ExampleDraw() {
 	var turn lockstep.Turn
 	turn.Drew("damage", 7) // by the game, in its Step: nobody asked
-	game := lockstep.MustGame(lampRules)
-	h, err := game.NewHeader(lockstep.MatchID{1}, lockstep.DefaultSettings(2), &nobody{})
+	game := lockstep.MustGame(testgame.LampRules)
+	h, err := game.NewHeader(lockstep.MatchID{1}, lockstep.DefaultSettings(2), &testgame.Nobody{})
 	if err != nil {
 		panic(err)
 	}
@@ -128,7 +130,7 @@ func ExampleDraw() {
 // The system's commands in a log can be read without the game.
 func ExampleSystemValue() {
 	command := lockstep.Command{Tick: 1, Player: lockstep.System, Sequence: 1, Kind: 1, Payload: []byte{0x91, 3}}
-	v, err := lockstep.SystemValue(&command)
+	v, err := record.SystemValue(&command)
 	if joined, ok := v.(*lockstep.Joined); ok {
 		fmt.Println("player", joined.Player, "joined,", err)
 	}

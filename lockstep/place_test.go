@@ -3,19 +3,22 @@ package lockstep_test
 import (
 	"testing"
 
+	"github.com/seed-49bee653/samestep/internal/testing/testgame"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/host"
 )
 
 // A command that was accepted and then forgotten, because so many after it were
 // refused, still runs before all that follow, also if the input delay has become
 // shorter meanwhile.
 func TestOrderBeyondTheWindow(t *testing.T) {
-	game := lockstep.MustGame(bankRules())
-	header, err := game.NewHeader(lockstep.MatchID{5}, lockstep.DefaultSettings(2), &bankConfig{Start: 1000})
+	game := lockstep.MustGame(testgame.BankRules())
+	header, err := game.NewHeader(lockstep.MatchID{5}, lockstep.DefaultSettings(2), &testgame.BankConfig{Start: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := lockstep.NewCoordinator(game, header, lockstep.NewRing(100, 1<<10), lockstep.CoordinatorOptions{InputDelay: 20})
+	c, err := coordinator.New(game, header, host.NewRing(100, 1<<10), coordinator.Options{InputDelay: 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +28,7 @@ func TestOrderBeyondTheWindow(t *testing.T) {
 	if _, err := c.Tick(); err != nil {
 		t.Fatal(err)
 	}
-	kind, b, err := game.NewPayloads().Encode(&earn{Coins: 1})
+	kind, b, err := game.NewPayloads().Encode(&testgame.Earn{Coins: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -69,8 +69,8 @@ func (r Reason) String() string {
 	return fmt.Sprintf("reason %d", uint8(r))
 }
 
-// final reports whether the same sequence would get the same answer again.
-func (r Reason) final() bool {
+// Final reports whether the same sequence would get the same answer again.
+func (r Reason) Final() bool {
 	switch r {
 	case MatchEnded, NotSeated, TooFarAhead, RateLimited:
 		return false

@@ -7,6 +7,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/state"
 )
 
@@ -41,16 +42,17 @@ func (e *SelfTestError) Error() string {
 		e.Part, checksum.FormatRoot(e.Got), checksum.FormatRoot(e.Want))
 }
 
-// parts returns the results with what they are of, in their order on the wire.
-func (t *SelfTest) parts() [5]selfTestPart {
-	return [...]selfTestPart{
+// Parts returns the results with what they are of, in their order on the wire.
+func (t *SelfTest) Parts() [5]SelfTestPart {
+	return [...]SelfTestPart{
 		{"integers", &t.Integers}, {"layout", &t.Layout}, {"checksums", &t.Checksums}, {"records", &t.Records}, {"game", &t.Game},
 	}
 }
 
-type selfTestPart struct {
-	name string
-	sum  *uint64
+// A SelfTestPart is one result of a [SelfTest].
+type SelfTestPart struct {
+	Name string
+	Sum  *uint64 // in the SelfTest
 }
 
 // Check returns a [*SelfTestError] if the engine's part of t is not what it is
@@ -58,10 +60,10 @@ type selfTestPart struct {
 func (t SelfTest) Check() error {
 	known := knownSelfTest
 	known.Game = t.Game // only its author knows
-	want := known.parts()
-	for i, p := range t.parts() {
-		if *p.sum != *want[i].sum {
-			return &SelfTestError{p.name, *p.sum, *want[i].sum}
+	want := known.Parts()
+	for i, p := range t.Parts() {
+		if *p.Sum != *want[i].Sum {
+			return &SelfTestError{p.Name, *p.Sum, *want[i].Sum}
 		}
 	}
 	return nil
@@ -199,28 +201,10 @@ func testChecksums() uint64 {
 	return uint64(f)
 }
 
-// testRecords writes a log that has the ends of what numbers take, and reads it.
 func testRecords() uint64 {
 	f := fold(4)
-	var enc, copied Encoder
-	dec := Decoder{loose: true}
-	header := &Header{Protocol: Protocol, Engine: Engine, Game: "self", Build: "test", Settings: Settings{Seed: 1 << 63, Players: 250, TickRate: 60, CheckEvery: 300, KeyframeEvery: 70000}}
-	frame := &Frame{Tick: 8}
-	for i, size := range []int{0, 1, 127, 128, 255, 256} {
-		frame.Commands = append(frame.Commands, Command{Tick: 8, Player: 1, Sequence: 1 + Sequence(i*i*i*i*i*i), Kind: Kind(operands[i+6]), Payload: make([]byte, size)})
-	}
-	for _, write := range []func(*Encoder) []byte{
-		func(e *Encoder) []byte { return e.Header(header) },
-		func(e *Encoder) []byte { return e.Keyframe(7, 1<<63, nil, []byte{1, 2, 3}) },
-		func(e *Encoder) []byte { return e.Frame(frame) },
-	} {
-		b := write(&enc)
-		f.bytes(b)
-		r, rest, err := dec.Decode(b)
-		if err != nil || len(rest) > 0 {
-			return 0
-		}
-		f.bytes(copied.Record(r))
+	if !record.SelfTestRecords(f.bytes) {
+		return 0
 	}
 	return uint64(f)
 }

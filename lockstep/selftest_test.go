@@ -5,12 +5,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/internal/testing/testgame"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
 // This machine computes what all others do.
 func TestSelfTest(t *testing.T) {
-	rules := bankRules()
+	rules := testgame.BankRules()
 	rules.SelfTest = func() uint64 { return 77 }
 	test := lockstep.MustGame(rules).SelfTest()
 	if err := test.Check(); err != nil || test.Game != 77 {
@@ -25,7 +28,7 @@ func TestSelfTest(t *testing.T) {
 
 // A machine that differs is told in what, by itself and by the other side.
 func TestSelfTestDiffers(t *testing.T) {
-	game := lockstep.MustGame(bankRules())
+	game := lockstep.MustGame(testgame.BankRules())
 	for name, spoil := range map[string]func(*lockstep.SelfTest){
 		"integers":  func(s *lockstep.SelfTest) { s.Integers++ },
 		"layout":    func(s *lockstep.SelfTest) { s.Layout++ },
@@ -42,10 +45,10 @@ func TestSelfTestDiffers(t *testing.T) {
 		case name != "game" && (!errors.As(err, &own) || own.Part != name || own.Got != own.Want+1 || !strings.Contains(err.Error(), "self-test of "+name+": got ")):
 			t.Errorf("%s: got %v", name, err)
 		}
-		auth := game.Auth()
+		auth := protocol.NewAuth(game)
 		auth.SelfTest = test
 		var other *lockstep.IdentityError
-		if err := game.CheckAuth(auth); !errors.As(err, &other) || other.Field != "self-test of "+name {
+		if err := auth.CheckIdentity(protocol.NewAuth(game)); !errors.As(err, &other) || other.Field != "self-test of "+name {
 			t.Errorf("%s: got %v, want an identity error", name, err)
 		}
 	}
@@ -55,27 +58,15 @@ func TestSelfTestDiffers(t *testing.T) {
 // a client on one.
 func TestSelfTestRefuses(t *testing.T) {
 	lockstep.SpoilSelfTest(t)
-	g, h := newBankMatch(t, 2)
+	g, h := testgame.NewBankMatch(t, 2)
 	var own *lockstep.SelfTestError
-	if _, err := lockstep.NewHost(g, h, discard{}, lockstep.HostOptions{}); !errors.As(err, &own) || own.Part != "layout" {
+	if _, err := host.New(g, h, testgame.Discard{}, host.Options{}); !errors.As(err, &own) || own.Part != "layout" {
 		t.Errorf("got %v, want an error of the layout", err)
-	}
-}
-
-// Somebody whose numbers differ learns which, and does not come in.
-func TestHostRefusesSelfTest(t *testing.T) {
-	p := newParty(t, nil, nil)
-	g := p.guest("a", "p0")
-	g.auth.SelfTest.Game++
-	g.connect()
-	p.pass(lockstep.Second)
-	if g.errors[lockstep.ErrorIdentity] != 1 || g.id != 0 {
-		t.Errorf("got errors %v, connected %t", g.errors, g.id != 0)
 	}
 }
 
 func BenchmarkNewGame(b *testing.B) {
 	for b.Loop() {
-		lockstep.MustGame(bankRules())
+		lockstep.MustGame(testgame.BankRules())
 	}
 }

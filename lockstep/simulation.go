@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 
 	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/state"
 )
 
@@ -16,9 +17,6 @@ var (
 
 	// ErrRepeat: a frame of a tick that was simulated already.
 	ErrRepeat = errors.New("frame was applied already")
-
-	// ErrUnknownKind: a command of a kind that is not registered.
-	ErrUnknownKind = errors.New("unknown command kind")
 )
 
 // A PanicError is a panic of the game's own code. The state it left behind is
@@ -61,7 +59,7 @@ type Simulation struct {
 	world    world
 	tick     Tick
 	turn     Turn
-	payloads *Payloads
+	payloads *record.Payloads
 	observer func(Tick, any)
 	onDraw   func(Tick, Draw)
 	scratch  checksum.Sum
@@ -71,7 +69,7 @@ type Simulation struct {
 // NewSimulation makes the state at tick 0 of the match with header h. It
 // returns an [*IdentityError] for another game's match.
 func (g *Game) NewSimulation(h *Header) (*Simulation, error) {
-	s, err := g.blank(h)
+	s, err := g.AwaitState(h)
 	if err != nil {
 		return nil, err
 	}
@@ -86,8 +84,9 @@ func (s *Simulation) derive() error {
 	return s.guard("Derive", func() error { s.world.derive(); return nil })
 }
 
-// blank returns a simulation without a state, to be restored.
-func (g *Game) blank(h *Header) (*Simulation, error) {
+// AwaitState returns a simulation of the match with header h that has no state
+// until it is restored or copied.
+func (g *Game) AwaitState(h *Header) (*Simulation, error) {
 	if err := g.CheckIdentity(h); err != nil {
 		return nil, err
 	}
@@ -99,6 +98,9 @@ func (g *Game) blank(h *Header) (*Simulation, error) {
 
 // Tick returns the tick whose state this is.
 func (s *Simulation) Tick() Tick { return s.tick }
+
+// Header returns the header of the match.
+func (s *Simulation) Header() *Header { return s.header }
 
 // Observe makes f be called with every event of each tick to come, after the
 // tick; nil ends it.
@@ -158,11 +160,11 @@ func (s *Simulation) prepare(f *Frame, ordered bool) error {
 	s.turn.Commands = append(s.turn.Commands[:0], f.Commands...)
 	for i := range s.turn.Commands {
 		c := &s.turn.Commands[i]
-		if c.Tick != f.Tick || ordered && i > 0 && Compare(&f.Commands[i-1], c) >= 0 {
-			return fmt.Errorf("lockstep: frame %d: command %d of player %d: %w: not in canonical order", f.Tick, c.Sequence, c.Player, ErrMalformed)
+		if c.Tick != f.Tick || ordered && i > 0 && record.Compare(&f.Commands[i-1], c) >= 0 {
+			return fmt.Errorf("lockstep: frame %d: command %d of player %d: %w: not in canonical order", f.Tick, c.Sequence, c.Player, record.ErrMalformed)
 		}
-		if err := s.payloads.decode(c); err != nil {
-			return fmt.Errorf("lockstep: frame %d: command %d of player %d: %w", f.Tick, c.Sequence, c.Player, err)
+		if err := s.payloads.Decode(c); err != nil {
+			return fmt.Errorf("lockstep: frame %d: command %d of player %d: %w", f.Tick, c.Sequence, c.Player, errors.Unwrap(err))
 		}
 	}
 	return nil

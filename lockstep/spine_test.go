@@ -3,17 +3,20 @@ package lockstep_test
 import (
 	"testing"
 
+	"github.com/seed-49bee653/samestep/internal/testing/testgame"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // A command goes the whole way: submitted, sealed, logged, followed, and both
 // ends have the same state; a late joiner has it, too.
 func TestSpine(t *testing.T) {
-	g, h := newBankMatch(t, 3)
-	var tail lockstep.Tail
+	g, h := testgame.NewBankMatch(t, 3)
+	var tail record.Tail
 	var events []any
 	follower := g.NewFollower(lockstep.FollowerOptions{Observer: func(_ lockstep.Tick, e any) { events = append(events, e) }})
-	c, err := lockstep.NewCoordinator(g, h, lockstep.Tee(&tail, follower), lockstep.CoordinatorOptions{InputDelay: 2})
+	c, err := coordinator.New(g, h, record.Tee(&tail, follower), coordinator.Options{InputDelay: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +28,7 @@ func TestSpine(t *testing.T) {
 	seq := lockstep.Sequence(0)
 	for range 50 {
 		seq++
-		kind, b := encode(t, g, &earn{Coins: uint16(seq)})
+		kind, b := testgame.Encode(t, g, &testgame.Earn{Coins: uint16(seq)})
 		if r := c.Submit(1, seq, kind, b); r.Reason != lockstep.Accepted {
 			t.Fatal(r)
 		}

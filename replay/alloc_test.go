@@ -11,6 +11,8 @@ import (
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/fixed"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -51,7 +53,7 @@ func noAllocations(t *testing.T, g *lockstep.Game, config any, command func(lock
 	}
 	follower := g.NewFollower(lockstep.FollowerOptions{})
 	writer := replay.NewWriter(io.Discard, replay.WriterOptions{})
-	c, err := lockstep.NewCoordinator(g, h, lockstep.Tee(writer, follower), lockstep.CoordinatorOptions{InputDelay: 2})
+	c, err := coordinator.New(g, h, record.Tee(writer, follower), coordinator.Options{InputDelay: 2})
 	if err != nil {
 		t.Fatal(err)
 	}

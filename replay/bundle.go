@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
 )
 
 // A bundle is a zip archive with the evidence of one desync:
@@ -74,7 +75,7 @@ type BundleExhibit struct {
 
 // WriteBundle writes the evidence of a desync in the match with header h, and
 // the match's replay so far, as a bundle.
-func WriteBundle(w io.Writer, h *lockstep.Header, e *lockstep.Evidence, replay io.Reader) error {
+func WriteBundle(w io.Writer, h *lockstep.Header, e *host.Evidence, replay io.Reader) error {
 	z := zip.NewWriter(w)
 	m := manifest(h, e)
 	for i, x := range e.Exhibits {
@@ -148,7 +149,7 @@ func addFile(z *zip.Writer, name string, b []byte) error {
 	return err
 }
 
-func manifest(h *lockstep.Header, e *lockstep.Evidence) *Manifest {
+func manifest(h *lockstep.Header, e *host.Evidence) *Manifest {
 	r := &e.Report
 	m := &Manifest{
 		Format: bundleFormat, Match: h.Match.String(), Game: h.Game, Build: h.Build,

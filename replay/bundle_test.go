@@ -9,18 +9,20 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
 // evidence of a desync of player 1 in the match of this package's tests.
-func evidence() *lockstep.Evidence {
-	return &lockstep.Evidence{
-		Report: lockstep.DesyncReport{
+func evidence() *host.Evidence {
+	return &host.Evidence{
+		Report: coordinator.DesyncReport{
 			Tick: 30, Player: 1, Agreed: 20, Section: "Dots",
-			Groups: []lockstep.Group{{Root: 7, Referee: true, Players: []lockstep.Player{0}}, {Root: 8, Players: []lockstep.Player{1}}},
+			Groups: []coordinator.Group{{Root: 7, Referee: true, Players: []lockstep.Player{0}}, {Root: 8, Players: []lockstep.Player{1}}},
 		},
-		Participants: []lockstep.Participant{{Player: 0, Name: "ada", Build: "1", Platform: "linux/amd64"}, {Player: 1, Name: "bob", Build: "1", Platform: "js/wasm"}},
-		Exhibits:     []lockstep.Exhibit{{Tick: 20, Referee: []byte{1}, Player: []byte{1}}, {Tick: 30, Referee: []byte{2}}},
+		Participants: []host.Participant{{Player: 0, Name: "ada", Build: "1", Platform: "linux/amd64"}, {Player: 1, Name: "bob", Build: "1", Platform: "js/wasm"}},
+		Exhibits:     []host.Exhibit{{Tick: 20, Referee: []byte{1}, Player: []byte{1}}, {Tick: 30, Referee: []byte{2}}},
 	}
 }
 

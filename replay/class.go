@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/state"
 )
 
@@ -55,9 +56,9 @@ func ClassOf(err error) Class {
 		return ClassInvalid
 	case is(ErrCorrupt, ErrBundle, ErrReplaced): // before io.ErrUnexpectedEOF: a record inside a block may end too early
 		return ClassCorrupt
-	case is(lockstep.ErrUnknownRecord):
+	case is(record.ErrUnknownRecord):
 		return ClassUnsupported
-	case errors.As(err, &content), is(lockstep.ErrMalformed, lockstep.ErrOutOfPlace, lockstep.ErrContent, lockstep.ErrUnknownKind, lockstep.ErrGap, lockstep.ErrRepeat):
+	case errors.As(err, &content), is(record.ErrMalformed, record.ErrOutOfPlace, record.ErrContent, record.ErrUnknownKind, lockstep.ErrGap, lockstep.ErrRepeat):
 		return ClassInvalid
 	case is(io.ErrUnexpectedEOF, ErrIdle):
 		return ClassTorn
@@ -71,9 +72,9 @@ func ClassOf(err error) Class {
 // record's block holds.
 func ofRecord(err error) error {
 	switch {
-	case errors.Is(err, lockstep.ErrUnknownRecord):
+	case errors.Is(err, record.ErrUnknownRecord):
 		return ErrUnsupported
-	case errors.Is(err, lockstep.ErrOutOfPlace), errors.Is(err, lockstep.ErrContent):
+	case errors.Is(err, record.ErrOutOfPlace), errors.Is(err, record.ErrContent):
 		return ErrInvalid
 	case errors.Is(err, pack.ErrLimit):
 		return ErrLimit

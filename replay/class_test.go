@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/state"
 )
 
@@ -32,12 +33,12 @@ func TestClassOf(t *testing.T) {
 		{"no bundle", ErrBundle, ClassCorrupt},
 		{"a rule that is broken", at(ErrInvalid), ClassInvalid},
 		{"another signature", ErrSignature, ClassInvalid},
-		{"a payload that breaks its schema", fmt.Errorf("field X: %w: %w", lockstep.ErrMalformed, io.ErrUnexpectedEOF), ClassInvalid},
+		{"a payload that breaks its schema", fmt.Errorf("field X: %w: %w", record.ErrMalformed, io.ErrUnexpectedEOF), ClassInvalid},
 		{"a keyframe that breaks its schema", fmt.Errorf("keyframe: %w", &state.DecodeError{Err: io.ErrUnexpectedEOF}), ClassInvalid},
-		{"a command that the game does not have", lockstep.ErrUnknownKind, ClassInvalid},
+		{"a command that the game does not have", record.ErrUnknownKind, ClassInvalid},
 		{"a limit", at(ErrLimit), ClassLimit},
 		{"a block that is not known", at(ErrUnsupported), ClassUnsupported},
-		{"a record that is not known", lockstep.ErrUnknownRecord, ClassUnsupported},
+		{"a record that is not known", record.ErrUnknownRecord, ClassUnsupported},
 		{"no such file", fs.ErrNotExist, ""},
 		{"no such tick", &TickError{}, ""},
 		{"no game", ErrNoGame, ""},
@@ -50,10 +51,10 @@ func TestClassOf(t *testing.T) {
 
 // Files of each class that a Reader can tell without the game.
 func TestClassOfFiles(t *testing.T) {
-	header := (&lockstep.Encoder{}).Header(heapHeader())
+	header := (&record.Encoder{}).Header(heapHeader())
 	own := heapHeader()
 	own.Config = nil
-	misfit := (&lockstep.Encoder{}).Header(own)
+	misfit := (&record.Encoder{}).Header(own)
 	prefix := appendPrefix(nil, lockstep.MatchID{})
 	other := func(at int) []byte {
 		b := bytes.Clone(prefix)

@@ -9,6 +9,7 @@ import (
 	"math"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // A ContentHash is the SHA-256 of what a match was, whoever recorded it and
@@ -58,13 +59,13 @@ func HashContent(r *Reader, tick lockstep.Tick) (ContentHash, lockstep.Tick, err
 		if err != nil {
 			return ContentHash{}, c.tick, err
 		}
-		if rec.Kind == lockstep.RecordKeyframe && !c.began && rec.Tick > tick {
+		if rec.Kind == record.KindKeyframe && !c.began && rec.Tick > tick {
 			return ContentHash{}, rec.Tick, missing(first, tick)
 		}
-		if rec.Kind == lockstep.RecordFrame && rec.Tick > tick || rec.Kind == lockstep.RecordEnd && tick != WholeMatch {
+		if rec.Kind == record.KindFrame && rec.Tick > tick || rec.Kind == record.KindEnd && tick != WholeMatch {
 			break
 		}
-		if rec.Kind == lockstep.RecordEmpty && rec.Tick > tick {
+		if rec.Kind == record.KindEmpty && rec.Tick > tick {
 			if c.tick < tick {
 				c.reach(tick)
 			}
@@ -111,15 +112,15 @@ func (c *content) later(item []byte) {
 	c.buf = item
 }
 
-func (c *content) add(r *lockstep.Record) {
+func (c *content) add(r *record.Record) {
 	le := binary.LittleEndian
 	switch r.Kind {
-	case lockstep.RecordHeader:
+	case record.KindHeader:
 		h := *r.Header
 		h.Platform = ""
-		var enc lockstep.Encoder
+		var enc record.Encoder
 		c.write(1, enc.Header(&h))
-	case lockstep.RecordKeyframe:
+	case record.KindKeyframe:
 		if c.began {
 			return
 		}
@@ -133,16 +134,16 @@ func (c *content) add(r *lockstep.Record) {
 		c.buf = le.AppendUint32(b, uint32(len(r.Keyframe.State)))
 		c.hash.Write(c.buf)
 		c.hash.Write(r.Keyframe.State)
-	case lockstep.RecordFrame:
+	case record.KindFrame:
 		c.reach(r.Tick)
 		c.frame(&r.Frame)
-	case lockstep.RecordEmpty:
+	case record.KindEmpty:
 		c.reach(r.Tick)
-	case lockstep.RecordChecksum:
+	case record.KindChecksum:
 		c.later(le.AppendUint64(le.AppendUint32(append(c.buf[:0], 5), uint32(r.Tick)), r.Root))
-	case lockstep.RecordDissent:
+	case record.KindDissent:
 		c.later(le.AppendUint64(append(le.AppendUint32(append(c.buf[:0], 6), uint32(r.Tick)), byte(r.Player)), r.Root))
-	case lockstep.RecordEnd:
+	case record.KindEnd:
 		c.reach(c.tick)
 		c.write(7, []byte(r.Text))
 	}

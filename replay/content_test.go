@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -24,7 +25,7 @@ func contentOf(tb testing.TB, file []byte, tick lockstep.Tick) replay.ContentHas
 // However a match is written, divided, compressed and keyed, its content hash is
 // the same, and that of every part of it.
 func TestContentHash(t *testing.T) {
-	g, file, _ := record(t, 205, replay.WriterOptions{})
+	g, file, _ := recordMatch(t, 205, replay.WriterOptions{})
 	want := contentOf(t, file, replay.WholeMatch)
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range 60 {
@@ -76,8 +77,8 @@ func TestContentHash(t *testing.T) {
 // Whatever is changed in what the match was, the content hash is another; who
 // recorded it and what people said does not matter.
 func TestContentHashChanges(t *testing.T) {
-	_, file, _ := record(t, 205, replay.WriterOptions{})
-	file = change(t, file, func(r *lockstep.Record) { // a kind that nobody uses
+	_, file, _ := recordMatch(t, 205, replay.WriterOptions{})
+	file = change(t, file, func(r *record.Record) { // a kind that nobody uses
 		if r.Header != nil {
 			more := r.Header.Commands[0]
 			more.Kind++
@@ -87,33 +88,33 @@ func TestContentHashChanges(t *testing.T) {
 	want := contentOf(t, file, replay.WholeMatch)
 	for name, c := range map[string]struct {
 		same bool
-		f    func(*lockstep.Record)
+		f    func(*record.Record)
 	}{
-		"platform": {true, func(r *lockstep.Record) {
+		"platform": {true, func(r *record.Record) {
 			if r.Header != nil {
 				r.Header.Platform = "another"
 			}
 		}},
-		"a name":     {true, func(r *lockstep.Record) { r.Text = strings.ReplaceAll(r.Text, "ada", "eve") }},
-		"a keyframe": {true, func(r *lockstep.Record) { r.Keyframe.Root += b2i(r.Kind == lockstep.RecordKeyframe && r.Tick == 50) }},
-		"seed": {false, func(r *lockstep.Record) {
+		"a name":     {true, func(r *record.Record) { r.Text = strings.ReplaceAll(r.Text, "ada", "eve") }},
+		"a keyframe": {true, func(r *record.Record) { r.Keyframe.Root += b2i(r.Kind == record.KindKeyframe && r.Tick == 50) }},
+		"seed": {false, func(r *record.Record) {
 			if r.Header != nil {
 				r.Header.Settings.Seed++
 			}
 		}},
-		"the first state": {false, func(r *lockstep.Record) { r.Keyframe.Root += b2i(r.Kind == lockstep.RecordKeyframe && r.Tick == 0) }},
-		"a payload": {false, func(r *lockstep.Record) {
+		"the first state": {false, func(r *record.Record) { r.Keyframe.Root += b2i(r.Kind == record.KindKeyframe && r.Tick == 0) }},
+		"a payload": {false, func(r *record.Record) {
 			if r.Tick == 36 && len(r.Frame.Commands) > 0 {
 				r.Frame.Commands[0].Payload[2]++
 			}
 		}},
-		"a kind": {false, func(r *lockstep.Record) {
+		"a kind": {false, func(r *record.Record) {
 			if r.Tick == 36 && len(r.Frame.Commands) > 0 {
 				r.Frame.Commands[0].Kind++
 			}
 		}},
-		"a checksum": {false, func(r *lockstep.Record) { r.Root += b2i(r.Kind == lockstep.RecordChecksum && r.Tick == 200) }},
-		"the reason": {false, func(r *lockstep.Record) { r.Text = strings.ReplaceAll(r.Text, "done", "won") }},
+		"a checksum": {false, func(r *record.Record) { r.Root += b2i(r.Kind == record.KindChecksum && r.Tick == 200) }},
+		"the reason": {false, func(r *record.Record) { r.Text = strings.ReplaceAll(r.Text, "done", "won") }},
 	} {
 		if got := contentOf(t, change(t, file, c.f), replay.WholeMatch); (got == want) != c.same {
 			t.Errorf("%s changed: same content hash: %t, want %t", name, got == want, c.same)
@@ -124,7 +125,7 @@ func TestContentHashChanges(t *testing.T) {
 // What is left of a torn or damaged file is a whole file, and what is lost is
 // told.
 func TestRecover(t *testing.T) {
-	g, file, _ := record(t, 400, replay.WriterOptions{FlushTicks: 10})
+	g, file, _ := recordMatch(t, 400, replay.WriterOptions{FlushTicks: 10})
 	sealedFile := sealed(t, file, replay.WriterOptions{SegmentTicks: 100})
 	inside := bytes.Clone(sealedFile)
 	r := open(t, sealedFile)
@@ -162,8 +163,8 @@ func TestRecover(t *testing.T) {
 
 // A match whose checksums are not those of the simulation gets no keyframes.
 func TestRekeyFalse(t *testing.T) {
-	g, file, _ := record(t, 100, replay.WriterOptions{})
-	file = change(t, file, func(r *lockstep.Record) { r.Root += b2i(r.Kind == lockstep.RecordChecksum && r.Tick == 30) })
+	g, file, _ := recordMatch(t, 100, replay.WriterOptions{})
+	file = change(t, file, func(r *record.Record) { r.Root += b2i(r.Kind == record.KindChecksum && r.Tick == 30) })
 	var desync *lockstep.DesyncError
 	if err := replay.Rekey(replay.NewWriter(&bytes.Buffer{}, replay.WriterOptions{}), open(t, file), g, 10, replay.SimulateOptions{}); !errors.As(err, &desync) || desync.Tick != 30 {
 		t.Errorf("got %v", err)
@@ -174,7 +175,7 @@ func TestRekeyFalse(t *testing.T) {
 // both have, however they end: with another text, without an end, or with a block
 // that was damaged.
 func TestContentHashUpTo(t *testing.T) {
-	_, long, _ := record(t, 205, replay.WriterOptions{FlushTicks: 1})
+	_, long, _ := recordMatch(t, 205, replay.WriterOptions{FlushTicks: 1})
 	const tick = 137
 	want := contentOf(t, long, tick)
 	end := func(at lockstep.Tick, text string) []byte {
@@ -182,15 +183,15 @@ func TestContentHashUpTo(t *testing.T) {
 		if err := replay.Cut(replay.NewWriter(&out, replay.WriterOptions{SegmentTicks: 50}), open(t, long), at); err != nil {
 			t.Fatal(err)
 		}
-		return change(t, out.Bytes(), func(r *lockstep.Record) {
-			if r.Kind == lockstep.RecordEnd {
+		return change(t, out.Bytes(), func(r *record.Record) {
+			if r.Kind == record.KindEnd {
 				r.Text = text
 			}
 		})
 	}
 	for name, file := range map[string][]byte{
-		"another end": change(t, long, func(r *lockstep.Record) {
-			if r.Kind == lockstep.RecordEnd {
+		"another end": change(t, long, func(r *record.Record) {
+			if r.Kind == record.KindEnd {
 				r.Text = "another"
 			}
 		}),

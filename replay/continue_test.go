@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -26,7 +27,7 @@ func TestContinue(t *testing.T) {
 		}
 		next := &faultyFile{}
 		w := replay.NewWriter(next, replay.WriterOptions{FlushTicks: 1})
-		resumption := lockstep.NewResumption(g)
+		resumption := host.NewResumption(g)
 		found, err := replay.Continue(w, r, resumption)
 		if err != nil {
 			continue // the first state is not there
@@ -34,7 +35,7 @@ func TestContinue(t *testing.T) {
 		if found.Damage == nil || found.Ticks != resumption.Tick() {
 			t.Fatalf("%d bytes: %+v, the match is at tick %d", size, found, resumption.Tick())
 		}
-		host, err := resumption.Host(0, w, lockstep.HostOptions{Random: func(b []byte) {}})
+		host, err := resumption.Host(0, w, host.Options{Random: func(b []byte) {}})
 		if err != nil {
 			t.Fatal(err)
 		}

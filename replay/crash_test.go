@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -26,12 +27,12 @@ type crashPoint struct {
 	written, synced int
 }
 
-func (l *crashLog) Append(record []byte) error {
+func (l *crashLog) Append(raw []byte) error {
 	l.point()
-	if err := l.w.Append(record); err != nil {
+	if err := l.w.Append(raw); err != nil {
 		return err
 	}
-	if k := lockstep.KindOf(record); k == lockstep.RecordFrame || k == lockstep.RecordEmpty {
+	if k := record.KindOf(raw); k == record.KindFrame || k == record.KindEmpty {
 		l.points = append(l.points, crashPoint{l.last() + 1, len(l.f.data), l.f.synced})
 	}
 	l.point()
@@ -94,7 +95,7 @@ func ticksOf(t *testing.T, g *lockstep.Game, b []byte) lockstep.Tick {
 // one left, again and again: each is a part of the one before, and the whole file
 // recovers from any of them in the end as it would have at first.
 func TestCrashWhileRecovering(t *testing.T) {
-	g, file, _ := record(t, 120, replay.WriterOptions{FlushTicks: 5})
+	g, file, _ := recordMatch(t, 120, replay.WriterOptions{FlushTicks: 5})
 	torn := file[:len(file)*4/5]
 	recovered := func(b []byte, o replay.WriterOptions) []byte {
 		var out bytes.Buffer
@@ -136,7 +137,7 @@ func TestCrashWhileRecovering(t *testing.T) {
 // Scenario 40, for sealing in place: whichever write fails, the open file stays,
 // alone, and sealing it afterwards gives what it would have given at once.
 func TestCrashWhileSealing(t *testing.T) {
-	_, file, _ := record(t, 205, replay.WriterOptions{})
+	_, file, _ := recordMatch(t, 205, replay.WriterOptions{})
 	o := replay.WriterOptions{SegmentTicks: 20}
 	path := filepath.Join(t.TempDir(), "match.ssr")
 	if err := os.WriteFile(path, file, 0o666); err != nil {
@@ -164,13 +165,13 @@ func TestCrashWhileSealing(t *testing.T) {
 // is never read beyond what was written: the tail of the other match is not taken
 // for its own.
 func TestStaleTail(t *testing.T) {
-	g, old, _ := record(t, 300, replay.WriterOptions{FlushTicks: 5})
-	old = change(t, old, func(r *lockstep.Record) {
-		if r.Kind == lockstep.RecordHeader {
+	g, old, _ := recordMatch(t, 300, replay.WriterOptions{FlushTicks: 5})
+	old = change(t, old, func(r *record.Record) {
+		if r.Kind == record.KindHeader {
 			r.Header.Match[0]++
 		}
 	})
-	_, file, _ := record(t, 250, replay.WriterOptions{FlushTicks: 3})
+	_, file, _ := recordMatch(t, 250, replay.WriterOptions{FlushTicks: 3})
 	ghosts := 0
 	for size := 40; size < min(len(file), len(old)); size += 7 {
 		b := append(bytes.Clone(file[:size]), old[size:]...)

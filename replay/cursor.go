@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // A Cursor simulates a match tick by tick, from a keyframe on. It does not
@@ -69,11 +70,11 @@ func (c *Cursor) Step() error {
 			return err
 		}
 		switch rec.Kind {
-		case lockstep.RecordFrame:
+		case record.KindFrame:
 			return c.follower.Advance(&rec.Frame)
-		case lockstep.RecordEmpty:
+		case record.KindEmpty:
 			c.empty = rec.Tick - c.Tick()
-		case lockstep.RecordChecksum, lockstep.RecordKeyframe:
+		case record.KindChecksum, record.KindKeyframe:
 			if err := c.compare(rec); err != nil {
 				return err
 			}
@@ -84,7 +85,7 @@ func (c *Cursor) Step() error {
 }
 
 // compare compares a checksum or a keyframe with the simulation.
-func (c *Cursor) compare(rec *lockstep.Record) error {
+func (c *Cursor) compare(rec *record.Record) error {
 	if !c.compares {
 		return nil
 	}
@@ -113,10 +114,10 @@ func (c *Cursor) confirm(limit lockstep.Tick) error {
 	}
 	for uint64(c.agreed) < t && uint64(c.reader.tick) <= t+lateChecks*every {
 		rec, err := c.reader.Next()
-		if err != nil || rec.Kind == lockstep.RecordChecksum && rec.Tick > c.Tick() {
+		if err != nil || rec.Kind == record.KindChecksum && rec.Tick > c.Tick() {
 			return nil
 		}
-		if (rec.Kind == lockstep.RecordChecksum || rec.Kind == lockstep.RecordKeyframe) && rec.Tick <= c.Tick() {
+		if (rec.Kind == record.KindChecksum || rec.Kind == record.KindKeyframe) && rec.Tick <= c.Tick() {
 			if err := c.compare(rec); err != nil {
 				return onlyDesync(err)
 			}

@@ -2,7 +2,7 @@
 // match runs, reads it back, and verifies it by simulating the match again.
 //
 //	w := replay.NewWriter(file, replay.WriterOptions{})
-//	c, err := lockstep.NewCoordinator(game, header, w, lockstep.CoordinatorOptions{})
+//	c, err := coordinator.New(game, header, w, coordinator.Options{})
 //	// … play …
 //	err = w.Close()
 //

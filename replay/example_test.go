@@ -7,6 +7,8 @@ import (
 	"io"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -18,12 +20,12 @@ func play(log lockstep.Log) *lockstep.Game {
 		panic(err)
 	}
 	header.Platform = "example"
-	match, err := lockstep.NewCoordinator(game, header, log, lockstep.CoordinatorOptions{})
+	match, err := coordinator.New(game, header, log, coordinator.Options{})
 	if err != nil {
 		panic(err)
 	}
 	match.Join(0)
-	match.Note(0, lockstep.TopicName, "ada")
+	match.Note(0, record.TopicName, "ada")
 	kind, payload, _ := game.NewPayloads().Encode(&walk{Dot: 1, X: 2, Y: 3})
 	for t := range 100 {
 		if t == 50 {
@@ -68,7 +70,7 @@ func ExampleReader() {
 		return
 	}
 	for {
-		record, err := r.Next()
+		raw, err := r.Next()
 		if err == io.EOF {
 			break
 		}
@@ -76,11 +78,11 @@ func ExampleReader() {
 			fmt.Println(err)
 			return
 		}
-		switch record.Kind {
-		case lockstep.RecordFrame:
-			fmt.Printf("tick %d: %d command\n", record.Tick, len(record.Frame.Commands))
-		case lockstep.RecordEnd:
-			fmt.Printf("tick %d: %s\n", record.Tick, record.Text)
+		switch raw.Kind {
+		case record.KindFrame:
+			fmt.Printf("tick %d: %d command\n", raw.Tick, len(raw.Frame.Commands))
+		case record.KindEnd:
+			fmt.Printf("tick %d: %s\n", raw.Tick, raw.Text)
 		}
 	}
 	// Output:
@@ -98,8 +100,8 @@ func ExamplePlay() {
 		return
 	}
 	f := game.NewFollower(lockstep.FollowerOptions{})
-	err = replay.Play(r, f, func(record *lockstep.Record) error {
-		if record.Kind == lockstep.RecordFrame {
+	err = replay.Play(r, f, func(raw *record.Record) error {
+		if raw.Kind == record.KindFrame {
 			fmt.Printf("tick %d: dot 1 walks by %v\n", f.Tick(), lockstep.World[dots](f.Simulation()).Dots[1].Step)
 		}
 		return nil
@@ -194,7 +196,7 @@ func ExampleReader_Seek() {
 	fmt.Println("keyframe of tick", at, err)
 	for range 2 {
 		rec, err := r.Next()
-		fmt.Println(rec.Kind == lockstep.RecordHeader, rec.Kind == lockstep.RecordKeyframe, rec.Tick, err)
+		fmt.Println(rec.Kind == record.KindHeader, rec.Kind == record.KindKeyframe, rec.Tick, err)
 	}
 	// Output:
 	// keyframe of tick 0 <nil>

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"os"
 
-	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // LockShared locks a file as Locked does for a moment.
@@ -25,7 +25,7 @@ func AppendBlock(file []byte, kind byte, body []byte) []byte {
 }
 
 // Try returns the next record if it is there, and nothing if it is not.
-func (l *LiveReader) Try() (*lockstep.Record, error) {
+func (l *LiveReader) Try() (*record.Record, error) {
 	for {
 		rec, err := l.next()
 		if rec != nil || err != nil {

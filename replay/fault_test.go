@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -73,7 +74,7 @@ func (f *faultyFile) Sync() error {
 // it took.
 func playOn(t *testing.T, g *lockstep.Game, h *lockstep.Header, log lockstep.Log, ticks int) (lockstep.Tick, error) {
 	t.Helper()
-	c, err := lockstep.NewCoordinator(g, h, log, lockstep.CoordinatorOptions{})
+	c, err := coordinator.New(g, h, log, coordinator.Options{})
 	if err != nil {
 		return 0, err
 	}
@@ -161,8 +162,8 @@ func verifyBytes(t *testing.T, g *lockstep.Game, b []byte) *replay.Verification 
 // taken for a valid tail: sectors are there or not, in any combination, and
 // others hold what was on the disk before.
 func TestReorderedSectors(t *testing.T) {
-	g, file, _ := record(t, 300, replay.WriterOptions{FlushTicks: 5})
-	_, stale, _ := record(t, 290, replay.WriterOptions{FlushTicks: 5})
+	g, file, _ := recordMatch(t, 300, replay.WriterOptions{FlushTicks: 5})
+	_, stale, _ := recordMatch(t, 290, replay.WriterOptions{FlushTicks: 5})
 	const sector = 512
 	synced := len(file) / sector / 2 * sector
 	tail := (len(file) - synced + sector - 1) / sector

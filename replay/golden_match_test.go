@@ -8,6 +8,8 @@ import (
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -21,7 +23,7 @@ type golden struct {
 	settings func(*lockstep.Settings)
 
 	// before happens before a tick is sealed; nil for nothing.
-	before func(*lockstep.Coordinator, lockstep.Tick) error
+	before func(*coordinator.Coordinator, lockstep.Tick) error
 }
 
 // Together they hold every kind of record and every command of the system but
@@ -47,7 +49,7 @@ var goldens = []golden{
 }
 
 // rosterHappens makes people come and go.
-func rosterHappens(c *lockstep.Coordinator, t lockstep.Tick) error {
+func rosterHappens(c *coordinator.Coordinator, t lockstep.Tick) error {
 	var err error
 	switch t {
 	case 30:
@@ -67,7 +69,7 @@ func rosterHappens(c *lockstep.Coordinator, t lockstep.Tick) error {
 	case 200:
 		_, err = c.Leave(2)
 	case 210:
-		err = c.Note(0, lockstep.TopicChat, "gg \x1b[31m\u202e"+"\u00e9")
+		err = c.Note(0, record.TopicChat, "gg \x1b[31m\u202e"+"\u00e9")
 	}
 	return err
 }
@@ -88,12 +90,12 @@ func (g *golden) header(tb testing.TB, game *lockstep.Game) *lockstep.Header {
 }
 
 // record plays the match and returns its replay.
-func (g *golden) record(tb testing.TB, game *lockstep.Game) []byte {
+func (g *golden) recordMatch(tb testing.TB, game *lockstep.Game) []byte {
 	tb.Helper()
 	var file bytes.Buffer
 	w := replay.NewWriter(&file, replay.WriterOptions{})
 	h := g.header(tb, game)
-	c, err := lockstep.NewCoordinator(game, h, w, lockstep.CoordinatorOptions{InputDelay: 1})
+	c, err := coordinator.New(game, h, w, coordinator.Options{InputDelay: 1})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -104,7 +106,7 @@ func (g *golden) record(tb testing.TB, game *lockstep.Game) []byte {
 		if _, err := c.Join(p); err != nil {
 			tb.Fatal(err)
 		}
-		if err := c.Note(p, lockstep.TopicName, fmt.Sprintf("bot %d", p)); err != nil {
+		if err := c.Note(p, record.TopicName, fmt.Sprintf("bot %d", p)); err != nil {
 			tb.Fatal(err)
 		}
 		bots = append(bots, skirmish.NewBot(p, h.Settings.Seed))
@@ -139,8 +141,8 @@ type rerun struct {
 	game     *lockstep.Game
 	file     bytes.Buffer
 	writer   *replay.Writer
-	c        *lockstep.Coordinator
-	payloads *lockstep.Payloads
+	c        *coordinator.Coordinator
+	payloads *record.Payloads
 	commands int
 }
 
@@ -149,7 +151,7 @@ func again(tb testing.TB, game *lockstep.Game, file []byte) *rerun {
 	tb.Helper()
 	r := &rerun{game: game, payloads: game.NewPayloads()}
 	r.writer = replay.NewWriter(&r.file, replay.WriterOptions{})
-	if err := replay.Play(open(tb, file), nil, r.record); err != nil {
+	if err := replay.Play(open(tb, file), nil, r.recordMatch); err != nil {
 		tb.Fatal(err)
 	}
 	if err := r.writer.Close(); err != nil {
@@ -159,28 +161,28 @@ func again(tb testing.TB, game *lockstep.Game, file []byte) *rerun {
 }
 
 // record makes happen what a record tells of.
-func (r *rerun) record(rec *lockstep.Record) (err error) {
+func (r *rerun) recordMatch(rec *record.Record) (err error) {
 	switch rec.Kind {
-	case lockstep.RecordHeader:
-		r.c, err = lockstep.NewCoordinator(r.game, rec.Header, r.writer, lockstep.CoordinatorOptions{InputDelay: 1})
-	case lockstep.RecordFrame:
+	case record.KindHeader:
+		r.c, err = coordinator.New(r.game, rec.Header, r.writer, coordinator.Options{InputDelay: 1})
+	case record.KindFrame:
 		for i := range rec.Frame.Commands {
 			if err := r.command(&rec.Frame.Commands[i]); err != nil {
 				return fmt.Errorf("tick %d: %w", rec.Tick, err)
 			}
 		}
 		_, err = r.c.Tick()
-	case lockstep.RecordEmpty:
+	case record.KindEmpty:
 		for range rec.Empty {
 			if _, err := r.c.Tick(); err != nil {
 				return err
 			}
 		}
-	case lockstep.RecordDissent:
+	case record.KindDissent:
 		err = r.c.Report(rec.Player, rec.Tick, &checksum.Sum{Root: rec.Root})
-	case lockstep.RecordNote:
+	case record.KindNote:
 		err = r.c.Note(rec.Player, rec.Topic, rec.Text)
-	case lockstep.RecordEnd:
+	case record.KindEnd:
 		err = r.c.End(rec.Text)
 	}
 	return err

@@ -95,7 +95,7 @@ func writeGoldens(t *testing.T, game *lockstep.Game) {
 				t.Fatalf("%s: %v", path, err)
 			}
 		}
-		file := g.record(t, game)
+		file := g.recordMatch(t, game)
 		if err := os.WriteFile(path, file, 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -128,7 +128,7 @@ func mayReplace(game *lockstep.Game, file []byte) error {
 
 // Control: rules that differ under the same build are not let pass.
 func TestGoldenOfOtherRules(t *testing.T) {
-	g, file, _ := record(t, 60, replay.WriterOptions{})
+	g, file, _ := recordMatch(t, 60, replay.WriterOptions{})
 	if err := mayReplace(g, file); err != nil {
 		t.Errorf("the same rules: %v", err)
 	}

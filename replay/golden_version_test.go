@@ -16,6 +16,8 @@ import (
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/internal/testing/script"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -109,14 +111,14 @@ func playLedger(t *testing.T, g *lockstep.Game, log lockstep.Log) {
 		t.Fatal(err)
 	}
 	h.Platform = "golden"
-	c, err := lockstep.NewCoordinator(g, h, log, lockstep.CoordinatorOptions{})
+	c, err := coordinator.New(g, h, log, coordinator.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	payloads := g.NewPayloads()
 	for p := range lockstep.Player(3) {
 		c.Join(p)
-		c.Note(p, lockstep.TopicName, fmt.Sprintf("player %d \u00e9", p))
+		c.Note(p, record.TopicName, fmt.Sprintf("player %d \u00e9", p))
 	}
 	for i := range 330 {
 		var value any = &post{uint8(i), int32(i*i%701) - 350, strings.Repeat("x", i%5)}
@@ -136,7 +138,7 @@ func playLedger(t *testing.T, g *lockstep.Game, log lockstep.Log) {
 		case 120:
 			c.Lose(2)
 		case 140:
-			c.Note(0, lockstep.TopicChat, "gg")
+			c.Note(0, record.TopicChat, "gg")
 			log.Append([]byte("\x92\x7b\xc4\x02hi")) // kind 123
 		case 145:
 			c.Report(1, 140, &checksum.Sum{Root: 99})

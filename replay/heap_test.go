@@ -2,6 +2,7 @@ package replay
 
 import (
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/state"
 )
 
@@ -17,7 +18,7 @@ func heapHeader() *lockstep.Header {
 	return &lockstep.Header{
 		Protocol: 1, Settings: lockstep.DefaultSettings(2),
 		Config: codec.Append(nil, &heap{}), ConfigSchema: schema, StateSchema: schema,
-		Commands: []lockstep.CommandDescription{{Kind: 1, Name: "nothing", Schema: state.MustCompile[struct{}]().Schema().AppendDescription(nil)}},
+		Commands: []record.CommandDescription{{Kind: 1, Name: "nothing", Schema: state.MustCompile[struct{}]().Schema().AppendDescription(nil)}},
 	}
 }
 

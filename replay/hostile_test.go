@@ -32,7 +32,7 @@ func stateOf(g *lockstep.Game, r *replay.Reader, tick lockstep.Tick) (uint64, er
 // Whatever bit is flipped: who seeks, and so reads only parts of the file, gets
 // the state that was or an error, and none of the two never.
 func TestSeekAfterEveryFlip(t *testing.T) {
-	g, file, _ := record(t, 60, replay.WriterOptions{FlushTicks: 8})
+	g, file, _ := recordMatch(t, 60, replay.WriterOptions{FlushTicks: 8})
 	var keyed bytes.Buffer
 	if err := replay.Rekey(replay.NewWriter(&keyed, replay.WriterOptions{}), open(t, file), g, 10, replay.SimulateOptions{}); err != nil {
 		t.Fatal(err)
@@ -84,7 +84,7 @@ func (f *failingReader) ReadAt(p []byte, at int64) (int, error) {
 // A read that fails is never taken for damage of the file, nor for its end, and
 // nobody gives a verdict on what was not read.
 func TestReadsThatFail(t *testing.T) {
-	g, file, _ := record(t, 120, replay.WriterOptions{FlushTicks: 10})
+	g, file, _ := recordMatch(t, 120, replay.WriterOptions{FlushTicks: 10})
 	for _, c := range []struct {
 		name string
 		do   func(r *replay.Reader) error
@@ -131,7 +131,7 @@ func TestReadsThatFail(t *testing.T) {
 // While it looks for what can be read behind damage, a read that fails makes no
 // torn file of it.
 func TestReadsThatFailBehindDamage(t *testing.T) {
-	_, file, _ := record(t, 120, replay.WriterOptions{FlushTicks: 10})
+	_, file, _ := recordMatch(t, 120, replay.WriterOptions{FlushTicks: 10})
 	r := open(t, file)
 	for r.Offset() < int64(len(file)/2) {
 		if _, err := r.Next(); err != nil {

@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // Info is what a replay says of itself, without simulating anything.
@@ -82,7 +83,7 @@ func ReadInfo(r *Reader) (*Info, error) {
 				info.Segments++
 			}
 			content.add(rec)
-			if rec.Kind == lockstep.RecordKeyframe && odd == nil && !r.holds(info.Header, &rec.Keyframe) {
+			if rec.Kind == record.KindKeyframe && odd == nil && !r.holds(info.Header, &rec.Keyframe) {
 				odd = r.odd(rec.Tick)
 			}
 		}
@@ -106,15 +107,15 @@ func ReadInfo(r *Reader) (*Info, error) {
 	return info, err
 }
 
-func (info *Info) add(rec *lockstep.Record, offset int64, players *[256]PlayerInfo) {
+func (info *Info) add(rec *record.Record, offset int64, players *[256]PlayerInfo) {
 	switch rec.Kind {
-	case lockstep.RecordHeader:
+	case record.KindHeader:
 		info.Header = rec.Header
-	case lockstep.RecordKeyframe:
+	case record.KindKeyframe:
 		size := len(rec.Keyframe.State)
 		info.Keyframes = append(info.Keyframes, Keyframe{rec.Tick, offset, size})
 		info.StateBytes += int64(size)
-	case lockstep.RecordFrame:
+	case record.KindFrame:
 		info.Ticks = rec.Tick
 		info.Frames++
 		info.Commands += len(rec.Frame.Commands)
@@ -123,17 +124,17 @@ func (info *Info) add(rec *lockstep.Record, offset int64, players *[256]PlayerIn
 			players[c.Player].Commands++
 			players[c.Player].Bytes += len(c.Payload)
 		}
-	case lockstep.RecordEmpty:
+	case record.KindEmpty:
 		info.Ticks = rec.Tick
-	case lockstep.RecordChecksum:
+	case record.KindChecksum:
 		info.Checksums++
-	case lockstep.RecordDissent:
+	case record.KindDissent:
 		info.Dissents++
-	case lockstep.RecordNote:
-		if rec.Topic == lockstep.TopicName {
+	case record.KindNote:
+		if rec.Topic == record.TopicName {
 			info.Names[rec.Player] = rec.Text
 		}
-	case lockstep.RecordEnd:
+	case record.KindEnd:
 		info.Ended, info.Reason = true, rec.Text
 	}
 }

@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // ReadInfo says that a root is not that of its keyframe's state, and counts the
 // whole file all the same. It needs no game for that.
 func TestInfoComparesRoots(t *testing.T) {
-	keyframe := func(tick lockstep.Tick, wrong uint64) func(*lockstep.Encoder, func([]byte)) {
-		return func(e *lockstep.Encoder, add func([]byte)) {
+	keyframe := func(tick lockstep.Tick, wrong uint64) func(*record.Encoder, func([]byte)) {
+		return func(e *record.Encoder, add func([]byte)) {
 			add(e.Empty(2))
 			own := rootOfBag(nil)
 			add(e.Keyframe(tick, own^wrong, nil, bagOf(nil)))

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -69,7 +70,7 @@ func playUntilKilled(t *testing.T, path string) {
 	s := lockstep.DefaultSettings(2)
 	s.TickRate, s.KeyframeEvery = killRate, 30
 	g, h := newDots(t, s)
-	c, err := lockstep.NewCoordinator(g, h, replay.NewWriter(f, replay.WriterOptions{}), lockstep.CoordinatorOptions{})
+	c, err := coordinator.New(g, h, replay.NewWriter(f, replay.WriterOptions{}), coordinator.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // A sparse file has bytes at its beginning, and zeros up to its size.
@@ -107,8 +108,8 @@ func rootOfBag(content []byte) uint64 {
 
 // logOf returns the records of a match with a bag of size bytes and then what
 // more appends.
-func logOf(size int, more func(e *lockstep.Encoder, add func([]byte))) [][]byte {
-	var e lockstep.Encoder
+func logOf(size int, more func(e *record.Encoder, add func([]byte))) [][]byte {
+	var e record.Encoder
 	var log [][]byte
 	add := func(b []byte) { log = append(log, bytes.Clone(b)) }
 	add(e.Header(bagHeader()))
@@ -127,8 +128,8 @@ func segmentOf(records []byte, ticks uint32) []byte {
 
 // A block can be as large as the state in it, and not larger.
 func TestLargeBlocks(t *testing.T) {
-	notes := func(n int) func(*lockstep.Encoder, func([]byte)) {
-		return func(e *lockstep.Encoder, add func([]byte)) {
+	notes := func(n int) func(*record.Encoder, func([]byte)) {
+		return func(e *record.Encoder, add func([]byte)) {
 			for i := range n / 1024 {
 				add(e.Note(0, "chat", string(noise(uint64(i), 500))+"."))
 			}
@@ -177,26 +178,26 @@ func TestWriterKeepsLimits(t *testing.T) {
 		err := w.Close()
 		return file.Bytes(), err
 	}
-	zeros := logOf(2<<20, func(e *lockstep.Encoder, add func([]byte)) {
+	zeros := logOf(2<<20, func(e *record.Encoder, add func([]byte)) {
 		for i := range 40 { // 80 MiB of states without a bit set
 			add(e.Empty(1))
 			add(e.Keyframe(lockstep.Tick(i+1), 1, nil, bagOf(make([]byte, 2<<20))))
 		}
 	})
-	keyframes := logOf(1, func(e *lockstep.Encoder, add func([]byte)) {
+	keyframes := logOf(1, func(e *record.Encoder, add func([]byte)) {
 		for i := range lockstep.Tick(maxKeyframes + 10) {
 			add(e.Empty(1))
 			add(e.Keyframe(i+1, 1, nil, bagOf(nil)))
 		}
 	})
-	large := logOf(maxBlock+1<<20, func(e *lockstep.Encoder, add func([]byte)) {
+	large := logOf(maxBlock+1<<20, func(e *record.Encoder, add func([]byte)) {
 		for range 50 {
 			add(e.Note(0, "chat", string(noise(1, 1000))))
 		}
 		add(e.Keyframe(0, 1, nil, bagOf(noise(2, 2*maxBlock))))
 	})
 	for name, log := range map[string][][]byte{"states that compress too well": zeros, "too many keyframes": keyframes, "large states": large,
-		"notes that compress well": logOf(1, func(e *lockstep.Encoder, add func([]byte)) {
+		"notes that compress well": logOf(1, func(e *record.Encoder, add func([]byte)) {
 			for i := range uint64(10) {
 				add(e.Empty(1))
 				addNotes(e, add, i)
@@ -212,7 +213,7 @@ func TestWriterKeepsLimits(t *testing.T) {
 			}
 		}
 	}
-	long := append(logOf(1, func(*lockstep.Encoder, func([]byte)) {})[:2], append([]byte{0x92, 100, 0xc6, 0, 0x80, 0, 0}, make([]byte, 8<<20)...))
+	long := append(logOf(1, func(*record.Encoder, func([]byte)) {})[:2], append([]byte{0x92, 100, 0xc6, 0, 0x80, 0, 0}, make([]byte, 8<<20)...))
 	if _, err := write(long, WriterOptions{}); !errors.Is(err, ErrLimit) {
 		t.Errorf("a record of 8 MiB: got %v, want %v", err, ErrLimit)
 	}
@@ -221,7 +222,7 @@ func TestWriterKeepsLimits(t *testing.T) {
 // What stands after the last tick of a match costs no memory, since there is no
 // limit to it.
 func TestContentAfterLastTick(t *testing.T) {
-	file := seal(blockBatch, bytes.Join(logOf(1, func(e *lockstep.Encoder, add func([]byte)) {
+	file := seal(blockBatch, bytes.Join(logOf(1, func(e *record.Encoder, add func([]byte)) {
 		for range 100_000 {
 			add(e.Checksum(0, 1))
 		}
@@ -243,13 +244,13 @@ func TestContentAfterLastTick(t *testing.T) {
 // A few bytes can claim as many ticks as they like. A long idle match is verified
 // if the caller allows its length.
 func TestTicksOfSmallFile(t *testing.T) {
-	g, records := bagGame(), logOf(1, func(e *lockstep.Encoder, add func([]byte)) {
+	g, records := bagGame(), logOf(1, func(e *record.Encoder, add func([]byte)) {
 		for range 5 {
-			add(e.Empty(lockstep.MaxEmptyRun))
+			add(e.Empty(record.MaxEmptyRun))
 		}
 	})
 	file := seal(blockBatch, bytes.Join(records, nil))
-	for limit, want := range map[lockstep.Tick]error{0: ErrLimit, 5*lockstep.MaxEmptyRun - 1: ErrLimit, 5 * lockstep.MaxEmptyRun: nil} {
+	for limit, want := range map[lockstep.Tick]error{0: ErrLimit, 5*record.MaxEmptyRun - 1: ErrLimit, 5 * record.MaxEmptyRun: nil} {
 		r, err := NewReader(bytes.NewReader(file), int64(len(file)))
 		if err != nil {
 			t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // ErrReplaced: while a file was followed it became shorter, or its name another
@@ -49,7 +50,7 @@ type LiveReader struct {
 	options LiveOptions
 	r       *Reader
 	scout   *Reader // as far as the file goes; nil without a delay
-	held    *lockstep.Record
+	held    *record.Record
 	base    lockstep.Tick // of the first keyframe
 	ended   bool          // the scout has seen the end
 	err     error
@@ -91,7 +92,7 @@ func (l *LiveReader) Size() int64 {
 // where the file ends in the middle of one, until ctx ends. It returns [io.EOF]
 // after the end record, and a [*DamageError] for what waiting does not mend: a
 // damaged file, or with [ErrReplaced] another one.
-func (l *LiveReader) Next(ctx context.Context) (*lockstep.Record, error) {
+func (l *LiveReader) Next(ctx context.Context) (*record.Record, error) {
 	if l.err != nil {
 		return nil, l.err
 	}
@@ -132,7 +133,7 @@ func (l *LiveReader) Next(ctx context.Context) (*lockstep.Record, error) {
 
 // next returns the next record if it may be given now, and nothing if that is
 // not known yet.
-func (l *LiveReader) next() (*lockstep.Record, error) {
+func (l *LiveReader) next() (*record.Record, error) {
 	if l.r == nil {
 		return nil, nil
 	}
@@ -162,12 +163,12 @@ func waitable(err error) error {
 }
 
 // meet takes from the first records what the options need.
-func (l *LiveReader) meet(rec *lockstep.Record) {
+func (l *LiveReader) meet(rec *record.Record) {
 	switch {
-	case rec.Kind == lockstep.RecordHeader:
+	case rec.Kind == record.KindHeader:
 		l.options.Delay += lockstep.Tick(l.options.DelayTime * time.Duration(rec.Header.Settings.TickRate) / time.Second)
 		l.options.DelayTime = 0
-	case rec.Kind == lockstep.RecordKeyframe && l.base == 0:
+	case rec.Kind == record.KindKeyframe && l.base == 0:
 		l.base = rec.Tick
 	}
 }
@@ -185,7 +186,7 @@ func (l *LiveReader) due() bool {
 		if err != nil {
 			break // the reader will come to it
 		}
-		l.ended = rec.Kind == lockstep.RecordEnd
+		l.ended = rec.Kind == record.KindEnd
 	}
 	return l.ended || l.scout.err != nil && waitable(l.scout.err) != nil || l.scout.tick >= l.r.tick+l.options.Delay
 }

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -54,7 +56,7 @@ func (g *growing) records() (all []byte, last lockstep.Tick, err error) {
 			return all, last, err
 		}
 		all = append(all, g.live.Record()...)
-		if rec.Kind == lockstep.RecordFrame || rec.Kind == lockstep.RecordEmpty {
+		if rec.Kind == record.KindFrame || rec.Kind == record.KindEmpty {
 			last = rec.Tick
 		}
 	}
@@ -63,7 +65,7 @@ func (g *growing) records() (all []byte, last lockstep.Tick, err error) {
 // A live file gives the records that the players are sent, whichever byte of it
 // was written last: a torn end is waited for.
 func TestLiveByteByByte(t *testing.T) {
-	_, file, _ := record(t, 60, replay.WriterOptions{FlushTicks: 5})
+	_, file, _ := recordMatch(t, 60, replay.WriterOptions{FlushTicks: 5})
 	for name, b := range map[string][]byte{"open": file, "sealed": sealed(t, file, replay.WriterOptions{SegmentTicks: 20})} {
 		var want []byte
 		r := open(t, b)
@@ -107,7 +109,7 @@ func TestLiveDelay(t *testing.T) {
 		f := newGrowing(t, o)
 		delay := o.Delay + lockstep.Tick(o.DelayTime/(50*time.Millisecond))
 		w := replay.NewWriter(f.file, replay.WriterOptions{FlushTicks: 1, Durability: replay.SyncNone})
-		c, err := lockstep.NewCoordinator(game, h, w, lockstep.CoordinatorOptions{})
+		c, err := coordinator.New(game, h, w, coordinator.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,7 +142,7 @@ func TestLiveDelay(t *testing.T) {
 // A file that is cut, replaced or damaged while it is followed is told, and one
 // that is sealed in its place when the match is over is not.
 func TestLiveReplaced(t *testing.T) {
-	_, file, _ := record(t, 100, replay.WriterOptions{FlushTicks: 5})
+	_, file, _ := recordMatch(t, 100, replay.WriterOptions{FlushTicks: 5})
 	half := len(file) / 2
 	for _, row := range []struct {
 		name   string
@@ -155,7 +157,7 @@ func TestLiveReplaced(t *testing.T) {
 		{"removed", func(g *growing) error { return os.Remove(g.path) }, replay.ErrReplaced},
 		{"cut and longer again", func(g *growing) error {
 			os.Truncate(g.path, 0)
-			_, other, _ := record(t, 300, replay.WriterOptions{FlushTicks: 3})
+			_, other, _ := recordMatch(t, 300, replay.WriterOptions{FlushTicks: 3})
 			_, err := g.file.WriteAt(other, 0)
 			return err
 		}, replay.ErrCorrupt},
@@ -182,7 +184,7 @@ func TestLiveReplaced(t *testing.T) {
 
 // Next waits no longer than it is told to.
 func TestLiveWaits(t *testing.T) {
-	_, file, _ := record(t, 100, replay.WriterOptions{})
+	_, file, _ := recordMatch(t, 100, replay.WriterOptions{})
 	over, cancel := context.WithCancel(t.Context())
 	waits := 0
 	if _, err := newGrowing(t, replay.LiveOptions{Poll: time.Hour, Waiting: func() { waits++; cancel() }}).live.Next(over); !errors.Is(err, context.Canceled) || waits != 1 {
@@ -193,7 +195,7 @@ func TestLiveWaits(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	g.write(file) // it can go on afterwards
-	if rec, err := g.live.Next(t.Context()); err != nil || rec.Kind != lockstep.RecordHeader {
+	if rec, err := g.live.Next(t.Context()); err != nil || rec.Kind != record.KindHeader {
 		t.Errorf("got %v", err)
 	}
 	if _, err := replay.OpenLive(g.path+"x", replay.LiveOptions{}); !errors.Is(err, os.ErrNotExist) {
@@ -204,10 +206,10 @@ func TestLiveWaits(t *testing.T) {
 // A match that is verified while it is played gets the verdict that it would get
 // afterwards.
 func TestVerifyLive(t *testing.T) {
-	game, file, _ := record(t, 205, replay.WriterOptions{})
+	game, file, _ := recordMatch(t, 205, replay.WriterOptions{})
 	for name, b := range map[string][]byte{
 		"true":           file,
-		"false checksum": change(t, file, func(r *lockstep.Record) { r.Root += b2i(r.Kind == lockstep.RecordChecksum && r.Tick == 70) }),
+		"false checksum": change(t, file, func(r *record.Record) { r.Root += b2i(r.Kind == record.KindChecksum && r.Tick == 70) }),
 		"damaged":        slices.Concat(file[:len(file)/2], []byte{9}, file[len(file)/2:]),
 	} {
 		for _, keepGoing := range []bool{false, true} {
@@ -255,7 +257,7 @@ func ExampleLiveReader() {
 			fmt.Println(err)
 			break
 		}
-		if rec.Kind == lockstep.RecordEnd {
+		if rec.Kind == record.KindEnd {
 			fmt.Printf("over after %d ticks: %s\n", rec.Tick, rec.Text)
 		}
 	}

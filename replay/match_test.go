@@ -6,6 +6,7 @@ import (
 
 	testgame "github.com/seed-49bee653/samestep/internal/testing/dots"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -20,7 +21,7 @@ type (
 var (
 	dotsRules   = testgame.Rules
 	newDots     = testgame.New
-	record      = testgame.Record
+	recordMatch = testgame.Record
 	finish      = testgame.Finish
 	open        = testgame.Open
 	copyRecords = testgame.Copy
@@ -33,7 +34,7 @@ func recordQuiet(tb testing.TB, ticks int, s lockstep.Settings) int {
 	g, h := newDots(tb, s)
 	var file bytes.Buffer
 	w := replay.NewWriter(&file, replay.WriterOptions{FlushTicks: 1 << 30})
-	c, err := lockstep.NewCoordinator(g, h, w, lockstep.CoordinatorOptions{})
+	c, err := coordinator.New(g, h, w, coordinator.Options{})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/state"
 )
 
@@ -124,9 +125,9 @@ func (r *Reader) agrees(t lockstep.Tick) error {
 		switch {
 		case err != nil || rec.Tick > t:
 			return nil
-		case rec.Kind == lockstep.RecordChecksum && rec.Tick == t:
+		case rec.Kind == record.KindChecksum && rec.Tick == t:
 			agreed = &lockstep.DesyncError{Tick: t, Want: rec.Root, Keyframe: true}
-		case rec.Kind == lockstep.RecordKeyframe && rec.Tick == t:
+		case rec.Kind == record.KindKeyframe && rec.Tick == t:
 			if agreed != nil && agreed.Want != rec.Keyframe.Root {
 				agreed.Got = rec.Keyframe.Root
 				return agreed
@@ -170,11 +171,11 @@ func (m *Moment) fromKeyframe(r *Reader) error {
 		switch {
 		case err != nil:
 			return err
-		case rec.Kind == lockstep.RecordHeader:
+		case rec.Kind == record.KindHeader:
 			m.Header = rec.Header
-		case rec.Kind == lockstep.RecordKeyframe && rec.Tick > m.Tick:
+		case rec.Kind == record.KindKeyframe && rec.Tick > m.Tick:
 			return missing(r, m.Tick)
-		case rec.Kind == lockstep.RecordKeyframe:
+		case rec.Kind == record.KindKeyframe:
 			m.Root, m.State, m.Agreed = rec.Keyframe.Root, append([]byte{}, rec.Keyframe.State...), rec.Tick
 			return m.isWhole(r)
 		}

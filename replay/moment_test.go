@@ -7,12 +7,13 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
 // The state of each tick is the one that playing the match gives.
 func TestStateAt(t *testing.T) {
-	g, file, _ := record(t, 130, replay.WriterOptions{FlushTicks: 10})
+	g, file, _ := recordMatch(t, 130, replay.WriterOptions{FlushTicks: 10})
 	states := [][]byte{nil}
 	f := g.NewFollower(lockstep.FollowerOptions{History: lockstep.HistoryOptions{Length: 200, EveryTick: true, States: true}})
 	if err := replay.Play(open(t, file), f, nil); err != nil {
@@ -66,7 +67,7 @@ func TestStateAt(t *testing.T) {
 // A state is not shown if the simulation contradicts the file on the way, at its
 // own tick, or at the next check: the first contradiction is.
 func TestStateAtContradicted(t *testing.T) {
-	g, file, _ := record(t, 130, replay.WriterOptions{FlushTicks: 10})
+	g, file, _ := recordMatch(t, 130, replay.WriterOptions{FlushTicks: 10})
 	rules := dotsRules()
 	step := rules.Step
 	rules.Step = func(w *dots, turn *lockstep.Turn) {
@@ -76,24 +77,24 @@ func TestStateAtContradicted(t *testing.T) {
 	}
 	other := lockstep.MustGame(rules) // other rules under the same build
 	moved := false
-	late := copyRecords(t, file, func(r *lockstep.Record, emit func(*lockstep.Record) error) error {
-		if r.Kind == lockstep.RecordChecksum && r.Tick == 60 {
+	late := copyRecords(t, file, func(r *record.Record, emit func(*record.Record) error) error {
+		if r.Kind == record.KindChecksum && r.Tick == 60 {
 			return nil
 		}
-		if err := emit(r); err != nil || moved || r.Kind != lockstep.RecordFrame || r.Tick <= 62 {
+		if err := emit(r); err != nil || moved || r.Kind != record.KindFrame || r.Tick <= 62 {
 			return err
 		}
 		moved = true
-		return emit(&lockstep.Record{Kind: lockstep.RecordChecksum, Tick: 60, Root: 1})
+		return emit(&record.Record{Kind: record.KindChecksum, Tick: 60, Root: 1})
 	})
-	keyframe := change(t, file, func(r *lockstep.Record) {
-		r.Root += b2i(r.Kind == lockstep.RecordChecksum && r.Tick == 100)
+	keyframe := change(t, file, func(r *record.Record) {
+		r.Root += b2i(r.Kind == record.KindChecksum && r.Tick == 100)
 	})
-	odd := change(t, file, func(r *lockstep.Record) {
-		if r.Kind == lockstep.RecordKeyframe && r.Tick == 50 {
+	odd := change(t, file, func(r *record.Record) {
+		if r.Kind == record.KindKeyframe && r.Tick == 50 {
 			r.Keyframe.Root++
 		}
-		r.Root += b2i(r.Kind == lockstep.RecordChecksum && r.Tick == 50)
+		r.Root += b2i(r.Kind == record.KindChecksum && r.Tick == 50)
 	})
 	for _, c := range []struct {
 		name string
@@ -138,7 +139,7 @@ func TestStateAtContradicted(t *testing.T) {
 // A state that no check confirms is shown, and Agreed tells up to where the file
 // agrees.
 func TestStateAtUnconfirmed(t *testing.T) {
-	g, file, _ := record(t, 134, replay.WriterOptions{FlushTicks: 1})
+	g, file, _ := recordMatch(t, 134, replay.WriterOptions{FlushTicks: 1})
 	rules := dotsRules()
 	step := rules.Step
 	rules.Step = func(w *dots, turn *lockstep.Turn) {
@@ -147,8 +148,8 @@ func TestStateAtUnconfirmed(t *testing.T) {
 		}
 	}
 	broken := lockstep.MustGame(rules)
-	bare := copyRecords(t, file, func(r *lockstep.Record, emit func(*lockstep.Record) error) error {
-		if r.Kind == lockstep.RecordChecksum && r.Tick >= 60 && r.Tick < 100 {
+	bare := copyRecords(t, file, func(r *record.Record, emit func(*record.Record) error) error {
+		if r.Kind == record.KindChecksum && r.Tick >= 60 && r.Tick < 100 {
 			return nil
 		}
 		return emit(r)

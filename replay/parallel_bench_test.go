@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -26,7 +27,7 @@ func BenchmarkVerifyParallel(b *testing.B) {
 	}
 	var file bytes.Buffer
 	w := replay.NewWriter(&file, replay.WriterOptions{})
-	c, err := lockstep.NewCoordinator(g, h, w, lockstep.CoordinatorOptions{})
+	c, err := coordinator.New(g, h, w, coordinator.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
 // Whoever plays a damaged file is told so, by Play and by ReadInfo, and has what
 // was before the damage.
 func TestPlayDamaged(t *testing.T) {
-	g, file, _ := record(t, 100, replay.WriterOptions{FlushTicks: 10})
+	g, file, _ := recordMatch(t, 100, replay.WriterOptions{FlushTicks: 10})
 	f := g.NewFollower(lockstep.FollowerOptions{})
 	err := replay.Play(open(t, file[:len(file)-1]), f, nil)
 	if !errors.Is(err, io.ErrUnexpectedEOF) || f.Tick() < 90 {
@@ -26,10 +27,10 @@ func TestPlayDamaged(t *testing.T) {
 
 // Whom Play gives the records to can stop it.
 func TestPlayStops(t *testing.T) {
-	_, file, _ := record(t, 100, replay.WriterOptions{})
+	_, file, _ := recordMatch(t, 100, replay.WriterOptions{})
 	enough := errors.New("enough")
 	records := 0
-	err := replay.Play(open(t, file), nil, func(*lockstep.Record) error {
+	err := replay.Play(open(t, file), nil, func(*record.Record) error {
 		if records++; records == 5 {
 			return enough
 		}
@@ -42,10 +43,10 @@ func TestPlayStops(t *testing.T) {
 
 // The bytes of payloads are those of all commands of a player.
 func TestInfoBytes(t *testing.T) {
-	_, file, _ := record(t, 100, replay.WriterOptions{})
+	_, file, _ := recordMatch(t, 100, replay.WriterOptions{})
 	want := map[lockstep.Player]int{}
-	if err := replay.Play(open(t, file), nil, func(r *lockstep.Record) error {
-		if r.Kind == lockstep.RecordFrame {
+	if err := replay.Play(open(t, file), nil, func(r *record.Record) error {
+		if r.Kind == record.KindFrame {
 			for _, c := range r.Frame.Commands {
 				want[c.Player] += len(c.Payload)
 			}

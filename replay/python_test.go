@@ -23,7 +23,7 @@ func TestPythonReader(t *testing.T) {
 	testenv.Or(t, "python3", err)
 	_, err = exec.LookPath("zstd")
 	testenv.Or(t, "zstd", err)
-	_, file, _ := record(t, 205, replay.WriterOptions{})
+	_, file, _ := recordMatch(t, 205, replay.WriterOptions{})
 	path, sealedPath := filepath.Join(t.TempDir(), "match.ssr"), filepath.Join(t.TempDir(), "sealed.ssr")
 	if err := os.WriteFile(path, file, 0o666); err != nil {
 		t.Fatal(err)

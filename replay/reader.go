@@ -9,6 +9,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/state"
 )
 
@@ -21,7 +22,7 @@ type Reader struct {
 	start      int64 // of the block that is being read
 	chain      uint64
 	match      lockstep.MatchID
-	dec        lockstep.Decoder
+	dec        record.Decoder
 	block      []byte        // as it is in the file
 	unpacked   []byte        // records of a segment
 	spent      int64         // bytes of the records of all segments, without states
@@ -131,7 +132,7 @@ func (r *Reader) Size() int64 { return r.size }
 
 // Next returns the next record, valid until the next call. It returns [io.EOF]
 // after the end record, and a [*DamageError] where the file cannot be read on.
-func (r *Reader) Next() (*lockstep.Record, error) {
+func (r *Reader) Next() (*record.Record, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
@@ -143,7 +144,7 @@ func (r *Reader) Next() (*lockstep.Record, error) {
 	return rec, nil
 }
 
-func (r *Reader) next() (*lockstep.Record, error) {
+func (r *Reader) next() (*record.Record, error) {
 	for len(r.body) == 0 {
 		if err := r.nextBlock(); err != nil {
 			return nil, err
@@ -155,7 +156,7 @@ func (r *Reader) next() (*lockstep.Record, error) {
 		return nil, r.damage(fmt.Errorf("%w: byte %d of the block's records: %w", ofRecord(err), len(r.records)-len(r.body), err))
 	}
 	r.last, r.body = r.body[:len(r.body)-len(rest)], rest
-	r.ended = rec.Kind == lockstep.RecordEnd
+	r.ended = rec.Kind == record.KindEnd
 	size := len(r.last) - len(rec.Keyframe.State)
 	if size > maxRecord {
 		return nil, r.damage(fmt.Errorf("%w: a record of %d bytes, want at most %d", ErrLimit, size, maxRecord))
@@ -164,14 +165,14 @@ func (r *Reader) next() (*lockstep.Record, error) {
 		r.spent += int64(size)
 	}
 	switch rec.Kind {
-	case lockstep.RecordHeader:
+	case record.KindHeader:
 		if rec.Header.Match != r.match {
 			return nil, r.damage(fmt.Errorf("%w: header of match %s in the file of %s", ErrInvalid, rec.Header.Match, r.match))
 		}
 		if r.landed == nil {
 			r.header = append(r.header[:0], r.last...)
 		}
-	case lockstep.RecordKeyframe:
+	case record.KindKeyframe:
 		if r.keyframes++; r.keyframes > maxKeyframes {
 			return nil, r.damage(fmt.Errorf("%w: more than %d keyframes", ErrLimit, maxKeyframes))
 		}
@@ -182,7 +183,7 @@ func (r *Reader) next() (*lockstep.Record, error) {
 				return nil, r.damage(fmt.Errorf("%w: a segment from tick %d, want %d as its keyframe", ErrInvalid, r.first, rec.Tick))
 			}
 		}
-	case lockstep.RecordFrame, lockstep.RecordEmpty:
+	case record.KindFrame, record.KindEmpty:
 		r.tick = rec.Tick
 	}
 	return rec, nil

@@ -11,6 +11,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // seal makes a file with valid checks of any bodies, so that the fuzzer and the
@@ -44,7 +45,7 @@ func readAll(t *testing.T, file []byte) (records int, err error) {
 // Whatever stands in a file, and in its batches, a Reader ends with io.EOF or a
 // DamageError.
 func FuzzReader(f *testing.F) {
-	var enc lockstep.Encoder
+	var enc record.Encoder
 	h := heapHeader()
 	body := bytes.Clone(enc.Header(h))
 	body = append(body, enc.Keyframe(0, 1, nil, heapState(1))...)
@@ -135,7 +136,7 @@ func TestHostileBlocks(t *testing.T) {
 
 // After a good header, too, no record costs more than the file has bytes for.
 func TestHostileRecords(t *testing.T) {
-	var enc lockstep.Encoder
+	var enc record.Encoder
 	h := heapHeader()
 	header := bytes.Clone(enc.Header(h))
 	keyframe := bytes.Clone(enc.Keyframe(0, 1, nil, heapState(1)))
@@ -171,7 +172,7 @@ func TestHostileRecords(t *testing.T) {
 
 // Where damage ends is found whatever is damaged, and however large the block.
 func TestDamageOfLargeBlock(t *testing.T) {
-	var enc lockstep.Encoder
+	var enc record.Encoder
 	first := bytes.Clone(enc.Header(heapHeader()))
 	large := bytes.Clone(enc.Keyframe(0, 1, nil, heapState(3<<20)))
 	small, last := bytes.Clone(enc.Empty(7)), enc.End("over")

@@ -13,6 +13,8 @@ import (
 	"github.com/seed-49bee653/samestep/internal/testing/matchlog"
 	"github.com/seed-49bee653/samestep/internal/testing/nullgame"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -50,7 +52,7 @@ func loadRealMatch(tb testing.TB) *realMatch {
 		tb.Fatal(err)
 	}
 	m := &realMatch{}
-	c, err := lockstep.NewCoordinator(g, h, m, lockstep.CoordinatorOptions{MaxPerTick: 512})
+	c, err := coordinator.New(g, h, m, coordinator.Options{MaxPerTick: 512})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -118,7 +120,7 @@ func TestRealMatch(t *testing.T) {
 	var file bytes.Buffer
 	m.write(t, &file)
 	var got []lockstep.Command
-	err := replay.Play(open(t, file.Bytes()), nullgame.New().NewFollower(lockstep.FollowerOptions{}), func(r *lockstep.Record) error {
+	err := replay.Play(open(t, file.Bytes()), nullgame.New().NewFollower(lockstep.FollowerOptions{}), func(r *record.Record) error {
 		for _, c := range r.Frame.Commands {
 			if c.Player != lockstep.System {
 				c.Payload = bytes.Clone(c.Payload)
@@ -131,7 +133,7 @@ func TestRealMatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(got) < 4000 || !slices.EqualFunc(got, m.commands, func(a, b lockstep.Command) bool {
-		return lockstep.Compare(&a, &b) == 0 && a.Kind == b.Kind && bytes.Equal(a.Payload, b.Payload)
+		return record.Compare(&a, &b) == 0 && a.Kind == b.Kind && bytes.Equal(a.Payload, b.Payload)
 	}) {
 		t.Errorf("%d commands came back, want the %d that were given", len(got), len(m.commands))
 	}
@@ -174,7 +176,7 @@ func BenchmarkRealMatch(b *testing.B) {
 		}
 	}
 	decode := func() {
-		var d lockstep.Decoder
+		var d record.Decoder
 		for _, record := range m.records {
 			if _, _, err := d.Decode(record); err != nil {
 				b.Fatal(err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/fixed"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -19,7 +20,7 @@ func longFile(t *testing.T, runs int) (*lockstep.Game, []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var enc lockstep.Encoder
+	var enc record.Encoder
 	var file bytes.Buffer
 	w := replay.NewWriter(&file, replay.WriterOptions{})
 	add := func(record []byte) {
@@ -30,7 +31,7 @@ func longFile(t *testing.T, runs int) (*lockstep.Game, []byte) {
 	add(enc.Header(h))
 	add(enc.Keyframe(0, sim.Root(), nil, sim.AppendState(nil)))
 	for range runs {
-		add(enc.Empty(lockstep.MaxEmptyRun))
+		add(enc.Empty(record.MaxEmptyRun))
 	}
 	add(enc.End("at last"))
 	if err := w.Close(); err != nil {
@@ -41,7 +42,7 @@ func longFile(t *testing.T, runs int) (*lockstep.Game, []byte) {
 
 // A small file that claims a thousand million ticks is refused at once.
 func TestTooLong(t *testing.T) {
-	g, file := longFile(t, 1_000_000_000/lockstep.MaxEmptyRun)
+	g, file := longFile(t, 1_000_000_000/record.MaxEmptyRun)
 	began := time.Now()
 	v, err := replay.Verify(open(t, file), g, replay.VerifyOptions{})
 	if !errors.Is(err, replay.ErrLimit) || v.Ticks != 0 {
@@ -53,7 +54,7 @@ func TestTooLong(t *testing.T) {
 	t.Logf("%d bytes: %v in %v", len(file), err, time.Since(began))
 
 	g, file = longFile(t, 2)
-	for max, want := range map[lockstep.Tick]error{2*lockstep.MaxEmptyRun - 1: replay.ErrLimit, 2 * lockstep.MaxEmptyRun: nil, 0: nil} {
+	for max, want := range map[lockstep.Tick]error{2*record.MaxEmptyRun - 1: replay.ErrLimit, 2 * record.MaxEmptyRun: nil, 0: nil} {
 		if _, err := replay.Verify(open(t, file), g, replay.VerifyOptions{MaxTicks: max}); !errors.Is(err, want) {
 			t.Errorf("at most %d ticks: got %v, want %v", max, err, want)
 		}
@@ -62,7 +63,7 @@ func TestTooLong(t *testing.T) {
 
 // A replay of rules that differ in one thing is refused, and the error names it.
 func TestOtherGame(t *testing.T) {
-	_, file, _ := record(t, 40, replay.WriterOptions{})
+	_, file, _ := recordMatch(t, 40, replay.WriterOptions{})
 	same := dotsRules()
 	name, build, kind, named := same, same, same, same
 	name.Name = "lines"

@@ -7,13 +7,14 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
 func TestVerify(t *testing.T) {
 	for name, o := range map[string]replay.WriterOptions{"by the second": {}, "each tick": {FlushTicks: 1}, "at the end": {FlushTicks: 1 << 30}} {
 		t.Run(name, func(t *testing.T) {
-			g, file, root := record(t, 205, o)
+			g, file, root := recordMatch(t, 205, o)
 			f := g.NewFollower(lockstep.FollowerOptions{})
 			if err := replay.Play(open(t, file), f, nil); err != nil {
 				t.Fatal(err)
@@ -34,7 +35,7 @@ func TestVerify(t *testing.T) {
 }
 
 func TestReadInfo(t *testing.T) {
-	_, file, _ := record(t, 205, replay.WriterOptions{})
+	_, file, _ := recordMatch(t, 205, replay.WriterOptions{})
 	info, err := replay.ReadInfo(open(t, file))
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +52,7 @@ func TestReadInfo(t *testing.T) {
 // A file that was cut anywhere gives everything up to the last whole batch,
 // and then says where it was cut.
 func TestCutAtEveryByte(t *testing.T) {
-	g, file, _ := record(t, 60, replay.WriterOptions{FlushTicks: 1})
+	g, file, _ := recordMatch(t, 60, replay.WriterOptions{FlushTicks: 1})
 	last := lockstep.Tick(0)
 	for size := range file {
 		r, err := replay.NewReader(bytes.NewReader(file[:size]), int64(size))
@@ -78,7 +79,7 @@ func TestCutAtEveryByte(t *testing.T) {
 
 // No flipped bit goes unnoticed, and none makes the reader panic.
 func TestFlipEveryBit(t *testing.T) {
-	g, file, _ := record(t, 40, replay.WriterOptions{FlushTicks: 8})
+	g, file, _ := recordMatch(t, 40, replay.WriterOptions{FlushTicks: 8})
 	for i := range file {
 		for bit := range 8 {
 			file[i] ^= 1 << bit
@@ -97,7 +98,7 @@ func TestFlipEveryBit(t *testing.T) {
 
 // Damage with more after it is not taken for the end of the file.
 func TestDamageInside(t *testing.T) {
-	g, file, _ := record(t, 400, replay.WriterOptions{FlushTicks: 10})
+	g, file, _ := recordMatch(t, 400, replay.WriterOptions{FlushTicks: 10})
 	file[len(file)/2] ^= 4
 	v, err := replay.Verify(open(t, file), g, replay.VerifyOptions{})
 	var damage *replay.DamageError
@@ -111,7 +112,7 @@ func TestDamageInside(t *testing.T) {
 
 // What stands in another match's file, or elsewhere in the same, is not valid.
 func TestSpliced(t *testing.T) {
-	g, file, _ := record(t, 100, replay.WriterOptions{FlushTicks: 10})
+	g, file, _ := recordMatch(t, 100, replay.WriterOptions{FlushTicks: 10})
 	other := bytes.Clone(file)
 	other[16] ^= 1 // another match
 	for name, spliced := range map[string][]byte{
@@ -129,7 +130,7 @@ func TestSpliced(t *testing.T) {
 }
 
 func TestNotAReplay(t *testing.T) {
-	_, file, _ := record(t, 10, replay.WriterOptions{})
+	_, file, _ := recordMatch(t, 10, replay.WriterOptions{})
 	newer := bytes.Clone(file)
 	newer[8] = 2
 	flags := bytes.Clone(file)
@@ -153,12 +154,12 @@ func TestNotAReplay(t *testing.T) {
 
 // A wrong checksum in the log is found at its tick.
 func TestVerifyFindsDesync(t *testing.T) {
-	g, file, _ := record(t, 100, replay.WriterOptions{})
+	g, file, _ := recordMatch(t, 100, replay.WriterOptions{})
 	var out bytes.Buffer
 	w := replay.NewWriter(&out, replay.WriterOptions{})
-	var enc lockstep.Encoder
-	err := replay.Play(open(t, file), nil, func(r *lockstep.Record) error {
-		if r.Kind == lockstep.RecordChecksum && r.Tick == 30 {
+	var enc record.Encoder
+	err := replay.Play(open(t, file), nil, func(r *record.Record) error {
+		if r.Kind == record.KindChecksum && r.Tick == 30 {
 			r.Root++
 		}
 		return w.Append(enc.Record(r))

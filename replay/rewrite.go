@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // emptyTick is the record of one tick without commands. A Writer joins them.
@@ -16,17 +17,17 @@ var errCut = errors.New("cut")
 // Cut copies the match that r reads up to a tick to w, with an end that says
 // so, and closes w. A match that is not longer is copied as it is.
 func Cut(w *Writer, r *Reader, tick lockstep.Tick) error {
-	err := Play(r, nil, func(rec *lockstep.Record) error {
+	err := Play(r, nil, func(rec *record.Record) error {
 		switch rec.Kind {
-		case lockstep.RecordKeyframe:
+		case record.KindKeyframe:
 			if !w.began && rec.Tick > tick {
 				return fmt.Errorf("replay: cut after tick %d of a match that begins at tick %d", tick, rec.Tick)
 			}
-		case lockstep.RecordFrame:
+		case record.KindFrame:
 			if rec.Tick > tick {
 				return errCut
 			}
-		case lockstep.RecordEmpty:
+		case record.KindEmpty:
 			if rec.Tick > tick {
 				if err := appendEmpty(w, tick-w.tick); err != nil {
 					return err
@@ -57,7 +58,7 @@ func appendEmpty(w *Writer, ticks lockstep.Tick) error {
 
 // end ends a file with a reason.
 func end(w *Writer, reason string) error {
-	var e lockstep.Encoder
+	var e record.Encoder
 	e.Header(&lockstep.Header{})
 	e.Keyframe(0, 0, nil, nil)
 	if err := w.Append(e.End(reason)); err != nil {
@@ -77,7 +78,7 @@ type Recovery struct {
 // file is not taken, as ticks would be missing; the Damage says where it is.
 func Recover(w *Writer, r *Reader) (*Recovery, error) {
 	var damage *DamageError
-	err := Play(r, nil, func(*lockstep.Record) error { return w.Append(r.Record()) })
+	err := Play(r, nil, func(*record.Record) error { return w.Append(r.Record()) })
 	found := &Recovery{Ticks: r.tick}
 	switch {
 	case err == nil:
@@ -120,40 +121,40 @@ type rekeyer struct {
 	options  SimulateOptions
 	survey   survey
 	follower *lockstep.Follower // nil if keyframes are only dropped
-	enc      lockstep.Encoder
+	enc      record.Encoder
 }
 
-func (k *rekeyer) record(rec *lockstep.Record) error {
-	later := rec.Kind == lockstep.RecordKeyframe && k.w.began
+func (k *rekeyer) record(rec *record.Record) error {
+	later := rec.Kind == record.KindKeyframe && k.w.began
 	if k.follower == nil {
 		if later {
 			return nil
 		}
 		return k.w.Append(k.r.Record())
 	}
-	if rec.Kind == lockstep.RecordEmpty {
+	if rec.Kind == record.KindEmpty {
 		return k.quiet(rec)
 	}
 	if err := k.follower.Apply(rec); err != nil || later {
 		return err
 	}
 	switch rec.Kind {
-	case lockstep.RecordHeader:
+	case record.KindHeader:
 		k.enc.Header(rec.Header)
-	case lockstep.RecordKeyframe:
+	case record.KindKeyframe:
 		k.enc.Keyframe(rec.Tick, rec.Keyframe.Root, rec.Keyframe.Last, rec.Keyframe.State)
 	}
 	if err := k.w.Append(k.r.Record()); err != nil {
 		return err
 	}
-	if rec.Kind == lockstep.RecordFrame {
+	if rec.Kind == record.KindFrame {
 		return k.key()
 	}
 	return nil
 }
 
 // quiet takes ticks without commands one by one.
-func (k *rekeyer) quiet(rec *lockstep.Record) error {
+func (k *rekeyer) quiet(rec *record.Record) error {
 	for k.follower.Tick() < rec.Tick {
 		if err := k.follower.Advance(&lockstep.Frame{Tick: k.follower.Tick() + 1}); err != nil {
 			return err
@@ -180,11 +181,11 @@ func (k *rekeyer) key() error {
 
 // Continue copies what can be read of the file of a match that was interrupted
 // to w, which is flushed and not closed, so that the match can go on in it. It
-// gives each record to log as well, a [lockstep.Resumption]. The Damage says
+// gives each record to log as well, a [host.Resumption]. The Damage says
 // where the file ended; there is none only if the match has ended.
 func Continue(w *Writer, r *Reader, log lockstep.Log) (*Recovery, error) {
 	var damage *DamageError
-	err := Play(r, nil, func(*lockstep.Record) error {
+	err := Play(r, nil, func(*record.Record) error {
 		if err := log.Append(r.Record()); err != nil {
 			return err
 		}

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -44,7 +45,7 @@ func TestWaitForRoom(t *testing.T) {
 	g, h := newDots(t, s)
 	write := func(d *smallDisk, more int) (full bool) {
 		w := replay.NewWriter(d, replay.WriterOptions{FlushTicks: 3, WaitForRoom: true})
-		log := lockstep.Tee(w, watchRoom(func() {
+		log := record.Tee(w, watchRoom(func() {
 			if w.Full() {
 				full = true
 				d.room += more
@@ -132,7 +133,7 @@ func TestCommit(t *testing.T) {
 		w := replay.NewWriter(f, replay.WriterOptions{Durability: replay.SyncCommit})
 		done := make(chan int, 100)
 		tick := 0
-		log := lockstep.Tee(w, watchRoom(func() {
+		log := record.Tee(w, watchRoom(func() {
 			tick++
 			n := tick
 			w.Flush()
@@ -182,7 +183,7 @@ func TestParseDurability(t *testing.T) {
 // The sealed file takes the open one's place, or nothing changes: when it is
 // interrupted, torn, or not there.
 func TestSealFile(t *testing.T) {
-	g, file, _ := record(t, 205, replay.WriterOptions{})
+	g, file, _ := recordMatch(t, 205, replay.WriterOptions{})
 	dir := t.TempDir()
 	path := filepath.Join(dir, "match.ssr")
 	over, cancel := context.WithCancel(t.Context())

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -24,8 +25,8 @@ func sealed(tb testing.TB, file []byte, o replay.WriterOptions) []byte {
 // The same match gives the same bytes, however it was written before, and the
 // same verdict.
 func TestSeal(t *testing.T) {
-	g, file, root := record(t, 205, replay.WriterOptions{})
-	_, other, _ := record(t, 205, replay.WriterOptions{FlushTicks: 1})
+	g, file, root := recordMatch(t, 205, replay.WriterOptions{})
+	_, other, _ := recordMatch(t, 205, replay.WriterOptions{FlushTicks: 1})
 	for _, ticks := range []uint32{1, 60, 1000} {
 		o := replay.WriterOptions{SegmentTicks: ticks}
 		out := sealed(t, file, o)
@@ -47,7 +48,7 @@ func TestSeal(t *testing.T) {
 // Each tick is reached from the keyframe before it, in files with an index and
 // without.
 func TestSeek(t *testing.T) {
-	g, file, _ := record(t, 205, replay.WriterOptions{})
+	g, file, _ := recordMatch(t, 205, replay.WriterOptions{})
 	whole := g.NewFollower(lockstep.FollowerOptions{History: lockstep.HistoryOptions{EveryTick: true, Length: 300}})
 	if err := replay.Play(open(t, file), whole, nil); err != nil {
 		t.Fatal(err)
@@ -86,22 +87,22 @@ func TestSeek(t *testing.T) {
 // The verdict is the same whatever the number of workers, for files that are
 // true, false and damaged.
 func TestVerifyWorkers(t *testing.T) {
-	g, file, _ := record(t, 1205, replay.WriterOptions{})
+	g, file, _ := recordMatch(t, 1205, replay.WriterOptions{})
 	damaged := bytes.Clone(file)
 	damaged[len(damaged)*2/3] ^= 1
 	for name, b := range map[string][]byte{
 		"true": file, "sealed": sealed(t, file, replay.WriterOptions{SegmentTicks: 60}), "cut": file[:len(file)-50], "damaged": damaged,
-		"false checksum": change(t, file, func(r *lockstep.Record) { r.Root += b2i(r.Kind == lockstep.RecordChecksum && r.Tick == 700) }),
-		"false command": change(t, file, func(r *lockstep.Record) {
-			if r.Kind == lockstep.RecordFrame && r.Tick > 500 && r.Tick < 508 {
+		"false checksum": change(t, file, func(r *record.Record) { r.Root += b2i(r.Kind == record.KindChecksum && r.Tick == 700) }),
+		"false command": change(t, file, func(r *record.Record) {
+			if r.Kind == record.KindFrame && r.Tick > 500 && r.Tick < 508 {
 				r.Frame.Commands[0].Payload[2]++
 			}
 		}),
-		"false root of a keyframe": change(t, file, func(r *lockstep.Record) {
-			r.Keyframe.Root += b2i(r.Kind == lockstep.RecordKeyframe && r.Tick == 800)
+		"false root of a keyframe": change(t, file, func(r *record.Record) {
+			r.Keyframe.Root += b2i(r.Kind == record.KindKeyframe && r.Tick == 800)
 		}),
-		"false state of a keyframe": change(t, file, func(r *lockstep.Record) {
-			if r.Kind == lockstep.RecordKeyframe && r.Tick == 800 {
+		"false state of a keyframe": change(t, file, func(r *record.Record) {
+			if r.Kind == record.KindKeyframe && r.Tick == 800 {
 				r.Keyframe.State[3]++
 			}
 		}),
@@ -144,7 +145,7 @@ func b2i(b bool) uint64 {
 // No truncation and no flipped bit of a sealed file goes unnoticed. A file cut
 // right after its end record lacks only the index.
 func TestSealedDamage(t *testing.T) {
-	g, file, _ := record(t, 40, replay.WriterOptions{})
+	g, file, _ := recordMatch(t, 40, replay.WriterOptions{})
 	b := sealed(t, file, replay.WriterOptions{SegmentTicks: 10})
 	whole := 0
 	for size := range b {
@@ -180,7 +181,7 @@ func TestSealedDamage(t *testing.T) {
 
 // Damage inside a sealed file loses one segment, and the error says which ticks.
 func TestSealedDamageInside(t *testing.T) {
-	g, file, _ := record(t, 400, replay.WriterOptions{})
+	g, file, _ := recordMatch(t, 400, replay.WriterOptions{})
 	b := sealed(t, file, replay.WriterOptions{SegmentTicks: 100})
 	r := open(t, b)
 	if at, err := r.Seek(150); at != 150 || err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // A mark is a keyframe of the tick that the frames before it lead up to, so
@@ -81,7 +82,7 @@ func (r *Reader) seek(m mark) error {
 	if err := r.land(m); err != nil {
 		return err
 	}
-	r.dec, r.err, r.began, r.ended, r.keyframes = lockstep.Decoder{}, nil, false, false, 0
+	r.dec, r.err, r.began, r.ended, r.keyframes = record.Decoder{}, nil, false, false, 0
 	r.partial, r.indexed, r.signatures = true, false, nil
 	r.landed, r.records, r.body = r.body, r.header, r.header
 	return nil
@@ -119,7 +120,7 @@ func keyframeTick(records []byte) (lockstep.Tick, bool) {
 	p.Array(5, 5)
 	kind := p.Uint(math.MaxUint8)
 	t := p.Uint(math.MaxUint32)
-	return lockstep.Tick(t), p.Err() == nil && lockstep.RecordKind(kind) == lockstep.RecordKeyframe
+	return lockstep.Tick(t), p.Err() == nil && record.Kind(kind) == record.KindKeyframe
 }
 
 // A survey is what a scan finds out.

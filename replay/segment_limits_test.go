@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // A Reader refuses what a Writer does not write.
@@ -16,12 +17,12 @@ func TestReaderLimits(t *testing.T) {
 		file []byte
 		want error
 	}{
-		"too many keyframes": {seal(blockBatch, bytes.Join(logOf(1, func(e *lockstep.Encoder, add func([]byte)) {
+		"too many keyframes": {seal(blockBatch, bytes.Join(logOf(1, func(e *record.Encoder, add func([]byte)) {
 			for range maxKeyframes {
 				add(e.Keyframe(0, 1, nil, bagOf(nil)))
 			}
 		}), nil)), ErrLimit},
-		"a large record": {seal(blockBatch, append(bytes.Join(logOf(1, func(*lockstep.Encoder, func([]byte)) {})[:2], nil),
+		"a large record": {seal(blockBatch, append(bytes.Join(logOf(1, func(*record.Encoder, func([]byte)) {})[:2], nil),
 			append([]byte{0x92, 100, 0xc6, 0, 0x71, 0, 0}, make([]byte, 0x710000)...)...)), ErrLimit},
 		"segments that are not too much together": {sealedNotes(4), io.EOF},
 		"segments that are too much together":     {sealedNotes(6), ErrLimit},
@@ -35,7 +36,7 @@ func TestReaderLimits(t *testing.T) {
 
 // sealedNotes returns a file with segments that have almost maxBlock of notes each.
 func sealedNotes(segments int) []byte {
-	return sealedLog(logOf(1, func(e *lockstep.Encoder, add func([]byte)) {
+	return sealedLog(logOf(1, func(e *record.Encoder, add func([]byte)) {
 		for i := range segments {
 			var records []byte
 			addNotes(e, func(b []byte) { records = append(records, b...) }, uint64(i))
@@ -45,7 +46,7 @@ func sealedNotes(segments int) []byte {
 }
 
 // addNotes adds almost maxBlock of notes. Enough of it is noise to keep maxRatio.
-func addNotes(e *lockstep.Encoder, add func([]byte), seed uint64) {
+func addNotes(e *record.Encoder, add func([]byte), seed uint64) {
 	for i := range uint64(8000) {
 		text := strings.Repeat("x", 1000)
 		if i%700 == 0 {
@@ -61,7 +62,7 @@ func addNotes(e *lockstep.Encoder, add func([]byte), seed uint64) {
 func sealedStates(segments int) []byte {
 	state := bagOf(make([]byte, 4<<20))
 	copy(state[1<<10:], noise(1, 6<<10))
-	return sealedLog(logOf(1, func(e *lockstep.Encoder, add func([]byte)) {
+	return sealedLog(logOf(1, func(e *record.Encoder, add func([]byte)) {
 		for i := range lockstep.Tick(segments) {
 			add(e.Keyframe(0, uint64(i), nil, state))
 		}

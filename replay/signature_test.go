@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -18,7 +18,7 @@ import (
 func TestSignature(t *testing.T) {
 	key := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{7}, 32))
 	public := key.Public().(ed25519.PublicKey)
-	_, file, _ := record(t, 100, replay.WriterOptions{})
+	_, file, _ := recordMatch(t, 100, replay.WriterOptions{})
 	sign := func(b []byte) []byte {
 		var out bytes.Buffer
 		if err := replay.Sign(&out, open(t, b), key); err != nil {
@@ -39,7 +39,7 @@ func TestSignature(t *testing.T) {
 	}
 	// The same length of file, one bit of a command changed, valid checks, and
 	// the old signature.
-	changed := change(t, file, func(r *lockstep.Record) {
+	changed := change(t, file, func(r *record.Record) {
 		if r.Tick == 36 && len(r.Frame.Commands) > 0 {
 			r.Frame.Commands[0].Payload[2] ^= 1
 		}

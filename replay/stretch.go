@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/state"
 )
 
@@ -129,7 +130,7 @@ func (w *walker) stretch(s *stretch, i int) error {
 		if err != nil {
 			return err
 		}
-		if w.later && (rec.Kind == lockstep.RecordChecksum || rec.Kind == lockstep.RecordKeyframe) && rec.Tick < w.begin {
+		if w.later && (rec.Kind == record.KindChecksum || rec.Kind == record.KindKeyframe) && rec.Tick < w.begin {
 			return errAside // the state that it is of was before the walk
 		}
 		first := w.f.Simulation() == nil
@@ -140,7 +141,7 @@ func (w *walker) stretch(s *stretch, i int) error {
 			w.checked++ // the stretch before counts it
 			continue
 		}
-		if s.to != nil && rec.Kind == lockstep.RecordKeyframe && rec.Tick == s.to.tick {
+		if s.to != nil && rec.Kind == record.KindKeyframe && rec.Tick == s.to.tick {
 			w.finish(s)
 			return nil
 		}
@@ -221,7 +222,7 @@ func (p *verifier) inOrder(from mark, v *Verification) (*Verification, error) {
 
 // apply applies a record and counts the result. A checksum that differs is an
 // error, unless the verification keeps going.
-func (v *Verification) apply(f *lockstep.Follower, r *Reader, rec *lockstep.Record, keepGoing bool) error {
+func (v *Verification) apply(f *lockstep.Follower, r *Reader, rec *record.Record, keepGoing bool) error {
 	err := apply(f, r, rec)
 	v.count(rec)
 	var desync *lockstep.DesyncError
@@ -242,10 +243,10 @@ func (v *Verification) apply(f *lockstep.Follower, r *Reader, rec *lockstep.Reco
 
 // apply applies a record, and finds a keyframe whose state is not the one that
 // its checksum is of: nothing that follows would tell.
-func apply(f *lockstep.Follower, r *Reader, rec *lockstep.Record) error {
+func apply(f *lockstep.Follower, r *Reader, rec *record.Record) error {
 	first := f.Simulation() == nil
 	err := f.Apply(rec)
-	if rec.Kind != lockstep.RecordKeyframe {
+	if rec.Kind != record.KindKeyframe {
 		return err
 	}
 	if first && errors.As(err, new(*lockstep.DesyncError)) {
@@ -263,7 +264,7 @@ func apply(f *lockstep.Follower, r *Reader, rec *lockstep.Record) error {
 }
 
 // holds reports whether the root of a keyframe is that of its state.
-func (r *Reader) holds(h *lockstep.Header, k *lockstep.Keyframe) bool {
+func (r *Reader) holds(h *lockstep.Header, k *record.Keyframe) bool {
 	if r.schema == nil {
 		var err error
 		if r.schema, err = state.ParseSchema(h.StateSchema); err != nil {

@@ -10,11 +10,12 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // The rules of what stands after the records: one row for each.
 func TestTail(t *testing.T) {
-	records := bytes.Join(logOf(5, func(e *lockstep.Encoder, add func([]byte)) { add(e.Empty(9)) }), nil)
+	records := bytes.Join(logOf(5, func(e *record.Encoder, add func([]byte)) { add(e.Empty(9)) }), nil)
 	begun := records[:len(records)-3] // without the end
 	end := records[len(records)-3:]
 	first := mark{0, prefixSize, bytes.Index(records, []byte{0x95, 2, 0})}

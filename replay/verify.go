@@ -5,12 +5,13 @@ import (
 	"io"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // Play gives the records of a replay to visit, one after the other, each after
 // follower has applied it; either may be nil. It returns nil at the end of the
 // replay, and otherwise the first error of the three.
-func Play(r *Reader, follower *lockstep.Follower, visit func(*lockstep.Record) error) error {
+func Play(r *Reader, follower *lockstep.Follower, visit func(*record.Record) error) error {
 	for {
 		rec, err := r.Next()
 		if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -116,7 +117,7 @@ func verifyHeader(r *Reader, g *lockstep.Game, err error) error {
 	if ferr != nil {
 		return ferr
 	}
-	if rec, ferr := first.Next(); ferr == nil && rec.Kind == lockstep.RecordHeader {
+	if rec, ferr := first.Next(); ferr == nil && rec.Kind == record.KindHeader {
 		if ierr := g.CheckIdentity(rec.Header); ierr != nil {
 			return ierr
 		}
@@ -124,13 +125,13 @@ func verifyHeader(r *Reader, g *lockstep.Game, err error) error {
 	return err
 }
 
-func (v *Verification) count(rec *lockstep.Record) {
+func (v *Verification) count(rec *record.Record) {
 	switch rec.Kind {
-	case lockstep.RecordFrame:
+	case record.KindFrame:
 		v.Commands += len(rec.Frame.Commands)
-	case lockstep.RecordDissent:
+	case record.KindDissent:
 		v.Dissents++
-	case lockstep.RecordEnd:
+	case record.KindEnd:
 		v.Ended, v.Reason = true, rec.Text
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // maxBatch is how many bytes of records are gathered before they are written,
@@ -62,10 +63,10 @@ const maxWaiting = 1 << 20
 type Writer struct {
 	w       io.Writer
 	options WriterOptions
-	block   []byte            // header space, records, check
-	empty   lockstep.EmptyRun // ticks that have no record yet
-	ticks   uint32            // since the last flush
-	chain   uint64            // check of the block before
+	block   []byte          // header space, records, check
+	empty   record.EmptyRun // ticks that have no record yet
+	ticks   uint32          // since the last flush
+	chain   uint64          // check of the block before
 	size    int64
 	tick    lockstep.Tick // of the last frame
 	first   lockstep.Tick // of the last frame before what is kept
@@ -97,16 +98,16 @@ func NewWriter(w io.Writer, o WriterOptions) *Writer {
 // ticks are; see [Writer.Flush]. It allocates nothing and waits for no disk,
 // except with [SyncFrame]. A sync that failed in the meantime is an error of
 // the next Append.
-func (w *Writer) Append(record []byte) error {
+func (w *Writer) Append(raw []byte) error {
 	if err := w.check(); err != nil {
 		return err
 	}
-	if err := w.append(record); err != nil {
+	if err := w.append(raw); err != nil {
 		return err
 	}
 	if w.options.Durability == SyncFrame && w.file != nil {
-		switch lockstep.KindOf(record) {
-		case lockstep.RecordFrame, lockstep.RecordEmpty, lockstep.RecordEnd:
+		switch record.KindOf(raw) {
+		case record.KindFrame, record.KindEmpty, record.KindEnd:
 			return w.commit()
 		}
 	}
@@ -121,49 +122,49 @@ func (w *Writer) check() error {
 	return w.err
 }
 
-func (w *Writer) append(record []byte) error {
-	if len(record) > maxRecord {
-		if size := len(record) - stateSize(record); size > maxRecord {
+func (w *Writer) append(raw []byte) error {
+	if len(raw) > maxRecord {
+		if size := len(raw) - stateSize(raw); size > maxRecord {
 			return w.fail(fmt.Errorf("%w: a record of %d bytes, want at most %d", ErrLimit, size, maxRecord))
 		}
 	}
-	switch kind := lockstep.KindOf(record); kind {
-	case lockstep.RecordHeader:
-		if err := w.begin(record); err != nil {
+	switch kind := record.KindOf(raw); kind {
+	case record.KindHeader:
+		if err := w.begin(raw); err != nil {
 			return err
 		}
-	case lockstep.RecordKeyframe:
+	case record.KindKeyframe:
 		if w.keyframes == maxKeyframes {
 			return nil // a reader needs the first only
 		}
 		w.keyframes++
-		if err := w.keyframe(record); err != nil {
+		if err := w.keyframe(raw); err != nil {
 			return err
 		}
-		w.states += stateSize(record)
-	case lockstep.RecordEmpty:
-		n, ok := w.empty.Add(record)
+		w.states += stateSize(raw)
+	case record.KindEmpty:
+		n, ok := w.empty.Add(raw)
 		if !ok {
 			w.block = w.empty.Append(w.block)
-			w.empty.Add(record)
+			w.empty.Add(raw)
 		}
 		w.ticks += n
 		w.tick += lockstep.Tick(n)
 		return w.flushIfDue()
-	case lockstep.RecordFrame:
+	case record.KindFrame:
 		w.ticks++
 		w.tick++
-	case lockstep.RecordEnd:
+	case record.KindEnd:
 		w.ended = true
 	}
-	w.block = append(w.empty.Append(w.block), record...)
+	w.block = append(w.empty.Append(w.block), raw...)
 	return w.flushIfDue()
 }
 
 // begin writes the prefix.
-func (w *Writer) begin(record []byte) error {
-	var d lockstep.Decoder
-	r, _, err := d.Decode(record)
+func (w *Writer) begin(raw []byte) error {
+	var d record.Decoder
+	r, _, err := d.Decode(raw)
 	if err != nil {
 		return w.fail(err)
 	}
@@ -177,10 +178,10 @@ func (w *Writer) begin(record []byte) error {
 
 // keyframe notes where a keyframe is, and begins a new segment with it if that
 // is due, so that a reader can begin there without what stands before it.
-func (w *Writer) keyframe(record []byte) error {
-	t, ok := keyframeTick(record)
+func (w *Writer) keyframe(raw []byte) error {
+	t, ok := keyframeTick(raw)
 	if !ok {
-		return w.fail(fmt.Errorf("%w: keyframe", lockstep.ErrMalformed))
+		return w.fail(fmt.Errorf("%w: keyframe", record.ErrMalformed))
 	}
 	if !w.began {
 		w.began, w.tick, w.first = true, t, t

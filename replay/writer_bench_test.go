@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -16,9 +16,9 @@ import (
 func BenchmarkWriterTick(b *testing.B) {
 	m := loadRealMatch(b)
 	var frames [][]byte
-	for _, record := range m.records {
-		if lockstep.KindOf(record) == lockstep.RecordFrame {
-			frames = append(frames, record)
+	for _, raw := range m.records {
+		if record.KindOf(raw) == record.KindFrame {
+			frames = append(frames, raw)
 		}
 	}
 	f, err := os.Create(filepath.Join(b.TempDir(), "match.ssr"))

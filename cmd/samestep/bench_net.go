@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/urfave/cli/v2"
 )
 
@@ -151,7 +152,7 @@ func (b *netBench) startServer(tokens string) (*loadServer, error) {
 func (b *netBench) connect(ctx context.Context, n int, where func(i int) (url, token string)) ([]*loadGuest, error) {
 	guests := make([]*loadGuest, n)
 	errs := make([]error, n)
-	auth := games[0].Auth()
+	auth := protocol.NewAuth(games[0].Game)
 	var wait sync.WaitGroup
 	slots := make(chan struct{}, 32)
 	for i := range guests {

@@ -12,6 +12,8 @@ import (
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/client"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // A loadGuest is a client that costs little: it follows the stream without
@@ -23,12 +25,12 @@ type loadGuest struct {
 
 	kind    lockstep.Kind
 	payload []byte
-	writer  lockstep.MessageWriter
-	reader  lockstep.MessageReader
-	dec     *lockstep.Decoder
+	writer  protocol.Writer
+	reader  protocol.Reader
+	dec     *record.Decoder
 	blob    []byte // a state that is arriving
-	welcome lockstep.Welcome
-	next    lockstep.Position
+	welcome protocol.Welcome
+	next    protocol.Position
 	tick    lockstep.Tick
 	acked   lockstep.Tick
 	given   lockstep.Tick
@@ -53,21 +55,21 @@ type arrival struct {
 
 var errNotWelcome = errors.New("not welcome")
 
-func newLoadGuest(ctx context.Context, url string, auth *lockstep.Auth, rate int, every time.Duration) (*loadGuest, error) {
+func newLoadGuest(ctx context.Context, url string, auth *protocol.Auth, rate int, every time.Duration) (*loadGuest, error) {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	ws, _, err := websocket.Dial(ctx, url, &websocket.DialOptions{Subprotocols: []string{client.Subprotocol}})
 	if err != nil {
 		return nil, err
 	}
-	ws.SetReadLimit(lockstep.MaxServerMessage)
+	ws.SetReadLimit(protocol.MaxServerMessage)
 	g := &loadGuest{ws: ws, period: time.Second / time.Duration(rate), every: lockstep.Tick(max(1, every*time.Duration(rate)/time.Second))}
 	kind, payload, err := games[0].NewPayloads().Encode(&skirmish.Move{Who: skirmish.Who{Group: 1}, To: skirmish.Point{X: 100, Y: 100}})
 	if err != nil {
 		return nil, err
 	}
 	g.kind, g.payload = kind, append([]byte{}, payload...)
-	if err := g.send(&lockstep.Message{Kind: lockstep.MessageAuth, Auth: auth}); err != nil {
+	if err := g.send(&protocol.Message{Kind: protocol.KindAuth, Auth: auth}); err != nil {
 		return nil, err
 	}
 	for g.welcome.AckEvery == 0 {
@@ -83,7 +85,7 @@ func newLoadGuest(ctx context.Context, url string, auth *lockstep.Auth, rate int
 	return g, nil
 }
 
-func (g *loadGuest) send(m *lockstep.Message) error {
+func (g *loadGuest) send(m *protocol.Message) error {
 	return g.ws.Write(context.Background(), websocket.MessageBinary, g.writer.Append(nil, m))
 }
 
@@ -122,7 +124,7 @@ func (g *loadGuest) take(b []byte) error {
 		g.bytes += len(b)
 	}
 	for len(b) > 0 {
-		if lockstep.IsRecord(b) {
+		if protocol.IsRecord(b) {
 			r, rest, err := g.dec.Decode(b)
 			if err != nil {
 				return err
@@ -131,7 +133,7 @@ func (g *loadGuest) take(b []byte) error {
 			g.record(r)
 			continue
 		}
-		var m lockstep.Message
+		var m protocol.Message
 		rest, err := g.reader.Read(&m, b)
 		if err != nil {
 			return err
@@ -144,9 +146,9 @@ func (g *loadGuest) take(b []byte) error {
 	return nil
 }
 
-func (g *loadGuest) record(r *lockstep.Record) {
+func (g *loadGuest) record(r *record.Record) {
 	g.next++
-	if r.Kind != lockstep.RecordFrame && r.Kind != lockstep.RecordEmpty {
+	if r.Kind != record.KindFrame && r.Kind != record.KindEmpty {
 		return
 	}
 	g.tick = r.Tick
@@ -155,27 +157,27 @@ func (g *loadGuest) record(r *lockstep.Record) {
 	}
 }
 
-func (g *loadGuest) message(m *lockstep.Message) error {
+func (g *loadGuest) message(m *protocol.Message) error {
 	switch m.Kind {
-	case lockstep.MessageWelcome:
+	case protocol.KindWelcome:
 		g.welcome = *m.Welcome
 		g.seq = m.Welcome.LastSequence
-	case lockstep.MessageStateSync:
+	case protocol.KindStateSync:
 		if g.blob = append(g.blob[:m.Offset], m.Bytes...); uint32(len(g.blob)) == m.Total {
 			g.next = m.Position
 			return g.begin()
 		}
-	case lockstep.MessagePing:
-		return g.send(&lockstep.Message{Kind: lockstep.MessagePong, Nonce: m.Nonce, Tick: g.tick})
-	case lockstep.MessageCommandAccepted, lockstep.MessageCommandRejected:
+	case protocol.KindPing:
+		return g.send(&protocol.Message{Kind: protocol.KindPong, Nonce: m.Nonce, Tick: g.tick})
+	case protocol.KindCommandAccepted, protocol.KindCommandRejected:
 		if g.measuring && !g.sent.IsZero() {
 			g.answers = append(g.answers, time.Since(g.sent))
-			if m.Kind == lockstep.MessageCommandAccepted {
+			if m.Kind == protocol.KindCommandAccepted {
 				g.accepted++
 			}
 		}
 		g.sent = time.Time{}
-	case lockstep.MessageError, lockstep.MessageClosing:
+	case protocol.KindError, protocol.KindClosing:
 		return fmt.Errorf("%w: %s", errNotWelcome, m.Text)
 	}
 	return nil
@@ -183,7 +185,7 @@ func (g *loadGuest) message(m *lockstep.Message) error {
 
 // begin starts the stream with the header and the keyframe that have arrived.
 func (g *loadGuest) begin() error {
-	g.dec = &lockstep.Decoder{}
+	g.dec = &record.Decoder{}
 	for b := g.blob; len(b) > 0; {
 		r, rest, err := g.dec.Decode(b)
 		if err != nil {
@@ -199,11 +201,11 @@ func (g *loadGuest) begin() error {
 func (g *loadGuest) play() error {
 	if g.tick >= g.acked+lockstep.Tick(g.welcome.AckEvery) {
 		g.acked = g.tick
-		if err := g.send(&lockstep.Message{Kind: lockstep.MessageAck, Position: g.next, Tick: g.tick}); err != nil {
+		if err := g.send(&protocol.Message{Kind: protocol.KindAck, Position: g.next, Tick: g.tick}); err != nil {
 			return err
 		}
 	}
-	if g.welcome.Role == lockstep.Spectator || g.tick < g.given+g.every {
+	if g.welcome.Role == protocol.Spectator || g.tick < g.given+g.every {
 		return nil
 	}
 	g.given = g.tick
@@ -214,7 +216,7 @@ func (g *loadGuest) play() error {
 		g.commands++
 	}
 	g.mu.Unlock()
-	return g.send(&lockstep.Message{Kind: lockstep.MessageCommand, Sequence: g.seq, Command: g.kind, Bytes: g.payload})
+	return g.send(&protocol.Message{Kind: protocol.KindCommand, Sequence: g.seq, Command: g.kind, Bytes: g.payload})
 }
 
 // lateness returns how much later than the promptest one each frame came.

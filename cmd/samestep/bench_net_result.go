@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/client"
+	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
 // A netResult is what a load test measured.
@@ -98,18 +98,18 @@ func (r *netResult) lateJoin(ctx context.Context, url, token string) error {
 	defer cancel()
 	synced, back := make(chan time.Time, 1), make(chan time.Duration, 1)
 	var connected time.Time
-	s := client.Dial(ctx, url, games[0].Game, client.Options{ClientOptions: lockstep.ClientOptions{Token: token, Events: func(e any) {
+	s := client.Dial(ctx, url, games[0].Game, client.Options{Options: player.Options{Token: token, Events: func(e any) {
 		switch e := e.(type) {
-		case lockstep.Connected:
+		case player.Connected:
 			connected = time.Now()
-		case lockstep.SyncProgress:
+		case player.SyncProgress:
 			r.StateBytes = max(r.StateBytes, e.TotalBytes)
-		case lockstep.Synced:
+		case player.Synced:
 			select {
 			case synced <- time.Now():
 			default:
 			}
-		case lockstep.StreamResumed:
+		case player.StreamResumed:
 			back <- time.Since(connected)
 		}
 	}}})

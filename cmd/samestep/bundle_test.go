@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -35,7 +37,7 @@ func TestVerifyBundle(t *testing.T) {
 			name := filepath.Join(t.TempDir(), "bundle.zip")
 			f, err := os.Create(name)
 			if err == nil {
-				err = replay.WriteBundle(f, &lockstep.Header{}, &lockstep.Evidence{Report: lockstep.DesyncReport{Tick: 140, Player: 1}}, bytes.NewReader(c.replay))
+				err = replay.WriteBundle(f, &lockstep.Header{}, &host.Evidence{Report: coordinator.DesyncReport{Tick: 140, Player: 1}}, bytes.NewReader(c.replay))
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -63,7 +65,7 @@ func TestUnbundleLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if err := replay.WriteBundle(f, &lockstep.Header{}, &lockstep.Evidence{}, strings.NewReader("replay")); err != nil {
+	if err := replay.WriteBundle(f, &lockstep.Header{}, &host.Evidence{}, strings.NewReader("replay")); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("TMPDIR", t.TempDir())

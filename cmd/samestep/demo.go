@@ -13,6 +13,7 @@ import (
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -157,7 +158,7 @@ func runDemo(o demoOptions, bar *progress) (*demoStory, error) {
 }
 
 // writeBundle writes a bundle as a server does.
-func writeBundle(path, replayPath string, h *lockstep.Header, e *lockstep.Evidence) error {
+func writeBundle(path, replayPath string, h *lockstep.Header, e *host.Evidence) error {
 	log, err := files.Open(replayPath)
 	if err != nil {
 		return err

@@ -9,6 +9,9 @@ import (
 
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -16,19 +19,19 @@ import (
 type demoMatch struct {
 	options     demoOptions
 	game        *lockstep.Game
-	coordinator *lockstep.Coordinator
+	coordinator *coordinator.Coordinator
 	writer      *replay.Writer
-	tail        *lockstep.Tail
+	tail        *record.Tail
 	players     []*demoPlayer
 	late        *lockstep.Follower // nil before somebody joins late
-	payloads    *lockstep.Payloads
+	payloads    *record.Payloads
 
 	commands, rejected int
 	joined             lockstep.Tick // when the late joiner did
 	planted            plantedStory
-	report             *lockstep.DesyncReport // the first one
-	divergence         *lockstep.Divergence   // what was found about it
-	evidence           *lockstep.Evidence     // of it
+	report             *coordinator.DesyncReport // the first one
+	divergence         *lockstep.Divergence      // what was found about it
+	evidence           *host.Evidence            // of it
 }
 
 // A demoPlayer is a seat: a copy of the match, and a bot that looks at it.
@@ -41,7 +44,7 @@ type demoPlayer struct {
 
 // newDemoMatch begins the match and writes its log to file.
 func newDemoMatch(o demoOptions, file io.Writer) (*demoMatch, error) {
-	m := &demoMatch{options: o, game: games[0].Game, writer: replay.NewWriter(file, replay.WriterOptions{}), tail: &lockstep.Tail{}}
+	m := &demoMatch{options: o, game: games[0].Game, writer: replay.NewWriter(file, replay.WriterOptions{}), tail: &record.Tail{}}
 	m.payloads = m.game.NewPayloads()
 	settings := lockstep.DefaultSettings(uint8(o.players))
 	settings.Seed, settings.TickRate = o.seed, demoTickRate
@@ -68,7 +71,7 @@ func newDemoMatch(o demoOptions, file io.Writer) (*demoMatch, error) {
 			seat: lockstep.Player(p), follower: m.game.NewFollower(kept), bot: skirmish.NewBot(lockstep.Player(p), o.seed),
 		})
 	}
-	m.coordinator, err = lockstep.NewCoordinator(m.game, header, lockstep.Tee(m.writer, m.tail, m), lockstep.CoordinatorOptions{
+	m.coordinator, err = coordinator.New(m.game, header, record.Tee(m.writer, m.tail, m), coordinator.Options{
 		InputDelay: 2, Referee: history, Desync: m.desync,
 	})
 	if err != nil {
@@ -78,7 +81,7 @@ func newDemoMatch(o demoOptions, file io.Writer) (*demoMatch, error) {
 		if _, err := m.coordinator.Join(p.seat); err != nil {
 			return nil, err
 		}
-		if err := m.coordinator.Note(p.seat, lockstep.TopicName, playerName(p.seat)); err != nil {
+		if err := m.coordinator.Note(p.seat, record.TopicName, playerName(p.seat)); err != nil {
 			return nil, err
 		}
 	}
@@ -108,7 +111,7 @@ func (m *demoMatch) expected(p *demoPlayer, err error) bool {
 
 // desync keeps the first desync report, and asks for the field while both sides
 // still have the states.
-func (m *demoMatch) desync(r *lockstep.DesyncReport) {
+func (m *demoMatch) desync(r *coordinator.DesyncReport) {
 	if m.report != nil {
 		return
 	}
@@ -120,18 +123,18 @@ func (m *demoMatch) desync(r *lockstep.DesyncReport) {
 
 // collect keeps what a server collects about a desync, and the states of every
 // tick since the sides agreed, as this is one process.
-func (m *demoMatch) collect(r *lockstep.DesyncReport) *lockstep.Evidence {
-	e := &lockstep.Evidence{Report: *r}
+func (m *demoMatch) collect(r *coordinator.DesyncReport) *host.Evidence {
+	e := &host.Evidence{Report: *r}
 	header := m.coordinator.Referee().Header()
 	for _, p := range m.players {
-		e.Participants = append(e.Participants, lockstep.Participant{
+		e.Participants = append(e.Participants, host.Participant{
 			Player: p.seat, Name: playerName(p.seat), Build: header.Build, Platform: header.Platform,
 		})
 	}
 	for t := r.Agreed; t <= r.Tick; t++ {
 		referee, player := m.coordinator.Referee().State(t), m.players[r.Player].follower.State(t)
 		if referee != nil && player != nil {
-			e.Exhibits = append(e.Exhibits, lockstep.Exhibit{Tick: t, Referee: slices.Clone(referee), Player: slices.Clone(player)})
+			e.Exhibits = append(e.Exhibits, host.Exhibit{Tick: t, Referee: slices.Clone(referee), Player: slices.Clone(player)})
 		}
 	}
 	return e

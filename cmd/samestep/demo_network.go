@@ -12,7 +12,10 @@ import (
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/client"
+	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/netsim"
+	"github.com/seed-49bee653/samestep/lockstep/player"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
@@ -43,7 +46,7 @@ type netGuest struct {
 	lost   time.Time
 	back   time.Time
 	healed lockstep.Tick
-	status lockstep.ClientStatus
+	status player.Status
 }
 
 // playerLink is the connection of each player.
@@ -74,18 +77,18 @@ func (d *networkDemo) open() (stop func(), err error) {
 		Name: "demo", Players: uint8(d.options.players), Units: uint16(d.options.units), TickRate: demoTickRate, Seed: d.options.seed,
 	})
 	authorizer := grants{}
-	add := func(name string, role lockstep.Role, seat lockstep.Player) {
+	add := func(name string, role protocol.Role, seat lockstep.Player) {
 		d.tokens[name] = drawToken()
-		authorizer[d.tokens[name]] = lockstep.Grant{Role: role, Seat: seat, Subject: name, Name: name}
+		authorizer[d.tokens[name]] = host.Grant{Role: role, Seat: seat, Subject: name, Name: name}
 	}
 	for p := range lockstep.Player(d.options.players) {
-		add(playerName(p), lockstep.Seated, p)
+		add(playerName(p), protocol.Seated, p)
 	}
-	add("late", lockstep.Spectator, lockstep.AnySeat)
-	add("slow", lockstep.Spectator, lockstep.AnySeat)
+	add("late", protocol.Spectator, host.AnySeat)
+	add("slow", protocol.Spectator, host.AnySeat)
 	s, err := server.New(server.Options{
 		Authorizer: authorizer, Dir: d.options.dir, Log: slog.New(slog.DiscardHandler),
-		Host: lockstep.HostOptions{InputDelay: 2, Lag: 2 * demoTickRate, StartPlayers: int(d.options.players)},
+		Host: host.Options{InputDelay: 2, Lag: 2 * demoTickRate, StartPlayers: int(d.options.players)},
 	})
 	if err != nil {
 		return nil, err
@@ -109,14 +112,14 @@ func (d *networkDemo) open() (stop func(), err error) {
 }
 
 // grants authorizes by exact tokens.
-type grants map[string]lockstep.Grant
+type grants map[string]host.Grant
 
 // Authorize implements [server.Authorizer].
-func (g grants) Authorize(token, _ string) (lockstep.Grant, error) {
+func (g grants) Authorize(token, _ string) (host.Grant, error) {
 	if grant, ok := g[token]; ok {
 		return grant, nil
 	}
-	return lockstep.Grant{}, server.ErrRefused
+	return host.Grant{}, server.ErrRefused
 }
 
 func playerName(p lockstep.Player) string { return fmt.Sprintf("bot %d", p) }
@@ -127,9 +130,9 @@ func (d *networkDemo) join(ctx context.Context, name string, l netsim.Link, bot 
 	d.guests = append(d.guests, g)
 	l.Seed = d.options.seed*100 + uint64(len(d.guests))
 	g.session = client.Dial(ctx, d.url, d.game.Game, client.Options{
-		ClientOptions: lockstep.ClientOptions{Token: d.tokens[name], Events: g.event},
-		Sample:        g.sample,
-		Wrap:          through(l, g.linked),
+		Options: player.Options{Token: d.tokens[name], Events: g.event},
+		Sample:  g.sample,
+		Wrap:    through(l, g.linked),
 	})
 	return g
 }
@@ -146,21 +149,21 @@ func (g *netGuest) event(e any) {
 	defer g.mu.Unlock()
 	g.events[fmt.Sprintf("%T", e)[len("lockstep."):]]++
 	switch e := e.(type) {
-	case lockstep.Synced:
+	case player.Synced:
 		if g.sync.IsZero() {
 			g.sync = time.Now()
 		}
-	case lockstep.ConnectionLost:
+	case player.ConnectionLost:
 		g.lost = time.Now()
-	case lockstep.StreamResumed:
+	case player.StreamResumed:
 		g.back = time.Now()
-	case lockstep.Healed:
+	case player.Healed:
 		g.healed = e.Tick
 	}
 }
 
 // sample lets the bot play, and keeps where the guest has come.
-func (g *netGuest) sample(c *lockstep.Client) {
+func (g *netGuest) sample(c *player.Client) {
 	sim := c.Simulation()
 	g.mu.Lock()
 	g.tick, g.root, g.status = sim.Tick(), sim.Root(), c.Status()
@@ -257,14 +260,14 @@ func (d *networkDemo) holdTime() time.Duration {
 
 // now returns the last sealed tick.
 func (d *networkDemo) now(ctx context.Context) (t lockstep.Tick, err error) {
-	err = d.match.Do(ctx, func(h *lockstep.Host) { t = h.Now() })
+	err = d.match.Do(ctx, func(h *host.Host) { t = h.Now() })
 	return t, err
 }
 
 // corrupt changes a field of a guest's state behind the engine's back.
 func (d *networkDemo) corrupt(g *netGuest) error {
 	var err error
-	if gone := g.session.Do(func(c *lockstep.Client) {
+	if gone := g.session.Do(func(c *player.Client) {
 		d.story.Planted.Path = "Rand.Lo"
 		d.story.Planted.Tick = c.Simulation().Tick() + 1
 		d.story.Planted.Player = c.Status().Seat
@@ -278,7 +281,7 @@ func (d *networkDemo) corrupt(g *netGuest) error {
 // end ends the match and keeps what its true end is.
 func (d *networkDemo) end(ctx context.Context) error {
 	var err error
-	if gone := d.match.Do(ctx, func(h *lockstep.Host) {
+	if gone := d.match.Do(ctx, func(h *host.Host) {
 		stats := h.Stats()
 		d.story.Match.Ticks, d.story.Match.Checksum = h.Now(), root(h.Referee())
 		d.story.Match.Commands, d.story.Match.BytesOut, d.story.Match.Keyframes = stats.Commands, stats.BytesOut, stats.Keyframes

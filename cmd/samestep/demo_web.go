@@ -11,6 +11,9 @@ import (
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/client"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/player"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
@@ -30,14 +33,14 @@ func webDemo(c *cli.Context, o demoOptions) error {
 	}
 	g, guest := games[0], drawToken()
 	seats := o.players + 1
-	authorizer := grants{guest: {Role: lockstep.Seated, Seat: 0, Subject: "guest", Name: "you"}}
+	authorizer := grants{guest: {Role: protocol.Seated, Seat: 0, Subject: "guest", Name: "you"}}
 	for p := lockstep.Player(1); uint(p) < seats; p++ {
-		authorizer[botToken(guest, p)] = lockstep.Grant{Role: lockstep.Seated, Seat: p, Subject: playerName(p), Name: playerName(p)}
+		authorizer[botToken(guest, p)] = host.Grant{Role: protocol.Seated, Seat: p, Subject: playerName(p), Name: playerName(p)}
 	}
 	log := slog.New(slog.NewTextHandler(c.App.ErrWriter, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	s, err := server.New(server.Options{
 		Authorizer: authorizer, Dir: o.dir, Replays: true, IdleMatch: -1, Log: log,
-		Host: lockstep.HostOptions{InputDelay: 2, AnonymousSpectators: true, SpectatorChat: true, StartPlayers: int(seats)},
+		Host: host.Options{InputDelay: 2, AnonymousSpectators: true, SpectatorChat: true, StartPlayers: int(seats)},
 	})
 	if err != nil {
 		return err
@@ -75,9 +78,9 @@ func botToken(guest string, p lockstep.Player) string { return fmt.Sprintf("%s-%
 func playBot(ctx context.Context, s *server.Server, token string, g *playable, p lockstep.Player, seed uint64) {
 	bot := g.bot(p, seed)
 	client.Dial(ctx, withinURL("demo"), g.Game, client.Options{
-		HTTP:          within(s),
-		ClientOptions: lockstep.ClientOptions{Token: token},
-		Sample: func(c *lockstep.Client) {
+		HTTP:    within(s),
+		Options: player.Options{Token: token},
+		Sample: func(c *player.Client) {
 			for _, v := range bot(c.Simulation()) {
 				if _, err := c.Submit(v); err != nil {
 					return // the match is over, or too many wait for an answer

@@ -11,6 +11,7 @@ import (
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/state"
 )
 
@@ -201,7 +202,7 @@ func onlyHere(s *subject, own, others []lockstep.Command, limit int) (texts []st
 // contains reports whether a command is among others.
 func contains(others []lockstep.Command, c *lockstep.Command) bool {
 	for i := range others {
-		if o := &others[i]; lockstep.Compare(o, c) == 0 && o.Kind == c.Kind && string(o.Payload) == string(c.Payload) {
+		if o := &others[i]; record.Compare(o, c) == 0 && o.Kind == c.Kind && string(o.Payload) == string(c.Payload) {
 			return true
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -38,8 +39,8 @@ func readDissents(r *replay.Reader) (dissents, error) {
 }
 
 // add takes a record.
-func (d *dissents) add(r *lockstep.Record) error {
-	if r.Kind != lockstep.RecordDissent {
+func (d *dissents) add(r *record.Record) error {
+	if r.Kind != record.KindDissent {
 		return nil
 	}
 	if len(*d) == maxDissents {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -12,11 +13,11 @@ import (
 func TestDissents(t *testing.T) {
 	var d dissents
 	for _, one := range []dissent{{root: 1, tick: 40, player: 3}, {root: 2, tick: 20, player: 3}, {root: 3, tick: 40, player: 0}, {root: 4, tick: 20, player: 3}, {root: 5, tick: 60}} {
-		if err := d.add(&lockstep.Record{Kind: lockstep.RecordDissent, Tick: one.tick, Player: one.player, Root: one.root}); err != nil {
+		if err := d.add(&record.Record{Kind: record.KindDissent, Tick: one.tick, Player: one.player, Root: one.root}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := d.add(&lockstep.Record{Kind: lockstep.RecordChecksum, Tick: 20, Root: 6}); err != nil {
+	if err := d.add(&record.Record{Kind: record.KindChecksum, Tick: 20, Root: 6}); err != nil {
 		t.Fatal(err)
 	}
 	d.order()
@@ -47,7 +48,7 @@ func TestDissents(t *testing.T) {
 // The number of dissents is bounded.
 func TestMaxDissents(t *testing.T) {
 	d := make(dissents, maxDissents-1)
-	rec := &lockstep.Record{Kind: lockstep.RecordDissent}
+	rec := &record.Record{Kind: record.KindDissent}
 	if err := d.add(rec); err != nil {
 		t.Fatal(err)
 	}

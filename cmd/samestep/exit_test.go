@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/testing/matchlog"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -38,8 +39,8 @@ func TestExitCode(t *testing.T) {
 		{"a connection that ends", fmt.Errorf("join: %w", io.ErrUnexpectedEOF), exitError},
 		{"a file that ends", file(io.ErrUnexpectedEOF), exitCorrupt},
 		{"no such file", file(os.ErrNotExist), exitError},
-		{"a payload of a server", lockstep.ErrMalformed, exitError},
-		{"a payload of a file", file(lockstep.ErrMalformed), exitCorrupt},
+		{"a payload of a server", record.ErrMalformed, exitError},
+		{"a payload of a file", file(record.ErrMalformed), exitCorrupt},
 		{"damage", &replay.DamageError{Err: replay.ErrCorrupt}, exitCorrupt},
 		{"a newer version", &replay.DamageError{Err: replay.ErrUnsupported}, exitUnsupported},
 		{"a limit", file(replay.ErrLimit), exitCorrupt},

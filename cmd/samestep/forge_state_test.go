@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // hurt returns a follower of a match in which a field is another one after a
@@ -25,21 +26,21 @@ func hurt(at lockstep.Tick) *lockstep.Follower {
 // mistaken writes a record of a match in which somebody's state was hurt: the
 // recorder's, so that its checksums and keyframes are others; the recorder's,
 // while the players reported the right ones; or player 1's, who reports it.
-func (f *forger) mistaken(r *lockstep.Record) error {
+func (f *forger) mistaken(r *record.Record) error {
 	if f.hurt == nil {
 		f.hurt = hurt(lockstep.Tick(f.n))
 	}
-	if r.Kind == lockstep.RecordDissent {
+	if r.Kind == record.KindDissent {
 		return nil // of the demo
 	}
 	if err := f.hurt.Apply(r); err != nil && !errors.As(err, new(*lockstep.DesyncError)) {
 		return err
 	}
 	recorder := f.change != "player"
-	if r.Kind == lockstep.RecordKeyframe && recorder {
+	if r.Kind == record.KindKeyframe && recorder {
 		r.Keyframe.Root, r.Keyframe.State = f.hurt.Simulation().Root(), f.hurt.Simulation().AppendState(nil)
 	}
-	if r.Kind != lockstep.RecordChecksum {
+	if r.Kind != record.KindChecksum {
 		return f.out.Append(f.enc.Record(r))
 	}
 	right, wrong := r.Root, f.hurt.Simulation().Root()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -114,7 +115,7 @@ type forger struct {
 	change string
 	n      int
 	done   bool
-	enc    lockstep.Encoder
+	enc    record.Encoder
 	out    *replay.Writer
 	hurt   *lockstep.Follower // of a match with a fault
 }
@@ -139,31 +140,31 @@ func (f *forger) records(in []byte) ([]byte, error) {
 
 const steering = "\x1b[31m\x1b]0;x\a\r\x7f\u009b2J"
 
-func (f *forger) record(r *lockstep.Record) error {
+func (f *forger) record(r *record.Record) error {
 	switch f.change {
 	case "state", "referee", "player":
 		return f.mistaken(r)
 	case "checksum":
-		if r.Kind == lockstep.RecordChecksum && int(r.Tick) == f.n {
+		if r.Kind == record.KindChecksum && int(r.Tick) == f.n {
 			r.Root++
 			f.done = true
 		}
 	case "command":
-		if r.Kind == lockstep.RecordFrame && int(r.Tick) >= f.n && !f.done {
+		if r.Kind == record.KindFrame && int(r.Tick) >= f.n && !f.done {
 			if err := f.command(r.Frame.Commands); err != nil {
 				return err
 			}
 		}
 	case "seat", "joined":
-		if r.Kind == lockstep.RecordFrame && !f.done {
+		if r.Kind == record.KindFrame && !f.done {
 			f.seat(r.Frame.Commands)
 		}
 	case "state-bytes":
-		if r.Kind == lockstep.RecordKeyframe && !f.done {
+		if r.Kind == record.KindKeyframe && !f.done {
 			r.Keyframe.State, f.done = r.Keyframe.State[1:], true
 		}
 	case "payload", "kind":
-		if r.Kind == lockstep.RecordFrame && int(r.Tick) >= f.n && !f.done && r.Frame.Commands[0].Player != lockstep.System {
+		if r.Kind == record.KindFrame && int(r.Tick) >= f.n && !f.done && r.Frame.Commands[0].Player != lockstep.System {
 			if c := &r.Frame.Commands[0]; f.change == "kind" {
 				c.Kind = 999
 			} else {
@@ -172,7 +173,7 @@ func (f *forger) record(r *lockstep.Record) error {
 			f.done = true
 		}
 	case "dissent":
-		if r.Kind == lockstep.RecordChecksum && int(r.Tick) == f.n {
+		if r.Kind == record.KindChecksum && int(r.Tick) == f.n {
 			f.done = true
 			if err := f.out.Append(f.enc.Record(r)); err != nil {
 				return err
@@ -180,14 +181,14 @@ func (f *forger) record(r *lockstep.Record) error {
 			return f.out.Append(f.enc.Dissent(r.Tick, 1, 7))
 		}
 	case "open":
-		if r.Kind == lockstep.RecordEnd {
+		if r.Kind == record.KindEnd {
 			f.done = true
 			return nil
 		}
 	case "long":
 		for range f.n {
-			if r.Kind == lockstep.RecordEnd {
-				if err := f.out.Append(f.enc.Empty(lockstep.MaxEmptyRun)); err != nil {
+			if r.Kind == record.KindEnd {
+				if err := f.out.Append(f.enc.Empty(record.MaxEmptyRun)); err != nil {
 					return err
 				}
 				f.done = true
@@ -197,7 +198,7 @@ func (f *forger) record(r *lockstep.Record) error {
 		r.Text += steering
 		r.Topic += steering
 	}
-	if r.Kind == lockstep.RecordHeader {
+	if r.Kind == record.KindHeader {
 		f.header(r.Header)
 	}
 	return f.out.Append(f.enc.Record(r))

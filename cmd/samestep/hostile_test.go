@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
 // A server that lists matches without end, with long names, does not fill the
@@ -77,12 +77,12 @@ func TestJoinHeldFlood(t *testing.T) {
 	var status bytes.Buffer
 	j := &join{status: &status}
 	for range 1000 {
-		j.event(lockstep.Held{Reason: "no\nroom\x1b[2J"})
+		j.event(player.Held{Reason: "no\nroom\x1b[2J"})
 	}
 	if status.Len() > 0 {
 		t.Errorf("%d bytes were shown at once", status.Len())
 	}
-	j.observe(lockstep.NewClient(games[0].Game, lockstep.ClientOptions{}))
+	j.observe(player.New(games[0].Game, player.Options{}))
 	if got := status.String(); !strings.HasPrefix(got, `no room\u001b[2J`+"\n") || strings.Count(got, "\n") != 2 {
 		t.Errorf("got %q", got)
 	}

@@ -18,7 +18,9 @@ import (
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/client"
+	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/netsim"
+	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
@@ -205,8 +207,8 @@ func (j *join) run(ctx context.Context) error {
 	}
 	j.summary.Seat = -1
 	o := client.Options{
-		ClientOptions: lockstep.ClientOptions{Token: j.token, Predict: j.predict, Events: j.event},
-		Sample:        j.sample,
+		Options: player.Options{Token: j.token, Predict: j.predict, Events: j.event},
+		Sample:  j.sample,
 	}
 	if j.link != (netsim.Link{}) {
 		o.Wrap = through(j.link, func(*netsim.Conn) {})
@@ -236,7 +238,7 @@ func (j *join) run(ctx context.Context) error {
 func (j *join) event(e any) {
 	s := &j.summary
 	switch e := e.(type) {
-	case lockstep.Welcomed:
+	case player.Welcomed:
 		if e.Seat != lockstep.System {
 			s.Seat = int(e.Seat)
 			if j.useBot && j.bot == nil {
@@ -249,32 +251,32 @@ func (j *join) event(e any) {
 		} else {
 			s.Rejected++
 		}
-	case lockstep.ConnectionLost:
+	case player.ConnectionLost:
 		s.Losses++
-	case lockstep.StreamResumed:
+	case player.StreamResumed:
 		s.Resumed++
-	case lockstep.Synced:
+	case player.Synced:
 		s.Synced++
-	case lockstep.Desynced:
+	case player.Desynced:
 		s.Desyncs++
-	case lockstep.Healed:
+	case player.Healed:
 		s.Healed++
-	case lockstep.Held:
+	case player.Held:
 		if e.Reason != "" {
 			s.Held++
 		}
 		j.held = cmp.Or(e.Reason, "the match goes on") // shown with the next line of status: a server may hold as often as it likes
-	case lockstep.Note:
-		if e.Topic == lockstep.TopicPace && j.status != nil {
+	case player.Note:
+		if e.Topic == host.TopicPace && j.status != nil {
 			fmt.Fprintf(j.status, "player %d: %s\n", e.Player, e.Text)
 		}
-	case lockstep.Ended:
+	case player.Ended:
 		s.Ended = e.Reason
 	}
 }
 
 // sample lets the bot play, and corrupts the state when that is due.
-func (j *join) sample(c *lockstep.Client) {
+func (j *join) sample(c *player.Client) {
 	sim := c.Simulation()
 	if j.corrupt > 0 && sim.Tick() >= j.corrupt {
 		j.corrupt = 0
@@ -284,7 +286,7 @@ func (j *join) sample(c *lockstep.Client) {
 			return
 		}
 	}
-	if j.bot == nil || c.Stage() != lockstep.StageLive {
+	if j.bot == nil || c.Stage() != player.StageLive {
 		j.measure(c)
 		return
 	}
@@ -297,7 +299,7 @@ func (j *join) sample(c *lockstep.Client) {
 }
 
 // measure takes over what the client measures.
-func (j *join) measure(c *lockstep.Client) {
+func (j *join) measure(c *player.Client) {
 	st, s := c.Status(), &j.summary
 	s.Tick, s.InputDelay, s.Agreed, s.Differing = st.Tick, st.InputDelay, st.Agreed, st.Differing
 	s.RoundTripMS = float64(st.RoundTrip) / float64(lockstep.Millisecond)
@@ -305,7 +307,7 @@ func (j *join) measure(c *lockstep.Client) {
 }
 
 // observe shows the line of status.
-func (j *join) observe(c *lockstep.Client) {
+func (j *join) observe(c *player.Client) {
 	if j.status == nil {
 		return
 	}

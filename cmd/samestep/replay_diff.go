@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/state"
 )
@@ -158,7 +159,7 @@ func schemaOf(c *cli.Context, a, b *subject) (*state.Schema, error) {
 		return s.schema()
 	}
 	if a.header != nil && b.header != nil && string(a.header.StateSchema) != string(b.header.StateSchema) {
-		for _, d := range lockstep.DiffHeaders(a.header, b.header) {
+		for _, d := range record.DiffHeaders(a.header, b.header) {
 			if len(d.Field) >= 5 && d.Field[:5] == "state" {
 				return nil, &lockstep.IdentityError{Field: d.Field, Got: d.B, Want: d.A}
 			}

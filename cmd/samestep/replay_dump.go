@@ -11,6 +11,7 @@ import (
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/state"
 )
@@ -84,25 +85,25 @@ type recordDumper struct {
 	describe *lockstep.Describer
 }
 
-func (d *recordDumper) record(r *lockstep.Record) error {
-	if r.Kind == lockstep.RecordHeader {
+func (d *recordDumper) record(r *record.Record) error {
+	if r.Kind == record.KindHeader {
 		g, _ := gameOf(r.Header) // without it, commands are described by their schemas
 		var err error
 		if d.describe, err = lockstep.NewDescriber(r.Header, g); err != nil {
 			return err
 		}
 	}
-	if d.only && r.Kind >= lockstep.RecordFrame && r.Tick > d.tick {
+	if d.only && r.Kind >= record.KindFrame && r.Tick > d.tick {
 		return errStop
 	}
-	if r.Kind == lockstep.RecordFrame && (!d.only || r.Tick == d.tick) {
+	if r.Kind == record.KindFrame && (!d.only || r.Tick == d.tick) {
 		for i := range r.Frame.Commands {
 			if err := d.command(&r.Frame.Commands[i]); err != nil {
 				return err
 			}
 		}
 	}
-	if d.commands || r.Kind == lockstep.RecordFrame {
+	if d.commands || r.Kind == record.KindFrame {
 		return nil
 	}
 	return d.line(r.Tick, recordName(r.Kind), recordText(r))
@@ -134,33 +135,33 @@ func (d *recordDumper) line(t lockstep.Tick, name, text string) error {
 	return err
 }
 
-func recordName(k lockstep.RecordKind) string {
+func recordName(k record.Kind) string {
 	names := [...]string{"", "header", "keyframe", "frame", "empty", "checksum", "dissent", "end"}
 	switch {
 	case int(k) < len(names):
 		return names[k]
-	case k == lockstep.RecordNote:
+	case k == record.KindNote:
 		return "note"
 	}
 	return fmt.Sprintf("kind %d", k)
 }
 
 // recordText puts a record that is not a frame into words.
-func recordText(r *lockstep.Record) string {
+func recordText(r *record.Record) string {
 	switch r.Kind {
-	case lockstep.RecordHeader:
+	case record.KindHeader:
 		return fmt.Sprintf("game %q build %q match %s", r.Header.Game, r.Header.Build, r.Header.Match)
-	case lockstep.RecordKeyframe:
+	case record.KindKeyframe:
 		return fmt.Sprintf("%s %s", checksum.FormatRoot(r.Keyframe.Root), size(len(r.Keyframe.State)))
-	case lockstep.RecordEmpty:
+	case record.KindEmpty:
 		return count(r.Empty, "tick")
-	case lockstep.RecordChecksum:
+	case record.KindChecksum:
 		return checksum.FormatRoot(r.Root)
-	case lockstep.RecordDissent:
+	case record.KindDissent:
 		return fmt.Sprintf("player %d has %s", r.Player, checksum.FormatRoot(r.Root))
-	case lockstep.RecordNote:
+	case record.KindNote:
 		return fmt.Sprintf("player %d %s %q", r.Player, r.Topic, r.Text)
-	case lockstep.RecordEnd:
+	case record.KindEnd:
 		return fmt.Sprintf("%q", r.Text)
 	}
 	return ""

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -117,45 +118,45 @@ func (x *exporter) findPlayers(f *replayFile) error {
 		return err
 	}
 	defer func() { x.dissents.order() }()
-	return replay.Play(r, nil, func(rec *lockstep.Record) error {
+	return replay.Play(r, nil, func(rec *record.Record) error {
 		switch {
-		case rec.Kind == lockstep.RecordHeader && rec.Header.Engine == foreignEngine:
+		case rec.Kind == record.KindHeader && rec.Header.Engine == foreignEngine:
 			for p := range rec.Header.Settings.Players {
 				x.reports[p] = true
 			}
-		case rec.Kind == lockstep.RecordNote && rec.Topic == topicRate && isNumber(rec.Text):
+		case rec.Kind == record.KindNote && rec.Topic == topicRate && isNumber(rec.Text):
 			x.rate = json.Number(rec.Text)
-		case rec.Kind == lockstep.RecordFrame:
+		case rec.Kind == record.KindFrame:
 			for i := range rec.Frame.Commands {
 				x.reports[rec.Frame.Commands[i].Player] = true
 			}
-		case rec.Kind == lockstep.RecordDissent:
+		case rec.Kind == record.KindDissent:
 			x.reports[rec.Player] = true
 		}
 		return x.dissents.add(rec)
 	})
 }
 
-func (x *exporter) record(rec *lockstep.Record) error {
+func (x *exporter) record(rec *record.Record) error {
 	switch rec.Kind {
-	case lockstep.RecordHeader:
+	case record.KindHeader:
 		x.header = rec.Header
 		s := &rec.Header.Settings
 		if x.rate == "" {
 			x.rate = json.Number(strconv.Itoa(int(s.TickRate)))
 		}
 		return writeLine(x.w, headerLine{1, rec.Header.Game, x.rate, s.Players})
-	case lockstep.RecordNote:
+	case record.KindNote:
 		return x.note(rec)
-	case lockstep.RecordFrame:
+	case record.KindFrame:
 		return x.commands(&rec.Frame)
-	case lockstep.RecordChecksum:
+	case record.KindChecksum:
 		return x.sums(rec)
-	case lockstep.RecordDissent:
+	case record.KindDissent:
 		if root, ok := x.dissents.take(rec.Tick, rec.Player); ok { // nobody agrees
 			return writeLine(x.w, sumLine{rec.Tick, rec.Player, checksum.FormatRoot(root)})
 		}
-	case lockstep.RecordEnd:
+	case record.KindEnd:
 		last := rec.Tick
 		if x.header.Engine == foreignEngine {
 			last = max(last, 1) - 1 // import added one
@@ -172,7 +173,7 @@ func isNumber(text string) bool {
 }
 
 // note prints a note, unless import writes it from other lines.
-func (x *exporter) note(rec *lockstep.Record) error {
+func (x *exporter) note(rec *record.Record) error {
 	foreign := x.header.Engine == foreignEngine
 	switch {
 	case rec.Topic == desync.TopicReports && foreign:
@@ -214,7 +215,7 @@ func (x *exporter) commands(f *lockstep.Frame) error {
 }
 
 // sums prints the checksums of a tick by player.
-func (x *exporter) sums(agreed *lockstep.Record) error {
+func (x *exporter) sums(agreed *record.Record) error {
 	dissents := x.dissents.of(agreed.Tick)
 	for p := range lockstep.Player(x.header.Settings.Players) {
 		root, differs := dissents.take(agreed.Tick, p)

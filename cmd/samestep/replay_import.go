@@ -14,6 +14,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/testing/matchlog"
 	"github.com/seed-49bee653/samestep/internal/testing/nullgame"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -73,8 +74,8 @@ func replayImport(c *cli.Context) error {
 type importer struct {
 	*survey
 	out      lockstep.Log
-	enc      lockstep.Encoder
-	payloads *lockstep.Payloads
+	enc      record.Encoder
+	payloads *record.Payloads
 	encoded  []byte    // payloads of a tick
 	silent   [256]bool // does not report
 	last     [256]lockstep.Sequence

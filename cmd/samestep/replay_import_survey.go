@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/testing/matchlog"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // A visitor sees a match tick by tick: begin, remark for each checksum and note
@@ -92,9 +93,9 @@ func (s *scan) add(e *matchlog.Entry) error {
 		return s.remark(e)
 	}
 	s.commands = append(s.commands, *e)
-	if s.size += len(e.Payload); len(s.commands) > lockstep.MaxFrameCommands || s.size > lockstep.MaxFrameBytes {
+	if s.size += len(e.Payload); len(s.commands) > record.MaxFrameCommands || s.size > record.MaxFrameBytes {
 		return fmt.Errorf("%w: tick %d: got %d commands with payloads of %d bytes, want at most %d and %d", matchlog.ErrMalformed,
-			e.Tick, len(s.commands), s.size, lockstep.MaxFrameCommands, lockstep.MaxFrameBytes)
+			e.Tick, len(s.commands), s.size, record.MaxFrameCommands, record.MaxFrameBytes)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -135,31 +136,31 @@ func (x *mcapExporter) begin() error {
 	return nil
 }
 
-func (x *mcapExporter) record(r *lockstep.Record) error {
+func (x *mcapExporter) record(r *record.Record) error {
 	switch r.Kind {
-	case lockstep.RecordHeader:
+	case record.KindHeader:
 		return x.meet(r.Header)
-	case lockstep.RecordFrame:
+	case record.KindFrame:
 		x.tick = r.Tick
 		return x.frame(&r.Frame)
-	case lockstep.RecordEmpty:
+	case record.KindEmpty:
 		x.tick = r.Tick
 		return x.rate()
-	case lockstep.RecordKeyframe:
+	case record.KindKeyframe:
 		if x.tick == 0 {
 			x.tick, x.second = r.Tick, uint64(r.Tick)/uint64(x.header.Settings.TickRate)
 		}
 		return x.log(2, "keyframe", fmt.Sprintf("%s %s", checksum.FormatRoot(r.Keyframe.Root), size(len(r.Keyframe.State))))
-	case lockstep.RecordChecksum:
+	case record.KindChecksum:
 		return x.check(r)
-	case lockstep.RecordDissent:
+	case record.KindDissent:
 		return x.dissent(r)
-	case lockstep.RecordNote:
-		if r.Topic == lockstep.TopicName {
+	case record.KindNote:
+		if r.Topic == record.TopicName {
 			x.names[fmt.Sprintf("player %d", r.Player)] = r.Text
 		}
 		return x.log(2, r.Topic, fmt.Sprintf("player %d: %s", r.Player, r.Text))
-	case lockstep.RecordEnd:
+	case record.KindEnd:
 		return x.log(2, "end", r.Text)
 	}
 	return nil
@@ -228,7 +229,7 @@ func (x *mcapExporter) writeRates() error {
 }
 
 // dissent writes a player's own checksum.
-func (x *mcapExporter) dissent(r *lockstep.Record) error {
+func (x *mcapExporter) dissent(r *record.Record) error {
 	if err := x.log(3, "desync", fmt.Sprintf("player %d has %s at tick %d", r.Player, checksum.FormatRoot(r.Root), r.Tick)); err != nil {
 		return err
 	}
@@ -237,7 +238,7 @@ func (x *mcapExporter) dissent(r *lockstep.Record) error {
 
 // check writes an agreed checksum, and how many players differ, also those whose
 // dissents come later.
-func (x *mcapExporter) check(r *lockstep.Record) error {
+func (x *mcapExporter) check(r *record.Record) error {
 	sum := mcapSum{Tick: r.Tick, Root: checksum.FormatRoot(r.Root)}
 	different := map[uint64]bool{r.Root: true}
 	for _, d := range x.dissents.of(r.Tick) {

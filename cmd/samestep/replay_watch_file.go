@@ -11,6 +11,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -93,17 +94,17 @@ func (s *fileSight) read(ctx context.Context) {
 	}
 }
 
-func (s *fileSight) take(r *lockstep.Record) {
+func (s *fileSight) take(r *record.Record) {
 	switch r.Kind {
-	case lockstep.RecordHeader:
+	case record.KindHeader:
 		s.header = r.Header
 		s.seats = make([]watchSeat, r.Header.Settings.Players)
 		for p := range s.seats {
 			s.seats[p].Player = lockstep.Player(p)
 		}
-	case lockstep.RecordKeyframe:
+	case record.KindKeyframe:
 		s.totals.Keyframes++
-	case lockstep.RecordFrame:
+	case record.KindFrame:
 		s.reach(r.Tick)
 		for i := range r.Frame.Commands {
 			if p := r.Frame.Commands[i].Player; int(p) < len(s.seats) {
@@ -113,20 +114,20 @@ func (s *fileSight) take(r *lockstep.Record) {
 				s.seats[p].rate[len(s.seats[p].rate)-1]++
 			}
 		}
-	case lockstep.RecordEmpty:
+	case record.KindEmpty:
 		s.reach(r.Tick)
-	case lockstep.RecordChecksum:
+	case record.KindChecksum:
 		s.totals.Checks++
-	case lockstep.RecordDissent:
+	case record.KindDissent:
 		s.totals.Dissents++
 		if int(r.Player) < len(s.seats) {
 			s.seats[r.Player].Dissents++
 		}
-	case lockstep.RecordNote:
-		if r.Topic == lockstep.TopicName && int(r.Player) < len(s.seats) {
+	case record.KindNote:
+		if r.Topic == record.TopicName && int(r.Player) < len(s.seats) {
 			s.seats[r.Player].Name = r.Text
 		}
-	case lockstep.RecordEnd:
+	case record.KindEnd:
 		s.ended, s.reason = true, r.Text
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/internal/testing/nullgame"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -51,7 +53,7 @@ func TestExportImportKinds(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "match.ssr")
 	if err := files.Create(file, func(f *os.File) error {
 		w := replay.NewWriter(f, replay.WriterOptions{})
-		c, err := lockstep.NewCoordinator(g, h, w, lockstep.CoordinatorOptions{})
+		c, err := coordinator.New(g, h, w, coordinator.Options{})
 		if err != nil {
 			return err
 		}
@@ -150,11 +152,11 @@ func dissentsIn(t *testing.T, file string) (map[lockstep.Player]lockstep.Tick, i
 		t.Fatal(err)
 	}
 	first, seats := make(map[lockstep.Player]lockstep.Tick), 0
-	err = replay.Play(r, nil, func(rec *lockstep.Record) error {
+	err = replay.Play(r, nil, func(rec *record.Record) error {
 		switch rec.Kind {
-		case lockstep.RecordHeader:
+		case record.KindHeader:
 			seats = int(rec.Header.Settings.Players)
-		case lockstep.RecordDissent:
+		case record.KindDissent:
 			if _, ok := first[rec.Player]; !ok {
 				first[rec.Player] = rec.Tick
 			}
@@ -187,7 +189,7 @@ func TestExportReporters(t *testing.T) {
 	}
 	var out bytes.Buffer
 	w := replay.NewWriter(&out, replay.WriterOptions{})
-	var enc lockstep.Encoder
+	var enc record.Encoder
 	add := func(record []byte) {
 		if err := w.Append(record); err != nil {
 			t.Fatal(err)

@@ -22,6 +22,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -289,38 +291,38 @@ func limit64(n uint64) int64 {
 }
 
 // hostOptions are the policies that the flags name.
-func hostOptions(c *cli.Context) (o lockstep.HostOptions, err error) {
-	o = lockstep.HostOptions{
+func hostOptions(c *cli.Context) (o host.Options, err error) {
+	o = host.Options{
 		Relay: c.Bool("relay"), AnonymousSpectators: c.Bool("anonymous-spectators") || c.Uint("guests") > 0, SpectatorChat: true, VoteKick: c.Bool("vote-kick"),
 		MaxSpectators: int(c.Uint("max-spectators")),
-		Wait:          lockstep.WaitPolicy{Bound: lockstep.Time(c.Duration("wait").Microseconds())},
-		Slow:          lockstep.SlowPolicy{Percent: uint16(min(c.Uint("slow"), 1<<15))},
+		Wait:          host.WaitPolicy{Bound: lockstep.Time(c.Duration("wait").Microseconds())},
+		Slow:          host.SlowPolicy{Percent: uint16(min(c.Uint("slow"), 1<<15))},
 	}
 	share := c.Duration("share")
 	if share < time.Millisecond || share > time.Minute {
 		return o, usagef("serve: --share: got %v, want 1ms to 1m", share)
 	}
-	o.Rates.Pace = lockstep.Rate{N: int(share.Microseconds()), Per: 60 * lockstep.Second, Burst: int(share.Microseconds())}
+	o.Rates.Pace = host.Rate{N: int(share.Microseconds()), Per: 60 * lockstep.Second, Burst: int(share.Microseconds())}
 	if delay := c.Duration("spectator-delay"); delay < 0 || o.Relay && delay > 0 || delay > time.Hour {
 		return o, usagef("serve: --spectator-delay: got %v, want at most an hour, and none with --relay", delay)
 	}
 	o.SpectatorDelay = lockstep.Tick(c.Duration("spectator-delay") * time.Duration(c.Uint("tick-rate")) / time.Second)
 	if delay := c.String("input-delay"); delay == "auto" {
-		o.Delay = lockstep.DelayPolicy{Min: 1, Max: lockstep.Tick(c.Uint("tick-rate")/2 + 1)}
+		o.Delay = host.DelayPolicy{Min: 1, Max: lockstep.Tick(c.Uint("tick-rate")/2 + 1)}
 	} else {
 		n, err := strconv.ParseUint(delay, 10, 8)
-		if err != nil || n < 1 || n > lockstep.MaxInputDelay {
-			return o, usagef("serve: --input-delay: got %q, want auto or 1 to %d", delay, lockstep.MaxInputDelay)
+		if err != nil || n < 1 || n > record.MaxInputDelay {
+			return o, usagef("serve: --input-delay: got %q, want auto or 1 to %d", delay, record.MaxInputDelay)
 		}
 		o.InputDelay = lockstep.Tick(n)
 	}
 	switch policy := c.String("desync"); policy {
 	case "log":
-		o.Desync = lockstep.LogDesynced
+		o.Desync = host.LogDesynced
 	case "resync":
-		o.Desync = lockstep.ResyncDesynced
+		o.Desync = host.ResyncDesynced
 	case "remove":
-		o.Desync = lockstep.RemoveDesynced
+		o.Desync = host.RemoveDesynced
 	default:
 		return o, usagef("serve: --desync: got %q, want log, resync or remove", policy)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/client"
+	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
@@ -73,15 +74,15 @@ func (b *botHost) play(match string, number int) {
 		return
 	}
 	s := client.Dial(b.ctx, withinURL(match), b.game.Game, client.Options{
-		ClientOptions: lockstep.ClientOptions{Token: fmt.Sprintf("guest:bot%%20%d:%s", number+1, drawToken())},
-		HTTP:          within(b.server),
-		Handle: func(_ *lockstep.Client, e any) {
-			if e, ok := e.(lockstep.Welcomed); ok && think == nil {
+		Options: player.Options{Token: fmt.Sprintf("guest:bot%%20%d:%s", number+1, drawToken())},
+		HTTP:    within(b.server),
+		Handle: func(_ *player.Client, e any) {
+			if e, ok := e.(player.Welcomed); ok && think == nil {
 				think = b.game.bot(e.Seat, uint64(e.Seat)+1)
 			}
 		},
-		Sample: func(c *lockstep.Client) {
-			if think == nil || c.Stage() != lockstep.StageLive {
+		Sample: func(c *player.Client) {
+			if think == nil || c.Stage() != player.StageLive {
 				return
 			}
 			for _, v := range think(c.Simulation()) {

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/client"
+	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
@@ -50,7 +50,7 @@ func TestServeGuests(t *testing.T) {
 	for _, match := range []string{"duel", "match-1"} {
 		waitForPlayers(t, s.url+"/matches/"+match, 1) // the bot
 		session := client.Dial(t.Context(), strings.Replace(s.url, "http", "ws", 1)+"/matches/"+match+"/play", games[0].Game, client.Options{
-			ClientOptions: lockstep.ClientOptions{Token: guest},
+			Options: player.Options{Token: guest},
 		})
 		select {
 		case <-session.Ready():
@@ -106,7 +106,7 @@ func TestServeGuestLoad(t *testing.T) {
 	}
 	waitForPlayers(t, s.url+"/matches/m0", 3) // the bots of one match, of which one alone had room
 	session := client.Dial(t.Context(), strings.Replace(s.url, "http", "ws", 1)+"/matches/m0/play", games[0].Game, client.Options{
-		ClientOptions: lockstep.ClientOptions{Token: "guest:ada:0123456789abcdef"},
+		Options: player.Options{Token: "guest:ada:0123456789abcdef"},
 	})
 	select {
 	case <-session.Ready():

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
@@ -54,7 +54,7 @@ func (f *tokenFile) reload(s *server.Server, log *slog.Logger) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	ended, err := s.Expel(ctx, func(g *lockstep.Grant) bool {
+	ended, err := s.Expel(ctx, func(g *host.Grant) bool {
 		_, found := slices.BinarySearch(gone, g.Subject)
 		return found
 	}, "the token is not valid any more")

@@ -5,6 +5,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 )
 
 // A match of two players: the coordinator orders their commands, and a follower makes the same states from its log.
@@ -15,7 +16,7 @@ func Example() {
 		panic(err)
 	}
 	follower := game.NewFollower(lockstep.FollowerOptions{})
-	match, err := lockstep.NewCoordinator(game, header, follower, lockstep.CoordinatorOptions{})
+	match, err := coordinator.New(game, header, follower, coordinator.Options{})
 	if err != nil {
 		panic(err)
 	}

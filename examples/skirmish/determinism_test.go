@@ -5,6 +5,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/fixed"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // botMatch is a match of bots without the engine, for tests that meddle with the world between ticks.
@@ -12,7 +13,7 @@ type botMatch struct {
 	w        *World
 	bots     []*Bot
 	turn     lockstep.Turn
-	payloads *lockstep.Payloads
+	payloads *record.Payloads
 }
 
 func newBotMatch(tb testing.TB, seed uint64, players uint8, units uint16) *botMatch {

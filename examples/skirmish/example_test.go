@@ -6,6 +6,7 @@ import (
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/fixed"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 )
 
 // Two bots play five minutes; coordinator and follower share one log, so they see the same match.
@@ -18,7 +19,7 @@ func Example() {
 		panic(err)
 	}
 	follower := game.NewFollower(lockstep.FollowerOptions{})
-	match, err := lockstep.NewCoordinator(game, header, follower, lockstep.CoordinatorOptions{})
+	match, err := coordinator.New(game, header, follower, coordinator.Options{})
 	if err != nil {
 		panic(err)
 	}

@@ -5,17 +5,19 @@ import (
 
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // match is a match of bots on the engine: coordinator, log and one follower.
 type match struct {
 	tb       testing.TB
-	c        *lockstep.Coordinator
+	c        *coordinator.Coordinator
 	follower *lockstep.Follower
 	bots     []*skirmish.Bot
 	sequence []lockstep.Sequence
-	payloads *lockstep.Payloads
-	log      lockstep.Tail
+	payloads *record.Payloads
+	log      record.Tail
 
 	accepted int
 	refused  map[string]int
@@ -38,7 +40,7 @@ func newMatch(tb testing.TB, seed uint64, players uint8, config skirmish.Config)
 	}
 	m := &match{tb: tb, payloads: game.NewPayloads(), refused: map[string]int{}, events: map[string]int{}}
 	m.follower = game.NewFollower(lockstep.FollowerOptions{Observer: m.observe})
-	m.c, err = lockstep.NewCoordinator(game, header, lockstep.Tee(&m.log, m.follower), lockstep.CoordinatorOptions{InputDelay: 2})
+	m.c, err = coordinator.New(game, header, record.Tee(&m.log, m.follower), coordinator.Options{InputDelay: 2})
 	if err != nil {
 		tb.Fatal(err)
 	}

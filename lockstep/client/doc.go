@@ -1,13 +1,13 @@
 // Package client plays and watches live matches over a WebSocket: it gives
-// [lockstep.Client] a socket and a clock, here and in a browser (GOOS=js).
+// [player.Client] a socket and a clock, here and in a browser (GOOS=js).
 //
 //	s := client.Dial(ctx, "ws://127.0.0.1:8766/matches/duel/play", game, client.Options{
-//		ClientOptions: lockstep.ClientOptions{Token: token},
-//		Sample: func(c *lockstep.Client) {
+//		Options: lockstep.Options{Token: token},
+//		Sample: func(c *player.Client) {
 //			// once a tick: look at c.Simulation(), and c.Submit what the player wants
 //		},
-//		Handle: func(c *lockstep.Client, event any) {
-//			// what happens: lockstep.Welcomed, lockstep.ConnectionLost, lockstep.Desynced, …
+//		Handle: func(c *player.Client, event any) {
+//			// what happens: player.Welcomed, player.ConnectionLost, player.Desynced, …
 //		},
 //	})
 //	err := s.Wait()
@@ -17,7 +17,7 @@
 // and goes on where it was. A game has three things to do:
 //
 //   - Draw, from a state that it only reads: in Sample, or whenever a frame is
-//     due by [Session.Do] and lockstep.Client.View, which interpolates.
+//     due by [Session.Do] and player.Client.View, which interpolates.
 //   - Submit what the player wants: in Sample or Handle by the client given, and
 //     from any other goroutine by [Session.Submit]. A command runs some ticks
 //     later, for everybody at once; its lockstep.Receipt comes as an event.
@@ -25,7 +25,7 @@
 //
 // # Which goroutine
 //
-// One goroutine owns the lockstep.Client. Sample, Handle, Events, Observer and
+// One goroutine owns the player.Client. Sample, Handle, Events, Observer and
 // what is given to Do run in it, one at a time: they need no locks, must not take
 // long, and must not call the session's own Do, Submit and Cut, which wait for
 // that goroutine.

@@ -8,24 +8,25 @@ import (
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/client"
+	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
 // A client that nobody answers climbs its ladder and gives up.
 func ExampleSession() {
 	game := lockstep.MustGame(minimal.Rules())
-	options := client.Options{ClientOptions: lockstep.ClientOptions{
+	options := client.Options{Options: player.Options{
 		Token:  "c3ab8ff13720e8ad9047",
-		Ladder: lockstep.Ladder{First: lockstep.Millisecond, Longest: lockstep.Millisecond, Attempts: 2},
+		Ladder: player.Ladder{First: lockstep.Millisecond, Longest: lockstep.Millisecond, Attempts: 2},
 		Events: func(e any) { fmt.Printf("%T\n", e) },
 	}}
 	var s *client.Session = client.Dial(context.Background(), "ws://127.0.0.1:1/matches/duel/play", game, options)
-	fmt.Println(errors.Is(s.Wait(), lockstep.ErrGaveUp))
+	fmt.Println(errors.Is(s.Wait(), player.ErrGaveUp))
 	// Output:
-	// lockstep.Dialing
-	// lockstep.Retrying
-	// lockstep.Dialing
-	// lockstep.Retrying
-	// lockstep.Dialing
-	// lockstep.LostForGood
+	// player.Dialing
+	// player.Retrying
+	// player.Dialing
+	// player.Retrying
+	// player.Dialing
+	// player.LostForGood
 	// true
 }

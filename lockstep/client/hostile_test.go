@@ -23,6 +23,9 @@ import (
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/client"
+	"github.com/seed-49bee653/samestep/lockstep/player"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // A hostile server is a function that does as it likes with each connection, in
@@ -66,8 +69,8 @@ func (w *wire) frame(head byte, payload []byte) error {
 }
 
 // message sends a message of a server.
-func (w *wire) message(m *lockstep.Message) error {
-	var mw lockstep.MessageWriter
+func (w *wire) message(m *protocol.Message) error {
+	var mw protocol.Writer
 	return w.frame(0x82, mw.Append(nil, m))
 }
 
@@ -84,19 +87,19 @@ func (w *wire) play(t *testing.T) {
 		t.Error(err)
 		return
 	}
-	var enc lockstep.Encoder
+	var enc record.Encoder
 	b := append([]byte(nil), enc.Header(h)...)
 	b = append(b, enc.Keyframe(0, sim.Root(), nil, sim.AppendState(nil))...)
-	w.message(&lockstep.Message{Kind: lockstep.MessageWelcome, Welcome: &lockstep.Welcome{
-		Role: lockstep.Seated, Session: lockstep.SessionToken{1}, Position: 1, AckEvery: 1, InputDelay: 2, SpeedPercent: 100,
+	w.message(&protocol.Message{Kind: protocol.KindWelcome, Welcome: &protocol.Welcome{
+		Role: protocol.Seated, Session: protocol.SessionToken{1}, Position: 1, AckEvery: 1, InputDelay: 2, SpeedPercent: 100,
 	}})
-	w.message(&lockstep.Message{Kind: lockstep.MessageStateSync, Position: 1, Total: uint32(len(b)), Bytes: b})
+	w.message(&protocol.Message{Kind: protocol.KindStateSync, Position: 1, Total: uint32(len(b)), Bytes: b})
 }
 
 // options connect a client to the server; tries is how often it comes back.
 func (h *hostile) options(tries int) client.Options {
 	return client.Options{
-		ClientOptions: lockstep.ClientOptions{Token: "secret", Ladder: lockstep.Ladder{Attempts: tries, Total: 3600 * lockstep.Second}},
+		Options: player.Options{Token: "secret", Ladder: player.Ladder{Attempts: tries, Total: 3600 * lockstep.Second}},
 		HTTP: &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(context.Context, string, string) (net.Conn, error) {
 			h.dials++
 			ours, theirs := net.Pipe()
@@ -106,11 +109,11 @@ func (h *hostile) options(tries int) client.Options {
 			}()
 			return ours, nil
 		}}},
-		Handle: func(_ *lockstep.Client, e any) {
+		Handle: func(_ *player.Client, e any) {
 			switch e := e.(type) {
-			case lockstep.ConnectionLost:
+			case player.ConnectionLost:
 				h.lost = append(h.lost, e.Err)
-			case lockstep.Synced:
+			case player.Synced:
 				if h.gone != nil {
 					time.AfterFunc(time.Minute, h.gone)
 				}
@@ -231,8 +234,8 @@ func TestHostileServers(t *testing.T) {
 				s := client.Dial(t.Context(), "ws://hostile.invalid/matches/m/play", lockstep.MustGame(minimal.Rules()), h.options(2))
 				err := s.Wait()
 				runtime.ReadMemStats(&after)
-				if !errors.Is(err, lockstep.ErrGaveUp) || h.dials != 3 {
-					t.Errorf("got %v after %d dials, want %v after 3", err, h.dials, lockstep.ErrGaveUp)
+				if !errors.Is(err, player.ErrGaveUp) || h.dials != 3 {
+					t.Errorf("got %v after %d dials, want %v after 3", err, h.dials, player.ErrGaveUp)
 				}
 				if text := err.Error(); !strings.Contains(text, row.want) || len(text) > 2<<10 {
 					t.Errorf("got a text of %d bytes, want at most 2 KiB with %q: %.200q", len(text), row.want, text)
@@ -258,10 +261,10 @@ func TestServerThatReadsNothing(t *testing.T) {
 			w.upgrade()
 			w.play(t)
 			for tick := lockstep.Tick(1); ; tick++ {
-				if w.frame(0x82, []byte{0x92, byte(lockstep.RecordEmpty), 1}) != nil {
+				if w.frame(0x82, []byte{0x92, byte(record.KindEmpty), 1}) != nil {
 					return
 				}
-				if w.message(&lockstep.Message{Kind: lockstep.MessageStateRequest, Tick: tick}) != nil {
+				if w.message(&protocol.Message{Kind: protocol.KindStateRequest, Tick: tick}) != nil {
 					return
 				}
 				time.Sleep(50 * time.Millisecond)
@@ -294,10 +297,10 @@ func TestRedirectedHandshake(t *testing.T) {
 		"follows": {CheckRedirect: func(*http.Request, []*http.Request) error { return nil }},
 	} {
 		s := client.Dial(t.Context(), strings.Replace(first.URL, "http", "ws", 1), lockstep.MustGame(minimal.Rules()), client.Options{
-			ClientOptions: lockstep.ClientOptions{Token: "secret", Ladder: lockstep.Ladder{First: lockstep.Millisecond, Attempts: 1}},
-			HTTP:          hc,
+			Options: player.Options{Token: "secret", Ladder: player.Ladder{First: lockstep.Millisecond, Attempts: 1}},
+			HTTP:    hc,
 		})
-		if err := s.Wait(); !errors.Is(err, lockstep.ErrGaveUp) || !strings.Contains(err.Error(), "another address") || len(err.Error()) > 2<<10 {
+		if err := s.Wait(); !errors.Is(err, player.ErrGaveUp) || !strings.Contains(err.Error(), "another address") || len(err.Error()) > 2<<10 {
 			t.Errorf("%s: got %.300v, want that a redirect is not followed", name, err)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/buffer"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // Subprotocol is the WebSocket subprotocol that is offered to the server.
@@ -17,10 +19,10 @@ const Subprotocol = "samestep.v1"
 const (
 	dialTimeout  = 10 * time.Second
 	closeTimeout = time.Second
-	lastWords    = 5 * time.Second  // from when a link is to end until it is cut
-	maxUnread    = 64               // messages that have arrived and were not given to the client
-	maxUnsent    = 4                // messages that the socket has not taken
-	maxText      = lockstep.MaxNote // bytes of the text of an error to connect
+	lastWords    = 5 * time.Second // from when a link is to end until it is cut
+	maxUnread    = 64              // messages that have arrived and were not given to the client
+	maxUnsent    = 4               // messages that the socket has not taken
+	maxText      = record.MaxNote  // bytes of the text of an error to connect
 
 	// keepBuffer is the size up to which a message's memory is used again.
 	keepBuffer = 8 << 10
@@ -30,17 +32,17 @@ const (
 type Options struct {
 	// ClientOptions are the policies of the match's client: who it is, when it
 	// tries again, prediction, pacing. See there. Dial draws a Seed if it is 0.
-	lockstep.ClientOptions
+	player.Options
 
 	// Sample is called after each tick that was simulated, or once after several
 	// that were caught up with at once: the place to read the state and to submit
 	// the player's commands. The client has a state then. Nil for none.
-	Sample func(*lockstep.Client)
+	Sample func(*player.Client)
 
 	// Handle is called with each event, like ClientOptions.Events, and given the
 	// client. Before the first state has arrived, the client's Simulation is nil.
 	// Nil for none.
-	Handle func(c *lockstep.Client, event any)
+	Handle func(c *player.Client, event any)
 
 	// HTTP makes the connection, for a proxy or certificates of one's own; nil
 	// for http.DefaultClient: a *http.Client. A redirect is not followed, since the
@@ -60,7 +62,7 @@ var ErrOver = errors.New("client: the session is over")
 type Session struct {
 	url     string
 	options Options
-	client  *lockstep.Client
+	client  *player.Client
 	epoch   time.Time
 	do      chan func()
 	ready   chan struct{}
@@ -91,28 +93,28 @@ func (e *dialError) Unwrap() error { return e.err }
 
 // Dial begins to play or watch the match at a WebSocket URL. It returns at
 // once: what becomes of it is told as events. The session ends when the match
-// does, when the client gives up, after [lockstep.Client.Leave], or with ctx,
+// does, when the client gives up, after [player.Client.Leave], or with ctx,
 // which leaves the match.
 func Dial(ctx context.Context, url string, g *lockstep.Game, o Options) *Session {
 	s := &Session{
 		url: url, options: o, epoch: time.Now(),
 		do: make(chan func()), ready: make(chan struct{}), done: make(chan struct{}),
 	}
-	o.ClientOptions.Events = s.event
+	o.Options.Events = s.event
 	if o.Pacing.Budget <= 0 {
 		o.Pacing.Budget = budget
 	}
 	if o.Seed == 0 {
 		o.Seed = rand.Uint64() // so that not all clients of a server reconnect at once
 	}
-	s.client = lockstep.NewClient(g, o.ClientOptions)
+	s.client = player.New(g, o.Options)
 	go s.run(ctx)
 	return s
 }
 
 // event passes an event of the client on.
 func (s *Session) event(e any) {
-	if _, synced := e.(lockstep.Synced); synced {
+	if _, synced := e.(player.Synced); synced {
 		select {
 		case <-s.ready:
 		default:
@@ -144,7 +146,7 @@ func (s *Session) Wait() error {
 
 // Do calls f in the session's goroutine and waits for it. It must not be called
 // from there: Sample and Handle have the client already.
-func (s *Session) Do(f func(*lockstep.Client)) error {
+func (s *Session) Do(f func(*player.Client)) error {
 	ran := make(chan struct{})
 	select {
 	case s.do <- func() { f(s.client); close(ran) }:
@@ -158,7 +160,7 @@ func (s *Session) Do(f func(*lockstep.Client)) error {
 // Submit gives a command, a pointer to its registered type, and returns its
 // sequence. Its receipt is an event.
 func (s *Session) Submit(value any) (seq lockstep.Sequence, err error) {
-	if gone := s.Do(func(c *lockstep.Client) { seq, err = c.Submit(value) }); gone != nil {
+	if gone := s.Do(func(c *player.Client) { seq, err = c.Submit(value) }); gone != nil {
 		return 0, gone
 	}
 	return seq, err
@@ -168,14 +170,14 @@ func (s *Session) Submit(value any) (seq lockstep.Sequence, err error) {
 // server holds the seat for whoever comes back with the token, as after a lost
 // connection.
 func (s *Session) Close() {
-	s.Do(func(*lockstep.Client) { s.closed = true })
+	s.Do(func(*player.Client) { s.closed = true })
 	<-s.done
 }
 
 // Cut ends the present connection without a word, for tests and demonstrations
 // of what happens then.
 func (s *Session) Cut() error {
-	return s.Do(func(*lockstep.Client) {
+	return s.Do(func(*player.Client) {
 		if s.link != nil {
 			s.link.socket.abort()
 		}
@@ -190,7 +192,7 @@ func (s *Session) run(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	leave := ctx.Done()
-	for s.client.Stage() != lockstep.StageDone && !s.closed {
+	for s.client.Stage() != player.StageDone && !s.closed {
 		var arrived chan *buffer.Buffer
 		var gone chan error
 		resting := s.turn.over(time.Now())
@@ -272,7 +274,7 @@ func (s *Session) sample() {
 
 // act does what the client wants done: dial, send, hang up.
 func (s *Session) act(ctx context.Context) {
-	if s.client.Stage() == lockstep.StageDialing && s.dialing == nil && s.link == nil {
+	if s.client.Stage() == player.StageDialing && s.dialing == nil && s.link == nil {
 		result := make(chan dialed, 1)
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dialTimeout)
 		s.dialing, s.cancel = result, cancel
@@ -294,7 +296,7 @@ func (s *Session) act(ctx context.Context) {
 		s.link.out <- b // has room: only we send
 	}
 	switch {
-	case s.client.Stage() != lockstep.StageClosing:
+	case s.client.Stage() != player.StageClosing:
 	case len(s.link.out) < cap(s.link.out):
 		s.drop(nil)
 	default:
@@ -309,7 +311,7 @@ func (s *Session) connected(d dialed) {
 		s.client.Disconnected(s.now(), &dialError{d.err})
 		return
 	}
-	if s.client.Stage() != lockstep.StageDialing {
+	if s.client.Stage() != player.StageDialing {
 		d.socket.abort()
 		return
 	}

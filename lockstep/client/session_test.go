@@ -19,6 +19,7 @@ import (
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/client"
+	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -36,13 +37,13 @@ func TestRefusedHandshakes(t *testing.T) {
 	defer transport.CloseIdleConnections()
 	var events []any
 	s := client.Dial(t.Context(), "ws"+strings.TrimPrefix(web.URL, "http"), lockstep.MustGame(minimal.Rules()), client.Options{
-		ClientOptions: lockstep.ClientOptions{Ladder: lockstep.Ladder{First: lockstep.Millisecond, Longest: lockstep.Millisecond, Attempts: 5}},
-		HTTP:          &http.Client{Transport: transport},
-		Wrap:          func(c net.Conn) net.Conn { return c },
-		Handle:        func(_ *lockstep.Client, e any) { events = append(events, e) },
+		Options: player.Options{Ladder: player.Ladder{First: lockstep.Millisecond, Longest: lockstep.Millisecond, Attempts: 5}},
+		HTTP:    &http.Client{Transport: transport},
+		Wrap:    func(c net.Conn) net.Conn { return c },
+		Handle:  func(_ *player.Client, e any) { events = append(events, e) },
 	})
-	if err := s.Wait(); !errors.Is(err, lockstep.ErrGaveUp) {
-		t.Errorf("got %v, want %v", err, lockstep.ErrGaveUp)
+	if err := s.Wait(); !errors.Is(err, player.ErrGaveUp) {
+		t.Errorf("got %v, want %v", err, player.ErrGaveUp)
 	}
 	if asked.Load() != 6 || len(events) != 12 {
 		t.Errorf("asked %d times, and told %d events: %v", asked.Load(), len(events), events)
@@ -69,16 +70,16 @@ func TestJitter(t *testing.T) {
 		waits := make(map[lockstep.Time]bool)
 		for range 10 {
 			s := client.Dial(t.Context(), "ws://localhost/play", game, client.Options{
-				ClientOptions: lockstep.ClientOptions{Ladder: lockstep.Ladder{Attempts: 1}},
-				HTTP:          &http.Client{Transport: refusals{}},
-				Handle: func(_ *lockstep.Client, e any) {
-					if e, ok := e.(lockstep.Retrying); ok {
+				Options: player.Options{Ladder: player.Ladder{Attempts: 1}},
+				HTTP:    &http.Client{Transport: refusals{}},
+				Handle: func(_ *player.Client, e any) {
+					if e, ok := e.(player.Retrying); ok {
 						waits[e.At] = true
 					}
 				},
 			})
-			if err := s.Wait(); !errors.Is(err, lockstep.ErrGaveUp) {
-				t.Errorf("got %v, want %v", err, lockstep.ErrGaveUp)
+			if err := s.Wait(); !errors.Is(err, player.ErrGaveUp) {
+				t.Errorf("got %v, want %v", err, player.ErrGaveUp)
 			}
 		}
 		if len(waits) < 3 { // by chance once in 10^10 runs

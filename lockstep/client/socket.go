@@ -14,7 +14,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/seed-49bee653/samestep/internal/buffer"
-	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
 // What the options name differs in a browser, which brings its own network.
@@ -74,7 +74,7 @@ func dial(ctx context.Context, address string, o *Options) (*socket, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.ws.SetReadLimit(lockstep.MaxServerMessage)
+	s.ws.SetReadLimit(protocol.MaxServerMessage)
 	return s, nil
 }
 

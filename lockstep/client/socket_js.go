@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/internal/buffer"
-	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
 // A browser brings its own network; these options of other platforms are left
@@ -130,7 +130,7 @@ func (s *socket) arrived(data js.Value) {
 	s.mu.Lock()
 	s.queued += n + messageCost
 	full := s.queued > maxQueued
-	if n <= lockstep.MaxServerMessage && !full {
+	if n <= protocol.MaxServerMessage && !full {
 		b := make([]byte, n)
 		js.CopyBytesToGo(b, view)
 		s.queue = append(s.queue, b)
@@ -139,8 +139,8 @@ func (s *socket) arrived(data js.Value) {
 	switch {
 	case full:
 		s.fail(errQueued)
-	case n > lockstep.MaxServerMessage:
-		s.fail(fmt.Errorf("a message of %d bytes, want at most %d", n, lockstep.MaxServerMessage))
+	case n > protocol.MaxServerMessage:
+		s.fail(fmt.Errorf("a message of %d bytes, want at most %d", n, protocol.MaxServerMessage))
 	default:
 		s.wake()
 	}

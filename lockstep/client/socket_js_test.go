@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/internal/buffer"
-	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
 // fakeWebSocket puts a class in the place of the browser's WebSocket: an
@@ -132,7 +132,7 @@ func TestBrowserRefusals(t *testing.T) {
 		t.Errorf("a bad address: got %v", err)
 	}
 	s := opened(t, made)
-	made().Call("takeMany", lockstep.MaxServerMessage+1)
+	made().Call("takeMany", protocol.MaxServerMessage+1)
 	if err := s.read(&b); err == nil {
 		t.Error("a message beyond the limit was read")
 	}
@@ -142,8 +142,8 @@ func TestBrowserRefusals(t *testing.T) {
 		t.Errorf("text: got %v, want %v", err, errText)
 	}
 	s = opened(t, made)
-	for range maxQueued/lockstep.MaxServerMessage + 1 {
-		made().Call("takeMany", lockstep.MaxServerMessage)
+	for range maxQueued/protocol.MaxServerMessage + 1 {
+		made().Call("takeMany", protocol.MaxServerMessage)
 	}
 	for s.read(&b) == nil {
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // An order is a command that is submitted.
@@ -26,7 +27,7 @@ type author struct {
 	m         *match
 	random    *generator
 	roster    *roster
-	payloads  *lockstep.Payloads
+	payloads  *record.Payloads
 	sequences []lockstep.Sequence // by player
 	written   []Order             // that are left
 	list      []order             // of the tick in hand

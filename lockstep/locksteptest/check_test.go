@@ -10,6 +10,7 @@ import (
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
+	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
 // The game of this package's tests: herds that wander, and can be driven.
@@ -364,7 +365,7 @@ func TestCheckFails(t *testing.T) {
 func TestCheckLines(t *testing.T) {
 	rules := minimal.Rules()
 	var said recorder
-	o := locksteptest.Options{Config: &minimal.Config{Size: 9, Coins: 2}, Ticks: 20, Render: func(lockstep.View) {}}
+	o := locksteptest.Options{Config: &minimal.Config{Size: 9, Coins: 2}, Ticks: 20, Render: func(player.View) {}}
 	locksteptest.Check(&said, lockstep.MustGame(rules), o)
 	if !strings.HasPrefix(said.log, "locksteptest: seed 1: 0 of ") || !strings.HasSuffix(said.log, " commands refused") {
 		t.Errorf("got %q", said.log)

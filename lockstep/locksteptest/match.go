@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // A match is what was played first, and what all else is compared with.
@@ -20,7 +22,7 @@ type match struct {
 	unknown lockstep.Kind    // of no command
 	buf     []byte           // scratch
 
-	payloads *lockstep.Payloads // scratch
+	payloads *record.Payloads // scratch
 }
 
 // delayTicks is the input delay of the matches that are played.
@@ -133,8 +135,8 @@ const (
 )
 
 // coordinator returns a coordinator of the match with all seats taken.
-func (m *match) coordinator(log lockstep.Log, o lockstep.FollowerOptions) (*lockstep.Coordinator, error) {
-	c, err := lockstep.NewCoordinator(m.game, m.header, log, lockstep.CoordinatorOptions{
+func (m *match) coordinator(log lockstep.Log, o lockstep.FollowerOptions) (*coordinator.Coordinator, error) {
+	c, err := coordinator.New(m.game, m.header, log, coordinator.Options{
 		InputDelay: delayTicks, Referee: o, MaxPerTick: maxPlayed + maxRandom,
 		MaxBytesPerTick: (maxPlayed + maxRandom) * lockstep.MaxPayload,
 	})
@@ -151,7 +153,7 @@ func (m *match) coordinator(log lockstep.Log, o lockstep.FollowerOptions) (*lock
 
 // submit submits the orders to both coordinators in two orders of arrival,
 // compares the receipts, and keeps them. Commands of System come first.
-func (m *match) submit(first, second *lockstep.Coordinator, orders []order, c *choices) error {
+func (m *match) submit(first, second *coordinator.Coordinator, orders []order, c *choices) error {
 	from := len(m.played)
 	m.played = append(m.played, orders...)
 	for len(orders) > 0 && orders[0].system != nil {
@@ -190,6 +192,6 @@ func (m *match) keep(f *lockstep.Frame, s *lockstep.Simulation) {
 
 func equalFrames(a, b *lockstep.Frame) bool {
 	return slices.EqualFunc(a.Commands, b.Commands, func(c, d lockstep.Command) bool {
-		return lockstep.Compare(&c, &d) == 0 && c.Kind == d.Kind && bytes.Equal(c.Payload, d.Payload)
+		return record.Compare(&c, &d) == 0 && c.Kind == d.Kind && bytes.Equal(c.Payload, d.Payload)
 	})
 }

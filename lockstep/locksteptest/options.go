@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
 // Options say what match is played and how thoroughly it is checked. Of the
@@ -63,7 +64,7 @@ type Options struct {
 
 	// Render is called with views of the match, as a client's renderer is. It
 	// reads them. Nil draws nothing.
-	Render func(lockstep.View)
+	Render func(player.View)
 }
 
 // An Order is a command that a player gives, written down. One of System says

@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/state"
 )
 
@@ -13,7 +14,7 @@ import (
 // payloads.
 type generator struct {
 	*choices
-	kinds   []lockstep.CommandDescription
+	kinds   []record.CommandDescription
 	schemas []*state.Schema
 	w       pack.Writer
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
+	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
 // A badGame breaks the rules of a good one, or what is done with it, in a way
@@ -134,17 +135,17 @@ var badGames = []badGame{
 		}
 	}},
 	{"the renderer writes", "reading", "tick 7: Herds[2].X: got", func(_ *lockstep.Rules[pasture, pastureConfig], o *locksteptest.Options) {
-		o.Render = func(v lockstep.View) { lockstep.World[pasture](v.Current).Herds[2].X++ }
+		o.Render = func(v player.View) { lockstep.World[pasture](v.Current).Herds[2].X++ }
 	}},
 	{"the renderer writes into the state before", "reading", "tick 6: Tick: got", func(_ *lockstep.Rules[pasture, pastureConfig], o *locksteptest.Options) {
-		o.Render = func(v lockstep.View) { lockstep.World[pasture](v.Previous).Tick = 0 }
+		o.Render = func(v player.View) { lockstep.World[pasture](v.Previous).Tick = 0 }
 	}},
 	{"the renderer uses the game's own cache", "reading", "tick 8: Dice: got", func(r *lockstep.Rules[pasture, pastureConfig], o *locksteptest.Options) {
 		r.Step = func(w *pasture, turn *lockstep.Turn) {
 			stepPasture(w, turn)
 			w.Dice += uint64(w.Cache)
 		}
-		o.Render = func(v lockstep.View) { lockstep.World[pasture](v.Current).Cache = 3 }
+		o.Render = func(v player.View) { lockstep.World[pasture](v.Current).Cache = 3 }
 	}},
 }
 

@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
 // reading computes the match while somebody looks at it in every way that there
@@ -48,8 +49,8 @@ func (m *match) look(words *lockstep.Describer, previous, current *lockstep.Simu
 		words.Describe(&m.frames[t-1].Commands[i])
 	}
 	if m.options.Render != nil {
-		for _, f := range [...]lockstep.Fraction{0, lockstep.One / 3, lockstep.One} {
-			m.options.Render(lockstep.View{Previous: previous, Current: current, Fraction: f})
+		for _, f := range [...]player.Fraction{0, player.One / 3, player.One} {
+			m.options.Render(player.View{Previous: previous, Current: current, Fraction: f})
 		}
 	}
 	if err := m.compare("reading", 0, previous, m.states[t-1]); err != nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 )
 
 // refused plays the match once more without the commands that were refused:
@@ -50,7 +51,7 @@ func (m *match) refused() error {
 
 // keepUp lets a player's sequences follow each other closely enough where many
 // were refused in between: it submits commands that no game knows.
-func (m *match) keepUp(c *lockstep.Coordinator, o *order, last *lockstep.Sequence) {
+func (m *match) keepUp(c *coordinator.Coordinator, o *order, last *lockstep.Sequence) {
 	const near = 200 // of the 256 that a coordinator looks ahead
 	for *last+near < o.sequence {
 		*last += near

@@ -1,6 +1,9 @@
 package locksteptest
 
-import "github.com/seed-49bee653/samestep/lockstep"
+import (
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
 
 // restore restores saved states into a simulation that has gone on, and
 // simulates from there.
@@ -53,8 +56,8 @@ func (m *match) join() error {
 	if err != nil {
 		return m.fail("late join", 0, 0, err)
 	}
-	var last []lockstep.LastSequence
-	var places lockstep.Encoder // where the log is at each tick
+	var last []record.LastSequence
+	var places record.Encoder // where the log is at each tick
 	places.Header(m.header)
 	places.Keyframe(0, 0, nil, nil)
 	done := lockstep.Tick(0)
@@ -64,7 +67,7 @@ func (m *match) join() error {
 		}
 		last = places.AppendLast(last[:0])
 		f := m.game.NewFollower(lockstep.FollowerOptions{})
-		var enc lockstep.Encoder
+		var enc record.Encoder
 		err := f.Append(enc.Header(m.header))
 		if err == nil {
 			err = sums.Restore(t, m.states[t])

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 )
 
 // A roster makes players leave and come back, and the match pause and change its
@@ -67,7 +68,7 @@ func (r *roster) next() any {
 var errSystem = errors.New("not a command of System that can be written down")
 
 // issue lets a coordinator issue a command of System.
-func issue(c *lockstep.Coordinator, value any) (err error) {
+func issue(c *coordinator.Coordinator, value any) (err error) {
 	switch v := value.(type) {
 	case *lockstep.Joined:
 		if c.Seated(v.Player) {

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/state"
 )
 
@@ -63,7 +64,7 @@ func (m *match) stateTrip(schema *state.Schema, b []byte) error {
 }
 
 // commandTrip decodes a payload and encodes it again.
-func (m *match) commandTrip(payloads *lockstep.Payloads, c *lockstep.Command) error {
+func (m *match) commandTrip(payloads *record.Payloads, c *lockstep.Command) error {
 	payload := c.Payload
 	payloads.Reset()
 	if err := payloads.Decode(c); err != nil {

@@ -18,6 +18,8 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
@@ -60,10 +62,10 @@ const (
 // Each connection is closed with a code that says so, and the match goes on.
 func TestWebSocketAbuse(t *testing.T) {
 	auth := func(s *stage) []byte {
-		a := s.game.Auth()
+		a := protocol.NewAuth(s.game)
 		a.Token = press
-		var w lockstep.MessageWriter
-		return w.Append(nil, &lockstep.Message{Kind: lockstep.MessageAuth, Auth: a})
+		var w protocol.Writer
+		return w.Append(nil, &protocol.Message{Kind: protocol.KindAuth, Auth: a})
 	}
 	type row struct {
 		name   string
@@ -82,7 +84,7 @@ func TestWebSocketAbuse(t *testing.T) {
 		{"2^63-1 bytes", append(frame(fin|binOp, true, 1<<63-1, nil), make([]byte, 70<<10)...), []uint16{1009}},
 		{"text", whole(fin|textOp, []byte("hello")), []uint16{1003}},
 		{"text that is not UTF-8", whole(fin|textOp, []byte{0xff, 0xfe}), []uint16{1003, 1007}},
-		{"too large before auth", whole(fin|binOp, make([]byte, lockstep.MaxAuthMessage+1)), []uint16{1009}},
+		{"too large before auth", whole(fin|binOp, make([]byte, protocol.MaxAuthMessage+1)), []uint16{1009}},
 		{"too large in pieces", bytes.Join([][]byte{whole(binOp, make([]byte, 3<<10)), whole(0, make([]byte, 3<<10))}, nil), []uint16{1009}},
 		{"close with one byte", whole(fin|closed, []byte{3}), []uint16{1002}},
 		{"close with code 1005", whole(fin|closed, []byte{3, 0xed}), []uint16{1002}},
@@ -105,7 +107,7 @@ func TestWebSocketAbuse(t *testing.T) {
 			<-b.Ready()
 			for _, x := range rows {
 				if welcomed == 1 && strings.HasPrefix(x.name, "too large") {
-					x.frames, x.codes = whole(fin|binOp, make([]byte, lockstep.MaxClientMessage+1)), []uint16{1009}
+					x.frames, x.codes = whole(fin|binOp, make([]byte, protocol.MaxClientMessage+1)), []uint16{1009}
 				}
 				c, r := s.upgrade(t)
 				c.SetDeadline(time.Now().Add(30 * time.Second))
@@ -135,7 +137,7 @@ func TestWebSocketAbuse(t *testing.T) {
 			if len(rows) < 80 {
 				t.Errorf("only %d cases", len(rows))
 			}
-			if st := s.stats(t); st.Peers[lockstep.Live] != 1 || st.Peers != [5]int{lockstep.Live: 1} {
+			if st := s.stats(t); st.Peers[host.Live] != 1 || st.Peers != [5]int{host.Live: 1} {
 				t.Errorf("peers are left: %v", st.Peers)
 			}
 			s.agree(t, b)
@@ -324,14 +326,14 @@ func TestConnectionsOfOneAddress(t *testing.T) {
 			crowd(&c)
 			inBubble(t, c, func(t *testing.T, s *stage) {
 				var first []*raw
-				var session lockstep.SessionToken
+				var session protocol.SessionToken
 				if x.newcomer == "" {
-					before := s.from(t, "203.0.113.2").raw(t, ada, lockstep.SessionToken{}, 0).welcomed()
+					before := s.from(t, "203.0.113.2").raw(t, ada, protocol.SessionToken{}, 0).welcomed()
 					session = before.welcome.Session
 					before.ws.CloseNow()
 				}
 				for i := range 30 {
-					first = append(first, s.from(t, "203.0.113.1").raw(t, x.token(i), lockstep.SessionToken{}, 0).welcomed())
+					first = append(first, s.from(t, "203.0.113.1").raw(t, x.token(i), protocol.SessionToken{}, 0).welcomed())
 				}
 				began := time.Now()
 				r := s.from(t, "203.0.113.1").raw(t, x.newcomer, session, 0)

@@ -9,6 +9,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
 // maxBody is how large a request's body may be, in bytes.
@@ -61,7 +64,7 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request) {
 // admin lets only those pass who show the token of an admin.
 func (s *Server) admin(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if g, ok := s.bearer(w, r); ok && granted(w, g.Role == lockstep.Admin) {
+		if g, ok := s.bearer(w, r); ok && granted(w, g.Role == protocol.Admin) {
 			next(w, r)
 		}
 	}
@@ -112,7 +115,7 @@ func (s *Server) created(w http.ResponseWriter, m *Match, err error) {
 }
 
 func (s *Server) end(w http.ResponseWriter, r *http.Request) {
-	s.do(w, r, func(m *Match, h *lockstep.Host) error { return h.End(m.now(), "ended by an admin") })
+	s.do(w, r, func(m *Match, h *host.Host) error { return h.End(m.now(), "ended by an admin") })
 }
 
 // act does what the path's last word says.
@@ -138,7 +141,7 @@ func (s *Server) act(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	seat := lockstep.Player(min(n, uint64(lockstep.System)))
-	s.do(w, r, func(m *Match, h *lockstep.Host) error {
+	s.do(w, r, func(m *Match, h *host.Host) error {
 		switch r.PathValue("action") {
 		case "pause":
 			return h.Pause(m.now(), seat)
@@ -153,19 +156,19 @@ func (s *Server) act(w http.ResponseWriter, r *http.Request) {
 
 // do does something in the goroutine of the match that the path names, and answers
 // with the match.
-func (s *Server) do(w http.ResponseWriter, r *http.Request, f func(*Match, *lockstep.Host) error) {
+func (s *Server) do(w http.ResponseWriter, r *http.Request, f func(*Match, *host.Host) error) {
 	s.ask(w, r, f, func(m *Match) { reply(w, http.StatusOK, m.View()) })
 }
 
 // ask is do with another answer.
-func (s *Server) ask(w http.ResponseWriter, r *http.Request, f func(*Match, *lockstep.Host) error, answer func(*Match)) {
+func (s *Server) ask(w http.ResponseWriter, r *http.Request, f func(*Match, *host.Host) error, answer func(*Match)) {
 	m := s.match(r.PathValue("name"))
 	if m == nil {
 		http.Error(w, "no such match", http.StatusNotFound)
 		return
 	}
 	var err error
-	if gone := m.Do(r.Context(), func(h *lockstep.Host) {
+	if gone := m.Do(r.Context(), func(h *host.Host) {
 		err = f(m, h)
 		m.publish() // so that the answer shows what was done
 	}); gone != nil {
@@ -173,7 +176,7 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request, f func(*Match, *loc
 		return
 	}
 	switch {
-	case errors.Is(err, lockstep.ErrBusy): // until the next tick
+	case errors.Is(err, coordinator.ErrBusy): // until the next tick
 		w.Header().Set("Retry-After", "1")
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
 	case err != nil:

@@ -21,6 +21,8 @@ import (
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/client"
+	"github.com/seed-49bee653/samestep/lockstep/player"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
@@ -100,7 +102,7 @@ func TestHTTPInterface(t *testing.T) {
 			t.Errorf("%s %s: a token stands in the answer: %s", x.method, x.path, body)
 		}
 	}
-	if err := a.Wait(); !errors.Is(err, lockstep.ErrClosed) {
+	if err := a.Wait(); !errors.Is(err, player.ErrClosed) {
 		t.Errorf("the kicked player: %v", err)
 	}
 }
@@ -184,11 +186,11 @@ func TestAdminGuesses(t *testing.T) {
 // WebSocket. Wrong ones are answered alike, and still counted.
 func TestGuessesAtSharedAddress(t *testing.T) {
 	inBubble(t, setup{options: server.Options{NewMatch: newMatch, GuestMatches: 2, MaxMatches: 3}}, func(t *testing.T, s *stage) {
-		first := s.raw(t, bob, lockstep.SessionToken{}, 0).live()
+		first := s.raw(t, bob, protocol.SessionToken{}, 0).live()
 		first.ws.CloseNow()
 		for n := range 60 {
 			s.ask(t, "POST", "/matches", fmt.Sprintf("ops-ops-ops-ops-ops-%02d", n), "")
-			s.raw(t, fmt.Sprintf("ada-ada-ada-ada-%03d", n), lockstep.SessionToken{}, 0).end()
+			s.raw(t, fmt.Sprintf("ada-ada-ada-ada-%03d", n), protocol.SessionToken{}, 0).end()
 		}
 		for _, x := range []struct {
 			token, body string
@@ -209,15 +211,15 @@ func TestGuessesAtSharedAddress(t *testing.T) {
 		}
 		began := time.Now()
 		back := s.raw(t, "", first.welcome.Session, first.position).welcomed()
-		a := s.raw(t, ada, lockstep.SessionToken{}, 0).welcomed()
+		a := s.raw(t, ada, protocol.SessionToken{}, 0).welcomed()
 		if back.welcome.Seat != 1 || a.welcome.Seat != 0 {
 			t.Errorf("got the seats %d and %d, want 1 and 0", back.welcome.Seat, a.welcome.Seat)
 		}
 		if wait := time.Since(began); wait > time.Second {
 			t.Errorf("they were welcomed after %v", wait)
 		}
-		if code := s.raw(t, "ada-ada-ada-ada-ad", lockstep.SessionToken{}, 0).end(); code != lockstep.CloseRefused {
-			t.Errorf("a wrong token: closed with %v, want %v", code, lockstep.CloseRefused)
+		if code := s.raw(t, "ada-ada-ada-ada-ad", protocol.SessionToken{}, 0).end(); code != protocol.CloseRefused {
+			t.Errorf("a wrong token: closed with %v, want %v", code, protocol.CloseRefused)
 		}
 		if status, _ := s.ask(t, "DELETE", "/matches/duel", ops, ""); status != 200 {
 			t.Errorf("the admin: got %d, want 200", status)
@@ -259,7 +261,7 @@ func TestNoMatchesOverHTTP(t *testing.T) {
 func TestMetrics(t *testing.T) {
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		<-s.join(t, ada, wander).Ready()
-		s.raw(t, "wrong-wrong-wrong-wrong", lockstep.SessionToken{}, 0).end()
+		s.raw(t, "wrong-wrong-wrong-wrong", protocol.SessionToken{}, 0).end()
 		s.ask(t, "GET", "/matches/duel/play", "", "")
 		_, body := s.ask(t, "GET", "/metrics", "", "")
 		for _, want := range []string{
@@ -305,9 +307,9 @@ func TestMetricsAreDocumented(t *testing.T) {
 // is resumed is not counted as a player who has come back.
 func TestCountersAfterTheMatch(t *testing.T) {
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
-		r := s.raw(t, ada, lockstep.SessionToken{}, 0).live()
+		r := s.raw(t, ada, protocol.SessionToken{}, 0).live()
 		for seq := range lockstep.Sequence(5) {
-			r.say(&lockstep.Message{Kind: lockstep.MessageCommand, Sequence: seq + 1, Command: 9999})
+			r.say(&protocol.Message{Kind: protocol.KindCommand, Sequence: seq + 1, Command: 9999})
 		}
 		for _, action := range []string{"pause", "resume"} {
 			s.ask(t, "POST", "/matches/duel/"+action+"?seat=0", ops, "")
@@ -357,17 +359,17 @@ func TestTLS(t *testing.T) {
 	web.Config.ErrorLog = slog.NewLogLogger(slog.NewTextHandler(&log, nil), slog.LevelInfo)
 	web.StartTLS()
 	url := "wss" + strings.TrimPrefix(web.URL, "https") + "/matches/duel/play"
-	o := client.Options{ClientOptions: lockstep.ClientOptions{Token: ada}, HTTP: web.Client()}
+	o := client.Options{Options: player.Options{Token: ada}, HTTP: web.Client()}
 	a := client.Dial(t.Context(), url, game, o)
 	<-a.Ready()
-	o.HTTP, o.Ladder = nil, lockstep.Ladder{First: lockstep.Millisecond, Attempts: 1} // knows the certificate's issuer not
-	if err := client.Dial(t.Context(), url, game, o).Wait(); !errors.Is(err, lockstep.ErrGaveUp) || !strings.Contains(err.Error(), "certificate") {
+	o.HTTP, o.Ladder = nil, player.Ladder{First: lockstep.Millisecond, Attempts: 1} // knows the certificate's issuer not
+	if err := client.Dial(t.Context(), url, game, o).Wait(); !errors.Is(err, player.ErrGaveUp) || !strings.Contains(err.Error(), "certificate") {
 		t.Errorf("without the certificate: %v", err)
 	}
 	if err := s.Shutdown(t.Context()); err != nil {
 		t.Error(err)
 	}
-	a.Do(func(c *lockstep.Client) { c.Leave() })
+	a.Do(func(c *player.Client) { c.Leave() })
 	if err := a.Wait(); err != nil {
 		t.Error(err)
 	}

@@ -17,6 +17,8 @@ import (
 
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
@@ -51,16 +53,16 @@ func TestTokens(t *testing.T) {
 	}
 	for _, x := range []struct {
 		token, match string
-		role         lockstep.Role
+		role         protocol.Role
 		seat         lockstep.Player
 		err          error
 	}{
-		{"eve-eve-eve-eve-eve", "duel", lockstep.Seated, lockstep.AnySeat, nil},
+		{"eve-eve-eve-eve-eve", "duel", protocol.Seated, host.AnySeat, nil},
 		{"eve-eve-eve-eve-eve", "other", 0, 0, server.ErrRefused},
 		{"eve-eve-eve-eve-ev", "duel", 0, 0, server.ErrRefused},
 		{"eve-eve-eve-eve-eve ", "duel", 0, 0, server.ErrRefused},
 		{"", "duel", 0, 0, server.ErrRefused},
-		{"ops-ops-ops-ops-ops-ops", "other", lockstep.Admin, 1, nil},
+		{"ops-ops-ops-ops-ops-ops", "other", protocol.Admin, 1, nil},
 	} {
 		g, err := tokens.Authorize(x.token, x.match)
 		again, _ := tokens.Authorize(x.token, x.match)
@@ -118,7 +120,7 @@ func TestJWT(t *testing.T) {
 		return c
 	}
 	good := sign(t, hs, secret, claims(func(*server.Claims) {}))
-	if g, err := j.Authorize(good, "duel"); err != nil || g.Seat != 1 || g.Role != lockstep.Seated || g.Name != "ada" {
+	if g, err := j.Authorize(good, "duel"); err != nil || g.Seat != 1 || g.Role != protocol.Seated || g.Name != "ada" {
 		t.Fatalf("got %+v, %v", g, err)
 	}
 	parts := strings.Split(good, ".")
@@ -147,7 +149,7 @@ func TestJWT(t *testing.T) {
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			g, err := j.Authorize(x.token, "duel")
-			if !errors.Is(err, server.ErrRefused) || g != (lockstep.Grant{}) {
+			if !errors.Is(err, server.ErrRefused) || g != (host.Grant{}) {
 				t.Errorf("got %+v, %v", g, err)
 			}
 			if err != nil && len(x.token) > 0 && strings.Contains(err.Error(), x.token) {
@@ -175,7 +177,7 @@ func TestJWT(t *testing.T) {
 func TestTokensAreNotTold(t *testing.T) {
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		for _, token := range []string{ada, "wrong-wrong-wrong-wrong"} {
-			r := s.raw(t, token, lockstep.SessionToken{}, 0)
+			r := s.raw(t, token, protocol.SessionToken{}, 0)
 			r.read(func() bool { return r.welcome != nil || r.closing != nil })
 			if r.closing != nil && strings.Contains(r.closing.Text, token) {
 				t.Errorf("told: %q", r.closing.Text)
@@ -194,26 +196,26 @@ func TestTokensAreNotTold(t *testing.T) {
 // before anything else is looked at.
 func TestIdentityIsCompared(t *testing.T) {
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
-		for field, change := range map[string]func(*lockstep.Auth){
-			"protocol":       func(a *lockstep.Auth) { a.Protocol++ },
-			"engine":         func(a *lockstep.Auth) { a.Engine += "x" },
-			"game":           func(a *lockstep.Auth) { a.Game = "chess" },
-			"build":          func(a *lockstep.Auth) { a.Build = "2" },
-			"state schema":   func(a *lockstep.Auth) { a.StateSchema++ },
-			"command schema": func(a *lockstep.Auth) { a.CommandSchema++ },
+		for field, change := range map[string]func(*protocol.Auth){
+			"protocol":       func(a *protocol.Auth) { a.Protocol++ },
+			"engine":         func(a *protocol.Auth) { a.Engine += "x" },
+			"game":           func(a *protocol.Auth) { a.Game = "chess" },
+			"build":          func(a *protocol.Auth) { a.Build = "2" },
+			"state schema":   func(a *protocol.Auth) { a.StateSchema++ },
+			"command schema": func(a *protocol.Auth) { a.CommandSchema++ },
 
-			"self-test of layout": func(a *lockstep.Auth) { a.SelfTest.Layout++ },
-			"self-test of game":   func(a *lockstep.Auth) { a.SelfTest.Game++ },
+			"self-test of layout": func(a *protocol.Auth) { a.SelfTest.Layout++ },
+			"self-test of game":   func(a *protocol.Auth) { a.SelfTest.Game++ },
 		} {
 			r, err := s.connect(t)
 			if err != nil {
 				t.Fatal(err)
 			}
-			a := s.game.Auth()
+			a := protocol.NewAuth(s.game)
 			a.Token = ada
 			change(a)
-			r.say(&lockstep.Message{Kind: lockstep.MessageAuth, Auth: a})
-			if code := r.end(); code != lockstep.CloseRefused || r.errors[lockstep.ErrorIdentity] != 1 || r.field != field {
+			r.say(&protocol.Message{Kind: protocol.KindAuth, Auth: a})
+			if code := r.end(); code != protocol.CloseRefused || r.errors[protocol.ErrorIdentity] != 1 || r.field != field {
 				t.Errorf("%s: closed with %v, errors %v of %q", field, code, r.errors, r.field)
 			}
 		}
@@ -223,7 +225,7 @@ func TestIdentityIsCompared(t *testing.T) {
 // An Authorizer that fails takes its match with it, and no other.
 type failing struct{ server.Authorizer }
 
-func (f failing) Authorize(token, match string) (lockstep.Grant, error) {
+func (f failing) Authorize(token, match string) (host.Grant, error) {
 	if token == "fail" {
 		panic("the database is gone")
 	}
@@ -242,8 +244,8 @@ func TestPanicOfTheAuthorizer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b := s.raw(t, bob, lockstep.SessionToken{}, 0).live()
-		s.raw(t, "fail", lockstep.SessionToken{}, 0).end()
+		b := s.raw(t, bob, protocol.SessionToken{}, 0).live()
+		s.raw(t, "fail", protocol.SessionToken{}, 0).end()
 		b.end()
 		<-s.match.Done()
 		if v := s.match.View(); v.Ended != "the match has failed" {
@@ -252,7 +254,7 @@ func TestPanicOfTheAuthorizer(t *testing.T) {
 		if !strings.Contains(s.log.String(), "the database is gone") {
 			t.Error("the log does not say why")
 		}
-		if err := other.Do(t.Context(), func(*lockstep.Host) {}); err != nil {
+		if err := other.Do(t.Context(), func(*host.Host) {}); err != nil {
 			t.Errorf("the other match: %v", err)
 		}
 	})

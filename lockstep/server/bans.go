@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
 )
 
 // A banView is what an admin is told of a ban in a match.
@@ -22,7 +23,7 @@ type banView struct {
 // listBans answers with the bans of a match, also those of kicks.
 func (s *Server) listBans(w http.ResponseWriter, r *http.Request) {
 	all := []banView{}
-	s.ask(w, r, func(m *Match, h *lockstep.Host) error {
+	s.ask(w, r, func(m *Match, h *host.Host) error {
 		now := m.now()
 		for _, b := range h.Bans(now) {
 			v := banView{Subject: b.Subject, Address: b.Address, Reason: b.Reason}
@@ -49,7 +50,7 @@ func (s *Server) ban(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	s.do(w, r, func(m *Match, h *lockstep.Host) error {
+	s.do(w, r, func(m *Match, h *host.Host) error {
 		now, until := m.now(), lockstep.Time(0)
 		if span > 0 {
 			until = now + lockstep.Time(span.Microseconds())
@@ -60,7 +61,7 @@ func (s *Server) ban(w http.ResponseWriter, r *http.Request) {
 		case of.peer > 0:
 			return h.BanPeer(now, of.peer, until, reason)
 		}
-		return h.Ban(now, lockstep.Ban{Subject: of.subject, Address: of.address, Until: until, Reason: reason})
+		return h.Ban(now, host.Ban{Subject: of.subject, Address: of.address, Until: until, Reason: reason})
 	})
 }
 
@@ -74,9 +75,9 @@ func (s *Server) unban(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	s.do(w, r, func(m *Match, h *lockstep.Host) error {
+	s.do(w, r, func(m *Match, h *host.Host) error {
 		if !h.Unban(m.now(), of.subject, of.address) {
-			return fmt.Errorf("%w: no such ban", lockstep.ErrBan)
+			return fmt.Errorf("%w: no such ban", host.ErrBan)
 		}
 		return nil
 	})
@@ -100,7 +101,7 @@ func banSpan(text string) (time.Duration, error) {
 // A target says whom a request is about.
 type target struct {
 	seat             *lockstep.Player
-	peer             lockstep.PeerID
+	peer             host.PeerID
 	subject, address string
 }
 
@@ -124,7 +125,7 @@ func banTarget(r *http.Request) (of target, err error) {
 		if err != nil || n == 0 {
 			return of, errTarget
 		}
-		of.peer = lockstep.PeerID(n)
+		of.peer = host.PeerID(n)
 	}
 	of.subject = r.FormValue("subject")
 	if text := r.FormValue("address"); text != "" {

@@ -11,6 +11,9 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/player"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
@@ -24,17 +27,17 @@ func TestKickedIsKeptOut(t *testing.T) {
 	if status, body := s.ask(t, "POST", "/matches/duel/kick?seat=0", ops, ""); status != 200 {
 		t.Fatalf("kick: got %d %s", status, body)
 	}
-	if err := a.Wait(); !errors.Is(err, lockstep.ErrClosed) || !strings.Contains(err.Error(), "kicked by an admin") {
+	if err := a.Wait(); !errors.Is(err, player.ErrClosed) || !strings.Contains(err.Error(), "kicked by an admin") {
 		t.Errorf("the kicked player: got %v", err)
 	}
 	time.Sleep(19 * time.Millisecond)
 	again := s.join(t, ada, wander)
 	err := again.Wait()
-	if !errors.Is(err, lockstep.ErrClosed) || !strings.Contains(err.Error(), "banned for 60 s: kicked by an admin") {
+	if !errors.Is(err, player.ErrClosed) || !strings.Contains(err.Error(), "banned for 60 s: kicked by an admin") {
 		t.Errorf("19 ms later: got %v, want that it is banned for 60 s", err)
 	}
-	if st := s.stats(t); st.Closed[lockstep.CloseBanned] != 1 || st.Players != 1 {
-		t.Errorf("got %d refusals and %d players, want 1 and 1", st.Closed[lockstep.CloseBanned], st.Players)
+	if st := s.stats(t); st.Closed[protocol.CloseBanned] != 1 || st.Players != 1 {
+		t.Errorf("got %d refusals and %d players, want 1 and 1", st.Closed[protocol.CloseBanned], st.Players)
 	}
 	if b.Err() != nil {
 		t.Errorf("the other player: %v", b.Err())
@@ -85,11 +88,11 @@ func TestBansOverHTTP(t *testing.T) {
 			want string
 		}{{0, "banned for 10 s"}, {5 * time.Second, "banned for 5 s"}, {5*time.Second - time.Millisecond, "banned for 1 s"}} {
 			time.Sleep(x.wait)
-			before := s.stats(t).Closed[lockstep.CloseBanned]
+			before := s.stats(t).Closed[protocol.CloseBanned]
 			if err := s.join(t, ada, wander).Wait(); err == nil || !strings.Contains(err.Error(), x.want) {
 				t.Errorf("%v later: got %v, want %s", x.wait, err, x.want)
 			}
-			if got := s.stats(t).Closed[lockstep.CloseBanned] - before; got != 1 {
+			if got := s.stats(t).Closed[protocol.CloseBanned] - before; got != 1 {
 				t.Errorf("the client connected %d times, want once", got)
 			}
 		}
@@ -101,7 +104,7 @@ func TestBansOverHTTP(t *testing.T) {
 		<-a.Ready()
 
 		var subject string
-		s.do(t, func(h *lockstep.Host) {
+		s.do(t, func(h *host.Host) {
 			for _, p := range h.Peers() {
 				if p.Name == "ada" {
 					subject = fmt.Sprint(p.ID)
@@ -183,7 +186,7 @@ func TestBanAtSharedAddress(t *testing.T) {
 		<-home.join(t, bob, wander).Ready()
 		<-away.join(t, token("far"), wander).Ready()
 		f.Cut()
-		eventually(t, "the friend resumes", func() bool { return has[lockstep.StreamResumed](f) })
+		eventually(t, "the friend resumes", func() bool { return has[player.StreamResumed](f) })
 		if st := s.stats(t); st.Players != 4 || a.Err() != nil || f.Err() != nil {
 			t.Errorf("got %d players, want 4; %v, %v", st.Players, a.Err(), f.Err())
 		}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
 )
 
 // An address may show maxGuesses wrong tokens and sessions, which come back over
@@ -19,7 +19,7 @@ const (
 // bearer returns what the token of a request entitles to, in the match that its path
 // names. If the token is not valid, bearer has counted and answered it. A valid token
 // passes however many others its address has guessed: many people can share one.
-func (s *Server) bearer(w http.ResponseWriter, r *http.Request) (g lockstep.Grant, ok bool) {
+func (s *Server) bearer(w http.ResponseWriter, r *http.Request) (g host.Grant, ok bool) {
 	token, shown := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if shown {
 		g, err := s.authorize(token, r.PathValue("name"))
@@ -29,10 +29,10 @@ func (s *Server) bearer(w http.ResponseWriter, r *http.Request) (g lockstep.Gran
 	}
 	if shown && !s.guessed(of(r.RemoteAddr)) {
 		http.Error(w, "too many tokens from your address were refused", http.StatusTooManyRequests)
-		return lockstep.Grant{}, false
+		return host.Grant{}, false
 	}
 	http.Error(w, "refused", http.StatusForbidden)
-	return lockstep.Grant{}, false
+	return host.Grant{}, false
 }
 
 // guessed counts a token or session that is not valid. It reports false if there

@@ -14,6 +14,9 @@ import (
 
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/player"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
@@ -30,7 +33,7 @@ func BenchmarkFanOut(b *testing.B) {
 
 func benchFanOut(b *testing.B, peers int) {
 	s, err := server.New(server.Options{
-		AllowedHosts: []string{"server"}, MaxPerAddress: peers, MaxUnauthenticated: peers, Host: lockstep.HostOptions{AnonymousSpectators: true, MaxSpectators: peers, MaxConnecting: peers},
+		AllowedHosts: []string{"server"}, MaxPerAddress: peers, MaxUnauthenticated: peers, Host: host.Options{AnonymousSpectators: true, MaxSpectators: peers, MaxConnecting: peers},
 	})
 	if err != nil {
 		b.Fatal(err)
@@ -75,11 +78,11 @@ func benchFanOut(b *testing.B, peers int) {
 	web.Close()
 }
 
-// follow watches a match by a lockstep.Client without a clock of its own.
+// follow watches a match by a player.Client without a clock of its own.
 func follow(ws *websocket.Conn, game *lockstep.Game, got chan<- int, stop <-chan struct{}) {
 	defer ws.CloseNow()
-	ws.SetReadLimit(lockstep.MaxServerMessage)
-	c := lockstep.NewClient(game, lockstep.ClientOptions{Pacing: lockstep.PacingOptions{AsTheyCome: true}})
+	ws.SetReadLimit(protocol.MaxServerMessage)
+	c := player.New(game, player.Options{Pacing: player.PacingOptions{AsTheyCome: true}})
 	began := time.Now()
 	now := func() lockstep.Time { return lockstep.Time(time.Since(began).Microseconds()) }
 	c.Advance(now())

@@ -9,12 +9,13 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
 // evidence writes a desync's bundle beside the replay. The match does not wait
 // for it.
-func (m *Match) evidence(e *lockstep.Evidence) {
+func (m *Match) evidence(e *host.Evidence) {
 	s := m.server
 	s.metrics.desyncs.Inc()
 	s.log.Warn("desync", "match", m.spec.Name, "report", e.Report.String())
@@ -55,7 +56,7 @@ const bundlesOfMatch = 4
 // mayBundle counts a bundle that is about to be written, or reports false if there are
 // enough. The first one about a player is written however many there are about others:
 // who differs on purpose must not keep the evidence about an honest player away.
-func (m *Match) mayBundle(e *lockstep.Evidence) bool {
+func (m *Match) mayBundle(e *host.Evidence) bool {
 	of, all := m.bundles[e.Report.Player], 0
 	for _, n := range m.bundles {
 		all += n
@@ -77,7 +78,7 @@ func trimExt(path string) string { return path[:len(path)-len(filepath.Ext(path)
 
 // writeBundle writes a bundle under a name of its own, so that nobody reads
 // half of one.
-func writeBundle(path, replayPath string, size int64, h *lockstep.Header, e *lockstep.Evidence) (err error) {
+func writeBundle(path, replayPath string, size int64, h *lockstep.Header, e *host.Evidence) (err error) {
 	from, err := files.OpenNoFollow(replayPath)
 	if err != nil {
 		return err

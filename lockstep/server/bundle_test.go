@@ -17,6 +17,9 @@ import (
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/client"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -30,7 +33,7 @@ func TestBundleWithinASecond(t *testing.T) {
 		s.join(t, bob, wander)
 		eventually(t, "both play", func() bool { return guest.tick() > 30 })
 		corrupt(t, guest.Session, "Dots[0].Coins")
-		eventually(t, "the player is told", func() bool { return has[lockstep.Desynced](guest) })
+		eventually(t, "the player is told", func() bool { return has[player.Desynced](guest) })
 		told := time.Now()
 		eventually(t, "a bundle is written", func() bool { return len(s.files(t, "*.zip")) > 0 })
 		if took := time.Since(told); took > time.Second {
@@ -45,7 +48,7 @@ func TestBundleWithinASecond(t *testing.T) {
 
 // A tie names no player: its bundles do not count as those of seat 0.
 func TestTieHasItsOwnBundles(t *testing.T) {
-	o := setup{options: server.Options{MaxBundles: 1}, host: lockstep.HostOptions{Relay: true, StartPlayers: 2}}
+	o := setup{options: server.Options{MaxBundles: 1}, host: host.Options{Relay: true, StartPlayers: 2}}
 	inBubble(t, o, func(t *testing.T, s *stage) {
 		a, b := s.join(t, ada, wander), s.join(t, bob, wander)
 		eventually(t, "both play", func() bool { return a.tick() > 30 && b.tick() > 30 })
@@ -64,14 +67,14 @@ func TestTieHasItsOwnBundles(t *testing.T) {
 		if m := bundle.Manifest; !m.Tie || m.Player != lockstep.System {
 			t.Errorf("the manifest has tie %v and player %d, want true and %d", m.Tie, m.Player, lockstep.System)
 		}
-		report := lockstep.DesyncReport{Tick: 20, Player: 0}
-		s.do(t, func(*lockstep.Host) { s.match.Evidence(&lockstep.Evidence{Report: report}) })
+		report := coordinator.DesyncReport{Tick: 20, Player: 0}
+		s.do(t, func(*host.Host) { s.match.Evidence(&host.Evidence{Report: report}) })
 		eventually(t, "a bundle about seat 0", func() bool { return len(s.files(t, "*-player0.zip")) > 0 })
-		s.do(t, func(*lockstep.Host) {
+		s.do(t, func(*host.Host) {
 			for _, tick := range []lockstep.Tick{10, 30} {
 				report.Tick = tick
-				s.match.Evidence(&lockstep.Evidence{Report: report})
-				s.match.Evidence(&lockstep.Evidence{Report: lockstep.DesyncReport{Tick: tick, Player: lockstep.System, Tie: true}})
+				s.match.Evidence(&host.Evidence{Report: report})
+				s.match.Evidence(&host.Evidence{Report: coordinator.DesyncReport{Tick: tick, Player: lockstep.System, Tie: true}})
 			}
 		})
 		if err := s.match.End(t.Context(), "enough"); err != nil {
@@ -87,7 +90,7 @@ func TestTieHasItsOwnBundles(t *testing.T) {
 func corrupt(tb testing.TB, s *client.Session, path string) {
 	tb.Helper()
 	var err error
-	if gone := s.Do(func(c *lockstep.Client) { err = c.Corrupt(path) }); gone != nil || err != nil {
+	if gone := s.Do(func(c *player.Client) { err = c.Corrupt(path) }); gone != nil || err != nil {
 		tb.Fatal(gone, err)
 	}
 }
@@ -110,8 +113,8 @@ func benchBundle(b *testing.B, units uint16) {
 		b.Fatal(err)
 	}
 	dir := b.TempDir()
-	s, err := server.New(server.Options{Dir: dir, MaxBundles: b.N, Authorizer: tokens, Log: slog.New(slog.DiscardHandler), Host: lockstep.HostOptions{
-		Rates: lockstep.Rates{Resyncs: lockstep.Rate{N: 100, Per: lockstep.Second, Burst: 100}}, // it is healed each time
+	s, err := server.New(server.Options{Dir: dir, MaxBundles: b.N, Authorizer: tokens, Log: slog.New(slog.DiscardHandler), Host: host.Options{
+		Rates: host.Rates{Resyncs: host.Rate{N: 100, Per: lockstep.Second, Burst: 100}}, // it is healed each time
 	}})
 	if err != nil {
 		b.Fatal(err)
@@ -132,8 +135,8 @@ func benchBundle(b *testing.B, units uint16) {
 	go web.Serve(l)
 	var told atomic.Int64 // when, in nanoseconds; 0 before
 	url := fmt.Sprintf("ws://%s/matches/duel/play", l.Addr())
-	guest := client.Dial(b.Context(), url, game, client.Options{ClientOptions: lockstep.ClientOptions{Token: ada, Events: func(e any) {
-		if _, ok := e.(lockstep.Desynced); ok && told.Load() == 0 {
+	guest := client.Dial(b.Context(), url, game, client.Options{Options: player.Options{Token: ada, Events: func(e any) {
+		if _, ok := e.(player.Desynced); ok && told.Load() == 0 {
 			told.Store(time.Now().UnixNano())
 		}
 	}}})
@@ -142,8 +145,8 @@ func benchBundle(b *testing.B, units uint16) {
 	for i := range b.N {
 		healthy := func() bool {
 			ok := false
-			guest.Do(func(c *lockstep.Client) {
-				ok = c.Status().Stage == lockstep.StageLive && c.Status().Tick > 20 && c.Status().Tick > last+20
+			guest.Do(func(c *player.Client) {
+				ok = c.Status().Stage == player.StageLive && c.Status().Tick > 20 && c.Status().Tick > last+20
 			})
 			return ok
 		}
@@ -155,11 +158,11 @@ func benchBundle(b *testing.B, units uint16) {
 			names, err := filepath.Glob(filepath.Join(dir, "*.zip"))
 			return err == nil && len(names) > i
 		})
-		guest.Do(func(c *lockstep.Client) { last = c.Status().Tick })
+		guest.Do(func(c *player.Client) { last = c.Status().Tick })
 		took += time.Since(time.Unix(0, told.Load()))
 	}
 	b.ReportMetric(float64(took.Microseconds())/1000/float64(b.N), "ms/bundle")
-	if err := m.Do(b.Context(), func(h *lockstep.Host) {
+	if err := m.Do(b.Context(), func(h *host.Host) {
 		b.ReportMetric(float64(len(h.Referee().Simulation().AppendState(nil))), "state-bytes")
 	}); err != nil {
 		b.Fatal(err)

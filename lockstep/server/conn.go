@@ -14,11 +14,13 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/buffer"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
 const (
 	// maxWrite is how many bytes are written to a socket at a time.
-	maxWrite = lockstep.MaxServerMessage
+	maxWrite = protocol.MaxServerMessage
 
 	// maxQueued is how many messages wait for a socket beside the one being
 	// written. What more there is stays in the match's ring.
@@ -40,9 +42,9 @@ var buffers = buffer.Pool{Keep: keepBuffer}
 type conn struct {
 	match   *Match
 	ws      *websocket.Conn
-	socket  net.Conn        // below ws
-	frames  *frames         // between them
-	id      lockstep.PeerID // set by the match's goroutine
+	socket  net.Conn    // below ws
+	frames  *frames     // between them
+	id      host.PeerID // set by the match's goroutine
 	addr    netip.Prefix
 	subject string // of its token, since it was welcomed; empty if nobody vouches for it
 	gone    bool   // the membership's
@@ -166,7 +168,7 @@ func clipReason(s string) string {
 
 // feed takes from the host what it has for this connection. The match's
 // goroutine calls it.
-func (c *conn) feed(h *lockstep.Host) {
+func (c *conn) feed(h *host.Host) {
 	_, reason, closed := h.Closed(c.id)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -246,7 +248,7 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request) {
 		ws.Close(websocket.StatusPolicyViolation, "want the subprotocol "+Subprotocol)
 		return
 	}
-	ws.SetReadLimit(lockstep.MaxAuthMessage)
+	ws.SetReadLimit(protocol.MaxAuthMessage)
 	c := &conn{match: m, ws: ws, socket: socket.conn, frames: socket.frames, addr: from, wake: make(chan struct{}, 1)}
 	s.upgraded(socket.conn)
 	if s.entrance.enter(c, s.options.MaxUnauthenticated) {
@@ -285,7 +287,7 @@ func (c *conn) serve() {
 // than its address may have closes one.
 func (c *conn) welcomed(seat lockstep.Player, subject string) {
 	s := c.match.server
-	c.ws.SetReadLimit(lockstep.MaxClientMessage)
+	c.ws.SetReadLimit(protocol.MaxClientMessage)
 	s.entrance.leave(c)
 	if seat == lockstep.System && s.watchers.enter(c, s.watchers.all) {
 		s.metrics.turned.WithLabelValues("crowd").Inc()

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -34,7 +36,7 @@ func (s *Server) Create(spec MatchSpec) (*Match, error) {
 func (s *Server) newMatch(spec MatchSpec) *Match {
 	return &Match{
 		server: s, spec: spec, inbox: make(chan input, inboxSize), done: make(chan struct{}),
-		conns: make(map[lockstep.PeerID]*conn), bundles: make(map[lockstep.Player]int), owners: make(map[lockstep.Player]*lockstep.Grant),
+		conns: make(map[host.PeerID]*conn), bundles: make(map[lockstep.Player]int), owners: make(map[lockstep.Player]*host.Grant),
 	}
 }
 
@@ -121,7 +123,7 @@ func (m *Match) begin(phase time.Duration) error {
 	if err != nil {
 		return err
 	}
-	var log lockstep.Log = lockstep.Tee()
+	var log lockstep.Log = record.Tee()
 	if dir := m.server.options.Dir; dir != "" {
 		if err := m.openReplay(dir, id); err != nil {
 			return err
@@ -129,7 +131,7 @@ func (m *Match) begin(phase time.Duration) error {
 		log = m.writer
 	}
 	m.epoch = time.Now().Add(-phase)
-	if m.host, err = lockstep.NewHost(m.spec.Game, h, log, m.hostOptions()); err == nil {
+	if m.host, err = host.New(m.spec.Game, h, log, m.hostOptions()); err == nil {
 		err = m.fits()
 	}
 	if err != nil {
@@ -148,12 +150,12 @@ func (m *Match) abandon(path string) {
 }
 
 // hostOptions are the match's policies, and what the server does for it.
-func (m *Match) hostOptions() lockstep.HostOptions {
+func (m *Match) hostOptions() host.Options {
 	o := m.server.options.Host
 	if m.spec.Host != nil {
 		o = *m.spec.Host
 	}
-	o.Authorize = func(token string) (lockstep.Grant, error) {
+	o.Authorize = func(token string) (host.Grant, error) {
 		g, err := m.server.authorize(token, m.spec.Name)
 		if m.granted = &g; err != nil {
 			m.granted = nil

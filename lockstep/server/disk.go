@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -37,8 +38,8 @@ type file interface {
 type disk struct {
 	synced    chan struct{} // holds a value when committed has changed
 	committed atomic.Uint64 // the position before which all is safe
-	asked     lockstep.Position
-	told      lockstep.Position // to the host
+	asked     protocol.Position
+	told      protocol.Position // to the host
 	late      time.Time         // since when committed is behind and stays there; zero if it is not behind
 	roomAt    time.Time         // when to ask for room again
 }
@@ -129,7 +130,7 @@ func (m *Match) commit(now time.Time) {
 			d.asked = next
 		}
 	}
-	committed := lockstep.Position(d.committed.Load())
+	committed := protocol.Position(d.committed.Load())
 	switch {
 	case committed == m.host.Position() || m.writer.Full():
 		d.late = time.Time{}

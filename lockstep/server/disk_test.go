@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -120,7 +121,7 @@ func (f *badFile) safe(t *testing.T, g *lockstep.Game, guests ...*guest) {
 
 // reasons returns why a guest was told that the match stands still.
 func reasons(g *guest) (all []string) {
-	for _, e := range told[lockstep.Held](g) {
+	for _, e := range told[player.Held](g) {
 		all = append(all, e.Reason)
 	}
 	return all
@@ -162,7 +163,7 @@ func TestDiskFull(t *testing.T) {
 					if d == replay.SyncFrame {
 						f.safe(t, s.game, append(guests, late)...)
 					}
-					late.Do(func(c *lockstep.Client) { c.Leave() })
+					late.Do(func(c *player.Client) { c.Leave() })
 					f.set(func() { f.full = false })
 					time.Sleep(5 * time.Second)
 					s.agree(t, guests...)
@@ -212,7 +213,7 @@ func TestSyncFails(t *testing.T) {
 					f.safe(t, s.game, guests...)
 				}
 				for i, g := range guests {
-					ends := told[lockstep.Ended](g)
+					ends := told[player.Ended](g)
 					if len(ends) != 1 || !strings.Contains(ends[0].Reason, "the log failed") || strings.Contains(ends[0].Reason, "secret") {
 						t.Errorf("guest %d was told %+v", i, ends)
 					}

@@ -1,4 +1,4 @@
-// Package server hosts live matches: it gives [lockstep.Host] sockets, a clock,
+// Package server hosts live matches: it gives [host.Host] sockets, a clock,
 // files and an HTTP interface.
 //
 //	s, err := server.New(server.Options{Dir: "matches", Authorizer: tokens})
@@ -49,13 +49,13 @@
 //	samestep_lateness_seconds         histogram  delay between when a match had work to do and when it did it
 //	samestep_turned_away_total        counter    connections and requests refused before they reached a match, by reason
 //	                                             (address, crowd, guessing, guests, handshake, host, reading, socket, subprotocol)
-//	samestep_events_total             counter    events of matches, by subject (connection, match) and kind (lockstep.EventKind)
+//	samestep_events_total             counter    events of matches, by subject (connection, match) and kind (host.EventKind)
 //	samestep_rejected_commands_total  counter    commands rejected, by reason (lockstep.Reason); at most a second late
 //	samestep_desyncs_total            counter    desyncs reported with their evidence, and ties
 //	samestep_panics_total             counter    panics of a match, or of code that handles a desync bundle
 //	samestep_replay_failures_total    counter    replays that could not be written to their end
 //	samestep_matches                  gauge      matches on the server; one that has ended stays until its connections have closed
-//	samestep_peers                    gauge      connections, by state (lockstep.PeerState)
+//	samestep_peers                    gauge      connections, by state (host.PeerState)
 //	samestep_memory_bytes             gauge      memory that matches hold for their connections
 //	samestep_guests                   gauge      what matches of guests take, by what: matches, bots, state_bytes of all copies that are simulated
 //	samestep_guests_limit             gauge      the most that it may be

@@ -7,7 +7,7 @@ import (
 )
 
 // maxUnauthenticated is how many connections of a server may not have said yet who
-// they are. A match has a limit of its own, see lockstep.HostOptions.MaxConnecting.
+// they are. A match has a limit of its own, see host.Options.MaxConnecting.
 const maxUnauthenticated = 512
 
 // descriptorShares is into how many parts the file descriptors of the process are

@@ -10,7 +10,8 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
@@ -46,12 +47,12 @@ func TestSilentOpeners(t *testing.T) {
 				for i := range x.addresses {
 					crowd = append(crowd, s.from(t, fmt.Sprintf("198.51.100.%d", i+1)))
 				}
-				player := s.from(t, "203.0.113.1").raw(t, ada, lockstep.SessionToken{}, 0).live()
+				player := s.from(t, "203.0.113.1").raw(t, ada, protocol.SessionToken{}, 0).live()
 				for _, there := range crowd {
 					there.silent(t, x.each)
 				}
 				time.Sleep(time.Second)
-				if got := s.stats(t).Peers[lockstep.Connecting]; got != x.connecting {
+				if got := s.stats(t).Peers[host.Connecting]; got != x.connecting {
 					t.Errorf("%d are connecting, want %d", got, x.connecting)
 				}
 				late := 0
@@ -63,7 +64,7 @@ func TestSilentOpeners(t *testing.T) {
 					}
 					began := time.Now()
 					if i%2 == 0 {
-						from.raw(t, press, lockstep.SessionToken{}, 0).welcomed()
+						from.raw(t, press, protocol.SessionToken{}, 0).welcomed()
 					}
 					player.ws.CloseNow()
 					player = from.raw(t, "", player.welcome.Session, player.position).welcomed()
@@ -82,7 +83,7 @@ func TestSilentOpeners(t *testing.T) {
 // The limit of an address is the operator's to set, and that of a server holds over
 // all matches.
 func TestUnauthenticatedLimits(t *testing.T) {
-	inBubble(t, setup{options: server.Options{MaxUnauthenticated: 3, NewMatch: newMatch}, host: lockstep.HostOptions{MaxConnecting: 600}}, func(t *testing.T, s *stage) {
+	inBubble(t, setup{options: server.Options{MaxUnauthenticated: 3, NewMatch: newMatch}, host: host.Options{MaxConnecting: 600}}, func(t *testing.T, s *stage) {
 		var open []*raw
 		for range 5 {
 			open = append(open, s.silent(t, 1)...)
@@ -101,7 +102,7 @@ func TestUnauthenticatedLimits(t *testing.T) {
 			s.from(t, fmt.Sprintf("10.%d.%d.1", i/100, i%100)).silent(t, 2)
 		}
 		time.Sleep(time.Second)
-		if got := s.stats(t).Peers[lockstep.Connecting]; got != 512 {
+		if got := s.stats(t).Peers[host.Connecting]; got != 512 {
 			t.Errorf("%d are connecting, want 512", got)
 		}
 	})
@@ -109,7 +110,7 @@ func TestUnauthenticatedLimits(t *testing.T) {
 
 // Those who are refused, and do not let their sockets be closed, keep nobody out.
 func TestRefusedLinger(t *testing.T) {
-	inBubble(t, setup{host: lockstep.HostOptions{MaxConnecting: 4, MaxSpectators: 1}}, func(t *testing.T, s *stage) {
+	inBubble(t, setup{host: host.Options{MaxConnecting: 4, MaxSpectators: 1}}, func(t *testing.T, s *stage) {
 		for i := range 40 {
 			there := s.from(t, fmt.Sprintf("198.51.100.%d", i+1))
 			r, err := there.connect(t)
@@ -120,16 +121,16 @@ func TestRefusedLinger(t *testing.T) {
 			if i%2 == 0 {
 				token = press
 			}
-			a := s.game.Auth()
+			a := protocol.NewAuth(s.game)
 			a.Token = token
-			var w lockstep.MessageWriter
-			r.ws.Write(t.Context(), websocket.MessageBinary, w.Append(nil, &lockstep.Message{Kind: lockstep.MessageAuth, Auth: a}))
+			var w protocol.Writer
+			r.ws.Write(t.Context(), websocket.MessageBinary, w.Append(nil, &protocol.Message{Kind: protocol.KindAuth, Auth: a}))
 			if i%2 == 0 {
-				r.say(&lockstep.Message{Kind: lockstep.MessageLeave}) // and does not read that it has left
+				r.say(&protocol.Message{Kind: protocol.KindLeave}) // and does not read that it has left
 			}
 		}
 		began := time.Now()
-		s.raw(t, ada, lockstep.SessionToken{}, 0).welcomed()
+		s.raw(t, ada, protocol.SessionToken{}, 0).welcomed()
 		if wait := time.Since(began); wait > time.Second {
 			t.Errorf("welcomed after %v", wait)
 		}

@@ -17,6 +17,9 @@ import (
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/client"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/player"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
@@ -47,8 +50,8 @@ func Example() {
 
 	url := "ws" + strings.TrimPrefix(web.URL, "http") + "/matches/duel/play"
 	session := client.Dial(ctx, url, game, client.Options{
-		ClientOptions: lockstep.ClientOptions{Token: "c3ab8ff13720e8ad9047"},
-		Sample: func(c *lockstep.Client) {
+		Options: player.Options{Token: "c3ab8ff13720e8ad9047"},
+		Sample: func(c *player.Client) {
 			if c.Simulation().Tick() > 50 {
 				c.Leave()
 			}
@@ -81,7 +84,7 @@ func ExampleJWT() {
 	}
 	var anyone server.Authorizer = server.AnyOf(signed)
 	g, err := anyone.Authorize(token, "duel")
-	fmt.Println(g.Name, g.Role == lockstep.Seated, err)
+	fmt.Println(g.Name, g.Role == protocol.Seated, err)
 	_, err = anyone.Authorize(token, "another match")
 	fmt.Println(errors.Is(err, server.ErrRefused))
 	// Output:
@@ -101,7 +104,7 @@ func ExampleTokens_Reload() {
 	}
 	gone, err := tokens.Reload(strings.NewReader("player - bob - 5a2ad2b5e6c0d1a79e3c"))
 	fmt.Println(len(gone), err)
-	ended, err := s.Expel(context.Background(), func(g *lockstep.Grant) bool { return slices.Contains(gone, g.Subject) }, "the token is not valid any more")
+	ended, err := s.Expel(context.Background(), func(g *host.Grant) bool { return slices.Contains(gone, g.Subject) }, "the token is not valid any more")
 	fmt.Println(ended, err)
 	// Output:
 	// 1 <nil>

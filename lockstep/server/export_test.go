@@ -1,6 +1,8 @@
 package server
 
-import "github.com/seed-49bee653/samestep/lockstep"
+import (
+	"github.com/seed-49bee653/samestep/lockstep/host"
+)
 
 // A File is what a replay is written to.
 type File = file
@@ -10,7 +12,7 @@ func (s *Server) SetNewFile(f func(path string) (File, error)) { s.newFile = f }
 
 // Evidence gives the match what a Host has collected about a desync. It belongs
 // into the match's goroutine.
-func (m *Match) Evidence(e *lockstep.Evidence) { m.evidence(e) }
+func (m *Match) Evidence(e *host.Evidence) { m.evidence(e) }
 
 // The terms of MemoryBound.
 const (

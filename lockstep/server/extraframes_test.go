@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
 const pong = 10
@@ -143,10 +143,10 @@ func TestFewExtraFrames(t *testing.T) {
 			}
 			time.Sleep(time.Duration(burst) * time.Second / 20)
 		}
-		a := s.game.Auth()
+		a := protocol.NewAuth(s.game)
 		a.Token = press
-		var w lockstep.MessageWriter
-		m := w.Append(nil, &lockstep.Message{Kind: lockstep.MessageAuth, Auth: a})
+		var w protocol.Writer
+		m := w.Append(nil, &protocol.Message{Kind: protocol.KindAuth, Auth: a})
 		go c.Write(bytes.Join([][]byte{whole(binOp, m[:5]), whole(0, m[5:9]), whole(fin, m[9:])}, nil))
 		if op, p := readFrame(r); op != binOp || len(p) < 10 {
 			t.Errorf("not welcomed: opcode %d, %x", op, p)

@@ -15,6 +15,10 @@ import (
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/fixed"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/player"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -31,25 +35,25 @@ func TestCommandFlood(t *testing.T) {
 		b := s.join(t, tokens[1], wander)
 		<-b.Ready()
 		b.gap()
-		r := s.raw(t, tokens[0], lockstep.SessionToken{}, 0).live()
+		r := s.raw(t, tokens[0], protocol.SessionToken{}, 0).live()
 		kind, payload, err := s.game.NewPayloads().Encode(&minimal.Go{X: 3, Y: 4})
 		if err != nil {
 			t.Fatal(err)
 		}
 		const flood = 5000
 		go func() {
-			var w lockstep.MessageWriter // r's own answers pings
+			var w protocol.Writer // r's own answers pings
 			for n := range lockstep.Sequence(flood) {
-				r.bytes(w.Append(nil, &lockstep.Message{Kind: lockstep.MessageCommand, Sequence: n + 1, Command: kind, Bytes: payload}))
+				r.bytes(w.Append(nil, &protocol.Message{Kind: protocol.KindCommand, Sequence: n + 1, Command: kind, Bytes: payload}))
 			}
 		}()
-		if code := r.end(); code != lockstep.CloseAbuse {
-			t.Errorf("the flood was closed with %v, want %v: %v", code, lockstep.CloseAbuse, r.err)
+		if code := r.end(); code != protocol.CloseAbuse {
+			t.Errorf("the flood was closed with %v, want %v: %v", code, protocol.CloseAbuse, r.err)
 		}
 		if r.reasons[lockstep.RateLimited] == 0 {
 			t.Errorf("nobody told it: %v, %v", r.reasons, r.counts)
 		}
-		big := s.raw(t, tokens[2], lockstep.SessionToken{}, 0).live()
+		big := s.raw(t, tokens[2], protocol.SessionToken{}, 0).live()
 		go big.bytes(make([]byte, 1<<20))
 		if code := big.end(); code != 0 {
 			t.Errorf("1 MB was closed with %v, want a close frame alone", code)
@@ -71,7 +75,7 @@ func TestWrongCommands(t *testing.T) {
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		b := s.join(t, bob, nil)
 		<-b.Ready()
-		r := s.raw(t, ada, lockstep.SessionToken{}, 0).live()
+		r := s.raw(t, ada, protocol.SessionToken{}, 0).live()
 		kind, payload, err := s.game.NewPayloads().Encode(&minimal.Go{X: 3, Y: 4})
 		if err != nil {
 			t.Fatal(err)
@@ -80,7 +84,7 @@ func TestWrongCommands(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range []lockstep.Message{
+		for _, m := range []protocol.Message{
 			{Sequence: 1, Command: kind, Bytes: payload},                                 // good
 			{Sequence: 1, Command: kind, Bytes: other},                                   // the same again, with other content
 			{Sequence: 2, Command: 999, Bytes: payload},                                  // unknown kind
@@ -93,7 +97,7 @@ func TestWrongCommands(t *testing.T) {
 			{Sequence: 8, Command: kind, Bytes: []byte{0xdd, 0xff, 0xff, 0xff, 0xff, 0}}, // a bomb
 			{Sequence: 9, Command: 1, Bytes: []byte{0x91, 1}},                            // as System's joins are
 		} {
-			m.Kind = lockstep.MessageCommand
+			m.Kind = protocol.KindCommand
 			r.say(&m)
 		}
 		wrong := func() (n int) {
@@ -102,23 +106,23 @@ func TestWrongCommands(t *testing.T) {
 			}
 			return n
 		}
-		r.read(func() bool { return wrong() == 9 && r.counts[lockstep.MessageCommandAccepted] == 2 })
-		if wrong() != 9 || r.counts[lockstep.MessageCommandAccepted] != 2 {
-			t.Errorf("rejected %v, accepted %d, want 9 and 2 (one of them a repeat)", r.reasons, r.counts[lockstep.MessageCommandAccepted])
+		r.read(func() bool { return wrong() == 9 && r.counts[protocol.KindCommandAccepted] == 2 })
+		if wrong() != 9 || r.counts[protocol.KindCommandAccepted] != 2 {
+			t.Errorf("rejected %v, accepted %d, want 9 and 2 (one of them a repeat)", r.reasons, r.counts[protocol.KindCommandAccepted])
 		}
 		time.Sleep(time.Second)
 		if n := s.stats(t).Commands; n != 3 { // two joins and the good one
 			t.Errorf("%d commands are in the log, want 3", n)
 		}
-		b.Do(func(c *lockstep.Client) {
+		b.Do(func(c *player.Client) {
 			w := lockstep.World[minimal.World](c.Simulation())
 			if w.Dots[0].To.X != 3*fixed.One || w.Dots[1].To.X != 0 {
 				t.Errorf("the dots go to %v and %v", w.Dots[0].To, w.Dots[1].To)
 			}
 		})
-		spectator := s.raw(t, press, lockstep.SessionToken{}, 0).live()
-		spectator.say(&lockstep.Message{Kind: lockstep.MessageCommand, Sequence: 1, Command: kind, Bytes: payload})
-		if !spectator.read(func() bool { return spectator.errors[lockstep.ErrorRole] == 1 }) {
+		spectator := s.raw(t, press, protocol.SessionToken{}, 0).live()
+		spectator.say(&protocol.Message{Kind: protocol.KindCommand, Sequence: 1, Command: kind, Bytes: payload})
+		if !spectator.read(func() bool { return spectator.errors[protocol.ErrorRole] == 1 }) {
 			t.Errorf("a spectator's command: errors %v", spectator.errors)
 		}
 		s.agree(t, b)
@@ -133,7 +137,7 @@ func TestForgedChecksums(t *testing.T) {
 		t.Run(fmt.Sprintf("%d of %d", x.f, x.n), func(t *testing.T) {
 			list, tokens := players(x.n)
 			settings := func(s *lockstep.Settings) { s.Players = uint8(x.n) }
-			inBubble(t, setup{tokens: list, settings: settings, host: lockstep.HostOptions{Desync: lockstep.LogDesynced}}, func(t *testing.T, s *stage) {
+			inBubble(t, setup{tokens: list, settings: settings, host: host.Options{Desync: host.LogDesynced}}, func(t *testing.T, s *stage) {
 				var honest []*guest
 				for _, token := range tokens[x.f:] {
 					honest = append(honest, s.join(t, token, wander))
@@ -148,7 +152,7 @@ func TestForgedChecksums(t *testing.T) {
 				time.Sleep(time.Second)
 				s.agree(t, honest...)
 				for i, g := range honest {
-					if has[lockstep.Desynced](g) {
+					if has[player.Desynced](g) {
 						t.Errorf("honest player %d was told to differ", i)
 					}
 				}
@@ -162,13 +166,13 @@ func TestForgedChecksums(t *testing.T) {
 
 // lie plays a player who forges checksums for a while, in one of several ways.
 func (s *stage) lie(t *testing.T, token string, way int) (forged int) {
-	r := s.raw(t, token, lockstep.SessionToken{}, 0).live()
+	r := s.raw(t, token, protocol.SessionToken{}, 0).live()
 	for range 20 {
 		at := r.tick/10*10 + 10
 		r.read(func() bool { return r.tick > at })
 		r.ack()
 		root := r.sums[at]
-		report := &lockstep.Message{Kind: lockstep.MessageChecksum, Tick: at, Root: root ^ 1}
+		report := &protocol.Message{Kind: protocol.KindChecksum, Tick: at, Root: root ^ 1}
 		switch way {
 		case 0: // always
 		case 1: // right first
@@ -178,17 +182,17 @@ func (s *stage) lie(t *testing.T, token string, way int) (forged int) {
 				continue
 			}
 		default: // in turns, with ticks to come between them
-			r.say(&lockstep.Message{Kind: lockstep.MessageChecksum, Tick: at + 1000, Root: 1})
-			r.say(&lockstep.Message{Kind: lockstep.MessageChecksum, Tick: at + 1, Root: 1})
+			r.say(&protocol.Message{Kind: protocol.KindChecksum, Tick: at + 1000, Root: 1})
+			r.say(&protocol.Message{Kind: protocol.KindChecksum, Tick: at + 1, Root: 1})
 		}
 		r.say(report)
 		forged++
 	}
-	r.read(func() bool { return r.counts[lockstep.MessageDesyncReport] > 0 })
-	if r.counts[lockstep.MessageDesyncReport] == 0 {
+	r.read(func() bool { return r.counts[protocol.KindDesyncReport] > 0 })
+	if r.counts[protocol.KindDesyncReport] == 0 {
 		t.Errorf("a liar was not found out")
 	}
-	r.say(&lockstep.Message{Kind: lockstep.MessageLeave})
+	r.say(&protocol.Message{Kind: protocol.KindLeave})
 	r.end()
 	return forged
 }
@@ -199,25 +203,25 @@ func TestChatFlood(t *testing.T) {
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		b := s.join(t, bob, wander)
 		<-b.Ready()
-		r := s.raw(t, ada, lockstep.SessionToken{}, 0).live()
+		r := s.raw(t, ada, protocol.SessionToken{}, 0).live()
 		long := strings.Repeat("€", 341) // 1023 bytes
 		const lines = 60
 		for n := range lines {
-			r.say(&lockstep.Message{Kind: lockstep.MessageChat, Text: fmt.Sprint(n%10) + long})
+			r.say(&protocol.Message{Kind: protocol.KindChat, Text: fmt.Sprint(n%10) + long})
 			time.Sleep(20 * time.Millisecond)
 		}
-		r.read(func() bool { return len(r.chats) >= 6 && r.errors[lockstep.ErrorLimit] > 0 })
+		r.read(func() bool { return len(r.chats) >= 6 && r.errors[protocol.ErrorLimit] > 0 })
 		if len(r.chats) > 8 {
 			t.Errorf("%d lines came through in 1.2 s, want 5 and one a second", len(r.chats))
 		}
 		r.bytes([]byte{0x92, 38, 0xa3, 'a', 0xe2, 0x82}) // a character cut in half
-		if code := r.end(); code != lockstep.CloseMalformed {
+		if code := r.end(); code != protocol.CloseMalformed {
 			t.Errorf("text that is not UTF-8 was closed with %v", code)
 		}
 		time.Sleep(time.Second)
 		notes := 0
-		for _, n := range told[lockstep.Note](b) {
-			if n.Topic == lockstep.TopicChat {
+		for _, n := range told[player.Note](b) {
+			if n.Topic == record.TopicChat {
 				notes++
 			}
 		}
@@ -233,7 +237,7 @@ func TestChatFlood(t *testing.T) {
 func TestManyJoinAtOnce(t *testing.T) {
 	const crowd = 300
 	x := setup{
-		host:    lockstep.HostOptions{MaxSpectators: crowd, MaxConnecting: crowd},
+		host:    host.Options{MaxSpectators: crowd, MaxConnecting: crowd},
 		options: server.Options{MaxPerAddress: 2 * crowd, MaxUnauthenticated: crowd},
 	}
 	inBubble(t, x, func(t *testing.T, s *stage) {
@@ -246,7 +250,7 @@ func TestManyJoinAtOnce(t *testing.T) {
 		done := make(chan *raw)
 		for n := range crowd {
 			go func() {
-				r := s.raw(t, press, lockstep.SessionToken{}, 0)
+				r := s.raw(t, press, protocol.SessionToken{}, 0)
 				if n%10 > 0 {
 					r.live()
 				}
@@ -292,7 +296,7 @@ func TestSlowReaders(t *testing.T) {
 		const stalled = 25
 		var readers sync.WaitGroup
 		for n := range 2 * stalled {
-			r := s.raw(t, press, lockstep.SessionToken{}, 0).live()
+			r := s.raw(t, press, protocol.SessionToken{}, 0).live()
 			if n%2 == 0 { // every now and then it reads one message, and acknowledges
 				readers.Go(func() {
 					for {
@@ -317,7 +321,7 @@ func TestSlowReaders(t *testing.T) {
 		if st.Spectators > 0 {
 			t.Errorf("after %v there are %d of them", time.Since(began), st.Spectators)
 		}
-		if st.Closed[lockstep.CloseSlow]+st.Closed[lockstep.CloseTimeout] != 2*stalled {
+		if st.Closed[protocol.CloseSlow]+st.Closed[protocol.CloseTimeout] != 2*stalled {
 			t.Errorf("closed: %v", st.Closed)
 		}
 		if worst := a.gap(); worst > tick {
@@ -340,9 +344,9 @@ func TestNothingIsLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n%2 == 0 {
-			a := s.game.Auth()
+			a := protocol.NewAuth(s.game)
 			a.Token = press
-			r.say(&lockstep.Message{Kind: lockstep.MessageAuth, Auth: a})
+			r.say(&protocol.Message{Kind: protocol.KindAuth, Auth: a})
 		}
 		if n%4 == 0 {
 			r.welcomed()
@@ -388,13 +392,13 @@ func TestPanicOfTheGame(t *testing.T) {
 		}
 		for _, g := range []*guest{a, b} {
 			g.Wait()
-			if has[lockstep.Desynced](g) {
+			if has[player.Desynced](g) {
 				t.Error("a player was said to differ")
 			}
 		}
 		time.Sleep(time.Second)
 		var n lockstep.Tick
-		if err := other.Do(t.Context(), func(h *lockstep.Host) { n = h.Now() }); err != nil || n < 40 {
+		if err := other.Do(t.Context(), func(h *host.Host) { n = h.Now() }); err != nil || n < 40 {
 			t.Errorf("the other match is at tick %d: %v", n, err)
 		}
 		v := s.replay(t)
@@ -432,7 +436,7 @@ func (s *stage) replay(t *testing.T) *replay.Verification {
 func TestShutdown(t *testing.T) {
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		a := s.join(t, ada, wander)
-		r := s.raw(t, bob, lockstep.SessionToken{}, 0).live()
+		r := s.raw(t, bob, protocol.SessionToken{}, 0).live()
 		silent, err := s.connect(t)
 		if err != nil {
 			t.Fatal(err)
@@ -444,18 +448,18 @@ func TestShutdown(t *testing.T) {
 				t.Errorf("shutdown: %v", err)
 			}
 		}()
-		if code := r.end(); code != lockstep.CloseShutdown || r.closing.RetryMS != 5000 {
+		if code := r.end(); code != protocol.CloseShutdown || r.closing.RetryMS != 5000 {
 			t.Errorf("closed with %v, %+v", code, r.closing)
 		}
-		if code := silent.end(); code != lockstep.CloseShutdown {
+		if code := silent.end(); code != protocol.CloseShutdown {
 			t.Errorf("one that had not authenticated was closed with %v", code)
 		}
-		eventually(t, "the player is told", func() bool { return has[lockstep.ServerClosing](a) })
-		if e := told[lockstep.ServerClosing](a)[0]; e.RetryAfter != 5*lockstep.Second {
+		eventually(t, "the player is told", func() bool { return has[player.ServerClosing](a) })
+		if e := told[player.ServerClosing](a)[0]; e.RetryAfter != 5*lockstep.Second {
 			t.Errorf("told %+v", e)
 		}
 		<-s.match.Done()
-		a.Do(func(c *lockstep.Client) { c.Leave() })
+		a.Do(func(c *player.Client) { c.Leave() })
 		a.Wait()
 		if v := s.replay(t); v.Reason == "" || v.Ticks < 50 {
 			t.Errorf("the replay: %+v", v)

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
 // Defaults of what all matches that guests have begun may take together.
@@ -122,8 +122,8 @@ func (m *Match) fits() error {
 // is taken when the request has been read, so that slow ones hold none.
 func (s *Server) creators(w http.ResponseWriter, r *http.Request) {
 	g, ok := s.bearer(w, r)
-	guest := g.Role == lockstep.Seated && s.options.GuestMatches > 0
-	if !ok || !granted(w, guest || g.Role == lockstep.Admin) {
+	guest := g.Role == protocol.Seated && s.options.GuestMatches > 0
+	if !ok || !granted(w, guest || g.Role == protocol.Admin) {
 		return
 	}
 	spec, ok := s.requested(w, r)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
@@ -216,17 +217,17 @@ func TestOwnConnections(t *testing.T) {
 		bots = append(bots, r)
 	}
 	for _, r := range bots {
-		a := s.game.Auth()
+		a := protocol.NewAuth(s.game)
 		a.Token = press
-		r.say(&lockstep.Message{Kind: lockstep.MessageAuth, Auth: a})
+		r.say(&protocol.Message{Kind: protocol.KindAuth, Auth: a})
 		r.welcomed()
 	}
-	s.raw(t, ada, lockstep.SessionToken{}, 0).welcomed()
-	second := s.raw(t, bob, lockstep.SessionToken{}, 0)
+	s.raw(t, ada, protocol.SessionToken{}, 0).welcomed()
+	second := s.raw(t, bob, protocol.SessionToken{}, 0)
 	if second.end(); second.err == nil || !strings.Contains(second.err.Error(), "too many connections") {
 		t.Errorf("a second connection from outside: got %v, want too many connections", second.err)
 	}
-	own.raw(t, press, lockstep.SessionToken{}, 0).welcomed()
+	own.raw(t, press, protocol.SessionToken{}, 0).welcomed()
 	if err := s.server.Shutdown(t.Context()); err != nil {
 		t.Error(err)
 	}

@@ -8,7 +8,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
 // guestPrefix begins the tokens of guests.
@@ -27,17 +28,17 @@ const maxGuestName = 64
 type Guests struct{}
 
 // Authorize implements [Authorizer].
-func (Guests) Authorize(token, _ string) (lockstep.Grant, error) {
+func (Guests) Authorize(token, _ string) (host.Grant, error) {
 	rest, ok := strings.CutPrefix(token, guestPrefix)
 	escaped, secret, found := strings.Cut(rest, ":")
 	if !ok || !found || len(secret) < minToken || len(token) > 1024 {
-		return lockstep.Grant{}, ErrRefused
+		return host.Grant{}, ErrRefused
 	}
 	name, err := url.PathUnescape(escaped)
 	if err != nil || name == "" || len(name) > maxGuestName || !utf8.ValidString(name) ||
 		strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsGraphic(r) }) {
-		return lockstep.Grant{}, ErrRefused
+		return host.Grant{}, ErrRefused
 	}
 	sum := sha256.Sum256([]byte(token))
-	return lockstep.Grant{Role: lockstep.Seated, Seat: lockstep.AnySeat, Subject: guestPrefix + hex.EncodeToString(sum[:16]), Name: name, Guest: true}, nil
+	return host.Grant{Role: protocol.Seated, Seat: host.AnySeat, Subject: guestPrefix + hex.EncodeToString(sum[:16]), Name: name, Guest: true}, nil
 }

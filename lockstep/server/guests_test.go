@@ -10,14 +10,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
 func ExampleGuests() {
 	var guests server.Guests
 	g, err := guests.Authorize("guest:ada%20l:0123456789abcdef", "duel")
-	fmt.Println(g.Name, g.Role == lockstep.Seated, g.Seat == lockstep.AnySeat, err)
+	fmt.Println(g.Name, g.Role == protocol.Seated, g.Seat == host.AnySeat, err)
 	_, err = guests.Authorize("guest:ada:short", "duel")
 	fmt.Println(err)
 	// Output:

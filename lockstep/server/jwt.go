@@ -8,6 +8,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
 )
 
 // JWT authorizes by signed tokens (RFC 7519), which some other service issues.
@@ -87,15 +88,15 @@ func (j *JWT) forUs(c *Claims) bool {
 }
 
 // Authorize returns the grant of a token in a match.
-func (j *JWT) Authorize(token, match string) (lockstep.Grant, error) {
+func (j *JWT) Authorize(token, match string) (host.Grant, error) {
 	var c Claims
 	_, err := jwt.ParseWithClaims(token, &c, j.verified,
 		jwt.WithValidMethods([]string{j.options.Algorithm}), jwt.WithExpirationRequired(), jwt.WithStrictDecoding())
 	if err != nil || !j.forUs(&c) || j.options.Issuer != "" && c.Issuer != j.options.Issuer || c.Match != "" && c.Match != match {
-		return lockstep.Grant{}, ErrRefused
+		return host.Grant{}, ErrRefused
 	}
 	role, _ := parseRole(c.Role)
-	g := lockstep.Grant{Role: role, Seat: lockstep.AnySeat, Subject: "jwt " + c.Subject, Name: c.Name, ID: c.ID}
+	g := host.Grant{Role: role, Seat: host.AnySeat, Subject: "jwt " + c.Subject, Name: c.Name, ID: c.ID}
 	if g.Name == "" {
 		g.Name = c.Subject
 	}

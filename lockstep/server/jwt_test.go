@@ -24,7 +24,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
-	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
@@ -236,7 +236,7 @@ func TestJWTAudienceIssuerCritical(t *testing.T) {
 				t.Fatal(err)
 			}
 			g, err := j.Authorize(shown, "duel")
-			if (err == nil) != x.ok || err != nil && (!errors.Is(err, server.ErrRefused) || g != lockstep.Grant{}) {
+			if (err == nil) != x.ok || err != nil && (!errors.Is(err, server.ErrRefused) || g != host.Grant{}) {
 				t.Errorf("got %+v, %v, want it accepted: %v", g, err, x.ok)
 			}
 		})

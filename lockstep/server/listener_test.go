@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
@@ -23,7 +25,7 @@ import (
 // number; WebSockets of players are not among them.
 func TestIdleSockets(t *testing.T) {
 	inBubble(t, setup{host: returning}, func(t *testing.T, s *stage) {
-		player := s.from(t, "203.0.113.1").raw(t, ada, lockstep.SessionToken{}, 0).live()
+		player := s.from(t, "203.0.113.1").raw(t, ada, protocol.SessionToken{}, 0).live()
 		var idle []net.Conn
 		for i := range 800 { // 400 of one address, and 8 of each of 50
 			address := "198.51.100.1:1"
@@ -60,7 +62,7 @@ func TestIdleSockets(t *testing.T) {
 				t.Errorf("newcomer %d waited for %v", i, wait)
 			}
 		}
-		player.read(func() bool { return player.counts[lockstep.MessagePing] > 0 })
+		player.read(func() bool { return player.counts[protocol.KindPing] > 0 })
 	})
 }
 
@@ -165,7 +167,7 @@ func TestBytesToOneAddress(t *testing.T) {
 		if status, _ := there.ask(t, "GET", "/matches", "", ""); status != 200 {
 			t.Errorf("somebody else: got %d", status)
 		}
-		s.from(t, "198.51.100.1").raw(t, ada, lockstep.SessionToken{}, 0).live()
+		s.from(t, "198.51.100.1").raw(t, ada, protocol.SessionToken{}, 0).live()
 		if wait := time.Since(at); wait > time.Second {
 			t.Errorf("a newcomer and a player waited for %v", wait)
 		}
@@ -188,7 +190,7 @@ func TestReserveForPlayers(t *testing.T) {
 	list, tokens := players(16)
 	o := setup{
 		tokens: list + "spectator - press - " + press + "\n", settings: func(s *lockstep.Settings) { s.Players = 16 },
-		options: server.Options{Descriptors: descriptors}, host: lockstep.HostOptions{AuthTimeout: 60 * lockstep.Second, MaxSpectators: crowd},
+		options: server.Options{Descriptors: descriptors}, host: host.Options{AuthTimeout: 60 * lockstep.Second, MaxSpectators: crowd},
 	}
 	inBubble(t, o, func(t *testing.T, s *stage) {
 		var all []net.Conn
@@ -203,7 +205,7 @@ func TestReserveForPlayers(t *testing.T) {
 		}
 		for _, token := range tokens {
 			began := time.Now()
-			s.raw(t, token, lockstep.SessionToken{}, 0).welcomed()
+			s.raw(t, token, protocol.SessionToken{}, 0).welcomed()
 			if wait := time.Since(began); wait > time.Second {
 				t.Errorf("a player waited for %v", wait)
 			}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -24,18 +25,18 @@ func TestLiveMatch(t *testing.T) {
 	if err := bob.Cut(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "bob resumes", func() bool { return has[lockstep.StreamResumed](bob) })
+	eventually(t, "bob resumes", func() bool { return has[player.StreamResumed](bob) })
 
-	if err := ada.Do(func(c *lockstep.Client) {
+	if err := ada.Do(func(c *player.Client) {
 		if err := c.Corrupt("Dots[0].Coins"); err != nil {
 			t.Error(err)
 		}
 	}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "ada heals", func() bool { return has[lockstep.Desynced](ada) && has[lockstep.Healed](ada) })
+	eventually(t, "ada heals", func() bool { return has[player.Desynced](ada) && has[player.Healed](ada) })
 	eventually(t, "a bundle is written", func() bool { return len(s.files(t, "*.zip")) > 0 })
-	if has[lockstep.Desynced](bob) || has[lockstep.Desynced](press) {
+	if has[player.Desynced](bob) || has[player.Desynced](press) {
 		t.Error("somebody else was said to differ")
 	}
 

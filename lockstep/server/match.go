@@ -12,6 +12,8 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/buffer"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -34,27 +36,27 @@ type Match struct {
 	file   file
 	writer *replay.Writer
 	disk   disk
-	host   *lockstep.Host
+	host   *host.Host
 	epoch  time.Time // when the host's clock shows 0
 	inbox  chan input
 	done   chan struct{} // closed when the match is over and its file written
 
-	conns         map[lockstep.PeerID]*conn
-	dirty         []lockstep.PeerID
+	conns         map[host.PeerID]*conn
+	dirty         []host.PeerID
 	entering      []*conn // of conns, those that are not welcomed, the oldest first
 	maxConnecting int     // of them
 	maxSpectators int
-	history       int                                        // states of the past that the referee keeps
-	memoryBound   atomic.Int64                               // see Server.MemoryBound
-	idle          time.Time                                  // since when nobody is connected; zero while somebody is
-	ended         time.Time                                  // when the end was noticed; zero before
-	bundles       map[lockstep.Player]int                    // written, by whom they are about
-	bundleBytes   int64                                      // of all these, about
-	writing       sync.WaitGroup                             // bundles
-	counted       [lockstep.RateLimited + 1]lockstep.Counter // of Stats.Rejected, in the metrics already
+	history       int                                    // states of the past that the referee keeps
+	memoryBound   atomic.Int64                           // see Server.MemoryBound
+	idle          time.Time                              // since when nobody is connected; zero while somebody is
+	ended         time.Time                              // when the end was noticed; zero before
+	bundles       map[lockstep.Player]int                // written, by whom they are about
+	bundleBytes   int64                                  // of all these, about
+	writing       sync.WaitGroup                         // bundles
+	counted       [lockstep.RateLimited + 1]host.Counter // of Stats.Rejected, in the metrics already
 
-	granted *lockstep.Grant                     // for the token in the message that is being received, or nil
-	owners  map[lockstep.Player]*lockstep.Grant // of the seats
+	granted *host.Grant                     // for the token in the message that is being received, or nil
+	owners  map[lockstep.Player]*host.Grant // of the seats
 
 	view atomic.Pointer[View] // what others may know, renewed every second
 }
@@ -92,7 +94,7 @@ func (m *Match) post(in input) bool {
 
 // Do calls f in the match's goroutine and waits for it. f may use the host, and
 // must not keep it.
-func (m *Match) Do(ctx context.Context, f func(*lockstep.Host)) error {
+func (m *Match) Do(ctx context.Context, f func(*host.Host)) error {
 	ran := make(chan struct{})
 	select {
 	case m.inbox <- input{do: func() { f(m.host); close(ran) }}:
@@ -119,7 +121,7 @@ func (m *Match) Do(ctx context.Context, f func(*lockstep.Host)) error {
 // End ends the match: whoever is connected is told the reason.
 func (m *Match) End(ctx context.Context, reason string) error {
 	var err error
-	if gone := m.Do(ctx, func(h *lockstep.Host) { err = h.End(m.now(), reason) }); gone != nil {
+	if gone := m.Do(ctx, func(h *host.Host) { err = h.End(m.now(), reason) }); gone != nil {
 		return gone
 	}
 	return err
@@ -303,13 +305,13 @@ func (m *Match) subjectOf(seat lockstep.Player) string {
 }
 
 // observe logs what happens in the match.
-func (m *Match) observe(e lockstep.Event) {
+func (m *Match) observe(e host.Event) {
 	if c := m.conns[e.Peer]; c != nil {
 		switch {
-		case e.Kind == lockstep.PeerJoined || e.Kind == lockstep.PeerResumed:
+		case e.Kind == host.PeerJoined || e.Kind == host.PeerResumed:
 			c.welcomed(e.Player, m.subjectOf(e.Player))
 			m.entering = without(m.entering, c)
-		case e.Kind == lockstep.PeerRefused && e.Code == lockstep.CloseRefused && e.Text == "refused": // a token, not for lack of room
+		case e.Kind == host.PeerRefused && e.Code == protocol.CloseRefused && e.Text == "refused": // a token, not for lack of room
 			m.server.guessed(c.addr)
 		}
 	}

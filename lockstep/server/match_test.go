@@ -16,6 +16,8 @@ import (
 
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -71,14 +73,14 @@ func TestInboxIsBounded(t *testing.T) {
 	s := newStage(t, setup{options: server.Options{MaxPerAddress: clients}})
 	var all []*raw
 	for range clients {
-		all = append(all, s.raw(t, press, lockstep.SessionToken{}, 0).live())
+		all = append(all, s.raw(t, press, protocol.SessionToken{}, 0).live())
 	}
 	before := heap()
 	stands, goOn := make(chan struct{}), make(chan struct{})
 	var wait sync.WaitGroup
-	wait.Go(func() { s.do(t, func(*lockstep.Host) { close(stands); <-goOn }) })
+	wait.Go(func() { s.do(t, func(*host.Host) { close(stands); <-goOn }) })
 	<-stands
-	large := make([]byte, lockstep.MaxClientMessage)
+	large := make([]byte, protocol.MaxClientMessage)
 	for _, r := range all {
 		wait.Go(func() {
 			for range each {
@@ -86,11 +88,11 @@ func TestInboxIsBounded(t *testing.T) {
 			}
 		})
 	}
-	eventually(t, "the inbox is full", func() bool { return heap()-before >= 256*lockstep.MaxClientMessage })
+	eventually(t, "the inbox is full", func() bool { return heap()-before >= 256*protocol.MaxClientMessage })
 	took, still := 0, 0 // until nothing comes beyond that, and what was on its way is collected
 	eventually(t, "the memory stays as it is", func() bool {
 		now := heap() - before
-		if still++; now < took-lockstep.MaxClientMessage || now > took+lockstep.MaxClientMessage {
+		if still++; now < took-protocol.MaxClientMessage || now > took+protocol.MaxClientMessage {
 			still = 0
 		}
 		took = now
@@ -137,11 +139,11 @@ func TestPanicOfANewMatch(t *testing.T) {
 func TestCloseReasonIsText(t *testing.T) {
 	for pad := range 4 {
 		s := newStage(t, setup{})
-		r := s.raw(t, ada, lockstep.SessionToken{}, 0).live()
+		r := s.raw(t, ada, protocol.SessionToken{}, 0).live()
 		reason := strings.Repeat("x", pad) + strings.Repeat("\U0001F40C", 40)
-		s.do(t, func(h *lockstep.Host) { h.Remove(0, 0, reason) })
-		if got := r.end(); got != lockstep.CloseKicked {
-			t.Errorf("closed with %d, want %d", got, lockstep.CloseKicked)
+		s.do(t, func(h *host.Host) { h.Remove(0, 0, reason) })
+		if got := r.end(); got != protocol.CloseKicked {
+			t.Errorf("closed with %d, want %d", got, protocol.CloseKicked)
 		}
 		var e websocket.CloseError
 		if !errors.As(r.err, &e) || len(e.Reason) < 117 || !utf8.ValidString(e.Reason) || !strings.HasPrefix(reason, e.Reason) {

@@ -29,7 +29,7 @@ const (
 	matchMemory = 4 << 20
 
 	// gameCopies is how many times its state a match has in memory, with what a game
-	// keeps beside it, besides the lockstep.HostOptions.EvidenceHistory copies.
+	// keeps beside it, besides the host.Options.EvidenceHistory copies.
 	gameCopies = 24
 )
 

@@ -15,6 +15,8 @@ import (
 
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
@@ -49,7 +51,7 @@ func TestMemoryBound(t *testing.T) {
 					}
 				},
 				settings: func(s *lockstep.Settings) { s.Players = uint8(x.players) },
-				host:     lockstep.HostOptions{MaxSpectators: x.watchers, SpectatorDelay: x.delay, IdleTimeout: 60 * lockstep.Second, AuthTimeout: 60 * lockstep.Second, Lag: 1200},
+				host:     host.Options{MaxSpectators: x.watchers, SpectatorDelay: x.delay, IdleTimeout: 60 * lockstep.Second, AuthTimeout: 60 * lockstep.Second, Lag: 1200},
 			}, func(t *testing.T, s *stage) {
 				now := start
 				grows := func(what string, most int) {
@@ -144,10 +146,10 @@ func (s *stage) open(t *testing.T, address string) net.Conn {
 func (s *stage) enter(t *testing.T, address, token string) net.Conn {
 	t.Helper()
 	c := s.open(t, address)
-	a := s.game.Auth()
+	a := protocol.NewAuth(s.game)
 	a.Token = token
-	var w lockstep.MessageWriter
-	if _, err := c.Write(whole(fin|binOp, w.Append(nil, &lockstep.Message{Kind: lockstep.MessageAuth, Auth: a}))); err != nil {
+	var w protocol.Writer
+	if _, err := c.Write(whole(fin|binOp, w.Append(nil, &protocol.Message{Kind: protocol.KindAuth, Auth: a}))); err != nil {
 		t.Fatal(err)
 	}
 	return c

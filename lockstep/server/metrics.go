@@ -4,6 +4,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
 )
 
 // metrics are what the server tells Prometheus.
@@ -47,18 +48,18 @@ func newMetrics(s *Server) *metrics {
 
 // subject returns what an event happened to. Some kinds of events of a match and
 // of a connection have the same name, such as "resumed".
-func subject(k lockstep.EventKind) string {
+func subject(k host.EventKind) string {
 	switch k {
-	case lockstep.ChecksTied, lockstep.TicksSkipped, lockstep.DelayChanged, lockstep.SpeedChanged,
-		lockstep.MatchPaused, lockstep.MatchResumed, lockstep.MatchOver, lockstep.MatchHeld, lockstep.RefereeHealed,
-		lockstep.TimeLost:
+	case host.ChecksTied, host.TicksSkipped, host.DelayChanged, host.SpeedChanged,
+		host.MatchPaused, host.MatchResumed, host.MatchOver, host.MatchHeld, host.RefereeHealed,
+		host.TimeLost:
 		return "match"
 	}
 	return "connection"
 }
 
 // count adds what a match has counted since it was called last.
-func (m *Match) count(s *lockstep.Stats) {
+func (m *Match) count(s *host.Stats) {
 	for i, n := range s.Rejected {
 		if r := lockstep.Reason(i); r != lockstep.Accepted && n > m.counted[i] {
 			m.server.metrics.rejected.WithLabelValues(r.String()).Add(float64(n - m.counted[i]))
@@ -93,7 +94,7 @@ func (c *matchCollector) Collect(ch chan<- prometheus.Metric) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
 	matches := c.server.Matches()
-	var sum lockstep.Stats
+	var sum host.Stats
 	for _, m := range matches {
 		s := m.View().Stats
 		for i, n := range s.Peers {
@@ -119,6 +120,6 @@ func (c *matchCollector) Collect(ch chan<- prometheus.Metric) {
 		gauge(guestLimit, float64(x.limit), x.of)
 	}
 	for i, n := range sum.Peers {
-		gauge(peersDesc, float64(n), lockstep.PeerState(i).String())
+		gauge(peersDesc, float64(n), host.PeerState(i).String())
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
 // carol is an honest player, too.
@@ -88,10 +89,10 @@ type mob struct {
 	steps   int
 	waited  time.Duration
 	strange int // addresses and guests that were made up
-	writer  lockstep.MessageWriter
+	writer  protocol.Writer
 
 	mu       sync.Mutex
-	sessions []lockstep.SessionToken // that the server gave to any of them
+	sessions []protocol.SessionToken // that the server gave to any of them
 	did      map[string]int          // what happened, for those who write seeds
 }
 
@@ -145,10 +146,10 @@ func (m *mob) do(x instruction) {
 		m.open(m.address(x.a), m.upgrade(x.b), true)
 	case opJoin:
 		c := m.open(m.address(x.b), m.upgrade(x.c>>4), true)
-		a := m.s.game.Auth()
+		a := protocol.NewAuth(m.s.game)
 		a.Token, a.Session = m.token(x.a), m.session(x.c%16)
-		a.Position = lockstep.Position(x.c) % 3 * 7
-		c.write(whole(fin|binOp, m.writer.Append(nil, &lockstep.Message{Kind: lockstep.MessageAuth, Auth: a})))
+		a.Position = protocol.Position(x.c) % 3 * 7
+		c.write(whole(fin|binOp, m.writer.Append(nil, &protocol.Message{Kind: protocol.KindAuth, Auth: a})))
 	case opSay:
 		c := m.conn(x.a)
 		c.write(whole(fin|binOp, m.message(c, x.b, x.c)))
@@ -213,14 +214,14 @@ func (m *mob) token(a byte) string {
 
 // session returns one that the server gave to a connection, its own or another's, or
 // one that it gave to nobody.
-func (m *mob) session(a byte) lockstep.SessionToken {
+func (m *mob) session(a byte) protocol.SessionToken {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch n := len(m.sessions); {
 	case a == 0:
-		return lockstep.SessionToken{}
+		return protocol.SessionToken{}
 	case a == 15 || n == 0:
-		return lockstep.SessionToken{a, byte(m.steps)}
+		return protocol.SessionToken{a, byte(m.steps)}
 	case a == 14:
 		t := m.sessions[n-1]
 		t[3] ^= 1
@@ -272,36 +273,36 @@ func (m *mob) request(x instruction) {
 // message is a valid one of the protocol.
 func (m *mob) message(c *mobConn, kind, v byte) []byte {
 	tick, root := m.known()
-	msg := lockstep.Message{Nonce: uint64(v), Tick: tick, Position: lockstep.Position(c.position.Load()), Root: root}
+	msg := protocol.Message{Nonce: uint64(v), Tick: tick, Position: protocol.Position(c.position.Load()), Root: root}
 	switch kind % 16 {
 	case 0, 1, 2: // a lie, now and then
-		msg.Kind = lockstep.MessageChecksum
+		msg.Kind = protocol.KindChecksum
 		if msg.Root ^= uint64(v % 2); v > 127 {
 			msg.Tick += lockstep.Tick(v % 32)
 		}
 	case 3:
-		msg.Kind, msg.Text = lockstep.MessageChat, strings.Repeat("x", int(v)*4)
+		msg.Kind, msg.Text = protocol.KindChat, strings.Repeat("x", int(v)*4)
 	case 4, 5:
-		msg.Kind, msg.Command, msg.Sequence = lockstep.MessageCommand, lockstep.Kind(v%3), lockstep.Sequence(v)
+		msg.Kind, msg.Command, msg.Sequence = protocol.KindCommand, lockstep.Kind(v%3), lockstep.Sequence(v)
 		msg.Bytes = []byte{0x92, v % 128, 3}
 	case 6:
-		msg.Kind = lockstep.MessageAck
-		msg.Tick, msg.Position = msg.Tick-lockstep.Tick(v%8), msg.Position-lockstep.Position(v/8)
+		msg.Kind = protocol.KindAck
+		msg.Tick, msg.Position = msg.Tick-lockstep.Tick(v%8), msg.Position-protocol.Position(v/8)
 	case 7:
-		msg.Kind = lockstep.MessageLeave
+		msg.Kind = protocol.KindLeave
 	case 8:
-		msg.Kind = lockstep.MessagePing
+		msg.Kind = protocol.KindPing
 	case 9:
-		msg.Kind = lockstep.MessagePong
+		msg.Kind = protocol.KindPong
 	case 10:
-		msg.Kind = lockstep.MessageStateSyncRequest
+		msg.Kind = protocol.KindStateSyncRequest
 	case 11:
-		msg.Kind, msg.Total, msg.Bytes = lockstep.MessageState, 1<<16, make([]byte, v)
+		msg.Kind, msg.Total, msg.Bytes = protocol.KindState, 1<<16, make([]byte, v)
 	case 12:
-		msg.Kind, msg.Auth = lockstep.MessageAuth, m.s.game.Auth()
+		msg.Kind, msg.Auth = protocol.KindAuth, protocol.NewAuth(m.s.game)
 		msg.Auth.Token = m.token(v)
 	default: // many in one
-		one := lockstep.Message{Kind: lockstep.MessagePing, Nonce: uint64(v)}
+		one := protocol.Message{Kind: protocol.KindPing, Nonce: uint64(v)}
 		var b []byte
 		for range 1 + int(v) {
 			b = m.writer.Append(b, &one)
@@ -412,7 +413,7 @@ func (c *mobConn) read() {
 			}
 			c.position.Store(uint64(c.raw.position))
 			if c.raw.closing != nil {
-				m.count(fmt.Sprint("closing ", lockstep.CloseCode(c.raw.closing.Code)))
+				m.count(fmt.Sprint("closing ", protocol.CloseCode(c.raw.closing.Code)))
 				c.raw.closing = nil
 			}
 			if c.raw.tick >= acked+10 {
@@ -424,14 +425,14 @@ func (c *mobConn) read() {
 }
 
 // welcomed keeps the session of a connection.
-func (m *mob) welcomed(w *lockstep.Welcome, duel bool) {
+func (m *mob) welcomed(w *protocol.Welcome, duel bool) {
 	m.count(fmt.Sprint("welcomed as ", w.Role))
 	if duel && w.Seat < 2 {
 		m.t.Errorf("the seat of an honest player was given away: %d", w.Seat)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if w.Role != lockstep.Spectator {
+	if w.Role != protocol.Spectator {
 		m.sessions = append(m.sessions, w.Session)
 	}
 }

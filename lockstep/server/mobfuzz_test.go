@@ -14,6 +14,8 @@ import (
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/client"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
@@ -43,7 +45,7 @@ func siegeSetup(t *testing.T) setup {
 	}
 	return setup{
 		options:  server.Options{Authorizer: server.AnyOf(tokens, server.Guests{}), NewMatch: newGuestMatch, GuestMatches: 4, Replays: true},
-		host:     lockstep.HostOptions{SpectatorChat: true},
+		host:     host.Options{SpectatorChat: true},
 		settings: func(s *lockstep.Settings) { s.Players = 6 },
 		config:   minimal.Config{Size: 50, Coins: 5}, // a small state: the game is not what is tested
 		newFile:  func(string) (server.File, error) { return nowhere{}, nil },
@@ -65,7 +67,7 @@ func besiege(t *testing.T, x setup, p []byte) (did map[string]int, findings []st
 		k := &siege{stage: newStage(t, x), t: t}
 		for i, address := range []string{"203.0.113.1", "198.51.100.1"} {
 			k.from = append(k.from, k.stage.from(t, address))
-			k.honest = append(k.honest, k.from[i].joinWith(t, client.Options{ClientOptions: lockstep.ClientOptions{Token: []string{ada, bob}[i]}, Sample: k.sample}))
+			k.honest = append(k.honest, k.from[i].joinWith(t, client.Options{Options: player.Options{Token: []string{ada, bob}[i]}, Sample: k.sample}))
 			<-k.honest[i].Ready()
 		}
 		time.Sleep(2 * time.Second)
@@ -90,7 +92,7 @@ func besiege(t *testing.T, x setup, p []byte) (did map[string]int, findings []st
 }
 
 // sample is an honest player's: it plays, and shows the mob the checksums.
-func (k *siege) sample(c *lockstep.Client) {
+func (k *siege) sample(c *player.Client) {
 	wander(c)
 	if sim := c.Simulation(); sim.Tick()%10 == 0 {
 		k.mu.Lock()
@@ -119,8 +121,8 @@ func (k *siege) unharmed(began lockstep.Tick, took time.Duration) {
 	}
 	for i, g := range k.honest {
 		for _, bad := range []bool{
-			has[lockstep.ConnectionLost](g), has[lockstep.LostForGood](g), has[lockstep.ServerClosing](g), has[lockstep.ServerError](g),
-			has[lockstep.Held](g), has[lockstep.Desynced](g), has[lockstep.SyncProgress](g), has[lockstep.Ended](g),
+			has[player.ConnectionLost](g), has[player.LostForGood](g), has[player.ServerClosing](g), has[player.ServerError](g),
+			has[player.Held](g), has[player.Desynced](g), has[player.SyncProgress](g), has[player.Ended](g),
 		} {
 			if bad {
 				k.wrong("player %d was told %+v", i, g.events)
@@ -149,7 +151,7 @@ func (k *siege) welcomed() {
 		if err := g.Cut(); err != nil {
 			k.wrong("player %d: %v", i, err)
 		}
-		for !has[lockstep.StreamResumed](g) && time.Since(began) < 20*time.Second {
+		for !has[player.StreamResumed](g) && time.Since(began) < 20*time.Second {
 			time.Sleep(50 * time.Millisecond)
 		}
 		if wait := time.Since(began); wait > time.Second {
@@ -158,10 +160,10 @@ func (k *siege) welcomed() {
 	}
 	began, came := time.Now(), k.from[1].join(k.t, carol, nil)
 	defer came.Close()
-	for !has[lockstep.Welcomed](came) && time.Since(began) <= time.Second {
+	for !has[player.Welcomed](came) && time.Since(began) <= time.Second {
 		time.Sleep(50 * time.Millisecond)
 	}
-	if !has[lockstep.Welcomed](came) {
+	if !has[player.Welcomed](came) {
 		k.wrong("a player who came was not welcomed in a second: %+v", came.events)
 	}
 	if status, _ := k.from[1].ask(k.t, "POST", "/matches/duel/speed?percent=100", ops, ""); status != 200 {
@@ -185,7 +187,7 @@ func (k *siege) left() {
 	}
 	time.Sleep(5 * time.Second)
 	synctest.Wait()
-	if peers := k.stats(k.t).Peers; peers != [5]int{lockstep.Live: 2} {
+	if peers := k.stats(k.t).Peers; peers != [5]int{host.Live: 2} {
 		k.wrong("the match has the peers %v, want 2 that are live", peers)
 	}
 	if n := k.server.Members(); n != 2 {

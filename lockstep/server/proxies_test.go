@@ -14,7 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
@@ -89,7 +90,7 @@ func TestCrowdBehindProxy(t *testing.T) {
 	}
 	inBubble(t, setup{options: o}, func(t *testing.T, s *stage) {
 		const flood = "203.0.113.1"
-		kicked := s.behind(t, "192.0.2.1", flood).raw(t, "guest:kim:0123456789abcdef", lockstep.SessionToken{}, 0).live()
+		kicked := s.behind(t, "192.0.2.1", flood).raw(t, "guest:kim:0123456789abcdef", protocol.SessionToken{}, 0).live()
 		for range 1000 {
 			if c, err := s.behind(t, "192.0.2.1", flood).connect(t); err == nil {
 				defer c.ws.CloseNow()
@@ -102,18 +103,18 @@ func TestCrowdBehindProxy(t *testing.T) {
 				t.Errorf("%s asks: got %d, want %d", client, status, want)
 			}
 		}
-		s.do(t, func(h *lockstep.Host) {
+		s.do(t, func(h *host.Host) {
 			if err := h.BanPlayer(0, kicked.welcome.Seat, 0, ""); err != nil {
 				t.Error(err)
 			}
 		})
-		for i, want := range []lockstep.CloseCode{0, 0, lockstep.CloseBanned} {
+		for i, want := range []protocol.CloseCode{0, 0, protocol.CloseBanned} {
 			there := s.behind(t, "192.0.2.1", fmt.Sprintf("203.0.113.%d", 3-i))
 			if i == 2 {
 				kicked.ws.CloseNow()
 				time.Sleep(time.Minute)
 			}
-			r := there.raw(t, fmt.Sprintf("guest:g%d:0123456789abcdef", i), lockstep.SessionToken{}, 0)
+			r := there.raw(t, fmt.Sprintf("guest:g%d:0123456789abcdef", i), protocol.SessionToken{}, 0)
 			if want != 0 {
 				if code := r.end(); code != want {
 					t.Errorf("guest %d: got %v, want %v", i, code, want)

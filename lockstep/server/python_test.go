@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
@@ -37,12 +38,12 @@ func TestClientInAnotherLanguage(t *testing.T) {
 		Frames, Empty, Checksums, Commands, Syncs, Resumed, Rejected, Welcomes int
 		Promised, Ran, Waiting, Tick                                           int
 		Seat                                                                   lockstep.Player
-		Closing                                                                lockstep.CloseCode
+		Closing                                                                protocol.CloseCode
 	}
 	if err := json.Unmarshal(out, &got); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	if got.Seat != 0 || got.Welcomes != 2 || got.Resumed != 1 || got.Syncs != 1 || got.Closing != lockstep.CloseLeft {
+	if got.Seat != 0 || got.Welcomes != 2 || got.Resumed != 1 || got.Syncs != 1 || got.Closing != protocol.CloseLeft {
 		t.Errorf("the connection: %s", out)
 	}
 	if got.Promised < 8 || got.Ran != got.Promised || got.Rejected > 0 || got.Waiting > 0 || got.Commands <= got.Ran {

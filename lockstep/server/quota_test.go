@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -26,7 +29,7 @@ func TestMatchDisk(t *testing.T) {
 		}
 		gone(a, b)
 		for _, g := range []*guest{a, b} {
-			if ends := told[lockstep.Ended](g); len(ends) != 1 || !strings.HasSuffix(ends[0].Reason, "want at most 20000") {
+			if ends := told[player.Ended](g); len(ends) != 1 || !strings.HasSuffix(ends[0].Reason, "want at most 20000") {
 				t.Errorf("a player was told %+v", ends)
 			}
 		}
@@ -102,10 +105,10 @@ func TestBundlesOfAMatch(t *testing.T) {
 	settings := func(s *lockstep.Settings) { s.Players = 8 }
 	written := func(t *testing.T, o server.Options) (count int) {
 		inBubble(t, setup{tokens: list, settings: settings, options: o}, func(t *testing.T, s *stage) {
-			s.do(t, func(*lockstep.Host) {
+			s.do(t, func(*host.Host) {
 				for seat := range lockstep.Player(8) {
 					for i := range lockstep.Tick(3) {
-						s.match.Evidence(&lockstep.Evidence{Report: lockstep.DesyncReport{Tick: 10 + i, Player: seat}})
+						s.match.Evidence(&host.Evidence{Report: coordinator.DesyncReport{Tick: 10 + i, Player: seat}})
 					}
 				}
 			})

@@ -13,6 +13,8 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
@@ -22,23 +24,23 @@ type raw struct {
 	s      *stage
 	ws     *websocket.Conn
 	send   func([]byte) // in place of ws, if not nil
-	writer lockstep.MessageWriter
-	reader lockstep.MessageReader
+	writer protocol.Writer
+	reader protocol.Reader
 
 	err     error       // that ended reading
 	over    atomic.Bool // it has ended
-	welcome *lockstep.Welcome
-	closing *lockstep.Message // the last message, if it was one
-	counts  map[lockstep.MessageKind]int
-	errors  map[lockstep.ErrorCode]int
+	welcome *protocol.Welcome
+	closing *protocol.Message // the last message, if it was one
+	counts  map[protocol.Kind]int
+	errors  map[protocol.ErrorCode]int
 	reasons map[lockstep.Reason]int
 
 	field string // of the last error
 
 	sync      []byte
-	stream    lockstep.Decoder
+	stream    record.Decoder
 	streaming bool
-	position  lockstep.Position
+	position  protocol.Position
 	tick      lockstep.Tick
 
 	chats    []string
@@ -50,7 +52,7 @@ var errTurnedAway = errors.New("turned away")
 
 func (s *stage) newRaw(t *testing.T) *raw {
 	return &raw{
-		t: t, s: s, counts: map[lockstep.MessageKind]int{}, errors: map[lockstep.ErrorCode]int{},
+		t: t, s: s, counts: map[protocol.Kind]int{}, errors: map[protocol.ErrorCode]int{},
 		reasons: map[lockstep.Reason]int{}, sums: map[lockstep.Tick]uint64{},
 		commands: map[lockstep.Player]int{},
 	}
@@ -68,28 +70,28 @@ func (s *stage) connect(t *testing.T) (*raw, error) {
 		}
 		return nil, err
 	}
-	ws.SetReadLimit(lockstep.MaxServerMessage)
+	ws.SetReadLimit(protocol.MaxServerMessage)
 	r.ws = ws
 	t.Cleanup(func() { ws.CloseNow() })
 	return r, nil
 }
 
 // raw opens a WebSocket and authenticates.
-func (s *stage) raw(t *testing.T, token string, session lockstep.SessionToken, position lockstep.Position) *raw {
+func (s *stage) raw(t *testing.T, token string, session protocol.SessionToken, position protocol.Position) *raw {
 	t.Helper()
 	r, err := s.connect(t)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := s.game.Auth()
+	a := protocol.NewAuth(s.game)
 	a.Token, a.Session, a.Position = token, session, position
-	r.say(&lockstep.Message{Kind: lockstep.MessageAuth, Auth: a})
+	r.say(&protocol.Message{Kind: protocol.KindAuth, Auth: a})
 	return r
 }
 
 // say sends a message. A connection that is closed meanwhile is the reader's to
 // notice.
-func (r *raw) say(m *lockstep.Message) { r.bytes(r.writer.Append(nil, m)) }
+func (r *raw) say(m *protocol.Message) { r.bytes(r.writer.Append(nil, m)) }
 
 func (r *raw) bytes(b []byte) {
 	if r.send != nil {
@@ -117,12 +119,12 @@ func (r *raw) read(done func() bool) bool {
 
 // end reads to the end of the connection and returns the code that it was
 // closed with; 0 if there was none.
-func (r *raw) end() lockstep.CloseCode {
+func (r *raw) end() protocol.CloseCode {
 	r.read(func() bool { return false })
 	if r.closing == nil {
 		return 0
 	}
-	return lockstep.CloseCode(r.closing.Code)
+	return protocol.CloseCode(r.closing.Code)
 }
 
 // welcomed reads until the server has welcomed the client.
@@ -146,16 +148,16 @@ func (r *raw) live() *raw {
 }
 
 func (r *raw) ack() {
-	r.say(&lockstep.Message{Kind: lockstep.MessageAck, Position: r.position, Tick: r.tick})
+	r.say(&protocol.Message{Kind: protocol.KindAck, Position: r.position, Tick: r.tick})
 }
 
 func (r *raw) take(b []byte) {
 	for len(b) > 0 {
-		if lockstep.IsRecord(b) {
+		if protocol.IsRecord(b) {
 			b = r.record(b)
 			continue
 		}
-		var m lockstep.Message
+		var m protocol.Message
 		rest, err := r.reader.Read(&m, b)
 		if err != nil {
 			r.t.Errorf("the server sent %x: %v", b[:min(len(b), 20)], err)
@@ -164,35 +166,35 @@ func (r *raw) take(b []byte) {
 		b = rest
 		r.counts[m.Kind]++
 		switch m.Kind {
-		case lockstep.MessageWelcome:
+		case protocol.KindWelcome:
 			r.welcome = m.Welcome
 			if m.Welcome.Resumed {
 				r.position = m.Welcome.Position
 			}
-		case lockstep.MessageStateSync:
+		case protocol.KindStateSync:
 			r.chunk(&m)
-		case lockstep.MessageError:
-			r.errors[lockstep.ErrorCode(m.Code)]++
+		case protocol.KindError:
+			r.errors[protocol.ErrorCode(m.Code)]++
 			r.field = m.Field
-		case lockstep.MessageCommandRejected:
+		case protocol.KindCommandRejected:
 			r.reasons[m.Reason]++
-		case lockstep.MessageClosing:
+		case protocol.KindClosing:
 			r.closing = &m
-		case lockstep.MessagePing:
-			r.say(&lockstep.Message{Kind: lockstep.MessagePong, Nonce: m.Nonce, Tick: r.tick})
+		case protocol.KindPing:
+			r.say(&protocol.Message{Kind: protocol.KindPong, Nonce: m.Nonce, Tick: r.tick})
 		}
 	}
 }
 
 // chunk takes a part of a state.
-func (r *raw) chunk(m *lockstep.Message) {
+func (r *raw) chunk(m *protocol.Message) {
 	if m.Offset == 0 {
 		r.sync = r.sync[:0]
 	}
 	if r.sync = append(r.sync, m.Bytes...); len(r.sync) < int(m.Total) {
 		return
 	}
-	r.stream = lockstep.Decoder{}
+	r.stream = record.Decoder{}
 	for b := r.sync; len(b) > 0; {
 		_, rest, err := r.stream.Decode(b)
 		if err != nil {
@@ -217,17 +219,17 @@ func (r *raw) record(b []byte) []byte {
 	}
 	r.position++
 	switch rec.Kind {
-	case lockstep.RecordFrame:
+	case record.KindFrame:
 		r.tick = rec.Frame.Tick
 		for _, c := range rec.Frame.Commands {
 			r.commands[c.Player]++
 		}
-	case lockstep.RecordEmpty:
+	case record.KindEmpty:
 		r.tick += lockstep.Tick(rec.Empty)
-	case lockstep.RecordChecksum:
+	case record.KindChecksum:
 		r.sums[rec.Tick] = rec.Root
-	case lockstep.RecordNote:
-		if rec.Topic == lockstep.TopicChat {
+	case record.KindNote:
+		if rec.Topic == record.TopicChat {
 			r.chats = append(r.chats, rec.Text)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
-	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
@@ -75,7 +75,7 @@ func TestRefusedTokens(t *testing.T) {
 	accepted := 0
 	for i := range n {
 		shown := kinds[i%len(kinds)]()
-		if g, err := all.Authorize(shown, "duel"); err == nil || !errors.Is(err, server.ErrRefused) || g != (lockstep.Grant{}) {
+		if g, err := all.Authorize(shown, "duel"); err == nil || !errors.Is(err, server.ErrRefused) || g != (host.Grant{}) {
 			accepted++
 			t.Errorf("%q was accepted: %+v, %v", shown, g, err)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -134,7 +135,7 @@ func (m *Match) goOn(old *os.File, phase time.Duration) error {
 
 // takeUp copies what is left of a match and makes the host that goes on with it.
 func (m *Match) takeUp(r *replay.Reader, phase time.Duration) error {
-	resumption := lockstep.NewResumption(m.spec.Game)
+	resumption := host.NewResumption(m.spec.Game)
 	found, err := replay.Continue(m.writer, r, resumption)
 	switch {
 	case err != nil:

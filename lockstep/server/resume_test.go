@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -75,7 +75,7 @@ func (s *stage) crash(t *testing.T) string {
 
 // What cannot be gone on with is refused, and left as it was.
 func TestResumeRefused(t *testing.T) {
-	s := newStage(t, setup{options: server.Options{KeepOpen: true}, host: lockstep.HostOptions{InputDelay: 1}})
+	s := newStage(t, setup{options: server.Options{KeepOpen: true}, host: host.Options{InputDelay: 1}})
 	a := s.join(t, ada, wander)
 	eventually(t, "it plays", func() bool { return a.tick() > 45 })
 	crashed := s.crash(t)

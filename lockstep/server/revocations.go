@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
 )
 
 // maxRevoked is how many revocations a server keeps.
@@ -24,13 +24,13 @@ var ErrRevocation = errors.New("server: cannot revoke")
 
 // A Revocation makes tokens worthless before they expire: all of a subject, or one.
 type Revocation struct {
-	Subject string    // as in lockstep.Grant
-	ID      string    // of a token, as in lockstep.Grant: a JWT's jti
+	Subject string    // as in host.Grant
+	ID      string    // of a token, as in host.Grant: a JWT's jti
 	Until   time.Time // when the tokens have expired; zero for as long as the server runs
 	Reason  string    // which those who are connected are told
 }
 
-func (r *Revocation) concerns(g *lockstep.Grant) bool {
+func (r *Revocation) concerns(g *host.Grant) bool {
 	return r.Subject != "" && r.Subject == g.Subject || r.ID != "" && r.ID == g.ID
 }
 
@@ -41,7 +41,7 @@ type revocations struct {
 	all []Revocation
 }
 
-func (r *revocations) of(g *lockstep.Grant, now time.Time) bool {
+func (r *revocations) of(g *host.Grant, now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.ContainsFunc(r.all, func(x Revocation) bool { return x.holds(now) && x.concerns(g) })
@@ -117,17 +117,17 @@ func (s *Server) Revocations() []Revocation {
 	return slices.DeleteFunc(slices.Clone(s.revoked.all), func(r Revocation) bool { return !r.holds(now) })
 }
 
-// Expel is lockstep.Host.Expel in all matches: it ends the connections, seats and
+// Expel is host.Host.Expel in all matches: it ends the connections, seats and
 // sessions of those whose grants a function reports, which is called in the matches'
 // goroutines. It returns how many there were, and ctx's error if a match did not get
 // to it.
-func (s *Server) Expel(ctx context.Context, of func(*lockstep.Grant) bool, reason string) (ended int, err error) {
+func (s *Server) Expel(ctx context.Context, of func(*host.Grant) bool, reason string) (ended int, err error) {
 	var done sync.WaitGroup
 	var mu sync.Mutex
 	for _, m := range s.Matches() {
 		done.Go(func() { // a busy match does not delay the rest
 			n := 0
-			gone := m.Do(ctx, func(h *lockstep.Host) { n = h.Expel(m.now(), of, reason) })
+			gone := m.Do(ctx, func(h *host.Host) { n = h.Expel(m.now(), of, reason) })
 			mu.Lock()
 			defer mu.Unlock()
 			switch {

@@ -17,6 +17,8 @@ import (
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/client"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
@@ -60,13 +62,13 @@ func TestRevoke(t *testing.T) {
 		}
 		end := func(g *guest, want string) {
 			t.Helper()
-			if err := g.Wait(); !errors.Is(err, lockstep.ErrClosed) || !strings.Contains(err.Error(), want) {
+			if err := g.Wait(); !errors.Is(err, player.ErrClosed) || !strings.Contains(err.Error(), want) {
 				t.Errorf("got %v, want %q", err, want)
 			}
 		}
 		eve, eve2, kim := signed(t, secret, "eve", "e1"), signed(t, secret, "eve", "e2"), signed(t, secret, "kim", "k1")
 		a, e, k := s.join(t, eve, wander), *s, s.join(t, kim, wander)
-		elsewhere := client.Dial(t.Context(), strings.Replace(s.url(), "duel", "two", 1), e.game, client.Options{HTTP: s.client, ClientOptions: lockstep.ClientOptions{Token: eve2}})
+		elsewhere := client.Dial(t.Context(), strings.Replace(s.url(), "duel", "two", 1), e.game, client.Options{HTTP: s.client, Options: player.Options{Token: eve2}})
 		<-a.Ready()
 		<-k.Ready()
 		<-elsewhere.Ready()
@@ -82,7 +84,7 @@ func TestRevoke(t *testing.T) {
 			t.Errorf("got %s", list)
 		}
 		end(a, "revoked")
-		if err := elsewhere.Wait(); !errors.Is(err, lockstep.ErrClosed) || !strings.Contains(err.Error(), "revoked") {
+		if err := elsewhere.Wait(); !errors.Is(err, player.ErrClosed) || !strings.Contains(err.Error(), "revoked") {
 			t.Errorf("in the other match: got %v", err)
 		}
 		for range 3 {
@@ -165,7 +167,7 @@ func TestReloadTokens(t *testing.T) {
 		if err != nil || len(gone) != 1 {
 			t.Fatalf("got %v, %v, want one that is gone", gone, err)
 		}
-		ended, err := s.server.Expel(context.Background(), func(g *lockstep.Grant) bool { return g.Subject == gone[0] }, "the token is not valid any more")
+		ended, err := s.server.Expel(context.Background(), func(g *host.Grant) bool { return g.Subject == gone[0] }, "the token is not valid any more")
 		if ended != 1 || err != nil {
 			t.Errorf("got %d ended, %v, want 1", ended, err)
 		}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -41,7 +42,7 @@ type Options struct {
 	NewMatch func(body io.Reader) (MatchSpec, error)
 
 	// Host are the policies of each match, unless its spec has its own.
-	Host lockstep.HostOptions
+	Host host.Options
 
 	Dir                string            // where replays and desync bundles are written; "" for nowhere
 	Replays            bool              // whether anybody may list and download the replays of matches that are over
@@ -111,7 +112,7 @@ type MatchSpec struct {
 	Config   any // a pointer to the game's configuration
 
 	// Host are the match's policies; nil for the server's.
-	Host *lockstep.HostOptions
+	Host *host.Options
 
 	// Bots is how many seats programs of ours take, each with a copy of the match.
 	// They are counted where a guest begins it.
@@ -250,7 +251,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	defer s.within.server.Close()
 	all := s.Matches()
 	for _, m := range all {
-		go m.Do(ctx, func(h *lockstep.Host) {
+		go m.Do(ctx, func(h *host.Host) {
 			h.Shutdown(m.now(), lockstep.Time(s.options.RetryAfter.Microseconds()))
 			h.End(m.now(), "the server was shut down")
 		})

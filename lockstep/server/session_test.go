@@ -11,7 +11,10 @@ import (
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/client"
+	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/netsim"
+	"github.com/seed-49bee653/samestep/lockstep/player"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
 // Scenario 18: a player whose network is away for a while goes on where it was,
@@ -27,7 +30,7 @@ func TestResumeAfter(t *testing.T) {
 				a.Cut()
 				time.Sleep(away)
 				s.pipes.broken.Store(false)
-				eventually(t, "it resumes", func() bool { return has[lockstep.StreamResumed](a) })
+				eventually(t, "it resumes", func() bool { return has[player.StreamResumed](a) })
 				time.Sleep(3 * time.Second)
 				after := s.stats(t)
 				if after.Resumes != before.Resumes+1 || after.Syncs != before.Syncs {
@@ -56,11 +59,11 @@ func (s *stage) agree(t *testing.T, guests ...*guest) {
 func TestReturnAfterGrace(t *testing.T) {
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		b := s.join(t, bob, wander)
-		first := s.raw(t, ada, lockstep.SessionToken{}, 0).live()
+		first := s.raw(t, ada, protocol.SessionToken{}, 0).live()
 		first.ws.CloseNow()
 		time.Sleep(31 * time.Second)
 		again := s.raw(t, "", first.welcome.Session, first.position)
-		if code := again.end(); code != lockstep.CloseRefused || again.errors[lockstep.ErrorRefused] != 1 {
+		if code := again.end(); code != protocol.CloseRefused || again.errors[protocol.ErrorRefused] != 1 {
 			t.Errorf("the old session: closed with %v, errors %v", code, again.errors)
 		}
 		back := s.raw(t, ada, first.welcome.Session, first.position).live()
@@ -75,15 +78,15 @@ func TestReturnAfterGrace(t *testing.T) {
 // again over the next one, with the same answer, and runs once.
 func TestResumeWithLostAnswer(t *testing.T) {
 	inBubble(t, setup{host: returning}, func(t *testing.T, s *stage) {
-		r := s.raw(t, ada, lockstep.SessionToken{}, 0).live()
+		r := s.raw(t, ada, protocol.SessionToken{}, 0).live()
 		kind, payload, err := s.game.NewPayloads().Encode(&minimal.Go{X: 3, Y: 4})
 		if err != nil {
 			t.Fatal(err)
 		}
-		watcher := s.raw(t, press, lockstep.SessionToken{}, 0).live()
+		watcher := s.raw(t, press, protocol.SessionToken{}, 0).live()
 		const rounds = 20
 		for n := range lockstep.Sequence(rounds) {
-			command := &lockstep.Message{Kind: lockstep.MessageCommand, Sequence: n + 1, Command: kind, Bytes: payload}
+			command := &protocol.Message{Kind: protocol.KindCommand, Sequence: n + 1, Command: kind, Bytes: payload}
 			r.say(command)
 			time.Sleep(100 * time.Millisecond)
 			r.ws.CloseNow() // the answer was not read
@@ -92,7 +95,7 @@ func TestResumeWithLostAnswer(t *testing.T) {
 				t.Fatalf("round %d: got %+v", n, r.welcome)
 			}
 			r.say(command)
-			if !r.read(func() bool { return r.counts[lockstep.MessageCommandAccepted] == 1 }) {
+			if !r.read(func() bool { return r.counts[protocol.KindCommandAccepted] == 1 }) {
 				t.Fatalf("round %d: no answer", n)
 			}
 		}
@@ -106,14 +109,14 @@ func TestResumeWithLostAnswer(t *testing.T) {
 }
 
 // returning lets players come back as often as they like.
-var returning = lockstep.HostOptions{Rates: lockstep.Rates{Returns: lockstep.Rate{N: 1000, Per: lockstep.Second, Burst: 1000}}}
+var returning = host.Options{Rates: host.Rates{Returns: host.Rate{N: 1000, Per: lockstep.Second, Burst: 1000}}}
 
 // Scenario 20: two connections show the same token, or the same session, at the
 // same instant. One of them has the seat, and the other is told so.
 func TestOneOwnerOfASeat(t *testing.T) {
 	inBubble(t, setup{host: returning}, func(t *testing.T, s *stage) {
 		b := s.join(t, bob, wander)
-		session := s.raw(t, ada, lockstep.SessionToken{}, 0).live().welcome.Session
+		session := s.raw(t, ada, protocol.SessionToken{}, 0).live().welcome.Session
 		const rounds = 200
 		for n := range rounds {
 			var both [2]*raw
@@ -121,7 +124,7 @@ func TestOneOwnerOfASeat(t *testing.T) {
 			for i := range both {
 				wait.Go(func() {
 					if n%2 == 0 {
-						both[i] = s.raw(t, ada, lockstep.SessionToken{}, 0)
+						both[i] = s.raw(t, ada, protocol.SessionToken{}, 0)
 					} else {
 						both[i] = s.raw(t, "", session, 0)
 					}
@@ -133,9 +136,9 @@ func TestOneOwnerOfASeat(t *testing.T) {
 				wait.Go(func() { r.read(func() bool { return r.closing != nil || r.welcome != nil && r.tick > r.welcome.Tick }) })
 			}
 			wait.Wait()
-			s.do(t, func(h *lockstep.Host) {
+			s.do(t, func(h *host.Host) {
 				for _, p := range h.Peers() {
-					if p.Seat == 0 && p.State != lockstep.Closed {
+					if p.Seat == 0 && p.State != host.Closed {
 						owners++
 					}
 				}
@@ -146,7 +149,7 @@ func TestOneOwnerOfASeat(t *testing.T) {
 			}
 			replaced := 0
 			for _, r := range both {
-				if r.closing != nil && lockstep.CloseCode(r.closing.Code) == lockstep.CloseReplaced {
+				if r.closing != nil && protocol.CloseCode(r.closing.Code) == protocol.CloseReplaced {
 					replaced++
 				} else {
 					session = r.welcome.Session
@@ -168,11 +171,11 @@ func TestOneOwnerOfASeat(t *testing.T) {
 // those over HTTP.
 func TestStaleSessionsAndGuesses(t *testing.T) {
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
-		first := s.raw(t, ada, lockstep.SessionToken{}, 0).live()
+		first := s.raw(t, ada, protocol.SessionToken{}, 0).live()
 		second := s.raw(t, "", first.welcome.Session, first.position).welcomed()
 		third := s.raw(t, "", second.welcome.Session, second.position).welcomed()
-		third.say(&lockstep.Message{Kind: lockstep.MessagePing, Nonce: 1}) // its welcome has arrived
-		third.read(func() bool { return third.counts[lockstep.MessagePong] > 0 })
+		third.say(&protocol.Message{Kind: protocol.KindPing, Nonce: 1}) // its welcome has arrived
+		third.read(func() bool { return third.counts[protocol.KindPong] > 0 })
 		refused := 0
 		var texts = map[string]int{}
 		for n := range 60 {
@@ -181,18 +184,18 @@ func TestStaleSessionsAndGuesses(t *testing.T) {
 			case 1:
 				session = second.welcome.Session
 			case 2:
-				session = lockstep.SessionToken{byte(n), 1, 2, 3}
+				session = protocol.SessionToken{byte(n), 1, 2, 3}
 			case 3:
-				session, token = lockstep.SessionToken{}, "ada-ada-ada-ada-adb"
+				session, token = protocol.SessionToken{}, "ada-ada-ada-ada-adb"
 			}
 			r, err := s.connect(t)
 			if err != nil {
 				t.Fatal(err)
 			}
-			a := s.game.Auth()
+			a := protocol.NewAuth(s.game)
 			a.Session, a.Token = session, token
-			r.say(&lockstep.Message{Kind: lockstep.MessageAuth, Auth: a})
-			if code := r.end(); code != lockstep.CloseRefused || r.welcome != nil {
+			r.say(&protocol.Message{Kind: protocol.KindAuth, Auth: a})
+			if code := r.end(); code != protocol.CloseRefused || r.welcome != nil {
 				t.Errorf("attempt %d: closed with %v, welcome %+v", n, code, r.welcome)
 			}
 			texts[r.closing.Text]++
@@ -217,9 +220,9 @@ func TestKeyframeFlood(t *testing.T) {
 		const tries = 100
 		limited := 0
 		for range tries { // the first 20 are welcomed
-			r := s.raw(t, ada, lockstep.SessionToken{}, 0)
+			r := s.raw(t, ada, protocol.SessionToken{}, 0)
 			r.read(func() bool { return r.welcome != nil || r.closing != nil })
-			if r.closing != nil && lockstep.CloseCode(r.closing.Code) == lockstep.CloseBusy {
+			if r.closing != nil && protocol.CloseCode(r.closing.Code) == protocol.CloseBusy {
 				limited++
 			}
 			r.ws.CloseNow()
@@ -229,14 +232,14 @@ func TestKeyframeFlood(t *testing.T) {
 		}
 		time.Sleep(60 * time.Second)
 		before := s.stats(t)
-		r := s.raw(t, ada, lockstep.SessionToken{}, 0).live()
+		r := s.raw(t, ada, protocol.SessionToken{}, 0).live()
 		for range tries {
-			r.say(&lockstep.Message{Kind: lockstep.MessageStateSyncRequest})
+			r.say(&protocol.Message{Kind: protocol.KindStateSyncRequest})
 			r.read(func() bool { return r.tick%2 == 0 })
 			time.Sleep(200 * time.Millisecond)
 			r.ack()
 		}
-		r.read(func() bool { return r.errors[lockstep.ErrorLimit] >= 15 })
+		r.read(func() bool { return r.errors[protocol.ErrorLimit] >= 15 })
 		after := s.stats(t)
 		if n := after.Syncs - before.Syncs; n > 7 { // one to join, 4 and what a minute gives back
 			t.Errorf("got %d keyframes, want at most 7", n)
@@ -300,16 +303,16 @@ func TestPartitions(t *testing.T) {
 				accepted := map[lockstep.Sequence]int{}
 				sent := 0
 				a := s.joinWith(t, client.Options{
-					ClientOptions: lockstep.ClientOptions{Token: ada, Ladder: lockstep.Ladder{Attempts: 30, Total: 120 * lockstep.Second}},
-					Wrap:          l.wrap,
-					Sample: func(c *lockstep.Client) {
+					Options: player.Options{Token: ada, Ladder: player.Ladder{Attempts: 30, Total: 120 * lockstep.Second}},
+					Wrap:    l.wrap,
+					Sample: func(c *player.Client) {
 						if c.Simulation().Tick()%10 == 0 {
 							if _, err := c.Submit(&minimal.Go{X: 7, Y: 7}); err == nil {
 								sent++
 							}
 						}
 					},
-					Handle: func(_ *lockstep.Client, e any) {
+					Handle: func(_ *player.Client, e any) {
 						if r, ok := e.(lockstep.Receipt); ok && r.Reason == lockstep.Accepted {
 							accepted[r.Sequence]++
 						}
@@ -326,19 +329,19 @@ func TestPartitions(t *testing.T) {
 				l.hold(false, false)
 				eventually(t, "it is live again", func() bool {
 					st := a.status()
-					return st.Stage == lockstep.StageLive && st.Tick+10 > s.stats(t).Tick
+					return st.Stage == player.StageLive && st.Tick+10 > s.stats(t).Tick
 				})
 				time.Sleep(5 * time.Second)
-				if got := has[lockstep.ConnectionLost](a); got != x.lost {
+				if got := has[player.ConnectionLost](a); got != x.lost {
 					t.Errorf("connection lost: got %v, want %v", got, x.lost)
 				}
-				if x.lost && lostAt.Peers[lockstep.Live] > 1 && x.span > 15*time.Second && !x.down {
+				if x.lost && lostAt.Peers[host.Live] > 1 && x.span > 15*time.Second && !x.down {
 					t.Errorf("after %v the server has %v", x.span, lostAt.Peers)
 				}
 				if worst := b.gap(); worst > 60*time.Millisecond {
 					t.Errorf("the other player waited %v for a tick", worst)
 				}
-				a.Do(func(*lockstep.Client) {
+				a.Do(func(*player.Client) {
 					for seq, n := range accepted {
 						if n != 1 {
 							t.Errorf("command %d was accepted %d times", seq, n)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
 // go test ./lockstep/server -run Soak -v -timeout 2h -args -soak 24h
@@ -136,7 +137,7 @@ func (k *soak) round() {
 		k.enter(i)
 	case 2:
 		k.counts["left"]++
-		g.Do(func(c *lockstep.Client) { c.Leave() })
+		g.Do(func(c *player.Client) { c.Leave() })
 		g.Wait()
 		k.enter(i)
 	case 3:

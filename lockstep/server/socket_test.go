@@ -13,6 +13,8 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
@@ -20,7 +22,7 @@ import (
 // nothing are closed, the memory of the process does not grow with what they do
 // not read, and the players play on.
 func TestStalledSockets(t *testing.T) {
-	var host lockstep.HostOptions
+	var host host.Options
 	host.Lag = 200 // one second
 	host.AckEvery, host.MaxStrikes = 50, 1
 	host.IdleTimeout = 3 * lockstep.Second
@@ -32,10 +34,10 @@ func TestStalledSockets(t *testing.T) {
 	const stalled = 50
 	for range stalled {
 		c, r := s.upgrade(t)
-		auth := s.game.Auth()
+		auth := protocol.NewAuth(s.game)
 		auth.Token = press
-		var w lockstep.MessageWriter
-		c.Write(whole(fin|binOp, w.Append(nil, &lockstep.Message{Kind: lockstep.MessageAuth, Auth: auth})))
+		var w protocol.Writer
+		c.Write(whole(fin|binOp, w.Append(nil, &protocol.Message{Kind: protocol.KindAuth, Auth: auth})))
 		if op, _ := readFrame(r); op != binOp { // each is welcomed, and reads no frame more
 			t.Fatalf("not welcomed: opcode %d", op)
 		}

@@ -23,6 +23,8 @@ import (
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/client"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
@@ -47,7 +49,7 @@ const (
 // minimal game, with two seats at 20 ticks a second, on a real socket.
 type setup struct {
 	options  server.Options
-	host     lockstep.HostOptions
+	host     host.Options
 	settings func(*lockstep.Settings)
 	rules    func(*lockstep.Rules[minimal.World, minimal.Config])
 	tokens   string // tokenList if empty
@@ -268,7 +270,7 @@ func (w *logWriter) String() string {
 func (s *stage) url() string { return "ws://" + s.host + "/matches/duel/play" }
 
 // now calls f in the match's goroutine.
-func (s *stage) do(t *testing.T, f func(*lockstep.Host)) {
+func (s *stage) do(t *testing.T, f func(*host.Host)) {
 	t.Helper()
 	if err := s.match.Do(t.Context(), f); err != nil {
 		t.Fatal(err)
@@ -276,9 +278,9 @@ func (s *stage) do(t *testing.T, f func(*lockstep.Host)) {
 }
 
 // stats returns the match's counters, and checks its bounds.
-func (s *stage) stats(t *testing.T) (stats lockstep.Stats) {
+func (s *stage) stats(t *testing.T) (stats host.Stats) {
 	t.Helper()
-	s.do(t, func(h *lockstep.Host) {
+	s.do(t, func(h *host.Host) {
 		stats = h.Stats()
 		if err := h.CheckBounds(4 << 20); err != nil {
 			t.Error(err)
@@ -306,9 +308,9 @@ type guest struct {
 	last   time.Time
 }
 
-func (s *stage) join(t *testing.T, token string, sample func(*lockstep.Client)) *guest {
+func (s *stage) join(t *testing.T, token string, sample func(*player.Client)) *guest {
 	t.Helper()
-	return s.joinWith(t, client.Options{ClientOptions: lockstep.ClientOptions{Token: token}, Sample: sample})
+	return s.joinWith(t, client.Options{Options: player.Options{Token: token}, Sample: sample})
 }
 
 // joinWith joins with options, of which Events and HTTP are set here.
@@ -322,7 +324,7 @@ func (s *stage) joinWith(t *testing.T, o client.Options) *guest {
 		defer g.mu.Unlock()
 		g.events, g.stamps = append(g.events, e), append(g.stamps, time.Now())
 	}
-	o.Sample = func(c *lockstep.Client) {
+	o.Sample = func(c *player.Client) {
 		g.sampled()
 		if sample != nil {
 			sample(c)
@@ -375,14 +377,14 @@ func told[E any](g *guest) (events []E) {
 func has[E any](g *guest) bool { return len(told[E](g)) > 0 }
 
 // wander sends the player's dot somewhere, now and then.
-func wander(c *lockstep.Client) {
+func wander(c *player.Client) {
 	if t := c.Simulation().Tick(); t%7 == 0 {
 		c.Submit(&minimal.Go{X: uint16(t*31) % 50, Y: uint16(t*17) % 50})
 	}
 }
 
 func (g *guest) tick() (t lockstep.Tick) {
-	g.Do(func(c *lockstep.Client) {
+	g.Do(func(c *player.Client) {
 		if sim := c.Simulation(); sim != nil {
 			t = sim.Tick()
 		}
@@ -390,8 +392,8 @@ func (g *guest) tick() (t lockstep.Tick) {
 	return t
 }
 
-func (g *guest) status() (s lockstep.ClientStatus) {
-	g.Do(func(c *lockstep.Client) { s = c.Status() })
+func (g *guest) status() (s player.Status) {
+	g.Do(func(c *player.Client) { s = c.Status() })
 	return s
 }
 

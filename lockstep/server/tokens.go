@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
 // minToken is the length from which on a token is not guessed, in bytes.
@@ -31,7 +33,7 @@ type tokenList struct {
 }
 
 type grantFor struct {
-	lockstep.Grant
+	host.Grant
 	match string // "" for every match
 }
 
@@ -100,7 +102,7 @@ func (t *tokenList) add(words []string) error {
 	if !ok {
 		return fmt.Errorf("got role %q, want player, spectator or admin", words[0])
 	}
-	g := grantFor{Grant: lockstep.Grant{Role: role, Seat: lockstep.AnySeat, Name: words[2]}}
+	g := grantFor{Grant: host.Grant{Role: role, Seat: host.AnySeat, Name: words[2]}}
 	if words[1] != "-" {
 		seat, err := strconv.ParseUint(words[1], 10, 8)
 		if err != nil || seat >= lockstep.MaxPlayers {
@@ -120,7 +122,7 @@ func (t *tokenList) add(words []string) error {
 	}
 	g.Subject = tokenSubject(key) // the same wherever it stands in the list
 	t.grants[key] = g
-	if role != lockstep.Spectator {
+	if role != protocol.Spectator {
 		t.players++
 	}
 	return nil
@@ -130,10 +132,10 @@ func (t *tokenList) add(words []string) error {
 func (t *Tokens) Players() int { return t.list.Load().players }
 
 // Authorize returns the grant of a token in a match.
-func (t *Tokens) Authorize(token, match string) (lockstep.Grant, error) {
+func (t *Tokens) Authorize(token, match string) (host.Grant, error) {
 	g, ok := t.list.Load().grants[sha256.Sum256([]byte(token))]
 	if !ok || g.match != "" && g.match != match {
-		return lockstep.Grant{}, ErrRefused
+		return host.Grant{}, ErrRefused
 	}
 	return g.Grant, nil
 }

@@ -4,6 +4,8 @@ import (
 	"strconv"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
 // A View is what anybody may know of a match.
@@ -22,12 +24,12 @@ type View struct {
 	Held          string            `json:"held,omitempty"`        // why it stands still, if it does
 	Ended         string            `json:"ended,omitempty"`       // why, if it has
 	SlowestRTT    lockstep.Time     `json:"slowest_rtt_us,string"` // of the players, in microseconds; 0 if it is not known
-	Stats         lockstep.Stats    `json:"stats"`
+	Stats         host.Stats        `json:"stats"`
 }
 
 // publish renews the match's view and adds to the metrics.
 func (m *Match) publish() {
-	a, h := m.spec.Game.Auth(), m.host.Header()
+	a, h := protocol.NewAuth(m.spec.Game), m.host.Header()
 	v := &View{
 		Name: m.spec.Name, Protocol: a.Protocol, Engine: a.Engine, Game: a.Game, Build: a.Build,
 		StateSchema: a.StateSchema, CommandSchema: a.CommandSchema, SelfTest: selfTestText(a.SelfTest), Match: h.Match.String(), Settings: h.Settings,

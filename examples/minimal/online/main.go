@@ -25,6 +25,7 @@ import (
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/client"
+	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
@@ -92,8 +93,8 @@ func serve(ctx context.Context, l net.Listener, dir string) error {
 func join(ctx context.Context, url, token string, out io.Writer) error {
 	var me lockstep.Player
 	s := client.Dial(ctx, url, lockstep.MustGame(minimal.Rules()), client.Options{
-		ClientOptions: lockstep.ClientOptions{Token: token},
-		Sample: func(c *lockstep.Client) {
+		Options: player.Options{Token: token},
+		Sample: func(c *player.Client) {
 			w, tick := lockstep.World[minimal.World](c.Simulation()), c.Simulation().Tick()
 			if tick%20 == 0 {
 				fmt.Fprintf(out, "tick %d:", tick)
@@ -107,15 +108,15 @@ func join(ctx context.Context, url, token string, out io.Writer) error {
 				c.Submit(&minimal.Go{X: (n + 25) % 50, Y: n * 3 % 50}) // its answer is an event
 			}
 		},
-		Handle: func(_ *lockstep.Client, event any) {
+		Handle: func(_ *player.Client, event any) {
 			switch e := event.(type) {
-			case lockstep.Welcomed:
+			case player.Welcomed:
 				me = e.Seat // System for a spectator
 			case lockstep.Receipt:
 				if e.Reason != lockstep.Accepted {
 					fmt.Fprintln(out, "refused:", e)
 				}
-			case lockstep.ConnectionLost, lockstep.StreamResumed, lockstep.Desynced, lockstep.Healed, lockstep.Ended:
+			case player.ConnectionLost, player.StreamResumed, player.Desynced, player.Healed, player.Ended:
 				fmt.Fprintf(out, "%T %+v\n", e, e)
 			}
 		},

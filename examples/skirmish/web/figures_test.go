@@ -18,6 +18,7 @@ import (
 	"github.com/seed-49bee653/samestep/examples/skirmish/web/watch"
 	"github.com/seed-49bee653/samestep/internal/site"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -155,7 +156,7 @@ func halfAnHour(t *testing.T) []byte {
 	}
 	var file bytes.Buffer
 	w := replay.NewWriter(&file, replay.WriterOptions{})
-	c, err := lockstep.NewCoordinator(game, h, w, lockstep.CoordinatorOptions{})
+	c, err := coordinator.New(game, h, w, coordinator.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

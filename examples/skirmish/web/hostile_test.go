@@ -18,13 +18,15 @@ import (
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/client"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // A hostileServer is in the place of the match's: it says what it likes.
 type hostileServer struct {
 	state  []byte // header and keyframe
-	writer lockstep.MessageWriter
-	enc    lockstep.Encoder
+	writer protocol.Writer
+	enc    record.Encoder
 }
 
 func newHostileServer(t *testing.T) *hostileServer {
@@ -63,16 +65,16 @@ func (h *hostileServer) attack(s *stage, serve func(say func(messages ...[]byte)
 	}
 }
 
-func (h *hostileServer) message(m *lockstep.Message) []byte { return h.writer.Append(nil, m) }
+func (h *hostileServer) message(m *protocol.Message) []byte { return h.writer.Append(nil, m) }
 
 // begin is what a client needs to be live.
 func (h *hostileServer) begin() [][]byte {
-	all := [][]byte{h.message(&lockstep.Message{Kind: lockstep.MessageWelcome, Welcome: &lockstep.Welcome{
-		Role: lockstep.Seated, Session: lockstep.SessionToken{1}, Position: 1, AckEvery: 5, InputDelay: 2, SpeedPercent: 100,
+	all := [][]byte{h.message(&protocol.Message{Kind: protocol.KindWelcome, Welcome: &protocol.Welcome{
+		Role: protocol.Seated, Session: protocol.SessionToken{1}, Position: 1, AckEvery: 5, InputDelay: 2, SpeedPercent: 100,
 	}})}
-	for at := 0; at < len(h.state); at += lockstep.MaxChunk {
-		all = append(all, h.message(&lockstep.Message{
-			Kind: lockstep.MessageStateSync, Position: 1, Offset: uint32(at), Total: uint32(len(h.state)), Bytes: h.state[at:min(len(h.state), at+lockstep.MaxChunk)],
+	for at := 0; at < len(h.state); at += protocol.MaxChunk {
+		all = append(all, h.message(&protocol.Message{
+			Kind: protocol.KindStateSync, Position: 1, Offset: uint32(at), Total: uint32(len(h.state)), Bytes: h.state[at:min(len(h.state), at+protocol.MaxChunk)],
 		}))
 	}
 	return all
@@ -80,7 +82,7 @@ func (h *hostileServer) begin() [][]byte {
 
 // emptyTicks returns a message of n empty ticks; n is at most 65,536.
 func emptyTicks(n int) []byte {
-	return []byte{0x92, byte(lockstep.RecordEmpty), 0xce, byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)}
+	return []byte{0x92, byte(record.KindEmpty), 0xce, byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)}
 }
 
 // counting makes a page count how often it could be drawn.
@@ -94,7 +96,7 @@ func TestPageCatchesUp(t *testing.T) {
 	h.attack(s, func(say func(...[]byte) bool) {
 		say(h.begin()...)
 		say(emptyTicks(65_536), emptyTicks(60_000))
-		for say(h.message(&lockstep.Message{Kind: lockstep.MessagePing})) {
+		for say(h.message(&protocol.Message{Kind: protocol.KindPing})) {
 			time.Sleep(time.Second)
 		}
 	})
@@ -125,14 +127,14 @@ func TestPageUnderFuzzedServer(t *testing.T) {
 	note := func(p lockstep.Player, topic, text string) []byte { return bytes.Clone(h.enc.Note(p, topic, text)) }
 	texts := [][]byte{
 		note(0, "chat", long[:900]), note(1, "name", long[:900]), note(255, "a b\"><c", markup), note(200, "", ""), note(1, markup[:90], "x"),
-		h.message(&lockstep.Message{Kind: lockstep.MessageError, Code: uint8(lockstep.ErrorHeld), Text: long[:900]}),
-		h.message(&lockstep.Message{Kind: lockstep.MessageError, Code: uint8(lockstep.ErrorLimit), Text: markup, Field: markup[:90]}),
-		h.message(&lockstep.Message{Kind: lockstep.MessageDesyncReport, Tick: 5, Field: markup[:90]}),
-		h.message(&lockstep.Message{Kind: lockstep.MessageCommandRejected, Sequence: 1, Reason: 200, Text: markup}),
+		h.message(&protocol.Message{Kind: protocol.KindError, Code: uint8(protocol.ErrorHeld), Text: long[:900]}),
+		h.message(&protocol.Message{Kind: protocol.KindError, Code: uint8(protocol.ErrorLimit), Text: markup, Field: markup[:90]}),
+		h.message(&protocol.Message{Kind: protocol.KindDesyncReport, Tick: 5, Field: markup[:90]}),
+		h.message(&protocol.Message{Kind: protocol.KindCommandRejected, Sequence: 1, Reason: 200, Text: markup}),
 	}
 	others := [][]byte{
-		h.message(&lockstep.Message{Kind: lockstep.MessagePing, Nonce: 1}), h.message(&lockstep.Message{Kind: lockstep.MessagePong, Tick: 1<<32 - 1}),
-		h.message(&lockstep.Message{Kind: lockstep.MessageStateRequest, Tick: 0}), {0x93, byte(lockstep.RecordChecksum), 0, 0},
+		h.message(&protocol.Message{Kind: protocol.KindPing, Nonce: 1}), h.message(&protocol.Message{Kind: protocol.KindPong, Tick: 1<<32 - 1}),
+		h.message(&protocol.Message{Kind: protocol.KindStateRequest, Tick: 0}), {0x93, byte(record.KindChecksum), 0, 0},
 		emptyTicks(1), emptyTicks(30_000), {},
 	}
 	random := rand.New(rand.NewPCG(1, 2))

@@ -24,6 +24,8 @@ import (
 	"github.com/seed-49bee653/samestep/internal/site"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/client"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
@@ -60,7 +62,7 @@ type setup struct {
 	players    uint8
 	units      uint16
 	checkEvery uint16
-	host       lockstep.HostOptions
+	host       host.Options
 	rules      func(*lockstep.Rules[skirmish.World, skirmish.Config])
 }
 
@@ -145,7 +147,7 @@ func (s *stage) serve(w http.ResponseWriter, r *http.Request) {
 // world lets f look at the match's own state.
 func (s *stage) world(f func(w *skirmish.World)) {
 	s.t.Helper()
-	if err := s.match.Do(s.t.Context(), func(h *lockstep.Host) { f(lockstep.World[skirmish.World](h.Referee().Simulation())) }); err != nil {
+	if err := s.match.Do(s.t.Context(), func(h *host.Host) { f(lockstep.World[skirmish.World](h.Referee().Simulation())) }); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -204,8 +206,8 @@ func (s *stage) bot(p lockstep.Player) *client.Session {
 	s.t.Helper()
 	bot := skirmish.NewBot(p, 7)
 	session := client.Dial(s.t.Context(), strings.Replace(s.url, "http", "ws", 1)+"/matches/arena/play", game, client.Options{
-		ClientOptions: lockstep.ClientOptions{Token: fmt.Sprintf("token-of-player-%d", p)},
-		Sample: func(c *lockstep.Client) {
+		Options: player.Options{Token: fmt.Sprintf("token-of-player-%d", p)},
+		Sample: func(c *player.Client) {
 			for _, o := range bot.Think(lockstep.World[skirmish.World](c.Simulation())) {
 				if _, err := c.Submit(o.Value); err != nil {
 					return // too many wait for an answer

@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/doc"
 	"go/token"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -93,7 +94,7 @@ func exampleFindings(tr *tree) []finding {
 		if p.main() || under("internal/...", p.path) || under("examples/...", p.path) {
 			continue
 		}
-		shown := shownNames(p)
+		shown := shownNames(tr, p)
 		for _, f := range p.files {
 			if f.test {
 				continue
@@ -104,7 +105,8 @@ func exampleFindings(tr *tree) []finding {
 					continue
 				}
 				for _, s := range g.Specs {
-					if name := s.(*ast.TypeSpec).Name; name.IsExported() && !shown[name.Name] {
+					t := s.(*ast.TypeSpec)
+					if name := t.Name; name.IsExported() && !t.Assign.IsValid() && !shown[name.Name] {
 						found = append(found, finding{f.name, tr.line(name.Pos()), "example", p.path + "." + name.Name + " is in no Example"})
 					}
 				}
@@ -114,29 +116,49 @@ func exampleFindings(tr *tree) []finding {
 	return found
 }
 
-// shownNames returns the names that the Examples of a package show.
-func shownNames(p *pkg) map[string]bool {
+// shownNames returns the names that Examples show of a package: its own Examples,
+// those of other packages that name it, and those that name an alias in the package
+// above it.
+func shownNames(tr *tree, p *pkg) map[string]bool {
+	shown := map[string]bool{}
+	for _, other := range tr.pkgs {
+		for _, e := range examples(other) {
+			if other == p {
+				name, _, _ := strings.Cut(e.Name, "_")
+				shown[name] = true
+			}
+			ast.Inspect(e.Code, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.SelectorExpr:
+					if x, ok := n.X.(*ast.Ident); ok && (x.Name == path.Base(p.path) || x.Name == path.Base(path.Dir(p.path))) {
+						shown[n.Sel.Name] = true
+					}
+				case *ast.Ident:
+					if other == p {
+						shown[n.Name] = true
+					}
+				}
+				return true
+			})
+		}
+	}
+	return shown
+}
+
+// examples returns the Examples of a package that have an output.
+func examples(p *pkg) (list []*doc.Example) {
 	var tests []*ast.File
 	for _, f := range p.files {
 		if f.test {
 			tests = append(tests, f.ast)
 		}
 	}
-	shown := map[string]bool{}
 	for _, e := range doc.Examples(tests...) {
-		if e.Output == "" && !e.EmptyOutput {
-			continue
+		if e.Output != "" || e.EmptyOutput {
+			list = append(list, e)
 		}
-		name, _, _ := strings.Cut(e.Name, "_")
-		shown[name] = true
-		ast.Inspect(e.Code, func(n ast.Node) bool {
-			if id, ok := n.(*ast.Ident); ok {
-				shown[id.Name] = true
-			}
-			return true
-		})
 	}
-	return shown
+	return list
 }
 
 func TestComments(t *testing.T) {

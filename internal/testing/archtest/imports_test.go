@@ -39,12 +39,13 @@ const (
 
 // The layers of the house. No package of the engine is in a layer above its own.
 var (
-	core  = []string{"state", "checksum", "lockstep", "internal/pack"}
+	core  = []string{"state", "checksum", "lockstep", "lockstep/record", "lockstep/coordinator", "internal/pack"}
+	live  = slices.Concat(core, []string{"lockstep/protocol", "lockstep/host", "lockstep/player"})
 	log   = slices.Concat(core, []string{"replay", "internal/decimal"})
-	shell = slices.Concat(log, []string{"lockstep/server", "lockstep/client", "lockstep/locksteptest", "lockstep/netsim"})
+	shell = slices.Concat(log, live, []string{"lockstep/server", "lockstep/client", "lockstep/locksteptest", "lockstep/netsim"})
 
 	// anyTest is what every test may import.
-	anyTest = []string{"internal/testing/testenv", "internal/testing/script", "internal/testing/nullgame", "internal/testing/dots", "internal/testing/matchlog", goCmp, goleak, goScript}
+	anyTest = []string{"internal/testing/testgame", "internal/testing/testenv", "internal/testing/script", "internal/testing/nullgame", "internal/testing/dots", "internal/testing/matchlog", goCmp, goleak, goScript}
 
 	// games are test subjects for what stands above the core.
 	games = []string{"examples/...", "fixed"}
@@ -56,21 +57,26 @@ var imports = []importRow{
 	{pattern: "state", own: []string{"internal/decimal"}, modules: []string{xxhash}, tests: []string{"fixed"}},
 	{pattern: "checksum", own: []string{"state"}, modules: []string{xxhash}},
 	// Not fixed: the engine does no arithmetic of the game.
-	{pattern: "lockstep", own: []string{"state", "checksum", "internal/pack"}, modules: []string{xxhash}},
-	{pattern: "replay", own: slices.Concat(core, []string{"internal/files"}), modules: []string{xxhash, zstd, xsys}, tests: games},
-	{pattern: "desync", own: slices.Concat(core, []string{"replay", "fixed"}), modules: []string{xxhash, xsync}, tests: games},
-	{pattern: "lockstep/server", own: slices.Concat(log, []string{"internal/buffer", "internal/files"}), modules: []string{websocket, jwt, metrics, xtime, xsync}, tests: slices.Concat(games, shell)},
-	{pattern: "lockstep/client", own: slices.Concat(log, []string{"internal/buffer"}), modules: []string{websocket, xtime}, tests: slices.Concat(games, shell)},
-	{pattern: "lockstep/locksteptest", own: slices.Concat(log, []string{"internal/testing/simulate"}), tests: games},
+	{pattern: "lockstep/record", own: []string{"state", "checksum", "internal/pack"}, modules: []string{xxhash}, tests: live},
+	{pattern: "lockstep", own: []string{"state", "checksum", "internal/pack", "lockstep/record"}, modules: []string{xxhash}, tests: live},
+	{pattern: "lockstep/coordinator", own: []string{"state", "checksum", "internal/pack", "lockstep/record", "lockstep"}, tests: live},
+	{pattern: "lockstep/protocol", own: []string{"checksum", "internal/pack", "lockstep/record", "lockstep"}, tests: live},
+	{pattern: "lockstep/host", own: slices.Concat(core, []string{"lockstep/protocol"}), tests: live},
+	{pattern: "lockstep/player", own: []string{"state", "checksum", "internal/pack", "lockstep/record", "lockstep", "lockstep/protocol"}, tests: live},
+	{pattern: "replay", own: slices.Concat(live, []string{"internal/files"}), modules: []string{xxhash, zstd, xsys}, tests: games},
+	{pattern: "desync", own: slices.Concat(live, []string{"replay", "fixed"}), modules: []string{xxhash, xsync}, tests: games},
+	{pattern: "lockstep/server", own: slices.Concat(log, live, []string{"internal/buffer", "internal/files"}), modules: []string{websocket, jwt, metrics, xtime, xsync}, tests: slices.Concat(games, shell)},
+	{pattern: "lockstep/client", own: slices.Concat(log, live, []string{"internal/buffer"}), modules: []string{websocket, xtime}, tests: slices.Concat(games, shell)},
+	{pattern: "lockstep/locksteptest", own: slices.Concat(log, live, []string{"internal/testing/simulate"}), tests: games},
 	{pattern: "lockstep/netsim", modules: []string{humanize}},
 	{pattern: "lockstep/determinism", modules: []string{xtools}},
 
-	{pattern: "internal/testing/attack", own: []string{"lockstep"}, modules: []string{websocket}, tests: games},
+	{pattern: "internal/testing/attack", own: live, modules: []string{websocket}, tests: games},
 	{pattern: "internal/buffer"},
-	{pattern: "internal/testing/conformance", own: slices.Concat(log, []string{"lockstep/server"}), modules: []string{xxhash}, tests: shell},
+	{pattern: "internal/testing/conformance", own: slices.Concat(log, live, []string{"lockstep/server"}), modules: []string{xxhash}, tests: shell},
 	{pattern: "internal/decimal"},
 	{pattern: "internal/files"},
-	{pattern: "internal/testing/simulate", own: log, modules: []string{xxhash}},
+	{pattern: "internal/testing/simulate", own: slices.Concat(log, live), modules: []string{xxhash}},
 	{pattern: "internal/testing/mutants/...", own: []string{"internal/testing/simulate", "lockstep"}, tests: []string{"internal/testing/mutants"}},
 	{pattern: "internal/pack", modules: []string{msgpack}},
 	{pattern: "internal/site/pack", own: []string{"internal/site"}},
@@ -81,11 +87,12 @@ var imports = []importRow{
 	{pattern: "internal/testing/script", modules: []string{dataTests}},
 	{pattern: "internal/testing/matchlog"},
 	{pattern: "internal/testing/nullgame", own: []string{"lockstep"}},
-	{pattern: "internal/testing/dots", own: []string{"lockstep", "replay", "fixed"}},
+	{pattern: "internal/testing/dots", own: slices.Concat(live, []string{"replay", "fixed"})},
+	{pattern: "internal/testing/testgame", own: live},
 	{pattern: "internal/testing/planted", own: []string{"lockstep", "examples/skirmish"}},
-	{pattern: "internal/testing/memory", modules: []string{xxhash}, tests: slices.Concat(log, []string{"internal/testing/testenv"})},
-	{pattern: "internal/testing/faultinjection", own: slices.Concat(log, games, []string{"desync"})},
-	{pattern: "internal/testing/logbench", own: slices.Concat(log, games, []string{"internal/files"}), modules: []string{xsys, xxhash}},
+	{pattern: "internal/testing/memory", modules: []string{xxhash}, tests: slices.Concat(log, live, []string{"internal/testing/testenv"})},
+	{pattern: "internal/testing/faultinjection", own: slices.Concat(log, live, games, []string{"desync"})},
+	{pattern: "internal/testing/logbench", own: slices.Concat(log, live, games, []string{"internal/files"}), modules: []string{xsys, xxhash}},
 
 	{pattern: "examples/...", own: slices.Concat(shell, games), modules: []string{websocket}, tests: []string{"internal/site", chromedp}},
 	{pattern: "fuzz/...", own: slices.Concat(shell, games), tests: []string{"internal/testing/planted"}},

@@ -22,7 +22,7 @@ var (
 )
 
 // names are all that a page can speak of: "Submit", "Coordinator.Submit" and
-// "lockstep.Coordinator", for types, functions, methods, fields and values; and
+// "coordinator.Coordinator", for types, functions, methods, fields and values; and
 // of tests, by their function, and after the folder of their package.
 func (t *tree) names() map[string]bool {
 	names := map[string]bool{}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
 var _ = register(&Attack{
@@ -23,7 +23,7 @@ var _ = register(&Attack{
 				if err != nil {
 					return nil // the server's to do
 				}
-				err = p.join(ctx, h.game, randomText(), lockstep.SessionToken{})
+				err = p.join(ctx, h.game, randomText(), protocol.SessionToken{})
 				h.try("WebSocket: " + outcome(err))
 				if err == nil {
 					h.win("a wrong token was welcomed")

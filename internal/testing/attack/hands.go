@@ -16,6 +16,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
 // ErrUnfit means that an attack needs a server with other flags.
@@ -212,7 +213,7 @@ func (h *Hands) open(ctx context.Context) (*peer, error) {
 }
 
 // join opens a WebSocket and shows a token, or a session of the match.
-func (h *Hands) join(ctx context.Context, token string, session lockstep.SessionToken) (*peer, error) {
+func (h *Hands) join(ctx context.Context, token string, session protocol.SessionToken) (*peer, error) {
 	p, err := h.open(ctx)
 	if err != nil {
 		return nil, err

@@ -20,7 +20,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
 var _ = register(&Attack{
@@ -61,7 +61,7 @@ var _ = register(&Attack{
 				}
 				return nil
 			}
-			p, err := h.join(ctx, f.token, lockstep.SessionToken{})
+			p, err := h.join(ctx, f.token, protocol.SessionToken{})
 			h.try(outcome(err))
 			if err == nil {
 				h.win("a JWT %s was welcomed", f.how)

@@ -3,7 +3,7 @@ package attack
 import (
 	"context"
 
-	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
 var _ = register(&Attack{
@@ -15,7 +15,7 @@ var _ = register(&Attack{
 			if n%2 == 0 {
 				token = h.Tokens.Watchers[n%watchers]
 			}
-			p, err := h.join(ctx, token, lockstep.SessionToken{})
+			p, err := h.join(ctx, token, protocol.SessionToken{})
 			h.try(outcome(err))
 			if err != nil {
 				return nil

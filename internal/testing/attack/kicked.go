@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
 var _ = register(&Attack{
@@ -25,13 +25,13 @@ var _ = register(&Attack{
 // kicked lets a player join, be kicked and come back. Another token is tried, too,
 // unless it is empty.
 func (h *Hands) kicked(ctx context.Context, token, another string) error {
-	p, err := h.join(ctx, token, lockstep.SessionToken{})
+	p, err := h.join(ctx, token, protocol.SessionToken{})
 	if err != nil {
 		h.try("kept out before: " + outcome(err))
 		return nil
 	}
 	defer p.ws.CloseNow()
-	if p.welcome.Role != lockstep.Seated || p.welcome.Seat < honest {
+	if p.welcome.Role != protocol.Seated || p.welcome.Seat < honest {
 		h.try("no seat")
 		return nil
 	}
@@ -50,14 +50,14 @@ func (h *Hands) kicked(ctx context.Context, token, another string) error {
 	}
 	for _, x := range []struct {
 		how, token string
-		session    lockstep.SessionToken
+		session    protocol.SessionToken
 	}{
-		{"the token", token, lockstep.SessionToken{}},
+		{"the token", token, protocol.SessionToken{}},
 		{"the session", "", p.welcome.Session},
 		{"the token and the session", token, p.welcome.Session},
-		{"another guest's token", another, lockstep.SessionToken{}},
+		{"another guest's token", another, protocol.SessionToken{}},
 	} {
-		if x.token == "" && x.session == (lockstep.SessionToken{}) {
+		if x.token == "" && x.session == (protocol.SessionToken{}) {
 			continue
 		}
 		back, err := h.join(ctx, x.token, x.session)
@@ -65,7 +65,7 @@ func (h *Hands) kicked(ctx context.Context, token, another string) error {
 		if err != nil {
 			continue
 		}
-		if back.welcome.Role == lockstep.Seated {
+		if back.welcome.Role == protocol.Seated {
 			h.win("a kicked player is seated again with %s", x.how)
 		}
 		back.leave(ctx)

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
 // How many lie.
@@ -22,7 +23,7 @@ var _ = register(&Attack{
 			if i >= lyingSpectators {
 				token = h.Tokens.Hands[i-lyingSpectators]
 			}
-			p, err := h.join(ctx, token, lockstep.SessionToken{}) // one after the other: few may be unknown at a time
+			p, err := h.join(ctx, token, protocol.SessionToken{}) // one after the other: few may be unknown at a time
 			if err != nil {
 				h.try("not let in: " + outcome(err))
 				continue
@@ -52,7 +53,7 @@ func (h *Hands) lie(ctx context.Context, p *peer) {
 				h.try("lie")
 			}
 			if err == nil {
-				err = p.say(ctx, &lockstep.Message{Kind: lockstep.MessageChecksum, Tick: c.tick, Root: c.root})
+				err = p.say(ctx, &protocol.Message{Kind: protocol.KindChecksum, Tick: c.tick, Root: c.root})
 			}
 		}
 		p.checks, p.marks = p.checks[:0], p.marks[:0]

@@ -86,19 +86,19 @@ type measurement struct {
 	attack  *Attack
 	server  *Server
 	options *Options
-	players []*player
+	players []*participant
 	crowd   crowd
 }
 
 // begin lets the players join, all at once.
 func (m *measurement) begin(ctx context.Context) error {
-	players, errs := make([]*player, honest), make([]error, honest)
+	players, errs := make([]*participant, honest), make([]error, honest)
 	var wait sync.WaitGroup
 	for seat := range honest {
 		wait.Go(func() { players[seat], errs[seat] = newPlayer(ctx, m.server, m.options, seat) })
 	}
 	wait.Wait()
-	m.players = slices.DeleteFunc(players, func(p *player) bool { return p == nil })
+	m.players = slices.DeleteFunc(players, func(p *participant) bool { return p == nil })
 	return errors.Join(errs...)
 }
 
@@ -169,7 +169,7 @@ func (m *measurement) attackWith(ctx context.Context, a *Attack) (Report, error)
 }
 
 // player adds what a player has noticed.
-func (x *slice) player(p *player, before, after tally) {
+func (x *slice) player(p *participant, before, after tally) {
 	x.arrivals = append(x.arrivals, p.ticks(before, after))
 	if after.err != nil && before.err == nil {
 		x.lost = append(x.lost, after.err.Error())

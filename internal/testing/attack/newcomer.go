@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
 const (
@@ -67,14 +68,14 @@ func (c *crowd) one(ctx context.Context, token string) (time.Duration, error) {
 	began := time.Now()
 	p, err := openPeer(ctx, nearClient(), c.server.URL, c.server.Match)
 	if err == nil {
-		err = p.join(ctx, c.game, token, lockstep.SessionToken{})
+		err = p.join(ctx, c.game, token, protocol.SessionToken{})
 	}
 	took := time.Since(began)
 	if err != nil {
 		return took, err
 	}
 	defer p.leave(ctx)
-	if p.welcome.Role != lockstep.Seated {
+	if p.welcome.Role != protocol.Seated {
 		return took, fmt.Errorf("got role %d, want a seat", p.welcome.Role)
 	}
 	return took, nil

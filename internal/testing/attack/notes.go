@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
 var _ = register(&Attack{
@@ -16,13 +16,13 @@ var _ = register(&Attack{
 			if n%3 == 0 {
 				token = guest("name", n)
 			}
-			p, err := h.join(ctx, token, lockstep.SessionToken{})
+			p, err := h.join(ctx, token, protocol.SessionToken{})
 			h.try(outcome(err))
 			if err != nil {
 				return nil // refused, which is the server's to do
 			}
 			for range 5 {
-				if p.say(ctx, &lockstep.Message{Kind: lockstep.MessageChat, Text: strings.Repeat("chat ", 180)}) != nil {
+				if p.say(ctx, &protocol.Message{Kind: protocol.KindChat, Text: strings.Repeat("chat ", 180)}) != nil {
 					break
 				}
 			}

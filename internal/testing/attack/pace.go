@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
 const (
@@ -29,7 +29,7 @@ var _ = register(&Attack{
 	Late: 2 * share, // it waits, and the time by which frames are late then stays until it has caught up
 	Run: func(ctx context.Context, h *Hands) error {
 		for n := 0; ctx.Err() == nil; n++ { // another one, if the server has enough of this one
-			p, err := h.join(ctx, h.Tokens.Hands[n%hands], lockstep.SessionToken{})
+			p, err := h.join(ctx, h.Tokens.Hands[n%hands], protocol.SessionToken{})
 			if err != nil {
 				h.try("not let in: " + outcome(err))
 				sleep(ctx, 100*time.Millisecond)
@@ -103,7 +103,7 @@ func (h *Hands) lag(ctx context.Context, p *peer) error {
 			m := p.marks[0]
 			p.marks = p.marks[1:]
 			h.try("late ack")
-			if err := p.say(ctx, &lockstep.Message{Kind: lockstep.MessageAck, Position: m.position, Tick: m.tick}); err != nil {
+			if err := p.say(ctx, &protocol.Message{Kind: protocol.KindAck, Position: m.position, Tick: m.tick}); err != nil {
 				return err
 			}
 		case err := <-failed:

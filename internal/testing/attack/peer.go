@@ -11,21 +11,23 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // A peer is a client that says what it is told to, and keeps to no rule.
 type peer struct {
 	ws     *websocket.Conn
-	writer lockstep.MessageWriter
-	reader lockstep.MessageReader
+	writer protocol.Writer
+	reader protocol.Reader
 
-	welcome *lockstep.Welcome
+	welcome *protocol.Welcome
 
 	sync     []byte // a state that is arriving
 	synced   int    // states that have arrived
 	pings    int    // that were answered
-	dec      *lockstep.Decoder
-	position lockstep.Position
+	dec      *record.Decoder
+	position protocol.Position
 	tick     lockstep.Tick
 	checks   []check // of the stream, since they were taken last
 	marks    []mark  // the same
@@ -40,7 +42,7 @@ type check struct {
 // A mark says where in the stream a tick ends.
 type mark struct {
 	tick     lockstep.Tick
-	position lockstep.Position
+	position protocol.Position
 }
 
 // A turnedAway says why the server did not let a connection in.
@@ -63,16 +65,16 @@ func openPeer(ctx context.Context, c *http.Client, server, match string) (*peer,
 		}
 		return nil, err
 	}
-	ws.SetReadLimit(lockstep.MaxServerMessage)
+	ws.SetReadLimit(protocol.MaxServerMessage)
 	return &peer{ws: ws}, nil
 }
 
 // join shows a token or a session, and waits for the welcome. If there is none, it
 // closes the connection.
-func (p *peer) join(ctx context.Context, g *lockstep.Game, token string, session lockstep.SessionToken) error {
-	a := g.Auth()
+func (p *peer) join(ctx context.Context, g *lockstep.Game, token string, session protocol.SessionToken) error {
+	a := protocol.NewAuth(g)
 	a.Token, a.Session = token, session
-	err := p.say(ctx, &lockstep.Message{Kind: lockstep.MessageAuth, Auth: a})
+	err := p.say(ctx, &protocol.Message{Kind: protocol.KindAuth, Auth: a})
 	for err == nil && p.welcome == nil {
 		err = p.read(ctx)
 	}
@@ -82,7 +84,7 @@ func (p *peer) join(ctx context.Context, g *lockstep.Game, token string, session
 	return err
 }
 
-func (p *peer) say(ctx context.Context, m *lockstep.Message) error {
+func (p *peer) say(ctx context.Context, m *protocol.Message) error {
 	return p.ws.Write(ctx, websocket.MessageBinary, p.writer.Append(nil, m))
 }
 
@@ -91,7 +93,7 @@ func (p *peer) say(ctx context.Context, m *lockstep.Message) error {
 func (p *peer) leave(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, lastWords)
 	defer cancel()
-	err := p.say(ctx, &lockstep.Message{Kind: lockstep.MessageLeave})
+	err := p.say(ctx, &protocol.Message{Kind: protocol.KindLeave})
 	for err == nil {
 		err = p.read(ctx)
 	}
@@ -123,13 +125,13 @@ func (p *peer) read(ctx context.Context) error {
 // take takes the records and messages of one message of the socket.
 func (p *peer) take(ctx context.Context, b []byte) (err error) {
 	for len(b) > 0 {
-		if lockstep.IsRecord(b) {
+		if protocol.IsRecord(b) {
 			if b, err = p.record(b); err != nil {
 				return err
 			}
 			continue
 		}
-		var m lockstep.Message
+		var m protocol.Message
 		rest, err := p.reader.Read(&m, b)
 		if err != nil {
 			return err
@@ -142,35 +144,35 @@ func (p *peer) take(ctx context.Context, b []byte) (err error) {
 	return nil
 }
 
-func (p *peer) message(ctx context.Context, m *lockstep.Message) error {
+func (p *peer) message(ctx context.Context, m *protocol.Message) error {
 	switch m.Kind {
-	case lockstep.MessageWelcome:
+	case protocol.KindWelcome:
 		w := *m.Welcome
 		p.welcome, p.position, p.tick = &w, w.Position, w.Tick
-	case lockstep.MessageStateSync:
+	case protocol.KindStateSync:
 		return p.chunk(m)
-	case lockstep.MessagePing:
+	case protocol.KindPing:
 		p.pings++
-		return p.say(ctx, &lockstep.Message{Kind: lockstep.MessagePong, Nonce: m.Nonce, Tick: p.tick})
-	case lockstep.MessageError:
+		return p.say(ctx, &protocol.Message{Kind: protocol.KindPong, Nonce: m.Nonce, Tick: p.tick})
+	case protocol.KindError:
 		if p.welcome == nil {
 			return &turnedAway{fmt.Sprintf("error %d", m.Code)}
 		}
-	case lockstep.MessageClosing:
+	case protocol.KindClosing:
 		return &turnedAway{fmt.Sprintf("closing %d", m.Code)}
 	}
 	return nil
 }
 
 // chunk takes a part of a state.
-func (p *peer) chunk(m *lockstep.Message) error {
+func (p *peer) chunk(m *protocol.Message) error {
 	if m.Offset == 0 {
 		p.sync = p.sync[:0]
 	}
 	if p.sync = append(p.sync, m.Bytes...); len(p.sync) < int(m.Total) {
 		return nil
 	}
-	p.dec = &lockstep.Decoder{}
+	p.dec = &record.Decoder{}
 	for b := p.sync; len(b) > 0; {
 		_, rest, err := p.dec.Decode(b)
 		if err != nil {
@@ -194,10 +196,10 @@ func (p *peer) record(b []byte) (rest []byte, err error) {
 	}
 	p.position++
 	switch r.Kind {
-	case lockstep.RecordFrame, lockstep.RecordEmpty:
+	case record.KindFrame, record.KindEmpty:
 		p.tick = r.Tick
 		p.marks = append(p.marks, mark{p.tick, p.position})
-	case lockstep.RecordChecksum:
+	case record.KindChecksum:
 		p.checks = append(p.checks, check{r.Tick, r.Root})
 	}
 	return rest, nil
@@ -205,5 +207,5 @@ func (p *peer) record(b []byte) (rest []byte, err error) {
 
 // acknowledge tells the server how far the stream has come.
 func (p *peer) acknowledge(ctx context.Context) error {
-	return p.say(ctx, &lockstep.Message{Kind: lockstep.MessageAck, Position: p.position, Tick: p.tick})
+	return p.say(ctx, &protocol.Message{Kind: protocol.KindAck, Position: p.position, Tick: p.tick})
 }

@@ -11,14 +11,15 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
 // A player is honest: it simulates the match, gives commands and answers the
 // server's checks. It does not come back after a lost connection, which is one
 // player too many lost.
-type player struct {
+type participant struct {
 	ws     *websocket.Conn
-	client *lockstep.Client
+	client *player.Client
 	think  func(*lockstep.Simulation) []any
 	epoch  time.Time
 	cancel context.CancelFunc
@@ -64,11 +65,11 @@ const thinkEvery = 20
 const maxOrders = 3
 
 // newPlayer joins the match, and returns when the player has its state.
-func newPlayer(ctx context.Context, s *Server, o *Options, seat int) (*player, error) {
-	p := &player{
+func newPlayer(ctx context.Context, s *Server, o *Options, seat int) (*participant, error) {
+	p := &participant{
 		epoch: time.Now(), done: make(chan struct{}), arrived: make(chan message, 64), failed: make(chan error, 1), live: make(chan struct{}),
 	}
-	p.client = lockstep.NewClient(o.Game, lockstep.ClientOptions{Token: s.Tokens.Honest[seat], Seed: uint64(seat), Events: p.event})
+	p.client = player.New(o.Game, player.Options{Token: s.Tokens.Honest[seat], Seed: uint64(seat), Events: p.event})
 	if o.Think != nil {
 		p.think = o.Think(lockstep.Player(seat), uint64(seat)+1)
 	}
@@ -101,22 +102,22 @@ func nearClient() *http.Client {
 }
 
 // end ends the player, and waits for that.
-func (p *player) end() {
+func (p *participant) end() {
 	p.cancel()
 	p.ws.CloseNow()
 	<-p.done
 }
 
-func (p *player) event(e any) {
+func (p *participant) event(e any) {
 	switch e := e.(type) {
-	case lockstep.Synced:
+	case player.Synced:
 		select {
 		case <-p.live:
 		default:
 			p.settings = p.client.Header().Settings
 			close(p.live)
 		}
-	case lockstep.Desynced:
+	case player.Desynced:
 		p.mu.Lock()
 		p.differed++
 		p.mu.Unlock()
@@ -130,7 +131,7 @@ func (p *player) event(e any) {
 }
 
 // receive reads the socket until it is closed.
-func (p *player) receive(ctx context.Context) {
+func (p *participant) receive(ctx context.Context) {
 	for {
 		_, b, err := p.ws.Read(ctx)
 		if err != nil {
@@ -145,12 +146,12 @@ func (p *player) receive(ctx context.Context) {
 	}
 }
 
-func (p *player) time(at time.Time) lockstep.Time {
+func (p *participant) time(at time.Time) lockstep.Time {
 	return lockstep.Time(at.Sub(p.epoch).Microseconds())
 }
 
 // run drives the client until its connection ends.
-func (p *player) run(ctx context.Context) {
+func (p *participant) run(ctx context.Context) {
 	defer close(p.done)
 	p.client.Advance(p.time(time.Now()))
 	p.client.Connected(p.time(time.Now()))
@@ -181,13 +182,13 @@ func (p *player) run(ctx context.Context) {
 }
 
 // step simulates what is due, gives commands, and sends what the client has to say.
-func (p *player) step(ctx context.Context) error {
+func (p *participant) step(ctx context.Context) error {
 	p.client.Advance(p.time(time.Now()))
 	st := p.client.Status()
 	p.mu.Lock()
 	p.agreed, p.checked, p.differed = st.Agreed, st.Tick, max(p.differed, st.Differing)
 	p.mu.Unlock()
-	if st.Stage == lockstep.StageLive && p.think != nil && st.Tick >= p.thought+thinkEvery {
+	if st.Stage == player.StageLive && p.think != nil && st.Tick >= p.thought+thinkEvery {
 		p.thought = st.Tick
 		orders := p.think(p.client.Simulation())
 		for _, v := range orders[:min(len(orders), maxOrders)] {
@@ -201,14 +202,14 @@ func (p *player) step(ctx context.Context) error {
 			return err
 		}
 	}
-	if st.Stage == lockstep.StageDone || st.Stage == lockstep.StageClosing || st.Stage == lockstep.StageWaiting {
+	if st.Stage == player.StageDone || st.Stage == player.StageClosing || st.Stage == player.StageWaiting {
 		return errLost
 	}
 	return nil
 }
 
 // note notes the ticks that a message has brought.
-func (p *player) note(at time.Time) {
+func (p *participant) note(at time.Time) {
 	now := p.client.Status().ServerTick
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -225,14 +226,14 @@ type tally struct {
 	err                                 error
 }
 
-func (p *player) tally() tally {
+func (p *participant) tally() tally {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return tally{p.agreed, p.differed, p.refused, len(p.arrivals), p.checked, p.err}
 }
 
 // ticks returns the arrivals from one tally to another.
-func (p *player) ticks(from, to tally) []arrival {
+func (p *participant) ticks(from, to tally) []arrival {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.arrivals[from.arrivals:to.arrivals]

@@ -3,7 +3,7 @@ package attack
 import (
 	"context"
 
-	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
 var _ = register(&Attack{
@@ -17,8 +17,8 @@ var _ = register(&Attack{
 // steal tries once to take a seat back from its holder.
 func (h *Hands) steal(ctx context.Context, n int) error {
 	token := guest("thief", n)
-	thief, err := h.join(ctx, token, lockstep.SessionToken{})
-	if err != nil || thief.welcome.Role != lockstep.Seated {
+	thief, err := h.join(ctx, token, protocol.SessionToken{})
+	if err != nil || thief.welcome.Role != protocol.Seated {
 		h.try("no seat")
 		return nil
 	}
@@ -28,7 +28,7 @@ func (h *Hands) steal(ctx context.Context, n int) error {
 		h.win("a guest was given seat %d, which is an honest player's", seat)
 		return nil
 	}
-	holder, err := h.join(ctx, h.Tokens.Holders[seat-honest], lockstep.SessionToken{})
+	holder, err := h.join(ctx, h.Tokens.Holders[seat-honest], protocol.SessionToken{})
 	if err != nil {
 		h.try("no holder")
 		return nil
@@ -43,7 +43,7 @@ func (h *Hands) steal(ctx context.Context, n int) error {
 		if err != nil {
 			continue
 		}
-		if back.welcome.Resumed || back.welcome.Role == lockstep.Seated && back.welcome.Seat == seat {
+		if back.welcome.Resumed || back.welcome.Role == protocol.Seated && back.welcome.Seat == seat {
 			h.win("the seat %d was taken back", seat)
 		}
 		back.leave(ctx)

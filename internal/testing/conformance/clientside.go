@@ -6,12 +6,14 @@ import (
 	"fmt"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
 // A clientSide is a Client in virtual time, in whole milliseconds. What it does
 // it gives to emit: it opens, says something, or closes.
 type clientSide struct {
-	c    *lockstep.Client
+	c    *player.Client
 	emit func(Step)
 	dial func() int // returns the number of the next connection
 	now  int64
@@ -19,7 +21,7 @@ type clientSide struct {
 }
 
 func newClientSide(p *Player) *clientSide {
-	return &clientSide{c: lockstep.NewClient(game(), lockstep.ClientOptions{Token: p.Token, Seed: 1})}
+	return &clientSide{c: player.New(game(), player.Options{Token: p.Token, Seed: 1})}
 }
 
 func (s *clientSide) time() lockstep.Time { return lockstep.Time(s.now) * lockstep.Millisecond }
@@ -31,7 +33,7 @@ func (s *clientSide) settle() {
 	for range 1000 {
 		s.c.Advance(s.time())
 		s.flush()
-		if s.c.Stage() == lockstep.StageDone || s.c.Next() > s.time() {
+		if s.c.Stage() == player.StageDone || s.c.Next() > s.time() {
 			return
 		}
 	}
@@ -41,7 +43,7 @@ func (s *clientSide) settle() {
 func (s *clientSide) flush() {
 	for {
 		if s.conn == 0 {
-			if s.c.Stage() != lockstep.StageDialing {
+			if s.c.Stage() != player.StageDialing {
 				return
 			}
 			s.conn = s.dial()
@@ -53,7 +55,7 @@ func (s *clientSide) flush() {
 			s.emit(Step{Conn: s.conn, Hex: hex.EncodeToString(b), Says: contents(b)})
 			continue
 		}
-		if s.c.Stage() != lockstep.StageClosing {
+		if s.c.Stage() != player.StageClosing {
 			return
 		}
 		s.emit(Step{Conn: s.conn, Do: "close"})
@@ -65,11 +67,11 @@ func (s *clientSide) flush() {
 // neutral returns a message in which an auth names no platform: it differs from
 // machine to machine.
 func neutral(b []byte) []byte {
-	var r lockstep.MessageReader
-	var w lockstep.MessageWriter
-	var m lockstep.Message
+	var r protocol.Reader
+	var w protocol.Writer
+	var m protocol.Message
 	rest, err := r.Read(&m, b)
-	if err != nil || m.Kind != lockstep.MessageAuth {
+	if err != nil || m.Kind != protocol.KindAuth {
 		return b
 	}
 	m.Auth.Platform = "conformance"

@@ -43,9 +43,9 @@ func brokenContainers() []Built {
 		replayCase("block-kind-63", "unsupported", "A block has an unknown kind below 64.", newFile().block(63, nil).batch(standard().records...).b, "F-block-kind"),
 		replayCase("batch-empty", "invalid", "A batch has no records.", newFile().batch().batch(standard().records...).b, "F-batch"),
 		replayCase("batch-cut-record", "corrupt", "A record reaches beyond its batch.", cutRecord().b, "F-batch"),
-		replayCase("batch-after-end", "invalid", "A batch stands after the end record.", newFile().batch(standard().records...).batch(record(4, 1)).b, "F-blocks"),
+		replayCase("batch-after-end", "invalid", "A batch stands after the end record.", newFile().batch(standard().records...).batch(recordBytes(4, 1)).b, "F-blocks"),
 		replayCase("segment-after-end", "invalid", "A segment stands after the end record.",
-			sealed().segment(segment{first: 12, ticks: 1, records: record(4, 1)}).b, "F-blocks"),
+			sealed().segment(segment{first: 12, ticks: 1, records: recordBytes(4, 1)}).b, "F-blocks"),
 		replayCase("record-after-end", "invalid", "A record stands after the end record in its batch.", standard().empty(1).file(), "F-order"),
 	}
 	return cases

@@ -1,12 +1,13 @@
 package conformance
 
 import (
-	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-var recordNames = map[lockstep.RecordKind]string{
-	lockstep.RecordHeader: "header", lockstep.RecordKeyframe: "keyframe", lockstep.RecordFrame: "frame", lockstep.RecordEmpty: "empty",
-	lockstep.RecordChecksum: "checksum record", lockstep.RecordDissent: "dissent", lockstep.RecordEnd: "end", lockstep.RecordNote: "note",
+var recordNames = map[record.Kind]string{
+	record.KindHeader: "header", record.KindKeyframe: "keyframe", record.KindFrame: "frame", record.KindEmpty: "empty",
+	record.KindChecksum: "checksum record", record.KindDissent: "dissent", record.KindEnd: "end", record.KindNote: "note",
 }
 
 // maxContents is how many messages of one WebSocket message are described.
@@ -15,25 +16,25 @@ const maxContents = 12
 // contents returns what is in a WebSocket message, for people: the values of each
 // message, and the name of each record.
 func contents(b []byte) []any {
-	var r lockstep.MessageReader
+	var r protocol.Reader
 	all := []any{}
 	for len(b) > 0 {
 		if len(all) == maxContents {
 			return append(all, "and more")
 		}
-		if lockstep.IsRecord(b) {
+		if protocol.IsRecord(b) {
 			n, ok := valueSize(b)
 			if !ok {
 				return append(all, "what is no record")
 			}
-			name := recordNames[lockstep.KindOf(b)]
+			name := recordNames[record.KindOf(b)]
 			if name == "" {
 				name = "a record of an unknown kind"
 			}
 			all, b = append(all, name), b[n:]
 			continue
 		}
-		var m lockstep.Message
+		var m protocol.Message
 		rest, err := r.Read(&m, b)
 		if err != nil {
 			return append(all, "what is no message")

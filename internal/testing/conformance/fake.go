@@ -48,7 +48,7 @@ func (f *fake) server(messages ...[]byte) {
 // welcome is the welcome of seat 0, and stateSync a state_sync of the last keyframe of
 // a match.
 func welcome(resumed bool, position, tick, last int) []byte {
-	return record(48, 0, 1, sessionOne, tick, position, resumed, last, 5, 1, 100)
+	return recordBytes(48, 0, 1, sessionOne, tick, position, resumed, last, 5, 1, 100)
 }
 
 func stateSync(m *match, position int) []byte { return chunk(m, position, 0, len(m.joinBytes())) }
@@ -56,7 +56,7 @@ func stateSync(m *match, position int) []byte { return chunk(m, position, 0, len
 // chunk is a part of a state_sync.
 func chunk(m *match, position, from, to int) []byte {
 	b := m.joinBytes()
-	return record(49, position, m.tick, from, len(b), b[from:to])
+	return recordBytes(49, position, m.tick, from, len(b), b[from:to])
 }
 
 // joinBytes is the header and a keyframe of the present state.

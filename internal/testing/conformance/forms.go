@@ -17,7 +17,7 @@ type array []any
 func pack(v any) []byte { return appendPacked(nil, v) }
 
 // record returns the bytes of a record.
-func record(values ...any) []byte { return pack(array(values)) }
+func recordBytes(values ...any) []byte { return pack(array(values)) }
 
 func appendPacked(b []byte, v any) []byte {
 	switch v := v.(type) {

@@ -7,6 +7,8 @@ import (
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // A guest is a client that a scenario plays. By itself it follows the stream,
@@ -24,7 +26,7 @@ type guest struct {
 	quiet    bool // does nothing by itself
 	lost     bool // gets nothing of what the server sends
 
-	welcome  lockstep.Welcome
+	welcome  protocol.Welcome
 	session  []byte
 	follower *lockstep.Follower
 	sync     []byte
@@ -33,7 +35,7 @@ type guest struct {
 	acked    lockstep.Tick
 	states   map[lockstep.Tick][]byte
 	sequence uint64
-	reader   lockstep.MessageReader
+	reader   protocol.Reader
 }
 
 // raw sends one WebSocket message of some messages.
@@ -42,7 +44,7 @@ func (g *guest) raw(messages ...[]byte) {
 	g.p.input("client", Step{Conn: g.conn, Hex: hex.EncodeToString(b), Says: contents(b)})
 }
 
-func (g *guest) say(values ...any) { g.raw(record(values...)) }
+func (g *guest) say(values ...any) { g.raw(recordBytes(values...)) }
 
 func (g *guest) cut() { g.p.input("client", Step{Conn: g.conn, Do: "cut"}); g.closed = "cut" }
 
@@ -52,7 +54,7 @@ func (g *guest) command(kind int, payload []byte) {
 	g.say(33, g.sequence, kind, payload)
 }
 
-func (g *guest) add(coins int) { g.command(kindAdd, record(coins)) }
+func (g *guest) add(coins int) { g.command(kindAdd, recordBytes(coins)) }
 
 func (g *guest) ack() {
 	g.acked = g.tick
@@ -87,14 +89,14 @@ func (g *guest) take(step *Step) error {
 	}
 	b, err := hex.DecodeString(step.Hex)
 	for err == nil && len(b) > 0 {
-		if lockstep.IsRecord(b) {
+		if protocol.IsRecord(b) {
 			n, _ := valueSize(b)
-			if err = g.record(b[:n]); err == nil {
+			if err = g.recordBytes(b[:n]); err == nil {
 				b = b[n:]
 			}
 			continue
 		}
-		var m lockstep.Message
+		var m protocol.Message
 		if b, err = g.reader.Read(&m, b); err == nil {
 			err = g.message(&m)
 		}
@@ -105,27 +107,27 @@ func (g *guest) take(step *Step) error {
 	return err
 }
 
-func (g *guest) message(m *lockstep.Message) error {
+func (g *guest) message(m *protocol.Message) error {
 	switch m.Kind {
-	case lockstep.MessageWelcome:
+	case protocol.KindWelcome:
 		g.welcome = *m.Welcome
 		g.session = slices.Clone(m.Welcome.Session[:])
 		g.sequence = max(g.sequence, uint64(m.Welcome.LastSequence))
 		if m.Welcome.Resumed && !g.mute {
 			g.ack()
 		}
-	case lockstep.MessageStateSync:
+	case protocol.KindStateSync:
 		if m.Offset == 0 {
 			g.sync = nil
 		}
 		if g.sync = append(g.sync, m.Bytes...); len(g.sync) == int(m.Total) {
 			return g.begin(m)
 		}
-	case lockstep.MessagePing:
+	case protocol.KindPing:
 		if !g.deaf && !g.quiet {
 			g.say(54, m.Nonce, uint64(g.tick))
 		}
-	case lockstep.MessageStateRequest:
+	case protocol.KindStateRequest:
 		if !g.quiet {
 			g.answer(m.Tick)
 		}
@@ -149,7 +151,7 @@ func (g *guest) answer(t lockstep.Tick) {
 }
 
 // begin begins anew with a complete sync.
-func (g *guest) begin(m *lockstep.Message) error {
+func (g *guest) begin(m *protocol.Message) error {
 	g.follower = game().NewFollower(lockstep.FollowerOptions{})
 	n, _ := valueSize(g.sync)
 	for _, record := range [][]byte{g.sync[:n], g.sync[n:]} {
@@ -165,14 +167,14 @@ func (g *guest) begin(m *lockstep.Message) error {
 	return nil
 }
 
-func (g *guest) record(b []byte) error {
+func (g *guest) recordBytes(b []byte) error {
 	g.position++
 	err := g.follower.Append(b)
 	if differs := (*lockstep.DesyncError)(nil); errors.As(err, &differs) {
 		err = nil // the match's log says that its referee was wrong
 	}
-	kind := lockstep.KindOf(b)
-	if err != nil || kind != lockstep.RecordFrame && kind != lockstep.RecordEmpty {
+	kind := record.KindOf(b)
+	if err != nil || kind != record.KindFrame && kind != record.KindEmpty {
 		return err
 	}
 	g.tick = g.follower.Tick()

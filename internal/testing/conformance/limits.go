@@ -13,8 +13,8 @@ func largeFiles() []Built {
 	head := func(n int) piece {
 		return piece{bytes: binary.BigEndian.AppendUint32([]byte{0x92, 0xcc, 200, 0xc6}, uint32(n))}
 	}
-	filler := piece{bytes: record(200, bytes.Repeat([]byte("x"), 10_000))} // keeps F-segment-limit
-	first, end := piece{bytes: begin}, piece{bytes: record(7, "over")}
+	filler := piece{bytes: recordBytes(200, bytes.Repeat([]byte("x"), 10_000))} // keeps F-segment-limit
+	first, end := piece{bytes: begin}, piece{bytes: recordBytes(7, "over")}
 	block := pieces{first, filler, head(4 << 20), zeros(4 << 20), head(4 << 20), zeros(4 << 20), end}
 	large := pieces{first, filler, head(7 << 20), zeros(7 << 20), end}
 	sum := newFile().batch(newMatch(setup{}).records...)

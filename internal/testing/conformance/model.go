@@ -82,7 +82,7 @@ type command struct {
 
 // adds returns the command with which a player adds coins.
 func adds(player byte, coins int) command {
-	return command{player, kindAdd, record(coins), 0, func(m *model) {
+	return command{player, kindAdd, recordBytes(coins), 0, func(m *model) {
 		if int(player) < len(m.coins) {
 			m.coins[player] += int32(coins)
 		}
@@ -91,7 +91,7 @@ func adds(player byte, coins int) command {
 
 // says returns the command with which a player says something.
 func says(player byte, text string) command {
-	return command{player, kindSay, record(text), 0, func(m *model) { m.last = text }}
+	return command{player, kindSay, recordBytes(text), 0, func(m *model) { m.last = text }}
 }
 
 // system is the player number of the coordinator.
@@ -106,7 +106,7 @@ const (
 
 // systems returns a command of the system.
 func systems(kind, value int) command {
-	return command{system, kind, record(value), 0, func(m *model) { m.system++ }}
+	return command{system, kind, recordBytes(value), 0, func(m *model) { m.system++ }}
 }
 
 // A match is the log of a match of the conformance game that is being built.
@@ -167,7 +167,7 @@ func (m *match) add(records ...[]byte) *match { m.records = append(m.records, re
 func (m *match) keyframe() *match { return m.add(keyframe(m.tick, m.root(), m.lasts(), m.state())) }
 
 func keyframe(tick int64, root uint64, lasts array, state []byte) []byte {
-	return record(2, tick, root, lasts, state)
+	return recordBytes(2, tick, root, lasts, state)
 }
 
 // lasts returns the last sequences as a keyframe has them.
@@ -201,19 +201,19 @@ func (m *match) frame(commands ...command) *match {
 func (m *match) empty(n int) *match {
 	m.tick += int64(n)
 	m.ticks += uint32(n)
-	return m.add(record(4, n))
+	return m.add(recordBytes(4, n))
 }
 
 // checksum appends the checksum of the present state.
-func (m *match) checksum() *match { return m.add(record(5, 0, m.root())) }
+func (m *match) checksum() *match { return m.add(recordBytes(5, 0, m.root())) }
 
 // note appends a note.
 func (m *match) note(player int, topic, text string) *match {
-	return m.add(record(64, record(player, topic, text)))
+	return m.add(recordBytes(64, recordBytes(player, topic, text)))
 }
 
 // end appends the end record.
-func (m *match) end() *match { return m.add(record(7, "over")) }
+func (m *match) end() *match { return m.add(recordBytes(7, "over")) }
 
 // file returns the match as a file with one batch.
 func (m *match) file() []byte { return newFile().batch(m.records...).b }

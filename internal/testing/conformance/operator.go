@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
 )
 
 // operate does what the server's operator does. What the host refuses is no
@@ -40,7 +41,7 @@ func (s *stage) operate(step *Step) error {
 // crash ends the server's process, and another one goes on with the first records
 // of the log. All connections are gone, without a word.
 func (s *stage) crash(keep int) error {
-	r := lockstep.NewResumption(game())
+	r := host.NewResumption(game())
 	for _, record := range s.records[:keep] {
 		if err := r.Append(record); err != nil {
 			return err

@@ -19,7 +19,7 @@ func everyValue(field int, value any) []byte {
 func payloads() []Built {
 	before := newMatch(setup{commands: array{0, "none", describe(root(0)), 65535, "every", everyType}})
 	of := func(id, verdict, about string, kind int, payload []byte) Built {
-		return recordCase(id, verdict, about, before, record(3, 0, 1, kind, payload), "F-payload")
+		return recordCase(id, verdict, about, before, recordBytes(3, 0, 1, kind, payload), "F-payload")
 	}
 	bad := func(id, about string, field int, value any) Built {
 		return of(id, "invalid", about, 65535, everyValue(field, value))

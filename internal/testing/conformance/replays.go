@@ -108,10 +108,10 @@ func goodReplays() []Built {
 		ok("block-passed-over", "Blocks of unknown kinds from 64 on are passed over wherever they stand.",
 			newFile().block(66, nil).batch(standard().records...).block(127, []byte("x")).block(255, []byte{1, 2}).b, "F-block-kind"),
 		ok("record-passed-over", "Records of unknown kinds from 64 on are passed over.",
-			begun().add(record(65, []byte{1})).add(record(127, []byte{})).add(record(128, []byte("xyz"))).add(record(255, []byte{0})).end().file(), "F-optional"),
+			begun().add(recordBytes(65, []byte{1})).add(recordBytes(127, []byte{})).add(recordBytes(128, []byte("xyz"))).add(recordBytes(255, []byte{0})).end().file(), "F-optional"),
 		ok("late-start", "The first keyframe says at which tick a log begins, and with which sequences.", late.file(), "F-keyframe-first", "F-frame-step"),
 		ok("dissent", "A player's checksum that differs from the agreed one is no fault of the file.",
-			begun().checksum().add(record(6, 0, 1, uint64(0x1122334455667788))).end().file(), "F-dissent"),
+			begun().checksum().add(recordBytes(6, 0, 1, uint64(0x1122334455667788))).end().file(), "F-dissent"),
 		ok("checksum-ago", "Checksums may be of earlier ticks.", agoMatch().file(), "F-checksum"),
 		ok("keyframe-twice", "A keyframe may stand twice.", begun().keyframe().keyframe().end().file(), "F-keyframe-later"),
 		ok("keyframe-earlier", "A keyframe may be of an earlier tick.", earlierKeyframe().file(), "F-keyframe-later"),
@@ -134,11 +134,11 @@ func rerecorded(why string) *match {
 	m := &match{model: model{coins: []int32{100, 100}}}
 	m.add(pack(setup{platform: "another"}.header())).keyframe().
 		frame(systems(joined, 0), systems(joined, 1)).keyframe().
-		frame(adds(0, 5), says(1, "hi")).empty(1).add(record(80, []byte{1})).empty(1).
+		frame(adds(0, 5), says(1, "hi")).empty(1).add(recordBytes(80, []byte{1})).empty(1).
 		frame(adds(0, -7), adds(1, 300)).checksum().note(1, "chat", "gg").
 		empty(2).empty(3).checksum().
 		frame(says(1, "bye")).frame(systems(left, 1))
-	return m.add(record(7, why))
+	return m.add(recordBytes(7, why))
 }
 
 // wrapping returns a match in which the coins of a player become negative.
@@ -175,7 +175,7 @@ func agoMatch() *match {
 	first := m.root()
 	m.frame(adds(1, 9))
 	second := m.root()
-	return m.empty(3).add(record(5, 4, first)).add(record(5, 3, second)).end()
+	return m.empty(3).add(recordBytes(5, 4, first)).add(recordBytes(5, 3, second)).end()
 }
 
 // earlierKeyframe returns a match with a keyframe that stands after a later tick.

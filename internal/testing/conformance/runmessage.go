@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"github.com/seed-49bee653/samestep/checksum"
-	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
 // The verdicts on messages and transcripts.
@@ -21,11 +21,11 @@ func runMessage(text []byte) Result {
 	if err != nil {
 		return Result{Verdict: err.Error()}
 	}
-	var r lockstep.MessageReader
-	var w lockstep.MessageWriter
+	var r protocol.Reader
+	var w protocol.Writer
 	result := Result{Verdict: "no messages"}
 	for _, l := range lines {
-		var m lockstep.Message
+		var m protocol.Message
 		rest, err := r.Read(&m, l.bytes)
 		switch {
 		case err != nil:
@@ -42,37 +42,37 @@ func runMessage(text []byte) Result {
 }
 
 // messageNames are the names of kinds that docs/protocol.md uses.
-var messageNames = map[lockstep.MessageKind]string{
-	lockstep.MessageAuth: "auth", lockstep.MessageCommand: "command", lockstep.MessageChecksum: "checksum", lockstep.MessageState: "state",
-	lockstep.MessageStateSyncRequest: "state_sync_request", lockstep.MessagePing: "ping", lockstep.MessageChat: "chat",
-	lockstep.MessageLeave: "leave", lockstep.MessageAck: "ack",
-	lockstep.MessageWelcome: "welcome", lockstep.MessageStateSync: "state_sync", lockstep.MessageCommandAccepted: "command_accepted",
-	lockstep.MessageCommandRejected: "command_rejected", lockstep.MessageStateRequest: "state_request",
-	lockstep.MessageDesyncReport: "desync_report", lockstep.MessagePong: "pong", lockstep.MessageError: "error", lockstep.MessageClosing: "closing",
+var messageNames = map[protocol.Kind]string{
+	protocol.KindAuth: "auth", protocol.KindCommand: "command", protocol.KindChecksum: "checksum", protocol.KindState: "state",
+	protocol.KindStateSyncRequest: "state_sync_request", protocol.KindPing: "ping", protocol.KindChat: "chat",
+	protocol.KindLeave: "leave", protocol.KindAck: "ack",
+	protocol.KindWelcome: "welcome", protocol.KindStateSync: "state_sync", protocol.KindCommandAccepted: "command_accepted",
+	protocol.KindCommandRejected: "command_rejected", protocol.KindStateRequest: "state_request",
+	protocol.KindDesyncReport: "desync_report", protocol.KindPong: "pong", protocol.KindError: "error", protocol.KindClosing: "closing",
 }
 
 // messageFacts returns the values of a message. Numbers of 64 bits are text.
-func messageFacts(m *lockstep.Message) map[string]any {
+func messageFacts(m *protocol.Message) map[string]any {
 	facts := map[string]any{"message": messageNames[m.Kind]}
 	switch m.Kind {
-	case lockstep.MessageAuth:
+	case protocol.KindAuth:
 		authFacts(facts, m.Auth)
-	case lockstep.MessageCommand:
+	case protocol.KindCommand:
 		facts["sequence"], facts["kind"], facts["payload"] = m.Sequence, m.Command, hex.EncodeToString(m.Bytes)
-	case lockstep.MessageChecksum:
+	case protocol.KindChecksum:
 		facts["tick"], facts["root"], facts["sections"] = m.Tick, checksum.FormatRoot(m.Root), rootTexts(m.Sections)
-	case lockstep.MessageStateSync:
+	case protocol.KindStateSync:
 		facts["position"] = decimal(uint64(m.Position))
 		fallthrough
-	case lockstep.MessageState:
+	case protocol.KindState:
 		facts["tick"], facts["offset"], facts["total"], facts["chunk"] = m.Tick, m.Offset, m.Total, hex.EncodeToString(m.Bytes)
-	case lockstep.MessagePing:
+	case protocol.KindPing:
 		facts["nonce"] = decimal(m.Nonce)
-	case lockstep.MessagePong:
+	case protocol.KindPong:
 		facts["nonce"], facts["tick"] = decimal(m.Nonce), m.Tick
-	case lockstep.MessageChat:
+	case protocol.KindChat:
 		facts["text"] = m.Text
-	case lockstep.MessageAck:
+	case protocol.KindAck:
 		facts["position"], facts["tick"] = decimal(uint64(m.Position)), m.Tick
 	default:
 		serverFacts(facts, m)
@@ -80,29 +80,29 @@ func messageFacts(m *lockstep.Message) map[string]any {
 	return facts
 }
 
-func serverFacts(facts map[string]any, m *lockstep.Message) {
+func serverFacts(facts map[string]any, m *protocol.Message) {
 	switch m.Kind {
-	case lockstep.MessageWelcome:
+	case protocol.KindWelcome:
 		w := m.Welcome
 		facts["seat"], facts["role"], facts["session"], facts["tick"] = w.Seat, int(w.Role), sessionText(w.Session), w.Tick
 		facts["position"], facts["resumed"], facts["last_sequence"] = decimal(uint64(w.Position)), w.Resumed, w.LastSequence
 		facts["ack_every"], facts["input_delay"], facts["speed"] = w.AckEvery, w.InputDelay, w.SpeedPercent
-	case lockstep.MessageCommandAccepted:
+	case protocol.KindCommandAccepted:
 		facts["sequence"], facts["tick"] = m.Sequence, m.Tick
-	case lockstep.MessageCommandRejected:
+	case protocol.KindCommandRejected:
 		facts["sequence"], facts["reason"], facts["detail"] = m.Sequence, int(m.Reason), m.Text
-	case lockstep.MessageStateRequest:
+	case protocol.KindStateRequest:
 		facts["tick"] = m.Tick
-	case lockstep.MessageDesyncReport:
+	case protocol.KindDesyncReport:
 		facts["tick"], facts["player"], facts["agreed"], facts["section"] = m.Tick, m.Player, m.Agreed, m.Field
-	case lockstep.MessageError:
+	case protocol.KindError:
 		facts["code"], facts["text"], facts["field"] = m.Code, m.Text, m.Field
-	case lockstep.MessageClosing:
+	case protocol.KindClosing:
 		facts["code"], facts["text"], facts["retry_after_ms"] = m.Code, m.Text, m.RetryMS
 	}
 }
 
-func authFacts(facts map[string]any, a *lockstep.Auth) {
+func authFacts(facts map[string]any, a *protocol.Auth) {
 	facts["protocol"], facts["engine"], facts["game"], facts["build"] = a.Protocol, a.Engine, a.Game, a.Build
 	facts["state_schema"], facts["command_schema"] = checksum.FormatRoot(a.StateSchema), checksum.FormatRoot(a.CommandSchema)
 	t := a.SelfTest
@@ -119,8 +119,8 @@ func rootTexts(sums []uint64) []any {
 }
 
 // sessionText returns a session in hexadecimal digits, and nothing for none.
-func sessionText(s lockstep.SessionToken) string {
-	if s == (lockstep.SessionToken{}) {
+func sessionText(s protocol.SessionToken) string {
+	if s == (protocol.SessionToken{}) {
 		return ""
 	}
 	return hex.EncodeToString(s[:])

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -59,33 +60,33 @@ func tickOf(err error) any {
 }
 
 // recordFacts returns the values of a record.
-func recordFacts(r *lockstep.Record) map[string]any {
+func recordFacts(r *record.Record) map[string]any {
 	facts := map[string]any{"kind": int(r.Kind), "tick": r.Tick}
 	switch r.Kind {
-	case lockstep.RecordHeader:
+	case record.KindHeader:
 		return headerFacts(r.Header)
-	case lockstep.RecordKeyframe:
+	case record.KindKeyframe:
 		last := []any{}
 		for _, l := range r.Keyframe.Last {
 			last = append(last, map[string]any{"player": l.Player, "sequence": l.Sequence})
 		}
 		facts["root"], facts["last"], facts["state"] = checksum.FormatRoot(r.Keyframe.Root), last, hex.EncodeToString(r.Keyframe.State)
-	case lockstep.RecordFrame:
+	case record.KindFrame:
 		commands := []any{}
 		for i := range r.Frame.Commands {
 			c := &r.Frame.Commands[i]
 			commands = append(commands, map[string]any{"player": c.Player, "sequence": c.Sequence, "kind": c.Kind, "payload": hex.EncodeToString(c.Payload)})
 		}
 		facts["commands"] = commands
-	case lockstep.RecordEmpty:
+	case record.KindEmpty:
 		facts["empty"] = r.Empty
-	case lockstep.RecordChecksum:
+	case record.KindChecksum:
 		facts["root"] = checksum.FormatRoot(r.Root)
-	case lockstep.RecordDissent:
+	case record.KindDissent:
 		facts["root"], facts["player"] = checksum.FormatRoot(r.Root), r.Player
-	case lockstep.RecordEnd:
+	case record.KindEnd:
 		facts["text"] = r.Text
-	case lockstep.RecordNote:
+	case record.KindNote:
 		facts["player"], facts["topic"], facts["text"] = r.Player, r.Topic, r.Text
 	}
 	return facts

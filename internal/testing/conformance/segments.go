@@ -25,8 +25,8 @@ func brokenSegments() []Built {
 		return newFile().segment(segment{ticks: 10, records: first}).segment(s).b
 	}
 	quiet := newMatch(setup{})
-	zeros := bytes.Repeat(record(4, 1), 40<<10)
-	ratio := newFile().batch(quiet.records...).segment(segment{ticks: 40 << 10, records: zeros, data: runFrame}).batch(record(7, "over")).b
+	zeros := bytes.Repeat(recordBytes(4, 1), 40<<10)
+	ratio := newFile().batch(quiet.records...).segment(segment{ticks: 40 << 10, records: zeros, data: runFrame}).batch(recordBytes(7, "over")).b
 	return []Built{
 		replayCase("segment-ticks", "invalid", "A segment claims a tick more than it has.", one(segment{ticks: 11}), "F-segment-ticks"),
 		replayCase("segment-first", "invalid", "A segment claims to go on after another tick.", two(segment{first: 9, ticks: 2}), "F-segment-first"),

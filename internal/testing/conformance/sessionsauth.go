@@ -88,7 +88,7 @@ func greetingSessions() []Built {
 			run: func(p *play) {
 				g := p.join(auth{token: ada})
 				p.wait(300)
-				g.raw(record(38, "before"), []byte{0xc1}, record(38, "after"))
+				g.raw(recordBytes(38, "before"), []byte{0xc1}, recordBytes(38, "after"))
 				p.wait(300)
 				p.join(auth{token: bob})
 				p.wait(300)
@@ -108,13 +108,13 @@ func greetingSessions() []Built {
 			run: func(p *play) { g := p.join(auth{token: ada}); p.wait(300); g.raw(); p.wait(300) }},
 		{id: "size-before-welcome", rules: "P-size", about: "Before the welcome, 4097 bytes are too many.",
 			run: func(p *play) {
-				p.open().raw(auth{token: ada}.message(), record(38, strings.Repeat("x", 1024)), record(38, strings.Repeat("x", 1024)),
-					record(38, strings.Repeat("x", 1024)), record(38, strings.Repeat("x", 1024)))
+				p.open().raw(auth{token: ada}.message(), recordBytes(38, strings.Repeat("x", 1024)), recordBytes(38, strings.Repeat("x", 1024)),
+					recordBytes(38, strings.Repeat("x", 1024)), recordBytes(38, strings.Repeat("x", 1024)))
 				p.wait(300)
 			}},
 		{id: "many", rules: "P-many", about: "Several messages in one WebSocket message are taken in order, also behind auth.",
 			run: func(p *play) {
-				p.open().raw(auth{token: ada}.message(), record(37, 1), record(33, 1, kindAdd, record(3)), record(37, 2), record(38, "hello"))
+				p.open().raw(auth{token: ada}.message(), recordBytes(37, 1), recordBytes(33, 1, kindAdd, recordBytes(3)), recordBytes(37, 2), recordBytes(38, "hello"))
 				p.wait(500)
 			}},
 		{id: "busy-strangers", rules: "P-closing", about: "With two strangers allowed, the third is let in, and the oldest is closed.",

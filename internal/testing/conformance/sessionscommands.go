@@ -20,7 +20,7 @@ func commandSessions() []Built {
 			run: playing(func(p *play, g *guest) {
 				g.add(5)
 				p.wait(300)
-				g.command(kindSay, record("hello"))
+				g.command(kindSay, recordBytes("hello"))
 				p.operator("input_delay", 3, "")
 				p.wait(300)
 				g.add(-5)
@@ -28,33 +28,33 @@ func commandSessions() []Built {
 		{id: "command-repeat", rules: "P-command-repeat", about: "A repeat gets the same answer, also with another content, and the command runs once.",
 			run: playing(func(p *play, g *guest) {
 				g.add(5)
-				g.say(33, 1, kindAdd, record(99))
+				g.say(33, 1, kindAdd, recordBytes(99))
 				p.wait(300)
-				g.say(33, 1, kindAdd, record(5))
-				g.say(33, 2, kindAdd, record(0))
-				g.say(33, 2, kindAdd, record(1))
+				g.say(33, 1, kindAdd, recordBytes(5))
+				g.say(33, 2, kindAdd, recordBytes(0))
+				g.say(33, 2, kindAdd, recordBytes(1))
 			})},
 		{id: "command-order", rules: "P-command-order", about: "Commands arrive as 3, 1, 2 and run in the order of their sequences.",
 			run: playing(func(p *play, g *guest) {
-				g.say(33, 3, kindSay, record("third"))
-				g.say(33, 1, kindSay, record("first"))
-				g.say(33, 2, kindSay, record("second"))
+				g.say(33, 3, kindSay, recordBytes("third"))
+				g.say(33, 1, kindSay, recordBytes("first"))
+				g.say(33, 2, kindSay, recordBytes("second"))
 			})},
 		{id: "reject-stale", rules: "P-command-reason", about: "Reason 3: a higher sequence is sealed.",
 			run: playing(func(p *play, g *guest) {
-				g.say(33, 2, kindAdd, record(1))
+				g.say(33, 2, kindAdd, recordBytes(1))
 				p.wait(300)
-				g.say(33, 1, kindAdd, record(1))
-				g.say(33, 0, kindAdd, record(1))
+				g.say(33, 1, kindAdd, recordBytes(1))
+				g.say(33, 0, kindAdd, recordBytes(1))
 			})},
 		{id: "reject-far", rules: "P-command-reason", about: "Reason 4: 257 above the highest decided sequence; 256 above it is taken.",
 			run: playing(func(p *play, g *guest) {
-				g.say(33, 257, kindAdd, record(1))
-				g.say(33, 256, kindAdd, record(1))
-				g.say(33, 257, kindAdd, record(1))
+				g.say(33, 257, kindAdd, recordBytes(1))
+				g.say(33, 256, kindAdd, recordBytes(1))
+				g.say(33, 257, kindAdd, recordBytes(1))
 			})},
 		{id: "reject-large", rules: "P-command-reason", about: "Reason 5: a payload of 16,385 bytes.",
-			run: playing(func(p *play, g *guest) { g.command(kindSay, record(strings.Repeat("x", 16382))) })},
+			run: playing(func(p *play, g *guest) { g.command(kindSay, recordBytes(strings.Repeat("x", 16382))) })},
 		{id: "reject-many", rules: "P-command-reason", about: "Reason 6: a third command in one tick where two are allowed.",
 			setup: func(t *Transcript) { t.Host.MaxPerTick = 2 },
 			run: playing(func(p *play, g *guest) {
@@ -66,17 +66,17 @@ func commandSessions() []Built {
 			})},
 		{id: "reject-kind", rules: "P-command-reason P-system", about: "Reason 7: a kind that the game does not have, and one of the system.",
 			run: playing(func(p *play, g *guest) {
-				g.command(3, record(1))
-				g.command(speedSet, record(1))
+				g.command(3, recordBytes(1))
+				g.command(speedSet, recordBytes(1))
 			})},
 		{id: "reject-malformed", rules: "P-command-reason", about: "Reason 8: payloads that are not in the one form of their kind.",
 			run: playing(func(p *play, g *guest) {
 				g.command(kindAdd, []byte{})
-				g.command(kindAdd, record("x"))
-				g.command(kindAdd, record(1, 2))
-				g.command(kindAdd, record(40000))
-				g.command(kindAdd, record(raw("\xd1\x00\x01")))
-				g.command(kindAdd, append(record(1), 0))
+				g.command(kindAdd, recordBytes("x"))
+				g.command(kindAdd, recordBytes(1, 2))
+				g.command(kindAdd, recordBytes(40000))
+				g.command(kindAdd, recordBytes(raw("\xd1\x00\x01")))
+				g.command(kindAdd, append(recordBytes(1), 0))
 			})},
 		{id: "reject-refused", rules: "P-command-reason", about: "Reason 9: the game's rules refuse to add nothing.",
 			run: playing(func(p *play, g *guest) { g.add(0); g.add(1) })},
@@ -86,7 +86,7 @@ func commandSessions() []Built {
 					var all [][]byte
 					for range 100 {
 						g.sequence++
-						all = append(all, record(33, g.sequence, kindAdd, record(1)))
+						all = append(all, recordBytes(33, g.sequence, kindAdd, recordBytes(1)))
 					}
 					g.raw(all...)
 					p.wait(150)
@@ -138,7 +138,7 @@ func limitSessions() []Built {
 			run: func(p *play) {
 				g := p.join(auth{token: ada})
 				p.wait(250)
-				one := record(54, 99, 0)
+				one := recordBytes(54, 99, 0)
 				for range 13 {
 					var all [][]byte
 					for range 50 {
@@ -157,7 +157,7 @@ func limitSessions() []Built {
 				g := p.join(auth{token: ada})
 				p.wait(250)
 				for i := range 5 {
-					g.raw(record(38, strings.Repeat("x", 990)), record(37, i))
+					g.raw(recordBytes(38, strings.Repeat("x", 990)), recordBytes(37, i))
 				}
 				p.wait(1000)
 				g.say(37, 9)
@@ -223,6 +223,6 @@ func limitSessions() []Built {
 				p.wait(300)
 			}},
 		{id: "abuse", rules: "P-abuse", about: "More than 100 offences at once close the connection.",
-			run: flood(300, record(34, 7, 1, array{}))},
+			run: flood(300, recordBytes(34, 7, 1, array{}))},
 	})
 }

@@ -17,7 +17,7 @@ func fakeSessions() []Built {
 	empty := func(f *fake, m *match, ticks int) {
 		for range ticks {
 			m.empty(1)
-			f.server(record(4, 1))
+			f.server(recordBytes(4, 1))
 			f.wait(50)
 		}
 	}
@@ -33,35 +33,35 @@ func fakeSessions() []Built {
 			f.server(welcome(true, 4, 3, 0))
 			empty(f, m, 2)
 		})),
-		fakes("unknown-message", "P-unknown-kind P-client-malformed", "A message of kind 55.", joined(func(f *fake, m *match) { f.server(record(55, 1)) })),
-		fakes("unknown-critical", "P-unknown-kind P-client-malformed", "A record of kind 8.", joined(func(f *fake, m *match) { f.server(record(8, 1)) })),
-		fakes("client-kind", "P-unknown-kind P-client-malformed", "A message that only a client sends.", joined(func(f *fake, m *match) { f.server(record(39)) })),
+		fakes("unknown-message", "P-unknown-kind P-client-malformed", "A message of kind 55.", joined(func(f *fake, m *match) { f.server(recordBytes(55, 1)) })),
+		fakes("unknown-critical", "P-unknown-kind P-client-malformed", "A record of kind 8.", joined(func(f *fake, m *match) { f.server(recordBytes(8, 1)) })),
+		fakes("client-kind", "P-unknown-kind P-client-malformed", "A message that only a client sends.", joined(func(f *fake, m *match) { f.server(recordBytes(39)) })),
 		fakes("unknown-record", "P-unknown-record", "Records of kinds 100 and 200 are passed over, and acknowledged.", joined(func(f *fake, m *match) {
-			f.server(record(100, []byte("later")), record(200, []byte{}))
+			f.server(recordBytes(100, []byte("later")), recordBytes(200, []byte{}))
 			empty(f, m, 5)
 		})),
 		fakes("unknown-error", "P-unknown-error P-held", "Error 99 and error held change nothing.", joined(func(f *fake, m *match) {
-			f.server(record(56, 99, "new", "field"), record(56, 8, "the disk is full", ""), record(56, 8, "", ""))
+			f.server(recordBytes(56, 99, "new", "field"), recordBytes(56, 8, "the disk is full", ""), recordBytes(56, 8, "", ""))
 			empty(f, m, 5)
 		})),
 		fakes("unknown-closing", "P-unknown-closing P-closing", "Closing 99 with a time to come back after, and then without.", joined(func(f *fake, m *match) {
-			f.server(record(57, 99, "new", 700))
+			f.server(recordBytes(57, 99, "new", 700))
 			f.wait(1000)
-			f.server(record(57, 99, "new", 0))
+			f.server(recordBytes(57, 99, "new", 0))
 		})),
 		fakes("unknown-reason", "P-unknown-reason P-command-again", "A command that is rejected for reason 200 is not sent again.", joined(func(f *fake, m *match) {
 			f.player("add", 5, "")
-			f.server(record(51, 1, 200, ""))
+			f.server(recordBytes(51, 1, 200, ""))
 			f.refuse()
 			f.wait(400)
 			f.server(welcome(true, 1, 0, 1))
 			empty(f, m, 1)
 		})),
 		fakes("unknown-system", "P-unknown-system", "A command of the system of kind 9: a client that simulates cannot go on with this stream.", joined(func(f *fake, m *match) {
-			f.server(record(3, 255, 1, 9, record(1)))
+			f.server(recordBytes(3, 255, 1, 9, recordBytes(1)))
 		})),
 		fakes("greeting", "P-greeting P-ping P-client-malformed", "A ping may come before the welcome, a state_sync may not.", func(f *fake) {
-			f.server(record(37, 7))
+			f.server(recordBytes(37, 7))
 			f.wait(100)
 			f.server(stateSync(newMatch(setup{}), 1))
 			f.wait(500)
@@ -82,7 +82,7 @@ func fakeSessions() []Built {
 		}),
 		fakes("speed-zero", "P-welcome-range P-client-malformed", "A welcome with a speed of 0 is malformed.", func(f *fake) {
 			m := newMatch(setup{})
-			f.server(record(48, 0, 1, sessionOne, 0, 1, false, 0, 10, 1, 0), stateSync(m, 1))
+			f.server(recordBytes(48, 0, 1, sessionOne, 0, 1, false, 0, 10, 1, 0), stateSync(m, 1))
 			f.wait(500)
 		}),
 		fakes("welcome-position", "P-welcome-position", "Without resumption the position of the welcome is not where the stream begins.", func(f *fake) {
@@ -98,13 +98,13 @@ func fakeSessions() []Built {
 			f.wait(400)
 			f.server(welcome(true, 2, 2, 0))
 		})),
-		fakes("record-first", "P-stream P-client-malformed", "A record before the state.", func(f *fake) { f.server(welcome(false, 1, 0, 0), record(4, 1)); f.wait(500) }),
+		fakes("record-first", "P-stream P-client-malformed", "A record before the state.", func(f *fake) { f.server(welcome(false, 1, 0, 0), recordBytes(4, 1)); f.wait(500) }),
 		fakes("keyframe", "P-stream P-client-malformed", "A keyframe in the stream.", joined(func(f *fake, m *match) {
 			f.server(keyframe(0, m.root(), m.lasts(), m.state()))
 		})),
 		fakes("many", "P-many P-private", "Messages and records are divided among WebSocket messages in another way.", func(f *fake) {
 			m := newMatch(setup{})
-			f.server(welcome(false, 1, 0, 0), record(37, 1), chunk(m, 1, 0, 100), record(54, 9, 0), chunk(m, 1, 100, len(m.joinBytes())), record(4, 1), record(37, 2))
+			f.server(welcome(false, 1, 0, 0), recordBytes(37, 1), chunk(m, 1, 0, 100), recordBytes(54, 9, 0), chunk(m, 1, 100, len(m.joinBytes())), recordBytes(4, 1), recordBytes(37, 2))
 			f.wait(300)
 		}),
 	})
@@ -124,7 +124,7 @@ func fakeSyncSessions() []Built {
 	}
 	ticks := func(f *fake, n int) {
 		for range n {
-			f.server(record(4, 1))
+			f.server(recordBytes(4, 1))
 			f.wait(50)
 		}
 	}
@@ -144,14 +144,14 @@ func fakeSyncSessions() []Built {
 		}),
 		fakes("sync-root", "P-sync-bad", "A state that does not have the keyframe's checksum: the client asks for another one, and takes it.", func(f *fake, m *match) {
 			bad := append(m.records[0], keyframe(0, m.root()+1, m.lasts(), m.state())...)
-			f.server(record(49, 1, 0, 0, len(bad), bad))
+			f.server(recordBytes(49, 1, 0, 0, len(bad), bad))
 			f.wait(100)
 			f.server(stateSync(m, 1))
 			ticks(f, 5)
 		}),
 		fakes("sync-tick", "P-sync-bad", "A keyframe of another tick than the chunks name, three times: the client gives up.", func(f *fake, m *match) {
 			for range 3 {
-				f.server(record(49, 1, 3, 0, all(m), m.joinBytes()))
+				f.server(recordBytes(49, 1, 3, 0, all(m), m.joinBytes()))
 				f.wait(100)
 			}
 		}),
@@ -167,7 +167,7 @@ func fakeSyncSessions() []Built {
 			m.empty(20)
 			f.server(chunk(m, 21, 0, 100))
 			ticks(f, 2)
-			f.server(record(54, 1, 20), chunk(m, 21, 100, all(m)))
+			f.server(recordBytes(54, 1, 20), chunk(m, 21, 100, all(m)))
 			f.wait(50)
 			ticks(f, 5)
 		}),
@@ -182,7 +182,7 @@ func fakeSyncSessions() []Built {
 		fakes("state", "P-state", "A client answers with the state of a checked tick, and says of another tick that it has none.", func(f *fake, m *match) {
 			f.server(stateSync(m, 1))
 			ticks(f, 6)
-			f.server(record(52, 5), record(52, 4))
+			f.server(recordBytes(52, 5), recordBytes(52, 4))
 			f.wait(100)
 		}),
 		fakes("silence", "P-idle P-ping", "A server that is silent for 5 s is given up.", func(f *fake, m *match) {
@@ -203,20 +203,20 @@ func fakeSyncSessions() []Built {
 			ticks(f, 2)
 			f.refuse()
 			f.wait(400)
-			f.server(record(56, 3, "refused", ""), record(57, 10, "refused", 0))
+			f.server(recordBytes(56, 3, "refused", ""), recordBytes(57, 10, "refused", 0))
 			f.wait(1000)
 		}),
 		fakes("answer-void", "P-recovery-sequence P-command-again", "An answer is void when a later welcome names a lower sequence.", func(f *fake, m *match) {
 			f.server(stateSync(m, 1))
 			ticks(f, 2)
 			f.player("add", 5, "")
-			f.server(record(50, 1, 9))
+			f.server(recordBytes(50, 1, 9))
 			ticks(f, 1)
 			f.refuse()
 			f.wait(400)
 			f.server(welcome(false, 1, 0, 0), stateSync(m, 1))
 			f.wait(50)
-			f.server(record(50, 1, 1), record(3, 0, 1, kindAdd, record(5)))
+			f.server(recordBytes(50, 1, 1), recordBytes(3, 0, 1, kindAdd, recordBytes(5)))
 			f.wait(100)
 		}),
 	})

@@ -11,7 +11,7 @@ func seatSessions() []Built {
 				g.cut()
 				p.wait(1200)
 				p.resume(g)
-				g.say(33, g.sequence, kindAdd, record(7)) // had no answer
+				g.say(33, g.sequence, kindAdd, recordBytes(7)) // had no answer
 				p.wait(600)
 			}},
 		{id: "resume-none-missed", rules: "P-resume", about: "A client that has all records resumes at the next to come.",
@@ -186,8 +186,8 @@ func seatSessions() []Built {
 				p.operator("crash", int64(keep), "")
 				p.wait(300)
 				p.again(g, auth{session: g.session, token: ada, position: g.position})
-				g.say(33, 2, kindAdd, record(2))
-				g.say(33, 3, kindAdd, record(4))
+				g.say(33, 2, kindAdd, recordBytes(2))
+				g.say(33, 3, kindAdd, recordBytes(4))
 				p.wait(700)
 			}},
 	})

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
@@ -15,10 +17,10 @@ import (
 type stage struct {
 	t        *Transcript
 	now      int64 // milliseconds
-	host     *lockstep.Host
+	host     *host.Host
 	records  [][]byte // the log
 	sessions byte     // drawn so far: the n-th has bytes of n
-	conns    []lockstep.PeerID
+	conns    []host.PeerID
 	pending  []Step // sent by the host, and not delivered yet
 }
 
@@ -35,7 +37,7 @@ func newStage(t *Transcript) (*stage, error) {
 		return nil, err
 	}
 	h.Platform = "conformance"
-	s.host, err = lockstep.NewHost(game(), h, (*stageLog)(s), s.options())
+	s.host, err = host.New(game(), h, (*stageLog)(s), s.options())
 	if err == nil {
 		s.settle()
 	}
@@ -50,10 +52,10 @@ func (l *stageLog) Append(record []byte) error {
 	return nil
 }
 
-func (s *stage) options() lockstep.HostOptions {
+func (s *stage) options() host.Options {
 	p := &s.t.Host
 	ms := func(n int64) lockstep.Time { return lockstep.Time(n) * lockstep.Millisecond }
-	o := lockstep.HostOptions{
+	o := host.Options{
 		Authorize: s.authorize,
 		Random: func(b []byte) {
 			s.sessions++
@@ -65,27 +67,27 @@ func (s *stage) options() lockstep.HostOptions {
 		SpectatorDelay: lockstep.Tick(p.SpectatorDelayTicks), Lag: lockstep.Tick(p.LagTicks), RingRecords: p.RingRecords,
 		MaxSpectators: p.MaxSpectators, MaxConnecting: p.MaxConnecting, MaxPerTick: p.MaxPerTick, StartPlayers: p.StartPlayers,
 		SyncBytesPerTick: p.SyncBytesPerTick, Grace: ms(p.GraceMS), SyncTimeout: ms(p.SyncMS),
-		Wait: lockstep.WaitPolicy{Bound: ms(p.WaitMS)}, Slow: lockstep.SlowPolicy{Percent: p.SlowPercent},
-		Desync: map[string]lockstep.DesyncPolicy{"log": lockstep.LogDesynced, "remove": lockstep.RemoveDesynced}[p.Desync],
+		Wait: host.WaitPolicy{Bound: ms(p.WaitMS)}, Slow: host.SlowPolicy{Percent: p.SlowPercent},
+		Desync: map[string]host.DesyncPolicy{"log": host.LogDesynced, "remove": host.RemoveDesynced}[p.Desync],
 	}
 	if p.BytesRate > 0 {
-		o.Rates.Bytes = lockstep.Rate{N: p.BytesRate, Per: lockstep.Second, Burst: p.BytesBurst}
+		o.Rates.Bytes = host.Rate{N: p.BytesRate, Per: lockstep.Second, Burst: p.BytesBurst}
 	}
 	if p.Evidence {
-		o.Evidence = func(*lockstep.Evidence) {}
+		o.Evidence = func(*host.Evidence) {}
 	}
 	return o
 }
 
 // authorize knows the tokens of the transcript, and those of guests.
-func (s *stage) authorize(token string) (lockstep.Grant, error) {
+func (s *stage) authorize(token string) (host.Grant, error) {
 	for _, k := range s.t.Tokens {
 		if k.Token != token {
 			continue
 		}
-		g := lockstep.Grant{
-			Role: map[string]lockstep.Role{"player": lockstep.Seated, "admin": lockstep.Admin}[k.Role],
-			Seat: lockstep.AnySeat, Subject: token, Name: k.Name,
+		g := host.Grant{
+			Role: map[string]protocol.Role{"player": protocol.Seated, "admin": protocol.Admin}[k.Role],
+			Seat: host.AnySeat, Subject: token, Name: k.Name,
 		}
 		if k.Seat != nil {
 			g.Seat = lockstep.Player(*k.Seat)
@@ -122,9 +124,9 @@ func (s *stage) collect() {
 	}
 }
 
-func (s *stage) collectFrom(id lockstep.PeerID, conn int) {
+func (s *stage) collectFrom(id host.PeerID, conn int) {
 	for {
-		b := s.host.Send(id, nil, lockstep.MaxServerMessage)
+		b := s.host.Send(id, nil, protocol.MaxServerMessage)
 		if len(b) == 0 {
 			break
 		}

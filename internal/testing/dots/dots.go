@@ -8,6 +8,8 @@ import (
 
 	"github.com/seed-49bee653/samestep/fixed"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -78,7 +80,7 @@ func Record(tb testing.TB, ticks int, o replay.WriterOptions) (*lockstep.Game, [
 	g, h := New(tb, s)
 	var file bytes.Buffer
 	w := replay.NewWriter(&file, o)
-	c, err := lockstep.NewCoordinator(g, h, w, lockstep.CoordinatorOptions{})
+	c, err := coordinator.New(g, h, w, coordinator.Options{})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -87,7 +89,7 @@ func Record(tb testing.TB, ticks int, o replay.WriterOptions) (*lockstep.Game, [
 		if _, err := c.Join(p); err != nil {
 			tb.Fatal(err)
 		}
-		if err := c.Note(p, lockstep.TopicName, []string{"ada", "bob"}[p]); err != nil {
+		if err := c.Note(p, record.TopicName, []string{"ada", "bob"}[p]); err != nil {
 			tb.Fatal(err)
 		}
 	}
@@ -113,7 +115,7 @@ func Record(tb testing.TB, ticks int, o replay.WriterOptions) (*lockstep.Game, [
 }
 
 // Finish ends a match, and closes its replay.
-func Finish(tb testing.TB, c *lockstep.Coordinator, w *replay.Writer, reason string) {
+func Finish(tb testing.TB, c *coordinator.Coordinator, w *replay.Writer, reason string) {
 	tb.Helper()
 	if err := c.End(reason); err != nil {
 		tb.Fatal(err)
@@ -134,13 +136,13 @@ func Open(tb testing.TB, file []byte) *replay.Reader {
 }
 
 // Copy returns a replay of the records that visit emits for each record of file.
-func Copy(tb testing.TB, file []byte, visit func(r *lockstep.Record, emit func(*lockstep.Record) error) error) []byte {
+func Copy(tb testing.TB, file []byte, visit func(r *record.Record, emit func(*record.Record) error) error) []byte {
 	tb.Helper()
 	var out bytes.Buffer
-	var enc lockstep.Encoder
+	var enc record.Encoder
 	w := replay.NewWriter(&out, replay.WriterOptions{})
-	emit := func(r *lockstep.Record) error { return w.Append(enc.Record(r)) }
-	err := replay.Play(Open(tb, file), nil, func(r *lockstep.Record) error { return visit(r, emit) })
+	emit := func(r *record.Record) error { return w.Append(enc.Record(r)) }
+	err := replay.Play(Open(tb, file), nil, func(r *record.Record) error { return visit(r, emit) })
 	if err == nil {
 		err = w.Close()
 	}
@@ -151,9 +153,9 @@ func Copy(tb testing.TB, file []byte, visit func(r *lockstep.Record, emit func(*
 }
 
 // Rewrite returns a replay with changed records.
-func Rewrite(tb testing.TB, file []byte, change func(*lockstep.Record)) []byte {
+func Rewrite(tb testing.TB, file []byte, change func(*record.Record)) []byte {
 	tb.Helper()
-	return Copy(tb, file, func(r *lockstep.Record, emit func(*lockstep.Record) error) error {
+	return Copy(tb, file, func(r *record.Record, emit func(*record.Record) error) error {
 		change(r)
 		return emit(r)
 	})

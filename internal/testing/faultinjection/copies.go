@@ -7,6 +7,8 @@ import (
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -134,7 +136,7 @@ func (d *drill) told(m *match) Clue {
 
 // culprit reads who is wrong from the reports of the first bad check: one player
 // who differs from the referee, or the referee if all of them do.
-func culprit(reports []lockstep.DesyncReport) string {
+func culprit(reports []coordinator.DesyncReport) string {
 	last := &reports[0] // of the check, so that it has heard everybody
 	named := 0
 	for i := range reports {
@@ -185,7 +187,7 @@ func (m *match) follow(g *lockstep.Game) (*lockstep.Follower, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = replay.Play(r, nil, func(rec *lockstep.Record) error {
+	err = replay.Play(r, nil, func(rec *record.Record) error {
 		var desync *lockstep.DesyncError
 		if err := f.Apply(rec); err != nil && !errors.As(err, &desync) {
 			return err

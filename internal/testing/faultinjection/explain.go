@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/state"
 )
@@ -80,12 +81,12 @@ func party(e *desync.Explanation) string {
 // player's states have come, and the log has the other players' reports.
 func (m *match) bundle() (*replay.Bundle, error) {
 	r := m.reports[0]
-	e := &lockstep.Evidence{Report: r}
+	e := &host.Evidence{Report: r}
 	for p := range lockstep.Player(players) {
-		e.Participants = append(e.Participants, lockstep.Participant{Player: p, Name: player(p), Build: m.header.Build, Platform: m.header.Platform})
+		e.Participants = append(e.Participants, host.Participant{Player: p, Name: player(p), Build: m.header.Build, Platform: m.header.Platform})
 	}
 	for _, t := range []lockstep.Tick{r.Agreed, r.Tick} {
-		e.Exhibits = append(e.Exhibits, lockstep.Exhibit{Tick: t, Referee: m.states[t], Player: m.copied[t], Root: m.root(m.copied[t])})
+		e.Exhibits = append(e.Exhibits, host.Exhibit{Tick: t, Referee: m.states[t], Player: m.copied[t], Root: m.root(m.copied[t])})
 	}
 	written := m.file
 	for _, b := range m.blocks {

@@ -12,6 +12,7 @@ import (
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -84,7 +85,7 @@ func TestBlindTools(t *testing.T) {
 			Diverged: func(a, b *lockstep.Follower, limit int) (lockstep.Divergence, bool) {
 				return lockstep.Divergence{}, false
 			},
-			Desync: func([]lockstep.DesyncReport) []lockstep.DesyncReport { return nil },
+			Desync: func([]coordinator.DesyncReport) []coordinator.DesyncReport { return nil },
 		}, map[string]int{"verify": 17, "diff": 2, "bisect": 6, "explain": 7, "histories": 6, "desync report": 8}},
 		{"it was somebody else, and a tick later", Tools{
 			Judge: real.Judge,
@@ -122,7 +123,7 @@ func TestBlindTools(t *testing.T) {
 				found.Tick++
 				return found, ok
 			},
-			Desync: func(r []lockstep.DesyncReport) []lockstep.DesyncReport {
+			Desync: func(r []coordinator.DesyncReport) []coordinator.DesyncReport {
 				for i := range r {
 					r[i].Player = (r[i].Player + 1) % players
 				}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -14,29 +15,29 @@ func open(file []byte) (*replay.Reader, error) {
 
 // rewritten returns a replay with changed records, all checks repaired. A change
 // that returns false leaves its record out.
-func rewritten(file []byte, change func(*lockstep.Record) bool) ([]byte, error) {
+func rewritten(file []byte, change func(*record.Record) bool) ([]byte, error) {
 	r, err := open(file)
 	if err != nil {
 		return nil, err
 	}
 	var (
 		out  bytes.Buffer
-		enc  lockstep.Encoder
+		enc  record.Encoder
 		last [256]lockstep.Sequence
 	)
 	w := replay.NewWriter(&out, replay.WriterOptions{})
-	err = replay.Play(r, nil, func(rec *lockstep.Record) error {
+	err = replay.Play(r, nil, func(rec *record.Record) error {
 		if !change(rec) {
 			return nil
 		}
 		for i := range rec.Frame.Commands {
 			last[rec.Frame.Commands[i].Player] = rec.Frame.Commands[i].Sequence
 		}
-		if rec.Kind == lockstep.RecordKeyframe {
+		if rec.Kind == record.KindKeyframe {
 			rec.Keyframe.Last = rec.Keyframe.Last[:0] // those of the commands that are left
 			for p, seq := range last {
 				if seq > 0 {
-					rec.Keyframe.Last = append(rec.Keyframe.Last, lockstep.LastSequence{Player: lockstep.Player(p), Sequence: seq})
+					rec.Keyframe.Last = append(rec.Keyframe.Last, record.LastSequence{Player: lockstep.Player(p), Sequence: seq})
 				}
 			}
 		}
@@ -52,11 +53,11 @@ func rewritten(file []byte, change func(*lockstep.Record) bool) ([]byte, error) 
 // written: the same commands, its own checksums, and its own states at every
 // check.
 func (m *match) ownReplay(copied rules) ([]byte, error) {
-	own, err := rewritten(m.file, func(r *lockstep.Record) bool {
-		if r.Kind == lockstep.RecordChecksum {
+	own, err := rewritten(m.file, func(r *record.Record) bool {
+		if r.Kind == record.KindChecksum {
 			r.Root = m.root(m.copied[r.Tick])
 		}
-		return r.Kind != lockstep.RecordDissent && (r.Kind != lockstep.RecordKeyframe || r.Tick == 0)
+		return r.Kind != record.KindDissent && (r.Kind != record.KindKeyframe || r.Tick == 0)
 	})
 	if err != nil {
 		return nil, err

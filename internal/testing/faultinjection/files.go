@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -75,8 +76,8 @@ func (d *drill) spliced() error {
 // forged writes the base with a frame in place of its own, simulates what comes
 // of it, and asks verify and compare.
 func (d *drill) forged(f *fault, frame lockstep.Frame, who lockstep.Player) error {
-	file, err := rewritten(d.base.file, func(r *lockstep.Record) bool {
-		if r.Kind == lockstep.RecordFrame && r.Tick == frame.Tick {
+	file, err := rewritten(d.base.file, func(r *record.Record) bool {
+		if r.Kind == record.KindFrame && r.Tick == frame.Tick {
 			r.Frame = cloneFrame(&frame) // the Reader uses its memory again
 		}
 		return true
@@ -132,7 +133,7 @@ func (d *drill) compare(f *fault, file []byte, want Clue) error {
 }
 
 func sameCommand(a, b *lockstep.Command) bool {
-	return lockstep.Compare(a, b) == 0 && a.Kind == b.Kind && bytes.Equal(a.Payload, b.Payload)
+	return record.Compare(a, b) == 0 && a.Kind == b.Kind && bytes.Equal(a.Payload, b.Payload)
 }
 
 // editedCommand changes where a command leads, and removedCommand takes one
@@ -202,8 +203,8 @@ func decoded(g *lockstep.Game, commands []lockstep.Command) []lockstep.Command {
 // editedChecksum changes one checksum, all checks of the file repaired.
 func (d *drill) editedChecksum() error {
 	t := lockstep.Tick(checkEvery * (1 + d.dice.IntN(ticks/checkEvery)))
-	file, err := rewritten(d.base.file, func(r *lockstep.Record) bool {
-		if r.Kind == lockstep.RecordChecksum && r.Tick == t {
+	file, err := rewritten(d.base.file, func(r *record.Record) bool {
+		if r.Kind == record.KindChecksum && r.Tick == t {
 			r.Root ^= 1 << d.dice.IntN(64)
 		}
 		return true
@@ -220,8 +221,8 @@ func (d *drill) editedChecksum() error {
 func (d *drill) falseKeyframe() error {
 	t := lockstep.Tick(keyframeEvery * (1 + d.dice.IntN(ticks/keyframeEvery-1)))
 	var path string
-	file, err := rewritten(d.base.file, func(r *lockstep.Record) bool {
-		if r.Kind == lockstep.RecordKeyframe && r.Tick == t {
+	file, err := rewritten(d.base.file, func(r *record.Record) bool {
+		if r.Kind == record.KindKeyframe && r.Tick == t {
 			unit := d.dice.IntN(players) // there are more
 			path = fmt.Sprintf("Units[%d].Health", unit)
 			v, err := d.base.game.StateSchema().Lookup(r.Keyframe.State, path)
@@ -242,8 +243,8 @@ func (d *drill) falseKeyframe() error {
 
 // otherHeader writes the base with another header.
 func (d *drill) otherHeader(f *fault, change func(*lockstep.Header), field string) error {
-	file, err := rewritten(d.base.file, func(r *lockstep.Record) bool {
-		if r.Kind == lockstep.RecordHeader {
+	file, err := rewritten(d.base.file, func(r *record.Record) bool {
+		if r.Kind == record.KindHeader {
 			change(r.Header)
 		}
 		return true

@@ -7,6 +7,8 @@ import (
 
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -32,7 +34,7 @@ type match struct {
 	frames  []lockstep.Frame
 	states  [][]byte // of the referee, by tick
 	copied  [][]byte // of the copy that takes part as a player
-	reports []lockstep.DesyncReport
+	reports []coordinator.DesyncReport
 }
 
 // A block is a place up to which a file has been written, and the last tick that
@@ -81,12 +83,12 @@ type live struct {
 	*match
 	file        bytes.Buffer
 	writer      *replay.Writer
-	coordinator *lockstep.Coordinator
+	coordinator *coordinator.Coordinator
 	cast        cast
 	copy        *lockstep.Follower // of one player
 	others      *lockstep.Follower
 	bots        []*skirmish.Bot
-	payloads    *lockstep.Payloads
+	payloads    *record.Payloads
 	sequences   [players]lockstep.Sequence
 }
 
@@ -102,8 +104,8 @@ func newLive(m *match, seed uint64, c cast) (*live, error) {
 	l.writer = replay.NewWriter(&l.file, replay.WriterOptions{})
 	l.copy = lockstep.MustGame(c.copied).NewFollower(lockstep.FollowerOptions{})
 	l.others = m.game.NewFollower(lockstep.FollowerOptions{})
-	l.coordinator, err = lockstep.NewCoordinator(lockstep.MustGame(c.referee), m.header, lockstep.Tee(l.writer, l), lockstep.CoordinatorOptions{
-		InputDelay: 2, Desync: func(r *lockstep.DesyncReport) { m.reports = append(m.reports, *r) },
+	l.coordinator, err = coordinator.New(lockstep.MustGame(c.referee), m.header, record.Tee(l.writer, l), coordinator.Options{
+		InputDelay: 2, Desync: func(r *coordinator.DesyncReport) { m.reports = append(m.reports, *r) },
 	})
 	if err != nil {
 		return nil, err

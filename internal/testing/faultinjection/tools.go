@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -18,7 +19,7 @@ type Tools struct {
 	Bisect   func(a, b *replay.Reader, g *lockstep.Game, o desync.BisectOptions) (*desync.Bisection, error)
 	Explain  func(*replay.Bundle, desync.Options) (*desync.Explanation, error)
 	Diverged func(a, b *lockstep.Follower, limit int) (lockstep.Divergence, bool)
-	Desync   func([]lockstep.DesyncReport) []lockstep.DesyncReport // what the coordinator told
+	Desync   func([]coordinator.DesyncReport) []coordinator.DesyncReport // what the coordinator told
 }
 
 // RealTools are the ones that users have.
@@ -31,7 +32,7 @@ func RealTools() Tools {
 		Bisect:   desync.Bisect,
 		Explain:  desync.Explain,
 		Diverged: lockstep.Diverged,
-		Desync:   func(r []lockstep.DesyncReport) []lockstep.DesyncReport { return r },
+		Desync:   func(r []coordinator.DesyncReport) []coordinator.DesyncReport { return r },
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/fixed"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/state"
 )
 
@@ -80,7 +81,7 @@ func (b *battle) scatter(sim *lockstep.Simulation) error {
 
 // play runs the match and keeps what happens after the warm-up.
 func (b *battle) play(sim *lockstep.Simulation, h *lockstep.Header) error {
-	var enc lockstep.Encoder
+	var enc record.Encoder
 	keep := func(record []byte) { b.records = append(b.records, append([]byte{}, record...)) }
 	keep(enc.Header(h))
 	crowd := newCrowd(b.game, &h.Settings)
@@ -155,7 +156,7 @@ func (b *battle) step(w *skirmish.World, from, to int) {
 type crowd struct {
 	bots      []*skirmish.Bot
 	sequences []lockstep.Sequence
-	payloads  *lockstep.Payloads
+	payloads  *record.Payloads
 }
 
 func newCrowd(g *lockstep.Game, s *lockstep.Settings) *crowd {
@@ -185,10 +186,10 @@ func (c *crowd) frame(t lockstep.Tick, w *skirmish.World) (*lockstep.Frame, erro
 }
 
 // last returns the last sequence of each bot that has given an order.
-func (c *crowd) last() (last []lockstep.LastSequence) {
+func (c *crowd) last() (last []record.LastSequence) {
 	for p, seq := range c.sequences {
 		if seq > 0 {
-			last = append(last, lockstep.LastSequence{Player: lockstep.Player(p), Sequence: seq})
+			last = append(last, record.LastSequence{Player: lockstep.Player(p), Sequence: seq})
 		}
 	}
 	return last

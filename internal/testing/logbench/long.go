@@ -13,6 +13,7 @@ import (
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -102,7 +103,7 @@ func (l *Long) name() string {
 		panic(err) // both are constants
 	}
 	h.Platform = ""
-	var enc lockstep.Encoder
+	var enc record.Encoder
 	return fmt.Sprintf("bench-%d-minutes-%016x.ssr", l.Minutes, xxhash.Sum64(enc.Header(h)))
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -130,7 +131,7 @@ func (l *Long) WriteTick() (time.Duration, uint64, error) {
 		return 0, 0, err
 	}
 	var records [][]byte
-	if err := replay.Play(r, nil, func(*lockstep.Record) error {
+	if err := replay.Play(r, nil, func(*record.Record) error {
 		records = append(records, bytes.Clone(r.Record()))
 		return nil
 	}); err != nil {

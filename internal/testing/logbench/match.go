@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -39,7 +40,7 @@ func play(to io.Writer, settings lockstep.Settings, config skirmish.Config, tick
 		return err
 	}
 	writer := replay.NewWriter(to, replay.WriterOptions{})
-	c, err := lockstep.NewCoordinator(game, h, writer, lockstep.CoordinatorOptions{InputDelay: 2})
+	c, err := coordinator.New(game, h, writer, coordinator.Options{InputDelay: 2})
 	if err != nil {
 		return err
 	}
@@ -64,7 +65,7 @@ func play(to io.Writer, settings lockstep.Settings, config skirmish.Config, tick
 }
 
 // submit gives what the bots order to a coordinator, before tick t.
-func (c *crowd) submit(to *lockstep.Coordinator, t lockstep.Tick) error {
+func (c *crowd) submit(to *coordinator.Coordinator, t lockstep.Tick) error {
 	f, err := c.frame(t, lockstep.World[skirmish.World](to.Referee().Simulation()))
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -24,27 +25,27 @@ func hostile(t *testing.T, folder string) (files []string) {
 	add("sparse-unknown.ssr", claim(99, 19<<30), 20<<30)
 
 	header, keyframe := beginning(t)
-	log := func(more func(e *lockstep.Encoder, add func([]byte))) []byte {
+	log := func(more func(e *record.Encoder, add func([]byte))) []byte {
 		return match(t, header, keyframe, replay.WriterOptions{}, more)
 	}
-	add("idle.ssr", log(func(e *lockstep.Encoder, put func([]byte)) {
+	add("idle.ssr", log(func(e *record.Encoder, put func([]byte)) {
 		for range 4000 {
-			put(e.Empty(lockstep.MaxEmptyRun))
+			put(e.Empty(record.MaxEmptyRun))
 		}
 	}), 0)
-	add("checksums.ssr", log(func(e *lockstep.Encoder, put func([]byte)) {
+	add("checksums.ssr", log(func(e *record.Encoder, put func([]byte)) {
 		for i := range lockstep.Tick(100_000) {
 			put(e.Empty(1))
 			put(e.Checksum(i+1, uint64(i)))
 			put(e.Dissent(i+1, 0, 1))
 		}
 	}), 0)
-	add("notes.ssr", log(func(e *lockstep.Encoder, put func([]byte)) {
+	add("notes.ssr", log(func(e *record.Encoder, put func([]byte)) {
 		for range 20_000 {
 			put(e.Note(0, "chat", "a line of chat that is not short, and then some more of it"))
 		}
 	}), 0)
-	add("keyframes.ssr", log(func(e *lockstep.Encoder, put func([]byte)) {
+	add("keyframes.ssr", log(func(e *record.Encoder, put func([]byte)) {
 		for i := range lockstep.Tick(2000) {
 			put(e.Empty(1))
 			put(e.Keyframe(keyframe.Tick+i+1, 1, nil, keyframe.Keyframe.State))
@@ -54,7 +55,7 @@ func hostile(t *testing.T, folder string) (files []string) {
 }
 
 // beginning returns the first two records of a match of the example game.
-func beginning(t *testing.T) (h *lockstep.Header, keyframe *lockstep.Record) {
+func beginning(t *testing.T) (h *lockstep.Header, keyframe *record.Record) {
 	t.Helper()
 	f, err := os.Open("../../../testdata/replays/duel.ssr")
 	if err != nil {

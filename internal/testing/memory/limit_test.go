@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -27,7 +28,7 @@ const most = 1 << 17
 func atLimits(t *testing.T, folder string) (open, sealed []string) {
 	t.Helper()
 	header, keyframe := beginning(t)
-	add := func(name string, h lockstep.Header, more func(e *lockstep.Encoder, put func([]byte))) {
+	add := func(name string, h lockstep.Header, more func(e *record.Encoder, put func([]byte))) {
 		open = append(open, write(t, folder, name+"-open.ssr", match(t, &h, keyframe, replay.WriterOptions{}, more), 0))
 		sealed = append(sealed, write(t, folder, name+"-sealed.ssr", match(t, &h, keyframe, replay.WriterOptions{SegmentTicks: 600}, more), 0))
 	}
@@ -35,7 +36,7 @@ func atLimits(t *testing.T, folder string) (open, sealed []string) {
 	add("contradicted", *header, contradicted(2*most))
 	crowd := *header
 	crowd.Settings.Players = 250
-	add("dissents", crowd, func(e *lockstep.Encoder, put func([]byte)) {
+	add("dissents", crowd, func(e *record.Encoder, put func([]byte)) {
 		for i := range lockstep.Tick(2000) {
 			put(e.Empty(1))
 			put(e.Checksum(i+1, 0))
@@ -47,13 +48,13 @@ func atLimits(t *testing.T, folder string) (open, sealed []string) {
 	kinds := *header
 	kinds.Commands = nil
 	for i := range 4096 {
-		d := slices.MinFunc(header.Commands, func(a, b lockstep.CommandDescription) int { return cmp.Compare(len(a.Schema), len(b.Schema)) })
+		d := slices.MinFunc(header.Commands, func(a, b record.CommandDescription) int { return cmp.Compare(len(a.Schema), len(b.Schema)) })
 		d.Kind, d.Name = lockstep.Kind(i), strings.Repeat("x", 120)+fmt.Sprint(i)
 		kinds.Commands = append(kinds.Commands, d)
 	}
-	add("kinds", kinds, func(*lockstep.Encoder, func([]byte)) {})
+	add("kinds", kinds, func(*record.Encoder, func([]byte)) {})
 	join := joined(t)
-	add("presence", *header, func(e *lockstep.Encoder, put func([]byte)) {
+	add("presence", *header, func(e *record.Encoder, put func([]byte)) {
 		for i := range lockstep.Tick(most) {
 			c := join
 			c.Tick, c.Sequence = i+1, lockstep.Sequence(i+1)
@@ -65,8 +66,8 @@ func atLimits(t *testing.T, folder string) (open, sealed []string) {
 }
 
 // contradicted appends checksums, each with one dissent.
-func contradicted(n lockstep.Tick) func(e *lockstep.Encoder, put func([]byte)) {
-	return func(e *lockstep.Encoder, put func([]byte)) {
+func contradicted(n lockstep.Tick) func(e *record.Encoder, put func([]byte)) {
+	return func(e *record.Encoder, put func([]byte)) {
 		for i := range n {
 			put(e.Empty(1))
 			put(e.Checksum(i+1, uint64(i)))
@@ -76,11 +77,11 @@ func contradicted(n lockstep.Tick) func(e *lockstep.Encoder, put func([]byte)) {
 }
 
 // match returns a replay.
-func match(t *testing.T, h *lockstep.Header, keyframe *lockstep.Record, o replay.WriterOptions, more func(e *lockstep.Encoder, put func([]byte))) []byte {
+func match(t *testing.T, h *lockstep.Header, keyframe *record.Record, o replay.WriterOptions, more func(e *record.Encoder, put func([]byte))) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w := replay.NewWriter(&b, o)
-	var e lockstep.Encoder
+	var e record.Encoder
 	put := func(record []byte) {
 		if err := w.Append(record); err != nil {
 			t.Fatal(err)
@@ -105,12 +106,12 @@ func joined(t *testing.T) lockstep.Command {
 	}
 	r, err := replay.NewReader(bytes.NewReader(b), int64(len(b)))
 	for err == nil {
-		var rec *lockstep.Record
+		var rec *record.Record
 		if rec, err = r.Next(); err != nil {
 			break
 		}
 		for _, c := range rec.Frame.Commands {
-			if value, err := lockstep.SystemValue(&c); err == nil {
+			if value, err := record.SystemValue(&c); err == nil {
 				if _, ok := value.(*lockstep.Joined); ok {
 					c.Payload = bytes.Clone(c.Payload)
 					return c

@@ -19,7 +19,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
-	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -107,7 +107,7 @@ func declared(file string) (size int64) {
 	}
 	r, err := replay.NewReader(f, info.Size())
 	for err == nil {
-		var rec *lockstep.Record
+		var rec *record.Record
 		if rec, err = r.Next(); err == nil {
 			size = max(size, int64(len(rec.Keyframe.State)))
 		}

@@ -76,7 +76,7 @@ func TestHunt(t *testing.T) {
 	testenv.Or(t, "the go command", err)
 	all := All()
 	at := slices.IndexFunc(all, func(m Mutant) bool { return m.Name == "a command runs one tick later than it was told" })
-	broken := Mutant{Name: "broken", File: "lockstep/coordinator.go", Old: "package lockstep\n", New: "package\n"}
+	broken := Mutant{Name: "broken", File: "lockstep/coordinator/coordinator.go", Old: "package coordinator\n", New: "package\n"}
 	var found []string
 	h := Hunt{
 		Root: "../../..", Mutants: []Mutant{all[at], broken}, Seeds: 1, corpus: "answer-that-a-crash-forgot.json",

@@ -112,7 +112,7 @@ var doors = []Mutant{
 	},
 	{
 		Name: "whoever is banned comes back as a guest",
-		File: "lockstep/hostban.go",
+		File: "lockstep/host/ban.go",
 		Old:  "guest && b.guests != \"\" && b.guests == from",
 		New:  "guest && b.guests != \"\" && b.guests == from && false",
 		Hits: "test",
@@ -121,7 +121,7 @@ var doors = []Mutant{
 	},
 	{
 		Name: "a vote stays with the seat",
-		File: "lockstep/hostpace.go",
+		File: "lockstep/host/pace.go",
 		Old:  "s.pace, s.vote = seatPace{}, nil",
 		New:  "s.pace = seatPace{}",
 		Hits: "test",
@@ -129,7 +129,7 @@ var doors = []Mutant{
 	},
 	{
 		Name: "the table of accounts has any size",
-		File: "lockstep/account.go",
+		File: "lockstep/host/account.go",
 		Old:  "\t\tif len(t.all) >= t.max {\n",
 		New:  "\t\tif false {\n",
 		Hits: "test",
@@ -137,7 +137,7 @@ var doors = []Mutant{
 	},
 	{
 		Name: "whoever owes most is forgotten first",
-		File: "lockstep/account.go",
+		File: "lockstep/host/account.go",
 		Old:  "a.users == 0 && d < least {",
 		New:  "a.users == 0 && (found < 0 || d > least) {",
 		Hits: "test",
@@ -145,7 +145,7 @@ var doors = []Mutant{
 	},
 	{
 		Name: "accounts are forgotten before they are paid",
-		File: "lockstep/account.go",
+		File: "lockstep/host/account.go",
 		Old:  "a.users == 0 && a.debt(now, rates) == 0 })",
 		New:  "a.users == 0 })",
 		Hits: "test",

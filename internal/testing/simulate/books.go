@@ -6,6 +6,8 @@ import (
 	"io"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -42,7 +44,7 @@ func (w *world) bookkeepOf(m *machine) {
 		return
 	}
 	late := lockstep.Tick((m.plan.Down.Delay + m.plan.Down.Jitter + 2*lockstep.Second) * lockstep.Time(w.header.Settings.TickRate) / lockstep.Second)
-	if m.client.Stage() != lockstep.StageLive || m.client.Tick()+late < m.present() {
+	if m.client.Stage() != player.StageLive || m.client.Tick()+late < m.present() {
 		w.fail("I6", "nothing is wrong with %s for %d s, and it is %v at tick %d of %d", m, (w.now-quiet+calmDown)/lockstep.Second, m.client.Stage(), m.client.Tick(), m.present())
 	}
 }
@@ -120,13 +122,13 @@ func (w *world) converged() {
 		s := m.client.Status()
 		slack := lockstep.Tick((m.plan.Down.Delay+m.plan.Down.Jitter+2*lockstep.Second)*lockstep.Time(w.header.Settings.TickRate)/lockstep.Second) + 5
 		switch {
-		case w.relay.on && w.now < w.relay.alone+calmDown && (s.Stage != lockstep.StageLive || m.truth.wrong):
+		case w.relay.on && w.now < w.relay.alone+calmDown && (s.Stage != player.StageLive || m.truth.wrong):
 			w.count("no state without a majority")
-		case s.Stage != lockstep.StageLive || s.Tick+slack < m.present():
+		case s.Stage != player.StageLive || s.Tick+slack < m.present():
 			w.fail("I9", "%s is %v at tick %d of %d, %d s after the last fault%s", m, s.Stage, s.Tick, m.present(), w.plan.Heal/lockstep.Second, because(m.client.Err()))
 		case s.Unanswered > 0:
 			w.fail("I9", "%s has %d commands without an answer", m, s.Unanswered)
-		case m.truth.wrong && w.plan.Host.Desync != lockstep.LogDesynced:
+		case m.truth.wrong && w.plan.Host.Desync != host.LogDesynced:
 			w.fail("I9", "%s still has another state than the match", m)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
 // lateness is by how much a bystander may be later than its link explains, with
@@ -87,7 +88,7 @@ func (m *machine) rejected(r lockstep.Receipt) {
 
 // ran looks at how late a bystander has run a tick.
 func (m *machine) ran(t lockstep.Tick) {
-	if !m.bystander || m.stage != lockstep.StageLive || int(t) >= len(m.w.sealed) {
+	if !m.bystander || m.stage != player.StageLive || int(t) >= len(m.w.sealed) {
 		return
 	}
 	late := m.w.now - m.w.sealed[t] - m.plan.Down.trip()
@@ -106,10 +107,10 @@ func (m *machine) waits() {
 	if m.wire != nil && !m.greeted && w.now > m.called+m.plan.Up.trip()+m.plan.Down.trip()+w.allowed() {
 		m.harmed("was not welcomed for %d ms", (w.now-m.called)/ms)
 	}
-	if m.called > 0 && m.stage != lockstep.StageLive && w.now > m.called+m.joining() {
+	if m.called > 0 && m.stage != player.StageLive && w.now > m.called+m.joining() {
 		m.harmed("is %v, %d ms after it came", m.stage, (w.now-m.called)/ms)
 	}
-	if next := int(m.client.Tick()) + 1; m.stage == lockstep.StageLive && next < len(w.sealed) && w.now > w.sealed[next]+m.plan.Down.trip()+w.allowed() {
+	if next := int(m.client.Tick()) + 1; m.stage == player.StageLive && next < len(w.sealed) && w.now > w.sealed[next]+m.plan.Down.trip()+w.allowed() {
 		m.harmed("has not run tick %d, %d ms after it was sealed", next, (w.now-w.sealed[next])/ms)
 	}
 }

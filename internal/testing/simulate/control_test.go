@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
 // controls break one thing each, behind the back of whoever checks it.
@@ -78,7 +80,7 @@ var controls = []struct {
 	{"a record on its way", "I4", "another record", func(t *testing.T, w *world) {
 		for _, wire := range w.wires {
 			for _, a := range wire.down.queue[wire.down.head:] {
-				if len(a.b) > 2 && lockstep.IsRecord(a.b) {
+				if len(a.b) > 2 && protocol.IsRecord(a.b) {
 					a.b[2]++
 					return
 				}
@@ -143,8 +145,8 @@ var controls = []struct {
 		w.server.after()
 	}},
 	{"a bystander that is refused", "I13", "client 1, on a good link, was told of an error", func(t *testing.T, w *world) {
-		var m lockstep.MessageWriter
-		w.machines[1].send(m.Append(nil, &lockstep.Message{Kind: lockstep.MessageChecksum, Tick: 1 << 20}))
+		var m protocol.Writer
+		w.machines[1].send(m.Append(nil, &protocol.Message{Kind: protocol.KindChecksum, Tick: 1 << 20}))
 	}},
 	{"a tick that is late", "I13", "was sealed", func(t *testing.T, w *world) {
 		w.server.stalled = w.now + lateness + 100*ms
@@ -184,7 +186,7 @@ func TestControls(t *testing.T) {
 				p.Machines[i].JoinAt = 0
 			}
 			p.Host.SpectatorDelay = delay
-			p.Disk.EachFrame, p.Host.Wait, p.Host.Desync = true, 0, lockstep.LogDesynced
+			p.Disk.EachFrame, p.Host.Wait, p.Host.Desync = true, 0, host.LogDesynced
 			w, err := newWorld(o.Subject, p)
 			if err != nil {
 				t.Fatal(err)

@@ -1,6 +1,9 @@
 package simulate
 
-import "github.com/seed-49bee653/samestep/lockstep"
+import (
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+)
 
 // A curtain checks what spectators are sent of a match that they see later than
 // its players do.
@@ -67,7 +70,7 @@ func (c *curtain) sent(w *world, wire *wire, b []byte) {
 		}
 	}
 	for len(b) > 0 {
-		if lockstep.IsRecord(b) {
+		if protocol.IsRecord(b) {
 			_, rest, err := first(b)
 			if err != nil || l.at >= len(h.ticks) {
 				w.fail("I4", "%v is sent record %d of %d: %v", wire.m, l.at, len(h.ticks), err)

@@ -1,6 +1,9 @@
 package simulate
 
-import "github.com/seed-49bee653/samestep/lockstep"
+import (
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+)
 
 // Kinds of the commands of the system about seats; docs/protocol.md numbers them.
 const (
@@ -39,7 +42,7 @@ func (r *roster) command(kind uint64, payload []byte) {
 }
 
 // evidence checks what is collected about a desync.
-func (w *world) evidence(e *lockstep.Evidence) {
+func (w *world) evidence(e *host.Evidence) {
 	w.count("evidence")
 	if r := &e.Report; r.Agreed >= r.Tick {
 		w.fail("I7", "player %d is said to differ at tick %d, and to have agreed last at tick %d", r.Player, r.Tick, r.Agreed)

@@ -3,45 +3,46 @@ package simulate
 import (
 	"fmt"
 
-	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
 // The edges of the two state machines that a run can go over, as it sees them:
 // it looks after each thing that happens, so stages that last no time are not
 // among them.
 var (
-	peerEdges = [][2]lockstep.PeerState{
-		{lockstep.Connecting, lockstep.Syncing},
-		{lockstep.Connecting, lockstep.CatchingUp},
-		{lockstep.Connecting, lockstep.Closed},
-		{lockstep.Syncing, lockstep.CatchingUp},
-		{lockstep.Syncing, lockstep.Closed},
-		{lockstep.CatchingUp, lockstep.Syncing},
-		{lockstep.CatchingUp, lockstep.Live},
-		{lockstep.CatchingUp, lockstep.Closed},
-		{lockstep.Live, lockstep.Syncing},
-		{lockstep.Live, lockstep.Closed},
+	peerEdges = [][2]host.PeerState{
+		{host.Connecting, host.Syncing},
+		{host.Connecting, host.CatchingUp},
+		{host.Connecting, host.Closed},
+		{host.Syncing, host.CatchingUp},
+		{host.Syncing, host.Closed},
+		{host.CatchingUp, host.Syncing},
+		{host.CatchingUp, host.Live},
+		{host.CatchingUp, host.Closed},
+		{host.Live, host.Syncing},
+		{host.Live, host.Closed},
 	}
-	clientEdges = [][2]lockstep.ClientStage{
-		{lockstep.StageWaiting, lockstep.StageDialing},
-		{lockstep.StageDialing, lockstep.StageWaiting},
-		{lockstep.StageDialing, lockstep.StageGreeting},
-		{lockstep.StageGreeting, lockstep.StageWaiting},
-		{lockstep.StageGreeting, lockstep.StageSyncing},
-		{lockstep.StageGreeting, lockstep.StageCatchingUp},
-		{lockstep.StageGreeting, lockstep.StageLive},
-		{lockstep.StageGreeting, lockstep.StageDone},
-		{lockstep.StageSyncing, lockstep.StageWaiting},
-		{lockstep.StageSyncing, lockstep.StageCatchingUp},
-		{lockstep.StageSyncing, lockstep.StageLive},
-		{lockstep.StageCatchingUp, lockstep.StageWaiting},
-		{lockstep.StageCatchingUp, lockstep.StageLive},
-		{lockstep.StageLive, lockstep.StageWaiting},
-		{lockstep.StageLive, lockstep.StageCatchingUp},
-		{lockstep.StageLive, lockstep.StageSyncing},
-		{lockstep.StageLive, lockstep.StageDraining},
-		{lockstep.StageLive, lockstep.StageDone},
-		{lockstep.StageDraining, lockstep.StageDone},
+	clientEdges = [][2]player.Stage{
+		{player.StageWaiting, player.StageDialing},
+		{player.StageDialing, player.StageWaiting},
+		{player.StageDialing, player.StageGreeting},
+		{player.StageGreeting, player.StageWaiting},
+		{player.StageGreeting, player.StageSyncing},
+		{player.StageGreeting, player.StageCatchingUp},
+		{player.StageGreeting, player.StageLive},
+		{player.StageGreeting, player.StageDone},
+		{player.StageSyncing, player.StageWaiting},
+		{player.StageSyncing, player.StageCatchingUp},
+		{player.StageSyncing, player.StageLive},
+		{player.StageCatchingUp, player.StageWaiting},
+		{player.StageCatchingUp, player.StageLive},
+		{player.StageLive, player.StageWaiting},
+		{player.StageLive, player.StageCatchingUp},
+		{player.StageLive, player.StageSyncing},
+		{player.StageLive, player.StageDraining},
+		{player.StageLive, player.StageDone},
+		{player.StageDraining, player.StageDone},
 	}
 )
 

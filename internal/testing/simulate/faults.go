@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
 // A kind is a kind of fault.
@@ -124,7 +125,7 @@ var clientKinds = []kind{
 	}, restores: func(w *world, m *machine, f *Fault) { m.cost = 0 }},
 	{name: "flip", group: "client", perHour: 60, inject: func(w *world, m *machine, f *Fault) bool { return m.flip(stream(w.plan.Seed, "fault", f.ID)) }},
 	{name: "leave", group: "client", perHour: 20, inject: func(w *world, m *machine, f *Fault) bool {
-		if m.dead > 0 || m.client.Stage() != lockstep.StageLive {
+		if m.dead > 0 || m.client.Stage() != player.StageLive {
 			return false
 		}
 		m.client.Leave()
@@ -150,7 +151,7 @@ func (m *machine) flip(r *rand.Rand) bool {
 		return false
 	}
 	s := m.client.Simulation()
-	if s == nil || m.client.Stage() != lockstep.StageLive || !m.w.oracle.stands(m.truth.epoch, s.Tick()) {
+	if s == nil || m.client.Stage() != player.StageLive || !m.w.oracle.stands(m.truth.epoch, s.Tick()) {
 		return false
 	}
 	if m.w.flip(s, r) {

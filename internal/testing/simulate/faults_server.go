@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
 var serverKinds = []kind{
@@ -154,21 +155,21 @@ var strangerKinds = []kind{
 		r := stream(w.plan.Seed, "fault", f.ID)
 		came := false
 		for range 1 + f.N {
-			a := w.subject.Game.Auth()
-			a.Token, a.Position = string(noise(r, 30)), lockstep.Position(r.IntN(4000))
+			a := protocol.NewAuth(w.subject.Game)
+			a.Token, a.Position = string(noise(r, 30)), protocol.Position(r.IntN(4000))
 			copy(a.Session[:], noise(r, 30))
 			came = w.stranger("", auth(a)) || came
 		}
 		return came
 	}},
 	{name: "stranger: another build", group: "byzantine", perHour: 30, inject: func(w *world, m *machine, f *Fault) bool {
-		a := w.subject.Game.Auth()
+		a := protocol.NewAuth(w.subject.Game)
 		a.Token = m.token
 		a.Build += "x"
 		return w.stranger("", auth(a))
 	}},
 	{name: "stranger: a crowd", group: "byzantine", perHour: 30, n: 50, inject: func(w *world, m *machine, f *Fault) bool {
-		a := w.subject.Game.Auth()
+		a := protocol.NewAuth(w.subject.Game)
 		a.Token = "watch"
 		b := auth(a)
 		came := false
@@ -178,7 +179,7 @@ var strangerKinds = []kind{
 		return came
 	}},
 	{name: "twin", group: "byzantine", perHour: 40, liar: true, inject: func(w *world, m *machine, f *Fault) bool {
-		a := w.subject.Game.Auth()
+		a := protocol.NewAuth(w.subject.Game)
 		a.Token = m.token
 		b := auth(a)
 		first := w.stranger(a.Token, b)
@@ -186,9 +187,9 @@ var strangerKinds = []kind{
 	}},
 }
 
-func auth(a *lockstep.Auth) []byte {
-	var w lockstep.MessageWriter
-	return w.Append(nil, &lockstep.Message{Kind: lockstep.MessageAuth, Auth: a})
+func auth(a *protocol.Auth) []byte {
+	var w protocol.Writer
+	return w.Append(nil, &protocol.Message{Kind: protocol.KindAuth, Auth: a})
 }
 
 // stranger connects, says one thing, perhaps with a token, and reads nothing.
@@ -202,3 +203,6 @@ func (w *world) stranger(token string, b []byte) bool {
 	w.wakeWires = true
 	return true
 }
+
+// trouble notes that something is wrong with the server up to a time.
+func (w *world) trouble(until lockstep.Time) { w.calm = max(w.calm, until) }

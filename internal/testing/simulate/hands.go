@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
 // A hand is a kind of attack on the limits: whoever does it comes back over new
@@ -30,7 +32,7 @@ var hands = []hand{
 	}, welcomed: func(c *call) {
 		line := strings.Repeat("x", 900)
 		for range 5 {
-			c.say(&lockstep.Message{Kind: lockstep.MessageChat, Text: line})
+			c.say(&protocol.Message{Kind: protocol.KindChat, Text: line})
 		}
 		c.leave()
 	}},
@@ -39,8 +41,8 @@ var hands = []hand{
 	}, welcomed: func(c *call) {
 		b := c.v.out[:0]
 		for i := range lockstep.Sequence(100) {
-			b = c.v.writer.Append(b, &lockstep.Message{
-				Kind: lockstep.MessageCommand, Sequence: c.welcome.LastSequence + 1 + i, Command: 1, Bytes: []byte{0xc1},
+			b = c.v.writer.Append(b, &protocol.Message{
+				Kind: protocol.KindCommand, Sequence: c.welcome.LastSequence + 1 + i, Command: 1, Bytes: []byte{0xc1},
 			})
 		}
 		c.raw(b)
@@ -55,7 +57,7 @@ var hands = []hand{
 	}, synced: func(c *call) { c.leave() }},
 	{name: "hands: syncs", every: 200 * ms, act: func(v *visitor) {
 		v.callAs("names/" + v.name() + "/")
-	}, synced: func(c *call) { c.say(&lockstep.Message{Kind: lockstep.MessageStateSyncRequest}) }},
+	}, synced: func(c *call) { c.say(&protocol.Message{Kind: protocol.KindStateSyncRequest}) }},
 	{name: "hands: seats", every: 50 * ms, act: func(v *visitor) {
 		if v.fault.N/3%2 == 0 {
 			v.callAs("guest/" + v.name() + "/" + number(v.made))
@@ -65,8 +67,8 @@ var hands = []hand{
 	}, welcomed: (*call).leave},
 	{name: "hands: guesses", every: 50 * ms, act: func(v *visitor) {
 		for range 4 {
-			a := v.w.subject.Game.Auth()
-			a.Token, a.Position = string(noise(v.random, 30)), lockstep.Position(v.random.IntN(4000))
+			a := protocol.NewAuth(v.w.subject.Game)
+			a.Token, a.Position = string(noise(v.random, 30)), protocol.Position(v.random.IntN(4000))
 			copy(a.Session[:], noise(v.random, 30))
 			v.call(a)
 		}
@@ -86,11 +88,11 @@ var hands = []hand{
 			v.callAs("thief/" + number(int(m.seat)) + "/" + v.name())
 		}
 	}, told: func(c *call) {
-		if c.closed != lockstep.CloseReplaced {
+		if c.closed != protocol.CloseReplaced {
 			return
 		}
 		c.v.w.count("thief that was replaced")
-		a := c.v.w.subject.Game.Auth()
+		a := protocol.NewAuth(c.v.w.subject.Game)
 		a.Session = c.welcome.Session
 		c.v.call(a)
 	}, welcomed: func(c *call) {
@@ -125,9 +127,9 @@ func handKinds() (all []kind) {
 
 // grantOf says what a token of a visitor entitles to. Nobody vouches for guests and
 // thieves, who make up their subjects.
-func grantOf(token string) (lockstep.Grant, bool) {
+func grantOf(token string) (host.Grant, bool) {
 	part := strings.Split(token, "/")
-	g := lockstep.Grant{Role: lockstep.Seated, Seat: lockstep.AnySeat, Subject: token, Name: token}
+	g := host.Grant{Role: protocol.Seated, Seat: host.AnySeat, Subject: token, Name: token}
 	switch part[0] {
 	case "guest":
 		g.Guest = true
@@ -140,7 +142,7 @@ func grantOf(token string) (lockstep.Grant, bool) {
 	case "names":
 		g.Subject = part[0] + "/" + part[1]
 	case "watch":
-		g.Role, g.Seat = lockstep.Spectator, lockstep.System
+		g.Role, g.Seat = protocol.Spectator, lockstep.System
 	default:
 		return g, false
 	}
@@ -231,14 +233,14 @@ func (k *kind) allowsHand() bool {
 
 // limits are those that hold in a plan of attacks: the ones of a real server, but
 // for the bytes of keyframes, of which there may be as few as there can be.
-func (p *HostPlan) limits() lockstep.Rates {
+func (p *HostPlan) limits() host.Rates {
 	if p.Limits {
 		n := max(p.KeyframeBytes, 1)
-		return lockstep.Rates{Keyframes: lockstep.Rate{N: n, Per: sec, Burst: n}}
+		return host.Rates{Keyframes: host.Rate{N: n, Per: sec, Burst: n}}
 	}
-	return lockstep.Rates{
-		Resyncs:  lockstep.Rate{N: 30, Per: sec, Burst: 30}, // flips come more often than in nature
-		Retrials: lockstep.Rate{N: 1 << 20, Per: sec, Burst: 1 << 20},
-		Returns:  lockstep.Rate{N: 60, Per: sec, Burst: 60},
+	return host.Rates{
+		Resyncs:  host.Rate{N: 30, Per: sec, Burst: 30}, // flips come more often than in nature
+		Retrials: host.Rate{N: 1 << 20, Per: sec, Burst: 1 << 20},
+		Returns:  host.Rate{N: 60, Per: sec, Burst: 60},
 	}
 }

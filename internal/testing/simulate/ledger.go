@@ -2,6 +2,9 @@ package simulate
 
 import (
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // A ledger counts what everybody has cost the others, of a plan of attacks: by
@@ -14,8 +17,8 @@ type ledger struct {
 	speaking *wire             // whose message the server is reading
 	owners   [256]*wire        // who has a seat
 	notes    int               // bytes of all
-	reader   lockstep.MessageReader
-	m        lockstep.Message
+	reader   protocol.Reader
+	m        protocol.Message
 }
 
 // A gauge is what is spent of a rate, in its spans; it falls by N in each.
@@ -39,7 +42,7 @@ func (l *ledger) begin() {
 }
 
 // spend counts n things of an account, which may have so many.
-func (l *ledger) spend(account, what string, r lockstep.Rate, n int) {
+func (l *ledger) spend(account, what string, r host.Rate, n int) {
 	g := l.spent[account+what]
 	if g == nil {
 		g = &gauge{at: l.w.now}
@@ -53,21 +56,21 @@ func (l *ledger) spend(account, what string, r lockstep.Rate, n int) {
 }
 
 // times is n times a rate.
-func times(r lockstep.Rate, n int) lockstep.Rate {
+func times(r host.Rate, n int) host.Rate {
 	r.N, r.Burst = r.N*n, r.Burst*n
 	return r
 }
 
 // grant returns what the token of a connection entitles to.
-func (wire *wire) grant() lockstep.Grant {
-	g := lockstep.Grant{Subject: wire.token, Role: lockstep.Seated}
+func (wire *wire) grant() host.Grant {
+	g := host.Grant{Subject: wire.token, Role: protocol.Seated}
 	if wire.m != nil {
 		g.Subject = wire.m.token
 	} else if visitor, ok := grantOf(wire.token); ok {
 		g = visitor
 	}
 	if g.Subject == "watch" {
-		g.Role = lockstep.Spectator
+		g.Role = protocol.Spectator
 	}
 	return g
 }
@@ -79,14 +82,14 @@ func (l *ledger) account(wire *wire) (name string, shared bool) {
 	switch {
 	case g.Guest:
 		return "the address " + wire.from, true
-	case g.Role == lockstep.Spectator:
+	case g.Role == protocol.Spectator:
 		return "the spectators' token " + g.Subject, true
 	}
 	return "the player " + g.Subject, false
 }
 
 // charge counts what a connection costs its account.
-func (l *ledger) charge(wire *wire, what string, r lockstep.Rate, n int) {
+func (l *ledger) charge(wire *wire, what string, r host.Rate, n int) {
 	name, shared := l.account(wire)
 	if shared {
 		r = times(r, crowd)
@@ -103,7 +106,7 @@ func (l *ledger) note(player lockstep.Player, topic string, text []byte) {
 	if most := l.w.plan.Host.NoteBytes; most > 0 && l.notes > most {
 		l.w.fail("I14", "the notes of the match have %d bytes, want at most %d", l.notes, most)
 	}
-	if topic != lockstep.TopicName && topic != lockstep.TopicChat {
+	if topic != record.TopicName && topic != record.TopicChat {
 		return // the host's own, about a player
 	}
 	by := l.speaking
@@ -114,8 +117,8 @@ func (l *ledger) note(player lockstep.Player, topic string, text []byte) {
 		l.w.fail("I14", "player %d has written a note, and nobody has the seat", player)
 		return
 	}
-	match := lockstep.Rate{N: 16, Per: sec, Burst: 64}
-	l.charge(by, "notes", lockstep.Rate{N: 1, Per: sec, Burst: 8}, 1)
+	match := host.Rate{N: 16, Per: sec, Burst: 64}
+	l.charge(by, "notes", host.Rate{N: 1, Per: sec, Burst: 8}, 1)
 	l.spend("the match", "notes", match, 1)
 	if _, shared := l.account(by); shared {
 		match.Burst /= 2
@@ -123,8 +126,8 @@ func (l *ledger) note(player lockstep.Player, topic string, text []byte) {
 			l.w.fail("I14", "%s has written a note of the half that is for others", by.grant().Subject)
 		}
 	}
-	if topic == lockstep.TopicChat {
-		l.spend("the subject "+by.grant().Subject, "lines of chat", lockstep.Rate{N: 1, Per: sec, Burst: 5}, 1)
+	if topic == record.TopicChat {
+		l.spend("the subject "+by.grant().Subject, "lines of chat", host.Rate{N: 1, Per: sec, Burst: 5}, 1)
 	}
 }
 
@@ -133,22 +136,22 @@ func (l *ledger) sent(wire *wire, b []byte) {
 	if !l.on {
 		return
 	}
-	for len(b) > 0 && !lockstep.IsRecord(b) {
+	for len(b) > 0 && !protocol.IsRecord(b) {
 		rest, err := l.reader.Read(&l.m, b)
 		if err != nil {
 			return // others look for that
 		}
 		b = rest
 		switch m := &l.m; m.Kind {
-		case lockstep.MessageWelcome:
+		case protocol.KindWelcome:
 			if m.Welcome.Seat != lockstep.System {
-				l.charge(wire, "welcomes", lockstep.Rate{N: 20, Per: 60 * sec, Burst: 20}, 1)
+				l.charge(wire, "welcomes", host.Rate{N: 20, Per: 60 * sec, Burst: 20}, 1)
 			}
-		case lockstep.MessageStateSync:
+		case protocol.KindStateSync:
 			l.keyframe(wire, len(m.Bytes), int(m.Total))
-		case lockstep.MessageCommandAccepted, lockstep.MessageCommandRejected:
-			if wire.m == nil && (m.Kind == lockstep.MessageCommandAccepted || m.Reason != lockstep.RateLimited) {
-				l.charge(wire, "commands", lockstep.Rate{N: 50, Per: sec, Burst: 300}, 1)
+		case protocol.KindCommandAccepted, protocol.KindCommandRejected:
+			if wire.m == nil && (m.Kind == protocol.KindCommandAccepted || m.Reason != lockstep.RateLimited) {
+				l.charge(wire, "commands", host.Rate{N: 50, Per: sec, Burst: 300}, 1)
 			}
 		}
 	}
@@ -158,7 +161,7 @@ func (l *ledger) sent(wire *wire, b []byte) {
 // a minute at least.
 func (l *ledger) keyframe(wire *wire, n, size int) {
 	most := l.w.plan.Host.limits().Keyframes
-	r := lockstep.Rate{N: max(most.N, size/15), Per: sec, Burst: max(most.Burst, 4*size)}
+	r := host.Rate{N: max(most.N, size/15), Per: sec, Burst: max(most.Burst, 4*size)}
 	l.charge(wire, "bytes of keyframes", r, n)
 	if _, shared := l.account(wire); shared {
 		l.spend("all who share accounts", "bytes of keyframes", times(r, crowds), n)
@@ -166,17 +169,17 @@ func (l *ledger) keyframe(wire *wire, n, size int) {
 }
 
 // told takes an event of the host.
-func (l *ledger) told(e *lockstep.Event) {
+func (l *ledger) told(e *host.Event) {
 	wire := l.w.server.byID[e.Peer]
 	if !l.on || wire == nil {
 		return
 	}
 	switch e.Kind {
-	case lockstep.PeerJoined, lockstep.PeerResumed:
+	case host.PeerJoined, host.PeerResumed:
 		l.owners[e.Player] = wire
-	case lockstep.PeerSynced:
+	case host.PeerSynced:
 		if e.Text == "asked for" {
-			l.charge(wire, "keyframes that were asked for", lockstep.Rate{N: 4, Per: 60 * sec, Burst: 4}, 1)
+			l.charge(wire, "keyframes that were asked for", host.Rate{N: 4, Per: 60 * sec, Burst: 4}, 1)
 		}
 	}
 }
@@ -190,14 +193,14 @@ func (l *ledger) hear(wire *wire, read func()) {
 	}
 	l.speaking = wire
 	defer func() { l.speaking = nil }()
-	host := l.w.server.host
+	hosted := l.w.server.host
 	if wire.m == nil || wire.m.liar == nil {
 		read()
 		return
 	}
-	before := host.Stats().Retried
+	before := hosted.Stats().Retried
 	read()
-	n := int(host.Stats().Retried - before)
+	n := int(hosted.Stats().Retried - before)
 	if n == 0 {
 		return
 	}
@@ -206,7 +209,7 @@ func (l *ledger) hear(wire *wire, read func()) {
 		l.w.fail("I14", "a spectator has %d ticks computed again", n)
 	}
 	s := &l.w.plan.Settings
-	r := lockstep.Rate{N: max(1, int(s.TickRate)/16), Per: sec, Burst: 8 * int(s.CheckEvery)}
+	r := host.Rate{N: max(1, int(s.TickRate)/16), Per: sec, Burst: 8 * int(s.CheckEvery)}
 	name, _ := l.account(wire)
 	l.spend(name, "ticks computed again", r, n)
 	l.spend("the match", "ticks computed again", times(r, 2), n)

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
 // A liar changes what its client says, adds to it, and keeps some of it back.
@@ -11,9 +12,9 @@ import (
 type liar struct {
 	m      *machine
 	random *rand.Rand
-	reader lockstep.MessageReader
-	writer lockstep.MessageWriter
-	msg    lockstep.Message
+	reader protocol.Reader
+	writer protocol.Writer
+	msg    protocol.Message
 	out    []byte
 	until  [tricks]lockstep.Time // of each trick, when it stops
 	next   lockstep.Time         // when it acts by itself
@@ -102,7 +103,7 @@ func (l *liar) send(b []byte) {
 // message takes one message of the client.
 func (l *liar) message(b []byte) {
 	switch l.msg.Kind {
-	case lockstep.MessageChecksum:
+	case protocol.KindChecksum:
 		if l.on(trickMute) {
 			l.m.w.count("trick: mute")
 			return
@@ -119,7 +120,7 @@ func (l *liar) message(b []byte) {
 			l.m.w.count("trick: every second check")
 			return
 		}
-	case lockstep.MessageState:
+	case protocol.KindState:
 		if l.on(trickWithhold) {
 			l.m.w.count("trick: withhold")
 			return
@@ -130,14 +131,14 @@ func (l *liar) message(b []byte) {
 			l.m.w.count("trick: a false state")
 			return
 		}
-	case lockstep.MessageAck, lockstep.MessagePong:
+	case protocol.KindAck, protocol.KindPong:
 		if l.on(trickPace) {
 			l.late = append(l.late, arrival{l.m.w.now + 2500*lockstep.Millisecond, append([]byte(nil), b...)})
 			l.next = min(l.next, l.late[0].at)
 			l.m.w.count("trick: pace")
 			return
 		}
-	case lockstep.MessageCommand:
+	case protocol.KindCommand:
 		l.seq = max(l.seq, l.msg.Sequence)
 		if l.on(trickOmit) && l.random.IntN(2) == 0 {
 			l.m.w.count("trick: omit")
@@ -194,30 +195,30 @@ func (l *liar) act() {
 	}
 }
 
-func (l *liar) add(m lockstep.Message) { l.out = l.writer.Append(l.out, &m) }
+func (l *liar) add(m protocol.Message) { l.out = l.writer.Append(l.out, &m) }
 
 // perform performs a trick once.
 func (l *liar) perform(t trick) {
 	r := l.random
 	switch t {
 	case trickForge:
-		l.add(lockstep.Message{Kind: lockstep.MessageCommand, Sequence: l.seq + lockstep.Sequence(r.IntN(600)) - 100, Command: lockstep.Kind(r.IntN(5)), Bytes: noise(r, 40)})
-		l.add(lockstep.Message{Kind: lockstep.MessageChecksum, Tick: lockstep.Tick(r.IntN(1 << 14)), Root: r.Uint64()})
-		l.add(lockstep.Message{Kind: lockstep.MessageState, Tick: lockstep.Tick(r.IntN(1 << 14)), Total: uint32(r.IntN(100)), Bytes: noise(r, 50)})
+		l.add(protocol.Message{Kind: protocol.KindCommand, Sequence: l.seq + lockstep.Sequence(r.IntN(600)) - 100, Command: lockstep.Kind(r.IntN(5)), Bytes: noise(r, 40)})
+		l.add(protocol.Message{Kind: protocol.KindChecksum, Tick: lockstep.Tick(r.IntN(1 << 14)), Root: r.Uint64()})
+		l.add(protocol.Message{Kind: protocol.KindState, Tick: lockstep.Tick(r.IntN(1 << 14)), Total: uint32(r.IntN(100)), Bytes: noise(r, 50)})
 	case trickFlood:
 		for range 40 {
-			l.add(lockstep.Message{Kind: lockstep.MessageCommand, Sequence: l.seq + lockstep.Sequence(r.IntN(100)), Command: 1, Bytes: noise(r, 600)})
+			l.add(protocol.Message{Kind: protocol.KindCommand, Sequence: l.seq + lockstep.Sequence(r.IntN(100)), Command: 1, Bytes: noise(r, 600)})
 		}
 	case trickGarbage:
 		if r.IntN(20) == 0 {
 			l.out = append(l.out, noise(r, 60)...)
 		}
 	case trickSync:
-		l.add(lockstep.Message{Kind: lockstep.MessageStateSyncRequest})
+		l.add(protocol.Message{Kind: protocol.KindStateSyncRequest})
 	case trickChat:
-		l.add(lockstep.Message{Kind: lockstep.MessageChat, Text: string([]rune("a\u20ac\U0001f600\x1b[2J")[:r.IntN(7)])})
+		l.add(protocol.Message{Kind: protocol.KindChat, Text: string([]rune("a\u20ac\U0001f600\x1b[2J")[:r.IntN(7)])})
 	case trickAck:
-		l.add(lockstep.Message{Kind: lockstep.MessageAck, Position: lockstep.Position(r.IntN(3000)), Tick: lockstep.Tick(r.IntN(3000))})
+		l.add(protocol.Message{Kind: protocol.KindAck, Position: protocol.Position(r.IntN(3000)), Tick: lockstep.Tick(r.IntN(3000))})
 	}
 	if len(l.out) > 0 {
 		l.send(l.out)

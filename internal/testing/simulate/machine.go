@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
 // A machine is a client with its player, its clock and its connection.
@@ -15,7 +17,7 @@ type machine struct {
 	plan   *MachinePlan
 	token  string
 	seat   lockstep.Player // System for a spectator
-	client *lockstep.Client
+	client *player.Client
 	lives  int // how many times the program was started
 	born   lockstep.Time
 	wire   *wire
@@ -37,7 +39,7 @@ type machine struct {
 	barred   bool          // it was kept out
 	keptOut  lockstep.Time // until when, since it was kicked
 	kickedIn int           // the server's epoch, which alone keeps it out
-	stage    lockstep.ClientStage
+	stage    player.Stage
 	receipts map[lockstep.Sequence]receipt
 	liar     *liar
 	truth    truth
@@ -90,14 +92,14 @@ func (w *world) newMachine(i int, p *MachinePlan) *machine {
 func (m *machine) start() {
 	m.dead, m.dialing, m.wire = 0, 0, nil
 	m.lives++
-	m.client = lockstep.NewClient(m.w.subject.Game, lockstep.ClientOptions{
+	m.client = player.New(m.w.subject.Game, player.Options{
 		Token: m.token, Seed: m.random.Uint64(), Events: m.event,
 		Predict: m.plan.Predict, Interpolate: m.plan.Interpolate,
 		MaxBacklog: m.plan.Backlog,
-		Ladder:     lockstep.Ladder{Attempts: 1 << 20, Total: 1 << 50},
+		Ladder:     player.Ladder{Attempts: 1 << 20, Total: 1 << 50},
 	})
 	m.client.Advance(m.clock())
-	m.born, m.stage = m.w.now, lockstep.StageWaiting
+	m.born, m.stage = m.w.now, player.StageWaiting
 	m.truth.restart(m.w.oracle.tick())
 	m.giveAt = m.w.now
 	m.next()
@@ -169,7 +171,7 @@ func (m *machine) step() {
 	m.dial()
 	m.say()
 	m.noteStage()
-	if m.stage == lockstep.StageDone {
+	if m.stage == player.StageDone {
 		m.done()
 	}
 	m.at = m.due()
@@ -227,7 +229,7 @@ func (m *machine) give() {
 // dial connects.
 func (m *machine) dial() {
 	w := m.w
-	if m.client.Stage() != lockstep.StageDialing {
+	if m.client.Stage() != player.StageDialing {
 		return
 	}
 	switch {
@@ -278,7 +280,7 @@ func (m *machine) say() {
 	if m.liar != nil {
 		m.liar.act()
 	}
-	if m.wire != nil && m.client.Stage() == lockstep.StageClosing {
+	if m.wire != nil && m.client.Stage() == player.StageClosing {
 		m.hangUp(nil)
 	}
 }
@@ -315,7 +317,7 @@ func (m *machine) done() {
 // noteStage counts the edges of the client's stages.
 func (m *machine) noteStage() {
 	if stage := m.client.Stage(); stage != m.stage {
-		if m.stage == lockstep.StageLive {
+		if m.stage == player.StageLive {
 			m.harmed("is %v again", stage)
 		}
 		if m.liar == nil {
@@ -331,41 +333,41 @@ func (m *machine) event(e any) {
 	switch e := e.(type) {
 	case lockstep.Receipt:
 		m.answered(e)
-	case lockstep.Desynced:
+	case player.Desynced:
 		m.truth.saying = true
 		if !m.w.referee.said[e.Tick] { // else the log says so
 			m.truth.told(m, e.Tick)
 		}
-	case lockstep.Healed:
+	case player.Healed:
 		m.truth.saying = false
-	case lockstep.Welcomed:
+	case player.Welcomed:
 		m.greeted = true
-	case lockstep.Synced:
+	case player.Synced:
 		w.count("synced")
-	case lockstep.StreamResumed:
+	case player.StreamResumed:
 		w.count("stream resumed")
-	case lockstep.ServerError:
+	case player.ServerError:
 		m.harmed("was told of an error: %v: %s", e.Code, e.Text)
-		m.full = m.full || e.Code == lockstep.ErrorFull && m.plan.Spectator
-		if m.liar == nil && (e.Code == lockstep.ErrorMalformed || e.Code == lockstep.ErrorIdentity || e.Code == lockstep.ErrorRole) {
+		m.full = m.full || e.Code == protocol.ErrorFull && m.plan.Spectator
+		if m.liar == nil && (e.Code == protocol.ErrorMalformed || e.Code == protocol.ErrorIdentity || e.Code == protocol.ErrorRole) {
 			w.fail("I7", "%s, who is honest, was told of an error: %v: %s", m, e.Code, e.Text)
 		}
-	case lockstep.ServerClosing:
+	case player.ServerClosing:
 		m.harmed("was closed as %v: %s", e.Code, e.Text)
 		switch e.Code {
-		case lockstep.CloseSlow, lockstep.CloseTimeout:
+		case protocol.CloseSlow, protocol.CloseTimeout:
 			if m.liar == nil && m.plan.Up.Loss == 0 && m.plan.Down.Loss == 0 && w.now > m.wellSince()+calmDown {
 				w.fail("I6", "nothing is wrong with %s, and it was closed as %v: %s", m, e.Code, e.Text)
 			}
-		case lockstep.CloseAbuse, lockstep.CloseMalformed:
+		case protocol.CloseAbuse, protocol.CloseMalformed:
 			if m.liar == nil {
 				w.fail("I7", "%s, who is honest, was closed as %v: %s", m, e.Code, e.Text)
 			}
-		case lockstep.CloseBanned:
+		case protocol.CloseBanned:
 			if m.barred = true; m.keptOut == 0 && m.liar == nil {
 				w.fail("I7", "%s, who was not kicked, was kept out: %s", m, e.Text)
 			}
-		case lockstep.CloseKicked:
+		case protocol.CloseKicked:
 			if m.liar == nil && !m.truth.flipped && !w.kicked[m.index] {
 				w.fail("I7", "%s, who is honest, was removed: %s", m, e.Text)
 			}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
 // Kinds of records that the oracle looks into, as the comment of package lockstep numbers them.
@@ -314,8 +315,8 @@ type tap struct {
 	at     int    // position of the next record; 0 before there is a stream
 	synced bool   // a state has arrived
 	state  []byte // that is arriving
-	reader lockstep.MessageReader
-	m      lockstep.Message
+	reader protocol.Reader
+	m      protocol.Message
 }
 
 // received checks a message that arrives at a client: its records are those of
@@ -323,7 +324,7 @@ type tap struct {
 func (o *oracle) received(w *wire, b []byte) {
 	h := o.epochs[w.epoch]
 	for len(b) > 0 {
-		if !lockstep.IsRecord(b) {
+		if !protocol.IsRecord(b) {
 			rest, err := w.tap.reader.Read(&w.tap.m, b)
 			if err != nil {
 				o.w.fail("I4", "%s was sent bytes that are no message: %v", w.m, err)
@@ -363,11 +364,11 @@ func (o *oracle) received(w *wire, b []byte) {
 // message takes a message, and returns a state that it makes complete.
 func (t *tap) message() []byte {
 	switch m := &t.m; m.Kind {
-	case lockstep.MessageWelcome:
+	case protocol.KindWelcome:
 		if m.Welcome.Resumed {
 			t.at = int(m.Welcome.Position)
 		}
-	case lockstep.MessageStateSync:
+	case protocol.KindStateSync:
 		if m.Offset == 0 {
 			t.state = t.state[:0]
 		}

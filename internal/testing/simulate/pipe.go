@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
 )
 
 // never is a moment that does not come.
@@ -116,7 +117,7 @@ func (p *pipe) keep(n int) {
 // A wire is one connection. Each side learns that it is over when all that was
 // sent to it before has arrived.
 type wire struct {
-	id         lockstep.PeerID
+	id         host.PeerID
 	epoch      int      // of the server that it was made to
 	m          *machine // nil for a stranger
 	v          *visitor // nil for a stranger who reads nothing
@@ -127,7 +128,7 @@ type wire struct {
 	clientGone bool // the client has been told, or has closed it
 	full       bool // the host has more to send than the socket takes
 	deaf       bool // the client reads nothing
-	state      lockstep.PeerState
+	state      host.PeerState
 	tap        tap     // by what has arrived
 	lookout    lookout // by what was sent
 }

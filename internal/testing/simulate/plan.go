@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
 )
 
 // A Plan is all that one run depends on beside the game: a seed expanded to who
@@ -21,19 +22,19 @@ type Plan struct {
 	Faults   []Fault           `json:"faults"` // by time
 }
 
-// A HostPlan is what varies of [lockstep.HostOptions].
+// A HostPlan is what varies of [host.Options].
 type HostPlan struct {
-	InputDelay lockstep.Tick         `json:"input_delay"`
-	Lag        lockstep.Tick         `json:"lag"`
-	Grace      lockstep.Time         `json:"grace"`
-	Keyframes  lockstep.Time         `json:"keyframes"`            // between two for joiners
-	SyncBytes  int                   `json:"sync_bytes,omitempty"` // of a keyframe, in the time of a tick
-	Ring       int                   `json:"ring,omitempty"`       // records
-	Wait       lockstep.Time         `json:"wait,omitempty"`
-	Slow       uint16                `json:"slow,omitempty"`
-	MaxDelay   lockstep.Tick         `json:"max_delay,omitempty"`
-	Leave      bool                  `json:"leave,omitempty"`
-	Desync     lockstep.DesyncPolicy `json:"desync,omitempty"`
+	InputDelay lockstep.Tick     `json:"input_delay"`
+	Lag        lockstep.Tick     `json:"lag"`
+	Grace      lockstep.Time     `json:"grace"`
+	Keyframes  lockstep.Time     `json:"keyframes"`            // between two for joiners
+	SyncBytes  int               `json:"sync_bytes,omitempty"` // of a keyframe, in the time of a tick
+	Ring       int               `json:"ring,omitempty"`       // records
+	Wait       lockstep.Time     `json:"wait,omitempty"`
+	Slow       uint16            `json:"slow,omitempty"`
+	MaxDelay   lockstep.Tick     `json:"max_delay,omitempty"`
+	Leave      bool              `json:"leave,omitempty"`
+	Desync     host.DesyncPolicy `json:"desync,omitempty"`
 
 	SpectatorDelay lockstep.Tick `json:"spectator_delay,omitempty"`
 	Relay          bool          `json:"relay,omitempty"`

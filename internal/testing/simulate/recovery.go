@@ -7,6 +7,8 @@ import (
 	"io"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -57,7 +59,7 @@ func (s *server) start() {
 			s.again--
 			s.disk.failAt, s.disk.failure = s.disk.ops+1+s.chance.IntN(4), "crash"
 		}
-		resumption := lockstep.NewResumption(w.subject.Game)
+		resumption := host.NewResumption(w.subject.Game)
 		found, err := s.recover(old, resumption)
 		if s.disk.crashed {
 			w.count("crash in recovery")
@@ -98,7 +100,7 @@ func (s *server) start() {
 }
 
 // recover copies what can be read of a file to the next one.
-func (s *server) recover(old *file, resumption *lockstep.Resumption) (*replay.Recovery, error) {
+func (s *server) recover(old *file, resumption *host.Resumption) (*replay.Recovery, error) {
 	r, err := replay.NewReader(bytes.NewReader(old.data), int64(len(old.data)))
 	if err != nil {
 		return nil, err
@@ -113,7 +115,7 @@ func (s *server) recover(old *file, resumption *lockstep.Resumption) (*replay.Re
 
 // recovered checks what a recovery has found: the longest true beginning of
 // what was written, and no less than was promised.
-func (w *world) recovered(old *file, found *replay.Recovery, resumption *lockstep.Resumption) bool {
+func (w *world) recovered(old *file, found *replay.Recovery, resumption *host.Resumption) bool {
 	s := w.server
 	promised := s.flushed
 	if s.cut {
@@ -163,7 +165,7 @@ func (w *world) prefix(data []byte) (records int, err error) {
 			}
 			return records, err
 		}
-		if rec.Kind == lockstep.RecordKeyframe {
+		if rec.Kind == record.KindKeyframe {
 			continue
 		}
 		for n := max(1, rec.Empty); n > 0; n-- {
@@ -171,7 +173,7 @@ func (w *world) prefix(data []byte) (records int, err error) {
 				return records, fmt.Errorf("it has more records than the %d that were written", records)
 			}
 			want := w.oracle.record(records)
-			if rec.Kind == lockstep.RecordEmpty && !bytes.Equal(want, emptyTick) || rec.Kind != lockstep.RecordEmpty && !bytes.Equal(want, r.Record()) {
+			if rec.Kind == record.KindEmpty && !bytes.Equal(want, emptyTick) || rec.Kind != record.KindEmpty && !bytes.Equal(want, r.Record()) {
 				return records, fmt.Errorf("record %d is %x, want %x", records, r.Record(), want)
 			}
 			records++

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
 // A referee is what is really so about the server's own copy of the match: what
@@ -33,7 +34,7 @@ func (w *world) flipReferee(r *rand.Rand) bool {
 // witnessed reports whether anybody is connected who has the match's state.
 func (w *world) witnessed() bool {
 	return slices.ContainsFunc(w.machines, func(m *machine) bool {
-		return m.dead == 0 && m.liar == nil && !m.truth.wrong && m.client.Stage() == lockstep.StageLive && m.wire != nil && m.wire.epoch == w.server.epoch
+		return m.dead == 0 && m.liar == nil && !m.truth.wrong && m.client.Stage() == player.StageLive && m.wire != nil && m.wire.epoch == w.server.epoch
 	})
 }
 

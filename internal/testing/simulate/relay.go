@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
 // recordDissent is the kind of the record of a checksum that is not the agreed one.
@@ -23,7 +25,7 @@ type relay struct {
 	said   map[lockstep.Tick][]statement
 	agreed map[lockstep.Tick]verdict
 	open   *verdict // its dissents are being written
-	reader lockstep.MessageReader
+	reader protocol.Reader
 	alone  lockstep.Time // when last there was nobody whose state could be handed on
 }
 
@@ -54,13 +56,13 @@ func (r *relay) hear(w *world, m *machine, b []byte) {
 	if !r.on || m == nil || m.plan.Spectator {
 		return
 	}
-	var msg lockstep.Message
+	var msg protocol.Message
 	for len(b) > 0 {
 		rest, err := r.reader.Read(&msg, b)
 		if err != nil {
 			return
 		}
-		if s := (statement{m, msg.Root}); msg.Kind == lockstep.MessageChecksum && msg.Tick <= w.oracle.tick() && !slices.Contains(r.said[msg.Tick], s) {
+		if s := (statement{m, msg.Root}); msg.Kind == protocol.KindChecksum && msg.Tick <= w.oracle.tick() && !slices.Contains(r.said[msg.Tick], s) {
 			r.said[msg.Tick] = append(r.said[msg.Tick], s)
 		}
 		b = rest
@@ -136,7 +138,7 @@ func (r *relay) look(w *world) {
 	}
 	live := 0
 	for _, m := range w.machines {
-		if !m.plan.Spectator && m.dead == 0 && m.client.Stage() == lockstep.StageLive {
+		if !m.plan.Spectator && m.dead == 0 && m.client.Stage() == player.StageLive {
 			live++
 		}
 	}

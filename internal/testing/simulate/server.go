@@ -6,6 +6,10 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -16,13 +20,13 @@ const socketRoom = 64 << 10
 // disk. It can die at any moment; what it starts again from is the file.
 type server struct {
 	w      *world
-	host   *lockstep.Host // nil while the process is dead
+	host   *host.Host // nil while the process is dead
 	writer *replay.Writer
 	disk   disk
 	wires  []*wire
-	byID   map[lockstep.PeerID]*wire
+	byID   map[host.PeerID]*wire
 	buf    []byte
-	ids    []lockstep.PeerID
+	ids    []host.PeerID
 
 	stalled lockstep.Time // does nothing until then
 	restart lockstep.Time // when a dead one is started again
@@ -42,10 +46,10 @@ type server struct {
 // A commit is a sync beside the match, for HostOptions.AwaitCommit.
 type commit struct {
 	at       lockstep.Time // when it is done; 0: there is none
-	position lockstep.Position
+	position protocol.Position
 	tick     lockstep.Tick
 	size     int               // of the file, as far as it is synced
-	done     lockstep.Position // what the one before has reached
+	done     protocol.Position // what the one before has reached
 }
 
 // beginCommit begins a commit if there is something to commit.
@@ -104,9 +108,9 @@ func (s *server) due() lockstep.Time {
 const kickTime = 5 * lockstep.Second
 
 // options returns those of the Host.
-func (s *server) options() lockstep.HostOptions {
+func (s *server) options() host.Options {
 	w, p := s.w, &s.w.plan.Host
-	return lockstep.HostOptions{
+	return host.Options{
 		Authorize: w.authorize,
 		Random: func(b []byte) {
 			for i := range b {
@@ -117,8 +121,8 @@ func (s *server) options() lockstep.HostOptions {
 		Evidence:    w.evidence,
 		AwaitCommit: w.plan.Disk.Await,
 		InputDelay:  p.InputDelay, Lag: p.Lag, Grace: p.Grace, KeyframeInterval: p.Keyframes, SyncBytesPerTick: p.SyncBytes, RingRecords: p.Ring,
-		Wait: lockstep.WaitPolicy{Bound: p.Wait}, Slow: lockstep.SlowPolicy{Percent: p.Slow},
-		Delay: lockstep.DelayPolicy{Max: p.MaxDelay}, LeaveAfterGrace: p.Leave, Desync: p.Desync,
+		Wait: host.WaitPolicy{Bound: p.Wait}, Slow: host.SlowPolicy{Percent: p.Slow},
+		Delay: host.DelayPolicy{Max: p.MaxDelay}, LeaveAfterGrace: p.Leave, Desync: p.Desync,
 		SpectatorDelay: p.SpectatorDelay, Relay: p.Relay, KickTime: kickTime,
 		Rates: p.limits(), MaxNoteBytes: p.NoteBytes,
 	}
@@ -146,7 +150,7 @@ type onlyWriter struct{ *file }
 func (s *server) begin() error {
 	s.disk.now = &file{disk: &s.disk}
 	s.writer = s.open(s.disk.now)
-	host, err := lockstep.NewHost(s.w.subject.Game, s.w.header, s.log(), s.options())
+	host, err := host.New(s.w.subject.Game, s.w.header, s.log(), s.options())
 	if err != nil {
 		return err
 	}
@@ -158,11 +162,11 @@ func (s *server) begin() error {
 // them, to the oracle, which is told of them before.
 func (s *server) log() lockstep.Log {
 	s.w.oracle.offered = nil
-	return lockstep.Tee((*offers)(s.w.oracle), s.writer, s.w.oracle)
+	return record.Tee((*offers)(s.w.oracle), s.writer, s.w.oracle)
 }
 
-func (s *server) started(host *lockstep.Host) {
-	s.host, s.byID, s.wires = host, make(map[lockstep.PeerID]*wire), nil
+func (s *server) started(hosted *host.Host) {
+	s.host, s.byID, s.wires = hosted, make(map[host.PeerID]*wire), nil
 	s.stalled, s.restart, s.syncAt, s.retold = 0, never, 0, false
 	s.w.refereeIsRight()
 	s.w.ledger.begin()
@@ -251,7 +255,7 @@ func (s *server) after() {
 func (s *server) stopped(err error) {
 	s.retold = true
 	s.restart = never
-	if errors.Is(err, lockstep.ErrEnded) {
+	if errors.Is(err, coordinator.ErrEnded) {
 		return
 	}
 	if s.disk.now.failing == nil {
@@ -300,7 +304,7 @@ func (s *server) pull(wire *wire) {
 	w := s.w
 	for wire.down.size < socketRoom {
 		wire.full = false
-		s.buf = s.host.Send(wire.id, s.buf[:0], lockstep.MaxServerMessage)
+		s.buf = s.host.Send(wire.id, s.buf[:0], protocol.MaxServerMessage)
 		if len(s.buf) == 0 {
 			s.edge(wire)
 			if _, _, closed := s.host.Closed(wire.id); closed {
@@ -324,7 +328,7 @@ func (s *server) drop(wire *wire) {
 	s.host.Disconnect(s.w.now, wire.id)
 	s.unplug(wire)
 	wire.down.eof = true
-	s.w.step(lockstep.Closed, wire)
+	s.w.step(host.Closed, wire)
 }
 
 // unplug forgets a connection.
@@ -382,7 +386,7 @@ func (s *server) lost(wire *wire) {
 	s.host.Disconnect(s.w.now, wire.id)
 	s.unplug(wire)
 	wire.down.eof = true
-	s.w.step(lockstep.Closed, wire)
+	s.w.step(host.Closed, wire)
 	s.after()
 }
 

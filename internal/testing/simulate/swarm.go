@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
 )
 
 // Options say what runs are made of seeds.
@@ -99,7 +100,7 @@ func expandHost(s *Subject, p *Plan) {
 		h.SyncBytes = 1 << 10
 	}
 	h.Leave = r.IntN(4) == 0
-	h.Desync = [...]lockstep.DesyncPolicy{lockstep.ResyncDesynced, lockstep.ResyncDesynced, lockstep.LogDesynced, lockstep.RemoveDesynced}[r.IntN(4)]
+	h.Desync = [...]host.DesyncPolicy{host.ResyncDesynced, host.ResyncDesynced, host.LogDesynced, host.RemoveDesynced}[r.IntN(4)]
 	if r.IntN(5) == 0 {
 		h.Wait = span(r, 100*ms, 2*sec)
 	}

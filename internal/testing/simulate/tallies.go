@@ -1,14 +1,18 @@
 package simulate
 
-import "github.com/seed-49bee653/samestep/lockstep"
+import (
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/player"
+)
 
 // Tallies count what happened in runs.
 type Tallies struct {
 	Injected    map[string]int // faults, by kind
 	Counts      map[string]int // other things, by name
 	Rejected    [lockstep.RateLimited + 1]int
-	ClientEdges [lockstep.StageDone + 1][lockstep.StageDone + 1]int
-	PeerEdges   [lockstep.Closed + 1][lockstep.Closed + 1]int
+	ClientEdges [player.StageDone + 1][player.StageDone + 1]int
+	PeerEdges   [host.Closed + 1][host.Closed + 1]int
 	Crashes     int // of the server, of clients, and inside of recoveries
 	Compared    int // states of clients, with the oracle's
 	Checks      int // checksums of logs, with the oracle's

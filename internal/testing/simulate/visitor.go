@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
 // A visitor is an attacker without a client. It speaks as much of the protocol as
@@ -21,7 +22,7 @@ type visitor struct {
 
 	keptOut    lockstep.Time // until when, since it was kicked, …
 	kickedFrom string        // … from this address
-	writer     lockstep.MessageWriter
+	writer     protocol.Writer
 	out        []byte
 }
 
@@ -30,12 +31,12 @@ type call struct {
 	v       *visitor
 	wire    *wire
 	token   string
-	welcome lockstep.Welcome // its Session is zero before
+	welcome protocol.Welcome // its Session is zero before
 	synced  bool             // a whole state has arrived
-	closed  lockstep.CloseCode
+	closed  protocol.CloseCode
 	gone    bool
-	reader  lockstep.MessageReader
-	m       lockstep.Message
+	reader  protocol.Reader
+	m       protocol.Message
 }
 
 // visit begins an attack.
@@ -107,7 +108,7 @@ func (m *machine) address() string { return "home" + number(m.index) }
 func (v *visitor) name() string { return "street" + number(v.fault.ID) }
 
 // call opens a connection, and says who it is unless auth is nil.
-func (v *visitor) call(a *lockstep.Auth) *call {
+func (v *visitor) call(a *protocol.Auth) *call {
 	v.made++
 	wire := v.w.server.connect(nil, v.address())
 	if wire == nil {
@@ -119,19 +120,19 @@ func (v *visitor) call(a *lockstep.Auth) *call {
 	v.calls = append(v.calls, c)
 	if a != nil {
 		c.token, wire.token = a.Token, a.Token
-		c.say(&lockstep.Message{Kind: lockstep.MessageAuth, Auth: a})
+		c.say(&protocol.Message{Kind: protocol.KindAuth, Auth: a})
 	}
 	return c
 }
 
 // callAs opens a connection with a token.
 func (v *visitor) callAs(token string) *call {
-	a := v.w.subject.Game.Auth()
+	a := protocol.NewAuth(v.w.subject.Game)
 	a.Token = token
 	return v.call(a)
 }
 
-func (c *call) say(m *lockstep.Message) { c.raw(c.v.writer.Append(c.v.out[:0], m)) }
+func (c *call) say(m *protocol.Message) { c.raw(c.v.writer.Append(c.v.out[:0], m)) }
 
 func (c *call) raw(b []byte) {
 	c.wire.up.send(c.v.w.now, b, &c.v.w.spare)
@@ -157,7 +158,7 @@ func (c *call) hear() {
 
 // read takes the messages before the records.
 func (c *call) read(b []byte) {
-	for len(b) > 0 && !lockstep.IsRecord(b) && !c.gone {
+	for len(b) > 0 && !protocol.IsRecord(b) && !c.gone {
 		rest, err := c.reader.Read(&c.m, b)
 		if err != nil {
 			c.v.w.fail("I4", "%s is sent bytes that are no message: %v", c.v.name(), err)
@@ -165,18 +166,18 @@ func (c *call) read(b []byte) {
 		}
 		b = rest
 		switch c.m.Kind {
-		case lockstep.MessageWelcome:
+		case protocol.KindWelcome:
 			c.welcome = *c.m.Welcome
 			c.on(c.v.hand.welcomed)
-		case lockstep.MessageStateSync:
+		case protocol.KindStateSync:
 			if c.m.Offset+uint32(len(c.m.Bytes)) == c.m.Total {
 				c.synced = true
 				c.on(c.v.hand.synced)
 			}
-		case lockstep.MessagePing:
-			c.say(&lockstep.Message{Kind: lockstep.MessagePong, Nonce: c.m.Nonce})
-		case lockstep.MessageClosing:
-			c.closed = lockstep.CloseCode(c.m.Code)
+		case protocol.KindPing:
+			c.say(&protocol.Message{Kind: protocol.KindPong, Nonce: c.m.Nonce})
+		case protocol.KindClosing:
+			c.closed = protocol.CloseCode(c.m.Code)
 			c.on(c.v.hand.told)
 		}
 	}
@@ -190,7 +191,7 @@ func (c *call) on(f func(*call)) {
 
 // leave gives the seat up and hangs up.
 func (c *call) leave() {
-	c.say(&lockstep.Message{Kind: lockstep.MessageLeave})
+	c.say(&protocol.Message{Kind: protocol.KindLeave})
 	c.hangUp()
 }
 

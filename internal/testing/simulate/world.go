@@ -9,6 +9,9 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/player"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
 // A world is one run: a server with its disk, and clients, over a virtual
@@ -65,8 +68,8 @@ type world struct {
 	counts      map[string]int
 	injected    map[string]int
 	rejected    [lockstep.RateLimited + 1]int
-	clientEdges [lockstep.StageDone + 1][lockstep.StageDone + 1]int
-	peerEdges   [lockstep.Closed + 1][lockstep.Closed + 1]int
+	clientEdges [player.StageDone + 1][player.StageDone + 1]int
+	peerEdges   [host.Closed + 1][host.Closed + 1]int
 	crashes     int
 	compared    int
 	accepted    int
@@ -140,26 +143,26 @@ func newWorld(s *Subject, p *Plan) (*world, error) {
 var errRefused = errors.New("refused")
 
 // authorize knows the tokens: "watch", one for each seat, and those of visitors.
-func (w *world) authorize(token string) (lockstep.Grant, error) {
+func (w *world) authorize(token string) (host.Grant, error) {
 	for _, m := range w.machines {
 		if m.token == token {
 			if m.plan.Spectator {
-				return lockstep.Grant{Role: lockstep.Spectator}, nil
+				return host.Grant{Role: protocol.Spectator}, nil
 			}
-			return lockstep.Grant{Role: lockstep.Seated, Seat: m.seat, Name: token}, nil
+			return host.Grant{Role: protocol.Seated, Seat: m.seat, Name: token}, nil
 		}
 	}
 	if g, ok := grantOf(token); ok {
 		return g, nil
 	}
-	return lockstep.Grant{}, errRefused
+	return host.Grant{}, errRefused
 }
 
 // observe is told what happens in the host.
-func (w *world) observe(e lockstep.Event) {
+func (w *world) observe(e host.Event) {
 	w.ledger.told(&e)
 	switch e.Kind {
-	case lockstep.PeerDesynced:
+	case host.PeerDesynced:
 		if m := w.about(&e); m != nil {
 			if m.liar != nil {
 				w.count("liar found")
@@ -170,27 +173,27 @@ func (w *world) observe(e lockstep.Event) {
 			}
 			m.truth.told(m, e.Tick)
 		}
-	case lockstep.PeerClosed:
-		if m := w.about(&e); m != nil && m.liar == nil && (e.Code == lockstep.CloseAbuse || e.Code == lockstep.CloseMalformed) {
+	case host.PeerClosed:
+		if m := w.about(&e); m != nil && m.liar == nil && (e.Code == protocol.CloseAbuse || e.Code == protocol.CloseMalformed) {
 			w.fail("I7", "%s, who is honest, was closed as %v: %s", m, e.Code, e.Text)
-		} else if m != nil && e.Code == lockstep.CloseKicked {
+		} else if m != nil && e.Code == protocol.CloseKicked {
 			m.keptOut, m.kickedIn = w.now+kickTime, w.server.epoch
 		}
-	case lockstep.PeerJoined, lockstep.PeerResumed:
+	case host.PeerJoined, host.PeerResumed:
 		if m := w.about(&e); m != nil && w.now < m.keptOut && m.kickedIn == w.server.epoch {
 			w.fail("I7", "%s was kicked, and is in the match again %d ms too early", m, (m.keptOut-w.now)/lockstep.Millisecond)
 		}
-	case lockstep.PeerLeft:
+	case host.PeerLeft:
 		if e.Player != lockstep.System {
 			w.oracle.roster.departs(e.Player, w.oracle.tick())
 		}
-	case lockstep.TicksSkipped:
+	case host.TicksSkipped:
 		w.trouble(w.now)
 	}
 }
 
 // about returns the machine that an event is of, or nil for a stranger's.
-func (w *world) about(e *lockstep.Event) *machine {
+func (w *world) about(e *host.Event) *machine {
 	if wire := w.server.byID[e.Peer]; wire != nil {
 		return wire.m
 	}
@@ -203,7 +206,7 @@ func (w *world) about(e *lockstep.Event) *machine {
 }
 
 // step notes an edge of a connection's course.
-func (w *world) step(to lockstep.PeerState, wire *wire) {
+func (w *world) step(to host.PeerState, wire *wire) {
 	if wire.state != to {
 		w.peerEdges[wire.state][to]++
 		wire.state = to
@@ -395,6 +398,3 @@ func kindNamed(name string) *kind {
 	}
 	return nil
 }
-
-// trouble notes that something is wrong with the server up to a time.
-func (w *world) trouble(until lockstep.Time) { w.calm = max(w.calm, until) }

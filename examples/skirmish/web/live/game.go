@@ -9,6 +9,7 @@ import (
 	"github.com/seed-49bee653/samestep/examples/skirmish/web/scene"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/client"
+	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
 // predictTicks is how far ahead own commands are shown: on worse connections they
@@ -22,7 +23,7 @@ type Game struct {
 	leave   context.CancelFunc
 
 	// Touched only in the session's goroutine, or after its end.
-	client  *lockstep.Client
+	client  *player.Client
 	player  *play.Player
 	painter scene.Painter
 	effects scene.Effects
@@ -37,7 +38,7 @@ func Join(ctx context.Context, url, token string) *Game {
 	g := &Game{leave: cancel, player: play.New(lockstep.System), began: time.Now()}
 	g.news.init()
 	g.session = client.Dial(ctx, url, lockstep.MustGame(skirmish.Rules()), client.Options{
-		ClientOptions: lockstep.ClientOptions{
+		Options: player.Options{
 			Token: token, Predict: predictTicks, Interpolate: true, Observer: g.observe,
 		},
 		Handle: g.handle,
@@ -46,16 +47,16 @@ func Join(ctx context.Context, url, token string) *Game {
 }
 
 // handle takes an event of the session.
-func (g *Game) handle(c *lockstep.Client, event any) {
+func (g *Game) handle(c *player.Client, event any) {
 	g.client = c
 	switch e := event.(type) {
-	case lockstep.Welcomed:
+	case player.Welcomed:
 		if e.Seat != g.player.Seat {
 			camera := g.player.Camera
 			g.player = play.New(e.Seat)
 			g.player.Camera = camera
 		}
-	case lockstep.Synced:
+	case player.Synced:
 		g.effects.Clear()
 	}
 	g.news.take(event)
@@ -63,7 +64,7 @@ func (g *Game) handle(c *lockstep.Client, event any) {
 
 // observe takes an event of the game.
 func (g *Game) observe(_ lockstep.Tick, event any) {
-	if g.client == nil || g.client.Simulation() == nil || g.client.Stage() != lockstep.StageLive {
+	if g.client == nil || g.client.Simulation() == nil || g.client.Stage() != player.StageLive {
 		return
 	}
 	g.effects.Observe(lockstep.World[skirmish.World](g.client.Simulation()), event)
@@ -74,7 +75,7 @@ func (g *Game) now() lockstep.Time { return lockstep.Time(time.Since(g.began).Mi
 
 // do calls f where the client may be used, and reports whether it did. A session
 // that is saying farewell has no time.
-func (g *Game) do(f func(c *lockstep.Client)) bool {
+func (g *Game) do(f func(c *player.Client)) bool {
 	select {
 	case <-g.session.Done():
 		if g.client == nil {
@@ -88,8 +89,8 @@ func (g *Game) do(f func(c *lockstep.Client)) bool {
 }
 
 // see calls f with the state that is shown, if there is one.
-func (g *Game) see(f func(c *lockstep.Client, v lockstep.View, w *skirmish.World)) {
-	g.do(func(c *lockstep.Client) {
+func (g *Game) see(f func(c *player.Client, v player.View, w *skirmish.World)) {
+	g.do(func(c *player.Client) {
 		if v, ok := c.View(); ok {
 			w := lockstep.World[skirmish.World](v.Current)
 			g.player.Look(w)
@@ -109,7 +110,7 @@ type Screen struct {
 // Frame appends what is to be drawn now (see package scene), or nothing before
 // there is a state.
 func (g *Game) Frame(dst []byte, s Screen) []byte {
-	g.see(func(c *lockstep.Client, v lockstep.View, w *skirmish.World) {
+	g.see(func(c *player.Client, v player.View, w *skirmish.World) {
 		p := g.player
 		if s.Width != p.Width || s.Height != p.Height || s.Below != p.Below || s.Above != p.Above {
 			p.Above, p.Below = s.Above, s.Below
@@ -132,7 +133,7 @@ func (g *Game) Frame(dst []byte, s Screen) []byte {
 
 // Fog appends what the player's team knows of each cell; see [scene.Fog].
 func (g *Game) Fog(dst []byte) []byte {
-	g.see(func(_ *lockstep.Client, _ lockstep.View, w *skirmish.World) {
+	g.see(func(_ *player.Client, _ player.View, w *skirmish.World) {
 		dst = scene.Fog(dst, w, g.player.Team(w))
 	})
 	return dst
@@ -140,7 +141,7 @@ func (g *Game) Fog(dst []byte) []byte {
 
 // Ground appends where rock is; see [scene.Ground].
 func (g *Game) Ground(dst []byte) []byte {
-	g.see(func(_ *lockstep.Client, _ lockstep.View, w *skirmish.World) { dst = scene.Ground(dst, w) })
+	g.see(func(_ *player.Client, _ player.View, w *skirmish.World) { dst = scene.Ground(dst, w) })
 	return dst
 }
 
@@ -161,7 +162,7 @@ func (g *Game) Done() <-chan struct{} { return g.session.Done() }
 
 // Say sends a line of chat.
 func (g *Game) Say(text string) {
-	g.do(func(c *lockstep.Client) {
+	g.do(func(c *player.Client) {
 		if err := c.Chat(text); err != nil {
 			g.news.problem("not sent: " + plain(err))
 		}

@@ -7,11 +7,12 @@ import (
 	"github.com/seed-49bee653/samestep/examples/skirmish/web/play"
 	"github.com/seed-49bee653/samestep/fixed"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
 // give lets the player do something, and submits the commands that come of it.
 func (g *Game) give(f func(p *play.Player, w *skirmish.World) []any) {
-	g.see(func(c *lockstep.Client, _ lockstep.View, w *skirmish.World) {
+	g.see(func(c *player.Client, _ player.View, w *skirmish.World) {
 		for _, command := range f(g.player, w) {
 			if _, err := c.Submit(command); err != nil {
 				g.news.problem("not sent: " + plain(err))
@@ -74,17 +75,17 @@ func (g *Game) Key(code string, shift, control bool) (known bool) {
 
 // Pan moves the camera by pixels.
 func (g *Game) Pan(dx, dy int64) {
-	g.see(func(*lockstep.Client, lockstep.View, *skirmish.World) { g.player.Pan(dx, dy) })
+	g.see(func(*player.Client, player.View, *skirmish.World) { g.player.Pan(dx, dy) })
 }
 
 // Zoom changes the zoom to so many thousandths, around a pixel.
 func (g *Game) Zoom(thousandths, x, y int64) {
-	g.see(func(*lockstep.Client, lockstep.View, *skirmish.World) { g.player.ZoomBy(thousandths, x, y) })
+	g.see(func(*player.Client, player.View, *skirmish.World) { g.player.ZoomBy(thousandths, x, y) })
 }
 
 // LookAt moves the camera over a place, in 1/65536 of the map's sides.
 func (g *Game) LookAt(x, y int64) {
-	g.see(func(_ *lockstep.Client, _ lockstep.View, w *skirmish.World) {
+	g.see(func(_ *player.Client, _ player.View, w *skirmish.World) {
 		side := fixed.Q(w.Map.Size)
 		g.player.LookAt(fixed.Vec2{X: side * fixed.Q(x) << 16, Y: side * fixed.Q(y) << 16})
 	})
@@ -93,7 +94,7 @@ func (g *Game) LookAt(x, y int64) {
 // Corrupt changes a field of this client's state, to show how that is found and
 // healed: the health of the first chosen unit, or of the first there is.
 func (g *Game) Corrupt() {
-	g.see(func(c *lockstep.Client, _ lockstep.View, _ *skirmish.World) {
+	g.see(func(c *player.Client, _ player.View, _ *skirmish.World) {
 		w := lockstep.World[skirmish.World](c.Simulation())
 		index := 0
 		for i := range w.Units {

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-49bee653/samestep/examples/skirmish/web/live"
 	"github.com/seed-49bee653/samestep/examples/skirmish/web/scene"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
@@ -35,7 +36,7 @@ func serve(t *testing.T, rules func(*lockstep.Rules[skirmish.World, skirmish.Con
 		t.Fatal(err)
 	}
 	s, err := server.New(server.Options{
-		Authorizer: list, Log: slog.New(slog.DiscardHandler), Host: lockstep.HostOptions{AnonymousSpectators: true, Desync: lockstep.ResyncDesynced},
+		Authorizer: list, Log: slog.New(slog.DiscardHandler), Host: host.Options{AnonymousSpectators: true, Desync: host.ResyncDesynced},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,8 @@ import (
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/examples/skirmish/web/play"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
 // maxLines is how many lines of news wait to be shown. Older ones are dropped.
@@ -88,23 +90,23 @@ func plain(err error) string {
 // take takes an event of the session.
 func (n *news) take(event any) {
 	switch e := event.(type) {
-	case lockstep.Note:
+	case player.Note:
 		sort := e.Topic // "chat", "name" or "pace"
 		n.line(sort, int(e.Player), e.Text)
 	case lockstep.Receipt:
 		if e.Reason != lockstep.Accepted {
 			n.problem("not done: " + refusal(&e))
 		}
-	case lockstep.Desynced:
+	case player.Desynced:
 		planted, at, number := n.desync.Planted, n.desync.At, n.desync.Number
 		if n.desync.Tick != 0 {
 			planted, at = "", 0
 		}
 		n.desync = Desync{Planted: planted, At: at, Tick: uint32(e.Tick), Agreed: uint32(e.Agreed), Section: e.Section, Number: number + 1}
 		n.line("desync", -1, fmt.Sprintf("desync: this state of tick %d is not the match's", e.Tick))
-	case lockstep.Explained:
+	case player.Explained:
 		n.explained(&e)
-	case lockstep.Healed:
+	case player.Healed:
 		n.desync.Healed = uint32(e.Tick)
 		n.line("desync", -1, fmt.Sprintf("healed: the checksums of tick %d agree again", e.Tick))
 	default:
@@ -112,7 +114,7 @@ func (n *news) take(event any) {
 	}
 }
 
-func (n *news) explained(e *lockstep.Explained) {
+func (n *news) explained(e *player.Explained) {
 	d := &n.desync
 	d.Seen, d.Total, d.Fields = uint32(e.Tick), e.Fields.Total, nil
 	if d.Section == "" {
@@ -135,38 +137,38 @@ func refusal(r *lockstep.Receipt) string {
 func (n *news) connection(event any) {
 	l := &n.link
 	switch e := event.(type) {
-	case lockstep.Dialing:
+	case player.Dialing:
 		l.State, l.Text, l.Attempt, n.retry = "connecting", "connecting", e.Attempt, 0
 		if e.Attempt > 0 {
 			l.State, l.Text = "lost", fmt.Sprintf("attempt %d", e.Attempt)
 		}
-	case lockstep.Connected:
+	case player.Connected:
 		l.State, l.Text, l.Held = "joining", "connected", ""
-	case lockstep.Welcomed:
+	case player.Welcomed:
 		l.State, l.Text, l.Attempt = "syncing", "waiting for the state", 0
-	case lockstep.StreamResumed:
+	case player.StreamResumed:
 		l.State, l.Text = "live", "resumed"
 		n.line("link", -1, fmt.Sprintf("resumed at tick %d", e.Tick))
-	case lockstep.SyncProgress:
+	case player.SyncProgress:
 		l.State = "syncing"
 		l.Bytes, l.Total, l.Tick, l.Target = e.Bytes, e.TotalBytes, uint32(e.Tick), uint32(e.Target)
 		l.Text = fmt.Sprintf("catching up: tick %d of %d", e.Tick, e.Target)
 		if e.TotalBytes > 0 {
 			l.Text = fmt.Sprintf("the state: %d of %d KiB", e.Bytes>>10, e.TotalBytes>>10)
 		}
-	case lockstep.Synced:
+	case player.Synced:
 		l.State, l.Text = "live", "live"
 		if !n.begun {
 			n.line("link", -1, fmt.Sprintf("joined at tick %d", e.Tick))
 		}
 		n.begun = true
-	case lockstep.ConnectionLost:
+	case player.ConnectionLost:
 		l.State, l.Text = "lost", plain(e.Err)
 		l.Losses++
 		n.line("link", -1, "connection lost")
-	case lockstep.Retrying:
+	case player.Retrying:
 		l.Attempt, n.retry = e.Attempt, e.At
-	case lockstep.Held:
+	case player.Held:
 		l.Text, l.Held = "live", e.Reason
 		if e.Reason == "" {
 			n.line("link", -1, "the match goes on")
@@ -174,28 +176,28 @@ func (n *news) connection(event any) {
 		}
 		l.Text = "the match stands still: " + e.Reason
 		n.line("link", -1, l.Text)
-	case lockstep.Ended:
+	case player.Ended:
 		l.State, l.Text = "ended", e.Reason
-	case lockstep.ServerError:
+	case player.ServerError:
 		n.refused(&e)
-	case lockstep.ServerClosing:
+	case player.ServerClosing:
 		n.closing(&e)
-	case lockstep.LostForGood:
+	case player.LostForGood:
 		n.lost(e.Err)
 	}
 }
 
 // refused says in words what the server did not like.
-func (n *news) refused(e *lockstep.ServerError) {
+func (n *news) refused(e *player.ServerError) {
 	switch e.Code {
-	case lockstep.ErrorRefused:
+	case protocol.ErrorRefused:
 		n.link.Refused = true
 		n.link.Text = "You need a token here, and the server does not know yours. Whoever runs the server has one for each seat."
-	case lockstep.ErrorFull:
+	case protocol.ErrorFull:
 		n.link.Text = "All seats of this match are taken. You can watch it."
-	case lockstep.ErrorIdentity:
+	case protocol.ErrorIdentity:
 		n.link.Text = fmt.Sprintf("This page is of another version than the server: %s differs (%s). Load the page again.", e.Field, e.Text)
-	case lockstep.ErrorMalformed:
+	case protocol.ErrorMalformed:
 		n.link.Text = "The server does not understand this page: " + e.Text
 	default:
 		n.problem(fmt.Sprintf("%v: %s", e.Code, e.Text))
@@ -205,18 +207,18 @@ func (n *news) refused(e *lockstep.ServerError) {
 }
 
 // closing says in words why the server ends the connection for good.
-func (n *news) closing(e *lockstep.ServerClosing) {
+func (n *news) closing(e *player.ServerClosing) {
 	if e.RetryAfter > 0 {
 		n.line("link", -1, "the server closes the connection: "+e.Text)
 		return
 	}
-	words := map[lockstep.CloseCode]string{
-		lockstep.CloseLeft:     "You have left the match.",
-		lockstep.CloseReplaced: "This seat is played from another window now.",
-		lockstep.CloseKicked:   "You were removed from the match: ",
-		lockstep.CloseBanned:   "You are kept out of the match: ",
-		lockstep.CloseEnded:    "The match is over: ",
-		lockstep.CloseShutdown: "The server was shut down: ",
+	words := map[protocol.CloseCode]string{
+		protocol.CloseLeft:     "You have left the match.",
+		protocol.CloseReplaced: "This seat is played from another window now.",
+		protocol.CloseKicked:   "You were removed from the match: ",
+		protocol.CloseBanned:   "You are kept out of the match: ",
+		protocol.CloseEnded:    "The match is over: ",
+		protocol.CloseShutdown: "The server was shut down: ",
 	}[e.Code]
 	switch {
 	case words == "":
@@ -228,7 +230,7 @@ func (n *news) closing(e *lockstep.ServerClosing) {
 		return // and the match has said why
 	}
 	n.link.Text, n.link.State = words, "failed"
-	if e.Code == lockstep.CloseEnded || e.Code == lockstep.CloseLeft {
+	if e.Code == protocol.CloseEnded || e.Code == protocol.CloseLeft {
 		n.link.State = "ended"
 	}
 }
@@ -240,7 +242,7 @@ func (n *news) lost(err error) {
 	}
 	n.link.State = "failed"
 	n.link.Text = "The connection could not be made again: " + plain(err)
-	if !n.begun && errors.Is(err, lockstep.ErrGaveUp) {
+	if !n.begun && errors.Is(err, player.ErrGaveUp) {
 		n.link.Text = "The match cannot be joined: " + plain(err)
 	}
 }

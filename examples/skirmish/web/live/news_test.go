@@ -8,38 +8,41 @@ import (
 
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // What the connection goes through, as it is told: each row goes on from a new
 // connection that is live.
 func TestConnectionInWords(t *testing.T) {
-	began := []any{lockstep.Dialing{}, lockstep.Connected{}, lockstep.Welcomed{}, lockstep.Synced{Tick: 7}}
+	began := []any{player.Dialing{}, player.Connected{}, player.Welcomed{}, player.Synced{Tick: 7}}
 	for _, row := range []struct {
 		events      []any
 		state, text string
 	}{
 		{nil, "live", "live"},
-		{[]any{lockstep.SyncProgress{Bytes: 2048, TotalBytes: 4096}}, "syncing", "2 of 4 KiB"},
-		{[]any{lockstep.SyncProgress{Tick: 5, Target: 9}}, "syncing", "tick 5 of 9"},
-		{[]any{lockstep.ConnectionLost{Err: errors.New("lockstep: client: gone")}, lockstep.Retrying{Attempt: 3}}, "lost", "gone"},
-		{[]any{lockstep.ConnectionLost{Err: errors.New("x")}, lockstep.Dialing{Attempt: 3}}, "lost", "attempt 3"},
-		{[]any{lockstep.StreamResumed{Tick: 9}}, "live", "resumed"},
-		{[]any{lockstep.Ended{Reason: "won"}, lockstep.ServerClosing{Code: lockstep.CloseEnded, Text: "over"}}, "ended", "won"},
-		{[]any{lockstep.ServerClosing{Code: lockstep.CloseEnded, Text: "by an admin"}}, "ended", "by an admin"},
-		{[]any{lockstep.ServerClosing{Code: lockstep.CloseLeft}}, "ended", "left"},
-		{[]any{lockstep.ServerClosing{Code: lockstep.CloseReplaced}}, "failed", "another window"},
-		{[]any{lockstep.ServerClosing{Code: lockstep.CloseKicked, Text: "rude"}}, "failed", "removed from the match: rude"},
-		{[]any{lockstep.ServerClosing{Code: lockstep.CloseBanned, Text: "banned for 60 s"}}, "failed", "kept out of the match: banned for 60 s"},
-		{[]any{lockstep.ServerClosing{Code: lockstep.CloseAbuse, Text: "flood"}}, "failed", "abuse): flood"},
-		{[]any{lockstep.ServerClosing{Code: lockstep.CloseShutdown, RetryAfter: lockstep.Second}}, "live", "live"},
-		{[]any{lockstep.ServerError{Code: lockstep.ErrorLimit, Text: "slower"}}, "live", "live"},
-		{[]any{lockstep.ServerError{Code: lockstep.ErrorMalformed, Text: "what?"}}, "failed", "does not understand this page: what?"},
-		{[]any{lockstep.Held{Reason: "the disk is full"}}, "live", "stands still: the disk is full"},
-		{[]any{lockstep.Held{Reason: "the disk is full"}, lockstep.Held{}}, "live", "live"},
-		{[]any{lockstep.Held{Reason: "the disk is full"}, lockstep.ConnectionLost{Err: errors.New("x")}, lockstep.Connected{}}, "joining", "connected"},
-		{[]any{lockstep.LostForGood{Err: fmt.Errorf("%w: x", lockstep.ErrGaveUp)}}, "failed", "could not be made again"},
-		{[]any{lockstep.ServerError{Code: lockstep.ErrorRefused}}, "failed", "does not know yours"},
-		{[]any{lockstep.ServerError{Code: lockstep.ErrorFull}, lockstep.LostForGood{Err: errors.New("full")}}, "failed", "All seats"},
+		{[]any{player.SyncProgress{Bytes: 2048, TotalBytes: 4096}}, "syncing", "2 of 4 KiB"},
+		{[]any{player.SyncProgress{Tick: 5, Target: 9}}, "syncing", "tick 5 of 9"},
+		{[]any{player.ConnectionLost{Err: errors.New("lockstep: client: gone")}, player.Retrying{Attempt: 3}}, "lost", "gone"},
+		{[]any{player.ConnectionLost{Err: errors.New("x")}, player.Dialing{Attempt: 3}}, "lost", "attempt 3"},
+		{[]any{player.StreamResumed{Tick: 9}}, "live", "resumed"},
+		{[]any{player.Ended{Reason: "won"}, player.ServerClosing{Code: protocol.CloseEnded, Text: "over"}}, "ended", "won"},
+		{[]any{player.ServerClosing{Code: protocol.CloseEnded, Text: "by an admin"}}, "ended", "by an admin"},
+		{[]any{player.ServerClosing{Code: protocol.CloseLeft}}, "ended", "left"},
+		{[]any{player.ServerClosing{Code: protocol.CloseReplaced}}, "failed", "another window"},
+		{[]any{player.ServerClosing{Code: protocol.CloseKicked, Text: "rude"}}, "failed", "removed from the match: rude"},
+		{[]any{player.ServerClosing{Code: protocol.CloseBanned, Text: "banned for 60 s"}}, "failed", "kept out of the match: banned for 60 s"},
+		{[]any{player.ServerClosing{Code: protocol.CloseAbuse, Text: "flood"}}, "failed", "abuse): flood"},
+		{[]any{player.ServerClosing{Code: protocol.CloseShutdown, RetryAfter: lockstep.Second}}, "live", "live"},
+		{[]any{player.ServerError{Code: protocol.ErrorLimit, Text: "slower"}}, "live", "live"},
+		{[]any{player.ServerError{Code: protocol.ErrorMalformed, Text: "what?"}}, "failed", "does not understand this page: what?"},
+		{[]any{player.Held{Reason: "the disk is full"}}, "live", "stands still: the disk is full"},
+		{[]any{player.Held{Reason: "the disk is full"}, player.Held{}}, "live", "live"},
+		{[]any{player.Held{Reason: "the disk is full"}, player.ConnectionLost{Err: errors.New("x")}, player.Connected{}}, "joining", "connected"},
+		{[]any{player.LostForGood{Err: fmt.Errorf("%w: x", player.ErrGaveUp)}}, "failed", "could not be made again"},
+		{[]any{player.ServerError{Code: protocol.ErrorRefused}}, "failed", "does not know yours"},
+		{[]any{player.ServerError{Code: protocol.ErrorFull}, player.LostForGood{Err: errors.New("full")}}, "failed", "All seats"},
 	} {
 		var n news
 		n.init()
@@ -62,7 +65,7 @@ func TestConnectionInWords(t *testing.T) {
 func TestNews(t *testing.T) {
 	var n news
 	n.init()
-	n.take(lockstep.Note{Player: 3, Topic: lockstep.TopicChat, Text: "hi"})
+	n.take(player.Note{Player: 3, Topic: record.TopicChat, Text: "hi"})
 	n.take(lockstep.Receipt{Reason: lockstep.Accepted})
 	n.take(lockstep.Receipt{Reason: lockstep.Refused, Detail: "skirmish: that costs more than you have: 3"})
 	n.report(skirmish.PlayerDefeated{Player: 2})
@@ -87,13 +90,13 @@ func TestNews(t *testing.T) {
 func TestDesyncStory(t *testing.T) {
 	var n news
 	n.corrupted(5, "Units[1].Health")
-	n.take(lockstep.Desynced{Tick: 20, Agreed: 10})
-	n.take(lockstep.Explained{Tick: 25, Section: "Units"})
-	n.take(lockstep.Healed{Tick: 40})
+	n.take(player.Desynced{Tick: 20, Agreed: 10})
+	n.take(player.Explained{Tick: 25, Section: "Units"})
+	n.take(player.Healed{Tick: 40})
 	if d := n.desync; d.Planted == "" || d.At != 5 || d.Tick != 20 || d.Agreed != 10 || d.Section != "Units" || d.Seen != 25 || d.Healed != 40 || d.Number != 1 {
 		t.Errorf("the first: %+v", d)
 	}
-	n.take(lockstep.Desynced{Tick: 60, Section: "Rand"})
+	n.take(player.Desynced{Tick: 60, Section: "Rand"})
 	if d := n.desync; d.Planted != "" || d.Tick != 60 || d.Section != "Rand" || d.Seen != 0 || d.Healed != 0 || d.Number != 2 {
 		t.Errorf("the second: %+v", d)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/seed-49bee653/samestep/examples/skirmish/web/play"
 	"github.com/seed-49bee653/samestep/examples/skirmish/web/scene"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
 // A Status is all that the page shows in words.
@@ -55,7 +56,7 @@ type Net struct {
 // Status returns the [Status] as JSON, or nothing while the session has no time.
 func (g *Game) Status() []byte {
 	var b []byte
-	g.do(func(c *lockstep.Client) {
+	g.do(func(c *player.Client) {
 		s := Status{Net: netOf(c), Lines: g.news.lines, Link: g.news.link}
 		if g.news.retry > 0 {
 			s.Link.RetryMS = max(0, int64((g.news.retry-g.now())/lockstep.Millisecond))
@@ -79,7 +80,7 @@ func (g *Game) Status() []byte {
 	return b
 }
 
-func netOf(c *lockstep.Client) Net {
+func netOf(c *player.Client) Net {
 	s := c.Status()
 	n := Net{
 		Stage: s.Stage.String(), Seat: int(s.Seat), Tick: uint32(s.Tick), ServerTick: uint32(s.ServerTick), Predicted: uint32(s.Predicted),

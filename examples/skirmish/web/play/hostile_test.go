@@ -9,6 +9,7 @@ import (
 	"github.com/seed-49bee653/samestep/examples/skirmish/web/play"
 	"github.com/seed-49bee653/samestep/examples/skirmish/web/scene"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/state"
 )
 
@@ -87,7 +88,7 @@ func look(w *skirmish.World) {
 	p.Look(w)
 	view := p.View()
 	view.Team, view.Player, view.Chosen, view.Dots, view.Ways, view.Effects = p.Team(w), uint8(p.Seat), p.Chosen(), true, true, &effects
-	painter.Frame(nil, w, w, lockstep.One/2, &view)
+	painter.Frame(nil, w, w, player.One/2, &view)
 	scene.Fog(nil, w, p.Team(w))
 	if n := len(scene.Ground(nil, w)); n > skirmish.MaxSize*skirmish.MaxSize {
 		panic(n)
@@ -105,5 +106,5 @@ func look(w *skirmish.World) {
 		p.Target(w, 640, 400, false)
 	}
 	p.Panel(w)
-	painter.Frame(nil, w, w, lockstep.One, &view)
+	painter.Frame(nil, w, w, player.One, &view)
 }

@@ -3,7 +3,7 @@ package scene
 import (
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/fixed"
-	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
 // The sorts of effects.
@@ -83,7 +83,7 @@ func (e *Effects) add(f effect) {
 func (e *Effects) Clear() { e.list, e.next = e.list[:0], 0 }
 
 // effects writes the effects on the screen that the team sees.
-func effects(dst []byte, w *skirmish.World, f lockstep.Fraction, v *View) ([]byte, uint32) {
+func effects(dst []byte, w *skirmish.World, f player.Fraction, v *View) ([]byte, uint32) {
 	n := uint32(0)
 	if v.Ways {
 		dst, n = ways(dst, w, v)

@@ -6,6 +6,7 @@ import (
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/fixed"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
 // Everything is the team of those who see everything: spectators, and viewers of
@@ -88,7 +89,7 @@ type facing struct {
 
 // Frame appends the frame of what lies a fraction of the way from one state to the
 // next. Both may be the same.
-func (p *Painter) Frame(dst []byte, previous, current *skirmish.World, f lockstep.Fraction, v *View) []byte {
+func (p *Painter) Frame(dst []byte, previous, current *skirmish.World, f player.Fraction, v *View) []byte {
 	p.face(previous, current)
 	v.margin = 3 << PlaceBits
 	v.seen, v.discovered = func(fixed.Vec2) bool { return true }, func(fixed.Vec2) bool { return true }

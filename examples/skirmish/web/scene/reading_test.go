@@ -7,6 +7,7 @@ import (
 	"github.com/seed-49bee653/samestep/examples/skirmish/web/scene"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
+	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
 // Whoever draws a match of bots does not change it, whatever team's sight it is.
@@ -25,7 +26,7 @@ func TestPainterOnlyReads(t *testing.T) {
 			}
 			return values
 		},
-		Render: func(v lockstep.View) {
+		Render: func(v player.View) {
 			before, now := lockstep.World[skirmish.World](v.Previous), lockstep.World[skirmish.World](v.Current)
 			view := everything(now)
 			if drawn++; drawn%2 == 0 {

@@ -8,6 +8,7 @@ import (
 	"github.com/seed-49bee653/samestep/examples/skirmish/web/scene"
 	"github.com/seed-49bee653/samestep/fixed"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
 // worlds returns two states of a match, one tick apart.
@@ -78,7 +79,7 @@ func TestFrame(t *testing.T) {
 	chosen := now.Units[3].ID
 	v.Chosen = []skirmish.UnitID{chosen}
 	var p scene.Painter
-	got := read(t, p.Frame(nil, before, now, lockstep.One/2, &v))
+	got := read(t, p.Frame(nil, before, now, player.One/2, &v))
 	if len(got.units) != len(now.Units) || len(got.dots) != len(now.Units) || len(got.crystals) != len(now.Crystals) || len(got.zones) != len(now.Zones) {
 		t.Fatalf("got %d units, %d dots, %d crystals, %d zones", len(got.units), len(got.dots), len(got.crystals), len(got.zones))
 	}
@@ -178,7 +179,7 @@ func TestTeleported(t *testing.T) {
 	now.Units[5].Pos = fixed.Vec2{X: 32 * fixed.One, Y: 32 * fixed.One}
 	v := everything(now)
 	var p scene.Painter
-	got := read(t, p.Frame(nil, before, now, lockstep.One/2, &v))
+	got := read(t, p.Frame(nil, before, now, player.One/2, &v))
 	if want := int32(now.Units[5].Pos.X >> (32 - scene.PlaceBits)); got.units[5][0] != want {
 		t.Errorf("got %d, want %d", got.units[5][0], want)
 	}
@@ -237,6 +238,6 @@ func BenchmarkFrame(b *testing.B) {
 	dst := p.Frame(nil, before, now, 0, &v)
 	b.ReportAllocs()
 	for b.Loop() {
-		dst = p.Frame(dst[:0], before, now, lockstep.One/3, &v)
+		dst = p.Frame(dst[:0], before, now, player.One/3, &v)
 	}
 }

@@ -7,10 +7,11 @@ import (
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/fixed"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
 // units writes the units on the screen.
-func (p *Painter) units(dst []byte, previous, current *skirmish.World, f lockstep.Fraction, v *View) ([]byte, uint32) {
+func (p *Painter) units(dst []byte, previous, current *skirmish.World, f player.Fraction, v *View) ([]byte, uint32) {
 	n, before, facings, chosen := uint32(0), previous.Units, p.facing, v.Chosen
 	for i := range current.Units {
 		u := &current.Units[i]
@@ -53,11 +54,11 @@ func (p *Painter) units(dst []byte, previous, current *skirmish.World, f lockste
 
 // between returns what lies a fraction of the way between two places, or the
 // second one if nobody walks that far in a tick.
-func between(a, b fixed.Vec2, f lockstep.Fraction) fixed.Vec2 {
+func between(a, b fixed.Vec2, f player.Fraction) fixed.Vec2 {
 	if dx, dy := b.X-a.X, b.Y-a.Y; dx > teleported || dx < -teleported || dy > teleported || dy < -teleported {
 		return b
 	}
-	return fixed.Vec2{X: lockstep.Lerp(a.X, b.X, f), Y: lockstep.Lerp(a.Y, b.Y, f)}
+	return fixed.Vec2{X: player.Lerp(a.X, b.X, f), Y: player.Lerp(a.Y, b.Y, f)}
 }
 
 // standing returns the flags that one state tells.

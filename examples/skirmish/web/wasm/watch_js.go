@@ -9,6 +9,7 @@ import (
 	"github.com/seed-49bee653/samestep/examples/skirmish/web/scene"
 	"github.com/seed-49bee653/samestep/examples/skirmish/web/watch"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
 // recorded is the match that is watched, or nil; seen is what shows it.
@@ -49,7 +50,7 @@ func init() {
 	watching("watchAccount", func(args []js.Value) any { return recorded.Player(lockstep.Player(whole(args[0]))) })
 	watching("watchFrame", func(args []js.Value) any { // array, width, height, fraction, dots
 		return copied(args[0], func(dst []byte) []byte {
-			return seen.Frame(dst, whole(args[1]), whole(args[2]), lockstep.Fraction(whole(args[3])), args[4].Bool())
+			return seen.Frame(dst, whole(args[1]), whole(args[2]), player.Fraction(whole(args[3])), args[4].Bool())
 		})
 	})
 	watching("watchFog", func(args []js.Value) any { return copied(args[0], seen.Fog) })

@@ -10,6 +10,7 @@ import (
 	"sort"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -59,7 +60,7 @@ func read(file []byte, g *lockstep.Game) (*recording, *replay.Reader, error) {
 	}
 	rec := &recording{size: len(file), names: make(map[lockstep.Player]string)}
 	for err == nil {
-		var next *lockstep.Record
+		var next *record.Record
 		if next, err = r.Next(); err == nil {
 			err = rec.add(next)
 		}
@@ -87,35 +88,35 @@ func read(file []byte, g *lockstep.Game) (*recording, *replay.Reader, error) {
 	return rec, r, nil
 }
 
-func (r *recording) add(rec *lockstep.Record) error {
+func (r *recording) add(rec *record.Record) error {
 	switch rec.Kind {
-	case lockstep.RecordHeader:
+	case record.KindHeader:
 		h := *rec.Header
 		r.header = &h
-	case lockstep.RecordKeyframe:
+	case record.KindKeyframe:
 		if n := len(r.keyframes); n == 0 || rec.Tick == r.last && rec.Tick > r.keyframes[n-1] {
 			r.keyframes = append(r.keyframes, rec.Tick)
 			r.check(rec.Tick, rec.Keyframe.Root)
 			r.last = rec.Tick
 		}
-	case lockstep.RecordFrame:
+	case record.KindFrame:
 		r.last = rec.Tick
 		for i := range rec.Frame.Commands {
 			c := rec.Frame.Commands[i]
 			c.Payload = bytes.Clone(c.Payload)
 			r.commands = append(r.commands, c)
 		}
-	case lockstep.RecordEmpty:
+	case record.KindEmpty:
 		r.last = rec.Tick
-	case lockstep.RecordChecksum:
+	case record.KindChecksum:
 		r.check(rec.Tick, rec.Root)
-	case lockstep.RecordDissent:
+	case record.KindDissent:
 		r.dissents = append(r.dissents, Dissent{rec.Tick, rec.Player})
-	case lockstep.RecordNote:
-		if rec.Topic == lockstep.TopicName {
+	case record.KindNote:
+		if rec.Topic == record.TopicName {
 			r.names[rec.Player] = rec.Text
 		}
-	case lockstep.RecordEnd:
+	case record.KindEnd:
 		r.over, r.ended = true, rec.Text
 	}
 	if len(r.keyframes) > 0 && r.last-r.keyframes[0] > maxTicks || len(r.commands) > maxCommands || len(r.dissents) > maxDissenting {

@@ -7,7 +7,7 @@ import (
 	"github.com/seed-49bee653/samestep/examples/skirmish/web/play"
 	"github.com/seed-49bee653/samestep/examples/skirmish/web/scene"
 	"github.com/seed-49bee653/samestep/fixed"
-	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
 // A Screen shows where a [Viewer] stands. It belongs to the same goroutine.
@@ -34,7 +34,7 @@ func NewScreen(v *Viewer) *Screen {
 
 // Frame appends the frame of what lies a fraction of the way from the tick
 // before to the one that the viewer stands at, in the form of package scene.
-func (s *Screen) Frame(dst []byte, width, height int64, f lockstep.Fraction, dots bool) []byte {
+func (s *Screen) Frame(dst []byte, width, height int64, f player.Fraction, dots bool) []byte {
 	s.camera.Resize(width, height)
 	if !s.placed {
 		s.whole()
@@ -43,7 +43,7 @@ func (s *Screen) Frame(dst []byte, width, height int64, f lockstep.Fraction, dot
 	if u := s.unit(); u != nil && s.follow {
 		at := u.Pos
 		if was := scene.Find(before, u.ID); was != nil {
-			at = fixed.Vec2{X: lockstep.Lerp(was.Pos.X, u.Pos.X, f), Y: lockstep.Lerp(was.Pos.Y, u.Pos.Y, f)}
+			at = fixed.Vec2{X: player.Lerp(was.Pos.X, u.Pos.X, f), Y: player.Lerp(was.Pos.Y, u.Pos.Y, f)}
 		}
 		s.camera.LookAt(at)
 	}

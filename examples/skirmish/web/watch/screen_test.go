@@ -7,7 +7,7 @@ import (
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/examples/skirmish/web/scene"
 	"github.com/seed-49bee653/samestep/examples/skirmish/web/watch"
-	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
 // head returns a word of a frame's header.
@@ -18,7 +18,7 @@ func TestScreen(t *testing.T) {
 	s := watch.NewScreen(v)
 	at(t, v, 500)
 	_, w := v.Worlds()
-	frame := func() []byte { return s.Frame(nil, 800, 600, lockstep.One/2, true) }
+	frame := func() []byte { return s.Frame(nil, 800, 600, player.One/2, true) }
 
 	whole := frame()
 	if head(whole, scene.HeadUnits) != len(w.Units) || head(whole, scene.HeadDots) != len(w.Units) || head(whole, scene.HeadTick) != 500 {

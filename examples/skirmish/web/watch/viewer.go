@@ -11,6 +11,7 @@ import (
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -212,7 +213,7 @@ func (v *Viewer) landed() error {
 }
 
 // keyframe reads a keyframe of the file.
-func (v *Viewer) keyframe(t lockstep.Tick) (*lockstep.Keyframe, error) {
+func (v *Viewer) keyframe(t lockstep.Tick) (*record.Keyframe, error) {
 	at, err := v.reader.Seek(t)
 	if err != nil {
 		return nil, err
@@ -225,7 +226,7 @@ func (v *Viewer) keyframe(t lockstep.Tick) (*lockstep.Keyframe, error) {
 		if err != nil {
 			return nil, err
 		}
-		if rec.Kind == lockstep.RecordKeyframe {
+		if rec.Kind == record.KindKeyframe {
 			return &rec.Keyframe, nil
 		}
 	}

@@ -14,6 +14,8 @@ import (
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/examples/skirmish/web/watch"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -308,7 +310,7 @@ func forged(t *testing.T, file []byte, tick lockstep.Tick) []byte {
 	}
 	var out strings.Builder
 	w := replay.NewWriter(&out, replay.WriterOptions{})
-	var enc lockstep.Encoder
+	var enc record.Encoder
 	done := false
 	for {
 		rec, err := r.Next()
@@ -318,7 +320,7 @@ func forged(t *testing.T, file []byte, tick lockstep.Tick) []byte {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if rec.Kind == lockstep.RecordChecksum && rec.Tick == tick {
+		if rec.Kind == record.KindChecksum && rec.Tick == tick {
 			rec.Root ^= 1
 			done = true
 		}
@@ -344,7 +346,7 @@ func TestOtherBuild(t *testing.T) {
 	}
 	var out strings.Builder
 	w := replay.NewWriter(&out, replay.WriterOptions{})
-	c, err := lockstep.NewCoordinator(g, h, w, lockstep.CoordinatorOptions{})
+	c, err := coordinator.New(g, h, w, coordinator.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,103 @@
+package testgame
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+)
+
+// The game of the Examples: a row of lamps, which everyone may press.
+type (
+	Lamps struct {
+		On      [4]bool
+		Presses uint32
+		Seats   uint8
+	}
+	Press  struct{ Lamp uint8 }
+	Nobody struct{} // the configuration
+)
+
+// LampRules are the rules of the lamps.
+var LampRules = lockstep.Rules[Lamps, Nobody]{
+	Name:     "lamps",
+	Build:    "1",
+	Commands: []lockstep.CommandType{lockstep.Type[Press](1, "press")},
+	New:      func(*Lamps, *lockstep.Settings, *Nobody) error { return nil },
+	Step: func(w *Lamps, turn *lockstep.Turn) {
+		for _, c := range turn.Commands {
+			switch m := c.Value.(type) {
+			case *Press:
+				w.On[m.Lamp%4] = !w.On[m.Lamp%4]
+				w.Presses++
+				lockstep.Emit(turn, fmt.Sprintf("player %d presses %d", c.Player, m.Lamp))
+			case *lockstep.Joined:
+				w.Seats++
+			case *lockstep.Left:
+				w.Seats--
+			}
+		}
+	},
+	Validate: func(w *Lamps, c *lockstep.Command) error {
+		if m, ok := c.Value.(*Press); ok && m.Lamp >= 4 {
+			return errors.New("there are four lamps")
+		}
+		return nil
+	},
+}
+
+// newLamps begins a match of two players, whose records go to log.
+func NewLamps(log lockstep.Log, o coordinator.Options) (*lockstep.Game, *coordinator.Coordinator) {
+	game := lockstep.MustGame(LampRules)
+	settings := lockstep.DefaultSettings(2)
+	settings.CheckEvery, settings.KeyframeEvery = 2, 4
+	header, err := game.NewHeader(lockstep.MatchID{1}, settings, &Nobody{})
+	if err != nil {
+		panic(err)
+	}
+	header.Platform = "any"
+	c, err := coordinator.New(game, header, log, o)
+	if err != nil {
+		panic(err)
+	}
+	for p := range lockstep.Player(2) {
+		c.Join(p)
+	}
+	return game, c
+}
+
+// Ticks seals n ticks and prints the errors.
+func Ticks(c *coordinator.Coordinator, n int) {
+	for range n {
+		if _, err := c.Tick(); err != nil {
+			fmt.Println(err)
+		}
+	}
+}
+
+// newLampHost hosts a match of lamps. Without Authorize, everybody is Ann.
+func NewLampHost(o host.Options) *host.Host {
+	game := lockstep.MustGame(LampRules)
+	settings := lockstep.DefaultSettings(2)
+	settings.CheckEvery = 2
+	header, err := game.NewHeader(lockstep.MatchID{1}, settings, &Nobody{})
+	if err != nil {
+		panic(err)
+	}
+	header.Platform = "any"
+	o.Random = func(b []byte) { b[0] = 1 } // crypto/rand.Read, in earnest
+	if o.Authorize == nil {
+		o.Authorize = func(string) (host.Grant, error) {
+			return host.Grant{Role: protocol.Seated, Seat: host.AnySeat, Name: "Ann"}, nil
+		}
+	}
+	log := host.NewRing(100, 1<<10) // a replay writer, in earnest
+	h, err := host.New(game, header, log, o)
+	if err != nil {
+		panic(err)
+	}
+	return h
+}

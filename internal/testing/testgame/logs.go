@@ -1,0 +1,96 @@
+package testgame
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
+
+// discard is a log that keeps nothing.
+type Discard struct{}
+
+// Append takes a record.
+func (Discard) Append([]byte) error { return nil }
+
+// logFunc is a log that calls a function.
+type LogFunc func(record []byte)
+
+// Append takes a record.
+func (f LogFunc) Append(record []byte) error { f(record); return nil }
+
+// A shelf is a Log that keeps its records.
+type Shelf [][]byte
+
+// Append takes a record.
+func (s *Shelf) Append(record []byte) error {
+	*s = append(*s, slices.Clone(record))
+	return nil
+}
+
+// decodeAll decodes a whole log and gives each record to f.
+func DecodeAll(tb testing.TB, log []byte, f func(*record.Record)) {
+	var dec record.Decoder
+	for len(log) > 0 {
+		r, rest, err := dec.Decode(log)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		f(r)
+		log = rest
+	}
+}
+
+// namedRecord is one record of the sample log.
+type NamedRecord struct {
+	Name  string
+	Bytes []byte
+}
+
+// sampleLog returns a log of the bank game with every kind of record in it. It
+// is a real match: a follower agrees with all of its checksums.
+func SampleLog(tb testing.TB) (*lockstep.Game, []NamedRecord) {
+	g, h := NewBankMatch(tb, 2)
+	h.Platform = "any"
+	var enc record.Encoder
+	var log []NamedRecord
+	add := func(name string, b []byte) { log = append(log, NamedRecord{name, bytes.Clone(b)}) }
+	sim, err := g.NewSimulation(h)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	add("header", enc.Header(h))
+	add("keyframe", enc.Keyframe(0, sim.Root(), nil, sim.AppendState(nil)))
+	frame := func(name string, commands ...lockstep.Command) {
+		f := &lockstep.Frame{Tick: sim.Tick() + 1, Commands: commands}
+		for i := range commands {
+			commands[i].Tick = f.Tick
+		}
+		if err := sim.Step(f); err != nil {
+			tb.Fatal(err)
+		}
+		add(name, enc.Frame(f))
+	}
+	payload := func(value any) []byte {
+		_, b := Encode(tb, g, value)
+		return b
+	}
+	joined := func(seq lockstep.Sequence, p byte) lockstep.Command {
+		return lockstep.Command{Player: lockstep.System, Sequence: seq, Kind: 1, Payload: []byte{0x91, p}}
+	}
+	frame("frame of system commands", joined(1, 0), joined(2, 1))
+	add("note", enc.Note(1, "name", "Ann"))
+	frame("frame", lockstep.Command{Player: 0, Sequence: 1, Kind: 1, Payload: payload(&Earn{Coins: 500})},
+		lockstep.Command{Player: 0, Sequence: 3, Kind: 2, Payload: payload(&Give{To: 1, Coins: []uint16{1, 300}})},
+		lockstep.Command{Player: 1, Sequence: 1, Kind: 1, Payload: payload(&Earn{Coins: 5})})
+	frame("empty")
+	frame("empty")
+	frame("frame", lockstep.Command{Player: 0, Sequence: 300, Kind: 1, Payload: payload(&Earn{Coins: 1})})
+	add("checksum", enc.Checksum(5, sim.Root()))
+	add("dissent", enc.Dissent(5, 1, 0x1122334455667788))
+	add("keyframe", enc.Keyframe(5, sim.Root(), enc.AppendLast(nil), sim.AppendState(nil)))
+	add("end", enc.End("player 0 has won"))
+	return g, log
+}

@@ -1,0 +1,333 @@
+package coordinator
+
+import (
+	"fmt"
+
+	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
+
+// checks are the checksums of recent checked ticks, by who reported them.
+type checks struct {
+	ring    [record.CheckWindow]check // of tick t at (t / CheckEvery) % CheckWindow
+	players []standing                // by seat
+}
+
+// A standing is what a player's reports have shown so far.
+type standing struct {
+	compared lockstep.Tick // the latest tick that was compared
+	agreed   lockstep.Tick // the latest one at which the player agreed; 0 if none
+	differs  bool          // at compared
+}
+
+// A Check is what is known of one checked tick.
+type Check struct {
+	Tick   lockstep.Tick
+	Status CheckStatus
+	Root   uint64 // the agreed checksum, if there is one
+}
+
+// A check is a Check with what it was made of.
+type check struct {
+	Check
+	logged  uint64 // what the log says the agreed checksum is: a referee may correct itself
+	reports []report
+}
+
+// A CheckStatus says what is known of a check.
+type CheckStatus uint8
+
+// The states of a check.
+const (
+	CheckOpen   CheckStatus = iota // not enough is known yet
+	CheckAgreed                    // there is an agreed checksum
+	CheckTied                      // no referee, and no majority
+)
+
+// A report is what a player said of a checked tick, by seat.
+type report struct {
+	given bool
+	root  uint64
+}
+
+func newChecks(players uint8) checks {
+	c := checks{players: make([]standing, players)}
+	for i := range c.ring {
+		c.ring[i].reports = make([]report, players)
+	}
+	return c
+}
+
+// begin makes k the check of tick t.
+func (k *check) begin(t lockstep.Tick) {
+	k.Tick, k.Status = t, CheckOpen
+	clear(k.reports)
+}
+
+// of returns the check of tick t, or what is in its place.
+func (c *checks) of(t, every lockstep.Tick) *check { return &c.ring[t/every%record.CheckWindow] }
+
+// Check returns what is known of a checked tick, and false if it is none of the last
+// [record.CheckWindow] ones.
+func (c *Coordinator) Check(t lockstep.Tick) (Check, bool) {
+	k := c.checkOf(t)
+	return k.Check, k.Tick == t
+}
+
+// Reported returns the checksum that player p has reported of a tick, and false if
+// there is none.
+func (c *Coordinator) Reported(t lockstep.Tick, p lockstep.Player) (root uint64, ok bool) {
+	k := c.checkOf(t)
+	if k.Tick != t || int(p) >= len(k.reports) {
+		return 0, false
+	}
+	return k.reports[p].root, k.reports[p].given
+}
+
+// Final reports whether no player can change the verdict on a checked tick any more:
+// a player agrees with it, no report is waited for, or there is no referee that could
+// find itself wrong.
+func (c *Coordinator) Final(t lockstep.Tick) bool {
+	k := c.checkOf(t)
+	return k.Tick != t || c.referee == nil || c.sealed-t >= patience*lockstep.Tick(c.header.Settings.CheckEvery) || k.same(k.Root) > 0
+}
+
+// StillDiffers reports whether a player's latest report is of tick t and differs from
+// the agreed checksum.
+func (c *Coordinator) StillDiffers(p lockstep.Player, t lockstep.Tick) bool {
+	s := &c.checks.players[p]
+	return s.differs && s.compared == t
+}
+
+// AwaitState notes that a player has no state of the match at the moment, and reports
+// no checksums, or that it has one again. An error is the end of the match.
+func (c *Coordinator) AwaitState(p lockstep.Player, awaits bool) error {
+	c.seats[p].awaitsState = awaits
+	if !awaits || c.err != nil {
+		return nil
+	}
+	return c.settleComplete()
+}
+
+func (c *Coordinator) checkOf(t lockstep.Tick) *check {
+	return c.checks.of(t, lockstep.Tick(c.header.Settings.CheckEvery))
+}
+
+// check does what is due when the tick just sealed is a checked one, or one
+// that has a keyframe.
+func (c *Coordinator) check() error {
+	t := c.sealed
+	if t%lockstep.Tick(c.header.Settings.CheckEvery) == 0 {
+		k := c.checkOf(t)
+		if k.Tick > 0 && k.Status == CheckOpen {
+			if err := c.settle(k); err != nil { // its last chance
+				return err
+			}
+		}
+		k.begin(t)
+		if c.referee == nil {
+			if err := c.settleComplete(); err != nil {
+				return err
+			}
+		} else {
+			sum, _ := c.referee.Sum(t)
+			if err := c.agree(k, sum.Root); err != nil {
+				return err
+			}
+		}
+	}
+	if every := lockstep.Tick(c.header.Settings.KeyframeEvery); every > 0 && t%every == 0 && c.referee != nil {
+		if err := c.keyframe(c.referee.Simulation()); err != nil {
+			return c.fail(err)
+		}
+	}
+	return nil
+}
+
+// agree makes root the agreed checksum of a check.
+func (c *Coordinator) agree(k *check, root uint64) error {
+	k.Status, k.Root, k.logged = CheckAgreed, root, root
+	return c.append(c.enc.Checksum(k.Tick, root))
+}
+
+// Report takes the checksum that player p computed of the state after tick t,
+// a sealed, checked tick of the last CheckWindow ones. A report that differs
+// from the agreed checksum concerns p alone: it is logged, and the first of a
+// row makes a desync report. The error says why a report was not compared; it
+// is [ErrReport] unless the match is over.
+func (c *Coordinator) Report(p lockstep.Player, t lockstep.Tick, sum *checksum.Sum) error {
+	if err := c.seated(p); err != nil {
+		return err
+	}
+	every := lockstep.Tick(c.header.Settings.CheckEvery)
+	switch {
+	case t == 0 || t%every != 0:
+		return fmt.Errorf("%w: player %d, tick %d: want a multiple of %d", ErrReport, p, t, every)
+	case t > c.sealed:
+		return fmt.Errorf("%w: player %d, tick %d: only tick %d is sealed", ErrReport, p, t, c.sealed)
+	}
+	k := c.checkOf(t)
+	if k.Tick != t {
+		return fmt.Errorf("%w: player %d, tick %d: older than %d checks", ErrReport, p, t, record.CheckWindow)
+	}
+	if k.reports[p].given {
+		return fmt.Errorf("%w: player %d, tick %d: reported already", ErrReport, p, t)
+	}
+	k.reports[p] = report{true, sum.Root}
+	switch {
+	case k.Status == CheckAgreed:
+		return c.compare(k, p, sum)
+	case k.Status == CheckTied:
+		return c.append(c.enc.Dissent(k.Tick, p, sum.Root))
+	case c.complete(k):
+		return c.settle(k)
+	}
+	return nil
+}
+
+// settleComplete settles the checks on which no report is waited for any more.
+func (c *Coordinator) settleComplete() error {
+	for i := range c.checks.ring {
+		if k := &c.checks.ring[i]; k.Tick > 0 && k.Status == CheckOpen && c.complete(k) {
+			if err := c.settle(k); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// patience is how many checks later a verdict that most reports agree on does
+// not wait for the others any more.
+const patience = 2
+
+// complete reports whether no report on a check is waited for any more. Players
+// who are away or wait for a state are not: no state is known to be right without
+// a verdict. Nor are, after a while, those who could not change the verdict, so
+// that one who is silent does not keep it from all.
+func (c *Coordinator) complete(k *check) bool {
+	missing, given, most := 0, 0, 0
+	for p, r := range k.reports {
+		switch {
+		case r.given:
+			given++
+			most = max(most, k.same(r.root))
+		case c.seats[p].present && !c.seats[p].away && !c.seats[p].awaitsState:
+			missing++
+		}
+	}
+	late := c.sealed-k.Tick >= patience*lockstep.Tick(c.header.Settings.CheckEvery)
+	return missing == 0 || late && 2*most > given+missing
+}
+
+// same returns how many have reported a checksum.
+func (k *check) same(root uint64) (n int) {
+	for _, r := range k.reports {
+		if r.given && r.root == root {
+			n++
+		}
+	}
+	return n
+}
+
+// compare compares one player's report with the agreed checksum. Reports come,
+// and checks are settled, in any order of ticks: only the latest says how the
+// player stands.
+func (c *Coordinator) compare(k *check, p lockstep.Player, sum *checksum.Sum) error {
+	root := k.reports[p].root
+	earlier := k.Tick < c.seats[p].joined // perhaps a report of the player who had the seat before
+	differed := c.checks.players[p].differs
+	last := c.standingBefore(p, k.Tick).agreed
+	var retrial Retrial
+	if root != k.Root && !differed && !earlier {
+		var err error
+		if retrial, err = c.contradict(k, p, last, root, sum); err != nil {
+			return err
+		}
+	}
+	differs := root != k.Root
+	if !earlier {
+		c.checks.players[p].take(k.Tick, differs)
+	}
+	if root != k.logged {
+		if err := c.append(c.enc.Dissent(k.Tick, p, root)); err != nil {
+			return err
+		}
+	}
+	if differs && !differed && !earlier {
+		c.announce(k, p, last, sum, retrial)
+	}
+	return nil
+}
+
+// take adds the comparison of a tick to a standing.
+func (s *standing) take(t lockstep.Tick, differs bool) {
+	if t > s.compared {
+		s.compared, s.differs = t, differs
+	}
+	if !differs {
+		s.agreed = max(s.agreed, t)
+	}
+}
+
+// standingBefore returns how a player stood before a tick. Players report ticks,
+// and checks are settled, in any order.
+func (c *Coordinator) standingBefore(p lockstep.Player, t lockstep.Tick) standing {
+	now := c.checks.players[p]
+	if now.compared < t {
+		return now
+	}
+	var s standing
+	if now.agreed < t {
+		s.agreed = now.agreed
+	}
+	for i := range c.checks.ring {
+		k := &c.checks.ring[i]
+		if k.Tick < t && k.Tick >= c.seats[p].joined && k.Status == CheckAgreed && k.reports[p].given {
+			s.take(k.Tick, k.reports[p].root != k.Root)
+		}
+	}
+	return s
+}
+
+// settle decides a check that no referee decides: the checksum that more than
+// half of the reports have is the agreed one.
+func (c *Coordinator) settle(k *check) error {
+	groups := c.groups(k)
+	if len(groups) == 0 {
+		return nil
+	}
+	if !majority(groups) {
+		return c.tie(k, groups)
+	}
+	if err := c.agree(k, groups[0].Root); err != nil {
+		return err
+	}
+	for p := range k.reports {
+		if k.reports[p].given {
+			if err := c.compare(k, lockstep.Player(p), nil); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// tie logs every report of a check on which there is no verdict.
+func (c *Coordinator) tie(k *check, groups []Group) error {
+	k.Status = CheckTied
+	for p, r := range k.reports {
+		if !r.given {
+			continue
+		}
+		if err := c.append(c.enc.Dissent(k.Tick, lockstep.Player(p), r.root)); err != nil {
+			return err
+		}
+	}
+	if c.options.Desync != nil {
+		//samestep:allow unseen an observer, from which nothing comes back
+		c.options.Desync(&DesyncReport{Tick: k.Tick, Player: lockstep.System, Tie: true, Groups: groups})
+	}
+	return nil
+}

@@ -1,0 +1,300 @@
+package coordinator
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/seed-49bee653/samestep/internal/pack"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
+
+// Errors of a Coordinator.
+var (
+	// ErrEnded: the match is over; nothing can be added to its log.
+	ErrEnded = errors.New("lockstep: the match has ended")
+
+	// ErrSeat: no such seat, or it is not in the state that the call needs.
+	ErrSeat = errors.New("lockstep: wrong seat")
+
+	// ErrBusy: more system commands than a tick has room for; try again later.
+	ErrBusy = errors.New("lockstep: busy")
+
+	// ErrReport: a checksum report that cannot be compared.
+	ErrReport = errors.New("lockstep: checksum report refused")
+)
+
+// CoordinatorOptions are a Coordinator's policies. The zero value is sensible.
+type Options struct {
+	// InputDelay is how many ticks after the last sealed one a command runs,
+	// 1 (which 0 means, too) to MaxInputDelay.
+	InputDelay lockstep.Tick
+
+	// MaxPerTick is how many commands a player can have in one tick; 0 means 64.
+	MaxPerTick int
+
+	// MaxBytesPerTick is how many bytes their payloads can have together; 0
+	// means 64 KiB. With it, what waits for a tick is at most that much for each
+	// player.
+	MaxBytesPerTick int
+
+	// Relay makes the Coordinator order and log commands without simulating
+	// them: there is no referee, no keyframe but the first, and no validation
+	// beyond the form of a command.
+	Relay bool
+
+	// Referee says what the referee keeps of its past and who observes it.
+	Referee lockstep.FollowerOptions
+
+	// Desync is called with each desync report; nil for nobody.
+	Desync func(*DesyncReport)
+
+	// Frames returns the frames of the ticks after one up to another, or nil if
+	// they are not all kept. With it, and if Referee keeps states, the referee
+	// computes again what it is contradicted in, and takes back its own mistakes:
+	// a bit that flips in its memory must not be blamed on every player.
+	Frames func(from, to lockstep.Tick) []lockstep.Frame
+
+	// Retrial is asked before ticks are computed again because of a player's report;
+	// nil allows it always.
+	Retrial func(p lockstep.Player, ticks int) bool
+}
+
+// A Coordinator decides the order of a match's commands. It takes submissions
+// in any order, seals one frame a tick, and writes the log. It owns no clock:
+// its caller calls Tick when a tick is due. It belongs to one goroutine.
+type Coordinator struct {
+	game     *lockstep.Game
+	header   *lockstep.Header
+	options  Options
+	log      lockstep.Log
+	enc      record.Encoder
+	payloads *record.Payloads
+	referee  *lockstep.Follower // nil in relay mode
+	checks   checks
+
+	sealed      lockstep.Tick
+	frame       lockstep.Frame
+	slots       slots
+	seats       []seat
+	system      lockstep.Sequence // of the last command of System
+	paused      bool
+	pausing     bool          // the next tick pauses the match
+	retried     lockstep.Tick // checks up to this one were computed again …
+	retriedFrom lockstep.Tick // … beginning at this tick
+	retrials    uint64        // ticks computed again because of a report
+	err         error         // why the match is over
+	broken      bool          // because the log failed
+
+	cmd  lockstep.Command      // being examined; a field because the game sees its address
+	last []record.LastSequence // scratch
+	buf  []byte                // scratch
+
+	stateBytes int // of the last keyframe in the log
+}
+
+// NewCoordinator begins a match: it writes the header and the state at tick 0
+// into log, and waits for players to join and for tick 1 to be due.
+func New(g *lockstep.Game, h *lockstep.Header, log lockstep.Log, o Options) (*Coordinator, error) {
+	if o.InputDelay == 0 {
+		o.InputDelay = 1
+	}
+	if o.MaxPerTick == 0 {
+		o.MaxPerTick = 64
+	}
+	if o.MaxBytesPerTick == 0 {
+		o.MaxBytesPerTick = 64 << 10
+	}
+	if o.InputDelay > record.MaxInputDelay {
+		return nil, fmt.Errorf("lockstep: input delay: got %d ticks, want 1 to %d", o.InputDelay, record.MaxInputDelay)
+	}
+	sim, err := g.NewSimulation(h)
+	if err != nil {
+		return nil, err
+	}
+	c := &Coordinator{
+		game: g, header: h, options: o, log: log,
+		payloads: g.NewPayloads(),
+		seats:    make([]seat, h.Settings.Players),
+		checks:   newChecks(h.Settings.Players),
+	}
+	if err := c.append(c.enc.Header(h)); err != nil {
+		return nil, err
+	}
+	if err := c.keyframe(sim); err != nil {
+		return nil, err
+	}
+	if !o.Relay {
+		c.referee = g.NewFollowerAt(h, sim, o.Referee)
+	}
+	return c, nil
+}
+
+// append writes a record into the log. A log that fails ends the match.
+func (c *Coordinator) append(record []byte) error {
+	if err := c.log.Append(record); err != nil {
+		return c.BreakOff(err)
+	}
+	return nil
+}
+
+// BreakOff ends the match without a last record, because the log failed, and returns
+// the error with which it is over. A match that is broken off already stays as it is.
+func (c *Coordinator) BreakOff(err error) error {
+	if c.broken {
+		return c.err
+	}
+	c.broken = true
+	c.err = fmt.Errorf("lockstep: after tick %d: the log failed: %w", c.sealed, err)
+	return c.err
+}
+
+// keyframe writes the state of sim into the log.
+func (c *Coordinator) keyframe(sim *lockstep.Simulation) error {
+	c.buf = sim.AppendState(c.buf[:0])
+	if len(c.buf) > lockstep.MaxStateSize {
+		return fmt.Errorf("lockstep: tick %d: got a state of %d bytes, want at most %d", sim.Tick(), len(c.buf), lockstep.MaxStateSize)
+	}
+	c.stateBytes = len(c.buf)
+	c.last = c.enc.AppendLast(c.last[:0])
+	return c.append(c.enc.Keyframe(sim.Tick(), sim.Root(), c.last, c.buf))
+}
+
+// Now returns the last sealed tick.
+func (c *Coordinator) Now() lockstep.Tick { return c.sealed }
+
+// Err returns why the match is over, and nil while it goes on.
+func (c *Coordinator) Err() error { return c.err }
+
+// Broken reports whether the match is over because its log failed, which then has
+// no end.
+func (c *Coordinator) Broken() bool { return c.broken }
+
+// InputDelay returns how many ticks after the last sealed one a command runs.
+func (c *Coordinator) InputDelay() lockstep.Tick { return c.options.InputDelay }
+
+// Retried returns how many ticks were computed again because of reports.
+func (c *Coordinator) Retried() uint64 { return c.retrials }
+
+// StateBytes returns the size of the last keyframe in the log.
+func (c *Coordinator) StateBytes() int { return c.stateBytes }
+
+// LastDecided returns the highest sequence of player p that has a receipt.
+func (c *Coordinator) LastDecided(p lockstep.Player) lockstep.Sequence { return c.seats[p].high }
+
+// Receipt returns the receipt of a command of player p, if it is remembered.
+func (c *Coordinator) Receipt(p lockstep.Player, seq lockstep.Sequence) (lockstep.Receipt, bool) {
+	return c.seats[p].receipt(seq)
+}
+
+// AppendLast appends the last sequence in the log of each player that has one, by
+// ascending player, as a keyframe has them.
+func (c *Coordinator) AppendLast(dst []record.LastSequence) []record.LastSequence {
+	return c.enc.AppendLast(dst)
+}
+
+// LastLogged returns the last sequence of player p in the log, 0 if there is none.
+func (c *Coordinator) LastLogged(p lockstep.Player) lockstep.Sequence { return c.enc.Last(p) }
+
+// Referee returns the coordinator's own copy of the match, for reading, or nil
+// in relay mode.
+func (c *Coordinator) Referee() *lockstep.Follower { return c.referee }
+
+// Submit takes a command of player p and answers it. The issuer is whoever the
+// caller knows p to be; the other arguments may be anything. An accepted
+// command runs in the receipt's tick, exactly once, however often it is
+// submitted.
+func (c *Coordinator) Submit(p lockstep.Player, seq lockstep.Sequence, kind lockstep.Kind, payload []byte) lockstep.Receipt {
+	if c.err != nil {
+		return lockstep.Receipt{Sequence: seq, Reason: lockstep.MatchEnded}
+	}
+	if !c.Seated(p) {
+		return lockstep.Receipt{Sequence: seq, Reason: lockstep.NotSeated}
+	}
+	s := &c.seats[p]
+	if r, ok := s.receipt(seq); ok {
+		return r
+	}
+	if reason := s.order(seq); reason != lockstep.Accepted {
+		return lockstep.Receipt{Sequence: seq, Reason: reason}
+	}
+	cmd := &c.cmd
+	*cmd = lockstep.Command{
+		Tick:   s.place(seq, c.sealed+c.options.InputDelay),
+		Player: p, Sequence: seq, Kind: kind, Payload: payload,
+	}
+	if reason, detail := c.examine(cmd); reason != lockstep.Accepted {
+		return s.remember(lockstep.Receipt{Sequence: seq, Reason: reason, Detail: detail})
+	}
+	c.slot(cmd.Tick).add(*cmd)
+	s.last = max(s.last, cmd.Tick)
+	return s.remember(lockstep.Receipt{Sequence: seq, Tick: cmd.Tick})
+}
+
+// examine returns the reason to reject a command, and more about it.
+func (c *Coordinator) examine(cmd *lockstep.Command) (lockstep.Reason, string) {
+	slot := c.slot(cmd.Tick)
+	share := slot.shares[cmd.Player]
+	switch {
+	case len(cmd.Payload) > lockstep.MaxPayload:
+		return lockstep.TooLarge, fmt.Sprintf("got %d bytes, want at most %d", len(cmd.Payload), lockstep.MaxPayload)
+	case int(share.commands) >= c.options.MaxPerTick || len(slot.commands)-slot.system >= record.MaxFrameCommands-systemRoom:
+		return lockstep.TooMany, ""
+	case int(share.sizeBytes)+len(cmd.Payload) > c.options.MaxBytesPerTick:
+		return lockstep.TooMany, fmt.Sprintf("got %d bytes, want at most %d", int(share.sizeBytes)+len(cmd.Payload), c.options.MaxBytesPerTick)
+	case len(slot.payloads)+len(cmd.Payload) > record.MaxFrameBytes:
+		return lockstep.TooMany, fmt.Sprintf("got %d bytes of all players, want at most %d", len(slot.payloads)+len(cmd.Payload), record.MaxFrameBytes)
+	case !c.game.HasKind(cmd.Kind):
+		return lockstep.UnknownKind, fmt.Sprintf("got %d", cmd.Kind)
+	}
+	c.payloads.Reset()
+	if err := c.payloads.Decode(cmd); err != nil {
+		return lockstep.Malformed, pack.Clip(errors.Unwrap(err).Error(), record.MaxNote) // without the prefix
+	}
+	if c.referee == nil {
+		return lockstep.Accepted, ""
+	}
+	err := c.referee.Simulation().Validate(cmd)
+	if err == nil {
+		return lockstep.Accepted, "" // before fault is allocated
+	}
+	if fault := (*lockstep.PanicError)(nil); errors.As(err, &fault) {
+		c.fail(err)
+		return lockstep.MatchEnded, ""
+	}
+	return lockstep.Refused, pack.Clip(err.Error(), record.MaxNote)
+}
+
+// fail ends the match because of err, unless it is over.
+func (c *Coordinator) fail(err error) error {
+	if c.err != nil {
+		return c.err
+	}
+	if end := c.End(err.Error()); end != nil {
+		err = errors.Join(err, end)
+	}
+	c.err = err
+	return err
+}
+
+// Note writes text that concerns people only into the log: a name, a line of
+// chat. It never reaches the simulation.
+func (c *Coordinator) Note(p lockstep.Player, topic, text string) error {
+	if c.err != nil {
+		return c.err
+	}
+	return c.append(c.enc.Note(p, topic, text))
+}
+
+// End writes the last record. Afterwards the Coordinator answers everything
+// with [ErrEnded].
+func (c *Coordinator) End(reason string) error {
+	if c.err != nil {
+		return c.err
+	}
+	if err := c.append(c.enc.End(reason)); err != nil {
+		return err
+	}
+	c.err = ErrEnded
+	return nil
+}

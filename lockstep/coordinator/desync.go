@@ -1,0 +1,97 @@
+package coordinator
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// A DesyncReport tells who computed which checksum of one tick.
+type DesyncReport struct {
+	Tick    lockstep.Tick   // the checked tick
+	Player  lockstep.Player // whose checksum differs; System on a tie, and for a spectator, who concerns only itself unless it was right
+	Tie     bool            // no referee, and no checksum that most players have
+	Agreed  lockstep.Tick   // the last checked tick at which Player agreed so far; 0 if none
+	Section string          // the first section that differs; empty if it is not known
+	Groups  []Group
+	Retrial Retrial // RefereeWrong says that nobody is accused
+}
+
+// A Group are those who reported the same checksum of a tick so far.
+type Group struct {
+	Root    uint64
+	Referee bool
+	Players []lockstep.Player
+}
+
+func (r *DesyncReport) String() string {
+	if r.Tie {
+		return fmt.Sprintf("desync at tick %d: %d groups, no verdict", r.Tick, len(r.Groups))
+	}
+	s := fmt.Sprintf("desync at tick %d: player %d differs", r.Tick, r.Player)
+	if r.Player == lockstep.System {
+		s = fmt.Sprintf("desync at tick %d: a spectator differs", r.Tick)
+	}
+	if r.Section != "" {
+		s += " in " + r.Section
+	}
+	s += fmt.Sprintf(", last agreed at tick %d", r.Agreed)
+	if r.Retrial >= RefereeWrong {
+		s += "; " + r.Retrial.String()
+	}
+	return s
+}
+
+// announce reports that p differs from the agreed checksum of a check.
+func (c *Coordinator) announce(k *check, p lockstep.Player, agreed lockstep.Tick, sum *checksum.Sum, retrial Retrial) {
+	if c.options.Desync == nil {
+		return
+	}
+	r := &DesyncReport{Tick: k.Tick, Player: p, Agreed: agreed, Groups: c.groups(k), Retrial: retrial}
+	if c.referee != nil && sum != nil {
+		if own, ok := c.referee.Sum(k.Tick); ok {
+			r.Section = c.game.FirstSection(sum, own)
+		}
+	}
+	//samestep:allow unseen an observer, from which nothing comes back
+	c.options.Desync(r)
+}
+
+// groups returns who reported what on a check so far: the referee's group first,
+// then the largest.
+func (c *Coordinator) groups(k *check) []Group {
+	var groups []Group
+	if c.referee != nil {
+		groups = append(groups, Group{Root: k.Root, Referee: true})
+	}
+	for p, r := range k.reports {
+		if !r.given {
+			continue
+		}
+		i := slices.IndexFunc(groups, func(g Group) bool { return g.Root == r.root })
+		if i < 0 {
+			i = len(groups)
+			groups = append(groups, Group{Root: r.root})
+		}
+		groups[i].Players = append(groups[i].Players, lockstep.Player(p))
+	}
+	others := groups
+	if c.referee != nil {
+		others = groups[1:]
+	}
+	slices.SortStableFunc(others, func(a, b Group) int { return cmp.Compare(len(b.Players), len(a.Players)) })
+	return groups
+}
+
+// majority reports whether more than half of the players are in the first of
+// groups, the largest first.
+func majority(groups []Group) bool {
+	players := 0
+	for _, g := range groups {
+		players += len(g.Players)
+	}
+	return 2*len(groups[0].Players) > players
+}

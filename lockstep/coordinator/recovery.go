@@ -1,0 +1,176 @@
+package coordinator
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
+
+// A Recovery makes the [Coordinator] that goes on with a match that was interrupted,
+// from the records that its log still has.
+type Recovery struct {
+	game     *lockstep.Game
+	follower *lockstep.Follower
+	payloads *record.Payloads
+	seats    []seat
+	checks   checks
+	delay    lockstep.Tick // as the log says; 0 if it does not
+	paused   bool
+	wrong    *lockstep.DesyncError // the first checksum or keyframe that is not what the game computes, if the referee has not said that it was wrong
+}
+
+// NewRecovery returns a Recovery of a match of game g.
+func NewRecovery(g *lockstep.Game) *Recovery {
+	return &Recovery{game: g, follower: g.NewFollower(lockstep.FollowerOptions{}), payloads: g.NewPayloads()}
+}
+
+// Follower returns the copy of the match that has followed the log so far, for
+// reading.
+func (r *Recovery) Follower() *lockstep.Follower { return r.follower }
+
+// Apply takes the next record of the log. An error means that the match cannot go on
+// with it: it is out of place, or of another game. The commands of [lockstep.System] in a
+// frame are decoded afterwards; their values are valid until the next call.
+func (r *Recovery) Apply(rec *record.Record) error {
+	differs := (*lockstep.DesyncError)(nil)
+	if err := r.follower.Apply(rec); errors.As(err, &differs) {
+		r.wrong = cmp.Or(r.wrong, differs)
+	} else if err != nil {
+		return err
+	}
+	switch rec.Kind {
+	case record.KindHeader:
+		n := rec.Header.Settings.Players
+		r.seats, r.checks = make([]seat, n), newChecks(n)
+	case record.KindFrame:
+		return r.frame(&rec.Frame)
+	case record.KindChecksum:
+		k := r.checks.of(rec.Tick, lockstep.Tick(r.follower.Header().Settings.CheckEvery))
+		k.begin(rec.Tick)
+		k.Status, k.Root, k.logged = CheckAgreed, rec.Root, rec.Root
+		if differs != nil {
+			k.Root = differs.Got
+		}
+	case record.KindNote:
+		if rec.Topic == TopicReferee && rec.Player == lockstep.System {
+			r.wrong = nil
+		}
+	}
+	return nil
+}
+
+// frame takes what a frame says of the seats.
+func (r *Recovery) frame(f *lockstep.Frame) error {
+	r.payloads.Reset()
+	for i := range f.Commands {
+		c := &f.Commands[i]
+		if c.Player == lockstep.System {
+			if err := r.payloads.Decode(c); err != nil {
+				return fmt.Errorf("lockstep: tick %d: %w", f.Tick, errors.Unwrap(err))
+			}
+			if err := r.system(f.Tick, c.Value); err != nil {
+				return err
+			}
+			continue
+		}
+		if int(c.Player) >= len(r.seats) {
+			return fmt.Errorf("%w: tick %d has a command of player %d", ErrSeat, f.Tick, c.Player)
+		}
+		s := &r.seats[c.Player]
+		s.remember(lockstep.Receipt{Sequence: c.Sequence, Tick: f.Tick})
+		s.sealed, s.last = c.Sequence, f.Tick
+	}
+	return nil
+}
+
+// system takes a command of System.
+func (r *Recovery) system(t lockstep.Tick, value any) error {
+	about, present := lockstep.Player(0), true
+	switch v := value.(type) {
+	case *lockstep.Joined:
+		if about = v.Player; int(about) < len(r.seats) && !r.seats[about].present {
+			r.seats[about].joined = t
+		}
+	case *lockstep.Left:
+		if about, present = v.Player, false; int(about) < len(r.seats) {
+			r.seats[about].left = t
+		}
+	case *lockstep.Lost:
+		about = v.Player
+	case *lockstep.TakenOver:
+		about = v.Player
+	case *lockstep.Paused:
+		r.paused = true
+		return nil
+	case *lockstep.Resumed:
+		r.paused = false
+		return nil
+	case *lockstep.InputDelaySet:
+		r.delay = lockstep.Tick(v.Ticks)
+		return nil
+	default:
+		return nil
+	}
+	if int(about) >= len(r.seats) {
+		return fmt.Errorf("%w: tick %d speaks of player %d", ErrSeat, t, about)
+	}
+	r.seats[about].present = present
+	return nil
+}
+
+// Check returns an error if no Coordinator can go on with the match: there is no
+// state, the match is over, or, as a [*lockstep.DesyncError], the game computes other checksums
+// than the log has.
+func (r *Recovery) Check() error {
+	switch {
+	case r.follower.Simulation() == nil:
+		return fmt.Errorf("lockstep: resume: %w: no state", record.ErrOutOfPlace)
+	case r.follower.Ended():
+		return fmt.Errorf("lockstep: resume: %w", ErrEnded)
+	case r.wrong != nil:
+		return fmt.Errorf("lockstep: resume: %w", r.wrong)
+	}
+	return nil
+}
+
+// Coordinator returns the Coordinator that goes on after the last tick of the log,
+// which d has read. Its records go to log, which already has the ones before. All
+// players are present whom the log does not say to have left. See [Recovery.Check]
+// for the errors.
+func (r *Recovery) Coordinator(d *record.Decoder, log lockstep.Log, o Options) (*Coordinator, error) {
+	if err := r.Check(); err != nil {
+		return nil, err
+	}
+	if o.Relay {
+		return nil, errors.New("lockstep: resume: a match without a referee cannot be resumed")
+	}
+	h := r.follower.Header()
+	o.InputDelay = max(o.InputDelay, 1)
+	if r.delay > 0 {
+		o.InputDelay = r.delay
+	}
+	c := &Coordinator{
+		game: r.game, header: h, options: o, log: log,
+		payloads: r.payloads, seats: r.seats, checks: r.checks,
+		sealed: r.follower.Tick(), system: d.Last(lockstep.System), paused: r.paused,
+		referee: r.game.NewFollowerAt(h, r.follower.Simulation(), o.Referee),
+	}
+	c.enc.Continue(d)
+	return c, nil
+}
+
+// CheckAgain logs the checksum of the last sealed tick, if it is a checked one and
+// the log does not have it: it was lost with what is behind the frame.
+func (c *Coordinator) CheckAgain() error {
+	t := c.sealed
+	if t == 0 || t%lockstep.Tick(c.header.Settings.CheckEvery) != 0 {
+		return nil
+	}
+	if _, ok := c.Check(t); ok {
+		return nil
+	}
+	return c.check()
+}

@@ -1,0 +1,154 @@
+package coordinator
+
+import (
+	"fmt"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
+
+// Seated reports whether p is in the match.
+func (c *Coordinator) Seated(p lockstep.Player) bool {
+	return int(p) < len(c.seats) && c.seats[p].present
+}
+
+// Join seats p, who can command from the tick after the returned one on. A seat
+// whose player has left can be taken again, once the tick of the leave is
+// sealed (before, it is [ErrBusy]); sequences go on where they were.
+func (c *Coordinator) Join(p lockstep.Player) (lockstep.Tick, error) {
+	if c.err != nil {
+		return 0, c.err
+	}
+	if int(p) >= len(c.seats) {
+		return 0, fmt.Errorf("%w: player %d joins a match of %d", ErrSeat, p, c.header.Settings.Players)
+	}
+	if c.seats[p].present {
+		return 0, fmt.Errorf("%w: player %d has joined already", ErrSeat, p)
+	}
+	if left := c.seats[p].left; left > c.sealed {
+		return 0, fmt.Errorf("%w: player %d is leaving at tick %d", ErrBusy, p, left)
+	}
+	t, err := c.soon(&lockstep.Joined{Player: p})
+	if err == nil {
+		c.seats[p].present, c.seats[p].away, c.seats[p].joined = true, false, t
+		c.checks.players[p] = standing{} // not that of the player before
+	}
+	return t, err
+}
+
+// Leave gives up the seat of p. Commands that wait still run, then p is gone.
+func (c *Coordinator) Leave(p lockstep.Player) (lockstep.Tick, error) {
+	if err := c.seated(p); err != nil {
+		return 0, err
+	}
+	t, err := c.issue(max(c.sealed+1, c.seats[p].last), &lockstep.Left{Player: p})
+	if err != nil {
+		return 0, err
+	}
+	c.seats[p].present, c.seats[p].left = false, t
+	return t, c.settleComplete() // p's reports are not waited for any more
+}
+
+// Lose tells the simulation that the connection of p is gone.
+func (c *Coordinator) Lose(p lockstep.Player) (lockstep.Tick, error) {
+	return c.goes(p, &lockstep.Lost{Player: p})
+}
+
+// Return tells the simulation that p, who was lost or taken over, is back.
+func (c *Coordinator) Return(p lockstep.Player) (lockstep.Tick, error) {
+	t, err := c.about(p, &lockstep.Joined{Player: p})
+	if err == nil {
+		c.seats[p].away = false
+	}
+	return t, err
+}
+
+// TakeOver tells the simulation that a bot plays for p until p returns.
+func (c *Coordinator) TakeOver(p lockstep.Player) (lockstep.Tick, error) {
+	return c.goes(p, &lockstep.TakenOver{Player: p})
+}
+
+// goes issues a command about a player who is not there now.
+func (c *Coordinator) goes(p lockstep.Player, value any) (lockstep.Tick, error) {
+	t, err := c.about(p, value)
+	if err != nil || c.seats[p].away {
+		return t, err
+	}
+	c.seats[p].away = true
+	return t, c.settleComplete() // p's reports are not waited for any more
+}
+
+// Pause stops the match, for p, after the next tick: Tick seals nothing more
+// until Resume. A match that is paused, or will be after the next tick, cannot be
+// paused again.
+func (c *Coordinator) Pause(p lockstep.Player) (lockstep.Tick, error) {
+	if err := c.seated(p); err != nil {
+		return 0, err
+	}
+	if c.paused || c.pausing {
+		return 0, fmt.Errorf("%w: player %d pauses a match that is paused", ErrSeat, p)
+	}
+	t, err := c.soon(&lockstep.Paused{Player: p})
+	c.pausing = err == nil
+	return t, err
+}
+
+// Resume lets a paused match go on, for p. Before the pausing tick is sealed, it
+// cancels the pause. p may be System, for a match that everybody has left: while
+// it is paused, nobody can join it again.
+func (c *Coordinator) Resume(p lockstep.Player) (lockstep.Tick, error) {
+	if c.err == nil && !c.paused && !c.pausing {
+		return 0, fmt.Errorf("%w: player %d resumes a match that is not paused", ErrSeat, p)
+	}
+	if p != lockstep.System {
+		if err := c.seated(p); err != nil {
+			return 0, err
+		}
+	}
+	t, err := c.soon(&lockstep.Resumed{Player: p})
+	if err == nil {
+		c.paused, c.pausing = false, false
+	}
+	return t, err
+}
+
+// SetSpeed makes the match run at a percentage of its tick rate, 10 to 1000.
+// The Coordinator only writes it into the log: its caller keeps the time.
+func (c *Coordinator) SetSpeed(percent uint16) (lockstep.Tick, error) {
+	if err := record.CheckSpeed(percent); err != nil {
+		return 0, err
+	}
+	return c.soon(&lockstep.SpeedSet{Percent: percent})
+}
+
+// SetInputDelay makes commands submitted from now on run that many ticks later,
+// 1 to [record.MaxInputDelay].
+func (c *Coordinator) SetInputDelay(ticks lockstep.Tick) (lockstep.Tick, error) {
+	if err := record.CheckInputDelay(ticks); err != nil {
+		return 0, err
+	}
+	t, err := c.soon(&lockstep.InputDelaySet{Ticks: uint16(ticks)})
+	if err == nil {
+		c.options.InputDelay = ticks
+	}
+	return t, err
+}
+
+// seated returns an error unless p is in the match and the match goes on.
+func (c *Coordinator) seated(p lockstep.Player) error {
+	if c.err == nil && !c.Seated(p) {
+		return fmt.Errorf("%w: player %d is not in the match", ErrSeat, p)
+	}
+	return c.err
+}
+
+// about issues a command of System about a seated player.
+func (c *Coordinator) about(p lockstep.Player, value any) (lockstep.Tick, error) {
+	if err := c.seated(p); err != nil {
+		return 0, err
+	}
+	return c.soon(value)
+}
+
+// soon issues a command of System in the next tick, and returns that tick.
+func (c *Coordinator) soon(value any) (lockstep.Tick, error) { return c.issue(c.sealed+1, value) }

@@ -1,0 +1,85 @@
+package coordinator
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
+
+func (c *Coordinator) slot(t lockstep.Tick) *slot { return c.slots.of(t, c.header.Settings.Players) }
+
+// Tick seals the next frame, advances the referee, and writes the log. It
+// returns the sealed frame, valid until the next call, or nil while the match
+// is paused. An error is the end of the match: the game's own code panicked, or
+// the log failed.
+//
+// The referee runs a frame before it is logged, so a frame that the game does
+// not survive reaches neither the log nor any player.
+func (c *Coordinator) Tick() (*lockstep.Frame, error) {
+	if c.err != nil {
+		return nil, c.err
+	}
+	if c.paused {
+		return nil, nil
+	}
+	if c.sealed == lockstep.MaxTick {
+		return nil, c.fail(fmt.Errorf("lockstep: tick %d is the last that a match can have", c.sealed))
+	}
+	c.slots.release(c.sealed) // the caller is done with the frame before
+	f := c.seal()
+	if c.referee != nil {
+		if err := c.referee.Advance(f); err != nil {
+			return nil, c.fail(err)
+		}
+	}
+	if err := c.append(c.enc.Frame(f)); err != nil {
+		return nil, err
+	}
+	c.sealed = f.Tick
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// seal puts the next tick's commands into canonical order, for ever.
+func (c *Coordinator) seal() *lockstep.Frame {
+	t := c.sealed + 1
+	commands := c.slot(t).commands
+	//samestep:allow sort Compare is zero only for the same command
+	slices.SortFunc(commands, func(a, b lockstep.Command) int { return record.Compare(&a, &b) })
+	for i := range commands {
+		cmd := &commands[i]
+		if cmd.Player != lockstep.System {
+			c.seats[cmd.Player].sealed = cmd.Sequence
+			continue
+		}
+		c.system++
+		cmd.Sequence = c.system
+	}
+	c.paused, c.pausing = c.pausing, false
+	c.frame = lockstep.Frame{Tick: t, Commands: commands}
+	return &c.frame
+}
+
+// issue puts a command of System into the frame of tick t. Its sequence there
+// is its place among those of the tick; seal replaces it by its place in the
+// match.
+func (c *Coordinator) issue(t lockstep.Tick, value any) (lockstep.Tick, error) {
+	if c.err != nil {
+		return 0, c.err
+	}
+	slot, room := c.slot(t), systemRoom
+	if _, resumes := value.(*lockstep.Resumed); !resumes {
+		room-- // however often players came and went meanwhile, a paused match can go on
+	}
+	n := slot.system
+	if n >= room { // beyond it if a resume has taken the last place
+		return 0, fmt.Errorf("%w: %d system commands in tick %d", ErrBusy, n, t)
+	}
+	kind, payload := c.payloads.EncodeSystem(value)
+	slot.add(lockstep.Command{Tick: t, Player: lockstep.System, Sequence: lockstep.Sequence(n) + 1, Kind: kind, Payload: payload})
+	return t, nil
+}

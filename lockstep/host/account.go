@@ -1,0 +1,195 @@
+package host
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+)
+
+// A budget names one of the Rates.
+type budget uint8
+
+const (
+	messageBudget budget = iota
+	byteBudget
+	commandBudget
+	chatBudget
+	syncBudget
+	resyncBudget
+	returnBudget
+	noteBudget
+	keyframeBudget
+	retrialBudget
+	offenceBudget
+	paceBudget
+	budgets
+)
+
+// list returns the rates by their budgets.
+func (r *Rates) list() [budgets]Rate {
+	return [budgets]Rate{r.Messages, r.Bytes, r.Commands, r.Chat, r.Syncs, r.Resyncs, r.Returns, r.Notes, r.Keyframes, r.Retrials, r.Offences, r.Pace}
+}
+
+// crowd is how many times the limits of a subject hold for an account that
+// several people may share: an address, or a spectators' token.
+const crowd = 8
+
+// An account counts what a subject or an address has used of the Rates. It
+// outlives connections, so a peer that reconnects does not begin anew.
+type account struct {
+	key    string
+	shared bool // the limits are those of a crowd
+	users  int  // connections that it counts for
+	used   [budgets]bucket
+	pace   accountPace
+}
+
+// limit returns what an account may use of a budget. What a crowd takes of the
+// referee's time and of the match's is what one player may take.
+func (a *account) limit(rates *[budgets]Rate, b budget) Rate {
+	if a.shared && b != retrialBudget && b != paceBudget {
+		return rates[b].times(crowd)
+	}
+	return rates[b]
+}
+
+// debt returns how long it takes at most until every bucket is full again.
+func (a *account) debt(now lockstep.Time, rates *[budgets]Rate) (most lockstep.Time) {
+	for b := range a.used {
+		r := a.limit(rates, budget(b))
+		a.used[b].drain(now, r)
+		most = max(most, a.used[b].used/lockstep.Time(r.N))
+		if a.used[b].used > 0 {
+			most = max(most, 1)
+		}
+	}
+	if a.pace.held > 0 {
+		most = max(most, a.pace.heldFrom+minute-now)
+	}
+	return most
+}
+
+// accounts is a table of bounded size, in the order of its keys.
+type accounts struct {
+	all     []*account
+	max     int
+	sweptAt lockstep.Time
+}
+
+const (
+	// spareAccounts is how many accounts are kept that no connection uses.
+	spareAccounts = 256
+
+	// maxAccountKey bounds the key of an account, in bytes: the longest token, which
+	// is the subject where the grant names none, and a letter.
+	maxAccountKey = 2049
+
+	// accountMemory is what an account takes beside its key, in bytes.
+	accountMemory = 512
+
+	// sweepEvery is how often accounts are removed that count nothing.
+	sweepEvery = 60 * lockstep.Second
+)
+
+// open returns the account of a key, for one more connection.
+func (t *accounts) open(now lockstep.Time, rates *[budgets]Rate, key string, shared bool) *account {
+	key = key[:min(len(key), maxAccountKey)]
+	if now-t.sweptAt >= sweepEvery || len(t.all) >= t.max {
+		t.sweep(now, rates)
+	}
+	i, found := t.find(key)
+	if !found {
+		if len(t.all) >= t.max {
+			t.evict(now, rates)
+			i, _ = t.find(key)
+		}
+		t.all = slices.Insert(t.all, i, &account{key: strings.Clone(key), shared: shared})
+	}
+	a := t.all[i]
+	a.users++
+	return a
+}
+
+func (t *accounts) find(key string) (int, bool) {
+	return slices.BinarySearchFunc(t.all, key, func(a *account, key string) int { return cmp.Compare(a.key, key) })
+}
+
+// sweep removes the accounts that count nothing.
+func (t *accounts) sweep(now lockstep.Time, rates *[budgets]Rate) {
+	t.sweptAt = now
+	t.all = slices.DeleteFunc(t.all, func(a *account) bool { return a.users == 0 && a.debt(now, rates) == 0 })
+}
+
+// evict removes the unused account that would be full the soonest. There is one:
+// the table has more places than connections have accounts.
+func (t *accounts) evict(now lockstep.Time, rates *[budgets]Rate) {
+	found, least := -1, never
+	for i, a := range t.all {
+		if d := a.debt(now, rates); a.users == 0 && d < least {
+			found, least = i, d
+		}
+	}
+	t.all = slices.Delete(t.all, found, found+1)
+}
+
+// memory returns the bytes that the table holds.
+func (t *accounts) memory() int {
+	sum := 0
+	for _, a := range t.all {
+		sum += accountMemory + len(a.key)
+	}
+	return sum
+}
+
+// charge opens the accounts of a peer that is welcomed with a grant. A player's
+// own messages count for its subject, and a spectator's for its connection, as
+// many spectators may show one token. What costs the match or other peers counts
+// for the subject, or for the address if nobody vouches for the subject.
+func (h *Host) charge(p *peer, g *Grant) {
+	p.subject, p.guest, p.token = g.Subject, g.Guest, g.ID
+	open := func(key string, shared bool) *account {
+		return h.accounts.open(h.now, &h.rates, key, shared)
+	}
+	if g.Role != protocol.Spectator {
+		p.flow = open("p"+g.Subject, false)
+	}
+	switch {
+	case g.Guest:
+		p.payer = open("a"+p.from, true)
+	case g.Role == protocol.Spectator:
+		p.payer = open("s"+g.Subject, true)
+	default:
+		p.payer = open("p"+g.Subject, false)
+	}
+}
+
+// discharge gives back the accounts of a peer that is not read any more.
+func (h *Host) discharge(p *peer) {
+	p.flow.users--
+	p.payer.users--
+	p.flow, p.payer = &p.own, &p.own
+}
+
+// take takes n of a budget of an account, if that allows it now.
+func (h *Host) take(a *account, b budget, n int) bool {
+	return a.used[b].take(h.now, a.limit(&h.rates, b), n)
+}
+
+// check returns what is wrong with the table, which users connections share.
+func (t *accounts) check(users int) error {
+	sum := 0
+	for i, a := range t.all {
+		sum += a.users
+		if i > 0 && t.all[i-1].key >= a.key {
+			return fmt.Errorf("lockstep: host: account %d of %d is not in order", i, len(t.all))
+		}
+	}
+	if sum != users || len(t.all) > t.max {
+		return fmt.Errorf("lockstep: host: got %d accounts with %d users, want at most %d with %d", len(t.all), sum, t.max, users)
+	}
+	return nil
+}

@@ -1,0 +1,107 @@
+package host
+
+import (
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
+
+// Kick ends a connection. A player loses the seat with it, and whoever it was is kept
+// out for HostOptions.KickTime, as by [Host.BanPeer].
+func (h *Host) Kick(now lockstep.Time, id PeerID, reason string) bool {
+	h.at(now)
+	p := h.find(id)
+	if p == nil || p.state == Closed {
+		return false
+	}
+	h.kick(p, reason)
+	h.settleAll()
+	return true
+}
+
+// Remove is Kick for the player of a seat, connected or not.
+func (h *Host) Remove(now lockstep.Time, player lockstep.Player, reason string) error {
+	h.at(now)
+	if err := h.taken(player); err != nil {
+		return err
+	}
+	s := &h.seats[player]
+	h.keepOut(s.grant(), s.from, reason)
+	h.giveUp(player, protocol.CloseKicked, reason)
+	h.settleAll()
+	return h.c.Err()
+}
+
+// Pause stops the match after the next tick, for a player of it. A match that is
+// paused already cannot be paused again.
+func (h *Host) Pause(now lockstep.Time, player lockstep.Player) error {
+	h.at(now)
+	_, err := h.c.Pause(player)
+	if err == nil {
+		h.event(Event{Kind: MatchPaused, Player: player})
+	}
+	return err
+}
+
+// Resume lets a paused match go on, for a player of it or for System.
+func (h *Host) Resume(now lockstep.Time, player lockstep.Player) error {
+	h.at(now)
+	_, err := h.c.Resume(player)
+	if err == nil {
+		h.event(Event{Kind: MatchResumed, Player: player})
+	}
+	return err
+}
+
+// SetSpeed makes the match run at a percentage of its tick rate, 10 to 1000.
+func (h *Host) SetSpeed(now lockstep.Time, percent uint16) error {
+	h.at(now)
+	if err := record.CheckSpeed(percent); err != nil {
+		return err
+	}
+	before := h.pace
+	h.pace.base, h.pace.percent = percent, 100
+	err := h.applySpeed()
+	if err != nil {
+		h.pace = before
+		return err
+	}
+	for i := range h.seats {
+		h.seats[i].pace.slowed = demand{}
+	}
+	return nil
+}
+
+// SetInputDelay makes commands run that many ticks after they are received,
+// until a DelayPolicy changes it.
+func (h *Host) SetInputDelay(now lockstep.Time, ticks lockstep.Tick) error {
+	h.at(now)
+	_, err := h.c.SetInputDelay(ticks)
+	if err == nil {
+		h.event(Event{Kind: DelayChanged, Player: lockstep.System, Number: int64(ticks)})
+	}
+	return err
+}
+
+// End ends the match. Who is connected may read to the end.
+func (h *Host) End(now lockstep.Time, reason string) error {
+	h.at(now)
+	err := h.c.End(reason)
+	if !h.over {
+		h.finish()
+	}
+	return err
+}
+
+// Shutdown ends all connections and tells them when to come back, without
+// ending the match: its log can be taken up again.
+func (h *Host) Shutdown(now lockstep.Time, retry lockstep.Time) {
+	h.at(now)
+	h.shutdown = uint32(min(max(retry.Milliseconds(), 1), 1<<31))
+	if !h.over {
+		h.finish()
+	}
+	for _, p := range h.peers {
+		h.close(p, protocol.CloseShutdown, h.endReason())
+	}
+}

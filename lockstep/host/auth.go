@@ -1,0 +1,258 @@
+package host
+
+import (
+	"errors"
+
+	"github.com/seed-49bee653/samestep/internal/pack"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
+
+// admit takes the first message of a connection, which must be auth.
+func (h *Host) admit(p *peer, m *protocol.Message) {
+	if m.Kind != protocol.KindAuth {
+		h.malformed(p, "the first message is not auth")
+		return
+	}
+	a := m.Auth
+	if err := a.CheckIdentity(h.auth); err != nil {
+		var e *lockstep.IdentityError
+		errors.As(err, &e)
+		h.error(p, protocol.ErrorIdentity, e.Error(), e.Field)
+		h.close(p, protocol.CloseRefused, "identity")
+		return
+	}
+	p.platform, p.build = a.Platform, a.Build
+	if seat, ok := h.bySession(a.Session); ok {
+		s := &h.seats[seat]
+		if h.outrun(p, seat) {
+			return
+		}
+		h.charge(p, s.grant())
+		if h.mayReturn(p) {
+			h.welcome(p, seat, a.Position)
+		}
+		return
+	}
+	grant, err := h.authorize(a.Token)
+	if err != nil {
+		h.refuse(p, protocol.ErrorRefused, "refused")
+		return
+	}
+	if b := h.banned(&grant, p.from); b != nil {
+		h.close(p, protocol.CloseBanned, b.text(h.now))
+		return
+	}
+	p.role, p.name = grant.Role, pack.Clip(grant.Name, record.MaxName)
+	if grant.Role == protocol.Spectator {
+		h.watch(p, &grant)
+		return
+	}
+	seat, ok := h.seatFor(&grant)
+	if !ok {
+		h.refuse(p, protocol.ErrorFull, "no seat is free")
+		return
+	}
+	if h.seats[seat].owner == grant.Subject && h.outrun(p, seat) {
+		return
+	}
+	h.charge(p, &grant)
+	if !h.mayReturn(p) {
+		return
+	}
+	h.own(p, seat, &grant)
+	h.welcome(p, seat, 0)
+}
+
+// own makes a subject the owner of a seat. The session of another one ends, and
+// so does its name.
+func (h *Host) own(p *peer, seat lockstep.Player, g *Grant) {
+	s := &h.seats[seat]
+	another := s.owner != "" && s.owner != g.Subject
+	if another {
+		s.session = protocol.SessionToken{} // welcome keeps it as the one before
+	}
+	s.owner, s.role, s.guest, s.token = g.Subject, g.Role, g.Guest, g.ID
+	if p.name != "" || s.want == vacant || another {
+		s.name = p.name
+	}
+}
+
+// mayReturn closes a connection of a player who takes seats too often.
+func (h *Host) mayReturn(p *peer) bool {
+	if h.take(p.payer, returnBudget, 1) {
+		return true
+	}
+	h.close(p, protocol.CloseBusy, "seats are taken too often")
+	return false
+}
+
+// outrun closes a connection whose player has a later one already: what it said
+// was long on its way, and its client has given it up.
+func (h *Host) outrun(p *peer, seat lockstep.Player) bool {
+	owner := h.seats[seat].peer
+	if owner == nil || owner.id < p.id {
+		return false
+	}
+	h.close(p, protocol.CloseReplaced, "a later connection has the seat")
+	return true
+}
+
+func (h *Host) refuse(p *peer, code protocol.ErrorCode, text string) {
+	h.error(p, code, text, "")
+	h.close(p, protocol.CloseRefused, text)
+}
+
+// authorize says what a token entitles to.
+func (h *Host) authorize(token string) (Grant, error) {
+	if token == "" && h.options.AnonymousSpectators {
+		return Grant{Role: protocol.Spectator, Guest: true}, nil
+	}
+	if token == "" || h.options.Authorize == nil {
+		return Grant{}, errRefused
+	}
+	//samestep:allow unseen says who may join, and never reaches a simulation
+	g, err := h.options.Authorize(token)
+	if err == nil && !g.Role.Valid() {
+		err = errRefused
+	}
+	if g.Subject == "" {
+		g.Subject = token
+	}
+	return g, err
+}
+
+var errRefused = errors.New("lockstep: refused")
+
+// bySession returns the seat that a session token resumes. It compares with
+// every seat in the same time, whatever the token.
+func (h *Host) bySession(t protocol.SessionToken) (seat lockstep.Player, ok bool) {
+	var zero protocol.SessionToken
+	for i := range h.seats {
+		s := &h.seats[i]
+		match := (s.session != zero && same(s.session[:], t[:])) || (s.before != zero && same(s.before[:], t[:]))
+		if match {
+			seat, ok = lockstep.Player(i), true
+		}
+	}
+	return seat, ok && t != zero
+}
+
+// same compares secrets, in a time that tells nothing but their lengths. (The
+// owner of a seat may be the token itself.)
+func same[T string | []byte](a, b T) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	var differ byte
+	for i := range len(a) {
+		differ |= a[i] ^ b[i]
+	}
+	return differ == 0
+}
+
+// seatFor returns the seat of a player.
+func (h *Host) seatFor(g *Grant) (lockstep.Player, bool) {
+	if g.Seat != AnySeat {
+		return g.Seat, int(g.Seat) < len(h.seats)
+	}
+	for i := range h.seats {
+		if s := &h.seats[i]; s.want != vacant && same(s.owner, g.Subject) {
+			return lockstep.Player(i), true
+		}
+	}
+	for i := range h.seats {
+		if h.seats[i].want == vacant {
+			return lockstep.Player(i), true
+		}
+	}
+	return 0, false
+}
+
+// watch welcomes a spectator.
+func (h *Host) watch(p *peer, g *Grant) {
+	if h.spectators() >= h.options.MaxSpectators {
+		h.refuse(p, protocol.ErrorFull, "no place is free")
+		return
+	}
+	if wait := h.untilSeen(); wait > h.options.SyncTimeout/2 {
+		// Longer than a client may wait for a state.
+		h.closeFor(p, protocol.CloseBusy, "the match can be seen after its delay", uint32(wait.Milliseconds())+1000)
+		return
+	}
+	h.charge(p, g)
+	h.greet(p, &protocol.Welcome{Seat: lockstep.System, Role: protocol.Spectator})
+	h.event(Event{Kind: PeerJoined, Peer: p.id, Player: lockstep.System, Text: p.name})
+	h.startSync(p, "joined")
+}
+
+func (h *Host) spectators() (n int) {
+	for _, p := range h.peers {
+		if p.seat == lockstep.System && p.state != Connecting && p.state != Closed {
+			n++
+		}
+	}
+	return n
+}
+
+// welcome gives a peer its seat. A position is that of the first record which
+// the client does not have; 0 if it has none.
+func (h *Host) welcome(p *peer, seat lockstep.Player, position protocol.Position) {
+	s := &h.seats[seat]
+	before := s.want
+	if old := s.peer; old != nil {
+		s.peer = nil // fenced: it can neither speak for the seat nor lose it
+		h.close(old, protocol.CloseReplaced, "another connection has the seat now")
+	}
+	s.peer, s.want, s.from = p, here, p.from
+	h.bill(s, p.payer)
+	h.noteName(seat)
+	p.seat, p.role = seat, s.role
+	if p.name == "" {
+		p.name = s.name
+	}
+	s.before = s.session
+	//samestep:allow unseen makes session tokens, which never reach a simulation
+	h.options.Random(s.session[:])
+	h.unsettled = true
+	h.settleAll()
+	resumed := position > 0 && h.ring.Has(position)
+	w := &protocol.Welcome{Seat: seat, Role: s.role, Session: s.session, Resumed: resumed, LastSequence: h.c.LastDecided(seat)}
+	if resumed {
+		w.Position = position
+	}
+	h.greet(p, w)
+	kind := PeerResumed
+	if before == vacant {
+		kind = PeerJoined
+	}
+	h.event(Event{Kind: kind, Peer: p.id, Player: seat, Text: s.name})
+	if !resumed {
+		h.startSync(p, "joined")
+		return
+	}
+	h.stats.Resumes++
+	p.state = CatchingUp
+	h.awaitState(p, false)
+	p.cursor, p.high, p.acked = position, position, position
+	p.deadline = h.now + h.options.SyncTimeout
+	h.mark(p)
+}
+
+// greet sends welcome, and starts the timers of a welcomed peer.
+func (h *Host) greet(p *peer, w *protocol.Welcome) {
+	w.Tick, w.AckEvery = h.present(p), uint16(h.options.AckEvery)
+	w.InputDelay, w.SpeedPercent = uint16(h.c.InputDelay()), uint16(h.clock.percent)
+	if !w.Resumed {
+		w.Position = h.visible(p)
+	}
+	p.state = Syncing
+	p.tick = w.Tick
+	p.pingAt = h.now
+	h.message = protocol.Message{Kind: protocol.KindWelcome, Welcome: w}
+	h.private(p, &h.message)
+	if h.curtain.held != "" {
+		h.error(p, protocol.ErrorHeld, h.curtain.held, "")
+	}
+}

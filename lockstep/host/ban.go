@@ -1,0 +1,283 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seed-49bee653/samestep/internal/pack"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
+
+// ErrBan is wrapped by the errors of [Host.Ban]: the ban is of nobody, or there are
+// as many bans as a match keeps.
+var ErrBan = errors.New("lockstep: cannot ban")
+
+// A Ban keeps somebody out of a match: a subject; or all guests of an address who
+// have no seat (see [Grant]); or, with both, the subject at that address, such as one
+// of many spectators who have the same token.
+type Ban struct {
+	Subject string
+	Address string        // as it was given to Connect
+	Until   lockstep.Time // on the caller's clock; 0: for the rest of the match
+	Reason  string        // which whoever is kept out is told
+
+	guests string // an address whose guests without a seat are kept out, too
+}
+
+const (
+	// maxBans is how many bans a match keeps, also those of kicks.
+	maxBans = 256
+
+	// maxKicks is how many of them may be there before a kick adds none, so that
+	// kicks leave room for bans.
+	maxKicks = 128
+
+	// maxReason bounds the reason of a ban, in bytes.
+	maxReason = 128
+
+	// banMemory is what a ban takes beside its texts, in bytes.
+	banMemory = 128
+)
+
+// concerns reports whether a ban is of whoever has a grant and comes from an address.
+func (b *Ban) concerns(g *Grant, from string) bool {
+	of := g.Guest
+	if b.Subject != "" {
+		of = b.Subject == g.Subject
+	}
+	return of && (b.Address == "" || b.Address == from)
+}
+
+// banOf returns the ban of whoever has a grant and comes from an address. A guest
+// could make up another subject, and a spectator may share its token. Whoever has a
+// token could come back as a guest.
+func banOf(g *Grant, from string) Ban {
+	switch {
+	case g.Guest && from != "":
+		return Ban{Address: from}
+	case g.Role == protocol.Spectator:
+		return Ban{Subject: g.Subject, Address: from, guests: from}
+	}
+	return Ban{Subject: g.Subject, guests: from}
+}
+
+// text says what is told to whoever is kept out.
+func (b *Ban) text(now lockstep.Time) string {
+	span := "the rest of the match"
+	if b.Until > 0 {
+		span = fmt.Sprintf("%d s", (b.Until-now+lockstep.Second-1)/lockstep.Second)
+	}
+	if b.Reason == "" {
+		return "banned for " + span
+	}
+	return "banned for " + span + ": " + b.Reason
+}
+
+// Bans returns the bans that hold, also those of kicks, the oldest first.
+func (h *Host) Bans(now lockstep.Time) []Ban {
+	h.at(now)
+	h.expireBans()
+	return slices.Clone(h.bans)
+}
+
+func (h *Host) expireBans() {
+	h.bans = slices.DeleteFunc(h.bans, func(b Ban) bool { return b.Until > 0 && b.Until <= h.now })
+}
+
+// Ban keeps somebody out, ends the connections of whoever it is of, and gives up
+// their seats. A ban of the same subject and address is replaced. It returns an error
+// that wraps [ErrBan], and does nothing, if 256 others hold.
+func (h *Host) Ban(now lockstep.Time, b Ban) error {
+	h.at(now)
+	if err := h.addBan(b, maxBans); err != nil {
+		return err
+	}
+	h.expelIf(b.concerns, b.text(h.now))
+	return h.c.Err()
+}
+
+// BanPlayer bans the player of a seat, connected or not. Of guests, whose subjects
+// nobody vouches for, the address is banned: others of that address who have seats
+// keep them. With any other player its address is banned for guests in the same way.
+func (h *Host) BanPlayer(now lockstep.Time, player lockstep.Player, until lockstep.Time, reason string) error {
+	h.at(now)
+	if err := h.taken(player); err != nil {
+		return err
+	}
+	s := &h.seats[player]
+	b := banOf(s.grant(), s.from)
+	b.Until, b.Reason = until, reason
+	if err := h.addBan(b, maxBans); err != nil {
+		return err
+	}
+	h.giveUp(player, protocol.CloseBanned, b.text(h.now))
+	if b.Subject != "" {
+		h.expelIf(b.concerns, b.text(h.now)) // from other seats, or as a spectator
+	}
+	h.settleAll()
+	return h.c.Err()
+}
+
+// BanPeer bans whoever has a connection that was welcomed, as BanPlayer does.
+func (h *Host) BanPeer(now lockstep.Time, id PeerID, until lockstep.Time, reason string) error {
+	h.at(now)
+	p := h.find(id)
+	if p == nil || p.state == Closed || p.state == Connecting {
+		return fmt.Errorf("%w: no connection %d is in the match", ErrBan, id)
+	}
+	if p.seat != lockstep.System {
+		return h.BanPlayer(now, p.seat, until, reason)
+	}
+	b := banOf(p.grant(), p.from)
+	b.Until, b.Reason = until, reason
+	if err := h.addBan(b, maxBans); err != nil {
+		return err
+	}
+	h.close(p, protocol.CloseBanned, b.text(h.now))
+	return h.c.Err()
+}
+
+// Unban ends the ban of a subject and address, and reports false if there is none.
+func (h *Host) Unban(now lockstep.Time, subject, address string) bool {
+	h.at(now)
+	h.expireBans()
+	i := h.findBan(subject, address)
+	if i >= 0 {
+		h.bans = slices.Delete(h.bans, i, i+1)
+	}
+	return i >= 0
+}
+
+func (h *Host) findBan(subject, address string) int {
+	return slices.IndexFunc(h.bans, func(b Ban) bool { return b.Subject == subject && b.Address == address })
+}
+
+// addBan keeps a ban, unless there would be more than most.
+func (h *Host) addBan(b Ban, most int) error {
+	switch {
+	case b.Subject == "" && b.Address == "":
+		return fmt.Errorf("%w: want a subject or an address", ErrBan)
+	case len(b.Subject) > maxAccountKey || len(b.Address) > record.MaxName:
+		return fmt.Errorf("%w: got %d bytes of subject and %d of address, want at most %d and %d", ErrBan, len(b.Subject), len(b.Address), maxAccountKey, record.MaxName)
+	case b.Until != 0 && b.Until <= h.now:
+		return fmt.Errorf("%w: got a ban that is over", ErrBan)
+	}
+	b.Subject, b.Address, b.Reason, b.guests = strings.Clone(b.Subject), strings.Clone(b.Address), strings.Clone(pack.Clip(b.Reason, maxReason)), strings.Clone(b.guests)
+	if i := h.findBan(b.Subject, b.Address); i >= 0 {
+		h.bans[i] = b
+		return nil
+	}
+	if h.expireBans(); len(h.bans) >= most {
+		return fmt.Errorf("%w: %d others hold", ErrBan, len(h.bans))
+	}
+	h.bans = append(h.bans, b)
+	return nil
+}
+
+// keepOut bans whoever has a grant for HostOptions.KickTime, unless a ban that lasts
+// longer is there, or there are too many.
+func (h *Host) keepOut(g *Grant, from, reason string) {
+	b := banOf(g, from)
+	b.Until, b.Reason = h.now+h.options.KickTime, reason
+	if i := h.findBan(b.Subject, b.Address); i >= 0 && (h.bans[i].Until == 0 || h.bans[i].Until > b.Until) {
+		return
+	}
+	_ = h.addBan(b, maxKicks) // a kick that cannot keep out is still a kick
+}
+
+// banned returns the ban of a newcomer, or nil. An address is banned because of one who
+// comes from there: guests who have seats may come back.
+func (h *Host) banned(g *Grant, from string) *Ban {
+	h.expireBans()
+	guest := g.Guest && !h.seated(g.Subject)
+	for i := range h.bans {
+		b := &h.bans[i]
+		if b.concerns(g, from) && (b.Subject != "" || guest) || guest && b.guests != "" && b.guests == from {
+			return b
+		}
+	}
+	return nil
+}
+
+// seated reports whether a subject has a seat.
+func (h *Host) seated(subject string) bool {
+	return subject != "" && slices.ContainsFunc(h.seats, func(s hostSeat) bool { return s.want != vacant && same(s.owner, subject) })
+}
+
+// Expel ends the connections of those whose grants a function reports, and gives up
+// their seats, so that their sessions end, too. They may come back if Authorize lets
+// them. The function is called for each seat and spectator, and must not call the
+// Host's methods. Expel returns how many seats and spectators there were.
+func (h *Host) Expel(now lockstep.Time, of func(*Grant) bool, reason string) int {
+	h.at(now)
+	return h.expelIf(func(g *Grant, _ string) bool { return of(g) }, reason)
+}
+
+// expelIf is Expel by grants and addresses.
+func (h *Host) expelIf(of func(g *Grant, from string) bool, text string) (ended int) {
+	for i := range h.seats {
+		if s := &h.seats[i]; s.want != vacant && of(s.grant(), s.from) {
+			h.giveUp(lockstep.Player(i), protocol.CloseBanned, text)
+			ended++
+		}
+	}
+	for _, p := range h.peers {
+		if p.seat == lockstep.System && p.state != Connecting && p.state != Closed && of(p.grant(), p.from) {
+			h.close(p, protocol.CloseBanned, text)
+			ended++
+		}
+	}
+	h.settleAll()
+	return ended
+}
+
+// grant returns what the holder of a seat has shown, as far as it is kept.
+func (s *hostSeat) grant() *Grant {
+	return &Grant{Role: s.role, Subject: s.owner, Guest: s.guest, ID: s.token}
+}
+
+// grant returns what a peer that was welcomed has shown, as far as it is kept.
+func (p *peer) grant() *Grant {
+	return &Grant{Role: p.role, Subject: p.subject, Guest: p.guest, ID: p.token}
+}
+
+// taken returns an error unless somebody has a seat.
+func (h *Host) taken(player lockstep.Player) error {
+	if int(player) >= len(h.seats) || h.seats[player].want == vacant {
+		return fmt.Errorf("%w: player %d is not in the match", coordinator.ErrSeat, player)
+	}
+	return nil
+}
+
+// giveUp takes the seat from its player, connected or not.
+func (h *Host) giveUp(player lockstep.Player, code protocol.CloseCode, reason string) {
+	if p := h.seats[player].peer; p != nil {
+		h.close(p, code, reason)
+		return
+	}
+	h.vacate(player)
+	h.event(Event{Kind: PeerLeft, Player: player, Code: code, Text: reason})
+}
+
+// kick ends a connection, and keeps whoever has it out for a while.
+func (h *Host) kick(p *peer, reason string) {
+	if p.state != Connecting {
+		h.keepOut(p.grant(), p.from, reason)
+	}
+	h.close(p, protocol.CloseKicked, reason)
+}
+
+// bansMemory returns the bytes that the bans take.
+func (h *Host) bansMemory() int {
+	sum := 0
+	for i := range h.bans {
+		b := &h.bans[i]
+		sum += banMemory + len(b.Subject) + len(b.Address) + len(b.Reason) + len(b.guests)
+	}
+	return sum
+}

@@ -1,0 +1,224 @@
+package host
+
+import (
+	"github.com/seed-49bee653/samestep/internal/pack"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
+
+// never is a moment that does not come.
+const never lockstep.Time = 1<<63 - 1
+
+// A clock says when ticks are due: the n-th after start at
+// start + n·100·Second/(rate·percent).
+type clock struct {
+	running bool
+	start   lockstep.Time
+	n       int64 // ticks since start
+	rate    int64 // ticks a second at 100 percent
+	percent int64
+}
+
+// due returns when the next tick is due.
+func (c *clock) due() lockstep.Time {
+	return c.start + lockstep.Time((c.n+1)*int64(100*lockstep.Second)/(c.rate*c.percent))
+}
+
+func (c *clock) period() lockstep.Time {
+	return lockstep.Time(int64(100*lockstep.Second) / (c.rate * c.percent))
+}
+
+// restart makes the next tick due one period after now.
+func (c *clock) restart(now lockstep.Time) { c.running, c.start, c.n = true, now, 0 }
+
+// hold makes the next tick due a quarter of a period after now.
+func (c *clock) hold(now lockstep.Time) { c.start, c.n = now-c.period()+c.period()/4, 0 }
+
+// set changes the speed from the tick after the next one on.
+func (c *clock) set(percent int64) {
+	if percent != c.percent {
+		c.start, c.n, c.percent = c.start+lockstep.Time(c.n*int64(100*lockstep.Second)/(c.rate*c.percent)), 0, percent
+	}
+}
+
+// Next returns when Advance has something to do next.
+func (h *Host) Next() lockstep.Time {
+	if h.over {
+		return h.wake
+	}
+	if !h.clock.running {
+		return h.now
+	}
+	return min(h.wake, h.clock.due())
+}
+
+// wakeAt makes Advance be called at a time, or before.
+func (h *Host) wakeAt(t lockstep.Time) { h.wake = min(h.wake, t) }
+
+// Advance seals the ticks that are due, and does what time demands: it closes
+// the silent and the slow, gives up on the lost, sends pings, and follows the
+// policies. The first call starts the match's clock. After a stall it seals at
+// most MaxCatchUp ticks and leaves the others out: the match is late for ever
+// rather than in a hurry. Nobody is taken for silent because of it.
+func (h *Host) Advance(now lockstep.Time) {
+	h.at(now)
+	if !h.clock.running {
+		h.clock.restart(h.now)
+	}
+	if late := h.now - h.Next(); late > stall {
+		h.forgive(late)
+	}
+	for range h.options.MaxCatchUp {
+		if h.over || h.c.Err() != nil || h.clock.due() > h.now || !h.ready() {
+			break
+		}
+		h.tick()
+	}
+	if !h.over && h.clock.due() <= h.now {
+		h.skip()
+	}
+	h.settleAll()
+	if h.c.Err() != nil && !h.over {
+		h.finish()
+	}
+	h.keepTime()
+}
+
+// stall is how late Advance can be before the time it was late by does not
+// count for anybody's timers.
+const stall = lockstep.Second / 2
+
+// forgive moves all timers by a time in which this program, or its machine, did
+// not run: what came meanwhile could not be heard.
+func (h *Host) forgive(late lockstep.Time) {
+	for _, p := range h.peers {
+		p.heard = min(p.heard+late, h.now)
+		p.deadline += late
+		p.pinged = false // the round trip has the stall in it
+	}
+	for i := range h.seats {
+		h.seats[i].lostAt = min(h.seats[i].lostAt+late, h.now)
+	}
+	h.pace.heldAt = min(h.pace.heldAt+late, h.now)
+	h.overAt = min(h.overAt+late, h.now)
+	for _, q := range h.inquiries {
+		q.deadline += late
+	}
+}
+
+// tick seals one tick.
+func (h *Host) tick() {
+	h.clock.n++
+	h.settleAll()
+	f, err := h.c.Tick()
+	if err != nil || f == nil {
+		return
+	}
+	h.stats.Ticks++
+	h.stats.Commands += uint64(len(f.Commands))
+	h.draw(f.Tick)
+	if h.options.Relay {
+		h.remember()
+	}
+}
+
+// skip leaves out the ticks that a stall made late.
+func (h *Host) skip() {
+	if h.pace.held {
+		h.clock.hold(h.now)
+		return
+	}
+	late := int64((h.now-h.clock.due())/h.clock.period()) + 1
+	h.clock.restart(h.now)
+	h.stats.Skipped += uint64(late)
+	h.event(Event{Kind: TicksSkipped, Player: lockstep.System, Number: late})
+}
+
+// finish notices the end of the match. Who is behind may read on for a while.
+func (h *Host) finish() {
+	h.over, h.overAt = true, h.now
+	h.event(Event{Kind: MatchOver, Player: lockstep.System, Text: h.endReason()})
+	for _, p := range h.peers {
+		h.mark(p)
+		if p.state == Connecting {
+			h.close(p, h.endCode(), h.endReason())
+		}
+	}
+	h.wakeAt(h.overAt + h.options.Linger)
+}
+
+func (h *Host) endCode() protocol.CloseCode {
+	if h.shutdown > 0 {
+		return protocol.CloseShutdown
+	}
+	return protocol.CloseEnded
+}
+
+func (h *Host) endReason() string {
+	if err := h.c.Err(); err != nil && err != coordinator.ErrEnded {
+		return pack.Clip(err.Error(), record.MaxNote)
+	}
+	if h.shutdown > 0 {
+		return "the server is shut down"
+	}
+	return "the match has ended"
+}
+
+// keepTime looks at every timer, and finds the earliest of those to come.
+func (h *Host) keepTime() {
+	h.wake = never
+	for _, p := range h.peers {
+		if p.state != Closed {
+			h.peerTime(p)
+		}
+	}
+	if !h.over {
+		for i := range h.seats {
+			h.seatTime(lockstep.Player(i))
+		}
+		h.noteTime()
+		h.inquiryTime()
+		h.waitingTime()
+		h.paceTime()
+	}
+}
+
+// peerTime looks at the timers of one peer.
+func (h *Host) peerTime(p *peer) {
+	if h.over && h.now >= h.overAt+h.options.Linger {
+		h.close(p, h.endCode(), h.endReason())
+		return
+	}
+	if p.state == Connecting {
+		if h.now >= p.deadline {
+			h.close(p, protocol.CloseTimeout, "no auth in time")
+			return
+		}
+		h.wakeAt(p.deadline)
+		return
+	}
+	if h.now >= p.heard+h.options.IdleTimeout {
+		h.close(p, protocol.CloseTimeout, "nothing was heard")
+		return
+	}
+	if h.now >= p.pingAt {
+		h.ping(p)
+	}
+	h.wakeAt(min(p.heard+h.options.IdleTimeout, p.pingAt))
+	h.syncTime(p)
+	h.lagTime(p)
+	if h.over {
+		h.wakeAt(h.overAt + h.options.Linger)
+	}
+}
+
+// ping asks a peer for a sign of life, and measures the round trip.
+func (h *Host) ping(p *peer) {
+	p.pingAt = h.now + h.options.PingEvery - lockstep.Time(p.id%16)*(h.options.PingEvery/64) // not all at once
+	p.pingSent, p.pinged = h.now, true
+	p.nonce++
+	h.message = protocol.Message{Kind: protocol.KindPing, Nonce: p.nonce}
+	h.private(p, &h.message)
+}

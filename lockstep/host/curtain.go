@@ -1,0 +1,195 @@
+package host
+
+import (
+	"slices"
+
+	"github.com/seed-49bee653/samestep/internal/pack"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
+
+// A curtain is before what is sealed and not to be seen yet: by spectators, for
+// whom the match is delayed, and by anybody, while the log is not safe.
+type curtain struct {
+	committed protocol.Position   // what stands before it is safe
+	ends      []protocol.Position // after the records of tick t, at t modulo its length: as many as the delay has, and one
+	shelf     []*keyframe         // for delayed spectators, the oldest first: the last one that they may see, and later ones
+	past      []coordinator.Check // that delayed spectators can report on, of tick t at (t / CheckEvery) modulo its length
+	corrected bool                // the referee has taken checks back since the last tick
+	held      string              // why no tick is sealed; "" if they are
+}
+
+// raise makes the curtain of a match that begins, or goes on, with a keyframe.
+func (c *curtain) raise(o *Options, first *keyframe, every lockstep.Tick) {
+	c.committed = first.position
+	if o.SpectatorDelay > 0 {
+		c.ends = make([]protocol.Position, o.SpectatorDelay+1)
+		c.ends[first.tick%(o.SpectatorDelay+1)] = first.position
+		c.shelf = append(c.shelf, first)
+		c.past = make([]coordinator.Check, o.SpectatorDelay/every+record.CheckWindow)
+	}
+}
+
+// draw notes what the records of a tick are, which was sealed, and from time to
+// time makes a keyframe that delayed spectators can begin with later.
+func (h *Host) draw(t lockstep.Tick) {
+	delay := h.options.SpectatorDelay
+	if delay == 0 {
+		return
+	}
+	h.curtain.ends[t%(delay+1)] = h.ring.Next()
+	h.showCheck(t)
+	if h.curtain.corrected {
+		h.curtain.corrected = false
+		for i := range h.curtain.past {
+			h.showCheck(h.curtain.past[i].Tick)
+		}
+	}
+	if t%((delay+3)/4) == 0 {
+		if k := h.keyframe(); k != nil {
+			h.shelve(k)
+		}
+	}
+}
+
+// showCheck copies what is known of the check of tick t, if there is one, for
+// spectators.
+func (h *Host) showCheck(t lockstep.Tick) {
+	if k, ok := h.c.Check(t); ok {
+		*h.pastCheck(t) = k
+	}
+}
+
+// checkSeen returns the check of tick t for spectators, or what is in its place.
+func (h *Host) checkSeen(t lockstep.Tick) coordinator.Check {
+	if len(h.curtain.past) > 0 {
+		return *h.pastCheck(t)
+	}
+	k, _ := h.c.Check(t)
+	return k
+}
+
+func (h *Host) pastCheck(t lockstep.Tick) *coordinator.Check {
+	return &h.curtain.past[t/lockstep.Tick(h.header.Settings.CheckEvery)%lockstep.Tick(len(h.curtain.past))]
+}
+
+// shelve keeps a keyframe for delayed spectators, and none that a later one
+// which they may see, too, is better than.
+func (h *Host) shelve(k *keyframe) {
+	c := &h.curtain
+	if c.shelf[len(c.shelf)-1] != k {
+		c.shelf = append(c.shelf, k)
+	}
+	drop := 0
+	for drop+1 < len(c.shelf) && c.shelf[drop+1].position <= h.delayed() {
+		drop++
+	}
+	c.shelf = slices.Delete(c.shelf, 0, drop)
+}
+
+// delayed returns the position of the first record that spectators may not see.
+func (h *Host) delayed() protocol.Position {
+	delay := h.options.SpectatorDelay
+	if now := h.c.Now(); now >= delay {
+		// After a resumption it is 0, before all records, until the tick that the
+		// match went on after may be seen.
+		return h.curtain.ends[(now-delay)%(delay+1)]
+	}
+	return 1
+}
+
+// visible returns the position of the first record that a peer may not see.
+func (h *Host) visible(p *peer) protocol.Position {
+	end := h.ring.Next()
+	if h.options.AwaitCommit {
+		end = min(end, h.curtain.committed)
+	}
+	if p.seat == lockstep.System && h.options.SpectatorDelay > 0 && !h.ended() {
+		end = min(end, h.delayed())
+	}
+	return end
+}
+
+// ended reports whether the log has its end. One that failed, or was left at a
+// shutdown, has none: the match may go on from it.
+func (h *Host) ended() bool { return h.c.Err() != nil && !h.c.Broken() }
+
+// present returns the last tick that a peer could know of.
+func (h *Host) present(p *peer) lockstep.Tick {
+	if p.seat == lockstep.System {
+		return h.c.Now() - min(h.c.Now(), h.options.SpectatorDelay)
+	}
+	return h.c.Now()
+}
+
+// keyframeFor returns the latest keyframe of what a peer may see, or nil if
+// there is none yet.
+func (h *Host) keyframeFor(p *peer) *keyframe {
+	k := h.keyframe()
+	end := h.visible(p)
+	if k != nil && k.position <= end {
+		return k
+	}
+	for i := len(h.curtain.shelf) - 1; i >= 0; i-- {
+		if k := h.curtain.shelf[i]; k.position <= end && h.ring.Has(k.position) {
+			return k
+		}
+	}
+	return nil
+}
+
+// untilSeen returns how long it will be, at the match's present speed, until
+// delayed spectators can see anything. After a resumption that is the whole delay.
+func (h *Host) untilSeen() lockstep.Time {
+	if h.options.SpectatorDelay == 0 {
+		return 0
+	}
+	seen := h.curtain.shelf[0].tick + h.options.SpectatorDelay
+	if h.curtain.shelf[0].tick == 0 || h.c.Now() >= seen {
+		return 0
+	}
+	return lockstep.Time(seen-h.c.Now()) * h.clock.period()
+}
+
+// Commit tells, for [Options.AwaitCommit], that what stands before a
+// position is safe in the log: it may be sent.
+func (h *Host) Commit(now lockstep.Time, p protocol.Position) {
+	h.at(now)
+	h.curtain.committed = min(max(h.curtain.committed, p), h.ring.Next())
+	h.scanned = 0
+	h.waitingTime()
+}
+
+// Hold lets no further tick be sealed, for a reason that concerns the server,
+// such as a full disk, and tells everybody. Without a reason the match goes on.
+func (h *Host) Hold(now lockstep.Time, reason string) {
+	h.at(now)
+	reason = pack.Clip(reason, record.MaxNote)
+	if h.over || reason == h.curtain.held {
+		return
+	}
+	h.curtain.held = reason
+	h.pace.heldAt = h.now // a WaitPolicy charges nobody for the time that the server holds the match
+	h.event(Event{Kind: MatchHeld, Player: lockstep.System, Text: reason})
+	for _, p := range h.peers {
+		if p.state != Connecting {
+			h.error(p, protocol.ErrorHeld, reason, "")
+		}
+	}
+}
+
+// Held returns why no tick is sealed, or nothing.
+func (h *Host) Held() string { return h.curtain.held }
+
+// Fail ends the match because its log turned out to have failed. Nothing more
+// is written into it.
+func (h *Host) Fail(now lockstep.Time, err error) {
+	h.at(now)
+	_ = h.c.BreakOff(err)
+	if !h.over {
+		h.finish()
+	}
+	h.scanned = 0
+}

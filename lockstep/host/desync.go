@@ -1,0 +1,135 @@
+package host
+
+import (
+	"slices"
+
+	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+)
+
+// desync is told of each desync report by the coordinator.
+func (h *Host) desync(r *coordinator.DesyncReport) {
+	h.stats.Desyncs++
+	switch {
+	case r.Tie:
+		h.tie(r)
+		return
+	case r.Retrial == coordinator.RefereeWrong:
+		if r.Player != lockstep.System {
+			h.inquire(r, h.seats[r.Player].peer)
+		}
+		h.distrust(r.Tick, r.Agreed)
+		return
+	}
+	s := &h.seats[r.Player]
+	e := Event{Kind: PeerDesynced, Tick: r.Tick, Player: r.Player, Text: r.String()}
+	if s.peer != nil {
+		e.Peer = s.peer.id
+	}
+	h.event(e)
+	h.inquire(r, s.peer)
+	if p := s.peer; p != nil {
+		h.message = protocol.Message{Kind: protocol.KindDesyncReport, Tick: r.Tick, Player: r.Player, Agreed: r.Agreed, Field: r.Section}
+		h.private(p, &h.message)
+		h.react(p, &s.resynced)
+	}
+}
+
+// distrust tells that the referee was wrong at a tick, and gives nobody a state
+// that it made after another one, at which it was right.
+func (h *Host) distrust(t, right lockstep.Tick) {
+	h.stats.RefereeFaults++
+	h.event(Event{Kind: RefereeHealed, Tick: t, Player: lockstep.System, Text: "its own state was wrong, and is computed again"})
+	h.curtain.corrected = true
+	h.shared.made = h.now - h.options.KeyframeInterval // so that another one is made
+	if shelf := h.curtain.shelf; len(shelf) > 1 {
+		later := slices.DeleteFunc(shelf[1:], func(k *keyframe) bool { return k.tick > right })
+		h.curtain.shelf = shelf[:1+len(later)]
+	}
+	for _, p := range h.peers {
+		p.agreed = min(p.agreed, right) // a spectator may have agreed with the wrong state
+		if p.sync != nil && p.sync.tick > right {
+			p.sync, p.syncAt = nil, 0 // it gets that one
+			h.wakeAt(h.now)
+		}
+	}
+}
+
+// tie tells of the first of a row of checks without a verdict.
+func (h *Host) tie(r *coordinator.DesyncReport) {
+	before := h.tied
+	h.tied = r.Tick
+	if before > 0 && r.Tick == before+lockstep.Tick(h.header.Settings.CheckEvery) {
+		return
+	}
+	h.event(Event{Kind: ChecksTied, Tick: r.Tick, Player: lockstep.System, Text: r.String()})
+	h.deliver(&Evidence{Report: *r, Participants: h.participants(), Commands: h.commands(r.Agreed, r.Tick)})
+}
+
+const differs = "its checksum differs"
+
+// react follows the policy about a peer whose checksum differs.
+func (h *Host) react(p *peer, resynced *lockstep.Tick) {
+	switch h.options.Desync {
+	case RemoveDesynced:
+		if q := p.inquiry; q != nil && q.evidence != nil {
+			q.remove = true // when its states have come
+			return
+		}
+		h.kick(p, differs)
+	case ResyncDesynced:
+		if h.take(p.payer, resyncBudget, 1) {
+			*resynced = h.c.Now()
+			h.stats.Resyncs++
+			h.startSync(p, "desynced")
+		}
+	}
+}
+
+// stillDiffers sends another keyframe to a player whom the one before did not
+// heal, and removes one who has come back with the state that differs. The
+// coordinator reports only the first desync of a row.
+func (h *Host) stillDiffers(p *peer, t lockstep.Tick) {
+	s := &h.seats[p.seat]
+	if h.options.Desync != LogDesynced && h.c.StillDiffers(p.seat, t) && p.state != Syncing && t > s.resynced {
+		h.react(p, &s.resynced)
+	}
+}
+
+// watcherReport compares a spectator's checksum. Nothing is computed again because
+// of it: a spectator can come as often as it likes.
+func (h *Host) watcherReport(p *peer, t lockstep.Tick, sum *checksum.Sum) {
+	k := h.checkSeen(t)
+	if t <= p.reported {
+		return // simulated again, from a keyframe
+	}
+	if h.options.SpectatorDelay > 0 && k.Tick > t {
+		return // it could not be earlier
+	}
+	if t > h.c.Now() || k.Tick != t {
+		h.offend(p, protocol.ErrorReport, "not a recent checked tick")
+		return
+	}
+	p.reported = t
+	p.claims = append(p.claims, claim{t, sum.Root})
+	reported := t
+	t, differs := h.judge(p)
+	if !differs {
+		return
+	}
+	m := protocol.Message{Kind: protocol.KindDesyncReport, Tick: t, Player: lockstep.System, Agreed: p.agreed}
+	if referee := h.c.Referee(); referee != nil {
+		if own, ok := referee.Sum(reported); ok {
+			m.Field = h.game.FirstSection(sum, own)
+		}
+	}
+	h.event(Event{Kind: PeerDesynced, Tick: t, Peer: p.id, Player: lockstep.System, Text: m.Field})
+	h.private(p, &m)
+	if p.state == Syncing {
+		return
+	}
+	var resynced lockstep.Tick // a spectator reports again after each keyframe
+	h.react(p, &resynced)
+}

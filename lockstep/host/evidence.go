@@ -1,0 +1,148 @@
+package host
+
+import (
+	"slices"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
+
+// Evidence is what a Host collects about a desync.
+type Evidence struct {
+	Report       coordinator.DesyncReport
+	Participants []Participant
+
+	// Began is the tick of the match's state that the player was sent last, before
+	// the reported one; 0 if none is known. There the sides were equal.
+	Began lockstep.Tick
+
+	// Exhibits are the states of the last checked tick at which the player
+	// agreed, if there is one, and of the first one at which it differed.
+	Exhibits []Exhibit
+
+	// Commands are those of the ticks after the agreed one up to the one
+	// reported, as far back as the ring reaches, in canonical order.
+	Commands []lockstep.Command
+}
+
+// An Exhibit is both sides' state of one tick, in canonical bytes.
+type Exhibit struct {
+	Tick    lockstep.Tick
+	Referee []byte // nil if it is not kept any more, or there is no referee
+	Player  []byte // nil if the player did not send it; it may be anything
+
+	// Root is the checksum of the player's state, if the bytes are canonical.
+	Root uint64
+}
+
+// A Participant is who takes part in a match, as it says of itself.
+type Participant struct {
+	Player   lockstep.Player // System for a spectator
+	Name     string
+	Build    string
+	Platform string
+}
+
+func (h *Host) participants() []Participant {
+	var all []Participant
+	for i := range h.seats {
+		if p := h.seats[i].peer; p != nil {
+			all = append(all, Participant{lockstep.Player(i), p.name, p.build, p.platform})
+		}
+	}
+	return all
+}
+
+func (h *Host) deliver(e *Evidence) {
+	if h.options.Evidence != nil {
+		//samestep:allow unseen an observer, from which nothing comes back
+		h.options.Evidence(e)
+	}
+}
+
+// inquire collects evidence about a desync. While a player is asked for states,
+// further reports about that player are delivered without them.
+func (h *Host) inquire(r *coordinator.DesyncReport, p *peer) {
+	e := &Evidence{Report: *r, Participants: h.participants(), Commands: h.commands(r.Agreed, r.Tick)}
+	e.Report.Groups = slices.Clone(r.Groups)
+	if p != nil && p.began < r.Tick {
+		e.Began = p.began
+	}
+	for _, t := range []lockstep.Tick{r.Agreed, r.Tick} {
+		if t > 0 {
+			e.Exhibits = append(e.Exhibits, h.exhibit(t))
+		}
+	}
+	if p == nil || p.inquiry != nil || h.options.Evidence == nil {
+		h.deliver(e)
+		return
+	}
+	h.begin(&inquiry{peer: p, exhibits: e.Exhibits, evidence: e})
+}
+
+// exhibit returns the referee's side.
+func (h *Host) exhibit(t lockstep.Tick) Exhibit {
+	e := Exhibit{Tick: t}
+	if referee := h.c.Referee(); referee != nil {
+		if m := referee.Moment(t); m != nil {
+			e.Referee = slices.Clone(m.State)
+		}
+	}
+	return e
+}
+
+// commands returns the commands of the ticks after one up to another, as far
+// back as the ring reaches.
+func (h *Host) commands(from, to lockstep.Tick) []lockstep.Command {
+	all, _ := h.commandsSince(from, to)
+	return all
+}
+
+// frames returns the frames of the ticks after one up to another, or nil if the
+// ring has not all of them any more.
+func (h *Host) frames(from, to lockstep.Tick) []lockstep.Frame {
+	commands, reached := h.commandsSince(from, to)
+	if reached > from {
+		return nil
+	}
+	all := make([]lockstep.Frame, 0, to-from)
+	for t := from + 1; t <= to; t++ {
+		n := 0
+		for n < len(commands) && commands[n].Tick == t {
+			n++
+		}
+		all = append(all, lockstep.Frame{Tick: t, Commands: commands[:n]})
+		commands = commands[n:]
+	}
+	return all
+}
+
+// commandsSince returns the commands of the ticks after one up to another, and
+// after which tick the ring has them.
+//
+// Sequences in the log are relative to the ones before, of which the ring may
+// have lost some. But they add up to the present ones, which are known.
+func (h *Host) commandsSince(from, to lockstep.Tick) (all []lockstep.Command, reached lockstep.Tick) {
+	at, tick := h.ring.Next(), h.c.Now()
+	for ; at > h.ring.First() && tick > from; at-- {
+		if kind := record.KindOf(h.ring.Record(at - 1)); kind == record.KindFrame || kind == record.KindEmpty {
+			tick--
+		}
+	}
+	dec := record.DecoderAt(tick)
+	for ; at < h.ring.Next(); at++ {
+		r, _, err := dec.Decode(slices.Clone(h.ring.Record(at)))
+		if err != nil {
+			panic(err) // our own record
+		}
+		if r.Kind == record.KindFrame && r.Tick <= to {
+			all = append(all, r.Frame.Commands...)
+		}
+	}
+	for i := range all {
+		c := &all[i]
+		c.Sequence += h.c.LastLogged(c.Player) - dec.Last(c.Player)
+	}
+	return all, tick
+}

@@ -1,0 +1,235 @@
+package host_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/seed-49bee653/samestep/internal/testing/testgame"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
+
+// joinLamps connects a client to a host and reads what it is sent.
+func joinLamps(h *host.Host, token string) host.PeerID {
+	id, ok := h.Connect(0, "")
+	if !ok {
+		panic("no room")
+	}
+	var w protocol.Writer
+	auth := protocol.NewAuth(lockstep.MustGame(testgame.LampRules))
+	auth.Token = token
+	h.Receive(0, id, w.Append(nil, &protocol.Message{Kind: protocol.KindAuth, Auth: auth}))
+	return id
+}
+
+// A host, and a client written by hand: it says who it is, is welcomed, gets the
+// state, and then tick after tick.
+func ExampleHost() {
+	h := testgame.NewLampHost(host.Options{
+		Observe: func(e host.Event) { fmt.Println("host:", e) },
+		Authorize: func(token string) (host.Grant, error) {
+			if token != "ann" {
+				return host.Grant{}, errors.New("no such token")
+			}
+			return host.Grant{Role: protocol.Seated, Seat: host.AnySeat, Name: "Ann"}, nil
+		},
+	})
+	joinLamps(h, "stranger")
+	var ann host.PeerID = joinLamps(h, "ann")
+	var now lockstep.Time
+	var r protocol.Reader
+	for h.Now() < 3 {
+		h.Advance(now)
+		for _, id := range h.Dirty(nil) { // the sockets to serve
+			b := h.Send(id, nil, protocol.MaxServerMessage)
+			if id == ann {
+				printMessages(&r, b)
+			}
+			if _, _, closed := h.Closed(id); closed {
+				h.Disconnect(now, id)
+			}
+		}
+		now = h.Next()
+	}
+	for _, p := range h.Peers() {
+		fmt.Println(p.Name, "is", p.State)
+	}
+	// Output:
+	// host: tick 0: spectator refused refused: refused
+	// host: tick 0: player 0 joined: Ann
+	// host: tick 0: player 0 synced: joined
+	// 48: seat 0
+	// 37: ping
+	// 49: 202 bytes of state
+	// a record
+	// a record
+	// a record
+	// a record
+	// Ann is catching up
+}
+
+// printMessages prints what a WebSocket message of a server holds.
+func printMessages(r *protocol.Reader, b []byte) {
+	var m protocol.Message
+	for len(b) > 0 {
+		if protocol.IsRecord(b) {
+			fmt.Println("a record") // the rest is for a Decoder
+			return
+		}
+		rest, err := r.Read(&m, b)
+		if err != nil {
+			panic(err)
+		}
+		switch b = rest; m.Kind {
+		case protocol.KindWelcome:
+			fmt.Printf("%d: seat %d\n", m.Kind, m.Welcome.Seat)
+		case protocol.KindStateSync:
+			fmt.Printf("%d: %d bytes of state\n", m.Kind, m.Total)
+		case protocol.KindPing:
+			fmt.Printf("%d: ping\n", m.Kind)
+		}
+	}
+}
+
+// The policies of a classic lockstep match among friends: wait for each other,
+// slow down for a slow machine, an input delay that follows the connections. Each
+// may cost the others 20 s at once, and 20 s a minute; then they can vote it out.
+func ExampleOptions() {
+	o := host.Options{
+		StartPlayers: 2,
+		Wait:         host.WaitPolicy{Bound: 20 * lockstep.Second},
+		Slow:         host.SlowPolicy{Percent: 50},
+		Delay:        host.DelayPolicy{Min: 2, Max: 10},
+		Desync:       host.LogDesynced,
+		VoteKick:     true,
+		Rates: host.Rates{
+			Commands: host.Rate{N: 10, Per: lockstep.Second, Burst: 20},
+			Pace:     host.Rate{N: int(20 * lockstep.Second), Per: 60 * lockstep.Second, Burst: int(20 * lockstep.Second)},
+		},
+	}
+	h := testgame.NewLampHost(o)
+	h.Advance(0)
+	h.Advance(lockstep.Second)
+	var s host.Stats = h.Stats()
+	fmt.Printf("tick %d, input delay %d, at most %d KiB for connections\n", s.Tick, s.InputDelay, h.MemoryBound(1<<10)>>10)
+	// Output: tick 0, input delay 2, at most 52629 KiB for connections
+}
+
+// Evidence of a desync has what is needed to explain it, without asking anybody
+// for files.
+func ExampleEvidence() {
+	h := testgame.NewLampHost(host.Options{
+		Evidence: func(e *host.Evidence) {
+			fmt.Println(&e.Report)
+			var who host.Participant
+			for _, who = range e.Participants {
+				fmt.Printf("player %d: %s, build %s\n", who.Player, who.Name, who.Build)
+			}
+			var x host.Exhibit
+			for _, x = range e.Exhibits {
+				fmt.Printf("tick %d: %d bytes of the referee, %d of the player\n", x.Tick, len(x.Referee), len(x.Player))
+			}
+		},
+	})
+	ann := joinLamps(h, "ann")
+	var now lockstep.Time
+	for h.Now() < 2 {
+		h.Advance(now)
+		now = h.Next()
+	}
+	var w protocol.Writer
+	h.Receive(now, ann, w.Append(nil, &protocol.Message{Kind: protocol.KindChecksum, Tick: 2, Root: 12345}))
+	none := protocol.Message{Kind: protocol.KindState, Tick: 2} // not kept
+	h.Receive(now, ann, w.Append(nil, &none))
+	// Output:
+	// desync at tick 2: player 0 differs, last agreed at tick 0
+	// player 0: Ann, build 1
+	// tick 2: 9 bytes of the referee, 0 of the player
+}
+
+// Readers at different places share the records of one ring.
+func ExampleRing() {
+	var enc record.Encoder
+	ring := host.NewRing(16, 0)
+	game := lockstep.MustGame(testgame.LampRules)
+	header, _ := game.NewHeader(lockstep.MatchID{1}, lockstep.DefaultSettings(2), &testgame.Nobody{})
+	for _, record := range [][]byte{enc.Header(header), enc.Keyframe(0, 0, nil, nil)} {
+		_ = ring.Append(record) // only a record too large for a message is an error
+	}
+	for range 20 {
+		_ = ring.Append(enc.Empty(1))
+	}
+	var slow, quick protocol.Position = 2, 15
+	_, next := ring.AppendFrom(nil, quick, ring.Next(), 1<<10)
+	fmt.Println("kept:", ring.First(), "to", ring.Next()-1)
+	fmt.Println("quick goes on to", next, "and slow can not go on:", !ring.Has(slow))
+	// Output:
+	// kept: 4 to 19
+	// quick goes on to 20 and slow can not go on: true
+}
+
+// An event is one line, for a log.
+func ExampleEvent() {
+	var kind host.EventKind = host.PeerTakenOver
+	fmt.Println(host.Event{Kind: kind, Tick: 5, Player: 1})
+	var policy host.DesyncPolicy = host.RemoveDesynced
+	if policy == host.RemoveDesynced {
+		fmt.Println(host.Event{Kind: host.PeerClosed, Tick: 9, Player: 2, Code: protocol.CloseKicked, Text: "its checksum differs"})
+	}
+	// Output:
+	// tick 5: player 1 taken over
+	// tick 9: player 2 closed kicked: its checksum differs
+}
+
+// A counter is text in JSON, so that no reader rounds it.
+func ExampleCounter() {
+	var rejected host.Counter = 1<<53 + 1
+	b, err := json.Marshal(rejected)
+	fmt.Printf("%s %v\n", b, err)
+	// Output: "9007199254740993" <nil>
+}
+
+// A connection goes through these states, and some of them again.
+func ExamplePeerState() {
+	for state := range host.Closed + 1 {
+		info := host.PeerInfo{ID: 7, State: state}
+		var now host.PeerState = info.State
+		fmt.Println(now)
+	}
+	// Output:
+	// connecting
+	// syncing
+	// catching up
+	// live
+	// closed
+}
+
+// A ban ends what its subject has in the match, and keeps it out.
+func ExampleHost_Ban() {
+	h := testgame.NewLampHost(host.Options{
+		Observe: func(e host.Event) {
+			if e.Code == protocol.CloseBanned {
+				fmt.Println(e)
+			}
+		},
+		Authorize: func(token string) (host.Grant, error) {
+			return host.Grant{Role: protocol.Seated, Seat: host.AnySeat, Subject: token}, nil
+		},
+	})
+	joinLamps(h, "ann")
+	err := h.Ban(0, host.Ban{Subject: "ann", Until: 90 * lockstep.Second, Reason: "bad manners"})
+	fmt.Println(err)
+	joinLamps(h, "ann")
+	fmt.Println(len(h.Bans(0)), len(h.Bans(90*lockstep.Second)))
+	fmt.Println(errors.Is(h.Ban(0, host.Ban{}), host.ErrBan))
+	// Output:
+	// tick 0: player 0 left banned
+	// tick 0: player 0 closed banned: banned for 90 s: bad manners
+	// <nil>
+	// tick 0: spectator refused banned: banned for 90 s: bad manners
+	// 1 0
+	// true
+}

@@ -1,0 +1,347 @@
+package host
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/seed-49bee653/samestep/internal/pack"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
+
+// A Host runs one live match: it owns the Coordinator, the ring of records that
+// all connections share, the connections and their seats. It is a state
+// machine: bytes and the caller's clock go in, bytes come out. It owns no
+// socket, clock, goroutine or file, and belongs to one goroutine.
+//
+// Its caller (a server, or a test) calls
+//
+//   - Connect, Receive and Disconnect as sockets come, speak and go,
+//   - Advance when Next is reached, which seals the ticks that are due,
+//   - Dirty after any of these, and for each peer that it names, Send until it
+//     gives nothing more or the socket is busy, and then Closed.
+//
+// See [PeerState] for the course of a connection. A seat belongs to who holds
+// its token, not to a connection: the latest of those that were welcomed owns
+// it, and what older ones still send is not read.
+type Host struct {
+	game    *lockstep.Game
+	header  *lockstep.Header
+	options Options
+	c       *coordinator.Coordinator
+	ring    *Ring
+	auth    *protocol.Auth // what a client must be
+
+	headerRecord []byte
+	shared       *keyframe // the latest made for joiners
+	joins        joins
+	curtain      curtain
+
+	now    lockstep.Time
+	clock  clock
+	wake   lockstep.Time // when Advance has something to do beside ticks
+	peers  []*peer
+	byID   map[PeerID]*peer // only looked up, never ranged over
+	lastID PeerID
+	seats  []hostSeat
+
+	rates    [budgets]Rate
+	accounts accounts
+	notes    notes
+	bans     []Ban
+	retrials bucket // ticks, of Rates.Retrials
+
+	unsettled bool // a seat's state is not in the log yet
+	over      bool // the end was noticed
+	overAt    lockstep.Time
+	shutdown  uint32 // milliseconds after which clients may come back; 0: not shut down
+
+	dirty   []PeerID
+	scanned protocol.Position // the ring's next position when peers were last looked through
+
+	pace      pace
+	inquiries []*inquiry
+	tied      lockstep.Tick // the latest check without a verdict
+	moments   []moment      // relay mode: places in the log from which a joiner could go on
+
+	reader  protocol.Reader
+	writer  protocol.Writer
+	message protocol.Message // scratch
+	stats   Stats
+}
+
+// NewHost begins a match. Its records go to log first, then to the connections:
+// what the log did not take, nobody sees. It returns a [*lockstep.SelfTestError] on a
+// machine that would compute another match than all others. A [Resumption] goes
+// on with one.
+func New(g *lockstep.Game, h *lockstep.Header, log lockstep.Log, o Options) (*Host, error) {
+	x, err := blankHost(g, h, o)
+	if err != nil {
+		return nil, err
+	}
+	c, err := coordinator.New(g, h, record.Tee(log, (*hostLog)(x)), x.coordinatorOptions())
+	if err != nil {
+		return nil, err
+	}
+	x.c = c
+	x.curtain.raise(&x.options, x.shared, lockstep.Tick(h.Settings.CheckEvery))
+	return x, nil
+}
+
+// blankHost returns a Host without a Coordinator.
+func blankHost(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
+	if err := g.SelfTest().Check(); err != nil {
+		return nil, err
+	}
+	if err := h.Settings.Check(); err != nil {
+		return nil, err
+	}
+	if err := o.complete(&h.Settings); err != nil {
+		return nil, err
+	}
+	return &Host{
+		game: g, header: h, options: o, auth: protocol.NewAuth(g),
+		ring:  NewRing(o.RingRecords, o.RingBytes),
+		byID:  make(map[PeerID]*peer),
+		rates: o.Rates.list(),
+		// A connection that was welcomed has two accounts at most, and a seat that has
+		// no connection has one.
+		accounts: accounts{max: 2*(int(h.Settings.Players)+o.MaxSpectators) + spareAccounts},
+		seats:    make([]hostSeat, h.Settings.Players),
+		wake:     never,
+		clock:    clock{rate: int64(h.Settings.TickRate), percent: 100},
+		pace:     pace{base: 100, percent: 100},
+	}, nil
+}
+
+func (h *Host) coordinatorOptions() coordinator.Options {
+	o := &h.options
+	return coordinator.Options{
+		InputDelay: o.InputDelay,
+		MaxPerTick: o.MaxPerTick, MaxBytesPerTick: o.share(&h.header.Settings) - commandOverhead*o.MaxPerTick,
+		Relay:   o.Relay,
+		Referee: lockstep.FollowerOptions{History: lockstep.HistoryOptions{Length: o.EvidenceHistory, States: true}},
+		Desync:  h.desync,
+		Frames:  h.frames,
+		Retrial: h.retrial,
+	}
+}
+
+// hostLog is the Host as a Log: the ring, and what a keyframe needs.
+type hostLog Host
+
+func (l *hostLog) Append(raw []byte) error {
+	switch record.KindOf(raw) {
+	case record.KindHeader:
+		if len(raw) > protocol.MaxServerMessage {
+			return fmt.Errorf("lockstep: host: got a header of %d bytes, want at most %d", len(raw), protocol.MaxServerMessage)
+		}
+		l.headerRecord = slices.Clone(raw)
+	case record.KindKeyframe:
+		if l.shared == nil { // the state at tick 0, the only one that a relay has of its own
+			l.shared = &keyframe{bytes: slices.Concat(l.headerRecord, raw), position: 1}
+		}
+	}
+	return l.ring.Append(raw)
+}
+
+// Header returns the match's header.
+func (h *Host) Header() *lockstep.Header { return h.header }
+
+// Referee returns the coordinator's own copy of the match, for reading, or nil
+// in relay mode.
+func (h *Host) Referee() *lockstep.Follower { return h.c.Referee() }
+
+// Now returns the last sealed tick.
+func (h *Host) Now() lockstep.Tick { return h.c.Now() }
+
+// Position returns that of the next record: how long the stream is.
+func (h *Host) Position() protocol.Position { return h.ring.Next() }
+
+// Err returns why the match is over, and nil while it goes on.
+func (h *Host) Err() error { return h.c.Err() }
+
+// at notes the caller's time.
+func (h *Host) at(now lockstep.Time) { h.now = max(h.now, now) }
+
+// find returns a peer, or nil if it was disconnected.
+func (h *Host) find(id PeerID) *peer { return h.byID[id] }
+
+// Connect takes a new connection, which must authenticate. It comes from an
+// address, in any form: peers for whose subjects nobody vouches share the limits
+// of their address. Connect reports false if there is no room: then the socket
+// should be closed.
+func (h *Host) Connect(now lockstep.Time, from string) (PeerID, bool) {
+	h.at(now)
+	if !h.room() {
+		h.stats.Turned++
+		return 0, false
+	}
+	h.lastID++
+	p := &peer{id: h.lastID, from: pack.Clip(from, record.MaxName), seat: lockstep.System, heard: h.now, deadline: h.now + h.options.AuthTimeout}
+	p.flow, p.payer = &p.own, &p.own
+	h.peers = append(h.peers, p)
+	h.byID[p.id] = p
+	h.wakeAt(p.deadline)
+	if h.over {
+		h.close(p, h.endCode(), h.endReason())
+	}
+	return p.id, true
+}
+
+// room makes room for one more connection, and reports whether there is any. Those
+// that have not said who they are have a share of their own, so that they cannot
+// take the players' places. While it is full, the address that has most of them
+// loses its oldest, so that nobody can keep it.
+func (h *Host) room() bool {
+	connecting := 0
+	for _, p := range h.peers {
+		if p.state == Connecting {
+			connecting++
+		}
+	}
+	if connecting >= h.options.MaxConnecting {
+		h.close(h.fullest(), protocol.CloseBusy, "others want to come in")
+	}
+	return len(h.peers) < h.maxPeers()
+}
+
+// fullest returns the oldest stranger of the address that has most of them; of
+// several such addresses, of the one that has the oldest. There is one.
+func (h *Host) fullest() *peer {
+	counts, most := make(map[string]int), 0 // only looked up, never ranged over
+	for _, p := range h.peers {
+		if p.state == Connecting {
+			counts[p.from]++
+			most = max(most, counts[p.from])
+		}
+	}
+	i := slices.IndexFunc(h.peers, func(p *peer) bool { return p.state == Connecting && counts[p.from] == most })
+	return h.peers[i]
+}
+
+func (h *Host) maxPeers() int {
+	return len(h.seats) + h.options.MaxSpectators + h.options.MaxConnecting
+}
+
+// Disconnect forgets a connection whose socket is gone. Its player is lost, and
+// may come back, unless the connection was closed before.
+func (h *Host) Disconnect(now lockstep.Time, id PeerID) {
+	h.at(now)
+	p := h.find(id)
+	if p == nil {
+		return
+	}
+	h.leaveSeat(p)
+	h.discharge(p)
+	p.state = Closed
+	delete(h.byID, id)
+	i := slices.Index(h.peers, p)
+	h.peers = slices.Delete(h.peers, i, i+1)
+}
+
+// mark puts a peer on the list of those with something to send.
+func (h *Host) mark(p *peer) {
+	if !p.dirty {
+		p.dirty = true
+		h.dirty = append(h.dirty, p.id)
+	}
+}
+
+// Dirty appends the peers that may have got something to send, or were closed,
+// since the last call. A peer that Send has not emptied is not named again. A
+// tick's records are for the players first, however many spectators there are.
+func (h *Host) Dirty(dst []PeerID) []PeerID {
+	if next := h.ring.Next(); next != h.scanned {
+		h.scanned = next
+		for i := range h.seats {
+			if p := h.seats[i].peer; p != nil && p.streams() && p.cursor < h.window(p) {
+				h.mark(p)
+			}
+		}
+		for _, p := range h.peers {
+			if p.streams() && p.cursor < h.window(p) {
+				h.mark(p)
+			}
+		}
+	}
+	for _, id := range h.dirty {
+		if p := h.find(id); p != nil {
+			p.dirty = false
+			dst = append(dst, id)
+		}
+	}
+	h.dirty = h.dirty[:0]
+	return dst
+}
+
+// close ends a connection: it is sent why, and is not read any more.
+func (h *Host) close(p *peer, code protocol.CloseCode, reason string) {
+	var retry uint32
+	switch code {
+	case protocol.CloseSlow, protocol.CloseTimeout, protocol.CloseShutdown, protocol.CloseBusy:
+		retry = max(h.shutdown, 1000)
+	}
+	h.closeFor(p, code, reason, retry)
+}
+
+// closeFor is close for who may come back after so many milliseconds; 0: never.
+func (h *Host) closeFor(p *peer, code protocol.CloseCode, reason string, retry uint32) {
+	if p.state == Closed {
+		return
+	}
+	h.message = protocol.Message{Kind: protocol.KindClosing, Code: uint8(code), Text: reason, RetryMS: retry}
+	p.out = h.writer.Append(p.out, &h.message)
+	p.code, p.reason = code, reason
+	h.stats.Closed[code]++
+	welcomed := p.state != Connecting
+	h.leaveSeat(p)
+	h.discharge(p)
+	p.state, p.sync = Closed, nil
+	h.mark(p)
+	if welcomed {
+		h.event(Event{Kind: PeerClosed, Peer: p.id, Player: p.seat, Code: code, Text: reason})
+	} else {
+		h.event(Event{Kind: PeerRefused, Peer: p.id, Player: p.seat, Code: code, Text: reason})
+	}
+}
+
+// Closed reports whether a connection is over: then, when Send gives nothing
+// more, its socket should be closed, and Disconnect be called.
+func (h *Host) Closed(id PeerID) (code protocol.CloseCode, reason string, closed bool) {
+	p := h.find(id)
+	if p == nil || p.state != Closed {
+		return 0, "", false
+	}
+	return p.code, p.reason, true
+}
+
+// private queues a message for one peer. A peer that lets too many wait is
+// closed.
+func (h *Host) private(p *peer, m *protocol.Message) {
+	if p.state == Closed {
+		return
+	}
+	before := len(p.out)
+	p.out = h.writer.Append(p.out, m)
+	if len(p.out) > maxPrivate-roomClosing {
+		p.out = p.out[:before]
+		h.close(p, protocol.CloseSlow, "its answers are not read")
+		return
+	}
+	h.mark(p)
+}
+
+// event tells the observer.
+func (h *Host) event(e Event) {
+	if h.options.Observe == nil {
+		return
+	}
+	if e.Tick == 0 {
+		e.Tick = h.c.Now()
+	}
+	//samestep:allow unseen an observer, from which nothing comes back
+	h.options.Observe(e)
+}

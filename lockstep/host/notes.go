@@ -1,0 +1,87 @@
+package host
+
+import (
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
+
+// notes counts what peers have written into the log that is no command: names and
+// chat. Everybody is sent all of it, and the file has it for ever.
+type notes struct {
+	used    bucket // of Rates.MatchNotes
+	bytes   int
+	waiting bool // a name is not in the log yet
+}
+
+// noteSize returns what a note takes of HostOptions.MaxNoteBytes.
+func noteSize(text string) int { return 16 + len(text) }
+
+// mayNote takes a note of a text from the budgets of an account and of the match.
+func (h *Host) mayNote(a *account, text string) bool {
+	r := h.options.Rates.MatchNotes
+	if a.shared {
+		r.Burst = (r.Burst + 1) / 2
+	}
+	size := noteSize(text)
+	if h.notes.bytes+size > h.options.MaxNoteBytes || !h.take(a, noteBudget, 1) || !h.notes.used.take(h.now, r, 1) {
+		return false
+	}
+	h.notes.bytes += size
+	return true
+}
+
+// chat writes a line into the log, from where everybody gets it.
+func (h *Host) chat(p *peer, m *protocol.Message) {
+	switch {
+	case p.seat == lockstep.System && !h.options.SpectatorChat:
+		h.offend(p, protocol.ErrorRole, "spectators do not chat here")
+	case !h.take(p.flow, chatBudget, 1):
+		h.offend(p, protocol.ErrorLimit, "too much chat")
+	case m.Text == "":
+	case !h.mayNote(p.payer, m.Text):
+		h.limited(p, "too much chat in the match") // by others as well, so it is no offence
+		h.vote(p, m.Text)
+	default:
+		_ = h.c.Note(p.seat, record.TopicChat, m.Text) // an error is the end of the match, which Advance notices
+		h.vote(p, m.Text)
+	}
+}
+
+// announce writes a note about a player into the log, if names and chat keep room.
+func (h *Host) announce(about lockstep.Player, topic, text string) {
+	if h.notes.bytes+noteSize(text) > h.options.MaxNoteBytes/2 {
+		return
+	}
+	h.notes.bytes += noteSize(text)
+	_ = h.c.Note(about, topic, text) // an error is the end of the match, which Advance notices
+}
+
+// noteName writes a player's name into the log, if it is another one than the log
+// has. Beyond the limits it is written later: of several changes the last.
+func (h *Host) noteName(seat lockstep.Player) {
+	s := &h.seats[seat]
+	if s.peer == nil || s.name == s.noted {
+		return
+	}
+	if !h.mayNote(s.peer.payer, s.name) {
+		h.notes.waiting = true
+		return
+	}
+	s.noted = s.name
+	_ = h.c.Note(seat, record.TopicName, s.name) // an error is the end of the match, which Advance notices
+}
+
+// noteTime writes the names that were beyond the limits.
+func (h *Host) noteTime() {
+	if !h.notes.waiting {
+		return
+	}
+	h.notes.waiting = false
+	for i := range h.seats {
+		h.noteName(lockstep.Player(i))
+	}
+	if h.notes.waiting {
+		h.wakeAt(h.now + lockstep.Second)
+	}
+}

@@ -1,0 +1,299 @@
+package host
+
+import (
+	"fmt"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
+
+// AnySeat is the seat of a [Grant] that leaves the choice to the Host.
+const AnySeat = lockstep.System
+
+// A Grant is what a token entitles to.
+type Grant struct {
+	Role protocol.Role
+	Seat lockstep.Player // or AnySeat
+
+	// Subject says who the holder is, so that a holder of AnySeat gets the same
+	// seat again. Two tokens of one subject are one player.
+	Subject string
+
+	Name string // how people call the holder
+
+	// ID names the token among those of all subjects, such as a JWT's jti, so that it
+	// alone can be revoked. Empty for none.
+	ID string
+
+	// Guest says that nobody vouches for the subject: its holder has made it up, and
+	// can make up others. Limits of what costs others hold for the holder's address.
+	Guest bool
+}
+
+// A DesyncPolicy says what a Host does about a player whose checksum differs.
+type DesyncPolicy uint8
+
+// The policies. Each reports the desync and collects evidence.
+const (
+	ResyncDesynced DesyncPolicy = iota // send a keyframe, within Rates.Resyncs
+	LogDesynced                        // nothing more
+	RemoveDesynced                     // end the connection and give up the seat
+)
+
+// Rates are what one subject may do, over all of its connections. Zero rates have
+// defaults.
+//
+// Messages, Bytes, Commands, Chat and Offences of a spectator are counted for the
+// connection. The others may be used eight times as often by the spectators of one
+// token together, and by all guests of one address together (see [Grant]).
+type Rates struct {
+	Messages Rate // 200 a second
+	Bytes    Rate // 64 KiB a second
+	Commands Rate // 50 a second, 300 at once
+	Chat     Rate // 1 a second
+	Syncs    Rate // keyframes asked for: 4 a minute
+	Resyncs  Rate // keyframes after a desync: 2 a minute
+	Returns  Rate // welcomes of a player: 20 a minute
+
+	// Keyframes bounds the bytes of keyframes: 512 KiB a second, 16 MiB at once, and
+	// for large states at least four keyframes at once and in a minute. All spectators
+	// and guests of a match together may have 32 times as much.
+	Keyframes Rate
+
+	// Retrials bounds the ticks that the referee computes again because a player
+	// reports another checksum: a sixteenth of the tick rate in a second, and at once
+	// those between EvidenceHistory checks. In a match there are at most twice as many;
+	// guests of one address share what one player has.
+	Retrials Rate
+
+	Notes    Rate // names and lines of chat in the log: 1 a second, 8 at once
+	Offences Rate // exceeded limits and refused reports: 20 a second, then the connection is closed
+
+	// Pace bounds what the match may lose because of a player, in microseconds: 6 s a
+	// minute, 6 s at once. A second in which the match waits costs a second, one at 90
+	// percent of its speed a tenth, and one with 100 ms more of input delay a tenth as
+	// well. Beyond that, until half of the burst is back, a player is not waited for,
+	// and speed and delay follow it as far as the rate pays. All players of a match
+	// together may cost twice as much, and guests of one address what one player may.
+	Pace Rate
+
+	// MatchNotes bounds the notes of all peers together: 16 a second, 64 at once. The
+	// accounts that several may share leave half of that to the others.
+	MatchNotes Rate
+}
+
+// A DelayPolicy makes the input delay follow the players' connections: half a
+// round trip and twice its jitter of the slowest one, in ticks. Going up takes
+// two measurements (see HostOptions.PingEvery), going down five. A player costs
+// Rates.Pace for what it needs more than half of the players do.
+type DelayPolicy struct {
+	Min, Max lockstep.Tick // Max 0: the delay is fixed
+}
+
+// A WaitPolicy makes the match wait for players, as in classic lockstep, within
+// Rates.Pace.
+type WaitPolicy struct {
+	// Bound is how long the match waits for one player in a minute; 0: never. More
+	// than Rates.Pace allows has no effect.
+	Bound lockstep.Time
+
+	// Lead is how many ticks the match may be ahead of what a player has
+	// simulated; 0 means two times AckEvery.
+	Lead lockstep.Tick
+}
+
+// A SlowPolicy slows the match down for a player's machine that cannot keep up,
+// within Rates.Pace.
+type SlowPolicy struct {
+	// Percent is the slowest speed, of the one that was set; 0: never slower.
+	Percent uint16
+
+	// Lead is how many ticks a player may be behind; 0 means four times AckEvery.
+	Lead lockstep.Tick
+}
+
+// HostOptions are a Host's policies and limits. Zero fields have the defaults
+// named; Authorize, Random, Observe and Evidence are the caller's own.
+type Options struct {
+	// Authorize says what a token entitles to; an error refuses it. Nil refuses
+	// every token.
+	Authorize func(token string) (Grant, error)
+
+	// Random fills a slice with bytes that nobody can guess. It must be given.
+	Random func([]byte)
+
+	// The functions below are called inside of the Host's methods, and must not
+	// call any of them.
+	Observe  func(Event)     // told what happens; nil for nobody
+	Evidence func(*Evidence) // given what is collected about a desync; nil for nobody
+
+	// SpectatorDelay is by how many ticks spectators see the match later than
+	// players do, so that they can tell them nothing of use. They get the rest when
+	// it has ended, but not when its log has failed or the server is shut down: it
+	// may go on. It takes a referee.
+	SpectatorDelay lockstep.Tick
+
+	// AwaitCommit sends records only when [Host.Commit] says that they are safe.
+	AwaitCommit bool
+
+	AnonymousSpectators bool // an empty token makes a spectator
+	SpectatorChat       bool
+	VoteKick            bool // players can vote others out, see TopicVote
+	Relay               bool // no referee: see CoordinatorOptions.Relay
+
+	MaxSpectators int // 64
+	MaxConnecting int // connections that are neither players nor spectators: 64
+	StartPlayers  int // no tick before so many have joined; 0: none needed
+	MaxPerTick    int // commands of a player in one tick: 256, fewer in a match of more than 14
+
+	InputDelay lockstep.Tick // 1; see Delay
+	AckEvery   lockstep.Tick // half a second
+	Lag        lockstep.Tick // ticks that a player may be behind, half of it a spectator: 10 s
+	MaxCatchUp int           // ticks sealed at once after a stall: 3
+	MaxStrikes int           // keyframes in place of late records, then closed: 3
+
+	RingRecords      int           // 4 times Lag, and 256 for notes, and 2 times SpectatorDelay
+	RingBytes        int           // 1 MiB, and 256 times SpectatorDelay
+	SyncBytesPerTick int           // of keyframe for one peer: 256 KiB
+	KeyframeInterval lockstep.Time // between two keyframes made for joiners: 5 s
+	EvidenceHistory  int           // checked ticks whose states the referee keeps: 8
+	MaxEvidence      int           // bytes of one state that a client may send: 8 MiB
+	MaxNoteBytes     int           // of names and chat in the log: 16 MiB
+
+	AuthTimeout lockstep.Time // 10 s
+	PingEvery   lockstep.Time // 5 s
+	IdleTimeout lockstep.Time // 10 s
+	SyncTimeout lockstep.Time // 30 s, and one for each MiB of keyframe
+	Grace       lockstep.Time // a lost player's time to come back: 30 s
+	Linger      lockstep.Time // to read the end of the match: 5 s
+	KickTime    lockstep.Time // how long whoever was kicked is kept out: 60 s
+
+	LeaveAfterGrace bool // give the seat up, instead of TakenOver
+	Desync          DesyncPolicy
+	Delay           DelayPolicy
+	Wait            WaitPolicy
+	Slow            SlowPolicy
+	Rates           Rates
+}
+
+// or sets a zero field to its default.
+func or[T comparable](field *T, otherwise T) {
+	var zero T
+	if *field == zero {
+		*field = otherwise
+	}
+}
+
+// complete sets the defaults for a match with settings s, and checks the rest.
+func (o *Options) complete(s *lockstep.Settings) error {
+	second := lockstep.Tick(s.TickRate)
+	or(&o.MaxSpectators, 64)
+	or(&o.MaxConnecting, 64)
+	or(&o.InputDelay, max(1, o.Delay.Min))
+	or(&o.AckEvery, max(1, min(second/2, 1<<15)))
+	or(&o.Lag, max(10*second, 4*o.AckEvery))
+	or(&o.MaxCatchUp, 3)
+	or(&o.MaxStrikes, 3)
+	or(&o.RingRecords, int(4*o.Lag+256+2*o.SpectatorDelay))
+	or(&o.RingBytes, 1<<20+256*int(o.SpectatorDelay))
+	or(&o.SyncBytesPerTick, 256<<10)
+	or(&o.KeyframeInterval, 5*lockstep.Second)
+	or(&o.EvidenceHistory, 8)
+	or(&o.MaxEvidence, 8<<20)
+	or(&o.MaxNoteBytes, 16<<20)
+	or(&o.AuthTimeout, 10*lockstep.Second)
+	or(&o.PingEvery, 5*lockstep.Second)
+	or(&o.IdleTimeout, 10*lockstep.Second)
+	or(&o.SyncTimeout, 30*lockstep.Second)
+	or(&o.Grace, 30*lockstep.Second)
+	or(&o.Linger, 5*lockstep.Second)
+	or(&o.KickTime, 60*lockstep.Second)
+	or(&o.Wait.Lead, 2*o.AckEvery)
+	or(&o.Slow.Lead, 4*o.AckEvery)
+	o.shares(s)
+	r := &o.Rates
+	or(&r.Messages, Rate{200, lockstep.Second, 600})
+	or(&r.Bytes, Rate{64 << 10, lockstep.Second, 256 << 10})
+	or(&r.Commands, Rate{50, lockstep.Second, record.CommandWindow + 44}) // a client sends all that is unanswered again
+	or(&r.Chat, Rate{1, lockstep.Second, 5})
+	or(&r.Syncs, Rate{4, 60 * lockstep.Second, 4})
+	or(&r.Resyncs, Rate{2, 60 * lockstep.Second, 2})
+	or(&r.Returns, Rate{20, 60 * lockstep.Second, 20})
+	or(&r.Keyframes, Rate{512 << 10, lockstep.Second, 16 << 20})
+	or(&r.Retrials, Rate{max(1, int(s.TickRate)/16), lockstep.Second, o.EvidenceHistory * int(s.CheckEvery)})
+	or(&r.Notes, Rate{1, lockstep.Second, 8})
+	or(&r.Offences, Rate{20, lockstep.Second, 100})
+	or(&r.Pace, Rate{int(6 * lockstep.Second), minute, int(6 * lockstep.Second)})
+	or(&r.MatchNotes, Rate{16, lockstep.Second, 64})
+	return o.check(s)
+}
+
+// Bytes of a frame that are not payloads.
+const (
+	commandOverhead = 13       // of one command: player, sequence, kind, length
+	systemOverhead  = 16 << 10 // of System's commands, and the array's header
+)
+
+// shares gives each player a share of a frame that keeps the largest frame
+// within one message.
+func (o *Options) shares(s *lockstep.Settings) {
+	share := o.share(s)
+	or(&o.MaxPerTick, record.CommandWindow) // all that a client sends again after a resume
+	o.MaxPerTick = max(1, min(o.MaxPerTick, share/32))
+}
+
+func (o *Options) share(s *lockstep.Settings) int {
+	return (protocol.MaxServerMessage - systemOverhead) / int(s.Players)
+}
+
+func (o *Options) check(s *lockstep.Settings) error {
+	if o.Random == nil {
+		return fmt.Errorf("lockstep: host: want a source of random bytes")
+	}
+	for _, f := range []struct {
+		name           string
+		got, low, high int64
+	}{
+		{"max spectators", int64(o.MaxSpectators), 0, 1 << 20},
+		{"max connecting", int64(o.MaxConnecting), 1, 1 << 20},
+		{"start players", int64(o.StartPlayers), 0, int64(s.Players)},
+		{"input delay", int64(o.InputDelay), 1, record.MaxInputDelay},
+		{"largest input delay", int64(o.Delay.Max), 0, record.MaxInputDelay},
+		{"ack every", int64(o.AckEvery), 1, 1 << 15},
+		{"lag", int64(o.Lag), int64(2 * o.AckEvery), 1 << 20},
+		{"max catch up", int64(o.MaxCatchUp), 1, 1000},
+		{"spectator delay", int64(o.SpectatorDelay), 0, 1 << 18},
+		{"max strikes", int64(o.MaxStrikes), 1, 1000},
+		{"ring records", int64(o.RingRecords), 16, 1 << 24},
+		{"ring bytes", int64(o.RingBytes), 1, 1 << 30},
+		{"sync bytes per tick", int64(o.SyncBytesPerTick), 1 << 10, 1 << 30},
+		{"evidence history", int64(o.EvidenceHistory), 1, 1 << 10},
+		{"max note bytes", int64(o.MaxNoteBytes), 1, 1 << 40},
+		{"max evidence", int64(o.MaxEvidence), 0, lockstep.MaxStateSize},
+		{"keyframe interval", int64(o.KeyframeInterval), 1, int64(3600 * lockstep.Second)},
+		{"auth timeout", int64(o.AuthTimeout), 1, int64(3600 * lockstep.Second)},
+		{"ping every", int64(o.PingEvery), 1, int64(3600 * lockstep.Second)},
+		{"idle timeout", int64(o.IdleTimeout), 1, int64(3600 * lockstep.Second)},
+		{"sync timeout", int64(o.SyncTimeout), 1, int64(3600 * lockstep.Second)},
+		{"grace", int64(o.Grace), 1, int64(24 * 3600 * lockstep.Second)},
+		{"linger", int64(o.Linger), 1, int64(3600 * lockstep.Second)},
+		{"kick time", int64(o.KickTime), 1, int64(24 * 3600 * lockstep.Second)},
+		{"slow percent", int64(o.Slow.Percent), 0, 100},
+		{"wait bound", int64(o.Wait.Bound), 0, int64(60 * lockstep.Second)},
+	} {
+		if f.got < f.low || f.got > f.high {
+			return fmt.Errorf("lockstep: host: %s: got %d, want %d to %d", f.name, f.got, f.low, f.high)
+		}
+	}
+	if o.SpectatorDelay > 0 && o.Relay {
+		return fmt.Errorf("lockstep: host: spectator delay: got %d ticks in relay mode, want 0", o.SpectatorDelay)
+	}
+	rates := o.Rates.list()
+	for i, rate := range append(rates[:], o.Rates.MatchNotes) {
+		if !rate.valid() {
+			return fmt.Errorf("lockstep: host: rate %d: got %+v", i, rate)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,103 @@
+package host
+
+import (
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+)
+
+// A PeerID names a connection of a Host. It is never used again.
+type PeerID uint64
+
+const (
+	// maxPrivate bounds the private messages that wait for a peer, in bytes.
+	maxPrivate = 64 << 10
+
+	// roomClosing is what is kept free of it for the last messages.
+	roomClosing = 4 << 10
+
+	// keepPrivate is how much memory a peer keeps for its next messages.
+	keepPrivate = 2 << 10
+)
+
+// A peer is one connection.
+type peer struct {
+	id    PeerID
+	state PeerState
+	role  protocol.Role
+	seat  lockstep.Player // System for a spectator
+
+	name, build, platform string
+
+	from    string   // its address, as the caller says
+	subject string   // of its grant; empty before the welcome
+	guest   bool     // see Grant.Guest
+	token   string   // see Grant.ID
+	flow    *account // of its messages
+	payer   *account // of what they cost others
+	own     account  // of a peer that has no other
+
+	out   []byte // private messages, encoded
+	dirty bool   // on the host's list
+
+	sync      *keyframe // being sent
+	syncAt    int       // how much of it was
+	syncRoom  int       // bytes of it that may be sent before syncMore
+	syncMore  lockstep.Time
+	confirmed bool          // an ack has come since the keyframe was sent
+	deadline  lockstep.Time // of auth, of the first ack after a sync, of reaching the present
+	strikes   int           // keyframes in place of records that came too slowly
+	struckAt  lockstep.Time
+
+	cursor protocol.Position // of the next record to send
+	high   protocol.Position // the highest cursor so far
+	acked  protocol.Position
+	tick   lockstep.Tick // the last one simulated, by its acks
+	began  lockstep.Tick // that of the keyframe it was sent last
+
+	heard    lockstep.Time // when something came last
+	pingAt   lockstep.Time // when the next ping is due
+	pingSent lockstep.Time
+	pinged   bool          // a ping is on its way
+	nonce    uint64        // of the latest ping
+	rtt      lockstep.Time // smoothed round trip; 0 if unknown
+	jitter   lockstep.Time // its mean deviation
+
+	errorAt  lockstep.Time // when the next error about a limit may be sent
+	inquiry  *inquiry      // for states of this peer, or nil
+	reported lockstep.Tick // a spectator's latest checksum
+	claims   []claim
+	agreed   lockstep.Tick // the latest one that was right
+
+	code   protocol.CloseCode
+	reason string
+}
+
+// streams reports whether the peer gets records.
+func (p *peer) streams() bool { return p.state == CatchingUp || p.state == Live }
+
+// measured takes a measured round trip, as TCP does (RFC 6298).
+func (p *peer) measured(rtt lockstep.Time) {
+	if p.rtt == 0 {
+		p.rtt, p.jitter = max(rtt, 1), rtt/2
+		return
+	}
+	off := rtt - p.rtt
+	if off < 0 {
+		off = -off
+	}
+	p.jitter += (off - p.jitter) / 4
+	p.rtt = max(p.rtt+(rtt-p.rtt)/8, 1)
+}
+
+// PeerInfo is what a Host knows of one connection.
+type PeerInfo struct {
+	ID       PeerID          `json:"id"`
+	State    PeerState       `json:"state"`
+	Role     protocol.Role   `json:"role"`
+	Seat     lockstep.Player `json:"seat"` // System for a spectator
+	Name     string          `json:"name"`
+	Platform string          `json:"platform"`
+	Lag      lockstep.Tick   `json:"lag"` // ticks from the last one simulated to the last one sealed
+	RTT      lockstep.Time   `json:"rtt"` // smoothed round trip; 0 if it is not known yet
+	Jitter   lockstep.Time   `json:"jitter"`
+}

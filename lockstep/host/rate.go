@@ -1,0 +1,59 @@
+package host
+
+import (
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// A Rate allows N things in each span Per, and at most Burst at once.
+type Rate struct {
+	N     int
+	Per   lockstep.Time
+	Burst int
+}
+
+// maxRate bounds N and Burst, so that the sums below cannot overflow.
+const maxRate = 1 << 30
+
+// valid reports whether a rate can be counted with.
+func (r Rate) valid() bool {
+	return r.N > 0 && r.N <= maxRate && r.Burst > 0 && r.Burst <= maxRate && r.Per > 0 && r.Per <= 60*lockstep.Second
+}
+
+// times returns n times the rate, at most maxRate.
+func (r Rate) times(n int) Rate {
+	r.N, r.Burst = int(min(int64(n)*int64(r.N), maxRate)), int(min(int64(n)*int64(r.Burst), maxRate))
+	return r
+}
+
+// A bucket counts what was used of a Rate. The zero bucket is full.
+type bucket struct {
+	used lockstep.Time // Per for each thing, drained by N a microsecond
+	at   lockstep.Time
+}
+
+// take takes n things, if the rate allows them now.
+func (b *bucket) take(now lockstep.Time, r Rate, n int) bool {
+	b.drain(now, r)
+	cost := lockstep.Time(min(n, maxRate)) * r.Per
+	if b.used+cost > lockstep.Time(r.Burst)*r.Per {
+		return false
+	}
+	b.used += cost
+	return true
+}
+
+// room returns how many things the rate allows now.
+func (b *bucket) room(now lockstep.Time, r Rate) int {
+	b.drain(now, r)
+	return int(max(lockstep.Time(r.Burst)*r.Per-b.used, 0) / r.Per)
+}
+
+func (b *bucket) drain(now lockstep.Time, r Rate) {
+	dt := now - b.at
+	b.at = now
+	if dt > b.used/lockstep.Time(r.N) {
+		b.used = 0
+		return
+	}
+	b.used -= dt * lockstep.Time(r.N)
+}

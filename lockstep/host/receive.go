@@ -1,0 +1,190 @@
+package host
+
+import (
+	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+)
+
+// Receive takes one WebSocket message of a connection: one or more messages of
+// the protocol. Whatever it is, only its sender can suffer from it. The bytes
+// are not kept.
+func (h *Host) Receive(now lockstep.Time, id PeerID, b []byte) {
+	h.at(now)
+	p := h.find(id)
+	if p == nil || p.state == Closed {
+		return
+	}
+	p.heard = h.now
+	h.stats.BytesIn += uint64(len(b))
+	limit := protocol.MaxClientMessage
+	if p.state == Connecting {
+		limit = protocol.MaxAuthMessage
+	}
+	if len(b) > limit || len(b) == 0 {
+		h.malformed(p, "message size")
+		return
+	}
+	within := p.inquiry != nil || h.take(p.flow, byteBudget, len(b))
+	var m protocol.Message
+	for len(b) > 0 && p.state != Closed {
+		rest, err := h.reader.Read(&m, b)
+		if err != nil {
+			h.malformed(p, err.Error())
+			return
+		}
+		b = rest
+		if p.state == Connecting {
+			h.admit(p, &m)
+			continue
+		}
+		if !h.take(p.flow, messageBudget, 1) {
+			within = false
+		}
+		h.handle(p, &m, within)
+	}
+}
+
+// handle takes one message of a welcomed peer. Beyond the limits it only does
+// what keeps the books: acks, and answers to commands.
+func (h *Host) handle(p *peer, m *protocol.Message, within bool) {
+	if p.seat != lockstep.System {
+		h.seats[p.seat].before = protocol.SessionToken{} // its welcome has arrived
+	}
+	switch m.Kind {
+	case protocol.KindAck:
+		h.ack(p, m)
+		if !within {
+			h.offend(p, 0, "")
+		}
+		return
+	case protocol.KindCommand:
+		h.command(p, m, within)
+		return
+	}
+	if !within {
+		h.offend(p, protocol.ErrorLimit, "too many messages or bytes")
+		return
+	}
+	switch m.Kind {
+	case protocol.KindChecksum:
+		h.report(p, m)
+	case protocol.KindState:
+		h.state(p, m)
+	case protocol.KindStateSyncRequest:
+		h.syncRequest(p)
+	case protocol.KindPing:
+		h.message = protocol.Message{Kind: protocol.KindPong, Nonce: m.Nonce, Tick: h.present(p)}
+		h.private(p, &h.message)
+	case protocol.KindPong:
+		if m.Nonce == p.nonce && p.pinged {
+			p.measured(h.now - p.pingSent)
+			p.pinged = false
+		}
+	case protocol.KindChat:
+		h.chat(p, m)
+	case protocol.KindLeave:
+		h.leave(p)
+	default:
+		h.malformed(p, "a message that only a server sends, or a second auth")
+	}
+}
+
+// command takes a command. A repeat of one that was decided is always answered.
+func (h *Host) command(p *peer, m *protocol.Message, within bool) {
+	if p.seat == lockstep.System {
+		h.offend(p, protocol.ErrorRole, "spectators have no commands")
+		return
+	}
+	if h.seats[p.seat].leaves { // the coordinator still has the player before in this seat
+		h.reject(p, lockstep.Receipt{Sequence: m.Sequence, Reason: lockstep.NotSeated})
+		return
+	}
+	known := false
+	if h.c.Seated(p.seat) {
+		_, known = h.c.Receipt(p.seat, m.Sequence)
+	}
+	if !known && !(within && h.take(p.flow, commandBudget, 1)) {
+		h.stats.Rejected[lockstep.RateLimited]++
+		h.reject(p, lockstep.Receipt{Sequence: m.Sequence, Reason: lockstep.RateLimited})
+		h.offend(p, 0, "")
+		return
+	}
+	r := h.c.Submit(p.seat, m.Sequence, m.Command, m.Bytes)
+	if !known {
+		h.stats.Rejected[r.Reason]++
+	}
+	if r.Reason != lockstep.Accepted {
+		h.reject(p, r)
+		return
+	}
+	h.message = protocol.Message{Kind: protocol.KindCommandAccepted, Sequence: r.Sequence, Tick: r.Tick}
+	h.private(p, &h.message)
+}
+
+func (h *Host) reject(p *peer, r lockstep.Receipt) {
+	h.message = protocol.Message{Kind: protocol.KindCommandRejected, Sequence: r.Sequence, Reason: r.Reason, Text: r.Detail}
+	h.private(p, &h.message)
+}
+
+// report takes a checksum. A spectator's is compared, and concerns only itself.
+func (h *Host) report(p *peer, m *protocol.Message) {
+	sum := checksum.Sum{Root: m.Root, Sections: m.Sections}
+	if p.seat == lockstep.System {
+		h.watcherReport(p, m.Tick, &sum)
+		return
+	}
+	h.stats.Reports++
+	if _, reported := h.c.Reported(m.Tick, p.seat); reported || !h.c.Seated(p.seat) || h.seats[p.seat].leaves {
+		return // simulated again, from a keyframe, or a tick of before it joined
+	}
+	if err := h.c.Report(p.seat, m.Tick, &sum); err != nil {
+		h.offend(p, protocol.ErrorReport, err.Error())
+		return
+	}
+	if !h.options.Relay {
+		h.stillDiffers(p, m.Tick)
+		return
+	}
+	for i := range h.seats { // the verdict may have come with this report, for all who gave theirs before
+		if q := h.seats[i].peer; q != nil {
+			h.stillDiffers(q, m.Tick)
+		}
+	}
+}
+
+// offend answers what is not allowed, and closes who does it again and again.
+// Code 0 answers nothing: the offence was answered in another way.
+func (h *Host) offend(p *peer, code protocol.ErrorCode, text string) {
+	h.stats.Offences++
+	if !h.take(p.flow, offenceBudget, 1) {
+		h.close(p, protocol.CloseAbuse, "limits were exceeded again and again")
+		return
+	}
+	switch code {
+	case 0:
+	case protocol.ErrorLimit:
+		h.limited(p, text)
+	default:
+		h.error(p, code, text, "")
+	}
+}
+
+// limited tells a peer of a limit, at most once a second.
+func (h *Host) limited(p *peer, text string) {
+	if h.now >= p.errorAt {
+		p.errorAt = h.now + lockstep.Second
+		h.error(p, protocol.ErrorLimit, text, "")
+	}
+}
+
+func (h *Host) error(p *peer, code protocol.ErrorCode, text, field string) {
+	h.message = protocol.Message{Kind: protocol.KindError, Code: uint8(code), Text: text, Field: field}
+	h.private(p, &h.message)
+}
+
+// malformed closes a peer that does not speak the protocol.
+func (h *Host) malformed(p *peer, text string) {
+	h.error(p, protocol.ErrorMalformed, text, "")
+	h.close(p, protocol.CloseMalformed, "malformed")
+}

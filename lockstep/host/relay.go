@@ -1,0 +1,162 @@
+package host
+
+import (
+	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
+
+// In relay mode there is no referee, so a late joiner's keyframe comes from a
+// client: the state after a checked tick, from a client that reported the agreed
+// checksum of it, and only if the state has that checksum. One liar cannot give
+// a false state, as long as most reports are right.
+
+// A moment is a checked tick from which a joiner could go on.
+type moment struct {
+	tick     lockstep.Tick
+	position protocol.Position // of the first record after its frame
+	last     []record.LastSequence
+}
+
+// remember notes the moment of a checked tick that was just sealed.
+func (h *Host) remember() {
+	t := h.c.Now()
+	if t%lockstep.Tick(h.header.Settings.CheckEvery) != 0 {
+		return
+	}
+	if h.moments == nil {
+		h.moments = make([]moment, record.CheckWindow)
+	}
+	m := h.momentOf(t)
+	*m = moment{t, h.ring.Next(), h.c.AppendLast(m.last[:0])}
+}
+
+func (h *Host) momentOf(t lockstep.Tick) *moment {
+	return &h.moments[t/lockstep.Tick(h.header.Settings.CheckEvery)%record.CheckWindow]
+}
+
+// donorPatience is how long a client that was asked for a state has to answer
+// before others are asked as well.
+const donorPatience = lockstep.Second
+
+// seekState asks clients for the latest state that could be verified. It asks one
+// client first. Each second without an answer it asks one more than the number of
+// open requests.
+func (h *Host) seekState() {
+	if h.moments == nil || h.now < h.joins.askAt {
+		return // waitingTime asks again
+	}
+	more := 1
+	for _, q := range h.inquiries {
+		if q.evidence == nil {
+			more++
+		}
+	}
+	for ; more > 0 && h.askState(); more-- {
+	}
+}
+
+// askState asks one more client for a state, if there is one that could have it.
+func (h *Host) askState() bool {
+	every := lockstep.Tick(h.header.Settings.CheckEvery)
+	for t, i := h.c.Now()/every*every, 0; t > 0 && i < record.CheckWindow; t, i = t-every, i+1 {
+		k, ok := h.c.Check(t)
+		if m := h.momentOf(t); !ok || k.Status != coordinator.CheckAgreed || m.tick != t || !h.ring.Has(m.position) {
+			continue
+		}
+		if s := h.donor(k); s != nil {
+			h.joins.asked++
+			s.asked, h.joins.askAt = h.joins.asked, h.now+donorPatience
+			h.begin(&inquiry{peer: s.peer, exhibits: []Exhibit{{Tick: t}}})
+			return true
+		}
+	}
+	return false
+}
+
+// donor returns the seat of a live player who reported the agreed checksum of
+// a check and is not being asked for a state. Of several it is the one that was
+// not asked for the longest time.
+func (h *Host) donor(k coordinator.Check) (found *hostSeat) {
+	for i := range h.seats {
+		s := &h.seats[i]
+		p := s.peer
+		if p == nil || p.inquiry != nil || p.state != Live {
+			continue
+		}
+		if root, ok := h.c.Reported(k.Tick, lockstep.Player(i)); !ok || root != k.Root {
+			continue
+		}
+		if found == nil || s.asked < found.asked {
+			found = s
+		}
+	}
+	return found
+}
+
+// adopt makes a client's state the keyframe for joiners, if it is the agreed one.
+func (h *Host) adopt(t lockstep.Tick, state []byte, root uint64) {
+	k, ok := h.c.Check(t)
+	m := h.momentOf(t)
+	if state == nil || !ok || k.Status != coordinator.CheckAgreed || k.Root != root || m.tick != t || !h.ring.Has(m.position) {
+		h.joins.askAt = h.now // waitingTime asks another one
+		return
+	}
+	if m.position <= h.shared.position {
+		return // several were asked, and another one was quicker
+	}
+	h.shared = &keyframe{
+		bytes: h.joins.encode(h.headerRecord, h.header, t, root, m.last, state),
+		tick:  t, position: m.position, made: h.now,
+	}
+	h.stats.Keyframes++
+}
+
+// rootOf returns the checksum of a state in canonical bytes.
+func (h *Host) rootOf(state []byte) (uint64, bool) {
+	var sum checksum.Sum
+	err := checksum.OfBytes(&sum, h.game.StateSchema(), state)
+	return sum.Root, err == nil
+}
+
+// awaitState notes that a player has no state of the match, or has one again: in
+// relay mode the verdicts do not wait for its checksums meanwhile.
+func (h *Host) awaitState(p *peer, awaits bool) {
+	if h.options.Relay && p.seat != lockstep.System {
+		_ = h.c.AwaitState(p.seat, awaits) // an error is the end of the match, which Advance notices
+	}
+}
+
+// A claim is a checksum that a spectator has reported. There may be no verdict on
+// its tick yet, or one that no player has confirmed.
+type claim struct {
+	tick lockstep.Tick
+	root uint64
+}
+
+// confirmed reports whether a player agrees with the verdict on a check, or no
+// report is waited for: else the referee may still find that it was wrong.
+func (h *Host) confirmed(t lockstep.Tick) bool { return h.c.Final(t) || h.players() == 0 }
+
+// judge compares what a spectator has reported with the verdicts that there are
+// by now, and returns the first tick at which it differs. There are never more
+// claims than checks.
+func (h *Host) judge(p *peer) (t lockstep.Tick, differs bool) {
+	for i, c := range p.claims {
+		switch k := h.checkSeen(c.tick); {
+		case k.Tick != c.tick || k.Status == coordinator.CheckTied:
+		case k.Status == coordinator.CheckOpen, k.Root != c.root && !h.confirmed(c.tick): // nor are those after it judged
+			p.claims = p.claims[:copy(p.claims, p.claims[i:])]
+			return 0, false
+		case k.Root == c.root:
+			p.agreed = c.tick
+		default:
+			p.claims = p.claims[:0] // what it has said since follows from that
+			return c.tick, true
+		}
+	}
+	p.claims = p.claims[:0]
+	return 0, false
+}

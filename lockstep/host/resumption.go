@@ -1,0 +1,135 @@
+package host
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
+
+// TopicResumed is the topic of the note that System writes into the log of a
+// match that was interrupted, where it goes on: the ticks that somebody saw
+// after that place are lost.
+const TopicResumed = "resumed"
+
+// A Resumption makes the [Host] that goes on with a match that was interrupted.
+// It is a [lockstep.Log]: it is given what is left of the match's log, from the header on.
+//
+// What was never in the log is lost: the connections and their sessions, which
+// come back with their tokens, and the commands that no frame had yet, which the
+// clients send again. Every player is taken for lost, and has the time of
+// HostOptions.Grace to come back; the tokens must say which seat is whose.
+type Resumption struct {
+	game     *lockstep.Game
+	match    *coordinator.Recovery
+	dec      record.Decoder
+	header   []byte            // the record
+	position protocol.Position // of the next record
+	seats    []hostSeat
+	noted    int // bytes of notes
+	speed    uint16
+}
+
+// NewResumption returns a Resumption of a match of game g.
+func NewResumption(g *lockstep.Game) *Resumption {
+	return &Resumption{game: g, match: coordinator.NewRecovery(g), speed: 100}
+}
+
+// Tick returns the last tick that the log had so far.
+func (r *Resumption) Tick() lockstep.Tick { return r.match.Follower().Tick() }
+
+// Append takes one record. An error means that the match cannot go on with it:
+// it is not well-formed, or of another game.
+func (r *Resumption) Append(raw []byte) error {
+	rec, rest, err := r.dec.Decode(raw)
+	if err != nil {
+		return err
+	}
+	if len(rest) > 0 {
+		return fmt.Errorf("lockstep: after tick %d: %w: %d bytes after a record", r.Tick(), record.ErrMalformed, len(rest))
+	}
+	if err := r.match.Apply(rec); err != nil {
+		return err
+	}
+	switch rec.Kind {
+	case record.KindHeader:
+		r.header = slices.Clone(raw)
+		r.seats = make([]hostSeat, rec.Header.Settings.Players)
+		r.position = 1
+		return nil
+	case record.KindKeyframe:
+		return nil
+	case record.KindFrame:
+		for i := range rec.Frame.Commands {
+			if c := &rec.Frame.Commands[i]; c.Player == lockstep.System {
+				r.system(c.Value)
+			}
+		}
+	case record.KindNote:
+		if rec.Topic == record.TopicName && int(rec.Player) < len(r.seats) {
+			s := &r.seats[rec.Player]
+			s.name, s.noted = rec.Text, rec.Text
+		}
+		r.noted += noteSize(rec.Text)
+	}
+	r.position += protocol.Position(max(1, rec.Empty)) // live, each empty tick is a record
+	return nil
+}
+
+// system takes a command of System.
+func (r *Resumption) system(value any) {
+	switch v := value.(type) {
+	case *lockstep.Joined:
+		r.seats[v.Player].told = here
+	case *lockstep.Left:
+		r.seats[v.Player] = hostSeat{noted: r.seats[v.Player].noted}
+	case *lockstep.Lost:
+		r.seats[v.Player].told = away
+	case *lockstep.TakenOver:
+		r.seats[v.Player].told = takenOver
+	case *lockstep.SpeedSet:
+		r.speed = v.Percent
+	}
+}
+
+// Host returns a Host that goes on after the last tick of the log. Its records
+// go to log, which already has those that Append was given. A [*lockstep.DesyncError] says
+// that the game computes other checksums than the log has.
+func (r *Resumption) Host(now lockstep.Time, log lockstep.Log, o Options) (*Host, error) {
+	if err := r.match.Check(); err != nil {
+		return nil, err
+	}
+	header, sim := r.match.Follower().Header(), r.match.Follower().Simulation()
+	x, err := blankHost(r.game, header, o)
+	if err != nil {
+		return nil, err
+	}
+	x.now, x.headerRecord, x.notes.bytes = now, r.header, r.noted
+	x.ring.begin(r.position)
+	if x.c, err = r.match.Coordinator(&r.dec, record.Tee(log, (*hostLog)(x)), x.coordinatorOptions()); err != nil {
+		return nil, err
+	}
+	x.shared = &keyframe{
+		bytes: x.joins.encode(r.header, header, sim.Tick(), sim.Root(), r.dec.AppendLast(nil), sim.AppendState(nil)),
+		tick:  sim.Tick(), position: r.position, made: now,
+	}
+	x.curtain.raise(&x.options, x.shared, lockstep.Tick(header.Settings.CheckEvery))
+	x.clock.percent, x.pace.base = int64(r.speed), r.speed
+	copy(x.seats, r.seats)
+	for i := range x.seats {
+		s := &x.seats[i]
+		if s.want = s.told; s.told == here {
+			s.want = away
+		}
+		s.lostAt, s.role = now, protocol.Seated
+	}
+	x.unsettled = true
+	x.wakeAt(now)
+	if err := x.c.Note(lockstep.System, TopicResumed, fmt.Sprintf("after tick %d", sim.Tick())); err != nil {
+		return nil, err
+	}
+	return x, x.c.CheckAgain()
+}

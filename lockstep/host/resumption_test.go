@@ -1,0 +1,183 @@
+package host_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/internal/testing/testgame"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
+
+// A server that was killed goes on after the last tick that its log has: the
+// player is lost until it comes back, and what it commanded before is known.
+func ExampleResumption() {
+	game := lockstep.MustGame(testgame.LampRules)
+	header, err := game.NewHeader(lockstep.MatchID{1}, lockstep.DefaultSettings(2), &testgame.Nobody{})
+	if err != nil {
+		panic(err)
+	}
+	var log testgame.Shelf // a replay file, in earnest
+	options := host.Options{
+		Authorize: func(string) (host.Grant, error) {
+			return host.Grant{Role: protocol.Seated, Seat: 1, Name: "Ann"}, nil
+		},
+		Random: func(b []byte) { b[0] = 1 },
+	}
+	h, err := host.New(game, header, &log, options)
+	if err != nil {
+		panic(err)
+	}
+	joinLamps(h, "ann")
+	for h.Now() < 40 {
+		h.Advance(h.Next())
+	}
+
+	var r *host.Resumption = host.NewResumption(game)
+	for _, record := range log {
+		if err := r.Append(record); err != nil {
+			panic(err)
+		}
+	}
+	options.Observe = func(e host.Event) { fmt.Println(e) }
+	h, err = r.Host(0, &log, options)
+	if err != nil {
+		panic(err)
+	}
+	joinLamps(h, "ann")
+	h.Advance(h.Next())
+	h.Advance(h.Next())
+	fmt.Println("goes on at tick", h.Now())
+	// Output:
+	// tick 40: player 1 resumed: Ann
+	// tick 40: player 1 synced: joined
+	// goes on at tick 41
+}
+
+// What cannot go on is refused, and says why.
+func TestResumptionRefuses(t *testing.T) {
+	options := host.Options{Random: func(b []byte) {}}
+	game := lockstep.MustGame(testgame.LampRules)
+	header, err := game.NewHeader(lockstep.MatchID{1}, lockstep.DefaultSettings(2), &testgame.Nobody{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log testgame.Shelf
+	h, err := host.New(game, header, &log, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for h.Now() < 25 {
+		h.Advance(h.Next())
+	}
+	if err := h.End(0, "done"); err != nil {
+		t.Fatal(err)
+	}
+	feed := func(records [][]byte) (*host.Resumption, error) {
+		r := host.NewResumption(game)
+		for _, record := range records {
+			if err := r.Append(record); err != nil {
+				return r, err
+			}
+		}
+		return r, nil
+	}
+	if r, err := feed(nil); err != nil {
+		t.Error(err)
+	} else if _, err := r.Host(0, &log, options); !errors.Is(err, record.ErrOutOfPlace) {
+		t.Errorf("without a state: got %v", err)
+	}
+	if r, err := feed(log); err != nil {
+		t.Error(err)
+	} else if _, err := r.Host(0, &log, options); !errors.Is(err, coordinator.ErrEnded) {
+		t.Errorf("after the end: got %v", err)
+	}
+	open := log[:len(log)-1]
+	if r, err := feed(open); err != nil || r.Tick() != 25 {
+		t.Error(err, r.Tick())
+	} else if _, err := r.Host(0, &log, host.Options{Relay: true, Random: options.Random}); err == nil || !strings.Contains(err.Error(), "referee") {
+		t.Errorf("without a referee: got %v", err)
+	}
+	sums := slices.Clone(open)
+	i := slices.IndexFunc(sums, func(b []byte) bool { return record.KindOf(b) == record.KindChecksum })
+	sums[i] = slices.Clone(sums[i])
+	sums[i][len(sums[i])-1] ^= 1
+	var desync *lockstep.DesyncError
+	if r, err := feed(sums); err != nil {
+		t.Error(err)
+	} else if _, err := r.Host(0, &log, options); !errors.As(err, &desync) {
+		t.Errorf("another checksum: got %v", err)
+	}
+	if _, err := feed([][]byte{log[0], append(slices.Clone(log[1]), 0)}); !errors.Is(err, record.ErrMalformed) {
+		t.Errorf("a byte too many: got %v", err)
+	}
+}
+
+// Wherever the log is cut, the match goes on there: nothing of what is left is
+// lost or run twice, and the frames after it are those of the log so far.
+func TestResumptionAtEveryRecord(t *testing.T) {
+	game := lockstep.MustGame(testgame.BankRules())
+	s := lockstep.DefaultSettings(2)
+	s.CheckEvery, s.KeyframeEvery = 5, 10
+	header, err := game.NewHeader(lockstep.MatchID{5}, s, &testgame.BankConfig{Start: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log testgame.Shelf
+	c, err := coordinator.New(game, header, &log, coordinator.Options{InputDelay: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	payloads := game.NewPayloads()
+	if _, err := c.Join(0); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 30 {
+		kind, b, err := payloads.Encode(&testgame.Earn{Coins: uint16(i)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Submit(0, lockstep.Sequence(i+1), kind, b)
+		if _, err := c.Tick(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for n := 2; n <= len(log); n++ {
+		kept := slices.Clone(log[:n])
+		r := host.NewResumption(game)
+		for _, record := range kept {
+			if err := r.Append(record); err != nil {
+				t.Fatal(err)
+			}
+		}
+		from := r.Tick()
+		h, err := r.Host(0, &kept, host.Options{
+			Random:    func(b []byte) { b[0] = 1 },
+			Authorize: func(string) (host.Grant, error) { return host.Grant{Role: protocol.Seated}, nil },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 8 {
+			h.Advance(h.Next())
+		}
+		follower := game.NewFollower(lockstep.FollowerOptions{})
+		for _, record := range kept {
+			if err := follower.Append(record); err != nil {
+				t.Fatalf("%d records: %v", n, err)
+			}
+		}
+		if follower.Tick() != h.Now() || h.Now() != from+7 || follower.Simulation().Root() != h.Referee().Simulation().Root() {
+			t.Fatalf("%d records: the log leads to tick %d, the host is at tick %d", n, follower.Tick(), h.Now())
+		}
+		if err := h.CheckBounds(1 << 12); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

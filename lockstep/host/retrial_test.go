@@ -1,0 +1,105 @@
+package host
+
+import (
+	"testing"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+)
+
+// newCountingHost hosts a match of players and spectators whose game counts its
+// steps, and returns the connections by their order.
+func newCountingHost(t *testing.T, players, spectators int, steps *int) (*Host, []PeerID) {
+	type W struct{ N uint32 }
+	g := lockstep.MustGame(lockstep.Rules[W, W]{
+		Name: "counting", Build: "1",
+		New:  func(*W, *lockstep.Settings, *W) error { return nil },
+		Step: func(w *W, _ *lockstep.Turn) { w.N++; *steps++ },
+	})
+	s := lockstep.DefaultSettings(uint8(players))
+	s.CheckEvery = 20
+	header, err := g.NewHeader(lockstep.MatchID{}, s, &W{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := New(g, header, NewRing(0, 0), Options{
+		AnonymousSpectators: true, Desync: LogDesynced,
+		Random:    func(b []byte) { b[0]++ },
+		Authorize: func(token string) (Grant, error) { return Grant{Role: protocol.Seated, Seat: AnySeat}, nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []PeerID
+	for i := range players + spectators {
+		id, _ := h.Connect(0, "")
+		a := protocol.NewAuth(g)
+		if i < players {
+			a.Token = string(rune('a' + i))
+		}
+		h.Receive(0, id, h.writer.Append(nil, &protocol.Message{Kind: protocol.KindAuth, Auth: a}))
+		ids = append(ids, id)
+	}
+	return h, ids
+}
+
+// lie lets the host run for some seconds, while some connections agree with some
+// checksums, without having simulated anything, and lie about the others: the first
+// of them about every other one.
+func lie(h *Host, seconds int, ids []PeerID) {
+	var w protocol.Writer
+	for until := h.now + lockstep.Time(seconds)*lockstep.Second; h.Next() <= until; {
+		before := h.Now()
+		h.Advance(h.Next())
+		for _, id := range h.Dirty(nil) {
+			for len(h.Send(id, nil, 1<<16)) > 0 {
+			}
+		}
+		t := h.Now()
+		for i, id := range ids {
+			p := h.find(id)
+			p.heard = h.now // it answers pings
+			h.Receive(h.now, id, w.Append(nil, &protocol.Message{Kind: protocol.KindAck, Position: p.high, Tick: t}))
+			if t == before || t%20 != 0 {
+				continue
+			}
+			k, _ := h.c.Check(t)
+			root := k.Root
+			if n := int(t / 20); n%(2+i/2) == i/2 {
+				root += uint64(1 + i)
+			}
+			h.Receive(h.now, id, w.Append(nil, &protocol.Message{Kind: protocol.KindChecksum, Tick: t, Root: root}))
+		}
+	}
+}
+
+// Liars who echo every other checksum cannot make the referee compute as they like:
+// spectators cause nothing, and players have a budget, each and together.
+func TestRetrialsAreBounded(t *testing.T) {
+	const seconds = 36
+	for _, row := range []struct {
+		name                string
+		players, spectators int
+		most                int
+	}{
+		{"spectators", 1, 40, 0},
+		{"a player", 1, 0, 8*20 + seconds},
+		{"players", 16, 0, 2 * (8*20 + seconds)},
+	} {
+		steps := 0
+		h, ids := newCountingHost(t, row.players, row.spectators, &steps)
+		begin := steps
+		liars := ids
+		if row.spectators > 0 {
+			liars = ids[row.players:]
+		}
+		lie(h, seconds, liars)
+		again := steps - begin - int(h.Now())
+		if h.Now() < 700 || again > row.most || again < row.most/2 {
+			t.Errorf("%s: %d ticks were computed again in %d, want at most %d", row.name, again, h.Now(), row.most)
+		}
+		if row.spectators == 0 && h.stats.Desyncs == 0 {
+			t.Errorf("%s: no lie was found", row.name)
+		}
+	}
+}

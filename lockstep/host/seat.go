@@ -1,0 +1,159 @@
+package host
+
+import (
+	"errors"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+)
+
+// A presence is what the simulation is told of a seat's player.
+type presence uint8
+
+const (
+	vacant presence = iota
+	here
+	away      // lost, and may come back
+	takenOver // nobody came back in time
+)
+
+// A hostSeat is what a Host knows of one seat.
+type hostSeat struct {
+	peer    *peer  // the connection that owns it, or nil
+	owner   string // the subject of its token
+	guest   bool   // see Grant.Guest
+	token   string // the ID of the latest token that took it
+	from    string // the address of its latest connection
+	name    string
+	noted   string // the name in the log
+	role    protocol.Role
+	session protocol.SessionToken // resumes it once
+	before  protocol.SessionToken // the one before, until the client has shown that it has the new one
+	lostAt  lockstep.Time
+
+	want, told presence // what holds, and what the log says
+	leaves     bool     // the log has yet to say that the player before left
+
+	resynced lockstep.Tick // the last sealed one when it was sent a keyframe after a desync
+
+	asked int // relay mode: the number of the last request for a state for joiners
+
+	payer *account // of the time that the match loses because of it; nil if its player is not known
+	pace  seatPace
+
+	vote    *account // of the player who this one wants to be kicked, or nil
+	votedAt lockstep.Time
+}
+
+// leaveSeat takes the seat of a peer whose connection ends.
+func (h *Host) leaveSeat(p *peer) {
+	if p.seat == lockstep.System {
+		if p.state != Connecting && p.state != Closed {
+			h.event(Event{Kind: PeerLeft, Peer: p.id, Player: lockstep.System, Code: p.code})
+		}
+		return
+	}
+	s := &h.seats[p.seat]
+	if s.peer != p {
+		return // replaced, or gone already
+	}
+	s.peer = nil
+	if h.over {
+		return
+	}
+	switch p.code {
+	case protocol.CloseLeft, protocol.CloseKicked, protocol.CloseBanned:
+		h.vacate(p.seat)
+		h.event(Event{Kind: PeerLeft, Peer: p.id, Player: p.seat, Code: p.code})
+	default:
+		s.want, s.lostAt = away, h.now
+		h.unsettled = true
+		h.wakeAt(h.now + h.options.Grace)
+		h.event(Event{Kind: PeerLost, Peer: p.id, Player: p.seat, Code: p.code})
+	}
+}
+
+// vacate gives up a seat for good. The next player inherits only the name in the
+// log, until a note replaces it. The log says that
+// this one left before it says that the next one joined, even if no tick passes
+// between the two.
+func (h *Host) vacate(p lockstep.Player) {
+	s := &h.seats[p]
+	h.bill(s, nil)
+	*s = hostSeat{noted: s.noted, told: s.told, leaves: s.leaves || s.told != vacant}
+	h.unsettled = true
+}
+
+// leave is a player's, or a spectator's, own wish to go.
+func (h *Host) leave(p *peer) { h.close(p, protocol.CloseLeft, "left") }
+
+// settleAll writes what changed about the seats into the log.
+func (h *Host) settleAll() {
+	if !h.unsettled || h.c.Err() != nil {
+		return
+	}
+	h.unsettled = false
+	for i := range h.seats {
+		s := &h.seats[i]
+		if s.want == s.told && !s.leaves {
+			continue
+		}
+		err := h.settle(lockstep.Player(i), s)
+		switch {
+		case err == nil:
+			s.told = s.want
+		case errors.Is(err, coordinator.ErrBusy):
+			h.unsettled = true // again after the next tick
+		default:
+			return // the match is over
+		}
+	}
+}
+
+func (h *Host) settle(p lockstep.Player, s *hostSeat) error {
+	var err error
+	if s.leaves {
+		if _, err = h.c.Leave(p); err != nil {
+			return err
+		}
+		s.leaves, s.told = false, vacant
+	}
+	switch {
+	case s.want == s.told:
+	case s.told == vacant:
+		if _, err = h.c.Join(p); err == nil && s.want != here {
+			s.told, h.unsettled = here, true
+			return h.settle(p, s)
+		}
+	case s.want == here:
+		_, err = h.c.Return(p)
+	case s.want == away:
+		_, err = h.c.Lose(p)
+	case s.want == takenOver:
+		_, err = h.c.TakeOver(p)
+	}
+	return err
+}
+
+// seatTime ends the grace of a lost player.
+func (h *Host) seatTime(p lockstep.Player) {
+	s := &h.seats[p]
+	if s.want != away {
+		return
+	}
+	end := s.lostAt + h.options.Grace
+	if h.now < end {
+		h.wakeAt(end)
+		return
+	}
+	if h.options.LeaveAfterGrace {
+		h.vacate(p)
+		h.event(Event{Kind: PeerLeft, Player: p, Text: "did not come back"})
+	} else {
+		s.want, s.session, s.before = takenOver, protocol.SessionToken{}, protocol.SessionToken{}
+		h.event(Event{Kind: PeerTakenOver, Player: p})
+	}
+	h.unsettled = true
+	h.settleAll()
+}

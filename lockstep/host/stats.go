@@ -1,0 +1,220 @@
+package host
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
+
+// Stats are a Host's counters since the match began, and what it has now.
+type Stats struct {
+	Tick          lockstep.Tick `json:"tick"`
+	Ticks         uint64        `json:"ticks,string"`
+	Skipped       uint64        `json:"skipped,string"` // ticks left out after a stall
+	Commands      uint64        `json:"commands,string"`
+	BytesIn       uint64        `json:"bytes_in,string"`
+	BytesOut      uint64        `json:"bytes_out,string"`
+	Reports       uint64        `json:"reports,string"` // checksums of players
+	Desyncs       uint64        `json:"desyncs,string"`
+	Resyncs       uint64        `json:"resyncs,string"`        // keyframes sent because of one
+	RefereeFaults uint64        `json:"referee_faults,string"` // times that the referee's own state was wrong
+	Retried       uint64        `json:"retried,string"`        // ticks computed again because of a report, see Rates.Retrials
+	Keyframes     uint64        `json:"keyframes,string"`      // made for joiners
+	Syncs         uint64        `json:"syncs,string"`          // keyframes sent
+	Resumes       uint64        `json:"resumes,string"`        // by the tail only
+	Offences      uint64        `json:"offences,string"`
+	Turned        uint64        `json:"turned,string"` // connections turned away for lack of room
+
+	Rejected [lockstep.RateLimited + 1]Counter `json:"rejected"` // answers to commands, by Reason
+	Closed   [protocol.CloseBanned + 1]Counter `json:"closed"`   // connections, by CloseCode
+
+	Peers       [peerStates]int `json:"peers"` // by PeerState
+	Players     int             `json:"players"`
+	Spectators  int             `json:"spectators"`
+	MaxLag      lockstep.Tick   `json:"max_lag"` // of the live ones
+	InputDelay  lockstep.Tick   `json:"input_delay"`
+	RingRecords int             `json:"ring_records"`
+	Memory      int             `json:"memory"`      // see Host.Memory
+	StateBytes  int             `json:"state_bytes"` // of the last keyframe in the log
+}
+
+// A Counter counts since the match began. In JSON it is text, as all numbers of
+// 64 bits are.
+type Counter uint64
+
+func (c Counter) MarshalText() ([]byte, error) { return strconv.AppendUint(nil, uint64(c), 10), nil }
+
+func (c *Counter) UnmarshalText(text []byte) error {
+	n, err := strconv.ParseUint(string(text), 10, 64)
+	*c = Counter(n)
+	return err
+}
+
+// Stats returns the counters and the present figures.
+func (h *Host) Stats() Stats {
+	s := h.stats
+	s.Tick, s.InputDelay, s.StateBytes = h.c.Now(), h.c.InputDelay(), h.c.StateBytes()
+	s.Retried = h.c.Retried()
+	s.Players, s.Spectators = h.players(), h.spectators()
+	s.RingRecords = int(h.ring.Next() - h.ring.First())
+	s.Memory = h.Memory()
+	for _, p := range h.peers {
+		s.Peers[p.state]++
+		if p.state == Live {
+			s.MaxLag = max(s.MaxLag, h.lag(p))
+		}
+	}
+	return s
+}
+
+// Peers returns what is known of each connection, the oldest first.
+func (h *Host) Peers() []PeerInfo {
+	all := make([]PeerInfo, len(h.peers))
+	for i, p := range h.peers {
+		all[i] = PeerInfo{
+			ID: p.id, State: p.state, Role: p.role, Seat: p.seat, Name: p.name, Platform: p.platform,
+			Lag: h.lag(p), RTT: p.rtt, Jitter: p.jitter,
+		}
+	}
+	return all
+}
+
+// PeerState returns where a connection stands, and false if there is none of
+// that id.
+func (h *Host) PeerState(id PeerID) (PeerState, bool) {
+	p := h.find(id)
+	if p == nil {
+		return 0, false
+	}
+	return p.state, true
+}
+
+// peerMemory is what one connection takes beside its queue, in bytes.
+const peerMemory = 4 << 10
+
+// Memory returns the bytes that the host holds for connections at the moment:
+// the ring, queues, keyframes being sent, states being collected, accounts and bans.
+func (h *Host) Memory() int {
+	sum := h.ring.Memory() + len(h.headerRecord) + len(h.shared.bytes) + h.accounts.memory() + h.bansMemory()
+	for _, k := range h.curtain.shelf {
+		if k != h.shared {
+			sum += len(k.bytes)
+		}
+	}
+	for i, p := range h.peers {
+		sum += peerMemory + cap(p.out)
+		if p.sync != nil && p.sync != h.shared && !slices.Contains(h.curtain.shelf, p.sync) && !h.sentToEarlier(i) {
+			sum += len(p.sync.bytes)
+		}
+	}
+	for _, q := range h.inquiries {
+		sum += cap(q.buf)
+		for i := range q.exhibits {
+			sum += cap(q.exhibits[i].Player) + cap(q.exhibits[i].Referee)
+		}
+	}
+	return sum
+}
+
+// sentToEarlier reports whether peer i shares its keyframe with one before it.
+func (h *Host) sentToEarlier(i int) bool {
+	for _, p := range h.peers[:i] {
+		if p.sync == h.peers[i].sync {
+			return true
+		}
+	}
+	return false
+}
+
+// MemoryBound returns what Memory never exceeds in a match whose states have at
+// most so many bytes:
+//
+//	ring        max(RingBytes, 256 KiB) + 16·RingRecords
+//	peers       (players + MaxSpectators + MaxConnecting) · (4 KiB + 2·64 KiB)
+//	keyframes   (3 + (SyncTimeout + Second·size/MiB) / KeyframeInterval) · size,
+//	            where size is state + header + 4 KiB
+//	            and 6 more with a SpectatorDelay
+//	evidence    2·players·state + 4·MaxEvidence
+//	accounts    (2·(players + MaxSpectators) + 256) · 2.5 KiB
+//	bans        256 · 2.4 KiB
+//
+// Beside it a match has its simulation, EvidenceHistory states of the referee's
+// past, and (input delay + 2) frames of at most 128 KiB.
+func (h *Host) MemoryBound(stateBytes int) int {
+	o := &h.options
+	size := stateBytes + len(h.headerRecord) + 4<<10
+	blobs := 3 + int((o.SyncTimeout+lockstep.Second*lockstep.Time(size>>20))/o.KeyframeInterval)
+	if o.SpectatorDelay > 0 {
+		blobs += 6
+	}
+	return h.ring.Memory() + len(h.headerRecord) +
+		h.maxPeers()*(peerMemory+2*maxPrivate) +
+		blobs*size +
+		2*len(h.seats)*stateBytes + 4*o.MaxEvidence +
+		h.accounts.max*(accountMemory+maxAccountKey) +
+		maxBans*(banMemory+maxAccountKey+2*record.MaxName+maxReason)
+}
+
+// CheckBounds returns what is wrong with the host's books: a bound exceeded, a
+// seat with two owners, a cursor beyond the log. It is for tests.
+func (h *Host) CheckBounds(stateBytes int) error {
+	if got, want := h.Memory(), h.MemoryBound(stateBytes); got > want {
+		return fmt.Errorf("lockstep: host: got %d bytes of memory, want at most %d", got, want)
+	}
+	if got, want := len(h.peers), h.maxPeers(); got > want || got != len(h.byID) {
+		return fmt.Errorf("lockstep: host: got %d peers and %d ids, want at most %d", got, len(h.byID), want)
+	}
+	if got, want := h.spectators(), h.options.MaxSpectators; got > want {
+		return fmt.Errorf("lockstep: host: got %d spectators, want at most %d", got, want)
+	}
+	for i := range h.seats {
+		s := &h.seats[i]
+		if p := s.peer; p != nil && (p.seat != lockstep.Player(i) || p.state == Closed || p.state == Connecting || s.want != here) {
+			return fmt.Errorf("lockstep: host: seat %d is owned by peer %d, %s, of seat %d", i, p.id, p.state, p.seat)
+		}
+		if s.peer == nil && s.want == here && !h.over {
+			return fmt.Errorf("lockstep: host: seat %d is present without an owner", i)
+		}
+	}
+	if len(h.bans) > maxBans {
+		return fmt.Errorf("lockstep: host: got %d bans, want at most %d", len(h.bans), maxBans)
+	}
+	users := 0
+	for i := range h.seats {
+		if h.seats[i].payer != nil {
+			users++
+		}
+	}
+	for _, p := range h.peers {
+		if err := h.checkPeer(p); err != nil {
+			return err
+		}
+		for _, a := range []*account{p.flow, p.payer} {
+			if a != &p.own {
+				users++
+			}
+		}
+	}
+	return h.accounts.check(users)
+}
+
+func (h *Host) checkPeer(p *peer) error {
+	owner := p.seat != lockstep.System && h.seats[p.seat].peer == p
+	switch {
+	case len(p.out) > maxPrivate:
+		return fmt.Errorf("lockstep: host: peer %d: %d bytes wait, want at most %d", p.id, len(p.out), maxPrivate)
+	case p.cursor > h.ring.Next() || p.acked > p.high || p.cursor > p.high:
+		return fmt.Errorf("lockstep: host: peer %d: cursor %d, acked %d, highest %d, log %d", p.id, p.cursor, p.acked, p.high, h.ring.Next())
+	case p.streams() && p.cursor-min(p.acked, p.cursor) > protocol.Position(h.options.Lag/2)+64:
+		return fmt.Errorf("lockstep: host: peer %d: %d records on their way", p.id, p.cursor-p.acked)
+	case p.seat != lockstep.System && p.state != Closed && p.state != Connecting && !owner:
+		return fmt.Errorf("lockstep: host: peer %d, %s, speaks for seat %d, which it does not own", p.id, p.state, p.seat)
+	case p.state != Syncing && p.sync != nil:
+		return fmt.Errorf("lockstep: host: peer %d, %s, has a keyframe", p.id, p.state)
+	}
+	return nil
+}

@@ -1,0 +1,305 @@
+package host
+
+import (
+	"slices"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
+
+// A keyframe is a state as a joiner gets it: the header record and a keyframe
+// record. It is encoded once, and shared by all who join meanwhile.
+type keyframe struct {
+	bytes    []byte
+	tick     lockstep.Tick
+	position protocol.Position // of the first record after it
+	made     lockstep.Time
+}
+
+// joins makes keyframes.
+type joins struct {
+	enc   record.Encoder
+	state []byte
+	last  []record.LastSequence
+
+	sent bucket // bytes of keyframes to spectators and guests, of Rates.Keyframes
+
+	// Relay mode: who is asked for a state.
+	asked int           // requests so far
+	askAt lockstep.Time // when others are asked, too
+}
+
+// encode returns the keyframe of a state.
+func (j *joins) encode(header []byte, h *lockstep.Header, t lockstep.Tick, root uint64, last []record.LastSequence, state []byte) []byte {
+	j.enc.BeginKeyframe()
+	return slices.Concat(header, j.enc.Keyframe(t, root, last, state))
+}
+
+// keyframe returns a keyframe to join with, or nil if there is none yet. It is
+// the latest one, if that is young enough, or else a new one, of which there is
+// at most one in each interval. In relay mode a client has to be asked for it.
+func (h *Host) keyframe() *keyframe {
+	k := h.shared
+	young := h.now < k.made+h.options.KeyframeInterval
+	switch {
+	case h.ring.Has(k.position) && (h.options.Relay || young):
+		return k
+	case h.options.Relay:
+		h.seekState()
+		return nil
+	case young && h.stats.Keyframes > 0:
+		return nil
+	}
+	sim := h.c.Referee().Simulation()
+	j := &h.joins
+	j.state = sim.AppendState(j.state[:0])
+	j.last = h.c.AppendLast(j.last[:0])
+	h.shared = &keyframe{
+		bytes: j.encode(h.headerRecord, h.header, sim.Tick(), sim.Root(), j.last, j.state),
+		tick:  sim.Tick(), position: h.ring.Next(), made: h.now,
+	}
+	h.stats.Keyframes++
+	return h.shared
+}
+
+// startSync begins to send a peer a keyframe, in place of the records up to it.
+func (h *Host) startSync(p *peer, why string) {
+	h.stats.Syncs++
+	p.state, p.syncAt, p.confirmed = Syncing, 0, false
+	p.claims = p.claims[:0]
+	h.awaitState(p, true)
+	p.syncRoom, p.syncMore = h.options.SyncBytesPerTick, h.now+h.clock.period()
+	p.deadline = h.now + h.options.SyncTimeout
+	h.give(p, h.keyframeFor(p))
+	h.wakeAt(p.deadline)
+	h.mark(p)
+	h.event(Event{Kind: PeerSynced, Peer: p.id, Player: p.seat, Text: why})
+}
+
+// give begins to send a keyframe to a peer that waits for one; nil lets it wait.
+func (h *Host) give(p *peer, k *keyframe) {
+	if p.sync = k; k != nil {
+		p.deadline += lockstep.Second * lockstep.Time(len(k.bytes)>>20)
+		h.mark(p)
+	}
+}
+
+// waitingTime gives a keyframe to those who wait for one.
+func (h *Host) waitingTime() {
+	for _, p := range h.peers {
+		if p.state != Syncing || p.sync != nil {
+			continue
+		}
+		k := h.keyframeFor(p)
+		if k == nil {
+			h.wakeAt(h.now + 100*lockstep.Millisecond)
+		}
+		h.give(p, k)
+	}
+}
+
+// syncRequest sends a peer a keyframe because it asks for one.
+func (h *Host) syncRequest(p *peer) {
+	if p.state == Syncing {
+		return // it is on its way
+	}
+	if !h.take(p.payer, syncBudget, 1) {
+		h.offend(p, protocol.ErrorLimit, "too many keyframes asked for")
+		return
+	}
+	h.startSync(p, "asked for")
+}
+
+// appendSync appends the next chunks of a keyframe.
+func (h *Host) appendSync(p *peer, dst []byte, limit int) []byte {
+	k := p.sync
+	for p.syncAt < len(k.bytes) {
+		n := min(protocol.MaxChunk, len(k.bytes)-p.syncAt, p.syncRoom, h.syncBudget(p, len(k.bytes)))
+		if n <= 0 || len(dst)+n+chunkOverhead > limit {
+			return dst
+		}
+		h.message = protocol.Message{
+			Kind: protocol.KindStateSync, Position: k.position, Tick: k.tick,
+			Offset: uint32(p.syncAt), Total: uint32(len(k.bytes)), Bytes: k.bytes[p.syncAt : p.syncAt+n],
+		}
+		dst = h.writer.Append(dst, &h.message)
+		p.syncAt += n
+		p.syncRoom -= n
+		h.spend(p, n, len(k.bytes))
+	}
+	p.sync, p.state = nil, CatchingUp
+	p.cursor, p.acked, p.tick, p.began = k.position, k.position, k.tick, k.tick
+	p.high = max(p.high, k.position)
+	return dst
+}
+
+// syncTime lets a peer have more of its keyframe once in the time of a tick,
+// also while there are no ticks.
+func (h *Host) syncTime(p *peer) {
+	if p.state != Syncing || p.sync == nil {
+		return
+	}
+	if h.now >= p.syncMore {
+		p.syncRoom, p.syncMore = h.options.SyncBytesPerTick, h.now+h.clock.period()
+		h.mark(p)
+	}
+	h.wakeAt(p.syncMore)
+}
+
+// chunkOverhead is what a chunk's message has beside the chunk.
+const chunkOverhead = 32
+
+// lagTime looks at how far behind a peer is.
+func (h *Host) lagTime(p *peer) {
+	if p.state == Live {
+		if h.lag(p) > h.allowed(p) {
+			h.strike(p)
+		}
+		return
+	}
+	if h.now < p.deadline {
+		h.wakeAt(p.deadline)
+		return
+	}
+	switch {
+	case p.state == CatchingUp && p.confirmed:
+		h.strike(p)
+	case p.sync == nil && p.state == Syncing:
+		h.close(p, protocol.CloseTimeout, "nobody has a keyframe")
+	case p.sync != nil && h.syncBudget(p, len(p.sync.bytes)) < protocol.MaxChunk:
+		h.close(p, protocol.CloseBusy, "too many keyframes were sent")
+	default:
+		h.close(p, protocol.CloseSlow, "the keyframe was not read in time")
+	}
+}
+
+// allowed returns how many ticks a peer may be behind.
+func (h *Host) allowed(p *peer) lockstep.Tick {
+	if p.seat == lockstep.System {
+		return h.options.Lag / 2
+	}
+	return h.options.Lag
+}
+
+// lag returns how many ticks a peer is behind.
+func (h *Host) lag(p *peer) lockstep.Tick { return h.present(p) - min(p.tick, h.present(p)) }
+
+// strike gives a peer that is too far behind a keyframe, and closes one that
+// had enough of them. Ten minutes without a strike forgive one.
+func (h *Host) strike(p *peer) {
+	for p.strikes > 0 && h.now-p.struckAt > 600*lockstep.Second {
+		p.strikes--
+		p.struckAt += 600 * lockstep.Second
+	}
+	if p.strikes >= h.options.MaxStrikes {
+		h.close(p, protocol.CloseSlow, "too far behind")
+		return
+	}
+	p.strikes++
+	p.struckAt = h.now
+	h.startSync(p, "too far behind")
+	p.deadline = min(p.deadline, h.now+lockstep.Time(h.options.Lag)*h.clock.period()+lockstep.Second*lockstep.Time(1+h.syncSize(p)>>20))
+}
+
+func (h *Host) syncSize(p *peer) int {
+	if p.sync == nil {
+		return 0
+	}
+	return len(p.sync.bytes)
+}
+
+// ack takes how far a client has come.
+func (h *Host) ack(p *peer, m *protocol.Message) {
+	if m.Position > p.high || m.Tick > h.c.Now() {
+		h.malformed(p, "an ack of what was not sent")
+		return
+	}
+	if p.state == Syncing || m.Position < p.acked {
+		return // of the time before a keyframe
+	}
+	p.acked = min(m.Position, p.cursor)
+	p.tick = m.Tick
+	if p.state == CatchingUp {
+		if !p.confirmed {
+			p.confirmed = true
+			p.deadline = h.now + h.options.SyncTimeout
+		}
+		if h.lag(p) <= h.near() {
+			p.state = Live
+			h.awaitState(p, false)
+			h.event(Event{Kind: PeerLive, Peer: p.id, Player: p.seat})
+		}
+	}
+	if p.cursor < h.window(p) {
+		h.mark(p)
+	}
+}
+
+// near is how many ticks behind the last one a live peer may be.
+func (h *Host) near() lockstep.Tick { return max(2*h.options.AckEvery, h.options.Lag/4) }
+
+// window returns the position up to which records may be sent to a peer: so
+// many may be on their way without an ack.
+func (h *Host) window(p *peer) protocol.Position {
+	return min(h.visible(p), p.acked+protocol.Position(h.options.Lag/2)+64)
+}
+
+// Send appends what is to be sent next to a peer, at most max bytes: its private
+// messages, then the chunks of a keyframe, then records. It is one WebSocket
+// message, and empty if there is nothing to send. max counts as at least
+// MaxServerMessage/2; a larger record is sent alone.
+func (h *Host) Send(id PeerID, dst []byte, max int) []byte {
+	p := h.find(id)
+	if p == nil {
+		return dst
+	}
+	begin := len(dst)
+	limit := begin + clampSize(max)
+	dst = append(dst, p.out...)
+	if p.out = p.out[:0]; cap(p.out) > keepPrivate {
+		p.out = nil
+	}
+	if p.sync != nil {
+		dst = h.appendSync(p, dst, limit)
+	}
+	if p.streams() {
+		dst = h.appendRecords(p, dst, begin, limit)
+	}
+	h.stats.BytesOut += uint64(len(dst) - begin)
+	return dst
+}
+
+func clampSize(size int) int {
+	return min(max(size, protocol.MaxServerMessage/2), protocol.MaxServerMessage-roomClosing)
+}
+
+// appendRecords appends the records that a peer does not have yet.
+func (h *Host) appendRecords(p *peer, dst []byte, begin, limit int) []byte {
+	if !h.ring.Has(p.cursor) {
+		h.strike(p)
+		return dst
+	}
+	end := h.window(p)
+	room := limit - len(dst)
+	if len(dst) == begin {
+		room = protocol.MaxServerMessage
+		if p.cursor < end && len(h.ring.Record(p.cursor)) <= limit-begin {
+			room = limit - begin
+		}
+	}
+	dst, p.cursor = h.ring.AppendFrom(dst, p.cursor, end, room)
+	if p.cursor > p.high {
+		p.high = p.cursor
+	}
+	last := h.ring.Next()
+	if h.c.Broken() {
+		last = h.visible(p) // what was not committed never will be
+	}
+	if h.over && p.cursor == last && len(dst) <= limit {
+		h.close(p, h.endCode(), h.endReason())
+		dst = append(dst, p.out...)
+		p.out = p.out[:0]
+	}
+	return dst
+}

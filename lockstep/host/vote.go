@@ -1,0 +1,92 @@
+package host
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+)
+
+// TopicVote is the topic of the notes that say how many want a player to be kicked.
+//
+// With [Options.VoteKick] a line of chat "/kick N", of a player, is a vote to kick
+// the player of seat N, or the one who has the name N. It holds for a minute, or
+// until the next one. A player can be voted out who has used up its share of
+// Rates.Pace in the last minute. If more than half of the others who are there want
+// it, and at least two, the player is banned for the rest of the match. Guests of
+// one address have one vote.
+const TopicVote = "vote"
+
+// voteLine is how a line of chat that is a vote begins.
+const voteLine = "/kick "
+
+// fewestVotes is how many votes are needed at least, so that in a match of two none
+// can remove the other.
+const fewestVotes = 2
+
+// vote takes a line of chat that may be a vote.
+func (h *Host) vote(p *peer, line string) {
+	whom, found := strings.CutPrefix(line, voteLine)
+	if !found || !h.options.VoteKick || p.seat == lockstep.System || h.c.Err() != nil {
+		return
+	}
+	accused, ok := h.named(strings.TrimSpace(whom))
+	if !ok || h.payer(&h.seats[accused]) == p.payer {
+		h.error(p, protocol.ErrorRole, "nobody else has that seat or name alone", "")
+		return
+	}
+	a := h.payer(&h.seats[accused])
+	if a.pace.spentAt == 0 || h.now-a.pace.spentAt > minute {
+		h.error(p, protocol.ErrorRole, "only a player who has used up its share of the match's time can be voted out", "")
+		return
+	}
+	s := &h.seats[p.seat]
+	s.vote, s.votedAt = a, h.now
+	votes, voters := h.votes(a)
+	h.announce(accused, TopicVote, fmt.Sprintf("%d of %d want this player to be kicked", votes, voters))
+	if votes < fewestVotes || 2*votes <= voters {
+		return
+	}
+	if h.BanPlayer(h.now, accused, 0, "voted out") != nil && h.c.Err() == nil {
+		_ = h.Remove(h.now, accused, "voted out") // there are too many bans
+	}
+}
+
+// named returns the player of a seat that is told by its number, or by a name that
+// nobody else has.
+func (h *Host) named(whom string) (lockstep.Player, bool) {
+	if n, err := strconv.ParseUint(whom, 10, 8); err == nil {
+		return lockstep.Player(n), int(n) < len(h.seats) && h.seats[n].want != vacant
+	}
+	found, n := lockstep.Player(0), 0
+	for i := range h.seats {
+		if s := &h.seats[i]; s.want != vacant && s.name == whom && whom != "" {
+			found, n = lockstep.Player(i), n+1
+		}
+	}
+	return found, n == 1
+}
+
+// votes returns how many accounts want a player to be kicked, and how many could.
+func (h *Host) votes(accused *account) (votes, voters int) {
+	for i := range h.seats {
+		s := &h.seats[i]
+		if a := h.payer(s); s.want == here && a != accused {
+			a.pace.mayVote = true
+			a.pace.votes = a.pace.votes || s.vote == accused && h.now-s.votedAt <= minute
+		}
+	}
+	for i := range h.seats {
+		a := &h.payer(&h.seats[i]).pace
+		if a.mayVote {
+			voters++
+		}
+		if a.votes {
+			votes++
+		}
+		a.mayVote, a.votes = false, false
+	}
+	return votes, voters
+}

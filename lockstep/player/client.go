@@ -1,0 +1,285 @@
+package player
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
+
+// A Client is a player's or spectator's side of a live match. It owns no socket
+// and no clock: whoever does gives it the bytes that arrive and the time, sends
+// what it wants sent, and dials when it wants a connection:
+//
+//	for c.Stage() != StageDone {
+//		c.Advance(now)
+//		if c.Stage() == StageDialing { dial; c.Connected(now) or c.Disconnected(now, err) }
+//		out := c.Send(nil)       // send it, until there is nothing
+//		if c.Stage() == StageClosing { close; c.Disconnected(now, nil) }
+//		wait until c.Next(), or for a message: c.Receive(now, message)
+//	}
+//
+// The stages, and what leads from one to another:
+//
+//	Waiting ──(due)──> Dialing ──Connected──> Greeting ──welcome──> Syncing ──state_sync──> CatchingUp ──> Live
+//	   ^                  |                      |                     |        <──(far behind)──┘          |
+//	   └───(attempts left)┴────Disconnected──────┴─────────────────────┴──────(any of them)─────────────────┘
+//	                  └──(none left, or told not to come back)──> Done        Closing: the client hangs up
+//	a welcome that resumes leads to Live at once; the match's end to Draining, and from there to Done
+//
+// It belongs to one goroutine.
+type Client struct {
+	game    *lockstep.Game
+	options Options
+	link    link
+	fatal   error // why the link is over, if not because of the match's end
+	reason  error // why the client hangs up
+	leaving bool
+	over    bool // the match's end has arrived
+
+	now     lockstep.Time // the caller's
+	clock   lockstep.Time // our own: without jumps
+	dialAt  lockstep.Time
+	heard   lockstep.Time // when a message last came
+	greeted lockstep.Time // when the connection was opened
+	since   lockstep.Time // of the welcome
+	after   lockstep.Time // the server's wait before the next attempt
+	climb   climb
+	started bool
+
+	// What welcome said.
+	welcomed   bool // once
+	seat       lockstep.Player
+	role       protocol.Role
+	session    protocol.SessionToken
+	ackEvery   lockstep.Tick
+	serverTick lockstep.Tick // the last that is known to be sealed
+	inputDelay lockstep.Tick
+
+	in         streamIn
+	run        runner
+	out        outgoing
+	own        outstanding
+	payloads   *record.Payloads
+	predict    prediction
+	pace       pacer
+	catchingUp bool
+	progressed lockstep.Tick // of the last progress event
+	measure    measure
+}
+
+// NewClient returns a Client of a match of game g.
+func New(g *lockstep.Game, o Options) *Client {
+	o.defaults()
+	c := &Client{game: g, options: o, seat: lockstep.System, payloads: g.NewPayloads()}
+	c.climb.random = o.Seed
+	c.own.next = 1
+	c.pace = pacer{options: o.Pacing, held: true, pace: pacePlain}
+	return c
+}
+
+// Err returns why the client has given up, and nil before that and when the
+// match has ended or the client has left.
+func (c *Client) Err() error { return c.fatal }
+
+// Simulation returns the confirmed state, for reading, or nil before the first
+// state has arrived.
+func (c *Client) Simulation() *lockstep.Simulation {
+	if c.run.follower == nil {
+		return nil
+	}
+	return c.run.follower.Simulation()
+}
+
+// Header returns the match's header, or nil before the first state has arrived.
+func (c *Client) Header() *lockstep.Header {
+	if c.run.follower == nil {
+		return nil
+	}
+	return c.run.follower.Header()
+}
+
+func (c *Client) tell(e any) {
+	if c.options.Events != nil {
+		//samestep:allow unseen an observer, from which nothing comes back
+		c.options.Events(e)
+	}
+}
+
+// maxGap bounds how far our clock moves at a time. It is more than the time
+// between two calls (see Next), and less than the silence that ends a
+// connection: a machine that slept reads what has arrived first.
+const maxGap = 2 * lockstep.Second
+
+const (
+	// syncPatience is how long a client waits for a welcome, or for more of a state,
+	// before it tries another connection.
+	syncPatience = 30 * lockstep.Second
+
+	// minSyncRate is how many bytes a second of a state have to come after that. Else
+	// a server could send a byte now and then, for ever.
+	minSyncRate = 1 << 10
+
+	// maxRetryAfter is the longest wait that a server can ask for. A client that is
+	// asked for more gives up: nobody sits before it that long.
+	maxRetryAfter = 3600 * lockstep.Second
+)
+
+// tickClock takes the caller's time.
+func (c *Client) tickClock(now lockstep.Time) {
+	if !c.started {
+		c.started, c.now = true, now
+	}
+	c.clock += min(max(0, now-c.now), maxGap)
+	c.now = now
+}
+
+// Connected tells that a connection is open.
+func (c *Client) Connected(now lockstep.Time) {
+	c.tickClock(now)
+	if c.link != linkDialing {
+		return
+	}
+	c.link, c.heard, c.greeted = linkGreeting, c.clock, c.clock
+	c.out.begin()
+	c.out.auth = true
+	c.tell(Connected{})
+}
+
+// Disconnected tells that the connection is gone or could not be made, and why;
+// nil if the client wanted it closed.
+func (c *Client) Disconnected(now lockstep.Time, err error) {
+	c.tickClock(now)
+	if c.link == linkWaiting || c.link == linkOver {
+		return
+	}
+	had := c.link != linkDialing
+	if c.reason != nil {
+		err = c.reason
+	}
+	if err == nil {
+		err = errors.New("lockstep: client: connection lost")
+	}
+	c.judge()
+	c.reason = nil
+	c.in.assembly.drop()
+	c.own.unsent()
+	c.out.begin()
+	if c.fatal != nil || c.leaving || c.over {
+		c.finish()
+		return
+	}
+	c.link = linkWaiting
+	if had {
+		c.tell(ConnectionLost{err})
+	}
+	if c.link == linkWaiting { // else the listener has left
+		c.retry(err)
+	}
+}
+
+// judge puts the client back to the foot of the ladder if the connection that
+// ends was one worth the name. Else a server that ends each at once would be
+// dialed for ever.
+func (c *Client) judge() {
+	if c.Stage() == StageLive && c.clock-c.since >= 5*c.options.Ladder.First {
+		c.climb.attempt = 0
+	}
+}
+
+// retry takes the next rung of the ladder.
+func (c *Client) retry(err error) {
+	c.climb.lost(c.clock)
+	at, ok := c.climb.next(&c.options.Ladder, c.clock, c.after)
+	c.after = 0
+	if !ok {
+		c.fatal = fmt.Errorf("%w after %d attempts: %w", ErrGaveUp, c.climb.attempt, err)
+		c.finish()
+		return
+	}
+	c.link, c.dialAt = linkWaiting, at
+	c.tell(Retrying{c.climb.attempt, c.now + at - c.clock})
+}
+
+// finish ends the link for good.
+func (c *Client) finish() {
+	c.link = linkOver
+	if c.fatal != nil {
+		c.tell(LostForGood{c.fatal})
+	}
+}
+
+// fail gives up: err cannot be mended by another connection.
+func (c *Client) fail(err error) {
+	if c.fatal != nil || c.link == linkOver {
+		return
+	}
+	c.fatal = err
+	if c.link == linkGreeting || c.link == linkUp {
+		c.hangUp(err)
+	} else if c.link != linkClosing {
+		c.finish()
+	}
+}
+
+// hangUp wants the connection closed, because of err.
+func (c *Client) hangUp(err error) {
+	if c.link == linkGreeting || c.link == linkUp {
+		c.judge()
+		c.link, c.reason = linkClosing, err
+	}
+}
+
+// Advance lets the time pass: it runs the ticks that are due.
+func (c *Client) Advance(now lockstep.Time) {
+	c.tickClock(now)
+	c.timers()
+	c.play()
+	c.measure.advance(c.clock)
+}
+
+func (c *Client) timers() {
+	switch c.link {
+	case linkWaiting:
+		if c.clock >= c.dialAt {
+			c.link = linkDialing
+			c.tell(Dialing{c.climb.attempt})
+		}
+	case linkGreeting, linkUp:
+		if c.clock-c.heard >= c.options.Silence {
+			c.hangUp(ErrSilent)
+			return
+		}
+		if c.link == linkGreeting && c.clock-c.greeted >= syncPatience || c.link == linkUp && c.in.stalled(c.clock) {
+			c.hangUp(ErrNoSync)
+			return
+		}
+		if c.link == linkUp && c.clock >= c.measure.pingAt {
+			c.measure.pingAt = c.clock + c.options.PingEvery
+			c.out.ping = true
+		}
+	}
+}
+
+// Next returns when Advance is to be called next, if nothing happens before.
+func (c *Client) Next() lockstep.Time {
+	at := c.clock + lockstep.Second
+	switch c.link {
+	case linkWaiting:
+		at = min(at, c.dialAt)
+	case linkGreeting, linkUp:
+		at = min(at, c.heard+c.options.Silence)
+		if c.link == linkUp {
+			at = min(at, c.measure.pingAt)
+		}
+	}
+	if c.fatal == nil && c.level() > 0 {
+		if c.catchingUp {
+			return c.now
+		}
+		at = min(at, c.pace.passed+c.pace.next())
+	}
+	return c.now + max(0, at-c.clock)
+}

@@ -1,0 +1,96 @@
+package player
+
+import (
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+)
+
+// What a [Client] tells its Events function, beside [lockstep.Receipt]: the answer to a
+// command, once for each.
+type (
+	// Dialing: a connection is wanted. Attempt is 0 for the first one, and n for
+	// the n-th attempt after a loss.
+	Dialing struct{ Attempt int }
+
+	// Connected: there is a connection, and the client says who it is.
+	Connected struct{}
+
+	// Welcomed: the server knows the client.
+	Welcomed struct {
+		Seat lockstep.Player // System for a spectator
+		Role protocol.Role
+	}
+
+	// Renumbered: the command that Submit called From has the sequence To from now
+	// on. A server that went on after a crash has forgotten so many sequences that
+	// From is too far ahead of the last that it knows.
+	Renumbered struct{ From, To lockstep.Sequence }
+
+	// StreamResumed: the stream goes on after Tick as if nothing had happened.
+	StreamResumed struct{ Tick lockstep.Tick }
+
+	// SyncProgress: a state is arriving, Bytes of TotalBytes; or it is here, and
+	// the client, at Tick, catches up with Target, the last sealed tick.
+	SyncProgress struct {
+		Bytes, TotalBytes uint32
+		Tick, Target      lockstep.Tick
+	}
+
+	// Synced: the client has caught up, at Tick.
+	Synced struct{ Tick lockstep.Tick }
+
+	// ConnectionLost: the connection is gone. Commands can still be submitted.
+	ConnectionLost struct{ Err error }
+
+	// Retrying: the next attempt, the n-th after a loss, is due At a time.
+	Retrying struct {
+		Attempt int
+		At      lockstep.Time
+	}
+
+	// LostForGood: the client gives up. It is the last event.
+	LostForGood struct{ Err error }
+
+	// Desynced: this client's state is not the match's. The first of a row is
+	// told, by whoever notices first: the client, by a checksum in the stream,
+	// which sets Got and Want, or the server, which sets Agreed and Section.
+	Desynced struct {
+		Tick      lockstep.Tick
+		Got, Want uint64
+		Agreed    lockstep.Tick // the last tick at which both agreed
+		Section   string        // the first one that differs; may be empty
+	}
+
+	// Healed: after a desync the client's state is the match's again.
+	Healed struct{ Tick lockstep.Tick }
+
+	// Note: text for people, such as a name or a line of chat; see [record.TopicChat] and
+	// [host.TopicPace].
+	Note struct {
+		Player lockstep.Player
+		Topic  string
+		Text   string
+	}
+
+	// Ended: the match is over.
+	Ended struct{ Reason string }
+
+	// Held: the match stands still for a reason of the server's, such as a full
+	// disk; without a Reason it goes on.
+	Held struct{ Reason string }
+
+	// ServerError: the server did not like what the client sent.
+	ServerError struct {
+		Code  protocol.ErrorCode
+		Text  string
+		Field string
+	}
+
+	// ServerClosing: the server ends the connection. RetryAfter is when to come
+	// back; 0 is never.
+	ServerClosing struct {
+		Code       protocol.CloseCode
+		Text       string
+		RetryAfter lockstep.Time
+	}
+)

@@ -1,0 +1,176 @@
+package player_test
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/seed-49bee653/samestep/internal/testing/testgame"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/player"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+)
+
+// A venue is a host and a client on a perfect network, in one goroutine.
+type venue struct {
+	host   *host.Host
+	client *player.Client
+	id     host.PeerID
+	now    lockstep.Time
+}
+
+// play lets time pass.
+func (v *venue) play(d lockstep.Time) {
+	for end := v.now + d; v.now < end && v.client.Stage() != player.StageDone; v.now += 10 * lockstep.Millisecond {
+		v.host.Advance(v.now)
+		v.client.Advance(v.now)
+		if v.client.Stage() == player.StageDialing {
+			v.id, _ = v.host.Connect(v.now, "")
+			v.client.Connected(v.now)
+		}
+		for b := v.client.Send(nil); len(b) > 0; b = v.client.Send(nil) {
+			v.host.Receive(v.now, v.id, b)
+		}
+		for b := v.host.Send(v.id, nil, protocol.MaxServerMessage); len(b) > 0; b = v.host.Send(v.id, nil, protocol.MaxServerMessage) {
+			if err := v.client.Receive(v.now, b); err != nil {
+				fmt.Println(err)
+			}
+		}
+		if v.client.Stage() == player.StageClosing {
+			v.cut(nil)
+		}
+	}
+}
+
+func (v *venue) cut(err error) {
+	v.host.Disconnect(v.now, v.id)
+	v.client.Disconnected(v.now, err)
+}
+
+// A player joins, gives a command, and leaves. All that happens comes as events.
+func ExampleClient() {
+	host := testgame.NewLampHost(host.Options{})
+	var client *player.Client
+	client = player.New(lockstep.MustGame(testgame.LampRules), player.Options{
+		Token: "Ann",
+		Events: func(e any) {
+			switch e := e.(type) {
+			case player.Dialing:
+				fmt.Println("dialing, attempt", e.Attempt)
+			case player.Welcomed:
+				fmt.Println("seat", e.Seat)
+			case player.Synced:
+				if _, err := client.Submit(&testgame.Press{Lamp: 2}); err != nil {
+					fmt.Println(err)
+				}
+			case lockstep.Receipt:
+				fmt.Println("command", e.Sequence, e)
+			case player.Ended:
+				fmt.Println("over:", e.Reason)
+			}
+		},
+	})
+	v := &venue{host: host, client: client}
+	v.play(2 * lockstep.Second)
+
+	var status player.Status = client.Status()
+	fmt.Println(status.Stage, "with", status.Agreed, "checksums agreed")
+	fmt.Println(lockstep.World[testgame.Lamps](client.Simulation()).On)
+
+	client.Leave()
+	v.play(lockstep.Second)
+	var stage player.Stage = client.Stage()
+	fmt.Println(stage)
+	// Output:
+	// dialing, attempt 0
+	// seat 0
+	// command 1 accepted for tick 2
+	// live with 19 checksums agreed
+	// [false false true false]
+	// done
+}
+
+// A client that loses its connection climbs a ladder of attempts. Each step is
+// an event; so is what it finds when it is back.
+func ExampleLadder() {
+	host := testgame.NewLampHost(host.Options{})
+	client := player.New(lockstep.MustGame(testgame.LampRules), player.Options{
+		Token:  "Ann",
+		Ladder: player.Ladder{First: 100 * lockstep.Millisecond, Attempts: 3},
+		Events: func(e any) {
+			switch e := e.(type) {
+			case player.Connected:
+				fmt.Println("connected")
+			case player.ConnectionLost:
+				fmt.Println("lost:", e.Err)
+			case player.Retrying:
+				fmt.Println("attempt", e.Attempt, "is due")
+			case player.StreamResumed:
+				fmt.Println("resumed after tick", e.Tick)
+			case player.Renumbered:
+				fmt.Println("command", e.From, "is command", e.To)
+			case player.SyncProgress:
+				fmt.Println("a state,", e.Bytes, "of", e.TotalBytes, "bytes")
+			case player.LostForGood:
+				fmt.Println(e.Err)
+			case player.Note:
+				fmt.Println("player", e.Player, "is", e.Text)
+			case player.Ended:
+				fmt.Println("over:", e.Reason)
+			case player.ServerClosing:
+				fmt.Println("closing:", e.Code)
+			case player.ServerError, player.Desynced, player.Explained, player.Healed:
+				fmt.Println("trouble:", e)
+			}
+		},
+	})
+	v := &venue{host: host, client: client}
+	v.play(lockstep.Second)
+	v.cut(errors.New("cable unplugged"))
+	v.play(lockstep.Second)
+	if err := host.End(v.now, "nobody presses any more"); err != nil {
+		fmt.Println(err)
+	}
+	v.play(lockstep.Second)
+	// Output:
+	// connected
+	// a state, 202 of 202 bytes
+	// player 0 is Ann
+	// lost: cable unplugged
+	// attempt 1 is due
+	// connected
+	// resumed after tick 19
+	// closing: ended
+	// over: nobody presses any more
+}
+
+// What is drawn is a part of the way between two ticks: linear or with a snap,
+// field by field, as the game wants it.
+func ExampleClient_View() {
+	host := testgame.NewLampHost(host.Options{})
+	client := player.New(lockstep.MustGame(testgame.LampRules), player.Options{
+		Token: "Ann", Interpolate: true, Predict: 8,
+		Pacing: player.PacingOptions{MaxDelay: 200 * lockstep.Millisecond},
+	})
+	v := &venue{host: host, client: client}
+	v.play(lockstep.Second + 20*lockstep.Millisecond)
+
+	view, ok := client.View()
+	previous, current := lockstep.World[testgame.Lamps](view.Previous), lockstep.World[testgame.Lamps](view.Current)
+	presses := player.Lerp(int32(previous.Presses), int32(current.Presses), view.Fraction) // linear
+	fmt.Println(ok, view.Predicted, presses, current.On)                                   // snap
+	fmt.Println(view.Current.Tick()-view.Previous.Tick(), view.Fraction < player.One)
+	// Output:
+	// true true 0 [false false false false]
+	// 1 true
+}
+
+func ExampleLerp() {
+	var half player.Fraction = player.One / 2
+	fmt.Println(player.Lerp(int64(10), 20, half), player.Lerp(int64(20), -20, half))
+	// A turn has 256 parts here: the way from 250 to 10 goes over 0.
+	fmt.Println(player.LerpTurn(uint8(250), 10, half))
+	// Output:
+	// 15 0
+	// 2
+}

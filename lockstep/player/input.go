@@ -1,0 +1,84 @@
+package player
+
+import (
+	"fmt"
+
+	"github.com/seed-49bee653/samestep/internal/pack"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
+
+// Submit queues a command, given as a pointer to its registered type, and
+// returns its sequence. Its answer is a [lockstep.Receipt] among the events. It is sent
+// until it is answered, over as many connections as that takes, and applied
+// once.
+func (c *Client) Submit(value any) (lockstep.Sequence, error) {
+	if !c.welcomed || c.role == protocol.Spectator || c.link == linkOver || c.fatal != nil || c.leaving || c.over {
+		return 0, ErrNotPlaying
+	}
+	kind, payload, err := c.payloads.Encode(value)
+	if err != nil {
+		return 0, err
+	}
+	seq, ok := c.own.add(kind, payload, c.predict.assume(&c.own))
+	if !ok {
+		return 0, fmt.Errorf("%w: %d commands", ErrUnanswered, record.CommandWindow)
+	}
+	return seq, nil
+}
+
+// Chat queues a line of text for people, of at most [record.MaxNote] bytes.
+func (c *Client) Chat(text string) error {
+	if c.link != linkUp {
+		return ErrNotPlaying
+	}
+	if len(c.out.chat) == maxChat {
+		return fmt.Errorf("%w: %d lines", ErrUnanswered, maxChat)
+	}
+	c.out.chat = append(c.out.chat, pack.Clip(text, record.MaxNote))
+	return nil
+}
+
+// Leave gives up the seat for good, or stops watching. After the match's end it
+// leaves out what has not been run yet.
+func (c *Client) Leave() {
+	if c.over {
+		c.run.discard()
+	}
+	if c.leaving || c.link == linkOver {
+		return
+	}
+	c.leaving = true
+	if c.link == linkUp {
+		c.out.leave = true
+		c.hangUp(nil)
+		return
+	}
+	if c.link == linkGreeting {
+		c.hangUp(nil)
+		return
+	}
+	if c.link != linkClosing {
+		c.finish()
+	}
+}
+
+// Corrupt inverts a bit of the field at a path of the confirmed state, for
+// tests and demonstrations of what happens then.
+func (c *Client) Corrupt(path string) error {
+	s := c.Simulation()
+	if s == nil {
+		return ErrNotPlaying
+	}
+	b := s.AppendState(nil)
+	v, err := c.game.StateSchema().Lookup(b, path)
+	if err != nil {
+		return err
+	}
+	if !v.Flip() {
+		return fmt.Errorf("lockstep: client: %s has no bit to invert", path)
+	}
+	c.predict.stale = true
+	return c.run.follower.Restore(b)
+}

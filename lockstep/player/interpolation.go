@@ -1,0 +1,50 @@
+package player
+
+import (
+	"math/bits"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// A Fraction is a part of the time between two ticks, 0 to [One].
+type Fraction uint32
+
+const fractionBits = 16
+
+// One is the whole of a Fraction.
+const One Fraction = 1 << fractionBits
+
+// A View is what a renderer shows: two states of the match, one tick apart, and
+// how much of the way from one to the other has passed. Both are for reading; a
+// renderer that writes makes this client differ from all others (see
+// [Client.Render]). A View is valid until the client is called again.
+type View struct {
+	Previous  *lockstep.Simulation
+	Current   *lockstep.Simulation
+	Fraction  Fraction
+	Predicted bool // the states have the player's own unconfirmed commands
+}
+
+// Lerp returns what is a fraction of the way from a to b, rounded towards a.
+// It is exact for all integers, and so for fixed-point numbers. A game shows a
+// field so, or snaps to its current value, as suits the field.
+func Lerp[T ~int8 | ~int16 | ~int32 | ~int64](a, b T, f Fraction) T {
+	if b < a {
+		return T(int64(a) - part(uint64(int64(a))-uint64(int64(b)), f))
+	}
+	return T(int64(a) + part(uint64(int64(b))-uint64(int64(a)), f))
+}
+
+// LerpTurn is Lerp for angles of which the type's whole range is one turn: it
+// goes the shorter way round.
+func LerpTurn[T ~uint8 | ~uint16 | ~uint32](a, b T, f Fraction) T {
+	if way := b - a; way <= ^T(0)/2 {
+		return a + T(part(uint64(way), f))
+	}
+	return a - T(part(uint64(a-b), f))
+}
+
+func part(distance uint64, f Fraction) int64 {
+	hi, lo := bits.Mul64(distance, uint64(min(f, One)))
+	return int64(hi<<(64-fractionBits) | lo>>fractionBits)
+}

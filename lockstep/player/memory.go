@@ -1,0 +1,42 @@
+package player
+
+import (
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
+
+// MemoryBound returns how many bytes a client keeps at most, for a game whose
+// states have at most so many: what a server can make it keep is bounded,
+// whatever it sends.
+//
+//	4 × (2 × MaxBacklog + one message)          records that wait, with room to grow
+//	2 × MaxState                                a state that is arriving
+//	2 × (KeepStates + 4) × state                of the past, and asked for
+//	2 × 256 × MaxPayload + 16 × MaxNote         commands and chat that wait
+//
+// Beside it there are the simulations: one, another to interpolate, two more to
+// predict, and one that differed, until it is compared.
+func (c *Client) MemoryBound(stateBytes int) int {
+	o := &c.options
+	return 4*(2*o.MaxBacklog+protocol.MaxServerMessage) + 2*o.MaxState + 2*(o.KeepStates+maxStates)*stateBytes +
+		2*record.CommandWindow*lockstep.MaxPayload + maxChat*record.MaxNote
+}
+
+// Memory returns how many bytes of those the client keeps now.
+func (c *Client) Memory() int {
+	n := cap(c.run.backlog.buf) + cap(c.in.assembly.bytes)
+	if f := c.run.follower; f != nil {
+		n += f.Memory()
+	}
+	for i := range c.out.states {
+		n += cap(c.out.states[i].state)
+	}
+	for _, s := range c.own.list[:cap(c.own.list)] {
+		n += cap(s.payload)
+	}
+	for _, text := range c.out.chat {
+		n += len(text)
+	}
+	return n
+}

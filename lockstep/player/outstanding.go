@@ -1,0 +1,121 @@
+package player
+
+import (
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
+
+// outstanding are a client's own commands that are not settled yet, by rising
+// sequence. No sequence is further ahead of the highest decided one than the
+// window of sequences that a Coordinator takes.
+type outstanding struct {
+	list []submitted
+	next lockstep.Sequence // of the next command
+	high lockstep.Sequence // the highest that the server has decided, as far as it is known
+}
+
+// A submitted command is one of this client's own.
+type submitted struct {
+	sequence lockstep.Sequence
+	kind     lockstep.Kind
+	payload  []byte
+	sent     bool          // over the present connection
+	answered bool          // and accepted
+	tick     lockstep.Tick // answered: when it runs
+	assumed  lockstep.Tick // the tick in which the prediction runs it; 0 for none
+	run      bool          // a frame that was run has it
+}
+
+// add queues a command, and reports false if the window is full or there is no
+// sequence left. Sequences that were rejected without a decision are used again
+// once they fill the window and no other command is undecided.
+func (o *outstanding) add(kind lockstep.Kind, payload []byte, assumed lockstep.Tick) (lockstep.Sequence, bool) {
+	n := len(o.list)
+	if o.full(o.next) && (n == 0 || o.list[n-1].sequence <= o.high) {
+		o.next = o.high + 1
+	}
+	if n == record.CommandWindow || o.next == 0 || o.full(o.next) {
+		return 0, false
+	}
+	if n < cap(o.list) {
+		o.list = o.list[:n+1] // its payload's memory is used again
+	} else {
+		o.list = append(o.list, submitted{})
+	}
+	s := &o.list[n]
+	*s = submitted{sequence: o.next, kind: kind, payload: append(s.payload[:0], payload...), assumed: assumed}
+	o.next++
+	return s.sequence, true
+}
+
+// full reports whether the server would call a sequence too far ahead.
+func (o *outstanding) full(seq lockstep.Sequence) bool {
+	return uint64(seq) > uint64(o.high)+record.CommandWindow
+}
+
+// find returns the place of a sequence, or -1.
+func (o *outstanding) find(seq lockstep.Sequence) int {
+	for i := range o.list {
+		if o.list[i].sequence == seq {
+			return i
+		}
+	}
+	return -1
+}
+
+// remove takes the command at place i out.
+func (o *outstanding) remove(i int) {
+	gone := o.list[i]
+	last := len(o.list) - 1
+	copy(o.list[i:], o.list[i+1:])
+	o.list[last] = gone
+	o.list = o.list[:last]
+}
+
+// settle removes the accepted commands whose tick has been run.
+func (o *outstanding) settle(t lockstep.Tick) {
+	for i := 0; i < len(o.list); {
+		if s := &o.list[i]; s.answered && s.tick <= t {
+			o.remove(i)
+			continue
+		}
+		i++
+	}
+}
+
+// known takes the highest sequence that the server has decided. A server that
+// went on after a crash may have forgotten later ones: commands that it answered
+// are waited for again. If sequences are now too far ahead, those that are
+// undecided get new ones, from last + 1 on, and known returns them.
+func (o *outstanding) known(last lockstep.Sequence) (renumbered []Renumbered) {
+	o.high = last
+	n := len(o.list)
+	far := n > 0 && o.full(o.list[n-1].sequence)
+	if far {
+		o.next = last + 1
+	}
+	for i := range o.list {
+		s := &o.list[i]
+		if s.sequence <= last {
+			continue
+		}
+		s.answered, s.run = false, false
+		if far {
+			renumbered = append(renumbered, Renumbered{s.sequence, o.next})
+			s.sequence = o.next
+			o.next++
+		}
+	}
+	o.next = max(o.next, last+1)
+	return renumbered
+}
+
+// decided takes an answer that will not change.
+func (o *outstanding) decided(seq lockstep.Sequence) { o.high = max(o.high, seq) }
+
+// unsent makes all be sent again.
+func (o *outstanding) unsent() {
+	for i := range o.list {
+		o.list[i].sent = false
+	}
+}

@@ -1,0 +1,73 @@
+package player
+
+import (
+	"testing"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
+
+// Whatever a client had submitted, was answered and lost, a server that goes on
+// after a crash takes what it sends again and what it submits then. The oracle
+// is the rule of the server's seat.
+func TestOutstandingAfterCrash(t *testing.T) {
+	for _, row := range []struct {
+		name                               string
+		decided, undecided, limited, known lockstep.Sequence
+	}{
+		{name: "nothing lost", decided: 10, undecided: 3, known: 10},
+		{name: "all lost, nothing undecided", decided: 1000, known: 0},
+		{name: "within the window", decided: 200, undecided: 5, known: 0},
+		{name: "to the end of the window", decided: 255, undecided: 1, known: 0},
+		{name: "beyond the window", decided: 256, undecided: 1, known: 0},
+		{name: "far beyond the window", decided: 1000, undecided: 1, known: 700},
+		{name: "a full window", decided: 1000, undecided: record.CommandWindow, known: 0},
+		{name: "a full window, nothing lost", decided: 7, undecided: record.CommandWindow, known: 7},
+		{name: "a burst beyond the rate", decided: 300, limited: 1000, known: 300},
+		{name: "a burst beyond the rate, and a crash", decided: 300, limited: 1000, undecided: 1, known: 300},
+		{name: "an answer was lost", decided: 5, undecided: 3, known: 8},
+		{name: "the last sequences", decided: 1<<32 - 20, undecided: 10, known: 1<<32 - 20},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			o := outstanding{next: row.known + 1, high: row.known}
+			if row.decided > row.known {
+				o = outstanding{next: row.decided + 1, high: row.decided}
+			}
+			for range row.limited {
+				seq, ok := o.add(1, nil, 0)
+				if !ok || o.full(seq) {
+					t.Fatalf("sequence %d is refused or too far ahead of %d", seq, o.high)
+				}
+				o.remove(o.find(seq)) // rejected as rate limited
+			}
+			for range row.undecided {
+				if _, ok := o.add(1, nil, 0); !ok {
+					t.Fatal("a command is refused")
+				}
+			}
+			o.unsent()
+			far := row.undecided > 0 && uint64(o.list[len(o.list)-1].sequence) > uint64(row.known)+record.CommandWindow
+			if got := o.known(row.known); far != (len(got) > 0) || far && len(got) != int(row.undecided) {
+				t.Errorf("%d got new sequences, want %d: %t", len(got), row.undecided, far)
+			}
+			known := row.known // the highest sequence that the server has decided
+			for i := range 600 {
+				if _, ok := o.add(1, nil, 0); !ok && len(o.list) == 0 && i < 5 {
+					t.Fatalf("command %d is refused", i)
+				}
+				for _, c := range o.list {
+					stale := c.sequence <= row.known || known >= record.CommandWindow && c.sequence <= known-record.CommandWindow
+					far := uint64(c.sequence) > uint64(known)+record.CommandWindow
+					if (stale || far) && row.known <= row.decided {
+						t.Fatalf("sequence %d: stale: %t, too far ahead: %t, the server knows %d", c.sequence, stale, far, known)
+					}
+					known = max(known, c.sequence)
+					o.decided(c.sequence)
+				}
+				for len(o.list) > 0 {
+					o.remove(0)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,175 @@
+package player
+
+import (
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// PacingOptions say when a client runs the ticks that have arrived. Zero fields
+// have the defaults in brackets.
+type PacingOptions struct {
+	// AsTheyCome runs ticks at once, without a buffer: for programs that nobody
+	// watches.
+	AsTheyCome bool
+
+	// MaxDelay bounds how long a tick waits so that later ones arrive before
+	// they are due (500 ms). The delay follows the jitter that is observed.
+	MaxDelay lockstep.Time
+
+	// Behind is how late the client may be before it catches up at CatchUp
+	// percent of the match's speed (800), instead of at most 5 % faster (250 ms).
+	Behind  lockstep.Time
+	CatchUp int
+
+	// FarBehind is how late it may be before it runs as fast as it can, as
+	// after a late join (10 s).
+	FarBehind lockstep.Time
+
+	// Budget is how many ticks one call of Advance runs at most (32).
+	Budget int
+}
+
+func (o *PacingOptions) defaults() {
+	if o.MaxDelay <= 0 {
+		o.MaxDelay = 500 * lockstep.Millisecond
+	}
+	if o.Behind <= 0 {
+		o.Behind = 250 * lockstep.Millisecond
+	}
+	if o.CatchUp <= 100 {
+		o.CatchUp = 800
+	}
+	o.CatchUp = min(o.CatchUp, 100_000)
+	if o.FarBehind <= 0 {
+		o.FarBehind = 10 * lockstep.Second
+	}
+	if o.Budget <= 0 {
+		o.Budget = 32
+	}
+}
+
+// Paces, per mille of the match's speed.
+const (
+	pacePlain = 1000
+	paceLean  = 50 // how much faster or slower holds the buffer's depth
+
+	tickUnits = int64(lockstep.Second) * 100 * 1000 // one tick: microseconds × percent × per mille
+	maxStep   = 250 * lockstep.Millisecond          // of time, however late Advance is called
+
+	baseWindow = 32 // arrivals
+)
+
+// A pacer decides when the next tick runs. Arrivals tell it when ticks would
+// come over a network without jitter; it plays them so much later that most
+// others have come by then, too.
+type pacer struct {
+	options  PacingOptions
+	rate     int64 // ticks a second
+	arriving int64 // percent of it, at the end of what has arrived
+	playing  int64 // percent of it, at the tick that was run
+	pace     int64 // per mille of that
+
+	units   int64         // of the next tick that have passed
+	passed  lockstep.Time // until when they were counted
+	base    lockstep.Time // when the last tick would have arrived without jitter
+	held    bool          // base is not known: the match was paused, or has just begun
+	waiting bool          // for the buffer to fill, after base was unknown; not if the match is paused behind it
+	wait    lockstep.Time // how long, then
+	seen    int           // arrivals since base was looked at
+	least   lockstep.Time // how late they were at least
+	jitter  jitter
+}
+
+// begin starts anew at a match's rate and speed.
+func (p *pacer) begin(rate uint16, percent int64) {
+	*p = pacer{options: p.options, rate: int64(rate), arriving: percent, playing: percent, pace: pacePlain, held: true, passed: p.passed, jitter: p.jitter}
+}
+
+// span returns how long n ticks take.
+func (p *pacer) span(n, percent int64) lockstep.Time {
+	if p.rate == 0 || percent == 0 {
+		return 0
+	}
+	return lockstep.Time(n * int64(lockstep.Second) * 100 / (p.rate * percent))
+}
+
+// arrived takes note of n ticks that came together.
+func (p *pacer) arrived(now lockstep.Time, n int64) {
+	p.base += p.span(n, p.arriving)
+	late := now - p.base
+	if p.held || late <= 0 {
+		p.waiting = p.waiting || p.held
+		p.held, p.base, late = false, now, 0
+		p.seen, p.least = 0, 0
+	}
+	p.jitter.add(now, late, p.options.MaxDelay)
+	if p.seen++; p.seen == 1 || late < p.least {
+		p.least = late
+	}
+	if p.seen > baseWindow {
+		p.base += p.least // all were so late: it is not jitter, the way has become longer
+		p.seen = 0
+	}
+}
+
+// delay returns how long after its undisturbed arrival a tick runs.
+func (p *pacer) delay() lockstep.Time {
+	return min(p.jitter.peak+p.span(1, p.playing)/4, p.options.MaxDelay)
+}
+
+// late returns how far behind its plan a client is that has so many ticks left
+// to run, at the match's speed.
+func (p *pacer) late(now lockstep.Time, level int64) lockstep.Time {
+	over := now - p.base - p.delay()
+	if p.held {
+		over = -p.delay()
+	}
+	over = min(over, p.span(1, p.playing)) // what has not arrived cannot be run
+	return p.span(level, p.playing) - lockstep.Time(p.units/max(1, p.rate*p.playing*pacePlain)) + over
+}
+
+// pass lets the time pass up to now, and returns how many of level ticks are due.
+func (p *pacer) pass(now lockstep.Time, level int64) int64 {
+	elapsed := now - p.passed
+	p.passed = now
+	if p.options.AsTheyCome {
+		return level
+	}
+	p.units += int64(min(elapsed, maxStep)) * p.rate * p.playing * p.pace
+	late, tick := p.late(now, level), p.span(1, p.playing)
+	if p.waiting = p.waiting && !p.held && late < 0; p.waiting {
+		p.wait = -late // the buffer fills before the first tick
+		return 0
+	}
+	switch catchUp := 10 * int64(p.options.CatchUp); {
+	case late > p.options.Behind || p.pace == catchUp && late > tick:
+		p.pace = catchUp
+	case tick > 0:
+		lean := int64(late) * paceLean / int64(tick)
+		p.pace = pacePlain + max(-paceLean, min(lean, paceLean))
+	}
+	return min(p.units/tickUnits, level)
+}
+
+// ran takes the units of n ticks away, and does not let time pile up in which
+// nothing could be run.
+func (p *pacer) ran(n int64) { p.units = max(0, min(p.units-n*tickUnits, tickUnits)) }
+
+// next returns how long it is until the next tick is due.
+func (p *pacer) next() lockstep.Time {
+	if p.waiting && !p.options.AsTheyCome {
+		return p.wait
+	}
+	speed := p.rate * p.playing * p.pace
+	if p.options.AsTheyCome || p.units >= tickUnits {
+		return 0
+	}
+	return lockstep.Time((tickUnits-p.units)/speed) + 1
+}
+
+// fraction returns how much of the next tick has passed.
+func (p *pacer) fraction() Fraction {
+	if p.options.AsTheyCome {
+		return One
+	}
+	return Fraction(min(p.units, tickUnits) / (tickUnits >> fractionBits))
+}

@@ -1,0 +1,164 @@
+package player_test
+
+import (
+	"testing"
+
+	"github.com/seed-49bee653/samestep/internal/testing/testgame"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player"
+)
+
+// Prediction changes nothing but what is shown: the same run with and without
+// it is the same to the byte, and so is every confirmed state.
+func TestPredictionIsNotSeenByOthers(t *testing.T) {
+	run := func(seed uint64, predict lockstep.Tick) (trace uint64, roots []uint64) {
+		c := newCluster(t, seed, nil, nil)
+		c.players(3, player.Options{Predict: predict, Interpolate: predict > 0})
+		for range 4 {
+			c.run(2 * lockstep.Second)
+			c.any().cut(true, true)
+		}
+		c.finish()
+		for _, m := range c.machines {
+			roots = append(roots, m.client.Simulation().Root())
+			if p := m.client.Predicted(); (p != nil) != (predict > 0) {
+				t.Errorf("predict %d: got a predicted state %t", predict, p != nil)
+			}
+		}
+		return c.trace.Sum64(), roots
+	}
+	for seed := range uint64(3) {
+		with, a := run(seed, 12)
+		without, b := run(seed, 0)
+		if with != without {
+			t.Errorf("seed %d: the bytes on the network differ", seed)
+		}
+		for i := range a {
+			if a[i] != b[i] {
+				t.Errorf("seed %d: player %d has another state with prediction", seed, i)
+			}
+		}
+	}
+}
+
+// A command is seen in the predicted state at the next tick, however long the
+// way to the server is, and it is never seen to vanish before it is confirmed.
+func TestPredictionShowsOwnCommands(t *testing.T) {
+	for _, predict := range []lockstep.Tick{20, 4} { // far enough ahead, and not
+		testPredictionShows(t, predict)
+	}
+}
+
+func testPredictionShows(t *testing.T, predict lockstep.Tick) {
+	c := newCluster(t, 1, nil, nil)
+	way := linkSpec{delay: 150 * lockstep.Millisecond, jitter: 30 * lockstep.Millisecond}
+	c.links = func(*machine) (up, down linkSpec) { return way, way }
+	c.players(2, player.Options{Predict: predict})
+	m := c.machines[0]
+	m.give = false
+	c.run(5 * lockstep.Second)
+	coins := func(s *lockstep.Simulation) int64 { return lockstep.World[testgame.Bank](s).Piles[0].Coins }
+	for range 10 {
+		confirmed, predicted := coins(m.client.Simulation()), coins(m.client.Predicted())
+		if _, err := m.client.Submit(&testgame.Earn{Coins: 10_000}); err != nil {
+			t.Fatal(err)
+		}
+		m.submitted++
+		c.run(60 * lockstep.Millisecond)
+		if got := coins(m.client.Predicted()) - predicted; got < 10_000 {
+			t.Errorf("after a tick the prediction has %d coins more, want 10000", got)
+		}
+		if got := coins(m.client.Simulation()) - confirmed; got >= 10_000 {
+			t.Error("control: the confirmed state has the command already")
+		}
+		for range 80 {
+			c.run(10 * lockstep.Millisecond)
+			if got := coins(m.client.Predicted()) - predicted; got < 10_000 {
+				t.Fatalf("the prediction has lost the command: %d coins more", got)
+			}
+		}
+		if got := coins(m.client.Simulation()) - confirmed; got < 10_000 {
+			t.Errorf("the confirmed state has %d coins more, want 10000", got)
+		}
+	}
+	c.finish()
+}
+
+// A tick costs at most its own step and as many as are predicted, whatever
+// comes; where nothing comes it costs one more.
+func TestPredictionCost(t *testing.T) {
+	const predict = 6
+	steps := 0
+	rules := testgame.BankRules()
+	step := rules.Step
+	rules.Step = func(w *testgame.Bank, turn *lockstep.Turn) {
+		steps++
+		step(w, turn)
+	}
+	for _, busy := range []bool{false, true} {
+		f := newFeedOf(t, lockstep.MustGame(rules), player.Options{Predict: predict})
+		f.play(50, func(int) lockstep.Time { return 0 })
+		steps = 0
+		for i := range 100 {
+			if busy {
+				kind, payload := testgame.Encode(t, lockstep.MustGame(testgame.BankRules()), &testgame.Earn{Coins: 1})
+				f.c.Submit(1, lockstep.Sequence(i+1), kind, payload)
+			}
+			f.play(1, func(int) lockstep.Time { return 0 })
+		}
+		got := steps - 100 // the referee's
+		if want := 200 + predict; !busy && got > want {
+			t.Errorf("quiet: got %d steps in 100 ticks, want at most %d", got, want)
+		}
+		if want := 100 * (1 + predict); busy && (got > want || got < 300) {
+			t.Errorf("busy: got %d steps in 100 ticks, want at most %d and more than when it is quiet", got, want)
+		}
+	}
+}
+
+// The game's events are told once for each confirmed tick, never for predicted
+// ones.
+func TestPredictionTellsNoEvents(t *testing.T) {
+	told := 0
+	c := newCluster(t, 2, nil, nil)
+	c.players(1, player.Options{Predict: 10, Observer: func(_ lockstep.Tick, e any) {
+		if _, ok := e.(testgame.Earned); ok {
+			told++
+		}
+	}})
+	c.run(5 * lockstep.Second)
+	c.finish()
+	if m := c.machines[0]; told != len(m.accepted) || told == 0 {
+		t.Errorf("got %d events of %d commands", told, len(m.accepted))
+	}
+}
+
+// A command that makes the game panic in the prediction hurts nobody: the
+// prediction rests until the server has refused it.
+func TestPredictionSurvivesPanic(t *testing.T) {
+	rules := testgame.BankRules()
+	rules.Validate = func(_ *testgame.Bank, c *lockstep.Command) error {
+		if _, ok := c.Value.(*testgame.Crash); ok {
+			return testgame.ErrDisk
+		}
+		return nil
+	}
+	c := newClusterOf(t, lockstep.MustGame(rules), 1, nil, nil)
+	c.players(1, player.Options{Predict: 10})
+	m := c.machines[0]
+	m.give = false
+	c.run(2 * lockstep.Second)
+	if _, err := m.client.Submit(&testgame.Crash{}); err != nil {
+		t.Fatal(err)
+	}
+	m.submitted++
+	c.run(70 * lockstep.Millisecond)
+	if m.client.Predicted() != nil {
+		t.Error("there is a prediction, though the game has panicked in it")
+	}
+	c.run(lockstep.Second)
+	if m.client.Predicted() == nil || m.rejected != 1 {
+		t.Errorf("got no prediction, or %d commands rejected, want 1", m.rejected)
+	}
+	c.finish()
+}

@@ -1,0 +1,299 @@
+package player
+
+import (
+	"fmt"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
+
+// streamIn is what has arrived of the stream.
+type streamIn struct {
+	streaming bool // the decoder stands in a stream
+	dec       record.Decoder
+	position  protocol.Position // of the next record
+	assembly  assembly
+	reader    protocol.Reader
+	message   protocol.Message
+	asks      int           // for a state, since the last one that was good
+	dropping  bool          // records are not kept, because a new state is awaited
+	paused    bool          // by the last tick
+	waiting   lockstep.Time // since when a state has been awaited and nothing of it came
+	awaited   lockstep.Time // since when it has been awaited
+	most      int           // bytes of it that have come, at most: a server may begin again
+}
+
+// await begins to wait for a state.
+func (s *streamIn) await(now lockstep.Time) { s.waiting, s.awaited, s.most = now, now, 0 }
+
+// stalled reports whether a state is awaited, and comes too slowly or not at all.
+func (s *streamIn) stalled(now lockstep.Time) bool {
+	return s.from() == 0 && (now-s.waiting >= syncPatience || now-s.awaited >= syncPatience+lockstep.Time(s.most)*lockstep.Second/minSyncRate)
+}
+
+// from returns the position at which the stream can go on, or 0.
+func (s *streamIn) from() protocol.Position {
+	if !s.streaming || s.dropping {
+		return 0
+	}
+	return s.position
+}
+
+// Receive takes one message of the connection. An error says why the client
+// hangs up because of it.
+func (c *Client) Receive(now lockstep.Time, b []byte) error {
+	c.tickClock(now)
+	if c.link != linkGreeting && c.link != linkUp {
+		return nil
+	}
+	c.heard = c.clock
+	c.measure.bytesIn += uint64(len(b))
+	before := c.in.dec.Tick()
+	err := c.receive(b)
+	if c.in.streaming && c.in.dec.Tick() > before {
+		c.pace.arrived(c.clock, int64(c.in.dec.Tick()-before))
+		c.pace.held = c.in.paused
+	}
+	if err != nil {
+		c.hangUp(err)
+	}
+	return err
+}
+
+func (c *Client) receive(b []byte) error {
+	if len(b) > protocol.MaxServerMessage {
+		return fmt.Errorf("lockstep: client: %w: got a message of %d bytes, want at most %d", record.ErrMalformed, len(b), protocol.MaxServerMessage)
+	}
+	for len(b) > 0 {
+		var err error
+		if protocol.IsRecord(b) {
+			b, err = c.record(b)
+		} else if b, err = c.in.reader.Read(&c.in.message, b); err == nil {
+			err = c.dispatch(&c.in.message)
+		}
+		if err != nil {
+			return err
+		}
+		if c.link != linkGreeting && c.link != linkUp {
+			return nil // what is behind a farewell is not read
+		}
+	}
+	return nil
+}
+
+// record takes the record that b begins with.
+func (c *Client) record(b []byte) (rest []byte, err error) {
+	if c.link != linkUp || !c.in.streaming {
+		return b, fmt.Errorf("lockstep: client: %w: a record before the state", record.ErrOutOfPlace)
+	}
+	r, rest, err := c.in.dec.Decode(b)
+	if err == nil && r.Kind == record.KindKeyframe {
+		err = fmt.Errorf("lockstep: client: %w: a keyframe in the stream", record.ErrOutOfPlace)
+	}
+	if err != nil {
+		c.in.streaming = false // it cannot go on
+		return b, err
+	}
+	c.in.position++
+	c.serverTick = max(c.serverTick, c.in.dec.Tick())
+	c.out.arrived = true
+	switch r.Kind {
+	case record.KindFrame:
+		c.foresee(&r.Frame)
+	case record.KindEmpty:
+		c.in.paused = false
+	case record.KindEnd:
+		c.over = true
+	}
+	if c.in.dropping {
+		return rest, nil
+	}
+	if c.run.backlog.len() > 2*c.options.MaxBacklog {
+		c.overflow(fmt.Errorf("lockstep: client: more than %d bytes behind", 2*c.options.MaxBacklog))
+		return rest, nil
+	}
+	if c.in.dec.Tick() > c.Tick() && c.in.dec.Tick()-c.Tick() > maxWaiting {
+		c.overflow(fmt.Errorf("lockstep: client: more than %d ticks behind", maxWaiting))
+		return rest, nil
+	}
+	c.run.backlog.push(b[:len(b)-len(rest)])
+	return rest, nil
+}
+
+// foresee adjusts what is expected of later arrivals.
+func (c *Client) foresee(f *lockstep.Frame) {
+	c.in.paused = false
+	for i := range f.Commands {
+		if f.Commands[i].Player != lockstep.System {
+			continue
+		}
+		switch v := c.systemCommand(&f.Commands[i]).(type) {
+		case *lockstep.SpeedSet:
+			c.pace.arriving = int64(v.Percent)
+		case *lockstep.Paused:
+			c.in.paused = true
+		case *lockstep.Resumed:
+			c.in.paused = false
+		case *lockstep.InputDelaySet:
+			c.inputDelay = lockstep.Tick(v.Ticks)
+		}
+	}
+}
+
+// systemCommand returns the value of a command of System, or nil.
+func (c *Client) systemCommand(cmd *lockstep.Command) any {
+	own := *cmd
+	c.payloads.Reset()
+	if c.payloads.Decode(&own) != nil {
+		return nil // the simulation will say so
+	}
+	return own.Value
+}
+
+func (c *Client) dispatch(m *protocol.Message) error {
+	if c.link == linkGreeting {
+		switch m.Kind {
+		case protocol.KindWelcome, protocol.KindError, protocol.KindClosing, protocol.KindPing:
+		default:
+			return fmt.Errorf("lockstep: client: %w: message %d before the welcome", record.ErrOutOfPlace, m.Kind)
+		}
+	}
+	switch m.Kind {
+	case protocol.KindWelcome:
+		return c.welcome(m.Welcome)
+	case protocol.KindStateSync:
+		return c.chunk(m)
+	case protocol.KindCommandAccepted, protocol.KindCommandRejected:
+		c.answered(m)
+	case protocol.KindStateRequest:
+		c.stateAsked(m.Tick)
+	case protocol.KindDesyncReport:
+		c.differs(Desynced{Tick: m.Tick, Agreed: m.Agreed, Section: m.Field})
+	case protocol.KindPing:
+		c.out.pong, c.out.nonce = true, m.Nonce
+	case protocol.KindPong:
+		c.serverTick = max(c.serverTick, m.Tick)
+		c.measure.pong(c.clock, m.Nonce)
+	case protocol.KindError:
+		c.serverError(m)
+	case protocol.KindClosing:
+		c.closing(m)
+	default:
+		return fmt.Errorf("lockstep: client: %w: message %d of a server", record.ErrOutOfPlace, m.Kind)
+	}
+	return nil
+}
+
+func (c *Client) welcome(w *protocol.Welcome) error {
+	if c.link != linkGreeting {
+		return fmt.Errorf("lockstep: client: %w: a second welcome", record.ErrOutOfPlace)
+	}
+	if w.Resumed && (!c.in.streaming || w.Position != c.in.position) {
+		return fmt.Errorf("lockstep: client: %w: resumed at record %d, want %d", record.ErrOutOfPlace, w.Position, c.in.position)
+	}
+	if err := c.checkSeat(w.Seat, c.Header()); err != nil {
+		return err
+	}
+	c.link, c.since, c.welcomed = linkUp, c.clock, true
+	c.seat, c.role, c.session = w.Seat, w.Role, w.Session
+	c.ackEvery = lockstep.Tick(w.AckEvery)
+	c.serverTick = w.Tick // less than before if a crash took ticks back
+	c.inputDelay = lockstep.Tick(w.InputDelay)
+	renumbered := c.own.known(w.LastSequence)
+	c.pace.held = true
+	c.pace.arriving = int64(w.SpeedPercent)
+	c.measure.pingAt = c.clock
+	c.catchingUp, c.progressed = !w.Resumed, 0
+	c.in.streaming, c.in.paused = w.Resumed, false
+	c.in.await(c.clock)
+	c.tell(Welcomed{w.Seat, w.Role})
+	for _, e := range renumbered {
+		c.tell(e)
+	}
+	if w.Resumed {
+		c.out.arrived, c.out.adopted = true, true // acknowledged even if nothing follows, as in a paused match
+		c.tell(StreamResumed{c.Tick()})
+	}
+	return nil
+}
+
+// checkSeat checks that the match with header h, if that is known, has a seat: a
+// program looks its player up by it.
+func (c *Client) checkSeat(seat lockstep.Player, h *lockstep.Header) error {
+	if h == nil || seat == lockstep.System || seat < lockstep.Player(h.Settings.Players) {
+		return nil
+	}
+	return fmt.Errorf("lockstep: client: %w: got seat %d in a match of %d seats", record.ErrContent, seat, h.Settings.Players)
+}
+
+// settle forgets the commands that have run. While a state is on its way nothing
+// tells which have: a crash may have taken back what was run here, and an answer
+// be of the ticks that replace it.
+func (c *Client) settle() {
+	if c.in.from() > 0 {
+		c.own.settle(c.Tick())
+	}
+}
+
+// answered takes the receipt of a command.
+func (c *Client) answered(m *protocol.Message) {
+	i := c.own.find(m.Sequence)
+	if i < 0 || c.own.list[i].answered {
+		return // an answer to a repeat
+	}
+	s := &c.own.list[i]
+	receipt := lockstep.Receipt{Sequence: m.Sequence, Tick: m.Tick, Reason: m.Reason, Detail: m.Text}
+	if receipt.Reason.Final() {
+		c.own.decided(m.Sequence)
+	}
+	if m.Kind == protocol.KindCommandAccepted {
+		s.answered, s.tick = true, m.Tick
+		c.settle()
+	} else {
+		c.predict.stale = true
+		c.own.remove(i)
+	}
+	c.tell(receipt)
+}
+
+func (c *Client) serverError(m *protocol.Message) {
+	if protocol.ErrorCode(m.Code) == protocol.ErrorHeld {
+		c.tell(Held{m.Text})
+		return
+	}
+	e := ServerError{protocol.ErrorCode(m.Code), m.Text, m.Field}
+	c.tell(e)
+	err := fmt.Errorf("%w: %v: %s", ErrClosed, e.Code, m.Text)
+	if m.Field != "" {
+		err = fmt.Errorf("%w: %v of %s: %s", ErrClosed, e.Code, m.Field, m.Text)
+	}
+	switch e.Code {
+	case protocol.ErrorRefused:
+		if c.session != (protocol.SessionToken{}) && c.link == linkGreeting {
+			c.session = protocol.SessionToken{} // it was used up; the token may still be good
+			c.hangUp(err)
+			return
+		}
+		c.fail(err)
+	case protocol.ErrorMalformed, protocol.ErrorIdentity, protocol.ErrorFull:
+		c.fail(err)
+	}
+}
+
+func (c *Client) closing(m *protocol.Message) {
+	e := ServerClosing{protocol.CloseCode(m.Code), m.Text, lockstep.Time(m.RetryMS) * lockstep.Millisecond}
+	c.tell(e)
+	err := fmt.Errorf("%w: %v: %s", ErrClosed, e.Code, m.Text)
+	switch {
+	case c.leaving || c.over || e.Code == protocol.CloseLeft:
+		c.leaving = true
+	case e.Code == protocol.CloseEnded:
+		c.over = true // the record that says so did not come
+		c.tell(Ended{m.Text})
+	case e.RetryAfter == 0 || e.RetryAfter > maxRetryAfter:
+		c.fail(err)
+	}
+	c.after = e.RetryAfter
+	c.hangUp(err)
+}

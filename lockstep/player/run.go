@@ -1,0 +1,273 @@
+package player
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
+
+// A runner runs what has arrived.
+type runner struct {
+	follower *lockstep.Follower
+	dec      record.Decoder
+	backlog  backlog
+	empty    uint32         // ticks left of a run of empty ones
+	frame    lockstep.Frame // scratch: an empty tick
+	previous *lockstep.Simulation
+
+	agreed    int // checksums of the stream that are ours
+	differing int
+	diverged  bool                 // at the last one, or the server says so
+	parted    lockstep.Tick        // the check that was the first to differ
+	stray     *lockstep.Simulation // the state that differed, until it is compared
+}
+
+// begin goes on from the state of f, where a decoder stands in the stream.
+func (r *runner) begin(f *lockstep.Follower, at *record.Decoder) {
+	r.follower, r.dec = f, at.Clone()
+	r.previous = nil
+	r.discard()
+}
+
+// discard forgets what has arrived.
+func (r *runner) discard() {
+	r.backlog.clear()
+	r.empty = 0
+}
+
+// Tick returns the tick of the confirmed state.
+func (c *Client) Tick() lockstep.Tick {
+	if c.run.follower == nil {
+		return 0
+	}
+	return c.run.follower.Tick()
+}
+
+// level returns how many ticks have arrived and not been run.
+func (c *Client) level() lockstep.Tick {
+	if c.run.follower == nil || c.run.backlog.len() == 0 && c.run.empty == 0 {
+		return 0
+	}
+	return c.run.dec.Tick() - c.Tick() + c.waitingTicks()
+}
+
+// waitingTicks returns how many ticks the backlog has. While the stream is
+// broken or dropped, what is left of it is all there will be.
+func (c *Client) waitingTicks() lockstep.Tick {
+	if c.in.dec.Tick() < c.run.dec.Tick() {
+		return 0
+	}
+	return c.in.dec.Tick() - c.run.dec.Tick()
+}
+
+// play runs what is due.
+func (c *Client) play() {
+	if c.run.follower == nil || c.fatal != nil {
+		return
+	}
+	level := int64(c.level())
+	due := min(level, int64(c.options.Pacing.Budget))
+	if c.lateTicks() {
+		c.catchingUp = true
+	}
+	if c.catchingUp {
+		c.pace.passed = c.clock
+	} else {
+		due = min(c.pace.pass(c.clock, level), due)
+	}
+	before := c.Tick()
+	err := c.runTicks(due)
+	c.pace.ran(int64(c.Tick() - before))
+	if err != nil {
+		c.fail(err)
+		return
+	}
+	c.report()
+	c.predictTicks()
+}
+
+// lateTicks reports whether the client is so late that it catches up with all
+// it has.
+func (c *Client) lateTicks() bool {
+	return !c.options.Pacing.AsTheyCome && c.pace.span(int64(c.level()), c.pace.playing) > c.options.Pacing.FarBehind
+}
+
+// report tells how far the catching up is.
+func (c *Client) report() {
+	if !c.catchingUp || c.in.from() == 0 || c.link != linkUp {
+		return
+	}
+	t := c.Tick()
+	ahead := lockstep.Tick(1)
+	if span := c.pace.span(1, c.pace.playing); span > 0 {
+		ahead += lockstep.Tick(c.pace.delay() / span)
+	}
+	if t >= c.serverTick || c.serverTick-t <= ahead {
+		c.catchingUp, c.in.asks = false, 0
+		c.tell(Synced{t})
+	} else if t > c.progressed {
+		c.progressed = t
+		c.tell(SyncProgress{Tick: t, Target: c.serverTick})
+	}
+}
+
+// runTicks runs the next n ticks, and the records that stand before, between
+// and right after them.
+func (c *Client) runTicks(n int64) error {
+	r := &c.run
+	for {
+		if r.empty > 0 {
+			if n == 0 {
+				return nil
+			}
+			r.empty--
+			n--
+			r.frame.Tick = c.Tick() + 1
+			if err := c.step(&r.frame, n == 0); err != nil {
+				return err
+			}
+			continue
+		}
+		b := r.backlog.bytes()
+		if len(b) == 0 {
+			return nil
+		}
+		if k := record.KindOf(b); n == 0 && (k == record.KindFrame || k == record.KindEmpty) {
+			return nil
+		}
+		rec, rest, err := r.dec.Decode(b)
+		if err != nil {
+			return err
+		}
+		if rec.Kind == record.KindFrame {
+			n--
+		}
+		if err := c.apply(rec, n == 0); err != nil {
+			return err
+		}
+		r.backlog.pop(len(b) - len(rest))
+	}
+}
+
+func (c *Client) apply(rec *record.Record, last bool) error {
+	r := &c.run
+	switch rec.Kind {
+	case record.KindFrame:
+		return c.step(&rec.Frame, last)
+	case record.KindEmpty:
+		r.empty = rec.Empty
+	case record.KindChecksum:
+		c.compare(rec)
+	case record.KindNote:
+		c.tell(Note{rec.Player, rec.Topic, rec.Text})
+	case record.KindEnd:
+		c.over = true
+		c.tell(Ended{rec.Text})
+		c.hangUp(nil)
+	}
+	return nil
+}
+
+// step runs one tick; last says that it is the last of this call.
+func (c *Client) step(f *lockstep.Frame, last bool) error {
+	r := &c.run
+	if c.options.Interpolate && last {
+		if err := c.keepPrevious(); err != nil {
+			return err
+		}
+	}
+	if err := r.follower.Advance(f); err != nil {
+		return err
+	}
+	for i := range f.Commands {
+		if f.Commands[i].Player == lockstep.System {
+			if v, ok := c.systemCommand(&f.Commands[i]).(*lockstep.SpeedSet); ok {
+				c.pace.playing = int64(v.Percent)
+			}
+		}
+	}
+	c.predict.confirm(f, c.seat, &c.own)
+	c.settle()
+	c.compareStray()
+	t := f.Tick
+	if t%lockstep.Tick(r.follower.Header().Settings.CheckEvery) == 0 {
+		c.out.report(t)
+	}
+	return nil
+}
+
+// keepPrevious keeps the state before the next tick.
+func (c *Client) keepPrevious() (err error) {
+	r := &c.run
+	if r.previous == nil {
+		if r.previous, err = c.game.AwaitState(r.follower.Header()); err != nil {
+			return err
+		}
+	}
+	return r.previous.CopyFrom(r.follower.Simulation())
+}
+
+// compare compares a checksum of the stream with our own.
+func (c *Client) compare(rec *record.Record) {
+	r, t := &c.run, rec.Tick
+	before := r.follower.Checked()
+	err := r.follower.Apply(rec)
+	if r.follower.Checked() == before {
+		return // not kept
+	}
+	if d := (*lockstep.DesyncError)(nil); errors.As(err, &d) {
+		r.differing++
+		c.differs(Desynced{Tick: t, Got: d.Got, Want: d.Want})
+		return
+	}
+	r.agreed++
+	if r.diverged && t >= r.parted { // and not only agrees on what was before
+		r.diverged = false
+		c.tell(Healed{t})
+	}
+}
+
+// differs tells of the first of a row of differing checksums.
+func (c *Client) differs(d Desynced) {
+	if !c.run.diverged {
+		c.run.diverged, c.run.parted = true, d.Tick
+		c.tell(d)
+	}
+}
+
+// View returns what to draw, and false before the first state has arrived.
+func (c *Client) View() (View, bool) {
+	r := &c.run
+	if r.follower == nil {
+		return View{}, false
+	}
+	v := View{Previous: r.previous, Current: r.follower.Simulation(), Fraction: c.pace.fraction()}
+	if p := &c.predict; p.ready() {
+		v.Previous, v.Current, v.Predicted = p.previous, p.sim, true
+	}
+	if v.Previous == nil || v.Previous.Tick() == v.Current.Tick() {
+		v.Previous = v.Current
+	}
+	return v, true
+}
+
+// Render calls draw with the client's view, if there is one. With the option
+// CheckRender it returns [ErrWritten] if draw has changed a state.
+func (c *Client) Render(draw func(View)) error {
+	v, ok := c.View()
+	if !ok {
+		return nil
+	}
+	if !c.options.CheckRender {
+		draw(v)
+		return nil
+	}
+	previous, current := v.Previous.Root(), v.Current.Root()
+	draw(v)
+	if v.Previous.Root() != previous || v.Current.Root() != current {
+		return fmt.Errorf("%w of tick %d", ErrWritten, v.Current.Tick())
+	}
+	return nil
+}

@@ -1,0 +1,215 @@
+package player
+
+import (
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
+
+// outgoing is what a client has to say. All of it is bounded; what repeats is
+// said once.
+type outgoing struct {
+	auth    bool
+	pong    bool
+	nonce   uint64 // of the pong
+	ping    bool
+	sync    bool // ask for a state
+	leave   bool
+	arrived bool          // something, since the last ack
+	adopted bool          // a state, since then
+	acked   lockstep.Tick // in the last ack
+	ackedAt lockstep.Time
+	reports []lockstep.Tick // checked ticks to report
+	chat    []string
+	states  []stateAnswer
+	writer  protocol.Writer
+	message protocol.Message
+}
+
+// A stateAnswer is a state that the server has asked for, as far as it is not
+// sent.
+type stateAnswer struct {
+	tick   lockstep.Tick
+	state  []byte
+	offset int
+}
+
+const (
+	maxChat   = 16 // lines that wait
+	maxStates = 4  // states that wait
+)
+
+// begin forgets what was for the connection before. Reports stay.
+func (o *outgoing) begin() {
+	*o = outgoing{reports: o.reports, chat: o.chat, acked: o.acked, writer: o.writer, message: o.message}
+}
+
+// report queues the report of a checked tick.
+func (o *outgoing) report(t lockstep.Tick) {
+	if len(o.reports) == record.CheckWindow {
+		o.reports = o.reports[:copy(o.reports, o.reports[1:])]
+	}
+	o.reports = append(o.reports, t)
+}
+
+// stateAsked queues the answer to a request for a state.
+func (c *Client) stateAsked(t lockstep.Tick) {
+	if len(c.out.states) == maxStates || c.run.follower == nil {
+		return // a server that asks so much does not wait for an answer
+	}
+	a := stateAnswer{tick: t}
+	if m := c.run.follower.Moment(t); m != nil {
+		a.state = append(a.state, m.State...)
+	}
+	c.out.states = append(c.out.states, a)
+}
+
+// Send appends what is to be sent as one message of the connection, and
+// nothing if there is nothing. What it returns counts as sent.
+func (c *Client) Send(dst []byte) []byte {
+	n := len(dst)
+	switch {
+	case c.link == linkGreeting && c.out.auth:
+		c.out.auth = false
+		dst = c.put(dst, &protocol.Message{Kind: protocol.KindAuth, Auth: c.auth()})
+	case c.link == linkUp, c.link == linkClosing && c.out.leave:
+		dst = c.sendSmall(dst)
+		dst = c.sendReports(dst, n)
+		dst = c.sendCommands(dst, n)
+		dst = c.sendStates(dst, n)
+		if c.out.leave && !c.own.waiting() {
+			c.out.leave = false
+			dst = c.putKind(dst, protocol.KindLeave)
+		}
+	}
+	c.measure.bytesOut += uint64(len(dst) - n)
+	return dst
+}
+
+func (c *Client) auth() *protocol.Auth {
+	a := protocol.NewAuth(c.game)
+	a.Token, a.Session, a.Position = c.options.Token, c.session, c.in.from()
+	return a
+}
+
+// put appends one message.
+func (c *Client) put(dst []byte, m *protocol.Message) []byte { return c.out.writer.Append(dst, m) }
+
+func (c *Client) putKind(dst []byte, k protocol.Kind) []byte {
+	c.out.message = protocol.Message{Kind: k}
+	return c.put(dst, &c.out.message)
+}
+
+// sendSmall appends what is always short: less than half of a message.
+func (c *Client) sendSmall(dst []byte) []byte {
+	o, m := &c.out, &c.out.message
+	if o.pong {
+		o.pong = false
+		*m = protocol.Message{Kind: protocol.KindPong, Nonce: o.nonce, Tick: c.Tick()}
+		dst = c.put(dst, m)
+	}
+	if o.ping {
+		o.ping = false
+		*m = protocol.Message{Kind: protocol.KindPing, Nonce: c.measure.ping(c.clock)}
+		dst = c.put(dst, m)
+	}
+	if o.sync {
+		o.sync = false
+		dst = c.putKind(dst, protocol.KindStateSyncRequest)
+	}
+	if c.ackDue() {
+		o.acked, o.ackedAt, o.arrived, o.adopted = c.Tick(), c.clock, false, false
+		*m = protocol.Message{Kind: protocol.KindAck, Position: c.in.position, Tick: o.acked}
+		dst = c.put(dst, m)
+	}
+	for _, text := range o.chat {
+		*m = protocol.Message{Kind: protocol.KindChat, Text: text}
+		dst = c.put(dst, m)
+	}
+	clear(o.chat)
+	o.chat = o.chat[:0]
+	return dst
+}
+
+// ackDue reports whether an ack is due. A client whose backlog is full does not
+// acknowledge more.
+func (c *Client) ackDue() bool {
+	o := &c.out
+	if c.in.from() == 0 || !o.arrived && c.Tick() == o.acked || c.run.backlog.len() > c.options.MaxBacklog {
+		return false
+	}
+	return o.adopted || c.Tick() >= o.acked+c.ackEvery || c.clock-o.ackedAt >= lockstep.Second
+}
+
+func (c *Client) sendReports(dst []byte, start int) []byte {
+	o, m := &c.out, &c.out.message
+	if len(o.reports) == 0 || c.run.follower == nil || c.in.from() == 0 {
+		return dst // a state is on its way, perhaps because a crash took the reported ticks back
+	}
+	horizon := (record.CheckWindow - 2) * lockstep.Tick(c.run.follower.Header().Settings.CheckEvery)
+	for i, t := range o.reports {
+		if !room(dst, start, 9*protocol.MaxSections) {
+			o.reports = o.reports[:copy(o.reports, o.reports[i:])]
+			return dst
+		}
+		sum, ok := c.run.follower.Sum(t)
+		if !ok || t < c.serverTick && c.serverTick-t > horizon {
+			continue // too old to be compared
+		}
+		*m = protocol.Message{Kind: protocol.KindChecksum, Tick: t, Root: sum.Root, Sections: sum.Sections}
+		if len(sum.Sections) > protocol.MaxSections {
+			m.Sections = nil
+		}
+		dst = c.put(dst, m)
+	}
+	o.reports = o.reports[:0]
+	return dst
+}
+
+// room reports whether a message of so many bytes still fits into what began at
+// start.
+func room(dst []byte, start, sizeBytes int) bool {
+	return len(dst)-start+sizeBytes+64 <= protocol.MaxClientMessage
+}
+
+func (c *Client) sendCommands(dst []byte, start int) []byte {
+	for i := range c.own.list {
+		s := &c.own.list[i]
+		if s.sent || s.answered {
+			continue
+		}
+		if !room(dst, start, len(s.payload)) {
+			return dst
+		}
+		s.sent = true
+		c.out.message = protocol.Message{Kind: protocol.KindCommand, Sequence: s.sequence, Command: s.kind, Bytes: s.payload}
+		dst = c.put(dst, &c.out.message)
+	}
+	return dst
+}
+
+// waiting reports whether a command is still to be sent.
+func (o *outstanding) waiting() bool {
+	for i := range o.list {
+		if !o.list[i].sent && !o.list[i].answered {
+			return true
+		}
+	}
+	return false
+}
+
+// sendStates appends the next chunk of a state that was asked for.
+func (c *Client) sendStates(dst []byte, start int) []byte {
+	o := &c.out
+	if len(o.states) == 0 || !room(dst, start, protocol.MaxChunk) {
+		return dst
+	}
+	a := &o.states[0]
+	chunk := a.state[a.offset:min(len(a.state), a.offset+protocol.MaxChunk)]
+	o.message = protocol.Message{Kind: protocol.KindState, Tick: a.tick, Offset: uint32(a.offset), Total: uint32(len(a.state)), Bytes: chunk}
+	dst = c.put(dst, &o.message)
+	if a.offset += len(chunk); a.offset == len(a.state) {
+		o.states = append(o.states[:0], o.states[1:]...)
+	}
+	return dst
+}

@@ -1,0 +1,59 @@
+package player
+
+// A link is how far a client's connection has come.
+type link uint8
+
+const (
+	linkWaiting link = iota
+	linkDialing
+	linkGreeting
+	linkUp
+	linkClosing
+	linkOver
+)
+
+// A ClientStage says what a client does; see [Client].
+type Stage uint8
+
+// The stages of a client.
+const (
+	StageWaiting    Stage = iota // for the time of the next attempt
+	StageDialing                 // wants a connection
+	StageGreeting                // has one, and waits for the welcome
+	StageSyncing                 // waits for the state
+	StageCatchingUp              // runs ticks as fast as it can
+	StageLive
+	StageClosing  // wants the connection closed, after what Send returns
+	StageDraining // the match has ended; what has arrived is still run
+	StageDone
+)
+
+var stageTexts = [...]string{"waiting", "dialing", "greeting", "syncing", "catching up", "live", "closing", "draining", "done"}
+
+func (s Stage) String() string { return stageTexts[s] }
+
+// Stage returns what the client does.
+func (c *Client) Stage() Stage {
+	switch c.link {
+	case linkWaiting:
+		return StageWaiting
+	case linkDialing:
+		return StageDialing
+	case linkGreeting:
+		return StageGreeting
+	case linkClosing:
+		return StageClosing
+	case linkOver:
+		if c.over && c.fatal == nil && (c.level() > 0 || c.run.backlog.len() > 0) {
+			return StageDraining
+		}
+		return StageDone
+	}
+	switch {
+	case c.run.follower == nil || c.in.from() == 0:
+		return StageSyncing
+	case c.catchingUp:
+		return StageCatchingUp
+	}
+	return StageLive
+}

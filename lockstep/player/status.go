@@ -1,0 +1,88 @@
+package player
+
+import (
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+)
+
+// ClientStatus is what a client measures.
+type Status struct {
+	Stage      Stage
+	Seat       lockstep.Player // System without one
+	Role       protocol.Role
+	Tick       lockstep.Tick // of the confirmed state
+	ServerTick lockstep.Tick // the last one that is known to be sealed
+	Predicted  lockstep.Tick // of the predicted state; 0 if there is none
+	InputDelay lockstep.Tick
+	Backlog    lockstep.Tick // ticks that have arrived and not been run
+	Speed      int64         // percent of the tick rate
+
+	RoundTrip   lockstep.Time // smoothed
+	Jitter      lockstep.Time // mean lateness of arrivals
+	RenderDelay lockstep.Time // from a tick's undisturbed arrival to when it is run
+	Agreed      int           // checksums of the match that were ours
+	Differing   int           // and that were not
+	Unanswered  int           // commands
+
+	BytesIn, BytesOut         uint64 // since the beginning
+	BytesInRate, BytesOutRate uint64 // a second, lately
+}
+
+// Status returns what the client measures.
+func (c *Client) Status() Status {
+	s := Status{
+		Stage: c.Stage(), Seat: c.seat, Role: c.role,
+		Tick: c.Tick(), ServerTick: c.serverTick, InputDelay: c.inputDelay, Backlog: c.level(), Speed: c.pace.playing,
+		RoundTrip: c.measure.roundTrip, Jitter: c.pace.jitter.mean, RenderDelay: c.pace.delay(),
+		Agreed: c.run.agreed, Differing: c.run.differing, Unanswered: len(c.own.list),
+		BytesIn: c.measure.bytesIn, BytesOut: c.measure.bytesOut,
+		BytesInRate: c.measure.inRate, BytesOutRate: c.measure.outRate,
+	}
+	if p := c.Predicted(); p != nil {
+		s.Predicted = p.Tick()
+	}
+	return s
+}
+
+// measure measures a connection.
+type measure struct {
+	pingAt    lockstep.Time // when the next ping is due
+	nonce     uint64
+	sentAt    lockstep.Time // of the ping with that nonce
+	awaited   bool
+	roundTrip lockstep.Time
+
+	bytesIn, bytesOut uint64
+	inRate, outRate   uint64
+	secondAt          lockstep.Time // when the second began that is being counted
+	inAt, outAt       uint64
+}
+
+// ping returns the nonce of a ping sent now.
+func (m *measure) ping(now lockstep.Time) uint64 {
+	m.nonce++
+	m.sentAt, m.awaited = now, true
+	return m.nonce
+}
+
+func (m *measure) pong(now lockstep.Time, nonce uint64) {
+	if !m.awaited || nonce != m.nonce {
+		return
+	}
+	m.awaited = false
+	trip := now - m.sentAt
+	if m.roundTrip == 0 {
+		m.roundTrip = trip
+	}
+	m.roundTrip += (trip - m.roundTrip) / 8
+}
+
+func (m *measure) advance(now lockstep.Time) {
+	if now-m.secondAt < lockstep.Second {
+		return
+	}
+	span := uint64(now - m.secondAt)
+	m.inRate = (m.bytesIn - m.inAt) * uint64(lockstep.Second) / span
+	m.outRate = (m.bytesOut - m.outAt) * uint64(lockstep.Second) / span
+	m.secondAt, m.inAt, m.outAt = now, m.bytesIn, m.bytesOut
+}

@@ -1,0 +1,105 @@
+package player
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
+
+const (
+	// maxAsks is how often a client asks for another state after one was bad.
+	maxAsks = 2
+
+	// maxWaiting is how many ticks that have arrived wait to be run. A run of empty
+	// ones has only some bytes, but may be a day of them.
+	maxWaiting = 2 * record.MaxEmptyRun
+)
+
+// overflow gives up a backlog that has become too long: the state after it is
+// shorter.
+func (c *Client) overflow(err error) {
+	c.in.dropping = true
+	c.run.discard()
+	c.ask(err)
+}
+
+// ask asks for a state because of err, unless that was in vain too often.
+func (c *Client) ask(err error) {
+	if c.in.asks++; c.in.asks > maxAsks {
+		c.fail(fmt.Errorf("%w: %w", ErrNoSync, err))
+		return
+	}
+	c.out.sync = true
+	c.in.await(c.clock)
+}
+
+// chunk takes a part of a state sync.
+func (c *Client) chunk(m *protocol.Message) error {
+	a := &c.in.assembly
+	complete, err := a.add(m, c.options.MaxState)
+	if err != nil {
+		a.drop()
+		return fmt.Errorf("lockstep: client: %w", err)
+	}
+	c.in.waiting, c.in.most = c.clock, max(c.in.most, len(a.bytes))
+	c.tell(SyncProgress{Bytes: uint32(len(a.bytes)), TotalBytes: a.total, Tick: c.Tick(), Target: c.serverTick})
+	if !complete {
+		return nil
+	}
+	c.serverTick = max(c.serverTick, a.tick)
+	err = c.adopt(a)
+	a.drop()
+	if identity := (*lockstep.IdentityError)(nil); errors.As(err, &identity) {
+		c.fail(err)
+	} else if err != nil {
+		c.ask(err)
+	}
+	return nil
+}
+
+// adopt begins the stream anew with a complete state sync.
+func (c *Client) adopt(a *assembly) error {
+	var dec record.Decoder
+	r, rest, err := dec.Decode(a.bytes)
+	if err != nil {
+		return err
+	}
+	f := c.game.NewFollower(lockstep.FollowerOptions{
+		History:  lockstep.HistoryOptions{Length: c.options.KeepStates, States: true},
+		Observer: c.options.Observer,
+	})
+	if old := c.Header(); old != nil && old.Match != r.Header.Match {
+		return &lockstep.IdentityError{Field: "match", Got: r.Header.Match.String(), Want: old.Match.String()}
+	}
+	if err := f.Apply(r); err != nil {
+		return err
+	}
+	if err := c.checkSeat(c.seat, f.Header()); err != nil {
+		return err
+	}
+	r, rest, err = dec.Decode(rest)
+	if err != nil {
+		return err
+	}
+	if len(rest) > 0 || r.Tick != a.tick {
+		return fmt.Errorf("lockstep: client: %w: a state of tick %d and %d more bytes, want tick %d", record.ErrMalformed, r.Tick, len(rest), a.tick)
+	}
+	if err := f.Apply(r); err != nil {
+		return err
+	}
+	c.keepStray(f.Tick())
+	c.in.streaming, c.in.dropping, c.in.position = true, false, a.position
+	c.in.dec = dec.Clone() // without the memory of the state
+	c.run.begin(f, &dec)
+	c.compareStray()
+	c.pace.begin(f.Header().Settings.TickRate, c.pace.arriving)
+	c.predict.stale = true
+	c.own.settle(f.Tick())
+	c.out.arrived, c.out.adopted, c.out.acked = true, true, f.Tick()
+	c.out.reports = c.out.reports[:0] // of the stream before
+	c.catchingUp, c.progressed = true, 0
+	return nil
+}

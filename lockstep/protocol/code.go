@@ -1,0 +1,56 @@
+package protocol
+
+import "fmt"
+
+// An ErrorCode says what is wrong with what a client sent: the Code of a
+// [KindError].
+type ErrorCode uint8
+
+// The error codes. The first four, and a limit that is exceeded again and
+// again, end the connection.
+const (
+	ErrorMalformed ErrorCode = 1 // not a message, or not where it can stand
+	ErrorIdentity  ErrorCode = 2 // another protocol, game, build or schema
+	ErrorRefused   ErrorCode = 3 // the token is not known here
+	ErrorFull      ErrorCode = 4 // no seat or place is free
+	ErrorLimit     ErrorCode = 5 // a rate or a size
+	ErrorReport    ErrorCode = 6 // a checksum report that was not compared
+	ErrorRole      ErrorCode = 7 // only for players
+	ErrorHeld      ErrorCode = 8 // nobody's fault: the match stands still, Text says why; without a text it goes on
+)
+
+var errorTexts = [...]string{"", "malformed", "identity", "refused", "full", "limit", "report", "role", "held"}
+
+func (c ErrorCode) String() string { return codeText(errorTexts[:], uint8(c)) }
+
+// A CloseCode says why a connection ends: the Code of a [KindClosing].
+type CloseCode uint8
+
+// The close codes.
+const (
+	CloseLeft      CloseCode = 1  // the client asked for it
+	CloseReplaced  CloseCode = 2  // another connection has the seat now
+	CloseSlow      CloseCode = 3  // too far behind, or reads too slowly
+	CloseTimeout   CloseCode = 4  // nothing was heard
+	CloseAbuse     CloseCode = 5  // limits were exceeded again and again
+	CloseKicked    CloseCode = 6  // removed by an admin or by policy
+	CloseEnded     CloseCode = 7  // the match is over
+	CloseShutdown  CloseCode = 8  // the server stops; come back later
+	CloseMalformed CloseCode = 9  // after error malformed
+	CloseRefused   CloseCode = 10 // after error identity, refused or full
+	CloseBusy      CloseCode = 11 // the seat is taken again too often, or there are too many strangers; come back later
+	CloseBanned    CloseCode = 12 // kept out, for the time that the text says
+)
+
+var closeTexts = [...]string{
+	"", "left", "replaced", "slow", "timeout", "abuse", "kicked", "ended", "shutdown", "malformed", "refused", "busy", "banned",
+}
+
+func (c CloseCode) String() string { return codeText(closeTexts[:], uint8(c)) }
+
+func codeText(texts []string, code uint8) string {
+	if code == 0 || int(code) >= len(texts) {
+		return fmt.Sprintf("code %d", code)
+	}
+	return texts[code]
+}

@@ -1,0 +1,118 @@
+package protocol
+
+import (
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// A MessageKind says what a message between a client and a server is. Records
+// of the log are messages, too, and have the kinds of [record.Kind].
+type Kind uint8
+
+// The kinds of messages that are not records; docs/protocol.md has their values.
+const (
+	KindAuth             Kind = 32
+	KindCommand          Kind = 33
+	KindChecksum         Kind = 34
+	KindState            Kind = 35
+	KindStateSyncRequest Kind = 36
+	KindPing             Kind = 37
+	KindChat             Kind = 38
+	KindLeave            Kind = 39
+	KindAck              Kind = 40
+
+	KindWelcome         Kind = 48
+	KindStateSync       Kind = 49
+	KindCommandAccepted Kind = 50
+	KindCommandRejected Kind = 51
+	KindStateRequest    Kind = 52
+	KindDesyncReport    Kind = 53
+	KindPong            Kind = 54
+	KindError           Kind = 56
+	KindClosing         Kind = 57
+)
+
+// Limits on messages, in bytes.
+const (
+	MaxAuthMessage   = 4 << 10   // of a client that is not welcome yet
+	MaxClientMessage = 64 << 10  // of a client
+	MaxServerMessage = 128 << 10 // of a server
+	MaxChunk         = 32 << 10  // of a state in one message
+
+	maxToken    = 2048
+	MaxSections = 256
+)
+
+// A Position numbers the records of a log: the header has position 0.
+type Position uint64
+
+// A SessionToken lets a client resume its seat once.
+type SessionToken [16]byte
+
+// A Message is one message that is not a record, decoded. Which fields are set
+// depends on its Kind; docs/protocol.md names them by kind.
+type Message struct {
+	Kind Kind
+
+	Auth     *Auth // MessageAuth
+	Welcome  *Welcome
+	Position Position // MessageStateSync, MessageAck
+	Tick     lockstep.Tick
+	Sequence lockstep.Sequence
+	Command  lockstep.Kind   // MessageCommand
+	Reason   lockstep.Reason // MessageCommandRejected
+	Root     uint64          // MessageChecksum
+	Sections []uint64        // MessageChecksum
+	Nonce    uint64          // MessagePing, MessagePong
+	Offset   uint32          // MessageState, MessageStateSync
+	Total    uint32
+	Bytes    []byte          // a payload or a chunk
+	Player   lockstep.Player // MessageDesyncReport
+	Agreed   lockstep.Tick
+	Code     uint8  // MessageError, MessageClosing
+	Text     string // chat, detail, reason
+	Field    string // MessageError: what is wrong; MessageDesyncReport: the section
+	RetryMS  uint32 // MessageClosing
+}
+
+// Auth is the first message of a client.
+type Auth struct {
+	Protocol      uint32
+	Engine        string
+	Game          string
+	Build         string
+	StateSchema   uint64 // fingerprints
+	CommandSchema uint64
+	SelfTest      lockstep.SelfTest
+	Platform      string
+	Token         string
+	Session       SessionToken // zero for none
+	Position      Position     // of the first record that the client does not have
+}
+
+// Welcome is the first message of a server.
+type Welcome struct {
+	Seat         lockstep.Player // System for a spectator
+	Role         Role
+	Session      SessionToken
+	Tick         lockstep.Tick // the last sealed one
+	Position     Position
+	Resumed      bool // the stream goes on at Position; otherwise a state sync follows
+	LastSequence lockstep.Sequence
+	AckEvery     uint16 // ticks
+	InputDelay   uint16 // ticks, as of Tick
+	SpeedPercent uint16 // of the tick rate, as of Tick
+}
+
+// A Role says what a connection may do.
+type Role uint8
+
+// The roles. Each may do what those before it may.
+const (
+	Spectator Role = iota // watch and, if the match allows it, chat
+	Seated                // give commands
+	Admin                 // pause, kick and end
+	roleCount
+)
+
+// Valid reports whether r is one of the roles.
+func (r Role) Valid() bool { return r < roleCount }

@@ -1,0 +1,148 @@
+package record
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/seed-49bee653/samestep/state"
+)
+
+// A CommandType is a registered kind of command: its number in the log, its
+// name for people, and the Go type of its payload. Make one with [Type].
+type CommandType struct {
+	Kind CommandKind
+	Name string
+
+	payload reflect.Type
+	compile func() (*state.Schema, func() pool, error)
+}
+
+// Type registers M, plain data as package state describes it, as the payload
+// of commands of a kind.
+func Type[M any](kind CommandKind, name string) CommandType {
+	return CommandType{kind, name, reflect.TypeFor[M](), func() (*state.Schema, func() pool, error) {
+		codec, err := state.Compile[M]()
+		if err != nil {
+			return nil, nil, err
+		}
+		return codec.Schema(), func() pool { return &poolOf[M]{codec: codec} }, nil
+	}}
+}
+
+// A kindEntry is a compiled CommandType.
+type kindEntry struct {
+	CommandType
+	schema  *state.Schema
+	newPool func() pool
+}
+
+// Kinds are the compiled command types of a game. They are immutable and safe
+// for concurrent use.
+type Kinds struct {
+	list   []*kindEntry // by ascending kind
+	byKind map[CommandKind]*kindEntry
+	byType map[reflect.Type]*kindEntry
+}
+
+// Has reports whether a kind is registered.
+func (k *Kinds) Has(kind CommandKind) bool { return k.byKind[kind] != nil }
+
+// Descriptions returns the command types as a header describes them, by ascending
+// kind.
+func (k *Kinds) Descriptions() []CommandDescription {
+	all := make([]CommandDescription, 0, len(k.list))
+	for _, e := range k.list {
+		all = append(all, CommandDescription{e.Kind, e.Name, e.schema.AppendDescription(nil)})
+	}
+	return all
+}
+
+// NewPayloads returns the payload codec of these commands and of those of [System].
+func (k *Kinds) NewPayloads() *Payloads {
+	return &Payloads{kinds: k, pools: make(map[*kindEntry]pool)}
+}
+
+// entry returns the registered kind of a command of player p, or nil.
+func (k *Kinds) entry(p Player, kind CommandKind) *kindEntry {
+	if p == System {
+		return systemKinds[kind]
+	}
+	return k.byKind[kind]
+}
+
+// CompileKinds compiles command types. A Go type registered for several kinds is
+// found by the lowest of them. An error names the type that cannot be registered.
+func CompileKinds(types []CommandType) (*Kinds, error) {
+	//samestep:allow sort kinds are unique, which is checked below
+	types = slices.SortedFunc(slices.Values(types), func(a, b CommandType) int { return cmp.Compare(a.Kind, b.Kind) })
+	k := &Kinds{
+		byKind: make(map[CommandKind]*kindEntry, len(types)), // only looked up, never ranged over
+		byType: make(map[reflect.Type]*kindEntry, len(types)),
+	}
+	if len(types) > maxKinds {
+		return nil, fmt.Errorf("got %d kinds of commands, want at most %d", len(types), maxKinds)
+	}
+	for _, t := range types {
+		schema, newPool, err := t.compile()
+		if err != nil {
+			return nil, fmt.Errorf("command %d (%s): %w", t.Kind, t.Name, err)
+		}
+		if other := k.byKind[t.Kind]; other != nil {
+			return nil, fmt.Errorf("command kind %d is both %s and %s", t.Kind, other.Name, t.Name)
+		}
+		if err := CheckName("name", t.Name); err != nil {
+			return nil, fmt.Errorf("command kind %d: %w", t.Kind, err)
+		}
+		if err := CheckDescription(schema); err != nil {
+			return nil, fmt.Errorf("command %d (%s): %w", t.Kind, t.Name, err)
+		}
+		e := &kindEntry{t, schema, newPool}
+		k.list = append(k.list, e)
+		k.byKind[t.Kind] = e
+		if k.byType[t.payload] == nil {
+			k.byType[t.payload] = e
+		}
+	}
+	return k, nil
+}
+
+// A pool makes values of one payload type and uses them again.
+type pool interface {
+	// decode returns a pointer to the value of canonical bytes, valid until reset.
+	decode(canonical []byte) (any, error)
+	// append appends the canonical bytes of a value given by pointer.
+	append(dst []byte, value any) []byte
+	reset()
+}
+
+type poolOf[M any] struct {
+	codec *state.Codec[M]
+	items []*M
+	used  int
+}
+
+// keepValue is the canonical size up to which a value's memory is used again.
+// A player who sends larger ones cannot make us keep many of them.
+const keepValue = 4 << 10
+
+func (p *poolOf[M]) decode(canonical []byte) (any, error) {
+	if len(canonical) > keepValue {
+		m := new(M)
+		return m, p.codec.Decode(canonical, m)
+	}
+	if p.used == len(p.items) {
+		p.items = append(p.items, new(M))
+	}
+	m := p.items[p.used]
+	if err := p.codec.Decode(canonical, m); err != nil {
+		return nil, err
+	}
+	p.used++
+	return m, nil
+}
+
+func (p *poolOf[M]) append(dst []byte, value any) []byte { return p.codec.Append(dst, value.(*M)) }
+
+func (p *poolOf[M]) reset() { p.used = 0 }

@@ -1,0 +1,100 @@
+package record_test
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/internal/testing/testgame"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
+
+// What a log holds must fit its header, whoever reads it: the records are well
+// formed, and a Decoder that has read the header refuses them.
+func TestContents(t *testing.T) {
+	g, h := testgame.NewBankMatch(t, 2)
+	sim, err := g.NewSimulation(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	state := sim.AppendState(nil)
+	command := func(p record.Player, k record.CommandKind, payload ...byte) func(*record.Encoder) []byte {
+		return func(e *record.Encoder) []byte {
+			return e.Frame(&record.Frame{Tick: 1, Commands: []record.Command{{Tick: 1, Player: p, Sequence: 1, Kind: k, Payload: payload}}})
+		}
+	}
+	same := func(*record.Header) {}
+	foreign := func(h *record.Header) { h.Engine = "foreign" }
+	none := func(*record.Encoder) []byte { return nil }
+	for name, c := range map[string]struct {
+		fits   bool
+		header func(*record.Header)
+		last   []record.LastSequence
+		state  []byte
+		then   func(*record.Encoder) []byte
+	}{
+		"nothing more":                           {true, same, nil, state, none},
+		"a configuration too short":              {false, func(h *record.Header) { h.Config = h.Config[1:] }, nil, state, none},
+		"a configuration without a schema":       {false, func(h *record.Header) { h.ConfigSchema = nil }, nil, state, none},
+		"no schema of the state":                 {false, func(h *record.Header) { h.StateSchema = []byte{1} }, nil, state, none},
+		"no schema of a command":                 {false, func(h *record.Header) { h.Commands[1].Schema = nil }, nil, state, none},
+		"a state too short":                      {false, same, nil, state[1:], none},
+		"a state too long":                       {false, same, nil, append(state[:len(state):len(state)], 0), none},
+		"a keyframe's player":                    {true, same, []record.LastSequence{{Player: 1, Sequence: 1}}, state, none},
+		"a keyframe's player without a seat":     {false, same, []record.LastSequence{{Player: 2, Sequence: 1}}, state, none},
+		"a later keyframe's state":               {false, same, nil, state, func(e *record.Encoder) []byte { return e.Keyframe(0, 0, nil, state[1:]) }},
+		"a command":                              {true, same, nil, state, command(1, 1, 0x91, 5)},
+		"a command without a seat":               {false, same, nil, state, command(2, 1, 0x91, 5)},
+		"a command of player 249":                {false, same, nil, state, command(249, 1, 0x91, 5)},
+		"a kind that is not in the header":       {false, same, nil, state, command(1, 3, 0x91, 5)},
+		"a payload of too few values":            {false, same, nil, state, command(1, 1, 0x90)},
+		"a payload of the wrong form":            {false, same, nil, state, command(1, 1, 0x91, 0xcc, 5)},
+		"a payload that ends too early":          {false, same, nil, state, command(1, 1, 0x91)},
+		"joined":                                 {true, same, nil, state, command(record.System, 1, 0x91, 1)},
+		"joined without a seat":                  {false, same, nil, state, command(record.System, 1, 0x91, 77)},
+		"joined, the system":                     {false, same, nil, state, command(record.System, 1, 0x91, 0xcc, 255)},
+		"left without a seat":                    {false, same, nil, state, command(record.System, 2, 0x91, 2)},
+		"lost without a seat":                    {false, same, nil, state, command(record.System, 3, 0x91, 2)},
+		"taken over without a seat":              {false, same, nil, state, command(record.System, 4, 0x91, 2)},
+		"paused for somebody without a seat":     {false, same, nil, state, command(record.System, 5, 0x91, 2)},
+		"resumed for somebody without a seat":    {false, same, nil, state, command(record.System, 6, 0x91, 2)},
+		"resumed for the system":                 {true, same, nil, state, command(record.System, 6, 0x91, 0xcc, 255)},
+		"a speed":                                {true, same, nil, state, command(record.System, 7, 0x91, 10)},
+		"a speed of nothing":                     {false, same, nil, state, command(record.System, 7, 0x91, 0)},
+		"an input delay of nothing":              {false, same, nil, state, command(record.System, 8, 0x91, 0)},
+		"an unknown command of the system":       {false, same, nil, state, command(record.System, 9, 0x91, 0)},
+		"another engine's command of the system": {true, foreign, nil, state, command(record.System, 9, 0x91, 0)},
+		"another engine's player":                {false, foreign, nil, state, command(2, 1, 0x91, 5)},
+		"a dissent":                              {true, same, nil, state, func(e *record.Encoder) []byte { return e.Dissent(0, 1, 7) }},
+		"a dissent without a seat":               {false, same, nil, state, func(e *record.Encoder) []byte { return e.Dissent(0, 2, 7) }},
+		"a note of a spectator":                  {true, same, nil, state, func(e *record.Encoder) []byte { return e.Note(99, "chat", "hello") }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			own := *h
+			own.Commands = append([]record.CommandDescription{}, h.Commands...)
+			c.header(&own)
+			var enc record.Encoder
+			log := bytes.Clone(enc.Header(&own))
+			log = append(log, enc.Keyframe(0, 0, c.last, c.state)...)
+			log = append(log, c.then(&enc)...)
+			if _, err := checkMalleable(t, log); (err == nil) != c.fits || err != nil && !errors.Is(err, record.ErrContent) {
+				t.Errorf("got %v, want that it fits: %t", err, c.fits)
+			}
+		})
+	}
+}
+
+// Schemas cost many times their bytes to compile, so all of a header are bounded
+// together, before any is.
+func TestSchemasBounded(t *testing.T) {
+	_, h := testgame.NewBankMatch(t, 2)
+	for i := range h.Commands {
+		h.Commands[i].Schema = make([]byte, 200<<10)
+	}
+	var enc record.Encoder
+	var dec record.Decoder
+	if _, _, err := dec.Decode(enc.Header(h)); err == nil || !strings.Contains(err.Error(), "too long: got schemas of ") {
+		t.Errorf("got %v, want that the schemas are too long", err)
+	}
+}

@@ -1,0 +1,256 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/seed-49bee653/samestep/internal/pack"
+)
+
+// A Decoder reads the records of one log, in order. Its first error stays.
+type Decoder struct {
+	stream
+	r         pack.Reader
+	in        pack.Reader // inside an optional record or a payload
+	rec       Record
+	canonical []byte // bytes of a payload, to check it
+	loose     bool   // do not compare contents with the header: those of the self-test are numbers only
+	err       error
+}
+
+// DecoderAt returns a Decoder of a log from the record after the frame of a tick on.
+// Sequences count from there. What the records hold is not compared with a header.
+func DecoderAt(t Tick) Decoder { return Decoder{stream: stream{stage: running, tick: t}} }
+
+// Clone returns a Decoder that goes on where d stands.
+func (d *Decoder) Clone() Decoder { return Decoder{stream: d.stream} }
+
+// Decode decodes the record that b begins with and returns it and the rest of
+// b. The record shares memory with b and is valid until the next call. Bytes
+// that end inside a record are [io.ErrUnexpectedEOF]; all other errors wrap
+// [ErrMalformed], [ErrUnknownRecord], [ErrOutOfPlace] or [ErrContent]. A Decoder
+// that has read the header checks what every record holds against it.
+func (d *Decoder) Decode(b []byte) (*Record, []byte, error) {
+	if d.err != nil {
+		return nil, b, d.err
+	}
+	d.r.Reset(b)
+	if err := d.record(); err != nil {
+		d.err = fmt.Errorf("lockstep: after tick %d: %w", d.tick, err)
+		return nil, b, d.err
+	}
+	return &d.rec, b[d.r.Offset():], nil
+}
+
+func (d *Decoder) record() error {
+	n := d.r.Array(2, 1+4*MaxFrameCommands)
+	kind := Kind(d.r.Uint(math.MaxUint8))
+	if err := AsMalformed(d.r.Err()); err != nil {
+		return err
+	}
+	if kind == 0 || kind > KindEnd && kind < FirstOptional {
+		return fmt.Errorf("%w: kind %d", ErrUnknownRecord, kind)
+	}
+	first := d.stage == beforeKeyframe
+	if err := d.place(kind); err != nil {
+		return err
+	}
+	commands := d.rec.Frame.Commands[:0]
+	d.rec = Record{Kind: kind, Frame: Frame{Commands: commands}}
+
+	var err error
+	switch {
+	case kind == KindHeader && n == 12:
+		d.header()
+	case kind == KindKeyframe && n == 5:
+		err = d.keyframe(first)
+	case kind == KindFrame && n%4 == 1:
+		err = d.frame(n / 4)
+	case kind == KindEmpty && n == 2:
+		d.rec.Empty = uint32(d.positive(MaxEmptyRun))
+		err = d.advance(d.rec.Empty)
+		d.rec.Tick = d.tick
+	case kind == KindChecksum && n == 3:
+		d.rec.Tick = d.back()
+		d.rec.Root = d.r.Uint(math.MaxUint64)
+	case kind == KindDissent && n == 4:
+		d.rec.Tick = d.back()
+		d.rec.Player = d.player(MaxPlayers - 1)
+		d.rec.Root = d.r.Uint(math.MaxUint64)
+	case kind == KindEnd && n == 2:
+		d.rec.Tick = d.tick
+		d.rec.Text = d.r.String(MaxNote)
+	case kind >= FirstOptional && n == 2:
+		err = d.optional(kind)
+	default:
+		d.r.Fail("record %d has %d values", kind, n)
+	}
+	if err == nil {
+		err = AsMalformed(d.r.Err())
+	}
+	if err == nil && kind == KindHeader && !d.loose {
+		d.contents, err = newContents(d.rec.Header)
+	}
+	if err == nil {
+		err = d.fits()
+	}
+	return err
+}
+
+// AsMalformed turns an error of the Reader into one of this package.
+func AsMalformed(err error) error {
+	if err == nil || errors.Is(err, io.ErrUnexpectedEOF) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrMalformed, err)
+}
+
+func (d *Decoder) header() {
+	r := &d.r
+	h := &Header{
+		Protocol: uint32(r.Uint(math.MaxUint32)),
+		Engine:   r.String(MaxName),
+		Game:     r.String(MaxName),
+		Build:    r.String(MaxName),
+	}
+	if id := r.Binary(len(h.Match)); len(id) == len(h.Match) {
+		copy(h.Match[:], id)
+	} else {
+		r.Fail("got a match id of %d bytes, want %d", len(id), len(h.Match))
+	}
+	h.Platform = r.String(MaxName)
+	r.Array(5, 5)
+	h.Settings = Settings{
+		Seed:          r.Uint(math.MaxUint64),
+		Players:       uint8(r.Uint(math.MaxUint8)),
+		TickRate:      uint16(r.Uint(math.MaxUint16)),
+		CheckEvery:    uint16(r.Uint(math.MaxUint16)),
+		KeyframeEvery: uint32(r.Uint(math.MaxUint32)),
+	}
+	if err := h.Settings.Check(); err != nil && r.Err() == nil {
+		r.Fail("%v", err)
+	}
+	h.Config = clone(r.Binary(MaxDescription))
+	h.ConfigSchema = clone(r.Binary(MaxDescription))
+	h.StateSchema = clone(r.Binary(MaxDescription))
+	n := r.Array(0, 3*maxKinds)
+	if n%3 != 0 {
+		r.Fail("got %d values about commands, want a multiple of 3", n)
+	}
+	for range n / 3 {
+		c := CommandDescription{Kind: CommandKind(r.Uint(math.MaxUint16)), Name: r.String(MaxName)}
+		c.Schema = clone(r.Binary(MaxDescription))
+		if k := len(h.Commands); k > 0 && c.Kind <= h.Commands[k-1].Kind {
+			r.Fail("command kind %d after %d", c.Kind, h.Commands[k-1].Kind)
+		}
+		if r.Err() != nil {
+			return
+		}
+		h.Commands = append(h.Commands, c)
+	}
+	d.rec.Header = h
+}
+
+// clone copies p, never to nil.
+func clone(p []byte) []byte { return append([]byte{}, p...) }
+
+func (d *Decoder) keyframe(first bool) error {
+	t := Tick(d.r.Uint(math.MaxUint32))
+	d.rec.Tick = t
+	d.rec.Keyframe.Root = d.r.Uint(math.MaxUint64)
+	n := d.r.Array(0, 2*256)
+	if n%2 != 0 {
+		d.r.Fail("got %d values about sequences, want pairs", n)
+	}
+	before := -1
+	for range n / 2 {
+		l := LastSequence{d.player(System), Sequence(d.positive(math.MaxUint32))}
+		if int(l.Player) <= before {
+			d.r.Fail("player %d after %d", l.Player, before)
+		}
+		before = int(l.Player)
+		d.rec.Keyframe.Last = append(d.rec.Keyframe.Last, l)
+	}
+	d.rec.Keyframe.State = d.r.Binary(MaxStateSize)
+	if d.r.Err() != nil {
+		return nil
+	}
+	if first {
+		d.begin(t, d.rec.Keyframe.Last)
+		return nil
+	}
+	if t > d.tick {
+		return fmt.Errorf("%w: keyframe of tick %d", ErrOutOfPlace, t)
+	}
+	if t == d.tick && !d.hasLast(d.rec.Keyframe.Last) {
+		return fmt.Errorf("%w: keyframe of tick %d has other sequences than the frames", ErrOutOfPlace, t)
+	}
+	return nil
+}
+
+func (d *Decoder) frame(n int) error {
+	if err := d.advance(1); err != nil {
+		return err
+	}
+	f := &d.rec.Frame
+	f.Tick, d.rec.Tick = d.tick, d.tick
+	for i := range n {
+		c := Command{Tick: d.tick, Player: d.player(System)}
+		step := Sequence(d.positive(math.MaxUint32))
+		c.Sequence = d.last[c.Player] + step
+		c.Kind = CommandKind(d.r.Uint(math.MaxUint16))
+		c.Payload = d.r.Binary(MaxPayload)
+		if d.r.Err() == nil && c.Sequence < step {
+			d.r.Fail("player %d: sequence overflows", c.Player)
+		}
+		if d.r.Err() == nil && i > 0 && Compare(&f.Commands[i-1], &c) >= 0 {
+			d.r.Fail("player %d sequence %d: not in canonical order", c.Player, c.Sequence)
+		}
+		if d.r.Err() != nil {
+			return nil
+		}
+		d.last[c.Player] = c.Sequence
+		f.Commands = append(f.Commands, c)
+	}
+	return nil
+}
+
+func (d *Decoder) optional(kind Kind) error {
+	body := d.r.Binary(math.MaxInt32)
+	d.rec.Tick = d.tick
+	if d.r.Err() != nil || kind != KindNote {
+		return nil // unknown and optional: passed over
+	}
+	d.in.Reset(body)
+	d.in.Array(3, 3)
+	d.rec.Player = Player(d.in.Uint(uint64(System)))
+	d.rec.Topic = d.in.String(MaxName)
+	d.rec.Text = d.in.String(MaxNote)
+	if err := d.in.End(); err != nil {
+		return fmt.Errorf("%w: note: %w", ErrMalformed, err)
+	}
+	return nil
+}
+
+// back reads how many ticks before the last frame something was.
+func (d *Decoder) back() Tick { return d.tick - Tick(d.r.Uint(uint64(d.tick))) }
+
+// positive reads a number from 1 to max.
+func (d *Decoder) positive(max uint64) uint64 {
+	n := d.r.Uint(max)
+	if n == 0 {
+		d.r.Fail("got 0, want 1 to %d", max)
+	}
+	return n
+}
+
+// player reads a player: a seat, or System where max is that.
+func (d *Decoder) player(max Player) Player {
+	p := Player(d.r.Uint(uint64(max)))
+	if p >= MaxPlayers && p != System {
+		d.r.Fail("got player %d, want at most %d", p, MaxPlayers-1)
+	}
+	return p
+}

@@ -1,0 +1,52 @@
+// Package record is the log of a match: its records, their bytes, and the values
+// in them, such as ticks, players and commands. An [Encoder] writes records, a
+// [Decoder] reads them and compares what they hold with the log's own header.
+//
+// # Records
+//
+// A record is one MessagePack array in its smallest form (package internal/pack
+// has the rules), so that each record has one byte string. Its first value is
+// its kind. The records of a log, in order: one header, one keyframe, and then
+// any of the others, up to the end.
+//
+//	kind  record    values after the kind
+//	1     header    protocol, engine, game, build, match id (16 bytes), platform,
+//	                [seed, players, tick rate, check every, keyframe every],
+//	                config, config schema, state schema (bytes),
+//	                [kind, name, schema (bytes)] for each command, in one array
+//	2     keyframe  tick, root, [player, last sequence] for each player in one array, state (bytes)
+//	3     frame     player, sequence step, kind, payload (bytes) for each command
+//	4     empty     ticks, 1 to 65,536
+//	5     checksum  ticks ago, root
+//	6     dissent   ticks ago, player, root
+//	7     end       why (text)
+//	64    note      bytes of an array: player, topic, text
+//
+// Why it is so:
+//
+//   - A frame has no tick, and no count of commands: it is the tick after the one
+//     before it, and the array's length tells the rest. An empty tick costs 3
+//     bytes, and less in a run.
+//   - A sequence is written as the step from the player's sequence before it in
+//     the log, at least 1: mostly the number 1, in one byte. A keyframe has the
+//     last sequences, so that a reader can begin there.
+//   - Commands stand in canonical order, and a reader refuses another: one tick
+//     has one byte string.
+//   - System, who issues joins, leaves and pauses, is player 255, and so runs
+//     last in a tick. Its kinds are its own: 1 joined, 2 left, 3 lost, 4 taken
+//     over, 5 paused, 6 resumed ([player] each), 7 speed set ([percent], 10 to
+//     1000), 8 input delay set ([ticks], 1 to 250).
+//   - The tick of a checksum is counted back from the last frame: a small number.
+//   - Kinds below 64 are critical: who does not know one cannot go on. Those from
+//     64 on are always [kind, bytes], so that they can be passed over by anyone.
+//     What is in them never reaches a simulation.
+//   - A later keyframe may be left out or added without changing the match, and
+//     runs of empty ticks may be joined.
+//
+// The payload of a command is the MessagePack form of its type: a struct is an
+// array of its fields, a slice or an array of bytes is bin, and any other one an
+// array. The state in a keyframe and the configuration are canonical bytes of
+// package state.
+//
+//samestep:deterministic
+package record

@@ -1,0 +1,192 @@
+package record
+
+import (
+	"fmt"
+
+	"github.com/seed-49bee653/samestep/internal/pack"
+)
+
+// An Encoder writes the records of one log as bytes, in order. Each method
+// returns one record; the bytes are valid until the next call. Records given
+// out of place are a bug of the caller and panic.
+type Encoder struct {
+	stream
+	w    pack.Writer
+	buf  []byte
+	note []byte
+}
+
+// begin starts a record of n values, its kind included.
+func (e *Encoder) begin(kind Kind, n int) {
+	if err := e.place(kind); err != nil {
+		panic("lockstep: Encoder: " + err.Error()) // the order of calls is the caller's
+	}
+	e.w.Begin(e.buf[:0])
+	e.w.Array(n)
+	e.w.Uint(uint64(kind))
+}
+
+// end returns the record begun last.
+func (e *Encoder) end() []byte {
+	e.buf = e.w.Bytes()
+	return e.buf
+}
+
+// BeginKeyframe makes e one that has written a header, whatever it has written
+// before: a keyframe is next.
+func (e *Encoder) BeginKeyframe() { e.stream = stream{stage: beforeKeyframe} }
+
+// Continue makes e one that has written what d has read.
+func (e *Encoder) Continue(d *Decoder) { e.stream = d.stream }
+
+// Header encodes the first record.
+func (e *Encoder) Header(h *Header) []byte {
+	e.begin(KindHeader, 12)
+	e.w.Uint(uint64(h.Protocol))
+	e.w.String(h.Engine)
+	e.w.String(h.Game)
+	e.w.String(h.Build)
+	e.w.Binary(h.Match[:])
+	e.w.String(h.Platform)
+	e.w.Array(5)
+	e.w.Uint(h.Settings.Seed)
+	e.w.Uint(uint64(h.Settings.Players))
+	e.w.Uint(uint64(h.Settings.TickRate))
+	e.w.Uint(uint64(h.Settings.CheckEvery))
+	e.w.Uint(uint64(h.Settings.KeyframeEvery))
+	e.w.Binary(h.Config)
+	e.w.Binary(h.ConfigSchema)
+	e.w.Binary(h.StateSchema)
+	e.w.Array(3 * len(h.Commands))
+	for _, c := range h.Commands {
+		e.w.Uint(uint64(c.Kind))
+		e.w.String(c.Name)
+		e.w.Binary(c.Schema)
+	}
+	return e.end()
+}
+
+// Keyframe encodes the state after tick t and the last sequences up to there
+// (see [Encoder.AppendLast]). The first keyframe begins the stream of frames at
+// t; for a later one t is not after the last frame.
+func (e *Encoder) Keyframe(t Tick, root uint64, last []LastSequence, state []byte) []byte {
+	first := e.stage == beforeKeyframe
+	e.begin(KindKeyframe, 5)
+	if first {
+		e.stream.begin(t, last)
+	}
+	e.w.Uint(uint64(t))
+	e.w.Uint(root)
+	e.w.Array(2 * len(last))
+	for _, l := range last {
+		e.w.Uint(uint64(l.Player))
+		e.w.Uint(uint64(l.Sequence))
+	}
+	e.w.Binary(state)
+	return e.end()
+}
+
+// Frame encodes the next tick. A frame without commands becomes an empty run
+// of one tick. Commands must be in canonical order.
+func (e *Encoder) Frame(f *Frame) []byte {
+	if f.Tick != e.tick+1 {
+		panic(fmt.Sprintf("lockstep: Encoder: frame %d after tick %d", f.Tick, e.tick)) // frames are sealed in order
+	}
+	if len(f.Commands) == 0 {
+		return e.Empty(1)
+	}
+	e.begin(KindFrame, 1+4*len(f.Commands))
+	e.tick = f.Tick
+	for i := range f.Commands {
+		c := &f.Commands[i]
+		if c.Sequence <= e.stream.last[c.Player] || i > 0 && c.Player < f.Commands[i-1].Player {
+			panic(fmt.Sprintf("lockstep: Encoder: frame %d: player %d sequence %d out of order", f.Tick, c.Player, c.Sequence)) // frames are sealed in order
+		}
+		e.w.Uint(uint64(c.Player))
+		e.w.Uint(uint64(c.Sequence - e.stream.last[c.Player]))
+		e.w.Uint(uint64(c.Kind))
+		e.w.Binary(c.Payload)
+		e.stream.last[c.Player] = c.Sequence
+	}
+	return e.end()
+}
+
+// Empty encodes a run of n ticks without commands, 1 to [MaxEmptyRun].
+func (e *Encoder) Empty(n uint32) []byte {
+	e.begin(KindEmpty, 2)
+	if err := e.advance(n); err != nil || n == 0 || n > MaxEmptyRun {
+		panic(fmt.Sprintf("lockstep: Encoder: empty run of %d ticks after tick %d", n, e.tick)) // the caller counts the run
+	}
+	e.w.Uint(uint64(n))
+	return e.end()
+}
+
+// Checksum encodes the agreed checksum of the state after tick t.
+func (e *Encoder) Checksum(t Tick, root uint64) []byte {
+	e.begin(KindChecksum, 3)
+	e.back(t)
+	e.w.Uint(root)
+	return e.end()
+}
+
+// Dissent encodes the checksum of p where it differs from the agreed one.
+func (e *Encoder) Dissent(t Tick, p Player, root uint64) []byte {
+	e.begin(KindDissent, 4)
+	e.back(t)
+	e.w.Uint(uint64(p))
+	e.w.Uint(root)
+	return e.end()
+}
+
+// back writes how many ticks before the last frame t was.
+func (e *Encoder) back(t Tick) {
+	if t > e.tick {
+		panic(fmt.Sprintf("lockstep: Encoder: checksum of tick %d after tick %d", t, e.tick)) // only sealed ticks have one
+	}
+	e.w.Uint(uint64(e.tick - t))
+}
+
+// Note encodes text that concerns people only, at most [MaxNote] bytes of it.
+func (e *Encoder) Note(p Player, topic, text string) []byte {
+	e.w.Begin(e.note[:0])
+	e.w.Array(3)
+	e.w.Uint(uint64(p))
+	e.w.String(pack.Clip(topic, MaxName))
+	e.w.String(pack.Clip(text, MaxNote))
+	e.note = e.w.Bytes()
+	e.begin(KindNote, 2)
+	e.w.Binary(e.note)
+	return e.end()
+}
+
+// End encodes the last record: why the match is over, in words.
+func (e *Encoder) End(reason string) []byte {
+	e.begin(KindEnd, 2)
+	e.w.String(pack.Clip(reason, MaxNote))
+	return e.end()
+}
+
+// Record encodes what a [Decoder] returned: the same bytes again, if the
+// Encoder has written the records before it. It returns nil for a kind of record
+// that it does not know.
+func (e *Encoder) Record(r *Record) []byte {
+	switch r.Kind {
+	case KindHeader:
+		return e.Header(r.Header)
+	case KindKeyframe:
+		return e.Keyframe(r.Tick, r.Keyframe.Root, r.Keyframe.Last, r.Keyframe.State)
+	case KindFrame:
+		return e.Frame(&r.Frame)
+	case KindEmpty:
+		return e.Empty(r.Empty)
+	case KindChecksum:
+		return e.Checksum(r.Tick, r.Root)
+	case KindDissent:
+		return e.Dissent(r.Tick, r.Player, r.Root)
+	case KindNote:
+		return e.Note(r.Player, r.Topic, r.Text)
+	case KindEnd:
+		return e.End(r.Text)
+	}
+	return nil
+}

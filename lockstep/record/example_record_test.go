@@ -1,0 +1,142 @@
+package record_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/seed-49bee653/samestep/internal/testing/testgame"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
+
+// A log is records, one after the other.
+func ExampleDecoder() {
+	var log []byte
+	game, c := testgame.NewLamps(testgame.LogFunc(func(record []byte) { log = append(log, record...) }), coordinator.Options{})
+	testgame.Ticks(c, 1)
+	kind, payload, err := game.NewPayloads().Encode(&testgame.Press{Lamp: 1})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	c.Submit(0, 1, kind, payload)
+	testgame.Ticks(c, 3)
+	c.End("over")
+
+	var dec record.Decoder
+	var words *lockstep.Describer
+	for len(log) > 0 {
+		var r *record.Record
+		if r, log, err = dec.Decode(log); err != nil {
+			fmt.Println(err)
+			return
+		}
+		switch r.Kind {
+		case record.KindHeader:
+			fmt.Println("header:", r.Header.Game, r.Header.Build)
+			if words, err = lockstep.NewDescriber(r.Header, nil); err != nil {
+				fmt.Println(err)
+			}
+		case record.KindKeyframe:
+			var k record.Keyframe = r.Keyframe
+			var last []record.LastSequence = k.Last
+			fmt.Println("keyframe of tick", r.Tick, "after", last)
+		case record.KindFrame:
+			for _, cmd := range r.Frame.Commands {
+				fmt.Printf("tick %d: %s\n", r.Tick, words.Describe(&cmd))
+			}
+		default:
+			var kind record.Kind = r.Kind
+			fmt.Println("record", kind, "of tick", r.Tick)
+		}
+	}
+	// Output:
+	// header: lamps 1
+	// keyframe of tick 0 after []
+	// tick 1: system: joined {"Player":0}
+	// tick 1: system: joined {"Player":1}
+	// tick 2: player 0: press {"Lamp":1}
+	// record 5 of tick 2
+	// record 4 of tick 3
+	// record 4 of tick 4
+	// record 5 of tick 4
+	// keyframe of tick 4 after [{0 1} {255 2}]
+	// record 7 of tick 4
+}
+
+// The smallest records.
+func ExampleEncoder() {
+	game := lockstep.MustGame(testgame.LampRules)
+	header, err := game.NewHeader(record.MatchID{}, record.DefaultSettings(1), &testgame.Nobody{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var enc record.Encoder
+	enc.Header(header)
+	enc.Keyframe(0, 0, nil, nil)
+	fmt.Printf("% x\n", enc.Empty(1))
+	fmt.Printf("% x\n", enc.Frame(&record.Frame{Tick: 2, Commands: []record.Command{
+		{Tick: 2, Player: 0, Sequence: 1, Kind: 1, Payload: []byte{0x91, 3}},
+	}}))
+	// Output:
+	// 92 04 01
+	// 95 03 00 01 01 c4 02 91 03
+}
+
+// Whoever keeps a log may join the ticks in which nothing happened.
+func ExampleEmptyRun() {
+	var run record.EmptyRun
+	for range 300 {
+		run.Add([]byte{0x92, 4, 1})
+	}
+	fmt.Printf("%d ticks: % x\n", run.Ticks(), run.Append(nil))
+	// Output: 300 ticks: 92 04 cd 01 2c
+}
+
+// Only what Encode makes is decoded, so a payload has one byte string.
+func ExamplePayloads() {
+	var payloads *record.Payloads = lockstep.MustGame(testgame.LampRules).NewPayloads()
+	var kind record.CommandKind
+	kind, b, err := payloads.Encode(&testgame.Press{Lamp: 3})
+	fmt.Printf("%d: % x %v\n", kind, b, err)
+
+	c := record.Command{Player: 1, Sequence: record.Sequence(1), Kind: kind, Payload: []byte{0x91, 0xcc, 3}}
+	err = payloads.Decode(&c)
+	fmt.Println(errors.Is(err, record.ErrMalformed), err)
+	// Output:
+	// 1: 91 03 <nil>
+	// true lockstep: press: field Lamp: malformed: MessagePack at byte 3: got a value in 2 bytes, want the smallest form in 1
+}
+
+// A log that is cut ends with io.ErrUnexpectedEOF.
+func ExampleDecoder_Decode() {
+	var dec record.Decoder
+	_, _, err := dec.Decode([]byte{0x9c, 1})
+	fmt.Println(errors.Is(err, io.ErrUnexpectedEOF))
+	// Output: true
+}
+
+// A history keeps the latest moments of a simulation.
+func ExampleMoment() {
+	_, c := testgame.NewLamps(record.Tee(), coordinator.Options{})
+	testgame.Ticks(c, 4)
+	sum, ok := c.Referee().Sum(4)
+	m := lockstep.Moment{Tick: 4, Sum: *sum}
+	fmt.Println(ok, m.Tick, m.Sum.Root == c.Referee().Simulation().Root())
+	// Output: true 4 true
+}
+
+// The kinds of a game are compiled once. They describe themselves as a header does.
+func ExampleKinds() {
+	var press record.CommandType = record.Type[testgame.Press](7, "press")
+	var kinds *record.Kinds
+	kinds, err := record.CompileKinds([]record.CommandType{press})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(kinds.Has(7), kinds.Has(8), kinds.Descriptions()[0].Name)
+	// Output: true false press
+}

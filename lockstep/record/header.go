@@ -1,0 +1,81 @@
+package record
+
+import (
+	"encoding/hex"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/seed-49bee653/samestep/internal/pack"
+	"github.com/seed-49bee653/samestep/state"
+)
+
+const (
+	// Protocol numbers the format of records and messages.
+	Protocol = 1
+
+	// Engine names this engine's rules: how commands are ordered and system
+	// commands are placed. It changes only when the same log would give another
+	// match.
+	Engine = "samestep/1"
+)
+
+// A MatchID tells matches apart. Whoever starts a match draws it at random; the
+// engine only compares it.
+type MatchID [16]byte
+
+// String returns the id as 32 hex digits.
+func (id MatchID) String() string { return hex.EncodeToString(id[:]) }
+
+// A Header is the log's first record: everything that must be known to make
+// the match's states again, and everything needed to read them without the
+// game's code.
+type Header struct {
+	Protocol uint32
+	Engine   string
+	Game     string
+	Build    string
+	Match    MatchID
+	Platform string // of the recorder, for people: "linux/amd64 go1.26"
+	Settings Settings
+
+	Config       []byte // canonical bytes of the game's configuration
+	ConfigSchema []byte // its description, see state.ParseSchema
+	StateSchema  []byte // the state's description
+	Commands     []CommandDescription
+}
+
+// A CommandDescription is a [CommandType] as the log describes it.
+type CommandDescription struct {
+	Kind   CommandKind
+	Name   string
+	Schema []byte // the payload's description, see state.ParseSchema
+}
+
+// CheckName returns an error unless name can stand in a header.
+func CheckName(what, name string) error {
+	if name == "" || len(name) > MaxName || !utf8.ValidString(name) {
+		return fmt.Errorf("%s %q: want 1 to %d bytes of UTF-8", what, pack.Clip(name, MaxName), MaxName)
+	}
+	return nil
+}
+
+// CheckDescription returns an error unless the description of s fits into a header.
+func CheckDescription(s *state.Schema) error {
+	if n := len(s.AppendDescription(nil)); n > MaxDescription {
+		return fmt.Errorf("got a schema of %d bytes, want at most %d", n, MaxDescription)
+	}
+	return nil
+}
+
+// CheckSchemas returns an error if the schema descriptions are larger than a
+// header can have. Compiled, they take some twenty times as many bytes.
+func (h *Header) CheckSchemas() error {
+	n := len(h.ConfigSchema) + len(h.StateSchema)
+	for i := range h.Commands {
+		n += len(h.Commands[i].Schema)
+	}
+	if n > maxSchemas {
+		return fmt.Errorf("got schemas of %d bytes in all, want at most %d", n, maxSchemas)
+	}
+	return nil
+}

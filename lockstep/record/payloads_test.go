@@ -1,0 +1,173 @@
+package record_test
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
+
+// A command with every kind of field.
+type every struct {
+	Yes    bool
+	I8     int8
+	I64    int64
+	U16    uint16
+	U64    uint64
+	Text   string
+	Hash   [3]uint8
+	Blob   []uint8
+	Pair   [2]int16
+	Points []struct{ X, Y int32 }
+	Names  []string
+	Deep   [][]uint32
+}
+
+type blob struct{ Data []uint8 }
+
+type everyState struct{ N uint32 }
+
+func newEveryGame(tb testing.TB) *lockstep.Game {
+	tb.Helper()
+	g, err := lockstep.NewGame(lockstep.Rules[everyState, struct{}]{
+		Name: "every", Build: "1",
+		Commands: []record.CommandType{record.Type[every](3, "every"), record.Type[struct{}](4, "nothing"), record.Type[every](5, "again"), record.Type[blob](6, "blob")},
+		New:      func(*everyState, *record.Settings, *struct{}) error { return nil },
+		Step:     func(*everyState, *lockstep.Turn) {},
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return g
+}
+
+var everyValue = every{
+	Yes: true, I8: -128, I64: math.MinInt64, U16: 65535, U64: math.MaxUint64, Text: "zwölf", Hash: [3]uint8{1, 2, 3},
+	Blob: []uint8{0, 255}, Pair: [2]int16{-1, 300}, Points: []struct{ X, Y int32 }{{1, -2}}, Names: []string{"", "x"},
+	Deep: [][]uint32{{5}, {1, 70000}},
+}
+
+// The bytes are made by hand: a struct is an array of its fields.
+var everyBytes = []byte("\x9c\xc3\xd0\x80\xd3\x80\x00\x00\x00\x00\x00\x00\x00\xcd\xff\xff\xcf\xff\xff\xff\xff\xff\xff\xff\xff" +
+	"\xa6zw\xc3\xb6lf\xc4\x03\x01\x02\x03\xc4\x02\x00\xff\x92\xff\xcd\x01\x2c\x91\x92\x01\xfe\x92\xa0\xa1x\x92\x91\x05\x92\x01\xce\x00\x01\x11\x70")
+
+func TestPayload(t *testing.T) {
+	p := newEveryGame(t).NewPayloads()
+	kind, b, err := p.Encode(&everyValue)
+	if err != nil || kind != 3 || !bytes.Equal(b, everyBytes) {
+		t.Errorf("got kind %d, % x, %v, want % x", kind, b, err, everyBytes)
+	}
+	c := record.Command{Kind: 3, Payload: everyBytes}
+	if err := p.Decode(&c); err != nil || !reflect.DeepEqual(c.Value, &everyValue) {
+		t.Errorf("got %+v, %v", c.Value, err)
+	}
+	if b, err := p.EncodeAs(5, &everyValue); err != nil || !bytes.Equal(b, everyBytes) {
+		t.Errorf("as another kind: got % x, %v", b, err)
+	}
+	if kind, b, err := p.Encode(&struct{}{}); err != nil || kind != 4 || string(b) != "\x90" {
+		t.Errorf("nothing: got kind %d, % x, %v", kind, b, err)
+	}
+}
+
+// A nil slice and an empty one are the same value, and the same bytes.
+func TestPayloadNilSlices(t *testing.T) {
+	p := newEveryGame(t).NewPayloads()
+	_, a, err := p.Encode(&every{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a = bytes.Clone(a)
+	_, b, err := p.Encode(&every{Blob: []uint8{}, Points: []struct{ X, Y int32 }{}, Names: []string{}, Deep: [][]uint32{}})
+	if err != nil || !bytes.Equal(a, b) {
+		t.Errorf("got % x and % x, %v", a, b, err)
+	}
+}
+
+func TestPayloadErrors(t *testing.T) {
+	p := newEveryGame(t).NewPayloads()
+	for name, c := range map[string]struct {
+		command record.Command
+		want    error
+		text    string
+	}{
+		"unknown kind":           {record.Command{Kind: 9, Payload: everyBytes}, record.ErrUnknownKind, "lockstep: unknown command kind 9 of player 0"},
+		"unknown kind of System": {record.Command{Player: record.System, Kind: 99}, record.ErrUnknownKind, "lockstep: unknown command kind 99 of player 255"},
+		"too large":              {record.Command{Kind: 3, Payload: make([]byte, record.MaxPayload+1)}, record.ErrMalformed, ""},
+		"too large by one":       {record.Command{Kind: 6, Payload: append([]byte("\x91\xc5\x3f\xfd"), make([]byte, record.MaxPayload-3)...)}, record.ErrMalformed, "blob: malformed: got 16385 bytes, want at most 16384"},
+		"cut in Deep":            {record.Command{Kind: 3, Payload: everyBytes[:len(everyBytes)-1]}, record.ErrMalformed, "lockstep: every: field Deep[][]: malformed: unexpected EOF"},
+		"left over":              {record.Command{Kind: 4, Payload: []byte{0x90, 0}}, record.ErrMalformed, ""},
+		"a short array":          {record.Command{Kind: 3, Payload: bytes.Replace(everyBytes, []byte("\xc4\x03\x01\x02\x03"), []byte("\xc4\x02\x01\x02"), 1)}, record.ErrMalformed, "field Hash"},
+		"a long array":           {record.Command{Kind: 3, Payload: bytes.Replace(everyBytes, []byte("\x92\xff\xcd"), []byte("\x93\xff\xcd"), 1)}, record.ErrMalformed, "field Pair"},
+		"not UTF-8":              {record.Command{Kind: 3, Payload: bytes.Replace(everyBytes, []byte("\xa1x"), []byte("\xa1\xff"), 1)}, record.ErrMalformed, "field Names[]"},
+		"an int8 of 128":         {record.Command{Kind: 3, Payload: bytes.Replace(everyBytes, []byte("\xd0\x80"), []byte("\xcc\x80"), 1)}, record.ErrMalformed, "field I8"},
+	} {
+		err := p.Decode(&c.command)
+		if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.text) {
+			t.Errorf("%s: got %v, want %v: %s", name, err, c.want, c.text)
+		}
+	}
+	for name, value := range map[string]any{
+		"nil":                    nil,
+		"not a pointer":          everyValue,
+		"not registered":         new(int),
+		"a nil pointer":          (*every)(nil),
+		"too large":              &every{Blob: make([]byte, record.MaxPayload)},
+		"a string not in UTF-8":  &every{Text: "\xff"},
+		"strings, one not UTF-8": &every{Names: []string{"a", "\xff"}},
+	} {
+		if _, b, err := p.Encode(value); err == nil {
+			t.Errorf("%s: encoded as % x", name, b)
+		}
+	}
+	if _, err := p.EncodeAs(4, &everyValue); err == nil {
+		t.Error("a type is encoded as a kind of another type")
+	}
+}
+
+// Values stay as they are until Reset, and large ones do not stay in memory.
+func TestPayloadValues(t *testing.T) {
+	p := newEveryGame(t).NewPayloads()
+	var commands [8]record.Command
+	for i := range commands {
+		_, b, err := p.Encode(&every{U16: uint16(i), Blob: make([]byte, 5000*(i%2))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		commands[i] = record.Command{Kind: 3, Payload: bytes.Clone(b)}
+		if err := p.Decode(&commands[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, c := range commands {
+		if got := c.Value.(*every); got.U16 != uint16(i) || len(got.Blob) != 5000*(i%2) {
+			t.Errorf("value %d became %d", i, got.U16)
+		}
+	}
+}
+
+func FuzzPayload(f *testing.F) {
+	g := newEveryGame(f)
+	f.Add(uint16(3), everyBytes)
+	f.Add(uint16(4), []byte{0x90})
+	f.Add(uint16(3), []byte("\xdd\xff\xff\xff\xff"))
+	f.Add(uint16(9), []byte{})
+	f.Fuzz(func(t *testing.T, kind uint16, b []byte) {
+		p := g.NewPayloads()
+		c := record.Command{Kind: record.CommandKind(kind), Payload: b}
+		if err := p.Decode(&c); err != nil {
+			if !errors.Is(err, record.ErrMalformed) && !errors.Is(err, record.ErrUnknownKind) {
+				t.Fatalf("% x: %v", b, err)
+			}
+			return
+		}
+		again, err := p.EncodeAs(c.Kind, c.Value)
+		if err != nil || !bytes.Equal(again, b) {
+			t.Fatalf("read % x, written as % x, %v", b, again, err)
+		}
+	})
+}

@@ -1,0 +1,91 @@
+package record
+
+// A RecordKind says what a [Record] is. It is the first value of the record's
+// bytes. A reader refuses unknown kinds below FirstOptional and passes over
+// those from there on.
+type Kind uint8
+
+// The kinds of records. The package comment shows their bytes.
+const (
+	KindHeader   Kind = 1 // what match this is; always the first record
+	KindKeyframe Kind = 2 // a state; a log has one as its second record
+	KindFrame    Kind = 3 // the next tick, with commands
+	KindEmpty    Kind = 4 // a run of ticks without commands
+	KindChecksum Kind = 5 // the agreed checksum of a tick
+	KindDissent  Kind = 6 // one player's checksum, where it differs
+	KindEnd      Kind = 7 // the match is over; always the last record
+
+	FirstOptional Kind = 64
+	KindNote      Kind = 64 // a name or a line of chat; strippable
+)
+
+// Limits on what a record can hold. A reader refuses more before it allocates
+// memory for it.
+const (
+	MaxPayload       = 16 << 10  // bytes of one command's payload
+	MaxFrameCommands = 8192      // commands of one tick
+	MaxFrameBytes    = 4 << 20   // bytes of the payloads of one tick that a Coordinator accepts from players
+	MaxEmptyRun      = 1 << 16   // ticks of one RecordEmpty
+	MaxStateSize     = 256 << 20 // bytes of one snapshot
+	MaxNote          = 1024      // bytes of one note's text
+
+	MaxName        = 128     // bytes of a name: game, build, command, topic
+	MaxDescription = 1 << 20 // bytes of one schema description or configuration
+	maxSchemas     = 1 << 19 // bytes of all schema descriptions together
+	maxKinds       = 4096    // registered kinds of commands
+)
+
+// A Record is one entry of the log, decoded. Which fields are set depends on
+// its Kind.
+type Record struct {
+	Kind Kind
+
+	// Tick is the tick that the record speaks of: that of a frame, the last one
+	// of an empty run, the one whose state a keyframe or checksum is of.
+	Tick Tick
+
+	Header   *Header // RecordHeader
+	Keyframe Keyframe
+	Frame    Frame  // RecordFrame
+	Empty    uint32 // RecordEmpty: how many ticks, at least 1
+	Root     uint64 // RecordChecksum and RecordDissent
+	Player   Player // RecordDissent and RecordNote
+	Topic    string // RecordNote: "name" or "chat", or a game's own
+	Text     string // RecordNote and RecordEnd
+}
+
+// A Keyframe is a snapshot kept in the log. Together with the frames after it
+// (its command tail) it gives every later state.
+type Keyframe struct {
+	Root  uint64 // checksum of State
+	Last  []LastSequence
+	State []byte // canonical bytes
+}
+
+// A LastSequence is the highest sequence that a player used up to a keyframe.
+type LastSequence struct {
+	Player   Player
+	Sequence Sequence
+}
+
+// Topics of notes that the engine's tools know.
+const (
+	TopicName = "name" // how people call the player
+	TopicChat = "chat" // a line that the player wrote
+)
+
+// KindOf returns the kind of a well-formed record. It follows the array header
+// of 1, 3 or 5 bytes, in two bytes if it is 128 or more.
+func KindOf(record []byte) Kind {
+	at := 1
+	switch record[0] {
+	case 0xdc:
+		at = 3
+	case 0xdd:
+		at = 5
+	}
+	if record[at] == 0xcc {
+		at++
+	}
+	return Kind(record[at])
+}

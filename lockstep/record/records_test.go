@@ -1,0 +1,336 @@
+package record_test
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/internal/testing/script"
+	"github.com/seed-49bee653/samestep/internal/testing/testgame"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
+
+func join(log []testgame.NamedRecord) []byte {
+	var b []byte
+	for _, r := range log {
+		b = append(b, r.Bytes...)
+	}
+	return b
+}
+
+// The bytes of the records are the protocol. This file changes only together
+// with the protocol's number.
+func TestGoldenRecords(t *testing.T) {
+	const file = "testdata/records.golden"
+	_, log := testgame.SampleLog(t)
+	var got strings.Builder
+	for _, r := range log {
+		fmt.Fprintf(&got, "%s\n", r.Name)
+		for line := range chunks(hex.EncodeToString(r.Bytes), 96) {
+			fmt.Fprintf(&got, "  %s\n", line)
+		}
+	}
+	if script.Update() {
+		if err := os.WriteFile(file, []byte(got.String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.String() != string(want) {
+		t.Errorf("got\n%s\nwant\n%s", got.String(), want)
+	}
+}
+
+func chunks(s string, n int) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for len(s) > 0 {
+			k := min(n, len(s))
+			if !yield(s[:k]) {
+				return
+			}
+			s = s[k:]
+		}
+	}
+}
+
+// checkMalleable decodes b as far as it goes, and fails unless every accepted
+// record is written back the same. It returns how many there were.
+func checkMalleable(t *testing.T, b []byte) (records int, err error) {
+	var dec record.Decoder
+	var enc record.Encoder
+	for len(b) > 0 {
+		r, rest, err := dec.Decode(b)
+		if err != nil {
+			return records, err
+		}
+		if again := enc.Record(r); again != nil && !bytes.Equal(again, b[:len(b)-len(rest)]) {
+			t.Fatalf("record %d: read % x, written as % x", r.Kind, b[:len(b)-len(rest)], again)
+		}
+		records++
+		b = rest
+	}
+	return records, nil
+}
+
+func TestRecordsRoundTrip(t *testing.T) {
+	_, log := testgame.SampleLog(t)
+	n, err := checkMalleable(t, join(log))
+	if n != len(log) || err != nil {
+		t.Errorf("got %d records, %v, want %d", n, err, len(log))
+	}
+}
+
+func FuzzDecoder(f *testing.F) {
+	_, log := testgame.SampleLog(f)
+	f.Add(join(log))
+	f.Add(join(log[:2]))
+	f.Add(append(join(log[:3]), 0x92, 100, 0xc4, 2, 1, 2)) // unknown, optional
+	f.Add([]byte("\xdd\xff\xff\xff\xff"))
+	f.Fuzz(func(t *testing.T, b []byte) { checkMalleable(t, b) })
+}
+
+// follow applies a log to a new follower, as far as it goes.
+func follow(g *lockstep.Game, b []byte) (*lockstep.Follower, error) {
+	f := g.NewFollower(lockstep.FollowerOptions{})
+	var dec record.Decoder
+	var desync error
+	for len(b) > 0 {
+		r, rest, err := dec.Decode(b)
+		if err == nil {
+			err = f.Apply(r)
+		}
+		if d := (*lockstep.DesyncError)(nil); errors.As(err, &d) {
+			desync = err
+		} else if err != nil {
+			return f, err
+		}
+		b = rest
+	}
+	return f, desync
+}
+
+// A log that is cut gives the states up to the last whole record, and then
+// io.ErrUnexpectedEOF.
+func TestCutAtEveryByte(t *testing.T) {
+	g, log := testgame.SampleLog(t)
+	all := join(log)
+	whole := map[int]bool{} // ends of records
+	end := 0
+	for _, r := range log {
+		end += len(r.Bytes)
+		whole[end] = true
+	}
+	tick := record.Tick(0)
+	for n := range all {
+		f, err := follow(g, all[:n])
+		if want := io.ErrUnexpectedEOF; n > 0 && whole[n] != (err == nil) || err != nil && !errors.Is(err, want) {
+			t.Fatalf("the first %d of %d bytes: got %v", n, len(all), err)
+		}
+		if f.Tick() < tick {
+			t.Fatalf("the first %d bytes give tick %d, fewer gave %d", n, f.Tick(), tick)
+		}
+		tick = f.Tick()
+	}
+}
+
+// Every single bit that is wrong is an error, or it changes no state: it is in
+// what concerns people (a name, a reason), in the evidence (whose checksum
+// differed), in a parameter that the states are not made of again, or in the
+// tick that the first keyframe says it is of, which this game's rules do not
+// ask for. Records alone can promise no more; a file's framing finds these, too.
+func TestEveryBitFlipped(t *testing.T) {
+	g, log := testgame.SampleLog(t)
+	all := join(log)
+	good, err := follow(g, all)
+	if err != nil || !good.Ended() || good.Checked() != 3 {
+		t.Fatalf("the log itself: %v, %d compared", err, good.Checked())
+	}
+	harmless := 0
+	for i := range all {
+		for bit := range 8 {
+			all[i] ^= 1 << bit
+			if f, err := follow(g, all); err == nil {
+				harmless++
+				if f.Simulation().Root() != good.Simulation().Root() {
+					t.Errorf("byte %d, bit %d: accepted, with another state at tick %d", i, bit, f.Tick())
+				}
+			}
+			all[i] ^= 1 << bit
+		}
+	}
+	t.Logf("%d of %d flips change no state", harmless, 8*len(all))
+	if harmless > 2*len(all) {
+		t.Errorf("%d of %d flips are accepted, which is more than texts and parameters have", harmless, 8*len(all))
+	}
+}
+
+func TestOutOfPlace(t *testing.T) {
+	_, log := testgame.SampleLog(t)
+	header, keyframe, frame, note, end := log[0].Bytes, log[1].Bytes, log[2].Bytes, log[3].Bytes, log[len(log)-1].Bytes
+	start := join(log[:2])
+	for name, c := range map[string]struct {
+		b    []byte
+		want error
+	}{
+		"a frame first":               {frame, record.ErrOutOfPlace},
+		"a keyframe first":            {keyframe, record.ErrOutOfPlace},
+		"two headers":                 {join(append(log[:1:1], log[0])), record.ErrOutOfPlace},
+		"a header later":              {append(start[:len(start):len(start)], header...), record.ErrOutOfPlace},
+		"a frame before the keyframe": {append(header[:len(header):len(header)], frame...), record.ErrOutOfPlace},
+		"a note before the keyframe":  {append(header[:len(header):len(header)], note...), record.ErrOutOfPlace},
+		"a frame after the end":       {join([]testgame.NamedRecord{log[0], log[1], {Bytes: end}, {Bytes: frame}}), record.ErrOutOfPlace},
+		"an unknown critical record":  {append(start[:len(start):len(start)], 0x92, 63, 0xc4, 0), record.ErrUnknownRecord},
+		"kind 0":                      {append(start[:len(start):len(start)], 0x92, 0, 0xc4, 0), record.ErrUnknownRecord},
+		"an optional one of 3 values": {append(start[:len(start):len(start)], 0x93, 100, 0xc4, 0, 0), record.ErrMalformed},
+		"an optional one, unknown":    {append(start[:len(start):len(start)], 0x92, 100, 0xc4, 1, 9), nil},
+		"kind 127":                    {append(start[:len(start):len(start)], 0x92, 127, 0xc4, 1, 9), nil},
+		"kind 128":                    {append(start[:len(start):len(start)], 0x92, 0xcc, 128, 0xc4, 1, 9), nil},
+		"kind 255":                    {append(start[:len(start):len(start)], 0x92, 0xcc, 255, 0xc4, 1, 9), nil},
+		"kind 100 in two bytes":       {append(start[:len(start):len(start)], 0x92, 0xcc, 100, 0xc4, 1, 9), record.ErrMalformed},
+		"kind 256":                    {append(start[:len(start):len(start)], 0x92, 0xcd, 1, 0, 0xc4, 1, 9), record.ErrMalformed},
+		"an empty run of none":        {append(start[:len(start):len(start)], 0x92, 4, 0), record.ErrMalformed},
+		"an empty run too long":       {append(start[:len(start):len(start)], 0x92, 4, 0xce, 0, 1, 0, 1), record.ErrMalformed},
+		"a checksum of the future":    {append(start[:len(start):len(start)], 0x93, 5, 1, 1), record.ErrMalformed},
+		"a later keyframe":            {append(start[:len(start):len(start)], 0x95, 2, 1, 1, 0x90, 0xc4, 0), record.ErrOutOfPlace},
+		"players not in order":        {append(header[:len(header):len(header)], 0x95, 2, 0, 1, 0x94, 1, 1, 0, 1, 0xc4, 0), record.ErrMalformed},
+		"a player twice":              {append(header[:len(header):len(header)], 0x95, 2, 0, 1, 0x94, 1, 1, 1, 1, 0xc4, 0), record.ErrMalformed},
+		"player 250":                  {append(header[:len(header):len(header)], 0x95, 2, 0, 1, 0x92, 0xcc, 250, 1, 0xc4, 0), record.ErrMalformed},
+		"half a pair":                 {append(header[:len(header):len(header)], 0x95, 2, 0, 1, 0x91, 0, 0xc4, 0), record.ErrMalformed},
+		"commands not in order":       {append(start[:len(start):len(start)], 0x99, 3, 1, 1, 1, 0xc4, 0, 0, 1, 1, 0xc4, 0), record.ErrMalformed},
+		"a command of sequence 0":     {append(start[:len(start):len(start)], 0x95, 3, 1, 0, 1, 0xc4, 0), record.ErrMalformed},
+		"a dissent of System":         {append(start[:len(start):len(start)], 0x94, 6, 0, 0xcc, 255, 1), record.ErrMalformed},
+		"other sequences":             {append(start[:len(start):len(start)], 0x95, 2, 0, 1, 0x92, 0, 1, 0xc4, 0), record.ErrOutOfPlace},
+	} {
+		_, err := checkMalleable(t, c.b)
+		if !errors.Is(err, c.want) || (c.want == nil) != (err == nil) {
+			t.Errorf("%s: got %v, want %v", name, err, c.want)
+		}
+	}
+}
+
+// Lengths that lie cost no memory.
+func TestHostileLengths(t *testing.T) {
+	_, log := testgame.SampleLog(t)
+	start := join(log[:2])
+	after := func(tail string) []byte { return append(start[:len(start):len(start)], tail...) }
+	for name, b := range map[string][]byte{
+		"an array of 2^32-1":            []byte("\xdd\xff\xff\xff\xff"),
+		"a frame of 2^32-1 values":      after("\xdd\xff\xff\xff\xff\x03"),
+		"a payload of 2^32-1 bytes":     after("\x95\x03\x00\x01\x01\xc6\xff\xff\xff\xff"),
+		"a payload of 2^31 bytes":       after("\x95\x03\x00\x01\x01\xc6\x80\x00\x00\x00"),
+		"a keyframe of 2^28 bytes":      after("\x95\x02\x00\x01\x90\xc6\x10\x00\x00\x00"),
+		"an optional of 2^31-1 bytes":   after("\x92\x64\xc6\x7f\xff\xff\xff"),
+		"a name of 2^32-1 bytes":        []byte("\x9c\x01\x01\xdb\xff\xff\xff\xff"),
+		"a million nested arrays":       bytes.Repeat([]byte{0x91}, 1<<20),
+		"a frame of a million arrays":   after("\x95\x03" + strings.Repeat("\x91", 1<<20)),
+		"65535 descriptions of nothing": append(log[0].Bytes[:100:100], "\xdc\xff\xff"...),
+	} {
+		var before, later runtime.MemStats
+		runtime.ReadMemStats(&before)
+		var dec record.Decoder
+		var err error
+		for rest := b; len(rest) > 0 && err == nil; {
+			_, rest, err = dec.Decode(rest)
+		}
+		runtime.ReadMemStats(&later)
+		if err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+		if cost := later.TotalAlloc - before.TotalAlloc; cost > 64<<10 {
+			t.Errorf("%s: cost %d bytes of memory", name, cost)
+		}
+	}
+}
+
+// What an Encoder cannot write so that it is read back panics: it is a bug of
+// its caller.
+func TestEncoderPanics(t *testing.T) {
+	command := func(p record.Player, s record.Sequence) record.Command {
+		return record.Command{Tick: 1, Player: p, Sequence: s, Kind: 1}
+	}
+	_, h := testgame.NewBankMatch(t, 2)
+	for name, f := range map[string]func(e *record.Encoder){
+		"a second header":   func(e *record.Encoder) { e.Header(h) },
+		"a frame left out":  func(e *record.Encoder) { e.Frame(&record.Frame{Tick: 2}) },
+		"a run of no ticks": func(e *record.Encoder) { e.Empty(0) },
+		"a run too long":    func(e *record.Encoder) { e.Empty(record.MaxEmptyRun + 1) },
+		"the future":        func(e *record.Encoder) { e.Checksum(1, 0) },
+		"sequence 0": func(e *record.Encoder) {
+			e.Frame(&record.Frame{Tick: 1, Commands: []record.Command{command(1, 0)}})
+		},
+		"a sequence repeated": func(e *record.Encoder) {
+			e.Frame(&record.Frame{Tick: 1, Commands: []record.Command{command(1, 1), command(1, 1)}})
+		},
+		"another order": func(e *record.Encoder) {
+			e.Frame(&record.Frame{Tick: 1, Commands: []record.Command{command(1, 1), command(0, 1)}})
+		},
+		"after the end": func(e *record.Encoder) { e.End(""); e.Empty(1) },
+	} {
+		var e record.Encoder
+		e.Header(h)
+		e.Keyframe(0, 0, nil, nil)
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: did not panic", name)
+				}
+			}()
+			f(&e)
+		}()
+	}
+}
+
+// A stream can stand at any tick, up to the last.
+func TestLastTick(t *testing.T) {
+	g, h := testgame.NewBankMatch(t, 2)
+	sim, err := g.NewSimulation(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var e record.Encoder
+	b := bytes.Clone(e.Header(h))
+	b = append(b, e.Keyframe(math.MaxUint32-1, 0, []record.LastSequence{{Player: 1, Sequence: math.MaxUint32}}, sim.AppendState(nil))...)
+	b = append(b, e.Empty(1)...)
+	if _, err := checkMalleable(t, b); err != nil {
+		t.Error(err)
+	}
+	for name, raw := range map[string][]byte{"a run of empty ticks": {0x92, 4, 1}, "a frame": {0x95, 3, 0, 1, 1, 0xc4, 0}} {
+		if _, err := checkMalleable(t, append(b[:len(b):len(b)], raw...)); !errors.Is(err, record.ErrOutOfPlace) {
+			t.Errorf("%s beyond the last tick: got %v", name, err)
+		}
+	}
+	b = b[:len(b)-3]
+	if _, err := checkMalleable(t, append(b, 0x95, 3, 1, 1, 1, 0xc4, 0)); !errors.Is(err, record.ErrMalformed) {
+		t.Errorf("a sequence beyond the last: got %v", err)
+	}
+}
+
+// The kind stands in one byte up to 127, and in two from 128 on.
+func TestKindOf(t *testing.T) {
+	for _, c := range []struct {
+		record []byte
+		want   record.Kind
+	}{
+		{[]byte{0x92, 4, 1}, record.KindEmpty},
+		{[]byte{0x92, 127, 0xc4, 0}, 127},
+		{[]byte{0x92, 0xcc, 128, 0xc4, 0}, 128},
+		{[]byte{0x92, 0xcc, 255, 0xc4, 0}, 255},
+		{[]byte{0xdc, 0, 17, 3}, record.KindFrame},
+		{[]byte{0xdd, 0, 1, 0, 1, 3}, record.KindFrame},
+	} {
+		if got := record.KindOf(c.record); got != c.want {
+			t.Errorf("% x: got kind %d, want %d", c.record, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,41 @@
+package record
+
+import "fmt"
+
+const (
+	// CommandWindow is how many sequences of a player are remembered, and how far
+	// ahead of the highest one a new one may be.
+	CommandWindow = 256
+
+	// CheckWindow is how many checked ticks can be reported on at a time.
+	CheckWindow = 32
+)
+
+// Settings are the engine's own parameters of a match. They are written into
+// the log, and every machine takes them from there.
+type Settings struct {
+	Seed          uint64 `json:"seed,string"`    // for the game's randomness
+	Players       uint8  `json:"players"`        // seats, 1 to MaxPlayers
+	TickRate      uint16 `json:"tick_rate"`      // ticks per second when played live, 1 to 1000
+	CheckEvery    uint16 `json:"check_every"`    // ticks from one checksum to the next, at least 1
+	KeyframeEvery uint32 `json:"keyframe_every"` // ticks from one keyframe to the next; 0: only the first
+}
+
+// DefaultSettings are for a match of so many players: 20 ticks a second, a
+// checksum every second and a keyframe every minute.
+func DefaultSettings(players uint8) Settings {
+	return Settings{Seed: 1, Players: players, TickRate: 20, CheckEvery: 20, KeyframeEvery: 1200}
+}
+
+// Check returns an error that names the setting that is out of its range.
+func (s *Settings) Check() error {
+	switch {
+	case s.Players < 1 || s.Players > MaxPlayers:
+		return fmt.Errorf("lockstep: setting players: got %d, want 1 to %d", s.Players, MaxPlayers)
+	case s.TickRate < 1 || s.TickRate > 1000:
+		return fmt.Errorf("lockstep: setting tick rate: got %d, want 1 to 1000", s.TickRate)
+	case s.CheckEvery < 1:
+		return fmt.Errorf("lockstep: setting check every: got 0, want at least 1")
+	}
+	return nil
+}

@@ -1,0 +1,121 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Errors of a log's records. They are wrapped with the place.
+var (
+	// ErrMalformed: bytes that no Encoder writes.
+	ErrMalformed = errors.New("malformed")
+
+	// ErrUnknownRecord: a critical record of a kind this version does not know.
+	ErrUnknownRecord = errors.New("unknown record")
+
+	// ErrOutOfPlace: a well-formed record where it cannot stand.
+	ErrOutOfPlace = errors.New("record out of place")
+
+	// ErrContent: a well-formed record whose content does not fit the log's header:
+	// a player without a seat, or a value that its schema does not describe.
+	ErrContent = errors.New("content does not fit the header")
+
+	// ErrUnknownKind: a command of a kind that is not registered.
+	ErrUnknownKind = errors.New("unknown command kind")
+)
+
+// A stream is what both ends of a log know at a place in it: the ticks and
+// sequences that records are relative to. Encoder and Decoder advance it by
+// the same methods, so they cannot part.
+type stream struct {
+	stage stage
+	tick  Tick          // of the last frame
+	last  [256]Sequence // of each player in the frames so far
+
+	contents *contents // what the records must fit; nil if the header was not read
+}
+
+// A stage is how far a stream has come.
+type stage uint8
+
+const (
+	beforeHeader stage = iota
+	beforeKeyframe
+	running
+	ended
+)
+
+// place checks that a record of this kind can stand here, and advances the stage.
+func (s *stream) place(kind Kind) error {
+	want := running
+	next := running
+	switch kind {
+	case KindHeader:
+		want, next = beforeHeader, beforeKeyframe
+	case KindKeyframe:
+		if s.stage == beforeKeyframe {
+			want = beforeKeyframe
+		}
+	case KindEnd:
+		next = ended
+	}
+	if s.stage != want {
+		return fmt.Errorf("%w: record %d %s", ErrOutOfPlace, kind, s.stage)
+	}
+	s.stage = next
+	return nil
+}
+
+func (s stage) String() string {
+	return [...]string{"before the header", "before the first keyframe", "after the first keyframe", "after the end"}[s]
+}
+
+// begin sets the stream to the place right after a keyframe at tick t.
+func (s *stream) begin(t Tick, last []LastSequence) {
+	s.tick = t
+	clear(s.last[:])
+	for _, l := range last {
+		s.last[l.Player] = l.Sequence
+	}
+}
+
+// advance moves the stream over n ticks.
+func (s *stream) advance(n uint32) error {
+	if s.tick+Tick(n) < s.tick {
+		return fmt.Errorf("%w: tick %d + %d overflows", ErrOutOfPlace, s.tick, n)
+	}
+	s.tick += Tick(n)
+	return nil
+}
+
+// AppendLast appends the last sequence of each player that has one, in order of
+// players.
+func (s *stream) AppendLast(dst []LastSequence) []LastSequence {
+	for p, seq := range s.last {
+		if seq > 0 {
+			dst = append(dst, LastSequence{Player(p), seq})
+		}
+	}
+	return dst
+}
+
+// Last returns the last sequence of player p, 0 if there is none.
+func (s *stream) Last(p Player) Sequence { return s.last[p] }
+
+// Tick returns the tick of the last frame.
+func (s *stream) Tick() Tick { return s.tick }
+
+// hasLast reports whether last is what AppendLast appends.
+func (s *stream) hasLast(last []LastSequence) bool {
+	i := 0
+	for p, seq := range s.last {
+		if seq == 0 {
+			continue
+		}
+		if i == len(last) || last[i] != (LastSequence{Player(p), seq}) {
+			return false
+		}
+		i++
+	}
+	return i == len(last)
+}
