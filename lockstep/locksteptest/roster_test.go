@@ -62,7 +62,7 @@ func TestShrinkChanges(t *testing.T) {
 	if err := small.WriteTest(&b, locksteptest.Source{Package: "locksteptest_test", Path: "github.com/seed-49bee653/samestep/lockstep/locksteptest", Game: "game()"}); err != nil {
 		t.Fatal(err)
 	}
-	if want := "Player: 255, Kind: 0, Value: &lockstep.Lost{}},"; !strings.Contains(b.String(), want) {
+	if want := "Player: 255, Kind: 0, Value: &record.Lost{}},"; !strings.Contains(b.String(), want) {
 		t.Errorf("got %s, want %s in it", b.String(), want)
 	}
 }
