@@ -33,7 +33,7 @@ func TestChanges(t *testing.T) {
 		locksteptest.Check(t, lockstep.MustGame(rules), o)
 	}
 	for _, name := range []string{"Joined", "Left", "Lost", "TakenOver", "Paused", "Resumed", "SpeedSet"} {
-		if seen["*lockstep."+name] == 0 {
+		if seen["*record."+name] == 0 {
 			t.Errorf("no %s in %v", name, seen)
 		}
 	}
