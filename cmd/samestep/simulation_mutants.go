@@ -28,11 +28,11 @@ func huntOf(c *cli.Context) (*mutants.Hunt, error) {
 	return &mutants.Hunt{Root: root, Mutants: mutants.All(), Workers: c.Int("workers")}, nil
 }
 
-// A hunted is what the report says of mutants, for programs.
+// A hunted is the part of the JSON report about mutants.
 type hunted struct {
 	All    int      `json:"all"`
 	Killed int      `json:"killed"`
-	Median int      `json:"median_runs"` // that a kill takes
+	Median int      `json:"median_runs"` // until a mutant is killed
 	Most   int      `json:"most_runs"`
 	Alive  []mutant `json:"alive"`
 
@@ -45,7 +45,7 @@ type mutant struct {
 	Hits string `json:"breaks"`
 }
 
-// runHunt hunts, with a progress bar. There is nothing to report of no hunt.
+// runHunt runs a hunt with a progress bar. It returns nil without a hunt.
 func runHunt(w io.Writer, h *mutants.Hunt) (*hunted, error) {
 	if h == nil {
 		return nil, nil
@@ -53,30 +53,30 @@ func runHunt(w io.Writer, h *mutants.Hunt) (*hunted, error) {
 	bar := newProgress(w, int64(len(h.Mutants)), "mutants")
 	defer bar.done()
 	done := int64(0)
-	h.Found = func(*mutants.Death) { done++; bar.set(done) }
-	deaths, err := h.Run()
+	h.Found = func(*mutants.Result) { done++; bar.set(done) }
+	results, err := h.Run()
 	if err != nil {
 		return nil, err
 	}
-	return newHunted(mutants.TollOf(deaths)), nil
+	return newHunted(mutants.Summarize(results)), nil
 }
 
-func newHunted(t *mutants.Toll) *hunted {
-	h := &hunted{All: t.All, Killed: t.Killed, Median: t.Median, Most: t.Most, Alive: []mutant{}, text: t.String()}
-	for _, m := range t.Alive {
-		h.Alive = append(h.Alive, mutant{m.Name, m.File, m.Hits})
+func newHunted(s *mutants.Summary) *hunted {
+	h := &hunted{All: s.All, Killed: s.Killed, Median: s.Median, Most: s.Most, Alive: []mutant{}, text: s.String()}
+	for _, r := range s.Alive {
+		h.Alive = append(h.Alive, mutant{r.Mutant.Name, r.File, r.Mutant.Hits})
 	}
 	return h
 }
 
-// print prints those that live.
+// print prints the survivors.
 func (h *hunted) print(w io.Writer) {
 	for _, m := range h.Alive {
 		fmt.Fprintf(w, "\nalive: %s\nin:    %s, and breaks %s\n", m.Name, m.File, m.Hits)
 	}
 }
 
-// err is the failure of a hunt that has left some alive; nil if there is none.
+// err returns an error if mutants have survived.
 func (h *hunted) err() error {
 	if h == nil || len(h.Alive) == 0 {
 		return nil

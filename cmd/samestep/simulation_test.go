@@ -88,8 +88,8 @@ func TestAgainUnits(t *testing.T) {
 
 // A mutant that lives stands in the report, and is a failure.
 func TestMutantAlive(t *testing.T) {
-	m := mutants.Mutant{Name: "a fence is left out", File: "lockstep/host.go", Hits: "I1 I4"}
-	dead, alive := mutants.Death{Mutant: &m, Runs: 7}, mutants.Death{Mutant: &m}
+	m := mutants.Mutant{Name: "a fence is left out", Hits: "I1 I4"}
+	dead, alive := mutants.Result{Mutant: &m, Runs: 7}, mutants.Result{Mutant: &m, File: "lockstep/host.go"}
 	var none *hunted
 	for _, row := range []struct {
 		name string
@@ -98,8 +98,8 @@ func TestMutantAlive(t *testing.T) {
 		fail bool
 	}{
 		{"not hunted", none, "mutants     not hunted (--mutants)\n", false},
-		{"all dead", newHunted(mutants.TollOf([]mutants.Death{dead})), "mutants     1 of 1 killed, after 7 runs in the median, 7 at the most\n", false},
-		{"one lives", newHunted(mutants.TollOf([]mutants.Death{dead, alive})), "\nalive: a fence is left out\nin:    lockstep/host.go, and breaks I1 I4\n", true},
+		{"all dead", newHunted(mutants.Summarize([]mutants.Result{dead})), "mutants     1 of 1 killed, after 7 runs in the median, 7 at the most\n", false},
+		{"one lives", newHunted(mutants.Summarize([]mutants.Result{dead, alive})), "\nalive: a fence is left out\nin:    lockstep/host.go, and breaks I1 I4\n", true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			var b bytes.Buffer

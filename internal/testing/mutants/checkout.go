@@ -14,9 +14,9 @@ var ErrCheckout = errors.New("mutants: no checkout of the engine")
 
 const module = "github.com/seed-49bee653/samestep"
 
-// Checkout returns the root of the checkout that the go command uses in a
-// folder: the one that it is in, or the one that its module replaces the engine
-// by. The go command puts nothing into what it has downloaded.
+// Checkout returns the root of the engine's checkout that the go command uses in a
+// folder: the module of the folder, or the replacement of the engine in its go.mod.
+// The go command ignores overlays for downloaded modules, so these are an error.
 func Checkout(dir string) (string, error) {
 	list := exec.Command("go", "list", "-m", "-f", "{{if .Main}}{{.Dir}}{{else if .Replace}}{{if not .Replace.Version}}{{.Dir}}{{end}}{{end}}", module)
 	list.Dir = dir

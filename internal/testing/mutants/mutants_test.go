@@ -1,36 +1,32 @@
 //go:build !js
 
-package mutants_test
+package mutants
 
 import (
 	"flag"
-	"go/parser"
-	"go/token"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/seed-49bee653/samestep/internal/testing/mutants"
 )
 
 var (
-	kill  = flag.Bool("kill", false, "build the engine of each mutant and let the simulator find it, which takes minutes")
-	only  = flag.String("only", "", "with -kill: those whose names match")
-	seeds = flag.Int("seeds", 240, "with -kill: how many seeds each mutant has to survive, beside the corpus")
+	kill  = flag.Bool("kill", false, "hunt every mutant, which takes minutes")
+	only  = flag.String("only", "", "with -kill: only mutants whose names match")
+	seeds = flag.Int("seeds", 240, "with -kill: seeds to play per mutant, after the corpus")
 )
 
 const root = "../../.."
 
-// Every mutant still applies to the engine, and the result is Go.
+// Every rule matches once in its function, and the result is Go.
 func TestApply(t *testing.T) {
 	names := map[string]bool{}
 	hit := map[string]int{}
-	for _, m := range mutants.All() {
-		changed := apply(t, &m)
-		if _, err := parser.ParseFile(token.NewFileSet(), m.File, changed, 0); err != nil {
+	e := newEngine(root)
+	for _, m := range All() {
+		if p, err := e.place(&m); err != nil {
+			t.Error(err)
+		} else if _, err := newFile(m.Name, p.edit.apply(p.file.source)); err != nil {
 			t.Errorf("%s: %v", m.Name, err)
 		}
 		if names[m.Name] {
@@ -49,44 +45,26 @@ func TestApply(t *testing.T) {
 			t.Errorf("no mutant breaks %s", invariant)
 		}
 	}
-	for _, m := range []mutants.Mutant{{File: "go.mod", Old: "there is no such text"}, {File: "go.mod", Old: "\n"}} {
-		if _, err := m.Apply([]byte("module x\n\ngo 1.26\n")); err == nil {
-			t.Errorf("%q stands there once", m.Old)
-		}
-	}
 }
 
-func apply(t *testing.T, m *mutants.Mutant) []byte {
-	t.Helper()
-	source, err := os.ReadFile(filepath.Join(root, m.File))
-	if err != nil {
-		t.Fatal(err)
-	}
-	changed, err := m.Apply(source)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return changed
-}
-
-// The simulator finds every mutant, and nothing in the engine as it is.
+// The simulator finds every mutant, and nothing in the engine itself.
 func TestKilled(t *testing.T) {
 	if !*kill {
-		t.Skip("with -args -kill the simulator hunts every mutant, which takes minutes, as samestep simulate --mutants does")
+		t.Skip("-args -kill hunts every mutant, which takes minutes, as samestep simulate --mutants does")
 	}
 	match, err := regexp.Compile(*only)
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := slices.DeleteFunc(mutants.All(), func(m mutants.Mutant) bool { return !match.MatchString(m.Name) })
-	h := mutants.Hunt{Root: root, Mutants: all, Seeds: *seeds, Found: func(d *mutants.Death) { t.Logf("%-70s %s", d.Mutant.Name, d) }}
-	deaths, err := h.Run()
+	all := slices.DeleteFunc(All(), func(m Mutant) bool { return !match.MatchString(m.Name) })
+	h := Hunt{Root: root, Mutants: all, Seeds: *seeds, Found: func(r *Result) { t.Logf("%-70s %s", r.Mutant.Name, r) }}
+	results, err := h.Run()
 	if err != nil {
 		t.Fatal(err)
 	}
-	toll := mutants.TollOf(deaths)
-	for _, m := range toll.Alive {
-		t.Errorf("%s: lives, and breaks %s", m.Name, m.Hits)
+	s := Summarize(results)
+	for _, r := range s.Alive {
+		t.Errorf("%s: lives, and breaks %s", r.Mutant.Name, r.Mutant.Hits)
 	}
-	t.Log(toll)
+	t.Log(s)
 }

@@ -1,0 +1,237 @@
+package mutants
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A Hunt runs the simulator on mutants. It needs the go command.
+type Hunt struct {
+	Root    string   // of the engine's checkout
+	Mutants []Mutant // such as [All]
+	Seeds   int      // seeds to play per mutant, after the corpus; 0: 240
+	Workers int      // concurrent mutants; 0: GOMAXPROCS
+
+	// Found is called with the result of each mutant, never concurrently. Nil
+	// disables it.
+	Found func(*Result)
+
+	corpus string // pattern of the corpus files to play; "": all
+
+	places  []*place          // of the mutants
+	program string            // the simulator with all mutants woven in
+	tests   map[string]string // test programs, by package
+}
+
+const (
+	defaultSeeds = 240
+
+	// huntTimeout limits the hunt of one mutant. A match that takes longer does not
+	// end.
+	huntTimeout = 4 * time.Minute
+)
+
+// ErrViolated is returned if the engine without any mutant violates an invariant.
+var ErrViolated = errors.New("mutants: the engine violates an invariant without any mistake in it")
+
+// Run hunts each mutant, after it has checked that the engine itself violates
+// nothing. The results have the order of the mutants. A mutant that survives is no
+// error.
+func (h *Hunt) Run() ([]Result, error) {
+	dir, err := os.MkdirTemp("", "mutants-*")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	if err := h.build(dir); err != nil {
+		return nil, fmt.Errorf("mutants: %w", err)
+	}
+	seeds := cmp.Or(h.Seeds, defaultSeeds)
+	r, err := h.one(&noMutant, min(seeds, 8))
+	if err != nil {
+		return nil, err
+	}
+	if r.Runs > 0 {
+		return nil, fmt.Errorf("%w: %v", ErrViolated, &r)
+	}
+	results := make([]Result, len(h.Mutants))
+	var wait sync.WaitGroup
+	var mu sync.Mutex
+	next := make(chan int)
+	for range cmp.Or(h.Workers, runtime.GOMAXPROCS(0)) {
+		wait.Go(func() {
+			for i := range next {
+				r, failure := h.one(h.places[i], seeds)
+				mu.Lock()
+				results[i], err = r, errors.Join(err, failure)
+				if failure == nil && h.Found != nil {
+					h.Found(&r)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	for i := range h.Mutants {
+		next <- i
+	}
+	close(next)
+	wait.Wait()
+	return results, err
+}
+
+// build builds one simulator with all its mutants, and the tests of each package
+// with theirs.
+func (h *Hunt) build(dir string) error {
+	e := newEngine(h.Root)
+	h.places = nil
+	var simulated []*place
+	for i := range h.Mutants {
+		p, err := e.place(&h.Mutants[i])
+		if err != nil {
+			return err
+		}
+		p.number = i + 1
+		h.places = append(h.places, p)
+		if p.Test == "" {
+			simulated = append(simulated, p)
+		}
+	}
+	var err error
+	if h.program, err = h.goBuild(woven(simulated), dir, "hunt", "build", "./internal/testing/mutants/hunt"); err != nil {
+		return err
+	}
+	return h.buildTests(dir)
+}
+
+// woven returns the changed files of mutants, by path from the root.
+func woven(list []*place) map[string][]byte {
+	byFile := map[*file][]*place{}
+	for _, m := range list {
+		byFile[m.file] = append(byFile[m.file], m)
+	}
+	files := map[string][]byte{}
+	for f, list := range byFile {
+		files[f.name] = weave(f, list)
+		files[path.Join(path.Dir(f.name), "mutantinforce.go")] = choice(f.Name.Name)
+	}
+	return files
+}
+
+// noMutant stands for the engine without any mutant.
+var noMutant = place{Mutant: &Mutant{Name: "the engine itself"}, file: &file{}}
+
+// one plays with the engine of one mutant.
+func (h *Hunt) one(m *place, seeds int) (r Result, err error) {
+	r.Mutant, r.File = m.Mutant, m.file.name
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("mutants: %s: %w", m.Name, err)
+		}
+	}()
+	if m.Test != "" {
+		r.Invariant = "test"
+		if r.Text, err = h.runTests(path.Dir(r.File), m.Test, m.number); r.Text != "" {
+			r.Runs = 1
+		}
+		return r, err
+	}
+	corpus, err := filepath.Glob(h.path(path.Join("internal/testing/simulate/testdata/corpus", cmp.Or(h.corpus, "*.json"))))
+	if err == nil && len(corpus) == 0 {
+		err = errors.New("the simulator has no corpus")
+	}
+	if err != nil {
+		return r, err
+	}
+	slices.SortStableFunc(corpus, func(a, b string) int { return cmp.Compare(m.rank(a), m.rank(b)) })
+	ctx, cancel := context.WithTimeout(context.Background(), huntTimeout)
+	defer cancel()
+	play := exec.CommandContext(ctx, h.program, append([]string{"-seeds", strconv.Itoa(seeds)}, corpus...)...)
+	play.Env = append(os.Environ(), inForce+"="+strconv.Itoa(m.number))
+	out, err := play.CombinedOutput()
+	return r, r.judge(string(out), err, ctx.Err() != nil)
+}
+
+// rank orders the corpus: attacks on limits come first for mutants of limits, and
+// last for others.
+func (m *Mutant) rank(file string) int {
+	attack := strings.HasPrefix(filepath.Base(file), "hands-")
+	if attack == (strings.Contains(m.Hits, "I13") || strings.Contains(m.Hits, "I14")) {
+		return 0
+	}
+	return 1
+}
+
+// path returns the path of a file of the checkout.
+func (h *Hunt) path(name string) string { return filepath.Join(h.Root, filepath.FromSlash(name)) }
+
+// goBuild builds a program in a folder, with changed or added files of the engine.
+func (h *Hunt) goBuild(files map[string][]byte, dir, name, verb string, args ...string) (program string, err error) {
+	replace := map[string]string{}
+	for name, content := range files {
+		original, err := filepath.Abs(h.path(name))
+		if err != nil {
+			return "", err
+		}
+		replace[original] = filepath.Join(dir, strings.ReplaceAll(name, "/", "-"))
+		if err := os.WriteFile(replace[original], content, 0o600); err != nil {
+			return "", err
+		}
+	}
+	list, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return "", err
+	}
+	overlay := filepath.Join(dir, name+".overlay.json")
+	if err := os.WriteFile(overlay, list, 0o600); err != nil {
+		return "", err
+	}
+	program = filepath.Join(dir, name)
+	build := exec.Command("go", append([]string{verb, "-o", program, "-overlay", overlay}, args...)...)
+	build.Dir = h.Root
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w\n%s", err, bytes.TrimSpace(out))
+	}
+	return program, nil
+}
+
+// judge reads the result from the program's output and exit. A program that panics
+// or does not end has found the mutant, too.
+func (r *Result) judge(out string, ended error, late bool) error {
+	var exit *exec.ExitError
+	first, _, _ := strings.Cut(strings.TrimSpace(out), "\n")
+	words := strings.SplitN(first, " ", 3)
+	switch {
+	case late:
+		r.Runs, r.Invariant, r.Text = 1, "I10", "does not end"
+	case errors.As(ended, &exit):
+		r.Runs, r.Invariant, r.Text = 1, "I10", first
+	case ended != nil:
+		return ended
+	case first == "":
+		return nil
+	case len(words) < 3:
+		return fmt.Errorf("got %q of the simulator", first)
+	default:
+		r.Invariant, r.Text = words[1], words[2]
+		n, err := strconv.Atoi(words[0])
+		if err != nil || n < 1 {
+			return fmt.Errorf("got %q of the simulator", first)
+		}
+		r.Runs = n
+	}
+	return nil
+}
