@@ -315,7 +315,7 @@ func (c *Coordinator) settle(k *check) error {
 }
 
 // tie logs every report of a check on which there is no verdict.
-func (c *Coordinator) tie(k *check, groups []Group) error {
+func (c *Coordinator) tie(k *check, groups []Reporters) error {
 	k.Status = CheckTied
 	for p, r := range k.reports {
 		if !r.given {

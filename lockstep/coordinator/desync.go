@@ -16,12 +16,12 @@ type DesyncReport struct {
 	Tie     bool            // no referee, and no checksum that most players have
 	Agreed  lockstep.Tick   // the last checked tick at which Player agreed so far; 0 if none
 	Section string          // the first section that differs; empty if it is not known
-	Groups  []Group
+	Groups  []Reporters
 	Retrial Retrial // RefereeWrong says that nobody is accused
 }
 
-// A Group are those who reported the same checksum of a tick so far.
-type Group struct {
+// Reporters are the participants that reported one checksum of a tick so far.
+type Reporters struct {
 	Root    uint64
 	Referee bool
 	Players []lockstep.Player
@@ -62,19 +62,19 @@ func (c *Coordinator) announce(k *check, p lockstep.Player, agreed lockstep.Tick
 
 // groups returns who reported what on a check so far: the referee's group first,
 // then the largest.
-func (c *Coordinator) groups(k *check) []Group {
-	var groups []Group
+func (c *Coordinator) groups(k *check) []Reporters {
+	var groups []Reporters
 	if c.referee != nil {
-		groups = append(groups, Group{Root: k.Root, Referee: true})
+		groups = append(groups, Reporters{Root: k.Root, Referee: true})
 	}
 	for p, r := range k.reports {
 		if !r.given {
 			continue
 		}
-		i := slices.IndexFunc(groups, func(g Group) bool { return g.Root == r.root })
+		i := slices.IndexFunc(groups, func(g Reporters) bool { return g.Root == r.root })
 		if i < 0 {
 			i = len(groups)
-			groups = append(groups, Group{Root: r.root})
+			groups = append(groups, Reporters{Root: r.root})
 		}
 		groups[i].Players = append(groups[i].Players, lockstep.Player(p))
 	}
@@ -82,13 +82,13 @@ func (c *Coordinator) groups(k *check) []Group {
 	if c.referee != nil {
 		others = groups[1:]
 	}
-	slices.SortStableFunc(others, func(a, b Group) int { return cmp.Compare(len(b.Players), len(a.Players)) })
+	slices.SortStableFunc(others, func(a, b Reporters) int { return cmp.Compare(len(b.Players), len(a.Players)) })
 	return groups
 }
 
 // majority reports whether more than half of the players are in the first of
 // groups, the largest first.
-func majority(groups []Group) bool {
+func majority(groups []Reporters) bool {
 	players := 0
 	for _, g := range groups {
 		players += len(g.Players)

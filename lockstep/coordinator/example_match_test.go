@@ -88,7 +88,7 @@ func ExampleCoordinator_Report() {
 		Desync: func(r *coordinator.DesyncReport) {
 			fmt.Println(r)
 			for _, g := range r.Groups {
-				var group coordinator.Group = g
+				var group coordinator.Reporters = g
 				fmt.Println("  players", group.Players, "referee", group.Referee)
 			}
 		},

@@ -3,7 +3,6 @@ package archtest
 import (
 	"go/ast"
 	"go/token"
-	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -12,10 +11,6 @@ import (
 // judgeWords are what the types of a judgement on a desync are called: who was
 // wrong, and why.
 var judgeWords = []string{"verdict", "cause", "group", "blame", "party", "culprit", "judge", "attribution"}
-
-// homonyms are types that have the name of a judgement and are none, by file and
-// name: a group of reports, the outcome of a check, an agreed checksum.
-var homonyms = map[string]string{"desync.go": "Group", "checks.go": "verdict", "relay.go": "verdict"}
 
 // judgeFindings returns the types outside of the package that judges which have
 // the name of a judgement, and how many packages have such types. A game may call
@@ -28,7 +23,7 @@ func judgeFindings(tr *tree, judge string) (found []finding, judges int) {
 				continue
 			}
 			for _, name := range typeNames(f.ast) {
-				if !slices.Contains(judgeWords, strings.ToLower(name.Name)) || homonyms[path.Base(f.name)] == name.Name {
+				if !slices.Contains(judgeWords, strings.ToLower(name.Name)) {
 					continue
 				}
 				if judging = true; p.path != judge {

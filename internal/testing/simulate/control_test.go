@@ -270,7 +270,7 @@ func TestControlsOfRelay(t *testing.T) {
 		}},
 		{"two verdicts", "I1", "two agreed checksums", func(w *world, t lockstep.Tick, root uint64) { w.relay.agree(w, t, root) }},
 		{"a verdict of the fewer", "I7", "which 3 players have said, and 3 another", func(w *world, t lockstep.Tick, root uint64) {
-			w.relay.open = &verdict{tick: t, root: root, dissents: 3}
+			w.relay.open = &agreement{tick: t, root: root, dissents: 3}
 		}},
 		{"words in another's mouth", "I7", "nobody in that seat has", func(w *world, t lockstep.Tick, root uint64) {
 			w.relay.dissent(w, t, 0, root+1)
@@ -285,7 +285,7 @@ func TestControlsOfRelay(t *testing.T) {
 			m := w.machines[0]
 			m.truth.flip(t)
 			w.relay.said[t] = append(w.relay.said[t], statement{m, root + 1})
-			w.relay.agreed[t] = verdict{tick: t, root: root}
+			w.relay.agreed[t] = agreement{tick: t, root: root}
 			lockstep.World[drones](m.client.Simulation()).Fired++
 			m.truth.compare(m)
 		}},
@@ -296,14 +296,14 @@ func TestControlsOfRelay(t *testing.T) {
 		}},
 		{"a verdict that is wrong, of players who are not", "I1", "whose state no fault has changed", func(w *world, t lockstep.Tick, root uint64) {
 			w.oracle.roots[t]++
-			w.relay.open = &verdict{tick: t, root: root}
+			w.relay.open = &agreement{tick: t, root: root}
 		}},
 		{"a majority that is wrong", "", "", func(w *world, t lockstep.Tick, root uint64) {
 			for _, m := range w.machines {
 				m.truth.flipped = true
 			}
 			w.oracle.roots[t]++
-			w.relay.open = &verdict{tick: t, root: root}
+			w.relay.open = &agreement{tick: t, root: root}
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

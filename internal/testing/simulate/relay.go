@@ -23,8 +23,8 @@ const recordDissent = 6
 type relay struct {
 	on     bool
 	said   map[lockstep.Tick][]statement
-	agreed map[lockstep.Tick]verdict
-	open   *verdict // its dissents are being written
+	agreed map[lockstep.Tick]agreement
+	open   *agreement // its dissents are being written
 	reader protocol.Reader
 	alone  lockstep.Time // when last there was nobody whose state could be handed on
 }
@@ -35,8 +35,8 @@ type statement struct {
 	root uint64
 }
 
-// A verdict is an agreed checksum.
-type verdict struct {
+// An agreement is an agreed checksum, and how many mismatching ones came with it.
+type agreement struct {
 	tick     lockstep.Tick
 	root     uint64
 	at       lockstep.Time
@@ -44,7 +44,7 @@ type verdict struct {
 }
 
 func newRelay(p *Plan) relay {
-	return relay{on: p.Host.Relay, said: map[lockstep.Tick][]statement{}, agreed: map[lockstep.Tick]verdict{}}
+	return relay{on: p.Host.Relay, said: map[lockstep.Tick][]statement{}, agreed: map[lockstep.Tick]agreement{}}
 }
 
 // needsFile are the faults after which a match goes on from its file, which one
@@ -85,7 +85,7 @@ func (r *relay) agree(w *world, t lockstep.Tick, root uint64) {
 	if r.who(t, root) == 0 {
 		w.fail("I7", "the agreed checksum of tick %d is %016x, which nobody has said", t, root)
 	}
-	v := verdict{tick: t, root: root, at: w.now}
+	v := agreement{tick: t, root: root, at: w.now}
 	if before, twice := r.agreed[t]; twice {
 		w.fail("I1", "tick %d has two agreed checksums, %016x and %016x", t, before.root, root)
 	}
@@ -113,7 +113,7 @@ func (r *relay) settled(w *world) {
 	}
 	old := func(t lockstep.Tick) bool { return t+64*lockstep.Tick(w.plan.Settings.CheckEvery) < w.oracle.tick() }
 	maps.DeleteFunc(r.said, func(t lockstep.Tick, _ []statement) bool { return old(t) })
-	maps.DeleteFunc(r.agreed, func(t lockstep.Tick, _ verdict) bool { return t+5000 < w.oracle.tick() }) // a ring is shorter
+	maps.DeleteFunc(r.agreed, func(t lockstep.Tick, _ agreement) bool { return t+5000 < w.oracle.tick() }) // a ring is shorter
 	if n := r.who(v.tick, v.root); n <= v.dissents {
 		w.fail("I7", "%016x is the agreed checksum of tick %d, which %d players have said, and %d another", v.root, v.tick, n, v.dissents)
 	}
