@@ -21,7 +21,7 @@ func isStandard(path string) bool {
 // harmless are packages of the standard library whose functions give the same everywhere; those of fmt, maps, slices
 // and sort that do not have rules of their own. Floats that they take or give are found as floats.
 var harmless = strings.Fields(`bufio bytes cmp container/heap container/list container/ring context crypto/hmac crypto/md5
-	crypto/sha1 crypto/sha256 crypto/sha3 crypto/sha512 embed encoding encoding/ascii85 encoding/base32 encoding/base64
+	crypto/sha1 crypto/sha256 crypto/sha3 crypto/sha512 crypto/subtle embed encoding encoding/ascii85 encoding/base32 encoding/base64
 	encoding/binary encoding/csv encoding/hex encoding/json encoding/pem encoding/xml errors fmt hash hash/adler32
 	hash/crc32 hash/crc64 hash/fnv html index/suffixarray io iter log log/slog maps math/big math/bits net/netip net/url
 	path regexp regexp/syntax slices sort strconv strings structs sync text/scanner text/tabwriter text/template

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"crypto/subtle"
 	"errors"
 
 	"github.com/seed-49bee653/samestep/internal/pack"
@@ -139,17 +140,10 @@ func (h *Host) bySession(t protocol.SessionToken) (seat lockstep.Player, ok bool
 	return seat, ok && t != zero
 }
 
-// same compares secrets, in a time that tells nothing but their lengths. (The
-// owner of a seat may be the token itself.)
+// same compares secrets in constant time. (The owner of a seat may be the token
+// itself.)
 func same[T string | []byte](a, b T) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	var differ byte
-	for i := range len(a) {
-		differ |= a[i] ^ b[i]
-	}
-	return differ == 0
+	return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1
 }
 
 // seatFor returns the seat of a player.
