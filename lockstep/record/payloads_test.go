@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"math"
-	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -63,8 +64,11 @@ func TestPayload(t *testing.T) {
 		t.Errorf("got kind %d, % x, %v, want % x", kind, b, err, everyBytes)
 	}
 	c := record.Command{Kind: 3, Payload: everyBytes}
-	if err := p.Decode(&c); err != nil || !reflect.DeepEqual(c.Value, &everyValue) {
-		t.Errorf("got %+v, %v", c.Value, err)
+	if err := p.Decode(&c); err != nil {
+		t.Error(err)
+	}
+	if diff := cmp.Diff(any(&everyValue), c.Value); diff != "" {
+		t.Errorf("decoded (-want +got):\n%s", diff)
 	}
 	if b, err := p.EncodeAs(5, &everyValue); err != nil || !bytes.Equal(b, everyBytes) {
 		t.Errorf("as another kind: got % x, %v", b, err)
