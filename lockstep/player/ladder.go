@@ -15,18 +15,10 @@ type Ladder struct {
 }
 
 func (l *Ladder) defaults() {
-	if l.First <= 0 {
-		l.First = 200 * lockstep.Millisecond
-	}
-	if l.Longest <= 0 {
-		l.Longest = 5 * lockstep.Second
-	}
-	if l.Attempts <= 0 {
-		l.Attempts = 8
-	}
-	if l.Total <= 0 {
-		l.Total = 60 * lockstep.Second
-	}
+	or(&l.First, 200*lockstep.Millisecond)
+	or(&l.Longest, 5*lockstep.Second)
+	or(&l.Attempts, 8)
+	or(&l.Total, 60*lockstep.Second)
 }
 
 // A climb is a client's way up its ladder.

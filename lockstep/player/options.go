@@ -83,19 +83,16 @@ type Options struct {
 func (o *Options) defaults() {
 	o.Ladder.defaults()
 	o.Pacing.defaults()
-	if o.KeepStates <= 0 {
-		o.KeepStates = 8
-	}
-	if o.MaxBacklog <= 0 {
-		o.MaxBacklog = 1 << 20
-	}
-	if o.MaxState <= 0 {
-		o.MaxState = lockstep.MaxStateSize + protocol.MaxServerMessage
-	}
-	if o.PingEvery <= 0 {
-		o.PingEvery = 2 * lockstep.Second
-	}
-	if o.Silence <= 0 {
-		o.Silence = 5 * lockstep.Second
+	or(&o.KeepStates, 8)
+	or(&o.MaxBacklog, 1<<20)
+	or(&o.MaxState, lockstep.MaxStateSize+protocol.MaxServerMessage)
+	or(&o.PingEvery, 2*lockstep.Second)
+	or(&o.Silence, 5*lockstep.Second)
+}
+
+// or sets a field that is not positive to its default.
+func or[T ~int | ~int64 | ~uint32](field *T, otherwise T) {
+	if *field <= 0 {
+		*field = otherwise
 	}
 }

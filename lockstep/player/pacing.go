@@ -29,22 +29,14 @@ type PacingOptions struct {
 }
 
 func (o *PacingOptions) defaults() {
-	if o.MaxDelay <= 0 {
-		o.MaxDelay = 500 * lockstep.Millisecond
-	}
-	if o.Behind <= 0 {
-		o.Behind = 250 * lockstep.Millisecond
-	}
+	or(&o.MaxDelay, 500*lockstep.Millisecond)
+	or(&o.Behind, 250*lockstep.Millisecond)
 	if o.CatchUp <= 100 {
 		o.CatchUp = 800
 	}
 	o.CatchUp = min(o.CatchUp, 100_000)
-	if o.FarBehind <= 0 {
-		o.FarBehind = 10 * lockstep.Second
-	}
-	if o.Budget <= 0 {
-		o.Budget = 32
-	}
+	or(&o.FarBehind, 10*lockstep.Second)
+	or(&o.Budget, 32)
 }
 
 // Paces, per mille of the match's speed.
