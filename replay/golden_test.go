@@ -25,7 +25,7 @@ const goldenDir = "../testdata/replays"
 // of the same build no longer verify: then RulesBuild has to change first.
 func TestGolden(t *testing.T) {
 	game := lockstep.MustGame(skirmish.Rules())
-	if script.Update() {
+	if script.Rewrite() {
 		writeGoldens(t, game)
 	}
 	list := readList(t)

@@ -189,7 +189,7 @@ func makeVersion(t *testing.T, g *lockstep.Game, name string) []byte {
 // was made.
 func TestVersions(t *testing.T) {
 	g := lockstep.MustGame(ledgerRules())
-	if script.Update() {
+	if script.Rewrite() {
 		makeVersions(t, g)
 	}
 	for _, f := range versionFiles {

@@ -38,7 +38,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("MATCHES", matches) // real ones
 			return nil
 		},
-		UpdateScripts:       script.Update(),
+		UpdateScripts:       script.Rewrite(),
 		RequireExplicitExec: true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits,

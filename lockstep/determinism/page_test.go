@@ -57,7 +57,7 @@ func TestPage(t *testing.T) {
 		}
 	}
 	page := filepath.Join("..", "..", "docs", "determinism-rules.md")
-	if script.Update() {
+	if script.Rewrite() {
 		if err := os.WriteFile(page, []byte(b.String()), 0o644); err != nil {
 			t.Fatal(err)
 		}

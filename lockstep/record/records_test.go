@@ -38,7 +38,7 @@ func TestGoldenRecords(t *testing.T) {
 			fmt.Fprintf(&got, "  %s\n", line)
 		}
 	}
-	if script.Update() {
+	if script.Rewrite() {
 		if err := os.WriteFile(file, []byte(got.String()), 0o666); err != nil {
 			t.Fatal(err)
 		}

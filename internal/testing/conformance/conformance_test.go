@@ -26,7 +26,7 @@ func TestSuite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if script.Update() {
+	if script.Rewrite() {
 		write(t, built, text)
 	}
 	onDisk, err := readCase("index.json")

@@ -29,7 +29,7 @@ func TestPageNamesCases(t *testing.T) {
 		t.Fatal("the page has no place for the table")
 	}
 	want := before + from + ruleTable(suite(t)) + to + after
-	if script.Update() {
+	if script.Rewrite() {
 		if err := os.WriteFile(page, []byte(want), 0o666); err != nil {
 			t.Fatal(err)
 		}

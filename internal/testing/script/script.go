@@ -9,9 +9,9 @@ import (
 	"github.com/cockroachdb/datadriven"
 )
 
-// Update reports whether the flag -rewrite tells the test to replace its expected
+// Rewrite reports whether the flag -rewrite tells the test to replace its expected
 // output.
-func Update() bool { return flag.Lookup("rewrite").Value.String() == "true" }
+func Rewrite() bool { return flag.Lookup("rewrite").Value.String() == "true" }
 
 // An Interpreter runs one step and returns its output, without the last newline.
 type Interpreter func(s *Step) string
