@@ -38,7 +38,6 @@ type stage struct {
 	records  [][]byte // of the stream, by position
 	keyframe []byte   // the latest in the log
 	sent     int      // records given to the client
-	held     []byte   // what "tick hold" keeps back
 	kept     frozen   // by freeze
 	commands []protocol.Message
 	out      []string
