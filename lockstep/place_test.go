@@ -6,7 +6,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/testing/testgame"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
-	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // A command that was accepted and then forgotten, because so many after it were
@@ -18,7 +18,7 @@ func TestOrderBeyondTheWindow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := coordinator.New(game, header, host.NewRing(100, 1<<10), coordinator.Options{InputDelay: 20})
+	c, err := coordinator.New(game, header, record.Tee(), coordinator.Options{InputDelay: 20})
 	if err != nil {
 		t.Fatal(err)
 	}

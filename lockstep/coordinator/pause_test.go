@@ -7,7 +7,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/testing/testgame"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
-	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // lampMatch returns the Coordinator of a match of two, and what seals its next
@@ -19,7 +19,7 @@ func lampMatch(t *testing.T) (c *coordinator.Coordinator, tick func() bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err = coordinator.New(game, header, host.NewRing(100, 1<<10), coordinator.Options{})
+	c, err = coordinator.New(game, header, record.Tee(), coordinator.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

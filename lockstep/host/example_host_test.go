@@ -9,7 +9,6 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
-	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // joinLamps connects a client to a host and reads what it is sent.
@@ -148,27 +147,6 @@ func ExampleEvidence() {
 	// desync at tick 2: player 0 differs, last agreed at tick 0
 	// player 0: Ann, build 1
 	// tick 2: 9 bytes of the referee, 0 of the player
-}
-
-// Readers at different places share the records of one ring.
-func ExampleRing() {
-	var enc record.Encoder
-	ring := host.NewRing(16, 0)
-	game := lockstep.MustGame(testgame.LampRules)
-	header, _ := game.NewHeader(lockstep.MatchID{1}, lockstep.DefaultSettings(2), &testgame.Nobody{})
-	for _, record := range [][]byte{enc.Header(header), enc.Keyframe(0, 0, nil, nil)} {
-		_ = ring.Append(record) // only a record too large for a message is an error
-	}
-	for range 20 {
-		_ = ring.Append(enc.Empty(1))
-	}
-	var slow, quick protocol.Position = 2, 15
-	_, next := ring.AppendFrom(nil, quick, ring.Next(), 1<<10)
-	fmt.Println("kept:", ring.First(), "to", ring.Next()-1)
-	fmt.Println("quick goes on to", next, "and slow can not go on:", !ring.Has(slow))
-	// Output:
-	// kept: 4 to 19
-	// quick goes on to 20 and slow can not go on: true
 }
 
 // An event is one line, for a log.

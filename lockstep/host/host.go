@@ -31,7 +31,7 @@ type Host struct {
 	header  *lockstep.Header
 	options Options
 	c       *coordinator.Coordinator
-	ring    *Ring
+	ring    *ring
 	auth    *protocol.Auth // what a client must be
 
 	headerRecord []byte
@@ -103,7 +103,7 @@ func blankHost(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 	}
 	return &Host{
 		game: g, header: h, options: o, auth: protocol.NewAuth(g),
-		ring:  NewRing(o.RingRecords, o.RingBytes),
+		ring:  newRing(o.RingRecords, o.RingBytes),
 		byID:  make(map[PeerID]*peer),
 		rates: o.Rates.list(),
 		// A connection that was welcomed has two accounts at most, and a seat that has

@@ -31,7 +31,7 @@ func TestRing(t *testing.T) {
 		{"mixed", 100, 300 << 10, []int{3, 5, 90 << 10, 3, 40000, 2}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			r := NewRing(row.records, row.bytes)
+			r := newRing(row.records, row.bytes)
 			all := [][]byte{nil} // the header
 			if err := r.Append([]byte{0x9c, byte(record.KindHeader)}); err != nil {
 				t.Fatal(err)
@@ -73,7 +73,7 @@ func TestRing(t *testing.T) {
 			}
 		})
 	}
-	if err := NewRing(1, 1).Append(note(protocol.MaxServerMessage+1, 0)); err == nil {
+	if err := newRing(1, 1).Append(note(protocol.MaxServerMessage+1, 0)); err == nil {
 		t.Error("took a record larger than a message")
 	}
 }
@@ -145,7 +145,7 @@ func newQuietHost(t *testing.T) *Host {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := New(g, header, NewRing(0, 0), Options{
+	h, err := New(g, header, newRing(0, 0), Options{
 		AnonymousSpectators: true,
 		Random:              func(b []byte) { b[0] = 1 },
 		Authorize:           func(string) (Grant, error) { return Grant{Role: protocol.Seated}, nil },

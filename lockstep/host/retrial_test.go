@@ -22,7 +22,7 @@ func newCountingHost(t *testing.T, players, spectators int, steps *int) (*Host, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := New(g, header, NewRing(0, 0), Options{
+	h, err := New(g, header, newRing(0, 0), Options{
 		AnonymousSpectators: true, Desync: LogDesynced,
 		Random:    func(b []byte) { b[0]++ },
 		Authorize: func(token string) (Grant, error) { return Grant{Role: protocol.Seated, Seat: AnySeat}, nil },

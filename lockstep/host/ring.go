@@ -7,11 +7,11 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A Ring is a Log in memory that keeps the latest records of the stream, each
+// A ring is a Log in memory that keeps the latest records of the stream, each
 // once, for as many readers as there are: each has a [protocol.Position] of its own. It
 // keeps no keyframes, which have no position, and of the header only that it
 // was there. Its memory is bounded and never grows.
-type Ring struct {
+type ring struct {
 	data  []byte
 	spans []span // of position p at p % len
 	first protocol.Position
@@ -25,14 +25,14 @@ type span struct {
 	size  uint32
 }
 
-// NewRing returns a Ring of so many records and so many bytes of them. It
+// newRing returns a ring of so many records and so many bytes of them. It
 // raises both to what the largest record needs.
-func NewRing(records, sizeBytes int) *Ring {
-	return &Ring{data: make([]byte, max(sizeBytes, 2*protocol.MaxServerMessage)), spans: make([]span, max(records, 16))}
+func newRing(records, sizeBytes int) *ring {
+	return &ring{data: make([]byte, max(sizeBytes, 2*protocol.MaxServerMessage)), spans: make([]span, max(records, 16))}
 }
 
 // Append takes the next record.
-func (r *Ring) Append(raw []byte) error {
+func (r *ring) Append(raw []byte) error {
 	switch record.KindOf(raw) {
 	case record.KindKeyframe:
 		return nil
@@ -60,23 +60,23 @@ func (r *Ring) Append(raw []byte) error {
 }
 
 // begin makes p the position of the next record of an empty ring.
-func (r *Ring) begin(p protocol.Position) { r.first, r.next = p, p }
+func (r *ring) begin(p protocol.Position) { r.first, r.next = p, p }
 
-func (r *Ring) span(p protocol.Position) *span { return &r.spans[p%protocol.Position(len(r.spans))] }
+func (r *ring) span(p protocol.Position) *span { return &r.spans[p%protocol.Position(len(r.spans))] }
 
 // First returns the position of the oldest record that is kept.
-func (r *Ring) First() protocol.Position { return r.first }
+func (r *ring) First() protocol.Position { return r.first }
 
 // Next returns the position of the record that is still to come.
-func (r *Ring) Next() protocol.Position { return r.next }
+func (r *ring) Next() protocol.Position { return r.next }
 
 // Has reports whether a reader can go on at p: the record there is kept, or is
 // the next to come.
-func (r *Ring) Has(p protocol.Position) bool { return r.first <= p && p <= r.next }
+func (r *ring) Has(p protocol.Position) bool { return r.first <= p && p <= r.next }
 
 // Record returns the record at p, which the ring has. It is valid until the
 // next Append.
-func (r *Ring) Record(p protocol.Position) []byte {
+func (r *ring) Record(p protocol.Position) []byte {
 	s := r.span(p)
 	at := s.start % uint64(len(r.data))
 	return r.data[at : at+uint64(s.size)]
@@ -84,7 +84,7 @@ func (r *Ring) Record(p protocol.Position) []byte {
 
 // AppendFrom appends the records from p to, but not including, end, as many as
 // have room in max bytes. It returns the position after them.
-func (r *Ring) AppendFrom(dst []byte, p, end protocol.Position, max int) ([]byte, protocol.Position) {
+func (r *ring) AppendFrom(dst []byte, p, end protocol.Position, max int) ([]byte, protocol.Position) {
 	for end = min(end, r.next); p < end; p++ {
 		b := r.Record(p)
 		if len(b) > max {
@@ -97,4 +97,4 @@ func (r *Ring) AppendFrom(dst []byte, p, end protocol.Position, max int) ([]byte
 }
 
 // Memory returns the bytes that the ring takes.
-func (r *Ring) Memory() int { return len(r.data) + 16*len(r.spans) }
+func (r *ring) Memory() int { return len(r.data) + 16*len(r.spans) }

@@ -8,6 +8,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // The game of the Examples: a row of lamps, which everyone may press.
@@ -94,7 +95,7 @@ func NewLampHost(o host.Options) *host.Host {
 			return host.Grant{Role: protocol.Seated, Seat: host.AnySeat, Name: "Ann"}, nil
 		}
 	}
-	log := host.NewRing(100, 1<<10) // a replay writer, in earnest
+	log := record.Tee() // a replay writer, in earnest
 	h, err := host.New(game, header, log, o)
 	if err != nil {
 		panic(err)
