@@ -11,12 +11,12 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// artifactFormat names the form of an artifact. It changes when the same plan
-// gives another run.
+// artifactFormat names the format of artifacts. It changes when the same plan gives
+// another run.
 const artifactFormat = "samestep simulation 1"
 
-// An Artifact is a run as a file: all that is needed to make it again, without
-// the code that drew its plan, and what was found in it.
+// An Artifact is a run as a file. It has everything to repeat the run without the
+// code that drew its plan, and the violation that was found.
 type Artifact struct {
 	Format    string     `json:"format"`
 	Game      string     `json:"game"`
@@ -24,7 +24,7 @@ type Artifact struct {
 	Config    []byte     `json:"config"` // canonical bytes of the game's configuration
 	Plan      *Plan      `json:"plan"`
 	Violation *Violation `json:"violation,omitempty"`
-	Last      []string   `json:"last,omitempty"` // the last things that happened
+	Last      []string   `json:"last,omitempty"` // the last events
 }
 
 // NewArtifact returns the artifact of a run.
@@ -81,7 +81,7 @@ func (a *Artifact) Drones() (*Subject, error) {
 	return Drones(uint16(a.Config[0]) | uint16(a.Config[1])<<8), nil
 }
 
-// Fits returns an error unless an artifact is of a subject's game and configuration: with another one it is another match.
+// Fits returns an error unless an artifact has a subject's game and configuration.
 func (a *Artifact) Fits(s *Subject) error {
 	if a.Game != s.Game.Name() || a.Build != s.Game.Build() {
 		return fmt.Errorf("%w: of game %s build %s, want %s build %s", ErrArtifact, a.Game, a.Build, s.Game.Name(), s.Game.Build())
@@ -96,10 +96,10 @@ func (a *Artifact) Fits(s *Subject) error {
 	return nil
 }
 
-// longest is how long a plan, and anything in it, lasts at the most.
+// longest limits all durations of a plan.
 const longest = 48 * 3600 * lockstep.Second
 
-// check returns what is wrong with a plan that was not made by Expand.
+// check returns an error for an invalid plan from a file.
 func (p *Plan) check() error {
 	if err := p.Settings.Check(); err != nil {
 		return err

@@ -13,31 +13,30 @@ import (
 type Campaign struct {
 	Options
 	First   uint64        // the first seed
-	Seeds   int           // how many; 0: as many as Time allows
-	Time    time.Duration // after which no other run begins; 0: no limit
-	Workers int           // runs at the same time; 0: as many as there are processors
+	Seeds   int           // 0: as many as Time allows
+	Time    time.Duration // no run starts after it; 0: no limit
+	Workers int           // concurrent runs; 0: GOMAXPROCS
 
-	// Stop is closed when no other run is to begin; nil if it never is.
+	// Stop prevents further runs when it is closed. Nil disables it.
 	Stop <-chan struct{}
 
-	// Once makes each run only once, and does not compare traces.
+	// Once makes each run once, without a comparison of traces.
 	Once bool
 
-	// Progress is called after each seed, by one goroutine at a time; nil for
-	// nobody.
+	// Progress is called after each seed, never concurrently. Nil disables it.
 	Progress func(*Report)
 }
 
-// A Report is what came of a campaign.
+// A Report is the result of a campaign.
 type Report struct {
 	Tallies
 	Seeds      int
-	Hours      float64       // of matches that were played, each run counted
-	Wall       time.Duration // that it took
+	Hours      float64       // of simulated matches, over all runs
+	Wall       time.Duration // duration
 	Violations []*Outcome    // by seed
 }
 
-// Run makes the runs. The error is of the options, not of what was found.
+// Run makes the runs. It returns an error for bad options, not for violations.
 func (c *Campaign) Run() (*Report, error) {
 	c.fill()
 	if !c.Calm && c.Length < Shortest {
@@ -108,7 +107,7 @@ func (r *Report) add(o *Outcome) {
 	}
 }
 
-// Kinds returns the kinds of faults, in the order of their table.
+// Kinds returns the kinds of faults in a fixed order.
 func Kinds() []string {
 	names := make([]string, len(kinds))
 	for i := range kinds {
@@ -117,8 +116,8 @@ func Kinds() []string {
 	return names
 }
 
-// Group returns what a kind of faults concerns: network, client, server, admin,
-// disk or byzantine; nothing if there is no such kind.
+// Group returns the group of a kind of fault: network, client, server, admin, disk,
+// byzantine or hands (attacks on limits). It returns "" if there is no such kind.
 func Group(kind string) string {
 	if k := kindNamed(kind); k != nil {
 		return k.group

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// controls break one thing each, behind the back of whoever checks it.
+// controls break one invariant each, without the knowledge of its check.
 var controls = []struct {
 	name      string
 	invariant string
@@ -126,25 +126,25 @@ var controls = []struct {
 		w.server.syncAt, w.plan.Disk.SyncEvery = w.now, 0
 	}},
 	{"what a spectator may not see yet", "I12", "a spectator, client 3, was sent a record", func(t *testing.T, w *world) {
-		w.curtain.delay++
+		w.barrier.delay++
 	}},
 	{"a spectator that stands still", "I6", "nothing is wrong with client 3", func(t *testing.T, w *world) {
 		w.machines[3].busy = w.now + 100*sec
 	}},
-	{"a bystander whose link is late", "I13", "client 1, on a good link, has run tick", func(t *testing.T, w *world) {
+	{"an unaffected player whose link is late", "I13", "client 1, on a good link, has run tick", func(t *testing.T, w *world) {
 		w.machines[1].wire.down.extra = lateness + 10*ms
 	}},
-	{"a bystander that gets nothing", "I13", "client 1, on a good link, has not run tick", func(t *testing.T, w *world) {
+	{"an unaffected player that receives nothing", "I13", "client 1, on a good link, has not run tick", func(t *testing.T, w *world) {
 		w.machines[1].wire.down.stuck = true
 	}},
-	{"a bystander whose connection ends", "I13", "client 1, on a good link, has lost its connection", func(t *testing.T, w *world) {
+	{"an unaffected player whose connection ends", "I13", "client 1, on a good link, has lost its connection", func(t *testing.T, w *world) {
 		w.machines[1].wire.cut(0, 0)
 	}},
-	{"a bystander that is removed", "I13", "client 1, on a good link, was closed as kicked", func(t *testing.T, w *world) {
+	{"an unaffected player that is removed", "I13", "client 1, on a good link, was closed as kicked", func(t *testing.T, w *world) {
 		w.server.host.Kick(w.now, w.machines[1].wire.id, "nothing")
 		w.server.after()
 	}},
-	{"a bystander that is refused", "I13", "client 1, on a good link, was told of an error", func(t *testing.T, w *world) {
+	{"an unaffected player that is refused", "I13", "client 1, on a good link, was told of an error", func(t *testing.T, w *world) {
 		var m protocol.Writer
 		w.machines[1].send(m.Append(nil, &protocol.Message{Kind: protocol.KindChecksum, Tick: 1 << 20}))
 	}},
@@ -152,7 +152,7 @@ var controls = []struct {
 		w.server.stalled = w.now + lateness + 100*ms
 	}},
 	{"more than a subject may have", "I14", "the player names/street0: ", func(t *testing.T, w *world) {
-		w.ledger.on = true // whose limits are fewer than the host's
+		w.budgets.on = true // its limits are lower than the host's
 		w.inject(&Fault{Kind: "hands: seats", For: 20 * sec, N: 3})
 	}},
 	{"a desync that nobody told of", "desync", "nobody has said so", func(t *testing.T, w *world) {
@@ -172,7 +172,7 @@ var controls = []struct {
 	}},
 }
 
-// Each checker finds what it is there for.
+// Each check finds its violation.
 func TestControls(t *testing.T) {
 	o := Options{Subject: Drones(16), Clients: 3, Length: 90 * sec, Calm: true}
 	o.fill()
@@ -192,7 +192,7 @@ func TestControls(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, m := range w.machines {
-				m.bystander = m.bystander && c.invariant == "I13" // else that is what is found first
+				m.unaffected = m.unaffected && c.invariant == "I13" // or I13 would be found first
 			}
 			w.quiet = c.invariant == "I13"
 			w.protect(func() {
@@ -237,7 +237,7 @@ func TestControlOfTraces(t *testing.T) {
 	}
 }
 
-// A file that was changed is found by the replay at the end.
+// The replay at the end finds a changed file.
 func TestControlOfReplay(t *testing.T) {
 	o := Options{Subject: Drones(16), Clients: 2, Length: 40 * sec, Calm: true}
 	o.fill()
@@ -257,13 +257,13 @@ func TestControlOfReplay(t *testing.T) {
 	}
 }
 
-// Each check of a match without a referee finds what it is there for.
+// Each check of a match without a referee finds its violation.
 func TestControlsOfRelay(t *testing.T) {
 	o := Options{Subject: Drones(16), Clients: 3, Length: 60 * sec, Calm: true}
 	o.fill()
 	for _, c := range []struct {
 		name, invariant, text string
-		sabotage              func(w *world, t lockstep.Tick, root uint64) // t was agreed on
+		sabotage              func(w *world, t lockstep.Tick, root uint64) // tick t has an agreed checksum
 	}{
 		{"a checksum that nobody has said", "I7", "which nobody has said", func(w *world, t lockstep.Tick, root uint64) {
 			w.relay.agree(w, t+1, root)
@@ -273,10 +273,10 @@ func TestControlsOfRelay(t *testing.T) {
 			w.relay.open = &agreement{tick: t, root: root, dissents: 3}
 		}},
 		{"words in another's mouth", "I7", "nobody in that seat has", func(w *world, t lockstep.Tick, root uint64) {
-			w.relay.dissent(w, t, 0, root+1)
+			w.relay.mismatch(w, t, 0, root+1)
 		}},
-		{"an agreed checksum that dissents", "I7", "calls it another", func(w *world, t lockstep.Tick, root uint64) {
-			w.relay.dissent(w, t, 0, root)
+		{"an agreed checksum as a mismatch", "I7", "calls it another", func(w *world, t lockstep.Tick, root uint64) {
+			w.relay.mismatch(w, t, 0, root)
 		}},
 		{"a state that is not agreed", "I1", "was sent a state", func(w *world, t lockstep.Tick, root uint64) {
 			w.relay.handed(w, w.machines[0], t, root+1)
@@ -315,7 +315,7 @@ func TestControlsOfRelay(t *testing.T) {
 			}
 			w.until(w.start + 25*sec)
 			at := slices.Max(slices.Collect(maps.Keys(w.relay.agreed)))
-			if v := w.relay.agreed[at]; w.violation == nil && w.relay.who(at, v.root) == 3 {
+			if v := w.relay.agreed[at]; w.violation == nil && w.relay.reporters(at, v.root) == 3 {
 				c.sabotage(w, at, v.root)
 			}
 			w.until(w.now + 5*sec)

@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-var rewriteCorpus = flag.Bool("rewrite-corpus", false, "write the files of the corpus anew, without what was found")
+var rewriteCorpus = flag.Bool("rewrite-corpus", false, "write the files of the corpus again, without their violations")
 
-// Each file of the corpus is a run that has failed once; what was wrong is
-// mended, and said in the file's name.
+// Each file of the corpus is a run that failed once. The file's name says why. It must
+// pass now.
 func TestCorpus(t *testing.T) {
 	names, err := filepath.Glob("testdata/corpus/*.json")
 	if err != nil || len(names) == 0 {
@@ -57,8 +57,8 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// An artifact is read back as it was written, plays the same run, and refuses
-// what no plan is.
+// An artifact is read as it was written and gives the same run. Invalid plans are
+// errors.
 func TestArtifact(t *testing.T) {
 	o := Options{Subject: Drones(8), Clients: 2, Length: 35 * sec}
 	o.fill()
@@ -119,8 +119,7 @@ func TestArtifact(t *testing.T) {
 	}
 }
 
-// Whatever fails is made small: a fault that alone makes a run fail is all that
-// is left of it.
+// A failed run shrinks to the one fault that makes it fail.
 func TestShrink(t *testing.T) {
 	s := Drones(8)
 	p := Expand(Options{Subject: s, Clients: 4, Length: 60 * sec}, 9)

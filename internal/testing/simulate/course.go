@@ -8,7 +8,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// An order is a player's command, and when it ran.
+// An order is a player's command and its tick.
 type order struct {
 	tick  lockstep.Tick
 	place uint64
@@ -30,16 +30,16 @@ func (o *oracle) lasts(t lockstep.Tick) (last [256]uint32) {
 	return last
 }
 
-// given notes whether the state that a client was sent is that of a wrong
-// referee, perhaps one that a crash has ended since.
+// given records whether a client was sent the state of a wrong referee, perhaps from
+// before a crash.
 func (o *oracle) given(w *wire, state []byte) {
 	if t, _, _, err := keyframeOf(state); err == nil && w.m != nil {
 		w.m.truth.misled, w.m.truth.given = !o.w.referee.knew(t), t
 	}
 }
 
-// joined checks the sequences in a keyframe that a client was sent: of each
-// player the last one up to there, from which the frames after it go on.
+// joined checks the sequences in a keyframe for a client: the last one of each player
+// up to its tick.
 func (o *oracle) joined(w *wire, state []byte) {
 	t, root, told, err := keyframeOf(state)
 	o.w.relay.handed(o.w, w.m, t, root)

@@ -11,25 +11,25 @@ const (
 	kindLeft   = 2
 )
 
-// A roster is who is seated, as the log says, and who has left without the log
-// saying so yet.
+// A roster knows the players that are seated according to the log, and those that
+// have left but whose departure the log does not have yet.
 type roster struct {
 	seated   [256]bool
-	departed [256]lockstep.Tick // one tick after the last one before; 0 if nobody has left
+	departed [256]lockstep.Tick // the tick after they left; 0: they have not
 }
 
-// sayLeft is how many ticks later the log says at the latest that a player left,
-// whose last command may be an input delay ahead. That of plans is 12 at most.
+// sayLeft is how many ticks after a player left the log has it at the latest. The
+// player's last command may be an input delay ahead, in plans at most 12 ticks.
 const sayLeft = 20
 
-// departs takes note of a player who has left.
+// departs records that a player has left.
 func (r *roster) departs(p lockstep.Player, t lockstep.Tick) {
 	if r.seated[p] && r.departed[p] == 0 {
 		r.departed[p] = t + 1
 	}
 }
 
-// command takes a command of the system.
+// command follows a command of the system.
 func (r *roster) command(kind uint64, payload []byte) {
 	p := packed{b: payload}
 	p.array()
@@ -41,7 +41,7 @@ func (r *roster) command(kind uint64, payload []byte) {
 	}
 }
 
-// evidence checks what is collected about a desync.
+// evidence checks the evidence of a desync.
 func (w *world) evidence(e *host.Evidence) {
 	w.count("evidence")
 	if r := &e.Report; r.Agreed >= r.Tick {
@@ -49,8 +49,8 @@ func (w *world) evidence(e *host.Evidence) {
 	}
 }
 
-// rostered checks that the log records each departure within sayLeft ticks, even
-// if another player has the seat by then.
+// rostered checks that the log has each departure within sayLeft ticks, even if
+// another player has taken the seat.
 func (o *oracle) rostered() {
 	for p, t := range o.roster.departed {
 		if t > 0 && o.tick() > t+sayLeft {

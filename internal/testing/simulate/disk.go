@@ -11,24 +11,24 @@ import (
 
 const sectorSize = 512
 
-// A disk holds the files of the server. What was written and not synced is lost
-// in a power cut, sector by sector, in any combination.
+// A disk holds the files of the server. A power cut loses any combination of the
+// sectors that were written but not synced.
 type disk struct {
 	now   *file // the match's file
-	next  *file // being written while the match is taken up again
+	next  *file // written by a recovery
 	ops   int   // writes and syncs so far
 	plan  *DiskPlan
-	slow  lockstep.Time // more that a sync takes, at the moment
-	spent lockstep.Time // what the disk took since the server looked last
+	slow  lockstep.Time // added to the time of a sync
+	spent lockstep.Time // time since the server last looked
 
 	failAt  int    // the operation that fails; 0: none
-	failure string // how: see operate
+	failure string // see operate
 	lost    bool   // a sync has failed
 	retried int    // syncs after that
 	crashed bool   // the process died inside an operation
 }
 
-// A file is what is in it, and what of it survives a power cut.
+// A file knows its content and the part that survives a power cut.
 type file struct {
 	disk    *disk
 	data    []byte
@@ -36,7 +36,8 @@ type file struct {
 	failing error
 }
 
-// operate counts an operation and reports how it fails, if it does.
+// operate counts an operation. It returns how the operation fails; "" if it does
+// not.
 func (d *disk) operate() string {
 	d.ops++
 	if d.failAt == 0 || d.ops < d.failAt {
@@ -65,10 +66,10 @@ func (f *file) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// sync makes all that was written survive.
+// sync syncs the whole file.
 func (f *file) sync() error { return f.syncTo(len(f.data)) }
 
-// syncTo makes what was written up to a size survive.
+// syncTo syncs the file up to a size.
 func (f *file) syncTo(size int) error {
 	if f.disk.lost {
 		f.disk.retried++
@@ -87,17 +88,17 @@ func (f *file) syncTo(size int) error {
 	return nil
 }
 
-// A syncing file is one that the Writer syncs itself.
+// A syncing file is synced by the Writer.
 type syncing struct{ *file }
 
 func (f syncing) Sync() error { return f.sync() }
 
-// powerCut leaves what a power cut leaves: what was synced, and of the sectors
-// after it some, some torn, some with what the disk had there before.
+// powerCut keeps the synced part, and of the sectors after it some, some torn, and
+// some with older content of the disk.
 func (f *file) powerCut(r *rand.Rand) {
 	end := f.synced
 	data := slices.Clone(f.data[:end])
-	keep := end + r.IntN(len(f.data)-end+1) // the size that the file system has noted
+	keep := end + r.IntN(len(f.data)-end+1) // the size in the file system
 	for at := end; at < keep && at > 0; {
 		stop := min(at-at%sectorSize+sectorSize, keep)
 		switch r.IntN(5) {
@@ -107,7 +108,7 @@ func (f *file) powerCut(r *rand.Rand) {
 			n := at + r.IntN(stop-at+1)
 			data = append(data, f.data[at:n]...)
 			data = append(data, bytes.Repeat([]byte{byte(r.Uint32())}, stop-n)...)
-		case 2: // stale: what the disk had there of an earlier file, also blocks that were good once
+		case 2: // stale: blocks of an earlier file
 			old := f.data[r.IntN(at):]
 			data = append(data, old[:min(stop-at, len(old))]...)
 		default:
@@ -118,7 +119,7 @@ func (f *file) powerCut(r *rand.Rand) {
 	f.data, f.synced = data, len(data)
 }
 
-// rot flips a bit of what was synced.
+// rot flips a bit of the synced part.
 func (f *file) rot(r *rand.Rand) int {
 	if f.synced == 0 {
 		return -1

@@ -7,9 +7,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
-// The edges of the two state machines that a run can go over, as it sees them:
-// it looks after each thing that happens, so stages that last no time are not
-// among them.
+// The state changes of connections and clients that a run can see. It looks after
+// each event, so it misses stages that take no time.
 var (
 	peerEdges = [][2]host.PeerState{
 		{host.Connecting, host.Syncing},
@@ -46,8 +45,8 @@ var (
 	}
 )
 
-// Edges returns how many edges of the state machines were gone over, of how
-// many, and which were not.
+// Edges returns how many of the state changes were seen, how many there are, and the
+// missing ones.
 func (t *Tallies) Edges() (seen, all int, missing []string) {
 	for _, e := range peerEdges {
 		if all++; t.PeerEdges[e[0]][e[1]] > 0 {

@@ -12,13 +12,13 @@ import (
 type kind struct {
 	name     string
 	group    string
-	perHour  int // how many in an hour of play, where the seed has turned it on
+	perHour  int // frequency, if the seed enables it
 	low      lockstep.Time
 	high     lockstep.Time // how long it lasts
-	n        int64         // its number is from 0 to this
-	liar     bool          // Who is a liar
+	n        int64         // Fault.N is 0 … n
+	liar     bool          // Fault.Who is a liar
 	inject   func(w *world, m *machine, f *Fault) bool
-	restores func(w *world, m *machine, f *Fault) // what is done when it is over; nil for nothing
+	restores func(w *world, m *machine, f *Fault) // undoes it at its end, unless nil
 }
 
 const (
@@ -26,9 +26,8 @@ const (
 	sec = lockstep.Second
 )
 
-// kinds are all kinds of faults. An inject function reports whether it could do
-// what it is for.
-var kinds = slices.Concat(networkKinds, clientKinds, serverKinds, diskKinds, strangerKinds, liarKinds(), handKinds())
+// kinds are all kinds of faults. An inject function reports whether it had an effect.
+var kinds = slices.Concat(networkKinds, clientKinds, serverKinds, diskKinds, strangerKinds, liarKinds(), attackKinds())
 
 var networkKinds = []kind{
 	{name: "cut", group: "network", perHour: 120, n: 1 << 40, inject: func(w *world, m *machine, f *Fault) bool {
@@ -115,7 +114,7 @@ var clientKinds = []kind{
 	}},
 	{name: "client clock", group: "client", perHour: 60, n: int64(7200 * sec), inject: func(w *world, m *machine, f *Fault) bool {
 		if m.offset += lockstep.Time(f.N) - 3600*sec; m.dead == 0 {
-			m.client.Advance(m.clock()) // a program that waits measures how long, not until when
+			m.client.Advance(m.clock()) // waiting programs measure durations, not clock times
 		}
 		return true
 	}},
@@ -133,7 +132,7 @@ var clientKinds = []kind{
 	}},
 }
 
-// kill ends the program at once; so many messages that it sent still arrive.
+// kill ends the program. The given number of sent messages still arrives.
 func (m *machine) kill(sent int) {
 	if wire := m.wire; wire != nil {
 		m.wire = nil
@@ -142,7 +141,7 @@ func (m *machine) kill(sent int) {
 		wire.down.keep(0)
 		m.w.wakeWires = true
 	}
-	m.w.bookkeepOf(m)
+	m.w.checkClient(m)
 }
 
 // flip inverts a bit of the client's state.
@@ -161,7 +160,7 @@ func (m *machine) flip(r *rand.Rand) bool {
 	return false
 }
 
-// flip inverts a bit of a state that can be lived with.
+// flip inverts a bit of a state so that the state stays valid.
 func (w *world) flip(s *lockstep.Simulation, r *rand.Rand) bool {
 	good := s.AppendState(nil)
 	for range 20 {
@@ -177,7 +176,7 @@ func (w *world) flip(s *lockstep.Simulation, r *rand.Rand) bool {
 	return false
 }
 
-// trickKind begins a trick.
+// trickKind returns the inject function of a trick.
 func trickKind(t trick) func(*world, *machine, *Fault) bool {
 	return func(w *world, m *machine, f *Fault) bool {
 		if m.liar == nil || m.dead > 0 {
@@ -188,11 +187,11 @@ func trickKind(t trick) func(*world, *machine, *Fault) bool {
 	}
 }
 
-// liarKinds has one kind for each trick.
+// liarKinds returns one kind per trick.
 func liarKinds() (all []kind) {
 	for t := range tricks {
 		if t == trickSecond || t == trickPace {
-			continue // one of the hands
+			continue // part of an attack on limits
 		}
 		all = append(all, kind{name: "liar: " + trickNames[t], group: "byzantine", perHour: 90, low: 500 * ms, high: 10 * sec, liar: true,
 			inject: trickKind(t)})

@@ -65,7 +65,7 @@ var serverKinds = []kind{
 		w.pausedTo, w.unpause = w.now+f.For, false
 		return true
 	}, restores: func(w *world, m *machine, f *Fault) {
-		w.pausedTo, w.unpause = w.now, true // maybe sooner than planned
+		w.pausedTo, w.unpause = w.now, true // the match may end earlier
 		w.resumeMatch()
 	}},
 	{name: "speed", group: "admin", perHour: 20, low: sec, high: 10 * sec, n: 150, inject: func(w *world, _ *machine, f *Fault) bool {
@@ -92,14 +92,14 @@ var serverKinds = []kind{
 	}},
 }
 
-// admin finishes what an admin does.
+// admin completes the call of an admin.
 func (w *world) admin(err error) bool {
 	w.server.after()
 	return err == nil
 }
 
-// resumeMatch ends a pause that is to end, if the server is up, and else when it
-// is: the file says that the match is paused.
+// resumeMatch ends a pause that is due to end, as soon as the server runs: the file
+// keeps the match paused.
 func (w *world) resumeMatch() {
 	if !w.unpause || !w.server.ready() {
 		return
@@ -125,12 +125,12 @@ var diskKinds = []kind{
 		s.chance = stream(w.plan.Seed, "fault", f.ID)
 		s.rotten = s.disk.now.rot(s.chance) >= 0
 		s.restart = w.now + sec
-		s.die(false) // it is found where the file is read again
+		s.die(false) // the recovery finds it
 		return s.rotten
 	}},
 }
 
-// arm makes an operation of the disk fail, so many from now.
+// arm makes a later operation of the disk fail.
 func (s *server) arm(failure string, f *Fault) bool {
 	if !s.up() || s.disk.failAt != 0 || s.rotten || s.host.Err() != nil {
 		return false
@@ -174,7 +174,7 @@ var strangerKinds = []kind{
 		b := auth(a)
 		came := false
 		for range 1 + f.N {
-			came = w.stranger(a.Token, b) || came // they are let in, and read nothing
+			came = w.stranger(a.Token, b) || came // they join and read nothing
 		}
 		return came
 	}},
@@ -192,7 +192,7 @@ func auth(a *protocol.Auth) []byte {
 	return w.Append(nil, &protocol.Message{Kind: protocol.KindAuth, Auth: a})
 }
 
-// stranger connects, says one thing, perhaps with a token, and reads nothing.
+// stranger connects, sends one message, perhaps with a token, and reads nothing.
 func (w *world) stranger(token string, b []byte) bool {
 	wire := w.server.connect(nil, "alley")
 	if wire == nil {

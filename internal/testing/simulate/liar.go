@@ -7,8 +7,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// A liar changes what its client says, adds to it, and keeps some of it back.
-// What it does at the moment is set by faults.
+// A liar changes, adds and withholds messages of its client. Faults select what it
+// does.
 type liar struct {
 	m      *machine
 	random *rand.Rand
@@ -16,32 +16,32 @@ type liar struct {
 	writer protocol.Writer
 	msg    protocol.Message
 	out    []byte
-	until  [tricks]lockstep.Time // of each trick, when it stops
-	next   lockstep.Time         // when it acts by itself
-	held   [][]byte              // kept back
-	late   []arrival             // acks and pongs, until their time
-	seq    lockstep.Sequence     // the highest that its client used
+	until  [tricks]lockstep.Time // end of each trick
+	next   lockstep.Time         // when it acts next
+	held   [][]byte              // withheld
+	late   []arrival             // delayed acks and pongs
+	seq    lockstep.Sequence     // the highest of its client
 	old    [][]byte              // messages of earlier connections
 }
 
-// A trick is something that a liar does.
+// A trick is an action of a liar.
 type trick int
 
 const (
 	trickLie      trick = iota // other checksums than its state has
 	trickMute                  // no checksums
 	trickOmit                  // some commands are left out
-	trickRepeat                // everything twice, also what was sent over an earlier connection
+	trickRepeat                // everything twice, and messages of earlier connections
 	trickWithhold              // no states
-	trickDelay                 // everything is kept back for a while
+	trickDelay                 // everything is delayed
 	trickSecond                // other checksums than its state has at every second check
 	trickPace                  // late acks and pongs
-	trickForge                 // commands and reports that cannot be right
+	trickForge                 // impossible commands and reports
 	trickFlood                 // hundreds of messages a second
-	trickGarbage               // bytes that are no message
-	trickSync                  // keyframes without end
-	trickChat                  // lines without end
-	trickAck                   // acknowledges what it does not have
+	trickGarbage               // malformed bytes
+	trickSync                  // requests for keyframes without end
+	trickChat                  // chat without end
+	trickAck                   // acks of records that it does not have
 	tricks
 )
 
@@ -60,7 +60,7 @@ func (l *liar) begin(t trick, d lockstep.Time) {
 	l.m.touch()
 }
 
-// say sends what the client says, or something like it.
+// say sends the messages of the client, or changed ones.
 func (l *liar) say(b []byte) {
 	l.out = l.out[:0]
 	for len(b) > 0 {
@@ -100,7 +100,7 @@ func (l *liar) send(b []byte) {
 	}
 }
 
-// message takes one message of the client.
+// message handles one message of the client.
 func (l *liar) message(b []byte) {
 	switch l.msg.Kind {
 	case protocol.KindChecksum:
@@ -148,14 +148,14 @@ func (l *liar) message(b []byte) {
 	l.out = append(l.out, b...)
 }
 
-// turn reports whether a liar lies at a check. It says the truth at one at least
-// before each, and several of them take turns.
+// turn reports whether a liar lies at a check. It tells the truth at one check at
+// least before each lie, and several liars take turns.
 func (l *liar) turn() bool {
 	n := max(2, len(l.m.w.plan.liars()))
 	return (int(l.msg.Tick)/int(l.m.w.plan.Settings.CheckEvery)+l.m.index)%n == 0
 }
 
-// act does what the liar does by itself.
+// act does the actions of the liar that are due.
 func (l *liar) act() {
 	w := l.m.w
 	if l.next > w.now {
@@ -183,7 +183,7 @@ func (l *liar) act() {
 			continue
 		}
 		l.next = min(l.next, w.now+20*lockstep.Millisecond)
-		if l.m.wire == nil || w.now < l.m.born+lockstep.Second {
+		if l.m.wire == nil || w.now < l.m.startedAt+lockstep.Second {
 			continue
 		}
 		l.out = l.out[:0]

@@ -12,45 +12,45 @@ import (
 
 // A machine is a client with its player, its clock and its connection.
 type machine struct {
-	w      *world
-	index  int
-	plan   *MachinePlan
-	token  string
-	seat   lockstep.Player // System for a spectator
-	client *player.Client
-	lives  int // how many times the program was started
-	born   lockstep.Time
-	wire   *wire
+	w         *world
+	index     int
+	plan      *MachinePlan
+	token     string
+	seat      lockstep.Player // System for a spectator
+	client    *player.Client
+	starts    int // of the program
+	startedAt lockstep.Time
+	wire      *wire
 
 	offset  lockstep.Time // of its clock
-	busy    lockstep.Time // it does nothing until then
-	dead    lockstep.Time // the program does not run until then
-	offline lockstep.Time // it cannot connect until then
+	busy    lockstep.Time // it does nothing before
+	dead    lockstep.Time // the program does not run before
+	offline lockstep.Time // it cannot connect before
 	cost    lockstep.Time // of a tick
 	dialing lockstep.Time // when the connection is made; 0 for none
-	at      lockstep.Time // when something is due, if nothing happens before
-	calm    lockstep.Time // since when nothing has gone wrong with it
+	at      lockstep.Time // when it has something to do, unless touched
+	calm    lockstep.Time // since when no fault has touched it
 
-	random *rand.Rand
-	play   func(*lockstep.Simulation) []any
-	giveAt lockstep.Time
+	random   *rand.Rand
+	play     func(*lockstep.Simulation) []any
+	submitAt lockstep.Time
 
-	full     bool          // there was no place for it
-	barred   bool          // it was kept out
-	keptOut  lockstep.Time // until when, since it was kicked
-	kickedIn int           // the server's epoch, which alone keeps it out
+	full     bool          // the match was full
+	barred   bool          // it was banned
+	keptOut  lockstep.Time // banned until then, since it was kicked
+	kickedIn int           // the server's epoch of the ban
 	stage    player.Stage
 	receipts map[lockstep.Sequence]receipt
 	liar     *liar
 	truth    truth
 	links    [2]*rand.Rand
 
-	bystander bool          // nothing explains that it is late or loses its connection
-	called    lockstep.Time // when it connected last
-	greeted   bool          // it was welcomed since
+	unaffected bool          // nothing explains that it is late or loses its connection
+	called     lockstep.Time // when it last connected
+	greeted    bool          // it was welcomed since then
 }
 
-// A receipt is what a client was told of a command that was accepted.
+// A receipt is the receipt of an accepted command.
 type receipt struct {
 	tick  lockstep.Tick
 	epoch int
@@ -91,7 +91,7 @@ func (w *world) newMachine(i int, p *MachinePlan) *machine {
 // start starts the program.
 func (m *machine) start() {
 	m.dead, m.dialing, m.wire = 0, 0, nil
-	m.lives++
+	m.starts++
 	m.client = player.New(m.w.subject.Game, player.Options{
 		Token: m.token, Seed: m.random.Uint64(), Events: m.event,
 		Predict: m.plan.Predict, Interpolate: m.plan.Interpolate,
@@ -99,32 +99,32 @@ func (m *machine) start() {
 		Ladder:     player.Ladder{Attempts: 1 << 20, Total: 1 << 50},
 	})
 	m.client.Advance(m.clock())
-	m.born, m.stage = m.w.now, player.StageWaiting
+	m.startedAt, m.stage = m.w.now, player.StageWaiting
 	m.truth.restart(m.w.oracle.tick())
-	m.giveAt = m.w.now
+	m.submitAt = m.w.now
 	m.next()
 }
 
-// next draws when the player commands next.
+// next draws the time of the player's next command.
 func (m *machine) next() {
 	if m.plan.Every > 0 {
-		m.giveAt += 1 + span(m.random, 0, 2*m.plan.Every)
+		m.submitAt += 1 + span(m.random, 0, 2*m.plan.Every)
 	} else {
-		m.giveAt = never
+		m.submitAt = never
 	}
 }
 
 func (m *machine) clock() lockstep.Time { return m.w.now + m.offset }
 
-// touch makes the machine look again at what is due.
+// touch makes the machine compute again when it is due.
 func (m *machine) touch() { m.at = 0 }
 
-// due returns when something is due.
+// due returns when the machine has something to do.
 func (m *machine) due() lockstep.Time {
 	if m.dead > 0 {
 		return m.dead
 	}
-	at := min(m.client.Next()-m.offset, m.giveAt)
+	at := min(m.client.Next()-m.offset, m.submitAt)
 	if m.dialing > 0 {
 		at = min(at, m.dialing)
 	}
@@ -137,7 +137,7 @@ func (m *machine) due() lockstep.Time {
 	return max(at, m.busy, m.w.now)
 }
 
-// step does what is due now.
+// step does everything that is due now.
 func (m *machine) step() {
 	w := m.w
 	m.at = never
@@ -152,7 +152,7 @@ func (m *machine) step() {
 		m.at = m.busy
 		return
 	}
-	m.hear()
+	m.receive()
 	before := m.client.Tick()
 	if m.client.Next()-m.offset <= w.now {
 		m.client.Advance(m.clock())
@@ -164,12 +164,12 @@ func (m *machine) step() {
 		m.truth.compare(m)
 		m.ran(n)
 	}
-	if m.giveAt <= w.now {
-		m.give()
+	if m.submitAt <= w.now {
+		m.submit()
 		m.next()
 	}
 	m.dial()
-	m.say()
+	m.sendOutput()
 	m.noteStage()
 	if m.stage == player.StageDone {
 		m.done()
@@ -177,12 +177,12 @@ func (m *machine) step() {
 	m.at = m.due()
 }
 
-// hear takes what has arrived.
-func (m *machine) hear() {
+// receive reads the messages that have arrived.
+func (m *machine) receive() {
 	for m.wire != nil && !m.wire.deaf && m.wire.down.due() <= m.w.now {
 		wire := m.wire
 		if wire.down.empty() {
-			m.hangUp(errors.New("the connection has ended"))
+			m.disconnect(errors.New("the connection has ended"))
 			return
 		}
 		b := wire.down.take()
@@ -202,8 +202,8 @@ func (m *machine) hear() {
 	}
 }
 
-// hangUp ends the connection on this side. What was sent still arrives.
-func (m *machine) hangUp(err error) {
+// disconnect ends the connection on this side. Sent messages still arrive.
+func (m *machine) disconnect(err error) {
 	wire := m.wire
 	m.wire = nil
 	wire.clientGone, wire.up.eof = true, true
@@ -215,14 +215,14 @@ func (m *machine) hangUp(err error) {
 	m.client.Disconnected(m.clock(), err)
 }
 
-// give lets the player command.
-func (m *machine) give() {
+// submit submits the player's commands.
+func (m *machine) submit() {
 	s := m.client.Simulation()
 	if m.play == nil || s == nil || !m.w.chaos {
 		return
 	}
 	for _, value := range m.play(s) {
-		_, _ = m.client.Submit(value) // it may not be playing at the moment, or have too much without an answer
+		_, _ = m.client.Submit(value) // it may not play now, or have too many unanswered commands
 	}
 }
 
@@ -260,8 +260,8 @@ func (m *machine) dial() {
 
 var errNoRoute = errors.New("no route to the server")
 
-// say sends what the client wants sent.
-func (m *machine) say() {
+// sendOutput sends the client's messages.
+func (m *machine) sendOutput() {
 	w := m.w
 	if m.wire == nil {
 		return
@@ -281,7 +281,7 @@ func (m *machine) say() {
 		m.liar.act()
 	}
 	if m.wire != nil && m.client.Stage() == player.StageClosing {
-		m.hangUp(nil)
+		m.disconnect(nil)
 	}
 }
 
@@ -290,11 +290,11 @@ func (m *machine) send(b []byte) {
 	m.w.wakeWires = true
 }
 
-// done starts the program again when its client has given up.
+// done restarts the program after its client has given up.
 func (m *machine) done() {
 	w := m.w
 	if m.wire != nil {
-		m.hangUp(nil)
+		m.disconnect(nil)
 	}
 	if err := m.client.Err(); err != nil && m.full {
 		w.count("no place for a spectator")
@@ -314,7 +314,7 @@ func (m *machine) done() {
 	m.dead = w.now + lockstep.Second
 }
 
-// noteStage counts the edges of the client's stages.
+// noteStage counts the changes of the client's stage.
 func (m *machine) noteStage() {
 	if stage := m.client.Stage(); stage != m.stage {
 		if m.stage == player.StageLive {
@@ -327,7 +327,7 @@ func (m *machine) noteStage() {
 	}
 }
 
-// event is told what happens to the client.
+// event follows the events of the client.
 func (m *machine) event(e any) {
 	w := m.w
 	switch e := e.(type) {
@@ -393,6 +393,6 @@ func (m *machine) answered(r lockstep.Receipt) {
 	if old, twice := m.receipts[r.Sequence]; twice && old.epoch == epoch && m.liar == nil {
 		m.w.fail("I2", "%s was told twice that command %d is accepted, for ticks %d and %d", m, r.Sequence, old.tick, r.Tick)
 	}
-	m.receipts[r.Sequence] = receipt{r.Tick, epoch, m.lives}
+	m.receipts[r.Sequence] = receipt{r.Tick, epoch, m.starts}
 	m.w.accepted++
 }

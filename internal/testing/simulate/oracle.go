@@ -19,38 +19,38 @@ const (
 	recordNote     = 64
 )
 
-// system is the player whose commands are the server's own.
+// system is the player of the server's own commands.
 const system = 255
 
-// An oracle knows what the match is. It stands behind the file in the log, reads
-// the records with code of its own, and computes the states that everybody must
-// have. It shares the game's rules with the engine, and nothing that orders,
-// encodes or distributes commands.
+// An oracle computes the correct match. It reads the records that the file has taken
+// with code of its own, and computes the state that everybody must have. It shares the
+// game's rules with the engine, but no code that orders, encodes or distributes
+// commands.
 type oracle struct {
 	w       *world
 	subject *Subject
 	header  *lockstep.Header
-	epochs  []*history // all that were; the last one is the present
+	epochs  []*history // the last one is the current
 	sim     *lockstep.Simulation
 	roots   []uint64 // by tick
 	saved   []savedState
 	last    [256]uint32 // sequence of each player
 	where   map[uint64]lockstep.Tick
 	course  []order       // the same, by tick
-	told    lockstep.Tick // the last one that anybody has received, in this epoch
-	offered [][]byte      // records that the file has been given and not taken
+	told    lockstep.Tick // the last one that a client has received, in this epoch
+	offered [][]byte      // records that the file was given but has not taken
 	ended   bool
 	roster  roster
 	frame   lockstep.Frame // scratch
 	checks  int            // checksum records that were compared
 }
 
-// A history is the stream of one epoch: all that the log has had up to the crash
-// that ended it.
+// A history is the stream of one epoch: all records of the log up to the crash that
+// ended it.
 type history struct {
 	records [][]byte        // by position
 	ticks   []lockstep.Tick // after each
-	from    lockstep.Tick   // the tick that it was taken up after
+	from    lockstep.Tick   // the tick that it continues after
 	dropped bool            // ticks of the epoch before are lost
 	rotten  bool            // because of bits that flipped in the file
 }
@@ -93,7 +93,7 @@ func (o *offers) Append(record []byte) error {
 	return nil
 }
 
-// Append is told of each record that the file has taken.
+// Append follows the records that the file has taken.
 func (o *oracle) Append(record []byte) error {
 	own := o.offered[0]
 	o.offered = o.offered[:copy(o.offered, o.offered[1:])]
@@ -101,8 +101,8 @@ func (o *oracle) Append(record []byte) error {
 	return nil
 }
 
-// record returns the record at a position of the present epoch, or one that was
-// offered after it: a crash may leave it in the file though nobody was told.
+// record returns the record at a position of the current epoch, or one that was
+// offered after it: after a crash the file may have it, though no client does.
 func (o *oracle) record(at int) []byte {
 	h := o.now()
 	if at < len(h.records) {
@@ -140,15 +140,15 @@ func (o *oracle) take(own []byte) {
 		} else {
 			o.checks++
 		}
-	case recordDissent:
+	case recordMismatch:
 		if t := o.back(&p); o.w.relay.on {
-			o.w.relay.dissent(o.w, t, lockstep.Player(p.uint()), p.uint())
+			o.w.relay.mismatch(o.w, t, lockstep.Player(p.uint()), p.uint())
 		}
 	case recordNote:
 		note := packed{b: p.bytes()}
 		note.array()
 		player, topic := lockstep.Player(note.uint()), note.bytes()
-		o.w.ledger.note(player, string(topic), note.bytes())
+		o.w.budgets.note(player, string(topic), note.bytes())
 	case recordEnd:
 		o.ended = true
 	}
@@ -161,7 +161,7 @@ func (o *oracle) take(own []byte) {
 	}
 }
 
-// back reads a tick that is given as how many ticks ago it was.
+// back reads a tick that is encoded as its age.
 func (o *oracle) back(p *packed) lockstep.Tick {
 	ago := p.uint()
 	if ago > uint64(o.tick()) {
@@ -186,8 +186,8 @@ func (o *oracle) keyframe(p *packed) {
 	}
 }
 
-// commands reads a frame, and checks its order: players rise, System is last,
-// and the sequences of each player rise over the whole match.
+// commands reads a frame and checks its order: by player, System last, and with rising
+// sequences of each player over the whole match.
 func (o *oracle) commands(p *packed, n int) {
 	t := o.tick() + 1
 	o.frame.Commands = o.frame.Commands[:0]
@@ -234,8 +234,8 @@ func (o *oracle) save() {
 	o.saved = append(o.saved, savedState{o.tick(), len(o.now().records), o.last, o.sim.AppendState(nil), o.roster.seated})
 }
 
-// resume goes back to the place in the log that a restarted server goes on from:
-// so many records are left of it.
+// resume goes back to the position in the log from which a restarted server
+// continues.
 func (o *oracle) resume(records int, t lockstep.Tick) error {
 	old := o.now()
 	for len(old.records) < records {
@@ -246,7 +246,7 @@ func (o *oracle) resume(records int, t lockstep.Tick) error {
 	o.forget()
 	o.epochs = append(o.epochs, h)
 	o.ended, o.told = false, 0
-	clear(o.roster.departed[:]) // who had left is lost, and has the time to come back
+	clear(o.roster.departed[:]) // their departures are lost, and they may return
 	if !h.dropped {
 		return nil
 	}
@@ -267,7 +267,7 @@ func (o *oracle) resume(records int, t lockstep.Tick) error {
 		o.sim = sim
 	}
 	for n := len(o.course); n > 0 && o.course[n-1].tick > s.tick; n-- {
-		delete(o.where, o.course[n-1].place) // up to t they come again
+		delete(o.where, o.course[n-1].place) // ticks up to t come again
 		o.course = o.course[:n-1]
 	}
 	o.last, o.roots, o.roster = s.last, o.roots[:s.tick+1], roster{seated: s.seated}
@@ -280,7 +280,7 @@ func (o *oracle) resume(records int, t lockstep.Tick) error {
 	return nil
 }
 
-// forget drops the records of epochs that nobody reads any more.
+// forget drops the records of epochs without connections.
 func (o *oracle) forget() {
 	for i, h := range o.epochs {
 		if !slices.ContainsFunc(o.w.wires, func(w *wire) bool { return w.epoch == i }) {
@@ -299,7 +299,7 @@ func (o *oracle) stands(epoch int, t lockstep.Tick) bool {
 	return true
 }
 
-// rotten reports whether flipped bits have taken back ticks since an epoch.
+// rotten reports whether bit rot has lost ticks since an epoch.
 func (o *oracle) rotten(epoch int) bool {
 	for _, h := range o.epochs[epoch+1:] {
 		if h.rotten {
@@ -309,8 +309,7 @@ func (o *oracle) rotten(epoch int) bool {
 	return false
 }
 
-// A tap is where a client stands in the stream of its connection, by what was
-// sent to it.
+// A tap follows the stream of a connection as the client receives it.
 type tap struct {
 	at     int    // position of the next record; 0 before there is a stream
 	synced bool   // a state has arrived
@@ -319,8 +318,8 @@ type tap struct {
 	m      protocol.Message
 }
 
-// received checks a message that arrives at a client: its records are those of
-// the log of its epoch, byte for byte, each once and in order.
+// received checks a message that arrives at a client: its records are the log's of
+// its epoch, byte for byte, each once and in order.
 func (o *oracle) received(w *wire, b []byte) {
 	h := o.epochs[w.epoch]
 	for len(b) > 0 {
@@ -361,7 +360,7 @@ func (o *oracle) received(w *wire, b []byte) {
 	}
 }
 
-// message takes a message, and returns a state that it makes complete.
+// message follows a message. It returns a state when it is complete.
 func (t *tap) message() []byte {
 	switch m := &t.m; m.Kind {
 	case protocol.KindWelcome:

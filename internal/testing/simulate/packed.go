@@ -5,11 +5,10 @@ import (
 	"errors"
 )
 
-// errPacked: bytes that are not MessagePack as records have it.
+// errPacked is returned for bytes that are not the MessagePack of records.
 var errPacked = errors.New("simulate: not a record")
 
-// A packed reads MessagePack. It is written anew here, so that what checks the
-// engine does not read records with the engine's own code.
+// A packed reads MessagePack. It shares no code with the engine that it checks.
 type packed struct {
 	b   []byte
 	err error
@@ -26,7 +25,7 @@ func (p *packed) take(n int) []byte {
 	return b
 }
 
-// number reads the big-endian number of so many bytes.
+// number reads a big-endian number of size bytes.
 func (p *packed) number(size int) uint64 {
 	var b [8]byte
 	copy(b[8-size:], p.take(size))
@@ -73,7 +72,7 @@ func (p *packed) bytes() []byte {
 	return nil
 }
 
-// skip passes over one value.
+// skip skips one value.
 func (p *packed) skip() {
 	if len(p.b) == 0 {
 		p.err = errPacked

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The table of docs/scenarios.md says of each kind which scenario it is, and
-// speaks of no other kinds.
+// The table of docs/scenarios.md has the scenario of each kind of fault, and no other
+// kinds.
 func TestKindsAreDocumented(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/scenarios.md")
 	if err != nil {

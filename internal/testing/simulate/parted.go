@@ -7,9 +7,9 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// parted names the first field in which a state of tick t is not the match's,
-// which is computed once more, aside. It is empty if nothing can be told: a game
-// that is not deterministic may agree this time.
+// parted returns the first field in which a state of tick t differs from the correct
+// one, which it computes again. It returns "" if they agree now, as those of a
+// nondeterministic game may.
 func (o *oracle) parted(t lockstep.Tick, got []byte) string {
 	want := o.stateAt(t)
 	if want == nil {
@@ -42,7 +42,7 @@ func (o *oracle) stateAt(t lockstep.Tick) []byte {
 	if from.state != nil && sim.Restore(from.tick, from.state) != nil {
 		return nil
 	}
-	aside, again := *o.w, *o // what they note is forgotten
+	aside, again := *o.w, *o // copies, whose records are dropped
 	aside.oracle, again.w = &again, &aside
 	again.sim, again.last, again.roots = sim, from.last, append([]uint64(nil), o.roots[:from.tick+1]...)
 	again.where, again.course, again.frame = maps.Clone(o.where), nil, lockstep.Frame{}
@@ -58,7 +58,7 @@ func (o *oracle) stateAt(t lockstep.Tick) []byte {
 	return sim.AppendState(nil)
 }
 
-// run runs a record that was taken before.
+// run runs an earlier record again.
 func (o *oracle) run(record []byte) {
 	p := packed{b: record}
 	n := p.array()

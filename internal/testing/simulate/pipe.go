@@ -7,25 +7,25 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/host"
 )
 
-// never is a moment that does not come.
+// never is a time after all others.
 const never = lockstep.Time(1) << 60
 
-// packetSize is how many bytes share one fate.
+// packetSize is the number of bytes that are lost or delayed together.
 const packetSize = 1400
 
-// A pipe is one direction of a connection: what is sent arrives in order, late.
+// A pipe is one direction of a connection. It delays messages and keeps their order.
 type pipe struct {
 	link  Link
 	rand  *rand.Rand
-	extra lockstep.Time // added to the delay, for a while
+	extra lockstep.Time // added to the delay
 	queue []arrival
 	head  int
-	size  int           // bytes on their way
-	last  lockstep.Time // when the latest arrives
-	free  lockstep.Time // when the link has sent it
-	stuck bool          // nothing arrives until it is freed
-	hole  bool          // what is sent is lost
-	eof   bool          // nothing more is sent; when all has arrived, the other side sees it
+	size  int           // bytes in flight
+	last  lockstep.Time // arrival of the last message
+	free  lockstep.Time // when the link has sent all
+	stuck bool          // nothing arrives while set
+	hole  bool          // messages are lost while set
+	eof   bool          // closed: the other side sees it after the last message
 }
 
 type arrival struct {
@@ -33,7 +33,7 @@ type arrival struct {
 	b  []byte
 }
 
-// send takes a message, of which it keeps a copy in memory from spare.
+// send sends a copy of a message, in memory from spare.
 func (p *pipe) send(now lockstep.Time, b []byte, spare *[][]byte) {
 	if p.hole || p.eof {
 		return
@@ -70,7 +70,7 @@ func (p *pipe) send(now lockstep.Time, b []byte, spare *[][]byte) {
 
 func (p *pipe) empty() bool { return p.head == len(p.queue) }
 
-// due returns when the next message, or the end, arrives.
+// due returns when the next message or the end arrives.
 func (p *pipe) due() lockstep.Time {
 	switch {
 	case p.stuck:
@@ -94,8 +94,7 @@ func (p *pipe) take() []byte {
 	return b
 }
 
-// quicken makes what is on its way arrive as if it was sent now, over a link that
-// has its rate again.
+// quicken sends all messages in flight again, at the restored rate of the link.
 func (p *pipe) quicken(now lockstep.Time) {
 	p.free, p.last = now, now
 	for i := p.head; i < len(p.queue); i++ {
@@ -105,7 +104,7 @@ func (p *pipe) quicken(now lockstep.Time) {
 	}
 }
 
-// keep loses all that is on its way but the first n messages.
+// keep drops all messages in flight but the first n.
 func (p *pipe) keep(n int) {
 	p.queue = p.queue[:min(len(p.queue), p.head+n)]
 	p.size = 0
@@ -114,28 +113,27 @@ func (p *pipe) keep(n int) {
 	}
 }
 
-// A wire is one connection. Each side learns that it is over when all that was
-// sent to it before has arrived.
+// A wire is one connection. Each side sees its end after all messages have arrived.
 type wire struct {
-	id         host.PeerID
-	epoch      int      // of the server that it was made to
-	m          *machine // nil for a stranger
-	v          *visitor // nil for a stranger who reads nothing
-	from       string   // its address
-	token      string   // of a stranger, or a visitor
-	up, down   pipe
-	hostGone   bool // the host has been told
-	clientGone bool // the client has been told, or has closed it
-	full       bool // the host has more to send than the socket takes
-	deaf       bool // the client reads nothing
-	state      host.PeerState
-	tap        tap     // by what has arrived
-	lookout    lookout // by what was sent
+	id           host.PeerID
+	epoch        int       // of the server
+	m            *machine  // nil for a stranger
+	v            *attacker // nil for a stranger that reads nothing
+	from         string    // its address
+	token        string    // of a stranger or an attacker
+	up, down     pipe
+	hostGone     bool // the host knows that it is closed
+	clientGone   bool // the client knows, or has closed it
+	full         bool // the host has more to send than the socket takes
+	deaf         bool // the client reads nothing
+	state        host.PeerState
+	tap          tap          // by received messages
+	spectatorTap spectatorTap // by sent messages
 }
 
 func (w *wire) over() bool { return w.hostGone && w.clientGone }
 
-// cut ends a connection: so many messages of each direction still arrive.
+// cut ends a connection. The given numbers of messages still arrive.
 func (w *wire) cut(up, down int) {
 	w.up.keep(up)
 	w.down.keep(down)
@@ -143,8 +141,7 @@ func (w *wire) cut(up, down int) {
 	w.up.stuck, w.down.stuck = false, false
 }
 
-// sever makes a connection half-open: nothing arrives any more, and nobody is
-// told.
+// sever makes a connection half-open: nothing arrives, and no side is notified.
 func (w *wire) sever() {
 	w.up.keep(0)
 	w.down.keep(0)

@@ -8,14 +8,13 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/host"
 )
 
-// A Plan is all that one run depends on beside the game: a seed expanded to who
-// plays, over what, and what goes wrong when. The same Plan gives the same run,
-// whoever made it.
+// A Plan determines a run of a game: the players, their links, and each fault with
+// its time. The same Plan gives the same run.
 type Plan struct {
 	Seed     uint64            `json:"seed,string"` // of the random streams
 	Settings lockstep.Settings `json:"settings"`
-	Chaos    lockstep.Time     `json:"chaos"` // how long faults begin
-	Heal     lockstep.Time     `json:"heal"`  // how long none is left
+	Chaos    lockstep.Time     `json:"chaos"` // faults start during this time
+	Heal     lockstep.Time     `json:"heal"`  // without faults, after Chaos
 	Host     HostPlan          `json:"host"`
 	Disk     DiskPlan          `json:"disk"`
 	Machines []MachinePlan     `json:"machines"`
@@ -27,8 +26,8 @@ type HostPlan struct {
 	InputDelay lockstep.Tick     `json:"input_delay"`
 	Lag        lockstep.Tick     `json:"lag"`
 	Grace      lockstep.Time     `json:"grace"`
-	Keyframes  lockstep.Time     `json:"keyframes"`            // between two for joiners
-	SyncBytes  int               `json:"sync_bytes,omitempty"` // of a keyframe, in the time of a tick
+	Keyframes  lockstep.Time     `json:"keyframes"`            // interval of keyframes for joiners
+	SyncBytes  int               `json:"sync_bytes,omitempty"` // of a keyframe, per tick
 	Ring       int               `json:"ring,omitempty"`       // records
 	Wait       lockstep.Time     `json:"wait,omitempty"`
 	Slow       uint16            `json:"slow,omitempty"`
@@ -39,25 +38,25 @@ type HostPlan struct {
 	SpectatorDelay lockstep.Tick `json:"spectator_delay,omitempty"`
 	Relay          bool          `json:"relay,omitempty"`
 
-	Limits        bool `json:"limits,omitempty"`         // the default Rates, but for
-	KeyframeBytes int  `json:"keyframe_bytes,omitempty"` // Rates.Keyframes, a second and at once, and
+	Limits        bool `json:"limits,omitempty"`         // the default Rates, except
+	KeyframeBytes int  `json:"keyframe_bytes,omitempty"` // Rates.Keyframes, per second and as a burst, and
 	NoteBytes     int  `json:"note_bytes,omitempty"`     // MaxNoteBytes
 }
 
-// A DiskPlan says how the log is written.
+// A DiskPlan selects how the log is written.
 type DiskPlan struct {
-	EachFrame  bool          `json:"each_frame"`      // sync before a frame is told, replay.SyncFrame
-	Await      bool          `json:"await,omitempty"` // sync beside the match, and tell nobody of what is not synced: HostOptions.AwaitCommit
+	EachFrame  bool          `json:"each_frame"`      // sync before a frame is sent: replay.SyncFrame
+	Await      bool          `json:"await,omitempty"` // sync concurrently, and send only synced records: HostOptions.AwaitCommit
 	FlushTicks uint32        `json:"flush_ticks"`
 	SyncEvery  lockstep.Time `json:"sync_every"` // without EachFrame
-	SyncTime   lockstep.Time `json:"sync_time"`  // that one takes
+	SyncTime   lockstep.Time `json:"sync_time"`  // duration of a sync
 }
 
 // A MachinePlan is one client.
 type MachinePlan struct {
 	Spectator   bool          `json:"spectator,omitempty"`
-	Liar        bool          `json:"liar,omitempty"`   // may do anything, and nothing is promised to it
-	Absent      bool          `json:"absent,omitempty"` // it never comes
+	Liar        bool          `json:"liar,omitempty"`   // it may do anything
+	Absent      bool          `json:"absent,omitempty"` // it never connects
 	JoinAt      lockstep.Time `json:"join_at,omitempty"`
 	Predict     lockstep.Tick `json:"predict,omitempty"`
 	Interpolate bool          `json:"interpolate,omitempty"`
@@ -71,23 +70,23 @@ type MachinePlan struct {
 type Link struct {
 	Delay  lockstep.Time `json:"delay"`
 	Jitter lockstep.Time `json:"jitter,omitempty"`
-	Loss   uint32        `json:"loss,omitempty"` // of a million packets; a lost one is sent again
-	Rate   int64         `json:"rate,omitempty"` // bytes a second; 0: no limit
+	Loss   uint32        `json:"loss,omitempty"` // packets per million; a lost one is sent again
+	Rate   int64         `json:"rate,omitempty"` // bytes per second; 0: no limit
 }
 
-// A Fault is one thing that goes wrong. What its numbers mean depends on its
-// Kind; see the table of kinds.
+// A Fault is one fault. The meaning of its numbers depends on its Kind; see the table
+// of kinds.
 type Fault struct {
-	ID   int           `json:"id"` // seeds what is random about it
-	At   lockstep.Time `json:"at"` // from the run's beginning
+	ID   int           `json:"id"` // seeds its random numbers
+	At   lockstep.Time `json:"at"` // since the start of the run
 	Kind string        `json:"kind"`
 	Who  int           `json:"who"` // machine
 	For  lockstep.Time `json:"for,omitempty"`
 	N    int64         `json:"n,omitempty"`
 }
 
-// stream returns the random numbers of one purpose. Streams of other purposes
-// give the same numbers whether it is used or not.
+// stream returns the random numbers of one purpose. They do not depend on the use of
+// other streams.
 func stream(seed uint64, purpose string, who int) *rand.Rand {
 	h := fnv.New64a()
 	h.Write([]byte(purpose))

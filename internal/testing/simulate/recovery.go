@@ -12,11 +12,11 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// die ends the process at once. With the power cut, nobody is told.
+// die ends the process at once. After a power cut no client is notified.
 func (s *server) die(cut bool) {
 	w := s.w
 	w.crashes++
-	w.bookkeep()
+	w.check()
 	for _, wire := range s.wires {
 		wire.hostGone = true
 		wire.up.keep(0)
@@ -34,7 +34,7 @@ func (s *server) die(cut bool) {
 	if cut {
 		s.disk.now.powerCut(s.chance)
 	} else {
-		s.disk.now.synced = len(s.disk.now.data) // the operating system lives on, and writes it
+		s.disk.now.synced = len(s.disk.now.data) // the operating system survives and writes it
 	}
 	if s.restart == never || s.restart <= w.now {
 		s.restart = w.now + lockstep.Second
@@ -42,9 +42,9 @@ func (s *server) die(cut bool) {
 	w.trouble(s.restart)
 }
 
-// start starts a dead process: it takes up the match from what is left of the
-// file. The recovery writes a new file beside the old one and gives it the name
-// only when it is whole, so it may die as well.
+// start restarts the process, which recovers the match from the rest of the file. The
+// recovery writes a new file and renames it when it is complete, so it may crash,
+// too.
 func (s *server) start() {
 	w := s.w
 	if w.relay.on {
@@ -65,7 +65,7 @@ func (s *server) start() {
 			w.count("crash in recovery")
 			w.crashes++
 			s.disk.crashed = false
-			s.disk.next.powerCut(s.chance) // it has no name yet
+			s.disk.next.powerCut(s.chance) // not renamed yet
 			continue
 		}
 		s.disk.failAt = 0
@@ -92,14 +92,14 @@ func (s *server) start() {
 			return
 		}
 		s.started(host)
-		w.curtain.drop()
+		w.barrier.hide()
 		s.flushed, s.durable = resumption.Tick(), resumption.Tick()
 		w.count("match resumed")
 		return
 	}
 }
 
-// recover copies what can be read of a file to the next one.
+// recover copies the readable part of a file to the next one.
 func (s *server) recover(old *file, resumption *host.Resumption) (*replay.Recovery, error) {
 	r, err := replay.NewReader(bytes.NewReader(old.data), int64(len(old.data)))
 	if err != nil {
@@ -113,8 +113,8 @@ func (s *server) recover(old *file, resumption *host.Resumption) (*replay.Recove
 	return found, err
 }
 
-// recovered checks what a recovery has found: the longest true beginning of
-// what was written, and no less than was promised.
+// recovered checks that a recovery has found the longest correct prefix of the file,
+// and no less than its durability promises.
 func (w *world) recovered(old *file, found *replay.Recovery, resumption *host.Resumption) bool {
 	s := w.server
 	promised := s.flushed
@@ -148,8 +148,8 @@ func (w *world) recovered(old *file, found *replay.Recovery, resumption *host.Re
 	return true
 }
 
-// prefix reads a file record by record, and returns how many of the live log's
-// records it has. They must be its first ones, byte for byte.
+// prefix returns how many records of the live log a file has. They must be its first
+// ones, byte for byte.
 func (w *world) prefix(data []byte) (records int, err error) {
 	r, err := replay.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {

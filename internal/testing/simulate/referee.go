@@ -9,18 +9,17 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
-// A referee is what is really so about the server's own copy of the match: what
-// it says while that is wrong is not the match, and must be blamed on nobody.
+// A referee knows when the state of the engine's referee was wrong. Checksums and
+// keyframes from then are wrong, and nobody must be blamed for them.
 type referee struct {
 	wrong bool
-	spans []interval             // of ticks in which it was wrong; while it is, the last one is open
+	spans []interval             // of ticks in which it was wrong; the last one is open while it is
 	said  map[lockstep.Tick]bool // checked ticks whose logged checksum, or keyframe, was wrong
 }
 
-// flipReferee inverts a bit of the referee's state, if there is somebody who can
-// tell.
+// flipReferee inverts a bit of the referee's state, if somebody can notice.
 func (w *world) flipReferee(r *rand.Rand) bool {
-	if !w.server.ready() || w.server.host.Err() != nil || w.server.host.Referee() == nil || w.referee.wrong || !w.witnessed() {
+	if !w.server.ready() || w.server.host.Err() != nil || w.server.host.Referee() == nil || w.referee.wrong || !w.noticeable() {
 		return false
 	}
 	if !w.flip(w.server.host.Referee().Simulation(), r) {
@@ -31,14 +30,14 @@ func (w *world) flipReferee(r *rand.Rand) bool {
 	return true
 }
 
-// witnessed reports whether anybody is connected who has the match's state.
-func (w *world) witnessed() bool {
+// noticeable reports whether a connected client has the correct state.
+func (w *world) noticeable() bool {
 	return slices.ContainsFunc(w.machines, func(m *machine) bool {
 		return m.dead == 0 && m.liar == nil && !m.truth.wrong && m.client.Stage() == player.StageLive && m.wire != nil && m.wire.epoch == w.server.epoch
 	})
 }
 
-// lookAtReferee notes that the referee is right again.
+// lookAtReferee records when the referee is right again.
 func (w *world) lookAtReferee() {
 	f := w.server.host.Referee()
 	if w.referee.wrong && f.Tick() == w.oracle.tick() && f.Simulation().Root() == w.oracle.roots[f.Tick()] {
@@ -47,8 +46,8 @@ func (w *world) lookAtReferee() {
 	}
 }
 
-// refereeIsRight ends the time in which it was wrong, as a server that starts
-// again does: it computes the match anew.
+// refereeIsRight ends a span in which it was wrong. A restarted server does that, too,
+// because it computes the match again.
 func (w *world) refereeIsRight() {
 	if w.referee.wrong {
 		w.referee.wrong = false
@@ -56,8 +55,8 @@ func (w *world) refereeIsRight() {
 	}
 }
 
-// saidWrong notes that the log has a wrong checksum or keyframe of a tick, and
-// reports whether that is the referee's mistake.
+// saidWrong records that the log has a wrong checksum or keyframe of a tick. It
+// reports whether the wrong referee explains that.
 func (r *referee) saidWrong(t lockstep.Tick) bool {
 	if !r.wrong || t < r.spans[len(r.spans)-1].from {
 		return false
@@ -74,15 +73,15 @@ func (r *referee) knew(t lockstep.Tick) bool {
 	return !slices.ContainsFunc(r.spans, func(i interval) bool { return t >= i.from && t <= i.until })
 }
 
-// unnoticed reports whether so many checks have gone by without a report that the
-// referee cannot compute again what it was wrong in.
+// unnoticed reports whether too many checks have passed without a report, so that the
+// referee cannot re-simulate from before its fault.
 func (w *world) unnoticed() bool {
 	every := lockstep.Tick(w.header.Settings.CheckEvery)
 	return w.referee.wrong && w.oracle.tick() >= w.referee.spans[len(w.referee.spans)-1].from+6*every
 }
 
-// lostToReferee ends a run whose log has the checksums of a wrong referee, which
-// it did not come to correct. Nobody can go on from that.
+// lostToReferee ends a run whose log has uncorrected checksums of a wrong referee.
+// No client can go on from that.
 func (w *world) lostToReferee(err error) bool {
 	var desync *lockstep.DesyncError
 	if err != nil && (!errors.As(err, &desync) || !w.referee.said[desync.Tick]) {

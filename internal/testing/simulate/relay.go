@@ -9,27 +9,27 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// recordDissent is the kind of the record of a checksum that is not the agreed one.
-const recordDissent = 6
+// recordMismatch is the kind of the record of a mismatching checksum.
+const recordMismatch = 6
 
-// A relay checks a match without a referee, where the agreed checksum of a tick
-// is the one that more than half of those who reported have said, whoever they
-// are. It knows what everybody has said from what has arrived at the server.
+// A relay checks a match without a referee. There the agreed checksum of a tick is
+// the one that more than half of the reporters sent. It reads the reports as they
+// arrive at the server.
 //
-// What is promised there: nobody is taken to have said what he has not; an agreed
-// checksum has a majority behind it; a tie names nobody; a state is handed on
-// only if it has the agreed checksum of its tick. A majority that is wrong is
-// right: with its verdict, counted, the run is over. So it is with a crash.
+// It checks that no report is attributed to the wrong player, that each agreed
+// checksum has a majority, that a tie blames nobody, and that a player only receives
+// a state with the agreed checksum of its tick. A wrong majority wins: the run counts
+// it and ends, as after a crash.
 type relay struct {
 	on     bool
 	said   map[lockstep.Tick][]statement
 	agreed map[lockstep.Tick]agreement
-	open   *agreement // its dissents are being written
+	open   *agreement // its mismatches follow
 	reader protocol.Reader
-	alone  lockstep.Time // when last there was nobody whose state could be handed on
+	alone  lockstep.Time // when nobody last had a state that others could be given
 }
 
-// A statement is a checksum that has arrived from a player.
+// A statement is a reported checksum.
 type statement struct {
 	m    *machine
 	root uint64
@@ -47,12 +47,12 @@ func newRelay(p *Plan) relay {
 	return relay{on: p.Host.Relay, said: map[lockstep.Tick][]statement{}, agreed: map[lockstep.Tick]agreement{}}
 }
 
-// needsFile are the faults after which a match goes on from its file, which one
-// without a referee cannot.
+// needsFile lists the faults after which a match recovers from its file, which a
+// match without a referee cannot.
 var needsFile = []string{"server kill", "crash in a write", "crash in recovery", "power cut", "shutdown", "EIO", "ENOSPC", "bit rot"}
 
-// hear notes the checksums in what arrives at the server.
-func (r *relay) hear(w *world, m *machine, b []byte) {
+// receive records the checksums that arrive at the server.
+func (r *relay) receive(w *world, m *machine, b []byte) {
 	if !r.on || m == nil || m.plan.Spectator {
 		return
 	}
@@ -69,8 +69,8 @@ func (r *relay) hear(w *world, m *machine, b []byte) {
 	}
 }
 
-// who returns how many have said a checksum of a tick.
-func (r *relay) who(t lockstep.Tick, root uint64) (n int) {
+// reporters returns how many players have reported a checksum of a tick.
+func (r *relay) reporters(t lockstep.Tick, root uint64) (n int) {
 	for _, s := range r.said[t] {
 		if s.root == root {
 			n++
@@ -79,10 +79,10 @@ func (r *relay) who(t lockstep.Tick, root uint64) (n int) {
 	return n
 }
 
-// agree takes an agreed checksum of the log.
+// agree checks an agreed checksum of the log.
 func (r *relay) agree(w *world, t lockstep.Tick, root uint64) {
 	r.settled(w)
-	if r.who(t, root) == 0 {
+	if r.reporters(t, root) == 0 {
 		w.fail("I7", "the agreed checksum of tick %d is %016x, which nobody has said", t, root)
 	}
 	v := agreement{tick: t, root: root, at: w.now}
@@ -92,8 +92,8 @@ func (r *relay) agree(w *world, t lockstep.Tick, root uint64) {
 	r.agreed[t], r.open = v, &v
 }
 
-// dissent takes a checksum of the log that is not the agreed one, or one of a tie.
-func (r *relay) dissent(w *world, t lockstep.Tick, player lockstep.Player, root uint64) {
+// mismatch checks a mismatching checksum of the log, or one of a tie.
+func (r *relay) mismatch(w *world, t lockstep.Tick, player lockstep.Player, root uint64) {
 	if !slices.ContainsFunc(r.said[t], func(s statement) bool { return s.m.seat == player && s.root == root }) {
 		w.fail("I7", "the log has player %d say %016x of tick %d, and nobody in that seat has", player, root, t)
 	}
@@ -105,7 +105,7 @@ func (r *relay) dissent(w *world, t lockstep.Tick, player lockstep.Player, root 
 	}
 }
 
-// settled checks a verdict, when the dissents that came with it are in the log.
+// settled checks a verdict, once its mismatches are in the log.
 func (r *relay) settled(w *world) {
 	v := r.open
 	if r.open = nil; v == nil {
@@ -113,8 +113,8 @@ func (r *relay) settled(w *world) {
 	}
 	old := func(t lockstep.Tick) bool { return t+64*lockstep.Tick(w.plan.Settings.CheckEvery) < w.oracle.tick() }
 	maps.DeleteFunc(r.said, func(t lockstep.Tick, _ []statement) bool { return old(t) })
-	maps.DeleteFunc(r.agreed, func(t lockstep.Tick, _ agreement) bool { return t+5000 < w.oracle.tick() }) // a ring is shorter
-	if n := r.who(v.tick, v.root); n <= v.dissents {
+	maps.DeleteFunc(r.agreed, func(t lockstep.Tick, _ agreement) bool { return t+5000 < w.oracle.tick() }) // rings are shorter
+	if n := r.reporters(v.tick, v.root); n <= v.dissents {
 		w.fail("I7", "%016x is the agreed checksum of tick %d, which %d players have said, and %d another", v.root, v.tick, n, v.dissents)
 	}
 	if want := w.oracle.roots[v.tick]; v.root != want {
@@ -130,9 +130,9 @@ func (r *relay) settled(w *world) {
 	}
 }
 
-// look notes whether anybody could be given a state: most of those who have one
-// must have said the same of a check some seconds ago.
-func (r *relay) look(w *world) {
+// checkLive records whether anybody could be given a state: most live players must
+// have reported the same checksum some seconds ago.
+func (r *relay) checkLive(w *world) {
 	if !r.on {
 		return
 	}
@@ -147,22 +147,22 @@ func (r *relay) look(w *world) {
 	t -= min(t, 8*lockstep.Tick(w.plan.Settings.TickRate))
 	top, said := 0, r.said[t/every*every]
 	for _, s := range said {
-		top = max(top, r.who(t/every*every, s.root))
+		top = max(top, r.reporters(t/every*every, s.root))
 	}
 	if live == 0 || 2*top <= max(live, len(said)) {
 		r.alone = w.now
 	}
 }
 
-// handed checks the state that a client is given: it has the agreed checksum.
+// handed checks that a state for a client has the agreed checksum.
 func (r *relay) handed(w *world, m *machine, t lockstep.Tick, root uint64) {
 	if v, ok := r.agreed[t]; r.on && t > 0 && (!ok || v.root != root) {
 		w.fail("I1", "%s was sent a state of tick %d with the checksum %016x, agreed is %016x (%t)", m, t, root, v.root, ok)
 	}
 }
 
-// overdue returns a check at which a machine that is wrong has contradicted the
-// agreed checksum some time ago, so that it must have been told, or 0.
+// overdue returns a tick at which a wrong machine contradicted the agreed checksum so
+// long ago that it must know by now; 0 for none.
 func (r *relay) overdue(m *machine) (check lockstep.Tick) {
 	for t, v := range r.agreed {
 		if t < m.truth.from || m.w.now < v.at+10*sec {
@@ -177,14 +177,13 @@ func (r *relay) overdue(m *machine) (check lockstep.Tick) {
 	return check
 }
 
-// misled reports whether the agreed checksum of a tick is not the match's.
+// misled reports whether the agreed checksum of a tick is wrong.
 func (r *relay) misled(w *world, t lockstep.Tick) bool {
 	v, ok := r.agreed[t]
 	return ok && int(t) < len(w.oracle.roots) && v.root != w.oracle.roots[t]
 }
 
-// ended checks the file that a crash leaves of a match without a referee, which
-// is over with it.
+// ended checks the file after a crash of a match without a referee, which ends it.
 func (s *server) ended() {
 	w := s.w
 	w.over, s.restart = true, never

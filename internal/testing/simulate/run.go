@@ -7,13 +7,13 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// An Outcome is what came of one run.
+// An Outcome is the result of one run.
 type Outcome struct {
 	Plan      *Plan
-	Violation *Violation // nil if all held
-	Trace     uint64     // hash of all that happened
+	Violation *Violation // nil if all invariants held
+	Trace     uint64     // hash of all events and messages
 	Span      lockstep.Time
-	Last      []string // the last things that happened, of a run with a violation
+	Last      []string // the last events of a run with a violation
 
 	Tallies
 }
@@ -43,7 +43,7 @@ func Run(s *Subject, p *Plan) (out *Outcome, err error) {
 	return out, nil
 }
 
-// Twice makes the run of a plan twice, and compares the traces.
+// Twice makes the run of a plan twice and compares the traces.
 func Twice(s *Subject, p *Plan) (*Outcome, error) {
 	first, err := Run(s, p)
 	if err != nil || first.Violation != nil {

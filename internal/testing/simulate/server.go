@@ -16,8 +16,8 @@ import (
 // socketRoom is how many bytes a server's socket takes before it is busy.
 const socketRoom = 64 << 10
 
-// A server is the process that hosts the match: a Host, the log's file, and a
-// disk. It can die at any moment; what it starts again from is the file.
+// A server is the process that hosts the match: a Host, the log's file, and a disk.
+// It can crash at any time, and restarts from the file.
 type server struct {
 	w      *world
 	host   *host.Host // nil while the process is dead
@@ -28,31 +28,31 @@ type server struct {
 	buf    []byte
 	ids    []host.PeerID
 
-	stalled lockstep.Time // does nothing until then
-	restart lockstep.Time // when a dead one is started again
-	syncAt  lockstep.Time // of the next sync beside the match
+	stalled lockstep.Time // does nothing before
+	restart lockstep.Time // when a crashed one restarts
+	syncAt  lockstep.Time // of the next concurrent sync
 	commit  commit
 	cut     bool // the power was cut, not only the process killed
-	again   int  // how many recoveries are to die as well
+	again   int  // how many recoveries crash, too
 	rotten  bool // a bit of the file was flipped
 	retold  bool // the file's failure was noticed
 
-	flushed lockstep.Tick // a kill leaves at least this
-	durable lockstep.Tick // a power cut leaves at least this
+	flushed lockstep.Tick // a crash of the process keeps at least this
+	durable lockstep.Tick // a power cut keeps at least this
 	epoch   int
-	chance  *rand.Rand // of the fault that is at work
+	chance  *rand.Rand // of the current fault
 }
 
-// A commit is a sync beside the match, for HostOptions.AwaitCommit.
+// A commit is a sync concurrent with the match, for HostOptions.AwaitCommit.
 type commit struct {
-	at       lockstep.Time // when it is done; 0: there is none
+	at       lockstep.Time // when it completes; 0: there is none
 	position protocol.Position
 	tick     lockstep.Tick
-	size     int               // of the file, as far as it is synced
-	done     protocol.Position // what the one before has reached
+	size     int               // of the synced part of the file
+	done     protocol.Position // of the previous commit
 }
 
-// beginCommit begins a commit if there is something to commit.
+// beginCommit starts a commit if there are records to commit.
 func (s *server) beginCommit() {
 	c := &s.commit
 	if !s.w.plan.Disk.Await || c.at > 0 || s.host.Err() != nil || s.host.Position() == c.done || s.disk.lost {
@@ -65,7 +65,7 @@ func (s *server) beginCommit() {
 	*c = commit{at: s.w.now + max(1, s.w.plan.Disk.SyncTime+s.disk.slow), position: s.host.Position(), tick: s.w.oracle.tick(), size: len(s.disk.now.data)}
 }
 
-// endCommit ends a commit that is done.
+// endCommit completes a commit that is due.
 func (s *server) endCommit() {
 	c := &s.commit
 	if c.at == 0 || c.at > s.w.now {
@@ -78,12 +78,12 @@ func (s *server) endCommit() {
 		s.durable, c.done = max(s.durable, c.tick), c.position
 		s.host.Commit(s.w.now, c.position)
 	}
-	s.disk.spent = 0 // it happened beside the match
+	s.disk.spent = 0 // the sync was concurrent
 }
 
 func (s *server) up() bool { return s.host != nil }
 
-// ready reports whether the server does anything now.
+// ready reports whether the server runs and is not stalled.
 func (s *server) ready() bool { return s.host != nil && s.stalled <= s.w.now }
 
 // due returns when the server has something to do.
@@ -104,10 +104,10 @@ func (s *server) due() lockstep.Time {
 	return max(at, s.stalled)
 }
 
-// kickTime is how long whoever was kicked is kept out: less than calmDown.
+// kickTime is how long a kick bans a player. It is less than calmDown.
 const kickTime = 5 * lockstep.Second
 
-// options returns those of the Host.
+// options returns the options of the Host.
 func (s *server) options() host.Options {
 	w, p := s.w, &s.w.plan.Host
 	return host.Options{
@@ -128,7 +128,7 @@ func (s *server) options() host.Options {
 	}
 }
 
-// open returns the Writer of a file.
+// open returns a Writer of a file.
 func (s *server) open(f *file) *replay.Writer {
 	p := &s.w.plan.Disk
 	o := replay.WriterOptions{FlushTicks: p.FlushTicks, Durability: replay.SyncNone, SyncEvery: time.Hour}
@@ -142,8 +142,8 @@ func (s *server) open(f *file) *replay.Writer {
 	return replay.NewWriter(syncing{f}, o)
 }
 
-// An onlyWriter hides a file's Sync: the simulator syncs it itself, at its own
-// time, where the Writer would in a goroutine.
+// An onlyWriter hides a file's Sync: the simulator syncs it at its own time, where
+// the Writer would use a goroutine.
 type onlyWriter struct{ *file }
 
 // begin starts the match.
@@ -158,8 +158,8 @@ func (s *server) begin() error {
 	return nil
 }
 
-// log returns where the host's records go: to the file, and if that has taken
-// them, to the oracle, which is told of them before.
+// log returns the host's log: the oracle is offered each record, the file writes it,
+// and then the oracle takes it.
 func (s *server) log() lockstep.Log {
 	s.w.oracle.offered = nil
 	return record.Tee((*offers)(s.w.oracle), s.writer, s.w.oracle)
@@ -169,8 +169,8 @@ func (s *server) started(hosted *host.Host) {
 	s.host, s.byID, s.wires = hosted, make(map[host.PeerID]*wire), nil
 	s.stalled, s.restart, s.syncAt, s.retold = 0, never, 0, false
 	s.w.refereeIsRight()
-	s.w.ledger.begin()
-	s.w.unpause = s.w.unpause || s.w.pausedTo > 0 && s.w.now >= s.w.pausedTo // a crash may have taken back that the match was resumed
+	s.w.budgets.reset()
+	s.w.unpause = s.w.unpause || s.w.pausedTo > 0 && s.w.now >= s.w.pausedTo // a crash may have lost the resume
 	s.commit = commit{}
 	if !s.w.plan.Disk.EachFrame && !s.w.plan.Disk.Await {
 		s.syncAt = s.w.now + s.w.plan.Disk.SyncEvery
@@ -195,7 +195,7 @@ func (s *server) step() {
 		return
 	}
 	if s.disk.lost {
-		s.syncAt = 0 // never again
+		s.syncAt = 0 // no sync after a failed one
 	}
 	if s.syncAt > 0 && s.syncAt <= w.now {
 		s.syncAt = w.now + w.plan.Disk.SyncEvery
@@ -203,7 +203,7 @@ func (s *server) step() {
 		if s.disk.now.sync() == nil {
 			s.durable = tick
 		}
-		s.disk.spent = 0 // it happens beside the match
+		s.disk.spent = 0 // the sync is concurrent
 		if s.disk.crashed {
 			s.die(false)
 			return
@@ -223,7 +223,7 @@ func (s *server) step() {
 	s.after()
 }
 
-// after looks at what the host has done.
+// after handles the effects of a call of the host.
 func (s *server) after() {
 	w := s.w
 	if s.disk.crashed {
@@ -251,7 +251,7 @@ func (s *server) after() {
 	}
 }
 
-// stopped is told that the match has stopped by itself.
+// stopped handles the end of the match by an error or its end record.
 func (s *server) stopped(err error) {
 	s.retold = true
 	s.restart = never
@@ -264,11 +264,11 @@ func (s *server) stopped(err error) {
 	}
 	s.w.count("match stopped by its file")
 	s.w.trouble(s.w.now + 2*lockstep.Second)
-	s.restart = s.w.now + 2*lockstep.Second // an operator looks at it
+	s.restart = s.w.now + 2*lockstep.Second // an operator restarts it
 	s.stalled = 0
 }
 
-// progress notes what a crash must leave.
+// progress records what a crash must keep.
 func (s *server) progress() {
 	tick := s.w.oracle.tick()
 	if s.w.plan.Disk.EachFrame {
@@ -284,7 +284,7 @@ func (s *server) progress() {
 	}
 }
 
-// pump sends what the host has to send.
+// pump sends the host's messages.
 func (s *server) pump() {
 	for {
 		s.ids = s.host.Dirty(s.ids[:0])
@@ -299,7 +299,7 @@ func (s *server) pump() {
 	}
 }
 
-// pull sends what the host has for one connection.
+// pull sends the host's messages for one connection.
 func (s *server) pull(wire *wire) {
 	w := s.w
 	for wire.down.size < socketRoom {
@@ -312,15 +312,15 @@ func (s *server) pull(wire *wire) {
 			}
 			return
 		}
-		w.curtain.sent(w, wire, s.buf)
+		w.barrier.sent(w, wire, s.buf)
 		wire.down.send(w.now, s.buf, &w.spare)
-		w.ledger.sent(wire, s.buf)
+		w.budgets.sent(wire, s.buf)
 		wire.touch()
 	}
 	wire.full = true
 }
 
-// drop closes a connection: what was sent still arrives, and then the end.
+// drop closes a connection. Sent messages still arrive, and then the disconnect.
 func (s *server) drop(wire *wire) {
 	if wire.hostGone {
 		return
@@ -344,7 +344,7 @@ func (s *server) unplug(wire *wire) {
 	wire.touch()
 }
 
-// touch makes who is at the other end look again at what is due.
+// touch makes the client or attacker compute again when it is due.
 func (w *wire) touch() {
 	if w.m != nil {
 		w.m.touch()
@@ -354,13 +354,13 @@ func (w *wire) touch() {
 	}
 }
 
-// connect takes a new connection of a machine, or of a stranger, from an address.
+// connect accepts a connection of a machine, or a stranger, from an address.
 func (s *server) connect(m *machine, from string) *wire {
 	if !s.ready() {
 		return nil
 	}
 	id, ok := s.host.Connect(s.w.now, from)
-	s.pump() // who had to make room
+	s.pump() // the host may have closed another connection for it
 	if !ok {
 		s.w.count("turned away")
 		return nil
@@ -372,16 +372,16 @@ func (s *server) connect(m *machine, from string) *wire {
 	return wire
 }
 
-// receive takes what arrives over a connection.
+// receive reads a message that arrives over a connection.
 func (s *server) receive(wire *wire, b []byte) {
-	s.w.relay.hear(s.w, wire.m, b)
-	s.w.ledger.hear(wire, func() { s.host.Receive(s.w.now, wire.id, b) })
+	s.w.relay.receive(s.w, wire.m, b)
+	s.w.budgets.receive(wire, func() { s.host.Receive(s.w.now, wire.id, b) })
 	s.w.relay.settled(s.w)
 	s.edge(wire)
 	s.after()
 }
 
-// lost is told that a connection's end has arrived.
+// lost handles a disconnect that has arrived.
 func (s *server) lost(wire *wire) {
 	s.host.Disconnect(s.w.now, wire.id)
 	s.unplug(wire)
@@ -390,7 +390,7 @@ func (s *server) lost(wire *wire) {
 	s.after()
 }
 
-// edge notes where a connection stands in its course.
+// edge follows the state of a connection.
 func (s *server) edge(wire *wire) {
 	if state, ok := s.host.PeerState(wire.id); ok && state != wire.state {
 		s.w.step(state, wire)

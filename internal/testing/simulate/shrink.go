@@ -2,10 +2,9 @@ package simulate
 
 import "slices"
 
-// Shrink looks for the smallest plan that still violates the same invariant:
-// with fewer faults, machines, commands and ticks, and better links. It makes at
-// most so many runs. It returns the run of that plan, or the one that it was
-// given.
+// Shrink searches for the smallest plan that violates the same invariant: with fewer
+// faults, machines, commands and ticks, and better links. It makes at most the given
+// number of runs. It returns the outcome of the smallest plan, which may be out.
 func Shrink(s *Subject, out *Outcome, runs int) (*Outcome, error) {
 	return shrink(out, runs, func(p *Plan) (*Outcome, error) {
 		if out.Violation.Invariant == "I11" {
@@ -69,7 +68,7 @@ func (k *shrinker) cut() (any bool) {
 	return any
 }
 
-// faults leaves out more and more of the faults, in ever smaller pieces.
+// faults removes faults, in pieces of decreasing size.
 func (k *shrinker) faults() (any bool) {
 	for size := (len(k.best.Plan.Faults) + 1) / 2; size > 0; size /= 2 {
 		for at := 0; at < len(k.best.Plan.Faults); {
@@ -84,7 +83,7 @@ func (k *shrinker) faults() (any bool) {
 	return any
 }
 
-// machines leaves out machines, and then their commands.
+// machines removes machines, and then their commands.
 func (k *shrinker) machines() (any bool) {
 	for i := range k.best.Plan.Machines {
 		if !k.best.Plan.Machines[i].Absent {
@@ -99,7 +98,7 @@ func (k *shrinker) machines() (any bool) {
 	return any
 }
 
-// soften makes links and machines plain, and faults short.
+// soften makes links and machines plain and faults short.
 func (k *shrinker) soften() (any bool) {
 	plain := Link{Delay: 10 * ms}
 	for i := range k.best.Plan.Machines {

@@ -10,8 +10,8 @@ import (
 
 var seeds = flag.Int("seeds", 48, "how many seeds TestSeeds runs; samestep simulate runs thousands")
 
-// All that must hold holds, each seed gives the same run twice, and the seeds
-// together inject every kind of fault.
+// All invariants hold, each seed gives the same run twice, and the seeds together
+// inject every kind of fault.
 func TestSeeds(t *testing.T) {
 	n := *seeds
 	if testing.Short() {
@@ -58,7 +58,7 @@ func TestStreamsAreSeparate(t *testing.T) {
 	}
 }
 
-// A plan gives the same run as often as it is made, and another seed another.
+// A plan gives the same run each time, and another seed gives another.
 func TestReproducible(t *testing.T) {
 	o := Options{Length: 40 * lockstep.Second}
 	o.fill()

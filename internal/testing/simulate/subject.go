@@ -12,19 +12,18 @@ type Subject struct {
 	Game   *lockstep.Game
 	Config any // a pointer to the game's configuration
 
-	// Play returns who commands for a player: it returns commands, as pointers
-	// to registered types, valid until the next call. It must depend on nothing
-	// but r and s, the player's confirmed state.
+	// Play returns a function that chooses a player's commands. The function
+	// returns pointers to registered types, valid until the next call. It must
+	// depend only on r and s, the player's confirmed state.
 	Play func(p lockstep.Player, r *rand.Rand) func(s *lockstep.Simulation) []any
 
-	// Relay says that the rules survive commands that Validate refuses: some
-	// matches have no referee, who would refuse them.
+	// Relay enables matches without a referee. The rules must then accept commands
+	// that Validate rejects.
 	Relay bool
 }
 
-// Drones is the game that the simulator plays if it is given none: units that
-// fly about and shoot, few rules and much state, so that time is spent on what
-// is under test.
+// Drones returns the simulator's own game: units that fly and shoot. It has few rules
+// and much state, so most time is spent in the engine.
 func Drones(units uint16) *Subject {
 	return &Subject{Game: dronesGame, Config: &dronesConfig{units}, Play: playDrones, Relay: true}
 }
@@ -46,13 +45,13 @@ type drones struct {
 	Units  []drone
 }
 
-// A steer turns one of a player's drones, and those after it.
+// A steer turns one of a player's drones and those after it.
 type steer struct {
 	Unit, Count uint16
 	VX, VY      int16
 }
 
-// An arm lets a player's drones shoot, or not.
+// An arm lets a player's drones shoot or not.
 type arm struct {
 	On    bool
 	Units []uint16

@@ -8,24 +8,24 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/host"
 )
 
-// Options say what runs are made of seeds.
+// Options select the plans that seeds expand to.
 type Options struct {
 	Subject *Subject
 
-	// Clients is how many players there are; 0 means 8. Some seeds have spectators
-	// and liars beside them.
+	// Clients is the number of players; 0 means 8. Some seeds add spectators and
+	// liars.
 	Clients int
 
-	// Length is how long a match lasts; 0 means 5 minutes.
+	// Length is the length of a match; 0 means 5 minutes.
 	Length lockstep.Time
 
-	// TickRate is that of the match; 0 means 20.
+	// TickRate is in ticks per second; 0 means 20.
 	TickRate uint16
 
-	// Only names the kinds of faults that there may be; nil means all.
+	// Only names the allowed kinds of faults; nil means all.
 	Only []string
 
-	// Calm leaves all faults out.
+	// Calm disables all faults.
 	Calm bool
 }
 
@@ -38,15 +38,15 @@ func (o *Options) fill() {
 	o.TickRate = cmp.Or(o.TickRate, 20)
 }
 
-// healing is how long the second phase of a run lasts.
+// healing is the length of the second phase of a run.
 const healing = 30 * lockstep.Second
 
-// Shortest is how long a match with faults lasts at least: they begin after some
-// seconds, and are over half a minute before the end.
+// Shortest is the minimal length of a match with faults: they start after some
+// seconds, and end half a minute before the match does.
 const Shortest = healing + 10*lockstep.Second
 
-// Expand makes a seed a plan: each seed turns some kinds of faults on and draws
-// the rest, each thing from a stream of its own.
+// Expand expands a seed to a plan. The seed enables some kinds of faults and draws the
+// rest, each from a stream of its own.
 func Expand(o Options, seed uint64) *Plan {
 	o.fill()
 	p := &Plan{Seed: seed, Heal: min(healing, o.Length), Chaos: max(o.Length-healing, lockstep.Second)}
@@ -68,19 +68,19 @@ func Expand(o Options, seed uint64) *Plan {
 	}
 	if delay := lockstep.Time(p.Host.SpectatorDelay); delay > 0 {
 		spectators = max(spectators, 1)
-		p.Heal += min(2*delay*lockstep.Second/lockstep.Time(o.TickRate), o.Length) // after a crash there is nothing to see for so long
+		p.Heal += min(2*delay*lockstep.Second/lockstep.Time(o.TickRate), o.Length) // after a crash spectators wait for their delay again
 	}
 	if hostile {
 		p.Host.Relay = false
 	}
-	if p.Host.Relay { // few can be tied, or most of them be away
+	if p.Host.Relay { // with few players ties and absences are frequent
 		o.Clients = min(o.Clients, 2+stream(seed, "relay clients", 0).IntN(max(o.Clients-1, 1)))
 	}
 	for i := range o.Clients + liars + spectators {
 		p.Machines = append(p.Machines, expandMachine(&o, seed, i, liars))
 	}
 	if hostile {
-		expandHands(&o, p)
+		expandAttacks(&o, p)
 	}
 	if !o.Calm {
 		expandFaults(&o, p)
@@ -119,7 +119,7 @@ func expandHost(s *Subject, p *Plan) {
 			h.Ring += 2 * int(h.SpectatorDelay)
 		}
 	} else if s.Relay && stream(p.Seed, "relay", 0).IntN(8) == 0 {
-		h.Relay, h.Ring = true, 0 // a state that a client hands on is of some seconds ago
+		h.Relay, h.Ring = true, 0 // a snapshot of a client is some seconds old
 	}
 }
 
@@ -177,7 +177,7 @@ func expandLink(seed uint64, purpose string, i int) Link {
 // expandFaults draws the faults of each kind.
 func expandFaults(o *Options, p *Plan) {
 	usual := uint64(slices.IndexFunc(kinds, func(k kind) bool { return k.group == "hands" }))
-	early := 4 * lockstep.Second                               // before, the file may not have begun
+	early := 4 * lockstep.Second                               // the file may not exist before
 	crashes := stream(p.Seed, "relay crashes", 0).IntN(4) == 0 // the end of a match without a referee
 	for i := range kinds {
 		k := &kinds[i]
@@ -185,7 +185,7 @@ func expandFaults(o *Options, p *Plan) {
 		on := r.IntN(3) == 0 || p.Seed%usual == uint64(i)
 		if k.group == "hands" {
 			on = p.Host.Limits && r.IntN(2) == 0
-		} else if p.Host.Limits && !k.allowsHand() {
+		} else if p.Host.Limits && !k.allowedInAttacks() {
 			continue
 		}
 		if o.Only != nil {
@@ -194,8 +194,7 @@ func expandFaults(o *Options, p *Plan) {
 		if !on || p.Chaos <= early || p.Host.Relay && !crashes && slices.Contains(needsFile, k.name) {
 			continue
 		}
-		// From none to twice as many as usual in a match of this length, and one
-		// at least.
+		// Up to twice the usual number for the length, and at least one.
 		n := 1 + r.Int64N(1+2*int64(k.perHour)*int64(p.Chaos)/int64(3600*lockstep.Second))
 		before := len(p.Faults)
 		for range n {
@@ -209,7 +208,7 @@ func expandFaults(o *Options, p *Plan) {
 				continue
 			}
 			if ok := true; p.Host.Limits && (k.group == "network" || k.group == "client") {
-				if f.Who, ok = p.elsewhere(o, f.Who); !ok {
+				if f.Who, ok = p.reassign(o, f.Who); !ok {
 					continue
 				}
 			}
@@ -225,7 +224,7 @@ func expandFaults(o *Options, p *Plan) {
 	slices.SortStableFunc(p.Faults, func(a, b Fault) int { return cmp.Compare(a.At, b.At) })
 }
 
-// liars returns the machines that are liars.
+// liars returns the indexes of liars.
 func (p *Plan) liars() (all []int) {
 	for i := range p.Machines {
 		if p.Machines[i].Liar {

@@ -6,20 +6,20 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
-// Tallies count what happened in runs.
+// Tallies count events of runs.
 type Tallies struct {
 	Injected    map[string]int // faults, by kind
 	Counts      map[string]int // other things, by name
 	Rejected    [lockstep.RateLimited + 1]int
 	ClientEdges [player.StageDone + 1][player.StageDone + 1]int
 	PeerEdges   [host.Closed + 1][host.Closed + 1]int
-	Crashes     int // of the server, of clients, and inside of recoveries
+	Crashes     int // of the server, clients and recoveries
 	Compared    int // states of clients, with the oracle's
 	Checks      int // checksums of logs, with the oracle's
 	Accepted    int // commands
 	Ticks       uint64
-	Bystanders  int           // honest players on good links whom no fault touches
-	Late        lockstep.Time // by how much one of them was at the most
+	Unaffected  int           // honest players on good links without faults
+	Late        lockstep.Time // maximum of these
 }
 
 func (t *Tallies) tally(w *world) {
@@ -27,15 +27,15 @@ func (t *Tallies) tally(w *world) {
 	t.ClientEdges, t.PeerEdges = w.clientEdges, w.peerEdges
 	t.Crashes, t.Compared, t.Accepted = w.crashes, w.compared, w.accepted
 	for _, m := range w.machines {
-		if m.bystander {
-			t.Bystanders++
+		if m.unaffected {
+			t.Unaffected++
 		}
 	}
 	t.Late = w.late
 	t.Checks, t.Ticks = w.oracle.checks, uint64(w.oracle.tick())
 }
 
-// Add adds those of another run.
+// Add adds the tallies of another run.
 func (t *Tallies) Add(o *Tallies) {
 	if t.Injected == nil {
 		t.Injected, t.Counts = map[string]int{}, map[string]int{}
@@ -64,6 +64,6 @@ func (t *Tallies) Add(o *Tallies) {
 	t.Checks += o.Checks
 	t.Accepted += o.Accepted
 	t.Ticks += o.Ticks
-	t.Bystanders += o.Bystanders
+	t.Unaffected += o.Unaffected
 	t.Late = max(t.Late, o.Late)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// A traced says what a moment is of.
+// A traced is the kind of a moment.
 type traced byte
 
 const (
@@ -18,7 +18,7 @@ const (
 	traceEvent
 )
 
-// A moment is one thing that happened.
+// A moment is one event of a run.
 type moment struct {
 	at   lockstep.Time
 	of   traced
@@ -43,7 +43,7 @@ func (m *moment) String() string {
 	return s + m.what
 }
 
-// note adds bytes that went from one to another to the trace.
+// note adds a message to the trace.
 func (w *world) note(of traced, who int, b []byte) {
 	s := w.scratch[:]
 	binary.LittleEndian.PutUint64(s, uint64(w.now))

@@ -2,27 +2,27 @@ package simulate
 
 import "github.com/seed-49bee653/samestep/lockstep"
 
-// A truth is what is really so about a client's state, found by comparing it
-// with the oracle's: the reference for what the engine says of desyncs.
+// A truth knows since when a client's state is wrong, by comparison with the oracle's
+// state. The engine's reports of desyncs must match it.
 type truth struct {
-	flipped bool          // a fault has changed its state, once
-	misled  bool          // its state is the one of a referee that was wrong, …
+	flipped bool          // a fault has changed its state
+	misled  bool          // its state comes from a wrong referee …
 	given   lockstep.Tick // … at this tick
-	wrong   bool          // its state is not the match's
+	wrong   bool          // its state is wrong
 	from    lockstep.Tick // since this tick …
-	to      lockstep.Tick // … and up to this one: a keyframe may have taken it back to an earlier one
-	past    []interval    // when it was so before
-	known   bool          // somebody has said so
-	saying  bool          // the client has said so, and not yet that it is right again
-	epoch   int           // of the stream that the state comes from
-	ran     lockstep.Tick // ticks run since it went wrong
+	to      lockstep.Tick // … and up to this one: a keyframe may have moved it back
+	past    []interval    // earlier wrong intervals
+	known   bool          // somebody has reported it
+	saying  bool          // the client has reported it, and not yet that it is healed
+	epoch   int           // of the stream of the state
+	ran     lockstep.Tick // ticks that have run since it went wrong
 	last    lockstep.Tick
 }
 
-// An interval is from when to when a client was wrong.
+// An interval is a span of ticks.
 type interval struct{ from, until lockstep.Tick }
 
-// restart notes that the program was started again, with no state.
+// restart records that the program restarts without a state.
 func (t *truth) restart(now lockstep.Tick) {
 	past := t.past
 	if t.wrong {
@@ -31,7 +31,7 @@ func (t *truth) restart(now lockstep.Tick) {
 	*t = truth{past: past, flipped: t.flipped}
 }
 
-// flip notes that a fault changes the state of tick now.
+// flip records that a fault changes the state of tick now.
 func (t *truth) flip(now lockstep.Tick) {
 	t.flipped = true
 	if !t.wrong {
@@ -49,7 +49,7 @@ func (t *truth) compare(m *machine) {
 	roots := w.oracle.roots
 	tick := s.Tick()
 	if !w.oracle.stands(t.epoch, tick) {
-		return // a crash has taken the tick back, and the client will get another state
+		return // a crash has lost the tick, and the client will get another state
 	}
 	w.compared++
 	same := int(tick) < len(roots) && s.Root() == roots[tick]
@@ -72,7 +72,7 @@ func (t *truth) compare(m *machine) {
 		if tick > t.last {
 			t.ran += tick - t.last
 		}
-		if t.known || t.misled && w.referee.wrong { // there may be nobody who knows better
+		if t.known || t.misled && w.referee.wrong { // there may be nobody to notice
 		} else if w.relay.on {
 			if check := w.relay.overdue(m); check > 0 {
 				w.fail("desync", "%s is wrong since tick %d, has contradicted the agreed checksum of tick %d, and nobody has said so by tick %d", m, t.from, check, tick)
@@ -84,7 +84,7 @@ func (t *truth) compare(m *machine) {
 	t.last = tick
 }
 
-// told is called when somebody says that the client's state of a tick is wrong.
+// told checks a report that the client's state of a tick is wrong.
 func (t *truth) told(m *machine, tick lockstep.Tick) {
 	if m.liar != nil {
 		return
@@ -94,7 +94,7 @@ func (t *truth) told(m *machine, tick lockstep.Tick) {
 		return
 	}
 	if !t.flipped && t.misled && tick >= t.given {
-		return // it has not been compared yet
+		return // not compared yet
 	}
 	if !t.flipped {
 		w.fail("desync", "%s, who is right, is said to be wrong at tick %d", m, tick)

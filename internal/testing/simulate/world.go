@@ -14,47 +14,46 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// A world is one run: a server with its disk, and clients, over a virtual
-// network and in virtual time, all in one goroutine. What happens follows from
-// the plan alone.
+// A world is one run: a server with its disk, and clients, over a virtual network
+// and in virtual time, in one goroutine. The plan alone determines it.
 type world struct {
 	plan    *Plan
 	subject *Subject
 	header  *lockstep.Header
 	start   lockstep.Time
 	now     lockstep.Time
-	chaos   bool // faults begin, players command
-	over    bool // the match cannot go on, and that is right
+	chaos   bool // faults start, players submit commands
+	over    bool // the match cannot go on, which is correct
 
-	server   *server
-	curtain  curtain
-	ledger   ledger
-	visitors []*visitor
-	quiet    bool            // no fault of the plan touches the server
-	early    int             // bystanders who are there from the beginning
-	others   int             // players who are no bystanders, and visitors
-	sealed   []lockstep.Time // when each tick was
-	late     lockstep.Time   // by how much a bystander was at the most
-	relay    relay
-	machines []*machine
-	oracle   *oracle
-	referee  referee
-	wires    []*wire       // all that are not over
-	wiresAt  lockstep.Time // when the next message arrives at the server
-	seats    lockstep.Player
-	tokens   *rand.Rand // session tokens
+	server    *server
+	barrier   barrier
+	budgets   budgets
+	attackers []*attacker
+	quiet     bool            // no fault of the plan touches the server
+	early     int             // unaffected machines that join at the start
+	others    int             // other players, and attackers
+	sealed    []lockstep.Time // time of each tick
+	late      lockstep.Time   // maximum of unaffected machines
+	relay     relay
+	machines  []*machine
+	oracle    *oracle
+	referee   referee
+	wires     []*wire       // all open ones
+	wiresAt   lockstep.Time // when the next message arrives at the server
+	seats     lockstep.Player
+	tokens    *rand.Rand // session tokens
 
 	wakeWires bool
-	faultAt   int       // the next one of the plan
-	restores  []restore // what is to be undone
-	booksAt   lockstep.Time
-	calm      lockstep.Time // since when nothing has gone wrong with the server …
-	orders    lockstep.Time // … and since when no admin has stopped the match or changed its course
+	faultAt   int       // index of the next one in the plan
+	restores  []restore // faults to undo
+	checkAt   lockstep.Time
+	calm      lockstep.Time // since when no fault has touched the server …
+	orders    lockstep.Time // … and no admin has stopped or changed the match
 	spins     int           // steps without time passing
 	kicked    map[int]bool
 	unpause   bool          // a pause is to end
 	pausedTo  lockstep.Time // when the last one ends
-	leak      int           // of a test: bytes that nobody accounts for
+	leak      int           // set by a test: bytes to add to each client's memory
 
 	spare [][]byte
 	buf   []byte
@@ -73,7 +72,7 @@ type world struct {
 	crashes     int
 	compared    int
 	accepted    int
-	ticked      lockstep.Tick // the last one of the log a second ago
+	ticked      lockstep.Tick // last one of the log a second ago
 	moved       lockstep.Time // when that rose
 }
 
@@ -84,11 +83,11 @@ type restore struct {
 	kind  *kind
 }
 
-// A Violation is something that must never be.
+// A Violation is a broken invariant.
 type Violation struct {
 	Invariant string        `json:"invariant"` // such as I1
-	At        lockstep.Time `json:"at"`        // from the run's beginning
-	Tick      lockstep.Tick `json:"tick"`      // the last one of the log
+	At        lockstep.Time `json:"at"`        // since the start of the run
+	Tick      lockstep.Tick `json:"tick"`      // last one of the log
 	Text      string        `json:"text"`
 }
 
@@ -96,7 +95,7 @@ func (v *Violation) String() string {
 	return fmt.Sprintf("%s violated after %.3f s, tick %d: %s", v.Invariant, float64(v.At)/float64(lockstep.Second), v.Tick, v.Text)
 }
 
-// fail notes a violation; only the first counts.
+// fail records a violation. Only the first counts.
 func (w *world) fail(invariant, format string, args ...any) {
 	if w.violation == nil {
 		w.violation = &Violation{Invariant: invariant, At: w.now - w.start, Tick: w.oracle.tick(), Text: fmt.Sprintf(format, args...)}
@@ -113,7 +112,7 @@ func newWorld(s *Subject, p *Plan) (*world, error) {
 	w := &world{
 		plan: p, subject: s, start: 1000 * lockstep.Second, now: 1000 * lockstep.Second, chaos: true,
 		tokens: stream(p.Seed, "tokens", 0), hash: xxhash.New(),
-		curtain: curtain{delay: p.Host.SpectatorDelay}, relay: newRelay(p),
+		barrier: barrier{delay: p.Host.SpectatorDelay}, relay: newRelay(p),
 		counts: map[string]int{}, injected: map[string]int{}, kicked: map[int]bool{},
 	}
 	var err error
@@ -129,9 +128,9 @@ func newWorld(s *Subject, p *Plan) (*world, error) {
 	for i := range p.Machines {
 		w.machines = append(w.machines, w.newMachine(i, &p.Machines[i]))
 	}
-	w.booksAt, w.moved = w.now+lockstep.Second, w.now
-	w.watch()
-	if w.curtain.delay > 0 {
+	w.checkAt, w.moved = w.now+lockstep.Second, w.now
+	w.watchUnaffected()
+	if w.barrier.delay > 0 {
 		w.count("match with a spectator delay")
 	}
 	if w.relay.on {
@@ -142,7 +141,7 @@ func newWorld(s *Subject, p *Plan) (*world, error) {
 
 var errRefused = errors.New("refused")
 
-// authorize knows the tokens: "watch", one for each seat, and those of visitors.
+// authorize knows the tokens: "watch", one per seat, and those of attackers.
 func (w *world) authorize(token string) (host.Grant, error) {
 	for _, m := range w.machines {
 		if m.token == token {
@@ -158,9 +157,9 @@ func (w *world) authorize(token string) (host.Grant, error) {
 	return host.Grant{}, errRefused
 }
 
-// observe is told what happens in the host.
+// observe follows the events of the host.
 func (w *world) observe(e host.Event) {
-	w.ledger.told(&e)
+	w.budgets.observe(&e)
 	switch e.Kind {
 	case host.PeerDesynced:
 		if m := w.about(&e); m != nil {
@@ -192,7 +191,7 @@ func (w *world) observe(e host.Event) {
 	}
 }
 
-// about returns the machine that an event is of, or nil for a stranger's.
+// about returns the machine of an event; nil for a stranger's.
 func (w *world) about(e *host.Event) *machine {
 	if wire := w.server.byID[e.Peer]; wire != nil {
 		return wire.m
@@ -205,7 +204,7 @@ func (w *world) about(e *host.Event) *machine {
 	return nil
 }
 
-// step notes an edge of a connection's course.
+// step counts a change of a connection's state.
 func (w *world) step(to host.PeerState, wire *wire) {
 	if wire.state != to {
 		w.peerEdges[wire.state][to]++
@@ -213,7 +212,7 @@ func (w *world) step(to host.PeerState, wire *wire) {
 	}
 }
 
-// until lets time pass.
+// until runs the world up to a time.
 func (w *world) until(end lockstep.Time) {
 	for w.violation == nil && !w.over {
 		at := w.next()
@@ -227,11 +226,11 @@ func (w *world) until(end lockstep.Time) {
 			w.fail("I10", "the run does not get on: %d steps without time passing: %v", w.spins, w.busiest())
 			return
 		}
-		w.once()
+		w.runDue()
 	}
 }
 
-// busiest says what is due now.
+// busiest lists the parts that are due now.
 func (w *world) busiest() (all []string) {
 	if w.server.due() <= w.now {
 		all = append(all, "server")
@@ -247,9 +246,9 @@ func (w *world) busiest() (all []string) {
 	return all
 }
 
-// next returns when something is due.
+// next returns the time of the next thing to do.
 func (w *world) next() lockstep.Time {
-	at := min(w.server.due(), w.booksAt)
+	at := min(w.server.due(), w.checkAt)
 	if w.wakeWires {
 		w.wakeWires = false
 		w.wiresAt = w.wiresDue()
@@ -266,14 +265,14 @@ func (w *world) next() lockstep.Time {
 	for _, m := range w.machines {
 		at = min(at, m.at)
 	}
-	for _, v := range w.visitors {
+	for _, v := range w.attackers {
 		at = min(at, v.at)
 	}
 	return at
 }
 
-// once does what is due now, in a fixed order.
-func (w *world) once() {
+// runDue does everything that is due now, in a fixed order.
+func (w *world) runDue() {
 	w.faults()
 	if w.server.due() <= w.now {
 		w.server.step()
@@ -287,16 +286,16 @@ func (w *world) once() {
 			m.step()
 		}
 	}
-	w.visits()
-	if w.booksAt <= w.now {
+	w.stepAttackers()
+	if w.checkAt <= w.now {
 		w.resumeMatch()
-		w.bookkeep()
-		w.booksAt = w.now + lockstep.Second
+		w.check()
+		w.checkAt = w.now + lockstep.Second
 	}
 }
 
-// wiresDue returns when the next message or end arrives at the server, and
-// forgets connections that are over.
+// wiresDue returns when the next message or disconnect arrives at the server. It
+// forgets closed connections.
 func (w *world) wiresDue() lockstep.Time {
 	at := never
 	n := 0
@@ -318,7 +317,7 @@ func (w *world) wiresDue() lockstep.Time {
 	return at
 }
 
-// deliver lets the server read what has arrived.
+// deliver lets the server read the messages that have arrived.
 func (w *world) deliver() {
 	for i := 0; i < len(w.wires); i++ {
 		wire := w.wires[i]
@@ -337,7 +336,7 @@ func (w *world) deliver() {
 	}
 }
 
-// faults injects what is due, and undoes what is over.
+// faults injects the faults that are due, and undoes those that end.
 func (w *world) faults() {
 	for i := 0; i < len(w.restores); {
 		r := w.restores[i]
@@ -389,7 +388,7 @@ func (w *world) inject(f *Fault) {
 	w.wakeWires = true
 }
 
-// kindNamed returns a kind of faults, or nil.
+// kindNamed returns a kind of fault; nil if there is none.
 func kindNamed(name string) *kind {
 	for i := range kinds {
 		if kinds[i].name == name {

@@ -7,13 +7,13 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
-// lateness is by how much a bystander may be later than its link explains, with
-// every tick and with its welcome. In runs without any fault a tick is at most 179
-// ms later, which is the time that a client takes to smooth the jitter of its link.
+// lateness is how much later than its link explains an unaffected client may run a
+// tick or get its welcome. In runs without faults a tick is at most 179 ms late,
+// because clients smooth the jitter of their links.
 const lateness = 250 * ms
 
-// allowed is lateness; or 600 ms where the match waits for players or is slower for
-// them, as a client smooths that for half a second at most (PaceOptions.MaxDelay).
+// allowed returns lateness, or 600 ms if the match waits or slows down for players:
+// a client smooths that for up to half a second (PaceOptions.MaxDelay).
 func (w *world) allowed() lockstep.Time {
 	if w.plan.Host.Wait > 0 || w.plan.Host.Slow > 0 {
 		return 600 * ms
@@ -21,10 +21,10 @@ func (w *world) allowed() lockstep.Time {
 	return lateness
 }
 
-// isBystander reports whether nothing in a plan explains that a machine is late or
-// loses its connection: an honest player on a good link, whom no fault touches, of
-// a match whose server none touches, and which waits for others within limits.
-func (p *Plan) isBystander(who int) bool {
+// isUnaffected reports whether nothing in a plan explains that a machine is late or
+// loses its connection: it is an honest player on a good link, no fault touches it
+// or the server, and the match waits for other players within limits.
+func (p *Plan) isUnaffected(who int) bool {
 	m, h := &p.Machines[who], &p.Host
 	if m.Liar || m.Spectator || m.Absent || m.Up.bad() || m.Down.bad() || h.Relay || !h.Limits && (h.Wait > 0 || h.Slow > 0) {
 		return false
@@ -43,21 +43,21 @@ func (p *Plan) isBystander(who int) bool {
 	return true
 }
 
-// watch begins to look at the bystanders, and at whether the match is in time.
-func (w *world) watch() {
-	w.ledger, w.quiet, w.sealed = newLedger(w), true, append(w.sealed, w.now)
+// watchUnaffected starts to check that attacks harm no unaffected client.
+func (w *world) watchUnaffected() {
+	w.budgets, w.quiet, w.sealed = newBudgets(w), true, append(w.sealed, w.now)
 	for i := range w.plan.Faults {
 		k := kindNamed(w.plan.Faults[i].Kind)
 		w.quiet = w.quiet && !slices.Contains([]string{"server", "disk", "admin"}, k.group)
 		if k.group == "hands" && !k.liar {
-			w.others++ // a visitor may take a seat, and be away
+			w.others++ // an attacker may take a seat and go away
 		}
 	}
 	for i, m := range w.machines {
-		m.bystander = w.plan.isBystander(i)
+		m.unaffected = w.plan.isUnaffected(i)
 		switch {
 		case m.plan.Absent || m.plan.Spectator:
-		case !m.bystander:
+		case !m.unaffected:
 			w.others++
 		case m.plan.JoinAt == 0:
 			w.early++
@@ -65,30 +65,30 @@ func (w *world) watch() {
 	}
 }
 
-// bad reports whether a link alone can make somebody late.
+// bad reports whether a link alone can make a client late.
 func (l *Link) bad() bool { return l.Loss > 0 || l.Rate > 0 || l.Delay > 100*ms }
 
-// trip is how long a message takes at most.
+// trip returns the longest time that a message takes.
 func (l *Link) trip() lockstep.Time { return l.Delay + l.Jitter }
 
-// harmed notes that a bystander has suffered.
+// harmed fails the run if the machine is unaffected.
 func (m *machine) harmed(format string, args ...any) {
-	if m.bystander && !m.w.oracle.ended {
+	if m.unaffected && !m.w.oracle.ended {
 		m.w.fail("I13", "%s, on a good link, "+format, append([]any{m}, args...)...)
 	}
 }
 
-// rejected looks at a command that does not run. A player whose seat had another one
-// before has it when a tick has said so, for which a match that waits takes a while.
+// rejected checks a rejected command. A player who replaces another owns the seat
+// from the next tick on, and a match that waits seals that later.
 func (m *machine) rejected(r lockstep.Receipt) {
 	if r.Reason != lockstep.Refused && (r.Reason != lockstep.NotSeated || m.w.plan.Host.Wait == 0) {
 		m.harmed("was told that command %d is rejected: %s", r.Sequence, r.Err())
 	}
 }
 
-// ran looks at how late a bystander has run a tick.
+// ran checks how late an unaffected client has run a tick.
 func (m *machine) ran(t lockstep.Tick) {
-	if !m.bystander || m.stage != player.StageLive || int(t) >= len(m.w.sealed) {
+	if !m.unaffected || m.stage != player.StageLive || int(t) >= len(m.w.sealed) {
 		return
 	}
 	late := m.w.now - m.w.sealed[t] - m.plan.Down.trip()
@@ -98,9 +98,9 @@ func (m *machine) ran(t lockstep.Tick) {
 	}
 }
 
-// waits looks at what a bystander waits for: its welcome, or the next tick.
+// waits checks how long an unaffected client waits for its welcome or the next tick.
 func (m *machine) waits() {
-	if !m.bystander || m.client == nil || m.dead > 0 {
+	if !m.unaffected || m.client == nil || m.dead > 0 {
 		return
 	}
 	w := m.w
@@ -115,8 +115,8 @@ func (m *machine) waits() {
 	}
 }
 
-// joining is how long a bystander takes at most until it plays: it waits for the
-// next keyframe, is sent that, and catches up.
+// joining returns how long an unaffected client takes at most until it plays: it
+// waits for the next keyframe, receives it, and catches up.
 func (m *machine) joining() lockstep.Time {
 	h, rate := &m.w.plan.Host, lockstep.Time(m.w.header.Settings.TickRate)
 	sending := lockstep.Time(0)
@@ -126,7 +126,7 @@ func (m *machine) joining() lockstep.Time {
 	return 2*h.Keyframes + sending + 5*sec
 }
 
-// seal notes when a tick was sealed, and that it was in time.
+// seal records when a tick was sealed, and checks that it was on time.
 func (w *world) seal(t lockstep.Tick) {
 	w.sealed = append(w.sealed[:min(int(t), len(w.sealed))], w.now)
 	period, h := sec/lockstep.Time(w.header.Settings.TickRate), &w.plan.Host
@@ -139,11 +139,11 @@ func (w *world) seal(t lockstep.Tick) {
 	}
 }
 
-// lost looks at how much time the match has lost because it waits for players or is
-// slower for them: no more than one of them may cost, or twice that for all.
+// lost checks how much time the match has lost because it waits or slows down for
+// players: at most the limit of one player, or twice that for several.
 func (w *world) lost(lost lockstep.Time) {
 	if !w.quiet || !w.plan.Host.Limits || w.early < 2 {
-		return // who is alone may take any time
+		return // a single player may take any time
 	}
 	most := lateness + 6*sec + (w.now-w.start)/10
 	if w.others > 1 {

@@ -7,45 +7,45 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A ledger counts what everybody has cost the others, of a plan of attacks: by
-// subject, for guests and spectators by address or token, and for the match. What
-// it knows comes from what was sent, from the log and from the host's counters.
-type ledger struct {
-	w        *world
-	on       bool
-	spent    map[string]*gauge // only looked up, never ranged over
-	speaking *wire             // whose message the server is reading
-	owners   [256]*wire        // who has a seat
-	notes    int               // bytes of all
-	reader   protocol.Reader
-	m        protocol.Message
+// budgets checks what each account costs others in a plan with attacks: a subject,
+// the address of guests, the token of spectators, and the match. It counts sent
+// messages, the log and the host's counters.
+type budgets struct {
+	w      *world
+	on     bool
+	spent  map[string]*bucket // only looked up, never ranged over
+	sender *wire              // of the message that the server reads
+	owners [256]*wire         // of seats
+	notes  int                // bytes of all notes
+	reader protocol.Reader
+	m      protocol.Message
 }
 
-// A gauge is what is spent of a rate, in its spans; it falls by N in each.
-type gauge struct{ level, at lockstep.Time }
+// A bucket is a leaky bucket. Its level falls by N per span of the rate.
+type bucket struct{ level, at lockstep.Time }
 
-// crowd is how many times the limits of one hold for those who share an account,
-// and crowds how many times those of keyframes do for all of a match.
+// sharedFactor multiplies the limits of a subject for a shared account, and
+// matchFactor those of keyframes for all shared accounts of a match.
 const (
-	crowd  = 8
-	crowds = 32
+	sharedFactor = 8
+	matchFactor  = 32
 )
 
-func newLedger(w *world) ledger {
-	return ledger{w: w, on: w.plan.Host.Limits, spent: map[string]*gauge{}}
+func newBudgets(w *world) budgets {
+	return budgets{w: w, on: w.plan.Host.Limits, spent: map[string]*bucket{}}
 }
 
-// begin forgets all: a server that was started anew has to, too.
-func (l *ledger) begin() {
+// reset forgets everything, as a restarted server does.
+func (l *budgets) reset() {
 	clear(l.spent)
 	l.owners, l.notes = [256]*wire{}, 0
 }
 
-// spend counts n things of an account, which may have so many.
-func (l *ledger) spend(account, what string, r host.Rate, n int) {
+// spend counts n units of an account against a rate.
+func (l *budgets) spend(account, what string, r host.Rate, n int) {
 	g := l.spent[account+what]
 	if g == nil {
-		g = &gauge{at: l.w.now}
+		g = &bucket{at: l.w.now}
 		l.spent[account+what] = g
 	}
 	g.level = max(0, g.level-(l.w.now-g.at)*lockstep.Time(r.N)) + lockstep.Time(n)*r.Per
@@ -55,19 +55,19 @@ func (l *ledger) spend(account, what string, r host.Rate, n int) {
 	}
 }
 
-// times is n times a rate.
+// times returns n times a rate.
 func times(r host.Rate, n int) host.Rate {
 	r.N, r.Burst = r.N*n, r.Burst*n
 	return r
 }
 
-// grant returns what the token of a connection entitles to.
+// grant returns the grant of a connection's token.
 func (wire *wire) grant() host.Grant {
 	g := host.Grant{Subject: wire.token, Role: protocol.Seated}
 	if wire.m != nil {
 		g.Subject = wire.m.token
-	} else if visitor, ok := grantOf(wire.token); ok {
-		g = visitor
+	} else if granted, ok := grantOf(wire.token); ok {
+		g = granted
 	}
 	if g.Subject == "watch" {
 		g.Role = protocol.Spectator
@@ -75,9 +75,9 @@ func (wire *wire) grant() host.Grant {
 	return g
 }
 
-// account returns who pays for what a connection costs others, and whether others
-// may have a share in it.
-func (l *ledger) account(wire *wire) (name string, shared bool) {
+// account returns the account that pays for a connection, and whether others may
+// share it.
+func (l *budgets) account(wire *wire) (name string, shared bool) {
 	g := wire.grant()
 	switch {
 	case g.Guest:
@@ -88,17 +88,17 @@ func (l *ledger) account(wire *wire) (name string, shared bool) {
 	return "the player " + g.Subject, false
 }
 
-// charge counts what a connection costs its account.
-func (l *ledger) charge(wire *wire, what string, r host.Rate, n int) {
+// charge charges the account of a connection.
+func (l *budgets) charge(wire *wire, what string, r host.Rate, n int) {
 	name, shared := l.account(wire)
 	if shared {
-		r = times(r, crowd)
+		r = times(r, sharedFactor)
 	}
 	l.spend(name, what, r, n)
 }
 
-// note takes a note of the log.
-func (l *ledger) note(player lockstep.Player, topic string, text []byte) {
+// note counts a note of the log.
+func (l *budgets) note(player lockstep.Player, topic string, text []byte) {
 	if !l.on || player == lockstep.System {
 		return
 	}
@@ -107,11 +107,11 @@ func (l *ledger) note(player lockstep.Player, topic string, text []byte) {
 		l.w.fail("I14", "the notes of the match have %d bytes, want at most %d", l.notes, most)
 	}
 	if topic != record.TopicName && topic != record.TopicChat {
-		return // the host's own, about a player
+		return // by the host, about a player
 	}
-	by := l.speaking
+	by := l.sender
 	if by == nil {
-		by = l.owners[player] // a name that was written later
+		by = l.owners[player] // a name that the host wrote later
 	}
 	if by == nil {
 		l.w.fail("I14", "player %d has written a note, and nobody has the seat", player)
@@ -131,15 +131,15 @@ func (l *ledger) note(player lockstep.Player, topic string, text []byte) {
 	}
 }
 
-// sent takes what is sent over a connection: welcomes, states, and answers.
-func (l *ledger) sent(wire *wire, b []byte) {
+// sent counts the welcomes, states and receipts that the server sends.
+func (l *budgets) sent(wire *wire, b []byte) {
 	if !l.on {
 		return
 	}
 	for len(b) > 0 && !protocol.IsRecord(b) {
 		rest, err := l.reader.Read(&l.m, b)
 		if err != nil {
-			return // others look for that
+			return // another check reports that
 		}
 		b = rest
 		switch m := &l.m; m.Kind {
@@ -157,19 +157,19 @@ func (l *ledger) sent(wire *wire, b []byte) {
 	}
 }
 
-// keyframe counts n bytes of a state: of any size there may be four at once, and in
-// a minute at least.
-func (l *ledger) keyframe(wire *wire, n, size int) {
+// keyframe counts n bytes of a state. A subject may receive at least four states at
+// once, and four more per minute, whatever their size.
+func (l *budgets) keyframe(wire *wire, n, size int) {
 	most := l.w.plan.Host.limits().Keyframes
 	r := host.Rate{N: max(most.N, size/15), Per: sec, Burst: max(most.Burst, 4*size)}
 	l.charge(wire, "bytes of keyframes", r, n)
 	if _, shared := l.account(wire); shared {
-		l.spend("all who share accounts", "bytes of keyframes", times(r, crowds), n)
+		l.spend("all who share accounts", "bytes of keyframes", times(r, matchFactor), n)
 	}
 }
 
-// told takes an event of the host.
-func (l *ledger) told(e *host.Event) {
+// observe follows the events of the host.
+func (l *budgets) observe(e *host.Event) {
 	wire := l.w.server.byID[e.Peer]
 	if !l.on || wire == nil {
 		return
@@ -184,15 +184,15 @@ func (l *ledger) told(e *host.Event) {
 	}
 }
 
-// hear reads a message for the server, and counts the ticks that are computed again
-// because of it.
-func (l *ledger) hear(wire *wire, read func()) {
+// receive lets the server read a message, and counts the ticks that it re-simulates
+// for it.
+func (l *budgets) receive(wire *wire, read func()) {
 	if !l.on {
 		read()
 		return
 	}
-	l.speaking = wire
-	defer func() { l.speaking = nil }()
+	l.sender = wire
+	defer func() { l.sender = nil }()
 	hosted := l.w.server.host
 	if wire.m == nil || wire.m.liar == nil {
 		read()

@@ -10,92 +10,92 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// A hand is a kind of attack on the limits: whoever does it comes back over new
-// connections, and under new names.
-type hand struct {
+// An attack is a kind of attack on limits. The attacker returns over new connections
+// and under new names.
+type attack struct {
 	name     string
 	every    lockstep.Time // between two acts
-	act      func(v *visitor)
-	welcomed func(c *call)
-	synced   func(c *call) // a whole state has arrived
-	told     func(c *call) // that the connection ends
+	act      func(v *attacker)
+	welcomed func(c *attackConn)
+	synced   func(c *attackConn) // a whole state has arrived
+	closing  func(c *attackConn) // the server closes the connection
 }
 
-// hands are the attacks that visitors make.
-var hands = []hand{
-	{name: "hands: notes", every: 50 * ms, act: func(v *visitor) {
+// attacks are the attacks of attackers without a client.
+var attacks = []attack{
+	{name: "hands: notes", every: 50 * ms, act: func(v *attacker) {
 		if v.fault.N/3%2 == 0 {
-			v.callAs("guest/" + v.name() + "/" + number(v.made))
+			v.connectAs("guest/" + v.name() + "/" + number(v.opened))
 		} else {
-			v.callAs("names/" + v.name() + "/" + number(v.made))
+			v.connectAs("names/" + v.name() + "/" + number(v.opened))
 		}
-	}, welcomed: func(c *call) {
+	}, welcomed: func(c *attackConn) {
 		line := strings.Repeat("x", 900)
 		for range 5 {
-			c.say(&protocol.Message{Kind: protocol.KindChat, Text: line})
+			c.send(&protocol.Message{Kind: protocol.KindChat, Text: line})
 		}
 		c.leave()
 	}},
-	{name: "hands: commands", every: 50 * ms, act: func(v *visitor) {
-		v.callAs("names/" + v.name() + "/")
-	}, welcomed: func(c *call) {
+	{name: "hands: commands", every: 50 * ms, act: func(v *attacker) {
+		v.connectAs("names/" + v.name() + "/")
+	}, welcomed: func(c *attackConn) {
 		b := c.v.out[:0]
 		for i := range lockstep.Sequence(100) {
 			b = c.v.writer.Append(b, &protocol.Message{
 				Kind: protocol.KindCommand, Sequence: c.welcome.LastSequence + 1 + i, Command: 1, Bytes: []byte{0xc1},
 			})
 		}
-		c.raw(b)
+		c.sendBytes(b)
 		c.leave()
 	}},
-	{name: "hands: keyframes", every: 40 * ms, act: func(v *visitor) {
+	{name: "hands: keyframes", every: 40 * ms, act: func(v *attacker) {
 		if v.fault.N/3%2 == 0 {
-			v.callAs("guest/" + v.name() + "/" + number(v.made))
+			v.connectAs("guest/" + v.name() + "/" + number(v.opened))
 		} else {
-			v.callAs("watch/" + v.name() + "/" + number(v.made%2))
+			v.connectAs("watch/" + v.name() + "/" + number(v.opened%2))
 		}
-	}, synced: func(c *call) { c.leave() }},
-	{name: "hands: syncs", every: 200 * ms, act: func(v *visitor) {
-		v.callAs("names/" + v.name() + "/")
-	}, synced: func(c *call) { c.say(&protocol.Message{Kind: protocol.KindStateSyncRequest}) }},
-	{name: "hands: seats", every: 50 * ms, act: func(v *visitor) {
+	}, synced: func(c *attackConn) { c.leave() }},
+	{name: "hands: syncs", every: 200 * ms, act: func(v *attacker) {
+		v.connectAs("names/" + v.name() + "/")
+	}, synced: func(c *attackConn) { c.send(&protocol.Message{Kind: protocol.KindStateSyncRequest}) }},
+	{name: "hands: seats", every: 50 * ms, act: func(v *attacker) {
 		if v.fault.N/3%2 == 0 {
-			v.callAs("guest/" + v.name() + "/" + number(v.made))
+			v.connectAs("guest/" + v.name() + "/" + number(v.opened))
 		} else {
-			v.callAs("names/" + v.name() + "/")
+			v.connectAs("names/" + v.name() + "/")
 		}
-	}, welcomed: (*call).leave},
-	{name: "hands: guesses", every: 50 * ms, act: func(v *visitor) {
+	}, welcomed: (*attackConn).leave},
+	{name: "hands: guesses", every: 50 * ms, act: func(v *attacker) {
 		for range 4 {
 			a := protocol.NewAuth(v.w.subject.Game)
 			a.Token, a.Position = string(noise(v.random, 30)), protocol.Position(v.random.IntN(4000))
 			copy(a.Session[:], noise(v.random, 30))
-			v.call(a)
+			v.connect(a)
 		}
 	}},
-	{name: "hands: silence", every: 20 * ms, act: func(v *visitor) {
+	{name: "hands: silence", every: 20 * ms, act: func(v *attacker) {
 		for range 2 {
-			v.call(nil)
+			v.connect(nil)
 		}
 	}},
-	{name: "hands: return", every: 100 * ms, act: func(v *visitor) {
-		if len(v.calls) == 0 {
-			v.callAs("guest/" + v.name() + "/" + number(v.made))
+	{name: "hands: return", every: 100 * ms, act: func(v *attacker) {
+		if len(v.conns) == 0 {
+			v.connectAs("guest/" + v.name() + "/" + number(v.opened))
 		}
-	}, welcomed: (*call).kicked},
-	{name: "hands: thief", every: 100 * ms, act: func(v *visitor) {
-		if m := v.w.machines[v.fault.Who]; m.lives == 0 && len(v.calls) == 0 {
-			v.callAs("thief/" + number(int(m.seat)) + "/" + v.name())
+	}, welcomed: (*attackConn).kicked},
+	{name: "hands: thief", every: 100 * ms, act: func(v *attacker) {
+		if m := v.w.machines[v.fault.Who]; m.starts == 0 && len(v.conns) == 0 {
+			v.connectAs("thief/" + number(int(m.seat)) + "/" + v.name())
 		}
-	}, told: func(c *call) {
+	}, closing: func(c *attackConn) {
 		if c.closed != protocol.CloseReplaced {
 			return
 		}
 		c.v.w.count("thief that was replaced")
 		a := protocol.NewAuth(c.v.w.subject.Game)
 		a.Session = c.welcome.Session
-		c.v.call(a)
-	}, welcomed: func(c *call) {
+		c.v.connect(a)
+	}, welcomed: func(c *attackConn) {
 		if c.token == "" {
 			c.v.w.fail("I13", "%s has the seat of %s back, with the session of before", c.v.name(), c.v.w.machines[c.v.fault.Who])
 		}
@@ -104,29 +104,29 @@ var hands = []hand{
 
 func number(n int) string { return strconv.Itoa(n) }
 
-// isHand reports whether a kind of faults is an attack on the limits.
-func isHand(name string) bool { return strings.HasPrefix(name, "hands: ") }
+// isAttack reports whether a kind of fault is an attack on limits.
+func isAttack(name string) bool { return strings.HasPrefix(name, "hands: ") }
 
-// handKinds are the attacks as kinds of faults. Who is the machine beside which the
-// attacker lives, and N says how it goes about it.
-func handKinds() (all []kind) {
-	for i := range hands {
-		h := &hands[i]
+// attackKinds returns the attacks as kinds of faults. Fault.Who is a machine whose
+// address the attacker may share, and Fault.N selects a variant.
+func attackKinds() (all []kind) {
+	for i := range attacks {
+		h := &attacks[i]
 		all = append(all, kind{
 			name: h.name, group: "hands", perHour: 40, low: 5 * sec, high: 20 * sec, n: 5,
 			inject: func(w *world, m *machine, f *Fault) bool {
-				w.visit(h, f)
+				w.startAttack(h, f)
 				return true
 			},
-			restores: func(w *world, _ *machine, f *Fault) { w.goHome(f) },
+			restores: func(w *world, _ *machine, f *Fault) { w.endAttack(f) },
 		})
 	}
 	return append(all, kind{name: "hands: every second check", group: "hands", perHour: 60, low: 10 * sec, high: 30 * sec, liar: true, inject: trickKind(trickSecond)},
 		kind{name: "hands: pace", group: "hands", perHour: 60, low: 5 * sec, high: 20 * sec, liar: true, inject: trickKind(trickPace)})
 }
 
-// grantOf says what a token of a visitor entitles to. Nobody vouches for guests and
-// thieves, who make up their subjects.
+// grantOf returns the grant of an attacker's token. Guests and thieves choose their
+// subjects themselves.
 func grantOf(token string) (host.Grant, bool) {
 	part := strings.Split(token, "/")
 	g := host.Grant{Role: protocol.Seated, Seat: host.AnySeat, Subject: token, Name: token}
@@ -149,20 +149,20 @@ func grantOf(token string) (host.Grant, bool) {
 	return g, len(part) > 1
 }
 
-// hostile reports whether a seed is one of attacks on the limits: they have the
-// limits of a real server, and half of the honest players have no faults.
+// hostile reports whether a seed has attacks on limits. Such a plan has the limits of
+// a real server, and no fault touches half of its honest players.
 func (o *Options) hostile(seed uint64) bool {
 	if o.Calm {
 		return false
 	}
-	if len(o.Only) > 0 && !slices.ContainsFunc(o.Only, func(name string) bool { return !isHand(name) }) {
+	if len(o.Only) > 0 && !slices.ContainsFunc(o.Only, func(name string) bool { return !isAttack(name) }) {
 		return true
 	}
 	return stream(seed, "hands", 0).IntN(4) == 0
 }
 
-// expandHands makes the plan one of attacks on the limits.
-func expandHands(o *Options, p *Plan) {
+// expandAttacks makes a plan one with attacks on limits.
+func expandAttacks(o *Options, p *Plan) {
 	r := stream(p.Seed, "hands", 1)
 	h := &p.Host
 	h.Limits, h.Wait, h.Slow, h.MaxDelay, h.Relay = true, 0, 0, 0, false
@@ -184,9 +184,9 @@ func expandHands(o *Options, p *Plan) {
 	for i := range p.Machines {
 		m := &p.Machines[i]
 		if m.Spectator {
-			m.Liar = true // others may use up what spectators have
+			m.Liar = true // others may use up the limits of spectators
 		}
-		m.Backlog = 1 << 20 // the default: everybody reads the notes of others
+		m.Backlog = 1 << 20 // the default, as everybody reads the notes of others
 		if i < o.Clients && i%2 == 0 {
 			for _, l := range []*Link{&m.Up, &m.Down} {
 				l.Loss, l.Rate, l.Delay = 0, 0, 10*ms+l.Delay%(50*ms)
@@ -198,8 +198,8 @@ func expandHands(o *Options, p *Plan) {
 	}
 }
 
-// aim has the first attack of each kind begin when a player is about to join, as
-// one that comes has the most to lose; thieves have to be there before.
+// aim starts the first attack of each kind when a player is about to join, who has
+// the most to lose. Thieves must be connected before.
 func (p *Plan) aim(faults []Fault) {
 	join := p.Machines[0].JoinAt
 	if !p.Host.Limits || join == 0 {
@@ -217,29 +217,29 @@ func (p *Plan) aim(faults []Fault) {
 	}
 }
 
-// elsewhere moves a fault of a link or a client to a machine that is to have some.
-func (p *Plan) elsewhere(o *Options, who int) (int, bool) {
+// reassign moves a fault of a link or a client to a machine that may have faults.
+func (p *Plan) reassign(o *Options, who int) (int, bool) {
 	if who < o.Clients && who%2 == 0 {
 		who++
 	}
 	return who, who < len(p.Machines)
 }
 
-// allowsHand reports whether a plan of attacks has faults of a kind: none touches
-// the server, and no state is flipped, as sending states costs what has limits.
-func (k *kind) allowsHand() bool {
+// allowedInAttacks reports whether a plan with attacks may have faults of a kind. It
+// has none of the server, and no flips, because resyncs are limited.
+func (k *kind) allowedInAttacks() bool {
 	return slices.Contains([]string{"network", "client", "byzantine", "hands"}, k.group) && k.name != "flip"
 }
 
-// limits are those that hold in a plan of attacks: the ones of a real server, but
-// for the bytes of keyframes, of which there may be as few as there can be.
+// limits returns the rates of a plan. With attacks they are those of a real server,
+// but for the bytes of keyframes, which may be fewer.
 func (p *HostPlan) limits() host.Rates {
 	if p.Limits {
 		n := max(p.KeyframeBytes, 1)
 		return host.Rates{Keyframes: host.Rate{N: n, Per: sec, Burst: n}}
 	}
 	return host.Rates{
-		Resyncs:  host.Rate{N: 30, Per: sec, Burst: 30}, // flips come more often than in nature
+		Resyncs:  host.Rate{N: 30, Per: sec, Burst: 30}, // flips are more frequent than in reality
 		Retrials: host.Rate{N: 1 << 20, Per: sec, Burst: 1 << 20},
 		Returns:  host.Rate{N: 60, Per: sec, Burst: 60},
 	}

@@ -11,27 +11,27 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// calmDown is how long after a fault its consequences may still be felt.
+// calmDown is how long a fault may have consequences after it ends.
 const calmDown = 20 * lockstep.Second
 
-// bookkeep checks, once a second and before a crash, what must hold at all times.
-func (w *world) bookkeep() {
+// check checks the invariants that always hold, once a second and before a crash.
+func (w *world) check() {
 	if w.server.up() {
 		if err := w.server.host.CheckBounds(w.stateBytes()); err != nil {
 			w.fail("I5", "%v", err)
 		}
 	}
-	w.curtain.lift(w)
-	w.relay.look(w)
+	w.barrier.update(w)
+	w.relay.checkLive(w)
 	for _, m := range w.machines {
-		w.bookkeepOf(m)
+		w.checkClient(m)
 	}
 	w.onTime()
 }
 
 func (w *world) stateBytes() int { return len(w.oracle.sim.AppendState(w.buf[:0])) }
 
-func (w *world) bookkeepOf(m *machine) {
+func (w *world) checkClient(m *machine) {
 	if m.client == nil || m.dead > 0 {
 		return
 	}
@@ -50,7 +50,7 @@ func (w *world) bookkeepOf(m *machine) {
 }
 
 // onTime checks that the match goes on, whatever clients do. It may wait for each
-// player, up to the bound of its policy in a minute.
+// player for up to the bound of its policy per minute.
 func (w *world) onTime() {
 	tick := w.oracle.tick()
 	if tick != w.ticked || !w.server.ready() || w.now < max(w.calm, w.orders)+5*lockstep.Second || w.oracle.ended || w.server.host.Err() != nil {
@@ -63,8 +63,8 @@ func (w *world) onTime() {
 	}
 }
 
-// finish ends all faults, and the links lose nothing any more; it waits, and
-// checks what must hold then.
+// finish ends all faults and the loss of links, waits, and checks that the match has
+// recovered.
 func (w *world) finish() {
 	w.chaos = false
 	left := w.restores
@@ -96,16 +96,16 @@ func (w *world) finish() {
 		return
 	}
 	w.converged()
-	w.audit()
+	w.checkReceipts()
 	if w.violation == nil && !w.over {
 		w.end()
 	}
 }
 
-// converged checks that all who are honest are back and have the same state.
+// converged checks that all honest clients are back and have the same state.
 func (w *world) converged() {
 	if w.referee.wrong {
-		if w.witnessed() {
+		if w.noticeable() {
 			w.fail("I9", "the referee is wrong since tick %d, and somebody who is right is there", w.referee.spans[len(w.referee.spans)-1].from)
 		}
 		w.lostToReferee(nil)
@@ -115,7 +115,7 @@ func (w *world) converged() {
 		if m.liar != nil || m.plan.Absent {
 			continue
 		}
-		if m.delayed() && w.now < w.curtain.lifted+calmDown {
+		if m.delayed() && w.now < w.barrier.visibleSince+calmDown {
 			w.count("spectator that sees nothing yet")
 			continue
 		}
@@ -134,7 +134,7 @@ func (w *world) converged() {
 	}
 }
 
-// because returns what follows in a sentence, if there is an error.
+// because returns an error as the end of a sentence; "" for none.
 func because(err error) string {
 	if err == nil {
 		return ""
@@ -142,8 +142,8 @@ func because(err error) string {
 	return ": " + err.Error()
 }
 
-// audit compares what clients were told of their commands with the log.
-func (w *world) audit() {
+// checkReceipts compares the receipts of clients with the log.
+func (w *world) checkReceipts() {
 	for _, m := range w.machines {
 		if m.liar != nil {
 			continue
@@ -154,14 +154,14 @@ func (w *world) audit() {
 			switch {
 			case stands && (!ran || at != r.tick):
 				w.fail("I2", "%s was told that command %d runs in tick %d; it ran in tick %d (%t)", m, seq, r.tick, at, ran)
-			case !stands && !ran && r.life == m.lives && (w.plan.Disk.EachFrame || w.plan.Disk.Await) && !w.oracle.rotten(r.epoch):
+			case !stands && !ran && r.life == m.starts && (w.plan.Disk.EachFrame || w.plan.Disk.Await) && !w.oracle.rotten(r.epoch):
 				w.fail("I3", "%s was told that command %d runs in tick %d, which a crash has taken back, and it never ran", m, seq, r.tick)
 			}
 		}
 	}
 }
 
-// end ends the match, and checks the file that it leaves.
+// end ends the match and checks its file.
 func (w *world) end() {
 	s := w.server
 	if !s.up() || s.host.Err() != nil {
@@ -187,7 +187,7 @@ func (w *world) end() {
 	w.replay(data)
 }
 
-// replay simulates the file again, alone.
+// replay verifies the file.
 func (w *world) replay(data []byte) {
 	r, err := replay.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err == nil {

@@ -5,60 +5,57 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// A curtain checks what spectators are sent of a match that they see later than
-// its players do.
-type curtain struct {
-	delay  lockstep.Tick
-	lifted lockstep.Time // since when there is something behind it: after a crash not at once
+// A barrier checks that delayed spectators receive nothing early.
+type barrier struct {
+	delay        lockstep.Tick
+	visibleSince lockstep.Time // since when spectators have something to see; never after a crash, at first
 }
 
-// delayed reports whether a machine sees the match later than it is.
-func (m *machine) delayed() bool { return m.plan.Spectator && m.w.curtain.delay > 0 }
+// delayed reports whether a machine is a delayed spectator.
+func (m *machine) delayed() bool { return m.plan.Spectator && m.w.barrier.delay > 0 }
 
-// present returns the last tick that a machine could know of.
+// present returns the last tick that a machine may know.
 func (m *machine) present() lockstep.Tick {
 	t := m.w.oracle.tick()
 	if m.delayed() {
-		t -= min(t, m.w.curtain.delay)
+		t -= min(t, m.w.barrier.delay)
 	}
 	return t
 }
 
-// wellSince returns since when nothing was wrong with what a machine needs.
+// wellSince returns since when nothing has disturbed a machine or the server.
 func (m *machine) wellSince() lockstep.Time {
-	since := max(m.calm, m.w.calm, m.born, m.w.relay.alone)
+	since := max(m.calm, m.w.calm, m.startedAt, m.w.relay.alone)
 	if m.delayed() {
-		since = max(since, m.w.curtain.lifted)
+		since = max(since, m.w.barrier.visibleSince)
 	}
 	return since
 }
 
-// drop hides all that was, of a match that goes on after a crash.
-func (c *curtain) drop() {
+// hide hides the ticks before a crash from delayed spectators.
+func (c *barrier) hide() {
 	if c.delay > 0 {
-		c.lifted = never
+		c.visibleSince = never
 	}
 }
 
-// lift notes when there is something to see again.
-func (c *curtain) lift(w *world) {
-	if c.lifted == never && w.oracle.tick() >= w.oracle.now().from+c.delay {
-		c.lifted = w.now
+// update records when delayed spectators have something to see again.
+func (c *barrier) update(w *world) {
+	if c.visibleSince == never && w.oracle.tick() >= w.oracle.now().from+c.delay {
+		c.visibleSince = w.now
 	}
 }
 
-// A lookout is where a connection stands in the stream, by what was given to its
-// socket.
-type lookout struct {
+// A spectatorTap follows the stream of a connection as the server sends it.
+type spectatorTap struct {
 	tap
-	seated bool // it is a player's
+	seated bool // the connection is a player's
 }
 
-// sent checks a message when the host gives it to a connection that is not a
-// player's: until the match has ended, nothing in it is younger than the delay
-// allows.
-func (c *curtain) sent(w *world, wire *wire, b []byte) {
-	o, l := w.oracle, &wire.lookout
+// sent checks a message that the host sends to a spectator: until the match has
+// ended, nothing in it is younger than the delay allows.
+func (c *barrier) sent(w *world, wire *wire, b []byte) {
+	o, l := w.oracle, &wire.spectatorTap
 	if c.delay == 0 || o.ended || wire.m != nil && !wire.m.plan.Spectator {
 		return
 	}
@@ -104,8 +101,7 @@ func (c *curtain) sent(w *world, wire *wire, b []byte) {
 	}
 }
 
-// keyframeOf returns the tick of a state as it is sent, the checksum that it is
-// said to have, and the last sequences in it.
+// keyframeOf returns the tick, the checksum and the last sequences of a keyframe.
 func keyframeOf(state []byte) (t lockstep.Tick, root uint64, last map[uint8]uint32, err error) {
 	_, keyframe, err := first(state)
 	p := packed{b: keyframe, err: err}
