@@ -93,13 +93,13 @@ var streams = []Mutant{
 	},
 	{
 		Name: "a stream resumes at a position that the ring has overwritten",
-		Func: "lockstep/host.(*Ring).Has",
+		Func: "lockstep/host.(*ring).Has",
 		Rule: "a <= p && p <= b -> p <= b",
 		Hits: "I4 I10",
 	},
 	{
 		Name: "the ring claims positions that it has overwritten",
-		Func: "lockstep/host.(*Ring).Append",
+		Func: "lockstep/host.(*ring).Append",
 		Rule: "a-b < p(len(s)) -> a-b < 2*p(len(s))",
 		Hits: "I4",
 	},
