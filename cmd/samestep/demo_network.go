@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"path/filepath"
+	"reflect"
 	"sync"
 	"time"
 
@@ -147,7 +148,7 @@ func (g *netGuest) linked(l *netsim.Conn) {
 func (g *netGuest) event(e any) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.events[fmt.Sprintf("%T", e)[len("lockstep."):]]++
+	g.events[reflect.TypeOf(e).Name()]++
 	switch e := e.(type) {
 	case player.Synced:
 		if g.sync.IsZero() {

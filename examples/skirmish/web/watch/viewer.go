@@ -117,7 +117,9 @@ func (v *Viewer) Compared() (agreed, differing int) { return len(v.agreed), len(
 
 // Desyncs returns the ticks that had another checksum than the log's, in order.
 func (v *Viewer) Desyncs() []Desync {
-	return slices.SortedFunc(maps.Values(v.desyncs), func(a, b Desync) int { return cmp.Compare(a.Tick, b.Tick) })
+	all := slices.AppendSeq(make([]Desync, 0, len(v.desyncs)), maps.Values(v.desyncs)) // an empty list, not null, for the page
+	slices.SortFunc(all, func(a, b Desync) int { return cmp.Compare(a.Tick, b.Tick) })
+	return all
 }
 
 // Fault returns why the match cannot be simulated on, or nil.

@@ -285,6 +285,9 @@ func TestDesync(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if v.Desyncs() == nil {
+		t.Error("a match without desyncs has no list, want an empty one: the page reads its length")
+	}
 	at(t, v, 400)
 	found := v.Desyncs()
 	if _, differing := v.Compared(); differing != 1 || len(found) != 1 || found[0].Tick != 200 || found[0].Got == found[0].Want {
