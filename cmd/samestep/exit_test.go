@@ -14,15 +14,15 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// The README has the table that --help prints.
+// docs/cli.md has the table that --help prints.
 func TestExitTable(t *testing.T) {
-	page, err := os.ReadFile("../../README.md")
+	page, err := os.ReadFile("../../docs/cli.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, table, _ := strings.Cut(exitTable, "\n")
 	if want := "\n  " + strings.ReplaceAll(table, "\n", "\n  ") + "\n\n"; !strings.Contains(string(page), want) {
-		t.Errorf("README.md does not have:\n%s", want)
+		t.Errorf("docs/cli.md does not have:\n%s", want)
 	}
 }
 

@@ -1,6 +1,7 @@
 package archtest
 
 import (
+	"go/ast"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -90,4 +91,56 @@ func TestDiagramControl(t *testing.T) {
 		"ARCHITECTURE.md:0: diagram: there is no package d",
 	)
 	expect(t, diagramFindings(tr, "no rows"), "ARCHITECTURE.md:0: diagram: the page has no diagram")
+}
+
+// walkStep is a step of the way of one command: a file and a function.
+var walkStep = regexp.MustCompile(`(?m)^    (\S+\.go):(\S+)`)
+
+// walkFindings looks for steps whose function is not in their file.
+func walkFindings(tr *tree, page string) []finding {
+	there := map[string]bool{}
+	for _, p := range tr.pkgs {
+		for _, f := range p.files {
+			for _, d := range f.ast.Decls {
+				fn, ok := d.(*ast.FuncDecl)
+				if !ok {
+					continue
+				}
+				name := fn.Name.Name
+				if fn.Recv != nil {
+					name = typeName(fn.Recv.List[0].Type) + "." + name
+				}
+				there[f.name+":"+name] = true
+			}
+		}
+	}
+	var found []finding
+	steps := walkStep.FindAllStringSubmatch(page, -1)
+	for _, m := range steps {
+		if step := m[1] + ":" + m[2]; !there[step] {
+			found = append(found, finding{"ARCHITECTURE.md", 0, "walk", "there is no " + step})
+		}
+	}
+	if len(steps) == 0 {
+		found = append(found, finding{"ARCHITECTURE.md", 0, "walk", "the page has no walk"})
+	}
+	return found
+}
+
+func TestWalk(t *testing.T) {
+	tr := ours(t)
+	page, err := os.ReadFile(filepath.Join(tr.dir, "ARCHITECTURE.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	report(t, walkFindings(tr, string(page)))
+}
+
+func TestWalkControl(t *testing.T) {
+	tr := treeOf(t, map[string]string{"a/a.go": "package a\ntype T int\nfunc (t *T) Do() {}\nfunc F() {}\n"})
+	if got := walkFindings(tr, "    a/a.go:T.Do  one\n    a/a.go:F\n"); len(got) > 0 {
+		t.Errorf("got %v", got)
+	}
+	expect(t, walkFindings(tr, "    a/a.go:T.Gone  one\n"), "ARCHITECTURE.md:0: walk: there is no a/a.go:T.Gone")
+	expect(t, walkFindings(tr, "none"), "ARCHITECTURE.md:0: walk: the page has no walk")
 }

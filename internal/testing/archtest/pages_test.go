@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -87,7 +88,7 @@ func members(e ast.Expr) []string {
 
 // pageFindings looks in a page, outside of fenced code, for names, paths and
 // links that lead nowhere.
-func pageFindings(page, text string, names map[string]bool, exists func(path string) bool) []finding {
+func pageFindings(page, text string, names map[string]bool, exists func(name string) bool) []finding {
 	var found []finding
 	line, fenced := 0, false
 	for s := range strings.Lines(text) {
@@ -107,7 +108,7 @@ func pageFindings(page, text string, names map[string]bool, exists func(path str
 			}
 		}
 		for _, m := range mdLink.FindAllStringSubmatch(s, -1) {
-			if !exists(m[1]) {
+			if !exists(path.Join(path.Dir(page), m[1])) { // a link starts at its page
 				found = append(found, finding{page, line, "page", "there is no " + m[1]})
 			}
 		}
@@ -179,13 +180,15 @@ func TestPages(t *testing.T) {
 		}
 	}
 	names := tr.names()
-	docs, err := filepath.Glob(filepath.Join(tr.dir, "docs", "*.md"))
-	if err != nil || len(docs) == 0 {
-		t.Errorf("got no pages in docs: %v", err)
-	}
 	pages := []string{"ARCHITECTURE.md", "README.md"}
-	for _, name := range docs {
-		pages = append(pages, "docs/"+filepath.Base(name))
+	for _, folder := range []string{"docs", "docs/decisions"} {
+		list, err := filepath.Glob(filepath.Join(tr.dir, folder, "*.md"))
+		if err != nil || len(list) == 0 {
+			t.Errorf("got no pages in %s: %v", folder, err)
+		}
+		for _, name := range list {
+			pages = append(pages, folder+"/"+filepath.Base(name))
+		}
 	}
 	for _, page := range pages {
 		report(t, pageFindings(page, read(page), names, exists))
