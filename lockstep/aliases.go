@@ -79,7 +79,7 @@ const (
 	Engine = record.Engine
 )
 
-// DefaultSettings are for a match of so many players: 20 ticks a second, a
+// DefaultSettings returns the settings for a number of players: 20 ticks a second, a
 // checksum every second and a keyframe every minute.
 func DefaultSettings(players uint8) Settings { return record.DefaultSettings(players) }
 

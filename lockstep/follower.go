@@ -7,11 +7,11 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// FollowerOptions say what a Follower keeps and who observes it.
+// FollowerOptions set the history and the observer of a Follower.
 type FollowerOptions struct {
 	History HistoryOptions
 
-	// Observer is called with every event of each tick; nil for nobody.
+	// Observer is called with every event of each tick. Nil disables it.
 	Observer func(Tick, any)
 }
 
@@ -232,7 +232,7 @@ func (f *Follower) keep() {
 	}
 }
 
-// Moment returns what is kept of tick t, or nil. It is valid until the next tick.
+// Moment returns the history of tick t, or nil if it is not kept. It is valid until the next tick.
 func (f *Follower) Moment(t Tick) *Moment { return f.history.find(t) }
 
 // MomentFrom returns the first moment kept that is not before tick t, or nil. It is

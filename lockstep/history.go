@@ -2,7 +2,7 @@ package lockstep
 
 import "github.com/seed-49bee653/samestep/checksum"
 
-// HistoryOptions say what is kept of a simulation's past.
+// HistoryOptions set how much of a simulation's past is kept.
 type HistoryOptions struct {
 	// Length is how many moments are kept; 0 means 64.
 	Length int
@@ -16,7 +16,7 @@ type HistoryOptions struct {
 	States bool
 }
 
-// A Moment is what is kept of one tick.
+// A Moment is the history of one tick.
 type Moment struct {
 	Tick  Tick
 	Sum   checksum.Sum

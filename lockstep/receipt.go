@@ -2,8 +2,8 @@ package lockstep
 
 import "fmt"
 
-// A Receipt answers a submitted command. Whoever submits the same (player,
-// sequence) again gets the same receipt again.
+// A Receipt answers a submitted command. Submitting the same (player, sequence)
+// again gets the same receipt again.
 type Receipt struct {
 	Sequence Sequence
 	Tick     Tick   // accepted: the tick that the command runs in

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// checks are the checksums of recent checked ticks, by who reported them.
+// checks are the checksums of recent checked ticks, by player.
 type checks struct {
 	ring    [record.CheckWindow]check // of tick t at (t / CheckEvery) % CheckWindow
 	players []standing                // by seat
@@ -21,7 +21,7 @@ type standing struct {
 	differs  bool          // at compared
 }
 
-// A Check is what is known of one checked tick.
+// A Check is the present result of one checked tick.
 type Check struct {
 	Tick   lockstep.Tick
 	Status CheckStatus
@@ -35,7 +35,7 @@ type check struct {
 	reports []report
 }
 
-// A CheckStatus says what is known of a check.
+// A CheckStatus is the state of a check.
 type CheckStatus uint8
 
 // The states of a check.
@@ -65,10 +65,10 @@ func (k *check) begin(t lockstep.Tick) {
 	clear(k.reports)
 }
 
-// of returns the check of tick t, or what is in its place.
+// of returns the slot of tick t, which may hold the check of another tick.
 func (c *checks) of(t, every lockstep.Tick) *check { return &c.ring[t/every%record.CheckWindow] }
 
-// Check returns what is known of a checked tick, and false if it is none of the last
+// Check returns the check of a tick, and false if the tick is none of the last
 // [record.CheckWindow] ones.
 func (c *Coordinator) Check(t lockstep.Tick) (Check, bool) {
 	k := c.checkOf(t)
@@ -202,10 +202,10 @@ func (c *Coordinator) settleComplete() error {
 // not wait for the others any more.
 const patience = 2
 
-// complete reports whether no report on a check is waited for any more. Players
-// who are away or wait for a state are not: no state is known to be right without
-// a verdict. Nor are, after a while, those who could not change the verdict, so
-// that one who is silent does not keep it from all.
+// complete reports whether a check waits for no further report. It does not wait for
+// players that are away or await a state: without a verdict no state is known to be
+// right. After a while it does not wait for players that could not change the verdict
+// either, so one silent player does not hold up all.
 func (c *Coordinator) complete(k *check) bool {
 	missing, given, most := 0, 0, 0
 	for p, r := range k.reports {
@@ -231,9 +231,9 @@ func (k *check) same(root uint64) (n int) {
 	return n
 }
 
-// compare compares one player's report with the agreed checksum. Reports come,
-// and checks are settled, in any order of ticks: only the latest says how the
-// player stands.
+// compare compares one player's report with the agreed checksum. Reports come, and
+// checks are settled, in any order of ticks: only the latest tick counts for the
+// player's standing.
 func (c *Coordinator) compare(k *check, p lockstep.Player, sum *checksum.Sum) error {
 	root := k.reports[p].root
 	earlier := k.Tick < c.seats[p].joined // perhaps a report of the player who had the seat before

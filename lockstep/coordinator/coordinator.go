@@ -43,10 +43,10 @@ type Options struct {
 	// beyond the form of a command.
 	Relay bool
 
-	// Referee says what the referee keeps of its past and who observes it.
+	// Referee sets the history and the observer of the referee.
 	Referee lockstep.FollowerOptions
 
-	// Desync is called with each desync report; nil for nobody.
+	// Desync is called with each desync report. Nil disables it.
 	Desync func(*DesyncReport)
 
 	// Frames returns the frames of the ticks after one up to another, or nil if
@@ -202,8 +202,7 @@ func (c *Coordinator) Referee() *lockstep.Follower { return c.referee }
 
 // Submit takes a command of player p and answers it. The issuer is whoever the
 // caller knows p to be; the other arguments may be anything. An accepted
-// command runs in the receipt's tick, exactly once, however often it is
-// submitted.
+// command runs in the receipt's tick, exactly once, however often it is submitted.
 func (c *Coordinator) Submit(p lockstep.Player, seq lockstep.Sequence, kind lockstep.Kind, payload []byte) lockstep.Receipt {
 	if c.err != nil {
 		return lockstep.Receipt{Sequence: seq, Reason: lockstep.MatchEnded}

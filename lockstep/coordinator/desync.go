@@ -9,7 +9,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// A DesyncReport tells who computed which checksum of one tick.
+// A DesyncReport lists the checksums of one tick by player.
 type DesyncReport struct {
 	Tick    lockstep.Tick   // the checked tick
 	Player  lockstep.Player // whose checksum differs; System on a tie, and for a spectator, who concerns only itself unless it was right
@@ -60,8 +60,8 @@ func (c *Coordinator) announce(k *check, p lockstep.Player, agreed lockstep.Tick
 	c.options.Desync(r)
 }
 
-// groups returns who reported what on a check so far: the referee's group first,
-// then the largest.
+// groups returns the players by the checksum that they reported so far: the referee's
+// group first, then the largest.
 func (c *Coordinator) groups(k *check) []Reporters {
 	var groups []Reporters
 	if c.referee != nil {

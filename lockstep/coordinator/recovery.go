@@ -163,7 +163,7 @@ func (r *Recovery) Coordinator(d *record.Decoder, log lockstep.Log, o Options) (
 }
 
 // CheckAgain logs the checksum of the last sealed tick, if it is a checked one and
-// the log does not have it: it was lost with what is behind the frame.
+// the log does not have it: it was lost with the records behind the frame.
 func (c *Coordinator) CheckAgain() error {
 	t := c.sealed
 	if t == 0 || t%lockstep.Tick(c.header.Settings.CheckEvery) != 0 {

@@ -29,13 +29,13 @@ var retrialTexts = [...]string{"", "the referee has computed it again", "the ref
 
 func (r Retrial) String() string { return retrialTexts[r] }
 
-// retry computes a check again that p contradicts with root, who agreed at tick
-// from, before anybody is called wrong because of it. What was
-// computed again once, from there or from before, is believed. With
-// [RefereeWrong] it returns the right state of the check's tick.
+// retry computes the ticks up to a check again, before a player is accused. Player p
+// reported root, and agreed last at tick from. A stretch that was computed again once,
+// from there or from before, is believed. With [RefereeWrong] it returns the right
+// state of the check's tick.
 //
-// It begins where the one who contradicts agreed: if that one is honest, the
-// state there was right, and if not, nobody else is accused.
+// It begins at the tick where p agreed: if p is honest, the state there was right, and
+// if not, no other player is accused.
 func (c *Coordinator) retry(k *check, p lockstep.Player, from lockstep.Tick, root uint64) (Retrial, *lockstep.Simulation) {
 	switch {
 	case c.referee == nil || c.options.Frames == nil:
@@ -143,7 +143,7 @@ func (c *Coordinator) replaceReferee(sim *lockstep.Simulation) error {
 }
 
 // correct makes the state of sim that of its tick in the referee's history, and
-// in the check of the tick. Who agreed with what was there before is wrong.
+// in the check of the tick. Players that agreed with the old state are wrong now.
 func (c *Coordinator) correct(sim *lockstep.Simulation) error {
 	m := c.referee.Moment(sim.Tick())
 	if m == nil {

@@ -12,7 +12,7 @@ func (c *Coordinator) Seated(p lockstep.Player) bool {
 	return int(p) < len(c.seats) && c.seats[p].present
 }
 
-// Join seats p, who can command from the tick after the returned one on. A seat
+// Join seats p, which can command from the tick after the returned one on. A seat
 // whose player has left can be taken again, once the tick of the leave is
 // sealed (before, it is [ErrBusy]); sequences go on where they were.
 func (c *Coordinator) Join(p lockstep.Player) (lockstep.Tick, error) {
@@ -54,7 +54,7 @@ func (c *Coordinator) Lose(p lockstep.Player) (lockstep.Tick, error) {
 	return c.goes(p, &lockstep.Lost{Player: p})
 }
 
-// Return tells the simulation that p, who was lost or taken over, is back.
+// Return tells the simulation that p, which was lost or taken over, is back.
 func (c *Coordinator) Return(p lockstep.Player) (lockstep.Tick, error) {
 	t, err := c.about(p, &lockstep.Joined{Player: p})
 	if err == nil {
@@ -68,7 +68,7 @@ func (c *Coordinator) TakeOver(p lockstep.Player) (lockstep.Tick, error) {
 	return c.goes(p, &lockstep.TakenOver{Player: p})
 }
 
-// goes issues a command about a player who is not there now.
+// goes issues a command about a player that is away now.
 func (c *Coordinator) goes(p lockstep.Player, value any) (lockstep.Tick, error) {
 	t, err := c.about(p, value)
 	if err != nil || c.seats[p].away {
@@ -95,7 +95,7 @@ func (c *Coordinator) Pause(p lockstep.Player) (lockstep.Tick, error) {
 
 // Resume lets a paused match go on, for p. Before the pausing tick is sealed, it
 // cancels the pause. p may be System, for a match that everybody has left: while
-// it is paused, nobody can join it again.
+// it is paused, no player can join it again.
 func (c *Coordinator) Resume(p lockstep.Player) (lockstep.Tick, error) {
 	if c.err == nil && !c.paused && !c.pausing {
 		return 0, fmt.Errorf("%w: player %d resumes a match that is not paused", ErrSeat, p)

@@ -9,8 +9,8 @@ import (
 // each seat, and some for the match.
 const systemRoom = lockstep.MaxPlayers + 64
 
-// Memory that a slot keeps for its next tick. What a burst needed beyond it is
-// given back, so that a player cannot make the match hold it for ever.
+// Memory that a slot keeps for its next tick. The rest is released after a burst, so a
+// player cannot make the match hold it for ever.
 const (
 	keepCommands = 1 << 10
 	keepPayloads = 64 << 10
@@ -63,7 +63,7 @@ type slots struct {
 	free []*slot
 }
 
-// of returns the slot of tick t, for a match of so many seats.
+// of returns the slot of tick t, for a match with that number of seats.
 func (s *slots) of(t lockstep.Tick, players uint8) *slot {
 	at := &s.ring[int(t)%len(s.ring)]
 	if *at == nil {

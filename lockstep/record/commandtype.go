@@ -124,7 +124,7 @@ type poolOf[M any] struct {
 }
 
 // keepValue is the canonical size up to which a value's memory is used again.
-// A player who sends larger ones cannot make us keep many of them.
+// Larger values are not kept, however many a player sends.
 const keepValue = 4 << 10
 
 func (p *poolOf[M]) decode(canonical []byte) (any, error) {

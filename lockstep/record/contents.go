@@ -100,7 +100,8 @@ func (d *Decoder) command(c *Command) error {
 	return nil
 }
 
-// system checks a command of System. What another engine's mean is not known.
+// system checks a command of System. Those of another engine are not checked: their
+// meaning is not known.
 func (d *Decoder) system(c *Command) error {
 	if !d.contents.ours {
 		return nil

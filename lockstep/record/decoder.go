@@ -21,7 +21,7 @@ type Decoder struct {
 }
 
 // DecoderAt returns a Decoder of a log from the record after the frame of a tick on.
-// Sequences count from there. What the records hold is not compared with a header.
+// Sequences count from there. The contents of records are not compared with a header.
 func DecoderAt(t Tick) Decoder { return Decoder{stream: stream{stage: running, tick: t}} }
 
 // Clone returns a Decoder that goes on where d stands.

@@ -32,14 +32,14 @@
 //     last sequences, so that a reader can begin there.
 //   - Commands stand in canonical order, and a reader refuses another: one tick
 //     has one byte string.
-//   - System, who issues joins, leaves and pauses, is player 255, and so runs
+//   - System, which issues joins, leaves and pauses, is player 255, and so runs
 //     last in a tick. Its kinds are its own: 1 joined, 2 left, 3 lost, 4 taken
 //     over, 5 paused, 6 resumed ([player] each), 7 speed set ([percent], 10 to
 //     1000), 8 input delay set ([ticks], 1 to 250).
 //   - The tick of a checksum is counted back from the last frame: a small number.
-//   - Kinds below 64 are critical: who does not know one cannot go on. Those from
-//     64 on are always [kind, bytes], so that they can be passed over by anyone.
-//     What is in them never reaches a simulation.
+//   - Kinds below 64 are critical: a reader that does not know one cannot go on. Kinds
+//     from 64 on are always [kind, bytes], so any reader can skip them. Their content
+//     never reaches a simulation.
 //   - A later keyframe may be left out or added without changing the match, and
 //     runs of empty ticks may be joined.
 //

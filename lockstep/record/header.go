@@ -19,8 +19,8 @@ const (
 	Engine = "samestep/1"
 )
 
-// A MatchID tells matches apart. Whoever starts a match draws it at random; the
-// engine only compares it.
+// A MatchID identifies a match. Draw it at random when a match starts; the engine
+// only compares it.
 type MatchID [16]byte
 
 // String returns the id as 32 hex digits.

@@ -103,7 +103,7 @@ func firstDifference(got, want state.Node) (path, g, w string, ok bool) {
 	return "", "", "", false
 }
 
-// nodeText puts one node, without what is inside it, into words.
+// nodeText describes one node without its children.
 func nodeText(n state.Node) string {
 	s := n.Kind().String()
 	if n.Kind() == state.Array {

@@ -21,7 +21,7 @@ type Settings struct {
 	KeyframeEvery uint32 `json:"keyframe_every"` // ticks from one keyframe to the next; 0: only the first
 }
 
-// DefaultSettings are for a match of so many players: 20 ticks a second, a
+// DefaultSettings returns the settings for a number of players: 20 ticks a second, a
 // checksum every second and a keyframe every minute.
 func DefaultSettings(players uint8) Settings {
 	return Settings{Seed: 1, Players: players, TickRate: 20, CheckEvery: 20, KeyframeEvery: 1200}
