@@ -30,7 +30,7 @@ const (
 
 // Options are a Session's. A token is enough for a client that only watches.
 type Options struct {
-	// ClientOptions are the policies of the match's client: who it is, when it
+	// player.Options are the policies of the match's client: who it is, when it
 	// tries again, prediction, pacing. See there. Dial draws a Seed if it is 0.
 	player.Options
 
@@ -39,7 +39,7 @@ type Options struct {
 	// the player's commands. The client has a state then. Nil for none.
 	Sample func(*player.Client)
 
-	// Handle is called with each event, like ClientOptions.Events, and given the
+	// Handle is called with each event, like player.Options.Events, and given the
 	// client. Before the first state has arrived, the client's Simulation is nil.
 	// Nil for none.
 	Handle func(c *player.Client, event any)

@@ -24,7 +24,7 @@ var (
 	ErrReport = errors.New("lockstep: checksum report refused")
 )
 
-// CoordinatorOptions are a Coordinator's policies. The zero value is sensible.
+// Options are a Coordinator's policies. The zero value is sensible.
 type Options struct {
 	// InputDelay is how many ticks after the last sealed one a command runs,
 	// 1 (which 0 means, too) to MaxInputDelay.
@@ -93,7 +93,7 @@ type Coordinator struct {
 	stateBytes int // of the last keyframe in the log
 }
 
-// NewCoordinator begins a match: it writes the header and the state at tick 0
+// New begins a match: it writes the header and the state at tick 0
 // into log, and waits for players to join and for tick 1 to be due.
 func New(g *lockstep.Game, h *lockstep.Header, log lockstep.Log, o Options) (*Coordinator, error) {
 	if o.InputDelay == 0 {

@@ -38,7 +38,7 @@ func (r *Rates) list() [budgets]Rate {
 // several people may share: an address, or a spectators' token.
 const crowd = 8
 
-// An account counts what a subject or an address has used of the Rates. It
+// An account counts how much of the Rates a subject or an address has used. It
 // outlives connections, so a peer that reconnects does not begin anew.
 type account struct {
 	key    string
@@ -48,8 +48,8 @@ type account struct {
 	pace   accountPace
 }
 
-// limit returns what an account may use of a budget. What a crowd takes of the
-// referee's time and of the match's is what one player may take.
+// limit returns the rate of a budget for an account. A crowd may take as much of the
+// referee's time and of the match's as one player.
 func (a *account) limit(rates *[budgets]Rate, b budget) Rate {
 	if a.shared && b != retrialBudget && b != paceBudget {
 		return rates[b].times(crowd)
@@ -88,7 +88,7 @@ const (
 	// is the subject where the grant names none, and a letter.
 	maxAccountKey = 2049
 
-	// accountMemory is what an account takes beside its key, in bytes.
+	// accountMemory is the size of an account without its key, in bytes.
 	accountMemory = 512
 
 	// sweepEvery is how often accounts are removed that count nothing.
@@ -148,7 +148,7 @@ func (t *accounts) memory() int {
 // charge opens the accounts of a peer that is welcomed with a grant. A player's
 // own messages count for its subject, and a spectator's for its connection, as
 // many spectators may show one token. What costs the match or other peers counts
-// for the subject, or for the address if nobody vouches for the subject.
+// for the subject, or for the address if the subject is not vouched for.
 func (h *Host) charge(p *peer, g *Grant) {
 	p.subject, p.guest, p.token = g.Subject, g.Guest, g.ID
 	open := func(key string, shared bool) *account {
@@ -179,7 +179,7 @@ func (h *Host) take(a *account, b budget, n int) bool {
 	return a.used[b].take(h.now, a.limit(&h.rates, b), n)
 }
 
-// check returns what is wrong with the table, which users connections share.
+// check returns an error if the table is inconsistent; users are the connections by account.
 func (t *accounts) check(users int) error {
 	sum := 0
 	for i, a := range t.all {

@@ -7,7 +7,7 @@ import (
 )
 
 // Kick ends a connection. A player loses the seat with it, and whoever it was is kept
-// out for HostOptions.KickTime, as by [Host.BanPeer].
+// out for Options.KickTime, as by [Host.BanPeer].
 func (h *Host) Kick(now lockstep.Time, id PeerID, reason string) bool {
 	h.at(now)
 	p := h.find(id)
@@ -83,7 +83,7 @@ func (h *Host) SetInputDelay(now lockstep.Time, ticks lockstep.Tick) error {
 	return err
 }
 
-// End ends the match. Who is connected may read to the end.
+// End ends the match. Connected peers may read to the end.
 func (h *Host) End(now lockstep.Time, reason string) error {
 	h.at(now)
 	err := h.c.End(reason)

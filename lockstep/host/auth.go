@@ -80,7 +80,7 @@ func (h *Host) own(p *peer, seat lockstep.Player, g *Grant) {
 	}
 }
 
-// mayReturn closes a connection of a player who takes seats too often.
+// mayReturn closes the connection of a player that takes seats too often.
 func (h *Host) mayReturn(p *peer) bool {
 	if h.take(p.payer, returnBudget, 1) {
 		return true
@@ -105,7 +105,7 @@ func (h *Host) refuse(p *peer, code protocol.ErrorCode, text string) {
 	h.close(p, protocol.CloseRefused, text)
 }
 
-// authorize says what a token entitles to.
+// authorize returns the grant of a token.
 func (h *Host) authorize(token string) (Grant, error) {
 	if token == "" && h.options.AnonymousSpectators {
 		return Grant{Role: protocol.Spectator, Guest: true}, nil
@@ -113,7 +113,7 @@ func (h *Host) authorize(token string) (Grant, error) {
 	if token == "" || h.options.Authorize == nil {
 		return Grant{}, errRefused
 	}
-	//samestep:allow unseen says who may join, and never reaches a simulation
+	//samestep:allow unseen decides about joins, and never reaches a simulation
 	g, err := h.options.Authorize(token)
 	if err == nil && !g.Role.Valid() {
 		err = errRefused

@@ -13,18 +13,18 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// ErrBan is wrapped by the errors of [Host.Ban]: the ban is of nobody, or there are
+// ErrBan is wrapped by the errors of [Host.Ban]: the ban names no subject and no address, or there are
 // as many bans as a match keeps.
 var ErrBan = errors.New("lockstep: cannot ban")
 
 // A Ban keeps somebody out of a match: a subject; or all guests of an address who
 // have no seat (see [Grant]); or, with both, the subject at that address, such as one
-// of many spectators who have the same token.
+// of many spectators that have the same token.
 type Ban struct {
 	Subject string
 	Address string        // as it was given to Connect
 	Until   lockstep.Time // on the caller's clock; 0: for the rest of the match
-	Reason  string        // which whoever is kept out is told
+	Reason  string        // told to peers that are kept out
 
 	guests string // an address whose guests without a seat are kept out, too
 }
@@ -40,11 +40,11 @@ const (
 	// maxReason bounds the reason of a ban, in bytes.
 	maxReason = 128
 
-	// banMemory is what a ban takes beside its texts, in bytes.
+	// banMemory is the size of a ban without its texts, in bytes.
 	banMemory = 128
 )
 
-// concerns reports whether a ban is of whoever has a grant and comes from an address.
+// concerns reports whether a ban applies to a grant and an address.
 func (b *Ban) concerns(g *Grant, from string) bool {
 	of := g.Guest
 	if b.Subject != "" {
@@ -66,7 +66,7 @@ func banOf(g *Grant, from string) Ban {
 	return Ban{Subject: g.Subject, guests: from}
 }
 
-// text says what is told to whoever is kept out.
+// text is the reason that peers are told.
 func (b *Ban) text(now lockstep.Time) string {
 	span := "the rest of the match"
 	if b.Until > 0 {
@@ -179,7 +179,7 @@ func (h *Host) addBan(b Ban, most int) error {
 	return nil
 }
 
-// keepOut bans whoever has a grant for HostOptions.KickTime, unless a ban that lasts
+// keepOut bans whoever has a grant for Options.KickTime, unless a ban that lasts
 // longer is there, or there are too many.
 func (h *Host) keepOut(g *Grant, from, reason string) {
 	b := banOf(g, from)
@@ -236,12 +236,12 @@ func (h *Host) expelIf(of func(g *Grant, from string) bool, text string) (ended 
 	return ended
 }
 
-// grant returns what the holder of a seat has shown, as far as it is kept.
+// grant returns the grant of the holder of a seat, as far as it is kept.
 func (s *hostSeat) grant() *Grant {
 	return &Grant{Role: s.role, Subject: s.owner, Guest: s.guest, ID: s.token}
 }
 
-// grant returns what a peer that was welcomed has shown, as far as it is kept.
+// grant returns the grant of a welcomed peer, as far as it is kept.
 func (p *peer) grant() *Grant {
 	return &Grant{Role: p.role, Subject: p.subject, Guest: p.guest, ID: p.token}
 }

@@ -91,7 +91,7 @@ func (h *Host) Advance(now lockstep.Time) {
 const stall = lockstep.Second / 2
 
 // forgive moves all timers by a time in which this program, or its machine, did
-// not run: what came meanwhile could not be heard.
+// not run: messages that came meanwhile were not read.
 func (h *Host) forgive(late lockstep.Time) {
 	for _, p := range h.peers {
 		p.heard = min(p.heard+late, h.now)
@@ -136,7 +136,7 @@ func (h *Host) skip() {
 	h.event(Event{Kind: TicksSkipped, Player: lockstep.System, Number: late})
 }
 
-// finish notices the end of the match. Who is behind may read on for a while.
+// finish notices the end of the match. Peers that are behind may read on for a while.
 func (h *Host) finish() {
 	h.over, h.overAt = true, h.now
 	h.event(Event{Kind: MatchOver, Player: lockstep.System, Text: h.endReason()})

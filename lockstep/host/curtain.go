@@ -10,10 +10,10 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A curtain is before what is sealed and not to be seen yet: by spectators, for
+// A curtain is the visibility barrier: it hides sealed ticks from spectators, for
 // whom the match is delayed, and by anybody, while the log is not safe.
 type curtain struct {
-	committed protocol.Position   // what stands before it is safe
+	committed protocol.Position   // records before it are safe
 	ends      []protocol.Position // after the records of tick t, at t modulo its length: as many as the delay has, and one
 	shelf     []*keyframe         // for delayed spectators, the oldest first: the last one that they may see, and later ones
 	past      []coordinator.Check // that delayed spectators can report on, of tick t at (t / CheckEvery) modulo its length
@@ -62,7 +62,7 @@ func (h *Host) showCheck(t lockstep.Tick) {
 	}
 }
 
-// checkSeen returns the check of tick t for spectators, or what is in its place.
+// checkSeen returns the check of tick t for spectators, or another one in its slot.
 func (h *Host) checkSeen(t lockstep.Tick) coordinator.Check {
 	if len(h.curtain.past) > 0 {
 		return *h.pastCheck(t)
@@ -124,7 +124,7 @@ func (h *Host) present(p *peer) lockstep.Tick {
 	return h.c.Now()
 }
 
-// keyframeFor returns the latest keyframe of what a peer may see, or nil if
+// keyframeFor returns the latest keyframe that a peer may see, or nil if
 // there is none yet.
 func (h *Host) keyframeFor(p *peer) *keyframe {
 	k := h.keyframe()
@@ -163,7 +163,7 @@ func (h *Host) Commit(now lockstep.Time, p protocol.Position) {
 }
 
 // Hold lets no further tick be sealed, for a reason that concerns the server,
-// such as a full disk, and tells everybody. Without a reason the match goes on.
+// such as a full disk, and tells all peers. Without a reason the match goes on.
 func (h *Host) Hold(now lockstep.Time, reason string) {
 	h.at(now)
 	reason = pack.Clip(reason, record.MaxNote)

@@ -37,7 +37,7 @@ func (h *Host) desync(r *coordinator.DesyncReport) {
 	}
 }
 
-// distrust tells that the referee was wrong at a tick, and gives nobody a state
+// distrust tells that the referee was wrong at a tick, and sends no peer a state
 // that it made after another one, at which it was right.
 func (h *Host) distrust(t, right lockstep.Tick) {
 	h.stats.RefereeFaults++

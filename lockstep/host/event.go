@@ -7,16 +7,16 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// An EventKind says what happened in a hosted match.
+// An EventKind is the kind of an event of a hosted match.
 type EventKind uint8
 
-// What a Host tells of.
+// The events of a Host.
 const (
 	PeerJoined    EventKind = 1 + iota // a player took a seat, or a spectator came
 	PeerResumed                        // a player is back, with a new connection
 	PeerLost                           // a player's connection is gone
 	PeerLeft                           // a player left, or a spectator went
-	PeerTakenOver                      // nobody came back in time
+	PeerTakenOver                      // the player did not come back in time
 	PeerLive                           // a connection has reached the present
 	PeerSynced                         // a keyframe is sent to a connection, Text says why
 	PeerClosed                         // a connection was ended, Text says why
@@ -47,7 +47,7 @@ type Event struct {
 	Kind   EventKind
 	Tick   lockstep.Tick   // the last sealed one, or the one that a check is of
 	Peer   PeerID          // 0 if it is not about a connection
-	Player lockstep.Player // System for a spectator, or for nobody
+	Player lockstep.Player // System for a spectator, or for none
 	Code   protocol.CloseCode
 	Number int64
 	Text   string

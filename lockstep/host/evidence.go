@@ -8,7 +8,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// Evidence is what a Host collects about a desync.
+// Evidence is the data that a Host collects about a desync.
 type Evidence struct {
 	Report       coordinator.DesyncReport
 	Participants []Participant
@@ -36,7 +36,7 @@ type Exhibit struct {
 	Root uint64
 }
 
-// A Participant is who takes part in a match, as it says of itself.
+// A Participant is a player or spectator of a match, as its client describes it.
 type Participant struct {
 	Player   lockstep.Player // System for a spectator
 	Name     string

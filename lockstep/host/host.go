@@ -23,7 +23,7 @@ import (
 //   - Dirty after any of these, and for each peer that it names, Send until it
 //     gives nothing more or the socket is busy, and then Closed.
 //
-// See [PeerState] for the course of a connection. A seat belongs to who holds
+// See [PeerState] for the course of a connection. A seat belongs to the holder of
 // its token, not to a connection: the latest of those that were welcomed owns
 // it, and what older ones still send is not read.
 type Host struct {
@@ -32,7 +32,7 @@ type Host struct {
 	options Options
 	c       *coordinator.Coordinator
 	ring    *ring
-	auth    *protocol.Auth // what a client must be
+	auth    *protocol.Auth // the identity that a client must have
 
 	headerRecord []byte
 	shared       *keyframe // the latest made for joiners
@@ -41,7 +41,7 @@ type Host struct {
 
 	now    lockstep.Time
 	clock  clock
-	wake   lockstep.Time // when Advance has something to do beside ticks
+	wake   lockstep.Time // when Advance has something to do other than ticks
 	peers  []*peer
 	byID   map[PeerID]*peer // only looked up, never ranged over
 	lastID PeerID
@@ -72,8 +72,8 @@ type Host struct {
 	stats   Stats
 }
 
-// NewHost begins a match. Its records go to log first, then to the connections:
-// what the log did not take, nobody sees. It returns a [*lockstep.SelfTestError] on a
+// New begins a match. Its records go to log first, then to the connections:
+// no peer sees a record before the log has it. It returns a [*lockstep.SelfTestError] on a
 // machine that would compute another match than all others. A [Resumption] goes
 // on with one.
 func New(g *lockstep.Game, h *lockstep.Header, log lockstep.Log, o Options) (*Host, error) {
@@ -129,7 +129,7 @@ func (h *Host) coordinatorOptions() coordinator.Options {
 	}
 }
 
-// hostLog is the Host as a Log: the ring, and what a keyframe needs.
+// hostLog is the Host as a Log: it fills the ring, and keeps the header for keyframes.
 type hostLog Host
 
 func (l *hostLog) Append(raw []byte) error {
@@ -194,7 +194,7 @@ func (h *Host) Connect(now lockstep.Time, from string) (PeerID, bool) {
 // room makes room for one more connection, and reports whether there is any. Those
 // that have not said who they are have a share of their own, so that they cannot
 // take the players' places. While it is full, the address that has most of them
-// loses its oldest, so that nobody can keep it.
+// loses its oldest, so that no address can keep all.
 func (h *Host) room() bool {
 	connecting := 0
 	for _, p := range h.peers {
@@ -287,7 +287,7 @@ func (h *Host) close(p *peer, code protocol.CloseCode, reason string) {
 	h.closeFor(p, code, reason, retry)
 }
 
-// closeFor is close for who may come back after so many milliseconds; 0: never.
+// closeFor is close with the time in milliseconds after which the peer may come back; 0: never.
 func (h *Host) closeFor(p *peer, code protocol.CloseCode, reason string, retry uint32) {
 	if p.state == Closed {
 		return

@@ -11,7 +11,7 @@ import (
 // most one, so a client that does not answer keeps nothing from the others.
 type inquiry struct {
 	peer     *peer
-	exhibits []Exhibit // what was asked for
+	exhibits []Exhibit // the requested states
 	at       int       // the one that is coming
 	buf      []byte
 	deadline lockstep.Time
@@ -87,7 +87,7 @@ func (h *Host) next(q *inquiry) {
 	}
 }
 
-// conclude ends an inquiry with what has come.
+// conclude ends an inquiry with the states that have come.
 func (h *Host) conclude(q *inquiry) {
 	i := slices.Index(h.inquiries, q)
 	h.inquiries = slices.Delete(h.inquiries, i, i+1)

@@ -14,7 +14,7 @@ type notes struct {
 	waiting bool // a name is not in the log yet
 }
 
-// noteSize returns what a note takes of HostOptions.MaxNoteBytes.
+// noteSize returns what a note takes of Options.MaxNoteBytes.
 func noteSize(text string) int { return 16 + len(text) }
 
 // mayNote takes a note of a text from the budgets of an account and of the match.
@@ -31,7 +31,7 @@ func (h *Host) mayNote(a *account, text string) bool {
 	return true
 }
 
-// chat writes a line into the log, from where everybody gets it.
+// chat writes a line into the log, which all peers read.
 func (h *Host) chat(p *peer, m *protocol.Message) {
 	switch {
 	case p.seat == lockstep.System && !h.options.SpectatorChat:

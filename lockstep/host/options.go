@@ -11,12 +11,12 @@ import (
 // AnySeat is the seat of a [Grant] that leaves the choice to the Host.
 const AnySeat = lockstep.System
 
-// A Grant is what a token entitles to.
+// A Grant is the rights that a token gives.
 type Grant struct {
 	Role protocol.Role
 	Seat lockstep.Player // or AnySeat
 
-	// Subject says who the holder is, so that a holder of AnySeat gets the same
+	// Subject identifies the holder, so that a holder of AnySeat gets the same
 	// seat again. Two tokens of one subject are one player.
 	Subject string
 
@@ -31,7 +31,7 @@ type Grant struct {
 	Guest bool
 }
 
-// A DesyncPolicy says what a Host does about a player whose checksum differs.
+// A DesyncPolicy is how a Host treats a player whose checksum differs.
 type DesyncPolicy uint8
 
 // The policies. Each reports the desync and collects evidence.
@@ -41,7 +41,7 @@ const (
 	RemoveDesynced                     // end the connection and give up the seat
 )
 
-// Rates are what one subject may do, over all of its connections. Zero rates have
+// Rates limit one subject, over all of its connections. Zero rates have
 // defaults.
 //
 // Messages, Bytes, Commands, Chat and Offences of a spectator are counted for the
@@ -85,7 +85,7 @@ type Rates struct {
 
 // A DelayPolicy makes the input delay follow the players' connections: half a
 // round trip and twice its jitter of the slowest one, in ticks. Going up takes
-// two measurements (see HostOptions.PingEvery), going down five. A player costs
+// two measurements (see Options.PingEvery), going down five. A player costs
 // Rates.Pace for what it needs more than half of the players do.
 type DelayPolicy struct {
 	Min, Max lockstep.Tick // Max 0: the delay is fixed
@@ -113,20 +113,20 @@ type SlowPolicy struct {
 	Lead lockstep.Tick
 }
 
-// HostOptions are a Host's policies and limits. Zero fields have the defaults
+// Options are a Host's policies and limits. Zero fields have the defaults
 // named; Authorize, Random, Observe and Evidence are the caller's own.
 type Options struct {
-	// Authorize says what a token entitles to; an error refuses it. Nil refuses
+	// Authorize returns the rights of a token; an error refuses it. Nil refuses
 	// every token.
 	Authorize func(token string) (Grant, error)
 
-	// Random fills a slice with bytes that nobody can guess. It must be given.
+	// Random fills a slice with unguessable bytes. It is required.
 	Random func([]byte)
 
 	// The functions below are called inside of the Host's methods, and must not
 	// call any of them.
-	Observe  func(Event)     // told what happens; nil for nobody
-	Evidence func(*Evidence) // given what is collected about a desync; nil for nobody
+	Observe  func(Event)     // called with each event; nil disables it
+	Evidence func(*Evidence) // called with the data about each desync; nil disables it
 
 	// SpectatorDelay is by how many ticks spectators see the match later than
 	// players do, so that they can tell them nothing of use. They get the rest when
@@ -140,11 +140,11 @@ type Options struct {
 	AnonymousSpectators bool // an empty token makes a spectator
 	SpectatorChat       bool
 	VoteKick            bool // players can vote others out, see TopicVote
-	Relay               bool // no referee: see CoordinatorOptions.Relay
+	Relay               bool // no referee: see coordinator.Options.Relay
 
 	MaxSpectators int // 64
 	MaxConnecting int // connections that are neither players nor spectators: 64
-	StartPlayers  int // no tick before so many have joined; 0: none needed
+	StartPlayers  int // no tick before that number has joined; 0: none needed
 	MaxPerTick    int // commands of a player in one tick: 256, fewer in a match of more than 14
 
 	InputDelay lockstep.Tick // 1; see Delay
@@ -167,7 +167,7 @@ type Options struct {
 	SyncTimeout lockstep.Time // 30 s, and one for each MiB of keyframe
 	Grace       lockstep.Time // a lost player's time to come back: 30 s
 	Linger      lockstep.Time // to read the end of the match: 5 s
-	KickTime    lockstep.Time // how long whoever was kicked is kept out: 60 s
+	KickTime    lockstep.Time // how long a kicked subject is kept out: 60 s
 
 	LeaveAfterGrace bool // give the seat up, instead of TakenOver
 	Desync          DesyncPolicy

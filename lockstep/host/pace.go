@@ -7,7 +7,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A pace is what the policies made of the match's speed and input delay.
+// A pace is the match's speed and input delay as the policies set them.
 type pace struct {
 	base    uint16        // percent, as it was set
 	percent uint16        // of base, by the slow policy
@@ -21,12 +21,12 @@ type pace struct {
 	needs  []uint16 // scratch
 }
 
-// A seatPace is what a player asks of the match, and what that costs.
+// A seatPace is the time that a player asks of the match, and its cost.
 type seatPace struct {
 	slowed  demand        // percent of the speed
 	delayed demand        // ticks of input delay
 	asks    lockstep.Time // to be lost, see lose
-	cost    lockstep.Time // since everybody was told
+	cost    lockstep.Time // since the last note
 	told    string        // what
 	toldAt  lockstep.Time
 }
@@ -37,7 +37,7 @@ type demand struct {
 	up, down int // looks in a row that found a reason
 }
 
-// An accountPace is what the match lost because of an account.
+// An accountPace is the time that the match lost because of an account.
 type accountPace struct {
 	spent         bool          // of Rates.Pace, until half of the burst is back
 	spentAt       lockstep.Time // the last time that it was
@@ -80,7 +80,7 @@ func (h *Host) players() (n int) {
 	return n
 }
 
-// bill makes an account pay for what the match loses because of a seat's player.
+// bill makes an account pay for the time that the match loses because of a seat's player.
 func (h *Host) bill(s *hostSeat, a *account) {
 	if s.payer == a {
 		return
@@ -129,7 +129,7 @@ func (h *Host) lose(span lockstep.Time, what string) (most lockstep.Time) {
 	for i := range h.seats {
 		s := &h.seats[i]
 		if players == 0 || players == 1 && s.want == here {
-			alone, s.pace.asks = max(alone, s.pace.asks), 0 // there is nobody who could mind
+			alone, s.pace.asks = max(alone, s.pace.asks), 0 // no other player is there
 		}
 		a := h.payer(s)
 		a.pace.asks = max(a.pace.asks, s.pace.asks)
@@ -168,10 +168,10 @@ const (
 const (
 	tellAgain  = minute               // the same
 	tellNext   = 10 * lockstep.Second // something else
-	worthANote = lockstep.Second      // what a player has cost since the last note
+	worthANote = lockstep.Second      // the cost of a player since the last note
 )
 
-// tellPace tells everybody what the match loses because of a player, seldom
+// tellPace tells all peers how much time the match loses because of a player, seldom
 // enough for people to read it.
 func (h *Host) tellPace(p lockstep.Player, a *account, text string) {
 	c := &h.seats[p].pace

@@ -12,7 +12,7 @@ const (
 	// maxPrivate bounds the private messages that wait for a peer, in bytes.
 	maxPrivate = 64 << 10
 
-	// roomClosing is what is kept free of it for the last messages.
+	// roomClosing is the part of it that is kept free for the last messages.
 	roomClosing = 4 << 10
 
 	// keepPrivate is how much memory a peer keeps for its next messages.
@@ -33,7 +33,7 @@ type peer struct {
 	guest   bool     // see Grant.Guest
 	token   string   // see Grant.ID
 	flow    *account // of its messages
-	payer   *account // of what they cost others
+	payer   *account // pays for the cost to others
 	own     account  // of a peer that has no other
 
 	out   []byte // private messages, encoded
@@ -89,7 +89,7 @@ func (p *peer) measured(rtt lockstep.Time) {
 	p.rtt = max(p.rtt+(rtt-p.rtt)/8, 1)
 }
 
-// PeerInfo is what a Host knows of one connection.
+// PeerInfo describes one connection of a Host.
 type PeerInfo struct {
 	ID       PeerID          `json:"id"`
 	State    PeerState       `json:"state"`

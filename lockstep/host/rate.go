@@ -25,7 +25,7 @@ func (r Rate) times(n int) Rate {
 	return r
 }
 
-// A bucket counts what was used of a Rate. The zero bucket is full.
+// A bucket counts the use of a Rate. The zero bucket is full.
 type bucket struct {
 	used lockstep.Time // Per for each thing, drained by N a microsecond
 	at   lockstep.Time

@@ -153,7 +153,8 @@ func (h *Host) report(p *peer, m *protocol.Message) {
 	}
 }
 
-// offend answers what is not allowed, and closes who does it again and again.
+// offend answers a message that is not allowed, and closes peers that send such
+// messages again and again.
 // Code 0 answers nothing: the offence was answered in another way.
 func (h *Host) offend(p *peer, code protocol.ErrorCode, text string) {
 	h.stats.Offences++

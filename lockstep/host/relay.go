@@ -76,7 +76,7 @@ func (h *Host) askState() bool {
 	return false
 }
 
-// donor returns the seat of a live player who reported the agreed checksum of
+// donor returns the seat of a live player that reported the agreed checksum of
 // a check and is not being asked for a state. Of several it is the one that was
 // not asked for the longest time.
 func (h *Host) donor(k coordinator.Check) (found *hostSeat) {
@@ -153,7 +153,7 @@ func (h *Host) judge(p *peer) (t lockstep.Tick, differs bool) {
 		case k.Root == c.root:
 			p.agreed = c.tick
 		default:
-			p.claims = p.claims[:0] // what it has said since follows from that
+			p.claims = p.claims[:0] // its later claims follow from that
 			return c.tick, true
 		}
 	}

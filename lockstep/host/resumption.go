@@ -16,12 +16,12 @@ import (
 const TopicResumed = "resumed"
 
 // A Resumption makes the [Host] that goes on with a match that was interrupted.
-// It is a [lockstep.Log]: it is given what is left of the match's log, from the header on.
+// It is a [lockstep.Log]: it takes the rest of the match's log, from the header on.
 //
-// What was never in the log is lost: the connections and their sessions, which
+// Everything that was never in the log is lost: the connections and their sessions, which
 // come back with their tokens, and the commands that no frame had yet, which the
 // clients send again. Every player is taken for lost, and has the time of
-// HostOptions.Grace to come back; the tokens must say which seat is whose.
+// Options.Grace to come back; the tokens must say which seat is whose.
 type Resumption struct {
 	game     *lockstep.Game
 	match    *coordinator.Recovery

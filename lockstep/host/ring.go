@@ -25,8 +25,8 @@ type span struct {
 	size  uint32
 }
 
-// newRing returns a ring of so many records and so many bytes of them. It
-// raises both to what the largest record needs.
+// newRing returns a ring for a number of records and their bytes. It
+// raises both to the needs of the largest record.
 func newRing(records, sizeBytes int) *ring {
 	return &ring{data: make([]byte, max(sizeBytes, 2*protocol.MaxServerMessage)), spans: make([]span, max(records, 16))}
 }

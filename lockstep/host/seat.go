@@ -8,17 +8,17 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// A presence is what the simulation is told of a seat's player.
+// A presence is the state of a seat's player, as the simulation is told.
 type presence uint8
 
 const (
 	vacant presence = iota
 	here
 	away      // lost, and may come back
-	takenOver // nobody came back in time
+	takenOver // the player did not come back in time
 )
 
-// A hostSeat is what a Host knows of one seat.
+// A hostSeat is the Host's state of one seat.
 type hostSeat struct {
 	peer    *peer  // the connection that owns it, or nil
 	owner   string // the subject of its token
@@ -32,7 +32,7 @@ type hostSeat struct {
 	before  protocol.SessionToken // the one before, until the client has shown that it has the new one
 	lostAt  lockstep.Time
 
-	want, told presence // what holds, and what the log says
+	want, told presence // as it is, and as the log says
 	leaves     bool     // the log has yet to say that the player before left
 
 	resynced lockstep.Tick // the last sealed one when it was sent a keyframe after a desync
@@ -88,7 +88,7 @@ func (h *Host) vacate(p lockstep.Player) {
 // leave is a player's, or a spectator's, own wish to go.
 func (h *Host) leave(p *peer) { h.close(p, protocol.CloseLeft, "left") }
 
-// settleAll writes what changed about the seats into the log.
+// settleAll writes the changes of the seats into the log.
 func (h *Host) settleAll() {
 	if !h.unsettled || h.c.Err() != nil {
 		return

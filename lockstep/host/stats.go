@@ -10,7 +10,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// Stats are a Host's counters since the match began, and what it has now.
+// Stats are a Host's counters since the match began, and its present sizes.
 type Stats struct {
 	Tick          lockstep.Tick `json:"tick"`
 	Ticks         uint64        `json:"ticks,string"`
@@ -71,7 +71,7 @@ func (h *Host) Stats() Stats {
 	return s
 }
 
-// Peers returns what is known of each connection, the oldest first.
+// Peers describes each connection, the oldest first.
 func (h *Host) Peers() []PeerInfo {
 	all := make([]PeerInfo, len(h.peers))
 	for i, p := range h.peers {
@@ -93,7 +93,7 @@ func (h *Host) PeerState(id PeerID) (PeerState, bool) {
 	return p.state, true
 }
 
-// peerMemory is what one connection takes beside its queue, in bytes.
+// peerMemory is the size of one connection without its queue, in bytes.
 const peerMemory = 4 << 10
 
 // Memory returns the bytes that the host holds for connections at the moment:
@@ -130,8 +130,8 @@ func (h *Host) sentToEarlier(i int) bool {
 	return false
 }
 
-// MemoryBound returns what Memory never exceeds in a match whose states have at
-// most so many bytes:
+// MemoryBound returns the limit that Memory never exceeds in a match whose states have
+// at most stateBytes bytes:
 //
 //	ring        max(RingBytes, 256 KiB) + 16·RingRecords
 //	peers       (players + MaxSpectators + MaxConnecting) · (4 KiB + 2·64 KiB)
@@ -159,7 +159,7 @@ func (h *Host) MemoryBound(stateBytes int) int {
 		maxBans*(banMemory+maxAccountKey+2*record.MaxName+maxReason)
 }
 
-// CheckBounds returns what is wrong with the host's books: a bound exceeded, a
+// CheckBounds returns an error if the host's books are wrong: a bound exceeded, a
 // seat with two owners, a cursor beyond the log. It is for tests.
 func (h *Host) CheckBounds(stateBytes int) error {
 	if got, want := h.Memory(), h.MemoryBound(stateBytes); got > want {

@@ -9,7 +9,7 @@ import (
 )
 
 // A keyframe is a state as a joiner gets it: the header record and a keyframe
-// record. It is encoded once, and shared by all who join meanwhile.
+// record. It is encoded once, and shared by all peers that join meanwhile.
 type keyframe struct {
 	bytes    []byte
 	tick     lockstep.Tick
@@ -25,7 +25,7 @@ type joins struct {
 
 	sent bucket // bytes of keyframes to spectators and guests, of Rates.Keyframes
 
-	// Relay mode: who is asked for a state.
+	// Relay mode: requests for a state.
 	asked int           // requests so far
 	askAt lockstep.Time // when others are asked, too
 }
@@ -85,7 +85,7 @@ func (h *Host) give(p *peer, k *keyframe) {
 	}
 }
 
-// waitingTime gives a keyframe to those who wait for one.
+// waitingTime gives a keyframe to the peers that wait for one.
 func (h *Host) waitingTime() {
 	for _, p := range h.peers {
 		if p.state != Syncing || p.sync != nil {
@@ -147,7 +147,7 @@ func (h *Host) syncTime(p *peer) {
 	h.wakeAt(p.syncMore)
 }
 
-// chunkOverhead is what a chunk's message has beside the chunk.
+// chunkOverhead is the size of a chunk's message without the chunk.
 const chunkOverhead = 32
 
 // lagTime looks at how far behind a peer is.
@@ -294,7 +294,7 @@ func (h *Host) appendRecords(p *peer, dst []byte, begin, limit int) []byte {
 	}
 	last := h.ring.Next()
 	if h.c.Broken() {
-		last = h.visible(p) // what was not committed never will be
+		last = h.visible(p) // no other record will be committed
 	}
 	if h.over && p.cursor == last && len(dst) <= limit {
 		h.close(p, h.endCode(), h.endReason())

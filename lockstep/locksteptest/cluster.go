@@ -37,7 +37,7 @@ type ClusterOptions struct {
 	// --report prints them; nil means all.
 	Only []string
 
-	// Relay plays some of the matches without a referee (HostOptions.Relay). Nobody
+	// Relay plays some of the matches without a referee (host.Options.Relay). Nobody
 	// refuses what Validate would refuse then, so Step must survive it.
 	Relay bool
 

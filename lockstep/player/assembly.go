@@ -38,5 +38,5 @@ func (a *assembly) add(m *protocol.Message, limit int) (complete bool, err error
 	return len(a.bytes) == int(a.total), nil
 }
 
-// drop gives up what has arrived so far.
+// drop forgets the chunks that have arrived.
 func (a *assembly) drop() { *a = assembly{} }

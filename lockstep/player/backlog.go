@@ -12,7 +12,7 @@ const keepBacklog = 64 << 10
 
 func (q *backlog) len() int { return len(q.buf) - q.head }
 
-// bytes returns what is in the queue. It is valid until the next push.
+// bytes returns the content of the queue. It is valid until the next push.
 func (q *backlog) bytes() []byte { return q.buf[q.head:] }
 
 func (q *backlog) push(b []byte) {

@@ -10,8 +10,8 @@ import (
 )
 
 // A Client is a player's or spectator's side of a live match. It owns no socket
-// and no clock: whoever does gives it the bytes that arrive and the time, sends
-// what it wants sent, and dials when it wants a connection:
+// and no clock. Its caller gives it the time and the bytes that arrive, sends its
+// bytes, and dials when it wants a connection:
 //
 //	for c.Stage() != StageDone {
 //		c.Advance(now)
@@ -49,7 +49,7 @@ type Client struct {
 	climb   climb
 	started bool
 
-	// What welcome said.
+	// From the welcome message.
 	welcomed   bool // once
 	seat       lockstep.Player
 	role       protocol.Role
@@ -70,7 +70,7 @@ type Client struct {
 	measure    measure
 }
 
-// NewClient returns a Client of a match of game g.
+// New returns a Client of a match of game g.
 func New(g *lockstep.Game, o Options) *Client {
 	o.defaults()
 	c := &Client{game: g, options: o, seat: lockstep.System, payloads: g.NewPayloads()}
@@ -110,7 +110,7 @@ func (c *Client) tell(e any) {
 
 // maxGap bounds how far our clock moves at a time. It is more than the time
 // between two calls (see Next), and less than the silence that ends a
-// connection: a machine that slept reads what has arrived first.
+// connection: a machine that slept reads the bytes that have arrived first.
 const maxGap = 2 * lockstep.Second
 
 const (

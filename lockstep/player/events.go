@@ -12,7 +12,7 @@ type (
 	// the n-th attempt after a loss.
 	Dialing struct{ Attempt int }
 
-	// Connected: there is a connection, and the client says who it is.
+	// Connected: there is a connection, and the client identifies itself.
 	Connected struct{}
 
 	// Welcomed: the server knows the client.
@@ -79,7 +79,7 @@ type (
 	// disk; without a Reason it goes on.
 	Held struct{ Reason string }
 
-	// ServerError: the server did not like what the client sent.
+	// ServerError: the server refused a message of the client.
 	ServerError struct {
 		Code  protocol.ErrorCode
 		Text  string

@@ -65,7 +65,7 @@ func (c *Client) Leave() {
 }
 
 // Corrupt inverts a bit of the field at a path of the confirmed state, for
-// tests and demonstrations of what happens then.
+// tests and demonstrations.
 func (c *Client) Corrupt(path string) error {
 	s := c.Simulation()
 	if s == nil {

@@ -14,7 +14,7 @@ const fractionBits = 16
 // One is the whole of a Fraction.
 const One Fraction = 1 << fractionBits
 
-// A View is what a renderer shows: two states of the match, one tick apart, and
+// A View is the input of a renderer: two states of the match, one tick apart, and
 // how much of the way from one to the other has passed. Both are for reading; a
 // renderer that writes makes this client differ from all others (see
 // [Client.Render]). A View is valid until the client is called again.
@@ -25,7 +25,7 @@ type View struct {
 	Predicted bool // the states have the player's own unconfirmed commands
 }
 
-// Lerp returns what is a fraction of the way from a to b, rounded towards a.
+// Lerp returns the value at a fraction of the way from a to b, rounded towards a.
 // It is exact for all integers, and so for fixed-point numbers. A game shows a
 // field so, or snaps to its current value, as suits the field.
 func Lerp[T ~int8 | ~int16 | ~int32 | ~int64](a, b T, f Fraction) T {

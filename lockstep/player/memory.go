@@ -7,7 +7,7 @@ import (
 )
 
 // MemoryBound returns how many bytes a client keeps at most, for a game whose
-// states have at most so many: what a server can make it keep is bounded,
+// states have at most stateBytes: a server cannot make it keep more,
 // whatever it sends.
 //
 //	4 × (2 × MaxBacklog + one message)          records that wait, with room to grow

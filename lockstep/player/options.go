@@ -31,10 +31,10 @@ var (
 	ErrClosed = errors.New("lockstep: client: closed by the server")
 )
 
-// ClientOptions are a Client's policies. The zero value is sensible, but for
+// Options are a Client's policies. The zero value is sensible, but for
 // the token.
 type Options struct {
-	Token string // says who the client is
+	Token string // identifies the client
 	Seed  uint64 // varies the times of attempts to connect; draw it at random
 
 	Ladder Ladder
@@ -71,11 +71,11 @@ type Options struct {
 	Silence   lockstep.Time
 
 	// Events is called with each event; see [Dialing] and the types beside
-	// it. It may call Submit, Chat, Leave and Status. Nil for nobody.
+	// it. It may call Submit, Chat, Leave and Status. Nil disables it.
 	Events func(any)
 
 	// Observer is called with every event of the game of each confirmed tick;
-	// nil for nobody. After a state sync it may be told of some ticks again, and
+	// nil disables it. After a state sync it may be told of some ticks again, and
 	// is not told of those that the state has left out.
 	Observer func(lockstep.Tick, any)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A runner runs what has arrived.
+// A runner runs the records that have arrived.
 type runner struct {
 	follower *lockstep.Follower
 	dec      record.Decoder
@@ -31,7 +31,7 @@ func (r *runner) begin(f *lockstep.Follower, at *record.Decoder) {
 	r.discard()
 }
 
-// discard forgets what has arrived.
+// discard forgets the records that have arrived.
 func (r *runner) discard() {
 	r.backlog.clear()
 	r.empty = 0
@@ -62,7 +62,7 @@ func (c *Client) waitingTicks() lockstep.Tick {
 	return c.in.dec.Tick() - c.run.dec.Tick()
 }
 
-// play runs what is due.
+// play runs the ticks that are due.
 func (c *Client) play() {
 	if c.run.follower == nil || c.fatal != nil {
 		return
@@ -237,7 +237,7 @@ func (c *Client) differs(d Desynced) {
 	}
 }
 
-// View returns what to draw, and false before the first state has arrived.
+// View returns the states to draw, and false before the first state has arrived.
 func (c *Client) View() (View, bool) {
 	r := &c.run
 	if r.follower == nil {

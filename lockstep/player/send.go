@@ -6,7 +6,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// outgoing is what a client has to say. All of it is bounded; what repeats is
+// outgoing is the messages that a client has to send. All of it is bounded; what repeats is
 // said once.
 type outgoing struct {
 	auth    bool
@@ -39,7 +39,7 @@ const (
 	maxStates = 4  // states that wait
 )
 
-// begin forgets what was for the connection before. Reports stay.
+// begin forgets the messages of the connection before. Reports stay.
 func (o *outgoing) begin() {
 	*o = outgoing{reports: o.reports, chat: o.chat, acked: o.acked, writer: o.writer, message: o.message}
 }
@@ -64,8 +64,8 @@ func (c *Client) stateAsked(t lockstep.Tick) {
 	c.out.states = append(c.out.states, a)
 }
 
-// Send appends what is to be sent as one message of the connection, and
-// nothing if there is nothing. What it returns counts as sent.
+// Send appends the next message of the connection, and nothing if there is none.
+// The returned bytes count as sent.
 func (c *Client) Send(dst []byte) []byte {
 	n := len(dst)
 	switch {
@@ -100,7 +100,7 @@ func (c *Client) putKind(dst []byte, k protocol.Kind) []byte {
 	return c.put(dst, &c.out.message)
 }
 
-// sendSmall appends what is always short: less than half of a message.
+// sendSmall appends the short messages: less than half of a message.
 func (c *Client) sendSmall(dst []byte) []byte {
 	o, m := &c.out, &c.out.message
 	if o.pong {

@@ -12,7 +12,7 @@ const (
 	linkOver
 )
 
-// A ClientStage says what a client does; see [Client].
+// A Stage is the state of a client; see [Client].
 type Stage uint8
 
 // The stages of a client.
@@ -32,7 +32,7 @@ var stageTexts = [...]string{"waiting", "dialing", "greeting", "syncing", "catch
 
 func (s Stage) String() string { return stageTexts[s] }
 
-// Stage returns what the client does.
+// Stage returns the state of the client.
 func (c *Client) Stage() Stage {
 	switch c.link {
 	case linkWaiting:

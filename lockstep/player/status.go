@@ -5,7 +5,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// ClientStatus is what a client measures.
+// Status is the measurements of a client.
 type Status struct {
 	Stage      Stage
 	Seat       lockstep.Player // System without one
@@ -28,7 +28,7 @@ type Status struct {
 	BytesInRate, BytesOutRate uint64 // a second, lately
 }
 
-// Status returns what the client measures.
+// Status returns the measurements of the client.
 func (c *Client) Status() Status {
 	s := Status{
 		Stage: c.Stage(), Seat: c.seat, Role: c.role,

@@ -2,7 +2,7 @@ package protocol
 
 import "fmt"
 
-// An ErrorCode says what is wrong with what a client sent: the Code of a
+// An ErrorCode is why a server refuses a message of a client: the Code of a
 // [KindError].
 type ErrorCode uint8
 

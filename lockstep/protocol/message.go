@@ -4,7 +4,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// A MessageKind says what a message between a client and a server is. Records
+// A Kind is the kind of a message between a client and a server. Records
 // of the log are messages, too, and have the kinds of [record.Kind].
 type Kind uint8
 
@@ -53,25 +53,25 @@ type SessionToken [16]byte
 type Message struct {
 	Kind Kind
 
-	Auth     *Auth // MessageAuth
+	Auth     *Auth // KindAuth
 	Welcome  *Welcome
-	Position Position // MessageStateSync, MessageAck
+	Position Position // KindStateSync, KindAck
 	Tick     lockstep.Tick
 	Sequence lockstep.Sequence
-	Command  lockstep.Kind   // MessageCommand
-	Reason   lockstep.Reason // MessageCommandRejected
-	Root     uint64          // MessageChecksum
-	Sections []uint64        // MessageChecksum
-	Nonce    uint64          // MessagePing, MessagePong
-	Offset   uint32          // MessageState, MessageStateSync
+	Command  lockstep.Kind   // KindCommand
+	Reason   lockstep.Reason // KindCommandRejected
+	Root     uint64          // KindChecksum
+	Sections []uint64        // KindChecksum
+	Nonce    uint64          // KindPing, KindPong
+	Offset   uint32          // KindState, KindStateSync
 	Total    uint32
 	Bytes    []byte          // a payload or a chunk
-	Player   lockstep.Player // MessageDesyncReport
+	Player   lockstep.Player // KindDesyncReport
 	Agreed   lockstep.Tick
-	Code     uint8  // MessageError, MessageClosing
+	Code     uint8  // KindError, KindClosing
 	Text     string // chat, detail, reason
-	Field    string // MessageError: what is wrong; MessageDesyncReport: the section
-	RetryMS  uint32 // MessageClosing
+	Field    string // KindError: what is wrong; KindDesyncReport: the section
+	RetryMS  uint32 // KindClosing
 }
 
 // Auth is the first message of a client.
@@ -103,10 +103,10 @@ type Welcome struct {
 	SpeedPercent uint16 // of the tick rate, as of Tick
 }
 
-// A Role says what a connection may do.
+// A Role is the rights of a connection.
 type Role uint8
 
-// The roles. Each may do what those before it may.
+// The roles. Each has the rights of those before it.
 const (
 	Spectator Role = iota // watch and, if the match allows it, chat
 	Seated                // give commands

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A MessageReader decodes messages. The zero MessageReader is ready. It belongs
+// A Reader decodes messages. The zero Reader is ready. It belongs
 // to one goroutine.
 type Reader struct {
 	r        pack.Reader

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A MessageWriter encodes messages. The zero MessageWriter is ready. It belongs
+// A Writer encodes messages. The zero Writer is ready. It belongs
 // to one goroutine.
 type Writer struct{ w pack.Writer }
 

@@ -36,7 +36,7 @@ func (p Player) MarshalJSON() ([]byte, error) { return strconv.AppendUint(nil, u
 // A Sequence numbers the commands of one player, from 1 upwards.
 type Sequence uint32
 
-// A Kind says which registered type a command's payload has. The kinds of a
+// A CommandKind says which registered type a command's payload has. The kinds of a
 // game are its own; those of [System] are the engine's (see [Joined]).
 type CommandKind uint16
 

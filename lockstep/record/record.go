@@ -1,6 +1,6 @@
 package record
 
-// A RecordKind says what a [Record] is. It is the first value of the record's
+// A Kind says what a [Record] is. It is the first value of the record's
 // bytes. A reader refuses unknown kinds below FirstOptional and passes over
 // those from there on.
 type Kind uint8
@@ -25,7 +25,7 @@ const (
 	MaxPayload       = 16 << 10  // bytes of one command's payload
 	MaxFrameCommands = 8192      // commands of one tick
 	MaxFrameBytes    = 4 << 20   // bytes of the payloads of one tick that a Coordinator accepts from players
-	MaxEmptyRun      = 1 << 16   // ticks of one RecordEmpty
+	MaxEmptyRun      = 1 << 16   // ticks of one KindEmpty
 	MaxStateSize     = 256 << 20 // bytes of one snapshot
 	MaxNote          = 1024      // bytes of one note's text
 
@@ -44,14 +44,14 @@ type Record struct {
 	// of an empty run, the one whose state a keyframe or checksum is of.
 	Tick Tick
 
-	Header   *Header // RecordHeader
+	Header   *Header // KindHeader
 	Keyframe Keyframe
-	Frame    Frame  // RecordFrame
-	Empty    uint32 // RecordEmpty: how many ticks, at least 1
-	Root     uint64 // RecordChecksum and RecordDissent
-	Player   Player // RecordDissent and RecordNote
-	Topic    string // RecordNote: "name" or "chat", or a game's own
-	Text     string // RecordNote and RecordEnd
+	Frame    Frame  // KindFrame
+	Empty    uint32 // KindEmpty: how many ticks, at least 1
+	Root     uint64 // KindChecksum and KindDissent
+	Player   Player // KindDissent and KindNote
+	Topic    string // KindNote: "name" or "chat", or a game's own
+	Text     string // KindNote and KindEnd
 }
 
 // A Keyframe is a snapshot kept in the log. Together with the frames after it

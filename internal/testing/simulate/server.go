@@ -43,7 +43,7 @@ type server struct {
 	chance  *rand.Rand // of the current fault
 }
 
-// A commit is a sync concurrent with the match, for HostOptions.AwaitCommit.
+// A commit is a sync concurrent with the match, for host.Options.AwaitCommit.
 type commit struct {
 	at       lockstep.Time // when it completes; 0: there is none
 	position protocol.Position
