@@ -4,6 +4,8 @@ package mutants
 
 import (
 	"flag"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -67,4 +69,44 @@ func TestKilled(t *testing.T) {
 		t.Errorf("%s: lives, and breaks %s", r.Mutant.Name, r.Mutant.Hits)
 	}
 	t.Log(s)
+}
+
+// missingTests returns the tests that mutants name and that the package of their
+// function does not have. Such a mutant would live for ever.
+func missingTests(t *testing.T, all []Mutant) (missing []string) {
+	t.Helper()
+	for _, m := range all {
+		if m.Test == "" {
+			continue
+		}
+		folder, _, _ := strings.Cut(m.Func, ".")
+		files, err := filepath.Glob(filepath.Join(root, folder, "*_test.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var source strings.Builder
+		for _, name := range files {
+			b, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			source.Write(b)
+		}
+		for name := range strings.SplitSeq(m.Test, "|") {
+			if !strings.Contains(source.String(), "\nfunc "+name+"(") {
+				missing = append(missing, folder+"."+name)
+			}
+		}
+	}
+	return missing
+}
+
+func TestTestsOfMutants(t *testing.T) {
+	if got := missingTests(t, All()); len(got) > 0 {
+		t.Errorf("there is no %q", got)
+	}
+	planted := []Mutant{{Func: "lockstep/host.(*Host).tick", Test: "TestHostScripts|TestGone"}}
+	if got := missingTests(t, planted); len(got) != 1 || got[0] != "lockstep/host.TestGone" {
+		t.Errorf("control: got %q", got)
+	}
 }

@@ -1,0 +1,128 @@
+package coordinator_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/internal/testing/testgame"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+)
+
+// onTrial returns a coordinator of two players and empty frames, whose referee can
+// compute each tick again. Outcomes are appended to got.
+func onTrial(t *testing.T, game *lockstep.Game, header *lockstep.Header, got *[]coordinator.Retrial) *coordinator.Coordinator {
+	t.Helper()
+	c, err := coordinator.New(game, header, &testgame.Shelf{}, coordinator.Options{
+		Referee: lockstep.FollowerOptions{History: lockstep.HistoryOptions{States: true}},
+		Desync:  func(r *coordinator.DesyncReport) { *got = append(*got, r.Retrial) },
+		Frames: func(from, to lockstep.Tick) (all []lockstep.Frame) {
+			for at := from + 1; at <= to; at++ {
+				all = append(all, lockstep.Frame{Tick: at})
+			}
+			return all
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	testgame.Does(t)(c.Join(0))
+	testgame.Does(t)(c.Join(1))
+	return c
+}
+
+// A game that computes something else each time is told from a bit that flipped.
+func TestRetrialOfAnotherResultEachTime(t *testing.T) {
+	rules := testgame.LampRules
+	draws := uint32(0)
+	rules.Step = func(w *testgame.Lamps, turn *lockstep.Turn) {
+		draws++
+		w.Presses = draws
+	}
+	game := lockstep.MustGame(rules)
+	header, err := game.NewHeader(lockstep.MatchID{1}, lockstep.DefaultSettings(2), &testgame.Nobody{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []coordinator.Retrial
+	c := onTrial(t, game, header, &got)
+	for range 40 {
+		if _, err := c.Tick(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var sum checksum.Sum
+	c.Referee().Simulation().Sum(&sum)
+	sum.Root++
+	if err := c.Report(0, 40, &sum); err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != 1 || got[0] != coordinator.NeitherRight {
+		t.Errorf("got %v, want one that neither is right", got)
+	}
+}
+
+// A referee that was wrong is not believed because it was computed again once: not
+// when it is wrong a second time, and not from where a liar agreed with it.
+func TestRetrialAfterRetrial(t *testing.T) {
+	game := lockstep.MustGame(testgame.LampRules)
+	header, err := game.NewHeader(lockstep.MatchID{1}, lockstep.DefaultSettings(2), &testgame.Nobody{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	every := lockstep.Tick(header.Settings.CheckEvery)
+	for _, name := range []string{"wrong again", "a liar agreed"} {
+		t.Run(name, func(t *testing.T) {
+			var got, none []coordinator.Retrial
+			c, right := onTrial(t, game, header, &got), onTrial(t, game, header, &none)
+			sums := map[lockstep.Tick]*checksum.Sum{}
+			wrong := map[lockstep.Tick]*checksum.Sum{}
+			run := func(to lockstep.Tick) {
+				for c.Now() < to {
+					for _, x := range []*coordinator.Coordinator{c, right} {
+						if _, err := x.Tick(); err != nil {
+							t.Fatal(err)
+						}
+					}
+					sums[c.Now()], wrong[c.Now()] = new(checksum.Sum), new(checksum.Sum)
+					right.Referee().Simulation().Sum(sums[c.Now()])
+					c.Referee().Simulation().Sum(wrong[c.Now()])
+				}
+			}
+			flip := func() {
+				lockstep.World[testgame.Lamps](c.Referee().Simulation()).Presses ^= 1
+			}
+			report := func(p lockstep.Player, tick lockstep.Tick, sum *checksum.Sum) {
+				if err := c.Report(p, tick, sum); err != nil {
+					t.Fatal(err)
+				}
+			}
+			run(2*every + 3)
+			report(0, 2*every, sums[2*every])
+			flip()
+			switch name {
+			case "wrong again":
+				run(3*every + 5)
+				report(0, 3*every, sums[3*every])
+				run(3*every + 7)
+				flip()
+				run(4*every + 5)
+				report(0, 4*every, sums[4*every])
+				if len(got) != 2 || got[0] != coordinator.RefereeWrong || got[1] != coordinator.RefereeWrong {
+					t.Errorf("got %v, want two that the referee was wrong", got)
+				}
+			case "a liar agreed":
+				run(4*every + 5)
+				report(1, 3*every, wrong[3*every])
+				lie := *wrong[4*every]
+				lie.Root++
+				report(1, 4*every, &lie)
+				report(0, 3*every, sums[3*every])
+				if !slices.Contains(got, coordinator.RefereeWrong) || c.Referee().Simulation().Root() != right.Referee().Simulation().Root() {
+					t.Errorf("got %v, want that the referee was wrong, and has the right state", got)
+				}
+			}
+		})
+	}
+}
