@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -107,15 +108,19 @@ func TestHostileCounts(t *testing.T) {
 		append([]byte("\x00\x10\x00\x00"), bytes.Repeat([]byte{0xff}, 4*4096)...),
 		append([]byte("\x01\x00\x00\x00\x01\x00\x00\x00\xff\xff\xff\x1f"), make([]byte, 64)...),
 	} {
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		var v nested
-		err := c.Decode(b, &v)
-		runtime.ReadMemStats(&after)
-		if !errors.Is(err, io.ErrUnexpectedEOF) {
-			t.Errorf("%x…: error %v, want %v", b[:4], err, io.ErrUnexpectedEOF)
+		size := uint64(math.MaxUint64)
+		for range 5 { // the least of them: the runtime allocates, too
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			var v nested
+			err := c.Decode(b, &v)
+			runtime.ReadMemStats(&after)
+			if !errors.Is(err, io.ErrUnexpectedEOF) {
+				t.Errorf("%x…: error %v, want %v", b[:4], err, io.ErrUnexpectedEOF)
+			}
+			size = min(size, after.TotalAlloc-before.TotalAlloc)
 		}
-		if size := after.TotalAlloc - before.TotalAlloc; size > 4096 {
+		if size > 4096 {
 			t.Errorf("%x…: %d bytes allocated for %d bytes", b[:4], size, len(b))
 		}
 	}
