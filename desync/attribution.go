@@ -9,7 +9,7 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// Attribute says who was wrong in a replay that was verified with game g: at the
+// Attribute returns the verdict on a replay that was verified with game g: at the
 // first difference, or if the verification kept going, at all checks. It reads
 // the file of r independently of r, up to where it cannot be read further.
 func Attribute(r *replay.Reader, g *lockstep.Game, v *replay.Verification, o replay.SimulateOptions) *Verdict {

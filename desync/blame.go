@@ -2,10 +2,10 @@ package desync
 
 import "github.com/seed-49bee653/samestep/lockstep"
 
-// A Blame says who was wrong, and when.
+// A Blame names one party that was wrong, and the ticks.
 type Blame struct {
 	Who    Party           `json:"who"`
-	Player lockstep.Player `json:"player"` // if Who is WrongPlayer
+	Player lockstep.Player `json:"player"` // set for WrongPlayer
 	Checks int             `json:"checks"` // at which it was wrong
 	First  lockstep.Tick   `json:"first"`  // of them
 	Last   lockstep.Tick   `json:"last"`

@@ -59,7 +59,7 @@ func system(tb testing.TB, file []byte, from lockstep.Tick, kind lockstep.Kind, 
 	})
 }
 
-// judged verifies a replay, and judges who was wrong in it.
+// judged verifies a replay and returns the verdict.
 func judged(tb testing.TB, file []byte, g *lockstep.Game, o replay.VerifyOptions) (*desync.Verdict, error) {
 	tb.Helper()
 	r := openReplay(tb, file)

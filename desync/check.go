@@ -41,7 +41,7 @@ func (c *check) sides() (right, wrong []lockstep.Player) {
 	return right, wrong
 }
 
-// party returns who was wrong, if not only players were; else it is empty. A build
+// party returns the wrong party, and is empty if only players were wrong. A build
 // cannot convict a referee with a minority: those may be the players of that
 // build.
 func (c *check) party() Party {

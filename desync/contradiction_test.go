@@ -160,7 +160,7 @@ func TestVerifyAndExplainAgree(t *testing.T) {
 	}
 }
 
-// wrongParty returns who is wrong where some of eight players have the build at
+// wrongParty returns the wrong party where some of eight players have the build at
 // hand.
 func wrongParty(otherReferee bool, right lockstep.Player) desync.Party {
 	switch {

@@ -1,5 +1,4 @@
-// Package desync decides who was wrong when two machines computed one match
-// differently. It has four ways to ask:
+// Package desync judges desyncs: two machines that computed one match differently. It has four ways to ask:
 //
 //   - [Compare] compares the records of two replays, without a simulation.
 //   - [Bisect] finds the first tick at which two replays differ, or a replay and

@@ -143,7 +143,7 @@ func ExampleCompare() {
 	// 100 ticks, ended: time is up
 }
 
-// A replay says what the players had, and simulating it tells who was right.
+// A replay has the players' checksums. Simulating it shows which are right.
 func ExampleAttribute() {
 	game, _, b := examplePair()
 	facts, err := replay.Verify(b, game, replay.VerifyOptions{KeepGoing: true})

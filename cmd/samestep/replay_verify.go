@@ -206,7 +206,7 @@ func (v *verified) json(signed *bool, err error, took time.Duration) any {
 		Blames        []desync.Blame  `json:"blames"`
 		Class         replay.Class    `json:"class"`
 		Signed        *bool           `json:"signed,omitempty"` // with the key that was asked for; nil for no key
-		First         *differenceJSON `json:"first"`            // in place of the Verification's
+		First         *differenceJSON `json:"first"`            // replaces the one of Verification
 		Game          string          `json:"game"`
 		Match         string          `json:"match"`
 		Seconds       float64         `json:"seconds"`

@@ -179,7 +179,7 @@ func (h *Host) take(a *account, b budget, n int) bool {
 	return a.used[b].take(h.now, a.limit(&h.rates, b), n)
 }
 
-// check returns an error if the table is inconsistent; users are the connections by account.
+// check returns an error if the table is inconsistent. Connections share users.
 func (t *accounts) check(users int) error {
 	sum := 0
 	for i, a := range t.all {

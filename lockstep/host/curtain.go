@@ -10,8 +10,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A curtain is the visibility barrier: it hides sealed ticks from spectators, for
-// whom the match is delayed, and by anybody, while the log is not safe.
+// A curtain is the visibility barrier: it hides sealed ticks from delayed spectators,
+// and from all peers while the log is not safe.
 type curtain struct {
 	committed protocol.Position   // records before it are safe
 	ends      []protocol.Position // after the records of tick t, at t modulo its length: as many as the delay has, and one

@@ -46,7 +46,7 @@ type HostPlan struct {
 // A DiskPlan selects how the log is written.
 type DiskPlan struct {
 	EachFrame  bool          `json:"each_frame"`      // sync before a frame is sent: replay.SyncFrame
-	Await      bool          `json:"await,omitempty"` // sync concurrently, and send only synced records: HostOptions.AwaitCommit
+	Await      bool          `json:"await,omitempty"` // sync concurrently, and send only synced records: host.Options.AwaitCommit
 	FlushTicks uint32        `json:"flush_ticks"`
 	SyncEvery  lockstep.Time `json:"sync_every"` // without EachFrame
 	SyncTime   lockstep.Time `json:"sync_time"`  // duration of a sync
@@ -60,7 +60,7 @@ type MachinePlan struct {
 	JoinAt      lockstep.Time `json:"join_at,omitempty"`
 	Predict     lockstep.Tick `json:"predict,omitempty"`
 	Interpolate bool          `json:"interpolate,omitempty"`
-	Backlog     int           `json:"backlog"`         // ClientOptions.MaxBacklog
+	Backlog     int           `json:"backlog"`         // player.Options.MaxBacklog
 	Every       lockstep.Time `json:"every,omitempty"` // mean time between commands
 	Up          Link          `json:"up"`
 	Down        Link          `json:"down"`
