@@ -8,9 +8,9 @@ import (
 
 // Mismatch says where two sums differ.
 type Mismatch struct {
-	Section int    // the first section that differs; -1 if only the roots do, or if a sum lacks sections
+	Section int    // the first section that differs; -1 if only the hashes do, or if a sum lacks sections
 	Name    string // of the section; "" if Section is -1
-	A, B    uint64 // the sums of that section, or the roots
+	A, B    uint64 // the sums of that section, or the hashes
 }
 
 // String returns the mismatch as "section Units: A != B" or "root: A != B".
@@ -19,11 +19,11 @@ func (m Mismatch) String() string {
 	if m.Section >= 0 {
 		name = "section " + m.Name
 	}
-	return fmt.Sprintf("%s: %s != %s", name, FormatRoot(m.A), FormatRoot(m.B))
+	return fmt.Sprintf("%s: %s != %s", name, FormatHash(m.A), FormatHash(m.B))
 }
 
 // Compare reports whether a and b are sums of equal states of schema s, and if not, the first section that differs. A
-// sum with another number of sections than s has is compared by its root alone.
+// sum with another number of sections than s has is compared by its hash alone.
 func Compare(a, b Sum, s *state.Schema) (m Mismatch, equal bool) {
 	n := s.NumSections()
 	if len(a.Sections) == n && len(b.Sections) == n {
@@ -33,8 +33,8 @@ func Compare(a, b Sum, s *state.Schema) (m Mismatch, equal bool) {
 			}
 		}
 	}
-	if a.Root != b.Root {
-		return Mismatch{-1, "", a.Root, b.Root}, false
+	if a.Hash != b.Hash {
+		return Mismatch{-1, "", a.Hash, b.Hash}, false
 	}
 	return Mismatch{}, true
 }

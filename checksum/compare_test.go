@@ -18,8 +18,8 @@ func TestCompare(t *testing.T) {
 		{"last section", full, Sum{8, []uint64{1, 2, 3, 4, 6}}, "section Blue: 0000000000000005 != 0000000000000006", false},
 		{"a section under an equal root", full, Sum{9, []uint64{1, 7, 3, 4, 5}}, "section Units: 0000000000000002 != 0000000000000007", false},
 		{"the root alone", full, Sum{8, []uint64{1, 2, 3, 4, 5}}, "root: 0000000000000009 != 0000000000000008", false},
-		{"no sections, equal", full, Sum{Root: 9}, "", true},
-		{"no sections, not equal", Sum{Root: 7}, full, "root: 0000000000000007 != 0000000000000009", false},
+		{"no sections, equal", full, Sum{Hash: 9}, "", true},
+		{"no sections, not equal", Sum{Hash: 7}, full, "root: 0000000000000007 != 0000000000000009", false},
 		{"too many sections", full, Sum{8, []uint64{0, 0, 0, 0, 0, 0}}, "root: 0000000000000009 != 0000000000000008", false},
 	} {
 		m, equal := Compare(test.a, test.b, codec.Schema())
@@ -29,15 +29,15 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-func TestRootText(t *testing.T) {
-	for root, text := range map[uint64]string{0: "0000000000000000", 0x0123456789abcdef: "0123456789abcdef", 1<<64 - 1: "ffffffffffffffff"} {
-		got, err := ParseRoot(text)
-		if FormatRoot(root) != text || got != root || err != nil {
-			t.Errorf("%d: %s, parsed %d, error %v", root, FormatRoot(root), got, err)
+func TestHashText(t *testing.T) {
+	for hash, text := range map[uint64]string{0: "0000000000000000", 0x0123456789abcdef: "0123456789abcdef", 1<<64 - 1: "ffffffffffffffff"} {
+		got, err := ParseHash(text)
+		if FormatHash(hash) != text || got != hash || err != nil {
+			t.Errorf("%d: %s, parsed %d, error %v", hash, FormatHash(hash), got, err)
 		}
 	}
 	for _, text := range []string{"", "0", "0123456789abcde", "00123456789abcdef", "0123456789ABCDEF", "0123456789abcdeg", "0x23456789abcdef", " 123456789abcdef", "-123456789abcdef"} {
-		if _, err := ParseRoot(text); !errors.Is(err, ErrText) {
+		if _, err := ParseHash(text); !errors.Is(err, ErrText) {
 			t.Errorf("%q: error %v, want %v", text, err, ErrText)
 		}
 	}

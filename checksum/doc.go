@@ -1,7 +1,7 @@
 // Package checksum computes the 64-bit fingerprint of a state, by section, and compares two of them.
 //
 // A section is a top-level field of the state. Its sum is the xxhash64 (seed 0) of its canonical bytes, as package
-// state defines them. The root is the xxhash64 (seed 0) of
+// state defines them. The hash is the xxhash64 (seed 0) of
 //
 //	size  field
 //	16    the ASCII bytes "samestep root 1\n"
@@ -12,7 +12,7 @@
 //
 //	var sum checksum.Sum
 //	checksum.Of(&sum, codec, &world)
-//	fmt.Println(checksum.FormatRoot(sum.Root))
+//	fmt.Println(checksum.FormatHash(sum.Hash))
 //
 //samestep:deterministic
 package checksum

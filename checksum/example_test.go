@@ -22,7 +22,7 @@ func ExampleSum() {
 	if err := checksum.OfBytes(&stored, codec.Schema(), codec.Append(nil, &world)); err != nil {
 		fmt.Println(err)
 	}
-	fmt.Println(checksum.FormatRoot(live.Root), live.Root == stored.Root)
+	fmt.Println(checksum.FormatHash(live.Hash), live.Hash == stored.Hash)
 	// Output: 4023f7a6352a79c3 true
 }
 

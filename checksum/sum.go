@@ -11,24 +11,24 @@ import (
 
 // Sum is the checksum of one state.
 type Sum struct {
-	Root     uint64   // of the whole state
+	Hash     uint64   // of the whole state
 	Sections []uint64 // of each section, in order
 }
 
-// rootPrefix begins the bytes that a root is the hash of, so that it is never the hash of anything else.
-const rootPrefix = "samestep root 1\n"
+// hashPrefix begins the bytes that a hash is the hash of, so that it is never the hash of anything else.
+const hashPrefix = "samestep root 1\n"
 
 // Of sets dst to the sum of v. It reuses the memory of dst.Sections and allocates nothing else.
 func Of[T any](dst *Sum, c *state.Codec[T], v *T) {
-	var root, section xxhash.Digest
-	startRoot(&root)
+	var hash, section xxhash.Digest
+	startHash(&hash)
 	dst.Sections = dst.Sections[:0]
 	for i := range c.Schema().NumSections() {
 		section.Reset()
 		size := c.WriteSection(&section, i, v)
-		dst.add(&root, size, section.Sum64())
+		dst.add(&hash, size, section.Sum64())
 	}
-	dst.Root = root.Sum64()
+	dst.Hash = hash.Sum64()
 }
 
 // OfBytes sets dst to the sum of the state whose canonical bytes are b: the same that [Of] gives for the value. It
@@ -39,47 +39,47 @@ func OfBytes(dst *Sum, s *state.Schema, b []byte) error {
 	if err != nil {
 		return err
 	}
-	var root xxhash.Digest
-	startRoot(&root)
+	var hash xxhash.Digest
+	startHash(&hash)
 	dst.Sections = dst.Sections[:0]
 	for _, part := range parts {
 		//samestep:allow unseen xxHash64 is the same function in assembly and in Go
-		dst.add(&root, len(part), xxhash.Sum64(part))
+		dst.add(&hash, len(part), xxhash.Sum64(part))
 	}
-	dst.Root = root.Sum64()
+	dst.Hash = hash.Sum64()
 	return nil
 }
 
-// RootOf returns the root of a state whose sections have these sizes in canonical bytes, and these sums.
-func RootOf(sizesBytes []int, sums []uint64) uint64 {
-	var root xxhash.Digest
-	startRoot(&root)
+// HashOf returns the hash of a state whose sections have these sizes in canonical bytes, and these sums.
+func HashOf(sizesBytes []int, sums []uint64) uint64 {
+	var hash xxhash.Digest
+	startHash(&hash)
 	for i, sum := range sums {
-		addRoot(&root, sizesBytes[i], sum)
+		addHash(&hash, sizesBytes[i], sum)
 	}
-	return root.Sum64()
+	return hash.Sum64()
 }
 
-func startRoot(root *xxhash.Digest) {
-	root.Reset()
+func startHash(hash *xxhash.Digest) {
+	hash.Reset()
 	//samestep:allow unsafe the library reads the bytes of a string in place
 	//samestep:allow unseen xxHash64 is the same function in assembly and in Go
-	root.WriteString(rootPrefix)
+	hash.WriteString(hashPrefix)
 }
 
-// add appends a section and writes its size and sum to the root.
-func (s *Sum) add(root *xxhash.Digest, sizeBytes int, sum uint64) {
-	addRoot(root, sizeBytes, sum)
+// add appends a section and writes its size and sum to the hash.
+func (s *Sum) add(hash *xxhash.Digest, sizeBytes int, sum uint64) {
+	addHash(hash, sizeBytes, sum)
 	s.Sections = append(s.Sections, sum)
 }
 
-func addRoot(root *xxhash.Digest, sizeBytes int, sum uint64) {
+func addHash(hash *xxhash.Digest, sizeBytes int, sum uint64) {
 	var b [16]byte
 	binary.LittleEndian.PutUint64(b[:8], uint64(sizeBytes))
 	binary.LittleEndian.PutUint64(b[8:], sum)
 	//samestep:allow unseen xxHash64 is the same function in assembly and in Go
-	root.Write(b[:])
+	hash.Write(b[:])
 }
 
 // Clone returns a sum that shares no memory with s.
-func (s Sum) Clone() Sum { return Sum{s.Root, slices.Clone(s.Sections)} }
+func (s Sum) Clone() Sum { return Sum{s.Hash, slices.Clone(s.Sections)} }

@@ -36,14 +36,14 @@ func newWorld() *world {
 // naiveSum computes the sum from canonical bytes that stand here, cut into sections by hand.
 func naiveSum(sections ...string) Sum {
 	var s Sum
-	root := []byte("samestep root 1\n")
+	hash := []byte("samestep root 1\n")
 	for _, section := range sections {
 		sum := xxhash.Sum64String(section)
-		root = binary.LittleEndian.AppendUint64(root, uint64(len(section)))
-		root = binary.LittleEndian.AppendUint64(root, sum)
+		hash = binary.LittleEndian.AppendUint64(hash, uint64(len(section)))
+		hash = binary.LittleEndian.AppendUint64(hash, sum)
 		s.Sections = append(s.Sections, sum)
 	}
-	s.Root = xxhash.Sum64(root)
+	s.Hash = xxhash.Sum64(hash)
 	return s
 }
 
@@ -54,18 +54,18 @@ func TestGoldenSum(t *testing.T) {
 	want := naiveSum("\x07\x00\x00\x00", units, "\x03\x00\x00\x00\x00\x01\x02", "\x03\x00", "\x04\x00")
 	var got Sum
 	Of(&got, codec, newWorld())
-	if got.Root != want.Root || !slices.Equal(got.Sections, want.Sections) {
+	if got.Hash != want.Hash || !slices.Equal(got.Sections, want.Sections) {
 		t.Errorf("sum of the value: %x, want %x", got, want)
 	}
-	if err := OfBytes(&got, codec.Schema(), codec.Append(nil, newWorld())); err != nil || got.Root != want.Root || !slices.Equal(got.Sections, want.Sections) {
+	if err := OfBytes(&got, codec.Schema(), codec.Append(nil, newWorld())); err != nil || got.Hash != want.Hash || !slices.Equal(got.Sections, want.Sections) {
 		t.Errorf("sum of the bytes: %x, error %v, want %x", got, err, want)
 	}
 	const golden = "2c9ac64634686ae6" // the same on every machine, for ever
-	if text := FormatRoot(got.Root); text != golden {
+	if text := FormatHash(got.Hash); text != golden {
 		t.Errorf("root: %s, want %s", text, golden)
 	}
-	if root := RootOf([]int{4, len(units), 7, 2, 2}, got.Sections); root != want.Root {
-		t.Errorf("root of the sections: %x, want %x", root, want.Root)
+	if hash := HashOf([]int{4, len(units), 7, 2, 2}, got.Sections); hash != want.Hash {
+		t.Errorf("root of the sections: %x, want %x", hash, want.Hash)
 	}
 	clone := got.Clone()
 	got.Sections[0]++
@@ -76,16 +76,16 @@ func TestGoldenSum(t *testing.T) {
 
 func TestOfBytesRefuses(t *testing.T) {
 	b := codec.Append(nil, newWorld())
-	sum := Sum{Root: 1, Sections: []uint64{2}}
+	sum := Sum{Hash: 1, Sections: []uint64{2}}
 	if err := OfBytes(&sum, codec.Schema(), b[:len(b)-1]); !errors.As(err, new(*state.DecodeError)) {
 		t.Errorf("cut bytes: error %v, want a *state.DecodeError", err)
 	}
-	if sum.Root != 1 || sum.Sections[0] != 2 {
+	if sum.Hash != 1 || sum.Sections[0] != 2 {
 		t.Errorf("cut bytes changed the sum to %x", sum)
 	}
 }
 
-// TestEveryLeafCounts damages each leaf of a state by one bit: the root changes, and the section of that leaf alone.
+// TestEveryLeafCounts damages each leaf of a state by one bit: the hash changes, and the section of that leaf alone.
 func TestEveryLeafCounts(t *testing.T) {
 	schema := codec.Schema()
 	b := codec.Append(nil, newWorld())
@@ -113,7 +113,7 @@ func TestEveryLeafCounts(t *testing.T) {
 			t.Fatal(err)
 		}
 		m, equal := Compare(want, got, schema)
-		if equal || got.Root == want.Root {
+		if equal || got.Hash == want.Hash {
 			t.Errorf("%s: no mismatch", leaf.Path)
 			continue
 		}
@@ -135,7 +135,7 @@ func TestExchangedSections(t *testing.T) {
 	Of(&a, codec, w)
 	w.Red, w.Blue = w.Blue, w.Red
 	Of(&b, codec, w)
-	if a.Root == b.Root {
+	if a.Hash == b.Hash {
 		t.Error("two sections changed places and the root did not change")
 	}
 	if xorOf(a) != xorOf(b) {

@@ -13,7 +13,7 @@ import (
 // first difference, or if the verification kept going, at all checks. It reads
 // the file of r independently of r, up to where it cannot be read further.
 func Attribute(r *replay.Reader, g *lockstep.Game, v *replay.Verification, o replay.SimulateOptions) *Verdict {
-	if v.Dissents == 0 && v.First == nil {
+	if v.Mismatches == 0 && v.First == nil {
 		return verdictOf([]Blame{})
 	}
 	own, err := r.Reopen()
@@ -102,11 +102,11 @@ func (a *attribution) tie(r *replay.Reader, g *lockstep.Game, maxTicks lockstep.
 			break
 		}
 		last = m.tick
-		root, _, err := rootAt(r, g, m.tick, &replay.SimulateOptions{MaxTicks: maxTicks})
+		hash, _, err := hashAt(r, g, m.tick, &replay.SimulateOptions{MaxTicks: maxTicks})
 		if err != nil {
 			break
 		}
-		a.own[m.tick] = root
+		a.own[m.tick] = hash
 		a.ticks = append(a.ticks, m.tick)
 	}
 	slices.Sort(a.ticks)

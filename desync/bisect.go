@@ -123,9 +123,9 @@ func (s *bisector) probe(c *Comparison, ticks lockstep.Tick) error {
 		return ErrSame
 	}
 	differs := func(i *item) (bool, error) {
-		root, simulated, err := rootAt(s.a.reader, s.game, i.tick, &s.options.SimulateOptions)
+		hash, simulated, err := hashAt(s.a.reader, s.game, i.tick, &s.options.SimulateOptions)
 		s.found.Simulated += simulated
-		return root != i.root, err
+		return hash != i.hash, err
 	}
 	last := len(reports) - 1
 	if wrong, err := differs(&reports[last]); err != nil || !wrong {
@@ -179,7 +179,7 @@ func (s *bisector) keyframes() error {
 	for i := range s.a.evidence {
 		x := &s.a.evidence[i]
 		y := s.b.evidence.find(x.tick)
-		if y == nil || x.root == y.root || rank(*x)+rank(*y) > 0 {
+		if y == nil || x.hash == y.hash || rank(*x)+rank(*y) > 0 {
 			continue
 		}
 		m, err := replay.StateAt(s.a.reader, nil, x.tick, replay.SimulateOptions{})
@@ -201,9 +201,9 @@ func (s *bisector) keyframes() error {
 	return nil
 }
 
-// rootAt simulates up to a tick without comparing the checksums in the file. It
+// hashAt simulates up to a tick without comparing the checksums in the file. It
 // returns the checksum of the state there, and how many ticks it simulated.
-func rootAt(r *replay.Reader, g *lockstep.Game, t lockstep.Tick, o *replay.SimulateOptions) (root uint64, simulated int, err error) {
+func hashAt(r *replay.Reader, g *lockstep.Game, t lockstep.Tick, o *replay.SimulateOptions) (hash uint64, simulated int, err error) {
 	c, err := replay.NewCursor(r, g, t)
 	if err != nil {
 		return 0, 0, err
@@ -225,7 +225,7 @@ func rootAt(r *replay.Reader, g *lockstep.Game, t lockstep.Tick, o *replay.Simul
 			o.Progress(c.Tick()-from, t-from)
 		}
 	}
-	return c.Simulation().Root(), int(t - from), nil
+	return c.Simulation().Hash(), int(t - from), nil
 }
 
 // state returns the state of an item, which has one.

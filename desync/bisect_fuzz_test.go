@@ -47,12 +47,12 @@ func tamper(tb testing.TB, file []byte, changes []byte) []byte {
 	return copyRecords(tb, file, func(r *record.Record, emit func(*record.Record) error) error {
 		n++
 		c, ok := all[n]
-		check := r.Kind == record.KindChecksum || r.Kind == record.KindDissent
+		check := r.Kind == record.KindChecksum || r.Kind == record.KindMismatch
 		switch {
 		case !ok:
 		case c.how == 0:
-			r.Root ^= uint64(c.value)
-			r.Keyframe.Root ^= uint64(c.value)
+			r.Hash ^= uint64(c.value)
+			r.Keyframe.Hash ^= uint64(c.value)
 		case c.how == 1:
 			for i := range r.Frame.Commands {
 				p := bytes.Clone(r.Frame.Commands[i].Payload)
@@ -62,7 +62,7 @@ func tamper(tb testing.TB, file []byte, changes []byte) []byte {
 		case c.how == 2 && len(r.Keyframe.State) > 0:
 			r.Keyframe.State[int(c.value)%len(r.Keyframe.State)] ^= c.value
 		case c.how == 3 && check:
-			r.Kind, r.Player = record.KindDissent, lockstep.Player(c.value%2)
+			r.Kind, r.Player = record.KindMismatch, lockstep.Player(c.value%2)
 		case c.how == 4 && check:
 			return nil
 		}

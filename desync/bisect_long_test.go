@@ -166,12 +166,12 @@ func (m *longMatch) retell(tb testing.TB, g *lockstep.Game, tick lockstep.Tick) 
 		}
 		switch rec.Kind {
 		case record.KindChecksum:
-			own[rec.Tick] = f.Simulation().Root()
-			if rec.Tick >= tick && rec.Tick < tick+lockstep.Tick(m.every) && own[rec.Tick] == rec.Root {
+			own[rec.Tick] = f.Simulation().Hash()
+			if rec.Tick >= tick && rec.Tick < tick+lockstep.Tick(m.every) && own[rec.Tick] == rec.Hash {
 				return errHealed
 			}
 		case record.KindKeyframe:
-			own[rec.Tick], keyframes[rec.Tick] = f.Simulation().Root(), f.Simulation().AppendState(nil)
+			own[rec.Tick], keyframes[rec.Tick] = f.Simulation().Hash(), f.Simulation().AppendState(nil)
 			if rec.Tick >= tick+1200 {
 				return errEnough
 			}
@@ -185,15 +185,15 @@ func (m *longMatch) retell(tb testing.TB, g *lockstep.Game, tick lockstep.Tick) 
 		tb.Fatal(err)
 	}
 	return rewrite(tb, m.file, func(rec *record.Record) {
-		switch root, known := own[rec.Tick]; {
+		switch hash, known := own[rec.Tick]; {
 		case rec.Kind == record.KindChecksum && known:
-			rec.Root = root
+			rec.Hash = hash
 		case rec.Kind == record.KindChecksum && rec.Tick > tick:
-			rec.Root++
+			rec.Hash++
 		case rec.Kind == record.KindKeyframe && known:
-			rec.Keyframe.Root, rec.Keyframe.State = root, keyframes[rec.Tick]
+			rec.Keyframe.Hash, rec.Keyframe.State = hash, keyframes[rec.Tick]
 		case rec.Kind == record.KindKeyframe && rec.Tick > tick:
-			rec.Keyframe.Root++
+			rec.Keyframe.Hash++
 		}
 	})
 }

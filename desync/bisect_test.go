@@ -60,9 +60,9 @@ func retell(tb testing.TB, file []byte, g *lockstep.Game) []byte {
 			if !ok {
 				tb.Fatalf("no checksum of tick %d", r.Tick)
 			}
-			r.Root = sum.Root
+			r.Hash = sum.Hash
 		case record.KindKeyframe:
-			r.Keyframe.Root, r.Keyframe.State = f.Simulation().Root(), f.Simulation().AppendState(nil)
+			r.Keyframe.Hash, r.Keyframe.State = f.Simulation().Hash(), f.Simulation().AppendState(nil)
 		}
 	})
 }
@@ -195,7 +195,7 @@ func TestBisectOtherSchema(t *testing.T) {
 	})
 	parted := rewrite(t, other, func(r *record.Record) {
 		if r.Kind == record.KindChecksum && r.Tick > 30 {
-			r.Root++
+			r.Hash++
 		}
 	})
 	for _, b := range [][]byte{other, parted} {
@@ -383,7 +383,7 @@ func TestBisectSame(t *testing.T) {
 			if err := checksum.OfBytes(&sum, g.StateSchema(), r.Keyframe.State); err != nil {
 				t.Fatal(err)
 			}
-			r.Keyframe.Root = sum.Root
+			r.Keyframe.Hash = sum.Hash
 		}
 	})
 	found, err := desync.Bisect(openReplay(t, file), openReplay(t, retell(t, apart, g)), g, desync.BisectOptions{})

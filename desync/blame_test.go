@@ -12,11 +12,11 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// roots returns the checksums of a match by tick, as another game makes them.
-func roots(tb testing.TB, file []byte, g *lockstep.Game) map[lockstep.Tick]uint64 {
+// hashes returns the checksums of a match by tick, as another game makes them.
+func hashes(tb testing.TB, file []byte, g *lockstep.Game) map[lockstep.Tick]uint64 {
 	all := make(map[lockstep.Tick]uint64)
 	for _, r := range reports(tb, file, g, 1, false, false) {
-		all[r.Tick] = r.Root
+		all[r.Tick] = r.Hash
 	}
 	return all
 }
@@ -31,8 +31,8 @@ func testify(tb testing.TB, file []byte, say func(t lockstep.Tick) map[lockstep.
 		var all []record.Record
 		said := say(r.Tick)
 		for p := range lockstep.Player(250) {
-			if root, ok := said[p]; ok {
-				all = append(all, record.Record{Kind: record.KindDissent, Tick: r.Tick, Player: p, Root: root})
+			if hash, ok := said[p]; ok {
+				all = append(all, record.Record{Kind: record.KindMismatch, Tick: r.Tick, Player: p, Hash: hash})
 			}
 		}
 		return all
@@ -93,20 +93,20 @@ func blames(v *desync.Verdict) string {
 // keyframe every 50.
 func TestBlame(t *testing.T) {
 	g, file, _ := recordMatch(t, 400, replay.WriterOptions{})
-	right := roots(t, file, g)
+	right := hashes(t, file, g)
 	change := xor(t, "Dots[1].Pos.X", 3)
-	wrong := roots(t, file, hurt(t, 333, change))
+	wrong := hashes(t, file, hurt(t, 333, change))
 	mistaken := retell(t, file, hurt(t, 333, change)) // by the recorder
-	third := roots(t, file, hurt(t, 333, xor(t, "Dots[2].Pos.X", 3)))
-	between := func(tick, from, to lockstep.Tick, p lockstep.Player, root uint64) map[lockstep.Player]uint64 {
+	third := hashes(t, file, hurt(t, 333, xor(t, "Dots[2].Pos.X", 3)))
+	between := func(tick, from, to lockstep.Tick, p lockstep.Player, hash uint64) map[lockstep.Player]uint64 {
 		if tick < from || tick > to {
 			return nil
 		}
-		return map[lockstep.Player]uint64{p: root}
+		return map[lockstep.Player]uint64{p: hash}
 	}
 	keyframe := rewrite(t, file, func(r *record.Record) {
 		if r.Kind == record.KindKeyframe && r.Tick == 150 {
-			r.Keyframe.Root++
+			r.Keyframe.Hash++
 		}
 	})
 	for _, test := range []struct {
@@ -160,7 +160,7 @@ func TestBlame(t *testing.T) {
 		}), "player 0: 7 checks, 340 to 400, to the end; build: 7 checks, 340 to 400, to the end", "player 0: 1 checks, 340 to 340, open; build: 1 checks, 340 to 340, open"},
 		{"one checksum was altered", rewrite(t, file, func(r *record.Record) {
 			if r.Kind == record.KindChecksum && r.Tick == 100 {
-				r.Root++
+				r.Hash++
 			}
 		}), "build: 1 checks, 100 to 100, healed 110", "build: 1 checks, 100 to 100, open"},
 		{"one keyframe was altered", keyframe, "keyframe: 1 checks, 150 to 150, healed 160", "keyframe: 1 checks, 150 to 150, open"},
@@ -194,7 +194,7 @@ func TestBlameKeyframe(t *testing.T) {
 		{"the state was wrong", retell(t, file, hurt(t, 45, xor(t, "Dots[1].Pos.X", 3))), "build: 8 checks, 50 to 200, to the end"},
 		{"the keyframe alone", rewrite(t, file, func(r *record.Record) {
 			if r.Kind == record.KindKeyframe && r.Tick == 50 {
-				r.Keyframe.Root++
+				r.Keyframe.Hash++
 			}
 		}), "keyframe: 1 checks, 50 to 50, healed 60"},
 		{"there are no checks", copyRecords(t, retell(t, file, hurt(t, 45, xor(t, "Dots[1].Pos.X", 3))), func(r *record.Record, emit func(*record.Record) error) error {
@@ -214,14 +214,14 @@ func TestBlameKeyframe(t *testing.T) {
 // Where there was no agreed checksum, the simulation tells who was right.
 func TestBlameTie(t *testing.T) {
 	g, file, _ := recordMatch(t, 200, replay.WriterOptions{})
-	right := roots(t, file, g)
-	wrong := roots(t, file, hurt(t, 104, xor(t, "Dots[1].Pos.X", 3)))
+	right := hashes(t, file, g)
+	wrong := hashes(t, file, hurt(t, 104, xor(t, "Dots[1].Pos.X", 3)))
 	tied := copyRecords(t, file, func(r *record.Record, emit func(*record.Record) error) error {
 		if r.Kind != record.KindChecksum || r.Tick < 110 {
 			return emit(r)
 		}
-		for p, root := range []uint64{right[r.Tick], wrong[r.Tick]} {
-			if err := emit(&record.Record{Kind: record.KindDissent, Tick: r.Tick, Player: lockstep.Player(p), Root: root}); err != nil {
+		for p, hash := range []uint64{right[r.Tick], wrong[r.Tick]} {
+			if err := emit(&record.Record{Kind: record.KindMismatch, Tick: r.Tick, Player: lockstep.Player(p), Hash: hash}); err != nil {
 				return err
 			}
 		}

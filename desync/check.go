@@ -14,7 +14,7 @@ import (
 type mismatch struct {
 	tick   lockstep.Tick
 	player lockstep.Player
-	root   uint64
+	hash   uint64
 }
 
 // A check has all that is known of one checked tick.
@@ -32,7 +32,7 @@ type check struct {
 // those whose is not.
 func (c *check) sides() (right, wrong []lockstep.Player) {
 	for _, m := range c.mismatches {
-		if m.root == c.own {
+		if m.hash == c.own {
 			right = append(right, m.player)
 		} else {
 			wrong = append(wrong, m.player)
@@ -76,9 +76,9 @@ func (l *checkLog) record(rec *record.Record) error {
 	case record.KindHeader:
 		l.seats = int(rec.Header.Settings.Players)
 	case record.KindChecksum:
-		l.agreed = append(l.agreed, item{tick: rec.Tick, root: rec.Root})
-	case record.KindDissent:
-		l.mismatches = append(l.mismatches, mismatch{rec.Tick, rec.Player, rec.Root})
+		l.agreed = append(l.agreed, item{tick: rec.Tick, hash: rec.Hash})
+	case record.KindMismatch:
+		l.mismatches = append(l.mismatches, mismatch{rec.Tick, rec.Player, rec.Hash})
 	case record.KindNote:
 		if n := len(l.agreed); n > 0 && rec.Player == lockstep.System && rec.Topic == coordinator.TopicReferee {
 			l.admitted = l.agreed[n-1].tick
@@ -102,7 +102,7 @@ func (l *checkLog) at(t lockstep.Tick, own uint64, known bool) *check {
 	c := &check{tick: t, own: own, agreed: own, mismatches: l.mismatches[from:to], seats: l.seats, admitted: t <= l.admitted}
 	switch agreed := l.agreed.find(t); {
 	case agreed != nil:
-		if c.agreed = agreed.root; !known {
+		if c.agreed = agreed.hash; !known {
 			c.own = c.agreed
 		}
 	case from < to:

@@ -129,11 +129,11 @@ func (c *Comparison) checks(x, y evidence) {
 			continue
 		}
 		c.Compared++
-		if x[i].root == y[j].root {
+		if x[i].hash == y[j].hash {
 			agreed, known = x[i].tick, true
 		} else {
 			c.Differed++
-			d := &ChecksumDifference{x[i].tick, x[i].root, y[j].root, agreed, known}
+			d := &ChecksumDifference{x[i].tick, x[i].hash, y[j].hash, agreed, known}
 			if c.Checksum == nil {
 				c.Checksum = d
 			}
@@ -190,9 +190,9 @@ func (o *outline) next() {
 			return
 		case record.KindEmpty:
 			o.side.Ticks = rec.Tick
-		case record.KindDissent:
+		case record.KindMismatch:
 			if len(o.mismatches) < maxEvidence {
-				o.mismatches = append(o.mismatches, mismatch{rec.Tick, rec.Player, rec.Root})
+				o.mismatches = append(o.mismatches, mismatch{rec.Tick, rec.Player, rec.Hash})
 			}
 		case record.KindEnd:
 			o.side.Ended, o.side.Reason = true, rec.Text

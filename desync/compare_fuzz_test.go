@@ -30,7 +30,7 @@ func FuzzCompare(f *testing.F) {
 	body = append(body, enc.Frame(&lockstep.Frame{Tick: 1, Commands: []lockstep.Command{{Tick: 1, Player: 1, Sequence: 1, Kind: 1, Payload: []byte{0x93, 1, 2, 3}}}})...)
 	body = append(body, enc.Empty(3)...)
 	body = append(body, enc.Checksum(4, 5)...)
-	body = append(body, enc.Dissent(4, 1, 6)...)
+	body = append(body, enc.Mismatch(4, 1, 6)...)
 	body = append(body, enc.Keyframe(4, 5, []record.LastSequence{{Player: 1, Sequence: 1}}, after)...)
 	body = append(body, enc.End("over")...)
 	if err := replay.Play(openReplay(f, batch(prefix, body)), nil, nil); err != nil {

@@ -119,7 +119,7 @@ func TestCompareDamaged(t *testing.T) {
 
 // lengthen returns a replay with four thousand million ticks more, and then a
 // checksum.
-func lengthen(tb testing.TB, file []byte, root uint64) []byte {
+func lengthen(tb testing.TB, file []byte, hash uint64) []byte {
 	tb.Helper()
 	return copyRecords(tb, file, func(r *record.Record, emit func(*record.Record) error) error {
 		if r.Kind != record.KindEnd {
@@ -131,7 +131,7 @@ func lengthen(tb testing.TB, file []byte, root uint64) []byte {
 			}
 			r.Tick += record.MaxEmptyRun
 		}
-		if err := emit(&record.Record{Kind: record.KindChecksum, Tick: r.Tick, Root: root}); err != nil {
+		if err := emit(&record.Record{Kind: record.KindChecksum, Tick: r.Tick, Hash: hash}); err != nil {
 			return err
 		}
 		return emit(r)
@@ -152,7 +152,7 @@ func TestCompareLong(t *testing.T) {
 	if _, err := replay.StateAt(openReplay(t, long), g, last+1, replay.SimulateOptions{}); !errors.Is(err, replay.ErrLimit) {
 		t.Errorf("StateAt after the end: got error %v, want %v", err, replay.ErrLimit)
 	}
-	_, err := desync.BisectReports(openReplay(t, long), []desync.Report{{Tick: last - 5, Root: 1}}, g, desync.BisectOptions{})
+	_, err := desync.BisectReports(openReplay(t, long), []desync.Report{{Tick: last - 5, Hash: 1}}, g, desync.BisectOptions{})
 	if !errors.Is(err, replay.ErrLimit) {
 		t.Errorf("BisectReports: got error %v, want %v", err, replay.ErrLimit)
 	}

@@ -180,23 +180,23 @@ func TestChangedLog(t *testing.T) {
 	files := unpacked(t, plain())
 	for name, change := range map[string]func(r *record.Record) (kept bool){
 		"no check of the desync": func(r *record.Record) bool {
-			return r.Tick != 160 || r.Kind != record.KindChecksum && r.Kind != record.KindDissent
+			return r.Tick != 160 || r.Kind != record.KindChecksum && r.Kind != record.KindMismatch
 		},
 		"an altered keyframe": func(r *record.Record) bool {
 			if r.Kind == record.KindKeyframe && r.Tick == 100 {
-				r.Keyframe.Root++
+				r.Keyframe.Hash++
 			}
 			return true
 		},
 	} {
 		changed := 0
 		file := rewriteOpen(t, files["replay.ssr"], func(r *record.Record) []*record.Record {
-			before := r.Keyframe.Root
+			before := r.Keyframe.Hash
 			if !change(r) {
 				changed++
 				return nil
 			}
-			if r.Keyframe.Root != before {
+			if r.Keyframe.Hash != before {
 				changed++
 			}
 			return []*record.Record{r}
@@ -253,9 +253,9 @@ func TestAdmittedMistake(t *testing.T) {
 		noted := !admitted
 		file := rewriteOpen(t, files["replay.ssr"], func(r *record.Record) []*record.Record {
 			switch {
-			case r.Kind == record.KindDissent && r.Player > 0:
+			case r.Kind == record.KindMismatch && r.Player > 0:
 				return nil // only player 0 has reported
-			case r.Kind == record.KindDissent && !noted:
+			case r.Kind == record.KindMismatch && !noted:
 				noted = true
 				return []*record.Record{r, {Kind: record.KindNote, Player: lockstep.System, Topic: coordinator.TopicReferee, Text: "wrong"}}
 			}

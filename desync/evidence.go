@@ -14,7 +14,7 @@ import (
 // A Report is a checksum that somebody computed of the state after a tick.
 type Report struct {
 	Tick     lockstep.Tick
-	Root     uint64
+	Hash     uint64
 	Sections []uint64 // by section of the state; nil if they are not known
 	State    []byte   // canonical bytes; nil if they are not known
 }
@@ -22,7 +22,7 @@ type Report struct {
 // An item is one checksum of a replay, or one report.
 type item struct {
 	tick     lockstep.Tick
-	root     uint64
+	hash     uint64
 	keyframe bool // of a keyframe, so that the replay has the state
 	report   *Report
 }
@@ -35,9 +35,9 @@ func (e *evidence) add(rec *record.Record) error {
 	var i item
 	switch rec.Kind {
 	case record.KindChecksum:
-		i = item{tick: rec.Tick, root: rec.Root}
+		i = item{tick: rec.Tick, hash: rec.Hash}
 	case record.KindKeyframe:
-		i = item{tick: rec.Tick, root: rec.Keyframe.Root, keyframe: true}
+		i = item{tick: rec.Tick, hash: rec.Keyframe.Hash, keyframe: true}
 	default:
 		return nil
 	}
@@ -60,7 +60,7 @@ func (e *evidence) order() {
 		switch {
 		case last < 0 || kept[last].tick < i.tick:
 			kept = append(kept, i)
-		case rank(kept[last]) == 0 && rank(i) > 0 && kept[last].root != i.root:
+		case rank(kept[last]) == 0 && rank(i) > 0 && kept[last].hash != i.hash:
 			kept[last] = i
 		}
 	}
@@ -72,8 +72,8 @@ func (e *evidence) order() {
 func (e *evidence) settle(mismatches []mismatch, reports evidence) {
 	agreed := *e
 	for _, d := range mismatches {
-		if i := reports.find(d.tick); i != nil && i.root != d.root && agreed.find(d.tick) == nil {
-			*e = append(*e, item{tick: d.tick, root: d.root})
+		if i := reports.find(d.tick); i != nil && i.hash != d.hash && agreed.find(d.tick) == nil {
+			*e = append(*e, item{tick: d.tick, hash: d.hash})
 		}
 	}
 	e.order()
@@ -103,7 +103,7 @@ func (e evidence) after(t lockstep.Tick) int {
 func reported(reports []Report) evidence {
 	e := make(evidence, len(reports))
 	for i := range reports {
-		e[i] = item{tick: reports[i].Tick, root: reports[i].Root, report: &reports[i]}
+		e[i] = item{tick: reports[i].Tick, hash: reports[i].Hash, report: &reports[i]}
 	}
 	e.order()
 	return e
@@ -119,13 +119,13 @@ func PlayerReports(r *replay.Reader, p lockstep.Player) ([]Report, error) {
 	}
 	var all []Report
 	err = replay.Play(own, nil, func(rec *record.Record) error {
-		if rec.Kind != record.KindChecksum && (rec.Kind != record.KindDissent || rec.Player != p) {
+		if rec.Kind != record.KindChecksum && (rec.Kind != record.KindMismatch || rec.Player != p) {
 			return nil
 		}
-		if rec.Kind == record.KindDissent { // it comes soon after the agreed one
+		if rec.Kind == record.KindMismatch { // it comes soon after the agreed one
 			for i := len(all) - 1; i >= max(0, len(all)-lateReports); i-- {
 				if all[i].Tick == rec.Tick {
-					all[i].Root = rec.Root
+					all[i].Hash = rec.Hash
 					return nil
 				}
 			}
@@ -133,7 +133,7 @@ func PlayerReports(r *replay.Reader, p lockstep.Player) ([]Report, error) {
 		if len(all) == maxEvidence {
 			return fmt.Errorf("desync: %w: more than %d checksums to compare", replay.ErrLimit, len(all))
 		}
-		all = append(all, Report{Tick: rec.Tick, Root: rec.Root})
+		all = append(all, Report{Tick: rec.Tick, Hash: rec.Hash})
 		return nil
 	})
 	return all, err

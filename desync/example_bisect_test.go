@@ -65,7 +65,7 @@ func examplePair() (game *lockstep.Game, a, b *replay.Reader) {
 			return err
 		}
 		if rec.Kind == record.KindChecksum {
-			rec.Root = f.Simulation().Root()
+			rec.Hash = f.Simulation().Hash()
 		}
 		return w.Append(enc.Record(rec))
 	})

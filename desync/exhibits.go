@@ -14,7 +14,7 @@ import (
 // A side is what one side had after a tick. Without bytes it is unknown.
 type side struct {
 	bytes []byte
-	root  uint64
+	hash  uint64
 }
 
 func (s *side) known() bool { return s.bytes != nil }
@@ -45,7 +45,7 @@ func checkManifest(m *replay.Manifest) error {
 		}
 	}
 	for i := range m.Groups {
-		if _, err := checksum.ParseRoot(m.Groups[i].Checksum); err != nil {
+		if _, err := checksum.ParseHash(m.Groups[i].Checksum); err != nil {
 			return fmt.Errorf("desync: %w: group %d: %w", replay.ErrBundle, i, err)
 		}
 	}
@@ -73,7 +73,7 @@ func loadExhibits(b *replay.Bundle, s *state.Schema, most int, note func(string,
 			note("what the %s sent as its state of tick %d is none: %v", whose, t, err)
 			return side{}, nil
 		}
-		return side{p, sum.Root}, nil
+		return side{p, sum.Hash}, nil
 	}
 	for i := range b.Manifest.Exhibits {
 		m := &b.Manifest.Exhibits[i]

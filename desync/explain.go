@@ -201,8 +201,8 @@ func (w *work) honest(x *exhibit) {
 	}
 	for _, g := range w.e.Groups {
 		for _, p := range g.Players {
-			if p == w.manifest.Player && g.Checksum != root(x.player) {
-				w.note("the state of tick %d that player %d sent has checksum %s, but it had reported %s", x.tick, p, root(x.player), g.Checksum)
+			if p == w.manifest.Player && g.Checksum != hash(x.player) {
+				w.note("the state of tick %d that player %d sent has checksum %s, but it had reported %s", x.tick, p, hash(x.player), g.Checksum)
 			}
 		}
 	}

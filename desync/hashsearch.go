@@ -15,7 +15,7 @@ type hashSearch struct {
 	parts [][]byte // of the state, by section
 	sizes []int
 	sums  []uint64
-	root  uint64 // the wanted checksum
+	hash  uint64 // the wanted checksum
 }
 
 // maxHashSearch is the size of the largest state to search, in bytes.
@@ -23,11 +23,11 @@ const maxHashSearch = 16 << 20
 
 // newHashSearch returns a search in a copy of a state, or nil if the state is too
 // large or not canonical.
-func newHashSearch(s *state.Schema, b []byte, root uint64) *hashSearch {
+func newHashSearch(s *state.Schema, b []byte, hash uint64) *hashSearch {
 	if len(b) > maxHashSearch {
 		return nil
 	}
-	r := &hashSearch{state: slices.Clone(b), root: root}
+	r := &hashSearch{state: slices.Clone(b), hash: hash}
 	var err error
 	if r.parts, err = s.Split(nil, r.state); err != nil {
 		return nil
@@ -43,7 +43,7 @@ func newHashSearch(s *state.Schema, b []byte, root uint64) *hashSearch {
 func (r *hashSearch) solved(sums []uint64, section int, sum uint64) bool {
 	before := sums[section]
 	sums[section] = sum
-	right := checksum.RootOf(r.sizes, sums) == r.root
+	right := checksum.HashOf(r.sizes, sums) == r.hash
 	sums[section] = before
 	return right
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-func root(s side) string { return checksum.FormatRoot(s.root) }
+func hash(s side) string { return checksum.FormatHash(s.hash) }
 
 // maxChanges is of how many fields the last change is looked for.
 const maxChanges = 3

@@ -65,7 +65,7 @@ func (m *Imported) record(rec *record.Record) error {
 		m.Ended = true
 	case record.KindChecksum:
 		m.begin(rec.Tick)
-	case record.KindDissent:
+	case record.KindMismatch:
 		if m.Checks == 0 || m.last != rec.Tick {
 			m.begin(rec.Tick)
 			m.Ties++

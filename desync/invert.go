@@ -21,12 +21,12 @@ type bit struct {
 }
 
 // invert returns a copy of a state in which one bit of one field is inverted,
-// so that its checksum is root, or nil if there is no such bit. It hashes at most
+// so that its checksum is hash, or nil if there is no such bit. It hashes at most
 // maxBytes bytes: the smallest sections first, and no section that exceeds the
 // rest. One goroutine at a time calls progress with how many of all bytes were
 // hashed; progress may be nil.
-func invert(s *state.Schema, b []byte, root uint64, maxBytes int64, progress func(done, all int64)) []byte {
-	r := newHashSearch(s, b, root)
+func invert(s *state.Schema, b []byte, hash uint64, maxBytes int64, progress func(done, all int64)) []byte {
+	r := newHashSearch(s, b, hash)
 	if r == nil {
 		return nil
 	}
@@ -174,7 +174,7 @@ func (w *bitSearch) try(fields []field) (bit, bool) {
 	return bit{}, false
 }
 
-// right reports whether the inversion of one bit gives the root.
+// right reports whether the inversion of one bit gives the hash.
 func (w *bitSearch) right(before *xxhash.Digest, at, i int, mask byte) bool {
 	w.bytes[i] ^= mask
 	d := *before

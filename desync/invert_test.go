@@ -37,13 +37,13 @@ func newAttic() *attic {
 	return a
 }
 
-func rootOf(tb testing.TB, snapshot []byte) uint64 {
+func hashOf(tb testing.TB, snapshot []byte) uint64 {
 	tb.Helper()
 	var sum checksum.Sum
 	if err := checksum.OfBytes(&sum, atticCodec.Schema(), snapshot); err != nil {
 		tb.Fatal(err)
 	}
-	return sum.Root
+	return sum.Hash
 }
 
 // Every bit of every field that can be inverted is found, and gives the state.
@@ -63,7 +63,7 @@ func TestInvert(t *testing.T) {
 			}
 			other := bytes.Clone(own)
 			other[v.Offset+i/8] ^= 1 << (i % 8)
-			if got := desync.Invert(s, own, rootOf(t, other), 1<<40, nil); !bytes.Equal(got, other) {
+			if got := desync.Invert(s, own, hashOf(t, other), 1<<40, nil); !bytes.Equal(got, other) {
 				t.Fatalf("bit %d of %s was not found", i, v.Path)
 			}
 			tried++
@@ -80,7 +80,7 @@ func TestInvertNothing(t *testing.T) {
 	w := newAttic()
 	w.Tick, w.Last = 8, 7 // more than one bit
 	done, all := int64(0), int64(0)
-	if got := desync.Invert(s, own, rootOf(t, atticCodec.Append(nil, w)), 1<<40, func(d, a int64) { done, all = d, a }); got != nil {
+	if got := desync.Invert(s, own, hashOf(t, atticCodec.Append(nil, w)), 1<<40, func(d, a int64) { done, all = d, a }); got != nil {
 		t.Errorf("got a state for a checksum that no single bit gives")
 	}
 	if done <= 0 || done > all {
@@ -88,10 +88,10 @@ func TestInvertNothing(t *testing.T) {
 	}
 	w = newAttic()
 	w.Tick ^= 2
-	if got := desync.Invert(s, own, rootOf(t, atticCodec.Append(nil, w)), 63, nil); got != nil {
+	if got := desync.Invert(s, own, hashOf(t, atticCodec.Append(nil, w)), 63, nil); got != nil {
 		t.Error("a section of 4 bytes was searched with 63 bytes")
 	}
-	if got := desync.Invert(s, own, rootOf(t, atticCodec.Append(nil, w)), 64, nil); got == nil {
+	if got := desync.Invert(s, own, hashOf(t, atticCodec.Append(nil, w)), 64, nil); got == nil {
 		t.Error("a section of 4 bytes was not searched with 64 bytes")
 	}
 	large := newAttic()
@@ -123,7 +123,7 @@ func TestTransfer(t *testing.T) {
 			test.then(then)
 			test.later(late)
 			want := atticCodec.Append(nil, then)
-			got := desync.Transfer(s, atticCodec.Append(nil, newAttic()), atticCodec.Append(nil, own), atticCodec.Append(nil, late), rootOf(t, want))
+			got := desync.Transfer(s, atticCodec.Append(nil, newAttic()), atticCodec.Append(nil, own), atticCodec.Append(nil, late), hashOf(t, want))
 			if !bytes.Equal(got, want) {
 				t.Errorf("got %x, want %x", got, want)
 			}

@@ -15,16 +15,16 @@ import (
 // A Participant is who took part in the match, as far as the log and the bundle
 // tell.
 type Participant struct {
-	Player   lockstep.Player `json:"player"`
-	Name     string          `json:"name"`
-	Build    string          `json:"build,omitempty"`
-	Platform string          `json:"platform,omitempty"`
-	Joined   lockstep.Tick   `json:"joined"`   // the tick of the latest join before the desync; 0 if none is known
-	Lost     int             `json:"lost"`     // how often the connection was lost before it
-	Commands int             `json:"commands"` // in the whole log
-	Dissents int             `json:"dissents"` // checks in the whole log at which it differed
-	Differs  bool            `json:"differs"`  // at the tick of the desync
-	Cells    []Cell          `json:"cells"`    // by Column
+	Player     lockstep.Player `json:"player"`
+	Name       string          `json:"name"`
+	Build      string          `json:"build,omitempty"`
+	Platform   string          `json:"platform,omitempty"`
+	Joined     lockstep.Tick   `json:"joined"`   // the tick of the latest join before the desync; 0 if none is known
+	Lost       int             `json:"lost"`     // how often the connection was lost before it
+	Commands   int             `json:"commands"` // in the whole log
+	Mismatches int             `json:"dissents"` // checks in the whole log at which it differed
+	Differs    bool            `json:"differs"`  // at the tick of the desync
+	Cells      []Cell          `json:"cells"`    // by Column
 }
 
 // A Column is a stretch of the time line: ticks From to To, and how many checks
@@ -36,8 +36,8 @@ type Column struct {
 
 // A Cell is what one participant did in a Column.
 type Cell struct {
-	Commands int `json:"commands"`
-	Dissents int `json:"dissents"`
+	Commands   int `json:"commands"`
+	Mismatches int `json:"dissents"`
 }
 
 // A matchLog is what a replay says without being simulated.
@@ -113,11 +113,11 @@ func (l *matchLog) record(r *record.Record) error {
 			l.checks = append(l.checks, 0)
 		}
 		l.checks[at]++
-	case record.KindDissent:
+	case record.KindMismatch:
 		p := l.row(r.Player)
-		p.Dissents++
+		p.Mismatches++
 		p.Differs = p.Differs || r.Tick == l.until
-		l.cell(p, r.Tick).Dissents++
+		l.cell(p, r.Tick).Mismatches++
 	case record.KindNote:
 		if r.Topic == record.TopicName {
 			l.row(r.Player).Name = r.Text
@@ -170,7 +170,7 @@ func (l *matchLog) column(t lockstep.Tick) int {
 		l.width *= 2
 		l.checks = halve(l.checks, func(a, b int) int { return a + b })
 		for _, p := range l.rows { // each by itself
-			p.Cells = halve(p.Cells, func(a, b Cell) Cell { return Cell{a.Commands + b.Commands, a.Dissents + b.Dissents} })
+			p.Cells = halve(p.Cells, func(a, b Cell) Cell { return Cell{a.Commands + b.Commands, a.Mismatches + b.Mismatches} })
 		}
 	}
 	return int(from / l.width)

@@ -104,8 +104,8 @@ func (p *page) row(who *Participant) pageRow {
 		cell := who.Cells[i]
 		ticks := fmt.Sprintf("ticks %d to %d", c.From, c.To)
 		switch x := i * columnWide; {
-		case cell.Dissents > 0:
-			r.Checks = append(r.Checks, pageBar{X: x, W: columnWide - 1, Class: "bad", Title: fmt.Sprintf("%s: differed at %d of %d checks", ticks, cell.Dissents, max(c.Checks, cell.Dissents))})
+		case cell.Mismatches > 0:
+			r.Checks = append(r.Checks, pageBar{X: x, W: columnWide - 1, Class: "bad", Title: fmt.Sprintf("%s: differed at %d of %d checks", ticks, cell.Mismatches, max(c.Checks, cell.Mismatches))})
 		case c.Checks > 0 && c.To >= who.Joined:
 			r.Checks = append(r.Checks, pageBar{X: x, W: columnWide - 1, Class: "ok", Title: fmt.Sprintf("%s: no difference logged at %d checks", ticks, c.Checks)})
 		}

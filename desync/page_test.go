@@ -157,16 +157,16 @@ func TestLongTimeLine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checks, dissents := 0, 0
+	checks, mismatches := 0, 0
 	for i, c := range e.Columns {
 		checks += c.Checks
-		dissents += e.Who[victim].Cells[i].Dissents
+		mismatches += e.Who[victim].Cells[i].Mismatches
 		if c.To-c.From != 79 {
 			t.Fatalf("column %d is %v, want 80 ticks", i, c.Span)
 		}
 	}
-	if len(e.Columns) != 50 || checks != 200 || dissents != 1 {
-		t.Errorf("got %d columns with %d checks and %d dissents, want 50, 200 and 1", len(e.Columns), checks, dissents)
+	if len(e.Columns) != 50 || checks != 200 || mismatches != 1 {
+		t.Errorf("got %d columns with %d checks and %d dissents, want 50, 200 and 1", len(e.Columns), checks, mismatches)
 	}
 	pageOf(t, e)
 }

@@ -25,7 +25,7 @@ func reports(tb testing.TB, file []byte, g *lockstep.Game, every lockstep.Tick, 
 			return nil
 		}
 		sum, _ := f.Sum(f.Tick())
-		report := desync.Report{Tick: f.Tick(), Root: sum.Root}
+		report := desync.Report{Tick: f.Tick(), Hash: sum.Hash}
 		if sections {
 			report.Sections = slices.Clone(sum.Sections)
 		}
@@ -94,7 +94,7 @@ func TestPlayerReports(t *testing.T) {
 	g, file, _ := recordMatch(t, 400, replay.WriterOptions{})
 	hurt203 := hurt(t, 203, xor(t, "Dots[1].Pos.X", 3))
 	own := reports(t, file, hurt203, 1, false, false)
-	file = dissent(t, file, 1, own)
+	file = mismatch(t, file, 1, own)
 	for p, want := range map[lockstep.Player]bool{0: false, 1: true} {
 		list, err := desync.PlayerReports(openReplay(t, file), p)
 		if err != nil || len(list) < 40 {
@@ -124,34 +124,34 @@ func TestBisectReportsImported(t *testing.T) {
 		if r.Kind != record.KindKeyframe || r.Tick > 0 {
 			return nil
 		}
-		return []record.Record{{Kind: record.KindChecksum, Tick: 0, Root: 77}}
+		return []record.Record{{Kind: record.KindChecksum, Tick: 0, Hash: 77}}
 	})
 	list, err := desync.PlayerReports(openReplay(t, imported), 1)
-	if err != nil || list[0].Tick != 0 || list[0].Root != 77 {
+	if err != nil || list[0].Tick != 0 || list[0].Hash != 77 {
 		t.Fatalf("got %+v, error %v, want a report of tick 0", list[0], err)
 	}
-	list[7].Root++
+	list[7].Hash++
 	found, err := desync.BisectReports(openReplay(t, imported), list, nil, desync.BisectOptions{})
 	if err != nil || found.Tick != 70 || found.Agreed != 60 || found.Cause != desync.OriginUnknown {
 		t.Errorf("got %+v, error %v, want tick 70", found, err)
 	}
 }
 
-// dissent returns a replay in which a player's reports stand where they differ
+// mismatch returns a replay in which a player's reports stand where they differ
 // from the agreed checksum, three checks late.
-func dissent(tb testing.TB, file []byte, p lockstep.Player, reports []desync.Report) []byte {
+func mismatch(tb testing.TB, file []byte, p lockstep.Player, reports []desync.Report) []byte {
 	tb.Helper()
 	own := make(map[lockstep.Tick]uint64)
 	for _, r := range reports {
-		own[r.Tick] = r.Root
+		own[r.Tick] = r.Hash
 	}
 	var late []record.Record
 	return insert(tb, file, func(r *record.Record) []record.Record {
 		if r.Kind != record.KindChecksum {
 			return nil
 		}
-		if root, ok := own[r.Tick]; ok && root != r.Root {
-			late = append(late, record.Record{Kind: record.KindDissent, Tick: r.Tick, Player: p, Root: root})
+		if hash, ok := own[r.Tick]; ok && hash != r.Hash {
+			late = append(late, record.Record{Kind: record.KindMismatch, Tick: r.Tick, Player: p, Hash: hash})
 		}
 		if len(late) < 3 {
 			return nil

@@ -146,7 +146,7 @@ func (x *rerun) side(t lockstep.Tick) side {
 	if err := checksum.OfBytes(&sum, x.game.StateSchema(), b); err != nil {
 		panic(err) // our own snapshots are canonical
 	}
-	return side{b, sum.Root}
+	return side{b, sum.Hash}
 }
 
 // frame returns the frame of a tick.

@@ -12,15 +12,15 @@ import (
 const maxTransfer = 2048
 
 // transfer returns a copy of a state in which one field is changed, so that its
-// checksum is root, or nil if there is none. It tries the fields in which two
+// checksum is hash, or nil if there is none. It tries the fields in which two
 // later states, a and b, differ: with the value that b has, and changed by as
 // much as b differs from a.
-func transfer(s *state.Schema, own, a, b []byte, root uint64) []byte {
+func transfer(s *state.Schema, own, a, b []byte, hash uint64) []byte {
 	later, err := s.Diff(a, b, maxTransfer)
 	if err != nil {
 		return nil
 	}
-	r := newHashSearch(s, own, root)
+	r := newHashSearch(s, own, hash)
 	if r == nil {
 		return nil
 	}

@@ -72,14 +72,14 @@ func (w *work) verdict() Verdict {
 	}
 	for i := range w.e.Groups {
 		g := &w.e.Groups[i]
-		g.Right = g.Checksum == root(ours)
+		g.Right = g.Checksum == hash(ours)
 	}
-	c := w.log.sums.at(m.Tick, ours.root, true)
+	c := w.log.sums.at(m.Tick, ours.hash, true)
 	if earlier := w.again.wrong; earlier != nil && earlier.Tick < m.Tick {
 		c = w.log.sums.at(earlier.Tick, earlier.Got, true)
 	}
 	if c == nil {
-		c = checkOf(m, ours.root, w.log.sums.seats)
+		c = checkOf(m, ours.hash, w.log.sums.seats)
 	}
 	right, wrong := c.sides()
 	v := Verdict{Party: c.party(), Players: []lockstep.Player{}, Simulated: true}
@@ -98,7 +98,7 @@ func (w *work) verdict() Verdict {
 func checkOf(m *replay.Manifest, own uint64, seats int) *check {
 	c := &check{tick: m.Tick, tie: m.Tie, own: own, agreed: own, seats: seats}
 	for i, g := range m.Groups {
-		sum, err := checksum.ParseRoot(g.Checksum)
+		sum, err := checksum.ParseHash(g.Checksum)
 		if err != nil {
 			panic(err) // checkManifest has parsed it
 		}
@@ -119,7 +119,7 @@ func (w *work) verdictText(v *Verdict, c *check, right []lockstep.Player) string
 	switch {
 	case v.Party == WrongBuild && c.tick < w.manifest.Tick:
 		return fmt.Sprintf("this build computes %s at tick %d where the log has %s, before anybody differed: explain it with the build and platform that recorded it (%s)",
-			checksum.FormatRoot(c.own), c.tick, checksum.FormatRoot(c.agreed), w.e.Recorder)
+			checksum.FormatHash(c.own), c.tick, checksum.FormatHash(c.agreed), w.e.Recorder)
 	case v.Party == WrongBuild && len(right) > 0:
 		return fmt.Sprintf("%s%s alone: this build (on %s) may be theirs, and computes otherwise than the one that most played with (on %s)",
 			again, players(right), w.e.Machine, w.e.Recorder)

@@ -52,12 +52,12 @@ func (w *walk) run() error {
 		if err := w.advance(t); err != nil {
 			return err
 		}
-		root := w.first.Simulation().Root()
-		if w.second != nil && w.second.Simulation().Root() != root {
+		hash := w.first.Simulation().Hash()
+		if w.second != nil && w.second.Simulation().Hash() != hash {
 			return w.parted(t)
 		}
 		x, y := w.a.evidence.find(t), w.b.evidence.find(t)
-		wrongA, wrongB := x != nil && x.root != root, y != nil && y.root != root
+		wrongA, wrongB := x != nil && x.hash != hash, y != nil && y.hash != hash
 		switch {
 		case (wrongA || wrongB) && t == w.good && w.known:
 			return errOtherGame
@@ -132,7 +132,7 @@ func (w *walk) edited(c *replay.Cursor, own *recording) (bool, error) {
 		}
 		w.found.Simulated++
 	}
-	return c.Simulation().Root() != e[next].root, nil
+	return c.Simulation().Hash() != e[next].hash, nil
 }
 
 // contradicted notes that a side's checksum of a tick differs from its
@@ -153,12 +153,12 @@ func (w *walk) contradicted(t lockstep.Tick, a, b bool) error {
 	if i.report != nil && i.report.Sections != nil {
 		var own checksum.Sum
 		w.first.Simulation().Sum(&own)
-		m, _ := checksum.Compare(own, checksum.Sum{Root: i.root, Sections: i.report.Sections}, w.schema)
+		m, _ := checksum.Compare(own, checksum.Sum{Hash: i.hash, Sections: i.report.Sections}, w.schema)
 		w.found.Section = m.Name
 	}
 	if rank(*i) > 0 {
 		own := w.first.Simulation().AppendState(nil)
-		other := invert(w.schema, own, i.root, cmp.Or(w.options.MaxSearch, DefaultMaxSearch), w.options.SearchProgress)
+		other := invert(w.schema, own, i.hash, cmp.Or(w.options.MaxSearch, DefaultMaxSearch), w.options.SearchProgress)
 		if other != nil {
 			return w.reconstructed(wrong, own, other)
 		}
@@ -206,7 +206,7 @@ func (w *walk) states(wrong *recording, first *item) error {
 		}
 		own := w.first.Simulation().AppendState(nil)
 		if i.tick > first.tick && w.options.MaxSearch >= 0 {
-			if changed := transfer(w.schema, before, own, other, first.root); changed != nil {
+			if changed := transfer(w.schema, before, own, other, first.hash); changed != nil {
 				return w.reconstructed(wrong, before, changed)
 			}
 		}

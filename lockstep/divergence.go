@@ -26,7 +26,7 @@ func Diverged(a, b *Follower, limit int) (Divergence, bool) {
 		if o == nil {
 			continue
 		}
-		if m.Sum.Root == o.Sum.Root {
+		if m.Sum.Hash == o.Sum.Hash {
 			d.Agreed, d.Known = m.Tick, true
 			continue
 		}

@@ -19,14 +19,14 @@ type FollowerOptions struct {
 // The Follower can go on, to see whether it heals.
 type DesyncError struct {
 	Tick     Tick   `json:"tick"`
-	Got      uint64 `json:"got,string"`  // our root
+	Got      uint64 `json:"got,string"`  // our hash
 	Want     uint64 `json:"want,string"` // the log's
 	Keyframe bool   `json:"keyframe"`    // Want is that of a keyframe, not of a checksum record
 }
 
 func (e *DesyncError) Error() string {
 	return fmt.Sprintf("lockstep: desync at tick %d: got checksum %s, want %s",
-		e.Tick, checksum.FormatRoot(e.Got), checksum.FormatRoot(e.Want))
+		e.Tick, checksum.FormatHash(e.Got), checksum.FormatHash(e.Want))
 }
 
 // A Follower makes the states of a match again from its log. It is a [Log]: it
@@ -43,10 +43,10 @@ type Follower struct {
 	ended   bool
 	checked int // records of checksums and keyframes that were compared
 
-	// The root of the present state, once something was compared with it. A log may
+	// The hash of the present state, once something was compared with it. A log may
 	// have any number of checksums of one tick.
-	root   uint64
-	rooted bool
+	hash   uint64
+	hashed bool
 }
 
 // NewFollower returns a Follower of a match of game g that has yet to begin.
@@ -67,7 +67,7 @@ func (g *Game) NewFollowerAt(h *Header, sim *Simulation, o FollowerOptions) *Fol
 }
 
 func (f *Follower) start(sim *Simulation) {
-	f.sim, f.rooted = sim, false
+	f.sim, f.hashed = sim, false
 	sim.Observe(f.options.Observer)
 	f.keep()
 }
@@ -90,7 +90,7 @@ func (f *Follower) Tick() Tick {
 // Restore replaces the present state by another one of the same tick, in canonical
 // bytes.
 func (f *Follower) Restore(state []byte) error {
-	f.rooted = false
+	f.hashed = false
 	return f.sim.Restore(f.sim.tick, state)
 }
 
@@ -140,7 +140,7 @@ func (f *Follower) Apply(r *record.Record) error {
 	case record.KindEmpty:
 		return f.advanceTo(r.Tick)
 	case record.KindChecksum:
-		return f.compare(r.Tick, r.Root, false)
+		return f.compare(r.Tick, r.Hash, false)
 	case record.KindEnd:
 		f.ended = true
 	}
@@ -164,7 +164,7 @@ func (f *Follower) keyframe(r *record.Record) error {
 		return fmt.Errorf("lockstep: follower: %w: a keyframe before the header", record.ErrOutOfPlace)
 	}
 	if f.sim != nil {
-		return f.compare(r.Tick, r.Keyframe.Root, true)
+		return f.compare(r.Tick, r.Keyframe.Hash, true)
 	}
 	sim, err := f.game.AwaitState(f.header)
 	if err != nil {
@@ -174,7 +174,7 @@ func (f *Follower) keyframe(r *record.Record) error {
 		return fmt.Errorf("lockstep: keyframe: %w", err)
 	}
 	f.start(sim)
-	return f.compare(r.Tick, r.Keyframe.Root, true)
+	return f.compare(r.Tick, r.Keyframe.Hash, true)
 }
 
 // compare compares the log's checksum of tick t with that of our own state, if
@@ -182,12 +182,12 @@ func (f *Follower) keyframe(r *record.Record) error {
 func (f *Follower) compare(t Tick, want uint64, keyframe bool) error {
 	var got uint64
 	if m := f.history.find(t); m != nil {
-		got = m.Sum.Root
+		got = m.Sum.Hash
 	} else if t == f.sim.tick {
-		if !f.rooted {
-			f.root, f.rooted = f.sim.Root(), true
+		if !f.hashed {
+			f.hash, f.hashed = f.sim.Hash(), true
 		}
-		got = f.root
+		got = f.hash
 	} else {
 		return nil
 	}
@@ -203,7 +203,7 @@ func (f *Follower) Advance(frame *Frame) error {
 	if f.sim == nil {
 		return fmt.Errorf("lockstep: follower: %w: frame %d before the first keyframe", record.ErrOutOfPlace, frame.Tick)
 	}
-	f.rooted = false
+	f.hashed = false
 	if err := f.sim.Step(frame); err != nil {
 		return err
 	}

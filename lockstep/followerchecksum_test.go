@@ -42,17 +42,17 @@ func TestChecksumsOfOneTick(t *testing.T) {
 		if err := f.Advance(&Frame{Tick: tick}); err != nil {
 			t.Fatal(err)
 		}
-		root := sim.Root()
+		hash := sim.Hash()
 		before := counted.n
 		for range 100 {
-			if err := f.compare(tick, root, false); err != nil {
+			if err := f.compare(tick, hash, false); err != nil {
 				t.Fatal(err)
 			}
 		}
 		if n := counted.n - before; n != 1 {
 			t.Errorf("tick %d: hashed the state %d times for 100 checksums of it, want 1", tick, n)
 		}
-		if f.compare(tick, root+1, false) == nil {
+		if f.compare(tick, hash+1, false) == nil {
 			t.Errorf("tick %d: a wrong checksum passed", tick)
 		}
 	}

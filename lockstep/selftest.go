@@ -39,7 +39,7 @@ type SelfTestError struct {
 
 func (e *SelfTestError) Error() string {
 	return fmt.Sprintf("lockstep: self-test of %s: got %s, want %s: this machine would compute another match",
-		e.Part, checksum.FormatRoot(e.Got), checksum.FormatRoot(e.Want))
+		e.Part, checksum.FormatHash(e.Got), checksum.FormatHash(e.Want))
 }
 
 // Parts returns the results with what they are of, in their order on the wire.
@@ -191,10 +191,10 @@ func testChecksums() uint64 {
 	var sum, again checksum.Sum
 	s := knownState()
 	checksum.Of(&sum, codec, s)
-	if checksum.OfBytes(&again, codec.Schema(), codec.Append(nil, s)) != nil || again.Root != sum.Root {
+	if checksum.OfBytes(&again, codec.Schema(), codec.Append(nil, s)) != nil || again.Hash != sum.Hash {
 		return 0
 	}
-	f.add(sum.Root)
+	f.add(sum.Hash)
 	for _, v := range sum.Sections {
 		f.add(v)
 	}

@@ -232,10 +232,10 @@ func (s *Simulation) CopyFrom(o *Simulation) error {
 // Sum sets dst to the checksum of the state.
 func (s *Simulation) Sum(dst *checksum.Sum) { s.world.sum(dst) }
 
-// Root returns the root of the state's checksum.
-func (s *Simulation) Root() uint64 {
+// Hash returns the hash of the state's checksum.
+func (s *Simulation) Hash() uint64 {
 	s.Sum(&s.scratch)
-	return s.scratch.Root
+	return s.scratch.Hash
 }
 
 // World returns the state of a simulation, for reading. S is the type that the

@@ -36,7 +36,7 @@ func TestSpine(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got, want := follower.Simulation().Root(), c.Referee().Simulation().Root(); got != want {
+	if got, want := follower.Simulation().Hash(), c.Referee().Simulation().Hash(); got != want {
 		t.Errorf("follower has checksum %x, referee %x", got, want)
 	}
 	if len(events) != 49 { // the last command waits for tick 51; the first could run in tick 2
@@ -49,7 +49,7 @@ func TestSpine(t *testing.T) {
 	if err := tail.Join(late); err != nil {
 		t.Fatal(err)
 	}
-	if late.Tick() != 50 || late.Simulation().Root() != follower.Simulation().Root() {
+	if late.Tick() != 50 || late.Simulation().Hash() != follower.Simulation().Hash() {
 		t.Errorf("late joiner at tick %d has another state", late.Tick())
 	}
 }

@@ -100,7 +100,7 @@ func noAllocations(t *testing.T, g *lockstep.Game, config any, command func(lock
 	if want := warmUp + 2*ticks; accepted < want-4 || c.Now() != lockstep.Tick(want) {
 		t.Errorf("%d commands accepted, %d ticks", accepted, c.Now())
 	}
-	if follower.Simulation().Root() != c.Referee().Simulation().Root() {
+	if follower.Simulation().Hash() != c.Referee().Simulation().Hash() {
 		t.Error("the follower has another state")
 	}
 }

@@ -156,7 +156,7 @@ func manifest(h *lockstep.Header, e *host.Evidence) *Manifest {
 		Tick: r.Tick, Agreed: r.Agreed, Began: e.Began, Player: r.Player, Tie: r.Tie, Section: r.Section,
 	}
 	for _, g := range r.Groups {
-		m.Groups = append(m.Groups, BundleGroup{checksum.FormatRoot(g.Root), g.Referee, g.Players})
+		m.Groups = append(m.Groups, BundleGroup{checksum.FormatHash(g.Hash), g.Referee, g.Players})
 	}
 	for _, p := range e.Participants {
 		m.Participants = append(m.Participants, BundleParticipant(p))

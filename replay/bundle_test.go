@@ -19,7 +19,7 @@ func evidence() *host.Evidence {
 	return &host.Evidence{
 		Report: coordinator.DesyncReport{
 			Tick: 30, Player: 1, Agreed: 20, Section: "Dots",
-			Groups: []coordinator.Reporters{{Root: 7, Referee: true, Players: []lockstep.Player{0}}, {Root: 8, Players: []lockstep.Player{1}}},
+			Groups: []coordinator.Reporters{{Hash: 7, Referee: true, Players: []lockstep.Player{0}}, {Hash: 8, Players: []lockstep.Player{1}}},
 		},
 		Participants: []host.Participant{{Player: 0, Name: "ada", Build: "1", Platform: "linux/amd64"}, {Player: 1, Name: "bob", Build: "1", Platform: "js/wasm"}},
 		Exhibits:     []host.Exhibit{{Tick: 20, Referee: []byte{1}, Player: []byte{1}}, {Tick: 30, Referee: []byte{2}}},

@@ -16,10 +16,10 @@ import (
 // however its file is compressed, divided and keyed:
 //
 //	1  u32 size, header record with an empty platform
-//	2  u32 tick, u64 root, u32 count, then u8 player and u32 sequence of each, u32 size, state: the first keyframe
+//	2  u32 tick, u64 hash, u32 count, then u8 player and u32 sequence of each, u32 size, state: the first keyframe
 //	3  u32 tick, u32 count, then of each command u8 player, u32 sequence, u16 kind, u32 size, payload: a tick with commands
-//	5  u32 tick, u64 root: an agreed checksum
-//	6  u32 tick, u8 player, u64 root: a player's own
+//	5  u32 tick, u64 hash: an agreed checksum
+//	6  u32 tick, u8 player, u64 hash: a player's own
 //	7  u32 size, reason: the end
 //	0  u32 tick: the last tick, always at the end
 //
@@ -126,7 +126,7 @@ func (c *content) add(r *record.Record) {
 		}
 		c.began, c.tick = true, r.Tick
 		b := le.AppendUint32(append(c.buf[:0], 2), uint32(r.Tick))
-		b = le.AppendUint64(b, r.Keyframe.Root)
+		b = le.AppendUint64(b, r.Keyframe.Hash)
 		b = le.AppendUint32(b, uint32(len(r.Keyframe.Last)))
 		for _, l := range r.Keyframe.Last {
 			b = le.AppendUint32(append(b, byte(l.Player)), uint32(l.Sequence))
@@ -140,9 +140,9 @@ func (c *content) add(r *record.Record) {
 	case record.KindEmpty:
 		c.reach(r.Tick)
 	case record.KindChecksum:
-		c.later(le.AppendUint64(le.AppendUint32(append(c.buf[:0], 5), uint32(r.Tick)), r.Root))
-	case record.KindDissent:
-		c.later(le.AppendUint64(append(le.AppendUint32(append(c.buf[:0], 6), uint32(r.Tick)), byte(r.Player)), r.Root))
+		c.later(le.AppendUint64(le.AppendUint32(append(c.buf[:0], 5), uint32(r.Tick)), r.Hash))
+	case record.KindMismatch:
+		c.later(le.AppendUint64(append(le.AppendUint32(append(c.buf[:0], 6), uint32(r.Tick)), byte(r.Player)), r.Hash))
 	case record.KindEnd:
 		c.reach(c.tick)
 		c.write(7, []byte(r.Text))

@@ -96,13 +96,13 @@ func TestContentHashChanges(t *testing.T) {
 			}
 		}},
 		"a name":     {true, func(r *record.Record) { r.Text = strings.ReplaceAll(r.Text, "ada", "eve") }},
-		"a keyframe": {true, func(r *record.Record) { r.Keyframe.Root += b2i(r.Kind == record.KindKeyframe && r.Tick == 50) }},
+		"a keyframe": {true, func(r *record.Record) { r.Keyframe.Hash += b2i(r.Kind == record.KindKeyframe && r.Tick == 50) }},
 		"seed": {false, func(r *record.Record) {
 			if r.Header != nil {
 				r.Header.Settings.Seed++
 			}
 		}},
-		"the first state": {false, func(r *record.Record) { r.Keyframe.Root += b2i(r.Kind == record.KindKeyframe && r.Tick == 0) }},
+		"the first state": {false, func(r *record.Record) { r.Keyframe.Hash += b2i(r.Kind == record.KindKeyframe && r.Tick == 0) }},
 		"a payload": {false, func(r *record.Record) {
 			if r.Tick == 36 && len(r.Frame.Commands) > 0 {
 				r.Frame.Commands[0].Payload[2]++
@@ -113,7 +113,7 @@ func TestContentHashChanges(t *testing.T) {
 				r.Frame.Commands[0].Kind++
 			}
 		}},
-		"a checksum": {false, func(r *record.Record) { r.Root += b2i(r.Kind == record.KindChecksum && r.Tick == 200) }},
+		"a checksum": {false, func(r *record.Record) { r.Hash += b2i(r.Kind == record.KindChecksum && r.Tick == 200) }},
 		"the reason": {false, func(r *record.Record) { r.Text = strings.ReplaceAll(r.Text, "done", "won") }},
 	} {
 		if got := contentOf(t, change(t, file, c.f), replay.WholeMatch); (got == want) != c.same {
@@ -164,7 +164,7 @@ func TestRecover(t *testing.T) {
 // A match whose checksums are not those of the simulation gets no keyframes.
 func TestRekeyFalse(t *testing.T) {
 	g, file, _ := recordMatch(t, 100, replay.WriterOptions{})
-	file = change(t, file, func(r *record.Record) { r.Root += b2i(r.Kind == record.KindChecksum && r.Tick == 30) })
+	file = change(t, file, func(r *record.Record) { r.Hash += b2i(r.Kind == record.KindChecksum && r.Tick == 30) })
 	var desync *lockstep.DesyncError
 	if err := replay.Rekey(replay.NewWriter(&bytes.Buffer{}, replay.WriterOptions{}), open(t, file), g, 10, replay.SimulateOptions{}); !errors.As(err, &desync) || desync.Tick != 30 {
 		t.Errorf("got %v", err)

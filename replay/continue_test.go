@@ -27,15 +27,15 @@ func TestContinue(t *testing.T) {
 		}
 		next := &faultyFile{}
 		w := replay.NewWriter(next, replay.WriterOptions{FlushTicks: 1})
-		resumption := host.NewResumption(g)
-		found, err := replay.Continue(w, r, resumption)
+		recovery := host.NewRecovery(g)
+		found, err := replay.Continue(w, r, recovery)
 		if err != nil {
 			continue // the first state is not there
 		}
-		if found.Damage == nil || found.Ticks != resumption.Tick() {
-			t.Fatalf("%d bytes: %+v, the match is at tick %d", size, found, resumption.Tick())
+		if found.Damage == nil || found.Ticks != recovery.Tick() {
+			t.Fatalf("%d bytes: %+v, the match is at tick %d", size, found, recovery.Tick())
 		}
-		host, err := resumption.Host(0, w, host.Options{Random: func(b []byte) {}})
+		host, err := recovery.Host(0, w, host.Options{Random: func(b []byte) {}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -258,8 +258,8 @@ func ExampleCursor() {
 	var c *replay.Cursor
 	c, err = replay.NewCursor(r, game, 49)
 	for err == nil {
-		before := c.Simulation().Root()
-		if err = c.Step(); err == nil && c.Simulation().Root() != before && c.Tick() == 52 {
+		before := c.Simulation().Hash()
+		if err = c.Step(); err == nil && c.Simulation().Hash() != before && c.Tick() == 52 {
 			fmt.Println("the state changes in tick", c.Tick())
 			break
 		}

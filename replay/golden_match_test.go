@@ -65,7 +65,7 @@ func rosterHappens(c *coordinator.Coordinator, t lockstep.Tick) error {
 	case 100:
 		_, err = c.SetSpeed(150)
 	case 150:
-		err = c.Report(1, 140, &checksum.Sum{Root: 1})
+		err = c.Report(1, 140, &checksum.Sum{Hash: 1})
 	case 200:
 		_, err = c.Leave(2)
 	case 210:
@@ -178,8 +178,8 @@ func (r *rerun) recordMatch(rec *record.Record) (err error) {
 				return err
 			}
 		}
-	case record.KindDissent:
-		err = r.c.Report(rec.Player, rec.Tick, &checksum.Sum{Root: rec.Root})
+	case record.KindMismatch:
+		err = r.c.Report(rec.Player, rec.Tick, &checksum.Sum{Hash: rec.Hash})
 	case record.KindNote:
 		err = r.c.Note(rec.Player, rec.Topic, rec.Text)
 	case record.KindEnd:

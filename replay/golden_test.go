@@ -60,8 +60,8 @@ func TestGolden(t *testing.T) {
 
 // line is what the list says of a golden replay.
 func line(name string, file []byte, r *rerun) string {
-	root := checksum.FormatRoot(r.c.Referee().Simulation().Root())
-	return fmt.Sprintf("%-8s %6d %6d %9d  %s  %016x", name, len(file), r.c.Now(), r.commands, root, xxhash.Sum64(file))
+	hash := checksum.FormatHash(r.c.Referee().Simulation().Hash())
+	return fmt.Sprintf("%-8s %6d %6d %9d  %s  %016x", name, len(file), r.c.Now(), r.commands, hash, xxhash.Sum64(file))
 }
 
 const listHeading = "match     bytes  ticks  commands  checksum at end   xxHash64 of file"

@@ -43,7 +43,7 @@ type versionFile struct {
 	ticks   lockstep.Tick
 	checked int
 	whole   bool   // else it is torn
-	root    uint64 // at the last tick
+	hash    uint64 // at the last tick
 	content string // content hash
 }
 
@@ -141,7 +141,7 @@ func playLedger(t *testing.T, g *lockstep.Game, log lockstep.Log) {
 			c.Note(0, record.TopicChat, "gg")
 			log.Append([]byte("\x92\x7b\xc4\x02hi")) // kind 123
 		case 145:
-			c.Report(1, 140, &checksum.Sum{Root: 99})
+			c.Report(1, 140, &checksum.Sum{Hash: 99})
 		case 150:
 			c.TakeOver(2)
 		}
@@ -230,7 +230,7 @@ func describeVersion(t *testing.T, g *lockstep.Game, name string, b []byte) vers
 	f := g.NewFollower(lockstep.FollowerOptions{})
 	replay.Play(open(t, b), f, nil)
 	info, _ := replay.ReadInfo(open(t, b))
-	return versionFile{name, xxhash.Sum64(b), v.Ticks, v.Checked, err == nil && v.Ended, f.Simulation().Root(), info.ContentHash.String()}
+	return versionFile{name, xxhash.Sum64(b), v.Ticks, v.Checked, err == nil && v.Ended, f.Simulation().Hash(), info.ContentHash.String()}
 }
 
 // makeVersions makes the files that are missing.
@@ -241,7 +241,7 @@ func makeVersions(t *testing.T, g *lockstep.Game) {
 		err := writeVersion(filepath.Join(versionDir, name+".ssr"), b)
 		if err == nil {
 			f := describeVersion(t, g, name, b)
-			t.Errorf("add to versionFiles:\n\t{%q, %#016x, %d, %d, %t, %#016x, %q},", f.name, f.sum, f.ticks, f.checked, f.whole, f.root, f.content)
+			t.Errorf("add to versionFiles:\n\t{%q, %#016x, %d, %d, %t, %#016x, %q},", f.name, f.sum, f.ticks, f.checked, f.whole, f.hash, f.content)
 		} else if !errors.Is(err, os.ErrExist) {
 			t.Fatal(err)
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// stateOf goes to a tick as a viewer does, and returns the root of its state.
+// stateOf goes to a tick as a viewer does, and returns the hash of its state.
 func stateOf(g *lockstep.Game, r *replay.Reader, tick lockstep.Tick) (uint64, error) {
 	if _, err := r.Seek(tick); err != nil {
 		return 0, err
@@ -26,7 +26,7 @@ func stateOf(g *lockstep.Game, r *replay.Reader, tick lockstep.Tick) (uint64, er
 			return 0, err
 		}
 	}
-	return f.Simulation().Root(), nil
+	return f.Simulation().Hash(), nil
 }
 
 // Whatever bit is flipped: who seeks, and so reads only parts of the file, gets

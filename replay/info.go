@@ -9,18 +9,18 @@ import (
 
 // Info is what a replay says of itself, without simulating anything.
 type Info struct {
-	Header    *lockstep.Header           `json:"-"`
-	SizeBytes int64                      `json:"size_bytes,string"` // of the file
-	Ticks     lockstep.Tick              `json:"ticks"`
-	Frames    int                        `json:"frames"`   // ticks with commands
-	Commands  int                        `json:"commands"` // of players and of the system
-	Checksums int                        `json:"checksums"`
-	Dissents  int                        `json:"dissents"`
-	Keyframes []Keyframe                 `json:"keyframes"`
-	Players   []PlayerInfo               `json:"players"` // by number, the system included
-	Names     map[lockstep.Player]string `json:"names"`
-	Ended     bool                       `json:"ended"`
-	Reason    string                     `json:"reason"` // why the match ended
+	Header     *lockstep.Header           `json:"-"`
+	SizeBytes  int64                      `json:"size_bytes,string"` // of the file
+	Ticks      lockstep.Tick              `json:"ticks"`
+	Frames     int                        `json:"frames"`   // ticks with commands
+	Commands   int                        `json:"commands"` // of players and of the system
+	Checksums  int                        `json:"checksums"`
+	Mismatches int                        `json:"dissents"`
+	Keyframes  []Keyframe                 `json:"keyframes"`
+	Players    []PlayerInfo               `json:"players"` // by number, the system included
+	Names      map[lockstep.Player]string `json:"names"`
+	Ended      bool                       `json:"ended"`
+	Reason     string                     `json:"reason"` // why the match ended
 
 	// StateBytes is how much of the file the keyframes' states are. What is left
 	// of SizeBytes is the price of the ticks.
@@ -62,14 +62,14 @@ type PlayerInfo struct {
 }
 
 // ReadInfo reads a replay to its end. The Info counts what was read, also when
-// there is an error. A keyframe whose root is not that of its state is an error,
+// there is an error. A keyframe whose hash is not that of its state is an error,
 // but does not end the reading.
 func ReadInfo(r *Reader) (*Info, error) {
 	info := &Info{SizeBytes: r.Size(), Names: make(map[lockstep.Player]string)}
 	var players [256]PlayerInfo
 	content := newContent()
 	segment := int64(0)
-	var odd error // of the first keyframe with another root
+	var odd error // of the first keyframe with another hash
 	err := func() error {
 		for {
 			rec, err := r.Next()
@@ -128,8 +128,8 @@ func (info *Info) add(rec *record.Record, offset int64, players *[256]PlayerInfo
 		info.Ticks = rec.Tick
 	case record.KindChecksum:
 		info.Checksums++
-	case record.KindDissent:
-		info.Dissents++
+	case record.KindMismatch:
+		info.Mismatches++
 	case record.KindNote:
 		if rec.Topic == record.TopicName {
 			info.Names[rec.Player] = rec.Text

@@ -9,13 +9,13 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// ReadInfo says that a root is not that of its keyframe's state, and counts the
+// ReadInfo says that a hash is not that of its keyframe's state, and counts the
 // whole file all the same. It needs no game for that.
-func TestInfoComparesRoots(t *testing.T) {
+func TestInfoComparesHashes(t *testing.T) {
 	keyframe := func(tick lockstep.Tick, wrong uint64) func(*record.Encoder, func([]byte)) {
 		return func(e *record.Encoder, add func([]byte)) {
 			add(e.Empty(2))
-			own := rootOfBag(nil)
+			own := hashOfBag(nil)
 			add(e.Keyframe(tick, own^wrong, nil, bagOf(nil)))
 			add(e.Checksum(2, 1))
 		}

@@ -197,7 +197,7 @@ func stateSize(record []byte) int {
 	var p pack.Reader
 	p.Reset(record)
 	p.Array(5, 5)
-	for range 3 { // kind, tick, root
+	for range 3 { // kind, tick, hash
 		p.Uint(math.MaxUint64)
 	}
 	for range p.Array(0, 2*256) {

@@ -97,13 +97,13 @@ func bagOf(content []byte) []byte {
 	return append(binary.LittleEndian.AppendUint32(nil, uint32(len(content))), content...)
 }
 
-// rootOfBag returns the root of a bag.
-func rootOfBag(content []byte) uint64 {
+// hashOfBag returns the hash of a bag.
+func hashOfBag(content []byte) uint64 {
 	var sum checksum.Sum
 	if err := checksum.OfBytes(&sum, bagGame().StateSchema(), bagOf(content)); err != nil {
 		panic(err) // it is canonical
 	}
-	return sum.Root
+	return sum.Hash
 }
 
 // logOf returns the records of a match with a bag of size bytes and then what
@@ -114,7 +114,7 @@ func logOf(size int, more func(e *record.Encoder, add func([]byte))) [][]byte {
 	add := func(b []byte) { log = append(log, bytes.Clone(b)) }
 	add(e.Header(bagHeader()))
 	content := noise(1, size)
-	add(e.Keyframe(0, rootOfBag(content), nil, bagOf(content)))
+	add(e.Keyframe(0, hashOfBag(content), nil, bagOf(content)))
 	more(&e, add)
 	add(e.End(""))
 	return log

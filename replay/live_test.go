@@ -209,7 +209,7 @@ func TestVerifyLive(t *testing.T) {
 	game, file, _ := recordMatch(t, 205, replay.WriterOptions{})
 	for name, b := range map[string][]byte{
 		"true":           file,
-		"false checksum": change(t, file, func(r *record.Record) { r.Root += b2i(r.Kind == record.KindChecksum && r.Tick == 70) }),
+		"false checksum": change(t, file, func(r *record.Record) { r.Hash += b2i(r.Kind == record.KindChecksum && r.Tick == 70) }),
 		"damaged":        slices.Concat(file[:len(file)/2], []byte{9}, file[len(file)/2:]),
 	} {
 		for _, keepGoing := range []bool{false, true} {

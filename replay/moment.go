@@ -16,7 +16,7 @@ type Moment struct {
 	Tick     lockstep.Tick
 	Keyframe lockstep.Tick // it was simulated from there
 	Agreed   lockstep.Tick // the last tick whose checksum in the file is the simulation's; before Tick if no later check was reached
-	Root     uint64        // checksum
+	Hash     uint64        // checksum
 	State    []byte        // canonical bytes
 	Header   *lockstep.Header
 }
@@ -126,10 +126,10 @@ func (r *Reader) agrees(t lockstep.Tick) error {
 		case err != nil || rec.Tick > t:
 			return nil
 		case rec.Kind == record.KindChecksum && rec.Tick == t:
-			agreed = &lockstep.DesyncError{Tick: t, Want: rec.Root, Keyframe: true}
+			agreed = &lockstep.DesyncError{Tick: t, Want: rec.Hash, Keyframe: true}
 		case rec.Kind == record.KindKeyframe && rec.Tick == t:
-			if agreed != nil && agreed.Want != rec.Keyframe.Root {
-				agreed.Got = rec.Keyframe.Root
+			if agreed != nil && agreed.Want != rec.Keyframe.Hash {
+				agreed.Got = rec.Keyframe.Hash
 				return agreed
 			}
 			return nil
@@ -156,7 +156,7 @@ func (m *Moment) simulate(r *Reader, g *lockstep.Game, o SimulateOptions, compar
 		}
 		o.progress(c.Tick()-m.Keyframe, m.Tick-m.Keyframe)
 	}
-	m.Header, m.Root, m.State = c.follower.Header(), c.Simulation().Root(), c.Simulation().AppendState(nil)
+	m.Header, m.Hash, m.State = c.follower.Header(), c.Simulation().Hash(), c.Simulation().AppendState(nil)
 	if compares {
 		err = c.confirm(maxTicks(o.MaxTicks, r.size) - (m.Tick - m.Keyframe))
 	}
@@ -176,7 +176,7 @@ func (m *Moment) fromKeyframe(r *Reader) error {
 		case rec.Kind == record.KindKeyframe && rec.Tick > m.Tick:
 			return missing(r, m.Tick)
 		case rec.Kind == record.KindKeyframe:
-			m.Root, m.State, m.Agreed = rec.Keyframe.Root, append([]byte{}, rec.Keyframe.State...), rec.Tick
+			m.Hash, m.State, m.Agreed = rec.Keyframe.Hash, append([]byte{}, rec.Keyframe.State...), rec.Tick
 			return m.isWhole(r)
 		}
 	}
@@ -193,7 +193,7 @@ func (m *Moment) isWhole(r *Reader) error {
 	if err := checksum.OfBytes(&sum, schema, m.State); err != nil {
 		return err
 	}
-	if sum.Root != m.Root {
+	if sum.Hash != m.Hash {
 		return r.odd(m.Tick)
 	}
 	return nil

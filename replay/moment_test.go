@@ -34,7 +34,7 @@ func TestStateAt(t *testing.T) {
 			t.Fatal(err)
 		}
 		sum, _ := f.Sum(tick)
-		if !bytes.Equal(m.State, states[tick]) || m.Root != sum.Root || m.Tick != tick || m.Keyframe != tick/50*50 || m.Header == nil {
+		if !bytes.Equal(m.State, states[tick]) || m.Hash != sum.Hash || m.Tick != tick || m.Keyframe != tick/50*50 || m.Header == nil {
 			t.Errorf("tick %d: another state, from keyframe %d", tick, m.Keyframe)
 		}
 	}
@@ -85,16 +85,16 @@ func TestStateAtContradicted(t *testing.T) {
 			return err
 		}
 		moved = true
-		return emit(&record.Record{Kind: record.KindChecksum, Tick: 60, Root: 1})
+		return emit(&record.Record{Kind: record.KindChecksum, Tick: 60, Hash: 1})
 	})
 	keyframe := change(t, file, func(r *record.Record) {
-		r.Root += b2i(r.Kind == record.KindChecksum && r.Tick == 100)
+		r.Hash += b2i(r.Kind == record.KindChecksum && r.Tick == 100)
 	})
 	odd := change(t, file, func(r *record.Record) {
 		if r.Kind == record.KindKeyframe && r.Tick == 50 {
-			r.Keyframe.Root++
+			r.Keyframe.Hash++
 		}
-		r.Root += b2i(r.Kind == record.KindChecksum && r.Tick == 50)
+		r.Hash += b2i(r.Kind == record.KindChecksum && r.Tick == 50)
 	})
 	for _, c := range []struct {
 		name string

@@ -28,7 +28,7 @@ type Reader struct {
 	spent      int64         // bytes of the records of all segments, without states
 	keyframes  int           // that were read
 	own        []byte        // a simulation's state, to be compared with a keyframe
-	schema     *state.Schema // of the states, once one was compared with its root
+	schema     *state.Schema // of the states, once one was compared with its hash
 	records    []byte        // of the current block
 	body       []byte        // what is left of them
 	last       []byte        // the record that was returned last

@@ -52,7 +52,7 @@ func FuzzReader(f *testing.F) {
 	body = append(body, enc.Frame(&lockstep.Frame{Tick: 1, Commands: []lockstep.Command{{Tick: 1, Player: 1, Sequence: 1, Kind: 1, Payload: []byte{0x90}}}})...)
 	body = append(body, enc.Empty(3)...)
 	body = append(body, enc.Checksum(4, 5)...)
-	body = append(body, enc.Dissent(4, 1, 6)...)
+	body = append(body, enc.Mismatch(4, 1, 6)...)
 	body = append(body, enc.Note(1, "name", "x")...)
 	body = append(body, enc.End("over")...)
 	f.Add(body, byte(blockBatch))

@@ -29,7 +29,7 @@ func longFile(t *testing.T, runs int) (*lockstep.Game, []byte) {
 		}
 	}
 	add(enc.Header(h))
-	add(enc.Keyframe(0, sim.Root(), nil, sim.AppendState(nil)))
+	add(enc.Keyframe(0, sim.Hash(), nil, sim.AppendState(nil)))
 	for range runs {
 		add(enc.Empty(record.MaxEmptyRun))
 	}

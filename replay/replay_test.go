@@ -14,13 +14,13 @@ import (
 func TestVerify(t *testing.T) {
 	for name, o := range map[string]replay.WriterOptions{"by the second": {}, "each tick": {FlushTicks: 1}, "at the end": {FlushTicks: 1 << 30}} {
 		t.Run(name, func(t *testing.T) {
-			g, file, root := recordMatch(t, 205, o)
+			g, file, hash := recordMatch(t, 205, o)
 			f := g.NewFollower(lockstep.FollowerOptions{})
 			if err := replay.Play(open(t, file), f, nil); err != nil {
 				t.Fatal(err)
 			}
-			if got := f.Simulation().Root(); got != root {
-				t.Errorf("played to checksum %x, want %x", got, root)
+			if got := f.Simulation().Hash(); got != hash {
+				t.Errorf("played to checksum %x, want %x", got, hash)
 			}
 			v, err := replay.Verify(open(t, file), g, replay.VerifyOptions{})
 			if err != nil {
@@ -160,7 +160,7 @@ func TestVerifyFindsDesync(t *testing.T) {
 	var enc record.Encoder
 	err := replay.Play(open(t, file), nil, func(r *record.Record) error {
 		if r.Kind == record.KindChecksum && r.Tick == 30 {
-			r.Root++
+			r.Hash++
 		}
 		return w.Append(enc.Record(r))
 	})

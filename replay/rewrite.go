@@ -142,7 +142,7 @@ func (k *rekeyer) record(rec *record.Record) error {
 	case record.KindHeader:
 		k.enc.Header(rec.Header)
 	case record.KindKeyframe:
-		k.enc.Keyframe(rec.Tick, rec.Keyframe.Root, rec.Keyframe.Last, rec.Keyframe.State)
+		k.enc.Keyframe(rec.Tick, rec.Keyframe.Hash, rec.Keyframe.Last, rec.Keyframe.State)
 	}
 	if err := k.w.Append(k.r.Record()); err != nil {
 		return err
@@ -176,12 +176,12 @@ func (k *rekeyer) key() error {
 	if sim.Tick()%k.every > 0 {
 		return nil
 	}
-	return k.w.Append(k.enc.Keyframe(sim.Tick(), sim.Root(), k.r.dec.AppendLast(nil), sim.AppendState(nil)))
+	return k.w.Append(k.enc.Keyframe(sim.Tick(), sim.Hash(), k.r.dec.AppendLast(nil), sim.AppendState(nil)))
 }
 
 // Continue copies what can be read of the file of a match that was interrupted
 // to w, which is flushed and not closed, so that the match can go on in it. It
-// gives each record to log as well, a [host.Resumption]. The Damage says
+// gives each record to log as well, a [host.Recovery]. The Damage says
 // where the file ended; there is none only if the match has ended.
 func Continue(w *Writer, r *Reader, log lockstep.Log) (*Recovery, error) {
 	var damage *DamageError

@@ -25,7 +25,7 @@ func sealed(tb testing.TB, file []byte, o replay.WriterOptions) []byte {
 // The same match gives the same bytes, however it was written before, and the
 // same verdict.
 func TestSeal(t *testing.T) {
-	g, file, root := recordMatch(t, 205, replay.WriterOptions{})
+	g, file, hash := recordMatch(t, 205, replay.WriterOptions{})
 	_, other, _ := recordMatch(t, 205, replay.WriterOptions{FlushTicks: 1})
 	for _, ticks := range []uint32{1, 60, 1000} {
 		o := replay.WriterOptions{SegmentTicks: ticks}
@@ -34,7 +34,7 @@ func TestSeal(t *testing.T) {
 			t.Errorf("segments of %d ticks: other bytes of the same match", ticks)
 		}
 		f := g.NewFollower(lockstep.FollowerOptions{})
-		if err := replay.Play(open(t, out), f, nil); err != nil || f.Simulation().Root() != root {
+		if err := replay.Play(open(t, out), f, nil); err != nil || f.Simulation().Hash() != hash {
 			t.Errorf("segments of %d ticks: played to another state, %v", ticks, err)
 		}
 		v, err := replay.Verify(open(t, out), g, replay.VerifyOptions{})
@@ -77,7 +77,7 @@ func TestSeek(t *testing.T) {
 				}
 			}
 			got, _ := f.Sum(tick)
-			if want, _ := whole.Sum(tick); got == nil || got.Root != want.Root {
+			if want, _ := whole.Sum(tick); got == nil || got.Hash != want.Hash {
 				t.Fatalf("%s: another state at tick %d", name, tick)
 			}
 		}
@@ -92,14 +92,14 @@ func TestVerifyWorkers(t *testing.T) {
 	damaged[len(damaged)*2/3] ^= 1
 	for name, b := range map[string][]byte{
 		"true": file, "sealed": sealed(t, file, replay.WriterOptions{SegmentTicks: 60}), "cut": file[:len(file)-50], "damaged": damaged,
-		"false checksum": change(t, file, func(r *record.Record) { r.Root += b2i(r.Kind == record.KindChecksum && r.Tick == 700) }),
+		"false checksum": change(t, file, func(r *record.Record) { r.Hash += b2i(r.Kind == record.KindChecksum && r.Tick == 700) }),
 		"false command": change(t, file, func(r *record.Record) {
 			if r.Kind == record.KindFrame && r.Tick > 500 && r.Tick < 508 {
 				r.Frame.Commands[0].Payload[2]++
 			}
 		}),
 		"false root of a keyframe": change(t, file, func(r *record.Record) {
-			r.Keyframe.Root += b2i(r.Kind == record.KindKeyframe && r.Tick == 800)
+			r.Keyframe.Hash += b2i(r.Kind == record.KindKeyframe && r.Tick == 800)
 		}),
 		"false state of a keyframe": change(t, file, func(r *record.Record) {
 			if r.Kind == record.KindKeyframe && r.Tick == 800 {

@@ -263,7 +263,7 @@ func apply(f *lockstep.Follower, r *Reader, rec *record.Record) error {
 	return err
 }
 
-// holds reports whether the root of a keyframe is that of its state.
+// holds reports whether the hash of a keyframe is that of its state.
 func (r *Reader) holds(h *lockstep.Header, k *record.Keyframe) bool {
 	if r.schema == nil {
 		var err error
@@ -272,7 +272,7 @@ func (r *Reader) holds(h *lockstep.Header, k *record.Keyframe) bool {
 		}
 	}
 	var sum checksum.Sum
-	return checksum.OfBytes(&sum, r.schema, k.State) == nil && sum.Root == k.Root
+	return checksum.OfBytes(&sum, r.schema, k.State) == nil && sum.Hash == k.Hash
 }
 
 // odd returns the error of a keyframe whose state is not the one that its
@@ -286,6 +286,6 @@ func (v *Verification) add(next *Verification) {
 	v.Header, v.Ticks = next.Header, next.Ticks
 	v.Commands += next.Commands
 	v.Checked += next.Checked
-	v.Dissents += next.Dissents
+	v.Mismatches += next.Mismatches
 	v.Ended, v.Reason = next.Ended, next.Reason
 }

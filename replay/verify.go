@@ -57,14 +57,14 @@ type VerifyOptions struct {
 // A Verification is the result of simulating a replay: what was compared, and
 // what differs. It does not say who was wrong; package desync does.
 type Verification struct {
-	Header   *lockstep.Header `json:"-"`
-	Ticks    lockstep.Tick    `json:"ticks"`    // simulated
-	Commands int              `json:"commands"` // applied, those of the system included
-	Checked  int              `json:"checked"`  // checksums and keyframes compared
-	Differed int              `json:"differed"` // of these, how many differ from the simulation
-	Dissents int              `json:"dissents"` // checksums of players that did not match the agreed one in the match
-	Ended    bool             `json:"ended"`    // the end record was reached
-	Reason   string           `json:"reason"`   // what it says
+	Header     *lockstep.Header `json:"-"`
+	Ticks      lockstep.Tick    `json:"ticks"`    // simulated
+	Commands   int              `json:"commands"` // applied, those of the system included
+	Checked    int              `json:"checked"`  // checksums and keyframes compared
+	Differed   int              `json:"differed"` // of these, how many differ from the simulation
+	Mismatches int              `json:"dissents"` // checksums of players that did not match the agreed one in the match
+	Ended      bool             `json:"ended"`    // the end record was reached
+	Reason     string           `json:"reason"`   // what it says
 
 	// First is the first difference, or nil. Stopped tells that the verification
 	// ended there.
@@ -129,8 +129,8 @@ func (v *Verification) count(rec *record.Record) {
 	switch rec.Kind {
 	case record.KindFrame:
 		v.Commands += len(rec.Frame.Commands)
-	case record.KindDissent:
-		v.Dissents++
+	case record.KindMismatch:
+		v.Mismatches++
 	case record.KindEnd:
 		v.Ended, v.Reason = true, rec.Text
 	}

@@ -42,7 +42,7 @@ type netGuest struct {
 	links  []*netsim.Conn
 	events map[string]int // by name of type
 	tick   lockstep.Tick
-	root   uint64
+	hash   uint64
 	sync   time.Time // when it was live first
 	lost   time.Time
 	back   time.Time
@@ -167,7 +167,7 @@ func (g *netGuest) event(e any) {
 func (g *netGuest) sample(c *player.Client) {
 	sim := c.Simulation()
 	g.mu.Lock()
-	g.tick, g.root, g.status = sim.Tick(), sim.Root(), c.Status()
+	g.tick, g.hash, g.status = sim.Tick(), sim.Hash(), c.Status()
 	g.mu.Unlock()
 	if g.bot == nil {
 		return
@@ -284,9 +284,9 @@ func (d *networkDemo) end(ctx context.Context) error {
 	var err error
 	if gone := d.match.Do(ctx, func(h *host.Host) {
 		stats := h.Stats()
-		d.story.Match.Ticks, d.story.Match.Checksum = h.Now(), root(h.Referee())
+		d.story.Match.Ticks, d.story.Match.Checksum = h.Now(), stateHash(h.Referee())
 		d.story.Match.Commands, d.story.Match.BytesOut, d.story.Match.Keyframes = stats.Commands, stats.BytesOut, stats.Keyframes
-		d.story.trueRoot = h.Referee().Simulation().Root()
+		d.story.trueHash = h.Referee().Simulation().Hash()
 		err = h.End(lockstep.Time(0), "the demo is over")
 	}); gone != nil {
 		return gone

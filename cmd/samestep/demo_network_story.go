@@ -48,7 +48,7 @@ type networkStory struct {
 	Explained explainedStory `json:"explained"`
 	Verify    verifyStory    `json:"verify"`
 
-	trueRoot uint64
+	trueHash uint64
 }
 
 // conclude compares what happened with what should have.
@@ -57,7 +57,7 @@ func (d *networkDemo) conclude() error {
 	s.Failures = append([]string{}, s.Failures...)
 	s.Match.Players = d.options.players
 	for _, g := range d.guests {
-		s.expect(g.tick == s.Match.Ticks && g.root == s.trueRoot, "%s ended at tick %d with another state", g.name, g.tick)
+		s.expect(g.tick == s.Match.Ticks && g.hash == s.trueHash, "%s ended at tick %d with another state", g.name, g.tick)
 		if g.name != d.guests[d.options.players-1].name {
 			s.expect(g.count("Desynced") == 0, "%s was said to differ", g.name)
 		}
@@ -77,9 +77,9 @@ func (d *networkDemo) concludeLinks() {
 	s.Cut.BackMS = milliseconds(first.back.Sub(first.lost))
 	slow, late := d.guests[d.options.players], d.guests[d.options.players+1]
 	s.Slow.HeldMS = d.holdTime().Milliseconds()
-	s.Slow.Synced, s.Slow.Equal = slow.count("Synced"), slow.root == s.trueRoot
+	s.Slow.Synced, s.Slow.Equal = slow.count("Synced"), slow.hash == s.trueHash
 	s.expect(s.Slow.Synced > 1, "the slow spectator was not given a keyframe in place of what it missed")
-	s.Late.LiveMS, s.Late.Equal = milliseconds(late.sync.Sub(s.Late.since)), late.root == s.trueRoot
+	s.Late.LiveMS, s.Late.Equal = milliseconds(late.sync.Sub(s.Late.since)), late.hash == s.trueHash
 	s.expect(!late.sync.IsZero(), "the late joiner never caught up")
 }
 

@@ -108,9 +108,9 @@ func (m *demoMatch) story(took time.Duration) *demoStory {
 		Match: matchStory{
 			Players: m.options.players, Units: m.options.units, Seed: m.options.seed, Ticks: ticks,
 			Commands: m.commands, Rejected: m.rejected, Seconds: took.Seconds(),
-			TimesRealTime: float64(m.options.seconds) / took.Seconds(), Checksum: root(referee),
+			TimesRealTime: float64(m.options.seconds) / took.Seconds(), Checksum: stateHash(referee),
 		},
-		LateJoin: lateStory{Tick: m.joined, Checksum: root(m.late)},
+		LateJoin: lateStory{Tick: m.joined, Checksum: stateHash(m.late)},
 		Planted:  m.planted,
 	}
 	s.Failures = []string{}
@@ -120,7 +120,7 @@ func (m *demoMatch) story(took time.Duration) *demoStory {
 	s.expect(m.late.Tick() == ticks && s.LateJoin.Checksum == s.Match.Checksum, "the late joiner has another state")
 	for _, p := range m.players {
 		if p.seat != m.planted.Player {
-			s.expect(root(p.follower) == s.Match.Checksum, "player %d has another state", p.seat)
+			s.expect(stateHash(p.follower) == s.Match.Checksum, "player %d has another state", p.seat)
 		}
 	}
 	m.explain(s)
@@ -147,7 +147,7 @@ func (m *demoMatch) explain(s *demoStory) {
 		"the field is said to be %s, %s instead of %s", field.Path, field.B, field.A)
 }
 
-func root(f *lockstep.Follower) string { return checksum.FormatRoot(f.Simulation().Root()) }
+func stateHash(f *lockstep.Follower) string { return checksum.FormatHash(f.Simulation().Hash()) }
 
 // equal says whether the late joiner has the state of the others.
 func (s *demoStory) equal() string {

@@ -123,7 +123,7 @@ func (d *difference) printReplays(line func(name, format string, args ...any), l
 		if s.Known {
 			known = fmt.Sprintf("; the last equal one is of tick %d", s.Agreed)
 		}
-		line("checksums", "%d of %d differ, first that of tick %d: %s → %s%s", x.Differed, x.Compared, s.Tick, checksum.FormatRoot(s.A), checksum.FormatRoot(s.B), known)
+		line("checksums", "%d of %d differ, first that of tick %d: %s → %s%s", x.Differed, x.Compared, s.Tick, checksum.FormatHash(s.A), checksum.FormatHash(s.B), known)
 	} else {
 		line("checksums", "%d compared, none differs", x.Compared)
 	}
@@ -265,5 +265,5 @@ func newChecksumJSON(d *desync.ChecksumDifference) *checksumJSON {
 	if d == nil {
 		return nil
 	}
-	return &checksumJSON{d.Tick, checksum.FormatRoot(d.A), checksum.FormatRoot(d.B), d.Agreed, d.Known}
+	return &checksumJSON{d.Tick, checksum.FormatHash(d.A), checksum.FormatHash(d.B), d.Agreed, d.Known}
 }

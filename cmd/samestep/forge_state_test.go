@@ -30,7 +30,7 @@ func (f *forger) mistaken(r *record.Record) error {
 	if f.hurt == nil {
 		f.hurt = hurt(lockstep.Tick(f.n))
 	}
-	if r.Kind == record.KindDissent {
+	if r.Kind == record.KindMismatch {
 		return nil // of the demo
 	}
 	if err := f.hurt.Apply(r); err != nil && !errors.As(err, new(*lockstep.DesyncError)) {
@@ -38,27 +38,27 @@ func (f *forger) mistaken(r *record.Record) error {
 	}
 	recorder := f.change != "player"
 	if r.Kind == record.KindKeyframe && recorder {
-		r.Keyframe.Root, r.Keyframe.State = f.hurt.Simulation().Root(), f.hurt.Simulation().AppendState(nil)
+		r.Keyframe.Hash, r.Keyframe.State = f.hurt.Simulation().Hash(), f.hurt.Simulation().AppendState(nil)
 	}
 	if r.Kind != record.KindChecksum {
 		return f.out.Append(f.enc.Record(r))
 	}
-	right, wrong := r.Root, f.hurt.Simulation().Root()
+	right, wrong := r.Hash, f.hurt.Simulation().Hash()
 	f.done = f.done || right != wrong
 	if recorder {
-		r.Root = wrong
+		r.Hash = wrong
 	}
 	if err := f.out.Append(f.enc.Record(r)); err != nil || right == wrong {
 		return err
 	}
 	switch f.change {
 	case "player":
-		return f.out.Append(f.enc.Dissent(r.Tick, 1, wrong))
+		return f.out.Append(f.enc.Mismatch(r.Tick, 1, wrong))
 	case "referee":
-		if err := f.out.Append(f.enc.Dissent(r.Tick, 0, right)); err != nil {
+		if err := f.out.Append(f.enc.Mismatch(r.Tick, 0, right)); err != nil {
 			return err
 		}
-		return f.out.Append(f.enc.Dissent(r.Tick, 1, right))
+		return f.out.Append(f.enc.Mismatch(r.Tick, 1, right))
 	}
 	return nil
 }

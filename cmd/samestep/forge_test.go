@@ -28,7 +28,7 @@ import (
 //	joined       the first who joins is player 77
 //	state-bytes  the first state is too short
 //	hostile      every text has control characters
-//	dissent N    player 1 has another checksum of tick N
+//	mismatch N    player 1 has another checksum of tick N
 //	open         there is no end record
 //	long N       there are N runs of empty ticks more, as long as runs can be
 //	state N      the recorder had another state from tick N on
@@ -146,7 +146,7 @@ func (f *forger) record(r *record.Record) error {
 		return f.mistaken(r)
 	case "checksum":
 		if r.Kind == record.KindChecksum && int(r.Tick) == f.n {
-			r.Root++
+			r.Hash++
 			f.done = true
 		}
 	case "command":
@@ -178,7 +178,7 @@ func (f *forger) record(r *record.Record) error {
 			if err := f.out.Append(f.enc.Record(r)); err != nil {
 				return err
 			}
-			return f.out.Append(f.enc.Dissent(r.Tick, 1, 7))
+			return f.out.Append(f.enc.Mismatch(r.Tick, 1, 7))
 		}
 	case "open":
 		if r.Kind == record.KindEnd {

@@ -152,13 +152,13 @@ func recordText(r *record.Record) string {
 	case record.KindHeader:
 		return fmt.Sprintf("game %q build %q match %s", r.Header.Game, r.Header.Build, r.Header.Match)
 	case record.KindKeyframe:
-		return fmt.Sprintf("%s %s", checksum.FormatRoot(r.Keyframe.Root), size(len(r.Keyframe.State)))
+		return fmt.Sprintf("%s %s", checksum.FormatHash(r.Keyframe.Hash), size(len(r.Keyframe.State)))
 	case record.KindEmpty:
 		return count(r.Empty, "tick")
 	case record.KindChecksum:
-		return checksum.FormatRoot(r.Root)
-	case record.KindDissent:
-		return fmt.Sprintf("player %d has %s", r.Player, checksum.FormatRoot(r.Root))
+		return checksum.FormatHash(r.Hash)
+	case record.KindMismatch:
+		return fmt.Sprintf("player %d has %s", r.Player, checksum.FormatHash(r.Hash))
 	case record.KindNote:
 		return fmt.Sprintf("player %d %s %q", r.Player, r.Topic, r.Text)
 	case record.KindEnd:

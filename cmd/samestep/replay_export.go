@@ -28,7 +28,7 @@ our own matches, for each who gave a command or whose checksum ever differed. Na
 and chat are notes. Commands of the system and keyframes have no place in that form.
 
 With --to mcap, writes OUT, which must not exist: commands, commands per second,
-checksums, dissents and a log as MCAP, which Foxglove and other viewers plot. The
+checksums, mismatches and a log as MCAP, which Foxglove and other viewers plot. The
 times are those of the ticks at the match's tick rate. A replay has no latencies.
 
 Neither form has states, so export compares none with its checksum; info and verify do that.`,
@@ -70,12 +70,12 @@ func exportLines(c *cli.Context) error {
 
 // An exporter prints records in the form that import reads.
 type exporter struct {
-	w        *bufio.Writer
-	header   *lockstep.Header
-	rate     json.Number // ticks a second
-	reports  [256]bool   // who reports checksums
-	dissents dissents    // that are not printed yet
-	in       pack.Reader
+	w          *bufio.Writer
+	header     *lockstep.Header
+	rate       json.Number // ticks a second
+	reports    [256]bool   // who reports checksums
+	mismatches mismatches  // that are not printed yet
+	in         pack.Reader
 }
 
 // A commandLine, sumLine and endLine are what the form has.
@@ -117,7 +117,7 @@ func (x *exporter) findPlayers(f *replayFile) error {
 	if err != nil {
 		return err
 	}
-	defer func() { x.dissents.order() }()
+	defer func() { x.mismatches.order() }()
 	return replay.Play(r, nil, func(rec *record.Record) error {
 		switch {
 		case rec.Kind == record.KindHeader && rec.Header.Engine == foreignEngine:
@@ -130,10 +130,10 @@ func (x *exporter) findPlayers(f *replayFile) error {
 			for i := range rec.Frame.Commands {
 				x.reports[rec.Frame.Commands[i].Player] = true
 			}
-		case rec.Kind == record.KindDissent:
+		case rec.Kind == record.KindMismatch:
 			x.reports[rec.Player] = true
 		}
-		return x.dissents.add(rec)
+		return x.mismatches.add(rec)
 	})
 }
 
@@ -152,9 +152,9 @@ func (x *exporter) record(rec *record.Record) error {
 		return x.commands(&rec.Frame)
 	case record.KindChecksum:
 		return x.sums(rec)
-	case record.KindDissent:
-		if root, ok := x.dissents.take(rec.Tick, rec.Player); ok { // nobody agrees
-			return writeLine(x.w, sumLine{rec.Tick, rec.Player, checksum.FormatRoot(root)})
+	case record.KindMismatch:
+		if hash, ok := x.mismatches.take(rec.Tick, rec.Player); ok { // nobody agrees
+			return writeLine(x.w, sumLine{rec.Tick, rec.Player, checksum.FormatHash(hash)})
 		}
 	case record.KindEnd:
 		last := rec.Tick
@@ -216,16 +216,16 @@ func (x *exporter) commands(f *lockstep.Frame) error {
 
 // sums prints the checksums of a tick by player.
 func (x *exporter) sums(agreed *record.Record) error {
-	dissents := x.dissents.of(agreed.Tick)
+	mismatches := x.mismatches.of(agreed.Tick)
 	for p := range lockstep.Player(x.header.Settings.Players) {
-		root, differs := dissents.take(agreed.Tick, p)
+		hash, differs := mismatches.take(agreed.Tick, p)
 		if !differs {
-			root = agreed.Root
+			hash = agreed.Hash
 		}
 		if !differs && !x.reports[p] {
 			continue
 		}
-		if err := writeLine(x.w, sumLine{agreed.Tick, p, checksum.FormatRoot(root)}); err != nil {
+		if err := writeLine(x.w, sumLine{agreed.Tick, p, checksum.FormatHash(hash)}); err != nil {
 			return err
 		}
 	}

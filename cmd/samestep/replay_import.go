@@ -128,7 +128,7 @@ func (i *importer) header() error {
 	if err := i.out.Append(i.enc.Header(h)); err != nil {
 		return err
 	}
-	if err := i.out.Append(i.enc.Keyframe(0, sim.Root(), nil, sim.AppendState(nil))); err != nil || i.match.Rate == "" {
+	if err := i.out.Append(i.enc.Keyframe(0, sim.Hash(), nil, sim.AppendState(nil))); err != nil || i.match.Rate == "" {
 		return err
 	}
 	return i.out.Append(i.enc.Note(lockstep.System, topicRate, i.match.Rate))
@@ -201,10 +201,10 @@ func (i *importer) checks(tick uint32) error {
 		}
 	}
 	for _, v := range sums {
-		if ok && v.root == agreed {
+		if ok && v.hash == agreed {
 			continue
 		}
-		if err := i.out.Append(i.enc.Dissent(lockstep.Tick(tick), v.player, v.root)); err != nil {
+		if err := i.out.Append(i.enc.Mismatch(lockstep.Tick(tick), v.player, v.hash)); err != nil {
 			return err
 		}
 	}

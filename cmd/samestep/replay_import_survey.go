@@ -129,7 +129,7 @@ type survey struct {
 
 // A vote is a checksum that a player reported.
 type vote struct {
-	root   uint64
+	hash   uint64
 	tick   uint32
 	player lockstep.Player
 }
@@ -139,7 +139,7 @@ func surveyed(in io.ReadSeeker) (s *survey, err error) {
 	s = &survey{}
 	s.match, s.id, err = scanned(in, (*surveyor)(s))
 	slices.SortFunc(s.votes, func(a, b vote) int {
-		return cmp.Or(cmp.Compare(a.tick, b.tick), cmp.Compare(a.player, b.player), cmp.Compare(a.root, b.root))
+		return cmp.Or(cmp.Compare(a.tick, b.tick), cmp.Compare(a.player, b.player), cmp.Compare(a.hash, b.hash))
 	})
 	s.votes = slices.Compact(s.votes)
 	return s, err
@@ -152,7 +152,7 @@ func (*surveyor) begin(uint32) error { return nil }
 
 func (s *surveyor) remark(e *matchlog.Entry) error {
 	if e.Checksum {
-		s.votes = append(s.votes, vote{e.Root, e.Tick, lockstep.Player(e.Player)})
+		s.votes = append(s.votes, vote{e.Hash, e.Tick, lockstep.Player(e.Player)})
 	}
 	return nil
 }
@@ -193,18 +193,18 @@ func (s *survey) every() uint16 {
 }
 
 // majority returns the checksum that more players reported than any other.
-func majority(sums []vote) (root uint64, ok bool) {
+func majority(sums []vote) (hash uint64, ok bool) {
 	counts := make(map[uint64]int)
 	for _, v := range sums {
-		counts[v.root]++
+		counts[v.hash]++
 	}
 	most := 0
 	for r, n := range counts {
 		if n == most {
 			ok = false
 		} else if n > most {
-			root, most, ok = r, n, true
+			hash, most, ok = r, n, true
 		}
 	}
-	return root, ok
+	return hash, ok
 }

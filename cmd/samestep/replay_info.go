@@ -97,7 +97,7 @@ func printInfo(w io.Writer, info *replay.Info, upto *partHash) {
 		}
 		line(who, "%s, %s of payload", count(p.Commands, "command"), size(p.Bytes))
 	}
-	line("checksums", "%d agreed, %d of players that differed", info.Checksums, info.Dissents)
+	line("checksums", "%d agreed, %d of players that differed", info.Checksums, info.Mismatches)
 	line("keyframes", "%d, %s", len(info.Keyframes), size(info.StateBytes))
 	if info.Segments > 0 {
 		line("size", "%s in %s of %s", size(info.SizeBytes), count(info.Segments, "segment"), size(info.RecordBytes))

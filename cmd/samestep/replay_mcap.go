@@ -26,9 +26,9 @@ type mcapExporter struct {
 	names    map[string]string
 	tick     lockstep.Tick
 
-	rates    mcapRates
-	second   uint64   // that rates counts
-	dissents dissents // of the whole match
+	rates      mcapRates
+	second     uint64     // that rates counts
+	mismatches mismatches // of the whole match
 }
 
 // The channels, each with the schema of what is in it.
@@ -36,7 +36,7 @@ const (
 	onCommands = iota
 	onRates
 	onChecksums
-	onDissents
+	onMismatches
 	onLog
 )
 
@@ -51,7 +51,7 @@ var mcapChannels = [...]mcapChannel{
 		`"players":{"type":"array","description":"commands by seat","items":{"type":"integer"}}`},
 	onChecksums: {"/checksums", "samestep.Checksum", `"tick":{"type":"integer"},"root":{"type":"string"},"agreed":{"type":"integer","description":"1 if nobody differed"},` +
 		`"dissents":{"type":"integer","description":"players who differed"},"values":{"type":"integer","description":"different checksums"}`},
-	onDissents: {"/dissents", "samestep.Dissent", `"tick":{"type":"integer"},"player":{"type":"integer"},"root":{"type":"string"}`},
+	onMismatches: {"/dissents", "samestep.Dissent", `"tick":{"type":"integer"},"player":{"type":"integer"},"root":{"type":"string"}`},
 	onLog: {"/log", "foxglove.Log", `"timestamp":{"type":"object","title":"time","properties":{"sec":{"type":"integer"},"nsec":{"type":"integer"}}},` +
 		`"level":{"type":"integer"},"message":{"type":"string"},"name":{"type":"string"},"file":{"type":"string"},"line":{"type":"integer"}`},
 }
@@ -74,16 +74,16 @@ type (
 		Players   []int         `json:"players"`
 	}
 	mcapSum struct {
-		Tick     lockstep.Tick `json:"tick"`
-		Root     string        `json:"root"`
-		Agreed   int           `json:"agreed"`
-		Dissents int           `json:"dissents"`
-		Values   int           `json:"values"`
+		Tick       lockstep.Tick `json:"tick"`
+		Hash       string        `json:"root"`
+		Agreed     int           `json:"agreed"`
+		Mismatches int           `json:"dissents"`
+		Values     int           `json:"values"`
 	}
-	mcapDissent struct {
+	mcapMismatch struct {
 		Tick   lockstep.Tick   `json:"tick"`
 		Player lockstep.Player `json:"player"`
-		Root   string          `json:"root"`
+		Hash   string          `json:"root"`
 	}
 	mcapTime struct {
 		Seconds     uint64 `json:"sec"`
@@ -103,7 +103,7 @@ type (
 func exportMCAP(w io.Writer, r *replay.Reader) error {
 	x := &mcapExporter{kinds: make(map[lockstep.Kind]string), names: make(map[string]string)}
 	var err error
-	if x.dissents, err = readDissents(r); err != nil {
+	if x.mismatches, err = readMismatches(r); err != nil {
 		return err
 	}
 	if x.w, err = mcap.NewWriter(w, &mcap.WriterOptions{Chunked: true, ChunkSize: 1 << 20, Compression: mcap.CompressionZSTD, IncludeCRC: true}); err != nil {
@@ -150,11 +150,11 @@ func (x *mcapExporter) record(r *record.Record) error {
 		if x.tick == 0 {
 			x.tick, x.second = r.Tick, uint64(r.Tick)/uint64(x.header.Settings.TickRate)
 		}
-		return x.log(2, "keyframe", fmt.Sprintf("%s %s", checksum.FormatRoot(r.Keyframe.Root), size(len(r.Keyframe.State))))
+		return x.log(2, "keyframe", fmt.Sprintf("%s %s", checksum.FormatHash(r.Keyframe.Hash), size(len(r.Keyframe.State))))
 	case record.KindChecksum:
 		return x.check(r)
-	case record.KindDissent:
-		return x.dissent(r)
+	case record.KindMismatch:
+		return x.mismatch(r)
 	case record.KindNote:
 		if r.Topic == record.TopicName {
 			x.names[fmt.Sprintf("player %d", r.Player)] = r.Text
@@ -228,25 +228,25 @@ func (x *mcapExporter) writeRates() error {
 	return err
 }
 
-// dissent writes a player's own checksum.
-func (x *mcapExporter) dissent(r *record.Record) error {
-	if err := x.log(3, "desync", fmt.Sprintf("player %d has %s at tick %d", r.Player, checksum.FormatRoot(r.Root), r.Tick)); err != nil {
+// mismatch writes a player's own checksum.
+func (x *mcapExporter) mismatch(r *record.Record) error {
+	if err := x.log(3, "desync", fmt.Sprintf("player %d has %s at tick %d", r.Player, checksum.FormatHash(r.Hash), r.Tick)); err != nil {
 		return err
 	}
-	return x.write(onDissents, x.time(x.tick), mcapDissent{r.Tick, r.Player, checksum.FormatRoot(r.Root)})
+	return x.write(onMismatches, x.time(x.tick), mcapMismatch{r.Tick, r.Player, checksum.FormatHash(r.Hash)})
 }
 
 // check writes an agreed checksum, and how many players differ, also those whose
-// dissents come later.
+// mismatches come later.
 func (x *mcapExporter) check(r *record.Record) error {
-	sum := mcapSum{Tick: r.Tick, Root: checksum.FormatRoot(r.Root)}
-	different := map[uint64]bool{r.Root: true}
-	for _, d := range x.dissents.of(r.Tick) {
-		sum.Dissents++
-		different[d.root] = true
+	sum := mcapSum{Tick: r.Tick, Hash: checksum.FormatHash(r.Hash)}
+	different := map[uint64]bool{r.Hash: true}
+	for _, d := range x.mismatches.of(r.Tick) {
+		sum.Mismatches++
+		different[d.hash] = true
 	}
 	sum.Values = len(different)
-	if sum.Dissents == 0 {
+	if sum.Mismatches == 0 {
 		sum.Agreed = 1
 	}
 	return x.write(onChecksums, x.time(r.Tick), &sum)

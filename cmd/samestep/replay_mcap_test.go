@@ -24,7 +24,7 @@ func TestExportMCAP(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("got %d replays, %v", len(files), err)
 	}
-	dissents, notes := 0, 0
+	mismatches, notes := 0, 0
 	for _, path := range files {
 		b, err := os.ReadFile(path)
 		if err != nil {
@@ -40,11 +40,11 @@ func TestExportMCAP(t *testing.T) {
 		}
 		read := readMCAP(t, out.Bytes(), info.Header.Settings.TickRate)
 		got := fmt.Sprint(read.counts["/commands"], read.inRates, read.counts["/checksums"], read.counts["/dissents"])
-		if want := fmt.Sprint(info.Commands, info.Commands, info.Checksums, info.Dissents); got != want {
+		if want := fmt.Sprint(info.Commands, info.Commands, info.Checksums, info.Mismatches); got != want {
 			t.Errorf("%s: got commands, in rates, checksums and dissents %s, want %s", path, got, want)
 		}
-		if read.inChecks != info.Dissents {
-			t.Errorf("%s: the checksums count %d dissents, want %d", path, read.inChecks, info.Dissents)
+		if read.inChecks != info.Mismatches {
+			t.Errorf("%s: the checksums count %d dissents, want %d", path, read.inChecks, info.Mismatches)
 		}
 		if seconds := int(info.Ticks) / int(info.Header.Settings.TickRate); read.counts["/rates"] < min(seconds, 3) || read.counts["/rates"] > seconds+1 {
 			t.Errorf("%s: %d rates in %d s", path, read.counts["/rates"], seconds)
@@ -52,11 +52,11 @@ func TestExportMCAP(t *testing.T) {
 		if read.match["match"] != info.Header.Match.String() || read.match["ticks"] != fmt.Sprint(info.Ticks) {
 			t.Errorf("%s: the match is %v", path, read.match)
 		}
-		dissents += read.counts["/dissents"]
+		mismatches += read.counts["/dissents"]
 		notes += read.counts["/log"]
 	}
-	if dissents == 0 || notes < 20 {
-		t.Errorf("%d dissents and %d lines of log are in the replays", dissents, notes)
+	if mismatches == 0 || notes < 20 {
+		t.Errorf("%d dissents and %d lines of log are in the replays", mismatches, notes)
 	}
 }
 
@@ -73,7 +73,7 @@ func replayOf(t *testing.T, b []byte) *replay.Reader {
 type mcapRead struct {
 	counts   map[string]int // messages by topic
 	inRates  int            // commands that the rates sum up
-	inChecks int            // dissents that the checksums count
+	inChecks int            // mismatches that the checksums count
 	match    map[string]string
 }
 

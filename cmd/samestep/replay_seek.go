@@ -58,9 +58,9 @@ func replaySeek(c *cli.Context) error {
 				Checksum string        `json:"checksum,omitempty"`
 				Bytes    int           `json:"bytes"`
 				Seconds  float64       `json:"seconds"`
-			}{at.Tick, at.Keyframe, at.Agreed, checksum.FormatRoot(at.Root), len(at.State), took.Seconds()})
+			}{at.Tick, at.Keyframe, at.Agreed, checksum.FormatHash(at.Hash), len(at.State), took.Seconds()})
 		}
-		_, err = fmt.Fprintf(c.App.Writer, "tick %d  %s  %s, simulated %s from the keyframe of tick %d in %s, %s\n", tick, checksum.FormatRoot(at.Root),
+		_, err = fmt.Fprintf(c.App.Writer, "tick %d  %s  %s, simulated %s from the keyframe of tick %d in %s, %s\n", tick, checksum.FormatHash(at.Hash),
 			size(len(at.State)), count(at.Tick-at.Keyframe, "tick"), at.Keyframe, seconds(took), at.agreement())
 		return err
 	})

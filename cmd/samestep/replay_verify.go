@@ -132,8 +132,8 @@ func gameInFile(r *replay.Reader) (*lockstep.Game, *lockstep.Header, error) {
 func (v *verified) print(w io.Writer, bundle *replay.Bundle, err error, took time.Duration) {
 	fmt.Fprintf(w, "simulated  %s with %s in %s, %s\n", count(v.Ticks, "tick"), count(v.Commands, "command"), seconds(took), speed(v.Verification, took))
 	fmt.Fprintf(w, "compared   %s: %d equal, %d differ\n", count(v.Checked, "checksum"), v.Checked-v.Differed, v.Differed)
-	if v.Dissents > 0 {
-		fmt.Fprintf(w, "players    %s differed when the match was played\n", count(v.Dissents, "checksum"))
+	if v.Mismatches > 0 {
+		fmt.Fprintf(w, "players    %s differed when the match was played\n", count(v.Mismatches, "checksum"))
 	}
 	for _, kind := range v.UnknownSignatures {
 		fmt.Fprintf(w, "signature  of unknown kind %d: not checked\n", kind)
@@ -230,5 +230,5 @@ func newDifferenceJSON(e *lockstep.DesyncError) *differenceJSON {
 	if e == nil {
 		return nil
 	}
-	return &differenceJSON{e.Tick, checksum.FormatRoot(e.Got), checksum.FormatRoot(e.Want), e.Keyframe}
+	return &differenceJSON{e.Tick, checksum.FormatHash(e.Got), checksum.FormatHash(e.Want), e.Keyframe}
 }

@@ -40,21 +40,21 @@ type fileSight struct {
 
 // watchTotals are what was counted.
 type watchTotals struct {
-	Commands  int `json:"commands"`
-	Checks    int `json:"checks"`
-	Dissents  int `json:"dissents"`
-	Keyframes int `json:"keyframes"`
-	SizeBytes int `json:"size_bytes"` // of records
+	Commands   int `json:"commands"`
+	Checks     int `json:"checks"`
+	Mismatches int `json:"dissents"`
+	Keyframes  int `json:"keyframes"`
+	SizeBytes  int `json:"size_bytes"` // of records
 }
 
 // A watchSeat is one player.
 type watchSeat struct {
-	Player   lockstep.Player `json:"player"`
-	Name     string          `json:"name"`
-	Commands int             `json:"commands"`
-	Dissents int             `json:"dissents"`
-	last     lockstep.Tick   // with a command
-	rate     trend           // commands by second
+	Player     lockstep.Player `json:"player"`
+	Name       string          `json:"name"`
+	Commands   int             `json:"commands"`
+	Mismatches int             `json:"dissents"`
+	last       lockstep.Tick   // with a command
+	rate       trend           // commands by second
 }
 
 func newFileSight(ctx context.Context, name string, o replay.LiveOptions) (*fileSight, error) {
@@ -118,10 +118,10 @@ func (s *fileSight) take(r *record.Record) {
 		s.reach(r.Tick)
 	case record.KindChecksum:
 		s.totals.Checks++
-	case record.KindDissent:
-		s.totals.Dissents++
+	case record.KindMismatch:
+		s.totals.Mismatches++
 		if int(r.Player) < len(s.seats) {
-			s.seats[r.Player].Dissents++
+			s.seats[r.Player].Mismatches++
 		}
 	case record.KindNote:
 		if r.Topic == record.TopicName && int(r.Player) < len(s.seats) {
@@ -182,7 +182,7 @@ func (s *fileSight) report() *watchReport {
 		facts: []watchFact{
 			{"tick", fmt.Sprintf("%s, %s, %s", humanize.Comma(int64(s.tick)), matchTime(at), state), false},
 			{"commands", fmt.Sprintf("%s, %.1f a second", humanize.Comma(int64(t.Commands)), float64(t.Commands)/max(at, 1)), false},
-			{"checksums", fmt.Sprintf("%s agreed, %d of players differed", humanize.Comma(int64(t.Checks)), t.Dissents), t.Dissents > 0},
+			{"checksums", fmt.Sprintf("%s agreed, %d of players differed", humanize.Comma(int64(t.Checks)), t.Mismatches), t.Mismatches > 0},
 			{"records", fmt.Sprintf("%s in %s, %s", size(t.SizeBytes), count(t.Keyframes, "keyframe"), shown(h.Platform)), false},
 		},
 		table: watchTable{columns: []string{"player", "name", "commands", "last at", "differed", "commands a second"}},
@@ -208,9 +208,9 @@ func (s *fileSight) report() *watchReport {
 			last = fmt.Sprint(p.last)
 		}
 		r.table.rows = append(r.table.rows, []string{
-			fmt.Sprint(p.Player), shown(p.Name), humanize.Comma(int64(p.Commands)), last, fmt.Sprint(p.Dissents), p.rate.spark(),
+			fmt.Sprint(p.Player), shown(p.Name), humanize.Comma(int64(p.Commands)), last, fmt.Sprint(p.Mismatches), p.rate.spark(),
 		})
 	}
-	r.line = fmt.Sprintf("tick %d  %s  %s (%.0f/s)  %s, %d differ  %s", s.tick, matchTime(at), count(t.Commands, "command"), lately, count(t.Checks, "check"), t.Dissents, state)
+	r.line = fmt.Sprintf("tick %d  %s  %s (%.0f/s)  %s, %d differ  %s", s.tick, matchTime(at), count(t.Commands, "command"), lately, count(t.Checks, "check"), t.Mismatches, state)
 	return r
 }

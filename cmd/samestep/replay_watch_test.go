@@ -51,12 +51,12 @@ func TestWatchFile(t *testing.T) {
 				}
 			}
 		}
-		got := fmt.Sprint(f.tick, f.totals.Commands, f.totals.Checks, f.totals.Dissents, f.totals.Keyframes, int64(f.totals.SizeBytes), r.over, len(r.table.rows))
-		want := fmt.Sprint(info.Ticks, players, info.Checksums, info.Dissents, len(info.Keyframes), info.RecordBytes, true, info.Header.Settings.Players)
+		got := fmt.Sprint(f.tick, f.totals.Commands, f.totals.Checks, f.totals.Mismatches, f.totals.Keyframes, int64(f.totals.SizeBytes), r.over, len(r.table.rows))
+		want := fmt.Sprint(info.Ticks, players, info.Checksums, info.Mismatches, len(info.Keyframes), info.RecordBytes, true, info.Header.Settings.Players)
 		if got != want {
 			t.Errorf("%s: got %s, want %s", path, got, want)
 		}
-		if !strings.HasPrefix(r.line, fmt.Sprintf("tick %d ", info.Ticks)) || r.facts[2].wrong != (info.Dissents > 0) {
+		if !strings.HasPrefix(r.line, fmt.Sprintf("tick %d ", info.Ticks)) || r.facts[2].wrong != (info.Mismatches > 0) {
 			t.Errorf("%s: %q, %+v", path, r.line, r.facts)
 		}
 		if b, err := json.Marshal(r.values); err != nil || !bytes.Contains(b, fmt.Appendf(nil, `"tick":%d,`, info.Ticks)) {

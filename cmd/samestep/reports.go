@@ -100,11 +100,11 @@ func (l *reportLine) report() (r desync.Report, err error) {
 		return r, fmt.Errorf("a checksum without a tick")
 	}
 	r.Tick = *l.Tick
-	if r.Root, err = checksum.ParseRoot(*l.Sum); err != nil {
+	if r.Hash, err = checksum.ParseHash(*l.Sum); err != nil {
 		return r, err
 	}
 	for _, text := range l.Sections {
-		sum, err := checksum.ParseRoot(text)
+		sum, err := checksum.ParseHash(text)
 		if err != nil {
 			return r, err
 		}

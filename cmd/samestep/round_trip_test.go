@@ -91,12 +91,12 @@ func TestExportImportKinds(t *testing.T) {
 
 // exportImport returns how many players differ in a replay.
 func exportImport(t *testing.T, file string) (differed int) {
-	dissents, seats := dissentsIn(t, file)
+	mismatches, seats := mismatchesIn(t, file)
 	if seats == 0 { // torn: take the part before the tear
 		whole := filepath.Join(t.TempDir(), "whole.ssr")
 		samestep(t, exitOK, "replay", "recover", file, whole)
 		file = whole
-		dissents, seats = dissentsIn(t, file)
+		mismatches, seats = mismatchesIn(t, file)
 	}
 	lines := filepath.Join(t.TempDir(), "lines.jsonl")
 	text := samestep(t, exitOK, "replay", "export", file)
@@ -109,12 +109,12 @@ func exportImport(t *testing.T, file string) (differed int) {
 		t.Errorf("exported again, there are other lines:\n%s", firstDifference(text, second))
 	}
 	tied := false // each of two differs from the other, and none is the majority
-	for _, tick := range dissents {
+	for _, tick := range mismatches {
 		tied = tied || reporters(text, tick) == 2
 	}
 	for p := range seats {
 		want := exitOK
-		if tick, differs := dissents[lockstep.Player(p)]; differs {
+		if tick, differs := mismatches[lockstep.Player(p)]; differs {
 			want, differed = exitDesync, differed+1
 			found := samestep(t, want, "replay", "bisect", again, "--player", fmt.Sprint(p))
 			if !strings.Contains(found, fmt.Sprintf("not after tick %d", tick)) {
@@ -139,9 +139,9 @@ func samestep(t *testing.T, code int, args ...string) string {
 	return out.String()
 }
 
-// dissentsIn returns the first tick at which each player differs, and how many
+// mismatchesIn returns the first tick at which each player differs, and how many
 // seats there are, or 0 if the replay cannot be read to its end.
-func dissentsIn(t *testing.T, file string) (map[lockstep.Player]lockstep.Tick, int) {
+func mismatchesIn(t *testing.T, file string) (map[lockstep.Player]lockstep.Tick, int) {
 	f, err := os.Open(file)
 	if err != nil {
 		t.Fatal(err)
@@ -156,7 +156,7 @@ func dissentsIn(t *testing.T, file string) (map[lockstep.Player]lockstep.Tick, i
 		switch rec.Kind {
 		case record.KindHeader:
 			seats = int(rec.Header.Settings.Players)
-		case record.KindDissent:
+		case record.KindMismatch:
 			if _, ok := first[rec.Player]; !ok {
 				first[rec.Player] = rec.Tick
 			}
@@ -196,7 +196,7 @@ func TestExportReporters(t *testing.T) {
 		}
 	}
 	add(enc.Header(h))
-	add(enc.Keyframe(0, sim.Root(), nil, sim.AppendState(nil)))
+	add(enc.Keyframe(0, sim.Hash(), nil, sim.AppendState(nil)))
 	for tick := range lockstep.Tick(4) {
 		f := lockstep.Frame{Tick: tick + 1}
 		if tick == 0 {
@@ -205,7 +205,7 @@ func TestExportReporters(t *testing.T) {
 		add(enc.Frame(&f))
 		add(enc.Checksum(tick+1, 10))
 		if tick == 2 {
-			add(enc.Dissent(2, 1, 11)) // of the check before
+			add(enc.Mismatch(2, 1, 11)) // of the check before
 		}
 	}
 	add(enc.End("over"))

@@ -53,7 +53,7 @@ func TestGolden(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got, want := checksum.FormatRoot(sim.Root()), "398c03831ca1ac07"; got != want {
+	if got, want := checksum.FormatHash(sim.Hash()), "398c03831ca1ac07"; got != want {
 		t.Errorf("build %s: got checksum %s, want %s", game.Build(), got, want)
 	}
 }

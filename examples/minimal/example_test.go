@@ -38,7 +38,7 @@ func Example() {
 	for player, dot := range lockstep.World[minimal.World](follower.Simulation()).Dots {
 		fmt.Printf("player %d is at %v,%v and has %d coins\n", player, dot.At.X, dot.At.Y, dot.Coins)
 	}
-	fmt.Println("same checksum:", follower.Simulation().Root() == match.Referee().Simulation().Root())
+	fmt.Println("same checksum:", follower.Simulation().Hash() == match.Referee().Simulation().Hash())
 	// Output:
 	// accepted for tick 2
 	// accepted for tick 2

@@ -65,12 +65,12 @@ func TestDerivedChangesNothing(t *testing.T) {
 			counts[2]++
 		}
 		step(twin, &lockstep.Turn{Tick: m.turn.Tick, Commands: commands})
-		if m.w.Match.Tick%10 == 0 && root(twin) != root(m.w) {
+		if m.w.Match.Tick%10 == 0 && hash(twin) != hash(m.w) {
 			d, err := codec.Schema().Diff(codec.Append(nil, m.w), codec.Append(nil, twin), 5)
 			t.Fatalf("tick %d: the twin differs: %v %v", m.turn.Tick, d, err)
 		}
 	}
-	if root(twin) != root(m.w) || counts[0] < 50 || counts[1] < 50 || counts[2] < 50 {
+	if hash(twin) != hash(m.w) || counts[0] < 50 || counts[1] < 50 || counts[2] < 50 {
 		t.Errorf("the twin differs at the end, or was too seldom disturbed: %v", counts)
 	}
 }
@@ -86,7 +86,7 @@ func TestCopyOverOther(t *testing.T) {
 	derive(b.w)
 	advance(a.w, 300)
 	advance(b.w, 300)
-	if root(a.w) != root(b.w) {
+	if hash(a.w) != hash(b.w) {
 		t.Error("the copy went another way")
 	}
 }
@@ -114,7 +114,7 @@ func TestCopyOverLater(t *testing.T) {
 		codec.Copy(w, middle)
 		derive(w)
 		advance(w, 300)
-		if root(w) != root(want) {
+		if hash(w) != hash(want) {
 			t.Errorf("over the caches of %s: went another way", name)
 		}
 	}
@@ -135,7 +135,7 @@ func TestChangedInPlace(t *testing.T) {
 		restored := fork(w)
 		advance(w, 60)
 		advance(restored, 60)
-		if root(w) != root(restored) {
+		if hash(w) != hash(restored) {
 			t.Errorf("after a change of the %s the two part", name)
 		}
 	}
@@ -143,16 +143,16 @@ func TestChangedInPlace(t *testing.T) {
 
 // Two runs are equal; the next seed gives another match.
 func TestDeterministic(t *testing.T) {
-	var roots [3]uint64
+	var hashes [3]uint64
 	for i, seed := range []uint64{5, 5, 6} {
 		m := newBotMatch(t, seed, 5, 200)
 		for range 1500 {
 			m.next()
 		}
-		roots[i] = root(m.w)
+		hashes[i] = hash(m.w)
 	}
-	if roots[0] != roots[1] || roots[0] == roots[2] {
-		t.Errorf("checksums %x", roots)
+	if hashes[0] != hashes[1] || hashes[0] == hashes[2] {
+		t.Errorf("checksums %x", hashes)
 	}
 }
 
@@ -210,7 +210,7 @@ func TestGolden(t *testing.T) {
 		name      string
 		got, want uint64
 	}{
-		{"battle", root(battle), 0xec4797f10d1749},
+		{"battle", hash(battle), 0xec4797f10d1749},
 		{"nonsense", runNonsense(t, data), 0xa170219055433732},
 	} {
 		if test.got != test.want {

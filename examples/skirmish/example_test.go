@@ -49,7 +49,7 @@ func Example() {
 		}
 	}
 	world := lockstep.World[skirmish.World](follower.Simulation())
-	fmt.Println("same checksum:", follower.Simulation().Root() == match.Referee().Simulation().Root())
+	fmt.Println("same checksum:", follower.Simulation().Hash() == match.Referee().Simulation().Hash())
 	fmt.Println("both mine:", world.Players[0].Gathered > 500 && world.Players[1].Gathered > 500)
 	fmt.Println("both fight:", world.Players[0].Kills > 10 && world.Players[1].Kills > 10)
 	// Output:

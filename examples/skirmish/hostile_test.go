@@ -144,7 +144,7 @@ func runNonsense(t *testing.T, data []byte) uint64 {
 	}
 	var sum checksum.Sum
 	checksum.Of(&sum, codec, w)
-	return sum.Root
+	return sum.Hash
 }
 
 // Step takes every well-formed command, whatever it says, and stays sound.

@@ -152,7 +152,7 @@ func TestLateJoiner(t *testing.T) {
 	if err := m.log.Join(late); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := late.Simulation().Root(), m.follower.Simulation().Root(); late.Tick() != 1300 || got != want {
+	if got, want := late.Simulation().Hash(), m.follower.Simulation().Hash(); late.Tick() != 1300 || got != want {
 		t.Errorf("late joiner at tick %d has checksum %x, want %x", late.Tick(), got, want)
 	}
 }

@@ -246,7 +246,7 @@ func TestMisfitsChangeNothing(t *testing.T) {
 		a, b := fork(w), fork(w)
 		advance(a, 30)
 		advance(b, 30, by(0, command))
-		if root(a) != root(b) {
+		if hash(a) != hash(b) {
 			d, _ := codec.Schema().Diff(codec.Append(nil, a), codec.Append(nil, b), 4)
 			t.Errorf("%T %+v changed %v", command, command, d)
 		}

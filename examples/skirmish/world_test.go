@@ -10,10 +10,10 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-func root(w *World) uint64 {
+func hash(w *World) uint64 {
 	var sum checksum.Sum
 	checksum.Of(&sum, codec, w)
-	return sum.Root
+	return sum.Hash
 }
 
 // A unit has no padding, so that it is moved and hashed as a block, and stays within two cache lines.

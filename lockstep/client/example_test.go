@@ -11,13 +11,13 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
-// A client that nobody answers climbs its ladder and gives up.
+// A client that gets no answer dials again, then gives up.
 func ExampleSession() {
 	game := lockstep.MustGame(minimal.Rules())
 	options := client.Options{Options: player.Options{
-		Token:  "c3ab8ff13720e8ad9047",
-		Ladder: player.Ladder{First: lockstep.Millisecond, Longest: lockstep.Millisecond, Attempts: 2},
-		Events: func(e any) { fmt.Printf("%T\n", e) },
+		Token:     "c3ab8ff13720e8ad9047",
+		Reconnect: player.ReconnectPolicy{First: lockstep.Millisecond, Longest: lockstep.Millisecond, Attempts: 2},
+		Events:    func(e any) { fmt.Printf("%T\n", e) },
 	}}
 	var s *client.Session = client.Dial(context.Background(), "ws://127.0.0.1:1/matches/duel/play", game, options)
 	fmt.Println(errors.Is(s.Wait(), player.ErrGaveUp))

@@ -89,7 +89,7 @@ func (w *wire) play(t *testing.T) {
 	}
 	var enc record.Encoder
 	b := append([]byte(nil), enc.Header(h)...)
-	b = append(b, enc.Keyframe(0, sim.Root(), nil, sim.AppendState(nil))...)
+	b = append(b, enc.Keyframe(0, sim.Hash(), nil, sim.AppendState(nil))...)
 	w.message(&protocol.Message{Kind: protocol.KindWelcome, Welcome: &protocol.Welcome{
 		Role: protocol.Seated, Session: protocol.SessionToken{1}, Position: 1, AckEvery: 1, InputDelay: 2, SpeedPercent: 100,
 	}})
@@ -99,7 +99,7 @@ func (w *wire) play(t *testing.T) {
 // options connect a client to the server; tries is how often it comes back.
 func (h *hostile) options(tries int) client.Options {
 	return client.Options{
-		Options: player.Options{Token: "secret", Ladder: player.Ladder{Attempts: tries, Total: 3600 * lockstep.Second}},
+		Options: player.Options{Token: "secret", Reconnect: player.ReconnectPolicy{Attempts: tries, Total: 3600 * lockstep.Second}},
 		HTTP: &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(context.Context, string, string) (net.Conn, error) {
 			h.dials++
 			ours, theirs := net.Pipe()
@@ -297,7 +297,7 @@ func TestRedirectedHandshake(t *testing.T) {
 		"follows": {CheckRedirect: func(*http.Request, []*http.Request) error { return nil }},
 	} {
 		s := client.Dial(t.Context(), strings.Replace(first.URL, "http", "ws", 1), lockstep.MustGame(minimal.Rules()), client.Options{
-			Options: player.Options{Token: "secret", Ladder: player.Ladder{First: lockstep.Millisecond, Attempts: 1}},
+			Options: player.Options{Token: "secret", Reconnect: player.ReconnectPolicy{First: lockstep.Millisecond, Attempts: 1}},
 			HTTP:    hc,
 		})
 		if err := s.Wait(); !errors.Is(err, player.ErrGaveUp) || !strings.Contains(err.Error(), "another address") || len(err.Error()) > 2<<10 {

@@ -37,7 +37,7 @@ func TestRefusedHandshakes(t *testing.T) {
 	defer transport.CloseIdleConnections()
 	var events []any
 	s := client.Dial(t.Context(), "ws"+strings.TrimPrefix(web.URL, "http"), lockstep.MustGame(minimal.Rules()), client.Options{
-		Options: player.Options{Ladder: player.Ladder{First: lockstep.Millisecond, Longest: lockstep.Millisecond, Attempts: 5}},
+		Options: player.Options{Reconnect: player.ReconnectPolicy{First: lockstep.Millisecond, Longest: lockstep.Millisecond, Attempts: 5}},
 		HTTP:    &http.Client{Transport: transport},
 		Wrap:    func(c net.Conn) net.Conn { return c },
 		Handle:  func(_ *player.Client, e any) { events = append(events, e) },
@@ -70,7 +70,7 @@ func TestJitter(t *testing.T) {
 		waits := make(map[lockstep.Time]bool)
 		for range 10 {
 			s := client.Dial(t.Context(), "ws://localhost/play", game, client.Options{
-				Options: player.Options{Ladder: player.Ladder{Attempts: 1}},
+				Options: player.Options{Reconnect: player.ReconnectPolicy{Attempts: 1}},
 				HTTP:    &http.Client{Transport: refusals{}},
 				Handle: func(_ *player.Client, e any) {
 					if e, ok := e.(player.Retrying); ok {

@@ -25,7 +25,7 @@ type standing struct {
 type Check struct {
 	Tick   lockstep.Tick
 	Status CheckStatus
-	Root   uint64 // the agreed checksum, if there is one
+	Hash   uint64 // the agreed checksum, if there is one
 }
 
 // A check is a Check with what it was made of.
@@ -48,7 +48,7 @@ const (
 // A report is what a player said of a checked tick, by seat.
 type report struct {
 	given bool
-	root  uint64
+	hash  uint64
 }
 
 func newChecks(players uint8) checks {
@@ -77,12 +77,12 @@ func (c *Coordinator) Check(t lockstep.Tick) (Check, bool) {
 
 // Reported returns the checksum that player p has reported of a tick, and false if
 // there is none.
-func (c *Coordinator) Reported(t lockstep.Tick, p lockstep.Player) (root uint64, ok bool) {
+func (c *Coordinator) Reported(t lockstep.Tick, p lockstep.Player) (hash uint64, ok bool) {
 	k := c.checkOf(t)
 	if k.Tick != t || int(p) >= len(k.reports) {
 		return 0, false
 	}
-	return k.reports[p].root, k.reports[p].given
+	return k.reports[p].hash, k.reports[p].given
 }
 
 // Final reports whether no player can change the verdict on a checked tick any more:
@@ -90,7 +90,7 @@ func (c *Coordinator) Reported(t lockstep.Tick, p lockstep.Player) (root uint64,
 // find itself wrong.
 func (c *Coordinator) Final(t lockstep.Tick) bool {
 	k := c.checkOf(t)
-	return k.Tick != t || c.referee == nil || c.sealed-t >= patience*lockstep.Tick(c.header.Settings.CheckEvery) || k.same(k.Root) > 0
+	return k.Tick != t || c.referee == nil || c.sealed-t >= patience*lockstep.Tick(c.header.Settings.CheckEvery) || k.same(k.Hash) > 0
 }
 
 // StillDiffers reports whether a player's latest report is of tick t and differs from
@@ -132,7 +132,7 @@ func (c *Coordinator) check() error {
 			}
 		} else {
 			sum, _ := c.referee.Sum(t)
-			if err := c.agree(k, sum.Root); err != nil {
+			if err := c.agree(k, sum.Hash); err != nil {
 				return err
 			}
 		}
@@ -145,10 +145,10 @@ func (c *Coordinator) check() error {
 	return nil
 }
 
-// agree makes root the agreed checksum of a check.
-func (c *Coordinator) agree(k *check, root uint64) error {
-	k.Status, k.Root, k.logged = CheckAgreed, root, root
-	return c.append(c.enc.Checksum(k.Tick, root))
+// agree makes hash the agreed checksum of a check.
+func (c *Coordinator) agree(k *check, hash uint64) error {
+	k.Status, k.Hash, k.logged = CheckAgreed, hash, hash
+	return c.append(c.enc.Checksum(k.Tick, hash))
 }
 
 // Report takes the checksum that player p computed of the state after tick t,
@@ -174,12 +174,12 @@ func (c *Coordinator) Report(p lockstep.Player, t lockstep.Tick, sum *checksum.S
 	if k.reports[p].given {
 		return fmt.Errorf("%w: player %d, tick %d: reported already", ErrReport, p, t)
 	}
-	k.reports[p] = report{true, sum.Root}
+	k.reports[p] = report{true, sum.Hash}
 	switch {
 	case k.Status == CheckAgreed:
 		return c.compare(k, p, sum)
 	case k.Status == CheckTied:
-		return c.append(c.enc.Dissent(k.Tick, p, sum.Root))
+		return c.append(c.enc.Mismatch(k.Tick, p, sum.Hash))
 	case c.complete(k):
 		return c.settle(k)
 	}
@@ -212,7 +212,7 @@ func (c *Coordinator) complete(k *check) bool {
 		switch {
 		case r.given:
 			given++
-			most = max(most, k.same(r.root))
+			most = max(most, k.same(r.hash))
 		case c.seats[p].present && !c.seats[p].away && !c.seats[p].awaitsState:
 			missing++
 		}
@@ -222,9 +222,9 @@ func (c *Coordinator) complete(k *check) bool {
 }
 
 // same returns how many have reported a checksum.
-func (k *check) same(root uint64) (n int) {
+func (k *check) same(hash uint64) (n int) {
 	for _, r := range k.reports {
-		if r.given && r.root == root {
+		if r.given && r.hash == hash {
 			n++
 		}
 	}
@@ -235,28 +235,28 @@ func (k *check) same(root uint64) (n int) {
 // checks are settled, in any order of ticks: only the latest tick counts for the
 // player's standing.
 func (c *Coordinator) compare(k *check, p lockstep.Player, sum *checksum.Sum) error {
-	root := k.reports[p].root
+	hash := k.reports[p].hash
 	earlier := k.Tick < c.seats[p].joined // perhaps a report of the player who had the seat before
 	differed := c.checks.players[p].differs
 	last := c.standingBefore(p, k.Tick).agreed
-	var retrial Retrial
-	if root != k.Root && !differed && !earlier {
+	var resimulation Resimulation
+	if hash != k.Hash && !differed && !earlier {
 		var err error
-		if retrial, err = c.contradict(k, p, last, root, sum); err != nil {
+		if resimulation, err = c.contradict(k, p, last, hash, sum); err != nil {
 			return err
 		}
 	}
-	differs := root != k.Root
+	differs := hash != k.Hash
 	if !earlier {
 		c.checks.players[p].take(k.Tick, differs)
 	}
-	if root != k.logged {
-		if err := c.append(c.enc.Dissent(k.Tick, p, root)); err != nil {
+	if hash != k.logged {
+		if err := c.append(c.enc.Mismatch(k.Tick, p, hash)); err != nil {
 			return err
 		}
 	}
 	if differs && !differed && !earlier {
-		c.announce(k, p, last, sum, retrial)
+		c.announce(k, p, last, sum, resimulation)
 	}
 	return nil
 }
@@ -285,7 +285,7 @@ func (c *Coordinator) standingBefore(p lockstep.Player, t lockstep.Tick) standin
 	for i := range c.checks.ring {
 		k := &c.checks.ring[i]
 		if k.Tick < t && k.Tick >= c.seats[p].joined && k.Status == CheckAgreed && k.reports[p].given {
-			s.take(k.Tick, k.reports[p].root != k.Root)
+			s.take(k.Tick, k.reports[p].hash != k.Hash)
 		}
 	}
 	return s
@@ -301,7 +301,7 @@ func (c *Coordinator) settle(k *check) error {
 	if !majority(groups) {
 		return c.tie(k, groups)
 	}
-	if err := c.agree(k, groups[0].Root); err != nil {
+	if err := c.agree(k, groups[0].Hash); err != nil {
 		return err
 	}
 	for p := range k.reports {
@@ -321,7 +321,7 @@ func (c *Coordinator) tie(k *check, groups []Reporters) error {
 		if !r.given {
 			continue
 		}
-		if err := c.append(c.enc.Dissent(k.Tick, lockstep.Player(p), r.root)); err != nil {
+		if err := c.append(c.enc.Mismatch(k.Tick, lockstep.Player(p), r.hash)); err != nil {
 			return err
 		}
 	}

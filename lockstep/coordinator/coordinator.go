@@ -55,9 +55,9 @@ type Options struct {
 	// a bit that flips in its memory must not be blamed on every player.
 	Frames func(from, to lockstep.Tick) []lockstep.Frame
 
-	// Retrial is asked before ticks are computed again because of a player's report;
+	// Resimulation is asked before ticks are computed again because of a player's report;
 	// nil allows it always.
-	Retrial func(p lockstep.Player, ticks int) bool
+	Resimulation func(p lockstep.Player, ticks int) bool
 }
 
 // A Coordinator decides the order of a match's commands. It takes submissions
@@ -73,18 +73,18 @@ type Coordinator struct {
 	referee  *lockstep.Follower // nil in relay mode
 	checks   checks
 
-	sealed      lockstep.Tick
-	frame       lockstep.Frame
-	slots       slots
-	seats       []seat
-	system      lockstep.Sequence // of the last command of System
-	paused      bool
-	pausing     bool          // the next tick pauses the match
-	retried     lockstep.Tick // checks up to this one were computed again …
-	retriedFrom lockstep.Tick // … beginning at this tick
-	retrials    uint64        // ticks computed again because of a report
-	err         error         // why the match is over
-	broken      bool          // because the log failed
+	sealed          lockstep.Tick
+	frame           lockstep.Frame
+	slots           slots
+	seats           []seat
+	system          lockstep.Sequence // of the last command of System
+	paused          bool
+	pausing         bool          // the next tick pauses the match
+	resimulated     lockstep.Tick // checks up to this one were computed again …
+	resimulatedFrom lockstep.Tick // … beginning at this tick
+	resimulations   uint64        // ticks computed again because of a report
+	err             error         // why the match is over
+	broken          bool          // because the log failed
 
 	cmd  lockstep.Command      // being examined; a field because the game sees its address
 	last []record.LastSequence // scratch
@@ -157,7 +157,7 @@ func (c *Coordinator) keyframe(sim *lockstep.Simulation) error {
 	}
 	c.stateBytes = len(c.buf)
 	c.last = c.enc.AppendLast(c.last[:0])
-	return c.append(c.enc.Keyframe(sim.Tick(), sim.Root(), c.last, c.buf))
+	return c.append(c.enc.Keyframe(sim.Tick(), sim.Hash(), c.last, c.buf))
 }
 
 // Now returns the last sealed tick.
@@ -174,7 +174,7 @@ func (c *Coordinator) Broken() bool { return c.broken }
 func (c *Coordinator) InputDelay() lockstep.Tick { return c.options.InputDelay }
 
 // Retried returns how many ticks were computed again because of reports.
-func (c *Coordinator) Retried() uint64 { return c.retrials }
+func (c *Coordinator) Resimulated() uint64 { return c.resimulations }
 
 // StateBytes returns the size of the last keyframe in the log.
 func (c *Coordinator) StateBytes() int { return c.stateBytes }

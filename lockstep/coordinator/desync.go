@@ -11,18 +11,18 @@ import (
 
 // A DesyncReport lists the checksums of one tick by player.
 type DesyncReport struct {
-	Tick    lockstep.Tick   // the checked tick
-	Player  lockstep.Player // whose checksum differs; System on a tie, and for a spectator, who concerns only itself unless it was right
-	Tie     bool            // no referee, and no checksum that most players have
-	Agreed  lockstep.Tick   // the last checked tick at which Player agreed so far; 0 if none
-	Section string          // the first section that differs; empty if it is not known
-	Groups  []Reporters
-	Retrial Retrial // RefereeWrong says that nobody is accused
+	Tick         lockstep.Tick   // the checked tick
+	Player       lockstep.Player // whose checksum differs; System on a tie, and for a spectator, who concerns only itself unless it was right
+	Tie          bool            // no referee, and no checksum that most players have
+	Agreed       lockstep.Tick   // the last checked tick at which Player agreed so far; 0 if none
+	Section      string          // the first section that differs; empty if it is not known
+	Groups       []Reporters
+	Resimulation Resimulation // RefereeWrong says that nobody is accused
 }
 
 // Reporters are the participants that reported one checksum of a tick so far.
 type Reporters struct {
-	Root    uint64
+	Hash    uint64
 	Referee bool
 	Players []lockstep.Player
 }
@@ -39,18 +39,18 @@ func (r *DesyncReport) String() string {
 		s += " in " + r.Section
 	}
 	s += fmt.Sprintf(", last agreed at tick %d", r.Agreed)
-	if r.Retrial >= RefereeWrong {
-		s += "; " + r.Retrial.String()
+	if r.Resimulation >= RefereeWrong {
+		s += "; " + r.Resimulation.String()
 	}
 	return s
 }
 
 // announce reports that p differs from the agreed checksum of a check.
-func (c *Coordinator) announce(k *check, p lockstep.Player, agreed lockstep.Tick, sum *checksum.Sum, retrial Retrial) {
+func (c *Coordinator) announce(k *check, p lockstep.Player, agreed lockstep.Tick, sum *checksum.Sum, resimulation Resimulation) {
 	if c.options.Desync == nil {
 		return
 	}
-	r := &DesyncReport{Tick: k.Tick, Player: p, Agreed: agreed, Groups: c.groups(k), Retrial: retrial}
+	r := &DesyncReport{Tick: k.Tick, Player: p, Agreed: agreed, Groups: c.groups(k), Resimulation: resimulation}
 	if c.referee != nil && sum != nil {
 		if own, ok := c.referee.Sum(k.Tick); ok {
 			r.Section = c.game.FirstSection(sum, own)
@@ -65,16 +65,16 @@ func (c *Coordinator) announce(k *check, p lockstep.Player, agreed lockstep.Tick
 func (c *Coordinator) groups(k *check) []Reporters {
 	var groups []Reporters
 	if c.referee != nil {
-		groups = append(groups, Reporters{Root: k.Root, Referee: true})
+		groups = append(groups, Reporters{Hash: k.Hash, Referee: true})
 	}
 	for p, r := range k.reports {
 		if !r.given {
 			continue
 		}
-		i := slices.IndexFunc(groups, func(g Reporters) bool { return g.Root == r.root })
+		i := slices.IndexFunc(groups, func(g Reporters) bool { return g.Hash == r.hash })
 		if i < 0 {
 			i = len(groups)
-			groups = append(groups, Reporters{Root: r.root})
+			groups = append(groups, Reporters{Hash: r.hash})
 		}
 		groups[i].Players = append(groups[i].Players, lockstep.Player(p))
 	}

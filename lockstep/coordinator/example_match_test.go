@@ -97,7 +97,7 @@ func ExampleCoordinator_Report() {
 	right, _ := c.Referee().Sum(2)
 	fmt.Println(c.Report(0, 2, right))
 	wrong := right.Clone()
-	wrong.Root, wrong.Sections[1] = 1, 1
+	wrong.Hash, wrong.Sections[1] = 1, 1
 	fmt.Println(c.Report(1, 2, &wrong))
 	fmt.Println(c.Report(1, 9, &checksum.Sum{}))
 	// Output:
@@ -116,7 +116,7 @@ func ExampleTail() {
 	testgame.Ticks(c, 7)
 	late := game.NewFollower(lockstep.FollowerOptions{})
 	err := tail.Join(late)
-	fmt.Println(late.Tick(), err, late.Simulation().Root() == c.Referee().Simulation().Root())
+	fmt.Println(late.Tick(), err, late.Simulation().Hash() == c.Referee().Simulation().Hash())
 	// Output: 7 <nil> true
 }
 

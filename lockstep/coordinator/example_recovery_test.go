@@ -41,7 +41,7 @@ func ExampleCheck() {
 	var k coordinator.Check
 	k, ok := c.Check(2)
 	var status coordinator.CheckStatus = k.Status
-	fmt.Println(ok, status == coordinator.CheckAgreed, k.Root == c.Referee().Simulation().Root())
+	fmt.Println(ok, status == coordinator.CheckAgreed, k.Hash == c.Referee().Simulation().Hash())
 
 	_, reported := c.Reported(2, 0)
 	fmt.Println("player 0 has reported:", reported)

@@ -50,9 +50,9 @@ func (r *Recovery) Apply(rec *record.Record) error {
 	case record.KindChecksum:
 		k := r.checks.of(rec.Tick, lockstep.Tick(r.follower.Header().Settings.CheckEvery))
 		k.begin(rec.Tick)
-		k.Status, k.Root, k.logged = CheckAgreed, rec.Root, rec.Root
+		k.Status, k.Hash, k.logged = CheckAgreed, rec.Hash, rec.Hash
 		if differs != nil {
-			k.Root = differs.Got
+			k.Hash = differs.Got
 		}
 	case record.KindNote:
 		if rec.Topic == TopicReferee && rec.Player == lockstep.System {

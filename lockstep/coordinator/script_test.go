@@ -160,12 +160,12 @@ func (m *table) report(s *script.Step) {
 	p, t := lockstep.Player(s.Uint("p", 8)), lockstep.Tick(s.Uint("tick", 32))
 	var sum checksum.Sum
 	if s.Has("root") {
-		sum.Root = s.Uint("root", 64)
+		sum.Hash = s.Uint("root", 64)
 	} else if own, ok := m.c.Referee().Sum(t); ok {
 		sum = own.Clone()
 	}
 	if name := s.String("wrong", ""); name != "" {
-		sum.Root++
+		sum.Hash++
 		for i := range m.game.StateSchema().NumSections() {
 			if m.game.StateSchema().SectionName(i) == name {
 				sum.Sections[i]++
@@ -201,7 +201,7 @@ func (m *table) follow(s *script.Step) {
 func (m *table) compare(*script.Step) {
 	for i, f := range m.followers {
 		same := "the same state as the referee"
-		if f.Simulation().Root() != m.c.Referee().Simulation().Root() {
+		if f.Simulation().Hash() != m.c.Referee().Simulation().Hash() {
 			same = "another state than the referee"
 		}
 		m.print("%s: tick %d, %s, %d compared, ended %t", m.names[i], f.Tick(), same, f.Checked(), f.Ended())

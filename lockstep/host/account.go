@@ -23,7 +23,7 @@ const (
 	returnBudget
 	noteBudget
 	keyframeBudget
-	retrialBudget
+	resimulationBudget
 	offenceBudget
 	paceBudget
 	budgets
@@ -31,7 +31,7 @@ const (
 
 // list returns the rates by their budgets.
 func (r *Rates) list() [budgets]Rate {
-	return [budgets]Rate{r.Messages, r.Bytes, r.Commands, r.Chat, r.Syncs, r.Resyncs, r.Returns, r.Notes, r.Keyframes, r.Retrials, r.Offences, r.Pace}
+	return [budgets]Rate{r.Messages, r.Bytes, r.Commands, r.Chat, r.Syncs, r.Resyncs, r.Returns, r.Notes, r.Keyframes, r.Resimulations, r.Offences, r.Pace}
 }
 
 // crowd is how many times the limits of a subject hold for an account that
@@ -51,7 +51,7 @@ type account struct {
 // limit returns the rate of a budget for an account. A crowd may take as much of the
 // referee's time and of the match's as one player.
 func (a *account) limit(rates *[budgets]Rate, b budget) Rate {
-	if a.shared && b != retrialBudget && b != paceBudget {
+	if a.shared && b != resimulationBudget && b != paceBudget {
 		return rates[b].times(crowd)
 	}
 	return rates[b]

@@ -246,7 +246,7 @@ func (h *Host) greet(p *peer, w *protocol.Welcome) {
 	p.pingAt = h.now
 	h.message = protocol.Message{Kind: protocol.KindWelcome, Welcome: w}
 	h.private(p, &h.message)
-	if h.curtain.held != "" {
-		h.error(p, protocol.ErrorHeld, h.curtain.held, "")
+	if h.barrier.held != "" {
+		h.error(p, protocol.ErrorHeld, h.barrier.held, "")
 	}
 }

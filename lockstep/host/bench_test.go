@@ -103,7 +103,7 @@ func (m *treadmill) tick(commands int) {
 	t := m.h.Now()
 	if t%20 == 0 && t > 0 {
 		sum, _ := m.h.Referee().Sum(t)
-		m.m = protocol.Message{Kind: protocol.KindChecksum, Tick: t, Root: sum.Root, Sections: sum.Sections}
+		m.m = protocol.Message{Kind: protocol.KindChecksum, Tick: t, Hash: sum.Hash, Sections: sum.Sections}
 		m.all()
 	}
 	if t%10 == 0 {

@@ -16,7 +16,7 @@ func (h *Host) desync(r *coordinator.DesyncReport) {
 	case r.Tie:
 		h.tie(r)
 		return
-	case r.Retrial == coordinator.RefereeWrong:
+	case r.Resimulation == coordinator.RefereeWrong:
 		if r.Player != lockstep.System {
 			h.inquire(r, h.seats[r.Player].peer)
 		}
@@ -42,11 +42,11 @@ func (h *Host) desync(r *coordinator.DesyncReport) {
 func (h *Host) distrust(t, right lockstep.Tick) {
 	h.stats.RefereeFaults++
 	h.event(Event{Kind: RefereeHealed, Tick: t, Player: lockstep.System, Text: "its own state was wrong, and is computed again"})
-	h.curtain.corrected = true
+	h.barrier.corrected = true
 	h.shared.made = h.now - h.options.KeyframeInterval // so that another one is made
-	if shelf := h.curtain.shelf; len(shelf) > 1 {
-		later := slices.DeleteFunc(shelf[1:], func(k *keyframe) bool { return k.tick > right })
-		h.curtain.shelf = shelf[:1+len(later)]
+	if snapshots := h.barrier.snapshots; len(snapshots) > 1 {
+		later := slices.DeleteFunc(snapshots[1:], func(k *keyframe) bool { return k.tick > right })
+		h.barrier.snapshots = snapshots[:1+len(later)]
 	}
 	for _, p := range h.peers {
 		p.agreed = min(p.agreed, right) // a spectator may have agreed with the wrong state
@@ -113,7 +113,7 @@ func (h *Host) watcherReport(p *peer, t lockstep.Tick, sum *checksum.Sum) {
 		return
 	}
 	p.reported = t
-	p.claims = append(p.claims, claim{t, sum.Root})
+	p.claims = append(p.claims, claim{t, sum.Hash})
 	reported := t
 	t, differs := h.judge(p)
 	if !differs {

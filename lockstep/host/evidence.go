@@ -32,8 +32,8 @@ type Exhibit struct {
 	Referee []byte // nil if it is not kept any more, or there is no referee
 	Player  []byte // nil if the player did not send it; it may be anything
 
-	// Root is the checksum of the player's state, if the bytes are canonical.
-	Root uint64
+	// Hash is the checksum of the player's state, if the bytes are canonical.
+	Hash uint64
 }
 
 // A Participant is a player or spectator of a match, as its client describes it.

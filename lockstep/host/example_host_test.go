@@ -140,7 +140,7 @@ func ExampleEvidence() {
 		now = h.Next()
 	}
 	var w protocol.Writer
-	h.Receive(now, ann, w.Append(nil, &protocol.Message{Kind: protocol.KindChecksum, Tick: 2, Root: 12345}))
+	h.Receive(now, ann, w.Append(nil, &protocol.Message{Kind: protocol.KindChecksum, Tick: 2, Hash: 12345}))
 	none := protocol.Message{Kind: protocol.KindState, Tick: 2} // not kept
 	h.Receive(now, ann, w.Append(nil, &none))
 	// Output:

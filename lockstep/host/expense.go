@@ -21,18 +21,18 @@ func (h *Host) keyframeRate(a *account, size int) (own, match Rate) {
 	return r, r
 }
 
-// matchRetrials is how many times the limit of retrials holds for a match.
-const matchRetrials = 2
+// matchResimulations is how many times the limit of resimulations holds for a match.
+const matchResimulations = 2
 
-// retrial takes ticks that are computed again because of a player's report from the
+// resimulation takes ticks that are computed again because of a player's report from the
 // budgets of the player and of the match.
-func (h *Host) retrial(p lockstep.Player, ticks int) bool {
-	r := h.options.Rates.Retrials
+func (h *Host) resimulation(p lockstep.Player, ticks int) bool {
+	r := h.options.Rates.Resimulations
 	owner := h.seats[p].peer
-	if owner == nil || !owner.payer.used[retrialBudget].take(h.now, r, ticks) {
+	if owner == nil || !owner.payer.used[resimulationBudget].take(h.now, r, ticks) {
 		return false
 	}
-	return h.retrials.take(h.now, r.times(matchRetrials), ticks)
+	return h.resimulations.take(h.now, r.times(matchResimulations), ticks)
 }
 
 // syncBudget returns how many bytes of a keyframe of some size a peer may have now.

@@ -91,7 +91,7 @@ func (m *mob) message(f *tape) []byte {
 	}
 	msg := protocol.Message{
 		Kind: kinds[int(f.byte())%len(kinds)], Tick: lockstep.Tick(f.number()), Position: protocol.Position(f.number()),
-		Sequence: lockstep.Sequence(f.byte()), Command: lockstep.Kind(f.byte() % 8), Root: f.number(), Nonce: f.number(),
+		Sequence: lockstep.Sequence(f.byte()), Command: lockstep.Kind(f.byte() % 8), Hash: f.number(), Nonce: f.number(),
 		Text: string([]rune{rune(f.byte()), 0x20ac}),
 	}
 	msg.Bytes = f.take(int(f.byte() % 16))
@@ -193,7 +193,7 @@ func FuzzHost(f *testing.F) {
 		if err := p.h.Err(); err != nil && !errors.Is(err, coordinator.ErrEnded) {
 			return // the bank survives all but a crash command, which nobody sends; a panic ends the match
 		}
-		if r != nil && (r.Tick() != p.file.Tick() || r.Simulation().Root() != p.file.Simulation().Root()) {
+		if r != nil && (r.Tick() != p.file.Tick() || r.Simulation().Hash() != p.file.Simulation().Hash()) {
 			t.Errorf("the log is at tick %d, the referee at %d, or their states differ", p.file.Tick(), r.Tick())
 		}
 	})

@@ -465,7 +465,7 @@ func (g *guest) record(b []byte) []byte {
 		g.say("tick %d with commands", before+1)
 	case record.KindChecksum:
 		if g.echoes {
-			g.send(&protocol.Message{Kind: protocol.KindChecksum, Tick: r.Tick, Root: r.Root})
+			g.send(&protocol.Message{Kind: protocol.KindChecksum, Tick: r.Tick, Hash: r.Hash})
 		}
 	case record.KindNote:
 		g.say("note")
@@ -497,9 +497,9 @@ func (g *guest) simulated() {
 }
 
 func (g *guest) report(t lockstep.Tick, sum *checksum.Sum) {
-	m := protocol.Message{Kind: protocol.KindChecksum, Tick: t, Root: sum.Root, Sections: sum.Sections}
+	m := protocol.Message{Kind: protocol.KindChecksum, Tick: t, Hash: sum.Hash, Sections: sum.Sections}
 	if g.lies {
-		m.Root++
+		m.Hash++
 	}
 	if !g.reticent && !g.echoes {
 		g.send(&m)

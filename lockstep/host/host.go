@@ -37,7 +37,7 @@ type Host struct {
 	headerRecord []byte
 	shared       *keyframe // the latest made for joiners
 	joins        joins
-	curtain      curtain
+	barrier      barrier
 
 	now    lockstep.Time
 	clock  clock
@@ -47,11 +47,11 @@ type Host struct {
 	lastID PeerID
 	seats  []hostSeat
 
-	rates    [budgets]Rate
-	accounts accounts
-	notes    notes
-	bans     []Ban
-	retrials bucket // ticks, of Rates.Retrials
+	rates         [budgets]Rate
+	accounts      accounts
+	notes         notes
+	bans          []Ban
+	resimulations bucket // ticks, of Rates.Resimulations
 
 	unsettled bool // a seat's state is not in the log yet
 	over      bool // the end was noticed
@@ -74,7 +74,7 @@ type Host struct {
 
 // New begins a match. Its records go to log first, then to the connections:
 // no peer sees a record before the log has it. It returns a [*lockstep.SelfTestError] on a
-// machine that would compute another match than all others. A [Resumption] goes
+// machine that would compute another match than all others. A [Recovery] goes
 // on with one.
 func New(g *lockstep.Game, h *lockstep.Header, log lockstep.Log, o Options) (*Host, error) {
 	x, err := blankHost(g, h, o)
@@ -86,7 +86,7 @@ func New(g *lockstep.Game, h *lockstep.Header, log lockstep.Log, o Options) (*Ho
 		return nil, err
 	}
 	x.c = c
-	x.curtain.raise(&x.options, x.shared, lockstep.Tick(h.Settings.CheckEvery))
+	x.barrier.raise(&x.options, x.shared, lockstep.Tick(h.Settings.CheckEvery))
 	return x, nil
 }
 
@@ -121,11 +121,11 @@ func (h *Host) coordinatorOptions() coordinator.Options {
 	return coordinator.Options{
 		InputDelay: o.InputDelay,
 		MaxPerTick: o.MaxPerTick, MaxBytesPerTick: o.share(&h.header.Settings) - commandOverhead*o.MaxPerTick,
-		Relay:   o.Relay,
-		Referee: lockstep.FollowerOptions{History: lockstep.HistoryOptions{Length: o.EvidenceHistory, States: true}},
-		Desync:  h.desync,
-		Frames:  h.frames,
-		Retrial: h.retrial,
+		Relay:        o.Relay,
+		Referee:      lockstep.FollowerOptions{History: lockstep.HistoryOptions{Length: o.EvidenceHistory, States: true}},
+		Desync:       h.desync,
+		Frames:       h.frames,
+		Resimulation: h.resimulation,
 	}
 }
 

@@ -15,14 +15,14 @@ func (p *party) agree() {
 			continue
 		}
 		compared++
-		if got, want := g.follower.Simulation().Root(), p.file.Simulation().Root(); got != want {
+		if got, want := g.follower.Simulation().Hash(), p.file.Simulation().Hash(); got != want {
 			p.t.Errorf("%s has checksum %x at tick %d, the log %x", g.name, got, g.follower.Tick(), want)
 		}
 	}
 	if compared == 0 {
 		p.t.Error("nobody is at the present")
 	}
-	if r := p.h.Referee(); r != nil && r.Simulation().Root() != p.file.Simulation().Root() {
+	if r := p.h.Referee(); r != nil && r.Simulation().Hash() != p.file.Simulation().Hash() {
 		p.t.Error("the log gives another state than the referee's")
 	}
 }

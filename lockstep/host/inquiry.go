@@ -54,7 +54,7 @@ func (h *Host) state(p *peer, m *protocol.Message) {
 	if m.Offset+uint32(len(m.Bytes)) == m.Total {
 		e := &q.exhibits[q.at]
 		e.Player, q.buf = q.buf, nil
-		e.Root, _ = h.rootOf(e.Player)
+		e.Hash, _ = h.hashOf(e.Player)
 		h.next(q)
 	}
 	h.boundInquiries()
@@ -99,7 +99,7 @@ func (h *Host) conclude(q *inquiry) {
 		h.deliver(q.evidence)
 		return
 	}
-	h.adopt(q.exhibits[0].Tick, q.exhibits[0].Player, q.exhibits[0].Root)
+	h.adopt(q.exhibits[0].Tick, q.exhibits[0].Player, q.exhibits[0].Hash)
 }
 
 // inquiryTime ends the inquiries that take too long.

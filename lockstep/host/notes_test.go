@@ -136,7 +136,7 @@ func TestHostNoteBytes(t *testing.T) {
 	if len(book.chat) != 2 || a.errors[protocol.ErrorLimit] != 2 || p.h.Stats().Offences != 0 {
 		t.Errorf("%d lines, %d errors, %d offences", len(book.chat), a.errors[protocol.ErrorLimit], p.h.Stats().Offences)
 	}
-	again := host.NewResumption(p.game)
+	again := host.NewRecovery(p.game)
 	for _, record := range records {
 		if err := again.Append(record); err != nil {
 			t.Fatal(err)
@@ -170,7 +170,7 @@ func TestHostNamesAfterCrash(t *testing.T) {
 		a.send(&protocol.Message{Kind: protocol.KindLeave})
 		p.pass(lockstep.Second)
 		if crash {
-			again := host.NewResumption(p.game)
+			again := host.NewRecovery(p.game)
 			for _, record := range records {
 				if err := again.Append(record); err != nil {
 					t.Fatal(err)

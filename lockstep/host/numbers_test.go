@@ -187,7 +187,7 @@ func (v *victim) bytes(l *limited, n uint64) []byte {
 		v.t.Fatal(err)
 	}
 	state := bytes.Clone(v.enc.Header(v.header))
-	state = append(state, v.enc.Keyframe(0, sim.Root(), nil, sim.AppendState(nil))...)
+	state = append(state, v.enc.Keyframe(0, sim.Hash(), nil, sim.AppendState(nil))...)
 	v.receive(testgame.Message(&protocol.Message{Kind: protocol.KindStateSync, Position: 1, Total: uint32(len(state)), Bytes: state}))
 	if _, err := v.client.Submit(&testgame.Earn{Coins: 1}); err != nil {
 		v.t.Fatal(err)
@@ -253,12 +253,12 @@ func TestNumbersOfSystem(t *testing.T) {
 		}
 		for _, n := range l.values() {
 			for name, log := range map[string]lockstep.Log{
-				"follower": g.NewFollower(lockstep.FollowerOptions{}), "resumption": host.NewResumption(g),
+				"follower": g.NewFollower(lockstep.FollowerOptions{}), "resumption": host.NewRecovery(g),
 			} {
 				var e record.Encoder
 				err := log.Append(e.Header(h))
 				if err == nil {
-					err = log.Append(e.Keyframe(0, sim.Root(), nil, sim.AppendState(nil)))
+					err = log.Append(e.Keyframe(0, sim.Hash(), nil, sim.AppendState(nil)))
 				}
 				if err != nil {
 					t.Fatal(err)

@@ -61,11 +61,11 @@ type Rates struct {
 	// and guests of a match together may have 32 times as much.
 	Keyframes Rate
 
-	// Retrials bounds the ticks that the referee computes again because a player
+	// Resimulations bounds the ticks that the referee computes again because a player
 	// reports another checksum: a sixteenth of the tick rate in a second, and at once
 	// those between EvidenceHistory checks. In a match there are at most twice as many;
 	// guests of one address share what one player has.
-	Retrials Rate
+	Resimulations Rate
 
 	Notes    Rate // names and lines of chat in the log: 1 a second, 8 at once
 	Offences Rate // exceeded limits and refused reports: 20 a second, then the connection is closed
@@ -221,7 +221,7 @@ func (o *Options) complete(s *lockstep.Settings) error {
 	or(&r.Resyncs, Rate{2, 60 * lockstep.Second, 2})
 	or(&r.Returns, Rate{20, 60 * lockstep.Second, 20})
 	or(&r.Keyframes, Rate{512 << 10, lockstep.Second, 16 << 20})
-	or(&r.Retrials, Rate{max(1, int(s.TickRate)/16), lockstep.Second, o.EvidenceHistory * int(s.CheckEvery)})
+	or(&r.Resimulations, Rate{max(1, int(s.TickRate)/16), lockstep.Second, o.EvidenceHistory * int(s.CheckEvery)})
 	or(&r.Notes, Rate{1, lockstep.Second, 8})
 	or(&r.Offences, Rate{20, lockstep.Second, 100})
 	or(&r.Pace, Rate{int(6 * lockstep.Second), minute, int(6 * lockstep.Second)})

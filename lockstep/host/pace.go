@@ -59,7 +59,7 @@ func (h *Host) ready() bool {
 		dt = h.now - h.pace.heldAt
 	}
 	h.pace.heldAt = h.now
-	if h.curtain.held != "" {
+	if h.barrier.held != "" {
 		h.pace.held = true
 		return false
 	}

@@ -149,7 +149,7 @@ func TestRealMatch(t *testing.T) {
 			t.Fatalf("only %d commands", len(came))
 		}
 		a, b := follower.Simulation(), c.Referee().Simulation()
-		if a.Tick() != b.Tick() || a.Root() != b.Root() || lockstep.World[nullgame.World](a).Count != uint64(len(came))+uint64(m.Header.Players) {
+		if a.Tick() != b.Tick() || a.Hash() != b.Hash() || lockstep.World[nullgame.World](a).Count != uint64(len(came))+uint64(m.Header.Players) {
 			t.Errorf("run %d: the follower at tick %d has another state than the referee at %d", run, a.Tick(), b.Tick())
 		}
 	}
@@ -174,7 +174,7 @@ func reportAll(t *testing.T, m *matchlog.Match, checkEvery uint16) []*coordinato
 				t.Fatal(err)
 			}
 		}
-		if err := c.Report(lockstep.Player(e.Player), lockstep.Tick(e.Tick), &checksum.Sum{Root: e.Root}); err != nil {
+		if err := c.Report(lockstep.Player(e.Player), lockstep.Tick(e.Tick), &checksum.Sum{Hash: e.Hash}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -129,7 +129,7 @@ func (h *Host) reject(p *peer, r lockstep.Receipt) {
 
 // report takes a checksum. A spectator's is compared, and concerns only itself.
 func (h *Host) report(p *peer, m *protocol.Message) {
-	sum := checksum.Sum{Root: m.Root, Sections: m.Sections}
+	sum := checksum.Sum{Hash: m.Hash, Sections: m.Sections}
 	if p.seat == lockstep.System {
 		h.watcherReport(p, m.Tick, &sum)
 		return

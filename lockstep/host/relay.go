@@ -86,7 +86,7 @@ func (h *Host) donor(k coordinator.Check) (found *hostSeat) {
 		if p == nil || p.inquiry != nil || p.state != Live {
 			continue
 		}
-		if root, ok := h.c.Reported(k.Tick, lockstep.Player(i)); !ok || root != k.Root {
+		if hash, ok := h.c.Reported(k.Tick, lockstep.Player(i)); !ok || hash != k.Hash {
 			continue
 		}
 		if found == nil || s.asked < found.asked {
@@ -97,10 +97,10 @@ func (h *Host) donor(k coordinator.Check) (found *hostSeat) {
 }
 
 // adopt makes a client's state the keyframe for joiners, if it is the agreed one.
-func (h *Host) adopt(t lockstep.Tick, state []byte, root uint64) {
+func (h *Host) adopt(t lockstep.Tick, state []byte, hash uint64) {
 	k, ok := h.c.Check(t)
 	m := h.momentOf(t)
-	if state == nil || !ok || k.Status != coordinator.CheckAgreed || k.Root != root || m.tick != t || !h.ring.Has(m.position) {
+	if state == nil || !ok || k.Status != coordinator.CheckAgreed || k.Hash != hash || m.tick != t || !h.ring.Has(m.position) {
 		h.joins.askAt = h.now // waitingTime asks another one
 		return
 	}
@@ -108,17 +108,17 @@ func (h *Host) adopt(t lockstep.Tick, state []byte, root uint64) {
 		return // several were asked, and another one was quicker
 	}
 	h.shared = &keyframe{
-		bytes: h.joins.encode(h.headerRecord, h.header, t, root, m.last, state),
+		bytes: h.joins.encode(h.headerRecord, h.header, t, hash, m.last, state),
 		tick:  t, position: m.position, made: h.now,
 	}
 	h.stats.Keyframes++
 }
 
-// rootOf returns the checksum of a state in canonical bytes.
-func (h *Host) rootOf(state []byte) (uint64, bool) {
+// hashOf returns the checksum of a state in canonical bytes.
+func (h *Host) hashOf(state []byte) (uint64, bool) {
 	var sum checksum.Sum
 	err := checksum.OfBytes(&sum, h.game.StateSchema(), state)
-	return sum.Root, err == nil
+	return sum.Hash, err == nil
 }
 
 // awaitState notes that a player has no state of the match, or has one again: in
@@ -133,7 +133,7 @@ func (h *Host) awaitState(p *peer, awaits bool) {
 // its tick yet, or one that no player has confirmed.
 type claim struct {
 	tick lockstep.Tick
-	root uint64
+	hash uint64
 }
 
 // confirmed reports whether a player agrees with the verdict on a check, or no
@@ -147,10 +147,10 @@ func (h *Host) judge(p *peer) (t lockstep.Tick, differs bool) {
 	for i, c := range p.claims {
 		switch k := h.checkSeen(c.tick); {
 		case k.Tick != c.tick || k.Status == coordinator.CheckTied:
-		case k.Status == coordinator.CheckOpen, k.Root != c.root && !h.confirmed(c.tick): // nor are those after it judged
+		case k.Status == coordinator.CheckOpen, k.Hash != c.hash && !h.confirmed(c.tick): // nor are those after it judged
 			p.claims = p.claims[:copy(p.claims, p.claims[i:])]
 			return 0, false
-		case k.Root == c.root:
+		case k.Hash == c.hash:
 			p.agreed = c.tick
 		default:
 			p.claims = p.claims[:0] // its later claims follow from that

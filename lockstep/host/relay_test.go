@@ -57,7 +57,7 @@ func TestHostRelayHealsSpectator(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.pass(3 * lockstep.Second)
-	if w.syncs != 2 || p.events[host.PeerDesynced] == 0 || w.follower.Simulation().Root() != p.file.Simulation().Root() {
+	if w.syncs != 2 || p.events[host.PeerDesynced] == 0 || w.follower.Simulation().Hash() != p.file.Simulation().Hash() {
 		t.Errorf("%d keyframes, %d desyncs, at tick %d of %d", w.syncs, p.events[host.PeerDesynced], w.follower.Tick(), p.h.Now())
 	}
 }

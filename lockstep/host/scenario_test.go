@@ -290,7 +290,7 @@ func TestHostChecksumFlood(t *testing.T) {
 		if a.id == 0 {
 			break
 		}
-		a.send(&protocol.Message{Kind: protocol.KindChecksum, Tick: lockstep.Tick(i * 1000), Root: 1, Sections: make([]uint64, 200)})
+		a.send(&protocol.Message{Kind: protocol.KindChecksum, Tick: lockstep.Tick(i * 1000), Hash: 1, Sections: make([]uint64, 200)})
 		p.deliver()
 	}
 	if a.code != protocol.CloseAbuse {
@@ -470,8 +470,8 @@ func TestHostEvidence(t *testing.T) {
 	}
 	e := p.evidence[0]
 	for _, x := range e.Exhibits {
-		if len(x.Player) < 3000 || len(x.Player) != len(x.Referee) || x.Root == 0 {
-			t.Errorf("tick %d: %d bytes of the player, %d of the referee, root %x", x.Tick, len(x.Player), len(x.Referee), x.Root)
+		if len(x.Player) < 3000 || len(x.Player) != len(x.Referee) || x.Hash == 0 {
+			t.Errorf("tick %d: %d bytes of the player, %d of the referee, root %x", x.Tick, len(x.Player), len(x.Referee), x.Hash)
 		}
 	}
 	if len(e.Commands) != 5 {

@@ -233,7 +233,7 @@ func (m *hostTable) ack(s *script.Step) {
 }
 
 func (m *hostTable) report(s *script.Step) {
-	m.guest(s).send(&protocol.Message{Kind: protocol.KindChecksum, Tick: lockstep.Tick(s.Uint("tick", 32)), Root: s.Uint("root", 64)})
+	m.guest(s).send(&protocol.Message{Kind: protocol.KindChecksum, Tick: lockstep.Tick(s.Uint("tick", 32)), Hash: s.Uint("root", 64)})
 }
 
 // corrupt inverts a bit of a guest's state, or of the referee's.

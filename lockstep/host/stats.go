@@ -22,7 +22,7 @@ type Stats struct {
 	Desyncs       uint64        `json:"desyncs,string"`
 	Resyncs       uint64        `json:"resyncs,string"`        // keyframes sent because of one
 	RefereeFaults uint64        `json:"referee_faults,string"` // times that the referee's own state was wrong
-	Retried       uint64        `json:"retried,string"`        // ticks computed again because of a report, see Rates.Retrials
+	Resimulated   uint64        `json:"retried,string"`        // ticks computed again because of a report, see Rates.Resimulations
 	Keyframes     uint64        `json:"keyframes,string"`      // made for joiners
 	Syncs         uint64        `json:"syncs,string"`          // keyframes sent
 	Resumes       uint64        `json:"resumes,string"`        // by the tail only
@@ -58,7 +58,7 @@ func (c *Counter) UnmarshalText(text []byte) error {
 func (h *Host) Stats() Stats {
 	s := h.stats
 	s.Tick, s.InputDelay, s.StateBytes = h.c.Now(), h.c.InputDelay(), h.c.StateBytes()
-	s.Retried = h.c.Retried()
+	s.Resimulated = h.c.Resimulated()
 	s.Players, s.Spectators = h.players(), h.spectators()
 	s.RingRecords = int(h.ring.Next() - h.ring.First())
 	s.Memory = h.Memory()
@@ -100,14 +100,14 @@ const peerMemory = 4 << 10
 // the ring, queues, keyframes being sent, states being collected, accounts and bans.
 func (h *Host) Memory() int {
 	sum := h.ring.Memory() + len(h.headerRecord) + len(h.shared.bytes) + h.accounts.memory() + h.bansMemory()
-	for _, k := range h.curtain.shelf {
+	for _, k := range h.barrier.snapshots {
 		if k != h.shared {
 			sum += len(k.bytes)
 		}
 	}
 	for i, p := range h.peers {
 		sum += peerMemory + cap(p.out)
-		if p.sync != nil && p.sync != h.shared && !slices.Contains(h.curtain.shelf, p.sync) && !h.sentToEarlier(i) {
+		if p.sync != nil && p.sync != h.shared && !slices.Contains(h.barrier.snapshots, p.sync) && !h.sentToEarlier(i) {
 			sum += len(p.sync.bytes)
 		}
 	}

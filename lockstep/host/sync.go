@@ -31,9 +31,9 @@ type joins struct {
 }
 
 // encode returns the keyframe of a state.
-func (j *joins) encode(header []byte, h *lockstep.Header, t lockstep.Tick, root uint64, last []record.LastSequence, state []byte) []byte {
+func (j *joins) encode(header []byte, h *lockstep.Header, t lockstep.Tick, hash uint64, last []record.LastSequence, state []byte) []byte {
 	j.enc.BeginKeyframe()
-	return slices.Concat(header, j.enc.Keyframe(t, root, last, state))
+	return slices.Concat(header, j.enc.Keyframe(t, hash, last, state))
 }
 
 // keyframe returns a keyframe to join with, or nil if there is none yet. It is
@@ -56,7 +56,7 @@ func (h *Host) keyframe() *keyframe {
 	j.state = sim.AppendState(j.state[:0])
 	j.last = h.c.AppendLast(j.last[:0])
 	h.shared = &keyframe{
-		bytes: j.encode(h.headerRecord, h.header, sim.Tick(), sim.Root(), j.last, j.state),
+		bytes: j.encode(h.headerRecord, h.header, sim.Tick(), sim.Hash(), j.last, j.state),
 		tick:  sim.Tick(), position: h.ring.Next(), made: h.now,
 	}
 	h.stats.Keyframes++

@@ -78,7 +78,7 @@ func (m *match) changed(sim *lockstep.Simulation, want *checksum.Sum, path strin
 			return m.fail("fields", last, last, fmt.Errorf("%s was changed: the checksum of section %s differs: %t", path, schema.SectionName(i), differs))
 		}
 	}
-	if got.Root == want.Root {
+	if got.Hash == want.Hash {
 		return m.fail("fields", last, last, fmt.Errorf("%s was changed: the checksum is the same", path))
 	}
 	d, err := schema.Diff(m.states[last], b, 1)

@@ -73,7 +73,7 @@ func (m *match) join() error {
 			err = sums.Restore(t, m.states[t])
 		}
 		if err == nil {
-			err = f.Append(enc.Keyframe(t, sums.Root(), last, m.states[t]))
+			err = f.Append(enc.Keyframe(t, sums.Hash(), last, m.states[t]))
 		}
 		if err != nil {
 			return m.fail("late join", t, t, err)

@@ -46,7 +46,7 @@ type Client struct {
 	greeted lockstep.Time // when the connection was opened
 	since   lockstep.Time // of the welcome
 	after   lockstep.Time // the server's wait before the next attempt
-	climb   climb
+	backoff backoff
 	started bool
 
 	// From the welcome message.
@@ -74,7 +74,7 @@ type Client struct {
 func New(g *lockstep.Game, o Options) *Client {
 	o.defaults()
 	c := &Client{game: g, options: o, seat: lockstep.System, payloads: g.NewPayloads()}
-	c.climb.random = o.Seed
+	c.backoff.random = o.Seed
 	c.own.next = 1
 	c.pace = pacer{options: o.Pacing, held: true, pace: pacePlain}
 	return c
@@ -162,7 +162,7 @@ func (c *Client) Disconnected(now lockstep.Time, err error) {
 	if err == nil {
 		err = errors.New("lockstep: client: connection lost")
 	}
-	c.judge()
+	c.resetBackoff()
 	c.reason = nil
 	c.in.assembly.drop()
 	c.own.unsent()
@@ -180,27 +180,26 @@ func (c *Client) Disconnected(now lockstep.Time, err error) {
 	}
 }
 
-// judge puts the client back to the foot of the ladder if the connection that
-// ends was one worth the name. Else a server that ends each at once would be
-// dialed for ever.
-func (c *Client) judge() {
-	if c.Stage() == StageLive && c.clock-c.since >= 5*c.options.Ladder.First {
-		c.climb.attempt = 0
+// resetBackoff starts the policy anew if the connection was live long enough.
+// Otherwise a client would dial for ever a server that ends each connection at once.
+func (c *Client) resetBackoff() {
+	if c.Stage() == StageLive && c.clock-c.since >= 5*c.options.Reconnect.First {
+		c.backoff.attempt = 0
 	}
 }
 
-// retry takes the next rung of the ladder.
+// retry schedules the next attempt.
 func (c *Client) retry(err error) {
-	c.climb.lost(c.clock)
-	at, ok := c.climb.next(&c.options.Ladder, c.clock, c.after)
+	c.backoff.lost(c.clock)
+	at, ok := c.backoff.next(&c.options.Reconnect, c.clock, c.after)
 	c.after = 0
 	if !ok {
-		c.fatal = fmt.Errorf("%w after %d attempts: %w", ErrGaveUp, c.climb.attempt, err)
+		c.fatal = fmt.Errorf("%w after %d attempts: %w", ErrGaveUp, c.backoff.attempt, err)
 		c.finish()
 		return
 	}
 	c.link, c.dialAt = linkWaiting, at
-	c.tell(Retrying{c.climb.attempt, c.now + at - c.clock})
+	c.tell(Retrying{c.backoff.attempt, c.now + at - c.clock})
 }
 
 // finish ends the link for good.
@@ -227,7 +226,7 @@ func (c *Client) fail(err error) {
 // hangUp wants the connection closed, because of err.
 func (c *Client) hangUp(err error) {
 	if c.link == linkGreeting || c.link == linkUp {
-		c.judge()
+		c.resetBackoff()
 		c.link, c.reason = linkClosing, err
 	}
 }
@@ -245,7 +244,7 @@ func (c *Client) timers() {
 	case linkWaiting:
 		if c.clock >= c.dialAt {
 			c.link = linkDialing
-			c.tell(Dialing{c.climb.attempt})
+			c.tell(Dialing{c.backoff.attempt})
 		}
 	case linkGreeting, linkUp:
 		if c.clock-c.heard >= c.options.Silence {

@@ -61,7 +61,7 @@ func wideMatch(t *testing.T) (messages [][]byte, state []byte) {
 	}}))
 	b := bytes.Clone(e.Header(h))
 	state = sim.AppendState(nil)
-	b = append(b, e.Keyframe(0, sim.Root(), nil, state)...)
+	b = append(b, e.Keyframe(0, sim.Hash(), nil, state)...)
 	for from := 0; from < len(b); from += protocol.MaxChunk {
 		messages = append(messages, w.Append(nil, &protocol.Message{
 			Kind: protocol.KindStateSync, Position: 1, Offset: uint32(from), Total: uint32(len(b)),

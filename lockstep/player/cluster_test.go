@@ -35,7 +35,7 @@ type cluster struct {
 
 	follower *lockstep.Follower                   // of the log
 	dec      record.Decoder                       // of the log
-	roots    []uint64                             // by tick, of the log
+	hashes   []uint64                             // by tick, of the log
 	logged   map[[2]uint32][]lockstep.Tick        // (player, sequence): where it is
 	trace    hash.Hash64                          // of all that is delivered
 	events   map[string]int                       // of clients, by name
@@ -193,8 +193,8 @@ func (c *cluster) Append(record []byte) error {
 		key := [2]uint32{uint32(cmd.Player), uint32(cmd.Sequence)}
 		c.logged[key] = append(c.logged[key], cmd.Tick)
 	}
-	if t := int(c.follower.Tick()); c.follower.Simulation() != nil && t == len(c.roots) {
-		c.roots = append(c.roots, c.follower.Simulation().Root())
+	if t := int(c.follower.Tick()); c.follower.Simulation() != nil && t == len(c.hashes) {
+		c.hashes = append(c.hashes, c.follower.Simulation().Hash())
 	}
 	return nil
 }
@@ -348,7 +348,7 @@ func (m *machine) check() {
 		return
 	}
 	m.c.compared++
-	if t := int(s.Tick()); t >= len(m.c.roots) || s.Root() != m.c.roots[t] {
+	if t := int(s.Tick()); t >= len(m.c.hashes) || s.Hash() != m.c.hashes[t] {
 		m.c.tb.Fatalf("%s at tick %d has another state than the log", m.name, t)
 	}
 }

@@ -73,7 +73,7 @@ var scenarios = []struct {
 		return c.events["lost"]
 	}},
 	{name: "6 partition", run: func(c *cluster) int {
-		c.players(3, player.Options{Ladder: player.Ladder{Attempts: 40, Total: 300 * lockstep.Second}})
+		c.players(3, player.Options{Reconnect: player.ReconnectPolicy{Attempts: 40, Total: 300 * lockstep.Second}})
 		c.run(2 * lockstep.Second)
 		m := c.any()
 		m.net = false
@@ -215,7 +215,7 @@ var scenarios = []struct {
 		return n
 	}},
 	{name: "68 too much for a while", run: func(c *cluster) (late int) {
-		o := player.Options{Ladder: player.Ladder{Attempts: 100, Total: 600 * lockstep.Second}}
+		o := player.Options{Reconnect: player.ReconnectPolicy{Attempts: 100, Total: 600 * lockstep.Second}}
 		c.players(5, o)
 		c.run(3 * lockstep.Second)
 		for _, m := range c.machines {
@@ -246,7 +246,7 @@ var scenarios = []struct {
 			s := linkSpec{delay: lockstep.Time(c.random.Int64N(int64(200 * lockstep.Millisecond))), jitter: 50 * lockstep.Millisecond, lossPercent: c.random.IntN(5)}
 			return s, s
 		}
-		o := player.Options{Predict: 10, Interpolate: true, Ladder: player.Ladder{Attempts: 100, Total: 600 * lockstep.Second}}
+		o := player.Options{Predict: 10, Interpolate: true, Reconnect: player.ReconnectPolicy{Attempts: 100, Total: 600 * lockstep.Second}}
 		c.players(5, o)
 		c.join("watch", o)
 		for range 25 {

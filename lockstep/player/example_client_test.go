@@ -90,13 +90,13 @@ func ExampleClient() {
 	// done
 }
 
-// A client that loses its connection climbs a ladder of attempts. Each step is
+// A client that loses its connection dials again, with growing waits. Each attempt is
 // an event; so is what it finds when it is back.
-func ExampleLadder() {
+func ExampleReconnectPolicy() {
 	host := testgame.NewLampHost(host.Options{})
 	client := player.New(lockstep.MustGame(testgame.LampRules), player.Options{
-		Token:  "Ann",
-		Ladder: player.Ladder{First: 100 * lockstep.Millisecond, Attempts: 3},
+		Token:     "Ann",
+		Reconnect: player.ReconnectPolicy{First: 100 * lockstep.Millisecond, Attempts: 3},
 		Events: func(e any) {
 			switch e := e.(type) {
 			case player.Connected:

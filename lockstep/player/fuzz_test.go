@@ -63,7 +63,7 @@ type hostile struct {
 const hostileSteps = 32 + 4 + 1
 
 func newHostile(tb testing.TB) *hostile {
-	return newHostileWith(tb, player.Options{Ladder: player.Ladder{Attempts: 1 << 20, Total: 1 << 50}})
+	return newHostileWith(tb, player.Options{Reconnect: player.ReconnectPolicy{Attempts: 1 << 20, Total: 1 << 50}})
 }
 
 func newHostileWith(tb testing.TB, o player.Options) *hostile {

@@ -29,7 +29,7 @@ func stateAt(tb testing.TB, tick lockstep.Tick, change func(*lockstep.Header)) [
 	}
 	var enc record.Encoder
 	b := append([]byte(nil), enc.Header(h)...)
-	b = append(b, enc.Keyframe(tick, sim.Root(), nil, sim.AppendState(nil))...)
+	b = append(b, enc.Keyframe(tick, sim.Hash(), nil, sim.AppendState(nil))...)
 	return testgame.Message(&protocol.Message{Kind: protocol.KindStateSync, Position: 1, Tick: tick, Total: uint32(len(b)), Bytes: b})
 }
 

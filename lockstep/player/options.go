@@ -37,8 +37,8 @@ type Options struct {
 	Token string // identifies the client
 	Seed  uint64 // varies the times of attempts to connect; draw it at random
 
-	Ladder Ladder
-	Pacing PacingOptions
+	Reconnect ReconnectPolicy
+	Pacing    PacingOptions
 
 	// Predict runs the player's own commands at once, on a copy of the state
 	// that is up to so many ticks ahead. 0: no prediction. Each tick costs a copy
@@ -81,7 +81,7 @@ type Options struct {
 }
 
 func (o *Options) defaults() {
-	o.Ladder.defaults()
+	o.Reconnect.defaults()
 	o.Pacing.defaults()
 	or(&o.KeepStates, 8)
 	or(&o.MaxBacklog, 1<<20)

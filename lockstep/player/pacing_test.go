@@ -76,7 +76,7 @@ func newFeedOf(tb testing.TB, g *lockstep.Game, o player.Options) *feed {
 	var e record.Encoder
 	sim := f.c.Referee().Simulation()
 	state := append([]byte{}, e.Header(h)...)
-	state = append(state, e.Keyframe(0, sim.Root(), nil, sim.AppendState(nil))...)
+	state = append(state, e.Keyframe(0, sim.Hash(), nil, sim.AppendState(nil))...)
 	b = w.Append(b, &protocol.Message{Kind: protocol.KindStateSync, Position: 1, Total: uint32(len(state)), Bytes: state})
 	f.pending = nil
 	f.give(b)

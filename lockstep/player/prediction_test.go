@@ -11,7 +11,7 @@ import (
 // Prediction changes nothing but what is shown: the same run with and without
 // it is the same to the byte, and so is every confirmed state.
 func TestPredictionIsNotSeenByOthers(t *testing.T) {
-	run := func(seed uint64, predict lockstep.Tick) (trace uint64, roots []uint64) {
+	run := func(seed uint64, predict lockstep.Tick) (trace uint64, hashes []uint64) {
 		c := newCluster(t, seed, nil, nil)
 		c.players(3, player.Options{Predict: predict, Interpolate: predict > 0})
 		for range 4 {
@@ -20,12 +20,12 @@ func TestPredictionIsNotSeenByOthers(t *testing.T) {
 		}
 		c.finish()
 		for _, m := range c.machines {
-			roots = append(roots, m.client.Simulation().Root())
+			hashes = append(hashes, m.client.Simulation().Hash())
 			if p := m.client.Predicted(); (p != nil) != (predict > 0) {
 				t.Errorf("predict %d: got a predicted state %t", predict, p != nil)
 			}
 		}
-		return c.trace.Sum64(), roots
+		return c.trace.Sum64(), hashes
 	}
 	for seed := range uint64(3) {
 		with, a := run(seed, 12)

@@ -264,9 +264,9 @@ func (c *Client) Render(draw func(View)) error {
 		draw(v)
 		return nil
 	}
-	previous, current := v.Previous.Root(), v.Current.Root()
+	previous, current := v.Previous.Hash(), v.Current.Hash()
 	draw(v)
-	if v.Previous.Root() != previous || v.Current.Root() != current {
+	if v.Previous.Hash() != previous || v.Current.Hash() != current {
 		return fmt.Errorf("%w of tick %d", ErrWritten, v.Current.Tick())
 	}
 	return nil

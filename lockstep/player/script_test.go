@@ -109,7 +109,7 @@ func (m *stage) begin(s *script.Step) {
 		MaxBacklog:  int(s.UintOr("backlog", 32, 0)),
 		MaxState:    int(s.UintOr("maxstate", 32, 0)),
 		Pacing:      player.PacingOptions{AsTheyCome: s.Has("unpaced"), Budget: int(s.UintOr("budget", 16, 0))},
-		Ladder:      player.Ladder{Attempts: int(s.UintOr("attempts", 16, 0)), Total: lockstep.Time(s.UintOr("total", 32, 0)) * lockstep.Millisecond},
+		Reconnect:   player.ReconnectPolicy{Attempts: int(s.UintOr("attempts", 16, 0)), Total: lockstep.Time(s.UintOr("total", 32, 0)) * lockstep.Millisecond},
 		Events:      func(e any) { m.print("%s", describeEvent(e, m.now)) },
 	})
 	m.settle()
@@ -165,7 +165,7 @@ func (m *stage) heard(b []byte) {
 		case protocol.KindChecksum:
 			if !m.quiet {
 				own, ok := m.c.Referee().Sum(msg.Tick)
-				m.print("> checksum of tick %d, right %t", msg.Tick, ok && own.Root == msg.Root)
+				m.print("> checksum of tick %d, right %t", msg.Tick, ok && own.Hash == msg.Hash)
 			}
 		case protocol.KindAck:
 			if !m.quiet {
@@ -261,7 +261,7 @@ func (m *stage) keyframeNow() []byte {
 	sim := m.c.Referee().Simulation()
 	b := bytes.Clone(e.Header(m.header))
 	last := []record.LastSequence{{Player: lockstep.System, Sequence: 2}}
-	return append(b, e.Keyframe(sim.Tick(), sim.Root(), last, sim.AppendState(nil))...)
+	return append(b, e.Keyframe(sim.Tick(), sim.Hash(), last, sim.AppendState(nil))...)
 }
 
 // sync sends the present state; "of" bytes of it, or all.
@@ -270,9 +270,9 @@ func (m *stage) sync(s *script.Step) {
 	sim := m.c.Referee().Simulation()
 	b := bytes.Clone(e.Header(m.header))
 	state := sim.AppendState(nil)
-	root := sim.Root()
+	hash := sim.Hash()
 	if s.Has("bad") {
-		root++
+		hash++
 	}
 	if s.Has("short") {
 		state = state[:len(state)-1]
@@ -281,7 +281,7 @@ func (m *stage) sync(s *script.Step) {
 	if m.c.Now() == 0 {
 		last = nil
 	}
-	b = append(b, e.Keyframe(sim.Tick(), root, last, state)...)
+	b = append(b, e.Keyframe(sim.Tick(), hash, last, state)...)
 	total := len(b)
 	chunk := int(s.UintOr("chunk", 32, protocol.MaxChunk))
 	for from := int(s.UintOr("from", 32, 0)); from < min(total, int(s.UintOr("of", 32, math.MaxInt32))); from += chunk {

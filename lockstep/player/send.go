@@ -156,7 +156,7 @@ func (c *Client) sendReports(dst []byte, start int) []byte {
 		if !ok || t < c.serverTick && c.serverTick-t > horizon {
 			continue // too old to be compared
 		}
-		*m = protocol.Message{Kind: protocol.KindChecksum, Tick: t, Root: sum.Root, Sections: sum.Sections}
+		*m = protocol.Message{Kind: protocol.KindChecksum, Tick: t, Hash: sum.Hash, Sections: sum.Sections}
 		if len(sum.Sections) > protocol.MaxSections {
 			m.Sections = nil
 		}

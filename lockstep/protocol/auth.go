@@ -26,8 +26,8 @@ func (a *Auth) CheckIdentity(want *Auth) error {
 		{"engine", a.Engine, want.Engine},
 		{"game", a.Game, want.Game},
 		{"build", a.Build, want.Build},
-		{"state schema", checksum.FormatRoot(a.StateSchema), checksum.FormatRoot(want.StateSchema)},
-		{"command schema", checksum.FormatRoot(a.CommandSchema), checksum.FormatRoot(want.CommandSchema)},
+		{"state schema", checksum.FormatHash(a.StateSchema), checksum.FormatHash(want.StateSchema)},
+		{"command schema", checksum.FormatHash(a.CommandSchema), checksum.FormatHash(want.CommandSchema)},
 	} {
 		if f.got != f.want {
 			return &lockstep.IdentityError{Field: f.field, Got: fmt.Sprint(f.got), Want: fmt.Sprint(f.want)}
@@ -36,7 +36,7 @@ func (a *Auth) CheckIdentity(want *Auth) error {
 	ours := want.SelfTest.Parts()
 	for i, p := range a.SelfTest.Parts() {
 		if *p.Sum != *ours[i].Sum {
-			return &lockstep.IdentityError{Field: "self-test of " + p.Name, Got: checksum.FormatRoot(*p.Sum), Want: checksum.FormatRoot(*ours[i].Sum)}
+			return &lockstep.IdentityError{Field: "self-test of " + p.Name, Got: checksum.FormatHash(*p.Sum), Want: checksum.FormatHash(*ours[i].Sum)}
 		}
 	}
 	return nil

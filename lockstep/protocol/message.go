@@ -60,7 +60,7 @@ type Message struct {
 	Sequence lockstep.Sequence
 	Command  lockstep.Kind   // KindCommand
 	Reason   lockstep.Reason // KindCommandRejected
-	Root     uint64          // KindChecksum
+	Hash     uint64          // KindChecksum
 	Sections []uint64        // KindChecksum
 	Nonce    uint64          // KindPing, KindPong
 	Offset   uint32          // KindState, KindStateSync

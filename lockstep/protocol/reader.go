@@ -61,7 +61,7 @@ func (d *Reader) values(m *Message) (n int, known bool) {
 		return 3, true
 	case KindChecksum:
 		m.Tick = readTick(r)
-		m.Root = r.Uint(math.MaxUint64)
+		m.Hash = r.Uint(math.MaxUint64)
 		d.sections = d.sections[:0]
 		for range r.Array(0, MaxSections) {
 			d.sections = append(d.sections, r.Uint(math.MaxUint64))

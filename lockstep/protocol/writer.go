@@ -42,7 +42,7 @@ func (e *Writer) Append(dst []byte, m *Message) []byte {
 	case KindChecksum:
 		begin(3)
 		w.Uint(uint64(m.Tick))
-		w.Uint(m.Root)
+		w.Uint(m.Hash)
 		w.Array(len(m.Sections))
 		for _, s := range m.Sections {
 			w.Uint(s)

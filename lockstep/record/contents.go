@@ -75,7 +75,7 @@ func (d *Decoder) fits() error {
 				return fmt.Errorf("frame %d: command %d of player %d: %w", c.Tick, c.Sequence, c.Player, err)
 			}
 		}
-	case KindDissent:
+	case KindMismatch:
 		return d.seat(r.Player)
 	}
 	return nil

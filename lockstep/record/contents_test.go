@@ -66,8 +66,8 @@ func TestContents(t *testing.T) {
 		"an unknown command of the system":       {false, same, nil, state, command(record.System, 9, 0x91, 0)},
 		"another engine's command of the system": {true, foreign, nil, state, command(record.System, 9, 0x91, 0)},
 		"another engine's player":                {false, foreign, nil, state, command(2, 1, 0x91, 5)},
-		"a dissent":                              {true, same, nil, state, func(e *record.Encoder) []byte { return e.Dissent(0, 1, 7) }},
-		"a dissent without a seat":               {false, same, nil, state, func(e *record.Encoder) []byte { return e.Dissent(0, 2, 7) }},
+		"a dissent":                              {true, same, nil, state, func(e *record.Encoder) []byte { return e.Mismatch(0, 1, 7) }},
+		"a dissent without a seat":               {false, same, nil, state, func(e *record.Encoder) []byte { return e.Mismatch(0, 2, 7) }},
 		"a note of a spectator":                  {true, same, nil, state, func(e *record.Encoder) []byte { return e.Note(99, "chat", "hello") }},
 	} {
 		t.Run(name, func(t *testing.T) {

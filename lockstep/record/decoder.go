@@ -74,11 +74,11 @@ func (d *Decoder) record() error {
 		d.rec.Tick = d.tick
 	case kind == KindChecksum && n == 3:
 		d.rec.Tick = d.back()
-		d.rec.Root = d.r.Uint(math.MaxUint64)
-	case kind == KindDissent && n == 4:
+		d.rec.Hash = d.r.Uint(math.MaxUint64)
+	case kind == KindMismatch && n == 4:
 		d.rec.Tick = d.back()
 		d.rec.Player = d.player(MaxPlayers - 1)
-		d.rec.Root = d.r.Uint(math.MaxUint64)
+		d.rec.Hash = d.r.Uint(math.MaxUint64)
 	case kind == KindEnd && n == 2:
 		d.rec.Tick = d.tick
 		d.rec.Text = d.r.String(MaxNote)
@@ -159,7 +159,7 @@ func clone(p []byte) []byte { return append([]byte{}, p...) }
 func (d *Decoder) keyframe(first bool) error {
 	t := Tick(d.r.Uint(math.MaxUint32))
 	d.rec.Tick = t
-	d.rec.Keyframe.Root = d.r.Uint(math.MaxUint64)
+	d.rec.Keyframe.Hash = d.r.Uint(math.MaxUint64)
 	n := d.r.Array(0, 2*256)
 	if n%2 != 0 {
 		d.r.Fail("got %d values about sequences, want pairs", n)

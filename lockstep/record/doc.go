@@ -14,11 +14,11 @@
 //	                [seed, players, tick rate, check every, keyframe every],
 //	                config, config schema, state schema (bytes),
 //	                [kind, name, schema (bytes)] for each command, in one array
-//	2     keyframe  tick, root, [player, last sequence] for each player in one array, state (bytes)
+//	2     keyframe  tick, hash, [player, last sequence] for each player in one array, state (bytes)
 //	3     frame     player, sequence step, kind, payload (bytes) for each command
 //	4     empty     ticks, 1 to 65,536
-//	5     checksum  ticks ago, root
-//	6     dissent   ticks ago, player, root
+//	5     checksum  ticks ago, hash
+//	6     mismatch   ticks ago, player, hash
 //	7     end       why (text)
 //	64    note      bytes of an array: player, topic, text
 //

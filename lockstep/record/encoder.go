@@ -69,14 +69,14 @@ func (e *Encoder) Header(h *Header) []byte {
 // Keyframe encodes the state after tick t and the last sequences up to there
 // (see [Encoder.AppendLast]). The first keyframe begins the stream of frames at
 // t; for a later one t is not after the last frame.
-func (e *Encoder) Keyframe(t Tick, root uint64, last []LastSequence, state []byte) []byte {
+func (e *Encoder) Keyframe(t Tick, hash uint64, last []LastSequence, state []byte) []byte {
 	first := e.stage == beforeKeyframe
 	e.begin(KindKeyframe, 5)
 	if first {
 		e.stream.begin(t, last)
 	}
 	e.w.Uint(uint64(t))
-	e.w.Uint(root)
+	e.w.Uint(hash)
 	e.w.Array(2 * len(last))
 	for _, l := range last {
 		e.w.Uint(uint64(l.Player))
@@ -122,19 +122,19 @@ func (e *Encoder) Empty(n uint32) []byte {
 }
 
 // Checksum encodes the agreed checksum of the state after tick t.
-func (e *Encoder) Checksum(t Tick, root uint64) []byte {
+func (e *Encoder) Checksum(t Tick, hash uint64) []byte {
 	e.begin(KindChecksum, 3)
 	e.back(t)
-	e.w.Uint(root)
+	e.w.Uint(hash)
 	return e.end()
 }
 
-// Dissent encodes the checksum of p where it differs from the agreed one.
-func (e *Encoder) Dissent(t Tick, p Player, root uint64) []byte {
-	e.begin(KindDissent, 4)
+// Mismatch encodes the checksum of p where it differs from the agreed one.
+func (e *Encoder) Mismatch(t Tick, p Player, hash uint64) []byte {
+	e.begin(KindMismatch, 4)
 	e.back(t)
 	e.w.Uint(uint64(p))
-	e.w.Uint(root)
+	e.w.Uint(hash)
 	return e.end()
 }
 
@@ -174,15 +174,15 @@ func (e *Encoder) Record(r *Record) []byte {
 	case KindHeader:
 		return e.Header(r.Header)
 	case KindKeyframe:
-		return e.Keyframe(r.Tick, r.Keyframe.Root, r.Keyframe.Last, r.Keyframe.State)
+		return e.Keyframe(r.Tick, r.Keyframe.Hash, r.Keyframe.Last, r.Keyframe.State)
 	case KindFrame:
 		return e.Frame(&r.Frame)
 	case KindEmpty:
 		return e.Empty(r.Empty)
 	case KindChecksum:
-		return e.Checksum(r.Tick, r.Root)
-	case KindDissent:
-		return e.Dissent(r.Tick, r.Player, r.Root)
+		return e.Checksum(r.Tick, r.Hash)
+	case KindMismatch:
+		return e.Mismatch(r.Tick, r.Player, r.Hash)
 	case KindNote:
 		return e.Note(r.Player, r.Topic, r.Text)
 	case KindEnd:

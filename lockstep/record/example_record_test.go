@@ -125,7 +125,7 @@ func ExampleMoment() {
 	testgame.Ticks(c, 4)
 	sum, ok := c.Referee().Sum(4)
 	m := lockstep.Moment{Tick: 4, Sum: *sum}
-	fmt.Println(ok, m.Tick, m.Sum.Root == c.Referee().Simulation().Root())
+	fmt.Println(ok, m.Tick, m.Sum.Hash == c.Referee().Simulation().Hash())
 	// Output: true 4 true
 }
 

@@ -76,7 +76,7 @@ func compareSchemas(what string, got, want []byte) error {
 }
 
 //samestep:allow unseen xxHash64 is the same function in assembly and in Go
-func sumText(b []byte) string { return checksum.FormatRoot(xxhash.Sum64(b)) }
+func sumText(b []byte) string { return checksum.FormatHash(xxhash.Sum64(b)) }
 
 // firstDifference returns the path of the first node in which two schemas
 // differ, and what stands there.

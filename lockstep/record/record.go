@@ -12,7 +12,7 @@ const (
 	KindFrame    Kind = 3 // the next tick, with commands
 	KindEmpty    Kind = 4 // a run of ticks without commands
 	KindChecksum Kind = 5 // the agreed checksum of a tick
-	KindDissent  Kind = 6 // one player's checksum, where it differs
+	KindMismatch Kind = 6 // one player's checksum, where it differs
 	KindEnd      Kind = 7 // the match is over; always the last record
 
 	FirstOptional Kind = 64
@@ -48,8 +48,8 @@ type Record struct {
 	Keyframe Keyframe
 	Frame    Frame  // KindFrame
 	Empty    uint32 // KindEmpty: how many ticks, at least 1
-	Root     uint64 // KindChecksum and KindDissent
-	Player   Player // KindDissent and KindNote
+	Hash     uint64 // KindChecksum and KindMismatch
+	Player   Player // KindMismatch and KindNote
 	Topic    string // KindNote: "name" or "chat", or a game's own
 	Text     string // KindNote and KindEnd
 }
@@ -57,7 +57,7 @@ type Record struct {
 // A Keyframe is a snapshot kept in the log. Together with the frames after it
 // (its command tail) it gives every later state.
 type Keyframe struct {
-	Root  uint64 // checksum of State
+	Hash  uint64 // checksum of State
 	Last  []LastSequence
 	State []byte // canonical bytes
 }

@@ -162,7 +162,7 @@ func TestEveryBitFlipped(t *testing.T) {
 			all[i] ^= 1 << bit
 			if f, err := follow(g, all); err == nil {
 				harmless++
-				if f.Simulation().Root() != good.Simulation().Root() {
+				if f.Simulation().Hash() != good.Simulation().Hash() {
 					t.Errorf("byte %d, bit %d: accepted, with another state at tick %d", i, bit, f.Tick())
 				}
 			}

@@ -362,7 +362,7 @@ func TestTLS(t *testing.T) {
 	o := client.Options{Options: player.Options{Token: ada}, HTTP: web.Client()}
 	a := client.Dial(t.Context(), url, game, o)
 	<-a.Ready()
-	o.HTTP, o.Ladder = nil, player.Ladder{First: lockstep.Millisecond, Attempts: 1} // knows the certificate's issuer not
+	o.HTTP, o.Reconnect = nil, player.ReconnectPolicy{First: lockstep.Millisecond, Attempts: 1} // knows the certificate's issuer not
 	if err := client.Dial(t.Context(), url, game, o).Wait(); !errors.Is(err, player.ErrGaveUp) || !strings.Contains(err.Error(), "certificate") {
 		t.Errorf("without the certificate: %v", err)
 	}

@@ -171,19 +171,19 @@ func (s *stage) lie(t *testing.T, token string, way int) (forged int) {
 		at := r.tick/10*10 + 10
 		r.read(func() bool { return r.tick > at })
 		r.ack()
-		root := r.sums[at]
-		report := &protocol.Message{Kind: protocol.KindChecksum, Tick: at, Root: root ^ 1}
+		hash := r.sums[at]
+		report := &protocol.Message{Kind: protocol.KindChecksum, Tick: at, Hash: hash ^ 1}
 		switch way {
 		case 0: // always
 		case 1: // right first
 			if forged == 0 && at < r.welcome.Tick+40 {
-				report.Root = root
+				report.Hash = hash
 				r.say(report)
 				continue
 			}
 		default: // in turns, with ticks to come between them
-			r.say(&protocol.Message{Kind: protocol.KindChecksum, Tick: at + 1000, Root: 1})
-			r.say(&protocol.Message{Kind: protocol.KindChecksum, Tick: at + 1, Root: 1})
+			r.say(&protocol.Message{Kind: protocol.KindChecksum, Tick: at + 1000, Hash: 1})
+			r.say(&protocol.Message{Kind: protocol.KindChecksum, Tick: at + 1, Hash: 1})
 		}
 		r.say(report)
 		forged++

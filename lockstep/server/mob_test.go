@@ -272,12 +272,12 @@ func (m *mob) request(x instruction) {
 
 // message is a valid one of the protocol.
 func (m *mob) message(c *mobConn, kind, v byte) []byte {
-	tick, root := m.known()
-	msg := protocol.Message{Nonce: uint64(v), Tick: tick, Position: protocol.Position(c.position.Load()), Root: root}
+	tick, hash := m.known()
+	msg := protocol.Message{Nonce: uint64(v), Tick: tick, Position: protocol.Position(c.position.Load()), Hash: hash}
 	switch kind % 16 {
 	case 0, 1, 2: // a lie, now and then
 		msg.Kind = protocol.KindChecksum
-		if msg.Root ^= uint64(v % 2); v > 127 {
+		if msg.Hash ^= uint64(v % 2); v > 127 {
 			msg.Tick += lockstep.Tick(v % 32)
 		}
 	case 3:

@@ -33,7 +33,7 @@ type siege struct {
 
 	mu   sync.Mutex
 	tick lockstep.Tick
-	root uint64
+	hash uint64
 }
 
 // siegeSetup is what the mob attacks.
@@ -97,14 +97,14 @@ func (k *siege) sample(c *player.Client) {
 	if sim := c.Simulation(); sim.Tick()%10 == 0 {
 		k.mu.Lock()
 		defer k.mu.Unlock()
-		k.tick, k.root = sim.Tick(), sim.Root()
+		k.tick, k.hash = sim.Tick(), sim.Hash()
 	}
 }
 
 func (k *siege) known() (lockstep.Tick, uint64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.tick, k.root
+	return k.tick, k.hash
 }
 
 // wrong notes what is not as promised.

@@ -227,7 +227,7 @@ func (r *raw) record(b []byte) []byte {
 	case record.KindEmpty:
 		r.tick += lockstep.Tick(rec.Empty)
 	case record.KindChecksum:
-		r.sums[rec.Tick] = rec.Root
+		r.sums[rec.Tick] = rec.Hash
 	case record.KindNote:
 		if rec.Topic == record.TopicChat {
 			r.chats = append(r.chats, rec.Text)

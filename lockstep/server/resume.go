@@ -135,8 +135,8 @@ func (m *Match) goOn(old *os.File, phase time.Duration) error {
 
 // takeUp copies what is left of a match and makes the host that goes on with it.
 func (m *Match) takeUp(r *replay.Reader, phase time.Duration) error {
-	resumption := host.NewResumption(m.spec.Game)
-	found, err := replay.Continue(m.writer, r, resumption)
+	recovery := host.NewRecovery(m.spec.Game)
+	found, err := replay.Continue(m.writer, r, recovery)
 	switch {
 	case err != nil:
 		return err
@@ -146,7 +146,7 @@ func (m *Match) takeUp(r *replay.Reader, phase time.Duration) error {
 		return fmt.Errorf("%w: %w", ErrDamaged, found.Damage)
 	}
 	m.epoch = time.Now().Add(-phase)
-	if m.host, err = resumption.Host(m.now(), m.writer, m.hostOptions()); err != nil {
+	if m.host, err = recovery.Host(m.now(), m.writer, m.hostOptions()); err != nil {
 		return err
 	}
 	if err := m.writer.Flush(); err != nil {

@@ -303,7 +303,7 @@ func TestPartitions(t *testing.T) {
 				accepted := map[lockstep.Sequence]int{}
 				sent := 0
 				a := s.joinWith(t, client.Options{
-					Options: player.Options{Token: ada, Ladder: player.Ladder{Attempts: 30, Total: 120 * lockstep.Second}},
+					Options: player.Options{Token: ada, Reconnect: player.ReconnectPolicy{Attempts: 30, Total: 120 * lockstep.Second}},
 					Wrap:    l.wrap,
 					Sample: func(c *player.Client) {
 						if c.Simulation().Tick()%10 == 0 {

@@ -41,7 +41,7 @@ func newHostileServer(t *testing.T) *hostileServer {
 	}
 	s := &hostileServer{}
 	s.state = append(s.state, s.enc.Header(h)...)
-	s.state = append(s.state, s.enc.Keyframe(0, sim.Root(), nil, sim.AppendState(nil))...)
+	s.state = append(s.state, s.enc.Keyframe(0, sim.Hash(), nil, sim.AppendState(nil))...)
 	return s
 }
 

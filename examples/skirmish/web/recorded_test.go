@@ -20,7 +20,7 @@ import (
 const there = `viewer.about && !viewer.seeking && viewer.state && viewer.state.tick === Math.ceil(viewer.position)`
 
 // at waits until the viewer stands at a tick, and returns the checksum there.
-func (b *tab) at(tick int) (root string) {
+func (b *tab) at(tick int) (hash string) {
 	b.t.Helper()
 	b.until(fmt.Sprintf(`%s && viewer.state.tick === %d`, there, tick))
 	return value[string](b, "viewer.state.root")
@@ -51,7 +51,7 @@ func TestReplaysInPage(t *testing.T) {
 			got := b.at(tick)
 			for native.Seek(lockstep.Tick(tick)); !native.Work(1000); {
 			}
-			if want := native.Root(); got != want {
+			if want := native.Hash(); got != want {
 				t.Errorf("%s, tick %d: got %s in the page, want %s", name, tick, got, want)
 			}
 		}

@@ -49,11 +49,11 @@ func (h *Hands) lie(ctx context.Context, p *peer) {
 		}
 		for _, c := range p.checks {
 			if lies++; lies%2 == 0 {
-				c.root ^= 1
+				c.hash ^= 1
 				h.try("lie")
 			}
 			if err == nil {
-				err = p.say(ctx, &protocol.Message{Kind: protocol.KindChecksum, Tick: c.tick, Root: c.root})
+				err = p.say(ctx, &protocol.Message{Kind: protocol.KindChecksum, Tick: c.tick, Hash: c.hash})
 			}
 		}
 		p.checks, p.marks = p.checks[:0], p.marks[:0]

@@ -36,7 +36,7 @@ type peer struct {
 // A check is a checksum of the match.
 type check struct {
 	tick lockstep.Tick
-	root uint64
+	hash uint64
 }
 
 // A mark says where in the stream a tick ends.
@@ -200,7 +200,7 @@ func (p *peer) record(b []byte) (rest []byte, err error) {
 		p.tick = r.Tick
 		p.marks = append(p.marks, mark{p.tick, p.position})
 	case record.KindChecksum:
-		p.checks = append(p.checks, check{r.Tick, r.Root})
+		p.checks = append(p.checks, check{r.Tick, r.Hash})
 	}
 	return rest, nil
 }

@@ -71,7 +71,7 @@ func (g *guest) report(t lockstep.Tick) {
 	for _, s := range sum.Sections {
 		sections = append(sections, s)
 	}
-	root := sum.Root
+	root := sum.Hash
 	if g.lies {
 		root++
 		sections[1] = sum.Sections[1] + 1

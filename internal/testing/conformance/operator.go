@@ -41,7 +41,7 @@ func (s *stage) operate(step *Step) error {
 // crash ends the server's process, and another one goes on with the first records
 // of the log. All connections are gone, without a word.
 func (s *stage) crash(keep int) error {
-	r := host.NewResumption(game())
+	r := host.NewRecovery(game())
 	for _, record := range s.records[:keep] {
 		if err := r.Append(record); err != nil {
 			return err

@@ -16,7 +16,7 @@ func replayCase(id, verdict, about string, content []byte, rules ...string) Buil
 // begun returns a match whose first tick has both players in it.
 func begun() *match { return newMatch(setup{}).frame(systems(joined, 0), systems(joined, 1)) }
 
-// standard returns a match with every kind of record but a dissent.
+// standard returns a match with every kind of record but a mismatch.
 func standard() *match {
 	return begun().note(0, "name", "Ann").
 		frame(adds(0, 5), says(1, "hi")).empty(2).

@@ -60,7 +60,7 @@ func messageFacts(m *protocol.Message) map[string]any {
 	case protocol.KindCommand:
 		facts["sequence"], facts["kind"], facts["payload"] = m.Sequence, m.Command, hex.EncodeToString(m.Bytes)
 	case protocol.KindChecksum:
-		facts["tick"], facts["root"], facts["sections"] = m.Tick, checksum.FormatRoot(m.Root), rootTexts(m.Sections)
+		facts["tick"], facts["root"], facts["sections"] = m.Tick, checksum.FormatHash(m.Hash), rootTexts(m.Sections)
 	case protocol.KindStateSync:
 		facts["position"] = decimal(uint64(m.Position))
 		fallthrough
@@ -104,7 +104,7 @@ func serverFacts(facts map[string]any, m *protocol.Message) {
 
 func authFacts(facts map[string]any, a *protocol.Auth) {
 	facts["protocol"], facts["engine"], facts["game"], facts["build"] = a.Protocol, a.Engine, a.Game, a.Build
-	facts["state_schema"], facts["command_schema"] = checksum.FormatRoot(a.StateSchema), checksum.FormatRoot(a.CommandSchema)
+	facts["state_schema"], facts["command_schema"] = checksum.FormatHash(a.StateSchema), checksum.FormatHash(a.CommandSchema)
 	t := a.SelfTest
 	facts["self_test"] = rootTexts([]uint64{t.Integers, t.Layout, t.Checksums, t.Records, t.Game})
 	facts["platform"], facts["token"], facts["session"], facts["position"] = a.Platform, a.Token, sessionText(a.Session), decimal(uint64(a.Position))
@@ -113,7 +113,7 @@ func authFacts(facts map[string]any, a *protocol.Auth) {
 func rootTexts(sums []uint64) []any {
 	texts := []any{}
 	for _, s := range sums {
-		texts = append(texts, checksum.FormatRoot(s))
+		texts = append(texts, checksum.FormatHash(s))
 	}
 	return texts
 }

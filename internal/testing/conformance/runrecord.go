@@ -70,7 +70,7 @@ func recordFacts(r *record.Record) map[string]any {
 		for _, l := range r.Keyframe.Last {
 			last = append(last, map[string]any{"player": l.Player, "sequence": l.Sequence})
 		}
-		facts["root"], facts["last"], facts["state"] = checksum.FormatRoot(r.Keyframe.Root), last, hex.EncodeToString(r.Keyframe.State)
+		facts["root"], facts["last"], facts["state"] = checksum.FormatHash(r.Keyframe.Hash), last, hex.EncodeToString(r.Keyframe.State)
 	case record.KindFrame:
 		commands := []any{}
 		for i := range r.Frame.Commands {
@@ -81,9 +81,9 @@ func recordFacts(r *record.Record) map[string]any {
 	case record.KindEmpty:
 		facts["empty"] = r.Empty
 	case record.KindChecksum:
-		facts["root"] = checksum.FormatRoot(r.Root)
-	case record.KindDissent:
-		facts["root"], facts["player"] = checksum.FormatRoot(r.Root), r.Player
+		facts["root"] = checksum.FormatHash(r.Hash)
+	case record.KindMismatch:
+		facts["root"], facts["player"] = checksum.FormatHash(r.Hash), r.Player
 	case record.KindEnd:
 		facts["text"] = r.Text
 	case record.KindNote:

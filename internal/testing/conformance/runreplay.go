@@ -45,7 +45,7 @@ func verify(file []byte, workers int) (string, map[string]any) {
 	)
 	switch {
 	case errors.As(err, &desync):
-		facts["tick"], facts["got"], facts["want"] = desync.Tick, checksum.FormatRoot(desync.Got), checksum.FormatRoot(desync.Want)
+		facts["tick"], facts["got"], facts["want"] = desync.Tick, checksum.FormatHash(desync.Got), checksum.FormatHash(desync.Want)
 	case errors.As(err, &identity):
 		facts["field"], _, _ = strings.Cut(identity.Field, ",")
 	case errors.As(err, &damage):
@@ -72,7 +72,7 @@ func readReplay(file []byte) map[string]any {
 	}
 	facts := map[string]any{
 		"ticks": info.Ticks, "frames": info.Frames, "commands": info.Commands,
-		"checksums": info.Checksums, "dissents": info.Dissents, "end": info.Reason,
+		"checksums": info.Checksums, "dissents": info.Mismatches, "end": info.Reason,
 		"content": info.ContentHash.String(),
 	}
 	keyframes := []lockstep.Tick{}
@@ -116,7 +116,7 @@ func lastRoot(file []byte) string {
 	if err != nil {
 		return err.Error()
 	}
-	return checksum.FormatRoot(f.Simulation().Root())
+	return checksum.FormatHash(f.Simulation().Hash())
 }
 
 // contentUpTo returns the content hash up to the middle of a match, with the sum

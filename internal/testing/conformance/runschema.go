@@ -26,7 +26,7 @@ func runSchema(text []byte) Result {
 		facts["part"] = "schema"
 		return invalid
 	}
-	facts["fingerprint"] = checksum.FormatRoot(s.Fingerprint())
+	facts["fingerprint"] = checksum.FormatHash(s.Fingerprint())
 	facts["sections"] = s.NumSections()
 	for _, l := range lines[1:] {
 		if l.label != "value" {
@@ -52,9 +52,9 @@ func valueFacts(facts map[string]any, s *state.Schema, b []byte) bool {
 	sums := []any{}
 	parts, _ := s.Split(nil, b) // OfBytes has accepted b
 	for i, p := range parts {
-		sums = append(sums, map[string]any{"name": s.SectionName(i), "size": len(p), "sum": checksum.FormatRoot(sum.Sections[i])})
+		sums = append(sums, map[string]any{"name": s.SectionName(i), "size": len(p), "sum": checksum.FormatHash(sum.Sections[i])})
 	}
-	facts["sections"], facts["root"] = sums, checksum.FormatRoot(sum.Root)
+	facts["sections"], facts["root"] = sums, checksum.FormatHash(sum.Hash)
 	leaves := []any{}
 	all, err := s.Leaves(b)
 	if err != nil {

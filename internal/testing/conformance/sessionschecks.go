@@ -121,6 +121,6 @@ func (p *play) lie(g *guest, t lockstep.Tick) {
 	for _, s := range sum.Sections {
 		sections = append(sections, s)
 	}
-	g.say(34, uint64(t), sum.Root, sections)
+	g.say(34, uint64(t), sum.Hash, sections)
 	g.silent = false
 }

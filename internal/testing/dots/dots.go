@@ -111,7 +111,7 @@ func Record(tb testing.TB, ticks int, o replay.WriterOptions) (*lockstep.Game, [
 		}
 	}
 	Finish(tb, c, w, "done")
-	return g, file.Bytes(), c.Referee().Simulation().Root()
+	return g, file.Bytes(), c.Referee().Simulation().Hash()
 }
 
 // Finish ends a match, and closes its replay.

@@ -86,7 +86,7 @@ func (m *match) bundle() (*replay.Bundle, error) {
 		e.Participants = append(e.Participants, host.Participant{Player: p, Name: player(p), Build: m.header.Build, Platform: m.header.Platform})
 	}
 	for _, t := range []lockstep.Tick{r.Agreed, r.Tick} {
-		e.Exhibits = append(e.Exhibits, host.Exhibit{Tick: t, Referee: m.states[t], Player: m.copied[t], Root: m.root(m.copied[t])})
+		e.Exhibits = append(e.Exhibits, host.Exhibit{Tick: t, Referee: m.states[t], Player: m.copied[t], Hash: m.hash(m.copied[t])})
 	}
 	written := m.file
 	for _, b := range m.blocks {

@@ -55,9 +55,9 @@ func rewritten(file []byte, change func(*record.Record) bool) ([]byte, error) {
 func (m *match) ownReplay(copied rules) ([]byte, error) {
 	own, err := rewritten(m.file, func(r *record.Record) bool {
 		if r.Kind == record.KindChecksum {
-			r.Root = m.root(m.copied[r.Tick])
+			r.Hash = m.hash(m.copied[r.Tick])
 		}
-		return r.Kind != record.KindDissent && (r.Kind != record.KindKeyframe || r.Tick == 0)
+		return r.Kind != record.KindMismatch && (r.Kind != record.KindKeyframe || r.Tick == 0)
 	})
 	if err != nil {
 		return nil, err
@@ -71,11 +71,11 @@ func (m *match) ownReplay(copied rules) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// root returns the checksum of a state.
-func (m *match) root(b []byte) uint64 {
+// hash returns the checksum of a state.
+func (m *match) hash(b []byte) uint64 {
 	var sum checksum.Sum
 	if err := checksum.OfBytes(&sum, m.game.StateSchema(), b); err != nil {
 		panic(err) // it is a state of ours
 	}
-	return sum.Root
+	return sum.Hash
 }

@@ -205,7 +205,7 @@ func (d *drill) editedChecksum() error {
 	t := lockstep.Tick(checkEvery * (1 + d.dice.IntN(ticks/checkEvery)))
 	file, err := rewritten(d.base.file, func(r *record.Record) bool {
 		if r.Kind == record.KindChecksum && r.Tick == t {
-			r.Root ^= 1 << d.dice.IntN(64)
+			r.Hash ^= 1 << d.dice.IntN(64)
 		}
 		return true
 	})
@@ -229,7 +229,7 @@ func (d *drill) falseKeyframe() error {
 			if err != nil || !v.Flip() {
 				panic(errors.Join(errors.New("faultinjection: a match without units"), err))
 			}
-			r.Keyframe.Root = d.base.root(r.Keyframe.State)
+			r.Keyframe.Hash = d.base.hash(r.Keyframe.State)
 		}
 		return true
 	})

@@ -178,7 +178,7 @@ func (l *live) tick(t lockstep.Tick) error {
 		own, _ := from.Sum(t)
 		sum := *own
 		if p == l.cast.seat && l.cast.lies > 0 && t >= l.cast.lies {
-			sum.Root ^= 1
+			sum.Hash ^= 1
 		}
 		if err := l.coordinator.Report(p, t, &sum); err != nil {
 			return err

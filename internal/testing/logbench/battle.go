@@ -96,12 +96,12 @@ func (b *battle) play(sim *lockstep.Simulation, h *lockstep.Header) error {
 		switch {
 		case t == warmUpTicks:
 			b.base, b.begin = t, sim.AppendState(nil)
-			keep(enc.Keyframe(t, sim.Root(), crowd.last(), b.begin))
+			keep(enc.Keyframe(t, sim.Hash(), crowd.last(), b.begin))
 			b.ticks = append(b.ticks, len(b.records))
 		case t > warmUpTicks:
 			keep(enc.Frame(frame))
 			if t%lockstep.Tick(h.Settings.CheckEvery) == 0 {
-				keep(enc.Checksum(t, sim.Root()))
+				keep(enc.Checksum(t, sim.Hash()))
 			}
 			b.ticks = append(b.ticks, len(b.records))
 			if err := b.turn(frame); err != nil {

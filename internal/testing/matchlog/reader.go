@@ -53,7 +53,7 @@ type Entry struct {
 	Player   uint8
 	Checksum bool // otherwise it is a note if it has a Topic, else a command
 
-	Root uint64 // of a checksum
+	Hash uint64 // of a checksum
 
 	Topic, Text string // of a note
 
@@ -196,11 +196,11 @@ func (m *Reader) entry() (Entry, error) {
 	if isCommand {
 		return Entry{Tick: *l.Tick, Player: player, Sequence: *l.Sequence, Kind: *l.Kind, Payload: *l.Payload}, nil
 	}
-	root, err := strconv.ParseUint(*l.Sum, 16, 64)
+	hash, err := strconv.ParseUint(*l.Sum, 16, 64)
 	if err != nil || len(*l.Sum) != 16 {
 		return Entry{}, m.malformed("got checksum %.40q, want 16 hexadecimal digits", *l.Sum)
 	}
-	return Entry{Tick: *l.Tick, Player: player, Checksum: true, Root: root}, nil
+	return Entry{Tick: *l.Tick, Player: player, Checksum: true, Hash: hash}, nil
 }
 
 // name notes a kind of commands, and reports whether a header can still name it.

@@ -44,7 +44,7 @@ func TestRead(t *testing.T) {
 	for name, text := range map[string]string{"plain": small, "gzip": packed.String()} {
 		r, got, err := readAll(text)
 		want := []matchlog.Entry{
-			{Checksum: true, Root: 0xc126f8bd03a9a491},
+			{Checksum: true, Hash: 0xc126f8bd03a9a491},
 			{Tick: 3, Player: 1, Sequence: 1, Kind: 12, Payload: []byte{1, 2}},
 		}
 		if diff := cmp.Diff(want, got); diff != "" {

@@ -37,7 +37,7 @@ func hostile(t *testing.T, folder string) (files []string) {
 		for i := range lockstep.Tick(100_000) {
 			put(e.Empty(1))
 			put(e.Checksum(i+1, uint64(i)))
-			put(e.Dissent(i+1, 0, 1))
+			put(e.Mismatch(i+1, 0, 1))
 		}
 	}), 0)
 	add("notes.ssr", log(func(e *record.Encoder, put func([]byte)) {

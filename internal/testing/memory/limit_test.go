@@ -41,7 +41,7 @@ func atLimits(t *testing.T, folder string) (open, sealed []string) {
 			put(e.Empty(1))
 			put(e.Checksum(i+1, 0))
 			for p := range lockstep.Player(250) {
-				put(e.Dissent(i+1, p, uint64(p)+1))
+				put(e.Mismatch(i+1, p, uint64(p)+1))
 			}
 		}
 	})
@@ -59,19 +59,19 @@ func atLimits(t *testing.T, folder string) (open, sealed []string) {
 			c := join
 			c.Tick, c.Sequence = i+1, lockstep.Sequence(i+1)
 			put(e.Frame(&lockstep.Frame{Tick: c.Tick, Commands: []lockstep.Command{c}}))
-			put(e.Dissent(i+1, 0, 1))
+			put(e.Mismatch(i+1, 0, 1))
 		}
 	})
 	return open, sealed
 }
 
-// contradicted appends checksums, each with one dissent.
+// contradicted appends checksums, each with one mismatch.
 func contradicted(n lockstep.Tick) func(e *record.Encoder, put func([]byte)) {
 	return func(e *record.Encoder, put func([]byte)) {
 		for i := range n {
 			put(e.Empty(1))
 			put(e.Checksum(i+1, uint64(i)))
-			put(e.Dissent(i+1, 1, 1))
+			put(e.Mismatch(i+1, 1, 1))
 		}
 	}
 }
@@ -88,7 +88,7 @@ func match(t *testing.T, h *lockstep.Header, keyframe *record.Record, o replay.W
 		}
 	}
 	put(e.Header(h))
-	put(e.Keyframe(keyframe.Tick, keyframe.Keyframe.Root, keyframe.Keyframe.Last, keyframe.Keyframe.State))
+	put(e.Keyframe(keyframe.Tick, keyframe.Keyframe.Hash, keyframe.Keyframe.Last, keyframe.Keyframe.State))
 	more(&e, put)
 	put(e.End(""))
 	if err := w.Close(); err != nil {

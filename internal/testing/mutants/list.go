@@ -53,7 +53,7 @@ var ordering = []Mutant{
 	},
 	{
 		Name: "map order decides when a client reconnects",
-		Func: "lockstep/player.(*climb).draw",
+		Func: "lockstep/player.(*backoff).draw",
 		Rule: "a += b -> for key := range map[uint64]bool{2: true, 5: true, 11: true, 23: true} { a += key; break }",
 		Hits: "I11",
 	},
@@ -147,7 +147,7 @@ var streams = []Mutant{
 	},
 	{
 		Name: "a recovered match miscounts runs of empty ticks",
-		Func: "lockstep/host.(*Resumption).Append",
+		Func: "lockstep/host.(*Recovery).Append",
 		Rule: "p += c(max(1, n)) -> p++",
 		Hits: "I4",
 	},
@@ -210,8 +210,8 @@ var checksums = []Mutant{
 	},
 	{
 		Name: "a corrupted referee believes a corrupted player",
-		Func: "lockstep/coordinator.(*Coordinator).retry",
-		Rule: "t == nil || t.Root() != s.Root() -> t != nil",
+		Func: "lockstep/coordinator.(*Coordinator).resimulate",
+		Rule: "t == nil || t.Hash() != s.Hash() -> t != nil",
 		Hits: "I7 desync",
 		Seen: "here: corpus, a-player-and-the-referee-flipped",
 	},
@@ -242,7 +242,7 @@ var checksums = []Mutant{
 	{
 		Name: "player 0's report becomes the agreed checksum",
 		Func: "lockstep/coordinator.(*Coordinator).Report",
-		Rule: "return c.compare(k, p, s) -> if p == 0 { k.Root = s.Root }; return c.compare(k, p, s)",
+		Rule: "return c.compare(k, p, s) -> if p == 0 { k.Hash = s.Hash }; return c.compare(k, p, s)",
 		Hits: "I7 desync",
 		Seen: "OpenFront #3959: one forged hash made the honest player the wrong one",
 	},

@@ -23,7 +23,7 @@ var clients = []Mutant{
 	{
 		Name: "some reported checksums are off by one",
 		Func: "lockstep/player.(*Client).sendReports",
-		Rule: "x{k: protocol.KindChecksum, a: t, Root: r, b: s} -> x{k: protocol.KindChecksum, a: t, Root: r + uint64(t%7/6), b: s}",
+		Rule: "x{k: protocol.KindChecksum, a: t, Hash: r, b: s} -> x{k: protocol.KindChecksum, a: t, Hash: r + uint64(t%7/6), b: s}",
 		Hits: "I7 desync",
 	},
 	{
@@ -40,7 +40,7 @@ var clients = []Mutant{
 	},
 	{
 		Name: "a client gives up at the first failure",
-		Func: "lockstep/player.(*climb).next",
+		Func: "lockstep/player.(*backoff).next",
 		Rule: "l.Attempts -> 1",
 		Hits: "I9",
 	},
@@ -117,14 +117,14 @@ var regressions = []Mutant{
 		Func: "lockstep/host.(*Host).visible",
 		Rule: "h.ended() -> h.over",
 		Hits: "I12",
-		Seen: "here: corpus, a-failed-log-behind-the-curtain",
+		Seen: "here: corpus, a-failed-log-behind-the-barrier",
 	},
 	{
 		Name: "checksums of long-delayed spectators are not compared",
 		Func: "lockstep/host.(*Host).watcherReport",
 		Rule: "k := h.checkSeen(t) -> k, _ := h.c.Check(t)",
 		Hits: "I9",
-		Seen: "here: corpus, wrong-long-behind-the-curtain",
+		Seen: "here: corpus, wrong-long-behind-the-barrier",
 	},
 	{
 		Name: "a removed desynced player returns over another connection",
@@ -145,15 +145,15 @@ var regressions = []Mutant{
 		Func: "lockstep/coordinator.(*Coordinator).replaceReferee",
 		Rule: "s - s%n -> s",
 		Hits: "test",
-		Test: "TestRetrialAfterRetrial",
+		Test: "TestResimulationAfterResimulation",
 		Seen: "here: corpus, the-referee-flipped-twice",
 	},
 	{
 		Name: "a re-simulation from a forged agreement is trusted",
-		Func: "lockstep/coordinator.(*Coordinator).retry",
+		Func: "lockstep/coordinator.(*Coordinator).resimulate",
 		Rule: "t <= r && f >= e -> t <= r",
 		Hits: "test",
-		Test: "TestRetrialAfterRetrial",
+		Test: "TestResimulationAfterResimulation",
 		Seen: "here: corpus, a-liar-agreed-with-the-wrong-referee",
 	},
 	{

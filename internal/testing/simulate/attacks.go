@@ -239,8 +239,8 @@ func (p *HostPlan) limits() host.Rates {
 		return host.Rates{Keyframes: host.Rate{N: n, Per: sec, Burst: n}}
 	}
 	return host.Rates{
-		Resyncs:  host.Rate{N: 30, Per: sec, Burst: 30}, // flips are more frequent than in reality
-		Retrials: host.Rate{N: 1 << 20, Per: sec, Burst: 1 << 20},
-		Returns:  host.Rate{N: 60, Per: sec, Burst: 60},
+		Resyncs:       host.Rate{N: 30, Per: sec, Burst: 30}, // flips are more frequent than in reality
+		Resimulations: host.Rate{N: 1 << 20, Per: sec, Burst: 1 << 20},
+		Returns:       host.Rate{N: 60, Per: sec, Burst: 60},
 	}
 }

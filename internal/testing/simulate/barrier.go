@@ -102,15 +102,15 @@ func (c *barrier) sent(w *world, wire *wire, b []byte) {
 }
 
 // keyframeOf returns the tick, the checksum and the last sequences of a keyframe.
-func keyframeOf(state []byte) (t lockstep.Tick, root uint64, last map[uint8]uint32, err error) {
+func keyframeOf(state []byte) (t lockstep.Tick, hash uint64, last map[uint8]uint32, err error) {
 	_, keyframe, err := first(state)
 	p := packed{b: keyframe, err: err}
 	p.array()
 	p.uint()
-	t, root = lockstep.Tick(p.uint()), p.uint()
+	t, hash = lockstep.Tick(p.uint()), p.uint()
 	last = map[uint8]uint32{}
 	for n := p.array() / 2; n > 0 && p.err == nil; n-- {
 		last[uint8(p.uint())] = uint32(p.uint())
 	}
-	return t, root, last, p.err
+	return t, hash, last, p.err
 }

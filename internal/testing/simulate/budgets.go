@@ -198,9 +198,9 @@ func (l *budgets) receive(wire *wire, read func()) {
 		read()
 		return
 	}
-	before := hosted.Stats().Retried
+	before := hosted.Stats().Resimulated
 	read()
-	n := int(hosted.Stats().Retried - before)
+	n := int(hosted.Stats().Resimulated - before)
 	if n == 0 {
 		return
 	}

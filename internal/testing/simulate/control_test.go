@@ -263,47 +263,47 @@ func TestControlsOfRelay(t *testing.T) {
 	o.fill()
 	for _, c := range []struct {
 		name, invariant, text string
-		sabotage              func(w *world, t lockstep.Tick, root uint64) // tick t has an agreed checksum
+		sabotage              func(w *world, t lockstep.Tick, hash uint64) // tick t has an agreed checksum
 	}{
-		{"a checksum that nobody has said", "I7", "which nobody has said", func(w *world, t lockstep.Tick, root uint64) {
-			w.relay.agree(w, t+1, root)
+		{"a checksum that nobody has said", "I7", "which nobody has said", func(w *world, t lockstep.Tick, hash uint64) {
+			w.relay.agree(w, t+1, hash)
 		}},
-		{"two verdicts", "I1", "two agreed checksums", func(w *world, t lockstep.Tick, root uint64) { w.relay.agree(w, t, root) }},
-		{"a verdict of the fewer", "I7", "which 3 players have said, and 3 another", func(w *world, t lockstep.Tick, root uint64) {
-			w.relay.open = &agreement{tick: t, root: root, dissents: 3}
+		{"two verdicts", "I1", "two agreed checksums", func(w *world, t lockstep.Tick, hash uint64) { w.relay.agree(w, t, hash) }},
+		{"a verdict of the fewer", "I7", "which 3 players have said, and 3 another", func(w *world, t lockstep.Tick, hash uint64) {
+			w.relay.open = &agreement{tick: t, hash: hash, mismatches: 3}
 		}},
-		{"words in another's mouth", "I7", "nobody in that seat has", func(w *world, t lockstep.Tick, root uint64) {
-			w.relay.mismatch(w, t, 0, root+1)
+		{"words in another's mouth", "I7", "nobody in that seat has", func(w *world, t lockstep.Tick, hash uint64) {
+			w.relay.mismatch(w, t, 0, hash+1)
 		}},
-		{"an agreed checksum as a mismatch", "I7", "calls it another", func(w *world, t lockstep.Tick, root uint64) {
-			w.relay.mismatch(w, t, 0, root)
+		{"an agreed checksum as a mismatch", "I7", "calls it another", func(w *world, t lockstep.Tick, hash uint64) {
+			w.relay.mismatch(w, t, 0, hash)
 		}},
-		{"a state that is not agreed", "I1", "was sent a state", func(w *world, t lockstep.Tick, root uint64) {
-			w.relay.handed(w, w.machines[0], t, root+1)
+		{"a state that is not agreed", "I1", "was sent a state", func(w *world, t lockstep.Tick, hash uint64) {
+			w.relay.handed(w, w.machines[0], t, hash+1)
 		}},
-		{"a desync that nobody told of", "desync", "has contradicted the agreed checksum", func(w *world, t lockstep.Tick, root uint64) {
+		{"a desync that nobody told of", "desync", "has contradicted the agreed checksum", func(w *world, t lockstep.Tick, hash uint64) {
 			m := w.machines[0]
 			m.truth.flip(t)
-			w.relay.said[t] = append(w.relay.said[t], statement{m, root + 1})
-			w.relay.agreed[t] = agreement{tick: t, root: root}
+			w.relay.said[t] = append(w.relay.said[t], statement{m, hash + 1})
+			w.relay.agreed[t] = agreement{tick: t, hash: hash}
 			lockstep.World[drones](m.client.Simulation()).Fired++
 			m.truth.compare(m)
 		}},
-		{"the end of the file", "I3", "promised were", func(w *world, t lockstep.Tick, root uint64) {
+		{"the end of the file", "I3", "promised were", func(w *world, t lockstep.Tick, hash uint64) {
 			f := w.server.disk.now
 			f.data = f.data[:len(f.data)*3/4]
 			w.server.die(false)
 		}},
-		{"a verdict that is wrong, of players who are not", "I1", "whose state no fault has changed", func(w *world, t lockstep.Tick, root uint64) {
-			w.oracle.roots[t]++
-			w.relay.open = &agreement{tick: t, root: root}
+		{"a verdict that is wrong, of players who are not", "I1", "whose state no fault has changed", func(w *world, t lockstep.Tick, hash uint64) {
+			w.oracle.hashes[t]++
+			w.relay.open = &agreement{tick: t, hash: hash}
 		}},
-		{"a majority that is wrong", "", "", func(w *world, t lockstep.Tick, root uint64) {
+		{"a majority that is wrong", "", "", func(w *world, t lockstep.Tick, hash uint64) {
 			for _, m := range w.machines {
 				m.truth.flipped = true
 			}
-			w.oracle.roots[t]++
-			w.relay.open = &agreement{tick: t, root: root}
+			w.oracle.hashes[t]++
+			w.relay.open = &agreement{tick: t, hash: hash}
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -315,8 +315,8 @@ func TestControlsOfRelay(t *testing.T) {
 			}
 			w.until(w.start + 25*sec)
 			at := slices.Max(slices.Collect(maps.Keys(w.relay.agreed)))
-			if v := w.relay.agreed[at]; w.violation == nil && w.relay.reporters(at, v.root) == 3 {
-				c.sabotage(w, at, v.root)
+			if v := w.relay.agreed[at]; w.violation == nil && w.relay.reporters(at, v.hash) == 3 {
+				c.sabotage(w, at, v.hash)
 			}
 			w.until(w.now + 5*sec)
 			if v := w.violation; v == nil && (c.text != "" || !w.over) || v != nil && (v.Invariant != c.invariant || !strings.Contains(v.Text, c.text)) {

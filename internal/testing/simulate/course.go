@@ -41,8 +41,8 @@ func (o *oracle) given(w *wire, state []byte) {
 // joined checks the sequences in a keyframe for a client: the last one of each player
 // up to its tick.
 func (o *oracle) joined(w *wire, state []byte) {
-	t, root, told, err := keyframeOf(state)
-	o.w.relay.handed(o.w, w.m, t, root)
+	t, hash, told, err := keyframeOf(state)
+	o.w.relay.handed(o.w, w.m, t, hash)
 	want := map[uint8]uint32{}
 	for player, seq := range o.lasts(t) {
 		if seq > 0 && player != system {

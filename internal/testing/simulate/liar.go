@@ -109,13 +109,13 @@ func (l *liar) message(b []byte) {
 			return
 		}
 		if l.on(trickLie) && l.random.IntN(4) > 0 {
-			l.msg.Root ^= 1 << l.random.IntN(64)
+			l.msg.Hash ^= 1 << l.random.IntN(64)
 			l.out = l.writer.Append(l.out, &l.msg)
 			l.m.w.count("trick: lie")
 			return
 		}
 		if l.on(trickSecond) && l.turn() {
-			l.msg.Root ^= 1
+			l.msg.Hash ^= 1
 			l.out = l.writer.Append(l.out, &l.msg)
 			l.m.w.count("trick: every second check")
 			return
@@ -203,7 +203,7 @@ func (l *liar) perform(t trick) {
 	switch t {
 	case trickForge:
 		l.add(protocol.Message{Kind: protocol.KindCommand, Sequence: l.seq + lockstep.Sequence(r.IntN(600)) - 100, Command: lockstep.Kind(r.IntN(5)), Bytes: noise(r, 40)})
-		l.add(protocol.Message{Kind: protocol.KindChecksum, Tick: lockstep.Tick(r.IntN(1 << 14)), Root: r.Uint64()})
+		l.add(protocol.Message{Kind: protocol.KindChecksum, Tick: lockstep.Tick(r.IntN(1 << 14)), Hash: r.Uint64()})
 		l.add(protocol.Message{Kind: protocol.KindState, Tick: lockstep.Tick(r.IntN(1 << 14)), Total: uint32(r.IntN(100)), Bytes: noise(r, 50)})
 	case trickFlood:
 		for range 40 {

@@ -96,7 +96,7 @@ func (m *machine) start() {
 		Token: m.token, Seed: m.random.Uint64(), Events: m.event,
 		Predict: m.plan.Predict, Interpolate: m.plan.Interpolate,
 		MaxBacklog: m.plan.Backlog,
-		Ladder:     player.Ladder{Attempts: 1 << 20, Total: 1 << 50},
+		Reconnect:  player.ReconnectPolicy{Attempts: 1 << 20, Total: 1 << 50},
 	})
 	m.client.Advance(m.clock())
 	m.startedAt, m.stage = m.w.now, player.StageWaiting

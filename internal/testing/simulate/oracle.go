@@ -32,7 +32,7 @@ type oracle struct {
 	header  *lockstep.Header
 	epochs  []*history // the last one is the current
 	sim     *lockstep.Simulation
-	roots   []uint64 // by tick
+	hashes  []uint64 // by tick
 	saved   []savedState
 	last    [256]uint32 // sequence of each player
 	where   map[uint64]lockstep.Tick
@@ -74,14 +74,14 @@ func newOracle(w *world) (*oracle, error) {
 		return nil, err
 	}
 	o.sim = sim
-	o.roots = append(o.roots, sim.Root())
+	o.hashes = append(o.hashes, sim.Hash())
 	return o, nil
 }
 
 func (o *oracle) now() *history { return o.epochs[len(o.epochs)-1] }
 
 // tick returns the last tick of the log.
-func (o *oracle) tick() lockstep.Tick { return lockstep.Tick(len(o.roots) - 1) }
+func (o *oracle) tick() lockstep.Tick { return lockstep.Tick(len(o.hashes) - 1) }
 
 func place(player uint8, seq uint32) uint64 { return uint64(player)<<32 | uint64(seq) }
 
@@ -132,10 +132,10 @@ func (o *oracle) take(own []byte) {
 		o.frame.Commands = o.frame.Commands[:0]
 		o.step()
 	case recordChecksum:
-		if t, root := o.back(&p), p.uint(); o.w.relay.on {
-			o.w.relay.agree(o.w, t, root)
+		if t, hash := o.back(&p), p.uint(); o.w.relay.on {
+			o.w.relay.agree(o.w, t, hash)
 			o.checks++
-		} else if root != o.roots[t] && !o.w.referee.saidWrong(t) {
+		} else if hash != o.hashes[t] && !o.w.referee.saidWrong(t) {
 			o.w.fail("I1", "the agreed checksum of tick %d is not that of the frames", t)
 		} else {
 			o.checks++
@@ -173,13 +173,13 @@ func (o *oracle) back(p *packed) lockstep.Tick {
 
 // keyframe compares a keyframe with our own state.
 func (o *oracle) keyframe(p *packed) {
-	t, root := p.uint(), p.uint()
+	t, hash := p.uint(), p.uint()
 	p.skip()
 	state := p.bytes()
-	if p.err == nil && t < uint64(len(o.roots)) && o.roots[t] != root && o.w.referee.saidWrong(lockstep.Tick(t)) {
+	if p.err == nil && t < uint64(len(o.hashes)) && o.hashes[t] != hash && o.w.referee.saidWrong(lockstep.Tick(t)) {
 		return
 	}
-	if p.err != nil || t >= uint64(len(o.roots)) || o.roots[t] != root {
+	if p.err != nil || t >= uint64(len(o.hashes)) || o.hashes[t] != hash {
 		o.w.fail("I1", "the keyframe of tick %d is not the state of the frames", t)
 	} else if t == uint64(o.tick()) && !bytes.Equal(state, o.sim.AppendState(nil)) {
 		o.w.fail("I1", "the keyframe of tick %d has the right checksum and other bytes", t)
@@ -225,7 +225,7 @@ func (o *oracle) step() {
 		o.w.fail("I10", "the rules of the game: %v", err)
 		return
 	}
-	o.roots = append(o.roots, o.sim.Root())
+	o.hashes = append(o.hashes, o.sim.Hash())
 	o.w.seal(o.tick())
 	o.rostered()
 }
@@ -270,7 +270,7 @@ func (o *oracle) resume(records int, t lockstep.Tick) error {
 		delete(o.where, o.course[n-1].place) // ticks up to t come again
 		o.course = o.course[:n-1]
 	}
-	o.last, o.roots, o.roster = s.last, o.roots[:s.tick+1], roster{seated: s.seated}
+	o.last, o.hashes, o.roster = s.last, o.hashes[:s.tick+1], roster{seated: s.seated}
 	for _, b := range h.records[s.at:] {
 		o.run(b)
 	}

@@ -44,7 +44,7 @@ func (o *oracle) stateAt(t lockstep.Tick) []byte {
 	}
 	aside, again := *o.w, *o // copies, whose records are dropped
 	aside.oracle, again.w = &again, &aside
-	again.sim, again.last, again.roots = sim, from.last, append([]uint64(nil), o.roots[:from.tick+1]...)
+	again.sim, again.last, again.hashes = sim, from.last, append([]uint64(nil), o.hashes[:from.tick+1]...)
 	again.where, again.course, again.frame = maps.Clone(o.where), nil, lockstep.Frame{}
 	for _, record := range o.now().records[from.at:] {
 		if again.tick() == t {

@@ -59,8 +59,8 @@ func (s *server) start() {
 			s.again--
 			s.disk.failAt, s.disk.failure = s.disk.ops+1+s.chance.IntN(4), "crash"
 		}
-		resumption := host.NewResumption(w.subject.Game)
-		found, err := s.recover(old, resumption)
+		recovery := host.NewRecovery(w.subject.Game)
+		found, err := s.recover(old, recovery)
 		if s.disk.crashed {
 			w.count("crash in recovery")
 			w.crashes++
@@ -78,35 +78,35 @@ func (s *server) start() {
 			w.fail("I8", "the file cannot be recovered: %v", err)
 			return
 		}
-		if !w.recovered(old, found, resumption) {
+		if !w.recovered(old, found, recovery) {
 			return
 		}
 		s.disk.now, s.disk.next = s.disk.next, nil
 		s.epoch++
-		host, err := resumption.Host(w.now, s.log(), s.options())
+		host, err := recovery.Host(w.now, s.log(), s.options())
 		if err != nil && w.lostToReferee(err) {
 			return
 		}
 		if err != nil {
-			w.fail("I8", "the match cannot go on after tick %d: %v", resumption.Tick(), err)
+			w.fail("I8", "the match cannot go on after tick %d: %v", recovery.Tick(), err)
 			return
 		}
 		s.started(host)
 		w.barrier.hide()
-		s.flushed, s.durable = resumption.Tick(), resumption.Tick()
+		s.flushed, s.durable = recovery.Tick(), recovery.Tick()
 		w.count("match resumed")
 		return
 	}
 }
 
 // recover copies the readable part of a file to the next one.
-func (s *server) recover(old *file, resumption *host.Resumption) (*replay.Recovery, error) {
+func (s *server) recover(old *file, recovery *host.Recovery) (*replay.Recovery, error) {
 	r, err := replay.NewReader(bytes.NewReader(old.data), int64(len(old.data)))
 	if err != nil {
 		return nil, err
 	}
 	s.writer = s.open(s.disk.next)
-	found, err := replay.Continue(s.writer, r, resumption)
+	found, err := replay.Continue(s.writer, r, recovery)
 	if err == nil {
 		err = s.disk.next.sync()
 	}
@@ -115,7 +115,7 @@ func (s *server) recover(old *file, resumption *host.Resumption) (*replay.Recove
 
 // recovered checks that a recovery has found the longest correct prefix of the file,
 // and no less than its durability promises.
-func (w *world) recovered(old *file, found *replay.Recovery, resumption *host.Resumption) bool {
+func (w *world) recovered(old *file, found *replay.Recovery, recovery *host.Recovery) bool {
 	s := w.server
 	promised := s.flushed
 	if s.cut {
@@ -140,7 +140,7 @@ func (w *world) recovered(old *file, found *replay.Recovery, resumption *host.Re
 	if lost := w.oracle.tick() - found.Ticks; lost > 0 {
 		w.count("crash with lost ticks")
 	}
-	if err := w.oracle.resume(n, resumption.Tick()); err != nil {
+	if err := w.oracle.resume(n, recovery.Tick()); err != nil {
 		w.fail("I8", "the recovered file: %v", err)
 		return false
 	}

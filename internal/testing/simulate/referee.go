@@ -40,7 +40,7 @@ func (w *world) noticeable() bool {
 // lookAtReferee records when the referee is right again.
 func (w *world) lookAtReferee() {
 	f := w.server.host.Referee()
-	if w.referee.wrong && f.Tick() == w.oracle.tick() && f.Simulation().Root() == w.oracle.roots[f.Tick()] {
+	if w.referee.wrong && f.Tick() == w.oracle.tick() && f.Simulation().Hash() == w.oracle.hashes[f.Tick()] {
 		w.refereeIsRight()
 		w.count("referee healed")
 	}

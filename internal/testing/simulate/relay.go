@@ -32,15 +32,15 @@ type relay struct {
 // A statement is a reported checksum.
 type statement struct {
 	m    *machine
-	root uint64
+	hash uint64
 }
 
 // An agreement is an agreed checksum, and how many mismatching ones came with it.
 type agreement struct {
-	tick     lockstep.Tick
-	root     uint64
-	at       lockstep.Time
-	dissents int
+	tick       lockstep.Tick
+	hash       uint64
+	at         lockstep.Time
+	mismatches int
 }
 
 func newRelay(p *Plan) relay {
@@ -62,7 +62,7 @@ func (r *relay) receive(w *world, m *machine, b []byte) {
 		if err != nil {
 			return
 		}
-		if s := (statement{m, msg.Root}); msg.Kind == protocol.KindChecksum && msg.Tick <= w.oracle.tick() && !slices.Contains(r.said[msg.Tick], s) {
+		if s := (statement{m, msg.Hash}); msg.Kind == protocol.KindChecksum && msg.Tick <= w.oracle.tick() && !slices.Contains(r.said[msg.Tick], s) {
 			r.said[msg.Tick] = append(r.said[msg.Tick], s)
 		}
 		b = rest
@@ -70,9 +70,9 @@ func (r *relay) receive(w *world, m *machine, b []byte) {
 }
 
 // reporters returns how many players have reported a checksum of a tick.
-func (r *relay) reporters(t lockstep.Tick, root uint64) (n int) {
+func (r *relay) reporters(t lockstep.Tick, hash uint64) (n int) {
 	for _, s := range r.said[t] {
-		if s.root == root {
+		if s.hash == hash {
 			n++
 		}
 	}
@@ -80,28 +80,28 @@ func (r *relay) reporters(t lockstep.Tick, root uint64) (n int) {
 }
 
 // agree checks an agreed checksum of the log.
-func (r *relay) agree(w *world, t lockstep.Tick, root uint64) {
+func (r *relay) agree(w *world, t lockstep.Tick, hash uint64) {
 	r.settled(w)
-	if r.reporters(t, root) == 0 {
-		w.fail("I7", "the agreed checksum of tick %d is %016x, which nobody has said", t, root)
+	if r.reporters(t, hash) == 0 {
+		w.fail("I7", "the agreed checksum of tick %d is %016x, which nobody has said", t, hash)
 	}
-	v := agreement{tick: t, root: root, at: w.now}
+	v := agreement{tick: t, hash: hash, at: w.now}
 	if before, twice := r.agreed[t]; twice {
-		w.fail("I1", "tick %d has two agreed checksums, %016x and %016x", t, before.root, root)
+		w.fail("I1", "tick %d has two agreed checksums, %016x and %016x", t, before.hash, hash)
 	}
 	r.agreed[t], r.open = v, &v
 }
 
 // mismatch checks a mismatching checksum of the log, or one of a tie.
-func (r *relay) mismatch(w *world, t lockstep.Tick, player lockstep.Player, root uint64) {
-	if !slices.ContainsFunc(r.said[t], func(s statement) bool { return s.m.seat == player && s.root == root }) {
-		w.fail("I7", "the log has player %d say %016x of tick %d, and nobody in that seat has", player, root, t)
+func (r *relay) mismatch(w *world, t lockstep.Tick, player lockstep.Player, hash uint64) {
+	if !slices.ContainsFunc(r.said[t], func(s statement) bool { return s.m.seat == player && s.hash == hash }) {
+		w.fail("I7", "the log has player %d say %016x of tick %d, and nobody in that seat has", player, hash, t)
 	}
-	if v, ok := r.agreed[t]; ok && v.root == root {
+	if v, ok := r.agreed[t]; ok && v.hash == hash {
 		w.fail("I7", "player %d has said the agreed checksum of tick %d, and the log calls it another", player, t)
 	}
 	if r.open != nil && r.open.tick == t {
-		r.open.dissents++
+		r.open.mismatches++
 	}
 }
 
@@ -114,13 +114,13 @@ func (r *relay) settled(w *world) {
 	old := func(t lockstep.Tick) bool { return t+64*lockstep.Tick(w.plan.Settings.CheckEvery) < w.oracle.tick() }
 	maps.DeleteFunc(r.said, func(t lockstep.Tick, _ []statement) bool { return old(t) })
 	maps.DeleteFunc(r.agreed, func(t lockstep.Tick, _ agreement) bool { return t+5000 < w.oracle.tick() }) // rings are shorter
-	if n := r.reporters(v.tick, v.root); n <= v.dissents {
-		w.fail("I7", "%016x is the agreed checksum of tick %d, which %d players have said, and %d another", v.root, v.tick, n, v.dissents)
+	if n := r.reporters(v.tick, v.hash); n <= v.mismatches {
+		w.fail("I7", "%016x is the agreed checksum of tick %d, which %d players have said, and %d another", v.hash, v.tick, n, v.mismatches)
 	}
-	if want := w.oracle.roots[v.tick]; v.root != want {
+	if want := w.oracle.hashes[v.tick]; v.hash != want {
 		for _, s := range r.said[v.tick] {
-			if s.root == v.root && s.m.liar == nil && !s.m.truth.flipped {
-				w.fail("I1", "%s, whose state no fault has changed, has said %016x of tick %d, want %016x", s.m, v.root, v.tick, want)
+			if s.hash == v.hash && s.m.liar == nil && !s.m.truth.flipped {
+				w.fail("I1", "%s, whose state no fault has changed, has said %016x of tick %d, want %016x", s.m, v.hash, v.tick, want)
 			}
 		}
 		if !w.over {
@@ -147,7 +147,7 @@ func (r *relay) checkLive(w *world) {
 	t -= min(t, 8*lockstep.Tick(w.plan.Settings.TickRate))
 	top, said := 0, r.said[t/every*every]
 	for _, s := range said {
-		top = max(top, r.reporters(t/every*every, s.root))
+		top = max(top, r.reporters(t/every*every, s.hash))
 	}
 	if live == 0 || 2*top <= max(live, len(said)) {
 		r.alone = w.now
@@ -155,9 +155,9 @@ func (r *relay) checkLive(w *world) {
 }
 
 // handed checks that a state for a client has the agreed checksum.
-func (r *relay) handed(w *world, m *machine, t lockstep.Tick, root uint64) {
-	if v, ok := r.agreed[t]; r.on && t > 0 && (!ok || v.root != root) {
-		w.fail("I1", "%s was sent a state of tick %d with the checksum %016x, agreed is %016x (%t)", m, t, root, v.root, ok)
+func (r *relay) handed(w *world, m *machine, t lockstep.Tick, hash uint64) {
+	if v, ok := r.agreed[t]; r.on && t > 0 && (!ok || v.hash != hash) {
+		w.fail("I1", "%s was sent a state of tick %d with the checksum %016x, agreed is %016x (%t)", m, t, hash, v.hash, ok)
 	}
 }
 
@@ -169,7 +169,7 @@ func (r *relay) overdue(m *machine) (check lockstep.Tick) {
 			continue
 		}
 		for _, s := range r.said[t] {
-			if s.m == m && s.root != v.root {
+			if s.m == m && s.hash != v.hash {
 				check = max(check, t)
 			}
 		}
@@ -180,7 +180,7 @@ func (r *relay) overdue(m *machine) (check lockstep.Tick) {
 // misled reports whether the agreed checksum of a tick is wrong.
 func (r *relay) misled(w *world, t lockstep.Tick) bool {
 	v, ok := r.agreed[t]
-	return ok && int(t) < len(w.oracle.roots) && v.root != w.oracle.roots[t]
+	return ok && int(t) < len(w.oracle.hashes) && v.hash != w.oracle.hashes[t]
 }
 
 // ended checks the file after a crash of a match without a referee, which ends it.

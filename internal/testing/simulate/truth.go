@@ -46,13 +46,13 @@ func (t *truth) compare(m *machine) {
 		return
 	}
 	w := m.w
-	roots := w.oracle.roots
+	hashes := w.oracle.hashes
 	tick := s.Tick()
 	if !w.oracle.stands(t.epoch, tick) {
 		return // a crash has lost the tick, and the client will get another state
 	}
 	w.compared++
-	same := int(tick) < len(roots) && s.Root() == roots[tick]
+	same := int(tick) < len(hashes) && s.Hash() == hashes[tick]
 	switch {
 	case same && t.wrong:
 		t.wrong, t.past = false, append(t.past, interval{t.from, max(t.to, tick)})

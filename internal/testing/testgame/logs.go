@@ -62,7 +62,7 @@ func SampleLog(tb testing.TB) (*lockstep.Game, []NamedRecord) {
 		tb.Fatal(err)
 	}
 	add("header", enc.Header(h))
-	add("keyframe", enc.Keyframe(0, sim.Root(), nil, sim.AppendState(nil)))
+	add("keyframe", enc.Keyframe(0, sim.Hash(), nil, sim.AppendState(nil)))
 	frame := func(name string, commands ...lockstep.Command) {
 		f := &lockstep.Frame{Tick: sim.Tick() + 1, Commands: commands}
 		for i := range commands {
@@ -88,9 +88,9 @@ func SampleLog(tb testing.TB) (*lockstep.Game, []NamedRecord) {
 	frame("empty")
 	frame("empty")
 	frame("frame", lockstep.Command{Player: 0, Sequence: 300, Kind: 1, Payload: payload(&Earn{Coins: 1})})
-	add("checksum", enc.Checksum(5, sim.Root()))
-	add("dissent", enc.Dissent(5, 1, 0x1122334455667788))
-	add("keyframe", enc.Keyframe(5, sim.Root(), enc.AppendLast(nil), sim.AppendState(nil)))
+	add("checksum", enc.Checksum(5, sim.Hash()))
+	add("dissent", enc.Mismatch(5, 1, 0x1122334455667788))
+	add("keyframe", enc.Keyframe(5, sim.Hash(), enc.AppendLast(nil), sim.AppendState(nil)))
 	add("end", enc.End("player 0 has won"))
 	return g, log
 }

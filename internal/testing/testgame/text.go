@@ -33,7 +33,7 @@ func RecordText(tb testing.TB, g *lockstep.Game, r *record.Record) string {
 		return EmptyTick
 	case record.KindChecksum:
 		return fmt.Sprintf("checksum of tick %d", r.Tick)
-	case record.KindDissent:
+	case record.KindMismatch:
 		return fmt.Sprintf("dissent of player %d at tick %d", r.Player, r.Tick)
 	case record.KindNote:
 		return fmt.Sprintf("note of player %d, %s: %q", r.Player, r.Topic, r.Text)

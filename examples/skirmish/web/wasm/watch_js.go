@@ -83,7 +83,7 @@ func openRecorded(file []byte) any {
 type watchState struct {
 	Tick      lockstep.Tick     `json:"tick"`
 	Left      lockstep.Tick     `json:"left"`
-	Root      string            `json:"root"`
+	Hash      string            `json:"root"`
 	Agreed    int               `json:"agreed"`
 	Differing int               `json:"differing"`
 	Desyncs   []watch.Desync    `json:"desyncs"` // the first of them
@@ -98,7 +98,7 @@ type watchState struct {
 
 func stateOf(v *watch.Viewer) *watchState {
 	_, w := v.Worlds()
-	s := &watchState{Tick: v.Tick(), Left: v.Left(), Root: v.Root(), Desyncs: v.Desyncs(), Teams: len(w.Fog), Players: w.Players, Winner: w.Match.Winner}
+	s := &watchState{Tick: v.Tick(), Left: v.Left(), Hash: v.Hash(), Desyncs: v.Desyncs(), Teams: len(w.Fog), Players: w.Players, Winner: w.Match.Winner}
 	s.Agreed, s.Differing = v.Compared()
 	s.Desyncs = s.Desyncs[:min(len(s.Desyncs), shownDesyncs)]
 	s.Chosen, s.Follow = seen.Chosen()

@@ -62,23 +62,23 @@ func (v *Viewer) About() About {
 // A Timeline is what happened when, in columns of equal length, of which the
 // first begins with the first tick and the last ends with the last one.
 type Timeline struct {
-	Columns   int             `json:"columns"`
-	Keyframes []lockstep.Tick `json:"keyframes"` // the first of each column that has one
-	Checked   []int           `json:"checked"`   // columns with a checksum of the log
-	Activity  [][]float32     `json:"activity"`  // by player and column: commands a second
-	Most      float32         `json:"most"`      // of these
-	Dissents  []Dissent       `json:"dissents"`  // the first thousand
+	Columns    int             `json:"columns"`
+	Keyframes  []lockstep.Tick `json:"keyframes"` // the first of each column that has one
+	Checked    []int           `json:"checked"`   // columns with a checksum of the log
+	Activity   [][]float32     `json:"activity"`  // by player and column: commands a second
+	Most       float32         `json:"most"`      // of these
+	Mismatches []Mismatch      `json:"dissents"`  // the first thousand
 }
 
-// maxColumns is how many columns a timeline has at the most, and maxDissents how
-// many dissents it tells of.
-const maxColumns, maxDissents = 4000, 1000
+// maxColumns is how many columns a timeline has at the most, and maxMismatches how
+// many mismatches it tells of.
+const maxColumns, maxMismatches = 4000, 1000
 
 // Timeline returns what happened when.
 func (v *Viewer) Timeline(columns int) Timeline {
 	columns = min(max(columns, 1), maxColumns)
 	t := Timeline{
-		Columns: columns, Keyframes: []lockstep.Tick{}, Dissents: append([]Dissent{}, v.dissents[:min(len(v.dissents), maxDissents)]...),
+		Columns: columns, Keyframes: []lockstep.Tick{}, Mismatches: append([]Mismatch{}, v.mismatches[:min(len(v.mismatches), maxMismatches)]...),
 		Checked: []int{}, Activity: make([][]float32, v.header.Settings.Players),
 	}
 	for p := range t.Activity {

@@ -19,35 +19,35 @@ var ErrLimit = errors.New("watch: the match is too long to be watched here")
 
 // Limits of what is read of a file, which bound memory and time for a hostile one.
 const (
-	maxTicks      = 1 << 22 // 58 hours of 20 ticks a second
-	maxCommands   = 1 << 21
-	maxDissenting = 1 << 16 // of players whose checksum differed
+	maxTicks       = 1 << 22 // 58 hours of 20 ticks a second
+	maxCommands    = 1 << 21
+	maxMismatching = 1 << 16 // of players whose checksum differed
 )
 
 // A recording is what a file says, without the states.
 type recording struct {
-	header    *lockstep.Header
-	size      int
-	last      lockstep.Tick
-	keyframes []lockstep.Tick
-	commands  []lockstep.Command // in the log's order
-	checks    []check            // by tick
-	dissents  []Dissent          // by tick
-	names     map[lockstep.Player]string
-	ended     string // the end record's reason
-	over      bool   // it was read
-	damage    error  // why the file could not be read to its end
+	header     *lockstep.Header
+	size       int
+	last       lockstep.Tick
+	keyframes  []lockstep.Tick
+	commands   []lockstep.Command // in the log's order
+	checks     []check            // by tick
+	mismatches []Mismatch         // by tick
+	names      map[lockstep.Player]string
+	ended      string // the end record's reason
+	over       bool   // it was read
+	damage     error  // why the file could not be read to its end
 
 	describer *lockstep.Describer
 }
 
 type check struct {
 	tick lockstep.Tick
-	root uint64
+	hash uint64
 }
 
-// A Dissent is a player whose checksum differed when the match was played.
-type Dissent struct {
+// A Mismatch is a player whose checksum differed when the match was played.
+type Mismatch struct {
 	Tick   lockstep.Tick   `json:"tick"`
 	Player lockstep.Player `json:"player"`
 }
@@ -96,7 +96,7 @@ func (r *recording) add(rec *record.Record) error {
 	case record.KindKeyframe:
 		if n := len(r.keyframes); n == 0 || rec.Tick == r.last && rec.Tick > r.keyframes[n-1] {
 			r.keyframes = append(r.keyframes, rec.Tick)
-			r.check(rec.Tick, rec.Keyframe.Root)
+			r.check(rec.Tick, rec.Keyframe.Hash)
 			r.last = rec.Tick
 		}
 	case record.KindFrame:
@@ -109,9 +109,9 @@ func (r *recording) add(rec *record.Record) error {
 	case record.KindEmpty:
 		r.last = rec.Tick
 	case record.KindChecksum:
-		r.check(rec.Tick, rec.Root)
-	case record.KindDissent:
-		r.dissents = append(r.dissents, Dissent{rec.Tick, rec.Player})
+		r.check(rec.Tick, rec.Hash)
+	case record.KindMismatch:
+		r.mismatches = append(r.mismatches, Mismatch{rec.Tick, rec.Player})
 	case record.KindNote:
 		if rec.Topic == record.TopicName {
 			r.names[rec.Player] = rec.Text
@@ -119,7 +119,7 @@ func (r *recording) add(rec *record.Record) error {
 	case record.KindEnd:
 		r.over, r.ended = true, rec.Text
 	}
-	if len(r.keyframes) > 0 && r.last-r.keyframes[0] > maxTicks || len(r.commands) > maxCommands || len(r.dissents) > maxDissenting {
+	if len(r.keyframes) > 0 && r.last-r.keyframes[0] > maxTicks || len(r.commands) > maxCommands || len(r.mismatches) > maxMismatching {
 		return fmt.Errorf("%w: got tick %d and %d commands, want at most %d and %d", ErrLimit, r.last, len(r.commands), maxTicks, maxCommands)
 	}
 	return nil
@@ -127,10 +127,10 @@ func (r *recording) add(rec *record.Record) error {
 
 // check notes a checksum. One of a tick that has one is the same, or the file
 // contradicts itself, which the first of them shows.
-func (r *recording) check(t lockstep.Tick, root uint64) {
+func (r *recording) check(t lockstep.Tick, hash uint64) {
 	i, found := slices.BinarySearchFunc(r.checks, t, func(c check, t lockstep.Tick) int { return cmp.Compare(c.tick, t) })
 	if !found {
-		r.checks = slices.Insert(r.checks, i, check{t, root})
+		r.checks = slices.Insert(r.checks, i, check{t, hash})
 	}
 }
 
@@ -150,5 +150,5 @@ func (r *recording) checkAt(t lockstep.Tick) (uint64, bool) {
 	if !found {
 		return 0, false
 	}
-	return r.checks[i].root, true
+	return r.checks[i].hash, true
 }

@@ -109,8 +109,8 @@ func (v *Viewer) Worlds() (before, now *skirmish.World) {
 	return lockstep.World[skirmish.World](v.before), lockstep.World[skirmish.World](v.now)
 }
 
-// Root returns the checksum of the state.
-func (v *Viewer) Root() string { return checksum.FormatRoot(v.now.Root()) }
+// Hash returns the checksum of the state.
+func (v *Viewer) Hash() string { return checksum.FormatHash(v.now.Hash()) }
 
 // Compared returns how many ticks had the log's checksum and how many not.
 func (v *Viewer) Compared() (agreed, differing int) { return len(v.agreed), len(v.desyncs) }
@@ -199,9 +199,9 @@ func (v *Viewer) jump(t lockstep.Tick) error {
 		}
 		return fmt.Errorf("watch: the state of tick %d: %w", t, err)
 	}
-	v.compare(t, k.Root)
-	if root, ok := v.checkAt(t); ok && root != k.Root {
-		v.compare(t, root)
+	v.compare(t, k.Hash)
+	if hash, ok := v.checkAt(t); ok && hash != k.Hash {
+		v.compare(t, hash)
 	}
 	return v.landed()
 }
@@ -250,8 +250,8 @@ func (v *Viewer) step() error {
 	if err := v.now.Step(&lockstep.Frame{Tick: t, Commands: v.commandsAt(t)}); err != nil {
 		return err
 	}
-	if root, ok := v.checkAt(t); ok {
-		v.compare(t, root)
+	if hash, ok := v.checkAt(t); ok {
+		v.compare(t, hash)
 	}
 	if t%v.every == 0 {
 		v.keep(t)
@@ -261,12 +261,12 @@ func (v *Viewer) step() error {
 
 // compare compares the state with what the log says of it.
 func (v *Viewer) compare(t lockstep.Tick, want uint64) {
-	got := v.now.Root()
+	got := v.now.Hash()
 	if got == want {
 		v.agreed[t] = true
 		return
 	}
-	v.desyncs[t] = Desync{t, checksum.FormatRoot(got), checksum.FormatRoot(want)}
+	v.desyncs[t] = Desync{t, checksum.FormatHash(got), checksum.FormatHash(want)}
 }
 
 // keptUpTo returns the last snapshot up to a tick, or nil.

@@ -64,7 +64,7 @@ func ExampleViewer() {
 	for !v.Work(100) {
 	}
 	agreed, differing := v.Compared()
-	fmt.Println(v.Tick(), v.Root(), agreed > 0, differing)
+	fmt.Println(v.Tick(), v.Hash(), agreed > 0, differing)
 	about := v.About()
 	fmt.Println(about.Game, about.Last, len(about.Players))
 	for _, e := range v.Commands(900, 2) {
@@ -83,7 +83,7 @@ func TestSeek(t *testing.T) {
 	straight := open(t, "duel")
 	for tick := straight.First(); tick <= straight.Last(); tick += 50 {
 		at(t, straight, tick)
-		want[tick] = straight.Root()
+		want[tick] = straight.Hash()
 	}
 	v := open(t, "duel")
 	draw := rand.New(rand.NewPCG(1, 2))
@@ -94,8 +94,8 @@ func TestSeek(t *testing.T) {
 			backwards++
 		}
 		at(t, v, tick)
-		if v.Root() != want[tick] {
-			t.Fatalf("tick %d: got %s, want %s", tick, v.Root(), want[tick])
+		if v.Hash() != want[tick] {
+			t.Fatalf("tick %d: got %s, want %s", tick, v.Hash(), want[tick])
 		}
 		before, now := v.Worlds()
 		if now.Match.Tick != uint32(tick) || before.Match.Tick+1 < now.Match.Tick || before.Match.Tick > now.Match.Tick {
@@ -131,8 +131,8 @@ func TestGoldenReplays(t *testing.T) {
 		}
 		v := open(t, words[0])
 		at(t, v, v.Last())
-		if v.Root() != words[4] || fmt.Sprint(v.Last()) != words[2] {
-			t.Errorf("%s: got %s at tick %d, want %s at %s", words[0], v.Root(), v.Last(), words[4], words[2])
+		if v.Hash() != words[4] || fmt.Sprint(v.Last()) != words[2] {
+			t.Errorf("%s: got %s at tick %d, want %s at %s", words[0], v.Hash(), v.Last(), words[4], words[2])
 		}
 		compared++
 	}
@@ -324,7 +324,7 @@ func forged(t *testing.T, file []byte, tick lockstep.Tick) []byte {
 			t.Fatal(err)
 		}
 		if rec.Kind == record.KindChecksum && rec.Tick == tick {
-			rec.Root ^= 1
+			rec.Hash ^= 1
 			done = true
 		}
 		if err := w.Append(enc.Record(rec)); err != nil {

@@ -11,7 +11,7 @@ import (
 
 // A match whose referee was wrong, and has said so, can go on after a crash; one
 // whose log has wrong checksums otherwise cannot.
-func TestResumptionAfterWrongReferee(t *testing.T) {
+func TestRecoveryAfterWrongReferee(t *testing.T) {
 	for _, told := range []bool{true, false} {
 		p := newParty(t, nil, nil)
 		log := testgame.Shelf{p.early[0], p.early[1]}
@@ -26,7 +26,7 @@ func TestResumptionAfterWrongReferee(t *testing.T) {
 			a.blocked = true
 		}
 		p.pass(600 * lockstep.Millisecond)
-		r := host.NewResumption(p.game)
+		r := host.NewRecovery(p.game)
 		for _, b := range log {
 			if err := r.Append(b); err != nil {
 				t.Fatal(err)
@@ -39,7 +39,7 @@ func TestResumptionAfterWrongReferee(t *testing.T) {
 			t.Errorf("nobody had noticed: got %v, want a DesyncError", err)
 		case told && err != nil:
 			t.Error(err)
-		case told && h.Referee().Simulation().Root() != a.follower.Simulation().Root():
+		case told && h.Referee().Simulation().Hash() != a.follower.Simulation().Hash():
 			t.Errorf("goes on with another state of tick %d than the player has of tick %d", h.Now(), a.follower.Tick())
 		}
 	}
@@ -47,7 +47,7 @@ func TestResumptionAfterWrongReferee(t *testing.T) {
 
 // Where the state before a contradicted check is not kept, nothing can be
 // computed again, and whoever differs is told so as ever.
-func TestRetrialWithoutHistory(t *testing.T) {
+func TestResimulationWithoutHistory(t *testing.T) {
 	p := newParty(t, nil, func(o *host.Options) { o.EvidenceHistory = 1 })
 	p.join("a", "p0")
 	p.pass(1500 * lockstep.Millisecond)

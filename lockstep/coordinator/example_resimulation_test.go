@@ -24,7 +24,7 @@ func (d distrustful) Append(record []byte) error {
 
 // A bit of the referee's state flips. When the first player contradicts it, it
 // computes the ticks since their last agreement again, and blames nobody.
-func ExampleRetrial() {
+func ExampleResimulation() {
 	var frames []lockstep.Frame // a Host has them in its ring
 	player := lockstep.MustGame(testgame.LampRules).NewFollower(lockstep.FollowerOptions{})
 	_, c := testgame.NewLamps(distrustful{player}, coordinator.Options{

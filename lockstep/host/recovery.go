@@ -15,14 +15,14 @@ import (
 // after that place are lost.
 const TopicResumed = "resumed"
 
-// A Resumption makes the [Host] that goes on with a match that was interrupted.
+// A Recovery makes the [Host] that goes on with a match that was interrupted.
 // It is a [lockstep.Log]: it takes the rest of the match's log, from the header on.
 //
 // Everything that was never in the log is lost: the connections and their sessions, which
 // come back with their tokens, and the commands that no frame had yet, which the
 // clients send again. Every player is taken for lost, and has the time of
 // Options.Grace to come back; the tokens must say which seat is whose.
-type Resumption struct {
+type Recovery struct {
 	game     *lockstep.Game
 	match    *coordinator.Recovery
 	dec      record.Decoder
@@ -33,17 +33,17 @@ type Resumption struct {
 	speed    uint16
 }
 
-// NewResumption returns a Resumption of a match of game g.
-func NewResumption(g *lockstep.Game) *Resumption {
-	return &Resumption{game: g, match: coordinator.NewRecovery(g), speed: 100}
+// NewRecovery returns a Recovery of a match of game g.
+func NewRecovery(g *lockstep.Game) *Recovery {
+	return &Recovery{game: g, match: coordinator.NewRecovery(g), speed: 100}
 }
 
 // Tick returns the last tick that the log had so far.
-func (r *Resumption) Tick() lockstep.Tick { return r.match.Follower().Tick() }
+func (r *Recovery) Tick() lockstep.Tick { return r.match.Follower().Tick() }
 
 // Append takes one record. An error means that the match cannot go on with it:
 // it is not well-formed, or of another game.
-func (r *Resumption) Append(raw []byte) error {
+func (r *Recovery) Append(raw []byte) error {
 	rec, rest, err := r.dec.Decode(raw)
 	if err != nil {
 		return err
@@ -80,7 +80,7 @@ func (r *Resumption) Append(raw []byte) error {
 }
 
 // system takes a command of System.
-func (r *Resumption) system(value any) {
+func (r *Recovery) system(value any) {
 	switch v := value.(type) {
 	case *lockstep.Joined:
 		r.seats[v.Player].told = here
@@ -98,7 +98,7 @@ func (r *Resumption) system(value any) {
 // Host returns a Host that goes on after the last tick of the log. Its records
 // go to log, which already has those that Append was given. A [*lockstep.DesyncError] says
 // that the game computes other checksums than the log has.
-func (r *Resumption) Host(now lockstep.Time, log lockstep.Log, o Options) (*Host, error) {
+func (r *Recovery) Host(now lockstep.Time, log lockstep.Log, o Options) (*Host, error) {
 	if err := r.match.Check(); err != nil {
 		return nil, err
 	}
@@ -113,10 +113,10 @@ func (r *Resumption) Host(now lockstep.Time, log lockstep.Log, o Options) (*Host
 		return nil, err
 	}
 	x.shared = &keyframe{
-		bytes: x.joins.encode(r.header, header, sim.Tick(), sim.Root(), r.dec.AppendLast(nil), sim.AppendState(nil)),
+		bytes: x.joins.encode(r.header, header, sim.Tick(), sim.Hash(), r.dec.AppendLast(nil), sim.AppendState(nil)),
 		tick:  sim.Tick(), position: r.position, made: now,
 	}
-	x.curtain.raise(&x.options, x.shared, lockstep.Tick(header.Settings.CheckEvery))
+	x.barrier.raise(&x.options, x.shared, lockstep.Tick(header.Settings.CheckEvery))
 	x.clock.percent, x.pace.base = int64(r.speed), r.speed
 	copy(x.seats, r.seats)
 	for i := range x.seats {

@@ -20,8 +20,8 @@ func TestHostSpectatorDelay(t *testing.T) {
 	for _, delay := range []lockstep.Tick{1, 7, 100, 600} {
 		t.Run(fmt.Sprint(delay), func(t *testing.T) {
 			p := newParty(t, nil, func(o *host.Options) { o.SpectatorDelay = delay })
-			roots := map[lockstep.Tick]uint64{}
-			p.record = func([]byte) { roots[p.file.Tick()] = p.file.Simulation().Root() }
+			hashes := map[lockstep.Tick]uint64{}
+			p.record = func([]byte) { hashes[p.file.Tick()] = p.file.Simulation().Hash() }
 			a, b := p.join("a", "p0"), p.join("b", "p1")
 			late := func(g *guest) {
 				t.Helper()
@@ -30,7 +30,7 @@ func TestHostSpectatorDelay(t *testing.T) {
 				if g.id == 0 || g.follower == nil || g.follower.Tick() != present || g.welcome.Tick > present || len(g.errors) > 0 {
 					t.Fatalf("tick %d: %s: connected %t, closed as %v, errors %v, welcome %+v", now, g.name, g.id != 0, g.code, g.errors, g.welcome)
 				}
-				if got, want := g.follower.Simulation().Root(), roots[present]; got != want {
+				if got, want := g.follower.Simulation().Hash(), hashes[present]; got != want {
 					t.Fatalf("%s at tick %d of %d: got another state", g.name, present, now)
 				}
 			}
@@ -203,13 +203,13 @@ func TestHostAwaitCommitOfEnd(t *testing.T) {
 
 // After a crash, spectators of a match with a long delay are told when to come
 // back, and then see it.
-func TestHostSpectatorDelayAfterResumption(t *testing.T) {
+func TestHostSpectatorDelayAfterRecovery(t *testing.T) {
 	p := newParty(t, nil, func(o *host.Options) { o.SpectatorDelay = 2400 })
 	log := testgame.Shelf{p.early[0], p.early[1]}
 	p.record = func(b []byte) { _ = log.Append(b) }
 	p.join("a", "p0")
 	p.pass(30 * lockstep.Second)
-	r := host.NewResumption(p.game)
+	r := host.NewRecovery(p.game)
 	for _, b := range log {
 		if err := r.Append(b); err != nil {
 			t.Fatal(err)

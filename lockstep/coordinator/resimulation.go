@@ -13,60 +13,60 @@ import (
 // wrong as well.
 const TopicReferee = "referee"
 
-// A Retrial says what came of computing a tick again, because somebody reported
+// A Resimulation says what came of computing a tick again, because somebody reported
 // another checksum of it than the referee has.
-type Retrial uint8
+type Resimulation uint8
 
-// The outcomes of a retrial.
+// The outcomes of a resimulation.
 const (
-	NotRetried   Retrial = iota // the state before it is not kept any more, there is no referee, or it was beyond the limit
-	RefereeRight                // the result is the same
-	RefereeWrong                // it is another one, which was reported or comes out twice: something else has changed the referee's memory
-	NeitherRight                // it is another one each time: the game is not deterministic, not even here
+	NotResimulated Resimulation = iota // the state before it is not kept any more, there is no referee, or it was beyond the limit
+	RefereeRight                       // the result is the same
+	RefereeWrong                       // it is another one, which was reported or comes out twice: something else has changed the referee's memory
+	NeitherRight                       // it is another one each time: the game is not deterministic, not even here
 )
 
-var retrialTexts = [...]string{"", "the referee has computed it again", "the referee was wrong", "each computation of the referee has another result"}
+var resimulationTexts = [...]string{"", "the referee has computed it again", "the referee was wrong", "each computation of the referee has another result"}
 
-func (r Retrial) String() string { return retrialTexts[r] }
+func (r Resimulation) String() string { return resimulationTexts[r] }
 
 // retry computes the ticks up to a check again, before a player is accused. Player p
-// reported root, and agreed last at tick from. A stretch that was computed again once,
+// reported hash, and agreed last at tick from. A stretch that was computed again once,
 // from there or from before, is believed. With [RefereeWrong] it returns the right
 // state of the check's tick.
 //
 // It begins at the tick where p agreed: if p is honest, the state there was right, and
 // if not, no other player is accused.
-func (c *Coordinator) retry(k *check, p lockstep.Player, from lockstep.Tick, root uint64) (Retrial, *lockstep.Simulation) {
+func (c *Coordinator) resimulate(k *check, p lockstep.Player, from lockstep.Tick, hash uint64) (Resimulation, *lockstep.Simulation) {
 	switch {
 	case c.referee == nil || c.options.Frames == nil:
-		return NotRetried, nil
-	case k.Tick <= c.retried && from >= c.retriedFrom:
+		return NotResimulated, nil
+	case k.Tick <= c.resimulated && from >= c.resimulatedFrom:
 		return RefereeRight, nil
 	}
-	begin := c.retried // to go on
-	anew := from > c.retried || from < c.retriedFrom
+	begin := c.resimulated // to go on
+	anew := from > c.resimulated || from < c.resimulatedFrom
 	if anew {
 		begin = from
 	}
 	m, frames := c.before(k, begin)
 	//samestep:allow unseen says what may be computed again, and never reaches a simulation
-	if m == nil || c.options.Retrial != nil && !c.options.Retrial(p, len(frames)) {
-		return NotRetried, nil
+	if m == nil || c.options.Resimulation != nil && !c.options.Resimulation(p, len(frames)) {
+		return NotResimulated, nil
 	}
-	c.retrials += uint64(len(frames))
+	c.resimulations += uint64(len(frames))
 	sim := c.again(m, frames)
 	if sim == nil {
-		return NotRetried, nil
+		return NotResimulated, nil
 	}
 	if anew {
-		c.retriedFrom = from
+		c.resimulatedFrom = from
 	}
-	c.retried = k.Tick
-	if sim.Root() == k.Root {
+	c.resimulated = k.Tick
+	if sim.Hash() == k.Hash {
 		return RefereeRight, nil
 	}
-	if sim.Root() != root {
-		if twice := c.again(m, frames); twice == nil || twice.Root() != sim.Root() {
+	if sim.Hash() != hash {
+		if twice := c.again(m, frames); twice == nil || twice.Hash() != sim.Hash() {
 			return NeitherRight, nil
 		}
 	}
@@ -93,7 +93,7 @@ func (c *Coordinator) before(k *check, from lockstep.Tick) (*lockstep.Moment, []
 // has changed, too, or the game does not survive it.
 func (c *Coordinator) again(m *lockstep.Moment, frames []lockstep.Frame) *lockstep.Simulation {
 	sim, err := c.game.AwaitState(c.header)
-	if err != nil || sim.Restore(m.Tick, m.State) != nil || sim.Root() != m.Sum.Root {
+	if err != nil || sim.Restore(m.Tick, m.State) != nil || sim.Hash() != m.Sum.Hash {
 		return nil
 	}
 	for i := range frames {
@@ -104,15 +104,15 @@ func (c *Coordinator) again(m *lockstep.Moment, frames []lockstep.Frame) *lockst
 	return sim
 }
 
-// contradict is told that a player has another checksum of a check, root, and
+// contradict is told that a player has another checksum of a check, hash, and
 // agreed at a tick before. A referee that is wrong takes its own back; then k has
 // the right one, which has been computed again.
-func (c *Coordinator) contradict(k *check, p lockstep.Player, agreed lockstep.Tick, root uint64, sum *checksum.Sum) (Retrial, error) {
-	retrial, right := c.retry(k, p, agreed, root)
-	if retrial != RefereeWrong {
-		return retrial, nil
+func (c *Coordinator) contradict(k *check, p lockstep.Player, agreed lockstep.Tick, hash uint64, sum *checksum.Sum) (Resimulation, error) {
+	resimulation, right := c.resimulate(k, p, agreed, hash)
+	if resimulation != RefereeWrong {
+		return resimulation, nil
 	}
-	c.announce(k, p, agreed, sum, retrial)
+	c.announce(k, p, agreed, sum, resimulation)
 	return RefereeRight, c.replaceReferee(right)
 }
 
@@ -121,7 +121,7 @@ func (c *Coordinator) contradict(k *check, p lockstep.Player, agreed lockstep.Ti
 func (c *Coordinator) replaceReferee(sim *lockstep.Simulation) error {
 	//samestep:allow unseen the frames of the log, which the caller keeps
 	frames := c.options.Frames(sim.Tick(), c.sealed)
-	c.retried = c.sealed - c.sealed%lockstep.Tick(c.header.Settings.CheckEvery) // as all up to there is computed again here
+	c.resimulated = c.sealed - c.sealed%lockstep.Tick(c.header.Settings.CheckEvery) // as all up to there is computed again here
 	if err := c.Note(lockstep.System, TopicReferee, fmt.Sprintf("wrong at tick %d, computed again up to tick %d", sim.Tick(), c.sealed)); err != nil {
 		return err
 	}
@@ -157,13 +157,13 @@ func (c *Coordinator) correct(sim *lockstep.Simulation) error {
 	if k.Tick != sim.Tick() || k.Status != CheckAgreed {
 		return nil
 	}
-	before := k.Root
-	k.Root = m.Sum.Root
+	before := k.Hash
+	k.Hash = m.Sum.Hash
 	for p := range k.reports {
 		switch r := &k.reports[p]; {
 		case !r.given || k.Tick < c.seats[p].joined:
-		case r.root != before || k.Root == before:
-			c.checks.players[p].take(k.Tick, r.root != k.Root)
+		case r.hash != before || k.Hash == before:
+			c.checks.players[p].take(k.Tick, r.hash != k.Hash)
 		default:
 			if err := c.compare(k, lockstep.Player(p), nil); err != nil {
 				return err

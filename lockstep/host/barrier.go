@@ -10,24 +10,24 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A curtain is the visibility barrier: it hides sealed ticks from delayed spectators,
+// A barrier is the visibility barrier: it hides sealed ticks from delayed spectators,
 // and from all peers while the log is not safe.
-type curtain struct {
+type barrier struct {
 	committed protocol.Position   // records before it are safe
 	ends      []protocol.Position // after the records of tick t, at t modulo its length: as many as the delay has, and one
-	shelf     []*keyframe         // for delayed spectators, the oldest first: the last one that they may see, and later ones
+	snapshots []*keyframe         // for delayed spectators, the oldest first: the last one that they may see, and later ones
 	past      []coordinator.Check // that delayed spectators can report on, of tick t at (t / CheckEvery) modulo its length
 	corrected bool                // the referee has taken checks back since the last tick
 	held      string              // why no tick is sealed; "" if they are
 }
 
-// raise makes the curtain of a match that begins, or goes on, with a keyframe.
-func (c *curtain) raise(o *Options, first *keyframe, every lockstep.Tick) {
+// raise makes the barrier of a match that begins, or goes on, with a keyframe.
+func (c *barrier) raise(o *Options, first *keyframe, every lockstep.Tick) {
 	c.committed = first.position
 	if o.SpectatorDelay > 0 {
 		c.ends = make([]protocol.Position, o.SpectatorDelay+1)
 		c.ends[first.tick%(o.SpectatorDelay+1)] = first.position
-		c.shelf = append(c.shelf, first)
+		c.snapshots = append(c.snapshots, first)
 		c.past = make([]coordinator.Check, o.SpectatorDelay/every+record.CheckWindow)
 	}
 }
@@ -39,17 +39,17 @@ func (h *Host) draw(t lockstep.Tick) {
 	if delay == 0 {
 		return
 	}
-	h.curtain.ends[t%(delay+1)] = h.ring.Next()
+	h.barrier.ends[t%(delay+1)] = h.ring.Next()
 	h.showCheck(t)
-	if h.curtain.corrected {
-		h.curtain.corrected = false
-		for i := range h.curtain.past {
-			h.showCheck(h.curtain.past[i].Tick)
+	if h.barrier.corrected {
+		h.barrier.corrected = false
+		for i := range h.barrier.past {
+			h.showCheck(h.barrier.past[i].Tick)
 		}
 	}
 	if t%((delay+3)/4) == 0 {
 		if k := h.keyframe(); k != nil {
-			h.shelve(k)
+			h.keepSnapshot(k)
 		}
 	}
 }
@@ -64,7 +64,7 @@ func (h *Host) showCheck(t lockstep.Tick) {
 
 // checkSeen returns the check of tick t for spectators, or another one in its slot.
 func (h *Host) checkSeen(t lockstep.Tick) coordinator.Check {
-	if len(h.curtain.past) > 0 {
+	if len(h.barrier.past) > 0 {
 		return *h.pastCheck(t)
 	}
 	k, _ := h.c.Check(t)
@@ -72,30 +72,30 @@ func (h *Host) checkSeen(t lockstep.Tick) coordinator.Check {
 }
 
 func (h *Host) pastCheck(t lockstep.Tick) *coordinator.Check {
-	return &h.curtain.past[t/lockstep.Tick(h.header.Settings.CheckEvery)%lockstep.Tick(len(h.curtain.past))]
+	return &h.barrier.past[t/lockstep.Tick(h.header.Settings.CheckEvery)%lockstep.Tick(len(h.barrier.past))]
 }
 
-// shelve keeps a keyframe for delayed spectators, and none that a later one
+// keepSnapshot keeps a keyframe for delayed spectators, and none that a later one
 // which they may see, too, is better than.
-func (h *Host) shelve(k *keyframe) {
-	c := &h.curtain
-	if c.shelf[len(c.shelf)-1] != k {
-		c.shelf = append(c.shelf, k)
+func (h *Host) keepSnapshot(k *keyframe) {
+	c := &h.barrier
+	if c.snapshots[len(c.snapshots)-1] != k {
+		c.snapshots = append(c.snapshots, k)
 	}
 	drop := 0
-	for drop+1 < len(c.shelf) && c.shelf[drop+1].position <= h.delayed() {
+	for drop+1 < len(c.snapshots) && c.snapshots[drop+1].position <= h.delayed() {
 		drop++
 	}
-	c.shelf = slices.Delete(c.shelf, 0, drop)
+	c.snapshots = slices.Delete(c.snapshots, 0, drop)
 }
 
 // delayed returns the position of the first record that spectators may not see.
 func (h *Host) delayed() protocol.Position {
 	delay := h.options.SpectatorDelay
 	if now := h.c.Now(); now >= delay {
-		// After a resumption it is 0, before all records, until the tick that the
+		// After a recovery it is 0, before all records, until the tick that the
 		// match went on after may be seen.
-		return h.curtain.ends[(now-delay)%(delay+1)]
+		return h.barrier.ends[(now-delay)%(delay+1)]
 	}
 	return 1
 }
@@ -104,7 +104,7 @@ func (h *Host) delayed() protocol.Position {
 func (h *Host) visible(p *peer) protocol.Position {
 	end := h.ring.Next()
 	if h.options.AwaitCommit {
-		end = min(end, h.curtain.committed)
+		end = min(end, h.barrier.committed)
 	}
 	if p.seat == lockstep.System && h.options.SpectatorDelay > 0 && !h.ended() {
 		end = min(end, h.delayed())
@@ -132,8 +132,8 @@ func (h *Host) keyframeFor(p *peer) *keyframe {
 	if k != nil && k.position <= end {
 		return k
 	}
-	for i := len(h.curtain.shelf) - 1; i >= 0; i-- {
-		if k := h.curtain.shelf[i]; k.position <= end && h.ring.Has(k.position) {
+	for i := len(h.barrier.snapshots) - 1; i >= 0; i-- {
+		if k := h.barrier.snapshots[i]; k.position <= end && h.ring.Has(k.position) {
 			return k
 		}
 	}
@@ -141,13 +141,13 @@ func (h *Host) keyframeFor(p *peer) *keyframe {
 }
 
 // untilSeen returns how long it will be, at the match's present speed, until
-// delayed spectators can see anything. After a resumption that is the whole delay.
+// delayed spectators can see anything. After a recovery that is the whole delay.
 func (h *Host) untilSeen() lockstep.Time {
 	if h.options.SpectatorDelay == 0 {
 		return 0
 	}
-	seen := h.curtain.shelf[0].tick + h.options.SpectatorDelay
-	if h.curtain.shelf[0].tick == 0 || h.c.Now() >= seen {
+	seen := h.barrier.snapshots[0].tick + h.options.SpectatorDelay
+	if h.barrier.snapshots[0].tick == 0 || h.c.Now() >= seen {
 		return 0
 	}
 	return lockstep.Time(seen-h.c.Now()) * h.clock.period()
@@ -157,7 +157,7 @@ func (h *Host) untilSeen() lockstep.Time {
 // position is safe in the log: it may be sent.
 func (h *Host) Commit(now lockstep.Time, p protocol.Position) {
 	h.at(now)
-	h.curtain.committed = min(max(h.curtain.committed, p), h.ring.Next())
+	h.barrier.committed = min(max(h.barrier.committed, p), h.ring.Next())
 	h.scanned = 0
 	h.waitingTime()
 }
@@ -167,10 +167,10 @@ func (h *Host) Commit(now lockstep.Time, p protocol.Position) {
 func (h *Host) Hold(now lockstep.Time, reason string) {
 	h.at(now)
 	reason = pack.Clip(reason, record.MaxNote)
-	if h.over || reason == h.curtain.held {
+	if h.over || reason == h.barrier.held {
 		return
 	}
-	h.curtain.held = reason
+	h.barrier.held = reason
 	h.pace.heldAt = h.now // a WaitPolicy charges nobody for the time that the server holds the match
 	h.event(Event{Kind: MatchHeld, Player: lockstep.System, Text: reason})
 	for _, p := range h.peers {
@@ -181,7 +181,7 @@ func (h *Host) Hold(now lockstep.Time, reason string) {
 }
 
 // Held returns why no tick is sealed, or nothing.
-func (h *Host) Held() string { return h.curtain.held }
+func (h *Host) Held() string { return h.barrier.held }
 
 // Fail ends the match because its log turned out to have failed. Nothing more
 // is written into it.

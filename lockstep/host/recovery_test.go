@@ -17,7 +17,7 @@ import (
 
 // A server that was killed goes on after the last tick that its log has: the
 // player is lost until it comes back, and what it commanded before is known.
-func ExampleResumption() {
+func ExampleRecovery() {
 	game := lockstep.MustGame(testgame.LampRules)
 	header, err := game.NewHeader(lockstep.MatchID{1}, lockstep.DefaultSettings(2), &testgame.Nobody{})
 	if err != nil {
@@ -39,7 +39,7 @@ func ExampleResumption() {
 		h.Advance(h.Next())
 	}
 
-	var r *host.Resumption = host.NewResumption(game)
+	var r *host.Recovery = host.NewRecovery(game)
 	for _, record := range log {
 		if err := r.Append(record); err != nil {
 			panic(err)
@@ -61,7 +61,7 @@ func ExampleResumption() {
 }
 
 // What cannot go on is refused, and says why.
-func TestResumptionRefuses(t *testing.T) {
+func TestRecoveryRefuses(t *testing.T) {
 	options := host.Options{Random: func(b []byte) {}}
 	game := lockstep.MustGame(testgame.LampRules)
 	header, err := game.NewHeader(lockstep.MatchID{1}, lockstep.DefaultSettings(2), &testgame.Nobody{})
@@ -79,8 +79,8 @@ func TestResumptionRefuses(t *testing.T) {
 	if err := h.End(0, "done"); err != nil {
 		t.Fatal(err)
 	}
-	feed := func(records [][]byte) (*host.Resumption, error) {
-		r := host.NewResumption(game)
+	feed := func(records [][]byte) (*host.Recovery, error) {
+		r := host.NewRecovery(game)
 		for _, record := range records {
 			if err := r.Append(record); err != nil {
 				return r, err
@@ -121,7 +121,7 @@ func TestResumptionRefuses(t *testing.T) {
 
 // Wherever the log is cut, the match goes on there: nothing of what is left is
 // lost or run twice, and the frames after it are those of the log so far.
-func TestResumptionAtEveryRecord(t *testing.T) {
+func TestRecoveryAtEveryRecord(t *testing.T) {
 	game := lockstep.MustGame(testgame.BankRules())
 	s := lockstep.DefaultSettings(2)
 	s.CheckEvery, s.KeyframeEvery = 5, 10
@@ -150,7 +150,7 @@ func TestResumptionAtEveryRecord(t *testing.T) {
 	}
 	for n := 2; n <= len(log); n++ {
 		kept := slices.Clone(log[:n])
-		r := host.NewResumption(game)
+		r := host.NewRecovery(game)
 		for _, record := range kept {
 			if err := r.Append(record); err != nil {
 				t.Fatal(err)
@@ -173,7 +173,7 @@ func TestResumptionAtEveryRecord(t *testing.T) {
 				t.Fatalf("%d records: %v", n, err)
 			}
 		}
-		if follower.Tick() != h.Now() || h.Now() != from+7 || follower.Simulation().Root() != h.Referee().Simulation().Root() {
+		if follower.Tick() != h.Now() || h.Now() != from+7 || follower.Simulation().Hash() != h.Referee().Simulation().Hash() {
 			t.Fatalf("%d records: the log leads to tick %d, the host is at tick %d", n, follower.Tick(), h.Now())
 		}
 		if err := h.CheckBounds(1 << 12); err != nil {

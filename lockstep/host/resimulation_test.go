@@ -64,18 +64,18 @@ func lie(h *Host, seconds int, ids []PeerID) {
 				continue
 			}
 			k, _ := h.c.Check(t)
-			root := k.Root
+			hash := k.Hash
 			if n := int(t / 20); n%(2+i/2) == i/2 {
-				root += uint64(1 + i)
+				hash += uint64(1 + i)
 			}
-			h.Receive(h.now, id, w.Append(nil, &protocol.Message{Kind: protocol.KindChecksum, Tick: t, Root: root}))
+			h.Receive(h.now, id, w.Append(nil, &protocol.Message{Kind: protocol.KindChecksum, Tick: t, Hash: hash}))
 		}
 	}
 }
 
 // Liars who echo every other checksum cannot make the referee compute as they like:
 // spectators cause nothing, and players have a budget, each and together.
-func TestRetrialsAreBounded(t *testing.T) {
+func TestResimulationsAreBounded(t *testing.T) {
 	const seconds = 36
 	for _, row := range []struct {
 		name                string

@@ -12,11 +12,11 @@ import (
 
 // onTrial returns a coordinator of two players and empty frames, whose referee can
 // compute each tick again. Outcomes are appended to got.
-func onTrial(t *testing.T, game *lockstep.Game, header *lockstep.Header, got *[]coordinator.Retrial) *coordinator.Coordinator {
+func onTrial(t *testing.T, game *lockstep.Game, header *lockstep.Header, got *[]coordinator.Resimulation) *coordinator.Coordinator {
 	t.Helper()
 	c, err := coordinator.New(game, header, &testgame.Shelf{}, coordinator.Options{
 		Referee: lockstep.FollowerOptions{History: lockstep.HistoryOptions{States: true}},
-		Desync:  func(r *coordinator.DesyncReport) { *got = append(*got, r.Retrial) },
+		Desync:  func(r *coordinator.DesyncReport) { *got = append(*got, r.Resimulation) },
 		Frames: func(from, to lockstep.Tick) (all []lockstep.Frame) {
 			for at := from + 1; at <= to; at++ {
 				all = append(all, lockstep.Frame{Tick: at})
@@ -33,7 +33,7 @@ func onTrial(t *testing.T, game *lockstep.Game, header *lockstep.Header, got *[]
 }
 
 // A game that computes something else each time is told from a bit that flipped.
-func TestRetrialOfAnotherResultEachTime(t *testing.T) {
+func TestResimulationOfAnotherResultEachTime(t *testing.T) {
 	rules := testgame.LampRules
 	draws := uint32(0)
 	rules.Step = func(w *testgame.Lamps, turn *lockstep.Turn) {
@@ -45,7 +45,7 @@ func TestRetrialOfAnotherResultEachTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got []coordinator.Retrial
+	var got []coordinator.Resimulation
 	c := onTrial(t, game, header, &got)
 	for range 40 {
 		if _, err := c.Tick(); err != nil {
@@ -54,7 +54,7 @@ func TestRetrialOfAnotherResultEachTime(t *testing.T) {
 	}
 	var sum checksum.Sum
 	c.Referee().Simulation().Sum(&sum)
-	sum.Root++
+	sum.Hash++
 	if err := c.Report(0, 40, &sum); err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestRetrialOfAnotherResultEachTime(t *testing.T) {
 
 // A referee that was wrong is not believed because it was computed again once: not
 // when it is wrong a second time, and not from where a liar agreed with it.
-func TestRetrialAfterRetrial(t *testing.T) {
+func TestResimulationAfterResimulation(t *testing.T) {
 	game := lockstep.MustGame(testgame.LampRules)
 	header, err := game.NewHeader(lockstep.MatchID{1}, lockstep.DefaultSettings(2), &testgame.Nobody{})
 	if err != nil {
@@ -74,7 +74,7 @@ func TestRetrialAfterRetrial(t *testing.T) {
 	every := lockstep.Tick(header.Settings.CheckEvery)
 	for _, name := range []string{"wrong again", "a liar agreed"} {
 		t.Run(name, func(t *testing.T) {
-			var got, none []coordinator.Retrial
+			var got, none []coordinator.Resimulation
 			c, right := onTrial(t, game, header, &got), onTrial(t, game, header, &none)
 			sums := map[lockstep.Tick]*checksum.Sum{}
 			wrong := map[lockstep.Tick]*checksum.Sum{}
@@ -116,10 +116,10 @@ func TestRetrialAfterRetrial(t *testing.T) {
 				run(4*every + 5)
 				report(1, 3*every, wrong[3*every])
 				lie := *wrong[4*every]
-				lie.Root++
+				lie.Hash++
 				report(1, 4*every, &lie)
 				report(0, 3*every, sums[3*every])
-				if !slices.Contains(got, coordinator.RefereeWrong) || c.Referee().Simulation().Root() != right.Referee().Simulation().Root() {
+				if !slices.Contains(got, coordinator.RefereeWrong) || c.Referee().Simulation().Hash() != right.Referee().Simulation().Hash() {
 					t.Errorf("got %v, want that the referee was wrong, and has the right state", got)
 				}
 			}
