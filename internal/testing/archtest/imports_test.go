@@ -73,7 +73,7 @@ var imports = []importRow{
 
 	{pattern: "internal/testing/attack", own: live, modules: []string{websocket}, tests: games},
 	{pattern: "internal/buffer"},
-	{pattern: "internal/testing/conformance", own: slices.Concat(log, live, []string{"lockstep/server"}), modules: []string{xxhash}, tests: shell},
+	{pattern: "internal/testing/conformance", tests: slices.Concat(shell, []string{xxhash})},
 	{pattern: "internal/decimal"},
 	{pattern: "internal/files"},
 	{pattern: "internal/testing/simulate", own: slices.Concat(log, live), modules: []string{xxhash}},
