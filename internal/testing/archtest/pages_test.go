@@ -180,7 +180,7 @@ func TestPages(t *testing.T) {
 		}
 	}
 	names := tr.names()
-	pages := []string{"ARCHITECTURE.md", "README.md"}
+	pages := []string{"ARCHITECTURE.md", "CONTRIBUTING.md", "README.md"}
 	for _, folder := range []string{"docs", "docs/decisions"} {
 		list, err := filepath.Glob(filepath.Join(tr.dir, folder, "*.md"))
 		if err != nil || len(list) == 0 {
