@@ -130,15 +130,16 @@ func (f *Follower) Apply(r *record.Record) error {
 	if f.sim == nil && r.Kind > record.KindKeyframe {
 		return fmt.Errorf("lockstep: follower: %w: record %d before the first keyframe", record.ErrOutOfPlace, r.Kind)
 	}
+	for frame := range r.Frames() {
+		if err := f.Advance(frame); err != nil {
+			return err
+		}
+	}
 	switch r.Kind {
 	case record.KindHeader:
 		return f.begin(r.Header)
 	case record.KindKeyframe:
 		return f.keyframe(r)
-	case record.KindFrame:
-		return f.Advance(&r.Frame)
-	case record.KindEmpty:
-		return f.advanceTo(r.Tick)
 	case record.KindChecksum:
 		return f.compare(r.Tick, r.Hash, false)
 	case record.KindEnd:
@@ -209,16 +210,6 @@ func (f *Follower) Advance(frame *Frame) error {
 	}
 	if f.options.History.EveryTick || f.sim.tick%Tick(f.header.Settings.CheckEvery) == 0 {
 		f.keep()
-	}
-	return nil
-}
-
-// advanceTo applies empty frames up to tick t.
-func (f *Follower) advanceTo(t Tick) error {
-	for f.sim.tick < t {
-		if err := f.Advance(&Frame{Tick: f.sim.tick + 1}); err != nil {
-			return err
-		}
 	}
 	return nil
 }

@@ -45,8 +45,6 @@ func (r *Recovery) Apply(rec *record.Record) error {
 	case record.KindHeader:
 		n := rec.Header.Settings.Players
 		r.seats, r.checks = make([]seat, n), newChecks(n)
-	case record.KindFrame:
-		return r.frame(&rec.Frame)
 	case record.KindChecksum:
 		k := r.checks.of(rec.Tick, lockstep.Tick(r.follower.Header().Settings.CheckEvery))
 		k.begin(rec.Tick)
@@ -59,10 +57,10 @@ func (r *Recovery) Apply(rec *record.Record) error {
 			r.wrong = nil
 		}
 	}
-	return nil
+	return r.frame(&rec.Frame)
 }
 
-// frame takes what a frame says of the seats.
+// frame takes what the commands of a frame say of the seats.
 func (r *Recovery) frame(f *lockstep.Frame) error {
 	r.payloads.Reset()
 	for i := range f.Commands {

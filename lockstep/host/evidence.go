@@ -126,8 +126,8 @@ func (h *Host) frames(from, to lockstep.Tick) []lockstep.Frame {
 func (h *Host) commandsSince(from, to lockstep.Tick) (all []lockstep.Command, reached lockstep.Tick) {
 	at, tick := h.ring.Next(), h.c.Now()
 	for ; at > h.ring.First() && tick > from; at-- {
-		if kind := record.KindOf(h.ring.Record(at - 1)); kind == record.KindFrame || kind == record.KindEmpty {
-			tick--
+		if record.KindOf(h.ring.Record(at - 1)).Advances() {
+			tick-- // the coordinator writes each empty tick by itself
 		}
 	}
 	dec := record.DecoderAt(tick)
@@ -136,7 +136,7 @@ func (h *Host) commandsSince(from, to lockstep.Tick) (all []lockstep.Command, re
 		if err != nil {
 			panic(err) // our own record
 		}
-		if r.Kind == record.KindFrame && r.Tick <= to {
+		if r.Tick <= to {
 			all = append(all, r.Frame.Commands...)
 		}
 	}

@@ -54,6 +54,11 @@ func (r *Recovery) Append(raw []byte) error {
 	if err := r.match.Apply(rec); err != nil {
 		return err
 	}
+	for i := range rec.Frame.Commands {
+		if c := &rec.Frame.Commands[i]; c.Player == lockstep.System {
+			r.system(c.Value)
+		}
+	}
 	switch rec.Kind {
 	case record.KindHeader:
 		r.header = slices.Clone(raw)
@@ -62,12 +67,6 @@ func (r *Recovery) Append(raw []byte) error {
 		return nil
 	case record.KindKeyframe:
 		return nil
-	case record.KindFrame:
-		for i := range rec.Frame.Commands {
-			if c := &rec.Frame.Commands[i]; c.Player == lockstep.System {
-				r.system(c.Value)
-			}
-		}
 	case record.KindNote:
 		if rec.Topic == record.TopicName && int(rec.Player) < len(r.seats) {
 			s := &r.seats[rec.Player]
@@ -75,7 +74,7 @@ func (r *Recovery) Append(raw []byte) error {
 		}
 		r.noted += noteSize(rec.Text)
 	}
-	r.position += protocol.Position(max(1, rec.Empty)) // live, each empty tick is a record
+	r.position += protocol.Position(max(1, rec.Ticks())) // live, each empty tick is a record
 	return nil
 }
 

@@ -98,14 +98,10 @@ func (c *Client) record(b []byte) (rest []byte, err error) {
 	c.in.position++
 	c.serverTick = max(c.serverTick, c.in.dec.Tick())
 	c.out.arrived = true
-	switch r.Kind {
-	case record.KindFrame:
+	if r.Ticks() > 0 {
 		c.foresee(&r.Frame)
-	case record.KindEmpty:
-		c.in.paused = false
-	case record.KindEnd:
-		c.over = true
 	}
+	c.over = c.over || r.Kind == record.KindEnd
 	if c.in.dropping {
 		return rest, nil
 	}

@@ -13,8 +13,7 @@ type runner struct {
 	follower *lockstep.Follower
 	dec      record.Decoder
 	backlog  backlog
-	empty    uint32         // ticks left of a run of empty ones
-	frame    lockstep.Frame // scratch: an empty tick
+	ticks    *record.Record // the present frame or run of empty ticks, or nil
 	previous *lockstep.Simulation
 
 	agreed    int // checksums of the stream that are ours
@@ -34,7 +33,7 @@ func (r *runner) begin(f *lockstep.Follower, at *record.Decoder) {
 // discard forgets the records that have arrived.
 func (r *runner) discard() {
 	r.backlog.clear()
-	r.empty = 0
+	r.ticks = nil
 }
 
 // Tick returns the tick of the confirmed state.
@@ -47,7 +46,7 @@ func (c *Client) Tick() lockstep.Tick {
 
 // level returns how many ticks have arrived and not been run.
 func (c *Client) level() lockstep.Tick {
-	if c.run.follower == nil || c.run.backlog.len() == 0 && c.run.empty == 0 {
+	if c.run.follower == nil || c.run.backlog.len() == 0 && c.run.frame() == nil {
 		return 0
 	}
 	return c.run.dec.Tick() - c.Tick() + c.waitingTicks()
@@ -118,46 +117,41 @@ func (c *Client) report() {
 func (c *Client) runTicks(n int64) error {
 	r := &c.run
 	for {
-		if r.empty > 0 {
+		for frame := r.frame(); frame != nil; frame = r.frame() {
 			if n == 0 {
 				return nil
 			}
-			r.empty--
 			n--
-			r.frame.Tick = c.Tick() + 1
-			if err := c.step(&r.frame, n == 0); err != nil {
+			if err := c.step(frame, n == 0); err != nil {
 				return err
 			}
-			continue
 		}
 		b := r.backlog.bytes()
-		if len(b) == 0 {
-			return nil
-		}
-		if k := record.KindOf(b); n == 0 && (k == record.KindFrame || k == record.KindEmpty) {
+		if len(b) == 0 || n == 0 && record.KindOf(b).Advances() {
 			return nil
 		}
 		rec, rest, err := r.dec.Decode(b)
 		if err != nil {
 			return err
 		}
-		if rec.Kind == record.KindFrame {
-			n--
-		}
-		if err := c.apply(rec, n == 0); err != nil {
-			return err
-		}
 		r.backlog.pop(len(b) - len(rest))
+		r.ticks = rec
+		c.apply(rec)
 	}
 }
 
-func (c *Client) apply(rec *record.Record, last bool) error {
-	r := &c.run
+// frame returns the frame of the next tick, if the record decoded last has it. A frame's memory is the backlog's, so
+// it is run before the next push; a run of empty ticks may wait.
+func (r *runner) frame() *lockstep.Frame {
+	if r.ticks == nil {
+		return nil
+	}
+	return r.ticks.FrameAfter(r.follower.Tick())
+}
+
+// apply takes a record that is about the ticks so far.
+func (c *Client) apply(rec *record.Record) {
 	switch rec.Kind {
-	case record.KindFrame:
-		return c.step(&rec.Frame, last)
-	case record.KindEmpty:
-		r.empty = rec.Empty
 	case record.KindChecksum:
 		c.compare(rec)
 	case record.KindNote:
@@ -167,7 +161,6 @@ func (c *Client) apply(rec *record.Record, last bool) error {
 		c.tell(Ended{rec.Text})
 		c.hangUp(nil)
 	}
-	return nil
 }
 
 // step runs one tick; last says that it is the last of this call.

@@ -66,6 +66,51 @@ func ExampleDecoder() {
 	// record 7 of tick 4
 }
 
+// A simulation takes a log tick by tick. A caller that only counts does not.
+func ExampleAll() {
+	var log []byte
+	_, c := testgame.NewLamps(testgame.LogFunc(func(record []byte) { log = append(log, record...) }), coordinator.Options{})
+	testgame.Ticks(c, 3)
+	var dec record.Decoder
+	next := func() (*record.Record, error) {
+		if len(log) == 0 {
+			return nil, io.EOF
+		}
+		r, rest, err := dec.Decode(log)
+		log = rest
+		return r, err
+	}
+	var counted record.Tick
+	for r, err := range record.All(next) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		counted += r.Ticks()
+		for f := range r.Frames() {
+			fmt.Println("tick", f.Tick, "has", len(f.Commands), "commands")
+		}
+	}
+	fmt.Println(counted, "ticks")
+	// Output:
+	// tick 1 has 2 commands
+	// tick 2 has 0 commands
+	// tick 3 has 0 commands
+	// 3 ticks
+}
+
+// A caller that stops inside a run of empty ticks goes on at its next tick.
+func ExampleRecord_FrameAfter() {
+	run := record.Record{Kind: record.KindEmpty, Tick: 100, Empty: 90}
+	for f := run.FrameAfter(97); f != nil; f = run.FrameAfter(f.Tick) {
+		fmt.Println(f.Tick)
+	}
+	// Output:
+	// 98
+	// 99
+	// 100
+}
+
 // The smallest records.
 func ExampleEncoder() {
 	game := lockstep.MustGame(testgame.LampRules)

@@ -34,8 +34,8 @@ var clients = []Mutant{
 	},
 	{
 		Name: "some ticks without commands are skipped",
-		Func: "lockstep/player.(*Client).runTicks",
-		Rule: "t = c.Tick() + 1 -> if c.Tick()%97 == 96 { continue }; t = c.Tick() + 1",
+		Func: "lockstep/player.(*runner).frame",
+		Rule: "return r.FrameAfter(t) -> if t%97 == 96 && len(r.Frame.Commands) == 0 { return r.FrameAfter(t + 1) }; return r.FrameAfter(t)",
 		Hits: "I1 I9 I10",
 	},
 	{
