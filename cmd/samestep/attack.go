@@ -208,7 +208,7 @@ func (x *attacker) one(ctx context.Context, a *attack.Attack) (*attack.Result, e
 		s = &own.Server
 	}
 	r, err := attack.Run(ctx, a, s, attack.Options{
-		Game: x.game.Game, Think: x.game.bot, Time: x.time, Hands: x.hands, Program: x.program, Files: dir,
+		Game: x.game.Game, Think: x.game.bot, Time: x.time, Attackers: x.hands, Program: x.program, Files: dir,
 	})
 	if err == nil && len(r.Failures) == 0 {
 		return r, nil

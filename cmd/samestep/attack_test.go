@@ -32,7 +32,7 @@ func TestAttackControl(t *testing.T) {
 	if !errors.As(err, &exit) || exit.ExitCode() != exitError {
 		t.Errorf("got %v, want exit code %d", err, exitError)
 	}
-	for _, want := range []string{"FAILED: it succeeded: /matches", "got 101", "got 200", "did not keep its promises: hosts"} {
+	for _, want := range []string{"FAILED: the attack succeeded: /matches", "got 101", "got 200", "did not withstand: hosts"} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("the output lacks %q:\n%s", want, out)
 		}

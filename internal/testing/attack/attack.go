@@ -1,20 +1,19 @@
-// Package attack has a catalogue of attacks on a live server, and measures each one
-// beside honest players: what they notice, and what it costs the server. It is behind
-// "samestep attack".
+// Package attack attacks a live server while honest players play on it, and measures
+// what they notice and what the attack costs the server. The command "samestep attack"
+// runs it.
 //
-// A new attack is one file of this package, which registers an [Attack]:
+// Each attack is one file of this package, which registers an [Attack]:
 //
 //	var _ = register(&Attack{
 //		Row: 16, Name: "echo", About: "players send each command twice",
-//		Run: func(ctx context.Context, h *Hands) error {
+//		Run: func(ctx context.Context, h *Attackers) error {
 //			return h.repeat(ctx, 4, 100, func(ctx context.Context, n int) error { … })
 //		},
 //	})
 //
-// Three processes take part, so that each one's work can be measured apart: the
+// Three processes take part, so that the processor time of each is measured apart: the
 // server, the attackers ([Work]), and the honest players with everything else
-// ([Run]). All connections lead to loopback addresses; others are refused when they
-// are dialled, too.
+// ([Run]). The attackers connect to loopback addresses only: the dialer refuses others.
 package attack
 
 import (
@@ -22,30 +21,31 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
-// An Attack is what hostile people do to a server.
+// An Attack is one way to attack a server.
 type Attack struct {
 	Row   int    // in the catalogue of docs/threat-model.md
 	Name  string // one word
-	About string // what is done, in a line
+	About string // what the attackers do, in one line
 
-	// Serve returns the flags that "samestep serve" needs for it, besides its
-	// defaults. It may write files into dir. Nil for none.
+	// Serve returns the flags that "samestep serve" needs for the attack. It may write
+	// files into dir. Nil: the defaults.
 	Serve func(dir string) ([]string, error)
 
-	// Lasts says that what was done goes on when the attackers have gone. Nothing after
-	// the first half is compared with then.
+	// Lasts says that the attack still has effects after the attackers have gone. The
+	// second half is then compared with the calm time before the first.
 	Lasts bool
 
-	// Late is how much later frames may be because the operator has said so: with
+	// Late is how much later frames may be because the server's flags allow it: with
 	// --wait a match waits for the slowest player, within a budget.
 	Late time.Duration
 
-	// Run attacks until ctx ends. An error means that it could not: nothing of the
-	// server is judged then. [ErrUnfit] means that the server is not one for this.
-	Run func(ctx context.Context, h *Hands) error
+	// Run attacks until ctx ends. An error means that the attack was not possible, and
+	// says nothing about the server. [ErrUnfit] means that the server needs other flags.
+	Run func(ctx context.Context, h *Attackers) error
 }
 
 var catalogue []*Attack
@@ -61,23 +61,14 @@ func All() []*Attack {
 	return slices.SortedFunc(slices.Values(catalogue), func(a, b *Attack) int { return cmp.Compare(a.Row, b.Row) })
 }
 
-// Named returns the attack of a name.
+// Named returns the attack with a name.
 func Named(name string) (*Attack, error) {
-	for _, a := range catalogue {
+	var names []string
+	for _, a := range All() {
 		if a.Name == name {
 			return a, nil
 		}
+		names = append(names, a.Name)
 	}
-	return nil, fmt.Errorf("attack: got %q, want one of %s", name, names())
-}
-
-// names returns the names of all attacks.
-func names() (list string) {
-	for i, a := range All() {
-		if i > 0 {
-			list += ", "
-		}
-		list += a.Name
-	}
-	return list
+	return nil, fmt.Errorf("attack: got %q, want one of %s", name, strings.Join(names, ", "))
 }

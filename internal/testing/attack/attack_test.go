@@ -17,25 +17,25 @@ func TestCatalogue(t *testing.T) {
 	rows := map[int]bool{}
 	for _, a := range All() {
 		if found, err := Named(a.Name); found != a || err != nil {
-			t.Errorf("%s: two attacks of one name, or none: %v", a.Name, err)
+			t.Errorf("%s: got %v, %v, want this attack", a.Name, found, err)
 		}
 		if rows[a.Row] || a.Row < 1 || a.About == "" || a.Run == nil {
-			t.Errorf("%s: the row %d is taken, or something is missing", a.Name, a.Row)
+			t.Errorf("%s: got row %d, want a free row, a sentence and a function", a.Name, a.Row)
 		}
 		rows[a.Row] = true
 	}
-	for row := range 15 { // of the review
+	for row := range 15 { // of the security review
 		if !rows[row+1] && (row+1 != 14 || runtime.GOOS == "linux") {
 			t.Errorf("row %d has no attack", row+1)
 		}
 	}
 	if _, err := Named("nothing"); err == nil {
-		t.Error("an attack was found that there is not")
+		t.Error("an unknown name has an attack")
 	}
 }
 
-// Addresses that are not of the loopback are refused before anything is sent, also
-// by the dialer itself.
+// Only loopback addresses are dialled. The check of the URL and the dialer both refuse
+// others.
 func TestOnlyLoopback(t *testing.T) {
 	for _, x := range []struct {
 		url string
@@ -80,12 +80,12 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// A good slice is one in which nobody notices anything. Each row spoils one thing of
-// the second one, and is named.
+// Nobody notices anything in a good phase. Each row spoils one value of the phase with
+// the attack, and the result names it.
 func TestFailures(t *testing.T) {
 	at := time.Now()
-	good := func() slice {
-		x := slice{took: time.Second, report: Report{Tries: 1}, agreed: 80, expected: 80, ticks: 20, period: 50 * time.Millisecond, cpu: 10 * time.Millisecond}
+	good := func() phase {
+		x := phase{took: time.Second, report: Report{Tries: 1}, agreed: 80, expected: 80, ticks: 20, period: 50 * time.Millisecond, cpu: 10 * time.Millisecond}
 		x.welcomes.all, x.welcomes.worst = 4, 10*time.Millisecond
 		for range honest {
 			var list []arrival
@@ -98,27 +98,27 @@ func TestFailures(t *testing.T) {
 	}
 	for _, x := range []struct {
 		name  string
-		spoil func(*slice)
-		want  string // nothing for no failure
+		spoil func(*phase)
+		want  string // "": no failure
 	}{
-		{"nothing", func(*slice) {}, ""},
-		{"no try", func(x *slice) { x.report.Tries = 0 }, "the attack did nothing"},
-		{"lost", func(x *slice) { x.lost = []string{"closed"} }, "1 honest players were disconnected: closed"},
-		{"refused", func(x *slice) { x.refused = 2 }, "2 commands of honest players were refused"},
-		{"checksums", func(x *slice) { x.agreed = 71 }, "got 151 checksums of honest players, want 160"},
-		{"differing", func(x *slice) { x.differed = 1 }, "1 checksums of honest players differ"},
-		{"ticks", func(x *slice) { x.ticks = 9 }, "got 9 ticks, want half of 20 at least"},
-		{"newcomers", func(x *slice) { x.welcomes.all = 0 }, "no newcomer came"},
-		{"newcomer", func(x *slice) { x.welcomes.refused = []string{"full"} }, "1 of 4 newcomers were refused: full"},
-		{"win", func(x *slice) { x.report.Wins = []string{"a seat"} }, "it succeeded: a seat"},
-		{"late", func(x *slice) { x.arrivals[3][7].at = x.arrivals[3][7].at.Add(time.Second) }, ""}, // 1 of 160
-		{"later", func(x *slice) {
+		{"nothing", func(*phase) {}, ""},
+		{"no try", func(x *phase) { x.report.Tries = 0 }, "the attack did nothing"},
+		{"lost", func(x *phase) { x.lost = []string{"closed"} }, "1 honest players were disconnected: closed"},
+		{"refused", func(x *phase) { x.refused = 2 }, "2 commands of honest players were refused"},
+		{"checksums", func(x *phase) { x.agreed = 71 }, "got 151 checksums of honest players, want 160"},
+		{"differing", func(x *phase) { x.differed = 1 }, "1 checksums of honest players differ"},
+		{"ticks", func(x *phase) { x.ticks = 9 }, "got 9 ticks, want half of 20 at least"},
+		{"newcomers", func(x *phase) { x.welcomes.all = 0 }, "no newcomer joined"},
+		{"newcomer", func(x *phase) { x.welcomes.refused = []string{"full"} }, "1 of 4 newcomers were refused: full"},
+		{"win", func(x *phase) { x.report.Wins = []string{"a seat"} }, "the attack succeeded: a seat"},
+		{"late", func(x *phase) { x.arrivals[3][7].at = x.arrivals[3][7].at.Add(time.Second) }, ""}, // 1 of 160
+		{"later", func(x *phase) {
 			for i := range x.arrivals {
 				x.arrivals[i][7].at = x.arrivals[i][7].at.Add(6 * time.Millisecond)
 			}
 		}, "frames are 6.0 ms later than without the attack (99 %), want at most 5ms"},
-		{"welcome", func(x *slice) { x.welcomes.worst = 1001 * time.Millisecond }, "a newcomer was welcomed after 1001 ms, want at most 1s"},
-		{"processor", func(x *slice) { x.cpu = 270 * time.Millisecond }, "the server takes 26 % of a core more, want at most 25 %"},
+		{"welcome", func(x *phase) { x.welcomes.worst = 1001 * time.Millisecond }, "a newcomer was welcomed after 1001 ms, want at most 1s"},
+		{"processor", func(x *phase) { x.cpu = 270 * time.Millisecond }, "the server uses 26 % of a core more, want at most 25 %"},
 	} {
 		calm, spoilt := good(), good()
 		x.spoil(&spoilt)

@@ -9,8 +9,8 @@ import (
 )
 
 var _ = register(&Attack{
-	Row: 10, Name: "bearers", About: "wrong tokens, from the address of the honest players",
-	Run: func(ctx context.Context, h *Hands) error {
+	Row: 10, Name: "bearers", About: "wrong tokens from the address of the honest players",
+	Run: func(ctx context.Context, h *Attackers) error {
 		return h.repeat(ctx, 2, 100, func(ctx context.Context, n int) error {
 			switch n % 10 {
 			case 0: // the admin, who shares the address
@@ -21,7 +21,7 @@ var _ = register(&Attack{
 			case 1:
 				p, err := openPeer(ctx, h.near, h.Server, h.Match)
 				if err != nil {
-					return nil // the server's to do
+					return nil // the server may refuse
 				}
 				err = p.join(ctx, h.game, randomText(), protocol.SessionToken{})
 				h.try("WebSocket: " + outcome(err))
@@ -37,7 +37,7 @@ var _ = register(&Attack{
 				}
 				h.try(fmt.Sprint(status))
 				if status != http.StatusForbidden && status != http.StatusTooManyRequests {
-					h.win("%s tells of a wrong token: got %d", path, status)
+					h.win("%s with a wrong token: got %d", path, status)
 				}
 			}
 			return nil

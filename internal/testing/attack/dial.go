@@ -8,7 +8,7 @@ import (
 	"github.com/coder/websocket"
 )
 
-// dialOptions makes WebSockets go through a client, which dials loopback only.
+// dialOptions makes WebSockets use an HTTP client, which dials loopback addresses only.
 func dialOptions(c *http.Client) *websocket.DialOptions {
 	return &websocket.DialOptions{HTTPClient: c, Subprotocols: []string{subprotocol}, CompressionMode: websocket.CompressionDisabled}
 }

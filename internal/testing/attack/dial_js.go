@@ -6,7 +6,7 @@ import (
 	"github.com/coder/websocket"
 )
 
-// dialOptions has no client: what is beneath a WebSocket is the browser's.
+// dialOptions names no HTTP client: the browser opens WebSockets.
 func dialOptions(*http.Client) *websocket.DialOptions {
 	return &websocket.DialOptions{Subprotocols: []string{subprotocol}}
 }

@@ -15,16 +15,16 @@ import (
 )
 
 var _ = register(&Attack{
-	Row: 14, Name: "files", About: "links and folders are planted in a temporary folder where the demo writes, and pipes where a replay is read",
-	Run: func(ctx context.Context, h *Hands) error {
+	Row: 14, Name: "files", About: "symbolic links and folders where the demo writes, and named pipes where a replay is read",
+	Run: func(ctx context.Context, h *Attackers) error {
 		return h.repeat(ctx, 1, 5, h.plant)
 	},
 })
 
 const precious = "precious"
 
-// plant plants links and a pipe, and lets the program meet them.
-func (h *Hands) plant(ctx context.Context, n int) error {
+// plant makes links and a named pipe, and runs a command of samestep on them.
+func (h *Attackers) plant(ctx context.Context, n int) error {
 	root := filepath.Join(h.Dir, fmt.Sprint("planted-", randomText()[:8]))
 	temp, victim, pipe := filepath.Join(root, "temp"), filepath.Join(root, "victim"), filepath.Join(root, "pipe.ssr")
 	shared := filepath.Join(temp, "samestep-demo") // the name that the demo once used
@@ -49,12 +49,12 @@ func (h *Hands) plant(ctx context.Context, n int) error {
 	p.WaitDelay = time.Second
 	err = p.Run()
 	if ctx.Err() != nil {
-		return nil // time is over, and the program was ended
+		return nil // the time is over, and the program was killed
 	}
 	h.try(args[0])
 	switch {
 	case short.Err() != nil:
-		h.win("%v waits for ever", args[:2])
+		h.win("%v does not end", args[:2])
 	case args[0] == "replay" && err == nil:
 		h.win("%v reads a pipe", args[:2])
 	}

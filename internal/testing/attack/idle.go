@@ -5,14 +5,14 @@ import (
 	"fmt"
 )
 
-// idleSockets is how many connections are open at a time. More would need more file
-// descriptors than some systems allow; the limits of the server are far below.
+// idleSockets is how many connections are open at a time. Some systems have no file
+// descriptors for more, and the server's limits are far below.
 const idleSockets = 2000
 
 var _ = register(&Attack{
-	Row: 6, Name: "idle", About: "2,000 connections that ask for nothing, opened again when they are closed, beside 400 GET /matches a second",
+	Row: 6, Name: "idle", About: "2,000 silent connections, each opened again when it is closed, and 400 GET /matches a second",
 	Serve: func(string) ([]string, error) { return []string{"--matches", "30"}, nil },
-	Run: func(ctx context.Context, h *Hands) error {
+	Run: func(ctx context.Context, h *Attackers) error {
 		reads := make(chan error, 1)
 		go func() {
 			reads <- h.repeat(ctx, 4, 400, func(ctx context.Context, _ int) error {

@@ -26,7 +26,7 @@ import (
 var _ = register(&Attack{
 	Row: 4, Name: "key", About: "servers are started with a public key that is not PEM; JWTs are forged with the public key as a secret, and in other ways",
 	Serve: serveJWT,
-	Run: func(ctx context.Context, h *Hands) error {
+	Run: func(ctx context.Context, h *Attackers) error {
 		public, private, err := readKeys(h.Dir)
 		if err != nil {
 			return fmt.Errorf("%w: it needs a server that this command starts", ErrUnfit)
@@ -130,7 +130,7 @@ func forms(public ed25519.PublicKey) ([]form, error) {
 
 // startWithKeys starts servers with keys of other forms, as an operator may do by
 // mistake. None may run.
-func (h *Hands) startWithKeys(ctx context.Context, public ed25519.PublicKey) error {
+func (h *Attackers) startWithKeys(ctx context.Context, public ed25519.PublicKey) error {
 	all, err := forms(public)
 	if err != nil {
 		return err

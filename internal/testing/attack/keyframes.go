@@ -7,9 +7,9 @@ import (
 )
 
 var _ = register(&Attack{
-	Row: 9, Name: "keyframes", About: "spectators join, take the state, and go",
-	Serve: openToGuests, // who may watch without a token, too
-	Run: func(ctx context.Context, h *Hands) error {
+	Row: 9, Name: "keyframes", About: "spectators join, receive the state, and disconnect",
+	Serve: openToGuests, // everybody may watch without a token
+	Run: func(ctx context.Context, h *Attackers) error {
 		return h.repeat(ctx, 16, 400, func(ctx context.Context, n int) error {
 			token := ""
 			if n%2 == 0 {
@@ -20,7 +20,10 @@ var _ = register(&Attack{
 			if err != nil {
 				return nil
 			}
-			if p.until(ctx, func() bool { return p.synced > 0 }) == nil {
+			for err == nil && p.synced == 0 {
+				err = p.read(ctx)
+			}
+			if err == nil {
 				h.try("state")
 			}
 			p.ws.CloseNow()

@@ -10,24 +10,24 @@ import (
 )
 
 var _ = register(&Attack{
-	Row: 15, Name: "kicked", About: "players and a guest come back as soon as they are kicked, with the token, the session, and other guests' names",
+	Row: 15, Name: "kicked", About: "players and a guest reconnect as soon as they are kicked, with the token, the session, and other guests' names",
 	Serve: openToGuests,
-	Run: func(ctx context.Context, h *Hands) error {
+	Run: func(ctx context.Context, h *Attackers) error {
 		return h.repeat(ctx, 1, 10, func(ctx context.Context, n int) error {
-			if n < hands {
-				return h.kicked(ctx, h.Tokens.Hands[n], "")
+			if n < attackers {
+				return h.kicked(ctx, h.Tokens.Attackers[n], "")
 			}
 			return h.kicked(ctx, guest("kicked", n), guest("again", n))
 		})
 	},
 })
 
-// kicked lets a player join, be kicked and come back. Another token is tried, too,
-// unless it is empty.
-func (h *Hands) kicked(ctx context.Context, token, another string) error {
+// kicked joins as a player, is kicked, and reconnects. It also tries another token
+// unless that is empty.
+func (h *Attackers) kicked(ctx context.Context, token, another string) error {
 	p, err := h.join(ctx, token, protocol.SessionToken{})
 	if err != nil {
-		h.try("kept out before: " + outcome(err))
+		h.try("refused before the kick: " + outcome(err))
 		return nil
 	}
 	defer p.ws.CloseNow()
@@ -46,7 +46,7 @@ func (h *Hands) kicked(ctx context.Context, token, another string) error {
 		return nil
 	}
 	for err == nil {
-		err = p.read(ctx) // until it is told
+		err = p.read(ctx) // until the server closes it
 	}
 	for _, x := range []struct {
 		how, token string

@@ -8,24 +8,24 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// How many lie.
+// How many attackers report wrong checksums.
 const (
 	lyingSpectators = 40
 	lyingPlayers    = 2
 )
 
 var _ = register(&Attack{
-	Row: 8, Name: "liars", About: "40 spectators and 2 players echo checksums, and lie at every second check",
-	Run: func(ctx context.Context, h *Hands) error {
+	Row: 8, Name: "liars", About: "40 spectators and 2 players echo checksums, every second one falsified",
+	Run: func(ctx context.Context, h *Attackers) error {
 		var wait sync.WaitGroup
 		for i := range lyingSpectators + lyingPlayers {
 			token := h.Tokens.Watchers[i%watchers]
 			if i >= lyingSpectators {
-				token = h.Tokens.Hands[i-lyingSpectators]
+				token = h.Tokens.Attackers[i-lyingSpectators]
 			}
-			p, err := h.join(ctx, token, protocol.SessionToken{}) // one after the other: few may be unknown at a time
+			p, err := h.join(ctx, token, protocol.SessionToken{}) // one after the other: few connections may be unauthenticated at a time
 			if err != nil {
-				h.try("not let in: " + outcome(err))
+				h.try("refused: " + outcome(err))
 				continue
 			}
 			wait.Go(func() { h.lie(ctx, p) })
@@ -35,8 +35,8 @@ var _ = register(&Attack{
 	},
 })
 
-// lie follows the match and lies, until ctx ends or the server has enough.
-func (h *Hands) lie(ctx context.Context, p *peer) {
+// lie follows the match and falsifies checksums until ctx ends or the server disconnects it.
+func (h *Attackers) lie(ctx context.Context, p *peer) {
 	defer p.leave(context.WithoutCancel(ctx))
 	var err error
 	acked, lies := p.tick, 0

@@ -11,11 +11,11 @@ import (
 	"syscall"
 )
 
-// ErrAddress refuses an address that is not one of this machine's loopback.
+// ErrAddress is returned for an address that is not a loopback address.
 var ErrAddress = errors.New("attack: only loopback addresses are attacked")
 
-// CheckURL refuses the URL of a server unless it is plain "ws://HOST:PORT", and all
-// addresses of its host are loopback addresses.
+// CheckURL returns [ErrAddress] unless the URL of a server is plain "ws://HOST:PORT" and
+// its host has loopback addresses only.
 func CheckURL(ctx context.Context, server string) error {
 	u, err := url.Parse(server)
 	if err != nil {
@@ -36,9 +36,8 @@ func CheckURL(ctx context.Context, server string) error {
 	return nil
 }
 
-// dialer returns a dialer that connects to loopback addresses only, from an address
-// of its own if that is not empty. It checks the address that a connection is made
-// to, after names are resolved.
+// dialer returns a dialer that connects to loopback addresses only, from a local
+// address unless that is empty. It checks the address after names are resolved.
 func dialer(from string) *net.Dialer {
 	d := &net.Dialer{Control: func(_, address string, _ syscall.RawConn) error {
 		to, err := netip.ParseAddrPort(address)
@@ -53,9 +52,9 @@ func dialer(from string) *net.Dialer {
 	return d
 }
 
-// otherAddress returns a loopback address for the attackers, so that the limits of
-// addresses do not count the honest players with them. It is empty if there is none:
-// all of 127.0.0.0/8 is the machine itself on Linux only.
+// otherAddress returns a loopback address for the attackers, so that they do not share
+// the limits of an address with the honest players. It returns "" if there is none: only
+// on Linux are all addresses of 127.0.0.0/8 local.
 func otherAddress(server string) string {
 	u, err := url.Parse(server)
 	if err != nil || runtime.GOOS != "linux" {

@@ -14,38 +14,43 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// A Server is the one that is attacked.
+// A Server is the target of the attacks.
 type Server struct {
 	URL    string // ws://HOST:PORT
 	Match  string
 	Tokens Tokens
-	Dir    string               // with its replays; empty if it is not known
-	CPU    func() time.Duration // processor time used so far; nil if it is not known
-	Memory func() int64         // resident bytes; nil if it is not known
+	Dir    string               // with its replays; "" if unknown
+	CPU    func() time.Duration // processor time used so far; nil if unknown
+	Memory func() int64         // resident bytes; nil if unknown
 }
 
-// Options say how attacks are measured.
+// Options configure [Run].
 type Options struct {
 	Game *lockstep.Game
 
-	// Think returns what a player does; nil for players who give no commands.
+	// Think returns the function that chooses a player's commands. Nil: they give none.
 	Think func(p lockstep.Player, seed uint64) func(*lockstep.Simulation) []any
 
-	// Time is how long each attack goes on, in two halves. Before each half, and as
-	// long, there is none.
+	// Time is the length of each attack, in two halves. A calm phase of the same length
+	// comes before each half.
 	Time time.Duration
 
-	// Hands does a job, see [Work], in another process.
-	Hands func(ctx context.Context, j Job) (Report, error)
+	// Attackers does a job in another process; see [Work].
+	Attackers func(ctx context.Context, j Job) (Report, error)
 
-	Program string // of samestep
+	Program string // path of samestep
 	Files   string // a folder for the attack's files; see [Attack.Serve]
 }
 
-// halves is how often calm and attack alternate.
-const halves = 2
+const (
+	// halves is how often calm and attack alternate.
+	halves = 2
 
-// Run runs an attack against a server, and measures.
+	// warmUp is how long the players play before the first phase.
+	warmUp = 500 * time.Millisecond
+)
+
+// Run attacks a server and measures the attack.
 func Run(ctx context.Context, a *Attack, s *Server, o Options) (*Result, error) {
 	if err := CheckURL(ctx, s.URL); err != nil {
 		return nil, err
@@ -55,19 +60,19 @@ func Run(ctx context.Context, a *Attack, s *Server, o Options) (*Result, error) 
 	if err := m.begin(ctx); err != nil {
 		return nil, err
 	}
-	sleep(ctx, settle)
+	sleep(ctx, warmUp)
 	r := &Result{Row: a.Row, Name: a.Name, About: a.About, Seconds: o.Time.Seconds(), CPUKnown: s.CPU != nil, AllowedMS: milliseconds(a.Late)}
 	for n := range halves {
-		calm, err := m.slice(ctx, nil)
+		calm, err := m.phase(ctx, nil)
 		if err != nil {
 			return nil, err
 		}
-		attack, err := m.slice(ctx, a)
+		attack, err := m.phase(ctx, a)
 		if err != nil {
 			return nil, err
 		}
 		if a.Lasts && n > 0 {
-			calm.leaveOut()
+			calm.forget()
 		}
 		r.add(&calm, &attack)
 		if r.Skipped != "" {
@@ -77,9 +82,6 @@ func Run(ctx context.Context, a *Attack, s *Server, o Options) (*Result, error) 
 	r.finish()
 	return r, ctx.Err()
 }
-
-// settle is how long the players play before something is measured.
-const settle = 500 * time.Millisecond
 
 // A measurement is one attack with its honest players.
 type measurement struct {
@@ -108,8 +110,8 @@ func (m *measurement) end() {
 	}
 }
 
-// A slice is a stretch of time with an attack, or without one.
-type slice struct {
+// A phase is the measurements of a period with or without the attack.
+type phase struct {
 	took     time.Duration
 	report   Report
 	arrivals [][]arrival // of each player
@@ -118,37 +120,37 @@ type slice struct {
 	agreed   int // checksums
 	expected int
 	differed int
-	ticks    lockstep.Tick // sealed, of the player who saw fewest
+	ticks    lockstep.Tick // sealed, by the player who saw fewest
 	period   time.Duration
 	welcomes welcomes
 	cpu      time.Duration
-	memory   int64 // the most, more than at the beginning
+	memory   int64 // maximum, above that at the start
 	written  int64 // bytes
 }
 
-// leaveOut forgets what nothing is to be compared with.
-func (x *slice) leaveOut() {
+// forget drops the values that an attack is compared with.
+func (x *phase) forget() {
 	x.arrivals = make([][]arrival, len(x.arrivals))
 	x.took, x.cpu, x.welcomes.worst = 0, 0, 0
 }
 
-// slice measures for half of the time.
-func (m *measurement) slice(ctx context.Context, a *Attack) (x slice, err error) {
+// phase measures for half of the time, with an attack unless it is nil.
+func (m *measurement) phase(ctx context.Context, a *Attack) (x phase, err error) {
 	before := make([]tally, len(m.players))
 	for i, p := range m.players {
 		before[i] = p.tally()
 	}
 	cpu, memory, written := m.cpu(), m.memory(), m.written()
 	began := time.Now()
-	span, over := context.WithTimeout(ctx, m.options.Time/halves)
-	defer over()
+	timed, cancel := context.WithTimeout(ctx, m.options.Time/halves)
+	defer cancel()
 	var wait sync.WaitGroup
 	if a != nil {
 		wait.Go(func() { x.report, err = m.attackWith(ctx, a) })
 	}
-	wait.Go(func() { x.welcomes = m.crowd.come(span) })
-	wait.Go(func() { x.memory = m.most(span) - memory })
-	<-span.Done()
+	wait.Go(func() { x.welcomes = m.crowd.come(timed) })
+	wait.Go(func() { x.memory = m.most(timed) - memory })
+	<-timed.Done()
 	x.took, x.cpu, x.written = time.Since(began), m.cpu()-cpu, m.written()-written
 	for i, p := range m.players {
 		x.player(p, before[i], p.tally())
@@ -161,15 +163,14 @@ func (m *measurement) slice(ctx context.Context, a *Attack) (x slice, err error)
 }
 
 func (m *measurement) attackWith(ctx context.Context, a *Attack) (Report, error) {
-	from := otherAddress(m.server.URL)
-	return m.options.Hands(ctx, Job{
-		Attack: a.Name, Server: m.server.URL, Match: m.server.Match, Tokens: m.server.Tokens, From: from,
+	return m.options.Attackers(ctx, Job{
+		Attack: a.Name, Server: m.server.URL, Match: m.server.Match, Tokens: m.server.Tokens, From: otherAddress(m.server.URL),
 		Dir: m.options.Files, Program: m.options.Program, Game: m.options.Game.Name(), Time: m.options.Time / halves,
 	})
 }
 
 // player adds what a player has noticed.
-func (x *slice) player(p *participant, before, after tally) {
+func (x *phase) player(p *participant, before, after tally) {
 	x.arrivals = append(x.arrivals, p.ticks(before, after))
 	if after.err != nil && before.err == nil {
 		x.lost = append(x.lost, after.err.Error())
@@ -199,7 +200,7 @@ func (m *measurement) memory() int64 {
 	return m.server.Memory()
 }
 
-// most returns the most memory that the server has until ctx ends.
+// most returns the maximum of the server's memory until ctx ends.
 func (m *measurement) most(ctx context.Context) (most int64) {
 	for ctx.Err() == nil {
 		most = max(most, m.memory())
@@ -213,7 +214,7 @@ func (m *measurement) written() (sum int64) {
 	if m.server.Dir == "" {
 		return 0
 	}
-	// A file that goes while it is looked at is not there.
+	// A file may disappear meanwhile.
 	_ = filepath.WalkDir(m.server.Dir, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
 			return nil
@@ -227,7 +228,7 @@ func (m *measurement) written() (sum int64) {
 }
 
 // ErrFailed means that honest players noticed an attack, or that it succeeded.
-var ErrFailed = errors.New("attack: the server did not keep its promises")
+var ErrFailed = errors.New("attack: the server did not withstand")
 
 // Failure returns an error that names the attacks with failures, or nil.
 func Failure(all []*Result) error {

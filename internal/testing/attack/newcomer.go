@@ -15,26 +15,25 @@ const (
 	newcomerEvery = 250 * time.Millisecond
 
 	// patience is how long a newcomer waits for the welcome, and an honest player for
-	// its state, before the server is said to have refused it.
+	// its state. After that the server counts as having refused it.
 	patience = 20 * time.Second
 )
 
-// A crowd are honest players who come, are welcomed and leave, one after the other.
+// A crowd is honest players who join, are welcomed and leave, one after the other.
 type crowd struct {
 	server *Server
 	game   *lockstep.Game
 	next   int // of the tokens
 }
 
-// A welcomes is how newcomers were received.
+// A welcomes counts how newcomers were received.
 type welcomes struct {
 	all     int
 	worst   time.Duration
 	refused []string
 }
 
-// come lets newcomers come until ctx ends. Those who have come by then wait for
-// their welcome.
+// come lets newcomers join until ctx ends, and waits for the welcomes of the last ones.
 func (c *crowd) come(ctx context.Context) (w welcomes) {
 	var mu sync.Mutex
 	var wait sync.WaitGroup
@@ -61,7 +60,7 @@ func (c *crowd) come(ctx context.Context) (w welcomes) {
 	return w
 }
 
-// one comes and leaves, and returns how long the welcome took.
+// one joins and leaves, and returns how long the welcome took.
 func (c *crowd) one(ctx context.Context, token string) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

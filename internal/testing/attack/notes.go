@@ -8,9 +8,9 @@ import (
 )
 
 var _ = register(&Attack{
-	Row: 1, Name: "notes", About: "spectators chat, go and come again; guests join with ever new names",
+	Row: 1, Name: "notes", About: "spectators chat and reconnect; guests join under one new name after the other",
 	Serve: openToGuests,
-	Run: func(ctx context.Context, h *Hands) error {
+	Run: func(ctx context.Context, h *Attackers) error {
 		return h.repeat(ctx, 6, 400, func(ctx context.Context, n int) error {
 			token := h.Tokens.Watchers[n%watchers]
 			if n%3 == 0 {
@@ -19,7 +19,7 @@ var _ = register(&Attack{
 			p, err := h.join(ctx, token, protocol.SessionToken{})
 			h.try(outcome(err))
 			if err != nil {
-				return nil // refused, which is the server's to do
+				return nil // the server may refuse
 			}
 			for range 5 {
 				if p.say(ctx, &protocol.Message{Kind: protocol.KindChat, Text: strings.Repeat("chat ", 180)}) != nil {
@@ -32,5 +32,5 @@ var _ = register(&Attack{
 	},
 })
 
-// openToGuests lets guests play, and begin matches.
+// openToGuests lets guests play and begin matches.
 func openToGuests(string) ([]string, error) { return []string{"--guests", "8"}, nil }

@@ -8,30 +8,30 @@ import (
 )
 
 const (
-	// latePace is how late everything is that the player says.
+	// latePace is the delay of everything that the player sends.
 	latePace = 700 * time.Millisecond
 
-	// idlePace is how long the match has to stand still before the player acknowledges.
+	// idlePace is how long the match must stand still before the player sends an ack.
 	idlePace = 300 * time.Millisecond
 
-	// promptPace is for how many ticks it plays along at first.
+	// promptPace is the number of ticks that it acknowledges in time at first.
 	promptPace = 5
 
-	// share is what the match may lose because of one player, as paceFlags say.
+	// share is how much time the match may lose because of one player.
 	share = 200 * time.Millisecond
 )
 
 var _ = register(&Attack{
-	Row: 13, Name: "pace", About: "a player answers pings late, and acknowledges a tick when the match waits for it, where it waits, slows down and has the delay of the slowest",
+	Row: 13, Name: "pace", About: "a player answers pings late, and acknowledges a tick only when the match waits for it, on a server that waits, slows down and adapts the input delay",
 	Serve: func(string) ([]string, error) {
 		return []string{"--wait", "10s", "--slow", "50", "--input-delay", "auto", "--share", share.String()}, nil
 	},
-	Late: 2 * share, // it waits, and the time by which frames are late then stays until it has caught up
-	Run: func(ctx context.Context, h *Hands) error {
-		for n := 0; ctx.Err() == nil; n++ { // another one, if the server has enough of this one
-			p, err := h.join(ctx, h.Tokens.Hands[n%hands], protocol.SessionToken{})
+	Late: 2 * share, // the match waits, and its frames stay late until it has caught up
+	Run: func(ctx context.Context, h *Attackers) error {
+		for n := 0; ctx.Err() == nil; n++ { // the next token, once the server refuses this one
+			p, err := h.join(ctx, h.Tokens.Attackers[n%attackers], protocol.SessionToken{})
 			if err != nil {
-				h.try("not let in: " + outcome(err))
+				h.try("refused: " + outcome(err))
 				sleep(ctx, 100*time.Millisecond)
 				continue
 			}
@@ -45,16 +45,16 @@ var _ = register(&Attack{
 	},
 })
 
-// lag plays as if the link were long and the machine slow, until the connection or
-// ctx ends: it acknowledges a tick only when the match waits for it.
-func (h *Hands) lag(ctx context.Context, p *peer) error {
+// lag plays like a slow machine on a long link until the connection or ctx ends: it
+// acknowledges a tick only when the match waits for it.
+func (h *Attackers) lag(ctx context.Context, p *peer) error {
 	type arrival struct {
 		b   []byte
 		due time.Time
 	}
 	late := make(chan arrival, 1024)
 	failed := make(chan error, 1)
-	for from := p.tick; p.synced == 0 || p.tick < from+promptPace; { // nobody is waited for who was never live
+	for from := p.tick; p.synced == 0 || p.tick < from+promptPace; { // the match waits only for players who have been live
 		if err := p.read(ctx); err != nil {
 			return err
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A peer is a client that says what it is told to, and keeps to no rule.
+// A peer is a client without rules of its own: an attack decides what it sends.
 type peer struct {
 	ws     *websocket.Conn
 	writer protocol.Writer
@@ -29,7 +29,7 @@ type peer struct {
 	dec      *record.Decoder
 	position protocol.Position
 	tick     lockstep.Tick
-	checks   []check // of the stream, since they were taken last
+	checks   []check // of the stream; the attack takes them out
 	marks    []mark  // the same
 }
 
@@ -39,16 +39,16 @@ type check struct {
 	hash uint64
 }
 
-// A mark says where in the stream a tick ends.
+// A mark is the position in the stream at which a tick ends.
 type mark struct {
 	tick     lockstep.Tick
 	position protocol.Position
 }
 
-// A turnedAway says why the server did not let a connection in.
-type turnedAway struct{ why string }
+// A refusal is the server's reason to refuse or close a connection.
+type refusal struct{ why string }
 
-func (e *turnedAway) Error() string { return "turned away: " + e.why }
+func (e *refusal) Error() string { return "refused: " + e.why }
 
 func randomText() string {
 	var b [16]byte
@@ -61,7 +61,7 @@ func openPeer(ctx context.Context, c *http.Client, server, match string) (*peer,
 	ws, resp, err := websocket.Dial(ctx, server+"/matches/"+match+"/play", dialOptions(c))
 	if err != nil {
 		if resp != nil {
-			return nil, &turnedAway{resp.Status}
+			return nil, &refusal{resp.Status}
 		}
 		return nil, err
 	}
@@ -69,8 +69,8 @@ func openPeer(ctx context.Context, c *http.Client, server, match string) (*peer,
 	return &peer{ws: ws}, nil
 }
 
-// join shows a token or a session, and waits for the welcome. If there is none, it
-// closes the connection.
+// join authenticates with a token or a session and waits for the welcome. It closes the
+// connection if none comes.
 func (p *peer) join(ctx context.Context, g *lockstep.Game, token string, session protocol.SessionToken) error {
 	a := protocol.NewAuth(g)
 	a.Token, a.Session = token, session
@@ -88,8 +88,8 @@ func (p *peer) say(ctx context.Context, m *protocol.Message) error {
 	return p.ws.Write(ctx, websocket.MessageBinary, p.writer.Append(nil, m))
 }
 
-// leave gives up the seat. It waits for the server to close, since what was sent
-// would be lost with a connection that is reset.
+// leave gives up the seat. It waits for the server to close the connection: a reset
+// would lose the last messages.
 func (p *peer) leave(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, lastWords)
 	defer cancel()
@@ -100,20 +100,10 @@ func (p *peer) leave(ctx context.Context) {
 	p.ws.CloseNow()
 }
 
-// lastWords is how long a connection that is left may take to be closed.
+// lastWords is how long the server may take to close a connection after a leave.
 const lastWords = 5 * time.Second
 
-// until reads until done says so.
-func (p *peer) until(ctx context.Context, done func() bool) error {
-	for !done() {
-		if err := p.read(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// read takes one message of the socket.
+// read reads one WebSocket message.
 func (p *peer) read(ctx context.Context) error {
 	_, b, err := p.ws.Read(ctx)
 	if err != nil {
@@ -122,7 +112,7 @@ func (p *peer) read(ctx context.Context) error {
 	return p.take(ctx, b)
 }
 
-// take takes the records and messages of one message of the socket.
+// take handles the records and messages of one WebSocket message.
 func (p *peer) take(ctx context.Context, b []byte) (err error) {
 	for len(b) > 0 {
 		if protocol.IsRecord(b) {
@@ -156,15 +146,15 @@ func (p *peer) message(ctx context.Context, m *protocol.Message) error {
 		return p.say(ctx, &protocol.Message{Kind: protocol.KindPong, Nonce: m.Nonce, Tick: p.tick})
 	case protocol.KindError:
 		if p.welcome == nil {
-			return &turnedAway{fmt.Sprintf("error %d", m.Code)}
+			return &refusal{fmt.Sprintf("error %d", m.Code)}
 		}
 	case protocol.KindClosing:
-		return &turnedAway{fmt.Sprintf("closing %d", m.Code)}
+		return &refusal{fmt.Sprintf("closing %d", m.Code)}
 	}
 	return nil
 }
 
-// chunk takes a part of a state.
+// chunk handles a part of a state.
 func (p *peer) chunk(m *protocol.Message) error {
 	if m.Offset == 0 {
 		p.sync = p.sync[:0]
@@ -185,7 +175,7 @@ func (p *peer) chunk(m *protocol.Message) error {
 	return nil
 }
 
-// record takes a record of the stream. Without a state before it, it is not decoded.
+// record handles a record of the stream. It decodes none before there is a state.
 func (p *peer) record(b []byte) (rest []byte, err error) {
 	if p.dec == nil {
 		return nil, nil
@@ -205,7 +195,7 @@ func (p *peer) record(b []byte) (rest []byte, err error) {
 	return rest, nil
 }
 
-// acknowledge tells the server how far the stream has come.
+// acknowledge sends an ack of all that has arrived.
 func (p *peer) acknowledge(ctx context.Context) error {
 	return p.say(ctx, &protocol.Message{Kind: protocol.KindAck, Position: p.position, Tick: p.tick})
 }

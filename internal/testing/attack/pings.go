@@ -9,22 +9,25 @@ import (
 	"net/http"
 )
 
+// upgrade is the part of a request's head that opens a WebSocket.
+const upgrade = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n" +
+	"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Protocol: " + subprotocol + "\r\n"
+
 // pingsAtOnce is how many pings are written at a time.
 const pingsAtOnce = 500
 
 var _ = register(&Attack{
-	Row: 11, Name: "pings", About: "WebSocket pings as fast as they are taken, on ever new connections",
-	Run: func(ctx context.Context, h *Hands) error {
+	Row: 11, Name: "pings", About: "WebSocket pings as fast as the server reads them, on one connection after the other",
+	Run: func(ctx context.Context, h *Attackers) error {
 		ping := bytes.Repeat([]byte{0x89, 0x80, 0, 0, 0, 0}, pingsAtOnce) // final, masked, empty
 		return h.repeat(ctx, 4, 200, func(ctx context.Context, _ int) error {
 			c, err := h.socket(ctx)
 			if err != nil {
-				return nil // the server's to do
+				return nil // the server may refuse
 			}
 			defer context.AfterFunc(ctx, func() { c.Close() })()
 			defer c.Close()
-			fmt.Fprintf(c, "GET /matches/%s/play HTTP/1.1\r\nHost: %s\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
-				"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Protocol: %s\r\n\r\n", h.Match, h.address(), subprotocol)
+			fmt.Fprintf(c, "GET /matches/%s/play HTTP/1.1\r\nHost: %s\r\n%s\r\n", h.Match, h.address(), upgrade)
 			r := bufio.NewReader(c)
 			resp, err := http.ReadResponse(r, nil)
 			if err != nil || resp.StatusCode != http.StatusSwitchingProtocols {

@@ -14,9 +14,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
-// A player is honest: it simulates the match, gives commands and answers the
-// server's checks. It does not come back after a lost connection, which is one
-// player too many lost.
+// A participant is an honest player: it simulates the match, gives commands and answers
+// the server's checks. It does not reconnect, because no attack may disconnect it.
 type participant struct {
 	ws     *websocket.Conn
 	client *player.Client
@@ -34,20 +33,26 @@ type participant struct {
 	mu       sync.Mutex
 	seen     lockstep.Tick
 	arrivals []arrival
-	refused  int // of its commands, and other complaints of the server
-	agreed   int
-	differed int
-	checked  lockstep.Tick // the last tick that was simulated
-	err      error         // that ended it
+	counts   tally
 }
 
-// A message is one of the socket, and when it came.
+// A tally is what a participant has counted so far.
+type tally struct {
+	agreed   int // checksums
+	differed int
+	refused  int // commands
+	arrivals int
+	tick     lockstep.Tick // the last one that was simulated
+	err      error         // that ended the participant
+}
+
+// A message is a WebSocket message and the time of its arrival.
 type message struct {
 	b  []byte
 	at time.Time
 }
 
-// An arrival says when a tick's frame came.
+// An arrival is the time at which a tick's frame arrived.
 type arrival struct {
 	tick lockstep.Tick
 	at   time.Time
@@ -61,10 +66,10 @@ var (
 // thinkEvery is the time between a player's commands, in ticks.
 const thinkEvery = 20
 
-// maxOrders is how many commands a player gives at a time.
+// maxOrders limits the commands that a player gives at a time.
 const maxOrders = 3
 
-// newPlayer joins the match, and returns when the player has its state.
+// newPlayer joins the match and returns once the player has its state.
 func newPlayer(ctx context.Context, s *Server, o *Options, seat int) (*participant, error) {
 	p := &participant{
 		epoch: time.Now(), done: make(chan struct{}), arrived: make(chan message, 64), failed: make(chan error, 1), live: make(chan struct{}),
@@ -87,7 +92,7 @@ func newPlayer(ctx context.Context, s *Server, o *Options, seat int) (*participa
 	case <-p.live:
 		return p, nil
 	case <-p.done:
-		err = p.err
+		err = p.counts.err
 	case <-joining.Done():
 		err = errLate
 	}
@@ -95,13 +100,13 @@ func newPlayer(ctx context.Context, s *Server, o *Options, seat int) (*participa
 	return nil, fmt.Errorf("honest player %d: %w", seat, err)
 }
 
-// nearClient returns a client of HTTP from the usual address, which reaches loopback
+// nearClient returns an HTTP client that uses the default address and dials loopback
 // addresses only.
 func nearClient() *http.Client {
 	return &http.Client{Transport: &http.Transport{DialContext: dialer("").DialContext, DisableKeepAlives: true}}
 }
 
-// end ends the player, and waits for that.
+// end ends the player and waits until it has ended.
 func (p *participant) end() {
 	p.cancel()
 	p.ws.CloseNow()
@@ -118,16 +123,18 @@ func (p *participant) event(e any) {
 			close(p.live)
 		}
 	case player.Desynced:
-		p.mu.Lock()
-		p.differed++
-		p.mu.Unlock()
+		p.count(func(c *tally) { c.differed++ })
 	case lockstep.Receipt:
 		if e.Reason == lockstep.RateLimited || e.Reason == lockstep.TooMany {
-			p.mu.Lock()
-			p.refused++
-			p.mu.Unlock()
+			p.count(func(c *tally) { c.refused++ })
 		}
 	}
+}
+
+func (p *participant) count(change func(*tally)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	change(&p.counts)
 }
 
 // receive reads the socket until it is closed.
@@ -172,28 +179,24 @@ func (p *participant) run(ctx context.Context) {
 			err = p.step(ctx)
 		}
 		if err != nil {
-			p.mu.Lock()
-			p.err = err
-			p.mu.Unlock()
+			p.count(func(c *tally) { c.err = err })
 			return
 		}
 		timer.Reset(max(0, time.Duration(p.client.Next()-p.time(time.Now()))*time.Microsecond))
 	}
 }
 
-// step simulates what is due, gives commands, and sends what the client has to say.
+// step simulates the ticks that are due, gives commands, and sends the client's messages.
 func (p *participant) step(ctx context.Context) error {
 	p.client.Advance(p.time(time.Now()))
 	st := p.client.Status()
-	p.mu.Lock()
-	p.agreed, p.checked, p.differed = st.Agreed, st.Tick, max(p.differed, st.Differing)
-	p.mu.Unlock()
+	p.count(func(c *tally) { c.agreed, c.tick, c.differed = st.Agreed, st.Tick, max(c.differed, st.Differing) })
 	if st.Stage == player.StageLive && p.think != nil && st.Tick >= p.thought+thinkEvery {
 		p.thought = st.Tick
 		orders := p.think(p.client.Simulation())
 		for _, v := range orders[:min(len(orders), maxOrders)] {
 			if _, err := p.client.Submit(v); err != nil {
-				break // too many wait for an answer
+				break // too many commands have no answer yet
 			}
 		}
 	}
@@ -208,7 +211,7 @@ func (p *participant) step(ctx context.Context) error {
 	return nil
 }
 
-// note notes the ticks that a message has brought.
+// note records the tick that a message has brought.
 func (p *participant) note(at time.Time) {
 	now := p.client.Status().ServerTick
 	p.mu.Lock()
@@ -219,20 +222,15 @@ func (p *participant) note(at time.Time) {
 	}
 }
 
-// A tally is what a player has counted so far.
-type tally struct {
-	agreed, differed, refused, arrivals int
-	tick                                lockstep.Tick
-	err                                 error
+func (p *participant) tally() (t tally) {
+	p.count(func(c *tally) {
+		c.arrivals = len(p.arrivals)
+		t = *c
+	})
+	return t
 }
 
-func (p *participant) tally() tally {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return tally{p.agreed, p.differed, p.refused, len(p.arrivals), p.checked, p.err}
-}
-
-// ticks returns the arrivals from one tally to another.
+// ticks returns the arrivals between two tallies.
 func (p *participant) ticks(from, to tally) []arrival {
 	p.mu.Lock()
 	defer p.mu.Unlock()

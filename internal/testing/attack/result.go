@@ -6,30 +6,30 @@ import (
 	"time"
 )
 
-// A Result is what an attack did, what honest players noticed, and what it cost.
+// A Result is what an attack did, what honest players noticed, and what it cost the server.
 type Result struct {
 	Row     int     `json:"row"`
 	Name    string  `json:"name"`
 	About   string  `json:"about"`
 	Seconds float64 `json:"seconds"` // of the attack
 
-	Skipped string         `json:"skipped,omitempty"` // why there was none
+	Skipped string         `json:"skipped,omitempty"` // why there was no attack
 	Tries   int            `json:"tries"`
 	Told    map[string]int `json:"told,omitempty"`
 	Wins    []string       `json:"wins,omitempty"`
 
-	// Of eight honest players, during the attack. Checksums, and connections that are
-	// lost, count without it, too.
+	// Of eight honest players, during the attack. Checksums and lost connections are
+	// also those of the calm phases.
 	Disconnected []string `json:"disconnected,omitempty"`
-	Refused      int      `json:"refused"` // commands, for lack of room or rate
+	Refused      int      `json:"refused"` // commands, by a limit
 	Checksums    int      `json:"checksums"`
 	Expected     int      `json:"checksums_expected"`
 	Differing    int      `json:"checksums_differing"`
-	Ticks        int      `json:"ticks"` // of the player who saw fewest
+	Ticks        int      `json:"ticks"` // by the player who saw fewest
 	Nominal      int      `json:"ticks_nominal"`
 	CalmP99MS    float64  `json:"calm_lateness_p99_ms"` // of frames, without the attack
 	AttackP99MS  float64  `json:"lateness_p99_ms"`
-	AllowedMS    float64  `json:"lateness_allowed_ms"` // by the operator's flags
+	AllowedMS    float64  `json:"lateness_allowed_ms"` // by the server's flags
 
 	// Of newcomers with a valid token, during the attack.
 	Newcomers        int      `json:"newcomers"`
@@ -37,14 +37,14 @@ type Result struct {
 	CalmWelcomeMS    float64  `json:"calm_welcome_ms"` // the longest, without the attack
 	WelcomeMS        float64  `json:"welcome_ms"`
 
-	// Of the server; 0 where it cannot be told.
+	// Of the server; 0 if unknown.
 	CPUKnown bool    `json:"server_cpu_known"`
 	CalmCPU  float64 `json:"calm_server_cpu_percent"` // of a core, without the attack
 	CPU      float64 `json:"server_cpu_percent"`
-	Memory   int64   `json:"server_memory_bytes,string"` // the most, more than before the attack
+	Memory   int64   `json:"server_memory_bytes,string"` // maximum, above that before the attack
 	Sent     int64   `json:"sent_bytes,string"`          // by the attackers
 	Received int64   `json:"received_bytes,string"`
-	Written  int64   `json:"written_bytes,string"` // replays, more than without the attack
+	Written  int64   `json:"written_bytes,string"` // to replays, above that without the attack
 
 	Failures []string `json:"failures,omitempty"`
 
@@ -53,8 +53,8 @@ type Result struct {
 	calmUsed, used       time.Duration
 }
 
-// add adds a slice without the attack and the one with it that followed.
-func (r *Result) add(calm, attack *slice) {
+// add adds a calm phase and the phase with the attack that followed.
+func (r *Result) add(calm, attack *phase) {
 	r.Skipped = attack.report.Skipped
 	r.Tries += attack.report.Tries
 	r.Sent, r.Received = r.Sent+attack.report.Sent, r.Received+attack.report.Received
@@ -71,7 +71,7 @@ func (r *Result) add(calm, attack *slice) {
 	}
 	r.Disconnected = append(append(r.Disconnected, calm.lost...), attack.lost...)
 	r.Refused += attack.refused
-	// Also without the attack: a check that began with it may end after it.
+	// Both phases: a check that begins in one may end in the next.
 	r.Checksums, r.Expected = r.Checksums+calm.agreed+attack.agreed, r.Expected+calm.expected+attack.expected
 	r.Differing += calm.differed + attack.differed
 	r.Ticks += int(attack.ticks)
@@ -90,7 +90,7 @@ func (r *Result) add(calm, attack *slice) {
 	r.Written += max(0, attack.written-calm.written)
 }
 
-// promptest returns when tick 0 would have come to be as prompt as the promptest
+// promptest returns the arrival of tick 0 that is as prompt as that of the promptest
 // frame.
 func promptest(period time.Duration, lists ...[]arrival) (base time.Time) {
 	for _, list := range lists {
@@ -103,7 +103,7 @@ func promptest(period time.Duration, lists ...[]arrival) (base time.Time) {
 	return base
 }
 
-// lateness returns how much later than the promptest one each frame came.
+// lateness returns how much later than the promptest one each frame arrived.
 func lateness(period time.Duration, base time.Time, list []arrival) (late []time.Duration) {
 	for _, a := range list {
 		late = append(late, a.at.Sub(base)-time.Duration(a.tick)*period)
@@ -111,8 +111,8 @@ func lateness(period time.Duration, base time.Time, list []arrival) (late []time
 	return late
 }
 
-// finish computes what depends on all slices, and finds the failures that do not
-// depend on how quick the machine is.
+// finish computes the values of all phases, and finds the failures that do not depend
+// on the speed of the machine.
 func (r *Result) finish() {
 	r.CalmP99MS, r.AttackP99MS = p99(r.calm), p99(r.late)
 	percent := func(used, took time.Duration) float64 { return 100 * used.Seconds() / max(took.Seconds(), 1e-3) }
@@ -130,7 +130,7 @@ func (r *Result) finish() {
 		{r.Differing > 0, fmt.Sprintf("%d checksums of honest players differ", r.Differing)},
 		{r.Checksums < r.Expected-honest || r.Expected == 0, fmt.Sprintf("got %d checksums of honest players, want %d", r.Checksums, r.Expected)},
 		{2*r.Ticks < r.Nominal, fmt.Sprintf("got %d ticks, want half of %d at least", r.Ticks, r.Nominal)},
-		{r.Newcomers == 0, "no newcomer came"},
+		{r.Newcomers == 0, "no newcomer joined"},
 		{len(r.NewcomersRefused) > 0, fmt.Sprintf("%d of %d newcomers were refused: %s", len(r.NewcomersRefused), r.Newcomers, first(r.NewcomersRefused))},
 	} {
 		if x.bad {
@@ -138,19 +138,19 @@ func (r *Result) finish() {
 		}
 	}
 	for _, w := range r.Wins {
-		r.Failures = append(r.Failures, "it succeeded: "+w)
+		r.Failures = append(r.Failures, "the attack succeeded: "+w)
 	}
 }
 
-// Limits of what honest players may notice, and of what an attack may cost. They
-// depend on how quick the machine is and what else it does.
+// Limits of what honest players may notice and of what an attack may cost. They
+// depend on the speed and the other load of the machine.
 const (
 	MaxWelcome = time.Second
 	MaxCPU     = 25 // percent of a core, more than without the attack
 )
 
-// Strict adds the failures that depend on time. Frames may be that much later than
-// without the attack.
+// Strict adds the failures that depend on the speed of the machine. Frames may arrive
+// late by that much more than without the attack.
 func (r *Result) Strict(late time.Duration) {
 	if r.Skipped != "" {
 		return
@@ -162,7 +162,7 @@ func (r *Result) Strict(late time.Duration) {
 		r.Failures = append(r.Failures, fmt.Sprintf("a newcomer was welcomed after %.0f ms, want at most %v", r.WelcomeMS, MaxWelcome))
 	}
 	if more := r.CPU - r.CalmCPU; more > MaxCPU {
-		r.Failures = append(r.Failures, fmt.Sprintf("the server takes %.0f %% of a core more, want at most %d %%", more, MaxCPU))
+		r.Failures = append(r.Failures, fmt.Sprintf("the server uses %.0f %% of a core more, want at most %d %%", more, MaxCPU))
 	}
 }
 

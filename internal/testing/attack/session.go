@@ -7,15 +7,15 @@ import (
 )
 
 var _ = register(&Attack{
-	Row: 3, Name: "session", About: "a guest whom the holder of the seat's token replaced comes back with the old session",
+	Row: 3, Name: "session", About: "a guest who was replaced by the holder of the seat's token reconnects with the old session",
 	Serve: openToGuests,
-	Run: func(ctx context.Context, h *Hands) error {
+	Run: func(ctx context.Context, h *Attackers) error {
 		return h.repeat(ctx, 1, 4, func(ctx context.Context, n int) error { return h.steal(ctx, n) })
 	},
 })
 
-// steal tries once to take a seat back from its holder.
-func (h *Hands) steal(ctx context.Context, n int) error {
+// steal tries once to take a seat back from the holder of its token.
+func (h *Attackers) steal(ctx context.Context, n int) error {
 	token := guest("thief", n)
 	thief, err := h.join(ctx, token, protocol.SessionToken{})
 	if err != nil || thief.welcome.Role != protocol.Seated {
@@ -25,7 +25,7 @@ func (h *Hands) steal(ctx context.Context, n int) error {
 	defer thief.ws.CloseNow()
 	seat := thief.welcome.Seat
 	if seat < honest || int(seat-honest) >= len(h.Tokens.Holders) {
-		h.win("a guest was given seat %d, which is an honest player's", seat)
+		h.win("a guest got seat %d of an honest player", seat)
 		return nil
 	}
 	holder, err := h.join(ctx, h.Tokens.Holders[seat-honest], protocol.SessionToken{})
@@ -35,7 +35,7 @@ func (h *Hands) steal(ctx context.Context, n int) error {
 	}
 	defer holder.leave(context.WithoutCancel(ctx))
 	for err == nil {
-		err = thief.read(ctx) // until it is told that it was replaced
+		err = thief.read(ctx) // until the server closes it as replaced
 	}
 	for _, shown := range []string{token, ""} {
 		back, err := h.join(ctx, shown, thief.welcome.Session)
@@ -44,7 +44,7 @@ func (h *Hands) steal(ctx context.Context, n int) error {
 			continue
 		}
 		if back.welcome.Resumed || back.welcome.Role == protocol.Seated && back.welcome.Seat == seat {
-			h.win("the seat %d was taken back", seat)
+			h.win("a replaced guest has seat %d again", seat)
 		}
 		back.leave(ctx)
 	}

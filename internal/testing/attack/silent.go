@@ -3,8 +3,8 @@ package attack
 import "context"
 
 var _ = register(&Attack{
-	Row: 2, Name: "silent", About: "64 WebSockets that say nothing, each opened again when it is closed",
-	Run: func(ctx context.Context, h *Hands) error {
+	Row: 2, Name: "silent", About: "64 silent WebSockets, each opened again when it is closed",
+	Run: func(ctx context.Context, h *Attackers) error {
 		return h.repeat(ctx, 64, 500, func(ctx context.Context, _ int) error {
 			p, err := h.open(ctx)
 			if err != nil {

@@ -11,24 +11,24 @@ import (
 	"strings"
 )
 
-// How many there are of each kind. The rest of the seats is free.
+// How many tokens of each kind there are. The rest of the seats is free.
 const (
 	Seats = 16 // of the match
 
 	honest    = 8
 	newcomers = 40 // a subject is welcomed 20 times a minute at most
-	hands     = 16
+	attackers = 16
 	watchers  = 4
 )
 
-// ErrTokens refuses a list of tokens that was not made by [WriteTokens].
+// ErrTokens is returned for a list of tokens that [WriteTokens] did not make.
 var ErrTokens = errors.New("attack: want a list of tokens as --print-tokens makes it")
 
-// Tokens are what the people of an attack show to the server.
+// Tokens are those of everybody who takes part in an attack.
 type Tokens struct {
-	Honest    []string `json:"honest"`    // each for a seat
+	Honest    []string `json:"honest"`    // each for one seat
 	Newcomers []string `json:"newcomers"` // of honest players, for any seat
-	Hands     []string `json:"hands"`     // of attackers, for any seat
+	Attackers []string `json:"hands"`     // for any seat
 	Holders   []string `json:"holders"`   // of attackers, each for one of the other seats
 	Watchers  []string `json:"watchers"`  // spectators
 	Admin     string   `json:"admin"`
@@ -40,7 +40,7 @@ func WriteTokens(w io.Writer, match string) error {
 	line := func(role, seat, kind string, n int) {
 		match := match
 		if role == "admin" {
-			match = "-" // and none that an attack asks for by a false name
+			match = "-" // any match
 		}
 		var token [16]byte
 		rand.Read(token[:])
@@ -55,7 +55,7 @@ func WriteTokens(w io.Writer, match string) error {
 	for i := range newcomers {
 		line("player", "-", "newcomer", i)
 	}
-	for i := range hands {
+	for i := range attackers {
 		line("player", "-", "hand", i)
 	}
 	for i := range watchers {
@@ -66,14 +66,14 @@ func WriteTokens(w io.Writer, match string) error {
 	return err
 }
 
-// ReadTokens reads what [WriteTokens] wrote, and the match that the tokens are for.
+// ReadTokens reads the list of [WriteTokens]. It returns the match of the tokens as well.
 func ReadTokens(r io.Reader) (t Tokens, match string, err error) {
-	lists := map[string]*[]string{"honest": &t.Honest, "newcomer": &t.Newcomers, "hand": &t.Hands, "holder": &t.Holders, "watcher": &t.Watchers}
+	lists := map[string]*[]string{"honest": &t.Honest, "newcomer": &t.Newcomers, "hand": &t.Attackers, "holder": &t.Holders, "watcher": &t.Watchers}
 	lines := bufio.NewScanner(r)
 	for lines.Scan() {
 		words := strings.Fields(lines.Text())
 		if len(words) != 5 {
-			continue // a comment, or a line of somebody else, as below
+			continue // a comment or a line that is not ours
 		}
 		kind, _, _ := strings.Cut(words[2], "-")
 		if list := lists[kind]; list != nil {
@@ -83,7 +83,7 @@ func ReadTokens(r io.Reader) (t Tokens, match string, err error) {
 			t.Admin = words[4]
 		}
 	}
-	if len(t.Honest) != honest || len(t.Newcomers) != newcomers || len(t.Hands) != hands || len(t.Holders) != Seats-honest || len(t.Watchers) != watchers || t.Admin == "" {
+	if len(t.Honest) != honest || len(t.Newcomers) != newcomers || len(t.Attackers) != attackers || len(t.Holders) != Seats-honest || len(t.Watchers) != watchers || t.Admin == "" {
 		return t, match, ErrTokens
 	}
 	return t, match, lines.Err()

@@ -1,5 +1,5 @@
-// Package fixedbench times every operation of package fixed beside its float64 twin, in one run: only the ratio of the
-// two means anything on another machine. go test -bench and the command use the same bodies.
+// Package fixedbench times every operation of package fixed and the same operation on float64 in one run. Only the ratio
+// of the two means anything on another machine. go test -bench and samestep bench fixed run the same bodies.
 //
 //	for _, p := range fixedbench.Pairs {
 //		r := p.Measure(20, 50_000)
@@ -15,9 +15,9 @@ import (
 	"github.com/seed-49bee653/samestep/fixed"
 )
 
-// A Pair is an operation of package fixed and the same operation on float64. Each body does it n times, on a fixed set
-// of inputs of the size that games use (positions within ±1024 cells), and adds the results up, so that none is left out;
-// vectors and truths are stored instead.
+// A Pair is an operation of package fixed and the same operation on float64. Each body runs it n times, on a fixed set
+// of inputs of the size that games use (positions within ±1024 cells). It adds up or stores the results, so that the
+// compiler drops none.
 type Pair struct {
 	Name         string
 	Fixed, Float func(n int)
@@ -26,13 +26,13 @@ type Pair struct {
 // A Result is the median time of one operation.
 type Result struct{ FixedNS, FloatNS float64 }
 
-// Ratio returns how many times as long as the float operation the fixed one takes.
+// Ratio returns the time of the fixed operation divided by that of the float operation.
 func (r Result) Ratio() float64 { return r.FixedNS / r.FloatNS }
 
 // Measure runs both bodies in turn, rounds times n operations each, and returns the medians.
 func (p Pair) Measure(rounds, n int) Result {
 	fixedNS, floatNS := make([]float64, rounds), make([]float64, rounds)
-	for range 3 { // a core that slept needs a while to reach its clock
+	for range 3 { // an idle core needs a while to reach its full clock rate
 		p.Fixed(n)
 		p.Float(n)
 	}
@@ -62,13 +62,11 @@ var (
 	turns        [mask + 1]fixed.Turn
 	fs, gs, fpos [mask + 1]float64
 	fsmall, arcs [mask + 1]float64
-	//lint:ignore U1000 the writes keep the compiler from removing the loops
-	sinkQ fixed.Q
-	//lint:ignore U1000 the same
-	sinkF   float64
-	outBool [mask + 1]bool
-	outVec  [mask + 1]fixed.Vec2
-	outVecF [mask + 1]vec2
+	sinkQ        fixed.Q
+	sinkF        float64
+	outBool      [mask + 1]bool
+	outVec       [mask + 1]fixed.Vec2
+	outVecF      [mask + 1]vec2
 )
 
 type vec2 struct{ x, y float64 }

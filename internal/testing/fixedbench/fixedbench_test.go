@@ -34,7 +34,7 @@ func TestRatios(t *testing.T) {
 	}
 }
 
-// TestLimitsHavePairs: a row of limits whose operation was renamed would never be compared with anything.
+// Every row of limits names an operation. A row of a renamed operation would never be checked.
 func TestLimitsHavePairs(t *testing.T) {
 	rows := 0
 	for _, p := range fixedbench.Pairs {

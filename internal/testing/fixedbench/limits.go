@@ -2,7 +2,7 @@ package fixedbench
 
 import "runtime"
 
-// limits is the ratio that an operation should keep on amd64, wasm and 386. One without a row has none.
+// limits has the largest ratio that an operation should have on amd64, wasm and 386. An operation without a row has no limit.
 var limits = map[string][3]float64{
 	"Mul":        {3.5, 4, 8},
 	"MulWrap":    {2.7, 1.7, 4.8},
@@ -21,7 +21,7 @@ var limits = map[string][3]float64{
 	"Seek":       {5, 4, 12},
 }
 
-// Limit returns the ratio that the operation should keep on this architecture, or 0 where none is set.
+// Limit returns the largest ratio that the operation should have on this architecture; 0 for no limit.
 func (p Pair) Limit() float64 { return p.limit(runtime.GOARCH) }
 
 func (p Pair) limit(arch string) float64 {

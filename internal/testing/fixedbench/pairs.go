@@ -9,298 +9,121 @@ import (
 // Pairs is every operation that has a float64 twin.
 var Pairs = []Pair{
 	{
-		Name: "Mul",
-		Fixed: func(n int) {
-			var sum fixed.Q
-			for i := range n {
-				sum += qs[i&mask].Mul(rs[i&mask])
-			}
-			sinkQ = sum
-		},
-		Float: func(n int) {
-			var sum float64
-			for i := range n {
-				sum += fs[i&mask] * gs[i&mask]
-			}
-			sinkF = sum
-		},
+		Name:  "Mul",
+		Fixed: func(n int) { add(n, &sinkQ, func(i int) fixed.Q { return qs[i&mask].Mul(rs[i&mask]) }) },
+		Float: func(n int) { add(n, &sinkF, func(i int) float64 { return fs[i&mask] * gs[i&mask] }) },
 	},
 	{
-		Name: "MulWrap",
-		Fixed: func(n int) {
-			var sum fixed.Q
-			for i := range n {
-				sum += qs[i&mask].MulWrap(rs[i&mask])
-			}
-			sinkQ = sum
-		},
-		Float: func(n int) {
-			var sum float64
-			for i := range n {
-				sum += fs[i&mask] * gs[i&mask]
-			}
-			sinkF = sum
-		},
+		Name:  "MulWrap",
+		Fixed: func(n int) { add(n, &sinkQ, func(i int) fixed.Q { return qs[i&mask].MulWrap(rs[i&mask]) }) },
+		Float: func(n int) { add(n, &sinkF, func(i int) float64 { return fs[i&mask] * gs[i&mask] }) },
 	},
 	{
-		Name: "Div",
-		Fixed: func(n int) {
-			var sum fixed.Q
-			for i := range n {
-				sum += qs[i&mask].Div(pos[i&mask])
-			}
-			sinkQ = sum
-		},
-		Float: func(n int) {
-			var sum float64
-			for i := range n {
-				sum += fs[i&mask] / fpos[i&mask]
-			}
-			sinkF = sum
-		},
+		Name:  "Div",
+		Fixed: func(n int) { add(n, &sinkQ, func(i int) fixed.Q { return qs[i&mask].Div(pos[i&mask]) }) },
+		Float: func(n int) { add(n, &sinkF, func(i int) float64 { return fs[i&mask] / fpos[i&mask] }) },
 	},
 	{
-		Name: "Sqrt",
-		Fixed: func(n int) {
-			var sum fixed.Q
-			for i := range n {
-				sum += pos[i&mask].Sqrt()
-			}
-			sinkQ = sum
-		},
-		Float: func(n int) {
-			var sum float64
-			for i := range n {
-				sum += math.Sqrt(fpos[i&mask])
-			}
-			sinkF = sum
-		},
+		Name:  "Sqrt",
+		Fixed: func(n int) { add(n, &sinkQ, func(i int) fixed.Q { return pos[i&mask].Sqrt() }) },
+		Float: func(n int) { add(n, &sinkF, func(i int) float64 { return math.Sqrt(fpos[i&mask]) }) },
 	},
 	{
-		Name: "RSqrt",
-		Fixed: func(n int) {
-			var sum fixed.Q
-			for i := range n {
-				sum += fixed.RSqrt(pos[i&mask])
-			}
-			sinkQ = sum
-		},
-		Float: func(n int) {
-			var sum float64
-			for i := range n {
-				sum += 1 / math.Sqrt(fpos[i&mask])
-			}
-			sinkF = sum
-		},
+		Name:  "RSqrt",
+		Fixed: func(n int) { add(n, &sinkQ, func(i int) fixed.Q { return fixed.RSqrt(pos[i&mask]) }) },
+		Float: func(n int) { add(n, &sinkF, func(i int) float64 { return 1 / math.Sqrt(fpos[i&mask]) }) },
 	},
 	{
-		Name: "Hypot",
-		Fixed: func(n int) {
-			var sum fixed.Q
-			for i := range n {
-				sum += fixed.Hypot(qs[i&mask], rs[i&mask])
-			}
-			sinkQ = sum
-		},
+		Name:  "Hypot",
+		Fixed: func(n int) { add(n, &sinkQ, func(i int) fixed.Q { return fixed.Hypot(qs[i&mask], rs[i&mask]) }) },
 		Float: func(n int) {
-			var sum float64
-			for i := range n {
-				x, y := fs[i&mask], gs[i&mask]
-				sum += math.Sqrt(x*x + y*y)
-			}
-			sinkF = sum
+			add(n, &sinkF, func(i int) float64 { x, y := fs[i&mask], gs[i&mask]; return math.Sqrt(x*x + y*y) })
 		},
 	},
 	{
 		Name: "InRange",
 		Fixed: func(n int) {
-			var sum fixed.Q
-			for i := range n {
-				outBool[i&mask] = fixed.Vec2{X: qs[i&mask], Y: rs[i&mask]}.InRange(fixed.Vec2{X: rs[i&mask], Y: qs[i&mask]}, pos[i&mask])
-			}
-			sinkQ = sum
+			store(n, &outBool, func(i int) bool {
+				return fixed.Vec2{X: qs[i&mask], Y: rs[i&mask]}.InRange(fixed.Vec2{X: rs[i&mask], Y: qs[i&mask]}, pos[i&mask])
+			})
 		},
 		Float: func(n int) {
-			var sum float64
-			for i := range n {
+			store(n, &outBool, func(i int) bool {
 				dx, dy, r := fs[i&mask]-gs[i&mask], gs[i&mask]-fs[i&mask], fpos[i&mask]
-				outBool[i&mask] = dx*dx+dy*dy <= r*r
-			}
-			sinkF = sum
+				return dx*dx+dy*dy <= r*r
+			})
 		},
 	},
 	{
-		Name: "Sin",
-		Fixed: func(n int) {
-			var sum fixed.Q
-			for i := range n {
-				sum += turns[i&mask].Sin()
-			}
-			sinkQ = sum
-		},
-		Float: func(n int) {
-			var sum float64
-			for i := range n {
-				sum += math.Sin(arcs[i&mask])
-			}
-			sinkF = sum
-		},
+		Name:  "Sin",
+		Fixed: func(n int) { add(n, &sinkQ, func(i int) fixed.Q { return turns[i&mask].Sin() }) },
+		Float: func(n int) { add(n, &sinkF, func(i int) float64 { return math.Sin(arcs[i&mask]) }) },
 	},
 	{
-		Name: "Cos",
-		Fixed: func(n int) {
-			var sum fixed.Q
-			for i := range n {
-				sum += turns[i&mask].Cos()
-			}
-			sinkQ = sum
-		},
-		Float: func(n int) {
-			var sum float64
-			for i := range n {
-				sum += math.Cos(arcs[i&mask])
-			}
-			sinkF = sum
-		},
+		Name:  "Cos",
+		Fixed: func(n int) { add(n, &sinkQ, func(i int) fixed.Q { return turns[i&mask].Cos() }) },
+		Float: func(n int) { add(n, &sinkF, func(i int) float64 { return math.Cos(arcs[i&mask]) }) },
 	},
 	{
-		Name: "SinCos",
-		Fixed: func(n int) {
-			var sum fixed.Q
-			for i := range n {
-				s, c := turns[i&mask].SinCos()
-				sum += s + c
-			}
-			sinkQ = sum
-		},
-		Float: func(n int) {
-			var sum float64
-			for i := range n {
-				s, c := math.Sincos(arcs[i&mask])
-				sum += s + c
-			}
-			sinkF = sum
-		},
+		Name:  "SinCos",
+		Fixed: func(n int) { add(n, &sinkQ, func(i int) fixed.Q { s, c := turns[i&mask].SinCos(); return s + c }) },
+		Float: func(n int) { add(n, &sinkF, func(i int) float64 { s, c := math.Sincos(arcs[i&mask]); return s + c }) },
 	},
 	{
-		Name: "SinRadians",
-		Fixed: func(n int) {
-			var sum fixed.Q
-			for i := range n {
-				sum += fixed.SinRadians(small[i&mask])
-			}
-			sinkQ = sum
-		},
-		Float: func(n int) {
-			var sum float64
-			for i := range n {
-				sum += math.Sin(fsmall[i&mask])
-			}
-			sinkF = sum
-		},
+		Name:  "SinRadians",
+		Fixed: func(n int) { add(n, &sinkQ, func(i int) fixed.Q { return fixed.SinRadians(small[i&mask]) }) },
+		Float: func(n int) { add(n, &sinkF, func(i int) float64 { return math.Sin(fsmall[i&mask]) }) },
 	},
 	{
 		Name: "Atan2",
 		Fixed: func(n int) {
-			var sum fixed.Q
-			for i := range n {
-				sum += fixed.Q(fixed.Atan2(qs[i&mask], rs[i&mask]))
-			}
-			sinkQ = sum
+			add(n, &sinkQ, func(i int) fixed.Q { return fixed.Q(fixed.Atan2(qs[i&mask], rs[i&mask])) })
 		},
-		Float: func(n int) {
-			var sum float64
-			for i := range n {
-				sum += math.Atan2(fs[i&mask], gs[i&mask])
-			}
-			sinkF = sum
-		},
+		Float: func(n int) { add(n, &sinkF, func(i int) float64 { return math.Atan2(fs[i&mask], gs[i&mask]) }) },
 	},
 	{
 		Name: "Normalize",
 		Fixed: func(n int) {
-			var sum fixed.Q
-			for i := range n {
-				outVec[i&mask] = fixed.Vec2{X: qs[i&mask], Y: rs[i&mask]}.Normalize()
-			}
-			sinkQ = sum
+			store(n, &outVec, func(i int) fixed.Vec2 { return fixed.Vec2{X: qs[i&mask], Y: rs[i&mask]}.Normalize() })
 		},
-		Float: func(n int) {
-			var sum float64
-			for i := range n {
-				outVecF[i&mask] = vec2{fs[i&mask], gs[i&mask]}.normalize()
-			}
-			sinkF = sum
-		},
+		Float: func(n int) { store(n, &outVecF, func(i int) vec2 { return vec2{fs[i&mask], gs[i&mask]}.normalize() }) },
 	},
 	{
-		Name: "Exp2",
-		Fixed: func(n int) {
-			var sum fixed.Q
-			for i := range n {
-				sum += fixed.Exp2(small[i&mask])
-			}
-			sinkQ = sum
-		},
-		Float: func(n int) {
-			var sum float64
-			for i := range n {
-				sum += math.Exp2(fsmall[i&mask])
-			}
-			sinkF = sum
-		},
+		Name:  "Exp2",
+		Fixed: func(n int) { add(n, &sinkQ, func(i int) fixed.Q { return fixed.Exp2(small[i&mask]) }) },
+		Float: func(n int) { add(n, &sinkF, func(i int) float64 { return math.Exp2(fsmall[i&mask]) }) },
 	},
 	{
-		Name: "Log2",
-		Fixed: func(n int) {
-			var sum fixed.Q
-			for i := range n {
-				sum += fixed.Log2(pos[i&mask])
-			}
-			sinkQ = sum
-		},
-		Float: func(n int) {
-			var sum float64
-			for i := range n {
-				sum += math.Log2(fpos[i&mask])
-			}
-			sinkF = sum
-		},
+		Name:  "Log2",
+		Fixed: func(n int) { add(n, &sinkQ, func(i int) fixed.Q { return fixed.Log2(pos[i&mask]) }) },
+		Float: func(n int) { add(n, &sinkF, func(i int) float64 { return math.Log2(fpos[i&mask]) }) },
 	},
 	{
-		Name: "Pow",
-		Fixed: func(n int) {
-			var sum fixed.Q
-			for i := range n {
-				sum += fixed.Pow(pos[i&mask], small[i&mask])
-			}
-			sinkQ = sum
-		},
-		Float: func(n int) {
-			var sum float64
-			for i := range n {
-				sum += math.Pow(fpos[i&mask], fsmall[i&mask])
-			}
-			sinkF = sum
-		},
+		Name:  "Pow",
+		Fixed: func(n int) { add(n, &sinkQ, func(i int) fixed.Q { return fixed.Pow(pos[i&mask], small[i&mask]) }) },
+		Float: func(n int) { add(n, &sinkF, func(i int) float64 { return math.Pow(fpos[i&mask], fsmall[i&mask]) }) },
 	},
 	{
-		Name: "Seek",
-		Fixed: func(n int) {
-			var sum fixed.Q
-			for i := range n {
-				outVec[i&mask] = seek(i)
-			}
-			sinkQ = sum
-		},
-		Float: func(n int) {
-			var sum float64
-			for i := range n {
-				outVecF[i&mask] = seekFloat(i)
-			}
-			sinkF = sum
-		},
+		Name:  "Seek",
+		Fixed: func(n int) { store(n, &outVec, func(i int) fixed.Vec2 { return seek(i) }) },
+		Float: func(n int) { store(n, &outVecF, func(i int) vec2 { return seekFloat(i) }) },
 	},
+}
+
+// add adds up n results of f. The compiler inlines add and f, so each body is a plain loop.
+func add[T fixed.Q | float64](n int, to *T, f func(i int) T) {
+	var sum T
+	for i := range n {
+		sum += f(i)
+	}
+	*to = sum
+}
+
+// store is add for results that cannot be added up.
+func store[T any](n int, to *[mask + 1]T, f func(i int) T) {
+	for i := range n {
+		to[i&mask] = f(i)
+	}
 }
 
 func (v vec2) normalize() vec2 {

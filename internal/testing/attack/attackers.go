@@ -20,49 +20,49 @@ import (
 )
 
 // ErrUnfit means that an attack needs a server with other flags.
-var ErrUnfit = errors.New("attack: the server is not one for this")
+var ErrUnfit = errors.New("attack: it needs a server with other flags")
 
-// subprotocol is what a client offers; see docs/protocol.md.
+// subprotocol is the WebSocket subprotocol that a client offers; see docs/protocol.md.
 const subprotocol = "samestep.v1"
 
-// A Job is what the process of the attackers is told.
+// A Job is what the process of the attackers gets.
 type Job struct {
 	Attack  string        `json:"attack"`
 	Server  string        `json:"server"` // ws://HOST:PORT
 	Match   string        `json:"match"`
 	Tokens  Tokens        `json:"tokens"`
-	From    string        `json:"from"`    // the attackers' address; empty for that of everybody
-	Dir     string        `json:"dir"`     // for files; those that [Attack.Serve] wrote are there
-	Program string        `json:"program"` // of samestep
+	From    string        `json:"from"`    // the attackers' address; "": that of the honest players
+	Dir     string        `json:"dir"`     // for files; it has those that [Attack.Serve] wrote
+	Program string        `json:"program"` // path of samestep
 	Game    string        `json:"game"`
 	Time    time.Duration `json:"time_ns,string"`
 }
 
-// A Report is what the process of the attackers answers.
+// A Report is the result of the attackers.
 type Report struct {
-	Tries    int            `json:"tries"`             // of whatever the attack does over and over
-	Told     map[string]int `json:"told,omitempty"`    // what came of them, where that is counted
-	Wins     []string       `json:"wins,omitempty"`    // what must not have been possible
+	Tries    int            `json:"tries"`             // how often the attack was tried
+	Told     map[string]int `json:"told,omitempty"`    // the outcomes of the tries
+	Wins     []string       `json:"wins,omitempty"`    // what succeeded, and must not
 	Skipped  string         `json:"skipped,omitempty"` // why there was no attack
 	Sent     int64          `json:"sent_bytes,string"` // by the attackers
 	Received int64          `json:"received_bytes,string"`
 }
 
-// maxWins is how many wins are told.
+// maxWins limits the wins in a report.
 const maxWins = 8
 
-// Hands are those who attack.
-type Hands struct {
+// Attackers do a job.
+type Attackers struct {
 	Job
 	game   *lockstep.Game
 	client *http.Client
-	near   *http.Client // from the address of the honest players
+	near   *http.Client // with the address of the honest players
 
 	mu     sync.Mutex
 	report Report
 }
 
-// Work does a job, until its time is over or ctx ends, and reports.
+// Work does a job until its time is over or ctx ends, and returns its report.
 func Work(ctx context.Context, j Job, g *lockstep.Game) (Report, error) {
 	a, err := Named(j.Attack)
 	if err == nil {
@@ -71,17 +71,13 @@ func Work(ctx context.Context, j Job, g *lockstep.Game) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	return work(ctx, j, g, a)
-}
-
-func work(ctx context.Context, j Job, g *lockstep.Game, a *Attack) (Report, error) {
-	h := &Hands{Job: j, game: g, report: Report{Told: map[string]int{}}}
+	h := &Attackers{Job: j, game: g, report: Report{Told: map[string]int{}}}
 	h.client, h.near = h.httpClient(j.From), h.httpClient("")
 	defer h.client.CloseIdleConnections()
 	defer h.near.CloseIdleConnections()
 	ctx, cancel := context.WithTimeout(ctx, j.Time)
 	defer cancel()
-	err := a.Run(ctx, h)
+	err = a.Run(ctx, h)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
@@ -93,7 +89,7 @@ func work(ctx context.Context, j Job, g *lockstep.Game, a *Attack) (Report, erro
 	return h.report, nil
 }
 
-func (h *Hands) httpClient(from string) *http.Client {
+func (h *Attackers) httpClient(from string) *http.Client {
 	return &http.Client{
 		Transport:     &http.Transport{DialContext: func(ctx context.Context, _, address string) (net.Conn, error) { return h.dial(ctx, from, address) }},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -101,14 +97,14 @@ func (h *Hands) httpClient(from string) *http.Client {
 }
 
 // address returns the server's HOST:PORT.
-func (h *Hands) address() string { return strings.TrimPrefix(h.Server, "ws://") }
+func (h *Attackers) address() string { return strings.TrimPrefix(h.Server, "ws://") }
 
-// socket connects to the server, and says nothing.
-func (h *Hands) socket(ctx context.Context) (net.Conn, error) {
+// socket connects to the server and sends nothing.
+func (h *Attackers) socket(ctx context.Context) (net.Conn, error) {
 	return h.dial(ctx, h.From, h.address())
 }
 
-func (h *Hands) dial(ctx context.Context, from, address string) (net.Conn, error) {
+func (h *Attackers) dial(ctx context.Context, from, address string) (net.Conn, error) {
 	c, err := dialer(from).DialContext(ctx, "tcp", address)
 	if err != nil {
 		return nil, err
@@ -116,43 +112,41 @@ func (h *Hands) dial(ctx context.Context, from, address string) (net.Conn, error
 	return &counted{c, h}, nil
 }
 
-// A counted is a connection whose bytes are counted.
+// A counted is a connection that counts its bytes.
 type counted struct {
 	net.Conn
-	hands *Hands
+	of *Attackers
 }
 
-// Read implements [net.Conn].
 func (c *counted) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
-	c.hands.count(n, 0)
+	c.of.count(n, 0)
 	return n, err
 }
 
-// Write implements [net.Conn].
 func (c *counted) Write(b []byte) (int, error) {
 	n, err := c.Conn.Write(b)
-	c.hands.count(0, n)
+	c.of.count(0, n)
 	return n, err
 }
 
-func (h *Hands) count(received, sent int) {
+func (h *Attackers) count(received, sent int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.report.Received += int64(received)
 	h.report.Sent += int64(sent)
 }
 
-// try counts a try, and what came of it.
-func (h *Hands) try(outcome string) {
+// try counts a try and its outcome.
+func (h *Attackers) try(outcome string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.report.Tries++
 	h.report.Told[outcome]++
 }
 
-// win notes something that must not be possible.
-func (h *Hands) win(format string, args ...any) {
+// win reports that something succeeded that must not.
+func (h *Attackers) win(format string, args ...any) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	what := fmt.Sprintf(format, args...)
@@ -161,9 +155,9 @@ func (h *Hands) win(format string, args ...any) {
 	}
 }
 
-// repeat calls f in several goroutines until ctx ends, at most so many times a
-// second in all, with the number of the call. It returns the first error of f.
-func (h *Hands) repeat(ctx context.Context, workers, perSecond int, f func(ctx context.Context, n int) error) error {
+// repeat calls f with the number of the call until ctx ends, in several goroutines and
+// at most perSecond times a second in all. It returns the first error of f.
+func (h *Attackers) repeat(ctx context.Context, workers, perSecond int, f func(ctx context.Context, n int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	turns := make(chan int)
@@ -194,7 +188,7 @@ func (h *Hands) repeat(ctx context.Context, workers, perSecond int, f func(ctx c
 	return nil
 }
 
-// sleep waits, or until ctx ends.
+// sleep waits for d or until ctx ends.
 func sleep(ctx context.Context, d time.Duration) {
 	if d <= 0 {
 		return
@@ -207,13 +201,13 @@ func sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// open opens a WebSocket of the match, and says nothing.
-func (h *Hands) open(ctx context.Context) (*peer, error) {
+// open opens a WebSocket of the match and sends nothing.
+func (h *Attackers) open(ctx context.Context) (*peer, error) {
 	return openPeer(ctx, h.client, h.Server, h.Match)
 }
 
-// join opens a WebSocket and shows a token, or a session of the match.
-func (h *Hands) join(ctx context.Context, token string, session protocol.SessionToken) (*peer, error) {
+// join opens a WebSocket and authenticates with a token or a session of the match.
+func (h *Attackers) join(ctx context.Context, token string, session protocol.SessionToken) (*peer, error) {
 	p, err := h.open(ctx)
 	if err != nil {
 		return nil, err
@@ -226,8 +220,8 @@ func guest(name string, n int) string {
 	return fmt.Sprintf("guest:%s%%20%d:%s", name, n, randomText())
 }
 
-// ask sends a request over HTTP. The answer's body is cut after 64 KiB.
-func (h *Hands) ask(ctx context.Context, c *http.Client, method, path, token, body string) (status int, answer string, err error) {
+// ask sends an HTTP request. It returns at most 64 KiB of the response body.
+func (h *Attackers) ask(ctx context.Context, c *http.Client, method, path, token, body string) (status int, answer string, err error) {
 	r, err := http.NewRequestWithContext(ctx, method, "http://"+h.address()+path, strings.NewReader(body))
 	if err != nil {
 		return 0, "", err
@@ -249,8 +243,8 @@ func outcome(err error) string {
 	if err == nil {
 		return "welcome"
 	}
-	if turned := (*turnedAway)(nil); errors.As(err, &turned) {
-		return turned.why
+	if r := (*refusal)(nil); errors.As(err, &r) {
+		return r.why
 	}
 	if websocket.CloseStatus(err) >= 0 {
 		return "closed"
@@ -258,7 +252,7 @@ func outcome(err error) string {
 	return "cut"
 }
 
-// ReadJob reads a job from JSON, as the process of the attackers is given it.
+// ReadJob reads a job from JSON.
 func ReadJob(r io.Reader) (j Job, err error) {
 	return j, json.NewDecoder(r).Decode(&j)
 }
