@@ -19,10 +19,10 @@ func ExampleVet() {
 }
 
 func ExampleFinding() {
-	f := determinism.Finding{File: "world.go", Line: 12, Column: 3, Rule: "clock", Text: "clock: time.Now: every machine has another time; count ticks"}
+	f := determinism.Finding{File: "world.go", Line: 12, Column: 3, Rule: "clock", Text: "clock: time.Now: every machine has its own time; count ticks"}
 	fmt.Println(f)
 	// Output:
-	// world.go:12:3: clock: time.Now: every machine has another time; count ticks
+	// world.go:12:3: clock: time.Now: every machine has its own time; count ticks
 }
 
 func ExampleRule() {
@@ -33,7 +33,7 @@ func ExampleRule() {
 	fmt.Println(last.Name)
 	// Output:
 	// float: floating point rounds differently between machines; use integers or package fixed
-	// fixedpoint: native arithmetic of fixed-point numbers knows nothing of the point; use the methods of the type: Mul, Div, FromInt
+	// fixedpoint: native arithmetic ignores the binary point of fixed-point numbers; use the methods of the type: Mul, Div, FromInt
 	// statetype: its size, address, order or rounding differs between machines; use sized integers, bools, strings, arrays, slices and structs of them
 	// allow
 }

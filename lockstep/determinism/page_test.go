@@ -15,30 +15,29 @@ import (
 
 const pageHead = `# What a simulation must not do
 
-Every machine of a match has to compute the same states, bit by bit. ` + "`samestep vet`" + ` reads the code of a game and finds what
-may come out differently. This page is made of its rules and of the examples that test them (` + "`lockstep/determinism`" + `).
+Every machine of a match has to compute the same states, bit by bit. ` + "`samestep vet`" + ` reads the code of a game and finds constructs
+that may differ between machines. A test writes this page from the rules and from their examples (` + "`lockstep/determinism`" + `).
 
     samestep vet ./...
     go vet -vettool=$(which samestep) ./...
+    go vet -vettool=$(which samestep) -fix ./...
 
-It looks at the functions that a game gives to ` + "`lockstep.Rules`" + ` as ` + "`New`" + `, ` + "`Step`" + `, ` + "`Derive`" + `, ` + "`Validate`" + ` and ` + "`SelfTest`" + `, and at all that they call, in other
-packages too: what those break is reported at the call. Function values are followed to the places that name them, methods of an
-interface to all types in sight that have them. The types of states, configurations and commands are looked at as well. A comment
-in front of a function, or of a package clause, adds that function or package:
+The last command also fixes loops over maps, unstable sorts, and native arithmetic of fixed-point numbers.
+
+The analyzer checks the types of states, configurations and commands. It checks the functions that a game gives to ` + "`lockstep.Rules`" + ` as ` + "`New`" + `,
+` + "`Step`" + `, ` + "`Derive`" + `, ` + "`Validate`" + ` and ` + "`SelfTest`" + `, and all functions that these call. It reports a finding in another package at the call. It follows function
+values to all places that name the function, and methods of an interface to all visible types that have them. A comment before another function,
+or before a package clause, adds that function or package:
 
     //samestep:deterministic
 
-What is known to be harmless is allowed by a comment that says why: for its line, or the next if it stands alone; in front of a
-declaration for that, and in front of the package clause for the file.
+A comment allows a harmless finding, with a reason. It applies to its own line, or to the next line if it stands alone; before a declaration it
+applies to the declaration, and before the package clause to the file.
 
     //samestep:allow RULE reason
 
-What it does not see: code that the build leaves out, tests, assembly (which is the rule "unseen"), what a game does through
-reflection, overflow of int on 32-bit machines, formats that are no constants, and pointers that two names share. It is a reader,
-not a proof: the checks of ` + "`lockstep/locksteptest`" + ` run the game.
-
-What can be mended by machine is, by ` + "`go vet -vettool=$(which samestep) -fix ./...`" + `: loops over maps, unstable sorts, and native
-arithmetic of fixed-point numbers.
+The analyzer does not see excluded code, tests, assembly (the rule "unseen"), reflection, overflow of int on 32-bit machines, formats that are
+not constants, and aliased pointers. It reads code and proves nothing: the checks of ` + "`lockstep/locksteptest`" + ` run the game.
 `
 
 var (
