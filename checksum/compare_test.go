@@ -16,11 +16,11 @@ func TestCompare(t *testing.T) {
 		{"equal", full, full.Clone(), "", true},
 		{"first section", full, Sum{8, []uint64{0, 2, 3, 4, 0}}, "section Tick: 0000000000000001 != 0000000000000000", false},
 		{"last section", full, Sum{8, []uint64{1, 2, 3, 4, 6}}, "section Blue: 0000000000000005 != 0000000000000006", false},
-		{"a section under an equal root", full, Sum{9, []uint64{1, 7, 3, 4, 5}}, "section Units: 0000000000000002 != 0000000000000007", false},
-		{"the root alone", full, Sum{8, []uint64{1, 2, 3, 4, 5}}, "root: 0000000000000009 != 0000000000000008", false},
+		{"a section under an equal hash", full, Sum{9, []uint64{1, 7, 3, 4, 5}}, "section Units: 0000000000000002 != 0000000000000007", false},
+		{"the hash alone", full, Sum{8, []uint64{1, 2, 3, 4, 5}}, "hash: 0000000000000009 != 0000000000000008", false},
 		{"no sections, equal", full, Sum{Hash: 9}, "", true},
-		{"no sections, not equal", Sum{Hash: 7}, full, "root: 0000000000000007 != 0000000000000009", false},
-		{"too many sections", full, Sum{8, []uint64{0, 0, 0, 0, 0, 0}}, "root: 0000000000000009 != 0000000000000008", false},
+		{"no sections, not equal", Sum{Hash: 7}, full, "hash: 0000000000000007 != 0000000000000009", false},
+		{"too many sections", full, Sum{8, []uint64{0, 0, 0, 0, 0, 0}}, "hash: 0000000000000009 != 0000000000000008", false},
 	} {
 		m, equal := Compare(test.a, test.b, codec.Schema())
 		if equal != test.equal || !equal && m.String() != test.want {

@@ -11,14 +11,14 @@ import (
 
 // Sum is the checksum of one state.
 type Sum struct {
-	Hash     uint64   // of the whole state
-	Sections []uint64 // of each section, in order
+	Hash     uint64   // of the whole state, see the package comment
+	Sections []uint64 // the sum of each section, in order
 }
 
-// hashPrefix begins the bytes that a hash is the hash of, so that it is never the hash of anything else.
+// hashPrefix begins the input of every state hash, so that no other xxhash64 has the same input.
 const hashPrefix = "samestep root 1\n"
 
-// Of sets dst to the sum of v. It reuses the memory of dst.Sections and allocates nothing else.
+// Of sets dst to the sum of v. It reuses the memory of dst.Sections and allocates nothing more.
 func Of[T any](dst *Sum, c *state.Codec[T], v *T) {
 	var hash, section xxhash.Digest
 	startHash(&hash)
@@ -31,8 +31,8 @@ func Of[T any](dst *Sum, c *state.Codec[T], v *T) {
 	dst.Hash = hash.Sum64()
 }
 
-// OfBytes sets dst to the sum of the state whose canonical bytes are b: the same that [Of] gives for the value. It
-// returns a [*state.DecodeError] if b is not in canonical form, and leaves dst as it is.
+// OfBytes sets dst to the sum of the state with canonical bytes b, which is the one that [Of] gives for the value. If b is
+// not canonical, it returns a [*state.DecodeError] and leaves dst unchanged.
 func OfBytes(dst *Sum, s *state.Schema, b []byte) error {
 	var buf [64][]byte
 	parts, err := s.Split(buf[:0], b)
@@ -50,7 +50,7 @@ func OfBytes(dst *Sum, s *state.Schema, b []byte) error {
 	return nil
 }
 
-// HashOf returns the hash of a state whose sections have these sizes in canonical bytes, and these sums.
+// HashOf returns the hash of a state from the sums of its sections and their sizes in canonical bytes.
 func HashOf(sizesBytes []int, sums []uint64) uint64 {
 	var hash xxhash.Digest
 	startHash(&hash)
@@ -67,7 +67,7 @@ func startHash(hash *xxhash.Digest) {
 	hash.WriteString(hashPrefix)
 }
 
-// add appends a section and writes its size and sum to the hash.
+// add appends the sum of a section and adds the section to the hash.
 func (s *Sum) add(hash *xxhash.Digest, sizeBytes int, sum uint64) {
 	addHash(hash, sizeBytes, sum)
 	s.Sections = append(s.Sections, sum)

@@ -62,10 +62,10 @@ func TestGoldenSum(t *testing.T) {
 	}
 	const golden = "2c9ac64634686ae6" // the same on every machine, for ever
 	if text := FormatHash(got.Hash); text != golden {
-		t.Errorf("root: %s, want %s", text, golden)
+		t.Errorf("hash: %s, want %s", text, golden)
 	}
 	if hash := HashOf([]int{4, len(units), 7, 2, 2}, got.Sections); hash != want.Hash {
-		t.Errorf("root of the sections: %x, want %x", hash, want.Hash)
+		t.Errorf("hash of the sections: %x, want %x", hash, want.Hash)
 	}
 	clone := got.Clone()
 	got.Sections[0]++
@@ -128,7 +128,7 @@ func TestEveryLeafCounts(t *testing.T) {
 	}
 }
 
-// TestExchangedSections is what sums mixed by XOR or addition do not see.
+// TestExchangedSections exchanges two sections, which a sum mixed by XOR or addition would not notice.
 func TestExchangedSections(t *testing.T) {
 	w := newWorld()
 	var a, b Sum
@@ -136,7 +136,7 @@ func TestExchangedSections(t *testing.T) {
 	w.Red, w.Blue = w.Blue, w.Red
 	Of(&b, codec, w)
 	if a.Hash == b.Hash {
-		t.Error("two sections changed places and the root did not change")
+		t.Error("two sections changed places and the hash did not change")
 	}
 	if xorOf(a) != xorOf(b) {
 		t.Error("the control fails: XOR does see that two sections changed places")
@@ -150,8 +150,8 @@ func xorOf(s Sum) (x uint64) {
 	return x
 }
 
-// TestHiddenField is a negative control: what is tagged as derived is not in the sum, so that a game that reads it in
-// its rules is only caught by restoring a state.
+// TestHiddenField is a negative control: a sum does not cover a derived field. So only restoring a state catches a game
+// whose rules read one.
 func TestHiddenField(t *testing.T) {
 	type lie struct {
 		Gold   uint32

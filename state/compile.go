@@ -8,9 +8,9 @@ import (
 	"strconv"
 )
 
-// TypeError says why a Go type cannot be a state, and at which field.
+// TypeError tells which field of a Go type cannot be part of a state, and why.
 type TypeError struct {
-	Path   string // such as "Units[].Speed"; "" is the type itself
+	Path   string // of the field, such as "Units[].Speed"; "" is the type itself
 	Type   string
 	Reason string
 }
@@ -22,13 +22,13 @@ func (e *TypeError) Error() string {
 	return fmt.Sprintf("state: field %s of type %s is refused: %s", e.Path, e.Type, e.Reason)
 }
 
-// place is where a schema node lives in the Go type. Places and nodes share their index.
+// place locates a schema node in the Go type. Places and nodes share their index.
 type place struct {
 	typ     reflect.Type
 	index   int     // of the field in its struct
 	offset  uintptr // of the field in its struct
 	path    string
-	derived bool // there are derived fields in the subtree
+	derived bool // the subtree has derived fields
 }
 
 // fractional is implemented by the integers of fixed-point arithmetic, such as fixed.Q.
@@ -40,7 +40,7 @@ var leafKinds = map[reflect.Kind]Kind{ // only looked up, never ranged over
 	reflect.Uint8: Uint8, reflect.Uint16: Uint16, reflect.Uint32: Uint32, reflect.Uint64: Uint64,
 }
 
-// refusals are the reasons to refuse a kind of Go type.
+// refusals has the reason why each of these kinds is refused.
 var refusals = map[reflect.Kind]string{ // only looked up, never ranged over
 	reflect.Int:           "its size differs between machines",
 	reflect.Uint:          "its size differs between machines",
@@ -57,7 +57,7 @@ var refusals = map[reflect.Kind]string{ // only looked up, never ranged over
 	reflect.Func:          "it is not data",
 }
 
-// compile derives the schema of a Go type, and where each node lives in it.
+// compile returns the schema of a Go type, and where each node is in the type.
 func compile(t reflect.Type) (*Schema, []place, error) {
 	var c compiler
 	if t.Kind() != reflect.Struct {
@@ -74,8 +74,8 @@ func compile(t reflect.Type) (*Schema, []place, error) {
 	return s, c.places, checkGrowth(s, c.places)
 }
 
-// maxGrowth is how many times its least canonical bytes an element of a slice may take in memory. Slices and padding
-// reach 8; a derived field of many bytes would let a few hostile bytes ask for much memory.
+// maxGrowth bounds the memory of a slice's element, as a multiple of its least canonical bytes. Slices and padding reach
+// 8; with a large derived field, a few hostile bytes could demand much memory.
 const maxGrowth = 64
 
 func checkGrowth(s *Schema, places []place) error {
@@ -94,10 +94,10 @@ func checkGrowth(s *Schema, places []place) error {
 type compiler struct {
 	nodes  []describedNode
 	places []place
-	open   []reflect.Type // the types around the present one
+	open   []reflect.Type // the types around the current one
 }
 
-// add appends the nodes of t and reports whether there are derived fields among them.
+// add appends the nodes of t and reports whether t has derived fields.
 func (c *compiler) add(t reflect.Type, name string, p place) (bool, error) {
 	refuse := func(reason string) error { return &TypeError{p.path, t.String(), reason} }
 	p.typ = t

@@ -8,16 +8,16 @@ import (
 )
 
 var (
-	// ErrBool means that a bool's byte is neither 0 nor 1.
+	// ErrBool reports a bool whose byte is neither 0 nor 1.
 	ErrBool = errors.New("a bool is neither 0 nor 1")
-	// ErrTrailing means that there are bytes after the end of the value.
+	// ErrTrailing reports bytes after the end of the value.
 	ErrTrailing = errors.New("bytes after the end of the value")
 )
 
-// DecodeError says where bytes stop being the canonical form of a schema.
+// DecodeError tells where bytes are not the canonical form of a schema.
 type DecodeError struct {
 	Path   string // the field, such as "Units[17].Alive"; "" is the whole value
-	Offset int    // of the first byte that is wrong or missing
+	Offset int    // of the first wrong or missing byte
 	Err    error  // wraps io.ErrUnexpectedEOF, ErrBool or ErrTrailing
 }
 
@@ -31,7 +31,7 @@ func (e *DecodeError) Error() string {
 // Unwrap returns e.Err.
 func (e *DecodeError) Unwrap() error { return e.Err }
 
-// in puts a step before the path of an error that comes from within.
+// in prepends a step to the error's path.
 func (e *DecodeError) in(step string) *DecodeError {
 	e.Path = joinPath(step, e.Path)
 	return e
@@ -47,7 +47,7 @@ func (s *Schema) explain(i int, b []byte, at int) (int, *DecodeError) {
 		if n.kind == Bool {
 			return at, &DecodeError{"", at, fmt.Errorf("%w: %d", ErrBool, b[at])}
 		}
-	} // else look closer, for the field to name
+	} // otherwise descend to the field at fault
 	switch n.kind {
 	case Struct:
 		for _, f := range s.fieldsOf(n) {
@@ -70,7 +70,7 @@ func (s *Schema) explain(i int, b []byte, at int) (int, *DecodeError) {
 	return at, &DecodeError{"", at, fmt.Errorf("%w: %d bytes, want %d", io.ErrUnexpectedEOF, len(b)-at, n.size)}
 }
 
-// explainCount reads the count of a string or slice and checks that the bytes for it are there.
+// explainCount reads the count of a string or slice and checks that enough bytes follow it.
 func (s *Schema) explainCount(i int, b []byte, at int) (int, *DecodeError) {
 	left := len(b) - at
 	if left < countSize {

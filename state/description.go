@@ -6,8 +6,8 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// description is a schema as plain data. Its own canonical form is what replays store, so the one strict decoder
-// also reads schemas, and a schema has exactly one description.
+// description is a schema as plain data. Replays store its canonical form, so the strict decoder of states reads schemas
+// too, and each schema has exactly one description.
 type description struct {
 	Nodes []describedNode // preorder
 }
@@ -19,12 +19,12 @@ type describedNode struct {
 	Name         string // of a field, else ""
 }
 
-// maxDescriptionBytes is the size of the longest description that the limits allow.
+// maxDescriptionBytes is the size of the longest description within the limits.
 const maxDescriptionBytes = countSize + MaxNodes*(1+1+4+countSize+MaxNameBytes)
 
 var descriptions = MustCompile[description]()
 
-// check returns what is wrong with the node itself, or "".
+// check returns the fault of the node itself, or "".
 func (d *describedNode) check() string {
 	if !d.Kind.valid() {
 		return fmt.Sprintf("unknown kind %d", d.Kind)
@@ -43,7 +43,7 @@ func (d *describedNode) check() string {
 	return ""
 }
 
-// AppendDescription appends the description of s, from which [ParseSchema] makes an equal schema.
+// AppendDescription appends the description of s, which [ParseSchema] reads.
 func (s *Schema) AppendDescription(dst []byte) []byte {
 	d := description{Nodes: make([]describedNode, len(s.nodes))}
 	for i := range s.nodes {
@@ -54,8 +54,8 @@ func (s *Schema) AppendDescription(dst []byte) []byte {
 	return descriptions.Append(dst, &d)
 }
 
-// ParseSchema reads a description. It accepts only what [Schema.AppendDescription] writes, and returns a
-// [*DecodeError] where the bytes are malformed, or a [*SchemaError] where they describe something that is not allowed.
+// ParseSchema reads a description. It accepts only what [Schema.AppendDescription] writes. The error wraps a
+// [*DecodeError] for malformed bytes, or is a [*SchemaError] for a schema that is not allowed.
 func ParseSchema(src []byte) (*Schema, error) {
 	if len(src) > maxDescriptionBytes {
 		return nil, &SchemaError{0, fmt.Sprintf("a description of %d bytes, at most %d are allowed", len(src), maxDescriptionBytes)}
@@ -68,7 +68,7 @@ func ParseSchema(src []byte) (*Schema, error) {
 	return newSchema(d.Nodes)
 }
 
-// Fingerprint returns the xxhash64 of the description: equal for equal schemas. It is computed at each call.
+// Fingerprint computes the xxhash64 of the description. Equal schemas have equal fingerprints.
 //
 //samestep:allow unseen xxHash64 is the same function in assembly and in Go
 func (s *Schema) Fingerprint() uint64 { return xxhash.Sum64(s.AppendDescription(nil)) }

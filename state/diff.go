@@ -15,15 +15,15 @@ type Difference struct {
 // String returns the difference as "Path: A != B".
 func (d Difference) String() string { return d.Path + ": " + d.A + " != " + d.B }
 
-// Differences are where two states differ.
+// Differences lists where two states differ.
 type Differences struct {
 	List  []Difference `json:"list"`  // in the order of the fields, up to the limit
-	Total int          `json:"total"` // also beyond the limit
+	Total int          `json:"total"` // including those beyond the limit
 }
 
-// Diff compares the states a and b leaf by leaf. It lists at most limit differences, and counts them all. Slices of
-// different length count as one difference, and their common indexes are compared. Equal regions are skipped at the
-// speed of memory. The error names the side and wraps a [*DecodeError].
+// Diff compares the states a and b leaf by leaf. It lists at most limit differences, and counts all. For slices of
+// different length it counts one difference and compares the common indexes. It skips equal regions at the speed of
+// memory. The error names the side and wraps a [*DecodeError].
 func (s *Schema) Diff(a, b []byte, limit int) (Differences, error) {
 	var found Differences
 	err := s.differences(a, b, func(d *differ, n *node, a, b []byte) {
@@ -34,7 +34,7 @@ func (s *Schema) Diff(a, b []byte, limit int) (Differences, error) {
 	return found, err
 }
 
-// differences gives visit every difference of two states, in order: the node, and its values at the beginning of a and b.
+// differences calls visit for every difference of two states, in order, with the node and its values at the start of a and b.
 func (s *Schema) differences(a, b []byte, visit func(d *differ, n *node, a, b []byte)) error {
 	if err := s.Validate(a); err != nil {
 		return fmt.Errorf("state: first state: %w", err)
@@ -50,7 +50,7 @@ func (s *Schema) differences(a, b []byte, visit func(d *differ, n *node, a, b []
 type differ struct {
 	s     *Schema
 	visit func(d *differ, n *node, a, b []byte)
-	path  []step // from the root to the present value
+	path  []step // from the root to the current value
 }
 
 // step is one step of a path: a field's node, or an index.
@@ -59,7 +59,7 @@ type step struct {
 	index int
 }
 
-// compare compares two values of node i at the beginning of a and b and returns their sizes.
+// compare compares the values of node i at the start of a and b and returns their sizes.
 func (d *differ) compare(i int, a, b []byte) (sizeA, sizeB int) {
 	n := &d.s.nodes[i]
 	sizeA, sizeB = d.s.skip(i, a), d.s.skip(i, b)
@@ -77,7 +77,7 @@ func (d *differ) compare(i int, a, b []byte) (sizeA, sizeB int) {
 	case Array, Slice:
 		d.compareElems(i, a, b)
 	default:
-		//samestep:allow unseen is given by Diff and DiffPlaces of this package
+		//samestep:allow unseen Diff and DiffPlaces of this package set it
 		d.visit(d, n, a, b)
 	}
 	return sizeA, sizeB
@@ -87,7 +87,7 @@ func (d *differ) compareElems(i int, a, b []byte) {
 	countA, atA := d.s.elems(i, a)
 	countB, atB := d.s.elems(i, b)
 	if countA != countB {
-		//samestep:allow unseen is given by Diff and DiffPlaces of this package
+		//samestep:allow unseen Diff and DiffPlaces of this package set it
 		d.visit(d, &d.s.nodes[i], a, b)
 	}
 	common := min(countA, countB)
@@ -109,7 +109,7 @@ func (d *differ) compareElems(i int, a, b []byte) {
 	}
 }
 
-// equalPrefix returns how many bytes at the beginning of a and b, which have one length, are equal.
+// equalPrefix returns how many bytes at the start of a and b are equal. Both have the same length.
 func equalPrefix(a, b []byte) int {
 	const block = 512
 	at := 0
@@ -122,7 +122,7 @@ func equalPrefix(a, b []byte) int {
 	return at
 }
 
-// difference puts the present value into words.
+// difference describes the current value.
 func (d *differ) difference(n *node, a, b []byte) Difference {
 	return Difference{d.text(d.path), string(n.appendText(nil, a)), string(n.appendText(nil, b))}
 }

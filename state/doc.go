@@ -1,5 +1,5 @@
-// Package state is the canonical form of a simulation's state: one description of a plain Go type, from which
-// snapshots, checksums, copies, dumps and differences are all derived, so that no field can be in one and not in another.
+// Package state is the canonical form of a simulation's state. Snapshots, checksums, copies, dumps and differences all
+// follow one description of a plain Go type, so no field can be missing from one of them.
 //
 // A state is a struct of sized integers, bools, strings, arrays, slices and structs of those. Its canonical bytes are
 // its fields in order, without padding:
@@ -14,10 +14,10 @@
 //	4 + ...  slice            number of elements as u32, then the elements
 //	...      array, struct    the elements, or the fields in order
 //
-// There is one form for each value: a decoder accepts nothing else. A nil slice and an empty one are the same value.
+// Each value has exactly one form, and decoders accept no other. A nil slice and an empty one are the same value.
 //
-// The description of a type ([Schema.AppendDescription]) is itself canonical bytes, those of a slice of nodes, in
-// preorder: a struct is followed by its fields, an array or slice by its element.
+// The description of a type ([Schema.AppendDescription]) is the canonical form of a slice of nodes in preorder: the fields
+// follow their struct, the element follows its array or slice.
 //
 //	offset   size   field
 //	0        4      number of nodes
@@ -32,13 +32,13 @@
 //
 // # What may be in a state
 //
-// [Compile] refuses, with the field's path: floats and complex numbers, int, uint and uintptr, pointers, interfaces,
-// maps, chans and funcs, unexported fields, recursive types, and structs and arrays without content (an empty struct may
-// only be the root: a command without arguments). An integer type with a method FractionBits() uint8 is printed as a
-// fixed-point number.
+// [Compile] refuses floats and complex numbers, int, uint and uintptr, pointers, interfaces, maps, chans and funcs,
+// unexported fields, recursive types, and empty structs and arrays, and names the field. Only the root may be an empty
+// struct: a command without arguments. An integer type with a method FractionBits() uint8 prints as a fixed-point number.
 //
-// A field tagged `state:"derived"` is left out, whatever its type: the game rebuilds it after a restore. Decode and Copy
-// leave such a field as it is, but set it to zero in the elements of slices, which may stand for another unit than before.
+// A field tagged `state:"derived"` may have any type and is not part of the state: the game rebuilds it after a restore.
+// Decode and Copy leave such a field unchanged. In the elements of slices they set it to zero, because an element may
+// stand for another unit than before.
 //
 //	type World struct {
 //		Tick  uint32
@@ -53,25 +53,24 @@
 //
 // # Memory
 //
-// Decode and Copy reuse the memory of the slices in the value they set; other values must not share it. Inside the
-// value, and with the source of a copy, sharing is noticed, and such slices get memory of their own: after
-// units[i] = units[last] a copy of the slices of units[last] still lies behind the end. Values that stay alike in shape
-// are set without any allocation.
+// Decode and Copy reuse the memory of the slices in the value that they set. No other value may share that memory. They
+// do detect slices that share memory within the value or with the source of a copy, such as those of units[i] after
+// units[i] = units[last], and give them new memory. Setting values of similar shape allocates nothing.
 //
 // # How to lay out units
 //
-// Fields that touch in memory move and hash as one block, and a slice of elements without a gap is a single block.
-// [Codec.Gaps] lists the gaps: order the fields from large to small, and fill up the end. For 10,000 units of 96 bytes,
-// as ratios to a copy, or to an xxhash64, of the same bytes (amd64; the command is in bench_test.go):
+// Adjacent fields move and hash as one block, and so does a slice whose elements have no gaps: order the fields from large
+// to small, and fill up the end. For 10,000 units of 96 bytes, as ratios to a copy, or to an xxhash64, of the same bytes
+// (amd64; the command is in bench_test.go):
 //
 //	units                         Append   Copy   Decode   checksum   Diff of equal states
 //	dense, three bools             1.0      1.0    1.9      1.0        3
 //	the same, a gap at the end     2.0      1.1    2.9      1.9        3
-//	a gap behind each field       10        1.4   13        5.5        3
+//	a gap after each field        10        1.4   13        5.5        3
 //	dense, and one inner slice     5.3     13     16        4.8       19
 //
-// Package unsafe is used on little-endian machines, in one file. Under the build tag samestep_portable, and on
-// big-endian machines, reflection gives the same bytes: slower, and with allocations.
+// On little-endian machines, one file uses package unsafe. On big-endian machines, and with the build tag
+// samestep_portable, reflection produces the same bytes, more slowly and with allocations.
 //
 //samestep:deterministic
 package state

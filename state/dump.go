@@ -2,11 +2,11 @@ package state
 
 import "io"
 
-// dumpBytes is how much text is gathered before it is written.
+// dumpBytes is how much text is buffered between writes.
 const dumpBytes = 32 << 10
 
-// Dump validates b and writes it as text for people: a field, and an element of a slice, per line, indented by depth; a
-// struct or an array that is small stands in one line. The error is a [*DecodeError] or w's.
+// Dump validates b and writes it as text for people: one line for each field and each element of a slice, indented by
+// depth. Small structs and arrays take one line. The error is a [*DecodeError] or w's.
 //
 //	Tick: 120
 //	Units: 2 elements
@@ -32,7 +32,7 @@ type dumper struct {
 
 func (d *dumper) flush() {
 	if d.err == nil && len(d.buf) > 0 {
-		//samestep:allow unseen nothing comes back from where a dump is written
+		//samestep:allow unseen nothing comes back from the writer of a dump
 		_, d.err = d.w.Write(d.buf)
 	}
 	d.buf = d.buf[:0]
@@ -59,7 +59,7 @@ func (d *dumper) fields(i int, b []byte, depth int) []byte {
 	return b
 }
 
-// value writes the value of node i behind its name, with the lines that belong to it, and returns the bytes after it.
+// value writes the value of node i after its name and returns the bytes after the value.
 func (d *dumper) value(i int, b []byte, depth int) []byte {
 	n := &d.s.nodes[i]
 	d.text(":")
@@ -101,7 +101,7 @@ func (d *dumper) value(i int, b []byte, depth int) []byte {
 	return b
 }
 
-// inlineValue writes the value of node i, which fits into a line, and returns the bytes after it.
+// inlineValue writes the value of node i within the current line and returns the bytes after it.
 func (d *dumper) inlineValue(i int, b []byte) []byte {
 	n := &d.s.nodes[i]
 	switch n.kind {
@@ -133,13 +133,13 @@ func separator(k int, open string) string {
 	return ", "
 }
 
-// maxInline is the most leaves in one line of a dump.
+// maxInline is the maximum number of leaves in one line of a dump.
 const maxInline = 16
 
-// inline reports whether values of node i fit into one line: few leaves, and no slice among them.
+// inline reports whether values of node i fit into one line: they have few leaves and no slice.
 func (s *Schema) inline(i int) bool { return s.leafCount(i) <= maxInline }
 
-// leafCount returns the number of leaves of a value of node i, or maxInline+1 if there are more, or a slice.
+// leafCount returns the number of leaves of a value of node i, and maxInline+1 if it has more or has a slice.
 func (s *Schema) leafCount(i int) int {
 	n := &s.nodes[i]
 	switch n.kind {
@@ -159,10 +159,9 @@ func (s *Schema) leafCount(i int) int {
 	return 1
 }
 
-// DumpJSON validates b and writes it as one JSON object and a newline. A fixed-point number is the shortest decimal that
-// reads back as the same number. Numbers of 64 bits, fixed-point ones too, are strings whatever their value, because many
-// JSON readers round numbers beyond 53 bits. A byte of a string that is not UTF-8 becomes U+FFFD. The error is a
-// [*DecodeError] or w's.
+// DumpJSON validates b and writes it as one JSON object and a newline. A fixed-point number becomes the shortest decimal
+// that reads back as the same number. Every 64-bit number, fixed-point or not, becomes a string, because many JSON readers
+// round numbers beyond 53 bits. Bytes of strings that are not UTF-8 become U+FFFD. The error is a [*DecodeError] or w's.
 func (s *Schema) DumpJSON(w io.Writer, b []byte) error {
 	if err := s.Validate(b); err != nil {
 		return err

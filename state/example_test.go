@@ -201,16 +201,3 @@ func ExampleSchemaError() {
 	fmt.Println(err)
 	// Output: state: bad schema at node 1: unknown kind 77
 }
-
-// A test of the game keeps its units dense, so that they move and hash as one block.
-func ExampleGap() {
-	type Tank struct {
-		ID    uint32
-		Alive bool
-	}
-	codec := state.MustCompile[struct{ Tanks []Tank }]()
-	for _, gap := range codec.Gaps() {
-		fmt.Println(gap)
-	}
-	// Output: Tanks[]: 3 bytes after Alive
-}

@@ -9,11 +9,11 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// fastEngine moves values as blocks of memory. It gives the same bytes as portableEngine.
+// fastEngine moves values as blocks of memory. It produces the same bytes as portableEngine.
 type fastEngine struct {
 	root     *form
-	sections []*form // of each section, with offsets from the root
-	sites    int     // slices in the type
+	sections []*form // one for each section, with offsets from the root
+	sites    int     // number of slices in the type
 }
 
 func newEngine(s *Schema, places []place) engine { return newFastEngine(s, places) }
@@ -49,7 +49,7 @@ func (f *form) sizeOf(p pointer) int {
 	return size
 }
 
-// excess returns by how much count values at p are longer than their least size.
+// excess returns by how many bytes count values at p exceed their least size.
 func (f *form) excess(p pointer, count int) int {
 	size := 0
 	if !f.fixed {
@@ -82,7 +82,7 @@ func (f *form) append(dst []byte, p pointer) []byte {
 	return dst
 }
 
-// appendElems appends count values of form f that begin at p.
+// appendElems appends count values at p.
 func (f *form) appendElems(dst []byte, p pointer, count int) []byte {
 	if f.flat {
 		return append(dst, memory(p, count*f.size)...)
@@ -100,7 +100,7 @@ func (f *form) appendElems(dst []byte, p pointer, count int) []byte {
 	return dst
 }
 
-// direction says which way a fixed value moves.
+// direction tells which way a fixed value moves.
 type direction bool
 
 const (
@@ -108,11 +108,11 @@ const (
 	fromBytes direction = true
 )
 
-// moveElems moves count values of the fixed form f, which begin at p, to or from their canonical bytes.
+// moveElems moves count values at p to or from their canonical bytes. The form must be fixed.
 func (f *form) moveElems(b []byte, p pointer, count int, way direction) {
 	_ = b[:count*f.size]
 	at := dataOf(b)
-	if o := &f.ops[0]; len(f.ops) == 1 && o.code == opBlock { // a block and a gap, the most common of all forms
+	if o := &f.ops[0]; len(f.ops) == 1 && o.code == opBlock { // a block and a gap, the most common form
 		for j := range uintptr(count) {
 			to, from := offset(at, j*uintptr(f.size)), offset(p, j*f.stride+o.offset)
 			if way == fromBytes {
@@ -152,11 +152,11 @@ func (e *fastEngine) writeSection(d *xxhash.Digest, i int, v pointer) int {
 	return h.size
 }
 
-// hasher gathers small parts before it hashes them.
+// hasher buffers small parts before it hashes them.
 type hasher struct {
 	d    *xxhash.Digest
 	size int // bytes so far
-	n    int // of them in buf
+	n    int // bytes in buf
 	buf  [2048]byte
 }
 

@@ -4,16 +4,16 @@ package state
 
 import "reflect"
 
-// form is how the values of one node lie in memory: what to move, in canonical order.
+// form describes how values of one node lie in memory: what to move, in canonical order.
 type form struct {
 	ops       []op
 	stride    uintptr // bytes in memory, with padding
-	size      int     // canonical bytes, at least; exactly if fixed
+	size      int     // least canonical bytes; exact if fixed
 	fixed     bool    // every value has the same canonical size
 	flat      bool    // the canonical bytes are the memory
-	plain     bool    // the memory is only data: no pointer in it, and nothing derived
-	derived   bool    // there are derived fields in it
-	slices    bool    // there are slices in it
+	plain     bool    // the memory has no pointers and no derived fields
+	derived   bool    // it has derived fields
+	slices    bool    // it has slices
 	sliceType reflect.Type
 }
 
@@ -29,19 +29,19 @@ const (
 // op moves one part of a value.
 type op struct {
 	code   opcode
-	inner  bool    // of a slice: there may be many in one state
-	offset uintptr // in memory, from the value that the form is of
+	inner  bool    // of a slice: one state may have many
+	offset uintptr // in memory, from the start of the value
 	at     uintptr // in its canonical bytes, if the form is fixed
 	size   int
 	count  int
-	site   int // of a slice: its number in the type
+	site   int // of a slice: its index in the type
 	elem   *form
 }
 
-// maxUnroll is how many ops an array may have as its elements' own, instead of one for all of them.
+// maxUnroll is the maximum number of ops into which an array unrolls. Larger arrays get a single op.
 const maxUnroll = 16
 
-// former makes forms and numbers the slices.
+// former builds forms and numbers the slices.
 type former struct {
 	s      *Schema
 	places []place
@@ -49,7 +49,7 @@ type former struct {
 	inner  bool
 }
 
-// form makes the form of node i.
+// form builds the form of node i.
 func (b *former) form(i int) *form {
 	n := &b.s.nodes[i]
 	p := &b.places[i]
@@ -71,7 +71,7 @@ func (b *former) form(i int) *form {
 	return f
 }
 
-// elem makes the form of the element of node i.
+// elem builds the form of the element of node i.
 func (b *former) elem(i int) *form {
 	outer := b.inner
 	b.inner = true
@@ -80,7 +80,7 @@ func (b *former) elem(i int) *form {
 	return f
 }
 
-// add appends the ops of node i, which lies at an offset in memory. It joins blocks that touch.
+// add appends the ops of node i at an offset in memory. It joins adjacent blocks.
 func (b *former) add(ops []op, i int, offset uintptr) []op {
 	n := &b.s.nodes[i]
 	switch n.kind {

@@ -1,9 +1,9 @@
 package state
 
-// Kind says what a node of a schema is. The numbers are part of the stored description and never change.
+// Kind is the type of a schema's node. The numbers are part of the stored description and never change.
 type Kind uint8
 
-// The kinds. A leaf is any of Bool to String.
+// The kinds. Bool to String are leaves.
 const (
 	Bool   Kind = 1
 	Int8   Kind = 2
@@ -22,7 +22,7 @@ const (
 
 var kinds = [...]struct {
 	name string
-	size int // canonical bytes; of a string or slice, those of its count
+	size int // canonical bytes; for a string or slice, those of its count
 }{
 	Bool: {"bool", 1},
 	Int8: {"int8", 1}, Int16: {"int16", 2}, Int32: {"int32", 4}, Int64: {"int64", 8},

@@ -14,13 +14,13 @@ func (e *fastEngine) decode(src []byte, v pointer) {
 	}
 	r := recycler{count: min(e.sites, maxSites), root: e.root}
 	r.survey(e.root, v, false)
-	r.settle(v)
+	r.separate(v)
 	r.spare(dataOf(src), uintptr(len(src)))
 	r.source = src
 	e.root.load(&r, src, v)
 }
 
-// load sets the value at p from the beginning of valid bytes and returns the rest.
+// load sets the value at p from the start of valid bytes and returns the rest.
 func (f *form) load(r *recycler, src []byte, p pointer) []byte {
 	for k := range f.ops {
 		count := 0
@@ -29,7 +29,7 @@ func (f *form) load(r *recycler, src []byte, p pointer) []byte {
 			src = src[copy(memory(offset(p, o.offset), o.size), src):]
 		case opString:
 			count, src = readCount(src)
-			if s := stringAt(offset(p, o.offset)); *s != string(src[:count]) { // compared without a copy
+			if s := stringAt(offset(p, o.offset)); *s != string(src[:count]) { // the comparison does not copy
 				*s = string(src[:count])
 			}
 			src = src[count:]
@@ -64,7 +64,7 @@ func (e *fastEngine) copy(dst, src pointer) {
 	}
 	r := recycler{count: min(e.sites, maxSites), root: e.root, measured: true}
 	r.survey(e.root, dst, false)
-	r.settle(dst)
+	r.separate(dst)
 	r.spare(src, e.root.stride)
 	r.survey(e.root, src, true)
 	e.root.copyTo(&r, dst, src)

@@ -1,6 +1,6 @@
 package state
 
-// Node is one type in a schema's tree, at one place. It is a small value; walking allocates nothing.
+// Node is one type at one place in a schema's tree. It is a small value; walking the tree allocates nothing.
 type Node struct {
 	s *Schema
 	i int32
@@ -9,7 +9,7 @@ type Node struct {
 // Root returns the node of the whole value, which is a struct.
 func (s *Schema) Root() Node { return Node{s, 0} }
 
-// NumSections returns the number of sections: the fields of the root.
+// NumSections returns the number of sections. A section is a field of the root.
 func (s *Schema) NumSections() int { return s.nodes[0].count }
 
 // SectionName returns the name of section i.
@@ -17,13 +17,13 @@ func (s *Schema) SectionName(i int) string { return s.Root().Field(i).Name() }
 
 func (n Node) node() *node { return &n.s.nodes[n.i] }
 
-// Kind returns what the node is.
+// Kind returns the node's kind.
 func (n Node) Kind() Kind { return n.node().kind }
 
 // Name returns the field's name, or "" for the root and for elements.
 func (n Node) Name() string { return n.node().name }
 
-// FractionBits returns how many bits of the integer stand after the binary point, 0 for a whole number.
+// FractionBits returns how many bits of the integer are after the binary point; 0 for a whole number.
 func (n Node) FractionBits() uint8 { return n.node().fraction }
 
 // NumFields returns the number of fields of a struct, 0 for other kinds.
@@ -53,10 +53,10 @@ func (n Node) Elem() Node {
 	return Node{n.s, n.i + 1}
 }
 
-// Size returns the canonical bytes of a value with all slices and strings empty, and whether every value has that size.
+// Size returns the size of a value with all slices and strings empty, in canonical bytes, and whether all values have it.
 func (n Node) Size() (sizeBytes int, fixed bool) { return n.node().size, n.node().fixed }
 
-// Path returns the field path of the node, with [] for any element: "Units[].Pos.X". The root's is "".
+// Path returns the path of the node, with [] for any element: "Units[].Pos.X". The root's is "".
 func (n Node) Path() string {
 	if n.i == 0 {
 		return ""

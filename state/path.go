@@ -2,7 +2,7 @@ package state
 
 import "strconv"
 
-// joinPath puts a field's name or an index in brackets behind a path.
+// joinPath appends a field's name or an index in brackets to a path.
 func joinPath(path, step string) string {
 	if path == "" || step == "" || step[0] == '[' {
 		return path + step
@@ -10,5 +10,5 @@ func joinPath(path, step string) string {
 	return path + "." + step
 }
 
-// indexStep is the step of a path to element j.
+// indexStep returns the path step to element j.
 func indexStep(j int) string { return "[" + strconv.Itoa(j) + "]" }

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// A Place is all that differs between two states in one place: in the elements of one list, which is a slice or an array
-// that is in no other; or in the fields of one section that are in no list; or in the length of one slice.
+// A Place groups the differences between two states by where they are: in the elements of one list, which is an outermost
+// slice or array; in the fields of one section outside of lists; or in the length of one slice.
 type Place struct {
 	Path     string     `json:"path"`              // of the list or the section, such as "Units"
 	Element  string     `json:"element,omitempty"` // the first element that differs, such as "Units[17]"; "" outside of lists
 	First    Difference `json:"first"`             // the first field that differs
-	Fields   int        `json:"fields"`            // that differ, of the first element, or of the section
-	Elements int        `json:"elements"`          // that differ; 0 outside of lists
-	Total    int        `json:"total"`             // fields that differ, of all elements
+	Fields   int        `json:"fields"`            // number that differ in the first element, or in the section
+	Elements int        `json:"elements"`          // number that differ; 0 outside of lists
+	Total    int        `json:"total"`             // number of fields that differ, in all elements
 }
 
 // String returns the place as one line, such as
@@ -39,8 +39,8 @@ func (p *Place) String() string {
 	return line
 }
 
-// nouns returns what one element of the list is called, and several: those of Units are units, and where the name does
-// not tell, they are elements.
+// nouns returns the singular and plural for elements of the list, from its name: unit and units for Units. Where the name
+// is no plural, they are element and elements.
 func (p *Place) nouns() (one, many string) {
 	many = strings.ToLower(p.Path[strings.LastIndexByte(p.Path, '.')+1:])
 	one = strings.TrimSuffix(many, "s")
@@ -57,13 +57,13 @@ func plural(n int, one, many string) string {
 	return many
 }
 
-// Places has the differences between two states, by place.
+// Places has all differences between two states, grouped by place.
 type Places struct {
 	List  []Place `json:"list"`  // in the order of their first differences
-	Total int     `json:"total"` // fields that differ
+	Total int     `json:"total"` // number of fields that differ
 }
 
-// Lines returns at most limit places as lines, and if there are more, a line that says so.
+// Lines returns a line for each of at most limit places, and a last line that counts the rest.
 func (p *Places) Lines(limit int) []string {
 	var lines []string
 	fields := p.Total
@@ -79,26 +79,25 @@ func (p *Places) Lines(limit int) []string {
 	return lines
 }
 
-// DiffPlaces compares the states a and b as [Schema.Diff] does, and sorts the differences by place. There are at most twice as many
-// places as the schema has nodes, however much differs.
+// DiffPlaces compares the states a and b as [Schema.Diff] does, and groups the differences by place. It finds at most two
+// places for each node of the schema.
 func (s *Schema) DiffPlaces(a, b []byte) (Places, error) {
 	g := placer{found: Places{List: []Place{}}, at: make(map[placeKey]int)}
 	err := s.differences(a, b, g.add)
 	return g.found, err
 }
 
-// A placeKey identifies a place.
 type placeKey struct {
 	node   int // of the list, the section, or the slice
 	length bool
 }
 
-// A placer sorts differences into places.
+// A placer groups differences by place.
 type placer struct {
 	found Places
 	at    map[placeKey]int // in found.List; only looked up, never ranged over
-	last  []int            // index of the last element, by place
-	first []int            // and of the first one
+	last  []int            // index of the last element that differs, by place
+	first []int            // index of the first one, by place
 }
 
 func (g *placer) add(d *differ, n *node, a, b []byte) {

@@ -8,8 +8,8 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// portableEngine moves values by reflection alone. It is the reference for the fast engine, and takes its place on
-// big-endian machines and under the build tag samestep_portable.
+// portableEngine moves values by reflection. It is the reference for the fast engine, and replaces it on big-endian
+// machines and with the build tag samestep_portable.
 type portableEngine struct {
 	s      *Schema
 	places []place
@@ -85,7 +85,7 @@ func appendCount(dst []byte, count int) []byte {
 
 func (e *portableEngine) decode(src []byte, v reflect.Value) { e.decodeNode(src, 0, v) }
 
-// decodeNode sets v from the beginning of valid bytes and returns the rest. All slices get new memory.
+// decodeNode sets v from the start of valid bytes and returns the rest. All slices get new memory.
 func (e *portableEngine) decodeNode(src []byte, i int, v reflect.Value) []byte {
 	n := &e.s.nodes[i]
 	switch n.kind {

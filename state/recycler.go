@@ -7,42 +7,41 @@ import (
 	"reflect"
 )
 
-// recycler decides, for one Decode or Copy, which memory of the old value's slices may be used again.
+// recycler decides for one Decode or Copy which slices of the old value keep their memory.
 //
-// A game may share memory inside a state: two units on one path, a slice taken from an array, an element that was moved
-// to the front and still lies behind the end. Writing two slices into the same memory would damage the state in silence,
-// so memory is only used again where it is certain that nobody else in the state, or in the source, has it. All slices
-// at one site of the type keep theirs if each begins behind the end of the one before it, and if the range from the
-// first to the last meets no other site, nor the roots, nor a slice of the source. Otherwise the whole site gets new
-// memory, in one piece and in order, so that the next time it does pass.
+// A game may share memory within a state: two units with one path, a slice of an array, an element that was moved to the
+// front and is still behind the end. Writing two slices into the same memory would corrupt the state silently, so a slice
+// keeps its memory only if nothing else in the state or in the source uses it. A site is a slice field or element of the
+// type. All slices of a site keep their memory if each begins after the end of the one before, and the range from the
+// first to the last overlaps no other site, no root and no slice of the source. Otherwise the whole site gets new memory,
+// in one piece and in order, so that it passes the next time.
 //
 // Without it, a copy of 10,000 units takes four times as long and leaves 1.2 MB of garbage (BenchmarkFlat).
 type recycler struct {
 	sites    [maxSites]site
 	count    int    // sites in use
 	measured bool   // the totals of the sites are known
-	source   []byte // what is decoded, to measure the totals when they are needed
+	source   []byte // the decoded bytes, from which measure computes the totals
 	root     *form
 }
 
-// maxSites is how many slices of a type can keep their memory; more than that always get new memory.
+// maxSites is the maximum number of sites that can keep their memory. The slices of others always get new memory.
 const maxSites = 64
 
-// site is one slice of the type: a field, or an element.
 type site struct {
-	first, last pointer // the range of memory that all of its slices are in; last is inclusive; nil if there is none
+	first, last pointer // memory range of all its slices; last is inclusive; nil if there are none
 	shared      bool    // the memory may be in use elsewhere
-	total       int     // elements of room that all of its slices need; of inner sites only
-	free        pointer // new memory that is not yet given out
-	freeCount   int     // elements of it
-	piece       int     // elements of the piece that free is the rest of
+	total       int     // elements of room for all its slices; of inner sites only
+	free        pointer // unused part of the last piece of new memory
+	freeCount   int     // its elements
+	piece       int     // elements of the whole piece
 }
 
-// keeps reports whether slices at s may keep their memory.
+// keeps reports whether the slices of s may keep their memory.
 func (s *site) keeps() bool { return s.first != nil && !s.shared }
 
-// survey notes the memory of all slices in the value at p, the old one. In the source of a copy it instead gives up all
-// memory that the slices there have too, and adds up how many elements they need.
+// survey notes the memory of all slices in the old value at p. In the source of a copy, it gives up the memory that slices
+// there use, and adds up how many elements they need.
 func (r *recycler) survey(f *form, p pointer, source bool) {
 	for k := range f.ops {
 		switch o := &f.ops[k]; o.code {
@@ -67,7 +66,7 @@ func (r *recycler) surveyElems(f *form, p pointer, count int, source bool) {
 	}
 }
 
-// note extends the range of a site by one slice.
+// note adds a slice to the memory range of its site.
 func (r *recycler) note(o *op, h *sliceHeader) {
 	if o.site >= maxSites || h.cap == 0 {
 		return
@@ -81,19 +80,19 @@ func (r *recycler) note(o *op, h *sliceHeader) {
 	s.last = offset(h.data, uintptr(h.cap)*o.elem.stride-1)
 }
 
-// settle gives up the memory that two sites, or a site and the root at p, have in common.
-func (r *recycler) settle(p pointer) {
+// separate gives up the memory of sites that overlap each other, or the root at p.
+func (r *recycler) separate(p pointer) {
 	r.spare(p, r.root.stride)
 	for k := range r.sites[:r.count] {
 		if s := &r.sites[k]; s.keeps() {
-			s.shared = true // so as not to meet itself
+			s.shared = true // it does not count as overlapping itself
 			r.spare(s.first, address(s.last)-address(s.first)+1)
 			s.shared = false
 		}
 	}
 }
 
-// spare gives up all memory that lies in the n bytes at p.
+// spare gives up the memory of all sites that overlap the n bytes at p.
 func (r *recycler) spare(p pointer, n uintptr) {
 	for k := range r.sites[:r.count] {
 		if s := &r.sites[k]; s.keeps() && overlap(s.first, address(s.last)-address(s.first)+1, p, n) {
@@ -109,7 +108,7 @@ func (r *recycler) total(o *op, count int) {
 	}
 }
 
-// room returns the capacity of a slice of count elements in new memory: it may grow a little before it has to move.
+// room returns the capacity of a slice of count elements in new memory, with some room to grow.
 func room(count int) int {
 	if count == 0 {
 		return 0
@@ -120,7 +119,7 @@ func room(count int) int {
 	return max(4, 1<<bits.Len(uint(count-1)))
 }
 
-// measure adds up the totals of what is decoded, from the beginning of src, and returns the rest.
+// measure adds up the totals of a value at the start of src and returns the rest.
 func (r *recycler) measure(f *form, src []byte) []byte {
 	for k := range f.ops {
 		count := 0
@@ -151,7 +150,7 @@ func (r *recycler) measureElems(f *form, src []byte, count int) []byte {
 	return src
 }
 
-// take makes h, in the old value, a slice of count elements that are to be set, and returns the first.
+// take makes h, in the old value, a slice of count elements and returns the first. The caller sets the elements.
 func (r *recycler) take(o *op, h *sliceHeader, count int) pointer {
 	tracked := o.site < maxSites
 	switch {
@@ -163,7 +162,7 @@ func (r *recycler) take(o *op, h *sliceHeader, count int) pointer {
 		*h = sliceHeader{}
 	case tracked && o.inner:
 		*h = r.carve(o, count)
-	case h.cap > 0: // it grew, and will again
+	case h.cap > 0: // it grew, and is likely to grow again
 		*h = newSlice(o.elem.sliceType, count, count+count/4)
 	default:
 		*h = newSlice(o.elem.sliceType, count, count)
@@ -181,7 +180,7 @@ func (r *recycler) carve(o *op, count int) sliceHeader {
 		}
 		n := s.total // for all slices of the site
 		if s.keeps() {
-			n = min(n, 2*s.piece) // only for those that grew
+			n = min(n, 2*s.piece) // only some grew
 		}
 		s.piece = max(n, capacity)
 		s.free, s.freeCount = newSlice(o.elem.sliceType, s.piece, s.piece).data, s.piece
@@ -195,12 +194,12 @@ func (r *recycler) carve(o *op, count int) sliceHeader {
 
 // newSlice returns zero elements.
 func newSlice(t reflect.Type, count, capacity int) sliceHeader {
-	//samestep:allow pointer the address of new elements is where they are, and nothing else
+	//samestep:allow pointer the address only locates the new elements
 	return sliceHeader{reflect.MakeSlice(t, count, capacity).UnsafePointer(), count, capacity}
 }
 
-// reset makes those elements of h zero whose old memory must not be seen: derived fields, and pointers behind the end of
-// the old slice, which may be copies of others.
+// reset zeroes the elements of h whose old content must not show: all if they have derived fields, else those behind the
+// end of the old slice, where pointers may be copies of others.
 func (f *form) reset(h *sliceHeader, used int) {
 	if f.derived {
 		used = 0

@@ -6,50 +6,50 @@ import (
 	"unicode/utf8"
 )
 
-// Limits of a schema. They hold for compiled types and for parsed descriptions alike.
+// Limits of a schema, compiled from a type or parsed from a description.
 const (
 	MaxNodes     = 4096    // nodes of one schema
-	MaxDepth     = 32      // nodes on the way from the root to a leaf
+	MaxDepth     = 32      // nodes from the root to a leaf
 	MaxNameBytes = 255     // bytes of a field's name
 	MaxFixedSize = 1 << 30 // canonical bytes of a value with all its slices and strings empty
 )
 
 const countSize = 4 // bytes of the u32 before a slice's elements and a string's bytes
 
-// Schema describes a type of plain data without the Go type: it can check, print, compare and search canonical bytes.
+// Schema describes a type of plain data without the Go type. It validates, prints, compares and searches canonical bytes.
 // It is immutable and safe for concurrent use.
 type Schema struct {
 	nodes  []node  // preorder; the root is nodes[0]
 	fields []int32 // the fields of all structs, as indexes into nodes
 }
 
-// node is one type in the tree, at one place.
+// node is one type at one place in the tree.
 type node struct {
 	name     string
 	kind     Kind
 	fraction uint8
-	fixed    bool   // every value has the same size
-	bools    bool   // there is a bool in the subtree
-	count    int    // elements of an array, fields of a struct
-	size     int    // canonical bytes of a value, at least; of every value if fixed
-	parent   int32  // -1 for the root
-	end      int32  // index after the subtree
-	first    int32  // of a struct: its first field in Schema.fields
-	boolAt   []int  // offsets of the bools in a fixed value, if there are few
-	spans    []span // of a struct that is not fixed
+	fixed    bool  // every value has the same size
+	bools    bool  // the subtree has a bool
+	count    int   // elements of an array, fields of a struct
+	size     int   // least canonical bytes of a value; of every value if fixed
+	parent   int32 // -1 for the root
+	end      int32 // index after the subtree
+	first    int32 // of a struct: its first field in Schema.fields
+	boolAt   []int // offsets of the bools in a fixed value, if there are few
+	runs     []run // of a struct that is not fixed
 }
 
-// span is a part of a struct: bytes of fixed fields, then at most one field that is not fixed.
-type span struct {
+// run is a part of a struct: the bytes of fixed fields, then at most one field that is not fixed.
+type run struct {
 	size   int
 	boolAt []int // offsets of the bools in the fixed fields
 	next   int   // the node of the field that is not fixed, -1 at the end
 }
 
-// maxBoolAt bounds node.boolAt; types with more bools are walked instead.
+// maxBoolAt bounds node.boolAt. Validation walks types with more bools.
 const maxBoolAt = 16
 
-// SchemaError says which node of a description is not allowed.
+// SchemaError tells which node of a description is not allowed, and why.
 type SchemaError struct {
 	Node   int // index in preorder
 	Reason string
@@ -59,7 +59,7 @@ func (e *SchemaError) Error() string {
 	return fmt.Sprintf("state: bad schema at node %d: %s", e.Node, e.Reason)
 }
 
-// newSchema checks a preorder list of nodes and derives sizes and links from it.
+// newSchema checks a preorder list of nodes and computes sizes and links.
 func newSchema(list []describedNode) (*Schema, error) {
 	if len(list) > MaxNodes {
 		return nil, &SchemaError{MaxNodes, fmt.Sprintf("%d nodes, at most %d are allowed", len(list), MaxNodes)}
@@ -83,7 +83,7 @@ type schemaBuilder struct {
 	s    *Schema
 }
 
-// add checks node i with its subtree and returns the index after it.
+// add checks the subtree of node i and returns the index after it.
 func (b *schemaBuilder) add(i, parent, depth int) (int, error) {
 	if i >= len(b.list) {
 		return 0, &SchemaError{i, "the description ends inside a type"}
@@ -143,7 +143,7 @@ func (b *schemaBuilder) addFields(i, depth int) (int, error) {
 	return at, nil
 }
 
-// measure derives the size and the bools of node i, whose subtree is complete.
+// measure computes the size and the bools of node i from its complete subtree.
 func (b *schemaBuilder) measure(i int) error {
 	n := &b.s.nodes[i]
 	size := int64(n.size)
@@ -173,13 +173,13 @@ func (b *schemaBuilder) measure(i int) error {
 		n.boolAt = b.boolOffsets(n, i)
 	}
 	if n.kind == Struct && !n.fixed {
-		n.spans = b.s.addSpans(make([]span, 1), n)
-		n.spans[len(n.spans)-1].next = -1
+		n.runs = b.s.addRuns(make([]run, 1), n)
+		n.runs[len(n.runs)-1].next = -1
 	}
 	return nil
 }
 
-// boolOffsets returns where the bools of a fixed node are, or nil if there are many.
+// boolOffsets returns the offsets of the bools in a fixed node, or nil if there are many.
 func (b *schemaBuilder) boolOffsets(n *node, i int) []int {
 	var offsets []int
 	add := func(child *node, at int) bool {
@@ -213,10 +213,10 @@ func (b *schemaBuilder) boolOffsets(n *node, i int) []int {
 	return offsets
 }
 
-// addSpans adds the fields of struct n to the last span and to new ones.
-func (s *Schema) addSpans(spans []span, n *node) []span {
+// addRuns adds the fields of struct n to the last run and to new ones.
+func (s *Schema) addRuns(runs []run, n *node) []run {
 	for _, f := range s.fieldsOf(n) {
-		field, last := &s.nodes[f], &spans[len(spans)-1]
+		field, last := &s.nodes[f], &runs[len(runs)-1]
 		switch {
 		case field.fixed && (!field.bools || field.boolAt != nil):
 			for _, at := range field.boolAt {
@@ -224,18 +224,18 @@ func (s *Schema) addSpans(spans []span, n *node) []span {
 			}
 			last.size += field.size
 		case field.kind == Struct:
-			spans = s.addSpans(spans, field)
+			runs = s.addRuns(runs, field)
 		default:
 			last.next = int(f)
-			spans = append(spans, span{})
+			runs = append(runs, run{})
 		}
 	}
-	return spans
+	return runs
 }
 
 func (s *Schema) fieldsOf(n *node) []int32 { return s.fields[n.first : int(n.first)+n.count] }
 
-// checkName returns what is wrong with a node's name, or "".
+// checkName returns the fault of a node's name, or "".
 func checkName(name string, isField bool) string {
 	if !isField {
 		if name != "" {

@@ -4,8 +4,8 @@ package state
 
 import "unsafe"
 
-// This file holds all that the fast engine does with package unsafe. Blocks are moved as bytes only where no pointer
-// lies; slices and strings are assigned as typed values, so that the garbage collector sees them.
+// This file has all uses of package unsafe. Blocks without pointers move as bytes. Slices and strings are assigned as
+// typed values, so that the garbage collector sees them.
 
 type (
 	pointer = unsafe.Pointer
@@ -16,13 +16,13 @@ type (
 // refOf returns the address of v.
 func refOf[T any](v *T) ref { return pointer(v) }
 
-// offset returns the address n bytes behind p, in the same object.
+// offset returns the address n bytes after p, in the same object.
 func offset(p pointer, n uintptr) pointer { return unsafe.Add(p, n) }
 
 // memory returns the n bytes at p.
 func memory(p pointer, n int) []byte { return unsafe.Slice((*byte)(p), n) }
 
-// moveBlock copies n bytes, those of single integers without a call. The arrays say that nothing is known of alignment.
+// moveBlock copies n bytes, without a call where they are one integer. The arrays avoid any assumption about alignment.
 func moveBlock(to, from pointer, n int) {
 	switch n {
 	case 1:
@@ -38,16 +38,16 @@ func moveBlock(to, from pointer, n int) {
 	}
 }
 
-// dataOf returns where the bytes of b begin.
+// dataOf returns the address of the first byte of b.
 func dataOf(b []byte) pointer { return pointer(unsafe.SliceData(b)) }
 
-// bytesOf returns the bytes of s, which must not be changed.
+// bytesOf returns the bytes of s, which nobody may change.
 func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
 
-// address returns p as a number, to compare with others; p is kept beside it.
+// address returns p as a number, for comparisons while p is alive.
 func address(p pointer) uintptr { return uintptr(p) }
 
-// sliceHeader is what a slice variable holds. Assigning one is a typed store of a pointer.
+// sliceHeader has the layout of a slice variable. Assigning one is a typed store of a pointer.
 type sliceHeader struct {
 	data     pointer
 	len, cap int

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Validate checks that b is the canonical form of a value: exactly what [Codec.Decode] accepts. It allocates only
-// its error, a [*DecodeError].
+// Validate checks that b is the canonical form of a value. It accepts exactly what [Codec.Decode] accepts, and allocates
+// nothing but its error, a [*DecodeError].
 func (s *Schema) Validate(b []byte) error {
 	if s.check(0, b, 0) == len(b) {
 		return nil
@@ -18,7 +18,7 @@ func (s *Schema) Validate(b []byte) error {
 	return err
 }
 
-// check validates node i at b[at:] and returns the offset after it, or -1 if something is wrong.
+// check validates node i at b[at:] and returns the offset after it, or -1 if the bytes are malformed.
 func (s *Schema) check(i int, b []byte, at int) int {
 	n := &s.nodes[i]
 	left := len(b) - at
@@ -33,7 +33,7 @@ func (s *Schema) check(i int, b []byte, at int) int {
 	}
 	switch n.kind {
 	case Struct:
-		return s.checkSpans(n, b, at)
+		return s.checkRuns(n, b, at)
 	case Array:
 		return s.checkElems(i, n.count, b, at)
 	}
@@ -51,7 +51,7 @@ func (s *Schema) check(i int, b []byte, at int) int {
 	return s.checkElems(i, int(count), b, at)
 }
 
-// checkElems validates count elements of the array or slice i, for which there are bytes enough if they are fixed.
+// checkElems validates count elements of the array or slice i. If they are fixed, b must be long enough.
 func (s *Schema) checkElems(i, count int, b []byte, at int) int {
 	elem := &s.nodes[i+1]
 	if elem.fixed {
@@ -67,23 +67,23 @@ func (s *Schema) checkElems(i, count int, b []byte, at int) int {
 	return at
 }
 
-// checkSpans validates struct n, which is not fixed.
-func (s *Schema) checkSpans(n *node, b []byte, at int) int {
-	for k := range n.spans {
-		span := &n.spans[k]
-		if len(b)-at < span.size {
+// checkRuns validates struct n, which is not fixed.
+func (s *Schema) checkRuns(n *node, b []byte, at int) int {
+	for k := range n.runs {
+		r := &n.runs[k]
+		if len(b)-at < r.size {
 			return -1
 		}
 		or := byte(0)
-		for _, offset := range span.boolAt {
+		for _, offset := range r.boolAt {
 			or |= b[at+offset]
 		}
 		if or > 1 {
 			return -1
 		}
-		at += span.size
-		if span.next >= 0 {
-			if at = s.check(span.next, b, at); at < 0 {
+		at += r.size
+		if r.next >= 0 {
+			if at = s.check(r.next, b, at); at < 0 {
 				return -1
 			}
 		}
@@ -91,7 +91,7 @@ func (s *Schema) checkSpans(n *node, b []byte, at int) int {
 	return at
 }
 
-// orBools returns all bools in one value of the fixed node i, or-ed: more than 1 if one of them is malformed.
+// orBools returns the bitwise or of all bools in one value of the fixed node i: more than 1 if one is malformed.
 func (s *Schema) orBools(n *node, i int, b []byte) (or byte) {
 	switch {
 	case n.boolAt != nil:

@@ -11,23 +11,23 @@ import (
 	"github.com/seed-49bee653/samestep/internal/decimal"
 )
 
-// ErrPath means that a path names nothing in a state.
+// ErrPath reports a path that names nothing in a state.
 var ErrPath = errors.New("no such field")
 
 // Value is one value within canonical bytes.
 type Value struct {
 	Node   Node
 	Path   string // such as "Units[17].Pos.X"; "" is the whole state
-	Offset int    // of Bytes within the state's canonical bytes
-	Bytes  []byte // its canonical bytes, sharing memory with the state's
+	Offset int    // of Bytes in the canonical bytes of the state
+	Bytes  []byte // its canonical bytes, a part of those of the state
 }
 
-// String returns a leaf as text: an integer, a fixed-point number as a decimal, true or false, a quoted string. It
-// returns a slice as "3 elements", and an array or struct as its kind.
+// String returns a leaf as text: an integer, a fixed-point number as a decimal, true or false, or a quoted string. For a
+// slice it returns "3 elements", for an array or struct its kind.
 func (v Value) String() string { return string(v.Node.node().appendText(nil, v.Bytes)) }
 
-// Flip inverts the lowest bit of a bool or an integer, or of the first byte of a string, in place: the smallest damage
-// that keeps the bytes canonical. It reports whether it did, which it does not for anything else.
+// Flip inverts in place the lowest bit of a bool, of an integer, or of the first byte of a string: the smallest change that
+// keeps the bytes canonical. It reports false, and changes nothing, for empty strings and other kinds.
 func (v Value) Flip() bool {
 	at := 0
 	switch kind := v.Node.Kind(); {
@@ -43,7 +43,7 @@ func (v Value) Flip() bool {
 	return true
 }
 
-// appendText appends the value of node n at the beginning of b.
+// appendText appends the value at the start of b as text.
 func (n *node) appendText(dst, b []byte) []byte {
 	switch {
 	case n.kind == Bool:
@@ -68,10 +68,10 @@ func appendElements(dst []byte, count int) []byte {
 	return append(strconv.AppendInt(dst, int64(count), 10), " elements"...)
 }
 
-// count reads the count before a slice or string that is known to be valid.
+// count reads the count of a valid slice or string.
 func count(b []byte) int { return int(binary.LittleEndian.Uint32(b)) }
 
-// skip returns the size of the value of node i at the beginning of valid bytes.
+// skip returns the size of the value of node i at the start of valid bytes.
 func (s *Schema) skip(i int, b []byte) int {
 	n := &s.nodes[i]
 	if n.fixed {
@@ -82,9 +82,9 @@ func (s *Schema) skip(i int, b []byte) int {
 		return countSize + count(b)
 	case Struct:
 		size := 0
-		for k := range n.spans {
-			size += n.spans[k].size
-			if next := n.spans[k].next; next >= 0 {
+		for k := range n.runs {
+			size += n.runs[k].size
+			if next := n.runs[k].next; next >= 0 {
 				size += s.skip(next, b[size:])
 			}
 		}
@@ -107,7 +107,7 @@ func (s *Schema) skipElems(i, count int, b []byte) int {
 	return size
 }
 
-// elems returns how many elements the array or slice i has at the beginning of valid bytes, and where they begin.
+// elems returns the number of elements of the array or slice i at the start of valid bytes, and their offset.
 func (s *Schema) elems(i int, b []byte) (n, at int) {
 	if s.nodes[i].kind == Slice {
 		return count(b), countSize
@@ -115,7 +115,8 @@ func (s *Schema) elems(i int, b []byte) (n, at int) {
 	return s.nodes[i].count, 0
 }
 
-// Split validates b and appends one part of it for each section.
+// Split validates b and appends its sections to dst: one part of b for each field of the root, in order. The error is a
+// [*DecodeError].
 func (s *Schema) Split(dst [][]byte, b []byte) ([][]byte, error) {
 	if err := s.Validate(b); err != nil {
 		return dst, err
@@ -128,17 +129,8 @@ func (s *Schema) Split(dst [][]byte, b []byte) ([][]byte, error) {
 	return dst, nil
 }
 
-// Section validates b and returns the canonical bytes of section i, 0 to NumSections()-1, within it.
-func (s *Schema) Section(b []byte, i int) ([]byte, error) {
-	parts, err := s.Split(make([][]byte, 0, 64), b)
-	if err != nil {
-		return nil, err
-	}
-	return parts[i], nil
-}
-
-// Lookup validates b and returns the value at a path such as "Units[17].Pos.X", or "Units[ID=4000].Pos.X" for the first
-// element whose field ID has that value. It returns a [*DecodeError], or an error that wraps [ErrPath].
+// Lookup validates b and returns the value at a path such as "Units[17].Pos.X". "Units[ID=4000].Pos.X" selects the first
+// element whose field ID has that value. The error is a [*DecodeError] or wraps [ErrPath].
 func (s *Schema) Lookup(b []byte, path string) (Value, error) {
 	if err := s.Validate(b); err != nil {
 		return Value{}, err
@@ -156,10 +148,10 @@ func (s *Schema) Lookup(b []byte, path string) (Value, error) {
 	return Value{Node{s, int32(i)}, path, at, b[at:end:end]}, nil
 }
 
-// cutStep cuts the first field name, without its point, or the first index, with its brackets, off a path.
+// cutStep splits a path after its first step: a field name without its point, or an index with its brackets.
 func cutStep(path string) (step, rest string) {
 	end := strings.IndexAny(path[1:], ".[") + 1
-	if path[0] == '[' { // a value may have a point
+	if path[0] == '[' { // a value may contain a point
 		end = strings.IndexByte(path, ']') + 1
 	}
 	if end == 0 || end == len(path) || path[end] != '.' && path[end] != '[' {
@@ -171,7 +163,7 @@ func cutStep(path string) (step, rest string) {
 	return path[:end], path[end:]
 }
 
-// step finds the child of node i at the beginning of b, and where it begins.
+// step returns the child of node i at the start of b, and its offset.
 func (s *Schema) step(i int, b []byte, step string) (child, offset int, err error) {
 	n := &s.nodes[i]
 	switch n.kind {
@@ -199,8 +191,8 @@ func (s *Schema) step(i int, b []byte, step string) (child, offset int, err erro
 	return 0, 0, fmt.Errorf("%w: in a %v", ErrPath, n.kind)
 }
 
-// stepTo finds the first element of the array or slice i that matches "ID=4000": a field with that value, as a number
-// without its fraction or as [Value.String] gives it.
+// stepTo returns the first element of the array or slice i that matches "ID=4000": a field with that value, as an unscaled
+// number or as [Value.String] returns it.
 func (s *Schema) stepTo(i int, b []byte, match string) (child, offset int, err error) {
 	name, want, _ := strings.Cut(match, "=")
 	elem := &s.nodes[i+1]
@@ -223,7 +215,7 @@ func (s *Schema) stepTo(i int, b []byte, match string) (child, offset int, err e
 	return 0, 0, fmt.Errorf("%w: none of %d elements has %s", ErrPath, elems, match)
 }
 
-// Leaves validates b and returns its leaves in order.
+// Leaves validates b and returns its leaves in order. The error is a [*DecodeError].
 func (s *Schema) Leaves(b []byte) (iter.Seq[Value], error) {
 	if err := s.Validate(b); err != nil {
 		return nil, err
@@ -231,7 +223,7 @@ func (s *Schema) Leaves(b []byte) (iter.Seq[Value], error) {
 	return func(yield func(Value) bool) { s.leaves(0, b, 0, "", yield) }, nil
 }
 
-// leaves yields the leaves of node i at b[at:] and returns the offset after it, or -1 if it was told to stop.
+// leaves yields the leaves of node i at b[at:] and returns the offset after it, or -1 if yield returned false.
 func (s *Schema) leaves(i int, b []byte, at int, path string, yield func(Value) bool) int {
 	n := &s.nodes[i]
 	switch n.kind {

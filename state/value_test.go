@@ -74,18 +74,21 @@ func TestSections(t *testing.T) {
 	s := MustCompile[world]().Schema()
 	b := goldenBytes(t)
 	var joined []byte
-	for i := range s.NumSections() {
-		part, err := s.Section(b, i)
-		whole, lookupErr := s.Lookup(b, s.SectionName(i))
-		if err != nil || lookupErr != nil || !bytes.Equal(part, whole.Bytes) {
-			t.Errorf("section %d: %x, errors %v, %v, want %x", i, part, err, lookupErr, whole.Bytes)
+	parts, err := s.Split(nil, b)
+	if err != nil || len(parts) != s.NumSections() {
+		t.Errorf("got %d sections, error %v, want %d", len(parts), err, s.NumSections())
+	}
+	for i, part := range parts {
+		whole, err := s.Lookup(b, s.SectionName(i))
+		if err != nil || !bytes.Equal(part, whole.Bytes) {
+			t.Errorf("section %d: %x, error %v, want %x", i, part, err, whole.Bytes)
 		}
 		joined = append(joined, part...)
 	}
 	if !bytes.Equal(joined, b) {
 		t.Errorf("all sections: %x, want %x", joined, b)
 	}
-	if _, err := s.Section(b[1:], 0); !errors.As(err, new(*DecodeError)) {
+	if _, err := s.Split(nil, b[1:]); !errors.As(err, new(*DecodeError)) {
 		t.Errorf("malformed bytes: error %v, want a *DecodeError", err)
 	}
 }
