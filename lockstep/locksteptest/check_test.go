@@ -19,9 +19,9 @@ type (
 		Tick  uint32
 		Dice  uint64
 		Herds []herd
-		Trail []uint16 // for faults
-		Most  uint32   `state:"derived"` // the largest herd
-		Cache uint32   `state:"derived"` // for faults
+		Most  uint32 `state:"derived"` // the largest herd
+		Cache uint32 `state:"derived"` // for faults
+		Kept  *drive `state:"derived"` // for faults
 	}
 	herd struct {
 		X, Y  int32

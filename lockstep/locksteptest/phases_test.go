@@ -24,12 +24,15 @@ type badGame struct {
 var badGames = []badGame{
 	{"Derive adds to what was there", "restore", "Dice: got", addingDerive},
 	{"Derive adds to what was there", "copy", "Dice: got", addingDerive},
-	{"a command is kept", "restore", "Trail", func(r *lockstep.Rules[pasture, pastureConfig], _ *locksteptest.Options) {
+	{"a command is kept", "restore", "Dice: got", func(r *lockstep.Rules[pasture, pastureConfig], _ *locksteptest.Options) {
 		r.Step = func(w *pasture, turn *lockstep.Turn) {
+			if w.Kept != nil {
+				w.Dice += uint64(w.Kept.X) // the engine's memory, which it uses again
+			}
 			stepPasture(w, turn)
 			for i := range turn.Commands {
-				if d, ok := turn.Commands[i].Value.(*drive); ok && d.X < 3 && len(d.Herds) > 0 {
-					w.Trail = d.Herds // the engine's memory, which it uses again
+				if d, ok := turn.Commands[i].Value.(*drive); ok {
+					w.Kept = d
 				}
 			}
 		}
