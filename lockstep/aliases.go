@@ -2,8 +2,7 @@ package lockstep
 
 import "github.com/seed-49bee653/samestep/lockstep/record"
 
-// The values that a game and its commands are written with are those of the log.
-// Package record documents them.
+// The values that a game and its commands are written with are those of the log. Package record documents them.
 type (
 	// Tick is one step of the simulation, see [record.Tick].
 	Tick = record.Tick
@@ -14,8 +13,7 @@ type (
 	// Sequence numbers the commands of one player, see [record.Sequence].
 	Sequence = record.Sequence
 
-	// Kind says which registered type a command's payload has, see
-	// [record.CommandKind].
+	// Kind says which registered type a command's payload has, see [record.CommandKind].
 	Kind = record.CommandKind
 
 	// Command is a player's intent at a tick, see [record.Command].
@@ -36,8 +34,7 @@ type (
 	// Settings are the engine's own parameters of a match, see [record.Settings].
 	Settings = record.Settings
 
-	// IdentityError says why two machines cannot share a match, see
-	// [record.IdentityError].
+	// IdentityError says why two machines cannot share a match, see [record.IdentityError].
 	IdentityError = record.IdentityError
 
 	// Log takes the records of a match, see [record.Log].
@@ -79,8 +76,8 @@ const (
 	Engine = record.Engine
 )
 
-// DefaultSettings returns the settings for a number of players: 20 ticks a second, a
-// checksum every second and a keyframe every minute.
+// DefaultSettings returns the settings for a number of players: 20 ticks a second, a checksum every second and a
+// keyframe every minute.
 func DefaultSettings(players uint8) Settings { return record.DefaultSettings(players) }
 
 // Type returns the command type of kind, whose payloads are values of M.

@@ -9,9 +9,8 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// A Describer puts the commands of a log into words. It needs no more than the
-// log's header; with the game's own code it says it in the game's words. It
-// belongs to one goroutine.
+// A Describer puts the commands of a log into words. It needs no more than the log's header; with the game's own code
+// it says it in the game's words. It belongs to one goroutine.
 type Describer struct {
 	game     *Game // nil if its code is not at hand, or has no words
 	payloads *record.Payloads
@@ -26,9 +25,8 @@ type describedKind struct {
 	schema *state.Schema
 }
 
-// NewDescriber returns a Describer of the log with header h. Give the game if
-// its code is at hand and its identity is the log's, and nil otherwise. The
-// error is that of a schema in the header.
+// NewDescriber returns a Describer of the log with header h. Give the game if its code is at hand and its identity is
+// the log's, and nil otherwise. The error is that of a schema in the header.
 func NewDescriber(h *Header, g *Game) (*Describer, error) {
 	kinds, err := parseKinds(h.Commands)
 	if err != nil {
@@ -57,8 +55,7 @@ func parseKinds(list []record.CommandDescription) (map[Kind]describedKind, error
 	return kinds, nil
 }
 
-// Describe returns one line of printable text about a command, whatever is in
-// its payload.
+// Describe returns one line of printable text about a command, whatever is in its payload.
 func (d *Describer) Describe(c *Command) string {
 	if d.game != nil && c.Player != System {
 		d.payloads.Reset()
@@ -88,9 +85,8 @@ func (d *Describer) Describe(c *Command) string {
 	return printable(fmt.Sprintf("%s: %s %s", who, kind.name, fields))
 }
 
-// Describe puts a decoded command of a player into the game's own words, and
-// returns nothing if the game has none. It returns a [*PanicError] if the game's
-// Describe panics.
+// Describe puts a decoded command of a player into the game's own words, and returns nothing if the game has none. It
+// returns a [*PanicError] if the game's Describe panics.
 func (g *Game) Describe(c *Command) (text string, err error) {
 	if g.describe == nil {
 		return "", nil

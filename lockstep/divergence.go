@@ -5,8 +5,8 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// A Divergence says where two copies of a match part, as far as their histories
-// tell: the first tick at which both are kept and differ.
+// A Divergence says where two copies of a match part, as far as their histories tell: the first tick at which both are
+// kept and differ.
 type Divergence struct {
 	Tick    Tick
 	Agreed  Tick   // the last tick before it at which both are kept and agree
@@ -15,9 +15,8 @@ type Divergence struct {
 	Fields  state.Differences
 }
 
-// Diverged compares the histories of two followers of one match. It reports
-// false if no kept tick differs. Fields, of which at most limit are listed, are
-// empty unless both keep states.
+// Diverged compares the histories of two followers of one match. It reports false if no kept tick differs. Fields, of
+// which at most limit are listed, are empty unless both keep states.
 func Diverged(a, b *Follower, limit int) (Divergence, bool) {
 	var d Divergence
 	for i := range a.history.n {

@@ -15,8 +15,8 @@ type FollowerOptions struct {
 	Observer func(Tick, any)
 }
 
-// A DesyncError tells that a state is not the one that the log was made with.
-// The Follower can go on, to see whether it heals.
+// A DesyncError tells that a state is not the one that the log was made with. The Follower can go on, to see whether it
+// heals.
 type DesyncError struct {
 	Tick     Tick   `json:"tick"`
 	Got      uint64 `json:"got,string"`  // our hash
@@ -29,10 +29,8 @@ func (e *DesyncError) Error() string {
 		e.Tick, checksum.FormatHash(e.Got), checksum.FormatHash(e.Want))
 }
 
-// A Follower makes the states of a match again from its log. It is a [Log]: it
-// follows whatever is appended to it, from the header on, be that the
-// coordinator's records as they are made or those of a file. It belongs to one
-// goroutine.
+// A Follower makes the states of a match again from its log. It is a [Log]: it follows whatever is appended to it, from
+// the header on, be that the coordinator's records as they are made or those of a file. It belongs to one goroutine.
 type Follower struct {
 	game    *Game
 	options FollowerOptions
@@ -43,8 +41,8 @@ type Follower struct {
 	ended   bool
 	checked int // records of checksums and keyframes that were compared
 
-	// The hash of the present state, once something was compared with it. A log may
-	// have any number of checksums of one tick.
+	// The hash of the present state, once something was compared with it. A log may have any number of checksums of one
+	// tick.
 	hash   uint64
 	hashed bool
 }
@@ -57,8 +55,7 @@ func (g *Game) NewFollower(o FollowerOptions) *Follower {
 	return &Follower{game: g, options: o, history: history{ring: make([]Moment, o.History.Length)}}
 }
 
-// NewFollowerAt returns a Follower that goes on from the state of sim, of the match
-// with header h.
+// NewFollowerAt returns a Follower that goes on from the state of sim, of the match with header h.
 func (g *Game) NewFollowerAt(h *Header, sim *Simulation, o FollowerOptions) *Follower {
 	f := g.NewFollower(o)
 	f.header = h
@@ -75,8 +72,7 @@ func (f *Follower) start(sim *Simulation) {
 // Header returns the match's header, or nil before it was read.
 func (f *Follower) Header() *Header { return f.header }
 
-// Simulation returns the follower's state, for reading, or nil before the first
-// keyframe.
+// Simulation returns the follower's state, for reading, or nil before the first keyframe.
 func (f *Follower) Simulation() *Simulation { return f.sim }
 
 // Tick returns the tick whose state the follower has, and 0 before it has one.
@@ -87,8 +83,7 @@ func (f *Follower) Tick() Tick {
 	return f.sim.tick
 }
 
-// Restore replaces the present state by another one of the same tick, in canonical
-// bytes.
+// Restore replaces the present state by another one of the same tick, in canonical bytes.
 func (f *Follower) Restore(state []byte) error {
 	f.hashed = false
 	return f.sim.Restore(f.sim.tick, state)
@@ -105,8 +100,8 @@ func (f *Follower) Memory() (n int) {
 // Ended reports whether the log's last record was applied.
 func (f *Follower) Ended() bool { return f.ended }
 
-// Checked returns how many of the log's checksums and keyframes were compared
-// with the follower's own states, and how they came out: Apply told.
+// Checked returns how many of the log's checksums and keyframes were compared with the follower's own states, and how
+// they came out: Apply told.
 func (f *Follower) Checked() int { return f.checked }
 
 // Append decodes one record and applies it. See [Follower.Apply] for errors.
@@ -121,11 +116,9 @@ func (f *Follower) Append(raw []byte) error {
 	return f.Apply(r)
 }
 
-// Apply applies one record. It returns an [*IdentityError] for another game's
-// log, [ErrGap] and [ErrRepeat] for a frame that is not the next one, a
-// [*DesyncError] if a checksum or keyframe is not that of the follower's state,
-// and a [*PanicError] if the game panics. After a DesyncError the follower can
-// go on.
+// Apply applies one record. It returns an [*IdentityError] for another game's log, [ErrGap] and [ErrRepeat] for a frame
+// that is not the next one, a [*DesyncError] if a checksum or keyframe is not that of the follower's state, and a
+// [*PanicError] if the game panics. After a DesyncError the follower can go on.
 func (f *Follower) Apply(r *record.Record) error {
 	if f.sim == nil && r.Kind > record.KindKeyframe {
 		return fmt.Errorf("lockstep: follower: %w: record %d before the first keyframe", record.ErrOutOfPlace, r.Kind)
@@ -178,8 +171,7 @@ func (f *Follower) keyframe(r *record.Record) error {
 	return f.compare(r.Tick, r.Keyframe.Hash, true)
 }
 
-// compare compares the log's checksum of tick t with that of our own state, if
-// we still have it.
+// compare compares the log's checksum of tick t with that of our own state, if we still have it.
 func (f *Follower) compare(t Tick, want uint64, keyframe bool) error {
 	var got uint64
 	if m := f.history.find(t); m != nil {
@@ -226,12 +218,10 @@ func (f *Follower) keep() {
 // Moment returns the history of tick t, or nil if it is not kept. It is valid until the next tick.
 func (f *Follower) Moment(t Tick) *Moment { return f.history.find(t) }
 
-// MomentFrom returns the first moment kept that is not before tick t, or nil. It is
-// valid until the next tick.
+// MomentFrom returns the first moment kept that is not before tick t, or nil. It is valid until the next tick.
 func (f *Follower) MomentFrom(t Tick) *Moment { return f.history.since(t) }
 
-// Sum returns the checksum of the state after tick t, if it is still kept. It
-// is valid until the next tick.
+// Sum returns the checksum of the state after tick t, if it is still kept. It is valid until the next tick.
 func (f *Follower) Sum(t Tick) (*checksum.Sum, bool) {
 	m := f.history.find(t)
 	if m == nil {
@@ -240,8 +230,8 @@ func (f *Follower) Sum(t Tick) (*checksum.Sum, bool) {
 	return &m.Sum, true
 }
 
-// State returns the canonical bytes of the state after tick t, if they are
-// still kept, and nil otherwise. They are valid until the next tick.
+// State returns the canonical bytes of the state after tick t, if they are still kept, and nil otherwise. They are
+// valid until the next tick.
 func (f *Follower) State(t Tick) []byte {
 	if m := f.history.find(t); m != nil {
 		return m.State

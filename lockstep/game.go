@@ -12,8 +12,8 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// A Game is compiled [Rules]: what the engine needs to run any match of it. It
-// is immutable and safe for concurrent use.
+// A Game is compiled [Rules]: what the engine needs to run any match of it. It is immutable and safe for concurrent
+// use.
 type Game struct {
 	name, build string
 	kinds       *record.Kinds
@@ -27,9 +27,8 @@ type Game struct {
 	selfTest     SelfTest
 }
 
-// NewGame compiles the rules of a game. It refuses rules that could not be
-// deterministic: an error names the field of the state, the configuration or
-// the command that is not plain data.
+// NewGame compiles the rules of a game. It refuses rules that could not be deterministic: an error names the field of
+// the state, the configuration or the command that is not plain data.
 func NewGame[S, C any](rules Rules[S, C]) (*Game, error) {
 	codec, err := state.Compile[S]()
 	if err != nil {
@@ -91,15 +90,13 @@ func (g *Game) HasKind(k Kind) bool { return g.kinds.Has(k) }
 // NewPayloads returns the payload codec of the game's commands.
 func (g *Game) NewPayloads() *record.Payloads { return g.kinds.NewPayloads() }
 
-// FirstSection returns the name of the first section in which two sums differ,
-// or nothing.
+// FirstSection returns the name of the first section in which two sums differ, or nothing.
 func (g *Game) FirstSection(a, b *checksum.Sum) string {
 	m, _ := checksum.Compare(*a, *b, g.stateSchema)
 	return m.Name
 }
 
-// NewHeader returns the header of a new match: config is a pointer to the
-// game's configuration type.
+// NewHeader returns the header of a new match: config is a pointer to the game's configuration type.
 func (g *Game) NewHeader(id MatchID, s Settings, config any) (*Header, error) {
 	if reflect.TypeOf(config) != reflect.PointerTo(g.config) {
 		return nil, fmt.Errorf("lockstep: got a configuration of type %T, want *%s", config, g.config)
@@ -118,8 +115,7 @@ func (g *Game) NewHeader(id MatchID, s Settings, config any) (*Header, error) {
 	return h, nil
 }
 
-// expect returns a header with all that a match of this game has in common
-// with every other.
+// expect returns a header with all that a match of this game has in common with every other.
 func (g *Game) expect() *Header {
 	return &Header{
 		Protocol: Protocol, Engine: Engine, Game: g.name, Build: g.build,

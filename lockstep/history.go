@@ -7,12 +7,11 @@ type HistoryOptions struct {
 	// Length is how many moments are kept; 0 means 64.
 	Length int
 
-	// EveryTick keeps every tick, not only the checked ones. It costs a
-	// checksum each tick.
+	// EveryTick keeps every tick, not only the checked ones. It costs a checksum each tick.
 	EveryTick bool
 
-	// States keeps the canonical bytes of the states, not only their checksums.
-	// It costs a snapshot each, and Length times the size of the state.
+	// States keeps the canonical bytes of the states, not only their checksums. It costs a snapshot each, and Length
+	// times the size of the state.
 	States bool
 }
 

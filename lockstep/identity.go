@@ -6,12 +6,12 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// CheckIdentity returns an [*IdentityError] that names the first thing in which
-// a match with header h is not one of this game.
+// CheckIdentity returns an [*IdentityError] that names the first thing in which a match with header h is not one of
+// this game.
 func (g *Game) CheckIdentity(h *Header) error { return h.CheckIdentity(g.expect()) }
 
-// CommandFingerprint returns the xxHash64 of the descriptions of all kinds of
-// commands. Two games whose commands have the same bytes have the same one.
+// CommandFingerprint returns the xxHash64 of the descriptions of all kinds of commands. Two games whose commands have
+// the same bytes have the same one.
 func (g *Game) CommandFingerprint() uint64 {
 	var b []byte
 	for _, d := range g.kinds.Descriptions() {

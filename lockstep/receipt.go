@@ -2,8 +2,7 @@ package lockstep
 
 import "fmt"
 
-// A Receipt answers a submitted command. Submitting the same (player, sequence)
-// again gets the same receipt again.
+// A Receipt answers a submitted command. Submitting the same (player, sequence) again gets the same receipt again.
 type Receipt struct {
 	Sequence Sequence
 	Tick     Tick   // accepted: the tick that the command runs in
@@ -40,8 +39,8 @@ func (e *RejectedError) Error() string {
 // A Reason says why a command was rejected.
 type Reason uint8
 
-// The reasons. A Coordinator tries them in this order; RateLimited comes from
-// the host. The numbers are part of the protocol.
+// The reasons. A Coordinator tries them in this order; RateLimited comes from the host. The numbers are part of the
+// protocol.
 const (
 	Accepted     Reason = 0
 	MatchEnded   Reason = 1  // the match is over

@@ -11,10 +11,9 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// A SelfTest is what a machine makes of small computations that every match
-// consists of. A machine with another result than all others, because of its
-// compiler, its virtual machine or its processor, would compute another match:
-// it is refused before one begins. docs/protocol.md has the engine's results.
+// A SelfTest is what a machine makes of small computations that every match consists of. A machine with another result
+// than all others, because of its compiler, its virtual machine or its processor, would compute another match: it is
+// refused before one begins. docs/protocol.md has the engine's results.
 type SelfTest struct {
 	Integers  uint64 // arithmetic of sized integers, where they wrap and where they are cut
 	Layout    uint64 // canonical bytes of a state, written and read
@@ -55,8 +54,7 @@ type SelfTestPart struct {
 	Sum  *uint64 // in the SelfTest
 }
 
-// Check returns a [*SelfTestError] if the engine's part of t is not what it is
-// everywhere.
+// Check returns a [*SelfTestError] if the engine's part of t is not what it is everywhere.
 func (t SelfTest) Check() error {
 	known := knownSelfTest
 	known.Game = t.Game // only its author knows
@@ -69,8 +67,7 @@ func (t SelfTest) Check() error {
 	return nil
 }
 
-// SelfTest returns what this machine has made of the computations, when the game
-// was compiled.
+// SelfTest returns what this machine has made of the computations, when the game was compiled.
 func (g *Game) SelfTest() SelfTest { return g.selfTest }
 
 // testSelf runs the self-test. A game's part that panics is an error.
@@ -87,8 +84,7 @@ func testSelf(game func() uint64) (t SelfTest, err error) {
 	return t, nil
 }
 
-// A fold is a sum of numbers in their order. It is not xxHash64, which is tested
-// as well.
+// A fold is a sum of numbers in their order. It is not xxHash64, which is tested as well.
 type fold uint64
 
 func (f *fold) add(v uint64) { *f = (*f ^ fold(v)) * 0x9e3779b97f4a7c15; *f ^= *f >> 29 }

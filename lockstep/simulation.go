@@ -19,8 +19,7 @@ var (
 	ErrRepeat = errors.New("frame was applied already")
 )
 
-// A PanicError is a panic of the game's own code. The state it left behind is
-// not used any more.
+// A PanicError is a panic of the game's own code. The state it left behind is not used any more.
 type PanicError struct {
 	Tick  Tick   // in Step, of the turn being run; in Describe, of the command; else, of the state
 	Where string // "Step", "Validate", "New", "Derive", "Describe" or "SelfTest"
@@ -51,8 +50,7 @@ type world interface {
 	state() any
 }
 
-// A Simulation is one copy of a match's state and what advances it. It belongs
-// to one goroutine.
+// A Simulation is one copy of a match's state and what advances it. It belongs to one goroutine.
 type Simulation struct {
 	game     *Game
 	header   *Header
@@ -66,8 +64,8 @@ type Simulation struct {
 	broken   error // why the state cannot be used any more
 }
 
-// NewSimulation makes the state at tick 0 of the match with header h. It
-// returns an [*IdentityError] for another game's match.
+// NewSimulation makes the state at tick 0 of the match with header h. It returns an [*IdentityError] for another game's
+// match.
 func (g *Game) NewSimulation(h *Header) (*Simulation, error) {
 	s, err := g.AwaitState(h)
 	if err != nil {
@@ -84,8 +82,7 @@ func (s *Simulation) derive() error {
 	return s.guard("Derive", func() error { s.world.derive(); return nil })
 }
 
-// AwaitState returns a simulation of the match with header h that has no state
-// until it is restored or copied.
+// AwaitState returns a simulation of the match with header h that has no state until it is restored or copied.
 func (g *Game) AwaitState(h *Header) (*Simulation, error) {
 	if err := g.CheckIdentity(h); err != nil {
 		return nil, err
@@ -102,24 +99,20 @@ func (s *Simulation) Tick() Tick { return s.tick }
 // Header returns the header of the match.
 func (s *Simulation) Header() *Header { return s.header }
 
-// Observe makes f be called with every event of each tick to come, after the
-// tick; nil ends it.
+// Observe makes f be called with every event of each tick to come, after the tick; nil ends it.
 func (s *Simulation) Observe(f func(Tick, any)) {
 	s.observer, s.turn.observed = f, f != nil
 }
 
-// ObserveDraws makes f be called with every [Draw] that the game tells of, after
-// its tick; nil ends it.
+// ObserveDraws makes f be called with every [Draw] that the game tells of, after its tick; nil ends it.
 func (s *Simulation) ObserveDraws(f func(Tick, Draw)) { s.onDraw, s.turn.drawing = f, f != nil }
 
-// Step advances the state by one tick. It returns [ErrGap] or [ErrRepeat] if f
-// is not the next frame, and a [*PanicError] if the game's Step panics; then,
-// and ever after, the state cannot be used.
+// Step advances the state by one tick. It returns [ErrGap] or [ErrRepeat] if f is not the next frame, and a
+// [*PanicError] if the game's Step panics; then, and ever after, the state cannot be used.
 func (s *Simulation) Step(f *Frame) error { return s.run(f, true) }
 
-// StepInOrderGiven is Step for a frame whose commands may stand in any order,
-// and run in it. No such frame is in a log: it is for finding out what a copy
-// that went wrong may have done.
+// StepInOrderGiven is Step for a frame whose commands may stand in any order, and run in it. No such frame is in a log:
+// it is for finding out what a copy that went wrong may have done.
 func (s *Simulation) StepInOrderGiven(f *Frame) error { return s.run(f, false) }
 
 func (s *Simulation) run(f *Frame, ordered bool) error {
@@ -170,8 +163,7 @@ func (s *Simulation) prepare(f *Frame, ordered bool) error {
 	return nil
 }
 
-// guardStep runs the game's Step. It is guard without a closure, which would
-// be allocated each tick.
+// guardStep runs the game's Step. It is guard without a closure, which would be allocated each tick.
 func (s *Simulation) guardStep() (err error) {
 	defer s.recovered("Step", &err)
 	s.world.step(&s.turn)
@@ -196,8 +188,8 @@ func (s *Simulation) recovered(where string, err *error) {
 	}
 }
 
-// Validate asks the game whether a command, with its Value set, is allowed in
-// this state, as a coordinator does. It returns the game's reason why it is not.
+// Validate asks the game whether a command, with its Value set, is allowed in this state, as a coordinator does. It
+// returns the game's reason why it is not.
 func (s *Simulation) Validate(c *Command) (err error) {
 	if s.broken != nil {
 		return s.broken
@@ -218,8 +210,7 @@ func (s *Simulation) Restore(t Tick, b []byte) error {
 	return s.derive()
 }
 
-// CopyFrom sets the state to that of o, a simulation of the same game. The two
-// share no memory.
+// CopyFrom sets the state to that of o, a simulation of the same game. The two share no memory.
 func (s *Simulation) CopyFrom(o *Simulation) error {
 	if o.broken != nil {
 		return o.broken
@@ -238,8 +229,8 @@ func (s *Simulation) Hash() uint64 {
 	return s.scratch.Hash
 }
 
-// World returns the state of a simulation, for reading. S is the type that the
-// game's [Rules] name; any other is a mistake in the program and panics.
+// World returns the state of a simulation, for reading. S is the type that the game's [Rules] name; any other is a
+// mistake in the program and panics.
 func World[S any](s *Simulation) *S { return s.world.state().(*S) }
 
 // worldOf is a world of the game with state S and configuration C.

@@ -1,8 +1,7 @@
 package lockstep
 
-// Time is a moment on the caller's clock, in microseconds from any start; a
-// span of time is the difference of two. The clock must not go backwards: a
-// moment before the one given last counts as that one.
+// Time is a moment on the caller's clock, in microseconds from any start; a span of time is the difference of two. The
+// clock must not go backwards: a moment before the one given last counts as that one.
 type Time int64
 
 // Units of [Time].

@@ -1,5 +1,5 @@
-// Package buffer keeps the memory of messages between a socket and a match, so
-// that receiving and sending allocates nothing once it runs:
+// Package buffer keeps the memory of messages between a socket and a match, so that receiving and sending allocates
+// nothing once it runs:
 //
 //	b := pool.Get()
 //	if err := b.Fill(r); err != nil { … }
@@ -39,8 +39,7 @@ func (b *Buffer) Fill(r io.Reader) error {
 
 // A Pool keeps buffers for use again, by any goroutine.
 type Pool struct {
-	// Keep is how many bytes a buffer may hold to be kept: those that a large
-	// message made large are dropped.
+	// Keep is how many bytes a buffer may hold to be kept: those that a large message made large are dropped.
 	Keep int
 
 	pool sync.Pool

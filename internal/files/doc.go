@@ -1,5 +1,5 @@
-// Package files opens and writes files without trusting the folder that they are
-// in: other users may have put links, pipes and files of theirs there.
+// Package files opens and writes files without trusting the folder that they are in: other users may have put links,
+// pipes and files of theirs there.
 //
 //	f, err := files.Open(name)                   // a name that the user gave: links are followed
 //	f, err := files.OpenNoFollow(name)           // a name that was found in a folder
@@ -7,6 +7,6 @@
 //	err := files.Replace(name, write)            // whatever has the name
 //	err := files.PrivateFolder(name)             // a folder for what is read again later
 //
-// Every file that this package writes has mode 0600, and has its name only when
-// it is complete. Systems without modes or owners ignore them.
+// Every file that this package writes has mode 0600, and has its name only when it is complete. Systems without modes
+// or owners ignore them.
 package files

@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// An irregularError says that a name is not that of a regular file. It is
-// [fs.ErrNotExist], since there is no file of that name.
+// An irregularError says that a name is not that of a regular file. It is [fs.ErrNotExist], since there is no file of
+// that name.
 type irregularError struct{ got string }
 
 func (e *irregularError) Error() string { return fmt.Sprintf("got %s, want a regular file", e.got) }
@@ -34,9 +34,8 @@ func kind(m fs.FileMode) string {
 	return "something else"
 }
 
-// Open opens a regular file for reading. It follows links, since the user may
-// name one. It refuses anything else without waiting, such as a pipe that nobody
-// writes to.
+// Open opens a regular file for reading. It follows links, since the user may name one. It refuses anything else
+// without waiting, such as a pipe that nobody writes to.
 func Open(path string) (*os.File, error) { return open(path, os.Stat, noWait) }
 
 // OpenNoFollow is Open for a name that the user did not give: it refuses links, too.
@@ -54,8 +53,8 @@ func open(path string, look func(string) (fs.FileInfo, error), flags int) (*os.F
 	if err != nil {
 		return nil, err
 	}
-	// Another file may have taken the name meanwhile. Where an open cannot be told
-	// not to follow links, it must be the same one.
+	// Another file may have taken the name meanwhile. Where an open cannot be told not to follow links, it must be the
+	// same one.
 	info, err := f.Stat()
 	if err == nil && (!info.Mode().IsRegular() || noFollow == 0 && !os.SameFile(before, info)) {
 		err = refused(path, info)
@@ -67,8 +66,7 @@ func open(path string, look func(string) (fs.FileInfo, error), flags int) (*os.F
 	return f, nil
 }
 
-// named says in an error that the file of a path could not be opened, instead of
-// which step failed.
+// named says in an error that the file of a path could not be opened, instead of which step failed.
 func named(path string, err error) error {
 	var at *fs.PathError
 	var moved *os.LinkError

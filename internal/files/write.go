@@ -16,8 +16,8 @@ func Create(path string, write func(*os.File) error) error {
 	return Replace(path, write)
 }
 
-// Replace writes a file, which takes the place of what has the name: a link is
-// replaced, not followed. With an error, that stays as it was.
+// Replace writes a file, which takes the place of what has the name: a link is replaced, not followed. With an error,
+// that stays as it was.
 func Replace(path string, write func(*os.File) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.part") // a new file of mode 0600
 	if err != nil {
@@ -40,9 +40,8 @@ func Replace(path string, write func(*os.File) error) error {
 	return nil
 }
 
-// PrivateFolder makes a folder that only its owner may enter. One that exists
-// must be a folder, not a link, of the same user, and writable by nobody else,
-// so that nobody else has put anything into it.
+// PrivateFolder makes a folder that only its owner may enter. One that exists must be a folder, not a link, of the same
+// user, and writable by nobody else, so that nobody else has put anything into it.
 func PrivateFolder(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err

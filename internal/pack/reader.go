@@ -11,17 +11,15 @@ import (
 	"github.com/vmihailenco/msgpack/v5/msgpcode"
 )
 
-// ErrMalformed is wrapped by every error of a [Reader], except where the bytes
-// end too early: that is [io.ErrUnexpectedEOF].
+// ErrMalformed is wrapped by every error of a [Reader], except where the bytes end too early: that is
+// [io.ErrUnexpectedEOF].
 var ErrMalformed = errors.New("MessagePack")
 
-// ErrLimit is wrapped, too, by the error of an array, a byte string or a string
-// that is longer than the caller allows.
+// ErrLimit is wrapped, too, by the error of an array, a byte string or a string that is longer than the caller allows.
 var ErrLimit = errors.New("too long")
 
-// A Reader reads the values that a [Writer] wrote. Its first error stays: from
-// then on every method returns zero. The zero Reader reads nothing; give it
-// bytes with [Reader.Reset]. It is not safe for concurrent use.
+// A Reader reads the values that a [Writer] wrote. Its first error stays: from then on every method returns zero. The
+// zero Reader reads nothing; give it bytes with [Reader.Reset]. It is not safe for concurrent use.
 type Reader struct {
 	b   []byte
 	src bytes.Reader
@@ -29,8 +27,7 @@ type Reader struct {
 	err error
 }
 
-// Reset makes the Reader read b from its beginning. What it returns later may
-// point into b.
+// Reset makes the Reader read b from its beginning. What it returns later may point into b.
 func (r *Reader) Reset(b []byte) {
 	r.b, r.err = b, nil
 	r.src.Reset(b)
@@ -56,8 +53,8 @@ func (r *Reader) End() error {
 	return r.err
 }
 
-// Fail makes the formatted text, with the offset, the Reader's error unless it
-// has one already. Callers use it for what is well-formed but not allowed.
+// Fail makes the formatted text, with the offset, the Reader's error unless it has one already. Callers use it for what
+// is well-formed but not allowed.
 func (r *Reader) Fail(format string, args ...any) {
 	if r.err == nil {
 		r.err = fmt.Errorf("%w at byte %d: %s", ErrMalformed, r.Offset(), fmt.Sprintf(format, args...))
@@ -136,8 +133,8 @@ func (r *Reader) Bool() bool {
 	return v
 }
 
-// Array reads the beginning of an array of min to max values and returns how
-// many follow. It is never more than there are bytes left.
+// Array reads the beginning of an array of min to max values and returns how many follow. It is never more than there
+// are bytes left.
 func (r *Reader) Array(min, max int) int {
 	c, ok := r.code()
 	if !ok {
@@ -157,8 +154,7 @@ func (r *Reader) Array(min, max int) int {
 	return n
 }
 
-// Binary reads a byte string of at most max bytes. It is a part of what the
-// Reader reads from, not a copy.
+// Binary reads a byte string of at most max bytes. It is a part of what the Reader reads from, not a copy.
 func (r *Reader) Binary(max int) []byte {
 	c, ok := r.code()
 	if !ok {
@@ -189,8 +185,7 @@ func (r *Reader) String(max int) string {
 	return string(p)
 }
 
-// take reads a length, whose smallest form has header(length) bytes, and then
-// that many bytes.
+// take reads a length, whose smallest form has header(length) bytes, and then that many bytes.
 func (r *Reader) take(max int, header func(int) int) []byte {
 	from := r.Offset()
 	n, err := r.dec.DecodeBytesLen()
@@ -204,8 +199,8 @@ func (r *Reader) take(max int, header func(int) int) []byte {
 	return r.b[at : at+n : at+n]
 }
 
-// decoded turns the library's error into the Reader's, and checks that the
-// value that began at from was written in its smallest form, of size bytes.
+// decoded turns the library's error into the Reader's, and checks that the value that began at from was written in its
+// smallest form, of size bytes.
 func (r *Reader) decoded(err error, from, size int) {
 	switch got := r.Offset() - from; {
 	case r.err != nil:
@@ -218,8 +213,8 @@ func (r *Reader) decoded(err error, from, size int) {
 	}
 }
 
-// bound checks a count against what the caller allows and what is left. A
-// count beyond 2^31 is negative where an int has 32 bits.
+// bound checks a count against what the caller allows and what is left. A count beyond 2^31 is negative where an int
+// has 32 bits.
 func (r *Reader) bound(n, min, max int, what string) {
 	switch {
 	case r.err != nil:

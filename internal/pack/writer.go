@@ -2,16 +2,15 @@ package pack
 
 import "github.com/vmihailenco/msgpack/v5"
 
-// A Writer writes values in their smallest form. The zero Writer is ready. It
-// allocates its encoder once and may be reused for ever; it is not safe for
-// concurrent use.
+// A Writer writes values in their smallest form. The zero Writer is ready. It allocates its encoder once and may be
+// reused for ever; it is not safe for concurrent use.
 type Writer struct {
 	buf appender
 	enc *msgpack.Encoder
 }
 
-// appender is the io.Writer that the encoder writes to. It never fails, which
-// is why the Writer's methods ignore the encoder's errors.
+// appender is the io.Writer that the encoder writes to. It never fails, which is why the Writer's methods ignore the
+// encoder's errors.
 type appender struct{ b []byte }
 
 func (a *appender) Write(p []byte) (int, error) { a.b = append(a.b, p...); return len(p), nil }
@@ -25,8 +24,7 @@ func (w *Writer) Begin(dst []byte) {
 	w.buf.b = dst
 }
 
-// Bytes returns dst of the last [Writer.Begin] with all that was written since,
-// and forgets it.
+// Bytes returns dst of the last [Writer.Begin] with all that was written since, and forgets it.
 func (w *Writer) Bytes() []byte {
 	b := w.buf.b
 	w.buf.b = nil

@@ -40,10 +40,9 @@ type BuildOptions struct {
 	Say func(string)
 }
 
-// Build returns the programs, compiled to WebAssembly and compressed, and the
-// script wasm_exec.js that the toolchain starts them with. What the same
-// sources gave before comes from the cache. Any number of processes may build
-// at the same time.
+// Build returns the programs, compiled to WebAssembly and compressed, and the script wasm_exec.js that the toolchain
+// starts them with. What the same sources gave before comes from the cache. Any number of processes may build at the
+// same time.
 func Build(ctx context.Context, o BuildOptions) (fs.FS, error) {
 	tool, err := exec.LookPath("go")
 	if err != nil {
@@ -106,8 +105,8 @@ type listed struct {
 	Module     *struct{ Path, Version string }
 }
 
-// key returns what the programs depend on, hashed: the toolchain, the versions
-// of other modules, and the sources that have none.
+// key returns what the programs depend on, hashed: the toolchain, the versions of other modules, and the sources that
+// have none.
 func (b *build) key(ctx context.Context) (string, error) {
 	h := sha256.New()
 	version, err := b.run(ctx, "env", "GOVERSION")

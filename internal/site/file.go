@@ -25,8 +25,8 @@ const (
 	brotliCoding coding = "br"
 )
 
-// types are the media types of what a site has; the machine's own table may
-// lack some. A browser compiles WebAssembly while it arrives only under its own.
+// types are the media types of what a site has; the machine's own table may lack some. A browser compiles WebAssembly
+// while it arrives only under its own.
 var types = map[string]string{
 	".html": "text/html; charset=utf-8",
 	".css":  "text/css; charset=utf-8",
@@ -166,8 +166,8 @@ func (f *file) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// accepted returns the best coding that the values of Accept-Encoding allow:
-// the one with the highest weight, and of these the smallest.
+// accepted returns the best coding that the values of Accept-Encoding allow: the one with the highest weight, and of
+// these the smallest.
 func accepted(values []string) coding {
 	weights := map[coding]float64{}
 	for _, value := range values {

@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// policy is the content security policy of all that is served: scripts and
-// styles are files of our own, and nothing is loaded from elsewhere.
+// policy is the content security policy of all that is served: scripts and styles are files of our own, and nothing is
+// loaded from elsewhere.
 const policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' blob: data:; " +
 	"font-src 'self'; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
@@ -23,8 +23,7 @@ type Site struct {
 	files map[string]*file // by URL path
 }
 
-// New returns the Site of all files of some file systems. Two may not have
-// files of one name.
+// New returns the Site of all files of some file systems. Two may not have files of one name.
 func New(sources ...fs.FS) (*Site, error) {
 	files, err := load(sources)
 	if err != nil {
@@ -65,8 +64,7 @@ func hashOf(files map[string]*file) string {
 // Hash returns the hash that stands in the paths of the site's files.
 func (s *Site) Hash() string { return s.hash }
 
-// SizeBytes returns how many bytes of a file are sent to a browser that takes
-// brotli, and 0 if there is no such file.
+// SizeBytes returns how many bytes of a file are sent to a browser that takes brotli, and 0 if there is no such file.
 func (s *Site) SizeBytes(name string) int {
 	f := s.files["/page/"+s.hash+"/"+name]
 	if f == nil {
@@ -79,8 +77,7 @@ func (s *Site) SizeBytes(name string) int {
 	return len(body)
 }
 
-// Over returns a handler that serves the site's files, and leaves all other
-// requests to next.
+// Over returns a handler that serves the site's files, and leaves all other requests to next.
 func (s *Site) Over(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f := s.files[r.URL.Path]

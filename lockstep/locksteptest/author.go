@@ -21,8 +21,8 @@ type order struct {
 	system   any // for a command of System, what it says; the fields before are empty then
 }
 
-// An author says what the players command: what Options.Orders say, or else
-// what Options.Play says, and random commands.
+// An author says what the players command: what Options.Orders say, or else what Options.Play says, and random
+// commands.
 type author struct {
 	m         *match
 	random    *generator
@@ -48,8 +48,7 @@ func (m *match) newAuthor(c *choices) (*author, error) {
 	}, nil
 }
 
-// orders returns what the players command before tick t, in the state s before
-// it. They are valid until the next call.
+// orders returns what the players command before tick t, in the state s before it. They are valid until the next call.
 func (a *author) orders(t lockstep.Tick, s *lockstep.Simulation) ([]order, error) {
 	a.list = a.list[:0]
 	if a.m.options.Orders != nil {

@@ -2,8 +2,7 @@ package locksteptest
 
 import "math/rand/v2"
 
-// choices make the random decisions of a match: from bytes, as long as there
-// are any, and then from a seed.
+// choices make the random decisions of a match: from bytes, as long as there are any, and then from a seed.
 type choices struct {
 	bytes []byte
 	rng   *rand.Rand

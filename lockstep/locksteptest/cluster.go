@@ -13,8 +13,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// ClusterOptions say what matches [Cluster] plays. Of the zero value only Config
-// may have to be set.
+// ClusterOptions say what matches [Cluster] plays. Of the zero value only Config may have to be set.
 type ClusterOptions struct {
 	// Config is a pointer to the game's configuration, which New must accept.
 	Config any
@@ -25,38 +24,33 @@ type ClusterOptions struct {
 	// Seed is that of the first one; 0 means 1.
 	Seed uint64
 
-	// Clients is how many honest players there are; 0 means 4. There may be two
-	// liars and two spectators beside them, so New must accept two seats more.
+	// Clients is how many honest players there are; 0 means 4. There may be two liars and two spectators beside them,
+	// so New must accept two seats more.
 	Clients int
 
-	// Length is how long each match lasts, in virtual time; 0 means a minute. It
-	// is 40 seconds at least, because the last 30 are without faults.
+	// Length is how long each match lasts, in virtual time; 0 means a minute. It is 40 seconds at least, because the
+	// last 30 are without faults.
 	Length lockstep.Time
 
-	// Only names the kinds of faults that there may be, as samestep simulate
-	// --report prints them; nil means all.
+	// Only names the kinds of faults that there may be, as samestep simulate --report prints them; nil means all.
 	Only []string
 
-	// Relay plays some of the matches without a referee (host.Options.Relay). Nobody
-	// refuses what Validate would refuse then, so Step must survive it.
+	// Relay plays some of the matches without a referee (host.Options.Relay). Nobody refuses what Validate would refuse
+	// then, so Step must survive it.
 	Relay bool
 
-	// Artifact is a file that a failure has written: its match is played, and no
-	// seeds.
+	// Artifact is a file that a failure has written: its match is played, and no seeds.
 	Artifact string
 
-	// Play gives what p commands: pointers to registered types. It reads s, the
-	// player's own copy of the match, and must depend on nothing else. Nil gives
-	// random commands of every kind.
+	// Play gives what p commands: pointers to registered types. It reads s, the player's own copy of the match, and
+	// must depend on nothing else. Nil gives random commands of every kind.
 	Play func(p lockstep.Player, s *lockstep.Simulation) []any
 }
 
-// Cluster plays whole matches of a game in virtual time: a server with its disk
-// and its replay file, clients over a bad network, liars and strangers, crashes
-// and power cuts, all drawn from seeds. It fails the test if something is that
-// must never be, such as a client with another state than the match has, and
-// says how to play the same match again. Each match is played twice, which must
-// give the same to the byte.
+// Cluster plays whole matches of a game in virtual time: a server with its disk and its replay file, clients over a bad
+// network, liars and strangers, crashes and power cuts, all drawn from seeds. It fails the test if something is that
+// must never be, such as a client with another state than the match has, and says how to play the same match again.
+// Each match is played twice, which must give the same to the byte.
 func Cluster(t testing.TB, g *lockstep.Game, o ClusterOptions) {
 	t.Helper()
 	for _, kind := range o.Only {
@@ -104,8 +98,7 @@ func (o *ClusterOptions) line() string {
 // shrinkRuns is how many matches are played to make a failure small.
 const shrinkRuns = 200
 
-// keepArtifact makes a failure small and writes it to a file, which stays if the
-// tests are run with -artifacts.
+// keepArtifact makes a failure small and writes it to a file, which stays if the tests are run with -artifacts.
 func keepArtifact(t testing.TB, s *simulate.Subject, out *simulate.Outcome) (name string, err error) {
 	small, err := simulate.Shrink(s, out, shrinkRuns)
 	if err != nil {

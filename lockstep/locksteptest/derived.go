@@ -2,9 +2,8 @@ package locksteptest
 
 import "github.com/seed-49bee653/samestep/lockstep"
 
-// derived changes one simulation to and fro between this match and another one of
-// the game, whose derived fields are still there when a state is restored. (That
-// a machine which never had any gets on as well is the phase "late join".)
+// derived changes one simulation to and fro between this match and another one of the game, whose derived fields are
+// still there when a state is restored. (That a machine which never had any gets on as well is the phase "late join".)
 func (m *match) derived() error {
 	sim, err := m.otherMatch()
 	if err != nil {
@@ -31,8 +30,8 @@ func (m *match) derived() error {
 	return nil
 }
 
-// otherMatch returns a simulation of a match that differs from this one by its
-// seed. If the game refuses a few other seeds, it is that of the same match.
+// otherMatch returns a simulation of a match that differs from this one by its seed. If the game refuses a few other
+// seeds, it is that of the same match.
 func (m *match) otherMatch() (*lockstep.Simulation, error) {
 	header := *m.header
 	for range 8 {

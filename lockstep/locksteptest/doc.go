@@ -1,15 +1,13 @@
-// Package locksteptest checks that a game is deterministic: that every machine
-// which is given the same commands computes the same match. Game authors run it
-// on their own game:
+// Package locksteptest checks that a game is deterministic: that every machine which is given the same commands
+// computes the same match. Game authors run it on their own game:
 //
 //	func TestDeterminism(t *testing.T) {
 //		locksteptest.Check(t, lockstep.MustGame(mygame.Rules()), locksteptest.Options{Config: &mygame.Config{}})
 //	}
 //
-// A random match is played: well-formed commands of every registered kind, with
-// values that are random but often small, in random order of arrival, while
-// players leave and come back, and the match pauses and changes its speed. Then
-// it is computed again in other ways, which must agree with it at every tick:
+// A random match is played: well-formed commands of every registered kind, with values that are random but often small,
+// in random order of arrival, while players leave and come back, and the match pauses and changes its speed. Then it is
+// computed again in other ways, which must agree with it at every tick:
 //
 //	phase       what is done                                       what it finds
 //	new         the state at tick 0 is made twice                  a clock, global randomness
@@ -36,17 +34,14 @@
 //	reading     the match is observed, drawn, described and        a renderer that writes
 //	            dumped as it runs
 //
-// The first ones belong together and are always done. Of the others,
-// Options.Skip leaves some out. From a state that was restored or copied, Validate
-// must say the same of the commands that came then.
+// The first ones belong together and are always done. Of the others, Options.Skip leaves some out. From a state that
+// was restored or copied, Validate must say the same of the commands that came then.
 //
-// A failure names the phase, the tick, and the first field that differs, with
-// both values, and tells how to run the same again. [Failure.Shrink] makes its
-// match small, and [Failure.WriteTest] and [Failure.WriteReplay] write down what
+// A failure names the phase, the tick, and the first field that differs, with both values, and tells how to run the
+// same again. [Failure.Shrink] makes its match small, and [Failure.WriteTest] and [Failure.WriteReplay] write down what
 // is left.
 //
-// [Search] plays as many random matches as there is time for, and [Fuzz] lets a
-// fuzzer write them, which sees what code they reach. [Cluster] plays matches
-// with a server, its disk, and players over a bad network, in virtual time.
+// [Search] plays as many random matches as there is time for, and [Fuzz] lets a fuzzer write them, which sees what code
+// they reach. [Cluster] plays matches with a server, its disk, and players over a bad network, in virtual time.
 // docs/testing.md leads through all of it.
 package locksteptest

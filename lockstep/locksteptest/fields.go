@@ -13,11 +13,9 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// fields changes one field after the other of the last state by its lowest bit,
-// and one slice after the other by its last element: what was changed stays so,
-// the checksum is another one, in the section of the field only, and the
-// difference names it. Of fields that occur many times, it takes the first one,
-// the last one and a random one.
+// fields changes one field after the other of the last state by its lowest bit, and one slice after the other by its
+// last element: what was changed stays so, the checksum is another one, in the section of the field only, and the
+// difference names it. Of fields that occur many times, it takes the first one, the last one and a random one.
 func (m *match) fields() error {
 	last := m.options.Ticks
 	sim, err := m.game.NewSimulation(m.header)
@@ -91,8 +89,7 @@ func (m *match) changed(sim *lockstep.Simulation, want *checksum.Sum, path strin
 	return nil
 }
 
-// restoreOnly restores a state for looking at it. No game ever gets into most
-// of these states, so its Derive may panic.
+// restoreOnly restores a state for looking at it. No game ever gets into most of these states, so its Derive may panic.
 func (m *match) restoreOnly(sim *lockstep.Simulation, b []byte) error {
 	last := m.options.Ticks
 	err := sim.Restore(last, b)
@@ -102,8 +99,8 @@ func (m *match) restoreOnly(sim *lockstep.Simulation, b []byte) error {
 	return m.fail("fields", last, last, err)
 }
 
-// sample returns up to three leaves of each kind of field: the first, a random
-// one, and the last, in the order of the kinds.
+// sample returns up to three leaves of each kind of field: the first, a random one, and the last, in the order of the
+// kinds.
 func (m *match) sample(b []byte) ([]state.Value, error) {
 	leaves, err := m.game.StateSchema().Leaves(b)
 	if err != nil {
@@ -136,8 +133,7 @@ func (m *match) sample(b []byte) ([]state.Value, error) {
 	return values, nil
 }
 
-// firstSlices returns the values of the first slice of each kind that the leaves
-// lie in.
+// firstSlices returns the values of the first slice of each kind that the leaves lie in.
 func (m *match) firstSlices(b []byte, leaves []state.Value) ([]state.Value, error) {
 	var found []state.Value
 	for _, leaf := range leaves {

@@ -12,9 +12,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// Fuzz is a fuzz target: matches whose commands, with their values and their
-// order of arrival, are the fuzzer's choices, checked as [Run] does. The fuzzer
-// sees which code a match reaches, and looks for matches that reach more.
+// Fuzz is a fuzz target: matches whose commands, with their values and their order of arrival, are the fuzzer's
+// choices, checked as [Run] does. The fuzzer sees which code a match reaches, and looks for matches that reach more.
 //
 //	func FuzzMyGame(f *testing.F) {
 //		locksteptest.Fuzz(f, lockstep.MustGame(mygame.Rules()), locksteptest.Options{
@@ -22,9 +21,8 @@ import (
 //		}, locksteptest.Source{Package: "mygame_test", Game: "lockstep.MustGame(mygame.Rules())"})
 //	}
 //
-// When a match that the fuzzer has found is run again by go test, it is made
-// small (see [Failure.Shrink]), and what is left is written to the test's
-// artifacts, as a replay and as a Go test (see [Failure.WriteTest]).
+// When a match that the fuzzer has found is run again by go test, it is made small (see [Failure.Shrink]), and what is
+// left is written to the test's artifacts, as a replay and as a Go test (see [Failure.WriteTest]).
 func Fuzz(f *testing.F, g *lockstep.Game, o Options, s Source) {
 	f.Add(uint64(1), uint8(5), []byte(nil))
 	f.Add(uint64(2), uint8(1), []byte("\x00\x00\x01\x02\x03\xff\xff\xff\xff\x00\x01"))
@@ -44,8 +42,7 @@ func Fuzz(f *testing.F, g *lockstep.Game, o Options, s Source) {
 	})
 }
 
-// fuzzing reports whether this process works for a fuzzer, which wants to know
-// quickly.
+// fuzzing reports whether this process works for a fuzzer, which wants to know quickly.
 func fuzzing() bool {
 	f := flag.Lookup("test.fuzzworker")
 	return f != nil && f.Value.String() == "true"

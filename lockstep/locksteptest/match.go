@@ -56,8 +56,8 @@ func newMatch(g *lockstep.Game, o Options) (*match, error) {
 	return m, nil
 }
 
-// play plays the match on two coordinators, and follows the log of the second
-// one: the phases "two runs" and "follower".
+// play plays the match on two coordinators, and follows the log of the second one: the phases "two runs" and
+// "follower".
 func (m *match) play() error {
 	follower := m.game.NewFollower(lockstep.FollowerOptions{})
 	observed := lockstep.FollowerOptions{Observer: func(lockstep.Tick, any) {}}
@@ -114,8 +114,7 @@ type ignore struct{}
 
 func (ignore) Append([]byte) error { return nil }
 
-// tolerant is a follower that says nothing of checksums that differ: comparing
-// the states says more.
+// tolerant is a follower that says nothing of checksums that differ: comparing the states says more.
 type tolerant struct{ *lockstep.Follower }
 
 func (f tolerant) Append(record []byte) error {
@@ -126,9 +125,8 @@ func (f tolerant) Append(record []byte) error {
 	return err
 }
 
-// A player has at most so many commands for one tick. In any order of arrival
-// they are within the coordinator's limits, for a tick and for how far ahead a
-// sequence may be, which else would refuse another one in another order.
+// A player has at most so many commands for one tick. In any order of arrival they are within the coordinator's limits,
+// for a tick and for how far ahead a sequence may be, which else would refuse another one in another order.
 const (
 	maxPlayed = 128
 	maxRandom = 64
@@ -151,8 +149,8 @@ func (m *match) coordinator(log lockstep.Log, o lockstep.FollowerOptions) (*coor
 	return c, nil
 }
 
-// submit submits the orders to both coordinators in two orders of arrival,
-// compares the receipts, and keeps them. Commands of System come first.
+// submit submits the orders to both coordinators in two orders of arrival, compares the receipts, and keeps them.
+// Commands of System come first.
 func (m *match) submit(first, second *coordinator.Coordinator, orders []order, c *choices) error {
 	from := len(m.played)
 	m.played = append(m.played, orders...)

@@ -8,8 +8,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
-// Options say what match is played and how thoroughly it is checked. Of the
-// zero value only Config may have to be set.
+// Options say what match is played and how thoroughly it is checked. Of the zero value only Config may have to be set.
 type Options struct {
 	// Config is a pointer to the game's configuration, which New must accept.
 	Config any
@@ -20,57 +19,47 @@ type Options struct {
 	// Ticks is the length of the match; 0 means 200.
 	Ticks lockstep.Tick
 
-	// Every is how often a state is saved, restored, copied and joined: at each
-	// so many ticks; 0 means a tenth of Ticks. 1 is the most thorough, and costs
-	// a simulation of Span ticks for each tick and phase.
+	// Every is how often a state is saved, restored, copied and joined: at each so many ticks; 0 means a tenth of
+	// Ticks. 1 is the most thorough, and costs a simulation of Span ticks for each tick and phase.
 	Every lockstep.Tick
 
-	// Span is for how many ticks a restored state is simulated on; 0 means to
-	// the end of the match.
+	// Span is for how many ticks a restored state is simulated on; 0 means to the end of the match.
 	Span lockstep.Tick
 
-	// Redo is for how many ticks a state is predicted, which are then computed
-	// again; 0 means 8.
+	// Redo is for how many ticks a state is predicted, which are then computed again; 0 means 8.
 	Redo lockstep.Tick
 
-	// Skip names phases to leave out: those of the package comment that follow
-	// after the match was played.
+	// Skip names phases to leave out: those of the package comment that follow after the match was played.
 	Skip []string
 
-	// Seed is where all randomness comes from, and the seed of the match; 0
-	// means 1.
+	// Seed is where all randomness comes from, and the seed of the match; 0 means 1.
 	Seed uint64
 
 	// Choices are used up before Seed: a fuzzer writes the match with them.
 	Choices []byte
 
-	// Rate is the mean number of random commands of a player in 16 ticks; 0
-	// means 8.
+	// Rate is the mean number of random commands of a player in 16 ticks; 0 means 8.
 	Rate int
 
-	// Changes is the mean number of times in 64 ticks that a player leaves, is
-	// lost, is replaced by a bot or comes back, or that the match pauses or
-	// changes its speed; 0 means 2, and a negative number none.
+	// Changes is the mean number of times in 64 ticks that a player leaves, is lost, is replaced by a bot or comes
+	// back, or that the match pauses or changes its speed; 0 means 2, and a negative number none.
 	Changes int
 
-	// Play gives the commands of p for the next tick, beside the random ones:
-	// pointers to registered types, at most 128. It reads s, and must depend on
-	// nothing else. Nil gives none.
+	// Play gives the commands of p for the next tick, beside the random ones: pointers to registered types, at most
+	// 128. It reads s, and must depend on nothing else. Nil gives none.
 	Play func(p lockstep.Player, s *lockstep.Simulation) []any
 
-	// Orders, unless nil, are all that the players command: there are no random
-	// commands, and Play is not asked. They stand in the order of their ticks.
+	// Orders, unless nil, are all that the players command: there are no random commands, and Play is not asked. They
+	// stand in the order of their ticks.
 	Orders []Order
 
-	// Render is called with views of the match, as a client's renderer is. It
-	// reads them. Nil draws nothing.
+	// Render is called with views of the match, as a client's renderer is. It reads them. Nil draws nothing.
 	Render func(player.View)
 }
 
-// An Order is a command that a player gives, written down. One of System says
-// what happens to the match: Value is then a pointer to one of lockstep.Joined
-// (also to come back), Left, Lost, TakenOver, Paused, Resumed and SpeedSet, and
-// it comes before the commands of the players for its tick.
+// An Order is a command that a player gives, written down. One of System says what happens to the match: Value is then
+// a pointer to one of lockstep.Joined (also to come back), Left, Lost, TakenOver, Paused, Resumed and SpeedSet, and it
+// comes before the commands of the players for its tick.
 type Order struct {
 	Tick   lockstep.Tick // is sealed next when the command is submitted
 	Player lockstep.Player

@@ -10,8 +10,7 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// A generator makes random commands of a game from the schemas of their
-// payloads.
+// A generator makes random commands of a game from the schemas of their payloads.
 type generator struct {
 	*choices
 	kinds   []record.CommandDescription
@@ -39,8 +38,8 @@ func (g *generator) command() (lockstep.Kind, []byte) {
 	return g.kinds[i].Kind, g.w.Bytes()
 }
 
-// value writes a random value of a node, in the form of a payload: a struct is
-// an array of its fields, and an array of bytes a byte string.
+// value writes a random value of a node, in the form of a payload: a struct is an array of its fields, and an array of
+// bytes a byte string.
 func (g *generator) value(n state.Node) {
 	switch k := n.Kind(); {
 	case k == state.Struct:
@@ -108,9 +107,8 @@ func (g *generator) count() int {
 	return g.below(4)
 }
 
-// number returns a number in the highest bits of 64: mostly a small one, of the
-// unit of a fixed-point number, which is what indexes, amounts and positions on
-// a map are; sometimes one of the ends of the range, or any.
+// number returns a number in the highest bits of 64: mostly a small one, of the unit of a fixed-point number, which is
+// what indexes, amounts and positions on a map are; sometimes one of the ends of the range, or any.
 func (g *generator) number(n state.Node, bits int) uint64 {
 	size, _ := n.Size()
 	up := 64 - 8*size

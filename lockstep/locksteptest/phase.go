@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// A phase computes the match again in its own way, and returns a [*Failure]
-// where that differs. It works on saved states of every so many ticks.
+// A phase computes the match again in its own way, and returns a [*Failure] where that differs. It works on saved
+// states of every so many ticks.
 type phase struct {
 	name string
 	run  func(*match) error
@@ -26,8 +26,7 @@ var phases = []phase{
 	{"reading", (*match).reading},
 }
 
-// checkSkip returns an error unless all names are those of phases that can be
-// left out.
+// checkSkip returns an error unless all names are those of phases that can be left out.
 func checkSkip(names []string) error {
 	for _, name := range names {
 		if !slices.ContainsFunc(phases, func(p phase) bool { return p.name == name }) {

@@ -7,8 +7,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
-// reading computes the match while somebody looks at it in every way that there
-// is: events, pictures, words and dumps.
+// reading computes the match while somebody looks at it in every way that there is: events, pictures, words and dumps.
 func (m *match) reading() error {
 	current, previous, err := m.twoSimulations("reading")
 	if err != nil {

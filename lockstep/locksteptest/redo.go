@@ -2,8 +2,8 @@ package locksteptest
 
 import "github.com/seed-49bee653/samestep/lockstep"
 
-// redo predicts some ticks on a copy, as a client does that does not have the
-// other players' commands yet, and then computes them again with all commands.
+// redo predicts some ticks on a copy, as a client does that does not have the other players' commands yet, and then
+// computes them again with all commands.
 func (m *match) redo() error {
 	confirmed, predicted, err := m.twoSimulations("redo")
 	if err != nil {
@@ -41,8 +41,7 @@ func (m *match) redo() error {
 	return nil
 }
 
-// foreseen returns what a player knows of a frame before it arrives: the own
-// commands.
+// foreseen returns what a player knows of a frame before it arrives: the own commands.
 func foreseen(f *lockstep.Frame, p lockstep.Player) *lockstep.Frame {
 	own := &lockstep.Frame{Tick: f.Tick}
 	for _, c := range f.Commands {

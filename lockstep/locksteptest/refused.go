@@ -10,8 +10,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 )
 
-// refused plays the match once more without the commands that were refused:
-// nobody can tell the difference.
+// refused plays the match once more without the commands that were refused: nobody can tell the difference.
 func (m *match) refused() error {
 	c, err := m.coordinator(ignore{}, lockstep.FollowerOptions{})
 	if err != nil {
@@ -49,8 +48,8 @@ func (m *match) refused() error {
 	return nil
 }
 
-// keepUp lets a player's sequences follow each other closely enough where many
-// were refused in between: it submits commands that no game knows.
+// keepUp lets a player's sequences follow each other closely enough where many were refused in between: it submits
+// commands that no game knows.
 func (m *match) keepUp(c *coordinator.Coordinator, o *order, last *lockstep.Sequence) {
 	const near = 200 // of the 256 that a coordinator looks ahead
 	for *last+near < o.sequence {
@@ -68,9 +67,8 @@ func unknownKind(g *lockstep.Game) lockstep.Kind {
 	return kind
 }
 
-// judge lets a simulation judge the commands that came at its tick: it allows
-// those that the coordinator allowed, and no others, as a server does that was
-// started again.
+// judge lets a simulation judge the commands that came at its tick: it allows those that the coordinator allowed, and
+// no others, as a server does that was started again.
 func (m *match) judge(phase string, from lockstep.Tick, sim *lockstep.Simulation) error {
 	t := sim.Tick() + 1
 	at, _ := slices.BinarySearchFunc(m.played, t, func(o order, t lockstep.Tick) int { return cmp.Compare(o.tick, t) })

@@ -5,8 +5,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// restore restores saved states into a simulation that has gone on, and
-// simulates from there.
+// restore restores saved states into a simulation that has gone on, and simulates from there.
 func (m *match) restore() error {
 	sim, err := m.game.NewSimulation(m.header)
 	if err != nil {
@@ -23,8 +22,7 @@ func (m *match) restore() error {
 	return nil
 }
 
-// copies copies states into a simulation that has gone on, and simulates both
-// from there.
+// copies copies states into a simulation that has gone on, and simulates both from there.
 func (m *match) copies() error {
 	live, sim, err := m.twoSimulations("copy")
 	if err != nil {
@@ -49,8 +47,7 @@ func (m *match) copies() error {
 	return nil
 }
 
-// join follows the match on a new machine, from a saved state and the log's
-// records after it.
+// join follows the match on a new machine, from a saved state and the log's records after it.
 func (m *match) join() error {
 	sums, err := m.game.NewSimulation(m.header)
 	if err != nil {
@@ -86,9 +83,8 @@ func (m *match) join() error {
 	return nil
 }
 
-// goOn gives the frames after tick from, up to tick to, to next, and compares
-// the state with the match's after each, and what the game says of the commands
-// that came then.
+// goOn gives the frames after tick from, up to tick to, to next, and compares the state with the match's after each,
+// and what the game says of the commands that came then.
 func (m *match) goOn(phase string, from, to lockstep.Tick, sim *lockstep.Simulation, next func(*lockstep.Frame) error) error {
 	if err := m.compare(phase, from, sim, m.states[from]); err != nil {
 		return err

@@ -9,9 +9,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 )
 
-// A roster makes players leave and come back, and the match pause and change its
-// speed. It has random numbers of its own, so that it does not change what the
-// players command.
+// A roster makes players leave and come back, and the match pause and change its speed. It has random numbers of its
+// own, so that it does not change what the players command.
 type roster struct {
 	rng    *rand.Rand
 	often  int // of 64 ticks

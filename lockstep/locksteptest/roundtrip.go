@@ -11,9 +11,8 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// roundTrip takes states and commands apart and puts them together again: they
-// have one form, and nothing else is taken for it. The game finds the same words
-// for a command each time.
+// roundTrip takes states and commands apart and puts them together again: they have one form, and nothing else is taken
+// for it. The game finds the same words for a command each time.
 func (m *match) roundTrip() error {
 	schema, err := state.ParseSchema(m.header.StateSchema)
 	if err != nil {

@@ -9,31 +9,26 @@ import (
 
 // SearchOptions say how long [Search] looks.
 type SearchOptions struct {
-	// Matches is how many matches are checked at most; 0 means until the context
-	// ends.
+	// Matches is how many matches are checked at most; 0 means until the context ends.
 	Matches int
 
-	// Workers is how many matches are checked at the same time; 0 means 1. Where
-	// a game keeps something outside of its state, which is what one looks for,
-	// several of them disturb each other.
+	// Workers is how many matches are checked at the same time; 0 means 1. Where a game keeps something outside of its
+	// state, which is what one looks for, several of them disturb each other.
 	Workers int
 
-	// Bots returns what Options.Play is in one match, so that bots can have a
-	// memory. They play in every second match. Nil is for none.
+	// Bots returns what Options.Play is in one match, so that bots can have a memory. They play in every second match.
+	// Nil is for none.
 	Bots func(seed uint64) func(lockstep.Player, *lockstep.Simulation) []any
 
-	// Progress is called after each match with the number of matches so far, by
-	// one worker at a time; nil for nobody.
+	// Progress is called after each match with the number of matches so far, by one worker at a time; nil for nobody.
 	Progress func(matches int)
 }
 
-// Search checks random matches of a game, as [Run] does, with seeds from
-// o.Seed on and of different length, pace and choice of saved states, up to what
-// o says. It returns the failure of the lowest seed that fails, or nil, and how
-// many matches were checked. The error is that of options that fit no match.
+// Search checks random matches of a game, as [Run] does, with seeds from o.Seed on and of different length, pace and
+// choice of saved states, up to what o says. It returns the failure of the lowest seed that fails, or nil, and how many
+// matches were checked. The error is that of options that fit no match.
 //
-// Which matches are checked depends on o alone. A search that the context ends
-// finds as much as it had time for.
+// Which matches are checked depends on o alone. A search that the context ends finds as much as it had time for.
 func Search(ctx context.Context, g *lockstep.Game, o Options, s SearchOptions) (*Failure, int, error) {
 	search := search{ctx: ctx, game: g, options: o.filled(), limits: s}
 	var all sync.WaitGroup

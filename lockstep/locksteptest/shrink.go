@@ -14,16 +14,14 @@ type ShrinkOptions struct {
 	// Runs is how many matches are played at most; 0 means 2,000.
 	Runs int
 
-	// Tries is how often a smaller match is played before it counts as one that
-	// does not fail, for failures that depend on chance; 0 means 2.
+	// Tries is how often a smaller match is played before it counts as one that does not fail, for failures that depend
+	// on chance; 0 means 2.
 	Tries int
 }
 
-// Shrink looks for a small match that fails in the same way as f: in the same
-// phase, and at a field of the same section or with an error where f has one. It
-// leaves out ticks, players and commands, and makes values zero, or smaller.
-// What it returns has its commands written down in Options.Orders. If f does
-// not happen again, it returns f.
+// Shrink looks for a small match that fails in the same way as f: in the same phase, and at a field of the same section
+// or with an error where f has one. It leaves out ticks, players and commands, and makes values zero, or smaller. What
+// it returns has its commands written down in Options.Orders. If f does not happen again, it returns f.
 func (f *Failure) Shrink(o ShrinkOptions) *Failure {
 	o.Runs = cmp.Or(o.Runs, 2000)
 	o.Tries = cmp.Or(o.Tries, 2)
@@ -117,8 +115,7 @@ func (s *shrinker) focus() {
 	s.keep(o)
 }
 
-// ticks leaves out stretches of the match, long ones first. The commands in them
-// come at once, or else not at all.
+// ticks leaves out stretches of the match, long ones first. The commands in them come at once, or else not at all.
 func (s *shrinker) ticks() {
 	for n := s.best.Ticks / 2; n > 0; n /= 2 {
 		for from := lockstep.Tick(0); from+n < s.best.Ticks; {
@@ -153,9 +150,8 @@ func (s *shrinker) without(from, n lockstep.Tick, drop bool) Options {
 	return o
 }
 
-// players leaves out the commands of one player after the other, gives those of
-// one to another with a lower number, and leaves out the seats behind the last
-// one who commands.
+// players leaves out the commands of one player after the other, gives those of one to another with a lower number, and
+// leaves out the seats behind the last one who commands.
 func (s *shrinker) players() {
 	for p := range lockstep.Player(s.best.Players) {
 		o := s.best
@@ -222,8 +218,7 @@ func (s *shrinker) values() {
 	}
 }
 
-// simplify replaces the value of order i, or the configuration where i is -1, by
-// simpler ones.
+// simplify replaces the value of order i, or the configuration where i is -1, by simpler ones.
 func (s *shrinker) simplify(i int, value any) {
 	own := clone(reflect.ValueOf(value))
 	simplify(own.Elem(), func() bool {

@@ -5,9 +5,8 @@ import (
 	"reflect"
 )
 
-// simplify makes a value of plain data simpler, a step at a time, as long as try
-// agrees: slices lose elements, and numbers go towards zero. Fields that cannot
-// be set are left alone.
+// simplify makes a value of plain data simpler, a step at a time, as long as try agrees: slices lose elements, and
+// numbers go towards zero. Fields that cannot be set are left alone.
 func simplify(v reflect.Value, try func() bool) {
 	if !v.CanSet() || v.IsZero() {
 		return

@@ -20,9 +20,8 @@ type Source struct {
 	Imports []string // what that expression needs, beside package lockstep
 }
 
-// WriteTest writes a Go test that plays the match of f and fails as f does. Its
-// commands are written down, so f is best a failure that [Failure.Shrink] has
-// returned. Functions of f.Options are left out.
+// WriteTest writes a Go test that plays the match of f and fails as f does. Its commands are written down, so f is best
+// a failure that [Failure.Shrink] has returned. Functions of f.Options are left out.
 func (f *Failure) WriteTest(w io.Writer, s Source) error {
 	o := f.Options
 	if o.Orders == nil {

@@ -7,9 +7,8 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// written returns options that play the match of f again from a list of orders,
-// without chance. Commands that nothing can decode are left out: no game sees
-// them.
+// written returns options that play the match of f again from a list of orders, without chance. Commands that nothing
+// can decode are left out: no game sees them.
 func (f *Failure) written() Options {
 	o := f.Options
 	o.Choices, o.Play, o.Orders = nil, nil, []Order{}
@@ -28,9 +27,8 @@ func (f *Failure) written() Options {
 	return o
 }
 
-// WriteReplay plays the match of f once more and writes it to w as a replay,
-// with the checksum of every tick. If the game's code panics in the match, the
-// replay ends there, and says so.
+// WriteReplay plays the match of f once more and writes it to w as a replay, with the checksum of every tick. If the
+// game's code panics in the match, the replay ends there, and says so.
 func (f *Failure) WriteReplay(w io.Writer) error {
 	m, err := newMatch(f.game, f.Options)
 	if err != nil {
