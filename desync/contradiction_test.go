@@ -47,7 +47,6 @@ func newJury(tb testing.TB, referee *lockstep.Game, copies [8]*lockstep.Game) *j
 	var err error
 	if j.match, err = coordinator.New(game, j.header, record.Tee(j.writer, j), coordinator.Options{
 		Relay: referee == nil, Referee: history,
-		Desync: func(r *coordinator.DesyncReport) { j.reports = append(j.reports, r) },
 	}); err != nil {
 		tb.Fatal(err)
 	}
@@ -84,6 +83,7 @@ func (j *jury) play(tb testing.TB, end lockstep.Tick) {
 				}
 			}
 		}
+		j.reports = append(j.reports, j.match.Desyncs()...)
 	}
 	if err := j.writer.Flush(); err != nil {
 		tb.Fatal(err)

@@ -74,9 +74,7 @@ func chestBundle() *replay.Bundle {
 	var log, archive bytes.Buffer
 	file := replay.NewWriter(&log, replay.WriterOptions{})
 	evidence := &host.Evidence{Participants: []host.Participant{{Player: 0, Name: "ada", Build: "1", Platform: "linux"}, {Player: 1, Name: "bob", Build: "1", Platform: "toaster"}}}
-	match, err := coordinator.New(game, header, record.Tee(file, stubborn{deafCopy}), coordinator.Options{
-		Referee: kept, Desync: func(r *coordinator.DesyncReport) { evidence.Report = *r },
-	})
+	match, err := coordinator.New(game, header, record.Tee(file, stubborn{deafCopy}), coordinator.Options{Referee: kept})
 	if err != nil {
 		panic(err)
 	}
@@ -94,6 +92,7 @@ func chestBundle() *replay.Bundle {
 	if err := match.Report(1, 5, sum); err != nil {
 		panic(err)
 	}
+	evidence.Report = *match.Desyncs()[0]
 	evidence.Exhibits = []host.Exhibit{{Tick: 5, Referee: match.Referee().State(5), Player: deafCopy.State(5)}}
 	if err := file.Flush(); err != nil {
 		panic(err)

@@ -92,13 +92,7 @@ func newTable(tb testing.TB, f fault, inReferee bool) *table {
 	if inReferee {
 		referee = faulty
 	}
-	x.match, err = coordinator.New(referee, x.header, record.Tee(x.writer, x), coordinator.Options{
-		InputDelay: 2, Referee: history, Desync: func(r *coordinator.DesyncReport) {
-			if x.report == nil {
-				x.report = r
-			}
-		},
-	})
+	x.match, err = coordinator.New(referee, x.header, record.Tee(x.writer, x), coordinator.Options{InputDelay: 2, Referee: history})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -134,6 +128,9 @@ func (x *table) play(tb testing.TB, end lockstep.Tick) {
 				sum, _ := f.Sum(t)
 				if err := x.match.Report(lockstep.Player(p), t, sum); err != nil {
 					tb.Fatal(err)
+				}
+				if reports := x.match.Desyncs(); x.report == nil && len(reports) > 0 {
+					x.report = reports[0]
 				}
 			}
 			for _, o := range x.bots[p].Think(lockstep.World[skirmish.World](f.Simulation())) {

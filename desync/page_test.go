@@ -152,6 +152,7 @@ func TestLongTimeLine(t *testing.T) {
 	if err := x.match.Report(victim, 4000, sum); err != nil {
 		t.Fatal(err)
 	}
+	x.report = x.match.Desyncs()[0]
 	x.report.Agreed = 3980
 	e, err := desync.Explain(open(t, x.bundle(t)), desync.Options{})
 	if err != nil {

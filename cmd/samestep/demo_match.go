@@ -72,7 +72,7 @@ func newDemoMatch(o demoOptions, file io.Writer) (*demoMatch, error) {
 		})
 	}
 	m.coordinator, err = coordinator.New(m.game, header, record.Tee(m.writer, m.tail, m), coordinator.Options{
-		InputDelay: 2, Referee: history, Desync: m.desync,
+		InputDelay: 2, Referee: history,
 	})
 	if err != nil {
 		return nil, err
@@ -109,12 +109,14 @@ func (m *demoMatch) expected(p *demoPlayer, err error) bool {
 	return desync && m.planted.Tick > 0 && p.seat == m.planted.Player
 }
 
-// desync keeps the first desync report, and asks for the field while both sides
+// takeDesync keeps the first desync report, and asks for the field while both sides
 // still have the states.
-func (m *demoMatch) desync(r *coordinator.DesyncReport) {
-	if m.report != nil {
+func (m *demoMatch) takeDesync() {
+	reports := m.coordinator.Desyncs()
+	if m.report != nil || len(reports) == 0 {
 		return
 	}
+	r := reports[0]
 	m.report, m.evidence = r, m.collect(r)
 	if d, ok := lockstep.Diverged(m.coordinator.Referee(), m.players[r.Player].follower, 10); ok {
 		m.divergence = &d
@@ -183,6 +185,7 @@ func (m *demoMatch) playersTurn(t lockstep.Tick) error {
 			if err := m.coordinator.Report(p.seat, t, sum); err != nil {
 				return err
 			}
+			m.takeDesync()
 		}
 		for _, order := range p.bot.Think(lockstep.World[skirmish.World](p.follower.Simulation())) {
 			payload, err := m.payloads.EncodeAs(order.Kind, order.Value)

@@ -325,9 +325,6 @@ func (c *Coordinator) tie(k *check, groups []Reporters) error {
 			return err
 		}
 	}
-	if c.options.Desync != nil {
-		//samestep:allow unseen an observer, from which nothing comes back
-		c.options.Desync(&DesyncReport{Tick: k.Tick, Player: lockstep.System, Tie: true, Groups: groups})
-	}
+	c.report(&DesyncReport{Tick: k.Tick, Player: lockstep.System, Tie: true, Groups: groups})
 	return nil
 }

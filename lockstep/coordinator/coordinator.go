@@ -3,6 +3,7 @@ package coordinator
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -46,18 +47,17 @@ type Options struct {
 	// Referee sets the history and the observer of the referee.
 	Referee lockstep.FollowerOptions
 
-	// Desync is called with each desync report. Nil disables it.
-	Desync func(*DesyncReport)
+	// Frames has the latest frames of the match. With it, and if Referee keeps states,
+	// the referee computes ticks again when a player contradicts it, and corrects its own
+	// mistakes: a bit that flips in its memory must not be blamed on every player.
+	Frames FrameSource
+}
 
+// A FrameSource keeps the latest frames of a match, as a live match does for its peers.
+type FrameSource interface {
 	// Frames returns the frames of the ticks after one up to another, or nil if
-	// they are not all kept. With it, and if Referee keeps states, the referee
-	// computes again what it is contradicted in, and takes back its own mistakes:
-	// a bit that flips in its memory must not be blamed on every player.
-	Frames func(from, to lockstep.Tick) []lockstep.Frame
-
-	// Resimulation is asked before ticks are computed again because of a player's report;
-	// nil allows it always.
-	Resimulation func(p lockstep.Player, ticks int) bool
+	// they are not all kept.
+	Frames(from, to lockstep.Tick) []lockstep.Frame
 }
 
 // A Coordinator decides the order of a match's commands. It takes submissions
@@ -83,8 +83,10 @@ type Coordinator struct {
 	resimulated     lockstep.Tick // checks up to this one were computed again …
 	resimulatedFrom lockstep.Tick // … beginning at this tick
 	resimulations   uint64        // ticks computed again because of a report
-	err             error         // why the match is over
-	broken          bool          // because the log failed
+	mayResimulate   int           // as many ticks, from now on
+	desyncs         []*DesyncReport
+	err             error // why the match is over
+	broken          bool  // because the log failed
 
 	cmd  lockstep.Command      // being examined; a field because the game sees its address
 	last []record.LastSequence // scratch
@@ -117,6 +119,8 @@ func New(g *lockstep.Game, h *lockstep.Header, log lockstep.Log, o Options) (*Co
 		payloads: g.NewPayloads(),
 		seats:    make([]seat, h.Settings.Players),
 		checks:   newChecks(h.Settings.Players),
+
+		mayResimulate: math.MaxInt,
 	}
 	if err := c.append(c.enc.Header(h)); err != nil {
 		return nil, err
@@ -173,8 +177,12 @@ func (c *Coordinator) Broken() bool { return c.broken }
 // InputDelay returns how many ticks after the last sealed one a command runs.
 func (c *Coordinator) InputDelay() lockstep.Tick { return c.options.InputDelay }
 
-// Retried returns how many ticks were computed again because of reports.
+// Resimulated returns how many ticks were computed again because of reports.
 func (c *Coordinator) Resimulated() uint64 { return c.resimulations }
+
+// AllowResimulation sets how many ticks may be computed again because of reports from
+// now on. Without a call there is no limit.
+func (c *Coordinator) AllowResimulation(ticks int) { c.mayResimulate = ticks }
 
 // StateBytes returns the size of the last keyframe in the log.
 func (c *Coordinator) StateBytes() int { return c.stateBytes }

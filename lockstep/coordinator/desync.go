@@ -18,6 +18,16 @@ type DesyncReport struct {
 	Section      string          // the first section that differs; empty if it is not known
 	Groups       []Reporters
 	Resimulation Resimulation // RefereeWrong says that nobody is accused
+
+	// Wrong are the states of Agreed and Tick that a wrong referee had, as far as it kept them.
+	// Its history is corrected already.
+	Wrong []State
+}
+
+// A State is the state of a tick in canonical bytes.
+type State struct {
+	Tick  lockstep.Tick
+	Bytes []byte
 }
 
 // Reporters are the participants that reported one checksum of a tick so far.
@@ -47,17 +57,44 @@ func (r *DesyncReport) String() string {
 
 // announce reports that p differs from the agreed checksum of a check.
 func (c *Coordinator) announce(k *check, p lockstep.Player, agreed lockstep.Tick, sum *checksum.Sum, resimulation Resimulation) {
-	if c.options.Desync == nil {
-		return
-	}
 	r := &DesyncReport{Tick: k.Tick, Player: p, Agreed: agreed, Groups: c.groups(k), Resimulation: resimulation}
 	if c.referee != nil && sum != nil {
 		if own, ok := c.referee.Sum(k.Tick); ok {
 			r.Section = c.game.FirstSection(sum, own)
 		}
 	}
-	//samestep:allow unseen an observer, from which nothing comes back
-	c.options.Desync(r)
+	if resimulation == RefereeWrong {
+		r.Wrong = c.refereeStates(agreed, k.Tick)
+	}
+	c.report(r)
+}
+
+// refereeStates returns copies of the referee's states of some ticks.
+func (c *Coordinator) refereeStates(ticks ...lockstep.Tick) (states []State) {
+	for _, t := range ticks {
+		if b := c.referee.State(t); b != nil {
+			states = append(states, State{t, slices.Clone(b)})
+		}
+	}
+	return states
+}
+
+// maxDesyncs is how many reports wait for [Coordinator.Desyncs]. An owner that does not
+// ask for them must not run out of memory; the log has every mismatch.
+const maxDesyncs = 1024
+
+func (c *Coordinator) report(r *DesyncReport) {
+	if len(c.desyncs) < maxDesyncs {
+		c.desyncs = append(c.desyncs, r)
+	}
+}
+
+// Desyncs returns the desync reports since the last call, in order. [Coordinator.Report]
+// can make one; without a referee so can Tick, Leave, Lose, TakeOver and AwaitState.
+func (c *Coordinator) Desyncs() []*DesyncReport {
+	reports := c.desyncs
+	c.desyncs = nil
+	return reports
 }
 
 // groups returns the players by the checksum that they reported so far: the referee's

@@ -84,28 +84,28 @@ func ExampleSystem() {
 // A machine whose state is wrong is told so, and only it; the report has who
 // computed what.
 func ExampleCoordinator_Report() {
-	_, c := testgame.NewLamps(record.Tee(), coordinator.Options{
-		Desync: func(r *coordinator.DesyncReport) {
-			fmt.Println(r)
-			for _, g := range r.Groups {
-				var group coordinator.Reporters = g
-				fmt.Println("  players", group.Players, "referee", group.Referee)
-			}
-		},
-	})
+	_, c := testgame.NewLamps(record.Tee(), coordinator.Options{})
 	testgame.Ticks(c, 4)
 	right, _ := c.Referee().Sum(2)
 	fmt.Println(c.Report(0, 2, right))
 	wrong := right.Clone()
 	wrong.Hash, wrong.Sections[1] = 1, 1
 	fmt.Println(c.Report(1, 2, &wrong))
+	var r *coordinator.DesyncReport
+	for _, r = range c.Desyncs() {
+		fmt.Println(r)
+		for _, g := range r.Groups {
+			var group coordinator.Reporters = g
+			fmt.Println("  players", group.Players, "referee", group.Referee)
+		}
+	}
 	fmt.Println(c.Report(1, 9, &checksum.Sum{}))
 	// Output:
+	// <nil>
 	// <nil>
 	// desync at tick 2: player 1 differs in Presses, last agreed at tick 0
 	//   players [0] referee true
 	//   players [1] referee false
-	// <nil>
 	// lockstep: checksum report refused: player 1, tick 9: want a multiple of 2
 }
 

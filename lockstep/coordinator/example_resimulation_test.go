@@ -22,15 +22,20 @@ func (d distrustful) Append(record []byte) error {
 	return nil
 }
 
+// The frames of a match, by tick; a Host has them in its ring.
+type frames []lockstep.Frame
+
+func (f frames) Frames(from, to lockstep.Tick) []lockstep.Frame { return f[from:to] }
+
 // A bit of the referee's state flips. When the first player contradicts it, it
 // computes the ticks since their last agreement again, and blames nobody.
 func ExampleResimulation() {
-	var frames []lockstep.Frame // a Host has them in its ring
+	var kept frames
+	var source coordinator.FrameSource = &kept
 	player := lockstep.MustGame(testgame.LampRules).NewFollower(lockstep.FollowerOptions{})
 	_, c := testgame.NewLamps(distrustful{player}, coordinator.Options{
 		Referee: lockstep.FollowerOptions{History: lockstep.HistoryOptions{States: true}},
-		Desync:  func(r *coordinator.DesyncReport) { fmt.Println(r) },
-		Frames:  func(from, to lockstep.Tick) []lockstep.Frame { return frames[from:to] },
+		Frames:  source,
 	})
 	c.Join(0)
 	for range 40 {
@@ -38,7 +43,7 @@ func ExampleResimulation() {
 		if err != nil {
 			panic(err)
 		}
-		frames = append(frames, lockstep.Frame{Tick: f.Tick, Commands: slices.Clone(f.Commands)})
+		kept = append(kept, lockstep.Frame{Tick: f.Tick, Commands: slices.Clone(f.Commands)})
 		if f.Tick == 30 {
 			lockstep.World[testgame.Lamps](c.Referee().Simulation()).On[2] = true // nobody has pressed it
 		}
@@ -49,8 +54,17 @@ func ExampleResimulation() {
 			panic(err)
 		}
 	}
+	for _, r := range c.Desyncs() {
+		fmt.Println(r)
+		var wrong coordinator.State
+		for _, wrong = range r.Wrong {
+			fmt.Printf("the referee's state of tick %d: %x\n", wrong.Tick, wrong.Bytes)
+		}
+	}
 	fmt.Println("the lamp shines:", lockstep.World[testgame.Lamps](c.Referee().Simulation()).On[2])
 	// Output:
 	// desync at tick 40: player 0 differs in On, last agreed at tick 20; the referee was wrong
+	// the referee's state of tick 20: 000000000000000002
+	// the referee's state of tick 40: 000001000000000002
 	// the lamp shines: false
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -155,6 +156,8 @@ func (r *Recovery) Coordinator(d *record.Decoder, log lockstep.Log, o Options) (
 		payloads: r.payloads, seats: r.seats, checks: r.checks,
 		sealed: r.follower.Tick(), system: d.Last(lockstep.System), paused: r.paused,
 		referee: r.game.NewFollowerAt(h, r.follower.Simulation(), o.Referee),
+
+		mayResimulate: math.MaxInt,
 	}
 	c.enc.Continue(d)
 	return c, nil

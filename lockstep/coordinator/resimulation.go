@@ -17,7 +17,7 @@ const TopicReferee = "referee"
 // another checksum of it than the referee has.
 type Resimulation uint8
 
-// The outcomes of a resimulation.
+// The outcomes of a re-simulation.
 const (
 	NotResimulated Resimulation = iota // the state before it is not kept any more, there is no referee, or it was beyond the limit
 	RefereeRight                       // the result is the same
@@ -29,14 +29,14 @@ var resimulationTexts = [...]string{"", "the referee has computed it again", "th
 
 func (r Resimulation) String() string { return resimulationTexts[r] }
 
-// retry computes the ticks up to a check again, before a player is accused. Player p
-// reported hash, and agreed last at tick from. A stretch that was computed again once,
-// from there or from before, is believed. With [RefereeWrong] it returns the right
+// resimulate computes the ticks up to a check again, before a player is accused. The player
+// reported hash, and agreed last at tick from. Ticks that were computed again once, from there
+// or from before, are not computed another time. With [RefereeWrong] it returns the right
 // state of the check's tick.
 //
-// It begins at the tick where p agreed: if p is honest, the state there was right, and
-// if not, no other player is accused.
-func (c *Coordinator) resimulate(k *check, p lockstep.Player, from lockstep.Tick, hash uint64) (Resimulation, *lockstep.Simulation) {
+// It begins at the tick where the player agreed: if the player is honest, the state there was
+// right, and if not, no other player is accused.
+func (c *Coordinator) resimulate(k *check, from lockstep.Tick, hash uint64) (Resimulation, *lockstep.Simulation) {
 	switch {
 	case c.referee == nil || c.options.Frames == nil:
 		return NotResimulated, nil
@@ -49,10 +49,10 @@ func (c *Coordinator) resimulate(k *check, p lockstep.Player, from lockstep.Tick
 		begin = from
 	}
 	m, frames := c.before(k, begin)
-	//samestep:allow unseen says what may be computed again, and never reaches a simulation
-	if m == nil || c.options.Resimulation != nil && !c.options.Resimulation(p, len(frames)) {
+	if m == nil || len(frames) > c.mayResimulate {
 		return NotResimulated, nil
 	}
+	c.mayResimulate -= len(frames)
 	c.resimulations += uint64(len(frames))
 	sim := c.again(m, frames)
 	if sim == nil {
@@ -82,7 +82,7 @@ func (c *Coordinator) before(k *check, from lockstep.Tick) (*lockstep.Moment, []
 			return nil, nil
 		}
 		//samestep:allow unseen the frames of the log, which the caller keeps
-		if frames := c.options.Frames(m.Tick, k.Tick); frames != nil {
+		if frames := c.options.Frames.Frames(m.Tick, k.Tick); frames != nil {
 			return m, frames
 		}
 		from = m.Tick + 1
@@ -108,7 +108,7 @@ func (c *Coordinator) again(m *lockstep.Moment, frames []lockstep.Frame) *lockst
 // agreed at a tick before. A referee that is wrong takes its own back; then k has
 // the right one, which has been computed again.
 func (c *Coordinator) contradict(k *check, p lockstep.Player, agreed lockstep.Tick, hash uint64, sum *checksum.Sum) (Resimulation, error) {
-	resimulation, right := c.resimulate(k, p, agreed, hash)
+	resimulation, right := c.resimulate(k, agreed, hash)
 	if resimulation != RefereeWrong {
 		return resimulation, nil
 	}
@@ -120,7 +120,7 @@ func (c *Coordinator) contradict(k *check, p lockstep.Player, agreed lockstep.Ti
 // corrects what was computed from the one before.
 func (c *Coordinator) replaceReferee(sim *lockstep.Simulation) error {
 	//samestep:allow unseen the frames of the log, which the caller keeps
-	frames := c.options.Frames(sim.Tick(), c.sealed)
+	frames := c.options.Frames.Frames(sim.Tick(), c.sealed)
 	c.resimulated = c.sealed - c.sealed%lockstep.Tick(c.header.Settings.CheckEvery) // as all up to there is computed again here
 	if err := c.Note(lockstep.System, TopicReferee, fmt.Sprintf("wrong at tick %d, computed again up to tick %d", sim.Tick(), c.sealed)); err != nil {
 		return err

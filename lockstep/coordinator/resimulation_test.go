@@ -10,19 +10,31 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 )
 
+// outcomes returns the outcomes in the desync reports of a coordinator.
+func outcomes(c *coordinator.Coordinator) (all []coordinator.Resimulation) {
+	for _, r := range c.Desyncs() {
+		all = append(all, r.Resimulation)
+	}
+	return all
+}
+
+// emptyFrames has a frame without commands for each tick.
+type emptyFrames struct{}
+
+func (emptyFrames) Frames(from, to lockstep.Tick) (all []lockstep.Frame) {
+	for at := from + 1; at <= to; at++ {
+		all = append(all, lockstep.Frame{Tick: at})
+	}
+	return all
+}
+
 // onTrial returns a coordinator of two players and empty frames, whose referee can
-// compute each tick again. Outcomes are appended to got.
-func onTrial(t *testing.T, game *lockstep.Game, header *lockstep.Header, got *[]coordinator.Resimulation) *coordinator.Coordinator {
+// compute each tick again.
+func onTrial(t *testing.T, game *lockstep.Game, header *lockstep.Header) *coordinator.Coordinator {
 	t.Helper()
 	c, err := coordinator.New(game, header, &testgame.Shelf{}, coordinator.Options{
 		Referee: lockstep.FollowerOptions{History: lockstep.HistoryOptions{States: true}},
-		Desync:  func(r *coordinator.DesyncReport) { *got = append(*got, r.Resimulation) },
-		Frames: func(from, to lockstep.Tick) (all []lockstep.Frame) {
-			for at := from + 1; at <= to; at++ {
-				all = append(all, lockstep.Frame{Tick: at})
-			}
-			return all
-		},
+		Frames:  emptyFrames{},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -45,8 +57,7 @@ func TestResimulationOfAnotherResultEachTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got []coordinator.Resimulation
-	c := onTrial(t, game, header, &got)
+	c := onTrial(t, game, header)
 	for range 40 {
 		if _, err := c.Tick(); err != nil {
 			t.Fatal(err)
@@ -58,7 +69,7 @@ func TestResimulationOfAnotherResultEachTime(t *testing.T) {
 	if err := c.Report(0, 40, &sum); err != nil {
 		t.Fatal(err)
 	}
-	if len(got) != 1 || got[0] != coordinator.NeitherRight {
+	if got := outcomes(c); len(got) != 1 || got[0] != coordinator.NeitherRight {
 		t.Errorf("got %v, want one that neither is right", got)
 	}
 }
@@ -74,8 +85,7 @@ func TestResimulationAfterResimulation(t *testing.T) {
 	every := lockstep.Tick(header.Settings.CheckEvery)
 	for _, name := range []string{"wrong again", "a liar agreed"} {
 		t.Run(name, func(t *testing.T) {
-			var got, none []coordinator.Resimulation
-			c, right := onTrial(t, game, header, &got), onTrial(t, game, header, &none)
+			c, right := onTrial(t, game, header), onTrial(t, game, header)
 			sums := map[lockstep.Tick]*checksum.Sum{}
 			wrong := map[lockstep.Tick]*checksum.Sum{}
 			run := func(to lockstep.Tick) {
@@ -109,7 +119,7 @@ func TestResimulationAfterResimulation(t *testing.T) {
 				flip()
 				run(4*every + 5)
 				report(0, 4*every, sums[4*every])
-				if len(got) != 2 || got[0] != coordinator.RefereeWrong || got[1] != coordinator.RefereeWrong {
+				if got := outcomes(c); len(got) != 2 || got[0] != coordinator.RefereeWrong || got[1] != coordinator.RefereeWrong {
 					t.Errorf("got %v, want two that the referee was wrong", got)
 				}
 			case "a liar agreed":
@@ -119,7 +129,7 @@ func TestResimulationAfterResimulation(t *testing.T) {
 				lie.Hash++
 				report(1, 4*every, &lie)
 				report(0, 3*every, sums[3*every])
-				if !slices.Contains(got, coordinator.RefereeWrong) || c.Referee().Simulation().Hash() != right.Referee().Simulation().Hash() {
+				if got := outcomes(c); !slices.Contains(got, coordinator.RefereeWrong) || c.Referee().Simulation().Hash() != right.Referee().Simulation().Hash() {
 					t.Errorf("got %v, want that the referee was wrong, and has the right state", got)
 				}
 			}

@@ -90,7 +90,6 @@ func (m *table) match(s *script.Step) {
 		MaxPerTick:      int(s.UintOr("max", 16, 0)),
 		MaxBytesPerTick: int(s.UintOr("bytes", 16, 0)),
 		Relay:           s.Has("relay"),
-		Desync:          m.desync,
 	})
 	if err != nil {
 		m.print("%v", err)
@@ -121,6 +120,7 @@ func (m *table) roster(s *script.Step) {
 	default:
 		m.t.Fatalf("unknown verb %s", s.Verb)
 	}
+	m.desyncs()
 	if err != nil {
 		m.print("%v", err)
 		return
@@ -172,19 +172,24 @@ func (m *table) report(s *script.Step) {
 			}
 		}
 	}
-	if err := m.c.Report(p, t, &sum); err != nil {
+	err := m.c.Report(p, t, &sum)
+	m.desyncs()
+	if err != nil {
 		m.print("%v", err)
 	}
 }
 
-func (m *table) desync(r *coordinator.DesyncReport) {
-	m.print("%v", r)
-	for _, g := range r.Groups {
-		who := fmt.Sprint(g.Players)
-		if g.Referee {
-			who = "referee " + who
+// desyncs prints the desync reports of the last step.
+func (m *table) desyncs() {
+	for _, r := range m.c.Desyncs() {
+		m.print("%v", r)
+		for _, g := range r.Groups {
+			who := fmt.Sprint(g.Players)
+			if g.Referee {
+				who = "referee " + who
+			}
+			m.print("  %s", who)
 		}
-		m.print("  %s", who)
 	}
 }
 
@@ -292,6 +297,7 @@ func (m *table) tick(s *script.Step) {
 	for range s.UintOr("n", 16, 1) {
 		m.out = nil // what the match says meanwhile
 		f, err := m.c.Tick()
+		m.desyncs()
 		switch {
 		case err != nil:
 			m.print("%v", err)

@@ -113,6 +113,7 @@ func (h *Host) tick() {
 	h.clock.n++
 	h.settleAll()
 	f, err := h.c.Tick()
+	h.takeDesyncs()
 	if err != nil || f == nil {
 		return
 	}

@@ -9,7 +9,13 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// desync is told of each desync report by the coordinator.
+// takeDesyncs handles the desyncs that the coordinator has found.
+func (h *Host) takeDesyncs() {
+	for _, r := range h.c.Desyncs() {
+		h.desync(r)
+	}
+}
+
 func (h *Host) desync(r *coordinator.DesyncReport) {
 	h.stats.Desyncs++
 	switch {

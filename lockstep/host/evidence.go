@@ -71,7 +71,7 @@ func (h *Host) inquire(r *coordinator.DesyncReport, p *peer) {
 	}
 	for _, t := range []lockstep.Tick{r.Agreed, r.Tick} {
 		if t > 0 {
-			e.Exhibits = append(e.Exhibits, h.exhibit(t))
+			e.Exhibits = append(e.Exhibits, Exhibit{Tick: t, Referee: h.refereeState(r, t)})
 		}
 	}
 	if p == nil || p.inquiry != nil || h.options.Evidence == nil {
@@ -81,15 +81,20 @@ func (h *Host) inquire(r *coordinator.DesyncReport, p *peer) {
 	h.begin(&inquiry{peer: p, exhibits: e.Exhibits, evidence: e})
 }
 
-// exhibit returns the referee's side.
-func (h *Host) exhibit(t lockstep.Tick) Exhibit {
-	e := Exhibit{Tick: t}
-	if referee := h.c.Referee(); referee != nil {
-		if m := referee.Moment(t); m != nil {
-			e.Referee = slices.Clone(m.State)
+// refereeState returns the state of a tick that the referee had when a report was made, or nil.
+func (h *Host) refereeState(r *coordinator.DesyncReport, t lockstep.Tick) []byte {
+	if r.Resimulation == coordinator.RefereeWrong {
+		for _, s := range r.Wrong {
+			if s.Tick == t {
+				return s.Bytes
+			}
 		}
+		return nil
 	}
-	return e
+	if referee := h.c.Referee(); referee != nil {
+		return slices.Clone(referee.State(t))
+	}
+	return nil
 }
 
 // commands returns the commands of the ticks after one up to another, as far
@@ -99,10 +104,11 @@ func (h *Host) commands(from, to lockstep.Tick) []lockstep.Command {
 	return all
 }
 
-// frames returns the frames of the ticks after one up to another, or nil if the
-// ring has not all of them any more.
-func (h *Host) frames(from, to lockstep.Tick) []lockstep.Frame {
-	commands, reached := h.commandsSince(from, to)
+// hostFrames is the Host as a [coordinator.FrameSource]: it reads the ring.
+type hostFrames Host
+
+func (f *hostFrames) Frames(from, to lockstep.Tick) []lockstep.Frame {
+	commands, reached := (*Host)(f).commandsSince(from, to)
 	if reached > from {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
@@ -24,15 +25,20 @@ func (h *Host) keyframeRate(a *account, size int) (own, match Rate) {
 // matchResimulations is how many times the limit of resimulations holds for a match.
 const matchResimulations = 2
 
-// resimulation takes ticks that are computed again because of a player's report from the
-// budgets of the player and of the match.
-func (h *Host) resimulation(p lockstep.Player, ticks int) bool {
-	r := h.options.Rates.Resimulations
-	owner := h.seats[p].peer
-	if owner == nil || !owner.payer.used[resimulationBudget].take(h.now, r, ticks) {
-		return false
+// compareReport gives a player's checksum to the coordinator. Ticks that the referee computes
+// again because of it are taken from the budgets of the player and of the match.
+func (h *Host) compareReport(p *peer, t lockstep.Tick, sum *checksum.Sum) error {
+	own, match := h.options.Rates.Resimulations, h.options.Rates.Resimulations.times(matchResimulations)
+	budget := &p.payer.used[resimulationBudget]
+	h.c.AllowResimulation(min(budget.room(h.now, own), h.resimulations.room(h.now, match)))
+	before := h.c.Resimulated()
+	err := h.c.Report(p.seat, t, sum)
+	if ticks := int(h.c.Resimulated() - before); ticks > 0 {
+		budget.take(h.now, own, ticks)
+		h.resimulations.take(h.now, match, ticks)
 	}
-	return h.resimulations.take(h.now, r.times(matchResimulations), ticks)
+	h.takeDesyncs()
+	return err
 }
 
 // syncBudget returns how many bytes of a keyframe of some size a peer may have now.

@@ -121,11 +121,9 @@ func (h *Host) coordinatorOptions() coordinator.Options {
 	return coordinator.Options{
 		InputDelay: o.InputDelay,
 		MaxPerTick: o.MaxPerTick, MaxBytesPerTick: o.share(&h.header.Settings) - commandOverhead*o.MaxPerTick,
-		Relay:        o.Relay,
-		Referee:      lockstep.FollowerOptions{History: lockstep.HistoryOptions{Length: o.EvidenceHistory, States: true}},
-		Desync:       h.desync,
-		Frames:       h.frames,
-		Resimulation: h.resimulation,
+		Relay:   o.Relay,
+		Referee: lockstep.FollowerOptions{History: lockstep.HistoryOptions{Length: o.EvidenceHistory, States: true}},
+		Frames:  (*hostFrames)(h),
 	}
 }
 

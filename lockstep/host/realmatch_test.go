@@ -161,10 +161,7 @@ func TestRealMatch(t *testing.T) {
 // reportAll gives the reports of a match to a coordinator in relay mode: a
 // report of the file's tick t is one of our tick t.
 func reportAll(t *testing.T, m *matchlog.Match, checkEvery uint16) []*coordinator.DesyncReport {
-	var reports []*coordinator.DesyncReport
-	_, c := newNullMatch(t, m, checkEvery, testgame.Discard{}, coordinator.Options{
-		Relay: true, Desync: func(r *coordinator.DesyncReport) { reports = append(reports, r) },
-	})
+	_, c := newNullMatch(t, m, checkEvery, testgame.Discard{}, coordinator.Options{Relay: true})
 	for _, e := range m.Entries {
 		if !e.Checksum || e.Tick == 0 {
 			continue
@@ -178,7 +175,7 @@ func reportAll(t *testing.T, m *matchlog.Match, checkEvery uint16) []*coordinato
 			t.Fatal(err)
 		}
 	}
-	return reports
+	return c.Desyncs()
 }
 
 // The verdict on a real desync, without a referee: player 1 parts from the

@@ -138,7 +138,7 @@ func (h *Host) report(p *peer, m *protocol.Message) {
 	if _, reported := h.c.Reported(m.Tick, p.seat); reported || !h.c.Seated(p.seat) || h.seats[p.seat].leaves {
 		return // simulated again, from a keyframe, or a tick of before it joined
 	}
-	if err := h.c.Report(p.seat, m.Tick, &sum); err != nil {
+	if err := h.compareReport(p, m.Tick, &sum); err != nil {
 		h.offend(p, protocol.ErrorReport, err.Error())
 		return
 	}

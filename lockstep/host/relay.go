@@ -126,6 +126,7 @@ func (h *Host) hashOf(state []byte) (uint64, bool) {
 func (h *Host) awaitState(p *peer, awaits bool) {
 	if h.options.Relay && p.seat != lockstep.System {
 		_ = h.c.AwaitState(p.seat, awaits) // an error is the end of the match, which Advance notices
+		h.takeDesyncs()
 	}
 }
 

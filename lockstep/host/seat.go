@@ -117,6 +117,7 @@ func (h *Host) settle(p lockstep.Player, s *hostSeat) error {
 		if _, err = h.c.Leave(p); err != nil {
 			return err
 		}
+		h.takeDesyncs()
 		s.leaves, s.told = false, vacant
 	}
 	switch {
@@ -133,6 +134,7 @@ func (h *Host) settle(p lockstep.Player, s *hostSeat) error {
 	case s.want == takenOver:
 		_, err = h.c.TakeOver(p)
 	}
+	h.takeDesyncs()
 	return err
 }
 

@@ -104,9 +104,7 @@ func newLive(m *match, seed uint64, c cast) (*live, error) {
 	l.writer = replay.NewWriter(&l.file, replay.WriterOptions{})
 	l.copy = lockstep.MustGame(c.copied).NewFollower(lockstep.FollowerOptions{})
 	l.others = m.game.NewFollower(lockstep.FollowerOptions{})
-	l.coordinator, err = coordinator.New(lockstep.MustGame(c.referee), m.header, record.Tee(l.writer, l), coordinator.Options{
-		InputDelay: 2, Desync: func(r *coordinator.DesyncReport) { m.reports = append(m.reports, *r) },
-	})
+	l.coordinator, err = coordinator.New(lockstep.MustGame(c.referee), m.header, record.Tee(l.writer, l), coordinator.Options{InputDelay: 2})
 	if err != nil {
 		return nil, err
 	}
@@ -183,6 +181,9 @@ func (l *live) tick(t lockstep.Tick) error {
 		if err := l.coordinator.Report(p, t, &sum); err != nil {
 			return err
 		}
+	}
+	for _, r := range l.coordinator.Desyncs() {
+		l.reports = append(l.reports, *r)
 	}
 	return nil
 }
