@@ -9,7 +9,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
 )
 
-// Every machine that is given the same commands computes the same match.
+// Every machine computes the same match from the same commands.
 func TestDeterminism(t *testing.T) {
 	for seed := range uint64(10) {
 		locksteptest.Check(t, lockstep.MustGame(minimal.Rules()), locksteptest.Options{
@@ -25,14 +25,14 @@ func FuzzMatch(f *testing.F) {
 	}, locksteptest.Source{Package: "minimal_test", Game: "lockstep.MustGame(minimal.Rules())"})
 }
 
-// A server and its players stay together through bad links, crashes and lies.
+// A server and its players stay in sync through bad links, crashes and lies.
 func TestCluster(t *testing.T) {
 	locksteptest.Cluster(t, lockstep.MustGame(minimal.Rules()), locksteptest.ClusterOptions{
 		Config: &minimal.Config{Size: 32, Coins: 20}, Seeds: 4,
 	})
 }
 
-// One match is the same on every machine and with every compiler, until Build says that the rules are others.
+// A match is the same on every machine and with every compiler, until Build changes with the rules.
 func TestGolden(t *testing.T) {
 	game := lockstep.MustGame(minimal.Rules())
 	header, err := game.NewHeader(lockstep.MatchID{}, lockstep.DefaultSettings(2), &minimal.Config{Size: 32, Coins: 20})

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 )
 
-// A match of two players: the coordinator orders their commands, and a follower makes the same states from its log.
+// The coordinator orders the commands of two players, and a follower computes the same states from its log.
 func Example() {
 	game := lockstep.MustGame(minimal.Rules())
 	header, err := game.NewHeader(lockstep.MatchID{1}, lockstep.DefaultSettings(2), &minimal.Config{Size: 20, Coins: 50})

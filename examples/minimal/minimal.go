@@ -1,5 +1,5 @@
-// Package minimal is the smallest complete game on the engine: every player has a dot, sends it somewhere, and collects
-// the coins that it walks over.
+// Package minimal is the smallest complete game on the engine: every player sends a dot across a map, and the dot collects
+// the coins on its way.
 package minimal
 
 import (
@@ -17,22 +17,22 @@ type World struct {
 	Coins []fixed.Vec2
 }
 
-// A Dot is what a player moves.
+// A Dot is the one unit of a player.
 type Dot struct {
 	At, To fixed.Vec2
 	Coins  uint32
 }
 
-// A Config is what the players agree on before the match.
+// A Config has the options of a match.
 type Config struct {
 	Size  uint16 // of the square map, in cells
 	Coins uint16
 }
 
-// Go sends the dot of the player who gives the command to a place.
+// Go is the command that sends the player's dot to a cell.
 type Go struct{ X, Y uint16 }
 
-// Collected is an event: a player's dot walked over a coin.
+// Collected is an event: a player's dot took a coin.
 type Collected struct{ Player, Coin int }
 
 // Rules returns the rules of the game.

@@ -1,13 +1,12 @@
-// Command online plays the minimal game over a network: one program that serves
-// a match, or joins it.
+// Command online plays the minimal game over a network: it serves a match, or joins one.
 //
 //	go run ./examples/minimal/online serve
 //	go run ./examples/minimal/online join ada-has-the-first-seat
 //	go run ./examples/minimal/online join bob-has-the-second-seat
 //	go run ./examples/minimal/online join press-only-watches
 //
-// The tokens stand in this file to keep the example short. A real server reads
-// them from a file, or takes signed ones: see package lockstep/server.
+// The tokens are in this file to keep the example short. A real server reads them from a file, or accepts signed tokens:
+// see package lockstep/server.
 package main
 
 import (
@@ -88,8 +87,7 @@ func serve(ctx context.Context, l net.Listener, dir string) error {
 	return nil
 }
 
-// join plays, or watches, until the match or ctx ends. A player's dot goes
-// somewhere else every second.
+// join plays, or watches, until the match or ctx ends. A player sends its dot to a new cell every second.
 func join(ctx context.Context, url, token string, out io.Writer) error {
 	var me lockstep.Player
 	s := client.Dial(ctx, url, lockstep.MustGame(minimal.Rules()), client.Options{
@@ -105,7 +103,7 @@ func join(ctx context.Context, url, token string, out io.Writer) error {
 			}
 			if int(me) < len(w.Dots) && tick%20 == 1 {
 				n := uint16(tick)*7 + 25*uint16(me)
-				c.Submit(&minimal.Go{X: (n + 25) % 50, Y: n * 3 % 50}) // its answer is an event
+				c.Submit(&minimal.Go{X: (n + 25) % 50, Y: n * 3 % 50}) // the answer comes as an event
 			}
 		},
 		Handle: func(_ *player.Client, event any) {
@@ -114,7 +112,7 @@ func join(ctx context.Context, url, token string, out io.Writer) error {
 				me = e.Seat // System for a spectator
 			case lockstep.Receipt:
 				if e.Reason != lockstep.Accepted {
-					fmt.Fprintln(out, "refused:", e)
+					fmt.Fprintln(out, "rejected:", e)
 				}
 			case player.ConnectionLost, player.StreamResumed, player.Desynced, player.Healed, player.Ended:
 				fmt.Fprintf(out, "%T %+v\n", e, e)

@@ -1,4 +1,4 @@
-// A browser listens on nothing.
+// A browser cannot listen on a port.
 //go:build !js
 
 package main
@@ -16,13 +16,13 @@ import (
 	"time"
 )
 
-// patience is how long the test waits for what must come; it is no measure.
+// patience is a time limit for a test that hangs.
 const patience = 5 * time.Minute
 
-// collected is what a guest prints of a world in which both players have coins.
+// collected matches a line in which both players have coins.
 var collected = regexp.MustCompile(`tick \d+:  player 0 at \S+ has [1-9]\d*  player 1 at \S+ has [1-9]`)
 
-// page keeps what a guest prints, and tells once that both players have coins.
+// page keeps the output of a client, and calls tell when both players have coins.
 type page struct {
 	text bytes.Buffer
 	tell func()
@@ -36,8 +36,7 @@ func (p *page) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// The program plays with itself: a server, two players and one who watches, who
-// leave together when each has seen both players collect coins.
+// A server, two players and a spectator: the clients leave when all have seen both players collect coins.
 func TestServeAndJoin(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -72,7 +71,7 @@ func TestServeAndJoin(t *testing.T) {
 	}
 	if t.Failed() {
 		for i := range pages {
-			t.Errorf("guest %d:\n%s", i, pages[i].text.Bytes())
+			t.Errorf("client %d:\n%s", i, pages[i].text.Bytes())
 		}
 	}
 	replays, err := filepath.Glob(filepath.Join(dir, "duel-*.ssr"))
