@@ -23,19 +23,20 @@ type loadGuest struct {
 	period time.Duration
 	every  lockstep.Tick // between two commands
 
-	kind    lockstep.Kind
-	payload []byte
-	writer  protocol.Writer
-	reader  protocol.Reader
-	dec     *record.Decoder
-	blob    []byte // a state that is arriving
-	welcome protocol.Welcome
-	next    protocol.Position
-	tick    lockstep.Tick
-	acked   lockstep.Tick
-	given   lockstep.Tick
-	seq     lockstep.Sequence
-	sent    time.Time // of the command without an answer; zero if there is none
+	kind     lockstep.Kind
+	payload  []byte
+	writer   protocol.Writer
+	reader   protocol.Reader
+	received protocol.Message
+	dec      *record.Decoder
+	blob     []byte // a state that is arriving
+	welcome  protocol.Welcome
+	next     protocol.Position
+	tick     lockstep.Tick
+	acked    lockstep.Tick
+	given    lockstep.Tick
+	seq      lockstep.Sequence
+	sent     time.Time // of the command without an answer; zero if there is none
 
 	mu        sync.Mutex
 	measuring bool
@@ -133,13 +134,12 @@ func (g *loadGuest) take(b []byte) error {
 			g.record(r)
 			continue
 		}
-		var m protocol.Message
-		rest, err := g.reader.Read(&m, b)
+		rest, err := g.reader.Read(&g.received, b)
 		if err != nil {
 			return err
 		}
 		b = rest
-		if err := g.message(&m); err != nil {
+		if err := g.message(&g.received); err != nil {
 			return err
 		}
 	}

@@ -203,13 +203,13 @@ func (r *Reader) take(max int, header func(int) int) []byte {
 // smallest form, of size bytes.
 func (r *Reader) decoded(err error, from, size int) {
 	switch got := r.Offset() - from; {
-	case r.err != nil:
+	case r.err != nil || err == nil && got == size:
+	case err == nil:
+		r.Fail("got a value in %d bytes, want the smallest form in %d", got, size)
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
 		r.err = io.ErrUnexpectedEOF
-	case err != nil:
+	default:
 		r.Fail("%v", err)
-	case got != size:
-		r.Fail("got a value in %d bytes, want the smallest form in %d", got, size)
 	}
 }
 

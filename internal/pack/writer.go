@@ -1,6 +1,9 @@
 package pack
 
-import "github.com/vmihailenco/msgpack/v5"
+import (
+	"github.com/vmihailenco/msgpack/v5"
+	"github.com/vmihailenco/msgpack/v5/msgpcode"
+)
 
 // A Writer writes values in their smallest form. The zero Writer is ready. It allocates its encoder once and may be
 // reused for ever; it is not safe for concurrent use.
@@ -32,7 +35,13 @@ func (w *Writer) Bytes() []byte {
 }
 
 // Uint writes an unsigned number in 1, 2, 3, 5 or 9 bytes.
-func (w *Writer) Uint(v uint64) { w.enc.EncodeUint(v) }
+func (w *Writer) Uint(v uint64) {
+	if v <= uint64(msgpcode.PosFixedNumHigh) { // most are: this saves the encoder's indirect calls
+		w.buf.b = append(w.buf.b, byte(v))
+		return
+	}
+	w.enc.EncodeUint(v)
+}
 
 // Int writes a signed number; from 0 upwards it is written as by Uint.
 func (w *Writer) Int(v int64) { w.enc.EncodeInt(v) }
@@ -41,7 +50,13 @@ func (w *Writer) Int(v int64) { w.enc.EncodeInt(v) }
 func (w *Writer) Bool(v bool) { w.enc.EncodeBool(v) }
 
 // Array begins an array: n values follow.
-func (w *Writer) Array(n int) { w.enc.EncodeArrayLen(n) }
+func (w *Writer) Array(n int) {
+	if n < 16 { // as in Uint
+		w.buf.b = append(w.buf.b, msgpcode.FixedArrayLow|byte(n))
+		return
+	}
+	w.enc.EncodeArrayLen(n)
+}
 
 // String writes a string.
 //

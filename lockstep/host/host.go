@@ -66,10 +66,11 @@ type Host struct {
 	tied      lockstep.Tick // the latest check without a verdict
 	moments   []moment      // relay mode: places in the log from which a joiner could go on
 
-	reader  protocol.Reader
-	writer  protocol.Writer
-	message protocol.Message // scratch
-	stats   Stats
+	reader   protocol.Reader
+	received protocol.Message
+	writer   protocol.Writer
+	message  protocol.Message // scratch
+	stats    Stats
 }
 
 // New begins a match. Its records go to log first, then to the connections:

@@ -26,22 +26,22 @@ func (h *Host) Receive(now lockstep.Time, id PeerID, b []byte) {
 		return
 	}
 	within := p.inquiry != nil || h.take(p.flow, byteBudget, len(b))
-	var m protocol.Message
+	m := &h.received
 	for len(b) > 0 && p.state != Closed {
-		rest, err := h.reader.Read(&m, b)
+		rest, err := h.reader.Read(m, b)
 		if err != nil {
 			h.malformed(p, err.Error())
 			return
 		}
 		b = rest
 		if p.state == Connecting {
-			h.admit(p, &m)
+			h.admit(p, m)
 			continue
 		}
 		if !h.take(p.flow, messageBudget, 1) {
 			within = false
 		}
-		h.handle(p, &m, within)
+		h.handle(p, m, within)
 	}
 }
 

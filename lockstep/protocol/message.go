@@ -4,11 +4,12 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// A Kind is the kind of a message between a client and a server. Records
-// of the log are messages, too, and have the kinds of [record.Kind].
+// A Kind is the kind of a message between a client and a server. Records of the log are
+// messages, too, and have the kinds of [record.Kind].
 type Kind uint8
 
-// The kinds of messages that are not records; docs/protocol.md has their values.
+// The kinds of messages that are not records. A new kind has a constant here, a row in
+// descriptions, and fields of Message for values that no other kind has.
 const (
 	KindAuth             Kind = 32
 	KindCommand          Kind = 33
@@ -48,30 +49,30 @@ type Position uint64
 // A SessionToken lets a client resume its seat once.
 type SessionToken [16]byte
 
-// A Message is one message that is not a record, decoded. Which fields are set
-// depends on its Kind; docs/protocol.md names them by kind.
+// A Message is one message that is not a record, decoded. Its Kind says which of the
+// other fields are set; see the tables of docs/protocol.md.
 type Message struct {
 	Kind Kind
 
-	Auth     *Auth // KindAuth
+	Auth     *Auth
 	Welcome  *Welcome
-	Position Position // KindStateSync, KindAck
+	Position Position
 	Tick     lockstep.Tick
 	Sequence lockstep.Sequence
-	Command  lockstep.Kind   // KindCommand
-	Reason   lockstep.Reason // KindCommandRejected
-	Hash     uint64          // KindChecksum
-	Sections []uint64        // KindChecksum
-	Nonce    uint64          // KindPing, KindPong
-	Offset   uint32          // KindState, KindStateSync
-	Total    uint32
-	Bytes    []byte          // a payload or a chunk
-	Player   lockstep.Player // KindDesyncReport
-	Agreed   lockstep.Tick
-	Code     uint8  // KindError, KindClosing
-	Text     string // chat, detail, reason
-	Field    string // KindError: what is wrong; KindDesyncReport: the section
-	RetryMS  uint32 // KindClosing
+	Command  lockstep.Kind
+	Reason   lockstep.Reason
+	Hash     uint64
+	Sections []uint64
+	Nonce    uint64
+	Offset   uint32 // of a chunk in its state
+	Total    uint32 // bytes of the state
+	Bytes    []byte // a payload or a chunk
+	Player   lockstep.Player
+	Agreed   lockstep.Tick // the last agreed tick
+	Code     uint8         // an ErrorCode or a CloseCode
+	Text     string        // chat, detail, reason
+	Field    string        // KindError: what is wrong; KindDesyncReport: the section
+	RetryMS  uint32
 }
 
 // Auth is the first message of a client.

@@ -3,6 +3,7 @@ package protocol_test
 import (
 	"bytes"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -47,7 +48,12 @@ func messages() []protocol.Message {
 func TestMessagesRoundTrip(t *testing.T) {
 	var w protocol.Writer
 	var r protocol.Reader
+	left := map[protocol.Kind]bool{}
+	for k := range protocol.Kind(255) {
+		left[k] = !strings.HasPrefix(k.String(), "kind ")
+	}
 	for _, want := range messages() {
+		delete(left, want.Kind)
 		b := w.Append(nil, &want)
 		if protocol.IsRecord(b) {
 			t.Errorf("message %d is taken for a record", want.Kind)
@@ -64,6 +70,11 @@ func TestMessagesRoundTrip(t *testing.T) {
 			if _, err := r.Read(&got, b[:cut]); err == nil {
 				t.Errorf("message %d cut to %d bytes is accepted", want.Kind, cut)
 			}
+		}
+	}
+	for k, described := range left {
+		if described {
+			t.Errorf("no message of kind %s is tested", k)
 		}
 	}
 }

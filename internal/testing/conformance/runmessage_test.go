@@ -41,19 +41,9 @@ func runMessage(text []byte) Result {
 	return result
 }
 
-// messageNames are the names of kinds that docs/protocol.md uses.
-var messageNames = map[protocol.Kind]string{
-	protocol.KindAuth: "auth", protocol.KindCommand: "command", protocol.KindChecksum: "checksum", protocol.KindState: "state",
-	protocol.KindStateSyncRequest: "state_sync_request", protocol.KindPing: "ping", protocol.KindChat: "chat",
-	protocol.KindLeave: "leave", protocol.KindAck: "ack",
-	protocol.KindWelcome: "welcome", protocol.KindStateSync: "state_sync", protocol.KindCommandAccepted: "command_accepted",
-	protocol.KindCommandRejected: "command_rejected", protocol.KindStateRequest: "state_request",
-	protocol.KindDesyncReport: "desync_report", protocol.KindPong: "pong", protocol.KindError: "error", protocol.KindClosing: "closing",
-}
-
 // messageFacts returns the values of a message. Numbers of 64 bits are text.
 func messageFacts(m *protocol.Message) map[string]any {
-	facts := map[string]any{"message": messageNames[m.Kind]}
+	facts := map[string]any{"message": m.Kind.String()}
 	switch m.Kind {
 	case protocol.KindAuth:
 		authFacts(facts, m.Auth)
