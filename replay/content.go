@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"hash"
-	"io"
 	"math"
 
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -48,11 +47,7 @@ func HashContent(r *Reader, tick lockstep.Tick) (ContentHash, lockstep.Tick, err
 		return ContentHash{}, 0, err
 	}
 	c := newContent()
-	for {
-		rec, err := first.Next()
-		if err == io.EOF {
-			break
-		}
+	for rec, err := range first.All() {
 		if err != nil && c.began && c.tick == tick {
 			break // torn or damaged behind the tick
 		}
@@ -62,11 +57,11 @@ func HashContent(r *Reader, tick lockstep.Tick) (ContentHash, lockstep.Tick, err
 		if rec.Kind == record.KindKeyframe && !c.began && rec.Tick > tick {
 			return ContentHash{}, rec.Tick, missing(first, tick)
 		}
-		if rec.Kind == record.KindFrame && rec.Tick > tick || rec.Kind == record.KindEnd && tick != WholeMatch {
+		if rec.Kind == record.KindEnd && tick != WholeMatch {
 			break
 		}
-		if rec.Kind == record.KindEmpty && rec.Tick > tick {
-			if c.tick < tick {
+		if rec.Ticks() > 0 && rec.Tick > tick {
+			if c.tick < tick { // a run leads beyond it
 				c.reach(tick)
 			}
 			break
@@ -114,6 +109,12 @@ func (c *content) later(item []byte) {
 
 func (c *content) add(r *record.Record) {
 	le := binary.LittleEndian
+	if r.Ticks() > 0 {
+		c.reach(r.Tick)
+	}
+	if len(r.Frame.Commands) > 0 {
+		c.frame(&r.Frame)
+	}
 	switch r.Kind {
 	case record.KindHeader:
 		h := *r.Header
@@ -134,11 +135,6 @@ func (c *content) add(r *record.Record) {
 		c.buf = le.AppendUint32(b, uint32(len(r.Keyframe.State)))
 		c.hash.Write(c.buf)
 		c.hash.Write(r.Keyframe.State)
-	case record.KindFrame:
-		c.reach(r.Tick)
-		c.frame(&r.Frame)
-	case record.KindEmpty:
-		c.reach(r.Tick)
 	case record.KindChecksum:
 		c.later(le.AppendUint64(le.AppendUint32(append(c.buf[:0], 5), uint32(r.Tick)), r.Hash))
 	case record.KindMismatch:

@@ -12,10 +12,10 @@ import (
 type Cursor struct {
 	reader   *Reader
 	follower *lockstep.Follower
-	empty    lockstep.Tick // left of the present run of ticks without commands
-	odd      bool          // the keyframe's state is not the one that its checksum is of
-	compares bool          // a checksum or a keyframe on the way that differs is an error
-	agreed   lockstep.Tick // the last tick that was compared
+	rec      *record.Record // read last: its ticks are simulated next
+	odd      bool           // the keyframe's state is not the one that its checksum is of
+	compares bool           // a checksum or a keyframe on the way that differs is an error
+	agreed   lockstep.Tick  // the last tick that was compared
 }
 
 // NewCursor returns a Cursor at the last keyframe that is not after tick t, or
@@ -43,11 +43,11 @@ func NewCursor(r *Reader, g *lockstep.Game, t lockstep.Tick) (*Cursor, error) {
 func newCursor(r *Reader, g *lockstep.Game) (*Cursor, error) {
 	c := &Cursor{reader: r, follower: g.NewFollower(lockstep.FollowerOptions{})}
 	for c.follower.Simulation() == nil {
-		rec, err := r.Next()
-		if err != nil {
+		var err error
+		if c.rec, err = r.Next(); err != nil {
 			return nil, err
 		}
-		err = c.follower.Apply(rec)
+		err = c.follower.Apply(c.rec)
 		if c.odd = errors.As(err, new(*lockstep.DesyncError)); err != nil && !c.odd {
 			return nil, err
 		}
@@ -64,29 +64,23 @@ func (c *Cursor) Simulation() *lockstep.Simulation { return c.follower.Simulatio
 // Step simulates one tick. It returns [io.EOF] at the end of the match, and a
 // [*DamageError] where the file cannot be read further.
 func (c *Cursor) Step() error {
-	for c.empty == 0 {
-		rec, err := c.reader.Next()
+	for {
+		if frame := c.rec.FrameAfter(c.Tick()); frame != nil {
+			return c.follower.Advance(frame)
+		}
+		var err error
+		if c.rec, err = c.reader.Next(); err == nil {
+			err = c.compare(c.rec)
+		}
 		if err != nil {
 			return err
 		}
-		switch rec.Kind {
-		case record.KindFrame:
-			return c.follower.Advance(&rec.Frame)
-		case record.KindEmpty:
-			c.empty = rec.Tick - c.Tick()
-		case record.KindChecksum, record.KindKeyframe:
-			if err := c.compare(rec); err != nil {
-				return err
-			}
-		}
 	}
-	c.empty--
-	return c.follower.Advance(&lockstep.Frame{Tick: c.Tick() + 1})
 }
 
 // compare compares a checksum or a keyframe with the simulation.
 func (c *Cursor) compare(rec *record.Record) error {
-	if !c.compares {
+	if !c.compares || rec.Kind != record.KindChecksum && rec.Kind != record.KindKeyframe {
 		return nil
 	}
 	before := c.follower.Checked()

@@ -1,8 +1,6 @@
 package replay
 
 import (
-	"io"
-
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -69,25 +67,22 @@ func ReadInfo(r *Reader) (*Info, error) {
 	var players [256]PlayerInfo
 	content := newContent()
 	segment := int64(0)
-	var odd error // of the first keyframe with another hash
-	err := func() error {
-		for {
-			rec, err := r.Next()
-			if err != nil {
-				return err
-			}
-			info.add(rec, r.Offset(), &players)
-			info.RecordBytes += int64(len(r.Record()))
-			if r.sealed && segment != r.Offset() {
-				segment = r.Offset()
-				info.Segments++
-			}
-			content.add(rec)
-			if rec.Kind == record.KindKeyframe && odd == nil && !r.holds(info.Header, &rec.Keyframe) {
-				odd = r.odd(rec.Tick)
-			}
+	var err, odd error // odd: of the first keyframe with another hash
+	for rec, next := range r.All() {
+		if err = next; err != nil {
+			break
 		}
-	}()
+		info.add(rec, r.Offset(), &players)
+		info.RecordBytes += int64(len(r.Record()))
+		if r.sealed && segment != r.Offset() {
+			segment = r.Offset()
+			info.Segments++
+		}
+		content.add(rec)
+		if rec.Kind == record.KindKeyframe && odd == nil && !r.holds(info.Header, &rec.Keyframe) {
+			odd = r.odd(rec.Tick)
+		}
+	}
 	info.ContentHash = content.sum()
 	for p := range players {
 		if players[p].Commands > 0 {
@@ -95,7 +90,7 @@ func ReadInfo(r *Reader) (*Info, error) {
 			info.Players = append(info.Players, players[p])
 		}
 	}
-	if err == io.EOF {
+	if err == nil {
 		err = odd
 		info.Signatures = r.signed(info.ContentHash)
 		for _, s := range info.Signatures {
@@ -108,6 +103,18 @@ func ReadInfo(r *Reader) (*Info, error) {
 }
 
 func (info *Info) add(rec *record.Record, offset int64, players *[256]PlayerInfo) {
+	if rec.Ticks() > 0 {
+		info.Ticks = rec.Tick
+	}
+	if n := len(rec.Frame.Commands); n > 0 {
+		info.Frames++
+		info.Commands += n
+	}
+	for i := range rec.Frame.Commands {
+		c := &rec.Frame.Commands[i]
+		players[c.Player].Commands++
+		players[c.Player].Bytes += len(c.Payload)
+	}
 	switch rec.Kind {
 	case record.KindHeader:
 		info.Header = rec.Header
@@ -115,17 +122,6 @@ func (info *Info) add(rec *record.Record, offset int64, players *[256]PlayerInfo
 		size := len(rec.Keyframe.State)
 		info.Keyframes = append(info.Keyframes, Keyframe{rec.Tick, offset, size})
 		info.StateBytes += int64(size)
-	case record.KindFrame:
-		info.Ticks = rec.Tick
-		info.Frames++
-		info.Commands += len(rec.Frame.Commands)
-		for i := range rec.Frame.Commands {
-			c := &rec.Frame.Commands[i]
-			players[c.Player].Commands++
-			players[c.Player].Bytes += len(c.Payload)
-		}
-	case record.KindEmpty:
-		info.Ticks = rec.Tick
 	case record.KindChecksum:
 		info.Checksums++
 	case record.KindMismatch:

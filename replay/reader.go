@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -144,6 +145,9 @@ func (r *Reader) Next() (*record.Record, error) {
 	return rec, nil
 }
 
+// All iterates over the records that are left, see [record.All].
+func (r *Reader) All() iter.Seq2[*record.Record, error] { return record.All(r.Next) }
+
 func (r *Reader) next() (*record.Record, error) {
 	for len(r.body) == 0 {
 		if err := r.nextBlock(); err != nil {
@@ -183,7 +187,8 @@ func (r *Reader) next() (*record.Record, error) {
 				return nil, r.damage(fmt.Errorf("%w: a segment from tick %d, want %d as its keyframe", ErrInvalid, r.first, rec.Tick))
 			}
 		}
-	case record.KindFrame, record.KindEmpty:
+	}
+	if rec.Ticks() > 0 {
 		r.tick = rec.Tick
 	}
 	return rec, nil

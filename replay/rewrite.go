@@ -11,37 +11,24 @@ import (
 // emptyTick is the record of one tick without commands. A Writer joins them.
 const emptyTick = "\x92\x04\x01"
 
-// errCut ends a copy.
-var errCut = errors.New("cut")
-
 // Cut copies the match that r reads up to a tick to w, with an end that says
 // so, and closes w. A match that is not longer is copied as it is.
 func Cut(w *Writer, r *Reader, tick lockstep.Tick) error {
-	err := Play(r, nil, func(rec *record.Record) error {
-		switch rec.Kind {
-		case record.KindKeyframe:
-			if !w.began && rec.Tick > tick {
-				return fmt.Errorf("replay: cut after tick %d of a match that begins at tick %d", tick, rec.Tick)
+	for rec, err := range r.All() {
+		switch {
+		case err != nil:
+			return err
+		case rec.Kind == record.KindKeyframe && !w.began && rec.Tick > tick:
+			return fmt.Errorf("replay: cut after tick %d of a match that begins at tick %d", tick, rec.Tick)
+		case rec.Ticks() > 0 && rec.Tick > tick:
+			if err := appendEmpty(w, tick-w.tick); err != nil {
+				return err
 			}
-		case record.KindFrame:
-			if rec.Tick > tick {
-				return errCut
-			}
-		case record.KindEmpty:
-			if rec.Tick > tick {
-				if err := appendEmpty(w, tick-w.tick); err != nil {
-					return err
-				}
-				return errCut
-			}
+			return end(w, fmt.Sprintf("cut after tick %d", tick))
 		}
-		return w.Append(r.Record())
-	})
-	if err != nil && err != errCut {
-		return err
-	}
-	if err == errCut {
-		return end(w, fmt.Sprintf("cut after tick %d", tick))
+		if err := w.Append(r.Record()); err != nil {
+			return err
+		}
 	}
 	return w.Close()
 }
@@ -132,8 +119,8 @@ func (k *rekeyer) record(rec *record.Record) error {
 		}
 		return k.w.Append(k.r.Record())
 	}
-	if rec.Kind == record.KindEmpty {
-		return k.quiet(rec)
+	if rec.Ticks() > 0 {
+		return k.frames(rec)
 	}
 	if err := k.follower.Apply(rec); err != nil || later {
 		return err
@@ -144,22 +131,20 @@ func (k *rekeyer) record(rec *record.Record) error {
 	case record.KindKeyframe:
 		k.enc.Keyframe(rec.Tick, rec.Keyframe.Hash, rec.Keyframe.Last, rec.Keyframe.State)
 	}
-	if err := k.w.Append(k.r.Record()); err != nil {
-		return err
-	}
-	if rec.Kind == record.KindFrame {
-		return k.key()
-	}
-	return nil
+	return k.w.Append(k.r.Record())
 }
 
-// quiet takes ticks without commands one by one.
-func (k *rekeyer) quiet(rec *record.Record) error {
-	for k.follower.Tick() < rec.Tick {
-		if err := k.follower.Advance(&lockstep.Frame{Tick: k.follower.Tick() + 1}); err != nil {
+// frames takes the ticks of a record one by one.
+func (k *rekeyer) frames(rec *record.Record) error {
+	for frame := range rec.Frames() {
+		if err := k.follower.Advance(frame); err != nil {
 			return err
 		}
-		if err := k.w.Append([]byte(emptyTick)); err != nil {
+		raw := k.r.Record()
+		if len(frame.Commands) == 0 {
+			raw = []byte(emptyTick)
+		}
+		if err := k.w.Append(raw); err != nil {
 			return err
 		}
 		if err := k.key(); err != nil {

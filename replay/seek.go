@@ -3,7 +3,6 @@ package replay
 import (
 	"encoding/binary"
 	"fmt"
-	"io"
 	"math"
 	"sort"
 
@@ -146,11 +145,7 @@ func (r *Reader) scan(limit lockstep.Tick) (s survey, err error) {
 		return s, err
 	}
 	defer func() { s.block, s.signatures = cap(ahead.block)+cap(ahead.unpacked), ahead.signatures }()
-	for {
-		rec, err := ahead.Next()
-		if err == io.EOF {
-			return s, nil
-		}
+	for rec, err := range ahead.All() {
 		if err != nil {
 			return s, err
 		}
@@ -163,6 +158,7 @@ func (r *Reader) scan(limit lockstep.Tick) (s survey, err error) {
 			}
 		}
 	}
+	return s, nil
 }
 
 // appendIndex appends the body of an index block that will stand at an offset.

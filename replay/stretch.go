@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"runtime"
 	"sync"
 
@@ -121,12 +120,7 @@ var errAside = errors.New("not to be verified by itself")
 
 // stretch verifies one stretch, up to the keyframe that the next begins with.
 func (w *walker) stretch(s *stretch, i int) error {
-	for {
-		rec, err := w.r.Next()
-		if err == io.EOF {
-			w.finish(s)
-			return nil
-		}
+	for rec, err := range w.r.All() {
 		if err != nil {
 			return err
 		}
@@ -153,6 +147,8 @@ func (w *walker) stretch(s *stretch, i int) error {
 			}
 		}
 	}
+	w.finish(s)
+	return nil
 }
 
 // finish completes the counts of a stretch.
@@ -196,11 +192,7 @@ func (p *verifier) inOrder(from mark, v *Verification) (*Verification, error) {
 		again-- // the keyframe to begin with is counted already
 	}
 	reported := from.tick
-	for {
-		rec, err := r.Next()
-		if err == io.EOF {
-			break
-		}
+	for rec, err := range r.All() {
 		if err == nil {
 			err = v.apply(f, r, rec, p.options.KeepGoing)
 		}

@@ -2,7 +2,6 @@ package replay
 
 import (
 	"errors"
-	"io"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -12,11 +11,7 @@ import (
 // follower has applied it; either may be nil. It returns nil at the end of the
 // replay, and otherwise the first error of the three.
 func Play(r *Reader, follower *lockstep.Follower, visit func(*record.Record) error) error {
-	for {
-		rec, err := r.Next()
-		if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-			return nil
-		}
+	for rec, err := range r.All() {
 		if err != nil {
 			return err
 		}
@@ -31,6 +26,7 @@ func Play(r *Reader, follower *lockstep.Follower, visit func(*record.Record) err
 			}
 		}
 	}
+	return nil
 }
 
 // VerifyOptions say how to verify.
@@ -126,9 +122,8 @@ func verifyHeader(r *Reader, g *lockstep.Game, err error) error {
 }
 
 func (v *Verification) count(rec *record.Record) {
+	v.Commands += len(rec.Frame.Commands)
 	switch rec.Kind {
-	case record.KindFrame:
-		v.Commands += len(rec.Frame.Commands)
 	case record.KindMismatch:
 		v.Mismatches++
 	case record.KindEnd:

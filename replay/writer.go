@@ -63,10 +63,10 @@ const maxWaiting = 1 << 20
 type Writer struct {
 	w       io.Writer
 	options WriterOptions
-	block   []byte          // header space, records, check
-	empty   record.EmptyRun // ticks that have no record yet
-	ticks   uint32          // since the last flush
-	chain   uint64          // check of the block before
+	block   []byte   // header space, records, check
+	empty   emptyRun // ticks that have no record yet
+	ticks   uint32   // since the last flush
+	chain   uint64   // check of the block before
 	size    int64
 	tick    lockstep.Tick // of the last frame
 	first   lockstep.Tick // of the last frame before what is kept
@@ -106,8 +106,7 @@ func (w *Writer) Append(raw []byte) error {
 		return err
 	}
 	if w.options.Durability == SyncFrame && w.file != nil {
-		switch record.KindOf(raw) {
-		case record.KindFrame, record.KindEmpty, record.KindEnd:
+		if kind := record.KindOf(raw); kind.Advances() || kind == record.KindEnd {
 			return w.commit()
 		}
 	}
@@ -143,10 +142,10 @@ func (w *Writer) append(raw []byte) error {
 		}
 		w.states += stateSize(raw)
 	case record.KindEmpty:
-		n, ok := w.empty.Add(raw)
+		n, ok := w.empty.add(raw)
 		if !ok {
-			w.block = w.empty.Append(w.block)
-			w.empty.Add(raw)
+			w.block = w.empty.append(w.block)
+			w.empty.add(raw)
 		}
 		w.ticks += n
 		w.tick += lockstep.Tick(n)
@@ -157,7 +156,7 @@ func (w *Writer) append(raw []byte) error {
 	case record.KindEnd:
 		w.ended = true
 	}
-	w.block = append(w.empty.Append(w.block), raw...)
+	w.block = append(w.empty.append(w.block), raw...)
 	return w.flushIfDue()
 }
 
@@ -192,7 +191,7 @@ func (w *Writer) keyframe(raw []byte) error {
 			return err
 		}
 	}
-	w.block = w.empty.Append(w.block)
+	w.block = w.empty.append(w.block)
 	w.marks = append(w.marks, mark{t, w.size, len(w.block) - headerSpace})
 	return nil
 }
@@ -211,7 +210,7 @@ func (w *Writer) Flush() error {
 	if err := w.check(); err != nil {
 		return err
 	}
-	w.block = w.empty.Append(w.block)
+	w.block = w.empty.append(w.block)
 	records := w.block[headerSpace:]
 	if len(records) == 0 {
 		return w.write(nil)

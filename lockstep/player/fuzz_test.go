@@ -9,7 +9,6 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
-	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // servedBytes are what a real server sends in a short match: welcome, state,
@@ -211,13 +210,7 @@ func TestClientHostileServer(t *testing.T) {
 // client keep more than it says, nor run more than its budget at a time.
 func TestClientFlood(t *testing.T) {
 	served := servedBytes(t)
-	var e record.EmptyRun
-	e.Add([]byte{0x92, 4, 0x7f})
-	for range 3 {
-		e.Add([]byte{0x92, 4, 0x7f})
-	}
-	run := e.Append(nil)
-	for name, record := range map[string][]byte{"runs": run, "ticks": {0x92, 4, 1}} {
+	for name, record := range map[string][]byte{"runs": {0x92, 4, 0xcd, 1, 0xfc}, "ticks": {0x92, 4, 1}} {
 		h := newHostile(t)
 		for _, b := range served {
 			h.receive(b)

@@ -131,16 +131,6 @@ func ExampleEncoder() {
 	// 95 03 00 01 01 c4 02 91 03
 }
 
-// Whoever keeps a log may join the ticks in which nothing happened.
-func ExampleEmptyRun() {
-	var run record.EmptyRun
-	for range 300 {
-		run.Add([]byte{0x92, 4, 1})
-	}
-	fmt.Printf("%d ticks: % x\n", run.Ticks(), run.Append(nil))
-	// Output: 300 ticks: 92 04 cd 01 2c
-}
-
 // Only what Encode makes is decoded, so a payload has one byte string.
 func ExamplePayloads() {
 	var payloads *record.Payloads = lockstep.MustGame(testgame.LampRules).NewPayloads()

@@ -112,7 +112,7 @@ var streams = []Mutant{
 	{
 		Name: "players see records before they are synced to disk",
 		Func: "replay.(*Writer).Append",
-		Rule: "case record.KindFrame, record.KindEmpty, record.KindEnd: z -> case record.KindEnd: z",
+		Rule: "k.Advances() || k == record.KindEnd -> k == record.KindEnd",
 		Hits: "I3",
 	},
 	{

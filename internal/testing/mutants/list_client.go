@@ -62,7 +62,7 @@ var files = []Mutant{
 	},
 	{
 		Name: "some runs of empty ticks are one too short",
-		Func: "lockstep/record.(*EmptyRun).Add",
+		Func: "replay.(*emptyRun).add",
 		Rule: "t += n -> if t += n; t == 5 { t-- }",
 		Hits: "I3 I8",
 	},
