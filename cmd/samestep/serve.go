@@ -143,7 +143,7 @@ func serve(c *cli.Context) error {
 		err = resume(c, s, stopped)
 	}
 	for i := 0; i < len(specs) && err == nil; i++ {
-		specs[i].Begun = bots.of(int(c.Uint("bots")))
+		specs[i].OnStart = bots.of(int(c.Uint("bots")))
 		_, err = s.Create(specs[i]) // last, since it begins a replay
 	}
 	if err != nil {
@@ -239,7 +239,7 @@ func serverOptions(c *cli.Context, g *playable, specs []server.MatchSpec, bots *
 		return o, nil, err
 	}
 	if c.Bool("explain") {
-		o.Bundled = explainer(o.Log)
+		o.OnBundle = explainer(o.Log)
 	}
 	if o.Durability, err = replay.ParseDurability(c.String("durability")); err != nil {
 		return o, nil, usagef("serve: --durability: %v", err)
@@ -380,6 +380,6 @@ func requestedMatch(body io.Reader, g *playable, guests bool, bots *botHost) (se
 		return server.MatchSpec{}, err
 	}
 	spec := matchSpec(g, r.matchRequest)
-	spec.Bots, spec.Begun = int(r.Bots), bots.of(int(r.Bots))
+	spec.Bots, spec.OnStart = int(r.Bots), bots.of(int(r.Bots))
 	return spec, nil
 }

@@ -2,12 +2,12 @@ package server
 
 import "net/netip"
 
-// of returns whose connection one from "address:port" is: an IPv4 address, or
-// the 64 bits of an IPv6 address that a provider gives to one customer.
-func of(remote string) netip.Prefix {
+// addressOf returns the address of an "address:port", as limits count it: an IPv4 address, or the 64 bits of an IPv6
+// address that a provider gives to one customer.
+func addressOf(remote string) netip.Prefix {
 	ap, err := netip.ParseAddrPort(remote)
 	if err != nil {
-		return netip.Prefix{} // a listener without addresses: all are one
+		return netip.Prefix{} // a listener without addresses: all connections share one
 	}
 	addr := ap.Addr().Unmap()
 	bits := 32
@@ -16,7 +16,7 @@ func of(remote string) netip.Prefix {
 	}
 	p, err := addr.WithZone("").Prefix(bits)
 	if err != nil {
-		panic(err) // 64 bits of 128, or 32 of 32
+		panic(err) // cannot happen: 64 bits of 128, or 32 of 32
 	}
 	return p
 }

@@ -14,16 +14,16 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// maxBody is how large a request's body may be, in bytes.
+// maxBody is the size limit of a request's body, in bytes.
 const maxBody = 64 << 10
 
 func (s *Server) routes() *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", s.health)
-	mux.Handle("GET /metrics", s.rated(promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}).ServeHTTP))
-	mux.HandleFunc("GET /matches", s.rated(s.list))
-	mux.HandleFunc("POST /matches", s.creators)
-	mux.HandleFunc("GET /matches/{name}", s.rated(s.show))
+	mux.Handle("GET /metrics", s.rateLimited(promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}).ServeHTTP))
+	mux.HandleFunc("GET /matches", s.rateLimited(s.list))
+	mux.HandleFunc("POST /matches", s.createMatch)
+	mux.HandleFunc("GET /matches/{name}", s.rateLimited(s.show))
 	mux.HandleFunc("DELETE /matches/{name}", s.admin(s.end))
 	mux.HandleFunc("POST /matches/{name}/{action}", s.admin(s.act))
 	mux.HandleFunc("GET /matches/{name}/bans", s.admin(s.listBans))
@@ -34,7 +34,7 @@ func (s *Server) routes() *http.ServeMux {
 	mux.HandleFunc("DELETE /revocations", s.admin(s.unrevoke))
 	mux.HandleFunc("GET /matches/{name}/play", s.play)
 	if s.options.Replays && s.options.Dir != "" {
-		mux.HandleFunc("GET /replays", s.rated(s.listReplays))
+		mux.HandleFunc("GET /replays", s.rateLimited(s.listReplays))
 		mux.HandleFunc("GET /replays/{name}", s.download)
 	}
 	return mux
@@ -48,7 +48,7 @@ func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "shutting down", http.StatusServiceUnavailable)
 		return
 	}
-	w.Header().Set("Connection", "close") // nothing else bounds how often it is asked for
+	w.Header().Set("Connection", "close") // the budget of connections is the only limit of this route
 	w.Write([]byte("ok\n"))
 }
 
@@ -61,28 +61,35 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, m.View())
 }
 
-// admin lets only those pass who show the token of an admin.
-func (s *Server) admin(next http.HandlerFunc) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		if g, ok := s.bearer(w, r); ok && granted(w, g.Role == protocol.Admin) {
-			next(w, r)
+// createMatch creates a match for an admin, or for a player if guests may. It reads the whole request before it
+// counts a guest's match, so that slow requests occupy no place.
+func (s *Server) createMatch(w http.ResponseWriter, r *http.Request) {
+	g, ok := s.authenticate(w, r)
+	guest := g.Role == protocol.Seated && s.options.GuestMatches > 0
+	if !ok || !permitted(w, guest || g.Role == protocol.Admin) {
+		return
+	}
+	spec, ok := s.readSpec(w, r)
+	if !ok {
+		return
+	}
+	var err error
+	if guest {
+		spec.guest, err = s.reserveGuest(addressOf(r.RemoteAddr), spec.Bots)
+	}
+	var m *Match
+	if err == nil {
+		if m, err = s.Create(spec); err != nil && guest {
+			s.releaseGuest(spec.guest)
 		}
 	}
+	s.replyCreated(w, m, err)
 }
 
-// granted answers a request whose token is valid, but not for this.
-func granted(w http.ResponseWriter, ok bool) bool {
-	if !ok {
-		http.Error(w, "refused", http.StatusForbidden)
-	}
-	return ok
-}
-
-// requested returns the match that a request asks for. If there is none, it has
-// answered why.
-func (s *Server) requested(w http.ResponseWriter, r *http.Request) (spec MatchSpec, ok bool) {
+// readSpec returns the match that a request asks for. If it reports false, it has answered the request.
+func (s *Server) readSpec(w http.ResponseWriter, r *http.Request) (spec MatchSpec, ok bool) {
 	if s.options.NewMatch == nil {
-		http.Error(w, "this server does not take matches over HTTP", http.StatusNotImplemented)
+		http.Error(w, "this server does not create matches over HTTP", http.StatusNotImplemented)
 		return spec, false
 	}
 	spec, err := s.options.NewMatch(http.MaxBytesReader(w, r.Body, maxBody))
@@ -97,12 +104,12 @@ func (s *Server) requested(w http.ResponseWriter, r *http.Request) (spec MatchSp
 	return spec, true
 }
 
-// created answers whether a match has begun.
-func (s *Server) created(w http.ResponseWriter, m *Match, err error) {
+// replyCreated answers with the new match, or with the error.
+func (s *Server) replyCreated(w http.ResponseWriter, m *Match, err error) {
 	guests := (*guestError)(nil)
 	switch {
 	case errors.As(err, &guests):
-		guests.refuse(w, s)
+		guests.reply(w, s)
 	case errors.Is(err, ErrExists):
 		http.Error(w, err.Error(), http.StatusConflict)
 	case errors.Is(err, ErrFull) || errors.Is(err, ErrShutdown):
@@ -118,17 +125,10 @@ func (s *Server) end(w http.ResponseWriter, r *http.Request) {
 	s.do(w, r, func(m *Match, h *host.Host) error { return h.End(m.now(), "ended by an admin") })
 }
 
-// act does what the path's last word says.
+// act runs the action that the last element of the path names.
 func (s *Server) act(w http.ResponseWriter, r *http.Request) {
-	number := func(name string) (uint64, bool) {
-		n, err := strconv.ParseUint(r.FormValue(name), 10, 16)
-		if err != nil {
-			http.Error(w, "want "+name+", a number", http.StatusBadRequest)
-		}
-		return n, err == nil
-	}
-	name := "seat"
-	switch r.PathValue("action") {
+	action, name := r.PathValue("action"), "seat"
+	switch action {
 	case "pause", "resume", "kick":
 	case "speed":
 		name = "percent"
@@ -136,13 +136,14 @@ func (s *Server) act(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "want pause, resume, kick, ban, unban or speed", http.StatusNotFound)
 		return
 	}
-	n, ok := number(name)
-	if !ok {
+	n, err := strconv.ParseUint(r.FormValue(name), 10, 16)
+	if err != nil {
+		http.Error(w, "want "+name+", a number", http.StatusBadRequest)
 		return
 	}
 	seat := lockstep.Player(min(n, uint64(lockstep.System)))
 	s.do(w, r, func(m *Match, h *host.Host) error {
-		switch r.PathValue("action") {
+		switch action {
 		case "pause":
 			return h.Pause(m.now(), seat)
 		case "resume":
@@ -154,28 +155,26 @@ func (s *Server) act(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// do does something in the goroutine of the match that the path names, and answers
-// with the match.
+// do calls f in the goroutine of the match that the path names, and answers with the match.
 func (s *Server) do(w http.ResponseWriter, r *http.Request, f func(*Match, *host.Host) error) {
-	s.ask(w, r, f, func(m *Match) { reply(w, http.StatusOK, m.View()) })
+	s.doReply(w, r, f, func(m *Match) { reply(w, http.StatusOK, m.View()) })
 }
 
-// ask is do with another answer.
-func (s *Server) ask(w http.ResponseWriter, r *http.Request, f func(*Match, *host.Host) error, answer func(*Match)) {
+// doReply is do with another answer.
+func (s *Server) doReply(w http.ResponseWriter, r *http.Request, f func(*Match, *host.Host) error, answer func(*Match)) {
 	m := s.match(r.PathValue("name"))
 	if m == nil {
 		http.Error(w, "no such match", http.StatusNotFound)
 		return
 	}
 	var err error
-	if gone := m.Do(r.Context(), func(h *host.Host) {
+	gone := m.Do(r.Context(), func(h *host.Host) {
 		err = f(m, h)
-		m.publish() // so that the answer shows what was done
-	}); gone != nil {
-		http.Error(w, gone.Error(), http.StatusGone)
-		return
-	}
+		m.publish() // so that the answer shows the effect
+	})
 	switch {
+	case gone != nil:
+		http.Error(w, gone.Error(), http.StatusGone)
 	case errors.Is(err, coordinator.ErrBusy): // until the next tick
 		w.Header().Set("Retry-After", "1")
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)

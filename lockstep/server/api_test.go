@@ -69,9 +69,9 @@ func TestHTTPInterface(t *testing.T) {
 		{"POST", "/matches", ops, `{`, 400, ""},
 		{"POST", "/matches", ops, `{"Name":"../two"}`, 400, "want a match name"},
 		{"POST", "/matches", ops, strings.Repeat(" ", 65<<10), 413, ""},
-		{"POST", "/matches", ops, `{"Name":"duel"}`, 409, "there is a match"},
+		{"POST", "/matches", ops, `{"Name":"duel"}`, 409, "a match of that name exists"},
 		{"POST", "/matches", ops, `{"Name":"two"}`, 201, `"name":"two"`},
-		{"POST", "/matches", ops, `{"Name":"three"}`, 503, "as many matches"},
+		{"POST", "/matches", ops, `{"Name":"three"}`, 503, "too many matches"},
 
 		{"POST", "/matches/duel/pause?seat=0", "", "", 403, ""},
 		{"POST", "/matches/duel/pause?seat=0", ada, "", 403, ""},

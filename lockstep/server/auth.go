@@ -4,24 +4,30 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"net/http"
+	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// ErrRefused is what an [Authorizer] returns for a token that it does not know.
-// Whoever showed the token is told no more than that it was refused.
+// The wrong tokens and sessions of an address have a budget of maxGuesses, which refills over guessPeriod.
+const (
+	maxGuesses  = 20
+	guessPeriod = time.Minute
+)
+
+// ErrRefused is the error of an [Authorizer] for an unknown token. The client learns only that its token was refused.
 var ErrRefused = errors.New("server: refused")
 
-// An Authorizer says what a token entitles to in a match. It must be safe for
-// concurrent use.
+// An Authorizer returns the grant of a token in a match. It must be safe for concurrent use.
 type Authorizer interface {
 	Authorize(token, match string) (host.Grant, error)
 }
 
-// AnyOf returns an Authorizer that asks each of several in turn, until one
-// knows the token.
+// AnyOf returns an Authorizer that asks the given ones in turn until one of them knows the token.
 func AnyOf(authorizers ...Authorizer) Authorizer { return anyOf(authorizers) }
 
 type anyOf []Authorizer
@@ -36,15 +42,14 @@ func (a anyOf) Authorize(token, match string) (host.Grant, error) {
 	return host.Grant{}, ErrRefused
 }
 
-// authorize asks the server's Authorizer, and refuses what is revoked. A subject without a name is named after its
-// token's hash, since an admin may read the names of subjects, and never a token.
+// authorize asks the server's Authorizer, and refuses revoked tokens. A grant without a subject gets one from the
+// token's hash, because an admin may read subjects, but never a token.
 func (s *Server) authorize(token, match string) (host.Grant, error) {
 	g, err := s.options.Authorizer.Authorize(token, match)
 	if err == nil && g.Subject == "" {
-		sum := sha256.Sum256([]byte(token))
-		g.Subject = tokenSubject(sum)
+		g.Subject = tokenSubject(sha256.Sum256([]byte(token)))
 	}
-	if err == nil && s.revoked.of(&g, time.Now()) {
+	if err == nil && s.revoked.includes(&g, time.Now()) {
 		return host.Grant{}, ErrRefused
 	}
 	return g, err
@@ -64,4 +69,49 @@ func parseRole(name string) (protocol.Role, bool) {
 		return protocol.Admin, true
 	}
 	return 0, false
+}
+
+// authenticate returns the grant of a request's bearer token in the match that the path names. It counts an invalid
+// token and answers the request. A valid token passes however many wrong ones its address has sent, because many
+// people can share an address.
+func (s *Server) authenticate(w http.ResponseWriter, r *http.Request) (g host.Grant, ok bool) {
+	token, shown := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if shown {
+		g, err := s.authorize(token, r.PathValue("name"))
+		if err == nil {
+			return g, true
+		}
+	}
+	if shown && !s.countGuess(addressOf(r.RemoteAddr)) {
+		http.Error(w, "too many tokens from your address were refused", http.StatusTooManyRequests)
+		return host.Grant{}, false
+	}
+	http.Error(w, "refused", http.StatusForbidden)
+	return host.Grant{}, false
+}
+
+// countGuess counts a wrong token or session, and reports false if the address has spent its budget.
+func (s *Server) countGuess(from netip.Prefix) bool {
+	ok := s.guesses.spend(from, 1, time.Now())
+	if !ok {
+		s.metrics.refused.WithLabelValues("guessing").Inc()
+	}
+	return ok
+}
+
+// admin lets only admins pass.
+func (s *Server) admin(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if g, ok := s.authenticate(w, r); ok && permitted(w, g.Role == protocol.Admin) {
+			next(w, r)
+		}
+	}
+}
+
+// permitted answers a request whose valid token does not permit it.
+func permitted(w http.ResponseWriter, ok bool) bool {
+	if !ok {
+		http.Error(w, "refused", http.StatusForbidden)
+	}
+	return ok
 }

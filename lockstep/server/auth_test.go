@@ -30,7 +30,7 @@ func TestReadTokens(t *testing.T) {
 		{"seat out of range", "player 250 ada - " + secret, `got seat "250"`},
 		{"negative seat", "player -1 ada - " + secret, `got seat "-1"`},
 		{"short token", "# one\n\nplayer 0 ada - short-secret", "line 3: got a token of 12 bytes"},
-		{"twice", "player 0 ada - " + secret + "\nplayer 1 bob - " + secret, "line 2: the token stands on an earlier line"},
+		{"twice", "player 0 ada - " + secret + "\nplayer 1 bob - " + secret, "line 2: the token is also on an earlier line"},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			_, err := server.ReadTokens(strings.NewReader(x.list))

@@ -12,18 +12,18 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/host"
 )
 
-// A banView is what an admin is told of a ban in a match.
+// A banView is the JSON of a ban in a match.
 type banView struct {
 	Subject string `json:"subject"`
 	Address string `json:"address"`
-	Seconds uint32 `json:"seconds"` // that are left; 0: for the rest of the match
+	Seconds uint32 `json:"seconds"` // left; 0: for the rest of the match
 	Reason  string `json:"reason"`
 }
 
-// listBans answers with the bans of a match, also those of kicks.
+// listBans answers with the bans of a match, including those of kicks.
 func (s *Server) listBans(w http.ResponseWriter, r *http.Request) {
 	all := []banView{}
-	s.ask(w, r, func(m *Match, h *host.Host) error {
+	s.doReply(w, r, func(m *Match, h *host.Host) error {
 		now := m.now()
 		for _, b := range h.Bans(now) {
 			v := banView{Subject: b.Subject, Address: b.Address, Reason: b.Reason}
@@ -36,39 +36,37 @@ func (s *Server) listBans(w http.ResponseWriter, r *http.Request) {
 	}, func(*Match) { reply(w, http.StatusOK, all) })
 }
 
-// ban keeps somebody out of a match: the player of a seat, whoever has a connection,
-// or a subject, an address or both.
+// ban bans the player of a seat, the peer of a connection, or a subject, an address or both.
 func (s *Server) ban(w http.ResponseWriter, r *http.Request) {
-	span, err := banSpan(r.FormValue("for"))
+	d, err := banDuration(r.FormValue("for"))
+	var target target
+	if err == nil {
+		target, err = banTarget(r)
+	}
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
 	reason := r.FormValue("reason")
-	of, err := banTarget(r)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
-	}
 	s.do(w, r, func(m *Match, h *host.Host) error {
 		now, until := m.now(), lockstep.Time(0)
-		if span > 0 {
-			until = now + lockstep.Time(span.Microseconds())
+		if d > 0 {
+			until = now + lockstep.Time(d.Microseconds())
 		}
 		switch {
-		case of.seat != nil:
-			return h.BanPlayer(now, *of.seat, until, reason)
-		case of.peer > 0:
-			return h.BanPeer(now, of.peer, until, reason)
+		case target.seat != nil:
+			return h.BanPlayer(now, *target.seat, until, reason)
+		case target.peer > 0:
+			return h.BanPeer(now, target.peer, until, reason)
 		}
-		return h.Ban(now, host.Ban{Subject: of.subject, Address: of.address, Until: until, Reason: reason})
+		return h.Ban(now, host.Ban{Subject: target.subject, Address: target.address, Until: until, Reason: reason})
 	})
 }
 
 // unban ends a ban of a subject, an address or both.
 func (s *Server) unban(w http.ResponseWriter, r *http.Request) {
-	of, err := banTarget(r)
-	if err == nil && (of.seat != nil || of.peer > 0) {
+	target, err := banTarget(r)
+	if err == nil && (target.seat != nil || target.peer > 0) {
 		err = errTarget
 	}
 	if err != nil {
@@ -76,29 +74,29 @@ func (s *Server) unban(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.do(w, r, func(m *Match, h *host.Host) error {
-		if !h.Unban(m.now(), of.subject, of.address) {
+		if !h.Unban(m.now(), target.subject, target.address) {
 			return fmt.Errorf("%w: no such ban", host.ErrBan)
 		}
 		return nil
 	})
 }
 
-// maxBanSpan is the longest time of a ban that ends before its match.
-const maxBanSpan = 365 * 24 * time.Hour
+// maxBanDuration is the longest ban that is not for the rest of the match.
+const maxBanDuration = 365 * 24 * time.Hour
 
-// banSpan reads how long a ban lasts; 0 is for the rest of the match.
-func banSpan(text string) (time.Duration, error) {
+// banDuration reads the duration of a ban or a revocation; "" is 0, which means no end.
+func banDuration(text string) (time.Duration, error) {
 	if text == "" {
 		return 0, nil
 	}
 	d, err := time.ParseDuration(text)
-	if err != nil || d < time.Second || d > maxBanSpan {
-		return 0, fmt.Errorf("for: got %q, want a time from 1s to %v, as 90s or 24h", text, maxBanSpan)
+	if err != nil || d < time.Second || d > maxBanDuration {
+		return 0, fmt.Errorf("for: got %q, want a duration from 1s to %v, such as 90s or 24h", text, maxBanDuration)
 	}
 	return d, nil
 }
 
-// A target says whom a request is about.
+// A target is the player, peer, subject or address that a request bans.
 type target struct {
 	seat             *lockstep.Player
 	peer             host.PeerID
@@ -107,44 +105,43 @@ type target struct {
 
 var errTarget = errors.New("want a seat, a peer, or a subject, an address or both")
 
-// banTarget reads whom a request is about.
-func banTarget(r *http.Request) (of target, err error) {
-	kinds := 0
+// banTarget reads the target of a request.
+func banTarget(r *http.Request) (t target, err error) {
+	given := 0
 	if text := r.FormValue("seat"); text != "" {
-		kinds++
+		given++
 		n, err := strconv.ParseUint(text, 10, 8)
 		if err != nil {
-			return of, errTarget
+			return t, errTarget
 		}
 		seat := lockstep.Player(n)
-		of.seat = &seat
+		t.seat = &seat
 	}
 	if text := r.FormValue("peer"); text != "" {
-		kinds++
+		given++
 		n, err := strconv.ParseUint(text, 10, 63)
 		if err != nil || n == 0 {
-			return of, errTarget
+			return t, errTarget
 		}
-		of.peer = host.PeerID(n)
+		t.peer = host.PeerID(n)
 	}
-	of.subject = r.FormValue("subject")
+	t.subject = r.FormValue("subject")
 	if text := r.FormValue("address"); text != "" {
-		if of.address, err = addressNamed(text); err != nil {
-			return of, err
+		if t.address, err = parseAddress(text); err != nil {
+			return t, err
 		}
 	}
-	if of.subject != "" || of.address != "" {
-		kinds++
+	if t.subject != "" || t.address != "" {
+		given++
 	}
-	if kinds != 1 {
-		return of, errTarget
+	if given != 1 {
+		return t, errTarget
 	}
-	return of, nil
+	return t, nil
 }
 
-// addressNamed returns the address that a text names, as connections have it: with
-// or without the bits that of gives it.
-func addressNamed(text string) (string, error) {
+// parseAddress returns the address in a text, with or without a prefix length, in the form of [conn].addr.
+func parseAddress(text string) (string, error) {
 	addr, err := netip.ParseAddr(text)
 	if p, perr := netip.ParsePrefix(text); perr == nil {
 		addr, err = p.Addr(), nil
@@ -152,5 +149,5 @@ func addressNamed(text string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("got address %q, want an IP address", text)
 	}
-	return of(netip.AddrPortFrom(addr, 1).String()).String(), nil
+	return addressOf(netip.AddrPortFrom(addr, 1).String()).String(), nil
 }

@@ -159,7 +159,7 @@ func TestBansOverHTTP(t *testing.T) {
 	})
 }
 
-// A ban of a guest concerns the newcomers of its address without a token, and nobody
+// A ban of a guest matches the newcomers of its address without a token, and nobody
 // else: neither players with tokens there, nor guests who have seats, nor guests of
 // other addresses.
 func TestBanAtSharedAddress(t *testing.T) {

@@ -7,60 +7,58 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// maxBudgets is how many keys a table of budgets keeps.
+// maxBudgets is the number of keys that a table of budgets keeps.
 const maxBudgets = 1 << 16
 
-// budgets are what each of many keys, such as addresses, may spend: burst at once,
-// and then so much in each span. The table is bounded. It has two generations: a key
-// that was not used since the last two turns is forgotten, which is no loss after a
-// span, since its budget is full again. Many new keys make it turn earlier.
+// budgets limit what each key, such as an address, may spend: burst at once, refilled evenly over a period. The table
+// has a bounded size. It has two generations and drops the older one after a period, or earlier when the younger one is
+// full. A key that is dropped after an idle period loses nothing, because its budget is full again.
 type budgets[K comparable] struct {
-	burst int
-	span  time.Duration // in which a spent budget is full again
+	burst  int
+	period time.Duration // in which an empty budget refills
 
 	mu         sync.Mutex
 	young, old map[K]*rate.Limiter
-	turned     time.Time
+	rotated    time.Time
 }
 
-func newBudgets[K comparable](burst int, span time.Duration) *budgets[K] {
-	return &budgets[K]{burst: burst, span: span, young: make(map[K]*rate.Limiter)}
+func newBudgets[K comparable](burst int, period time.Duration) *budgets[K] {
+	return &budgets[K]{burst: burst, period: period, young: make(map[K]*rate.Limiter)}
 }
 
-// spend takes n of a key's budget, or reports false if there is less.
+// spend takes n of a key's budget, or reports false if less is left.
 func (b *budgets[K]) spend(k K, n int, now time.Time) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.of(k, now).AllowN(now, n)
+	return b.limiter(k, now).AllowN(now, n)
 }
 
-// wait takes n of a key's budget, at most all of it, and returns how long whoever
-// spends it must wait before that.
+// wait takes n of a key's budget, at most burst, and returns how long the caller must wait before it spends them.
 func (b *budgets[K]) wait(k K, n int, now time.Time) time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.of(k, now).ReserveN(now, min(n, b.burst)).DelayFrom(now)
+	return b.limiter(k, now).ReserveN(now, min(n, b.burst)).DelayFrom(now)
 }
 
-// upTo takes up to n of a key's budget, and returns how much.
+// upTo takes at most n of a key's budget, and returns how much it took.
 func (b *budgets[K]) upTo(k K, n int, now time.Time) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	l := b.of(k, now)
+	l := b.limiter(k, now)
 	n = min(n, max(0, int(l.TokensAt(now))))
 	l.AllowN(now, n)
 	return n
 }
 
-// of returns the limiter of a key. The lock is held.
-func (b *budgets[K]) of(k K, now time.Time) *rate.Limiter {
-	if len(b.young) >= maxBudgets/2 || now.Sub(b.turned) > b.span {
-		b.old, b.young, b.turned = b.young, make(map[K]*rate.Limiter), now
+// limiter returns the limiter of a key. The caller holds the lock.
+func (b *budgets[K]) limiter(k K, now time.Time) *rate.Limiter {
+	if len(b.young) >= maxBudgets/2 || now.Sub(b.rotated) > b.period {
+		b.old, b.young, b.rotated = b.young, make(map[K]*rate.Limiter), now
 	}
 	l := b.young[k]
 	if l == nil {
 		if l = b.old[k]; l == nil {
-			l = rate.NewLimiter(rate.Limit(float64(b.burst)/b.span.Seconds()), b.burst)
+			l = rate.NewLimiter(rate.Limit(float64(b.burst)/b.period.Seconds()), b.burst)
 		}
 		b.young[k] = l
 	}

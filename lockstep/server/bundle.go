@@ -13,8 +13,7 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// evidence writes a desync's bundle beside the replay. The match does not wait
-// for it.
+// evidence writes a desync's bundle to the replay's folder, in a goroutine of its own.
 func (m *Match) evidence(e *host.Evidence) {
 	s := m.server
 	s.metrics.desyncs.Inc()
@@ -23,7 +22,7 @@ func (m *Match) evidence(e *host.Evidence) {
 		return
 	}
 	if err := m.writer.Flush(); err != nil {
-		return // the match ends by it
+		return // this error ends the match
 	}
 	size := m.writer.Size()
 	who := fmt.Sprintf("player%d", e.Report.Player)
@@ -34,7 +33,7 @@ func (m *Match) evidence(e *host.Evidence) {
 	header := m.host.Header()
 	m.writing.Go(func() {
 		defer func() {
-			if v := recover(); v != nil { // of code that is not ours: the game's, the operator's
+			if v := recover(); v != nil { // of the game's code, or the operator's
 				s.metrics.panics.Inc()
 				s.log.Error("panic", "match", m.spec.Name, "path", path, "panic", v, "stack", string(debug.Stack()))
 			}
@@ -44,18 +43,17 @@ func (m *Match) evidence(e *host.Evidence) {
 			return
 		}
 		s.log.Warn("bundle", "match", m.spec.Name, "path", path)
-		if s.options.Bundled != nil {
-			s.options.Bundled(path)
+		if s.options.OnBundle != nil {
+			s.options.OnBundle(path)
 		}
 	})
 }
 
-// bundlesOfMatch is how many times MaxBundles there are of a match.
+// bundlesOfMatch limits the bundles of a match to this multiple of MaxBundles, besides the first of each player.
 const bundlesOfMatch = 4
 
-// mayBundle counts a bundle that is about to be written, or reports false if there are
-// enough. The first one about a player is written however many there are about others:
-// who differs on purpose must not keep the evidence about an honest player away.
+// mayBundle counts a bundle that is about to be written, or reports false at a limit. The first bundle about a player is
+// always written: a player who desyncs on purpose must not suppress the evidence about an honest one.
 func (m *Match) mayBundle(e *host.Evidence) bool {
 	of, all := m.bundles[e.Report.Player], 0
 	for _, n := range m.bundles {
@@ -76,8 +74,7 @@ func (m *Match) mayBundle(e *host.Evidence) bool {
 
 func trimExt(path string) string { return path[:len(path)-len(filepath.Ext(path))] }
 
-// writeBundle writes a bundle under a name of its own, so that nobody reads
-// half of one.
+// writeBundle writes a bundle to a temporary file and then renames it, so that nobody reads an incomplete one.
 func writeBundle(path, replayPath string, size int64, h *lockstep.Header, e *host.Evidence) (err error) {
 	from, err := files.OpenNoFollow(replayPath)
 	if err != nil {

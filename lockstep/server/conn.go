@@ -19,55 +19,52 @@ import (
 )
 
 const (
-	// maxWrite is how many bytes are written to a socket at a time.
+	// maxWrite is the largest message that is written to a socket, in bytes.
 	maxWrite = protocol.MaxServerMessage
 
-	// maxQueued is how many messages wait for a socket beside the one being
-	// written. What more there is stays in the match's ring.
+	// maxQueued is the number of messages that wait for a socket, besides the one being written. Others stay in the
+	// match's ring.
 	maxQueued = 4
 
-	// keepBuffer is how much memory a connection keeps for its next message.
+	// keepBuffer is the memory that a connection keeps for its next message, in bytes.
 	keepBuffer = 4 << 10
 
-	// lastWords is how long a connection that is being closed may take to read
-	// why.
-	lastWords = 2 * time.Second
+	// closeTimeout is the time that a closing connection has to read the reason.
+	closeTimeout = 2 * time.Second
 )
 
-// buffers keeps the memory of messages, from a client's socket to its match.
+// buffers reuses the memory of messages between a client's socket and its match.
 var buffers = buffer.Pool{Keep: keepBuffer}
 
-// A conn is one WebSocket. Its match's goroutine fills out, and its own writer
-// sends that.
+// A conn is a WebSocket. The goroutine of its match fills out, and its own writer sends it.
 type conn struct {
 	match   *Match
 	ws      *websocket.Conn
 	socket  net.Conn    // below ws
-	frames  *frames     // between them
+	frames  *frameConn  // between them
 	id      host.PeerID // set by the match's goroutine
 	addr    netip.Prefix
-	subject string // of its token, since it was welcomed; empty if nobody vouches for it
-	gone    bool   // the membership's
+	subject string // of its token, once it is authenticated; "" for guests and spectators without a token
+	closed  bool   // guarded by the server's addressLimit
 
-	wake chan struct{} // something of the following has changed
+	wake chan struct{} // one of the following fields has changed
 
-	mu      sync.Mutex
-	out     outbox // to be written
-	hungry  bool   // the match may have more, which did not fit
-	asked   bool   // the match was told that it fits now, and has not come yet
-	closing bool   // after out, close
-	reason  string
-	abort   *time.Timer // closes the socket if that takes too long
+	mu        sync.Mutex
+	out       outbox // to be written
+	more      bool   // the match may have more, which did not fit
+	requested bool   // the match was asked for it, and has not answered
+	closing   bool   // close after out is written
+	reason    string
+	abort     *time.Timer // closes the socket after closeTimeout
 }
 
-// read posts what comes from the socket into the match's inbox, until the
-// socket or the match ends. It returns what is wrong with what came, for the
-// close frame.
+// read posts messages from the socket to the match's inbox until the socket or the match ends. It returns the status for
+// the close frame.
 func (c *conn) read() websocket.StatusCode {
-	defer c.match.post(input{conn: c, gone: true})
+	defer c.match.post(input{conn: c, closed: true})
 	for {
-		// No context that can end: it would cost allocations for each message.
-		// Who stays silent is found by the match, which closes the socket.
+		// A context with an end would allocate memory for each message. The match finds silent clients, and closes
+		// their sockets.
 		kind, r, err := c.ws.Reader(context.Background())
 		if err != nil {
 			return closeStatus(err)
@@ -94,7 +91,7 @@ func closeStatus(err error) websocket.StatusCode {
 	return websocket.StatusProtocolError
 }
 
-// An outbox is a few messages, one after the other.
+// An outbox is a queue of messages.
 type outbox struct {
 	b    []byte
 	ends []int // of each message, in b
@@ -102,7 +99,7 @@ type outbox struct {
 
 func (o *outbox) empty() bool { return len(o.ends) == 0 }
 
-// clear forgets the messages, and a burst's memory.
+// clear removes the messages, and frees memory above keepBuffer.
 func (o *outbox) clear() {
 	o.b, o.ends = o.b[:0], o.ends[:0]
 	if cap(o.b) > keepBuffer {
@@ -110,7 +107,7 @@ func (o *outbox) clear() {
 	}
 }
 
-// write sends what the match has for this connection, until it is closed.
+// write sends the messages in out until the connection is closed.
 func (c *conn) write(done <-chan struct{}) {
 	var now outbox
 	for {
@@ -118,7 +115,7 @@ func (c *conn) write(done <-chan struct{}) {
 		case <-c.wake:
 		case <-done:
 			return
-		case <-c.match.done: // it ended before it took us
+		case <-c.match.done: // it ended before it took this connection
 			c.ws.Close(websocket.StatusGoingAway, "the match is over")
 			return
 		}
@@ -131,9 +128,9 @@ func (c *conn) write(done <-chan struct{}) {
 			return
 		}
 		c.mu.Lock()
-		ask := c.hungry && !c.asked
-		c.asked = c.asked || ask
-		over := c.closing && c.out.empty() && !c.hungry
+		ask := c.more && !c.requested
+		c.requested = c.requested || ask
+		over := c.closing && c.out.empty() && !c.more
 		reason := c.reason
 		c.mu.Unlock()
 		if ask {
@@ -150,8 +147,8 @@ func (c *conn) write(done <-chan struct{}) {
 func (c *conn) send(o *outbox) bool {
 	from := 0
 	for _, end := range o.ends {
-		// No timeout: a context with one costs allocations each time. A
-		// connection that does not take its bytes is found by its acks.
+		// A context with a timeout would allocate memory for each message. The match finds stalled connections by
+		// their missing acks.
 		if c.ws.Write(context.Background(), websocket.MessageBinary, o.b[from:end]) != nil {
 			return false
 		}
@@ -160,24 +157,23 @@ func (c *conn) send(o *outbox) bool {
 	return true
 }
 
-// clipReason cuts a reason to what a WebSocket's close frame can hold, between
-// characters: a browser takes a frame that is not UTF-8 for a broken connection.
+// clipReason cuts a reason to the size of a WebSocket's close frame, between characters: a browser treats a frame that
+// is not UTF-8 as a broken connection.
 func clipReason(s string) string {
 	return strings.ToValidUTF8(s[:min(len(s), 120)], "")
 }
 
-// feed takes from the host what it has for this connection. The match's
-// goroutine calls it.
+// feed moves messages for this connection from the host to out. The match's goroutine calls it.
 func (c *conn) feed(h *host.Host) {
 	_, reason, closed := h.Closed(c.id)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.hungry, c.asked = true, false
+	c.more, c.requested = true, false
 	for len(c.out.ends) < maxQueued {
 		before := len(c.out.b)
 		c.out.b = h.Send(c.id, c.out.b, maxWrite)
 		if len(c.out.b) == before {
-			c.hungry = false
+			c.more = false
 			break
 		}
 		c.out.ends = append(c.out.ends, len(c.out.b))
@@ -197,12 +193,12 @@ func (c *conn) wakeUp() {
 	}
 }
 
-// end lets the writer close the socket, after what is in out. It does not wait:
-// closing a socket can take seconds.
+// end makes the writer close the socket when out is written. It does not wait, because closing a socket can take
+// seconds.
 func (c *conn) end(reason string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.hungry = false
+	c.more = false
 	c.endLocked(reason)
 	c.wakeUp()
 }
@@ -215,12 +211,11 @@ func (c *conn) endLocked(reason string) {
 	}
 }
 
-// abortLocked closes the socket after a while, if it is not closed by then: the
-// closing handshake of a WebSocket can take longer, and who does not read does
-// not answer.
+// abortLocked closes the socket after closeTimeout: the closing handshake of a WebSocket can take longer, and a client
+// that does not read never answers.
 func (c *conn) abortLocked() {
 	if c.abort == nil {
-		c.abort = time.AfterFunc(lastWords, func() { c.socket.Close() })
+		c.abort = time.AfterFunc(closeTimeout, func() { c.socket.Close() })
 	}
 }
 
@@ -231,33 +226,33 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "no such match", http.StatusNotFound)
 		return
 	}
-	from := of(r.RemoteAddr)
-	socket := &hijacked{ResponseWriter: w, server: s, from: from}
+	from := addressOf(r.RemoteAddr)
+	socket := &hijacker{ResponseWriter: w, server: s, from: from}
 	ws, err := websocket.Accept(socket, r, &websocket.AcceptOptions{
 		Subprotocols:    []string{Subprotocol},
 		OriginPatterns:  s.options.Origins,
 		CompressionMode: websocket.CompressionDisabled,
 	})
 	if err != nil {
-		s.metrics.turned.WithLabelValues("handshake").Inc()
+		s.metrics.refused.WithLabelValues("handshake").Inc()
 		return // Accept has answered
 	}
 	defer ws.CloseNow()
 	if ws.Subprotocol() != Subprotocol {
-		s.metrics.turned.WithLabelValues("subprotocol").Inc()
+		s.metrics.refused.WithLabelValues("subprotocol").Inc()
 		ws.Close(websocket.StatusPolicyViolation, "want the subprotocol "+Subprotocol)
 		return
 	}
 	ws.SetReadLimit(protocol.MaxAuthMessage)
 	c := &conn{match: m, ws: ws, socket: socket.conn, frames: socket.frames, addr: from, wake: make(chan struct{}, 1)}
-	s.upgraded(socket.conn)
-	if s.entrance.enter(c, s.options.MaxUnauthenticated) {
-		s.metrics.turned.WithLabelValues("crowd").Inc()
+	s.markUpgraded(socket.conn)
+	if s.unauthenticated.add(c, s.options.MaxUnauthenticated) {
+		s.metrics.refused.WithLabelValues("crowd").Inc()
 	}
-	defer s.entrance.leave(c)
-	defer s.watchers.leave(c)
-	defer s.members.leave(c)
-	if !m.post(input{conn: c, came: true}) {
+	defer s.unauthenticated.remove(c)
+	defer s.spectators.remove(c)
+	defer s.authenticated.remove(c)
+	if !m.post(input{conn: c, opened: true}) {
 		ws.Close(websocket.StatusGoingAway, "the match is over")
 		return
 	}
@@ -272,32 +267,31 @@ func (c *conn) serve() {
 		defer close(writer)
 		c.write(done)
 	}()
-	wrong := c.read()
+	status := c.read()
 	close(done)
 	c.mu.Lock()
 	c.abortLocked()
 	c.mu.Unlock()
-	c.ws.Close(wrong, "") // does nothing if the other end closed
+	c.ws.Close(status, "") // does nothing if the other end closed
 	<-writer
 	c.abort.Stop()
 }
 
-// welcomed allows larger messages: the peer has authenticated. A spectator, who has no
-// seat, takes the place of another one where there are too many. One connection more
-// than its address may have closes one.
+// welcomed notes that the peer has authenticated: its messages may be larger, and other limits apply. It closes a
+// connection where these are exceeded.
 func (c *conn) welcomed(seat lockstep.Player, subject string) {
 	s := c.match.server
 	c.ws.SetReadLimit(protocol.MaxClientMessage)
-	s.entrance.leave(c)
-	if seat == lockstep.System && s.watchers.enter(c, s.watchers.all) {
-		s.metrics.turned.WithLabelValues("crowd").Inc()
+	s.unauthenticated.remove(c)
+	if seat == lockstep.System && s.spectators.add(c, s.spectators.max) {
+		s.metrics.refused.WithLabelValues("crowd").Inc()
 	}
 	c.subject = subject
-	victim := s.members.enter(c)
+	victim := s.authenticated.add(c)
 	if victim == nil {
 		return
 	}
-	s.metrics.turned.WithLabelValues("address").Inc()
+	s.metrics.refused.WithLabelValues("address").Inc()
 	if victim == c {
 		c.end("too many connections from your address")
 	} else {

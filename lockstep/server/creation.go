@@ -14,12 +14,11 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-var nameForm = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$`)
+var matchName = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$`)
 
-// Create begins a match. Its clock starts at once. With an error there is no match
-// and no file of it.
+// Create starts a match. Its clock runs at once. After an error there is no match and no file of it.
 func (s *Server) Create(spec MatchSpec) (*Match, error) {
-	if !nameForm.MatchString(spec.Name) {
+	if !matchName.MatchString(spec.Name) {
 		return nil, fmt.Errorf("%w: got %q", ErrName, spec.Name)
 	}
 	if t, ok := s.options.Authorizer.(*Tokens); ok && t.Players() < int(spec.Settings.Players) {
@@ -29,7 +28,7 @@ func (s *Server) Create(spec MatchSpec) (*Match, error) {
 	if err := s.launch(m, m.begin, func() { m.abandon(m.path) }); err != nil {
 		return nil, err
 	}
-	m.begun()
+	m.notifyStart()
 	return m, nil
 }
 
@@ -40,9 +39,8 @@ func (s *Server) newMatch(spec MatchSpec) *Match {
 	}
 }
 
-// launch reserves the match's name, calls prepare, and starts the match's
-// goroutine. If the server was shut down meanwhile, it calls undo and returns
-// [ErrShutdown]. Shutdown waits until launch returns.
+// launch reserves the match's name, calls prepare, and starts the match's goroutine. If the server shuts down meanwhile,
+// it calls undo and returns [ErrShutdown]. Shutdown waits until launch returns.
 func (s *Server) launch(m *Match, prepare func(phase time.Duration) error, undo func()) error {
 	phase, err := s.reserve(m.spec.Name, m.spec.Settings.TickRate)
 	if err != nil {
@@ -50,7 +48,7 @@ func (s *Server) launch(m *Match, prepare func(phase time.Duration) error, undo 
 	}
 	defer s.launching.Done()
 	running := false
-	defer func() { // also if the game panics
+	defer func() { // also when the game panics
 		if !running {
 			s.forget(m)
 		}
@@ -66,7 +64,7 @@ func (s *Server) launch(m *Match, prepare func(phase time.Duration) error, undo 
 	return nil
 }
 
-// run starts a match's goroutine, unless the server has been shut down.
+// run starts a match's goroutine. It reports false if the server is shut down.
 func (s *Server) run(m *Match) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,15 +76,14 @@ func (s *Server) run(m *Match) bool {
 	return true
 }
 
-// begun notifies the creator of the match that it runs.
-func (m *Match) begun() {
-	if m.spec.Begun != nil {
-		m.spec.Begun(m)
+// notifyStart calls MatchSpec.OnStart.
+func (m *Match) notifyStart() {
+	if m.spec.OnStart != nil {
+		m.spec.OnStart(m)
 	}
 }
 
-// reserve takes a name for a match that is about to be made, and returns when
-// its ticks are.
+// reserve reserves a name for a new match, and returns the phase of its ticks.
 func (s *Server) reserve(name string, tickRate uint16) (phase time.Duration, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,7 +94,7 @@ func (s *Server) reserve(name string, tickRate uint16) (phase time.Duration, err
 	case taken:
 		return 0, fmt.Errorf("%w: %q", ErrExists, name)
 	case len(s.matches) >= s.options.MaxMatches:
-		return 0, fmt.Errorf("%w: %d", ErrFull, s.options.MaxMatches)
+		return 0, fmt.Errorf("%w: want at most %d", ErrFull, s.options.MaxMatches)
 	}
 	s.matches[name] = nil
 	s.launching.Add(1)
@@ -106,16 +103,15 @@ func (s *Server) reserve(name string, tickRate uint16) (phase time.Duration, err
 	return phase, nil
 }
 
-// phase returns by how much the ticks of the next match come before those of
-// the first: successive matches divide the period by the golden ratio, which
-// keeps any number of them spread.
+// phase returns the time by which the ticks of the next match precede those of the first. Successive matches divide the
+// period by the golden ratio, which spreads any number of them.
 func (s *Server) phase(tickRate uint16) time.Duration {
 	period := time.Second / time.Duration(max(tickRate, 1))
 	const golden = 2654435769 // 2^32 / φ
 	return time.Duration(uint64(period) * uint64(uint32(s.made)*golden) >> 32)
 }
 
-// begin makes the host, and the replay that it writes.
+// begin creates the host and its replay.
 func (m *Match) begin(phase time.Duration) error {
 	var id lockstep.MatchID
 	rand.Read(id[:])
@@ -132,7 +128,7 @@ func (m *Match) begin(phase time.Duration) error {
 	}
 	m.epoch = time.Now().Add(-phase)
 	if m.host, err = host.New(m.spec.Game, h, log, m.hostOptions()); err == nil {
-		err = m.fits()
+		err = m.checkGuestState()
 	}
 	if err != nil {
 		m.abandon(m.path)
@@ -140,16 +136,16 @@ func (m *Match) begin(phase time.Duration) error {
 	return err
 }
 
-// abandon removes the replay of a match that could not begin.
+// abandon removes the replay of a match that could not start.
 func (m *Match) abandon(path string) {
 	if m.writer == nil {
 		return
 	}
-	m.closeReplay() // its error does not matter any more
+	m.closeReplay() // an error does not matter for a removed file
 	os.Remove(path)
 }
 
-// hostOptions are the match's policies, and what the server does for it.
+// hostOptions returns the match's options, with the server's functions and defaults.
 func (m *Match) hostOptions() host.Options {
 	o := m.server.options.Host
 	if m.spec.Host != nil {

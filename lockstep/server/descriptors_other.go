@@ -2,5 +2,5 @@
 
 package server
 
-// descriptors returns how many files and sockets the process may have open.
-func descriptors() int { return anyDescriptors }
+// descriptors returns the number of file descriptors that the process may have.
+func descriptors() int { return unlimitedDescriptors }

@@ -4,11 +4,11 @@ package server
 
 import "syscall"
 
-// descriptors returns how many files and sockets the process may have open.
+// descriptors returns the number of file descriptors that the process may have.
 func descriptors() int {
 	var r syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &r) != nil {
-		return anyDescriptors
+		return unlimitedDescriptors
 	}
-	return int(min(uint64(r.Cur), anyDescriptors))
+	return int(min(uint64(r.Cur), unlimitedDescriptors))
 }

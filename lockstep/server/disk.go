@@ -14,49 +14,49 @@ import (
 )
 
 const (
-	// maxUncommitted is how long the match goes on while the disk keeps it waiting.
+	// maxUncommitted is the time for which a match continues while its disk is late.
 	maxUncommitted = time.Second
 
-	// retryRoom is how often a full disk is asked for room.
+	// retryRoom is the interval of attempts to write to a full disk.
 	retryRoom = time.Second
 
-	// defaultMatchDisk is how large a replay may become. A player who sends as many bytes
-	// as the rates allow needs 18 hours for it.
+	// defaultMatchDisk is the size limit of a replay, in bytes. A player who sends as many bytes as the rates allow
+	// reaches it after 18 hours.
 	defaultMatchDisk = 4 << 30
 
-	// sealTicks is how many ticks a segment of a sealed replay has at least.
+	// sealTicks is the least number of ticks in a segment of a sealed replay.
 	sealTicks = 600
 )
 
-// A file is what a replay is written to.
+// A file is the file of a replay.
 type file interface {
 	io.WriteCloser
 	Sync() error
 }
 
-// A disk is how far a match's replay has come to be safe.
+// A disk tracks how much of a match's replay is safe on disk.
 type disk struct {
 	synced    chan struct{} // holds a value when committed has changed
-	committed atomic.Uint64 // the position before which all is safe
+	committed atomic.Uint64 // position up to which the log is safe
 	asked     protocol.Position
 	told      protocol.Position // to the host
-	late      time.Time         // since when committed is behind and stays there; zero if it is not behind
-	roomAt    time.Time         // when to ask for room again
+	late      time.Time         // start of the present delay of committed; zero without one
+	roomAt    time.Time         // next attempt to write to a full disk
 }
 
-// openReplay makes the replay's file, whose name nothing else has.
+// openReplay creates the replay's file under a new name.
 func (m *Match) openReplay(dir string, id lockstep.MatchID) (err error) {
 	name := fmt.Sprintf("%s-%s.ssr", m.spec.Name, id.String()[:8])
 	m.path = filepath.Join(dir, name)
-	m.server.recordings.written(name, true) // before there is such a file
+	m.server.replays.setLive(name, true) // before the file exists
 	if err := m.openWriter(m.path); err != nil {
-		m.server.recordings.written(name, false)
+		m.server.replays.setLive(name, false)
 		return err
 	}
 	return nil
 }
 
-// openWriter makes the file of a path, and the writer to it.
+// openWriter creates a file and its writer.
 func (m *Match) openWriter(path string) (err error) {
 	if m.file, err = m.server.newFile(path); err != nil {
 		return fmt.Errorf("server: %w", err)
@@ -70,16 +70,16 @@ func (m *Match) openWriter(path string) (err error) {
 	return nil
 }
 
-// tend looks after the replay: a failed sync ends the match, a full or a slow
-// disk holds it, and what is safe may be sent.
-func (m *Match) tend() {
+// maintainReplay ends the match after a failed sync or at the size limit, holds it while the disk is full or slow, and
+// tells the host what is safe on disk.
+func (m *Match) maintainReplay() {
 	if m.writer == nil {
 		return
 	}
 	now := time.Now()
 	if m.writer.Full() && now.After(m.disk.roomAt) {
 		m.disk.roomAt = now.Add(retryRoom)
-		m.writer.Flush() // Err has its error
+		m.writer.Flush() // its error is in Err
 	}
 	if m.server.options.Durability == replay.SyncFrame {
 		m.commit(now)
@@ -89,7 +89,7 @@ func (m *Match) tend() {
 		return
 	}
 	if most := m.maxReplay(); m.writer.Size() >= most && m.host.Err() == nil {
-		m.host.End(m.now(), fmt.Sprintf("the replay has %d bytes, want at most %d", m.writer.Size(), most)) // an error is Err's, too
+		m.host.End(m.now(), fmt.Sprintf("the replay has %d bytes, want at most %d", m.writer.Size(), most)) // its error is also in Err
 		return
 	}
 	switch {
@@ -102,7 +102,7 @@ func (m *Match) tend() {
 	}
 }
 
-// maxReplay returns how large the match's replay may become.
+// maxReplay returns the size limit of the match's replay.
 func (m *Match) maxReplay() int64 {
 	o := &m.server.options
 	most := o.MatchDiskBytes
@@ -115,7 +115,7 @@ func (m *Match) maxReplay() int64 {
 	return most
 }
 
-// commit lets what is new be synced, and what was synced be sent.
+// commit asks the writer to sync new records, and tells the host which ones are synced.
 func (m *Match) commit(now time.Time) {
 	d := &m.disk
 	if next := m.host.Position(); next > d.asked {
@@ -123,7 +123,7 @@ func (m *Match) commit(now time.Time) {
 			d.committed.Store(uint64(next))
 			select {
 			case d.synced <- struct{}{}:
-			default: // it was told already
+			default: // a value is there
 			}
 		})
 		if err == nil && !m.writer.Full() {
@@ -143,20 +143,20 @@ func (m *Match) commit(now time.Time) {
 	}
 }
 
-// seal compresses the replay of a match that is over, beside those that go on:
-// one at a time, so that they keep the other processors.
+// seal compresses the replay of a finished match concurrently with the running ones. It seals one replay at a time, so
+// that live matches keep the remaining CPUs.
 func (s *Server) seal(match, path string) {
 	s.sealing.Go(func() {
 		select {
 		case s.seals <- struct{}{}:
 			defer func() { <-s.seals }()
-		case <-s.closing.Done():
+		case <-s.sealCtx.Done():
 			return
 		}
-		err := replay.SealFile(s.closing, path, replay.WriterOptions{SegmentTicks: sealTicks})
-		if err != nil && s.closing.Err() == nil {
+		err := replay.SealFile(s.sealCtx, path, replay.WriterOptions{SegmentTicks: sealTicks})
+		if err != nil && s.sealCtx.Err() == nil {
 			s.log.Error("seal", "match", match, "path", path, "err", err)
 		}
-		s.recordings.written(filepath.Base(path), false) // it has another size
+		s.replays.setLive(filepath.Base(path), false) // its size has changed
 	})
 }

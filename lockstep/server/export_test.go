@@ -25,10 +25,10 @@ const MaxRevoked = maxRevoked
 
 // Members returns how many connections the server counts as welcomed.
 func (s *Server) Members() int {
-	s.members.mu.Lock()
-	defer s.members.mu.Unlock()
+	s.authenticated.mu.Lock()
+	defer s.authenticated.mu.Unlock()
 	n := 0
-	for _, all := range s.members.inside {
+	for _, all := range s.authenticated.conns {
 		n += len(all)
 	}
 	return n

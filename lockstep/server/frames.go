@@ -3,6 +3,7 @@ package server
 import (
 	"bufio"
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"net"
 	"net/http"
@@ -14,59 +15,55 @@ import (
 )
 
 const (
-	// maxExtraFrames is how many frames that no message accounts for a connection may
-	// send in a second.
+	// maxExtraFrames is the number of extra frames (see frameConn) that a connection may send in a second.
 	maxExtraFrames = 20
 
-	// extraFramesAtOnce is the burst of maxExtraFrames. A new connection takes it from
-	// what its address has left, so who connects again does not begin anew.
+	// extraFramesAtOnce is the burst of maxExtraFrames. A new connection takes it from the budget of its address, so
+	// reconnecting does not restore it.
 	extraFramesAtOnce = 60
 
-	// maxAddressFrames is how many such frames the connections of an address may have
-	// at once in a minute.
+	// maxAddressFrames is the number of extra frames that the new connections of an address get in a minute.
 	maxAddressFrames = 8 * extraFramesAtOnce
 
-	// fewExtraFrames is what a new connection has at once in any case: the frame that
-	// closes it, and some.
+	// fewExtraFrames is the burst that every new connection has: the frame that closes it, and some more.
 	fewExtraFrames = 4
 
-	// maxClosingBytes is how much is read of a connection that is being closed: what
-	// is on its way, and the answer to the closing frame.
+	// maxClosingBytes is the number of bytes read from a closing connection: data in flight, and the answer to the
+	// close frame.
 	maxClosingBytes = 64 << 10
 
-	// freeFragment is how long a fragment is that costs nothing: its bytes are counted.
+	// freeFragment is the size from which a fragment is not an extra frame; the match counts its bytes.
 	freeFragment = 1 << 10
 )
 
 // errFrames ends a connection that sends too many frames.
 var errFrames = errors.New("server: too many control frames or small fragments")
 
-// A frames is the connection below a WebSocket. It counts the frames that no message
-// accounts for: pings, pongs, and continuation frames that are short and do not end
-// their message. The match counts the messages.
-type frames struct {
+// A frameConn is the connection below a WebSocket. It limits the extra frames: pings, pongs, and continuation frames
+// that are short and do not end their message. The match limits messages.
+type frameConn struct {
 	net.Conn
 	extra *rate.Limiter
-	early []byte // was read with the handshake
+	early []byte // read together with the handshake
 
-	header [14]byte // of the frame that begins
+	header [14]byte // of the next frame
 	have   int      // bytes in header
-	skip   uint64   // bytes of a payload that are still to come
+	skip   uint64   // bytes left of the payload
 	failed bool
 
 	closing atomic.Bool
-	late    int // bytes read since then
+	late    int // bytes read since closing was set
 }
 
-// newFrames returns the frames of a connection that may send so many at once.
-func newFrames(c net.Conn, atOnce int) *frames {
-	f := &frames{Conn: c, extra: rate.NewLimiter(maxExtraFrames, extraFramesAtOnce)}
+// newFrameConn returns a frameConn with the given number of extra frames as its burst.
+func newFrameConn(c net.Conn, atOnce int) *frameConn {
+	f := &frameConn{Conn: c, extra: rate.NewLimiter(maxExtraFrames, extraFramesAtOnce)}
 	f.extra.AllowN(time.Now(), extraFramesAtOnce-atOnce)
 	return f
 }
 
 // Read implements [net.Conn].
-func (f *frames) Read(b []byte) (int, error) {
+func (f *frameConn) Read(b []byte) (int, error) {
 	if f.failed {
 		return 0, errFrames
 	}
@@ -85,8 +82,8 @@ func (f *frames) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// count takes the bytes that came, and notes whether there are too many frames.
-func (f *frames) count(b []byte) {
+// count parses received bytes, and sets failed if there were too many extra frames.
+func (f *frameConn) count(b []byte) {
 	for len(b) > 0 && !f.failed {
 		if f.skip > 0 {
 			n := min(f.skip, uint64(len(b)))
@@ -105,8 +102,8 @@ func (f *frames) count(b []byte) {
 	}
 }
 
-// headerSize returns the size of a frame's header, of which so many bytes are there
-// and the second is b (RFC 6455, section 5.2).
+// headerSize returns the size of a frame's header, as far as have bytes of it tell, where b is the second byte
+// (RFC 6455, section 5.2).
 func headerSize(b byte, have int) int {
 	size := 2
 	if have < size {
@@ -124,45 +121,36 @@ func headerSize(b byte, have int) int {
 	return size
 }
 
-// payloadSize returns the size of the payload that a header announces.
-func payloadSize(h *[14]byte) (n uint64) {
-	n = uint64(h[1] & 0x7f)
-	wide := 0
-	switch n {
+// payloadSize returns the payload's size in a header.
+func payloadSize(h *[14]byte) uint64 {
+	switch n := h[1] & 0x7f; n {
 	case 126:
-		wide = 2
+		return uint64(binary.BigEndian.Uint16(h[2:]))
 	case 127:
-		wide = 8
+		return binary.BigEndian.Uint64(h[2:])
 	default:
-		return n
+		return uint64(n)
 	}
-	n = 0
-	for _, b := range h[2 : 2+wide] {
-		n = n<<8 | uint64(b)
-	}
-	return n
 }
 
-// A hijacked is a ResponseWriter that keeps the connection which is taken over.
-type hijacked struct {
+// A hijacker is a ResponseWriter that keeps the hijacked connection.
+type hijacker struct {
 	http.ResponseWriter
 	server *Server
 	from   netip.Prefix
 
 	conn   net.Conn
-	frames *frames
+	frames *frameConn
 }
 
-// Hijack implements http.Hijacker. The connection that it returns counts frames, also
-// those that the server of HTTP has read already.
-func (h *hijacked) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+// Hijack implements http.Hijacker. It returns a frameConn, which also counts the frames that the HTTP server has read.
+func (h *hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	c, rw, err := http.NewResponseController(h.ResponseWriter).Hijack()
 	if err != nil {
 		return nil, nil, err
 	}
 	h.conn = c
-	atOnce := h.server.frames.upTo(h.from, extraFramesAtOnce-fewExtraFrames, time.Now())
-	f := newFrames(c, fewExtraFrames+atOnce)
+	f := newFrameConn(c, fewExtraFrames+h.server.frames.upTo(h.from, extraFramesAtOnce-fewExtraFrames, time.Now()))
 	h.frames = f
 	early, _ := rw.Reader.Peek(rw.Reader.Buffered())
 	f.early = bytes.Clone(early)

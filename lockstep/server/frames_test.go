@@ -31,7 +31,7 @@ func TestFramesInPieces(t *testing.T) {
 	} {
 		for _, piece := range []int{1, 2, 3, 7, 1000, 1 << 20} {
 			synctest.Test(t, func(t *testing.T) { // no time passes
-				f := newFrames(nil, extraFramesAtOnce)
+				f := newFrameConn(nil, extraFramesAtOnce)
 				for b := bytes.Repeat(x.bytes, 7); len(b) > 0; {
 					n := min(piece, len(b))
 					f.count(b[:n])

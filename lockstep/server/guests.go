@@ -15,16 +15,15 @@ import (
 // guestPrefix begins the tokens of guests.
 const guestPrefix = "guest:"
 
-// maxGuestName is how long a guest's name may be, in bytes.
+// maxGuestName is the size limit of a guest's name, in bytes.
 const maxGuestName = 64
 
-// Guests is an [Authorizer] for a server that is open to everybody: a guest takes
-// a free seat. The token, which guests make up for themselves, is
+// Guests is an [Authorizer] for a server that is open to everybody: a guest gets a free seat. Guests make up their own
+// tokens, of the form
 //
 //	guest:NAME:SECRET
 //
-// where NAME is escaped as in URLs and the secret has at least 16 bytes. With the
-// same token a guest comes back to the seat.
+// where NAME is escaped as in URLs and SECRET has at least 16 bytes. The same token returns a guest to the same seat.
 type Guests struct{}
 
 // Authorize implements [Authorizer].

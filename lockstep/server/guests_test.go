@@ -52,7 +52,7 @@ func TestGuestMatches(t *testing.T) {
 		Authorizer: server.Guests{}, GuestMatches: 1,
 		NewMatch: func(body io.Reader) (server.MatchSpec, error) {
 			spec, err := newMatch(body)
-			spec.Begun = func(m *server.Match) { began <- m.Name() }
+			spec.OnStart = func(m *server.Match) { began <- m.Name() }
 			return spec, err
 		},
 	}})

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// hostAllowed reports whether a request names this server as its host. A page of
-// another site can make its own name point at our address (DNS rebinding): for
-// the browser it has our origin then, but its requests have that name.
+// hostAllowed reports whether the Host of a request is one of this server's names. With DNS rebinding, the page of
+// another site makes its own name point at our address. The browser then sees our origin, but the request has the
+// other name.
 func (s *Server) hostAllowed(r *http.Request) bool {
 	name := hostName(r.Host)
 	if name == "" {
@@ -19,7 +19,7 @@ func (s *Server) hostAllowed(r *http.Request) bool {
 	if name == "localhost" || strings.HasSuffix(name, ".localhost") || slices.Contains(s.hosts, name) {
 		return true
 	}
-	// A browser has compared the name that it asked for with our certificate.
+	// A browser has compared this name with our certificate.
 	if r.TLS != nil && r.TLS.ServerName != "" && hostName(r.TLS.ServerName) == name {
 		return true
 	}
@@ -38,8 +38,7 @@ func (s *Server) hostAllowed(r *http.Request) bool {
 	return err == nil && to.Addr().Unmap().WithZone("") == addr
 }
 
-// hostName returns the name or address in "host", "host:port" or "[address]:port",
-// in the one form in which we compare it.
+// hostName returns the canonical name or address in "host", "host:port" or "[address]:port".
 func hostName(host string) string {
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		host = h

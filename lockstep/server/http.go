@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// HTTPServer returns an http.Server of a handler, such as a [Server], with
-// bounds on what a client may send before it has said what it wants, and on how
-// long that may take. The bounds end where a WebSocket begins.
+// HTTPServer returns an http.Server for a handler such as a [Server]. It limits the size of a request and the time
+// that a request may take. These limits do not apply to a WebSocket.
 func HTTPServer(addr string, h http.Handler) *http.Server {
 	return &http.Server{
 		Addr:              addr,
@@ -21,12 +20,12 @@ func HTTPServer(addr string, h http.Handler) *http.Server {
 	}
 }
 
-// A refusing is a ResponseWriter that ends the connection of a request which is
-// refused: whoever asks again has to connect again, and connections have a budget.
-type refusing struct{ http.ResponseWriter }
+// A closeOnError is a ResponseWriter that closes the connection after an error status. Each retry then needs a new
+// connection, and new connections have a budget.
+type closeOnError struct{ http.ResponseWriter }
 
 // WriteHeader implements [http.ResponseWriter].
-func (w refusing) WriteHeader(status int) {
+func (w closeOnError) WriteHeader(status int) {
 	if status >= http.StatusBadRequest {
 		w.Header().Set("Connection", "close")
 	}
@@ -34,4 +33,4 @@ func (w refusing) WriteHeader(status int) {
 }
 
 // Unwrap is for [http.ResponseController].
-func (w refusing) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+func (w closeOnError) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -11,27 +11,25 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/host"
 )
 
-// JWT authorizes by signed tokens (RFC 7519), which some other service issues.
+// JWT is an [Authorizer] for signed tokens (RFC 7519) that another service issues.
 type JWT struct {
 	key     any
 	options JWTOptions
 }
 
-// JWTOptions say which signed tokens are for this server.
+// JWTOptions say which signed tokens a server accepts.
 type JWTOptions struct {
-	// Algorithm is that of the signatures, HS256 (a shared secret) or EdDSA (an
-	// Ed25519 key pair). Empty means EdDSA: a secret is never assumed, since a file
-	// with a public key would be one that everybody knows.
+	// Algorithm of the signatures: HS256 (a shared secret) or EdDSA (an Ed25519 key pair). Empty is EdDSA. It is never
+	// HS256, because a file with a public key would then be a secret that everybody knows.
 	Algorithm string
 
-	Audience string // must be in aud; empty refuses every token that has an aud
-	Issuer   string // must be iss; empty takes any
+	Audience string // must be in aud; empty refuses every token with an aud
+	Issuer   string // must be iss; empty accepts any
 }
 
-// NewJWT returns an Authorizer that checks signatures with the key in a file,
-// whose content it is given. For HS256 that is a secret of at least 32 bytes; the
-// newline at the end of a line of text is no part of it. For EdDSA it is one PEM
-// block with an Ed25519 public key. Keys in other forms are refused.
+// NewJWT returns an Authorizer that checks signatures with the key in a file's content. For HS256 the file holds a
+// secret of at least 32 bytes, without the newline at the end of a line of text. For EdDSA it holds one PEM block with
+// an Ed25519 public key. Other forms of keys are an error.
 func NewJWT(file []byte, o JWTOptions) (*JWT, error) {
 	key, method, err := jwtKey(file, o.Algorithm)
 	if err != nil {
@@ -41,21 +39,20 @@ func NewJWT(file []byte, o JWTOptions) (*JWT, error) {
 	return &JWT{key, o}, nil
 }
 
-// Claims are what a token says. Its registered claims must include exp and sub:
-// who shows a token of the same subject is the same player. A token with a jti can be
-// revoked alone, see [Revocation].
+// Claims are the claims of a token. The registered ones must include exp and sub. All tokens of a subject are of the
+// same player. A token with a jti can be revoked alone, see [Revocation].
 type Claims struct {
 	jwt.RegisteredClaims
 	Role  string `json:"role"`            // player, spectator or admin
-	Match string `json:"match,omitempty"` // the match it is for; empty for every match
-	Seat  *uint8 `json:"seat,omitempty"`  // empty for any seat
-	Name  string `json:"name,omitempty"`  // how people call the player; the subject if empty
+	Match string `json:"match,omitempty"` // empty for every match
+	Seat  *uint8 `json:"seat,omitempty"`  // nil for any seat
+	Name  string `json:"name,omitempty"`  // of the player, to show; empty for the subject
 }
 
-// errClaims means a token that is signed, but not for this.
+// errClaims is wrapped by the errors of tokens that are signed, but have wrong claims.
 var errClaims = errors.New("claims")
 
-// Validate checks what the library does not.
+// Validate checks the claims that the library does not check.
 func (c *Claims) Validate() error {
 	_, known := parseRole(c.Role)
 	switch {
@@ -69,18 +66,17 @@ func (c *Claims) Validate() error {
 	return nil
 }
 
-// verified returns the key of a token with a header that we understand.
-func (j *JWT) verified(t *jwt.Token) (any, error) {
-	// RFC 7515, 4.1.11: a verifier must refuse a token with a critical extension
-	// that it does not know. We know none.
+// keyFor returns the key for a token, if it understands the token's header.
+func (j *JWT) keyFor(t *jwt.Token) (any, error) {
+	// RFC 7515, 4.1.11: a verifier must refuse a token with an unknown critical extension. We know none.
 	if _, critical := t.Header["crit"]; critical {
 		return nil, fmt.Errorf("%w: crit", errClaims)
 	}
 	return j.key, nil
 }
 
-// forUs reports whether a token names us as its audience, or nobody.
-func (j *JWT) forUs(c *Claims) bool {
+// audienceOK reports whether this server is in a token's audience. Without JWTOptions.Audience, aud must be empty.
+func (j *JWT) audienceOK(c *Claims) bool {
 	if j.options.Audience == "" {
 		return len(c.Audience) == 0
 	}
@@ -90,9 +86,9 @@ func (j *JWT) forUs(c *Claims) bool {
 // Authorize returns the grant of a token in a match.
 func (j *JWT) Authorize(token, match string) (host.Grant, error) {
 	var c Claims
-	_, err := jwt.ParseWithClaims(token, &c, j.verified,
+	_, err := jwt.ParseWithClaims(token, &c, j.keyFor,
 		jwt.WithValidMethods([]string{j.options.Algorithm}), jwt.WithExpirationRequired(), jwt.WithStrictDecoding())
-	if err != nil || !j.forUs(&c) || j.options.Issuer != "" && c.Issuer != j.options.Issuer || c.Match != "" && c.Match != match {
+	if err != nil || !j.audienceOK(&c) || j.options.Issuer != "" && c.Issuer != j.options.Issuer || c.Match != "" && c.Match != match {
 		return host.Grant{}, ErrRefused
 	}
 	role, _ := parseRole(c.Role)

@@ -15,10 +15,10 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// minSecret is the length of a secret for HS256, in bytes: that of the hash.
+// minSecret is the shortest secret for HS256, in bytes: as long as the hash.
 const minSecret = 32
 
-// jwtKey returns the key in a file, and the signing method that it is for.
+// jwtKey returns the key in a file, and its signing method.
 func jwtKey(file []byte, algorithm string) (key any, method string, err error) {
 	hmac, ed := jwt.SigningMethodHS256.Alg(), jwt.SigningMethodEdDSA.Alg()
 	switch algorithm {
@@ -30,15 +30,14 @@ func jwtKey(file []byte, algorithm string) (key any, method string, err error) {
 		return key, ed, err
 	case "":
 		if key, err = publicKeyIn(file); err != nil {
-			return nil, "", fmt.Errorf("%w; a secret needs the name of its algorithm, %s", err, hmac)
+			return nil, "", fmt.Errorf("%w; for a secret, name the algorithm %s", err, hmac)
 		}
 		return key, ed, nil
 	}
 	return nil, "", fmt.Errorf("got the algorithm %q, want %s or %s", algorithm, hmac, ed)
 }
 
-// publicKeyIn returns the Ed25519 key of a file that holds one PEM block, and
-// nothing else.
+// publicKeyIn returns the Ed25519 key of a file that holds one PEM block and nothing else.
 func publicKeyIn(file []byte) (ed25519.PublicKey, error) {
 	const want = "want an Ed25519 public key in PEM (BEGIN PUBLIC KEY)"
 	text := bytes.TrimSpace(file)
@@ -62,8 +61,8 @@ func publicKeyIn(file []byte) (ed25519.PublicKey, error) {
 	return key, nil
 }
 
-// secretIn returns the secret in a file: a line of text without its newline, or
-// bytes. It refuses what looks like a key, since a public key is no secret.
+// secretIn returns the secret in a file: a line of text without its newline, or bytes. It refuses a file that looks
+// like a key, because a public key is not secret.
 func secretIn(file []byte) ([]byte, error) {
 	secret := file
 	if line := bytes.TrimRight(file, "\r\n"); isLine(line) {
@@ -71,8 +70,8 @@ func secretIn(file []byte) ([]byte, error) {
 	} else if isLines(file) {
 		return nil, errors.New("got several lines of text, want a secret in one line")
 	}
-	if what := keyForm(secret); what != "" {
-		return nil, fmt.Errorf("got what looks like %s, want a secret: a public key is known to others, who could sign with it", what)
+	if form := keyForm(secret); form != "" {
+		return nil, fmt.Errorf("got a file that looks like %s, want a secret: others know a public key, and could sign with it", form)
 	}
 	if len(secret) < minSecret {
 		return nil, fmt.Errorf("got a secret of %d bytes, want at least %d", len(secret), minSecret)
@@ -80,12 +79,12 @@ func secretIn(file []byte) ([]byte, error) {
 	return secret, nil
 }
 
-// isLine reports whether all of b is text without a control character.
+// isLine reports whether b is text without control characters.
 func isLine(b []byte) bool {
 	return utf8.Valid(b) && !bytes.ContainsFunc(b, func(r rune) bool { return r < ' ' || r == 0x7f })
 }
 
-// isLines reports whether all of b is text.
+// isLines reports whether b is text.
 func isLines(b []byte) bool {
 	return isLine(bytes.Map(func(r rune) rune {
 		if r == '\n' || r == '\r' || r == '\t' {
@@ -95,8 +94,8 @@ func isLines(b []byte) bool {
 	}, b))
 }
 
-// keyMarks stand in files with keys, in lower case, and hardly in a secret.
-var keyMarks = []struct{ mark, what string }{
+// keyMarks are texts in lower case that occur in files with keys, and hardly in a secret.
+var keyMarks = []struct{ mark, form string }{
 	{"ssh-ed25519", "an OpenSSH key"},
 	{"ssh-rsa", "an OpenSSH key"},
 	{"ssh-dss", "an OpenSSH key"},
@@ -113,7 +112,7 @@ var keyMarks = []struct{ mark, what string }{
 	{"keyvalue>", "a key in XML"},
 }
 
-// keyOIDs are the object identifiers, in DER, that stand in a key.
+// keyOIDs are the object identifiers of keys, in DER.
 var keyOIDs = []string{
 	"\x06\x03\x2b\x65\x6e", "\x06\x03\x2b\x65\x70", // X25519, Ed25519
 	"\x06\x03\x2b\x65\x6f", "\x06\x03\x2b\x65\x71", // X448, Ed448
@@ -121,23 +120,22 @@ var keyOIDs = []string{
 	"\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x01\x01", "\x06\x07\x2a\x86\x48\xce\x38\x04\x01", // RSA, DSA
 }
 
-// keyForm returns what kind of key a file seems to hold, or nothing. It looks into
-// base64 and hexadecimal digits, too.
+// keyForm returns the form of the key that a file seems to hold, or "". It also decodes base64 and hexadecimal.
 func keyForm(b []byte) string {
-	if what := plainKeyForm(b); what != "" {
-		return what
+	if form := plainKeyForm(b); form != "" {
+		return form
 	}
 	for _, word := range bytes.FieldsFunc(b, func(r rune) bool { return r <= ' ' || r == '"' || r == '\\' }) {
 		for _, d := range decodings(string(word)) {
-			if what := plainKeyForm(d); what != "" {
-				return what
+			if form := plainKeyForm(d); form != "" {
+				return form
 			}
 		}
 	}
 	return ""
 }
 
-// decodings returns the bytes that a word may stand for.
+// decodings returns the bytes that a word may encode.
 func decodings(word string) (all [][]byte) {
 	if b, err := hex.DecodeString(word); err == nil {
 		all = append(all, b)
@@ -152,10 +150,10 @@ func decodings(word string) (all [][]byte) {
 }
 
 func plainKeyForm(b []byte) string {
-	text := strings.ToLower(strings.ReplaceAll(string(b), "\x00", "")) // UTF-16 has a zero beside each letter
+	text := strings.ToLower(strings.ReplaceAll(string(b), "\x00", "")) // UTF-16 has a zero with each letter
 	for _, m := range keyMarks {
 		if strings.Contains(text, m.mark) {
-			return m.what
+			return m.form
 		}
 	}
 	for _, oid := range keyOIDs {
@@ -169,8 +167,7 @@ func plainKeyForm(b []byte) string {
 	return ""
 }
 
-// isSequence reports whether all of b is one SEQUENCE of DER: keys of RSA begin
-// without an object identifier.
+// isSequence reports whether b is exactly one SEQUENCE in DER. RSA keys begin without an object identifier.
 func isSequence(b []byte) bool {
 	if len(b) < 4 || b[0] != 0x30 {
 		return false

@@ -9,38 +9,35 @@ import (
 )
 
 const (
-	// maxSockets is how many connections a server has that are no WebSockets. The
-	// rest of its file descriptors is for players.
+	// maxSockets is the number of a server's connections that are not WebSockets.
 	maxSockets = 512
 
-	// connectsAtOnce is how many connections an address may open at once, and connectSpan
-	// the time over which they come back: as many times Options.MaxPerAddress, and as
-	// many seconds. Each costs a handshake, whatever limit it meets then.
+	// An address may open connectsAtOnce times Options.MaxPerAddress connections at once. This budget refills in
+	// connectPeriod. Each connection costs a handshake, also if a later limit closes it.
 	connectsAtOnce = 4
-	connectSpan    = connectsAtOnce * time.Second
+	connectPeriod  = connectsAtOnce * time.Second
 
-	// leastConnects is the least that Options.MaxPerAddress counts for these: a page
-	// needs several connections, and each refusal ends one.
+	// leastConnects is the least value of Options.MaxPerAddress for this budget: a page needs several connections,
+	// and each refusal closes one.
 	leastConnects = 64
 
-	// maxSent is how many bytes a second one address is sent over them.
+	// maxSent is the number of bytes in a second that one address is sent over them.
 	maxSent = 8 << 20
 
-	// leastSent is what a write counts at least, since an answer without content costs a
-	// processor as much as one with a little.
+	// leastSent is the least that a write counts, because an empty answer costs as much CPU time as a short one.
 	leastSent = 4 << 10
 
-	// sentAtOnce is how many of these bytes wait for their turn together.
+	// sentAtOnce is the number of bytes that a socket writes before it waits for the budget again.
 	sentAtOnce = 32 << 10
 )
 
-// Listener returns l with limits on connections that are not, or not yet, WebSockets
-// of a match: Options.MaxPerAddress of one address, and 512 or a quarter of
-// Options.Descriptors of all. At a limit the address with most of them loses its
-// oldest, so that a new one is always accepted. An address that opens more than four
-// times Options.MaxPerAddress at once, and then more than Options.MaxPerAddress a
-// second, is not heard; 64 counts at least. None of this counts for Options.TrustedProxies,
-// except the limit of all. A listener for TLS goes around it.
+// Listener returns l with limits on connections that are not, or not yet, WebSockets of a match: Options.MaxPerAddress
+// of one address, and 512 or a quarter of Options.Descriptors in all. At a limit the oldest connection of the address
+// that has most is closed, so a new one is always accepted.
+//
+// An address may open four times Options.MaxPerAddress (at least 64) connections at once, and then Options.MaxPerAddress
+// a second; others are closed at once. Only the limit of all connections applies to Options.TrustedProxies. A TLS
+// listener wraps this one.
 func (s *Server) Listener(l net.Listener) net.Listener { return &listener{l, s} }
 
 type listener struct {
@@ -57,27 +54,26 @@ func (l *listener) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		remote := c.RemoteAddr().String()
-		x := &socket{Conn: c, server: s, addr: of(remote)}
+		x := &socket{Conn: c, server: s, addr: addressOf(remote)}
 		each := s.options.MaxPerAddress
 		if s.isProxy(remote) {
-			each = s.sockets.all
-		} else if x.payer.Store(&x.addr); !s.connects.spend(x.addr, 1, time.Now()) {
-			s.metrics.turned.WithLabelValues("connecting").Inc()
-			hangUp(c)
+			each = s.sockets.max
+		} else if x.charged.Store(&x.addr); !s.connects.spend(x.addr, 1, time.Now()) {
+			s.metrics.refused.WithLabelValues("connecting").Inc()
+			closeWithReset(c)
 			continue
 		}
-		if s.sockets.enter(x, each) {
-			s.metrics.turned.WithLabelValues("socket").Inc()
+		if s.sockets.add(x, each) {
+			s.metrics.refused.WithLabelValues("socket").Inc()
 		}
 		return x, nil
 	}
 }
 
-// hangUp closes a connection and leaves nothing of it in the system.
-func hangUp(c net.Conn) {
+// closeWithReset closes a connection so that the system keeps no memory of it.
+func closeWithReset(c net.Conn) {
 	if t, ok := c.(*net.TCPConn); ok {
-		// It matters to the system's memory only.
-		_ = t.SetLinger(0)
+		t.SetLinger(0) // an error costs the system some memory only
 	}
 	c.Close()
 }
@@ -85,10 +81,10 @@ func hangUp(c net.Conn) {
 // A socket is an accepted connection.
 type socket struct {
 	net.Conn
-	server *Server
-	addr   netip.Prefix
-	payer  atomic.Pointer[netip.Prefix] // of the bytes that are sent; nil for none
-	known  atomic.Bool                  // a WebSocket, which has limits of its own
+	server      *Server
+	addr        netip.Prefix
+	charged     atomic.Pointer[netip.Prefix] // the address whose budget the sent bytes spend; nil for none
+	isWebSocket atomic.Bool                  // WebSockets have their own limits
 }
 
 func (x *socket) from() netip.Prefix { return x.addr }
@@ -96,15 +92,15 @@ func (x *socket) drop()              { x.Conn.Close() }
 
 // Close implements [net.Conn].
 func (x *socket) Close() error {
-	x.server.sockets.leave(x)
+	x.server.sockets.remove(x)
 	return x.Conn.Close()
 }
 
-// Write implements [net.Conn]. It takes its time where the address has been sent much.
+// Write implements [net.Conn]. It waits while the address has no budget left.
 func (x *socket) Write(b []byte) (n int, err error) {
-	for !x.known.Load() && len(b)-n > 0 {
+	for !x.isWebSocket.Load() && len(b)-n > 0 {
 		part := b[n:min(len(b), n+sentAtOnce)]
-		if p := x.payer.Load(); p != nil {
+		if p := x.charged.Load(); p != nil {
 			time.Sleep(x.server.sent.wait(*p, max(len(part), leastSent), time.Now()))
 		}
 		wrote, err := x.Conn.Write(part)
@@ -116,11 +112,11 @@ func (x *socket) Write(b []byte) (n int, err error) {
 	return n + rest, err
 }
 
-// upgraded takes a WebSocket out of the limits of sockets.
-func (s *Server) upgraded(c net.Conn) {
+// markUpgraded removes a WebSocket from the limits of sockets.
+func (s *Server) markUpgraded(c net.Conn) {
 	if x, ok := belowTLS(c).(*socket); ok {
-		x.known.Store(true)
-		s.sockets.leave(x)
+		x.isWebSocket.Store(true)
+		s.sockets.remove(x)
 	}
 }
 

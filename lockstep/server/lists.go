@@ -8,19 +8,19 @@ import (
 )
 
 const (
-	// maxReads is how many lists, matches and metrics one address may read a second.
+	// maxReads is the number of lists, matches and metrics that one address may read in a second.
 	maxReads = 50
 
-	// MaxListed is how many matches or replays stand in one answer. Those that
-	// follow are asked for with the name of the last one: ?after=NAME.
+	// MaxListed is the number of matches or replays in one answer. A client gets the next ones with the last name:
+	// ?after=NAME.
 	MaxListed = 100
 )
 
-// rated bounds how often an address may read.
-func (s *Server) rated(next http.HandlerFunc) http.HandlerFunc {
+// rateLimited limits how often an address may call a handler.
+func (s *Server) rateLimited(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if !s.reads.spend(of(r.RemoteAddr), 1, time.Now()) {
-			s.metrics.turned.WithLabelValues("reading").Inc()
+		if !s.reads.spend(addressOf(r.RemoteAddr), 1, time.Now()) {
+			s.metrics.refused.WithLabelValues("reading").Inc()
 			w.Header().Set("Retry-After", "1")
 			http.Error(w, "too many requests from your address", http.StatusTooManyRequests)
 			return
@@ -41,14 +41,14 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) listReplays(w http.ResponseWriter, r *http.Request) {
-	all, err := s.recordings.list()
+	all, err := s.replays.list()
 	if err != nil {
 		s.log.Error("replays", "err", err)
 		http.Error(w, "the replays cannot be listed", http.StatusInternalServerError)
 		return
 	}
 	if after := r.URL.Query().Get("after"); after != "" {
-		i := slices.IndexFunc(all, func(x recording) bool { return x.Name == after })
+		i := slices.IndexFunc(all, func(f replayFile) bool { return f.Name == after })
 		if i < 0 {
 			http.Error(w, "no such replay is listed", http.StatusNotFound)
 			return

@@ -17,58 +17,57 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// ErrMatchOver is what is answered to whoever asks something of a match that is
-// not there any more.
+// ErrMatchOver is the error of calls to a match that is over.
 var ErrMatchOver = errors.New("server: the match is over")
 
-// inboxSize is how many messages wait for a match. Who posts more waits.
+// inboxSize is the number of messages that wait for a match. Further senders block.
 const inboxSize = 256
 
-// lastCall is how long after a match's end newcomers are still told of it. Those
-// who come later are turned away, or a match that people ask for would never go.
-const lastCall = 10 * time.Second
+// joinAfterEnd is the time after a match's end in which new connections are still told of it. Later ones are refused,
+// or a popular match would never be removed.
+const joinAfterEnd = 10 * time.Second
 
-// A Match is one match on a Server. Its goroutine alone touches the host.
+// A Match is a match on a Server. Only its own goroutine uses the host.
 type Match struct {
 	server *Server
 	spec   MatchSpec
-	path   string // of the replay; "" if there is none
+	path   string // of the replay; "" for none
 	file   file
 	writer *replay.Writer
 	disk   disk
 	host   *host.Host
-	epoch  time.Time // when the host's clock shows 0
+	epoch  time.Time // time 0 of the host's clock
 	inbox  chan input
-	done   chan struct{} // closed when the match is over and its file written
+	done   chan struct{} // closed when the match is over and its replay is complete
 
 	conns         map[host.PeerID]*conn
 	dirty         []host.PeerID
-	entering      []*conn // of conns, those that are not welcomed, the oldest first
-	maxConnecting int     // of them
+	connecting    []*conn // conns that are not authenticated, the oldest first
+	maxConnecting int
 	maxSpectators int
-	history       int                                    // states of the past that the referee keeps
+	history       int                                    // past states that the referee keeps
 	memoryBound   atomic.Int64                           // see Server.MemoryBound
-	idle          time.Time                              // since when nobody is connected; zero while somebody is
-	ended         time.Time                              // when the end was noticed; zero before
-	bundles       map[lockstep.Player]int                // written, by whom they are about
-	bundleBytes   int64                                  // of all these, about
+	idle          time.Time                              // start of the time without connections; zero while there is one
+	ended         time.Time                              // when the match noticed its end; zero before
+	bundles       map[lockstep.Player]int                // bundles written about each player
+	bundleBytes   int64                                  // of all of them, approximately
 	writing       sync.WaitGroup                         // bundles
-	counted       [lockstep.RateLimited + 1]host.Counter // of Stats.Rejected, in the metrics already
+	counted       [lockstep.RateLimited + 1]host.Counter // rejected commands that the metrics include
 
-	granted *host.Grant                     // for the token in the message that is being received, or nil
+	granted *host.Grant                     // of the token in the message that is being received, or nil
 	owners  map[lockstep.Player]*host.Grant // of the seats
 
-	view atomic.Pointer[View] // what others may know, renewed every second
+	view atomic.Pointer[View] // updated every second
 }
 
-// An input is something that happened to a match: a connection came, spoke,
-// can take more, or is gone; or somebody wants something done.
+// An input is an event for a match: a connection opened, closed, sent a message or has room for more; or a function to
+// call.
 type input struct {
-	conn *conn
-	came bool
-	gone bool
-	data *buffer.Buffer
-	do   func()
+	conn   *conn
+	opened bool
+	closed bool
+	data   *buffer.Buffer
+	do     func()
 }
 
 // Name returns the match's name.
@@ -77,12 +76,10 @@ func (m *Match) Name() string { return m.spec.Name }
 // Done is closed when the match is over and its replay is complete.
 func (m *Match) Done() <-chan struct{} { return m.done }
 
-// ReplayPath returns the path of the match's replay, or nothing if none is
-// written.
+// ReplayPath returns the path of the match's replay, or "" if it has none.
 func (m *Match) ReplayPath() string { return m.path }
 
-// post gives an input to the match. It waits while the inbox is full, and
-// reports false if the match is over.
+// post sends an input to the match. It waits while the inbox is full, and reports false if the match is over.
 func (m *Match) post(in input) bool {
 	select {
 	case m.inbox <- in:
@@ -92,8 +89,7 @@ func (m *Match) post(in input) bool {
 	}
 }
 
-// Do calls f in the match's goroutine and waits for it. f may use the host, and
-// must not keep it.
+// Do calls f in the match's goroutine and waits for it. f must not keep the host. The error is [ErrMatchOver] or ctx's.
 func (m *Match) Do(ctx context.Context, f func(*host.Host)) error {
 	ran := make(chan struct{})
 	select {
@@ -108,7 +104,7 @@ func (m *Match) Do(ctx context.Context, f func(*host.Host)) error {
 		return nil
 	case <-m.done:
 		select {
-		case <-ran: // before we looked: it was f that ended the match
+		case <-ran: // f ended the match
 			return nil
 		default:
 			return ErrMatchOver
@@ -118,7 +114,7 @@ func (m *Match) Do(ctx context.Context, f func(*host.Host)) error {
 	}
 }
 
-// End ends the match: whoever is connected is told the reason.
+// End ends the match, and tells the reason to all connections.
 func (m *Match) End(ctx context.Context, reason string) error {
 	var err error
 	if gone := m.Do(ctx, func(h *host.Host) { err = h.End(m.now(), reason) }); gone != nil {
@@ -135,7 +131,7 @@ func (m *Match) run() {
 	defer close(m.done)
 	defer m.server.forget(m)
 	defer m.finish()
-	defer m.survive()
+	defer m.recoverPanic()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	viewAt := time.Now()
@@ -153,7 +149,7 @@ func (m *Match) run() {
 			m.server.metrics.lateness.Observe(float64(now-next) / float64(lockstep.Second))
 			m.host.Advance(now)
 		}
-		m.tend()
+		m.maintainReplay()
 		m.feed()
 		if m.ended.IsZero() && m.host.Err() != nil {
 			m.ended = time.Now()
@@ -168,17 +164,16 @@ func (m *Match) run() {
 	m.publish()
 }
 
-// untilNext returns how long the host has nothing to do. It may say for ever,
-// which no Duration can hold.
+// untilNext returns the time until the host has work to do, at most a minute. The host may say for ever, which no
+// Duration can hold.
 func (m *Match) untilNext() time.Duration {
 	wait := m.host.Next() - m.now()
 	return time.Duration(min(max(wait, 0), 60*lockstep.Second)) * time.Microsecond
 }
 
-// survive keeps a panic of this match from the others. The game's own panics
-// are the host's to handle: this is one of our code, or of what the server was
-// given.
-func (m *Match) survive() {
+// recoverPanic keeps a panic of this match from the other matches. The host handles panics of the game; this one is of
+// our own code, or of a function in the server's options.
+func (m *Match) recoverPanic() {
 	v := recover()
 	if v == nil {
 		return
@@ -193,8 +188,7 @@ func (m *Match) survive() {
 	m.view.Store(&last)
 }
 
-// drain takes what else has come, up to a bound, so that a flood does not hold
-// up the tick.
+// drain handles further inputs, up to a limit, so that a flood does not delay the tick.
 func (m *Match) drain() {
 	for range inboxSize {
 		select {
@@ -208,24 +202,24 @@ func (m *Match) drain() {
 
 func (m *Match) take(in input) {
 	c := in.conn
-	if in.gone {
-		m.server.watchers.leave(c) // after its welcome, which may come after its socket was closed
+	if in.closed {
+		m.server.spectators.remove(c) // again, because its welcome may come after its socket was closed
 	}
 	switch {
 	case in.do != nil:
 		in.do()
-	case in.came:
-		if !m.ended.IsZero() && time.Since(m.ended) > lastCall {
+	case in.opened:
+		if !m.ended.IsZero() && time.Since(m.ended) > joinAfterEnd {
 			c.end("the match is over")
 			return
 		}
-		m.letIn(c)
+		m.connect(c)
 		m.idle = time.Time{}
-	case c.id == 0: // it was turned away
-	case in.gone:
+	case c.id == 0: // it was refused or evicted
+	case in.closed:
 		m.host.Disconnect(m.now(), c.id)
 		delete(m.conns, c.id)
-		m.entering = without(m.entering, c)
+		m.connecting = without(m.connecting, c)
 		if len(m.conns) == 0 {
 			m.idle = time.Now()
 		}
@@ -240,7 +234,7 @@ func (m *Match) take(in input) {
 	}
 }
 
-// feed gives the connections what the host has for them.
+// feed moves the host's messages to their connections.
 func (m *Match) feed() {
 	m.dirty = m.host.Dirty(m.dirty[:0])
 	for _, id := range m.dirty {
@@ -250,7 +244,7 @@ func (m *Match) feed() {
 	}
 }
 
-// endIfIdle ends a match that nobody has been connected to for long.
+// endIfIdle ends a match that has had no connection for Options.IdleMatch.
 func (m *Match) endIfIdle(now time.Time) {
 	limit := m.server.options.IdleMatch
 	if limit > 0 && !m.idle.IsZero() && now.Sub(m.idle) > limit && m.host.Err() == nil {
@@ -258,7 +252,7 @@ func (m *Match) endIfIdle(now time.Time) {
 	}
 }
 
-// over reports whether the match has ended and everybody is gone.
+// over reports whether the match has ended and all connections have closed.
 func (m *Match) over() bool { return m.host.Err() != nil && len(m.conns) == 0 }
 
 // finish completes the replay.
@@ -272,7 +266,7 @@ func (m *Match) finish() {
 		m.server.log.Error("replay", "match", m.spec.Name, "path", m.path, "err", err)
 		return
 	}
-	if !m.server.options.KeepOpen && m.host.Err() != nil { // else our own code failed, and there is no end to it
+	if !m.server.options.KeepOpen && m.host.Err() != nil { // without an error our own code panicked, and the replay has no end
 		m.server.seal(m.spec.Name, m.path)
 	}
 }
@@ -283,12 +277,12 @@ func (m *Match) closeReplay() error {
 	if cerr := m.file.Close(); err == nil {
 		err = cerr
 	}
-	m.server.recordings.written(filepath.Base(m.path), false)
+	m.server.replays.setLive(filepath.Base(m.path), false)
 	return err
 }
 
-// subjectOf returns for whom a connection is that was just welcomed; "" if nobody vouches
-// for its subject. A session is for the seat's owner.
+// subjectOf returns the subject of a connection that was just welcomed, or "" for a guest or a spectator without
+// a token. The subject of a session is that of the seat's owner.
 func (m *Match) subjectOf(seat lockstep.Player) string {
 	g := m.granted
 	switch {
@@ -304,15 +298,15 @@ func (m *Match) subjectOf(seat lockstep.Player) string {
 	return g.Subject
 }
 
-// observe logs what happens in the match.
+// observe logs and counts an event of the match.
 func (m *Match) observe(e host.Event) {
 	if c := m.conns[e.Peer]; c != nil {
 		switch {
 		case e.Kind == host.PeerJoined || e.Kind == host.PeerResumed:
 			c.welcomed(e.Player, m.subjectOf(e.Player))
-			m.entering = without(m.entering, c)
-		case e.Kind == host.PeerRefused && e.Code == protocol.CloseRefused && e.Text == "refused": // a token, not for lack of room
-			m.server.guessed(c.addr)
+			m.connecting = without(m.connecting, c)
+		case e.Kind == host.PeerRefused && e.Code == protocol.CloseRefused && e.Text == "refused": // for its token, not for lack of room
+			m.server.countGuess(c.addr)
 		}
 	}
 	about := subject(e.Kind)

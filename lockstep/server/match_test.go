@@ -172,7 +172,7 @@ func TestCreateDuringShutdown(t *testing.T) {
 	})
 	spec := server.MatchSpec{
 		Name: "two", Game: s.game, Settings: lockstep.DefaultSettings(2), Config: &minimal.Config{Size: 9},
-		Begun: func(*server.Match) { t.Error("a match has begun") },
+		OnStart: func(*server.Match) { t.Error("a match has begun") },
 	}
 	var wait sync.WaitGroup
 	wait.Go(func() {
@@ -181,7 +181,7 @@ func TestCreateDuringShutdown(t *testing.T) {
 		}
 	})
 	wait.Go(func() {
-		if m, err := s.server.Resume(crashed, server.MatchSpec{Game: s.game, Begun: spec.Begun}); m != nil || !errors.Is(err, server.ErrShutdown) {
+		if m, err := s.server.Resume(crashed, server.MatchSpec{Game: s.game, OnStart: spec.OnStart}); m != nil || !errors.Is(err, server.ErrShutdown) {
 			t.Errorf("resume: got %v, %v, want %v", m, err, server.ErrShutdown)
 		}
 	})

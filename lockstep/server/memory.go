@@ -1,51 +1,45 @@
 package server
 
-// What the server holds in memory, in bytes of live objects and stacks; docs/limits.md
-// has the formula.
+// Memory of live objects and stacks, in bytes. docs/limits.md has the formula.
 const (
-	// serverMemory is what a server without matches has, besides what follows.
+	// serverMemory is for a server without matches and connections.
 	serverMemory = 4 << 20
 
-	// budgetMemory is what one address takes in a table of budgets, of which there are
-	// budgetTables.
+	// budgetMemory is for one address in each of budgetTables tables of budgets.
 	budgetMemory = 256
 	budgetTables = 6
 
-	// strangerMemory is what a connection takes that has not authenticated, and what
-	// one takes that is no WebSocket: goroutines, buffers, TLS, and the header of a
-	// request.
+	// strangerMemory is for a connection that is not authenticated, or not a WebSocket: goroutines, buffers, TLS, and
+	// the header of a request.
 	strangerMemory = 64 << 10
 
-	// messageMemory is what a message of a client takes that has arrived.
+	// messageMemory is for a received message of a client.
 	messageMemory = 80 << 10
 
-	// peerMemory is what a connection takes that has authenticated: a message that is
-	// read and one that waits for the match, and twice as many messages of the server
-	// as may wait for its socket, in memory that grew in steps.
+	// peerMemory is for an authenticated connection: a message that is read, one that waits for the match, and twice
+	// the messages of the server that may wait for its socket, because their buffer grows in steps.
 	peerMemory = strangerMemory + 2*messageMemory + (2*maxQueued+2)*maxWrite
 
-	// matchMemory is what a match has besides its state and its connections: the
-	// writer of its replay, and frames.
+	// matchMemory is for a match without its state and its connections: the writer of its replay, and frames.
 	matchMemory = 4 << 20
 
-	// gameCopies is how many times its state a match has in memory, with what a game
-	// keeps beside it, besides the host.Options.EvidenceHistory copies.
+	// gameCopies is the number of copies of the state in a match, including what a game keeps besides its state, but
+	// without the host.Options.EvidenceHistory copies.
 	gameCopies = 24
 )
 
-// MemoryBound returns how many bytes the server's live objects and stacks have at
-// most, with the matches that it has, as large as their states are now. With the
-// usual settings of Go's garbage collector the process may have twice as many.
+// MemoryBound returns the most bytes that live objects and stacks of the server take with its present matches and the
+// present size of their states. With the default settings of Go's garbage collector the process may use twice as many.
 func (s *Server) MemoryBound() int {
-	sum := serverMemory + (s.entrance.all+s.sockets.all)*strangerMemory + budgetTables*maxBudgets*budgetMemory
+	sum := serverMemory + (s.unauthenticated.max+s.sockets.max)*strangerMemory + budgetTables*maxBudgets*budgetMemory
 	for _, m := range s.Matches() {
 		sum += int(m.memoryBound.Load())
 	}
 	return sum
 }
 
-// bound notes the match's part of MemoryBound. The match's goroutine calls it.
-func (m *Match) bound(stateBytes int) {
+// updateMemoryBound updates the match's part of MemoryBound. The match's goroutine calls it.
+func (m *Match) updateMemoryBound(stateBytes int) {
 	peers := int(m.spec.Settings.Players) + m.maxSpectators
 	m.memoryBound.Store(int64(m.host.MemoryBound(stateBytes) + peers*peerMemory + inboxSize*messageMemory + matchMemory + (gameCopies+m.history)*stateBytes))
 }

@@ -7,11 +7,11 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/host"
 )
 
-// metrics are what the server tells Prometheus.
+// metrics are the server's metrics for Prometheus; the package comment lists them.
 type metrics struct {
 	registry *prometheus.Registry
 	lateness prometheus.Histogram
-	turned   *prometheus.CounterVec
+	refused  *prometheus.CounterVec
 	events   *prometheus.CounterVec
 	rejected *prometheus.CounterVec
 	desyncs  prometheus.Counter
@@ -26,7 +26,7 @@ func newMetrics(s *Server) *metrics {
 			Name: "samestep_lateness_seconds", Help: "Delay between the time at which a match had work to do and the time at which it did it.",
 			Buckets: []float64{.0001, .0003, .001, .003, .01, .03, .1, .3, 1, 3},
 		}),
-		turned: prometheus.NewCounterVec(prometheus.CounterOpts{
+		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "samestep_turned_away_total", Help: "Connections and requests refused before they reached a match, by reason.",
 		}, []string{"reason"}),
 		events: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -37,17 +37,16 @@ func newMetrics(s *Server) *metrics {
 		}, []string{"reason"}),
 		desyncs:  prometheus.NewCounter(prometheus.CounterOpts{Name: "samestep_desyncs_total", Help: "Desyncs reported with their evidence, and ties."}),
 		panics:   prometheus.NewCounter(prometheus.CounterOpts{Name: "samestep_panics_total", Help: "Panics of a match, or of code that handles a desync bundle."}),
-		failures: prometheus.NewCounter(prometheus.CounterOpts{Name: "samestep_replay_failures_total", Help: "Replays that could not be written to their end."}),
+		failures: prometheus.NewCounter(prometheus.CounterOpts{Name: "samestep_replay_failures_total", Help: "Replays that could not be completed."}),
 	}
 	for r := lockstep.Accepted + 1; r <= lockstep.RateLimited; r++ {
-		m.rejected.WithLabelValues(r.String()) // 0, so that a rate has a beginning
+		m.rejected.WithLabelValues(r.String()) // starts at 0, as a rate needs
 	}
-	m.registry.MustRegister(m.lateness, m.turned, m.events, m.rejected, m.desyncs, m.panics, m.failures, &matchCollector{server: s})
+	m.registry.MustRegister(m.lateness, m.refused, m.events, m.rejected, m.desyncs, m.panics, m.failures, &matchCollector{server: s})
 	return m
 }
 
-// subject returns what an event happened to. Some kinds of events of a match and
-// of a connection have the same name, such as "resumed".
+// subject returns "match" or "connection", because some kinds of events of both have the same name, such as "resumed".
 func subject(k host.EventKind) string {
 	switch k {
 	case host.ChecksTied, host.TicksSkipped, host.DelayChanged, host.SpeedChanged,
@@ -58,7 +57,7 @@ func subject(k host.EventKind) string {
 	return "connection"
 }
 
-// count adds what a match has counted since it was called last.
+// count adds the commands that a match has rejected since the last call.
 func (m *Match) count(s *host.Stats) {
 	for i, n := range s.Rejected {
 		if r := lockstep.Reason(i); r != lockstep.Accepted && n > m.counted[i] {
@@ -68,17 +67,17 @@ func (m *Match) count(s *host.Stats) {
 	m.counted = s.Rejected
 }
 
-// A matchCollector sums the present values that the matches publish.
+// A matchCollector sums the present values of all matches.
 type matchCollector struct{ server *Server }
 
 var (
 	matchesDesc = prometheus.NewDesc("samestep_matches", "Matches on the server. A match that has ended stays until its connections have closed.", nil, nil)
 	peersDesc   = prometheus.NewDesc("samestep_peers", "Connections, by state.", []string{"state"}, nil)
-	memoryDesc  = prometheus.NewDesc("samestep_memory_bytes", "Memory that matches hold for their connections, in bytes.", nil, nil)
+	memoryDesc  = prometheus.NewDesc("samestep_memory_bytes", "Memory that matches use for their connections, in bytes.", nil, nil)
 	lagDesc     = prometheus.NewDesc("samestep_max_lag_ticks", "Lag of the live connection that is furthest behind, in ticks.", nil, nil)
-	guestDesc   = prometheus.NewDesc("samestep_guests", "What the matches take that guests have begun: matches, bots, and bytes of state in all copies that are simulated.", []string{"of"}, nil)
-	guestLimit  = prometheus.NewDesc("samestep_guests_limit", "The most that samestep_guests may be.", []string{"of"}, nil)
-	ringDesc    = prometheus.NewDesc("samestep_ring_records", "Records that matches hold for their connections.", nil, nil)
+	guestDesc   = prometheus.NewDesc("samestep_guests", "What guests' matches use: matches, bots, and bytes of state in all simulated copies.", []string{"of"}, nil)
+	guestLimit  = prometheus.NewDesc("samestep_guests_limit", "The limits of samestep_guests.", []string{"of"}, nil)
+	ringDesc    = prometheus.NewDesc("samestep_ring_records", "Records that matches keep for their connections.", nil, nil)
 )
 
 // Describe implements prometheus.Collector.
@@ -110,15 +109,14 @@ func (c *matchCollector) Collect(ch chan<- prometheus.Metric) {
 	gauge(lagDesc, float64(sum.MaxLag))
 	s, o := c.server, &c.server.options
 	s.mu.Lock()
-	guests, load := len(s.guests), s.guestLoad()
+	guests, usage := len(s.guests), s.guestUsage()
 	s.mu.Unlock()
-	for _, x := range []struct {
-		of         string
-		got, limit int64
-	}{{"matches", int64(guests), int64(o.GuestMatches)}, {"bots", int64(load.bots), int64(o.GuestBots)}, {"state_bytes", load.stateBytes, o.GuestStateBytes}} {
-		gauge(guestDesc, float64(x.got), x.of)
-		gauge(guestLimit, float64(x.limit), x.of)
-	}
+	gauge(guestDesc, float64(guests), "matches")
+	gauge(guestLimit, float64(o.GuestMatches), "matches")
+	gauge(guestDesc, float64(usage.bots), "bots")
+	gauge(guestLimit, float64(o.GuestBots), "bots")
+	gauge(guestDesc, float64(usage.stateBytes), "state_bytes")
+	gauge(guestLimit, float64(o.GuestStateBytes), "state_bytes")
 	for i, n := range sum.Peers {
 		gauge(peersDesc, float64(n), host.PeerState(i).String())
 	}

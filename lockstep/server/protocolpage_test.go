@@ -62,7 +62,7 @@ func TestFieldsOnPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	missing := func(text string) (fields []string) {
-		for _, v := range []any{View{}, host.Stats{}, lockstep.Settings{}, recording{}, banView{}, revocationView{}} {
+		for _, v := range []any{View{}, host.Stats{}, lockstep.Settings{}, replayFile{}, banView{}, revocationView{}} {
 			x := reflect.TypeOf(v)
 			for i := range x.NumField() {
 				name, _, _ := strings.Cut(x.Field(i).Tag.Get("json"), ",")

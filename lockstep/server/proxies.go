@@ -12,11 +12,10 @@ import (
 	"time"
 )
 
-// ErrProxy is wrapped by the error of [New] if Options.TrustedProxies has none, or
-// all, of the addresses.
+// ErrProxy is wrapped by the error of [New] for an Options.TrustedProxies that is invalid or holds all addresses.
 var ErrProxy = errors.New("server: want the addresses of proxies")
 
-// checkProxies refuses networks that are nobody's or everybody's.
+// checkProxies refuses invalid networks, and the network of all addresses.
 func checkProxies(all []netip.Prefix) error {
 	for _, p := range all {
 		if !p.IsValid() || p.Bits() == 0 {
@@ -26,7 +25,7 @@ func checkProxies(all []netip.Prefix) error {
 	return nil
 }
 
-// trusts reports whether an address is that of a proxy of the operator's.
+// trusts reports whether an address is one of Options.TrustedProxies.
 func (s *Server) trusts(a netip.Addr) bool {
 	a = a.Unmap().WithZone("")
 	return slices.ContainsFunc(s.options.TrustedProxies, func(p netip.Prefix) bool { return p.Contains(a) })
@@ -38,9 +37,8 @@ func (s *Server) isProxy(remote string) bool {
 	return err == nil && s.trusts(a.Addr())
 }
 
-// clientOf returns where a request comes from. Each proxy adds the address that asked
-// it to X-Forwarded-For, so the last one that is no proxy of ours is the client: it may
-// have written those before itself.
+// clientOf returns the client of a request. Each proxy appends the address of its own client to X-Forwarded-For. So
+// the client is the last address there that is not a trusted proxy; the client can have forged those before it.
 func (s *Server) clientOf(r *http.Request) (from netip.AddrPort, forwarded bool) {
 	from, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil || !s.trusts(from.Addr()) {
@@ -48,7 +46,7 @@ func (s *Server) clientOf(r *http.Request) (from netip.AddrPort, forwarded bool)
 	}
 	names := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 	for _, name := range slices.Backward(names) {
-		a, ok := addressIn(strings.TrimSpace(name))
+		a, ok := parseForwarded(strings.TrimSpace(name))
 		if !ok {
 			break
 		}
@@ -59,8 +57,8 @@ func (s *Server) clientOf(r *http.Request) (from netip.AddrPort, forwarded bool)
 	return from, true
 }
 
-// addressIn reads an address, with or without a port.
-func addressIn(text string) (netip.Addr, bool) {
+// parseForwarded reads an address, with or without a port.
+func parseForwarded(text string) (netip.Addr, bool) {
 	if p, err := netip.ParseAddrPort(text); err == nil {
 		return p.Addr(), true
 	}
@@ -68,30 +66,30 @@ func addressIn(text string) (netip.Addr, bool) {
 	return a, err == nil
 }
 
-// byClient serves a request that came through a proxy as one of its client, who pays
-// for what the answer sends. A request costs what a connection would have cost.
+// byClient serves a request that came through a proxy as a request of its client. It spends the client's budgets of
+// connections and of bytes sent.
 func (s *Server) byClient(w http.ResponseWriter, r *http.Request) {
 	from, forwarded := s.clientOf(r)
 	if !forwarded {
 		s.mux.ServeHTTP(w, r)
 		return
 	}
-	client := of(from.String())
+	client := addressOf(from.String())
 	if !s.connects.spend(client, 1, time.Now()) {
-		s.metrics.turned.WithLabelValues("connecting").Inc()
+		s.metrics.refused.WithLabelValues("connecting").Inc()
 		http.Error(w, "too many requests from your address", http.StatusTooManyRequests)
 		return
 	}
 	if x, ok := r.Context().Value(socketKey{}).(*socket); ok {
-		x.payer.Store(&client)
-		defer x.payer.Store(nil)
+		x.charged.Store(&client)
+		defer x.charged.Store(nil)
 	}
 	r = r.WithContext(r.Context()) // a copy
 	r.RemoteAddr = from.String()
 	s.mux.ServeHTTP(w, r)
 }
 
-// socketKey finds the socket of a request.
+// socketKey is the context key of a request's [socket].
 type socketKey struct{}
 
 func withSocket(ctx context.Context, c net.Conn) context.Context {

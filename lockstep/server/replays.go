@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"net/http"
@@ -18,107 +19,112 @@ import (
 )
 
 const (
-	// maxReplays is how many replays are listed: the latest.
+	// maxReplays is the number of replays that are listed: the latest ones.
 	maxReplays = 1000
 
-	// maxDownloads is how many replays are being sent at a time.
+	// maxDownloads is the number of replays that are sent at the same time.
 	maxDownloads = 64
 
-	// maxDownloadsEach is how many of them one address is sent.
+	// maxDownloadsEach is the number of these for one address.
 	maxDownloadsEach = 8
 
-	// listAge is for how long a list of the directory is good.
+	// listAge is the time for which a list of the folder is cached.
 	listAge = time.Second
 )
 
-// A recording is a replay that can be downloaded.
-type recording struct {
+// A replayFile is a replay that can be downloaded.
+type replayFile struct {
 	Name      string    `json:"name"` // of the file
 	SizeBytes int64     `json:"size_bytes,string"`
-	Ended     time.Time `json:"ended"` // when it was written last
+	Ended     time.Time `json:"ended"` // time of the last write
 }
 
-// recordings are the replays of the directory whose matches are over. Whether one
-// is, its file's lock says, so that several servers can share a directory.
-type recordings struct {
+// A replayFolder has the replays of finished matches. A match is finished when its replay's file is not locked, which
+// also holds if another server writes it.
+type replayFolder struct {
 	dir string
 
-	mu      sync.Mutex
-	live    map[string]bool // names of those that this server writes, where files have no locks
-	known   []recording
-	read    time.Time // when known was
-	sending map[netip.Prefix]int
-	all     int // in sending
+	mu        sync.Mutex
+	live      map[string]bool // names of the files that this server writes, for systems without locks
+	listed    []replayFile
+	listedAt  time.Time
+	sending   map[netip.Prefix]int
+	downloads int // sum of sending
 }
 
-var recordingForm = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}\.ssr$`)
+var replayName = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}\.ssr$`)
 
-// list returns the replays of matches that are over, the latest first. Those of
-// matches that go on would show the state to whoever may not watch.
-func (r *recordings) list() ([]recording, error) {
+// list returns the replays of finished matches, the latest first. The replay of a running match would reveal its state.
+func (r *replayFolder) list() ([]replayFile, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.known != nil && time.Since(r.read) < listAge {
-		return r.known, nil
+	if r.listed != nil && time.Since(r.listedAt) < listAge {
+		return r.listed, nil
 	}
+	all, err := r.files()
+	if err != nil {
+		return nil, err
+	}
+	finished := all[:0]
+	for _, x := range all {
+		if len(finished) == maxReplays {
+			break
+		}
+		if f, _, err := openFinished(filepath.Join(r.dir, x.Name)); err == nil {
+			f.Close()
+			finished = append(finished, x)
+		}
+	}
+	r.listed, r.listedAt = slices.Clip(finished), time.Now()
+	return r.listed, nil
+}
+
+// files returns the replays of the folder that this server does not write, the latest first.
+func (r *replayFolder) files() ([]replayFile, error) {
 	entries, err := os.ReadDir(r.dir)
 	if err != nil {
 		return nil, err
 	}
-	all := []recording{}
+	all := []replayFile{}
 	for _, e := range entries {
-		if !recordingForm.MatchString(e.Name()) || !e.Type().IsRegular() || r.live[e.Name()] {
+		if !replayName.MatchString(e.Name()) || !e.Type().IsRegular() || r.live[e.Name()] {
 			continue
 		}
-		if info, err := e.Info(); err == nil { // else it is gone again
-			all = append(all, recording{e.Name(), info.Size(), info.ModTime().UTC().Truncate(time.Second)})
+		if info, err := e.Info(); err == nil { // otherwise it was removed
+			all = append(all, replayFile{e.Name(), info.Size(), info.ModTime().UTC().Truncate(time.Second)})
 		}
 	}
-	slices.SortFunc(all, func(a, b recording) int {
-		if c := b.Ended.Compare(a.Ended); c != 0 {
-			return c
-		}
-		return strings.Compare(a.Name, b.Name)
+	slices.SortFunc(all, func(a, b replayFile) int {
+		return cmp.Or(b.Ended.Compare(a.Ended), strings.Compare(a.Name, b.Name))
 	})
-	over := all[:0]
-	for _, x := range all {
-		if len(over) == maxReplays {
-			break
-		}
-		if f, _, err := openOver(filepath.Join(r.dir, x.Name)); err == nil {
-			f.Close()
-			over = append(over, x)
-		}
-	}
-	r.known, r.read = slices.Clip(over), time.Now()
-	return r.known, nil
+	return all, nil
 }
 
-// written notes whether a replay is being written.
-func (r *recordings) written(name string, now bool) {
+// setLive records whether this server writes a replay.
+func (r *replayFolder) setLive(name string, live bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if now {
+	if live {
 		r.live[name] = true
 	} else {
 		delete(r.live, name)
 	}
-	r.known = nil
+	r.listed = nil
 }
 
-// open opens a replay that can be downloaded.
-func (r *recordings) open(name string) (*os.File, fs.FileInfo, error) {
+// open opens the replay of a finished match.
+func (r *replayFolder) open(name string) (*os.File, fs.FileInfo, error) {
 	r.mu.Lock()
 	live := r.live[name]
 	r.mu.Unlock()
-	if live || !recordingForm.MatchString(name) {
+	if live || !replayName.MatchString(name) {
 		return nil, nil, fs.ErrNotExist
 	}
-	return openOver(filepath.Join(r.dir, name))
+	return openFinished(filepath.Join(r.dir, name))
 }
 
-// openOver opens the replay of a match that is over.
-func openOver(path string) (*os.File, fs.FileInfo, error) {
+// openFinished opens the replay of a finished match.
+func openFinished(path string) (*os.File, fs.FileInfo, error) {
 	f, err := files.OpenNoFollow(path)
 	if err != nil {
 		return nil, nil, err
@@ -138,22 +144,22 @@ func openOver(path string) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-// take counts a download of an address, unless there are too many.
-func (r *recordings) take(from netip.Prefix) bool {
+// startDownload counts a download of an address, or reports false at a limit.
+func (r *replayFolder) startDownload(from netip.Prefix) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.all >= maxDownloads || r.sending[from] >= maxDownloadsEach {
+	if r.downloads >= maxDownloads || r.sending[from] >= maxDownloadsEach {
 		return false
 	}
-	r.all++
+	r.downloads++
 	r.sending[from]++
 	return true
 }
 
-func (r *recordings) release(from netip.Prefix) {
+func (r *replayFolder) endDownload(from netip.Prefix) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.all--
+	r.downloads--
 	if r.sending[from]--; r.sending[from] == 0 {
 		delete(r.sending, from)
 	}
@@ -161,15 +167,15 @@ func (r *recordings) release(from netip.Prefix) {
 
 // download sends a replay, or the part of it that the request's Range names.
 func (s *Server) download(w http.ResponseWriter, r *http.Request) {
-	from := of(r.RemoteAddr)
-	if !s.recordings.take(from) {
+	from := addressOf(r.RemoteAddr)
+	if !s.replays.startDownload(from) {
 		w.Header().Set("Retry-After", "5")
 		http.Error(w, "too many replays are being sent", http.StatusServiceUnavailable)
 		return
 	}
-	defer s.recordings.release(from)
+	defer s.replays.endDownload(from)
 	name := r.PathValue("name")
-	f, info, err := s.recordings.open(name)
+	f, info, err := s.replays.open(name)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
 			s.log.Error("replay", "name", name, "err", err)
@@ -182,6 +188,6 @@ func (s *Server) download(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", "application/octet-stream")
 	h.Set("Content-Disposition", `attachment; filename="`+name+`"`)
 	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cache-Control", "no-cache") // a file of that name is made once, but can be sealed in place
+	h.Set("Cache-Control", "no-cache") // sealing replaces the file
 	http.ServeContent(w, r, name, info.ModTime(), f)
 }

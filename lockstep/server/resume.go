@@ -14,22 +14,19 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// Errors of [Server.Resume], beside those of Create and replay.ErrLocked.
+// Errors of [Server.Resume], besides those of [Server.Create] and [replay.ErrLocked].
 var (
-	// ErrNotInterrupted: the match of a file has ended; there is nothing to go on
-	// with.
+	// ErrNotInterrupted: the match of the file has ended.
 	ErrNotInterrupted = errors.New("server: the match has ended")
 
-	// ErrDamaged: the file is damaged inside. What can be read of it is not the
-	// match's last state.
+	// ErrDamaged: the file is damaged before its end, so the match's last state cannot be read.
 	ErrDamaged = errors.New("server: the replay is damaged inside")
 )
 
-// Resume goes on with the match of a replay that a crash left open, under the
-// name that the file has, after the last tick that is in it. Players come back with
-// their tokens, which must name their seats. Settings and configuration are the
-// file's; of the spec, Game, Host and Begun are used. The whole match is simulated
-// once, and its file is written anew beside the old one, whose place it takes.
+// Resume continues the match of a replay that a crash left open, after the last tick in the file and under the name that
+// the file has. Players return with their tokens, which must name their seats. The settings and the configuration are
+// those of the file; Resume uses only Game, Host and OnStart of the spec. It simulates the whole match once, writes it to
+// a new file, and replaces the old file by the new one.
 func (s *Server) Resume(path string, spec MatchSpec) (*Match, error) {
 	old, header, err := openInterrupted(path)
 	if err != nil {
@@ -43,31 +40,31 @@ func (s *Server) Resume(path string, spec MatchSpec) (*Match, error) {
 	m := s.newMatch(spec)
 	m.path = path
 	prepare := func(phase time.Duration) error {
-		s.recordings.written(filepath.Base(path), true)
-		if err := m.goOn(old, phase); err != nil {
-			s.recordings.written(filepath.Base(path), false)
+		s.replays.setLive(filepath.Base(path), true)
+		if err := m.recoverFrom(old, phase); err != nil {
+			s.replays.setLive(filepath.Base(path), false)
 			return fmt.Errorf("server: %s: %w", path, err)
 		}
 		return nil
 	}
-	// Without an end, the match stays interrupted and can be resumed later.
+	// A replay that is closed without an end can be resumed again.
 	if err := s.launch(m, prepare, func() { m.closeReplay() }); err != nil {
 		return nil, err
 	}
-	m.begun()
+	m.notifyStart()
 	return m, nil
 }
 
-// resumedName returns the name of the match that a server wrote to a path.
+// resumedName returns the match's name in the path of a replay.
 func resumedName(path string, h *lockstep.Header) (string, error) {
 	base, end := filepath.Base(path), "-"+h.Match.String()[:8]+".ssr"
-	if len(base) <= len(end) || base[len(base)-len(end):] != end || !nameForm.MatchString(base[:len(base)-len(end)]) {
-		return "", fmt.Errorf("%w: got a file of the name %q, want NAME%s", ErrName, base, end)
+	if len(base) <= len(end) || base[len(base)-len(end):] != end || !matchName.MatchString(base[:len(base)-len(end)]) {
+		return "", fmt.Errorf("%w: got the file name %q, want NAME%s", ErrName, base, end)
 	}
 	return base[:len(base)-len(end)], nil
 }
 
-// openInterrupted opens a replay that nobody writes, and reads its header.
+// openInterrupted opens and locks a replay that nobody writes, and reads its header.
 func openInterrupted(path string) (*os.File, *lockstep.Header, error) {
 	f, err := files.OpenNoFollow(path)
 	if err != nil {
@@ -75,7 +72,7 @@ func openInterrupted(path string) (*os.File, *lockstep.Header, error) {
 	}
 	h, err := lockInterrupted(f, path)
 	if err != nil {
-		f.Close() // and with it the lock is gone
+		f.Close() // this also releases the lock
 		return nil, nil, err
 	}
 	return f, h, nil
@@ -86,12 +83,12 @@ func lockInterrupted(f *os.File, path string) (*lockstep.Header, error) {
 	if err := replay.Lock(f); err != nil {
 		return nil, err
 	}
-	// Somebody may have gone on with it before it was locked, in a new file.
+	// Another server may have resumed the match, in a new file of this path, before the lock.
 	now, err := os.Lstat(path)
 	if err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
-	info, err := f.Stat() // its writer may have added to it before it was locked
+	info, err := f.Stat() // after the lock, because its writer may have written until then
 	if err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
@@ -109,8 +106,8 @@ func lockInterrupted(f *os.File, path string) (*lockstep.Header, error) {
 	return rec.Header, nil
 }
 
-// goOn makes the host that goes on with an interrupted match, and its replay.
-func (m *Match) goOn(old *os.File, phase time.Duration) error {
+// recoverFrom creates the host of an interrupted match, and its new replay in the place of the old one.
+func (m *Match) recoverFrom(old *os.File, phase time.Duration) error {
 	size, err := old.Seek(0, io.SeekEnd)
 	if err != nil {
 		return err
@@ -119,22 +116,22 @@ func (m *Match) goOn(old *os.File, phase time.Duration) error {
 	if err != nil {
 		return err
 	}
-	beside := m.path + ".part"
-	os.Remove(beside) // of an attempt that was interrupted, too
-	if err := m.openWriter(beside); err != nil {
+	part := m.path + ".part"
+	os.Remove(part) // a crash can have left one
+	if err := m.openWriter(part); err != nil {
 		return err
 	}
-	if err = m.takeUp(r, phase); err == nil {
-		err = replay.Replace(beside, m.path)
+	if err = m.copyLog(r, phase); err == nil {
+		err = replay.Replace(part, m.path)
 	}
 	if err != nil {
-		m.abandon(beside)
+		m.abandon(part)
 	}
 	return err
 }
 
-// takeUp copies what is left of a match and makes the host that goes on with it.
-func (m *Match) takeUp(r *replay.Reader, phase time.Duration) error {
+// copyLog copies the log of an interrupted match to its new replay, and creates the host.
+func (m *Match) copyLog(r *replay.Reader, phase time.Duration) error {
 	recovery := host.NewRecovery(m.spec.Game)
 	found, err := replay.Continue(m.writer, r, recovery)
 	switch {

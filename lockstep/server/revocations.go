@@ -12,52 +12,50 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/host"
 )
 
-// maxRevoked is how many revocations a server keeps.
+// maxRevoked is the number of revocations that a server keeps.
 const maxRevoked = 1024
 
-// maxRevokedName is how long the subject or token of a revocation may be, in bytes.
+// maxRevokedName is the size limit of a revocation's subject and token ID, in bytes.
 const maxRevokedName = 512
 
-// ErrRevocation is wrapped by the errors of [Server.Revoke] for a revocation that
-// cannot be kept.
+// ErrRevocation is wrapped by the errors of [Server.Revoke] for a revocation that the server cannot keep.
 var ErrRevocation = errors.New("server: cannot revoke")
 
-// A Revocation makes tokens worthless before they expire: all of a subject, or one.
+// A Revocation invalidates tokens before they expire: all tokens of a subject, or one token.
 type Revocation struct {
 	Subject string    // as in host.Grant
 	ID      string    // of a token, as in host.Grant: a JWT's jti
 	Until   time.Time // when the tokens have expired; zero for as long as the server runs
-	Reason  string    // which those who are connected are told
+	Reason  string    // for the clients that it disconnects
 }
 
-func (r *Revocation) concerns(g *host.Grant) bool {
+func (r *Revocation) matches(g *host.Grant) bool {
 	return r.Subject != "" && r.Subject == g.Subject || r.ID != "" && r.ID == g.ID
 }
 
-// revocations are those of a server. Those that are over are removed when the table
-// is full.
+func (r *Revocation) active(now time.Time) bool { return r.Until.IsZero() || now.Before(r.Until) }
+
+// revocations are those of a server. Expired ones are removed when the table is full.
 type revocations struct {
 	mu  sync.Mutex
 	all []Revocation
 }
 
-func (r *revocations) of(g *host.Grant, now time.Time) bool {
+func (r *revocations) includes(g *host.Grant, now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.ContainsFunc(r.all, func(x Revocation) bool { return x.holds(now) && x.concerns(g) })
+	return slices.ContainsFunc(r.all, func(x Revocation) bool { return x.active(now) && x.matches(g) })
 }
 
-func (r *Revocation) holds(now time.Time) bool { return r.Until.IsZero() || now.Before(r.Until) }
-
-// add keeps a revocation. One of the same subject and token is replaced.
+// add adds a revocation, in place of one of the same subject and token.
 func (r *revocations) add(x Revocation, now time.Time) error {
 	switch {
 	case x.Subject == "" && x.ID == "":
 		return fmt.Errorf("%w: want a subject or a token's ID", ErrRevocation)
 	case len(x.Subject) > maxRevokedName || len(x.ID) > maxRevokedName:
 		return fmt.Errorf("%w: got %d bytes of subject and %d of a token's ID, want at most %d", ErrRevocation, len(x.Subject), len(x.ID), maxRevokedName)
-	case !x.holds(now):
-		return fmt.Errorf("%w: got a time that is over", ErrRevocation)
+	case !x.active(now):
+		return fmt.Errorf("%w: got a time in the past", ErrRevocation)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -66,10 +64,10 @@ func (r *revocations) add(x Revocation, now time.Time) error {
 		return nil
 	}
 	if len(r.all) >= maxRevoked {
-		r.all = slices.DeleteFunc(r.all, func(x Revocation) bool { return !x.holds(now) })
+		r.all = slices.DeleteFunc(r.all, func(x Revocation) bool { return !x.active(now) })
 	}
 	if len(r.all) >= maxRevoked {
-		return fmt.Errorf("%w: %d others hold", ErrRevocation, len(r.all))
+		return fmt.Errorf("%w: there are %d others", ErrRevocation, len(r.all))
 	}
 	r.all = append(r.all, x)
 	return nil
@@ -79,7 +77,7 @@ func (r *revocations) find(subject, id string) int {
 	return slices.IndexFunc(r.all, func(x Revocation) bool { return x.Subject == subject && x.ID == id })
 }
 
-// remove forgets a revocation, and reports false if there is none that holds.
+// remove removes a revocation, and reports false if it was not active.
 func (r *revocations) remove(subject, id string, now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -87,15 +85,14 @@ func (r *revocations) remove(subject, id string, now time.Time) bool {
 	if i < 0 {
 		return false
 	}
-	held := r.all[i].holds(now)
+	active := r.all[i].active(now)
 	r.all = slices.Delete(r.all, i, i+1)
-	return held
+	return active
 }
 
-// Revoke refuses tokens from now on, in all matches and over HTTP, as if they were not
-// known, and ends the connections and sessions of whoever has shown them. It returns
-// when that is done, or with ctx's error. A server keeps 1,024 revocations, in memory:
-// what has to outlast it belongs into the list of tokens, or to the issuer of JWTs.
+// Revoke refuses tokens from now on, in all matches and over HTTP, as if they were unknown. It ends the connections and
+// sessions that used them, and returns when that is done, or with ctx's error. A server keeps 1,024 revocations, in
+// memory only; a permanent one belongs in the list of tokens, or with the issuer of JWTs.
 func (s *Server) Revoke(ctx context.Context, r Revocation) error {
 	if err := s.revoked.add(r, time.Now()); err != nil {
 		return err
@@ -104,30 +101,29 @@ func (s *Server) Revoke(ctx context.Context, r Revocation) error {
 	if r.Reason != "" {
 		text += ": " + r.Reason
 	}
-	ended, err := s.Expel(ctx, r.concerns, text)
+	ended, err := s.Expel(ctx, r.matches, text)
 	s.log.Warn("revoked", "subject", r.Subject, "token", r.ID, "until", r.Until, "ended", ended)
 	return err
 }
 
-// Revocations returns those that hold.
+// Revocations returns the active revocations.
 func (s *Server) Revocations() []Revocation {
 	s.revoked.mu.Lock()
 	defer s.revoked.mu.Unlock()
 	now := time.Now()
-	return slices.DeleteFunc(slices.Clone(s.revoked.all), func(r Revocation) bool { return !r.holds(now) })
+	return slices.DeleteFunc(slices.Clone(s.revoked.all), func(r Revocation) bool { return !r.active(now) })
 }
 
-// Expel is host.Host.Expel in all matches: it ends the connections, seats and
-// sessions of those whose grants a function reports, which is called in the matches'
-// goroutines. It returns how many there were, and ctx's error if a match did not get
-// to it.
-func (s *Server) Expel(ctx context.Context, of func(*host.Grant) bool, reason string) (ended int, err error) {
+// Expel calls host.Host.Expel in all matches: it ends the connections, seats and sessions of the grants for which match
+// reports true. match is called in the goroutines of the matches. Expel returns how many it ended, and ctx's error if a
+// match did not answer in time.
+func (s *Server) Expel(ctx context.Context, match func(*host.Grant) bool, reason string) (ended int, err error) {
 	var done sync.WaitGroup
 	var mu sync.Mutex
 	for _, m := range s.Matches() {
 		done.Go(func() { // a busy match does not delay the rest
 			n := 0
-			gone := m.Do(ctx, func(h *host.Host) { n = h.Expel(m.now(), of, reason) })
+			gone := m.Do(ctx, func(h *host.Host) { n = h.Expel(m.now(), match, reason) })
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
@@ -142,11 +138,11 @@ func (s *Server) Expel(ctx context.Context, of func(*host.Grant) bool, reason st
 	return ended, err
 }
 
-// A revocationView is what an admin is told of a revocation.
+// A revocationView is the JSON of a revocation.
 type revocationView struct {
 	Subject string `json:"subject"`
 	Token   string `json:"token"`
-	Seconds uint32 `json:"seconds"` // that are left; 0: for as long as the server runs
+	Seconds uint32 `json:"seconds"` // left; 0: for as long as the server runs
 	Reason  string `json:"reason"`
 }
 
@@ -163,14 +159,14 @@ func (s *Server) listRevocations(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (s *Server) revoke(w http.ResponseWriter, r *http.Request) {
-	span, err := banSpan(r.FormValue("for"))
+	d, err := banDuration(r.FormValue("for"))
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
 	x := Revocation{Subject: r.FormValue("subject"), ID: r.FormValue("token"), Reason: clipReason(r.FormValue("reason"))}
-	if span > 0 {
-		x.Until = time.Now().Add(span)
+	if d > 0 {
+		x.Until = time.Now().Add(d)
 	}
 	switch err := s.Revoke(r.Context(), x); {
 	case errors.Is(err, ErrRevocation):

@@ -23,61 +23,59 @@ import (
 // Subprotocol is the WebSocket subprotocol that a client must offer.
 const Subprotocol = "samestep.v1"
 
+// retryAfter is when clients may reconnect after a shutdown.
+const retryAfter = 5 * lockstep.Second
+
 // Errors of [Server.Create].
 var (
 	ErrName     = errors.New("server: want a match name of 1 to 64 letters, digits, dots, dashes and underscores")
-	ErrExists   = errors.New("server: there is a match of that name")
-	ErrFull     = errors.New("server: there are as many matches as allowed")
+	ErrExists   = errors.New("server: a match of that name exists")
+	ErrFull     = errors.New("server: too many matches")
 	ErrTooFew   = errors.New("server: fewer tokens than players")
 	ErrShutdown = errors.New("server: shutting down")
 )
 
-// Options are a Server's. Zero fields have the defaults named.
+// Options configure a [Server]. A zero field has the default that its comment names.
 type Options struct {
-	// Authorizer says what tokens entitle to. Nil knows none.
+	// Authorizer grants roles and seats for tokens. Nil refuses every token.
 	Authorizer Authorizer
 
-	// NewMatch makes the spec of a match that an admin asks for over HTTP, from
-	// the request's body. Nil allows none.
+	// NewMatch makes the spec of a match from the body of POST /matches. Nil disables that route.
 	NewMatch func(body io.Reader) (MatchSpec, error)
 
-	// Host are the policies of each match, unless its spec has its own.
+	// Host configures each match whose spec has no options of its own.
 	Host host.Options
 
-	Dir                string            // where replays and desync bundles are written; "" for nowhere
-	Replays            bool              // whether anybody may list and download the replays of matches that are over
-	Origins            []string          // hosts that a browser's page may come from, beside our own
-	AllowedHosts       []string          // names of ours, besides those of the loopback and the addresses that connections come to
-	TrustedProxies     []netip.Prefix    // addresses of proxies before the server, whose X-Forwarded-For says who asks
+	Dir                string            // folder of replays and desync bundles; "" writes none
+	Replays            bool              // everybody may list and download the replays of finished matches
+	Origins            []string          // hosts whose pages may connect from a browser, besides the server's own
+	AllowedHosts       []string          // names of the server, besides loopback names and the addresses that clients connect to
+	TrustedProxies     []netip.Prefix    // proxies in front of the server; their X-Forwarded-For names the client
 	MaxMatches         int               // 1000
-	GuestMatches       int               // of them, that those may begin over HTTP who are no admins but may play: none
-	MaxPerAddress      int               // connections of one address, where a guest's makes room for one with a token; and those that it may open a second (64 at least): 64
-	MaxUnauthenticated int               // of one address, that have not said who they are; the oldest makes room: 8
-	Descriptors        int               // files and sockets that the process may have open; a quarter is left to players: what the system says
-	IdleMatch          time.Duration     // a match that nobody is connected to ends after: 5 m; negative: never
-	RetryAfter         time.Duration     // when clients may come back after a shutdown: 5 s
-	MaxBundles         int               // desync bundles written about one player of a match, and about its ties: 4; of a match after the first of each player four times as many
-	Bundled            func(path string) // called with each, beside the match, which waits for it when it ends
+	GuestMatches       int               // matches that players without admin rights may have started over HTTP: none
+	MaxPerAddress      int               // WebSockets of one address, and connections that it may open a second (at least 64): 64
+	MaxUnauthenticated int               // unauthenticated WebSockets of one address: 8
+	Descriptors        int               // file descriptors that the process may have; a quarter is reserved for players: the system's limit
+	IdleMatch          time.Duration     // a match without connections ends after this: 5 m; negative: never
+	MaxBundles         int               // desync bundles about one player of a match, or about its ties: 4
+	OnBundle           func(path string) // called with each bundle in a goroutine of its own; a match that ends waits for it
 
-	// What the matches of guests may take together, besides GuestMatches. The bots
-	// are MatchSpec.Bots; the bytes are the state's in every copy that the server and
-	// its bots simulate. Memory is a multiple of these bytes that depends on the game.
+	// Limits of all matches that guests have started, besides GuestMatches. The state's bytes are those of every
+	// copy that the server and its bots simulate; memory is a multiple of them that depends on the game.
 	GuestMatchesPerAddress int   // 2
-	GuestBots              int   // 32; negative: none
+	GuestBots              int   // MatchSpec.Bots: 32; negative: none
 	GuestStateBytes        int64 // 4 MiB
-	GuestDiskBytes         int   // by which their replays grow in a day; beyond it guests begin no match: 1 GiB
+	GuestDiskBytes         int   // by which their replays grow in a day; beyond it guests start no match: 1 GiB
 
-	// MatchDiskBytes is how large the replay of a match may become: then the match
-	// ends, and its replay is complete. All desync bundles of the match together have
-	// as many bytes. 4 GiB; negative: any size.
+	// MatchDiskBytes is the largest replay of a match: at this size the match ends, and its replay is complete.
+	// All desync bundles of a match together have the same limit. 4 GiB; negative: no limit.
 	MatchDiskBytes int64
 
-	// Durability says when a tick is safe on the disk. With [replay.SyncFrame]
-	// nobody is told of one before; the disk is waited for beside the match.
+	// Durability says when a tick is safe on disk. With [replay.SyncFrame] no client sees a tick before that; the
+	// match itself does not wait.
 	Durability replay.Durability
 
-	// KeepOpen leaves the replays of matches that are over as they were written,
-	// instead of compressing them.
+	// KeepOpen keeps the replays of finished matches as they were written, and does not compress them.
 	KeepOpen bool
 
 	Log *slog.Logger // slog.Default()
@@ -95,69 +93,67 @@ func (o *Options) complete() {
 	o.GuestDiskBytes = cmp.Or(o.GuestDiskBytes, defaultGuestDisk)
 	o.MatchDiskBytes = cmp.Or(o.MatchDiskBytes, defaultMatchDisk)
 	o.IdleMatch = cmp.Or(o.IdleMatch, 5*time.Minute)
-	o.RetryAfter = cmp.Or(o.RetryAfter, 5*time.Second)
+	o.Log = cmp.Or(o.Log, slog.Default())
 	if o.Authorizer == nil {
 		o.Authorizer = AnyOf()
 	}
-	if o.Log == nil {
-		o.Log = slog.Default()
-	}
 }
 
-// A MatchSpec says what match to host.
+// A MatchSpec describes a match to run.
 type MatchSpec struct {
 	Name     string
 	Game     *lockstep.Game
 	Settings lockstep.Settings
 	Config   any // a pointer to the game's configuration
 
-	// Host are the match's policies; nil for the server's.
+	// Host configures the match. Nil takes Options.Host.
 	Host *host.Options
 
-	// Bots is how many seats programs of ours take, each with a copy of the match.
-	// They are counted where a guest begins it.
+	// Bots is the number of seats that the server's own bots take, each with a copy of the match. It counts
+	// towards Options.GuestBots if a guest starts the match.
 	Bots int
 
-	// Begun is called by [Server.Create] once the match runs; nil for nobody.
-	Begun func(*Match)
+	// OnStart is called by [Server.Create] and [Server.Resume] when the match runs; nil for no call.
+	OnStart func(*Match)
 
-	guest *guestLoad // nil unless a guest has begun it
+	guest *guestUsage // nil unless a guest started it
 }
 
-// A Server hosts matches. It is an http.Handler, and safe for concurrent use.
+// A Server runs matches. It is an http.Handler, and safe for concurrent use.
 type Server struct {
-	options    Options
-	log        *slog.Logger
-	mux        *http.ServeMux
-	hosts      []string // AllowedHosts, as hostName writes them
-	metrics    *metrics
-	entrance   entrance[*conn]
-	members    membership
-	sockets    entrance[*socket]
-	watchers   entrance[*conn] // WebSockets of spectators
-	connects   *budgets[netip.Prefix]
-	sent       *budgets[netip.Prefix] // bytes, to those who are no players
-	reads      *budgets[netip.Prefix]
-	frames     *budgets[netip.Prefix]
-	guesses    *budgets[netip.Prefix]
-	guestTries *budgets[netip.Prefix]
-	guestDisk  *budgets[struct{}] // bytes, of all guests' replays
-	recordings recordings
-	within     inside
-	revoked    revocations
+	options Options
+	log     *slog.Logger
+	mux     *http.ServeMux
+	hosts   []string // AllowedHosts, as hostName writes them
+	metrics *metrics
 
-	newFile func(path string) (file, error) // for a replay
-	seals   chan struct{}                   // holds a value while a replay is being sealed
-	sealing sync.WaitGroup
-	closing context.Context // ends when replays are not to be sealed any more
-	noSeals func()
+	unauthenticated connLimit[*conn]
+	authenticated   addressLimit
+	sockets         connLimit[*socket] // that are not WebSockets
+	spectators      connLimit[*conn]   // WebSockets
+	connects        *budgets[netip.Prefix]
+	sent            *budgets[netip.Prefix] // bytes, over connections that are not WebSockets
+	reads           *budgets[netip.Prefix]
+	frames          *budgets[netip.Prefix]
+	guesses         *budgets[netip.Prefix]
+	guestTries      *budgets[netip.Prefix]
+	guestDisk       *budgets[struct{}] // bytes, of all guests' replays
+	replays         replayFolder
+	pipes           *pipeListener
+	revoked         revocations
+
+	newFile     func(path string) (file, error) // for a replay
+	seals       chan struct{}                   // holds a value while a replay is being sealed
+	sealing     sync.WaitGroup
+	sealCtx     context.Context // ends when no more replays are sealed
+	stopSealing func()
 
 	launching sync.WaitGroup // matches that have a name and do not run yet
 
 	mu      sync.Mutex
-	matches map[string]*Match // nil while a match is being made
-	made    int               // matches made so far, to spread their ticks
-	guests  map[*guestLoad]struct{}
+	matches map[string]*Match // nil while a match is being created
+	made    int               // matches created so far, to spread their ticks
+	guests  map[*guestUsage]struct{}
 	closed  bool // no new matches
 }
 
@@ -172,37 +168,43 @@ func New(o Options) (*Server, error) {
 			return nil, fmt.Errorf("server: %w", err)
 		}
 	}
-	s := &Server{options: o, log: o.Log, matches: make(map[string]*Match), guests: make(map[*guestLoad]struct{}), seals: make(chan struct{}, 1)}
+	s := &Server{options: o, log: o.Log, matches: make(map[string]*Match), guests: make(map[*guestUsage]struct{}), seals: make(chan struct{}, 1)}
 	s.newFile = func(path string) (file, error) { return replay.Create(path) }
-	s.closing, s.noSeals = context.WithCancel(context.Background())
-	s.members = membership{each: o.MaxPerAddress, inside: make(map[netip.Prefix][]*conn)}
-	s.connects = newBudgets[netip.Prefix](connectsAtOnce*max(leastConnects, o.MaxPerAddress), connectSpan)
-	share := max(o.Descriptors/descriptorShares, 1)
-	s.entrance = entrance[*conn]{all: min(max(maxUnauthenticated, o.MaxUnauthenticated), share)}
-	s.sockets = entrance[*socket]{all: min(max(maxSockets, o.MaxPerAddress), share)}
-	s.watchers = entrance[*conn]{all: share}
-	s.sent = newBudgets[netip.Prefix](maxSent, time.Second)
-	s.reads = newBudgets[netip.Prefix](maxReads, time.Second)
-	s.frames = newBudgets[netip.Prefix](maxAddressFrames, time.Minute)
-	s.guesses = newBudgets[netip.Prefix](maxGuesses, guessSpan)
-	s.guestTries = newBudgets[netip.Prefix](maxGuestTries, guestTrySpan)
-	s.guestDisk = newBudgets[struct{}](o.GuestDiskBytes, guestDiskSpan)
-	s.recordings = recordings{dir: o.Dir, live: make(map[string]bool), sending: make(map[netip.Prefix]int)}
-	s.metrics = newMetrics(s)
+	s.sealCtx, s.stopSealing = context.WithCancel(context.Background())
+	s.replays = replayFolder{dir: o.Dir, live: make(map[string]bool), sending: make(map[netip.Prefix]int)}
 	for _, h := range o.AllowedHosts {
 		s.hosts = append(s.hosts, hostName(h))
 	}
+	s.limit()
+	s.metrics = newMetrics(s)
 	s.mux = s.routes()
-	s.newInside()
+	s.pipes = newPipeListener(s)
 	return s, nil
+}
+
+// limit sets the limits of connections and the budgets of addresses.
+func (s *Server) limit() {
+	o := &s.options
+	share := max(o.Descriptors/descriptorShares, 1)
+	s.unauthenticated = connLimit[*conn]{max: min(max(maxUnauthenticated, o.MaxUnauthenticated), share)}
+	s.sockets = connLimit[*socket]{max: min(max(maxSockets, o.MaxPerAddress), share)}
+	s.spectators = connLimit[*conn]{max: share}
+	s.authenticated = addressLimit{max: o.MaxPerAddress, conns: make(map[netip.Prefix][]*conn)}
+	s.connects = newBudgets[netip.Prefix](connectsAtOnce*max(leastConnects, o.MaxPerAddress), connectPeriod)
+	s.sent = newBudgets[netip.Prefix](maxSent, time.Second)
+	s.reads = newBudgets[netip.Prefix](maxReads, time.Second)
+	s.frames = newBudgets[netip.Prefix](maxAddressFrames, time.Minute)
+	s.guesses = newBudgets[netip.Prefix](maxGuesses, guessPeriod)
+	s.guestTries = newBudgets[netip.Prefix](maxGuestTries, guestTryPeriod)
+	s.guestDisk = newBudgets[struct{}](o.GuestDiskBytes, guestDiskPeriod)
 }
 
 // ServeHTTP serves the HTTP interface; see the package comment.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w = refusing{w}
+	w = closeOnError{w}
 	if !s.hostAllowed(r) {
-		s.metrics.turned.WithLabelValues("host").Inc()
-		http.Error(w, "the host that the request names is not served here", http.StatusForbidden)
+		s.metrics.refused.WithLabelValues("host").Inc()
+		http.Error(w, "this server does not have the host name of the request", http.StatusForbidden)
 		return
 	}
 	s.byClient(w, r)
@@ -236,35 +238,30 @@ func (s *Server) forget(m *Match) {
 	delete(s.guests, m.spec.guest)
 }
 
-// Shutdown ends all matches: clients are told when to come back, and replays
-// are completed. It returns when that is done, or with ctx's error. Matches are
-// ended concurrently, so that a busy one does not delay the rest. A match that is
-// being created is not begun. Then replays are sealed until ctx ends; those that
-// are left stay as they were written.
+// Shutdown ends all matches concurrently: their clients are told when to reconnect, and their replays are completed.
+// A match that is being created does not start. Then Shutdown seals replays until ctx ends; the others stay as they
+// were written. It returns ctx's error if a match has not ended by then.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
-	s.within.close()
-	defer context.AfterFunc(ctx, s.noSeals)()
-	defer s.noSeals()
-	defer s.within.server.Close()
-	all := s.Matches()
-	for _, m := range all {
+	s.pipes.close()
+	defer context.AfterFunc(ctx, s.stopSealing)()
+	defer s.stopSealing()
+	defer s.pipes.server.Close()
+	launched := make(chan struct{})
+	ends := []<-chan struct{}{launched}
+	for _, m := range s.Matches() {
 		go m.Do(ctx, func(h *host.Host) {
-			h.Shutdown(m.now(), lockstep.Time(s.options.RetryAfter.Microseconds()))
+			h.Shutdown(m.now(), retryAfter)
 			h.End(m.now(), "the server was shut down")
 		})
+		ends = append(ends, m.done)
 	}
-	launched := make(chan struct{})
 	go func() {
 		s.launching.Wait()
 		close(launched)
 	}()
-	ends := []<-chan struct{}{launched}
-	for _, m := range all {
-		ends = append(ends, m.done)
-	}
 	for _, end := range ends {
 		select {
 		case <-end:
@@ -272,6 +269,6 @@ func (s *Server) Shutdown(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
-	s.sealing.Wait() // which ctx ends
+	s.sealing.Wait() // until ctx ends
 	return nil
 }

@@ -269,7 +269,7 @@ func (w *logWriter) String() string {
 
 func (s *stage) url() string { return "ws://" + s.host + "/matches/duel/play" }
 
-// now calls f in the match's goroutine.
+// do calls f in the match's goroutine.
 func (s *stage) do(t *testing.T, f func(*host.Host)) {
 	t.Helper()
 	if err := s.match.Do(t.Context(), f); err != nil {

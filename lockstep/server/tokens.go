@@ -16,36 +16,36 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// minToken is the length from which on a token is not guessed, in bytes.
+// minToken is the shortest token, in bytes. Shorter ones could be guessed.
 const minToken = 16
 
 // ErrTokens is wrapped by the errors of [ReadTokens].
 var ErrTokens = errors.New("server: bad list of tokens")
 
-// Tokens are pre-shared tokens. They are kept and compared as SHA-256 hashes,
-// so that the time of a comparison tells nothing of a token.
+// Tokens is an [Authorizer] for pre-shared tokens. It keeps and compares their SHA-256 hashes, so the time of a
+// comparison reveals nothing about a token.
 type Tokens struct{ list atomic.Pointer[tokenList] }
 
-// A tokenList is not changed after it was read.
+// A tokenList does not change after it was read.
 type tokenList struct {
-	grants  map[[sha256.Size]byte]grantFor
+	grants  map[[sha256.Size]byte]matchGrant
 	players int
 }
 
-type grantFor struct {
+type matchGrant struct {
 	host.Grant
 	match string // "" for every match
 }
 
-// ReadTokens reads a list of tokens, one a line:
+// ReadTokens reads a list of tokens, one on each line:
 //
 //	# role     seat  name   match  token
 //	player     0     ada    -      c3ab8ff13720e8ad9047dd39466b3c89
 //	player     -     bob    duel   5a2ad2b5e6c0d1a79e3cdcb7a5b8f6e4
 //	spectator  -     press  -      0f4d0db3668dd58cabb9eb409657eaa8
 //
-// A dash stands for any seat and for every match. Roles are player, spectator
-// and admin. A token has at least 16 bytes and no spaces.
+// A dash means any seat or every match. Roles are player, spectator and admin. A token has at least 16 bytes and no
+// spaces.
 func ReadTokens(r io.Reader) (*Tokens, error) {
 	list, err := readTokens(r)
 	if err != nil {
@@ -56,10 +56,9 @@ func ReadTokens(r io.Reader) (*Tokens, error) {
 	return t, nil
 }
 
-// Reload reads the list again, in place of the one before. It returns the subjects of
-// the tokens that are no longer in it, or entitle to something else now, for
-// [Server.Expel]; the subject of a token is the same in every list. With an error the
-// list before still holds.
+// Reload replaces the list by a new one. It returns the subjects of the tokens that are no longer in the list or have
+// another grant, for [Server.Expel]. The subject of a token is the same in every list. After an error the old list
+// remains in effect.
 func (t *Tokens) Reload(r io.Reader) (gone []string, err error) {
 	list, err := readTokens(r)
 	if err != nil {
@@ -76,7 +75,7 @@ func (t *Tokens) Reload(r io.Reader) (gone []string, err error) {
 }
 
 func readTokens(r io.Reader) (*tokenList, error) {
-	t := &tokenList{grants: make(map[[sha256.Size]byte]grantFor)}
+	t := &tokenList{grants: make(map[[sha256.Size]byte]matchGrant)}
 	lines := bufio.NewScanner(r)
 	for n := 1; lines.Scan(); n++ {
 		line, _, _ := strings.Cut(lines.Text(), "#")
@@ -102,7 +101,7 @@ func (t *tokenList) add(words []string) error {
 	if !ok {
 		return fmt.Errorf("got role %q, want player, spectator or admin", words[0])
 	}
-	g := grantFor{Grant: host.Grant{Role: role, Seat: host.AnySeat, Name: words[2]}}
+	g := matchGrant{Grant: host.Grant{Role: role, Seat: host.AnySeat, Name: words[2]}}
 	if words[1] != "-" {
 		seat, err := strconv.ParseUint(words[1], 10, 8)
 		if err != nil || seat >= lockstep.MaxPlayers {
@@ -118,9 +117,9 @@ func (t *tokenList) add(words []string) error {
 	}
 	key := sha256.Sum256([]byte(words[4]))
 	if _, known := t.grants[key]; known {
-		return errors.New("the token stands on an earlier line, too")
+		return errors.New("the token is also on an earlier line")
 	}
-	g.Subject = tokenSubject(key) // the same wherever it stands in the list
+	g.Subject = tokenSubject(key)
 	t.grants[key] = g
 	if role != protocol.Spectator {
 		t.players++
@@ -128,7 +127,7 @@ func (t *tokenList) add(words []string) error {
 	return nil
 }
 
-// Players returns how many tokens entitle to a seat.
+// Players returns the number of tokens that grant a seat.
 func (t *Tokens) Players() int { return t.list.Load().players }
 
 // Authorize returns the grant of a token in a match.

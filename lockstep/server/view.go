@@ -8,7 +8,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// A View is what anybody may know of a match.
+// A View is the public description of a match.
 type View struct {
 	Name          string            `json:"name"`
 	Protocol      uint32            `json:"protocol"`
@@ -21,13 +21,13 @@ type View struct {
 	Match         string            `json:"match"`
 	Settings      lockstep.Settings `json:"settings"`
 	Tick          lockstep.Tick     `json:"tick"`
-	Held          string            `json:"held,omitempty"`        // why it stands still, if it does
-	Ended         string            `json:"ended,omitempty"`       // why, if it has
-	SlowestRTT    lockstep.Time     `json:"slowest_rtt_us,string"` // of the players, in microseconds; 0 if it is not known
+	Held          string            `json:"held,omitempty"`        // why it is held; "" if it is not
+	Ended         string            `json:"ended,omitempty"`       // why it ended; "" before
+	SlowestRTT    lockstep.Time     `json:"slowest_rtt_us,string"` // of all players, in microseconds; 0 if unknown
 	Stats         host.Stats        `json:"stats"`
 }
 
-// publish renews the match's view and adds to the metrics.
+// publish updates the match's view and the metrics.
 func (m *Match) publish() {
 	a, h := protocol.NewAuth(m.spec.Game), m.host.Header()
 	v := &View{
@@ -44,13 +44,12 @@ func (m *Match) publish() {
 		v.Ended = err.Error()
 	}
 	m.count(&v.Stats)
-	m.weigh()
-	m.bound(v.Stats.StateBytes)
+	m.updateGuestUsage()
+	m.updateMemoryBound(v.Stats.StateBytes)
 	m.view.Store(v)
 }
 
-// selfTestText returns the sums of a self-test as in auth, each in decimal
-// digits.
+// selfTestText returns the sums of a self-test in decimal, in the order of the message auth.
 func selfTestText(t lockstep.SelfTest) []string {
 	var text []string
 	for _, v := range []uint64{t.Integers, t.Layout, t.Checksums, t.Records, t.Game} {
@@ -59,5 +58,5 @@ func selfTestText(t lockstep.SelfTest) []string {
 	return text
 }
 
-// View returns what the match showed of itself last, at most a second ago.
+// View returns the match's latest view, which is at most a second old.
 func (m *Match) View() View { return *m.view.Load() }

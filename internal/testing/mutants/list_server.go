@@ -4,14 +4,14 @@ package mutants
 var server = []Mutant{
 	{
 		Name: "refused connections keep their places",
-		Func: "lockstep/server.(*Match).letIn",
-		Rule: "m.turnOutClosed() -> false",
+		Func: "lockstep/server.(*Match).connect",
+		Rule: "m.evictClosed() -> false",
 		Hits: "test",
 		Test: "TestRefusedLinger",
 	},
 	{
 		Name: "pings cost nothing",
-		Func: "lockstep/server.(*frames).count",
+		Func: "lockstep/server.(*frameConn).count",
 		Rule: "c || !f && !g && s < l -> c && s > 125 || !f && !g && s < l",
 		Hits: "test",
 		Test: "TestFramesInPieces|TestExtraFrames",
@@ -19,14 +19,14 @@ var server = []Mutant{
 	},
 	{
 		Name: "small fragments cost nothing",
-		Func: "lockstep/server.(*frames).count",
+		Func: "lockstep/server.(*frameConn).count",
 		Rule: "freeFragment -> 0",
 		Hits: "test",
 		Test: "TestFramesInPieces|TestExtraFrames",
 	},
 	{
 		Name: "an address may start any number of matches",
-		Func: "lockstep/server.(*Server).admit",
+		Func: "lockstep/server.(*Server).reserveGuest",
 		Rule: "e >= o.GuestMatchesPerAddress -> e < 0",
 		Hits: "test",
 		Test: "TestGuestBudgets",
@@ -34,7 +34,7 @@ var server = []Mutant{
 	},
 	{
 		Name: "guests' matches have any number of bots",
-		Func: "lockstep/server.(*Server).admit",
+		Func: "lockstep/server.(*Server).reserveGuest",
 		Rule: "a+b > c -> a < 0",
 		Hits: "test",
 		Test: "TestGuestBudgets",
@@ -42,14 +42,14 @@ var server = []Mutant{
 	},
 	{
 		Name: "guests may request matches at any rate",
-		Func: "lockstep/server.(*Server).admit",
+		Func: "lockstep/server.(*Server).reserveGuest",
 		Rule: "!b.spend(f, 1, t) -> false",
 		Hits: "test",
 		Test: "TestGuestTries",
 	},
 	{
 		Name: "lists may be read at any rate",
-		Func: "lockstep/server.(*Server).rated",
+		Func: "lockstep/server.(*Server).rateLimited",
 		Rule: "!b.spend(f, 1, t) -> false",
 		Hits: "test",
 		Test: "TestReadRate",
@@ -57,7 +57,7 @@ var server = []Mutant{
 	},
 	{
 		Name: "wrong tokens are not counted",
-		Func: "lockstep/server.(*Server).guessed",
+		Func: "lockstep/server.(*Server).countGuess",
 		Rule: "b.spend(f, 1, t) -> true",
 		Hits: "test",
 		Test: "TestAdminGuesses|TestGuessesAtSharedAddress",
@@ -86,7 +86,7 @@ var server = []Mutant{
 	{
 		Name: "requests through a proxy are not counted",
 		Func: "lockstep/server.(*Server).byClient",
-		Rule: `!b.spend(c, 1, t) -> c == of("") && t.IsZero()`,
+		Rule: `!b.spend(c, 1, t) -> c == addressOf("") && t.IsZero()`,
 		Hits: "test",
 		Test: "TestCrowdBehindProxy",
 	},

@@ -70,14 +70,14 @@ func TestGuestBudgets(t *testing.T) {
 		{"192.0.2.1", guestMatch("a", 3, 0), 201, ""},
 		{"192.0.2.1", guestMatch("b", 3, 0), 503, "got 6 bots in their matches, want at most 5"},
 		{"192.0.2.1", guestMatch("b", 0, 0), 201, ""},
-		{"192.0.2.1", guestMatch("c", 0, 0), 429, "your address has 3 matches, want at most 2"},
-		{"192.0.2.2", guestMatch("b", 0, 0), 409, "there is a match of that name"},
+		{"192.0.2.1", guestMatch("c", 0, 0), 429, "got 3 matches of your address, want at most 2"},
+		{"192.0.2.2", guestMatch("b", 0, 0), 409, "a match of that name exists"},
 		{"192.0.2.2", guestMatch("c", 0, 7000), 503, "bytes of state in the copies of their matches, want at most 100000"},
 		{"192.0.2.2", guestMatch("c", 2, 4000), 503, "bytes of state in the copies of their matches, want at most 100000"},
 		{"192.0.2.2", guestMatch("c", 0, 4000), 201, ""}, // the same without bots
 		{"192.0.2.2", guestMatch("d", 0, 4000), 503, "bytes of state in the copies of their matches, want at most 100000"},
 		{"192.0.2.2", guestMatch("d", 2, 0), 201, ""},
-		{"192.0.2.3", guestMatch("e", 0, 0), 503, "they have begun as many matches as they may"},
+		{"192.0.2.3", guestMatch("e", 0, 0), 503, "got 5 of their matches, want at most 4"},
 	} {
 		if status, text := post(x.from, x.body); status != x.status || !strings.Contains(text, x.want) {
 			t.Errorf("%s from %s: got %d %q, want %d %q", x.body, x.from, status, text, x.status, x.want)

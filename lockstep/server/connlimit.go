@@ -1,0 +1,142 @@
+package server
+
+import (
+	"net/netip"
+	"slices"
+	"sync"
+)
+
+// maxUnauthenticated is the number of unauthenticated connections of a server. A match has its own limit, see
+// host.Options.MaxConnecting.
+const maxUnauthenticated = 512
+
+// descriptorShares is the number of equal parts of the process's file descriptors: one for unauthenticated WebSockets,
+// one for connections that are not WebSockets, one for spectators, and one for players and files.
+const descriptorShares = 4
+
+// unlimitedDescriptors stands for any number of file descriptors.
+const unlimitedDescriptors = 1 << 20
+
+// A limitedConn is a connection that counts only by its address.
+type limitedConn interface {
+	comparable
+	from() netip.Prefix
+	drop() // closes it at once
+}
+
+// A connLimit limits connections, such as the unauthenticated ones. It always admits a new one: at a limit it drops the
+// oldest connection of the address that has most. Players are not hurt, because they authenticate in milliseconds.
+type connLimit[C limitedConn] struct {
+	max int
+
+	mu    sync.Mutex
+	conns []C // the oldest first
+}
+
+// add adds a connection. It drops one, and reports that, if the address now has more than maxOfAddress or if there are
+// more than max in all.
+func (l *connLimit[C]) add(c C, maxOfAddress int) (dropped bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.conns = append(l.conns, c)
+	var victim C
+	if n, oldest := countFrom(l.conns, c.from()); n > maxOfAddress {
+		victim = oldest
+	} else if len(l.conns) > l.max {
+		victim = oldestOfFullest(l.conns)
+	} else {
+		return false
+	}
+	l.conns = without(l.conns, victim)
+	victim.drop()
+	return true
+}
+
+// remove removes a connection that has closed, or that this limit no longer concerns.
+func (l *connLimit[C]) remove(c C) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.conns = without(l.conns, c)
+}
+
+// countFrom returns the number of connections of an address, and the oldest one.
+func countFrom[C limitedConn](all []C, from netip.Prefix) (n int, oldest C) {
+	for _, c := range all {
+		if c.from() == from {
+			if n++; n == 1 {
+				oldest = c
+			}
+		}
+	}
+	return n, oldest
+}
+
+// oldestOfFullest returns the oldest connection of the address that has most. Of addresses with equally many, it is
+// the one with the oldest connection.
+func oldestOfFullest[C limitedConn](all []C) C {
+	counts := make(map[netip.Prefix]int)
+	most := 0
+	for _, c := range all {
+		counts[c.from()]++
+		most = max(most, counts[c.from()])
+	}
+	i := slices.IndexFunc(all, func(c C) bool { return counts[c.from()] == most })
+	return all[i] // i >= 0: the caller's list is full
+}
+
+func without[C comparable](all []C, c C) []C {
+	if i := slices.Index(all, c); i >= 0 {
+		return slices.Delete(all, i, i+1)
+	}
+	return all
+}
+
+func (c *conn) from() netip.Prefix { return c.addr }
+
+// drop closes the socket at once. A closing handshake would keep its place occupied.
+func (c *conn) drop() {
+	belowTLS(c.socket).Close() // TLS would wait to write its alert
+}
+
+// connect adds a new connection to the match. The match's goroutine calls it.
+func (m *Match) connect(c *conn) {
+	if len(m.connecting) >= m.maxConnecting {
+		m.evict(oldestOfFullest(m.connecting))
+	}
+	id, ok := m.host.Connect(m.now(), c.addr.String())
+	if !ok && m.evictClosed() { // connections that are still closing occupied the places
+		id, ok = m.host.Connect(m.now(), c.addr.String())
+	}
+	if !ok {
+		c.end("the match is full")
+		return
+	}
+	c.id = id
+	m.conns[id] = c
+	m.connecting = append(m.connecting, c)
+}
+
+// evict ends a connection without waiting for its socket.
+func (m *Match) evict(c *conn) {
+	m.server.metrics.refused.WithLabelValues("crowd").Inc()
+	m.host.Disconnect(m.now(), c.id)
+	delete(m.conns, c.id)
+	m.connecting = without(m.connecting, c)
+	c.id = 0
+	c.drop()
+}
+
+// evictClosed evicts the oldest connection that the host has closed and whose socket is still open. It reports false
+// if there is none.
+func (m *Match) evictClosed() bool {
+	var oldest *conn
+	for id, c := range m.conns {
+		if _, _, closed := m.host.Closed(id); closed && (oldest == nil || id < oldest.id) {
+			oldest = c
+		}
+	}
+	if oldest != nil {
+		m.evict(oldest)
+	}
+	return oldest != nil
+}
