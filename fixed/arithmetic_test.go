@@ -121,9 +121,6 @@ func TestThreeNumbers(t *testing.T) {
 		if got, want := fixed.Lerp(x, y, z), quotient(sum, two32); got != want {
 			t.Fatalf("Lerp(%d, %d, %d) = %d, want %d", x, y, z, got, want)
 		}
-		if low, high := fixed.Min(x, y), fixed.Max(x, y); low > high || low != x && low != y || low^high != x^y {
-			t.Fatalf("Min and Max of %d, %d = %d, %d", x, y, low, high)
-		}
 		if got, want := fixed.Clamp(x, min(y, z), max(y, z)), min(max(x, min(y, z)), max(y, z)); got != want {
 			t.Fatalf("Clamp(%d, %d, %d) = %d, want %d", x, min(y, z), max(y, z), got, want)
 		}
@@ -154,19 +151,6 @@ func TestIntegerRoots(t *testing.T) {
 	for _, v := range []uint64{0, 1, 2, 3, 1<<32 - 1, 1 << 32, 1<<63 - 1, 1 << 63, 1<<64 - 2, 1<<64 - 1} {
 		for _, w := range []uint64{0, 1, 2, 3, 1<<32 - 1, 1 << 32, 1<<63 - 1, 1 << 63, 1<<64 - 2, 1<<64 - 1} {
 			check(v, w)
-		}
-	}
-}
-
-func TestCells(t *testing.T) {
-	for _, row := range []struct{ a, b, want int64 }{
-		{7, 2, 3}, {-7, 2, -4}, {7, -2, -4}, {-7, -2, 3}, {-8, 2, -4}, {0, 5, 0}, {-1, 1 << 40, -1}, {5, 0, 0},
-	} {
-		if got := fixed.FloorDiv(row.a, row.b); got != row.want {
-			t.Errorf("FloorDiv(%d, %d) = %d, want %d", row.a, row.b, got, row.want)
-		}
-		if got := fixed.Cell(fixed.Q(row.a), fixed.Q(row.b)); got != row.want {
-			t.Errorf("Cell(%d, %d) = %d, want %d", row.a, row.b, got, row.want)
 		}
 	}
 }

@@ -2,8 +2,8 @@ package fixed
 
 import "math/bits"
 
-// Normalize returns the vector of length 1 in the direction of v, each component correctly rounded; that of the zero
-// vector is zero.
+// Normalize returns the vector of length 1 in the direction of v, each component correctly rounded. The zero vector stays
+// zero.
 func (v Vec2) Normalize() Vec2 {
 	if v.X|v.Y == 0 {
 		return Vec2{}
@@ -16,7 +16,7 @@ func (v Vec2) Normalize() Vec2 {
 	return v.withLengthSlow(One)
 }
 
-// certain tells whether rounding q off by some bits gives the same for all that is within 2 of q.
+// certain reports whether all numbers within 2 of q round to the same result when they lose bits bits.
 func certain(q int64, bits uint) bool {
 	return uint64(q+1<<(bits-1)+2)&(1<<bits-1) >= 4
 }
@@ -38,15 +38,15 @@ func (v Vec2) withLength(n Q) Vec2 {
 // withLengthSlow is withLength without floats.
 func (v Vec2) withLengthSlow(n Q) Vec2 {
 	x, y := magnitude(int64(v.X)), magnitude(int64(v.Y))
-	// The longer the vector, the smaller the error of its length: 2^62 and up, but below 2^63.
+	// Scale to 2^62..2^63, as the error of the length is smaller for longer vectors.
 	lx, ly := x>>1, y>>1
 	if shift := bits.LeadingZeros64(x | y); shift > 0 {
 		lx, ly = x<<(shift-1), y<<(shift-1)
 	}
 	length := max(hypot(lx, ly), lx, ly)
 	return Vec2{
-		signed(settle(scaled(lx, uint64(n), length), x, y, uint64(n)), v.X < 0),
-		signed(settle(scaled(ly, uint64(n), length), y, x, uint64(n)), v.Y < 0),
+		signed(corrected(scaled(lx, uint64(n), length), x, y, uint64(n)), v.X < 0),
+		signed(corrected(scaled(ly, uint64(n), length), y, x, uint64(n)), v.Y < 0),
 	}
 }
 
@@ -57,9 +57,9 @@ func scaled(x, n, length uint64) uint64 {
 	return q
 }
 
-// settle moves c to the integer nearest to x·n/√(x²+y²), which it misses by little: to the c with
-// (2c-1)²·(x²+y²) < (2xn)² < (2c+1)²·(x²+y²). Equality would need 2-adic descent without end, or c = 0.
-func settle(c, x, y, n uint64) uint64 {
+// corrected returns the integer nearest to x·n/√(x²+y²), given a c close to it: the one with
+// (2c-1)²·(x²+y²) < (2xn)² < (2c+1)²·(x²+y²). Equality is impossible unless c = 0, by infinite 2-adic descent.
+func corrected(c, x, y, n uint64) uint64 {
 	_, hi, lo := squares(x, y)
 	h, l := bits.Mul64(x, n)
 	goal := square(h<<1|l>>63, l<<1)
@@ -98,7 +98,7 @@ func squareTimes(m, hi, lo uint64) uint256 {
 	return multiply(h, l, hi, lo)
 }
 
-// less tells whether a < b.
+// less reports whether a < b.
 func less(a, b uint256) bool {
 	for i := 3; i >= 0; i-- {
 		if a[i] != b[i] {

@@ -2,10 +2,10 @@ package fixed
 
 import "math/bits"
 
-// DrawsTo returns how many draws of 64 or 32 bits lead from the state r to the state later. All states lie on one
-// circle of 2^128, so there is always a way; it is false where the way is 2^32 draws or longer, as no match makes so
-// many: later did not come from r by drawing. N, Range and what is made of them may draw more than once. (Brown 1994,
-// random number generation with arbitrary strides, turned around: one bit of the distance with each step.)
+// DrawsTo returns how many draws of 64 or 32 bits lead from the state r to the state later. All states are on one cycle of
+// 2^128, so a distance always exists. ok is false if it is 2^32 or more, because no match draws as often. N, Range and
+// functions that use them may draw more than once. (It inverts Brown 1994, random number generation with arbitrary
+// strides: each step yields one bit of the distance.)
 func (r Rand) DrawsTo(later Rand) (draws uint64, ok bool) {
 	mul, add := Rand{mulHi, mulLo}, Rand{incHi, incLo}
 	for bit := range 32 {

@@ -1,6 +1,6 @@
-// Package fixed is fixed-point numbers that are the same bits everywhere: scalars, turns, vectors, randomness that is
-// plain state, and what a simulation needs beside them. An RTS stands on it: economy rates must not drift, mirrored players
-// must be treated alike, far must stay far, and every machine must get the same bits.
+// Package fixed has fixed-point numbers that are the same bits on every machine: scalars, turns, vectors, random generators
+// that are plain state, a grid of positions and a sort. It is made for an RTS: economy rates do not drift, mirrored players
+// get mirrored results, and far positions are as exact as near ones.
 //
 //	pos = pos.MoveToward(goal, speed)                 // Vec2, Q
 //	heading = heading.Toward(pos.Heading(), turnRate) // Turn
@@ -10,17 +10,17 @@
 //
 //	Q      int64    v stands for v / 2^32: ±2,147,483,648, in steps of 0.00000000023
 //	Turn   uint32   v stands for v / 2^32 of a full turn; it wraps by itself
-//	Vec2   two Q    a point or a way; Vec3 for what flies
+//	Vec2   two Q    a point or a displacement; Vec3 has a height
 //	Rand   two uint64, the state of a generator; Draw needs no state
 //
 // All are plain data: copy them, compare them, keep them in a simulation's state. A unit, or ulp, is 2^-32. Native + and -
-// are exact and wrap; methods saturate at MinQ and MaxQ, and every function is total: no input panics. Division by zero
-// saturates by the sign, 0/0 is 0, the root of a negative number is 0, the logarithm of one is MinQ. Built with the tag
-// samestep_overflow, all that would saturate panics instead; run the tests of a game so.
+// are exact and wrap. Methods saturate at MinQ and MaxQ. Every function is total: no input panics. Division by zero
+// saturates by the sign, 0/0 is 0, the root of a negative number is 0, and its logarithm is MinQ. With the build tag
+// samestep_overflow, an operation that would saturate panics instead: run the tests of a game with it.
 //
-// Ties round to even, which is odd-symmetric: what is mirrored on the map is mirrored to the bit (TestMirror).
+// Ties round to even, which is odd-symmetric: mirrored positions stay mirrored to the bit (TestMirror).
 //
-// # Promises, and where the proof is
+// # Promises and their proofs
 //
 //	function                          error in ulp           proof
 //	Add Sub Mul MulWrap Div MulDiv    correctly rounded      TestArithmetic, TestThreeNumbers: math/big
@@ -40,21 +40,20 @@
 //	Normalize ClampLen                correctly rounded      TestNormalize, TestClampLen
 //	Parse String                      correctly rounded      FuzzParse, TestTextRoundTrip
 //
-// Other software's numbers stand in testdata/vectors (TestVectors). Every function has a hash over 500,000 inputs in
-// testdata/sums.txt (TestSums), the same on amd64, 386 with and without SSE2, arm64, s390x and
-// WebAssembly.
+// Results of other software are in testdata/vectors (TestVectors). testdata/sums.txt has a hash over 500,000 inputs of
+// each function (TestSums), the same on amd64, 386 with and without SSE2, arm64, s390x and WebAssembly.
 //
 // # Floats
 //
-// A simulation may not use floats, and none decides a bit here. Some operations begin with one, as the processor is
-// quick with it: then an integer test either proves the result for every float as near as that, or sends
-// the doubtful case to integers alone. Only seed.go and, for WebAssembly, mul_wasm.go do this; TestQuickWays,
-// TestQuickSines and TestArithmetic compare them with the ways without.
+// A simulation may not use floats, and no float decides a bit here. Some operations begin with a float, because it is
+// fast. Then an integer test either proves the result for every float within its error, or sends the doubtful case to
+// integers alone. Only seed.go and, for WebAssembly, mul_wasm.go do this. TestQuickWays, TestQuickSines and TestArithmetic
+// compare them with the integer versions.
 //
 // # Format
 //
-// The generator (PCG-DXSM) and the mixing of Draw, their constants, and all results above are part of the format of a
-// replay: a change is a change of the engine's version.
+// The generator (PCG-DXSM), the mixing of Draw, their constants, and all results above are part of the format of a replay.
+// Changing one changes the engine's version.
 //
 //samestep:deterministic
 package fixed

@@ -11,15 +11,15 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// Draw returns 64 random bits that depend on nothing but its arguments: no state, no order of calls. purpose tells the
-// uses of one entity in one tick apart, n their repetitions.
+// Draw returns 64 random bits that depend only on its arguments: it has no state, and the order of calls does not matter.
+// purpose distinguishes the uses of one entity in one tick, and n their repetitions.
 func Draw(seed uint64, entity, tick, purpose, n uint32) uint64 {
 	x := mix(seed + golden)
 	x = mix((x ^ (uint64(entity)<<32 | uint64(tick))) + golden)
 	return mix((x ^ (uint64(purpose)<<32 | uint64(n))) + golden)
 }
 
-// DrawN is an unbiased [Draw] in 0..bound-1, and 0 for bound = 0.
+// DrawN is [Draw] for an unbiased number in 0..bound-1. It returns 0 for bound = 0.
 func DrawN(seed uint64, entity, tick, purpose, n, bound uint32) uint32 {
 	x := Draw(seed, entity, tick, purpose, n)
 	hi, lo := bits.Mul64(x, uint64(bound))
@@ -32,7 +32,7 @@ func DrawN(seed uint64, entity, tick, purpose, n, bound uint32) uint32 {
 	return uint32(hi)
 }
 
-// DrawQ is a [Draw] in 0 ≤ x < 1.
+// DrawQ is [Draw] for a number in 0 ≤ x < 1.
 func DrawQ(seed uint64, entity, tick, purpose, n uint32) Q {
 	return Q(Draw(seed, entity, tick, purpose, n) >> 32)
 }

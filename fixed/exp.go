@@ -21,7 +21,7 @@ func exp2(n int64, f uint64) Q {
 	if n <= 16 {
 		return Q(((t+more>>8)>>(30-n) + 1) >> 1)
 	}
-	// Here a result has up to 63 bits: 16 more of the table make the sum one of 80.
+	// A result has up to 63 bits here, so the sum takes 80: 16 more of the table.
 	lo, carry := bits.Add64(t<<16|uint64(powersLow[uint8(f>>56)]), more<<8, 0)
 	hi := t>>48 + more>>56 + carry
 	shift := uint(47 - n) // 17..30
@@ -33,8 +33,8 @@ func exp2(n int64, f uint64) Q {
 	return Q(hi<<(64-shift) | lo>>shift)
 }
 
-// powerLessOne returns (2^(u/256) - 1) · 2^72, for u · 2^64. It is the series of e^(u·ln2/256), six terms, scaled by
-// 2^72, 2^81, 2^90, 2^71, 2^80 and 2^90; the error is below 2^-71.
+// powerLessOne returns (2^(u/256) - 1) · 2^72, for u · 2^64: six terms of the series of e^(u·ln2/256), scaled by 2^72, 2^81,
+// 2^90, 2^71, 2^80 and 2^90, with an error below 2^-71.
 func powerLessOne(u uint64) uint64 {
 	short := u >> 33
 	h := 0x5761ff9e + 0x2861225f*short>>41
@@ -45,7 +45,7 @@ func powerLessOne(u uint64) uint64 {
 	return mulHigh(h, u)
 }
 
-// Log2 returns the base-2 logarithm of x; that of a number ≤ 0 is MinQ.
+// Log2 returns the base-2 logarithm of x, and MinQ for x ≤ 0.
 func Log2(x Q) Q {
 	if x <= 0 {
 		return saturate(true)
@@ -57,7 +57,7 @@ func Log2(x Q) Q {
 // log2 returns the base-2 logarithm of x/2^32, for x > 0, as n + f/2^63: c0 + u·(c1 - u·(c2 - u·(c3 - u·(c4 - u·c5)))).
 func log2(x uint64) (n int64, f uint64) {
 	zeros := bits.LeadingZeros64(x)
-	m := x << zeros << 1 // what follows the leading one
+	m := x << zeros << 1 // the bits after the leading one
 	p := &log2Pieces[uint8(m>>56)]
 	u := m << 8
 	short := int64(u >> 33)
@@ -87,7 +87,7 @@ func exp2Product(n, f uint64, negative bool) Q {
 	return exp2(int64(n), f)
 }
 
-// Log returns the natural logarithm of x; that of a number ≤ 0 is MinQ.
+// Log returns the natural logarithm of x, and MinQ for x ≤ 0.
 func Log(x Q) Q {
 	if x <= 0 {
 		return saturate(true)
@@ -98,8 +98,7 @@ func Log(x Q) Q {
 	return signed((hi+1<<25)>>26, l < 0)
 }
 
-// Pow returns x^y, saturating. x^0 is 1, 0 to a negative power MaxQ; a negative x has a power only where y is whole, else
-// the result is 0.
+// Pow returns x^y, saturating. x^0 is 1, and 0 to a negative power is MaxQ. The power of a negative x is 0 unless y is whole.
 func Pow(x, y Q) Q {
 	negative := false
 	switch {

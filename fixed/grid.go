@@ -2,8 +2,8 @@ package fixed
 
 import "math/bits"
 
-// Grid finds what is near a position. It is rebuilt from all positions, usually once a tick, by counting sort, and
-// allocates only while it grows. It is a cache: never part of the state.
+// Grid finds ids near a position. It is rebuilt from all positions, usually once a tick, by counting sort, and allocates
+// only while it grows. It is a cache and never part of the state.
 //
 //	g.Reset()
 //	for i := range units {
@@ -16,8 +16,8 @@ import "math/bits"
 //		}
 //	}
 //
-// IDs come cell row by cell row, from small Y to great, and within a cell in the order in which they were added.
-// Positions outside of the grid count to the cell at its edge, so nothing is ever missed.
+// IDs come row by row, from small Y to great, and within a cell in the order of adding. Positions outside of the grid
+// belong to the nearest cell, so no query misses them.
 type Grid struct {
 	origin        Vec2
 	size          Q
@@ -25,13 +25,13 @@ type Grid struct {
 	columns, rows uint32
 
 	starts []uint32 // cell c holds sorted[starts[c]:starts[c+1]]
-	cells  []uint32 // of the added, in the order of adding
-	ids    []uint32
-	sorted []uint32
+	cells  []uint32 // cell of each id, in the order of adding
+	ids    []uint32 // in the order of adding
+	sorted []uint32 // ids by cell
 }
 
-// NewGrid returns a grid of columns × rows cells of a size, whose lower left corner is origin. A size or number below 1
-// counts as 1.
+// NewGrid returns a grid of columns × rows square cells of the given size, with origin at its lower left corner. A size or
+// number below 1 counts as 1.
 func NewGrid(origin Vec2, size Q, columns, rows uint32) *Grid {
 	g := &Grid{origin: origin, size: max(size, 1), columns: max(columns, 1), rows: max(rows, 1)}
 	if g.size&(g.size-1) == 0 {
@@ -41,10 +41,10 @@ func NewGrid(origin Vec2, size Q, columns, rows uint32) *Grid {
 	return g
 }
 
-// Reset takes everything out.
+// Reset removes all ids.
 func (g *Grid) Reset() { g.cells, g.ids = g.cells[:0], g.ids[:0] }
 
-// Add puts id at a position. What was added is found after the next Build.
+// Add puts id at a position. Queries find it after the next Build.
 func (g *Grid) Add(id uint32, at Vec2) {
 	g.cells = append(g.cells, g.row(at.Y)*g.columns+g.column(at.X))
 	g.ids = append(g.ids, id)
@@ -53,7 +53,7 @@ func (g *Grid) Add(id uint32, at Vec2) {
 func (g *Grid) column(x Q) uint32 { return g.index(x, g.origin.X, g.columns) }
 func (g *Grid) row(y Q) uint32    { return g.index(y, g.origin.Y, g.rows) }
 
-// index returns the index of the cell of a coordinate, limited to 0..n-1.
+// index returns the row or column of a coordinate, limited to 0..n-1.
 func (g *Grid) index(x, origin Q, n uint32) uint32 {
 	offset := uint64(max(x, origin)) - uint64(origin)
 	if g.shift > 0 {
@@ -62,7 +62,7 @@ func (g *Grid) index(x, origin Q, n uint32) uint32 {
 	return uint32(min(offset/uint64(g.size), uint64(n-1)))
 }
 
-// Build sorts what was added into its cells.
+// Build sorts the added ids into their cells.
 func (g *Grid) Build() {
 	clear(g.starts)
 	for _, c := range g.cells {
@@ -77,7 +77,7 @@ func (g *Grid) Build() {
 		g.sorted = make([]uint32, len(g.ids), cap(g.ids))
 	}
 	g.sorted = g.sorted[:len(g.ids)]
-	for i := len(g.ids) - 1; i >= 0; i-- { // from the back: each start comes down to the first of its cell
+	for i := len(g.ids) - 1; i >= 0; i-- { // backwards: each start moves down to the first id of its cell
 		c := g.cells[i]
 		g.starts[c]--
 		g.sorted[g.starts[c]] = g.ids[i]
@@ -91,8 +91,8 @@ type Box struct {
 	row, next, above uint32
 }
 
-// Around returns the cells that a square of ±radius around a position touches: all that is within radius is in them. A
-// negative radius counts as 0.
+// Around returns the cells that a square of ±radius around a position touches. They have every id within radius. A negative
+// radius counts as 0.
 func (g *Grid) Around(at Vec2, radius Q) Box {
 	radius = max(radius, 0)
 	return Box{
@@ -102,14 +102,14 @@ func (g *Grid) Around(at Vec2, radius Q) Box {
 	}
 }
 
-// Next goes to the next row of the box and tells whether there is one.
+// Next advances to the next row of the box and reports whether there is one.
 func (b *Box) Next() bool {
 	b.row = b.next
 	b.next++
 	return b.row < b.above
 }
 
-// IDs returns what is in the row, valid until the next Build.
+// IDs returns the ids in the row. They are valid until the next Build.
 func (b *Box) IDs() []uint32 {
 	first := b.row * b.g.columns
 	return b.g.sorted[b.g.starts[first+b.left]:b.g.starts[first+b.right+1]]

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/fixed"
-	"github.com/seed-49bee653/samestep/fixed/internal/bignum"
 )
 
 // edges are the numbers where fixed-point libraries go wrong.
@@ -62,7 +61,7 @@ func pairs(seed uint64, n int, f func(x, y fixed.Q)) {
 func integer(x fixed.Q) *big.Int { return big.NewInt(int64(x)) }
 
 // real returns x as a number, not scaled.
-func real(x fixed.Q) *big.Float { return bignum.Scale(bignum.Float(int64(x)), -32) }
+func real(x fixed.Q) *big.Float { return bigScale(bigFloat(int64(x)), -32) }
 
 // saturated returns n limited to the range of Q.
 func saturated(n *big.Int) fixed.Q {
@@ -102,11 +101,11 @@ func root(n *big.Int) fixed.Q {
 }
 
 // rounded returns x · 2^32 rounded and saturated.
-func rounded(x *big.Float) fixed.Q { return saturated(bignum.Round(bignum.Scale(x, 32))) }
+func rounded(x *big.Float) fixed.Q { return saturated(bigRound(bigScale(x, 32))) }
 
 // ulps returns by how many 2^-32 got differs from want.
 func ulps(got fixed.Q, want *big.Float) float64 {
-	d := new(big.Float).Sub(bignum.Float(int64(got)), bignum.Scale(want, 32))
+	d := new(big.Float).Sub(bigFloat(int64(got)), bigScale(want, 32))
 	f, _ := d.Abs(d).Float64()
 	return f
 }

@@ -2,7 +2,7 @@ package fixed
 
 import "math/bits"
 
-// MulWrap returns x·y rounded to nearest, ties to even, keeping the low 64 bits of a result that is out of range.
+// MulWrap returns x·y rounded to nearest, ties to even. A result that is out of range keeps its low 64 bits.
 func (x Q) MulWrap(y Q) Q {
 	low := uint64(uint32(x)) * uint64(uint32(y))
 	r := x>>32*y + Q(uint32(x))*(y>>32) + Q(low>>32)

@@ -2,7 +2,7 @@
 
 package fixed
 
-// narrow tells that a 128-bit product costs several instructions. It chooses between two ways to the same bits.
+// narrow tells that a 128-bit product takes several instructions. It selects one of two ways to compute the same bits.
 const narrow = true
 
 // Mul returns x·y rounded to nearest, ties to even, saturating.

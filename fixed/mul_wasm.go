@@ -1,12 +1,12 @@
 package fixed
 
-// narrow tells that a 128-bit product costs several instructions. It chooses between two ways to the same bits.
+// narrow tells that a 128-bit product takes several instructions. It selects one of two ways to compute the same bits.
 const narrow = true
 
 // Mul returns x·y rounded to nearest, ties to even, saturating.
 //
-// A float tells whether the product wrapped: then it misses by 2^96 or more, else by less than 2^76, and the test stands
-// between. Written out, so that it is inlined: here a call costs more than the product.
+// A float tells whether the product wrapped: if so, the difference is 2^96 or more, else less than 2^76, and the test uses
+// a limit in between. The code is written out so that it is inlined, because a call takes longer than the product here.
 func (x Q) Mul(y Q) Q {
 	low := Q(uint32(x)) * Q(uint32(y))
 	r := x>>32*y + Q(uint32(x))*(y>>32) + Q(uint64(low)>>32)

@@ -4,10 +4,10 @@ package fixed
 
 import "math/bits"
 
-// narrow tells that a 128-bit product costs several instructions. It chooses between two ways to the same bits.
+// narrow tells that a 128-bit product takes several instructions. It selects one of two ways to compute the same bits.
 const narrow = false
 
-// ends is where Mul stops: a load, so that the compiler keeps the branch to it, which is hardly ever taken.
+// ends has the limits of Mul. Mul loads them so that the compiler keeps the branch, which is rarely taken.
 var ends = [2]Q{MaxQ, MinQ}
 
 // Mul returns x·y rounded to nearest, ties to even, saturating.

@@ -2,5 +2,5 @@
 
 package fixed
 
-// panicOnOverflow is set by the build tag samestep_overflow: what would saturate panics instead, so that a test finds it.
+// The build tag samestep_overflow sets panicOnOverflow: an operation panics where it would saturate, so that tests find it.
 const panicOnOverflow = true

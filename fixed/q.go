@@ -3,10 +3,10 @@ package fixed
 import "math/bits"
 
 // Q is a signed fixed-point number with 32 bits before and 32 bits after the point: the integer v stands for v / 2^32.
-// Native +, - and comparison work and wrap; the methods saturate.
+// Native +, - and comparison work; + and - wrap. The methods saturate.
 type Q int64
 
-// The usual numbers. MinQ and MaxQ are where saturating operations stop: about ∓2.1e9.
+// Common numbers. MinQ and MaxQ, about ∓2.1e9, are the limits of saturating operations.
 const (
 	One  Q = 1 << 32
 	Half Q = 1 << 31
@@ -22,13 +22,13 @@ func FromInt(n int64) Q {
 	return Q(n << 32)
 }
 
-// FromRatio returns num/den rounded to nearest, ties to even, saturating; a zero den saturates by the sign of num, 0/0 is 0.
+// FromRatio returns num/den, with the rounding and saturation of [Q.Div].
 func FromRatio(num, den int64) Q { return Q(num).Div(Q(den)) }
 
-// FractionBits returns 32. Package state finds it by reflection, so that a tool without this type prints 12.5.
+// FractionBits returns 32. Package state finds this method by reflection, so that a tool without this type prints 12.5.
 func (Q) FractionBits() uint8 { return 32 }
 
-// saturate is where every operation that is out of range ends.
+// saturate returns the limit for a result that is out of range, or panics in a build with samestep_overflow.
 func saturate(negative bool) Q {
 	if panicOnOverflow {
 		panic("fixed: overflow")
@@ -45,7 +45,7 @@ func magnitude(x int64) uint64 {
 	return uint64(x^sign) - uint64(sign)
 }
 
-// signed returns the Q of a magnitude and a sign, saturating.
+// signed returns the Q with a magnitude and a sign, saturating.
 func signed(m uint64, negative bool) Q {
 	sign := Q(0)
 	if negative {
@@ -79,7 +79,7 @@ func (x Q) Sub(y Q) Q {
 func (x Q) Div(y Q) Q {
 	q, d := quotientSeed(int64(x), int64(y)), magnitude(int64(y))
 	if uint64(q+1<<50) < 1<<51 {
-		// |q - x/y| < 1, so that the rest, though of numbers beyond 64 bits, fits into 64.
+		// |q - x/y| < 1, so the rest fits into 64 bits, although its operands do not.
 		rest := magnitude(int64(x)<<32 - q*int64(y))
 		if rest < d-rest || rest == d-rest && q&1 == 0 {
 			return Q(q)
@@ -116,7 +116,7 @@ func quotient(hi, lo, d uint64, negative bool) Q {
 	return signed(q, negative)
 }
 
-// Abs returns |x|; the one of MinQ is MaxQ.
+// Abs returns |x|, and MaxQ for MinQ.
 func (x Q) Abs() Q { return signed(magnitude(int64(x)), false) }
 
 // Floor returns the greatest whole number ≤ x.
@@ -153,16 +153,10 @@ func (x Q) Mod(y Q) Q {
 	return m
 }
 
-// Min returns the smaller of x and y.
-func Min(x, y Q) Q { return min(x, y) }
-
-// Max returns the greater of x and y.
-func Max(x, y Q) Q { return max(x, y) }
-
-// Clamp returns x limited to lo..hi; lo wins where they cross.
+// Clamp returns x limited to lo..hi, and lo if lo > hi.
 func Clamp(x, lo, hi Q) Q { return max(min(x, hi), lo) }
 
-// Lerp returns a + (b-a)·t with one rounding at the end, saturating: exactly a at t = 0 and b at t = One. t is not limited.
+// Lerp returns a + (b-a)·t with one rounding at the end, saturating: exactly a at t = 0 and b at t = One. t may be any number.
 func Lerp(a, b, t Q) Q {
 	// a·2^32 + (b-a)·t as a 128-bit integer; |b-a| < 2^64 and |t| ≤ 2^63, so the sum stays below 2^127 + 2^95.
 	negative := (b < a) != (t < 0)

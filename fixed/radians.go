@@ -8,11 +8,11 @@ func SinRadians(x Q) Q { return sineRadians(x, 0) }
 // CosRadians returns the cosine of an angle in radians, over the whole range of Q.
 func CosRadians(x Q) Q { return sineRadians(x, 1<<62) }
 
-// sineRadiansTable is sineRadians without floats, over the whole range of Q. It asks for |x| only, so that what is mirrored
-// is mirrored to the bit; ahead is 0 or a quarter.
+// sineRadiansTable is sineRadians without floats, over the whole range of Q. It computes with |x|, so that mirrored angles
+// give mirrored bits. ahead is 0 or a quarter.
 func sineRadiansTable(x Q, ahead uint64) Q {
 	// x/2π turns · 2^64, without the whole turns. The constant reaches 64 bits below the last bit of the greatest x, so
-	// that a far angle is as good as a near one.
+	// great angles are as exact as small ones.
 	const perRadianHigh, perRadianLow = 0x28be60db9391054a, 0x7f09d5f47d4d3770 // 1/2π · 2^128
 	m := magnitude(int64(x))
 	hi, mid := bits.Mul64(m, perRadianHigh)
@@ -20,7 +20,7 @@ func sineRadiansTable(x Q, ahead uint64) Q {
 	a := (hi+carry)<<32 | mid>>32
 	a += ahead
 
-	r := a ^ uint64(int64(a<<1)>>63) // as in sineTable; here the missing step is far below the last bit
+	r := a ^ uint64(int64(a<<1)>>63) // as in sineTable, but the missing step is far below the last bit
 	p, u := &sinePieces[uint8(r>>54)], r<<10
 	short := int64(u >> 33)
 	h := p.c3 - (int64(p.c4)+int64(p.c5)*short>>39)*short>>11

@@ -2,9 +2,9 @@ package fixed
 
 import "math/bits"
 
-// Rand is a seeded generator that is plain state: PCG-DXSM with 128 bits of state, the generator that math/rand/v2 and
-// NumPy call PCG64-DXSM (O'Neill 2014; multiplier by Steele and Vigna 2021). The zero value works. Keep it in the
-// simulation's state and draw from it only inside Step.
+// Rand is a seeded generator that is plain state: PCG-DXSM with 128 bits of state, PCG64-DXSM in math/rand/v2 and NumPy
+// (O'Neill 2014; multiplier by Steele and Vigna 2021). The zero value works. Keep it in the simulation's state and draw
+// from it only in Step.
 type Rand struct{ Hi, Lo uint64 }
 
 // NewRand returns the generator of a seed.
@@ -46,10 +46,10 @@ func (r *Rand) N(n uint32) uint32 {
 	return hi
 }
 
-// Q returns a number in 0 ≤ x < 1, each of the 2^32 equally likely.
+// Q returns a number in 0 ≤ x < 1. All 2^32 of them are equally likely.
 func (r *Rand) Q() Q { return Q(r.Uint32()) }
 
-// Range returns an unbiased number in lo ≤ x < hi, and lo where that is empty.
+// Range returns an unbiased number in lo ≤ x < hi, and lo if hi ≤ lo.
 func (r *Rand) Range(lo, hi Q) Q {
 	if hi <= lo {
 		return lo
@@ -67,7 +67,7 @@ func (r *Rand) Range(lo, hi Q) Q {
 // Bool returns true or false, equally likely.
 func (r *Rand) Bool() bool { return r.Uint64()>>63 == 1 }
 
-// Shuffle permutes s, every order equally likely. s has fewer than 2^32 elements.
+// Shuffle permutes s. Every order is equally likely. s must have fewer than 2^32 elements.
 func Shuffle[T any](r *Rand, s []T) {
 	for i := len(s) - 1; i > 0; i-- {
 		j := r.N(uint32(i) + 1)
@@ -75,7 +75,7 @@ func Shuffle[T any](r *Rand, s []T) {
 	}
 }
 
-// Pick returns one element of s, each equally likely, and the zero T where s is empty. s has fewer than 2^32 elements.
+// Pick returns one element of s, each equally likely, or the zero T if s is empty. s must have fewer than 2^32 elements.
 func Pick[T any](r *Rand, s []T) (t T) {
 	if len(s) == 0 {
 		return t

@@ -5,7 +5,7 @@ import "math/bits"
 // ISqrt64 returns the greatest integer whose square is ≤ x.
 func ISqrt64(x uint64) uint64 {
 	r := rootSeed(0, x)
-	// The seed is off by at most one, and its square may wrap only for r = 2^32.
+	// The seed is off by at most one. Its square wraps only for r = 2^32.
 	if r > 1<<32-1 {
 		r = 1<<32 - 1
 	}
@@ -24,13 +24,13 @@ func ISqrt128(hi, lo uint64) uint64 {
 		return ISqrt64(lo)
 	}
 	r := rootSeed(hi, lo)
-	if r <= hi { // only above (2^64 - 2^12)^2, where the quotient below would not fit
+	if r <= hi { // only above (2^64 - 2^12)^2, where the quotient below does not fit
 		r = 1<<64 - 1
 	}
 	if r <= hi {
 		return r
 	}
-	// One Newton step squares the relative error of 2^-50: it leaves less than one, from above.
+	// One Newton step squares the relative error of 2^-50. The result is too great by less than one.
 	q, _ := bits.Div64(hi, lo, r)
 	s, carry := bits.Add64(r, q, 0)
 	r = s>>1 | carry<<63
@@ -55,8 +55,8 @@ func (x Q) Sqrt() Q {
 		return 0
 	}
 	r := sqrtSeed(int64(x))
-	// The seed is off by less than 1, so that the rest fits into 64 bits even though the squares do not. A root is never
-	// half-way between two integers: (r+1/2)² is not one.
+	// The seed is off by less than 1, so the rest fits into 64 bits, although the squares do not. A root is never half-way
+	// between two integers, because (r+1/2)² is not an integer.
 	rest := int64(x)<<32 - r*r
 	if rest > r {
 		r++
@@ -66,13 +66,13 @@ func (x Q) Sqrt() Q {
 	return Q(r)
 }
 
-// Hypot returns the root of x²+y² rounded to nearest, saturating; it never overflows on the way.
+// Hypot returns the root of x²+y² rounded to nearest, saturating. Intermediate results never overflow.
 func Hypot(x, y Q) Q {
 	r := hypotSeed(int64(x), int64(y))
 	if uint64(r) >= 1<<49 {
 		return signed(hypot(magnitude(int64(x)), magnitude(int64(y))), false)
 	}
-	rest := int64(x)*int64(x) + int64(y)*int64(y) - r*r // as in Sqrt: right within -r < rest ≤ r
+	rest := int64(x)*int64(x) + int64(y)*int64(y) - r*r // as in Sqrt: r is right if -r < rest ≤ r
 	if uint64(rest+r-1) >= uint64(2*r) && r != 0 {
 		r += 1 | rest>>63
 	}
@@ -91,7 +91,7 @@ func hypot(x, y uint64) uint64 {
 	return r
 }
 
-// RSqrt returns 1/√x rounded to nearest; that of 0 is MaxQ and that of a negative x 0.
+// RSqrt returns 1/√x rounded to nearest, MaxQ for 0, and 0 for a negative x.
 func RSqrt(x Q) Q {
 	if x <= 0 {
 		if x == 0 {
@@ -107,7 +107,7 @@ func RSqrt(x Q) Q {
 	return rsqrtSlow(x)
 }
 
-// rsqrtSlow is RSqrt by integers: √(2^96/x), by the quotient's root.
+// rsqrtSlow is RSqrt without floats: the root of the quotient 2^96/x.
 func rsqrtSlow(x Q) Q {
 	hi, rest := 1<<32/uint64(x), 1<<32%uint64(x)
 	lo, rest := bits.Div64(rest, 0, uint64(x))
@@ -119,18 +119,3 @@ func rsqrtSlow(x Q) Q {
 	}
 	return Q(r)
 }
-
-// FloorDiv returns a/b rounded towards minus infinity; division by zero is 0.
-func FloorDiv(a, b int64) int64 {
-	if b == 0 {
-		return 0
-	}
-	q := a / b
-	if a%b != 0 && a^b < 0 {
-		q--
-	}
-	return q
-}
-
-// Cell returns the index of the grid cell of a size that holds pos: floor(pos/size), also for negative positions.
-func Cell(pos, size Q) int64 { return FloorDiv(int64(pos), int64(size)) }

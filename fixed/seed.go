@@ -7,16 +7,16 @@ import (
 	"math/bits"
 )
 
-// This and mul_wasm.go are the only files of the package that use floats. They are a first guess: an integer
-// test of each caller makes the result independent of how a float was rounded, or goes another way without floats.
+// Only this file and mul_wasm.go use floats. A float is a first guess: an integer test of each caller makes the result
+// independent of the float's rounding, or the caller computes the result without floats.
 
-// A float of 3·2^(51-n) has 2^-n as its last bit: adding it to a smaller float rounds that to a multiple of 2^-n, and the
-// bits of the sum are those of 3·2^(51-n) plus the multiple. That is quicker than a conversion, on a 32-bit machine by far.
+// The last bit of the float 3·2^(51-n) is 2^-n. Adding it to a smaller float rounds that float to a multiple of 2^-n, and
+// the bits of the sum are those of 3·2^(51-n) plus the multiple. This is faster than a conversion, much so on 32 bits.
 
-// nearest returns the integer nearest to f, for |f| < 2^51. For a greater one or a NaN it is beyond ±2^50 too.
+// nearest returns the integer nearest to f, for |f| < 2^51. For a greater f or a NaN, the result is beyond ±2^50 too.
 func nearest(f float64) int64 { return int64(math.Float64bits(f+3<<51)) - 0x4338<<48 }
 
-// toFloat is a conversion, by halves where the processor converts only 32 bits.
+// toFloat converts x, in halves where the processor converts only 32 bits.
 func toFloat(x int64) float64 {
 	if bits.UintSize == 64 {
 		return float64(x)
@@ -29,13 +29,13 @@ func sqrtSeed(x int64) int64 {
 	return int64(math.Float64bits(math.Sqrt(toFloat(x))+3<<35)) - 0x4238<<48
 }
 
-// hypotSeed returns the root of x²+y² with an error below 1, if it is below 2^50; else it is beyond 2^49 too.
+// hypotSeed returns the root of x²+y² with an error below 1 if the root is below 2^50, else a number beyond 2^49.
 func hypotSeed(x, y int64) int64 {
 	fx, fy := toFloat(x), toFloat(y)
 	return nearest(math.Sqrt(fx*fx + fy*fy))
 }
 
-// quotientSeed returns x/y · 2^32 with an error below 1, if it is below 2^50; else it is beyond ±2^50 too.
+// quotientSeed returns x/y · 2^32 with an error below 1 if that is below 2^50, else a number beyond ±2^50.
 func quotientSeed(x, y int64) int64 {
 	return int64(math.Float64bits(toFloat(x)/toFloat(y)+3<<19)) - 0x4138<<48
 }
@@ -45,7 +45,7 @@ func ratioSeed(y, x int64) int64 {
 	return int64(math.Float64bits(toFloat(y)/toFloat(x)+3<<1)) - 0x4018<<48
 }
 
-// compareSeed compares x²+y² with r²: it is sure of less or of more, or of neither.
+// compareSeed compares x²+y² with r². It reports less or more only if it is certain.
 func compareSeed(x, y, r int64) (less, more bool) {
 	fx, fy, fr := toFloat(x), toFloat(y), toFloat(r)
 	d := fx*fx + fy*fy - fr*fr
@@ -53,7 +53,7 @@ func compareSeed(x, y, r int64) (less, more bool) {
 	return d < -margin, d > margin
 }
 
-// rootSeed returns the root of hi·2^64 + lo with a relative error below 2^-50, and never more than 2^64 - 2^12.
+// rootSeed returns the root of hi·2^64 + lo with a relative error below 2^-50, at most 2^64 - 2^12.
 func rootSeed(hi, lo uint64) uint64 {
 	f := math.Sqrt(float64(hi)*(1<<64) + float64(lo))
 	return uint64(min(f, 1<<64-1<<12))
@@ -69,14 +69,14 @@ func scaleSeed(x, y, n int64) (int64, int64) {
 // rsqrtSeed returns 2^60/√x with an error below 2, for x ≥ 2^20.
 func rsqrtSeed(x int64) int64 { return nearest((1 << 60) / math.Sqrt(toFloat(x))) }
 
-// folded returns what has the sine of t and lies within a quarter of 0, in quarters.
+// folded returns the angle in -1..1 quarters that has the sine of t.
 func folded(t uint32) float64 {
 	back := int32(t^t<<1) >> 31
 	return float64((int32(t)^back)-back+back&(-1<<31)) * (1.0 / (1 << 30))
 }
 
-// sineSeed returns 2^44 times the sine of y quarters of a turn with an error below 2, for |y| ≤ 1: the polynomial through
-// the zeros of the Chebyshev polynomial of degree 15 is off by at most 2^-44.5.
+// sineSeed returns 2^44 times the sine of y quarters of a turn with an error below 2, for |y| ≤ 1. The error of its
+// polynomial, through the zeros of the Chebyshev polynomial of degree 15, is at most 2^-44.5.
 func sineSeed(y float64) int64 {
 	z := y * y
 	zz := z * z
@@ -85,8 +85,8 @@ func sineSeed(y float64) int64 {
 	return nearest((low + zz*zz*high) * (y * (1 << 44)))
 }
 
-// quartersSeed returns an angle of x/2^32 radians and some quarters of a turn as y quarters with an error below 2^-46, for
-// |x| ≤ 64·2^32, and whole half turns: |y| ≤ 1. The sine is that of y, to be negated where odd is all ones, else 0.
+// quartersSeed splits an angle of x/2^32 radians and some quarters of a turn, for |x| ≤ 64·2^32, into y quarters, |y| ≤ 1,
+// with an error below 2^-46, and whole half turns. odd is all ones if their number is odd, which negates the sine, else 0.
 func quartersSeed(x int64, quarters int32) (y float64, odd int64) {
 	const magic = 3 << 51
 	y = toFloat(x)*(1/(math.Pi/2*(1<<32))) + float64(quarters)

@@ -1,7 +1,7 @@
 package fixed
 
-// SelfTest returns a sum over some hundred results of this package: the same on every machine that computes them right.
-// It takes some microseconds, and is what a game gives to lockstep.Rules.SelfTest.
+// SelfTest returns a hash over several hundred results of this package, which is the same on every correct machine. It
+// takes some microseconds. Games set lockstep.Rules.SelfTest to it.
 func SelfTest() uint64 {
 	sum := uint64(5)
 	add := func(values ...Q) {

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/fixed"
-	"github.com/seed-49bee653/samestep/fixed/internal/bignum"
 )
 
 // go test ./fixed -run AllTurns -exhaustive -timeout 1h
@@ -113,6 +112,6 @@ var factorials = func() (f [23]uint64) {
 func inverseFactorial(n uint64) uint64 { return factorials[n] }
 
 func bigSine(r uint32) fixed.Q {
-	arc := new(big.Float).Mul(bignum.Scale(bignum.Pi(), -31), bignum.Float(int64(r)))
-	return rounded(bignum.Sin(arc))
+	arc := new(big.Float).Mul(bigScale(bigPi(), -31), bigFloat(int64(r)))
+	return rounded(bigSin(arc))
 }

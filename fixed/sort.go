@@ -1,20 +1,20 @@
 package fixed
 
-// Keyed is an element of [SortKeyed]: what to sort by, and the id that breaks ties.
+// Keyed is an element of [SortKeyed]: the key to sort by, and the id that breaks ties.
 type Keyed struct {
 	Key Q
 	ID  uint32
 }
 
-// SortKeyed sorts items by (Key, ID), smallest first, in time linear in their number. It needs as many elements again
-// as scratch, allocates them if scratch is shorter, and returns scratch for the next call. There must be fewer than 2^32.
+// SortKeyed sorts fewer than 2^32 items by (Key, ID), smallest first, in linear time. It needs scratch of the same length,
+// allocates it if scratch is shorter, and returns it for the next call.
 func SortKeyed(items, scratch []Keyed) []Keyed {
 	if cap(scratch) < len(items) {
 		scratch = make([]Keyed, len(items))
 	}
 	scratch = scratch[:cap(scratch)]
 	from, to := items, scratch[:len(items)]
-	// A byte at a time, from the last byte of the id to the first of the key; bytes that are alike everywhere are skipped.
+	// Sort by one byte at a time, from the last byte of the id to the first of the key. Skip bytes that all items share.
 	ids, keys := differences(items)
 	for shift := 0; shift < 32; shift += 8 {
 		if ids>>shift&0xff != 0 {
@@ -34,7 +34,7 @@ func SortKeyed(items, scratch []Keyed) []Keyed {
 	return scratch
 }
 
-// differences returns the bits in which ids and keys differ from each other; no bits of the ids if they already rise.
+// differences returns the bits in which ids and keys differ, without those of ids that are in order already.
 func differences(items []Keyed) (ids uint32, keys uint64) {
 	rising := true
 	for i := 1; i < len(items); i++ {
@@ -77,7 +77,7 @@ func sortByKey(from, to []Keyed, shift int) {
 	}
 }
 
-// startsOf turns counts into the place where each begins.
+// startsOf turns counts into start indexes.
 func startsOf(counts *[256]uint32) {
 	sum := uint32(0)
 	for i, n := range counts {

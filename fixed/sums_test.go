@@ -12,7 +12,7 @@ import (
 	"github.com/seed-49bee653/samestep/fixed"
 )
 
-var update = flag.Bool("update", false, "rewrite testdata/sums.txt: only where a result is meant to change, for replays do too")
+var update = flag.Bool("update", false, "rewrite tables_data.go or testdata/sums.txt: only where results are meant to change, for replays change too")
 
 // summed is every function whose bits a replay depends on; x, y and z are inputs of every magnitude.
 var summed = []struct {

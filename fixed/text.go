@@ -7,13 +7,14 @@ import (
 )
 
 var (
-	// ErrSyntax means that a text is not a decimal number.
+	// ErrSyntax reports text that is not a decimal number.
 	ErrSyntax = decimal.ErrSyntax
-	// ErrRange means that a number does not fit.
+	// ErrRange reports a number that does not fit.
 	ErrRange = decimal.ErrRange
 )
 
-// Parse reads a decimal such as "-0.25", rounded to nearest, ties to even. Exponents are not taken.
+// Parse reads a decimal such as "-0.25", rounded to nearest, ties to even. It takes no exponent. The error wraps [ErrSyntax]
+// or [ErrRange].
 func Parse(s string) (Q, error) {
 	v, err := decimal.Parse(s, 32)
 	if err != nil {
@@ -22,7 +23,7 @@ func Parse(s string) (Q, error) {
 	return Q(v), nil
 }
 
-// MustParse is [Parse] for constants in the source: it panics where Parse returns an error.
+// MustParse is [Parse] for constants in the source. It panics on an error.
 func MustParse(s string) Q {
 	x, err := Parse(s)
 	if err != nil {
@@ -56,18 +57,15 @@ func (x *Q) UnmarshalText(text []byte) error {
 // MarshalJSON writes a JSON number with all its digits.
 func (x Q) MarshalJSON() ([]byte, error) { return x.AppendText(nil) }
 
-// UnmarshalJSON reads a JSON number without an exponent, or the same in quotes; null leaves x as it is.
+// UnmarshalJSON reads a JSON number without an exponent, or the same in quotes. null leaves x unchanged.
 func (x *Q) UnmarshalJSON(text []byte) error {
 	if string(text) == "null" {
 		return nil
 	}
-	if n := len(text); n >= 2 && text[0] == '"' && text[n-1] == '"' {
-		text = text[1 : n-1]
-	}
-	return x.UnmarshalText(text)
+	return x.UnmarshalText(unquoted(text))
 }
 
-// ParseTurn reads a fraction of a turn, at least 0 and less than 1, such as "0.25".
+// ParseTurn reads a fraction of a turn, at least 0 and less than 1, such as "0.25". The error wraps [ErrSyntax] or [ErrRange].
 func ParseTurn(s string) (Turn, error) {
 	v, err := decimal.ParseUint(s, 32)
 	if err == nil && v > 1<<32-1 {
@@ -106,13 +104,18 @@ func (t *Turn) UnmarshalText(text []byte) error {
 // MarshalJSON writes a JSON number with all its digits.
 func (t Turn) MarshalJSON() ([]byte, error) { return t.AppendText(nil) }
 
-// UnmarshalJSON reads a JSON number without an exponent, or the same in quotes; null leaves t as it is.
+// UnmarshalJSON reads a JSON number without an exponent, or the same in quotes. null leaves t unchanged.
 func (t *Turn) UnmarshalJSON(text []byte) error {
 	if string(text) == "null" {
 		return nil
 	}
+	return t.UnmarshalText(unquoted(text))
+}
+
+// unquoted returns text without quotes around it.
+func unquoted(text []byte) []byte {
 	if n := len(text); n >= 2 && text[0] == '"' && text[n-1] == '"' {
-		text = text[1 : n-1]
+		return text[1 : n-1]
 	}
-	return t.UnmarshalText(text)
+	return text
 }

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/fixed"
-	"github.com/seed-49bee653/samestep/fixed/internal/bignum"
 )
 
 // bounds is the promise of each function beyond plain arithmetic: the error over its whole range, in units of 2^-32.
@@ -20,24 +19,24 @@ var bounds = []struct {
 }{
 	{"SinRadians", 1000, 0.5 + 1./(1<<27), inputs, fixed.SinRadians, sinRadians},
 	{"CosRadians", 1000, 0.5 + 1./(1<<27), inputs, fixed.CosRadians, func(x *big.Float) *big.Float {
-		return bignum.Cos(withoutTurns(x))
+		return bigCos(withoutTurns(x))
 	}},
-	{"Exp2", 1000, 0.51, exponents, fixed.Exp2, bignum.Exp2},
+	{"Exp2", 1000, 0.51, exponents, fixed.Exp2, bigExp2},
 	{"Exp", 1000, 0.75, exponents, fixed.Exp, func(x *big.Float) *big.Float {
-		return bignum.Exp2(new(big.Float).Quo(x, bignum.Log(bignum.Float(2))))
+		return bigExp2(new(big.Float).Quo(x, bigLog(bigFloat(2))))
 	}},
-	{"Log2", 1000, 0.5 + 1./(1<<20), positive, fixed.Log2, bignum.Log2},
-	{"Log", 1000, 0.5 + 1./(1<<20), positive, fixed.Log, bignum.Log},
+	{"Log2", 1000, 0.5 + 1./(1<<20), positive, fixed.Log2, bigLog2},
+	{"Log", 1000, 0.5 + 1./(1<<20), positive, fixed.Log, bigLog},
 }
 
 // withoutTurns returns an angle less its whole turns.
 func withoutTurns(x *big.Float) *big.Float {
-	tau := bignum.Scale(bignum.Pi(), 1)
+	tau := bigScale(bigPi(), 1)
 	n, _ := new(big.Float).Quo(x, tau).Int(nil)
-	return new(big.Float).Sub(x, new(big.Float).Mul(tau, bignum.Float(0).SetInt(n)))
+	return new(big.Float).Sub(x, new(big.Float).Mul(tau, bigFloat(0).SetInt(n)))
 }
 
-func sinRadians(x *big.Float) *big.Float { return bignum.Sin(withoutTurns(x)) }
+func sinRadians(x *big.Float) *big.Float { return bigSin(withoutTurns(x)) }
 
 // exponents are inputs whose power of two, and of e, fits.
 func exponents(seed uint64, n int) []fixed.Q {
@@ -83,7 +82,7 @@ func TestExp2Top(t *testing.T) {
 	worst := 0.0
 	for range 1000 {
 		x := r.Range(30*fixed.One, 31*fixed.One)
-		worst = max(worst, ulps(fixed.Exp2(x), bignum.Exp2(real(x))))
+		worst = max(worst, ulps(fixed.Exp2(x), bigExp2(real(x))))
 	}
 	t.Logf("worst error %.9f", worst)
 	if worst > 0.51 {
@@ -93,12 +92,12 @@ func TestExp2Top(t *testing.T) {
 
 func TestDirections(t *testing.T) {
 	skipOverflowBuild(t)
-	pi := bignum.Pi()
+	pi := bigPi()
 	worst, worstRadians := 0.0, 0.0
 	pairs(31, 500, func(y, x fixed.Q) {
-		angle := bignum.Atan2(bignum.Float(int64(y)), bignum.Float(int64(x)))
+		angle := bigAtan2(bigFloat(int64(y)), bigFloat(int64(x)))
 		e := ulps(fixed.Atan2Radians(y, x), angle)
-		turns := bignum.Scale(new(big.Float).Quo(angle, pi), -1)
+		turns := bigScale(new(big.Float).Quo(angle, pi), -1)
 		f := ulps(fixed.Q(int32(fixed.Atan2(y, x))), turns) // -1/2..1/2
 		if f > 1<<31 {                                      // half a turn is minus half a turn
 			f = 1<<32 - f
@@ -185,10 +184,10 @@ func TestAsinAcos(t *testing.T) {
 		if i%3 == 0 { // where the derivative is infinite
 			x = fixed.One - r.Range(0, 1000)
 		}
-		cathetus := new(big.Float).Sqrt(new(big.Float).Sub(bignum.Float(1), new(big.Float).Mul(real(x), real(x))))
-		perTurn := bignum.Scale(bignum.Pi(), 1)
-		asin := new(big.Float).Quo(bignum.Atan2(real(x), cathetus), perTurn)
-		acos := new(big.Float).Quo(bignum.Atan2(cathetus, real(x)), perTurn)
+		cathetus := new(big.Float).Sqrt(new(big.Float).Sub(bigFloat(1), new(big.Float).Mul(real(x), real(x))))
+		perTurn := bigScale(bigPi(), 1)
+		asin := new(big.Float).Quo(bigAtan2(real(x), cathetus), perTurn)
+		acos := new(big.Float).Quo(bigAtan2(cathetus, real(x)), perTurn)
 		if e := ulps(fixed.Q(int32(fixed.Asin(x))), asin); e > 0.500001 {
 			t.Errorf("Asin(%d): error %.9f, want at most 0.500001", x, e)
 		}
@@ -204,8 +203,8 @@ func TestPow(t *testing.T) {
 	worst := 0.0
 	for range 1000 {
 		x, y := r.Range(1, 64*fixed.One)>>r.N(30)+1, r.Range(-8*fixed.One, 8*fixed.One)
-		want := bignum.Exp2(new(big.Float).Mul(real(y), bignum.Log2(real(x))))
-		if want.Cmp(bignum.Float(1<<31-1)) >= 0 {
+		want := bigExp2(new(big.Float).Mul(real(y), bigLog2(real(x))))
+		if want.Cmp(bigFloat(1<<31-1)) >= 0 {
 			continue
 		}
 		e := ulps(fixed.Pow(x, y), want) - 0.5

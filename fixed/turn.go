@@ -1,7 +1,6 @@
 package fixed
 
-// Turn is an angle as a fraction of a full turn, v / 2^32, counter-clockwise from +X. It wraps by itself: native + and -
-// are right for every pair.
+// Turn is an angle as a fraction of a full turn, v / 2^32, counter-clockwise from +X. Native + and - wrap, as angles do.
 type Turn uint32
 
 // A quarter and a half of a turn.
@@ -10,19 +9,19 @@ const (
 	HalfTurn    Turn = 1 << 31
 )
 
-// Degrees returns an angle in degrees as a Turn, rounded to nearest, ties to even; full turns drop out.
+// Degrees returns an angle in degrees as a Turn, without full turns, rounded to nearest, ties to even.
 func Degrees(d Q) Turn {
 	whole := d.Mod(360 * One)
 	return Turn(MulDiv(whole, One, 360*One))
 }
 
-// FractionBits returns 32. Package state finds it by reflection, so that a tool without this type prints 0.25.
+// FractionBits returns 32. Package state finds this method by reflection, so that a tool without this type prints 0.25.
 func (Turn) FractionBits() uint8 { return 32 }
 
-// Diff returns the shortest signed way from t to the other: t + Turn(t.Diff(to)) == to. Half a turn is negative.
+// Diff returns the shortest signed angle from t to the other: t + Turn(t.Diff(to)) == to. Half a turn is negative.
 func (t Turn) Diff(to Turn) int32 { return int32(to - t) }
 
-// Toward returns t turned towards target on the shorter way, by at most limit.
+// Toward returns t turned towards target in the shorter direction, by at most limit.
 func (t Turn) Toward(target, limit Turn) Turn {
 	switch d := target - t; {
 	case d <= limit || -d <= limit:
@@ -40,7 +39,7 @@ func (t Turn) Sin() Q { return sine(uint32(t)) }
 // Cos returns the cosine of t, correctly rounded.
 func (t Turn) Cos() Q { return sine(uint32(t + QuarterTurn)) }
 
-// SinCos returns the same as Sin and Cos.
+// SinCos returns the results of Sin and Cos.
 func (t Turn) SinCos() (sin, cos Q) { return sineCosine(uint32(t)) }
 
 // Tan returns sine/cosine of t, saturating at the poles.
@@ -52,8 +51,8 @@ func (t Turn) Tan() Q {
 // sineTable is sine without floats: c0 + u·(c1 - u·(c2 + u·(c3 - u·(c4 + u·c5)))). With a u of 22 bits the first three
 // products need only 64 bits.
 func sineTable(t uint32) Q {
-	// The second and fourth quarter run backwards: ^t counts down from the last step of a quarter, so that one step is
-	// missing. odd is -1 there and adds it; u may be the whole piece.
+	// The second and fourth quarter run backwards: ^t counts down from the last step of a quarter, one step too few. odd is
+	// -1 there and adds the step; u may be the whole piece.
 	odd := int32(t<<1) >> 31
 	r := t ^ uint32(odd)
 	p, u := &sinePieces[uint8(r>>22)], int64(r&(1<<22-1))-int64(odd)

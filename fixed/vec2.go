@@ -2,10 +2,10 @@ package fixed
 
 import "math/bits"
 
-// Vec2 is a point or a way in the plane: X to the right, Y up, turns counter-clockwise.
+// Vec2 is a point or a displacement in the plane: X to the right, Y up, turns counter-clockwise.
 type Vec2 struct{ X, Y Q }
 
-// Polar returns the vector of a direction and a length.
+// Polar returns the vector with a direction and a length.
 func Polar(t Turn, length Q) Vec2 {
 	s, c := t.SinCos()
 	return Vec2{c.Mul(length), s.Mul(length)}
@@ -17,7 +17,7 @@ func (v Vec2) Add(o Vec2) Vec2 { return Vec2{v.X.Add(o.X), v.Y.Add(o.Y)} }
 // Sub returns v-o, saturating.
 func (v Vec2) Sub(o Vec2) Vec2 { return Vec2{v.X.Sub(o.X), v.Y.Sub(o.Y)} }
 
-// Scale returns v·k, each component as by Mul.
+// Scale returns v·k, each component by Mul.
 func (v Vec2) Scale(k Q) Vec2 { return Vec2{v.X.Mul(k), v.Y.Mul(k)} }
 
 // Dot returns X·X + Y·Y of v and o, correctly rounded, saturating.
@@ -27,7 +27,7 @@ func (v Vec2) Dot(o Vec2) Q {
 	return sum(h1, l1, h2, l2)
 }
 
-// Cross returns X·Y - Y·X of v and o, correctly rounded, saturating. It is positive where o lies to the left of v.
+// Cross returns X·Y - Y·X of v and o, correctly rounded, saturating. It is positive if o is to the left of v.
 func (v Vec2) Cross(o Vec2) Q {
 	h1, l1 := product(v.X, o.Y)
 	h2, l2 := product(v.Y, o.X)
@@ -63,21 +63,21 @@ func (v Vec2) DotSign(o Vec2) int {
 		magnitude(int64(v.Y)), magnitude(int64(o.Y)), v.Y^o.Y >= 0)
 }
 
-// CrossSign returns the exact sign of the cross product: 1 where o lies to the left of v, -1 to the right, 0 on its line.
+// CrossSign returns the exact sign of the cross product: 1 if o is to the left of v, -1 to the right, 0 on its line.
 func (v Vec2) CrossSign(o Vec2) int {
 	return compareProducts(
 		magnitude(int64(v.X)), magnitude(int64(o.Y)), v.X^o.Y < 0,
 		magnitude(int64(v.Y)), magnitude(int64(o.X)), v.Y^o.X < 0)
 }
 
-// Orient2D returns 1 where a, b, c turn left, -1 where they turn right, 0 where they are on one line; exact for all points.
+// Orient2D returns 1 if a, b, c turn left, -1 if they turn right, 0 if they are on one line. It is exact for all points.
 func Orient2D(a, b, c Vec2) int {
 	return compareProducts(
 		distance(a.X, b.X), distance(a.Y, c.Y), (b.X < a.X) != (c.Y < a.Y),
 		distance(a.Y, b.Y), distance(a.X, c.X), (b.Y < a.Y) != (c.X < a.X))
 }
 
-// distance returns |a-b|, which always fits.
+// distance returns |a-b|.
 func distance(a, b Q) uint64 {
 	d := uint64(a) - uint64(b)
 	if a < b { // a conditional move, no branch
@@ -94,7 +94,7 @@ func compareProducts(a, b uint64, abNegative bool, c, d uint64, cdNegative bool)
 	case h1|l1 == 0 && h2|l2 == 0:
 		return 0
 	case abNegative != cdNegative:
-		// One side may be zero, then its sign means nothing; but the other is not, and its sign decides alike.
+		// If one product is zero, its sign is meaningless, and that of the other decides.
 		if h1|l1 == 0 && !cdNegative || h1|l1 != 0 && abNegative {
 			return -1
 		}
@@ -119,7 +119,7 @@ func squares(x, y uint64) (top, hi, lo uint64) {
 	return top, hi, lo
 }
 
-// InRange tells whether o is at most r away from v, exactly, for any positions; a negative r reaches nothing.
+// InRange reports whether o is at most r away from v, exactly for all positions. It is false for a negative r.
 func (v Vec2) InRange(o Vec2, r Q) bool {
 	if narrow {
 		x, y := v.X-o.X, v.Y-o.Y
@@ -145,7 +145,7 @@ func (v Vec2) inRangeExact(o Vec2, r Q) bool {
 	return top|less|uint64(r)>>63 == 0
 }
 
-// CompareDistance returns -1 where a is nearer to v than b is, 1 where b is nearer, 0 where both are equally far; exact.
+// CompareDistance returns -1 if a is nearer to v than b, 1 if b is nearer, 0 if both are equally far. It is exact.
 func (v Vec2) CompareDistance(a, b Vec2) int {
 	t1, h1, l1 := squares(distance(v.X, a.X), distance(v.Y, a.Y))
 	t2, h2, l2 := squares(distance(v.X, b.X), distance(v.Y, b.Y))
@@ -158,13 +158,13 @@ func (v Vec2) CompareDistance(a, b Vec2) int {
 	return 1
 }
 
-// Rotate returns v turned by t: one rounding for each component beside those of sine and cosine.
+// Rotate returns v turned by t, with one rounding of each component besides those of sine and cosine.
 func (v Vec2) Rotate(t Turn) Vec2 {
 	s, c := t.SinCos()
 	return Vec2{v.Dot(Vec2{c, -s}), v.Dot(Vec2{s, c})}
 }
 
-// MoveToward returns v moved towards target by at most step, and target itself where it is within step.
+// MoveToward returns v moved towards target by step, or target if it is within step. It returns v if step ≤ 0.
 func (v Vec2) MoveToward(target Vec2, step Q) Vec2 {
 	if step <= 0 {
 		return v
@@ -179,7 +179,7 @@ func (v Vec2) MoveToward(target Vec2, step Q) Vec2 {
 	return v.Add(way.withLength(step))
 }
 
-// ClampLen returns v, shortened to limit where it is longer.
+// ClampLen returns v, shortened to limit if it is longer.
 func (v Vec2) ClampLen(limit Q) Vec2 {
 	limit = max(limit, 0)
 	if (Vec2{}).InRange(v, limit) {
@@ -188,8 +188,5 @@ func (v Vec2) ClampLen(limit Q) Vec2 {
 	return v.withLength(limit)
 }
 
-// Lerp returns v + (o-v)·t, each component as by [Lerp].
-func (v Vec2) Lerp(o Vec2, t Q) Vec2 { return Vec2{Lerp(v.X, o.X, t), Lerp(v.Y, o.Y, t)} }
-
-// Heading returns the direction of v; that of the zero vector is 0.
+// Heading returns the direction of v, and 0 for the zero vector.
 func (v Vec2) Heading() Turn { return Atan2(v.Y, v.X) }

@@ -2,7 +2,7 @@ package fixed
 
 import "math/bits"
 
-// Vec3 is a point or a way in space, for what flies; Z is up.
+// Vec3 is a point or a displacement in space; Z is up.
 type Vec3 struct{ X, Y, Z Q }
 
 // Add returns v+o, saturating.
@@ -11,18 +11,18 @@ func (v Vec3) Add(o Vec3) Vec3 { return Vec3{v.X.Add(o.X), v.Y.Add(o.Y), v.Z.Add
 // Sub returns v-o, saturating.
 func (v Vec3) Sub(o Vec3) Vec3 { return Vec3{v.X.Sub(o.X), v.Y.Sub(o.Y), v.Z.Sub(o.Z)} }
 
-// Scale returns v·k, each component as by Mul.
+// Scale returns v·k, each component by Mul.
 func (v Vec3) Scale(k Q) Vec3 { return Vec3{v.X.Mul(k), v.Y.Mul(k), v.Z.Mul(k)} }
 
 // XY returns v without its height.
 func (v Vec3) XY() Vec2 { return Vec2{v.X, v.Y} }
 
-// Lerp returns v + (o-v)·t, each component as by [Lerp].
+// Lerp returns v + (o-v)·t, each component by [Lerp].
 func (v Vec3) Lerp(o Vec3, t Q) Vec3 {
 	return Vec3{Lerp(v.X, o.X, t), Lerp(v.Y, o.Y, t), Lerp(v.Z, o.Z, t)}
 }
 
-// InRange tells whether o is at most r away from v, exactly, for any positions; a negative r reaches nothing.
+// InRange reports whether o is at most r away from v, exactly for all positions. It is false for a negative r.
 func (v Vec3) InRange(o Vec3, r Q) bool {
 	if r < 0 {
 		return false
