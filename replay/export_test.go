@@ -13,6 +13,9 @@ func LockShared(f *os.File) error { return tryLock(f, false) }
 // CreateBy is Create with other steps to secure the file.
 var CreateBy = create
 
+// SealOver is SealFile with files that are open, and another function to replace one by the other.
+var SealOver = sealOver
+
 // Resign appends the block of a signature to a file, which must not be sealed.
 func Resign(file, body []byte) []byte { return AppendBlock(file, blockSignature, body) }
 

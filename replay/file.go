@@ -2,6 +2,7 @@ package replay
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -64,26 +65,32 @@ func SealFile(ctx context.Context, path string, o WriterOptions) error {
 		return fmt.Errorf("replay: %w", err)
 	}
 	defer open.Close()
-	info, err := open.Stat()
-	if err != nil {
-		return fmt.Errorf("replay: %w", err)
-	}
 	sealed, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.part")
 	if err != nil {
 		return fmt.Errorf("replay: %w", err)
 	}
 	defer os.Remove(sealed.Name()) // unless it has another name by then
 	defer sealed.Close()
+	return sealOver(ctx, path, open, sealed, o, Replace)
+}
+
+// sealOver writes the sealed form of an open file, closes both files, and replaces the open one by the sealed one.
+func sealOver(ctx context.Context, path string, open, sealed *os.File, o WriterOptions, replace func(file, path string) error) error {
+	info, err := open.Stat()
+	if err != nil {
+		return fmt.Errorf("replay: %w", err)
+	}
 	if err := sealInto(ctx, sealed, open, info.Size(), o); err != nil {
 		return err
 	}
 	if err := sealed.Chmod(info.Mode().Perm()); err != nil {
 		return fmt.Errorf("replay: %w", err)
 	}
-	if err := sealed.Close(); err != nil {
+	// Windows neither renames an open file nor replaces one.
+	if err := errors.Join(sealed.Close(), open.Close()); err != nil {
 		return fmt.Errorf("replay: %w", err)
 	}
-	return Replace(sealed.Name(), path)
+	return replace(sealed.Name(), path)
 }
 
 // sealInto writes the sealed form of an open file, and proves that it is of the

@@ -224,6 +224,35 @@ func TestSealFile(t *testing.T) {
 	}
 }
 
+// Windows neither renames an open file nor replaces one, so both are closed before the sealed one gets the name.
+func TestSealClosesFirst(t *testing.T) {
+	_, file, _ := recordMatch(t, 205, replay.WriterOptions{})
+	path := filepath.Join(t.TempDir(), "match.ssr")
+	if err := os.WriteFile(path, file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	opened, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	part, err := os.Create(path + ".part")
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = replay.SealOver(t.Context(), path, opened, part, replay.WriterOptions{}, func(from, to string) error {
+		for _, f := range []*os.File{opened, part} {
+			if _, err := f.Stat(); !errors.Is(err, os.ErrClosed) {
+				t.Errorf("%s is open when it is renamed or replaced", filepath.Base(f.Name()))
+			}
+		}
+		return replay.Replace(from, to)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	onlyFile(t, path, sealed(t, file, replay.WriterOptions{}))
+}
+
 // onlyFile checks that a file is as it should be, and alone.
 func onlyFile(t *testing.T, path string, want []byte) {
 	t.Helper()
