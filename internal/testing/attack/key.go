@@ -24,12 +24,12 @@ import (
 )
 
 var _ = register(&Attack{
-	Row: 4, Name: "key", About: "servers are started with a public key that is not PEM; JWTs are forged with the public key as a secret, and in other ways",
+	Row: 4, Name: "key", About: "servers start with a public key that is not PEM; JWTs are forged with the public key as a secret, and in other ways",
 	Serve: serveJWT,
 	Run: func(ctx context.Context, h *Attackers) error {
 		public, private, err := readKeys(h.Dir)
 		if err != nil {
-			return fmt.Errorf("%w: it needs a server that this command starts", ErrUnfit)
+			return fmt.Errorf("%w: only a server that this command starts has them", ErrUnfit)
 		}
 		if err := h.startWithKeys(ctx, public); err != nil {
 			return err
@@ -40,7 +40,7 @@ var _ = register(&Attack{
 		}
 		if status, _, err := h.ask(ctx, h.near, "DELETE", "/matches/nothing", right, ""); err != nil || status != http.StatusNotFound {
 			if ctx.Err() != nil {
-				return nil // a slow machine had no time for it
+				return nil // a slow machine had no time for the request
 			}
 			return fmt.Errorf("%w: a right JWT got %d, %w", ErrUnfit, status, err)
 		}
@@ -88,7 +88,7 @@ func serveJWT(dir string) ([]string, error) {
 		os.WriteFile(filepath.Join(dir, "jwt.key"), private, 0o600))
 }
 
-// readKeys returns the keys that serveJWT has made.
+// readKeys returns the keys of serveJWT.
 func readKeys(dir string) (ed25519.PublicKey, ed25519.PrivateKey, error) {
 	b, err := os.ReadFile(filepath.Join(dir, "jwt.key"))
 	if err != nil {
@@ -101,13 +101,13 @@ func readKeys(dir string) (ed25519.PublicKey, ed25519.PrivateKey, error) {
 	return private.Public().(ed25519.PublicKey), private, nil
 }
 
-// A form is a way to write a public key.
+// A form is a public key in some encoding.
 type form struct {
 	name string
 	b    []byte
 }
 
-// forms returns a public key in forms that are not PEM.
+// forms returns a public key in encodings that are not PEM.
 func forms(public ed25519.PublicKey) ([]form, error) {
 	der, err := x509.MarshalPKIXPublicKey(public)
 	if err != nil {
@@ -128,8 +128,8 @@ func forms(public ed25519.PublicKey) ([]form, error) {
 	}, nil
 }
 
-// startWithKeys starts servers with keys of other forms, as an operator may do by
-// mistake. None may run.
+// startWithKeys starts servers with keys in other encodings, as an operator may do by
+// mistake. No such server may run.
 func (h *Attackers) startWithKeys(ctx context.Context, public ed25519.PublicKey) error {
 	all, err := forms(public)
 	if err != nil {
@@ -146,7 +146,7 @@ func (h *Attackers) startWithKeys(ctx context.Context, public ed25519.PublicKey)
 			out, err := p.Output()
 			cancel()
 			if ctx.Err() != nil {
-				return nil // time is over
+				return nil // the time is over
 			}
 			h.try("start")
 			if err == nil || bytes.Contains(out, []byte("listening")) {
@@ -183,8 +183,8 @@ func sign(header, claims map[string]any, by func([]byte) []byte) (string, error)
 // A forgery is a JWT that must be refused.
 type forgery struct{ how, token string }
 
-// forgeries returns JWTs of an admin. The private key is that of the issuer, for
-// JWTs that are for others.
+// forgeries returns JWTs of an admin that must be refused. The issuer's private key
+// signs those for another audience.
 func forgeries(public ed25519.PublicKey, private ed25519.PrivateKey) (all []forgery, err error) {
 	add := func(how string, header, claims map[string]any, by func([]byte) []byte) {
 		token, failed := sign(header, claims, by)

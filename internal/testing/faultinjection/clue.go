@@ -7,19 +7,18 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// A Clue is what a tool names, or what it should have named. What a tool cannot
-// tell is zero.
+// A Clue is what a tool found, or what it should have found. What it cannot find is
+// zero.
 type Clue struct {
 	What   string        // in a word or two: "desync", "cut short"
-	Tick   lockstep.Tick // the first one
-	After  lockstep.Tick // the last one that was still right, where only some are compared
+	Tick   lockstep.Tick // the first wrong one
+	After  lockstep.Tick // the last right one, if only some ticks are compared
 	Who    string        // "player 2", "the referee"
-	Field  string        // of the state, its section, or of the header
-	Fields int           // how many differ
+	Field  string        // of the state or the header, or a section of the state
+	Fields int           // number of fields that differ
 	Byte   int64         // in the file
 }
 
-// String returns the clue in words.
 func (c Clue) String() string {
 	var parts []string
 	add := func(ok bool, format string, a ...any) {
@@ -40,35 +39,35 @@ func (c Clue) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// A Row is what one tool said of one fault.
+// A Row is the result of one tool for one fault.
 type Row struct {
 	Fault   string `json:"fault"`
 	Planted string `json:"planted"` // in words
 	Tool    string `json:"tool"`
 	Found   string `json:"found"`
-	Want    string `json:"want"` // what it should have found
+	Want    string `json:"want"`
 	Right   bool   `json:"right"`
 }
 
-// A Result is a whole drill.
+// A Result is the result of all tools for all faults.
 type Result struct {
 	Seed  uint64 `json:"seed,string"`
 	Rows  []Row  `json:"rows"`
 	Wrong int    `json:"wrong"` // rows that are not right
 }
 
-// add notes what a tool said, which must be just what is wanted.
-func (r *Result) add(f *fault, tool string, got, want Clue) { r.judge(f, tool, got, want, got == want) }
+// add adds the result of a tool, which must be exactly what is wanted.
+func (r *Result) add(f *fault, tool string, got, want Clue) { r.row(f, tool, got, want, got == want) }
 
-// judge notes what a tool said, and whether that was right.
-func (r *Result) judge(f *fault, tool string, got, want Clue, right bool) {
+// row adds the result of a tool, and whether it is right.
+func (r *Result) row(f *fault, tool string, got, want Clue, right bool) {
 	if !right {
 		r.Wrong++
 	}
 	r.Rows = append(r.Rows, Row{Fault: f.name, Planted: f.planted, Tool: tool, Found: got.String(), Want: want.String(), Right: right})
 }
 
-// A fault is one that is planted.
+// A fault is planted in a match or its file.
 type fault struct {
 	name    string
 	planted string // where, in words

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// copyFaults are planted in the copy of a player.
+// copyFaults are the faults in the copy of a player.
 var copyFaults = []struct {
 	name  string
 	plant planter
@@ -25,9 +25,9 @@ var copyFaults = []struct {
 	{"wrong table entry", wrongTable},
 }
 
-// copyFault plants a fault in the copy of a player, and asks: does the match
-// tell who differs, since which check, and in which section; do the histories
-// of the two tell the tick and the field; and is the referee's replay true?
+// copyFault plants a fault in the copy of a player. The match must report the player,
+// the check and the section; the histories must show the tick and the field; bisect and
+// explain must find them; and verify must find the referee's replay true.
 func (d *drill) copyFault(name string, p planter) error {
 	v, err := plant(d.base, d.dice, name, p)
 	if err != nil {
@@ -63,7 +63,7 @@ func (d *drill) copyFault(name string, p planter) error {
 	if err := d.explain(f, m, v, want); err != nil {
 		return err
 	}
-	check, err := firstDiffering(m.states, m.copied, checkEvery)
+	check, err := m.check()
 	if err != nil {
 		return err
 	}
@@ -71,8 +71,8 @@ func (d *drill) copyFault(name string, p planter) error {
 	return nil
 }
 
-// refereeFault plants a flipped bit in the referee's copy: everybody else is
-// right, and so is the simulation of the log.
+// refereeFault flips a bit in the referee's copy. All players are right, and so is the
+// simulation of the log.
 func (d *drill) refereeFault() error {
 	v, err := plant(d.base, d.dice, "flipped bit", flippedBit)
 	if err != nil {
@@ -86,7 +86,7 @@ func (d *drill) refereeFault() error {
 	if err := d.desyncReport(f, m, "the referee"); err != nil {
 		return err
 	}
-	check, err := firstDiffering(m.states, m.copied, checkEvery)
+	check, err := m.check()
 	if err != nil {
 		return err
 	}
@@ -94,8 +94,8 @@ func (d *drill) refereeFault() error {
 	return d.explain(f, m, v, Clue{What: "desync", Tick: v.tick, Who: "the referee"})
 }
 
-// liar reports checksums that are not those of its copy: the histories, which
-// would differ for every other player who is reported, do not.
+// liar reports false checksums as a player whose copy is right, so that the histories do
+// not differ.
 func (d *drill) liar() error {
 	seat := lockstep.Player(d.dice.IntN(players))
 	c := truthful(seat)
@@ -105,14 +105,13 @@ func (d *drill) liar() error {
 		return err
 	}
 	f := &fault{"false report", fmt.Sprintf("of player %d, from tick %d on", seat, c.lies)}
-	d.result.add(f, "desync report", d.told(m), Clue{What: "desync", Tick: c.lies, After: c.lies - checkEvery, Who: player(seat)})
+	d.result.add(f, "desync report", reported(d.tools.Desync(m.reports)), Clue{What: "desync", Tick: c.lies, After: c.lies - checkEvery, Who: player(seat)})
 	return d.histories(f, m, c.copied, Clue{})
 }
 
-// desyncReport compares what the match itself told with what a comparison of
-// all states tells.
+// desyncReport compares the match's own report with a comparison of all states.
 func (d *drill) desyncReport(f *fault, m *match, who string) error {
-	check, err := firstDiffering(m.states, m.copied, checkEvery)
+	check, err := m.check()
 	if err != nil {
 		return err
 	}
@@ -120,13 +119,12 @@ func (d *drill) desyncReport(f *fault, m *match, who string) error {
 	if want.Field, err = m.section(m.states[check], m.copied[check]); err != nil {
 		return err
 	}
-	d.result.add(f, "desync report", d.told(m), want)
+	d.result.add(f, "desync report", reported(d.tools.Desync(m.reports)), want)
 	return nil
 }
 
-// told returns what the match told of a desync.
-func (d *drill) told(m *match) Clue {
-	reports := d.tools.Desync(m.reports)
+// reported returns the first report of a match as a clue.
+func reported(reports []coordinator.DesyncReport) Clue {
 	if len(reports) == 0 {
 		return Clue{}
 	}
@@ -134,10 +132,10 @@ func (d *drill) told(m *match) Clue {
 	return Clue{What: "desync", Tick: r.Tick, After: r.Agreed, Who: culprit(reports), Field: r.Section}
 }
 
-// culprit reads who is wrong from the reports of the first bad check: one player
-// who differs from the referee, or the referee if all of them do.
+// culprit returns who is wrong according to the reports of the first wrong check: a
+// single player who differs from the referee, or the referee if all players differ.
 func culprit(reports []coordinator.DesyncReport) string {
-	last := &reports[0] // of the check, so that it has heard everybody
+	last := &reports[0] // of the check; it has the reports of all players
 	named := 0
 	for i := range reports {
 		if reports[i].Tick == last.Tick {
@@ -154,7 +152,7 @@ func culprit(reports []coordinator.DesyncReport) string {
 	return ""
 }
 
-// field returns what differs in the first tick that does.
+// field returns the fields that differ at a tick.
 func (m *match) field(tick lockstep.Tick) (Clue, error) {
 	c := Clue{What: "desync", Tick: tick}
 	var err error
@@ -162,7 +160,7 @@ func (m *match) field(tick lockstep.Tick) (Clue, error) {
 	return c, err
 }
 
-// histories compares the histories of a true copy and of the other one.
+// histories compares the histories of a right copy and of the other one.
 func (d *drill) histories(f *fault, m *match, other rules, want Clue) error {
 	a, err := m.follow(m.game)
 	if err != nil {
@@ -180,7 +178,7 @@ func (d *drill) histories(f *fault, m *match, other rules, want Clue) error {
 	return nil
 }
 
-// follow plays the replay into a copy that remembers everything.
+// follow plays the replay into a copy that keeps all states.
 func (m *match) follow(g *lockstep.Game) (*lockstep.Follower, error) {
 	f := g.NewFollower(lockstep.FollowerOptions{History: lockstep.HistoryOptions{Length: ticks + 1, EveryTick: true, States: true}})
 	r, err := open(m.file)
@@ -197,26 +195,21 @@ func (m *match) follow(g *lockstep.Game) (*lockstep.Follower, error) {
 	return f, err
 }
 
-// bisect compares the referee's replay with what the copy's own recorder would
-// have written, a keyframe at each check. Where the copy had other rules and we
-// have them, too, it names the tick; damage that no rules explain leaves the
-// check.
+// bisect compares the referee's replay with the one that the copy's recorder would have
+// written, with a keyframe at each check. It finds the tick if it has the copy's rules,
+// and only the check if the copy's memory was damaged.
 func (d *drill) bisect(f *fault, m *match, v *variant, want Clue) error {
 	own, err := m.ownReplay(v.rules)
 	if err != nil {
 		return err
 	}
-	a, err := open(m.file)
-	if err != nil {
-		return err
-	}
-	b, err := open(own)
+	a, b, err := openBoth(m.file, own)
 	if err != nil {
 		return err
 	}
 	var o desync.BisectOptions
 	if v.damage {
-		check, err := firstDiffering(m.states, m.copied, checkEvery)
+		check, err := m.check()
 		if err != nil {
 			return err
 		}
@@ -232,7 +225,7 @@ func (d *drill) bisect(f *fault, m *match, v *variant, want Clue) error {
 	return nil
 }
 
-// verify asks for a verdict on a file.
+// verify returns the verdict on a file.
 func (d *drill) verify(file []byte, g *lockstep.Game) Clue {
 	r, err := open(file)
 	if err != nil {

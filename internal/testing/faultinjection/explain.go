@@ -12,9 +12,9 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// explain gives the evidence of the first report to be explained, as a server
-// would have written it: the replay up to there, and both sides' states of the
-// last good check and of the bad one.
+// explain runs the tool on the evidence of the first report, as a server would have
+// written it: the replay up to the report, and both sides' states of the last right
+// check and of the wrong one.
 func (d *drill) explain(f *fault, m *match, v *variant, want Clue) error {
 	b, err := m.bundle()
 	if err != nil {
@@ -22,7 +22,7 @@ func (d *drill) explain(f *fault, m *match, v *variant, want Clue) error {
 	}
 	e, err := d.tools.Explain(b, desync.Options{Game: func(*lockstep.Header) (*lockstep.Game, error) { return m.game, nil }})
 	if err != nil {
-		d.result.judge(f, "explain", Clue{What: err.Error()}, want, false)
+		d.result.row(f, "explain", Clue{What: err.Error()}, want, false)
 		return nil
 	}
 	got := Clue{What: "desync", Tick: e.First.To, Who: party(e)}
@@ -36,15 +36,14 @@ func (d *drill) explain(f *fault, m *match, v *variant, want Clue) error {
 		got.Field, got.Fields = e.Fields.List[0].Path, e.Fields.Total
 	}
 	right := got.Who == want.Who && e.First.From <= want.Tick && want.Tick <= e.First.To && v.named(m, e)
-	d.result.judge(f, "explain", got, want, right)
+	d.result.row(f, "explain", got, want, right)
 	return nil
 }
 
-// named reports whether an explanation names what was planted, beside when and
-// in whose copy.
+// named reports whether an explanation names the damaged field or the command.
 func (v *variant) named(m *match, e *desync.Explanation) bool {
 	switch {
-	case v.command != nil: // or another one that makes the same difference
+	case v.command != nil: // another command may have the same effect
 		c := e.Cause
 		return c != nil && c.Command != nil && (len(c.Others) > 0 || c.Command.Player == v.command.Player && c.Command.Sequence == v.command.Sequence)
 	case v.path != "":
@@ -55,8 +54,8 @@ func (v *variant) named(m *match, e *desync.Explanation) bool {
 	return true
 }
 
-// ofUnit returns a path in the state of a tick with a unit's ID in place of its
-// index, which is another when a unit before it has died.
+// ofUnit returns a path in the state of a tick with a unit's ID in place of its index,
+// which changes when a unit before it dies.
 func (m *match) ofUnit(path string, t lockstep.Tick) string {
 	if rest, ok := strings.CutPrefix(path, "Units["); ok {
 		index, field, _ := strings.Cut(rest, "]")
@@ -77,8 +76,8 @@ func party(e *desync.Explanation) string {
 	return string(e.Verdict.Party)
 }
 
-// bundle returns the evidence of the first report, as a server writes it: when the
-// player's states have come, and the log has the other players' reports.
+// bundle returns the evidence of the first report, as a server writes it once the
+// player's states have arrived and the log has the other players' reports.
 func (m *match) bundle() (*replay.Bundle, error) {
 	r := m.reports[0]
 	e := &host.Evidence{Report: r}

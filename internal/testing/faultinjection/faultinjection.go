@@ -14,19 +14,19 @@ type drill struct {
 	result *Result
 }
 
-// Options say how to drill.
+// Options configure [Run].
 type Options struct {
-	Seed  uint64 // of the match, and of where the faults are
-	Tools Tools  // none means [RealTools]
+	Seed  uint64 // of the match and of the places of the faults
+	Tools Tools  // zero: [RealTools]
 
-	// Progress is called after each fault with how many were planted and how many
-	// there are; nil for nobody.
+	// Progress is called after each fault with the number of planted faults and of all
+	// faults. Nil disables it.
 	Progress func(done, all int)
 }
 
-// Run plants every fault. Nothing else may use the example game meanwhile, as
-// one of the faults is in its table of units. The error says why it could not be done; whether the
-// tools were right, the Result says.
+// Run plants every fault and runs the tools. Nothing else may use the example game
+// meanwhile, because one fault is in its table of units. It returns an error if a fault
+// cannot be planted; the Result says whether the tools were right.
 func Run(o Options) (*Result, error) {
 	if o.Tools.Verify == nil {
 		o.Tools = RealTools()
@@ -49,8 +49,8 @@ func Run(o Options) (*Result, error) {
 	return d.result, nil
 }
 
-// noFault plays the match in which the faults are planted later: no tool may
-// find anything in it.
+// noFault plays the match in which the faults are planted later. The tools must find
+// nothing in it.
 func (d *drill) noFault() error {
 	m, err := play(d.seed, truthful(1))
 	if err != nil {
@@ -59,6 +59,6 @@ func (d *drill) noFault() error {
 	d.base = m
 	f := &fault{"none", "nothing"}
 	d.result.add(f, "verify", d.verify(m.file, m.game), Clue{What: "true"})
-	d.result.add(f, "desync report", d.told(m), Clue{})
+	d.result.add(f, "desync report", reported(d.tools.Desync(m.reports)), Clue{})
 	return nil
 }

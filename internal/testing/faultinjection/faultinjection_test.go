@@ -16,7 +16,7 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// All tools name all faults, in more than one match.
+// All tools find all faults, in more than one match.
 func TestRun(t *testing.T) {
 	before := *skirmish.Worker.Traits()
 	seeds := uint64(2)
@@ -48,19 +48,18 @@ func run(t *testing.T, o Options) *Result {
 	return r
 }
 
-// The same seed is the same drill, and another one another.
+// The seed determines the run.
 func TestSeed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short")
 	}
 	a, b, c := run(t, Options{Seed: 2}), run(t, Options{Seed: 2}), run(t, Options{Seed: 3})
 	if fmt.Sprint(a.Rows) != fmt.Sprint(b.Rows) || fmt.Sprint(a.Rows) == fmt.Sprint(c.Rows) {
-		t.Error("the seed does not decide")
+		t.Error("the seed does not determine the run")
 	}
 }
 
-// Tools that are blind, or name the tick next to the right one, are caught at
-// each fault.
+// A tool that finds nothing, or the next tick, is noticed at each fault.
 func TestBlindTools(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short")
@@ -128,7 +127,7 @@ func TestBlindTools(t *testing.T) {
 					r[i].Player = (r[i].Player + 1) % players
 				}
 				return r
-			}, // where it is the referee, all players are named
+			}, // if the referee is wrong, all players are named
 		}, map[string]int{"verify": 18, "recover": 1, "diff": 2, "bisect": 6, "explain": 7, "histories": 6, "desync report": 7}},
 	} {
 		r := run(t, Options{Seed: 1, Tools: c.tools})
@@ -144,8 +143,7 @@ func TestBlindTools(t *testing.T) {
 	}
 }
 
-// What changes nothing is no fault, and a drill does not pretend that it was
-// one.
+// A fault that changes nothing is an error.
 func TestNothingPlanted(t *testing.T) {
 	m, err := play(1, truthful(0))
 	if err != nil {

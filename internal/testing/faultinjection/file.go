@@ -13,8 +13,16 @@ func open(file []byte) (*replay.Reader, error) {
 	return replay.NewReader(bytes.NewReader(file), int64(len(file)))
 }
 
-// rewritten returns a replay with changed records, all checks repaired. A change
-// that returns false leaves its record out.
+// openBoth opens two replays.
+func openBoth(a, b []byte) (x, y *replay.Reader, err error) {
+	if x, err = open(a); err == nil {
+		y, err = open(b)
+	}
+	return x, y, err
+}
+
+// rewritten returns a replay with changed records and all checks repaired. It drops the
+// records for which change returns false.
 func rewritten(file []byte, change func(*record.Record) bool) ([]byte, error) {
 	r, err := open(file)
 	if err != nil {
@@ -34,7 +42,7 @@ func rewritten(file []byte, change func(*record.Record) bool) ([]byte, error) {
 			last[rec.Frame.Commands[i].Player] = rec.Frame.Commands[i].Sequence
 		}
 		if rec.Kind == record.KindKeyframe {
-			rec.Keyframe.Last = rec.Keyframe.Last[:0] // those of the commands that are left
+			rec.Keyframe.Last = rec.Keyframe.Last[:0] // of the remaining commands
 			for p, seq := range last {
 				if seq > 0 {
 					rec.Keyframe.Last = append(rec.Keyframe.Last, record.LastSequence{Player: lockstep.Player(p), Sequence: seq})
@@ -49,9 +57,8 @@ func rewritten(file []byte, change func(*record.Record) bool) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// ownReplay returns what the recorder of a copy with such rules would have
-// written: the same commands, its own checksums, and its own states at every
-// check.
+// ownReplay returns the replay that a recorder with the copy's rules would have written:
+// the same commands, but the copy's checksums, and its states at every check.
 func (m *match) ownReplay(copied rules) ([]byte, error) {
 	own, err := rewritten(m.file, func(r *record.Record) bool {
 		if r.Kind == record.KindChecksum {

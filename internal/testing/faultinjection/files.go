@@ -11,7 +11,7 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// fileFaults are planted in the replay of a match that went well.
+// fileFaults returns the faults in the replay of a match without faults.
 func (d *drill) fileFaults() []func() error {
 	return []func() error{
 		d.truncated, d.flippedByte, d.spliced, d.editedCommand, d.removedCommand, d.editedChecksum, d.falseKeyframe,
@@ -19,7 +19,7 @@ func (d *drill) fileFaults() []func() error {
 	}
 }
 
-// truncated cuts the file anywhere after its first tick.
+// truncated cuts the file somewhere after its first tick.
 func (d *drill) truncated() error {
 	first := d.base.blocks[2].end
 	size := first + d.dice.Int64N(int64(len(d.base.file))-first)
@@ -45,11 +45,11 @@ func (d *drill) truncated() error {
 	return nil
 }
 
-// flippedByte inverts a bit in the records of a block that is not the last.
+// flippedByte inverts a bit in the records of a block, except the last block.
 func (d *drill) flippedByte() error {
 	blocks := d.base.blocks
 	i := 2 + d.dice.IntN(len(blocks)-3)
-	from, to := blocks[i-1].end+8, blocks[i].end-8 // neither its length nor its check
+	from, to := blocks[i-1].end+8, blocks[i].end-8 // not in its length or its check
 	at := from + d.dice.Int64N(to-from)
 	bit := d.dice.IntN(8)
 	file := bytes.Clone(d.base.file)
@@ -59,7 +59,7 @@ func (d *drill) flippedByte() error {
 	return nil
 }
 
-// spliced puts the end of another match behind the beginning of this one.
+// spliced joins the beginning of this match and the end of another one.
 func (d *drill) spliced() error {
 	other, err := play(d.seed+1, truthful(0))
 	if err != nil {
@@ -73,12 +73,12 @@ func (d *drill) spliced() error {
 	return nil
 }
 
-// forged writes the base with a frame in place of its own, simulates what comes
-// of it, and asks verify and compare.
+// forged writes the base with another frame, simulates the match with it, and runs
+// verify and diff.
 func (d *drill) forged(f *fault, frame lockstep.Frame, who lockstep.Player) error {
 	file, err := rewritten(d.base.file, func(r *record.Record) bool {
 		if r.Kind == record.KindFrame && r.Tick == frame.Tick {
-			r.Frame = cloneFrame(&frame) // the Reader uses its memory again
+			r.Frame = cloneFrame(&frame) // the Reader reuses its memory
 		}
 		return true
 	})
@@ -88,11 +88,8 @@ func (d *drill) forged(f *fault, frame lockstep.Frame, who lockstep.Player) erro
 	forged := *d.base
 	forged.frames = append([]lockstep.Frame{}, d.base.frames...)
 	forged.frames[frame.Tick] = frame
-	states := append([][]byte{}, d.base.states[:frame.Tick]...)
-	if err := forged.from(d.base.game, frame.Tick-1, func(_ lockstep.Tick, state []byte) bool {
-		states = append(states, state)
-		return true
-	}); err != nil {
+	states, err := forged.rerun(d.base.game, frame.Tick-1, ticks)
+	if err != nil {
 		return err
 	}
 	check, err := firstDiffering(d.base.states, states, checkEvery)
@@ -103,14 +100,10 @@ func (d *drill) forged(f *fault, frame lockstep.Frame, who lockstep.Player) erro
 	return d.compare(f, file, Clue{What: "commands", Tick: frame.Tick, Who: player(who)})
 }
 
-// compare asks in which tick the commands of a file are not those of the base,
-// and whose they are.
+// compare runs diff on the base and a file. It must find the tick of the first commands
+// that differ, and their player.
 func (d *drill) compare(f *fault, file []byte, want Clue) error {
-	a, err := open(d.base.file)
-	if err != nil {
-		return err
-	}
-	b, err := open(file)
+	a, b, err := openBoth(d.base.file, file)
 	if err != nil {
 		return err
 	}
@@ -136,8 +129,7 @@ func sameCommand(a, b *lockstep.Command) bool {
 	return record.Compare(a, b) == 0 && a.Kind == b.Kind && bytes.Equal(a.Payload, b.Payload)
 }
 
-// editedCommand changes where a command leads, and removedCommand takes one
-// away; both with all checks of the file repaired.
+// editedCommand changes the target of a command and repairs all checks of the file.
 func (d *drill) editedCommand() error {
 	return d.forge("edited command, checks repaired", func(commands []lockstep.Command, at int) []lockstep.Command {
 		payloads := d.base.game.NewPayloads()
@@ -164,13 +156,14 @@ func (d *drill) editedCommand() error {
 	})
 }
 
+// removedCommand removes a command and repairs all checks of the file.
 func (d *drill) removedCommand() error {
 	return d.forge("removed command, checks repaired", func(commands []lockstep.Command, at int) []lockstep.Command {
 		return append(commands[:at:at], commands[at+1:]...)
 	})
 }
 
-// forge draws a command that changes the match when it is changed.
+// forge draws a command whose change changes the match, and changes it.
 func (d *drill) forge(name string, change func([]lockstep.Command, int) []lockstep.Command) error {
 	for range tries {
 		t, at, ok := d.base.command(d.dice)
@@ -182,11 +175,11 @@ func (d *drill) forge(name string, change func([]lockstep.Command, int) []lockst
 		if frame.Commands = change(frame.Commands, at); frame.Commands == nil {
 			continue
 		}
-		if d.base.parts(otherCommands(t, func([]lockstep.Command) []lockstep.Command { return decoded(d.base.game, frame.Commands) }), t) {
+		if d.base.noticeable(otherCommands(t, func([]lockstep.Command) []lockstep.Command { return decoded(d.base.game, frame.Commands) }), t) {
 			return d.forged(&fault{name, naming}, frame, who)
 		}
 	}
-	return fmt.Errorf("faultinjection: %s: no place for it was found in the match of seed %d", name, d.seed)
+	return fmt.Errorf("faultinjection: %s: found no place for it in the match of seed %d", name, d.seed)
 }
 
 // decoded returns commands with their values.
@@ -194,13 +187,13 @@ func decoded(g *lockstep.Game, commands []lockstep.Command) []lockstep.Command {
 	all := append([]lockstep.Command{}, commands...)
 	for i := range all {
 		if err := g.NewPayloads().Decode(&all[i]); err != nil {
-			panic(err) // a command of the match, or one that Encode made
+			panic(err) // it is of the match, or Encode made it
 		}
 	}
 	return all
 }
 
-// editedChecksum changes one checksum, all checks of the file repaired.
+// editedChecksum changes one checksum and repairs all checks of the file.
 func (d *drill) editedChecksum() error {
 	t := lockstep.Tick(checkEvery * (1 + d.dice.IntN(ticks/checkEvery)))
 	file, err := rewritten(d.base.file, func(r *record.Record) bool {
@@ -217,7 +210,7 @@ func (d *drill) editedChecksum() error {
 	return nil
 }
 
-// falseKeyframe changes the state of a keyframe, and its checksum with it.
+// falseKeyframe changes the state and the checksum of a keyframe.
 func (d *drill) falseKeyframe() error {
 	t := lockstep.Tick(keyframeEvery * (1 + d.dice.IntN(ticks/keyframeEvery-1)))
 	var path string
@@ -241,7 +234,7 @@ func (d *drill) falseKeyframe() error {
 	return nil
 }
 
-// otherHeader writes the base with another header.
+// otherHeader writes the base with a changed header.
 func (d *drill) otherHeader(f *fault, change func(*lockstep.Header), field string) error {
 	file, err := rewritten(d.base.file, func(r *record.Record) bool {
 		if r.Kind == record.KindHeader {
@@ -266,18 +259,15 @@ func (d *drill) otherSchema() error {
 	}, "state schema, field Units[].Health")
 }
 
-// otherRules verifies a true replay with rules that changed without a new build.
+// otherRules verifies a right replay with rules that changed without a new build.
 func (d *drill) otherRules() error {
 	v, err := plant(d.base, d.dice, "changed rules", wrongTable)
 	if err != nil {
 		return err
 	}
 	g := lockstep.MustGame(v.rules)
-	states := [][]byte{d.base.states[0]}
-	if err := d.base.from(g, 0, func(_ lockstep.Tick, state []byte) bool {
-		states = append(states, state)
-		return true
-	}); err != nil {
+	states, err := d.base.rerun(g, 0, ticks)
+	if err != nil {
 		return err
 	}
 	check, err := firstDiffering(d.base.states, states, checkEvery)

@@ -25,7 +25,7 @@ type (
 	step  = func(*skirmish.World, *lockstep.Turn)
 )
 
-// A match is one that was played, with all that happened in it.
+// A match is a played match with its frames and states.
 type match struct {
 	header  *lockstep.Header
 	game    *lockstep.Game // with the true rules
@@ -33,25 +33,24 @@ type match struct {
 	blocks  []block        // of the file
 	frames  []lockstep.Frame
 	states  [][]byte // of the referee, by tick
-	copied  [][]byte // of the copy that takes part as a player
+	copied  [][]byte // of the player's copy
 	reports []coordinator.DesyncReport
 }
 
-// A block is a place up to which a file has been written, and the last tick that
-// is in it then.
+// A block is the end of a written part of the file, and the last tick in it.
 type block struct {
 	end  int64
 	tick lockstep.Tick
 }
 
-// A cast says who has which rules. The players but one have the true ones.
+// A cast selects the rules of the referee and of one player. The others have the right ones.
 type cast struct {
 	referee, copied rules
 	seat            lockstep.Player // of the copy
-	lies            lockstep.Tick   // from which on it reports other checksums than its own; 0 for never
+	lies            lockstep.Tick   // from this tick on it reports false checksums; 0: never
 }
 
-// truthful is a cast in which everybody is right.
+// truthful returns a cast without a fault.
 func truthful(seat lockstep.Player) cast {
 	return cast{referee: skirmish.Rules(), copied: skirmish.Rules(), seat: seat}
 }
@@ -78,7 +77,7 @@ func play(seed uint64, c cast) (*match, error) {
 	return m, nil
 }
 
-// A live is a match that is being played.
+// A live is a running match.
 type live struct {
 	*match
 	file        bytes.Buffer
@@ -119,8 +118,7 @@ func newLive(m *match, seed uint64, c cast) (*live, error) {
 	return l, nil
 }
 
-// Append gives a record to the copies, as the network would. They differ where
-// that was planted.
+// Append gives a record to the copies, as the network would.
 func (l *live) Append(record []byte) error {
 	if end := l.writer.Size(); len(l.blocks) == 0 || end > l.blocks[len(l.blocks)-1].end {
 		l.blocks = append(l.blocks, block{end, l.now()})
@@ -134,8 +132,7 @@ func (l *live) Append(record []byte) error {
 	return nil
 }
 
-// now returns the tick of the last frame that was written, also in the midst of
-// a tick.
+// now returns the tick of the last written frame, also during a tick.
 func (l *live) now() lockstep.Tick {
 	if l.coordinator == nil {
 		return 0
@@ -188,9 +185,8 @@ func (l *live) tick(t lockstep.Tick) error {
 	return nil
 }
 
-// changeMind orders a base's new units to one place and, in the same tick, to
-// another. Bots never do that, and the order of their commands of one tick seldom
-// matters.
+// changeMind orders a base's new units to one place and, in the same tick, to another, so
+// that the order of commands matters. With the commands of bots it seldom does.
 func (l *live) changeMind(u *skirmish.Unit, t lockstep.Tick) error {
 	for i := range uint16(2) {
 		order := skirmish.Move{Who: skirmish.Who{Units: []skirmish.UnitID{u.ID}}, To: skirmish.Point{X: 64 + uint16(t)%64, Y: 64 + 8*i}}
@@ -201,8 +197,7 @@ func (l *live) changeMind(u *skirmish.Unit, t lockstep.Tick) error {
 	return nil
 }
 
-// submit gives a command to the coordinator. It may be refused, which is part
-// of a match, too.
+// submit gives a command to the coordinator, which may refuse it.
 func (l *live) submit(p lockstep.Player, value any) error {
 	kind, payload, err := l.payloads.Encode(value)
 	if err != nil {
@@ -213,7 +208,7 @@ func (l *live) submit(p lockstep.Player, value any) error {
 	return nil
 }
 
-// keep keeps the states of a tick.
+// keep saves the states of a tick.
 func (m *match) keep(l *live) {
 	m.states = append(m.states, l.coordinator.Referee().Simulation().AppendState(nil))
 	m.copied = append(m.copied, l.copy.Simulation().AppendState(nil))

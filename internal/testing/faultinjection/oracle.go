@@ -3,60 +3,59 @@ package faultinjection
 import (
 	"bytes"
 	"errors"
-	"fmt"
+	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// from simulates the match by other rules from the state after tick t on, one
-// tick after the other, and calls visit with each state.
-func (m *match) from(g *lockstep.Game, t lockstep.Tick, visit func(t lockstep.Tick, state []byte) bool) error {
+// rerun simulates the match with other rules from the state of tick from up to tick to.
+// It returns the states by tick; those up to from are the match's.
+func (m *match) rerun(g *lockstep.Game, from, to lockstep.Tick) ([][]byte, error) {
 	sim, err := g.NewSimulation(m.header)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := sim.Restore(t, m.states[t]); err != nil {
-		return err
+	if err := sim.Restore(from, m.states[from]); err != nil {
+		return nil, err
 	}
-	for ; t < ticks; t++ {
-		if err := sim.Step(&m.frames[t+1]); err != nil {
-			return err
+	states := slices.Clone(m.states[:from+1])
+	for t := from + 1; t <= to; t++ {
+		if err := sim.Step(&m.frames[t]); err != nil {
+			return nil, err
 		}
-		if !visit(t+1, sim.AppendState(nil)) {
-			break
-		}
+		states = append(states, sim.AppendState(nil))
 	}
-	return nil
+	return states, nil
 }
 
-// parts reports whether other rules make another state of tick t, of the same
-// length, and still do at the check that follows, so that somebody can notice.
-// What the game does not survive is no fault to be planted.
-func (m *match) parts(r rules, t lockstep.Tick) bool {
-	at, later := false, false
-	err := m.from(lockstep.MustGame(r), t-1, func(now lockstep.Tick, state []byte) bool {
-		differs := !bytes.Equal(state, m.states[now]) && len(state) == len(m.states[now])
-		at = at || now == t && differs
-		later = now%checkEvery == 0 && differs
-		return at && now%checkEvery > 0
-	})
-	return err == nil && at && later
+// noticeable reports whether other rules give another state of tick t and of the next
+// check, of the same length. Rules that end with an error are no fault to plant.
+func (m *match) noticeable(r rules, t lockstep.Tick) bool {
+	check := (t + checkEvery - 1) / checkEvery * checkEvery
+	states, err := m.rerun(lockstep.MustGame(r), t-1, check)
+	differs := func(t lockstep.Tick) bool {
+		return !bytes.Equal(states[t], m.states[t]) && len(states[t]) == len(m.states[t])
+	}
+	return err == nil && differs(t) && differs(check)
 }
 
-// firstDiffering returns the first tick, of those that step goes by, at which
-// two courses of one match differ.
+// check returns the first check at which the copy differs from the referee.
+func (m *match) check() (lockstep.Tick, error) { return firstDiffering(m.states, m.copied, checkEvery) }
+
+// firstDiffering returns the first tick at which two lists of states differ, of every
+// step-th tick.
 func firstDiffering(a, b [][]byte, step lockstep.Tick) (lockstep.Tick, error) {
 	for t := lockstep.Tick(0); int(t) < min(len(a), len(b)); t += step {
 		if !bytes.Equal(a[t], b[t]) {
 			return t, nil
 		}
 	}
-	return 0, fmt.Errorf("faultinjection: the fault that was planted changes nothing")
+	return 0, errors.New("faultinjection: the planted fault changes nothing")
 }
 
-// leaves returns the path of the first leaf that differs between two states,
-// and how many do, by reading both leaf by leaf.
+// leaves returns the path of the first leaf that differs between two states, and how
+// many leaves differ.
 func (m *match) leaves(a, b []byte) (first string, n int, err error) {
 	schema := m.game.StateSchema()
 	x, err := values(schema, a)
@@ -81,9 +80,8 @@ func (m *match) leaves(a, b []byte) (first string, n int, err error) {
 	return first, n, nil
 }
 
-// errLength: two states have not the same leaves, so that they cannot be
-// compared one by one.
-var errLength = errors.New("faultinjection: states with lists of different length")
+// errLength is returned for states whose leaves cannot be compared one by one.
+var errLength = errors.New("faultinjection: states with lists of different lengths")
 
 // section returns the name of the first section that differs.
 func (m *match) section(a, b []byte) (string, error) {

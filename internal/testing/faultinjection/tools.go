@@ -10,7 +10,7 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// Tools are what is examined. A test puts blind ones in their place.
+// Tools are the examined tools. A test replaces them with broken ones.
 type Tools struct {
 	Verify   func(*replay.Reader, *lockstep.Game, replay.VerifyOptions) (*replay.Verification, error)
 	Judge    func(*replay.Reader, *lockstep.Game, *replay.Verification, replay.SimulateOptions) *desync.Verdict
@@ -19,10 +19,10 @@ type Tools struct {
 	Bisect   func(a, b *replay.Reader, g *lockstep.Game, o desync.BisectOptions) (*desync.Bisection, error)
 	Explain  func(*replay.Bundle, desync.Options) (*desync.Explanation, error)
 	Diverged func(a, b *lockstep.Follower, limit int) (lockstep.Divergence, bool)
-	Desync   func([]coordinator.DesyncReport) []coordinator.DesyncReport // what the coordinator told
+	Desync   func([]coordinator.DesyncReport) []coordinator.DesyncReport // the coordinator's reports
 }
 
-// RealTools are the ones that users have.
+// RealTools returns the tools that users have.
 func RealTools() Tools {
 	return Tools{
 		Verify:   replay.Verify,
@@ -36,7 +36,7 @@ func RealTools() Tools {
 	}
 }
 
-// verdict makes a clue of what Verify and Judge say.
+// verdict returns the results of Verify and Judge as a clue.
 func verdict(v *desync.Verdict, err error) Clue {
 	var (
 		differs  *lockstep.DesyncError
@@ -71,7 +71,7 @@ func blamed(v *desync.Verdict) string {
 	return "the " + string(v.Blames[0].Who)
 }
 
-// bisection puts what Bisect says into a clue.
+// bisection returns the result of Bisect as a clue.
 func bisection(b *desync.Bisection, err error) Clue {
 	if err != nil {
 		return Clue{What: err.Error()}

@@ -12,17 +12,17 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// A variant are rules with a fault: those of the game, with another Step.
+// A variant is the rules of the game with a fault in Step.
 type variant struct {
 	rules rules
-	tick  lockstep.Tick // the first one whose state differs; 0 if that is to be found out
-	what  string        // was planted, in words
+	tick  lockstep.Tick // the first one whose state differs; 0 if unknown
+	what  string        // the fault in words
 
-	// damage tells that no rules make such a state, but broken memory.
+	// damage says that the fault is in the memory: no rules give such a state.
 	damage bool
 
-	path    string            // of the field that was damaged
-	command *lockstep.Command // that was dropped or doubled
+	path    string            // of the damaged field
+	command *lockstep.Command // the dropped or doubled one
 }
 
 // changed returns the game's rules with another Step in one tick.
@@ -39,37 +39,35 @@ func changed(at lockstep.Tick, do func(step, *skirmish.World, *lockstep.Turn)) r
 	return r
 }
 
-// A planter makes a variant of a match, or nil if this draw of the dice gives
-// none.
+// A planter makes a variant of a match. It returns nil if this draw gives none.
 type planter func(m *match, dice *rand.Rand) (*variant, error)
 
-// tries is how often a place for a fault is drawn: enough to find one command
-// among hundreds.
+// tries limits the draws for the place of a fault. It is enough to find one command of
+// hundreds.
 const tries = 2000
 
-// plant draws until there is a variant that somebody can notice.
+// plant draws until it has a noticeable variant.
 func plant(m *match, dice *rand.Rand, name string, p planter) (*variant, error) {
 	for range tries {
 		v, err := p(m, dice)
 		if err != nil {
 			return nil, err
 		}
-		if v != nil && (v.tick == 0 || m.parts(v.rules, v.tick)) {
+		if v != nil && (v.tick == 0 || m.noticeable(v.rules, v.tick)) {
 			return v, nil
 		}
 	}
-	return nil, fmt.Errorf("faultinjection: %s: no place for it was found in the match of seed %d", name, m.header.Settings.Seed)
+	return nil, fmt.Errorf("faultinjection: %s: found no place for it in the match of seed %d", name, m.header.Settings.Seed)
 }
 
-// anyTick is neither in the first nor in the last check's ticks.
+// anyTick returns a random tick after the first check and some checks before the end.
 func anyTick(dice *rand.Rand) lockstep.Tick {
 	return lockstep.Tick(checkEvery + 1 + dice.IntN(ticks-3*checkEvery))
 }
 
 var worldCodec = state.MustCompile[skirmish.World]()
 
-// flippedBit inverts the lowest bit of a field of a unit or of an account, after
-// a tick.
+// flippedBit inverts the lowest bit of a field of a unit or a player after a tick.
 func flippedBit(m *match, dice *rand.Rand) (*variant, error) {
 	t := anyTick(dice)
 	schema := m.game.StateSchema()
@@ -89,7 +87,7 @@ func flippedBit(m *match, dice *rand.Rand) (*variant, error) {
 		b := worldCodec.Append(nil, w)
 		v, err := schema.Lookup(b, path)
 		if err != nil || !v.Flip() {
-			panic(fmt.Sprintf("faultinjection: %s cannot be flipped: %v", path, err)) // it is a leaf of this very state
+			panic(fmt.Sprintf("faultinjection: %s cannot be flipped: %v", path, err)) // it is a leaf of this state
 		}
 		if err := worldCodec.Decode(b, w); err != nil {
 			panic(err) // Flip keeps the bytes canonical
@@ -109,7 +107,7 @@ func (m *match) command(dice *rand.Rand) (t lockstep.Tick, at int, ok bool) {
 	return t, at, commands[at].Player != lockstep.System
 }
 
-// otherCommands changes what Step is given in a tick.
+// otherCommands changes the commands of a tick.
 func otherCommands(t lockstep.Tick, change func([]lockstep.Command) []lockstep.Command) rules {
 	return changed(t, func(inner step, w *skirmish.World, turn *lockstep.Turn) {
 		other := *turn
@@ -143,7 +141,7 @@ func doubledCommand(m *match, dice *rand.Rand) (*variant, error) {
 	})}, nil
 }
 
-// wrongOrder runs the commands of a tick as they may have arrived.
+// wrongOrder runs the commands of a tick in reverse order.
 func wrongOrder(m *match, dice *rand.Rand) (*variant, error) {
 	t, _, ok := m.command(dice)
 	if !ok || len(m.frames[t].Commands) < 2 {
@@ -166,7 +164,7 @@ func extraDraw(_ *match, dice *rand.Rand) (*variant, error) {
 // table guards the table of units while an entry is wrong.
 var table sync.Mutex
 
-// wrongTable has one entry of the table of units that is not ours, all the time.
+// wrongTable changes one entry of the table of units for the whole match.
 func wrongTable(_ *match, dice *rand.Rand) (*variant, error) {
 	kind := skirmish.Worker
 	if dice.IntN(2) == 0 {
@@ -179,7 +177,7 @@ func wrongTable(_ *match, dice *rand.Rand) (*variant, error) {
 		defer table.Unlock()
 		traits := kind.Traits()
 		traits.Speed++
-		defer func() { traits.Speed-- }() // the others have the true table
+		defer func() { traits.Speed-- }() // the others have the right table
 		inner(w, t)
 	}
 	return &variant{rules: r, what: fmt.Sprintf("the speed of a %v", kind)}, nil
