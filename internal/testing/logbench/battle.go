@@ -12,27 +12,26 @@ import (
 
 const (
 	players     = 4
-	warmUpTicks = 30 // until everybody has found somebody to fight
-	battleTicks = 60 // that are measured
+	warmUpTicks = 30 // until most units fight
+	battleTicks = 60 // measured
 )
 
-// A battle is a part of a match, as a log and as what a bare loop needs.
+// A battle is a part of a match, as a log and as input of a bare loop of Step.
 type battle struct {
 	game    *lockstep.Game
 	rules   lockstep.Rules[skirmish.World, skirmish.Config]
 	codec   *state.Codec[skirmish.World]
 	begin   []byte          // state before the first tick
-	base    lockstep.Tick   // of that state
+	base    lockstep.Tick   // of begin
 	records [][]byte        // header, keyframe, and the records of each tick
 	ticks   []int           // end of each tick's records
 	turns   []lockstep.Turn // with decoded commands
-	units   int             // alive in each tick, added up
-	targets int             // of these, with somebody to fight
+	units   int             // alive, summed over the ticks
+	targets int             // of these, with a target
 }
 
-// newBattle plays a battle of a number of units and writes its log, with a
-// checksum every so many ticks.
-func newBattle(units uint16, checkEvery uint16) (*battle, error) {
+// newBattle plays a battle and keeps its log.
+func newBattle(units, checkEvery uint16) (*battle, error) {
 	b := &battle{rules: skirmish.Rules()}
 	var err error
 	if b.codec, err = state.Compile[skirmish.World](); err != nil {
@@ -58,7 +57,7 @@ func newBattle(units uint16, checkEvery uint16) (*battle, error) {
 	return b, b.play(sim, h)
 }
 
-// scatter puts the soldiers and archers anywhere on the map where no rock is.
+// scatter puts the soldiers and archers at random places of the map without rocks.
 func (b *battle) scatter(sim *lockstep.Simulation) error {
 	var w skirmish.World
 	if err := b.codec.Decode(sim.AppendState(nil), &w); err != nil {
@@ -79,7 +78,7 @@ func (b *battle) scatter(sim *lockstep.Simulation) error {
 	return sim.Restore(0, b.codec.Append(nil, &w))
 }
 
-// play runs the match and keeps what happens after the warm-up.
+// play runs the match and keeps its records after the warm-up.
 func (b *battle) play(sim *lockstep.Simulation, h *lockstep.Header) error {
 	var enc record.Encoder
 	keep := func(record []byte) { b.records = append(b.records, append([]byte{}, record...)) }
@@ -114,11 +113,11 @@ func (b *battle) play(sim *lockstep.Simulation, h *lockstep.Header) error {
 	return nil
 }
 
-// turn keeps a frame with its commands decoded, for the bare loop.
+// turn keeps a frame with decoded commands for the bare loop.
 func (b *battle) turn(f *lockstep.Frame) error {
 	turn := lockstep.Turn{Tick: f.Tick}
 	for _, c := range f.Commands {
-		if err := b.game.NewPayloads().Decode(&c); err != nil { // its own, so that the value stays
+		if err := b.game.NewPayloads().Decode(&c); err != nil { // a new decoder, whose value stays
 			return err
 		}
 		turn.Commands = append(turn.Commands, c)
@@ -136,7 +135,7 @@ func (b *battle) count(w *skirmish.World) {
 	}
 }
 
-// bare sets w to the state at the beginning.
+// bare sets w to the state before the first tick.
 func (b *battle) bare(w *skirmish.World) error {
 	if err := b.codec.Decode(b.begin, w); err != nil {
 		return err
@@ -145,14 +144,14 @@ func (b *battle) bare(w *skirmish.World) error {
 	return nil
 }
 
-// step is the bare loop: it advances w by the turns from one to the other.
+// step is the bare loop: it runs the turns from..to-1 on w.
 func (b *battle) step(w *skirmish.World, from, to int) {
 	for i := from; i < to; i++ {
 		b.rules.Step(w, &b.turns[i])
 	}
 }
 
-// A crowd is bots and what they have sent.
+// A crowd is the bots of a match and the last sequences of their commands.
 type crowd struct {
 	bots      []*skirmish.Bot
 	sequences []lockstep.Sequence
@@ -167,7 +166,7 @@ func newCrowd(g *lockstep.Game, s *lockstep.Settings) *crowd {
 	return c
 }
 
-// frame returns what the bots order for tick t.
+// frame returns the bots' commands for tick t.
 func (c *crowd) frame(t lockstep.Tick, w *skirmish.World) (*lockstep.Frame, error) {
 	f := &lockstep.Frame{Tick: t}
 	for p, bot := range c.bots {
@@ -185,7 +184,7 @@ func (c *crowd) frame(t lockstep.Tick, w *skirmish.World) (*lockstep.Frame, erro
 	return f, nil
 }
 
-// last returns the last sequence of each bot that has given an order.
+// last returns the last sequence of each bot that has given a command.
 func (c *crowd) last() (last []record.LastSequence) {
 	for p, seq := range c.sequences {
 		if seq > 0 {

@@ -6,9 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// clock returns the processor time that this thread has used: what others on
-// the same processor do in the meantime does not count. The caller has locked
-// its goroutine to the thread.
+// clock returns the processor time of this thread, so other load on the processor does
+// not count. The caller has locked its goroutine to the thread.
 //
 //samestep:allow unsafe measures a game, and never reaches it
 //samestep:allow unseen measures a game, and never reaches it

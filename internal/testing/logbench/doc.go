@@ -1,7 +1,7 @@
-// Package logbench measures what the engine costs beside the game that it runs.
-// Every figure is a ratio of two sides that take turns within one run, over the
-// same ticks of the same match: only that means anything on another machine.
-// go test -bench and the command use the same bodies.
+// Package logbench measures the cost of the engine relative to the game that it runs.
+// Each figure is a ratio of two sides that alternate within one run, over the same ticks
+// of the same match: only a ratio means anything on another machine. go test -bench and
+// samestep bench log run the same bodies.
 //
 //	for i := range logbench.Figures {
 //		f := &logbench.Figures[i]
@@ -9,7 +9,7 @@
 //		fmt.Println(f.Name, r.Ratio(), f.Limit)
 //	}
 //
-// The match is a battle of the example game skirmish: the armies of four
-// players stand mixed all over the map, as dense with 1,000 units as with
-// 10,000, and bots command them.
+// The match is a battle of the example game skirmish: bots command the armies of four
+// players, which are mixed all over the map. The density is the same with 1,000 units
+// as with 10,000.
 package logbench

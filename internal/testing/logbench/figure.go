@@ -5,30 +5,29 @@ import (
 	"time"
 )
 
-// A Figure is the ratio of the times of two sides. Limit is what it should not
-// exceed, 0 where there is no such promise.
+// A Figure is the ratio of the times of two sides.
 type Figure struct {
 	Name   string
-	Beside string // the second side, in words
-	Limit  float64
+	Beside string  // the second side, in words
+	Limit  float64 // the promised maximum; 0: none
 
 	sides func() (*sides, error)
 }
 
-// Sides are what takes turns. Each call of first and second does one part of
-// the work, the same part on both sides; reset begins it anew, untimed.
+// sides alternate. Each call of first and second does the same part of the work. reset
+// starts the work again and is not timed.
 type sides struct {
 	parts         int
 	reset         func() error
 	first, second func(part int) error
 }
 
-// A Run is a figure being measured.
+// A Run is the measurement of a figure.
 type Run struct {
 	sides  *sides
 	part   int
 	rounds int
-	best   [2][]float64 // of each part on each side, in nanoseconds; 0 before there is one
+	best   [2][]float64 // time of each part on each side, in nanoseconds; 0: not measured yet
 }
 
 // Start prepares the measurement of a figure, which takes a second or two.
@@ -44,7 +43,7 @@ func (f *Figure) Start() (*Run, error) {
 	return r, nil
 }
 
-// Round measures the next part on both sides, the one before the other in turns.
+// Round measures the next part on both sides, and alternates which side is first.
 func (r *Run) Round() error {
 	if r.part == r.sides.parts {
 		if err := r.sides.reset(); err != nil {
@@ -52,8 +51,7 @@ func (r *Run) Round() error {
 		}
 		r.part = 0
 	}
-	runtime.LockOSThread() // for clock
-	defer runtime.UnlockOSThread()
+	defer lockThread()()
 	work := [2]func(int) error{r.sides.first, r.sides.second}
 	for i := range work {
 		side := (i + r.rounds + r.rounds/r.sides.parts) % 2
@@ -71,9 +69,16 @@ func (r *Run) Round() error {
 	return nil
 }
 
-// Ratio returns the ratio of the times of both sides, each the sum of the best
-// times of the parts: a part does the same work every time, so whatever it took
-// longer was somebody else's work.
+// lockThread locks the goroutine to its thread, for clock, and returns the function that
+// unlocks it.
+func lockThread() (unlock func()) {
+	runtime.LockOSThread()
+	return runtime.UnlockOSThread
+}
+
+// Ratio returns the ratio of the times of both sides. Each is the sum of the best times
+// of the parts: a part always does the same work, so it only takes longer because of
+// other load on the machine.
 func (r *Run) Ratio() float64 {
 	var sums [2]float64
 	for side := range r.best {
@@ -84,8 +89,7 @@ func (r *Run) Ratio() float64 {
 	return sums[0] / max(1, sums[1])
 }
 
-// Measure measures a figure for about as long as d, and every part at least
-// twice.
+// Measure measures a figure for about d, and each part at least twice.
 func (f *Figure) Measure(d time.Duration) (*Run, error) {
 	r, err := f.Start()
 	if err != nil {

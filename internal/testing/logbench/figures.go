@@ -13,7 +13,7 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// Figures are what there is to measure.
+// Figures lists all figures.
 var Figures = []Figure{
 	{
 		Name: "lockstep tax, 10,000 units", Beside: "a bare loop of Step", Limit: 1.10,
@@ -51,12 +51,11 @@ var Figures = []Figure{
 	},
 }
 
-// taxTicks is how many ticks the sides of a figure take turns in.
+// taxTicks is the number of ticks in a part.
 const taxTicks = 2
 
-// tax is a follower that decodes, orders and steps every tick, takes its
-// checksum and compares it with the log's, beside the writing of the log into a
-// file; and the bare loop.
+// tax compares a follower and a writer of a file with the bare loop. The follower
+// decodes, orders and runs each tick, and compares its checksum with the log's.
 func tax(units uint16) (*sides, error) {
 	b, err := newBattle(units, 1)
 	if err != nil {
@@ -65,13 +64,10 @@ func tax(units uint16) (*sides, error) {
 	var (
 		follower *lockstep.Follower
 		writer   *replay.Writer
-		file     *os.File
 		w        skirmish.World
 	)
-	if file, err = os.CreateTemp("", "samestep-bench-*.ssr"); err != nil {
-		return nil, err
-	}
-	if err := os.Remove(file.Name()); err != nil { // it lives until it is closed
+	file, err := tempFile()
+	if err != nil {
 		return nil, err
 	}
 	feed := func(from, to int) error {
@@ -108,8 +104,16 @@ func tax(units uint16) (*sides, error) {
 	}, nil
 }
 
-// verify is the verification of a replay in memory, and the bare loop from the
-// same state.
+// tempFile returns a file without a name, which exists until it is closed.
+func tempFile() (*os.File, error) {
+	file, err := os.CreateTemp("", "samestep-bench-*.ssr")
+	if err == nil {
+		err = os.Remove(file.Name())
+	}
+	return file, err
+}
+
+// verify compares the verification of a replay in memory with the bare loop.
 func verify(units uint16) (*sides, error) {
 	b, err := newBattle(units, lockstep.DefaultSettings(players).CheckEvery)
 	if err != nil {
@@ -129,18 +133,14 @@ func verify(units uint16) (*sides, error) {
 		parts: 1,
 		reset: func() error { return nil },
 		first: func(int) error {
-			r, err := replay.NewReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
-			if err != nil {
-				return err
-			}
-			v, err := replay.Verify(r, b.game, replay.VerifyOptions{})
+			v, err := verifyReplay(b.game, file.Bytes(), 0)
 			if err == nil && (v.Ticks != b.base+battleTicks || v.Checked != 1+battleTicks/20) {
 				err = fmt.Errorf("logbench: got verdict %+v", v)
 			}
 			return err
 		},
 		second: func(int) error {
-			var w skirmish.World // a new one, as the verification has
+			var w skirmish.World // a new one, as in a verification
 			if err := b.bare(&w); err != nil {
 				return err
 			}
@@ -150,8 +150,7 @@ func verify(units uint16) (*sides, error) {
 	}, nil
 }
 
-// crowding is the bare loop with 10,000 units, and with 1,000 units ten times as
-// often.
+// crowding compares the bare loop of 10,000 units with ten loops of 1,000 units.
 func crowding() (*sides, error) {
 	many, err := newBattle(10_000, 1)
 	if err != nil {

@@ -28,8 +28,7 @@ func BenchmarkFigures(b *testing.B) {
 	}
 }
 
-// The battles are battles: most units fight, and a tenth of the units is a tenth
-// of the battle.
+// In the battles most units are alive and fight, whatever their number.
 func TestBattle(t *testing.T) {
 	for _, units := range []uint16{1000, 10_000} {
 		b, err := newBattle(units, 20)
@@ -45,7 +44,7 @@ func TestBattle(t *testing.T) {
 	}
 }
 
-// Both sides of every figure do what they should: Measure runs each part.
+// Both sides of each figure run all parts without an error.
 func TestFigures(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short")
@@ -57,14 +56,14 @@ func TestFigures(t *testing.T) {
 			t.Fatalf("%s: %v", f.Name, err)
 		}
 		t.Logf("%-30s %.2f times %s", f.Name, r.Ratio(), f.Beside)
-		if !(r.Ratio() > 0) { // what it is says nothing after a millisecond on a busy machine
+		if !(r.Ratio() > 0) { // its value means nothing after a millisecond
 			t.Errorf("%s: got %.2f, want more than nothing", f.Name, r.Ratio())
 		}
 	}
 }
 
-// A replay is small: at most 6 bytes a tick with bots that command as people
-// do. The benchmark takes the whole half hour.
+// A replay has at most 6 bytes per tick, with bots that give as many commands as people.
+// The benchmark plays half an hour.
 func TestBytesPerTick(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short")
@@ -76,7 +75,7 @@ func TestBytesPerTick(t *testing.T) {
 	}
 	orders := float64(info.Commands-players) / minutes / players
 	t.Logf("%.2f bytes per tick, %.1f commands per player and minute", BytesPerTick(info), orders)
-	if BytesPerTick(info) > 6.5 { // the header weighs more than in half an hour
+	if BytesPerTick(info) > 6.5 { // the header counts more than in half an hour
 		t.Errorf("got %.2f bytes per tick, want at most 6.5", BytesPerTick(info))
 	}
 	if orders < 15 {
@@ -105,7 +104,7 @@ func BenchmarkTicksPerSecond(b *testing.B) {
 	}
 }
 
-// A long match is played, kept, and found again; a torn file is played anew.
+// A long match is played, saved, and found again; a torn file is played again.
 func TestLong(t *testing.T) {
 	dir := t.TempDir()
 	l, err := OpenLong(1, dir)

@@ -17,21 +17,20 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// A Long is the replay of a long match of eight bots in two teams: a war, and
-// then the winners grow until 1,200 units are on the map. Over an hour 1,000 are
-// alive on average.
+// A Long is the replay of a long match of eight bots in two teams: a war, after which
+// the winners grow until 1,200 units are on the map. Over an hour, 1,000 units are alive
+// on average.
 type Long struct {
 	Minutes int
 
 	game *lockstep.Game
-	open []byte // as a coordinator wrote it
+	open []byte // the file as it was recorded
 }
 
 const longTickRate = 20
 
-// OpenLong returns the match of so many minutes. It is played at full speed,
-// which takes half a minute for an hour, and kept in a directory for the next
-// time, if that can be written; "" keeps it nowhere.
+// OpenLong returns the match of a length in minutes. It plays the match, half a minute
+// for an hour, and saves it in dir for the next time if it can. "" saves it nowhere.
 func OpenLong(minutes int, dir string) (*Long, error) {
 	game, err := lockstep.NewGame(skirmish.Rules())
 	if err != nil {
@@ -55,8 +54,8 @@ func OpenLong(minutes int, dir string) (*Long, error) {
 	return l, nil
 }
 
-// keep writes a file in place of those of other games, if it can: without it the
-// match is played again.
+// keep replaces the saved match. It ignores errors: without a file the match is played
+// again.
 func keep(path string, b []byte) {
 	dir := filepath.Dir(path)
 	old, _ := filepath.Glob(filepath.Join(dir, "bench-*.ssr"))
@@ -64,7 +63,6 @@ func keep(path string, b []byte) {
 		os.Remove(path)
 	}
 	if files.PrivateFolder(dir) == nil {
-		// Its error does not matter: the match is played again.
 		_ = files.Replace(path, func(f *os.File) error {
 			_, err := f.Write(b)
 			return err
@@ -72,7 +70,7 @@ func keep(path string, b []byte) {
 	}
 }
 
-// kept reads a file that was kept, if nobody else could have put it there.
+// kept reads the saved match, unless somebody else may have written it.
 func kept(path string) ([]byte, error) {
 	if err := files.PrivateFolder(filepath.Dir(path)); err != nil {
 		return nil, err
@@ -94,8 +92,8 @@ func longMatch() (lockstep.Settings, skirmish.Config) {
 // Ticks returns the length of the match.
 func (l *Long) Ticks() lockstep.Tick { return lockstep.Tick(l.Minutes * 60 * longTickRate) }
 
-// name returns the name of the file, which is another for other settings and
-// another identity of the game.
+// name returns the name of the file. It depends on the settings and the identity of the
+// game.
 func (l *Long) name() string {
 	settings, config := longMatch()
 	h, err := l.game.NewHeader(lockstep.MatchID{2}, settings, &config)
@@ -107,31 +105,37 @@ func (l *Long) name() string {
 	return fmt.Sprintf("bench-%d-minutes-%016x.ssr", l.Minutes, xxhash.Sum64(enc.Header(h)))
 }
 
-// valid reports what is wrong with a file that was kept: it may have been torn,
-// or the rules may have changed without a new build.
+// valid verifies the saved match: the file may be torn, or the rules may have changed
+// without a new build.
 func (l *Long) valid() error {
-	v, err := l.verify(l.game, l.open, 0)
+	v, err := verifyReplay(l.game, l.open, 0)
 	if err == nil && v.Ticks != l.Ticks() {
 		err = errors.New("logbench: a match of another length")
 	}
 	return err
 }
 
-func (l *Long) verify(g *lockstep.Game, file []byte, workers int) (*replay.Verification, error) {
-	r, err := replay.NewReader(bytes.NewReader(file), int64(len(file)))
+func openReplay(file []byte) (*replay.Reader, error) {
+	return replay.NewReader(bytes.NewReader(file), int64(len(file)))
+}
+
+func verifyReplay(g *lockstep.Game, file []byte, workers int) (*replay.Verification, error) {
+	r, err := openReplay(file)
 	if err != nil {
 		return nil, err
 	}
 	return replay.Verify(r, g, replay.VerifyOptions{Workers: workers})
 }
 
-// sealed returns the match as a sealed file.
-func (l *Long) sealed() ([]byte, error) {
-	r, err := replay.NewReader(bytes.NewReader(l.open), int64(len(l.open)))
+// sealed opens the match as a sealed file.
+func (l *Long) sealed() (*replay.Reader, error) {
+	r, err := openReplay(l.open)
 	if err != nil {
 		return nil, err
 	}
 	var out bytes.Buffer
-	err = replay.Seal(replay.NewWriter(&out, replay.WriterOptions{SegmentTicks: 600, Level: replay.LevelDefault}), r)
-	return out.Bytes(), err
+	if err := replay.Seal(replay.NewWriter(&out, replay.WriterOptions{SegmentTicks: 600, Level: replay.LevelDefault}), r); err != nil {
+		return nil, err
+	}
+	return openReplay(out.Bytes())
 }

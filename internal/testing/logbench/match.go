@@ -3,7 +3,6 @@ package logbench
 import (
 	"bytes"
 	"io"
-	"runtime"
 	"time"
 
 	"github.com/seed-49bee653/samestep/examples/skirmish"
@@ -12,9 +11,9 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// Play plays a match of four bots, with 400 units at the start, through a
-// coordinator, and returns what its replay has come to. There is a checksum
-// every second, and no keyframe but the first.
+// Play plays a match of four bots with 400 units at the start, and returns the
+// information about its replay. The replay has a checksum every second and only the
+// first keyframe.
 func Play(ticks lockstep.Tick) (*replay.Info, error) {
 	settings := lockstep.DefaultSettings(players)
 	settings.KeyframeEvery = 0
@@ -22,7 +21,7 @@ func Play(ticks lockstep.Tick) (*replay.Info, error) {
 	if err := play(&file, settings, skirmish.Defaults(players, 400), ticks); err != nil {
 		return nil, err
 	}
-	r, err := replay.NewReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	r, err := openReplay(file.Bytes())
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +63,7 @@ func play(to io.Writer, settings lockstep.Settings, config skirmish.Config, tick
 	return writer.Close()
 }
 
-// submit gives what the bots order to a coordinator, before tick t.
+// submit gives the bots' commands for tick t to a coordinator, which may refuse some.
 func (c *crowd) submit(to *coordinator.Coordinator, t lockstep.Tick) error {
 	f, err := c.frame(t, lockstep.World[skirmish.World](to.Referee().Simulation()))
 	if err != nil {
@@ -72,26 +71,24 @@ func (c *crowd) submit(to *coordinator.Coordinator, t lockstep.Tick) error {
 	}
 	for i := range f.Commands {
 		cmd := &f.Commands[i]
-		to.Submit(cmd.Player, cmd.Sequence, cmd.Kind, cmd.Payload) // refused orders are part of a match
+		to.Submit(cmd.Player, cmd.Sequence, cmd.Kind, cmd.Payload)
 	}
 	return nil
 }
 
-// BytesPerTick is the size of a replay without the states of its keyframes, for
-// each tick.
+// BytesPerTick returns the size of a replay per tick, without the states of its keyframes.
 func BytesPerTick(info *replay.Info) float64 {
 	return float64(info.SizeBytes-info.StateBytes) / float64(max(info.Ticks, 1))
 }
 
-// TicksPerSecond returns how many ticks of a battle of 1,000 units a bare loop
-// of Step runs in a second: in the best of as many battles as fit into d.
+// TicksPerSecond returns how many ticks of a battle of 1,000 units a bare loop of Step
+// runs in a second. It runs the battle for about d and takes the best time.
 func TicksPerSecond(d time.Duration) (float64, error) {
 	b, err := newBattle(1000, 1)
 	if err != nil {
 		return 0, err
 	}
-	runtime.LockOSThread() // for clock
-	defer runtime.UnlockOSThread()
+	defer lockThread()()
 	var w skirmish.World
 	best := time.Duration(1<<63 - 1)
 	for from, rounds := time.Now(), 0; rounds < 2 || time.Since(from) < d; rounds++ {

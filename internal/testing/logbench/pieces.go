@@ -6,8 +6,7 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// Pieces are a state of the battle and where parts of the engine put what they
-// make of it.
+// pieces is a state of the battle, with memory for the results of parts of the engine.
 type pieces struct {
 	codec        *state.Codec[skirmish.World]
 	world, other skirmish.World
@@ -19,10 +18,10 @@ type pieces struct {
 
 func (p *pieces) copy() { copy(p.plain, p.bytes) }
 
-// Each side does its work so often in a part that the clock can tell.
+// piecesPerPart is how often a side repeats its work in a part, because the clock is coarse.
 const piecesPerPart = 8
 
-// beside has two ways to treat a state of 10,000 units.
+// beside compares two operations on a state of 10,000 units.
 func beside(first, second func(*pieces)) (*sides, error) {
 	b, err := newBattle(10_000, 1)
 	if err != nil {
@@ -35,7 +34,7 @@ func beside(first, second func(*pieces)) (*sides, error) {
 	p.bytes = b.codec.Append(nil, &p.world)
 	p.plain = make([]byte, len(p.bytes))
 	often := func(f func(*pieces)) func(int) error {
-		f(p) // makes its memory
+		f(p) // allocates its memory
 		return func(int) error {
 			for range piecesPerPart {
 				f(p)
