@@ -10,7 +10,7 @@ import (
 
 // A match goes on from what is left of its log.
 func ExampleRecovery() {
-	var log testgame.Shelf
+	var log testgame.Records
 	game, c := testgame.NewLamps(&log, coordinator.Options{})
 	testgame.Ticks(c, 5)
 

@@ -32,7 +32,7 @@ func (emptyFrames) Frames(from, to lockstep.Tick) (all []lockstep.Frame) {
 // compute each tick again.
 func onTrial(t *testing.T, game *lockstep.Game, header *lockstep.Header) *coordinator.Coordinator {
 	t.Helper()
-	c, err := coordinator.New(game, header, &testgame.Shelf{}, coordinator.Options{
+	c, err := coordinator.New(game, header, &testgame.Records{}, coordinator.Options{
 		Referee: lockstep.FollowerOptions{History: lockstep.HistoryOptions{States: true}},
 		Frames:  emptyFrames{},
 	})

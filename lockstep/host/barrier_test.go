@@ -205,7 +205,7 @@ func TestHostAwaitCommitOfEnd(t *testing.T) {
 // back, and then see it.
 func TestHostSpectatorDelayAfterRecovery(t *testing.T) {
 	p := newParty(t, nil, func(o *host.Options) { o.SpectatorDelay = 2400 })
-	log := testgame.Shelf{p.early[0], p.early[1]}
+	log := testgame.Records{p.early[0], p.early[1]}
 	p.record = func(b []byte) { _ = log.Append(b) }
 	p.join("a", "p0")
 	p.pass(30 * lockstep.Second)

@@ -23,7 +23,7 @@ func ExampleRecovery() {
 	if err != nil {
 		panic(err)
 	}
-	var log testgame.Shelf // a replay file, in earnest
+	var log testgame.Records // a replay file, in earnest
 	options := host.Options{
 		Authorize: func(string) (host.Grant, error) {
 			return host.Grant{Role: protocol.Seated, Seat: 1, Name: "Ann"}, nil
@@ -68,7 +68,7 @@ func TestRecoveryRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var log testgame.Shelf
+	var log testgame.Records
 	h, err := host.New(game, header, &log, options)
 	if err != nil {
 		t.Fatal(err)
@@ -129,7 +129,7 @@ func TestRecoveryAtEveryRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var log testgame.Shelf
+	var log testgame.Records
 	c, err := coordinator.New(game, header, &log, coordinator.Options{InputDelay: 3})
 	if err != nil {
 		t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 func TestRecoveryAfterWrongReferee(t *testing.T) {
 	for _, told := range []bool{true, false} {
 		p := newParty(t, nil, nil)
-		log := testgame.Shelf{p.early[0], p.early[1]}
+		log := testgame.Records{p.early[0], p.early[1]}
 		p.record = func(b []byte) { _ = log.Append(b) }
 		a := p.join("a", "p0")
 		p.pass(1500 * lockstep.Millisecond)
@@ -32,7 +32,7 @@ func TestRecoveryAfterWrongReferee(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		h, err := r.Host(p.now, &testgame.Shelf{}, host.Options{Authorize: p.authorize, Random: func(b []byte) { b[0]++ }})
+		h, err := r.Host(p.now, &testgame.Records{}, host.Options{Authorize: p.authorize, Random: func(b []byte) { b[0]++ }})
 		var desync *lockstep.DesyncError
 		switch {
 		case !told && !errors.As(err, &desync):

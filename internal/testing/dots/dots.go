@@ -1,5 +1,5 @@
-// Package dots is the game of the tests of packages replay and desync: dots that
-// walk. It plays matches of it, and changes the records of their replays.
+// Package dots is a game for tests of replays: dots that walk. It plays matches and
+// changes the records of their replays.
 package dots
 
 import (
@@ -19,7 +19,7 @@ type State struct {
 	Dots []Dot
 }
 
-// A Dot walks by Step in each tick.
+// A Dot moves by Step in each tick.
 type Dot struct{ Pos, Step fixed.Vec2 }
 
 // A Walk sets the Step of a dot.
@@ -28,7 +28,7 @@ type Walk struct {
 	X, Y int8
 }
 
-// A Config says how many dots there are.
+// A Config sets the number of dots.
 type Config struct{ Count uint16 }
 
 // Rules returns the rules: in each tick, one random dot stops.
@@ -55,7 +55,7 @@ func Rules() lockstep.Rules[State, Config] {
 	}
 }
 
-// New returns the game, and the header of a match of four dots.
+// New returns the game and the header of a match of four dots.
 func New(tb testing.TB, settings lockstep.Settings) (*lockstep.Game, *lockstep.Header) {
 	tb.Helper()
 	g, err := lockstep.NewGame(Rules())
@@ -70,9 +70,8 @@ func New(tb testing.TB, settings lockstep.Settings) (*lockstep.Game, *lockstep.H
 	return g, h
 }
 
-// Record plays a match of two seats with a command every seven ticks, a check
-// every 10 and a keyframe every 50. It returns the game, the replay, and the
-// checksum at the end.
+// Record plays a match of two seats with a command every 7 ticks, a check every 10 and a
+// keyframe every 50. It returns the game, the replay, and the state hash at the end.
 func Record(tb testing.TB, ticks int, o replay.WriterOptions) (*lockstep.Game, []byte, uint64) {
 	tb.Helper()
 	s := lockstep.DefaultSettings(2)
@@ -114,7 +113,7 @@ func Record(tb testing.TB, ticks int, o replay.WriterOptions) (*lockstep.Game, [
 	return g, file.Bytes(), c.Referee().Simulation().Hash()
 }
 
-// Finish ends a match, and closes its replay.
+// Finish ends a match and closes its replay.
 func Finish(tb testing.TB, c *coordinator.Coordinator, w *replay.Writer, reason string) {
 	tb.Helper()
 	if err := c.End(reason); err != nil {
@@ -135,7 +134,7 @@ func Open(tb testing.TB, file []byte) *replay.Reader {
 	return r
 }
 
-// Copy returns a replay of the records that visit emits for each record of file.
+// Copy returns a replay with the records that visit emits for each record of a replay.
 func Copy(tb testing.TB, file []byte, visit func(r *record.Record, emit func(*record.Record) error) error) []byte {
 	tb.Helper()
 	var out bytes.Buffer

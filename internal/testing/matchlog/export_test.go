@@ -1,4 +1,4 @@
 package matchlog
 
-// SetCount makes a Reader believe that it has read so many entries.
+// SetCount sets the number of entries that a Reader has read.
 func (m *Reader) SetCount(n int) { m.count = n }

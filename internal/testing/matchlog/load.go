@@ -13,7 +13,7 @@ type Match struct {
 	Ticks   uint32
 }
 
-// Load reads a file.
+// Load reads a whole file.
 func Load(name string) (*Match, error) {
 	f, err := os.Open(name)
 	if err != nil {

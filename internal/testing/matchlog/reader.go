@@ -17,41 +17,41 @@ import (
 	"unicode/utf8"
 )
 
-// Limits of what is read.
+// Limits of a match.
 const (
 	maxLine    = 1 << 20 // bytes
 	maxSeats   = 250
 	maxTick    = 1<<24 - 1 // nine days of 20 ticks a second
 	maxEntries = 1 << 20   // forty times those of the longest match that we have seen
-	maxBytes   = 256 << 20 // of all lines, unpacked
-	maxKinds   = 4096      // of commands, those of a replay's header
+	maxBytes   = 256 << 20 // of all lines, uncompressed
+	maxKinds   = 4096      // of commands, as in a replay's header
 	maxRate    = 1000      // ticks a second
 	maxNumber  = 32        // bytes of a number that is kept as text
-	maxTopic   = 128       // bytes, those of a note in a replay
+	maxTopic   = 128       // bytes, as in a note of a replay
 	maxText    = 1024
 )
 
-// ErrMalformed is wrapped by every error about what a line says, with the
-// number of the line. That of a file without its last line wraps
-// io.ErrUnexpectedEOF, too. A file that cannot be read is not malformed.
+// ErrMalformed is wrapped by every error about the content of a line. The error of a file
+// without its last line also wraps io.ErrUnexpectedEOF. An error of reading the file does
+// not wrap it.
 var ErrMalformed = errors.New("malformed match")
 
 // A Header is the first line.
 type Header struct {
 	Title    string
 	TickRate uint16 // ticks per second, rounded, at least 1
-	Rate     string // the same as the line has it, if it is no whole number; else empty
+	Rate     string // the text of a rate that is not a whole number; else ""
 	Players  uint8
 }
 
-// Nobody is the player of a note about the match.
+// Nobody is the player of a note of the match.
 const Nobody = 255
 
-// An Entry is a command, a checksum that a player reported, or a note.
+// An Entry is a command, a reported checksum, or a note.
 type Entry struct {
 	Tick     uint32
 	Player   uint8
-	Checksum bool // otherwise it is a note if it has a Topic, else a command
+	Checksum bool // else it is a note if it has a Topic, or a command
 
 	Hash uint64 // of a checksum
 
@@ -66,18 +66,18 @@ type Entry struct {
 type Reader struct {
 	Header Header
 
-	in    *io.LimitedReader // what is left of all lines
+	in    *io.LimitedReader // of all lines
 	lines *bufio.Scanner
 	line  int
 	count int    // of entries
-	tick  uint32 // the latest of an entry, or that of the end
+	tick  uint32 // the latest one
 	err   error
 
 	kinds [(math.MaxUint16 + 1) / 64]uint64 // of commands, a bit for each
 	named int                               // of them
 }
 
-// NewReader reads the header. It finds out by itself whether r is compressed.
+// NewReader reads the header. It detects whether r is compressed.
 func NewReader(r io.Reader) (*Reader, error) {
 	b := bufio.NewReader(r)
 	if magic, err := b.Peek(2); err == nil && bytes.Equal(magic, []byte{0x1f, 0x8b}) {
@@ -112,7 +112,7 @@ func NewReader(r io.Reader) (*Reader, error) {
 	return m, nil
 }
 
-// setRate sets the tick rate, and reports whether it is one.
+// setRate sets the tick rate and reports whether it is valid.
 func (h *Header) setRate(text string) bool {
 	rate, err := strconv.ParseFloat(text, 64)
 	if err != nil || len(text) > maxNumber || !(rate > 0 && rate <= maxRate) {
@@ -138,7 +138,7 @@ func (m *Reader) Next() (Entry, error) {
 	return e, nil
 }
 
-// Ticks returns how many ticks the match has, once Next has returned io.EOF.
+// Ticks returns the number of ticks of the match, once Next has returned io.EOF.
 func (m *Reader) Ticks() uint32 { return m.tick }
 
 func (m *Reader) entry() (Entry, error) {
@@ -203,7 +203,7 @@ func (m *Reader) entry() (Entry, error) {
 	return Entry{Tick: *l.Tick, Player: player, Checksum: true, Hash: hash}, nil
 }
 
-// name notes a kind of commands, and reports whether a header can still name it.
+// name counts a kind of commands and reports whether a replay's header has room for it.
 func (m *Reader) name(kind uint16) bool {
 	word, bit := &m.kinds[kind/64], uint64(1)<<(kind%64)
 	if *word&bit == 0 {
@@ -223,11 +223,11 @@ func count(all ...bool) (n int) {
 	return n
 }
 
-// next decodes the next line into l, which has all fields it may have.
+// next decodes the next line into l, which has all fields that the line may have.
 func (m *Reader) next(l any) error {
 	m.line++
 	more := m.lines.Scan()
-	if m.in.N == 0 { // a compressed file of a few MB can have thousands
+	if m.in.N == 0 { // a compressed file of a few MB can have thousands of MB
 		return m.malformed("more than %d bytes of lines", maxBytes)
 	}
 	if !more {
@@ -253,11 +253,11 @@ func (m *Reader) next(l any) error {
 	return m.fields()
 }
 
-// undecoded tells why a line cannot be decoded.
+// undecoded returns why a line cannot be decoded.
 func (m *Reader) undecoded(err error) error {
 	var other *json.UnmarshalTypeError
 	if !errors.As(err, &other) {
-		return m.malformed("%.200v", err) // which may have the name of a field
+		return m.malformed("%.200v", err) // the text may contain the name of a field
 	}
 	want := "a text"
 	switch kind := other.Type.Kind(); kind {
@@ -273,8 +273,8 @@ func (m *Reader) undecoded(err error) error {
 	return m.malformed("got %.40s for the field %q, want %s", other.Value, other.Field, want)
 }
 
-// fields checks what encoding/json lets pass: it ignores the case of names, takes
-// the last of two equal names, and takes null for a field that is not there.
+// fields makes the checks that encoding/json does not: it ignores the case of names, uses
+// the last of two equal names, and accepts null.
 func (m *Reader) fields() error {
 	d := json.NewDecoder(bytes.NewReader(m.lines.Bytes()))
 	d.UseNumber()

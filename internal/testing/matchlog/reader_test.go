@@ -59,7 +59,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// Notes are of a player or of nobody, and a rate need not be a whole number.
+// A note is of a player or of the match, and a rate need not be a whole number.
 func TestNotes(t *testing.T) {
 	long := strings.Repeat("x", 1024)
 	r, got, err := readAll(`{"log":1,"title":"notes","tick_rate_hz":7.50,"players":2}
@@ -153,7 +153,7 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
-// A number that is out of its bounds is refused with its line, field and bounds.
+// The error of a number out of its range names the line, the field and the range.
 func TestBounds(t *testing.T) {
 	for _, c := range []struct{ line, want string }{
 		{`{"t":3,"p":1,"s":1,"k":65535,"d":""}`, ""},
@@ -174,7 +174,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// A match has as many kinds of commands as the header of a replay.
+// A match has at most as many kinds of commands as the header of a replay.
 func TestTooManyKinds(t *testing.T) {
 	head, _, _ := strings.Cut(small, "\n")
 	var b strings.Builder
@@ -188,7 +188,7 @@ func TestTooManyKinds(t *testing.T) {
 	}
 }
 
-// That a disk or a folder cannot be read says nothing of a match.
+// A file that cannot be read is not a malformed match.
 func TestUnreadable(t *testing.T) {
 	_, err := matchlog.Load(t.TempDir())
 	var unread *fs.PathError
@@ -242,7 +242,7 @@ func ExampleReader() {
 	// 9 ticks
 }
 
-// A compressed file of a few KB can hold lines without end.
+// A compressed file of a few KB can hold any number of bytes.
 func TestTooManyBytes(t *testing.T) {
 	head, _, _ := strings.Cut(small, "\n")
 	line := strings.Repeat(" ", 1<<20-100) + `{"t":0,"p":0,"sum":"c126f8bd03a9a491"}` + "\n"

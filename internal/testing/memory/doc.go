@@ -1,4 +1,4 @@
-// Package memory has a test only: it measures what the verbs of samestep replay
-// take on every replay of the test data, and on hostile files. It is a package of
-// its own since a process that starts another counts as that one's memory.
+// Package memory has only a test. It measures the memory of the verbs of samestep replay
+// for the replays of the test data and for hostile files. It is a separate package because
+// the kernel counts the memory of a process for the process that it starts.
 package memory

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// hostile writes files that claim much.
+// hostile writes files that claim large sizes.
 func hostile(t *testing.T, folder string) (files []string) {
 	t.Helper()
 	add := func(name string, b []byte, size int64) {
@@ -54,7 +54,7 @@ func hostile(t *testing.T, folder string) (files []string) {
 	return files
 }
 
-// beginning returns the first two records of a match of the example game.
+// beginning returns the header and the first keyframe of a match of the example game.
 func beginning(t *testing.T) (h *lockstep.Header, keyframe *record.Record) {
 	t.Helper()
 	f, err := os.Open("../../../testdata/replays/duel.ssr")

@@ -19,8 +19,8 @@ import (
 
 const matchHeader = `{"log":1,"title":"x","tick_rate_hz":10,"players":250}` + "\n"
 
-// matches writes matches of other engines that are hostile, or as large as they
-// may be; few of them unless all are wanted.
+// matches writes matches of other engines that are hostile. With all, it also writes
+// matches that are as large as they may be.
 func matches(t *testing.T, folder string, all bool) (files []string) {
 	t.Helper()
 	add := func(name string, n int, line func(i int) string, end int) {
@@ -41,7 +41,7 @@ func matches(t *testing.T, folder string, all bool) (files []string) {
 	const most = 1<<20 - 1
 	add("checksums.jsonl", most, func(i int) string { return fmt.Sprintf(`{"t":%d,"p":0,"sum":"%016x"}`+"\n", i, i) }, most)
 	add("late.jsonl", most, func(i int) string { return fmt.Sprintf(`{"t":%d,"p":%d,"sum":"%016x"}`+"\n", (most-i)/250, i%250, i) }, most)
-	// The rest is streamed. If it were kept, these lines would be too many.
+	// The import streams the rest, and could not keep that many lines.
 	add("kinds.jsonl", most/2, func(i int) string { return fmt.Sprintf(`{"t":%d,"p":0,"s":%d,"k":%d,"d":""}`+"\n", i/8192, i+1, i%256) }, most/2)
 	add("notes.jsonl", most/4, func(i int) string { return `{"t":0,"note":"chat","text":"` + strings.Repeat("x", 200) + `"}` + "\n" }, 0)
 	payload := make([]byte, 16380)
@@ -53,7 +53,7 @@ func matches(t *testing.T, folder string, all bool) (files []string) {
 	return files
 }
 
-// bomb returns 3.4 MB of gzip that unpack to gigabytes.
+// bomb returns 3.4 MB of gzip that decompress to gigabytes.
 func bomb(t *testing.T) []byte {
 	t.Helper()
 	member := func(text string) []byte {
@@ -71,8 +71,7 @@ func bomb(t *testing.T) []byte {
 	return append(member(matchHeader), bytes.Repeat(lines, 3_400_000/len(lines))...)
 }
 
-// Explain keeps the files of a bundle in memory, and what docs/limits.md says
-// besides.
+// Explain keeps the files of a bundle in memory, and no more than docs/limits.md says.
 func TestExplainMemory(t *testing.T) {
 	folder := t.TempDir()
 	bin := build(t, folder)

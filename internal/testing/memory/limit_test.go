@@ -21,10 +21,10 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// most is replay.maxEvidence, and how many reports bisect reads.
+// most is replay.maxEvidence, and the number of reports that bisect reads.
 const most = 1 << 17
 
-// atLimits writes files that have as many records of a kind as a verb keeps.
+// atLimits writes files with as many records of a kind as a verb keeps.
 func atLimits(t *testing.T, folder string) (open, sealed []string) {
 	t.Helper()
 	header, keyframe := beginning(t)
@@ -97,7 +97,7 @@ func match(t *testing.T, h *lockstep.Header, keyframe *record.Record, o replay.W
 	return b.Bytes()
 }
 
-// joined returns a command that says that a player joined.
+// joined returns the command of a player who joins.
 func joined(t *testing.T) lockstep.Command {
 	t.Helper()
 	b, err := os.ReadFile("../../../testdata/replays/duel.ssr")
@@ -123,7 +123,7 @@ func joined(t *testing.T) lockstep.Command {
 	return lockstep.Command{}
 }
 
-// supplies writes what verbs take besides a replay: keys and reports.
+// supplies writes the keys and reports that some verbs take besides a replay.
 func supplies(t *testing.T, folder string) {
 	t.Helper()
 	public, private, err := ed25519.GenerateKey(nil)

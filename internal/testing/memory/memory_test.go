@@ -23,15 +23,15 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// What a verb may take: so many bytes, and so many times the largest state that a
-// keyframe of the file declares.
+// A verb may use base bytes, and times the size of the largest state that a keyframe of
+// the file declares.
 const (
 	base  = 64 << 20
 	times = 4
 )
 
-// The verbs of samestep replay and their arguments. F is the file, and O one that
-// may be written; K is a private key, P its public one, and R reports.
+// The verbs of samestep replay and their arguments. F is the file, O is an output file, K
+// is a private key, P its public key, and R a file of reports.
 var (
 	few  = []string{"info F --json", "verify F --keep-going", "export F", "seal F O", "bisect F F"}
 	more = []string{
@@ -52,11 +52,11 @@ func build(t *testing.T, folder string) string {
 	return bin
 }
 
-// launch tells this test that it is to run another program and measure it.
+// launch makes this test program run another program and measure it.
 const launch = "SAMESTEP_MEMORY_LAUNCH"
 
-// A process that starts another counts as that one's memory, so a small one
-// starts the programs that are measured.
+// The kernel counts the memory of a process for the process that it starts, so a small
+// process starts the measured programs.
 func TestMain(m *testing.M) {
 	if os.Getenv(launch) == "" {
 		os.Exit(m.Run())
@@ -70,7 +70,7 @@ func TestMain(m *testing.M) {
 	fmt.Println(c.ProcessState.SysUsage().(*syscall.Rusage).Maxrss, c.ProcessState.ExitCode())
 }
 
-// peak runs a program and returns the most memory that it had, in bytes.
+// peak runs a program and returns its maximum of memory in bytes.
 func peak(t *testing.T, bin string, args ...string) int64 {
 	t.Helper()
 	c := exec.Command(os.Args[0], append([]string{bin}, args...)...)
@@ -88,7 +88,7 @@ func peak(t *testing.T, bin string, args ...string) int64 {
 		t.Errorf("%s: exit code %d: %.300s", strings.Join(args, " "), code, said.String())
 	}
 	usage := code == 2 && (strings.Contains(said.String(), "--help") || strings.Contains(said.String(), ", want "))
-	if usage && !strings.HasSuffix(said.String(), "want --schema\n") { // diff takes what has no magic for states
+	if usage && !strings.HasSuffix(said.String(), "want --schema\n") { // diff takes files without a magic for states
 		t.Errorf("%s: exit code 2: %.300s", strings.Join(args, " "), said.String())
 	}
 	return kib << 10
@@ -115,14 +115,14 @@ func declared(file string) (size int64) {
 	return size
 }
 
-// checkImport imports a match of another engine and fails if that takes too much.
+// checkImport imports a match of another engine and checks the memory.
 func checkImport(t *testing.T, bin, match string) {
 	if got := peak(t, bin, "replay", "import", match, filepath.Join(t.TempDir(), "out")); got > base {
 		t.Errorf("import of %s: got %d MiB, want at most %d MiB", filepath.Base(match), got>>20, base>>20)
 	}
 }
 
-// check runs verbs on a file and fails for what takes too much.
+// check runs verbs on a file and checks the memory of each.
 func check(t *testing.T, bin string, verbs []string, file string, limit int64) (most int64) {
 	t.Helper()
 	limit += times * declared(file)
@@ -148,17 +148,17 @@ func check(t *testing.T, bin string, verbs []string, file string, limit int64) (
 	return most
 }
 
-// Every verb on every file keeps the memory rule of docs/limits.md. With
-// SAMESTEP_REQUIRE=1 all verbs run on each hostile file, the first few on each sealed
-// file at a limit, and three in turn on each replay of the test data and on mutants of
-// some. Otherwise, and in short tests, one verb runs on each hostile file.
+// Every verb keeps the memory rule of docs/limits.md on every file. With
+// SAMESTEP_REQUIRE=1 all verbs run on each hostile file, the few on each sealed file at a
+// limit, and three in turn on each replay of the test data and on changed replays.
+// Otherwise, and in short tests, one verb runs on each hostile file.
 func TestMemory(t *testing.T) {
 	folder := t.TempDir()
 	bin := build(t, folder)
 	all := os.Getenv(testenv.Variable) != "" && !testing.Short()
 	supplies(t, folder)
 	files, verbs, globs := append(hostile(t, folder), bundled(t, folder)), few, []string{"../../../testdata/replays/versions/v1-sealed.ssr"}
-	each, full, some := 1, 0, 0 // verbs for each file; how many files get all verbs; up to which file they get the first few
+	each, full, some := 1, 0, 0 // verbs for each file; files before full get all verbs, and before some the few
 	if all {
 		open, sealed := atLimits(t, folder)
 		files, verbs = append(files, open...), slices.Concat(few, more)
@@ -206,7 +206,7 @@ func TestMemory(t *testing.T) {
 	t.Logf("%d files, %d verbs: at most %d MiB", len(files), len(verbs), slices.Max(peaks)>>20)
 }
 
-// Control: less than the program takes by itself is noticed.
+// Control: the measured memory of a small command is plausible.
 func TestMemoryControl(t *testing.T) {
 	folder := t.TempDir()
 	bin := build(t, folder)
@@ -215,7 +215,7 @@ func TestMemoryControl(t *testing.T) {
 	}
 }
 
-// mutated writes replays in which some bytes are others.
+// mutated writes replays with a changed byte.
 func mutated(t *testing.T, folder string) (files []string) {
 	t.Helper()
 	for _, name := range []string{"v1-open", "v1-sealed", "v1-signed"} {
@@ -232,7 +232,7 @@ func mutated(t *testing.T, folder string) (files []string) {
 	return files
 }
 
-// write writes a file, which has zeros up to a size without taking room for them.
+// write writes a file and extends it with zeros to a size, as a sparse file.
 func write(t *testing.T, folder, name string, b []byte, size int64) string {
 	t.Helper()
 	path := filepath.Join(folder, name)

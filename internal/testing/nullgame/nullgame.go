@@ -1,6 +1,6 @@
-// Package nullgame is a game without rules, for tests: its commands are bytes
-// that nobody understands, and its state is a hash of all that it has seen, in
-// order. With it a real match of any game goes through the engine.
+// Package nullgame is a game without rules: its commands are opaque bytes, and its state
+// is a hash of all commands in order. It can stand in for any game whose commands are
+// known as bytes.
 //
 //	game := nullgame.New()
 //	header, err := game.NewHeader(id, lockstep.DefaultSettings(10), &nullgame.Config{})
@@ -14,16 +14,16 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// Kinds is how many kinds of commands the game of New has: 0 to Kinds-1.
+// Kinds is the number of kinds of commands of New: 0 to Kinds-1.
 const Kinds = 256
 
 type (
 	// Opaque is a command of any kind.
 	Opaque struct{ Data []uint8 }
 
-	// World is the state: how many commands there were, and the FNV-1a hash of
-	// their ticks, players, sequences, kinds and data, in the order in which
-	// they ran. It begins with the match's seed.
+	// World is the state: the number of commands, and the FNV-1a hash of their ticks,
+	// players, sequences, kinds and data, in the order in which they ran. The seed of
+	// the match is mixed into the first value of the hash.
 	World struct {
 		Tick  uint32
 		Count uint64
@@ -34,7 +34,7 @@ type (
 	Config struct{}
 )
 
-// New returns the game with kinds 0 to 255. It is compiled once.
+// New returns the game with the kinds 0 to 255. It is compiled once.
 func New() *lockstep.Game { return game() }
 
 var game = sync.OnceValue(func() *lockstep.Game {
@@ -49,7 +49,7 @@ var game = sync.OnceValue(func() *lockstep.Game {
 	return g
 })
 
-// Of returns the game with some kinds of commands.
+// Of returns the game with the given kinds of commands.
 func Of(kinds []lockstep.Kind) (*lockstep.Game, error) {
 	rules := lockstep.Rules[World, Config]{
 		Name: "null", Build: "1",

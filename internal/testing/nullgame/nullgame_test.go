@@ -9,7 +9,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// The state tells order and content apart.
+// The state depends on the order and content of commands.
 func TestHash(t *testing.T) {
 	g := nullgame.New()
 	settings := lockstep.DefaultSettings(2)

@@ -1,6 +1,5 @@
-// Package planted is the skirmish game with faults that make it differ from one
-// machine to another, each behind some commands of a match: what finds such
-// faults has to find these.
+// Package planted is the game skirmish with faults that cause desyncs. Commands of a
+// match trigger them. A tool that finds such faults must find these.
 //
 //	game := lockstep.MustGame(planted.Rules("map order"))
 package planted
@@ -12,17 +11,17 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// Faults are the names of the faults.
+// Faults lists the names of the faults.
 var Faults = []string{
-	"panic",     // Step panics when a player who has stopped units lets some gather
-	"global",    // patrols are counted outside of the state, and each third one gives a crystal
-	"map order", // from the first group that is assigned on, an account depends on the order of a map
-	"hidden",    // the last group that was assigned is known beside the state, and a stop depends on it
-	"validate",  // judging whether somebody may gather costs a crystal
+	"panic",     // Step panics at a gather after a stop of the same player
+	"global",    // a counter outside of the state gives a crystal for each third patrol
+	"map order", // assigning group 1 adds up keys in the order of a map
+	"hidden",    // a stop depends on the last assigned group, which is kept outside of the state
+	"validate",  // Validate takes a crystal for each gather
 }
 
-// Rules returns the rules of the game with a fault. What the fault keeps outside
-// of the state begins anew with each simulation that is made.
+// Rules returns the rules of the game with a fault. Values outside of the state are reset
+// with each new simulation.
 func Rules(fault string) lockstep.Rules[skirmish.World, skirmish.Config] {
 	r := skirmish.Rules()
 	r.Build += " with a fault: " + fault
@@ -60,13 +59,13 @@ func Rules(fault string) lockstep.Rules[skirmish.World, skirmish.Config] {
 	return r
 }
 
-// faults is what the rules keep outside of the state.
+// faults has the values outside of the state.
 type faults struct {
 	patrols int
 	group   map[*skirmish.World]uint8
 }
 
-// stopped has its flag in the state: it is the same everywhere, and fatal.
+// stopped keeps its flag in the state, so it panics on all machines.
 func (*faults) stopped(w *skirmish.World, c *lockstep.Command) {
 	const flag = 1 << 31
 	switch p := &w.Players[c.Player]; c.Value.(type) {
@@ -95,7 +94,7 @@ func (*faults) shuffle(w *skirmish.World, c *lockstep.Command) {
 	for i := range 64 {
 		units[i] = true
 	}
-	for range 8 { // so that two runs are never equal by chance
+	for range 8 { // two runs are then never equal by chance
 		for i := range units {
 			w.Players[c.Player].Gathered = w.Players[c.Player].Gathered*31 + uint32(i)
 		}

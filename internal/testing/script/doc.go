@@ -1,5 +1,5 @@
-// Package script runs tests that are written as steps with their expected
-// output, in the format of [datadriven] with several steps in a block:
+// Package script runs tests that are files of steps and their expected output, in the
+// format of [datadriven] with several steps in a block:
 //
 //	# A comment explains the steps below it.
 //	join p=1
@@ -8,12 +8,12 @@
 //	tick 1
 //	accepted for tick 12
 //
-// A block is one or more steps, a line of four dashes, the output of the steps,
-// and an empty line. A step is a verb and arguments: name=value, or a word alone,
-// which is the same as word=true. A value with spaces stands in parentheses. It
-// can have the escapes of a Go string.
+// A block is one or more steps, a line of four dashes, the output of the steps, and an
+// empty line. A step is a verb and its arguments: name=value, or a word, which is short
+// for word=true. A value with spaces stands in parentheses. Values may have the escapes
+// of a Go string.
 //
-// A test gives [Run] the files and a function that makes an interpreter of steps:
+// A test calls [Run] with the files and a function that makes an interpreter of steps:
 //
 //	script.Run(t, "testdata/*.txt", func(t *testing.T) script.Interpreter {
 //		m := newMatch(t)

@@ -9,15 +9,14 @@ import (
 	"github.com/cockroachdb/datadriven"
 )
 
-// Rewrite reports whether the flag -rewrite tells the test to replace its expected
-// output.
+// Rewrite reports whether the flag -rewrite is set: the test replaces its expected output.
 func Rewrite() bool { return flag.Lookup("rewrite").Value.String() == "true" }
 
 // An Interpreter runs one step and returns its output, without the last newline.
 type Interpreter func(s *Step) string
 
-// Run runs each script that glob finds in a test of its own, with a new
-// interpreter. It fails if glob finds no files.
+// Run runs each script that glob matches in a subtest with a new interpreter. It fails if
+// glob matches no files.
 func Run(t *testing.T, glob string, start func(t *testing.T) Interpreter) {
 	t.Helper()
 	files, err := filepath.Glob(glob)

@@ -8,8 +8,8 @@ import (
 	"github.com/cockroachdb/datadriven"
 )
 
-// A Step is one line of a script. The test fails after the step if an argument is
-// missing or out of range, or if the interpreter did not read it.
+// A Step is one line of a script. The test fails after the step if an argument is missing
+// or out of range, or if the interpreter has not read it.
 type Step struct {
 	Verb string
 
@@ -45,7 +45,7 @@ func (s *Step) Has(name string) bool {
 	return ok
 }
 
-// String returns an argument, or otherwise if the step does not have it.
+// String returns an argument, or otherwise if there is none.
 func (s *Step) String(name, otherwise string) string {
 	if value, ok := s.find(name); ok {
 		return value
@@ -53,7 +53,7 @@ func (s *Step) String(name, otherwise string) string {
 	return otherwise
 }
 
-// Uint returns an argument that is a number of at most so many bits.
+// Uint returns an argument that is an unsigned number of a number of bits.
 func (s *Step) Uint(name string, bits int) uint64 {
 	value, _ := s.find(name)
 	v, err := strconv.ParseUint(value, 0, bits)
@@ -63,7 +63,7 @@ func (s *Step) Uint(name string, bits int) uint64 {
 	return v
 }
 
-// UintOr is Uint, or otherwise if the step does not have the argument.
+// UintOr returns Uint, or otherwise if there is no such argument.
 func (s *Step) UintOr(name string, bits int, otherwise uint64) uint64 {
 	if !s.Has(name) {
 		return otherwise

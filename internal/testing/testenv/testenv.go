@@ -1,9 +1,8 @@
-// Package testenv lets a test skip what a machine cannot do, and makes the same
-// test fail where everything must be there.
+// Package testenv skips tests that need a missing program, or fails them in CI.
 //
-// A test that needs something optional (a browser, an emulator, the go command)
-// looks for it and gives the outcome to [Or]. Run by hand, the test then skips
-// with a message. The script .ci/run sets SAMESTEP_REQUIRE=1, and there it fails.
+// A test that needs something optional (a browser, an emulator, the go command) looks for
+// it and gives the error to [Or]. Run by hand, the test then skips with a message. The
+// script .ci/run sets SAMESTEP_REQUIRE=1, which makes it fail.
 //
 //	path, err := exec.LookPath("chromium")
 //	testenv.Or(t, "chromium", err)
@@ -17,8 +16,8 @@ import (
 // Variable is the environment variable that turns skips into failures.
 const Variable = "SAMESTEP_REQUIRE"
 
-// Or returns if err is nil. Otherwise it ends the test, because what it needs is
-// missing: as failed if [Variable] is set, else as skipped.
+// Or ends the test unless err is nil: it fails the test if [Variable] is set, and else
+// skips it. what is the missing program.
 func Or(t testing.TB, what string, err error) {
 	t.Helper()
 	switch {

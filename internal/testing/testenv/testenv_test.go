@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// outcome is a test that notes how it was ended.
+// outcome is a test that records how it was ended.
 type outcome struct {
 	testing.TB
 	text string

@@ -1,5 +1,5 @@
-// Package testgame is the games, logs and matches that the tests of the engine share:
-// a bank with every kind of field and event, and a row of lamps for Examples.
+// Package testgame has the games, logs and matches that the tests of the engine share: a
+// bank with every kind of field and an event, and a row of lamps for Examples.
 package testgame
 
 import (
@@ -10,8 +10,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// The game of this package's tests: every seat has a pile of coins, which its
-// player can raise, and give away; a hidden die decides small gifts.
+// The bank: each seat has a pile of coins, which its player can earn and give away. A
+// random pile gets a coin in each tick.
 type (
 	Bank struct {
 		Tick  uint32
@@ -73,7 +73,7 @@ func BankRules() lockstep.Rules[Bank, BankConfig] {
 	}
 }
 
-// faultyBankRules are bankRules of which one function panics.
+// FaultyBankRules are the rules of the bank in which one function panics.
 func FaultyBankRules(where string) lockstep.Rules[Bank, BankConfig] {
 	r := BankRules()
 	switch where {

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// The game of the Examples: a row of lamps, which everyone may press.
+// The lamps: a row of lamps with switches, which all players may press.
 type (
 	Lamps struct {
 		On      [4]bool
@@ -50,7 +50,7 @@ var LampRules = lockstep.Rules[Lamps, Nobody]{
 	},
 }
 
-// newLamps begins a match of two players, whose records go to log.
+// NewLamps starts a match of two players that writes its records to log.
 func NewLamps(log lockstep.Log, o coordinator.Options) (*lockstep.Game, *coordinator.Coordinator) {
 	game := lockstep.MustGame(LampRules)
 	settings := lockstep.DefaultSettings(2)
@@ -70,7 +70,7 @@ func NewLamps(log lockstep.Log, o coordinator.Options) (*lockstep.Game, *coordin
 	return game, c
 }
 
-// Ticks seals n ticks and prints the errors.
+// Ticks seals n ticks and prints errors.
 func Ticks(c *coordinator.Coordinator, n int) {
 	for range n {
 		if _, err := c.Tick(); err != nil {
@@ -79,7 +79,7 @@ func Ticks(c *coordinator.Coordinator, n int) {
 	}
 }
 
-// newLampHost hosts a match of lamps. Without Authorize, everybody is Ann.
+// NewLampHost hosts a match of lamps. Without Authorize, all players are named Ann.
 func NewLampHost(o host.Options) *host.Host {
 	game := lockstep.MustGame(LampRules)
 	settings := lockstep.DefaultSettings(2)
@@ -89,13 +89,13 @@ func NewLampHost(o host.Options) *host.Host {
 		panic(err)
 	}
 	header.Platform = "any"
-	o.Random = func(b []byte) { b[0] = 1 } // crypto/rand.Read, in earnest
+	o.Random = func(b []byte) { b[0] = 1 } // a server uses crypto/rand.Read
 	if o.Authorize == nil {
 		o.Authorize = func(string) (host.Grant, error) {
 			return host.Grant{Role: protocol.Seated, Seat: host.AnySeat, Name: "Ann"}, nil
 		}
 	}
-	log := record.Tee() // a replay writer, in earnest
+	log := record.Tee() // a server uses a replay.Writer
 	h, err := host.New(game, header, log, o)
 	if err != nil {
 		panic(err)

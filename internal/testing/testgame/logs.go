@@ -9,28 +9,28 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// discard is a log that keeps nothing.
+// A Discard is a log that keeps nothing.
 type Discard struct{}
 
-// Append takes a record.
+// Append implements [lockstep.Log].
 func (Discard) Append([]byte) error { return nil }
 
-// logFunc is a log that calls a function.
+// A LogFunc is a log that calls a function.
 type LogFunc func(record []byte)
 
-// Append takes a record.
+// Append implements [lockstep.Log].
 func (f LogFunc) Append(record []byte) error { f(record); return nil }
 
-// A shelf is a Log that keeps its records.
-type Shelf [][]byte
+// Records is a log that keeps its records.
+type Records [][]byte
 
-// Append takes a record.
-func (s *Shelf) Append(record []byte) error {
-	*s = append(*s, slices.Clone(record))
+// Append implements [lockstep.Log].
+func (r *Records) Append(record []byte) error {
+	*r = append(*r, slices.Clone(record))
 	return nil
 }
 
-// decodeAll decodes a whole log and gives each record to f.
+// DecodeAll decodes a whole log and calls f with each record.
 func DecodeAll(tb testing.TB, log []byte, f func(*record.Record)) {
 	var dec record.Decoder
 	for len(log) > 0 {
@@ -43,14 +43,14 @@ func DecodeAll(tb testing.TB, log []byte, f func(*record.Record)) {
 	}
 }
 
-// namedRecord is one record of the sample log.
+// A NamedRecord is a record of the sample log.
 type NamedRecord struct {
 	Name  string
 	Bytes []byte
 }
 
-// sampleLog returns a log of the bank game with every kind of record in it. It
-// is a real match: a follower agrees with all of its checksums.
+// SampleLog returns the log of a match of the bank with every kind of record. A follower
+// agrees with all of its checksums.
 func SampleLog(tb testing.TB) (*lockstep.Game, []NamedRecord) {
 	g, h := NewBankMatch(tb, 2)
 	h.Platform = "any"

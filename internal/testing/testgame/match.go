@@ -8,7 +8,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// newSeated returns a coordinator of a match whose seats are all taken.
+// NewSeated returns the coordinator of a match whose seats are all taken.
 func NewSeated(tb testing.TB, seats uint8, log lockstep.Log, o coordinator.Options) (*lockstep.Game, *coordinator.Coordinator) {
 	tb.Helper()
 	g, h := NewBankMatch(tb, seats)
@@ -27,7 +27,7 @@ func NewSeated(tb testing.TB, seats uint8, log lockstep.Log, o coordinator.Optio
 	return g, c
 }
 
-// does fails the test unless a command of System was issued.
+// Does returns a function that fails the test unless a command of System was issued.
 func Does(t *testing.T) func(lockstep.Tick, error) {
 	return func(_ lockstep.Tick, err error) {
 		t.Helper()
@@ -37,13 +37,13 @@ func Does(t *testing.T) func(lockstep.Tick, error) {
 	}
 }
 
-// message returns the bytes of a message.
+// Message returns the bytes of a message.
 func Message(m *protocol.Message) []byte {
 	var w protocol.Writer
 	return w.Append(nil, m)
 }
 
-// welcome returns the bytes of a good welcome, changed.
+// Welcome returns the bytes of a valid welcome after a change.
 func Welcome(change func(*protocol.Welcome)) []byte {
 	w := protocol.Welcome{Role: protocol.Seated, Session: protocol.SessionToken{1}, Position: 1, AckEvery: 5, InputDelay: 2, SpeedPercent: 100}
 	change(&w)

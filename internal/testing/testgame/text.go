@@ -11,13 +11,13 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// emptyTick is the text of a tick without commands.
+// EmptyTick is the text of a tick without commands.
 const EmptyTick = "a tick without commands"
 
-// errDisk is the error of a log that fails.
+// ErrDisk is the error of a log that fails.
 var ErrDisk = errors.New("disk full")
 
-// recordText prints a record.
+// RecordText prints a record.
 func RecordText(tb testing.TB, g *lockstep.Game, r *record.Record) string {
 	switch r.Kind {
 	case record.KindHeader:
@@ -43,7 +43,7 @@ func RecordText(tb testing.TB, g *lockstep.Game, r *record.Record) string {
 	return fmt.Sprintf("record %d", r.Kind)
 }
 
-// frameText prints a frame as "tick 3: 1#2 earn{Coins:5}".
+// FrameText prints a frame as "tick 3: 1#2 earn{Coins:5}".
 func FrameText(tb testing.TB, g *lockstep.Game, f *lockstep.Frame) string {
 	var commands []string
 	for _, c := range f.Commands {
