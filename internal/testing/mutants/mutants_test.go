@@ -3,6 +3,7 @@
 package mutants
 
 import (
+	"errors"
 	"flag"
 	"os"
 	"path/filepath"
@@ -32,19 +33,36 @@ func TestApply(t *testing.T) {
 			t.Errorf("%s: %v", m.Name, err)
 		}
 		if names[m.Name] {
-			t.Errorf("%s: twice", m.Name)
+			t.Errorf("%s: two mutants have this name", m.Name)
 		}
 		names[m.Name] = true
 		for _, invariant := range strings.Fields(m.Hits) {
 			hit[invariant]++
 		}
 	}
-	if len(names) < 30 {
-		t.Errorf("got %d mutants, want 30", len(names))
+	if len(names) < 111 {
+		t.Errorf("got %d mutants, want at least 111", len(names))
 	}
 	for _, invariant := range []string{"I1", "I2", "I3", "I4", "I5", "I6", "I7", "I8", "I9", "I10", "I11", "I12", "I13", "I14", "desync"} {
 		if hit[invariant] == 0 {
 			t.Errorf("no mutant breaks %s", invariant)
+		}
+	}
+}
+
+// A list with an unknown, repeated or missing field is an error.
+func TestParse(t *testing.T) {
+	for _, row := range []struct{ name, text, want string }{
+		{"good", "# one\n\nm\n  func p.f\n  rule a -> b\n  hits I1\n", ""},
+		{"unknown", "m\n  fun p.f\n", `line 2: got "  fun p.f"`},
+		{"twice", "m\n  func p.f\n  func p.g\n", "line 3"},
+		{"no value", "m\n  func\n", "line 2"},
+		{"no mutant", "  func p.f\n", "line 1"},
+		{"no rule", "m\n  func p.f\n  hits I1\n", "m: want a func, a rule and hits"},
+	} {
+		_, err := parse(row.text)
+		if row.want == "" && err != nil || row.want != "" && (!errors.Is(err, errList) || !strings.Contains(err.Error(), row.want)) {
+			t.Errorf("%s: got %v, want %q", row.name, err, row.want)
 		}
 	}
 }
@@ -71,8 +89,8 @@ func TestKilled(t *testing.T) {
 	t.Log(s)
 }
 
-// missingTests returns the tests that mutants name and that the package of their
-// function does not have. Such a mutant would live for ever.
+// missingTests returns the tests of mutants that the package of their function does not
+// have. Such a mutant would survive.
 func missingTests(t *testing.T, all []Mutant) (missing []string) {
 	t.Helper()
 	for _, m := range all {
