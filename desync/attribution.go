@@ -55,11 +55,9 @@ type presence struct {
 
 // record takes what a record says of checksums and players.
 func (a *attribution) record(rec *record.Record) error {
-	if rec.Kind == record.KindFrame {
-		for i := range rec.Frame.Commands {
-			if c := &rec.Frame.Commands[i]; c.Player == lockstep.System && len(a.presence) < maxEvidence {
-				a.meet(c)
-			}
+	for i := range rec.Frame.Commands {
+		if c := &rec.Frame.Commands[i]; c.Player == lockstep.System && len(a.presence) < maxEvidence {
+			a.meet(c)
 		}
 	}
 	return a.log.record(rec)

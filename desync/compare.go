@@ -182,14 +182,16 @@ func (o *outline) next() {
 			}
 			return
 		}
+		if rec.Ticks() > 0 {
+			o.side.Ticks = rec.Tick
+		}
+		if len(rec.Frame.Commands) > 0 {
+			o.frame = rec.Frame
+			return
+		}
 		switch rec.Kind {
 		case record.KindHeader:
 			o.header = rec.Header
-		case record.KindFrame:
-			o.side.Ticks, o.frame = rec.Tick, rec.Frame
-			return
-		case record.KindEmpty:
-			o.side.Ticks = rec.Tick
 		case record.KindMismatch:
 			if len(o.mismatches) < maxEvidence {
 				o.mismatches = append(o.mismatches, mismatch{rec.Tick, rec.Player, rec.Hash})

@@ -77,7 +77,7 @@ func (w *work) touches() {
 func (w *work) touchesByName() {
 	entities := entitiesOf(w.log.schema, w.right, w.e.Fields.List)
 	visit := func(r *record.Record) error {
-		if r.Kind != record.KindFrame || r.Tick < w.e.First.From || r.Tick > w.e.First.To {
+		if r.Tick < w.e.First.From || r.Tick > w.e.First.To {
 			return nil
 		}
 		for i := range r.Frame.Commands {

@@ -52,6 +52,9 @@ func CompareReports(r *replay.Reader) (*Imported, error) {
 }
 
 func (m *Imported) record(rec *record.Record) error {
+	if rec.Ticks() > 0 {
+		m.Ticks = rec.Tick
+	}
 	switch rec.Kind {
 	case record.KindHeader:
 		m.seats = lockstep.Player(rec.Header.Settings.Players)
@@ -59,8 +62,6 @@ func (m *Imported) record(rec *record.Record) error {
 		if rec.Topic == TopicReports {
 			m.next[rec.Player] = rec.Text != "yes"
 		}
-	case record.KindFrame, record.KindEmpty:
-		m.Ticks = rec.Tick
 	case record.KindEnd:
 		m.Ended = true
 	case record.KindChecksum:

@@ -89,6 +89,12 @@ func (l *matchLog) record(r *record.Record) error {
 	if r.Tick <= l.until {
 		l.sums.record(r) // later checks than maxEvidence are judged by the manifest
 	}
+	if r.Ticks() > 0 {
+		l.last = r.Tick
+	}
+	for i := range r.Frame.Commands {
+		l.command(&r.Frame.Commands[i])
+	}
 	switch r.Kind {
 	case record.KindHeader:
 		l.header, l.width = r.Header, lockstep.Tick(r.Header.Settings.CheckEvery)
@@ -100,13 +106,6 @@ func (l *matchLog) record(r *record.Record) error {
 		if !l.seen {
 			l.first, l.last, l.seen = r.Tick, r.Tick, true
 		}
-	case record.KindFrame:
-		l.last = r.Tick
-		for i := range r.Frame.Commands {
-			l.command(&r.Frame.Commands[i])
-		}
-	case record.KindEmpty:
-		l.last = r.Tick
 	case record.KindChecksum:
 		at := l.column(r.Tick)
 		for len(l.checks) <= at {

@@ -58,25 +58,15 @@ func simulateAgain(l *matchLog, g *lockstep.Game, from, end lockstep.Tick, o *Op
 
 // record applies one record, tick by tick.
 func (x *rerun) record(f *lockstep.Follower, rec *record.Record) error {
-	switch rec.Kind {
-	case record.KindFrame, record.KindEmpty:
-		if f.Simulation() == nil {
-			return f.Apply(rec) // the error
-		}
-		if f.Tick() >= x.end {
+	for frame := range rec.Frames() {
+		if f.Simulation() != nil && f.Tick() >= x.end {
 			return errDone
 		}
-		if rec.Kind == record.KindFrame {
-			return x.step(f, cloneFrame(&rec.Frame))
+		if err := x.step(f, frame); err != nil {
+			return err
 		}
-		for f.Tick() < rec.Tick {
-			if f.Tick() == x.end {
-				return errDone
-			}
-			if err := x.step(f, &lockstep.Frame{Tick: f.Tick() + 1}); err != nil {
-				return err
-			}
-		}
+	}
+	if rec.Ticks() > 0 {
 		return nil
 	}
 	before := f.Simulation()
@@ -106,7 +96,7 @@ func (x *rerun) step(f *lockstep.Follower, frame *lockstep.Frame) error {
 		x.costs = append(x.costs, Cost{frame.Tick, x.now().Sub(from).Microseconds()})
 	}
 	if len(frame.Commands) > 0 && frame.Tick >= x.first {
-		x.frames[frame.Tick] = frame
+		x.frames[frame.Tick] = cloneFrame(frame)
 	}
 	x.keep(f)
 	return nil

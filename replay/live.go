@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"iter"
 	"os"
 	"time"
 
@@ -131,6 +131,11 @@ func (l *LiveReader) Next(ctx context.Context) (*record.Record, error) {
 	}
 }
 
+// All iterates over the records that are left, see [record.All], and waits for them as Next does.
+func (l *LiveReader) All(ctx context.Context) iter.Seq2[*record.Record, error] {
+	return record.All(func() (*record.Record, error) { return l.Next(ctx) })
+}
+
 // next returns the next record if it may be given now, and nothing if that is
 // not known yet.
 func (l *LiveReader) next() (*record.Record, error) {
@@ -234,14 +239,7 @@ func (l *LiveReader) damage(err error) error {
 func VerifyLive(ctx context.Context, l *LiveReader, g *lockstep.Game, o VerifyOptions) (*Verification, error) {
 	v := &Verification{}
 	f := g.NewFollower(lockstep.FollowerOptions{})
-	for {
-		rec, err := l.Next(ctx)
-		if err == io.EOF {
-			if v.First != nil {
-				return v, v.First
-			}
-			return v, nil
-		}
+	for rec, err := range l.All(ctx) {
 		if err == nil {
 			err = l.r.CheckTicks(l.r.tick-l.base, o.MaxTicks)
 		}
@@ -256,4 +254,8 @@ func VerifyLive(ctx context.Context, l *LiveReader, g *lockstep.Game, o VerifyOp
 			o.Progress(v.Ticks, v.Ticks)
 		}
 	}
+	if v.First != nil {
+		return v, v.First
+	}
+	return v, nil
 }

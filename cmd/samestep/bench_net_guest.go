@@ -148,7 +148,7 @@ func (g *loadGuest) take(b []byte) error {
 
 func (g *loadGuest) record(r *record.Record) {
 	g.next++
-	if r.Kind != record.KindFrame && r.Kind != record.KindEmpty {
+	if r.Ticks() == 0 {
 		return
 	}
 	g.tick = r.Tick

@@ -93,17 +93,17 @@ func (d *recordDumper) record(r *record.Record) error {
 			return err
 		}
 	}
-	if d.only && r.Kind >= record.KindFrame && r.Tick > d.tick {
+	if d.only && r.Kind > record.KindKeyframe && r.Tick > d.tick {
 		return errStop
 	}
-	if r.Kind == record.KindFrame && (!d.only || r.Tick == d.tick) {
+	if !d.only || r.Tick == d.tick {
 		for i := range r.Frame.Commands {
 			if err := d.command(&r.Frame.Commands[i]); err != nil {
 				return err
 			}
 		}
 	}
-	if d.commands || r.Kind == record.KindFrame {
+	if d.commands || len(r.Frame.Commands) > 0 {
 		return nil
 	}
 	return d.line(r.Tick, recordName(r.Kind), recordText(r))
@@ -148,13 +148,14 @@ func recordName(k record.Kind) string {
 
 // recordText puts a record that is not a frame into words.
 func recordText(r *record.Record) string {
+	if n := r.Ticks(); n > 0 {
+		return count(n, "tick")
+	}
 	switch r.Kind {
 	case record.KindHeader:
 		return fmt.Sprintf("game %q build %q match %s", r.Header.Game, r.Header.Build, r.Header.Match)
 	case record.KindKeyframe:
 		return fmt.Sprintf("%s %s", checksum.FormatHash(r.Keyframe.Hash), size(len(r.Keyframe.State)))
-	case record.KindEmpty:
-		return count(r.Empty, "tick")
 	case record.KindChecksum:
 		return checksum.FormatHash(r.Hash)
 	case record.KindMismatch:

@@ -126,12 +126,11 @@ func (x *exporter) findPlayers(f *replayFile) error {
 			}
 		case rec.Kind == record.KindNote && rec.Topic == topicRate && isNumber(rec.Text):
 			x.rate = json.Number(rec.Text)
-		case rec.Kind == record.KindFrame:
-			for i := range rec.Frame.Commands {
-				x.reports[rec.Frame.Commands[i].Player] = true
-			}
 		case rec.Kind == record.KindMismatch:
 			x.reports[rec.Player] = true
+		}
+		for i := range rec.Frame.Commands {
+			x.reports[rec.Frame.Commands[i].Player] = true
 		}
 		return x.mismatches.add(rec)
 	})
@@ -148,8 +147,6 @@ func (x *exporter) record(rec *record.Record) error {
 		return writeLine(x.w, headerLine{1, rec.Header.Game, x.rate, s.Players})
 	case record.KindNote:
 		return x.note(rec)
-	case record.KindFrame:
-		return x.commands(&rec.Frame)
 	case record.KindChecksum:
 		return x.sums(rec)
 	case record.KindMismatch:
@@ -163,7 +160,7 @@ func (x *exporter) record(rec *record.Record) error {
 		}
 		return writeLine(x.w, endLine{last, true})
 	}
-	return nil
+	return x.commands(&rec.Frame)
 }
 
 // isNumber reports whether a text is a number in JSON.

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
 	"os/signal"
 	"strconv"
@@ -62,8 +61,7 @@ func liveOptions(c *cli.Context) (replay.LiveOptions, error) {
 func followRecords(c *cli.Context, f *replayFile) error {
 	d := &recordDumper{w: c.App.Writer, json: c.Bool("json"), commands: c.Bool("commands")}
 	err := follow(c, f, func(ctx context.Context, l *replay.LiveReader) error {
-		for {
-			rec, err := l.Next(ctx)
+		for rec, err := range l.All(ctx) {
 			if err == nil {
 				err = d.record(rec)
 			}
@@ -71,8 +69,9 @@ func followRecords(c *cli.Context, f *replayFile) error {
 				return err
 			}
 		}
+		return nil
 	})
-	if err == io.EOF || errors.Is(err, context.Canceled) {
+	if errors.Is(err, context.Canceled) {
 		return nil
 	}
 	return err

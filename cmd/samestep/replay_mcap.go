@@ -137,15 +137,13 @@ func (x *mcapExporter) begin() error {
 }
 
 func (x *mcapExporter) record(r *record.Record) error {
+	if r.Ticks() > 0 {
+		x.tick = r.Tick
+		return x.frame(&r.Frame)
+	}
 	switch r.Kind {
 	case record.KindHeader:
 		return x.meet(r.Header)
-	case record.KindFrame:
-		x.tick = r.Tick
-		return x.frame(&r.Frame)
-	case record.KindEmpty:
-		x.tick = r.Tick
-		return x.rate()
 	case record.KindKeyframe:
 		if x.tick == 0 {
 			x.tick, x.second = r.Tick, uint64(r.Tick)/uint64(x.header.Settings.TickRate)
@@ -178,9 +176,9 @@ func (x *mcapExporter) meet(h *lockstep.Header) error {
 	return err
 }
 
-// frame writes a tick's commands.
+// frame writes a tick's commands, if it has any.
 func (x *mcapExporter) frame(f *lockstep.Frame) error {
-	if err := x.rate(); err != nil {
+	if err := x.rate(); err != nil || len(f.Commands) == 0 {
 		return err
 	}
 	x.rates.Frames++

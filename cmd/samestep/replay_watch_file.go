@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"sync"
 	"time"
 
@@ -78,23 +77,30 @@ func (s *fileSight) close() {
 // read takes the records as they come.
 func (s *fileSight) read(ctx context.Context) {
 	defer close(s.done)
-	for {
-		rec, err := s.live.Next(ctx)
+	for rec, err := range s.live.All(ctx) {
 		s.mu.Lock()
 		if err == nil {
 			s.totals.SizeBytes += len(s.live.Record())
 			s.take(rec)
-		} else if err != io.EOF && !errors.Is(err, context.Canceled) {
+		} else if !errors.Is(err, context.Canceled) {
 			s.err = err
 		}
 		s.mu.Unlock()
-		if err != nil {
-			return
-		}
 	}
 }
 
 func (s *fileSight) take(r *record.Record) {
+	if r.Ticks() > 0 {
+		s.reach(r.Tick)
+	}
+	for i := range r.Frame.Commands {
+		if p := r.Frame.Commands[i].Player; int(p) < len(s.seats) {
+			s.totals.Commands++
+			s.seats[p].Commands++
+			s.seats[p].last = r.Tick
+			s.seats[p].rate[len(s.seats[p].rate)-1]++
+		}
+	}
 	switch r.Kind {
 	case record.KindHeader:
 		s.header = r.Header
@@ -104,18 +110,6 @@ func (s *fileSight) take(r *record.Record) {
 		}
 	case record.KindKeyframe:
 		s.totals.Keyframes++
-	case record.KindFrame:
-		s.reach(r.Tick)
-		for i := range r.Frame.Commands {
-			if p := r.Frame.Commands[i].Player; int(p) < len(s.seats) {
-				s.totals.Commands++
-				s.seats[p].Commands++
-				s.seats[p].last = r.Tick
-				s.seats[p].rate[len(s.seats[p].rate)-1]++
-			}
-		}
-	case record.KindEmpty:
-		s.reach(r.Tick)
 	case record.KindChecksum:
 		s.totals.Checks++
 	case record.KindMismatch:

@@ -46,7 +46,7 @@ type Record struct {
 
 	Header   *Header // KindHeader
 	Keyframe Keyframe
-	Frame    Frame  // KindFrame
+	Frame    Frame  // KindFrame; without commands for any other kind
 	Empty    uint32 // KindEmpty: how many ticks, at least 1
 	Hash     uint64 // KindChecksum and KindMismatch
 	Player   Player // KindMismatch and KindNote

@@ -185,11 +185,11 @@ func (p *peer) record(b []byte) (rest []byte, err error) {
 		return nil, err
 	}
 	p.position++
-	switch r.Kind {
-	case record.KindFrame, record.KindEmpty:
+	if r.Ticks() > 0 {
 		p.tick = r.Tick
 		p.marks = append(p.marks, mark{p.tick, p.position})
-	case record.KindChecksum:
+	}
+	if r.Kind == record.KindChecksum {
 		p.checks = append(p.checks, check{r.Tick, r.Hash})
 	}
 	return rest, nil

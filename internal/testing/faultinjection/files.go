@@ -77,7 +77,7 @@ func (d *drill) spliced() error {
 // verify and diff.
 func (d *drill) forged(f *fault, frame lockstep.Frame, who lockstep.Player) error {
 	file, err := rewritten(d.base.file, func(r *record.Record) bool {
-		if r.Kind == record.KindFrame && r.Tick == frame.Tick {
+		if len(r.Frame.Commands) > 0 && r.Tick == frame.Tick {
 			r.Frame = cloneFrame(&frame) // the Reader reuses its memory
 		}
 		return true

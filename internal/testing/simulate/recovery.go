@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
@@ -156,29 +155,31 @@ func (w *world) prefix(data []byte) (records int, err error) {
 		return 0, err
 	}
 	h := w.oracle.now()
-	for {
-		rec, err := r.Next()
+	for rec, err := range r.All() {
+		if errors.As(err, new(*replay.DamageError)) {
+			return records, nil
+		}
 		if err != nil {
-			var damage *replay.DamageError
-			if errors.Is(err, io.EOF) || errors.As(err, &damage) {
-				return records, nil
-			}
 			return records, err
 		}
 		if rec.Kind == record.KindKeyframe {
 			continue
 		}
-		for n := max(1, rec.Empty); n > 0; n-- {
+		got := r.Record()
+		if rec.Ticks() > 0 && len(rec.Frame.Commands) == 0 {
+			got = emptyTick // the file joins them
+		}
+		for range max(1, rec.Ticks()) {
 			if records == len(h.records)+len(w.oracle.offered) {
 				return records, fmt.Errorf("it has more records than the %d that were written", records)
 			}
-			want := w.oracle.record(records)
-			if rec.Kind == record.KindEmpty && !bytes.Equal(want, emptyTick) || rec.Kind != record.KindEmpty && !bytes.Equal(want, r.Record()) {
+			if want := w.oracle.record(records); !bytes.Equal(want, got) {
 				return records, fmt.Errorf("record %d is %x, want %x", records, r.Record(), want)
 			}
 			records++
 		}
 	}
+	return records, nil
 }
 
 // emptyTick is the record of a tick without commands.

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"sort"
 
@@ -59,10 +58,12 @@ func read(file []byte, g *lockstep.Game) (*recording, *replay.Reader, error) {
 		return nil, nil, err
 	}
 	rec := &recording{size: len(file), names: make(map[lockstep.Player]string)}
-	for err == nil {
-		var next *record.Record
-		if next, err = r.Next(); err == nil {
+	for next, nerr := range r.All() {
+		if err = nerr; err == nil {
 			err = rec.add(next)
+		}
+		if err != nil {
+			break
 		}
 	}
 	if rec.header != nil {
@@ -73,9 +74,7 @@ func read(file []byte, g *lockstep.Game) (*recording, *replay.Reader, error) {
 	if errors.Is(err, ErrLimit) {
 		return nil, nil, err
 	}
-	if !errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		rec.damage = err
-	}
+	rec.damage = err
 	if rec.header == nil || len(rec.keyframes) == 0 {
 		if rec.damage == nil {
 			return nil, nil, ErrEmpty
@@ -89,6 +88,13 @@ func read(file []byte, g *lockstep.Game) (*recording, *replay.Reader, error) {
 }
 
 func (r *recording) add(rec *record.Record) error {
+	if rec.Ticks() > 0 {
+		r.last = rec.Tick
+	}
+	for _, c := range rec.Frame.Commands {
+		c.Payload = bytes.Clone(c.Payload)
+		r.commands = append(r.commands, c)
+	}
 	switch rec.Kind {
 	case record.KindHeader:
 		h := *rec.Header
@@ -99,15 +105,6 @@ func (r *recording) add(rec *record.Record) error {
 			r.check(rec.Tick, rec.Keyframe.Hash)
 			r.last = rec.Tick
 		}
-	case record.KindFrame:
-		r.last = rec.Tick
-		for i := range rec.Frame.Commands {
-			c := rec.Frame.Commands[i]
-			c.Payload = bytes.Clone(c.Payload)
-			r.commands = append(r.commands, c)
-		}
-	case record.KindEmpty:
-		r.last = rec.Tick
 	case record.KindChecksum:
 		r.check(rec.Tick, rec.Hash)
 	case record.KindMismatch:
