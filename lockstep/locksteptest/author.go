@@ -21,6 +21,11 @@ type order struct {
 	system   any // for a command of System, what it says; the fields before are empty then
 }
 
+// differs returns the error of a result that is not the receipt of the first run.
+func (o *order) differs(got any) error {
+	return fmt.Errorf("command %d of player %d, kind %d: got %v, want %v", o.sequence, o.player, o.kind, got, o.receipt)
+}
+
 // An author says what the players command: what Options.Orders say, or else what Options.Play says, and random
 // commands.
 type author struct {

@@ -56,7 +56,7 @@ func run(g *lockstep.Game, o Options) (*match, error) {
 		if slices.Contains(o.Skip, p.name) {
 			continue
 		}
-		if err := p.run(m); err != nil {
+		if err := m.try(p); err != nil {
 			return nil, err
 		}
 	}

@@ -6,97 +6,77 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// fields changes one field after the other of the last state by its lowest bit, and one slice after the other by its
-// last element: what was changed stays so, the checksum is another one, in the section of the field only, and the
-// difference names it. Of fields that occur many times, it takes the first one, the last one and a random one.
-func (m *match) fields() error {
-	last := m.options.Ticks
-	sim, err := m.game.NewSimulation(m.header)
-	if err != nil {
-		return m.fail("fields", 0, 0, err)
-	}
-	if err := m.restoreOnly(sim, m.states[last]); err != nil {
-		return err
+// fields changes one field after the other of the last state by its lowest bit, and one slice after the other by its last
+// element. The change must survive a restore, change the checksum in the section of the field only, and appear in the
+// difference. Of fields that occur many times, the phase changes the first, the last and a random one.
+func (r *trial) fields() {
+	sim := r.simulation()
+	r.from = r.options.Ticks
+	last := r.states[r.from]
+	r.restoreOnly(sim, last)
+	values, err := r.sample(last)
+	if !r.ok(r.from, err) {
+		return
 	}
 	var want checksum.Sum
 	sim.Sum(&want)
-	values, err := m.sample(m.states[last])
-	if err != nil {
-		return m.fail("fields", last, last, err)
-	}
 	for _, v := range values {
-		changed := slices.Clone(m.states[last])
+		changed := slices.Clone(last)
 		v.Bytes = changed[v.Offset:][:len(v.Bytes)]
-		if !v.Flip() {
-			continue // an empty string
-		}
-		if err := m.changed(sim, &want, v.Path, changed); err != nil {
-			return err
+		if v.Flip() { // not an empty string
+			r.changed(sim, &want, v.Path, changed)
 		}
 	}
-	all, err := m.firstSlices(m.states[last], values)
-	if err != nil {
-		return m.fail("fields", last, last, err)
-	}
+	all, err := r.firstSlices(last, values)
+	r.ok(r.from, err)
 	for _, v := range all {
-		shorter, err := m.shortened(m.states[last], v)
-		if err != nil {
-			return m.fail("fields", last, last, err)
-		}
-		if err := m.changed(sim, &want, v.Path, shorter); err != nil {
-			return err
+		shorter, err := r.shortened(last, v)
+		if r.ok(r.from, err) {
+			r.changed(sim, &want, v.Path, shorter)
 		}
 	}
-	return nil
 }
 
-// changed checks a state that differs from the last one in one field.
-func (m *match) changed(sim *lockstep.Simulation, want *checksum.Sum, path string, b []byte) error {
-	last := m.options.Ticks
-	if err := m.restoreOnly(sim, b); err != nil {
-		return err
+// changed checks a state b that differs from the last one in one field.
+func (r *trial) changed(sim *lockstep.Simulation, want *checksum.Sum, path string, b []byte) {
+	r.restoreOnly(sim, b)
+	if r.err == nil {
+		r.err = r.compare(r.phase, r.from, sim, b)
 	}
-	if err := m.compare("fields", last, sim, b); err != nil {
-		return err
+	if r.err != nil {
+		return
 	}
 	var got checksum.Sum
 	sim.Sum(&got)
-	section, _, _ := strings.Cut(path, ".")
-	section, _, _ = strings.Cut(section, "[")
-	schema := m.game.StateSchema()
+	schema := r.game.StateSchema()
 	for i := range got.Sections {
-		if differs := got.Sections[i] != want.Sections[i]; differs != (schema.SectionName(i) == section) {
-			return m.fail("fields", last, last, fmt.Errorf("%s was changed: the checksum of section %s differs: %t", path, schema.SectionName(i), differs))
+		if differs := got.Sections[i] != want.Sections[i]; differs != (schema.SectionName(i) == section(path)) {
+			r.ok(r.from, fmt.Errorf("%s was changed: the checksum of section %s differs: %t", path, schema.SectionName(i), differs))
 		}
 	}
 	if got.Hash == want.Hash {
-		return m.fail("fields", last, last, fmt.Errorf("%s was changed: the checksum is the same", path))
+		r.ok(r.from, fmt.Errorf("%s was changed: the checksum is the same", path))
 	}
-	d, err := schema.Diff(m.states[last], b, 1)
-	if err != nil {
-		return m.fail("fields", last, last, err)
+	d, err := schema.Diff(r.states[r.from], b, 1)
+	if r.ok(r.from, err) && (d.Total != 1 || d.List[0].Path != path) {
+		r.ok(r.from, fmt.Errorf("%s was changed: got %d differences, the first at %s", path, d.Total, d.List[0].Path))
 	}
-	if d.Total != 1 || d.List[0].Path != path {
-		return m.fail("fields", last, last, fmt.Errorf("%s was changed: got %d differences, the first at %s", path, d.Total, d.List[0].Path))
-	}
-	return nil
 }
 
-// restoreOnly restores a state for looking at it. No game ever gets into most of these states, so its Derive may panic.
-func (m *match) restoreOnly(sim *lockstep.Simulation, b []byte) error {
-	last := m.options.Ticks
-	err := sim.Restore(last, b)
-	if fault := (*lockstep.PanicError)(nil); err == nil || errors.As(err, &fault) {
-		return nil
+// restoreOnly restores a state to look at it. Derive may panic, because no game reaches most of these states.
+func (r *trial) restoreOnly(sim *lockstep.Simulation, b []byte) {
+	if r.err == nil {
+		err := sim.Restore(r.from, b)
+		if fault := (*lockstep.PanicError)(nil); !errors.As(err, &fault) {
+			r.ok(r.from, err)
+		}
 	}
-	return m.fail("fields", last, last, err)
 }
 
 // sample returns up to three leaves of each kind of field: the first, a random one, and the last, in the order of the
@@ -133,7 +113,7 @@ func (m *match) sample(b []byte) ([]state.Value, error) {
 	return values, nil
 }
 
-// firstSlices returns the values of the first slice of each kind that the leaves lie in.
+// firstSlices returns the first slice of each node that contains one of the leaves.
 func (m *match) firstSlices(b []byte, leaves []state.Value) ([]state.Value, error) {
 	var found []state.Value
 	for _, leaf := range leaves {
@@ -153,7 +133,7 @@ func (m *match) firstSlices(b []byte, leaves []state.Value) ([]state.Value, erro
 	return found, nil
 }
 
-// shortened returns a state in which a slice lacks its last element.
+// shortened returns the state b without the last element of a slice.
 func (m *match) shortened(b []byte, slice state.Value) ([]byte, error) {
 	n := binary.LittleEndian.Uint32(slice.Bytes) - 1
 	last, err := m.game.StateSchema().Lookup(b, fmt.Sprintf("%s[%d]", slice.Path, n))

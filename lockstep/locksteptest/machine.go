@@ -4,57 +4,42 @@ import (
 	"runtime"
 	"runtime/debug"
 	"sync"
-
-	"github.com/seed-49bee653/samestep/lockstep"
 )
 
 // A setting is one of the runtime that a simulation must not notice.
 type setting struct {
 	processors int // GOMAXPROCS
 	gcPercent  int
-	collect    bool // all garbage, at every so many ticks
+	collect    bool // all garbage, every Options.Every ticks
 }
 
 var settings = [...]setting{{1, 400, true}, {8, 20, false}}
 
-// changing is held by who has changed the settings of the whole program.
+// changing is locked while the settings of the whole program are changed.
 var changing sync.Mutex
 
 // machine computes the match under other settings of the Go runtime.
-func (m *match) machine() error {
+func (r *trial) machine() {
 	changing.Lock()
 	defer changing.Unlock()
 	for _, s := range settings {
-		if err := m.under(s); err != nil {
-			return err
-		}
+		r.under(s)
 	}
-	return nil
 }
 
-func (m *match) under(s setting) error {
+func (r *trial) under(s setting) {
 	processors := runtime.GOMAXPROCS(s.processors)
 	defer runtime.GOMAXPROCS(processors)
 	percent := debug.SetGCPercent(s.gcPercent)
 	defer debug.SetGCPercent(percent)
 
-	sim, err := m.game.NewSimulation(m.header)
-	if err != nil {
-		return m.fail("machine", 0, 0, err)
-	}
-	if err := m.compare("machine", 0, sim, m.states[0]); err != nil {
-		return err
-	}
-	for t := lockstep.Tick(1); t <= m.options.Ticks; t++ {
-		if s.collect && t%m.options.Every == 0 {
+	sim := r.simulation()
+	r.same(sim)
+	for t := range r.options.Ticks {
+		if s.collect && (t+1)%r.options.Every == 0 {
 			runtime.GC()
 		}
-		if err := sim.Step(&m.frames[t-1]); err != nil {
-			return m.fail("machine", 0, t, err)
-		}
-		if err := m.compare("machine", 0, sim, m.states[t]); err != nil {
-			return err
-		}
+		r.step(sim, t)
+		r.same(sim)
 	}
-	return nil
 }

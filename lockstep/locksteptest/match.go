@@ -172,7 +172,7 @@ func (m *match) submit(first, second *coordinator.Coordinator, orders []order, c
 	for _, i := range c.order(len(orders)) {
 		o := &m.played[from+i]
 		if r := second.Submit(o.player, o.sequence, o.kind, o.payload); r != o.receipt {
-			return m.fail("two runs", 0, o.tick, fmt.Errorf("command %d of player %d, kind %d: got %v, want %v", o.sequence, o.player, o.kind, r, o.receipt))
+			return m.fail("two runs", 0, o.tick, o.differs(r))
 		}
 	}
 	return nil

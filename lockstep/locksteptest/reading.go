@@ -7,63 +7,40 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
-// reading computes the match while somebody looks at it in every way that there is: events, pictures, words and dumps.
-func (m *match) reading() error {
-	current, previous, err := m.twoSimulations("reading")
-	if err != nil {
-		return err
-	}
-	words, err := lockstep.NewDescriber(m.header, m.game)
-	if err != nil {
-		return m.fail("reading", 0, 0, err)
+// reading computes the match while it is read in every way: events, pictures, words and dumps.
+func (r *trial) reading() {
+	current, previous := r.simulation(), r.simulation()
+	words, err := lockstep.NewDescriber(r.header, r.game)
+	if !r.ok(0, err) {
+		return
 	}
 	current.Observe(func(lockstep.Tick, any) {})
-	for t := lockstep.Tick(1); t <= m.options.Ticks; t++ {
-		look := t%m.options.Every == 0
+	for t := range r.options.Ticks {
+		look := (t+1)%r.options.Every == 0
 		if look {
-			if err := previous.CopyFrom(current); err != nil {
-				return m.fail("reading", 0, t, err)
-			}
+			r.copyTo(previous, current)
 		}
-		if err := current.Step(&m.frames[t-1]); err != nil {
-			return m.fail("reading", 0, t, err)
-		}
-		if err := m.compare("reading", 0, current, m.states[t]); err != nil {
-			return err
-		}
-		if !look {
-			continue
-		}
-		if err := m.look(words, previous, current); err != nil {
-			return err
+		r.step(current, t)
+		r.same(current)
+		if look && r.err == nil {
+			r.look(words, previous, current)
 		}
 	}
-	return nil
 }
 
-// look reads two states one tick apart, and compares them with what they were.
-func (m *match) look(words *lockstep.Describer, previous, current *lockstep.Simulation) error {
+// look reads two states one tick apart, and compares them with the saved ones.
+func (r *trial) look(words *lockstep.Describer, previous, current *lockstep.Simulation) {
 	t := current.Tick()
-	for i := range m.frames[t-1].Commands {
-		words.Describe(&m.frames[t-1].Commands[i])
+	for i := range r.frame(t - 1).Commands {
+		words.Describe(&r.frame(t - 1).Commands[i])
 	}
-	if m.options.Render != nil {
+	if r.options.Render != nil {
 		for _, f := range [...]player.Fraction{0, player.One / 3, player.One} {
-			m.options.Render(player.View{Previous: previous, Current: current, Fraction: f})
+			r.options.Render(player.View{Previous: previous, Current: current, Fraction: f})
 		}
 	}
-	if err := m.compare("reading", 0, previous, m.states[t-1]); err != nil {
-		return err
-	}
-	if err := m.compare("reading", 0, current, m.states[t]); err != nil {
-		return err
-	}
-	schema := m.game.StateSchema()
-	if err := schema.Dump(io.Discard, m.states[t]); err != nil {
-		return m.fail("reading", 0, t, err)
-	}
-	if err := schema.DumpJSON(io.Discard, m.states[t]); err != nil {
-		return m.fail("reading", 0, t, err)
-	}
-	return nil
+	r.same(previous)
+	r.same(current)
+	r.ok(t, r.game.StateSchema().Dump(io.Discard, r.states[t]))
+	r.ok(t, r.game.StateSchema().DumpJSON(io.Discard, r.states[t]))
 }

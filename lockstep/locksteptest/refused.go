@@ -10,55 +10,55 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 )
 
-// refused plays the match once more without the commands that were refused: nobody can tell the difference.
-func (m *match) refused() error {
-	c, err := m.coordinator(ignore{}, lockstep.FollowerOptions{})
+// refused plays the match once more without the refused commands. The result is the same.
+func (r *trial) refused() {
+	c, err := r.coordinator(ignore{}, lockstep.FollowerOptions{})
 	if err != nil {
-		return err
+		r.err = err
+		return
 	}
-	last := make([]lockstep.Sequence, m.options.Players)
-	next := 0
-	for t := lockstep.Tick(1); t <= m.options.Ticks; t++ {
-		for ; next < len(m.played) && m.played[next].tick == t; next++ {
-			o := &m.played[next]
-			if o.system != nil {
-				_ = issue(c, o.system) // as it went the first time
-				continue
-			}
-			if o.receipt.Reason != lockstep.Accepted {
-				continue
-			}
-			m.keepUp(c, o, &last[o.player])
-			if r := c.Submit(o.player, o.sequence, o.kind, o.payload); r != o.receipt {
-				return m.fail("refused", 0, t, fmt.Errorf("command %d of player %d, kind %d: got %v, want %v", o.sequence, o.player, o.kind, r, o.receipt))
-			}
-			last[o.player] = o.sequence
+	last := make([]lockstep.Sequence, r.options.Players)
+	left := r.played
+	for t := lockstep.Tick(1); t <= r.options.Ticks; t++ {
+		for ; len(left) > 0 && left[0].tick == t; left = left[1:] {
+			r.submitAgain(c, &left[0], last)
 		}
 		f, err := c.Tick()
-		if err != nil {
-			return m.fail("refused", 0, t, err)
+		if !r.ok(t, err) {
+			return
 		}
-		if !equalFrames(f, &m.frames[t-1]) {
-			return m.fail("refused", 0, t, fmt.Errorf("other commands were accepted: got %d, want %d", len(f.Commands), len(m.frames[t-1].Commands)))
+		if want := r.frame(t - 1); !equalFrames(f, want) {
+			r.ok(t, fmt.Errorf("other commands were accepted: got %d, want %d", len(f.Commands), len(want.Commands)))
+			return
 		}
-		if err := m.compare("refused", 0, c.Referee().Simulation(), m.states[t]); err != nil {
-			return err
-		}
+		r.same(c.Referee().Simulation())
 	}
-	return nil
 }
 
-// keepUp lets a player's sequences follow each other closely enough where many were refused in between: it submits
-// commands that no game knows.
-func (m *match) keepUp(c *coordinator.Coordinator, o *order, last *lockstep.Sequence) {
+// submitAgain submits a command that was accepted the first time. last has the last sequence of each player.
+func (r *trial) submitAgain(c *coordinator.Coordinator, o *order, last []lockstep.Sequence) {
+	switch {
+	case o.system != nil:
+		_ = issue(c, o.system) // with the result of the first time
+	case o.receipt.Reason == lockstep.Accepted:
+		r.keepUp(c, o, &last[o.player])
+		if again := c.Submit(o.player, o.sequence, o.kind, o.payload); again != o.receipt {
+			r.ok(o.tick, o.differs(again))
+		}
+		last[o.player] = o.sequence
+	}
+}
+
+// keepUp advances a player's sequence where many commands in between were refused: it submits commands of an unknown kind.
+func (r *trial) keepUp(c *coordinator.Coordinator, o *order, last *lockstep.Sequence) {
 	const near = 200 // of the 256 that a coordinator looks ahead
 	for *last+near < o.sequence {
 		*last += near
-		c.Submit(o.player, *last, m.unknown, nil)
+		c.Submit(o.player, *last, r.unknown, nil)
 	}
 }
 
-// unknownKind returns a kind that a game has no command of.
+// unknownKind returns a kind of command that a game does not have.
 func unknownKind(g *lockstep.Game) lockstep.Kind {
 	kind := ^lockstep.Kind(0)
 	for g.HasKind(kind) {
@@ -67,30 +67,31 @@ func unknownKind(g *lockstep.Game) lockstep.Kind {
 	return kind
 }
 
-// judge lets a simulation judge the commands that came at its tick: it allows those that the coordinator allowed, and
-// no others, as a server does that was started again.
-func (m *match) judge(phase string, from lockstep.Tick, sim *lockstep.Simulation) error {
+// validate lets a simulation validate the commands that arrived at its tick. It must accept the same commands as the
+// coordinator, as on a server that was restarted.
+func (r *trial) validate(sim *lockstep.Simulation) {
+	if r.err != nil {
+		return
+	}
 	t := sim.Tick() + 1
-	at, _ := slices.BinarySearchFunc(m.played, t, func(o order, t lockstep.Tick) int { return cmp.Compare(o.tick, t) })
-	m.payloads.Reset()
-	for ; at < len(m.played) && m.played[at].tick == t; at++ {
-		o := &m.played[at]
+	at, _ := slices.BinarySearchFunc(r.played, t, func(o order, t lockstep.Tick) int { return cmp.Compare(o.tick, t) })
+	r.payloads.Reset()
+	for ; at < len(r.played) && r.played[at].tick == t; at++ {
+		o := &r.played[at]
 		if o.system != nil || o.receipt.Reason != lockstep.Accepted && o.receipt.Reason != lockstep.Refused {
 			continue // the game was not asked
 		}
 		c := lockstep.Command{Tick: t - 1 + delayTicks, Player: o.player, Sequence: o.sequence, Kind: o.kind, Payload: o.payload}
-		err := m.payloads.Decode(&c)
+		err := r.payloads.Decode(&c)
 		if err == nil {
 			err = sim.Validate(&c)
 		}
 		if fault := (*lockstep.PanicError)(nil); errors.As(err, &fault) {
-			return m.fail(phase, from, t-1, err)
-		}
-		if allowed := err == nil; allowed != (o.receipt.Reason == lockstep.Accepted) {
-			return m.fail(phase, from, t-1, fmt.Errorf("command %d of player %d, kind %d: got %v, want %v", o.sequence, o.player, o.kind, verdict(err), o.receipt))
+			r.ok(t-1, err)
+		} else if accepted := err == nil; accepted != (o.receipt.Reason == lockstep.Accepted) {
+			r.ok(t-1, o.differs(verdict(err)))
 		}
 	}
-	return nil
 }
 
 func verdict(err error) string {

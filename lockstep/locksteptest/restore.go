@@ -6,99 +6,103 @@ import (
 )
 
 // restore restores saved states into a simulation that has gone on, and simulates from there.
-func (m *match) restore() error {
-	sim, err := m.game.NewSimulation(m.header)
-	if err != nil {
-		return m.fail("restore", 0, 0, err)
+func (r *trial) restore() {
+	sim := r.simulation()
+	for t := range r.saved {
+		r.restoreTo(sim, t)
+		r.goOn(sim, t+r.options.Span, sim.Step)
 	}
-	for t := lockstep.Tick(0); t < m.options.Ticks; t += m.options.Every {
-		if err := sim.Restore(t, m.states[t]); err != nil {
-			return m.fail("restore", t, t, err)
-		}
-		if err := m.goOn("restore", t, t+m.options.Span, sim, sim.Step); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // copies copies states into a simulation that has gone on, and simulates both from there.
-func (m *match) copies() error {
-	live, sim, err := m.twoSimulations("copy")
-	if err != nil {
-		return err
+func (r *trial) copies() {
+	live, sim := r.simulation(), r.simulation()
+	for t := range r.saved {
+		r.copyTo(sim, live)
+		r.goOn(sim, t+r.options.Span, sim.Step)
+		r.same(live)
+		r.stepTo(live, t)
 	}
-	for t := lockstep.Tick(0); t < m.options.Ticks; t += m.options.Every {
-		if err := sim.CopyFrom(live); err != nil {
-			return m.fail("copy", t, t, err)
+}
+
+// redo predicts some ticks on a copy, as a client does before it has the commands of other players, and then computes them
+// again with all commands.
+func (r *trial) redo() {
+	confirmed, predicted := r.simulation(), r.simulation()
+	for t := range r.saved {
+		end := min(t+r.options.Redo, r.options.Ticks)
+		r.copyTo(predicted, confirmed)
+		player := lockstep.System // predicts nothing
+		if turn := t / r.options.Every; turn%2 == 0 {
+			player = lockstep.Player(turn / 2 % lockstep.Tick(r.options.Players))
 		}
-		if err := m.goOn("copy", t, t+m.options.Span, sim, sim.Step); err != nil {
-			return err
+		for i := t; i < end && r.err == nil; i++ {
+			r.ok(i+1, predicted.Step(foreseen(r.frame(i), player)))
 		}
-		if err := m.compare("copy", t, live, m.states[t]); err != nil {
-			return err
-		}
-		for next := t; next < min(t+m.options.Every, m.options.Ticks); next++ {
-			if err := live.Step(&m.frames[next]); err != nil {
-				return m.fail("copy", t, next+1, err)
-			}
+		r.same(confirmed)
+		r.copyTo(predicted, confirmed)
+		r.goOn(predicted, end, predicted.Step)
+		r.stepTo(confirmed, t)
+	}
+}
+
+// foreseen returns the part of a frame that a player knows before it arrives: its own commands.
+func foreseen(f *lockstep.Frame, p lockstep.Player) *lockstep.Frame {
+	own := &lockstep.Frame{Tick: f.Tick}
+	for _, c := range f.Commands {
+		if c.Player == p && p != lockstep.System {
+			own.Commands = append(own.Commands, c)
 		}
 	}
-	return nil
+	return own
+}
+
+// derived switches one simulation between this match and another match of the game, whose derived fields are still set when
+// a state is restored. (The phase "late join" restores states where derived fields were never set.)
+func (r *trial) derived() {
+	sim := r.otherMatch()
+	var other []byte
+	for t := range r.saved {
+		other = sim.AppendState(other[:0])
+		r.restoreTo(sim, t)
+		r.goOn(sim, t+r.options.Span, sim.Step)
+		r.ok(t, sim.Restore(t, other))
+		r.stepTo(sim, t)
+	}
+}
+
+// otherMatch returns a simulation of a match with another seed. If the game refuses eight other seeds, it is one of the same
+// match.
+func (r *trial) otherMatch() *lockstep.Simulation {
+	header := *r.header
+	for range 8 {
+		header.Settings.Seed++
+		if sim, err := r.game.NewSimulation(&header); err == nil {
+			return sim
+		}
+	}
+	return r.simulation()
 }
 
 // join follows the match on a new machine, from a saved state and the log's records after it.
-func (m *match) join() error {
-	sums, err := m.game.NewSimulation(m.header)
-	if err != nil {
-		return m.fail("late join", 0, 0, err)
-	}
+func (r *trial) join() {
+	sums := r.simulation()
 	var last []record.LastSequence
-	var places record.Encoder // where the log is at each tick
-	places.Header(m.header)
-	places.Keyframe(0, 0, nil, nil)
+	var log record.Encoder // has written the log up to the saved state
+	log.Header(r.header)
+	log.Keyframe(0, 0, nil, nil)
 	done := lockstep.Tick(0)
-	for t := lockstep.Tick(0); t < m.options.Ticks; t += m.options.Every {
+	for t := range r.saved {
 		for ; done < t; done++ {
-			places.Frame(&m.frames[done])
+			log.Frame(r.frame(done))
 		}
-		last = places.AppendLast(last[:0])
-		f := m.game.NewFollower(lockstep.FollowerOptions{})
+		last = log.AppendLast(last[:0])
+		f := r.game.NewFollower(lockstep.FollowerOptions{})
 		var enc record.Encoder
-		err := f.Append(enc.Header(m.header))
-		if err == nil {
-			err = sums.Restore(t, m.states[t])
-		}
-		if err == nil {
-			err = f.Append(enc.Keyframe(t, sums.Hash(), last, m.states[t]))
-		}
-		if err != nil {
-			return m.fail("late join", t, t, err)
-		}
-		next := func(frame *lockstep.Frame) error { return f.Append(enc.Frame(frame)) }
-		if err := m.goOn("late join", t, t+m.options.Span, f.Simulation(), next); err != nil {
-			return err
+		r.ok(t, f.Append(enc.Header(r.header)))
+		r.restoreTo(sums, t)
+		if r.err == nil && r.ok(t, f.Append(enc.Keyframe(t, sums.Hash(), last, r.states[t]))) {
+			r.goOn(f.Simulation(), t+r.options.Span, func(frame *lockstep.Frame) error { return f.Append(enc.Frame(frame)) })
 		}
 	}
-	return nil
-}
-
-// goOn gives the frames after tick from, up to tick to, to next, and compares the state with the match's after each,
-// and what the game says of the commands that came then.
-func (m *match) goOn(phase string, from, to lockstep.Tick, sim *lockstep.Simulation, next func(*lockstep.Frame) error) error {
-	if err := m.compare(phase, from, sim, m.states[from]); err != nil {
-		return err
-	}
-	for t := from + 1; t <= min(to, m.options.Ticks); t++ {
-		if err := m.judge(phase, from, sim); err != nil {
-			return err
-		}
-		if err := next(&m.frames[t-1]); err != nil {
-			return m.fail(phase, from, t, err)
-		}
-		if err := m.compare(phase, from, sim, m.states[t]); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -11,32 +11,29 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// roundTrip takes states and commands apart and puts them together again: they have one form, and nothing else is taken
-// for it. The game finds the same words for a command each time.
-func (m *match) roundTrip() error {
-	schema, err := state.ParseSchema(m.header.StateSchema)
-	if err != nil {
-		return m.fail("round trip", 0, 0, err)
+// roundTrip encodes and decodes states and commands: each has one form, and decoders accept no other. The game describes
+// a command in the same words each time.
+func (r *trial) roundTrip() {
+	schema, err := state.ParseSchema(r.header.StateSchema)
+	if !r.ok(0, err) {
+		return
 	}
-	for t := lockstep.Tick(0); t <= m.options.Ticks; t += m.options.Every {
-		if err := m.stateTrip(schema, m.states[t]); err != nil {
-			return m.fail("round trip", t, t, err)
-		}
+	for t := range r.saved {
+		r.ok(t, r.stateTrip(schema, r.states[t]))
 	}
-	payloads := m.game.NewPayloads()
-	for i := range m.frames {
-		f := &m.frames[i]
-		for j := range f.Commands {
-			c := f.Commands[j]
+	r.from = 0
+	payloads := r.game.NewPayloads()
+	for i := range r.frames {
+		for _, c := range r.frames[i].Commands {
 			if c.Player == lockstep.System {
 				continue // the engine's own
 			}
-			if err := m.commandTrip(payloads, &c); err != nil {
-				return m.fail("round trip", 0, f.Tick, fmt.Errorf("command %d of player %d, kind %d: %w", c.Sequence, c.Player, c.Kind, err))
+			if err := r.commandTrip(payloads, &c); err != nil {
+				r.ok(r.frames[i].Tick, fmt.Errorf("command %d of player %d, kind %d: %w", c.Sequence, c.Player, c.Kind, err))
+				return
 			}
 		}
 	}
-	return nil
 }
 
 var errAccepted = errors.New("bytes that are not canonical were accepted")

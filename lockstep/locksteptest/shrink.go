@@ -47,16 +47,6 @@ func (f *Failure) Shrink(o ShrinkOptions) *Failure {
 	return s.found
 }
 
-// allBut returns the phases to leave out so that only one is done.
-func allBut(phase string) (skip []string) {
-	for _, p := range phases {
-		if p.name != phase {
-			skip = append(skip, p.name)
-		}
-	}
-	return skip
-}
-
 // A shrinker makes the match of a failure smaller, as long as it fails.
 type shrinker struct {
 	want   *Failure
