@@ -10,15 +10,15 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// An order is a command that is submitted.
+// An order is a submitted command.
 type order struct {
-	tick     lockstep.Tick // is sealed next
+	tick     lockstep.Tick // the next tick to be sealed
 	player   lockstep.Player
 	sequence lockstep.Sequence
 	kind     lockstep.Kind
 	payload  []byte
 	receipt  lockstep.Receipt
-	system   any // for a command of System, what it says; the fields before are empty then
+	system   any // the value of a command of System, which has no kind, payload and receipt
 }
 
 // differs returns the error of a result that is not the receipt of the first run.
@@ -26,16 +26,15 @@ func (o *order) differs(got any) error {
 	return fmt.Errorf("command %d of player %d, kind %d: got %v, want %v", o.sequence, o.player, o.kind, got, o.receipt)
 }
 
-// An author says what the players command: what Options.Orders say, or else what Options.Play says, and random
-// commands.
+// An author produces the players' commands: those of Options.Orders, or else those of Options.Play and random ones.
 type author struct {
 	m         *match
 	random    *generator
 	roster    *roster
 	payloads  *record.Payloads
 	sequences []lockstep.Sequence // by player
-	written   []Order             // that are left
-	list      []order             // of the tick in hand
+	written   []Order             // orders of Options.Orders that are left
+	list      []order             // orders of the current tick
 }
 
 func (m *match) newAuthor(c *choices) (*author, error) {
@@ -53,7 +52,7 @@ func (m *match) newAuthor(c *choices) (*author, error) {
 	}, nil
 }
 
-// orders returns what the players command before tick t, in the state s before it. They are valid until the next call.
+// orders returns the commands for tick t, given the state s before it. They are valid until the next call.
 func (a *author) orders(t lockstep.Tick, s *lockstep.Simulation) ([]order, error) {
 	a.list = a.list[:0]
 	if a.m.options.Orders != nil {
@@ -88,7 +87,7 @@ func (a *author) add(t lockstep.Tick, p lockstep.Player, kind lockstep.Kind, pay
 	a.list = append(a.list, order{tick: t, player: p, sequence: a.sequences[p], kind: kind, payload: payload})
 }
 
-// play asks Options.Play, which must only read.
+// play calls Options.Play, which must only read.
 func (a *author) play(t lockstep.Tick, p lockstep.Player, s *lockstep.Simulation) error {
 	values := a.m.options.Play(p, s)
 	if len(values) > maxPlayed {
@@ -104,7 +103,7 @@ func (a *author) play(t lockstep.Tick, p lockstep.Player, s *lockstep.Simulation
 	return a.m.compare("play", 0, s, a.m.states[t-1])
 }
 
-// read takes the written orders of tick t.
+// read takes the orders of Options.Orders for tick t.
 func (a *author) read(t lockstep.Tick) error {
 	for len(a.written) > 0 && a.written[0].Tick <= t {
 		o := &a.written[0]
@@ -132,7 +131,7 @@ func (a *author) read(t lockstep.Tick) error {
 	return nil
 }
 
-// count returns how many orders of the tick in hand are of a player.
+// count returns how many of the current orders are of a player.
 func (a *author) count(p lockstep.Player) (n int) {
 	for i := range a.list {
 		if a.list[i].player == p {

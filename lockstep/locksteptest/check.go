@@ -11,8 +11,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// Check plays a random match of a game and computes it again in other ways. It fails the test where they part, and says
-// how to play the same match again. With go test -v it tells how many of the commands were refused.
+// Check plays a random match of a game and computes it again in other ways. If a result differs, it fails the test and
+// prints how to play the same match again. With go test -v it prints how many commands were refused.
 func Check(t testing.TB, g *lockstep.Game, o Options) {
 	t.Helper()
 	m, err := run(g, o)
@@ -35,7 +35,7 @@ func testLine(name string) string {
 	return "go test -count=1 -run '" + pattern + "' ."
 }
 
-// Run is [Check] without a test: it returns a [*Failure] where two ways of computing the match part.
+// Run is [Check] without a test: it returns a [*Failure] if a result differs.
 func Run(g *lockstep.Game, o Options) error {
 	_, err := run(g, o)
 	return err
@@ -63,7 +63,7 @@ func run(g *lockstep.Game, o Options) (*match, error) {
 	return m, nil
 }
 
-// tally tells how much of a game a match has tried.
+// tally returns how many of the commands were refused.
 func (m *match) tally() string {
 	given, refused := 0, 0
 	for i := range m.played {

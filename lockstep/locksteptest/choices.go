@@ -2,7 +2,7 @@ package locksteptest
 
 import "math/rand/v2"
 
-// choices make the random decisions of a match: from bytes, as long as there are any, and then from a seed.
+// choices makes the random decisions of a match: from bytes while there are any, then from a seed.
 type choices struct {
 	bytes []byte
 	rng   *rand.Rand
@@ -24,7 +24,7 @@ func (c *choices) below(n int) int {
 	return v % n
 }
 
-// bits returns any 64 bits.
+// bits returns 64 random bits.
 func (c *choices) bits() (v uint64) {
 	for range 4 {
 		v = v<<16 | uint64(c.below(1<<16))

@@ -2,6 +2,7 @@ package locksteptest
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -13,44 +14,34 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// ClusterOptions say what matches [Cluster] plays. Of the zero value only Config may have to be set.
+// ClusterOptions describe the matches of [Cluster]. Only Config may be required.
 type ClusterOptions struct {
-	// Config is a pointer to the game's configuration, which New must accept.
-	Config any
+	Config any           // pointer to the game's configuration, which New must accept
+	Seeds  int           // number of matches; 0 means 20
+	Seed   uint64        // of the first match; 0 means 1
+	Length lockstep.Time // of each match, in virtual time, at least 40 seconds, the last 30 without faults; 0 means a minute
+	Only   []string      // kinds of faults, as samestep simulate --report prints them; nil means all
 
-	// Seeds is how many matches are played; 0 means 20.
-	Seeds int
-
-	// Seed is that of the first one; 0 means 1.
-	Seed uint64
-
-	// Clients is how many honest players there are; 0 means 4. There may be two liars and two spectators beside them,
-	// so New must accept two seats more.
+	// Clients is the number of honest players; 0 means 4. Two liars and two spectators may join them, so New must accept
+	// two more seats.
 	Clients int
 
-	// Length is how long each match lasts, in virtual time; 0 means a minute. It is 40 seconds at least, because the
-	// last 30 are without faults.
-	Length lockstep.Time
-
-	// Only names the kinds of faults that there may be, as samestep simulate --report prints them; nil means all.
-	Only []string
-
-	// Relay plays some of the matches without a referee (host.Options.Relay). Nobody refuses what Validate would refuse
-	// then, so Step must survive it.
+	// Relay plays some of the matches without a referee (host.Options.Relay). Then nobody calls Validate, so Step must
+	// handle every command.
 	Relay bool
 
-	// Artifact is a file that a failure has written: its match is played, and no seeds.
+	// Artifact is a file that a failure has written. Its match is played instead of those of seeds.
 	Artifact string
 
-	// Play gives what p commands: pointers to registered types. It reads s, the player's own copy of the match, and
-	// must depend on nothing else. Nil gives random commands of every kind.
+	// Play returns the commands of p: pointers to registered types. It reads s, the player's own copy of the match, and must
+	// depend on nothing else. Nil means random commands of every kind.
 	Play func(p lockstep.Player, s *lockstep.Simulation) []any
 }
 
-// Cluster plays whole matches of a game in virtual time: a server with its disk and its replay file, clients over a bad
-// network, liars and strangers, crashes and power cuts, all drawn from seeds. It fails the test if something is that
-// must never be, such as a client with another state than the match has, and says how to play the same match again.
-// Each match is played twice, which must give the same to the byte.
+// Cluster plays whole matches of a game in virtual time, drawn from seeds: a server with its disk and its replay file,
+// clients over a bad network, liars and strangers, crashes and power cuts. It plays each match twice, which must give
+// the same bytes. If a match breaks a rule, such as by a client whose state differs from the match, Cluster fails the
+// test and prints how to play the same match again.
 func Cluster(t testing.TB, g *lockstep.Game, o ClusterOptions) {
 	t.Helper()
 	for _, kind := range o.Only {
@@ -95,10 +86,9 @@ func (o *ClusterOptions) line() string {
 	return "locksteptest.ClusterOptions{" + s + "}"
 }
 
-// shrinkRuns is how many matches are played to make a failure small.
-const shrinkRuns = 200
+const shrinkRuns = 200 // matches to play while shrinking a failure
 
-// keepArtifact makes a failure small and writes it to a file, which stays if the tests are run with -artifacts.
+// keepArtifact makes a failure small and writes it to a file, which go test -artifacts keeps.
 func keepArtifact(t testing.TB, s *simulate.Subject, out *simulate.Outcome) (name string, err error) {
 	small, err := simulate.Shrink(s, out, shrinkRuns)
 	if err != nil {
@@ -113,14 +103,10 @@ func keepArtifact(t testing.TB, s *simulate.Subject, out *simulate.Outcome) (nam
 	if err != nil {
 		return "", err
 	}
-	if err := a.Write(f); err != nil {
-		f.Close()
-		return "", err
-	}
-	return name, f.Close()
+	return name, errors.Join(a.Write(f), f.Close())
 }
 
-// playArtifact plays what a failure has written.
+// playArtifact plays the match of an artifact.
 func playArtifact(t testing.TB, s *simulate.Subject, name string) error {
 	t.Helper()
 	f, err := os.Open(name)
@@ -156,7 +142,7 @@ func (o *ClusterOptions) subject(g *lockstep.Game) *simulate.Subject {
 	return s
 }
 
-// randomPlayer gives one random command each time.
+// randomPlayer returns a player that gives one random command each time.
 func randomPlayer(g *lockstep.Game, config any, r *rand.Rand) func(*lockstep.Simulation) []any {
 	header, err := g.NewHeader(lockstep.MatchID{}, lockstep.DefaultSettings(1), config)
 	if err != nil {

@@ -1,47 +1,43 @@
-// Package locksteptest checks that a game is deterministic: that every machine which is given the same commands
-// computes the same match. Game authors run it on their own game:
+// Package locksteptest checks that a game is deterministic: that all machines compute the same match from the same
+// commands. Game authors run it on their own game:
 //
 //	func TestDeterminism(t *testing.T) {
 //		locksteptest.Check(t, lockstep.MustGame(mygame.Rules()), locksteptest.Options{Config: &mygame.Config{}})
 //	}
 //
-// A random match is played: well-formed commands of every registered kind, with values that are random but often small,
-// in random order of arrival, while players leave and come back, and the match pauses and changes its speed. Then it is
-// computed again in other ways, which must agree with it at every tick:
+// Check plays a random match: well-formed commands of every registered kind, with random and often small values, in random
+// order of arrival, while players leave and return, and the match pauses and changes its speed. Then it computes the match
+// again in other ways, and compares every tick:
 //
-//	phase       what is done                                       what it finds
-//	new         the state at tick 0 is made twice                  a clock, global randomness
-//	play        Options.Play is asked                              a bot that writes, or commands that cannot be sent
-//	validate    commands are judged                                a Validate that changes the state
-//	two runs    two coordinators are given the same commands, in   the order of a map, globals, a game that
-//	            another order of arrival; one has an observer      knows whether it is observed
-//	follower    the log is followed as it is made                  something of New that is not in the state
+//	phase       what it does                                        what it finds
+//	new         makes the state at tick 0 twice                     a clock, global randomness
+//	play        calls Options.Play                                  a bot that writes, or commands that cannot be sent
+//	validate    validates commands                                  a Validate that changes the state
+//	two runs    gives two coordinators the same commands, in        the order of a map, globals, a game that
+//	            another order of arrival; one has an observer       depends on whether it is observed
+//	follower    follows the log as it is written                    something of New that is not in the state
 //
-//	restore     a state that is saved is restored later, over      a field that is derived and still decides
-//	            another one                                        something, or is not rebuilt; a command that is kept
-//	late join   a state that is saved is restored on a new         the same, where the other one still had it
-//	            machine
-//	copy        a state is copied into another simulation          memory that two states share
-//	redo        some ticks are predicted without the commands      what is left of a future that did not come
-//	            of others, and then computed again
-//	refused     the match without the commands that were refused   a Validate that leaves something behind
-//	derived     a state is restored over one of another match      a Derive that trusts what it finds
-//	fields      one field of the state is changed, and so must     a Derive that changes what is in the state
-//	            be the checksum
-//	round trip  states and commands are encoded and decoded,       a Describe that panics or wavers, or that
-//	            described and dumped                               changes the command
-//	machine     another GOMAXPROCS, another garbage collection     goroutines that race, finalizers, weak pointers
-//	reading     the match is observed, drawn, described and        a renderer that writes
-//	            dumped as it runs
+//	restore     restores a saved state over a later one             a derived field that decides something, or that
+//	                                                                is not rebuilt; a command that is kept
+//	late join   restores a saved state on a new machine             the same, where the phase above still had it
+//	copy        copies a state into another simulation              memory that two states share
+//	redo        predicts some ticks without the commands of         traces of a future that did not come
+//	            others, and then computes them again
+//	refused     plays the match without the refused commands        a Validate that has side effects
+//	derived     restores a state over one of another match          a Derive that depends on what was there before
+//	fields      changes one field of the state, and so the          a Derive that changes the state
+//	            checksum
+//	round trip  encodes, decodes, describes and dumps states        a Describe that panics, varies, or changes the
+//	            and commands                                        command
+//	machine     sets another GOMAXPROCS and garbage collection      goroutines that race, finalizers, weak pointers
+//	reading     observes, draws, describes and dumps the match      a renderer that writes
 //
-// The first ones belong together and are always done. Of the others, Options.Skip leaves some out. From a state that
-// was restored or copied, Validate must say the same of the commands that came then.
+// Check always runs the first group. Options.Skip leaves out others. After restoring or copying a state, Validate must
+// give the same answers as before.
 //
-// A failure names the phase, the tick, and the first field that differs, with both values, and tells how to run the
-// same again. [Failure.Shrink] makes its match small, and [Failure.WriteTest] and [Failure.WriteReplay] write down what
-// is left.
+// A failure names the phase, the tick, and the first field that differs with both values, and tells how to run the same
+// match again. [Failure.Shrink] makes the match small. [Failure.WriteTest] and [Failure.WriteReplay] write it down.
 //
-// [Search] plays as many random matches as there is time for, and [Fuzz] lets a fuzzer write them, which sees what code
-// they reach. [Cluster] plays matches with a server, its disk, and players over a bad network, in virtual time.
-// docs/testing.md leads through all of it.
+// [Search] plays random matches for a given time. [Fuzz] lets a fuzzer choose them. [Cluster] plays matches with a server,
+// its disk, and players over a bad network, in virtual time. docs/testing.md leads through all of them.
 package locksteptest

@@ -6,21 +6,21 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// A Failure says where two computations of one match part.
+// A Failure tells where two computations of one match differ.
 type Failure struct {
-	Phase string        // what was done, see the package comment
-	From  lockstep.Tick // of the saved state, in the phases that have one
-	Tick  lockstep.Tick // the first one at which they differ
+	Phase string        // as in the package comment
+	From  lockstep.Tick // tick of the saved state, in phases that have one
+	Tick  lockstep.Tick // the first tick at which they differ
 	Field string        // the first field that differs; empty if Err is set
 	Got   string        // its value in the phase
 	Want  string        // its value in the match that was played first
-	More  int           // how many other fields differ
-	Err   error         // what went wrong otherwise, such as a panic
+	More  int           // number of other fields that differ
+	Err   error         // any other error, such as a panic
 
-	Options Options // that play the same match again
+	Options Options // they play the same match again
 
 	game   *lockstep.Game
-	played []order // up to there
+	played []order // up to the failure
 }
 
 func (f *Failure) Error() string {
@@ -42,7 +42,7 @@ func (f *Failure) Error() string {
 // Unwrap returns f.Err.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// compare returns a Failure if the state of got is not the canonical bytes want.
+// compare returns a Failure unless want has the canonical bytes of the state of got.
 func (m *match) compare(phase string, from lockstep.Tick, got *lockstep.Simulation, want []byte) error {
 	m.buf = got.AppendState(m.buf[:0])
 	if string(m.buf) == string(want) {

@@ -12,8 +12,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// Fuzz is a fuzz target: matches whose commands, with their values and their order of arrival, are the fuzzer's
-// choices, checked as [Run] does. The fuzzer sees which code a match reaches, and looks for matches that reach more.
+// Fuzz is a fuzz target: it lets the fuzzer choose the commands, their values and their order of arrival, and checks the
+// match as [Run] does. The fuzzer sees which code a match reaches, and looks for matches that reach more.
 //
 //	func FuzzMyGame(f *testing.F) {
 //		locksteptest.Fuzz(f, lockstep.MustGame(mygame.Rules()), locksteptest.Options{
@@ -21,8 +21,8 @@ import (
 //		}, locksteptest.Source{Package: "mygame_test", Game: "lockstep.MustGame(mygame.Rules())"})
 //	}
 //
-// When a match that the fuzzer has found is run again by go test, it is made small (see [Failure.Shrink]), and what is
-// left is written to the test's artifacts, as a replay and as a Go test (see [Failure.WriteTest]).
+// When go test runs a failing match of the fuzzer again, Fuzz makes it small (see [Failure.Shrink]) and writes it to the
+// test's artifacts, as a replay and as a Go test (see [Failure.WriteTest]).
 func Fuzz(f *testing.F, g *lockstep.Game, o Options, s Source) {
 	f.Add(uint64(1), uint8(5), []byte(nil))
 	f.Add(uint64(2), uint8(1), []byte("\x00\x00\x01\x02\x03\xff\xff\xff\xff\x00\x01"))
@@ -42,13 +42,13 @@ func Fuzz(f *testing.F, g *lockstep.Game, o Options, s Source) {
 	})
 }
 
-// fuzzing reports whether this process works for a fuzzer, which wants to know quickly.
+// fuzzing reports whether this process is a worker of a fuzzer.
 func fuzzing() bool {
 	f := flag.Lookup("test.fuzzworker")
 	return f != nil && f.Value.String() == "true"
 }
 
-// report fails the test with a failure, its Go test and where its replay is.
+// report fails the test with a failure, its Go test and the name of its replay.
 func report(t testing.TB, f *Failure, s Source) {
 	t.Helper()
 	var source bytes.Buffer
@@ -60,16 +60,12 @@ func report(t testing.TB, f *Failure, s Source) {
 	if err := os.WriteFile(test, source.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := writeReplay(replay, f); err != nil {
+	file, err := os.Create(replay)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(f.WriteReplay(file), file.Close()); err != nil {
 		t.Fatal(err)
 	}
 	t.Fatalf("%v\n%s\nwith -artifacts, these stay:\n%s\n%s", f, source.String(), test, replay)
-}
-
-func writeReplay(path string, f *Failure) error {
-	file, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.WriteReplay(file), file.Close())
 }

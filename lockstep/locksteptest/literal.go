@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// literals writes plain data as Go expressions, and notes what they import.
+// literals writes plain data as Go expressions, and collects the imports that they need.
 type literals struct {
-	own     string   // the import path whose names need no package
-	imports []string // paths
+	own     string   // import path of the test, whose types need no package name
+	imports []string // import paths
 }
 
 var errUnnamed = errors.New("has a type that this package cannot name")
@@ -68,12 +68,12 @@ func (l *literals) value(v reflect.Value) (string, error) {
 			parts = append(parts, s)
 		}
 	default:
-		return "", fmt.Errorf("a value of type %s is no plain data", v.Type())
+		return "", fmt.Errorf("a value of type %s is not plain data", v.Type())
 	}
 	return name + "{" + strings.Join(parts, ", ") + "}", nil
 }
 
-// name returns a type as the test's package writes it.
+// name returns the name of a type in the test's package.
 func (l *literals) name(t reflect.Type) (string, error) {
 	if t.Name() == "" {
 		switch t.Kind() {

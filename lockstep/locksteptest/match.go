@@ -11,24 +11,23 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A match is what was played first, and what all else is compared with.
+// A match is the first computation, with which all others are compared.
 type match struct {
 	game    *lockstep.Game
 	header  *lockstep.Header
 	options Options
 	states  [][]byte         // canonical, by tick from 0
 	frames  []lockstep.Frame // by tick from 1
-	played  []order          // what was submitted, in the order of first arrival
-	unknown lockstep.Kind    // of no command
+	played  []order          // submitted commands, by tick
+	unknown lockstep.Kind    // a kind of no command
 	buf     []byte           // scratch
 
 	payloads *record.Payloads // scratch
 }
 
-// delayTicks is the input delay of the matches that are played.
-const delayTicks = 2
+const delayTicks = 2 // input delay
 
-// newMatch prepares a match; it is the phase "new".
+// newMatch prepares a match. It runs the phase "new".
 func newMatch(g *lockstep.Game, o Options) (*match, error) {
 	m := &match{game: g, options: o, unknown: unknownKind(g), payloads: g.NewPayloads()}
 	settings := lockstep.DefaultSettings(o.Players)
@@ -56,8 +55,7 @@ func newMatch(g *lockstep.Game, o Options) (*match, error) {
 	return m, nil
 }
 
-// play plays the match on two coordinators, and follows the log of the second one: the phases "two runs" and
-// "follower".
+// play plays the match on two coordinators, and follows the log of the second: the phases "two runs" and "follower".
 func (m *match) play() error {
 	follower := m.game.NewFollower(lockstep.FollowerOptions{})
 	observed := lockstep.FollowerOptions{Observer: func(lockstep.Tick, any) {}}
@@ -114,7 +112,7 @@ type ignore struct{}
 
 func (ignore) Append([]byte) error { return nil }
 
-// tolerant is a follower that says nothing of checksums that differ: comparing the states says more.
+// tolerant is a follower that ignores mismatching checksums, because the comparison of states tells more.
 type tolerant struct{ *lockstep.Follower }
 
 func (f tolerant) Append(record []byte) error {
@@ -125,8 +123,8 @@ func (f tolerant) Append(record []byte) error {
 	return err
 }
 
-// A player has at most so many commands for one tick. In any order of arrival they are within the coordinator's limits,
-// for a tick and for how far ahead a sequence may be, which else would refuse another one in another order.
+// The maximum number of commands of a player for one tick, from Options.Play and at random. They stay within the
+// coordinator's limits in any order of arrival. Beyond these limits, the order would decide which command is refused.
 const (
 	maxPlayed = 128
 	maxRandom = 64
@@ -149,8 +147,8 @@ func (m *match) coordinator(log lockstep.Log, o lockstep.FollowerOptions) (*coor
 	return c, nil
 }
 
-// submit submits the orders to both coordinators in two orders of arrival, compares the receipts, and keeps them.
-// Commands of System come first.
+// submit submits the orders to the two coordinators in different orders of arrival, compares the receipts, and keeps
+// them. Commands of System come first.
 func (m *match) submit(first, second *coordinator.Coordinator, orders []order, c *choices) error {
 	from := len(m.played)
 	m.played = append(m.played, orders...)
@@ -178,7 +176,7 @@ func (m *match) submit(first, second *coordinator.Coordinator, orders []order, c
 	return nil
 }
 
-// keep keeps a frame and the state after it.
+// keep saves a frame and the state after it.
 func (m *match) keep(f *lockstep.Frame, s *lockstep.Simulation) {
 	commands := slices.Clone(f.Commands)
 	for i := range commands {

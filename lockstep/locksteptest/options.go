@@ -8,62 +8,43 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
-// Options say what match is played and how thoroughly it is checked. Of the zero value only Config may have to be set.
+// Options describe the match to play and how thoroughly to check it. Only Config may be required.
 type Options struct {
-	// Config is a pointer to the game's configuration, which New must accept.
-	Config any
+	Config  any           // pointer to the game's configuration, which New must accept
+	Players uint8         // number of seats; 0 means 4
+	Ticks   lockstep.Tick // length of the match; 0 means 200
+	Span    lockstep.Tick // number of ticks to simulate from a restored state; 0 means to the end of the match
+	Redo    lockstep.Tick // number of ticks to predict and then to compute again; 0 means 8
+	Skip    []string      // phases to leave out, of those that the package comment lists after the first ones
+	Seed    uint64        // of the match and of all randomness; 0 means 1
+	Choices []byte        // random choices to use before those of Seed, from a fuzzer
+	Rate    int           // mean number of random commands of a player in 16 ticks; 0 means 8
 
-	// Players is the number of seats; 0 means 4.
-	Players uint8
-
-	// Ticks is the length of the match; 0 means 200.
-	Ticks lockstep.Tick
-
-	// Every is how often a state is saved, restored, copied and joined: at each so many ticks; 0 means a tenth of
-	// Ticks. 1 is the most thorough, and costs a simulation of Span ticks for each tick and phase.
+	// Every is the interval in ticks at which a state is saved, restored, copied and joined; 0 means a tenth of Ticks. 1 is
+	// the most thorough, and simulates Span ticks for each tick and phase.
 	Every lockstep.Tick
 
-	// Span is for how many ticks a restored state is simulated on; 0 means to the end of the match.
-	Span lockstep.Tick
-
-	// Redo is for how many ticks a state is predicted, which are then computed again; 0 means 8.
-	Redo lockstep.Tick
-
-	// Skip names phases to leave out: those of the package comment that follow after the match was played.
-	Skip []string
-
-	// Seed is where all randomness comes from, and the seed of the match; 0 means 1.
-	Seed uint64
-
-	// Choices are used up before Seed: a fuzzer writes the match with them.
-	Choices []byte
-
-	// Rate is the mean number of random commands of a player in 16 ticks; 0 means 8.
-	Rate int
-
-	// Changes is the mean number of times in 64 ticks that a player leaves, is lost, is replaced by a bot or comes
-	// back, or that the match pauses or changes its speed; 0 means 2, and a negative number none.
+	// Changes is the mean number of times in 64 ticks that a player leaves, disconnects, is replaced by a bot or returns, or
+	// that the match pauses or changes its speed; 0 means 2, and a negative number none.
 	Changes int
 
-	// Play gives the commands of p for the next tick, beside the random ones: pointers to registered types, at most
-	// 128. It reads s, and must depend on nothing else. Nil gives none.
+	// Play returns the commands of p for the next tick, in addition to random ones: at most 128 pointers to registered
+	// types. It reads s, and must depend on nothing else. Nil means none.
 	Play func(p lockstep.Player, s *lockstep.Simulation) []any
 
-	// Orders, unless nil, are all that the players command: there are no random commands, and Play is not asked. They
-	// stand in the order of their ticks.
+	// Orders, unless nil, are all commands of the match, by ascending tick, in place of random ones and those of Play.
 	Orders []Order
 
-	// Render is called with views of the match, as a client's renderer is. It reads them. Nil draws nothing.
+	// Render is called with views of the match, as a client's renderer is, and must only read them. Nil disables it.
 	Render func(player.View)
 }
 
-// An Order is a command that a player gives, written down. One of System says what happens to the match: Value is then
-// a pointer to one of lockstep.Joined (also to come back), Left, Lost, TakenOver, Paused, Resumed and SpeedSet, and it
-// comes before the commands of the players for its tick.
+// An Order is a command written down. For one of System, Value points to a lockstep.Joined (also for a return), Left, Lost,
+// TakenOver, Paused, Resumed or SpeedSet, and the command comes before those of the players for its tick.
 type Order struct {
-	Tick   lockstep.Tick // is sealed next when the command is submitted
+	Tick   lockstep.Tick // the next tick to be sealed when the command is submitted
 	Player lockstep.Player
-	Kind   lockstep.Kind // 0: the one that the type of Value is registered for
+	Kind   lockstep.Kind // 0: the kind of the type of Value
 	Value  any           // a pointer to a registered type
 }
 

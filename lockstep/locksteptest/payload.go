@@ -10,7 +10,7 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// A generator makes random commands of a game from the schemas of their payloads.
+// A generator makes random commands from the schemas of their payloads.
 type generator struct {
 	*choices
 	kinds   []record.CommandDescription
@@ -38,8 +38,8 @@ func (g *generator) command() (lockstep.Kind, []byte) {
 	return g.kinds[i].Kind, g.w.Bytes()
 }
 
-// value writes a random value of a node, in the form of a payload: a struct is an array of its fields, and an array of
-// bytes a byte string.
+// value writes a random value of a node as a payload has it: a struct is an array of its fields, and an array of bytes
+// a byte string.
 func (g *generator) value(n state.Node) {
 	switch k := n.Kind(); {
 	case k == state.Struct:
@@ -83,7 +83,7 @@ func (g *generator) elements(elem state.Node, n int) {
 	}
 }
 
-// ascending writes n numbers in ascending order, as games want lists of ids.
+// ascending writes n numbers in ascending order, which is what games expect of lists of ids.
 func (g *generator) ascending(elem state.Node, n int) {
 	size, _ := elem.Size()
 	list := make([]uint64, n)
@@ -96,7 +96,7 @@ func (g *generator) ascending(elem state.Node, n int) {
 	}
 }
 
-// count is the length of a slice: short, and seldom longer.
+// count returns the length of a slice: usually a short one.
 func (g *generator) count() int {
 	switch g.below(8) {
 	case 0:
@@ -107,8 +107,8 @@ func (g *generator) count() int {
 	return g.below(4)
 }
 
-// number returns a number in the highest bits of 64: mostly a small one, of the unit of a fixed-point number, which is
-// what indexes, amounts and positions on a map are; sometimes one of the ends of the range, or any.
+// number returns a number in the highest bits of 64. It is usually small, in units of a fixed-point number, as indexes,
+// amounts and positions are; sometimes at the ends of the range, or any.
 func (g *generator) number(n state.Node, bits int) uint64 {
 	size, _ := n.Size()
 	up := 64 - 8*size

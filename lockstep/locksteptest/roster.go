@@ -9,8 +9,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 )
 
-// A roster makes players leave and come back, and the match pause and change its speed. It has random numbers of its
-// own, so that it does not change what the players command.
+// A roster makes players leave and return, and the match pause and change its speed. It has its own random numbers, so
+// it does not change the players' commands.
 type roster struct {
 	rng    *rand.Rand
 	often  int // of 64 ticks
@@ -19,7 +19,7 @@ type roster struct {
 	pauser lockstep.Player
 }
 
-// A change says where a player is.
+// A change is the state of a player's connection.
 type change uint8
 
 const (
@@ -32,7 +32,7 @@ func newRoster(o *Options) *roster {
 	return &roster{rng: rand.New(rand.NewPCG(o.Seed, 0x205732)), often: max(o.Changes, 0), away: make([]change, o.Players)}
 }
 
-// next returns what changes before the next tick: a command of System, or nil.
+// next returns the command of System before the next tick, or nil.
 func (r *roster) next() any {
 	if r.paused {
 		r.paused = false
@@ -66,7 +66,7 @@ func (r *roster) next() any {
 
 var errSystem = errors.New("not a command of System that can be written down")
 
-// issue lets a coordinator issue a command of System.
+// issue makes a coordinator issue a command of System.
 func issue(c *coordinator.Coordinator, value any) (err error) {
 	switch v := value.(type) {
 	case *lockstep.Joined:

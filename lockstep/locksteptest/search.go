@@ -7,28 +7,26 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// SearchOptions say how long [Search] looks.
+// SearchOptions bound the effort of [Search].
 type SearchOptions struct {
-	// Matches is how many matches are checked at most; 0 means until the context ends.
-	Matches int
+	Matches int // maximum number of matches; 0 means until the context ends
 
-	// Workers is how many matches are checked at the same time; 0 means 1. Where a game keeps something outside of its
-	// state, which is what one looks for, several of them disturb each other.
+	// Workers is the number of matches that run concurrently; 0 means 1. They may disturb each other if the game keeps
+	// something outside of its state, which is a fault that Search looks for.
 	Workers int
 
-	// Bots returns what Options.Play is in one match, so that bots can have a memory. They play in every second match.
-	// Nil is for none.
+	// Bots returns Options.Play for one match, so that bots can have memory. They play in every second match. Nil means none.
 	Bots func(seed uint64) func(lockstep.Player, *lockstep.Simulation) []any
 
-	// Progress is called after each match with the number of matches so far, by one worker at a time; nil for nobody.
+	// Progress is called after each match with the number of matches so far, by one worker at a time. Nil disables it.
 	Progress func(matches int)
 }
 
-// Search checks random matches of a game, as [Run] does, with seeds from o.Seed on and of different length, pace and
-// choice of saved states, up to what o says. It returns the failure of the lowest seed that fails, or nil, and how many
-// matches were checked. The error is that of options that fit no match.
+// Search checks random matches of a game, as [Run] does. Their seeds begin at o.Seed, and their length, number of commands
+// and interval of saved states vary up to the values in o. Search returns the failure of the lowest seed, or nil, and the
+// number of matches. It returns an error if the options fit no match.
 //
-// Which matches are checked depends on o alone. A search that the context ends finds as much as it had time for.
+// The choice of matches depends on o alone, and their number also on when the context ends.
 func Search(ctx context.Context, g *lockstep.Game, o Options, s SearchOptions) (*Failure, int, error) {
 	search := search{ctx: ctx, game: g, options: o.filled(), limits: s}
 	var all sync.WaitGroup
@@ -39,7 +37,7 @@ func Search(ctx context.Context, g *lockstep.Game, o Options, s SearchOptions) (
 	return search.found, search.done, search.err
 }
 
-// A search is what the workers of [Search] share.
+// A search is shared by the workers of [Search].
 type search struct {
 	ctx     context.Context
 	game    *lockstep.Game
@@ -47,7 +45,7 @@ type search struct {
 	limits  SearchOptions
 
 	mu    sync.Mutex
-	next  int // of the matches, from 0
+	next  int // index of the next match
 	done  int
 	found *Failure
 	err   error

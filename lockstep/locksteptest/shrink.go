@@ -9,19 +9,15 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// ShrinkOptions bound what [Failure.Shrink] spends.
+// ShrinkOptions bound the effort of [Failure.Shrink].
 type ShrinkOptions struct {
-	// Runs is how many matches are played at most; 0 means 2,000.
-	Runs int
-
-	// Tries is how often a smaller match is played before it counts as one that does not fail, for failures that depend
-	// on chance; 0 means 2.
-	Tries int
+	Runs  int // maximum number of matches to play; 0 means 2,000
+	Tries int // runs of a smaller match before it counts as one that does not fail, for random failures; 0 means 2
 }
 
-// Shrink looks for a small match that fails in the same way as f: in the same phase, and at a field of the same section
-// or with an error where f has one. It leaves out ticks, players and commands, and makes values zero, or smaller. What
-// it returns has its commands written down in Options.Orders. If f does not happen again, it returns f.
+// Shrink looks for a small match that fails in the same way as f: in the same phase, with an error if f has one,
+// otherwise at a field of the same section. It removes ticks, players and commands, and simplifies values. The result
+// has all its commands in Options.Orders. If f does not happen again, Shrink returns f.
 func (f *Failure) Shrink(o ShrinkOptions) *Failure {
 	o.Runs = cmp.Or(o.Runs, 2000)
 	o.Tries = cmp.Or(o.Tries, 2)
@@ -47,7 +43,7 @@ func (f *Failure) Shrink(o ShrinkOptions) *Failure {
 	return s.found
 }
 
-// A shrinker makes the match of a failure smaller, as long as it fails.
+// A shrinker makes the match of a failure smaller, as long as the failure stays.
 type shrinker struct {
 	want   *Failure
 	limits ShrinkOptions // that are left
@@ -55,7 +51,7 @@ type shrinker struct {
 	found  *Failure // of best
 }
 
-// keep plays a match, and takes it for the best one if it fails in the same way.
+// keep plays a match, and makes it the best one if it fails in the same way.
 func (s *shrinker) keep(o Options) bool {
 	for range s.limits.Tries {
 		if s.limits.Runs--; s.limits.Runs < 0 {
@@ -70,7 +66,7 @@ func (s *shrinker) keep(o Options) bool {
 	return false
 }
 
-// like reports whether two failures are of one kind.
+// like reports whether two failures count as the same.
 func (f *Failure) like(g *Failure) bool {
 	return f.Phase == g.Phase && (f.Err == nil) == (g.Err == nil) && section(f.Field) == section(g.Field)
 }
@@ -82,7 +78,7 @@ func section(path string) string {
 	return path
 }
 
-// size is what gets smaller, in the order of how much it counts.
+// size returns the numbers to reduce, the most important first.
 func (s *shrinker) size() [4]int {
 	weight := 0
 	for i := range s.best.Orders {
@@ -91,7 +87,7 @@ func (s *shrinker) size() [4]int {
 	return [4]int{len(s.best.Orders), int(s.best.Ticks), int(s.best.Players), weight}
 }
 
-// focus ends the match where it fails, and saves the state that matters only.
+// focus ends the match at its failure, and saves only the state that the failure needs.
 func (s *shrinker) focus() {
 	o := s.best
 	o.Ticks = max(s.found.Tick, 1)
@@ -105,7 +101,7 @@ func (s *shrinker) focus() {
 	s.keep(o)
 }
 
-// ticks leaves out stretches of the match, long ones first. The commands in them come at once, or else not at all.
+// ticks removes ranges of ticks, long ones first. Their commands move to the next tick, or go too.
 func (s *shrinker) ticks() {
 	for n := s.best.Ticks / 2; n > 0; n /= 2 {
 		for from := lockstep.Tick(0); from+n < s.best.Ticks; {
@@ -140,8 +136,8 @@ func (s *shrinker) without(from, n lockstep.Tick, drop bool) Options {
 	return o
 }
 
-// players leaves out the commands of one player after the other, gives those of one to another with a lower number, and
-// leaves out the seats behind the last one who commands.
+// players removes all commands of a player, moves the commands of a player to one with a lower number, and removes the
+// seats after the last player that has commands.
 func (s *shrinker) players() {
 	for p := range lockstep.Player(s.best.Players) {
 		o := s.best
@@ -173,7 +169,7 @@ func (s *shrinker) players() {
 	}
 }
 
-// moved returns the best match with the commands of one player given by another.
+// moved returns the best match with the commands of one player moved to another.
 func (s *shrinker) moved(from, to lockstep.Player) Options {
 	o := s.best
 	o.Orders = slices.Clone(o.Orders)
@@ -185,7 +181,7 @@ func (s *shrinker) moved(from, to lockstep.Player) Options {
 	return o
 }
 
-// commands leaves out commands, many together first.
+// commands removes commands, many at a time first.
 func (s *shrinker) commands() {
 	for n := (len(s.best.Orders) + 1) / 2; n > 0; n /= 2 {
 		for from := 0; from < len(s.best.Orders); {
@@ -198,7 +194,7 @@ func (s *shrinker) commands() {
 	}
 }
 
-// values makes the values in the commands and in the configuration smaller.
+// values simplifies the values in the commands and in the configuration.
 func (s *shrinker) values() {
 	for i := range s.best.Orders {
 		s.simplify(i, s.best.Orders[i].Value)
@@ -208,7 +204,7 @@ func (s *shrinker) values() {
 	}
 }
 
-// simplify replaces the value of order i, or the configuration where i is -1, by simpler ones.
+// simplify simplifies the value of order i, or the configuration if i is -1.
 func (s *shrinker) simplify(i int, value any) {
 	own := clone(reflect.ValueOf(value))
 	simplify(own.Elem(), func() bool {

@@ -5,8 +5,8 @@ import (
 	"reflect"
 )
 
-// simplify makes a value of plain data simpler, a step at a time, as long as try agrees: slices lose elements, and
-// numbers go towards zero. Fields that cannot be set are left alone.
+// simplify makes plain data simpler step by step, as long as try agrees: slices lose elements, and numbers move towards
+// zero. It leaves out fields that it cannot set.
 func simplify(v reflect.Value, try func() bool) {
 	if !v.CanSet() || v.IsZero() {
 		return
@@ -48,7 +48,7 @@ func simplify(v reflect.Value, try func() bool) {
 	}
 }
 
-// shorten leaves out elements of a slice, many together first.
+// shorten removes elements of a slice, many at a time first.
 func shorten(v reflect.Value, attempt func(reflect.Value) bool) {
 	for n := v.Len() / 2; n > 0; n /= 2 {
 		for from := 0; from < v.Len(); {
@@ -62,7 +62,7 @@ func shorten(v reflect.Value, attempt func(reflect.Value) bool) {
 	}
 }
 
-// towards goes from n towards zero in steps that get smaller, and never back.
+// towards moves n towards zero in shrinking steps.
 func towards[N int64 | uint64](n N, attempt func(N) bool) {
 	for step := n / 2; step != 0; {
 		if attempt(n - step) {
@@ -105,7 +105,7 @@ func clone(v reflect.Value) reflect.Value {
 	return c
 }
 
-// valueWeight is what simplify makes less: the digits and elements of a value.
+// valueWeight measures how complex a value is, by its digits and elements.
 func valueWeight(v reflect.Value) (weight int) {
 	switch {
 	case v.Kind() == reflect.Pointer:

@@ -12,16 +12,16 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// A Source says how a Go test names a game.
+// A Source tells how a Go test refers to a game.
 type Source struct {
-	Package string   // of the test file: "mygame_test"
-	Path    string   // the import path of the folder that the file is for
-	Game    string   // the game as an expression: "lockstep.MustGame(mygame.Rules())"
-	Imports []string // what that expression needs, beside package lockstep
+	Package string   // of the test file, such as "mygame_test"
+	Path    string   // import path of the file's folder
+	Game    string   // expression of the game, such as "lockstep.MustGame(mygame.Rules())"
+	Imports []string // import paths that the expression needs, besides package lockstep
 }
 
-// WriteTest writes a Go test that plays the match of f and fails as f does. Its commands are written down, so f is best
-// a failure that [Failure.Shrink] has returned. Functions of f.Options are left out.
+// WriteTest writes a Go test that plays the match of f and fails as f does. It lists all commands, so call it on the
+// result of [Failure.Shrink]. It leaves out the functions of f.Options.
 func (f *Failure) WriteTest(w io.Writer, s Source) error {
 	o := f.Options
 	if o.Orders == nil {
@@ -29,7 +29,7 @@ func (f *Failure) WriteTest(w io.Writer, s Source) error {
 	}
 	lit := literals{own: s.Path, imports: slices.Clone(s.Imports)}
 	if strings.HasSuffix(s.Package, "_test") {
-		lit.own += "_test" // as its types tell
+		lit.own += "_test" // as reflection names the package of its types
 	}
 	lit.add("testing")
 	if strings.Contains(s.Game, "lockstep.") {
@@ -42,13 +42,7 @@ func (f *Failure) WriteTest(w io.Writer, s Source) error {
 	}
 	var text bytes.Buffer
 	fmt.Fprintf(&text, "package %s\n\nimport (\n", s.Package)
-	slices.SortStableFunc(lit.imports, compareImports)
-	for i, path := range lit.imports {
-		if i > 0 && isStandard(path) != isStandard(lit.imports[i-1]) {
-			text.WriteByte('\n')
-		}
-		fmt.Fprintf(&text, "\t%q\n", path)
-	}
+	writeImports(&text, lit.imports)
 	fmt.Fprintf(&text, ")\n\n// Found by playing random matches: %s\n", oneLine(f.Error()))
 	name := fmt.Sprintf("TestFound%08x", crc32.ChecksumIEEE([]byte(body)))
 	fmt.Fprintf(&text, "func %s(t *testing.T) {\n\tlocksteptest.Check(t, %s, locksteptest.Options{\n%s\t})\n}\n", name, s.Game, body)
@@ -60,7 +54,7 @@ func (f *Failure) WriteTest(w io.Writer, s Source) error {
 	return err
 }
 
-// testBody returns the fields of the options, one to a line.
+// testBody returns the fields of the options, one per line.
 func (f *Failure) testBody(o *Options, lit *literals) (string, error) {
 	var text strings.Builder
 	if o.Config != nil {
@@ -91,21 +85,18 @@ func (f *Failure) testBody(o *Options, lit *literals) (string, error) {
 	return text.String(), nil
 }
 
-// oneLine returns text as it can stand in a comment.
+// oneLine returns text on one line, for a comment.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-func isStandard(path string) bool {
-	first, _, _ := strings.Cut(path, "/")
-	return !strings.Contains(first, ".")
-}
-
-// compareImports sorts those of the standard library before all others.
-func compareImports(a, b string) int {
-	if isStandard(a) != isStandard(b) {
-		if isStandard(a) {
-			return -1
+// writeImports writes import paths, those of the standard library first.
+func writeImports(w *bytes.Buffer, paths []string) {
+	slices.Sort(paths)
+	for _, standard := range [...]bool{true, false} {
+		for _, path := range paths {
+			if first, _, _ := strings.Cut(path, "/"); strings.Contains(first, ".") != standard {
+				fmt.Fprintf(w, "\t%q\n", path)
+			}
 		}
-		return 1
+		w.WriteByte('\n')
 	}
-	return strings.Compare(a, b)
 }

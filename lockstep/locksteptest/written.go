@@ -7,8 +7,8 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// written returns options that play the match of f again from a list of orders, without chance. Commands that nothing
-// can decode are left out: no game sees them.
+// written returns options that play the match of f again from a list of orders, without randomness. It leaves out
+// commands that cannot be decoded, because the game does not see them.
 func (f *Failure) written() Options {
 	o := f.Options
 	o.Choices, o.Play, o.Orders = nil, nil, []Order{}
@@ -28,7 +28,7 @@ func (f *Failure) written() Options {
 }
 
 // WriteReplay plays the match of f once more and writes it to w as a replay, with the checksum of every tick. If the
-// game's code panics in the match, the replay ends there, and says so.
+// game panics, the replay ends there and says so.
 func (f *Failure) WriteReplay(w io.Writer) error {
 	m, err := newMatch(f.game, f.Options)
 	if err != nil {
@@ -44,7 +44,7 @@ func (f *Failure) WriteReplay(w io.Writer) error {
 		for ; len(played) > 0 && played[0].tick == t; played = played[1:] {
 			o := &played[0]
 			if o.system != nil {
-				_ = issue(c, o.system) // as it went the first time
+				_ = issue(c, o.system) // with the result of the first time
 			} else {
 				c.Submit(o.player, o.sequence, o.kind, o.payload)
 			}
