@@ -1,8 +1,6 @@
 package protocol
 
 import (
-	"fmt"
-
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
@@ -15,29 +13,31 @@ func NewAuth(g *lockstep.Game) *Auth {
 	}
 }
 
-// CheckIdentity returns an [*lockstep.IdentityError] that names the first thing in which a
-// client is not of the game of want.
+// CheckIdentity returns an [*lockstep.IdentityError] that names the first thing in which a client is not of the game of
+// want.
 func (a *Auth) CheckIdentity(want *Auth) error {
-	for _, f := range []struct {
-		field     string
-		got, want any
-	}{
-		{"protocol", a.Protocol, want.Protocol},
-		{"engine", a.Engine, want.Engine},
-		{"game", a.Game, want.Game},
-		{"build", a.Build, want.Build},
-		{"state schema", checksum.FormatHash(a.StateSchema), checksum.FormatHash(want.StateSchema)},
-		{"command schema", checksum.FormatHash(a.CommandSchema), checksum.FormatHash(want.CommandSchema)},
-	} {
-		if f.got != f.want {
-			return &lockstep.IdentityError{Field: f.field, Got: fmt.Sprint(f.got), Want: fmt.Sprint(f.want)}
-		}
+	if err := a.program().CheckIdentity(want.program()); err != nil {
+		return err
 	}
-	ours := want.SelfTest.Parts()
-	for i, p := range a.SelfTest.Parts() {
-		if *p.Sum != *ours[i].Sum {
-			return &lockstep.IdentityError{Field: "self-test of " + p.Name, Got: checksum.FormatHash(*p.Sum), Want: checksum.FormatHash(*ours[i].Sum)}
+	theirs, ours := a.sums(), want.sums()
+	for i, s := range theirs {
+		if *s.Sum != *ours[i].Sum {
+			return &lockstep.IdentityError{Field: s.Name, Got: checksum.FormatHash(*s.Sum), Want: checksum.FormatHash(*ours[i].Sum)}
 		}
 	}
 	return nil
+}
+
+// program returns what an auth and a header both say of the identity.
+func (a *Auth) program() *lockstep.Header {
+	return &lockstep.Header{Protocol: a.Protocol, Engine: a.Engine, Game: a.Game, Build: a.Build}
+}
+
+// sums returns the rest of the identity: the fingerprints of the schemas and the self-test.
+func (a *Auth) sums() []lockstep.SelfTestPart {
+	all := []lockstep.SelfTestPart{{Name: "state schema", Sum: &a.StateSchema}, {Name: "command schema", Sum: &a.CommandSchema}}
+	for _, p := range a.SelfTest.Parts() {
+		all = append(all, lockstep.SelfTestPart{Name: "self-test of " + p.Name, Sum: p.Sum})
+	}
+	return all
 }

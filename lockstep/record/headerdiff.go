@@ -3,6 +3,8 @@ package record
 import (
 	"fmt"
 
+	"github.com/cespare/xxhash/v2"
+	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/state"
 )
 
@@ -16,83 +18,161 @@ type HeaderDifference struct {
 // String returns the difference as one line: "build: 1 → 2".
 func (d HeaderDifference) String() string { return fmt.Sprintf("%s: %s → %s", d.Field, d.A, d.B) }
 
-// maxConfigDifferences is how many fields of the configuration DiffHeaders
-// lists.
-const maxConfigDifferences = 16
+// A headerField is one thing that a header says.
+type headerField struct {
+	name     string
+	identity bool // all machines of a match have it in common
+	value    any
+}
 
-// DiffHeaders returns everything that two headers say differently, in the order
-// in which they say it. Headers of one match differ in nothing but perhaps the
-// platform, which is the recorder's.
+// fields returns what [DiffHeaders] and [Header.CheckIdentity] compare, in order.
+func (h *Header) fields() []headerField {
+	s := &h.Settings
+	return []headerField{
+		{"protocol", true, h.Protocol},
+		{"engine", true, h.Engine},
+		{"game", true, h.Game},
+		{"build", true, h.Build},
+		{"match", false, h.Match},
+		{"platform", false, h.Platform},
+		{"setting seed", false, s.Seed},
+		{"setting players", false, s.Players},
+		{"setting tick rate", false, s.TickRate},
+		{"setting check every", false, s.CheckEvery},
+		{"setting keyframe every", false, s.KeyframeEvery},
+		{"configuration schema", true, schema(h.ConfigSchema)},
+		{"configuration", false, config{h.ConfigSchema, h.Config}},
+		{"state schema", true, schema(h.StateSchema)},
+		{"number of command kinds", true, len(h.Commands)},
+		{"command", true, h.Commands},
+	}
+}
+
+type schema []byte
+
+type config struct{ schema, bytes []byte }
+
+// diff returns how two headers differ in a field. An error says that the first difference is a schema of the first header
+// that cannot be read.
+func (f headerField) diff(other any) ([]HeaderDifference, error) {
+	switch x := f.value.(type) {
+	case schema:
+		return diffSchemas(f.name, x, other.(schema))
+	case config:
+		return diffConfigs(f.name, x, other.(config)), nil
+	case []CommandDescription:
+		return diffCommands(f.name, x, other.([]CommandDescription))
+	}
+	if f.value == other {
+		return nil, nil
+	}
+	return []HeaderDifference{{f.name, fmt.Sprint(f.value), fmt.Sprint(other)}}, nil
+}
+
+// DiffHeaders returns everything that two headers say differently, in the order in which they say it. Headers of one
+// match differ in nothing but perhaps the platform, which is the recorder's.
 func DiffHeaders(a, b *Header) []HeaderDifference {
 	var all []HeaderDifference
-	add := func(field string, x, y any) {
-		if x != y {
-			all = append(all, HeaderDifference{field, fmt.Sprint(x), fmt.Sprint(y)})
-		}
+	theirs := b.fields()
+	for i, f := range a.fields() {
+		found, _ := f.diff(theirs[i].value) // the differences say enough about a schema that no game wrote
+		all = append(all, found...)
 	}
-	add("protocol", a.Protocol, b.Protocol)
-	add("engine", a.Engine, b.Engine)
-	add("game", a.Game, b.Game)
-	add("build", a.Build, b.Build)
-	add("match", a.Match, b.Match)
-	add("platform", a.Platform, b.Platform)
-	s, t := &a.Settings, &b.Settings
-	add("setting seed", s.Seed, t.Seed)
-	add("setting players", s.Players, t.Players)
-	add("setting tick rate", s.TickRate, t.TickRate)
-	add("setting check every", s.CheckEvery, t.CheckEvery)
-	add("setting keyframe every", s.KeyframeEvery, t.KeyframeEvery)
-	all = append(all, diffConfigs(a, b)...)
-	all = append(all, diffDescriptions("state schema", a.StateSchema, b.StateSchema)...)
-	add("number of command kinds", len(a.Commands), len(b.Commands))
-	for i := range min(len(a.Commands), len(b.Commands)) {
-		x, y := &a.Commands[i], &b.Commands[i]
+	return all
+}
+
+// diffCommands compares the kinds of commands that both headers have. It stops at the first kind that is another one.
+func diffCommands(name string, a, b []CommandDescription) (all []HeaderDifference, err error) {
+	for i := range min(len(a), len(b)) {
+		x, y := &a[i], &b[i]
 		if x.Kind != y.Kind || x.Name != y.Name {
-			add("command", fmt.Sprintf("%d %q", x.Kind, x.Name), fmt.Sprintf("%d %q", y.Kind, y.Name))
-			break
+			return append(all, HeaderDifference{name, fmt.Sprintf("%d %q", x.Kind, x.Name), fmt.Sprintf("%d %q", y.Kind, y.Name)}), err
 		}
-		all = append(all, diffDescriptions("schema of command "+x.Name, x.Schema, y.Schema)...)
+		found, wrong := diffSchemas("schema of command "+x.Name, x.Schema, y.Schema)
+		if len(all) == 0 {
+			err = wrong
+		}
+		all = append(all, found...)
 	}
-	return all
+	return all, err
 }
 
-// diffConfigs compares two configurations field by field, if they have the same
-// fields.
-func diffConfigs(a, b *Header) []HeaderDifference {
-	if d := diffDescriptions("configuration schema", a.ConfigSchema, b.ConfigSchema); d != nil {
-		return d
-	}
-	if string(a.Config) == string(b.Config) {
+// maxConfigDifferences is how many fields of the configuration diffConfigs lists.
+const maxConfigDifferences = 16
+
+// diffConfigs compares two configurations field by field, if they have the same fields.
+func diffConfigs(name string, a, b config) (all []HeaderDifference) {
+	if string(a.schema) != string(b.schema) || string(a.bytes) == string(b.bytes) {
 		return nil
 	}
-	found, err := func() (state.Differences, error) {
-		s, err := state.ParseSchema(a.ConfigSchema)
-		if err != nil {
-			return state.Differences{}, err
-		}
-		return s.Diff(a.Config, b.Config, maxConfigDifferences)
-	}()
+	var found state.Differences
+	s, err := state.ParseSchema(a.schema)
+	if err == nil {
+		found, err = s.Diff(a.bytes, b.bytes, maxConfigDifferences)
+	}
 	if err != nil { // no game wrote it
-		return []HeaderDifference{{"configuration", sumText(a.Config), sumText(b.Config)}}
+		return []HeaderDifference{{name, sumText(a.bytes), sumText(b.bytes)}}
 	}
-	var all []HeaderDifference
 	for _, d := range found.List {
-		all = append(all, HeaderDifference{"configuration " + d.Path, d.A, d.B})
+		all = append(all, HeaderDifference{name + " " + d.Path, d.A, d.B})
 	}
 	return all
 }
 
-// diffDescriptions names the first field in which two schemas differ.
-func diffDescriptions(what string, a, b []byte) []HeaderDifference {
+// diffSchemas names the first field in which two schemas differ. It returns an error, too, if a is no schema.
+func diffSchemas(name string, a, b []byte) ([]HeaderDifference, error) {
 	if string(a) == string(b) {
-		return nil
+		return nil, nil
 	}
-	x, errA := state.ParseSchema(a)
+	x, err := state.ParseSchema(a)
 	y, errB := state.ParseSchema(b)
-	if errA == nil && errB == nil {
+	if err == nil && errB == nil {
 		if path, g, w, ok := firstDifference(x.Root(), y.Root()); ok {
-			return []HeaderDifference{{what + ", field " + path, g, w}}
+			return []HeaderDifference{{name + ", field " + path, g, w}}, nil
 		}
 	}
-	return []HeaderDifference{{what, sumText(a), sumText(b)}}
+	return []HeaderDifference{{name, sumText(a), sumText(b)}}, err
 }
+
+// firstDifference returns the path of the first node in which two schemas
+// differ, and what stands there.
+func firstDifference(got, want state.Node) (path, g, w string, ok bool) {
+	if g, w = nodeText(got), nodeText(want); g != w {
+		return want.Path(), g, w, true
+	}
+	switch want.Kind() {
+	case state.Array, state.Slice:
+		return firstDifference(got.Elem(), want.Elem())
+	case state.Struct:
+		for i := range max(got.NumFields(), want.NumFields()) {
+			switch {
+			case i >= got.NumFields():
+				return want.Field(i).Path(), "none", nodeText(want.Field(i)), true
+			case i >= want.NumFields():
+				return got.Field(i).Path(), nodeText(got.Field(i)), "none", true
+			}
+			if path, g, w, ok = firstDifference(got.Field(i), want.Field(i)); ok {
+				return path, g, w, true
+			}
+		}
+	}
+	return "", "", "", false
+}
+
+// nodeText describes one node without its children.
+func nodeText(n state.Node) string {
+	s := n.Kind().String()
+	if n.Kind() == state.Array {
+		s = fmt.Sprintf("array of %d", n.Len())
+	}
+	if n.FractionBits() > 0 {
+		s += fmt.Sprintf(" with %d fraction bits", n.FractionBits())
+	}
+	if n.Name() != "" {
+		s = n.Name() + " " + s
+	}
+	return s
+}
+
+//samestep:allow unseen xxHash64 is the same function in assembly and in Go
+func sumText(b []byte) string { return checksum.FormatHash(xxhash.Sum64(b)) }
