@@ -40,17 +40,16 @@ type Hunt struct {
 const (
 	defaultSeeds = 240
 
-	// huntTimeout limits the hunt of one mutant. A match that takes longer does not
-	// end.
+	// huntTimeout limits the hunt of one mutant. A match that takes longer counts as one
+	// that does not end.
 	huntTimeout = 4 * time.Minute
 )
 
 // ErrViolated is returned if the engine without any mutant violates an invariant.
 var ErrViolated = errors.New("mutants: the engine violates an invariant without any mistake in it")
 
-// Run hunts each mutant, after it has checked that the engine itself violates
-// nothing. The results have the order of the mutants. A mutant that survives is no
-// error.
+// Run hunts each mutant, after it has checked that the engine itself violates nothing. The
+// results have the order of the mutants. A surviving mutant is not an error.
 func (h *Hunt) Run() ([]Result, error) {
 	dir, err := os.MkdirTemp("", "mutants-*")
 	if err != nil {
@@ -162,7 +161,7 @@ func (h *Hunt) one(m *place, seeds int) (r Result, err error) {
 	play := exec.CommandContext(ctx, h.program, append([]string{"-seeds", strconv.Itoa(seeds)}, corpus...)...)
 	play.Env = append(os.Environ(), inForce+"="+strconv.Itoa(m.number))
 	out, err := play.CombinedOutput()
-	return r, r.judge(string(out), err, ctx.Err() != nil)
+	return r, r.read(string(out), err, ctx.Err() != nil)
 }
 
 // rank orders the corpus: attacks on limits come first for mutants of limits, and
@@ -208,9 +207,9 @@ func (h *Hunt) goBuild(files map[string][]byte, dir, name, verb string, args ...
 	return program, nil
 }
 
-// judge reads the result from the program's output and exit. A program that panics
-// or does not end has found the mutant, too.
-func (r *Result) judge(out string, ended error, late bool) error {
+// read reads the result from the program's output and exit. A program that panics or does
+// not end has found the mutant as well.
+func (r *Result) read(out string, ended error, late bool) error {
 	var exit *exec.ExitError
 	first, _, _ := strings.Cut(strings.TrimSpace(out), "\n")
 	words := strings.SplitN(first, " ", 3)

@@ -14,13 +14,13 @@ import (
 )
 
 // The output and the exit of the simulator say how it found a mutant.
-func TestJudge(t *testing.T) {
+func TestReadResult(t *testing.T) {
 	crash, other := error(&exec.ExitError{}), errors.New("no such program")
 	for _, row := range []struct {
 		name, out string
 		ended     error
 		late      bool
-		want      string // of the death, or part of the error
+		want      string // the result, or the beginning of the error
 	}{
 		{"lives", "", nil, false, "ALIVE, breaks I2"},
 		{"killed", "12 I2 told twice\n", nil, false, "I2 in run 12: told twice"},
@@ -34,7 +34,7 @@ func TestJudge(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			r := Result{Mutant: &Mutant{Hits: "I2"}}
 			got := ""
-			if err := r.judge(row.out, row.ended, row.late); err != nil {
+			if err := r.read(row.out, row.ended, row.late); err != nil {
 				got = "error: " + err.Error()
 			} else {
 				got = r.String()
@@ -66,7 +66,7 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// A hunt kills a mutant that every match meets, and survives without any.
+// A hunt kills a mutant that every match meets, and finds nothing in the engine itself.
 func TestHunt(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds the engine")
@@ -93,7 +93,7 @@ func TestHunt(t *testing.T) {
 	}
 }
 
-// The go command's checkout is found, and missed where there is none.
+// Checkout finds the checkout of the go command, and no other.
 func TestCheckout(t *testing.T) {
 	_, err := exec.LookPath("go")
 	testenv.Or(t, "the go command", err)

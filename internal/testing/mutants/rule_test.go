@@ -88,7 +88,7 @@ func applied(source, fn, rule string) (string, error) {
 	return string(p.edit.apply(f.source)), nil
 }
 
-// Variables, receivers, fields and files may have other names.
+// A rule still matches after variables, receivers and fields are renamed.
 func TestRuleAfterRename(t *testing.T) {
 	renamed := strings.NewReplacer("(t ", "(list ", "t.", "list.", "size", "count", "rows", "all", "n int", "more int", "n < 0", "more < 0", "+n", "+more").Replace(before)
 	const rule = "a > 9 || b < 0 || a+b > c -> b < 0"
@@ -100,7 +100,7 @@ func TestRuleAfterRename(t *testing.T) {
 	}
 }
 
-// A rule that does not say one place says why.
+// The error of a rule that does not match one place says why.
 func TestRuleErrors(t *testing.T) {
 	for _, row := range []struct{ name, fn, rule, want string }{
 		{"nowhere", "p.table.grow", "a > 10 -> false", `mutants: m: "a > 10" matches nothing in p/table.go:7`},

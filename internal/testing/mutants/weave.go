@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// inForce is the environment variable with the number of the mutant in force.
+// inForce is the environment variable with the number of the selected mutant.
 const inForce = "SAMESTEP_MUTANT"
 
-// weave returns the source of a file with mutants. Each function with mutants
-// becomes one that calls a copy of itself: the original or the copy with the
-// mutant in force. So a hunt builds one program, which takes longer than to run
-// it. Functions with mutants are not generic.
+// weave returns the source of a file with mutants. Each function with mutants becomes one
+// that calls a copy of itself: the original or the copy with the selected mutant. So a
+// hunt builds only one program; building takes longer than running. Functions with mutants
+// are not generic.
 func weave(f *file, list []*place) []byte {
 	var out strings.Builder
 	done := 0

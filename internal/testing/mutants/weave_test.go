@@ -44,7 +44,7 @@ func main() {
 }
 `
 
-// One program makes each mistake alone, and none if none is in force.
+// One program makes each mistake alone, and none without a selected mutant.
 func TestWeave(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds a program")

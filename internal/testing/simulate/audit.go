@@ -106,7 +106,7 @@ func (w *world) finish() {
 func (w *world) converged() {
 	if w.referee.wrong {
 		if w.noticeable() {
-			w.fail("I9", "the referee is wrong since tick %d, and somebody who is right is there", w.referee.spans[len(w.referee.spans)-1].from)
+			w.fail("I9", "the referee is wrong since tick %d, and a connected client is right", w.referee.spans[len(w.referee.spans)-1].from)
 		}
 		w.lostToReferee(nil)
 		return
@@ -142,25 +142,6 @@ func because(err error) string {
 	return ": " + err.Error()
 }
 
-// checkReceipts compares the receipts of clients with the log.
-func (w *world) checkReceipts() {
-	for _, m := range w.machines {
-		if m.liar != nil {
-			continue
-		}
-		for seq, r := range m.receipts {
-			at, ran := w.oracle.where[place(uint8(m.seat), uint32(seq))]
-			stands := w.oracle.stands(r.epoch, r.tick)
-			switch {
-			case stands && (!ran || at != r.tick):
-				w.fail("I2", "%s was told that command %d runs in tick %d; it ran in tick %d (%t)", m, seq, r.tick, at, ran)
-			case !stands && !ran && r.life == m.starts && (w.plan.Disk.EachFrame || w.plan.Disk.Await) && !w.oracle.rotten(r.epoch):
-				w.fail("I3", "%s was told that command %d runs in tick %d, which a crash has taken back, and it never ran", m, seq, r.tick)
-			}
-		}
-	}
-}
-
 // end ends the match and checks its file.
 func (w *world) end() {
 	s := w.server
@@ -192,9 +173,9 @@ func (w *world) replay(data []byte) {
 	r, err := replay.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err == nil {
 		var v *replay.Verification
-		v, err = replay.Verify(r, w.subject.Game, replay.VerifyOptions{Workers: 1, KeepGoing: len(w.referee.said) > 0})
-		if v.First != nil && w.referee.said[v.First.Tick] {
-			v.First, err = nil, nil // as it was heard
+		v, err = replay.Verify(r, w.subject.Game, replay.VerifyOptions{Workers: 1, KeepGoing: len(w.referee.logged) > 0})
+		if v.First != nil && w.referee.logged[v.First.Tick] {
+			v.First, err = nil, nil // the log is known to be wrong there
 		}
 		if err == nil && (v.First != nil || !v.Ended || v.Ticks != w.oracle.tick()) {
 			w.fail("I1", "the file is verified as %+v, want %d ticks without a difference", v, w.oracle.tick())

@@ -114,7 +114,7 @@ func (l *budgets) note(player lockstep.Player, topic string, text []byte) {
 		by = l.owners[player] // a name that the host wrote later
 	}
 	if by == nil {
-		l.w.fail("I14", "player %d has written a note, and nobody has the seat", player)
+		l.w.fail("I14", "player %d has written a note, and the seat is free", player)
 		return
 	}
 	match := host.Rate{N: 16, Per: sec, Burst: 64}
@@ -164,7 +164,7 @@ func (l *budgets) keyframe(wire *wire, n, size int) {
 	r := host.Rate{N: max(most.N, size/15), Per: sec, Burst: max(most.Burst, 4*size)}
 	l.charge(wire, "bytes of keyframes", r, n)
 	if _, shared := l.account(wire); shared {
-		l.spend("all who share accounts", "bytes of keyframes", times(r, matchFactor), n)
+		l.spend("all shared accounts", "bytes of keyframes", times(r, matchFactor), n)
 	}
 }
 

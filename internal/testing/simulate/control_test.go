@@ -41,7 +41,7 @@ var controls = []struct {
 			w.machines[1].receipts[seq] = r
 		}
 	}},
-	{"a receipt of what never ran", "I2", "(false)", func(t *testing.T, w *world) {
+	{"a receipt of a command that never ran", "I2", "(false)", func(t *testing.T, w *world) {
 		w.machines[1].receipts[1<<20] = receipt{tick: 100}
 	}},
 	{"two answers", "I2", "told twice", func(t *testing.T, w *world) {
@@ -67,8 +67,8 @@ var controls = []struct {
 		f.data = f.data[:len(f.data)*3/4]
 		w.server.die(false)
 	}},
-	{"a tick that somebody was told of", "I3", "somebody was told of tick", func(t *testing.T, w *world) {
-		w.oracle.told += 1000
+	{"a tick that a client has received", "I3", "a client has received tick", func(t *testing.T, w *world) {
+		w.oracle.shown += 1000
 		w.server.die(false)
 	}},
 	{"a sync that is tried again", "I3", "tried again", func(t *testing.T, w *world) {
@@ -93,10 +93,10 @@ var controls = []struct {
 		w.machines[0].touch()
 	}},
 	{"memory", "I5", "keeps", func(t *testing.T, w *world) { w.leak = 1 << 30 }},
-	{"a client that stands still", "I6", "nothing is wrong with client 2", func(t *testing.T, w *world) {
+	{"a client that stops", "I6", "nothing is wrong with client 2", func(t *testing.T, w *world) {
 		w.machines[2].busy = w.now + 100*sec
 	}},
-	{"a server that stands still", "I6", "no tick was sealed", func(t *testing.T, w *world) {
+	{"a server that stops", "I6", "no tick was sealed", func(t *testing.T, w *world) {
 		w.server.host.Hold(w.now, "nothing")
 	}},
 	{"honest bytes", "I7", "was closed as malformed", func(t *testing.T, w *world) {
@@ -106,7 +106,7 @@ var controls = []struct {
 		w.server.host.Kick(w.now, w.machines[0].wire.id, "nothing")
 		w.server.after()
 	}},
-	{"what was written", "I8", "the recovered file", func(t *testing.T, w *world) {
+	{"the written records", "I8", "the recovered file", func(t *testing.T, w *world) {
 		w.oracle.now().records[100] = []byte{0x92, 0x04, 0x02}
 		w.server.die(false)
 	}},
@@ -122,13 +122,13 @@ var controls = []struct {
 	{"a panic", "I10", "panic: sabotage", func(t *testing.T, w *world) {
 		w.machines[0].play = func(*lockstep.Simulation) []any { panic("sabotage") }
 	}},
-	{"no progress", "I10", "does not get on", func(t *testing.T, w *world) {
+	{"no progress", "I10", "makes no progress", func(t *testing.T, w *world) {
 		w.server.syncAt, w.plan.Disk.SyncEvery = w.now, 0
 	}},
-	{"what a spectator may not see yet", "I12", "a spectator, client 3, was sent a record", func(t *testing.T, w *world) {
+	{"a record that a spectator may not see yet", "I12", "a spectator, client 3, was sent a record", func(t *testing.T, w *world) {
 		w.barrier.delay++
 	}},
-	{"a spectator that stands still", "I6", "nothing is wrong with client 3", func(t *testing.T, w *world) {
+	{"a spectator that stops", "I6", "nothing is wrong with client 3", func(t *testing.T, w *world) {
 		w.machines[3].busy = w.now + 100*sec
 	}},
 	{"an unaffected player whose link is late", "I13", "client 1, on a good link, has run tick", func(t *testing.T, w *world) {
@@ -155,20 +155,20 @@ var controls = []struct {
 		w.budgets.on = true // its limits are lower than the host's
 		w.inject(&Fault{Kind: "hands: seats", For: 20 * sec, N: 3})
 	}},
-	{"a desync that nobody told of", "desync", "nobody has said so", func(t *testing.T, w *world) {
+	{"a desync without a report", "desync", "has no desync report", func(t *testing.T, w *world) {
 		m := w.machines[0]
 		if !m.flip(rand.New(rand.NewPCG(1, 1))) {
 			t.Fatal("not flipped")
 		}
 		m.truth.ran = 1 << 20
 	}},
-	{"a desync that is none", "desync", "who is right", func(t *testing.T, w *world) { w.machines[0].truth.told(w.machines[0], 100) }},
-	{"a desync at another tick", "desync", "it is so: true", func(t *testing.T, w *world) {
+	{"a report on a right client", "desync", "is right, and was reported", func(t *testing.T, w *world) { w.machines[0].truth.reported(w.machines[0], 100) }},
+	{"a desync at another tick", "desync", "it is wrong: true", func(t *testing.T, w *world) {
 		m := w.machines[0]
 		if !m.flip(rand.New(rand.NewPCG(1, 1))) {
 			t.Fatal("not flipped")
 		}
-		m.truth.told(m, m.truth.from-1)
+		m.truth.reported(m, m.truth.from-1)
 	}},
 }
 
@@ -265,26 +265,26 @@ func TestControlsOfRelay(t *testing.T) {
 		name, invariant, text string
 		sabotage              func(w *world, t lockstep.Tick, hash uint64) // tick t has an agreed checksum
 	}{
-		{"a checksum that nobody has said", "I7", "which nobody has said", func(w *world, t lockstep.Tick, hash uint64) {
+		{"a checksum that no player has reported", "I7", "which no player has reported", func(w *world, t lockstep.Tick, hash uint64) {
 			w.relay.agree(w, t+1, hash)
 		}},
 		{"two verdicts", "I1", "two agreed checksums", func(w *world, t lockstep.Tick, hash uint64) { w.relay.agree(w, t, hash) }},
-		{"a verdict of the fewer", "I7", "which 3 players have said, and 3 another", func(w *world, t lockstep.Tick, hash uint64) {
+		{"a verdict of the minority", "I7", "3 players have reported it, and 3 another one", func(w *world, t lockstep.Tick, hash uint64) {
 			w.relay.open = &agreement{tick: t, hash: hash, mismatches: 3}
 		}},
-		{"words in another's mouth", "I7", "nobody in that seat has", func(w *world, t lockstep.Tick, hash uint64) {
+		{"a checksum of another player", "I7", "has not reported it", func(w *world, t lockstep.Tick, hash uint64) {
 			w.relay.mismatch(w, t, 0, hash+1)
 		}},
-		{"an agreed checksum as a mismatch", "I7", "calls it another", func(w *world, t lockstep.Tick, hash uint64) {
+		{"an agreed checksum as a mismatch", "I7", "has it as a mismatch", func(w *world, t lockstep.Tick, hash uint64) {
 			w.relay.mismatch(w, t, 0, hash)
 		}},
 		{"a state that is not agreed", "I1", "was sent a state", func(w *world, t lockstep.Tick, hash uint64) {
 			w.relay.handed(w, w.machines[0], t, hash+1)
 		}},
-		{"a desync that nobody told of", "desync", "has contradicted the agreed checksum", func(w *world, t lockstep.Tick, hash uint64) {
+		{"a desync without a report", "desync", "has contradicted the agreed checksum", func(w *world, t lockstep.Tick, hash uint64) {
 			m := w.machines[0]
 			m.truth.flip(t)
-			w.relay.said[t] = append(w.relay.said[t], statement{m, hash + 1})
+			w.relay.reports[t] = append(w.relay.reports[t], report{m, hash + 1})
 			w.relay.agreed[t] = agreement{tick: t, hash: hash}
 			lockstep.World[drones](m.client.Simulation()).Fired++
 			m.truth.compare(m)
@@ -294,7 +294,7 @@ func TestControlsOfRelay(t *testing.T) {
 			f.data = f.data[:len(f.data)*3/4]
 			w.server.die(false)
 		}},
-		{"a verdict that is wrong, of players who are not", "I1", "whose state no fault has changed", func(w *world, t lockstep.Tick, hash uint64) {
+		{"a wrong verdict of right players", "I1", "no fault has changed the state", func(w *world, t lockstep.Tick, hash uint64) {
 			w.oracle.hashes[t]++
 			w.relay.open = &agreement{tick: t, hash: hash}
 		}},

@@ -34,7 +34,7 @@ func (o *oracle) lasts(t lockstep.Tick) (last [256]uint32) {
 // before a crash.
 func (o *oracle) given(w *wire, state []byte) {
 	if t, _, _, err := keyframeOf(state); err == nil && w.m != nil {
-		w.m.truth.misled, w.m.truth.given = !o.w.referee.knew(t), t
+		w.m.truth.misled, w.m.truth.given = !o.w.referee.right(t), t
 	}
 }
 

@@ -45,7 +45,7 @@ func (r *roster) command(kind uint64, payload []byte) {
 func (w *world) evidence(e *host.Evidence) {
 	w.count("evidence")
 	if r := &e.Report; r.Agreed >= r.Tick {
-		w.fail("I7", "player %d is said to differ at tick %d, and to have agreed last at tick %d", r.Player, r.Tick, r.Agreed)
+		w.fail("I7", "the report says that player %d differs at tick %d and agreed last at tick %d", r.Player, r.Tick, r.Agreed)
 	}
 }
 

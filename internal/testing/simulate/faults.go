@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"encoding/binary"
 	"math/rand/v2"
 	"slices"
 
@@ -103,7 +104,7 @@ var clientKinds = []kind{
 		if m.dead > 0 {
 			return false
 		}
-		w.crashes++
+		w.Crashes++
 		m.kill(int(f.N))
 		m.dead = w.now + f.For
 		return true
@@ -130,18 +131,6 @@ var clientKinds = []kind{
 		m.client.Leave()
 		return true
 	}},
-}
-
-// kill ends the program. The given number of sent messages still arrives.
-func (m *machine) kill(sent int) {
-	if wire := m.wire; wire != nil {
-		m.wire = nil
-		wire.clientGone, wire.up.eof = true, true
-		wire.up.keep(sent)
-		wire.down.keep(0)
-		m.w.wakeWires = true
-	}
-	m.w.checkClient(m)
 }
 
 // flip inverts a bit of the client's state.
@@ -208,4 +197,73 @@ func liarKinds() (all []kind) {
 				m.wire.deaf = false
 			}
 		}})
+}
+
+// A restore undoes a fault.
+type restore struct {
+	at    lockstep.Time
+	fault *Fault
+	kind  *kind
+}
+
+// faults injects the faults that are due, and undoes those that end.
+func (w *world) faults() {
+	for i := 0; i < len(w.restores); {
+		r := w.restores[i]
+		if r.at > w.now {
+			i++
+			continue
+		}
+		w.restores = append(w.restores[:i], w.restores[i+1:]...)
+		w.undo(&r)
+	}
+	for w.chaos && w.faultAt < len(w.plan.Faults) && w.start+w.plan.Faults[w.faultAt].At <= w.now {
+		f := &w.plan.Faults[w.faultAt]
+		w.faultAt++
+		w.inject(f)
+	}
+}
+
+func (w *world) undo(r *restore) {
+	m := w.machines[r.fault.Who]
+	r.kind.restores(w, m, r.fault)
+	w.remember(traceFault, m.index, 0, "the end of "+r.fault.Kind)
+	m.touch()
+	w.wakeWires = true
+}
+
+func (w *world) inject(f *Fault) {
+	k := kindNamed(f.Kind)
+	m := w.machines[f.Who]
+	if k.liar && m.liar == nil || (k.group == "client" || k.group == "network") && m.plan.Absent || !k.inject(w, m, f) {
+		return
+	}
+	w.Injected[f.Kind]++
+	w.remember(traceFault, m.index, 0, f.Kind)
+	var id [9]byte
+	binary.LittleEndian.PutUint64(id[1:], uint64(f.ID))
+	id[0] = byte(traceFault)
+	w.hash.Write(id[:])
+	if k.restores != nil {
+		w.restores = append(w.restores, restore{w.now + f.For, f, k})
+	}
+	if k.group == "network" || k.group == "client" {
+		m.calm = max(m.calm, w.now+f.For)
+	} else if k.group == "admin" {
+		w.orders = max(w.orders, w.now+f.For)
+	} else if k.group != "byzantine" {
+		w.trouble(w.now + f.For)
+	}
+	m.touch()
+	w.wakeWires = true
+}
+
+// kindNamed returns a kind of fault; nil if there is none.
+func kindNamed(name string) *kind {
+	for i := range kinds {
+		if kinds[i].name == name {
+			return &kinds[i]
+		}
+	}
+	return nil
 }

@@ -50,13 +50,6 @@ type machine struct {
 	greeted    bool          // it was welcomed since then
 }
 
-// A receipt is the receipt of an accepted command.
-type receipt struct {
-	tick  lockstep.Tick
-	epoch int
-	life  int
-}
-
 func (m *machine) String() string {
 	if m == nil {
 		return "a stranger"
@@ -290,43 +283,6 @@ func (m *machine) send(b []byte) {
 	m.w.wakeWires = true
 }
 
-// done restarts the program after its client has given up.
-func (m *machine) done() {
-	w := m.w
-	if m.wire != nil {
-		m.disconnect(nil)
-	}
-	if err := m.client.Err(); err != nil && m.full {
-		w.count("no place for a spectator")
-		m.full = false
-	} else if err != nil && m.barred {
-		w.count("kept out after a kick")
-		m.barred = false
-	} else if err != nil && m.liar == nil && !m.truth.flipped && !w.kicked[m.index] {
-		w.fail("I9", "%s has given up: %v", m, err)
-		return
-	}
-	if w.oracle.ended {
-		m.dead = never
-		return
-	}
-	w.count("client started again")
-	m.dead = w.now + lockstep.Second
-}
-
-// noteStage counts the changes of the client's stage.
-func (m *machine) noteStage() {
-	if stage := m.client.Stage(); stage != m.stage {
-		if m.stage == player.StageLive {
-			m.harmed("is %v again", stage)
-		}
-		if m.liar == nil {
-			m.w.clientEdges[m.stage][stage]++
-		}
-		m.stage = stage
-	}
-}
-
 // event follows the events of the client.
 func (m *machine) event(e any) {
 	w := m.w
@@ -334,12 +290,12 @@ func (m *machine) event(e any) {
 	case lockstep.Receipt:
 		m.answered(e)
 	case player.Desynced:
-		m.truth.saying = true
-		if !m.w.referee.said[e.Tick] { // else the log says so
-			m.truth.told(m, e.Tick)
+		m.truth.reporting = true
+		if !m.w.referee.logged[e.Tick] { // else the log says so
+			m.truth.reported(m, e.Tick)
 		}
 	case player.Healed:
-		m.truth.saying = false
+		m.truth.reporting = false
 	case player.Welcomed:
 		m.greeted = true
 	case player.Synced:
@@ -350,7 +306,7 @@ func (m *machine) event(e any) {
 		m.harmed("was told of an error: %v: %s", e.Code, e.Text)
 		m.full = m.full || e.Code == protocol.ErrorFull && m.plan.Spectator
 		if m.liar == nil && (e.Code == protocol.ErrorMalformed || e.Code == protocol.ErrorIdentity || e.Code == protocol.ErrorRole) {
-			w.fail("I7", "%s, who is honest, was told of an error: %v: %s", m, e.Code, e.Text)
+			w.fail("I7", "honest %s was told of an error: %v: %s", m, e.Code, e.Text)
 		}
 	case player.ServerClosing:
 		m.harmed("was closed as %v: %s", e.Code, e.Text)
@@ -361,38 +317,16 @@ func (m *machine) event(e any) {
 			}
 		case protocol.CloseAbuse, protocol.CloseMalformed:
 			if m.liar == nil {
-				w.fail("I7", "%s, who is honest, was closed as %v: %s", m, e.Code, e.Text)
+				w.fail("I7", "honest %s was closed as %v: %s", m, e.Code, e.Text)
 			}
 		case protocol.CloseBanned:
 			if m.barred = true; m.keptOut == 0 && m.liar == nil {
-				w.fail("I7", "%s, who was not kicked, was kept out: %s", m, e.Text)
+				w.fail("I7", "%s was kept out without a kick: %s", m, e.Text)
 			}
 		case protocol.CloseKicked:
 			if m.liar == nil && !m.truth.flipped && !w.kicked[m.index] {
-				w.fail("I7", "%s, who is honest, was removed: %s", m, e.Text)
+				w.fail("I7", "honest %s was removed: %s", m, e.Text)
 			}
 		}
 	}
-}
-
-// answered keeps a receipt.
-func (m *machine) answered(r lockstep.Receipt) {
-	if r.Reason != lockstep.Accepted {
-		m.rejected(r)
-		if r.Reason == lockstep.TooFarAhead && m.liar == nil {
-			m.w.fail("I9", "%s, who is honest, was told that command %d is too far ahead", m, r.Sequence)
-		}
-		m.w.rejected[r.Reason]++
-		delete(m.receipts, r.Sequence)
-		return
-	}
-	epoch := m.w.server.epoch
-	if m.wire != nil {
-		epoch = m.wire.epoch
-	}
-	if old, twice := m.receipts[r.Sequence]; twice && old.epoch == epoch && m.liar == nil {
-		m.w.fail("I2", "%s was told twice that command %d is accepted, for ticks %d and %d", m, r.Sequence, old.tick, r.Tick)
-	}
-	m.receipts[r.Sequence] = receipt{r.Tick, epoch, m.starts}
-	m.w.accepted++
 }

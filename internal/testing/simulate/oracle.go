@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
 // Kinds of records that the oracle looks into, as the comment of package lockstep numbers them.
@@ -37,12 +36,11 @@ type oracle struct {
 	last    [256]uint32 // sequence of each player
 	where   map[uint64]lockstep.Tick
 	course  []order       // the same, by tick
-	told    lockstep.Tick // the last one that a client has received, in this epoch
+	shown   lockstep.Tick // the last one that a client has received, in this epoch
 	offered [][]byte      // records that the file was given but has not taken
 	ended   bool
 	roster  roster
 	frame   lockstep.Frame // scratch
-	checks  int            // checksum records that were compared
 }
 
 // A history is the stream of one epoch: all records of the log up to the crash that
@@ -134,11 +132,11 @@ func (o *oracle) take(own []byte) {
 	case recordChecksum:
 		if t, hash := o.back(&p), p.uint(); o.w.relay.on {
 			o.w.relay.agree(o.w, t, hash)
-			o.checks++
-		} else if hash != o.hashes[t] && !o.w.referee.saidWrong(t) {
+			o.w.Checks++
+		} else if hash != o.hashes[t] && !o.w.referee.loggedWrong(t) {
 			o.w.fail("I1", "the agreed checksum of tick %d is not that of the frames", t)
 		} else {
-			o.checks++
+			o.w.Checks++
 		}
 	case recordMismatch:
 		if t := o.back(&p); o.w.relay.on {
@@ -176,7 +174,7 @@ func (o *oracle) keyframe(p *packed) {
 	t, hash := p.uint(), p.uint()
 	p.skip()
 	state := p.bytes()
-	if p.err == nil && t < uint64(len(o.hashes)) && o.hashes[t] != hash && o.w.referee.saidWrong(lockstep.Tick(t)) {
+	if p.err == nil && t < uint64(len(o.hashes)) && o.hashes[t] != hash && o.w.referee.loggedWrong(lockstep.Tick(t)) {
 		return
 	}
 	if p.err != nil || t >= uint64(len(o.hashes)) || o.hashes[t] != hash {
@@ -245,7 +243,7 @@ func (o *oracle) resume(records int, t lockstep.Tick) error {
 	h := &history{records: old.records[:records:records], ticks: old.ticks[:records:records], from: t, dropped: t < o.tick()}
 	o.forget()
 	o.epochs = append(o.epochs, h)
-	o.ended, o.told = false, 0
+	o.ended, o.shown = false, 0
 	clear(o.roster.departed[:]) // their departures are lost, and they may return
 	if !h.dropped {
 		return nil
@@ -307,75 +305,4 @@ func (o *oracle) rotten(epoch int) bool {
 		}
 	}
 	return false
-}
-
-// A tap follows the stream of a connection as the client receives it.
-type tap struct {
-	at     int    // position of the next record; 0 before there is a stream
-	synced bool   // a state has arrived
-	state  []byte // that is arriving
-	reader protocol.Reader
-	m      protocol.Message
-}
-
-// received checks a message that arrives at a client: its records are the log's of
-// its epoch, byte for byte, each once and in order.
-func (o *oracle) received(w *wire, b []byte) {
-	h := o.epochs[w.epoch]
-	for len(b) > 0 {
-		if !protocol.IsRecord(b) {
-			rest, err := w.tap.reader.Read(&w.tap.m, b)
-			if err != nil {
-				o.w.fail("I4", "%s was sent bytes that are no message: %v", w.m, err)
-				return
-			}
-			state := w.tap.message()
-			if state != nil {
-				o.given(w, state)
-				if w.epoch == len(o.epochs)-1 {
-					o.joined(w, state)
-				}
-			}
-			if w.tap.synced && w.epoch == len(o.epochs)-1 {
-				o.told = max(o.told, h.ticks[w.tap.at-1])
-			}
-			b = rest
-			continue
-		}
-		record, rest, err := first(b)
-		at := w.tap.at
-		switch {
-		case err != nil || at == 0:
-			o.w.fail("I4", "%s was sent a record before the state, or a broken one", w.m)
-			return
-		case at >= len(h.records) || !bytes.Equal(record, h.records[at]):
-			o.w.fail("I4", "%s was sent another record %d than the log has (%d records)", w.m, at, len(h.records))
-			return
-		}
-		if w.epoch == len(o.epochs)-1 {
-			o.told = max(o.told, h.ticks[at])
-		}
-		w.tap.at++
-		b = rest
-	}
-}
-
-// message follows a message. It returns a state when it is complete.
-func (t *tap) message() []byte {
-	switch m := &t.m; m.Kind {
-	case protocol.KindWelcome:
-		if m.Welcome.Resumed {
-			t.at = int(m.Welcome.Position)
-		}
-	case protocol.KindStateSync:
-		if m.Offset == 0 {
-			t.state = t.state[:0]
-		}
-		t.state = append(t.state, m.Bytes...)
-		if m.Offset+uint32(len(m.Bytes)) == m.Total {
-			t.at, t.synced = int(m.Position), true
-			return t.state
-		}
-	}
-	return nil
 }

@@ -14,7 +14,7 @@ import (
 // die ends the process at once. After a power cut no client is notified.
 func (s *server) die(cut bool) {
 	w := s.w
-	w.crashes++
+	w.Crashes++
 	w.check()
 	for _, wire := range s.wires {
 		wire.hostGone = true
@@ -62,7 +62,7 @@ func (s *server) start() {
 		found, err := s.recover(old, recovery)
 		if s.disk.crashed {
 			w.count("crash in recovery")
-			w.crashes++
+			w.Crashes++
 			s.disk.crashed = false
 			s.disk.next.powerCut(s.chance) // not renamed yet
 			continue
@@ -127,8 +127,8 @@ func (w *world) recovered(old *file, found *replay.Recovery, recovery *host.Reco
 		w.fail("I3", "after a crash at tick %d the file has %d ticks, promised were %d: %v", w.oracle.tick(), found.Ticks, promised, found.Damage)
 		return false
 	}
-	if told := w.oracle.told; (w.plan.Disk.EachFrame || w.plan.Disk.Await) && !s.rotten && found.Ticks < told {
-		w.fail("I3", "a crash has left %d ticks, and somebody was told of tick %d", found.Ticks, told)
+	if told := w.oracle.shown; (w.plan.Disk.EachFrame || w.plan.Disk.Await) && !s.rotten && found.Ticks < told {
+		w.fail("I3", "a crash has left %d ticks, and a client has received tick %d", found.Ticks, told)
 		return false
 	}
 	n, err := w.prefix(old.data)

@@ -12,9 +12,9 @@ import (
 // A referee knows when the state of the engine's referee was wrong. Checksums and
 // keyframes from then are wrong, and nobody must be blamed for them.
 type referee struct {
-	wrong bool
-	spans []interval             // of ticks in which it was wrong; the last one is open while it is
-	said  map[lockstep.Tick]bool // checked ticks whose logged checksum, or keyframe, was wrong
+	wrong  bool
+	spans  []interval             // of ticks in which it was wrong; the last one is open while it is
+	logged map[lockstep.Tick]bool // checked ticks whose checksum or keyframe in the log is wrong
 }
 
 // flipReferee inverts a bit of the referee's state, if somebody can notice.
@@ -55,21 +55,21 @@ func (w *world) refereeIsRight() {
 	}
 }
 
-// saidWrong records that the log has a wrong checksum or keyframe of a tick. It
+// loggedWrong records that the log has a wrong checksum or keyframe of a tick. It
 // reports whether the wrong referee explains that.
-func (r *referee) saidWrong(t lockstep.Tick) bool {
+func (r *referee) loggedWrong(t lockstep.Tick) bool {
 	if !r.wrong || t < r.spans[len(r.spans)-1].from {
 		return false
 	}
-	if r.said == nil {
-		r.said = map[lockstep.Tick]bool{}
+	if r.logged == nil {
+		r.logged = map[lockstep.Tick]bool{}
 	}
-	r.said[t] = true
+	r.logged[t] = true
 	return true
 }
 
-// knew reports whether the referee was right at a tick.
-func (r *referee) knew(t lockstep.Tick) bool {
+// right reports whether the referee was right at a tick.
+func (r *referee) right(t lockstep.Tick) bool {
 	return !slices.ContainsFunc(r.spans, func(i interval) bool { return t >= i.from && t <= i.until })
 }
 
@@ -84,7 +84,7 @@ func (w *world) unnoticed() bool {
 // No client can go on from that.
 func (w *world) lostToReferee(err error) bool {
 	var desync *lockstep.DesyncError
-	if err != nil && (!errors.As(err, &desync) || !w.referee.said[desync.Tick]) {
+	if err != nil && (!errors.As(err, &desync) || !w.referee.logged[desync.Tick]) {
 		return false
 	}
 	w.count("match lost to a wrong referee")

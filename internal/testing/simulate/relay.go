@@ -21,16 +21,16 @@ const recordMismatch = 6
 // a state with the agreed checksum of its tick. A wrong majority wins: the run counts
 // it and ends, as after a crash.
 type relay struct {
-	on     bool
-	said   map[lockstep.Tick][]statement
-	agreed map[lockstep.Tick]agreement
-	open   *agreement // its mismatches follow
-	reader protocol.Reader
-	alone  lockstep.Time // when nobody last had a state that others could be given
+	on      bool
+	reports map[lockstep.Tick][]report
+	agreed  map[lockstep.Tick]agreement
+	open    *agreement // its mismatches follow
+	reader  protocol.Reader
+	alone   lockstep.Time // when nobody last had a state that others could be given
 }
 
-// A statement is a reported checksum.
-type statement struct {
+// A report is a checksum that a player has reported.
+type report struct {
 	m    *machine
 	hash uint64
 }
@@ -44,7 +44,7 @@ type agreement struct {
 }
 
 func newRelay(p *Plan) relay {
-	return relay{on: p.Host.Relay, said: map[lockstep.Tick][]statement{}, agreed: map[lockstep.Tick]agreement{}}
+	return relay{on: p.Host.Relay, reports: map[lockstep.Tick][]report{}, agreed: map[lockstep.Tick]agreement{}}
 }
 
 // needsFile lists the faults after which a match recovers from its file, which a
@@ -62,8 +62,8 @@ func (r *relay) receive(w *world, m *machine, b []byte) {
 		if err != nil {
 			return
 		}
-		if s := (statement{m, msg.Hash}); msg.Kind == protocol.KindChecksum && msg.Tick <= w.oracle.tick() && !slices.Contains(r.said[msg.Tick], s) {
-			r.said[msg.Tick] = append(r.said[msg.Tick], s)
+		if s := (report{m, msg.Hash}); msg.Kind == protocol.KindChecksum && msg.Tick <= w.oracle.tick() && !slices.Contains(r.reports[msg.Tick], s) {
+			r.reports[msg.Tick] = append(r.reports[msg.Tick], s)
 		}
 		b = rest
 	}
@@ -71,7 +71,7 @@ func (r *relay) receive(w *world, m *machine, b []byte) {
 
 // reporters returns how many players have reported a checksum of a tick.
 func (r *relay) reporters(t lockstep.Tick, hash uint64) (n int) {
-	for _, s := range r.said[t] {
+	for _, s := range r.reports[t] {
 		if s.hash == hash {
 			n++
 		}
@@ -83,7 +83,7 @@ func (r *relay) reporters(t lockstep.Tick, hash uint64) (n int) {
 func (r *relay) agree(w *world, t lockstep.Tick, hash uint64) {
 	r.settled(w)
 	if r.reporters(t, hash) == 0 {
-		w.fail("I7", "the agreed checksum of tick %d is %016x, which nobody has said", t, hash)
+		w.fail("I7", "the agreed checksum of tick %d is %016x, which no player has reported", t, hash)
 	}
 	v := agreement{tick: t, hash: hash, at: w.now}
 	if before, twice := r.agreed[t]; twice {
@@ -94,11 +94,11 @@ func (r *relay) agree(w *world, t lockstep.Tick, hash uint64) {
 
 // mismatch checks a mismatching checksum of the log, or one of a tie.
 func (r *relay) mismatch(w *world, t lockstep.Tick, player lockstep.Player, hash uint64) {
-	if !slices.ContainsFunc(r.said[t], func(s statement) bool { return s.m.seat == player && s.hash == hash }) {
-		w.fail("I7", "the log has player %d say %016x of tick %d, and nobody in that seat has", player, hash, t)
+	if !slices.ContainsFunc(r.reports[t], func(s report) bool { return s.m.seat == player && s.hash == hash }) {
+		w.fail("I7", "the log has the checksum %016x of player %d for tick %d, and that player has not reported it", hash, player, t)
 	}
 	if v, ok := r.agreed[t]; ok && v.hash == hash {
-		w.fail("I7", "player %d has said the agreed checksum of tick %d, and the log calls it another", player, t)
+		w.fail("I7", "player %d has reported the agreed checksum of tick %d, and the log has it as a mismatch", player, t)
 	}
 	if r.open != nil && r.open.tick == t {
 		r.open.mismatches++
@@ -112,15 +112,15 @@ func (r *relay) settled(w *world) {
 		return
 	}
 	old := func(t lockstep.Tick) bool { return t+64*lockstep.Tick(w.plan.Settings.CheckEvery) < w.oracle.tick() }
-	maps.DeleteFunc(r.said, func(t lockstep.Tick, _ []statement) bool { return old(t) })
+	maps.DeleteFunc(r.reports, func(t lockstep.Tick, _ []report) bool { return old(t) })
 	maps.DeleteFunc(r.agreed, func(t lockstep.Tick, _ agreement) bool { return t+5000 < w.oracle.tick() }) // rings are shorter
 	if n := r.reporters(v.tick, v.hash); n <= v.mismatches {
-		w.fail("I7", "%016x is the agreed checksum of tick %d, which %d players have said, and %d another", v.hash, v.tick, n, v.mismatches)
+		w.fail("I7", "%016x is the agreed checksum of tick %d; %d players have reported it, and %d another one", v.hash, v.tick, n, v.mismatches)
 	}
 	if want := w.oracle.hashes[v.tick]; v.hash != want {
-		for _, s := range r.said[v.tick] {
+		for _, s := range r.reports[v.tick] {
 			if s.hash == v.hash && s.m.liar == nil && !s.m.truth.flipped {
-				w.fail("I1", "%s, whose state no fault has changed, has said %016x of tick %d, want %016x", s.m, v.hash, v.tick, want)
+				w.fail("I1", "no fault has changed the state of %s, which has reported %016x of tick %d, want %016x", s.m, v.hash, v.tick, want)
 			}
 		}
 		if !w.over {
@@ -145,11 +145,11 @@ func (r *relay) checkLive(w *world) {
 	every := lockstep.Tick(w.plan.Settings.CheckEvery)
 	t := w.oracle.tick()
 	t -= min(t, 8*lockstep.Tick(w.plan.Settings.TickRate))
-	top, said := 0, r.said[t/every*every]
-	for _, s := range said {
+	top, reports := 0, r.reports[t/every*every]
+	for _, s := range reports {
 		top = max(top, r.reporters(t/every*every, s.hash))
 	}
-	if live == 0 || 2*top <= max(live, len(said)) {
+	if live == 0 || 2*top <= max(live, len(reports)) {
 		r.alone = w.now
 	}
 }
@@ -168,7 +168,7 @@ func (r *relay) overdue(m *machine) (check lockstep.Tick) {
 		if t < m.truth.from || m.w.now < v.at+10*sec {
 			continue
 		}
-		for _, s := range r.said[t] {
+		for _, s := range r.reports[t] {
 			if s.m == m && s.hash != v.hash {
 				check = max(check, t)
 			}

@@ -33,8 +33,7 @@ func Run(s *Subject, p *Plan) (out *Outcome, err error) {
 			w.finish()
 		}
 	})
-	out = &Outcome{Plan: p, Violation: w.violation, Trace: w.hash.Sum64(), Span: w.now - w.start}
-	out.tally(w)
+	out = &Outcome{Plan: p, Violation: w.violation, Trace: w.hash.Sum64(), Span: w.now - w.start, Tallies: w.tally()}
 	if w.violation != nil {
 		for i := max(0, w.moments-len(w.recent)); i < w.moments; i++ {
 			out.Last = append(out.Last, w.recent[i%len(w.recent)].String())

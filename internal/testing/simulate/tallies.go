@@ -22,17 +22,15 @@ type Tallies struct {
 	Late        lockstep.Time // maximum of these
 }
 
-func (t *Tallies) tally(w *world) {
-	t.Injected, t.Counts, t.Rejected = w.injected, w.counts, w.rejected
-	t.ClientEdges, t.PeerEdges = w.clientEdges, w.peerEdges
-	t.Crashes, t.Compared, t.Accepted = w.crashes, w.compared, w.accepted
+// tally returns the tallies of a run.
+func (w *world) tally() Tallies {
 	for _, m := range w.machines {
 		if m.unaffected {
-			t.Unaffected++
+			w.Unaffected++
 		}
 	}
-	t.Late = w.late
-	t.Checks, t.Ticks = w.oracle.checks, uint64(w.oracle.tick())
+	w.Ticks = uint64(w.oracle.tick())
+	return w.Tallies
 }
 
 // Add adds the tallies of another run.

@@ -5,18 +5,18 @@ import "github.com/seed-49bee653/samestep/lockstep"
 // A truth knows since when a client's state is wrong, by comparison with the oracle's
 // state. The engine's reports of desyncs must match it.
 type truth struct {
-	flipped bool          // a fault has changed its state
-	misled  bool          // its state comes from a wrong referee …
-	given   lockstep.Tick // … at this tick
-	wrong   bool          // its state is wrong
-	from    lockstep.Tick // since this tick …
-	to      lockstep.Tick // … and up to this one: a keyframe may have moved it back
-	past    []interval    // earlier wrong intervals
-	known   bool          // somebody has reported it
-	saying  bool          // the client has reported it, and not yet that it is healed
-	epoch   int           // of the stream of the state
-	ran     lockstep.Tick // ticks that have run since it went wrong
-	last    lockstep.Tick
+	flipped   bool          // a fault has changed its state
+	misled    bool          // its state comes from a wrong referee …
+	given     lockstep.Tick // … at this tick
+	wrong     bool          // its state is wrong
+	from      lockstep.Tick // since this tick …
+	to        lockstep.Tick // … and up to this one: a keyframe may have moved it back
+	past      []interval    // earlier wrong intervals
+	known     bool          // somebody has reported it
+	reporting bool          // the client has reported it, and has not healed yet
+	epoch     int           // of the stream of the state
+	ran       lockstep.Tick // ticks that have run since it went wrong
+	last      lockstep.Tick
 }
 
 // An interval is a span of ticks.
@@ -35,7 +35,7 @@ func (t *truth) restart(now lockstep.Tick) {
 func (t *truth) flip(now lockstep.Tick) {
 	t.flipped = true
 	if !t.wrong {
-		t.wrong, t.from, t.to, t.known, t.ran, t.last = true, now, now, t.saying, 0, now
+		t.wrong, t.from, t.to, t.known, t.ran, t.last = true, now, now, t.reporting, 0, now
 	}
 }
 
@@ -51,7 +51,7 @@ func (t *truth) compare(m *machine) {
 	if !w.oracle.stands(t.epoch, tick) {
 		return // a crash has lost the tick, and the client will get another state
 	}
-	w.compared++
+	w.Compared++
 	same := int(tick) < len(hashes) && s.Hash() == hashes[tick]
 	switch {
 	case same && t.wrong:
@@ -75,17 +75,17 @@ func (t *truth) compare(m *machine) {
 		if t.known || t.misled && w.referee.wrong { // there may be nobody to notice
 		} else if w.relay.on {
 			if check := w.relay.overdue(m); check > 0 {
-				w.fail("desync", "%s is wrong since tick %d, has contradicted the agreed checksum of tick %d, and nobody has said so by tick %d", m, t.from, check, tick)
+				w.fail("desync", "%s is wrong since tick %d, has contradicted the agreed checksum of tick %d, and has no desync report by tick %d", m, t.from, check, tick)
 			}
 		} else if limit := 4 * lockstep.Tick(w.header.Settings.CheckEvery); t.ran > limit+lockstep.Tick(w.header.Settings.TickRate) {
-			w.fail("desync", "%s is wrong since tick %d, and nobody has said so by tick %d", m, t.from, tick)
+			w.fail("desync", "%s is wrong since tick %d, and has no desync report by tick %d", m, t.from, tick)
 		}
 	}
 	t.last = tick
 }
 
-// told checks a report that the client's state of a tick is wrong.
-func (t *truth) told(m *machine, tick lockstep.Tick) {
+// reported checks a report that the client's state of a tick is wrong.
+func (t *truth) reported(m *machine, tick lockstep.Tick) {
 	if m.liar != nil {
 		return
 	}
@@ -97,7 +97,7 @@ func (t *truth) told(m *machine, tick lockstep.Tick) {
 		return // not compared yet
 	}
 	if !t.flipped {
-		w.fail("desync", "%s, who is right, is said to be wrong at tick %d", m, tick)
+		w.fail("desync", "%s is right, and was reported as wrong at tick %d", m, tick)
 		return
 	}
 	if t.wrong && tick >= t.from {
@@ -111,5 +111,5 @@ func (t *truth) told(m *machine, tick lockstep.Tick) {
 			return
 		}
 	}
-	w.fail("desync", "%s is said to be wrong at tick %d; it is so: %t from tick %d, before %v", m, tick, t.wrong, t.from, t.past)
+	w.fail("desync", "%s was reported as wrong at tick %d; it is wrong: %t from tick %d, before that %v", m, tick, t.wrong, t.from, t.past)
 }

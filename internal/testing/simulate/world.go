@@ -10,7 +10,6 @@ import (
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
-	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
@@ -33,7 +32,6 @@ type world struct {
 	early     int             // unaffected machines that join at the start
 	others    int             // other players, and attackers
 	sealed    []lockstep.Time // time of each tick
-	late      lockstep.Time   // maximum of unaffected machines
 	relay     relay
 	machines  []*machine
 	oracle    *oracle
@@ -64,23 +62,9 @@ type world struct {
 	moments   int
 	violation *Violation
 
-	counts      map[string]int
-	injected    map[string]int
-	rejected    [lockstep.RateLimited + 1]int
-	clientEdges [player.StageDone + 1][player.StageDone + 1]int
-	peerEdges   [host.Closed + 1][host.Closed + 1]int
-	crashes     int
-	compared    int
-	accepted    int
-	ticked      lockstep.Tick // last one of the log a second ago
-	moved       lockstep.Time // when that rose
-}
-
-// A restore undoes a fault.
-type restore struct {
-	at    lockstep.Time
-	fault *Fault
-	kind  *kind
+	Tallies
+	ticked lockstep.Tick // last one of the log a second ago
+	moved  lockstep.Time // when that rose
 }
 
 // A Violation is a broken invariant.
@@ -103,7 +87,7 @@ func (w *world) fail(invariant, format string, args ...any) {
 }
 
 func (w *world) count(what string) {
-	w.counts[what]++
+	w.Counts[what]++
 	w.remember(traceEvent, 0, 0, what)
 }
 
@@ -113,7 +97,7 @@ func newWorld(s *Subject, p *Plan) (*world, error) {
 		plan: p, subject: s, start: 1000 * lockstep.Second, now: 1000 * lockstep.Second, chaos: true,
 		tokens: stream(p.Seed, "tokens", 0), hash: xxhash.New(),
 		barrier: barrier{delay: p.Host.SpectatorDelay}, relay: newRelay(p),
-		counts: map[string]int{}, injected: map[string]int{}, kicked: map[int]bool{},
+		Tallies: Tallies{Counts: map[string]int{}, Injected: map[string]int{}}, kicked: map[int]bool{},
 	}
 	var err error
 	id := lockstep.MatchID{}
@@ -170,11 +154,11 @@ func (w *world) observe(e host.Event) {
 				w.lostToReferee(nil)
 				return
 			}
-			m.truth.told(m, e.Tick)
+			m.truth.reported(m, e.Tick)
 		}
 	case host.PeerClosed:
 		if m := w.about(&e); m != nil && m.liar == nil && (e.Code == protocol.CloseAbuse || e.Code == protocol.CloseMalformed) {
-			w.fail("I7", "%s, who is honest, was closed as %v: %s", m, e.Code, e.Text)
+			w.fail("I7", "honest %s was closed as %v: %s", m, e.Code, e.Text)
 		} else if m != nil && e.Code == protocol.CloseKicked {
 			m.keptOut, m.kickedIn = w.now+kickTime, w.server.epoch
 		}
@@ -207,7 +191,7 @@ func (w *world) about(e *host.Event) *machine {
 // step counts a change of a connection's state.
 func (w *world) step(to host.PeerState, wire *wire) {
 	if wire.state != to {
-		w.peerEdges[wire.state][to]++
+		w.PeerEdges[wire.state][to]++
 		wire.state = to
 	}
 }
@@ -223,7 +207,7 @@ func (w *world) until(end lockstep.Time) {
 		if at > w.now {
 			w.now, w.spins = at, 0
 		} else if w.spins++; w.spins > 100_000 {
-			w.fail("I10", "the run does not get on: %d steps without time passing: %v", w.spins, w.busiest())
+			w.fail("I10", "the run makes no progress: %d steps without time passing: %v", w.spins, w.busiest())
 			return
 		}
 		w.runDue()
@@ -334,66 +318,4 @@ func (w *world) deliver() {
 			w.spare = append(w.spare, b)
 		}
 	}
-}
-
-// faults injects the faults that are due, and undoes those that end.
-func (w *world) faults() {
-	for i := 0; i < len(w.restores); {
-		r := w.restores[i]
-		if r.at > w.now {
-			i++
-			continue
-		}
-		w.restores = append(w.restores[:i], w.restores[i+1:]...)
-		w.undo(&r)
-	}
-	for w.chaos && w.faultAt < len(w.plan.Faults) && w.start+w.plan.Faults[w.faultAt].At <= w.now {
-		f := &w.plan.Faults[w.faultAt]
-		w.faultAt++
-		w.inject(f)
-	}
-}
-
-func (w *world) undo(r *restore) {
-	m := w.machines[r.fault.Who]
-	r.kind.restores(w, m, r.fault)
-	w.remember(traceFault, m.index, 0, "the end of "+r.fault.Kind)
-	m.touch()
-	w.wakeWires = true
-}
-
-func (w *world) inject(f *Fault) {
-	k := kindNamed(f.Kind)
-	m := w.machines[f.Who]
-	if k.liar && m.liar == nil || (k.group == "client" || k.group == "network") && m.plan.Absent || !k.inject(w, m, f) {
-		return
-	}
-	w.injected[f.Kind]++
-	w.remember(traceFault, m.index, 0, f.Kind)
-	var id [9]byte
-	binary.LittleEndian.PutUint64(id[1:], uint64(f.ID))
-	id[0] = byte(traceFault)
-	w.hash.Write(id[:])
-	if k.restores != nil {
-		w.restores = append(w.restores, restore{w.now + f.For, f, k})
-	}
-	if k.group == "network" || k.group == "client" {
-		m.calm = max(m.calm, w.now+f.For)
-	} else if k.group == "admin" {
-		w.orders = max(w.orders, w.now+f.For)
-	} else if k.group != "byzantine" {
-		w.trouble(w.now + f.For)
-	}
-	m.touch()
-	w.wakeWires = true
-}
-
-// kindNamed returns a kind of fault; nil if there is none.
-func kindNamed(name string) *kind {
-	for i := range kinds {
-		if kinds[i].name == name {
-			return &kinds[i]
-		}
-	}
-	return nil
 }

@@ -1,7 +1,7 @@
-// Command hunt plays simulated matches until one violates an invariant. It is
-// built with the engine of a mutant, and prints how many matches that took, the
-// invariant and what happened; nothing if all hold. The matches are those of
-// files, and then those of the seeds from 1 on.
+// Command hunt plays simulated matches until one violates an invariant, with the engine
+// of a mutant. It prints the number of matches, the invariant and the violation, or nothing
+// if no match violates one. It plays the matches of the files and then of the seeds from 1
+// on.
 //
 //	hunt [-seeds N] [-length 60s] [FILE...]
 package main
