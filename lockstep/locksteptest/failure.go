@@ -41,24 +41,3 @@ func (f *Failure) Error() string {
 
 // Unwrap returns f.Err.
 func (f *Failure) Unwrap() error { return f.Err }
-
-// compare returns a Failure unless want has the canonical bytes of the state of got.
-func (m *match) compare(phase string, from lockstep.Tick, got *lockstep.Simulation, want []byte) error {
-	m.buf = got.AppendState(m.buf[:0])
-	if string(m.buf) == string(want) {
-		return nil
-	}
-	f := &Failure{Phase: phase, From: from, Tick: got.Tick(), Options: m.options, game: m.game, played: m.played}
-	d, err := m.game.StateSchema().Diff(m.buf, want, 1)
-	if err != nil {
-		f.Err = err
-		return f
-	}
-	f.Field, f.Got, f.Want, f.More = d.List[0].Path, d.List[0].A, d.List[0].B, d.Total-1
-	return f
-}
-
-// fail returns err as a Failure.
-func (m *match) fail(phase string, from, t lockstep.Tick, err error) error {
-	return &Failure{Phase: phase, From: from, Tick: t, Err: err, Options: m.options, game: m.game, played: m.played}
-}

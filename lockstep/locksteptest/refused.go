@@ -58,15 +58,6 @@ func (r *trial) keepUp(c *coordinator.Coordinator, o *order, last *lockstep.Sequ
 	}
 }
 
-// unknownKind returns a kind of command that a game does not have.
-func unknownKind(g *lockstep.Game) lockstep.Kind {
-	kind := ^lockstep.Kind(0)
-	for g.HasKind(kind) {
-		kind--
-	}
-	return kind
-}
-
 // validate lets a simulation validate the commands that arrived at its tick. It must accept the same commands as the
 // coordinator, as on a server that was restarted.
 func (r *trial) validate(sim *lockstep.Simulation) {

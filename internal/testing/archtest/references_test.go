@@ -29,7 +29,6 @@ var upwardExceptions = map[string]int{
 	"lockstep/coordinator":            27,
 	"lockstep/determinism":            28,
 	"lockstep/host":                   21,
-	"lockstep/locksteptest":           7,
 	"lockstep/player":                 18,
 	"lockstep/record":                 12,
 	"lockstep/server":                 25,
