@@ -197,8 +197,8 @@ func (g *netGuest) hold(t time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, l := range g.links {
-		l.Hold(false, true)
-		time.AfterFunc(t, func() { l.Hold(false, false) })
+		l.Stall(false, true)
+		time.AfterFunc(t, func() { l.Stall(false, false) })
 	}
 }
 

@@ -9,22 +9,21 @@ import (
 )
 
 const (
-	packetSize = 1400 // bytes that share one fate
-	maxQueued  = 256  // packets on the way in one direction; a writer then waits
+	packetSize = 1400 // bytes that are delayed or lost together
+	maxQueued  = 256  // packets in flight in one direction; more block the writer
 )
 
-// A Conn is a connection over a bad link. It is safe for concurrent use as any
-// net.Conn is.
+// A Conn is a connection over a simulated link. Like any net.Conn, it is safe for concurrent use.
 type Conn struct {
-	net.Conn // our end of a pipe; the other end is moved by two directions
+	net.Conn // one end of a pipe; two directions copy between the other end and real
 	real     net.Conn
 	up, down *direction
 	once     sync.Once
 	closed   chan struct{}
 }
 
-// Wrap returns conn over a link. Closing the returned connection closes conn,
-// after what was written has arrived.
+// Wrap returns conn over a link. When the returned connection is closed, conn is closed after the written bytes have
+// arrived.
 func Wrap(conn net.Conn, l Link) *Conn {
 	ours, theirs := net.Pipe()
 	c := &Conn{Conn: ours, real: conn, closed: make(chan struct{})}
@@ -40,17 +39,17 @@ func Wrap(conn net.Conn, l Link) *Conn {
 // LocalAddr returns the address of the wrapped connection.
 func (c *Conn) LocalAddr() net.Addr { return c.real.LocalAddr() }
 
-// RemoteAddr returns the address of the wrapped connection's other end.
+// RemoteAddr returns the remote address of the wrapped connection.
 func (c *Conn) RemoteAddr() net.Addr { return c.real.RemoteAddr() }
 
-// Hold lets nothing arrive, up (what we send) or down, until it is called again
-// with false: a clogged link, or, one way, a half-open connection.
-func (c *Conn) Hold(up, down bool) {
-	c.up.hold(up)
-	c.down.hold(down)
+// Stall stops delivery upstream (bytes that we send) or downstream while its argument is true. Both ways it is
+// a clogged link, one way a half-open connection.
+func (c *Conn) Stall(up, down bool) {
+	c.up.stall(up)
+	c.down.stall(down)
 }
 
-// Cut ends the connection at once. What was on the way is lost.
+// Cut ends the connection at once. Bytes in flight are lost.
 func (c *Conn) Cut() {
 	c.end()
 	c.real.Close()
@@ -59,31 +58,31 @@ func (c *Conn) Cut() {
 
 func (c *Conn) end() { c.once.Do(func() { close(c.closed) }) }
 
-// A packet is some bytes on the way, and when they arrive.
+// A packet is bytes in flight, with their time of arrival.
 type packet struct {
 	data []byte
 	due  time.Time
 }
 
-// A direction moves bytes one way.
+// A direction copies bytes one way.
 type direction struct {
 	link  Link
 	rand  *rand.Rand
 	queue chan packet
-	last  time.Time // when the packet before is due
-	free  time.Time // when the link has sent the packet before
+	last  time.Time // arrival of the previous packet
+	free  time.Time // when the link has sent the previous packet
 
 	mu   sync.Mutex
-	held chan struct{} // closed when nothing is held
+	open chan struct{} // closed unless the direction is stalled
 }
 
 func newDirection(l Link, stream uint64) *direction {
 	open := make(chan struct{})
 	close(open)
-	return &direction{link: l, rand: rand.New(rand.NewPCG(l.Seed, stream)), queue: make(chan packet, maxQueued), held: open}
+	return &direction{link: l, rand: rand.New(rand.NewPCG(l.Seed, stream)), queue: make(chan packet, maxQueued), open: open}
 }
 
-// read takes bytes from r and sends them off.
+// read queues the bytes of r as packets.
 func (d *direction) read(r io.Reader, closed <-chan struct{}) {
 	defer close(d.queue)
 	for {
@@ -102,8 +101,7 @@ func (d *direction) read(r io.Reader, closed <-chan struct{}) {
 	}
 }
 
-// due returns when a packet of n bytes that is sent now arrives: never before
-// the one before it.
+// due returns the arrival of a packet of n bytes that is sent now, which is never before the previous one's.
 func (d *direction) due(n int) time.Time {
 	now := time.Now()
 	if d.link.Rate > 0 {
@@ -128,7 +126,7 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// deliver writes to w what is due, and calls end when there is no more.
+// deliver writes packets to w when they are due, and calls end after the last one.
 func (d *direction) deliver(w io.Writer, closed <-chan struct{}, end func()) {
 	defer end()
 	for p := range d.queue {
@@ -141,8 +139,7 @@ func (d *direction) deliver(w io.Writer, closed <-chan struct{}, end func()) {
 	}
 }
 
-// wait waits for a time, and until nothing is held. It reports false if the
-// connection was closed meanwhile.
+// wait waits for a duration and while the direction is stalled. It reports false if the connection closes.
 func (d *direction) wait(t time.Duration, closed <-chan struct{}) bool {
 	if t > 0 {
 		timer := time.NewTimer(t)
@@ -154,27 +151,27 @@ func (d *direction) wait(t time.Duration, closed <-chan struct{}) bool {
 		}
 	}
 	d.mu.Lock()
-	held := d.held
+	open := d.open
 	d.mu.Unlock()
 	select {
-	case <-held:
+	case <-open:
 		return true
 	case <-closed:
 		return false
 	}
 }
 
-func (d *direction) hold(on bool) {
+func (d *direction) stall(on bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	select {
-	case <-d.held: // nothing is held
+	case <-d.open:
 		if on {
-			d.held = make(chan struct{})
+			d.open = make(chan struct{})
 		}
 	default:
 		if !on {
-			close(d.held)
+			close(d.open)
 		}
 	}
 }

@@ -1,14 +1,10 @@
-// Package netsim makes a good connection a bad one: it delays what is sent and
-// received, varies the delay, lets bytes wait as a lost packet would, limits
-// the rate, holds everything, and cuts. The same seed gives the same delays in
-// the same order of writes.
+// Package netsim simulates a bad network on a good connection: latency, jitter, packet loss, a limited rate, stalls and
+// cuts. With the same seed, the same sequence of writes gets the same delays.
 //
-// It is for testing a game on the network that its players have, in production
-// code: wrap the connection that a client dials.
+// It tests a game on the networks of its players, with the production code: wrap the connection that a client dials.
 //
 //	link, err := netsim.Parse("delay=80ms jitter=20ms loss=1% rate=64KiB seed=7")
 //	conn = netsim.Wrap(conn, link)
 //
-// A connection is an ordered stream, so a lost packet is not lost: it arrives
-// after a retransmission, and everything behind it waits.
+// A connection is an ordered stream, so a lost packet arrives after a retransmission, and everything behind it waits.
 package netsim

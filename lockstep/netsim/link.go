@@ -10,17 +10,17 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// A Link says how bad a connection is. The zero Link is a perfect one.
+// A Link describes a simulated link. The zero Link is perfect.
 type Link struct {
 	Delay   time.Duration // one way
-	Jitter  time.Duration // added to Delay, from 0 to this, evenly
-	Loss    uint32        // packets of a million that are lost
+	Jitter  time.Duration // added to Delay, uniform from 0 to this
+	Loss    uint32        // lost packets of a million
 	Rate    int64         // bytes per second each way; 0: no limit
 	Seed    uint64
-	Timeout time.Duration // after which a lost packet is sent again; 0: 200 ms and twice the Delay
+	Timeout time.Duration // of a retransmission; 0: 200 ms and twice the Delay
 }
 
-// retransmit returns how much later than others a lost packet arrives.
+// retransmit returns the additional delay of a lost packet.
 func (l Link) retransmit() time.Duration {
 	if l.Timeout > 0 {
 		return l.Timeout
@@ -31,8 +31,8 @@ func (l Link) retransmit() time.Duration {
 // ErrLink is wrapped by the errors of [Parse].
 var ErrLink = errors.New("netsim: bad link")
 
-// Parse reads a link from words: "delay=80ms jitter=20ms loss=1% rate=64KiB
-// timeout=300ms seed=7", in any order, each at most once.
+// Parse reads a link from words in any order, each at most once: "delay=80ms jitter=20ms loss=1% rate=64KiB
+// timeout=300ms seed=7".
 func Parse(text string) (Link, error) {
 	var l Link
 	seen := make(map[string]bool)
@@ -86,7 +86,7 @@ func duration(value string) (time.Duration, error) {
 	return d, err
 }
 
-// String returns the link in the form that [Parse] reads.
+// String returns the link in the form of [Parse].
 func (l Link) String() string {
 	var words []string
 	add := func(set bool, format string, args ...any) {

@@ -51,14 +51,14 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// send writes words at the given times, and returns when each arrives.
-func send(t *testing.T, l netsim.Link, words int, every time.Duration) []time.Duration {
+// send writes bytes in regular intervals, and returns the arrival of each.
+func send(t *testing.T, l netsim.Link, count int, every time.Duration) []time.Duration {
 	t.Helper()
 	client, server := net.Pipe()
 	conn := netsim.Wrap(client, l)
 	start := time.Now()
 	go func() {
-		for i := range words {
+		for i := range count {
 			conn.Write([]byte{byte(i)})
 			time.Sleep(every)
 		}
@@ -76,8 +76,8 @@ func send(t *testing.T, l netsim.Link, words int, every time.Duration) []time.Du
 		}
 		at = append(at, time.Since(start))
 	}
-	if len(at) != words {
-		t.Fatalf("%d of %d bytes arrived", len(at), words)
+	if len(at) != count {
+		t.Fatalf("%d of %d bytes arrived", len(at), count)
 	}
 	return at
 }
@@ -89,7 +89,7 @@ func TestDelayAndJitter(t *testing.T) {
 		for i, a := range at {
 			late := a - time.Duration(i)*50*time.Millisecond
 			if late < 80*time.Millisecond || late > 100*time.Millisecond {
-				t.Errorf("byte %d came %v late, want 80 to 100 ms", i, late)
+				t.Errorf("byte %d: got a delay of %v, want 80 to 100 ms", i, late)
 			}
 			varied = varied || late != at[0]
 		}
@@ -99,8 +99,7 @@ func TestDelayAndJitter(t *testing.T) {
 	})
 }
 
-// A lost packet comes later, and holds up what is behind it; the same seed
-// loses the same ones.
+// A lost packet arrives later and delays the packets behind it. The same seed loses the same packets.
 func TestLoss(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := netsim.Link{Delay: 10 * time.Millisecond, Loss: 100_000, Seed: 5}
@@ -111,16 +110,16 @@ func TestLoss(t *testing.T) {
 				lost++
 			}
 			if i > 0 && a < at[i-1] {
-				t.Errorf("byte %d came before the one before it", i)
+				t.Errorf("byte %d arrived before the previous one", i)
 			}
 		}
 		if lost < 5 || lost > 60 {
-			t.Errorf("%d of 200 bytes had to be sent again, want about 20", lost)
+			t.Errorf("got %d lost bytes of 200, want about 20", lost)
 		}
 		again := send(t, l, 200, 20*time.Millisecond)
 		for i := range at {
 			if at[i] != again[i] {
-				t.Fatalf("byte %d came after %v, and with the same seed after %v", i, at[i], again[i])
+				t.Fatalf("byte %d arrived after %v, and with the same seed after %v", i, at[i], again[i])
 			}
 		}
 	})
@@ -142,12 +141,12 @@ func TestRate(t *testing.T) {
 	})
 }
 
-// What is held one way arrives when it is let go, and the other way is open.
-func TestHold(t *testing.T) {
+// Bytes of a stalled direction arrive after the stall. The other direction is open meanwhile.
+func TestStall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, server := net.Pipe()
 		conn := netsim.Wrap(client, netsim.Link{})
-		conn.Hold(true, false)
+		conn.Stall(true, false)
 		go conn.Write([]byte("up"))
 		go server.Write([]byte("down"))
 		b := make([]byte, 8)
@@ -156,10 +155,10 @@ func TestHold(t *testing.T) {
 		}
 		server.SetReadDeadline(time.Now().Add(time.Minute))
 		if n, err := server.Read(b); err == nil {
-			t.Fatalf("%q arrived while held", b[:n])
+			t.Fatalf("%q arrived during the stall", b[:n])
 		}
 		server.SetReadDeadline(time.Time{})
-		conn.Hold(false, false)
+		conn.Stall(false, false)
 		if n, err := server.Read(b); err != nil || string(b[:n]) != "up" {
 			t.Fatalf("got %q, %v", b[:n], err)
 		}

@@ -23,8 +23,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
-// frame returns a WebSocket frame made by hand. length is what it says of its
-// payload, in the shortest form unless wide says otherwise.
+// frame returns a handmade WebSocket frame. length is the payload length that it claims, in the shortest form
+// unless wide says otherwise.
 func frame(first byte, masked bool, length uint64, payload []byte) []byte {
 	b := []byte{first}
 	m := byte(0)
@@ -45,7 +45,7 @@ func frame(first byte, masked bool, length uint64, payload []byte) []byte {
 	return append(b, payload...)
 }
 
-// whole returns a masked frame of a payload.
+// whole returns a masked frame with a payload.
 func whole(first byte, payload []byte) []byte {
 	return frame(first, true, uint64(len(payload)), payload)
 }
@@ -58,8 +58,8 @@ const (
 	closed = 8
 )
 
-// Scenario 61: frames that RFC 6455 forbids, or that are larger than we take.
-// Each connection is closed with a code that says so, and the match goes on.
+// Scenario 61: frames that RFC 6455 forbids, or that exceed a limit. The server closes the connection with the
+// right code, and the match continues.
 func TestWebSocketAbuse(t *testing.T) {
 	auth := func(s *stage) []byte {
 		a := protocol.NewAuth(s.game)
@@ -145,7 +145,7 @@ func TestWebSocketAbuse(t *testing.T) {
 	}
 }
 
-// upgradeRequest is the handshake of a WebSocket to the stage's match.
+// upgradeRequest is the WebSocket handshake for the stage's match.
 func upgradeRequest(host string) []byte {
 	return fmt.Appendf(nil, "GET /matches/duel/play HTTP/1.1\r\nHost: %s\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
 		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Protocol: %s\r\n\r\n", host, server.Subprotocol)
@@ -204,8 +204,7 @@ func readFrame(r *bufio.Reader) (op byte, payload []byte) {
 	return h[0] & 0xf, payload
 }
 
-// Scenario 62 and P11: a page of another site, and a client of another protocol,
-// come not in.
+// Scenario 62 and P11: the server refuses a page of another site, and a client of another protocol.
 func TestOriginAndSubprotocol(t *testing.T) {
 	inBubble(t, setup{options: server.Options{Origins: []string{"game.example"}}}, func(t *testing.T, s *stage) {
 		for _, x := range []struct {
@@ -245,8 +244,8 @@ func TestOriginAndSubprotocol(t *testing.T) {
 	})
 }
 
-// Scenario 56: a client that says a little and then waits is closed, wherever it
-// stops: in the request, before auth, in a message.
+// Scenario 56: the server closes a client that stops sending, wherever it stops: in the request, before auth, in a
+// message.
 func TestSlowLoris(t *testing.T) {
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		const each = 20
@@ -279,8 +278,7 @@ func TestSlowLoris(t *testing.T) {
 	})
 }
 
-// Connections of one address are bounded, and guests keep nobody out who has a token or
-// a session.
+// The connections of an address are limited. Guests keep out nobody who has a token or a session.
 func TestConnectionsOfOneAddress(t *testing.T) {
 	const guests = "guest:g%d:0123456789abcdef"
 	crowd := func(s *setup) {

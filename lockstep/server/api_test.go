@@ -26,7 +26,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
-// newMatch reads what a test asks for.
+// newMatch reads the body of a test's request.
 func newMatch(body io.Reader) (server.MatchSpec, error) {
 	b, err := io.ReadAll(body)
 	if err != nil {
@@ -107,8 +107,7 @@ func TestHTTPInterface(t *testing.T) {
 	}
 }
 
-// Whether a pause is refused does not depend on whether its tick was sealed: it
-// can be resumed at once, and cannot be repeated.
+// A pause can be resumed at once, and cannot be repeated, whether or not its tick was sealed.
 func TestPauseAndResume(t *testing.T) {
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		<-s.join(t, ada, wander).Ready()
@@ -131,8 +130,8 @@ func TestPauseAndResume(t *testing.T) {
 	})
 }
 
-// More changes than a tick has room for are refused until the next one. The answer
-// to one that was taken shows it.
+// Changes beyond the limit of a tick are refused until the next tick. The answer to an accepted one shows its
+// effect.
 func TestChangesOfOneTick(t *testing.T) {
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		<-s.join(t, ada, wander).Ready()
@@ -151,8 +150,8 @@ func TestChangesOfOneTick(t *testing.T) {
 	})
 }
 
-// Scenario 22: wrong bearer tokens are counted by address on every route, before
-// anything is told; a token that is known, but not an admin's, is no guess.
+// Scenario 22: wrong bearer tokens count for their address on every route, before any other answer. A known token
+// of a player is not a guess.
 func TestAdminGuesses(t *testing.T) {
 	inBubble(t, setup{options: server.Options{NewMatch: newMatch, GuestMatches: 1}}, func(t *testing.T, s *stage) {
 		routes := []struct{ method, path string }{
@@ -181,9 +180,8 @@ func TestAdminGuesses(t *testing.T) {
 	})
 }
 
-// Row 10 of the review: players and an admin who share an address with somebody who
-// guesses come in all the same, over HTTP and with tokens and sessions over a
-// WebSocket. Wrong ones are answered alike, and still counted.
+// Row 10 of the review: players and an admin who share an address with a guesser are admitted all the same, over
+// HTTP and with tokens and sessions over a WebSocket. All wrong tokens get the same answer, and count.
 func TestGuessesAtSharedAddress(t *testing.T) {
 	inBubble(t, setup{options: server.Options{NewMatch: newMatch, GuestMatches: 2, MaxMatches: 3}}, func(t *testing.T, s *stage) {
 		first := s.raw(t, bob, protocol.SessionToken{}, 0).live()
@@ -248,7 +246,7 @@ func (s *stage) ask(t *testing.T, method, path, token, body string) (status int,
 	return resp.StatusCode, string(b)
 }
 
-// A server that takes no matches over HTTP says so.
+// A server without NewMatch refuses POST /matches.
 func TestNoMatchesOverHTTP(t *testing.T) {
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		if status, body := s.ask(t, "POST", "/matches", ops, "{}"); status != 501 {
@@ -257,7 +255,7 @@ func TestNoMatchesOverHTTP(t *testing.T) {
 	})
 }
 
-// The metrics that docs/threat-model.md and operators rely on.
+// The metrics on which docs/threat-model.md and operators rely.
 func TestMetrics(t *testing.T) {
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		<-s.join(t, ada, wander).Ready()
@@ -303,8 +301,8 @@ func TestMetricsAreDocumented(t *testing.T) {
 	})
 }
 
-// Counters do not fall when a match ends, and count each thing once. A match that
-// is resumed is not counted as a player who has come back.
+// Counters do not fall when a match ends, and count each event once. A resumed match does not count as a returning
+// player.
 func TestCountersAfterTheMatch(t *testing.T) {
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		r := s.raw(t, ada, protocol.SessionToken{}, 0).live()
@@ -339,7 +337,7 @@ func TestCountersAfterTheMatch(t *testing.T) {
 	})
 }
 
-// TLS: the same match, over https and wss.
+// The same match works over https and wss.
 func TestTLS(t *testing.T) {
 	tokens, err := server.ReadTokens(strings.NewReader(tokenList))
 	if err != nil {

@@ -75,8 +75,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// Fewer tokens than players is refused at the start, not found out by the last
-// one who wants to join.
+// A match with fewer tokens than players is refused when it is created.
 func TestFewerTokensThanPlayers(t *testing.T) {
 	tokens, err := server.ReadTokens(strings.NewReader(tokenList))
 	if err != nil {
@@ -173,7 +172,7 @@ func TestJWT(t *testing.T) {
 	}
 }
 
-// What a client shows to come in stands neither in an answer nor in the log.
+// No answer and no line of the log contains a token.
 func TestTokensAreNotTold(t *testing.T) {
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		for _, token := range []string{ada, "wrong-wrong-wrong-wrong"} {
@@ -192,8 +191,7 @@ func TestTokensAreNotTold(t *testing.T) {
 	})
 }
 
-// Scenario 63: an identity that differs in one field is refused with its name,
-// before anything else is looked at.
+// Scenario 63: an identity that differs in one field is refused with its name, before any other check.
 func TestIdentityIsCompared(t *testing.T) {
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		for field, change := range map[string]func(*protocol.Auth){

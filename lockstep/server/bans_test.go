@@ -17,8 +17,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
-// A kicked player used to be seated again after 19 ms. The client is told for how
-// long it is kept out, and does not try again by itself.
+// A kicked player was once seated again after 19 ms. Now the client learns how long it is banned, and does not
+// reconnect by itself.
 func TestKickedIsKeptOut(t *testing.T) {
 	s := newStage(t, setup{})
 	a, b := s.join(t, ada, wander), s.join(t, bob, wander)
@@ -54,8 +54,7 @@ func (g *guest) Err() error {
 	}
 }
 
-// A ban over HTTP keeps a player out for its time, and until it is ended; a client
-// that is banned connects once and gives up.
+// A ban over HTTP holds for its time, or until it is ended. A banned client connects once and gives up.
 func TestBansOverHTTP(t *testing.T) {
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		post := func(want int, action, query string) string {
@@ -159,9 +158,8 @@ func TestBansOverHTTP(t *testing.T) {
 	})
 }
 
-// A ban of a guest matches the newcomers of its address without a token, and nobody
-// else: neither players with tokens there, nor guests who have seats, nor guests of
-// other addresses.
+// A ban of a guest also holds for new clients of its address without a token, and for nobody else: players with
+// tokens there, guests who have seats and guests of other addresses stay.
 func TestBanAtSharedAddress(t *testing.T) {
 	tokens, err := server.ReadTokens(strings.NewReader(strings.ReplaceAll(strings.ReplaceAll(tokenList, "   0 ", "   - "), "   1 ", "   - ")))
 	if err != nil {

@@ -20,9 +20,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
-// BenchmarkFanOut is one match at 1000 ticks a second with so many who watch
-// over connections in memory; an op is one message to one of them, with its ack
-// now and then. Both ends are in it.
+// BenchmarkFanOut is a match at 1000 ticks a second with spectators over connections in memory. An op is one
+// message to one of them, with an occasional ack. It measures both ends.
 //
 //	go test -run '^$' -bench FanOut -benchmem ./lockstep/server
 func BenchmarkFanOut(b *testing.B) {
@@ -44,7 +43,7 @@ func benchFanOut(b *testing.B, peers int) {
 	if _, err := s.Create(server.MatchSpec{Name: "duel", Game: game, Settings: settings, Config: &minimal.Config{Size: 9}}); err != nil {
 		b.Fatal(err)
 	}
-	l := newPipeListener()
+	l := newMemoryListener()
 	web := server.HTTPServer("", s)
 	go web.Serve(l)
 	dial := func(context.Context, string, string) (net.Conn, error) { return l.dial() }
@@ -78,7 +77,7 @@ func benchFanOut(b *testing.B, peers int) {
 	web.Close()
 }
 
-// follow watches a match by a player.Client without a clock of its own.
+// follow watches a match with a player.Client.
 func follow(ws *websocket.Conn, game *lockstep.Game, got chan<- int, stop <-chan struct{}) {
 	defer ws.CloseNow()
 	ws.SetReadLimit(protocol.MaxServerMessage)

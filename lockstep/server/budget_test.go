@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A budget is spent, comes back over its span, and is the key's alone. The table
-// keeps a bounded number of keys, and forgets none that is used.
+// A budget is spent, refills over its period, and belongs to one key. The table keeps a bounded number of keys, and
+// forgets none that is in use.
 func TestBudgets(t *testing.T) {
 	now := time.Unix(1000, 0)
 	b := newBudgets[int](20, time.Minute)
@@ -44,7 +44,7 @@ func TestBudgets(t *testing.T) {
 	}
 }
 
-// The formula of memory counts all tables that have an entry for each address.
+// The memory formula counts all tables with an entry for each address.
 func TestBudgetTables(t *testing.T) {
 	tables := 0
 	for f := range reflect.TypeFor[Server]().Fields() {

@@ -24,8 +24,7 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// From the moment at which a player is told that it differs to the bundle on
-// the disk it takes no second, of a clock that stands still while anybody
+// A bundle is on disk within a second after a player is told of a desync. The clock stands still while anybody
 // computes.
 func TestBundleWithinASecond(t *testing.T) {
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
@@ -95,10 +94,8 @@ func corrupt(tb testing.TB, s *client.Session, path string) {
 	}
 }
 
-// BenchmarkBundle measures how long it takes from the moment at which a player
-// of a match with so many units is told that it differs, to the bundle on the
-// disk: asking for its states of two checks, their way over the socket, and the
-// archive. What a state has in bytes stands beside it.
+// BenchmarkBundle measures the time from a player's notice of a desync to the bundle on disk: requesting its states
+// of two checks, their transfer, and the archive. It also reports the size of a state.
 //
 //	go test ./lockstep/server -run '^$' -bench Bundle -benchtime 3x
 func BenchmarkBundle(b *testing.B) {

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
-// silent opens n WebSockets, which say nothing.
+// silent opens n WebSockets that send nothing.
 func (s *stage) silent(t *testing.T, n int) (open []*raw) {
 	t.Helper()
 	for range n {
@@ -28,9 +28,8 @@ func (s *stage) silent(t *testing.T, n int) (open []*raw) {
 	return open
 }
 
-// Row 2 of the review: whoever opens WebSockets and says nothing, from one address or
-// from many, keeps nobody out. Newcomers and those who return are welcomed within a
-// second, also from the address of the silent ones.
+// Row 2 of the review: silent WebSockets, from one address or many, keep nobody out. New and returning players are
+// welcomed within a second, also from the address of the silent ones.
 func TestSilentOpeners(t *testing.T) {
 	for _, x := range []struct {
 		name            string
@@ -80,8 +79,7 @@ func TestSilentOpeners(t *testing.T) {
 	}
 }
 
-// The limit of an address is the operator's to set, and that of a server holds over
-// all matches.
+// The limit of an address is an option. The server's limit is for all matches together.
 func TestUnauthenticatedLimits(t *testing.T) {
 	inBubble(t, setup{options: server.Options{MaxUnauthenticated: 3, NewMatch: newMatch}, host: host.Options{MaxConnecting: 600}}, func(t *testing.T, s *stage) {
 		var open []*raw
@@ -108,7 +106,7 @@ func TestUnauthenticatedLimits(t *testing.T) {
 	})
 }
 
-// Those who are refused, and do not let their sockets be closed, keep nobody out.
+// Refused clients that do not let their sockets be closed keep nobody out.
 func TestRefusedLinger(t *testing.T) {
 	inBubble(t, setup{host: host.Options{MaxConnecting: 4, MaxSpectators: 1}}, func(t *testing.T, s *stage) {
 		for i := range 40 {

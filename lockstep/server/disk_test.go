@@ -21,7 +21,7 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// A badFile is on a disk that can be full, slow and broken.
+// A badFile is a file on a disk that can be full, slow and broken.
 type badFile struct {
 	mu     sync.Mutex
 	data   []byte
@@ -134,8 +134,8 @@ func gone(guests ...*guest) {
 	}
 }
 
-// Scenario 44: when the disk is full, the match stands still and says so; when
-// there is room, it goes on, and the replay is whole.
+// Scenario 44: a full disk holds the match, and everybody is told the reason. With room again the match continues,
+// and the replay is complete.
 func TestDiskFull(t *testing.T) {
 	for _, d := range []replay.Durability{replay.SyncInterval, replay.SyncFrame} {
 		t.Run(d.String(), func(t *testing.T) {
@@ -189,9 +189,8 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// Scenario 43: when a sync fails, the match is over at once, and says why. It is
-// not tried again, and with a sync for each frame nobody has seen more than what
-// is left.
+// Scenario 43: a failed sync ends the match at once, with the reason. The sync is not repeated. With a sync for
+// each frame nobody has seen more than what is left.
 func TestSyncFails(t *testing.T) {
 	for _, d := range []replay.Durability{replay.SyncInterval, replay.SyncFrame} {
 		t.Run(d.String(), func(t *testing.T) {
@@ -226,9 +225,8 @@ func TestSyncFails(t *testing.T) {
 	}
 }
 
-// Scenario 45: with a sync for each frame, a disk that takes two seconds delays
-// what is seen, and everybody is told; nothing piles up, and the match catches its
-// breath when the disk does.
+// Scenario 45: with a sync for each frame, a disk that takes two seconds delays what is seen, and everybody is
+// told. Nothing accumulates, and the match recovers together with the disk.
 func TestSlowDisk(t *testing.T) {
 	f := &badFile{}
 	inBubble(t, setup{newFile: f.new, options: server.Options{Durability: replay.SyncFrame}}, func(t *testing.T, s *stage) {
@@ -256,8 +254,7 @@ func TestSlowDisk(t *testing.T) {
 	})
 }
 
-// A replay is sealed when its match is over, and is the same match; one is left
-// open if that is wanted.
+// A replay is sealed when its match is over, and is the same match. With KeepOpen it stays open.
 func TestReplayIsSealed(t *testing.T) {
 	for _, keep := range []bool{false, true} {
 		s := newStage(t, setup{options: server.Options{KeepOpen: keep, Durability: replay.SyncNone}})

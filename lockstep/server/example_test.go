@@ -92,7 +92,7 @@ func ExampleJWT() {
 	// true
 }
 
-// A list is read again, and what was begun with tokens that are gone is ended.
+// The server reads a list again, and ends the connections and sessions of removed tokens.
 func ExampleTokens_Reload() {
 	tokens, err := server.ReadTokens(strings.NewReader("player - ada - c3ab8ff13720e8ad9047"))
 	if err != nil {
@@ -111,7 +111,7 @@ func ExampleTokens_Reload() {
 	// 0 <nil>
 }
 
-// All tokens of a subject are worth nothing for an hour, after which they have expired.
+// All tokens of a subject are invalid for an hour, after which they have expired.
 func ExampleServer_Revoke() {
 	s, err := server.New(server.Options{})
 	if err != nil {

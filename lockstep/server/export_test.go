@@ -4,14 +4,13 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/host"
 )
 
-// A File is what a replay is written to.
+// A File is the file of a replay.
 type File = file
 
-// SetNewFile makes replays be written to what f returns.
+// SetNewFile makes the server write replays to the files of f.
 func (s *Server) SetNewFile(f func(path string) (File, error)) { s.newFile = f }
 
-// Evidence gives the match what a Host has collected about a desync. It belongs
-// into the match's goroutine.
+// Evidence passes a desync's evidence to the match, in the match's goroutine.
 func (m *Match) Evidence(e *host.Evidence) { m.evidence(e) }
 
 // The terms of MemoryBound.
@@ -23,7 +22,7 @@ const (
 )
 const MaxRevoked = maxRevoked
 
-// Members returns how many connections the server counts as welcomed.
+// Members returns the number of authenticated connections.
 func (s *Server) Members() int {
 	s.authenticated.mu.Lock()
 	defer s.authenticated.mu.Unlock()

@@ -15,8 +15,7 @@ import (
 
 const pong = 10
 
-// A connection that floods frames which no message accounts for is closed after its
-// burst, and the server answers no more pings than that.
+// A connection that floods extra frames is closed after its burst, and the server answers no more pings than that.
 func TestExtraFrames(t *testing.T) {
 	const flood = 20000
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
@@ -63,8 +62,7 @@ func TestExtraFrames(t *testing.T) {
 	})
 }
 
-// Who connects again does not begin anew with the frames of the address; another address
-// is not concerned.
+// Reconnecting does not reset the extra frames of an address. Other addresses are not affected.
 func TestExtraFramesOfAnAddress(t *testing.T) {
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		flood := func(address string) (pongs int) {
@@ -104,8 +102,7 @@ func TestExtraFramesOfAnAddress(t *testing.T) {
 	})
 }
 
-// A connection that is being closed is not read for long: what it sends is counted
-// nowhere any more.
+// The server reads only a bounded number of bytes from a closing connection.
 func TestClosingIsNotRead(t *testing.T) {
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		c, r := s.upgrade(t)
@@ -128,8 +125,7 @@ func TestClosingIsNotRead(t *testing.T) {
 	})
 }
 
-// A client that keeps its connection alive with pings, and divides its messages, is
-// no flood.
+// Pings that keep a connection alive, and fragmented messages, are no flood.
 func TestFewExtraFrames(t *testing.T) {
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		c, r := s.upgrade(t)
@@ -154,7 +150,7 @@ func TestFewExtraFrames(t *testing.T) {
 	})
 }
 
-// Pongs do not wait without end for a client that does not read.
+// Pongs do not accumulate for a client that does not read.
 func TestUnreadPongs(t *testing.T) {
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		c, _ := s.upgrade(t)

@@ -26,8 +26,8 @@ import (
 // tick is a bit more than the period of the stage's match.
 const tick = 51 * time.Millisecond
 
-// Scenarios 26 and P5: a player floods commands, another sends one of 1 MB. Both
-// are told, and closed if they go on; others notice nothing.
+// Scenarios 26 and P5: one player floods commands, another sends one of 1 MB. Both are told, and closed if they
+// continue. Others notice nothing.
 func TestCommandFlood(t *testing.T) {
 	list, tokens := players(3)
 	settings := func(s *lockstep.Settings) { s.Players = 3 }
@@ -69,8 +69,8 @@ func TestCommandFlood(t *testing.T) {
 	})
 }
 
-// Scenarios 24 and 25, P2 and P3: commands that are wrong in one way each. The
-// issuer is the connection's seat: there is no field that could say another.
+// Scenarios 24 and 25, P2 and P3: commands that are wrong in one way each. The issuer is the connection's seat;
+// there is no field for another.
 func TestWrongCommands(t *testing.T) {
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		b := s.join(t, bob, nil)
@@ -129,9 +129,8 @@ func TestWrongCommands(t *testing.T) {
 	})
 }
 
-// Scenarios 28 to 31, P7 and P8: f liars of n players report false checksums:
-// always, after a while, in turns, or of ticks to come. Nobody honest is told
-// to differ, and the match goes on.
+// Scenarios 28 to 31, P7 and P8: f of n players report false checksums: always, after a while, in turns, or of
+// future ticks. No honest player is told of a desync, and the match continues.
 func TestForgedChecksums(t *testing.T) {
 	for _, x := range []struct{ n, f int }{{2, 1}, {3, 1}, {3, 2}, {4, 3}} {
 		t.Run(fmt.Sprintf("%d of %d", x.f, x.n), func(t *testing.T) {
@@ -197,8 +196,8 @@ func (s *stage) lie(t *testing.T, token string, way int) (forged int) {
 	return forged
 }
 
-// Scenario 60: chat beyond the rate is answered, text that is not UTF-8 closes
-// its sender, and neither reaches anybody.
+// Scenario 60: chat beyond the rate is answered, text that is not UTF-8 closes its sender, and neither reaches
+// anybody.
 func TestChatFlood(t *testing.T) {
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		b := s.join(t, bob, wander)
@@ -232,8 +231,8 @@ func TestChatFlood(t *testing.T) {
 	})
 }
 
-// Scenarios 13, 15, 17 and 59, P4: 300 spectators come at once, and some of them
-// read nothing. One keyframe serves all, and no player's tick is late.
+// Scenarios 13, 15, 17 and 59, P4: 300 spectators join at once, and some of them do not read. One keyframe serves
+// all, and no player's tick is late.
 func TestManyJoinAtOnce(t *testing.T) {
 	const crowd = 300
 	x := setup{
@@ -285,8 +284,8 @@ func TestManyJoinAtOnce(t *testing.T) {
 	})
 }
 
-// Scenarios 57 and 58, P6: spectators who stop reading, or read a tenth of what
-// comes, are found by what they acknowledge, and closed. Nobody else waits.
+// Scenarios 57 and 58, P6: spectators that stop reading, or read a tenth of the stream, are found by their acks and
+// closed. Nobody else waits.
 func TestSlowReaders(t *testing.T) {
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		a := s.join(t, ada, wander)
@@ -331,8 +330,7 @@ func TestSlowReaders(t *testing.T) {
 	})
 }
 
-// Scenario 67: after thousands of connections of every sort, nothing of them is
-// left.
+// Scenario 67: thousands of connections of every sort leave nothing behind.
 func TestNothingIsLeft(t *testing.T) {
 	s := newStage(t, setup{options: server.Options{MaxPerAddress: 1000}, host: returning})
 	s.stats(t)
@@ -358,8 +356,7 @@ func TestNothingIsLeft(t *testing.T) {
 	eventually(t, "the match knows", func() bool { return s.stats(t).Peers == [5]int{} })
 }
 
-// P1: a match whose game panics ends alone, its log readable up to the last good
-// tick.
+// P1: a match whose game panics ends alone, with a log that is readable up to the last good tick.
 func TestPanicOfTheGame(t *testing.T) {
 	x := setup{rules: func(r *lockstep.Rules[minimal.World, minimal.Config]) {
 		step := r.Step
@@ -431,8 +428,7 @@ func (s *stage) replay(t *testing.T) *replay.Verification {
 	return v
 }
 
-// A server that stops tells its clients when to come back, completes its
-// replays, and takes nobody more.
+// A server that shuts down tells its clients when to reconnect, completes its replays, and admits nobody.
 func TestShutdown(t *testing.T) {
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		a := s.join(t, ada, wander)

@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 )
 
-// What frames cost does not depend on the pieces in which their bytes come.
+// The cost of frames does not depend on how their bytes are split.
 func TestFramesInPieces(t *testing.T) {
 	masked := func(first byte, header []byte, payload int) []byte {
 		b := append([]byte{first, header[0] | 0x80}, header[1:]...)

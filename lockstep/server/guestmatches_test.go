@@ -21,12 +21,11 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
-// guestMatch is the body of a request for a match.
+// guestMatch is the body of a request for a match; newGuestMatch reads it.
 func guestMatch(name string, bots, coins int) string {
 	return fmt.Sprintf(`{"Name":%q,"Bots":%d,"Coins":%d}`, name, bots, coins)
 }
 
-// newGuestMatch reads it.
 func newGuestMatch(body io.Reader) (server.MatchSpec, error) {
 	var ask struct {
 		Name        string
@@ -53,9 +52,9 @@ func (s *stage) postFrom(address, token string, body io.Reader) (status int, tex
 	return w.Code, w.Body.String()
 }
 
-// Row 7 of the review: what the matches of guests take together is bounded: matches
-// of an address and of all, bots, and bytes of state in the copies of the server and
-// of the bots. What is refused leaves nothing; what ends is given back.
+// Row 7 of the review: all matches of guests together are limited: matches of an address and of all, bots, and
+// bytes of state in the copies of the server and the bots. A refused match leaves nothing, and a finished one gives
+// back its place.
 func TestGuestBudgets(t *testing.T) {
 	s := newStage(t, setup{options: server.Options{
 		Authorizer: server.AnyOf(opsOnly(t), server.Guests{}), NewMatch: newGuestMatch,
@@ -122,7 +121,7 @@ func opsOnly(t *testing.T) server.Authorizer {
 	return a
 }
 
-// A guest who sends a request slowly, or a wrong one, holds no place.
+// A guest with a slow or wrong request occupies no place.
 func TestSlowGuestHoldsNoPlace(t *testing.T) {
 	s := newStage(t, setup{options: server.Options{Authorizer: server.Guests{}, NewMatch: newGuestMatch, GuestMatches: 1}})
 	read, write := io.Pipe()
@@ -150,8 +149,8 @@ func TestSlowGuestHoldsNoPlace(t *testing.T) {
 	}
 }
 
-// A guest cannot let a server make states that are too large without end; other
-// addresses, and the same one a minute later, begin matches meanwhile.
+// A guest cannot make a server create large states without limit. Other addresses, and the same one a minute later,
+// can start matches.
 func TestGuestTries(t *testing.T) {
 	inBubble(t, setup{options: server.Options{Authorizer: server.Guests{}, NewMatch: newGuestMatch, GuestMatches: 4, GuestStateBytes: 1000}}, func(t *testing.T, s *stage) {
 		post := func(from, body string) int {
@@ -175,7 +174,7 @@ func TestGuestTries(t *testing.T) {
 	})
 }
 
-// A match of a guest whose state grows goes on, and no other one begins.
+// A guest's match whose state grows continues, and no other one starts.
 func TestGuestStateGrows(t *testing.T) {
 	rules := minimal.Rules()
 	rules.Step = func(w *minimal.World, _ *lockstep.Turn) { w.Coins = append(w.Coins, w.Dots[0].At) }
@@ -199,8 +198,7 @@ func TestGuestStateGrows(t *testing.T) {
 	}
 }
 
-// Connections from within the program take nothing of what those from outside may
-// have, and have no limit of an address.
+// Connections that Dial makes use nothing of the limits of outside connections, and have no limit of an address.
 func TestOwnConnections(t *testing.T) {
 	s := newStage(t, setup{options: server.Options{MaxPerAddress: 1}})
 	own := *s

@@ -44,8 +44,7 @@ func TestGuestTokens(t *testing.T) {
 	}
 }
 
-// Guests begin as many matches as they may, which is again as many when one is
-// over; a match tells when it runs.
+// Guests start matches up to a limit, and another one when one is over. OnStart is called for each.
 func TestGuestMatches(t *testing.T) {
 	began := make(chan string, 4)
 	s := newStage(t, setup{options: server.Options{

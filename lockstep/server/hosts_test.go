@@ -12,9 +12,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
-// Row 12 of the review: a page whose name was made to point at our address (DNS
-// rebinding) has the same foreign name as its Host and its Origin. It neither
-// upgrades, nor reads, nor posts.
+// Row 12 of the review: with DNS rebinding a page has the same foreign name as Host and Origin. It can neither
+// upgrade nor read nor post.
 func TestForeignHosts(t *testing.T) {
 	s := newStage(t, setup{options: server.Options{AllowedHosts: []string{"Game.example", "2001:db8::7"}, NewMatch: newMatch}})
 	_, port, _ := strings.Cut(s.host, ":")

@@ -34,8 +34,7 @@ type keyFile struct {
 	content []byte
 }
 
-// keyFiles returns public keys, and what holds them, in the forms that tools write,
-// whole and damaged.
+// keyFiles returns public keys, and files that contain them, in the forms of common tools, whole and damaged.
 func keyFiles(t *testing.T) []keyFile {
 	t.Helper()
 	public, private, err := ed25519.GenerateKey(rand.Reader)
@@ -113,7 +112,7 @@ func keyFiles(t *testing.T) []keyFile {
 	}
 }
 
-// utf16Text returns a text as some editors write it: little-endian, with a mark.
+// utf16Text returns a text as some editors write it: little-endian with a byte order mark.
 func utf16Text(s string) []byte {
 	b := []byte{0xff, 0xfe}
 	for _, r := range s {
@@ -122,8 +121,7 @@ func utf16Text(s string) []byte {
 	return b
 }
 
-// Knowing a public key must not allow signing: NewJWT refuses key files as
-// secrets.
+// Who knows a public key must not be able to sign: NewJWT refuses key files as secrets.
 func TestJWTKeysAreNoSecrets(t *testing.T) {
 	files := keyFiles(t)
 	for _, x := range files {
@@ -146,8 +144,7 @@ func TestJWTKeysAreNoSecrets(t *testing.T) {
 	}
 }
 
-// A secret needs the name of its algorithm. The newline that an editor puts at the
-// end of a file is not part of the secret.
+// A secret needs the name of its algorithm. An editor's newline at the end of the file is not part of the secret.
 func TestJWTSecrets(t *testing.T) {
 	c := &server.Claims{Role: "player"}
 	c.Subject, c.ExpiresAt = "ada", jwt.NewNumericDate(time.Now().Add(time.Hour))
@@ -187,8 +184,7 @@ func TestJWTSecrets(t *testing.T) {
 	}
 }
 
-// A token for another audience, of another issuer, or with a header that we do not
-// understand is not for us.
+// A token for another audience, of another issuer, or with an unknown critical header is refused.
 func TestJWTAudienceIssuerCritical(t *testing.T) {
 	for _, x := range []struct {
 		name     string

@@ -20,9 +20,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
-// Row 6 of the review: connections that are held open without a request keep nobody
-// out. The server closes the oldest of the address that has most, and keeps a bounded
-// number; WebSockets of players are not among them.
+// Row 6 of the review: connections without a request keep nobody out. The server closes the oldest of the address
+// that has most, and keeps a bounded number. Players' WebSockets are not among them.
 func TestIdleSockets(t *testing.T) {
 	inBubble(t, setup{host: returning}, func(t *testing.T, s *stage) {
 		player := s.from(t, "203.0.113.1").raw(t, ada, protocol.SessionToken{}, 0).live()
@@ -66,8 +65,8 @@ func TestIdleSockets(t *testing.T) {
 	})
 }
 
-// Whoever connects again and again costs a server a handshake each time. Beyond its
-// budget an address is not heard, and others do not notice.
+// Each new connection costs the server a handshake. An address beyond its budget is closed at once, and others do
+// not notice.
 func TestConnectRate(t *testing.T) {
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		heard := func(address string, tries int) (n int) {
@@ -99,8 +98,7 @@ func TestConnectRate(t *testing.T) {
 	})
 }
 
-// What is refused ends its connection, so that the budget of connections bounds the
-// requests, too.
+// A refused request closes its connection, so the budget of connections also limits requests.
 func TestRefusalsClose(t *testing.T) {
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		for _, x := range []struct {
@@ -130,8 +128,8 @@ func TestRefusalsClose(t *testing.T) {
 	})
 }
 
-// What one address is sent in a second is bounded, whatever it asks for on however
-// many connections; others, and WebSockets, do not wait for it.
+// The bytes sent to an address in a second are limited, for all requests on all its connections. Others, and
+// WebSockets, do not wait for it.
 func TestBytesToOneAddress(t *testing.T) {
 	inBubble(t, setup{options: server.Options{Replays: true}}, func(t *testing.T, s *stage) {
 		const conns, seconds, size = 8, 4, 4 << 20
@@ -182,9 +180,8 @@ func TestBytesToOneAddress(t *testing.T) {
 	})
 }
 
-// Row 6 of the review: a quarter of the file descriptors is left to players and files,
-// whatever spectators, silent WebSockets and idle connections take, from however many
-// addresses.
+// Row 6 of the review: a quarter of the file descriptors is left to players and files, however many spectators,
+// silent WebSockets and idle connections come from however many addresses.
 func TestReserveForPlayers(t *testing.T) {
 	const descriptors, crowd = 80, 60
 	list, tokens := players(16)
@@ -227,7 +224,7 @@ func TestReserveForPlayers(t *testing.T) {
 	})
 }
 
-// Spectators who go give their places back.
+// Spectators who leave give back their places.
 func TestSpectatorsComeAndGo(t *testing.T) {
 	inBubble(t, setup{options: server.Options{Descriptors: 12}}, func(t *testing.T, s *stage) {
 		for i := range 40 {
@@ -244,8 +241,8 @@ func TestSpectatorsComeAndGo(t *testing.T) {
 	})
 }
 
-// Answers without content cost a processor, too: a kept connection that asks for one
-// byte again and again gets so many a second.
+// Empty answers cost CPU time too: a kept connection that requests one byte again and again gets a limited number
+// in a second.
 func TestSmallAnswers(t *testing.T) {
 	inBubble(t, setup{options: server.Options{Replays: true}}, func(t *testing.T, s *stage) {
 		if err := os.WriteFile(filepath.Join(s.dir, "small.ssr"), make([]byte, 100), 0o600); err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
-// Row 6 of the review: an answer has a bounded number of matches and replays, and the
-// pages together have each of them once.
+// Row 6 of the review: an answer has a bounded number of matches and replays, and the pages together have each of
+// them once.
 func TestListPages(t *testing.T) {
 	inBubble(t, setup{options: server.Options{Replays: true}}, func(t *testing.T, s *stage) {
 		const more = 249
@@ -62,7 +62,7 @@ func TestListPages(t *testing.T) {
 	})
 }
 
-// An address may read so often, and no other waits for it.
+// The reads of an address have a rate, and no other address waits for it.
 func TestReadRate(t *testing.T) {
 	inBubble(t, setup{options: server.Options{Replays: true}}, func(t *testing.T, s *stage) {
 		greedy, other := s.from(t, "198.51.100.1"), s.from(t, "203.0.113.1")

@@ -13,8 +13,8 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// The whole thing over real sockets: two players, one who watches and comes
-// late, a cut connection, a corrupted copy; and a replay that verifies.
+// A match over real sockets: two players, a late spectator, a cut connection, a corrupted state; and a replay that
+// verifies.
 func TestLiveMatch(t *testing.T) {
 	s := newStage(t, setup{settings: func(s *lockstep.Settings) { s.TickRate = 100 }})
 	ada, bob := s.join(t, "ada-ada-ada-ada-ada", wander), s.join(t, "bob-bob-bob-bob-bob", wander)

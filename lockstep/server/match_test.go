@@ -22,8 +22,8 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// Those who come again and again to a match that has ended do not keep it, nor
-// its replay from being completed.
+// Clients that reconnect to a finished match again and again keep neither the match nor its replay from being
+// completed.
 func TestEndedMatchGoes(t *testing.T) {
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		var visitors sync.WaitGroup
@@ -66,8 +66,7 @@ func TestEndedMatchGoes(t *testing.T) {
 	})
 }
 
-// While a match stands still, what its clients send takes the memory that the
-// package comment says, and no more: then they have to wait, too.
+// While a match is held, messages of its clients take bounded memory. Then the clients have to wait.
 func TestInboxIsBounded(t *testing.T) {
 	const clients, each = 30, 20
 	s := newStage(t, setup{options: server.Options{MaxPerAddress: clients}})
@@ -107,7 +106,7 @@ func TestInboxIsBounded(t *testing.T) {
 	wait.Wait()
 }
 
-// heap returns how much memory is in use.
+// heap returns the bytes of the heap that are in use.
 func heap() int {
 	runtime.GC()
 	var m runtime.MemStats
@@ -115,8 +114,7 @@ func heap() int {
 	return int(m.HeapAlloc)
 }
 
-// A game that panics when its match begins refuses the match, whose name stays
-// free and who leaves no replay.
+// A game that panics at the start of its match makes Create fail. The name stays free, and there is no replay.
 func TestPanicOfANewMatch(t *testing.T) {
 	s := newStage(t, setup{})
 	rules := minimal.Rules()
@@ -134,8 +132,7 @@ func TestPanicOfANewMatch(t *testing.T) {
 	}
 }
 
-// Scenario 60: a reason that is cut to the size of a close frame stays UTF-8,
-// wherever the cut falls.
+// Scenario 60: a reason that is cut to the size of a close frame stays UTF-8 at every cut.
 func TestCloseReasonIsText(t *testing.T) {
 	for pad := range 4 {
 		s := newStage(t, setup{})
@@ -152,9 +149,8 @@ func TestCloseReasonIsText(t *testing.T) {
 	}
 }
 
-// A match that is being created or resumed when the server is shut down does not
-// begin: Shutdown waits for it, there is no match, no goroutine and no new file,
-// and an interrupted one stays as it was.
+// A match that is being created or resumed during a shutdown does not start. Shutdown waits for it. There is no
+// match, no goroutine and no new file, and an interrupted match stays as it was.
 func TestCreateDuringShutdown(t *testing.T) {
 	old := newStage(t, setup{})
 	a := old.join(t, ada, wander)
@@ -209,8 +205,7 @@ func TestCreateDuringShutdown(t *testing.T) {
 	}
 }
 
-// A guest who begins a match while the server shuts down does not leave a
-// goroutine that waits for its end.
+// A guest who starts a match during a shutdown leaves no goroutine that waits for its end.
 func TestGuestDuringShutdown(t *testing.T) {
 	s := newStage(t, setup{options: server.Options{GuestMatches: 1, NewMatch: newMatch}})
 	creating, goOn := make(chan struct{}), make(chan struct{})

@@ -20,9 +20,9 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
-// A server holds no more memory than its formula allows, at rest and while requests
-// come from many addresses, spectators do not read, and strangers fill it. Each part is
-// compared with its own term, so that none hides behind another.
+// A server uses no more memory than its formula, at rest and while requests come from many addresses, spectators do
+// not read, and unauthenticated connections fill it. The test compares each part with its own term, so that none
+// hides another.
 func TestMemoryBound(t *testing.T) {
 	for _, x := range []struct {
 		name              string
@@ -117,8 +117,7 @@ func inMemory() int {
 	return int(m.HeapAlloc + m.StackInuse)
 }
 
-// open opens a WebSocket from an address and says nothing. It takes as little memory
-// on this side as it can.
+// open opens a WebSocket from an address and sends nothing. It uses as little memory as possible on this side.
 func (s *stage) open(t *testing.T, address string) net.Conn {
 	t.Helper()
 	c, err := s.pipes.dialFrom(address)

@@ -17,8 +17,7 @@ var (
 	codeRoute = regexp.MustCompile(`mux\.Handle(?:Func)?\("([^"]+)"`)
 )
 
-// Every route of the server is in docs/protocol.md, and every route of the page
-// is the server's.
+// Every route of the server is in docs/protocol.md, and every route there is the server's.
 func TestRoutesOnPage(t *testing.T) {
 	page, err := os.ReadFile("../../docs/protocol.md")
 	if err != nil {

@@ -19,8 +19,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
-// behind returns the stage as it is seen through a proxy, which sends some headers. It
-// needs a bubble.
+// behind returns the stage as seen through a proxy that sends some headers. It needs a bubble.
 func (s *stage) behind(t *testing.T, proxy string, forwarded ...string) *stage {
 	there := s.from(t, proxy)
 	there.client = &http.Client{Transport: withHeader{there.client.Transport, forwarded}}
@@ -40,8 +39,8 @@ func (h withHeader) RoundTrip(r *http.Request) (*http.Response, error) {
 	return h.RoundTripper.RoundTrip(r)
 }
 
-// Behind a proxy that is trusted the limits of an address hold for the client that it
-// names, and not for the proxy. What a client says itself is not believed.
+// Behind a trusted proxy the limits of an address hold for the client that the proxy names, and not for the proxy.
+// The claims of a client itself are ignored.
 func TestTrustedProxies(t *testing.T) {
 	proxies := []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32"), netip.MustParsePrefix("2001:db8:9::/48")}
 	for _, x := range []struct {
@@ -81,8 +80,8 @@ func TestTrustedProxies(t *testing.T) {
 	}
 }
 
-// A crowd behind a proxy comes in, although one of them takes all that an address may
-// have. A ban of one is not a ban of all.
+// Many clients behind a proxy are admitted, although one of them spends all budgets of its address. A ban of one is
+// not a ban of all.
 func TestCrowdBehindProxy(t *testing.T) {
 	o := server.Options{
 		Authorizer: server.Guests{}, MaxPerAddress: 2, Replays: true,
@@ -126,8 +125,7 @@ func TestCrowdBehindProxy(t *testing.T) {
 	})
 }
 
-// Bytes that go through a proxy are those of the client, and more connections of the
-// proxy stay open than one address may have.
+// Bytes sent through a proxy count for the client, and the proxy may have more connections than an address.
 func TestBytesThroughProxy(t *testing.T) {
 	o := server.Options{Replays: true, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32")}}
 	inBubble(t, setup{options: o}, func(t *testing.T, s *stage) {
@@ -171,7 +169,7 @@ func TestBytesThroughProxy(t *testing.T) {
 	})
 }
 
-// Whoever could name any address would have no limit.
+// A client that could name any address would have no limit.
 func TestProxiesThatAreAll(t *testing.T) {
 	for _, p := range []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0"), {}} {
 		if _, err := server.New(server.Options{TrustedProxies: []netip.Prefix{p}}); !errors.Is(err, server.ErrProxy) {

@@ -14,8 +14,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
-// The protocol document is enough to write a client from, in another language:
-// this one joins one of ours as a guest, cuts its connection, and resumes.
+// The protocol document is enough to write a client in another language: this one joins one of ours as a guest,
+// cuts its connection, and resumes.
 func TestClientInAnotherLanguage(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	testenv.Or(t, "python3", err)

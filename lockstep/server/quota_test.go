@@ -16,8 +16,7 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// A match whose replay is as large as it may be ends: everybody is told why, and the
-// replay is complete.
+// A match ends when its replay reaches the limit. Everybody is told the reason, and the replay is complete.
 func TestMatchDisk(t *testing.T) {
 	const most = 20_000
 	inBubble(t, setup{options: server.Options{MatchDiskBytes: most}}, func(t *testing.T, s *stage) {
@@ -55,8 +54,7 @@ func TestMatchDisk(t *testing.T) {
 	})
 }
 
-// The replays of guests' matches grow by a bounded number of bytes in a day. The
-// matches of others are not concerned.
+// The replays of guests' matches grow by a limited number of bytes in a day. Other matches are not affected.
 func TestGuestDisk(t *testing.T) {
 	o := server.Options{
 		Authorizer: server.AnyOf(opsOnly(t), server.Guests{}), NewMatch: newGuestMatch, IdleMatch: time.Minute,
@@ -98,8 +96,8 @@ func TestGuestDisk(t *testing.T) {
 	})
 }
 
-// Players who differ again and again have a bounded number of bundles written, and of
-// bytes. They do not keep the first bundle about another player away.
+// Bundles about players who desync again and again are limited in number and bytes. They do not suppress the first
+// bundle about another player.
 func TestBundlesOfAMatch(t *testing.T) {
 	list, _ := players(8)
 	settings := func(s *lockstep.Settings) { s.Players = 8 }

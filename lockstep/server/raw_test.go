@@ -18,7 +18,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
-// A raw is a client that says what the test wants, and keeps to no rule.
+// A raw is a client that sends whatever the test wants, and follows no rule.
 type raw struct {
 	t      *testing.T
 	s      *stage
@@ -58,7 +58,7 @@ func (s *stage) newRaw(t *testing.T) *raw {
 	}
 }
 
-// connect opens a WebSocket and says nothing.
+// connect opens a WebSocket and sends nothing.
 func (s *stage) connect(t *testing.T) (*raw, error) {
 	r := s.newRaw(t)
 	ws, resp, err := websocket.Dial(t.Context(), s.url(), &websocket.DialOptions{
@@ -89,8 +89,7 @@ func (s *stage) raw(t *testing.T, token string, session protocol.SessionToken, p
 	return r
 }
 
-// say sends a message. A connection that is closed meanwhile is the reader's to
-// notice.
+// say sends a message. The reader notices a closed connection.
 func (r *raw) say(m *protocol.Message) { r.bytes(r.writer.Append(nil, m)) }
 
 func (r *raw) bytes(b []byte) {
@@ -101,8 +100,8 @@ func (r *raw) bytes(b []byte) {
 	r.ws.Write(context.Background(), websocket.MessageBinary, b)
 }
 
-// read takes what comes until done says so, or the connection is closed, or
-// nothing comes for a while. It reports whether done was reached.
+// read handles messages until done reports true, the connection is closed, or nothing comes for a while. It reports
+// whether done reported true.
 func (r *raw) read(done func() bool) bool {
 	for !done() {
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
@@ -117,8 +116,7 @@ func (r *raw) read(done func() bool) bool {
 	return true
 }
 
-// end reads to the end of the connection and returns the code that it was
-// closed with; 0 if there was none.
+// end reads to the end of the connection and returns its close code, or 0.
 func (r *raw) end() protocol.CloseCode {
 	r.read(func() bool { return false })
 	if r.closing == nil {
@@ -136,7 +134,7 @@ func (r *raw) welcomed() *raw {
 	return r
 }
 
-// live reads until the stream has come as far as the match.
+// live reads until the stream has caught up with the match.
 func (r *raw) live() *raw {
 	r.t.Helper()
 	r.welcomed()
@@ -186,7 +184,7 @@ func (r *raw) take(b []byte) {
 	}
 }
 
-// chunk takes a part of a state.
+// chunk handles a part of a state.
 func (r *raw) chunk(m *protocol.Message) {
 	if m.Offset == 0 {
 		r.sync = r.sync[:0]
@@ -206,8 +204,7 @@ func (r *raw) chunk(m *protocol.Message) {
 	r.streaming, r.position, r.tick = true, m.Position, m.Tick
 }
 
-// record takes a record of the stream. A client that resumed has no decoder,
-// and counts nothing then.
+// record handles a record of the stream. A client that resumed has no decoder, and counts nothing.
 func (r *raw) record(b []byte) []byte {
 	if !r.streaming {
 		return nil

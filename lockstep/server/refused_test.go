@@ -19,8 +19,8 @@ import (
 // go test ./lockstep/server -run RefusedTokens -v -args -exhaustive
 var exhaustive = flag.Bool("exhaustive", false, "show a million tokens, not a fiftieth of them")
 
-// Scenarios 21 and 22: of tokens that are expired, of another match, of the key
-// before, changed in one character or guessed, none is accepted.
+// Scenarios 21 and 22: no token that is expired, of another match, of a former key, changed in one character or
+// guessed is accepted.
 func TestRefusedTokens(t *testing.T) {
 	n := 20_000
 	if *exhaustive {

@@ -21,7 +21,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
-// Replays are listed and sent once their match is over, and nothing else is.
+// Only replays of finished matches are listed and sent.
 func TestReplaysOverHTTP(t *testing.T) {
 	s := newStage(t, setup{options: server.Options{Replays: true, KeepOpen: true}})
 	a := s.join(t, ada, wander)
@@ -93,8 +93,8 @@ func TestReplaysOverHTTP(t *testing.T) {
 	}
 }
 
-// Whether a match is over is said by the lock of its file, which another server
-// on the same folder sees, too. A file that a crash left behind is over.
+// The lock of a replay's file says that its match runs, also to another server on the same folder. A file that a
+// crash left is finished.
 func TestReplaysOfTwoServers(t *testing.T) {
 	s := newStage(t, setup{options: server.Options{Replays: true}})
 	a := s.join(t, ada, wander)
@@ -133,15 +133,14 @@ func TestReplaysOfTwoServers(t *testing.T) {
 	}
 }
 
-// get asks a handler.
+// get sends a request to a handler.
 func get(h http.Handler, path string) (status int, body string) {
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest("GET", "http://localhost"+path, nil))
 	return w.Code, w.Body.String()
 }
 
-// Only regular files are listed and sent. Nothing follows a link, wherever it
-// leads, nor waits for a pipe.
+// Only regular files are listed and sent. The server follows no link and waits for no pipe.
 func TestReplaysThatAreNoFiles(t *testing.T) {
 	s := newStage(t, setup{options: server.Options{Replays: true}})
 	in := func(name string) string { return filepath.Join(s.dir, name) }
@@ -194,7 +193,7 @@ func TestReplaysThatAreNoFiles(t *testing.T) {
 	}
 }
 
-// part asks for some bytes of a replay.
+// part requests some bytes of a replay.
 func (s *stage) part(t *testing.T, name, bytes string) *http.Response {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), "GET", "http://"+s.host+"/replays/"+name, nil)
@@ -209,7 +208,7 @@ func (s *stage) part(t *testing.T, name, bytes string) *http.Response {
 	return resp
 }
 
-// An address that reads nothing of what it asked for cannot take all downloads.
+// An address that does not read its downloads cannot use up all downloads.
 func TestManyDownloads(t *testing.T) {
 	s := newStage(t, setup{options: server.Options{Replays: true}})
 	large := make([]byte, 32<<20) // more than sockets hold
@@ -230,8 +229,7 @@ func TestManyDownloads(t *testing.T) {
 	}
 }
 
-// Names and chat are in a replay: only the user that the server runs as can read
-// it, also when it is sealed.
+// A replay contains names and chat: only the user of the server can read it, also when it is sealed.
 func TestReplayIsPrivate(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("files have no modes here")
@@ -259,7 +257,7 @@ func TestReplayIsPrivate(t *testing.T) {
 	mode("sealed", s.match.ReplayPath(), 0o600)
 }
 
-// A server that is not told to show replays does not.
+// A server without Options.Replays sends none.
 func TestNoReplaysOverHTTP(t *testing.T) {
 	s := newStage(t, setup{})
 	for _, path := range []string{"/replays", "/replays/old.ssr"} {

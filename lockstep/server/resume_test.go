@@ -15,9 +15,8 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// Scenario 39: a server that crashed goes on with its match, from what is in the
-// file: whoever comes back with a token has the same seat, and the replay is one
-// match from the beginning to the end.
+// Scenario 39: a server continues the match of a crashed one from its file. Players return to their seats with
+// their tokens, and the replay is one match from the beginning to the end.
 func TestResume(t *testing.T) {
 	for _, d := range []replay.Durability{replay.SyncInterval, replay.SyncFrame} {
 		t.Run(d.String(), func(t *testing.T) {
@@ -58,8 +57,7 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// crash returns what a crash of the server would leave of the match's replay, in
-// a folder of its own.
+// crash returns the replay that a crash of the server would leave, in a folder of its own.
 func (s *stage) crash(t *testing.T) string {
 	t.Helper()
 	b, err := os.ReadFile(s.match.ReplayPath())
@@ -73,7 +71,7 @@ func (s *stage) crash(t *testing.T) string {
 	return path
 }
 
-// What cannot be gone on with is refused, and left as it was.
+// A replay that cannot be resumed is refused and not changed.
 func TestResumeRefused(t *testing.T) {
 	s := newStage(t, setup{options: server.Options{KeepOpen: true}, host: host.Options{InputDelay: 1}})
 	a := s.join(t, ada, wander)

@@ -34,8 +34,8 @@ func signed(t *testing.T, secret []byte, subject, id string) string {
 	return text
 }
 
-// A revoked subject loses its connections, seats and sessions in all matches at once,
-// and is refused; a revoked token takes only its own with it. Others notice nothing.
+// A revoked subject loses its connections, seats and sessions in all matches at once, and is refused. A revoked
+// token loses only its own. Others notice nothing.
 func TestRevoke(t *testing.T) {
 	secret := bytes.Repeat([]byte{7}, 32)
 	signer, err := server.NewJWT(secret, server.JWTOptions{Algorithm: "HS256"})
@@ -123,7 +123,7 @@ func TestRevoke(t *testing.T) {
 	})
 }
 
-// A server keeps so many revocations; those that are over make room.
+// A server keeps a limited number of revocations; expired ones make room.
 func TestRevocationsAreBounded(t *testing.T) {
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		ctx := t.Context()
@@ -148,8 +148,7 @@ func TestRevocationsAreBounded(t *testing.T) {
 	})
 }
 
-// The list of tokens is read again: what is gone, or entitles to something else, is
-// for Expel; the rest goes on.
+// Reload returns the subjects of removed and changed tokens. Other tokens stay valid.
 func TestReloadTokens(t *testing.T) {
 	tokens, err := server.ReadTokens(strings.NewReader(tokenList))
 	if err != nil {

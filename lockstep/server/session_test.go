@@ -17,8 +17,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// Scenario 18: a player whose network is away for a while goes on where it was,
-// as long as the grace time lasts, and gets no keyframe.
+// Scenario 18: a player whose network was away resumes within the grace time, without a keyframe.
 func TestResumeAfter(t *testing.T) {
 	for _, away := range []time.Duration{0, time.Second, 5 * time.Second, 15 * time.Second} {
 		t.Run(away.String(), func(t *testing.T) {
@@ -54,8 +53,7 @@ func (s *stage) agree(t *testing.T, guests ...*guest) {
 	}
 }
 
-// Scenario 18, beyond the grace time: the seat is taken over, its session worth
-// nothing any more, and the token still good.
+// Scenario 18, beyond the grace time: the seat is lost, the session is invalid, and the token is still valid.
 func TestReturnAfterGrace(t *testing.T) {
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		b := s.join(t, bob, wander)
@@ -74,8 +72,8 @@ func TestReturnAfterGrace(t *testing.T) {
 	})
 }
 
-// Scenarios 4 and 19: an answer is lost with its connection; the command is sent
-// again over the next one, with the same answer, and runs once.
+// Scenarios 4 and 19: an answer is lost with its connection. The client sends the command again over the next one,
+// gets the same answer, and the command runs once.
 func TestResumeWithLostAnswer(t *testing.T) {
 	inBubble(t, setup{host: returning}, func(t *testing.T, s *stage) {
 		r := s.raw(t, ada, protocol.SessionToken{}, 0).live()
@@ -111,8 +109,8 @@ func TestResumeWithLostAnswer(t *testing.T) {
 // returning lets players come back as often as they like.
 var returning = host.Options{Rates: host.Rates{Returns: host.Rate{N: 1000, Per: lockstep.Second, Burst: 1000}}}
 
-// Scenario 20: two connections show the same token, or the same session, at the
-// same instant. One of them has the seat, and the other is told so.
+// Scenario 20: two connections use the same token or the same session at the same instant. One of them has the
+// seat, and the other is told so.
 func TestOneOwnerOfASeat(t *testing.T) {
 	inBubble(t, setup{host: returning}, func(t *testing.T, s *stage) {
 		b := s.join(t, bob, wander)
@@ -166,9 +164,8 @@ func TestOneOwnerOfASeat(t *testing.T) {
 	})
 }
 
-// Scenarios 21 and 22: sessions that were used up, belong to nobody or expired,
-// and tokens that are guessed, are refused in the same words. They are counted with
-// those over HTTP.
+// Scenarios 21 and 22: used, unknown and expired sessions and guessed tokens get the same refusal. They count
+// together with those over HTTP.
 func TestStaleSessionsAndGuesses(t *testing.T) {
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		first := s.raw(t, ada, protocol.SessionToken{}, 0).live()
@@ -210,8 +207,8 @@ func TestStaleSessionsAndGuesses(t *testing.T) {
 	})
 }
 
-// Scenario 23 and P9: a client that takes its seat again and again, or asks for
-// keyframes again and again, gets a bounded number of them.
+// Scenario 23 and P9: a client that takes its seat again and again, or requests keyframes again and again, gets a
+// limited number of them.
 func TestKeyframeFlood(t *testing.T) {
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		b := s.join(t, bob, wander)
@@ -254,7 +251,7 @@ func TestKeyframeFlood(t *testing.T) {
 	})
 }
 
-// A lossy makes connections worse, all at once.
+// A lossy makes all its connections worse at once.
 type lossy struct {
 	mu       sync.Mutex
 	conns    []*netsim.Conn
@@ -265,7 +262,7 @@ func (l *lossy) wrap(c net.Conn) net.Conn {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c2 := netsim.Wrap(c, netsim.Link{Delay: 20 * time.Millisecond})
-	c2.Hold(l.up, l.down)
+	c2.Stall(l.up, l.down)
 	l.conns = append(l.conns, c2)
 	return c2
 }
@@ -275,13 +272,12 @@ func (l *lossy) hold(up, down bool) {
 	defer l.mu.Unlock()
 	l.up, l.down = up, down
 	for _, c := range l.conns {
-		c.Hold(up, down)
+		c.Stall(up, down)
 	}
 }
 
-// Scenarios 5, 6 and 7: a link that lets nothing pass in one direction, the
-// other, or both, for a while. The others notice nothing; the server gives a
-// silent connection up in time; the client comes back by itself, and each of its
+// Scenarios 5, 6 and 7: a link that stalls in one direction, the other, or both, for a while. Other players notice
+// nothing. The server disconnects a silent connection in time, the client reconnects by itself, and each of its
 // commands runs once.
 func TestPartitions(t *testing.T) {
 	for _, x := range []struct {

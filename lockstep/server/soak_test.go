@@ -33,15 +33,15 @@ const (
 	maxTotal  = 10
 )
 
-// A sample is what a soak holds at one moment at which nothing happens.
+// A sample is the resources of a soak at an idle moment.
 type sample struct {
 	at         time.Duration
 	heap       int64 // bytes in use, without what other tests have left
 	goroutines int
 }
 
-// growth returns what the heap grows by in parts of a hundred of the first
-// sample: in an hour, by the line that fits best, and from there to the last one.
+// growth returns the growth of the heap in percent of the first sample: in an hour, by the best-fitting line, and
+// up to the last sample.
 func growth(samples []sample) (hourly, total float64) {
 	n, first := float64(len(samples)), float64(samples[0].heap)
 	var x, y, xx, xy float64
@@ -53,15 +53,14 @@ func growth(samples []sample) (hourly, total float64) {
 	return 100 * slope / first, 100 * (float64(samples[len(samples)-1].heap)/first - 1)
 }
 
-// soaked says what the samples of a run show of a leak; nil if there is none. A
-// server that crashes takes its leaks with it, so the half without crashes and
-// the half with them count by themselves, too.
+// soaked returns an error if the samples of a run show a leak. A crash removes the leaks of a server, so each half
+// of the run is also checked alone.
 func soaked(samples []sample) error {
 	half := len(samples) / 2
 	return cmp.Or(leaks(samples[:half]), leaks(samples[half:]), leaks(samples))
 }
 
-// leaks is soaked for one stretch. What an hour brings is only known after hours.
+// leaks is soaked for one part of a run. The growth in an hour is only checked after hours.
 func leaks(samples []sample) error {
 	hourly, total := growth(samples)
 	first, last := samples[0], samples[len(samples)-1]
@@ -79,8 +78,7 @@ func leaks(samples []sample) error {
 	return nil
 }
 
-// A soak is one long match: for half of it on one server, and then on servers
-// that crash, one after another.
+// A soak is one long match: half of it on one server, and then on servers that crash, one after another.
 type soak struct {
 	*stage
 	t       *testing.T
@@ -104,7 +102,7 @@ func newSoak(t *testing.T) *soak {
 	return k
 }
 
-// seat lets all players come.
+// seat lets all players join.
 func (k *soak) seat() {
 	k.players = make([]*guest, len(k.tokens))
 	for i := range k.players {
@@ -112,14 +110,13 @@ func (k *soak) seat() {
 	}
 }
 
-// enter lets a player come, and waits until it plays.
+// enter lets a player join, and waits until it plays.
 func (k *soak) enter(i int) {
 	k.players[i] = k.join(k.t, k.tokens[i], wander)
 	<-k.players[i].Ready()
 }
 
-// round lets something happen to somebody, and some time pass. The first player
-// stays as long as the server does.
+// round makes a random event happen to a player, and lets time pass. The first player stays as long as the server.
 func (k *soak) round() {
 	i := 1 + k.dice.IntN(len(k.players)-1)
 	g := k.players[i]
@@ -150,7 +147,7 @@ func (k *soak) round() {
 	time.Sleep(soakRound)
 }
 
-// crash leaves what a crash leaves, and lets another server go on from there.
+// crash simulates a crash, and continues the match on another server.
 func (k *soak) crash() {
 	k.counts["crash"]++
 	path := k.match.ReplayPath()
@@ -179,7 +176,7 @@ func (k *soak) crash() {
 	k.seat()
 }
 
-// sample waits until nothing happens, and looks.
+// sample waits for an idle moment, and measures.
 func (k *soak) sample(began time.Time) sample {
 	time.Sleep(soakSettle)
 	at := time.Since(began)
@@ -194,7 +191,7 @@ func (k *soak) sample(began time.Time) sample {
 	return s
 }
 
-// heapInUse returns how many bytes are in use when all garbage is gone.
+// heapInUse returns the bytes of the heap in use after a garbage collection.
 func heapInUse() int64 {
 	var m runtime.MemStats
 	for range 3 {
@@ -204,9 +201,9 @@ func heapInUse() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// settle waits until the servers of earlier tests are gone from the heap, so that
-// what they still hold is not taken for what a soak gives back.
-func settle() {
+// waitForOldServers waits until the servers of earlier tests are collected, so that their memory does not count as
+// freed by a soak.
+func waitForOldServers() {
 	least := heapInUse()
 	for still := 0; still < 10; still++ {
 		time.Sleep(10 * time.Millisecond)
@@ -216,7 +213,7 @@ func settle() {
 	}
 }
 
-// bubbled counts the goroutines of the test: another test's may still be ending.
+// bubbled counts the goroutines of this test; another test's may still be ending.
 func bubbled(t *testing.T) int {
 	b := make([]byte, 1<<20)
 	n := runtime.Stack(b, true)
@@ -234,8 +231,7 @@ func (k *soak) fileSize() int64 {
 	return info.Size()
 }
 
-// run plays, and looks n times. In the second half there is a crash before each
-// look; leak is called before every one.
+// run plays and takes n samples. In the second half a crash precedes each sample. leak is called before every one.
 func (k *soak) run(length time.Duration, n int, leak func()) (samples []sample) {
 	began := time.Now()
 	until := func(d time.Duration) {
@@ -254,14 +250,13 @@ func (k *soak) run(length time.Duration, n int, leak func()) (samples []sample) 
 	return samples
 }
 
-// Scenario 66: a match of hours, in which players come and go and the server
-// crashes, needs no more memory and no more goroutines at its end than at its
-// beginning.
+// Scenario 66: a match of hours, in which players join and leave and the server crashes, uses no more memory and
+// goroutines at its end than at its beginning.
 func TestSoak(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a long match")
 	}
-	settle()
+	waitForOldServers()
 	synctest.Test(t, func(t *testing.T) {
 		k := newSoak(t)
 		samples := k.run(*soakFor, max(4, int(soakFor.Hours())), func() {})
@@ -273,12 +268,12 @@ func TestSoak(t *testing.T) {
 	})
 }
 
-// Control: memory that nobody gives back is found, and a goroutine that stays.
+// Control: a memory leak and a goroutine leak are found.
 func TestSoakControl(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a long match")
 	}
-	settle()
+	waitForOldServers()
 	synctest.Test(t, func(t *testing.T) {
 		var leaked [][]byte
 		end := make(chan struct{})

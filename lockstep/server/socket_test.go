@@ -18,9 +18,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
-// Scenario 57 on real sockets, whose buffers are made small: watchers who read
-// nothing are closed, the memory of the process does not grow with what they do
-// not read, and the players play on.
+// Scenario 57 on real sockets with small buffers: spectators that do not read are closed, the memory of the process
+// does not grow with unread data, and the players continue.
 func TestStalledSockets(t *testing.T) {
 	var host host.Options
 	host.Lag = 200 // one second
@@ -54,7 +53,7 @@ func TestStalledSockets(t *testing.T) {
 	s.agree(t, a)
 }
 
-// residentBytes returns how much memory the process has.
+// residentBytes returns the resident memory of the process.
 func residentBytes(t *testing.T) int {
 	t.Helper()
 	if runtime.GOOS != "linux" {

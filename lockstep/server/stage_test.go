@@ -45,8 +45,8 @@ const (
 	ops   = "ops-ops-ops-ops-ops-ops"
 )
 
-// A setup says what a stage is to be. Its zero value is one match "duel" of the
-// minimal game, with two seats at 20 ticks a second, on a real socket.
+// A setup describes a stage. Its zero value is one match "duel" of the minimal game, with two seats at 20 ticks a
+// second, on a real socket.
 type setup struct {
 	options  server.Options
 	host     host.Options
@@ -69,8 +69,8 @@ type stage struct {
 	log    *logWriter
 	host   string // "address:port"
 	client *http.Client
-	pipes  *pipeListener // nil with real sockets
-	stop   func()        // ends all of it, once
+	pipes  *memoryListener // nil with real sockets
+	stop   func()          // ends all of it, once
 }
 
 func newStage(t *testing.T, x setup) *stage {
@@ -131,7 +131,7 @@ func (s *stage) listen(t *testing.T, pipes bool) {
 	transport := &http.Transport{}
 	var l net.Listener
 	if pipes {
-		s.pipes = newPipeListener()
+		s.pipes = newMemoryListener()
 		l, s.host = s.pipes, "server"
 		transport.DialContext = func(context.Context, string, string) (net.Conn, error) { return s.pipes.dial() }
 	} else {
@@ -169,9 +169,8 @@ func (s *stage) listen(t *testing.T, pipes bool) {
 	})
 }
 
-// inBubble runs a test whose connections are in memory and whose clock moves
-// only when everybody waits: minutes take milliseconds, and what is measured
-// does not depend on the machine.
+// inBubble runs a test with connections in memory and a clock that moves only when all goroutines wait. So minutes
+// take milliseconds, and measurements do not depend on the machine.
 func inBubble(t *testing.T, x setup, f func(t *testing.T, s *stage)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -181,22 +180,22 @@ func inBubble(t *testing.T, x setup, f func(t *testing.T, s *stage)) {
 	})
 }
 
-// A pipeListener accepts connections that are made in memory.
-type pipeListener struct {
+// A memoryListener accepts connections in memory.
+type memoryListener struct {
 	conns  chan net.Conn
 	done   chan struct{}
 	once   sync.Once
 	broken atomic.Bool // no connection can be made
 }
 
-func newPipeListener() *pipeListener {
-	return &pipeListener{conns: make(chan net.Conn), done: make(chan struct{})}
+func newMemoryListener() *memoryListener {
+	return &memoryListener{conns: make(chan net.Conn), done: make(chan struct{})}
 }
 
-func (l *pipeListener) dial() (net.Conn, error) { return l.dialFrom("pipe") }
+func (l *memoryListener) dial() (net.Conn, error) { return l.dialFrom("pipe") }
 
 // dialFrom connects from an "address:port".
-func (l *pipeListener) dialFrom(address string) (net.Conn, error) {
+func (l *memoryListener) dialFrom(address string) (net.Conn, error) {
 	if l.broken.Load() {
 		return nil, errors.New("no network")
 	}
@@ -209,7 +208,7 @@ func (l *pipeListener) dialFrom(address string) (net.Conn, error) {
 	}
 }
 
-// A pipeFrom is a connection that says where it comes from.
+// A pipeFrom is a connection with a given remote address.
 type pipeFrom struct {
 	net.Conn
 	address string
@@ -217,7 +216,7 @@ type pipeFrom struct {
 
 func (c pipeFrom) RemoteAddr() net.Addr { return &net.UnixAddr{Name: c.address, Net: "unix"} }
 
-// from returns the stage as it is seen from an address. It needs a bubble.
+// from returns the stage as seen from an address. It needs a bubble.
 func (s *stage) from(t *testing.T, address string) *stage {
 	there := *s
 	transport := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return s.pipes.dialFrom(address + ":1") }}
@@ -226,7 +225,7 @@ func (s *stage) from(t *testing.T, address string) *stage {
 	return &there
 }
 
-func (l *pipeListener) Accept() (net.Conn, error) {
+func (l *memoryListener) Accept() (net.Conn, error) {
 	select {
 	case c := <-l.conns:
 		return c, nil
@@ -235,12 +234,12 @@ func (l *pipeListener) Accept() (net.Conn, error) {
 	}
 }
 
-func (l *pipeListener) Close() error {
+func (l *memoryListener) Close() error {
 	l.once.Do(func() { close(l.done) })
 	return nil
 }
 
-func (l *pipeListener) Addr() net.Addr { return &net.UnixAddr{Name: "memory", Net: "unix"} }
+func (l *memoryListener) Addr() net.Addr { return &net.UnixAddr{Name: "memory", Net: "unix"} }
 
 // logWriter keeps the server's log.
 type logWriter struct {
@@ -298,7 +297,7 @@ func (s *stage) files(t *testing.T, pattern string) []string {
 	return names
 }
 
-// A guest is a client of the stage, and what it was told.
+// A guest is a client of the stage, with the events that it received.
 type guest struct {
 	*client.Session
 	mu     sync.Mutex
@@ -313,7 +312,7 @@ func (s *stage) join(t *testing.T, token string, sample func(*player.Client)) *g
 	return s.joinWith(t, client.Options{Options: player.Options{Token: token}, Sample: sample})
 }
 
-// joinWith joins with options, of which Events and HTTP are set here.
+// joinWith joins with options; it sets Events and HTTP.
 func (s *stage) joinWith(t *testing.T, o client.Options) *guest {
 	t.Helper()
 	g := &guest{}
@@ -334,7 +333,7 @@ func (s *stage) joinWith(t *testing.T, o client.Options) *guest {
 	return g
 }
 
-// sampled notes the time between two ticks.
+// sampled records the time between two ticks.
 func (g *guest) sampled() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -354,7 +353,7 @@ func (g *guest) gap() time.Duration {
 	return worst
 }
 
-// forget forgets what was told so far.
+// forget removes the events so far.
 func (g *guest) forget() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -373,10 +372,10 @@ func told[E any](g *guest) (events []E) {
 	return events
 }
 
-// has reports whether an event of type E was told.
+// has reports whether an event of type E was received.
 func has[E any](g *guest) bool { return len(told[E](g)) > 0 }
 
-// wander sends the player's dot somewhere, now and then.
+// wander sends the player's dot to a new place now and then.
 func wander(c *player.Client) {
 	if t := c.Simulation().Tick(); t%7 == 0 {
 		c.Submit(&minimal.Go{X: uint16(t*31) % 50, Y: uint16(t*17) % 50})
@@ -401,7 +400,7 @@ func (g *guest) status() (s player.Status) {
 // bubble it costs nothing.
 const patience = 5 * time.Minute
 
-// eventually waits for something that is about to be so.
+// eventually waits until ok reports true.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); !ok(); time.Sleep(5 * time.Millisecond) {
@@ -411,7 +410,7 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// players are n tokens of players, one for each seat, as a list and as a slice.
+// players returns n tokens of players, one for each seat, as a list and as a slice.
 func players(n int) (list string, tokens []string) {
 	for i := range n {
 		tokens = append(tokens, fmt.Sprintf("player-%02d-player-%02d", i, i))

@@ -22,43 +22,43 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// carol is an honest player, too.
+// carol is another honest player.
 const carol = "carol-carol-carol-carol"
 
-// Tokens of the mob, beside those of guests. Nobody honest has them.
+// Tokens of the attacker, besides those of guests.
 const (
 	eve     = "eve-eve-eve-eve-eve-eve"
 	mallory = "mallory-mallory-mallory"
 )
 
-// An opcode is what a mob can do. Each has three operands.
+// An opcode is an action of an attacker. Each has three operands.
 type opcode byte
 
 const (
-	opRequest opcode = iota // an HTTP request: which, from where, with which token; the fourth of them is sent in part
-	opSilent                // a WebSocket that says nothing: where, which match
-	opJoin                  // a WebSocket that authenticates: token, where, session and match
+	opRequest opcode = iota // an HTTP request: which one, address, token; the fourth is sent in part
+	opSilent                // a silent WebSocket: address, match
+	opJoin                  // an authenticated WebSocket: token, address, session and match
 	opSay                   // a valid message: connection, kind, values
-	opMutate                // the same with a byte changed, or cut off
+	opMutate                // the same with a changed byte, or truncated
 	opFrame                 // a WebSocket frame: connection, first byte, length
-	opBytes                 // bytes below WebSocket: connection, then as many as follow
-	opClose                 // a connection: which, how
-	opWait                  // so many times 20 ms
-	opDeaf                  // a connection stops reading, or reads again
-	opRepeat                // the instructions before: how many, how often
+	opBytes                 // bytes below WebSocket: connection, number of bytes that follow
+	opClose                 // closes a connection: which one, how
+	opWait                  // waits: times 20 ms
+	opStall                 // stops or resumes reading: connection
+	opRepeat                // repeats the previous instructions: how many, how often
 	opcodes
 )
 
-// An instruction is four bytes of a program, and those of opBytes.
+// An instruction is four bytes of a program, and the further bytes of an opBytes.
 type instruction struct {
 	op      opcode
 	a, b, c byte
 	data    []byte
 }
 
-// program reads the bytes of a program. What is too much for one run is left out.
+// program parses a program, up to the limits of one run.
 func program(b []byte) (p []instruction) {
-	for len(b) >= 4 && len(p) < mobSteps {
+	for len(b) >= 4 && len(p) < attackSteps {
 		i := instruction{op: opcode(b[0]) % opcodes, a: b[1], b: b[2], c: b[3]}
 		if b = b[4:]; i.op == opBytes {
 			n := min(int(i.b%64), len(b))
@@ -69,55 +69,55 @@ func program(b []byte) (p []instruction) {
 	return p
 }
 
-// Bounds on one run.
+// Limits of one run.
 const (
-	mobSteps = 400              // instructions
-	mobConns = 160              // connections that are open
-	mobTime  = 12 * time.Second // virtual, of opWait
-	mobWrite = 50 * time.Millisecond
+	attackSteps = 400              // instructions
+	attackConns = 160              // open connections
+	attackTime  = 12 * time.Second // virtual, of opWait
+	mobWrite    = 50 * time.Millisecond
 )
 
-// A mob attacks a stage as a program says, in one goroutine. Each of its
-// connections has another one, which reads.
-type mob struct {
+// An attacker runs a program against a stage, in one goroutine. Each of its connections has another goroutine,
+// which reads.
+type attacker struct {
 	t       *testing.T
 	s       *stage
 	known   func() (lockstep.Tick, uint64) // the latest checksum of an honest player
 	readers sync.WaitGroup
 
-	conns   []*mobConn // the oldest first
+	conns   []*attackerConn // the oldest first
 	steps   int
 	waited  time.Duration
-	strange int // addresses and guests that were made up
+	strange int // invented addresses and guests
 	writer  protocol.Writer
 
 	mu       sync.Mutex
-	sessions []protocol.SessionToken // that the server gave to any of them
-	did      map[string]int          // what happened, for those who write seeds
+	sessions []protocol.SessionToken // that the server gave to its connections
+	did      map[string]int          // counts of events, for authors of seeds
 }
 
-// A mobConn is one connection of a mob.
-type mobConn struct {
+// An attackerConn is a connection of an attacker.
+type attackerConn struct {
 	net.Conn
-	mob    *mob
-	raw    *raw
-	upward bool          // a WebSocket was asked for
-	gate   chan struct{} // holds a value while it reads
-	deaf   bool
-	duel   bool          // in the match of the honest players
-	turn   chan struct{} // holds a value while somebody writes; a mutex would stop virtual time
+	attacker *attacker
+	raw      *raw
+	upward   bool          // asked for a WebSocket
+	gate     chan struct{} // holds a value while it reads
+	deaf     bool
+	duel     bool          // in the match of the honest players
+	turn     chan struct{} // holds a value while somebody writes; a mutex would stop virtual time
 
 	position atomic.Uint64 // of the stream
 }
 
-func (m *mob) count(what string) {
+func (m *attacker) count(what string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.did[what]++
 }
 
-// run does what a program says.
-func (m *mob) run(p []instruction) {
+// run runs a program.
+func (m *attacker) run(p []instruction) {
 	for i := range p {
 		if p[i].op != opRepeat {
 			m.do(p[i])
@@ -126,7 +126,7 @@ func (m *mob) run(p []instruction) {
 		body := p[max(0, i-1-int(p[i].a%16)):i]
 		for range int(p[i].b) {
 			for _, x := range body {
-				if m.steps < mobSteps && x.op != opRepeat {
+				if m.steps < attackSteps && x.op != opRepeat {
 					m.do(x)
 				}
 			}
@@ -134,9 +134,9 @@ func (m *mob) run(p []instruction) {
 	}
 }
 
-// do does one thing.
-func (m *mob) do(x instruction) {
-	if m.steps++; m.steps > mobSteps {
+// do runs an instruction.
+func (m *attacker) do(x instruction) {
+	if m.steps++; m.steps > attackSteps {
 		return
 	}
 	switch x.op {
@@ -170,16 +170,16 @@ func (m *mob) do(x instruction) {
 			c.close()
 		}
 	case opWait:
-		d := min(time.Duration(x.a)*20*time.Millisecond, mobTime-m.waited)
+		d := min(time.Duration(x.a)*20*time.Millisecond, attackTime-m.waited)
 		m.waited += d
 		time.Sleep(d)
-	case opDeaf:
+	case opStall:
 		m.conn(x.a).listen(x.b%2 == 1)
 	}
 }
 
-// address returns where a connection comes from: the first is bob's, too.
-func (m *mob) address(a byte) string {
+// address returns the address of a connection; the first is also Bob's.
+func (m *attacker) address(a byte) string {
 	switch a %= 8; a {
 	case 6: // one customer's
 		m.strange++
@@ -191,7 +191,7 @@ func (m *mob) address(a byte) string {
 	return fmt.Sprintf("198.51.100.%d", a+1)
 }
 
-func (m *mob) token(a byte) string {
+func (m *attacker) token(a byte) string {
 	switch a %= 16; a {
 	case 0:
 		return eve
@@ -205,16 +205,15 @@ func (m *mob) token(a byte) string {
 		return ada[1:] + "x"
 	case 5:
 		return ops + "x"
-	case 6: // ever another one
+	case 6: // always a new one
 		m.strange++
 		return fmt.Sprintf("guest:g%d:0123456789abcdef", m.strange)
 	}
 	return fmt.Sprintf("guest:g:0123456789abcdef%d", a)
 }
 
-// session returns one that the server gave to a connection, its own or another's, or
-// one that it gave to nobody.
-func (m *mob) session(a byte) protocol.SessionToken {
+// session returns a session of one of the attacker's connections, or an invalid one.
+func (m *attacker) session(a byte) protocol.SessionToken {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch n := len(m.sessions); {
@@ -231,8 +230,8 @@ func (m *mob) session(a byte) protocol.SessionToken {
 	}
 }
 
-// upgrade is the handshake of a WebSocket, to the match or to one of a guest.
-func (m *mob) upgrade(match byte) []byte {
+// upgrade is a WebSocket handshake for the stage's match or a guest's.
+func (m *attacker) upgrade(match byte) []byte {
 	name := "duel"
 	if match %= 8; match > 5 {
 		name = fmt.Sprintf("g%d", match)
@@ -241,7 +240,7 @@ func (m *mob) upgrade(match byte) []byte {
 }
 
 // request sends an HTTP request, or a part of it.
-func (m *mob) request(x instruction) {
+func (m *attacker) request(x instruction) {
 	line, body := "GET /matches", ""
 	switch x.a % 10 {
 	case 1:
@@ -270,12 +269,12 @@ func (m *mob) request(x instruction) {
 	m.open(m.address(x.b), b, false)
 }
 
-// message is a valid one of the protocol.
-func (m *mob) message(c *mobConn, kind, v byte) []byte {
+// message returns a valid message of the protocol.
+func (m *attacker) message(c *attackerConn, kind, v byte) []byte {
 	tick, hash := m.known()
 	msg := protocol.Message{Nonce: uint64(v), Tick: tick, Position: protocol.Position(c.position.Load()), Hash: hash}
 	switch kind % 16 {
-	case 0, 1, 2: // a lie, now and then
+	case 0, 1, 2: // false now and then
 		msg.Kind = protocol.KindChecksum
 		if msg.Hash ^= uint64(v % 2); v > 127 {
 			msg.Tick += lockstep.Tick(v % 32)
@@ -301,7 +300,7 @@ func (m *mob) message(c *mobConn, kind, v byte) []byte {
 	case 12:
 		msg.Kind, msg.Auth = protocol.KindAuth, protocol.NewAuth(m.s.game)
 		msg.Auth.Token = m.token(v)
-	default: // many in one
+	default: // a batch
 		one := protocol.Message{Kind: protocol.KindPing, Nonce: uint64(v)}
 		var b []byte
 		for range 1 + int(v) {
@@ -313,16 +312,16 @@ func (m *mob) message(c *mobConn, kind, v byte) []byte {
 }
 
 // conn returns a connection, the latest for 0. There is always one.
-func (m *mob) conn(a byte) *mobConn {
+func (m *attacker) conn(a byte) *attackerConn {
 	if len(m.conns) == 0 {
 		return m.open(m.address(0), m.upgrade(0), true)
 	}
 	return m.conns[len(m.conns)-1-int(a%64)%len(m.conns)]
 }
 
-// open makes a connection, and sends its first bytes.
-func (m *mob) open(address string, first []byte, upward bool) *mobConn {
-	if len(m.conns) >= mobConns {
+// open opens a connection, and sends its first bytes.
+func (m *attacker) open(address string, first []byte, upward bool) *attackerConn {
+	if len(m.conns) >= attackConns {
 		m.conns[0].close()
 		m.conns = m.conns[1:]
 	}
@@ -330,7 +329,7 @@ func (m *mob) open(address string, first []byte, upward bool) *mobConn {
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	c := &mobConn{Conn: socket, mob: m, raw: m.s.newRaw(m.t), upward: upward, duel: bytes.Contains(first, []byte("/duel/")), gate: make(chan struct{}, 1), turn: make(chan struct{}, 1)}
+	c := &attackerConn{Conn: socket, attacker: m, raw: m.s.newRaw(m.t), upward: upward, duel: bytes.Contains(first, []byte("/duel/")), gate: make(chan struct{}, 1), turn: make(chan struct{}, 1)}
 	c.gate <- struct{}{}
 	c.raw.send = func(b []byte) { c.write(whole(fin|binOp, b)) }
 	m.conns = append(m.conns, c)
@@ -339,23 +338,23 @@ func (m *mob) open(address string, first []byte, upward bool) *mobConn {
 	return c
 }
 
-// write sends bytes, if the server takes them soon.
-func (c *mobConn) write(b []byte) {
+// write sends bytes, unless the server is slow to receive them.
+func (c *attackerConn) write(b []byte) {
 	c.turn <- struct{}{}
 	defer func() { <-c.turn }()
 	c.SetWriteDeadline(time.Now().Add(mobWrite))
 	if _, err := c.Write(b); errors.Is(err, os.ErrDeadlineExceeded) {
-		c.mob.count("unread")
+		c.attacker.count("unread")
 	}
 }
 
-func (c *mobConn) close() {
+func (c *attackerConn) close() {
 	c.Close()
 	c.listen(true)
 }
 
-// listen lets a connection read, or not.
-func (c *mobConn) listen(on bool) {
+// listen makes a connection read, or stop reading.
+func (c *attackerConn) listen(on bool) {
 	switch {
 	case on && c.deaf:
 		c.gate <- struct{}{}
@@ -365,8 +364,8 @@ func (c *mobConn) listen(on bool) {
 	c.deaf = !on
 }
 
-// leave closes everything.
-func (m *mob) leave() {
+// leave closes all connections.
+func (m *attacker) leave() {
 	for _, c := range m.conns {
 		c.close()
 	}
@@ -374,17 +373,17 @@ func (m *mob) leave() {
 	m.readers.Wait()
 }
 
-// Read implements net.Conn: a connection that is deaf waits.
-func (c *mobConn) Read(b []byte) (int, error) {
+// Read implements net.Conn. It waits while the connection does not read.
+func (c *attackerConn) Read(b []byte) (int, error) {
 	<-c.gate
 	c.gate <- struct{}{}
 	return c.Conn.Read(b)
 }
 
-// read takes what comes, and answers as a client does.
-func (c *mobConn) read() {
+// read handles received messages, and answers as a client does.
+func (c *attackerConn) read() {
 	defer c.Close()
-	m, r := c.mob, bufio.NewReader(c)
+	m, r := c.attacker, bufio.NewReader(c)
 	resp, err := http.ReadResponse(r, nil)
 	if err != nil {
 		m.count("cut off")
@@ -425,7 +424,7 @@ func (c *mobConn) read() {
 }
 
 // welcomed keeps the session of a connection.
-func (m *mob) welcomed(w *protocol.Welcome, duel bool) {
+func (m *attacker) welcomed(w *protocol.Welcome, duel bool) {
 	m.count(fmt.Sprint("welcomed as ", w.Role))
 	if duel && w.Seat < 2 {
 		m.t.Errorf("the seat of an honest player was given away: %d", w.Seat)

@@ -19,15 +19,14 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
-// A siege is two honest players with good links, and a mob. Bob has the address of a
-// part of the mob.
-type siege struct {
+// An attackRun is two honest players with good links, and an attacker that shares Bob's address.
+type attackRun struct {
 	*stage
-	t      *testing.T
-	honest []*guest
-	from   []*stage
-	mob    *mob
-	idle   int // goroutines before the mob came
+	t        *testing.T
+	honest   []*guest
+	from     []*stage
+	attacker *attacker
+	idle     int // goroutines before the attack
 
 	findings []string
 
@@ -36,8 +35,8 @@ type siege struct {
 	hash uint64
 }
 
-// siegeSetup is what the mob attacks.
-func siegeSetup(t *testing.T) setup {
+// attackSetup is the setup of an attacked server.
+func attackSetup(t *testing.T) setup {
 	list := tokenList + "player 2 eve - " + eve + "\nplayer 3 mallory - " + mallory + "\nplayer 4 carol - " + carol + "\n"
 	tokens, err := server.ReadTokens(strings.NewReader(list))
 	if err != nil {
@@ -47,24 +46,24 @@ func siegeSetup(t *testing.T) setup {
 		options:  server.Options{Authorizer: server.AnyOf(tokens, server.Guests{}), NewMatch: newGuestMatch, GuestMatches: 4, Replays: true},
 		host:     host.Options{SpectatorChat: true},
 		settings: func(s *lockstep.Settings) { s.Players = 6 },
-		config:   minimal.Config{Size: 50, Coins: 5}, // a small state: the game is not what is tested
+		config:   minimal.Config{Size: 50, Coins: 5}, // a small state, because this does not test the game
 		newFile:  func(string) (server.File, error) { return nowhere{}, nil },
 	}
 }
 
-// nowhere is a file that keeps nothing, so that no disk is waited for.
+// nowhere is a file that keeps nothing, so the match does not wait for a disk.
 type nowhere struct{}
 
 func (nowhere) Write(b []byte) (int, error) { return len(b), nil }
 func (nowhere) Sync() error                 { return nil }
 func (nowhere) Close() error                { return nil }
 
-// besiege lets the honest players come, then the mob, and looks how the players are. It
-// returns what the mob did, and what is not as promised.
-func besiege(t *testing.T, x setup, p []byte) (did map[string]int, findings []string) {
+// attackMatch lets the honest players join, runs the attacker, and checks the players. It returns counts of the
+// attacker's actions, and broken promises.
+func attackMatch(t *testing.T, x setup, p []byte) (did map[string]int, findings []string) {
 	synctest.Test(t, func(t *testing.T) {
 		x.pipes, x.options.KeepOpen = true, true
-		k := &siege{stage: newStage(t, x), t: t}
+		k := &attackRun{stage: newStage(t, x), t: t}
 		for i, address := range []string{"203.0.113.1", "198.51.100.1"} {
 			k.from = append(k.from, k.stage.from(t, address))
 			k.honest = append(k.honest, k.from[i].joinWith(t, client.Options{Options: player.Options{Token: []string{ada, bob}[i]}, Sample: k.sample}))
@@ -79,20 +78,20 @@ func besiege(t *testing.T, x setup, p []byte) (did map[string]int, findings []st
 		k.idle = bubbled(t)
 		began := k.stats(t).Tick
 		clock := time.Now()
-		k.mob = &mob{t: t, s: k.stage, known: k.known, did: map[string]int{}}
-		k.mob.run(program(p))
+		k.attacker = &attacker{t: t, s: k.stage, known: k.known, did: map[string]int{}}
+		k.attacker.run(program(p))
 		time.Sleep(time.Second)
 		k.unharmed(began, time.Since(clock))
 		k.welcomed()
-		k.mob.leave()
+		k.attacker.leave()
 		k.left()
-		did, findings = k.mob.did, k.findings
+		did, findings = k.attacker.did, k.findings
 	})
 	return did, findings
 }
 
-// sample is an honest player's: it plays, and shows the mob the checksums.
-func (k *siege) sample(c *player.Client) {
+// sample plays for an honest player, and shows the attacker the player's checksums.
+func (k *attackRun) sample(c *player.Client) {
 	wander(c)
 	if sim := c.Simulation(); sim.Tick()%10 == 0 {
 		k.mu.Lock()
@@ -101,20 +100,20 @@ func (k *siege) sample(c *player.Client) {
 	}
 }
 
-func (k *siege) known() (lockstep.Tick, uint64) {
+func (k *attackRun) known() (lockstep.Tick, uint64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.tick, k.hash
 }
 
-// wrong notes what is not as promised.
-func (k *siege) wrong(format string, args ...any) {
+// wrong records a broken promise.
+func (k *attackRun) wrong(format string, args ...any) {
 	k.findings = append(k.findings, fmt.Sprintf(format, args...))
 }
 
-// unharmed checks what is promised to honest players: they were neither disconnected
-// nor refused nor late, and have all checksums; and the match went on.
-func (k *siege) unharmed(began lockstep.Tick, took time.Duration) {
+// unharmed checks the promises to honest players: they were neither disconnected nor refused nor late and have all
+// checksums, and the match continued.
+func (k *attackRun) unharmed(began lockstep.Tick, took time.Duration) {
 	stats := k.stats(k.t)
 	if ticks, want := stats.Tick-began, lockstep.Tick(took/(50*time.Millisecond)); ticks+1 < want || stats.Skipped > 0 {
 		k.wrong("the match has run %d ticks in %v, and skipped %d; want %d and none", ticks, took, stats.Skipped, want)
@@ -143,9 +142,9 @@ func (k *siege) unharmed(began lockstep.Tick, took time.Duration) {
 	}
 }
 
-// welcomed checks that players who return, or come for the first time, are welcomed at
-// once, while the mob is still there, and that an admin is heard.
-func (k *siege) welcomed() {
+// welcomed checks that new and returning players are welcomed at once while the attacker is still connected, and
+// that an admin gets an answer.
+func (k *attackRun) welcomed() {
 	for i, g := range k.honest {
 		began := time.Now()
 		if err := g.Cut(); err != nil {
@@ -167,12 +166,12 @@ func (k *siege) welcomed() {
 		k.wrong("a player who came was not welcomed in a second: %+v", came.events)
 	}
 	if status, _ := k.from[1].ask(k.t, "POST", "/matches/duel/speed?percent=100", ops, ""); status != 200 {
-		k.wrong("an admin from the mob's address got %d, want 200", status)
+		k.wrong("an admin from the attacker's address got %d, want 200", status)
 	}
 }
 
-// left checks that the mob has left nothing but matches.
-func (k *siege) left() {
+// left checks that the attacker has left nothing but matches.
+func (k *attackRun) left() {
 	for _, m := range k.server.Matches() {
 		if m != k.match {
 			if err := m.End(k.t.Context(), "enough"); err != nil {
@@ -198,30 +197,29 @@ func (k *siege) left() {
 	}
 }
 
-// FuzzSiege lets a mob do anything over many connections, as many subjects and from
-// several addresses, while two honest players play. Nothing of it reaches them.
-func FuzzSiege(f *testing.F) {
-	for _, x := range sieges {
+// FuzzAttack lets an attacker do anything over many connections, as many subjects and from several addresses, while
+// two honest players play. It must not affect them.
+func FuzzAttack(f *testing.F) {
+	for _, x := range attacks {
 		f.Add(x.program)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if _, findings := besiege(t, siegeSetup(t), b); findings != nil {
+		if _, findings := attackMatch(t, attackSetup(t), b); findings != nil {
 			t.Error(strings.Join(findings, "\n"))
 		}
 	})
 }
 
-// A siegeSeed is an attack as a program.
-type siegeSeed struct {
+// An attackSeed is an attack as a program.
+type attackSeed struct {
 	name    string
 	program []byte
-	seen    string // what has to happen, so that it is that attack
+	seen    string // the event that shows the attack
 	times   int    // at least
 }
 
-// sieges are the attacks of the review that come over connections, by the rows of its
-// table.
-var sieges = []siegeSeed{
+// attacks are those of the review that use connections, by the rows of its table.
+var attacks = []attackSeed{
 	{"1: chat over new connections", code(opJoin, 0, 1, 0, opWait, 1, 0, 0, opSay, 0, 3, 225, opSay, 0, 3, 225, opSay, 0, 3, 225, opSay, 0, 3, 225, opSay, 0, 3, 225, opClose, 0, 0, 0, opRepeat, 7, 50, 0), "welcomed as 1", 19},
 	{"1: ever new names", code(opJoin, 6, 7, 0, opSay, 0, 7, 0, opWait, 1, 0, 0, opRepeat, 2, 120, 0), "welcomed as 1", 80},
 	{"2: silent WebSockets of one address", code(opSilent, 0, 0, 0, opWait, 1, 0, 0, opRepeat, 1, 150, 0), "101", 100},
@@ -237,26 +235,26 @@ var sieges = []siegeSeed{
 	{"10: wrong bearers", code(opRequest, 2, 0, 4, opRequest, 3, 0, 5, opRequest, 4, 0, 4, opRepeat, 2, 30, 0), "429", 30},
 	{"10: wrong tokens and sessions", code(opJoin, 4, 0, 15, opWait, 1, 0, 0, opRepeat, 1, 100, 0), "closing refused", 80},
 	{"11: pings", code(opSilent, 0, 0, 0, opFrame, 0, fin|ping, 5, opRepeat, 0, 100, 0), "closed 1008", 1},
-	{"13: late acks and pongs", code(opJoin, 0, 1, 0, opWait, 20, 0, 0, opDeaf, 0, 0, 0, opWait, 200, 0, 0, opSay, 0, 9, 0, opSay, 0, 6, 0, opDeaf, 0, 1, 0, opWait, 200, 0, 0), "welcomed as 1", 1},
+	{"13: late acks and pongs", code(opJoin, 0, 1, 0, opWait, 20, 0, 0, opStall, 0, 0, 0, opWait, 200, 0, 0, opSay, 0, 9, 0, opSay, 0, 6, 0, opStall, 0, 1, 0, opWait, 200, 0, 0), "welcomed as 1", 1},
 	{"broken messages", code(opJoin, 0, 1, 0, opWait, 1, 0, 0, opMutate, 0, 0x44, 9, opMutate, 0, 0x23, 70, opMutate, 0x81, 0x66, 200, opBytes, 0, 5, 0, 0x82, 0xff, 0xff, 1, 2, opRepeat, 5, 30, 0), "closing malformed", 1},
 }
 
-// Control: without the limit that an attack meets, the honest players suffer from it.
-func TestSiegesControl(t *testing.T) {
+// Control: without the limit for an attack, the honest players suffer.
+func TestAttacksControl(t *testing.T) {
 	for _, x := range []struct {
-		siege string
-		off   func(*setup)
-		want  string
+		attackRun string
+		off       func(*setup)
+		want      string
 	}{
 		{"13: late acks and pongs", func(x *setup) { x.host.Slow.Percent = 10 }, "the match has run"},
 		{"13: late acks and pongs", func(x *setup) { x.host.Wait.Bound = 60 * lockstep.Second }, "waited"},
 	} {
-		without := siegeSetup(t)
+		without := attackSetup(t)
 		x.off(&without)
-		i := slices.IndexFunc(sieges, func(s siegeSeed) bool { return s.name == x.siege })
-		_, findings := besiege(t, without, sieges[i].program)
+		i := slices.IndexFunc(attacks, func(s attackSeed) bool { return s.name == x.attackRun })
+		_, findings := attackMatch(t, without, attacks[i].program)
 		if all := strings.Join(findings, "\n"); !strings.Contains(all, x.want) {
-			t.Errorf("%s, without its limit: got %q, want %q", x.siege, all, x.want)
+			t.Errorf("%s, without its limit: got %q, want %q", x.attackRun, all, x.want)
 		}
 	}
 }
@@ -274,11 +272,11 @@ func code(all ...any) (b []byte) {
 	return b
 }
 
-// Each of the seeds does what it says, and harms nobody.
-func TestSieges(t *testing.T) {
-	for _, x := range sieges {
+// Each seed does what it says, and harms nobody.
+func TestAttacks(t *testing.T) {
+	for _, x := range attacks {
 		t.Run(x.name, func(t *testing.T) {
-			did, findings := besiege(t, siegeSetup(t), x.program)
+			did, findings := attackMatch(t, attackSetup(t), x.program)
 			if findings != nil {
 				t.Error(strings.Join(findings, "\n"))
 			}
