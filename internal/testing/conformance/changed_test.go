@@ -11,15 +11,15 @@ import (
 	"testing"
 )
 
-// changedFiles is how many files are changed at random.
+// changedFiles is the number of files with random changes.
 const changedFiles = 600
 
 // difference is a line of the reader in Python: a file, its verdict and ours.
 var difference = regexp.MustCompile(`^(\w+): got (\w+) .*, want (\w+) \{`)
 
-// Files that were changed at random, and whose checks were computed again, are
-// accepted by the reader in Python if and only if we accept them, and then it
-// finds the same in them. Of several faults in a file each may name another.
+// The reader in Python accepts a file with random changes and right checks if and only if
+// we accept it, and then gets the same content. If a file has several faults, the two may
+// name different ones.
 func TestPythonAgreesOnChangedFiles(t *testing.T) {
 	folder := t.TempDir()
 	if err := os.Mkdir(filepath.Join(folder, "replay"), 0o777); err != nil {
@@ -44,7 +44,7 @@ func TestPythonAgreesOnChangedFiles(t *testing.T) {
 		}
 	}
 	if accepted < changedFiles/50 || accepted > changedFiles/2 {
-		t.Errorf("%d of %d files are good: the changes are too large or too small to tell anything", accepted, changedFiles)
+		t.Errorf("%d of %d files are good: the changes are too large or too small", accepted, changedFiles)
 	}
 	text, err := encodeIndex(&index)
 	if err != nil {
@@ -65,7 +65,7 @@ func TestPythonAgreesOnChangedFiles(t *testing.T) {
 	}
 }
 
-// changed returns a file with a few bytes of its blocks changed, and right checks.
+// changed returns a file with a few changed bytes in its blocks and right checks.
 func changed(random *rand.Rand, file []byte) []byte {
 	f := newFile()
 	for at := 32; at < len(file); {

@@ -10,14 +10,14 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// A clientSide is a Client in virtual time, in whole milliseconds. What it does
-// it gives to emit: it opens, says something, or closes.
+// A clientSide is a Client in virtual time, in whole milliseconds. It calls emit with its
+// steps: it opens a connection, sends a message, or closes the connection.
 type clientSide struct {
 	c    *player.Client
 	emit func(Step)
 	dial func() int // returns the number of the next connection
 	now  int64
-	conn int // present connection; 0: none
+	conn int // current connection; 0: none
 }
 
 func newClientSide(p *Player) *clientSide {
@@ -64,8 +64,7 @@ func (s *clientSide) flush() {
 	}
 }
 
-// neutral returns a message in which an auth names no platform: it differs from
-// machine to machine.
+// neutral replaces the platform in an auth, because it differs from machine to machine.
 func neutral(b []byte) []byte {
 	var r protocol.Reader
 	var w protocol.Writer
@@ -82,7 +81,7 @@ func neutral(b []byte) []byte {
 func (s *clientSide) receive(steps []Step) error {
 	for _, step := range steps {
 		if step.Conn != s.conn {
-			continue // it has closed that one
+			continue // the client has closed that one
 		}
 		if step.Do != "" {
 			s.conn = 0
@@ -97,7 +96,7 @@ func (s *clientSide) receive(steps []Step) error {
 	return nil
 }
 
-// play does what the player does.
+// play runs a step of the player.
 func (s *clientSide) play(step *Step) error {
 	var err error
 	switch step.Do {

@@ -19,8 +19,8 @@ func readCase(file string) ([]byte, error) {
 	return os.ReadFile(filepath.Join(dir, filepath.FromSlash(file)))
 }
 
-// The files and the index are those that the builders make, byte for byte, and
-// this implementation gives each the verdict that it must have.
+// The builders make the files and the index byte for byte, and this implementation gives
+// each file the right verdict.
 func TestSuite(t *testing.T) {
 	built, text, err := Build()
 	if err != nil {
@@ -34,7 +34,7 @@ func TestSuite(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(onDisk, text) {
-		t.Error("index.json is not what the builders make: read what -rewrite changes")
+		t.Error("index.json differs from that of the builders: run the test with -rewrite and read the diff")
 	}
 	index, err := ParseIndex(onDisk)
 	if err != nil {
@@ -45,7 +45,7 @@ func TestSuite(t *testing.T) {
 	}
 	for _, c := range built {
 		if b, err := readCase(c.File); err != nil || !bytes.Equal(b, c.Content) {
-			t.Errorf("%s is not what its builder makes (%v)", c.File, err)
+			t.Errorf("%s differs from that of its builder (%v)", c.File, err)
 		}
 	}
 	checkNames(t, index)
@@ -81,7 +81,7 @@ func checkNames(t *testing.T, index *Index) {
 	for _, c := range index.Cases {
 		base := strings.TrimSuffix(filepath.Base(c.File), filepath.Ext(c.File))
 		if known[c.ID] || base != c.ID || !strings.HasPrefix(c.File, c.Kind+"/") || len(c.Rules) == 0 || !strings.HasSuffix(c.About, ".") {
-			t.Errorf("case %s: want an id of its own, which is the name of its file, a rule and a sentence", c.ID)
+			t.Errorf("case %s: want a unique id that is the name of the file, a rule, and a sentence", c.ID)
 		}
 		known[c.ID] = true
 	}
@@ -127,8 +127,8 @@ func suite(t *testing.T) *Index {
 	return index
 }
 
-// compareRules returns what differs between the rules of the pages and those of
-// the cases.
+// compareRules returns the differences between the rules of the pages and those of the
+// cases.
 func compareRules(pages map[string]string, index *Index) []string {
 	var wrong []string
 	inPages, inCases := map[string]bool{}, map[string]bool{}
@@ -157,7 +157,7 @@ func compareRules(pages map[string]string, index *Index) []string {
 	return wrong
 }
 
-// Files of one match have one content hash, however they are recorded.
+// Files of one match have the same content hash, however they are recorded.
 func TestContentIsOne(t *testing.T) {
 	facts := map[string]map[string]any{}
 	for _, c := range suite(t).Cases {
@@ -175,8 +175,8 @@ func TestContentIsOne(t *testing.T) {
 	}
 }
 
-// Control: a wrong verdict, a wrong fact, a changed file, and rules that do not
-// fit are noticed.
+// Control: the checks notice a wrong verdict, a wrong fact, a changed file, and rules
+// without cases.
 func TestControl(t *testing.T) {
 	index := suite(t)
 	for i := range index.Cases {

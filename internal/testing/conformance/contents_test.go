@@ -10,11 +10,11 @@ var recordNames = map[record.Kind]string{
 	record.KindChecksum: "checksum record", record.KindMismatch: "dissent", record.KindEnd: "end", record.KindNote: "note",
 }
 
-// maxContents is how many messages of one WebSocket message are described.
+// maxContents limits the described messages of one WebSocket message.
 const maxContents = 12
 
-// contents returns what is in a WebSocket message, for people: the values of each
-// message, and the name of each record.
+// contents describes a WebSocket message for people: the values of each message and the
+// name of each record.
 func contents(b []byte) []any {
 	var r protocol.Reader
 	all := []any{}
@@ -44,8 +44,8 @@ func contents(b []byte) []any {
 	return all
 }
 
-// valueSize returns the length of the MessagePack value that b begins with, of
-// the forms that records have.
+// valueSize returns the length of the MessagePack value at the beginning of b. It knows
+// the types that records have.
 func valueSize(b []byte) (n int, ok bool) {
 	if len(b) == 0 {
 		return 0, false

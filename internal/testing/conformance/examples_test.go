@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// exampleLine is a line of an example: bytes, and perhaps that more follow.
+// exampleLine is a line of an example: bytes, and "…" if more follow.
 var exampleLine = regexp.MustCompile(`(?m)^    ((?:[0-9A-F]{2})+(?: (?:[0-9A-F]{2})+)*)(?: …)? {2,}\S`)
 
 // The examples of the format's page are bytes of the suite's files.

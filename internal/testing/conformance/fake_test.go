@@ -5,8 +5,7 @@ import (
 	"slices"
 )
 
-// A fake is a server that says what a scenario makes it say, to a client under
-// test.
+// A fake is a scripted server for a client under test.
 type fake struct {
 	t   *Transcript
 	cs  *clientSide
@@ -39,32 +38,32 @@ func (f *fake) wait(ms int64) {
 	f.cs.now = f.now
 }
 
-// server sends one WebSocket message of some messages and records.
+// server sends messages and records in one WebSocket message.
 func (f *fake) server(messages ...[]byte) {
 	b := slices.Concat(messages...)
 	f.give(Step{Conn: f.cs.conn, Hex: hex.EncodeToString(b), Says: contents(b)})
 }
 
-// welcome is the welcome of seat 0, and stateSync a state_sync of the last keyframe of
-// a match.
+// welcome returns a welcome of seat 0.
 func welcome(resumed bool, position, tick, last int) []byte {
 	return recordBytes(48, 0, 1, sessionOne, tick, position, resumed, last, 5, 1, 100)
 }
 
+// stateSync returns a state_sync of the current state of a match.
 func stateSync(m *match, position int) []byte { return chunk(m, position, 0, len(m.joinBytes())) }
 
-// chunk is a part of a state_sync.
+// chunk returns a part of a state_sync.
 func chunk(m *match, position, from, to int) []byte {
 	b := m.joinBytes()
 	return recordBytes(49, position, m.tick, from, len(b), b[from:to])
 }
 
-// joinBytes is the header and a keyframe of the present state.
+// joinBytes returns the header and a keyframe of the current state.
 func (m *match) joinBytes() []byte {
 	return append(slices.Clone(m.records[0]), keyframe(m.tick, m.root(), m.lasts(), m.state())...)
 }
 
-// refuse ends the connection without a word.
+// refuse ends the connection without a message.
 func (f *fake) refuse() { f.give(Step{Conn: f.cs.conn, Do: "close"}) }
 
 func (f *fake) give(s Step) {
@@ -82,8 +81,7 @@ func (f *fake) player(do string, number int64, text string) {
 	}
 }
 
-// runUntil lets time pass up to a moment, and lets the client do what is due in
-// it as well.
+// runUntil lets time pass up to a moment, including what is due at that moment.
 func (s *clientSide) runUntil(until int64) {
 	for next := s.next(); next <= until; next = s.next() {
 		s.now = next

@@ -6,17 +6,16 @@ import (
 	"fmt"
 )
 
-// A Transcript is a live session: what both sides sent each other and when, and
-// the match that they shared. Everything that one side got is enough to check
-// what it sent.
+// A Transcript is a live session: the match, and the messages of both sides with their
+// times. The messages to one side are enough to check those that it sends.
 type Transcript struct {
 	Format int      `json:"format"` // 1
 	About  string   `json:"about"`
-	Plays  []string `json:"plays"` // the sides that it can check: "server", "client"
+	Plays  []string `json:"plays"` // the sides that it checks: "server", "client"
 	Match  Setting  `json:"match"`
-	Host   Policy   `json:"host"`             // what differs from the defaults of docs/protocol.md
-	Tokens []Token  `json:"tokens,omitempty"` // that the server knows
-	Client *Player  `json:"client,omitempty"` // the client that a transcript checks
+	Host   Policy   `json:"host"`             // differences from the defaults of docs/protocol.md
+	Tokens []Token  `json:"tokens,omitempty"` // of the server
+	Client *Player  `json:"client,omitempty"` // the checked client
 	EndsMS int64    `json:"ends_ms"`          // both sides are watched until then
 	Steps  []Step   `json:"-"`                // one a line, see encode
 }
@@ -32,7 +31,7 @@ type Setting struct {
 	Start         int32  `json:"start"` // the game's configuration
 }
 
-// A Policy is what the server is configured to do. Zero values are the defaults.
+// A Policy is the configuration of the server. Zero values are the defaults.
 type Policy struct {
 	Relay               bool   `json:"relay,omitempty"`
 	AnonymousSpectators bool   `json:"anonymous_spectators,omitempty"`
@@ -56,7 +55,7 @@ type Policy struct {
 	BytesBurst          int    `json:"bytes_burst,omitempty"` // with BytesRate
 }
 
-// A Token is one that the server knows. Guests' tokens need not be listed.
+// A Token is a token that the server accepts. Tokens of guests need not be listed.
 type Token struct {
 	Token string `json:"token"`
 	Role  string `json:"role"` // player, spectator or admin
@@ -64,26 +63,25 @@ type Token struct {
 	Name  string `json:"name,omitempty"`
 }
 
-// A Player is a client under test, and what it is configured to do.
+// A Player is a client under test and its configuration.
 type Player struct {
 	Token string `json:"token"`
 	Conns []int  `json:"conns"` // its connections; all others are guests'
 }
 
-// A Step is one thing that happened. Steps stand in the order in which they
-// happened, also those of one millisecond.
+// A Step is one event. Steps are in the order of the events, also within one millisecond.
 type Step struct {
 	AtMS int64  `json:"at_ms"`
 	Conn int    `json:"conn,omitempty"` // numbered from 1 in the order in which they were opened
 	From string `json:"from"`           // server, client, network, operator or player
 
-	// Hex is one WebSocket message, and Says what is in it, for people.
+	// Hex is one WebSocket message, and Says its content for people.
 	Hex  string `json:"hex,omitempty"`
 	Says []any  `json:"says,omitempty"`
 
-	// Do is what happened if it was no message: a connection is opened, cut (without
-	// a word), refused, or closed; the operator or the player does something, with
-	// a number, a text or a payload.
+	// Do is an event that is no message: a connection is opened, cut (without a message),
+	// refused or closed, or the operator or player does something, with a number, a text
+	// or a payload.
 	Do      string `json:"do,omitempty"`
 	Number  int64  `json:"number,omitempty"`
 	Text    string `json:"text,omitempty"`

@@ -7,7 +7,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// raw is bytes that stand in a record as they are.
+// raw is bytes that are copied to a record.
 type raw string
 
 // array is a MessagePack array.
@@ -96,7 +96,7 @@ func appendLength(b []byte, n int, short byte, limit int, long byte) []byte {
 	return be.AppendUint32(append(b, long+2), uint32(n))
 }
 
-// A file is a replay file that is being built.
+// A file is a replay file while a builder writes it.
 type file struct {
 	b     []byte
 	chain uint64
@@ -141,8 +141,7 @@ func join(parts [][]byte) []byte {
 	return b
 }
 
-// A segment is the body of a segment's block. Zero values are those of the
-// records.
+// A segment is the body of a segment's block. Zero values stand for those of the records.
 type segment struct {
 	first, ticks uint64
 	records      []byte
@@ -170,8 +169,8 @@ func (s segment) body() []byte {
 	return append(binary.LittleEndian.AppendUint64(b, s.sum), s.data...)
 }
 
-// frame returns a zstd frame (RFC 8878) with one raw block of less than 64 KiB,
-// which does not depend on any compressor.
+// frame returns a zstd frame (RFC 8878) with one raw block of less than 64 KiB. It does not
+// depend on a compressor.
 func frame(content []byte) []byte {
 	b := []byte{0x28, 0xb5, 0x2f, 0xfd}
 	if n := len(content); n < 256 {

@@ -6,14 +6,14 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// The conformance game, as docs/conformance.md describes it. It must never
-// change: the files of the suite are matches of it.
+// The conformance game of docs/conformance.md. It must never change, because the files of
+// the suite are matches of it.
 type (
 	world struct {
 		Ticks  uint32
 		Coins  []int32 // of each seat
 		System uint16  // commands of the system so far
-		Last   string  // what was said last
+		Last   string  // the text of the last say
 	}
 	config struct{ Start int32 }
 	add    struct{ Coins int16 }

@@ -11,20 +11,20 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A guest is a client that a scenario plays. By itself it follows the stream,
-// and acknowledges, answers pings and reports checksums, unless told otherwise.
+// A guest is a scripted client. By default it follows the stream, sends acks, answers pings
+// and reports checksums.
 type guest struct {
 	p      *play
 	conn   int
-	closed string // why; "" while the connection is open
+	closed string // the reason; "" while the connection is open
 
-	mute     bool // acknowledges nothing
-	silent   bool // reports nothing
+	mute     bool // sends no acks
+	silent   bool // reports no checksums
 	deaf     bool // answers no pings
 	lies     bool // reports wrong checksums
 	observer bool // does not simulate
-	quiet    bool // does nothing by itself
-	lost     bool // gets nothing of what the server sends
+	quiet    bool // sends nothing by itself
+	lost     bool // receives nothing
 
 	welcome  protocol.Welcome
 	session  []byte
@@ -38,7 +38,7 @@ type guest struct {
 	reader   protocol.Reader
 }
 
-// raw sends one WebSocket message of some messages.
+// raw sends messages in one WebSocket message.
 func (g *guest) raw(messages ...[]byte) {
 	b := slices.Concat(messages...)
 	g.p.input("client", Step{Conn: g.conn, Hex: hex.EncodeToString(b), Says: contents(b)})
@@ -48,7 +48,7 @@ func (g *guest) say(values ...any) { g.raw(recordBytes(values...)) }
 
 func (g *guest) cut() { g.p.input("client", Step{Conn: g.conn, Do: "cut"}); g.closed = "cut" }
 
-// command gives the next command.
+// command sends the next command.
 func (g *guest) command(kind int, payload []byte) {
 	g.sequence++
 	g.say(33, g.sequence, kind, payload)
@@ -79,7 +79,7 @@ func (g *guest) report(t lockstep.Tick) {
 	g.say(34, uint64(t), root, sections)
 }
 
-// take takes a step of the server.
+// take handles a step of the server.
 func (g *guest) take(step *Step) error {
 	if step.Do != "" {
 		g.closed = step.About
@@ -150,7 +150,7 @@ func (g *guest) answer(t lockstep.Tick) {
 	g.say(35, uint64(t), half, len(state), state[half:])
 }
 
-// begin begins anew with a complete sync.
+// begin restarts with a complete sync.
 func (g *guest) begin(m *protocol.Message) error {
 	g.follower = game().NewFollower(lockstep.FollowerOptions{})
 	n, _ := valueSize(g.sync)
@@ -171,7 +171,7 @@ func (g *guest) recordBytes(b []byte) error {
 	g.position++
 	err := g.follower.Append(b)
 	if differs := (*lockstep.DesyncError)(nil); errors.As(err, &differs) {
-		err = nil // the match's log says that its referee was wrong
+		err = nil // the log says that the referee was wrong
 	}
 	kind := record.KindOf(b)
 	if err != nil || kind != record.KindFrame && kind != record.KindEmpty {
@@ -188,8 +188,8 @@ func (g *guest) recordBytes(b []byte) error {
 	return nil
 }
 
-// wrongState changes the state of a tick that the guest keeps, and returns its
-// sum, as if the guest had computed it.
+// wrongState changes the guest's state of a tick and returns its checksum, as if the guest
+// had computed it.
 func (g *guest) wrongState(t lockstep.Tick) checksum.Sum {
 	state := g.states[t]
 	state[4+4]++ // the coins of seat 0

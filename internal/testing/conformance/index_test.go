@@ -13,7 +13,7 @@ type Index struct {
 	Cases  []Case `json:"cases"`
 }
 
-// A Case is one file and what a reader must find out about it.
+// A Case is one file and the result that a reader must get.
 type Case struct {
 	ID      string         `json:"id"`   // also the file's base name
 	Kind    string         `json:"kind"` // replay, record, schema, message, transcript
@@ -30,7 +30,7 @@ type Built struct {
 	Content []byte
 }
 
-// A Result is what a reader found out about a file.
+// A Result is a reader's result for a file.
 type Result struct {
 	Verdict string
 	Expect  map[string]any
@@ -56,8 +56,8 @@ var builders = []func() []Built{
 	clientSessions, fakeSessions, fakeSyncSessions,
 }
 
-// Build returns all cases and the text of their index. Expect is what this
-// implementation finds out about a file; the verdict is the builder's own.
+// Build returns all cases and the text of their index. Expect comes from this
+// implementation, the verdict from the builder.
 func Build() ([]Built, []byte, error) {
 	var all []Built
 	for _, b := range builders {
@@ -78,8 +78,7 @@ func Build() ([]Built, []byte, error) {
 	return all, text, err
 }
 
-// encodeIndex returns the text of an index: a case on a few lines, so that
-// people can read a diff.
+// encodeIndex returns the text of an index, with short lines for readable diffs.
 func encodeIndex(index *Index) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -104,8 +103,8 @@ func ParseIndex(text []byte) (*Index, error) {
 	return &index, nil
 }
 
-// Check runs the cases of an index against this implementation. It returns one
-// line for each difference.
+// Check runs the cases of an index with this implementation. It returns a line for each
+// difference.
 func Check(index *Index, read func(file string) ([]byte, error)) []string {
 	var wrong []string
 	for _, c := range index.Cases {

@@ -5,8 +5,8 @@ import (
 	"encoding/binary"
 )
 
-// largeFiles are small files whose segments hold too much. Other cases of limits
-// are where what they limit is.
+// largeFiles are small files with segments that are too large. Other builders have the
+// cases of other limits.
 func largeFiles() []Built {
 	begin := join(newMatch(setup{}).records)
 	zeros := func(n int) piece { return piece{zeros: n} }

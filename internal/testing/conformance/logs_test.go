@@ -2,7 +2,7 @@ package conformance
 
 import "bytes"
 
-// brokenLogs are files whose records stand in a wrong order or are unknown.
+// brokenLogs are files whose records are unknown or in a wrong order.
 func brokenLogs() []Built {
 	header := newMatch(setup{}).records[0]
 	broken := func(id, verdict, about string, m *match, rules ...string) Built {
@@ -33,17 +33,17 @@ func brokenLogs() []Built {
 	}
 }
 
-// altered returns the keyframe of the present state with other sequences.
+// altered returns a keyframe of the current state with other sequences.
 func (m *match) altered(lasts array) []byte { return keyframe(m.tick, m.root(), lasts, m.state()) }
 
-// lastTick returns a match that begins one tick before the last tick that there is.
+// lastTick returns a match that begins one tick before the largest tick.
 func lastTick() *match {
 	m := &match{model: model{coins: []int32{100, 100}}, tick: 1<<32 - 2}
 	return m.add(pack(setup{}.header())).keyframe()
 }
 
-// brokenContents are files whose checks and records are right, but whose content
-// does not fit the header, or the simulation.
+// brokenContents are files whose checks and records are right, but whose content does not
+// match the header or the simulation.
 func brokenContents() []Built {
 	broken := func(id, verdict, about string, m *match, rules ...string) Built {
 		return replayCase(id, verdict, about, m.end().file(), rules...)
@@ -129,8 +129,8 @@ func newMatchOf(state []byte, root uint64) *match {
 	return m.add(keyframe(0, root, array{}, state)).empty(1)
 }
 
-// otherKeyframe returns a keyframe of tick 1 with a state that its root is of,
-// but that is not the match's.
+// otherKeyframe returns a keyframe of tick 1 with a right checksum and a state that is not
+// the match's.
 func otherKeyframe() []byte {
 	m := begun()
 	m.coins[0]++

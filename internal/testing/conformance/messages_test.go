@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A messageCase is one message, or what looks like one.
+// A messageCase is one message, which may be malformed.
 type messageCase struct {
 	id    string
 	rules string
@@ -34,8 +34,8 @@ var (
 	selfTests  = array{uint64(0x523497c62e457d30), uint64(0xe23a4bde19110887), uint64(0xd30e9ebf3a0cb12f), uint64(0x01585ae894085d95), 0}
 )
 
-// An auth is the values of an auth message. Zero values are those of a client of
-// the conformance game.
+// An auth is the values of an auth message. Zero values stand for those of a client of the
+// conformance game.
 type auth struct {
 	protocol                      uint64
 	engine, game, build, platform string
@@ -75,7 +75,7 @@ func (a auth) message() []byte {
 	return recordBytes(32, a.protocol, a.engine, a.game, a.build, a.state, a.commands, a.sums, a.platform, a.token, a.session, a.position)
 }
 
-// goodMessages has each kind of message, and the ends of its values.
+// goodMessages has each kind of message, with values at the ends of their ranges.
 func goodMessages() []Built {
 	return messageCases(messageOK, []messageCase{
 		{"auth", "P-form P-identity", "The auth of a player with a token.", auth{token: "token-of-ada-0000"}.message()},
@@ -111,7 +111,7 @@ func goodMessages() []Built {
 	})
 }
 
-// brokenMessages breaks one rule in each.
+// brokenMessages are messages that each break one rule.
 func brokenMessages() []Built {
 	authBytes := auth{token: "token-of-ada-0000"}.message()
 	return messageCases(messageMalformed, []messageCase{

@@ -71,16 +71,16 @@ func (m *model) root() uint64 {
 	return xxhash.Sum64(root)
 }
 
-// A command is one command of a frame: its kind, payload and what it does.
+// A command is one command of a frame: its kind, payload and effect.
 type command struct {
 	player  byte
 	kind    int
 	payload []byte
-	step    int64 // of the sequence; 0 means 1
+	step    int64 // of the sequence; 0: 1
 	do      func(m *model)
 }
 
-// adds returns the command with which a player adds coins.
+// adds returns a player's command to add coins.
 func adds(player byte, coins int) command {
 	return command{player, kindAdd, recordBytes(coins), 0, func(m *model) {
 		if int(player) < len(m.coins) {
@@ -89,7 +89,7 @@ func adds(player byte, coins int) command {
 	}}
 }
 
-// says returns the command with which a player says something.
+// says returns a player's command to say something.
 func says(player byte, text string) command {
 	return command{player, kindSay, recordBytes(text), 0, func(m *model) { m.last = text }}
 }
@@ -109,7 +109,7 @@ func systems(kind, value int) command {
 	return command{system, kind, recordBytes(value), 0, func(m *model) { m.system++ }}
 }
 
-// A match is the log of a match of the conformance game that is being built.
+// A match is the log of a match of the conformance game, while a builder writes it.
 type match struct {
 	model
 	tick    int64
@@ -117,7 +117,7 @@ type match struct {
 	records [][]byte
 }
 
-// A setup is what a header says. Zero values are those of the standard match.
+// A setup is the values of a header. Zero values stand for those of the standard match.
 type setup struct {
 	protocol                           int
 	engine, game, build, id, platform  string
@@ -160,17 +160,17 @@ func newMatch(s setup) *match {
 	return m.add(pack(s.header())).keyframe()
 }
 
-// add appends a record as it is.
+// add appends records.
 func (m *match) add(records ...[]byte) *match { m.records = append(m.records, records...); return m }
 
-// keyframe appends a keyframe of the present state.
+// keyframe appends a keyframe of the current state.
 func (m *match) keyframe() *match { return m.add(keyframe(m.tick, m.root(), m.lasts(), m.state())) }
 
 func keyframe(tick int64, root uint64, lasts array, state []byte) []byte {
 	return recordBytes(2, tick, root, lasts, state)
 }
 
-// lasts returns the last sequences as a keyframe has them.
+// lasts returns the last sequences in the form of a keyframe.
 func (m *match) lasts() array {
 	a := array{}
 	for p, n := range m.last {
@@ -204,7 +204,7 @@ func (m *match) empty(n int) *match {
 	return m.add(recordBytes(4, n))
 }
 
-// checksum appends the checksum of the present state.
+// checksum appends the checksum of the current state.
 func (m *match) checksum() *match { return m.add(recordBytes(5, 0, m.root())) }
 
 // note appends a note.

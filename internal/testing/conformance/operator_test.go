@@ -7,8 +7,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/host"
 )
 
-// operate does what the server's operator does. What the host refuses is no
-// error: then nothing happens.
+// operate runs a step of the server's operator. A refusal of the host is not an error.
 func (s *stage) operate(step *Step) error {
 	h, now, seat := s.host, s.time(), lockstep.Player(step.Number)
 	switch step.Do {
@@ -38,8 +37,8 @@ func (s *stage) operate(step *Step) error {
 	return nil
 }
 
-// crash ends the server's process, and another one goes on with the first records
-// of the log. All connections are gone, without a word.
+// crash ends the server's process and starts another one with the first records of the
+// log. All connections are lost without a message.
 func (s *stage) crash(keep int) error {
 	r := host.NewRecovery(game())
 	for _, record := range s.records[:keep] {

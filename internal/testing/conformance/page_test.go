@@ -26,7 +26,7 @@ func TestPageNamesCases(t *testing.T) {
 	before, rest, ok := strings.Cut(string(text), from)
 	_, after, ends := strings.Cut(rest, to)
 	if !ok || !ends {
-		t.Fatal("the page has no place for the table")
+		t.Fatal("the page lacks the marks of the table")
 	}
 	want := before + from + ruleTable(suite(t)) + to + after
 	if script.Rewrite() {
@@ -34,7 +34,7 @@ func TestPageNamesCases(t *testing.T) {
 			t.Fatal(err)
 		}
 	} else if want != string(text) {
-		t.Error("the table of cases is not that of the index: run the test with -rewrite")
+		t.Error("the table of cases differs from the index: run the test with -rewrite")
 	}
 }
 
@@ -62,7 +62,7 @@ func ruleTable(index *Index) string {
 // annotation is a row of the annotated file.
 var annotation = regexp.MustCompile("(?m)^\\| (\\d+)(?:–(\\d+))? \\| `([0-9a-f]+)` \\|")
 
-// annotated bytes are those of the file, each once and in order.
+// The annotated bytes are those of the file, each once and in order.
 func TestPageAnnotates(t *testing.T) {
 	text, err := os.ReadFile(page)
 	if err != nil {
@@ -87,7 +87,7 @@ func TestPageAnnotates(t *testing.T) {
 	}
 }
 
-// compareAnnotation returns what differs between a page and a file.
+// compareAnnotation returns the first difference between a page and a file.
 func compareAnnotation(text string, file []byte) string {
 	at := 0
 	for _, row := range annotation.FindAllStringSubmatch(text, -1) {

@@ -5,10 +5,10 @@ import (
 	"fmt"
 )
 
-var errBusy = errors.New("conformance: a client that always has something to do")
+var errBusy = errors.New("conformance: the client always has something to do")
 
-// A play is a scenario that is being played: guests, and perhaps a client under
-// test, with a host. The first error stays.
+// A play is a running scenario: guests, and perhaps a client under test, with a host. It
+// keeps its first error.
 type play struct {
 	*stage
 	guests map[int]*guest
@@ -16,7 +16,7 @@ type play struct {
 	err    error
 }
 
-// input gives the host something that another side does now.
+// input gives the host a step of another side at the current time.
 func (p *play) input(from string, step Step) {
 	step = p.step(from, step)
 	if err := p.stage.input(&step); err != nil && p.err == nil {
@@ -24,7 +24,7 @@ func (p *play) input(from string, step Step) {
 	}
 }
 
-// operator does something as the operator, whose consequences follow at once.
+// operator does something as the operator and delivers the results.
 func (p *play) operator(do string, number int64, text string) {
 	p.input("operator", Step{Do: do, Number: number, Text: text})
 	p.deliver()
@@ -53,7 +53,7 @@ func (p *play) open() *guest {
 	return g
 }
 
-// join opens a connection and says who it is.
+// join opens a connection and authenticates.
 func (p *play) join(a auth) *guest {
 	g := p.open()
 	g.raw(a.message())
@@ -61,7 +61,7 @@ func (p *play) join(a auth) *guest {
 	return g
 }
 
-// again opens another connection of a guest, with what the guest knows.
+// again opens another connection of a guest, which keeps its state.
 func (p *play) again(g *guest, a auth) *guest {
 	g.conn, g.closed = len(p.conns)+1, ""
 	p.guests[g.conn] = g
@@ -71,12 +71,12 @@ func (p *play) again(g *guest, a auth) *guest {
 	return g
 }
 
-// resume comes back with the session of the latest welcome.
+// resume reconnects with the session of the last welcome.
 func (p *play) resume(g *guest) *guest {
 	return p.again(g, auth{session: g.session, position: g.position})
 }
 
-// lose cuts the connection of the client under test, for both sides.
+// lose cuts the connection of the client under test on both sides.
 func (p *play) lose() {
 	step := Step{Conn: p.client.conn, Do: "cut"}
 	p.input("network", step)
@@ -85,7 +85,7 @@ func (p *play) lose() {
 	p.deliver()
 }
 
-// act lets the client under test act, and gives the host what it does.
+// act lets the client under test act and gives the host its steps.
 func (p *play) act(f func() error) error {
 	var did []Step
 	p.client.dial = func() int {
@@ -101,7 +101,7 @@ func (p *play) act(f func() error) error {
 	return err
 }
 
-// deliver gives everybody what the host has sent, until nobody answers.
+// deliver gives guests and client the host's messages until none of them answers.
 func (p *play) deliver() {
 	for len(p.pending) > 0 && p.err == nil {
 		batch := p.pending

@@ -12,8 +12,8 @@ import (
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
 
-// A reader in Python that was written after docs/replay-format.md finds the same
-// in every file: the formats can be implemented without our code.
+// A reader in Python that was written from docs/replay-format.md gets the same result for
+// every file: the formats can be implemented without our code.
 func TestPythonRunsSuite(t *testing.T) {
 	cases := 0
 	for _, c := range suite(t).Cases {
@@ -31,8 +31,8 @@ func TestPythonRunsSuite(t *testing.T) {
 	}
 }
 
-// runPython runs the reader on the suite in a folder, and returns a line for each
-// case that differs, and how many cases there are.
+// runPython runs the reader on the suite in a folder. It returns a line for each case that
+// differs, and the number of cases.
 func runPython(t *testing.T, folder string) (differ []string, cases int) {
 	t.Helper()
 	python, err := exec.LookPath("python3")
@@ -48,7 +48,7 @@ func runPython(t *testing.T, folder string) (differ []string, cases int) {
 	return lines[:wrong], cases
 }
 
-// Control: the reader notices a verdict that is wrong, and a changed file.
+// Control: the reader notices a wrong verdict and a changed file.
 func TestPythonControl(t *testing.T) {
 	folder := t.TempDir()
 	if err := os.CopyFS(folder, os.DirFS(dir)); err != nil {

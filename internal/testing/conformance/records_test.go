@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// recordCase returns a case of kind record: the records before it, and the one
-// that the case is about.
+// recordCase returns a case of kind record: a record and the records before it.
 func recordCase(id, verdict, about string, before *match, rec []byte, rules ...string) Built {
 	var text strings.Builder
 	fmt.Fprintf(&text, "# %s\n", about)

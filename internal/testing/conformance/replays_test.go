@@ -13,7 +13,7 @@ func replayCase(id, verdict, about string, content []byte, rules ...string) Buil
 	return Built{Case{ID: id, Kind: "replay", File: "replay/" + id + ".ssr", Rules: rules, Verdict: verdict, About: about}, content}
 }
 
-// begun returns a match whose first tick has both players in it.
+// begun returns a match with one tick, in which both players join.
 func begun() *match { return newMatch(setup{}).frame(systems(joined, 0), systems(joined, 1)) }
 
 // standard returns a match with every kind of record but a mismatch.
@@ -42,8 +42,8 @@ func sealed() *file {
 	return newFile().segment(segment{ticks: 10, records: join(before)}).segment(segment{first: 10, ticks: 2, records: join(after)})
 }
 
-// index returns the body of an index: of each keyframe the difference of its
-// tick and of its block's offset to the one before, and where it begins.
+// index returns the body of an index: for each keyframe the differences of its tick and
+// its block's offset to those before, and its place in the block.
 func index(self int, marks ...[3]uint64) []byte {
 	b := binary.AppendUvarint(nil, uint64(len(marks)))
 	for _, m := range marks {

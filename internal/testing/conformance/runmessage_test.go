@@ -14,8 +14,8 @@ const (
 	messageMalformed = "malformed"
 )
 
-// runMessage reads a file of hexadecimal lines, each of which is one message that
-// is not a record. The verdict is that on the last one.
+// runMessage reads a file of hexadecimal lines. Each is one message that is not a record.
+// The verdict is that of the last one.
 func runMessage(text []byte) Result {
 	lines, err := hexLines(text)
 	if err != nil {
@@ -108,7 +108,7 @@ func rootTexts(sums []uint64) []any {
 	return texts
 }
 
-// sessionText returns a session in hexadecimal digits, and nothing for none.
+// sessionText returns a session in hexadecimal digits; "" for none.
 func sessionText(s protocol.SessionToken) string {
 	if s == (protocol.SessionToken{}) {
 		return ""

@@ -14,9 +14,8 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// runRecord reads the records of a file of hexadecimal lines as the only batch
-// of a replay. The verdict is that on the last record; what an unfinished match
-// lacks does not count.
+// runRecord reads the records of a file of hexadecimal lines as the only batch of a replay.
+// The verdict is that of the last record. The missing end of the match does not count.
 func runRecord(text []byte) Result {
 	lines, err := hexLines(text)
 	if err != nil {
@@ -106,14 +105,14 @@ func headerFacts(h *lockstep.Header) map[string]any {
 	}
 }
 
-// A hexLine is one line of a file of bytes that people read.
+// A hexLine is one line of a file of hexadecimal lines.
 type hexLine struct {
 	label string
 	bytes []byte
 }
 
-// hexLines reads lines of hexadecimal digits. A line may begin with a label and
-// a colon. Empty lines and lines that begin with # do not count.
+// hexLines reads lines of hexadecimal digits. A line may begin with a label and a colon. It
+// skips empty lines and lines that begin with #.
 func hexLines(text []byte) ([]hexLine, error) {
 	var lines []hexLine
 	for line := range strings.Lines(string(text)) {

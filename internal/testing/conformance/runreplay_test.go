@@ -17,8 +17,8 @@ import (
 
 var game = sync.OnceValue(func() *lockstep.Game { return lockstep.MustGame(Rules()) })
 
-// runReplay verifies a replay file with one worker and with three, which must
-// give one verdict, and reads what is in it.
+// runReplay verifies a replay file with one worker and with three, which must give the same
+// verdict, and reads its content.
 func runReplay(file []byte) Result {
 	one, facts := verify(file, 1)
 	if three, _ := verify(file, 3); three != one {
@@ -30,8 +30,8 @@ func runReplay(file []byte) Result {
 	return Result{one, facts}
 }
 
-// verify returns the verdict on a file, and where its first fault is: the
-// offset of the block and the last tick before it, or the checksums that differ.
+// verify returns the verdict on a file and the place of its first fault: the offset of the
+// block and the last tick before it, or the differing checksums.
 func verify(file []byte, workers int) (string, map[string]any) {
 	r, err := openFile(file)
 	if err == nil {
@@ -60,7 +60,7 @@ func openFile(file []byte) (*replay.Reader, error) {
 	return replay.NewReader(bytes.NewReader(file), int64(len(file)))
 }
 
-// readReplay returns what is in a good file.
+// readReplay returns the content of a good file.
 func readReplay(file []byte) map[string]any {
 	r, err := openFile(file)
 	if err != nil {
@@ -88,7 +88,7 @@ func readReplay(file []byte) map[string]any {
 	return facts
 }
 
-// signers returns those of the suite's keys that have signed a file.
+// signers returns the suite's keys that have signed a file.
 func signers(file []byte) []string {
 	keys := []string{}
 	for seed := range byte(16) {
@@ -106,7 +106,7 @@ func signer(seed byte) ed25519.PrivateKey {
 	return ed25519.NewKeyFromSeed(bytes.Repeat([]byte{seed}, ed25519.SeedSize))
 }
 
-// lastRoot returns the root of the last tick, computed by the simulation.
+// lastRoot returns the state hash of the last tick, computed by the simulation.
 func lastRoot(file []byte) string {
 	r, err := openFile(file)
 	f := game().NewFollower(lockstep.FollowerOptions{})
@@ -119,8 +119,7 @@ func lastRoot(file []byte) string {
 	return checksum.FormatHash(f.Simulation().Hash())
 }
 
-// contentUpTo returns the content hash up to the middle of a match, with the sum
-// of its first and last tick.
+// contentUpTo returns the content hash up to half of a number of ticks.
 func contentUpTo(file []byte, ticks lockstep.Tick) map[string]any {
 	r, err := openFile(file)
 	if err != nil {

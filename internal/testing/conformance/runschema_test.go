@@ -11,9 +11,8 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// runSchema reads a file with a schema and, optionally, the canonical bytes of a
-// value. A schema that is not allowed, or bytes that are not of the schema, are
-// invalid, as in a replay.
+// runSchema reads a file with a schema and optionally the canonical bytes of a value. As in
+// a replay, a malformed schema and bytes of another schema are invalid.
 func runSchema(text []byte) Result {
 	lines, err := hexLines(text)
 	if err != nil {
@@ -39,8 +38,7 @@ func runSchema(text []byte) Result {
 	return Result{string(replay.ClassOK), facts}
 }
 
-// valueFacts adds what is known of a value, and reports whether it is one of
-// the schema.
+// valueFacts adds the facts of a value and reports whether it has the schema.
 func valueFacts(facts map[string]any, s *state.Schema, b []byte) bool {
 	var sum checksum.Sum
 	err := checksum.OfBytes(&sum, s, b)
@@ -68,8 +66,7 @@ func valueFacts(facts map[string]any, s *state.Schema, b []byte) bool {
 	return true
 }
 
-// leafFact returns a leaf with its value: an integer as decimal text, without
-// regard to its fraction bits.
+// leafFact returns a leaf with its value. It ignores the fraction bits of integers.
 func leafFact(v state.Value) map[string]any {
 	fact := map[string]any{"path": v.Path}
 	switch k := v.Node.Kind(); {

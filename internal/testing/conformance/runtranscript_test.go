@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// runTranscript plays a transcript with our Host and our Client, where it has
-// enough for them, and compares each byte that they send, and when. Session
-// tokens and platforms are those of the transcript.
+// runTranscript plays a transcript with our Host, our Client or both, and compares each
+// byte that they send and its time. Session tokens and platforms are those of the
+// transcript.
 func runTranscript(text []byte) Result {
 	t, err := parseTranscript(text)
 	if err != nil {
@@ -30,7 +30,7 @@ func runTranscript(text []byte) Result {
 	return Result{messageOK, facts}
 }
 
-// playServer gives our Host what a transcript's clients and operator do.
+// playServer gives our Host the steps of a transcript's clients and operator.
 func playServer(t *Transcript) (*Transcript, error) {
 	got := *t
 	got.Steps = nil
@@ -52,13 +52,13 @@ func playServer(t *Transcript) (*Transcript, error) {
 	return &got, nil
 }
 
-// passOver is pass for a host whose messages only the transcript answers.
+// passOver is pass without deliveries: only the transcript answers the host's messages.
 func (s *stage) passOver(until int64) {
 	for s.pending = nil; s.pass(until); s.pending = nil {
 	}
 }
 
-// playClient gives our Client what a transcript's server and player do.
+// playClient gives our Client the steps of a transcript's server and player.
 func playClient(t *Transcript) (*Transcript, error) {
 	got := *t
 	got.Steps = nil
@@ -103,8 +103,8 @@ func playClient(t *Transcript) (*Transcript, error) {
 	return &got, nil
 }
 
-// compareSteps returns the first difference between what a side did and what it
-// should have done, for each connection.
+// compareSteps returns the first difference between the steps of a side and the wanted
+// ones, by connection.
 func compareSteps(side string, got, want *Transcript) string {
 	last := 0
 	for _, s := range append(slices.Clone(got.Steps), want.Steps...) {
@@ -127,7 +127,7 @@ func compareSteps(side string, got, want *Transcript) string {
 	return ""
 }
 
-// stepsOf returns what one side did on a connection.
+// stepsOf returns the steps of one side on a connection.
 func stepsOf(t *Transcript, side string, conn int) []string {
 	var all []string
 	for _, s := range t.Steps {

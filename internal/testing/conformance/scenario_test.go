@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// A scenario makes a transcript. With run it is played with a Host and guests;
-// with client in the transcript, one of them is a Client; with serve it is played
-// with a Client and a server that says what the scenario wants.
+// A scenario makes a transcript. run plays it with a Host and guests, one of them a Client
+// if client is set. serve plays it with a Client and a scripted server.
 type scenario struct {
 	id, rules, about string
 	setup            func(*Transcript)

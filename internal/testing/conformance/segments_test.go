@@ -58,8 +58,8 @@ func brokenSegments() []Built {
 	}
 }
 
-// largeSchema returns a file whose header has a schema of 512 KiB zeros, in which
-// the others do not fit. Each block of its frame repeats 64 KiB of them.
+// largeSchema returns a file whose header has a schema of 512 KiB of zeros, so that the
+// other schemas exceed the limit. Each block of its zstd frame repeats 64 KiB of zeros.
 func largeSchema() []byte {
 	const size = 512 << 10
 	m := newMatch(setup{configSchema: make([]byte, size)}).note(0, "chat", strings.Repeat("x", 300)).end()
@@ -85,12 +85,12 @@ func cutSegment() []byte {
 	return newFile().segment(segment{ticks: 12, records: all[:k]}).segment(segment{first: 12, records: all[k:]}).b
 }
 
-// runFrame is a zstd frame of 40,960 records of one empty tick, as the command
-// zstd -19 wrote it once: 19 bytes for 120 KiB.
+// runFrame is a zstd frame of 40,960 records of one empty tick. The command zstd -19
+// wrote it: 19 bytes for 120 KiB.
 var runFrame = unhex("28b52ffd00685d0000189204010100fadfe66e08")
 
-// compressedFile returns the standard match with a segment that the command
-// zstd -19 has compressed once.
+// compressedFile returns the standard match with a segment that the command zstd -19
+// compressed.
 func compressedFile() []byte {
 	before, after := standard().split()
 	return newFile().segment(segment{ticks: 10, records: join(before), data: unhex(compressed)}).batch(after...).b

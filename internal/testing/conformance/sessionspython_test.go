@@ -12,8 +12,8 @@ import (
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
 
-// The documents are enough to write a client from, in another language, that
-// plays the conformance game: it says what the transcripts want of a client.
+// A client in Python that was written from the documents plays the conformance game: it
+// sends the messages that the transcripts want of a client.
 func TestSessionsInAnotherLanguage(t *testing.T) {
 	out, err := playInPython(t, dir)
 	if err != nil || !strings.HasPrefix(out, "played ") {
@@ -21,7 +21,7 @@ func TestSessionsInAnotherLanguage(t *testing.T) {
 	}
 }
 
-// Control: it notices another checksum, another command and another identity.
+// Control: the test notices another checksum, another command and another identity.
 func TestSessionsInAnotherLanguageControl(t *testing.T) {
 	for name, change := range map[string]struct{ id, from, to string }{
 		"another checksum": {"session-client-play", "942205cf18503ccde4a22488", "942205cf18503ccde4a22489"},

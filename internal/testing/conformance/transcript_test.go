@@ -26,8 +26,8 @@ func transcripts(t *testing.T) map[string]*Transcript {
 	return all
 }
 
-// Control: a changed byte, a missing step and another millisecond are noticed,
-// in what each side did.
+// Control: the comparison notices a changed byte, a missing step and another millisecond
+// on each side.
 func TestTranscriptControl(t *testing.T) {
 	changes := map[string]func(*Transcript, int){
 		"a changed byte": func(x *Transcript, i int) {
@@ -48,7 +48,7 @@ func TestTranscriptControl(t *testing.T) {
 				}
 			}
 			if last < 0 {
-				continue // nothing but a connection that is closed
+				continue // the side only closes a connection
 			}
 			for name, change := range changes {
 				wrong := *x
@@ -66,7 +66,7 @@ func TestTranscriptControl(t *testing.T) {
 	}
 }
 
-// What a transcript is read from is written again as the same text.
+// A transcript is written again as the same text.
 func TestTranscriptText(t *testing.T) {
 	for _, c := range suite(t).Cases {
 		if c.Kind != "transcript" {
