@@ -15,13 +15,13 @@ type FollowerOptions struct {
 	Observer func(Tick, any)
 }
 
-// A DesyncError tells that a state is not the one that the log was made with. The Follower can go on, to see whether it
-// heals.
+// A DesyncError says that the follower's state differs from the log's. The Follower can go on, to see whether the
+// difference stays.
 type DesyncError struct {
 	Tick     Tick   `json:"tick"`
 	Got      uint64 `json:"got,string"`  // our hash
 	Want     uint64 `json:"want,string"` // the log's
-	Keyframe bool   `json:"keyframe"`    // Want is that of a keyframe, not of a checksum record
+	Keyframe bool   `json:"keyframe"`    // Want comes from a keyframe, not from a checksum record
 }
 
 func (e *DesyncError) Error() string {
@@ -29,8 +29,8 @@ func (e *DesyncError) Error() string {
 		e.Tick, checksum.FormatHash(e.Got), checksum.FormatHash(e.Want))
 }
 
-// A Follower makes the states of a match again from its log. It is a [Log]: it follows whatever is appended to it, from
-// the header on, be that the coordinator's records as they are made or those of a file. It belongs to one goroutine.
+// A Follower computes the states of a match again from its log. It is a [Log]: it takes the records from the header on,
+// live or from a file. It belongs to one goroutine.
 type Follower struct {
 	game    *Game
 	options FollowerOptions
@@ -41,13 +41,12 @@ type Follower struct {
 	ended   bool
 	checked int // records of checksums and keyframes that were compared
 
-	// The hash of the present state, once something was compared with it. A log may have any number of checksums of one
-	// tick.
+	// The hash of the present state, once it was compared. A log may have any number of checksums of one tick.
 	hash   uint64
 	hashed bool
 }
 
-// NewFollower returns a Follower of a match of game g that has yet to begin.
+// NewFollower returns a Follower of a match of game g. It waits for the header.
 func (g *Game) NewFollower(o FollowerOptions) *Follower {
 	if o.History.Length <= 0 {
 		o.History.Length = 64
@@ -55,7 +54,7 @@ func (g *Game) NewFollower(o FollowerOptions) *Follower {
 	return &Follower{game: g, options: o, history: history{ring: make([]Moment, o.History.Length)}}
 }
 
-// NewFollowerAt returns a Follower that goes on from the state of sim, of the match with header h.
+// NewFollowerAt returns a Follower that continues from the state of sim, in the match with header h.
 func (g *Game) NewFollowerAt(h *Header, sim *Simulation, o FollowerOptions) *Follower {
 	f := g.NewFollower(o)
 	f.header = h
@@ -75,7 +74,7 @@ func (f *Follower) Header() *Header { return f.header }
 // Simulation returns the follower's state, for reading, or nil before the first keyframe.
 func (f *Follower) Simulation() *Simulation { return f.sim }
 
-// Tick returns the tick whose state the follower has, and 0 before it has one.
+// Tick returns the tick of the follower's state, and 0 before it has one.
 func (f *Follower) Tick() Tick {
 	if f.sim == nil {
 		return 0
@@ -83,7 +82,7 @@ func (f *Follower) Tick() Tick {
 	return f.sim.tick
 }
 
-// Restore replaces the present state by another one of the same tick, in canonical bytes.
+// Restore replaces the present state by another one of the same tick, given in canonical bytes.
 func (f *Follower) Restore(state []byte) error {
 	f.hashed = false
 	return f.sim.Restore(f.sim.tick, state)
@@ -97,11 +96,11 @@ func (f *Follower) Memory() (n int) {
 	return n
 }
 
-// Ended reports whether the log's last record was applied.
+// Ended reports whether the end record was applied.
 func (f *Follower) Ended() bool { return f.ended }
 
-// Checked returns how many of the log's checksums and keyframes were compared with the follower's own states, and how
-// they came out: Apply told.
+// Checked returns how many of the log's checksums and keyframes were compared with the follower's own states. Apply
+// returned the results.
 func (f *Follower) Checked() int { return f.checked }
 
 // Append decodes one record and applies it. See [Follower.Apply] for errors.
@@ -117,7 +116,7 @@ func (f *Follower) Append(raw []byte) error {
 }
 
 // Apply applies one record. It returns an [*IdentityError] for another game's log, [ErrGap] and [ErrRepeat] for a frame
-// that is not the next one, a [*DesyncError] if a checksum or keyframe is not that of the follower's state, and a
+// that is not the next one, a [*DesyncError] if a checksum or keyframe differs from the follower's state, and a
 // [*PanicError] if the game panics. After a DesyncError the follower can go on.
 func (f *Follower) Apply(r *record.Record) error {
 	if f.sim == nil && r.Kind > record.KindKeyframe {
@@ -152,7 +151,7 @@ func (f *Follower) begin(h *Header) error {
 	return nil
 }
 
-// keyframe restores the first keyframe, and compares the others.
+// keyframe restores the first keyframe and compares later ones.
 func (f *Follower) keyframe(r *record.Record) error {
 	if f.header == nil {
 		return fmt.Errorf("lockstep: follower: %w: a keyframe before the header", record.ErrOutOfPlace)
@@ -171,7 +170,7 @@ func (f *Follower) keyframe(r *record.Record) error {
 	return f.compare(r.Tick, r.Keyframe.Hash, true)
 }
 
-// compare compares the log's checksum of tick t with that of our own state, if we still have it.
+// compare compares the log's checksum of tick t with our own, if that state is still known.
 func (f *Follower) compare(t Tick, want uint64, keyframe bool) error {
 	var got uint64
 	if m := f.history.find(t); m != nil {
@@ -206,7 +205,7 @@ func (f *Follower) Advance(frame *Frame) error {
 	return nil
 }
 
-// keep adds the present to the history.
+// keep adds the present state to the history.
 func (f *Follower) keep() {
 	m := f.history.next(f.sim.tick)
 	f.sim.Sum(&m.Sum)

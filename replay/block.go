@@ -29,37 +29,32 @@ var (
 	// ErrFormat: the file does not begin as a replay does.
 	ErrFormat = errors.New("not a replay")
 
-	// ErrUnsupported: a version, a flag, a block or a record that this code does
-	// not know and must not pass over.
+	// ErrUnsupported: a version, a flag, a block or a record that this code does not know and must not pass over.
 	ErrUnsupported = errors.New("not supported")
 
-	// ErrCorrupt: a check, a sum or the form of bytes is not the one that a Writer
-	// writes.
+	// ErrCorrupt: a check, a sum or the form of bytes is not the one that a Writer writes.
 	ErrCorrupt = errors.New("corrupt")
 
 	// ErrInvalid: the checks hold, and the content breaks a rule of the format.
 	ErrInvalid = errors.New("invalid")
 
-	// ErrLimit: more ticks than were to be simulated, or more bytes than
-	// compressed ones can be worth. A few bytes of a hostile file can claim a
-	// thousand million.
+	// ErrLimit: more ticks than were to be simulated, or more bytes than compressed ones can be worth. A few bytes of a
+	// hostile file can claim a thousand million.
 	ErrLimit = errors.New("too long")
 )
 
-// A DamageError tells where a replay file cannot be read on. It wraps
-// [io.ErrUnexpectedEOF] if the file merely ends too early, [ErrCorrupt] if
-// there is more after the damage or the last block is not as it was written,
-// [ErrInvalid] if what was written breaks a rule, [ErrLimit] if it exceeds a
-// limit, [ErrUnsupported] if a newer reader may know what this one does not, and
-// [ErrFormat] if it is no replay at all. [ClassOf] tells these apart.
+// A DamageError tells where a replay file cannot be read on. It wraps [io.ErrUnexpectedEOF] if the file merely ends too
+// early, [ErrCorrupt] if there is more after the damage or the last block is not as it was written, [ErrInvalid] if
+// what was written breaks a rule, [ErrLimit] if it exceeds a limit, [ErrUnsupported] if a newer reader may know what
+// this one does not, and [ErrFormat] if it is no replay at all. [ClassOf] tells these apart.
 type DamageError struct {
 	Offset int64         // of the block, in bytes
 	Tick   lockstep.Tick // the last tick that can be read before it
 	Next   int64         // offset of the next valid block, 0 if there is none
 	Err    error
 
-	// NextTick is the tick that the next valid block goes on after, so that the
-	// ticks from Tick+1 up to it are lost; 0 if the block does not say.
+	// NextTick is the tick that the next valid block goes on after, so that the ticks from Tick+1 up to it are lost; 0
+	// if the block does not say.
 	NextTick lockstep.Tick
 }
 
@@ -91,8 +86,8 @@ func appendBlockHeader(dst []byte, kind byte, size int) []byte {
 	return binary.AppendUvarint(append(dst, kind), uint64(size))
 }
 
-// parseBlockHeader returns the kind, the size of the body and the size of the
-// header that b begins with. It returns io.ErrUnexpectedEOF if b is too short.
+// parseBlockHeader returns the kind, the size of the body and the size of the header that b begins with. It returns
+// io.ErrUnexpectedEOF if b is too short.
 func parseBlockHeader(b []byte) (kind byte, size uint64, header int, err error) {
 	n := 0
 	if len(b) > 1 {
@@ -110,8 +105,7 @@ func parseBlockHeader(b []byte) (kind byte, size uint64, header int, err error) 
 // maxLengthSize is the size of a block's length in bytes at the most: below 2^35.
 const maxLengthSize = 5
 
-// checkBlock returns the check of a block, given the one before and all bytes
-// of the block but the check.
+// checkBlock returns the check of a block, given the one before and all bytes of the block but the check.
 func checkBlock(before uint64, block ...[]byte) uint64 {
 	var d xxhash.Digest
 	d.Reset()

@@ -24,8 +24,7 @@ import (
 //	states/TICK-referee.state  canonical bytes of the referee's state
 //	states/TICK-player.state   what the player sent as its own
 //
-// It needs nothing else to be explained: the replay's header describes the
-// states.
+// It needs nothing else to be explained: the replay's header describes the states.
 const (
 	bundleFormat   = 1
 	manifestName   = "manifest.json"
@@ -65,16 +64,14 @@ type BundleParticipant struct {
 	Platform string          `json:"platform"`
 }
 
-// A BundleExhibit names the states of one tick in the archive. A name is empty
-// if that side's state is not there.
+// A BundleExhibit names the states of one tick in the archive. A name is empty if that side's state is not there.
 type BundleExhibit struct {
 	Tick    lockstep.Tick `json:"tick"`
 	Referee string        `json:"referee,omitempty"`
 	Player  string        `json:"player,omitempty"`
 }
 
-// WriteBundle writes the evidence of a desync in the match with header h, and
-// the match's replay so far, as a bundle.
+// WriteBundle writes the evidence of a desync in the match with header h, and the match's replay so far, as a bundle.
 func WriteBundle(w io.Writer, h *lockstep.Header, e *host.Evidence, replay io.Reader) error {
 	z := zip.NewWriter(w)
 	m := manifest(h, e)
@@ -115,17 +112,15 @@ func WriteBundle(w io.Writer, h *lockstep.Header, e *host.Evidence, replay io.Re
 	return z.Close()
 }
 
-// bundleDate is the date of every file in a bundle. Without one an entry has the
-// day 0 of the month 0, which some readers refuse. A fixed date gives equal bundles
-// for equal evidence; the manifest says which match and tick it is of.
+// bundleDate is the date of every file in a bundle. Without one an entry has the day 0 of the month 0, which some
+// readers refuse. A fixed date gives equal bundles for equal evidence; the manifest says which match and tick it is of.
 var bundleDate = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // bundleSample is how many bytes of a file tell whether it is compressed.
 const bundleSample = 1 << 20
 
-// createFile begins a file that starts with sample. The file is not compressed if
-// that would make it so small that a reader takes the bundle for a bomb: see
-// maxBundleRatio. Half of the ratio is left for what comes after the sample.
+// createFile begins a file that starts with sample. The file is not compressed if that would make it so small that a
+// reader takes the bundle for a bomb: see maxBundleRatio. Half of the ratio is left for what comes after the sample.
 func createFile(z *zip.Writer, name string, sample []byte) (io.Writer, error) {
 	h := zip.FileHeader{Name: name, Method: zip.Deflate, Modified: bundleDate}
 	var packed bytes.Buffer
@@ -204,14 +199,13 @@ func (b *Bundle) State(name string) ([]byte, error) { return b.read(name, maxBun
 // Replay returns the bytes of the replay in the bundle, at most so many.
 func (b *Bundle) Replay(maxBytes int64) ([]byte, error) { return b.read(bundleReplay, maxBytes) }
 
-// CopyReplay writes the replay in the bundle to w, at most so many bytes. It
-// returns [ErrLimit] for a larger one.
+// CopyReplay writes the replay in the bundle to w, at most so many bytes. It returns [ErrLimit] for a larger one.
 func (b *Bundle) CopyReplay(w io.Writer, maxBytes int64) error {
 	return b.unpack(w, bundleReplay, maxBytes)
 }
 
-// read returns a file of at most max bytes. It reserves memory for the size that
-// the archive claims only if so much may be unpacked.
+// read returns a file of at most max bytes. It reserves memory for the size that the archive claims only if so much may
+// be unpacked.
 func (b *Bundle) read(name string, max int64) ([]byte, error) {
 	var p bytes.Buffer
 	if info, err := fs.Stat(b.files, name); err == nil && info.Size() < min(max, b.left) {
@@ -223,8 +217,7 @@ func (b *Bundle) read(name string, max int64) ([]byte, error) {
 	return p.Bytes(), nil
 }
 
-// unpack writes a file of at most max bytes to w. Its bytes count towards what may
-// be unpacked of the bundle.
+// unpack writes a file of at most max bytes to w. Its bytes count towards what may be unpacked of the bundle.
 func (b *Bundle) unpack(w io.Writer, name string, max int64) error {
 	f, err := b.files.Open(name)
 	if err != nil {

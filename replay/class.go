@@ -14,8 +14,7 @@ import (
 // A Class is the verdict on a file in one word, as programs print it.
 type Class string
 
-// The classes of files. An error that says nothing about a file has none: its
-// class is empty.
+// The classes of files. An error that says nothing about a file has none: its class is empty.
 const (
 	ClassOK          Class = "ok"          // the file is whole and keeps every rule
 	ClassDesync      Class = "desync"      // the file is well formed, and checksums contradict each other or the simulation
@@ -27,10 +26,9 @@ const (
 	ClassIdentity    Class = "identity"    // the file is of another game, build or schema
 )
 
-// ClassOf returns the class of an error of this package, or of a
-// [lockstep.Follower] that a replay was played into. The class of nil is
-// [ClassOK]. The class is empty if err does not judge the file, for example
-// because the disk failed or the replay does not have a tick.
+// ClassOf returns the class of an error of this package, or of a [lockstep.Follower] that a replay was played into. The
+// class of nil is [ClassOK]. The class is empty if err does not judge the file, for example because the disk failed or
+// the replay does not have a tick.
 func ClassOf(err error) Class {
 	var (
 		desync   *lockstep.DesyncError
@@ -68,8 +66,7 @@ func ClassOf(err error) Class {
 	return ""
 }
 
-// ofRecord returns the sentinel for the error of a record. The check of the
-// record's block holds.
+// ofRecord returns the sentinel for the error of a record. The check of the record's block holds.
 func ofRecord(err error) error {
 	switch {
 	case errors.Is(err, record.ErrUnknownRecord):

@@ -11,8 +11,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A ContentHash is the SHA-256 of what a match was, whoever recorded it and
-// however its file is compressed, divided and keyed:
+// A ContentHash is the SHA-256 of what a match was, whoever recorded it and however its file is compressed, divided and
+// keyed:
 //
 //	1  u32 size, header record with an empty platform
 //	2  u32 tick, u64 hash, u32 count, then u8 player and u32 sequence of each, u32 size, state: the first keyframe
@@ -22,9 +22,8 @@ import (
 //	7  u32 size, reason: the end
 //	0  u32 tick: the last tick, always at the end
 //
-// in the order of the log, all integers little-endian. Ticks without commands,
-// later keyframes and notes are left out. Of a match that has not ended, what
-// stands after the last tick is left out too, since a torn file may lack it.
+// in the order of the log, all integers little-endian. Ticks without commands, later keyframes and notes are left out.
+// Of a match that has not ended, what stands after the last tick is left out too, since a torn file may lack it.
 type ContentHash [sha256.Size]byte
 
 // String returns the hash in hexadecimal digits.
@@ -33,12 +32,10 @@ func (h ContentHash) String() string { return hex.EncodeToString(h[:]) }
 // MarshalText returns what String does.
 func (h ContentHash) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
 
-// HashContent returns the content hash of a match up to a tick, and the tick that
-// it reaches: the match's last if that is not after it. The hash up to a tick is of
-// everything before the tick's frame and of the frame itself, so it is the same
-// for recordings of different lengths, whether they go on, have an end with
-// another text, or were torn. Checksums of the tick stand after it and do not
-// count. With [WholeMatch] the end counts, and the file must be whole.
+// HashContent returns the content hash of a match up to a tick, and the tick that it reaches: the match's last if that
+// is not after it. The hash up to a tick is of everything before the tick's frame and of the frame itself, so it is the
+// same for recordings of different lengths, whether they go on, have an end with another text, or were torn. Checksums
+// of the tick stand after it and do not count. With [WholeMatch] the end counts, and the file must be whole.
 //
 // The error is a [*TickError] if the match begins after the tick.
 func HashContent(r *Reader, tick lockstep.Tick) (ContentHash, lockstep.Tick, error) {
@@ -93,8 +90,8 @@ func (c *content) reach(t lockstep.Tick) {
 	c.tick = t
 }
 
-// later takes what stands after the last tick. It is hashed aside, since it counts
-// only if another tick follows, and there is no limit to it.
+// later takes what stands after the last tick. It is hashed aside, since it counts only if another tick follows, and
+// there is no limit to it.
 func (c *content) later(item []byte) {
 	if c.ahead == nil {
 		ahead, err := c.hash.(hash.Cloner).Clone()

@@ -10,27 +10,25 @@ import (
 	"time"
 )
 
-// A Durability says when what a Writer wrote is made to survive a crash of the
-// machine. It concerns only what has a method Sync, as an *os.File does.
+// A Durability says when what a Writer wrote is made to survive a crash of the machine. It concerns only what has a
+// method Sync, as an *os.File does.
 type Durability uint8
 
 const (
-	// SyncInterval syncs beside the match, every SyncEvery: a crash of the machine
-	// loses no more than that, what FlushTicks gathers, and the time of one sync.
+	// SyncInterval syncs beside the match, every SyncEvery: a crash of the machine loses no more than that, what
+	// FlushTicks gathers, and the time of one sync.
 	SyncInterval Durability = iota
 
-	// SyncFrame syncs after each tick, before Append returns: nobody is told of a
-	// tick that a crash could take back. Each tick takes as long as the disk does.
-	// Checksums and notes, which stand between ticks, are synced with the next one:
-	// the first can be computed again, and the second are nothing to go by.
+	// SyncFrame syncs after each tick, before Append returns: nobody is told of a tick that a crash could take back.
+	// Each tick takes as long as the disk does. Checksums and notes, which stand between ticks, are synced with the
+	// next one: the first can be computed again, and the second are nothing to go by.
 	SyncFrame
 
 	// SyncNone leaves it to the operating system, and to Close.
 	SyncNone
 
-	// SyncCommit syncs when [Writer.Commit] asks for it, beside the match: who
-	// shows a tick to others only when its commit is done has what SyncFrame
-	// promises, and never waits for the disk.
+	// SyncCommit syncs when [Writer.Commit] asks for it, beside the match: who shows a tick to others only when its
+	// commit is done has what SyncFrame promises, and never waits for the disk.
 	SyncCommit
 )
 
@@ -49,13 +47,12 @@ func ParseDurability(name string) (Durability, error) {
 	return 0, fmt.Errorf("replay: durability: got %q, want none, interval or frame", name)
 }
 
-// ErrDiskFull is wrapped by the error of a Writer that ran out of room. What was
-// written before is whole, up to a torn block at the end.
+// ErrDiskFull is wrapped by the error of a Writer that ran out of room. What was written before is whole, up to a torn
+// block at the end.
 var ErrDiskFull = errors.New("the disk is full")
 
-// writeError names the reasons that callers may want to tell apart. The path is
-// left out: players are told the error, and a server's folders are not theirs
-// to know.
+// writeError names the reasons that callers may want to tell apart. The path is left out: players are told the error,
+// and a server's folders are not theirs to know.
 func writeError(at int64, err error) error {
 	if inPath := (*fs.PathError)(nil); errors.As(err, &inPath) {
 		err = fmt.Errorf("%s: %w", inPath.Op, inPath.Err)
@@ -66,16 +63,14 @@ func writeError(at int64, err error) error {
 	return fmt.Errorf("replay: write at byte %d: %w", at, err)
 }
 
-// isFull reports whether an error says that there is no room, on the disk or
-// for this user.
+// isFull reports whether an error says that there is no room, on the disk or for this user.
 func isFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
 
 // A file that can be synced.
 type syncFile interface{ Sync() error }
 
-// A committer syncs a file in its own goroutine, so that ticks never wait for
-// the disk. After a failed sync it never tries again: the operating system may
-// have dropped what it could not write, and would report success.
+// A committer syncs a file in its own goroutine, so that ticks never wait for the disk. After a failed sync it never
+// tries again: the operating system may have dropped what it could not write, and would report success.
 type committer struct {
 	file    syncFile
 	every   time.Duration
@@ -132,8 +127,8 @@ func (c *committer) wake() {
 	}
 }
 
-// ask lets done be called after the next sync. Who asked before, and has not
-// been called, is not: what comes later covers what came before.
+// ask lets done be called after the next sync. Who asked before, and has not been called, is not: what comes later
+// covers what came before.
 func (c *committer) ask(done func()) {
 	c.mu.Lock()
 	c.asked = done
@@ -191,11 +186,9 @@ func (w *Writer) committer(every time.Duration) *committer {
 	return w.commits
 }
 
-// Commit writes what was appended and lets done be called when all of it is as
-// safe as the [Durability] says: at once, or with [SyncCommit] by another
-// goroutine, after a sync; it must not wait. Of several calls during one sync only
-// the last one's done is called. None is called after an error, which the next
-// call returns, nor while the disk is full.
+// Commit writes what was appended and lets done be called when all of it is as safe as the [Durability] says: at once,
+// or with [SyncCommit] by another goroutine, after a sync; it must not wait. Of several calls during one sync only the
+// last one's done is called. None is called after an error, which the next call returns, nor while the disk is full.
 func (w *Writer) Commit(done func()) error {
 	if err := w.Flush(); err != nil || w.Full() {
 		return err

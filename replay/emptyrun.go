@@ -5,8 +5,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// An emptyRun joins records of empty ticks. Runs that follow each other in a log mean the same as one run of their
-// sum.
+// An emptyRun joins records of empty ticks. Runs that follow each other in a log mean the same as one run of their sum.
 type emptyRun struct {
 	ticks uint32
 	r     pack.Reader

@@ -20,8 +20,8 @@ type Info struct {
 	Ended      bool                       `json:"ended"`
 	Reason     string                     `json:"reason"` // why the match ended
 
-	// StateBytes is how much of the file the keyframes' states are. What is left
-	// of SizeBytes is the price of the ticks.
+	// StateBytes is how much of the file the keyframes' states are. What is left of SizeBytes is the price of the
+	// ticks.
 	StateBytes int64 `json:"state_bytes,string"`
 
 	// RecordBytes is how many bytes the records have when nothing is compressed.
@@ -33,15 +33,15 @@ type Info struct {
 	// ContentHash says what the match was; see there.
 	ContentHash ContentHash `json:"content_hash"`
 
-	// Signer is the public key in the file's signature, in hexadecimal digits; it
-	// is empty without one. Whose key it is, the file cannot tell.
+	// Signer is the public key in the file's signature, in hexadecimal digits; it is empty without one. Whose key it
+	// is, the file cannot tell.
 	Signer string `json:"signer,omitempty"`
 
 	// Signed says that the Signer's signature is of this content.
 	Signed bool `json:"signed"`
 
-	// Signatures are all signatures of the file, in its order. The Signer is the
-	// first of them whose signature holds, or else the first.
+	// Signatures are all signatures of the file, in its order. The Signer is the first of them whose signature holds,
+	// or else the first.
 	Signatures []Signature `json:"signatures,omitempty"`
 }
 
@@ -59,9 +59,8 @@ type PlayerInfo struct {
 	Bytes    int             `json:"bytes"` // of payloads
 }
 
-// ReadInfo reads a replay to its end. The Info counts what was read, also when
-// there is an error. A keyframe whose hash is not that of its state is an error,
-// but does not end the reading.
+// ReadInfo reads a replay to its end. The Info counts what was read, also when there is an error. A keyframe whose hash
+// is not that of its state is an error, but does not end the reading.
 func ReadInfo(r *Reader) (*Info, error) {
 	info := &Info{SizeBytes: r.Size(), Names: make(map[lockstep.Player]string)}
 	var players [256]PlayerInfo

@@ -14,14 +14,12 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// A block of more than maxBlock bytes needs a keyframe with a state that is as
-// large. A hostile file can claim any size, and a sparse one has the bytes for
-// it. So such a block is read twice: the first time in pieces, to compare its
+// A block of more than maxBlock bytes needs a keyframe with a state that is as large. A hostile file can claim any
+// size, and a sparse one has the bytes for it. So such a block is read twice: the first time in pieces, to compare its
 // check and to find that state, and then as a whole.
 
-// large returns ErrLimit if a block with a body of size bytes, more than
-// maxBlock, has no state in it that is as large. It returns where the block ends
-// if that is known.
+// large returns ErrLimit if a block with a body of size bytes, more than maxBlock, has no state in it that is as large.
+// It returns where the block ends if that is known.
 func (r *Reader) large(kind byte, at, header int64, size, before uint64) (end int64, err error) {
 	const most = maxBlock + lockstep.MaxStateSize
 	if size > most || kind >= firstOptional {
@@ -46,8 +44,7 @@ func (r *Reader) large(kind byte, at, header int64, size, before uint64) (end in
 	return end, err
 }
 
-// compareCheck compares the check of a block, given the one before it, with its
-// bytes, which it reads in pieces.
+// compareCheck compares the check of a block, given the one before it, with its bytes, which it reads in pieces.
 func (r *Reader) compareCheck(at, end int64, before uint64) error {
 	var d xxhash.Digest
 	d.Reset()
@@ -97,8 +94,8 @@ func (r *Reader) afford(h *segmentHead, packed []byte) error {
 	return nil
 }
 
-// largestState returns the size that a keyframe claims for its state if it does
-// not fit into the first maxBlock bytes of records, and 0 if there is none.
+// largestState returns the size that a keyframe claims for its state if it does not fit into the first maxBlock bytes
+// of records, and 0 if there is none.
 func (r *Reader) largestState(packed bool, in io.Reader) (uint64, error) {
 	if packed {
 		d, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
@@ -129,9 +126,8 @@ func (r *Reader) largestState(packed bool, in io.Reader) (uint64, error) {
 	return 0, nil
 }
 
-// measure returns how many bytes the record has that b begins with, or 0 if b
-// ends inside it; then open is the size that the byte string there claims. It
-// knows the values that records have: numbers, strings and arrays.
+// measure returns how many bytes the record has that b begins with, or 0 if b ends inside it; then open is the size
+// that the byte string there claims. It knows the values that records have: numbers, strings and arrays.
 func measure(b []byte) (size int, open uint64) {
 	at := 0
 	for left := 1; left > 0; left-- {
@@ -188,8 +184,7 @@ func measure(b []byte) (size int, open uint64) {
 	return at, 0
 }
 
-// stateSize returns the size of the state in a keyframe, and 0 for another
-// record.
+// stateSize returns the size of the state in a keyframe, and 0 for another record.
 func stateSize(record []byte) int {
 	if _, ok := keyframeTick(record); !ok {
 		return 0

@@ -14,8 +14,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// ErrReplaced: while a file was followed it became shorter, or its name another
-// file's, before the match was over.
+// ErrReplaced: while a file was followed it became shorter, or its name another file's, before the match was over.
 var ErrReplaced = errors.New("the file was cut or replaced while it was followed")
 
 // ErrIdle: nothing came for as long as the options say.
@@ -23,27 +22,24 @@ var ErrIdle = errors.New("nothing came any more")
 
 // LiveOptions say how a file is followed.
 type LiveOptions struct {
-	// Delay is by how many ticks, and by how much time at the match's tick rate,
-	// records are given later than they are in the file. The first state is given at
-	// once, and the rest when the match is over.
+	// Delay is by how many ticks, and by how much time at the match's tick rate, records are given later than they are
+	// in the file. The first state is given at once, and the rest when the match is over.
 	Delay     lockstep.Tick
 	DelayTime time.Duration
 
-	// Poll is how often the file is looked at while it has nothing new; 0 means
-	// 200 ms.
+	// Poll is how often the file is looked at while it has nothing new; 0 means 200 ms.
 	Poll time.Duration
 
-	// Waiting is called when Next has given all that there is and begins to wait;
-	// nil for nobody.
+	// Waiting is called when Next has given all that there is and begins to wait; nil for nobody.
 	Waiting func()
 
-	// Idle is after how long without anything new Next returns [ErrIdle]; 0 is
-	// never. A match that is paused writes nothing.
+	// Idle is after how long without anything new Next returns [ErrIdle]; 0 is never. A match that is paused writes
+	// nothing.
 	Idle time.Duration
 }
 
-// A LiveReader reads the replay of a match that may still be going on, as a
-// [Reader] does, and waits for what is yet to come. It belongs to one goroutine.
+// A LiveReader reads the replay of a match that may still be going on, as a [Reader] does, and waits for what is yet to
+// come. It belongs to one goroutine.
 type LiveReader struct {
 	file    *os.File
 	path    string
@@ -66,8 +62,7 @@ func OpenLive(path string, o LiveOptions) (*LiveReader, error) {
 	return &LiveReader{file: f, path: path, options: o}, nil
 }
 
-// Reopen returns a [Reader] of the part of the file that was there when it was
-// looked at last.
+// Reopen returns a [Reader] of the part of the file that was there when it was looked at last.
 func (l *LiveReader) Reopen() (*Reader, error) { return NewReader(l.file, l.Size()) }
 
 // Path returns the path that the file was opened by.
@@ -76,8 +71,8 @@ func (l *LiveReader) Path() string { return l.path }
 // Close closes the file.
 func (l *LiveReader) Close() error { return l.file.Close() }
 
-// Record returns the bytes of the record that Next returned last, as
-// [Reader.Record] does: those that the players were sent.
+// Record returns the bytes of the record that Next returned last, as [Reader.Record] does: those that the players were
+// sent.
 func (l *LiveReader) Record() []byte { return l.r.Record() }
 
 // Size returns how many bytes the file had when it was looked at last.
@@ -88,9 +83,8 @@ func (l *LiveReader) Size() int64 {
 	return l.r.Size()
 }
 
-// Next returns the next record, valid until the next call. It waits for it, also
-// where the file ends in the middle of one, until ctx ends. It returns [io.EOF]
-// after the end record, and a [*DamageError] for what waiting does not mend: a
+// Next returns the next record, valid until the next call. It waits for it, also where the file ends in the middle of
+// one, until ctx ends. It returns [io.EOF] after the end record, and a [*DamageError] for what waiting does not mend: a
 // damaged file, or with [ErrReplaced] another one.
 func (l *LiveReader) Next(ctx context.Context) (*record.Record, error) {
 	if l.err != nil {
@@ -136,8 +130,7 @@ func (l *LiveReader) All(ctx context.Context) iter.Seq2[*record.Record, error] {
 	return record.All(func() (*record.Record, error) { return l.Next(ctx) })
 }
 
-// next returns the next record if it may be given now, and nothing if that is
-// not known yet.
+// next returns the next record if it may be given now, and nothing if that is not known yet.
 func (l *LiveReader) next() (*record.Record, error) {
 	if l.r == nil {
 		return nil, nil
@@ -234,8 +227,7 @@ func (l *LiveReader) damage(err error) error {
 	return &DamageError{Offset: l.r.offset, Tick: l.r.tick, Err: err}
 }
 
-// VerifyLive verifies a match while it is being played, as [Verify] does with
-// one worker, until it is over.
+// VerifyLive verifies a match while it is being played, as [Verify] does with one worker, until it is over.
 func VerifyLive(ctx context.Context, l *LiveReader, g *lockstep.Game, o VerifyOptions) (*Verification, error) {
 	v := &Verification{}
 	f := g.NewFollower(lockstep.FollowerOptions{})

@@ -30,24 +30,21 @@ func (e *TickError) Error() string {
 	return fmt.Sprintf("replay: tick %d: the replay has ticks %d to %d", e.Tick, e.First, e.Last)
 }
 
-// ErrNoGame means that the states of a match are needed that only the game's
-// code can make.
+// ErrNoGame means that the states of a match are needed that only the game's code can make.
 var ErrNoGame = errors.New("no keyframe, and the game's code is not at hand")
 
 // SimulateOptions say how much may be simulated.
 type SimulateOptions struct {
-	// MaxTicks is how many ticks are simulated at the most. 0 means 262,144 and 64
-	// more for each byte of the file, up to [DefaultMaxTicks], since a file of a few
-	// bytes can claim a thousand million.
+	// MaxTicks is how many ticks are simulated at the most. 0 means 262,144 and 64 more for each byte of the file, up
+	// to [DefaultMaxTicks], since a file of a few bytes can claim a thousand million.
 	MaxTicks lockstep.Tick
 
-	// Progress is called from time to time with how many ticks were simulated and
-	// how many there are; nil for nobody.
+	// Progress is called from time to time with how many ticks were simulated and how many there are; nil for nobody.
 	Progress func(done, all lockstep.Tick)
 }
 
-// CheckTicks returns [ErrLimit] if a caller who sets the limit of
-// [SimulateOptions.MaxTicks] may not simulate so many ticks of the file.
+// CheckTicks returns [ErrLimit] if a caller who sets the limit of [SimulateOptions.MaxTicks] may not simulate so many
+// ticks of the file.
 func (r *Reader) CheckTicks(ticks, limit lockstep.Tick) error {
 	if ticks > maxTicks(limit, r.size) {
 		return tooManyTicks(ticks, limit, r.size)
@@ -62,20 +59,17 @@ func (s *SimulateOptions) progress(done, all lockstep.Tick) {
 	}
 }
 
-// StateAt returns the state after a tick: that of its keyframe, or else
-// simulated from the keyframe before it, for which the game is needed; without
-// it, the error wraps [ErrNoGame]. It is a [*TickError] if the match does not
-// have the tick. It wraps a [*lockstep.DesyncError] if the simulation contradicts
-// a checksum or a keyframe on the way, or the next one after the tick: it simulates
-// up to one interval of checks further to reach that. Where the file has none so
-// soon, [Moment.Agreed] is before the tick. What stands before the keyframe is not
-// compared. The position of the Reader is undefined afterwards.
+// StateAt returns the state after a tick: that of its keyframe, or else simulated from the keyframe before it, for
+// which the game is needed; without it, the error wraps [ErrNoGame]. It is a [*TickError] if the match does not have
+// the tick. It wraps a [*lockstep.DesyncError] if the simulation contradicts a checksum or a keyframe on the way, or
+// the next one after the tick: it simulates up to one interval of checks further to reach that. Where the file has none
+// so soon, [Moment.Agreed] is before the tick. What stands before the keyframe is not compared. The position of the
+// Reader is undefined afterwards.
 func StateAt(r *Reader, g *lockstep.Game, t lockstep.Tick, o SimulateOptions) (*Moment, error) {
 	return stateAt(r, g, t, o, true)
 }
 
-// stateAt is StateAt that compares, or does not: where the checksums are in
-// question.
+// stateAt is StateAt that compares, or does not: where the checksums are in question.
 func stateAt(r *Reader, g *lockstep.Game, t lockstep.Tick, o SimulateOptions, compares bool) (*Moment, error) {
 	m := &Moment{Tick: t}
 	var err error
@@ -110,8 +104,8 @@ func stateAt(r *Reader, g *lockstep.Game, t lockstep.Tick, o SimulateOptions, co
 	return m, nil
 }
 
-// agrees returns an error if the checksum of a keyframe's tick, which stands
-// before it, is another one. Damage there says nothing about the keyframe.
+// agrees returns an error if the checksum of a keyframe's tick, which stands before it, is another one. Damage there
+// says nothing about the keyframe.
 func (r *Reader) agrees(t lockstep.Tick) error {
 	if t == 0 {
 		return nil
@@ -137,8 +131,7 @@ func (r *Reader) agrees(t lockstep.Tick) error {
 	}
 }
 
-// simulate takes the state that the simulation gives from the keyframe on that
-// r was sent to.
+// simulate takes the state that the simulation gives from the keyframe on that r was sent to.
 func (m *Moment) simulate(r *Reader, g *lockstep.Game, o SimulateOptions, compares bool) error {
 	c, err := newCursor(r, g)
 	if err != nil {
@@ -182,8 +175,7 @@ func (m *Moment) fromKeyframe(r *Reader) error {
 	}
 }
 
-// isWhole returns an error if the keyframe's state is not the one that its
-// checksum is of.
+// isWhole returns an error if the keyframe's state is not the one that its checksum is of.
 func (m *Moment) isWhole(r *Reader) error {
 	schema, err := state.ParseSchema(m.Header.StateSchema)
 	if err != nil {

@@ -2,11 +2,10 @@ package replay
 
 import "sync"
 
-// A plan divides stretches among workers. Each worker begins with one run of them
-// and goes from stretch to stretch with the state that it has, since a new
-// beginning costs time. A worker that is done takes the later half of the longest
-// run that is left, so all finish at about the same time. Two workers that take
-// stretches from a counter instead do up to 13% more work (bench log).
+// A plan divides stretches among workers. Each worker begins with one run of them and goes from stretch to stretch with
+// the state that it has, since a new beginning costs time. A worker that is done takes the later half of the longest
+// run that is left, so all finish at about the same time. Two workers that take stretches from a counter instead do up
+// to 13% more work (bench log).
 type plan struct {
 	mutex sync.Mutex
 	left  []span // of each worker
@@ -25,8 +24,8 @@ func newPlan(n, workers int) *plan {
 	return p
 }
 
-// take returns the next stretch of a worker, if it has more: at its beginning
-// the first of its run, and then the one after its last.
+// take returns the next stretch of a worker, if it has more: at its beginning the first of its run, and then the one
+// after its last.
 func (p *plan) take(w int) (int, bool) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -42,8 +41,8 @@ func (p *plan) next(w int) (int, bool) {
 	return s.from - 1, true
 }
 
-// steal gives a worker that has none left the later half of the longest run,
-// and returns the first of them, if there are any.
+// steal gives a worker that has none left the later half of the longest run, and returns the first of them, if there
+// are any.
 func (p *plan) steal(w int) (int, bool) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -61,8 +60,7 @@ func (p *plan) steal(w int) (int, bool) {
 	return p.next(w)
 }
 
-// fail notes that a stretch did not come out right: nobody needs to begin one
-// after it.
+// fail notes that a stretch did not come out right: nobody needs to begin one after it.
 func (p *plan) fail(i int) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()

@@ -14,8 +14,8 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// A Reader reads the records of a replay file from the beginning, or from a
-// keyframe on. Its first error stays. It belongs to one goroutine.
+// A Reader reads the records of a replay file from the beginning, or from a keyframe on. Its first error stays. It
+// belongs to one goroutine.
 type Reader struct {
 	r          io.ReaderAt
 	size       int64
@@ -49,8 +49,8 @@ type Reader struct {
 	err        error
 }
 
-// NewReader returns a Reader of the first size bytes of r. It returns a
-// [*DamageError] if they do not begin as a replay file does.
+// NewReader returns a Reader of the first size bytes of r. It returns a [*DamageError] if they do not begin as a replay
+// file does.
 func NewReader(r io.ReaderAt, size int64) (*Reader, error) {
 	d := &Reader{r: r, size: size, block: make([]byte, prefixSize)}
 	if size < prefixSize {
@@ -77,8 +77,8 @@ func NewReader(r io.ReaderAt, size int64) (*Reader, error) {
 // Reopen returns a new Reader of the same bytes, at their beginning.
 func (r *Reader) Reopen() (*Reader, error) { return NewReader(r.r, r.size) }
 
-// short returns the error of a file that is shorter than the prefix. A crash
-// can leave one, if its bytes are the first ones of a replay.
+// short returns the error of a file that is shorter than the prefix. A crash can leave one, if its bytes are the first
+// ones of a replay.
 func (r *Reader) short() error {
 	b := r.block[:r.size]
 	if err := r.readAt(b, 0); err != nil {
@@ -112,8 +112,8 @@ func (r *Reader) damage(err error) *DamageError {
 	return &DamageError{Offset: r.start, Tick: r.tick, Err: err}
 }
 
-// Grow tells that the file has so many bytes now. If the Reader came to the end
-// of what there was, whole or torn, it reads on.
+// Grow tells that the file has so many bytes now. If the Reader came to the end of what there was, whole or torn, it
+// reads on.
 func (r *Reader) Grow(size int64) {
 	r.size = max(r.size, size)
 	if d := (*DamageError)(nil); errors.As(r.err, &d) && d.Next == 0 && ClassOf(d) == ClassTorn && !errors.Is(d, ErrFormat) {
@@ -124,15 +124,14 @@ func (r *Reader) Grow(size int64) {
 // Offset returns the offset of the block that the last record came from.
 func (r *Reader) Offset() int64 { return r.start }
 
-// Record returns the bytes of the record that Next returned last, valid until
-// the next call.
+// Record returns the bytes of the record that Next returned last, valid until the next call.
 func (r *Reader) Record() []byte { return r.last }
 
 // Size returns the size of the file in bytes, as NewReader was told.
 func (r *Reader) Size() int64 { return r.size }
 
-// Next returns the next record, valid until the next call. It returns [io.EOF]
-// after the end record, and a [*DamageError] where the file cannot be read on.
+// Next returns the next record, valid until the next call. It returns [io.EOF] after the end record, and a
+// [*DamageError] where the file cannot be read on.
 func (r *Reader) Next() (*record.Record, error) {
 	if r.err != nil {
 		return nil, r.err
@@ -239,9 +238,8 @@ func (r *Reader) take(kind byte, body []byte) error {
 	return nil
 }
 
-// readBlock reads the block at an offset and checks it against the check of
-// the one before. It returns where the block ends, or claims to, if that is in
-// the file.
+// readBlock reads the block at an offset and checks it against the check of the one before. It returns where the block
+// ends, or claims to, if that is in the file.
 func (r *Reader) readBlock(at int64, before uint64) (kind byte, body []byte, check uint64, end int64, err error) {
 	var head [1 + maxLengthSize]byte
 	n := int(min(int64(len(head)), r.size-at))
@@ -276,8 +274,7 @@ func (r *Reader) readBlock(at int64, before uint64) (kind byte, body []byte, che
 	return kind, r.block[header : total-checkSize], check, end, nil
 }
 
-// blockAt reads the block at an offset and checks it against the check that
-// stands before it.
+// blockAt reads the block at an offset and checks it against the check that stands before it.
 func (r *Reader) blockAt(at int64) (kind byte, body []byte, check uint64, end int64, err error) {
 	if at != prefixSize && at < prefixSize+checkSize || at >= r.size {
 		return 0, nil, 0, 0, fmt.Errorf("%w: no block at byte %d", ErrCorrupt, at)

@@ -11,8 +11,8 @@ import (
 // emptyTick is the record of one tick without commands. A Writer joins them.
 const emptyTick = "\x92\x04\x01"
 
-// Cut copies the match that r reads up to a tick to w, with an end that says
-// so, and closes w. A match that is not longer is copied as it is.
+// Cut copies the match that r reads up to a tick to w, with an end that says so, and closes w. A match that is not
+// longer is copied as it is.
 func Cut(w *Writer, r *Reader, tick lockstep.Tick) error {
 	for rec, err := range r.All() {
 		switch {
@@ -60,9 +60,8 @@ type Recovery struct {
 	Damage *DamageError  // what is wrong with the file, or nil if nothing is
 }
 
-// Recover copies what can be read of a torn or damaged file to w, with an end
-// that says what happened, and closes w. What stands after damage inside the
-// file is not taken, as ticks would be missing; the Damage says where it is.
+// Recover copies what can be read of a torn or damaged file to w, with an end that says what happened, and closes w.
+// What stands after damage inside the file is not taken, as ticks would be missing; the Damage says where it is.
 func Recover(w *Writer, r *Reader) (*Recovery, error) {
 	var damage *DamageError
 	err := Play(r, nil, func(*record.Record) error { return w.Append(r.Record()) })
@@ -80,10 +79,9 @@ func Recover(w *Writer, r *Reader) (*Recovery, error) {
 	return found, end(w, "recovered: "+damage.Error())
 }
 
-// Rekey copies the match that r reads to w with a keyframe every so many ticks
-// and closes w; with 0 only the first keyframe stays, and nothing is simulated.
-// Otherwise every checksum is compared on the way, and a match of more ticks than
-// are to be simulated is refused with [ErrLimit].
+// Rekey copies the match that r reads to w with a keyframe every so many ticks and closes w; with 0 only the first
+// keyframe stays, and nothing is simulated. Otherwise every checksum is compared on the way, and a match of more ticks
+// than are to be simulated is refused with [ErrLimit].
 func Rekey(w *Writer, r *Reader, g *lockstep.Game, every lockstep.Tick, o SimulateOptions) error {
 	k := &rekeyer{w: w, r: r, every: every, options: o}
 	if every > 0 {
@@ -164,10 +162,9 @@ func (k *rekeyer) key() error {
 	return k.w.Append(k.enc.Keyframe(sim.Tick(), sim.Hash(), k.r.dec.AppendLast(nil), sim.AppendState(nil)))
 }
 
-// Continue copies what can be read of the file of a match that was interrupted
-// to w, which is flushed and not closed, so that the match can go on in it. It
-// gives each record to log as well, a [host.Recovery]. The Damage says
-// where the file ended; there is none only if the match has ended.
+// Continue copies what can be read of the file of a match that was interrupted to w, which is flushed and not closed,
+// so that the match can go on in it. It gives each record to log as well, a [host.Recovery]. The Damage says where the
+// file ended; there is none only if the match has ended.
 func Continue(w *Writer, r *Reader, log lockstep.Log) (*Recovery, error) {
 	var damage *DamageError
 	err := Play(r, nil, func(*record.Record) error {

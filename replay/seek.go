@@ -11,17 +11,15 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A mark is a keyframe of the tick that the frames before it lead up to, so
-// that a follower can begin there.
+// A mark is a keyframe of the tick that the frames before it lead up to, so that a follower can begin there.
 type mark struct {
 	tick   lockstep.Tick
 	offset int64 // of its block
 	at     int   // where it is in the block's records
 }
 
-// Index returns the tick of every keyframe that Seek can go to, in order: from
-// the file's index, or if there is none, from reading the whole file. It returns
-// as many as there are before the file cannot be read on.
+// Index returns the tick of every keyframe that Seek can go to, in order: from the file's index, or if there is none,
+// from reading the whole file. It returns as many as there are before the file cannot be read on.
 func (r *Reader) Index() []lockstep.Tick {
 	marks := r.marks()
 	ticks := make([]lockstep.Tick, len(marks))
@@ -31,11 +29,9 @@ func (r *Reader) Index() []lockstep.Tick {
 	return ticks
 }
 
-// Seek goes to the last keyframe that is not after a tick and returns its own
-// tick. Next then returns the header, that keyframe, and what follows it, as if
-// the match had begun there; so a follower simulates from the keyframe on. An
-// error of the Reader is forgotten. If the first keyframe is after the tick,
-// Seek goes there.
+// Seek goes to the last keyframe that is not after a tick and returns its own tick. Next then returns the header, that
+// keyframe, and what follows it, as if the match had begun there; so a follower simulates from the keyframe on. An
+// error of the Reader is forgotten. If the first keyframe is after the tick, Seek goes there.
 func (r *Reader) Seek(tick lockstep.Tick) (lockstep.Tick, error) {
 	marks := r.marks()
 	if len(marks) > 0 {
@@ -132,13 +128,12 @@ type survey struct {
 	signatures []signature
 }
 
-// memory returns about how many bytes it takes to simulate the file. What a game
-// keeps beside its state is not known; the example game has 30 times as much.
+// memory returns about how many bytes it takes to simulate the file. What a game keeps beside its state is not known;
+// the example game has 30 times as much.
 func (s *survey) memory() int { return s.block + 32*s.state }
 
-// scan reads the whole file without simulating, up to its end or to what is
-// wrong with it, which it returns. It stops with ErrLimit at more ticks than a
-// caller who sets that limit may simulate.
+// scan reads the whole file without simulating, up to its end or to what is wrong with it, which it returns. It stops
+// with ErrLimit at more ticks than a caller who sets that limit may simulate.
 func (r *Reader) scan(limit lockstep.Tick) (s survey, err error) {
 	ahead, err := r.Reopen()
 	if err != nil {

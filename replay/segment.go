@@ -29,8 +29,7 @@ func (h *segmentHead) append(dst []byte) []byte {
 	return binary.LittleEndian.AppendUint64(dst, h.sum)
 }
 
-// parseSegmentHead returns the head of a segment's body and the compressed
-// bytes after it.
+// parseSegmentHead returns the head of a segment's body and the compressed bytes after it.
 func parseSegmentHead(body []byte) (h segmentHead, packed []byte, err error) {
 	first, body, err := parseUvarint(body, math.MaxUint32)
 	if err != nil {
@@ -50,13 +49,11 @@ func parseSegmentHead(body []byte) (h segmentHead, packed []byte, err error) {
 	return segmentHead{lockstep.Tick(first), uint32(ticks), size, binary.LittleEndian.Uint64(body)}, body[8:], nil
 }
 
-// largest returns how many bytes of records so many compressed bytes may stand
-// for.
+// largest returns how many bytes of records so many compressed bytes may stand for.
 func largest(packed int) uint64 { return ratioFree + maxRatio*uint64(packed) }
 
-// affordable returns how many bytes of records all segments of a file of size
-// bytes may have together. The states of keyframes do not count: maxRatio bounds
-// them, they take little time for each byte, and those of some games compress
+// affordable returns how many bytes of records all segments of a file of size bytes may have together. The states of
+// keyframes do not count: maxRatio bounds them, they take little time for each byte, and those of some games compress
 // better than a hundred times.
 func affordable(size int64) int64 { return unpackedFree + maxUnpackedRatio*size }
 
@@ -69,8 +66,7 @@ func parseUvarint(b []byte, max uint64) (uint64, []byte, error) {
 	return v, b[n:], nil
 }
 
-// unpack returns a segment's records in dst, which it enlarges to no more than
-// the head says.
+// unpack returns a segment's records in dst, which it enlarges to no more than the head says.
 func (h *segmentHead) unpack(dst, packed []byte) ([]byte, error) {
 	if uint64(cap(dst)) < h.size {
 		dst = make([]byte, 0, h.size)
@@ -91,8 +87,8 @@ func (h *segmentHead) unpack(dst, packed []byte) ([]byte, error) {
 	return records, nil
 }
 
-// oneFrame returns an error unless packed is exactly one frame of compressed
-// bytes. A decoder would read the frames after it, and pass over some.
+// oneFrame returns an error unless packed is exactly one frame of compressed bytes. A decoder would read the frames
+// after it, and pass over some.
 func oneFrame(packed []byte) error {
 	var h zstd.Header
 	if err := h.Decode(packed); err != nil {
@@ -126,8 +122,7 @@ func oneFrame(packed []byte) error {
 	return nil
 }
 
-// All decoding shares one decoder, which never gives more than the capacity of
-// the slice that it decodes into.
+// All decoding shares one decoder, which never gives more than the capacity of the slice that it decodes into.
 var decompressor = sync.OnceValue(func() *zstd.Decoder {
 	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecodeAllCapLimit(true),
 		zstd.WithDecoderMaxMemory(maxBlock+lockstep.MaxStateSize), zstd.WithDecoderMaxWindow(maxWindow))
@@ -180,9 +175,8 @@ func (r *Reader) takeSegment(body []byte) error {
 	return nil
 }
 
-// leaveBlock checks, where the records of a block end, that it held the ticks
-// that it claims, and that all segments so far have no more records than the file
-// may have.
+// leaveBlock checks, where the records of a block end, that it held the ticks that it claims, and that all segments so
+// far have no more records than the file may have.
 func (r *Reader) leaveBlock() error {
 	if !r.sealed {
 		return nil
@@ -197,8 +191,7 @@ func (r *Reader) leaveBlock() error {
 	return nil
 }
 
-// sealBody returns the body of a segment of records, or nil if they compress
-// too well to be one.
+// sealBody returns the body of a segment of records, or nil if they compress too well to be one.
 func sealBody(dst, records []byte, first lockstep.Tick, ticks uint32, l Level) []byte {
 	h := segmentHead{first, ticks, uint64(len(records)), xxhash.Sum64(records)}
 	dst = h.append(dst)
@@ -221,8 +214,7 @@ const (
 	LevelBetter
 )
 
-// Seal copies the rest of what r reads to w, and closes w. It returns the error
-// of whichever failed.
+// Seal copies the rest of what r reads to w, and closes w. It returns the error of whichever failed.
 func Seal(w *Writer, r *Reader) error {
 	for {
 		if _, err := r.Next(); err == io.EOF {

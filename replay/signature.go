@@ -11,8 +11,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// ErrSignature is wrapped by the error of a file that is not signed by a key,
-// or was changed after it was.
+// ErrSignature is wrapped by the error of a file that is not signed by a key, or was changed after it was.
 var ErrSignature = errors.New("not signed so")
 
 // signedWith is what a signature's first byte says: Ed25519.
@@ -25,9 +24,8 @@ func signedText(id lockstep.MatchID, h ContentHash) []byte {
 	return append(append([]byte("samestep replay 1\n"), id[:]...), h[:]...)
 }
 
-// Sign copies the file that r reads to w with a signature of its content hash. It
-// keeps the signatures of other keys, and replaces that of the same key. The
-// match must have ended. Rewriting the file drops all signatures, so sign last;
+// Sign copies the file that r reads to w with a signature of its content hash. It keeps the signatures of other keys,
+// and replaces that of the same key. The match must have ended. Rewriting the file drops all signatures, so sign last;
 // sealing does not change what is signed.
 func Sign(w io.Writer, r *Reader, key ed25519.PrivateKey) error {
 	s, err := readSigned(r)
@@ -56,8 +54,7 @@ func Sign(w io.Writer, r *Reader, key ed25519.PrivateKey) error {
 	return nil
 }
 
-// VerifySignature returns nil if the file that r reads is signed with the
-// private half of key, and as it was then.
+// VerifySignature returns nil if the file that r reads is signed with the private half of key, and as it was then.
 func VerifySignature(r *Reader, key ed25519.PublicKey) error {
 	s, err := readSigned(r)
 	if err != nil {
@@ -89,8 +86,8 @@ type Signature struct {
 	// Kind is 1 for Ed25519. Others are not known, and so not checked.
 	Kind uint8 `json:"kind"`
 
-	// Signer is the public key in hexadecimal digits; it is empty for an unknown
-	// kind. Whose key it is, the file cannot tell.
+	// Signer is the public key in hexadecimal digits; it is empty for an unknown kind. Whose key it is, the file cannot
+	// tell.
 	Signer string `json:"signer,omitempty"`
 
 	// Signed says that the signature is of this content.

@@ -25,8 +25,7 @@ type verifier struct {
 	done  lockstep.Tick
 }
 
-// A stretch is the shortest part that can be verified by itself: from one
-// mark up to the next.
+// A stretch is the shortest part that can be verified by itself: from one mark up to the next.
 type stretch struct {
 	from    mark
 	to      *mark // nil for the end of the file
@@ -63,9 +62,8 @@ func (p *verifier) stretches() []stretch {
 	return all
 }
 
-// parallel verifies stretches at the same time, and returns how many from the
-// beginning on are true. The one before the first that is not true does not
-// count, as the fault may be in the keyframe between them.
+// parallel verifies stretches at the same time, and returns how many from the beginning on are true. The one before the
+// first that is not true does not count, as the fault may be in the keyframe between them.
 func (p *verifier) parallel(all []stretch, workers int) int {
 	p.plan = newPlan(len(all), workers)
 	var group sync.WaitGroup
@@ -83,8 +81,8 @@ func (p *verifier) parallel(all []stretch, workers int) int {
 	return len(all)
 }
 
-// walk verifies the stretches from one on, each up to the keyframe that the next
-// begins with, for as long as its worker has more of them.
+// walk verifies the stretches from one on, each up to the keyframe that the next begins with, for as long as its worker
+// has more of them.
 func (p *verifier) walk(all []stretch, i, worker int) {
 	r, err := p.reader.Reopen()
 	if err == nil && i > 0 {
@@ -212,8 +210,8 @@ func (p *verifier) inOrder(from mark, v *Verification) (*Verification, error) {
 	return v, nil
 }
 
-// apply applies a record and counts the result. A checksum that differs is an
-// error, unless the verification keeps going.
+// apply applies a record and counts the result. A checksum that differs is an error, unless the verification keeps
+// going.
 func (v *Verification) apply(f *lockstep.Follower, r *Reader, rec *record.Record, keepGoing bool) error {
 	err := apply(f, r, rec)
 	v.count(rec)
@@ -233,8 +231,8 @@ func (v *Verification) apply(f *lockstep.Follower, r *Reader, rec *record.Record
 	return err
 }
 
-// apply applies a record, and finds a keyframe whose state is not the one that
-// its checksum is of: nothing that follows would tell.
+// apply applies a record, and finds a keyframe whose state is not the one that its checksum is of: nothing that follows
+// would tell.
 func apply(f *lockstep.Follower, r *Reader, rec *record.Record) error {
 	first := f.Simulation() == nil
 	err := f.Apply(rec)
@@ -267,8 +265,7 @@ func (r *Reader) holds(h *lockstep.Header, k *record.Keyframe) bool {
 	return checksum.OfBytes(&sum, r.schema, k.State) == nil && sum.Hash == k.Hash
 }
 
-// odd returns the error of a keyframe whose state is not the one that its
-// checksum is of.
+// odd returns the error of a keyframe whose state is not the one that its checksum is of.
 func (r *Reader) odd(t lockstep.Tick) error {
 	return r.damage(fmt.Errorf("%w: keyframe of tick %d: its state is not the one that its checksum is of", ErrCorrupt, t))
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// takeOptional takes a block that has no records: an index, a signature, or one of
-// a kind that is not known, which is passed over.
+// takeOptional takes a block that has no records: an index, a signature, or one of a kind that is not known, which is
+// passed over.
 func (r *Reader) takeOptional(kind byte, body []byte) error {
 	var err error
 	switch {
@@ -29,8 +29,7 @@ func (r *Reader) takeOptional(kind byte, body []byte) error {
 	return nil
 }
 
-// takeIndex checks an index, and if the Reader has read the whole file, that each
-// entry names a keyframe.
+// takeIndex checks an index, and if the Reader has read the whole file, that each entry names a keyframe.
 func (r *Reader) takeIndex(body []byte) error {
 	if !r.ended {
 		return fmt.Errorf("%w: an index before the end record", ErrInvalid)
@@ -49,8 +48,8 @@ func (r *Reader) takeIndex(body []byte) error {
 	return nil
 }
 
-// meet notes a keyframe if a reader can begin there: it is of the tick that the
-// frames before it lead up to, and the first of that tick.
+// meet notes a keyframe if a reader can begin there: it is of the tick that the frames before it lead up to, and the
+// first of that tick.
 func (r *Reader) meet(t lockstep.Tick) {
 	n := len(r.seekable)
 	if r.partial || r.began && t != r.tick || n > 0 && t <= r.seekable[n-1].tick {
@@ -59,8 +58,7 @@ func (r *Reader) meet(t lockstep.Tick) {
 	r.seekable = append(r.seekable, mark{t, r.start, len(r.records) - len(r.body) - len(r.last)})
 }
 
-// takeSignature checks the form of a signature, and keeps it. Whether it holds,
-// the content tells.
+// takeSignature checks the form of a signature, and keeps it. Whether it holds, the content tells.
 func (r *Reader) takeSignature(body []byte) error {
 	switch {
 	case !r.ended:
@@ -82,8 +80,7 @@ func (r *Reader) takeSignature(body []byte) error {
 	return nil
 }
 
-// A signature is the body of its block: the kind, and for Ed25519 the public key
-// and the signature.
+// A signature is the body of its block: the kind, and for Ed25519 the public key and the signature.
 type signature []byte
 
 // key returns the public key, or nil if the kind is not known.

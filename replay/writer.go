@@ -15,51 +15,46 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// maxBatch is how many bytes of records are gathered before they are written,
-// whatever the tick.
+// maxBatch is how many bytes of records are gathered before they are written, whatever the tick.
 const maxBatch = 64 << 10
 
-// maxPacked is how many bytes of records, besides states, are compressed. More
-// are written as a batch: they would be in memory several times.
+// maxPacked is how many bytes of records, besides states, are compressed. More are written as a batch: they would be in
+// memory several times.
 const maxPacked = 2 * maxGathered
 
-// maxGathered is how many bytes of records become a segment at the latest,
-// though no keyframe came.
+// maxGathered is how many bytes of records become a segment at the latest, though no keyframe came.
 const maxGathered = 1 << 20
 
 // WriterOptions say when a Writer writes.
 type WriterOptions struct {
-	// FlushTicks is after how many ticks a batch is written: what a crash of the
-	// process can lose. 0 means as many as a second has, 1 each tick by itself.
+	// FlushTicks is after how many ticks a batch is written: what a crash of the process can lose. 0 means as many as a
+	// second has, 1 each tick by itself.
 	FlushTicks uint32
 
-	// Durability says when what was written is made to survive a crash of the
-	// machine.
+	// Durability says when what was written is made to survive a crash of the machine.
 	Durability Durability
 
 	// SyncEvery is how often SyncInterval syncs; 0 means each second.
 	SyncEvery time.Duration
 
-	// SegmentTicks makes sealed files: in place of batches the Writer writes
-	// compressed segments of at least so many ticks, each from a keyframe on
-	// where keyframes are not too far apart, and at the end an index. Nothing is
-	// flushed in between, so this is for matches that are over; see [Seal].
+	// SegmentTicks makes sealed files: in place of batches the Writer writes compressed segments of at least so many
+	// ticks, each from a keyframe on where keyframes are not too far apart, and at the end an index. Nothing is flushed
+	// in between, so this is for matches that are over; see [Seal].
 	SegmentTicks uint32
 
 	// Level says how hard to compress segments.
 	Level Level
 
-	// WaitForRoom makes a full disk no error: what it did not take is kept in
-	// memory, up to a MiB, and written as soon as there is room; see [Writer.Full].
+	// WaitForRoom makes a full disk no error: what it did not take is kept in memory, up to a MiB, and written as soon
+	// as there is room; see [Writer.Full].
 	WaitForRoom bool
 }
 
 // maxWaiting is how many bytes are kept while the disk is full.
 const maxWaiting = 1 << 20
 
-// A Writer writes the log of a match as a replay file. It is a [lockstep.Log].
-// Its first error stays: every later call returns it. It belongs to one
-// goroutine.
+// A Writer writes the log of a match as a replay file. It is a [lockstep.Log]. Its first error stays: every later call
+// returns it. It belongs to one goroutine.
 type Writer struct {
 	w       io.Writer
 	options WriterOptions
@@ -94,9 +89,8 @@ func NewWriter(w io.Writer, o WriterOptions) *Writer {
 	return &Writer{w: w, file: file, options: o, block: make([]byte, headerSpace, maxBatch)}
 }
 
-// Append takes one record. It is kept in memory until the batch is full or its
-// ticks are; see [Writer.Flush]. It allocates nothing and waits for no disk,
-// except with [SyncFrame]. A sync that failed in the meantime is an error of
+// Append takes one record. It is kept in memory until the batch is full or its ticks are; see [Writer.Flush]. It
+// allocates nothing and waits for no disk, except with [SyncFrame]. A sync that failed in the meantime is an error of
 // the next Append.
 func (w *Writer) Append(raw []byte) error {
 	if err := w.check(); err != nil {
@@ -175,8 +169,8 @@ func (w *Writer) begin(raw []byte) error {
 	return w.write(prefix)
 }
 
-// keyframe notes where a keyframe is, and begins a new segment with it if that
-// is due, so that a reader can begin there without what stands before it.
+// keyframe notes where a keyframe is, and begins a new segment with it if that is due, so that a reader can begin there
+// without what stands before it.
 func (w *Writer) keyframe(raw []byte) error {
 	t, ok := keyframeTick(raw)
 	if !ok {
@@ -203,9 +197,8 @@ func (w *Writer) flushIfDue() error {
 	return nil
 }
 
-// Flush writes what was appended as a batch, or as a segment. It returns when
-// the operating system has it, which survives a crash of the process, though
-// not of the machine.
+// Flush writes what was appended as a batch, or as a segment. It returns when the operating system has it, which
+// survives a crash of the process, though not of the machine.
 func (w *Writer) Flush() error {
 	if err := w.check(); err != nil {
 		return err
@@ -270,13 +263,11 @@ func (w *Writer) write(b []byte) error {
 	return nil
 }
 
-// Full reports whether the disk is full: what was appended is whole in memory
-// and torn in the file. Whoever sees it should append no more than must be, and
-// call Flush from time to time, until there is room.
+// Full reports whether the disk is full: what was appended is whole in memory and torn in the file. Whoever sees it
+// should append no more than must be, and call Flush from time to time, until there is room.
 func (w *Writer) Full() bool { return len(w.waiting) > 0 }
 
-// Err returns the Writer's error, or that of a sync beside it, and nil while all
-// is well.
+// Err returns the Writer's error, or that of a sync beside it, and nil while all is well.
 func (w *Writer) Err() error { return w.check() }
 
 // fail makes an error the Writer's own: nothing is written after it.
@@ -291,10 +282,9 @@ func (w *Writer) Size() int64 { return w.size }
 // errClosed is what a closed Writer answers.
 var errClosed = errors.New("replay: the writer is closed")
 
-// Close must be called also after an error. It writes what is left, and makes sure that it is on the disk if the
-// writer that w was made for has a method Sync. It does not close that writer.
-// If the match goes on, the file has no end record, and says so when it is
-// read.
+// Close must be called also after an error. It writes what is left, and makes sure that it is on the disk if the writer
+// that w was made for has a method Sync. It does not close that writer. If the match goes on, the file has no end
+// record, and says so when it is read.
 func (w *Writer) Close() error {
 	if errors.Is(w.err, errClosed) {
 		return w.err

@@ -5,13 +5,11 @@ import (
 	"strconv"
 )
 
-// A Tick is one step of the simulation, and the only unit of time in this
-// package. Tick 0 is the state a match begins with; frame t turns the state
-// after tick t-1 into the state after tick t.
+// A Tick is one step of the simulation, and the only unit of time in this package. Tick 0 is the initial state. Frame t
+// turns the state after tick t-1 into the state after tick t.
 type Tick uint32
 
-// MaxTick is the last tick that a match can have: 6.8 years of 20 ticks a
-// second.
+// MaxTick is the last possible tick of a match: 6.8 years at 20 ticks a second.
 const MaxTick Tick = 1<<32 - 1 - 2*MaxInputDelay
 
 // A Player is a seat of the match, 0 to [MaxPlayers]-1, or [System].
@@ -21,28 +19,24 @@ const (
 	// MaxPlayers is the largest number of seats a match can have.
 	MaxPlayers = 250
 
-	// System issues the commands that the coordinator itself puts into the
-	// log: joins, leaves, pauses. It is the highest player number, so in every
-	// tick its commands stand, and run, after those of the seats: a player who
-	// leaves at tick t has commanded up to and including t, and one who joins
-	// at t commands from t+1 on.
+	// System issues the commands that the coordinator itself puts into the log: joins, leaves, pauses. It has the
+	// highest player number, so its commands run last in every tick: a player that leaves at tick t has commanded up to
+	// and including t, and one that joins at t commands from t+1 on.
 	System Player = 255
 )
 
-// MarshalJSON writes a player as a number, also in a list, which would be
-// written as bytes.
+// MarshalJSON writes a player as a number. Without it, a list of players would become a string of bytes.
 func (p Player) MarshalJSON() ([]byte, error) { return strconv.AppendUint(nil, uint64(p), 10), nil }
 
 // A Sequence numbers the commands of one player, from 1 upwards.
 type Sequence uint32
 
-// A CommandKind says which registered type a command's payload has. The kinds of a
-// game are its own; those of [System] are the engine's (see [Joined]).
+// A CommandKind says which registered type a command's payload has. The kinds of a game are its own; those of [System]
+// are the engine's (see [Joined]).
 type CommandKind uint16
 
-// A Command is a player's intent: what shall happen at a tick. Commands run in
-// canonical order, which is (Tick, Player, Sequence); no two commands of a
-// match are equal in all three.
+// A Command is what a player wants to happen at a tick. Commands run in canonical order, which is (Tick, Player,
+// Sequence); no two commands of a match are equal in all three.
 type Command struct {
 	Tick     Tick
 	Player   Player
@@ -52,14 +46,12 @@ type Command struct {
 	// Payload is the canonical MessagePack form of the registered type.
 	Payload []byte
 
-	// Value is the decoded payload, a pointer to the registered type. It is set
-	// on the commands of a [lockstep.Turn] and on those given to a game's Validate and
-	// Describe; its memory is the engine's and is reused after the call.
+	// Value is the decoded payload, a pointer to the registered type. The engine sets it on the commands of a
+	// [lockstep.Turn] and on those given to a game's Validate and Describe, and reuses its memory after the call.
 	Value any
 }
 
-// Compare orders commands canonically: it is negative if a runs before b, and
-// zero only if both are the same command.
+// Compare orders commands canonically: negative if a runs before b, zero only if both are the same command.
 func Compare(a, b *Command) int {
 	return cmp.Or(
 		cmp.Compare(a.Tick, b.Tick),

@@ -9,8 +9,8 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// A CommandType is a registered kind of command: its number in the log, its
-// name for people, and the Go type of its payload. Make one with [Type].
+// A CommandType is a registered kind of command: its number in the log, its name for people, and the Go type of its
+// payload. Make one with [Type].
 type CommandType struct {
 	Kind CommandKind
 	Name string
@@ -19,8 +19,7 @@ type CommandType struct {
 	compile func() (*state.Schema, func() pool, error)
 }
 
-// Type registers M, plain data as package state describes it, as the payload
-// of commands of a kind.
+// Type makes M the payload of commands of a kind. M is plain data, as package state describes it.
 func Type[M any](kind CommandKind, name string) CommandType {
 	return CommandType{kind, name, reflect.TypeFor[M](), func() (*state.Schema, func() pool, error) {
 		codec, err := state.Compile[M]()
@@ -38,8 +37,7 @@ type kindEntry struct {
 	newPool func() pool
 }
 
-// Kinds are the compiled command types of a game. They are immutable and safe
-// for concurrent use.
+// Kinds are the compiled command types of a game. They are immutable and safe for concurrent use.
 type Kinds struct {
 	list   []*kindEntry // by ascending kind
 	byKind map[CommandKind]*kindEntry
@@ -49,8 +47,7 @@ type Kinds struct {
 // Has reports whether a kind is registered.
 func (k *Kinds) Has(kind CommandKind) bool { return k.byKind[kind] != nil }
 
-// Descriptions returns the command types as a header describes them, by ascending
-// kind.
+// Descriptions returns the command types as a header describes them, by ascending kind.
 func (k *Kinds) Descriptions() []CommandDescription {
 	all := make([]CommandDescription, 0, len(k.list))
 	for _, e := range k.list {
@@ -72,8 +69,8 @@ func (k *Kinds) entry(p Player, kind CommandKind) *kindEntry {
 	return k.byKind[kind]
 }
 
-// CompileKinds compiles command types. A Go type registered for several kinds is
-// found by the lowest of them. An error names the type that cannot be registered.
+// CompileKinds compiles command types. A Go type registered for several kinds belongs to the lowest of them. An error
+// names the command.
 func CompileKinds(types []CommandType) (*Kinds, error) {
 	//samestep:allow sort kinds are unique, which is checked below
 	types = slices.SortedFunc(slices.Values(types), func(a, b CommandType) int { return cmp.Compare(a.Kind, b.Kind) })
@@ -108,11 +105,11 @@ func CompileKinds(types []CommandType) (*Kinds, error) {
 	return k, nil
 }
 
-// A pool makes values of one payload type and uses them again.
+// A pool makes values of one payload type and reuses them.
 type pool interface {
 	// decode returns a pointer to the value of canonical bytes, valid until reset.
 	decode(canonical []byte) (any, error)
-	// append appends the canonical bytes of a value given by pointer.
+	// append appends the canonical bytes of a value, given by pointer.
 	append(dst []byte, value any) []byte
 	reset()
 }
@@ -123,8 +120,8 @@ type poolOf[M any] struct {
 	used  int
 }
 
-// keepValue is the canonical size up to which a value's memory is used again.
-// Larger values are not kept, however many a player sends.
+// keepValue is the largest canonical size whose memory is reused. Otherwise a player could make the pool keep large
+// values.
 const keepValue = 4 << 10
 
 func (p *poolOf[M]) decode(canonical []byte) (any, error) {

@@ -7,11 +7,9 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// The contents of a log must fit its header: players have seats, and the
-// configuration, the states and the payloads are values of the header's own
-// schemas. A tool without the game's code relies on it, and a game may panic on
-// a player without a seat. Errors do not wrap their causes: a value that ends too
-// early is not a record that does.
+// The contents of a log must fit its header: players have seats, and the configuration, the states and the payloads are
+// values of the header's own schemas. Tools without the game's code rely on it, and a game may panic on a player
+// without a seat. Errors do not wrap their causes: a value that ends too early does not mean that the log does.
 type contents struct {
 	seats Player
 	ours  bool // the commands of System are this engine's
@@ -19,8 +17,7 @@ type contents struct {
 	kinds map[CommandKind]*state.Schema // only looked up, never ranged over
 }
 
-// newContents returns what the records after a header must fit. It returns an
-// error if the header does not fit itself.
+// newContents returns the rules of a header for the records after it, or an error if the header contradicts itself.
 func newContents(h *Header) (*contents, error) {
 	if err := h.CheckSchemas(); err != nil {
 		return nil, fmt.Errorf("%w: %w: %w", ErrMalformed, pack.ErrLimit, err)
@@ -53,7 +50,7 @@ func (d *Decoder) seat(p Player) error {
 	return fmt.Errorf("%w: player %d in a match of %d seats", ErrContent, p, d.contents.seats)
 }
 
-// fits checks what the present record holds against the header.
+// fits compares the present record with the header.
 func (d *Decoder) fits() error {
 	if d.contents == nil {
 		return nil
@@ -100,8 +97,7 @@ func (d *Decoder) command(c *Command) error {
 	return nil
 }
 
-// system checks a command of System. Those of another engine are not checked: their
-// meaning is not known.
+// system checks a command of System. Commands of another engine have an unknown meaning and are not checked.
 func (d *Decoder) system(c *Command) error {
 	if !d.contents.ours {
 		return nil
@@ -113,7 +109,7 @@ func (d *Decoder) system(c *Command) error {
 	p, ok := about(value)
 	switch v := value.(type) {
 	case *Resumed:
-		ok = v.Player != System // which may resume a match that everybody has left
+		ok = v.Player != System // System may resume a match that everybody has left
 	case *SpeedSet:
 		err = CheckSpeed(v.Percent)
 	case *InputDelaySet:
@@ -128,7 +124,7 @@ func (d *Decoder) system(c *Command) error {
 	return nil
 }
 
-// about returns the player that a command of System is about, if it is about one.
+// about returns the player that a command of System concerns, if there is one.
 func about(value any) (p Player, ok bool) {
 	switch v := value.(type) {
 	case *Joined:
@@ -147,7 +143,7 @@ func about(value any) (p Player, ok bool) {
 	return 0, false
 }
 
-// The speeds that a match can run at, in percent of its tick rate.
+// Limits of a match's speed, in percent of its tick rate.
 const (
 	MinSpeed = 10
 	MaxSpeed = 1000

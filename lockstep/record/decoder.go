@@ -16,22 +16,21 @@ type Decoder struct {
 	in        pack.Reader // inside an optional record or a payload
 	rec       Record
 	canonical []byte // bytes of a payload, to check it
-	loose     bool   // do not compare contents with the header: those of the self-test are numbers only
+	loose     bool   // do not compare contents with the header, for the self-test
 	err       error
 }
 
-// DecoderAt returns a Decoder of a log from the record after the frame of a tick on.
-// Sequences count from there. The contents of records are not compared with a header.
+// DecoderAt returns a Decoder that begins after the frame of tick t. Sequences count from there. It has no header to
+// compare contents with.
 func DecoderAt(t Tick) Decoder { return Decoder{stream: stream{stage: running, tick: t}} }
 
-// Clone returns a Decoder that goes on where d stands.
+// Clone returns a Decoder that continues where d is.
 func (d *Decoder) Clone() Decoder { return Decoder{stream: d.stream} }
 
-// Decode decodes the record that b begins with and returns it and the rest of
-// b. The record shares memory with b and is valid until the next call. Bytes
-// that end inside a record are [io.ErrUnexpectedEOF]; all other errors wrap
-// [ErrMalformed], [ErrUnknownRecord], [ErrOutOfPlace] or [ErrContent]. A Decoder
-// that has read the header checks what every record holds against it.
+// Decode decodes the record that b begins with and returns it and the rest of b. The record shares memory with b and is
+// valid until the next call. Bytes that end inside a record are [io.ErrUnexpectedEOF]; all other errors wrap
+// [ErrMalformed], [ErrUnknownRecord], [ErrOutOfPlace] or [ErrContent]. A Decoder that has read the header compares the
+// contents of every record with it.
 func (d *Decoder) Decode(b []byte) (*Record, []byte, error) {
 	if d.err != nil {
 		return nil, b, d.err
@@ -153,7 +152,7 @@ func (d *Decoder) header() {
 	d.rec.Header = h
 }
 
-// clone copies p, never to nil.
+// clone copies p. It never returns nil.
 func clone(p []byte) []byte { return append([]byte{}, p...) }
 
 func (d *Decoder) keyframe(first bool) error {
@@ -221,7 +220,7 @@ func (d *Decoder) optional(kind Kind) error {
 	body := d.r.Binary(math.MaxInt32)
 	d.rec.Tick = d.tick
 	if d.r.Err() != nil || kind != KindNote {
-		return nil // unknown and optional: passed over
+		return nil // unknown and optional: skipped
 	}
 	d.in.Reset(body)
 	d.in.Array(3, 3)
@@ -234,7 +233,7 @@ func (d *Decoder) optional(kind Kind) error {
 	return nil
 }
 
-// back reads how many ticks before the last frame something was.
+// back reads a tick that is counted back from the last frame.
 func (d *Decoder) back() Tick { return d.tick - Tick(d.r.Uint(uint64(d.tick))) }
 
 // positive reads a number from 1 to max.
@@ -246,7 +245,7 @@ func (d *Decoder) positive(max uint64) uint64 {
 	return n
 }
 
-// player reads a player: a seat, or System where max is that.
+// player reads a player: a seat, or System if max is System.
 func (d *Decoder) player(max Player) Player {
 	p := Player(d.r.Uint(uint64(max)))
 	if p >= MaxPlayers && p != System {

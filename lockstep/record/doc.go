@@ -1,13 +1,12 @@
-// Package record is the log of a match: its records, their bytes, and the values
-// in them, such as ticks, players and commands. An [Encoder] writes records, a
-// [Decoder] reads them and compares what they hold with the log's own header.
+// Package record is the log of a match: its records, their bytes, and the values in them, such as ticks, players and
+// commands. An [Encoder] writes records. A [Decoder] reads them and compares their contents with the log's own header.
+// [All] walks a log, and [Record.Frames] the ticks of a record.
 //
 // # Records
 //
-// A record is one MessagePack array in its smallest form (package internal/pack
-// has the rules), so that each record has one byte string. Its first value is
-// its kind. The records of a log, in order: one header, one keyframe, and then
-// any of the others, up to the end.
+// A record is one MessagePack array in its smallest form (package internal/pack has the rules), so each record has one
+// byte string. Its first value is its kind. A log has one header, one keyframe, then any other records, and at last the
+// end.
 //
 //	kind  record    values after the kind
 //	1     header    protocol, engine, game, build, match id (16 bytes), platform,
@@ -18,34 +17,27 @@
 //	3     frame     player, sequence step, kind, payload (bytes) for each command
 //	4     empty     ticks, 1 to 65,536
 //	5     checksum  ticks ago, hash
-//	6     mismatch   ticks ago, player, hash
+//	6     mismatch  ticks ago, player, hash
 //	7     end       why (text)
 //	64    note      bytes of an array: player, topic, text
 //
-// Why it is so:
+// Reasons:
 //
-//   - A frame has no tick, and no count of commands: it is the tick after the one
-//     before it, and the array's length tells the rest. An empty tick costs 3
-//     bytes, and less in a run.
-//   - A sequence is written as the step from the player's sequence before it in
-//     the log, at least 1: mostly the number 1, in one byte. A keyframe has the
-//     last sequences, so that a reader can begin there.
-//   - Commands stand in canonical order, and a reader refuses another: one tick
-//     has one byte string.
-//   - System, which issues joins, leaves and pauses, is player 255, and so runs
-//     last in a tick. Its kinds are its own: 1 joined, 2 left, 3 lost, 4 taken
-//     over, 5 paused, 6 resumed ([player] each), 7 speed set ([percent], 10 to
-//     1000), 8 input delay set ([ticks], 1 to 250).
+//   - A frame has no tick and no count of commands: it is the next tick, and the array's length tells the count. An
+//     empty tick takes 3 bytes, and less in a run.
+//   - A sequence is the step from the player's sequence before it in the log, at least 1: mostly the number 1, in one
+//     byte. A keyframe has the last sequences, so a reader can begin there.
+//   - Commands are in canonical order, and a reader refuses any other: one tick has one byte string.
+//   - System, which issues joins, leaves and pauses, is player 255 and so runs last in a tick. It has its own kinds: 1
+//     joined, 2 left, 3 lost, 4 taken over, 5 paused, 6 resumed ([player] each), 7 speed set ([percent], 10 to 1000),
+//     8 input delay set ([ticks], 1 to 250).
 //   - The tick of a checksum is counted back from the last frame: a small number.
-//   - Kinds below 64 are critical: a reader that does not know one cannot go on. Kinds
-//     from 64 on are always [kind, bytes], so any reader can skip them. Their content
-//     never reaches a simulation.
-//   - A later keyframe may be left out or added without changing the match, and
-//     runs of empty ticks may be joined.
+//   - Kinds below 64 are critical: a reader that does not know one must stop. Kinds from 64 on are always [kind,
+//     bytes], so any reader can skip them. Their content never reaches a simulation.
+//   - Later keyframes can be added or removed, and runs of empty ticks joined, without changing the match.
 //
-// The payload of a command is the MessagePack form of its type: a struct is an
-// array of its fields, a slice or an array of bytes is bin, and any other one an
-// array. The state in a keyframe and the configuration are canonical bytes of
+// The payload of a command is the MessagePack form of its type: a struct is an array of its fields, a slice or an array
+// of bytes is bin, and any other one an array. The state in a keyframe and the configuration are canonical bytes of
 // package state.
 //
 //samestep:deterministic

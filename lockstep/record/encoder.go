@@ -6,9 +6,8 @@ import (
 	"github.com/seed-49bee653/samestep/internal/pack"
 )
 
-// An Encoder writes the records of one log as bytes, in order. Each method
-// returns one record; the bytes are valid until the next call. Records given
-// out of place are a bug of the caller and panic.
+// An Encoder writes the records of one log as bytes, in order. Each method returns one record; the bytes are valid
+// until the next call. A record out of place is a bug of the caller and panics.
 type Encoder struct {
 	stream
 	w    pack.Writer
@@ -26,17 +25,16 @@ func (e *Encoder) begin(kind Kind, n int) {
 	e.w.Uint(uint64(kind))
 }
 
-// end returns the record begun last.
+// end returns the record that begin started.
 func (e *Encoder) end() []byte {
 	e.buf = e.w.Bytes()
 	return e.buf
 }
 
-// BeginKeyframe makes e one that has written a header, whatever it has written
-// before: a keyframe is next.
+// BeginKeyframe puts e in the place after a header: a keyframe is next.
 func (e *Encoder) BeginKeyframe() { e.stream = stream{stage: beforeKeyframe} }
 
-// Continue makes e one that has written what d has read.
+// Continue puts e in the place of d.
 func (e *Encoder) Continue(d *Decoder) { e.stream = d.stream }
 
 // Header encodes the first record.
@@ -66,9 +64,8 @@ func (e *Encoder) Header(h *Header) []byte {
 	return e.end()
 }
 
-// Keyframe encodes the state after tick t and the last sequences up to there
-// (see [Encoder.AppendLast]). The first keyframe begins the stream of frames at
-// t; for a later one t is not after the last frame.
+// Keyframe encodes the state after tick t and the last sequences up to there (see [Encoder.AppendLast]). The first
+// keyframe starts the frames after t. A later one is not after the last frame.
 func (e *Encoder) Keyframe(t Tick, hash uint64, last []LastSequence, state []byte) []byte {
 	first := e.stage == beforeKeyframe
 	e.begin(KindKeyframe, 5)
@@ -86,8 +83,8 @@ func (e *Encoder) Keyframe(t Tick, hash uint64, last []LastSequence, state []byt
 	return e.end()
 }
 
-// Frame encodes the next tick. A frame without commands becomes an empty run
-// of one tick. Commands must be in canonical order.
+// Frame encodes the next tick. A frame without commands becomes an empty run of one tick. Commands must be in canonical
+// order.
 func (e *Encoder) Frame(f *Frame) []byte {
 	if f.Tick != e.tick+1 {
 		panic(fmt.Sprintf("lockstep: Encoder: frame %d after tick %d", f.Tick, e.tick)) // frames are sealed in order
@@ -129,7 +126,7 @@ func (e *Encoder) Checksum(t Tick, hash uint64) []byte {
 	return e.end()
 }
 
-// Mismatch encodes the checksum of p where it differs from the agreed one.
+// Mismatch encodes the checksum of p, which differs from the agreed one.
 func (e *Encoder) Mismatch(t Tick, p Player, hash uint64) []byte {
 	e.begin(KindMismatch, 4)
 	e.back(t)
@@ -138,7 +135,7 @@ func (e *Encoder) Mismatch(t Tick, p Player, hash uint64) []byte {
 	return e.end()
 }
 
-// back writes how many ticks before the last frame t was.
+// back writes t, counted back from the last frame.
 func (e *Encoder) back(t Tick) {
 	if t > e.tick {
 		panic(fmt.Sprintf("lockstep: Encoder: checksum of tick %d after tick %d", t, e.tick)) // only sealed ticks have one
@@ -146,7 +143,7 @@ func (e *Encoder) back(t Tick) {
 	e.w.Uint(uint64(e.tick - t))
 }
 
-// Note encodes text that concerns people only, at most [MaxNote] bytes of it.
+// Note encodes text for people, at most [MaxNote] bytes of it.
 func (e *Encoder) Note(p Player, topic, text string) []byte {
 	e.w.Begin(e.note[:0])
 	e.w.Array(3)
@@ -159,16 +156,15 @@ func (e *Encoder) Note(p Player, topic, text string) []byte {
 	return e.end()
 }
 
-// End encodes the last record: why the match is over, in words.
+// End encodes the last record: the reason why the match is over.
 func (e *Encoder) End(reason string) []byte {
 	e.begin(KindEnd, 2)
 	e.w.String(pack.Clip(reason, MaxNote))
 	return e.end()
 }
 
-// Record encodes what a [Decoder] returned: the same bytes again, if the
-// Encoder has written the records before it. It returns nil for a kind of record
-// that it does not know.
+// Record encodes a record of a [Decoder]. The bytes are the same if the Encoder has written the records before it. It
+// returns nil for an unknown kind.
 func (e *Encoder) Record(r *Record) []byte {
 	switch r.Kind {
 	case KindHeader:

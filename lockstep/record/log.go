@@ -2,18 +2,17 @@ package record
 
 import "slices"
 
-// A Log takes the records of a match, in order. A replay writer is one, a
-// [lockstep.Follower] is one, and so is what sends them to a peer.
+// A Log takes the records of a match, in order. Replay writers, a [lockstep.Follower] and the sender to a peer are
+// logs.
 //
-// Append takes one record; its bytes are valid only until it returns. An error
-// means that the record, and every later one, is not in the log.
+// Append takes one record, whose bytes are valid until it returns. After an error, neither this record nor a later one
+// is in the log.
 type Log interface {
 	Append(record []byte) error
 }
 
-// Tee returns a Log that appends to each of logs in turn, and stops at the
-// first error. Put the one that must not miss a record first: what it did not
-// take, the others never see.
+// Tee returns a Log that appends to each of logs in turn and stops at the first error. Put the log that must not miss a
+// record first: the others never get a record that it refused.
 func Tee(logs ...Log) Log { return tee(logs) }
 
 type tee []Log
@@ -27,8 +26,7 @@ func (t tee) Append(record []byte) error {
 	return nil
 }
 
-// A Tail is a Log in memory that keeps what a late joiner needs: the header,
-// the latest keyframe, and the records after it.
+// A Tail is a Log in memory for late joiners: it keeps the header, the latest keyframe and the records after that.
 type Tail struct {
 	records [][]byte // the header, the keyframe, and those after it
 }
@@ -42,8 +40,7 @@ func (t *Tail) Append(record []byte) error {
 	return nil
 }
 
-// Join appends the header, the latest keyframe and everything after it to l,
-// which has then caught up with the match.
+// Join appends the kept records to l, which then has caught up with the match.
 func (t *Tail) Join(l Log) error {
 	for _, record := range t.records {
 		if err := l.Append(record); err != nil {

@@ -7,16 +7,15 @@ import (
 	"github.com/seed-49bee653/samestep/internal/pack"
 )
 
-// Payloads turns command payloads into values of their registered types and
-// back, and reuses its memory from one call to the next. It belongs to one
-// goroutine.
+// Payloads turns command payloads into values of their registered types and back, and reuses its memory from one call
+// to the next. It belongs to one goroutine.
 type Payloads struct {
 	kinds      *Kinds
 	reader     pack.Reader
 	writer     pack.Writer
 	canonical  []byte
 	packed     []byte
-	unreadable string              // field of the last packed value that cannot be read back
+	unreadable string              // path of a string in the last packed value that is not UTF-8
 	pools      map[*kindEntry]pool // only looked up, never ranged over
 	used       []pool              // since the last reset
 }
@@ -31,7 +30,7 @@ func (p *Payloads) pool(e *kindEntry) pool {
 	return q
 }
 
-// Reset lets the values decoded so far be used again.
+// Reset makes the memory of the decoded values available again.
 func (p *Payloads) Reset() {
 	for _, q := range p.used {
 		q.reset()
@@ -39,9 +38,8 @@ func (p *Payloads) Reset() {
 	p.used = p.used[:0]
 }
 
-// Decode sets c.Value to the decoded payload, a pointer to the registered type
-// that is valid until Reset. It accepts exactly what Encode makes. An error
-// wraps [ErrUnknownKind] or [ErrMalformed].
+// Decode sets c.Value to the decoded payload, a pointer to the registered type that is valid until Reset. It accepts
+// only what Encode makes. An error wraps [ErrUnknownKind] or [ErrMalformed].
 func (p *Payloads) Decode(c *Command) error {
 	if err := p.decode(c); err != nil {
 		return fmt.Errorf("lockstep: %w", err)
@@ -70,8 +68,8 @@ func (p *Payloads) decode(c *Command) error {
 	return nil
 }
 
-// Encode returns the kind and the canonical payload of a command given as a
-// pointer to its registered type. The bytes are valid until the next call.
+// Encode returns the kind and the canonical payload of a command given as a pointer to its registered type. The bytes
+// are valid until the next call.
 func (p *Payloads) Encode(value any) (CommandKind, []byte, error) {
 	t := reflect.TypeOf(value)
 	if t == nil || t.Kind() != reflect.Pointer || p.kinds.byType[t.Elem()] == nil {

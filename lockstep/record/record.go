@@ -1,8 +1,7 @@
 package record
 
-// A Kind says what a [Record] is. It is the first value of the record's
-// bytes. A reader refuses unknown kinds below FirstOptional and passes over
-// those from there on.
+// A Kind says what a [Record] is. It is the first value of the record's bytes. A reader refuses unknown kinds below
+// FirstOptional and skips those from there on.
 type Kind uint8
 
 // The kinds of records. The package comment shows their bytes.
@@ -16,11 +15,10 @@ const (
 	KindEnd      Kind = 7 // the match is over; always the last record
 
 	FirstOptional Kind = 64
-	KindNote      Kind = 64 // a name or a line of chat; strippable
+	KindNote      Kind = 64 // a name or a line of chat; may be removed
 )
 
-// Limits on what a record can hold. A reader refuses more before it allocates
-// memory for it.
+// Limits of records. A reader refuses more before it allocates memory for it.
 const (
 	MaxPayload       = 16 << 10  // bytes of one command's payload
 	MaxFrameCommands = 8192      // commands of one tick
@@ -35,13 +33,12 @@ const (
 	maxKinds       = 4096    // registered kinds of commands
 )
 
-// A Record is one entry of the log, decoded. Which fields are set depends on
-// its Kind.
+// A Record is one entry of the log, decoded. Which fields are set depends on its Kind.
 type Record struct {
 	Kind Kind
 
-	// Tick is the tick that the record speaks of: that of a frame, the last one
-	// of an empty run, the one whose state a keyframe or checksum is of.
+	// Tick is the tick of a frame, the last tick of an empty run, or the tick of the state in a keyframe or checksum.
+	// For other records it is the tick of the last frame.
 	Tick Tick
 
 	Header   *Header // KindHeader
@@ -54,8 +51,7 @@ type Record struct {
 	Text     string // KindNote and KindEnd
 }
 
-// A Keyframe is a snapshot kept in the log. Together with the frames after it
-// (its command tail) it gives every later state.
+// A Keyframe is a state in the log. Together with the frames after it (its command tail) it gives every later state.
 type Keyframe struct {
 	Hash  uint64 // checksum of State
 	Last  []LastSequence
@@ -70,12 +66,12 @@ type LastSequence struct {
 
 // Topics of notes that the engine's tools know.
 const (
-	TopicName = "name" // how people call the player
+	TopicName = "name" // the player's name
 	TopicChat = "chat" // a line that the player wrote
 )
 
-// KindOf returns the kind of a well-formed record. It follows the array header
-// of 1, 3 or 5 bytes, in two bytes if it is 128 or more.
+// KindOf returns the kind of a well-formed record. It stands after the array header of 1, 3 or 5 bytes, and has two
+// bytes if it is 128 or more.
 func KindOf(record []byte) Kind {
 	at := 1
 	switch record[0] {

@@ -1,8 +1,7 @@
 package record
 
-// SelfTestRecords writes a log that has the smallest and largest numbers of each
-// size, reads it, and writes what it has read. It gives add each record both times,
-// and reports whether all of them could be read.
+// SelfTestRecords writes a log with the smallest and largest numbers of each size, reads it, and writes it again. It
+// gives add each record both times, and reports whether it could read all of them.
 func SelfTestRecords(add func(record []byte)) bool {
 	var enc, copied Encoder
 	dec := Decoder{loose: true}

@@ -3,16 +3,15 @@ package record
 import "fmt"
 
 const (
-	// CommandWindow is how many sequences of a player are remembered, and how far
-	// ahead of the highest one a new one may be.
+	// CommandWindow is how many sequences of a player the engine remembers, and how far a new one may be ahead of the
+	// highest.
 	CommandWindow = 256
 
-	// CheckWindow is how many checked ticks can be reported on at a time.
+	// CheckWindow is how many of the last checked ticks accept reports.
 	CheckWindow = 32
 )
 
-// Settings are the engine's own parameters of a match. They are written into
-// the log, and every machine takes them from there.
+// Settings are the engine's own parameters of a match. The log has them, and every machine takes them from there.
 type Settings struct {
 	Seed          uint64 `json:"seed,string"`    // for the game's randomness
 	Players       uint8  `json:"players"`        // seats, 1 to MaxPlayers
@@ -21,8 +20,8 @@ type Settings struct {
 	KeyframeEvery uint32 `json:"keyframe_every"` // ticks from one keyframe to the next; 0: only the first
 }
 
-// DefaultSettings returns the settings for a number of players: 20 ticks a second, a
-// checksum every second and a keyframe every minute.
+// DefaultSettings returns the settings for a number of players: 20 ticks a second, a checksum every second and a
+// keyframe every minute.
 func DefaultSettings(players uint8) Settings {
 	return Settings{Seed: 1, Players: players, TickRate: 20, CheckEvery: 20, KeyframeEvery: 1200}
 }

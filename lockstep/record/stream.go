@@ -5,37 +5,36 @@ import (
 	"fmt"
 )
 
-// Errors of a log's records. They are wrapped with the place.
+// Errors of a log's records. They are wrapped with their place.
 var (
-	// ErrMalformed: bytes that no Encoder writes.
+	// ErrMalformed: an Encoder does not write these bytes.
 	ErrMalformed = errors.New("malformed")
 
-	// ErrUnknownRecord: a critical record of a kind this version does not know.
+	// ErrUnknownRecord: a critical record of an unknown kind.
 	ErrUnknownRecord = errors.New("unknown record")
 
-	// ErrOutOfPlace: a well-formed record where it cannot stand.
+	// ErrOutOfPlace: a well-formed record in a wrong place.
 	ErrOutOfPlace = errors.New("record out of place")
 
-	// ErrContent: a well-formed record whose content does not fit the log's header:
-	// a player without a seat, or a value that its schema does not describe.
+	// ErrContent: a well-formed record whose content does not fit the log's header: a player without a seat, or a value
+	// that its schema does not describe.
 	ErrContent = errors.New("content does not fit the header")
 
 	// ErrUnknownKind: a command of a kind that is not registered.
 	ErrUnknownKind = errors.New("unknown command kind")
 )
 
-// A stream is what both ends of a log know at a place in it: the ticks and
-// sequences that records are relative to. Encoder and Decoder advance it by
-// the same methods, so they cannot part.
+// A stream is the common knowledge of both ends of a log at a place in it: the ticks and sequences that records are
+// relative to. Encoder and Decoder advance it by the same methods, so they cannot diverge.
 type stream struct {
 	stage stage
 	tick  Tick          // of the last frame
 	last  [256]Sequence // of each player in the frames so far
 
-	contents *contents // what the records must fit; nil if the header was not read
+	contents *contents // rules for the records; nil before the header was read
 }
 
-// A stage is how far a stream has come.
+// A stage is the part of the log that a stream is in.
 type stage uint8
 
 const (
@@ -45,7 +44,7 @@ const (
 	ended
 )
 
-// place checks that a record of this kind can stand here, and advances the stage.
+// place checks that a record of this kind is allowed here, and advances the stage.
 func (s *stream) place(kind Kind) error {
 	want := running
 	next := running
@@ -70,7 +69,7 @@ func (s stage) String() string {
 	return [...]string{"before the header", "before the first keyframe", "after the first keyframe", "after the end"}[s]
 }
 
-// begin sets the stream to the place right after a keyframe at tick t.
+// begin puts the stream after a keyframe of tick t.
 func (s *stream) begin(t Tick, last []LastSequence) {
 	s.tick = t
 	clear(s.last[:])
@@ -88,8 +87,7 @@ func (s *stream) advance(n uint32) error {
 	return nil
 }
 
-// AppendLast appends the last sequence of each player that has one, in order of
-// players.
+// AppendLast appends the last sequence of each player that has one, by player.
 func (s *stream) AppendLast(dst []LastSequence) []LastSequence {
 	for p, seq := range s.last {
 		if seq > 0 {
@@ -99,7 +97,7 @@ func (s *stream) AppendLast(dst []LastSequence) []LastSequence {
 	return dst
 }
 
-// Last returns the last sequence of player p, 0 if there is none.
+// Last returns the last sequence of player p, or 0.
 func (s *stream) Last(p Player) Sequence { return s.last[p] }
 
 // Tick returns the tick of the last frame.

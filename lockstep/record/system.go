@@ -8,8 +8,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/pack"
 )
 
-// The commands of [System]. They reach Step like any other command, as
-// pointers to these types; a game that has no use for one ignores it.
+// The commands of [System]. They reach Step like any other command, as pointers to these types. A game may ignore them.
 type (
 	// Joined: from the next tick on Player can command.
 	Joined struct{ Player Player }
@@ -20,8 +19,7 @@ type (
 	// Lost: Player's connection is gone and may come back.
 	Lost struct{ Player Player }
 
-	// TakenOver: a bot plays for Player from the next tick on. A later Joined
-	// gives the seat back.
+	// TakenOver: a bot plays for Player from the next tick on. A later Joined gives the seat back.
 	TakenOver struct{ Player Player }
 
 	// Paused: no tick follows until the match is resumed. Player asked for it.
@@ -37,8 +35,7 @@ type (
 	InputDelaySet struct{ Ticks uint16 }
 )
 
-// Kinds of the commands of System. They are numbered apart from the game's. The
-// numbers are part of the log.
+// Kinds of the commands of System, numbered separately from the game's. The numbers are part of the log.
 const (
 	kindJoined        CommandKind = 1
 	kindLeft          CommandKind = 2
@@ -61,8 +58,8 @@ var systemKinds, systemTypes, systemDescriptions = mustCompileKinds(
 	Type[InputDelaySet](kindInputDelaySet, "input delay set"),
 )
 
-// SystemValue returns the value of a command of [System], such as a *Joined. It
-// needs no game. The error wraps [ErrUnknownKind] or [ErrMalformed].
+// SystemValue returns the value of a command of [System], such as a *Joined. It needs no game. The error wraps
+// [ErrUnknownKind] or [ErrMalformed].
 func SystemValue(c *Command) (any, error) {
 	e := systemKinds[c.Kind]
 	if c.Player != System || e == nil {
@@ -80,14 +77,13 @@ func SystemValue(c *Command) (any, error) {
 	return nil, fmt.Errorf("lockstep: %s: %w", e.Name, err)
 }
 
-// SystemDescriptions returns the commands of [System] as a header would describe
-// them.
+// SystemDescriptions returns the commands of [System], described as in a header.
 func SystemDescriptions() []CommandDescription { return slices.Clone(systemDescriptions) }
 
 func mustCompileKinds(types ...CommandType) (map[CommandKind]*kindEntry, map[reflect.Type]*kindEntry, []CommandDescription) {
 	k, err := CompileKinds(types)
 	if err != nil {
-		panic(err) // the types stand above
+		panic(err) // the types are above
 	}
 	return k.byKind, k.byType, k.Descriptions()
 }

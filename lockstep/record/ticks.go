@@ -5,13 +5,13 @@ import (
 	"iter"
 )
 
-// All iterates over the records that next returns, in the order of the log. Each is valid until the next one.
-// [io.EOF] ends the log; any other error comes last, with a nil record.
+// All iterates over the records that next returns, in the order of the log. Each is valid until the next one. [io.EOF]
+// ends the log; any other error comes last, with a nil record.
 //
-// A record speaks of ticks in two ways, and neither needs its Kind. It advances the match by [Record.Ticks], so a
-// caller that counts skips a run of empty ticks in one step. [Record.Frames] and [Record.FrameAfter] give the ticks one
-// by one, with the commands of each. Records are not grouped by tick: a reader of a live match would be given a tick
-// only when the next one comes, and nothing bounds how many notes follow a tick.
+// Callers need no Kind to handle ticks. A record advances the match by [Record.Ticks], so a caller that only counts
+// skips a run of empty ticks in one step. [Record.Frames] and [Record.FrameAfter] give the ticks one by one, with the
+// commands of each. Records are not grouped by tick: the reader of a live match would get a tick only when the next one
+// comes, and any number of notes may follow a tick.
 func All(next func() (*Record, error)) iter.Seq2[*Record, error] {
 	return func(yield func(*Record, error) bool) {
 		for {
@@ -26,8 +26,8 @@ func All(next func() (*Record, error)) iter.Seq2[*Record, error] {
 // Advances reports whether a record of this kind has ticks: whether it is a frame or a run of empty ticks.
 func (k Kind) Advances() bool { return k == KindFrame || k == KindEmpty }
 
-// Ticks returns by how many ticks the record advances the match: 1 for a frame, up to [MaxEmptyRun] for a run of
-// empty ticks, 0 for any other record. The last of them is r.Tick.
+// Ticks returns by how many ticks the record advances the match: 1 for a frame, up to [MaxEmptyRun] for a run of empty
+// ticks, 0 for any other record. The last of them is r.Tick.
 func (r *Record) Ticks() Tick {
 	switch r.Kind {
 	case KindFrame:
@@ -38,9 +38,9 @@ func (r *Record) Ticks() Tick {
 	return 0
 }
 
-// FrameAfter returns the frame of the record's first tick after t, without commands in a run of empty ticks, or nil
-// if the record has none. A caller that stops inside a run goes on after its own tick. The frame is valid until the
-// next call.
+// FrameAfter returns the frame of the record's first tick after t, without commands in a run of empty ticks, or nil if
+// the record has none. A caller that stops inside a run goes on after its own tick. The frame is valid until the next
+// call.
 func (r *Record) FrameAfter(t Tick) *Frame {
 	n := r.Ticks()
 	if n == 0 || t >= r.Tick {

@@ -10,11 +10,9 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// A payload has two forms of the same value: the canonical bytes of package
-// state, from which Go values, dumps and differences are made, and MessagePack,
-// which travels and is smaller. The functions here turn one into the other by
-// the schema alone. A struct is an array of its fields; arrays and slices are
-// arrays, of bytes they are byte strings.
+// A payload has two forms: the canonical bytes of package state, for Go values, dumps and differences, and MessagePack,
+// which is smaller, for log and network. The functions here convert one into the other by the schema alone. A struct is
+// an array of its fields. Arrays and slices are arrays, or byte strings if their elements are bytes.
 
 // pack writes the value of n that b begins with, and returns the rest of b.
 func (p *Payloads) pack(n state.Node, b []byte) []byte {
@@ -73,8 +71,8 @@ func loadUint(b []byte) (v uint64) {
 	return v
 }
 
-// unpackNode appends the canonical bytes of the value of n that r reads next.
-// If r fails, it returns the path of the field that was read then.
+// unpackNode appends the canonical bytes of the value of n that r reads next. If r fails, it returns the path of the
+// field that was read then.
 func unpackNode(r *pack.Reader, dst []byte, n state.Node) ([]byte, string) {
 	switch k := n.Kind(); k {
 	case state.Bool:
@@ -150,8 +148,7 @@ func unpackElems(r *pack.Reader, dst []byte, n state.Node, min, max int) ([]byte
 	return dst, ""
 }
 
-// unpack appends the canonical bytes of a payload. It accepts exactly what
-// pack writes, and otherwise returns an error with the field's path.
+// unpack appends the canonical bytes of a payload. It accepts only what pack writes. An error has the field's path.
 func unpack(r *pack.Reader, dst []byte, s *state.Schema, payload []byte) ([]byte, error) {
 	r.Reset(payload)
 	dst, wrong := unpackNode(r, dst, s.Root())
@@ -165,9 +162,8 @@ func unpack(r *pack.Reader, dst []byte, s *state.Schema, payload []byte) ([]byte
 	return dst, fmt.Errorf("%w: %w", ErrMalformed, err)
 }
 
-// AppendCanonical appends the canonical bytes of a payload's value, see package
-// state. The error wraps [ErrMalformed] if the payload is not the MessagePack form
-// of a value of the schema.
+// AppendCanonical appends the canonical bytes of a payload's value, see package state. The error wraps [ErrMalformed]
+// if the payload is not the MessagePack form of a value of the schema.
 func AppendCanonical(dst []byte, s *state.Schema, payload []byte) ([]byte, error) {
 	var r pack.Reader
 	return unpack(&r, dst, s, payload)
