@@ -1,6 +1,8 @@
 package desync
 
-import "github.com/seed-49bee653/samestep/lockstep"
+import (
+	"github.com/seed-49bee653/samestep/lockstep"
+)
 
 // A Blame names one party that was wrong, and the ticks.
 type Blame struct {
@@ -22,3 +24,16 @@ type Blame struct {
 	// of what follows.
 	Open bool `json:"open"`
 }
+
+// A Party is who can be wrong.
+type Party string
+
+// The parties. See docs/desync.md for how they are told apart.
+const (
+	WrongPlayer   Party = "player"   // its own checksum, which the log has, is not the simulation's
+	WrongReferee  Party = "referee"  // the agreed checksum is not the simulation's; most seats reported the simulation's, or the referee said that it was wrong
+	WrongBuild    Party = "build"    // this build computes a checksum that nobody had, or the file was edited
+	WrongKeyframe Party = "keyframe" // a keyframe, though the checksum of its tick is right
+	WrongUnclear  Party = "unclear"  // exactly half of the seats reported the simulation's checksum
+	WrongUnknown  Party = "unknown"
+)

@@ -10,13 +10,6 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A mismatch is the checksum of one player that was not the agreed one.
-type mismatch struct {
-	tick   lockstep.Tick
-	player lockstep.Player
-	hash   uint64
-}
-
 // A check has all that is known of one checked tick.
 type check struct {
 	tick       lockstep.Tick

@@ -142,3 +142,10 @@ func PlayerReports(r *replay.Reader, p lockstep.Player) ([]Report, error) {
 // lateReports is how many further checks are searched for the check of a
 // mismatching checksum. A coordinator takes none after 32.
 const lateReports = 64
+
+// A mismatch is the checksum of one player that was not the agreed one.
+type mismatch struct {
+	tick   lockstep.Tick
+	player lockstep.Player
+	hash   uint64
+}

@@ -98,3 +98,5 @@ func at(all []exhibit, t lockstep.Tick) exhibit {
 	}
 	return exhibit{tick: t}
 }
+
+func hash(s side) string { return checksum.FormatHash(s.hash) }

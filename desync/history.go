@@ -3,11 +3,8 @@ package desync
 import (
 	"errors"
 
-	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
-
-func hash(s side) string { return checksum.FormatHash(s.hash) }
 
 // maxChanges is of how many fields the last change is looked for.
 const maxChanges = 3

@@ -16,11 +16,6 @@ func (v Vec2) Normalize() Vec2 {
 	return v.withLengthSlow(One)
 }
 
-// certain reports whether all numbers within 2 of q round to the same result when they lose bits bits.
-func certain(q int64, bits uint) bool {
-	return uint64(q+1<<(bits-1)+2)&(1<<bits-1) >= 4
-}
-
 // withLength returns the vector of length n ≥ 0 in the direction of v, each component correctly rounded.
 func (v Vec2) withLength(n Q) Vec2 {
 	if v.X|v.Y == 0 || n == 0 {

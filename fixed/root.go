@@ -119,3 +119,12 @@ func rsqrtSlow(x Q) Q {
 	}
 	return Q(r)
 }
+
+// squares returns x²+y² as a 129-bit integer.
+func squares(x, y uint64) (top, hi, lo uint64) {
+	h1, l1 := bits.Mul64(x, x)
+	h2, l2 := bits.Mul64(y, y)
+	lo, carry := bits.Add64(l1, l2, 0)
+	hi, top = bits.Add64(h1, h2, carry)
+	return top, hi, lo
+}

@@ -112,6 +112,11 @@ func sineCosine(t uint32) (Q, Q) {
 	return sineTable(t), sineTable(ahead)
 }
 
+// certain reports whether all numbers within 2 of q round to the same result when they lose bits bits.
+func certain(q int64, bits uint) bool {
+	return uint64(q+1<<(bits-1)+2)&(1<<bits-1) >= 4
+}
+
 // sineRadians returns the sine of x radians + ahead/2^64 turns; ahead is 0 or a quarter.
 func sineRadians(x Q, ahead uint64) Q {
 	if uint64(x+64*One) < 128*uint64(One) {

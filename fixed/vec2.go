@@ -110,15 +110,6 @@ func compareProducts(a, b uint64, abNegative bool, c, d uint64, cdNegative bool)
 // Len returns the length of v rounded to nearest, saturating.
 func (v Vec2) Len() Q { return Hypot(v.X, v.Y) }
 
-// squares returns x²+y² as a 129-bit integer.
-func squares(x, y uint64) (top, hi, lo uint64) {
-	h1, l1 := bits.Mul64(x, x)
-	h2, l2 := bits.Mul64(y, y)
-	lo, carry := bits.Add64(l1, l2, 0)
-	hi, top = bits.Add64(h1, h2, carry)
-	return top, hi, lo
-}
-
 // InRange reports whether o is at most r away from v, exactly for all positions. It is false for a negative r.
 func (v Vec2) InRange(o Vec2, r Q) bool {
 	if narrow {

@@ -5,7 +5,6 @@ import (
 	"math/bits"
 
 	"github.com/cespare/xxhash/v2"
-
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/state"
@@ -66,9 +65,6 @@ func (t SelfTest) Check() error {
 	}
 	return nil
 }
-
-// SelfTest returns what this machine has made of the computations, when the game was compiled.
-func (g *Game) SelfTest() SelfTest { return g.selfTest }
 
 // testSelf runs the self-test. A game's part that panics is an error.
 func testSelf(game func() uint64) (t SelfTest, err error) {

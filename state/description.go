@@ -12,36 +12,10 @@ type description struct {
 	Nodes []describedNode // preorder
 }
 
-type describedNode struct {
-	Kind         Kind
-	FractionBits uint8
-	Count        uint32 // elements of an array, fields of a struct, else 0
-	Name         string // of a field, else ""
-}
-
 // maxDescriptionBytes is the size of the longest description within the limits.
 const maxDescriptionBytes = countSize + MaxNodes*(1+1+4+countSize+MaxNameBytes)
 
 var descriptions = MustCompile[description]()
-
-// check returns the fault of the node itself, or "".
-func (d *describedNode) check() string {
-	if !d.Kind.valid() {
-		return fmt.Sprintf("unknown kind %d", d.Kind)
-	}
-	if d.FractionBits != 0 && (!d.Kind.Integer() || int(d.FractionBits) > 8*kinds[d.Kind].size) {
-		return fmt.Sprintf("%d fraction bits in a %v", d.FractionBits, d.Kind)
-	}
-	switch {
-	case d.Kind == Array && d.Count == 0:
-		return "an array without elements"
-	case d.Count > MaxFixedSize:
-		return fmt.Sprintf("a count of %d, at most %d are allowed", d.Count, MaxFixedSize)
-	case d.Kind != Array && d.Kind != Struct && d.Count != 0:
-		return fmt.Sprintf("a count of %d on a %v", d.Count, d.Kind)
-	}
-	return ""
-}
 
 // AppendDescription appends the description of s, which [ParseSchema] reads.
 func (s *Schema) AppendDescription(dst []byte) []byte {

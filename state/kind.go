@@ -45,3 +45,5 @@ func (k Kind) Integer() bool { return k >= Int8 && k <= Uint64 }
 func (k Kind) Signed() bool { return k >= Int8 && k <= Int64 }
 
 func (k Kind) valid() bool { return k >= Bool && k <= Struct }
+
+const countSize = 4 // bytes of the u32 before a slice's elements and a string's bytes

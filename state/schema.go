@@ -14,8 +14,6 @@ const (
 	MaxFixedSize = 1 << 30 // canonical bytes of a value with all its slices and strings empty
 )
 
-const countSize = 4 // bytes of the u32 before a slice's elements and a string's bytes
-
 // Schema describes a type of plain data without the Go type. It validates, prints, compares and searches canonical bytes.
 // It is immutable and safe for concurrent use.
 type Schema struct {
@@ -253,6 +251,32 @@ func checkName(name string, isField bool) string {
 		if r != '_' && !unicode.IsLetter(r) && (i == 0 || !unicode.IsDigit(r)) {
 			return fmt.Sprintf("the field's name %q is not an identifier", name)
 		}
+	}
+	return ""
+}
+
+type describedNode struct {
+	Kind         Kind
+	FractionBits uint8
+	Count        uint32 // elements of an array, fields of a struct, else 0
+	Name         string // of a field, else ""
+}
+
+// check returns the fault of the node itself, or "".
+func (d *describedNode) check() string {
+	if !d.Kind.valid() {
+		return fmt.Sprintf("unknown kind %d", d.Kind)
+	}
+	if d.FractionBits != 0 && (!d.Kind.Integer() || int(d.FractionBits) > 8*kinds[d.Kind].size) {
+		return fmt.Sprintf("%d fraction bits in a %v", d.FractionBits, d.Kind)
+	}
+	switch {
+	case d.Kind == Array && d.Count == 0:
+		return "an array without elements"
+	case d.Count > MaxFixedSize:
+		return fmt.Sprintf("a count of %d, at most %d are allowed", d.Count, MaxFixedSize)
+	case d.Kind != Array && d.Kind != Struct && d.Count != 0:
+		return fmt.Sprintf("a count of %d on a %v", d.Count, d.Kind)
 	}
 	return ""
 }

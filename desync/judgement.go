@@ -1,0 +1,85 @@
+package desync
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// verdict returns the verdict of an explanation. It judges the first check at which the simulation differs from the log,
+// and else that of the desync.
+func (w *work) verdict() Verdict {
+	m, ours := w.manifest, w.again.side(w.manifest.Tick)
+	if !ours.known() {
+		return votes(m.Tie, w.e.Groups)
+	}
+	for i := range w.e.Groups {
+		g := &w.e.Groups[i]
+		g.Right = g.Checksum == hash(ours)
+	}
+	c := w.log.sums.at(m.Tick, ours.hash, true)
+	if earlier := w.again.wrong; earlier != nil && earlier.Tick < m.Tick {
+		c = w.log.sums.at(earlier.Tick, earlier.Got, true)
+	}
+	if c == nil {
+		c = checkOf(m, ours.hash, w.log.sums.seats)
+	}
+	right, wrong := c.sides()
+	v := Verdict{Party: c.party(), Players: []lockstep.Player{}, Simulated: true}
+	switch {
+	case v.Party == "" && len(wrong) > 0:
+		v.Party, v.Players = WrongPlayer, wrong
+	case v.Party == "":
+		v.Party = WrongUnknown
+	}
+	slices.Sort(v.Players)
+	v.Text = w.verdictText(&v, c, right)
+	return v
+}
+
+// checkOf returns the check of a bundle whose log does not have it yet.
+func checkOf(m *replay.Manifest, own uint64, seats int) *check {
+	c := &check{tick: m.Tick, tie: m.Tie, own: own, agreed: own, seats: seats}
+	for i, g := range m.Groups {
+		sum, err := checksum.ParseHash(g.Checksum)
+		if err != nil {
+			panic(err) // checkManifest has parsed it
+		}
+		if i == 0 && !m.Tie {
+			c.agreed = sum
+			continue
+		}
+		for _, p := range g.Players {
+			c.mismatches = append(c.mismatches, mismatch{m.Tick, p, sum})
+		}
+	}
+	return c
+}
+
+// verdictText puts a verdict into words.
+func (w *work) verdictText(v *Verdict, c *check, right []lockstep.Player) string {
+	again := "the match simulated again agrees with "
+	switch {
+	case v.Party == WrongBuild && c.tick < w.manifest.Tick:
+		return fmt.Sprintf("this build computes %s at tick %d where the log has %s, before anybody differed: explain it with the build and platform that recorded it (%s)",
+			checksum.FormatHash(c.own), c.tick, checksum.FormatHash(c.agreed), w.e.Recorder)
+	case v.Party == WrongBuild && len(right) > 0:
+		return fmt.Sprintf("%s%s alone: this build (on %s) may be theirs, and computes otherwise than the one that most played with (on %s)",
+			again, players(right), w.e.Machine, w.e.Recorder)
+	case v.Party == WrongBuild:
+		return fmt.Sprintf("the match simulated again (on %s) agrees with nobody: this build computes otherwise than the one that was played with (on %s), or everybody is wrong",
+			w.e.Machine, w.e.Recorder)
+	case v.Party == WrongUnclear:
+		return again + "half of the players: it is not known which half is right"
+	case v.Party == WrongReferee:
+		return again + players(right) + ", not with the referee"
+	case v.Party == WrongPlayer && slices.ContainsFunc(w.e.Groups, func(g Group) bool { return g.Referee }):
+		return again + "the referee, not with " + players(v.Players)
+	case v.Party == WrongPlayer:
+		return again + players(rightPlayers(w.e.Groups)) + ", not with " + players(v.Players)
+	}
+	return "all checksums in the bundle are that of the match simulated again: nobody differs"
+}
