@@ -20,58 +20,53 @@ import (
 func attackCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "attack",
-		Usage: "attack a server of this machine, and see what honest players notice",
-		Description: `Lets eight honest players play in a match, and attacks its server in every way of
-the catalogue (--list), one after the other. For each attack it tells what the
-players noticed and what it cost. Every attack gets a server of its own, "samestep
-serve" as a process beside this one, and the attackers are a third.
+		Usage: "attack a server on this machine, and measure what honest players notice",
+		Description: `Lets eight honest players play in a match, and attacks its server in all ways of the
+catalogue (--list), one after the other. For each attack it prints what the players
+noticed and what it cost. Every attack gets its own server, "samestep serve" in
+another process, and the attackers run in a third one.
 
-With --server it attacks one that you have started, on a loopback address; others
-are refused. That server needs 16 seats, and a list of tokens made here:
+--server attacks a server that you have started, on a loopback address; other
+addresses are refused. That server needs 16 seats, and a list of tokens made here:
 
   samestep attack --print-tokens > tokens
   samestep serve --players 16 --tokens tokens
   samestep attack --server ws://127.0.0.1:8766 --token-file tokens
 
-Its processor and memory are not measured, and attacks that need other flags (such
-as serve --guests 8) say so. Start it anew after the attacks.
+Its CPU time and memory are not measured, and attacks that need other flags (such as
+serve --guests 8) say so. Restart it after the attacks.
 
 Exits with 1 if an honest player or a newcomer with a valid token was disconnected
 or refused, a checksum is missing or differs, half of the ticks are missing, or an
-attack succeeded. With --strict also if frames are late, newcomers wait for a
-second, or the server takes 25 % of a core more. Do not ask for that on a machine
-that does anything else: without an attack, and in the same run, frames are late by
-as much as the machine is busy.`,
+attack succeeded. With --strict, also if frames are late, newcomers wait for a
+second, or the server takes 25 % more of a core. Use --strict only on an idle
+machine: on a busy one, frames are late even without an attack.`,
 		Flags: []cli.Flag{
-			&cli.StringSliceFlag{Name: "attack", Usage: "only `NAME`; more than once for several"},
+			&cli.StringSliceFlag{Name: "attack", Usage: "run only attack `NAME`; repeat the flag for several"},
 			&cli.BoolFlag{Name: "list", Usage: "list the attacks"},
-			&cli.DurationFlag{Name: "time", Value: 4 * time.Second, Usage: "how long each attack goes on, 1s to 10m; in two halves, each after as long without it"},
-			&cli.BoolFlag{Name: "strict", Usage: "fail for what depends on the speed of the machine, too"},
+			&cli.DurationFlag{Name: "time", Value: 4 * time.Second, Usage: "duration of each attack, 1s to 10m; in two halves, each after the same time without an attack"},
+			&cli.BoolFlag{Name: "strict", Usage: "also fail for results that depend on the speed of the machine"},
 			&cli.DurationFlag{Name: "late", Value: 5 * time.Millisecond, Usage: "with --strict: how much later frames may be (99 %)"},
-			&cli.StringFlag{Name: "game", Value: "skirmish", Usage: "what is played"},
+			&cli.StringFlag{Name: "game", Value: "skirmish", Usage: "`NAME` of the game"},
 			&cli.StringFlag{Name: "server", Usage: "attack the server at `URL`, ws://127.0.0.1:PORT"},
 			&cli.StringFlag{Name: "token-file", Usage: "`FILE` with its tokens"},
 			&cli.BoolFlag{Name: "print-tokens", Usage: "print tokens for such a server, and do nothing else"},
-			&cli.StringFlag{Name: "match", Value: "match-1", Usage: "with --print-tokens: the match that is played"},
-			&cli.BoolFlag{Name: "hands", Hidden: true, Usage: "be the attackers: a job is on the standard input"},
+			&cli.StringFlag{Name: "match", Value: "match-1", Usage: "with --print-tokens: the `NAME` of the match"},
+			&cli.BoolFlag{Name: "hands", Hidden: true, Usage: "run the attackers, with a job from standard input"},
 			jsonFlag,
 		},
-		OnUsageError: usageError,
-		Action:       runAttack,
+		Action: runAttack,
 	}
 }
 
 func runAttack(c *cli.Context) error {
-	if c.Args().Present() {
-		return usagef("attack: unexpected argument %q", c.Args().First())
-	}
 	g, err := gameNamed(c.String("game"))
 	if err != nil {
 		return err
 	}
 	switch {
 	case c.Bool("hands"):
-		return beHands(c)
+		return runHands(c)
 	case c.Bool("print-tokens"):
 		return attack.WriteTokens(c.App.Writer, c.String("match"))
 	case c.Bool("list"):
@@ -88,15 +83,14 @@ func runAttack(c *cli.Context) error {
 	return x.all(c, all)
 }
 
-// chosenAttacks returns the attacks that the flags name.
 func chosenAttacks(c *cli.Context) (all []*attack.Attack, err error) {
-	if d := c.Duration("time"); d < time.Second || d > 10*time.Minute {
-		return nil, usagef("attack: --time: got %v, want 1s to 10m", d)
+	if err := between(c, "time", time.Second, 10*time.Minute); err != nil {
+		return nil, err
 	}
 	for _, name := range c.StringSlice("attack") {
 		a, err := attack.Named(name)
 		if err != nil {
-			return nil, usagef("attack: --attack: %v", err)
+			return nil, usagef("--attack: %v", err)
 		}
 		all = append(all, a)
 	}
@@ -116,21 +110,19 @@ func listAttacks(c *cli.Context) error {
 	for _, a := range attack.All() {
 		rows = append(rows, row{a.Row, a.Name, a.About})
 	}
-	if c.Bool("json") {
-		return writeJSON(c.App.Writer, rows)
-	}
-	for _, r := range rows {
-		fmt.Fprintf(c.App.Writer, "%2d  %-9s  %s\n", r.Row, r.Name, r.About)
-	}
-	return nil
+	return tell(c, rows, func(w io.Writer) {
+		for _, r := range rows {
+			fmt.Fprintf(w, "%2d  %-9s  %s\n", r.Row, r.Name, r.About)
+		}
+	}, nil)
 }
 
 // An attacker runs attacks.
 type attacker struct {
 	game    *playable
-	program string
+	program string // of samestep
 	time    time.Duration
-	server  *attack.Server // somebody's own, or nil
+	server  *attack.Server // of --server, or nil
 	log     io.Writer
 }
 
@@ -142,19 +134,21 @@ func newAttacker(c *cli.Context, g *playable) (*attacker, error) {
 	x := &attacker{game: g, program: exe, time: c.Duration("time"), log: c.App.ErrWriter}
 	url, tokens := c.String("server"), c.String("token-file")
 	if (url == "") != (tokens == "") {
-		return nil, usagef("attack: --server and --token-file go together")
+		return nil, usagef("--server and --token-file go together")
 	}
 	if url == "" {
 		return x, nil
 	}
 	if err := attack.CheckURL(c.Context, url); err != nil {
-		return nil, usagef("attack: --server: %v", err)
+		return nil, usagef("--server: %v", err)
 	}
 	x.server = &attack.Server{URL: url}
-	b, err := os.ReadFile(tokens)
-	if err == nil {
-		x.server.Tokens, x.server.Match, err = attack.ReadTokens(bytes.NewReader(b))
+	f, err := os.Open(tokens)
+	if err != nil {
+		return nil, err
 	}
+	defer f.Close()
+	x.server.Tokens, x.server.Match, err = attack.ReadTokens(f)
 	return x, err
 }
 
@@ -181,17 +175,10 @@ func (x *attacker) all(c *cli.Context, attacks []*attack.Attack) error {
 			printAttack(c.App.Writer, r)
 		}
 	}
-	if c.Bool("json") {
-		if err := writeJSON(c.App.Writer, results); err != nil {
-			return err
-		}
-	} else {
-		printAttacks(c.App.Writer, results)
-	}
-	return attack.Failure(results)
+	return tell(c, results, func(w io.Writer) { printAttacks(w, results) }, attack.Failure(results))
 }
 
-// one runs one attack, on a server of its own unless there is one already.
+// one runs one attack, on its own server without --server.
 func (x *attacker) one(ctx context.Context, a *attack.Attack) (*attack.Result, error) {
 	dir, err := os.MkdirTemp("", "samestep-attack-*")
 	if err != nil {
@@ -200,12 +187,11 @@ func (x *attacker) one(ctx context.Context, a *attack.Attack) (*attack.Result, e
 	defer os.RemoveAll(dir)
 	s := x.server
 	if s == nil {
-		own, err := x.serve(dir, a)
-		if err != nil {
+		var process *serverProcess
+		if s, process, err = x.serve(dir, a); err != nil {
 			return nil, err
 		}
-		defer own.process.stop()
-		s = &own.Server
+		defer process.stop()
 	}
 	r, err := attack.Run(ctx, a, s, attack.Options{
 		Game: x.game.Game, Think: x.game.bot, Time: x.time, Attackers: x.hands, Program: x.program, Files: dir,
@@ -219,56 +205,50 @@ func (x *attacker) one(ctx context.Context, a *attack.Attack) (*attack.Result, e
 	return r, err
 }
 
-// maxServerLog is how much of a server's log is shown where an attack failed.
+// maxServerLog bounds the bytes of a server's log that are shown if an attack fails.
 const maxServerLog = 4 << 10
 
 func logOf(dir string) string { return filepath.Join(dir, "server.log") }
 
-// An ownServer is a server that was started for an attack.
-type ownServer struct {
-	attack.Server
-	process *loadServer
-}
-
 // serve starts a server for an attack.
-func (x *attacker) serve(dir string, a *attack.Attack) (*ownServer, error) {
+func (x *attacker) serve(dir string, a *attack.Attack) (*attack.Server, *serverProcess, error) {
 	const match = "match-1"
 	var list bytes.Buffer
-	if err := attack.WriteTokens(&list, match); err != nil {
-		return nil, err
-	}
 	tokens, replays := filepath.Join(dir, "tokens"), filepath.Join(dir, "replays")
-	if err := os.WriteFile(tokens, list.Bytes(), 0o600); err != nil {
-		return nil, err
+	err := attack.WriteTokens(&list, match)
+	if err == nil {
+		err = os.WriteFile(tokens, list.Bytes(), 0o600)
+	}
+	if err != nil {
+		return nil, nil, err
 	}
 	flags := []string{"--game", x.game.Name(), "--dir", replays, "--tokens", tokens, "--players", strconv.Itoa(attack.Seats), "--units", "200"}
 	if a.Serve != nil {
 		more, err := a.Serve(dir)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		flags = append(flags, more...)
 	}
 	log, err := os.OpenFile(logOf(dir), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer log.Close()
-	p, err := startLoadServer(log, flags)
+	p, err := startServer(x.program, log, flags)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	s := &ownServer{attack.Server{URL: p.url, Match: match, Dir: replays, CPU: p.cpu, Memory: p.residentBytes}, p}
+	s := &attack.Server{URL: p.url, Match: match, Dir: replays, CPU: p.cpu, Memory: p.resident}
 	if s.Tokens, _, err = attack.ReadTokens(&list); err != nil {
 		p.stop()
-		return nil, err
+		return nil, nil, err
 	}
-	return s, nil
+	return s, p, nil
 }
 
-// hands does a job in another process, which has one processor at most, and no
-// priority: the attackers should not take from the honest players what the server
-// would not.
+// hands does a job in another process with one CPU and low priority, so that the attackers themselves do not slow down the
+// honest players.
 func (x *attacker) hands(ctx context.Context, j attack.Job) (r attack.Report, err error) {
 	ctx, cancel := context.WithTimeout(ctx, j.Time+time.Minute)
 	defer cancel()
@@ -286,8 +266,8 @@ func (x *attacker) hands(ctx context.Context, j attack.Job) (r attack.Report, er
 	return r, json.Unmarshal(out, &r)
 }
 
-// beHands does a job in this process.
-func beHands(c *cli.Context) error {
+// runHands does a job in this process.
+func runHands(c *cli.Context) error {
 	beNice()
 	j, err := attack.ReadJob(os.Stdin)
 	if err != nil {

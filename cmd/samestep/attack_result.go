@@ -12,10 +12,10 @@ import (
 
 const attackHeader = `             tries  lost  refused  checksums  late p99 (calm)     newcomer    processor    memory      out       in  replay`
 
-// printAttack prints what came of one attack, in a line.
+// printAttack prints the result of one attack.
 func printAttack(w io.Writer, r *attack.Result) {
 	if r.Skipped != "" {
-		fmt.Fprintf(w, "%2d %-9s  left out: %s\n", r.Row, r.Name, r.Skipped)
+		fmt.Fprintf(w, "%2d %-9s  skipped: %s\n", r.Row, r.Name, r.Skipped)
 		return
 	}
 	cpu, memory := "?", "?"
@@ -25,8 +25,8 @@ func printAttack(w io.Writer, r *attack.Result) {
 	fmt.Fprintf(w, "%2d %-9s %6d  %4d  %7d  %9s  %5.1f ms (%5.1f)  %8.0f ms  %9s  %9s %8s %8s %8s\n", r.Row, r.Name, r.Tries, len(r.Disconnected), r.Refused+len(r.NewcomersRefused),
 		fmt.Sprintf("%d/%d", r.Checksums, r.Expected), r.AttackP99MS, r.CalmP99MS, r.WelcomeMS, cpu, memory, size(r.Received), size(r.Sent), size(r.Written))
 	var told []string
-	for _, what := range slices.Sorted(maps.Keys(r.Told)) {
-		told = append(told, fmt.Sprintf("%s %d", what, r.Told[what]))
+	for _, event := range slices.Sorted(maps.Keys(r.Told)) {
+		told = append(told, fmt.Sprintf("%s %d", event, r.Told[event]))
 	}
 	fmt.Fprintf(w, "   %s: %s\n", r.About, strings.Join(told, ", "))
 	for _, f := range r.Failures {
@@ -45,5 +45,5 @@ func printAttacks(w io.Writer, all []*attack.Result) {
 			skipped++
 		}
 	}
-	fmt.Fprintf(w, "verdict: %s, %d failed, %d left out\n", count(len(all), "attack"), failed, skipped)
+	fmt.Fprintf(w, "verdict: %s, %d failed, %d skipped\n", count(len(all), "attack"), failed, skipped)
 }

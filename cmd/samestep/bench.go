@@ -12,63 +12,55 @@ import (
 )
 
 func benchCommand() *cli.Command {
-	flags := []cli.Flag{jsonFlag, &cli.DurationFlag{
-		Name: "time", Value: 2 * time.Second, Usage: "how long to measure each figure",
-	}}
+	flags := []cli.Flag{jsonFlag, &cli.DurationFlag{Name: "time", Value: 2 * time.Second, Usage: "how long to measure each figure"}}
 	return &cli.Command{
 		Name:  "bench",
-		Usage: "measure on this machine what the engine costs",
-		Description: `Figures are ratios of two things that take turns within one run, in time of
-the processor; so they hold on a busy machine, too, if it is measured longer.`,
-		OnUsageError: usageError,
+		Usage: "measure the cost of the engine on this machine",
+		Description: `Most figures are ratios of the CPU time of two things that alternate within one run.
+Longer measurements make them valid on a busy machine, too.`,
 		Subcommands: []*cli.Command{
 			{
 				Name:  "log",
-				Usage: "a match of the example game, beside the same game without the engine",
-				Description: `The tax is what a player's machine does beside the game: decoding the log, a
-checksum every tick, comparing it, and writing the replay. The long match is
-played by bots, and kept in your cache directory for the next time.`,
-				Flags:        append(flags[:len(flags):len(flags)], minutesFlag),
-				OnUsageError: usageError, Action: benchAction(benchLog),
+				Usage: "a match of the example game, compared with the same game without the engine",
+				Description: `The tax is the work of a player's machine besides the game: decode the log, compute
+and compare a checksum every tick, and write the replay. Bots play the long match,
+which stays in your cache directory for the next time.`,
+				Flags:  append(flags[:len(flags):len(flags)], minutesFlag),
+				Action: benchAction(benchLog),
 			},
 			{
 				Name:  "fixed",
-				Usage: "fixed-point arithmetic, beside floating point",
-				Flags: flags, OnUsageError: usageError, Action: benchAction(benchFixed),
+				Usage: "fixed-point arithmetic, compared with floating point",
+				Flags: flags, Action: benchAction(benchFixed),
 			},
 			benchNetCommand(),
 		},
-		Action: showSubcommands,
 	}
 }
 
 // A benchLine is one measured figure.
 type benchLine struct {
 	Name   string  `json:"name"`
-	Beside string  `json:"beside,omitempty"` // what Value is a ratio to
+	Beside string  `json:"beside,omitempty"` // the other side of the ratio
 	Value  float64 `json:"value"`
 	Unit   string  `json:"unit"`
-	Limit  string  `json:"limit,omitempty"` // that Value should keep
+	Limit  string  `json:"limit,omitempty"` // that Value should not exceed
 }
 
 func (l benchLine) print(w io.Writer) error {
 	line := fmt.Sprintf("%-28s %8.2f %-10s  %-8s", l.Name, l.Value, l.Unit, l.Limit)
 	if l.Beside != "" {
-		line += "  beside " + l.Beside
+		line += "  compared with " + l.Beside
 	}
 	_, err := fmt.Fprintln(w, strings.TrimRight(line, " "))
 	return err
 }
 
-// benchAction makes the action of a benchmark, which gives its lines to show.
+// benchAction makes the action of a benchmark, which passes its lines to show.
 func benchAction(bench func(c *cli.Context, show func(benchLine) error) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
-		d := c.Duration("time")
-		if c.Args().Present() {
-			return usagef("bench %s: unexpected argument %q", c.Command.Name, c.Args().First())
-		}
-		if d < 0 || d > time.Hour {
-			return usagef("bench %s: --time: got %s, want 0s to 1h", c.Command.Name, d)
+		if err := between(c, "time", 0, time.Hour); err != nil {
+			return err
 		}
 		var lines []benchLine
 		err := bench(c, func(l benchLine) error {
@@ -85,7 +77,7 @@ func benchAction(bench func(c *cli.Context, show func(benchLine) error) error) c
 	}
 }
 
-// benchFixed shares the time among the rounds of a pair; a round is n operations.
+// benchFixed measures each pair in rounds of n operations, for --time in all.
 func benchFixed(c *cli.Context, show func(benchLine) error) error {
 	const n = 40_000
 	for _, p := range fixedbench.Pairs {

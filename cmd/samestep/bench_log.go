@@ -12,13 +12,13 @@ import (
 	"github.com/seed-49bee653/samestep/internal/testing/logbench"
 )
 
-var minutesFlag = &cli.IntFlag{Name: "minutes", Value: 60, Usage: "the long match is of `N` minutes"}
+var minutesFlag = &cli.IntFlag{Name: "minutes", Value: 60, Usage: "length of the long match"}
 
 func benchLog(c *cli.Context, show func(benchLine) error) error {
-	d, minutes := c.Duration("time"), c.Int("minutes")
-	if minutes < 1 || minutes > 1000 {
-		return usagef("bench log: --minutes: got %d, want 1 to 1000", minutes)
+	if err := between(c, "minutes", 1, 1000); err != nil {
+		return err
 	}
+	d := c.Duration("time")
 	for i := range logbench.Figures {
 		f := &logbench.Figures[i]
 		r, err := f.Measure(d)
@@ -47,10 +47,10 @@ func benchLog(c *cli.Context, show func(benchLine) error) error {
 	if err := show(benchLine{Name: "replay of 30 minutes, 4 bots", Value: logbench.BytesPerTick(info), Unit: "bytes/tick", Limit: "<= 6"}); err != nil {
 		return err
 	}
-	return benchLong(minutes, d, show)
+	return benchLong(c.Int("minutes"), d, show)
 }
 
-// benchLong measures what is to be had from the replay of a long match.
+// benchLong measures work on the replay of a long match.
 func benchLong(minutes int, d time.Duration, show func(benchLine) error) error {
 	l, err := logbench.OpenLong(minutes, cacheDir())
 	if err != nil {
@@ -70,14 +70,14 @@ func benchLong(minutes int, d time.Duration, show func(benchLine) error) error {
 	if err != nil {
 		return err
 	}
-	if err := show(benchLine{Name: "seek, the longest of 12", Value: milliseconds(worst), Unit: "ms", Limit: "<= 500", Beside: "a sealed file; time of the processor"}); err != nil {
+	if err := show(benchLine{Name: "seek, the longest of 12", Value: milliseconds(worst), Unit: "ms", Limit: "<= 500", Beside: "CPU time; of a sealed file"}); err != nil {
 		return err
 	}
 	took, allocations, err := l.WriteTick()
 	if err != nil {
 		return err
 	}
-	if err := show(benchLine{Name: "writing a tick to a file", Value: float64(took.Nanoseconds()) / 1000, Unit: "us", Limit: "<= 5", Beside: "time of the processor"}); err != nil {
+	if err := show(benchLine{Name: "writing a tick to a file", Value: float64(took.Nanoseconds()) / 1000, Unit: "us", Limit: "<= 5", Beside: "CPU time"}); err != nil {
 		return err
 	}
 	return show(benchLine{Name: "allocations for it, all ticks", Value: float64(allocations), Unit: "", Limit: "0 a tick"})
@@ -93,8 +93,8 @@ func benchPace(l *logbench.Long, d time.Duration, show func(benchLine) error) er
 	for _, line := range []benchLine{
 		{Name: "verify, 1 worker", Value: l.TimesRealTime(p.Wall[0]), Unit: "x", Beside: match},
 		{Name: "verify, 2 workers", Value: l.TimesRealTime(p.Wall[1]), Unit: "x", Limit: ">= 200", Beside: match},
-		{Name: "2 workers, in time", Value: p.Speedup(), Unit: "x", Limit: ">= 1.80", Beside: fmt.Sprintf("1 worker; %d processors, if nobody else uses them", runtime.NumCPU())},
-		{Name: "2 workers, in work", Value: p.Overhead(), Unit: "x", Beside: "1 worker; time of the processor"},
+		{Name: "2 workers, in time", Value: p.Speedup(), Unit: "x", Limit: ">= 1.80", Beside: fmt.Sprintf("1 worker; %d processors, if they are idle otherwise", runtime.NumCPU())},
+		{Name: "2 workers, in work", Value: p.Overhead(), Unit: "x", Beside: "1 worker; CPU time"},
 	} {
 		if err := show(line); err != nil {
 			return err
@@ -103,7 +103,7 @@ func benchPace(l *logbench.Long, d time.Duration, show func(benchLine) error) er
 	return nil
 }
 
-// cacheDir returns where things are kept that can be made again, or "".
+// cacheDir returns the folder for files that can be made again, or "".
 func cacheDir() string {
 	dir, err := os.UserCacheDir()
 	if err != nil {

@@ -16,8 +16,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A loadGuest is a client that costs little: it follows the stream without
-// simulating it.
+// A loadGuest is a cheap client: it follows the stream without simulating it.
 type loadGuest struct {
 	ws     *websocket.Conn
 	period time.Duration
@@ -29,14 +28,14 @@ type loadGuest struct {
 	reader   protocol.Reader
 	received protocol.Message
 	dec      *record.Decoder
-	blob     []byte // a state that is arriving
+	blob     []byte // the received part of a state
 	welcome  protocol.Welcome
 	next     protocol.Position
 	tick     lockstep.Tick
 	acked    lockstep.Tick
 	given    lockstep.Tick
 	seq      lockstep.Sequence
-	sent     time.Time // of the command without an answer; zero if there is none
+	sent     time.Time // the command that awaits its receipt; zero if none does
 
 	mu        sync.Mutex
 	measuring bool
@@ -48,7 +47,7 @@ type loadGuest struct {
 	err       error
 }
 
-// An arrival says when a tick's frame came.
+// An arrival is the time at which a tick's frame arrived.
 type arrival struct {
 	tick lockstep.Tick
 	at   time.Time
@@ -90,10 +89,10 @@ func (g *loadGuest) send(m *protocol.Message) error {
 	return g.ws.Write(context.Background(), websocket.MessageBinary, g.writer.Append(nil, m))
 }
 
-func (g *loadGuest) measure(on bool) {
+func (g *loadGuest) measure() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.measuring = on
+	g.measuring = true
 }
 
 // run reads until the connection ends.
@@ -117,7 +116,7 @@ func (g *loadGuest) run() {
 	}
 }
 
-// take reads one message of the socket.
+// take handles one message of the socket.
 func (g *loadGuest) take(b []byte) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -197,7 +196,7 @@ func (g *loadGuest) begin() error {
 	return nil
 }
 
-// play acknowledges and gives commands, when that is due.
+// play sends acknowledgements and commands that are due.
 func (g *loadGuest) play() error {
 	if g.tick >= g.acked+lockstep.Tick(g.welcome.AckEvery) {
 		g.acked = g.tick
@@ -219,7 +218,7 @@ func (g *loadGuest) play() error {
 	return g.send(&protocol.Message{Kind: protocol.KindCommand, Sequence: g.seq, Command: g.kind, Bytes: g.payload})
 }
 
-// lateness returns how much later than the promptest one each frame came.
+// lateness returns the delay of each frame compared with the promptest one.
 func (g *loadGuest) lateness() []time.Duration {
 	if len(g.arrivals) == 0 {
 		return nil

@@ -11,21 +11,21 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
-// A netResult is what a load test measured.
+// A netResult is the result of a load test.
 type netResult struct {
 	Clients          int     `json:"clients"`
 	Matches          int     `json:"matches"`
 	Seconds          float64 `json:"seconds"`
-	ServerCPU        float64 `json:"server_cpu_percent"`            // of one core; 0 if it cannot be told here
+	ServerCPU        float64 `json:"server_cpu_percent"`            // of one core; 0 if it is unknown
 	PerClient        float64 `json:"server_cpu_percent_per_client"` // of one core
 	Frames           int     `json:"frames"`                        // that arrived
 	Expected         int     `json:"frames_expected"`
-	LatenessP50MS    float64 `json:"lateness_p50_ms"` // of a frame's arrival, beside the promptest of its client
+	LatenessP50MS    float64 `json:"lateness_p50_ms"` // of a frame, compared with the promptest one of its client
 	LatenessP99MS    float64 `json:"lateness_p99_ms"`
-	BytesPerFrame    float64 `json:"bytes_per_frame"` // payload of the socket, all messages
+	BytesPerFrame    float64 `json:"bytes_per_frame"` // all payload of the socket
 	Commands         int     `json:"commands"`
 	Accepted         int     `json:"accepted"`
-	CommandP50MS     float64 `json:"command_p50_ms"` // from a command to the answer
+	CommandP50MS     float64 `json:"command_p50_ms"` // from a command to its receipt
 	CommandP99MS     float64 `json:"command_p99_ms"`
 	ConnectionsLost  int     `json:"connections_lost"`
 	ResidentMemoryMB float64 `json:"server_resident_mb"`
@@ -33,66 +33,59 @@ type netResult struct {
 	Spectators       int     `json:"spectators"`
 	SpectatorFrames  int     `json:"spectator_frames"`
 	SpectatorLateP99 float64 `json:"spectator_lateness_p99_ms"`
-	JoinMS           float64 `json:"late_join_ms"`    // from dialing to the present, simulating
-	ResumeMS         float64 `json:"resume_ms"`       // from the new socket to the stream going on
+	JoinMS           float64 `json:"late_join_ms"`    // from dialing until the simulation is live
+	ResumeMS         float64 `json:"resume_ms"`       // from the new socket until the stream continues
 	StateBytes       uint32  `json:"late_join_bytes"` // of the keyframe
 }
 
-func (r *netResult) print(w io.Writer) error {
-	_, err := fmt.Fprintf(w, `load        %s in %s, for %.0f s
-server      %.1f %% of a core, %.4f %% a client; %.0f MB resident
-frames      %d of %d arrived; late by %.1f ms (median), %.1f ms (99 %%); %.1f bytes a frame
-commands    %d, %d accepted; answered after %.1f ms (median), %.1f ms (99 %%)
-lost        %s
-late join   live after %.0f ms, with a state of %s; after a cut the stream went on %.1f ms after the new socket
-`, count(r.Clients, "client"), fmt.Sprintf("%d matches", r.Matches), r.Seconds, r.ServerCPU, r.PerClient, r.ResidentMemoryMB,
-		r.Frames, r.Expected, r.LatenessP50MS, r.LatenessP99MS, r.BytesPerFrame,
-		r.Commands, r.Accepted, r.CommandP50MS, r.CommandP99MS, count(r.ConnectionsLost, "connection"),
+func (r *netResult) print(w io.Writer) {
+	line := newLiner(w)
+	line("load", "%s in %d matches, for %.0f s", count(r.Clients, "client"), r.Matches, r.Seconds)
+	line("server", "%.1f %% of a core, %.4f %% a client; %.0f MB resident", r.ServerCPU, r.PerClient, r.ResidentMemoryMB)
+	line("frames", "%d of %d arrived; late by %.1f ms (median), %.1f ms (99 %%); %.1f bytes a frame", r.Frames, r.Expected, r.LatenessP50MS, r.LatenessP99MS, r.BytesPerFrame)
+	line("commands", "%d, %d accepted; answered after %.1f ms (median), %.1f ms (99 %%)", r.Commands, r.Accepted, r.CommandP50MS, r.CommandP99MS)
+	line("lost", "%s", count(r.ConnectionsLost, "connection"))
+	line("late join", "live after %.0f ms, with a state of %s; after a lost connection the stream continued %.1f ms after the new socket",
 		r.JoinMS, size(int64(r.StateBytes)), r.ResumeMS)
-	if err == nil && r.Spectators > 0 {
-		_, err = fmt.Fprintf(w, "spectators  %s, %d frames, late by %.1f ms (99 %%)\n", count(r.Spectators, "spectator"), r.SpectatorFrames, r.SpectatorLateP99)
+	if r.Spectators > 0 {
+		line("spectators", "%s, %d frames, late by %.1f ms (99 %%)", count(r.Spectators, "spectator"), r.SpectatorFrames, r.SpectatorLateP99)
 	}
-	return err
 }
 
-// add sums up what the guests measured.
-func (r *netResult) add(guests []*loadGuest) {
+// add sums up the measurements of the players and the spectators.
+func (r *netResult) add(players, spectators []*loadGuest) {
 	var late, answers []time.Duration
 	bytes := 0
-	for _, g := range guests {
-		g.mu.Lock()
-		late, answers = append(late, g.lateness()...), append(answers, g.answers...)
-		r.Frames += len(g.arrivals)
+	for _, g := range players {
+		late, answers = append(late, r.close(g)...), append(answers, g.answers...)
 		r.Commands += g.commands
 		r.Accepted += g.accepted
 		bytes += g.bytes
-		if g.err != nil {
-			r.ConnectionsLost++
-		}
-		g.mu.Unlock()
 	}
+	r.Frames = len(late)
 	r.LatenessP50MS, r.LatenessP99MS = percentiles(late)
 	r.CommandP50MS, r.CommandP99MS = percentiles(answers)
 	r.BytesPerFrame = float64(bytes) / float64(max(r.Frames, 1))
-}
-
-// watch sums up what the spectators measured.
-func (r *netResult) watch(spectators []*loadGuest) {
-	var late []time.Duration
+	late = nil
 	for _, g := range spectators {
-		g.mu.Lock()
-		late = append(late, g.lateness()...)
-		if g.err != nil {
-			r.ConnectionsLost++
-		}
-		g.mu.Unlock()
+		late = append(late, r.close(g)...)
 	}
 	r.Spectators, r.SpectatorFrames = len(spectators), len(late)
 	_, r.SpectatorLateP99 = percentiles(late)
 }
 
-// lateJoin measures how long a client that simulates takes to join a match that
-// nobody else is in, and to come back after a cut.
+// close ends the measurements of a guest, and returns the lateness of its frames.
+func (r *netResult) close(g *loadGuest) []time.Duration {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.measuring = false
+	if g.err != nil {
+		r.ConnectionsLost++
+	}
+	return g.lateness()
+}
+
+// lateJoin measures how long a client that simulates takes to join an empty match, and to come back after a lost connection.
 func (r *netResult) lateJoin(ctx context.Context, url, token string) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()

@@ -3,22 +3,23 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
+	"unicode"
 	"unicode/utf8"
 )
 
-// A cleaner is a Writer that lets no control character through but line feeds
-// and tabs, nor one that changes the direction of text: a name in a hostile file
-// must not steer the terminal, nor show itself as another. Instead it writes \u and
-// four hex digits, which inside of a JSON string means the same.
+// A cleaner is a Writer that escapes control characters, except for line feeds and tabs, and characters that change the
+// direction of text, so that a name in a hostile file can neither control the terminal nor look like another. It writes \u
+// and four hex digits, which mean the same inside a JSON string.
 type cleaner struct {
 	w    io.Writer
 	buf  []byte
-	held []byte // the beginning of what may be such a character
+	held []byte // the possible beginning of such a character
 	err  error
 }
 
-// Write writes p. Bytes at its end that may begin a character that is not let
-// through are kept until the next call. The first error stays.
+// Write writes p, except for bytes at its end that may begin an escaped character, which it keeps for the next call. The
+// first error stays.
 func (c *cleaner) Write(p []byte) (int, error) {
 	if c.err != nil {
 		return 0, c.err
@@ -28,7 +29,7 @@ func (c *cleaner) Write(p []byte) (int, error) {
 		if c.held = append(c.held, b); begins(c.held) {
 			continue
 		}
-		if r, _ := utf8.DecodeRune(c.held); steers(r) {
+		if r, _ := utf8.DecodeRune(c.held); escaped(r) {
 			c.buf = fmt.Appendf(c.buf, `\u%04x`, r)
 			c.held = c.held[:0]
 			continue
@@ -51,21 +52,10 @@ func (c *cleaner) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// begins reports whether b may be the beginning of a character that steers.
+// begins reports whether b may be the beginning of a character that is escaped.
 func begins(b []byte) bool {
-	switch string(b) {
-	case "\xc2", "\xd8", "\xe2", "\xe2\x80", "\xe2\x81":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"\xc2", "\xd8", "\xe2", "\xe2\x80", "\xe2\x81"}, string(b))
 }
 
-// steers reports whether a character beyond ASCII is a control character, or changes
-// the direction of text (Unicode's Bidi_Control).
-func steers(r rune) bool {
-	switch {
-	case r >= 0x80 && r < 0xa0, r == 0x61c, r == 0x200e, r == 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069:
-		return true
-	}
-	return false
-}
+// escaped reports whether a character beyond ASCII is a control character or changes the direction of text.
+func escaped(r rune) bool { return r >= 0x80 && unicode.In(r, unicode.Cc, unicode.Bidi_Control) }

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// A demoMatch is a coordinator and everybody who takes part, in one process.
+// A demoMatch is a coordinator and all players, in one process.
 type demoMatch struct {
 	options     demoOptions
 	game        *lockstep.Game
@@ -23,18 +23,18 @@ type demoMatch struct {
 	writer      *replay.Writer
 	tail        *record.Tail
 	players     []*demoPlayer
-	late        *lockstep.Follower // nil before somebody joins late
+	late        *lockstep.Follower // nil until somebody joins late
 	payloads    *record.Payloads
 
 	commands, rejected int
-	joined             lockstep.Tick // when the late joiner did
-	planted            plantedStory
+	joined             lockstep.Tick // of the late joiner
+	planted            plantedError
 	report             *coordinator.DesyncReport // the first one
-	divergence         *lockstep.Divergence      // what was found about it
-	evidence           *host.Evidence            // of it
+	divergence         *lockstep.Divergence      // behind the report
+	evidence           *host.Evidence            // of the report
 }
 
-// A demoPlayer is a seat: a copy of the match, and a bot that looks at it.
+// A demoPlayer is a copy of the match, and the bot that plays in it.
 type demoPlayer struct {
 	seat     lockstep.Player
 	follower *lockstep.Follower
@@ -56,9 +56,8 @@ func newDemoMatch(o demoOptions, file io.Writer) (*demoMatch, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The referee, and the copy that will differ, keep what is needed to name the
-	// field: the states since the check before last. For every copy it would be
-	// gigabytes of large matches.
+	// Only the referee and the copy that will differ keep the states since the check before last, which tell the field.
+	// If every copy did, a large match would take gigabytes.
 	history := lockstep.FollowerOptions{History: lockstep.HistoryOptions{
 		Length: 2 * int(settings.CheckEvery), EveryTick: true, States: true,
 	}}
@@ -88,8 +87,7 @@ func newDemoMatch(o demoOptions, file io.Writer) (*demoMatch, error) {
 	return m, nil
 }
 
-// Append gives a record to everybody who follows the match, as the network
-// would.
+// Append gives a record to all followers of the match, as the network would.
 func (m *demoMatch) Append(record []byte) error {
 	for _, p := range m.players {
 		if err := p.follower.Append(record); err != nil && !m.expected(p, err) {
@@ -102,15 +100,13 @@ func (m *demoMatch) Append(record []byte) error {
 	return nil
 }
 
-// expected reports whether err is what the player with the planted corruption
-// is meant to see.
+// expected reports whether err is the desync of the player with the planted error.
 func (m *demoMatch) expected(p *demoPlayer, err error) bool {
 	_, desync := err.(*lockstep.DesyncError)
 	return desync && m.planted.Tick > 0 && p.seat == m.planted.Player
 }
 
-// takeDesync keeps the first desync report, and asks for the field while both sides
-// still have the states.
+// takeDesync keeps the first desync report, and finds the field while both sides still have the states.
 func (m *demoMatch) takeDesync() {
 	reports := m.coordinator.Desyncs()
 	if m.report != nil || len(reports) == 0 {
@@ -123,8 +119,7 @@ func (m *demoMatch) takeDesync() {
 	}
 }
 
-// collect keeps what a server collects about a desync, and the states of every
-// tick since the sides agreed, as this is one process.
+// collect collects the evidence of a desync as a server does, but with the states of every tick since the sides agreed.
 func (m *demoMatch) collect(r *coordinator.DesyncReport) *host.Evidence {
 	e := &host.Evidence{Report: *r}
 	header := m.coordinator.Referee().Header()
@@ -142,7 +137,6 @@ func (m *demoMatch) collect(r *coordinator.DesyncReport) *host.Evidence {
 	return e
 }
 
-// play runs the match to its end.
 func (m *demoMatch) play(bar *progress) error {
 	last := m.options.ticks()
 	for t := lockstep.Tick(1); t <= last; t++ {
@@ -176,8 +170,7 @@ func (m *demoMatch) play(bar *progress) error {
 	return m.writer.Close()
 }
 
-// playersTurn lets every player report the checksum of tick t, if that is a
-// checked one, and give commands.
+// playersTurn lets every player give commands, and report the checksum of tick t if it is a checked one.
 func (m *demoMatch) playersTurn(t lockstep.Tick) error {
 	for _, p := range m.players {
 		if t%lockstep.Tick(p.follower.Header().Settings.CheckEvery) == 0 {
@@ -202,9 +195,8 @@ func (m *demoMatch) playersTurn(t lockstep.Tick) error {
 	return nil
 }
 
-// plant changes one field of a player's copy: the health of the strongest
-// building, if possible of one of the player's own. It is still there a tick
-// later.
+// plant changes one field of a player's copy: the health of the strongest building, if possible of the player's own. Such
+// a building exists for at least another tick.
 func (m *demoMatch) plant(p *demoPlayer) error {
 	sim := p.follower.Simulation()
 	units := lockstep.World[skirmish.World](sim).Units
@@ -219,7 +211,7 @@ func (m *demoMatch) plant(p *demoPlayer) error {
 		}
 	}
 	if target < 0 {
-		return errors.New("no building is left to plant an error in")
+		return errors.New("no building is left for the planted error")
 	}
 	state := sim.AppendState(nil)
 	v, err := m.game.StateSchema().Lookup(state, healthOf(target))
@@ -227,14 +219,13 @@ func (m *demoMatch) plant(p *demoPlayer) error {
 		return err
 	}
 	v.Flip()
-	m.planted = plantedStory{Player: p.seat, Tick: sim.Tick() + 1, unit: units[target].ID}
+	m.planted = plantedError{Player: p.seat, Tick: sim.Tick() + 1, unit: units[target].ID}
 	return sim.Restore(sim.Tick(), state)
 }
 
 func healthOf(unit int) string { return fmt.Sprintf("Units[%d].Health", unit) }
 
-// locate notes where the planted error is at the first tick that has it: units
-// before it in the list may have died in that tick.
+// locate notes the path of the planted error at its first tick, in which units before it in the list may have died.
 func (m *demoMatch) locate() error {
 	p := &m.planted
 	truth := lockstep.World[skirmish.World](m.coordinator.Referee().Simulation()).Units

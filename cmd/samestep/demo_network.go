@@ -8,6 +8,7 @@ import (
 	"net"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"sync"
 	"time"
 
@@ -20,37 +21,35 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
-// A networkDemo is the demo over real sockets: a server, and guests that come
-// through bad links.
+// A networkDemo is the demo over real sockets: a server, and guests that connect over bad links.
 type networkDemo struct {
 	options demoOptions
 	game    *playable
 	match   *server.Match
 	url     string
 	tokens  map[string]string // by name
-	guests  []*netGuest
+	guests  []*netGuest       // the players, the slow spectator, and the late one
 	story   networkStory
 }
 
-// A netGuest is one client of the network demo and what it was told.
+// A netGuest is one client of the network demo, and what it has observed.
 type netGuest struct {
 	name    string
 	session *client.Session
-	bot     func(*lockstep.Simulation) []any
+	bot     botFunc
 
 	mu     sync.Mutex
 	links  []*netsim.Conn
 	events map[string]int // by name of type
 	tick   lockstep.Tick
 	hash   uint64
-	sync   time.Time // when it was live first
-	lost   time.Time
-	back   time.Time
+	synced time.Time // for the first time
+	lost   time.Time // the connection
+	back   time.Time // the stream
 	healed lockstep.Tick
-	status player.Status
 }
 
-// playerLink is the connection of each player.
+// playerLink is the link of each player and the late spectator.
 var playerLink = netsim.Link{Delay: 20 * time.Millisecond, Jitter: 10 * time.Millisecond, Loss: 5000}
 
 func runNetworkDemo(ctx context.Context, o demoOptions, bar *progress) (*networkStory, error) {
@@ -63,10 +62,7 @@ func runNetworkDemo(ctx context.Context, o demoOptions, bar *progress) (*network
 	if err := d.play(ctx, bar); err != nil {
 		return nil, err
 	}
-	if err := d.conclude(); err != nil {
-		return nil, err
-	}
-	return &d.story, nil
+	return &d.story, d.conclude()
 }
 
 // open starts the server and the match.
@@ -74,9 +70,6 @@ func (d *networkDemo) open() (stop func(), err error) {
 	if err := d.options.makeDir(); err != nil {
 		return nil, err
 	}
-	spec := matchSpec(d.game, matchRequest{
-		Name: "demo", Players: uint8(d.options.players), Units: uint16(d.options.units), TickRate: demoTickRate, Seed: d.options.seed,
-	})
 	authorizer := grants{}
 	add := func(name string, role protocol.Role, seat lockstep.Player) {
 		d.tokens[name] = drawToken()
@@ -94,7 +87,7 @@ func (d *networkDemo) open() (stop func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	if d.match, err = s.Create(spec); err != nil {
+	if d.match, err = s.Create(d.options.spec(d.game, d.options.players)); err != nil {
 		return nil, err
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -112,6 +105,11 @@ func (d *networkDemo) open() (stop func(), err error) {
 	}, nil
 }
 
+// spec describes the match of a demo with a server.
+func (o *demoOptions) spec(g *playable, seats uint) server.MatchSpec {
+	return matchSpec(g, matchRequest{Name: "demo", Players: uint8(seats), Units: uint16(o.units), TickRate: demoTickRate, Seed: o.seed})
+}
+
 // grants authorizes by exact tokens.
 type grants map[string]host.Grant
 
@@ -125,8 +123,8 @@ func (g grants) Authorize(token, _ string) (host.Grant, error) {
 
 func playerName(p lockstep.Player) string { return fmt.Sprintf("bot %d", p) }
 
-// join makes a guest come over a link, with a bot that plays, or nil.
-func (d *networkDemo) join(ctx context.Context, name string, l netsim.Link, bot func(*lockstep.Simulation) []any) *netGuest {
+// join connects a guest over a link. The bot may be nil.
+func (d *networkDemo) join(ctx context.Context, name string, l netsim.Link, bot botFunc) *netGuest {
 	g := &netGuest{name: name, events: make(map[string]int), bot: bot}
 	d.guests = append(d.guests, g)
 	l.Seed = d.options.seed*100 + uint64(len(d.guests))
@@ -138,7 +136,6 @@ func (d *networkDemo) join(ctx context.Context, name string, l netsim.Link, bot 
 	return g
 }
 
-// linked notes a connection of the guest.
 func (g *netGuest) linked(l *netsim.Conn) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -151,8 +148,8 @@ func (g *netGuest) event(e any) {
 	g.events[reflect.TypeOf(e).Name()]++
 	switch e := e.(type) {
 	case player.Synced:
-		if g.sync.IsZero() {
-			g.sync = time.Now()
+		if g.synced.IsZero() {
+			g.synced = time.Now()
 		}
 	case player.ConnectionLost:
 		g.lost = time.Now()
@@ -163,37 +160,23 @@ func (g *netGuest) event(e any) {
 	}
 }
 
-// sample lets the bot play, and keeps where the guest has come.
+// sample lets the bot play, and keeps the guest's tick and state hash.
 func (g *netGuest) sample(c *player.Client) {
-	sim := c.Simulation()
 	g.mu.Lock()
-	g.tick, g.hash, g.status = sim.Tick(), sim.Hash(), c.Status()
+	g.tick, g.hash = c.Simulation().Tick(), c.Simulation().Hash()
 	g.mu.Unlock()
-	if g.bot == nil {
-		return
-	}
-	for _, v := range g.bot(sim) {
-		if _, err := c.Submit(v); err != nil {
-			return // the match is over, or too many wait for an answer
-		}
-	}
+	playTurn(c, g.bot)
 }
 
-// now returns the tick that the guest has come to.
+// now returns the guest's tick.
 func (g *netGuest) now() lockstep.Tick {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.tick
 }
 
-func (g *netGuest) count(event string) int {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.events[event]
-}
-
-// hold lets nothing reach the guest for a time.
-func (g *netGuest) hold(t time.Duration) {
+// block lets nothing reach the guest for a time.
+func (g *netGuest) block(t time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, l := range g.links {
@@ -202,13 +185,13 @@ func (g *netGuest) hold(t time.Duration) {
 	}
 }
 
-// A deed is something that the demo does at a tick.
-type deed struct {
+// A step is something that the demo does at a tick.
+type step struct {
 	at lockstep.Tick
 	do func() error
 }
 
-// play runs the match in real time, and does the deeds when they are due.
+// play runs the match in real time, and does the steps when they are due.
 func (d *networkDemo) play(ctx context.Context, bar *progress) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(d.options.seconds)*time.Second+time.Minute)
 	defer cancel()
@@ -218,8 +201,8 @@ func (d *networkDemo) play(ctx context.Context, bar *progress) error {
 	first, last := d.guests[0], d.guests[len(d.guests)-1]
 	slow := d.join(ctx, "slow", netsim.Link{}, nil)
 	end := d.options.ticks()
-	deeds := []deed{
-		{end / 5, func() error { slow.hold(d.holdTime()); return nil }},
+	steps := []step{
+		{end / 5, func() error { slow.block(d.blockTime()); return nil }},
 		{end * 2 / 5, func() error { d.story.Cut.Tick = first.now(); return first.session.Cut() }},
 		{end / 2, func() error {
 			d.story.Late.Tick, d.story.Late.since = d.match.View().Tick, time.Now()
@@ -229,16 +212,16 @@ func (d *networkDemo) play(ctx context.Context, bar *progress) error {
 		{end * 3 / 5, func() error { return d.corrupt(last) }},
 		{end, func() error { return d.end(ctx) }},
 	}
-	for len(deeds) > 0 {
-		tick, err := d.now(ctx)
-		if err != nil {
+	for len(steps) > 0 {
+		var tick lockstep.Tick
+		if err := d.match.Do(ctx, func(h *host.Host) { tick = h.Now() }); err != nil {
 			return err
 		}
-		for len(deeds) > 0 && tick >= deeds[0].at {
-			if err := deeds[0].do(); err != nil {
+		for len(steps) > 0 && tick >= steps[0].at {
+			if err := steps[0].do(); err != nil {
 				return err
 			}
-			deeds = deeds[1:]
+			steps = steps[1:]
 		}
 		bar.set(int64(min(tick, end)))
 		time.Sleep(10 * time.Millisecond)
@@ -253,51 +236,39 @@ func (d *networkDemo) play(ctx context.Context, bar *progress) error {
 	return nil
 }
 
-// holdTime is for how long the slow spectator gets nothing: longer than the
-// server keeps records for it.
-func (d *networkDemo) holdTime() time.Duration {
+// blockTime is how long nothing reaches the slow spectator: longer than the server keeps records for it.
+func (d *networkDemo) blockTime() time.Duration {
 	return min(3*time.Second, time.Duration(d.options.seconds)*time.Second/4)
 }
 
-// now returns the last sealed tick.
-func (d *networkDemo) now(ctx context.Context) (t lockstep.Tick, err error) {
-	err = d.match.Do(ctx, func(h *host.Host) { t = h.Now() })
-	return t, err
-}
-
 // corrupt changes a field of a guest's state behind the engine's back.
-func (d *networkDemo) corrupt(g *netGuest) error {
-	var err error
-	if gone := g.session.Do(func(c *player.Client) {
-		d.story.Planted.Path = "Rand.Lo"
-		d.story.Planted.Tick = c.Simulation().Tick() + 1
-		d.story.Planted.Player = c.Status().Seat
+func (d *networkDemo) corrupt(g *netGuest) (err error) {
+	gone := g.session.Do(func(c *player.Client) {
+		d.story.Planted = plantedError{Path: "Rand.Lo", Tick: c.Simulation().Tick() + 1, Player: c.Status().Seat}
 		err = c.Corrupt(d.story.Planted.Path)
-	}); gone != nil {
-		return gone
-	}
-	return err
+	})
+	return errors.Join(gone, err)
 }
 
-// end ends the match and keeps what its true end is.
-func (d *networkDemo) end(ctx context.Context) error {
-	var err error
-	if gone := d.match.Do(ctx, func(h *host.Host) {
-		stats := h.Stats()
-		d.story.Match.Ticks, d.story.Match.Checksum = h.Now(), stateHash(h.Referee())
-		d.story.Match.Commands, d.story.Match.BytesOut, d.story.Match.Keyframes = stats.Commands, stats.BytesOut, stats.Keyframes
-		d.story.trueHash = h.Referee().Simulation().Hash()
+// end ends the match, and keeps the referee's results.
+func (d *networkDemo) end(ctx context.Context) (err error) {
+	gone := d.match.Do(ctx, func(h *host.Host) {
+		m, stats := &d.story.Match, h.Stats()
+		m.Ticks, m.Checksum, d.story.hash = h.Now(), stateHash(h.Referee()), h.Referee().Simulation().Hash()
+		m.Commands, m.BytesOut, m.Keyframes = stats.Commands, stats.BytesOut, stats.Keyframes
 		err = h.End(lockstep.Time(0), "the demo is over")
-	}); gone != nil {
-		return gone
+	})
+	return errors.Join(gone, err)
+}
+
+// bundle returns the path of the desync bundle next to the replay.
+func (d *networkDemo) bundle() (string, error) {
+	paths, err := filepath.Glob(strings.TrimSuffix(d.match.ReplayPath(), ".ssr") + "-desync-*.zip")
+	if err == nil && len(paths) == 0 {
+		err = errors.New("no desync bundle was written")
 	}
-	return err
+	if err != nil {
+		return "", err
+	}
+	return paths[0], nil
 }
-
-// bundles returns the paths of the desync bundles beside the replay.
-func (d *networkDemo) bundles() ([]string, error) {
-	path := d.match.ReplayPath()
-	return filepath.Glob(path[:len(path)-len(filepath.Ext(path))] + "-desync-*.zip")
-}
-
-var errNoBundle = errors.New("no desync bundle was written")

@@ -17,15 +17,14 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
-// webDemo serves a match of bots with a seat for whoever looks at the page,
-// until it is interrupted.
+// webDemo serves a match of bots with a free seat for the visitor of the page, until it is interrupted.
 func webDemo(c *cli.Context, o demoOptions) error {
 	if o.players >= skirmish.MaxPlayers {
-		return usagef("demo: --web: got %d bots, want at most %d, as one seat is yours", o.players, skirmish.MaxPlayers-1)
+		return usagef("--web: got %d bots, want at most %d, as one seat is yours", o.players, skirmish.MaxPlayers-1)
 	}
 	for _, other := range []string{"network", "json", "seconds"} {
 		if c.IsSet(other) {
-			return usagef("demo: --%s is not for --web, which plays until it is interrupted", other)
+			return usagef("--%s cannot be used with --web, which plays until it is interrupted", other)
 		}
 	}
 	if err := o.makeDir(); err != nil {
@@ -49,9 +48,7 @@ func webDemo(c *cli.Context, o demoOptions) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.Create(matchSpec(g, matchRequest{
-		Name: "demo", Players: uint8(seats), Units: uint16(o.units), TickRate: demoTickRate, Seed: o.seed,
-	})); err != nil {
+	if _, err := s.Create(o.spec(g, seats)); err != nil {
 		l.Close()
 		return err
 	}
@@ -59,33 +56,19 @@ func webDemo(c *cli.Context, o demoOptions) error {
 	fmt.Fprintf(c.App.Writer, `play      %[1]s/#/play/demo?token=%[2]s
 watch     %[1]s/#/watch/demo
 lobby     %[1]s/
-The match begins when you take your seat, against %[3]s. Interrupt to end it;
-its replay is written to %[4]s.
+The match against %[3]s begins when you take your seat. Press Ctrl-C to end it;
+the replay is written to %[4]s.
 `, url, guest, count(int(o.players), "bot"), o.dir)
 	ctx, cancel := context.WithCancel(c.Context)
 	defer cancel()
 	for p := lockstep.Player(1); uint(p) < seats; p++ {
-		playBot(ctx, s, botToken(guest, p), g, p, o.seed)
+		bot := g.bot(p, o.seed)
+		client.Dial(ctx, withinURL("demo"), g.Game, client.Options{
+			HTTP: within(s), Options: player.Options{Token: botToken(guest, p)}, Sample: func(c *player.Client) { playTurn(c, bot) },
+		})
 	}
 	return serveUntilInterrupted(c.Context, s, newPageHandler(ctx, g.page, s, log), l, log)
 }
 
-// botToken returns the token of a bot, which nobody can guess who does not know
-// the guest's.
+// botToken derives a bot's token from the visitor's, which nobody else knows.
 func botToken(guest string, p lockstep.Player) string { return fmt.Sprintf("%s-%d", guest, p) }
-
-// playBot lets a bot take a seat, and play until the match or ctx ends.
-func playBot(ctx context.Context, s *server.Server, token string, g *playable, p lockstep.Player, seed uint64) {
-	bot := g.bot(p, seed)
-	client.Dial(ctx, withinURL("demo"), g.Game, client.Options{
-		HTTP:    within(s),
-		Options: player.Options{Token: token},
-		Sample: func(c *player.Client) {
-			for _, v := range bot(c.Simulation()) {
-				if _, err := c.Submit(v); err != nil {
-					return // the match is over, or too many wait for an answer
-				}
-			}
-		},
-	})
-}

@@ -1,8 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"errors"
-	"fmt"
+	"io"
 	"os"
 	"time"
 
@@ -14,41 +15,39 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
+func desyncCommand() *cli.Command {
+	return &cli.Command{Name: "desync", Usage: "find out why checksums differed", Subcommands: []*cli.Command{desyncExplainCommand()}}
+}
+
 func desyncExplainCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "explain",
-		Usage:     "tell from a desync's bundle who was wrong, since which tick, in which fields, and why",
+		Usage:     "read from a desync's bundle who was wrong, since which tick, in which fields, and why",
 		ArgsUsage: "BUNDLE",
-		Description: `A server writes a bundle beside the replay when a player's checksum differs. This
-simulates the match in it again from where all agreed, compares the states, and
-tries which single fault leads to the wrong one: a command lost, doubled, moved
-or run in another order, a generator drawn from once more, a field altered.
-Without the game's code it says what the states and the log alone tell.
+		Description: `A server writes a bundle next to the replay when a player's checksum differs. explain
+simulates the match in it again from the last tick at which all agreed, compares the
+states, and tries which single fault gives the wrong state: a command lost, doubled,
+moved or run in another order, one more draw from a random generator, an altered
+field. Without the game's code, it uses the states and the log alone.
 
 Exits with 3 if it has explained the desync.`,
 		Flags: []cli.Flag{
 			jsonFlag,
-			&cli.StringFlag{Name: "html", Usage: "also write a page to `FILE`, to be opened in a browser"},
+			&cli.StringFlag{Name: "html", Usage: "also write a page for browsers to `FILE`"},
 			&cli.IntFlag{Name: "fields", Value: 200, Usage: "list at most `N` fields"},
 			&cli.IntFlag{Name: "max-ticks", Value: 100_000, Usage: "simulate at most `N` ticks to reach the desync"},
-			&cli.IntFlag{Name: "budget", Value: 20_000, Usage: "simulate at most `N` ticks in search of the cause"},
+			&cli.IntFlag{Name: "budget", Value: 20_000, Usage: "simulate at most `N` ticks to search for the cause"},
 		},
-		OnUsageError: usageError,
-		Action:       desyncExplain,
+		Action: desyncExplain,
 	}
 }
 
-// errExplained makes explain exit with 3 after it printed its explanation.
+// errExplained lets explain exit with 3 after it has printed its explanation.
 var errExplained = errors.New("a desync, explained")
 
 func desyncExplain(c *cli.Context) error {
-	if c.NArg() != 1 {
-		return usagef("explain: got %s, want one bundle", count(c.NArg(), "argument"))
-	}
-	for _, name := range []string{"fields", "max-ticks", "budget"} {
-		if c.Int(name) < 1 {
-			return usagef("explain: --%s: got %d, want at least 1", name, c.Int(name))
-		}
+	if err := cmp.Or(between(c, "fields", 1, 0), between(c, "max-ticks", 1, 0), between(c, "budget", 1, 0)); err != nil {
+		return err
 	}
 	frugal()
 	bar := newProgress(c.App.ErrWriter, 2*int64(c.Int("budget")), "ticks")
@@ -60,29 +59,21 @@ func desyncExplain(c *cli.Context) error {
 	if err != nil {
 		return &fileError{c.Args().First(), err}
 	}
-	if path := c.String("html"); path != "" {
-		if err := files.Create(path, func(out *os.File) error { return e.WriteHTML(out) }); err != nil {
+	page := c.String("html")
+	if page != "" {
+		if err := files.Create(page, func(out *os.File) error { return e.WriteHTML(out) }); err != nil {
 			return err
 		}
 	}
-	if err := printExplanation(c, e); err != nil {
-		return err
-	}
-	return &fileError{c.Args().First(), errExplained}
+	return tell(c, e, func(w io.Writer) {
+		e.WriteText(w)
+		if page != "" {
+			newLiner(w)("page", "%s", page)
+		}
+	}, &fileError{c.Args().First(), errExplained})
 }
 
-func printExplanation(c *cli.Context, e *desync.Explanation) error {
-	if c.Bool("json") {
-		return writeJSON(c.App.Writer, e)
-	}
-	err := e.WriteText(c.App.Writer)
-	if path := c.String("html"); path != "" && err == nil {
-		_, err = fmt.Fprintf(c.App.Writer, "%-9s  %s\n", "page", path)
-	}
-	return err
-}
-
-// explainFile explains the bundle in a file with the games of this binary.
+// explainFile explains the bundle in a file with the games of this program.
 func explainFile(path string, o desync.Options) (*desync.Explanation, error) {
 	f, err := files.Open(path)
 	if err != nil {

@@ -37,21 +37,14 @@ const exitTable = `Exit codes:
   5  the file is of another game, build or schema
   6  the file needs a newer reader: its version, a flag, a block or a record is not known`
 
-// errDiffered ends a live match whose checksums were not all our own.
-var errDiffered = errors.New("checksums of the match were not ours: a desync")
+// errDiffered is the result of joining a match in which a checksum differed.
+var errDiffered = errors.New("checksums of the match differ from ours: a desync")
 
-// errFound ends fuzzing that has found something.
-var errFound = errors.New("a match of this seed is not computed the same in every way")
+// errFound is the result of a fuzz run that found a failure.
+var errFound = errors.New("not every way of computing the match of this seed gives the same result")
 
-// errUsage is wrapped by errors of the command line.
-var errUsage = errors.New("usage")
-
-func usagef(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", errUsage, fmt.Sprintf(format, args...))
-}
-
-// A fileError is the error of a file that was read. Only such an error and those
-// of package replay judge a file: a connection may end too early as well.
+// A fileError is an error of reading a file. Only such errors and those of package replay say something about a file: a
+// connection can end too early as well.
 type fileError struct {
 	name string
 	err  error
@@ -61,8 +54,7 @@ func (e *fileError) Error() string { return fmt.Sprintf("%s: %v", e.name, e.err)
 
 func (e *fileError) Unwrap() error { return e.err }
 
-// classOf returns the class of the file that err judges, or nothing if it judges
-// none.
+// classOf returns the class of the file that err is about, or nothing if it is not about a file.
 func classOf(err error) replay.Class {
 	var (
 		file     *fileError
@@ -72,7 +64,7 @@ func classOf(err error) replay.Class {
 		reports  *reportsError
 	)
 	switch {
-	case errors.Is(err, errUsage):
+	case isUsage(err):
 		return ""
 	case isAny(err, errDiffered, errDisagreed, errFound, errDiffers, errExplained):
 		return replay.ClassDesync
@@ -85,7 +77,7 @@ func classOf(err error) replay.Class {
 	return ""
 }
 
-// fileClass is classOf of an error of reading a file, before it has the name.
+// fileClass is classOf for an error of reading a file that does not name the file yet.
 func fileClass(err error) replay.Class {
 	if err == nil {
 		return replay.ClassOK
@@ -93,8 +85,8 @@ func fileClass(err error) replay.Class {
 	return classOf(&fileError{err: err})
 }
 
-// refuse prints the class of a file of which nothing else can be told, for
-// programs, and returns err. Signed is nil unless a signature was asked for.
+// refuse returns err. With --json it first prints the class of a file about which nothing else is known. Signed is nil
+// unless --key asks for a signature.
 func refuse(c *cli.Context, err error, signed *bool) error {
 	class := fileClass(err)
 	if !c.Bool("json") || class == "" {
@@ -110,14 +102,12 @@ func refuse(c *cli.Context, err error, signed *bool) error {
 	return err
 }
 
-// isAny reports whether err is one of several.
 func isAny(err error, targets ...error) bool {
 	return slices.ContainsFunc(targets, func(t error) bool { return errors.Is(err, t) })
 }
 
-// exitCode returns the exit code that tells of err.
 func exitCode(err error) int {
-	if errors.Is(err, errUsage) {
+	if isUsage(err) {
 		return exitUsage
 	}
 	switch classOf(err) {
@@ -135,11 +125,10 @@ func exitCode(err error) int {
 	return exitError
 }
 
-// errInterrupted ends what somebody has ended.
 var errInterrupted = errors.New("interrupted")
 
-// interruptible returns a context that the first interrupt ends, so that what
-// was found until then is told. The second one ends the program.
+// interruptible returns a context that the first interrupt ends, so that a verb can still print its results. A second
+// interrupt ends the program.
 func interruptible(c *cli.Context) (context.Context, context.CancelFunc) {
 	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)

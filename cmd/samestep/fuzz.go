@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -19,34 +20,33 @@ import (
 func fuzzCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "fuzz",
-		Usage: "play random matches of a game and look for one that machines would compute differently",
-		Description: `Plays random matches, each of a seed of its own: commands of every kind, in any
-order of arrival, and bots in every second match. Each match is computed again in
-the ways of package lockstep/locksteptest: saved and restored, joined late,
-predicted and redone, under other settings of the runtime. What fails is made
-small, to the few commands that matter, and written as a replay and as a Go test
-that fails in the same way. Exits with 3 if something was found.
+		Usage: "play random matches of a game, and find one that machines would compute differently",
+		Description: `Plays random matches, each with its own seed: commands of every kind, in any order
+of arrival, and bots in every second match. Each match is computed again in the ways
+of package lockstep/locksteptest: saved and restored, joined late, predicted and
+computed again, with other settings of the runtime. A failing match is reduced to the
+few commands that matter, and written as a replay and as a Go test that fails in the
+same way. Exits with 3 if a match fails.
 
-For a fuzzer that sees which code a match reaches: go test -fuzz, with
+For a fuzzer that sees which code a match reaches, use go test -fuzz with
 locksteptest.Fuzz as the target.`,
 		Flags: []cli.Flag{
-			&cli.DurationFlag{Name: "time", Value: 10 * time.Second, Usage: "how long to play; a match in hand is played to its end"},
-			&cli.IntFlag{Name: "matches", Usage: "end after `N` matches, however long they take; 0 is for --time"},
-			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "of the first match; the next ones count on from it"},
-			&cli.StringFlag{Name: "game", Value: games[0].Name(), Usage: "the game to play"},
+			&cli.DurationFlag{Name: "time", Value: 10 * time.Second, Usage: "how long to play; the last match is played to its end"},
+			&cli.IntFlag{Name: "matches", Usage: "play `N` matches, however long they take; 0: play for --time"},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the first match; each further match has the next one"},
+			&cli.StringFlag{Name: "game", Value: games[0].Name(), Usage: "`NAME` of the game"},
 			&cli.UintFlag{Name: "players", Value: 2, Usage: "seats of a match, 1 to 16"},
 			&cli.UintFlag{Name: "units", Value: 24, Usage: "units on the map at the start, up to 10000"},
-			&cli.UintFlag{Name: "ticks", Value: 200, Usage: "length of the longest matches, 1 to 100000"},
+			&cli.UintFlag{Name: "ticks", Value: 200, Usage: "most ticks of a match, 1 to 100000"},
 			&cli.IntFlag{Name: "workers", Value: 1, Usage: "matches played at the same time"},
-			&cli.StringFlag{Name: "dir", Value: ".", Usage: "where a replay and a Go test of what is found are written"},
+			&cli.StringFlag{Name: "dir", Value: ".", Usage: "`FOLDER` for the replay and the Go test of a failure"},
 			jsonFlag,
 		},
-		OnUsageError: usageError,
-		Action:       fuzz,
+		Action: fuzz,
 	}
 }
 
-// A fuzzStory is what came of fuzzing.
+// A fuzzStory is the result of a fuzz run.
 type fuzzStory struct {
 	Game    string    `json:"game"`
 	Matches int       `json:"matches"`
@@ -61,42 +61,27 @@ type fuzzFind struct {
 	Tick     lockstep.Tick `json:"tick"`
 	Field    string        `json:"field"`
 	Failure  string        `json:"failure"`
-	Shrunk   string        `json:"shrunk"` // what became of the failure
+	Shrunk   string        `json:"shrunk"` // the failure of the reduced match
 	Commands int           `json:"commands"`
 	Ticks    lockstep.Tick `json:"ticks"`
 	Players  uint8         `json:"players"`
 	Replay   string        `json:"replay"`
 	Test     string        `json:"test"`
 
-	Unwritten string `json:"unwritten,omitempty"` // why these files are not there
+	Unwritten string `json:"unwritten,omitempty"` // why these files are missing
 }
 
 func fuzz(c *cli.Context) error {
-	if c.Args().Present() {
-		return usagef("fuzz: unexpected argument %q", c.Args().First())
-	}
 	game, err := gameNamed(c.String("game"))
 	if err != nil {
 		return err
 	}
-	for _, f := range []struct {
-		name      string
-		low, high uint
-	}{{"players", 1, 16}, {"units", 0, 10000}, {"ticks", 1, 100000}} {
-		if n := c.Uint(f.name); n < f.low || n > f.high {
-			return usagef("fuzz: got --%s %d, want %d to %d", f.name, n, f.low, f.high)
-		}
-	}
-	switch {
-	case c.Int("matches") < 0:
-		return usagef("fuzz: got --matches %d, want 0 or more", c.Int("matches"))
-	case c.Int("matches") == 0 && c.Duration("time") <= 0:
-		return usagef("fuzz: got --time %v, want more than 0, or --matches", c.Duration("time"))
-	case c.Int("workers") < 1:
-		return usagef("fuzz: got --workers %d, want 1 or more", c.Int("workers"))
-	}
-	if err := isDirectory(c.String("dir")); err != nil {
+	if err := cmp.Or(between[uint](c, "players", 1, 16), between[uint](c, "units", 0, 10000), between[uint](c, "ticks", 1, 100000),
+		between(c, "matches", 0, 0), between(c, "workers", 1, 0), isDirectory(c.String("dir"))); err != nil {
 		return err
+	}
+	if c.Int("matches") == 0 && c.Duration("time") <= 0 {
+		return usagef("--time: got %v, want more than 0, or --matches", c.Duration("time"))
 	}
 	players := uint8(c.Uint("players"))
 	o := locksteptest.Options{
@@ -133,22 +118,16 @@ func fuzz(c *cli.Context) error {
 	if found != nil {
 		story.Found = explainFound(found, game, c.String("dir"))
 	}
-	if c.Bool("json") {
-		err = writeJSON(c.App.Writer, story)
-	} else {
-		story.print(c.App.Writer)
-	}
-	if err == nil && found != nil {
+	switch {
+	case found != nil:
 		err = fmt.Errorf("seed %d: %w", found.Options.Seed, errFound)
-	}
-	if err == nil && interrupted {
+	case interrupted:
 		err = fmt.Errorf("%w after %s", errInterrupted, count(n, "seed"))
 	}
-	return err
+	return tell(c, story, story.print, err)
 }
 
-// playableWith returns an error if the game refuses the configuration, which is
-// nothing to be found.
+// playableWith returns an error if the game refuses the configuration.
 func playableWith(g *lockstep.Game, o *locksteptest.Options) error {
 	settings := lockstep.DefaultSettings(o.Players)
 	settings.Seed = o.Seed
@@ -159,7 +138,7 @@ func playableWith(g *lockstep.Game, o *locksteptest.Options) error {
 	return err
 }
 
-// explainFound makes a failure small and writes down what is left of it.
+// explainFound reduces a failure, and writes its replay and its Go test.
 func explainFound(found *locksteptest.Failure, game *playable, dir string) *fuzzFind {
 	small := found.Shrink(locksteptest.ShrinkOptions{})
 	o := small.Options
@@ -175,13 +154,12 @@ func explainFound(found *locksteptest.Failure, game *playable, dir string) *fuzz
 		err = files.Replace(f.Test, func(w *os.File) error { return small.WriteTest(w, game.source) })
 	}
 	if err != nil {
-		f.Unwritten = err.Error() // what was found is told all the same
+		f.Unwritten = err.Error() // the failure is printed all the same
 	}
 	return f
 }
 
-// isDirectory returns an error if there is no such directory, so that nobody
-// learns of it after a night.
+// isDirectory returns an error unless path is a directory. A long run should not fail only at its end.
 func isDirectory(path string) error {
 	info, err := os.Stat(path)
 	if err == nil && !info.IsDir() {
@@ -191,19 +169,20 @@ func isDirectory(path string) error {
 }
 
 func (s *fuzzStory) print(w io.Writer) {
-	fmt.Fprintf(w, "played   %s with %s in %s\n", s.Game, count(s.Matches, "seed"), seconds(time.Duration(s.Seconds*float64(time.Second))))
+	line := newLiner(w)
+	line("played", "%s with %s in %s", s.Game, count(s.Matches, "seed"), seconds(time.Duration(s.Seconds*float64(time.Second))))
 	f := s.Found
 	if f == nil {
-		fmt.Fprintln(w, "verdict  every match came out the same in every way")
+		line("verdict", "every match gave the same result in every way")
 		return
 	}
-	fmt.Fprintf(w, "found    %s\n", f.Failure)
-	fmt.Fprintf(w, "shrunk   to %s of %s in %s\n", count(f.Commands, "command"), count(int(f.Players), "player"), count(f.Ticks, "tick"))
-	fmt.Fprintf(w, "so that  %s\n", f.Shrunk)
+	line("found", "%s", f.Failure)
+	line("reduced", "to %s of %s in %s", count(f.Commands, "command"), count(int(f.Players), "player"), count(f.Ticks, "tick"))
+	line("", "%s", f.Shrunk)
 	if f.Unwritten != "" {
-		fmt.Fprintf(w, "files    not written: %s\n", f.Unwritten)
+		line("files", "not written: %s", f.Unwritten)
 		return
 	}
-	fmt.Fprintf(w, "replay   %s\n", f.Replay)
-	fmt.Fprintf(w, "test     %s\n", f.Test)
+	line("replay", "%s", f.Replay)
+	line("test", "%s", f.Test)
 }

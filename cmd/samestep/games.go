@@ -8,28 +8,38 @@ import (
 	"github.com/seed-49bee653/samestep/examples/skirmish/web"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
+	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
-// A playable is a game that this binary can simulate, host and play.
+// A playable is a game that this program can simulate, host and play.
 type playable struct {
 	*lockstep.Game
 
-	// config returns the configuration of the usual match: a pointer to the
-	// game's configuration type.
+	// config returns a pointer to the game's configuration of a usual match.
 	config func(players uint8, units uint16) any
 
-	// bot returns somebody who plays, who looks at a state and returns commands
-	// as pointers to their registered types, valid until the next call.
-	bot func(p lockstep.Player, seed uint64) func(*lockstep.Simulation) []any
+	bot func(p lockstep.Player, seed uint64) botFunc
 
-	// page is where it is played in a browser; nil for nowhere.
-	page *webPage
-
-	// source says how a Go test names the game.
-	source locksteptest.Source
+	page   *webPage            // to play in a browser, or nil
+	source locksteptest.Source // names the game in Go tests
 }
 
-// games are those that this binary knows. A studio's own binary lists its own.
+// A botFunc looks at a state and returns commands as pointers to their registered types, valid until the next call.
+type botFunc = func(*lockstep.Simulation) []any
+
+// playTurn submits the commands of a bot, which may be nil.
+func playTurn(c *player.Client, bot botFunc) {
+	if bot == nil || c.Stage() != player.StageLive {
+		return
+	}
+	for _, v := range bot(c.Simulation()) {
+		if _, err := c.Submit(v); err != nil {
+			return // the match is over, or too many commands await a receipt
+		}
+	}
+}
+
+// games lists the games of this program.
 var games = []*playable{{
 	Game: lockstep.MustGame(skirmish.Rules()),
 	config: func(players uint8, units uint16) any {
@@ -48,7 +58,7 @@ const module = "github.com/seed-49bee653/samestep"
 
 // bots returns bots for all seats of a match.
 func (g *playable) bots(seed uint64) func(lockstep.Player, *lockstep.Simulation) []any {
-	var bots []func(*lockstep.Simulation) []any
+	var bots []botFunc
 	return func(p lockstep.Player, s *lockstep.Simulation) []any {
 		for len(bots) <= int(p) {
 			bots = append(bots, g.bot(lockstep.Player(len(bots)), seed))
@@ -57,7 +67,7 @@ func (g *playable) bots(seed uint64) func(lockstep.Player, *lockstep.Simulation)
 	}
 }
 
-func skirmishBot(p lockstep.Player, seed uint64) func(*lockstep.Simulation) []any {
+func skirmishBot(p lockstep.Player, seed uint64) botFunc {
 	bot := skirmish.NewBot(p, seed)
 	var values []any
 	return func(s *lockstep.Simulation) []any {
@@ -69,7 +79,6 @@ func skirmishBot(p lockstep.Player, seed uint64) func(*lockstep.Simulation) []an
 	}
 }
 
-// gameNamed returns the game of a name.
 func gameNamed(name string) (*playable, error) {
 	var names []string
 	for _, g := range games {
@@ -81,22 +90,21 @@ func gameNamed(name string) (*playable, error) {
 	return nil, usagef("unknown game %.128q, want %s", name, strings.Join(names, " or "))
 }
 
-// gameOf returns the game of a replay's header. If there is none that fits, the
-// error wraps the [*lockstep.IdentityError] that says why.
+// gameOf returns the game that fits the header of a replay. Without one, the error wraps an [*lockstep.IdentityError].
 func gameOf(h *lockstep.Header) (*lockstep.Game, error) {
-	var first error
+	var reason error
 	known := false // by name
 	for _, g := range games {
 		err := g.CheckIdentity(h)
 		if err == nil {
 			return g.Game, nil
 		}
-		if first == nil || g.Name() == h.Game {
-			first, known = err, known || g.Name() == h.Game
+		if reason == nil || g.Name() == h.Game {
+			reason, known = err, known || g.Name() == h.Game
 		}
 	}
 	if !known && h.Engine == lockstep.Engine {
-		first = fmt.Errorf("%w; this program has its built-in games only: verify a replay of your own game with replay.Verify, see docs/testing.md", first)
+		reason = fmt.Errorf("%w; this program has its built-in games only: verify a replay of your own game with replay.Verify, see docs/testing.md", reason)
 	}
-	return nil, first
+	return nil, reason
 }

@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// hangup are the signals at which files are read again.
+// hangup lists the signals at which files are read again.
 var hangup = []os.Signal{syscall.SIGHUP}

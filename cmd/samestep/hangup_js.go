@@ -4,4 +4,4 @@ package main
 
 import "os"
 
-var hangup []os.Signal // there are none
+var hangup []os.Signal // none

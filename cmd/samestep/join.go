@@ -9,9 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -30,39 +28,35 @@ const tokenEnv = "SAMESTEP_TOKEN"
 func joinCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "join",
-		Usage:     "play or watch a live match, without a picture",
+		Usage:     "play or watch a live match, without graphics",
 		ArgsUsage: "URL",
-		Description: `Joins the match at a URL such as http://127.0.0.1:8766/matches/match-1, and
-lets a bot play in the seat that the token is for, or only watches. On a terminal
-it shows one line of status every second. At the end it prints what it
-measured, and exits with 3 if a checksum of the match was not its own.
+		Description: `Joins the match at a URL such as http://127.0.0.1:8766/matches/match-1. A bot plays in
+the seat of the token, or join only watches. On a terminal it shows a status line
+every second. At the end it prints a summary, and exits with 3 if a checksum of the
+match differs from its own.
 
-Others can see a token on the command line; prefer --token-file or the
+Other users can see a token on the command line; prefer --token-file or the
 environment variable ` + tokenEnv + `.`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "token", Usage: "says who you are", EnvVars: []string{tokenEnv}},
+			&cli.StringFlag{Name: "token", Usage: "authorizes you", EnvVars: []string{tokenEnv}},
 			&cli.StringFlag{Name: "token-file", Usage: "`FILE` with the token"},
-			&cli.StringFlag{Name: "bot", Value: "default", Usage: "who plays: default or none"},
+			&cli.StringFlag{Name: "bot", Value: "default", Usage: "the bot that plays: default or none"},
 			&cli.BoolFlag{Name: "spectate", Usage: "only watch"},
-			&cli.DurationFlag{Name: "for", Usage: "leave after `TIME`; 0: at the match's end"},
+			&cli.DurationFlag{Name: "for", Usage: "leave after `TIME`; 0: at the end of the match"},
 			&cli.UintFlag{Name: "predict", Usage: "run own commands at once, up to `N` ticks ahead"},
 			&cli.StringFlag{Name: "netsim", Usage: "make the connection worse: `\"delay=80ms jitter=20ms loss=1% rate=64KiB seed=7\"`"},
-			&cli.UintFlag{Name: "corrupt", Usage: "change a field of the own state at tick `N`, to see what happens"},
+			&cli.UintFlag{Name: "corrupt", Usage: "change a field of this client's state at tick `N`, to see what happens"},
 			&cli.StringFlag{Name: "corrupt-path", Value: "Rand.Lo", Usage: "the field that --corrupt changes"},
 			jsonFlag,
 		},
-		OnUsageError: usageError,
 		Action: func(c *cli.Context) error {
-			if c.NArg() != 1 {
-				return usagef("join: got %s, want one URL", count(c.NArg(), "argument"))
-			}
 			j, err := newJoin(c)
 			if err != nil {
 				return err
 			}
-			ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
+			ctx, stop := interruptible(c)
 			defer stop()
-			return j.run(ctx)
+			return tell(c, &j.summary, j.print, j.run(ctx))
 		},
 	}
 }
@@ -79,17 +73,14 @@ type join struct {
 	corrupt lockstep.Tick
 	path    string
 	limit   time.Duration
-	json    bool
-	out     io.Writer
 	status  io.Writer // a terminal, or nil
 
-	bot     func(*lockstep.Simulation) []any
-	held    string // what the server said last about a match that stands still
-	wrong   error  // what went wrong in the session's goroutine
+	bot     botFunc
+	held    string // why the match is held, if that is not shown yet
+	failed  error  // of the session's goroutine
 	summary joinSummary
 }
 
-// A joinSummary is what join prints at the end.
 type joinSummary struct {
 	Seat        int           `json:"seat"` // -1 for a spectator
 	Tick        lockstep.Tick `json:"tick"`
@@ -102,7 +93,7 @@ type joinSummary struct {
 	Losses      int           `json:"connections_lost"`
 	Resumed     int           `json:"resumed"`
 	Synced      int           `json:"synced"`
-	Held        int           `json:"held"` // how often the match stood still
+	Held        int           `json:"held"` // how often the match was held
 	Accepted    int           `json:"commands_accepted"`
 	Rejected    int           `json:"commands_rejected"`
 	BytesIn     uint64        `json:"bytes_in,string"`
@@ -113,8 +104,9 @@ type joinSummary struct {
 func newJoin(c *cli.Context) (*join, error) {
 	j := &join{
 		token: c.String("token"), predict: lockstep.Tick(c.Uint("predict")), corrupt: lockstep.Tick(c.Uint("corrupt")),
-		path: c.String("corrupt-path"), limit: c.Duration("for"), json: c.Bool("json"), out: c.App.Writer,
+		path: c.String("corrupt-path"), limit: c.Duration("for"),
 	}
+	j.summary.Seat = -1
 	if isTerminal(c.App.ErrWriter) {
 		j.status = c.App.ErrWriter
 	}
@@ -130,11 +122,11 @@ func newJoin(c *cli.Context) (*join, error) {
 		j.useBot = !c.Bool("spectate")
 	case "none":
 	default:
-		return nil, usagef("join: --bot: got %q, want default or none", bot)
+		return nil, usagef("--bot: got %q, want default or none", bot)
 	}
 	var err error
 	if j.link, err = netsim.Parse(c.String("netsim")); err != nil {
-		return nil, usagef("join: --netsim: %v", err)
+		return nil, usagef("--netsim: %v", err)
 	}
 	if j.page, j.socket, err = matchURLs(c.Args().First()); err != nil {
 		return nil, err
@@ -147,30 +139,30 @@ func newJoin(c *cli.Context) (*join, error) {
 	return j, err
 }
 
-// matchURLs returns the addresses of a match's page and of its WebSocket.
+// matchURLs returns the URLs of a match and of its WebSocket.
 func matchURLs(text string) (page, socket string, err error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" {
-		return "", "", usagef("join: got URL %q, want one such as http://127.0.0.1:8766/matches/match-1", text)
+		return "", "", usagef("got URL %q, want one such as http://127.0.0.1:8766/matches/match-1", text)
 	}
 	u.Path = strings.TrimSuffix(strings.TrimSuffix(u.Path, "/"), "/play")
 	if !strings.HasPrefix(u.Path, "/matches/") {
-		return "", "", usagef("join: got URL %q, want a path such as /matches/match-1", text)
+		return "", "", usagef("got URL %q, want a path such as /matches/match-1", text)
 	}
-	secure := u.Scheme == "https" || u.Scheme == "wss"
-	if !secure && u.Scheme != "http" && u.Scheme != "ws" {
-		return "", "", usagef("join: got scheme %q, want http, https, ws or wss", u.Scheme)
-	}
-	u.Scheme = "http"
 	ws := *u
-	ws.Scheme, ws.Path = "ws", u.Path+"/play"
-	if secure {
+	ws.Path += "/play"
+	switch u.Scheme {
+	case "http", "ws":
+		u.Scheme, ws.Scheme = "http", "ws"
+	case "https", "wss":
 		u.Scheme, ws.Scheme = "https", "wss"
+	default:
+		return "", "", usagef("got scheme %q, want http, https, ws or wss", u.Scheme)
 	}
 	return u.String(), ws.String(), nil
 }
 
-// viewOf asks the server what match it is.
+// viewOf asks the server for the view of a match.
 func viewOf(ctx context.Context, page string) (*server.View, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -193,19 +185,18 @@ func viewOf(ctx context.Context, page string) (*server.View, error) {
 	return v, nil
 }
 
-// statusOf returns an answer's status in our own words: a server may write any.
+// statusOf returns the status of an answer in our own words, since a server can send any text.
 func statusOf(r *http.Response) string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s", r.StatusCode, http.StatusText(r.StatusCode)))
 }
 
-// run joins the match and stays until it is over.
+// run joins the match, and stays until it is over.
 func (j *join) run(ctx context.Context) error {
 	if j.limit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, j.limit)
 		defer cancel()
 	}
-	j.summary.Seat = -1
 	o := client.Options{
 		Options: player.Options{Token: j.token, Predict: j.predict, Events: j.event},
 		Sample:  j.sample,
@@ -224,17 +215,18 @@ func (j *join) run(ctx context.Context) error {
 			s.Do(j.observe)
 		}
 	}
-	err := s.Wait()
-	if ctx.Err() != nil {
-		err = nil // it was told to leave
+	switch err := s.Wait(); {
+	case j.failed != nil:
+		return j.failed
+	case err != nil && ctx.Err() == nil: // otherwise it had to leave
+		return err
+	case j.summary.Differing > 0:
+		return errDiffered
 	}
-	if j.wrong != nil {
-		err = j.wrong
-	}
-	return j.conclude(err)
+	return nil
 }
 
-// event counts what the client tells.
+// event counts the client's events.
 func (j *join) event(e any) {
 	s := &j.summary
 	switch e := e.(type) {
@@ -265,7 +257,7 @@ func (j *join) event(e any) {
 		if e.Reason != "" {
 			s.Held++
 		}
-		j.held = cmp.Or(e.Reason, "the match goes on") // shown with the next line of status: a server may hold as often as it likes
+		j.held = cmp.Or(e.Reason, "the match goes on") // shown with the next status line, because a server can hold the match at any rate
 	case player.Note:
 		if e.Topic == host.TopicPace && j.status != nil {
 			fmt.Fprintf(j.status, "player %d: %s\n", e.Player, e.Text)
@@ -275,38 +267,23 @@ func (j *join) event(e any) {
 	}
 }
 
-// sample lets the bot play, and corrupts the state when that is due.
+// sample lets the bot play, and corrupts the state at the tick of --corrupt.
 func (j *join) sample(c *player.Client) {
-	sim := c.Simulation()
-	if j.corrupt > 0 && sim.Tick() >= j.corrupt {
+	if j.corrupt > 0 && c.Simulation().Tick() >= j.corrupt {
 		j.corrupt = 0
-		if err := c.Corrupt(j.path); err != nil {
-			j.wrong = err
+		if j.failed = c.Corrupt(j.path); j.failed != nil {
 			c.Leave()
 			return
 		}
 	}
-	if j.bot == nil || c.Stage() != player.StageLive {
-		j.measure(c)
-		return
-	}
-	for _, v := range j.bot(sim) {
-		if _, err := c.Submit(v); err != nil {
-			break // too many wait for an answer
-		}
-	}
-	j.measure(c)
-}
-
-// measure takes over what the client measures.
-func (j *join) measure(c *player.Client) {
+	playTurn(c, j.bot)
 	st, s := c.Status(), &j.summary
 	s.Tick, s.InputDelay, s.Agreed, s.Differing = st.Tick, st.InputDelay, st.Agreed, st.Differing
 	s.RoundTripMS = float64(st.RoundTrip) / float64(lockstep.Millisecond)
 	s.BytesIn, s.BytesOut = st.BytesIn, st.BytesOut
 }
 
-// observe shows the line of status.
+// observe shows the status line.
 func (j *join) observe(c *player.Client) {
 	if j.status == nil {
 		return
@@ -321,28 +298,17 @@ func (j *join) observe(c *player.Client) {
 		size(int64(st.BytesInRate)), size(int64(st.BytesOutRate)))
 }
 
-// conclude prints the summary.
-func (j *join) conclude(err error) error {
-	s := &j.summary
-	if j.json {
-		if werr := writeJSON(j.out, s); werr != nil {
-			return werr
-		}
-	} else {
-		who := "spectator"
-		if s.Seat >= 0 {
-			who = fmt.Sprintf("player %d", s.Seat)
-		}
-		fmt.Fprintf(j.out, "%s to tick %d, input delay %s, round trip %.1f ms\n", who, s.Tick, count(s.InputDelay, "tick"), s.RoundTripMS)
-		fmt.Fprintf(j.out, "checksums   %d equal, %d differ; %s, %d healed\n", s.Agreed, s.Differing, count(s.Desyncs, "desync"), s.Healed)
-		fmt.Fprintf(j.out, "commands    %d accepted, %d rejected\n", s.Accepted, s.Rejected)
-		fmt.Fprintf(j.out, "connection  lost %d times, resumed %d, synced %d; %s in, %s out\n", s.Losses, s.Resumed, s.Synced, size(int64(s.BytesIn)), size(int64(s.BytesOut)))
-		if s.Ended != "" {
-			fmt.Fprintf(j.out, "the match ended: %q\n", s.Ended)
-		}
+func (j *join) print(w io.Writer) {
+	s, who := &j.summary, "spectator"
+	if s.Seat >= 0 {
+		who = fmt.Sprintf("player %d", s.Seat)
 	}
-	if err == nil && s.Differing > 0 {
-		err = errDiffered
+	line := newLiner(w)
+	fmt.Fprintf(w, "%s to tick %d, input delay %s, round trip %.1f ms\n", who, s.Tick, count(s.InputDelay, "tick"), s.RoundTripMS)
+	line("checksums", "%d equal, %d differ; %s, %d healed", s.Agreed, s.Differing, count(s.Desyncs, "desync"), s.Healed)
+	line("commands", "%d accepted, %d rejected", s.Accepted, s.Rejected)
+	line("connection", "lost %d times, resumed %d, synced %d; %s in, %s out", s.Losses, s.Resumed, s.Synced, size(int64(s.BytesIn)), size(int64(s.BytesOut)))
+	if s.Ended != "" {
+		fmt.Fprintf(w, "the match ended: %q\n", s.Ended)
 	}
-	return err
 }

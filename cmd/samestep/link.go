@@ -11,7 +11,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
-// through puts a link around each connection of a client, and tells made of it.
+// through makes a client's connections go through a link, and passes each to made.
 func through(l netsim.Link, made func(*netsim.Conn)) func(net.Conn) net.Conn {
 	return func(c net.Conn) net.Conn {
 		conn := netsim.Wrap(c, l)
@@ -20,10 +20,10 @@ func through(l netsim.Link, made func(*netsim.Conn)) func(net.Conn) net.Conn {
 	}
 }
 
-// within returns what connects to a server of this program.
+// within returns an HTTP client that connects to a server of this program.
 func within(s *server.Server) *http.Client {
 	return &http.Client{Transport: &http.Transport{
-		DisableKeepAlives: true, // each has one connection
+		DisableKeepAlives: true, // each client has one connection
 		DialContext:       func(ctx context.Context, _, _ string) (net.Conn, error) { return s.Dial(ctx) },
 	}}
 }

@@ -5,8 +5,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
-// through returns nothing: what is beneath a WebSocket is the browser's.
+// through returns nil: the browser owns the connection below a WebSocket.
 func through(netsim.Link, func(*netsim.Conn)) func(any) any { return nil }
 
-// within returns nothing: a browser has no server in it.
+// within returns nil: there are no servers in browsers.
 func within(*server.Server) *struct{} { return nil }

@@ -1,5 +1,5 @@
-// Samestep is the engine's command line: it plays demonstration matches, hosts
-// and joins live ones, and tells what is in a replay and whether it is true.
+// Samestep is the engine's command line: it plays demonstration matches, hosts and joins live matches, and inspects and
+// verifies replays.
 //
 //	samestep demo
 //	samestep serve
@@ -35,7 +35,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	app := newApp(out, stderr)
 	err := app.RunContext(ctx, flagsFirst(app, args))
 	if err == nil {
-		err = out.err // what nobody could read is not done
+		err = out.err // a verb whose output was not written has failed
 	}
 	if err == nil {
 		return exitOK
@@ -61,13 +61,45 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 			}
 			return cli.ShowAppHelp(c)
 		},
-		OnUsageError:   usageError,
+		OnUsageError:   usageErrorOf,
 		ExitErrHandler: func(*cli.Context, error) {}, // run turns errors into exit codes
+	}
+	for _, c := range app.Commands {
+		prepare(c)
 	}
 	return app
 }
 
-// usageError marks the errors of the flag parser.
-func usageError(c *cli.Context, err error, _ bool) error {
+// prepare adds what all commands do in the same way: turn errors of the flag parser into usage errors, count the
+// arguments, name the command in usage errors, and print the help of a command that only groups others.
+func prepare(c *cli.Command) {
+	c.OnUsageError = usageErrorOf
+	for _, sub := range c.Subcommands {
+		prepare(sub)
+	}
+	if len(c.Subcommands) > 0 {
+		c.Action = showSubcommands
+		return
+	}
+	act := c.Action
+	c.Action = func(ctx *cli.Context) error {
+		err := checkArguments(ctx)
+		if err == nil {
+			err = act(ctx)
+		}
+		return nameCommand(err, ctx.Command)
+	}
+}
+
+// showSubcommands is the action of a command that only groups others.
+func showSubcommands(c *cli.Context) error {
+	if c.Args().Present() {
+		return usagef("unknown command %q; see %s --help", c.Args().First(), c.Command.HelpName)
+	}
+	return cli.ShowSubcommandHelp(c)
+}
+
+// usageErrorOf marks the errors of the flag parser.
+func usageErrorOf(c *cli.Context, err error, _ bool) error {
 	return usagef("%v; see %s --help", err, c.Command.HelpName)
 }

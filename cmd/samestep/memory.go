@@ -7,14 +7,12 @@ import (
 	"runtime/metrics"
 )
 
-// softMemory is what the runtime may take before it collects garbage more often
-// than by default. The pages of the program itself take about 20 MiB more, and
-// together they keep the 64 MiB of the memory rule; see docs/limits.md.
+// softMemory is the memory above which the runtime collects garbage more often than by default. With about 20 MiB for the
+// program itself, this keeps the memory rule of 64 MiB; see docs/limits.md.
 const softMemory = 36 << 20
 
-// limitMemory makes the runtime collect garbage before the process has more than
-// the memory rule allows, where it would otherwise wait until the heap is twice as
-// large as what is in use. It does nothing if GOMEMLIMIT is set.
+// limitMemory lets the runtime collect garbage before the process exceeds the memory rule, instead of when the heap has
+// doubled. It does nothing if GOMEMLIMIT is set.
 func limitMemory() {
 	if debug.SetMemoryLimit(-1) != math.MaxInt64 {
 		return
@@ -23,12 +21,11 @@ func limitMemory() {
 	runtime.SetFinalizer(&heapWatch{limit: softMemory}, (*heapWatch).collected)
 }
 
-// A heapWatch is garbage at once, so that its finalizer runs after each
-// collection.
+// A heapWatch is always garbage, so its finalizer runs after each collection.
 type heapWatch struct{ limit int64 }
 
-// collected raises the limit if what is in use, such as large states, comes close
-// to it: a limit below that would only make the runtime collect all the time.
+// collected raises the limit if the live heap, such as large states, comes close to it: with a lower limit the runtime
+// would collect all the time.
 func (w *heapWatch) collected() {
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(live)
@@ -39,8 +36,7 @@ func (w *heapWatch) collected() {
 	runtime.SetFinalizer(w, (*heapWatch).collected)
 }
 
-// softLimit returns the limit for a heap of which so many bytes are in use: an
-// eighth more, in steps of 1 MiB.
+// softLimit returns the limit for live bytes on the heap: an eighth more, in steps of 1 MiB.
 func softLimit(live uint64) int64 {
 	return max(softMemory, int64(live+live/8)&^(1<<20-1))
 }

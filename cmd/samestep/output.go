@@ -9,8 +9,21 @@ import (
 
 	"github.com/dustin/go-humanize"
 	"github.com/schollz/progressbar/v3"
+	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 )
+
+var jsonFlag = &cli.BoolFlag{Name: "json", Usage: "print one JSON value, for programs"}
+
+// tell prints v with --json, and otherwise calls print. It returns the error of printing, or else err, the verb's result.
+func tell(c *cli.Context, v any, print func(io.Writer), err error) error {
+	if !c.Bool("json") {
+		print(c.App.Writer)
+	} else if werr := writeJSON(c.App.Writer, v); werr != nil {
+		return werr
+	}
+	return err
+}
 
 // writeJSON writes v as one indented JSON value.
 func writeJSON(w io.Writer, v any) error {
@@ -19,10 +32,22 @@ func writeJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// size returns a number of bytes for people.
+// writeLine writes v as one line of JSON.
+func writeLine(w io.Writer, v any) error { return json.NewEncoder(w).Encode(v) }
+
+// A liner prints a line that begins with a name. Lines that continue another have no name.
+type liner func(name, format string, args ...any)
+
+func newLiner(w io.Writer) liner {
+	return func(name, format string, args ...any) {
+		fmt.Fprintf(w, "%-10s %s\n", name, fmt.Sprintf(format, args...))
+	}
+}
+
+// size formats a number of bytes for people.
 func size[N int | int64](n N) string { return humanize.IBytes(uint64(n)) }
 
-// count returns a number of things for people: "1 check", "1,200 checks".
+// count formats a number of things for people: "1 check", "1,200 checks".
 func count[N ~int | ~int64 | ~uint32](n N, thing string) string {
 	if n != 1 {
 		thing += "s"
@@ -30,10 +55,10 @@ func count[N ~int | ~int64 | ~uint32](n N, thing string) string {
 	return humanize.Comma(int64(n)) + " " + thing
 }
 
-// seconds returns a time for people: to three digits, or to a second.
+// seconds formats a time for people, with three digits or in whole seconds.
 func seconds(d time.Duration) string {
 	if d < time.Second {
-		return fmt.Sprintf("%.3g ms", float64(d.Microseconds())/1000)
+		return fmt.Sprintf("%.3g ms", milliseconds(d))
 	}
 	if d < time.Minute {
 		return fmt.Sprintf("%.3g s", d.Seconds())
@@ -41,7 +66,9 @@ func seconds(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
-// matchTime returns how long a match took, or where in it something is.
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// matchTime formats the length of a match, or a time in it, in seconds.
 func matchTime(s float64) string {
 	if s < 60 {
 		return fmt.Sprintf("%.1f s", s)
@@ -49,25 +76,24 @@ func matchTime(s float64) string {
 	return time.Duration(s * float64(time.Second)).Round(time.Second).String()
 }
 
-// A progress shows on a terminal how far a long piece of work has come.
+// A progress is a progress bar on a terminal.
 type progress struct {
 	bar  *progressbar.ProgressBar
 	unit string
-	max  int64
+	max  int64 // set before the first call of set
 	from time.Time
-	w    io.Writer
+	w    io.Writer // nil shows nothing
 }
 
-// newProgress returns the progress of work with max steps. It shows nothing
-// unless w is a terminal and the work takes more than a second.
+// newProgress returns the bar of work with max steps. It appears if w is a terminal and the work takes more than a second.
 func newProgress(w io.Writer, max int64, unit string) *progress {
-	if !isTerminal(w) {
-		return &progress{}
+	p := &progress{unit: unit, max: max, from: time.Now()}
+	if isTerminal(w) {
+		p.w = w.(*cleaner).w // the bar moves the cursor
 	}
-	return &progress{unit: unit, max: max, from: time.Now(), w: w.(*cleaner).w} // the bar moves the cursor
+	return p
 }
 
-// isTerminal reports whether w leads to a terminal.
 func isTerminal(w io.Writer) bool {
 	c, ok := w.(*cleaner)
 	if !ok {
@@ -77,7 +103,7 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// set tells that step n was reached.
+// set moves the bar to step n.
 func (p *progress) set(n int64) {
 	if p.w == nil {
 		return
@@ -89,7 +115,13 @@ func (p *progress) set(n int64) {
 	p.bar.Set64(n)
 }
 
-// Write shows what the bar writes, after the first second.
+// setOf is set for work whose number of steps becomes known with the first one.
+func (p *progress) setOf(n, max int64) {
+	p.max = max
+	p.set(n)
+}
+
+// Write implements [io.Writer] for the bar. It drops what the bar writes in the first second.
 func (p *progress) Write(b []byte) (int, error) {
 	if time.Since(p.from) < time.Second {
 		return len(b), nil
@@ -97,12 +129,9 @@ func (p *progress) Write(b []byte) (int, error) {
 	return p.w.Write(b)
 }
 
-// done takes the bar away.
+// done removes the bar.
 func (p *progress) done() {
 	if p.bar != nil {
 		p.bar.Finish()
 	}
 }
-
-// writeLine writes v as one line of JSON.
-func writeLine(w io.Writer, v any) error { return json.NewEncoder(w).Encode(v) }

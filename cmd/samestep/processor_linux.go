@@ -6,9 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// processorTime returns the processor time that this program has used: what
-// others on the machine do meanwhile does not count.
-func processorTime() time.Duration {
+// cpuTime returns the CPU time of this process.
+func cpuTime() time.Duration {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t); err != nil {
 		panic(err) // every Linux has this clock
@@ -18,6 +17,5 @@ func processorTime() time.Duration {
 
 // beNice lets other programs go first.
 func beNice() {
-	// It is a courtesy: it may fail.
-	_ = unix.Setpriority(unix.PRIO_PROCESS, 0, 10)
+	_ = unix.Setpriority(unix.PRIO_PROCESS, 0, 10) // it may fail
 }

@@ -4,8 +4,8 @@ package main
 
 import "time"
 
-// processorTime returns 0 where it is not known.
-func processorTime() time.Duration { return 0 }
+// cpuTime returns 0 where it is unknown.
+func cpuTime() time.Duration { return 0 }
 
-// beNice lets other programs go first, where that is known how.
+// beNice does nothing here.
 func beNice() {}

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"strings"
+	"io"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -17,38 +17,38 @@ import (
 func replayBisectCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "bisect",
-		Usage:     "find the first tick at which two replays of one match differ, and in what",
+		Usage:     "find the first tick at which two replays of one match differ, and the fields",
 		ArgsUsage: "A B | A REPORTS | A --player N",
-		Description: `B is another replay; or a file of JSON lines with checksums that somebody reported,
-as export prints them; or, with --player and without B, what A says of that
-player's own checksums.
+		Description: `B is another replay; or a file of JSON lines with reported checksums, as export
+prints them; or, with --player and without B, the checksums in A that this player
+reported.
 
-A replay may also be a bundle, which has one in it, and may end early: both are
-compared up to there.
+A bundle counts as the replay in it. A replay may end early: both are compared up to
+its last tick.
 
-Checksums and keyframes tell between which ticks the states part. From the
+Checksums and keyframes tell between which ticks the states diverge. From the
 keyframe before, the match is simulated with the game's code, which tells whose
-are wrong. The fields are those that differ at the first tick of which B's state
-is known; where B has no more than a checksum of a tick, one field that was
-changed can still be found, by trying.
+states are wrong. The fields are those that differ at the first tick for which B's
+state is known. Where B has only a checksum of a tick, a search by trying can still
+find one changed field.
 
-Exits with 5 if the replays describe their states differently, with 3 if anything
-differs, with 4 if nothing does before a replay cannot be read on, and else with 0.`,
+Exits with 5 if the replays have different schemas of the state, with 3 if anything
+differs, with 4 if nothing differs before the readable part of a replay ends, and
+otherwise with 0.`,
 		Flags: []cli.Flag{
 			jsonFlag, maxTicksFlag, limitFlag,
 			&cli.UintFlag{Name: "player", Usage: "compare with the checksums of player `N`", DefaultText: "none"},
-			&cli.BoolFlag{Name: "no-search", Usage: "do not try fields where only a checksum is known"},
+			&cli.BoolFlag{Name: "no-search", Usage: "do not search for the field where only a checksum is known"},
 		},
-		OnUsageError: usageError,
-		Action:       replayBisect,
+		Action: replayBisect,
 	}
 }
 
 func replayBisect(c *cli.Context) error {
-	if want := 2; c.NArg() != want && (c.NArg() != 1 || !c.IsSet("player")) {
-		return usagef("bisect: got %s, want two files, or one replay and --player", count(c.NArg(), "argument"))
+	if c.NArg() == 1 && !c.IsSet("player") {
+		return usagef("got 1 argument, want two files, or one replay and --player")
 	}
-	if err := checkLimit(c); err != nil {
+	if err := between(c, "limit", 0, 0); err != nil {
 		return err
 	}
 	a, err := openSubject(c.Args().First())
@@ -57,223 +57,186 @@ func replayBisect(c *cli.Context) error {
 	}
 	defer a.close()
 	if !a.hasReplay() {
-		return usagef("bisect: %s is not a replay and not a bundle", a.name)
+		return usagef("%s is not a replay and not a bundle", a.name)
 	}
-	if p := c.Uint("player"); c.IsSet("player") && p >= uint(a.header.Settings.Players) {
-		return usagef("bisect: got player %d, want at most %d: the match has %s", p, a.header.Settings.Players-1, count(int(a.header.Settings.Players), "seat"))
+	if p, seats := c.Uint("player"), a.header.Settings.Players; c.IsSet("player") && p >= uint(seats) {
+		return usagef("got player %d, want at most %d: the match has %s", p, seats-1, count(int(seats), "seat"))
 	}
-	s := &search{context: c, a: a}
+	b := &bisection{context: c, a: a}
 	if c.NArg() == 2 {
-		if s.b, err = openSubject(c.Args().Get(1)); err != nil {
+		if b.b, err = openSubject(c.Args().Get(1)); err != nil {
 			return err
 		}
-		defer s.b.close()
+		defer b.b.close()
 	}
-	return s.run()
+	return b.run()
 }
 
-// A search is the work of bisect.
-type search struct {
+// A bisection is one run of bisect.
+type bisection struct {
 	context *cli.Context
-	a, b    *subject // b is nil for a player's checksums in a
-	found   *desync.Bisection
+	a, b    *subject          // b is nil for the checksums of a player in a
+	found   *desync.Bisection // nil if nothing differs
+	frame   *frameJSON        // of found, or nil
+	same    bool              // the states and checksums are equal; the commands may differ
+	damage  *replay.DamageError
 	took    time.Duration
-	cut     bool // a replay cannot be read to its end
 }
 
-func (s *search) run() error {
-	o, done := simulateOptions(s.context)
-	var bar *progress
+func (b *bisection) run() error {
+	o, done := simulateOptions(b.context)
+	bar := newProgress(b.context.App.ErrWriter, 0, "bytes")
 	options := desync.BisectOptions{SimulateOptions: o, SearchProgress: func(n, all int64) {
-		if bar == nil {
-			done()
-			bar = newProgress(s.context.App.ErrWriter, all, "bytes")
-		}
-		bar.set(n)
+		done()
+		bar.setOf(n, all)
 	}}
-	if s.context.Bool("no-search") {
+	if b.context.Bool("no-search") {
 		options.MaxSearch = -1
 	}
 	from := time.Now()
-	err := s.bisect(options)
-	s.cut = errors.As(err, new(*replay.DamageError))
-	if bar != nil {
-		bar.done()
-	}
+	err := b.bisect(options)
+	bar.done()
 	done()
-	s.took = time.Since(from)
-	same := errors.Is(err, desync.ErrSame)
-	switch {
-	case err != nil && !same:
+	b.took = time.Since(from)
+	b.same = errors.Is(err, desync.ErrSame)
+	if err != nil && !b.same {
 		return err
-	case same && s.found != nil && s.found.Frame != nil, !same:
-		err = errors.Join(errDiffers, ignoreSame(err))
-	default:
-		s.found, err = nil, ignoreSame(err)
 	}
-	if !s.context.Bool("json") {
-		s.print(same)
-	} else if werr := writeJSON(s.context.App.Writer, s.json(err)); werr != nil {
-		return werr
+	if b.same && (b.found == nil || b.found.Frame == nil) {
+		b.found = nil
 	}
-	return err
+	var result error
+	if errors.As(err, &b.damage) {
+		result = b.damage
+	}
+	if b.found != nil {
+		result = errors.Join(errDiffers, result)
+		b.frame = newFrameJSON(b.a, b.b, b.found.Frame, b.context.Int("limit"))
+	}
+	return tell(b.context, b.json(result), func(w io.Writer) { b.print(newLiner(w)) }, result)
 }
 
-// ignoreSame returns what else is wrong where nothing differs: that a replay
-// cannot be read to its end.
-func ignoreSame(err error) error {
-	var damage *replay.DamageError
-	if errors.As(err, &damage) {
-		return damage
-	}
-	return nil
-}
-
-// bisect does the work.
-func (s *search) bisect(o desync.BisectOptions) error {
-	x, err := s.a.reader()
+func (b *bisection) bisect(o desync.BisectOptions) error {
+	x, err := b.a.reader()
 	if err != nil {
-		return s.a.error(err)
+		return b.a.error(err)
 	}
-	if s.b != nil && s.b.hasReplay() {
-		y, err := s.b.reader()
+	if b.b != nil && b.b.hasReplay() {
+		y, err := b.b.reader()
 		if err != nil {
-			return s.b.error(err)
+			return b.b.error(err)
 		}
-		s.found, err = desync.Bisect(x, y, s.a.game, o)
+		b.found, err = desync.Bisect(x, y, b.a.game, o)
 		return err
 	}
-	reports, err := s.reports(x)
-	if err != nil && (s.b != nil || !errors.As(err, new(*replay.DamageError))) { // BisectReports tells of damage in A
-		return cmp.Or(s.b, s.a).error(err)
+	reports, err := b.reports(x)
+	if err != nil && (b.b != nil || !errors.As(err, new(*replay.DamageError))) { // BisectReports reports damage in A
+		return cmp.Or(b.b, b.a).error(err)
 	}
-	s.found, err = desync.BisectReports(x, reports, s.a.game, o)
-	return s.a.error(err)
+	b.found, err = desync.BisectReports(x, reports, b.a.game, o)
+	return b.a.error(err)
 }
 
-// reports returns what is compared with the replay.
-func (s *search) reports(r *replay.Reader) ([]desync.Report, error) {
-	if s.b == nil {
-		return desync.PlayerReports(r, lockstep.Player(s.context.Uint("player")))
+// reports returns the checksums to compare with the replay.
+func (b *bisection) reports(r *replay.Reader) ([]desync.Report, error) {
+	player := lockstep.Player(b.context.Uint("player"))
+	switch {
+	case b.b == nil:
+		return desync.PlayerReports(r, player)
+	case b.context.IsSet("player"):
+		return readReports(b.b.file, &player)
 	}
-	var player *lockstep.Player
-	if s.context.IsSet("player") {
-		p := lockstep.Player(s.context.Uint("player"))
-		player = &p
-	}
-	return readReports(s.b.file, player)
+	return readReports(b.b.file, nil)
 }
 
-// print tells what was found.
-func (s *search) print(same bool) {
-	var b strings.Builder
-	line := func(name, format string, args ...any) {
-		fmt.Fprintf(&b, "%-10s %s\n", name, fmt.Sprintf(format, args...))
-	}
-	f := s.found
+func (b *bisection) print(line liner) {
+	f := b.found
 	if f == nil {
-		if s.cut {
-			line("verdict", "no checksum differs up to where a replay cannot be read on")
-		} else {
-			line("verdict", "no checksum differs")
+		text := "no checksum differs"
+		if b.damage != nil {
+			text += " up to where a replay becomes unreadable"
 		}
-		fmt.Fprint(s.context.App.Writer, b.String())
+		line("verdict", "%s", text)
 		return
 	}
-	line("searched", "%s simulated in %s", count(f.Simulated, "tick"), seconds(s.took))
-	if f.Frame != nil {
-		line("commands", "first differ in tick %d", f.Frame.Tick)
-		d := difference{a: s.a, b: s.b}
-		if err := d.printCommands(line, f.Frame, s.context.Int("limit")); err != nil {
-			line("", "%v", err)
-		}
-	}
+	line("searched", "%s simulated in %s", count(f.Simulated, "tick"), seconds(b.took))
+	b.frame.print(line)
 	switch {
-	case same:
-		line("parted", "no state differs up to tick %d", f.Tick)
+	case b.same:
+		line("diverged", "no state differs up to tick %d", f.Tick)
 	case f.Exact:
-		line("parted", "at tick %d", f.Tick)
+		line("diverged", "at tick %d", f.Tick)
 	case !f.Known:
-		line("parted", "not after tick %d; nothing is known of B before", f.Tick)
+		line("diverged", "not after tick %d; nothing is known of B before", f.Tick)
 	default:
-		line("parted", "after tick %d, and not after tick %d", f.Agreed, f.Tick)
+		line("diverged", "after tick %d, and not after tick %d", f.Agreed, f.Tick)
 	}
 	if f.Section != "" {
 		line("section", "%s", f.Section)
 	}
 	if f.Fields.Total > 0 {
-		line("state", "tick %d: %s in %s%s", f.FieldsTick, differ(f.Fields.Total, "field"), count(len(f.Fields.List), "place"), how(f))
-		printFields(line, &f.Fields, s.context.Int("limit"))
+		source := ""
+		switch {
+		case f.Reconstructed:
+			source = ", found by trying values until the checksum matched"
+		case f.FieldsTick != f.Tick:
+			source = ", in the next state that is known"
+		}
+		line("state", "tick %d: %s in %s%s", f.FieldsTick, plural(f.Fields.Total, "field", "differs", "differ"), count(len(f.Fields.List), "place"), source)
+		printFields(line, &f.Fields, b.context.Int("limit"))
 	}
-	line("verdict", "%s", s.verdict(same))
-	fmt.Fprint(s.context.App.Writer, b.String())
+	line("verdict", "%s", b.verdict())
 }
 
-// how says where the fields come from, unless it is plain.
-func how(f *desync.Bisection) string {
+// verdict describes the cause.
+func (b *bisection) verdict() string {
+	second := "the reported checksum"
 	switch {
-	case f.Reconstructed:
-		return ", found by trying what gives the checksum"
-	case f.FieldsTick != f.Tick:
-		return ", in the next state that is known"
-	}
-	return ""
-}
-
-// verdict says what the cause is.
-func (s *search) verdict(same bool) string {
-	second := "what was reported"
-	switch {
-	case s.b == nil:
-		second = fmt.Sprintf("player %d", s.context.Uint("player"))
-	case s.b.hasReplay():
+	case b.b == nil:
+		second = fmt.Sprintf("player %d", b.context.Uint("player"))
+	case b.b.hasReplay():
 		second = "B"
 	}
-	switch s.found.Cause {
+	switch b.found.Cause {
 	case desync.OriginCommands:
-		return s.edited()
+		return "the commands differ" + b.edited()
 	case desync.OriginA:
-		return "A is wrong: " + second + " is what the game gives"
+		return "A is wrong: the game gives the same as " + second
 	case desync.OriginB:
-		return second + " is wrong: A is what the game gives"
+		return second + " is wrong: the game gives the same as A"
 	case desync.OriginBoth:
 		return "both are wrong: the game gives a third state"
 	case desync.OriginStart:
 		return "they begin with different states"
 	}
 	switch {
-	case same:
+	case b.same:
 		return "the commands differ, and no state does"
-	case s.a.other != nil:
-		return fmt.Sprintf("not known who is wrong: the match cannot be simulated (%v)", s.a.other)
+	case b.a.noGame != nil:
+		return fmt.Sprintf("unknown: the match cannot be simulated (%v)", b.a.noGame)
 	}
-	return "not known who is wrong: the game at hand does not give what both agree on"
+	return "unknown: the game of this program does not give the states on which both agree"
 }
 
-// edited says whose checksums its own commands do not give.
-func (s *search) edited() string {
-	switch f := s.found; {
+// edited tells whose commands do not give its own checksums.
+func (b *bisection) edited() string {
+	switch f := b.found; {
 	case f.EditedA && f.EditedB:
-		return "the commands differ, and neither has the checksums that its own commands give"
+		return ", and neither replay has the checksums that its own commands give"
 	case f.EditedA:
-		return "the commands differ; A was edited: its own commands do not give its checksums"
+		return "; A was edited: its own commands do not give its checksums"
 	case f.EditedB:
-		return "the commands differ; B was edited: its own commands do not give its checksums"
+		return "; B was edited: its own commands do not give its checksums"
 	}
-	return "the commands differ, and each has the checksums that its own commands give"
+	return ", and each replay has the checksums that its own commands give"
 }
 
-// json returns what bisect --json prints.
-func (s *search) json(err error) any {
-	story := struct {
+func (b *bisection) json(err error) any {
+	return struct {
 		*desync.Bisection
-		Frame   *frameJSON `json:"frame"`
+		Frame   *frameJSON `json:"frame"` // replaces the Bisection's
 		Same    bool       `json:"same"`
 		Seconds float64    `json:"seconds"`
 		Error   string     `json:"error,omitempty"`
-	}{Bisection: s.found, Same: s.found == nil, Seconds: s.took.Seconds(), Error: errorText(err)}
-	if s.found != nil {
-		story.Frame = newFrameJSON(s.a, s.b, s.found.Frame, s.context.Int("limit"))
-	}
-	return story
+	}{b.found, b.frame, b.found == nil, b.took.Seconds(), errorText(err)}
 }

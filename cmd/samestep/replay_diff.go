@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -15,20 +16,20 @@ import (
 func replayDiffCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "diff",
-		Usage:     "tell in what two replays, states or bundles differ",
+		Usage:     "compare two replays, states or bundles",
 		ArgsUsage: "A B | BUNDLE",
-		Description: `Of two replays: what their headers say differently, the first tick whose commands
-differ, the first checksum that differs, and what differs in the states of the
-first keyframe that does; if none does, the content hash up to the last tick that
-both have (see info --upto). Nothing is simulated, so it works without the game's
-code, unless --tick asks for a tick without a keyframe; a state that contradicts
-the checksums of its replay, up to the next one, is not compared. See bisect for the first tick that
-differs.
+		Description: `Of two replays, prints the differences of their headers, the first tick whose
+commands differ, the first checksum that differs, and the fields that differ in the
+first keyframe that does. If nothing differs, it prints the content hash up to the
+last tick that both have (see info --upto). It simulates nothing, so it works
+without the game's code, unless --tick asks for a tick without a keyframe. A state
+that contradicts the checksums of its replay, up to the next one, is not compared.
+See bisect for the first tick that differs.
 
-A or B may be a file with the canonical bytes of a state (dump --raw), or a bundle
-of a desync, of which it is the state that the player sent; with one bundle alone,
-that is compared with the referee's. The replay or bundle describes the states;
-for two files with states, --schema names one that does.
+A or B may be a file with the canonical bytes of a state (dump --raw), or a bundle,
+which stands for the state that the player sent. A bundle alone is compared with
+itself: the referee's state with the player's. The replay or bundle has the schema of
+the states; for two files with states, --schema names a file that has it.
 
 Exits with 3 if commands, checksums or states differ, and with 5 if only the
 headers do.`,
@@ -36,31 +37,18 @@ headers do.`,
 			jsonFlag, maxTicksFlag, limitFlag,
 			&cli.UintFlag{Name: "tick", Usage: "compare the states after tick `N`", DefaultText: "of replays, the first keyframe that differs; of a bundle, the desync"},
 			&cli.BoolFlag{Name: "referee", Usage: "of a bundle, take the referee's state"},
-			&cli.StringFlag{Name: "schema", Usage: "the replay or bundle `FILE` describes the states"},
+			&cli.StringFlag{Name: "schema", Usage: "take the schema of the states from the replay or bundle `FILE`"},
 		},
-		OnUsageError: usageError,
-		Action:       replayDiff,
+		Action: replayDiff,
 	}
 }
 
 var limitFlag = &cli.IntFlag{Name: "limit", Value: 20, Usage: "print at most `N` lines of fields, and N commands of a side"}
 
-// checkLimit refuses a limit that is none.
-func checkLimit(c *cli.Context) error {
-	if n := c.Int("limit"); n < 0 {
-		return usagef("%s: --limit: got %d, want at least 0", c.Command.Name, n)
-	}
-	return nil
-}
-
-// errDiffers tells that two subjects differ.
 var errDiffers = errors.New("they differ")
 
 func replayDiff(c *cli.Context) error {
-	if c.NArg() != 2 && c.NArg() != 1 {
-		return usagef("diff: got %s, want two files, or one bundle", count(c.NArg(), "argument"))
-	}
-	if err := checkLimit(c); err != nil {
+	if err := between(c, "limit", 0, 0); err != nil {
 		return err
 	}
 	a, err := openSubject(c.Args().First())
@@ -68,125 +56,117 @@ func replayDiff(c *cli.Context) error {
 		return err
 	}
 	defer a.close()
-	if c.NArg() == 1 {
-		return diffBundle(c, a)
+	b := a
+	if c.NArg() == 2 {
+		if b, err = openSubject(c.Args().Get(1)); err != nil {
+			return err
+		}
+		defer b.close()
+	} else if a.bundle == nil {
+		return usagef("got one file, which is not a bundle, want two")
 	}
-	b, err := openSubject(c.Args().Get(1))
+	d := &difference{a: a, b: b, limit: c.Int("limit")}
+	if a.isReplay && b.isReplay {
+		err = d.compareReplays(c)
+	} else {
+		err = d.compareFiles(c)
+	}
 	if err != nil {
 		return err
 	}
-	defer b.close()
-	if a.replay && b.replay {
-		return diffReplays(c, a, b)
-	}
-	return diffStates(c, a, b)
+	err = d.result()
+	return tell(c, d.json(err), d.print, err)
 }
 
-// diffBundle compares both sides' states in a bundle.
-func diffBundle(c *cli.Context, s *subject) error {
-	if s.bundle == nil {
-		return usagef("diff: got one file, which is not a bundle, want two")
+// compareFiles compares a state of each file, of which at least one is not a replay.
+func (d *difference) compareFiles(c *cli.Context) error {
+	t, known := tickOf(c, "tick"), c.IsSet("tick")
+	for _, s := range []*subject{d.a, d.b} {
+		if s.bundle != nil && !known {
+			t, known = s.bundle.Manifest.Tick, true
+		}
 	}
-	d := &difference{}
-	t := s.bundle.Manifest.Tick
-	if c.IsSet("tick") {
-		t = tickOf(c, "tick")
+	if !known && (d.a.isReplay || d.b.isReplay) {
+		return usagef("want --tick, to compare a state of the replay")
 	}
-	x, err := s.state(c, t, true)
-	if err != nil {
+	if err := d.compareStates(c, t); err != nil {
 		return err
 	}
-	y, err := s.state(c, t, false)
-	if err != nil {
-		return err
-	}
-	schema, err := s.schema()
-	if err != nil {
-		return err
-	}
-	if err := d.states(schema, &t, x, y); err != nil {
-		return s.error(err)
-	}
-	return d.report(c)
-}
-
-// diffStates compares a state of each.
-func diffStates(c *cli.Context, a, b *subject) error {
-	d := &difference{}
-	t, known := a.tick()
 	if !known {
-		t, known = b.tick()
+		d.state.Tick = nil
 	}
-	if c.IsSet("tick") {
-		t, known = tickOf(c, "tick"), true
-	}
-	if !known && (a.replay || b.replay) {
-		return usagef("diff: want --tick, to compare a state of the replay")
-	}
-	schema, err := schemaOf(c, a, b)
-	if err != nil {
-		return err
-	}
-	x, err := a.state(c, t, c.Bool("referee"))
-	if err != nil {
-		return err
-	}
-	y, err := b.state(c, t, c.Bool("referee"))
-	if err != nil {
-		return err
-	}
-	var tick *lockstep.Tick
-	if known {
-		tick = &t
-	}
-	if err := d.states(schema, tick, x, y); err != nil {
-		return err
-	}
-	return d.report(c)
+	return nil
 }
 
-// schemaOf returns what describes the states of two subjects.
-func schemaOf(c *cli.Context, a, b *subject) (*state.Schema, error) {
-	if name := c.String("schema"); name != "" {
+// compareStates compares the states of both after a tick.
+func (d *difference) compareStates(c *cli.Context, t lockstep.Tick) error {
+	schema, err := d.schema(c.String("schema"))
+	if err != nil {
+		return err
+	}
+	x, err := d.a.state(c, t, c.Bool("referee") || d.a == d.b)
+	if err != nil {
+		return err
+	}
+	y, err := d.b.state(c, t, c.Bool("referee") && d.a != d.b)
+	if err != nil {
+		return err
+	}
+	places, err := schema.DiffPlaces(x, y)
+	if err != nil {
+		return &fileError{"diff", err} // the error says in which state
+	}
+	d.state = &stateDifference{Tick: &t, Fields: places}
+	return nil
+}
+
+// schema returns the schema of the states, of the file that --schema names, or else of one of the subjects.
+func (d *difference) schema(name string) (*state.Schema, error) {
+	if name != "" {
 		s, err := openSubject(name)
 		if err != nil {
 			return nil, err
 		}
 		defer s.close()
 		if s.header == nil {
-			return nil, usagef("diff: --schema: %s is no replay and no bundle", name)
+			return nil, usagef("--schema: %s is neither a replay nor a bundle", name)
 		}
 		return s.schema()
 	}
-	if a.header != nil && b.header != nil && string(a.header.StateSchema) != string(b.header.StateSchema) {
-		for _, d := range record.DiffHeaders(a.header, b.header) {
-			if len(d.Field) >= 5 && d.Field[:5] == "state" {
-				return nil, &lockstep.IdentityError{Field: d.Field, Got: d.B, Want: d.A}
+	if !d.sameSchema() {
+		for _, h := range record.DiffHeaders(d.a.header, d.b.header) {
+			if strings.HasPrefix(h.Field, "state") {
+				return nil, &lockstep.IdentityError{Field: h.Field, Got: h.B, Want: h.A}
 			}
 		}
 	}
-	for _, s := range []*subject{a, b} {
+	for _, s := range []*subject{d.a, d.b} {
 		if schema, err := s.schema(); schema != nil || err != nil {
 			return schema, err
 		}
 	}
-	return nil, usagef("diff: neither file describes the states, want --schema")
+	return nil, usagef("neither file has the schema of the states, want --schema")
 }
 
-// diffReplays compares two replays, and a state of each.
-func diffReplays(c *cli.Context, a, b *subject) error {
-	x, err := a.reader()
+// sameSchema reports whether the headers have the same schema of the state, as far as there are two.
+func (d *difference) sameSchema() bool {
+	return d.a.header == nil || d.b.header == nil || string(d.a.header.StateSchema) == string(d.b.header.StateSchema)
+}
+
+// compareReplays compares two replays, and a state of each.
+func (d *difference) compareReplays(c *cli.Context) error {
+	x, err := d.a.reader()
 	if err != nil {
-		return a.error(err)
+		return d.a.error(err)
 	}
-	y, err := b.reader()
+	y, err := d.b.reader()
 	if err != nil {
-		return b.error(err)
+		return d.b.error(err)
 	}
-	d := &difference{a: a, b: b}
 	if d.comparison, d.err = desync.Compare(x, y); d.comparison == nil {
 		return d.err
 	}
+	d.frame = newFrameJSON(d.a, d.b, d.comparison.Frame, d.limit)
 	if d.comparison.Same() {
 		t := min(d.comparison.A.Ticks, d.comparison.B.Ticks)
 		for i, r := range []*replay.Reader{x, y} {
@@ -197,50 +177,17 @@ func diffReplays(c *cli.Context, a, b *subject) error {
 			d.content[i] = partHash{reached, h}
 		}
 	}
-	if t, ok := d.tick(c); ok {
-		if err := d.replayStates(c, t); errors.As(err, new(*lockstep.DesyncError)) {
-			d.err = errors.Join(err, d.err) // what the files say differently is told all the same
-		} else if err != nil {
-			return err
+	t := tickOf(c, "tick")
+	if !c.IsSet("tick") {
+		if d.comparison.Keyframe == nil || !d.sameSchema() {
+			return nil
 		}
+		t = d.comparison.Keyframe.Tick
 	}
-	return d.report(c)
-}
-
-// tick returns the tick whose states are to be compared, if there is one.
-func (d *difference) tick(c *cli.Context) (lockstep.Tick, bool) {
-	switch {
-	case c.IsSet("tick"):
-		return tickOf(c, "tick"), true
-	case d.comparison.Keyframe != nil && string(d.a.header.StateSchema) == string(d.b.header.StateSchema):
-		return d.comparison.Keyframe.Tick, true
-	}
-	return 0, false
-}
-
-// replayStates compares the states of both replays after a tick.
-func (d *difference) replayStates(c *cli.Context, t lockstep.Tick) error {
-	schema, err := schemaOf(c, d.a, d.b)
-	if err != nil {
+	if err := d.compareStates(c, t); errors.As(err, new(*lockstep.DesyncError)) {
+		d.err = errors.Join(err, d.err) // the differences of the files are printed all the same
+	} else if err != nil {
 		return err
 	}
-	x, err := d.a.state(c, t, false)
-	if err != nil {
-		return err
-	}
-	y, err := d.b.state(c, t, false)
-	if err != nil {
-		return err
-	}
-	return d.states(schema, &t, x, y)
-}
-
-// states compares two states.
-func (d *difference) states(s *state.Schema, t *lockstep.Tick, a, b []byte) error {
-	groups, err := s.DiffPlaces(a, b)
-	if err != nil {
-		return &fileError{"diff", err} // the error says which
-	}
-	d.state = &stateDifference{Tick: t, Fields: groups}
 	return nil
 }

@@ -35,30 +35,29 @@ info and verify do that.`,
 			&cli.StringFlag{Name: "raw", Usage: "with --tick: write the state's canonical bytes to `OUT`"},
 			maxTicksFlag, followFlag, delayFlag, idleFlag,
 		},
-		OnUsageError: usageError,
-		Action:       onReplay(replayDump),
+		Action: onReplay(replayDump),
 	}
 }
 
 func replayDump(c *cli.Context, f *replayFile) error {
 	if c.IsSet("path") && (c.Bool("commands") || !c.IsSet("tick")) {
-		return usagef("dump: --path goes with --tick, without --commands")
+		return usagef("--path goes with --tick, without --commands")
 	}
 	if c.IsSet("raw") && (c.Bool("commands") || c.Bool("json") || c.IsSet("path") || !c.IsSet("tick")) {
-		return usagef("dump: --raw goes with --tick alone")
+		return usagef("--raw goes with --tick alone")
 	}
 	if c.Bool("follow") {
 		if c.IsSet("tick") {
-			return usagef("dump: --follow goes without --tick")
+			return usagef("--follow goes without --tick")
 		}
 		return followRecords(c, f)
+	}
+	if c.IsSet("tick") && !c.Bool("commands") {
+		return dumpState(c, f)
 	}
 	r, err := f.reader()
 	if err != nil {
 		return err
-	}
-	if c.IsSet("tick") && !c.Bool("commands") {
-		return dumpState(c, r)
 	}
 	return dumpRecords(c, r)
 }
@@ -169,13 +168,12 @@ func recordText(r *record.Record) string {
 }
 
 // dumpState prints the state after the tick that the flags name.
-func dumpState(c *cli.Context, r *replay.Reader) error {
-	tick := tickOf(c, "tick")
-	at, err := stateAt(c, r, tick)
+func dumpState(c *cli.Context, f *replayFile) error {
+	at, err := f.stateAt(c, tickOf(c, "tick"))
 	if err != nil {
 		return err
 	}
-	at.warn(c, c.Args().First())
+	at.warn(c, f.name)
 	snapshot, schema := at.State, at.schema
 	switch path := c.String("path"); {
 	case c.IsSet("raw"):
@@ -195,7 +193,7 @@ func dumpState(c *cli.Context, r *replay.Reader) error {
 func dumpPath(c *cli.Context, schema *state.Schema, snapshot []byte, path string) error {
 	whole, err := schema.Lookup(snapshot, path)
 	if err != nil {
-		return usagef("dump: --path: %v", err)
+		return usagef("--path: %v", err)
 	}
 	leaves, err := schema.Leaves(snapshot)
 	if err != nil {

@@ -32,40 +32,45 @@ checksums, mismatches and a log as MCAP, which Foxglove and other viewers plot. 
 times are those of the ticks at the match's tick rate. A replay has no latencies.
 
 Neither form has states, so export compares none with its checksum; info and verify do that.`,
-		Flags:        []cli.Flag{&cli.StringFlag{Name: "to", Value: "jsonl", Usage: "the `FORMAT`: jsonl or mcap"}},
-		OnUsageError: usageError,
-		Action:       replayExport,
+		Flags:  []cli.Flag{&cli.StringFlag{Name: "to", Value: "jsonl", Usage: "the `FORMAT`: jsonl or mcap"}},
+		Action: replayExport,
 	}
 }
 
 func replayExport(c *cli.Context) error {
-	switch to := c.String("to"); to {
-	case "jsonl":
-		return exportLines(c)
-	case "mcap":
-		return copyReplay(c, func(r *replay.Reader, out *os.File) error { return exportMCAP(out, r) })
+	switch to, n := c.String("to"), c.NArg(); {
+	case to == "jsonl" && n == 1:
+		return onReplay(exportLines)(c)
+	case to == "mcap" && n == 2:
+		return copyReplay(c, func(f *replayFile, out *os.File) error {
+			r, err := f.reader()
+			if err != nil {
+				return err
+			}
+			return exportMCAP(out, r)
+		})
+	case to == "jsonl" || to == "mcap":
+		return usagef("got %s, want FILE for jsonl, and FILE OUT for mcap", count(n, "argument"))
 	default:
-		return usagef("export: got format %q, want jsonl or mcap", to)
+		return usagef("got format %q, want jsonl or mcap", to)
 	}
 }
 
 // exportLines prints lines of JSON.
-func exportLines(c *cli.Context) error {
-	return onReplay(func(c *cli.Context, f *replayFile) error {
-		x := &exporter{w: bufio.NewWriter(c.App.Writer)}
-		if err := x.findPlayers(f); err != nil {
-			return err
-		}
-		r, err := f.reader()
-		if err != nil {
-			return err
-		}
-		err = replay.Play(r, nil, x.record)
-		if ferr := x.w.Flush(); err == nil {
-			err = ferr
-		}
+func exportLines(c *cli.Context, f *replayFile) error {
+	x := &exporter{w: bufio.NewWriter(c.App.Writer)}
+	if err := x.findPlayers(f); err != nil {
 		return err
-	})(c)
+	}
+	r, err := f.reader()
+	if err != nil {
+		return err
+	}
+	err = replay.Play(r, nil, x.record)
+	if ferr := x.w.Flush(); err == nil {
+		err = ferr
+	}
+	return err
 }
 
 // An exporter prints records in the form that import reads.

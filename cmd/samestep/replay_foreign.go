@@ -12,79 +12,75 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// errDisagreed is the verdict on an imported match whose players' checksums
-// differ.
+// errDisagreed is the verdict on an imported match in which the players' checksums differ.
 var errDisagreed = errors.New("the players' checksums differ: a desync")
 
-// A foreign is an imported match, as verify --json prints it.
+// A foreign is the verdict of verify on an imported match.
 type foreign struct {
-	Foreign bool         `json:"foreign"` // compared with each other only
+	Foreign bool         `json:"foreign"` // the players were compared with each other only
 	Class   replay.Class `json:"class"`
-	Signed  *bool        `json:"signed,omitempty"` // with the key that was asked for; nil for no key
+	Signed  *bool        `json:"signed,omitempty"` // by the key of --key; nil without it
 	*desync.Imported
 	Error string `json:"error,omitempty"`
 }
 
-// verifyForeign compares the checksums that the players of an imported match
-// reported with each other.
-func verifyForeign(c *cli.Context, r *replay.Reader, signed *bool) error {
+// verifyForeign compares the checksums of an imported match's players with each other.
+func verifyForeign(c *cli.Context, f *replayFile, signed *bool) error {
+	r, err := f.reader()
+	if err != nil {
+		return err
+	}
 	m, err := desync.CompareReports(r)
 	if len(m.Differ) > 0 {
 		err = errors.Join(errDisagreed, err)
 	}
 	v := &foreign{true, fileClass(err), signed, m, errorText(err)}
-	if !c.Bool("json") {
-		v.print(c.App.Writer, err)
-	} else if werr := writeJSON(c.App.Writer, v); werr != nil {
-		return werr
-	}
-	return err
+	return tell(c, v, func(w io.Writer) { v.print(newLiner(w), err) }, err)
 }
 
-// print prints the verdict; err is why it is not of the whole file.
-func (v *foreign) print(w io.Writer, err error) {
-	fmt.Fprintf(w, "compared   %s that players reported, with each other only: the game's code is not here\n", count(v.Checks, "check"))
+// print prints the verdict. A non-nil err is the reason that it does not cover the whole file.
+func (v *foreign) print(line liner, err error) {
+	line("compared", "%s that players reported, with each other only: the game's code is not here", count(v.Checks, "check"))
 	for _, g := range v.Differ {
 		stays := "to the end"
 		if g.Healed > 0 {
-			stays = fmt.Sprintf("not any more at tick %d", g.Healed)
+			stays = fmt.Sprintf("until tick %d, where it agrees again", g.Healed)
 		} else if g.Gone > 0 {
-			stays = fmt.Sprintf("until it reported nothing more, from tick %d on", g.Gone)
+			stays = fmt.Sprintf("until its reports end, at tick %d", g.Gone)
 		}
-		fmt.Fprintf(w, "player %-3d differs in %d of %s, first at tick %d, %s\n", g.Player, g.Checks, count(v.Checks, "check"), g.First, stays)
+		line(fmt.Sprintf("player %d", g.Player), "differs in %d of %s, first at tick %d, %s", g.Checks, count(v.Checks, "check"), g.First, stays)
 	}
 	if v.Ties > 0 {
-		fmt.Fprintf(w, "ties       in %s no group of players was the largest\n", count(v.Ties, "check"))
+		line("ties", "in %s no group of players was the largest", count(v.Ties, "check"))
 	}
 	if v.Alone > 0 {
-		fmt.Fprintf(w, "alone      %s reported by no more than one player: nothing to compare\n", were(v.Alone, "check"))
+		line("alone", "%s by at most one player: nothing to compare", plural(v.Alone, "check", "was reported", "were reported"))
 	}
+	line("verdict", "%s", v.verdict(err))
+}
+
+func (v *foreign) verdict(err error) string {
 	switch {
 	case len(v.Differ) == 0 && v.Alone == v.Checks:
-		fmt.Fprintf(w, "verdict    not known: no check was reported by two players\n")
+		return "unknown: no check was reported by two players"
 	case len(v.Differ) > 0:
-		fmt.Fprintf(w, "verdict    DESYNC, first at tick %d: player %d; %s\n", v.Differ[0].First, v.Differ[0].Player, v.others())
+		others := "the others agree"
+		if v.Ties > 0 {
+			others = "no verdict on who is right"
+		}
+		return fmt.Sprintf("DESYNC, first at tick %d: player %d; %s", v.Differ[0].First, v.Differ[0].Player, others)
 	case !v.Ended:
-		fmt.Fprintf(w, "verdict    the players agree up to tick %d, where the file cannot be read on\n", v.Ticks)
+		return fmt.Sprintf("the players agree up to tick %d, where the file becomes unreadable", v.Ticks)
 	case err != nil:
-		fmt.Fprintf(w, "verdict    the players agree, but the file is %s after the match's end\n", cmp.Or(string(fileClass(err)), "not readable"))
-	default:
-		fmt.Fprintf(w, "verdict    the players agree\n")
+		return fmt.Sprintf("the players agree, but the file is %s after the match's end", cmp.Or(string(fileClass(err)), "unreadable"))
 	}
+	return "the players agree"
 }
 
-// others tells whether the players who do not differ agree.
-func (v *foreign) others() string {
-	if v.Ties > 0 {
-		return "no verdict on who is right"
-	}
-	return "the others agree"
-}
-
-// were returns a count with its verb: 1 check was, 2 checks were.
-func were(n int, thing string) string {
+// plural formats a count with its verb: 1 check was, 2 checks were.
+func plural(n int, thing, one, many string) string {
 	if n == 1 {
-		return count(n, thing) + " was"
+		return count(n, thing) + " " + one
 	}
-	return count(n, thing) + " were"
+	return count(n, thing) + " " + many
 }

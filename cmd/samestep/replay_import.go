@@ -37,18 +37,14 @@ func replayImportCommand() *cli.Command {
 that players reported, notes (names, a map, chat), and an end. A command of tick t
 becomes one of frame t+1, which makes state t+1. What most players reported becomes
 the agreed checksum. docs/import.md describes every line.`,
-		Flags:        []cli.Flag{fromFlag, segmentFlag, jsonFlag},
-		OnUsageError: usageError,
-		Action:       written(replayImport),
+		Flags:  []cli.Flag{fromFlag, segmentFlag, jsonFlag},
+		Action: written(replayImport),
 	}
 }
 
 func replayImport(c *cli.Context) error {
-	if c.NArg() != 2 {
-		return usagef("import: got %s, want one file to read and one to write", count(c.NArg(), "argument"))
-	}
 	if got := c.String("from"); got != "jsonl" {
-		return usagef("import: got format %q, want jsonl", got)
+		return usagef("got format %q, want jsonl", got)
 	}
 	in, err := files.Open(c.Args().First())
 	if err != nil {

@@ -26,8 +26,7 @@ two recordings of one match of which one goes on longer or ends for another reas
 			jsonFlag,
 			&cli.UintFlag{Name: "upto", Usage: "hash the content up to tick `N`, too", DefaultText: "only the whole match"},
 		},
-		OnUsageError: usageError,
-		Action:       onReplay(replayInfo),
+		Action: onReplay(replayInfo),
 	}
 }
 
@@ -66,7 +65,7 @@ type partHash struct {
 // hashPart hashes the content of a file up to a tick.
 func hashPart(f *replayFile, info *replay.Info, tick lockstep.Tick) (*partHash, error) {
 	if len(info.Keyframes) == 0 || tick < info.Keyframes[0].Tick || tick > info.Ticks {
-		return nil, usagef("info: --upto: got tick %d, want one up to which the file can be read, at most %d", tick, info.Ticks)
+		return nil, usagef("--upto: got tick %d, want one up to which the file can be read, at most %d", tick, info.Ticks)
 	}
 	r, err := f.reader()
 	if err != nil {

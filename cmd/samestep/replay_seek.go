@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
+	"math"
 	"strconv"
 	"time"
 
@@ -17,62 +19,51 @@ import (
 func replaySeekCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "seek",
-		Usage:     "go to a tick of a replay, and tell the checksum of its state and what it took",
+		Usage:     "go to a tick of a replay, and print the checksum of its state and the time that it took",
 		ArgsUsage: "FILE TICK",
-		Description: `Simulates from the last keyframe that is not after the tick, so it costs at most
-one interval of keyframes. See dump --tick for the state itself. Checksums and
-keyframes on the way are compared, and the next one after the tick, up to one
-interval of checks further: where the simulation contradicts one, no state is
-printed, and the exit code is 3. Where none follows so soon, it prints up to
-which tick the file agrees ("agreed" of --json, which is then before the tick).`,
-		Flags:        []cli.Flag{jsonFlag, maxTicksFlag},
-		OnUsageError: usageError,
-		Action:       replaySeek,
+		Description: `Simulates from the last keyframe up to the tick, so it costs at most one interval of
+keyframes. For the state itself, see dump --tick. Checksums and keyframes on the way
+are compared, and the next one after the tick, up to one interval of checks later. If
+the simulation contradicts one, seek prints no state and exits with 3. If none
+follows so soon, it prints the last tick at which the file agrees ("agreed" in
+--json, which is then before the tick).`,
+		Flags:  []cli.Flag{jsonFlag, maxTicksFlag},
+		Action: replaySeek,
 	}
 }
 
 func replaySeek(c *cli.Context) error {
-	if c.NArg() != 2 {
-		return usagef("seek: got %s, want a replay file and a tick", count(c.NArg(), "argument"))
-	}
 	tick, err := strconv.ParseUint(c.Args().Get(1), 10, 32)
 	if err != nil {
-		return usagef("seek: got tick %q, want a number", c.Args().Get(1))
+		return usagef("got tick %q, want a number", c.Args().Get(1))
 	}
 	return withReplay(c.Args().First(), func(f *replayFile) error {
-		r, err := f.reader()
-		if err != nil {
-			return err
-		}
 		from := time.Now()
-		at, err := stateAt(c, r, lockstep.Tick(tick))
+		at, err := f.stateAt(c, lockstep.Tick(tick))
 		if err != nil {
 			return err
 		}
 		took := time.Since(from)
-		if c.Bool("json") {
-			return writeJSON(c.App.Writer, struct {
-				Tick     lockstep.Tick `json:"tick"`
-				Keyframe lockstep.Tick `json:"keyframe"`
-				Agreed   lockstep.Tick `json:"agreed"` // as that of a Moment
-				Checksum string        `json:"checksum,omitempty"`
-				Bytes    int           `json:"bytes"`
-				Seconds  float64       `json:"seconds"`
-			}{at.Tick, at.Keyframe, at.Agreed, checksum.FormatHash(at.Hash), len(at.State), took.Seconds()})
-		}
-		_, err = fmt.Fprintf(c.App.Writer, "tick %d  %s  %s, simulated %s from the keyframe of tick %d in %s, %s\n", tick, checksum.FormatHash(at.Hash),
-			size(len(at.State)), count(at.Tick-at.Keyframe, "tick"), at.Keyframe, seconds(took), at.agreement())
-		return err
+		return tell(c, struct {
+			Tick     lockstep.Tick `json:"tick"`
+			Keyframe lockstep.Tick `json:"keyframe"`
+			Agreed   lockstep.Tick `json:"agreed"` // as in a Moment
+			Checksum string        `json:"checksum,omitempty"`
+			Bytes    int           `json:"bytes"`
+			Seconds  float64       `json:"seconds"`
+		}{at.Tick, at.Keyframe, at.Agreed, checksum.FormatHash(at.Hash), len(at.State), took.Seconds()}, func(w io.Writer) {
+			fmt.Fprintf(w, "tick %d  %s  %s, simulated %s from the keyframe of tick %d in %s, %s\n", tick, checksum.FormatHash(at.Hash),
+				size(len(at.State)), count(at.Tick-at.Keyframe, "tick"), at.Keyframe, seconds(took), at.agreement())
+		}, nil)
 	})
 }
 
-// A moment is the state after a tick, and what describes it.
+// A moment is the state after a tick, and its schema.
 type moment struct {
 	*replay.Moment
 	schema *state.Schema
 }
 
-// agreement says up to where the file agrees with the state.
 func (m *moment) agreement() string {
 	text := fmt.Sprintf("agrees with the file up to tick %d", m.Agreed)
 	if m.Agreed < m.Tick {
@@ -81,22 +72,24 @@ func (m *moment) agreement() string {
 	return text
 }
 
-// warn prints up to where the file agrees if that is before the tick: for verbs
-// that print the state itself.
+// warn tells, on standard error, that no check confirms the state, for verbs that print the state itself.
 func (m *moment) warn(c *cli.Context, file string) {
 	if m.Agreed < m.Tick {
 		fmt.Fprintf(c.App.ErrWriter, "samestep: %s: state of tick %d: %s\n", shown(file), m.Tick, m.agreement())
 	}
 }
 
-// stateAt returns the state after a tick of a replay, simulated if it has no
-// keyframe there.
-func stateAt(c *cli.Context, r *replay.Reader, t lockstep.Tick) (*moment, error) {
-	g, header, other := gameInFile(r)
+// stateAt returns the state after a tick. It simulates the match unless the tick has a keyframe.
+func (f *replayFile) stateAt(c *cli.Context, t lockstep.Tick) (*moment, error) {
+	g, header, noGame := f.game()
 	if header == nil {
-		return nil, other
+		return nil, noGame
 	}
 	schema, err := state.ParseSchema(header.StateSchema)
+	if err != nil {
+		return nil, err
+	}
+	r, err := f.reader()
 	if err != nil {
 		return nil, err
 	}
@@ -106,11 +99,34 @@ func stateAt(c *cli.Context, r *replay.Reader, t lockstep.Tick) (*moment, error)
 	var missing *replay.TickError
 	switch {
 	case errors.Is(err, replay.ErrNoGame):
-		return nil, fmt.Errorf("tick %d has no keyframe and cannot be simulated: %w", t, other)
+		return nil, fmt.Errorf("tick %d has no keyframe and cannot be simulated: %w", t, noGame)
 	case errors.As(err, &missing):
 		return nil, usagef("tick %d: the replay has ticks %d to %d", missing.Tick, missing.First, missing.Last)
 	case err != nil:
 		return nil, err
 	}
 	return &moment{m, schema}, nil
+}
+
+var maxTicksFlag = &cli.UintFlag{Name: "max-ticks", Usage: "refuse to simulate more than `N` ticks", DefaultText: "262144 and 64 for each byte, at most 16777216"}
+
+// maxTicks returns the value of --max-ticks, or 0 without it.
+func maxTicks(c *cli.Context) lockstep.Tick {
+	if !c.IsSet("max-ticks") {
+		return 0
+	}
+	return max(tickOf(c, "max-ticks"), 1)
+}
+
+// tickOf returns the value of a flag that is a tick.
+func tickOf(c *cli.Context, flag string) lockstep.Tick {
+	return lockstep.Tick(min(c.Uint(flag), math.MaxUint32))
+}
+
+// simulateOptions returns the limits of a simulation, with a progress bar that done removes.
+func simulateOptions(c *cli.Context) (o replay.SimulateOptions, done func()) {
+	bar := newProgress(c.App.ErrWriter, 0, "ticks")
+	o.MaxTicks = maxTicks(c)
+	o.Progress = func(done, all lockstep.Tick) { bar.setOf(int64(done), int64(all)) }
+	return o, bar.done
 }

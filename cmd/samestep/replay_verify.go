@@ -20,39 +20,38 @@ func replayVerifyCommand() *cli.Command {
 		Name:      "verify",
 		Usage:     "simulate a replay again and compare every checksum in it",
 		ArgsUsage: "FILE|BUNDLE",
-		Description: `Exits with 0 only if the whole match was simulated and every checksum and
-keyframe in the file is that of the simulation. A cut file is verified up to
-the cut, and exits with 4. Of a bundle, the replay in it is verified, which ends
-where the bundle was written. Of an imported match, only the checksums that players
-reported are compared with each other.`,
+		Description: `Exits with 0 only if the whole match was simulated and every checksum and keyframe
+in the file is that of the simulation. If the file is cut short, verify goes up to
+the cut, and exits with 4. Of a bundle, it verifies the replay inside, which ends
+when the bundle was written. Of an imported match, it only compares the checksums
+that players reported with each other.`,
 		Flags: []cli.Flag{
 			jsonFlag,
-			&cli.BoolFlag{Name: "keep-going", Usage: "simulate on after a difference, to tell whether it stays"},
+			&cli.BoolFlag{Name: "keep-going", Usage: "continue after a difference, to tell whether it stays"},
 			maxTicksFlag,
-			&cli.StringFlag{Name: "key", Usage: "the file must be signed with the private half of the public key in `FILE` (PEM)"},
-			&cli.IntFlag{Name: "workers", Usage: "simulate stretches between keyframes in `N` goroutines (default: one for each processor, fewer for large states)"},
+			&cli.StringFlag{Name: "key", Usage: "require a signature by the public key in `FILE` (PEM)"},
+			&cli.IntFlag{Name: "workers", Usage: "simulate the intervals between keyframes in `N` goroutines (default: one for each processor, fewer for large states)"},
 			followFlag, delayFlag, idleFlag,
 		},
-		OnUsageError: usageError,
-		Action:       onReplay(replayVerify),
+		Action: onReplay(replayVerify),
 	}
 }
 
 func replayVerify(c *cli.Context, f *replayFile) error {
-	if c.Int("workers") < 0 {
-		return usagef("verify: --workers: got %d, want at least 0", c.Int("workers"))
+	if err := between(c, "workers", 0, 0); err != nil {
+		return err
 	}
 	if c.Bool("follow") {
 		if c.IsSet("key") {
-			return usagef("verify: --key goes without --follow: a match is signed when it is over")
+			return usagef("--key cannot be used with --follow: a match is signed when it is over")
 		}
 		return followVerify(c, f)
 	}
-	var signed *bool // nil if no key was given
 	r, err := f.reader()
 	if err != nil {
-		return refuse(c, err, signed)
+		return refuse(c, err, nil)
 	}
+	var signed *bool // nil without --key
 	if c.IsSet("key") {
 		signed = new(bool)
 		if err := verifySignature(r, c.String("key")); err != nil {
@@ -63,12 +62,9 @@ func replayVerify(c *cli.Context, f *replayFile) error {
 			fmt.Fprintf(c.App.Writer, "signed     with the key in %s\n", shown(c.String("key")))
 		}
 	}
-	game, header, err := gameInFile(r)
+	game, header, err := f.game()
 	if header != nil && header.Engine == foreignEngine {
-		if r, err = f.reader(); err != nil {
-			return err
-		}
-		return verifyForeign(c, r, signed)
+		return verifyForeign(c, f, signed)
 	}
 	if err != nil {
 		return refuse(c, err, signed)
@@ -82,107 +78,95 @@ func replayVerify(c *cli.Context, f *replayFile) error {
 		MaxTicks: o.MaxTicks, Progress: o.Progress, KeepGoing: c.Bool("keep-going"), Workers: c.Int("workers"),
 	})
 	done()
-	x := &verified{v, desync.Attribute(r, game, v, o)}
-	return x.tell(c, header, f.bundle, signed, err, time.Since(from))
+	x := &verified{Verification: v, verdict: desync.Attribute(r, game, v, o), bundle: f.bundle, signed: signed}
+	return x.tell(c, header, err, time.Since(from))
 }
 
-// A verified is a replay that was simulated, and the verdict on it.
+// A verified is the result of a verification, and the verdict on it.
 type verified struct {
 	*replay.Verification
 	verdict *desync.Verdict
+	bundle  *replay.Bundle // that holds the replay; nil for a replay of its own
+	signed  *bool          // by the key of --key; nil without it
 }
 
-// tell prints the verdict and returns the error that tells of it. The bundle is
-// the one that the replay is of, or nil, and signed is nil for no key.
-func (v *verified) tell(c *cli.Context, header *lockstep.Header, bundle *replay.Bundle, signed *bool, err error, took time.Duration) error {
+// tell prints the result, and returns the error for the exit code.
+func (v *verified) tell(c *cli.Context, header *lockstep.Header, err error, took time.Duration) error {
 	v.Header = header
-	if bundle != nil {
-		if fileClass(err) == replay.ClassTorn {
-			err = nil // the match went on when the bundle was written
-		}
-		if !c.Bool("json") {
-			fmt.Fprintln(c.App.Writer, bundleLine(bundle))
-		}
+	if v.bundle != nil && fileClass(err) == replay.ClassTorn {
+		err = nil // the match went on when the bundle was written
 	}
 	if v.First != nil && err != error(v.First) {
-		err = errors.Join(v.First, err) // the file is damaged behind the difference
+		err = errors.Join(v.First, err) // the file is also damaged after the difference
 	}
-	if !c.Bool("json") {
-		v.print(c.App.Writer, bundle, err, took)
-	} else if werr := writeJSON(c.App.Writer, v.json(signed, err, took)); werr != nil {
-		return werr
-	}
-	return err
+	return tell(c, v.json(err, took), func(w io.Writer) { v.print(newLiner(w), err, took) }, err)
 }
 
-// gameInFile reads the header of a replay and returns the game that it is of.
-func gameInFile(r *replay.Reader) (*lockstep.Game, *lockstep.Header, error) {
-	rec, err := r.Next()
-	if errors.Is(err, io.EOF) {
-		return nil, nil, fmt.Errorf("no header: %w", err)
+// print prints the verdict. A non-nil err is the reason that it does not cover the whole match.
+func (v *verified) print(line liner, err error, took time.Duration) {
+	if v.bundle != nil {
+		m := &v.bundle.Manifest
+		player := fmt.Sprintf("of player %d", m.Player)
+		if m.Tie {
+			player = "without a majority"
+		}
+		line("bundle", "of the desync %s at tick %d: the replay in it is verified", player, m.Tick)
 	}
-	if err != nil {
-		return nil, nil, err
-	}
-	g, err := gameOf(rec.Header)
-	return g, rec.Header, err
-}
-
-// print prints the verdict; err is why it is not of the whole match.
-func (v *verified) print(w io.Writer, bundle *replay.Bundle, err error, took time.Duration) {
-	fmt.Fprintf(w, "simulated  %s with %s in %s, %s\n", count(v.Ticks, "tick"), count(v.Commands, "command"), seconds(took), speed(v.Verification, took))
-	fmt.Fprintf(w, "compared   %s: %d equal, %d differ\n", count(v.Checked, "checksum"), v.Checked-v.Differed, v.Differed)
+	line("simulated", "%s with %s in %s, %.0fx real time", count(v.Ticks, "tick"), count(v.Commands, "command"), seconds(took), timesRealTime(v.Verification, took))
+	line("compared", "%s: %d equal, %d differ", count(v.Checked, "checksum"), v.Checked-v.Differed, v.Differed)
 	if v.Mismatches > 0 {
-		fmt.Fprintf(w, "players    %s differed when the match was played\n", count(v.Mismatches, "checksum"))
+		line("players", "%s differed when the match was played", count(v.Mismatches, "checksum"))
 	}
 	for _, kind := range v.UnknownSignatures {
-		fmt.Fprintf(w, "signature  of unknown kind %d: not checked\n", kind)
+		line("signature", "of unknown kind %d: not checked", kind)
 	}
 	for i := range v.verdict.Blames {
-		fmt.Fprintf(w, "wrong      %s\n", blameText(&v.verdict.Blames[i]))
+		line("wrong", "%s", blameText(&v.verdict.Blames[i]))
 	}
+	line("verdict", "%s", v.verdictText(err))
+}
+
+func (v *verified) verdictText(err error) string {
 	switch class := fileClass(err); {
 	case v.First != nil:
-		fmt.Fprintf(w, "verdict    DESYNC, first at tick %d: %s\n", v.First.Tick, v.verdict.Text)
+		return fmt.Sprintf("DESYNC, first at tick %d: %s", v.First.Tick, v.verdict.Text)
 	case v.Ended && err == nil:
-		fmt.Fprintf(w, "verdict    true: every checksum is that of the simulation\n")
+		return "true: every checksum is that of the simulation"
 	case v.Ended:
-		fmt.Fprintf(w, "verdict    the match is true, but the file is %s after the match's end\n", cmp.Or(string(class), "not readable"))
-	case bundle != nil && err == nil:
-		fmt.Fprintf(w, "verdict    true up to tick %d, as far as the bundle has the match; desync explain tells of the desync\n", v.Ticks)
+		return fmt.Sprintf("the match is true, but the file is %s after the match's end", cmp.Or(string(class), "unreadable"))
+	case v.bundle != nil && err == nil:
+		return fmt.Sprintf("true up to tick %d, where the replay in the bundle ends; see desync explain for the desync", v.Ticks)
 	case class == replay.ClassUnsupported:
-		fmt.Fprintf(w, "verdict    unsupported after tick %d, up to which it is true: a newer reader may know more\n", v.Ticks)
+		return fmt.Sprintf("true up to tick %d; the rest needs a newer reader", v.Ticks)
 	case class == replay.ClassTorn || class == replay.ClassCorrupt || class == replay.ClassInvalid:
-		fmt.Fprintf(w, "verdict    true up to tick %d, where the file cannot be read on\n", v.Ticks)
-	default:
-		fmt.Fprintf(w, "verdict    true up to tick %d; the rest was not verified\n", v.Ticks)
+		return fmt.Sprintf("true up to tick %d, where the file becomes unreadable", v.Ticks)
 	}
+	return fmt.Sprintf("true up to tick %d; the rest was not verified", v.Ticks)
 }
 
-// blameText puts into words who was wrong, when, and whether it stayed.
+// blameText describes who was wrong, when, and whether it stayed.
 func blameText(b *desync.Blame) string {
-	who := fmt.Sprintf("player %d", b.Player)
-	right := "right or silent"
+	who, again := fmt.Sprintf("player %d", b.Player), "it was right again, or silent, at tick %d"
 	if b.Who != desync.WrongPlayer {
-		who, right = parties[b.Who], "right"
+		who, again = parties[b.Who], "it was right again at tick %d"
 	}
-	text := fmt.Sprintf("%s at tick %d", who, b.First)
+	text := fmt.Sprintf("%s at tick %d; ", who, b.First)
 	switch {
 	case b.Checks > 1:
-		text = fmt.Sprintf("%s in %s, of ticks %d to %d", who, count(b.Checks, "check"), b.First, b.Last)
+		text = fmt.Sprintf("%s in %s, of ticks %d to %d; ", who, count(b.Checks, "check"), b.First, b.Last)
 	case b.Open:
-		return text + "; --keep-going tells whether it stays"
+		return text + "--keep-going tells whether it stays"
 	}
 	if b.Healed > 0 {
-		return text + fmt.Sprintf("; it healed: %s at tick %d", right, b.Healed)
+		return text + fmt.Sprintf(again, b.Healed)
 	}
 	if b.Gone > 0 {
-		return text + fmt.Sprintf("; it stayed until the player was gone at tick %d", b.Gone)
+		return text + fmt.Sprintf("it stayed until the player was gone at tick %d", b.Gone)
 	}
-	return text + "; it stayed to the end"
+	return text + "it stayed to the end"
 }
 
-// parties are the names of those that are no players.
+// parties names the parties that are not players.
 var parties = map[desync.Party]string{
 	desync.WrongReferee:  "the referee",
 	desync.WrongBuild:    "this build or the file",
@@ -190,22 +174,17 @@ var parties = map[desync.Party]string{
 	desync.WrongUnclear:  "the referee or this build",
 }
 
-// timesRealTime returns how much faster than the match a simulation was.
+// timesRealTime returns how many times faster than the match a simulation was.
 func timesRealTime(v *replay.Verification, took time.Duration) float64 {
 	return float64(v.Ticks) / float64(v.Header.Settings.TickRate) / max(took.Seconds(), 1e-9)
 }
 
-func speed(v *replay.Verification, took time.Duration) string {
-	return fmt.Sprintf("%.0fx real time", timesRealTime(v, took))
-}
-
-// json returns the value that verify --json prints.
-func (v *verified) json(signed *bool, err error, took time.Duration) any {
+func (v *verified) json(err error, took time.Duration) any {
 	return struct {
 		*replay.Verification
 		Blames        []desync.Blame  `json:"blames"`
 		Class         replay.Class    `json:"class"`
-		Signed        *bool           `json:"signed,omitempty"` // with the key that was asked for; nil for no key
+		Signed        *bool           `json:"signed,omitempty"` // by the key of --key; nil without it
 		First         *differenceJSON `json:"first"`            // replaces the one of Verification
 		Game          string          `json:"game"`
 		Match         string          `json:"match"`
@@ -213,12 +192,12 @@ func (v *verified) json(signed *bool, err error, took time.Duration) any {
 		TimesRealTime float64         `json:"times_real_time"`
 		Error         string          `json:"error,omitempty"`
 	}{
-		Verification: v.Verification, Blames: v.verdict.Blames, Class: fileClass(err), Signed: signed, First: newDifferenceJSON(v.First), Game: v.Header.Game, Match: v.Header.Match.String(),
+		Verification: v.Verification, Blames: v.verdict.Blames, Class: fileClass(err), Signed: v.signed, First: newDifferenceJSON(v.First), Game: v.Header.Game, Match: v.Header.Match.String(),
 		Seconds: took.Seconds(), TimesRealTime: timesRealTime(v.Verification, took), Error: errorText(err),
 	}
 }
 
-// A differenceJSON is a checksum that differs, in the form of all checksums.
+// A differenceJSON is a checksum that differs, as text.
 type differenceJSON struct {
 	Tick     lockstep.Tick `json:"tick"`
 	Got      string        `json:"got"`

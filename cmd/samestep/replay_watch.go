@@ -29,13 +29,9 @@ match is over. Nothing is simulated, and no token is needed.`,
 			&cli.DurationFlag{Name: "interval", Value: time.Second, Usage: "look each `TIME`, 100ms or more"},
 			delayFlag,
 		},
-		OnUsageError: usageError,
 		Action: func(c *cli.Context) error {
-			if c.NArg() != 1 {
-				return usagef("watch: got %s, want a file or the address of a server", count(c.NArg(), "argument"))
-			}
 			if c.Duration("interval") < 100*time.Millisecond {
-				return usagef("watch: --interval: got %v, want at least 100ms", c.Duration("interval"))
+				return usagef("--interval: got %v, want at least 100ms", c.Duration("interval"))
 			}
 			ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
 			defer stop()

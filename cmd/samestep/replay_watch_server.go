@@ -47,12 +47,12 @@ type watchMatch struct {
 func newServerSight(address string) (*serverSight, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
-		return nil, usagef("watch: %q is not an address", address)
+		return nil, usagef("%q is not an address", address)
 	}
 	path := strings.Trim(u.Path, "/")
 	name, one := strings.CutPrefix(path, "matches/")
 	if path != "" && path != "matches" && (!one || strings.Contains(name, "/")) {
-		return nil, usagef("watch: %q is neither a server's address nor a match's, such as http://127.0.0.1:8766/matches/match-1", address)
+		return nil, usagef("%q is neither a server's address nor a match's, such as http://127.0.0.1:8766/matches/match-1", address)
 	}
 	s := &serverSight{root: u.Scheme + "://" + u.Host, one: one, seen: make(map[string]*watchMatch), client: http.Client{Timeout: 5 * time.Second}}
 	s.page = s.root + "/matches"

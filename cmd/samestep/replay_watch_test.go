@@ -169,7 +169,7 @@ func TestWatchServer(t *testing.T) {
 		t.Errorf("no server: got %v", err)
 	}
 	for _, address := range []string{"http://", "http://a/b", "http://a/matches/b/play"} {
-		if _, err := newServerSight(address); !errors.Is(err, errUsage) {
+		if _, err := newServerSight(address); !isUsage(err) {
 			t.Errorf("%s: got %v", address, err)
 		}
 	}

@@ -142,12 +142,12 @@ func samestep(t *testing.T, code int, args ...string) string {
 // mismatchesIn returns the first tick at which each player differs, and how many
 // seats there are, or 0 if the replay cannot be read to its end.
 func mismatchesIn(t *testing.T, file string) (map[lockstep.Player]lockstep.Tick, int) {
-	f, err := os.Open(file)
+	f, err := openReplay(os.Open, file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	r, err := readerOf(f)
+	defer f.close()
+	r, err := f.reader()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,8 +10,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/files"
 )
 
-// explainer explains the bundles that a server writes, one at a time, and puts
-// a page beside each.
+// explainer explains the bundles of a server, one at a time, in the log and on a page next to the bundle.
 func explainer(log *slog.Logger) func(path string) {
 	var one sync.Mutex
 	return func(path string) {

@@ -12,14 +12,13 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
-// A tokenFile is the file of --tokens, with what was read from it.
+// A tokenFile is the file of --tokens, and the tokens in it.
 type tokenFile struct {
 	path   string
 	tokens *server.Tokens
 }
 
-// reloadOnHangup reads the list of tokens again at each SIGHUP, until stop is called.
-// Without a file a SIGHUP ends the program, as usual.
+// reloadOnHangup reads the file again at each SIGHUP, until stop is called. Without a file a SIGHUP ends the program.
 func (f *tokenFile) reloadOnHangup(s *server.Server, log *slog.Logger) (stop func()) {
 	if f == nil || len(hangup) == 0 {
 		return func() {}
@@ -30,7 +29,7 @@ func (f *tokenFile) reloadOnHangup(s *server.Server, log *slog.Logger) (stop fun
 		defer close(done)
 		for range hung {
 			if err := f.reload(s, log); err != nil {
-				log.Error("the list of tokens was not read, the one before still holds", "path", f.path, "err", err)
+				log.Error("the list of tokens was not read; the old one stays valid", "path", f.path, "err", err)
 			}
 		}
 	}()
@@ -41,7 +40,7 @@ func (f *tokenFile) reloadOnHangup(s *server.Server, log *slog.Logger) (stop fun
 	}
 }
 
-// reload reads the list again, and ends what was begun with tokens that are gone.
+// reload reads the file again, and disconnects clients whose tokens are gone.
 func (f *tokenFile) reload(s *server.Server, log *slog.Logger) error {
 	file, err := os.Open(f.path)
 	if err != nil {
@@ -57,7 +56,7 @@ func (f *tokenFile) reload(s *server.Server, log *slog.Logger) error {
 	ended, err := s.Expel(ctx, func(g *host.Grant) bool {
 		_, found := slices.BinarySearch(gone, g.Subject)
 		return found
-	}, "the token is not valid any more")
+	}, "the token is no longer valid")
 	log.Warn("the list of tokens was read again", "path", f.path, "gone", len(gone), "ended", ended)
 	return err
 }

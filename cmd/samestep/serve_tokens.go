@@ -12,17 +12,16 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
-// tokenFlags give the tokens and the rights of their holders.
 var tokenFlags = []cli.Flag{
-	&cli.StringFlag{Name: "tokens", Usage: "`FILE` with a list of tokens, which is read again at a SIGHUP: players whose tokens are gone have to leave"},
+	&cli.StringFlag{Name: "tokens", Usage: "`FILE` with a list of tokens; it is read again at a SIGHUP, and clients whose tokens are gone are disconnected"},
 	&cli.StringFlag{Name: "jwt-key", Usage: "`FILE` with the key that signs JWTs: an Ed25519 public key in PEM, or with --jwt-algorithm HS256 a secret"},
 	&cli.StringFlag{Name: "jwt-algorithm", Usage: "EdDSA or HS256 (default: EdDSA)"},
-	&cli.StringFlag{Name: "jwt-audience", Usage: "`NAME` that must be in a JWT's aud; without it, JWTs with an aud are refused"},
-	&cli.StringFlag{Name: "jwt-issuer", Usage: "`NAME` that must be a JWT's iss; without it, any is taken"},
+	&cli.StringFlag{Name: "jwt-audience", Usage: "require `NAME` in the aud of JWTs; without it, JWTs with an aud are refused"},
+	&cli.StringFlag{Name: "jwt-issuer", Usage: "require `NAME` as the iss of JWTs; without it, any is accepted"},
 }
 
-// authorizer returns who may do what: by the tokens of a file, the environment
-// or a key, or else by tokens drawn here. It also returns the file, if there is one.
+// authorizer authorizes by the tokens of a file, the environment or a key, or else by tokens that it generates and prints.
+// It also returns the file, or nil.
 func authorizer(c *cli.Context, specs []server.MatchSpec) (server.Authorizer, *tokenFile, error) {
 	var all []server.Authorizer
 	var file *tokenFile
@@ -46,7 +45,7 @@ func authorizer(c *cli.Context, specs []server.MatchSpec) (server.Authorizer, *t
 		}
 		all = append(all, signed)
 	} else if o != (server.JWTOptions{}) {
-		return nil, nil, usagef("serve: --jwt-algorithm, --jwt-audience and --jwt-issuer need --jwt-key")
+		return nil, nil, usagef("--jwt-algorithm, --jwt-audience and --jwt-issuer need --jwt-key")
 	}
 	if list == "" && len(all) == 0 {
 		list = drawTokens(specs)
@@ -63,13 +62,12 @@ func authorizer(c *cli.Context, specs []server.MatchSpec) (server.Authorizer, *t
 		}
 	}
 	if len(all) == 1 {
-		return all[0], file, nil // which tells the server how many tokens there are
+		return all[0], file, nil // from its type the server knows how many tokens there are
 	}
 	return server.AnyOf(all...), file, nil
 }
 
-// drawTokens returns a list of tokens for each seat of each match, for a
-// spectator of all, and for an admin.
+// drawTokens returns a list of tokens for each seat of each match, for a spectator of all matches, and for an admin.
 func drawTokens(specs []server.MatchSpec) string {
 	var b strings.Builder
 	line := func(role, seat, name, match string) {

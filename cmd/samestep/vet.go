@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,26 +13,24 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/determinism"
 )
 
-// errFindings ends a vet that has found something.
 var errFindings = errors.New("the simulation may differ between machines")
 
 func vetCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "vet",
-		Usage:     "look in a game's code for what may differ between machines",
-		ArgsUsage: "[PACKAGES]",
-		Description: `Looks at the functions that a game gives to lockstep.Rules, at those with the
-comment //samestep:deterministic, and at all that they call. PACKAGES are as for
-the go command, which must be there; without them it is ./... . Exits with 1 if
-there are findings. As a vettool it runs beside the analyzers of the go command:
+		Usage:     "find code of a game that may behave differently on another machine",
+		ArgsUsage: "[PACKAGE...]",
+		Description: `Analyzes the functions that a game passes to lockstep.Rules, functions with the
+comment //samestep:deterministic, and all that they call. PACKAGE is as for the go
+command, which must be installed; the default is ./... . Exits with 1 if there are
+findings. As a vettool it runs with the analyzers of the go command:
 
   go vet -vettool=$(which samestep) ./...`,
 		Flags: []cli.Flag{
 			jsonFlag,
-			&cli.BoolFlag{Name: "all", Usage: "check every function, whether a simulation calls it or not"},
+			&cli.BoolFlag{Name: "all", Usage: "check every function, also those that no simulation calls"},
 		},
-		OnUsageError: usageError,
-		Action:       vet,
+		Action: vet,
 	}
 }
 
@@ -40,13 +39,13 @@ func vet(c *cli.Context) error {
 	if len(patterns) == 0 {
 		patterns = []string{"./..."}
 	}
-	looked := 0
-	found, err := determinism.Vet(determinism.Options{All: c.Bool("all"), Looked: func(n int) { looked = n }}, patterns...)
+	analyzed := 0
+	found, err := determinism.Vet(determinism.Options{All: c.Bool("all"), Looked: func(n int) { analyzed = n }}, patterns...)
 	if err != nil {
 		return err
 	}
-	if looked == 0 {
-		fmt.Fprintln(c.App.ErrWriter, "samestep: nothing was looked at: no functions are given to lockstep.Rules here, and none has the comment //samestep:deterministic")
+	if analyzed == 0 {
+		fmt.Fprintln(c.App.ErrWriter, "samestep: no function was analyzed: none is passed to lockstep.Rules, and none has the comment //samestep:deterministic")
 	}
 	if dir, err := os.Getwd(); err == nil {
 		for i := range found {
@@ -55,25 +54,19 @@ func vet(c *cli.Context) error {
 			}
 		}
 	}
-	if c.Bool("json") {
-		list := append([]determinism.Finding{}, found...) // [], not null
-		err = writeJSON(c.App.Writer, map[string]any{"findings": list, "functions": looked})
-	} else {
-		for _, f := range found {
-			fmt.Fprintln(c.App.Writer, f)
-		}
-	}
-	if err == nil && len(found) > 0 {
+	if len(found) > 0 {
 		err = fmt.Errorf("%s: %w", count(len(found), "finding"), errFindings)
 	}
-	return err
+	list := append([]determinism.Finding{}, found...) // [] in JSON, not null
+	return tell(c, map[string]any{"findings": list, "functions": analyzed}, func(w io.Writer) {
+		for _, f := range found {
+			fmt.Fprintln(w, f)
+		}
+	}, err)
 }
 
-// isVetTool reports whether the go command calls, as "go vet -vettool" does: to ask for the version or the flags, or with
-// the description of one package.
+// isVetTool reports whether "go vet -vettool" has called this program: for its version, for its flags, or to analyze a
+// package.
 func isVetTool(args []string) bool {
-	if len(args) < 2 {
-		return false
-	}
-	return args[1] == "-V=full" || args[1] == "-flags" || filepath.Base(args[len(args)-1]) == "vet.cfg"
+	return len(args) > 1 && (args[1] == "-V=full" || args[1] == "-flags" || filepath.Base(args[len(args)-1]) == "vet.cfg")
 }

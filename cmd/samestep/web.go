@@ -13,20 +13,19 @@ import (
 // A webPage is the page of a game.
 type webPage struct {
 	files    func() fs.FS
-	programs map[string]string // of which NAME.wasm is built: import paths by name
+	programs map[string]string // import paths by name; NAME.wasm is built from each
 }
 
-// A pageHandler serves a game's page, once it is ready, over another handler.
+// A pageHandler serves a game's page in front of another handler.
 type pageHandler struct {
 	next  http.Handler
-	wait  time.Duration // how long who asks for the page too early waits
-	ready chan struct{} // closed when one of the following is there
+	wait  time.Duration // of requests that come before the page is ready
+	ready chan struct{} // closed when site or err is set
 	site  *site.Site
 	err   error
 }
 
-// newPageHandler makes the page ready beside what else is going on: to build it
-// for the first time takes a minute.
+// newPageHandler builds the page in the background, which takes a minute for the first time.
 func newPageHandler(ctx context.Context, p *webPage, next http.Handler, log *slog.Logger) *pageHandler {
 	h := &pageHandler{next: next, wait: 20 * time.Second, ready: make(chan struct{})}
 	go func() {
@@ -36,7 +35,7 @@ func newPageHandler(ctx context.Context, p *webPage, next http.Handler, log *slo
 			h.site, err = site.New(p.files(), programs)
 		}
 		if h.err = err; err != nil && ctx.Err() == nil {
-			log.Error("there is no page to play on", "err", err)
+			log.Error("the page to play on is not available", "err", err)
 		}
 	}()
 	return h
@@ -57,7 +56,7 @@ func (h *pageHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		case <-time.After(h.wait): // a browser does not wait for minutes
 			w.Header().Set("Refresh", "1")
-			http.Error(w, "The page is being built, which takes a minute when it is done for the first time …", http.StatusServiceUnavailable)
+			http.Error(w, "The page is being built, which takes a minute for the first time …", http.StatusServiceUnavailable)
 			return
 		}
 	}
@@ -65,7 +64,7 @@ func (h *pageHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case h.site != nil:
 		h.site.Over(h.next).ServeHTTP(w, r)
 	case r.URL.Path == "/":
-		http.Error(w, "There is no page to play on here: "+h.err.Error(), http.StatusServiceUnavailable)
+		http.Error(w, "The page to play on is not available: "+h.err.Error(), http.StatusServiceUnavailable)
 	default:
 		h.next.ServeHTTP(w, r)
 	}

@@ -10,12 +10,11 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// The mismatches of a match are the checksums of players that differ from the
-// agreed ones. Live, they stand ticks behind these, so they are read ahead. They
-// are a slice and no map, which would take four times the memory.
+// The mismatches of a match are the checksums of players that differ from the agreed ones. In the log of a live match they
+// stand ticks after these, so they are read ahead. A map would take four times the memory of the slice.
 type mismatches []mismatch
 
-// A mismatch is what a player reported of a tick.
+// A mismatch is the checksum that a player reported of a tick.
 type mismatch struct {
 	hash   uint64
 	tick   lockstep.Tick
@@ -23,11 +22,9 @@ type mismatch struct {
 	taken  bool
 }
 
-// maxMismatches is how many mismatches are kept.
-const maxMismatches = 1 << 19
+const maxMismatches = 1 << 19 // that are kept
 
-// readMismatches returns the mismatches of a replay that stands at its beginning,
-// and leaves it there.
+// readMismatches returns the mismatches of a replay, and then seeks to the beginning.
 func readMismatches(r *replay.Reader) (mismatches, error) {
 	var all mismatches
 	if err := replay.Play(r, nil, all.add); err != nil {
@@ -38,7 +35,7 @@ func readMismatches(r *replay.Reader) (mismatches, error) {
 	return all, err
 }
 
-// add takes a record.
+// add adds a record, if it is a mismatch.
 func (d *mismatches) add(r *record.Record) error {
 	if r.Kind != record.KindMismatch {
 		return nil
@@ -50,19 +47,12 @@ func (d *mismatches) add(r *record.Record) error {
 	return nil
 }
 
-// order sorts the mismatches by tick and player once all were added. Of several for
-// the same tick and player, the last one stays.
+// order sorts the mismatches by tick and player after all were added. Of several for the same tick and player, it keeps the
+// last one.
 func (d *mismatches) order() {
+	slices.Reverse(*d)
 	slices.SortStableFunc(*d, compareMismatches)
-	kept := (*d)[:0]
-	for _, one := range *d {
-		if last := len(kept) - 1; last >= 0 && compareMismatches(kept[last], one) == 0 {
-			kept[last] = one
-		} else {
-			kept = append(kept, one)
-		}
-	}
-	*d = kept
+	*d = slices.CompactFunc(*d, func(a, b mismatch) bool { return compareMismatches(a, b) == 0 })
 }
 
 func compareMismatches(a, b mismatch) int {
@@ -71,7 +61,7 @@ func compareMismatches(a, b mismatch) int {
 
 // of returns the mismatches of a tick by player.
 func (d mismatches) of(t lockstep.Tick) mismatches {
-	from, _ := slices.BinarySearchFunc(d, mismatch{tick: t}, compareMismatches)
+	from, _ := slices.BinarySearchFunc(d, t, func(m mismatch, t lockstep.Tick) int { return cmp.Compare(m.tick, t) })
 	to := from
 	for to < len(d) && d[to].tick == t {
 		to++
@@ -79,8 +69,7 @@ func (d mismatches) of(t lockstep.Tick) mismatches {
 	return d[from:to]
 }
 
-// take returns what a player reported of a tick if it differs, and was not taken
-// yet.
+// take returns the mismatch of a player at a tick, once.
 func (d mismatches) take(t lockstep.Tick, p lockstep.Player) (hash uint64, ok bool) {
 	i, found := slices.BinarySearchFunc(d, mismatch{tick: t, player: p}, compareMismatches)
 	if !found || d[i].taken {

@@ -30,8 +30,8 @@ func TestVerifyBundle(t *testing.T) {
 		want   string
 	}{
 		{"whole", whole, exitOK, "verdict    true: every checksum is that of the simulation"},
-		{"torn", whole[:len(whole)-10], exitOK, ", as far as the bundle has the match; desync explain tells of the desync"},
-		{"damaged", damaged, exitCorrupt, ", where the file cannot be read on"},
+		{"torn", whole[:len(whole)-10], exitOK, ", where the replay in the bundle ends; see desync explain for the desync"},
+		{"damaged", damaged, exitCorrupt, ", where the file becomes unreadable"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			name := filepath.Join(t.TempDir(), "bundle.zip")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -11,7 +12,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/testing/simulate"
 )
 
-// keepFailure makes a failure small and writes it to a file.
+// keepFailure reduces a failure and writes it to a file.
 func keepFailure(c *cli.Context, s *simulate.Subject, out *simulate.Outcome) (name string, err error) {
 	small, err := simulate.Shrink(s, out, c.Int("shrink"))
 	if err != nil {
@@ -25,7 +26,7 @@ func keepFailure(c *cli.Context, s *simulate.Subject, out *simulate.Outcome) (na
 	return name, files.Replace(name, func(f *os.File) error { return a.Write(f) })
 }
 
-// playArtifact plays what a failure has left.
+// playArtifact plays the failure in a file again.
 func playArtifact(c *cli.Context, name string) error {
 	f, err := files.Open(name)
 	if err != nil {
@@ -44,37 +45,29 @@ func playArtifact(c *cli.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	w := c.App.Writer
-	if c.Bool("json") {
-		err = writeJSON(w, map[string]any{"artifact": name, "trace": fmt.Sprintf("%016x", out.Trace), "violation": out.Violation, "last": out.Last})
-	} else {
-		printPlan(c, a.Plan)
+	result := "no invariant is violated"
+	if out.Violation != nil {
+		result, err = fmt.Sprint(out.Violation), errViolated
+	}
+	return tell(c, map[string]any{"artifact": name, "trace": fmt.Sprintf("%016x", out.Trace), "violation": out.Violation, "last": out.Last}, func(w io.Writer) {
+		printPlan(w, a.Plan)
 		for _, line := range out.Last {
 			fmt.Fprintln(w, line)
 		}
-		fmt.Fprintf(w, "trace %016x\n", out.Trace)
-		if out.Violation != nil {
-			fmt.Fprintln(w, out.Violation)
-		} else {
-			fmt.Fprintln(w, "nothing is violated")
-		}
-	}
-	if err == nil && out.Violation != nil {
-		err = errViolated
-	}
-	return err
+		fmt.Fprintf(w, "trace %016x\n%s\n", out.Trace, result)
+	}, err)
 }
 
 // printPlan prints the faults of a plan.
-func printPlan(c *cli.Context, p *simulate.Plan) {
+func printPlan(w io.Writer, p *simulate.Plan) {
 	present := 0
 	for i := range p.Machines {
 		if !p.Machines[i].Absent {
 			present++
 		}
 	}
-	fmt.Fprintf(c.App.Writer, "seed %d, %s, %s:\n", p.Seed, count(present, "client"), count(len(p.Faults), "fault"))
+	fmt.Fprintf(w, "seed %d, %s, %s:\n", p.Seed, count(present, "client"), count(len(p.Faults), "fault"))
 	for _, f := range p.Faults {
-		fmt.Fprintf(c.App.Writer, "%10.6f s  %s of client %d for %.3f s (%d)\n", float64(f.At)/1e6, f.Kind, f.Who, float64(f.For)/1e6, f.N)
+		fmt.Fprintf(w, "%10.6f s  %s of client %d for %.3f s (%d)\n", float64(f.At)/1e6, f.Kind, f.Who, float64(f.For)/1e6, f.N)
 	}
 }

@@ -97,15 +97,13 @@ func TestMutantAlive(t *testing.T) {
 		want string
 		fail bool
 	}{
-		{"not hunted", none, "mutants     not hunted (--mutants)\n", false},
-		{"all dead", newHunted(mutants.Summarize([]mutants.Result{dead})), "mutants     1 of 1 killed, after 7 runs in the median, 7 at the most\n", false},
+		{"not hunted", none, "mutants    not hunted (--mutants)\n", false},
+		{"all dead", newHunted(mutants.Summarize([]mutants.Result{dead})), "mutants    1 of 1 killed, after 7 runs in the median, 7 at the most\n", false},
 		{"one lives", newHunted(mutants.Summarize([]mutants.Result{dead, alive})), "\nalive: a fence is left out\nin:    lockstep/host.go, and breaks I1 I4\n", true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			var b bytes.Buffer
-			if err := printSimulated(&b, &simulated{Mutants: row.h}, true); err != nil {
-				t.Fatal(err)
-			}
+			(&simulated{Mutants: row.h}).print(&b, true)
 			if !strings.Contains(b.String(), row.want) {
 				t.Errorf("got\n%swant\n%s", &b, row.want)
 			}
@@ -140,7 +138,8 @@ func TestUnwritten(t *testing.T) {
 		if v.Artifact, err = keepFailure(c, subject, out); err != nil {
 			v.Unwritten = err.Error()
 		}
-		return printSimulated(c.App.Writer, &simulated{Violations: []simulatedFail{v}}, false)
+		(&simulated{Violations: []simulatedFail{v}}).print(c.App.Writer, false)
+		return nil
 	}
 	play := func() string {
 		b.Reset()
@@ -150,13 +149,13 @@ func TestUnwritten(t *testing.T) {
 		return b.String()
 	}
 	name := filepath.Join(dir, "simulation-1.json")
-	if got := play(); !strings.Contains(got, "small: samestep simulate --artifact "+name+"\n") {
+	if got := play(); !strings.Contains(got, "reduced: samestep simulate --artifact "+name+"\n") {
 		t.Error(got)
 	}
 	if err := errors.Join(os.Remove(name), os.Mkdir(name, 0o777)); err != nil {
 		t.Fatal(err)
 	}
-	if got := play(); !strings.Contains(got, "seed 1: I7 violated") || !strings.Contains(got, "small: not written: open ") {
+	if got := play(); !strings.Contains(got, "seed 1: I7 violated") || !strings.Contains(got, "reduced: not written: open ") {
 		t.Error(got)
 	}
 	broken := filepath.Join(dir, "half")
@@ -174,8 +173,8 @@ func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, row := range []struct{ args, stdout string }{
-		{"simulate --seeds 9", "violations  0\n"},
-		{"fuzz --matches 9", "verdict  every match came out the same in every way\n"},
+		{"simulate --seeds 9", "violations 0\n"},
+		{"fuzz --matches 9", "verdict    every match gave the same result in every way\n"},
 	} {
 		var stdout, stderr strings.Builder
 		code := run(ctx, append([]string{"samestep"}, strings.Fields(row.args)...), &stdout, &stderr)

@@ -10,25 +10,24 @@ import (
 	"github.com/seed-49bee653/samestep/internal/testing/mutants"
 )
 
-// errAlive ends a simulation that did not find a mistake in the engine.
-var errAlive = errors.New("the simulator has not found each mistake in the engine")
+var errAlive = errors.New("the simulator has not found every mistake in the engine")
 
-// huntOf returns the hunt that --mutants asks for; nil without it.
+// huntOf returns the hunt for mutants, or nil without --mutants.
 func huntOf(c *cli.Context) (*mutants.Hunt, error) {
 	if !c.Bool("mutants") {
 		return nil, nil
 	}
 	if c.IsSet("artifact") {
-		return nil, usagef("--mutants: not with --artifact")
+		return nil, usagef("--mutants: cannot be used with --artifact")
 	}
 	root, err := mutants.Checkout(".")
 	if err != nil {
-		return nil, usagef("--mutants: run it in a checkout of the engine, with the go command: %v", err)
+		return nil, usagef("--mutants: needs a checkout of the engine, and the go command: %v", err)
 	}
 	return &mutants.Hunt{Root: root, Mutants: mutants.All(), Workers: c.Int("workers")}, nil
 }
 
-// A hunted is the part of the JSON report about mutants.
+// A hunted is the result of a hunt for mutants.
 type hunted struct {
 	All    int      `json:"all"`
 	Killed int      `json:"killed"`
@@ -45,15 +44,15 @@ type mutant struct {
 	Hits string `json:"breaks"`
 }
 
-// runHunt runs a hunt with a progress bar. It returns nil without a hunt.
+// runHunt runs a hunt. It returns nil for nil.
 func runHunt(w io.Writer, h *mutants.Hunt) (*hunted, error) {
 	if h == nil {
 		return nil, nil
 	}
 	bar := newProgress(w, int64(len(h.Mutants)), "mutants")
 	defer bar.done()
-	done := int64(0)
-	h.Found = func(*mutants.Result) { done++; bar.set(done) }
+	tried := int64(0)
+	h.Found = func(*mutants.Result) { tried++; bar.set(tried) }
 	results, err := h.Run()
 	if err != nil {
 		return nil, err
@@ -69,14 +68,13 @@ func newHunted(s *mutants.Summary) *hunted {
 	return h
 }
 
-// print prints the survivors.
 func (h *hunted) print(w io.Writer) {
 	for _, m := range h.Alive {
 		fmt.Fprintf(w, "\nalive: %s\nin:    %s, and breaks %s\n", m.Name, m.File, m.Hits)
 	}
 }
 
-// err returns an error if mutants have survived.
+// err returns an error if a mutant has survived.
 func (h *hunted) err() error {
 	if h == nil || len(h.Alive) == 0 {
 		return nil

@@ -21,8 +21,7 @@ const (
 	maxReportBytes    = 256 << 20 // of all lines, unpacked
 )
 
-// A reportLine is a line of JSON with a checksum. Sections may follow, which are
-// those of the state, in order.
+// A reportLine is a line of JSON with a checksum, and maybe the sums of the state's sections, in order.
 type reportLine struct {
 	Tick     *lockstep.Tick   `json:"t"`
 	Player   *lockstep.Player `json:"p"`
@@ -30,7 +29,7 @@ type reportLine struct {
 	Sections []string         `json:"sections"`
 }
 
-// A reportsError is the error of what a line says, not of reading it.
+// A reportsError is an error in a line, and not of reading it.
 type reportsError struct {
 	line int
 	err  error
@@ -40,8 +39,8 @@ func (e *reportsError) Error() string { return fmt.Sprintf("line %d: %v", e.line
 
 func (e *reportsError) Unwrap() error { return e.err }
 
-// readReports reads the checksums in lines of JSON, maybe compressed with gzip,
-// and passes over other lines. If several players reported, one must be named.
+// readReports reads the checksums in lines of JSON, which may be compressed with gzip, and skips other lines. If several
+// players reported, only must name one.
 func readReports(r io.Reader, only *lockstep.Player) ([]desync.Report, error) {
 	var all []desync.Report
 	in := bufio.NewReader(r)
