@@ -30,19 +30,19 @@ func TestBarsOnTablet(t *testing.T) {
 	b.shot("tablet")
 	s.closed.Store(true)
 	s.cut()
-	b.shown(".banner", "Connection lost")
+	b.shown(".banner", "Disconnected")
 	b.until(below + `(document.querySelector(".banner"))`)
 	s.closed.Store(false)
 	b.until(live + ` && page.state.link.losses > 0`)
 	b.neverDiffered()
 }
 
-// A match that stands still says why for as long as it does, not only in the news.
+// While a match is on hold, the banner says why.
 func TestHeldIsShown(t *testing.T) {
 	s := newStage(t, setup{})
 	b := s.play(0)
 	for _, row := range []struct{ held, says string }{
-		{"the disk is full", "The match stands still: the disk is full"},
+		{"the disk is full", "The match is on hold: the disk is full"},
 		{"", ""},
 	} {
 		says := value[string](b, fmt.Sprintf(`(() => {

@@ -67,8 +67,8 @@ func (b *tab) rightClick(x, y float64) {
 	b.do(chromedp.MouseClickXY(x, y, chromedp.ButtonRight))
 }
 
-// choose drags a box around units, until they are chosen.
-func (b *tab) choose(owner, kind int) []spot {
+// selectUnits drags a box around units until they are selected.
+func (b *tab) selectUnits(owner, kind int) []spot {
 	b.t.Helper()
 	b.until(fmt.Sprintf(`(() => { const { frame } = page.renderer; for (let i = frame.units.start; i < frame.units.end; i += 6) if ((frame.words[i + 3] & 0xffff) === %d) return true; })()`, kind|owner<<8))
 	units := b.units(owner, kind)
@@ -90,14 +90,14 @@ func (b *tab) choose(owner, kind int) []spot {
 	return units
 }
 
-// Load, join, choose units with the mouse, order them, see them move; the page
+// Load, join, select units with the mouse, order them, see them move; the page
 // and the server agree at every check.
 func TestPlayByMouse(t *testing.T) {
 	s := newStage(t, setup{})
 	s.bot(1)
 	b := s.play(0)
-	units := b.choose(0, int(skirmish.Worker))
-	b.shot("chosen")
+	units := b.selectUnits(0, int(skirmish.Worker))
+	b.shot("selected")
 	b.rightClick(640, 300)
 	s.until("a worker goes where it was told", func(w *skirmish.World) bool {
 		moving := 0
@@ -161,7 +161,7 @@ func TestCutAndResume(t *testing.T) {
 	b.agree(1)
 	s.closed.Store(true)
 	s.cut()
-	b.shown(".banner", "Connection lost")
+	b.shown(".banner", "Disconnected")
 	b.shown(".banner", "attempt")
 	b.until(`page.state.link.attempt >= 2`)
 	b.shot("lost")
@@ -184,7 +184,7 @@ func TestCorruptAndHeal(t *testing.T) {
 	b.shown(".report", "Found at tick")
 	b.shown(".report", "Units")
 	b.shown(".report", "Health")
-	b.shown(".report", "Healed")
+	b.shown(".report", "Repaired")
 	b.agree(2)
 	b.shot("healed")
 	other.agree(2)
@@ -284,7 +284,7 @@ func TestBeginMatch(t *testing.T) {
 	b.do(chromedp.SetValue(chromedp.CSS(`[name="name"]`), "second"))
 	b.do(chromedp.SendKeys(chromedp.CSS(`[name="token"]`), "token-of-player-0"))
 	b.click(`#lobby form [type="submit"]`)
-	b.shown(`#lobby [role="alert"]`, "only an admin can begin a match")
+	b.shown(`#lobby [role="alert"]`, "only an admin can create a match")
 	b.do(chromedp.SetValue(chromedp.CSS(`[name="token"]`), "token-of-the-admin"))
 	b.click(`#lobby form [type="submit"]`)
 	b.shown("#lobby .cards", "second")

@@ -85,9 +85,9 @@ func TestWatchByMouse(t *testing.T) {
 		t.Errorf("the middle of the timeline is tick %d, want about 600", tick)
 	}
 	before := value[int](b, "viewer.state.tick")
-	b.click(`[aria-label="A tick on"]`)
+	b.click(`[aria-label="Forward one tick"]`)
 	b.at(before + 1)
-	b.click(`[aria-label="A tick back"]`)
+	b.click(`[aria-label="Back one tick"]`)
 	b.at(before)
 
 	// a unit, by a click on it
@@ -202,7 +202,7 @@ func TestWatchOwnFile(t *testing.T) {
 
 	// dropped on the lobby
 	b.do(chromedp.Navigate(s.url + "/#/"))
-	b.shown("#lobby", "Recorded matches")
+	b.shown("#lobby", "Replays")
 	b.drop("dropped.ssr", good)
 	b.until(`document.title.startsWith("dropped.ssr")`)
 	b.at(0)
@@ -213,7 +213,7 @@ func TestWatchOwnFile(t *testing.T) {
 	b.do(chromedp.Navigate(s.url + "/#/replay/none.ssr"))
 	b.shown(`#viewer [role="alert"]`, "the server has no replay of that name")
 	b.click(`#viewer .entry a[href="#/"]`)
-	b.shown("#lobby", "Recorded matches")
+	b.shown("#lobby", "Replays")
 }
 
 // pick clicks on the first unit that can be seen beside what lies on the map.

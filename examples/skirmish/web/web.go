@@ -1,28 +1,24 @@
-// Package web is skirmish in a browser: the page on which it is played and
-// watched, and the program that the page runs, which is the game itself compiled
-// to WebAssembly. Nothing of the rules is written twice: a browser's state has
-// the checksums of every other's.
+// Package web is skirmish in a browser: the page to play and watch it, and the page's program, the game itself compiled to
+// WebAssembly. So the rules are written once, and a browser's checksums agree with all others.
 //
-//	page/      what a browser is given as it is: HTML, CSS and small ES modules
+//	page/      static files: HTML, CSS and small ES modules
 //	wasm/      the program of the page (GOOS=js GOARCH=wasm), a thin layer over:
-//	scene/     what is to be drawn of two states, as one block of numbers a frame
+//	scene/     frames: what to draw of two states, as one block of numbers
 //	play/      camera, selection and orders: from clicks and keys to commands
-//	live/      a live match with all that: what the page of a match calls
-//	watch/     a recorded match, at any tick of it
+//	live/      a live match
+//	watch/     a replay, at any tick
 //
-// scene, play, live and watch are plain Go without a browser, and tested as such. The page
-// expects two more files beside its own:
+// scene, play, live and watch are plain Go, and tested without a browser. The page needs two more files:
 //
 //	skirmish.wasm   go build -trimpath -ldflags "-s -w" ./examples/skirmish/web/wasm
 //	wasm_exec.js    from lib/wasm of the Go that built it
 //
-// and the server's HTTP interface at its root: /matches and below. Where the page
-// is to go is said behind the # of its address:
+// and the server's HTTP interface at /matches. The fragment of the address selects the screen:
 //
 //	#/                        the lobby
 //	#/play/NAME?token=TOKEN   a match, as a player; without a token, with that of the lobby
 //	#/watch/NAME              a match, as a spectator
-//	#/replay/NAME             a recorded match; without a name, one that is dropped on the page
+//	#/replay/NAME             a replay; without a name, a file that is dropped on the page
 package web
 
 import (

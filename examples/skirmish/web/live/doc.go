@@ -1,10 +1,9 @@
-// Package live is a live match as a page shows it: a [client.Session] with a
-// person, a [play.Player], and the words for what happens to both.
+// Package live is a live match on the page: a [client.Session], the user's [play.Player], and news and status as text.
 //
 //	g := live.Join(ctx, "wss://host/matches/duel/play", token)
 //	frame = g.Frame(frame[:0], live.Screen{Width: 1280, Height: 720})
 //	g.Act(800, 400, false)
 //	text = g.Status() // JSON, a few times a second
 //
-// It needs no browser, and is tested without one, against a real server.
+// It needs no browser: its tests use a real server.
 package live

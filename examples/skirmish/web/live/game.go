@@ -12,12 +12,10 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
-// predictTicks is how far ahead own commands are shown: on worse connections they
-// are seen a little later.
+// predictTicks limits prediction: on a slow connection the user's commands show a little later.
 const predictTicks = 6
 
-// A Game is a match that is being played or watched. Its methods are for one
-// goroutine, which is not the session's.
+// A Game is a match that the user plays or watches. Its methods are for one goroutine, which is not the session's.
 type Game struct {
 	session *client.Session
 	leave   context.CancelFunc
@@ -31,8 +29,7 @@ type Game struct {
 	began   time.Time
 }
 
-// Join begins to play or watch the match at a WebSocket URL. What becomes of it is
-// told by Status.
+// Join begins to play or watch the match at a WebSocket URL. Status reports the progress.
 func Join(ctx context.Context, url, token string) *Game {
 	ctx, cancel := context.WithCancel(ctx)
 	g := &Game{leave: cancel, player: play.New(lockstep.System), began: time.Now()}
@@ -46,7 +43,7 @@ func Join(ctx context.Context, url, token string) *Game {
 	return g
 }
 
-// handle takes an event of the session.
+// handle processes an event of the session.
 func (g *Game) handle(c *player.Client, event any) {
 	g.client = c
 	switch e := event.(type) {
@@ -62,7 +59,7 @@ func (g *Game) handle(c *player.Client, event any) {
 	g.news.take(event)
 }
 
-// observe takes an event of the game.
+// observe processes an event of the game.
 func (g *Game) observe(_ lockstep.Tick, event any) {
 	if g.client == nil || g.client.Simulation() == nil || g.client.Stage() != player.StageLive {
 		return
@@ -73,8 +70,7 @@ func (g *Game) observe(_ lockstep.Tick, event any) {
 
 func (g *Game) now() lockstep.Time { return lockstep.Time(time.Since(g.began).Microseconds()) }
 
-// do calls f where the client may be used, and reports whether it did. A session
-// that is saying farewell has no time.
+// do calls f with the client in the session's goroutine, and reports whether it did. A closing session does not.
 func (g *Game) do(f func(c *player.Client)) bool {
 	select {
 	case <-g.session.Done():
@@ -88,7 +84,7 @@ func (g *Game) do(f func(c *player.Client)) bool {
 	return g.session.Do(f) == nil
 }
 
-// see calls f with the state that is shown, if there is one.
+// see calls f with the state on the screen, if there is one.
 func (g *Game) see(f func(c *player.Client, v player.View, w *skirmish.World)) {
 	g.do(func(c *player.Client) {
 		if v, ok := c.View(); ok {
@@ -99,16 +95,15 @@ func (g *Game) see(f func(c *player.Client, v player.View, w *skirmish.World)) {
 	})
 }
 
-// A Screen is what a frame is for.
+// A Screen describes the screen of a frame.
 type Screen struct {
 	Width, Height      int64 // pixels
-	Above, Below       int64 // of them, that something else covers
-	PointerX, PointerY int64 // where the building that is to be placed is shown; outside: nowhere
-	Dots               bool  // the small map, too
+	Above, Below       int64 // covered pixels of the height
+	PointerX, PointerY int64 // where the building to be placed is shown; nowhere if outside
+	Dots               bool  // for the minimap too
 }
 
-// Frame appends what is to be drawn now (see package scene), or nothing before
-// there is a state.
+// Frame appends the frame to be drawn now (see package scene), or nothing before there is a state.
 func (g *Game) Frame(dst []byte, s Screen) []byte {
 	g.see(func(c *player.Client, v player.View, w *skirmish.World) {
 		p := g.player
@@ -117,7 +112,7 @@ func (g *Game) Frame(dst []byte, s Screen) []byte {
 			p.Resize(s.Width, s.Height)
 		}
 		view := p.View()
-		view.Team, view.Player, view.Chosen, view.Dots = p.Team(w), uint8(p.Seat), p.Chosen(), s.Dots
+		view.Team, view.Player, view.Selected, view.Dots = p.Team(w), uint8(p.Seat), p.Selected(), s.Dots
 		view.Ways, view.Effects, view.Now = true, &g.effects, uint32(c.Tick())
 		if kind, at, fits := p.Ghost(w, s.PointerX, s.PointerY); kind != 0 {
 			const shift = 32 - scene.PlaceBits
@@ -131,7 +126,7 @@ func (g *Game) Frame(dst []byte, s Screen) []byte {
 	return dst
 }
 
-// Fog appends what the player's team knows of each cell; see [scene.Fog].
+// Fog appends the fog of war of the player's team; see [scene.Fog].
 func (g *Game) Fog(dst []byte) []byte {
 	g.see(func(_ *player.Client, _ player.View, w *skirmish.World) {
 		dst = scene.Fog(dst, w, g.player.Team(w))
@@ -139,7 +134,7 @@ func (g *Game) Fog(dst []byte) []byte {
 	return dst
 }
 
-// Ground appends where rock is; see [scene.Ground].
+// Ground appends the rocks; see [scene.Ground].
 func (g *Game) Ground(dst []byte) []byte {
 	g.see(func(_ *player.Client, _ player.View, w *skirmish.World) { dst = scene.Ground(dst, w) })
 	return dst
@@ -148,13 +143,13 @@ func (g *Game) Ground(dst []byte) []byte {
 // Leave gives up the seat for good, or stops watching.
 func (g *Game) Leave() { g.leave() }
 
-// Close stops playing or watching. The server holds the seat for a while.
+// Close stops playing or watching. The server keeps the seat for a while.
 func (g *Game) Close() {
 	g.session.Close()
-	g.leave() // nothing is left that hears it, but its memory
+	g.leave() // frees the context
 }
 
-// Cut ends the connection without a word, to show what happens then.
+// Cut drops the connection, to demonstrate reconnecting.
 func (g *Game) Cut() { g.session.Cut() }
 
 // Done is closed when the session has ended.

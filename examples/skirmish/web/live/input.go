@@ -10,7 +10,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
-// give lets the player do something, and submits the commands that come of it.
+// give calls f, and submits the commands that it returns.
 func (g *Game) give(f func(p *play.Player, w *skirmish.World) []any) {
 	g.see(func(c *player.Client, _ player.View, w *skirmish.World) {
 		for _, command := range f(g.player, w) {
@@ -24,8 +24,7 @@ func (g *Game) give(f func(p *play.Player, w *skirmish.World) []any) {
 	})
 }
 
-// Click is a click with the first button: it chooses, or it is where a mode's order
-// leads. See [play.Player.Click] and [play.Player.Target].
+// Click is a left-click: it selects, or it is the target of a mode's order. See [play.Player.Click] and [play.Player.Target].
 func (g *Game) Click(x, y int64, add, twice bool) {
 	g.give(func(p *play.Player, w *skirmish.World) []any {
 		if mode, _ := p.Mode(); mode != play.Select {
@@ -36,7 +35,7 @@ func (g *Game) Click(x, y int64, add, twice bool) {
 	})
 }
 
-// Tap is a touch: it chooses an own unit, or else gives those chosen an order.
+// Tap is a touch: it selects an own unit, or else gives the selected units an order.
 func (g *Game) Tap(x, y int64) {
 	g.give(func(p *play.Player, w *skirmish.World) []any {
 		if mode, _ := p.Mode(); mode != play.Select {
@@ -46,7 +45,7 @@ func (g *Game) Tap(x, y int64) {
 	})
 }
 
-// Drag chooses what is in a box; see [play.Player.Drag].
+// Drag selects the units in a box; see [play.Player.Drag].
 func (g *Game) Drag(x0, y0, x1, y1 int64, add bool) {
 	g.give(func(p *play.Player, w *skirmish.World) []any {
 		p.Drag(w, x0, y0, x1, y1, add)
@@ -54,7 +53,7 @@ func (g *Game) Drag(x0, y0, x1, y1 int64, add bool) {
 	})
 }
 
-// Act is a click with the other button; see [play.Player.Act].
+// Act is a right-click; see [play.Player.Act].
 func (g *Game) Act(x, y int64, queued bool) {
 	g.give(func(p *play.Player, w *skirmish.World) []any { return p.Act(w, x, y, queued) })
 }
@@ -64,7 +63,7 @@ func (g *Game) Do(action string) {
 	g.give(func(p *play.Player, w *skirmish.World) []any { return p.Do(w, action) })
 }
 
-// Key is a key; it reports whether the key is for anything. See [play.Player.Key].
+// Key is a key; it reports whether the key has a function. See [play.Player.Key].
 func (g *Game) Key(code string, shift, control bool) (known bool) {
 	g.give(func(p *play.Player, w *skirmish.World) (commands []any) {
 		commands, known = p.Key(w, code, shift, control)
@@ -78,7 +77,7 @@ func (g *Game) Pan(dx, dy int64) {
 	g.see(func(*player.Client, player.View, *skirmish.World) { g.player.Pan(dx, dy) })
 }
 
-// Zoom changes the zoom to so many thousandths, around a pixel.
+// Zoom multiplies the zoom by thousandths/1000, around a pixel.
 func (g *Game) Zoom(thousandths, x, y int64) {
 	g.see(func(*player.Client, player.View, *skirmish.World) { g.player.ZoomBy(thousandths, x, y) })
 }
@@ -91,14 +90,14 @@ func (g *Game) LookAt(x, y int64) {
 	})
 }
 
-// Corrupt changes a field of this client's state, to show how that is found and
-// healed: the health of the first chosen unit, or of the first there is.
+// Corrupt changes a field of this client's state, to demonstrate how a desync is found and repaired: the health of the
+// first selected unit, or of the first unit.
 func (g *Game) Corrupt() {
 	g.see(func(c *player.Client, _ player.View, _ *skirmish.World) {
 		w := lockstep.World[skirmish.World](c.Simulation())
 		index := 0
 		for i := range w.Units {
-			if chosen := g.player.Chosen(); len(chosen) > 0 && w.Units[i].ID == chosen[0] {
+			if selected := g.player.Selected(); len(selected) > 0 && w.Units[i].ID == selected[0] {
 				index = i
 			}
 		}

@@ -133,14 +133,14 @@ func TestPlay(t *testing.T) {
 	if !v.Key("KeyF", false, false) || v.Key("KeyZ", false, false) {
 		t.Error("the keys F and Z: want only F to be for something")
 	}
-	s = v.until("the army is chosen", func(s *live.Status) bool { return len(s.Panel.Chosen) == 2 })
+	s = v.until("the army is selected", func(s *live.Status) bool { return len(s.Panel.Selected) == 2 })
 	v.Act(100, 100, false)
 	v.until("answered", func(s *live.Status) bool { return s.Net.Unanswered == 0 && s.Net.Agreed > 3 })
 	if s.Net.Differing != 0 || v.said("problem", "") {
 		t.Errorf("%d checksums differ; news: %v", s.Net.Differing, v.lines)
 	}
 	v.Click(400, 300, false, false) // the base, which the camera begins above
-	v.until("the base is chosen", func(s *live.Status) bool { return s.Panel.One != nil && s.Panel.One.Kind == "base" })
+	v.until("the base is selected", func(s *live.Status) bool { return s.Panel.One != nil && s.Panel.One.Kind == "base" })
 	v.Do("train:worker")
 	v.until("it trains", func(s *live.Status) bool { return s.Panel.One.Making == "worker" })
 	v.Do("train:soldier")
@@ -177,7 +177,7 @@ func TestCutAndResume(t *testing.T) {
 	v.until("live", isLive)
 	v.Cut()
 	v.until("back", func(s *live.Status) bool { return s.Link.Losses == 1 && s.Link.State == "live" })
-	if !v.said("link", "connection lost") || !v.said("link", "resumed at tick") {
+	if !v.said("link", "disconnected") || !v.said("link", "reconnected at tick") {
 		t.Errorf("news: %v", v.lines)
 	}
 }
@@ -208,7 +208,7 @@ func TestRefused(t *testing.T) {
 	for _, row := range []struct{ name, url, token, state, text string }{
 		{"unknown token", url, "token-of-nobody-01", "failed", "does not know yours"},
 		{"full", url, "token-of-eve-0123", "failed", "All seats"},
-		{"another build", other, "token-of-ada-0123", "failed", "another version"},
+		{"another build", other, "token-of-ada-0123", "failed", "different versions"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			v := join(t, row.url, row.token)

@@ -12,57 +12,57 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// maxLines is how many lines of news wait to be shown. Older ones are dropped.
+// maxLines limits the waiting lines of news. Older ones are dropped.
 const maxLines = 64
 
 // A Line is a piece of news.
 type Line struct {
 	Sort   string `json:"sort"`   // "chat", "problem", "game", "link", "desync", "name" or "pace"
-	Player int    `json:"player"` // who wrote it, or whom it is about; -1 for nobody
+	Player int    `json:"player"` // its author or subject; -1 without one
 	Text   string `json:"text"`
 }
 
-// A Link is how the connection does.
+// A Link is the state of the connection.
 type Link struct {
 	State   string `json:"state"` // "connecting", "joining", "syncing", "live", "lost", "ended" or "failed"
 	Text    string `json:"text"`
 	Attempt int    `json:"attempt"`  // after a loss
 	RetryMS int64  `json:"retry_ms"` // to the next attempt
-	Bytes   uint32 `json:"bytes"`    // of the state that is arriving
+	Bytes   uint32 `json:"bytes"`    // received bytes of the state
 	Total   uint32 `json:"total"`
-	Tick    uint32 `json:"tick"`   // of the state that catches up
-	Target  uint32 `json:"target"` // what it catches up with
+	Tick    uint32 `json:"tick"`   // simulated while catching up
+	Target  uint32 `json:"target"` // the last tick to catch up to
 	Losses  int    `json:"losses"`
-	Held    string `json:"held"`    // why the match stands still; "" if it does not
+	Held    string `json:"held"`    // why the match is on hold; "" if it is not
 	Refused bool   `json:"refused"` // the server does not know the token
 }
 
-// A Desync is what is known of this client's last desync.
+// A Desync describes this client's last desync.
 type Desync struct {
-	Planted string  `json:"planted"` // what was changed on purpose; "" for nothing
-	At      uint32  `json:"at"`      // when that was
-	Tick    uint32  `json:"tick"`    // the check that differed; 0 before
-	Agreed  uint32  `json:"agreed"`  // the last one that did not, as far as it is known
-	Section string  `json:"section"` // the first that differs; "" if it is not known
-	Seen    uint32  `json:"seen"`    // the tick at which both states were compared; 0 before
-	Fields  []Field `json:"fields"`  // that differed then, the first of them
-	Total   int     `json:"total"`   // of fields that differed then
+	Planted string  `json:"planted"` // the field that was corrupted on purpose; "" for none
+	At      uint32  `json:"at"`      // the tick of that
+	Tick    uint32  `json:"tick"`    // of the mismatching check; 0 before
+	Agreed  uint32  `json:"agreed"`  // the last check that agreed, as far as known
+	Section string  `json:"section"` // the first different section; "" if unknown
+	Seen    uint32  `json:"seen"`    // the tick of the comparison of both states; 0 before
+	Fields  []Field `json:"fields"`  // the first different fields
+	Total   int     `json:"total"`   // number of different fields
 	Healed  uint32  `json:"healed"`  // the check that agreed again; 0 before
 	Number  int     `json:"number"`  // of desyncs so far
 }
 
-// A Field is a field that differed.
+// A Field is a field that differs.
 type Field struct {
 	Path   string `json:"path"`
 	Ours   string `json:"ours"`
 	Theirs string `json:"theirs"`
 }
 
-// news is what there is to tell.
+// news collects lines and states for the next Status.
 type news struct {
 	lines  []Line
 	link   Link
-	retry  lockstep.Time // when the next attempt is
+	retry  lockstep.Time // of the next attempt
 	desync Desync
 	begun  bool
 }
@@ -78,7 +78,7 @@ func (n *news) line(sort string, player int, text string) {
 
 func (n *news) problem(text string) { n.line("problem", -1, text) }
 
-// plain returns an error without the names of packages.
+// plain returns the text of an error without package names.
 func plain(err error) string {
 	text := err.Error()
 	for _, prefix := range []string{"lockstep: client: ", "lockstep: ", "client: "} {
@@ -87,7 +87,7 @@ func plain(err error) string {
 	return text
 }
 
-// take takes an event of the session.
+// take processes an event of the session.
 func (n *news) take(event any) {
 	switch e := event.(type) {
 	case player.Note:
@@ -95,7 +95,7 @@ func (n *news) take(event any) {
 		n.line(sort, int(e.Player), e.Text)
 	case lockstep.Receipt:
 		if e.Reason != lockstep.Accepted {
-			n.problem("not done: " + refusal(&e))
+			n.problem("rejected: " + refusal(&e))
 		}
 	case player.Desynced:
 		planted, at, number := n.desync.Planted, n.desync.At, n.desync.Number
@@ -103,12 +103,12 @@ func (n *news) take(event any) {
 			planted, at = "", 0
 		}
 		n.desync = Desync{Planted: planted, At: at, Tick: uint32(e.Tick), Agreed: uint32(e.Agreed), Section: e.Section, Number: number + 1}
-		n.line("desync", -1, fmt.Sprintf("desync: this state of tick %d is not the match's", e.Tick))
+		n.line("desync", -1, fmt.Sprintf("desync: this browser's state of tick %d is wrong", e.Tick))
 	case player.Explained:
 		n.explained(&e)
 	case player.Healed:
 		n.desync.Healed = uint32(e.Tick)
-		n.line("desync", -1, fmt.Sprintf("healed: the checksums of tick %d agree again", e.Tick))
+		n.line("desync", -1, fmt.Sprintf("repaired: the checksums of tick %d agree again", e.Tick))
 	default:
 		n.connection(event)
 	}
@@ -125,7 +125,7 @@ func (n *news) explained(e *player.Explained) {
 	}
 }
 
-// refusal says why a command was not accepted.
+// refusal returns why a command was rejected.
 func refusal(r *lockstep.Receipt) string {
 	if r.Detail != "" {
 		return play.Words(r.Detail)
@@ -133,7 +133,7 @@ func refusal(r *lockstep.Receipt) string {
 	return r.Reason.String()
 }
 
-// connection takes an event of the connection.
+// connection processes an event of the connection.
 func (n *news) connection(event any) {
 	l := &n.link
 	switch e := event.(type) {
@@ -148,13 +148,13 @@ func (n *news) connection(event any) {
 		l.State, l.Text, l.Attempt = "syncing", "waiting for the state", 0
 	case player.StreamResumed:
 		l.State, l.Text = "live", "resumed"
-		n.line("link", -1, fmt.Sprintf("resumed at tick %d", e.Tick))
+		n.line("link", -1, fmt.Sprintf("reconnected at tick %d", e.Tick))
 	case player.SyncProgress:
 		l.State = "syncing"
 		l.Bytes, l.Total, l.Tick, l.Target = e.Bytes, e.TotalBytes, uint32(e.Tick), uint32(e.Target)
 		l.Text = fmt.Sprintf("catching up: tick %d of %d", e.Tick, e.Target)
 		if e.TotalBytes > 0 {
-			l.Text = fmt.Sprintf("the state: %d of %d KiB", e.Bytes>>10, e.TotalBytes>>10)
+			l.Text = fmt.Sprintf("loading the state: %d of %d KiB", e.Bytes>>10, e.TotalBytes>>10)
 		}
 	case player.Synced:
 		l.State, l.Text = "live", "live"
@@ -165,16 +165,16 @@ func (n *news) connection(event any) {
 	case player.ConnectionLost:
 		l.State, l.Text = "lost", plain(e.Err)
 		l.Losses++
-		n.line("link", -1, "connection lost")
+		n.line("link", -1, "disconnected")
 	case player.Retrying:
 		l.Attempt, n.retry = e.Attempt, e.At
 	case player.Held:
 		l.Text, l.Held = "live", e.Reason
 		if e.Reason == "" {
-			n.line("link", -1, "the match goes on")
+			n.line("link", -1, "the match continues")
 			return
 		}
-		l.Text = "the match stands still: " + e.Reason
+		l.Text = "the match is on hold: " + e.Reason
 		n.line("link", -1, l.Text)
 	case player.Ended:
 		l.State, l.Text = "ended", e.Reason
@@ -187,16 +187,16 @@ func (n *news) connection(event any) {
 	}
 }
 
-// refused says in words what the server did not like.
+// refused shows an error of the server.
 func (n *news) refused(e *player.ServerError) {
 	switch e.Code {
 	case protocol.ErrorRefused:
 		n.link.Refused = true
-		n.link.Text = "You need a token here, and the server does not know yours. Whoever runs the server has one for each seat."
+		n.link.Text = "This match needs a token, and the server does not know yours. Ask the operator of the server for one."
 	case protocol.ErrorFull:
-		n.link.Text = "All seats of this match are taken. You can watch it."
+		n.link.Text = "All seats of this match are taken. You can spectate."
 	case protocol.ErrorIdentity:
-		n.link.Text = fmt.Sprintf("This page is of another version than the server: %s differs (%s). Load the page again.", e.Field, e.Text)
+		n.link.Text = fmt.Sprintf("This page and the server have different versions: %s differs (%s). Reload the page.", e.Field, e.Text)
 	case protocol.ErrorMalformed:
 		n.link.Text = "The server does not understand this page: " + e.Text
 	default:
@@ -206,7 +206,7 @@ func (n *news) refused(e *player.ServerError) {
 	n.link.State = "failed"
 }
 
-// closing says in words why the server ends the connection for good.
+// closing shows why the server ended the connection.
 func (n *news) closing(e *player.ServerClosing) {
 	if e.RetryAfter > 0 {
 		n.line("link", -1, "the server closes the connection: "+e.Text)
@@ -214,11 +214,11 @@ func (n *news) closing(e *player.ServerClosing) {
 	}
 	words := map[protocol.CloseCode]string{
 		protocol.CloseLeft:     "You have left the match.",
-		protocol.CloseReplaced: "This seat is played from another window now.",
-		protocol.CloseKicked:   "You were removed from the match: ",
-		protocol.CloseBanned:   "You are kept out of the match: ",
+		protocol.CloseReplaced: "You have joined from another window.",
+		protocol.CloseKicked:   "You were kicked: ",
+		protocol.CloseBanned:   "You cannot join this match: ",
 		protocol.CloseEnded:    "The match is over: ",
-		protocol.CloseShutdown: "The server was shut down: ",
+		protocol.CloseShutdown: "The server has shut down: ",
 	}[e.Code]
 	switch {
 	case words == "":
@@ -227,7 +227,7 @@ func (n *news) closing(e *player.ServerClosing) {
 		words += e.Text
 	}
 	if n.link.State == "ended" {
-		return // and the match has said why
+		return // the reason is shown already
 	}
 	n.link.Text, n.link.State = words, "failed"
 	if e.Code == protocol.CloseEnded || e.Code == protocol.CloseLeft {
@@ -235,24 +235,24 @@ func (n *news) closing(e *player.ServerClosing) {
 	}
 }
 
-// lost says why the client has given up, unless the server has said it.
+// lost shows why the client has given up, unless the server gave a reason.
 func (n *news) lost(err error) {
 	if n.link.State == "failed" || n.link.State == "ended" {
 		return
 	}
 	n.link.State = "failed"
-	n.link.Text = "The connection could not be made again: " + plain(err)
+	n.link.Text = "Reconnecting failed: " + plain(err)
 	if !n.begun && errors.Is(err, player.ErrGaveUp) {
-		n.link.Text = "The match cannot be joined: " + plain(err)
+		n.link.Text = "Cannot join the match: " + plain(err)
 	}
 }
 
 func (n *news) corrupted(at lockstep.Tick, path string) {
 	n.desync = Desync{Planted: path, At: uint32(at), Number: n.desync.Number}
-	n.line("desync", -1, "changed "+path+" of this state")
+	n.line("desync", -1, "changed "+path+" in this browser")
 }
 
-// report takes an event of the game that people want to read.
+// report shows an event of the game.
 func (n *news) report(event any) {
 	switch e := event.(type) {
 	case skirmish.PlayerDefeated:

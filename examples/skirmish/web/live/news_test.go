@@ -13,8 +13,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// What the connection goes through, as it is told: each row goes on from a new
-// connection that is live.
+// The link after events of the connection. Each row begins with a live connection.
 func TestConnectionInWords(t *testing.T) {
 	began := []any{player.Dialing{}, player.Connected{}, player.Welcomed{}, player.Synced{Tick: 7}}
 	for _, row := range []struct {
@@ -31,16 +30,16 @@ func TestConnectionInWords(t *testing.T) {
 		{[]any{player.ServerClosing{Code: protocol.CloseEnded, Text: "by an admin"}}, "ended", "by an admin"},
 		{[]any{player.ServerClosing{Code: protocol.CloseLeft}}, "ended", "left"},
 		{[]any{player.ServerClosing{Code: protocol.CloseReplaced}}, "failed", "another window"},
-		{[]any{player.ServerClosing{Code: protocol.CloseKicked, Text: "rude"}}, "failed", "removed from the match: rude"},
-		{[]any{player.ServerClosing{Code: protocol.CloseBanned, Text: "banned for 60 s"}}, "failed", "kept out of the match: banned for 60 s"},
+		{[]any{player.ServerClosing{Code: protocol.CloseKicked, Text: "rude"}}, "failed", "kicked: rude"},
+		{[]any{player.ServerClosing{Code: protocol.CloseBanned, Text: "banned for 60 s"}}, "failed", "cannot join this match: banned for 60 s"},
 		{[]any{player.ServerClosing{Code: protocol.CloseAbuse, Text: "flood"}}, "failed", "abuse): flood"},
 		{[]any{player.ServerClosing{Code: protocol.CloseShutdown, RetryAfter: lockstep.Second}}, "live", "live"},
 		{[]any{player.ServerError{Code: protocol.ErrorLimit, Text: "slower"}}, "live", "live"},
 		{[]any{player.ServerError{Code: protocol.ErrorMalformed, Text: "what?"}}, "failed", "does not understand this page: what?"},
-		{[]any{player.Held{Reason: "the disk is full"}}, "live", "stands still: the disk is full"},
+		{[]any{player.Held{Reason: "the disk is full"}}, "live", "on hold: the disk is full"},
 		{[]any{player.Held{Reason: "the disk is full"}, player.Held{}}, "live", "live"},
 		{[]any{player.Held{Reason: "the disk is full"}, player.ConnectionLost{Err: errors.New("x")}, player.Connected{}}, "joining", "connected"},
-		{[]any{player.LostForGood{Err: fmt.Errorf("%w: x", player.ErrGaveUp)}}, "failed", "could not be made again"},
+		{[]any{player.LostForGood{Err: fmt.Errorf("%w: x", player.ErrGaveUp)}}, "failed", "Reconnecting failed"},
 		{[]any{player.ServerError{Code: protocol.ErrorRefused}}, "failed", "does not know yours"},
 		{[]any{player.ServerError{Code: protocol.ErrorFull}, player.LostForGood{Err: errors.New("full")}}, "failed", "All seats"},
 	} {
@@ -52,8 +51,8 @@ func TestConnectionInWords(t *testing.T) {
 		if n.link.State != row.state || !strings.Contains(n.link.Text, row.text) {
 			t.Errorf("%v: got %q: %q, want %q: %q", row.events, n.link.State, n.link.Text, row.state, row.text)
 		}
-		if want := strings.Contains(row.text, "stands still"); n.link.Held != "" != want {
-			t.Errorf("%v: the match stands still: got %q, want it said: %v", row.events, n.link.Held, want)
+		if want := strings.Contains(row.text, "on hold"); n.link.Held != "" != want {
+			t.Errorf("%v: on hold: got %q, want %v", row.events, n.link.Held, want)
 		}
 		if want := strings.Contains(row.text, "does not know yours"); n.link.Refused != want {
 			t.Errorf("%v: the token is refused: got %v, want %v", row.events, n.link.Refused, want)
@@ -72,7 +71,7 @@ func TestNews(t *testing.T) {
 	n.report(skirmish.MatchWon{Team: 1})
 	n.report(skirmish.Shot{})
 	want := []Line{
-		{"chat", 3, "hi"}, {"problem", -1, "not done: that costs more than you have: 3"},
+		{"chat", 3, "hi"}, {"problem", -1, "rejected: that costs more than you have: 3"},
 		{"game", 2, "is defeated"}, {"game", -1, "team 2 has won"},
 	}
 	if fmt.Sprint(n.lines) != fmt.Sprint(want) {

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
-// A Status is all that the page shows in words.
+// A Status is everything that the page shows as text.
 type Status struct {
 	Link   Link    `json:"link"`
 	Net    Net     `json:"net"`
@@ -21,7 +21,7 @@ type Status struct {
 	Panel *play.Panel `json:"panel"`
 }
 
-// A Match is what the header says of the match.
+// A Match has facts of the match's header.
 type Match struct {
 	ID         string `json:"id"`
 	Players    uint8  `json:"players"`
@@ -31,7 +31,7 @@ type Match struct {
 	Size       uint16 `json:"size"`
 }
 
-// Net is what the client measures.
+// Net has the client's measurements.
 type Net struct {
 	Stage       string `json:"stage"`
 	Seat        int    `json:"seat"` // -1 without one
@@ -53,7 +53,7 @@ type Net struct {
 	TotalOut    uint64 `json:"total_out"`
 }
 
-// Status returns the [Status] as JSON, or nothing while the session has no time.
+// Status returns the [Status] as JSON, or nothing while the session is closing.
 func (g *Game) Status() []byte {
 	var b []byte
 	g.do(func(c *player.Client) {

@@ -1,5 +1,5 @@
-// The panel of the checksums: do all machines compute the same match, and if not,
-// what differs. It can spoil the own state, to show how that is found and healed.
+// The panel of checksums: do all machines compute the same match, and if not, which fields differ? It can corrupt the
+// state of this browser, to show how a desync is found and repaired.
 
 import { el, text } from "./dom.js";
 
@@ -13,8 +13,8 @@ export class Checks {
       this.report,
       el("p", { class: "try" },
         el("button", { id: "corrupt", onclick: () => skirmish.corrupt() }, "Corrupt my state"),
-        el("button", { id: "cut", onclick: () => skirmish.cut() }, "Cut my connection")),
-      el("small", {}, "Both are for demonstrations: one changes the health of a unit on this machine only, the other ends the connection without a word. The match of the others goes on unchanged."),
+        el("button", { id: "cut", onclick: () => skirmish.cut() }, "Disconnect me")),
+      el("small", {}, "For demonstration: the first changes the health of a unit in this browser only, the second drops the connection. The other players notice nothing."),
     );
   }
 
@@ -29,7 +29,7 @@ export class Checks {
 
   update({ net, match, desync }) {
     const every = match ? `, one every ${match.check_every} ticks` : "";
-    text(this.agreement, `${net.agreed} checksums of the match were this machine's own${every}. ${net.differing || "None"} ${net.differing > 1 ? "were" : "was"} not.`);
+    text(this.agreement, `${net.agreed} checksums agree with the match${every}, ${net.differing || "none"} ${net.differing === 1 ? "differs" : "differ"}.`);
     const key = JSON.stringify(desync);
     if (this.key === key) return;
     this.key = key;
@@ -38,22 +38,22 @@ export class Checks {
   }
 }
 
-// describe tells the story of a desync, one line for each thing that is known.
+// describe returns the steps of a desync: planted, found, compared, repaired.
 function describe(d) {
   const steps = [];
   const step = (state, ...content) => steps.push(el("li", { class: state }, ...content));
-  if (d.planted) step("bad", `At tick ${d.at} `, el("code", {}, d.planted), " was changed on this machine.");
+  if (d.planted) step("bad", `At tick ${d.at} `, el("code", {}, d.planted), " was changed in this browser.");
   if (d.tick) {
-    step("bad", `Found at tick ${d.tick}: the checksums differ`, d.section ? " in section " : "", d.section ? el("code", {}, d.section) : "", d.agreed ? `; the last that agreed was of tick ${d.agreed}.` : ".");
+    step("bad", `Found at tick ${d.tick}: the checksums differ`, d.section ? " in section " : "", d.section ? el("code", {}, d.section) : "", d.agreed ? `; they last agreed at tick ${d.agreed}.` : ".");
   } else {
-    step("wait", "The next check will find it.");
+    step("wait", "The next check finds it.");
   }
   if (d.fields?.length) {
     const rows = d.fields.map((f) => el("tr", {}, el("td", {}, el("code", {}, f.path)), el("td", { class: "ours" }, f.ours), el("td", { class: "theirs" }, f.theirs)));
     step("", `Compared at tick ${d.seen}: ${d.total} ${d.total === 1 ? "field differs" : "fields differ"}.`,
       el("table", {}, el("thead", {}, el("tr", {}, el("th", {}, "field"), el("th", {}, "here"), el("th", {}, "match"))), el("tbody", {}, ...rows)));
   }
-  if (d.healed) step("good", `Healed: this machine got the match's state, and the checksums of tick ${d.healed} agree again.`);
-  else if (d.tick) step("wait", "Waiting for the match's state…");
+  if (d.healed) step("good", `Repaired: the server sent the right state, and the checksums of tick ${d.healed} agree again.`);
+  else if (d.tick) step("wait", "Waiting for the right state…");
   return [el("ol", {}, ...steps)];
 }

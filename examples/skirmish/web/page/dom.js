@@ -13,30 +13,30 @@ export function el(name, attributes = {}, ...children) {
   return e;
 }
 
-// text sets the text of an element, if it is another.
+// text sets the text of an element if it differs.
 export function text(e, value) {
   if (e.textContent !== String(value)) e.textContent = value;
 }
 
-// bytes writes a number of bytes a second.
+// bytes formats a number of bytes.
 export function bytes(n) {
   if (n < 1000) return `${n} B`;
   if (n < 1e6) return `${(n / 1000).toFixed(1)} kB`;
   return `${(n / 1e6).toFixed(1)} MB`;
 }
 
-// clock writes a number of ticks as minutes and seconds.
+// clock formats a number of ticks as minutes and seconds.
 export function clock(ticks, rate) {
   const s = Math.floor(ticks / (rate || 20));
   return `${Math.floor(s / 60)}:${String(s % 60).padStart(2, "0")}`;
 }
 
-// remember keeps a value in the browser, for this page; recall gives it back.
+// remember stores a value in the browser; recall returns it, or "".
 export function remember(key, value) {
   try {
     localStorage.setItem(`samestep ${key}`, value);
   } catch {
-    // a browser that keeps nothing
+    // this browser stores nothing
   }
 }
 

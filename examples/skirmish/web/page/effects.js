@@ -1,9 +1,9 @@
-// Draws what happens between units: shots, deaths, and where units go.
+// Draws effects: shots, deaths, and the ways of units.
 
 import { EFFECT } from "./frame.js";
 import { of } from "./palette.js";
 
-// The sorts, as package scene numbers them.
+// The kinds of effects, as package scene numbers them.
 const STRIKE = 1, ARROW = 2, PUFF = 3, RUIN = 4, DONE = 5, SPARK = 6, WAY = 7, ASSAULT = 8;
 
 // drawEffects draws the effects of a frame.

@@ -5,10 +5,10 @@ const TICK = 0, ZONES = 1, CRYSTALS = 2, UNITS = 3, EFFECTS = 4, DOTS = 5, FOG =
 const GHOST = 11, GHOST_X = 12, GHOST_Y = 13, TEAM = 14, PLAYER = 15, WORDS = 16;
 
 export const ZONE = 4, CRYSTAL = 3, UNIT = 6, EFFECT = 5, DOT = 1; // words of each
-export const CHOSEN = 1, UNBUILT = 2, LOADED = 4, WALKING = 8, FIGHTING = 16, HURT = 32; // flags
+export const SELECTED = 1, UNBUILT = 2, LOADED = 4, WALKING = 8, FIGHTING = 16, HURT = 32; // flags
 export const PLACE = 1024; // places are in 1/1024 of a cell
 
-// Frame is a view of one block; it is used again for each.
+// Frame is a view of one block, reused for each.
 export class Frame {
   read(words) {
     this.words = words;

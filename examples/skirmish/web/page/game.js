@@ -1,4 +1,4 @@
-// A live match on the screen: the map, and around it what there is to know and to do.
+// The screen of a live match: the map, and the panels around it.
 
 import { el } from "./dom.js";
 import { tokenFor, tokenToWatch, forget } from "./token.js";
@@ -16,11 +16,11 @@ export class Game {
     this.ground = el("canvas", { class: "map", "aria-hidden": "true" });
     this.moving = el("canvas", {
       class: "map", tabindex: "0", id: "map", role: "application",
-      "aria-label": "The map. Arrow keys move the view, space chooses and enter gives an order in its middle.",
+      "aria-label": "The map. Arrow keys scroll. Space selects, and Enter gives an order, in the middle of the screen.",
     });
     this.box = el("div", { class: "box", hidden: true });
     this.cross = el("div", { class: "cross", hidden: true });
-    this.small = el("canvas", { class: "minimap", "aria-label": "Small map" });
+    this.small = el("canvas", { class: "minimap", "aria-label": "Minimap" });
     this.hud = new Hud(this.small, { chat: () => this.hud.write(), map: this.moving });
     root.append(this.ground, this.moving, this.box, this.cross, this.hud.element);
     this.renderer = new Renderer(this.ground, this.moving, program);
@@ -31,16 +31,15 @@ export class Game {
     new ResizeObserver(() => this.#resize()).observe(root);
     const bars = new ResizeObserver(() => this.#cover());
     for (const bar of [this.hud.top, this.hud.bottom]) bars.observe(bar);
-    globalThis.page = this; // for those who debug, and for tests
+    globalThis.page = this; // for debugging and tests
   }
 
-  // show joins the match of a name: to play with the token given, or the one that
-  // the lobby remembers, or to watch.
+  // show joins a match to play or to watch it, with the token in the address, or else the one that the lobby remembers.
   show(name, query, watch = false) {
     this.root.hidden = false;
     document.title = `${name} · Skirmish`;
     const token = this.token = (watch ? tokenToWatch : tokenFor)(name, query.get("token"));
-    if (query.has("token")) history.replaceState(null, "", `#/${watch ? "watch" : "play"}/${encodeURIComponent(name)}`); // not for others to read
+    if (query.has("token")) history.replaceState(null, "", `#/${watch ? "watch" : "play"}/${encodeURIComponent(name)}`); // a token must not stay in the address
     const url = new URL(`/matches/${encodeURIComponent(name)}/play`, location.href);
     url.protocol = location.protocol === "https:" ? "wss:" : "ws:";
     this.renderer.reset();
@@ -51,15 +50,14 @@ export class Game {
     this.state = null;
     this.statusAt = this.dotsAt = this.before = 0;
     this.next = requestAnimationFrame((now) => this.#frame(now));
-    this.timer = setInterval(() => this.#status(), 1000); // also while the page is not drawn
+    this.timer = setInterval(() => this.#status(), 1000); // also while the page is hidden
   }
 
-  // #join asks first whether there is such a match: a WebSocket that cannot be opened
-  // does not tell why.
+  // #join first asks whether the match exists, because a failing WebSocket gives no reason.
   async #join(name, url, token) {
     const visit = (this.visit = {});
-    const listed = await isListed(name).catch(() => true); // the WebSocket will tell
-    if (this.visit !== visit) return; // and went elsewhere meanwhile
+    const listed = await isListed(name).catch(() => true); // then the WebSocket fails
+    if (this.visit !== visit) return; // the user has left
     if (!listed) {
       this.hud.fail("There is no such match on this server.", false);
       return;
@@ -81,7 +79,7 @@ export class Game {
     this.#cover();
   }
 
-  // #cover measures the bars, which grow with what stands in them.
+  // #cover measures the bars, whose height depends on their content.
   #cover() {
     this.covered = this.hud.covered();
     this.root.style.setProperty("--above", `${this.covered.above}px`);
@@ -120,7 +118,7 @@ export class Game {
     });
   }
 
-  // #mark shows for a moment where an order leads.
+  // #mark briefly shows the target of an order.
   #mark(x, y) {
     if (!this.state?.panel?.chosen?.length || this.state.net.seat < 0) return;
     const mark = el("div", { class: "mark" });
@@ -130,16 +128,15 @@ export class Game {
   }
 }
 
-// program calls the program, which is loaded after this module.
+// program calls the WebAssembly program, which is loaded after this module.
 const program = {
   frame: (...args) => skirmish.frame(...args),
   ground: (array) => skirmish.ground(array),
   fog: (array) => skirmish.fog(array),
 };
 
-// isListed says whether the server has a match of that name. It reads the list, page
-// after page, up to where the name belongs: to ask for a match that is not there would be
-// an error in the browser's console.
+// isListed reports whether the server has a match of that name. It reads the list page by page, because requesting a
+// missing match would log an error in the browser's console.
 async function isListed(name) {
   for (let after = ""; ; ) {
     const answer = await fetch(`/matches?after=${encodeURIComponent(after)}`);

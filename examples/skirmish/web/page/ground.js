@@ -1,17 +1,17 @@
-// The ground with its rocks, drawn once, and the fog above it.
+// The ground with its rocks, drawn once, and the fog of war above it.
 
 import { land } from "./palette.js";
 
-const largest = 4096; // pixels along a side of the picture
+const largest = 4096; // pixels along a side of the image
 
-// random is a number from 0 to 1 that is always the same for a place.
+// random returns a number from 0 to 1 that depends on the place only.
 function random(x, y, n) {
   let h = (x * 374761393 + y * 668265263 + n * 2147483647) | 0;
   h = Math.imul(h ^ (h >>> 13), 1274126177);
   return ((h ^ (h >>> 16)) >>> 0) / 4294967296;
 }
 
-// Ground is the picture of a map.
+// Ground is the image of a map.
 export class Ground {
   // rock has one byte for each cell, row by row.
   constructor(rock, size) {
@@ -55,7 +55,7 @@ export class Ground {
     const { cell, size } = this;
     const is = (x, y) => x < 0 || y < 0 || x >= size || y >= size || rock[y * size + x] === 1;
     const outline = (x, y, dx, dy) => {
-      // a cell's corner is cut where both cells beside it are open
+      // cut a corner of the cell if both neighbours there are open
       const n = 8, points = [];
       for (let i = 0; i < n; i++) {
         const a = ((i + 0.5) * 2 * Math.PI) / n, sx = Math.sign(Math.cos(a)), sy = Math.sign(Math.sin(a));
@@ -95,7 +95,7 @@ export class Ground {
     c.globalAlpha = 1;
   }
 
-  // #gravel gives the rocks a rough face.
+  // #gravel gives the rocks a rough texture.
   #gravel(is) {
     const c = this.canvas.getContext("2d"), { cell, size } = this;
     c.globalAlpha = 0.3;
@@ -122,7 +122,7 @@ export class Ground {
   }
 }
 
-// Fog is a picture with one pixel for each cell, to be drawn large and smooth.
+// Fog is an image with one pixel for each cell, drawn enlarged and smoothed.
 export class Fog {
   constructor(size) {
     this.size = size;
@@ -130,7 +130,7 @@ export class Fog {
     this.image = new ImageData(size, size);
   }
 
-  // set takes one byte for each cell: 0 never seen, 1 seen before, 2 seen now.
+  // set takes one byte for each cell: 0 unexplored, 1 explored, 2 visible.
   set(cells) {
     const [r, g, b] = land.unknown;
     const alpha = [255, Math.round(255 * land.explored), 0];

@@ -1,27 +1,28 @@
-// The page of keys: what the mouse, fingers and keys do.
+// The panel of shortcuts: mouse, touch and keyboard.
 
 import { el } from "./dom.js";
 
 const rows = [
-  ["drag", "choose who is in the box; with shift, beside those who are chosen"],
-  ["click, twice", "choose one; all of its kind on the screen"],
-  ["other button", "go there, attack, mine or help to build; with shift, afterwards"],
-  ["touch", "choose an own unit, or give those chosen an order; two fingers move and zoom"],
-  ["wheel, + −", "zoom; with shift, move the view"],
-  ["arrows, border, wheel button", "move the view"],
-  ["space, enter", "choose, and give an order, in the middle of the screen"],
-  ["1 … 9", "choose a group; again, go there"],
-  ["shift 1 … 9", "make those who are chosen a group; with control, add them to it"],
-  ["F, I, H", "choose all who fight; the next idle worker; look home"],
-  ["letters on the buttons", "what the buttons do; the next click says where"],
-  ["escape", "give up an order, or choose nobody"],
+  ["left-click", "select a unit; with Shift, add or remove it"],
+  ["double-click", "select all units of that kind on the screen"],
+  ["drag", "select the units in a box; with Shift, add them"],
+  ["right-click", "move, attack, gather or help to build; with Shift, queue the order"],
+  ["letters on the buttons", "move M, attack A, patrol P, gather G, build B R T: then left-click the target; stop S, train Q W E"],
+  ["1 – 9", "select a control group; press twice to jump to it"],
+  ["Shift + 1 – 9", "make the selected units a control group; with Ctrl, add them to it"],
+  ["F, I, H", "select the whole army; select the next idle worker; jump to your base"],
+  ["wheel, + −", "zoom"],
+  ["arrow keys, screen edge, wheel button", "scroll; Shift + wheel scrolls too"],
+  ["Space, Enter", "left-click and right-click in the middle of the screen"],
+  ["Esc", "cancel an order (right-click does too), or clear the selection"],
   ["/", "chat"],
+  ["touch", "tap your unit to select it, tap elsewhere to give an order; two fingers scroll and zoom"],
 ];
 
-// help returns a panel of keys, hidden at first.
+// help returns the panel, hidden at first.
 export function help() {
-  const panel = el("aside", { class: "side help", hidden: true, "aria-label": "Keys" },
-    el("header", {}, el("h2", {}, "Keys"), el("button", { onclick: () => (panel.hidden = true), "aria-label": "close" }, "×")),
+  const panel = el("aside", { class: "side help", hidden: true, "aria-label": "Shortcuts" },
+    el("header", {}, el("h2", {}, "Shortcuts"), el("button", { onclick: () => (panel.hidden = true), "aria-label": "close" }, "×")),
     el("dl", {}, ...rows.flatMap(([key, does]) => [el("dt", {}, key), el("dd", {}, does)])),
   );
   return panel;

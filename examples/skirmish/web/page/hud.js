@@ -1,5 +1,4 @@
-// What stands around the map: the account, what is chosen, the buttons, the
-// connection, news and chat.
+// The panels around the map: resources, selection, buttons, connection, news and chat.
 
 import { el, text, bytes, clock } from "./dom.js";
 import { of } from "./palette.js";
@@ -20,7 +19,7 @@ export class Hud {
     this.banner = el("div", { class: "banner", role: "status", hidden: true });
     this.#question();
     this.news = el("ol", { class: "news", "aria-live": "polite", "aria-label": "News" });
-    this.line = el("input", { type: "text", maxlength: "300", placeholder: "say something, enter sends", "aria-label": "Chat" });
+    this.line = el("input", { type: "text", maxlength: "300", placeholder: "press Enter to send", "aria-label": "Chat" });
     this.chat = el("form", {
       class: "chat", hidden: true,
       onsubmit: (e) => {
@@ -46,33 +45,33 @@ export class Hud {
       el("div", { class: "menu" },
         el("button", { onclick: () => this.write(), title: "chat (/)" }, "Chat"),
         el("button", { onclick: () => this.#open(this.checks.element), title: "checksums and desyncs" }, "Checks"),
-        el("button", { onclick: () => this.#open(this.help), title: "mouse, fingers and keys" }, "Keys"),
+        el("button", { onclick: () => this.#open(this.help), title: "shortcuts: mouse, touch and keyboard" }, "Shortcuts"),
         el("a", { class: "button", href: "#/", onclick: (e) => this.#leave(e) }, "Leave"),
       ));
   }
 
   #bottom(minimap) {
-    this.chosen = el("div", { class: "chosen", "aria-live": "polite" });
+    this.selected = el("div", { class: "chosen", "aria-live": "polite" });
     this.groups = el("div", { class: "groups", "aria-label": "Control groups" });
     this.buttons = el("div", { class: "buttons", role: "toolbar", "aria-label": "Orders" });
-    this.bottom = el("div", { class: "bottom" }, minimap, el("div", { class: "middle" }, this.groups, this.chosen), this.buttons);
+    this.bottom = el("div", { class: "bottom" }, minimap, el("div", { class: "middle" }, this.groups, this.selected), this.buttons);
     this.strip = el("div", { class: "strip", role: "status", "aria-label": "Connection" });
     this.facts = {};
     for (const [name, label, title] of [
-      ["tick", "tick", "ticks that were simulated here"],
-      ["delay", "input delay", "ticks from a command's arrival to its effect"],
-      ["trip", "round trip", "to the server and back"],
-      ["buffer", "buffer", "ticks that have arrived and wait for their time"],
-      ["sums", "checksums", "of this state that were the match's"],
-      ["rate", "in · out", "bytes a second"],
-      ["frame", "frame", "milliseconds to draw, 95 of 100"],
+      ["tick", "tick", "ticks simulated by this browser"],
+      ["delay", "input delay", "ticks until a command takes effect"],
+      ["trip", "ping", "round trip to the server"],
+      ["buffer", "buffer", "ticks received ahead, to smooth out lag"],
+      ["sums", "checksums", "comparisons of this browser's state with the match"],
+      ["rate", "in · out", "traffic in bytes per second"],
+      ["frame", "frame", "time to draw a frame, 95th percentile"],
     ]) {
       this.facts[name] = el("b", {}, "–");
       this.strip.append(el("span", { class: name, title }, `${label} `, this.facts[name]));
     }
   }
 
-  // #leave asks those who play whether they give up.
+  // #leave asks players before they leave.
   #leave(event) {
     const account = this.state?.panel?.account;
     if (!account || account.defeated || this.state.panel.winner || this.state.link.state !== "live") return;
@@ -88,26 +87,26 @@ export class Hud {
     };
     this.question = el("div", { class: "banner question", role: "dialog", "aria-label": "Leave the match", hidden: true, onkeydown: (e) => e.key === "Escape" && close() },
       el("strong", {}, "Leave the match?"),
-      el("p", {}, "Your units defend themselves, and your seat is held for you for a while."),
+      el("p", {}, "Your units defend themselves, and you can rejoin for a while. If you give up, your seat is lost."),
       el("p", {},
         el("a", { class: "button main", href: "#/" }, "Leave"), " ",
         el("a", { class: "button", href: "#/", onclick: () => skirmish.leave(true) }, "Give up"), " ",
         el("button", { onclick: close }, "Stay")));
   }
 
-  // #open shows one of the panels at the side, or hides it.
+  // #open toggles a side panel.
   #open(panel) {
     const shown = panel.hidden;
     this.checks.element.hidden = this.help.hidden = true;
     panel.hidden = !shown;
   }
 
-  // covered returns how many pixels of the map lie below the bars.
+  // covered returns the height in pixels of the bars over the map.
   covered() {
     return { above: this.top.offsetHeight, below: this.strip.offsetHeight + this.bottom.querySelector(".middle").offsetHeight };
   }
 
-  // begin readies the screen for a match.
+  // begin resets the panels for a match.
   begin(name, watching) {
     this.name = name;
     this.watching = watching;
@@ -123,11 +122,11 @@ export class Hud {
     this.bottom.classList.remove("ready");
     this.title.textContent = name;
     document.body.dataset.mode = "";
-    for (const part of [this.chosen, this.groups, this.buttons, this.scores]) part.replaceChildren();
+    for (const part of [this.selected, this.groups, this.buttons, this.scores]) part.replaceChildren();
     this.keys = {};
   }
 
-  // write begins a line of chat.
+  // write opens the chat line.
   write() {
     this.chat.hidden = false;
     this.line.focus();
@@ -139,7 +138,7 @@ export class Hud {
     this.map.focus();
   }
 
-  // update shows a status of the program.
+  // update shows a live.Status of the program.
   update(state, renderer) {
     this.state = state;
     for (const line of state.lines ?? []) this.#tell(line);
@@ -152,13 +151,13 @@ export class Hud {
     text(this.title, `${this.name} · ${clock(state.net.tick, match.tick_rate)}`);
     this.#account(panel.account);
     this.#scores(panel, state.net.seat);
-    this.#choice(panel, state.net.seat);
+    this.#selection(panel, state.net.seat);
     this.#groups(panel.groups, state.net.seat);
     this.#buttons(panel);
     document.body.dataset.mode = panel.mode.split(":")[0];
   }
 
-  // changed reports whether what a part shows is new.
+  // #changed reports whether the value of a part is new.
   #changed(part, value) {
     const key = JSON.stringify(value);
     if (this.keys[part] === key) return false;
@@ -191,7 +190,7 @@ export class Hud {
     }));
   }
 
-  #choice(panel, seat) {
+  #selection(panel, seat) {
     if (!this.#changed("chosen", [panel.chosen, panel.one, panel.winner, panel.account?.defeated])) return;
     const parts = [];
     if (panel.winner) parts.push(el("p", { class: "victory" }, panel.account ? (panel.account.team === panel.winner - 1 ? "Victory" : "Defeat") : `Team ${panel.winner} has won`));
@@ -207,9 +206,9 @@ export class Hud {
     } else if (panel.chosen?.length) {
       parts.push(el("ul", {}, ...panel.chosen.map((k) => el("li", {}, el("b", {}, k.number), ` ${k.kind}${k.number > 1 && k.kind !== "barracks" ? "s" : ""}`, this.#bar(k.health / 1000, "", "health")))));
     } else if (!parts.length) {
-      parts.push(el("p", { class: "hint" }, seat < 0 ? "You are watching. Click a unit to know more of it." : "Drag a box around units to choose them, then right-click where they shall go."));
+      parts.push(el("p", { class: "hint" }, seat < 0 ? "You are spectating. Click a unit to see its details." : "Drag a box around units to select them, then right-click to move or attack."));
     }
-    this.chosen.replaceChildren(...parts);
+    this.selected.replaceChildren(...parts);
   }
 
   #bar(part, label, kind) {
@@ -222,7 +221,7 @@ export class Hud {
   #groups(groups, seat) {
     if (seat < 0 || !this.#changed("groups", groups)) return;
     this.groups.replaceChildren(...groups.flatMap((n, i) => n === 0 ? [] : [
-      el("button", { title: `choose group ${i + 1} (key ${i + 1}); shift and ${i + 1} makes it of what is chosen`, onclick: (e) => this.#press(() => skirmish.key(`Digit${i + 1}`, e.shiftKey, e.ctrlKey)) },
+      el("button", { title: `select group ${i + 1} (key ${i + 1}); Shift + ${i + 1} makes the selected units group ${i + 1}`, onclick: (e) => this.#press(() => skirmish.key(`Digit${i + 1}`, e.shiftKey, e.ctrlKey)) },
         el("kbd", {}, i + 1), n),
     ]));
   }
@@ -253,7 +252,7 @@ export class Hud {
       name.style.setProperty("--colour", of(player).fill);
       item.append(name);
     } else if (sort === "chat") {
-      item.append(el("b", {}, "watching "));
+      item.append(el("b", {}, "spectator "));
     }
     item.append(said);
     this.news.append(item);
@@ -261,13 +260,13 @@ export class Hud {
     setTimeout(() => item.remove(), newsMS);
   }
 
-  // #link shows how the connection does, unless all is well.
+  // #link shows the state of the connection, unless all is well.
   #link({ link, net }) {
     const live = link.state === "live";
     this.banner.className = `banner ${live && link.held ? "lost" : link.state}`;
     if (live && link.held) {
       this.banner.hidden = false;
-      if (this.#changed("banner", { held: link.held })) this.banner.replaceChildren(el("strong", {}, "The match stands still"), `: ${link.held}`);
+      if (this.#changed("banner", { held: link.held })) this.banner.replaceChildren(el("strong", {}, "The match is on hold"), `: ${link.held}`);
       return;
     }
     if (live) {
@@ -276,7 +275,7 @@ export class Hud {
         this.#changed("banner", "resumed");
       }
       if (!this.banner.hidden && this.#changed("banner", "resumed") && link.losses) {
-        this.banner.replaceChildren("connected again");
+        this.banner.replaceChildren("Reconnected");
         setTimeout(() => (this.banner.hidden = true), 1500);
       } else if (!link.losses) {
         this.banner.hidden = true;
@@ -287,8 +286,8 @@ export class Hud {
     if (!this.#changed("banner", [link, net.stage])) return;
     const parts = [];
     if (link.state === "lost") {
-      const wait = link.retry_ms > 0 ? `, attempt ${link.attempt} in ${(link.retry_ms / 1000).toFixed(1)} s` : `, attempt ${link.attempt}…`;
-      parts.push(el("strong", {}, "Connection lost"), link.attempt ? wait : "");
+      const wait = link.retry_ms > 0 ? `, reconnecting in ${(link.retry_ms / 1000).toFixed(1)} s (attempt ${link.attempt})` : `, reconnecting… (attempt ${link.attempt})`;
+      parts.push(el("strong", {}, "Disconnected"), link.attempt ? wait : "");
     } else if (link.state === "syncing") {
       const part = link.total ? (0.5 * link.bytes) / link.total : link.target ? 0.5 + (0.5 * link.tick) / link.target : 0;
       parts.push(el("strong", {}, "Joining "), link.text, this.#bar(part, "", "work"));
@@ -303,10 +302,10 @@ export class Hud {
     this.banner.replaceChildren(...parts);
   }
 
-  // fail says why there is nothing to play, and where to go instead: to the match in
-  // the other way, if there is one.
+  // fail shows why the match cannot be joined, and links to the lobby. If other is set, it also offers to spectate instead
+  // of playing, or to play instead of spectating.
   fail(reason, other = true) {
-    const [place, does] = this.watching ? ["play", "Join with your token"] : ["watch", "Watch"];
+    const [place, does] = this.watching ? ["play", "Join with your token"] : ["watch", "Spectate"];
     this.banner.className = "banner failed";
     this.banner.hidden = false;
     this.banner.replaceChildren(el("strong", {}, "Not connected"), el("p", {}, reason),

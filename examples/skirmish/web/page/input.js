@@ -1,22 +1,22 @@
-// What the mouse, fingers and the keyboard do on the map.
+// Mouse, touch and keyboard on the map of a live match.
 
-const dragPixels = 6; // from which on a press is a drag
-const edge = 10; // pixels from the border at which the camera moves
+const dragPixels = 6; // a press that moves farther is a drag
+const edge = 10; // pixels from the screen's edge that scroll
 const speed = 900; // pixels a second
 const twiceMS = 350;
 const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 // Input turns events of an element into calls of the program.
 export class Input {
-  // hooks: box(x0, y0, x1, y1) shows the box, or hides it without arguments; mark(x, y)
-  // shows where an order leads; chat() begins to write.
+  // hooks: box(x0, y0, x1, y1) shows the selection box, and box() hides it; mark(x, y) shows the target of an order; chat()
+  // opens the chat.
   constructor(element, hooks) {
     this.element = element;
     this.hooks = hooks;
     this.pointers = new Map();
     this.held = new Set();
     this.pointer = { x: -1, y: -1, inside: false };
-    this.cross = false; // orders go to the middle of the screen, by keyboard
+    this.cross = false; // the keyboard aims at the middle of the screen
     this.last = { time: 0, x: 0, y: 0 };
     const on = (name, f, options) => element.addEventListener(name, f, options);
     on("pointerdown", (e) => this.#down(e));
@@ -34,7 +34,7 @@ export class Input {
     document.addEventListener("pointerleave", () => (this.pointer.inside = false));
   }
 
-  // pan moves the camera for the keys that are held and the pointer at the border.
+  // pan scrolls for pressed arrow keys and for a pointer at the edge.
   pan(seconds) {
     let dx = 0, dy = 0;
     for (const code of this.held) {
@@ -82,7 +82,7 @@ export class Input {
     else if (p.button === 0) this.hooks.box(p.x0, p.y0, p.x, p.y);
   }
 
-  // #spread returns how two fingers lie: their middle, and how far they are apart.
+  // #spread returns the middle of two fingers, and their distance.
   #spread() {
     const [a, b] = [...this.pointers.values()];
     return { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2, apart: Math.max(1, Math.hypot(a.x - b.x, a.y - b.y)) };
@@ -132,8 +132,7 @@ export class Input {
     skirmish.zoom(Math.round(1000 * Math.exp(-Math.max(-80, Math.min(80, e.deltaY * step)) / 500)), e.offsetX, e.offsetY);
   }
 
-  // #keydown: the arrows and the middle of the screen are the pointer of those
-  // without one.
+  // #keydown: without a mouse, the arrow keys scroll and the middle of the screen is the pointer.
   #keydown(e) {
     if (e.altKey || e.metaKey) return;
     const x = this.element.clientWidth / 2, y = this.element.clientHeight / 2;

@@ -1,26 +1,25 @@
-// What there is to know around now: the commands, the chosen unit's state, and the
-// checksums.
+// The panel of a replay: the selected unit's state, the commands around now, and the checksums.
 
 import { el, text, clock } from "./dom.js";
 import { of } from "./palette.js";
 
-const listed = 60; // commands around now
+const listed = 60; // commands in the list
 
 export class Inspector {
-  // hooks: go(tick) goes to a tick; follow() follows the chosen unit or not.
+  // hooks: go(tick) jumps to a tick; follow() toggles following the selected unit.
   constructor(hooks) {
     this.hooks = hooks;
     this.fields = el("table", { class: "fields" });
     this.follow = el("button", { onclick: () => hooks.follow() }, "Follow");
-    this.unitTitle = el("h2", {}, "No unit is chosen");
-    this.unit = el("section", { "aria-label": "State of the chosen unit" },
+    this.unitTitle = el("h2", {}, "No unit is selected");
+    this.unit = el("section", { "aria-label": "State of the selected unit" },
       el("header", {}, this.unitTitle, this.follow), this.fields,
-      el("p", { class: "soft" }, "Click on a unit to read its state."));
+      el("p", { class: "soft" }, "Click a unit to see its state."));
     this.commands = el("ol", { class: "commands" });
     this.list = el("section", { "aria-label": "Commands around now" }, el("h2", {}, "Commands"), this.commands);
     this.facts = el("dl", { class: "facts" });
     this.element = el("aside", { class: "inspector" }, this.unit, this.list,
-      el("details", {}, el("summary", {}, "The recording"), this.facts));
+      el("details", {}, el("summary", {}, "Replay"), this.facts));
     this.hint = this.unit.lastChild;
   }
 
@@ -35,7 +34,7 @@ export class Inspector {
     for (const { tick, player } of JSON.parse(skirmish.watchTimeline(1)).dissents.slice(0, 50)) {
       const name = about.players[player]?.name ?? `player ${player}`;
       this.facts.append(el("dt", {}, "desync"), el("dd", { class: "bad" },
-        el("button", { onclick: () => this.hooks.go(tick) }, `tick ${tick}`), ` of ${name}, when the match was played`));
+        el("button", { onclick: () => this.hooks.go(tick) }, `tick ${tick}`), ` of ${name} during the match`));
     }
     this.element.querySelector("details").open = !!about.damage;
     this.faults = [];
@@ -58,7 +57,7 @@ export class Inspector {
     this.element.querySelector("details").open = true;
   }
 
-  // #reveal scrolls to the last command up to now, unless somebody reads there.
+  // #reveal scrolls to the last command up to now, unless the mouse is over the list.
   #reveal() {
     this.height = this.commands.clientHeight;
     if (this.current && !this.commands.matches(":hover")) this.commands.scrollTop = this.current.offsetTop - this.height / 2;
@@ -71,13 +70,13 @@ export class Inspector {
     this.follow.setAttribute("aria-pressed", String(state.follow));
     this.follow.classList.toggle("on", state.follow);
     if (!state.chosen) {
-      text(this.unitTitle, "No unit is chosen");
+      text(this.unitTitle, "No unit is selected");
       this.fields.replaceChildren();
       this.rows = null;
       return;
     }
     if (!json) {
-      text(this.unitTitle, `Unit ${state.chosen} does not live now`);
+      text(this.unitTitle, `Unit ${state.chosen} is not alive at this tick`);
       return;
     }
     const unit = JSON.parse(json), flat = flatten(unit);
@@ -105,7 +104,7 @@ export class Inspector {
           el("button", { onclick: () => this.hooks.go(e.tick), title: `Go to tick ${e.tick}` },
             el("time", {}, clock(e.tick, about.tick_rate)), dot, el("span", {}, e.text)));
       }));
-      if (!entries.length) this.commands.append(el("li", { class: "soft" }, "Nobody commands anything."));
+      if (!entries.length) this.commands.append(el("li", { class: "soft" }, "No commands."));
     }
     let last = null;
     for (const item of this.commands.children) {

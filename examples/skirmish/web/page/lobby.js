@@ -1,10 +1,10 @@
-// The lobby: the matches of this server, and the way into them.
+// The lobby: the matches and replays of this server.
 
 import { el, bytes, clock, remember, recall } from "./dom.js";
 import { guest } from "./token.js";
 
 const pollMS = 2000;
-const maxReplays = 100; // listed: the latest
+const maxReplays = 100; // the latest are listed
 
 export class Lobby {
   constructor(root) {
@@ -14,16 +14,16 @@ export class Lobby {
       oninput: () => remember("name", this.name.value.trim()),
     });
     this.token = el("input", {
-      id: "token", type: "text", autocomplete: "off", spellcheck: "false", placeholder: "if the server asks for one", value: recall("token"),
+      id: "token", type: "text", autocomplete: "off", spellcheck: "false", placeholder: "only if the server requires one", value: recall("token"),
       oninput: () => remember("token", this.token.value.trim()),
     });
     this.matches = el("ul", { class: "cards", "aria-label": "Matches" });
-    this.replays = el("ul", { class: "cards", "aria-label": "Recorded matches" });
+    this.replays = el("ul", { class: "cards", "aria-label": "Replays" });
     this.problem = el("p", { class: "problem", role: "alert", hidden: true });
     root.append(
       el("header", {},
         el("h1", {}, "Skirmish"),
-        el("p", {}, "Every browser computes the whole match for itself, and all of them agree on every bit."),
+        el("p", {}, "Every browser simulates the whole match, and all of them agree on every bit."),
       ),
       this.problem,
       el("section", {},
@@ -33,9 +33,9 @@ export class Lobby {
       ),
       this.#creation(),
       el("section", {},
-        el("h2", {}, "Recorded matches"),
+        el("h2", {}, "Replays"),
         this.replays,
-        el("p", {}, el("a", { href: "#/replay/" }, "Open a file of your own"), ", or drop it on the page."),
+        el("p", {}, el("a", { href: "#/replay/" }, "Open a replay file"), ", or drop it on the page."),
       ),
     );
   }
@@ -66,18 +66,17 @@ export class Lobby {
       this.unreachable = false;
     } catch (error) {
       this.unreachable = true;
-      this.#complain(`The list of matches cannot be loaded: ${error.message}.`);
+      this.#complain(`Cannot load the list of matches: ${error.message}.`);
     }
     try {
       const answer = await fetch("/replays");
       this.#listReplays(answer.ok ? await answer.json() : []);
     } catch {
-      // said above
+      // the message is shown already
     }
   }
 
-  // update shows a list, unless it is what is shown already: a button that is being
-  // pressed must not be replaced.
+  // update shows a list if it has changed: a button must not be replaced while it is pressed.
   #update(list, shown, items, none) {
     const key = JSON.stringify(shown);
     if (list.dataset.key === key) return;
@@ -88,7 +87,7 @@ export class Lobby {
   #list(matches) {
     const games = matches.filter((m) => m.game === "skirmish");
     const facts = games.map((m) => [m.name, m.settings.players, m.stats.players, m.stats.spectators, m.ended ?? "", clock(m.tick, m.settings.tick_rate)]);
-    this.#update(this.matches, facts, facts.map((f) => this.#match(...f)), "There is no match. Begin one below.");
+    this.#update(this.matches, facts, facts.map((f) => this.#match(...f)), "There are no matches. Create one below.");
   }
 
   #match(name, seats, players, spectators, ended, time) {
@@ -96,11 +95,11 @@ export class Lobby {
     return el("li", {},
       el("div", {},
         el("strong", {}, name),
-        el("span", {}, ended ? `over: ${ended}` : `${time} · ${players} of ${seats} players${spectators ? ` · ${spectators} watching` : ""}`),
+        el("span", {}, ended ? `over: ${ended}` : `${time} · ${players} of ${seats} players${spectators ? ` · ${spectators} spectators` : ""}`),
       ),
       el("div", { class: "actions" },
-        el("button", { class: "main", disabled: !!ended, onclick: () => this.#go(`#/play/${encodeURIComponent(name)}`), title: free ? "" : "no seat is free" }, "Play"),
-        el("button", { disabled: !!ended, onclick: () => this.#go(`#/watch/${encodeURIComponent(name)}`) }, "Watch"),
+        el("button", { class: "main", disabled: !!ended, onclick: () => this.#go(`#/play/${encodeURIComponent(name)}`), title: free ? "" : "all seats are taken" }, "Play"),
+        el("button", { disabled: !!ended, onclick: () => this.#go(`#/watch/${encodeURIComponent(name)}`) }, "Spectate"),
       ),
     );
   }
@@ -116,7 +115,7 @@ export class Lobby {
       el("li", {},
         el("div", {}, el("strong", {}, name), el("span", {}, `${ended} · ${bytes(size)}`)),
         el("div", { class: "actions" }, el("a", { class: "button", href: `#/replay/${encodeURIComponent(name)}` }, "Watch")),
-      )), "No match is over yet.");
+      )), "There are no replays yet.");
   }
 
   #creation() {
@@ -133,10 +132,10 @@ export class Lobby {
       field("Ticks a second", { name: "tick_rate", type: "number", min: "5", max: "60", value: "20" }),
       field("Seed", { name: "seed", type: "number", min: "0", max: "4294967295", value: "1" }),
       field("Bots", { name: "bots", type: "number", min: "0", max: "15", value: "1" }),
-      field("Admin's token", { name: "token", type: "password", autocomplete: "off", placeholder: "if the server asks for one" }),
-      el("button", { class: "main", type: "submit" }, "Begin"),
+      field("Admin token", { name: "token", type: "password", autocomplete: "off", placeholder: "only if the server requires one" }),
+      el("button", { class: "main", type: "submit" }, "Create"),
     );
-    return el("section", {}, el("details", {}, el("summary", {}, "Begin a match"), form));
+    return el("section", {}, el("details", {}, el("summary", {}, "Create a match"), form));
   }
 
   async #create(data) {
@@ -152,9 +151,9 @@ export class Lobby {
         return;
       }
       const said = (await answer.text()).trim();
-      this.#complain(answer.status === 403 ? "Here only an admin can begin a match, and the server does not know this token." : `The match was not begun: ${said}.`);
+      this.#complain(answer.status === 403 ? "On this server only an admin can create a match, and the server does not know this token." : `The match was not created: ${said}.`);
     } catch (error) {
-      this.#complain(`The match was not begun: ${error.message}.`);
+      this.#complain(`The match was not created: ${error.message}.`);
     }
   }
 }

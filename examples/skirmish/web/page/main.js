@@ -1,5 +1,4 @@
-// The way into the page: loads the program, and shows what the address asks for:
-// the lobby, a match, or a recorded one.
+// The entry of the page: loads the program and shows the screen in the address: the lobby, a match, or a replay.
 
 import { load } from "./program.js";
 import { Lobby } from "./lobby.js";
@@ -17,7 +16,7 @@ const screens = {
 };
 let shown = null;
 
-// route shows what the address says: #/play/NAME?token=TOKEN and the like.
+// route shows the screen of the address, such as #/play/NAME?token=TOKEN.
 function route() {
   const [path, query = ""] = location.hash.replace(/^#\/?/, "").split("?");
   const [place, ...rest] = path.split("/");
@@ -26,7 +25,7 @@ function route() {
   shown.show(decoded(rest.join("/")), new URLSearchParams(query));
 }
 
-// decoded returns a name of the address, as it is if that is not well-formed.
+// decoded returns a name from the address, unchanged if it is malformed.
 function decoded(name) {
   try {
     return decodeURIComponent(name);
@@ -35,19 +34,18 @@ function decoded(name) {
   }
 }
 
-// stop says that the program has ended, which it does not do unless it has a fault
-// or no memory: nothing on the page would answer any more.
+// stop reports that the program has ended: it crashed, or ran out of memory.
 function stop() {
   removeEventListener("hashchange", route);
   try {
     shown?.hide();
   } catch {
-    // it tells the program, which is not there
+    // it calls the program, which has ended
   }
   loading.hidden = false;
   loading.setAttribute("role", "alert");
-  loading.replaceChildren(el("strong", {}, "The game has stopped. "), "Its program has failed, or this machine has no memory left for it. ",
-    el("button", { onclick: () => location.reload() }, "Load the page again"));
+  loading.replaceChildren(el("strong", {}, "The game has stopped. "), "It crashed, or ran out of memory. ",
+    el("button", { onclick: () => location.reload() }, "Reload the page"));
 }
 
 async function start() {

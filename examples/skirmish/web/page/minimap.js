@@ -1,9 +1,9 @@
-// The small map: the ground, the fog, a dot for each unit, and what the screen shows.
+// The minimap: the ground, the fog, a dot for each unit, and the frame of the view.
 
 import { of } from "./palette.js";
 
 export class Minimap {
-  // look is told where to look, in parts of the map's sides.
+  // look(x, y) moves the view, in fractions of the map's sides.
   constructor(canvas, look) {
     this.canvas = canvas;
     const go = (e) => {
@@ -16,7 +16,6 @@ export class Minimap {
     canvas.addEventListener("pointermove", go);
   }
 
-  // draw draws what the renderer knows.
   draw(renderer) {
     const { frame, ground, fog } = renderer;
     if (!ground) return;

@@ -1,6 +1,6 @@
 // The colours of the map and of the players.
 
-// players are the colours of the seats: bright ones, that differ in lightness, too.
+// players are the colours of the seats. They also differ in lightness.
 export const players = [
   { name: "Blue", fill: "#3d8bfd", dark: "#1c4a94", light: "#a8cbff" },
   { name: "Red", fill: "#f0483e", dark: "#8c1f19", light: "#ffb3ad" },
@@ -20,7 +20,7 @@ export const players = [
   { name: "Gray", fill: "#8793a3", dark: "#444d58", light: "#ccd4de" },
 ];
 
-// of returns the colours of a player, by number.
+// of returns the colours of a player.
 export const of = (player) => players[player % players.length];
 
 export const land = {
@@ -30,7 +30,7 @@ export const land = {
 };
 
 export const signs = {
-  crystal: "#6fe3ff", crystalDark: "#1b87b8", chosen: "#e9ffe9",
+  crystal: "#6fe3ff", crystalDark: "#1b87b8", selected: "#e9ffe9",
   well: "#51d16a", worn: "#f0b429", dying: "#ef5350", back: "rgba(8,12,16,.75)",
   teleport: "#b388ff", shrine: "#7ce0a2", hoard: "#ffd24a",
 };

@@ -2,8 +2,7 @@
 
 let loaded;
 
-// load resolves when the program runs. It is loaded once; ended is called should it
-// end.
+// load resolves when the program runs. It loads the program once, and calls ended if the program ends.
 export function load(ended) {
   loaded ??= start(ended);
   return loaded;

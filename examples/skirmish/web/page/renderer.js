@@ -1,17 +1,16 @@
-// Draws frames on two canvases, one above the other: the ground with the fog, which
-// is drawn again only when it has changed, and all that moves.
+// Draws frames on two canvases: one for the ground and the fog, redrawn only after a change, and above it one for moving
+// things.
 
 import { Ground, Fog } from "./ground.js";
 import { Sprites, radius, BASE } from "./sprites.js";
-import { Frame, ZONE, CRYSTAL, UNIT, PLACE, CHOSEN, UNBUILT, LOADED } from "./frame.js";
+import { Frame, ZONE, CRYSTAL, UNIT, PLACE, SELECTED, UNBUILT, LOADED } from "./frame.js";
 import { drawEffects } from "./effects.js";
 import { signs, land, of } from "./palette.js";
 
-const few = 24; // chosen units up to which all have a bar of health
+const few = 24; // up to this number of selected units, all have a health bar
 
 export class Renderer {
-  // source has frame(array), ground(array) and fog(array), which fill arrays and
-  // return how many bytes that are.
+  // source has frame(array), ground(array) and fog(array), which fill an array and return the number of bytes.
   constructor(ground, moving, source) {
     this.layers = { ground: ground.getContext("2d", { alpha: false }), moving: moving.getContext("2d") };
     this.canvases = [ground, moving];
@@ -20,19 +19,19 @@ export class Renderer {
     this.frame = new Frame();
     this.sprites = new Sprites();
     this.ratio = 1;
-    this.times = new Float64Array(600); // milliseconds that the last frames took to draw
+    this.times = new Float64Array(600); // milliseconds to draw each of the last frames
     this.drawn = 0;
     this.reset();
   }
 
-  // reset forgets the map, as before another match.
+  // reset forgets the map before another match.
   reset() {
     this.ground = this.fog = null;
     this.fogTick = this.fogTeam = -1;
     this.shown = "";
   }
 
-  // resize takes the size of the screen in pixels of the page.
+  // resize sets the size of the canvases in CSS pixels.
   resize(width, height) {
     this.width = width;
     this.height = height;
@@ -44,7 +43,7 @@ export class Renderer {
     this.shown = "";
   }
 
-  // draw asks for a frame and draws it; it reports false if there is none yet.
+  // draw draws the next frame; it returns false if there is none yet.
   draw(...args) {
     const began = performance.now();
     const words = this.#fill((bytes) => this.source.frame(bytes, ...args));
@@ -57,7 +56,7 @@ export class Renderer {
     return true;
   }
 
-  // #fill lets fill write into our memory, which grows as it must.
+  // #fill lets fill write into a buffer, which grows as needed.
   #fill(fill) {
     for (;;) {
       const n = fill(this.bytes);
@@ -67,7 +66,7 @@ export class Renderer {
     }
   }
 
-  // #know asks for the ground and the fog if they are new.
+  // #know loads the ground and the fog if they have changed.
   #know(frame) {
     const size = frame.size;
     if (!this.ground || this.ground.size !== size) {
@@ -95,7 +94,7 @@ export class Renderer {
     c.setTransform(1, 0, 0, 1, 0, 0);
     c.fillStyle = `rgb(${land.unknown.join()})`;
     c.fillRect(0, 0, c.canvas.width, c.canvas.height);
-    // the part of the map that is on the screen, from and to
+    // the visible part of the map
     const left = Math.max(0, Math.floor(frame.x - this.width / 2 / frame.cell - 1));
     const top = Math.max(0, Math.floor(frame.y - this.height / 2 / frame.cell - 1));
     const right = Math.min(frame.size, Math.ceil(frame.x + this.width / 2 / frame.cell + 1));
@@ -160,7 +159,7 @@ export class Renderer {
     c.fill();
   }
 
-  // quantile returns how many milliseconds a part of the last frames took at most.
+  // quantile returns a quantile of the times of the last frames, in milliseconds.
   quantile(part) {
     const n = Math.min(this.drawn, this.times.length);
     const sorted = Array.from(this.times.subarray(0, n)).sort((a, b) => a - b);
@@ -230,14 +229,13 @@ function drawCrystals(c, frame, at) {
   }
 }
 
-// drawRings draws a ring around those that are chosen, as one line, and returns how
-// many they are.
+// drawRings draws a ring around each selected unit, as one path, and returns their number.
 function drawRings(c, frame, at) {
   const w = frame.words;
   let chosen = 0;
   c.beginPath();
   for (let i = frame.units.start; i < frame.units.end; i += UNIT) {
-    if (!((w[i + 3] >> 16) & CHOSEN)) continue;
+    if (!((w[i + 3] >> 16) & SELECTED)) continue;
     const x = w[i] * at.k + at.x, y = w[i + 1] * at.k + at.y, r = radius[w[i + 3] & 255] * frame.cell * 1.15 + 1;
     c.moveTo(x + r, y);
     c.arc(x, y, r, 0, 7);
@@ -246,18 +244,18 @@ function drawRings(c, frame, at) {
   if (!chosen) return 0;
   c.fillStyle = "rgba(190,255,200,.16)";
   c.fill();
-  c.strokeStyle = signs.chosen;
+  c.strokeStyle = signs.selected;
   c.lineWidth = 1.5;
   c.stroke();
   return chosen;
 }
 
-// drawBars draws the health of those that are hurt or chosen, and what buildings make.
+// drawBars draws the health of hurt or selected units, and the progress of buildings.
 function drawBars(c, frame, at, all) {
   const w = frame.words, height = Math.max(2, Math.min(5, frame.cell * 0.14));
   for (let i = frame.units.start; i < frame.units.end; i += UNIT) {
     const look = w[i + 3], kind = look & 255, health = w[i + 4], flags = (look >> 16) & 255, made = w[i + 5] & 0xffff;
-    if (health >= 1000 && !(all && flags & CHOSEN) && !made) continue;
+    if (health >= 1000 && !(all && flags & SELECTED) && !made) continue;
     const half = Math.max(5, radius[kind] * frame.cell * (kind >= BASE ? 0.8 : 1.1));
     const x = w[i] * at.k + at.x - half, y = w[i + 1] * at.k + at.y - radius[kind] * frame.cell * 1.15 - height - 3;
     c.fillStyle = signs.back;

@@ -1,24 +1,23 @@
-// Draws units and buildings once for each size, owner and heading, to be copied.
+// Draws units and buildings once for each size, owner and heading, and keeps the images.
 
 import { of } from "./palette.js";
 
 // Kinds, as package skirmish numbers them.
 export const WORKER = 1, SOLDIER = 2, ARCHER = 3, BASE = 4, BARRACKS = 5, TOWER = 6;
 
-// radius is how large the kinds are, in cells.
+// radius is the radius of each kind, in cells.
 export const radius = [0, 0.375, 0.375, 0.375, 2, 1.5, 1];
 
 const headings = 16;
-const limit = 1500; // pictures that are kept
-const smallest = 3; // pixels from the middle of a unit to its border, however far away
+const limit = 1500; // kept images
+const smallest = 3; // the least radius of a unit, in pixels
 const plain = 5; // below this a unit is a dot
 
-// Sprites keeps pictures. They are drawn when they are first asked for.
+// Sprites is a cache of images. It draws an image at the first request.
 export class Sprites {
   #kept = new Map();
 
-  // get returns the picture of a kind at a size in pixels for a cell; heading is in
-  // 1/256 of a turn.
+  // get returns the image of a kind. The size is in pixels per cell, the heading in 1/256 of a turn.
   get(kind, owner, heading, cell) {
     const turn = kind >= BASE ? 0 : Math.round((heading * headings) / 256) % headings;
     const key = ((cell * 64 + owner) * 8 + kind) * headings + turn;
@@ -32,7 +31,7 @@ export class Sprites {
   }
 }
 
-// draw makes a picture. Its middle is where the unit stands.
+// draw makes an image. The unit is in its middle.
 function draw(kind, owner, turn, cell) {
   const r = Math.max(radius[kind] * cell, smallest);
   const half = Math.max(3, Math.ceil(r * 1.45 + 2));
@@ -87,7 +86,7 @@ function disc(c, x, y, r, fill, stroke) {
   }
 }
 
-// Units look east; the picture is turned.
+// Units look east; the image is rotated.
 const units = {
   [WORKER](c, r, p) {
     shape(c, [[r * 0.55, -r * 0.35], [r * 1.15, -r * 0.62], [r * 1.2, -r * 0.28], [r * 0.6, -r * 0.1]], "#c9b28b", "#4d3f29");

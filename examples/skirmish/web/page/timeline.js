@@ -1,6 +1,5 @@
-// The timeline of a recorded match: what happened when, and where we are. The
-// control is a range input, so it works with mouse, fingers and keyboard; below it
-// lies a picture.
+// The timeline of a replay: commands, keyframes, checksums and desyncs. The control is a range input, so it works with mouse,
+// touch and keyboard. A canvas behind it has the picture.
 
 import { el, clock } from "./dom.js";
 import { of } from "./palette.js";
@@ -8,7 +7,7 @@ import { of } from "./palette.js";
 const laneTop = 12; // pixels above the players' lanes, for keyframes and checksums
 
 export class Timeline {
-  // go is told which tick to go to.
+  // go(tick) jumps to a tick.
   constructor(go) {
     this.canvas = el("canvas", { "aria-hidden": "true" });
     this.range = el("input", {
@@ -16,7 +15,7 @@ export class Timeline {
       oninput: () => go(Number(this.range.value)),
     });
     this.hint = el("output", { class: "hint", hidden: true });
-    this.colours = ["ink", "good", "bad"].map((name) => el("i", { class: name, hidden: true })); // as the page has them
+    this.colours = ["ink", "good", "bad"].map((name) => el("i", { class: name, hidden: true })); // the page's colours
     this.element = el("div", { class: "timeline" }, this.canvas, this.range, this.hint, ...this.colours);
     this.element.addEventListener("pointermove", (e) => this.#point(e));
     this.element.addEventListener("pointerleave", () => (this.hint.hidden = true));
@@ -24,7 +23,6 @@ export class Timeline {
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.#redraw());
   }
 
-  // open shows another recording.
   open(about) {
     this.about = about;
     this.marks = [];
@@ -37,7 +35,7 @@ export class Timeline {
     this.about = null;
   }
 
-  // at shows where we are; marks are ticks whose checksum differed just now.
+  // at shows the current tick; marks are ticks whose checksum differed in this viewer.
   at(tick, marks) {
     const about = this.about;
     if (!about) return;
@@ -59,7 +57,7 @@ export class Timeline {
     this.hint.style.left = `${part * 100}%`;
   }
 
-  // x returns where a tick is, in pixels of the canvas.
+  // #x returns the position of a tick in pixels of the canvas.
   #x(tick) {
     const { first, last } = this.about;
     return ((tick - first) / Math.max(1, last - first)) * this.canvas.width;
@@ -96,7 +94,7 @@ export class Timeline {
     }
   }
 
-  // #drawLanes draws the commands of each player: the higher, the more a second.
+  // #drawLanes draws a lane for each player; the height is the number of commands per second.
   #drawLanes(c, ratio) {
     const lanes = this.data.activity.length, { width, height } = this.canvas;
     const top = laneTop * ratio, high = (height - top) / Math.max(1, lanes), step = width / this.data.columns;

@@ -1,5 +1,4 @@
-// A recorded match on the screen: any tick of it, what was commanded around there,
-// and what any unit's state is.
+// The screen of a replay: the map at any tick, the commands around it, and the state of any unit.
 
 import { el, text, clock } from "./dom.js";
 import { Renderer } from "./renderer.js";
@@ -11,10 +10,10 @@ import { of } from "./palette.js";
 
 const speeds = [0.25, 0.5, 1, 2, 4, 8, 16, 32, 64];
 const everything = 255;
-const one = 65536; // the whole of a fraction
+const one = 65536; // fractions of a tick are in 1/65536
 const maxFile = 256 << 20; // bytes
-const busyMS = 30, playMS = 10; // for how long is simulated between two pictures
-const beside = 150; // milliseconds from one look beside the map to the next
+const busyMS = 30, playMS = 10; // time to simulate between two frames, while seeking and playing
+const panelMS = 150; // between two updates of the panels
 
 export class Viewer {
   constructor(root) {
@@ -22,15 +21,15 @@ export class Viewer {
     this.ground = el("canvas", { class: "map", "aria-hidden": "true" });
     this.moving = el("canvas", {
       class: "map", tabindex: "0", role: "application",
-      "aria-label": "The map. Arrow keys move the view, space plays and pauses, comma and point step a tick.",
+      "aria-label": "The map. Arrow keys scroll, Space plays and pauses, comma and period step by one tick.",
     });
     this.field = el("div", { class: "field" }, this.ground, this.moving);
-    this.small = el("canvas", { class: "minimap", "aria-label": "Small map" });
+    this.small = el("canvas", { class: "minimap", "aria-label": "Minimap" });
     this.timeline = new Timeline((tick) => this.go(tick));
     this.inspector = new Inspector({ go: (tick) => this.go(tick), follow: () => this.#follow() });
     this.players = el("ul", { class: "scores" });
     this.title = el("strong", { class: "title" });
-    this.sight = el("select", { "aria-label": "Whose sight", onchange: () => this.#see() });
+    this.sight = el("select", { "aria-label": "Vision", onchange: () => this.#see() });
     this.play = el("button", { class: "main", onclick: () => this.toggle() });
     this.speed = el("select", { "aria-label": "Speed", onchange: () => this.moving.focus() },
       ...speeds.map((s) => el("option", { value: String(s), selected: s === 1 }, `${s}×`)));
@@ -46,28 +45,28 @@ export class Viewer {
     addEventListener("dragover", (e) => this.#over(e));
     addEventListener("dragleave", (e) => e.relatedTarget || document.body.classList.remove("dropping"));
     addEventListener("drop", (e) => this.#drop(e));
-    globalThis.viewer = this; // for those who debug, and for tests
+    globalThis.viewer = this; // for debugging and tests
   }
 
-  // #stage is what is shown of an open recording.
+  // #stage returns the elements of an open replay.
   #stage() {
     const button = (label, name, f) => el("button", { "aria-label": name, title: name, onclick: f }, label);
     return el("div", { class: "stage", hidden: true },
       this.field,
       el("header", { class: "top" },
         this.players, this.title,
-        el("label", {}, "Sight ", this.sight),
+        el("label", {}, "Vision ", this.sight),
         el("nav", { class: "menu" }, el("a", { class: "button", href: "#/" }, "Lobby")),
       ),
       el("footer", { class: "transport" },
         this.timeline.element,
         el("div", { class: "controls" },
-          button("|◀", "To the beginning", () => this.go(this.about.first)),
-          button("◀", "A tick back", () => this.step(-1)),
+          button("|◀", "Jump to the start", () => this.go(this.about.first)),
+          button("◀", "Back one tick", () => this.step(-1)),
           this.play,
-          button("▶", "A tick on", () => this.step(1)),
+          button("▶", "Forward one tick", () => this.step(1)),
           this.speed, this.now,
-          el("small", { class: "keys" }, ...["space", "plays", ", .", "step", "[ ]", "speed", "F", "follows"].map((word, i) => el(i % 2 ? "span" : "kbd", {}, word))),
+          el("small", { class: "keys" }, ...["Space", "play", ", .", "step", "[ ]", "speed", "F", "follow"].map((word, i) => el(i % 2 ? "span" : "kbd", {}, word))),
           this.sum,
         ),
       ),
@@ -76,19 +75,19 @@ export class Viewer {
     );
   }
 
-  // #entry is what is shown as long as no recording is open.
+  // #entry returns the elements while no replay is open.
   #entry() {
     this.said = el("p", { class: "said", role: "status" });
     this.file = el("input", { type: "file", accept: ".ssr", id: "file", onchange: () => this.#pick(this.file.files[0]) });
     return el("section", { class: "entry", hidden: true },
-      el("h1", {}, "Watch a recorded match"),
+      el("h1", {}, "Watch a replay"),
       this.said,
       el("label", { class: "drop", for: "file" }, el("strong", {}, "Choose a replay file"), " or drop it here", this.file),
       el("p", {}, el("a", { href: "#/" }, "Back to the lobby")),
     );
   }
 
-  // show opens the recording of a name, or asks for a file.
+  // show opens the replay of a name, or asks for a file.
   show(name) {
     this.root.hidden = false;
     this.showing = true;
@@ -111,7 +110,7 @@ export class Viewer {
     this.loading = null;
   }
 
-  // #say closes what is open and says why, if anything is to be said.
+  // #say closes the replay and shows a message.
   #say(message, bad = false) {
     this.#close();
     this.stage.hidden = true;
@@ -128,7 +127,7 @@ export class Viewer {
     const { signal } = this.loading;
     try {
       const answer = await fetch(`/replays/${encodeURIComponent(name)}`, { signal });
-      if (answer.status === 404) throw new Error("the server has no replay of that name; that of a match can be had when the match is over");
+      if (answer.status === 404) throw new Error("the server has no replay of that name; a replay is available when its match is over");
       if (!answer.ok) throw new Error(`the server answers ${answer.status}`);
       const bytes = new Uint8Array(await answer.arrayBuffer());
       if (!signal.aborted) this.#open(name, bytes);
@@ -151,7 +150,7 @@ export class Viewer {
     this.#pick(file);
   }
 
-  // #pick opens a file, wherever on the page it came.
+  // #pick opens a file that was chosen or dropped on the page.
   #pick(file) {
     if (!file) return;
     if (this.showing && location.hash === "#/replay/") {
@@ -165,7 +164,7 @@ export class Viewer {
   async #read(file) {
     this.file.value = "";
     if (file.size > maxFile) {
-      this.#say(`${file.name} has ${Math.round(file.size / 1e6)} MB; here at most ${maxFile >> 20} MiB can be watched.`, true);
+      this.#say(`${file.name} has ${Math.round(file.size / 1e6)} MB; the limit is ${maxFile >> 20} MiB.`, true);
       return;
     }
     this.#say(`Reading ${file.name} …`);
@@ -195,7 +194,7 @@ export class Viewer {
     this.position = about.first; // in ticks, with a fraction
     this.playing = false;
     this.seeking = false;
-    this.besideAt = this.before = 0;
+    this.panelsAt = this.before = 0;
     this.#resize();
     this.#look();
     this.#showPlaying();
@@ -239,7 +238,7 @@ export class Viewer {
     if (this.field.clientWidth && this.about) this.renderer.resize(this.field.clientWidth, this.field.clientHeight);
   }
 
-  // go goes to a tick.
+  // go jumps to a tick.
   go(tick) {
     if (!this.about) return;
     this.position = Math.min(this.about.last, Math.max(this.about.first, Math.round(tick)));
@@ -247,7 +246,7 @@ export class Viewer {
     this.soughtAt = performance.now();
   }
 
-  // step goes so many ticks on, and stands.
+  // step moves by a number of ticks and pauses.
   step(ticks) {
     if (this.playing) this.toggle();
     this.go(Math.ceil(this.position) + ticks);
@@ -260,14 +259,14 @@ export class Viewer {
     this.#showPlaying();
   }
 
-  // faster chooses the next speed up or down.
+  // faster sets the next higher or lower speed.
   faster(by) {
     const i = speeds.indexOf(Number(this.speed.value)) + by;
     if (speeds[i]) this.speed.value = String(speeds[i]);
   }
 
-  choose(id) {
-    skirmish.watchChoose(id);
+  select(id) {
+    skirmish.watchSelect(id);
     this.#look();
   }
 
@@ -291,16 +290,16 @@ export class Viewer {
     this.before = now;
     this.input.pan(seconds);
     this.#move(seconds);
-    const look = now - this.besideAt >= beside;
+    const look = now - this.panelsAt >= panelMS;
     const ahead = Math.ceil(this.position) - this.position;
     const fraction = this.tick === Math.ceil(this.position) ? Math.round((1 - ahead) * one) : one;
     if (this.renderer.draw(this.renderer.width, this.renderer.height, fraction, look) && look) this.minimap.draw(this.renderer);
     if (!look) return;
-    this.besideAt = now;
+    this.panelsAt = now;
     this.#look();
   }
 
-  // #move plays on, and simulates on the way to where we should be.
+  // #move advances the position, and simulates towards it.
   #move(seconds) {
     const { about } = this;
     if (this.playing && !this.seeking) {
@@ -312,14 +311,14 @@ export class Viewer {
     if (there && this.seeking) {
       this.seeking = false;
       this.tookMS = performance.now() - this.soughtAt;
-      this.besideAt = 0;
+      this.panelsAt = 0;
     }
-    if (!there && !this.seeking) this.position = Math.min(this.position, this.tick + 1); // as fast as this machine can
-    if (there && this.tick < Math.ceil(this.position)) this.position = this.tick; // it cannot be simulated on
+    if (!there && !this.seeking) this.position = Math.min(this.position, this.tick + 1); // as fast as this machine simulates
+    if (there && this.tick < Math.ceil(this.position)) this.position = this.tick; // the simulation cannot continue
     if (this.playing && this.tick >= about.last) this.toggle();
   }
 
-  // #look tells what is to be known beside the map.
+  // #look updates the panels.
   #look() {
     const { about } = this;
     const state = (this.state = JSON.parse(skirmish.watchState()));
@@ -337,7 +336,7 @@ export class Viewer {
   }
 }
 
-// program calls the program, which is loaded after this module.
+// program calls the WebAssembly program, which is loaded after this module.
 const program = {
   frame: (...args) => skirmish.watchFrame(...args),
   ground: (array) => skirmish.watchGround(array),

@@ -1,6 +1,6 @@
-// What the mouse, fingers and the keyboard do on the map of a recorded match.
+// Mouse, touch and keyboard on the map of a replay.
 
-const dragPixels = 6; // from which on a press is a drag
+const dragPixels = 6; // a press that moves farther is a drag
 const speed = 900; // pixels a second
 const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
@@ -22,7 +22,7 @@ export class ViewerInput {
     addEventListener("blur", () => this.held.clear());
   }
 
-  // pan moves the camera for the keys that are held.
+  // pan scrolls for pressed arrow keys.
   pan(seconds) {
     let dx = 0, dy = 0;
     for (const code of this.held) {
@@ -57,7 +57,7 @@ export class ViewerInput {
     }
   }
 
-  // #spread returns how two fingers lie: their middle, and how far they are apart.
+  // #spread returns the middle of two fingers, and their distance.
   #spread() {
     const [a, b] = [...this.pointers.values()];
     return { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2, apart: Math.max(1, Math.hypot(a.x - b.x, a.y - b.y)) };
@@ -66,7 +66,7 @@ export class ViewerInput {
   #up(e) {
     const p = this.pointers.get(e.pointerId);
     this.pointers.delete(e.pointerId);
-    if (p && !p.dragged) this.viewer.choose(skirmish.watchPick(p.x, p.y));
+    if (p && !p.dragged) this.viewer.select(skirmish.watchPick(p.x, p.y));
   }
 
   #wheel(e) {
@@ -80,7 +80,7 @@ export class ViewerInput {
     const { viewer } = this, x = this.element.clientWidth / 2, y = this.element.clientHeight / 2;
     if (arrows[e.code]) this.held.add(e.code);
     else if (e.code === "Space") viewer.toggle();
-    else if (e.code === "Enter") viewer.choose(skirmish.watchPick(x, y));
+    else if (e.code === "Enter") viewer.select(skirmish.watchPick(x, y));
     else if (e.code === "Comma") viewer.step(-1);
     else if (e.code === "Period") viewer.step(1);
     else if (e.code === "BracketLeft") viewer.faster(-1);
@@ -88,7 +88,7 @@ export class ViewerInput {
     else if (e.code === "Home") viewer.go(viewer.about.first);
     else if (e.code === "End") viewer.go(viewer.about.last);
     else if (e.code === "KeyF") viewer.follow();
-    else if (e.code === "Escape") viewer.choose(0);
+    else if (e.code === "Escape") viewer.select(0);
     else if (e.code === "Equal" || e.code === "NumpadAdd") skirmish.watchZoom(1150, x, y);
     else if (e.code === "Minus" || e.code === "NumpadSubtract") skirmish.watchZoom(870, x, y);
     else return;

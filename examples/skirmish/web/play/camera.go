@@ -19,25 +19,23 @@ type Camera struct {
 	Width, Height int64 // of the screen, pixels
 	Size          int64 // cells along a side of the map
 
-	// Above and Below are how many pixels of the screen something else covers, so
-	// that the camera goes that much further.
+	// Above and Below are the covered pixels of the screen. The camera scrolls further by them.
 	Above, Below int64
 }
 
-// Resize tells the size of the screen.
+// Resize sets the size of the screen.
 func (c *Camera) Resize(width, height int64) {
 	c.Width, c.Height = max(width, 1), max(height, 1)
 	c.bound()
 }
 
-// Pan moves the camera by so many pixels of the screen.
+// Pan moves the camera by pixels of the screen.
 func (c *Camera) Pan(dx, dy int64) {
 	c.X, c.Y = c.X+c.cells(dx), c.Y+c.cells(dy)
 	c.bound()
 }
 
-// ZoomBy changes the zoom to so many thousandths of what it is. What lies under the
-// pixel stays there.
+// ZoomBy multiplies the zoom by thousandths/1000. The place under the pixel stays there.
 func (c *Camera) ZoomBy(thousandths, x, y int64) {
 	ax, ay := c.at(x, y)
 	c.Zoom = min(max(c.Zoom*thousandths/1000, max(FarthestZoom, c.whole())), NearestZoom)
@@ -52,7 +50,7 @@ func (c *Camera) LookAt(at fixed.Vec2) {
 	c.bound()
 }
 
-// whole returns the zoom at which the whole map is on the screen.
+// whole returns the zoom that shows the whole map.
 func (c *Camera) whole() int64 {
 	if c.Size == 0 {
 		return FarthestZoom
@@ -60,8 +58,7 @@ func (c *Camera) whole() int64 {
 	return min(min(c.Width, max(c.Height-c.Above-c.Below, 1))<<8/(c.Size+2), NearestZoom)
 }
 
-// bound keeps the screen on the map, but for a cell beside it, and the middle where
-// the map is smaller than the screen.
+// bound keeps the screen on the map and one cell around it. It centers a map that is smaller than the screen.
 func (c *Camera) bound() {
 	if c.Size == 0 {
 		return
@@ -96,7 +93,7 @@ func (c *Camera) Place(x, y int64) fixed.Vec2 {
 	}
 }
 
-// Pixel returns where a place is on the screen, or beside it.
+// Pixel returns the pixel of a place; it may lie outside of the screen.
 func (c *Camera) Pixel(at fixed.Vec2) (x, y int64) {
 	pixels := func(q fixed.Q, middle int64) int64 {
 		return (int64(q)>>(32-scene.PlaceBits) - middle) * c.Zoom >> (8 + scene.PlaceBits)
@@ -104,7 +101,7 @@ func (c *Camera) Pixel(at fixed.Vec2) (x, y int64) {
 	return pixels(at.X, c.X) + c.Width/2, pixels(at.Y, c.Y) + c.Height/2
 }
 
-// View returns what the camera shows.
+// View returns the view of the camera.
 func (c *Camera) View() scene.View {
 	left, top := c.at(0, 0)
 	right, bottom := c.at(c.Width, c.Height)

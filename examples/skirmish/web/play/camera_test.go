@@ -64,11 +64,11 @@ func ExamplePlayer() {
 	p.Resize(800, 600)
 	p.Look(world) // begins above the own base
 	p.Drag(world, 0, 0, 800, 600, false)
-	fmt.Println(len(p.Chosen()), "chosen")
+	fmt.Println(len(p.Selected()), "selected")
 	for _, command := range p.Act(world, 200, 200, false) {
 		fmt.Printf("%T\n", command)
 	}
 	// Output:
-	// 19 chosen
+	// 19 selected
 	// *skirmish.Move
 }

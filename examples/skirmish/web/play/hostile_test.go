@@ -87,7 +87,7 @@ func look(w *skirmish.World) {
 	p.Resize(1280, 800)
 	p.Look(w)
 	view := p.View()
-	view.Team, view.Player, view.Chosen, view.Dots, view.Ways, view.Effects = p.Team(w), uint8(p.Seat), p.Chosen(), true, true, &effects
+	view.Team, view.Player, view.Selected, view.Dots, view.Ways, view.Effects = p.Team(w), uint8(p.Seat), p.Selected(), true, true, &effects
 	painter.Frame(nil, w, w, player.One/2, &view)
 	scene.Fog(nil, w, p.Team(w))
 	if n := len(scene.Ground(nil, w)); n > skirmish.MaxSize*skirmish.MaxSize {

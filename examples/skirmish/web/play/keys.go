@@ -2,9 +2,8 @@ package play
 
 import "github.com/seed-49bee653/samestep/examples/skirmish"
 
-// Key does what a key is for, by its name as browsers have it ("KeyA", "Digit1",
-// "Escape"), and reports whether it is for anything. With shift a digit makes the
-// chosen units that control group, with control it adds them to it.
+// Key presses a key, named as in browsers ("KeyA", "Digit1", "Escape"), and reports whether the key has a function. With
+// shift a digit makes the selected units that control group; with control it adds them to it.
 func (p *Player) Key(w *skirmish.World, code string, shift, control bool) (commands []any, known bool) {
 	const digit, letter = "Digit", "Key"
 	switch {
@@ -26,7 +25,7 @@ func (p *Player) Key(w *skirmish.World, code string, shift, control bool) (comma
 	case code == "Period", code == "KeyI":
 		p.NextIdle(w)
 	case code == "KeyF":
-		p.ChooseArmy(w)
+		p.SelectArmy(w)
 	case len(code) == len(letter)+1 && code[:len(letter)] == letter && !control:
 		for _, b := range p.buttons(w) {
 			if b.Key == code[len(letter):] {

@@ -9,8 +9,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// Act is what a click with the other button means: go there, attack whom it hits,
-// mine, or help to build. Queued orders come after the present ones.
+// Act is a right-click: move, attack, gather or help to build. A queued order follows the present one. In a mode it only
+// ends the mode.
 func (p *Player) Act(w *skirmish.World, x, y int64, queued bool) []any {
 	at, all := p.Place(x, y), p.own(w, anyUnit)
 	if p.mode != Select {
@@ -35,7 +35,7 @@ func (p *Player) Act(w *skirmish.World, x, y int64, queued bool) []any {
 	return p.allowed(w, &skirmish.Move{Who: p.who(w, all), To: skirmish.PointAt(at), Queued: queued})
 }
 
-// gather sends those who can to a crystal, and the others beside it.
+// gather sends workers and bases to a crystal, and moves the others there.
 func (p *Player) gather(w *skirmish.World, crystal int, at fixed.Vec2) []any {
 	commands := []any{&skirmish.Gather{Who: p.who(w, p.own(w, gatherer)), Crystal: uint16(crystal)}}
 	if others := p.own(w, nongatherer); len(others) > 0 {
@@ -44,8 +44,7 @@ func (p *Player) gather(w *skirmish.World, crystal int, at fixed.Vec2) []any {
 	return p.allowed(w, commands...)
 }
 
-// Target is a click on the map in a mode: it gives the order that the mode is for.
-// The mode ends, unless more are to be queued.
+// Target is a left-click in a mode: it gives the order of the mode. The mode ends, unless the order is queued.
 func (p *Player) Target(w *skirmish.World, x, y int64, queued bool) []any {
 	at := p.Place(x, y)
 	to, ids, mode := skirmish.PointAt(at), p.own(w, walker), p.mode
@@ -81,8 +80,7 @@ func (p *Player) Target(w *skirmish.World, x, y int64, queued bool) []any {
 	return nil
 }
 
-// site returns where a building is put that is asked for at a place: on quarters
-// of a cell.
+// site rounds the place of a building to quarters of a cell.
 func site(at fixed.Vec2) fixed.Vec2 {
 	const grain = fixed.One / 4
 	return fixed.Vec2{X: (at.X + grain/2) / grain * grain, Y: (at.Y + grain/2) / grain * grain}
@@ -102,8 +100,7 @@ func (p *Player) place(w *skirmish.World, at fixed.Vec2, queued bool) []any {
 	return commands
 }
 
-// Ghost returns the building that a click at a pixel would place: its kind (0 for
-// none), where, and whether it fits there.
+// Ghost returns the building that a click would place: its kind (0 for none), its place, and whether it fits there.
 func (p *Player) Ghost(w *skirmish.World, x, y int64) (kind skirmish.UnitKind, at fixed.Vec2, fits bool) {
 	if p.mode != BuildAt {
 		return 0, at, false
@@ -119,9 +116,8 @@ func (p *Player) Ghost(w *skirmish.World, x, y int64) (kind skirmish.UnitKind, a
 	return p.building, at, err == nil
 }
 
-// Do does what a button of the panel is for, by its name: "stop", "train:KIND", or
-// the name of a mode, such as "attack" or "build:KIND". It returns the commands to
-// give at once.
+// Do presses a button of the panel: "stop", "train:KIND", or the name of a mode, such as "attack" or "build:KIND". It
+// returns the commands to submit at once.
 func (p *Player) Do(w *skirmish.World, action string) []any {
 	name, kind, _ := strings.Cut(action, ":")
 	switch name {
@@ -149,10 +145,10 @@ func (p *Player) Do(w *skirmish.World, action string) []any {
 	return nil
 }
 
-// train lets that chosen building make a unit that has the least to do.
+// train trains a unit in the selected building with the shortest queue.
 func (p *Player) train(w *skirmish.World, kind skirmish.UnitKind) []any {
 	var best *skirmish.Unit
-	for _, id := range p.chosen {
+	for _, id := range p.selected {
 		u := scene.Find(w, id)
 		if u == nil || !p.owns(u) || u.Kind != kind.Traits().MadeBy || !u.Built || u.Queue > 0 && u.Making != kind {
 			continue
@@ -168,7 +164,7 @@ func (p *Player) train(w *skirmish.World, kind skirmish.UnitKind) []any {
 	return p.allowed(w, &skirmish.Train{Building: best.ID, Kind: kind, Count: 1})
 }
 
-// kindNamed returns the kind of a name, or NoUnit.
+// kindNamed returns the kind with a name, or NoUnit.
 func kindNamed(name string) skirmish.UnitKind {
 	for k := skirmish.Worker; k.Traits().MadeBy != 0; k++ {
 		if k.String() == name {
@@ -178,13 +174,13 @@ func kindNamed(name string) skirmish.UnitKind {
 	return skirmish.NoUnit
 }
 
-// enemy returns what tells the player's enemies.
+// enemy returns a filter for the player's enemies.
 func (p *Player) enemy(w *skirmish.World) func(*skirmish.Unit) bool {
 	team := p.Team(w)
 	return func(u *skirmish.Unit) bool { return u.Team != team }
 }
 
-// crystal returns the index of the crystal at a place, or -1.
+// crystal returns the index of the known crystal at a place, or -1.
 func (p *Player) crystal(w *skirmish.World, at fixed.Vec2) int {
 	for i := range w.Crystals {
 		if w.Crystals[i].Pos.InRange(at, fixed.One) && w.Knows(p.Team(w), w.Crystals[i].Pos) {

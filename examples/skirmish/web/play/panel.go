@@ -7,20 +7,19 @@ import (
 	"github.com/seed-49bee653/samestep/examples/skirmish/web/scene"
 )
 
-// A Panel is what stands around the map: the player's account, what is chosen, and
-// the buttons for it.
+// A Panel is the content of the panels around the map: the player's account, the selection, and its buttons.
 type Panel struct {
-	Account *Account   `json:"account"` // nil for one who only watches
-	Players []Standing `json:"players"`
-	Chosen  []Kinds    `json:"chosen"`
-	One     *Details   `json:"one"` // if one unit is chosen
-	Buttons []Button   `json:"buttons"`
-	Groups  []int      `json:"groups"` // units in the control groups 1 to 9
-	Mode    string     `json:"mode"`   // what the next click on the map means; "" for choosing
-	Winner  int        `json:"winner"` // 1 + team that has won
+	Account  *Account   `json:"account"` // nil for spectators
+	Players  []Standing `json:"players"`
+	Selected []Kinds    `json:"chosen"`
+	One      *Details   `json:"one"` // if one unit is selected
+	Buttons  []Button   `json:"buttons"`
+	Groups   []int      `json:"groups"` // units in the control groups 1 to 9
+	Mode     string     `json:"mode"`   // of the next left-click; "" selects
+	Winner   int        `json:"winner"` // 1 + team that has won
 }
 
-// An Account is what the player has.
+// An Account has a player's resources and units.
 type Account struct {
 	Crystals uint32 `json:"crystals"`
 	Units    uint16 `json:"units"`
@@ -32,7 +31,7 @@ type Account struct {
 	Defeated bool   `json:"defeated"`
 }
 
-// A Standing is how a player does, as far as others may know.
+// A Standing has the public facts of a player.
 type Standing struct {
 	Player uint8  `json:"player"`
 	Team   uint8  `json:"team"`
@@ -42,14 +41,14 @@ type Standing struct {
 	Losses uint32 `json:"losses"`
 }
 
-// Kinds are the chosen units of a kind.
+// Kinds counts the selected units of a kind.
 type Kinds struct {
 	Kind   string `json:"kind"`
 	Number int    `json:"number"`
 	Health int32  `json:"health"` // mean, 1/1000
 }
 
-// Details are of one unit.
+// Details are the facts of one unit.
 type Details struct {
 	ID     uint32 `json:"id"`
 	Kind   string `json:"kind"`
@@ -60,23 +59,23 @@ type Details struct {
 	Kills  uint16 `json:"kills"`
 	Making string `json:"making"` // what a building makes
 	Queue  uint8  `json:"queue"`
-	Work   int32  `json:"work"` // done of that, or of the building itself, 1/1000
+	Work   int32  `json:"work"` // progress of that, or of the building itself, 1/1000
 }
 
-// A Button is something that can be done now.
+// A Button is an action that is possible now.
 type Button struct {
 	Action string `json:"action"` // for [Player.Do]
 	Label  string `json:"label"`
-	Key    string `json:"key"` // that does the same
+	Key    string `json:"key"` // its shortcut
 	Cost   uint32 `json:"cost"`
 	Able   bool   `json:"able"`
 	On     bool   `json:"on"` // the mode is this
 	Hint   string `json:"hint"`
 }
 
-// Panel returns what stands around the map.
+// Panel returns the content of the panels around the map.
 func (p *Player) Panel(w *skirmish.World) *Panel {
-	panel := &Panel{Account: p.account(w), Groups: make([]int, 9), Winner: int(w.Match.Winner), Chosen: p.kinds(w)}
+	panel := &Panel{Account: p.account(w), Groups: make([]int, 9), Winner: int(w.Match.Winner), Selected: p.kinds(w)}
 	for i := range w.Players {
 		o := &w.Players[i]
 		panel.Players = append(panel.Players, Standing{uint8(i), o.Team, statusNames[o.Status%3], o.Units, o.Kills, o.Losses})
@@ -86,7 +85,7 @@ func (p *Player) Panel(w *skirmish.World) *Panel {
 			panel.Groups[u.Group-1]++
 		}
 	}
-	if len(p.chosen) == 1 {
+	if len(p.selected) == 1 {
 		panel.One = p.details(w)
 	}
 	panel.Buttons = p.buttons(w)
@@ -123,7 +122,7 @@ func (p *Player) account(w *skirmish.World) *Account {
 
 func (p *Player) kinds(w *skirmish.World) []Kinds {
 	var number, health [8]int
-	for _, id := range p.chosen {
+	for _, id := range p.selected {
 		if u := scene.Find(w, id); u != nil {
 			number[u.Kind%8]++
 			health[u.Kind%8] += int(u.Health)
@@ -142,14 +141,14 @@ func (p *Player) kinds(w *skirmish.World) []Kinds {
 var taskNames = [...]string{"idle", "moving", "attacking", "on the attack", "on patrol", "mining", "building"}
 
 func (p *Player) details(w *skirmish.World) *Details {
-	u := scene.Find(w, p.chosen[0])
+	u := scene.Find(w, p.selected[0])
 	if u == nil {
 		return nil
 	}
 	t := u.Kind.Traits()
 	d := &Details{ID: uint32(u.ID), Kind: t.Name, Owner: u.Owner, Health: u.Health, Full: t.Health, Kills: u.Kills}
 	if !p.owns(u) && p.Team(w) != scene.Everything {
-		return d // what an enemy is about is its own business
+		return d // an enemy's task is secret
 	}
 	d.Task = taskNames[int(u.Task)%len(taskNames)]
 	switch {
@@ -164,20 +163,20 @@ func (p *Player) details(w *skirmish.World) *Details {
 	return d
 }
 
-// permille returns how much is done of a work, by what is left of it.
+// permille returns the progress of a work, from the ticks that are left.
 func permille(left, whole uint16) int32 {
 	return int32(whole-min(left, whole)) * 1000 / max(int32(whole), 1)
 }
 
-// orderButtons are those for units that walk.
+// orderButtons are for units that walk.
 var orderButtons = [...]Button{
-	{Action: "move", Label: "Move", Key: "M", Hint: "go there without a fight"},
-	{Action: "attack", Label: "Attack", Key: "A", Hint: "go there and fight whom you meet"},
-	{Action: "patrol", Label: "Patrol", Key: "P", Hint: "go there and back, and fight"},
-	{Action: "stop", Label: "Stop", Key: "S", Hint: "stop what they do"},
+	{Action: "move", Label: "Move", Key: "M", Hint: "move without fighting"},
+	{Action: "attack", Label: "Attack", Key: "A", Hint: "attack a unit, or move and fight all enemies on the way"},
+	{Action: "patrol", Label: "Patrol", Key: "P", Hint: "move there and back, and fight all enemies on the way"},
+	{Action: "stop", Label: "Stop", Key: "S", Hint: "cancel all orders"},
 }
 
-// buttons returns what the chosen units can do.
+// buttons returns the actions of the selected units.
 func (p *Player) buttons(w *skirmish.World) []Button {
 	var buttons []Button
 	if len(p.own(w, walker)) > 0 {
@@ -198,8 +197,8 @@ func (p *Player) buttons(w *skirmish.World) []Button {
 			}
 		}
 		buttons = append(buttons,
-			Button{Action: "move", Label: "Rally", Key: "M", Hint: "where its new units gather"},
-			Button{Action: "stop", Label: "Cancel", Key: "S", Hint: "empty the queue, and get the crystals back"})
+			Button{Action: "move", Label: "Rally", Key: "M", Hint: "set the rally point of new units"},
+			Button{Action: "stop", Label: "Cancel", Key: "S", Hint: "empty the queue and refund the crystals"})
 	}
 	for i := range buttons {
 		b := &buttons[i]

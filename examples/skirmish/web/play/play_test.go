@@ -80,16 +80,16 @@ func (b *table) run(s *script.Step) string {
 			return b.orders(p.Target(w, x, y, s.Has("shift")))
 		}
 		p.Click(w, x, y, s.Has("shift"), s.Has("twice"))
-		return b.chosen()
+		return b.selected()
 	case "tap":
 		x, y := b.pixel(s)
 		if orders := p.Tap(w, x, y); len(orders) > 0 {
 			return b.orders(orders)
 		}
-		return b.chosen()
+		return b.selected()
 	case "drag":
 		p.Drag(w, int64(s.Uint("x0", 16)), int64(s.Uint("y0", 16)), int64(s.Uint("x1", 16)), int64(s.Uint("y1", 16)), s.Has("shift"))
-		return b.chosen()
+		return b.selected()
 	case "act":
 		x, y := b.pixel(s)
 		return b.orders(p.Act(w, x, y, s.Has("shift")))
@@ -103,7 +103,7 @@ func (b *table) run(s *script.Step) string {
 		if len(orders) > 0 {
 			return b.orders(orders)
 		}
-		return strings.TrimPrefix(b.orders(nil)+"\n"+b.chosen(), "\n")
+		return strings.TrimPrefix(b.orders(nil)+"\n"+b.selected(), "\n")
 	case "ghost":
 		x, y := b.pixel(s)
 		kind, at, fits := p.Ghost(w, x, y)
@@ -157,15 +157,15 @@ func (b *table) pixel(s *script.Step) (x, y int64) {
 	return int64(s.Uint("x", 16)), int64(s.Uint("y", 16))
 }
 
-func (b *table) chosen() string {
+func (b *table) selected() string {
 	var names []string
-	for _, id := range b.player.Chosen() {
+	for _, id := range b.player.Selected() {
 		names = append(names, fmt.Sprintf("%v %d", scene.Find(b.world, id).Kind, id))
 	}
 	if len(names) > 6 {
 		names = append(names[:5], fmt.Sprintf("and %d more", len(names)-5))
 	}
-	return "chosen: " + strings.Join(names, ", ")
+	return "selected: " + strings.Join(names, ", ")
 }
 
 // orders gives commands to the match, and tells what they were.
@@ -204,7 +204,7 @@ func (b *table) panel() string {
 	for _, s := range p.Players {
 		lines = append(lines, fmt.Sprintf("player %d %s, %d units", s.Player, s.Status, s.Units))
 	}
-	for _, k := range p.Chosen {
+	for _, k := range p.Selected {
 		lines = append(lines, fmt.Sprintf("%d × %s, health %d", k.Number, k.Kind, k.Health))
 	}
 	if o := p.One; o != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// A Mode says what the next click on the map means.
+// A Mode is the meaning of the next left-click on the map.
 type Mode uint8
 
 // The modes.
@@ -22,34 +22,33 @@ const (
 	BuildAt
 )
 
-// modeNames are those of the actions that lead to a mode; see [Player.Do].
+// modeNames are the actions that begin a mode; see [Player.Do].
 var modeNames = [...]string{"", "move", "attack", "patrol", "gather", "build"}
 
-// A Player is a person at the game. Seat is lockstep.System for one who only
-// watches.
+// A Player is the user of the page. Seat is lockstep.System for spectators.
 type Player struct {
 	Camera
 	Seat     lockstep.Player
 	mode     Mode
 	building skirmish.UnitKind // in mode BuildAt
-	chosen   []skirmish.UnitID // ascending; all the player's own, or one that is not
+	selected []skirmish.UnitID // ascending; own units, or one of somebody else
 	problem  string
-	placed   bool  // the camera has been at the player's base
+	placed   bool  // the camera has moved to the player's base
 	recalled uint8 // the control group of the last key
-	idle     int   // where the search for idle workers goes on
+	idle     int   // index of the next unit in the search for idle workers
 	rules    lockstep.Rules[skirmish.World, skirmish.Config]
 }
 
-// New returns a player in a seat.
+// New returns a player with a seat.
 func New(seat lockstep.Player) *Player {
 	return &Player{Seat: seat, Camera: Camera{Zoom: startZoom, Width: 1, Height: 1}, rules: skirmish.Rules()}
 }
 
-// Look readies the player for a state: what is chosen and dead is not chosen any
-// more, and the camera begins above the player's base.
+// Look updates the player for a state: it removes dead and hidden units from the selection. At first it moves the camera to
+// the player's base.
 func (p *Player) Look(w *skirmish.World) {
 	p.Size = int64(scene.Side(w))
-	p.chosen = slices.DeleteFunc(p.chosen, func(id skirmish.UnitID) bool {
+	p.selected = slices.DeleteFunc(p.selected, func(id skirmish.UnitID) bool {
 		u := scene.Find(w, id)
 		return u == nil || !p.owns(u) && !p.sees(w, u)
 	})
@@ -73,7 +72,7 @@ func (p *Player) Home(w *skirmish.World) {
 
 func (p *Player) owns(u *skirmish.Unit) bool { return lockstep.Player(u.Owner) == p.Seat }
 
-// Team returns the team whose sight the player has.
+// Team returns the team whose vision the player has.
 func (p *Player) Team(w *skirmish.World) uint8 {
 	if int(p.Seat) < len(w.Players) {
 		return w.Players[p.Seat].Team
@@ -86,22 +85,20 @@ func (p *Player) sees(w *skirmish.World, u *skirmish.Unit) bool {
 	return team == scene.Everything || u.Team == team || w.Sees(team, u.Pos) || u.Kind.Building() && w.Knows(team, u.Pos)
 }
 
-// Chosen returns the units that are chosen, ascending.
-func (p *Player) Chosen() []skirmish.UnitID { return p.chosen }
+// Selected returns the selected units, ascending.
+func (p *Player) Selected() []skirmish.UnitID { return p.selected }
 
-// Mode returns what the next click on the map means, and of BuildAt, what is built.
+// Mode returns the mode, and for BuildAt the kind of the building.
 func (p *Player) Mode() (Mode, skirmish.UnitKind) { return p.mode, p.building }
 
-// Problem returns why what the player wanted last was not done, in words, and
-// forgets it.
+// Problem returns and clears the reason why the last action failed.
 func (p *Player) Problem() string {
 	text := p.problem
 	p.problem = ""
 	return text
 }
 
-// allowed returns those commands that the rules would accept, and notes why they
-// would not accept the others.
+// allowed returns the commands that the rules would accept, and notes the reason of a rejection.
 func (p *Player) allowed(w *skirmish.World, commands ...any) []any {
 	return slices.DeleteFunc(commands, func(c any) bool {
 		err := p.rules.Validate(w, &lockstep.Command{Player: p.Seat, Value: c})
@@ -112,15 +109,15 @@ func (p *Player) allowed(w *skirmish.World, commands ...any) []any {
 	})
 }
 
-// Words returns an error of the rules as players read it.
+// Words returns the text of an error of the rules for players.
 func Words(text string) string {
 	return strings.TrimPrefix(text, skirmish.GameName+": ")
 }
 
-// own returns the chosen units that are the player's own and of a sort.
+// own returns the selected units that belong to the player and fit.
 func (p *Player) own(w *skirmish.World, fits func(*skirmish.Unit) bool) []skirmish.UnitID {
 	var ids []skirmish.UnitID
-	for _, id := range p.chosen {
+	for _, id := range p.selected {
 		if u := scene.Find(w, id); u != nil && p.owns(u) && fits(u) {
 			ids = append(ids, id)
 		}
@@ -135,8 +132,7 @@ func fighter(u *skirmish.Unit) bool     { return walker(u) && !worker(u) }
 func gatherer(u *skirmish.Unit) bool    { return worker(u) || u.Kind == skirmish.Base }
 func nongatherer(u *skirmish.Unit) bool { return !gatherer(u) }
 
-// who names units in a command: by their control group if they are just that, or
-// else one by one.
+// who names units in a command: by their control group if they are exactly that group, or else one by one.
 func (p *Player) who(w *skirmish.World, ids []skirmish.UnitID) skirmish.Who {
 	if len(ids) > 1 {
 		if group := p.groupOf(w, ids); group != 0 {
@@ -146,7 +142,7 @@ func (p *Player) who(w *skirmish.World, ids []skirmish.UnitID) skirmish.Who {
 	return skirmish.Who{Units: ids}
 }
 
-// groupOf returns the control group that has just these units, or 0.
+// groupOf returns the control group of exactly these units, or 0.
 func (p *Player) groupOf(w *skirmish.World, ids []skirmish.UnitID) uint8 {
 	group := scene.Find(w, ids[0]).Group
 	if group == 0 {

@@ -8,52 +8,51 @@ import (
 	"github.com/seed-49bee653/samestep/fixed"
 )
 
-// slack is how many pixels beside a unit a click still means it.
+// slack is how far from a unit a click still hits it, in pixels.
 const slack = 6
 
-// Click chooses the unit under a pixel, or nothing; add keeps what is chosen, and
-// takes away what was chosen before. Twice chooses all of its kind on the screen.
+// Click selects the unit under a pixel, or clears the selection. Add adds the unit, or removes it if it was selected.
+// Twice selects all units of its kind on the screen.
 func (p *Player) Click(w *skirmish.World, x, y int64, add, twice bool) {
 	u := p.under(w, x, y, func(*skirmish.Unit) bool { return true })
 	switch {
 	case u == nil:
 		if !add {
-			p.chosen = nil
+			p.selected = nil
 		}
 	case !p.owns(u):
-		p.chosen = []skirmish.UnitID{u.ID}
+		p.selected = []skirmish.UnitID{u.ID}
 	case twice:
-		p.choose(w, add, func(o *skirmish.Unit) bool { return o.Kind == u.Kind && p.onScreen(o) })
-	case add && slices.Contains(p.chosen, u.ID):
-		p.chosen = slices.DeleteFunc(p.chosen, func(id skirmish.UnitID) bool { return id == u.ID })
+		p.selectWhere(w, add, func(o *skirmish.Unit) bool { return o.Kind == u.Kind && p.onScreen(o) })
+	case add && slices.Contains(p.selected, u.ID):
+		p.selected = slices.DeleteFunc(p.selected, func(id skirmish.UnitID) bool { return id == u.ID })
 	default:
-		p.choose(w, add, func(o *skirmish.Unit) bool { return o.ID == u.ID })
+		p.selectWhere(w, add, func(o *skirmish.Unit) bool { return o.ID == u.ID })
 	}
 }
 
-// Drag chooses the player's units in a box of the screen; buildings only if there
-// is nothing else.
+// Drag selects the player's units in a box of the screen; buildings only if there are no others.
 func (p *Player) Drag(w *skirmish.World, x0, y0, x1, y1 int64, add bool) {
 	a, b := p.Place(min(x0, x1), min(y0, y1)), p.Place(max(x0, x1), max(y0, y1))
 	in := func(u *skirmish.Unit) bool {
 		r := u.Kind.Traits().Radius
 		return u.Pos.X+r >= a.X && u.Pos.X-r <= b.X && u.Pos.Y+r >= a.Y && u.Pos.Y-r <= b.Y
 	}
-	if !p.choose(w, add, func(u *skirmish.Unit) bool { return !u.Kind.Building() && in(u) }) {
-		p.choose(w, add, in)
+	if !p.selectWhere(w, add, func(u *skirmish.Unit) bool { return !u.Kind.Building() && in(u) }) {
+		p.selectWhere(w, add, in)
 	}
 }
 
-// ChooseArmy chooses all of the player's units that fight.
-func (p *Player) ChooseArmy(w *skirmish.World) { p.choose(w, false, fighter) }
+// SelectArmy selects all of the player's soldiers and archers.
+func (p *Player) SelectArmy(w *skirmish.World) { p.selectWhere(w, false, fighter) }
 
-// NextIdle chooses the next worker without work and moves the camera there.
+// NextIdle selects the next idle worker and moves the camera there.
 func (p *Player) NextIdle(w *skirmish.World) {
 	for n := range w.Units {
 		i := (p.idle + n) % len(w.Units)
 		if u := &w.Units[i]; p.owns(u) && worker(u) && u.Task == skirmish.Idle {
 			p.idle = i + 1
-			p.chosen = []skirmish.UnitID{u.ID}
+			p.selected = []skirmish.UnitID{u.ID}
 			p.LookAt(u.Pos)
 			return
 		}
@@ -61,16 +60,16 @@ func (p *Player) NextIdle(w *skirmish.World) {
 	p.problem = "no worker is idle"
 }
 
-// Recall chooses a control group; twice moves the camera there.
+// Recall selects a control group; twice also moves the camera there.
 func (p *Player) Recall(w *skirmish.World, group uint8, twice bool) {
-	if !p.choose(w, false, func(u *skirmish.Unit) bool { return u.Group == group }) || !twice {
+	if !p.selectWhere(w, false, func(u *skirmish.Unit) bool { return u.Group == group }) || !twice {
 		return
 	}
-	u := scene.Find(w, p.chosen[len(p.chosen)/2])
+	u := scene.Find(w, p.selected[len(p.selected)/2])
 	p.LookAt(u.Pos)
 }
 
-// Assign makes the chosen units a control group, or adds them to it.
+// Assign makes the selected units a control group, or adds them to the group.
 func (p *Player) Assign(w *skirmish.World, group uint8, add bool) []any {
 	ids := p.own(w, anyUnit)
 	if len(ids) == 0 {
@@ -79,19 +78,17 @@ func (p *Player) Assign(w *skirmish.World, group uint8, add bool) []any {
 	return p.allowed(w, &skirmish.Assign{Group: group, Add: add, Units: ids})
 }
 
-// Clear chooses nothing, and gives up a mode.
+// Clear ends a mode, or else clears the selection.
 func (p *Player) Clear() {
 	if p.mode != Select {
 		p.mode = Select
 		return
 	}
-	p.chosen = nil
+	p.selected = nil
 }
 
-// choose chooses the player's units that fit, beside those that are chosen if add
-// is set. If there are none, it changes nothing but to choose nothing, and reports
-// false.
-func (p *Player) choose(w *skirmish.World, add bool, fits func(*skirmish.Unit) bool) bool {
+// selectWhere selects the player's units that fit, or adds them to the selection. It reports whether there are any.
+func (p *Player) selectWhere(w *skirmish.World, add bool, fits func(*skirmish.Unit) bool) bool {
 	p.mode = Select
 	var ids []skirmish.UnitID
 	for i := range w.Units {
@@ -105,12 +102,11 @@ func (p *Player) choose(w *skirmish.World, add bool, fits func(*skirmish.Unit) b
 		slices.Sort(ids)
 		ids = slices.Compact(ids)
 	}
-	p.chosen = ids
+	p.selected = ids
 	return found
 }
 
-// under returns the nearest unit under a pixel that the player sees and that fits,
-// or nil.
+// under returns the nearest visible unit under a pixel that fits, or nil.
 func (p *Player) under(w *skirmish.World, x, y int64, fits func(*skirmish.Unit) bool) *skirmish.Unit {
 	at := p.Place(x, y)
 	more := fixed.Q(p.cells(slack)) << (32 - scene.PlaceBits)
@@ -136,8 +132,7 @@ func (p *Player) onScreen(u *skirmish.Unit) bool {
 	return x >= 0 && y >= 0 && x < p.Width && y < p.Height
 }
 
-// Tap is a touch, which has but one button: it chooses an own unit that is not
-// chosen, or else gives those that are chosen an order.
+// Tap is a touch: it selects an own unit, or else gives the selected units an order.
 func (p *Player) Tap(w *skirmish.World, x, y int64) []any {
 	u := p.under(w, x, y, func(*skirmish.Unit) bool { return true })
 	mine := len(p.own(w, anyUnit)) > 0
@@ -145,11 +140,11 @@ func (p *Player) Tap(w *skirmish.World, x, y int64) []any {
 	case u != nil && p.owns(u) && u.Kind.Building() && !u.Built && len(p.own(w, worker)) > 0:
 		return p.Act(w, x, y, false)
 	case u != nil && (p.owns(u) || !mine):
-		p.Click(w, x, y, false, slices.Contains(p.chosen, u.ID))
+		p.Click(w, x, y, false, slices.Contains(p.selected, u.ID))
 	case mine:
 		return p.Act(w, x, y, false)
 	default:
-		p.chosen = nil
+		p.selected = nil
 	}
 	return nil
 }

@@ -6,25 +6,25 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
-// The sorts of effects.
+// The kinds of effects.
 const (
-	Strike  int32 = 1 + iota // hand to hand
-	Arrow                    // a shot, on its way
+	Strike  int32 = 1 + iota // a melee hit
+	Arrow                    // a flying shot
 	Puff                     // a unit died
 	Ruin                     // a building was destroyed
-	Done                     // something is complete
-	Spark                    // a zone did something
-	Way                      // from a chosen unit to where it goes
-	Assault                  // the same, with a fight
+	Done                     // a building was completed
+	Spark                    // a zone had an effect
+	Way                      // from a selected unit to its goal
+	Assault                  // the same, with fighting
 )
 
-// lasting is how many ticks an effect is shown, by sort.
+// lasting is the number of ticks that an effect is shown, by kind.
 var lasting = [...]uint32{Strike: 4, Arrow: 6, Puff: 14, Ruin: 40, Done: 20, Spark: 16}
 
-// maxEffects bounds what is kept of a battle: the newest.
+// maxEffects limits the kept effects; the oldest are dropped.
 const maxEffects = 1024
 
-// Effects remember what has happened for as long as it is shown.
+// Effects keeps recent events for as long as they are shown.
 type Effects struct {
 	list []effect
 	next int // the oldest, once the list is full
@@ -37,7 +37,7 @@ type effect struct {
 	from, to fixed.Vec2
 }
 
-// Observe takes an event of the game; w is the state that it happened in.
+// Observe adds an event of the game; w is the state of its tick.
 func (e *Effects) Observe(w *skirmish.World, event any) {
 	at := w.Match.Tick
 	switch v := event.(type) {
@@ -79,10 +79,10 @@ func (e *Effects) add(f effect) {
 	e.next = (e.next + 1) % maxEffects
 }
 
-// Clear forgets everything, as after a jump in time.
+// Clear drops all effects, for example after a jump.
 func (e *Effects) Clear() { e.list, e.next = e.list[:0], 0 }
 
-// effects writes the effects on the screen that the team sees.
+// effects writes the visible effects on the screen.
 func effects(dst []byte, w *skirmish.World, f player.Fraction, v *View) ([]byte, uint32) {
 	n := uint32(0)
 	if v.Ways {
@@ -100,7 +100,7 @@ func effects(dst []byte, w *skirmish.World, f player.Fraction, v *View) ([]byte,
 		ticks := lasting[e.sort]
 		since := now - e.tick
 		if since >= ticks || !v.shows(place(e.from.X), place(e.from.Y)) || !v.seen(e.from) && !v.seen(e.to) {
-			continue // it is over; or of a tick that has not come yet, which since wraps around
+			continue // it is over, or of a future tick, where since wraps around
 		}
 		age := int32((uint64(since)<<16 + uint64(f)) * 255 / (uint64(ticks) << 16))
 		dst = put(dst, e.sort|int32(e.owner)<<8|min(age, 255)<<16, place(e.from.X), place(e.from.Y), place(e.to.X), place(e.to.Y))
@@ -109,12 +109,12 @@ func effects(dst []byte, w *skirmish.World, f player.Fraction, v *View) ([]byte,
 	return dst, n
 }
 
-// maxWays is up to how many chosen units it is drawn where they go.
+// maxWays limits the number of selected units whose way is drawn.
 const maxWays = 60
 
 func ways(dst []byte, w *skirmish.World, v *View) ([]byte, uint32) {
 	n := uint32(0)
-	for _, id := range v.Chosen[:min(len(v.Chosen), maxWays)] {
+	for _, id := range v.Selected[:min(len(v.Selected), maxWays)] {
 		u := Find(w, id)
 		if u == nil || u.Owner != v.Player || u.Goal == u.Pos || u.Task == skirmish.Idle && !u.Kind.Building() {
 			continue

@@ -2,18 +2,17 @@ package scene
 
 import "github.com/seed-49bee653/samestep/examples/skirmish"
 
-// What a byte of the fog says of a cell.
+// The values of a cell in the fog.
 const (
-	Unknown  = 0 // never seen
-	Explored = 1 // seen at some time
+	Unknown  = 0 // unexplored
+	Explored = 1 // seen before
 	Visible  = 2 // seen now
 )
 
-// lookTicks is how often a team's fog changes: it looks at ticks that are equal to
-// its number modulo this.
+// lookTicks is the period in ticks at which a team's fog changes: at ticks equal to its number modulo lookTicks.
 const lookTicks = 8
 
-// fogTick returns the tick at which a team looked last.
+// fogTick returns the tick of a team's last update.
 func fogTick(w *skirmish.World, team uint8) uint32 {
 	if int(team) >= len(w.Fog) {
 		return 0
@@ -21,11 +20,10 @@ func fogTick(w *skirmish.World, team uint8) uint32 {
 	return w.Match.Tick - (w.Match.Tick-uint32(team))%lookTicks
 }
 
-// Side returns how many cells the map has along a side. A server may send a state
-// with any number there.
+// Side returns the cells along a side of the map, within limits: a server may send a state with any number.
 func Side(w *skirmish.World) int { return min(int(w.Map.Size), skirmish.MaxSize) }
 
-// Fog appends what a team knows of each cell.
+// Fog appends a team's fog of war, one byte for each cell.
 func Fog(dst []byte, w *skirmish.World, team uint8) []byte {
 	side := Side(w)
 	if int(team) >= len(w.Fog) {

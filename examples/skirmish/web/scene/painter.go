@@ -9,22 +9,21 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
-// Everything is the team of those who see everything: spectators, and viewers of
-// recorded matches.
+// Everything stands for a team that sees the whole map, for spectators and replays.
 const Everything = 255
 
-// PlaceBits is how many fractional bits the places of a frame have.
+// PlaceBits is the number of fractional bits in the places of a frame.
 const PlaceBits = 10
 
 // The words of a frame's header.
 const (
 	HeadTick     = iota
-	HeadZones    // how many
-	HeadCrystals // how many
-	HeadUnits    // how many
-	HeadEffects  // how many
-	HeadDots     // how many
-	HeadFog      // the tick of the fog, which is new when it changes
+	HeadZones    // number of them
+	HeadCrystals // number of them
+	HeadUnits    // number of them
+	HeadEffects  // number of them
+	HeadDots     // number of them
+	HeadFog      // the tick of the fog
 	HeadMiddleX  // of the screen
 	HeadMiddleY
 	HeadZoom // 1/256 of a pixel for a cell
@@ -32,49 +31,47 @@ const (
 	HeadGhost
 	HeadGhostX
 	HeadGhostY
-	HeadTeam // whose sight is drawn
+	HeadTeam // whose vision is drawn
 	HeadPlayer
 	HeadWords
 )
 
 // The flags of a unit's look.
 const (
-	Chosen   = 1 << iota // by the player
+	Selected = 1 << iota // by the player
 	Unbuilt              // under construction
 	Loaded               // carries crystals
-	Walking              // has moved in this tick
+	Walking              // moved in this tick
 	Fighting             // has a target
-	Hurt                 // was hit lately
+	Hurt                 // was hit recently
 )
 
-// teleported is how far a unit goes in a tick at most; farther is a jump, which is
-// not drawn as a way.
+// teleported is the distance in a tick from which on a move is drawn as a jump.
 const teleported = 2 * fixed.One
 
-// A View is what a frame shows.
+// A View selects the content of a frame.
 type View struct {
 	Left, Top, Right, Bottom int32 // of the screen, in 1/1024 of a cell
 	MiddleX, MiddleY, Zoom   int32 // of the camera, for the page
 
-	Team   uint8             // whose sight; Everything
-	Player uint8             // whose units are marked as chosen
-	Chosen []skirmish.UnitID // ascending
+	Team     uint8             // whose vision, or Everything
+	Player   uint8             // whose units are selected
+	Selected []skirmish.UnitID // ascending
 
-	Dots bool // for the small map, too
+	Dots bool // for the minimap too
 
 	Ghost          int32 // kind of the building to be placed, + 256 if it does not fit; or 0
 	GhostX, GhostY int32
 
-	Ways    bool     // draw where those chosen go
-	Effects *Effects // nil for none
+	Ways    bool     // draw the ways of selected units
+	Effects *Effects // nil disables them
 	Now     uint32   // tick of the effects, if the states are predicted; 0 for that of the state
 
 	margin           int32
 	seen, discovered func(fixed.Vec2) bool
 }
 
-// A Painter writes frames. It keeps what it must know of the frame before: where
-// units looked that stand now.
+// A Painter writes frames. It keeps the heading of units that stand still.
 type Painter struct {
 	facing []facing // of the last tick, by ID
 	before []facing
@@ -87,8 +84,7 @@ type facing struct {
 	heading uint8
 }
 
-// Frame appends the frame of what lies a fraction of the way from one state to the
-// next. Both may be the same.
+// Frame appends a frame between two states, at a fraction of the way. Both may be the same.
 func (p *Painter) Frame(dst []byte, previous, current *skirmish.World, f player.Fraction, v *View) []byte {
 	p.face(previous, current)
 	v.margin = 3 << PlaceBits
@@ -117,7 +113,7 @@ func (p *Painter) Frame(dst []byte, previous, current *skirmish.World, f player.
 	return dst
 }
 
-// place returns a coordinate as frames have it.
+// place returns a coordinate in 1/1024 of a cell.
 func place(q fixed.Q) int32 { return int32(q >> (32 - PlaceBits)) }
 
 func (v *View) shows(x, y int32) bool {
@@ -163,7 +159,7 @@ func crystals(dst []byte, w *skirmish.World, v *View) ([]byte, uint32) {
 	return dst, n
 }
 
-// share returns a part of a whole in 1/1000.
+// share returns part/whole in 1/1000.
 func share(part, whole uint32) int32 {
 	if whole == 0 {
 		return 0
@@ -171,13 +167,13 @@ func share(part, whole uint32) int32 {
 	return int32(min(uint64(part)*1000/uint64(whole), 1000))
 }
 
-// dots writes every unit that is seen, for the small map.
+// dots writes every visible unit for the minimap.
 func dots(dst []byte, w *skirmish.World, v *View) ([]byte, uint32) {
-	n, chosen := uint32(0), v.Chosen
+	n, selected := uint32(0), v.Selected
 	for i := range w.Units {
 		u := &w.Units[i]
-		for len(chosen) > 0 && chosen[0] < u.ID {
-			chosen = chosen[1:]
+		for len(selected) > 0 && selected[0] < u.ID {
+			selected = selected[1:]
 		}
 		if !v.knows(u) {
 			continue
@@ -186,7 +182,7 @@ func dots(dst []byte, w *skirmish.World, v *View) ([]byte, uint32) {
 		if u.Kind.Building() {
 			dot |= 1 << 27
 		}
-		if len(chosen) > 0 && chosen[0] == u.ID {
+		if len(selected) > 0 && selected[0] == u.ID {
 			dot |= 1 << 28
 		}
 		dst = put(dst, dot)
@@ -195,8 +191,7 @@ func dots(dst []byte, w *skirmish.World, v *View) ([]byte, uint32) {
 	return dst, n
 }
 
-// knows tells whether a unit is drawn: the team's own, what it sees, and buildings
-// where it has been.
+// knows reports whether a unit is drawn: the team's own, those that it sees, and buildings at explored places.
 func (v *View) knows(u *skirmish.Unit) bool {
 	return v.Team == Everything || u.Team == v.Team || v.seen(u.Pos) || u.Kind.Building() && v.discovered(u.Pos)
 }

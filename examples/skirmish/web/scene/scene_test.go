@@ -76,8 +76,8 @@ func everything(w *skirmish.World) scene.View {
 func TestFrame(t *testing.T) {
 	before, now := worlds(t, 40, 100)
 	v := everything(now)
-	chosen := now.Units[3].ID
-	v.Chosen = []skirmish.UnitID{chosen}
+	selected := now.Units[3].ID
+	v.Selected = []skirmish.UnitID{selected}
 	var p scene.Painter
 	got := read(t, p.Frame(nil, before, now, player.One/2, &v))
 	if len(got.units) != len(now.Units) || len(got.dots) != len(now.Units) || len(got.crystals) != len(now.Crystals) || len(got.zones) != len(now.Zones) {
@@ -94,7 +94,7 @@ func TestFrame(t *testing.T) {
 			t.Errorf("unit %d: look %#x, health %d", new.ID, u[3], u[4])
 		}
 		flags := u[3] >> 16 & 255
-		if flags&scene.Walking != 0 != (old.Pos != new.Pos) || flags&scene.Chosen != 0 != (new.ID == chosen) {
+		if flags&scene.Walking != 0 != (old.Pos != new.Pos) || flags&scene.Selected != 0 != (new.ID == selected) {
 			t.Errorf("unit %d: flags %#x", new.ID, flags)
 		}
 		if way := new.Pos.Sub(old.Pos); way != (fixed.Vec2{}) {
@@ -224,7 +224,7 @@ func TestEffects(t *testing.T) {
 	if e.Clear(); len(sorts()) != 0 {
 		t.Error("effects are left")
 	}
-	v.Ways, v.Chosen, v.Player = true, []skirmish.UnitID{worker.ID}, worker.Owner
+	v.Ways, v.Selected, v.Player = true, []skirmish.UnitID{worker.ID}, worker.Owner
 	if got := sorts(); len(got) != 1 || got[0] != scene.Way {
 		t.Errorf("ways: got %v", got)
 	}

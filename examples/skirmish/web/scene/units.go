@@ -12,7 +12,7 @@ import (
 
 // units writes the units on the screen.
 func (p *Painter) units(dst []byte, previous, current *skirmish.World, f player.Fraction, v *View) ([]byte, uint32) {
-	n, before, facings, chosen := uint32(0), previous.Units, p.facing, v.Chosen
+	n, before, facings, selected := uint32(0), previous.Units, p.facing, v.Selected
 	for i := range current.Units {
 		u := &current.Units[i]
 		for len(before) > 0 && before[0].ID < u.ID {
@@ -21,8 +21,8 @@ func (p *Painter) units(dst []byte, previous, current *skirmish.World, f player.
 		for len(facings) > 0 && facings[0].id < u.ID {
 			facings = facings[1:]
 		}
-		for len(chosen) > 0 && chosen[0] < u.ID {
-			chosen = chosen[1:]
+		for len(selected) > 0 && selected[0] < u.ID {
+			selected = selected[1:]
 		}
 		if !v.shows(place(u.Pos.X), place(u.Pos.Y)) || !v.knows(u) {
 			continue
@@ -37,8 +37,8 @@ func (p *Painter) units(dst []byte, previous, current *skirmish.World, f player.
 				flags |= Hurt
 			}
 		}
-		if len(chosen) > 0 && chosen[0] == u.ID {
-			flags |= Chosen
+		if len(selected) > 0 && selected[0] == u.ID {
+			flags |= Selected
 		}
 		heading := int32(0)
 		if len(facings) > 0 && facings[0].id == u.ID {

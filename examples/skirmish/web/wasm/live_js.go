@@ -10,7 +10,7 @@ import (
 // game is the match that the page plays or watches, or nil.
 var game *live.Game
 
-// scratch is memory for what goes to the page, used again each time.
+// scratch is a buffer for data that goes to the page.
 var scratch []byte
 
 func init() {
@@ -62,7 +62,7 @@ func init() {
 		game.LookAt(whole(args[0]), whole(args[1]))
 		return nil
 	})
-	playing("key", func(args []js.Value) any { // code, shift, control; is it for anything?
+	playing("key", func(args []js.Value) any { // code, shift, control; has it a function?
 		return game.Key(args[0].String(), args[1].Bool(), args[2].Bool())
 	})
 	playing("button", func(args []js.Value) any { game.Do(args[0].String()); return nil })
@@ -81,7 +81,7 @@ func playing(name string, f func(args []js.Value) any) {
 	}
 }
 
-// leave ends the match for this page, and for good if the seat is given up.
+// leave ends the match for this page. If forever is set, it gives up the seat.
 func leave(forGood bool) {
 	switch {
 	case game == nil:
@@ -89,16 +89,16 @@ func leave(forGood bool) {
 	case forGood:
 		game.Leave()
 	default:
-		go game.Close() // waits for the socket, which the page must not
+		go game.Close() // waits for the socket, and must not block the page
 	}
 	game = nil
 }
 
-// whole returns a number of the page without its fraction.
+// whole returns a number of the page, truncated.
 func whole(v js.Value) int64 { return int64(v.Float()) }
 
-// fill copies what f appends into an array of the page and returns how many bytes
-// that are: more than the array has if they do not fit, and were not copied.
+// fill copies the bytes that f appends to an array of the page, and returns their number. If that is more than the array
+// holds, it copies nothing.
 func fill(array js.Value, f func(dst []byte) []byte) any {
 	if game == nil {
 		return 0

@@ -1,8 +1,7 @@
-// Command wasm is the program of the page: it joins matches and simulates them,
-// and tells the page what to draw. It is compiled for GOOS=js GOARCH=wasm.
+// Command wasm is the program of the page: it joins and simulates matches, and gives the page frames to draw. It is compiled
+// for GOOS=js GOARCH=wasm.
 //
-// It gives the page one object, globalThis.skirmish, whose functions the page's
-// modules call. They answer at once, and throw nothing.
+// The page's modules call the functions of globalThis.skirmish. These return at once, and throw nothing.
 package main
 
 import "syscall/js"
@@ -12,7 +11,7 @@ var exports = map[string]func(args []js.Value) any{}
 
 func main() {
 	object := js.Global().Get("Object").New()
-	for name, f := range exports { // a map, but each is only set
+	for name, f := range exports { // a map, but the order does not matter
 		object.Set(name, js.FuncOf(func(_ js.Value, args []js.Value) any { return f(args) }))
 	}
 	js.Global().Set("skirmish", object)

@@ -12,16 +12,16 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
-// recorded is the match that is watched, or nil; seen is what shows it.
+// recorded is the open replay, or nil; seen is its screen.
 var (
 	recorded *watch.Viewer
 	seen     *watch.Screen
 )
 
-// shownDesyncs is how many ticks that differ the page is told of.
+// shownDesyncs limits the desyncs in a watchState.
 const shownDesyncs = 200
 
-// workTicks is how many ticks are simulated between two looks at the clock.
+// workTicks is the number of ticks to simulate between two looks at the clock.
 const workTicks = 4
 
 func init() {
@@ -33,7 +33,7 @@ func init() {
 	exports["watchClose"] = func([]js.Value) any { recorded, seen = nil, nil; return nil }
 	watching("watchTimeline", func(args []js.Value) any { return text(recorded.Timeline(int(whole(args[0])))) })
 	watching("watchGo", func(args []js.Value) any { recorded.Seek(lockstep.Tick(whole(args[0]))); return nil })
-	watching("watchWork", func(args []js.Value) any { // milliseconds; is it there?
+	watching("watchWork", func(args []js.Value) any { // milliseconds; returns whether it has arrived
 		for until := time.Now().Add(time.Duration(whole(args[0])) * time.Millisecond); ; {
 			if done := recorded.Work(workTicks); done || time.Now().After(until) {
 				return done
@@ -44,7 +44,7 @@ func init() {
 	watching("watchTick", func([]js.Value) any { return int(recorded.Tick()) })
 	watching("watchCommands", func(args []js.Value) any { return text(recorded.Commands(recorded.Tick(), int(whole(args[0])))) })
 	watching("watchFields", func([]js.Value) any {
-		id, _ := seen.Chosen()
+		id, _ := seen.Selected()
 		return recorded.Unit(id)
 	})
 	watching("watchAccount", func(args []js.Value) any { return recorded.Player(lockstep.Player(whole(args[0]))) })
@@ -59,16 +59,16 @@ func init() {
 	watching("watchZoom", func(args []js.Value) any { seen.Zoom(whole(args[0]), whole(args[1]), whole(args[2])); return nil })
 	watching("watchLookAt", func(args []js.Value) any { seen.LookAt(whole(args[0]), whole(args[1])); return nil })
 	watching("watchPick", func(args []js.Value) any { return int(seen.Pick(whole(args[0]), whole(args[1]))) })
-	watching("watchChoose", func(args []js.Value) any { seen.Choose(skirmish.UnitID(whole(args[0]))); return nil })
+	watching("watchSelect", func(args []js.Value) any { seen.Select(skirmish.UnitID(whole(args[0]))); return nil })
 	watching("watchFollow", func(args []js.Value) any { seen.Follow(args[0].Bool()); return nil })
 	watching("watchSee", func(args []js.Value) any { seen.See(uint8(whole(args[0]))); return nil })
-	watching("watchPixel", func(args []js.Value) any { // unit; JSON of where it is on the screen
+	watching("watchPixel", func(args []js.Value) any { // unit; returns its pixel as JSON
 		x, y, ok := seen.Pixel(skirmish.UnitID(whole(args[0])))
 		return text(map[string]any{"x": x, "y": y, "lives": ok})
 	})
 }
 
-// openRecorded opens a file and returns JSON: what it is, or the error.
+// openRecorded opens a file and returns its About, or the error, as JSON.
 func openRecorded(file []byte) any {
 	recorded, seen = nil, nil
 	v, err := watch.Open(file)
@@ -79,7 +79,7 @@ func openRecorded(file []byte) any {
 	return text(v.About())
 }
 
-// A watchState is what the page shows beside the map.
+// A watchState is the content of the replay's panels.
 type watchState struct {
 	Tick      lockstep.Tick     `json:"tick"`
 	Left      lockstep.Tick     `json:"left"`
@@ -88,8 +88,8 @@ type watchState struct {
 	Differing int               `json:"differing"`
 	Desyncs   []watch.Desync    `json:"desyncs"` // the first of them
 	Fault     string            `json:"fault"`
-	Chosen    skirmish.UnitID   `json:"chosen"`
-	Kind      string            `json:"kind"` // of the chosen unit
+	Selected  skirmish.UnitID   `json:"chosen"`
+	Kind      string            `json:"kind"` // of the selected unit
 	Follow    bool              `json:"follow"`
 	Teams     int               `json:"teams"`
 	Players   []skirmish.Player `json:"players"`
@@ -101,8 +101,8 @@ func stateOf(v *watch.Viewer) *watchState {
 	s := &watchState{Tick: v.Tick(), Left: v.Left(), Hash: v.Hash(), Desyncs: v.Desyncs(), Teams: len(w.Fog), Players: w.Players, Winner: w.Match.Winner}
 	s.Agreed, s.Differing = v.Compared()
 	s.Desyncs = s.Desyncs[:min(len(s.Desyncs), shownDesyncs)]
-	s.Chosen, s.Follow = seen.Chosen()
-	if u := scene.Find(w, s.Chosen); u != nil {
+	s.Selected, s.Follow = seen.Selected()
+	if u := scene.Find(w, s.Selected); u != nil {
 		s.Kind = u.Kind.String()
 	}
 	if err := v.Fault(); err != nil {
@@ -111,7 +111,7 @@ func stateOf(v *watch.Viewer) *watchState {
 	return s
 }
 
-// watching adds a function that does nothing while nothing is watched.
+// watching adds a function that does nothing while no replay is open.
 func watching(name string, f func(args []js.Value) any) {
 	exports[name] = func(args []js.Value) any {
 		if recorded == nil {
@@ -130,7 +130,7 @@ func text(v any) any {
 	return string(b)
 }
 
-// copied is fill for what is watched.
+// copied is fill for the open replay.
 func copied(array js.Value, f func(dst []byte) []byte) any {
 	scratch = f(scratch[:0])
 	if len(scratch) > array.Length() {

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// An About says what a recording is.
+// An About describes a replay.
 type About struct {
 	Match    string        `json:"match"`
 	Game     string        `json:"game"`
@@ -22,18 +22,18 @@ type About struct {
 	Players  []Participant `json:"players"`
 	Commands int           `json:"commands"`
 	Checks   int           `json:"checks"`
-	Ended    string        `json:"ended"`  // why
-	Damage   string        `json:"damage"` // why the file ends too early, or nothing
+	Ended    string        `json:"ended"`  // the reason
+	Damage   string        `json:"damage"` // the fault that ends the file early, or ""
 }
 
-// A Participant is a player of the recording.
+// A Participant is a player of the match.
 type Participant struct {
 	Player   lockstep.Player `json:"player"`
 	Name     string          `json:"name"`
 	Commands int             `json:"commands"`
 }
 
-// About returns what the recording is.
+// About describes the replay.
 func (v *Viewer) About() About {
 	a := About{
 		Match: v.header.Match.String(), Game: v.header.Game, Build: v.header.Build, Platform: v.header.Platform, Size: v.size,
@@ -59,22 +59,20 @@ func (v *Viewer) About() About {
 	return a
 }
 
-// A Timeline is what happened when, in columns of equal length, of which the
-// first begins with the first tick and the last ends with the last one.
+// A Timeline summarizes the match in columns of equal length, from the first tick to the last.
 type Timeline struct {
 	Columns    int             `json:"columns"`
-	Keyframes  []lockstep.Tick `json:"keyframes"` // the first of each column that has one
+	Keyframes  []lockstep.Tick `json:"keyframes"` // at most one for each column
 	Checked    []int           `json:"checked"`   // columns with a checksum of the log
-	Activity   [][]float32     `json:"activity"`  // by player and column: commands a second
-	Most       float32         `json:"most"`      // of these
+	Activity   [][]float32     `json:"activity"`  // by player and column: commands per second
+	Most       float32         `json:"most"`      // the largest Activity
 	Mismatches []Mismatch      `json:"dissents"`  // the first thousand
 }
 
-// maxColumns is how many columns a timeline has at the most, and maxMismatches how
-// many mismatches it tells of.
+// Limits of a timeline.
 const maxColumns, maxMismatches = 4000, 1000
 
-// Timeline returns what happened when.
+// Timeline returns the summary of the match.
 func (v *Viewer) Timeline(columns int) Timeline {
 	columns = min(max(columns, 1), maxColumns)
 	t := Timeline{
@@ -109,15 +107,14 @@ func (v *Viewer) Timeline(columns int) Timeline {
 	return t
 }
 
-// An Entry is a command of the list around now.
+// An Entry is a command in the list.
 type Entry struct {
 	Tick   lockstep.Tick   `json:"tick"`
 	Player lockstep.Player `json:"player"`
 	Text   string          `json:"text"`
 }
 
-// Commands returns at most n commands around a tick: half of them up to it, as
-// far as there are, and the rest after it.
+// Commands returns at most n commands around a tick: up to half of them before or at it, and the rest after it.
 func (v *Viewer) Commands(t lockstep.Tick, n int) []Entry {
 	split := v.firstAt(t + 1)
 	from := max(split-n/2, 0)
@@ -136,8 +133,7 @@ var (
 	playerCodec = state.MustCompile[skirmish.Player]()
 )
 
-// Unit returns the fields of a unit by their names, as a JSON object in the
-// order of the state, or nothing if it does not live now.
+// Unit returns the fields of a unit as a JSON object, in the order of the state, or "" if the unit is not alive.
 func (v *Viewer) Unit(id skirmish.UnitID) string {
 	_, w := v.Worlds()
 	for i := range w.Units {
@@ -148,7 +144,7 @@ func (v *Viewer) Unit(id skirmish.UnitID) string {
 	return ""
 }
 
-// Player returns the fields of a player's account, as Unit does.
+// Player returns the fields of a player like Unit, or "" if there is no such player.
 func (v *Viewer) Player(p lockstep.Player) string {
 	_, w := v.Worlds()
 	if int(p) >= len(w.Players) {
@@ -160,7 +156,7 @@ func (v *Viewer) Player(p lockstep.Player) string {
 func fields(s *state.Schema, b []byte) string {
 	var text bytes.Buffer
 	if err := s.DumpJSON(&text, b); err != nil {
-		panic(err) // the codec wrote the bytes, and the buffer takes all
+		panic(err) // the codec wrote the bytes, and writing to a buffer cannot fail
 	}
 	return text.String()
 }

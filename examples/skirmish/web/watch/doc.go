@@ -1,15 +1,12 @@
-// Package watch plays a recorded match: it goes to any tick of it, forwards and
-// back, and tells what happened around there.
+// Package watch plays a replay: it seeks to any tick, forwards and back, and lists the commands around it.
 //
 //	v, err := watch.Open(file)
 //	v.Seek(18000)
 //	for !v.Work(40) {
-//		// draw v.Worlds(), which are on their way
+//		// draw v.Worlds()
 //	}
 //
-// A [Viewer] simulates the match again, from the nearest state before the tick
-// that it knows: a keyframe of the file, one that it kept itself when it came
-// by, or the one that it stands at. So it is the same follower as everybody,
-// and compares what it computes with every checksum that it passes. It has no
-// clock and no goroutine: a page calls [Viewer.Work] between two frames.
+// A [Viewer] simulates the match from the nearest known state before the tick: a keyframe of the file, a state that it kept
+// while playing, or the present one. It is a follower like any other, and compares its state with every checksum on the way.
+// It has no clock and no goroutine: a page calls [Viewer.Work] between two frames.
 package watch

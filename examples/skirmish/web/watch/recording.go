@@ -13,17 +13,17 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// ErrLimit is returned for a match that is too long for a page.
+// ErrLimit is returned for a match that is too long for the page.
 var ErrLimit = errors.New("watch: the match is too long to be watched here")
 
-// Limits of what is read of a file, which bound memory and time for a hostile one.
+// Limits that bound the memory and time for a hostile file.
 const (
 	maxTicks       = 1 << 22 // 58 hours of 20 ticks a second
 	maxCommands    = 1 << 21
-	maxMismatching = 1 << 16 // of players whose checksum differed
+	maxMismatching = 1 << 16 // mismatching checksums of players
 )
 
-// A recording is what a file says, without the states.
+// A recording is the content of a file without the states.
 type recording struct {
 	header     *lockstep.Header
 	size       int
@@ -34,8 +34,8 @@ type recording struct {
 	mismatches []Mismatch         // by tick
 	names      map[lockstep.Player]string
 	ended      string // the end record's reason
-	over       bool   // it was read
-	damage     error  // why the file could not be read to its end
+	over       bool   // the end record was read
+	damage     error  // the fault that ends the file early
 
 	describer *lockstep.Describer
 }
@@ -45,13 +45,13 @@ type check struct {
 	hash uint64
 }
 
-// A Mismatch is a player whose checksum differed when the match was played.
+// A Mismatch is a player's mismatching checksum in the log.
 type Mismatch struct {
 	Tick   lockstep.Tick   `json:"tick"`
 	Player lockstep.Player `json:"player"`
 }
 
-// read reads all records of a file, and leaves out the states.
+// read reads all records of a file, without the states.
 func read(file []byte, g *lockstep.Game) (*recording, *replay.Reader, error) {
 	r, err := replay.NewReader(bytes.NewReader(file), int64(len(file)))
 	if err != nil {
@@ -122,8 +122,7 @@ func (r *recording) add(rec *record.Record) error {
 	return nil
 }
 
-// check notes a checksum. One of a tick that has one is the same, or the file
-// contradicts itself, which the first of them shows.
+// check notes a checksum. It ignores a second one of a tick: if they differ, the first one shows the fault.
 func (r *recording) check(t lockstep.Tick, hash uint64) {
 	i, found := slices.BinarySearchFunc(r.checks, t, func(c check, t lockstep.Tick) int { return cmp.Compare(c.tick, t) })
 	if !found {
@@ -136,7 +135,7 @@ func (r *recording) commandsAt(t lockstep.Tick) []lockstep.Command {
 	return r.commands[r.firstAt(t):r.firstAt(t+1)]
 }
 
-// firstAt returns the index of the first command from a tick on.
+// firstAt returns the index of the first command at or after a tick.
 func (r *recording) firstAt(t lockstep.Tick) int {
 	return sort.Search(len(r.commands), func(i int) bool { return r.commands[i].Tick >= t })
 }

@@ -10,16 +10,16 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
-// A Screen shows where a [Viewer] stands. It belongs to the same goroutine.
+// A Screen shows the present tick of a [Viewer]. It belongs to the same goroutine.
 type Screen struct {
-	viewer  *Viewer
-	camera  play.Camera
-	painter scene.Painter
-	effects scene.Effects
-	team    uint8
-	chosen  []skirmish.UnitID // one, or none
-	follow  bool
-	placed  bool // the camera was
+	viewer   *Viewer
+	camera   play.Camera
+	painter  scene.Painter
+	effects  scene.Effects
+	team     uint8
+	selected []skirmish.UnitID // one, or none
+	follow   bool
+	placed   bool // the camera was
 }
 
 // NewScreen returns a Screen that shows the whole map.
@@ -32,8 +32,7 @@ func NewScreen(v *Viewer) *Screen {
 	return s
 }
 
-// Frame appends the frame of what lies a fraction of the way from the tick
-// before to the one that the viewer stands at, in the form of package scene.
+// Frame appends a frame between the previous tick and the present one, at a fraction of the way (see package scene).
 func (s *Screen) Frame(dst []byte, width, height int64, f player.Fraction, dots bool) []byte {
 	s.camera.Resize(width, height)
 	if !s.placed {
@@ -48,7 +47,7 @@ func (s *Screen) Frame(dst []byte, width, height int64, f player.Fraction, dots 
 		s.camera.LookAt(at)
 	}
 	v := s.camera.View()
-	v.Team, v.Dots, v.Chosen, v.Effects = s.team, dots, s.chosen, &s.effects
+	v.Team, v.Dots, v.Selected, v.Effects = s.team, dots, s.selected, &s.effects
 	if u := s.unit(); u != nil {
 		v.Player, v.Ways = u.Owner, true
 	}
@@ -65,7 +64,7 @@ func (s *Screen) whole() {
 	s.camera.LookAt(fixed.Vec2{X: half, Y: half})
 }
 
-// Fog appends what the team that is looked at knows of each cell.
+// Fog appends the fog of war of the shown team.
 func (s *Screen) Fog(dst []byte) []byte {
 	_, w := s.viewer.Worlds()
 	return scene.Fog(dst, w, s.team)
@@ -77,13 +76,13 @@ func (s *Screen) Ground(dst []byte) []byte {
 	return scene.Ground(dst, w)
 }
 
-// Pan moves the camera by so many pixels, and follows nobody any more.
+// Pan moves the camera by pixels, and stops following.
 func (s *Screen) Pan(dx, dy int64) {
 	s.follow = false
 	s.camera.Pan(dx, dy)
 }
 
-// Zoom changes the zoom to so many thousandths of what it is, around a pixel.
+// Zoom multiplies the zoom by thousandths/1000, around a pixel.
 func (s *Screen) Zoom(thousandths, x, y int64) { s.camera.ZoomBy(thousandths, x, y) }
 
 // LookAt moves the camera to a place, in 1/65536 of the map.
@@ -93,40 +92,39 @@ func (s *Screen) LookAt(x, y int64) {
 	s.camera.LookAt(fixed.Vec2{X: size * fixed.Q(x), Y: size * fixed.Q(y)})
 }
 
-// See says whose sight is shown: that of a team, or scene.Everything.
+// See shows the vision of a team, or scene.Everything.
 func (s *Screen) See(team uint8) { s.team = team }
 
-// Choose chooses a unit, or with 0 none.
-func (s *Screen) Choose(id skirmish.UnitID) {
-	s.chosen, s.follow = s.chosen[:0], s.follow && id != 0
+// Select selects a unit, or with 0 none.
+func (s *Screen) Select(id skirmish.UnitID) {
+	s.selected, s.follow = s.selected[:0], s.follow && id != 0
 	if id != 0 {
-		s.chosen = append(s.chosen, id)
+		s.selected = append(s.selected, id)
 	}
 }
 
-// Chosen returns the chosen unit, or 0, and whether the camera goes with it.
-func (s *Screen) Chosen() (id skirmish.UnitID, follow bool) {
-	if len(s.chosen) == 0 {
+// Selected returns the selected unit, or 0, and whether the camera follows it.
+func (s *Screen) Selected() (id skirmish.UnitID, follow bool) {
+	if len(s.selected) == 0 {
 		return 0, false
 	}
-	return s.chosen[0], s.follow
+	return s.selected[0], s.follow
 }
 
-// Follow lets the camera go with the chosen unit, or not.
-func (s *Screen) Follow(yes bool) { s.follow = yes && len(s.chosen) > 0 }
+// Follow lets the camera follow the selected unit, or not.
+func (s *Screen) Follow(yes bool) { s.follow = yes && len(s.selected) > 0 }
 
-// unit returns the chosen unit if it lives.
+// unit returns the selected unit if it is alive.
 func (s *Screen) unit() *skirmish.Unit {
-	id, _ := s.Chosen()
+	id, _ := s.Selected()
 	_, w := s.viewer.Worlds()
 	return scene.Find(w, id)
 }
 
-// fingertip is how far from a unit's edge it can be picked, in pixels.
+// fingertip is the distance from a unit's edge at which a click still hits it, in pixels.
 const fingertip = 12
 
-// Pick chooses the unit under a pixel, or the nearest one very close to it, or
-// none.
+// Pick selects the unit under a pixel, or the nearest one very close to it, or none.
 func (s *Screen) Pick(x, y int64) skirmish.UnitID {
 	_, w := s.viewer.Worlds()
 	best, bestAway := skirmish.UnitID(0), int64(0)
@@ -145,11 +143,11 @@ func (s *Screen) Pick(x, y int64) skirmish.UnitID {
 			best, bestAway = u.ID, away
 		}
 	}
-	s.Choose(best)
+	s.Select(best)
 	return best
 }
 
-// Pixel returns where a unit is on the screen, and whether it lives.
+// Pixel returns the pixel of a unit, and whether it is alive.
 func (s *Screen) Pixel(id skirmish.UnitID) (x, y int64, ok bool) {
 	_, w := s.viewer.Worlds()
 	u := scene.Find(w, id)

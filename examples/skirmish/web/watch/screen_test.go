@@ -51,7 +51,7 @@ func TestScreen(t *testing.T) {
 		t.Errorf("following: the base is at %d,%d, and %d units are on the screen", x, y, head(near, scene.HeadUnits))
 	}
 	s.Pan(50, 0)
-	if _, follow := s.Chosen(); follow {
+	if _, follow := s.Selected(); follow {
 		t.Error("who moves the camera follows no more")
 	}
 	s.LookAt(0, 0)
@@ -61,8 +61,8 @@ func TestScreen(t *testing.T) {
 	if got := s.Pick(-5000, -5000); got != 0 {
 		t.Errorf("picked unit %d beside the map", got)
 	}
-	if id, _ := s.Chosen(); id != 0 {
-		t.Errorf("unit %d is still chosen", id)
+	if id, _ := s.Selected(); id != 0 {
+		t.Errorf("unit %d is still selected", id)
 	}
 	if _, _, ok := s.Pixel(0); ok {
 		t.Error("no unit has a place")

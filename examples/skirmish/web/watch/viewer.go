@@ -15,64 +15,61 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// A Viewer stands at a tick of a recorded match. It belongs to one goroutine.
+// A Viewer is at a tick of a replay. It belongs to one goroutine.
 type Viewer struct {
 	*recording
 	reader *replay.Reader
 	game   *lockstep.Game
 
 	now    *lockstep.Simulation
-	before *lockstep.Simulation // of the tick before, or of the same one after a jump
+	before *lockstep.Simulation // of the previous tick, or of the same one after a jump
 	target lockstep.Tick
-	fault  error // why the match cannot be simulated on from now
+	fault  error // why the simulation cannot continue
 
 	kept     []snapshot // by tick
 	keptSize int
-	every    lockstep.Tick // from one of them to the next
+	every    lockstep.Tick // distance of kept states
 
-	agreed  map[lockstep.Tick]bool // checksums and keyframes that were compared
+	agreed  map[lockstep.Tick]bool // compared checksums and keyframes, and whether they agreed
 	desyncs map[lockstep.Tick]Desync
 
-	// Observe is told what happens in the tick that Work has simulated last, if
-	// it is shown; nil for nobody.
+	// Observe gets the events of the last simulated tick, if it is shown. Nil disables it.
 	Observe func(w *skirmish.World, event any)
 
-	// Jumped is called when the Viewer stands at a tick that does not follow the
-	// one before; nil for nobody.
+	// Jumped is called after a jump to a tick that does not follow the previous one. Nil disables it.
 	Jumped func()
 }
 
-// A Desync says that a state is not the one that the log was made with.
+// A Desync is a tick whose state differs from the log.
 type Desync struct {
 	Tick lockstep.Tick `json:"tick"`
 	Got  string        `json:"got"`
 	Want string        `json:"want"`
 }
 
-// A snapshot is a state that the Viewer has come by.
+// A snapshot is a kept state of a simulated tick.
 type snapshot struct {
 	tick  lockstep.Tick
 	state []byte
 }
 
 const (
-	// keepEvery is how many ticks are from one snapshot to the next, at first.
+	// keepEvery is the first distance of snapshots, in ticks.
 	keepEvery = 200
 
-	// keepBytes is how much memory the snapshots may take. When they take more,
-	// every second one is forgotten, and half as many are made.
+	// keepBytes limits the memory of the snapshots. When they exceed it, every second one is dropped, and the distance
+	// doubles.
 	keepBytes = 96 << 20
 
-	// jumpTicks is how many ticks take about as long as a jump.
+	// jumpTicks is the number of ticks that take about as long as a jump.
 	jumpTicks = 20
 
-	// shownTicks is how many ticks before the target events are told.
+	// shownTicks is the number of ticks before the target whose events are reported.
 	shownTicks = 60
 )
 
-// Open reads a whole replay file, which it keeps, and stands at its first tick.
-// A file that is cut or damaged is played up to there, see [About]; if not even
-// its first state can be had, the error says why.
+// Open reads a whole replay file, keeps its bytes, and goes to its first tick. It plays a torn or damaged file up to the
+// fault (see [About]), and returns an error if the file has no first state.
 func Open(file []byte) (*Viewer, error) {
 	v := &Viewer{
 		game: lockstep.MustGame(skirmish.Rules()), every: keepEvery,
@@ -94,53 +91,50 @@ func Open(file []byte) (*Viewer, error) {
 	return v, nil
 }
 
-// Tick returns the tick that the Viewer stands at.
+// Tick returns the present tick.
 func (v *Viewer) Tick() lockstep.Tick { return v.now.Tick() }
 
-// First and Last return the first and the last tick that there are.
+// First returns the first tick of the match.
 func (v *Viewer) First() lockstep.Tick { return v.keyframes[0] }
 
 // Last returns the last tick of the match.
 func (v *Viewer) Last() lockstep.Tick { return v.last }
 
-// Worlds returns the state and the one a tick before, for reading: what lies
-// between them is drawn.
+// Worlds returns the states of the previous and the present tick, for reading. The page draws the way between them.
 func (v *Viewer) Worlds() (before, now *skirmish.World) {
 	return lockstep.World[skirmish.World](v.before), lockstep.World[skirmish.World](v.now)
 }
 
-// Hash returns the checksum of the state.
+// Hash returns the state hash of the present tick.
 func (v *Viewer) Hash() string { return checksum.FormatHash(v.now.Hash()) }
 
-// Compared returns how many ticks had the log's checksum and how many not.
+// Compared returns the number of ticks that agreed with the log, and of those that did not.
 func (v *Viewer) Compared() (agreed, differing int) { return len(v.agreed), len(v.desyncs) }
 
-// Desyncs returns the ticks that had another checksum than the log's, in order.
+// Desyncs returns the ticks whose state differed from the log, in order.
 func (v *Viewer) Desyncs() []Desync {
 	all := slices.AppendSeq(make([]Desync, 0, len(v.desyncs)), maps.Values(v.desyncs)) // an empty list, not null, for the page
 	slices.SortFunc(all, func(a, b Desync) int { return cmp.Compare(a.Tick, b.Tick) })
 	return all
 }
 
-// Fault returns why the match cannot be simulated on, or nil.
+// Fault returns why the simulation cannot continue, or nil.
 func (v *Viewer) Fault() error { return v.fault }
 
-// Seek says which tick to go to: the nearest one that there is. [Viewer.Work]
-// goes there.
+// Seek sets the target to a tick, or to the nearest tick of the match. [Viewer.Work] goes there.
 func (v *Viewer) Seek(t lockstep.Tick) {
 	v.target = min(max(t, v.First()), v.last)
 	v.fault = nil
 }
 
-// Left returns how many ticks are to be simulated before the Viewer stands at
-// the tick that it was told.
+// Left returns the number of ticks to simulate up to the target.
 func (v *Viewer) Left() lockstep.Tick {
 	from, _ := v.from()
 	return v.target - from
 }
 
-// Work simulates at most so many ticks on the way to where [Viewer.Seek] said,
-// and reports whether it is there, or cannot come there.
+// Work simulates at most the given number of ticks towards the target. It reports whether it has reached the target, or
+// cannot reach it.
 func (v *Viewer) Work(ticks int) bool {
 	if v.fault != nil {
 		return true
@@ -160,7 +154,7 @@ func (v *Viewer) Work(ticks int) bool {
 	return v.Tick() == v.target
 }
 
-// from returns the tick to simulate from, and whether that is not the present.
+// from returns the tick to simulate from, and whether it needs a jump.
 func (v *Viewer) from() (t lockstep.Tick, jump bool) {
 	start := v.start()
 	if v.target < v.Tick() || start > v.Tick()+jumpTicks {
@@ -169,7 +163,7 @@ func (v *Viewer) from() (t lockstep.Tick, jump bool) {
 	return v.Tick(), false
 }
 
-// start returns the tick of the last state that is known up to the target.
+// start returns the tick of the last known state up to the target.
 func (v *Viewer) start() lockstep.Tick {
 	i := sort.Search(len(v.keyframes), func(i int) bool { return v.keyframes[i] > v.target })
 	best := v.keyframes[max(i-1, 0)]
@@ -179,8 +173,7 @@ func (v *Viewer) start() lockstep.Tick {
 	return best
 }
 
-// jump makes the Viewer stand at a tick whose state is known. If it turns out
-// to be damaged, it forgets that and goes to the one before.
+// jump goes to a tick with a known state. If that state is damaged, it drops it and uses the previous one.
 func (v *Viewer) jump(t lockstep.Tick) error {
 	if s := v.keptUpTo(t); s != nil && s.tick == t {
 		if err := v.now.Restore(t, s.state); err != nil {
@@ -242,7 +235,7 @@ func (v *Viewer) step() error {
 	} else {
 		v.now.Observe(nil)
 	}
-	if t == v.target { // else the one before is never seen
+	if t == v.target { // otherwise the previous state is never drawn
 		if err := v.before.CopyFrom(v.now); err != nil {
 			return err
 		}
@@ -259,7 +252,7 @@ func (v *Viewer) step() error {
 	return nil
 }
 
-// compare compares the state with what the log says of it.
+// compare compares the state with the log's checksum and keyframe of its tick.
 func (v *Viewer) compare(t lockstep.Tick, want uint64) {
 	got := v.now.Hash()
 	if got == want {
@@ -269,7 +262,7 @@ func (v *Viewer) compare(t lockstep.Tick, want uint64) {
 	v.desyncs[t] = Desync{t, checksum.FormatHash(got), checksum.FormatHash(want)}
 }
 
-// keptUpTo returns the last snapshot up to a tick, or nil.
+// keptUpTo returns the last snapshot at or before a tick, or nil.
 func (v *Viewer) keptUpTo(t lockstep.Tick) *snapshot {
 	i := sort.Search(len(v.kept), func(i int) bool { return v.kept[i].tick > t })
 	if i == 0 {
