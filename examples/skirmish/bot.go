@@ -5,9 +5,9 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// A Bot plays for one player, as a person would: it reads the world of its own follower, as far as its team sees it, and
-// gives orders one at a time, about one in two seconds at most. It is no part of the simulation; with the same seed and
-// the same worlds it gives the same orders.
+// A Bot plays for one player like a person: it reads the world of its own follower, as far as its team sees it, and gives
+// about one order in two seconds. It is not part of the simulation. With the same seed and the same worlds it gives the same
+// orders.
 type Bot struct {
 	player uint8
 	rand   fixed.Rand
@@ -17,10 +17,10 @@ type Bot struct {
 	alarm  uint32 // tick of the last call to defend
 
 	explorer UnitID // the unit sent to scout last
-	scouted  bool   // it is to have another order
+	scouted  bool   // its second order is due
 
 	sent    []Order
-	command struct { // memory of the order in hand
+	command struct { // memory of the present order
 		move    Move
 		advance AttackMove
 		patrol  Patrol
@@ -46,8 +46,8 @@ func NewBot(player lockstep.Player, seed uint64) *Bot {
 	return b
 }
 
-// Think looks at the world after a tick and returns the orders to give now, usually none. It changes nothing in the
-// world. The orders and what they point to are valid until the next call.
+// Think returns the orders to give after a tick, usually none. It does not change the world. The orders and their values are
+// valid until the next call.
 func (b *Bot) Think(w *World) []Order {
 	b.sent = b.sent[:0]
 	if w.Match.Tick < b.next || int(b.player) >= len(w.Players) {
@@ -91,7 +91,7 @@ func (b *Bot) attackTo(who Who, to fixed.Vec2) bool {
 	return b.give(KindAttackMove, &b.command.advance)
 }
 
-// near returns a place by chance at most spread cells away on each axis, on the map.
+// near returns a random place on the map, at most spread cells away on each axis.
 func (b *Bot) near(w *World, p fixed.Vec2, spread int64) fixed.Vec2 {
 	reach := fixed.FromInt(spread)
 	edge := fixed.Q(w.Map.Size-1) * fixed.One

@@ -2,19 +2,19 @@ package skirmish
 
 import "github.com/seed-49bee653/samestep/fixed"
 
-// campaign is what a bot has in mind for one control group.
+// campaign is the plan of a bot for one control group.
 type campaign struct {
 	ordered uint32 // tick of the last order, 0 before the first
 	aimed   uint32 // tick of the last order to attack one enemy
-	retreat bool   // the last order was to come home
+	retreat bool   // the last order was to return to base
 }
 
 const (
-	underWay   = 400 // ticks before a group with something to do gets another order
-	alarmTicks = 160 // from one call to defend to the next
+	underWay   = 400 // ticks until a busy group gets another order
+	alarmTicks = 160 // between two calls to defend
 )
 
-// defend calls the nearest group of the army to an enemy close to home.
+// defend sends the nearest group of the army to an enemy near the base.
 func (b *Bot) defend(w *World) bool {
 	v := &b.view
 	if v.threat < 0 || v.army == 0 || b.alarm != 0 && w.Match.Tick < b.alarm+alarmTicks {
@@ -23,7 +23,7 @@ func (b *Bot) defend(w *World) bool {
 	at := w.Units[v.threat].Pos
 	group, nearest := b.nearestGroup(at)
 	if group == 0 || nearest < square(10*fixed.One) {
-		return false // they are there
+		return false // the group is there
 	}
 	b.alarm = w.Match.Tick
 	b.groups[group] = campaign{ordered: w.Match.Tick}
@@ -44,7 +44,7 @@ func (b *Bot) nearestGroup(at fixed.Vec2) (group uint8, distance fixed.Q) {
 	return group, distance
 }
 
-// open sends the groups that have not had an order yet towards the middle of the map, one after the other.
+// open sends each group without an order towards the middle of the map, one after the other.
 func (b *Bot) open(w *World) bool {
 	if w.Match.Tick > 400 {
 		return false
@@ -59,7 +59,7 @@ func (b *Bot) open(w *World) bool {
 	return false
 }
 
-// campaign leads one group by chance: home from a fight that is lost, else against an enemy, or out to find one.
+// campaign gives an order to a random group: to retreat from a lost fight, to attack an enemy, or to search for one.
 func (b *Bot) campaign(w *World) bool {
 	g := uint8(1 + b.rand.N(ArmyGroups))
 	c, t := &b.groups[g], &b.view.groups[g]
@@ -72,7 +72,7 @@ func (b *Bot) campaign(w *World) bool {
 			*c = campaign{ordered: w.Match.Tick, retreat: true}
 			return b.moveTo(Who{Group: g}, b.near(w, b.view.home, 6))
 		}
-		return false // in a fight that it may win
+		return false // the group may win its fight
 	}
 	if t.busy*3 > t.count && w.Match.Tick < c.ordered+underWay || w.Match.Tick < c.ordered+underWay/4 {
 		return false
@@ -84,7 +84,7 @@ func (b *Bot) campaign(w *World) bool {
 	return b.attackTo(Who{Group: g}, b.objective(w, at))
 }
 
-// courage returns how many units a group wants to be before it goes out; it sinks with the length of the match.
+// courage returns the least number of units in a group that attacks. It falls during the match.
 func (b *Bot) courage(w *World) int { return max(4, 12-int(w.Match.Tick/6000)) }
 
 func (b *Bot) foesAround(w *World, at fixed.Vec2, cells fixed.Q) (n int) {
@@ -96,7 +96,7 @@ func (b *Bot) foesAround(w *World, at fixed.Vec2, cells fixed.Q) (n int) {
 	return n
 }
 
-// objective returns where to attack: the nearest enemy building that is known, or else somewhere to look for one.
+// objective returns a place to attack: the nearest known enemy building, or else a place to search.
 func (b *Bot) objective(w *World, at fixed.Vec2) fixed.Vec2 {
 	best, nearest := int32(-1), fixed.MaxQ
 	for _, i := range b.view.targets {

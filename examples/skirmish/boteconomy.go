@@ -2,8 +2,7 @@ package skirmish
 
 import "github.com/seed-49bee653/samestep/fixed"
 
-// settle tells a new barracks which control group its units join. With the group it then follows where that is sent, so
-// new units go to where the others are.
+// settle adds a new barracks to a control group. Its units join the group, and orders to the group set its rally point.
 func (b *Bot) settle(w *World) bool {
 	for k, i := range b.view.barracks {
 		u := &w.Units[i]
@@ -17,7 +16,7 @@ func (b *Bot) settle(w *World) bool {
 	return false
 }
 
-// employ gives idle workers something to do.
+// employ lets idle workers mine.
 func (b *Bot) employ(w *World) bool {
 	v := &b.view
 	if len(v.idle) == 0 || len(v.idle) < 3 && b.rand.N(4) > 0 || len(v.bases) == 0 {
@@ -35,7 +34,7 @@ func (b *Bot) employ(w *World) bool {
 	return b.give(KindGather, &b.command.gather)
 }
 
-// richest returns the index of the nearest known crystal with enough in it, or -1.
+// richest returns the index of the nearest known crystal that is not nearly empty, or -1.
 func (b *Bot) richest(w *World, at fixed.Vec2) int {
 	best, nearest := -1, fixed.MaxQ
 	for i := range w.Crystals {
@@ -47,7 +46,7 @@ func (b *Bot) richest(w *World, at fixed.Vec2) int {
 	return best
 }
 
-// raise trains units where a building has nothing to do.
+// raise trains units in idle buildings.
 func (b *Bot) raise(w *World) bool {
 	v, p := &b.view, &w.Players[b.player]
 	if p.Units >= w.Config.Cap {
@@ -81,7 +80,7 @@ func (b *Bot) train(u *Unit, kind UnitKind, n uint32) bool {
 	return b.give(KindTrain, &b.command.train)
 }
 
-// grow builds what is missing most: a base, barracks, towers, another base by other crystals.
+// grow builds the most important missing building: a base, barracks, towers, or a base near other crystals.
 func (b *Bot) grow(w *World) bool {
 	v, p := &b.view, &w.Players[b.player]
 	if v.sites > 0 || v.workers < 3 {
@@ -105,7 +104,7 @@ func (b *Bot) grow(w *World) bool {
 
 func (b *Bot) pick(w *World, list []int32) fixed.Vec2 { return w.Units[fixed.Pick(&b.rand, list)].Pos }
 
-// construct sends a worker to build at a place that fits, found by trying.
+// construct sends a worker to build at a random place that fits.
 func (b *Bot) construct(w *World, kind UnitKind, around fixed.Vec2, spread int64) bool {
 	for range 12 {
 		at := snap(b.near(w, around, spread))

@@ -2,9 +2,9 @@ package skirmish
 
 import "github.com/seed-49bee653/samestep/fixed"
 
-// These are the ideas that a bot has when nothing is urgent. Each is about one control group by chance, or does nothing.
+// These are a bot's ideas when nothing is urgent. Each gives an order to a random control group or unit, or does nothing.
 
-// idleGroup returns a group by chance that has nothing to do.
+// idleGroup returns a random group if it is idle.
 func (b *Bot) idleGroup() (uint8, *troop) {
 	g := uint8(1 + b.rand.N(ArmyGroups))
 	if t := &b.view.groups[g]; t.count > 0 && t.busy == 0 {
@@ -13,7 +13,7 @@ func (b *Bot) idleGroup() (uint8, *troop) {
 	return 0, nil
 }
 
-// aim lets a small group in a fight attack the weakest enemy close by.
+// aim lets a small group in a fight attack the weakest near enemy.
 func (b *Bot) aim(w *World) bool {
 	g := uint8(1 + b.rand.N(ArmyGroups))
 	c, t := &b.groups[g], &b.view.groups[g]
@@ -35,7 +35,7 @@ func (b *Bot) aim(w *World) bool {
 	return b.give(KindAttack, &b.command.attack)
 }
 
-// mend leads a group that is badly hurt to a shrine.
+// mend sends a badly hurt group to a shrine.
 func (b *Bot) mend(w *World) bool {
 	g, t := b.idleGroup()
 	if g == 0 || t.health*2 > t.full || b.groups[g].ordered+200 > w.Match.Tick {
@@ -51,7 +51,7 @@ func (b *Bot) mend(w *World) bool {
 	return false
 }
 
-// watch lets a group that stands about at home patrol between two buildings.
+// watch lets an idle group near the base patrol.
 func (b *Bot) watch(w *World) bool {
 	g, t := b.idleGroup()
 	if g == 0 || len(b.view.barracks) == 0 || distance2(t.middle(), b.view.home) > square(16*fixed.One) {
@@ -62,7 +62,7 @@ func (b *Bot) watch(w *World) bool {
 	return b.give(KindPatrol, &b.command.patrol)
 }
 
-// scout sends one unit to two places that the team has not seen, the second one after the first.
+// scout sends one unit to two unexplored places, one after the other.
 func (b *Bot) scout(w *World) bool {
 	if b.scouted {
 		b.scouted = false
@@ -90,7 +90,7 @@ func (b *Bot) scout(w *World) bool {
 	return false
 }
 
-// unseen returns a place by chance that the team has not seen yet, if it finds one.
+// unseen returns a random place, unexplored if it finds one.
 func (b *Bot) unseen(w *World) (place fixed.Vec2) {
 	for range 12 {
 		if place = b.near(w, w.Map.middle(), int64(w.Map.Size/2)); !w.Knows(w.Players[b.player].Team, place) {

@@ -2,7 +2,7 @@ package skirmish
 
 import "github.com/seed-49bee653/samestep/fixed"
 
-// view is what a bot notices when it looks at the world. Numbers are indexes of units.
+// view is a bot's summary of the world. Lists have indexes of units.
 type view struct {
 	home     fixed.Vec2 // the oldest building
 	workers  int
@@ -14,16 +14,16 @@ type view struct {
 	army     int
 	groups   [ArmyGroups + 1]troop
 	foes     []int32 // visible enemies that fight
-	targets  []int32 // enemy buildings that are known
-	threat   int32   // an enemy close to a building of its own, or -1
+	targets  []int32 // known enemy buildings
+	threat   int32   // an enemy near an own building, or -1
 }
 
 // troop sums up a control group.
 type troop struct {
 	count  int
 	busy   int // with an order or an enemy
-	health int // of all together
-	full   int // if none were hurt
+	health int // sum
+	full   int // sum of the full healths
 	sumX   fixed.Q
 	sumY   fixed.Q
 }

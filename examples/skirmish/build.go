@@ -5,7 +5,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// fits tells whether a building can stand at a place: on open ground, clear of other buildings and of crystals.
+// fits reports whether a building fits at a place: on open ground, away from other buildings and crystals.
 func (w *World) fits(kind UnitKind, at fixed.Vec2) bool {
 	radius := kind.Traits().Radius
 	g := &w.workspace.ground
@@ -30,7 +30,7 @@ func (w *World) fits(kind UnitKind, at fixed.Vec2) bool {
 	return true
 }
 
-// construct takes a worker to the site, lays the building out there, and works on it until it stands.
+// construct moves a worker to the site, lays out the building, and works on it until it is complete.
 func (w *World) construct(i int) {
 	u := &w.Units[i]
 	reach := square(u.Making.Traits().Radius + fixed.One)
@@ -53,7 +53,7 @@ func (w *World) construct(i int) {
 	w.rest(u)
 }
 
-// siteAt returns the building of the same owner that is under construction where the unit wants to build, or 0.
+// siteAt returns the owner's unfinished building at the unit's goal, or 0.
 func (w *World) siteAt(u *Unit) UnitID {
 	for _, i := range w.workspace.buildings {
 		if b := &w.Units[i]; b.Pos == u.Goal && b.Owner == u.Owner && !b.Built {
@@ -89,7 +89,7 @@ func (w *World) layOut(u *Unit) bool {
 	return true
 }
 
-// work does one tick of work at the site: its health grows with it.
+// work does one tick of work, which also increases the building's health.
 func (w *World) work(u *Unit) {
 	j := w.find(u.Target)
 	if j < 0 || w.Units[j].Built {
@@ -107,7 +107,7 @@ func (w *World) work(u *Unit) {
 	if b.Work == 0 {
 		b.Built = true
 		if b.Kind == Base { // new workers begin at the nearest crystal
-			b.Source = w.nearestCrystal(b.Pos)
+			b.Source = w.crystalAt(b.Pos, 0)
 		}
 		lockstep.Emit(w.workspace.turn, BuildingDone{Unit: b.ID, Kind: b.Kind, Owner: b.Owner, At: b.Pos})
 		w.rest(u)

@@ -6,12 +6,12 @@ import (
 )
 
 const (
-	leash    = 9 * fixed.One // how far an idle unit goes after an enemy
-	lookout  = 8             // ticks between two looks around for enemies
-	bystands = 1 << 40       // makes an enemy that does not fight look farther away
+	leash    = 9 * fixed.One // how far an idle unit pursues an enemy
+	lookout  = 8             // ticks between two searches for enemies
+	bystands = 1 << 40       // added to the squared distance of an enemy that does not fight
 )
 
-// act lets one unit do what its task says.
+// act lets one unit work on its task.
 func (w *World) act(i int) {
 	u := &w.Units[i]
 	if u.Cooldown > 0 {
@@ -43,7 +43,7 @@ func (w *World) act(i int) {
 	}
 }
 
-// guard is what an idle unit does: it fights who comes near, and goes back to its place.
+// guard lets an idle unit fight enemies that come near, and return to its place.
 func (w *World) guard(i int) {
 	u := &w.Units[i]
 	switch {
@@ -58,7 +58,7 @@ func (w *World) guard(i int) {
 	}
 }
 
-// travel takes a unit along the way of its task.
+// travel moves a unit towards the goal of its task.
 func (w *World) travel(i int) {
 	u := &w.Units[i]
 	to, ready := w.waypoint(u)
@@ -77,7 +77,7 @@ func (w *World) travel(i int) {
 	}
 }
 
-// engage fights the nearest enemy in sight, if there is one, and tells whether it did.
+// engage fights the nearest enemy in sight, and reports whether there is one.
 func (w *World) engage(i int) bool {
 	u := &w.Units[i]
 	if u.Target == 0 && (w.Match.Tick+uint32(u.ID))%lookout == 0 {
@@ -105,7 +105,7 @@ func (w *World) engage(i int) bool {
 	return true
 }
 
-// beyond tells whether unit i lets go of its target j, because it is too far away.
+// beyond reports whether the target j is too far away for unit i.
 func (w *World) beyond(i, j int) bool {
 	u, here, there := &w.Units[i], w.workspace.seen[i].at, w.workspace.seen[j].at
 	sight := fixed.Q(u.Kind.Traits().Sight+3) * fixed.One
@@ -113,13 +113,13 @@ func (w *World) beyond(i, j int) bool {
 		u.Task == Idle && distance2(u.Home, there) > square(leash)
 }
 
-// inReach tells whether unit i can hit unit j from where it stands.
+// inReach reports whether unit i can hit unit j from its place.
 func (w *World) inReach(i, j int) bool {
 	a, b := &w.workspace.seen[i], &w.workspace.seen[j]
 	return distance2(a.at, b.at) <= square(a.kind.Traits().Range+a.kind.Traits().Radius+b.kind.Traits().Radius)
 }
 
-// acquire returns the enemy that unit i should fight: the nearest one that it can get at, those that fight first.
+// acquire returns the enemy that unit i should fight: the nearest one that it can reach, enemies that fight first.
 func (w *World) acquire(i int) UnitID {
 	u, s := &w.Units[i], &w.workspace
 	sight := fixed.Q(u.Kind.Traits().Sight) * fixed.One
@@ -133,7 +133,7 @@ func (w *World) acquire(i int) UnitID {
 	return w.Units[best].ID
 }
 
-// nearestEnemy returns the index of the nearest enemy within a radius, or -1. Enemies that do not fight count as farther.
+// nearestEnemy returns the index of the nearest enemy within a radius, or -1. Enemies that do not fight come last.
 func (w *World) nearestEnemy(i int, radius fixed.Q) int {
 	s, team, here := &w.workspace, w.Units[i].Team, w.workspace.seen[i].at
 	best, nearest := -1, fixed.MaxQ
@@ -159,7 +159,7 @@ func (w *World) nearestEnemy(i int, radius fixed.Q) int {
 	return best
 }
 
-// hunt goes after the target of an order to attack.
+// hunt pursues the target of an attack order.
 func (w *World) hunt(i int) {
 	u := &w.Units[i]
 	j := w.find(u.Target)
@@ -172,7 +172,7 @@ func (w *World) hunt(i int) {
 		w.push(i)
 		return
 	}
-	if (w.Match.Tick+uint32(u.Target))%16 == 0 { // all who hunt it turn in the same tick, and share a flow field
+	if (w.Match.Tick+uint32(u.Target))%16 == 0 { // all its hunters update in the same tick, and share a flow field
 		u.Goal = w.workspace.seen[j].at
 		if via := w.workspace.ground.cell(u.Goal); via != u.Via {
 			u.Via, u.Slot = via, fieldless
@@ -185,7 +185,7 @@ func (w *World) hunt(i int) {
 	}
 }
 
-// hit lets unit i strike unit j as soon as it is ready to.
+// hit lets unit i hit unit j if its cooldown is over.
 func (w *World) hit(i, j int) {
 	u := &w.Units[i]
 	u.Stuck = 0
@@ -203,7 +203,7 @@ func (w *World) hit(i, j int) {
 	lockstep.Emit(w.workspace.turn, Shot{By: u.ID, At: u.Target, Damage: damage})
 }
 
-// strike takes the damage of the tick from everyone's health, all at once.
+// strike applies the damage of the tick to all units at once.
 func (w *World) strike() {
 	for i, damage := range w.workspace.damage {
 		if damage == 0 {
@@ -223,7 +223,7 @@ func (w *World) strike() {
 	}
 }
 
-// answer lets an idle unit that was hit fight back.
+// answer lets a unit without a target fight back.
 func (w *World) answer(i int) {
 	u := &w.Units[i]
 	if u.fights() && u.Target == 0 && (u.Task == Idle || u.Task == AttackMoving || u.Task == Patrolling) {
@@ -231,7 +231,7 @@ func (w *World) answer(i int) {
 	}
 }
 
-// bury takes the dead from the map; the others keep their order.
+// bury removes dead units; the others keep their order.
 func (w *World) bury() {
 	alive := 0
 	for i := range w.Units {

@@ -5,78 +5,78 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// A Point is a place in a command: eighths of a cell, so that it takes few bytes.
+// A Point is a place in a command. It is in eighths of a cell, to save bytes.
 type Point struct{ X, Y uint16 }
 
 // Vec2 returns the place in cells.
 func (p Point) Vec2() fixed.Vec2 { return fixed.Vec2{X: fixed.Q(p.X) << 29, Y: fixed.Q(p.Y) << 29} }
 
-// PointAt returns the Point that is nearest to a place of the map.
+// PointAt returns the nearest Point to a place of the map.
 func PointAt(v fixed.Vec2) Point {
 	eighths := func(q fixed.Q) uint16 { return uint16(min(max((int64(q)+1<<28)>>29, 0), 1<<16-1)) }
 	return Point{eighths(v.X), eighths(v.Y)}
 }
 
-// Who says which units of the player a command is for: all of a control group, or, if Group is 0, those listed.
+// Who selects the player's units of a command: all of a control group, or the listed ones if Group is 0.
 type Who struct {
 	Group uint8
 	Units []UnitID // ascending
 }
 
-// The commands that players give.
+// The commands of players.
 type (
-	// Move goes to a place without a fight. A building's new units gather there from now on. Queued: after what the
-	// units do now; one such command can wait.
+	// Move goes to a place without fighting. For a building it sets the rally point. Queued: after the present task; one
+	// command can wait.
 	Move struct {
 		Who    Who
 		To     Point
 		Queued bool
 	}
 
-	// AttackMove goes to a place and fights whom it meets.
+	// AttackMove goes to a place and fights enemies on the way.
 	AttackMove struct {
 		Who    Who
 		To     Point
 		Queued bool
 	}
 
-	// Patrol goes to a place and back, again and again, and fights whom it meets.
+	// Patrol goes between here and a place, and fights enemies on the way.
 	Patrol struct {
 		Who Who
 		To  Point
 	}
 
-	// Attack goes after one enemy.
+	// Attack pursues one enemy.
 	Attack struct {
 		Who    Who
 		Target UnitID
 	}
 
-	// Stop ends what the units do. A building's queue is emptied and paid back.
+	// Stop ends the units' tasks. For a building it empties the queue and refunds the crystals.
 	Stop struct{ Who Who }
 
-	// Gather lets workers mine the crystal with an index. A building's new workers begin there.
+	// Gather lets workers mine the crystal with an index. New workers of a building begin there.
 	Gather struct {
 		Who     Who
 		Crystal uint16
 	}
 
-	// Build lets workers build, or help to complete, a building at a place. It is paid for when work begins.
+	// Build lets workers build a building at a place, or help to complete it. The player pays when work begins.
 	Build struct {
 		Who  Who
 		Kind UnitKind
 		At   Point
 	}
 
-	// Train lets a building make units. They are paid for at once.
+	// Train lets a building train units. The player pays at once.
 	Train struct {
 		Building UnitID
 		Kind     UnitKind
 		Count    uint8
 	}
 
-	// Assign makes units a control group, in place of those that were in it, or (Add) beside them. Group 0 takes them
-	// out of their groups. The units that a building makes join the group that it is in.
+	// Assign replaces a control group by the units, or (Add) adds them to it. Group 0 removes them from their groups. New
+	// units of a building join its group.
 	Assign struct {
 		Group uint8
 		Add   bool
@@ -97,7 +97,7 @@ const (
 	KindAssign
 )
 
-// MaxListed is the largest number of units that a command can list. Greater armies have control groups.
+// MaxListed limits the units that a command can list. Larger armies use control groups.
 const MaxListed = 500
 
 func commandTypes() []lockstep.CommandType {

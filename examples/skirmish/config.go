@@ -15,24 +15,24 @@ const (
 	MaxSize    = 512
 )
 
-// ErrConfig is what every refused configuration wraps.
+// ErrConfig is wrapped by the errors of bad configurations.
 var ErrConfig = errors.New("skirmish: bad config")
 
-// A Config is everything about a match that the engine's settings do not say. All of it is explicit: nothing is filled in
-// later, so that the log holds what was played. [Defaults] makes one.
+// A Config has the options of a match beyond the engine's settings. There are no implicit defaults, so the log has the real
+// values. [Defaults] makes one.
 type Config struct {
 	Units     uint16 // on the map at the start: bases, workers and armies of all players
 	Size      uint16 // cells along a side of the square map, even
-	Crystals  uint16 // each player has at the start
-	Cap       uint16 // units and buildings that a player can have
+	Crystals  uint16 // of each player at the start
+	Cap       uint16 // largest number of units and buildings of a player
 	Teams     uint8  // player p is of team p modulo Teams
-	Obstacles uint8  // per cent of the map that is rock
-	Workers   uint8  // each player has at the start
+	Obstacles uint8  // per cent of the map
+	Workers   uint8  // of each player at the start
 	Zones     bool   // whether the map has teleports, shrines and hoards
 }
 
-// Defaults returns the usual match for a number of players, everyone for himself, with a number of units on the whole map at
-// the start: the map grows with the units, so that the fights are of one density.
+// Defaults returns the options of a match without teams. Units is the number of units on the whole map at the start. The map
+// grows with it, so the density of units stays the same.
 func Defaults(players uint8, units uint16) Config {
 	n := max(units, 1) / uint16(max(players, 1))
 	side := fixed.ISqrt64(uint64(units) * 16)

@@ -6,7 +6,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// describe puts a command into words.
+// describe returns a command as text.
 func describe(c *lockstep.Command) string {
 	return fmt.Sprintf("player %d %s", c.Player, deed(c.Value))
 }
@@ -56,7 +56,7 @@ func afterwards(queued bool) string {
 // String returns the place in cells, such as 31.5,40.25.
 func (p Point) String() string { v := p.Vec2(); return v.X.String() + "," + v.Y.String() }
 
-// String tells the units, such as "group 3", "unit 17" or "14 units".
+// String returns the units as text, such as "group 3", "unit 17" or "14 units".
 func (w *Who) String() string {
 	switch {
 	case w.Group != noGroup:

@@ -5,20 +5,20 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// A Crystal is a place where workers mine.
+// A Crystal is a deposit that workers mine.
 type Crystal struct {
 	Pos    fixed.Vec2
 	Amount uint16
-	Full   uint16 // what it grows back to
+	Full   uint16 // the amount to which it grows back
 }
 
 const (
 	load      = 8              // crystals that a worker carries
-	mineTicks = 40             // to mine them
+	mineTicks = 40             // to mine a load
 	growTicks = 30             // for a crystal to grow by one
-	aidTicks  = 20             // from one crystal that a base gives to a poor owner to the next
+	aidTicks  = 20             // between two crystals that a base gives to a poor owner
 	maxQueue  = 20             // units in a building's queue
-	farField  = 14 * fixed.One // how far a worker looks for another crystal
+	farField  = 14 * fixed.One // the radius in which a worker looks for another crystal
 )
 
 // crystal returns the crystal that a worker gathers, or nil.
@@ -39,7 +39,7 @@ func (w *World) dispatch(u *Unit, source uint16) {
 	}
 }
 
-// gather mines, carries home and begins again.
+// gather lets a worker mine, carry its load home, and begin again.
 func (w *World) gather(i int) {
 	u := &w.Units[i]
 	c := w.crystal(u)
@@ -66,7 +66,7 @@ func (w *World) gather(i int) {
 	}
 }
 
-// advance goes on towards the goal, and ends the order if there is no getting on.
+// advance moves a unit towards its goal, and ends the order if the unit is stuck.
 func (w *World) advance(i int) {
 	u := &w.Units[i]
 	if to, ready := w.waypoint(u); !ready {
@@ -76,14 +76,14 @@ func (w *World) advance(i int) {
 	}
 }
 
-// mine works off a tick at the crystal.
+// mine does one tick of mining.
 func (w *World) mine(u *Unit, c *Crystal) {
 	if u.Work > 1 {
 		u.Work--
 		return
 	}
 	u.Work = 0
-	if c.Amount == 0 { // others took the last of it
+	if c.Amount == 0 { // other workers have emptied it
 		u.Phase = phaseOut
 		return
 	}
@@ -93,7 +93,7 @@ func (w *World) mine(u *Unit, c *Crystal) {
 	w.bringHome(u)
 }
 
-// bringHome sends a worker with its load to its nearest base, or lets it rest if there is none.
+// bringHome sends a worker with its load to its nearest base, or ends its task if there is none.
 func (w *World) bringHome(u *Unit) {
 	base := w.nearestBase(u)
 	if base < 0 {
@@ -106,7 +106,7 @@ func (w *World) bringHome(u *Unit) {
 	u.Phase, u.Source, u.Target = phaseHome, source, w.Units[base].ID
 }
 
-// carry takes a load home and goes for the next one.
+// carry brings a load to the base and sends the worker back.
 func (w *World) carry(i int) {
 	u := &w.Units[i]
 	base := w.find(u.Target)
@@ -137,7 +137,7 @@ func (w *World) nearestBase(u *Unit) int {
 	return best
 }
 
-// prospect sends a worker to another crystal close by, and tells whether there is one.
+// prospect sends a worker to another near crystal, and reports whether there is one.
 func (w *World) prospect(u *Unit) bool {
 	best, nearest := -1, square(farField)
 	for i := range w.Crystals {
@@ -152,7 +152,7 @@ func (w *World) prospect(u *Unit) bool {
 	return best >= 0
 }
 
-// regrow lets the crystals grow back, a few of them in every tick.
+// regrow lets the crystals grow back, a few in each tick.
 func (w *World) regrow() {
 	for i := int(w.Match.Tick % growTicks); i < len(w.Crystals); i += growTicks {
 		if c := &w.Crystals[i]; c.Amount < c.Full {
@@ -161,7 +161,7 @@ func (w *World) regrow() {
 	}
 }
 
-// aid gives crystals to an owner who cannot pay a worker, so that nobody is stuck for ever.
+// aid gives crystals to a player who cannot afford a worker.
 func (w *World) aid(u *Unit) {
 	p := w.player(u.Owner)
 	if (w.Match.Tick+uint32(u.ID))%aidTicks == 0 && p.Crystals < Worker.Traits().Cost {
@@ -193,7 +193,7 @@ func (w *World) produce(i int) {
 	}
 }
 
-// deliver puts the unit that is ready beside the building and sends it to where new units gather.
+// deliver puts a new unit next to the building and sends it to the rally point.
 func (w *World) deliver(u *Unit) bool {
 	way := u.Goal.Sub(u.Pos)
 	if way == (fixed.Vec2{}) {

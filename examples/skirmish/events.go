@@ -2,15 +2,15 @@ package skirmish
 
 import "github.com/seed-49bee653/samestep/fixed"
 
-// The events that Step emits for those who show or count what happens. They are values, never part of the state.
+// The events of Step, for display and statistics. They are values, and not part of the state.
 type (
-	// Shot: a unit hit another one. The damage takes effect at the end of the tick.
+	// Shot: a unit hit another one. The damage is applied at the end of the tick.
 	Shot struct {
 		By, At UnitID
 		Damage uint32
 	}
 
-	// Death: a unit died, or a building was destroyed. The player owned it; By hit it last.
+	// Death: a unit died, or a building was destroyed. By hit it last.
 	Death struct {
 		Unit  UnitID
 		Kind  UnitKind
@@ -19,7 +19,7 @@ type (
 		At    fixed.Vec2
 	}
 
-	// Trained: a building made a unit.
+	// Trained: a building trained a unit.
 	Trained struct {
 		Unit  UnitID
 		Kind  UnitKind
@@ -35,14 +35,14 @@ type (
 		At    fixed.Vec2
 	}
 
-	// Entered: a unit entered a zone that works.
+	// Entered: a unit entered a zone that is ready.
 	Entered struct {
 		Unit UnitID
 		Zone uint8 // index
 		Kind ZoneKind
 	}
 
-	// PlayerDefeated: a player has lost the last building, or has left.
+	// PlayerDefeated: a player lost the last building, or left.
 	PlayerDefeated struct{ Player uint8 }
 
 	// MatchWon: every player of the other teams is defeated.

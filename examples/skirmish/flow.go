@@ -2,36 +2,36 @@ package skirmish
 
 import "github.com/seed-49bee653/samestep/fixed"
 
-// fieldSlots is how many flow fields there are at a time.
+// fieldSlots is the number of flow fields at a time.
 const fieldSlots = 64
 
-// Paths are the flow fields in use. A field leads from everywhere to its goal; all units that were sent to one goal share
-// it. What a field says is not part of the state, since it follows from the map, the goal and the number of steps taken
-// to work it out. That number is in the state, so the tick at which a field reaches a unit is the same everywhere.
+// Paths are the flow fields in use. A field leads from every cell to its goal; all units with one goal share it. The state
+// has no directions, because they follow from the map, the goal and the number of computed steps. That number is in the
+// state, so a field reaches a unit at the same tick on every machine.
 type Paths struct {
 	Fields [fieldSlots]Field
 }
 
 // A Field is one flow field.
 type Field struct {
-	Goal   uint32 // cell it leads to; 0 while the slot is free
-	Steps  uint32 // taken to work it out
-	Wanted uint32 // last tick in which a unit stood where the field did not reach yet
+	Goal   uint32 // cell; 0 while the slot is free
+	Steps  uint32 // computed so far
+	Wanted uint32 // last tick in which a unit waited for the field to reach it
 	Used   uint32 // last tick in which a unit followed it
 }
 
-// flow is what a field says, after a number of steps of Dijkstra's algorithm: straight ways cost 2, diagonal ones 3.
+// flow has the directions of a field after a number of steps of Dijkstra's algorithm: a straight way costs 2, a diagonal 3.
 type flow struct {
 	goal    uint32
 	steps   uint32
-	cost    []uint16 // by cell, +1; 0 where it has not been
-	to      []uint8  // by cell: direction of the next cell, 0 where unknown, and at the goal
+	cost    []uint16 // 1 + cost by cell; 0 where unknown
+	to      []uint8  // by cell: direction of the next cell; 0 where unknown, and at the goal
 	fringe  [4][]uint32
-	current uint32 // cost that is worked on
+	current uint32 // cost of the present step
 	left    int    // cells in fringe
 }
 
-// start makes f the field of a goal, with no steps taken.
+// start resets f to a goal, without steps.
 func (f *flow) start(goal uint32, cells int) {
 	f.goal, f.steps, f.current, f.left = goal, 0, 0, 0
 	f.cost, f.to = resize(f.cost, cells), resize(f.to, cells)
@@ -47,7 +47,7 @@ func (f *flow) start(goal uint32, cells int) {
 	}
 }
 
-// run takes steps until there have been n, or nothing is left to do.
+// run computes steps until there are n in all, or the field is complete.
 func (f *flow) run(g *ground, n uint32) {
 	for f.steps < n && f.left > 0 {
 		b := &f.fringe[f.current%4]
@@ -65,7 +65,7 @@ func (f *flow) run(g *ground, n uint32) {
 	}
 }
 
-// spread tells the neighbours of a cell that the way leads over it, where that is shorter than what they know.
+// spread lets the way of a cell's neighbours lead over the cell, where that is shorter.
 func (f *flow) spread(g *ground, c int32) {
 	if !g.open[c] {
 		return
@@ -79,7 +79,7 @@ func (f *flow) spread(g *ground, c int32) {
 		if d%2 == 1 { // straight
 			cost = f.current + 2
 		} else if !g.open[c+g.beside[d-1]] || !g.open[c+g.beside[d%8+1]] {
-			continue // no way around a corner of rock
+			continue // a diagonal must not cut a corner of rock
 		}
 		if old := uint32(f.cost[n]); old == 0 || cost+1 < old {
 			if cost > 1<<16-8 {
@@ -93,13 +93,13 @@ func (f *flow) spread(g *ground, c int32) {
 	}
 }
 
-// grow works on the fields that units wait for, within the budget of a tick.
+// grow computes the fields that units wait for, within the budget of a tick.
 func (w *World) grow() {
 	g := &w.workspace.ground
 	tick := w.Match.Tick
 	budget := uint32(max(2048, len(g.open)/32))
 	for k := range uint32(fieldSlots) {
-		slot := (k + tick) % fieldSlots // another one goes first in every tick
+		slot := (k + tick) % fieldSlots // a different slot is first in each tick
 		field := &w.Paths.Fields[slot]
 		if field.Goal == 0 || field.Wanted+1 < tick {
 			continue
@@ -111,7 +111,7 @@ func (w *World) grow() {
 	}
 }
 
-// flow returns what the field of a slot says after the steps that the state tells.
+// flow returns the field of a slot after the number of steps in the state.
 func (w *World) flow(slot uint32) *flow {
 	field, f, g := &w.Paths.Fields[slot], &w.workspace.flows[slot], &w.workspace.ground
 	if f.goal != field.Goal || f.steps > field.Steps || len(f.to) != len(g.open) {
@@ -123,7 +123,8 @@ func (w *World) flow(slot uint32) *flow {
 	return f
 }
 
-// claim finds the slot of the field that leads to a cell, or takes one that nobody has used for two seconds.
+// claim returns the slot of the field that leads to a cell. If there is none, it takes a slot that has been unused for two
+// seconds.
 func (w *World) claim(goal uint32) uint8 {
 	tick := w.Match.Tick
 	best, oldest := uint8(fieldless), tick
@@ -144,7 +145,7 @@ func (w *World) claim(goal uint32) uint8 {
 	return best
 }
 
-// waypoint returns where a unit goes next to get to its goal, and false if it has to wait for that to be worked out.
+// waypoint returns the next place on a unit's way, or false if the unit has to wait for its flow field.
 func (w *World) waypoint(u *Unit) (fixed.Vec2, bool) {
 	g, tick := &w.workspace.ground, w.Match.Tick
 	if u.Slot == freshSlot || (tick+uint32(u.ID))%lookout == 0 {

@@ -2,18 +2,18 @@ package skirmish
 
 import "github.com/seed-49bee653/samestep/fixed"
 
-// Fog is what a team knows of the map: bit sets with rows of ⌈Size/64⌉ words, as in [Map].
+// Fog is a team's fog of war: bit sets with rows of ⌈Size/64⌉ words, as in [Map].
 type Fog struct {
-	Visible  []uint64 // seen by one of its units when it last looked
-	Explored []uint64 // seen at some time
+	Visible  []uint64 // in sight at the last update
+	Explored []uint64 // seen before
 }
 
 const (
-	lookTicks = 8  // from one look of a team to its next
+	lookTicks = 8  // between two updates of a team's fog
 	maxSight  = 16 // cells
 )
 
-// halfWidths[r][d] is how far a disc of radius r reaches in the row that is d rows from its middle.
+// halfWidths[r][d] is half the width of a disc of radius r, d rows from its middle.
 var halfWidths = func() (table [maxSight + 1][maxSight + 1]int32) {
 	for r := range table {
 		for d := 0; d <= r; d++ {
@@ -23,7 +23,7 @@ var halfWidths = func() (table [maxSight + 1][maxSight + 1]int32) {
 	return table
 }()
 
-// look brings the fog of those teams up to date whose turn it is in this tick.
+// look updates the fog of the teams whose turn it is in this tick.
 func (w *World) look() {
 	for team := int(w.Match.Tick % lookTicks); team < len(w.Fog); team += lookTicks {
 		w.reveal(uint8(team))
@@ -68,12 +68,12 @@ func (w *World) uncover(visible []uint64, at fixed.Vec2, sight int32) {
 	}
 }
 
-// Sees tells whether a place is visible to a team.
+// Sees reports whether a team sees a place.
 func (w *World) Sees(team uint8, at fixed.Vec2) bool {
 	return int(team) < len(w.Fog) && w.bit(w.Fog[team].Visible, at)
 }
 
-// Knows tells whether a team has ever seen a place.
+// Knows reports whether a team has explored a place.
 func (w *World) Knows(team uint8, at fixed.Vec2) bool {
 	return int(team) < len(w.Fog) && w.bit(w.Fog[team].Explored, at)
 }

@@ -2,8 +2,8 @@ package skirmish
 
 import "github.com/seed-49bee653/samestep/fixed"
 
-// A generator makes the map of a match. The ground looks the same after a quarter turn, and so do the places of players as
-// far as their number allows, so nobody is better off.
+// A generator makes the map of a match. The ground is symmetric under quarter turns, and so are the players' bases as far as
+// their number allows, so that the map is fair.
 type generator struct {
 	w      *World
 	size   int
@@ -17,7 +17,7 @@ type clearing struct {
 	radius fixed.Q
 }
 
-// generate makes Map, Crystals and Zones of a world whose Config and Rand are set, and returns where the bases are.
+// generate makes Map, Crystals and Zones of a world whose Config and Rand are set, and returns the places of the bases.
 func generate(w *World) []fixed.Vec2 {
 	size := int(w.Config.Size)
 	w.Map = Map{Size: w.Config.Size}
@@ -38,7 +38,7 @@ func generate(w *World) []fixed.Vec2 {
 	return g.bases
 }
 
-// turned returns a place after a number of quarter turns of the map.
+// turned rotates a place around the middle by a number of quarter turns.
 func (g *generator) turned(p fixed.Vec2, quarters int) fixed.Vec2 {
 	for range quarters {
 		p = fixed.Vec2{X: fixed.Q(g.size)*fixed.One - p.Y, Y: p.X}
@@ -50,10 +50,11 @@ func (g *generator) clear(at fixed.Vec2, radius fixed.Q) {
 	g.keep = append(g.keep, clearing{at, radius})
 }
 
-// snap returns a place on whole cells.
+// snap rounds a place down to whole cells.
 func snap(p fixed.Vec2) fixed.Vec2 { return fixed.Vec2{X: p.X.Floor(), Y: p.Y.Floor()} }
 
-// placeBases puts the bases on a circle, exact turns of each other where the number of players has a factor 4 or 2.
+// placeBases puts the bases on a circle. Where the number of players has a factor 4 or 2, they are exact rotations of each
+// other.
 func (g *generator) placeBases() {
 	n := len(g.w.Players)
 	alike := 1
@@ -72,7 +73,7 @@ func (g *generator) placeBases() {
 	}
 }
 
-// placeCrystals puts four crystals behind every base, and more of them in threes over the map.
+// placeCrystals puts four crystals behind every base, and groups of three on the map.
 func (g *generator) placeCrystals() {
 	for _, base := range g.bases {
 		out := base.Sub(g.middle).Heading()
@@ -97,7 +98,7 @@ func (g *generator) crystal(at fixed.Vec2, amount uint16) {
 	g.w.Crystals = append(g.w.Crystals, Crystal{Pos: PointAt(at).Vec2(), Amount: amount, Full: amount})
 }
 
-// somewhere returns a place by chance, away from the bases and at least margin cells from the edge.
+// somewhere returns a random place, away from the bases and at least margin cells from the edge.
 func (g *generator) somewhere(margin uint32) fixed.Vec2 {
 	for tries := 0; ; tries++ {
 		span := uint32(g.size) - 2*margin
@@ -111,7 +112,7 @@ func (g *generator) somewhere(margin uint32) fixed.Vec2 {
 	}
 }
 
-// nearest returns how far the nearest clearing is from any of the four turns of a place.
+// nearest returns the least distance of a clearing from the four rotations of a place.
 func (g *generator) nearest(p fixed.Vec2) fixed.Q {
 	least := fixed.MaxQ
 	for quarters := range 4 {
@@ -141,7 +142,7 @@ func (g *generator) zone(z Zone) {
 	g.w.Zones = append(g.w.Zones, z)
 }
 
-// placeRock drops round lumps of rock, four at a time, until the map has enough of it.
+// placeRock adds round rocks, four at a time, until the map has enough of them.
 func (g *generator) placeRock() {
 	wanted := g.size * g.size * int(g.w.Config.Obstacles) / 100
 	for tries := 0; wanted > 0 && tries < 4*g.size*g.size; tries++ {
@@ -162,7 +163,7 @@ func (g *generator) placeRock() {
 	}
 }
 
-// rock makes a cell and its turns rock, unless they are to be kept clear, and returns how many it made.
+// rock makes a cell and its rotations rock, unless one of them is in a clearing, and returns the number of new rocks.
 func (g *generator) rock(x, y int) (made int) {
 	if g.w.Map.Rock(x, y) {
 		return 0
@@ -183,7 +184,7 @@ func (g *generator) rock(x, y int) (made int) {
 	return made
 }
 
-// carve makes a way three cells wide from a base to the middle.
+// carve opens a way three cells wide from a base to the middle.
 func (g *generator) carve(from fixed.Vec2) {
 	for p := from; p != g.middle; p = p.MoveToward(g.middle, fixed.Half) {
 		for dy := -1; dy <= 1; dy++ {
@@ -198,7 +199,7 @@ func (g *generator) carve(from fixed.Vec2) {
 	}
 }
 
-// fillPockets turns open cells that cannot be reached from the middle into rock.
+// fillPockets makes all cells rock that cannot be reached from the middle.
 func (g *generator) fillPockets() {
 	reached := make([]bool, g.size*g.size)
 	start := g.size/2*g.size + g.size/2

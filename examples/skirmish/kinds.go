@@ -2,7 +2,7 @@ package skirmish
 
 import "github.com/seed-49bee653/samestep/fixed"
 
-// A UnitKind is what a unit is.
+// A UnitKind is a kind of unit.
 type UnitKind uint8
 
 // The kinds of units. Base, Barracks and Tower are buildings.
@@ -18,16 +18,16 @@ const (
 	unitKinds
 )
 
-// Traits are what all units of a kind have in common.
+// Traits are the properties of all units of a kind.
 type Traits struct {
 	Name     string
 	Speed    fixed.Q  // cells per tick; 0 for buildings
 	Radius   fixed.Q  // cells
-	Range    fixed.Q  // cells from edge to edge at which it hits
+	Range    fixed.Q  // cells, from edge to edge
 	Sight    int32    // cells
 	Health   uint16   // when new
 	Damage   uint16   // of one hit, before chance adds up to a quarter
-	Armor    uint16   // taken off the damage of each hit, of which at least 1 is left
+	Armor    uint16   // subtracted from the damage of each hit, which stays at least 1
 	Cooldown uint8    // ticks from one hit to the next
 	Cost     uint32   // crystals
 	Ticks    uint16   // of work to train or to build it
@@ -51,7 +51,7 @@ var traits = [unitKinds]Traits{
 		Health: 800, Damage: 12, Armor: 4, Cooldown: 14, Cost: 150, Ticks: 500, MadeBy: Worker},
 }
 
-// Traits returns what all units of the kind have in common. An unknown kind has the traits of NoUnit.
+// Traits returns the properties of the kind. An unknown kind has those of NoUnit.
 func (k UnitKind) Traits() *Traits {
 	if k >= unitKinds {
 		return &traits[NoUnit]
@@ -59,7 +59,7 @@ func (k UnitKind) Traits() *Traits {
 	return &traits[k]
 }
 
-// Building tells whether units of the kind stand still and make others.
+// Building reports whether the kind is a building.
 func (k UnitKind) Building() bool { return k >= Base && k < unitKinds }
 
 func (k UnitKind) String() string { return k.Traits().Name }

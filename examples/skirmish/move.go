@@ -3,15 +3,15 @@ package skirmish
 import "github.com/seed-49bee653/samestep/fixed"
 
 const (
-	closest = fixed.One * 3 / 4 // between the middles of two units, below which they push each other away
-	shove   = fixed.One / 8     // the most that a unit is pushed in one tick, along each axis
+	closest = fixed.One * 3 / 4 // units whose middles are closer push each other away
+	shove   = fixed.One / 8     // the largest push in one tick, along each axis
 )
 
-// walk takes a unit one step towards its goal and tells whether it has arrived, or has given up.
+// walk moves a unit one step towards its goal, and reports whether it has arrived or given up.
 func (w *World) walk(i int, goal fixed.Vec2) bool {
 	u := &w.Units[i]
 	before := u.Pos
-	w.step(u, goal)
+	w.shift(u, u.Pos.MoveToward(goal, u.Kind.Traits().Speed))
 	if u.Pos == goal {
 		return true
 	}
@@ -25,10 +25,7 @@ func (w *World) walk(i int, goal fixed.Vec2) bool {
 	return u.Stuck >= patience
 }
 
-// step moves a unit by its speed towards a place, along rock that is in the way.
-func (w *World) step(u *Unit, to fixed.Vec2) { w.shift(u, u.Pos.MoveToward(to, u.Kind.Traits().Speed)) }
-
-// shift moves a unit to a place close by, or along one axis only where rock is in the way, or not at all.
+// shift moves a unit to a near place. If rock is in the way, it moves along one axis only, or not at all.
 func (w *World) shift(u *Unit, to fixed.Vec2) {
 	g := &w.workspace.ground
 	switch {
@@ -41,8 +38,8 @@ func (w *World) shift(u *Unit, to fixed.Vec2) {
 	}
 }
 
-// push moves a unit away from those that stand too close. Everyone is pushed by where the others were when the tick
-// began, and both sides of a pair by as much.
+// push moves a unit away from units that are too close. It uses the positions at the start of the tick, so both units of a
+// pair move by the same distance.
 func (w *World) push(i int) {
 	s := &w.workspace
 	here := s.seen[i].at
@@ -55,7 +52,7 @@ func (w *World) push(i int) {
 			if overlap <= 0 || int(j) == i {
 				continue
 			}
-			if d == (fixed.Vec2{}) { // on the same spot: each goes its own way
+			if d == (fixed.Vec2{}) { // on the same spot
 				d = w.scatter(w.Units[i].ID, w.Units[j].ID)
 			}
 			overlap /= 1 << 16
@@ -70,7 +67,7 @@ func (w *World) push(i int) {
 	}
 }
 
-// scatter returns the way that unit a goes to get off the spot it shares with b; b goes the opposite way.
+// scatter returns a random direction in which unit a leaves the spot that it shares with b; b goes the opposite way.
 func (w *World) scatter(a, b UnitID) fixed.Vec2 {
 	w.workspace.turn.Drew("scatter", uint32(a))
 	t := fixed.Turn(fixed.Draw(w.Match.Seed, uint32(min(a, b)), uint32(max(a, b)), purposeScatter, 0))
@@ -81,7 +78,7 @@ func (w *World) scatter(a, b UnitID) fixed.Vec2 {
 	return fixed.Vec2{X: way.X / (1 << 16), Y: way.Y / (1 << 16)}
 }
 
-// clear pushes units out of a building: it does not block the way, but nobody stands in it.
+// clear pushes units out of a building.
 func (w *World) clear(i int) {
 	s, u := &w.workspace, &w.Units[i]
 	radius := u.Kind.Traits().Radius

@@ -5,8 +5,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// obey carries out a command. The world may have changed since it was validated, and it may not have been validated at
-// all: what does not fit is left out.
+// obey carries out a command. The world may have changed since validation, or the command was never validated: obey skips
+// units and commands that are not valid.
 func (w *World) obey(c *lockstep.Command) {
 	if c.Player == lockstep.System {
 		w.note(c)
@@ -38,7 +38,7 @@ func (w *World) obey(c *lockstep.Command) {
 	}
 }
 
-// note carries out a command of the engine.
+// note carries out a system command.
 func (w *World) note(c *lockstep.Command) {
 	status, who := Playing, lockstep.Player(0)
 	switch v := c.Value.(type) {
@@ -47,7 +47,7 @@ func (w *World) note(c *lockstep.Command) {
 	case *lockstep.Lost:
 		status, who = Absent, v.Player
 	case *lockstep.TakenOver:
-		status, who = Playing, v.Player // the bot's commands carry the player's number
+		status, who = Playing, v.Player // the bot's commands have the player's number
 	case *lockstep.Left:
 		if int(v.Player) < len(w.Players) {
 			w.defeat(uint8(v.Player))
@@ -61,7 +61,7 @@ func (w *World) note(c *lockstep.Command) {
 	}
 }
 
-// choose returns the indexes of the player's units that a command is for, ascending.
+// choose returns the indexes of the player's units in a command, ascending.
 func (w *World) choose(p uint8, who *Who) []int32 {
 	chosen := w.workspace.selected[:0]
 	if who.Group != noGroup {
@@ -77,7 +77,7 @@ func (w *World) choose(p uint8, who *Who) []int32 {
 	return chosen
 }
 
-// listed appends the indexes of the listed units that are the player's, as long as the list ascends.
+// listed appends the indexes of the listed units that belong to the player. It skips units out of order.
 func (w *World) listed(chosen []int32, p uint8, ids []UnitID) []int32 {
 	last := UnitID(0)
 	for _, id := range ids[:min(len(ids), MaxListed)] {
@@ -88,7 +88,7 @@ func (w *World) listed(chosen []int32, p uint8, ids []UnitID) []int32 {
 	return chosen
 }
 
-// lead sends units to a place. Each gets its own spot around it, the first one the place itself.
+// lead sends units to a place. Each gets its own spot around it; the first one gets the place itself.
 func (w *World) lead(units []int32, task Task, to Point, queued bool) {
 	g := &w.workspace.ground
 	goal := to.Vec2()
@@ -129,7 +129,7 @@ func (w *World) lead(units []int32, task Task, to Point, queued bool) {
 	}
 }
 
-// attack sends those units that can against an enemy.
+// attack sends all units that can fight against an enemy.
 func (w *World) attack(units []int32, target UnitID) {
 	j := w.find(target)
 	if j < 0 {
@@ -192,7 +192,7 @@ func (w *World) build(units []int32, kind UnitKind, at fixed.Vec2) {
 	}
 }
 
-// enqueue pays for units and puts them into the queue of a building, as many of them as the player can afford.
+// enqueue pays for units and adds them to the queue of a building, as many as the player can afford.
 func (w *World) enqueue(p uint8, c *Train) {
 	i := w.find(c.Building)
 	t := c.Kind.Traits()

@@ -7,7 +7,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// The control groups that a match begins with: the army in four of equal size, and the workers.
+// The control groups at the start: the army in four of equal size, and the workers.
 const (
 	ArmyGroups  = 4
 	WorkerGroup = 9
@@ -30,7 +30,7 @@ func start(w *World, settings *lockstep.Settings, config *Config) error {
 	}
 	each := config.Units / uint16(settings.Players)
 	for p, base := range bases {
-		w.settle(uint8(p), base, int(each))
+		w.place(uint8(p), base, int(each))
 	}
 	if len(w.workspace.births) > MaxUnits {
 		return fmt.Errorf("%w: %d units, want at most %d", ErrConfig, len(w.workspace.births), MaxUnits)
@@ -43,11 +43,11 @@ func start(w *World, settings *lockstep.Settings, config *Config) error {
 	return nil
 }
 
-// settle gives a player a base, workers that mine, and an army of what is left of n units on the way to the middle.
-func (w *World) settle(p uint8, base fixed.Vec2, n int) {
-	w.spawn(Unit{Pos: base, Goal: base, Kind: Base, Owner: p, Group: WorkerGroup, Source: w.nearestCrystal(base),
+// place gives a player n units: a base, workers that mine, and for the rest an army on the way to the middle.
+func (w *World) place(p uint8, base fixed.Vec2, n int) {
+	w.spawn(Unit{Pos: base, Goal: base, Kind: Base, Owner: p, Group: WorkerGroup, Source: w.crystalAt(base, 0),
 		Health: Base.Traits().Health, Built: true})
-	middle := fixed.Vec2{X: fixed.Q(w.Map.Size) * fixed.Half, Y: fixed.Q(w.Map.Size) * fixed.Half}
+	middle := w.Map.middle()
 	out := base.Sub(middle).Heading()
 	for k := range min(int(w.Config.Workers), n-1) {
 		at := base.Add(fixed.Polar(out+fixed.Turn(k)*(1<<27), 3*fixed.One+fixed.Q(k/8)*fixed.Half))
@@ -72,7 +72,7 @@ func (w *World) settle(p uint8, base fixed.Vec2, n int) {
 	}
 }
 
-// nextSpot returns the middle of the next open cell of a walk around a place.
+// nextSpot returns the middle of the next open cell on a spiral around a place.
 func (w *World) nextSpot(around fixed.Vec2, spot *uint32) fixed.Vec2 {
 	g := &w.workspace.ground
 	for *spot < 1<<18 {
@@ -86,10 +86,8 @@ func (w *World) nextSpot(around fixed.Vec2, spot *uint32) fixed.Vec2 {
 	return around
 }
 
-// nearestCrystal returns 1 + the index of the crystal nearest to a place, and 0 if there is none.
-func (w *World) nearestCrystal(at fixed.Vec2) uint16 { return w.crystalAt(at, 0) }
-
-// crystalAt returns 1 + the index of the (k+1)-nearest crystal to a place, or of the farthest one, and 0 if there is none.
+// crystalAt returns 1 + the index of the crystal that is the k-th nearest to a place, counted from 0, or of the farthest one.
+// It returns 0 if there is none.
 func (w *World) crystalAt(at fixed.Vec2, k int) uint16 {
 	last, best := fixed.Q(-1), -1
 	for range k + 1 {

@@ -15,7 +15,7 @@ type Map struct {
 // stride returns the words of one row.
 func (m *Map) stride() int { return (int(m.Size) + 63) / 64 }
 
-// Rock tells whether a cell is rock, as everything outside of the map is.
+// Rock reports whether a cell is rock. Everything outside of the map is.
 func (m *Map) Rock(x, y int) bool {
 	if x < 0 || y < 0 || x >= int(m.Size) || y >= int(m.Size) {
 		return true
@@ -33,22 +33,22 @@ func (m *Map) set(x, y int, rock bool) {
 	}
 }
 
-// ground is the map in the form that Step works with. The cells at the edge are never open, so that every open cell has
-// eight neighbours. Cell c is (c%side, c/side).
+// ground is the map in the form for Step. The cells at the edge are never open, so every open cell has eight neighbours.
+// Cell c is (c%side, c/side).
 type ground struct {
-	made   Map // the map that all of this was made from
+	made   Map // the source of the other fields
 	side   int32
 	open   []bool
-	beside [9]int32 // what to add to a cell to get its neighbour in a direction
+	beside [9]int32 // difference of a cell and its neighbour in a direction
 }
 
-// directions in the order of the compass from east, counter-clockwise, from 1; 0 is none.
+// Directions from 1, beginning in the east; 0 is none.
 var (
 	directionX = [9]int32{0, 1, 1, 0, -1, -1, -1, 0, 1}
 	directionY = [9]int32{0, 0, 1, 1, 1, 0, -1, -1, -1}
 )
 
-// derive makes g anew if the map is another, and tells whether it was.
+// derive rebuilds g if the map has changed, and reports whether it has.
 func (g *ground) derive(m *Map) bool {
 	if g.open != nil && g.made.Size == m.Size && slices.Equal(g.made.Blocked, m.Blocked) {
 		return false
@@ -67,7 +67,7 @@ func (g *ground) derive(m *Map) bool {
 	return true
 }
 
-// cell returns the cell of a place; a place outside of the map counts to the edge.
+// cell returns the cell of a place, or the nearest cell if the place is outside of the map.
 func (g *ground) cell(p fixed.Vec2) uint32 {
 	x := min(max(int64(p.X)>>32, 0), int64(g.side-1))
 	y := min(max(int64(p.Y)>>32, 0), int64(g.side-1))
@@ -82,10 +82,10 @@ func (g *ground) center(c uint32) fixed.Vec2 {
 	}
 }
 
-// free tells whether units can stand at a place.
+// free reports whether units can stand at a place.
 func (g *ground) free(p fixed.Vec2) bool { return g.open[g.cell(p)] }
 
-// sees tells whether no rock lies on the straight line between two places at most 24 cells apart. Farther is not seen.
+// sees reports whether two places are at most 24 cells apart, and the straight line between them is free of rock.
 func (g *ground) sees(a, b fixed.Vec2) bool {
 	dx, dy := b.X-a.X, b.Y-a.Y
 	far := max(dx.Abs(), dy.Abs())
@@ -101,8 +101,8 @@ func (g *ground) sees(a, b fixed.Vec2) bool {
 	return true
 }
 
-// nearestOpen returns an open cell close to c: itself, or the first one found in squares around it, or 0 if there is none
-// within 32 cells.
+// nearestOpen returns c if it is open, or else the first open cell on a spiral around it, or 0 if there is none within 32
+// cells.
 func (g *ground) nearestOpen(c uint32) uint32 {
 	cx, cy := int32(c)%g.side, int32(c)/g.side
 	for n := range uint32(65 * 65) {
@@ -115,7 +115,7 @@ func (g *ground) nearestOpen(c uint32) uint32 {
 	return 0
 }
 
-// spiral returns the n-th cell of a walk around (0,0) in growing squares: every cell is met once.
+// spiral returns the n-th cell of a walk around (0,0) in growing squares, which visits every cell once.
 func spiral(n uint32) (x, y int32) {
 	if n == 0 {
 		return 0, 0

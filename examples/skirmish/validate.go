@@ -8,7 +8,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// Why a command is refused.
+// The reasons why a command is rejected.
 var (
 	ErrDefeated  = errors.New("skirmish: the player is defeated")
 	ErrNoUnits   = errors.New("skirmish: the command is for no units")
@@ -25,7 +25,7 @@ var (
 	ErrBusy      = errors.New("skirmish: the building makes something else, or its queue is full")
 )
 
-// validate refuses what a player cannot mean, with the reason.
+// validate rejects commands that make no sense, with a reason.
 func validate(w *World, c *lockstep.Command) error {
 	if c.Player == lockstep.System {
 		return nil
@@ -122,7 +122,7 @@ func (w *World) checkTarget(p uint8, id UnitID) error {
 
 func (w *World) checkBuild(p uint8, c *Build) error {
 	t := c.Kind.Traits()
-	site := false // an own one to help with
+	site := false // an unfinished building of the player is there
 	for _, i := range w.workspace.buildings {
 		b := &w.Units[i]
 		site = site || b.Owner == p && b.Pos == c.At.Vec2() && !b.Built && b.Kind == c.Kind

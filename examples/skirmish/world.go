@@ -5,11 +5,11 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// A World is the state of a match. Each of its fields is a section of the checksum, so that a desync's section tells
-// which part of the rules went apart.
+// A World is the state of a match. Each field is a section of the checksum, so the section of a desync names the part of the
+// rules that differs.
 type World struct {
 	Match     Match
-	Rand      fixed.Rand // drawn from by what happens to the world; units draw statelessly from Match.Seed
+	Rand      fixed.Rand // for map and zones; units draw statelessly from Match.Seed
 	Config    Config
 	Map       Map
 	Players   []Player
@@ -21,7 +21,7 @@ type World struct {
 	workspace workspace `state:"derived"`
 }
 
-// A Match is the course of the match.
+// A Match has the course and the result of the match.
 type Match struct {
 	Seed   uint64
 	Tick   uint32
@@ -30,29 +30,29 @@ type Match struct {
 	Winner uint8  // 1 + team that has won
 }
 
-// A Player is one seat's account.
+// A Player has the resources and counts of one seat.
 type Player struct {
 	Crystals  uint32
 	Gathered  uint32
 	Kills     uint32
 	Losses    uint32
-	Units     uint16 // alive, buildings among them
+	Units     uint16 // alive, including buildings
 	Buildings uint16
 	Team      uint8
 	Status    Status
 }
 
-// A Status is how a player takes part.
+// A Status says whether a player takes part.
 type Status uint8
 
-// The states of a player. An absent player's units finish what they do and defend themselves.
+// The states of a player.
 const (
 	Playing Status = iota
-	Absent         // the connection is lost
+	Absent         // disconnected
 	Defeated
 )
 
-// workspace is memory that Step uses again every tick, and caches of what the state implies.
+// workspace has buffers that Step reuses, and caches derived from the state.
 type workspace struct {
 	ids       []UnitID // of the units
 	buildings []int32  // indexes of the units that are buildings
@@ -63,14 +63,14 @@ type workspace struct {
 	turn     *lockstep.Turn
 	seen     []outside   // the units at the start of the tick
 	grid     *fixed.Grid // of the units' indexes, by their positions then
-	damage   []uint32    // done to the units in this tick
+	damage   []uint32    // to each unit in this tick
 	killer   []int32     // index of the unit that hit last
-	births   []Unit      // of this tick
-	selected []int32     // indexes of the units of the command or the zone in hand
-	nobody   Player      // the account of units whose owner has no seat
+	births   []Unit      // new units of this tick
+	selected []int32     // indexes of the units of the present command or zone
+	nobody   Player      // of units whose owner has no seat
 }
 
-// outside is what others see of a unit, kept close together because they look at many.
+// outside has the fields of a unit that others read, in a compact array.
 type outside struct {
 	at     fixed.Vec2
 	team   uint8
@@ -97,12 +97,12 @@ func step(w *World, t *lockstep.Turn) {
 	w.bear()
 	w.look()
 	w.regrow()
-	w.judge()
+	w.decide()
 	w.workspace.turn = nil
-	w.index() // for those who read the world between two steps
+	w.index() // for readers between two steps
 }
 
-// derive makes the caches that depend on the map, after a start, a restore or a copy.
+// derive makes the caches after a start, a restore or a copy.
 func derive(w *World) {
 	s := &w.workspace
 	s.births, s.turn = s.births[:0], nil
@@ -116,7 +116,7 @@ func derive(w *World) {
 	w.index()
 }
 
-// index notes the IDs of the units for find, and which of them are buildings.
+// index lists the IDs of the units for find, and the buildings.
 func (w *World) index() {
 	s := &w.workspace
 	s.ids, s.bases, s.buildings = s.ids[:0], s.bases[:0], s.buildings[:0]
@@ -139,8 +139,8 @@ func (w *World) find(id UnitID) int {
 	if last < 0 || id < ids[0] || id > ids[last] {
 		return -1
 	}
-	high := min(int64(id-ids[0]), int64(last))              // where it is if none before it is missing
-	low := max(high-int64(ids[last]-ids[0])+int64(last), 0) // and if all that are missing were before it
+	high := min(int64(id-ids[0]), int64(last))              // the index if no unit before it is dead
+	low := max(high-int64(ids[last]-ids[0])+int64(last), 0) // the index if all dead units were before it
 	for low < high {
 		if half := (low + high) / 2; ids[half] < id {
 			low = half + 1
@@ -154,8 +154,7 @@ func (w *World) find(id UnitID) int {
 	return -1
 }
 
-// sense prepares what units see of each other in this tick: everyone acts on the positions that the tick began with, so
-// that the order of the units gives no advantage.
+// sense copies the units' positions at the start of the tick. All units act on these, so their order gives no advantage.
 func (w *World) sense() {
 	s := &w.workspace
 	n := len(w.Units)
@@ -172,7 +171,7 @@ func (w *World) sense() {
 
 const gridCells = 2 // map cells along a side of a cell of the spatial grid
 
-// resize returns s with n elements, whatever they are.
+// resize returns s with n elements of any value.
 func resize[E any](s []E, n int) []E {
 	if cap(s) < n {
 		return make([]E, n, n+n/4)
@@ -180,7 +179,7 @@ func resize[E any](s []E, n int) []E {
 	return s[:n]
 }
 
-// spawn makes a unit that joins the others at the end of the tick, and returns its ID, or 0 if the map is full.
+// spawn makes a unit, which is added at the end of the tick. It returns the unit's ID, or 0 if the map is full.
 func (w *World) spawn(u Unit) UnitID {
 	s := &w.workspace
 	if len(w.Units)+len(s.births) >= MaxUnits || w.Match.NextID == 1<<32-1 {
@@ -197,13 +196,13 @@ func (w *World) spawn(u Unit) UnitID {
 	return u.ID
 }
 
-// bear adds the units that were made in this tick to the others.
+// bear adds the new units of this tick to the others.
 func (w *World) bear() {
 	w.Units = append(w.Units, w.workspace.births...)
 	w.workspace.births = w.workspace.births[:0]
 }
 
-// player returns the account of a seat.
+// player returns the player of a seat.
 func (w *World) player(p uint8) *Player {
 	if int(p) >= len(w.Players) {
 		w.workspace.nobody = Player{}

@@ -7,14 +7,14 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// A ZoneKind says what happens to a unit that enters a zone.
+// A ZoneKind is the effect of a zone on units that enter.
 type ZoneKind uint8
 
 // The kinds of zones.
 const (
 	Teleport ZoneKind = iota // takes the unit to another zone, if it was sent here
-	Shrine                   // heals the unit, and then takes a rest
-	Hoard                    // gives the unit's owner crystals, and then takes a long rest
+	Shrine                   // heals the unit, then needs time to recover
+	Hoard                    // gives crystals to the unit's owner, then needs a long time to recover
 
 	zoneKinds
 )
@@ -28,23 +28,23 @@ func (k ZoneKind) String() string {
 	return zoneNames[k]
 }
 
-// A Zone is a round part of the map where something happens to each unit that enters it.
+// A Zone is a circle on the map that acts on each unit that enters it.
 type Zone struct {
 	Pos    fixed.Vec2
 	Radius fixed.Q
-	Ready  uint32 // tick from which on it works
+	Ready  uint32 // first tick at which it acts
 	Kind   ZoneKind
 	Exit   uint8 // of a teleport: index of the zone that it leads to
 }
 
-// subscribers are told, by kind of zone, that the unit with an index has entered the zone with an index.
+// subscribers are the effects by kind of zone. They get the index of the zone and that of the unit.
 var subscribers = [zoneKinds]func(w *World, zone, unit int){
 	Teleport: (*World).teleport,
 	Shrine:   (*World).heal,
 	Hoard:    (*World).reward,
 }
 
-// enter finds out who has entered a zone in the last tick, and fires the subscribers: zone by zone, unit by unit.
+// enter finds units that have entered a zone, and calls the subscribers: zone by zone, unit by unit.
 func (w *World) enter() {
 	s := &w.workspace
 	for i := range w.Units {
@@ -55,7 +55,7 @@ func (w *World) enter() {
 	for z := range w.Zones {
 		zone := &w.Zones[z]
 		if z >= 255 {
-			break // Unit.Zone cannot tell more
+			break // Unit.Zone has room for 255
 		}
 		entered := s.selected[:0]
 		for b := s.grid.Around(zone.Pos, zone.Radius+fixed.One); b.Next(); {
@@ -81,7 +81,7 @@ func (w *World) enter() {
 
 func (z *Zone) holds(u *Unit) bool { return distance2(z.Pos, u.Pos) <= square(z.Radius) }
 
-// teleport takes a unit that was sent there to the exit, which it has thereby entered already. Others just pass.
+// teleport moves a unit that was sent there to the exit zone, which does not act on it. Other units pass.
 func (w *World) teleport(zone, unit int) {
 	exit := int(w.Zones[zone].Exit)
 	u := &w.Units[unit]
@@ -98,7 +98,7 @@ func (w *World) teleport(zone, unit int) {
 	w.rest(u)
 }
 
-// heal gives half of its health back to the unit.
+// heal restores half of the unit's full health.
 func (w *World) heal(zone, unit int) {
 	u := &w.Units[unit]
 	full := u.Kind.Traits().Health
@@ -109,7 +109,7 @@ func (w *World) heal(zone, unit int) {
 	w.Zones[zone].Ready = w.Match.Tick + 60
 }
 
-// reward pays the unit's owner a sum by chance.
+// reward gives a random number of crystals to the unit's owner.
 func (w *World) reward(zone, unit int) {
 	w.player(w.Units[unit].Owner).Crystals += 40 + w.Rand.N(81)
 	w.Zones[zone].Ready = w.Match.Tick + 1200

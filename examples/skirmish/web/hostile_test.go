@@ -82,6 +82,9 @@ func (h *hostileServer) begin() [][]byte {
 
 // emptyTicks returns a message of n empty ticks; n is at most 65,536.
 func emptyTicks(n int) []byte {
+	if n < 1<<16 { // the smallest form
+		return []byte{0x92, byte(record.KindEmpty), 0xcd, byte(n >> 8), byte(n)}
+	}
 	return []byte{0x92, byte(record.KindEmpty), 0xce, byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)}
 }
 

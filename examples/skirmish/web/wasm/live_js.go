@@ -81,7 +81,7 @@ func playing(name string, f func(args []js.Value) any) {
 	}
 }
 
-// leave ends the match for this page. If forever is set, it gives up the seat.
+// leave ends the match for this page. If forGood is set, it gives up the seat.
 func leave(forGood bool) {
 	switch {
 	case game == nil:

@@ -2,8 +2,8 @@ package skirmish
 
 import "github.com/seed-49bee653/samestep/lockstep"
 
-// judge finds out who has lost and who has won. The world goes on after that.
-func (w *World) judge() {
+// decide detects defeat and victory. The match continues after that.
+func (w *World) decide() {
 	if w.Match.Ended != 0 {
 		return
 	}
