@@ -10,7 +10,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
 )
 
-// source says how a Go test of this package names a game.
+// source returns how a Go test of this package names a game.
 func source(game, folder string) locksteptest.Source {
 	const module = "github.com/seed-49bee653/samestep/"
 	return locksteptest.Source{Package: "fuzz", Path: module + "fuzz", Game: game, Imports: []string{module + folder}}
@@ -27,13 +27,13 @@ func FuzzMinimal(f *testing.F) {
 
 func FuzzSkirmish(f *testing.F) {
 	config := skirmish.Defaults(2, 24)
-	config.Size = skirmish.MinSize // most of a short match is making the map
+	config.Size = skirmish.MinSize // making a larger map takes most of a short match
 	o := locksteptest.Options{Config: &config, Players: 2, Ticks: 24}
 	locksteptest.Fuzz(f, lockstep.MustGame(skirmish.Rules()), o, source("lockstep.MustGame(skirmish.Rules())", "examples/skirmish"))
 }
 
-// A longer match of the RTS with bots that build and fight, and random commands
-// between theirs.
+// A longer match of the RTS has bots that build and fight, and random commands between
+// theirs.
 func TestSkirmishBots(t *testing.T) {
 	config := skirmish.Defaults(4, 120)
 	var bots []*skirmish.Bot

@@ -21,8 +21,8 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// Each planted fault is found by random matches, and made small: to a handful of
-// commands. What is written then, a replay and a Go test, shows the same fault.
+// Random matches find each planted fault, and shrinking leaves a handful of commands. The
+// written replay and Go test show the same fault.
 func TestPlanted(t *testing.T) {
 	config := skirmish.Defaults(2, 24)
 	config.Size = skirmish.MinSize
@@ -65,7 +65,7 @@ func TestPlanted(t *testing.T) {
 	}
 }
 
-// checkReplay reads the replay of a failure as the match that it is.
+// checkReplay checks that the replay of a failure has its match.
 func checkReplay(t *testing.T, game *lockstep.Game, f *locksteptest.Failure) {
 	t.Helper()
 	var file bytes.Buffer
@@ -85,8 +85,7 @@ func checkReplay(t *testing.T, game *lockstep.Game, f *locksteptest.Failure) {
 	}
 }
 
-// runWritten compiles Go tests that were written, and sees them fail as they
-// tell.
+// runWritten compiles the written Go tests and checks that they fail as their comments say.
 func runWritten(t *testing.T, tests []string) {
 	_, err := exec.LookPath("go")
 	testenv.Or(t, "the go command", err)
@@ -120,7 +119,7 @@ func runWritten(t *testing.T, tests []string) {
 	for _, source := range tests {
 		_, rest, _ := strings.Cut(source, "// Found by playing random matches: ")
 		rest, _, _ = strings.Cut(rest, "\n")
-		want, _, _ := strings.Cut(rest, ": got ") // values depend on chance
+		want, _, _ := strings.Cut(rest, ": got ") // values are random
 		if !strings.Contains(strings.Join(strings.Fields(string(out)), " "), want) {
 			t.Errorf("no written test failed with %q:\n%s", want, out)
 		}

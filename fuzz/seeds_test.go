@@ -13,8 +13,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
 )
 
-// TestSeeds plays random matches of growing size, without a fuzzer and so much
-// faster: 4 of each game, or as many as SAMESTEP_SEEDS says.
+// TestSeeds plays random matches of growing size without a fuzzer, which is much faster: 4
+// of each game, or the number in SAMESTEP_SEEDS.
 func TestSeeds(t *testing.T) {
 	seeds := 4
 	if text := os.Getenv("SAMESTEP_SEEDS"); text != "" {

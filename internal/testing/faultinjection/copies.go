@@ -232,5 +232,5 @@ func (d *drill) verify(file []byte, g *lockstep.Game) Clue {
 		return verdict(&desync.Verdict{}, err)
 	}
 	v, err := d.tools.Verify(r, g, replay.VerifyOptions{})
-	return verdict(d.tools.Judge(r, g, v, replay.SimulateOptions{}), err)
+	return verdict(d.tools.Attribute(r, g, v, replay.SimulateOptions{}), err)
 }

@@ -71,7 +71,7 @@ func TestBlindTools(t *testing.T) {
 		wrong map[string]int // answers, by tool
 	}{
 		{"nothing is ever wrong", Tools{
-			Judge: real.Judge,
+			Attribute: real.Attribute,
 			Verify: func(*replay.Reader, *lockstep.Game, replay.VerifyOptions) (*replay.Verification, error) {
 				return &replay.Verification{}, nil
 			},
@@ -87,7 +87,7 @@ func TestBlindTools(t *testing.T) {
 			Desync: func([]coordinator.DesyncReport) []coordinator.DesyncReport { return nil },
 		}, map[string]int{"verify": 17, "diff": 2, "bisect": 6, "explain": 7, "histories": 6, "desync report": 8}},
 		{"it was somebody else, and a tick later", Tools{
-			Judge: real.Judge,
+			Attribute: real.Attribute,
 			Verify: func(*replay.Reader, *lockstep.Game, replay.VerifyOptions) (*replay.Verification, error) {
 				return &replay.Verification{}, io.ErrUnexpectedEOF
 			},

@@ -12,31 +12,31 @@ import (
 
 // Tools are the examined tools. A test replaces them with broken ones.
 type Tools struct {
-	Verify   func(*replay.Reader, *lockstep.Game, replay.VerifyOptions) (*replay.Verification, error)
-	Judge    func(*replay.Reader, *lockstep.Game, *replay.Verification, replay.SimulateOptions) *desync.Verdict
-	Recover  func(*replay.Writer, *replay.Reader) (*replay.Recovery, error)
-	Compare  func(a, b *replay.Reader) (*desync.Comparison, error)
-	Bisect   func(a, b *replay.Reader, g *lockstep.Game, o desync.BisectOptions) (*desync.Bisection, error)
-	Explain  func(*replay.Bundle, desync.Options) (*desync.Explanation, error)
-	Diverged func(a, b *lockstep.Follower, limit int) (lockstep.Divergence, bool)
-	Desync   func([]coordinator.DesyncReport) []coordinator.DesyncReport // the coordinator's reports
+	Verify    func(*replay.Reader, *lockstep.Game, replay.VerifyOptions) (*replay.Verification, error)
+	Attribute func(*replay.Reader, *lockstep.Game, *replay.Verification, replay.SimulateOptions) *desync.Verdict
+	Recover   func(*replay.Writer, *replay.Reader) (*replay.Recovery, error)
+	Compare   func(a, b *replay.Reader) (*desync.Comparison, error)
+	Bisect    func(a, b *replay.Reader, g *lockstep.Game, o desync.BisectOptions) (*desync.Bisection, error)
+	Explain   func(*replay.Bundle, desync.Options) (*desync.Explanation, error)
+	Diverged  func(a, b *lockstep.Follower, limit int) (lockstep.Divergence, bool)
+	Desync    func([]coordinator.DesyncReport) []coordinator.DesyncReport // the coordinator's reports
 }
 
 // RealTools returns the tools that users have.
 func RealTools() Tools {
 	return Tools{
-		Verify:   replay.Verify,
-		Judge:    desync.Attribute,
-		Recover:  replay.Recover,
-		Compare:  desync.Compare,
-		Bisect:   desync.Bisect,
-		Explain:  desync.Explain,
-		Diverged: lockstep.Diverged,
-		Desync:   func(r []coordinator.DesyncReport) []coordinator.DesyncReport { return r },
+		Verify:    replay.Verify,
+		Attribute: desync.Attribute,
+		Recover:   replay.Recover,
+		Compare:   desync.Compare,
+		Bisect:    desync.Bisect,
+		Explain:   desync.Explain,
+		Diverged:  lockstep.Diverged,
+		Desync:    func(r []coordinator.DesyncReport) []coordinator.DesyncReport { return r },
 	}
 }
 
-// verdict returns the results of Verify and Judge as a clue.
+// verdict returns the results of Verify and Attribute as a clue.
 func verdict(v *desync.Verdict, err error) Clue {
 	var (
 		differs  *lockstep.DesyncError

@@ -194,7 +194,7 @@ func expandAttacks(o *Options, p *Plan) {
 		}
 	}
 	if p.Chaos > 16*sec {
-		p.Machines[0].JoinAt = span(r, 8*sec, 14*sec)
+		p.Machines[0].JoinAt = between(r, 8*sec, 14*sec)
 	}
 }
 

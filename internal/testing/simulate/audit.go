@@ -106,7 +106,7 @@ func (w *world) finish() {
 func (w *world) converged() {
 	if w.referee.wrong {
 		if w.noticeable() {
-			w.fail("I9", "the referee is wrong since tick %d, and a connected client is right", w.referee.spans[len(w.referee.spans)-1].from)
+			w.fail("I9", "the referee is wrong since tick %d, and a connected client is right", w.referee.wrongIn[len(w.referee.wrongIn)-1].from)
 		}
 		w.lostToReferee(nil)
 		return

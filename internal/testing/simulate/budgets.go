@@ -21,7 +21,7 @@ type budgets struct {
 	m      protocol.Message
 }
 
-// A bucket is a leaky bucket. Its level falls by N per span of the rate.
+// A bucket is a leaky bucket. Its level falls by N in each period of the rate.
 type bucket struct{ level, at lockstep.Time }
 
 // sharedFactor multiplies the limits of a subject for a shared account, and

@@ -101,7 +101,7 @@ func (c *Campaign) one(seed uint64) (*Outcome, error) {
 func (r *Report) add(o *Outcome) {
 	r.Seeds++
 	r.Tallies.Add(&o.Tallies)
-	r.Hours += float64(o.Span.Milliseconds()) / 3_600_000
+	r.Hours += float64(o.Length.Milliseconds()) / 3_600_000
 	if o.Violation != nil {
 		r.Violations = append(r.Violations, o)
 	}

@@ -10,18 +10,18 @@ import (
 // A liar changes, adds and withholds messages of its client. Faults select what it
 // does.
 type liar struct {
-	m      *machine
-	random *rand.Rand
-	reader protocol.Reader
-	writer protocol.Writer
-	msg    protocol.Message
-	out    []byte
-	until  [tricks]lockstep.Time // end of each trick
-	next   lockstep.Time         // when it acts next
-	held   [][]byte              // withheld
-	late   []arrival             // delayed acks and pongs
-	seq    lockstep.Sequence     // the highest of its client
-	old    [][]byte              // messages of earlier connections
+	m        *machine
+	random   *rand.Rand
+	reader   protocol.Reader
+	writer   protocol.Writer
+	msg      protocol.Message
+	out      []byte
+	until    [tricks]lockstep.Time // end of each trick
+	next     lockstep.Time         // when it acts next
+	withheld [][]byte              // by trickDelay
+	late     []arrival             // delayed acks and pongs
+	seq      lockstep.Sequence     // the highest of its client
+	old      [][]byte              // messages of earlier connections
 }
 
 // A trick is an action of a liar.
@@ -77,7 +77,7 @@ func (l *liar) say(b []byte) {
 		return
 	}
 	if l.on(trickDelay) {
-		l.held = append(l.held, append([]byte(nil), l.out...))
+		l.withheld = append(l.withheld, append([]byte(nil), l.out...))
 		l.m.w.count("trick: delay")
 		return
 	}
@@ -162,11 +162,11 @@ func (l *liar) act() {
 		return
 	}
 	l.next = never
-	if len(l.held) > 0 && !l.on(trickDelay) {
-		for _, b := range l.held {
+	if len(l.withheld) > 0 && !l.on(trickDelay) {
+		for _, b := range l.withheld {
 			l.send(b)
 		}
-		l.held = nil
+		l.withheld = nil
 	}
 	if l.m.wire == nil {
 		l.late = nil
@@ -190,7 +190,7 @@ func (l *liar) act() {
 		l.perform(t)
 		w.count("trick: " + trickNames[t])
 	}
-	if len(l.held) > 0 {
+	if len(l.withheld) > 0 {
 		l.next = min(l.next, l.until[trickDelay])
 	}
 }

@@ -101,7 +101,7 @@ func (m *machine) start() {
 // next draws the time of the player's next command.
 func (m *machine) next() {
 	if m.plan.Every > 0 {
-		m.submitAt += 1 + span(m.random, 0, 2*m.plan.Every)
+		m.submitAt += 1 + between(m.random, 0, 2*m.plan.Every)
 	} else {
 		m.submitAt = never
 	}

@@ -93,7 +93,7 @@ func stream(seed uint64, purpose string, who int) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, h.Sum64()+uint64(who)*0x9e3779b97f4a7c15))
 }
 
-// span returns a random time from low to high.
-func span(r *rand.Rand, low, high lockstep.Time) lockstep.Time {
+// between returns a random time from low to high.
+func between(r *rand.Rand, low, high lockstep.Time) lockstep.Time {
 	return low + lockstep.Time(r.Int64N(int64(high-low)+1))
 }

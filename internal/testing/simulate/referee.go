@@ -12,9 +12,9 @@ import (
 // A referee knows when the state of the engine's referee was wrong. Checksums and
 // keyframes from then are wrong, and nobody must be blamed for them.
 type referee struct {
-	wrong  bool
-	spans  []interval             // of ticks in which it was wrong; the last one is open while it is
-	logged map[lockstep.Tick]bool // checked ticks whose checksum or keyframe in the log is wrong
+	wrong   bool
+	wrongIn []interval             // ticks in which it was wrong; the last interval is open while it is
+	logged  map[lockstep.Tick]bool // checked ticks whose checksum or keyframe in the log is wrong
 }
 
 // flipReferee inverts a bit of the referee's state, if somebody can notice.
@@ -26,7 +26,7 @@ func (w *world) flipReferee(r *rand.Rand) bool {
 		return false
 	}
 	w.referee.wrong = true
-	w.referee.spans = append(w.referee.spans, interval{w.oracle.tick(), lockstep.MaxTick})
+	w.referee.wrongIn = append(w.referee.wrongIn, interval{w.oracle.tick(), lockstep.MaxTick})
 	return true
 }
 
@@ -46,19 +46,19 @@ func (w *world) lookAtReferee() {
 	}
 }
 
-// refereeIsRight ends a span in which it was wrong. A restarted server does that, too,
+// refereeIsRight ends an interval in which it was wrong. A restarted server does that, too,
 // because it computes the match again.
 func (w *world) refereeIsRight() {
 	if w.referee.wrong {
 		w.referee.wrong = false
-		w.referee.spans[len(w.referee.spans)-1].until = w.oracle.tick()
+		w.referee.wrongIn[len(w.referee.wrongIn)-1].until = w.oracle.tick()
 	}
 }
 
 // loggedWrong records that the log has a wrong checksum or keyframe of a tick. It
 // reports whether the wrong referee explains that.
 func (r *referee) loggedWrong(t lockstep.Tick) bool {
-	if !r.wrong || t < r.spans[len(r.spans)-1].from {
+	if !r.wrong || t < r.wrongIn[len(r.wrongIn)-1].from {
 		return false
 	}
 	if r.logged == nil {
@@ -70,14 +70,14 @@ func (r *referee) loggedWrong(t lockstep.Tick) bool {
 
 // right reports whether the referee was right at a tick.
 func (r *referee) right(t lockstep.Tick) bool {
-	return !slices.ContainsFunc(r.spans, func(i interval) bool { return t >= i.from && t <= i.until })
+	return !slices.ContainsFunc(r.wrongIn, func(i interval) bool { return t >= i.from && t <= i.until })
 }
 
 // unnoticed reports whether too many checks have passed without a report, so that the
 // referee cannot re-simulate from before its fault.
 func (w *world) unnoticed() bool {
 	every := lockstep.Tick(w.header.Settings.CheckEvery)
-	return w.referee.wrong && w.oracle.tick() >= w.referee.spans[len(w.referee.spans)-1].from+6*every
+	return w.referee.wrong && w.oracle.tick() >= w.referee.wrongIn[len(w.referee.wrongIn)-1].from+6*every
 }
 
 // lostToReferee ends a run whose log has uncorrected checksums of a wrong referee.

@@ -12,7 +12,7 @@ type Outcome struct {
 	Plan      *Plan
 	Violation *Violation // nil if all invariants held
 	Trace     uint64     // hash of all events and messages
-	Span      lockstep.Time
+	Length    lockstep.Time
 	Last      []string // the last events of a run with a violation
 
 	Tallies
@@ -33,7 +33,7 @@ func Run(s *Subject, p *Plan) (out *Outcome, err error) {
 			w.finish()
 		}
 	})
-	out = &Outcome{Plan: p, Violation: w.violation, Trace: w.hash.Sum64(), Span: w.now - w.start, Tallies: w.tally()}
+	out = &Outcome{Plan: p, Violation: w.violation, Trace: w.hash.Sum64(), Length: w.now - w.start, Tallies: w.tally()}
 	if w.violation != nil {
 		for i := max(0, w.moments-len(w.recent)); i < w.moments; i++ {
 			out.Last = append(out.Last, w.recent[i%len(w.recent)].String())
@@ -53,9 +53,9 @@ func Twice(s *Subject, p *Plan) (*Outcome, error) {
 		return nil, err
 	}
 	if first.Trace != second.Trace {
-		first.Violation = &Violation{Invariant: "I11", At: first.Span, Text: fmt.Sprintf("two runs of one plan have the traces %016x and %016x", first.Trace, second.Trace)}
+		first.Violation = &Violation{Invariant: "I11", At: first.Length, Text: fmt.Sprintf("two runs of one plan have the traces %016x and %016x", first.Trace, second.Trace)}
 	}
-	first.Span += second.Span
+	first.Length += second.Length
 	return first, nil
 }
 

@@ -94,15 +94,15 @@ func expandHost(s *Subject, p *Plan) {
 	h := &p.Host
 	h.InputDelay = 1 + lockstep.Tick(r.IntN(6))
 	h.Lag = rate * lockstep.Tick(4+r.IntN(7))
-	h.Grace = span(r, 5*sec, 40*sec)
-	h.Keyframes = span(r, sec, 6*sec)
+	h.Grace = between(r, 5*sec, 40*sec)
+	h.Keyframes = between(r, sec, 6*sec)
 	if r.IntN(3) == 0 {
 		h.SyncBytes = 1 << 10
 	}
 	h.Leave = r.IntN(4) == 0
 	h.Desync = [...]host.DesyncPolicy{host.ResyncDesynced, host.ResyncDesynced, host.LogDesynced, host.RemoveDesynced}[r.IntN(4)]
 	if r.IntN(5) == 0 {
-		h.Wait = span(r, 100*ms, 2*sec)
+		h.Wait = between(r, 100*ms, 2*sec)
 	}
 	if r.IntN(5) == 0 {
 		h.Slow = 50
@@ -127,21 +127,21 @@ func expandDisk(p *Plan) {
 	r := stream(p.Seed, "disk", 0)
 	p.Disk = DiskPlan{
 		EachFrame: r.IntN(3) > 0, FlushTicks: uint32(1 + r.IntN(int(p.Settings.TickRate))),
-		SyncEvery: span(r, 100*ms, sec), SyncTime: span(r, 0, 900),
+		SyncEvery: between(r, 100*ms, sec), SyncTime: between(r, 0, 900),
 	}
 	if stream(p.Seed, "await", 0).IntN(3) == 0 {
-		p.Disk.Await, p.Disk.EachFrame, p.Disk.SyncTime = true, false, span(r, ms, 30*ms)
+		p.Disk.Await, p.Disk.EachFrame, p.Disk.SyncTime = true, false, between(r, ms, 30*ms)
 	}
 }
 
 func expandMachine(o *Options, seed uint64, i, liars int) MachinePlan {
 	r := stream(seed, "machine", i)
-	m := MachinePlan{Liar: i >= o.Clients && i < o.Clients+liars, Spectator: i >= o.Clients+liars, Every: span(r, 100*ms, 1500*ms)}
+	m := MachinePlan{Liar: i >= o.Clients && i < o.Clients+liars, Spectator: i >= o.Clients+liars, Every: between(r, 100*ms, 1500*ms)}
 	if m.Spectator {
 		m.Every = 0
 	}
 	if r.IntN(3) == 0 {
-		m.JoinAt = span(r, 0, o.Length/2)
+		m.JoinAt = between(r, 0, o.Length/2)
 	}
 	if r.IntN(8) == 0 {
 		m.Predict = lockstep.Tick(4 + r.IntN(12))
@@ -158,12 +158,12 @@ func expandMachine(o *Options, seed uint64, i, liars int) MachinePlan {
 
 func expandLink(seed uint64, purpose string, i int) Link {
 	r := stream(seed, purpose, i)
-	l := Link{Delay: span(r, ms, 60*ms)}
+	l := Link{Delay: between(r, ms, 60*ms)}
 	if r.IntN(4) == 0 {
-		l.Delay = span(r, 50*ms, 500*ms)
+		l.Delay = between(r, 50*ms, 500*ms)
 	}
 	if r.IntN(2) == 0 {
-		l.Jitter = span(r, 0, 60*ms)
+		l.Jitter = between(r, 0, 60*ms)
 	}
 	if r.IntN(4) == 0 {
 		l.Loss = uint32(r.IntN(100_000))
@@ -198,7 +198,7 @@ func expandFaults(o *Options, p *Plan) {
 		n := 1 + r.Int64N(1+2*int64(k.perHour)*int64(p.Chaos)/int64(3600*lockstep.Second))
 		before := len(p.Faults)
 		for range n {
-			f := Fault{Kind: k.name, At: span(r, early, p.Chaos-1), For: span(r, k.low, k.high), Who: r.IntN(len(p.Machines))}
+			f := Fault{Kind: k.name, At: between(r, early, p.Chaos-1), For: between(r, k.low, k.high), Who: r.IntN(len(p.Machines))}
 			if k.n > 0 {
 				f.N = r.Int64N(k.n + 1)
 			}

@@ -19,7 +19,7 @@ type truth struct {
 	last      lockstep.Tick
 }
 
-// An interval is a span of ticks.
+// An interval is a range of ticks.
 type interval struct{ from, until lockstep.Tick }
 
 // restart records that the program restarts without a state.
