@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/prometheus/client_golang/prometheus/promhttp"
-
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/host"
@@ -16,29 +14,6 @@ import (
 
 // maxBody is the size limit of a request's body, in bytes.
 const maxBody = 64 << 10
-
-func (s *Server) routes() *http.ServeMux {
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", s.health)
-	mux.Handle("GET /metrics", s.rateLimited(promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}).ServeHTTP))
-	mux.HandleFunc("GET /matches", s.rateLimited(s.list))
-	mux.HandleFunc("POST /matches", s.createMatch)
-	mux.HandleFunc("GET /matches/{name}", s.rateLimited(s.show))
-	mux.HandleFunc("DELETE /matches/{name}", s.admin(s.end))
-	mux.HandleFunc("POST /matches/{name}/{action}", s.admin(s.act))
-	mux.HandleFunc("GET /matches/{name}/bans", s.admin(s.listBans))
-	mux.HandleFunc("POST /matches/{name}/ban", s.admin(s.ban))
-	mux.HandleFunc("POST /matches/{name}/unban", s.admin(s.unban))
-	mux.HandleFunc("GET /revocations", s.admin(s.listRevocations))
-	mux.HandleFunc("POST /revocations", s.admin(s.revoke))
-	mux.HandleFunc("DELETE /revocations", s.admin(s.unrevoke))
-	mux.HandleFunc("GET /matches/{name}/play", s.play)
-	if s.options.Replays && s.options.Dir != "" {
-		mux.HandleFunc("GET /replays", s.rateLimited(s.listReplays))
-		mux.HandleFunc("GET /replays/{name}", s.download)
-	}
-	return mux
-}
 
 func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
 	s.mu.Lock()

@@ -227,7 +227,7 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	from := addressOf(r.RemoteAddr)
-	socket := &hijacker{ResponseWriter: w, server: s, from: from}
+	socket := &hijacker{ResponseWriter: w, budgets: s.frames, from: from}
 	ws, err := websocket.Accept(socket, r, &websocket.AcceptOptions{
 		Subprotocols:    []string{Subprotocol},
 		OriginPatterns:  s.options.Origins,
@@ -245,7 +245,7 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request) {
 	}
 	ws.SetReadLimit(protocol.MaxAuthMessage)
 	c := &conn{match: m, ws: ws, socket: socket.conn, frames: socket.frames, addr: from, wake: make(chan struct{}, 1)}
-	s.markUpgraded(socket.conn)
+	markUpgraded(socket.conn)
 	if s.unauthenticated.add(c, s.options.MaxUnauthenticated) {
 		s.metrics.refused.WithLabelValues("crowd").Inc()
 	}
@@ -297,4 +297,11 @@ func (c *conn) welcomed(seat lockstep.Player, subject string) {
 	} else {
 		victim.drop()
 	}
+}
+
+func (c *conn) from() netip.Prefix { return c.addr }
+
+// drop closes the socket at once. A closing handshake would keep its place occupied.
+func (c *conn) drop() {
+	belowTLS(c.socket).Close() // TLS would wait to write its alert
 }

@@ -1,30 +1,12 @@
 package server
 
 import (
-	"context"
 	"net"
 	"net/http"
 	"net/netip"
 	"sync"
 	"sync/atomic"
 )
-
-// Dial connects to the server from the same process, for example for the server's own bots. It can be the DialContext
-// of an http.Transport. Each connection has its own address, so it uses nothing of the limits of clients on the
-// network. Everything else, including tokens, is as for them.
-func (s *Server) Dial(ctx context.Context) (net.Conn, error) {
-	l := s.pipes
-	l.once.Do(func() { go l.server.Serve(l) })
-	ours, theirs := net.Pipe()
-	select {
-	case l.conns <- &pipeConn{theirs, l.made.Add(1)}:
-		return ours, nil
-	case <-l.closed:
-		return nil, ErrShutdown
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
 
 // A pipeConn is the server's end of a connection that Dial made.
 type pipeConn struct {

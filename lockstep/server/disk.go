@@ -2,7 +2,6 @@ package server
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"path/filepath"
 	"sync/atomic"
@@ -20,19 +19,9 @@ const (
 	// retryRoom is the interval of attempts to write to a full disk.
 	retryRoom = time.Second
 
-	// defaultMatchDisk is the size limit of a replay, in bytes. A player who sends as many bytes as the rates allow
-	// reaches it after 18 hours.
-	defaultMatchDisk = 4 << 30
-
 	// sealTicks is the least number of ticks in a segment of a sealed replay.
 	sealTicks = 600
 )
-
-// A file is the file of a replay.
-type file interface {
-	io.WriteCloser
-	Sync() error
-}
 
 // A disk tracks how much of a match's replay is safe on disk.
 type disk struct {

@@ -136,8 +136,8 @@ func payloadSize(h *[14]byte) uint64 {
 // A hijacker is a ResponseWriter that keeps the hijacked connection.
 type hijacker struct {
 	http.ResponseWriter
-	server *Server
-	from   netip.Prefix
+	budgets *budgets[netip.Prefix] // of extra frames
+	from    netip.Prefix
 
 	conn   net.Conn
 	frames *frameConn
@@ -150,7 +150,7 @@ func (h *hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 		return nil, nil, err
 	}
 	h.conn = c
-	f := newFrameConn(c, fewExtraFrames+h.server.frames.upTo(h.from, extraFramesAtOnce-fewExtraFrames, time.Now()))
+	f := newFrameConn(c, fewExtraFrames+h.budgets.upTo(h.from, extraFramesAtOnce-fewExtraFrames, time.Now()))
 	h.frames = f
 	early, _ := rw.Reader.Peek(rw.Reader.Buffered())
 	f.early = bytes.Clone(early)

@@ -7,14 +7,6 @@ import (
 	"time"
 )
 
-// Default limits of all matches that guests have started.
-const (
-	defaultGuestEach       = 2
-	defaultGuestBots       = 32
-	defaultGuestStateBytes = 4 << 20
-	defaultGuestDisk       = 1 << 30
-)
-
 // guestDiskPeriod is the time in which the disk budget of guests' matches refills.
 const guestDiskPeriod = 24 * time.Hour
 
@@ -24,15 +16,6 @@ const (
 	maxGuestTries  = 20
 	guestTryPeriod = time.Minute
 )
-
-// A guestUsage is what a match that a guest has started uses. It is in units that every game has: each bot and the
-// referee have a copy of the state.
-type guestUsage struct {
-	from       netip.Prefix
-	bots       int
-	stateBytes int64 // of all copies; 0 until the first state is known
-	written    int64 // bytes of the replay that are counted
-}
 
 // A guestError says which budget a guest's match exceeds.
 type guestError struct {

@@ -1,10 +1,7 @@
 package server
 
 import (
-	"crypto/tls"
 	"net"
-	"net/netip"
-	"sync/atomic"
 	"time"
 )
 
@@ -20,15 +17,6 @@ const (
 	// leastConnects is the least value of Options.MaxPerAddress for this budget: a page needs several connections,
 	// and each refusal closes one.
 	leastConnects = 64
-
-	// maxSent is the number of bytes in a second that one address is sent over them.
-	maxSent = 8 << 20
-
-	// leastSent is the least that a write counts, because an empty answer costs as much CPU time as a short one.
-	leastSent = 4 << 10
-
-	// sentAtOnce is the number of bytes that a socket writes before it waits for the budget again.
-	sentAtOnce = 32 << 10
 )
 
 // Listener returns l with limits on connections that are not, or not yet, WebSockets of a match: Options.MaxPerAddress
@@ -54,7 +42,7 @@ func (l *listener) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		remote := c.RemoteAddr().String()
-		x := &socket{Conn: c, server: s, addr: addressOf(remote)}
+		x := &socket{Conn: c, open: &s.sockets, sent: s.sent, addr: addressOf(remote)}
 		each := s.options.MaxPerAddress
 		if s.isProxy(remote) {
 			each = s.sockets.max
@@ -76,53 +64,4 @@ func closeWithReset(c net.Conn) {
 		t.SetLinger(0) // an error costs the system some memory only
 	}
 	c.Close()
-}
-
-// A socket is an accepted connection.
-type socket struct {
-	net.Conn
-	server      *Server
-	addr        netip.Prefix
-	charged     atomic.Pointer[netip.Prefix] // the address whose budget the sent bytes spend; nil for none
-	isWebSocket atomic.Bool                  // WebSockets have their own limits
-}
-
-func (x *socket) from() netip.Prefix { return x.addr }
-func (x *socket) drop()              { x.Conn.Close() }
-
-// Close implements [net.Conn].
-func (x *socket) Close() error {
-	x.server.sockets.remove(x)
-	return x.Conn.Close()
-}
-
-// Write implements [net.Conn]. It waits while the address has no budget left.
-func (x *socket) Write(b []byte) (n int, err error) {
-	for !x.isWebSocket.Load() && len(b)-n > 0 {
-		part := b[n:min(len(b), n+sentAtOnce)]
-		if p := x.charged.Load(); p != nil {
-			time.Sleep(x.server.sent.wait(*p, max(len(part), leastSent), time.Now()))
-		}
-		wrote, err := x.Conn.Write(part)
-		if n += wrote; err != nil || n == len(b) {
-			return n, err
-		}
-	}
-	rest, err := x.Conn.Write(b[n:])
-	return n + rest, err
-}
-
-// markUpgraded removes a WebSocket from the limits of sockets.
-func (s *Server) markUpgraded(c net.Conn) {
-	if x, ok := belowTLS(c).(*socket); ok {
-		x.isWebSocket.Store(true)
-		s.sockets.remove(x)
-	}
-}
-
-func belowTLS(c net.Conn) net.Conn {
-	if t, ok := c.(*tls.Conn); ok {
-		return t.NetConn()
-	}
-	return c
 }

@@ -1,10 +1,8 @@
 package server
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/netip"
 	"slices"
@@ -87,11 +85,4 @@ func (s *Server) byClient(w http.ResponseWriter, r *http.Request) {
 	r = r.WithContext(r.Context()) // a copy
 	r.RemoteAddr = from.String()
 	s.mux.ServeHTTP(w, r)
-}
-
-// socketKey is the context key of a request's [socket].
-type socketKey struct{}
-
-func withSocket(ctx context.Context, c net.Conn) context.Context {
-	return context.WithValue(ctx, socketKey{}, belowTLS(c))
 }

@@ -2,9 +2,7 @@ package server
 
 import (
 	"cmp"
-	"errors"
 	"io/fs"
-	"net/http"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -163,31 +161,4 @@ func (r *replayFolder) endDownload(from netip.Prefix) {
 	if r.sending[from]--; r.sending[from] == 0 {
 		delete(r.sending, from)
 	}
-}
-
-// download sends a replay, or the part of it that the request's Range names.
-func (s *Server) download(w http.ResponseWriter, r *http.Request) {
-	from := addressOf(r.RemoteAddr)
-	if !s.replays.startDownload(from) {
-		w.Header().Set("Retry-After", "5")
-		http.Error(w, "too many replays are being sent", http.StatusServiceUnavailable)
-		return
-	}
-	defer s.replays.endDownload(from)
-	name := r.PathValue("name")
-	f, info, err := s.replays.open(name)
-	if err != nil {
-		if !errors.Is(err, fs.ErrNotExist) {
-			s.log.Error("replay", "name", name, "err", err)
-		}
-		http.Error(w, "no such replay, or its match is not over", http.StatusNotFound)
-		return
-	}
-	defer f.Close()
-	h := w.Header()
-	h.Set("Content-Type", "application/octet-stream")
-	h.Set("Content-Disposition", `attachment; filename="`+name+`"`)
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cache-Control", "no-cache") // sealing replaces the file
-	http.ServeContent(w, r, name, info.ModTime(), f)
 }

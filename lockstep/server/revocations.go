@@ -1,10 +1,8 @@
 package server
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -88,100 +86,4 @@ func (r *revocations) remove(subject, id string, now time.Time) bool {
 	active := r.all[i].active(now)
 	r.all = slices.Delete(r.all, i, i+1)
 	return active
-}
-
-// Revoke refuses tokens from now on, in all matches and over HTTP, as if they were unknown. It ends the connections and
-// sessions that used them, and returns when that is done, or with ctx's error. A server keeps 1,024 revocations, in
-// memory only; a permanent one belongs in the list of tokens, or with the issuer of JWTs.
-func (s *Server) Revoke(ctx context.Context, r Revocation) error {
-	if err := s.revoked.add(r, time.Now()); err != nil {
-		return err
-	}
-	text := "revoked"
-	if r.Reason != "" {
-		text += ": " + r.Reason
-	}
-	ended, err := s.Expel(ctx, r.matches, text)
-	s.log.Warn("revoked", "subject", r.Subject, "token", r.ID, "until", r.Until, "ended", ended)
-	return err
-}
-
-// Revocations returns the active revocations.
-func (s *Server) Revocations() []Revocation {
-	s.revoked.mu.Lock()
-	defer s.revoked.mu.Unlock()
-	now := time.Now()
-	return slices.DeleteFunc(slices.Clone(s.revoked.all), func(r Revocation) bool { return !r.active(now) })
-}
-
-// Expel calls host.Host.Expel in all matches: it ends the connections, seats and sessions of the grants for which match
-// reports true. match is called in the goroutines of the matches. Expel returns how many it ended, and ctx's error if a
-// match did not answer in time.
-func (s *Server) Expel(ctx context.Context, match func(*host.Grant) bool, reason string) (ended int, err error) {
-	var done sync.WaitGroup
-	var mu sync.Mutex
-	for _, m := range s.Matches() {
-		done.Go(func() { // a busy match does not delay the rest
-			n := 0
-			gone := m.Do(ctx, func(h *host.Host) { n = h.Expel(m.now(), match, reason) })
-			mu.Lock()
-			defer mu.Unlock()
-			switch {
-			case gone == nil:
-				ended += n
-			case !errors.Is(gone, ErrMatchOver):
-				err = gone
-			}
-		})
-	}
-	done.Wait()
-	return ended, err
-}
-
-// A revocationView is the JSON of a revocation.
-type revocationView struct {
-	Subject string `json:"subject"`
-	Token   string `json:"token"`
-	Seconds uint32 `json:"seconds"` // left; 0: for as long as the server runs
-	Reason  string `json:"reason"`
-}
-
-func (s *Server) listRevocations(w http.ResponseWriter, _ *http.Request) {
-	all := []revocationView{}
-	for _, r := range s.Revocations() {
-		v := revocationView{Subject: r.Subject, Token: r.ID, Reason: r.Reason}
-		if !r.Until.IsZero() {
-			v.Seconds = uint32((time.Until(r.Until) + time.Second - 1) / time.Second)
-		}
-		all = append(all, v)
-	}
-	reply(w, http.StatusOK, all)
-}
-
-func (s *Server) revoke(w http.ResponseWriter, r *http.Request) {
-	d, err := banDuration(r.FormValue("for"))
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
-	}
-	x := Revocation{Subject: r.FormValue("subject"), ID: r.FormValue("token"), Reason: clipReason(r.FormValue("reason"))}
-	if d > 0 {
-		x.Until = time.Now().Add(d)
-	}
-	switch err := s.Revoke(r.Context(), x); {
-	case errors.Is(err, ErrRevocation):
-		http.Error(w, err.Error(), http.StatusConflict)
-	case err != nil:
-		http.Error(w, err.Error(), http.StatusServiceUnavailable)
-	default:
-		s.listRevocations(w, r)
-	}
-}
-
-func (s *Server) unrevoke(w http.ResponseWriter, r *http.Request) {
-	if !s.revoked.remove(r.FormValue("subject"), r.FormValue("token"), time.Now()) {
-		http.Error(w, "no such revocation", http.StatusNotFound)
-		return
-	}
-	s.listRevocations(w, r)
 }

@@ -60,3 +60,13 @@ func selfTestText(t lockstep.SelfTest) []string {
 
 // View returns the match's latest view, which is at most a second old.
 func (m *Match) View() View { return *m.view.Load() }
+
+// count adds the commands that a match has rejected since the last call.
+func (m *Match) count(s *host.Stats) {
+	for i, n := range s.Rejected {
+		if r := lockstep.Reason(i); r != lockstep.Accepted && n > m.counted[i] {
+			m.server.metrics.rejected.WithLabelValues(r.String()).Add(float64(n - m.counted[i]))
+		}
+	}
+	m.counted = s.Rejected
+}

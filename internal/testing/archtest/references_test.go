@@ -29,7 +29,6 @@ var upwardExceptions = map[string]int{
 	"lockstep/host":                   21,
 	"lockstep/player":                 18,
 	"lockstep/record":                 12,
-	"lockstep/server":                 25,
 	"replay":                          16,
 }
 

@@ -1,0 +1,115 @@
+package server
+
+import (
+	"cmp"
+	"io"
+	"log/slog"
+	"net/netip"
+	"time"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// Defaults of Options. A player who sends as many bytes as the rates allow reaches defaultMatchDisk after 18 hours.
+const (
+	defaultGuestEach       = 2
+	defaultGuestBots       = 32
+	defaultGuestStateBytes = 4 << 20
+	defaultGuestDisk       = 1 << 30
+	defaultMatchDisk       = 4 << 30
+)
+
+// Options configure a [Server]. A zero field has the default that its comment names.
+type Options struct {
+	// Authorizer grants roles and seats for tokens. Nil refuses every token.
+	Authorizer Authorizer
+
+	// NewMatch makes the spec of a match from the body of POST /matches. Nil disables that route.
+	NewMatch func(body io.Reader) (MatchSpec, error)
+
+	// Host configures each match whose spec has no options of its own.
+	Host host.Options
+
+	Dir                string            // folder of replays and desync bundles; "" writes none
+	Replays            bool              // everybody may list and download the replays of finished matches
+	Origins            []string          // hosts whose pages may connect from a browser, besides the server's own
+	AllowedHosts       []string          // names of the server, besides loopback names and the addresses that clients connect to
+	TrustedProxies     []netip.Prefix    // proxies in front of the server; their X-Forwarded-For names the client
+	MaxMatches         int               // 1000
+	GuestMatches       int               // matches that players without admin rights may have started over HTTP: none
+	MaxPerAddress      int               // WebSockets of one address, and connections that it may open a second (at least 64): 64
+	MaxUnauthenticated int               // unauthenticated WebSockets of one address: 8
+	Descriptors        int               // file descriptors that the process may have; a quarter is reserved for players: the system's limit
+	IdleMatch          time.Duration     // a match without connections ends after this: 5 m; negative: never
+	MaxBundles         int               // desync bundles about one player of a match, or about its ties: 4
+	OnBundle           func(path string) // called with each bundle in a goroutine of its own; a match that ends waits for it
+
+	// Limits of all matches that guests have started, besides GuestMatches. The state's bytes are those of every
+	// copy that the server and its bots simulate; memory is a multiple of them that depends on the game.
+	GuestMatchesPerAddress int   // 2
+	GuestBots              int   // MatchSpec.Bots: 32; negative: none
+	GuestStateBytes        int64 // 4 MiB
+	GuestDiskBytes         int   // by which their replays grow in a day; beyond it guests start no match: 1 GiB
+
+	// MatchDiskBytes is the largest replay of a match: at this size the match ends, and its replay is complete.
+	// All desync bundles of a match together have the same limit. 4 GiB; negative: no limit.
+	MatchDiskBytes int64
+
+	// Durability says when a tick is safe on disk. With [replay.SyncFrame] no client sees a tick before that; the
+	// match itself does not wait.
+	Durability replay.Durability
+
+	// KeepOpen keeps the replays of finished matches as they were written, and does not compress them.
+	KeepOpen bool
+
+	Log *slog.Logger // slog.Default()
+}
+
+func (o *Options) complete() {
+	o.MaxMatches = cmp.Or(o.MaxMatches, 1000)
+	o.MaxPerAddress = cmp.Or(o.MaxPerAddress, 64)
+	o.MaxUnauthenticated = cmp.Or(o.MaxUnauthenticated, 8)
+	o.MaxBundles = cmp.Or(o.MaxBundles, 4)
+	o.Descriptors = cmp.Or(o.Descriptors, descriptors())
+	o.GuestMatchesPerAddress = cmp.Or(o.GuestMatchesPerAddress, defaultGuestEach)
+	o.GuestBots = max(0, cmp.Or(o.GuestBots, defaultGuestBots))
+	o.GuestStateBytes = cmp.Or(o.GuestStateBytes, defaultGuestStateBytes)
+	o.GuestDiskBytes = cmp.Or(o.GuestDiskBytes, defaultGuestDisk)
+	o.MatchDiskBytes = cmp.Or(o.MatchDiskBytes, defaultMatchDisk)
+	o.IdleMatch = cmp.Or(o.IdleMatch, 5*time.Minute)
+	o.Log = cmp.Or(o.Log, slog.Default())
+	if o.Authorizer == nil {
+		o.Authorizer = AnyOf()
+	}
+}
+
+// A MatchSpec describes a match to run.
+type MatchSpec struct {
+	Name     string
+	Game     *lockstep.Game
+	Settings lockstep.Settings
+	Config   any // a pointer to the game's configuration
+
+	// Host configures the match. Nil takes Options.Host.
+	Host *host.Options
+
+	// Bots is the number of seats that the server's own bots take, each with a copy of the match. It counts
+	// towards Options.GuestBots if a guest starts the match.
+	Bots int
+
+	// OnStart is called by [Server.Create] and [Server.Resume] when the match runs; nil for no call.
+	OnStart func(*Match)
+
+	guest *guestUsage // nil unless a guest started it
+}
+
+// A guestUsage is what a match that a guest has started uses. It is in units that every game has: each bot and the
+// referee have a copy of the state.
+type guestUsage struct {
+	from       netip.Prefix
+	bots       int
+	stateBytes int64 // of all copies; 0 until the first state is known
+	written    int64 // bytes of the replay that are counted
+}

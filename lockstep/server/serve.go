@@ -1,0 +1,148 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// retryAfter is when clients may reconnect after a shutdown.
+const retryAfter = 5 * lockstep.Second
+
+// New returns a Server without matches.
+func New(o Options) (*Server, error) {
+	o.complete()
+	if err := checkProxies(o.TrustedProxies); err != nil {
+		return nil, err
+	}
+	if o.Dir != "" {
+		if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+			return nil, fmt.Errorf("server: %w", err)
+		}
+	}
+	s := &Server{options: o, log: o.Log, matches: make(map[string]*Match), guests: make(map[*guestUsage]struct{}), seals: make(chan struct{}, 1)}
+	s.newFile = func(path string) (file, error) { return replay.Create(path) }
+	s.sealCtx, s.stopSealing = context.WithCancel(context.Background())
+	s.replays = replayFolder{dir: o.Dir, live: make(map[string]bool), sending: make(map[netip.Prefix]int)}
+	for _, h := range o.AllowedHosts {
+		s.hosts = append(s.hosts, hostName(h))
+	}
+	s.limit()
+	s.metrics = newMetrics()
+	s.metrics.registry.MustRegister(&matchCollector{s})
+	s.mux = s.routes()
+	s.pipes = newPipeListener(s)
+	return s, nil
+}
+
+// limit sets the limits of connections and the budgets of addresses.
+func (s *Server) limit() {
+	o := &s.options
+	share := max(o.Descriptors/descriptorShares, 1)
+	s.unauthenticated = connLimit[*conn]{max: min(max(maxUnauthenticated, o.MaxUnauthenticated), share)}
+	s.sockets = connLimit[*socket]{max: min(max(maxSockets, o.MaxPerAddress), share)}
+	s.spectators = connLimit[*conn]{max: share}
+	s.authenticated = addressLimit{max: o.MaxPerAddress, conns: make(map[netip.Prefix][]*conn)}
+	s.connects = newBudgets[netip.Prefix](connectsAtOnce*max(leastConnects, o.MaxPerAddress), connectPeriod)
+	s.sent = newBudgets[netip.Prefix](maxSent, time.Second)
+	s.reads = newBudgets[netip.Prefix](maxReads, time.Second)
+	s.frames = newBudgets[netip.Prefix](maxAddressFrames, time.Minute)
+	s.guesses = newBudgets[netip.Prefix](maxGuesses, guessPeriod)
+	s.guestTries = newBudgets[netip.Prefix](maxGuestTries, guestTryPeriod)
+	s.guestDisk = newBudgets[struct{}](o.GuestDiskBytes, guestDiskPeriod)
+}
+
+// ServeHTTP serves the HTTP interface; see the package comment.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w = closeOnError{w}
+	if !s.hostAllowed(r) {
+		s.metrics.refused.WithLabelValues("host").Inc()
+		http.Error(w, "this server does not have the host name of the request", http.StatusForbidden)
+		return
+	}
+	s.byClient(w, r)
+}
+
+// Shutdown ends all matches concurrently: their clients are told when to reconnect, and their replays are completed.
+// A match that is being created does not start. Then Shutdown seals replays until ctx ends; the others stay as they
+// were written. It returns ctx's error if a match has not ended by then.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.pipes.close()
+	defer context.AfterFunc(ctx, s.stopSealing)()
+	defer s.stopSealing()
+	defer s.pipes.server.Close()
+	launched := make(chan struct{})
+	ends := []<-chan struct{}{launched}
+	for _, m := range s.Matches() {
+		go m.Do(ctx, func(h *host.Host) {
+			h.Shutdown(m.now(), retryAfter)
+			h.End(m.now(), "the server was shut down")
+		})
+		ends = append(ends, m.done)
+	}
+	go func() {
+		s.launching.Wait()
+		close(launched)
+	}()
+	for _, end := range ends {
+		select {
+		case <-end:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	s.sealing.Wait() // until ctx ends
+	return nil
+}
+
+// Dial connects to the server from the same process, for example for the server's own bots. It can be the DialContext
+// of an http.Transport. Each connection has its own address, so it uses nothing of the limits of clients on the
+// network. Everything else, including tokens, is as for them.
+func (s *Server) Dial(ctx context.Context) (net.Conn, error) {
+	l := s.pipes
+	l.once.Do(func() { go l.server.Serve(l) })
+	ours, theirs := net.Pipe()
+	select {
+	case l.conns <- &pipeConn{theirs, l.made.Add(1)}:
+		return ours, nil
+	case <-l.closed:
+		return nil, ErrShutdown
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (s *Server) routes() *http.ServeMux {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", s.health)
+	mux.Handle("GET /metrics", s.rateLimited(promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}).ServeHTTP))
+	mux.HandleFunc("GET /matches", s.rateLimited(s.list))
+	mux.HandleFunc("POST /matches", s.createMatch)
+	mux.HandleFunc("GET /matches/{name}", s.rateLimited(s.show))
+	mux.HandleFunc("DELETE /matches/{name}", s.admin(s.end))
+	mux.HandleFunc("POST /matches/{name}/{action}", s.admin(s.act))
+	mux.HandleFunc("GET /matches/{name}/bans", s.admin(s.listBans))
+	mux.HandleFunc("POST /matches/{name}/ban", s.admin(s.ban))
+	mux.HandleFunc("POST /matches/{name}/unban", s.admin(s.unban))
+	mux.HandleFunc("GET /revocations", s.admin(s.listRevocations))
+	mux.HandleFunc("POST /revocations", s.admin(s.revoke))
+	mux.HandleFunc("DELETE /revocations", s.admin(s.unrevoke))
+	mux.HandleFunc("GET /matches/{name}/play", s.play)
+	if s.options.Replays && s.options.Dir != "" {
+		mux.HandleFunc("GET /replays", s.rateLimited(s.listReplays))
+		mux.HandleFunc("GET /replays/{name}", s.download)
+	}
+	return mux
+}
