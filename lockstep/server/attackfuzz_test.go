@@ -23,7 +23,7 @@ import (
 type attackRun struct {
 	*stage
 	t        *testing.T
-	honest   []*guest
+	honest   []*testClient
 	from     []*stage
 	attacker *attacker
 	idle     int // goroutines before the attack
@@ -163,7 +163,7 @@ func (k *attackRun) welcomed() {
 		time.Sleep(50 * time.Millisecond)
 	}
 	if !has[player.Welcomed](came) {
-		k.wrong("a player who came was not welcomed in a second: %+v", came.events)
+		k.wrong("a new player was not welcomed in a second: %+v", came.events)
 	}
 	if status, _ := k.from[1].ask(k.t, "POST", "/matches/duel/speed?percent=100", ops, ""); status != 200 {
 		k.wrong("an admin from the attacker's address got %d, want 200", status)

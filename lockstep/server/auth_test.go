@@ -182,11 +182,11 @@ func TestTokensAreNotTold(t *testing.T) {
 				t.Errorf("told: %q", r.closing.Text)
 			}
 			if strings.Contains(s.log.String(), token) {
-				t.Errorf("%q stands in the log", token)
+				t.Errorf("the log contains %q", token)
 			}
 		}
 		if !strings.Contains(s.log.String(), "refused") {
-			t.Error("the refusal does not stand in the log")
+			t.Error("the log does not contain the refusal")
 		}
 	})
 }
@@ -250,7 +250,7 @@ func TestPanicOfTheAuthorizer(t *testing.T) {
 			t.Errorf("got %q", v.Ended)
 		}
 		if !strings.Contains(s.log.String(), "the database is gone") {
-			t.Error("the log does not say why")
+			t.Error("the log does not contain the reason")
 		}
 		if err := other.Do(t.Context(), func(*host.Host) {}); err != nil {
 			t.Errorf("the other match: %v", err)

@@ -45,7 +45,7 @@ func TestKickedIsKeptOut(t *testing.T) {
 }
 
 // Err returns why a guest's session has ended, or nil.
-func (g *guest) Err() error {
+func (g *testClient) Err() error {
 	select {
 	case <-g.Done():
 		return g.Wait()

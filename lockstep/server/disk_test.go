@@ -36,10 +36,10 @@ type badFile struct {
 	again  int           // syncs after one that failed
 }
 
-// new is for one replay.
+// new returns the file of a replay.
 func (f *badFile) new(string) (server.File, error) { return f, nil }
 
-// set changes what the disk is like.
+// set changes the state of the disk.
 func (f *badFile) set(change func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -87,7 +87,7 @@ func (f *badFile) Sync() error {
 
 func (f *badFile) Close() error { return nil }
 
-// verify verifies what a power cut would leave now, or all that was written.
+// verify verifies the bytes that a power cut would leave now, or all written bytes.
 func (f *badFile) verify(t *testing.T, g *lockstep.Game, all bool) *replay.Verification {
 	t.Helper()
 	f.mu.Lock()
@@ -108,28 +108,28 @@ func (f *badFile) verify(t *testing.T, g *lockstep.Game, all bool) *replay.Verif
 	return v
 }
 
-// safe checks that nobody knows of a tick that a power cut would take back.
-func (f *badFile) safe(t *testing.T, g *lockstep.Game, guests ...*guest) {
+// safe checks that no client has a tick that a power cut would lose.
+func (f *badFile) safe(t *testing.T, g *lockstep.Game, clients ...*testClient) {
 	t.Helper()
-	for i, guest := range guests {
-		seen := guest.tick()
+	for i, c := range clients {
+		seen := c.tick()
 		if v := f.verify(t, g, false); seen > v.Ticks {
-			t.Fatalf("guest %d is at tick %d, and a power cut leaves %d", i, seen, v.Ticks)
+			t.Fatalf("client %d is at tick %d, and a power cut leaves %d", i, seen, v.Ticks)
 		}
 	}
 }
 
-// reasons returns why a guest was told that the match stands still.
-func reasons(g *guest) (all []string) {
+// reasons returns the reasons of the holds that a client was told.
+func reasons(g *testClient) (all []string) {
 	for _, e := range told[player.Held](g) {
 		all = append(all, e.Reason)
 	}
 	return all
 }
 
-// gone waits until guests have noticed the end.
-func gone(guests ...*guest) {
-	for _, g := range guests {
+// gone waits until clients have noticed the end.
+func gone(clients ...*testClient) {
+	for _, g := range clients {
 		<-g.Done()
 	}
 }
@@ -141,7 +141,7 @@ func TestDiskFull(t *testing.T) {
 		t.Run(d.String(), func(t *testing.T) {
 			f := &badFile{}
 			inBubble(t, setup{newFile: f.new, options: server.Options{Durability: d}}, func(t *testing.T, s *stage) {
-				guests := []*guest{s.join(t, ada, wander), s.join(t, bob, wander)}
+				clients := []*testClient{s.join(t, ada, wander), s.join(t, bob, wander)}
 				time.Sleep(3 * time.Second)
 				for range 2 {
 					f.set(func() { f.full = true })
@@ -155,29 +155,29 @@ func TestDiskFull(t *testing.T) {
 					if view := s.match.View(); view.Held != "the server's disk is full" {
 						t.Errorf("the view says %q", view.Held)
 					}
-					for i, g := range append(guests, late) {
+					for i, g := range append(clients, late) {
 						if all := reasons(g); len(all) == 0 || all[len(all)-1] != "the server's disk is full" {
-							t.Errorf("guest %d was told %q", i, all)
+							t.Errorf("client %d was told %q", i, all)
 						}
 					}
 					if d == replay.SyncFrame {
-						f.safe(t, s.game, append(guests, late)...)
+						f.safe(t, s.game, append(clients, late)...)
 					}
 					late.Do(func(c *player.Client) { c.Leave() })
 					f.set(func() { f.full = false })
 					time.Sleep(5 * time.Second)
-					s.agree(t, guests...)
+					s.agree(t, clients...)
 				}
-				for i, g := range guests {
+				for i, g := range clients {
 					if all := reasons(g); len(all) != 4 || all[3] != "" {
-						t.Errorf("guest %d was told %q", i, all)
+						t.Errorf("client %d was told %q", i, all)
 					}
 				}
 				if s.match.End(t.Context(), "enough") != nil {
 					t.Error("it did not end")
 				}
 				<-s.match.Done()
-				gone(guests...)
+				gone(clients...)
 				if v := f.verify(t, s.game, true); !v.Ended || v.Reason != "enough" || f.synced != len(f.data) {
 					t.Errorf("%+v, %d of %d bytes are synced", v, f.synced, len(f.data))
 				}
@@ -190,31 +190,31 @@ func TestDiskFull(t *testing.T) {
 }
 
 // Scenario 43: a failed sync ends the match at once, with the reason. The sync is not repeated. With a sync for
-// each frame nobody has seen more than what is left.
+// each frame no client has seen more than the file has.
 func TestSyncFails(t *testing.T) {
 	for _, d := range []replay.Durability{replay.SyncInterval, replay.SyncFrame} {
 		t.Run(d.String(), func(t *testing.T) {
 			f := &badFile{}
 			inBubble(t, setup{newFile: f.new, options: server.Options{Durability: d}}, func(t *testing.T, s *stage) {
-				guests := []*guest{s.join(t, ada, wander), s.join(t, bob, wander), s.join(t, press, nil)}
+				clients := []*testClient{s.join(t, ada, wander), s.join(t, bob, wander), s.join(t, press, nil)}
 				time.Sleep(3 * time.Second)
 				f.set(func() { f.broken = 1 })
 				select {
 				case <-s.match.Done():
 				case <-time.After(20 * time.Second):
-					t.Fatal("the match goes on")
+					t.Fatal("the match continues")
 				}
-				gone(guests...)
+				gone(clients...)
 				if f.lost != 1 || f.again != 0 {
 					t.Errorf("%d syncs failed, %d were tried after that", f.lost, f.again)
 				}
 				if d == replay.SyncFrame {
-					f.safe(t, s.game, guests...)
+					f.safe(t, s.game, clients...)
 				}
-				for i, g := range guests {
+				for i, g := range clients {
 					ends := told[player.Ended](g)
 					if len(ends) != 1 || !strings.Contains(ends[0].Reason, "the log failed") || strings.Contains(ends[0].Reason, "secret") {
-						t.Errorf("guest %d was told %+v", i, ends)
+						t.Errorf("client %d was told %+v", i, ends)
 					}
 				}
 				if v := f.verify(t, s.game, true); v.Ended || v.Ticks < 40 {
@@ -230,13 +230,13 @@ func TestSyncFails(t *testing.T) {
 func TestSlowDisk(t *testing.T) {
 	f := &badFile{}
 	inBubble(t, setup{newFile: f.new, options: server.Options{Durability: replay.SyncFrame}}, func(t *testing.T, s *stage) {
-		guests := []*guest{s.join(t, ada, wander), s.join(t, bob, wander)}
+		clients := []*testClient{s.join(t, ada, wander), s.join(t, bob, wander)}
 		time.Sleep(3 * time.Second)
 		f.set(func() { f.slow = 2 * time.Second })
 		before := s.stats(t).Tick
 		for range 60 {
 			time.Sleep(500 * time.Millisecond)
-			f.safe(t, s.game, guests...)
+			f.safe(t, s.game, clients...)
 			if st := s.stats(t); st.MaxLag > 60 {
 				t.Fatalf("players are %d ticks behind", st.MaxLag)
 			}
@@ -246,8 +246,8 @@ func TestSlowDisk(t *testing.T) {
 		}
 		f.set(func() { f.slow = 0 })
 		time.Sleep(10 * time.Second)
-		s.agree(t, guests...)
-		all := reasons(guests[0])
+		s.agree(t, clients...)
+		all := reasons(clients[0])
 		if len(all) < 2 || all[0] != "the server's disk is slow" || all[len(all)-1] != "" || f.slows < 5 {
 			t.Errorf("told %q in %d slow syncs", all, f.slows)
 		}

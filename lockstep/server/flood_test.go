@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/examples/minimal"
-	"github.com/seed-49bee653/samestep/fixed"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/player"
@@ -25,176 +24,6 @@ import (
 
 // tick is a bit more than the period of the stage's match.
 const tick = 51 * time.Millisecond
-
-// Scenarios 26 and P5: one player floods commands, another sends one of 1 MB. Both are told, and closed if they
-// continue. Others notice nothing.
-func TestCommandFlood(t *testing.T) {
-	list, tokens := players(3)
-	settings := func(s *lockstep.Settings) { s.Players = 3 }
-	inBubble(t, setup{tokens: list, settings: settings}, func(t *testing.T, s *stage) {
-		b := s.join(t, tokens[1], wander)
-		<-b.Ready()
-		b.gap()
-		r := s.raw(t, tokens[0], protocol.SessionToken{}, 0).live()
-		kind, payload, err := s.game.NewPayloads().Encode(&minimal.Go{X: 3, Y: 4})
-		if err != nil {
-			t.Fatal(err)
-		}
-		const flood = 5000
-		go func() {
-			var w protocol.Writer // r's own answers pings
-			for n := range lockstep.Sequence(flood) {
-				r.bytes(w.Append(nil, &protocol.Message{Kind: protocol.KindCommand, Sequence: n + 1, Command: kind, Bytes: payload}))
-			}
-		}()
-		if code := r.end(); code != protocol.CloseAbuse {
-			t.Errorf("the flood was closed with %v, want %v: %v", code, protocol.CloseAbuse, r.err)
-		}
-		if r.reasons[lockstep.RateLimited] == 0 {
-			t.Errorf("nobody told it: %v, %v", r.reasons, r.counts)
-		}
-		big := s.raw(t, tokens[2], protocol.SessionToken{}, 0).live()
-		go big.bytes(make([]byte, 1<<20))
-		if code := big.end(); code != 0 {
-			t.Errorf("1 MB was closed with %v, want a close frame alone", code)
-		}
-		time.Sleep(time.Second)
-		if n := s.stats(t).Commands; n > 500 {
-			t.Errorf("%d of %d commands are in the log", n, flood)
-		}
-		if worst := b.gap(); worst > tick {
-			t.Errorf("another player waited %v for a tick", worst)
-		}
-		s.agree(t, b)
-	})
-}
-
-// Scenarios 24 and 25, P2 and P3: commands that are wrong in one way each. The issuer is the connection's seat;
-// there is no field for another.
-func TestWrongCommands(t *testing.T) {
-	inBubble(t, setup{}, func(t *testing.T, s *stage) {
-		b := s.join(t, bob, nil)
-		<-b.Ready()
-		r := s.raw(t, ada, protocol.SessionToken{}, 0).live()
-		kind, payload, err := s.game.NewPayloads().Encode(&minimal.Go{X: 3, Y: 4})
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, other, err := s.game.NewPayloads().Encode(&minimal.Go{X: 30, Y: 40})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range []protocol.Message{
-			{Sequence: 1, Command: kind, Bytes: payload},                                 // good
-			{Sequence: 1, Command: kind, Bytes: other},                                   // the same again, with other content
-			{Sequence: 2, Command: 999, Bytes: payload},                                  // unknown kind
-			{Sequence: 3, Command: kind, Bytes: []byte{0x92, 0xcf, 1, 1, 1, 1, 1, 1, 1}}, // cut off
-			{Sequence: 4, Command: kind, Bytes: []byte{0x92, 0xce, 0, 1, 0, 0, 1}},       // beyond 16 bits
-			{Sequence: 5, Command: kind, Bytes: append([]byte{0x92, 0xa2}, "99\x01"...)}, // a number as text
-			{Sequence: 6, Command: kind, Bytes: append(append([]byte{}, payload...), 0)}, // something behind it
-			{Sequence: 7, Command: kind, Bytes: make([]byte, 5<<10)},                     // large
-			{Sequence: 1 << 31, Command: kind, Bytes: payload},                           // far ahead
-			{Sequence: 8, Command: kind, Bytes: []byte{0xdd, 0xff, 0xff, 0xff, 0xff, 0}}, // a bomb
-			{Sequence: 9, Command: 1, Bytes: []byte{0x91, 1}},                            // as System's joins are
-		} {
-			m.Kind = protocol.KindCommand
-			r.say(&m)
-		}
-		wrong := func() (n int) {
-			for _, k := range r.reasons {
-				n += k
-			}
-			return n
-		}
-		r.read(func() bool { return wrong() == 9 && r.counts[protocol.KindCommandAccepted] == 2 })
-		if wrong() != 9 || r.counts[protocol.KindCommandAccepted] != 2 {
-			t.Errorf("rejected %v, accepted %d, want 9 and 2 (one of them a repeat)", r.reasons, r.counts[protocol.KindCommandAccepted])
-		}
-		time.Sleep(time.Second)
-		if n := s.stats(t).Commands; n != 3 { // two joins and the good one
-			t.Errorf("%d commands are in the log, want 3", n)
-		}
-		b.Do(func(c *player.Client) {
-			w := lockstep.World[minimal.World](c.Simulation())
-			if w.Dots[0].To.X != 3*fixed.One || w.Dots[1].To.X != 0 {
-				t.Errorf("the dots go to %v and %v", w.Dots[0].To, w.Dots[1].To)
-			}
-		})
-		spectator := s.raw(t, press, protocol.SessionToken{}, 0).live()
-		spectator.say(&protocol.Message{Kind: protocol.KindCommand, Sequence: 1, Command: kind, Bytes: payload})
-		if !spectator.read(func() bool { return spectator.errors[protocol.ErrorRole] == 1 }) {
-			t.Errorf("a spectator's command: errors %v", spectator.errors)
-		}
-		s.agree(t, b)
-	})
-}
-
-// Scenarios 28 to 31, P7 and P8: f of n players report false checksums: always, after a while, in turns, or of
-// future ticks. No honest player is told of a desync, and the match continues.
-func TestForgedChecksums(t *testing.T) {
-	for _, x := range []struct{ n, f int }{{2, 1}, {3, 1}, {3, 2}, {4, 3}} {
-		t.Run(fmt.Sprintf("%d of %d", x.f, x.n), func(t *testing.T) {
-			list, tokens := players(x.n)
-			settings := func(s *lockstep.Settings) { s.Players = uint8(x.n) }
-			inBubble(t, setup{tokens: list, settings: settings, host: host.Options{Desync: host.LogDesynced}}, func(t *testing.T, s *stage) {
-				var honest []*guest
-				for _, token := range tokens[x.f:] {
-					honest = append(honest, s.join(t, token, wander))
-				}
-				for _, g := range honest {
-					<-g.Ready()
-				}
-				forged := 0
-				for i := range x.f {
-					forged += s.lie(t, tokens[i], i)
-				}
-				time.Sleep(time.Second)
-				s.agree(t, honest...)
-				for i, g := range honest {
-					if has[player.Desynced](g) {
-						t.Errorf("honest player %d was told to differ", i)
-					}
-				}
-				if forged < 10*x.f {
-					t.Errorf("only %d checksums were forged", forged)
-				}
-			})
-		})
-	}
-}
-
-// lie plays a player who forges checksums for a while, in one of several ways.
-func (s *stage) lie(t *testing.T, token string, way int) (forged int) {
-	r := s.raw(t, token, protocol.SessionToken{}, 0).live()
-	for range 20 {
-		at := r.tick/10*10 + 10
-		r.read(func() bool { return r.tick > at })
-		r.ack()
-		hash := r.sums[at]
-		report := &protocol.Message{Kind: protocol.KindChecksum, Tick: at, Hash: hash ^ 1}
-		switch way {
-		case 0: // always
-		case 1: // right first
-			if forged == 0 && at < r.welcome.Tick+40 {
-				report.Hash = hash
-				r.say(report)
-				continue
-			}
-		default: // in turns, with ticks to come between them
-			r.say(&protocol.Message{Kind: protocol.KindChecksum, Tick: at + 1000, Hash: 1})
-			r.say(&protocol.Message{Kind: protocol.KindChecksum, Tick: at + 1, Hash: 1})
-		}
-		r.say(report)
-		forged++
-	}
-	r.read(func() bool { return r.counts[protocol.KindDesyncReport] > 0 })
-	if r.counts[protocol.KindDesyncReport] == 0 {
-		t.Errorf("a liar was not found out")
-	}
-	r.say(&protocol.Message{Kind: protocol.KindLeave})
-	r.end()
-	return forged
-}
 
 // Scenario 60: chat beyond the rate is answered, text that is not UTF-8 closes its sender, and neither reaches
 // anybody.
@@ -387,7 +216,7 @@ func TestPanicOfTheGame(t *testing.T) {
 		if v := s.match.View(); !strings.Contains(v.Ended, "unlucky") {
 			t.Errorf("the match ended with %q", v.Ended)
 		}
-		for _, g := range []*guest{a, b} {
+		for _, g := range []*testClient{a, b} {
 			g.Wait()
 			if has[player.Desynced](g) {
 				t.Error("a player was said to differ")

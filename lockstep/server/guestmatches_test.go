@@ -207,7 +207,7 @@ func TestOwnConnections(t *testing.T) {
 	defer transport.CloseIdleConnections()
 	own.client = &http.Client{Transport: transport}
 	var bots []*raw
-	for range 20 { // more than an address may have that have not said who they are
+	for range 20 { // more than the unauthenticated connections of an address
 		r, err := own.connect(t)
 		if err != nil {
 			t.Fatal(err)

@@ -53,12 +53,12 @@ func TestIdleSockets(t *testing.T) {
 			began := time.Now()
 			there := s.from(t, fmt.Sprintf("203.0.113.%d", i+2))
 			if status, _ := there.ask(t, "GET", "/matches", "", ""); status != 200 {
-				t.Errorf("newcomer %d: got %d", i, status)
+				t.Errorf("client %d: got %d", i, status)
 			}
 			player.ws.CloseNow()
 			player = there.raw(t, "", player.welcome.Session, player.position).welcomed()
 			if wait := time.Since(began); wait > time.Second {
-				t.Errorf("newcomer %d waited for %v", i, wait)
+				t.Errorf("client %d waited for %v", i, wait)
 			}
 		}
 		player.read(func() bool { return player.counts[protocol.KindPing] > 0 })
@@ -167,7 +167,7 @@ func TestBytesToOneAddress(t *testing.T) {
 		}
 		s.from(t, "198.51.100.1").raw(t, ada, protocol.SessionToken{}, 0).live()
 		if wait := time.Since(at); wait > time.Second {
-			t.Errorf("a newcomer and a player waited for %v", wait)
+			t.Errorf("a new client and a player waited for %v", wait)
 		}
 		sum := 0
 		for range conns {
@@ -236,7 +236,7 @@ func TestSpectatorsComeAndGo(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		if _, text := get(s.server, "/metrics"); strings.Contains(text, `{reason="crowd"}`) {
-			t.Error("one was turned away")
+			t.Error("one was refused")
 		}
 	})
 }

@@ -37,13 +37,13 @@ func TestLiveMatch(t *testing.T) {
 	eventually(t, "ada heals", func() bool { return has[player.Desynced](ada) && has[player.Healed](ada) })
 	eventually(t, "a bundle is written", func() bool { return len(s.files(t, "*.zip")) > 0 })
 	if has[player.Desynced](bob) || has[player.Desynced](press) {
-		t.Error("somebody else was said to differ")
+		t.Error("another player was told of a desync")
 	}
 
 	if err := s.match.End(t.Context(), "enough"); err != nil {
 		t.Fatal(err)
 	}
-	for _, g := range []*guest{ada, bob, press} {
+	for _, g := range []*testClient{ada, bob, press} {
 		if err := g.Wait(); err != nil {
 			t.Errorf("a session ended with %v", err)
 		}

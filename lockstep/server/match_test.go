@@ -168,7 +168,7 @@ func TestCreateDuringShutdown(t *testing.T) {
 	})
 	spec := server.MatchSpec{
 		Name: "two", Game: s.game, Settings: lockstep.DefaultSettings(2), Config: &minimal.Config{Size: 9},
-		OnStart: func(*server.Match) { t.Error("a match has begun") },
+		OnStart: func(*server.Match) { t.Error("a match has started") },
 	}
 	var wait sync.WaitGroup
 	wait.Go(func() {
@@ -201,7 +201,7 @@ func TestCreateDuringShutdown(t *testing.T) {
 	}
 	again := newStage(t, setup{interrupted: crashed})
 	if tick := again.match.View().Tick; tick < 20 {
-		t.Errorf("the interrupted match goes on after tick %d, want a later one", tick)
+		t.Errorf("the interrupted match continues after tick %d, want a later one", tick)
 	}
 }
 

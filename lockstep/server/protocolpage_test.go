@@ -23,7 +23,7 @@ func TestRoutesOnPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	code, err := os.ReadFile("api.go")
+	code, err := os.ReadFile("serve.go")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -93,7 +93,7 @@ func TestCrowdBehindProxy(t *testing.T) {
 		for range 1000 {
 			if c, err := s.behind(t, "192.0.2.1", flood).connect(t); err == nil {
 				defer c.ws.CloseNow()
-			} else if !errors.Is(err, errTurnedAway) || !strings.Contains(err.Error(), "429") {
+			} else if !errors.Is(err, errRefused) || !strings.Contains(err.Error(), "429") {
 				t.Fatalf("got %v, want 429", err)
 			}
 		}

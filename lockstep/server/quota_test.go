@@ -24,10 +24,10 @@ func TestMatchDisk(t *testing.T) {
 		select {
 		case <-s.match.Done():
 		case <-time.After(20 * time.Minute):
-			t.Fatal("the match goes on")
+			t.Fatal("the match continues")
 		}
 		gone(a, b)
-		for _, g := range []*guest{a, b} {
+		for _, g := range []*testClient{a, b} {
 			if ends := told[player.Ended](g); len(ends) != 1 || !strings.HasSuffix(ends[0].Reason, "want at most 20000") {
 				t.Errorf("a player was told %+v", ends)
 			}
@@ -81,7 +81,7 @@ func TestGuestDisk(t *testing.T) {
 			size += info.Size()
 		}
 		if begun < 2 || size < 20_000 || size > 24_000 {
-			t.Errorf("%d matches of guests with %d bytes of replay were begun, want some with 20,000 bytes and the last one's", begun, size)
+			t.Errorf("got %d matches of guests with %d bytes of replay, want some with 20,000 bytes and the last one's", begun, size)
 		}
 		if status, text := post(someGuest, "b"); status != 503 || !strings.Contains(text, "disk") {
 			t.Errorf("a guest: got %d %q, want 503", status, text)

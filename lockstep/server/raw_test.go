@@ -48,7 +48,7 @@ type raw struct {
 	sums     map[lockstep.Tick]uint64
 }
 
-var errTurnedAway = errors.New("turned away")
+var errRefused = errors.New("refused")
 
 func (s *stage) newRaw(t *testing.T) *raw {
 	return &raw{
@@ -66,7 +66,7 @@ func (s *stage) connect(t *testing.T) (*raw, error) {
 	})
 	if err != nil {
 		if resp != nil {
-			return nil, fmt.Errorf("%w: %s", errTurnedAway, resp.Status)
+			return nil, fmt.Errorf("%w: %s", errRefused, resp.Status)
 		}
 		return nil, err
 	}

@@ -44,7 +44,7 @@ func TestReplaysOverHTTP(t *testing.T) {
 	}
 
 	if _, body := s.ask(t, "GET", "/replays", "", ""); !strings.Contains(body, `"old.ssr"`) || strings.Contains(body, name) {
-		t.Errorf("while the match goes on: got the list %s, want old.ssr alone", body)
+		t.Errorf("while the match runs: got the list %s, want old.ssr alone", body)
 	}
 	for _, path := range []string{
 		name, "notes.txt", ".hidden.ssr", "link.ssr", "folder.ssr", "none.ssr", "..%2Fold.ssr", "%2Fetc%2Fpasswd", "a%00.ssr", strings.Repeat("a", 200) + ".ssr",
@@ -113,11 +113,11 @@ func TestReplaysOfTwoServers(t *testing.T) {
 	servers := map[string]http.Handler{"its own server": s.server, "another server": second}
 	for name, h := range servers {
 		if _, body := get(h, "/replays"); strings.Contains(body, live) || strings.Contains(body, "same.ssr") || !strings.Contains(body, "crashed.ssr") {
-			t.Errorf("%s, while the match goes on: got the list %s, want crashed.ssr alone", name, body)
+			t.Errorf("%s, while the match runs: got the list %s, want crashed.ssr alone", name, body)
 		}
 		for file, want := range map[string]int{live: 404, "same.ssr": 404, "crashed.ssr": 200} {
 			if status, _ := get(h, "/replays/"+file); status != want {
-				t.Errorf("%s, while the match goes on: %s: got %d, want %d", name, file, status, want)
+				t.Errorf("%s, while the match runs: %s: got %d, want %d", name, file, status, want)
 			}
 		}
 	}
@@ -246,7 +246,7 @@ func TestReplayIsPrivate(t *testing.T) {
 		}
 	}
 	mode("a new folder", dir, fs.ModeDir|0o700)
-	mode("while the match goes on", s.match.ReplayPath(), 0o600)
+	mode("while the match runs", s.match.ReplayPath(), 0o600)
 	if err := s.match.End(t.Context(), "over"); err != nil {
 		t.Fatal(err)
 	}

@@ -27,10 +27,10 @@ func TestResume(t *testing.T) {
 			second := newStage(t, setup{options: server.Options{Durability: d, KeepOpen: true}, interrupted: crashed})
 			before := second.match.View().Tick
 			if before < 20 {
-				t.Fatalf("it goes on after tick %d", before)
+				t.Fatalf("it continues after tick %d", before)
 			}
 			a, b = second.join(t, ada, wander), second.join(t, bob, wander)
-			eventually(t, "it goes on", func() bool { return a.tick() > before+45 && b.tick() > before+45 && a.status().Agreed > 2 })
+			eventually(t, "it continues", func() bool { return a.tick() > before+45 && b.tick() > before+45 && a.status().Agreed > 2 })
 			second.agree(t, a, b)
 			if err := second.match.End(t.Context(), "enough"); err != nil {
 				t.Fatal(err)
@@ -96,7 +96,7 @@ func TestResumeRefused(t *testing.T) {
 		name, path string
 		want       error
 	}{
-		{"a match that goes on", s.match.ReplayPath(), replay.ErrLocked},
+		{"a running match", s.match.ReplayPath(), replay.ErrLocked},
 		{"a match of the same name", crashed, server.ErrExists},
 		{"another name", file("duel.ssr", whole), server.ErrName},
 		{"damage", file("x"+filepath.Base(crashed), damaged), server.ErrDamaged},

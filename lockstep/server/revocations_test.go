@@ -60,7 +60,7 @@ func TestRevoke(t *testing.T) {
 			}
 			return body
 		}
-		end := func(g *guest, want string) {
+		end := func(g *testClient, want string) {
 			t.Helper()
 			if err := g.Wait(); !errors.Is(err, player.ErrClosed) || !strings.Contains(err.Error(), want) {
 				t.Errorf("got %v, want %q", err, want)
@@ -181,7 +181,7 @@ func TestReloadTokens(t *testing.T) {
 			t.Errorf("bob: %v", b.Err())
 		}
 		if gone, err := tokens.Reload(strings.NewReader(strings.Replace(tokenList, "player    1", "spectator -", 1))); len(gone) != 3 || err != nil {
-			t.Errorf("got %v, %v, want carol, ada's new one and bob, who may only watch", gone, err)
+			t.Errorf("got %v, %v, want carol, ada's new one and bob, now a spectator", gone, err)
 		}
 	})
 }

@@ -28,7 +28,7 @@ const (
 	soakRound  = 20 * time.Second // until something else happens
 	soakSettle = 30 * time.Second // in which nothing does, before a look
 
-	// What memory may grow by, in parts of a hundred.
+	// Limits of the growth of memory, in percent.
 	maxHourly = 5
 	maxTotal  = 10
 )
@@ -85,7 +85,7 @@ type soak struct {
 	setup   setup
 	dice    *rand.Rand
 	tokens  []string
-	players []*guest
+	players []*testClient
 	counts  map[string]int
 	before  int64 // bytes that others use
 }
@@ -104,7 +104,7 @@ func newSoak(t *testing.T) *soak {
 
 // seat lets all players join.
 func (k *soak) seat() {
-	k.players = make([]*guest, len(k.tokens))
+	k.players = make([]*testClient, len(k.tokens))
 	for i := range k.players {
 		k.enter(i)
 	}

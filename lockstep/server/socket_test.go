@@ -49,7 +49,7 @@ func TestStalledSockets(t *testing.T) {
 	if after := residentBytes(t); after > before+64<<20 {
 		t.Errorf("the process has grown from %d to %d MiB", before>>20, after>>20)
 	}
-	eventually(t, "the match goes on", func() bool { return s.stats(t).Tick > at+100 })
+	eventually(t, "the match continues", func() bool { return s.stats(t).Tick > at+100 })
 	s.agree(t, a)
 }
 

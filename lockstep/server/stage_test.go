@@ -22,9 +22,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/client"
 	"github.com/seed-49bee653/samestep/lockstep/host"
-	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
@@ -57,7 +55,7 @@ type setup struct {
 	config   minimal.Config
 	newFile  func(path string) (server.File, error) // for replays, if not nil
 
-	interrupted string // the replay of the match, if it is to go on
+	interrupted string // the replay of the match, to resume
 }
 
 // A stage is a server with one match.
@@ -295,105 +293,6 @@ func (s *stage) files(t *testing.T, pattern string) []string {
 		t.Fatal(err)
 	}
 	return names
-}
-
-// A guest is a client of the stage, with the events that it received.
-type guest struct {
-	*client.Session
-	mu     sync.Mutex
-	events []any
-	stamps []time.Time
-	worst  time.Duration // the longest time between two samples
-	last   time.Time
-}
-
-func (s *stage) join(t *testing.T, token string, sample func(*player.Client)) *guest {
-	t.Helper()
-	return s.joinWith(t, client.Options{Options: player.Options{Token: token}, Sample: sample})
-}
-
-// joinWith joins with options; it sets Events and HTTP.
-func (s *stage) joinWith(t *testing.T, o client.Options) *guest {
-	t.Helper()
-	g := &guest{}
-	sample := o.Sample
-	o.HTTP = s.client
-	o.Events = func(e any) {
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		g.events, g.stamps = append(g.events, e), append(g.stamps, time.Now())
-	}
-	o.Sample = func(c *player.Client) {
-		g.sampled()
-		if sample != nil {
-			sample(c)
-		}
-	}
-	g.Session = client.Dial(t.Context(), s.url(), s.game, o)
-	return g
-}
-
-// sampled records the time between two ticks.
-func (g *guest) sampled() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	now := time.Now()
-	if !g.last.IsZero() {
-		g.worst = max(g.worst, now.Sub(g.last))
-	}
-	g.last = now
-}
-
-// gap returns the longest time between two ticks since the last call.
-func (g *guest) gap() time.Duration {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	worst := g.worst
-	g.worst = 0
-	return worst
-}
-
-// forget removes the events so far.
-func (g *guest) forget() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.events, g.stamps = nil, nil
-}
-
-// told returns the events of type E so far.
-func told[E any](g *guest) (events []E) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for _, e := range g.events {
-		if e, ok := e.(E); ok {
-			events = append(events, e)
-		}
-	}
-	return events
-}
-
-// has reports whether an event of type E was received.
-func has[E any](g *guest) bool { return len(told[E](g)) > 0 }
-
-// wander sends the player's dot to a new place now and then.
-func wander(c *player.Client) {
-	if t := c.Simulation().Tick(); t%7 == 0 {
-		c.Submit(&minimal.Go{X: uint16(t*31) % 50, Y: uint16(t*17) % 50})
-	}
-}
-
-func (g *guest) tick() (t lockstep.Tick) {
-	g.Do(func(c *player.Client) {
-		if sim := c.Simulation(); sim != nil {
-			t = sim.Tick()
-		}
-	})
-	return t
-}
-
-func (g *guest) status() (s player.Status) {
-	g.Do(func(c *player.Client) { s = c.Status() })
-	return s
 }
 
 // patience is how long a test waits for what must come; it is no measure. In a
