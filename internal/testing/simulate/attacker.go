@@ -41,7 +41,7 @@ type attackConn struct {
 
 // startAttack starts an attack.
 func (w *world) startAttack(h *attack, f *Fault) {
-	v := &attacker{w: w, fault: f, attack: h, random: stream(w.plan.Seed, "fault", f.ID), next: w.now}
+	v := &attacker{w: w, fault: f, attack: h, random: w.dice(f), next: w.now}
 	w.attackers = append(w.attackers, v)
 }
 

@@ -24,11 +24,7 @@ type attack struct {
 // attacks are the attacks of attackers without a client.
 var attacks = []attack{
 	{name: "hands: notes", every: 50 * ms, act: func(v *attacker) {
-		if v.fault.N/3%2 == 0 {
-			v.connectAs("guest/" + v.name() + "/" + number(v.opened))
-		} else {
-			v.connectAs("names/" + v.name() + "/" + number(v.opened))
-		}
+		v.guestOr("names/" + v.name() + "/" + number(v.opened))
 	}, welcomed: func(c *attackConn) {
 		line := strings.Repeat("x", 900)
 		for range 5 {
@@ -49,21 +45,13 @@ var attacks = []attack{
 		c.leave()
 	}},
 	{name: "hands: keyframes", every: 40 * ms, act: func(v *attacker) {
-		if v.fault.N/3%2 == 0 {
-			v.connectAs("guest/" + v.name() + "/" + number(v.opened))
-		} else {
-			v.connectAs("watch/" + v.name() + "/" + number(v.opened%2))
-		}
+		v.guestOr("watch/" + v.name() + "/" + number(v.opened%2))
 	}, synced: func(c *attackConn) { c.leave() }},
 	{name: "hands: syncs", every: 200 * ms, act: func(v *attacker) {
 		v.connectAs("names/" + v.name() + "/")
 	}, synced: func(c *attackConn) { c.send(&protocol.Message{Kind: protocol.KindStateSyncRequest}) }},
 	{name: "hands: seats", every: 50 * ms, act: func(v *attacker) {
-		if v.fault.N/3%2 == 0 {
-			v.connectAs("guest/" + v.name() + "/" + number(v.opened))
-		} else {
-			v.connectAs("names/" + v.name() + "/")
-		}
+		v.guestOr("names/" + v.name() + "/")
 	}, welcomed: (*attackConn).leave},
 	{name: "hands: guesses", every: 50 * ms, act: func(v *attacker) {
 		for range 4 {
@@ -80,7 +68,7 @@ var attacks = []attack{
 	}},
 	{name: "hands: return", every: 100 * ms, act: func(v *attacker) {
 		if len(v.conns) == 0 {
-			v.connectAs("guest/" + v.name() + "/" + number(v.opened))
+			v.connectAs(v.guest())
 		}
 	}, welcomed: (*attackConn).kicked},
 	{name: "hands: thief", every: 100 * ms, act: func(v *attacker) {
@@ -100,6 +88,17 @@ var attacks = []attack{
 			c.v.w.fail("I13", "%s has the seat of %s back, with the session of before", c.v.name(), c.v.w.machines[c.v.fault.Who])
 		}
 	}},
+}
+
+// guest returns the token of a new guest.
+func (v *attacker) guest() string { return "guest/" + v.name() + "/" + number(v.opened) }
+
+// guestOr connects as a new guest or with a token, by the variant of the attack.
+func (v *attacker) guestOr(token string) {
+	if v.fault.N/3%2 == 0 {
+		token = v.guest()
+	}
+	v.connectAs(token)
 }
 
 func number(n int) string { return strconv.Itoa(n) }

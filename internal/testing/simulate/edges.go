@@ -48,19 +48,18 @@ var (
 // Edges returns how many of the state changes were seen, how many there are, and the
 // missing ones.
 func (t *Tallies) Edges() (seen, all int, missing []string) {
-	for _, e := range peerEdges {
-		if all++; t.PeerEdges[e[0]][e[1]] > 0 {
+	add := func(times int, who string, from, to any) {
+		if all++; times > 0 {
 			seen++
 		} else {
-			missing = append(missing, fmt.Sprintf("connection: %v to %v", e[0], e[1]))
+			missing = append(missing, fmt.Sprintf("%s: %v to %v", who, from, to))
 		}
 	}
+	for _, e := range peerEdges {
+		add(t.PeerEdges[e[0]][e[1]], "connection", e[0], e[1])
+	}
 	for _, e := range clientEdges {
-		if all++; t.ClientEdges[e[0]][e[1]] > 0 {
-			seen++
-		} else {
-			missing = append(missing, fmt.Sprintf("client: %v to %v", e[0], e[1]))
-		}
+		add(t.ClientEdges[e[0]][e[1]], "client", e[0], e[1])
 	}
 	return seen, all, missing
 }

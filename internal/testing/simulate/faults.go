@@ -15,12 +15,18 @@ type kind struct {
 	group    string
 	perHour  int // frequency, if the seed enables it
 	low      lockstep.Time
-	high     lockstep.Time // how long it lasts
-	n        int64         // Fault.N is 0 … n
-	liar     bool          // Fault.Who is a liar
+	high     lockstep.Time                   // how long it lasts
+	n        int64                           // Fault.N is 0 … n
+	liar     bool                            // Fault.Who is a liar
+	needs    func(w *world, m *machine) bool // nil: nothing
 	inject   func(w *world, m *machine, f *Fault) bool
-	restores func(w *world, m *machine, f *Fault) // undoes it at its end, unless nil
+	restores func(w *world, m *machine, f *Fault) // undoes it at its end, if needs holds; may be nil
 }
+
+// connected is what faults of a connection need, and running what faults of the server
+// process need.
+func connected(_ *world, m *machine) bool { return m.wire != nil }
+func running(w *world, _ *machine) bool   { return w.server.up() }
 
 const (
 	ms  = lockstep.Millisecond
@@ -31,17 +37,11 @@ const (
 var kinds = slices.Concat(networkKinds, clientKinds, serverKinds, diskKinds, strangerKinds, liarKinds(), attackKinds())
 
 var networkKinds = []kind{
-	{name: "cut", group: "network", perHour: 120, n: 1 << 40, inject: func(w *world, m *machine, f *Fault) bool {
-		if m.wire == nil {
-			return false
-		}
+	{name: "cut", group: "network", perHour: 120, n: 1 << 40, needs: connected, inject: func(w *world, m *machine, f *Fault) bool {
 		m.wire.cut(int(f.N%8), int(f.N/8%32))
 		return true
 	}},
-	{name: "half-open", group: "network", perHour: 60, inject: func(w *world, m *machine, f *Fault) bool {
-		if m.wire == nil {
-			return false
-		}
+	{name: "half-open", group: "network", perHour: 60, needs: connected, inject: func(w *world, m *machine, f *Fault) bool {
 		m.wire.sever()
 		return true
 	}},
@@ -52,39 +52,26 @@ var networkKinds = []kind{
 		}
 		return true
 	}},
-	{name: "one-way up", group: "network", perHour: 40, low: 100 * ms, high: 20 * sec, inject: stick(true, false), restores: unstick(true, false)},
-	{name: "one-way down", group: "network", perHour: 40, low: 100 * ms, high: 20 * sec, inject: stick(false, true), restores: unstick(false, true)},
-	{name: "clog", group: "network", perHour: 120, low: 50 * ms, high: 8 * sec, inject: stick(true, true), restores: unstick(true, true)},
-	{name: "late", group: "network", perHour: 120, low: 50 * ms, high: 5 * sec, n: 1500, inject: func(w *world, m *machine, f *Fault) bool {
-		if m.wire == nil {
-			return false
-		}
+	{name: "one-way up", group: "network", perHour: 40, low: 100 * ms, high: 20 * sec, needs: connected, inject: stick(true, false), restores: unstick(true, false)},
+	{name: "one-way down", group: "network", perHour: 40, low: 100 * ms, high: 20 * sec, needs: connected, inject: stick(false, true), restores: unstick(false, true)},
+	{name: "clog", group: "network", perHour: 120, low: 50 * ms, high: 8 * sec, needs: connected, inject: stick(true, true), restores: unstick(true, true)},
+	{name: "late", group: "network", perHour: 120, low: 50 * ms, high: 5 * sec, n: 1500, needs: connected, inject: func(w *world, m *machine, f *Fault) bool {
 		m.wire.down.extra, m.wire.up.extra = lockstep.Time(f.N)*ms, lockstep.Time(f.N)*ms/2
 		return true
 	}, restores: func(w *world, m *machine, f *Fault) {
-		if m.wire != nil {
-			m.wire.down.extra, m.wire.up.extra = 0, 0
-		}
+		m.wire.down.extra, m.wire.up.extra = 0, 0
 	}},
-	{name: "trickle", group: "network", perHour: 20, low: 5 * sec, high: 30 * sec, n: 4000, inject: func(w *world, m *machine, f *Fault) bool {
-		if m.wire == nil {
-			return false
-		}
+	{name: "trickle", group: "network", perHour: 20, low: 5 * sec, high: 30 * sec, n: 4000, needs: connected, inject: func(w *world, m *machine, f *Fault) bool {
 		m.wire.down.link.Rate = 1 + f.N
 		return true
 	}, restores: func(w *world, m *machine, f *Fault) {
-		if m.wire != nil {
-			m.wire.down.link.Rate = m.plan.Down.Rate
-			m.wire.down.quicken(w.now)
-		}
+		m.wire.down.link.Rate = m.plan.Down.Rate
+		m.wire.down.quicken(w.now)
 	}},
 }
 
 func stick(up, down bool) func(*world, *machine, *Fault) bool {
 	return func(w *world, m *machine, f *Fault) bool {
-		if m.wire == nil {
-			return false
-		}
 		m.wire.up.stuck, m.wire.down.stuck = m.wire.up.stuck || up, m.wire.down.stuck || down
 		return true
 	}
@@ -92,9 +79,6 @@ func stick(up, down bool) func(*world, *machine, *Fault) bool {
 
 func unstick(up, down bool) func(*world, *machine, *Fault) {
 	return func(w *world, m *machine, f *Fault) {
-		if m.wire == nil {
-			return
-		}
 		m.wire.up.stuck, m.wire.down.stuck = m.wire.up.stuck && !up, m.wire.down.stuck && !down
 	}
 }
@@ -123,7 +107,7 @@ var clientKinds = []kind{
 		m.cost = lockstep.Time(f.N) * ms
 		return true
 	}, restores: func(w *world, m *machine, f *Fault) { m.cost = 0 }},
-	{name: "flip", group: "client", perHour: 60, inject: func(w *world, m *machine, f *Fault) bool { return m.flip(stream(w.plan.Seed, "fault", f.ID)) }},
+	{name: "flip", group: "client", perHour: 60, inject: func(w *world, m *machine, f *Fault) bool { return m.flip(w.dice(f)) }},
 	{name: "leave", group: "client", perHour: 20, inject: func(w *world, m *machine, f *Fault) bool {
 		if m.dead > 0 || m.client.Stage() != player.StageLive {
 			return false
@@ -148,6 +132,9 @@ func (m *machine) flip(r *rand.Rand) bool {
 	}
 	return false
 }
+
+// dice returns the random numbers of a fault.
+func (w *world) dice(f *Fault) *rand.Rand { return stream(w.plan.Seed, "fault", f.ID) }
 
 // flip inverts a bit of a state so that the state stays valid.
 func (w *world) flip(s *lockstep.Simulation, r *rand.Rand) bool {
@@ -185,18 +172,11 @@ func liarKinds() (all []kind) {
 		all = append(all, kind{name: "liar: " + trickNames[t], group: "byzantine", perHour: 90, low: 500 * ms, high: 10 * sec, liar: true,
 			inject: trickKind(t)})
 	}
-	return append(all, kind{name: "liar: stops reading", group: "byzantine", perHour: 60, low: sec, high: 40 * sec, liar: true,
+	return append(all, kind{name: "liar: stops reading", group: "byzantine", perHour: 60, low: sec, high: 40 * sec, liar: true, needs: connected,
 		inject: func(w *world, m *machine, f *Fault) bool {
-			if m.wire == nil {
-				return false
-			}
 			m.wire.deaf = true
 			return true
-		}, restores: func(w *world, m *machine, f *Fault) {
-			if m.wire != nil {
-				m.wire.deaf = false
-			}
-		}})
+		}, restores: func(w *world, m *machine, f *Fault) { m.wire.deaf = false }})
 }
 
 // A restore undoes a fault.
@@ -226,7 +206,9 @@ func (w *world) faults() {
 
 func (w *world) undo(r *restore) {
 	m := w.machines[r.fault.Who]
-	r.kind.restores(w, m, r.fault)
+	if r.kind.needs == nil || r.kind.needs(w, m) {
+		r.kind.restores(w, m, r.fault)
+	}
 	w.remember(traceFault, m.index, 0, "the end of "+r.fault.Kind)
 	m.touch()
 	w.wakeWires = true
@@ -235,7 +217,7 @@ func (w *world) undo(r *restore) {
 func (w *world) inject(f *Fault) {
 	k := kindNamed(f.Kind)
 	m := w.machines[f.Who]
-	if k.liar && m.liar == nil || (k.group == "client" || k.group == "network") && m.plan.Absent || !k.inject(w, m, f) {
+	if k.liar && m.liar == nil || (k.group == "client" || k.group == "network") && m.plan.Absent || k.needs != nil && !k.needs(w, m) || !k.inject(w, m, f) {
 		return
 	}
 	w.Injected[f.Kind]++

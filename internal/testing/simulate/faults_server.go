@@ -6,40 +6,22 @@ import (
 )
 
 var serverKinds = []kind{
-	{name: "server stall", group: "server", perHour: 40, low: 50 * ms, high: 6 * sec, inject: func(w *world, _ *machine, f *Fault) bool {
-		if !w.server.up() {
-			return false
-		}
+	{name: "server stall", group: "server", perHour: 40, low: 50 * ms, high: 6 * sec, needs: running, inject: func(w *world, _ *machine, f *Fault) bool {
 		w.server.stalled = max(w.server.stalled, w.now+f.For)
 		return true
 	}},
-	{name: "server kill", group: "server", perHour: 30, low: 100 * ms, high: 8 * sec, inject: func(w *world, _ *machine, f *Fault) bool {
-		if !w.server.up() {
-			return false
-		}
-		w.server.restart, w.server.chance = w.now+f.For, stream(w.plan.Seed, "fault", f.ID)
-		w.server.die(false)
-		return true
+	{name: "server kill", group: "server", perHour: 30, low: 100 * ms, high: 8 * sec, needs: running, inject: func(w *world, _ *machine, f *Fault) bool {
+		return w.server.crash(f, false)
 	}},
-	{name: "power cut", group: "server", perHour: 30, low: sec, high: 10 * sec, inject: func(w *world, _ *machine, f *Fault) bool {
-		if !w.server.up() {
-			return false
-		}
-		w.server.restart, w.server.chance = w.now+f.For, stream(w.plan.Seed, "fault", f.ID)
-		w.server.die(true)
-		return true
+	{name: "power cut", group: "server", perHour: 30, low: sec, high: 10 * sec, needs: running, inject: func(w *world, _ *machine, f *Fault) bool {
+		return w.server.crash(f, true)
 	}},
 	{name: "crash in a write", group: "server", perHour: 30, low: 100 * ms, high: 5 * sec, n: 40, inject: func(w *world, _ *machine, f *Fault) bool {
 		return w.server.arm("crash", f)
 	}},
-	{name: "crash in recovery", group: "server", perHour: 20, low: 100 * ms, high: 5 * sec, n: 3, inject: func(w *world, _ *machine, f *Fault) bool {
-		if !w.server.up() {
-			return false
-		}
-		w.server.restart, w.server.chance = w.now+f.For, stream(w.plan.Seed, "fault", f.ID)
+	{name: "crash in recovery", group: "server", perHour: 20, low: 100 * ms, high: 5 * sec, n: 3, needs: running, inject: func(w *world, _ *machine, f *Fault) bool {
 		w.server.again = 1 + int(f.N)
-		w.server.die(f.N%2 == 0)
-		return true
+		return w.server.crash(f, f.N%2 == 0)
 	}},
 	{name: "shutdown", group: "server", perHour: 20, low: 500 * ms, high: 5 * sec, inject: func(w *world, _ *machine, f *Fault) bool {
 		s := w.server
@@ -51,12 +33,10 @@ var serverKinds = []kind{
 		if s.writer.Flush() == nil && s.disk.now.sync() == nil {
 			s.flushed, s.durable = w.oracle.tick(), w.oracle.tick()
 		}
-		s.restart, s.chance = w.now+f.For, stream(w.plan.Seed, "fault", f.ID)
-		s.die(false)
-		return true
+		return s.crash(f, false)
 	}},
 	{name: "referee flip", group: "server", perHour: 10, inject: func(w *world, _ *machine, f *Fault) bool {
-		return w.flipReferee(stream(w.plan.Seed, "fault", f.ID))
+		return w.flipReferee(w.dice(f))
 	}},
 	{name: "pause", group: "admin", perHour: 30, low: 10 * ms, high: 40 * sec, inject: func(w *world, m *machine, f *Fault) bool {
 		if !w.server.ready() || m.seat == lockstep.System || !w.admin(w.server.host.Pause(w.now, m.seat)) {
@@ -92,6 +72,13 @@ var serverKinds = []kind{
 	}},
 }
 
+// crash ends the process until the end of a fault.
+func (s *server) crash(f *Fault, cut bool) bool {
+	s.restart, s.chance = s.w.now+f.For, s.w.dice(f)
+	s.die(cut)
+	return true
+}
+
 // admin completes the call of an admin.
 func (w *world) admin(err error) bool {
 	w.server.after()
@@ -122,7 +109,7 @@ var diskKinds = []kind{
 		if !s.up() || s.rotten {
 			return false
 		}
-		s.chance = stream(w.plan.Seed, "fault", f.ID)
+		s.chance = w.dice(f)
 		s.rotten = s.disk.now.rot(s.chance) >= 0
 		s.restart = w.now + sec
 		s.die(false) // the recovery finds it
@@ -136,7 +123,7 @@ func (s *server) arm(failure string, f *Fault) bool {
 		return false
 	}
 	s.disk.failAt, s.disk.failure = s.disk.ops+1+int(f.N), failure
-	s.chance = stream(s.w.plan.Seed, "fault", f.ID)
+	s.chance = s.w.dice(f)
 	return true
 }
 
@@ -149,10 +136,10 @@ var strangerKinds = []kind{
 		return came
 	}},
 	{name: "stranger: noise", group: "byzantine", perHour: 60, inject: func(w *world, m *machine, f *Fault) bool {
-		return w.stranger("", noise(stream(w.plan.Seed, "fault", f.ID), 5000))
+		return w.stranger("", noise(w.dice(f), 5000))
 	}},
 	{name: "stranger: guesses", group: "byzantine", perHour: 60, n: 20, inject: func(w *world, m *machine, f *Fault) bool {
-		r := stream(w.plan.Seed, "fault", f.ID)
+		r := w.dice(f)
 		came := false
 		for range 1 + f.N {
 			a := protocol.NewAuth(w.subject.Game)
