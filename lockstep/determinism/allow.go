@@ -3,6 +3,7 @@ package determinism
 import (
 	"go/ast"
 	"go/token"
+	"slices"
 	"strings"
 )
 
@@ -38,15 +39,12 @@ func (p *program) findAllows() {
 func (p *program) addAllow(f *ast.File, g *ast.CommentGroup, c *ast.Comment, text string, code map[int]bool) {
 	text, _, _ = strings.Cut(text, "//")
 	rule, reason, _ := strings.Cut(strings.TrimSpace(text), " ")
-	complain := func(what string) {
-		p.always = append(p.always, issue{rule: "allow", pos: c.Pos(), end: c.End(), what: what})
-	}
 	if _, ok := ruleNamed(rule); !ok || rule == "allow" {
-		complain("there is no rule \"" + rule + "\"")
+		p.report("allow", c, "there is no rule \""+rule+"\"")
 		return
 	}
 	if strings.TrimSpace(reason) == "" {
-		complain("no reason is given")
+		p.report("allow", c, "no reason is given")
 		return
 	}
 	a := &allow{rule: rule, comment: c}
@@ -60,15 +58,15 @@ func (p *program) allowed(f *ast.File, g *ast.CommentGroup, c *ast.Comment, code
 		return f.FileStart, f.FileEnd
 	}
 	for _, d := range f.Decls {
+		var doc *ast.CommentGroup
 		switch d := d.(type) {
 		case *ast.FuncDecl:
-			if d.Doc == g {
-				return d.Pos(), d.End()
-			}
+			doc = d.Doc
 		case *ast.GenDecl:
-			if d.Doc == g {
-				return d.Pos(), d.End()
-			}
+			doc = d.Doc
+		}
+		if doc == g {
+			return d.Pos(), d.End()
 		}
 	}
 	file := p.Fset.File(c.Pos())
@@ -88,43 +86,28 @@ func (p *program) allowed(f *ast.File, g *ast.CommentGroup, c *ast.Comment, code
 func (p *program) codeLines(f *ast.File) map[int]bool {
 	lines := map[int]bool{}
 	file := p.Fset.File(f.FileStart)
-	ast.Inspect(f, func(n ast.Node) bool {
+	for n := range ast.Preorder(f) {
 		switch n.(type) {
-		case nil, *ast.File:
-			return true
-		case *ast.CommentGroup, *ast.Comment:
-			return false
+		case *ast.File, *ast.CommentGroup, *ast.Comment:
+			continue
 		}
 		lines[file.Line(n.Pos())] = true
 		if n.End() > n.Pos() {
 			lines[file.Line(n.End()-1)] = true
 		}
-		return true
-	})
+	}
 	return lines
 }
 
 // forgive takes away the issues that are allowed, and complains of allowances that nothing needs.
 func (p *program) forgive() {
 	for _, n := range p.nodes {
-		kept := n.issues[:0]
-		for _, i := range n.issues {
-			if !p.allow(i) {
-				kept = append(kept, i)
-			}
-		}
-		n.issues = kept
+		n.issues = slices.DeleteFunc(n.issues, p.allow)
 	}
-	kept := p.always[:0]
-	for _, i := range p.always {
-		if !p.allow(i) {
-			kept = append(kept, i)
-		}
-	}
-	p.always = kept
+	p.always = slices.DeleteFunc(p.always, p.allow)
 	for _, a := range p.allows {
 		if !a.used {
-			p.always = append(p.always, issue{rule: "allow", pos: a.comment.Pos(), end: a.comment.End(), what: "nothing here breaks the rule " + a.rule})
+			p.report("allow", a.comment, "nothing here breaks the rule "+a.rule)
 		}
 	}
 }

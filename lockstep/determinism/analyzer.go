@@ -110,16 +110,10 @@ func run(pass *analysis.Pass, all bool) int {
 }
 
 func (p *program) findParents(f *ast.File) {
-	var stack []ast.Node
-	ast.Inspect(f, func(n ast.Node) bool {
-		if n == nil {
-			stack = stack[:len(stack)-1]
-			return true
-		}
+	ast.PreorderStack(f, nil, func(n ast.Node, stack []ast.Node) bool {
 		if len(stack) > 0 {
 			p.parents[n] = stack[len(stack)-1]
 		}
-		stack = append(stack, n)
 		return true
 	})
 }
@@ -196,4 +190,9 @@ func (p *program) literal(lit *ast.FuncLit) *node {
 // report notes an issue of a node.
 func (n *node) report(rule string, at ast.Node, what string, fixes ...analysis.SuggestedFix) {
 	n.issues = append(n.issues, issue{rule: rule, pos: at.Pos(), end: at.End(), what: what, fixes: fixes})
+}
+
+// report notes an issue that counts whether something reaches it or not.
+func (p *program) report(rule string, at ast.Node, what string) {
+	p.always = append(p.always, issue{rule: rule, pos: at.Pos(), end: at.End(), what: what})
 }

@@ -3,34 +3,17 @@ package determinism
 import (
 	"go/ast"
 	"go/types"
+	"maps"
 	"slices"
 )
 
-// calledFunc returns the function that a call names, or nil.
-func (p *program) calledFunc(call *ast.CallExpr) *types.Func {
-	if id := calleeName(call); id != nil {
-		if fn, ok := p.TypesInfo.Uses[id].(*types.Func); ok {
-			return fn.Origin()
-		}
-	}
-	return nil
-}
-
-func isMethodOfInterface(fn *types.Func) bool {
-	recv := fn.Signature().Recv()
-	return recv != nil && types.IsInterface(recv.Type())
-}
-
 // isLocalLiteral reports whether a call is of a literal, or of a variable of the node that holds one.
 func (p *program) isLocalLiteral(n *node, call *ast.CallExpr) bool {
-	switch fun := ast.Unparen(call.Fun).(type) {
-	case *ast.FuncLit:
+	if _, ok := ast.Unparen(call.Fun).(*ast.FuncLit); ok {
 		return true
-	case *ast.Ident:
-		v, ok := p.TypesInfo.Uses[fun].(*types.Var)
-		return ok && p.locals.vars[v] != nil && n.declares(v)
 	}
-	return false
+	v := p.variable(call.Fun)
+	return p.locals.vars[v] != nil && n.declares(v)
 }
 
 // isPureFunc reports whether a function of another package is known to change nothing.
@@ -46,30 +29,21 @@ func (p *program) isPureFunc(fn *types.Func) bool {
 		if fn.Pkg().Path() == "regexp" || qualified(fn) == "strings.Replacer.Replace" {
 			return true
 		}
-		_, byPointer := recvType(fn).(*types.Pointer)
-		return !byPointer && (slices.Contains(pureStandard, fn.Pkg().Path()) || pureNames[qualified(fn)])
+		return !byPointer(fn) && (slices.Contains(pureStandard, fn.Pkg().Path()) || pureNames[qualified(fn)])
 	}
 	return !p.ImportObjectFact(fn, &writer{})
 }
 
-// recvType returns the type of a method's receiver, or nil.
-func recvType(fn *types.Func) types.Type {
-	if recv := fn.Signature().Recv(); recv != nil {
-		return types.Unalias(recv.Type())
-	}
-	return nil
-}
-
 // isPureCall reports whether a call changes nothing.
 func (p *program) isPureCall(call *ast.CallExpr) bool {
-	if p.TypesInfo.Types[call.Fun].IsType() {
+	if p.isConversion(call) {
 		return true
 	}
 	switch p.builtin(call) {
 	case "len", "cap", "min", "max", "make", "new", "complex", "real", "imag":
 		return true
 	case "":
-		fn := p.calledFunc(call)
+		fn := p.namedFunc(call.Fun)
 		return fn != nil && p.isPureFunc(fn)
 	}
 	return false
@@ -77,7 +51,7 @@ func (p *program) isPureCall(call *ast.CallExpr) bool {
 
 // effectsOf returns what a call changes, as far as it has a name.
 func (p *program) effectsOf(call *ast.CallExpr) effects {
-	fn := p.calledFunc(call)
+	fn := p.namedFunc(call.Fun)
 	if fn != nil && fn.Pkg() == p.Pkg && !isMethodOfInterface(fn) {
 		if n := p.objects[fn]; n != nil {
 			seen := effects{writes: map[place]bool{}, outer: map[place]bool{}}
@@ -88,7 +62,7 @@ func (p *program) effectsOf(call *ast.CallExpr) effects {
 	}
 	n := &node{effects: effects{writes: map[place]bool{}, outer: map[place]bool{}}}
 	switch {
-	case p.TypesInfo.Types[call.Fun].IsType() || p.builtin(call) != "":
+	case p.isConversion(call) || p.builtin(call) != "":
 	case fn == nil:
 		p.literalEffects(n, call)
 	case !p.isPureFunc(fn):
@@ -100,10 +74,8 @@ func (p *program) effectsOf(call *ast.CallExpr) effects {
 // literalEffects notes what a call of a function literal, or of a variable that holds one, changes.
 func (p *program) literalEffects(n *node, call *ast.CallExpr) {
 	lit, _ := ast.Unparen(call.Fun).(*ast.FuncLit)
-	if id, ok := ast.Unparen(call.Fun).(*ast.Ident); ok {
-		if v, ok := p.TypesInfo.Uses[id].(*types.Var); ok {
-			lit = p.locals.vars[v]
-		}
+	if v := p.variable(call.Fun); v != nil {
+		lit = p.locals.vars[v]
 	}
 	if lit == nil {
 		return
@@ -114,14 +86,9 @@ func (p *program) literalEffects(n *node, call *ast.CallExpr) {
 		merge(inner.writes, c.writes)
 		merge(inner.outer, c.outer)
 	}
-	for w := range inner.writes {
-		if !inner.declares(w.v) {
-			n.writes[w] = true
-		}
-	}
-	for w := range inner.outer {
-		if !inner.declares(w.v) {
-			n.outer[w] = true
-		}
-	}
+	inside := func(w place, _ bool) bool { return inner.declares(w.v) }
+	maps.DeleteFunc(inner.writes, inside)
+	maps.DeleteFunc(inner.outer, inside)
+	maps.Copy(n.writes, inner.writes)
+	maps.Copy(n.outer, inner.outer)
 }

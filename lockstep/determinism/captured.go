@@ -25,18 +25,18 @@ func (p *program) captured(n *node, e ast.Expr, seen map[*types.Func]bool) {
 	case *ast.FuncLit:
 		p.capturedBy(n, e)
 	case *ast.Ident:
-		if v, ok := p.TypesInfo.Uses[e].(*types.Var); ok && p.locals.vars[v] != nil {
-			p.capturedBy(n, p.locals.vars[v])
+		if lit := p.locals.vars[p.variable(e)]; lit != nil {
+			p.capturedBy(n, lit)
 		}
 	case *ast.SelectorExpr:
 		p.boundTo(n, e)
 	case *ast.CallExpr: // makes the function, perhaps around others
 		for _, arg := range e.Args {
-			if t := p.TypesInfo.TypeOf(arg); t != nil && isCore[*types.Signature](t) {
+			if isCore[*types.Signature](p.typeOf(arg)) {
 				p.captured(n, arg, seen)
 			}
 		}
-		if fn := p.calledFunc(e); fn != nil && !seen[fn] && p.objects[fn] != nil {
+		if fn := p.namedFunc(e.Fun); fn != nil && !seen[fn] && p.objects[fn] != nil {
 			seen[fn] = true
 			p.capturedByMade(p.objects[fn], seen)
 		}
@@ -69,14 +69,11 @@ func (p *program) capturedBy(n *node, lit *ast.FuncLit) {
 		}
 		return v
 	}
-	ast.Inspect(lit, func(at ast.Node) bool {
-		if at != nil {
-			p.changes(at, around, func(v *types.Var, place ast.Node) {
-				n.report("captured", place, v.Name()+" of the function around is changed")
-			})
-		}
-		return true
-	})
+	for at := range ast.Preorder(lit) {
+		p.changes(at, around, func(v *types.Var, place ast.Node) {
+			n.report("captured", place, v.Name()+" of the function around is changed")
+		})
+	}
 }
 
 // boundTo reports a method value whose method changes a field of what it is bound to.
@@ -87,11 +84,10 @@ func (p *program) boundTo(n *node, e *ast.SelectorExpr) {
 	}
 	fn, _ := s.Obj().(*types.Func)
 	m := p.objects[fn.Origin()]
-	recv, ok := recvType(fn.Origin()).(*types.Pointer)
-	if m == nil || !ok {
+	if m == nil || !byPointer(fn) {
 		return
 	}
-	fields, ok := recv.Elem().Underlying().(*types.Struct)
+	fields, ok := deref(fn.Origin().Signature().Recv().Type()).Underlying().(*types.Struct)
 	if !ok {
 		return
 	}
@@ -108,14 +104,14 @@ func (p *program) boundTo(n *node, e *ast.SelectorExpr) {
 // methodValue gives the variable that a method which may change it is bound to, to be called later.
 func (p *program) methodValue(e *ast.SelectorExpr, give func(ast.Expr)) {
 	s := p.TypesInfo.Selections[e]
-	if s == nil || s.Kind() != types.MethodVal || !types.Identical(s.Type(), p.TypesInfo.TypeOf(e)) {
+	if s == nil || s.Kind() != types.MethodVal || !types.Identical(s.Type(), p.typeOf(e)) {
 		return
 	}
 	if call, ok := p.parents[e].(*ast.CallExpr); ok && call.Fun == ast.Expr(e) {
 		return
 	}
 	fn, _ := s.Obj().(*types.Func)
-	if _, byPointer := recvType(fn.Origin()).(*types.Pointer); byPointer && fn.Pkg() != nil && fn.Pkg().Path() != "sync" && !p.isPureFunc(fn.Origin()) {
+	if byPointer(fn) && fn.Pkg() != nil && fn.Pkg().Path() != "sync" && !p.isPureFunc(fn.Origin()) {
 		give(e.X)
 	}
 }

@@ -31,15 +31,9 @@ func (p *program) dynamic(n *node, id *ast.Ident, method *types.Func, iface type
 			}
 		}
 	}
-	if !found && !isStandard(method.Pkg().Path()) && !isParameter(iface) {
+	if _, isParameter := iface.(*types.TypeParam); !found && !isStandard(method.Pkg().Path()) && !isParameter {
 		n.report("unseen", id, "no type in sight has the method "+types.TypeString(iface, types.RelativeTo(p.Pkg))+"."+method.Name())
 	}
-}
-
-// isParameter reports whether a type is the constraint of a type parameter, whose types are seen where it is used.
-func isParameter(t types.Type) bool {
-	_, ok := t.(*types.TypeParam)
-	return ok
 }
 
 // methodOf returns the method of a type that stands for an interface's, or nil if it is not one of that interface.
@@ -93,10 +87,7 @@ func (p *program) instance(n *node, id *ast.Ident) {
 // functionField resolves the use of a field that holds a function to all functions that the package puts into it.
 func (p *program) functionField(n *node, id *ast.Ident, field *types.Var) {
 	field = field.Origin()
-	if _, ok := field.Type().Underlying().(*types.Signature); !ok || field.Pkg() != p.Pkg {
-		return
-	}
-	if !p.isCalled(id) {
+	if !is[*types.Signature](field.Type()) || field.Pkg() != p.Pkg || !p.isCalled(id) {
 		return
 	}
 	values := p.locals.fields[field]
@@ -104,7 +95,7 @@ func (p *program) functionField(n *node, id *ast.Ident, field *types.Var) {
 		if lit, ok := ast.Unparen(v).(*ast.FuncLit); ok {
 			n.refs = append(n.refs, p.literal(lit))
 		} else if fn := p.namedFunc(v); fn != nil {
-			p.refer(n, id, fn.Origin())
+			p.refer(n, id, fn)
 		} else if !p.TypesInfo.Types[v].IsNil() {
 			n.report("unseen", id, "the function in the field "+field.Name())
 		}
@@ -133,19 +124,18 @@ type localFuncs struct {
 func (p *program) findLocalFuncs() {
 	p.locals = localFuncs{map[*types.Var]*ast.FuncLit{}, map[*types.Var][]ast.Expr{}}
 	for _, f := range p.files {
-		ast.Inspect(f, func(n ast.Node) bool {
+		for n := range ast.Preorder(f) {
 			switch n := n.(type) {
 			case *ast.AssignStmt:
-				if len(n.Lhs) == len(n.Rhs) {
-					for i := range n.Lhs {
+				for i := range n.Lhs {
+					if len(n.Lhs) == len(n.Rhs) {
 						p.setFunc(n.Lhs[i], n.Rhs[i])
 					}
 				}
 			case *ast.CompositeLit:
 				p.setFields(n)
 			}
-			return true
-		})
+		}
 	}
 }
 
@@ -153,10 +143,9 @@ func (p *program) findLocalFuncs() {
 func (p *program) setFunc(left, right ast.Expr) {
 	switch left := ast.Unparen(left).(type) {
 	case *ast.Ident:
-		if v, ok := p.TypesInfo.ObjectOf(left).(*types.Var); ok {
-			if lit, ok := ast.Unparen(right).(*ast.FuncLit); ok {
-				p.locals.vars[v] = lit
-			}
+		v := p.variable(left)
+		if lit, ok := ast.Unparen(right).(*ast.FuncLit); ok && v != nil {
+			p.locals.vars[v] = lit
 		}
 	case *ast.SelectorExpr:
 		if v, ok := p.TypesInfo.Uses[left.Sel].(*types.Var); ok && v.IsField() {
@@ -166,24 +155,19 @@ func (p *program) setFunc(left, right ast.Expr) {
 }
 
 func (p *program) setFields(lit *ast.CompositeLit) {
-	t := p.TypesInfo.TypeOf(lit)
-	if t == nil {
-		return
-	}
-	s, ok := deref(t).Underlying().(*types.Struct)
+	s, ok := deref(p.typeOf(lit)).Underlying().(*types.Struct)
 	if !ok {
 		return
 	}
 	for i, e := range lit.Elts {
+		var v *types.Var
 		if kv, ok := e.(*ast.KeyValueExpr); ok {
-			if key, ok := kv.Key.(*ast.Ident); ok {
-				if v, ok := p.TypesInfo.Uses[key].(*types.Var); ok {
-					p.locals.fields[v.Origin()] = append(p.locals.fields[v.Origin()], kv.Value)
-				}
-			}
+			v, e = p.variable(kv.Key), kv.Value
 		} else if i < s.NumFields() {
-			v := s.Field(i).Origin()
-			p.locals.fields[v] = append(p.locals.fields[v], e)
+			v = s.Field(i)
+		}
+		if v != nil {
+			p.locals.fields[v.Origin()] = append(p.locals.fields[v.Origin()], e)
 		}
 	}
 }

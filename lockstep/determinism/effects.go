@@ -33,29 +33,35 @@ type effects struct {
 func (p *program) findEffects(n *node) {
 	n.writes, n.outer = map[place]bool{}, map[place]bool{}
 	for _, body := range n.bodies {
-		ast.Inspect(body, func(at ast.Node) bool {
+		for at := range ast.Preorder(body) {
+			for _, e := range assigned(at) {
+				p.noteWrite(n, e)
+			}
 			switch at := at.(type) {
-			case *ast.AssignStmt:
-				if at.Tok != token.DEFINE {
-					for _, e := range at.Lhs {
-						p.noteWrite(n, e)
-					}
-				}
-			case *ast.IncDecStmt:
-				p.noteWrite(n, at.X)
-			case *ast.RangeStmt:
-				if at.Tok == token.ASSIGN {
-					p.noteWrite(n, at.Key)
-					p.noteWrite(n, at.Value)
-				}
 			case *ast.SendStmt, *ast.GoStmt, *ast.SelectStmt, *ast.DeferStmt:
 				n.any = true
 			case *ast.CallExpr:
 				p.called(n, at)
 			}
-			return true
-		})
+		}
 	}
+}
+
+// assigned returns the expressions to which a statement assigns, without new variables. Some may be nil.
+func assigned(at ast.Node) []ast.Expr {
+	switch at := at.(type) {
+	case *ast.AssignStmt:
+		if at.Tok != token.DEFINE {
+			return at.Lhs
+		}
+	case *ast.IncDecStmt:
+		return []ast.Expr{at.X}
+	case *ast.RangeStmt:
+		if at.Tok == token.ASSIGN {
+			return []ast.Expr{at.Key, at.Value}
+		}
+	}
+	return nil
 }
 
 // spreadEffects adds to each node the effects of all that it calls.
@@ -84,11 +90,6 @@ func merge(to, from map[place]bool) bool {
 	return len(to) > before
 }
 
-// isLocalVar reports whether a variable belongs to one function.
-func isLocalVar(v *types.Var) bool {
-	return !v.IsField() && v.Pkg() != nil && v.Parent() != v.Pkg().Scope()
-}
-
 // noteWrite notes that an expression is assigned to.
 func (p *program) noteWrite(n *node, e ast.Expr) {
 	if e == nil || isBlank(e) {
@@ -99,7 +100,7 @@ func (p *program) noteWrite(n *node, e ast.Expr) {
 		n.any = true
 	}
 	if star, ok := e.(*ast.StarExpr); ok {
-		if s, ok := p.TypesInfo.TypeOf(star).Underlying().(*types.Struct); ok {
+		if s, ok := p.typeOf(star).Underlying().(*types.Struct); ok {
 			for f := range s.Fields() {
 				n.writes[place{f.Origin(), false}] = true
 			}
@@ -140,13 +141,7 @@ func (p *program) containers(e ast.Expr, give func(place)) {
 		default:
 			return
 		}
-		t := p.TypesInfo.TypeOf(x)
-		if t == nil {
-			return
-		}
-		switch t.Underlying().(type) {
-		case *types.Struct, *types.Array:
-		default:
+		if t := p.typeOf(x); !is[*types.Struct](t) && !is[*types.Array](t) {
 			return
 		}
 		if w, ok := p.placeAt(x); ok {
@@ -160,26 +155,17 @@ func (p *program) containers(e ast.Expr, give func(place)) {
 func (p *program) outlives(n *node, e ast.Expr) bool {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.Ident:
-		v, ok := p.TypesInfo.ObjectOf(e).(*types.Var)
-		return !ok || !n.declares(v)
+		v := p.variable(e)
+		return v == nil || !n.declares(v)
 	case *ast.SelectorExpr:
-		t := p.TypesInfo.TypeOf(e.X)
-		if t == nil {
-			return true
-		}
-		if _, ok := t.Underlying().(*types.Struct); !ok {
-			return true
-		}
-		return p.outlives(n, e.X)
+		return !is[*types.Struct](p.typeOf(e.X)) || p.outlives(n, e.X)
 	case *ast.IndexExpr:
-		t := p.TypesInfo.TypeOf(e.X)
-		if t == nil {
-			return true
-		}
-		if _, ok := t.Underlying().(*types.Array); !ok {
+		switch t := p.typeOf(e.X); {
+		case is[*types.Array](t):
+			return p.outlives(n, e.X)
+		case t != types.Typ[types.Invalid]:
 			return !p.isFresh(n, e.X)
 		}
-		return p.outlives(n, e.X)
 	}
 	return true
 }
@@ -191,23 +177,19 @@ func (n *node) declares(v *types.Var) bool {
 
 // isFresh reports whether an expression is a variable that the node made with make or as a literal.
 func (p *program) isFresh(n *node, e ast.Expr) bool {
-	id, ok := ast.Unparen(e).(*ast.Ident)
-	if !ok {
-		return false
-	}
-	v, ok := p.TypesInfo.ObjectOf(id).(*types.Var)
-	if !ok || !n.declares(v) {
+	v := p.variable(e)
+	if v == nil || !n.declares(v) {
 		return false
 	}
 	fresh := false
 	for _, body := range n.bodies {
-		ast.Inspect(body, func(at ast.Node) bool {
+		for at := range ast.Preorder(body) {
 			a, ok := at.(*ast.AssignStmt)
 			if !ok || len(a.Lhs) != len(a.Rhs) {
-				return true
+				continue
 			}
 			for i, left := range a.Lhs {
-				if l, ok := left.(*ast.Ident); !ok || p.TypesInfo.ObjectOf(l) != types.Object(v) {
+				if p.variable(left) != v {
 					continue
 				}
 				switch r := ast.Unparen(a.Rhs[i]).(type) {
@@ -219,8 +201,7 @@ func (p *program) isFresh(n *node, e ast.Expr) bool {
 					fresh = false
 				}
 			}
-			return true
-		})
+		}
 	}
 	return fresh
 }
@@ -240,7 +221,7 @@ var pureNames = map[string]bool{
 
 // called notes what a call may change.
 func (p *program) called(n *node, call *ast.CallExpr) {
-	if p.TypesInfo.Types[call.Fun].IsType() {
+	if p.isConversion(call) {
 		return
 	}
 	if b := p.builtin(call); b != "" {
@@ -249,7 +230,7 @@ func (p *program) called(n *node, call *ast.CallExpr) {
 		}
 		return
 	}
-	fn := p.calledFunc(call)
+	fn := p.namedFunc(call.Fun)
 	switch {
 	case fn == nil: // a literal that is called is part of the body, and so is one in a variable of it
 		n.any = n.any || !p.isLocalLiteral(n, call)
@@ -266,8 +247,7 @@ func (p *program) called(n *node, call *ast.CallExpr) {
 // argumentsWritten notes that a function of which nothing more is known may change what it is called on and is given.
 func (p *program) argumentsWritten(n *node, call *ast.CallExpr) {
 	if sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok && p.TypesInfo.Selections[sel] != nil {
-		_, byPointer := recvType(p.calledFunc(call)).(*types.Pointer)
-		if w, ok := p.placeAt(sel.X); ok && byPointer && !isPointer(p.TypesInfo.TypeOf(sel.X)) {
+		if w, ok := p.placeAt(sel.X); ok && byPointer(p.namedFunc(call.Fun)) && !is[*types.Pointer](p.typeOf(sel.X)) {
 			n.writes[w] = true
 		}
 	}
@@ -276,18 +256,10 @@ func (p *program) argumentsWritten(n *node, call *ast.CallExpr) {
 			if w, ok := p.placeAt(u.X); ok {
 				n.writes[w] = true
 			}
-		} else if t := p.TypesInfo.TypeOf(arg); t != nil && isCore[*types.Slice](t) {
+		} else if isCore[*types.Slice](p.typeOf(arg)) {
 			n.writesElements(p, arg)
 		}
 	}
-}
-
-func isPointer(t types.Type) bool {
-	if t == nil {
-		return false
-	}
-	_, ok := t.Underlying().(*types.Pointer)
-	return ok
 }
 
 func (n *node) writesElements(p *program, e ast.Expr) {

@@ -18,15 +18,9 @@ import (
 // fractionBits returns the bits behind the point of a fixed-point type of another package, which by the convention of
 // package state has a method FractionBits, or 0.
 func (p *program) fractionBits(t types.Type) int {
-	if t == nil {
-		return 0
-	}
 	named, ok := types.Unalias(t).(*types.Named)
-	if !ok || named.Obj().Pkg() == p.Pkg {
+	if !ok || named.Obj().Pkg() == p.Pkg || !isKind(named, types.IsInteger) {
 		return 0 // the package of the type implements it
-	}
-	if b, ok := named.Underlying().(*types.Basic); !ok || b.Info()&types.IsInteger == 0 {
-		return 0
 	}
 	if o, _, _ := types.LookupFieldOrMethod(named, false, nil, "FractionBits"); o == nil {
 		return 0
@@ -36,13 +30,13 @@ func (p *program) fractionBits(t types.Type) int {
 
 // fixedOperation looks at an operation on fixed-point numbers.
 func (p *program) fixedOperation(n *node, at ast.Node, op token.Token, x, y ast.Expr) {
-	t := p.TypesInfo.TypeOf(x)
+	t := p.typeOf(x)
 	full := p.fractionBits(t)
 	if full == 0 {
-		t = p.TypesInfo.TypeOf(y)
+		t = p.typeOf(y)
 		full = p.fractionBits(t)
 	}
-	if e, ok := at.(ast.Expr); full == 0 || ok && p.TypesInfo.Types[e].Value != nil {
+	if e, ok := at.(ast.Expr); full == 0 || ok && p.constant(e) != nil {
 		return
 	}
 	a, b := p.scale(x, full), p.scale(y, full)
@@ -71,18 +65,18 @@ func (p *program) fixedOperation(n *node, at ast.Node, op token.Token, x, y ast.
 // and does not come from one.
 func (p *program) isWhole(e ast.Expr) bool {
 	e = ast.Unparen(e)
-	if v := p.TypesInfo.Types[e].Value; v != nil {
+	if v := p.constant(e); v != nil {
 		n, ok := constant.Int64Val(constant.ToInt(v))
 		return ok && n != 0 && -1<<16 < n && n < 1<<16 && !p.mentionsFixed(e) // a greater one is meant as it is
 	}
 	call, ok := e.(*ast.CallExpr)
-	return ok && p.TypesInfo.Types[call.Fun].IsType() && p.scale(e, 32) == 0
+	return ok && p.isConversion(call) && p.scale(e, 32) == 0
 }
 
 // isUnit reports whether an expression is a constant such as 3*fixed.One, which only makes sense beside a count, whatever
 // type that has.
 func (p *program) isUnit(e ast.Expr) bool {
-	v := p.TypesInfo.Types[e].Value
+	v := p.constant(e)
 	if v == nil || !p.mentionsFixed(e) {
 		return false
 	}
@@ -91,7 +85,7 @@ func (p *program) isUnit(e ast.Expr) bool {
 }
 
 func (p *program) isZero(e ast.Expr) bool {
-	v := p.TypesInfo.Types[e].Value
+	v := p.constant(e)
 	return v != nil && v.Kind() == constant.Int && constant.Sign(v) == 0
 }
 
@@ -102,7 +96,7 @@ func (p *program) isCounted(at ast.Node) bool {
 		case *ast.ParenExpr:
 			at = outer
 		case *ast.CallExpr:
-			return p.TypesInfo.Types[outer.Fun].IsType() && p.fractionBits(p.TypesInfo.TypeOf(outer)) == 0
+			return p.isConversion(outer) && p.fractionBits(p.typeOf(outer)) == 0
 		default:
 			return false
 		}
@@ -112,7 +106,7 @@ func (p *program) isCounted(at ast.Node) bool {
 // scale returns the bits behind the point of an expression.
 func (p *program) scale(e ast.Expr, full int) int {
 	e = ast.Unparen(e)
-	if v := p.TypesInfo.Types[e].Value; v != nil {
+	if v := p.constant(e); v != nil {
 		if p.mentionsFixed(e) {
 			return full
 		}
@@ -120,7 +114,7 @@ func (p *program) scale(e ast.Expr, full int) int {
 	}
 	switch e := e.(type) {
 	case *ast.CallExpr:
-		if p.TypesInfo.Types[e.Fun].IsType() && len(e.Args) == 1 {
+		if p.isConversion(e) && len(e.Args) == 1 {
 			return p.scaleOfConversion(e.Args[0], full)
 		}
 	case *ast.BinaryExpr:
@@ -130,7 +124,7 @@ func (p *program) scale(e ast.Expr, full int) int {
 	case *ast.SelectorExpr:
 		return p.scaleOfField(e, full)
 	case *ast.Ident:
-		if v, ok := p.TypesInfo.Uses[e].(*types.Var); ok {
+		if v := p.variable(e); v != nil {
 			return p.scaleOfVar(v, full)
 		}
 	}
@@ -140,21 +134,17 @@ func (p *program) scale(e ast.Expr, full int) int {
 // scaleOfConversion is the scale of an integer that becomes a fixed-point number: a count, unless it was made from parts
 // of one.
 func (p *program) scaleOfConversion(arg ast.Expr, full int) int {
-	if p.fractionBits(p.TypesInfo.TypeOf(arg)) != 0 {
+	if p.fractionBits(p.typeOf(arg)) != 0 {
 		return p.scale(arg, full)
 	}
 	raw, shifted := p.mentionsFixed(arg), 0
-	ast.Inspect(arg, func(n ast.Node) bool {
-		if b, ok := n.(*ast.BinaryExpr); ok {
-			switch b.Op {
-			case token.SHL:
-				raw = true
-			case token.SHR:
-				shifted = max(shifted, p.shiftOf(b.Y))
-			}
+	for n := range ast.Preorder(arg) {
+		if b, ok := n.(*ast.BinaryExpr); ok && b.Op == token.SHL {
+			raw = true
+		} else if ok && b.Op == token.SHR {
+			shifted = max(shifted, p.shiftOf(b.Y))
 		}
-		return true
-	})
+	}
 	if raw {
 		return max(full-shifted, 0)
 	}
@@ -167,7 +157,7 @@ func (p *program) scaleOfOperation(e *ast.BinaryExpr, full int) int {
 	case token.MUL:
 		return min(a+b, full)
 	case token.QUO:
-		if v := p.TypesInfo.Types[e.Y].Value; v != nil {
+		if v := p.constant(e.Y); v != nil {
 			if k := powerOfTwo(v); k >= 0 && b == 0 {
 				return max(a-k, 0)
 			}
@@ -182,7 +172,7 @@ func (p *program) scaleOfOperation(e *ast.BinaryExpr, full int) int {
 }
 
 func (p *program) shiftOf(e ast.Expr) int {
-	if v := p.TypesInfo.Types[e].Value; v != nil {
+	if v := p.constant(e); v != nil {
 		if n, ok := constant.Int64Val(constant.ToInt(v)); ok && n >= 0 && n < 64 {
 			return int(n)
 		}
@@ -201,23 +191,20 @@ func powerOfTwo(v constant.Value) int {
 
 // mentionsFixed reports whether a fixed-point number is part of an expression, types aside.
 func (p *program) mentionsFixed(e ast.Expr) bool {
-	found := false
-	ast.Inspect(e, func(n ast.Node) bool {
-		if id, ok := n.(*ast.Ident); ok {
-			switch o := p.TypesInfo.Uses[id].(type) {
-			case *types.Const, *types.Var:
-				found = found || p.fractionBits(o.Type()) != 0
-			}
+	return contains(e, func(n ast.Node) bool {
+		id, _ := n.(*ast.Ident)
+		switch o := p.TypesInfo.Uses[id].(type) {
+		case *types.Const, *types.Var:
+			return p.fractionBits(o.Type()) != 0
 		}
-		return !found
+		return false
 	})
-	return found
 }
 
 // methodFix suggests to call a method of the type.
 func (p *program) methodFix(at ast.Node, method string, x, y ast.Expr, t types.Type) []analysis.SuggestedFix {
 	o, _, _ := types.LookupFieldOrMethod(t, false, nil, method)
-	if fn, ok := o.(*types.Func); !ok || fn.Signature().Params().Len() != 1 || !types.Identical(p.TypesInfo.TypeOf(x), t) {
+	if fn, ok := o.(*types.Func); !ok || fn.Signature().Params().Len() != 1 || !types.Identical(p.typeOf(x), t) {
 		return nil
 	}
 	left := types.ExprString(x)

@@ -46,8 +46,8 @@ func (p *program) variableAt(e ast.Expr, behind bool, wanted func(types.Object) 
 // sharedWith returns the variable with which a local one shares what is behind it: its list, map or pointer was always
 // taken from there.
 func (p *program) sharedWith(id *ast.Ident, wanted func(types.Object) *types.Var) (shared *types.Var) {
-	v, ok := p.TypesInfo.Uses[id].(*types.Var)
-	if !ok || p.sharing[v] || !isCore[*types.Slice](v.Type()) && !isCore[*types.Map](v.Type()) && !isPointer(v.Type()) {
+	v := p.variable(id)
+	if v == nil || p.sharing[v] || !isCore[*types.Slice](v.Type()) && !isCore[*types.Map](v.Type()) && !is[*types.Pointer](v.Type()) {
 		return nil
 	}
 	p.sharing[v] = true
@@ -86,25 +86,14 @@ func (p *program) changes(at ast.Node, wanted func(types.Object) *types.Var, giv
 			}
 		}
 	}
-	target := func(e ast.Expr) { look(e, false) }
 	content := func(e ast.Expr) { look(e, true) }
+	for _, e := range assigned(at) {
+		look(e, false)
+	}
 	switch at := at.(type) {
-	case *ast.AssignStmt:
-		if at.Tok != token.DEFINE {
-			for _, e := range at.Lhs {
-				target(e)
-			}
-		}
-	case *ast.IncDecStmt:
-		target(at.X)
-	case *ast.RangeStmt:
-		if at.Tok == token.ASSIGN {
-			target(at.Key)
-			target(at.Value)
-		}
 	case *ast.UnaryExpr:
 		if at.Op == token.AND && p.isChangedBehind(at) {
-			target(at.X)
+			look(at.X, false)
 		}
 	case *ast.CallExpr:
 		p.globalCall(at, content)
@@ -116,7 +105,7 @@ func (p *program) changes(at ast.Node, wanted func(types.Object) *types.Var, giv
 // isChangedBehind reports whether something may be changed by its address: if it is no struct, if the package changes a
 // field of such structs, or if a call gets it that changes something.
 func (p *program) isChangedBehind(address *ast.UnaryExpr) bool {
-	s, ok := p.TypesInfo.TypeOf(address.X).Underlying().(*types.Struct)
+	s, ok := p.typeOf(address.X).Underlying().(*types.Struct)
 	if !ok {
 		return true
 	}
@@ -155,14 +144,12 @@ func (p *program) globalCall(call *ast.CallExpr, target func(ast.Expr)) {
 	default:
 		return
 	}
-	fn := p.calledFunc(call)
+	fn := p.namedFunc(call.Fun)
 	if fn == nil || p.isPureFunc(fn) || fn.Pkg() == nil {
 		return
 	}
-	if sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok && p.TypesInfo.Selections[sel] != nil && fn.Pkg().Path() != "sync" && !isMethodOfInterface(fn) {
-		if _, byPointer := recvType(fn).(*types.Pointer); byPointer {
-			target(sel.X)
-		}
+	if sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok && p.TypesInfo.Selections[sel] != nil && fn.Pkg().Path() != "sync" && byPointer(fn) {
+		target(sel.X)
 	}
 	if changesList(fn) && len(call.Args) > 0 {
 		target(call.Args[0])
@@ -200,10 +187,9 @@ func (p *program) globalWrite(n *node, at ast.Node) {
 func (p *program) directWrites(n *node) map[*types.Var]bool {
 	found := map[*types.Var]bool{}
 	for _, body := range n.bodies {
-		ast.Inspect(body, func(at ast.Node) bool {
+		for at := range ast.Preorder(body) {
 			p.globalWrites(at, func(v *types.Var, _ ast.Node) { found[v] = found[v] || v.Pkg() == p.Pkg })
-			return true
-		})
+		}
 	}
 	return found
 }

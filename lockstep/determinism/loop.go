@@ -45,7 +45,7 @@ type changed struct {
 
 func newLoop(p *program, stmt *ast.RangeStmt) *loop {
 	l := &loop{program: p, stmt: stmt, changes: map[*types.Var]changed{}}
-	if id, ok := stmt.Key.(*ast.Ident); ok && p.standardCall(stmt.X, "maps") != "Values" {
+	if id, ok := stmt.Key.(*ast.Ident); ok && p.standardFunc(stmt.X, "maps") != "Values" {
 		l.key = p.TypesInfo.ObjectOf(id)
 	}
 	if id, ok := stmt.Value.(*ast.Ident); ok {

@@ -69,20 +69,13 @@ func (p *program) placeOf(e ast.Expr) *types.Var {
 
 // readsChanged requires that nothing in the loop reads what it changes, but the change itself.
 func (l *loop) readsChanged() {
-	ast.Inspect(l.stmt.Body, func(n ast.Node) bool {
-		id, ok := n.(*ast.Ident)
-		if !ok {
-			return true
-		}
-		v, ok := l.TypesInfo.Uses[id].(*types.Var)
-		if !ok {
-			return true
-		}
+	for n := range ast.Preorder(l.stmt.Body) {
+		id, _ := n.(*ast.Ident)
+		v, _ := l.TypesInfo.Uses[id].(*types.Var)
 		if how, ok := l.changes[v]; ok && !l.isChange(id, v, how) {
 			l.fail(id)
 		}
-		return true
-	})
+	}
 }
 
 // isChange reports whether the name of a changed variable belongs to its change.
@@ -115,8 +108,6 @@ func (l *loop) isChange(id *ast.Ident, v *types.Var, how changed) bool {
 	return false
 }
 
-func within(n, outer ast.Node) bool { return outer.Pos() <= n.Pos() && n.End() <= outer.End() }
-
 // leaves looks at loops that end before all elements were seen: one way out, the same for whichever element takes it.
 func (l *loop) leaves() {
 	if len(l.changes) > 0 {
@@ -147,16 +138,11 @@ func (l *loop) leaves() {
 
 // usesInner reports whether an expression uses a variable that the loop declares.
 func (l *loop) usesInner(e ast.Expr) bool {
-	found := false
-	ast.Inspect(e, func(n ast.Node) bool {
-		if id, ok := n.(*ast.Ident); ok {
-			if v, ok := l.TypesInfo.Uses[id].(*types.Var); ok && !v.IsField() && l.declares(v) {
-				found = true
-			}
-		}
-		return !found
+	return contains(e, func(n ast.Node) bool {
+		id, _ := n.(*ast.Ident)
+		v, ok := l.TypesInfo.Uses[id].(*types.Var)
+		return ok && !v.IsField() && l.declares(v)
 	})
-	return found
 }
 
 // declares reports whether a variable lives no longer than one pass of the loop.
@@ -171,11 +157,9 @@ func (l *loop) isLocal(e ast.Expr) bool {
 		o := l.TypesInfo.ObjectOf(e)
 		return o != nil && l.declares(o)
 	case *ast.SelectorExpr:
-		_, isPointer := l.TypesInfo.TypeOf(e.X).Underlying().(*types.Pointer)
-		return !isPointer && l.isLocal(e.X)
+		return !is[*types.Pointer](l.typeOf(e.X)) && l.isLocal(e.X)
 	case *ast.IndexExpr:
-		_, isArray := l.TypesInfo.TypeOf(e.X).Underlying().(*types.Array)
-		return isArray && l.isLocal(e.X)
+		return is[*types.Array](l.typeOf(e.X)) && l.isLocal(e.X)
 	}
 	return false
 }
@@ -209,14 +193,7 @@ func (l *loop) isKey(e ast.Expr) bool {
 	return ok && l.key != nil && l.TypesInfo.ObjectOf(id) == l.key
 }
 
-func (l *loop) isInteger(e ast.Expr) bool {
-	t := l.TypesInfo.TypeOf(e)
-	if t == nil {
-		return false
-	}
-	b, ok := t.Underlying().(*types.Basic)
-	return ok && b.Info()&types.IsInteger != 0
-}
+func (l *loop) isInteger(e ast.Expr) bool { return isKind(l.typeOf(e), types.IsInteger) }
 
 // isAppend reports whether a statement is "x = append(x, …)".
 func (l *loop) isAppend(s *ast.AssignStmt) bool {
@@ -225,19 +202,4 @@ func (l *loop) isAppend(s *ast.AssignStmt) bool {
 	}
 	call, ok := s.Rhs[0].(*ast.CallExpr)
 	return ok && l.builtin(call) == "append" && types.ExprString(call.Args[0]) == types.ExprString(s.Lhs[0])
-}
-
-func isBlank(e ast.Expr) bool {
-	id, ok := e.(*ast.Ident)
-	return ok && id.Name == "_"
-}
-
-// builtin returns the name of the builtin function that is called, or nothing.
-func (p *program) builtin(call *ast.CallExpr) string {
-	if id, ok := ast.Unparen(call.Fun).(*ast.Ident); ok {
-		if b, ok := p.TypesInfo.Uses[id].(*types.Builtin); ok {
-			return b.Name()
-		}
-	}
-	return ""
 }

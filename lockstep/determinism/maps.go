@@ -13,23 +13,7 @@ var iterators = map[string]bool{"Keys": true, "Values": true, "All": true}
 
 // isIterator reports whether an expression is a call of one of them.
 func (p *program) isIterator(e ast.Expr) bool {
-	return iterators[p.standardCall(e, "maps")]
-}
-
-// standardCall returns which function of a package of the standard library an expression calls, or nothing.
-func (p *program) standardCall(e ast.Node, path string) string {
-	call, ok := e.(*ast.CallExpr)
-	if !ok {
-		return ""
-	}
-	id := calleeName(call)
-	if id == nil {
-		return ""
-	}
-	if fn, ok := p.TypesInfo.Uses[id].(*types.Func); ok && fn.Pkg() != nil && fn.Pkg().Path() == path && fn.Signature().Recv() == nil {
-		return fn.Name()
-	}
-	return ""
+	return iterators[p.standardFunc(e, "maps")]
 }
 
 // mapsCall looks at the use of a function of package maps.
@@ -48,7 +32,7 @@ func (p *program) mapsCall(n *node, id *ast.Ident, name string) {
 			return // looked at as a loop
 		}
 	case *ast.CallExpr:
-		switch p.standardCall(outer, "slices") {
+		switch p.standardFunc(outer, "slices") {
 		case "Sorted", "SortedFunc": // a comparison that is not total is found as a sort
 			return
 		case "SortedStableFunc":
@@ -60,7 +44,7 @@ func (p *program) mapsCall(n *node, id *ast.Ident, name string) {
 				return
 			}
 		}
-		switch p.standardCall(outer, "maps") {
+		switch p.standardFunc(outer, "maps") {
 		case "Collect", "Insert":
 			return
 		}
@@ -123,31 +107,19 @@ func (p *program) following(s ast.Stmt) []ast.Stmt {
 	return nil
 }
 
-// mentions reports whether an expression of this text is in a node.
-func mentions(n ast.Node, text string) bool {
-	found := false
-	ast.Inspect(n, func(n ast.Node) bool {
-		if e, ok := n.(ast.Expr); ok && types.ExprString(e) == text {
-			found = true
-		}
-		return !found
-	})
-	return found
-}
-
 // sorts reports whether a call sorts a list into an order that does not depend on the one before.
 func (p *program) sorts(e ast.Expr, list string) bool {
 	call, ok := e.(*ast.CallExpr)
 	if !ok || len(call.Args) == 0 || !mentions(call.Args[0], list) {
 		return false
 	}
-	switch p.standardCall(call, "slices") {
+	switch p.standardFunc(call, "slices") {
 	case "Sort", "SortFunc": // what is not total is found as a sort
 		return true
 	case "SortStableFunc":
 		return len(call.Args) == 2 && p.totalCompare(call.Args[1])
 	}
-	switch p.standardCall(call, "sort") {
+	switch p.standardFunc(call, "sort") {
 	case "Strings", "Ints", "Slice", "Sort":
 		return true
 	case "SliceStable":
@@ -170,7 +142,7 @@ func (p *program) mapLoop(n *node, loop *ast.RangeStmt) {
 
 // sortedKeys suggests to range over the sorted keys, where the file imports what that takes.
 func (p *program) sortedKeys(loop *ast.RangeStmt) []analysis.SuggestedFix {
-	m, ok := p.TypesInfo.TypeOf(loop.X).Underlying().(*types.Map)
+	m, ok := p.typeOf(loop.X).Underlying().(*types.Map)
 	if !ok || loop.Tok != token.DEFINE || !sortable(m.Key()) || !p.hasImports(loop, "maps", "slices") {
 		return nil
 	}
@@ -186,23 +158,6 @@ func (p *program) sortedKeys(loop *ast.RangeStmt) []analysis.SuggestedFix {
 		Message:   "range over the sorted keys",
 		TextEdits: []analysis.TextEdit{{Pos: loop.Pos(), End: loop.Body.Lbrace + 1, NewText: []byte(text)}},
 	}}
-}
-
-// sortable reports whether slices.Sort takes a type, floats aside.
-func sortable(t types.Type) bool {
-	b, ok := t.Underlying().(*types.Basic)
-	return ok && b.Info()&types.IsOrdered != 0 && b.Info()&types.IsFloat == 0
-}
-
-// isPlain reports whether an expression is made of names only.
-func isPlain(e ast.Expr) bool {
-	switch e := e.(type) {
-	case *ast.Ident:
-		return true
-	case *ast.SelectorExpr:
-		return isPlain(e.X)
-	}
-	return false
 }
 
 // hasImports reports whether the file of a node imports packages by their own names.

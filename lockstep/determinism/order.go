@@ -96,7 +96,7 @@ func (p *program) callsIn(e ast.Expr) []*ast.CallExpr {
 		case *ast.FuncLit:
 			return false
 		case *ast.CallExpr:
-			if !p.TypesInfo.Types[n.Fun].IsType() && p.builtin(n) == "" {
+			if !p.isConversion(n) && p.builtin(n) == "" {
 				calls = append(calls, n)
 			}
 		}
@@ -140,7 +140,7 @@ func (p *program) readsOf(e ast.Expr) []read {
 				reads = append(reads, r)
 			}
 			if sel, ok := n.(*ast.SelectorExpr); ok {
-				if !p.isPart(sel.X) {
+				if !is[*types.Struct](p.typeOf(sel.X)) {
 					reads = append(reads, p.readsOf(sel.X)...)
 				} else {
 					reads = append(reads, p.readsOfTarget(sel.X)...)
@@ -157,13 +157,13 @@ func (p *program) readsOf(e ast.Expr) []read {
 func (p *program) readsOfTarget(e ast.Expr) []read {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.SelectorExpr:
-		if p.isPart(e.X) {
+		if is[*types.Struct](p.typeOf(e.X)) {
 			return p.readsOfTarget(e.X)
 		}
 		return p.readsOf(e.X)
 	case *ast.IndexExpr:
 		reads := p.readsOf(e.Index)
-		if t := p.TypesInfo.TypeOf(e.X); t != nil && !isCore[*types.Array](t) {
+		if t := p.typeOf(e.X); t != types.Typ[types.Invalid] && !isCore[*types.Array](t) {
 			return append(reads, p.readsOf(e.X)...)
 		}
 		return append(reads, p.readsOfTarget(e.X)...)
@@ -176,16 +176,6 @@ func (p *program) readsOfTarget(e ast.Expr) []read {
 	}
 }
 
-// isPart reports whether a field of an expression is a part of its value, not behind a pointer.
-func (p *program) isPart(e ast.Expr) bool {
-	t := p.TypesInfo.TypeOf(e)
-	if t == nil {
-		return false
-	}
-	_, isStruct := t.Underlying().(*types.Struct)
-	return isStruct
-}
-
 // takesAddress reports whether a method is called on the address of what stands before it.
 func (p *program) takesAddress(sel *ast.SelectorExpr) bool {
 	s := p.TypesInfo.Selections[sel]
@@ -193,11 +183,7 @@ func (p *program) takesAddress(sel *ast.SelectorExpr) bool {
 		return false
 	}
 	fn, ok := s.Obj().(*types.Func)
-	if !ok {
-		return false
-	}
-	_, byPointer := recvType(fn).(*types.Pointer)
-	return byPointer && p.isPart(sel.X)
+	return ok && byPointer(fn) && is[*types.Struct](p.typeOf(sel.X))
 }
 
 // isValue reports whether an expression stands for a value, not for a type, package or function.

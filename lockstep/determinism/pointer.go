@@ -16,7 +16,7 @@ var printers = map[string]int{
 
 // printed looks for addresses that are printed.
 func (p *program) printed(n *node, call *ast.CallExpr) {
-	name := p.standardCall(call, "fmt")
+	name := p.standardFunc(call, "fmt")
 	first, ok := printers[name]
 	if !ok {
 		p.printedBy(n, call)
@@ -39,7 +39,7 @@ func (p *program) printed(n *node, call *ast.CallExpr) {
 		if i < len(verbs) && verbs[i] == 'T' {
 			continue
 		}
-		if t := p.TypesInfo.TypeOf(arg); t != nil && printsAddress(t, 0) {
+		if printsAddress(p.typeOf(arg), 0) {
 			n.report("pointer", arg, "fmt."+name+" prints the address in "+types.ExprString(arg))
 		}
 	}
@@ -47,7 +47,7 @@ func (p *program) printed(n *node, call *ast.CallExpr) {
 
 // printedBy looks for addresses that any other function is told to print: before its list of whatever values stands a format.
 func (p *program) printedBy(n *node, call *ast.CallExpr) {
-	s, ok := p.TypesInfo.TypeOf(call.Fun).(*types.Signature)
+	s, ok := p.typeOf(call.Fun).(*types.Signature)
 	if !ok || !s.Variadic() || s.Params().Len() < 2 || len(call.Args) < s.Params().Len() {
 		return
 	}
@@ -60,7 +60,7 @@ func (p *program) printedBy(n *node, call *ast.CallExpr) {
 
 // verbs returns the verbs of an expression that is a constant format, one for each argument.
 func (p *program) verbs(format ast.Expr) string {
-	v := p.TypesInfo.Types[format].Value
+	v := p.constant(format)
 	if v == nil || v.Kind() != constant.String {
 		return ""
 	}
@@ -135,7 +135,7 @@ func hasText(t types.Type) bool {
 func (p *program) binary(n *node, e *ast.BinaryExpr) {
 	switch e.Op {
 	case token.LSS, token.GTR, token.LEQ, token.GEQ:
-		if b, ok := p.TypesInfo.TypeOf(e.X).Underlying().(*types.Basic); ok && b.Kind() == types.Uintptr && isPlain(e.X) && isPlain(e.Y) && p.TypesInfo.Types[e.Y].Value == nil {
+		if b, ok := p.typeOf(e.X).Underlying().(*types.Basic); ok && b.Kind() == types.Uintptr && isPlain(e.X) && isPlain(e.Y) && p.constant(e.Y) == nil {
 			n.report("pointer", e, types.ExprString(e)+" compares addresses")
 		}
 	}

@@ -22,21 +22,20 @@ func (p *program) findRoots() {
 				p.roots = append(p.roots, p.objects[p.TypesInfo.Defs[fn.Name]])
 			}
 		}
-		ast.Inspect(f, func(n ast.Node) bool {
+		for n := range ast.Preorder(f) {
 			switch n := n.(type) {
 			case *ast.CompositeLit:
 				p.rulesLiteral(n)
 			case *ast.AssignStmt:
 				for i, left := range n.Lhs {
-					if s, ok := left.(*ast.SelectorExpr); ok && len(n.Rhs) == len(n.Lhs) && isRules(p.TypesInfo.TypeOf(s.X)) {
+					if s, ok := left.(*ast.SelectorExpr); ok && len(n.Rhs) == len(n.Lhs) && isRules(p.typeOf(s.X)) {
 						p.ruleField(s.Sel.Name, n.Rhs[i])
 					}
 				}
 			case *ast.CallExpr:
 				p.commandType(n)
 			}
-			return true
-		})
+		}
 	}
 }
 
@@ -62,18 +61,8 @@ func isEngine(o types.Object, name string) bool {
 	return o != nil && o.Pkg() != nil && o.Pkg().Path() == enginePath && o.Name() == name
 }
 
-func deref(t types.Type) types.Type {
-	if t == nil {
-		return types.Typ[types.Invalid]
-	}
-	if ptr, ok := t.Underlying().(*types.Pointer); ok {
-		return ptr.Elem()
-	}
-	return t
-}
-
 func (p *program) rulesLiteral(lit *ast.CompositeLit) {
-	t := p.TypesInfo.TypeOf(lit)
+	t := p.typeOf(lit)
 	if !isRules(t) {
 		return
 	}
@@ -93,32 +82,13 @@ func (p *program) rulesLiteral(lit *ast.CompositeLit) {
 
 // commandType looks at the types of commands, in lockstep.Type[T].
 func (p *program) commandType(call *ast.CallExpr) {
-	id := calleeName(call)
-	if id == nil || !isEngine(p.TypesInfo.Uses[id], "Type") {
+	id := nameOf(call.Fun)
+	if !isEngine(p.TypesInfo.Uses[id], "Type") {
 		return
 	}
 	if args := p.TypesInfo.Instances[id].TypeArgs; args != nil {
 		for a := range args.Types() {
 			p.stateType(call, a)
-		}
-	}
-}
-
-// calleeName returns the name by which a call calls, or nil.
-func calleeName(call *ast.CallExpr) *ast.Ident {
-	fun := ast.Unparen(call.Fun)
-	for {
-		switch f := fun.(type) {
-		case *ast.IndexExpr:
-			fun = f.X
-		case *ast.IndexListExpr:
-			fun = f.X
-		case *ast.SelectorExpr:
-			return f.Sel
-		case *ast.Ident:
-			return f
-		default:
-			return nil
 		}
 	}
 }
@@ -140,30 +110,13 @@ func (p *program) ruleField(name string, value ast.Expr) {
 		if p.TypesInfo.Types[v].IsNil() {
 			return
 		}
-		if fn := p.namedFunc(v); fn == nil {
+		if p.namedFunc(v) == nil {
 			root.report("unseen", value, "the function that is "+name)
 		}
 		root.bodies = []ast.Node{v}
 	}
 	p.add(root)
 	p.roots, p.given = append(p.roots, root), append(p.given, given{value, root})
-}
-
-// namedFunc returns the function that an expression names, or nil.
-func (p *program) namedFunc(e ast.Expr) *types.Func {
-	switch e := ast.Unparen(e).(type) {
-	case *ast.Ident:
-		fn, _ := p.TypesInfo.Uses[e].(*types.Func)
-		return fn
-	case *ast.SelectorExpr:
-		fn, _ := p.TypesInfo.Uses[e.Sel].(*types.Func)
-		return fn
-	case *ast.IndexExpr:
-		return p.namedFunc(e.X)
-	case *ast.IndexListExpr:
-		return p.namedFunc(e.X)
-	}
-	return nil
 }
 
 // stateType looks for what cannot be in a state, with the path of the field.
@@ -175,7 +128,7 @@ func (p *program) stateType(at ast.Node, t types.Type) {
 		if v := bad.field; v != nil && v.Pkg() == p.Pkg {
 			place = fieldAt{v}
 		}
-		p.always = append(p.always, issue{rule: "statetype", pos: place.Pos(), end: place.End(), what: bad.path + " is " + bad.kind})
+		p.report("statetype", place, bad.path+" is "+bad.kind)
 	}
 }
 
@@ -230,7 +183,7 @@ func badBasic(b *types.Basic) string {
 	case types.Int, types.Uint, types.Uintptr, types.UnsafePointer:
 		return "of the platform-sized type " + b.Name()
 	}
-	if b.Info()&(types.IsFloat|types.IsComplex) != 0 {
+	if b.Info()&floats != 0 {
 		return "of the type " + b.Name()
 	}
 	return ""

@@ -12,16 +12,9 @@ func (p *program) scan(n *node) {
 		n.issues = append(n.issues, issue{rule: "unseen", pos: fn.Pos(), end: fn.Pos(), what: fn.Name() + " is not written in Go"})
 	}
 	for _, body := range n.bodies {
-		ast.Inspect(body, func(at ast.Node) bool {
-			switch at.(type) {
-			case nil:
-				return false
-			case *ast.CommentGroup, *ast.Comment:
-				return false
-			}
+		for at := range ast.Preorder(body) {
 			p.visit(n, at)
-			return true
-		})
+		}
 	}
 }
 
@@ -57,18 +50,12 @@ func (p *program) visit(n *node, at ast.Node) {
 	p.globalWrite(n, at)
 }
 
-// isFloat reports whether a type is a float or complex number.
-func isFloat(t types.Type) bool {
-	b, ok := t.Underlying().(*types.Basic)
-	return ok && b.Info()&(types.IsFloat|types.IsComplex) != 0
-}
-
 // float looks for values of floating point. Constants that end as integers are exact, and the same everywhere.
 func (p *program) float(n *node, e ast.Expr) {
 	tv, ok := p.TypesInfo.Types[e]
 	if !ok {
 		if id, isID := e.(*ast.Ident); isID && p.TypesInfo.Defs[id] != nil {
-			if v, isVar := p.TypesInfo.Defs[id].(*types.Var); isVar && isFloat(v.Type()) {
+			if v, isVar := p.TypesInfo.Defs[id].(*types.Var); isVar && isKind(v.Type(), floats) {
 				n.report("float", e, id.Name+" is a "+v.Type().String())
 			}
 		}
@@ -79,30 +66,21 @@ func (p *program) float(n *node, e ast.Expr) {
 	}
 	if tuple, ok := tv.Type.(*types.Tuple); ok {
 		for v := range tuple.Variables() {
-			if isFloat(v.Type()) {
+			if isKind(v.Type(), floats) {
 				n.report("float", e, types.ExprString(e)+" gives a "+v.Type().String())
 				return
 			}
 		}
 		return
 	}
-	if isFloat(tv.Type) && (tv.Value == nil || !isUntyped(tv.Type)) {
+	if isKind(tv.Type, floats) && (tv.Value == nil || !isKind(tv.Type, types.IsUntyped)) {
 		n.report("float", e, types.ExprString(e)+" is a "+tv.Type.String())
 	}
 }
 
-func isUntyped(t types.Type) bool {
-	b, ok := t.(*types.Basic)
-	return ok && b.Info()&types.IsUntyped != 0
-}
-
 // rangeOver looks at what a loop ranges over.
 func (p *program) rangeOver(n *node, loop *ast.RangeStmt) {
-	t := p.TypesInfo.TypeOf(loop.X)
-	if t == nil {
-		return
-	}
-	switch {
+	switch t := p.typeOf(loop.X); {
 	case isCore[*types.Map](t):
 		p.mapLoop(n, loop)
 	case isCore[*types.Chan](t):
@@ -110,27 +88,6 @@ func (p *program) rangeOver(n *node, loop *ast.RangeStmt) {
 	case p.isIterator(loop.X):
 		p.mapLoop(n, loop)
 	}
-}
-
-// isCore reports whether a type, or one that a type parameter can stand for, is of a kind.
-func isCore[T types.Type](t types.Type) bool {
-	switch u := t.Underlying().(type) {
-	case T:
-		return true
-	case *types.Interface:
-		for e := range u.EmbeddedTypes() {
-			if isCore[T](e) {
-				return true
-			}
-		}
-	case *types.Union:
-		for term := range u.Terms() {
-			if isCore[T](term.Type()) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // use looks at a name: what it refers to is reached, too.
@@ -143,8 +100,8 @@ func (p *program) use(n *node, id *ast.Ident) {
 	switch o := object.(type) {
 	case *types.Func:
 		o = o.Origin()
-		if recv := o.Signature().Recv(); recv != nil && types.IsInterface(recv.Type()) {
-			p.dynamic(n, id, o, recv.Type())
+		if isMethodOfInterface(o) {
+			p.dynamic(n, id, o, o.Signature().Recv().Type())
 			return
 		}
 		p.refer(n, id, o)
@@ -183,12 +140,7 @@ func (p *program) refer(n *node, id *ast.Ident, o types.Object) {
 func (p *program) call(n *node, call *ast.CallExpr) {
 	p.printed(n, call)
 	p.sorted(n, call)
-	if id, ok := ast.Unparen(call.Fun).(*ast.Ident); ok {
-		if b, ok := p.TypesInfo.Uses[id].(*types.Builtin); ok {
-			t := p.TypesInfo.TypeOf(call)
-			if b.Name() == "close" || b.Name() == "make" && t != nil && isCore[*types.Chan](t) {
-				n.report("channel", call, b.Name()+" of a channel")
-			}
-		}
+	if b := p.builtin(call); b == "close" || b == "make" && isCore[*types.Chan](p.typeOf(call)) {
+		n.report("channel", call, b+" of a channel")
 	}
 }

@@ -18,12 +18,12 @@ var unstable = map[string]map[string]string{
 // sorted looks for unstable sorts by a comparison that is not total.
 func (p *program) sorted(n *node, call *ast.CallExpr) {
 	for path, twins := range unstable {
-		name := p.standardCall(call, path)
+		name := p.standardFunc(call, path)
 		twin := twins[name]
 		if twin == "" || p.isTotal(name, call) {
 			continue
 		}
-		id := calleeName(call)
+		id := nameOf(call.Fun)
 		n.report("sort", call, path+"."+name+" by a comparison that may find different elements equal", analysis.SuggestedFix{
 			Message:   "sort stably",
 			TextEdits: []analysis.TextEdit{{Pos: id.Pos(), End: id.End(), NewText: []byte(twin)}},
@@ -40,7 +40,7 @@ func (p *program) isTotal(name string, call *ast.CallExpr) bool {
 
 // isTotalSorter reports whether a sort.Interface is one of those of package sort, which have only whole elements.
 func (p *program) isTotalSorter(e ast.Expr) bool {
-	t, ok := types.Unalias(p.TypesInfo.TypeOf(e)).(*types.Named)
+	t, ok := types.Unalias(p.typeOf(e)).(*types.Named)
 	if !ok || t.Obj().Pkg() == nil {
 		return false
 	}
@@ -72,7 +72,7 @@ func (p *program) totalCompare(e ast.Expr) bool {
 	if path := fn.Pkg().Path(); path == "cmp" || path == "strings" || path == "bytes" {
 		return fn.Name() == "Compare"
 	}
-	if n := p.objects[fn.Origin()]; n != nil && len(n.bodies) == 1 {
+	if n := p.objects[fn]; n != nil && len(n.bodies) == 1 {
 		decl := n.bodies[0].(*ast.FuncDecl)
 		return p.isTotalFunc(decl.Type, decl.Body)
 	}
@@ -93,18 +93,17 @@ func (p *program) isTotalFunc(ft *ast.FuncType, body *ast.BlockStmt) bool {
 		return false
 	}
 	paths := map[string]types.Type{}
-	ast.Inspect(body, func(n ast.Node) bool {
+	for n := range ast.Preorder(body) {
 		x, y := p.compared(n)
 		if x == nil || y == nil {
-			return true
+			continue
 		}
 		left, leftOf := p.pathOf(x, a, b)
 		right, rightOf := p.pathOf(y, a, b)
 		if left == right && leftOf != nil && rightOf != nil && leftOf != rightOf {
-			paths[left] = p.TypesInfo.TypeOf(x)
+			paths[left] = p.typeOf(x)
 		}
-		return true
-	})
+	}
 	for path, t := range paths {
 		if path == "" && sortable(t) || isUnique(path[strings.LastIndex(path, ".")+1:]) {
 			return true
@@ -122,7 +121,7 @@ func (p *program) compared(n ast.Node) (x, y ast.Expr) {
 			return n.X, n.Y
 		}
 	case *ast.CallExpr:
-		id := calleeName(n)
+		id := nameOf(n.Fun)
 		if id == nil || id.Name != "Compare" && id.Name != "Cmp" {
 			return nil, nil
 		}
@@ -153,7 +152,7 @@ func (p *program) pathOf(e ast.Expr, a, b types.Object) (string, types.Object) {
 			return "", of
 		}
 	case *ast.CallExpr:
-		if p.TypesInfo.Types[e.Fun].IsType() && len(e.Args) == 1 && p.widens(e) {
+		if p.isConversion(e) && len(e.Args) == 1 && p.widens(e) {
 			return p.pathOf(e.Args[0], a, b)
 		}
 	}
@@ -162,7 +161,7 @@ func (p *program) pathOf(e ast.Expr, a, b types.Object) (string, types.Object) {
 
 // widens reports whether a conversion between integers loses nothing.
 func (p *program) widens(call *ast.CallExpr) bool {
-	to, from := p.TypesInfo.TypeOf(call), p.TypesInfo.TypeOf(call.Args[0])
+	to, from := p.typeOf(call), p.typeOf(call.Args[0])
 	if !sortable(to) || !sortable(from) {
 		return false
 	}

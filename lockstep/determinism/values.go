@@ -18,20 +18,17 @@ func (p *program) values() map[*types.Var][]value {
 	if p.assigned == nil {
 		p.assigned = map[*types.Var][]value{}
 		for _, f := range p.files {
-			ast.Inspect(f, func(n ast.Node) bool {
+			for n := range ast.Preorder(f) {
 				p.noteValues(n)
-				return true
-			})
+			}
 		}
 	}
 	return p.assigned
 }
 
 func (p *program) setValue(left ast.Expr, v value) {
-	if id, ok := ast.Unparen(left).(*ast.Ident); ok {
-		if o, ok := p.TypesInfo.ObjectOf(id).(*types.Var); ok && isLocalVar(o) {
-			p.assigned[o] = append(p.assigned[o], v)
-		}
+	if o := p.variable(left); o != nil && isLocalVar(o) {
+		p.assigned[o] = append(p.assigned[o], v)
 	}
 }
 
@@ -63,7 +60,7 @@ func (p *program) noteValues(n ast.Node) {
 	case *ast.RangeStmt:
 		if n.Key != nil {
 			var bound ast.Expr // of a loop over an integer
-			if t := p.TypesInfo.TypeOf(n.X); t != nil && sortable(t) {
+			if sortable(p.typeOf(n.X)) {
 				bound = n.X
 			}
 			p.setValue(n.Key, value{expr: bound})
@@ -114,12 +111,8 @@ func (p *program) scaleOfVar(v *types.Var, full int) int {
 
 // scaleOfField returns the scale of a field of a local variable that is set to a literal: the least.
 func (p *program) scaleOfField(e *ast.SelectorExpr, full int) int {
-	id, ok := ast.Unparen(e.X).(*ast.Ident)
-	if !ok {
-		return full
-	}
-	v, ok := p.TypesInfo.Uses[id].(*types.Var)
-	if !ok || p.scaling[v] {
+	v := p.variable(e.X)
+	if v == nil || p.scaling[v] {
 		return full
 	}
 	p.scaling[v] = true

@@ -14,40 +14,38 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// Options say what [Vet] looks at.
+// Options say what [Vet] checks.
 type Options struct {
-	Dir     string            // where patterns begin; the current folder if empty
-	Env     []string          // of the go command; that of the process if nil
+	Dir     string            // the folder of the patterns; "" means the current one
 	All     bool              // check every function, whether a simulation calls it or not
-	Overlay map[string][]byte // files, by absolute path, that are taken instead of those on the disk
+	Overlay map[string][]byte // contents of files, by absolute path, in place of those on the disk
 
-	// Looked is told how many functions of simulations the packages name, of
-	// which all else is reached. None means that nothing was looked at. Nil is
-	// for nobody.
+	// Looked is called with the number of functions of simulations that the packages name. Zero means that Vet checked
+	// nothing. Nil disables it.
 	Looked func(functions int)
 }
 
-// A Finding is a place where a rule is broken.
+// A Finding is a place where code breaks a rule.
 type Finding struct {
 	File   string `json:"file"` // absolute
 	Line   int    `json:"line"`
 	Column int    `json:"column"`
 	Rule   string `json:"rule"`
-	Text   string `json:"text"` // with the rule, the reason, and what to write instead
+	Text   string `json:"text"` // the rule, the reason, and what to write instead
 }
 
-// String returns the finding as compilers write it.
+// String returns the finding in the format of compilers.
 func (f Finding) String() string {
 	return fmt.Sprintf("%s:%d:%d: %s", f.File, f.Line, f.Column, f.Text)
 }
 
-// ErrLoad is wrapped by the errors of packages that could not be found or do not compile.
+// ErrLoad is wrapped by the errors for packages that are not found or do not compile.
 var ErrLoad = errors.New("determinism: packages cannot be loaded")
 
-// Vet returns what [Analyzer] finds in the packages that patterns of the go command name, by file and line. It needs the
-// go command.
+// Vet returns the findings of [Analyzer] in packages, by file and line. The patterns are those of the go command, which Vet
+// needs.
 func Vet(o Options, patterns ...string) ([]Finding, error) {
-	config := packages.Config{Dir: o.Dir, Env: o.Env, Overlay: o.Overlay}
+	config := packages.Config{Dir: o.Dir, Overlay: o.Overlay}
 	named, all, err := list(config, patterns)
 	if err != nil {
 		return nil, err
@@ -93,7 +91,7 @@ func Vet(o Options, patterns ...string) ([]Finding, error) {
 	return found, nil
 }
 
-// list returns the packages that patterns name, and all that they need, without the standard library.
+// list returns the packages that the patterns name, and all that these import, without the standard library.
 func list(config packages.Config, patterns []string) (named map[string]bool, all []string, err error) {
 	config.Mode = packages.NeedName | packages.NeedImports | packages.NeedDeps
 	roots, err := packages.Load(&config, patterns...)
