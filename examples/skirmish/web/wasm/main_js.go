@@ -7,7 +7,15 @@ package main
 import "syscall/js"
 
 // exports are the functions of globalThis.skirmish. Each file adds its own.
-var exports = map[string]func(args []js.Value) any{}
+var exports = map[string]function{}
+
+type function func(a arguments) any
+
+// arguments are those of a call from the page.
+type arguments []js.Value
+
+// int returns a number, truncated.
+func (a arguments) int(i int) int64 { return int64(a[i].Float()) }
 
 func main() {
 	object := js.Global().Get("Object").New()
@@ -17,4 +25,17 @@ func main() {
 	js.Global().Set("skirmish", object)
 	js.Global().Call("dispatchEvent", js.Global().Get("Event").New("skirmish"))
 	select {}
+}
+
+// scratch is a buffer for data that goes to the page.
+var scratch []byte
+
+// fill copies the bytes that f appends to an array of the page, and returns their number. If that is more than the array
+// holds, it copies nothing.
+func fill(array js.Value, f func(dst []byte) []byte) any {
+	scratch = f(scratch[:0])
+	if len(scratch) > array.Length() {
+		return len(scratch)
+	}
+	return js.CopyBytesToJS(array, scratch)
 }

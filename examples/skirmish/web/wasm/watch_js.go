@@ -25,47 +25,42 @@ const shownDesyncs = 200
 const workTicks = 4
 
 func init() {
-	exports["watchOpen"] = func(args []js.Value) any { // the file; JSON
-		file := make([]byte, args[0].Length())
-		js.CopyBytesToGo(file, args[0])
+	exports["watchOpen"] = func(a arguments) any { // the file; JSON
+		file := make([]byte, a[0].Length())
+		js.CopyBytesToGo(file, a[0])
 		return openRecorded(file)
 	}
-	exports["watchClose"] = func([]js.Value) any { recorded, seen = nil, nil; return nil }
-	watching("watchTimeline", func(args []js.Value) any { return text(recorded.Timeline(int(whole(args[0])))) })
-	watching("watchGo", func(args []js.Value) any { recorded.Seek(lockstep.Tick(whole(args[0]))); return nil })
-	watching("watchWork", func(args []js.Value) any { // milliseconds; returns whether it has arrived
-		for until := time.Now().Add(time.Duration(whole(args[0])) * time.Millisecond); ; {
+	exports["watchClose"] = func(arguments) any { recorded, seen = nil, nil; return nil }
+	watching("watchTimeline", func(a arguments) any { return text(recorded.Timeline(int(a.int(0)))) })
+	watching("watchGo", func(a arguments) any { recorded.Seek(lockstep.Tick(a.int(0))); return nil })
+	watching("watchWork", func(a arguments) any { // milliseconds; returns whether it has arrived
+		for until := time.Now().Add(time.Duration(a.int(0)) * time.Millisecond); ; {
 			if done := recorded.Work(workTicks); done || time.Now().After(until) {
 				return done
 			}
 		}
 	})
-	watching("watchState", func([]js.Value) any { return text(stateOf(recorded)) })
-	watching("watchTick", func([]js.Value) any { return int(recorded.Tick()) })
-	watching("watchCommands", func(args []js.Value) any { return text(recorded.Commands(recorded.Tick(), int(whole(args[0])))) })
-	watching("watchFields", func([]js.Value) any {
+	watching("watchState", func(arguments) any { return text(stateOf(recorded)) })
+	watching("watchTick", func(arguments) any { return int(recorded.Tick()) })
+	watching("watchCommands", func(a arguments) any { return text(recorded.Commands(recorded.Tick(), int(a.int(0)))) })
+	watching("watchFields", func(arguments) any {
 		id, _ := seen.Selected()
 		return recorded.Unit(id)
 	})
-	watching("watchAccount", func(args []js.Value) any { return recorded.Player(lockstep.Player(whole(args[0]))) })
-	watching("watchFrame", func(args []js.Value) any { // array, width, height, fraction, dots
-		return copied(args[0], func(dst []byte) []byte {
-			return seen.Frame(dst, whole(args[1]), whole(args[2]), player.Fraction(whole(args[3])), args[4].Bool())
+	watching("watchFrame", func(a arguments) any { // array, width, height, fraction, dots
+		return fill(a[0], func(dst []byte) []byte {
+			return seen.Frame(dst, a.int(1), a.int(2), player.Fraction(a.int(3)), a[4].Bool())
 		})
 	})
-	watching("watchFog", func(args []js.Value) any { return copied(args[0], seen.Fog) })
-	watching("watchGround", func(args []js.Value) any { return copied(args[0], seen.Ground) })
-	watching("watchPan", func(args []js.Value) any { seen.Pan(whole(args[0]), whole(args[1])); return nil })
-	watching("watchZoom", func(args []js.Value) any { seen.Zoom(whole(args[0]), whole(args[1]), whole(args[2])); return nil })
-	watching("watchLookAt", func(args []js.Value) any { seen.LookAt(whole(args[0]), whole(args[1])); return nil })
-	watching("watchPick", func(args []js.Value) any { return int(seen.Pick(whole(args[0]), whole(args[1]))) })
-	watching("watchSelect", func(args []js.Value) any { seen.Select(skirmish.UnitID(whole(args[0]))); return nil })
-	watching("watchFollow", func(args []js.Value) any { seen.Follow(args[0].Bool()); return nil })
-	watching("watchSee", func(args []js.Value) any { seen.See(uint8(whole(args[0]))); return nil })
-	watching("watchPixel", func(args []js.Value) any { // unit; returns its pixel as JSON
-		x, y, ok := seen.Pixel(skirmish.UnitID(whole(args[0])))
-		return text(map[string]any{"x": x, "y": y, "lives": ok})
-	})
+	watching("watchFog", func(a arguments) any { return fill(a[0], seen.Fog) })
+	watching("watchGround", func(a arguments) any { return fill(a[0], seen.Ground) })
+	watching("watchPan", func(a arguments) any { seen.Pan(a.int(0), a.int(1)); return nil })
+	watching("watchZoom", func(a arguments) any { seen.Zoom(a.int(0), a.int(1), a.int(2)); return nil })
+	watching("watchLookAt", func(a arguments) any { seen.LookAt(a.int(0), a.int(1)); return nil })
+	watching("watchPick", func(a arguments) any { return int(seen.Pick(a.int(0), a.int(1))) })
+	watching("watchSelect", func(a arguments) any { seen.Select(skirmish.UnitID(a.int(0))); return nil })
+	watching("watchFollow", func(a arguments) any { seen.Follow(a[0].Bool()); return nil })
+	watching("watchSee", func(a arguments) any { seen.See(uint8(a.int(0))); return nil })
 }
 
 // openRecorded opens a file and returns its About, or the error, as JSON.
@@ -112,12 +107,12 @@ func stateOf(v *watch.Viewer) *watchState {
 }
 
 // watching adds a function that does nothing while no replay is open.
-func watching(name string, f func(args []js.Value) any) {
-	exports[name] = func(args []js.Value) any {
+func watching(name string, f function) {
+	exports[name] = func(a arguments) any {
 		if recorded == nil {
 			return nil
 		}
-		return f(args)
+		return f(a)
 	}
 }
 
@@ -128,13 +123,4 @@ func text(v any) any {
 		panic(err) // plain data
 	}
 	return string(b)
-}
-
-// copied is fill for the open replay.
-func copied(array js.Value, f func(dst []byte) []byte) any {
-	scratch = f(scratch[:0])
-	if len(scratch) > array.Length() {
-		return len(scratch)
-	}
-	return js.CopyBytesToJS(array, scratch)
 }

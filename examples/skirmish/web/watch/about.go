@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/examples/skirmish/web/scene"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/state"
 )
@@ -128,34 +129,17 @@ func (v *Viewer) Commands(t lockstep.Tick, n int) []Entry {
 	return entries
 }
 
-var (
-	unitCodec   = state.MustCompile[skirmish.Unit]()
-	playerCodec = state.MustCompile[skirmish.Player]()
-)
+var unitCodec = state.MustCompile[skirmish.Unit]()
 
 // Unit returns the fields of a unit as a JSON object, in the order of the state, or "" if the unit is not alive.
 func (v *Viewer) Unit(id skirmish.UnitID) string {
 	_, w := v.Worlds()
-	for i := range w.Units {
-		if w.Units[i].ID == id {
-			return fields(unitCodec.Schema(), unitCodec.Append(nil, &w.Units[i]))
-		}
-	}
-	return ""
-}
-
-// Player returns the fields of a player like Unit, or "" if there is no such player.
-func (v *Viewer) Player(p lockstep.Player) string {
-	_, w := v.Worlds()
-	if int(p) >= len(w.Players) {
+	u := scene.Find(w, id)
+	if u == nil {
 		return ""
 	}
-	return fields(playerCodec.Schema(), playerCodec.Append(nil, &w.Players[p]))
-}
-
-func fields(s *state.Schema, b []byte) string {
 	var text bytes.Buffer
-	if err := s.DumpJSON(&text, b); err != nil {
+	if err := unitCodec.Schema().DumpJSON(&text, unitCodec.Append(nil, u)); err != nil {
 		panic(err) // the codec wrote the bytes, and writing to a buffer cannot fail
 	}
 	return text.String()

@@ -146,14 +146,3 @@ func (s *Screen) Pick(x, y int64) skirmish.UnitID {
 	s.Select(best)
 	return best
 }
-
-// Pixel returns the pixel of a unit, and whether it is alive.
-func (s *Screen) Pixel(id skirmish.UnitID) (x, y int64, ok bool) {
-	_, w := s.viewer.Worlds()
-	u := scene.Find(w, id)
-	if u == nil {
-		return 0, 0, false
-	}
-	x, y = s.camera.Pixel(u.Pos)
-	return x, y, true
-}

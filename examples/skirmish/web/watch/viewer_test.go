@@ -232,8 +232,8 @@ func TestFields(t *testing.T) {
 			t.Errorf("unit %d: got %+v", u.ID, got)
 		}
 	}
-	if v.Unit(0) != "" || v.Player(9) != "" || !strings.Contains(v.Player(1), `"Crystals":`) {
-		t.Errorf("got unit 0 %q, player 9 %q, player 1 %q", v.Unit(0), v.Player(9), v.Player(1))
+	if got := v.Unit(0); got != "" {
+		t.Errorf("got unit 0 %q", got)
 	}
 }
 
