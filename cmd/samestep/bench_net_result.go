@@ -91,7 +91,7 @@ func (r *netResult) lateJoin(ctx context.Context, url, token string) error {
 	defer cancel()
 	synced, back := make(chan time.Time, 1), make(chan time.Duration, 1)
 	var connected time.Time
-	s := client.Dial(ctx, url, games[0].Game, client.Options{Options: player.Options{Token: token, Events: func(e any) {
+	s := client.Dial(ctx, url, games[0].Game, client.Options{Options: player.Options{Token: token}, Handle: func(_ *player.Client, e any) {
 		switch e := e.(type) {
 		case player.Connected:
 			connected = time.Now()
@@ -105,7 +105,7 @@ func (r *netResult) lateJoin(ctx context.Context, url, token string) error {
 		case player.StreamResumed:
 			back <- time.Since(connected)
 		}
-	}}})
+	}})
 	from := time.Now()
 	select {
 	case at := <-synced:

@@ -129,7 +129,8 @@ func (d *networkDemo) join(ctx context.Context, name string, l netsim.Link, bot 
 	d.guests = append(d.guests, g)
 	l.Seed = d.options.seed*100 + uint64(len(d.guests))
 	g.session = client.Dial(ctx, d.url, d.game.Game, client.Options{
-		Options: player.Options{Token: d.tokens[name], Events: g.event},
+		Options: player.Options{Token: d.tokens[name]},
+		Handle:  func(_ *player.Client, e any) { g.event(e) },
 		Sample:  g.sample,
 		Wrap:    through(l, g.linked),
 	})

@@ -198,7 +198,8 @@ func (j *join) run(ctx context.Context) error {
 		defer cancel()
 	}
 	o := client.Options{
-		Options: player.Options{Token: j.token, Predict: j.predict, Events: j.event},
+		Options: player.Options{Token: j.token, Predict: j.predict},
+		Handle:  func(_ *player.Client, e any) { j.event(e) },
 		Sample:  j.sample,
 	}
 	if j.link != (netsim.Link{}) {

@@ -2,7 +2,7 @@
 // [player.Client] a socket and a clock, here and in a browser (GOOS=js).
 //
 //	s := client.Dial(ctx, "ws://127.0.0.1:8766/matches/duel/play", game, client.Options{
-//		Options: lockstep.Options{Token: token},
+//		Options: player.Options{Token: token},
 //		Sample: func(c *player.Client) {
 //			// once a tick: look at c.Simulation(), and c.Submit what the player wants
 //		},
@@ -25,7 +25,7 @@
 //
 // # Which goroutine
 //
-// One goroutine owns the player.Client. Sample, Handle, Events, Observer and
+// One goroutine owns the player.Client. Sample, Handle, Observer and
 // what is given to Do run in it, one at a time: they need no locks, must not take
 // long, and must not call the session's own Do, Submit and Cut, which wait for
 // that goroutine.

@@ -17,8 +17,7 @@ func ExampleSession() {
 	options := client.Options{Options: player.Options{
 		Token:     "c3ab8ff13720e8ad9047",
 		Reconnect: player.ReconnectPolicy{First: lockstep.Millisecond, Longest: lockstep.Millisecond, Attempts: 2},
-		Events:    func(e any) { fmt.Printf("%T\n", e) },
-	}}
+	}, Handle: func(_ *player.Client, e any) { fmt.Printf("%T\n", e) }}
 	var s *client.Session = client.Dial(context.Background(), "ws://127.0.0.1:1/matches/duel/play", game, options)
 	fmt.Println(errors.Is(s.Wait(), player.ErrGaveUp))
 	// Output:

@@ -39,9 +39,8 @@ type Options struct {
 	// the player's commands. The client has a state then. Nil for none.
 	Sample func(*player.Client)
 
-	// Handle is called with each event, like player.Options.Events, and given the
-	// client. Before the first state has arrived, the client's Simulation is nil.
-	// Nil for none.
+	// Handle is called with each event; see [player.Ready]. Before the first state has arrived, the client's Simulation
+	// is nil. Nil disables it.
 	Handle func(c *player.Client, event any)
 
 	// HTTP makes the connection, for a proxy or certificates of one's own; nil
@@ -100,7 +99,6 @@ func Dial(ctx context.Context, url string, g *lockstep.Game, o Options) *Session
 		url: url, options: o, epoch: time.Now(),
 		do: make(chan func()), ready: make(chan struct{}), done: make(chan struct{}),
 	}
-	o.Options.Events = s.event
 	if o.Pacing.Budget <= 0 {
 		o.Pacing.Budget = budget
 	}
@@ -112,7 +110,19 @@ func Dial(ctx context.Context, url string, g *lockstep.Game, o Options) *Session
 	return s
 }
 
-// event passes an event of the client on.
+// handle passes the client's events on, and returns when the client wants to be called again.
+func (s *Session) handle() lockstep.Time {
+	for {
+		r := s.client.Ready()
+		if len(r.Events) == 0 {
+			return r.Next
+		}
+		for _, e := range r.Events {
+			s.event(e)
+		}
+	}
+}
+
 func (s *Session) event(e any) {
 	if _, synced := e.(player.Synced); synced {
 		select {
@@ -120,9 +130,6 @@ func (s *Session) event(e any) {
 		default:
 			close(s.ready)
 		}
-	}
-	if s.options.Events != nil {
-		s.options.Events(e)
 	}
 	if s.options.Handle != nil {
 		s.options.Handle(s.client, e)
@@ -222,9 +229,10 @@ func (s *Session) run(ctx context.Context) {
 		}
 		s.turn.waited(began, time.Now())
 		s.client.Advance(s.now())
+		s.handle()
 		s.sample()
 		s.act(ctx)
-		timer.Reset(max(0, time.Duration(s.client.Next()-s.now())*time.Microsecond))
+		timer.Reset(max(0, time.Duration(s.handle()-s.now())*time.Microsecond))
 	}
 	if s.link != nil && s.closed {
 		s.link.close() // the client is told nothing: it would try again
@@ -252,6 +260,7 @@ func (s *Session) receive(b *buffer.Buffer) {
 	for range maxUnread + 1 {
 		if b != nil {
 			s.client.Receive(s.now(), b.Bytes)
+			s.handle()
 			buffers.Put(b)
 		}
 		select {
@@ -309,6 +318,7 @@ func (s *Session) connected(d dialed) {
 	s.dialing = nil
 	if d.err != nil {
 		s.client.Disconnected(s.now(), &dialError{d.err})
+		s.handle()
 		return
 	}
 	if s.client.Stage() != player.StageDialing {
@@ -317,6 +327,7 @@ func (s *Session) connected(d dialed) {
 	}
 	s.link = newLink(d.socket)
 	s.client.Connected(s.now())
+	s.handle()
 }
 
 // drop ends the present connection, after what was given to it is sent.
@@ -324,6 +335,7 @@ func (s *Session) drop(err error) {
 	s.link.close()
 	s.last, s.link = s.link, nil
 	s.client.Disconnected(s.now(), err)
+	s.handle()
 }
 
 // farewell waits until the server has read our last words, so that a program

@@ -224,12 +224,12 @@ func (v *victim) progress() {
 		case player.StageDialing, player.StageClosing:
 			v.client.Disconnected(v.now, nil)
 		}
-		next := v.client.Next()
+		next := v.client.Ready().Next
 		if idle++; next > v.now || v.client.Tick() != before || v.client.Stage() != stage {
 			idle = 0
 		}
 		if idle > 1 {
-			v.t.Fatalf("Next is now for ever, at tick %d, %v", v.client.Tick(), v.client.Stage())
+			v.t.Fatalf("Ready.Next is now for ever, at tick %d, %v", v.client.Tick(), v.client.Stage())
 		}
 		v.now = max(v.now, min(next, end))
 		if v.client.Stage() == player.StageGreeting || v.client.Stage() == player.StageDone {

@@ -18,7 +18,8 @@ import (
 //		if c.Stage() == StageDialing { dial; c.Connected(now) or c.Disconnected(now, err) }
 //		out := c.Send(nil)       // send it, until there is nothing
 //		if c.Stage() == StageClosing { close; c.Disconnected(now, nil) }
-//		wait until c.Next(), or for a message: c.Receive(now, message)
+//		r := c.Ready()           // act on r.Events, until there are none
+//		wait until r.Next, or for a message: c.Receive(now, message)
 //	}
 //
 // The stages, and what leads from one to another:
@@ -67,6 +68,8 @@ type Client struct {
 	pace       pacer
 	catchingUp bool
 	progressed lockstep.Tick // of the last progress event
+	events     []any         // that Ready has not returned
+	ready      Ready
 	measure    measure
 }
 
@@ -101,15 +104,8 @@ func (c *Client) Header() *lockstep.Header {
 	return c.run.follower.Header()
 }
 
-func (c *Client) tell(e any) {
-	if c.options.Events != nil {
-		//samestep:allow unseen an observer, from which nothing comes back
-		c.options.Events(e)
-	}
-}
-
 // maxGap bounds how far our clock moves at a time. It is more than the time
-// between two calls (see Next), and less than the silence that ends a
+// between two calls (see Ready), and less than the silence that ends a
 // connection: a machine that slept reads the bytes that have arrived first.
 const maxGap = 2 * lockstep.Second
 
@@ -175,9 +171,7 @@ func (c *Client) Disconnected(now lockstep.Time, err error) {
 	if had {
 		c.tell(ConnectionLost{err})
 	}
-	if c.link == linkWaiting { // else the listener has left
-		c.retry(err)
-	}
+	c.retry(err)
 }
 
 // resetBackoff starts the policy anew if the connection was live long enough.
@@ -260,25 +254,4 @@ func (c *Client) timers() {
 			c.out.ping = true
 		}
 	}
-}
-
-// Next returns when Advance is to be called next, if nothing happens before.
-func (c *Client) Next() lockstep.Time {
-	at := c.clock + lockstep.Second
-	switch c.link {
-	case linkWaiting:
-		at = min(at, c.dialAt)
-	case linkGreeting, linkUp:
-		at = min(at, c.heard+c.options.Silence)
-		if c.link == linkUp {
-			at = min(at, c.measure.pingAt)
-		}
-	}
-	if c.fatal == nil && c.level() > 0 {
-		if c.catchingUp {
-			return c.now
-		}
-		at = min(at, c.pace.passed+c.pace.next())
-	}
-	return c.now + max(0, at-c.clock)
 }

@@ -131,7 +131,6 @@ func TestClientGamePanics(t *testing.T) {
 	var last any
 	c := player.New(lockstep.MustGame(wideRules(4)), player.Options{
 		Pacing: player.PacingOptions{AsTheyCome: true},
-		Events: func(e any) { last = e },
 	})
 	c.Advance(0)
 	c.Connected(0)
@@ -145,6 +144,9 @@ func TestClientGamePanics(t *testing.T) {
 		t.Fatalf("got %v, want it to hang up", c.Stage())
 	}
 	c.Disconnected(0, nil)
+	for _, e := range c.Ready().Events {
+		last = e
+	}
 	var fault *lockstep.PanicError
 	if lost, ok := last.(player.LostForGood); !ok || !errors.As(lost.Err, &fault) || fault.Tick != 4 || c.Stage() != player.StageDone {
 		t.Errorf("got %v as the last event, %v, want it lost for good by a panic at tick 4", last, c.Stage())
@@ -157,15 +159,15 @@ func TestClientLeavesAtAnyEvent(t *testing.T) {
 	for at := range 20 {
 		var v *venue
 		n, last := 0, any(nil)
-		v = &venue{host: testgame.NewLampHost(host.Options{}), client: player.New(lockstep.MustGame(testgame.LampRules), player.Options{
-			Token: "Ann",
-			Events: func(e any) {
+		v = &venue{
+			host: testgame.NewLampHost(host.Options{}), client: player.New(lockstep.MustGame(testgame.LampRules), player.Options{Token: "Ann"}),
+			handle: func(e any) {
 				switch e.(type) {
 				case player.ConnectionLost:
 					if n == at {
 						lost++
 					}
-				case player.Dialing, player.Retrying, player.Connected:
+				case player.Dialing, player.Connected:
 					if n > at {
 						t.Errorf("left at event %d, and then %T", at, e)
 					}
@@ -179,7 +181,7 @@ func TestClientLeavesAtAnyEvent(t *testing.T) {
 				}
 				n, last = n+1, e
 			},
-		})}
+		}
 		for range 3 {
 			v.play(lockstep.Second)
 			if v.client.Stage() != player.StageDone {

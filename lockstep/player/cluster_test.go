@@ -205,13 +205,22 @@ func (c *cluster) join(token string, o player.Options) *machine {
 	if token != "watch" {
 		m.seat = lockstep.Player(token[0] - '0')
 	}
-	o.Token, o.Seed, o.Events = token, uint64(len(c.machines)), m.event
+	o.Token, o.Seed = token, uint64(len(c.machines))
 	m.client = player.New(c.game, o)
 	c.machines = append(c.machines, m)
 	return m
 }
 
 func (m *machine) clock() lockstep.Time { return m.c.now + m.offset }
+
+// events takes note of the client's events, and returns when the client is to be called again.
+func (m *machine) events() lockstep.Time {
+	r := m.client.Ready()
+	for _, e := range r.Events {
+		m.event(e)
+	}
+	return r.Next
+}
 
 func (m *machine) event(e any) {
 	switch e := e.(type) {
@@ -275,7 +284,7 @@ func (m *machine) due() lockstep.Time {
 		at = min(at, max(m.wire.up.due(m.c), m.c.hostLate), m.wire.down.due(m.c))
 	}
 	if m.client.Stage() != player.StageDone {
-		at = min(at, m.client.Next()-m.offset)
+		at = min(at, m.events()-m.offset)
 	}
 	if m.give {
 		at = min(at, m.next)
@@ -302,7 +311,9 @@ func (c *cluster) step() {
 			b := w.down.take()
 			c.note(m, 2, b)
 			w.count++
-			if err := m.client.Receive(m.clock(), b); err != nil {
+			err := m.client.Receive(m.clock(), b)
+			m.events()
+			if err != nil {
 				c.tb.Errorf("%s: %v", m.name, err)
 			}
 		}
@@ -321,6 +332,7 @@ func (m *machine) live() {
 	c := m.c
 	before := m.client.Tick()
 	m.client.Advance(m.clock())
+	m.events()
 	if m.cost > 0 && m.client.Tick() > before {
 		m.busy = c.now + lockstep.Time(m.client.Tick()-before)*m.cost
 	}
@@ -368,12 +380,14 @@ func (m *machine) dial() {
 	}
 	if !ok {
 		m.client.Disconnected(m.clock(), errNoNet)
+		m.events()
 		return
 	}
 	m.wire = &wire{id: id}
 	m.wire.up.linkSpec, m.wire.down.linkSpec = c.links(m)
 	c.byID[id] = m
 	m.client.Connected(m.clock())
+	m.events()
 }
 
 // cut ends a machine's connection; what is on its way is lost. A half of it may
@@ -386,6 +400,7 @@ func (m *machine) cut(tellClient, tellHost bool) {
 	if tellClient {
 		m.wire = nil
 		m.client.Disconnected(m.clock(), errors.New("cut"))
+		m.events()
 	} else {
 		w.up.hole, w.down.hole, w.up.queue, w.down.queue = true, true, nil, nil
 	}

@@ -5,8 +5,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// What a [Client] tells its Events function, beside [lockstep.Receipt]: the answer to a
-// command, once for each.
+// The events of a [Ready]. Another one is [lockstep.Receipt], the answer to a command, once for each.
 type (
 	// Dialing: a connection is wanted. Attempt is 0 for the first one, and n for
 	// the n-th attempt after a loss.

@@ -17,6 +17,7 @@ type venue struct {
 	client *player.Client
 	id     host.PeerID
 	now    lockstep.Time
+	handle func(event any) // or nil
 }
 
 // play lets time pass.
@@ -24,9 +25,11 @@ func (v *venue) play(d lockstep.Time) {
 	for end := v.now + d; v.now < end && v.client.Stage() != player.StageDone; v.now += 10 * lockstep.Millisecond {
 		v.host.Advance(v.now)
 		v.client.Advance(v.now)
+		v.events()
 		if v.client.Stage() == player.StageDialing {
 			v.id, _ = v.host.Connect(v.now, "")
 			v.client.Connected(v.now)
+			v.events()
 		}
 		for b := v.client.Send(nil); len(b) > 0; b = v.client.Send(nil) {
 			v.host.Receive(v.now, v.id, b)
@@ -35,6 +38,7 @@ func (v *venue) play(d lockstep.Time) {
 			if err := v.client.Receive(v.now, b); err != nil {
 				fmt.Println(err)
 			}
+			v.events()
 		}
 		if v.client.Stage() == player.StageClosing {
 			v.cut(nil)
@@ -45,15 +49,41 @@ func (v *venue) play(d lockstep.Time) {
 func (v *venue) cut(err error) {
 	v.host.Disconnect(v.now, v.id)
 	v.client.Disconnected(v.now, err)
+	v.events()
+}
+
+// events handles what has happened, until nothing more follows from it.
+func (v *venue) events() {
+	for r := v.client.Ready(); len(r.Events) > 0; r = v.client.Ready() {
+		for _, e := range r.Events {
+			if v.handle != nil {
+				v.handle(e)
+			}
+		}
+	}
+}
+
+// A client that has no connection wants one at once; its owner dials.
+func ExampleReady() {
+	client := player.New(lockstep.MustGame(testgame.LampRules), player.Options{})
+	client.Advance(0)
+	var ready *player.Ready = client.Ready()
+	for _, e := range ready.Events {
+		fmt.Printf("%T, %v\n", e, client.Stage())
+	}
+	fmt.Println("call again after", ready.Next.Milliseconds(), "ms")
+	// Output:
+	// player.Dialing, dialing
+	// call again after 1000 ms
 }
 
 // A player joins, gives a command, and leaves. All that happens comes as events.
 func ExampleClient() {
 	host := testgame.NewLampHost(host.Options{})
-	var client *player.Client
-	client = player.New(lockstep.MustGame(testgame.LampRules), player.Options{
-		Token: "Ann",
-		Events: func(e any) {
+	client := player.New(lockstep.MustGame(testgame.LampRules), player.Options{Token: "Ann"})
+	v := &venue{
+		host: host, client: client,
+		handle: func(e any) {
 			switch e := e.(type) {
 			case player.Dialing:
 				fmt.Println("dialing, attempt", e.Attempt)
@@ -69,8 +99,7 @@ func ExampleClient() {
 				fmt.Println("over:", e.Reason)
 			}
 		},
-	})
-	v := &venue{host: host, client: client}
+	}
 	v.play(2 * lockstep.Second)
 
 	var status player.Status = client.Status()
@@ -97,7 +126,10 @@ func ExampleReconnectPolicy() {
 	client := player.New(lockstep.MustGame(testgame.LampRules), player.Options{
 		Token:     "Ann",
 		Reconnect: player.ReconnectPolicy{First: 100 * lockstep.Millisecond, Attempts: 3},
-		Events: func(e any) {
+	})
+	v := &venue{
+		host: host, client: client,
+		handle: func(e any) {
 			switch e := e.(type) {
 			case player.Connected:
 				fmt.Println("connected")
@@ -123,8 +155,7 @@ func ExampleReconnectPolicy() {
 				fmt.Println("trouble:", e)
 			}
 		},
-	})
-	v := &venue{host: host, client: client}
+	}
 	v.play(lockstep.Second)
 	v.cut(errors.New("cable unplugged"))
 	v.play(lockstep.Second)

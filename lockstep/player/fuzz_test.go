@@ -73,7 +73,15 @@ func newHostileWith(tb testing.TB, o player.Options) *hostile {
 		testgame.StepBank(w, t)
 	}
 	o.Predict, o.Interpolate, o.MaxBacklog, o.MaxState, o.KeepStates = 4, true, 256, 4<<10, 2
-	o.Events = func(e any) {
+	h.client = player.New(lockstep.MustGame(rules), o)
+	h.advance(0)
+	return h
+}
+
+// take takes note of the client's events, and returns when the client is to be called again.
+func (h *hostile) take() lockstep.Time {
+	r := h.client.Ready()
+	for _, e := range r.Events {
 		switch e.(type) {
 		case player.Dialing:
 			h.dials++
@@ -81,9 +89,7 @@ func newHostileWith(tb testing.TB, o player.Options) *hostile {
 			h.events = append(h.events, e)
 		}
 	}
-	h.client = player.New(lockstep.MustGame(rules), o)
-	h.advance(0)
-	return h
+	return r.Next
 }
 
 // bounded fails the test if f simulates more ticks than one call may.
@@ -124,8 +130,8 @@ func (h *hostile) advance(d lockstep.Time) {
 	if most := 2 + int(h.now/(100*lockstep.Millisecond)); h.dials > most {
 		h.tb.Fatalf("dialed %d times in %d ms, want at most %d", h.dials, h.now.Milliseconds(), most)
 	}
-	if c.Next() < h.now {
-		h.tb.Fatalf("the next call is due %d µs ago", h.now-c.Next())
+	if next := h.take(); next < h.now {
+		h.tb.Fatalf("the next call is due %d µs ago", h.now-next)
 	}
 	_ = c.Status()
 	_ = c.Render(func(player.View) {})

@@ -11,14 +11,12 @@ import (
 
 func ExampleHeld() {
 	h := testgame.NewLampHost(host.Options{})
-	v := &venue{host: h, client: player.New(lockstep.MustGame(testgame.LampRules), player.Options{
-		Token: "Ann",
-		Events: func(e any) {
-			if held, ok := e.(player.Held); ok {
-				fmt.Printf("held %q\n", held.Reason)
-			}
-		},
-	})}
+	v := &venue{host: h, client: player.New(lockstep.MustGame(testgame.LampRules), player.Options{Token: "Ann"})}
+	v.handle = func(e any) {
+		if held, ok := e.(player.Held); ok {
+			fmt.Printf("held %q\n", held.Reason)
+		}
+	}
 	v.play(lockstep.Second)
 	h.Hold(v.now, "the disk is full")
 	v.play(lockstep.Second)

@@ -1,7 +1,9 @@
 package player_test
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -189,7 +191,7 @@ func TestClientDialRate(t *testing.T) {
 				}
 			}
 			h.receive(testgame.Message(&protocol.Message{Kind: protocol.KindClosing, Code: 8, RetryMS: 1}))
-			h.advance(h.client.Next() - h.now)
+			h.advance(h.take() - h.now)
 		}
 		if most := 1 + 8; !live && (h.dials != most || h.client.Err() == nil) {
 			t.Errorf("dialed %d times, and gave up with %v; want %d times", h.dials, h.client.Err(), most)
@@ -197,5 +199,53 @@ func TestClientDialRate(t *testing.T) {
 		if live && (h.dials < 100 || h.dials > seconds) {
 			t.Errorf("dialed %d times in %d s, want at most once a second", h.dials, seconds)
 		}
+	}
+}
+
+// A server cannot make a client keep more events than the bound of its memory allows, and none of them is lost: a client
+// with many events runs no more records until the next call.
+func TestClientEventsBounded(t *testing.T) {
+	const notes = 5000
+	messages, _ := wideMatch(t)
+	c := player.New(lockstep.MustGame(wideRules(0)), player.Options{})
+	c.Advance(0)
+	c.Connected(0)
+	var e record.Encoder
+	e.Header(&lockstep.Header{Settings: lockstep.DefaultSettings(1)})
+	e.Keyframe(0, 0, nil, nil)
+	var flood []byte
+	for range notes {
+		flood = append(flood, e.Note(1, record.TopicChat, "x")...)
+	}
+	for _, b := range append(messages, flood, bytes.Repeat(testgame.Message(&protocol.Message{Kind: protocol.KindError, Code: 200}), 20_000)) {
+		if err := c.Receive(0, b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, want := c.Memory(), c.MemoryBound(0); got > want {
+		t.Errorf("got %d bytes of memory, want at most %d", got, want)
+	}
+	seen := map[string]int{}
+	var now lockstep.Time
+	for range 20 {
+		c.Advance(now)
+		r := c.Ready()
+		n := 0
+		for _, e := range r.Events {
+			seen[fmt.Sprintf("%T", e)]++
+			if _, ok := e.(player.Note); ok {
+				n++
+			}
+		}
+		if n > 1024 {
+			t.Errorf("one call of Advance made %d events", n)
+		}
+		if n == 1024 && r.Next > now {
+			t.Error("records wait, and Next does not say so")
+		}
+		now = r.Next
+	}
+	if seen["player.Note"] != notes || seen["player.ServerError"] != 20_000 {
+		t.Errorf("got %v, want %d notes and 20000 errors", seen, notes)
 	}
 }

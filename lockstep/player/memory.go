@@ -14,18 +14,20 @@ import (
 //	2 × MaxState                                a state that is arriving
 //	2 × (KeepStates + 4) × state                of the past, and asked for
 //	2 × 256 × MaxPayload + 16 × MaxNote         commands and chat that wait
+//	3 × 96 × (1024 + MaxServerMessage/5)        events that wait, with room to grow
 //
-// Beside it there are the simulations: one, another to interpolate, two more to
-// predict, and one that differed, until it is compared.
+// The simulations are not counted: one, another to interpolate, two more to predict, and one that differed, until it is
+// compared.
 func (c *Client) MemoryBound(stateBytes int) int {
 	o := &c.options
 	return 4*(2*o.MaxBacklog+protocol.MaxServerMessage) + 2*o.MaxState + 2*(o.KeepStates+maxStates)*stateBytes +
-		2*record.CommandWindow*lockstep.MaxPayload + maxChat*record.MaxNote
+		2*record.CommandWindow*lockstep.MaxPayload + maxChat*record.MaxNote +
+		3*eventBytes*(maxEvents+protocol.MaxServerMessage/minEventMessage)
 }
 
 // Memory returns how many bytes of those the client keeps now.
 func (c *Client) Memory() int {
-	n := cap(c.run.backlog.buf) + cap(c.in.assembly.bytes)
+	n := cap(c.run.backlog.buf) + cap(c.in.assembly.bytes) + eventBytes*(cap(c.events)+cap(c.ready.Events))
 	if f := c.run.follower; f != nil {
 		n += f.Memory()
 	}

@@ -70,10 +70,6 @@ type Options struct {
 	PingEvery lockstep.Time
 	Silence   lockstep.Time
 
-	// Events is called with each event; see [Dialing] and the types beside
-	// it. It may call Submit, Chat, Leave and Status. Nil disables it.
-	Events func(any)
-
 	// Observer is called with every event of the game of each confirmed tick;
 	// nil disables it. After a state sync it may be told of some ticks again, and
 	// is not told of those that the state has left out.

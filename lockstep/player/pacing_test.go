@@ -122,7 +122,7 @@ func (f *feed) play(ticks int, delay func(tick int) lockstep.Time) {
 		f.pending = f.pending[:0]
 	}
 	for len(f.queue) > 0 {
-		next := max(f.client.Next(), f.now+1)
+		next := max(f.client.Ready().Next, f.now+1)
 		if f.grain > 0 {
 			next = min(next, (f.now/f.grain+1)*f.grain)
 		}

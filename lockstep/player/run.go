@@ -15,6 +15,7 @@ type runner struct {
 	backlog  backlog
 	ticks    *record.Record // the present frame or run of empty ticks, or nil
 	previous *lockstep.Simulation
+	full     bool // records wait because too many events do
 
 	agreed    int // checksums of the stream that are ours
 	differing int
@@ -32,6 +33,7 @@ func (r *runner) begin(f *lockstep.Follower, at *record.Decoder) {
 
 // discard forgets the records that have arrived.
 func (r *runner) discard() {
+	r.full = false
 	r.backlog.clear()
 	r.ticks = nil
 }
@@ -127,6 +129,9 @@ func (c *Client) runTicks(n int64) error {
 			}
 		}
 		b := r.backlog.bytes()
+		if r.full = len(b) > 0 && len(c.events) >= maxEvents; r.full {
+			return nil
+		}
 		if len(b) == 0 || n == 0 && record.KindOf(b).Advances() {
 			return nil
 		}

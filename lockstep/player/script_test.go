@@ -110,9 +110,17 @@ func (m *stage) begin(s *script.Step) {
 		MaxState:    int(s.UintOr("maxstate", 32, 0)),
 		Pacing:      player.PacingOptions{AsTheyCome: s.Has("unpaced"), Budget: int(s.UintOr("budget", 16, 0))},
 		Reconnect:   player.ReconnectPolicy{Attempts: int(s.UintOr("attempts", 16, 0)), Total: lockstep.Time(s.UintOr("total", 32, 0)) * lockstep.Millisecond},
-		Events:      func(e any) { m.print("%s", describeEvent(e, m.now)) },
 	})
 	m.settle()
+}
+
+// events prints the client's events, and returns when the client is to be called again.
+func (m *stage) events() lockstep.Time {
+	r := m.client.Ready()
+	for _, e := range r.Events {
+		m.print("%s", describeEvent(e, m.now))
+	}
+	return r.Next
 }
 
 // describeEvent prints an event as "Synced{Tick:3}", its times from now on.
@@ -133,6 +141,7 @@ func describeEvent(e any, now lockstep.Time) string {
 // settle lets the client do what is due now, and prints what it sends.
 func (m *stage) settle() {
 	m.client.Advance(m.now)
+	m.events()
 	for {
 		b := m.client.Send(nil)
 		if len(b) == 0 {
@@ -196,9 +205,9 @@ func (m *stage) wait(s *script.Step) {
 		if s.Has("alive") {
 			m.deliver(m.message(&protocol.Message{Kind: protocol.KindPong, Nonce: math.MaxUint64}))
 		}
-		m.now = max(m.now, min(m.client.Next(), until))
+		m.now = max(m.now, min(m.events(), until))
 		m.settle()
-		if m.client.Next() <= m.now && m.client.Stage() != player.StageCatchingUp {
+		if m.events() <= m.now && m.client.Stage() != player.StageCatchingUp {
 			m.now++ // as a timer's grain
 		}
 	}
@@ -206,11 +215,13 @@ func (m *stage) wait(s *script.Step) {
 
 func (m *stage) connect(*script.Step) {
 	m.client.Connected(m.now)
+	m.events()
 	m.settle()
 }
 
 func (m *stage) cut(s *script.Step) {
 	m.client.Disconnected(m.now, errors.New(s.String("why", "cut")))
+	m.events()
 	m.settle()
 }
 
@@ -218,7 +229,9 @@ func (m *stage) message(msg *protocol.Message) []byte { return m.writer.Append(n
 
 // deliver gives the client one message.
 func (m *stage) deliver(b []byte) {
-	if err := m.client.Receive(m.now, b); err != nil {
+	err := m.client.Receive(m.now, b)
+	m.events()
+	if err != nil {
 		m.print("receive: %v", err)
 	}
 	m.settle()
@@ -307,7 +320,7 @@ func (m *stage) tick(s *script.Step) {
 		if ms := lockstep.Time(s.UintOr("ms", 16, 0)); ms > 0 {
 			until := m.now + ms*lockstep.Millisecond
 			for m.now < until {
-				m.now = max(m.now+1, min(m.client.Next(), until))
+				m.now = max(m.now+1, min(m.events(), until))
 				m.settle()
 			}
 		}
@@ -418,6 +431,7 @@ func (m *stage) raw(s *script.Step) {
 
 func (m *stage) leave(*script.Step) {
 	m.client.Leave()
+	m.events()
 	m.settle()
 }
 

@@ -106,6 +106,7 @@ func follow(ws *websocket.Conn, game *lockstep.Game, got chan<- int, stop <-chan
 				break
 			}
 		}
+		c.Ready()
 		c.Receive(now(), in)
 		c.Advance(now())
 		if c.Simulation() == nil {

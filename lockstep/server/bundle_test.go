@@ -132,11 +132,11 @@ func benchBundle(b *testing.B, units uint16) {
 	go web.Serve(l)
 	var told atomic.Int64 // when, in nanoseconds; 0 before
 	url := fmt.Sprintf("ws://%s/matches/duel/play", l.Addr())
-	guest := client.Dial(b.Context(), url, game, client.Options{Options: player.Options{Token: ada, Events: func(e any) {
+	guest := client.Dial(b.Context(), url, game, client.Options{Options: player.Options{Token: ada}, Handle: func(_ *player.Client, e any) {
 		if _, ok := e.(player.Desynced); ok && told.Load() == 0 {
 			told.Store(time.Now().UnixNano())
 		}
-	}}})
+	}})
 	var took time.Duration
 	var last lockstep.Tick // of the desync before
 	for i := range b.N {

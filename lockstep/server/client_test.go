@@ -28,13 +28,13 @@ func (s *stage) join(t *testing.T, token string, sample func(*player.Client)) *t
 	return s.joinWith(t, client.Options{Options: player.Options{Token: token}, Sample: sample})
 }
 
-// joinWith joins with options; it sets Events and HTTP.
+// joinWith joins with options; it sets Handle and HTTP.
 func (s *stage) joinWith(t *testing.T, o client.Options) *testClient {
 	t.Helper()
 	g := &testClient{}
 	sample := o.Sample
 	o.HTTP = s.client
-	o.Events = func(e any) {
+	o.Handle = func(_ *player.Client, e any) {
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		g.events, g.stamps = append(g.events, e), append(g.stamps, time.Now())

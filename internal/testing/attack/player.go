@@ -74,7 +74,7 @@ func newPlayer(ctx context.Context, s *Server, o *Options, seat int) (*participa
 	p := &participant{
 		epoch: time.Now(), done: make(chan struct{}), arrived: make(chan message, 64), failed: make(chan error, 1), live: make(chan struct{}),
 	}
-	p.client = player.New(o.Game, player.Options{Token: s.Tokens.Honest[seat], Seed: uint64(seat), Events: p.event})
+	p.client = player.New(o.Game, player.Options{Token: s.Tokens.Honest[seat], Seed: uint64(seat)})
 	if o.Think != nil {
 		p.think = o.Think(lockstep.Player(seat), uint64(seat)+1)
 	}
@@ -131,6 +131,15 @@ func (p *participant) event(e any) {
 	}
 }
 
+// events takes note of the client's events, and returns when the client is to be called again.
+func (p *participant) events() lockstep.Time {
+	r := p.client.Ready()
+	for _, e := range r.Events {
+		p.event(e)
+	}
+	return r.Next
+}
+
 func (p *participant) count(change func(*tally)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -175,6 +184,7 @@ func (p *participant) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
+		p.events()
 		if err == nil {
 			err = p.step(ctx)
 		}
@@ -182,7 +192,7 @@ func (p *participant) run(ctx context.Context) {
 			p.count(func(c *tally) { c.err = err })
 			return
 		}
-		timer.Reset(max(0, time.Duration(p.client.Next()-p.time(time.Now()))*time.Microsecond))
+		timer.Reset(max(0, time.Duration(p.events()-p.time(time.Now()))*time.Microsecond))
 	}
 }
 

@@ -26,14 +26,14 @@ func newClientSide(p *Player) *clientSide {
 
 func (s *clientSide) time() lockstep.Time { return lockstep.Time(s.now) * lockstep.Millisecond }
 
-func (s *clientSide) next() int64 { return max(s.now, ceilMS(s.c.Next())) }
+func (s *clientSide) next() int64 { return max(s.now, ceilMS(s.c.Ready().Next)) }
 
 // settle lets the client do what is due.
 func (s *clientSide) settle() {
 	for range 1000 {
 		s.c.Advance(s.time())
 		s.flush()
-		if s.c.Stage() == player.StageDone || s.c.Next() > s.time() {
+		if s.c.Stage() == player.StageDone || s.c.Ready().Next > s.time() {
 			return
 		}
 	}

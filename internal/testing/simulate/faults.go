@@ -100,6 +100,7 @@ var clientKinds = []kind{
 	{name: "client clock", group: "client", perHour: 60, n: int64(7200 * sec), inject: func(w *world, m *machine, f *Fault) bool {
 		if m.offset += lockstep.Time(f.N) - 3600*sec; m.dead == 0 {
 			m.client.Advance(m.clock()) // waiting programs measure durations, not clock times
+			m.events()
 		}
 		return true
 	}},
@@ -113,6 +114,7 @@ var clientKinds = []kind{
 			return false
 		}
 		m.client.Leave()
+		m.events()
 		return true
 	}},
 }

@@ -86,12 +86,13 @@ func (m *machine) start() {
 	m.dead, m.dialing, m.wire = 0, 0, nil
 	m.starts++
 	m.client = player.New(m.w.subject.Game, player.Options{
-		Token: m.token, Seed: m.random.Uint64(), Events: m.event,
+		Token: m.token, Seed: m.random.Uint64(),
 		Predict: m.plan.Predict, Interpolate: m.plan.Interpolate,
 		MaxBacklog: m.plan.Backlog,
 		Reconnect:  player.ReconnectPolicy{Attempts: 1 << 20, Total: 1 << 50},
 	})
 	m.client.Advance(m.clock())
+	m.events()
 	m.startedAt, m.stage = m.w.now, player.StageWaiting
 	m.truth.restart(m.w.oracle.tick())
 	m.submitAt = m.w.now
@@ -117,7 +118,7 @@ func (m *machine) due() lockstep.Time {
 	if m.dead > 0 {
 		return m.dead
 	}
-	at := min(m.client.Next()-m.offset, m.submitAt)
+	at := min(m.events()-m.offset, m.submitAt)
 	if m.dialing > 0 {
 		at = min(at, m.dialing)
 	}
@@ -147,8 +148,9 @@ func (m *machine) step() {
 	}
 	m.receive()
 	before := m.client.Tick()
-	if m.client.Next()-m.offset <= w.now {
+	if m.events()-m.offset <= w.now {
 		m.client.Advance(m.clock())
+		m.events()
 	}
 	if n := m.client.Tick(); n != before {
 		if m.cost > 0 && n > before {
@@ -182,6 +184,7 @@ func (m *machine) receive() {
 		m.w.note(traceDown, m.index, b)
 		m.w.oracle.received(wire, b)
 		err := m.client.Receive(m.clock(), b)
+		m.events()
 		if wire.tap.synced {
 			wire.tap.synced, m.truth.epoch = false, wire.epoch
 		}
@@ -206,6 +209,7 @@ func (m *machine) disconnect(err error) {
 		m.harmed("has lost its connection: %v", err)
 	}
 	m.client.Disconnected(m.clock(), err)
+	m.events()
 }
 
 // submit submits the player's commands.
@@ -240,6 +244,7 @@ func (m *machine) dial() {
 	if wire == nil {
 		m.harmed("was not let in")
 		m.client.Disconnected(m.clock(), errNoRoute)
+		m.events()
 		return
 	}
 	wire.up.link, wire.down.link = m.plan.Up, m.plan.Down
@@ -249,6 +254,7 @@ func (m *machine) dial() {
 	wire.up.rand, wire.down.rand = m.links[0], m.links[1]
 	m.wire, m.called, m.greeted = wire, w.now, false
 	m.client.Connected(m.clock())
+	m.events()
 }
 
 var errNoRoute = errors.New("no route to the server")
@@ -283,7 +289,15 @@ func (m *machine) send(b []byte) {
 	m.w.wakeWires = true
 }
 
-// event follows the events of the client.
+// events follows the events of the client, and returns when the client is to be called again.
+func (m *machine) events() lockstep.Time {
+	r := m.client.Ready()
+	for _, e := range r.Events {
+		m.event(e)
+	}
+	return r.Next
+}
+
 func (m *machine) event(e any) {
 	w := m.w
 	switch e := e.(type) {

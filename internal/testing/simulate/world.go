@@ -224,7 +224,7 @@ func (w *world) busiest() (all []string) {
 	}
 	for _, m := range w.machines {
 		if m.at <= w.now {
-			all = append(all, fmt.Sprintf("%v %v wire %t clock %d next %d", m, m.client.Stage(), m.wire != nil, m.clock(), m.client.Next()))
+			all = append(all, fmt.Sprintf("%v %v wire %t clock %d next %d", m, m.client.Stage(), m.wire != nil, m.clock(), m.events()))
 		}
 	}
 	return all

@@ -1,0 +1,54 @@
+package player
+
+import "github.com/seed-49bee653/samestep/lockstep"
+
+// A Ready is what a Client wants done. Its memory is used again by the next call of [Client.Ready].
+type Ready struct {
+	Events []any         // in the order in which they happened; see [Dialing] and the types after it
+	Next   lockstep.Time // when to call Advance, unless something else is called before
+}
+
+const (
+	// maxEvents is how many events wait before the client stops running records until the next call of Advance, and how
+	// many an empty queue keeps memory for. One message of a server can add more.
+	maxEvents = 1 << 10
+
+	minEventMessage = 5  // bytes of the shortest message that makes an event: an error without texts
+	eventBytes      = 96 // about the size of an event
+)
+
+// Ready returns what happened since its last call, and when the client wants to be called again. The owner calls it after
+// each other method, until it returns no events: what the owner does because of an event can make more. Whether there
+// is something to send is not in it, because only the owner knows when the connection takes more; see [Client.Send].
+func (c *Client) Ready() *Ready {
+	r := &c.ready
+	clear(r.Events)
+	if r.Events, c.events = c.events, r.Events[:0]; cap(c.events) > maxEvents {
+		c.events = nil
+	}
+	r.Next = c.due()
+	return r
+}
+
+func (c *Client) tell(e any) { c.events = append(c.events, e) }
+
+// due returns when Advance is to be called next, if nothing happens before.
+func (c *Client) due() lockstep.Time {
+	at := c.clock + lockstep.Second
+	switch c.link {
+	case linkWaiting:
+		at = min(at, c.dialAt)
+	case linkGreeting, linkUp:
+		at = min(at, c.heard+c.options.Silence)
+		if c.link == linkUp {
+			at = min(at, c.measure.pingAt)
+		}
+	}
+	if c.fatal == nil && (c.level() > 0 || c.run.full) {
+		if c.catchingUp || c.run.full {
+			return c.now
+		}
+		at = min(at, c.pace.passed+c.pace.next())
+	}
+	return c.now + max(0, at-c.clock)
+}
