@@ -1,10 +1,9 @@
 // Mouse, touch and keyboard on the map of a live match.
 
-const dragPixels = 6; // a press that moves farther is a drag
+import { dragPixels, speed, isArrow, direction, spread, wheelZoom } from "./gestures.js";
+
 const edge = 10; // pixels from the screen's edge that scroll
-const speed = 900; // pixels a second
 const twiceMS = 350;
-const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 // Input turns events of an element into calls of the program.
 export class Input {
@@ -36,11 +35,7 @@ export class Input {
 
   // pan scrolls for pressed arrow keys and for a pointer at the edge.
   pan(seconds) {
-    let dx = 0, dy = 0;
-    for (const code of this.held) {
-      dx += arrows[code]?.[0] ?? 0;
-      dy += arrows[code]?.[1] ?? 0;
-    }
+    let [dx, dy] = direction(this.held);
     const { windowX: x, windowY: y, inside } = this.pointer;
     if (inside && document.hasFocus() && !this.pointers.size) {
       if (x <= edge) dx--;
@@ -60,7 +55,7 @@ export class Input {
     if (this.pointers.size === 2) {
       this.hooks.box();
       for (const other of this.pointers.values()) other.gesture = true;
-      this.spread = this.#spread();
+      this.spread = spread(this.pointers);
     }
     e.preventDefault();
   }
@@ -82,15 +77,9 @@ export class Input {
     else if (p.button === 0) this.hooks.box(p.x0, p.y0, p.x, p.y);
   }
 
-  // #spread returns the middle of two fingers, and their distance.
-  #spread() {
-    const [a, b] = [...this.pointers.values()];
-    return { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2, apart: Math.max(1, Math.hypot(a.x - b.x, a.y - b.y)) };
-  }
-
   #pinch() {
     if (this.pointers.size < 2) return;
-    const now = this.#spread(), before = this.spread;
+    const now = spread(this.pointers), before = this.spread;
     skirmish.pan(before.x - now.x, before.y - now.y);
     skirmish.zoom(Math.round((1000 * now.apart) / before.apart), now.x, now.y);
     this.spread = now;
@@ -124,19 +113,19 @@ export class Input {
 
   #wheel(e) {
     e.preventDefault();
-    const step = e.deltaMode === 1 ? 16 : 1;
     if (e.shiftKey || Math.abs(e.deltaX) > Math.abs(e.deltaY)) {
+      const step = e.deltaMode === 1 ? 16 : 1;
       skirmish.pan((e.deltaX || e.deltaY) * step, e.deltaX ? e.deltaY * step : 0);
       return;
     }
-    skirmish.zoom(Math.round(1000 * Math.exp(-Math.max(-80, Math.min(80, e.deltaY * step)) / 500)), e.offsetX, e.offsetY);
+    skirmish.zoom(wheelZoom(e), e.offsetX, e.offsetY);
   }
 
   // #keydown: without a mouse, the arrow keys scroll and the middle of the screen is the pointer.
   #keydown(e) {
     if (e.altKey || e.metaKey) return;
     const x = this.element.clientWidth / 2, y = this.element.clientHeight / 2;
-    if (arrows[e.code]) {
+    if (isArrow(e.code)) {
       this.held.add(e.code);
       this.cross = true;
     } else if (e.code === "Space") {

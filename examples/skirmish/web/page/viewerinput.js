@@ -1,8 +1,6 @@
 // Mouse, touch and keyboard on the map of a replay.
 
-const dragPixels = 6; // a press that moves farther is a drag
-const speed = 900; // pixels a second
-const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+import { dragPixels, speed, isArrow, direction, spread, wheelZoom } from "./gestures.js";
 
 export class ViewerInput {
   constructor(element, viewer) {
@@ -24,11 +22,7 @@ export class ViewerInput {
 
   // pan scrolls for pressed arrow keys.
   pan(seconds) {
-    let dx = 0, dy = 0;
-    for (const code of this.held) {
-      dx += arrows[code][0];
-      dy += arrows[code][1];
-    }
+    const [dx, dy] = direction(this.held);
     if (dx || dy) skirmish.watchPan(dx * speed * seconds, dy * speed * seconds);
   }
 
@@ -36,7 +30,7 @@ export class ViewerInput {
     this.element.focus({ preventScroll: true });
     this.element.setPointerCapture(e.pointerId);
     this.pointers.set(e.pointerId, { x0: e.offsetX, y0: e.offsetY, x: e.offsetX, y: e.offsetY, dragged: false });
-    if (this.pointers.size === 2) this.spread = this.#spread();
+    if (this.pointers.size === 2) this.spread = spread(this.pointers);
     e.preventDefault();
   }
 
@@ -48,19 +42,13 @@ export class ViewerInput {
     p.y = e.offsetY;
     p.dragged ||= this.pointers.size > 1 || Math.hypot(p.x - p.x0, p.y - p.y0) > dragPixels;
     if (this.pointers.size === 2) {
-      const now = this.#spread(), before = this.spread;
+      const now = spread(this.pointers), before = this.spread;
       skirmish.watchPan(before.x - now.x, before.y - now.y);
       skirmish.watchZoom(Math.round((1000 * now.apart) / before.apart), now.x, now.y);
       this.spread = now;
     } else if (p.dragged) {
       skirmish.watchPan(-dx, -dy);
     }
-  }
-
-  // #spread returns the middle of two fingers, and their distance.
-  #spread() {
-    const [a, b] = [...this.pointers.values()];
-    return { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2, apart: Math.max(1, Math.hypot(a.x - b.x, a.y - b.y)) };
   }
 
   #up(e) {
@@ -71,14 +59,13 @@ export class ViewerInput {
 
   #wheel(e) {
     e.preventDefault();
-    const step = e.deltaMode === 1 ? 16 : 1;
-    skirmish.watchZoom(Math.round(1000 * Math.exp(-Math.max(-80, Math.min(80, e.deltaY * step)) / 500)), e.offsetX, e.offsetY);
+    skirmish.watchZoom(wheelZoom(e), e.offsetX, e.offsetY);
   }
 
   #keydown(e) {
     if (e.altKey || e.metaKey || e.ctrlKey) return;
     const { viewer } = this, x = this.element.clientWidth / 2, y = this.element.clientHeight / 2;
-    if (arrows[e.code]) this.held.add(e.code);
+    if (isArrow(e.code)) this.held.add(e.code);
     else if (e.code === "Space") viewer.toggle();
     else if (e.code === "Enter") viewer.select(skirmish.watchPick(x, y));
     else if (e.code === "Comma") viewer.step(-1);
