@@ -44,7 +44,7 @@ type Attack struct {
 	Late time.Duration
 
 	// Run attacks until ctx ends. An error means that the attack was not possible, and
-	// says nothing about the server. [ErrUnfit] means that the server needs other flags.
+	// says nothing about the server. errUnfit means that the server needs other flags.
 	Run func(ctx context.Context, h *Attackers) error
 }
 

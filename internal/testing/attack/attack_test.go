@@ -52,14 +52,14 @@ func TestOnlyLoopback(t *testing.T) {
 		{"ws://127.0.0.1:8766/matches", false},
 		{"ws://127.0.0.1@192.0.2.1:8766", false},
 	} {
-		if err := CheckURL(t.Context(), x.url); (err == nil) != x.ok || err != nil && !errors.Is(err, ErrAddress) {
+		if err := CheckURL(t.Context(), x.url); (err == nil) != x.ok || err != nil && !errors.Is(err, errAddress) {
 			t.Errorf("%s: got %v", x.url, err)
 		}
 	}
 	for _, address := range []string{"192.0.2.1:80", "[2001:db8::1]:80", "0.0.0.0:80"} {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		if c, err := dialer("").DialContext(ctx, "tcp", address); !errors.Is(err, ErrAddress) {
-			t.Errorf("%s: got %v, %v, want %v", address, c, err, ErrAddress)
+		if c, err := dialer("").DialContext(ctx, "tcp", address); !errors.Is(err, errAddress) {
+			t.Errorf("%s: got %v, %v, want %v", address, c, err, errAddress)
 		}
 		cancel()
 	}

@@ -19,8 +19,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// ErrUnfit means that an attack needs a server with other flags.
-var ErrUnfit = errors.New("attack: it needs a server with other flags")
+// errUnfit means that an attack needs a server with other flags.
+var errUnfit = errors.New("attack: it needs a server with other flags")
 
 // subprotocol is the WebSocket subprotocol that a client offers; see docs/protocol.md.
 const subprotocol = "samestep.v1"
@@ -81,7 +81,7 @@ func Work(ctx context.Context, j Job, g *lockstep.Game) (Report, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
-	case errors.Is(err, ErrUnfit):
+	case errors.Is(err, errUnfit):
 		h.report.Skipped = err.Error()
 	case err != nil && ctx.Err() == nil:
 		return h.report, fmt.Errorf("%s: %w", a.Name, err)

@@ -29,7 +29,7 @@ var _ = register(&Attack{
 	Run: func(ctx context.Context, h *Attackers) error {
 		public, private, err := readKeys(h.Dir)
 		if err != nil {
-			return fmt.Errorf("%w: only a server that this command starts has them", ErrUnfit)
+			return fmt.Errorf("%w: only a server that this command starts has them", errUnfit)
 		}
 		if err := h.startWithKeys(ctx, public); err != nil {
 			return err
@@ -42,7 +42,7 @@ var _ = register(&Attack{
 			if ctx.Err() != nil {
 				return nil // a slow machine had no time for the request
 			}
-			return fmt.Errorf("%w: a right JWT got %d, %w", ErrUnfit, status, err)
+			return fmt.Errorf("%w: a right JWT got %d, %w", errUnfit, status, err)
 		}
 		forged, err := forgeries(public, private)
 		if err != nil {

@@ -11,26 +11,26 @@ import (
 	"syscall"
 )
 
-// ErrAddress is returned for an address that is not a loopback address.
-var ErrAddress = errors.New("attack: only loopback addresses are attacked")
+// errAddress is returned for an address that is not a loopback address.
+var errAddress = errors.New("attack: only loopback addresses are attacked")
 
-// CheckURL returns [ErrAddress] unless the URL of a server is plain "ws://HOST:PORT" and
+// CheckURL returns errAddress unless the URL of a server is plain "ws://HOST:PORT" and
 // its host has loopback addresses only.
 func CheckURL(ctx context.Context, server string) error {
 	u, err := url.Parse(server)
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrAddress, err)
+		return fmt.Errorf("%w: %w", errAddress, err)
 	}
 	if u.Scheme != "ws" || u.Port() == "" || u.Path != "" || u.RawQuery != "" || u.User != nil {
-		return fmt.Errorf("%w: got %q, want ws://127.0.0.1:PORT", ErrAddress, server)
+		return fmt.Errorf("%w: got %q, want ws://127.0.0.1:PORT", errAddress, server)
 	}
 	all, err := net.DefaultResolver.LookupNetIP(ctx, "ip", u.Hostname())
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrAddress, err)
+		return fmt.Errorf("%w: %w", errAddress, err)
 	}
 	for _, a := range all {
 		if !a.Unmap().IsLoopback() {
-			return fmt.Errorf("%w: %s is %v", ErrAddress, u.Hostname(), a.Unmap())
+			return fmt.Errorf("%w: %s is %v", errAddress, u.Hostname(), a.Unmap())
 		}
 	}
 	return nil
@@ -42,7 +42,7 @@ func dialer(from string) *net.Dialer {
 	d := &net.Dialer{Control: func(_, address string, _ syscall.RawConn) error {
 		to, err := netip.ParseAddrPort(address)
 		if err != nil || !to.Addr().Unmap().IsLoopback() {
-			return fmt.Errorf("%w: got %s", ErrAddress, address)
+			return fmt.Errorf("%w: got %s", errAddress, address)
 		}
 		return nil
 	}}

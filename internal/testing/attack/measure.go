@@ -227,8 +227,8 @@ func (m *measurement) written() (sum int64) {
 	return sum
 }
 
-// ErrFailed means that honest players noticed an attack, or that it succeeded.
-var ErrFailed = errors.New("attack: the server did not withstand")
+// errFailed means that honest players noticed an attack, or that it succeeded.
+var errFailed = errors.New("attack: the server did not withstand")
 
 // Failure returns an error that names the attacks with failures, or nil.
 func Failure(all []*Result) error {
@@ -241,5 +241,5 @@ func Failure(all []*Result) error {
 	if len(failed) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%w: %s", ErrFailed, strings.Join(failed, ", "))
+	return fmt.Errorf("%w: %s", errFailed, strings.Join(failed, ", "))
 }

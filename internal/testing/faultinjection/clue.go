@@ -7,9 +7,9 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// A Clue is what a tool found, or what it should have found. What it cannot find is
+// A clue is what a tool found, or what it should have found. What it cannot find is
 // zero.
-type Clue struct {
+type clue struct {
 	What   string        // in a word or two: "desync", "cut short"
 	Tick   lockstep.Tick // the first wrong one
 	After  lockstep.Tick // the last right one, if only some ticks are compared
@@ -19,7 +19,7 @@ type Clue struct {
 	Byte   int64         // in the file
 }
 
-func (c Clue) String() string {
+func (c clue) String() string {
 	var parts []string
 	add := func(ok bool, format string, a ...any) {
 		if ok {
@@ -57,10 +57,10 @@ type Result struct {
 }
 
 // add adds the result of a tool, which must be exactly what is wanted.
-func (r *Result) add(f *fault, tool string, got, want Clue) { r.row(f, tool, got, want, got == want) }
+func (r *Result) add(f *fault, tool string, got, want clue) { r.row(f, tool, got, want, got == want) }
 
 // row adds the result of a tool, and whether it is right.
-func (r *Result) row(f *fault, tool string, got, want Clue, right bool) {
+func (r *Result) row(f *fault, tool string, got, want clue, right bool) {
 	if !right {
 		r.Wrong++
 	}

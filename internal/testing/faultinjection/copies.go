@@ -67,7 +67,7 @@ func (d *drill) copyFault(name string, p planter) error {
 	if err != nil {
 		return err
 	}
-	d.result.add(f, "verify", d.verify(m.file, m.game), Clue{What: "players differed", Tick: check, Who: player(seat)})
+	d.result.add(f, "verify", d.verify(m.file, m.game), clue{What: "players differed", Tick: check, Who: player(seat)})
 	return nil
 }
 
@@ -90,8 +90,8 @@ func (d *drill) refereeFault() error {
 	if err != nil {
 		return err
 	}
-	d.result.add(f, "verify", d.verify(m.file, m.game), Clue{What: "desync", Tick: check, Who: "the referee"})
-	return d.explain(f, m, v, Clue{What: "desync", Tick: v.tick, Who: "the referee"})
+	d.result.add(f, "verify", d.verify(m.file, m.game), clue{What: "desync", Tick: check, Who: "the referee"})
+	return d.explain(f, m, v, clue{What: "desync", Tick: v.tick, Who: "the referee"})
 }
 
 // liar reports false checksums as a player whose copy is right, so that the histories do
@@ -105,8 +105,8 @@ func (d *drill) liar() error {
 		return err
 	}
 	f := &fault{"false report", fmt.Sprintf("of player %d, from tick %d on", seat, c.lies)}
-	d.result.add(f, "desync report", reported(d.tools.Desync(m.reports)), Clue{What: "desync", Tick: c.lies, After: c.lies - checkEvery, Who: player(seat)})
-	return d.histories(f, m, c.copied, Clue{})
+	d.result.add(f, "desync report", reported(d.tools.Desync(m.reports)), clue{What: "desync", Tick: c.lies, After: c.lies - checkEvery, Who: player(seat)})
+	return d.histories(f, m, c.copied, clue{})
 }
 
 // desyncReport compares the match's own report with a comparison of all states.
@@ -115,7 +115,7 @@ func (d *drill) desyncReport(f *fault, m *match, who string) error {
 	if err != nil {
 		return err
 	}
-	want := Clue{What: "desync", Tick: check, After: check - checkEvery, Who: who}
+	want := clue{What: "desync", Tick: check, After: check - checkEvery, Who: who}
 	if want.Field, err = m.section(m.states[check], m.copied[check]); err != nil {
 		return err
 	}
@@ -124,12 +124,12 @@ func (d *drill) desyncReport(f *fault, m *match, who string) error {
 }
 
 // reported returns the first report of a match as a clue.
-func reported(reports []coordinator.DesyncReport) Clue {
+func reported(reports []coordinator.DesyncReport) clue {
 	if len(reports) == 0 {
-		return Clue{}
+		return clue{}
 	}
 	r := &reports[0]
-	return Clue{What: "desync", Tick: r.Tick, After: r.Agreed, Who: culprit(reports), Field: r.Section}
+	return clue{What: "desync", Tick: r.Tick, After: r.Agreed, Who: culprit(reports), Field: r.Section}
 }
 
 // culprit returns who is wrong according to the reports of the first wrong check: a
@@ -153,15 +153,15 @@ func culprit(reports []coordinator.DesyncReport) string {
 }
 
 // field returns the fields that differ at a tick.
-func (m *match) field(tick lockstep.Tick) (Clue, error) {
-	c := Clue{What: "desync", Tick: tick}
+func (m *match) field(tick lockstep.Tick) (clue, error) {
+	c := clue{What: "desync", Tick: tick}
 	var err error
 	c.Field, c.Fields, err = m.leaves(m.states[tick], m.copied[tick])
 	return c, err
 }
 
 // histories compares the histories of a right copy and of the other one.
-func (d *drill) histories(f *fault, m *match, other rules, want Clue) error {
+func (d *drill) histories(f *fault, m *match, other rules, want clue) error {
 	a, err := m.follow(m.game)
 	if err != nil {
 		return err
@@ -170,9 +170,9 @@ func (d *drill) histories(f *fault, m *match, other rules, want Clue) error {
 	if err != nil {
 		return err
 	}
-	var got Clue
+	var got clue
 	if found, ok := d.tools.Diverged(a, b, 1); ok && len(found.Fields.List) > 0 {
-		got = Clue{What: "desync", Tick: found.Tick, Field: found.Fields.List[0].Path, Fields: found.Fields.Total}
+		got = clue{What: "desync", Tick: found.Tick, Field: found.Fields.List[0].Path, Fields: found.Fields.Total}
 	}
 	d.result.add(f, "histories", got, want)
 	return nil
@@ -198,7 +198,7 @@ func (m *match) follow(g *lockstep.Game) (*lockstep.Follower, error) {
 // bisect compares the referee's replay with the one that the copy's recorder would have
 // written, with a keyframe at each check. It finds the tick if it has the copy's rules,
 // and only the check if the copy's memory was damaged.
-func (d *drill) bisect(f *fault, m *match, v *variant, want Clue) error {
+func (d *drill) bisect(f *fault, m *match, v *variant, want clue) error {
 	own, err := m.ownReplay(v.rules)
 	if err != nil {
 		return err
@@ -226,7 +226,7 @@ func (d *drill) bisect(f *fault, m *match, v *variant, want Clue) error {
 }
 
 // verify returns the verdict on a file.
-func (d *drill) verify(file []byte, g *lockstep.Game) Clue {
+func (d *drill) verify(file []byte, g *lockstep.Game) clue {
 	r, err := open(file)
 	if err != nil {
 		return verdict(&desync.Verdict{}, err)

@@ -15,17 +15,17 @@ import (
 // explain runs the tool on the evidence of the first report, as a server would have
 // written it: the replay up to the report, and both sides' states of the last right
 // check and of the wrong one.
-func (d *drill) explain(f *fault, m *match, v *variant, want Clue) error {
+func (d *drill) explain(f *fault, m *match, v *variant, want clue) error {
 	b, err := m.bundle()
 	if err != nil {
 		return err
 	}
 	e, err := d.tools.Explain(b, desync.Options{Game: func(*lockstep.Header) (*lockstep.Game, error) { return m.game, nil }})
 	if err != nil {
-		d.result.row(f, "explain", Clue{What: err.Error()}, want, false)
+		d.result.row(f, "explain", clue{What: err.Error()}, want, false)
 		return nil
 	}
-	got := Clue{What: "desync", Tick: e.First.To, Who: party(e)}
+	got := clue{What: "desync", Tick: e.First.To, Who: party(e)}
 	if !e.First.Exact() {
 		got.After = e.First.From - 1
 	}

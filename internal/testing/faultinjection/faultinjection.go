@@ -9,15 +9,15 @@ import (
 type drill struct {
 	seed   uint64
 	dice   *rand.Rand
-	tools  Tools
+	tools  toolset
 	base   *match // without a fault
 	result *Result
 }
 
 // Options configure [Run].
 type Options struct {
-	Seed  uint64 // of the match and of the places of the faults
-	Tools Tools  // zero: [RealTools]
+	Seed  uint64  // of the match and of the places of the faults
+	tools toolset // zero: realTools; tests set others
 
 	// Progress is called after each fault with the number of planted faults and of all
 	// faults. Nil disables it.
@@ -28,10 +28,10 @@ type Options struct {
 // meanwhile, because one fault is in its table of units. It returns an error if a fault
 // cannot be planted; the Result says whether the tools were right.
 func Run(o Options) (*Result, error) {
-	if o.Tools.Verify == nil {
-		o.Tools = RealTools()
+	if o.tools.Verify == nil {
+		o.tools = realTools()
 	}
-	d := &drill{seed: o.Seed, dice: rand.New(rand.NewPCG(o.Seed, 5)), tools: o.Tools, result: &Result{Seed: o.Seed}}
+	d := &drill{seed: o.Seed, dice: rand.New(rand.NewPCG(o.Seed, 5)), tools: o.tools, result: &Result{Seed: o.Seed}}
 	steps := []func() error{d.noFault}
 	for _, f := range copyFaults {
 		steps = append(steps, func() error { return d.copyFault(f.name, f.plant) })
@@ -58,7 +58,7 @@ func (d *drill) noFault() error {
 	}
 	d.base = m
 	f := &fault{"none", "nothing"}
-	d.result.add(f, "verify", d.verify(m.file, m.game), Clue{What: "true"})
-	d.result.add(f, "desync report", reported(d.tools.Desync(m.reports)), Clue{})
+	d.result.add(f, "verify", d.verify(m.file, m.game), clue{What: "true"})
+	d.result.add(f, "desync report", reported(d.tools.Desync(m.reports)), clue{})
 	return nil
 }

@@ -64,13 +64,13 @@ func TestBlindTools(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short")
 	}
-	real := RealTools()
+	real := realTools()
 	for _, c := range []struct {
 		name  string
-		tools Tools
+		tools toolset
 		wrong map[string]int // answers, by tool
 	}{
-		{"nothing is ever wrong", Tools{
+		{"nothing is ever wrong", toolset{
 			Attribute: real.Attribute,
 			Verify: func(*replay.Reader, *lockstep.Game, replay.VerifyOptions) (*replay.Verification, error) {
 				return &replay.Verification{}, nil
@@ -86,7 +86,7 @@ func TestBlindTools(t *testing.T) {
 			},
 			Desync: func([]coordinator.DesyncReport) []coordinator.DesyncReport { return nil },
 		}, map[string]int{"verify": 17, "diff": 2, "bisect": 6, "explain": 7, "histories": 6, "desync report": 8}},
-		{"it was somebody else, and a tick later", Tools{
+		{"it was somebody else, and a tick later", toolset{
 			Attribute: real.Attribute,
 			Verify: func(*replay.Reader, *lockstep.Game, replay.VerifyOptions) (*replay.Verification, error) {
 				return &replay.Verification{}, io.ErrUnexpectedEOF
@@ -130,7 +130,7 @@ func TestBlindTools(t *testing.T) {
 			}, // if the referee is wrong, all players are named
 		}, map[string]int{"verify": 18, "recover": 1, "diff": 2, "bisect": 6, "explain": 7, "histories": 6, "desync report": 7}},
 	} {
-		r := run(t, Options{Seed: 1, Tools: c.tools})
+		r := run(t, Options{Seed: 1, tools: c.tools})
 		wrong := map[string]int{}
 		for _, row := range r.Rows {
 			if !row.Right {

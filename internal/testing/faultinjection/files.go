@@ -31,7 +31,7 @@ func (d *drill) truncated() error {
 	}
 	f := &fault{"truncated file", fmt.Sprintf("at byte %d", size)}
 	file := d.base.file[:size]
-	d.result.add(f, "verify", d.verify(file, d.base.game), Clue{What: "cut short", Tick: last.tick, Byte: last.end})
+	d.result.add(f, "verify", d.verify(file, d.base.game), clue{What: "cut short", Tick: last.tick, Byte: last.end})
 	r, err := open(file)
 	if err != nil {
 		return err
@@ -41,7 +41,7 @@ func (d *drill) truncated() error {
 	if err != nil {
 		return err
 	}
-	d.result.add(f, "recover", Clue{What: "recovered", Tick: found.Ticks}, Clue{What: "recovered", Tick: last.tick})
+	d.result.add(f, "recover", clue{What: "recovered", Tick: found.Ticks}, clue{What: "recovered", Tick: last.tick})
 	return nil
 }
 
@@ -55,7 +55,7 @@ func (d *drill) flippedByte() error {
 	file := bytes.Clone(d.base.file)
 	file[at] ^= 1 << bit
 	f := &fault{"flipped bit in the file", fmt.Sprintf("bit %d of byte %d", bit, at)}
-	d.result.add(f, "verify", d.verify(file, d.base.game), Clue{What: "corrupt", Tick: blocks[i-1].tick, Byte: blocks[i-1].end})
+	d.result.add(f, "verify", d.verify(file, d.base.game), clue{What: "corrupt", Tick: blocks[i-1].tick, Byte: blocks[i-1].end})
 	return nil
 }
 
@@ -69,7 +69,7 @@ func (d *drill) spliced() error {
 	i := 2 + d.dice.IntN(min(len(blocks), len(other.blocks))-4)
 	file := append(bytes.Clone(d.base.file[:blocks[i].end]), other.file[other.blocks[i].end:]...)
 	f := &fault{"end of another match", fmt.Sprintf("from byte %d on", blocks[i].end)}
-	d.result.add(f, "verify", d.verify(file, d.base.game), Clue{What: "corrupt", Tick: blocks[i].tick, Byte: blocks[i].end})
+	d.result.add(f, "verify", d.verify(file, d.base.game), clue{What: "corrupt", Tick: blocks[i].tick, Byte: blocks[i].end})
 	return nil
 }
 
@@ -96,13 +96,13 @@ func (d *drill) forged(f *fault, frame lockstep.Frame, who lockstep.Player) erro
 	if err != nil {
 		return err
 	}
-	d.result.add(f, "verify", d.verify(file, d.base.game), Clue{What: "desync", Tick: check, Who: "the build"})
-	return d.compare(f, file, Clue{What: "commands", Tick: frame.Tick, Who: player(who)})
+	d.result.add(f, "verify", d.verify(file, d.base.game), clue{What: "desync", Tick: check, Who: "the build"})
+	return d.compare(f, file, clue{What: "commands", Tick: frame.Tick, Who: player(who)})
 }
 
 // compare runs diff on the base and a file. It must find the tick of the first commands
 // that differ, and their player.
-func (d *drill) compare(f *fault, file []byte, want Clue) error {
+func (d *drill) compare(f *fault, file []byte, want clue) error {
 	a, b, err := openBoth(d.base.file, file)
 	if err != nil {
 		return err
@@ -111,9 +111,9 @@ func (d *drill) compare(f *fault, file []byte, want Clue) error {
 	if err != nil {
 		return err
 	}
-	var got Clue
+	var got clue
 	if found.Frame != nil {
-		got = Clue{What: "commands", Tick: found.Frame.Tick}
+		got = clue{What: "commands", Tick: found.Frame.Tick}
 		for i, c := range found.Frame.A {
 			if i == len(found.Frame.B) || !sameCommand(&c, &found.Frame.B[i]) {
 				got.Who = player(c.Player)
@@ -206,7 +206,7 @@ func (d *drill) editedChecksum() error {
 		return err
 	}
 	f := &fault{"edited checksum, checks repaired", fmt.Sprintf("of tick %d", t)}
-	d.result.add(f, "verify", d.verify(file, d.base.game), Clue{What: "desync", Tick: t, Who: "the build"})
+	d.result.add(f, "verify", d.verify(file, d.base.game), clue{What: "desync", Tick: t, Who: "the build"})
 	return nil
 }
 
@@ -230,7 +230,7 @@ func (d *drill) falseKeyframe() error {
 		return err
 	}
 	f := &fault{"false keyframe, checks repaired", fmt.Sprintf("%s in tick %d", path, t)}
-	d.result.add(f, "verify", d.verify(file, d.base.game), Clue{What: "desync", Tick: t, Who: "the keyframe"})
+	d.result.add(f, "verify", d.verify(file, d.base.game), clue{What: "desync", Tick: t, Who: "the keyframe"})
 	return nil
 }
 
@@ -245,7 +245,7 @@ func (d *drill) otherHeader(f *fault, change func(*lockstep.Header), field strin
 	if err != nil {
 		return err
 	}
-	d.result.add(f, "verify", d.verify(file, d.base.game), Clue{What: "other game", Field: field})
+	d.result.add(f, "verify", d.verify(file, d.base.game), clue{What: "other game", Field: field})
 	return nil
 }
 
@@ -275,6 +275,6 @@ func (d *drill) otherRules() error {
 		return err
 	}
 	f := &fault{"rules that changed without a new build", v.what}
-	d.result.add(f, "verify", d.verify(d.base.file, g), Clue{What: "desync", Tick: check, Who: "the build"})
+	d.result.add(f, "verify", d.verify(d.base.file, g), clue{What: "desync", Tick: check, Who: "the build"})
 	return nil
 }

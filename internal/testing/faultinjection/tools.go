@@ -10,8 +10,8 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// Tools are the examined tools. A test replaces them with broken ones.
-type Tools struct {
+// A toolset is the examined tools. A test replaces them with broken ones.
+type toolset struct {
 	Verify    func(*replay.Reader, *lockstep.Game, replay.VerifyOptions) (*replay.Verification, error)
 	Attribute func(*replay.Reader, *lockstep.Game, *replay.Verification, replay.SimulateOptions) *desync.Verdict
 	Recover   func(*replay.Writer, *replay.Reader) (*replay.Recovery, error)
@@ -22,9 +22,9 @@ type Tools struct {
 	Desync    func([]coordinator.DesyncReport) []coordinator.DesyncReport // the coordinator's reports
 }
 
-// RealTools returns the tools that users have.
-func RealTools() Tools {
-	return Tools{
+// realTools returns the tools that users have.
+func realTools() toolset {
+	return toolset{
 		Verify:    replay.Verify,
 		Attribute: desync.Attribute,
 		Recover:   replay.Recover,
@@ -37,7 +37,7 @@ func RealTools() Tools {
 }
 
 // verdict returns the results of Verify and Attribute as a clue.
-func verdict(v *desync.Verdict, err error) Clue {
+func verdict(v *desync.Verdict, err error) clue {
 	var (
 		differs  *lockstep.DesyncError
 		damage   *replay.DamageError
@@ -45,19 +45,19 @@ func verdict(v *desync.Verdict, err error) Clue {
 	)
 	switch {
 	case errors.As(err, &differs):
-		return Clue{What: "desync", Tick: differs.Tick, Who: blamed(v)}
+		return clue{What: "desync", Tick: differs.Tick, Who: blamed(v)}
 	case errors.As(err, &damage) && errors.Is(err, io.ErrUnexpectedEOF):
-		return Clue{What: "cut short", Tick: damage.Tick, Byte: damage.Offset}
+		return clue{What: "cut short", Tick: damage.Tick, Byte: damage.Offset}
 	case errors.As(err, &damage):
-		return Clue{What: "corrupt", Tick: damage.Tick, Byte: damage.Offset}
+		return clue{What: "corrupt", Tick: damage.Tick, Byte: damage.Offset}
 	case errors.As(err, &identity):
-		return Clue{What: "other game", Field: identity.Field}
+		return clue{What: "other game", Field: identity.Field}
 	case err != nil:
-		return Clue{What: err.Error()}
+		return clue{What: err.Error()}
 	case len(v.Blames) > 0:
-		return Clue{What: "players differed", Tick: v.Blames[0].First, Who: blamed(v)}
+		return clue{What: "players differed", Tick: v.Blames[0].First, Who: blamed(v)}
 	}
-	return Clue{What: "true"}
+	return clue{What: "true"}
 }
 
 // blamed returns the party that a verdict blames first.
@@ -72,11 +72,11 @@ func blamed(v *desync.Verdict) string {
 }
 
 // bisection returns the result of Bisect as a clue.
-func bisection(b *desync.Bisection, err error) Clue {
+func bisection(b *desync.Bisection, err error) clue {
 	if err != nil {
-		return Clue{What: err.Error()}
+		return clue{What: err.Error()}
 	}
-	c := Clue{What: "desync", Tick: b.Tick}
+	c := clue{What: "desync", Tick: b.Tick}
 	if !b.Exact {
 		c.After = b.Agreed
 	}

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// ErrCheckout is wrapped by the error of [Checkout].
-var ErrCheckout = errors.New("mutants: no checkout of the engine")
+// errCheckout is wrapped by the error of [Checkout].
+var errCheckout = errors.New("mutants: no checkout of the engine")
 
 const module = "github.com/seed-49bee653/samestep"
 
@@ -24,17 +24,17 @@ func Checkout(dir string) (string, error) {
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
 		why, _, _ := strings.Cut(strings.TrimSpace(string(exit.Stderr)), "\n")
-		return "", fmt.Errorf("%w: %s", ErrCheckout, why)
+		return "", fmt.Errorf("%w: %s", errCheckout, why)
 	}
 	if err != nil {
-		return "", fmt.Errorf("%w: %w", ErrCheckout, err)
+		return "", fmt.Errorf("%w: %w", errCheckout, err)
 	}
 	root := strings.TrimSpace(string(out))
 	if root == "" {
-		return "", fmt.Errorf("%w: the module is a downloaded one", ErrCheckout)
+		return "", fmt.Errorf("%w: the module is a downloaded one", errCheckout)
 	}
 	if _, err := os.Stat(filepath.Join(root, "internal", "testing", "mutants", "hunt")); err != nil {
-		return "", fmt.Errorf("%w: %w", ErrCheckout, err)
+		return "", fmt.Errorf("%w: %w", errCheckout, err)
 	}
 	return root, nil
 }

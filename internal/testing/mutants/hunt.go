@@ -45,8 +45,8 @@ const (
 	huntTimeout = 4 * time.Minute
 )
 
-// ErrViolated is returned if the engine without any mutant violates an invariant.
-var ErrViolated = errors.New("mutants: the engine violates an invariant without any mistake in it")
+// errViolated is returned if the engine without any mutant violates an invariant.
+var errViolated = errors.New("mutants: the engine violates an invariant without any mistake in it")
 
 // Run hunts each mutant, after it has checked that the engine itself violates nothing. The
 // results have the order of the mutants. A surviving mutant is not an error.
@@ -65,7 +65,7 @@ func (h *Hunt) Run() ([]Result, error) {
 		return nil, err
 	}
 	if r.Runs > 0 {
-		return nil, fmt.Errorf("%w: %v", ErrViolated, &r)
+		return nil, fmt.Errorf("%w: %v", errViolated, &r)
 	}
 	results := make([]Result, len(h.Mutants))
 	var wait sync.WaitGroup

@@ -104,7 +104,7 @@ func TestCheckout(t *testing.T) {
 	if here, err := filepath.Abs("../../.."); err != nil || root != here {
 		t.Errorf("got %s, want %s (%v)", root, here, err)
 	}
-	if root, err := Checkout(t.TempDir()); !errors.Is(err, ErrCheckout) {
+	if root, err := Checkout(t.TempDir()); !errors.Is(err, errCheckout) {
 		t.Errorf("got %q, %v in an empty folder", root, err)
 	}
 }

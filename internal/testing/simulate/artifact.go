@@ -43,8 +43,8 @@ func (a *Artifact) Write(w io.Writer) error {
 	return e.Encode(a)
 }
 
-// ErrArtifact is wrapped by the errors of [ReadArtifact].
-var ErrArtifact = errors.New("simulate: bad artifact")
+// errArtifact is wrapped by the errors of [ReadArtifact].
+var errArtifact = errors.New("simulate: bad artifact")
 
 // seedNumber matches a seed as artifacts had it before numbers of 64 bits became text.
 var seedNumber = regexp.MustCompile(`("seed":\s*)(\d+)`)
@@ -54,21 +54,21 @@ func ReadArtifact(r io.Reader) (*Artifact, error) {
 	var a Artifact
 	b, err := io.ReadAll(io.LimitReader(r, 64<<20))
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrArtifact, err)
+		return nil, fmt.Errorf("%w: %w", errArtifact, err)
 	}
 	d := json.NewDecoder(bytes.NewReader(seedNumber.ReplaceAll(b, []byte(`$1"$2"`))))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&a); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrArtifact, err)
+		return nil, fmt.Errorf("%w: %w", errArtifact, err)
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return nil, fmt.Errorf("%w: there is more after its end", ErrArtifact)
+		return nil, fmt.Errorf("%w: there is more after its end", errArtifact)
 	}
 	if a.Format != artifactFormat || a.Plan == nil {
-		return nil, fmt.Errorf("%w: format %q, want %q", ErrArtifact, a.Format, artifactFormat)
+		return nil, fmt.Errorf("%w: format %q, want %q", errArtifact, a.Format, artifactFormat)
 	}
 	if err := a.Plan.check(); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrArtifact, err)
+		return nil, fmt.Errorf("%w: %w", errArtifact, err)
 	}
 	return &a, nil
 }
@@ -76,7 +76,7 @@ func ReadArtifact(r io.Reader) (*Artifact, error) {
 // Drones returns the subject of an artifact of the simulator's own game.
 func (a *Artifact) Drones() (*Subject, error) {
 	if a.Game != dronesGame.Name() || a.Build != dronesGame.Build() || len(a.Config) != 2 {
-		return nil, fmt.Errorf("%w: of game %s build %s, want %s build %s", ErrArtifact, a.Game, a.Build, dronesGame.Name(), dronesGame.Build())
+		return nil, fmt.Errorf("%w: of game %s build %s, want %s build %s", errArtifact, a.Game, a.Build, dronesGame.Name(), dronesGame.Build())
 	}
 	return Drones(uint16(a.Config[0]) | uint16(a.Config[1])<<8), nil
 }
@@ -84,14 +84,14 @@ func (a *Artifact) Drones() (*Subject, error) {
 // Fits returns an error unless an artifact has a subject's game and configuration.
 func (a *Artifact) Fits(s *Subject) error {
 	if a.Game != s.Game.Name() || a.Build != s.Game.Build() {
-		return fmt.Errorf("%w: of game %s build %s, want %s build %s", ErrArtifact, a.Game, a.Build, s.Game.Name(), s.Game.Build())
+		return fmt.Errorf("%w: of game %s build %s, want %s build %s", errArtifact, a.Game, a.Build, s.Game.Name(), s.Game.Build())
 	}
 	h, err := s.Game.NewHeader(lockstep.MatchID{}, a.Plan.Settings, s.Config)
 	if err != nil {
 		return err
 	}
 	if !bytes.Equal(a.Config, h.Config) {
-		return fmt.Errorf("%w: of another configuration: got % x, want % x", ErrArtifact, a.Config, h.Config)
+		return fmt.Errorf("%w: of another configuration: got % x, want % x", errArtifact, a.Config, h.Config)
 	}
 	return nil
 }

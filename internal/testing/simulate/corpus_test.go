@@ -103,18 +103,18 @@ func TestArtifact(t *testing.T) {
 			t.Errorf("%s is not in the artifact", row[0])
 			continue
 		}
-		if _, err := ReadArtifact(strings.NewReader(bad)); !errors.Is(err, ErrArtifact) {
+		if _, err := ReadArtifact(strings.NewReader(bad)); !errors.Is(err, errArtifact) {
 			t.Errorf("%s: got %v", row[1], err)
 		}
 	}
-	if _, err := ReadArtifact(strings.NewReader(good + "{}")); !errors.Is(err, ErrArtifact) {
+	if _, err := ReadArtifact(strings.NewReader(good + "{}")); !errors.Is(err, errArtifact) {
 		t.Errorf("more after its end: got %v", err)
 	}
-	if err := b.Fits(Drones(9)); !errors.Is(err, ErrArtifact) || !strings.Contains(err.Error(), "of another configuration: got 08 00, want 09 00") {
+	if err := b.Fits(Drones(9)); !errors.Is(err, errArtifact) || !strings.Contains(err.Error(), "of another configuration: got 08 00, want 09 00") {
 		t.Errorf("another configuration: got %v", err)
 	}
 	b.Build = "other"
-	if _, err := b.Drones(); !errors.Is(err, ErrArtifact) || b.Fits(s) == nil {
+	if _, err := b.Drones(); !errors.Is(err, errArtifact) || b.Fits(s) == nil {
 		t.Errorf("another build: got %v", err)
 	}
 }
