@@ -28,12 +28,9 @@ func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (s *Server) show(w http.ResponseWriter, r *http.Request) {
-	m := s.match(r.PathValue("name"))
-	if m == nil {
-		http.Error(w, "no such match", http.StatusNotFound)
-		return
+	if m := s.requested(w, r); m != nil {
+		reply(w, http.StatusOK, m.View())
 	}
-	reply(w, http.StatusOK, m.View())
 }
 
 // createMatch creates a match for an admin, or for a player if guests may. It reads the whole request before it
@@ -137,9 +134,8 @@ func (s *Server) do(w http.ResponseWriter, r *http.Request, f func(*Match, *host
 
 // doReply is do with another answer.
 func (s *Server) doReply(w http.ResponseWriter, r *http.Request, f func(*Match, *host.Host) error, answer func(*Match)) {
-	m := s.match(r.PathValue("name"))
+	m := s.requested(w, r)
 	if m == nil {
-		http.Error(w, "no such match", http.StatusNotFound)
 		return
 	}
 	var err error

@@ -177,7 +177,7 @@ func TestAdminGuesses(t *testing.T) {
 	})
 }
 
-// Row 10 of the review: players and an admin who share an address with a guesser are admitted all the same, over
+// Attack 10 of the review: players and an admin who share an address with a guesser are admitted all the same, over
 // HTTP and with tokens and sessions over a WebSocket. All wrong tokens get the same answer, and count.
 func TestGuessesAtSharedAddress(t *testing.T) {
 	inBubble(t, setup{options: server.Options{NewMatch: newMatch, GuestMatches: 2, MaxMatches: 3}}, func(t *testing.T, s *stage) {

@@ -221,9 +221,8 @@ func (c *conn) abortLocked() {
 
 // play upgrades a request to the match's WebSocket and serves it.
 func (s *Server) play(w http.ResponseWriter, r *http.Request) {
-	m := s.match(r.PathValue("name"))
+	m := s.requested(w, r)
 	if m == nil {
-		http.Error(w, "no such match", http.StatusNotFound)
 		return
 	}
 	from := addressOf(r.RemoteAddr)

@@ -28,7 +28,7 @@ func (s *stage) silent(t *testing.T, n int) (open []*raw) {
 	return open
 }
 
-// Row 2 of the review: silent WebSockets, from one address or many, keep nobody out. New and returning players are
+// Attack 2 of the review: silent WebSockets, from one address or many, keep nobody out. New and returning players are
 // welcomed within a second, also from the address of the silent ones.
 func TestSilentOpeners(t *testing.T) {
 	for _, x := range []struct {

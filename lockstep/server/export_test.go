@@ -15,10 +15,10 @@ func (m *Match) Evidence(e *host.Evidence) { m.evidence(e) }
 
 // The terms of MemoryBound.
 const (
-	StrangerMemory = strangerMemory
-	PeerMemory     = peerMemory
-	BudgetMemory   = budgetMemory
-	FixedMemory    = (maxUnauthenticated+maxSockets)*strangerMemory + budgetTables*maxBudgets*budgetMemory
+	ConnMemory   = connMemory
+	PeerMemory   = peerMemory
+	BudgetMemory = budgetMemory
+	FixedMemory  = (maxUnauthenticated+maxSockets)*connMemory + budgetTables*maxBudgets*budgetMemory
 )
 const MaxRevoked = maxRevoked
 

@@ -52,7 +52,7 @@ func (s *stage) postFrom(address, token string, body io.Reader) (status int, tex
 	return w.Code, w.Body.String()
 }
 
-// Row 7 of the review: all matches of guests together are limited: matches of an address and of all, bots, and
+// Attack 7 of the review: all matches of guests together are limited: matches of an address and of all, bots, and
 // bytes of state in the copies of the server and the bots. A refused match leaves nothing, and a finished one gives
 // back its place.
 func TestGuestBudgets(t *testing.T) {

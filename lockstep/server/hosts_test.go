@@ -12,7 +12,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
-// Row 12 of the review: with DNS rebinding a page has the same foreign name as Host and Origin. It can neither
+// Attack 12 of the review: with DNS rebinding a page has the same foreign name as Host and Origin. It can neither
 // upgrade nor read nor post.
 func TestForeignHosts(t *testing.T) {
 	s := newStage(t, setup{options: server.Options{AllowedHosts: []string{"Game.example", "2001:db8::7"}, NewMatch: newMatch}})

@@ -8,6 +8,7 @@ import (
 	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/rsa"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/base64"
@@ -71,6 +72,9 @@ func keyFiles(t *testing.T) []keyFile {
 	spki := der(x509.MarshalPKIXPublicKey(public))
 	whole := text("PUBLIC KEY", spki)
 	lines := strings.Split(string(whole), "\n")
+	modulus := make([]byte, 256)
+	rand.Read(modulus)
+	pkcs1 := x509.MarshalPKCS1PublicKey(&rsa.PublicKey{N: new(big.Int).SetBytes(modulus), E: 65537})
 	return []keyFile{
 		{"OpenSSH", openSSH},
 		{"OpenSSH, its blob alone", []byte(strings.Fields(string(openSSH))[1])},
@@ -84,6 +88,8 @@ func keyFiles(t *testing.T) []keyFile {
 		{"DER", spki},
 		{"DER with a newline", append(slices.Clone(spki), '\n')},
 		{"DER, cut short", spki[:40]},
+		{"RSA in DER", pkcs1}, // without an object identifier
+		{"RSA in DER with a newline", append(slices.Clone(pkcs1), '\n')},
 		{"DER in base64", []byte(base64.StdEncoding.EncodeToString(spki))},
 		{"DER in base64, without padding", []byte(base64.RawURLEncoding.EncodeToString(spki) + "\n")},
 		{"DER in hexadecimal", []byte(hex.EncodeToString(spki))},

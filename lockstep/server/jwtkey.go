@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/ed25519"
 	"crypto/x509"
+	"encoding/asn1"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/pem"
@@ -169,19 +170,7 @@ func plainKeyForm(b []byte) string {
 
 // isSequence reports whether b is exactly one SEQUENCE in DER. RSA keys begin without an object identifier.
 func isSequence(b []byte) bool {
-	if len(b) < 4 || b[0] != 0x30 {
-		return false
-	}
-	if b[1] < 0x80 {
-		return len(b) == 2+int(b[1])
-	}
-	n := int(b[1] & 0x7f)
-	if n > 3 || len(b) < 2+n {
-		return false
-	}
-	length := 0
-	for _, x := range b[2 : 2+n] {
-		length = length<<8 | int(x)
-	}
-	return n > 0 && len(b) == 2+n+length
+	var v asn1.RawValue
+	rest, err := asn1.Unmarshal(b, &v)
+	return err == nil && len(rest) == 0 && v.Tag == asn1.TagSequence && v.IsCompound
 }

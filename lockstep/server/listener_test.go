@@ -20,7 +20,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
-// Row 6 of the review: connections without a request keep nobody out. The server closes the oldest of the address
+// Attack 6 of the review: connections without a request keep nobody out. The server closes the oldest of the address
 // that has most, and keeps a bounded number. Players' WebSockets are not among them.
 func TestIdleSockets(t *testing.T) {
 	inBubble(t, setup{host: returning}, func(t *testing.T, s *stage) {
@@ -180,7 +180,7 @@ func TestBytesToOneAddress(t *testing.T) {
 	})
 }
 
-// Row 6 of the review: a quarter of the file descriptors is left to players and files, however many spectators,
+// Attack 6 of the review: a quarter of the file descriptors is left to players and files, however many spectators,
 // silent WebSockets and idle connections come from however many addresses.
 func TestReserveForPlayers(t *testing.T) {
 	const descriptors, crowd = 80, 60

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
-// Row 6 of the review: an answer has a bounded number of matches and replays, and the pages together have each of
+// Attack 6 of the review: an answer has a bounded number of matches and replays, and the pages together have each of
 // them once.
 func TestListPages(t *testing.T) {
 	inBubble(t, setup{options: server.Options{Replays: true}}, func(t *testing.T, s *stage) {

@@ -9,16 +9,16 @@ const (
 	budgetMemory = 256
 	budgetTables = 6
 
-	// strangerMemory is for a connection that is not authenticated, or not a WebSocket: goroutines, buffers, TLS, and
+	// connMemory is for a connection that is not authenticated, or not a WebSocket: goroutines, buffers, TLS, and
 	// the header of a request.
-	strangerMemory = 64 << 10
+	connMemory = 64 << 10
 
 	// messageMemory is for a received message of a client.
 	messageMemory = 80 << 10
 
 	// peerMemory is for an authenticated connection: a message that is read, one that waits for the match, and twice
 	// the messages of the server that may wait for its socket, because their buffer grows in steps.
-	peerMemory = strangerMemory + 2*messageMemory + (2*maxQueued+2)*maxWrite
+	peerMemory = connMemory + 2*messageMemory + (2*maxQueued+2)*maxWrite
 
 	// matchMemory is for a match without its state and its connections: the writer of its replay, and frames.
 	matchMemory = 4 << 20
@@ -31,7 +31,7 @@ const (
 // MemoryBound returns the most bytes that live objects and stacks of the server take with its present matches and the
 // present size of their states. With the default settings of Go's garbage collector the process may use twice as many.
 func (s *Server) MemoryBound() int {
-	sum := serverMemory + (s.unauthenticated.max+s.sockets.max)*strangerMemory + budgetTables*maxBudgets*budgetMemory
+	sum := serverMemory + (s.unauthenticated.max+s.sockets.max)*connMemory + budgetTables*maxBudgets*budgetMemory
 	for _, m := range s.Matches() {
 		sum += int(m.memoryBound.Load())
 	}

@@ -91,7 +91,7 @@ func TestMemoryBound(t *testing.T) {
 				for i := range 512 { // of 64 addresses
 					s.open(t, fmt.Sprintf("192.0.2.%d:1", i/8))
 				}
-				grows("silent WebSockets", 512*server.StrangerMemory)
+				grows("silent WebSockets", 512*server.ConnMemory)
 				for i := range 512 {
 					c, err := s.pipes.dialFrom(fmt.Sprintf("192.0.2.%d:1", i/8))
 					if err != nil {
@@ -100,7 +100,7 @@ func TestMemoryBound(t *testing.T) {
 					t.Cleanup(func() { c.Close() })
 					go io.WriteString(c, "GET /"+strings.Repeat("x", 15<<10))
 				}
-				grows("half requests", 512*server.StrangerMemory)
+				grows("half requests", 512*server.ConnMemory)
 				now = start
 				grows("all", s.server.MemoryBound())
 			})

@@ -69,6 +69,15 @@ func (s *Server) match(name string) *Match {
 	return s.matches[name]
 }
 
+// requested returns the match that the path names. If there is none, it answers the request and returns nil.
+func (s *Server) requested(w http.ResponseWriter, r *http.Request) *Match {
+	m := s.match(r.PathValue("name"))
+	if m == nil {
+		http.Error(w, "no such match", http.StatusNotFound)
+	}
+	return m
+}
+
 // Matches returns the matches by name.
 func (s *Server) Matches() []*Match {
 	s.mu.Lock()

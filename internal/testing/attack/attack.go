@@ -27,7 +27,7 @@ import (
 
 // An Attack is one way to attack a server.
 type Attack struct {
-	Row   int    // in the catalogue of docs/threat-model.md
+	Row   int    // number in the review of November 2026, see docs/threat-model.md
 	Name  string // one word
 	About string // what the attackers do, in one line
 
