@@ -2,41 +2,30 @@ package lockstep
 
 import "github.com/seed-49bee653/samestep/lockstep/record"
 
-// The values that a game and its commands are written with are those of the log. Package record documents them.
+// The values of a game and its commands are those of the log. Package record documents them.
 type (
 	// Tick is one step of the simulation, see [record.Tick].
 	Tick = record.Tick
-
 	// Player is a seat of the match, or [System], see [record.Player].
 	Player = record.Player
-
 	// Sequence numbers the commands of one player, see [record.Sequence].
 	Sequence = record.Sequence
-
-	// Kind says which registered type a command's payload has, see [record.CommandKind].
+	// Kind identifies the registered type of a command's payload, see [record.CommandKind].
 	Kind = record.CommandKind
-
 	// Command is a player's intent at a tick, see [record.Command].
 	Command = record.Command
-
 	// CommandType is a kind, a name and a Go type, see [record.CommandType].
 	CommandType = record.CommandType
-
 	// Frame is all commands of one tick, see [record.Frame].
 	Frame = record.Frame
-
 	// Header is a log's first record, see [record.Header].
 	Header = record.Header
-
-	// MatchID tells matches apart, see [record.MatchID].
+	// MatchID identifies a match, see [record.MatchID].
 	MatchID = record.MatchID
-
 	// Settings are the engine's own parameters of a match, see [record.Settings].
 	Settings = record.Settings
-
-	// IdentityError says why two machines cannot share a match, see [record.IdentityError].
+	// IdentityError tells why two machines cannot share a match, see [record.IdentityError].
 	IdentityError = record.IdentityError
-
 	// Log takes the records of a match, see [record.Log].
 	Log = record.Log
 )
@@ -53,32 +42,20 @@ type (
 	InputDelaySet = record.InputDelaySet
 )
 
+// Limits and names of the log.
 const (
-	// System issues the commands of the engine itself, see [record.System].
-	System = record.System
-
-	// MaxPlayers is the largest number of seats of a match.
-	MaxPlayers = record.MaxPlayers
-
-	// MaxTick is the last tick of a match.
-	MaxTick = record.MaxTick
-
-	// MaxPayload is the largest payload of a command, in bytes.
-	MaxPayload = record.MaxPayload
-
-	// MaxStateSize is the largest state, in canonical bytes.
-	MaxStateSize = record.MaxStateSize
-
-	// Protocol numbers the format of records and messages.
-	Protocol = record.Protocol
-
-	// Engine names this engine's rules, see [record.Engine].
-	Engine = record.Engine
+	System       = record.System       // issues the commands of the engine itself, see [record.System]
+	MaxPlayers   = record.MaxPlayers   // the largest number of seats of a match
+	MaxTick      = record.MaxTick      // the last tick of a match
+	MaxPayload   = record.MaxPayload   // the largest payload of a command, in bytes
+	MaxStateSize = record.MaxStateSize // the largest state, in canonical bytes
+	Protocol     = record.Protocol     // the number of the format of records and messages
+	Engine       = record.Engine       // the name of this engine's rules, see [record.Engine]
 )
 
-// DefaultSettings returns the settings for a number of players: 20 ticks a second, a checksum every second and a
-// keyframe every minute.
+// DefaultSettings returns the settings for a number of players: 20 ticks a second, a checksum every second and a keyframe
+// every minute.
 func DefaultSettings(players uint8) Settings { return record.DefaultSettings(players) }
 
-// Type returns the command type of kind, whose payloads are values of M.
+// Type returns the command type of kind, with payloads of type M.
 func Type[M any](kind Kind, name string) CommandType { return record.Type[M](kind, name) }

@@ -9,13 +9,13 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// A Describer puts the commands of a log into words. It needs no more than the log's header; with the game's own code
-// it says it in the game's words. It belongs to one goroutine.
+// A Describer describes the commands of a log in words. It needs only the log's header. With the game's code, it uses
+// the game's words. It belongs to one goroutine.
 type Describer struct {
-	game     *Game // nil if its code is not at hand, or has no words
+	game     *Game // nil without its code or its Describe
 	payloads *record.Payloads
 	kinds    map[Kind]describedKind // only looked up, never ranged over
-	system   map[Kind]describedKind // the same
+	system   map[Kind]describedKind // only looked up, never ranged over
 	buf      []byte
 	text     strings.Builder
 }
@@ -25,7 +25,7 @@ type describedKind struct {
 	schema *state.Schema
 }
 
-// NewDescriber returns a Describer of the log with header h. Give the game if its code is at hand and its identity is
+// NewDescriber returns a Describer of the log with header h. Pass the game if its code is available and its identity is
 // the log's, and nil otherwise. The error is that of a schema in the header.
 func NewDescriber(h *Header, g *Game) (*Describer, error) {
 	kinds, err := parseKinds(h.Commands)
@@ -55,7 +55,7 @@ func parseKinds(list []record.CommandDescription) (map[Kind]describedKind, error
 	return kinds, nil
 }
 
-// Describe returns one line of printable text about a command, whatever is in its payload.
+// Describe returns one line of printable text about a command with any payload.
 func (d *Describer) Describe(c *Command) string {
 	if d.game != nil && c.Player != System {
 		d.payloads.Reset()
@@ -85,8 +85,8 @@ func (d *Describer) Describe(c *Command) string {
 	return printable(fmt.Sprintf("%s: %s %s", who, kind.name, fields))
 }
 
-// Describe puts a decoded command of a player into the game's own words, and returns nothing if the game has none. It
-// returns a [*PanicError] if the game's Describe panics.
+// Describe describes a decoded command of a player in the game's own words. It returns "" if the game has none, and a
+// [*PanicError] if the game's Describe panics.
 func (g *Game) Describe(c *Command) (text string, err error) {
 	if g.describe == nil {
 		return "", nil
@@ -96,7 +96,7 @@ func (g *Game) Describe(c *Command) (text string, err error) {
 			text, err = "", panicked(c.Tick, "Describe", v)
 		}
 	}()
-	//samestep:allow unseen words for people
+	//samestep:allow unseen for people: no simulation reads it
 	return g.describe(c), nil
 }
 
@@ -113,7 +113,7 @@ func (d *Describer) fields(s *state.Schema, payload []byte) (string, error) {
 	return strings.TrimSuffix(d.text.String(), "\n"), nil
 }
 
-// printable replaces what could steer a terminal.
+// printable replaces characters that could control a terminal.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

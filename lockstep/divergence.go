@@ -5,18 +5,18 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// A Divergence says where two copies of a match part, as far as their histories tell: the first tick at which both are
-// kept and differ.
+// A Divergence tells where two copies of a match begin to differ, as far as their histories reach: at the first tick
+// that both keep and that differs.
 type Divergence struct {
 	Tick    Tick
-	Agreed  Tick   // the last tick before it at which both are kept and agree
-	Known   bool   // there is such a tick; otherwise the copies may have parted before
+	Agreed  Tick   // the last tick before it that both keep and that agrees
+	Known   bool   // Agreed is set; otherwise the copies may differ from an earlier tick on
 	Section string // the first section that differs
 	Fields  state.Differences
 }
 
-// Diverged compares the histories of two followers of one match. It reports false if no kept tick differs. Fields, of
-// which at most limit are listed, are empty unless both keep states.
+// Diverged compares the histories of two followers of one match. It reports false if no kept tick differs. Fields lists
+// at most limit fields, and is empty unless both histories keep states.
 func Diverged(a, b *Follower, limit int) (Divergence, bool) {
 	var d Divergence
 	for i := range a.history.n {

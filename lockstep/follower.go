@@ -39,14 +39,14 @@ type Follower struct {
 	header  *Header
 	history history
 	ended   bool
-	checked int // records of checksums and keyframes that were compared
+	checked int // compared checksums and keyframes
 
-	// The hash of the present state, once it was compared. A log may have any number of checksums of one tick.
+	// The hash of the current state, once it was compared. A log may have many checksums of one tick.
 	hash   uint64
 	hashed bool
 }
 
-// NewFollower returns a Follower of a match of game g. It waits for the header.
+// NewFollower returns a Follower of a match of game g, which starts with the log's header.
 func (g *Game) NewFollower(o FollowerOptions) *Follower {
 	if o.History.Length <= 0 {
 		o.History.Length = 64
@@ -68,7 +68,7 @@ func (f *Follower) start(sim *Simulation) {
 	f.keep()
 }
 
-// Header returns the match's header, or nil before it was read.
+// Header returns the match's header, or nil before the follower has it.
 func (f *Follower) Header() *Header { return f.header }
 
 // Simulation returns the follower's state, for reading, or nil before the first keyframe.
@@ -82,13 +82,13 @@ func (f *Follower) Tick() Tick {
 	return f.sim.tick
 }
 
-// Restore replaces the present state by another one of the same tick, given in canonical bytes.
+// Restore replaces the current state by another one of the same tick, given in canonical bytes.
 func (f *Follower) Restore(state []byte) error {
 	f.hashed = false
 	return f.sim.Restore(f.sim.tick, state)
 }
 
-// Memory returns how many bytes of past states are kept.
+// Memory returns the size in bytes of the past states in the history.
 func (f *Follower) Memory() (n int) {
 	for i := range f.history.ring {
 		n += cap(f.history.ring[i].State)
@@ -116,7 +116,7 @@ func (f *Follower) Append(raw []byte) error {
 }
 
 // Apply applies one record. It returns an [*IdentityError] for another game's log, [ErrGap] and [ErrRepeat] for a frame
-// that is not the next one, a [*DesyncError] if a checksum or keyframe differs from the follower's state, and a
+// that is not the next one, a [*DesyncError] for a checksum or keyframe that differs from the follower's state, and a
 // [*PanicError] if the game panics. After a DesyncError the follower can go on.
 func (f *Follower) Apply(r *record.Record) error {
 	if f.sim == nil && r.Kind > record.KindKeyframe {
@@ -151,7 +151,7 @@ func (f *Follower) begin(h *Header) error {
 	return nil
 }
 
-// keyframe restores the first keyframe and compares later ones.
+// keyframe restores the first keyframe, and compares later ones.
 func (f *Follower) keyframe(r *record.Record) error {
 	if f.header == nil {
 		return fmt.Errorf("lockstep: follower: %w: a keyframe before the header", record.ErrOutOfPlace)
@@ -170,7 +170,7 @@ func (f *Follower) keyframe(r *record.Record) error {
 	return f.compare(r.Tick, r.Keyframe.Hash, true)
 }
 
-// compare compares the log's checksum of tick t with our own, if that state is still known.
+// compare compares the log's checksum of tick t with that of the follower's state, if it is still kept.
 func (f *Follower) compare(t Tick, want uint64, keyframe bool) error {
 	var got uint64
 	if m := f.history.find(t); m != nil {
@@ -205,7 +205,7 @@ func (f *Follower) Advance(frame *Frame) error {
 	return nil
 }
 
-// keep adds the present state to the history.
+// keep adds the current state to the history.
 func (f *Follower) keep() {
 	m := f.history.next(f.sim.tick)
 	f.sim.Sum(&m.Sum)
@@ -217,7 +217,7 @@ func (f *Follower) keep() {
 // Moment returns the history of tick t, or nil if it is not kept. It is valid until the next tick.
 func (f *Follower) Moment(t Tick) *Moment { return f.history.find(t) }
 
-// MomentFrom returns the first moment kept that is not before tick t, or nil. It is valid until the next tick.
+// MomentFrom returns the first kept moment at or after tick t, or nil. It is valid until the next tick.
 func (f *Follower) MomentFrom(t Tick) *Moment { return f.history.since(t) }
 
 // Sum returns the checksum of the state after tick t, if it is still kept. It is valid until the next tick.
@@ -229,8 +229,8 @@ func (f *Follower) Sum(t Tick) (*checksum.Sum, bool) {
 	return &m.Sum, true
 }
 
-// State returns the canonical bytes of the state after tick t, if they are still kept, and nil otherwise. They are
-// valid until the next tick.
+// State returns the canonical bytes of the state after tick t, or nil if they are not kept. They are valid until the
+// next tick.
 func (f *Follower) State(t Tick) []byte {
 	if m := f.history.find(t); m != nil {
 		return m.State

@@ -29,8 +29,8 @@ type Game struct {
 	selfTest     SelfTest
 }
 
-// NewGame compiles the rules of a game. It refuses rules that could not be deterministic: an error names the field of
-// the state, the configuration or the command that is not plain data.
+// NewGame compiles the rules of a game. It refuses types that could not be deterministic: the error names the field of
+// the state, the configuration or a command that is not plain data.
 func NewGame[S, C any](rules Rules[S, C]) (*Game, error) {
 	codec, err := state.Compile[S]()
 	if err != nil {
@@ -68,7 +68,7 @@ func NewGame[S, C any](rules Rules[S, C]) (*Game, error) {
 	return g, nil
 }
 
-// MustGame is [NewGame] for rules known to be good: it panics on an error.
+// MustGame is [NewGame] for rules known to be valid. It panics on an error.
 func MustGame[S, C any](rules Rules[S, C]) *Game {
 	g, err := NewGame(rules)
 	if err != nil {
@@ -86,19 +86,19 @@ func (g *Game) Build() string { return g.build }
 // StateSchema returns the description of the game's state.
 func (g *Game) StateSchema() *state.Schema { return g.stateSchema }
 
-// HasKind reports whether players can give commands of a kind.
+// HasKind reports whether players can issue commands of a kind.
 func (g *Game) HasKind(k Kind) bool { return g.kinds.Has(k) }
 
 // NewPayloads returns the payload codec of the game's commands.
 func (g *Game) NewPayloads() *record.Payloads { return g.kinds.NewPayloads() }
 
-// FirstSection returns the name of the first section in which two sums differ, or nothing.
+// FirstSection returns the name of the first section in which two sums differ, or "".
 func (g *Game) FirstSection(a, b *checksum.Sum) string {
 	m, _ := checksum.Compare(*a, *b, g.stateSchema)
 	return m.Name
 }
 
-// NewHeader returns the header of a new match: config is a pointer to the game's configuration type.
+// NewHeader returns the header of a new match. config is a pointer to the game's configuration type.
 func (g *Game) NewHeader(id MatchID, s Settings, config any) (*Header, error) {
 	if reflect.TypeOf(config) != reflect.PointerTo(g.config) {
 		return nil, fmt.Errorf("lockstep: got a configuration of type %T, want *%s", config, g.config)
@@ -117,7 +117,7 @@ func (g *Game) NewHeader(id MatchID, s Settings, config any) (*Header, error) {
 	return h, nil
 }
 
-// expect returns a header with all that a match of this game has in common with every other.
+// expect returns a header with the fields that all matches of this game share.
 func (g *Game) expect() *Header {
 	return &Header{
 		Protocol: Protocol, Engine: Engine, Game: g.name, Build: g.build,
@@ -128,22 +128,22 @@ func (g *Game) expect() *Header {
 	}
 }
 
-// Platform returns what this program runs on, for people.
+// Platform returns the system, processor and compiler of this program, for people.
 //
 //samestep:allow runtime for people: no simulation reads it
 func Platform() string {
 	return pack.Clip(runtime.GOOS+"/"+runtime.GOARCH+" "+runtime.Version(), record.MaxName)
 }
 
-// SelfTest returns what this machine has made of the computations, when the game was compiled.
+// SelfTest returns the results of this machine, computed when the game was compiled.
 func (g *Game) SelfTest() SelfTest { return g.selfTest }
 
-// CheckIdentity returns an [*IdentityError] that names the first thing in which a match with header h is not one of
-// this game.
+// CheckIdentity returns an [*IdentityError] that names the first difference between the identities of this game and of
+// a match with header h.
 func (g *Game) CheckIdentity(h *Header) error { return h.CheckIdentity(g.expect()) }
 
 // CommandFingerprint returns the xxHash64 of the descriptions of all kinds of commands. Two games whose commands have
-// the same bytes have the same one.
+// the same bytes have equal fingerprints.
 func (g *Game) CommandFingerprint() uint64 {
 	var b []byte
 	for _, d := range g.kinds.Descriptions() {

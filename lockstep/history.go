@@ -2,16 +2,16 @@ package lockstep
 
 import "github.com/seed-49bee653/samestep/checksum"
 
-// HistoryOptions set how much of a simulation's past is kept.
+// HistoryOptions set how much of a simulation's past to keep.
 type HistoryOptions struct {
-	// Length is how many moments are kept; 0 means 64.
+	// Length is the number of moments to keep; 0 means 64.
 	Length int
 
 	// EveryTick keeps every tick, not only the checked ones. It costs a checksum each tick.
 	EveryTick bool
 
-	// States keeps the canonical bytes of the states, not only their checksums. It costs a snapshot each, and Length
-	// times the size of the state.
+	// States keeps the canonical bytes of the states, not only their checksums. It costs a snapshot for each moment,
+	// and Length times the size of the state.
 	States bool
 }
 
@@ -29,7 +29,7 @@ type history struct {
 	n     int
 }
 
-// next returns the moment to fill for tick t: the oldest one, used again.
+// next returns the moment to fill for tick t. It reuses the oldest one.
 func (h *history) next(t Tick) *Moment {
 	m := &h.ring[(h.first+h.n)%len(h.ring)]
 	if h.n < len(h.ring) {
@@ -51,7 +51,7 @@ func (h *history) find(t Tick) *Moment {
 	return nil
 }
 
-// since returns the first moment that is not before tick t, or nil.
+// since returns the first moment at or after tick t, or nil.
 func (h *history) since(t Tick) *Moment {
 	lo, hi := 0, h.n
 	for lo < hi {

@@ -2,11 +2,11 @@ package lockstep
 
 import "fmt"
 
-// A Receipt answers a submitted command. Submitting the same (player, sequence) again gets the same receipt again.
+// A Receipt answers a submitted command. Submitting the same (player, sequence) again returns the same receipt.
 type Receipt struct {
 	Sequence Sequence
-	Tick     Tick   // accepted: the tick that the command runs in
-	Reason   Reason // Accepted, or why not
+	Tick     Tick   // of an accepted command: the tick in which it runs
+	Reason   Reason // Accepted, or the reason of the rejection
 	Detail   string // more about the reason, for people; may be empty
 }
 
@@ -36,7 +36,7 @@ func (e *RejectedError) Error() string {
 	return fmt.Sprintf("lockstep: command %d rejected: %s", e.Sequence, e.Reason.text(e.Detail))
 }
 
-// A Reason says why a command was rejected.
+// A Reason tells why a command was rejected.
 type Reason uint8
 
 // The reasons. A Coordinator tries them in this order; RateLimited comes from the host. The numbers are part of the
@@ -68,7 +68,7 @@ func (r Reason) String() string {
 	return fmt.Sprintf("reason %d", uint8(r))
 }
 
-// Final reports whether the same sequence would get the same answer again.
+// Final reports whether the same sequence gets the same answer again.
 func (r Reason) Final() bool {
 	switch r {
 	case MatchEnded, NotSeated, TooFarAhead, RateLimited:

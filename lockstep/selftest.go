@@ -10,11 +10,11 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// A SelfTest is what a machine makes of small computations that every match consists of. A machine with another result
-// than all others, because of its compiler, its virtual machine or its processor, would compute another match: it is
-// refused before one begins. docs/protocol.md has the engine's results.
+// A SelfTest has the results of small computations that every match depends on. A machine whose compiler, virtual
+// machine or processor gives another result would compute another match, so it is rejected before the match.
+// docs/protocol.md lists the engine's results.
 type SelfTest struct {
-	Integers  uint64 // arithmetic of sized integers, where they wrap and where they are cut
+	Integers  uint64 // arithmetic of sized integers, with wrapping and truncation
 	Layout    uint64 // canonical bytes of a state, written and read
 	Checksums uint64 // of bytes of many lengths, and of a state
 	Records   uint64 // of a log, written and read
@@ -29,7 +29,7 @@ var knownSelfTest = SelfTest{
 	Records:   0x01585ae894085d95,
 }
 
-// A SelfTestError tells that this machine does not compute as all others do.
+// A SelfTestError reports a machine that does not compute as others do.
 type SelfTestError struct {
 	Part      string // "integers", "layout", "checksums" or "records"
 	Got, Want uint64
@@ -40,7 +40,7 @@ func (e *SelfTestError) Error() string {
 		e.Part, checksum.FormatHash(e.Got), checksum.FormatHash(e.Want))
 }
 
-// Parts returns the results with what they are of, in their order on the wire.
+// Parts returns the results with their names, in their order on the wire.
 func (t *SelfTest) Parts() [5]SelfTestPart {
 	return [...]SelfTestPart{
 		{"integers", &t.Integers}, {"layout", &t.Layout}, {"checksums", &t.Checksums}, {"records", &t.Records}, {"game", &t.Game},
@@ -53,10 +53,10 @@ type SelfTestPart struct {
 	Sum  *uint64 // in the SelfTest
 }
 
-// Check returns a [*SelfTestError] if the engine's part of t is not what it is everywhere.
+// Check returns a [*SelfTestError] if a result of the engine's part is wrong.
 func (t SelfTest) Check() error {
 	known := knownSelfTest
-	known.Game = t.Game // only its author knows
+	known.Game = t.Game // only the game knows its result
 	want := known.Parts()
 	for i, p := range t.Parts() {
 		if *p.Sum != *want[i].Sum {
@@ -80,7 +80,7 @@ func testSelf(game func() uint64) (t SelfTest, err error) {
 	return t, nil
 }
 
-// A fold is a sum of numbers in their order. It is not xxHash64, which is tested as well.
+// A fold is a hash of a sequence of numbers. It is not xxHash64, which is itself tested.
 type fold uint64
 
 func (f *fold) add(v uint64) { *f = (*f ^ fold(v)) * 0x9e3779b97f4a7c15; *f ^= *f >> 29 }
@@ -92,7 +92,7 @@ func (f *fold) bytes(b []byte) {
 	}
 }
 
-// operands are numbers at which arithmetic goes wrong, if it does.
+// operands are numbers at which faulty arithmetic shows.
 var operands = [...]uint64{
 	0, 1, 2, 3, 7, 10, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff, 0x100000000,
 	0x1fffffffffffff, 0x20000000000001, 0x7fffffffffffffff, 0x8000000000000000, 0xfffffffffffffffe, 0xffffffffffffffff, 0x9e3779b97f4a7c15,
@@ -108,7 +108,7 @@ func testIntegers() uint64 {
 			f.add(lo)
 			f.add(sum ^ carry)
 			f.add(a - b)
-			f.add(a << (b & 127)) // also by more than there are bits
+			f.add(a << (b & 127)) // also by more than 63
 			f.add(uint64(int64(a) >> (b & 127)))
 			f.add(uint64(int32(a) * int32(b)))
 			f.add(uint64(int16(a)) + uint64(uint8(b)))

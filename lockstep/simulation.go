@@ -10,20 +10,20 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// Errors of frames that do not fit a simulation.
+// Errors of frames that a simulation cannot apply.
 var (
-	// ErrGap: a frame of a tick beyond the next one.
+	// ErrGap reports a frame beyond the next tick.
 	ErrGap = errors.New("frames are missing")
 
-	// ErrRepeat: a frame of a tick that was simulated already.
+	// ErrRepeat reports a frame of a tick that was already simulated.
 	ErrRepeat = errors.New("frame was applied already")
 )
 
-// A PanicError is a panic of the game's own code. The state it left behind is not used any more.
+// A PanicError is a panic of the game's own code. The state is unusable after it.
 type PanicError struct {
-	Tick  Tick   // in Step, of the turn being run; in Describe, of the command; else, of the state
+	Tick  Tick   // of the turn in Step, of the command in Describe, else of the state
 	Where string // "Step", "Validate", "New", "Derive", "Describe" or "SelfTest"
-	Value any    // what was given to panic
+	Value any    // the argument of panic
 	Stack []byte
 }
 
@@ -31,13 +31,13 @@ func (e *PanicError) Error() string {
 	return fmt.Sprintf("lockstep: tick %d: the game panicked in %s: %v", e.Tick, e.Where, e.Value)
 }
 
-// panicked returns the error of a panic that was just recovered.
+// panicked returns the error of a recovered panic.
 func panicked(t Tick, where string, v any) *PanicError {
 	//samestep:allow runtime for people: no simulation reads it
 	return &PanicError{t, where, v, debug.Stack()}
 }
 
-// world is a state of some game, with the game's type left out.
+// world is a state of a game, without its Go type.
 type world interface {
 	create(h *Header) error
 	derive()
@@ -50,7 +50,7 @@ type world interface {
 	state() any
 }
 
-// A Simulation is one copy of a match's state and what advances it. It belongs to one goroutine.
+// A Simulation is one copy of a match's state, and advances it. It belongs to one goroutine.
 type Simulation struct {
 	game     *Game
 	header   *Header
@@ -61,11 +61,11 @@ type Simulation struct {
 	observer func(Tick, any)
 	onDraw   func(Tick, Draw)
 	scratch  checksum.Sum
-	broken   error // why the state cannot be used any more
+	broken   error // why the state is unusable
 }
 
-// NewSimulation makes the state at tick 0 of the match with header h. It returns an [*IdentityError] for another game's
-// match.
+// NewSimulation returns the state at tick 0 of the match with header h. The error is an [*IdentityError] for another
+// game's match, a [*PanicError], or the game's refusal.
 func (g *Game) NewSimulation(h *Header) (*Simulation, error) {
 	s, err := g.AwaitState(h)
 	if err != nil {
@@ -77,7 +77,7 @@ func (g *Game) NewSimulation(h *Header) (*Simulation, error) {
 	return s, s.derive()
 }
 
-// derive rebuilds what the state leaves out.
+// derive rebuilds the derived fields.
 func (s *Simulation) derive() error {
 	return s.guard("Derive", func() error { s.world.derive(); return nil })
 }
@@ -99,20 +99,20 @@ func (s *Simulation) Tick() Tick { return s.tick }
 // Header returns the header of the match.
 func (s *Simulation) Header() *Header { return s.header }
 
-// Observe makes f be called with every event of each tick to come, after the tick; nil ends it.
+// Observe registers f for every event of future ticks. It is called after each tick. Nil disables it.
 func (s *Simulation) Observe(f func(Tick, any)) {
 	s.observer, s.turn.observed = f, f != nil
 }
 
-// ObserveDraws makes f be called with every [Draw] that the game tells of, after its tick; nil ends it.
+// ObserveDraws registers f for every [Draw] that the game reports. It is called after each tick. Nil disables it.
 func (s *Simulation) ObserveDraws(f func(Tick, Draw)) { s.onDraw, s.turn.drawing = f, f != nil }
 
 // Step advances the state by one tick. It returns [ErrGap] or [ErrRepeat] if f is not the next frame, and a
-// [*PanicError] if the game's Step panics; then, and ever after, the state cannot be used.
+// [*PanicError] if the game's Step panics. After a panic the state is unusable.
 func (s *Simulation) Step(f *Frame) error { return s.run(f, true) }
 
-// StepInOrderGiven is Step for a frame whose commands may stand in any order, and run in it. No such frame is in a log:
-// it is for finding out what a copy that went wrong may have done.
+// StepInOrderGiven is Step for a frame with its commands in any order, in which they run. No log has such a frame. It
+// serves to find out what a faulty copy may have done.
 func (s *Simulation) StepInOrderGiven(f *Frame) error { return s.run(f, false) }
 
 func (s *Simulation) run(f *Frame, ordered bool) error {
@@ -144,11 +144,11 @@ func (s *Simulation) run(f *Frame, ordered bool) error {
 	return nil
 }
 
-// prepare makes the turn of a frame: its commands with their values.
+// prepare fills the turn with the commands of a frame and their values.
 func (s *Simulation) prepare(f *Frame, ordered bool) error {
 	s.payloads.Reset()
 	s.turn.Tick = f.Tick
-	clear(s.turn.events) // for the collector
+	clear(s.turn.events) // for the garbage collector
 	s.turn.events, s.turn.draws = s.turn.events[:0], s.turn.draws[:0]
 	s.turn.Commands = append(s.turn.Commands[:0], f.Commands...)
 	for i := range s.turn.Commands {
@@ -163,7 +163,7 @@ func (s *Simulation) prepare(f *Frame, ordered bool) error {
 	return nil
 }
 
-// guardStep runs the game's Step. It is guard without a closure, which would be allocated each tick.
+// guardStep runs the game's Step. It is guard without a closure, which would allocate each tick.
 func (s *Simulation) guardStep() (err error) {
 	defer s.recovered("Step", &err)
 	s.world.step(&s.turn)
@@ -188,8 +188,8 @@ func (s *Simulation) recovered(where string, err *error) {
 	}
 }
 
-// Validate asks the game whether a command, with its Value set, is allowed in this state, as a coordinator does. It
-// returns the game's reason why it is not.
+// Validate asks the game whether a command, with its Value set, is allowed in this state, as a coordinator does. The
+// error is the game's refusal.
 func (s *Simulation) Validate(c *Command) (err error) {
 	if s.broken != nil {
 		return s.broken
@@ -201,7 +201,7 @@ func (s *Simulation) Validate(c *Command) (err error) {
 // AppendState appends the canonical bytes of the state.
 func (s *Simulation) AppendState(dst []byte) []byte { return s.world.append(dst) }
 
-// Restore sets the state to that of tick t, whose canonical bytes are b.
+// Restore sets the state to that of tick t with the canonical bytes b.
 func (s *Simulation) Restore(t Tick, b []byte) error {
 	if err := s.world.restore(b); err != nil {
 		return fmt.Errorf("lockstep: state of tick %d: %w", t, err)
@@ -223,14 +223,14 @@ func (s *Simulation) CopyFrom(o *Simulation) error {
 // Sum sets dst to the checksum of the state.
 func (s *Simulation) Sum(dst *checksum.Sum) { s.world.sum(dst) }
 
-// Hash returns the hash of the state's checksum.
+// Hash returns the state hash.
 func (s *Simulation) Hash() uint64 {
 	s.Sum(&s.scratch)
 	return s.scratch.Hash
 }
 
-// World returns the state of a simulation, for reading. S is the type that the game's [Rules] name; any other is a
-// mistake in the program and panics.
+// World returns the state of a simulation, for reading. S is the state type of the game's [Rules]. World panics for any
+// other type.
 func World[S any](s *Simulation) *S { return s.world.state().(*S) }
 
 // worldOf is a world of the game with state S and configuration C.
@@ -273,13 +273,7 @@ func (w *worldOf[S, C]) validate(c *Command) error {
 }
 
 func (w *worldOf[S, C]) append(dst []byte) []byte { return w.codec.Append(dst, &w.s) }
-
-func (w *worldOf[S, C]) restore(b []byte) error {
-	return w.codec.Decode(b, &w.s)
-}
-
-func (w *worldOf[S, C]) copyFrom(o world) { w.codec.Copy(&w.s, &o.(*worldOf[S, C]).s) }
-
-func (w *worldOf[S, C]) sum(dst *checksum.Sum) { checksum.Of(dst, w.codec, &w.s) }
-
-func (w *worldOf[S, C]) state() any { return &w.s }
+func (w *worldOf[S, C]) restore(b []byte) error   { return w.codec.Decode(b, &w.s) }
+func (w *worldOf[S, C]) copyFrom(o world)         { w.codec.Copy(&w.s, &o.(*worldOf[S, C]).s) }
+func (w *worldOf[S, C]) sum(dst *checksum.Sum)    { checksum.Of(dst, w.codec, &w.s) }
+func (w *worldOf[S, C]) state() any               { return &w.s }

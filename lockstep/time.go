@@ -1,7 +1,7 @@
 package lockstep
 
-// Time is a moment on the caller's clock, in microseconds from any start; a span of time is the difference of two. The
-// clock must not go backwards: a moment before the one given last counts as that one.
+// Time is a moment on the caller's clock, or a duration, in microseconds. The origin is arbitrary. The clock must not
+// go backwards: an earlier moment counts as the last one given.
 type Time int64
 
 // Units of [Time].
@@ -10,5 +10,5 @@ const (
 	Second           = 1000 * Millisecond
 )
 
-// Milliseconds returns a span of time, rounded down.
+// Milliseconds returns a duration in milliseconds, rounded down.
 func (t Time) Milliseconds() int64 { return int64(t / Millisecond) }
