@@ -28,16 +28,19 @@ func (s *stage) join(t *testing.T, token string, sample func(*player.Client)) *t
 	return s.joinWith(t, client.Options{Options: player.Options{Token: token}, Sample: sample})
 }
 
-// joinWith joins with options; it sets Handle and HTTP.
+// joinWith joins with options; it sets HTTP, and records ticks and events before it calls Sample and Handle.
 func (s *stage) joinWith(t *testing.T, o client.Options) *testClient {
 	t.Helper()
 	g := &testClient{}
-	sample := o.Sample
+	sample, handle := o.Sample, o.Handle
 	o.HTTP = s.client
-	o.Handle = func(_ *player.Client, e any) {
+	o.Handle = func(c *player.Client, e any) {
 		g.mu.Lock()
-		defer g.mu.Unlock()
 		g.events, g.stamps = append(g.events, e), append(g.stamps, time.Now())
+		g.mu.Unlock()
+		if handle != nil {
+			handle(c, e)
+		}
 	}
 	o.Sample = func(c *player.Client) {
 		g.sampled()
