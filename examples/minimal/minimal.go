@@ -1,5 +1,5 @@
-// Package minimal is the smallest complete game on the engine: every player sends a dot across a map, and the dot collects
-// the coins on its way.
+// Package minimal is the smallest complete game on the engine: every player sends a dot across a map, and the dot
+// collects the coins on its way.
 package minimal
 
 import (

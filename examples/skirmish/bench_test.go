@@ -37,8 +37,8 @@ func fork(w *World) *World {
 	return c
 }
 
-// newBattle returns a world in which the armies of four players are mixed all over the map and fight: the same number of
-// units per area, whatever their number.
+// newBattle returns a world in which the mixed armies of four players fight all over the map. The density of units does
+// not depend on their number.
 func newBattle(tb testing.TB, units uint16) *World {
 	w := newWorld(tb, 5, 4, Defaults(4, units))
 	dice := fixed.NewRand(9)
@@ -73,9 +73,8 @@ func fight(b *testing.B, i int, w, battle *World, turn *lockstep.Turn) {
 	step(w, turn)
 }
 
-// BenchmarkStep measures ticks in the midst of a battle. The cost of a unit must not grow with their number; what is said
-// of it here takes in that a small world fits into a processor's cache. Package logbench takes turns between ten small
-// worlds and a large one.
+// BenchmarkStep measures ticks of a battle. The cost of a unit must not grow with the number of units, except that a
+// small world fits into a processor's cache. Package logbench alternates between ten small worlds and a large one.
 func BenchmarkStep(b *testing.B) {
 	for _, units := range []uint16{1100, 11000} {
 		b.Run(fmt.Sprintf("units=%d", units/11*10), func(b *testing.B) {
@@ -98,7 +97,7 @@ func BenchmarkStep(b *testing.B) {
 	}
 }
 
-// targets returns how many units have one.
+// targets returns the number of units with a target.
 func targets(w *World) (n int) {
 	for i := range w.Units {
 		if w.Units[i].Target != 0 {
@@ -108,8 +107,8 @@ func targets(w *World) (n int) {
 	return n
 }
 
-// BenchmarkStepFlood is the dearest tick that players can cause: as many orders to their largest groups as the engine
-// takes by default, each to another place, half of them into rock.
+// BenchmarkStepFlood is the most expensive tick that players can cause: as many orders to their largest groups as the
+// engine accepts by default, each to another place, half of them into rock.
 func BenchmarkStepFlood(b *testing.B) {
 	for _, units := range []uint16{1100, 11000} {
 		b.Run(fmt.Sprintf("units=%d", units/11*10), func(b *testing.B) {

@@ -5,9 +5,9 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// A Bot plays for one player like a person: it reads the world of its own follower, as far as its team sees it, and gives
-// about one order in two seconds. It is not part of the simulation. With the same seed and the same worlds it gives the same
-// orders.
+// A Bot plays for one player like a person: it reads the world of its own follower, as far as its team sees it, and
+// gives about one order in two seconds. It is not part of the simulation. With the same seed and the same worlds it
+// gives the same orders.
 type Bot struct {
 	player uint8
 	rand   fixed.Rand
@@ -46,8 +46,8 @@ func NewBot(player lockstep.Player, seed uint64) *Bot {
 	return b
 }
 
-// Think returns the orders to give after a tick, usually none. It does not change the world. The orders and their values are
-// valid until the next call.
+// Think returns the orders to give after a tick, usually none. It does not change the world. The orders and their
+// values are valid until the next call.
 func (b *Bot) Think(w *World) []Order {
 	b.sent = b.sent[:0]
 	if w.Match.Tick < b.next || int(b.player) >= len(w.Players) {

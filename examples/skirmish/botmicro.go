@@ -2,7 +2,8 @@ package skirmish
 
 import "github.com/seed-49bee653/samestep/fixed"
 
-// These are a bot's ideas when nothing is urgent. Each gives an order to a random control group or unit, or does nothing.
+// These are a bot's ideas when nothing is urgent. Each gives an order to a random control group or unit, or does
+// nothing.
 
 // idleGroup returns a random group if it is idle.
 func (b *Bot) idleGroup() (uint8, *troop) {

@@ -25,8 +25,8 @@ type Who struct {
 
 // The commands of players.
 type (
-	// Move goes to a place without fighting. For a building it sets the rally point. Queued: after the present task; one
-	// command can wait.
+	// Move goes to a place without fighting. For a building it sets the rally point. Queued: after the present task;
+	// one command can wait.
 	Move struct {
 		Who    Who
 		To     Point
@@ -75,8 +75,8 @@ type (
 		Count    uint8
 	}
 
-	// Assign replaces a control group by the units, or (Add) adds them to it. Group 0 removes them from their groups. New
-	// units of a building join its group.
+	// Assign replaces a control group by the units, or (Add) adds them to it. Group 0 removes them from their groups.
+	// New units of a building join its group.
 	Assign struct {
 		Group uint8
 		Add   bool

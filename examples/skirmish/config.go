@@ -18,8 +18,8 @@ const (
 // ErrConfig is wrapped by the errors of bad configurations.
 var ErrConfig = errors.New("skirmish: bad config")
 
-// A Config has the options of a match beyond the engine's settings. There are no implicit defaults, so the log has the real
-// values. [Defaults] makes one.
+// A Config has the options of a match beyond the engine's settings. There are no implicit defaults, so the log has the
+// real values. [Defaults] makes one.
 type Config struct {
 	Units     uint16 // on the map at the start: bases, workers and armies of all players
 	Size      uint16 // cells along a side of the square map, even
@@ -31,8 +31,8 @@ type Config struct {
 	Zones     bool   // whether the map has teleports, shrines and hoards
 }
 
-// Defaults returns the options of a match without teams. Units is the number of units on the whole map at the start. The map
-// grows with it, so the density of units stays the same.
+// Defaults returns the options of a match without teams. Units is the number of units on the whole map at the start.
+// The map grows with it, so the density of units stays the same.
 func Defaults(players uint8, units uint16) Config {
 	n := max(units, 1) / uint16(max(players, 1))
 	side := fixed.ISqrt64(uint64(units) * 16)

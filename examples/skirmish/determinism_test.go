@@ -8,7 +8,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// botMatch is a match of bots without the engine, for tests that meddle with the world between ticks.
+// botMatch is a match of bots without the engine, for tests that change the world between ticks.
 type botMatch struct {
 	w        *World
 	bots     []*Bot
@@ -38,8 +38,8 @@ func (m *botMatch) next() []lockstep.Command {
 	return m.turn.Commands
 }
 
-// Nothing that the state leaves out changes a result: a twin that is restored from bytes, copied, or made to forget all
-// that is derived at random ticks stays equal.
+// Derived memory does not change a result: a twin stays equal that is restored from bytes, copied, or loses its derived
+// memory at random ticks.
 func TestDerivedChangesNothing(t *testing.T) {
 	m := newBotMatch(t, 11, 4, 200)
 	twin := fork(m.w)
@@ -75,7 +75,7 @@ func TestDerivedChangesNothing(t *testing.T) {
 	}
 }
 
-// A copy into a world of another match, with other caches, is as good as a new one.
+// A copy into a world of another match, with other caches, behaves like a new world.
 func TestCopyOverOther(t *testing.T) {
 	a, b := newBotMatch(t, 1, 4, 200), newBotMatch(t, 2, 3, 150)
 	for range 600 {
@@ -91,7 +91,7 @@ func TestCopyOverOther(t *testing.T) {
 	}
 }
 
-// The caches of a world that has gone further, or that is of another map, mislead nobody after a copy.
+// After a copy, the caches of a later world or of another map have no effect.
 func TestCopyOverLater(t *testing.T) {
 	early := arena(t)
 	wall(early, 30, 20, 31, 50)
@@ -120,7 +120,7 @@ func TestCopyOverLater(t *testing.T) {
 	}
 }
 
-// A world that was changed between two steps goes on as one that was restored from the changed bytes.
+// A world that was changed between two steps continues like one that was restored from the changed bytes.
 func TestChangedInPlace(t *testing.T) {
 	for name, change := range map[string]func(w *World){
 		"rock": func(w *World) { w.Map.Blocked[80] ^= 0xffff00 },
@@ -156,7 +156,7 @@ func TestDeterministic(t *testing.T) {
 	}
 }
 
-// After a while Step allocates nothing any more, and neither do the bots.
+// In steady state neither Step nor the bots allocate memory.
 func TestNoAllocations(t *testing.T) {
 	m := newBotMatch(t, 3, 4, 400)
 	for range 2500 {
@@ -167,8 +167,8 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
-// Whoever plays on the other side of a map that is equal from both sides is treated alike: two armies that crowd at
-// places opposite to each other stand, push and end exactly opposite to each other.
+// Both sides of a symmetric map are equal: two armies that crowd at opposite places push and end at exactly opposite
+// places.
 func TestMirror(t *testing.T) {
 	w := arena(t)
 	dice := fixed.NewRand(8)
@@ -196,8 +196,8 @@ func TestMirror(t *testing.T) {
 	}
 }
 
-// The rules give the same match on every machine, and in every version of this package with the same RulesBuild: if the
-// rules are meant to be others, RulesBuild changes together with these checksums.
+// The rules compute the same match on every machine, and in every version of this package with the same RulesBuild. A
+// change of the rules changes RulesBuild and these checksums.
 func TestGolden(t *testing.T) {
 	battle := newBattle(t, 600)
 	advance(battle, 300)

@@ -23,7 +23,7 @@ func TestGather(t *testing.T) {
 	if got := w.Players[0].Crystals - before; got != load || w.Players[0].Gathered != load {
 		t.Errorf("the first load is %d and %d, want %d", got, w.Players[0].Gathered, load)
 	}
-	// It goes on with the next crystal when the first one is used up, but for what grows.
+	// It continues with the next crystal when the first one is empty, except for its regrowth.
 	until(t, w, 1200, func() bool { return w.Crystals[1].Amount <= 500-load })
 	if w.Players[0].Gathered < 24 || w.Crystals[0].Amount > load {
 		t.Errorf("gathered %d, left %d", w.Players[0].Gathered, w.Crystals[0].Amount)
@@ -33,7 +33,7 @@ func TestGather(t *testing.T) {
 	}
 }
 
-// Who finds that others took the last of a crystal goes straight to the next one.
+// A worker at an emptied crystal goes straight to the next one.
 func TestGatherLast(t *testing.T) {
 	w, worker, base := mine(t)
 	other := put(w, Worker, 0, base.Add(fixed.Vec2{Y: 4 * fixed.One}))
@@ -49,7 +49,7 @@ func TestGatherLast(t *testing.T) {
 	}, by(0, &Gather{list(worker, other), 0}))
 }
 
-// A worker without a base to carry its load to rests.
+// A worker without a base becomes idle.
 func TestGatherHomeless(t *testing.T) {
 	w, worker, _ := mine(t)
 	advance(w, 60, by(0, &Gather{list(worker), 0}))
@@ -130,7 +130,7 @@ func TestBuild(t *testing.T) {
 	}
 }
 
-// Buildings keep off each other, off rock and off crystals.
+// Buildings keep a distance to each other, to rock and to crystals.
 func TestFits(t *testing.T) {
 	w := arena(t)
 	wall(w, 40, 40, 44, 44)
@@ -182,7 +182,7 @@ func TestTrain(t *testing.T) {
 	}
 }
 
-// What is stopped is paid back; the cap holds units back; nothing is trained that the building cannot train.
+// Stop refunds the queue; the cap delays units; a building trains only its own kinds.
 func TestTrainRefused(t *testing.T) {
 	w := arena(t)
 	barracks := put(w, Barracks, 0, cells(30, 30))
@@ -233,7 +233,7 @@ func TestBaseKnowsCrystal(t *testing.T) {
 	}
 }
 
-// Who cannot pay all units gets as many as he can pay.
+// A player gets as many units as the crystals pay for.
 func TestTrainPoor(t *testing.T) {
 	w := arena(t)
 	w.Players[0].Crystals = 2*Worker.Traits().Cost + 1
@@ -243,7 +243,7 @@ func TestTrainPoor(t *testing.T) {
 	}
 }
 
-// Who cannot pay a worker gets what is missing from the base, no more.
+// A base gives crystals up to the price of a worker, and no more.
 func TestAid(t *testing.T) {
 	w := arena(t)
 	w.Players[0].Crystals = Worker.Traits().Cost - 3

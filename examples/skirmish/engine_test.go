@@ -8,7 +8,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
 )
 
-// The engine's own checks of a game: random commands, arrival orders, restores and copies.
+// The engine's checks of a game: random commands, arrival orders, restores and copies.
 func TestEngineChecks(t *testing.T) {
 	config := skirmish.Defaults(4, 80)
 	config.Crystals = 2000

@@ -58,7 +58,7 @@ func Example() {
 	// both fight: true
 }
 
-// What a command says to people.
+// Commands as text.
 func ExampleRules() {
 	describe := skirmish.Rules().Describe
 	squad := skirmish.Who{Units: []skirmish.UnitID{3, 5, 8}}

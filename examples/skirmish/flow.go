@@ -5,9 +5,9 @@ import "github.com/seed-49bee653/samestep/fixed"
 // fieldSlots is the number of flow fields at a time.
 const fieldSlots = 64
 
-// Paths are the flow fields in use. A field leads from every cell to its goal; all units with one goal share it. The state
-// has no directions, because they follow from the map, the goal and the number of computed steps. That number is in the
-// state, so a field reaches a unit at the same tick on every machine.
+// Paths are the flow fields in use. A field leads from every cell to its goal; all units with one goal share it. The
+// state has no directions, because they follow from the map, the goal and the number of computed steps. That number is
+// in the state, so a field reaches a unit at the same tick on every machine.
 type Paths struct {
 	Fields [fieldSlots]Field
 }
@@ -20,7 +20,8 @@ type Field struct {
 	Used   uint32 // last tick in which a unit followed it
 }
 
-// flow has the directions of a field after a number of steps of Dijkstra's algorithm: a straight way costs 2, a diagonal 3.
+// flow has the directions of a field after a number of steps of Dijkstra's algorithm: a straight way costs 2, a
+// diagonal 3.
 type flow struct {
 	goal    uint32
 	steps   uint32
@@ -123,8 +124,8 @@ func (w *World) flow(slot uint32) *flow {
 	return f
 }
 
-// claim returns the slot of the field that leads to a cell. If there is none, it takes a slot that has been unused for two
-// seconds.
+// claim returns the slot of the field that leads to a cell. If there is none, it takes a slot that has been unused for
+// two seconds.
 func (w *World) claim(goal uint32) uint8 {
 	tick := w.Match.Tick
 	best, oldest := uint8(fieldless), tick

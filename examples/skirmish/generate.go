@@ -2,8 +2,8 @@ package skirmish
 
 import "github.com/seed-49bee653/samestep/fixed"
 
-// A generator makes the map of a match. The ground is symmetric under quarter turns, and so are the players' bases as far as
-// their number allows, so that the map is fair.
+// A generator makes the map of a match. The ground is symmetric under quarter turns, and so are the players' bases as
+// far as their number allows, so that the map is fair.
 type generator struct {
 	w      *World
 	size   int
@@ -53,8 +53,8 @@ func (g *generator) clear(at fixed.Vec2, radius fixed.Q) {
 // snap rounds a place down to whole cells.
 func snap(p fixed.Vec2) fixed.Vec2 { return fixed.Vec2{X: p.X.Floor(), Y: p.Y.Floor()} }
 
-// placeBases puts the bases on a circle. Where the number of players has a factor 4 or 2, they are exact rotations of each
-// other.
+// placeBases puts the bases on a circle. Where the number of players has a factor 4 or 2, they are exact rotations of
+// each other.
 func (g *generator) placeBases() {
 	n := len(g.w.Players)
 	alike := 1

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// sound returns what is wrong with a world that only Step has touched.
+// sound returns what is wrong with a world that only Step has changed.
 func sound(w *World) error {
 	counts := make([]Player, len(w.Players))
 	last := UnitID(0)
@@ -45,7 +45,7 @@ func sound(w *World) error {
 	return nil
 }
 
-// nonsense reads commands from bytes: well-formed ones, without any regard to what makes sense.
+// nonsense reads well-formed commands from bytes, sensible or not.
 type nonsense struct{ data []byte }
 
 func (n *nonsense) next() uint64 {
@@ -54,7 +54,7 @@ func (n *nonsense) next() uint64 {
 	return binary.LittleEndian.Uint64(b[:])
 }
 
-// id returns most often a number that may be that of a unit.
+// id usually returns a plausible unit ID.
 func (n *nonsense) id() UnitID {
 	x := n.next()
 	if x%16 == 0 {
@@ -147,7 +147,7 @@ func runNonsense(t *testing.T, data []byte) uint64 {
 	return sum.Hash
 }
 
-// Step takes every well-formed command, whatever it says, and stays sound.
+// The world stays sound with every well-formed command.
 func FuzzStep(f *testing.F) {
 	dice := fixed.NewRand(1)
 	for range 12 {

@@ -114,7 +114,7 @@ func (m *match) submit(p lockstep.Player, value any) lockstep.Receipt {
 	return r
 }
 
-// some is how many of n seeds are played: one if tests are to be short.
+// some returns the number of seeds to play: n, or one in short tests.
 func some(n uint64) uint64 {
 	if testing.Short() {
 		return 1
@@ -157,7 +157,7 @@ func TestLateJoiner(t *testing.T) {
 	}
 }
 
-// Eight players in two teams: nobody hits a friend, and both teams see what their players see.
+// Eight players in two teams: no friendly fire, and a team shares the vision of its players.
 func TestTeams(t *testing.T) {
 	config := skirmish.Defaults(8, 320)
 	config.Teams = 2

@@ -38,8 +38,8 @@ func (w *World) shift(u *Unit, to fixed.Vec2) {
 	}
 }
 
-// push moves a unit away from units that are too close. It uses the positions at the start of the tick, so both units of a
-// pair move by the same distance.
+// push moves a unit away from units that are too close. It uses the positions at the start of the tick, so both units
+// of a pair move by the same distance.
 func (w *World) push(i int) {
 	s := &w.workspace
 	here := s.seen[i].at

@@ -5,8 +5,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// obey carries out a command. The world may have changed since validation, or the command was never validated: obey skips
-// units and commands that are not valid.
+// obey carries out a command. The world may have changed since validation, or the command was never validated: obey
+// skips units and commands that are not valid.
 func (w *World) obey(c *lockstep.Command) {
 	if c.Player == lockstep.System {
 		w.note(c)

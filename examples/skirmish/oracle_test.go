@@ -7,10 +7,10 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// These tests compare what is fast with what is simple.
+// These tests compare fast code with simple code.
 
-// The costs of a flow field are those that relaxing all cells until nothing changes gives, and its directions lead from
-// every cell to the goal at just that cost.
+// The costs of a flow field equal those from relaxing all cells until nothing changes, and its directions lead from
+// every cell to the goal at exactly that cost.
 func TestFlowField(t *testing.T) {
 	for seed := range uint64(8) {
 		w := newWorld(t, seed, 2, Config{Units: 2, Size: 32, Cap: 9, Teams: 2, Obstacles: uint8(5 * seed)})
@@ -43,7 +43,7 @@ func TestFlowField(t *testing.T) {
 	}
 }
 
-// A map whose edge is open, which no generator makes, is as good as one with a wall around.
+// A map with an open edge, which no generator makes, behaves like one with a wall around it.
 func TestOpenEdge(t *testing.T) {
 	w := arena(t)
 	clear(w.Map.Blocked)
@@ -88,8 +88,7 @@ func naiveCosts(g *ground, goal uint32) []int {
 	return costs
 }
 
-// A goal has one field. A slot is free for another goal when nobody has used it for two seconds, and is never taken away
-// before.
+// A goal has one field. A slot is reused for another goal after two unused seconds, and not before.
 func TestClaim(t *testing.T) {
 	w := arena(t)
 	w.Match.Tick = 1000
@@ -115,7 +114,7 @@ func TestClaim(t *testing.T) {
 	claim(71, 2)
 }
 
-// The spiral meets every cell of a square once, ring by ring.
+// The spiral visits every cell of a square once, ring by ring.
 func TestSpiral(t *testing.T) {
 	seen := map[[2]int32]bool{}
 	for n := range uint32(41 * 41) {
@@ -152,7 +151,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// The nearest enemy, and the push of those too close, are those that asking everyone gives.
+// The grid finds the same nearest enemy and the same push as a loop over all units.
 func TestNeighbours(t *testing.T) {
 	w := newBattle(t, 600)
 	advance(w, 40)
@@ -194,7 +193,7 @@ func TestNeighbours(t *testing.T) {
 	}
 }
 
-// What a team sees is what is near one of its units, cell by cell.
+// A team sees exactly the cells near its units.
 func TestFogDiscs(t *testing.T) {
 	w := newBattle(t, 200)
 	team := uint8(2)
@@ -221,7 +220,7 @@ func TestFogDiscs(t *testing.T) {
 	}
 }
 
-// A command that does not fit the unit or the target that it names changes nothing at all.
+// A command that does not fit its unit or target changes nothing.
 func TestMisfitsChangeNothing(t *testing.T) {
 	w := arena(t)
 	w.Crystals = append(w.Crystals, Crystal{Pos: cells(30, 20), Amount: 9, Full: 9})

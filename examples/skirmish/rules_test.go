@@ -96,7 +96,7 @@ func TestMove(t *testing.T) {
 	}
 }
 
-// A queued order is carried out after the first one.
+// A queued order follows the first one.
 func TestMoveQueued(t *testing.T) {
 	w := arena(t)
 	id := put(w, Soldier, 0, cells(20, 20))
@@ -111,7 +111,7 @@ func TestMoveQueued(t *testing.T) {
 	}
 }
 
-// Everyone of a group gets near the goal, nobody stands on anybody.
+// All units of a group arrive near the goal, and no two stand on one place.
 func TestMoveGroup(t *testing.T) {
 	w := arena(t)
 	wall(w, 30, 20, 31, 63)
@@ -203,7 +203,7 @@ func TestAttack(t *testing.T) {
 	}
 }
 
-// The hits of a soldier come every Cooldown ticks, and take its damage off the health.
+// A soldier hits every Cooldown ticks, and each hit reduces the health by its damage.
 func TestHit(t *testing.T) {
 	w := arena(t)
 	id := put(w, Soldier, 0, cells(30, 30))
@@ -233,7 +233,7 @@ func TestHit(t *testing.T) {
 	}
 }
 
-// An idle soldier goes after an enemy that comes near, but not far, and returns to its place.
+// An idle soldier pursues a near enemy for a short way, and returns to its place.
 func TestGuard(t *testing.T) {
 	w := arena(t)
 	id := put(w, Soldier, 0, cells(20, 30))
@@ -250,7 +250,7 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// Of two enemies that are equally near, the one that is longer on the map is attacked.
+// Of two equally near enemies, a unit attacks the older one.
 func TestNearestTie(t *testing.T) {
 	w := arena(t)
 	id := put(w, Soldier, 0, cells(30, 30))
@@ -262,7 +262,7 @@ func TestNearestTie(t *testing.T) {
 	}
 }
 
-// A tower and a base shoot, but not while they are being built.
+// A tower and a base shoot, but not while under construction.
 func TestSiteDoesNotShoot(t *testing.T) {
 	for _, kind := range []UnitKind{Tower, Base} {
 		w := arena(t)
@@ -276,7 +276,7 @@ func TestSiteDoesNotShoot(t *testing.T) {
 	}
 }
 
-// Two equal soldiers who meet kill each other: neither the lower number nor the lower player strikes first.
+// Two equal soldiers kill each other: neither the lower ID nor the lower player hits first.
 func TestDuel(t *testing.T) {
 	w := arena(t)
 	a := put(w, Soldier, 0, cells(30, 30))

@@ -86,8 +86,8 @@ func (w *World) nextSpot(around fixed.Vec2, spot *uint32) fixed.Vec2 {
 	return around
 }
 
-// crystalAt returns 1 + the index of the crystal that is the k-th nearest to a place, counted from 0, or of the farthest one.
-// It returns 0 if there is none.
+// crystalAt returns 1 + the index of the crystal that is the k-th nearest to a place, counted from 0, or of the
+// farthest one. It returns 0 if there is none.
 func (w *World) crystalAt(at fixed.Vec2, k int) uint16 {
 	last, best := fixed.Q(-1), -1
 	for range k + 1 {

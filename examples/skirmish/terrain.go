@@ -33,8 +33,8 @@ func (m *Map) set(x, y int, rock bool) {
 	}
 }
 
-// ground is the map in the form for Step. The cells at the edge are never open, so every open cell has eight neighbours.
-// Cell c is (c%side, c/side).
+// ground is the map in the form for Step. The cells at the edge are never open, so every open cell has eight
+// neighbours. Cell c is (c%side, c/side).
 type ground struct {
 	made   Map // the source of the other fields
 	side   int32
@@ -101,8 +101,8 @@ func (g *ground) sees(a, b fixed.Vec2) bool {
 	return true
 }
 
-// nearestOpen returns c if it is open, or else the first open cell on a spiral around it, or 0 if there is none within 32
-// cells.
+// nearestOpen returns c if it is open, or else the first open cell on a spiral around it, or 0 if there is none within
+// 32 cells.
 func (g *ground) nearestOpen(c uint32) uint32 {
 	cx, cy := int32(c)%g.side, int32(c)/g.side
 	for n := range uint32(65 * 65) {

@@ -89,7 +89,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// Points are exact to an eighth of a cell, and stay within their range.
+// Points are exact to an eighth of a cell, and stay in range.
 func TestPoint(t *testing.T) {
 	for _, test := range []struct {
 		at   fixed.Vec2
@@ -111,7 +111,7 @@ func TestPoint(t *testing.T) {
 	}
 }
 
-// The usual orders are small on the wire.
+// Common orders are small on the wire.
 func TestPayloadSizes(t *testing.T) {
 	payloads := lockstep.MustGame(Rules()).NewPayloads()
 	var fourteen []UnitID

@@ -5,8 +5,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// A World is the state of a match. Each field is a section of the checksum, so the section of a desync names the part of the
-// rules that differs.
+// A World is the state of a match. Each field is a section of the checksum, so the section of a desync names the part
+// of the rules that differs.
 type World struct {
 	Match     Match
 	Rand      fixed.Rand // for map and zones; units draw statelessly from Match.Seed
@@ -154,7 +154,8 @@ func (w *World) find(id UnitID) int {
 	return -1
 }
 
-// sense copies the units' positions at the start of the tick. All units act on these, so their order gives no advantage.
+// sense copies the units' positions at the start of the tick. All units act on these, so their order gives no
+// advantage.
 func (w *World) sense() {
 	s := &w.workspace
 	n := len(w.Units)

@@ -16,7 +16,7 @@ func hash(w *World) uint64 {
 	return sum.Hash
 }
 
-// A unit has no padding, so that it is moved and hashed as a block, and stays within two cache lines.
+// A unit has no padding, so it is copied and hashed as a block, and it fits into two cache lines.
 func TestUnitSize(t *testing.T) {
 	var w World
 	empty := codec.Size(&w)
@@ -62,7 +62,7 @@ func TestZones(t *testing.T) {
 	}
 }
 
-// A zone fires once for each entry, for the lower ID first.
+// A zone acts once for each entry, on the lower ID first.
 func TestZoneOrder(t *testing.T) {
 	w := arena(t)
 	w.Zones = []Zone{{Pos: cells(30, 30), Radius: 2 * fixed.One, Kind: Shrine}}
@@ -98,7 +98,7 @@ func TestFog(t *testing.T) {
 	check(far, true, true)
 }
 
-// A team sees with the eyes of all of its players.
+// A team shares the vision of its players.
 func TestFogOfTeam(t *testing.T) {
 	w := newWorld(t, 1, 4, Config{Units: 4, Size: 64, Cap: 50, Teams: 2})
 	for p := range w.Players {
@@ -142,7 +142,7 @@ func TestAlone(t *testing.T) {
 	}
 }
 
-// What the engine says about players.
+// The engine's commands about players.
 func TestSystemCommands(t *testing.T) {
 	w := arena(t)
 	system := func(value any) Status {
@@ -173,7 +173,7 @@ func TestSystemCommands(t *testing.T) {
 	}
 }
 
-// The places of the players are turns of each other, and every open cell can be reached from the middle.
+// The players' bases are rotations of each other, and every open cell is reachable from the middle.
 func TestMapFair(t *testing.T) {
 	for seed := range uint64(6) {
 		for players := uint8(1); players <= MaxPlayers; players++ {
@@ -231,7 +231,7 @@ func TestConfigRefused(t *testing.T) {
 	}
 }
 
-// The whole range of sizes starts, with exactly the units that the config says.
+// Matches of all sizes start with exactly the configured units.
 func TestStartSizes(t *testing.T) {
 	for _, units := range []uint16{100, 400, 1000, 10000} {
 		for _, players := range []uint8{2, 4, 8} {

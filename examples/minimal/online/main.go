@@ -5,8 +5,8 @@
 //	go run ./examples/minimal/online join bob-has-the-second-seat
 //	go run ./examples/minimal/online join press-only-watches
 //
-// The tokens are in this file to keep the example short. A real server reads them from a file, or accepts signed tokens:
-// see package lockstep/server.
+// The tokens are in this file to keep the example short. A real server reads them from a file, or accepts signed
+// tokens: see package lockstep/server.
 package main
 
 import (

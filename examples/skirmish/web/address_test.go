@@ -9,7 +9,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Whatever stands in the address, something is shown, and one can go on.
+// The page handles any address.
 func TestAddresses(t *testing.T) {
 	s := newStage(t, setup{})
 	b := newTab(t, s.url+"/#/constructor", "404")
@@ -29,8 +29,7 @@ func (b *tab) visit(hash string) {
 	value[bool](b, fmt.Sprintf("location.hash = %q, true", hash))
 }
 
-// Tokens leave the address, and the way in stays; one that the server does not
-// know is forgotten.
+// The page removes tokens from the address and remembers them. It forgets a token that the server does not know.
 func TestTokensOfAddresses(t *testing.T) {
 	s := newStage(t, setup{})
 	b := newTab(t, s.url+"/#/watch/arena?token=token-of-player-0")
@@ -57,7 +56,7 @@ func TestTokensOfAddresses(t *testing.T) {
 	b.neverDiffered()
 }
 
-// From one match straight into another, each picture is drawn once.
+// From one match straight into another, each frame is drawn once.
 func TestOnePictureAtATime(t *testing.T) {
 	s := newStage(t, setup{})
 	b := newTab(t, s.url+"/#/watch/arena")
@@ -81,7 +80,7 @@ func TestOnePictureAtATime(t *testing.T) {
 	}
 }
 
-// Should the program end, the page says so.
+// If the program ends, the page says so.
 func TestProgramEnds(t *testing.T) {
 	s := newStage(t, setup{})
 	b := newTab(t, s.url+"/#/watch/arena", "exit code", "already exited", "unreachable", "panic", "goroutine")

@@ -19,15 +19,13 @@ import (
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
 
-// patience is how long a test waits for something that must come. It is long
-// because a busy machine is slow; nobody waits for it if all is well.
+// patience is a time limit for a test that hangs. It is long because a busy machine is slow.
 const patience = 4 * time.Minute
 
-// ScreenshotsVariable names the environment variable with a folder in which the
-// screenshots are kept. Without it they go with the test's artifacts.
+// ScreenshotsVariable names the environment variable with a folder for screenshots. Without it they are test artifacts.
 const ScreenshotsVariable = "SAMESTEP_SCREENSHOTS"
 
-// browsers is the one browser of all tests, which is started by the first.
+// browsers is the one browser of all tests. The first test starts it.
 var browsers struct {
 	once sync.Once
 	ctx  context.Context
@@ -43,11 +41,10 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// BrowserVariable names the environment variable that leaves these tests out if
-// it is "off", for those who run the others again on another processor.
+// BrowserVariable names the environment variable that skips these tests if it is "off".
 const BrowserVariable = "SAMESTEP_BROWSER"
 
-// needsBrowser skips a test where there is no browser, or none is wanted.
+// needsBrowser skips a test without a browser, and where BrowserVariable is off.
 func needsBrowser(t *testing.T) {
 	t.Helper()
 	if testing.Short() || os.Getenv(BrowserVariable) == "off" {
@@ -90,8 +87,7 @@ func startBrowser() {
 	browsers.err = chromedp.Do(ctx)
 }
 
-// A tab is a page in the browser, with storage of its own. What goes wrong on
-// it fails the test: an error in the console, or an exception.
+// A tab is a page in the browser, with its own storage. An error in the console, or an exception, fails the test.
 type tab struct {
 	t       *testing.T
 	ctx     context.Context
@@ -102,7 +98,7 @@ type tab struct {
 	bad []string
 }
 
-// newTab opens a page. The size of the screen is that of a laptop.
+// newTab opens a page with the screen size of a laptop.
 func newTab(t *testing.T, url string, allowed ...string) *tab {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(browsers.ctx, chromedp.WithNewBrowserContext(), chromedp.WithNewWindow(true))
@@ -155,7 +151,7 @@ func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// value returns what a JavaScript expression is.
+// value returns the value of a JavaScript expression.
 func value[T any](b *tab, expression string) T {
 	b.t.Helper()
 	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression))
@@ -179,13 +175,13 @@ func (b *tab) until(expression string) {
 	b.t.Fatalf("never true: %s (%v); the page says: %.500s", expression, err, b.text())
 }
 
-// shown waits until an element that a CSS selector finds has a text.
+// shown waits until the element of a CSS selector is visible and has a text.
 func (b *tab) shown(selector, text string) {
 	b.t.Helper()
 	b.until(fmt.Sprintf(`(e => e && e.checkVisibility() && e.textContent.includes(%q))(document.querySelector(%q))`, text, selector))
 }
 
-// text returns what stands on the page.
+// text returns the text of the page.
 func (b *tab) text() string {
 	text, err := chromedp.Run(b.ctx, chromedp.Evaluate[string]("document.body.innerText"))
 	if err != nil {
@@ -194,20 +190,20 @@ func (b *tab) text() string {
 	return text
 }
 
-// click clicks on an element that a CSS selector finds, as a mouse does.
+// click clicks the element of a CSS selector with the mouse.
 func (b *tab) click(selector string) {
 	b.t.Helper()
 	b.until(fmt.Sprintf(`(e => e && e.checkVisibility() && !e.disabled)(document.querySelector(%q))`, selector))
 	b.do(chromedp.Click(chromedp.CSS(selector)))
 }
 
-// keys presses keys, as a keyboard does.
+// keys presses keys.
 func (b *tab) keys(keys string, modifiers ...chromedp.Modifier) {
 	b.t.Helper()
 	b.do(chromedp.KeyEvent(keys, chromedp.KeyModifiers(modifiers...)))
 }
 
-// dark makes the page's colours those of people who like it dark, or not.
+// dark switches the browser to dark or light colours.
 func (b *tab) dark(yes bool) {
 	b.t.Helper()
 	scheme := "light"
@@ -221,7 +217,7 @@ func (b *tab) dark(yes bool) {
 	}
 }
 
-// shot keeps a picture of the page as the test's output.
+// shot saves a screenshot.
 func (b *tab) shot(name string) {
 	b.t.Helper()
 	picture, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())

@@ -22,16 +22,15 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// The environment variables of what takes long.
+// The environment variables of long tests.
 const (
 	FiguresVariable = "SAMESTEP_BROWSER_FIGURES" // 1: measure
 	MinutesVariable = "SAMESTEP_BROWSER_MINUTES" // how long the large match is played
 )
 
-// Four bots and a page, a thousand units, 20 ticks a second: no check of the
-// match differs in the page. It takes a few seconds, or as many minutes as
-// SAMESTEP_BROWSER_MINUTES says; then it also wants every check compared and no
-// connection lost, which takes a machine with nothing else to do.
+// Four bots and a page, a thousand units, 20 ticks a second: no check differs in the page. The test takes a few
+// seconds, or SAMESTEP_BROWSER_MINUTES minutes. Then it also wants every check compared and no disconnection, which
+// needs an idle machine.
 func TestLargeMatch(t *testing.T) {
 	length, minutes := 5*time.Second, os.Getenv(MinutesVariable)
 	if minutes != "" {
@@ -64,8 +63,8 @@ func TestLargeMatch(t *testing.T) {
 	}
 }
 
-// TestFigures prints what is promised of the page, beside what it is here. One
-// command: SAMESTEP_BROWSER_FIGURES=1 go test ./examples/skirmish/web -run Figures -v
+// TestFigures prints the promised figures of the page, and those of this machine:
+// SAMESTEP_BROWSER_FIGURES=1 go test ./examples/skirmish/web -run Figures -v
 func TestFigures(t *testing.T) {
 	if os.Getenv(FiguresVariable) == "" {
 		t.Skipf("measures for minutes; set %s=1", FiguresVariable)
@@ -123,7 +122,7 @@ func TestFigures(t *testing.T) {
 	b.shot("half-an-hour")
 }
 
-// downloadSize returns how many bytes of the program go over the line.
+// downloadSize returns the compressed size of the program in bytes.
 func downloadSize(t *testing.T) int {
 	t.Helper()
 	files, err := site.Build(t.Context(), site.BuildOptions{Packages: programs, Quality: 11})
@@ -137,8 +136,7 @@ func downloadSize(t *testing.T) int {
 	return release.SizeBytes("skirmish.wasm")
 }
 
-// firstFrame returns the seconds from the navigation to the first frame, or a
-// few hundredths more.
+// firstFrame returns the seconds from the navigation to the first frame, up to a few hundredths too many.
 func firstFrame(b *tab) float64 {
 	b.t.Helper()
 	b.until(`globalThis.page?.renderer.drawn > 0 && (globalThis.firstMS ??= performance.now())`)
@@ -189,11 +187,10 @@ func halfAnHour(t *testing.T) []byte {
 	return file.Bytes()
 }
 
-// The ticks that are simulated to compare page and machine: those in which the
-// most units fight.
+// The ticks to compare page and machine: those in which most units fight.
 const measuredFrom, measuredTo = 1, 1199
 
-// steps returns how many ticks a second the page simulates.
+// steps returns the ticks per second that the page simulates.
 func steps(b *tab) float64 {
 	b.t.Helper()
 	b.do(chromedp.Reload()) // without the states that it came by
@@ -211,7 +208,7 @@ func steps(b *tab) float64 {
 	return 1000 * (measuredTo - measuredFrom) / ms
 }
 
-// nativeSteps returns how many ticks a second this machine simulates.
+// nativeSteps returns the ticks per second that this machine simulates natively.
 func nativeSteps(t *testing.T, file []byte) float64 {
 	t.Helper()
 	v, err := watch.Open(file)

@@ -22,7 +22,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A hostileServer is in the place of the match's: it says what it likes.
+// A hostileServer takes the place of the match's server, and sends arbitrary bytes.
 type hostileServer struct {
 	state  []byte // header and keyframe
 	writer protocol.Writer
@@ -45,7 +45,7 @@ func newHostileServer(t *testing.T) *hostileServer {
 	return s
 }
 
-// attack makes a stage of which serve plays with everybody who comes.
+// attack lets serve answer all connections of a stage.
 func (h *hostileServer) attack(s *stage, serve func(say func(messages ...[]byte) bool)) {
 	s.instead = func(w http.ResponseWriter, r *http.Request) {
 		c, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{client.Subprotocol}})
@@ -67,7 +67,7 @@ func (h *hostileServer) attack(s *stage, serve func(say func(messages ...[]byte)
 
 func (h *hostileServer) message(m *protocol.Message) []byte { return h.writer.Append(nil, m) }
 
-// begin is what a client needs to be live.
+// begin returns the messages that make a client live.
 func (h *hostileServer) begin() [][]byte {
 	all := [][]byte{h.message(&protocol.Message{Kind: protocol.KindWelcome, Welcome: &protocol.Welcome{
 		Role: protocol.Seated, Session: protocol.SessionToken{1}, Position: 1, AckEvery: 5, InputDelay: 2, SpeedPercent: 100,
@@ -88,11 +88,10 @@ func emptyTicks(n int) []byte {
 	return []byte{0x92, byte(record.KindEmpty), 0xce, byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)}
 }
 
-// counting makes a page count how often it could be drawn.
+// counting makes a page count its animation frames.
 const counting = `(globalThis.drawings = 0, (function draw() { drawings++; requestAnimationFrame(draw); })(), true)`
 
-// A page that has hours of a match to catch up with goes on to be drawn: frames are
-// counted between two ticks, however long that takes.
+// A page that catches up with hours of a match is still drawn. The test counts frames between two ticks, not time.
 func TestPageCatchesUp(t *testing.T) {
 	s := newStage(t, setup{})
 	h := newHostileServer(t)
@@ -118,11 +117,10 @@ func TestPageCatchesUp(t *testing.T) {
 	b.until(`!document.getElementById("lobby").hidden`)
 }
 
-// markup is what a text of a server may be.
+// markup is a hostile text.
 const markup = "<img src=x onerror=\"document.body.dataset.hurt=1\"><script>document.body.dataset.hurt=1</script>\u202e\u2066\x1b[2J\x00"
 
-// A page under a server that floods it with everything there is, right and wrong, is
-// drawn all the time, stays small, and can be left.
+// A page whose server floods it with right and wrong messages is still drawn, stays small, and can be left.
 func TestPageUnderFuzzedServer(t *testing.T) {
 	s := newStage(t, setup{})
 	h := newHostileServer(t)

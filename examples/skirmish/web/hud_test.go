@@ -9,8 +9,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// On a tablet with the names of sixteen players above the map, the panels and the
-// news of the connection lie below them; a line of chat stands on one line.
+// On a tablet with the names of sixteen players above the map, the panels and the banner are below the names. A chat
+// message is on one line.
 func TestBarsOnTablet(t *testing.T) {
 	s := newStage(t, setup{players: 16, units: 320})
 	b := newTab(t, s.url+"/#/play/arena?token=token-of-player-0", "WebSocket connection to")

@@ -24,14 +24,14 @@ func (s *stage) play(seat int) *tab {
 	return b
 }
 
-// agree waits until so many more checksums of the page were the match's.
+// agree waits until n more checksums of the page agree with the match.
 func (b *tab) agree(more int) {
 	b.t.Helper()
 	before := value[int](b, "page.state.net.agreed")
 	b.until(fmt.Sprintf("page.state.net.agreed >= %d", before+more))
 }
 
-// neverDiffered fails the test if a checksum of the page was not the match's.
+// neverDiffered fails the test if a checksum of the page differed from the match.
 func (b *tab) neverDiffered() {
 	b.t.Helper()
 	if n := value[int](b, "page.state.net.differing"); n != 0 {
@@ -39,14 +39,13 @@ func (b *tab) neverDiffered() {
 	}
 }
 
-// A spot is a place on the screen, with the unit that is drawn there.
+// A spot is a unit and its place on the screen.
 type spot struct {
 	ID   skirmish.UnitID
 	X, Y float64
 }
 
-// units returns the player's units of a kind that are drawn where nothing lies
-// on the map.
+// units returns the player's units of a kind that no panel covers.
 func (b *tab) units(owner, kind int) []spot {
 	b.t.Helper()
 	return value[[]spot](b, fmt.Sprintf(`(() => {
@@ -61,7 +60,7 @@ func (b *tab) units(owner, kind int) []spot {
 	})()`, kind, owner))
 }
 
-// rightClick clicks with the other button.
+// rightClick clicks with the right button.
 func (b *tab) rightClick(x, y float64) {
 	b.t.Helper()
 	b.do(chromedp.MouseClickXY(x, y, chromedp.ButtonRight))
@@ -90,8 +89,8 @@ func (b *tab) selectUnits(owner, kind int) []spot {
 	return units
 }
 
-// Load, join, select units with the mouse, order them, see them move; the page
-// and the server agree at every check.
+// A user loads the page, joins, selects units with the mouse, gives an order and sees the units move. Page and server
+// agree at every check.
 func TestPlayByMouse(t *testing.T) {
 	s := newStage(t, setup{})
 	s.bot(1)
@@ -123,7 +122,7 @@ func TestPlayByMouse(t *testing.T) {
 	b.shot("dark")
 }
 
-// entries returns where units are, as JavaScript has it.
+// entries returns the places of units as a JavaScript value.
 func entries(units []spot) string {
 	text := "["
 	for _, u := range units {
@@ -132,7 +131,7 @@ func entries(units []spot) string {
 	return text + "]"
 }
 
-// A second page joins late: both agree with the match.
+// A second page joins late. Both agree with the match.
 func TestLateJoin(t *testing.T) {
 	s := newStage(t, setup{})
 	s.bot(1)
@@ -152,8 +151,7 @@ func TestLateJoin(t *testing.T) {
 	second.shot("watching")
 }
 
-// The connection fails, and cannot be made for a while: the page says so, tries
-// again and again, and plays on.
+// The connection fails for a while. The page shows it, reconnects, and plays on.
 func TestCutAndResume(t *testing.T) {
 	s := newStage(t, setup{})
 	b := newTab(t, s.url+"/#/play/arena?token=token-of-player-0", "WebSocket connection to")
@@ -174,7 +172,7 @@ func TestCutAndResume(t *testing.T) {
 	}
 }
 
-// A planted desync is found, named and healed; nobody else notices.
+// A planted desync is found, explained and repaired. Other players notice nothing.
 func TestCorruptAndHeal(t *testing.T) {
 	s := newStage(t, setup{})
 	b, other := s.play(0), s.play(1)
@@ -194,7 +192,7 @@ func TestCorruptAndHeal(t *testing.T) {
 	}
 }
 
-// Whoever cannot join is told why, and can go on.
+// A user who cannot join sees the reason, and can watch.
 func TestBadTickets(t *testing.T) {
 	s := newStage(t, setup{players: 1})
 	<-s.bot(0).Ready()
@@ -221,7 +219,7 @@ func TestBadTickets(t *testing.T) {
 	})
 }
 
-// Another build of the rules is refused, with what differs.
+// A page with another build is refused, with the difference.
 func TestOtherBuild(t *testing.T) {
 	s := newStage(t, setup{rules: func(r *lockstep.Rules[skirmish.World, skirmish.Config]) { r.Build = "2-of-tomorrow" }})
 	b := newTab(t, s.url+"/#/play/arena?token=token-of-player-0")
@@ -231,7 +229,7 @@ func TestOtherBuild(t *testing.T) {
 	b.shown("#lobby .cards", "arena")
 }
 
-// From the lobby into the match and through an order, without a mouse.
+// A user joins from the lobby and gives an order without a mouse.
 func TestPlayByKeyboard(t *testing.T) {
 	s := newStage(t, setup{})
 	b := newTab(t, s.url)
@@ -276,7 +274,7 @@ func (b *tab) tabTo(is string) {
 	b.t.Fatalf("not reached within 40 tabs: %s", is)
 }
 
-// An admin begins a match in the lobby; others are told that they cannot.
+// An admin creates a match in the lobby; a player sees that this is not allowed.
 func TestBeginMatch(t *testing.T) {
 	s := newStage(t, setup{})
 	b := newTab(t, s.url, "403")

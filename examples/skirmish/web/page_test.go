@@ -4,7 +4,7 @@ package web_test
 
 import "testing"
 
-// The page loads, starts its program, and has nothing to complain about.
+// The page loads and starts its program without errors.
 func TestPageLoads(t *testing.T) {
 	s := newStage(t, setup{})
 	b := newTab(t, s.url)

@@ -16,18 +16,17 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// there is true when the viewer stands at the tick that it was told.
+// there is true when the viewer has reached its target tick.
 const there = `viewer.about && !viewer.seeking && viewer.state && viewer.state.tick === Math.ceil(viewer.position)`
 
-// at waits until the viewer stands at a tick, and returns the checksum there.
+// at waits until the viewer is at a tick, and returns the checksum there.
 func (b *tab) at(tick int) (hash string) {
 	b.t.Helper()
 	b.until(fmt.Sprintf(`%s && viewer.state.tick === %d`, there, tick))
 	return value[string](b, "viewer.state.root")
 }
 
-// The golden replays have, in the page, the checksums that they have natively,
-// at their end and wherever one jumps to.
+// The golden replays have the same checksums in the page as natively, at their end and after every jump.
 func TestReplaysInPage(t *testing.T) {
 	s := newStage(t, setup{})
 	for _, name := range []string{"duel", "four", "eight", "roster"} {
@@ -69,7 +68,7 @@ func TestReplaysInPage(t *testing.T) {
 	}
 }
 
-// From the list to a unit's state, as a person goes: by mouse.
+// A user opens a replay and inspects a unit with the mouse.
 func TestWatchByMouse(t *testing.T) {
 	s := newStage(t, setup{})
 	s.recorded("duel.ssr")
@@ -121,7 +120,7 @@ func TestWatchByMouse(t *testing.T) {
 	}
 }
 
-// Without a mouse.
+// A user watches a replay without a mouse.
 func TestWatchByKeyboard(t *testing.T) {
 	s := newStage(t, setup{})
 	s.recorded("duel.ssr")
@@ -156,7 +155,7 @@ func TestWatchByKeyboard(t *testing.T) {
 	b.shot("timeline")
 }
 
-// A file of one's own, by the file chooser and dropped on the page.
+// A user opens a file with the file chooser, and by dropping it on the page.
 func TestWatchOwnFile(t *testing.T) {
 	s := newStage(t, setup{})
 	dir := t.TempDir()
@@ -192,7 +191,7 @@ func TestWatchOwnFile(t *testing.T) {
 	choose("good.ssr") // nothing is stuck
 	b.at(0)
 
-	// cut: it is watched up to there, and says so
+	// a torn file plays up to its end, and says so
 	b.drop("cut.ssr", files["cut.ssr"])
 	b.until(`document.title.startsWith("cut.ssr")`)
 	b.shown(".facts", "byte")
@@ -209,14 +208,14 @@ func TestWatchOwnFile(t *testing.T) {
 	b.drop("worse.ssr", files["junk.ssr"])
 	b.shown(`#viewer [role="alert"]`, "worse.ssr cannot be watched")
 
-	// one that the server does not have
+	// a replay that the server does not have
 	b.do(chromedp.Navigate(s.url + "/#/replay/none.ssr"))
 	b.shown(`#viewer [role="alert"]`, "the server has no replay of that name")
 	b.click(`#viewer .entry a[href="#/"]`)
 	b.shown("#lobby", "Replays")
 }
 
-// pick clicks on the first unit that can be seen beside what lies on the map.
+// pick clicks the first unit that no panel covers.
 func (b *tab) pick() {
 	b.t.Helper()
 	type place struct{ X, Y float64 }

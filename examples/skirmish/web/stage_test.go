@@ -29,10 +29,10 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
-// programs are what the page's WebAssembly is built of.
+// programs are the sources of the page's WebAssembly.
 var programs = map[string]string{"skirmish": "github.com/seed-49bee653/samestep/examples/skirmish/web/wasm"}
 
-// program is where the page's WebAssembly is, which all tests share.
+// program is the path of the page's WebAssembly, which all tests share.
 var program = sync.OnceValues(func() (*site.Site, error) {
 	files, err := site.Build(context.Background(), site.BuildOptions{Packages: programs, Quality: 5})
 	if err != nil {
@@ -41,8 +41,7 @@ var program = sync.OnceValues(func() (*site.Site, error) {
 	return site.New(web.Page(), files)
 })
 
-// A stage is a server with the page and one match, "arena", whose seats are
-// taken with the tokens "token-of-player-0" and so on.
+// A stage is a server with the page and one match, "arena". The tokens "token-of-player-0" and so on take its seats.
 type stage struct {
 	t      *testing.T
 	server *server.Server
@@ -56,8 +55,7 @@ type stage struct {
 	instead http.HandlerFunc  // takes who wants to play or watch, if it is set
 }
 
-// A setup says what a stage is to be. The zero value has two seats, 100 units,
-// 20 ticks a second and four checksums.
+// A setup configures a stage. The zero value has two seats, 100 units, 20 ticks and four checksums a second.
 type setup struct {
 	players    uint8
 	units      uint16
@@ -131,7 +129,7 @@ func newStage(t *testing.T, x setup) *stage {
 	return s
 }
 
-// serve serves what the server does, unless its door is closed.
+// serve passes requests to the server, unless the stage is closed.
 func (s *stage) serve(w http.ResponseWriter, r *http.Request) {
 	if s.closed.Load() && strings.HasSuffix(r.URL.Path, "/play") {
 		http.Error(w, "closed", http.StatusServiceUnavailable)
@@ -144,7 +142,7 @@ func (s *stage) serve(w http.ResponseWriter, r *http.Request) {
 	s.server.ServeHTTP(w, r)
 }
 
-// world lets f look at the match's own state.
+// world calls f with the match's own state.
 func (s *stage) world(f func(w *skirmish.World)) {
 	s.t.Helper()
 	if err := s.match.Do(s.t.Context(), func(h *host.Host) { f(lockstep.World[skirmish.World](h.Referee().Simulation())) }); err != nil {
@@ -152,7 +150,7 @@ func (s *stage) world(f func(w *skirmish.World)) {
 	}
 }
 
-// until waits until something is true of the match's own state.
+// until waits until the match's own state satisfies a condition.
 func (s *stage) until(what string, f func(w *skirmish.World) bool) {
 	s.t.Helper()
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
@@ -173,7 +171,7 @@ func (s *stage) connState(c net.Conn, state http.ConnState) {
 	}
 }
 
-// cut closes all WebSockets without a word, as a network that fails does.
+// cut drops all WebSockets without a close, like a failing network.
 func (s *stage) cut() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -183,7 +181,7 @@ func (s *stage) cut() {
 	clear(s.conns)
 }
 
-// requested is the match that an admin begins on the page.
+// requested is the match that an admin creates on the page.
 func requested(body io.Reader) (server.MatchSpec, error) {
 	var r struct {
 		Name     string
@@ -219,7 +217,7 @@ func (s *stage) bot(p lockstep.Player) *client.Session {
 	return session
 }
 
-// recorded puts a golden replay where the server finds it.
+// recorded puts a golden replay into the server's folder.
 func (s *stage) recorded(name string) {
 	s.t.Helper()
 	b, err := os.ReadFile(filepath.Join("..", "..", "..", "testdata", "replays", name))

@@ -1,5 +1,5 @@
-// Package web is skirmish in a browser: the page to play and watch it, and the page's program, the game itself compiled to
-// WebAssembly. So the rules are written once, and a browser's checksums agree with all others.
+// Package web is skirmish in a browser: the page to play and watch it, and the page's program, the game itself compiled
+// to WebAssembly. So the rules are written once, and a browser's checksums agree with all others.
 //
 //	page/      static files: HTML, CSS and small ES modules
 //	wasm/      the program of the page (GOOS=js GOARCH=wasm), a thin layer over:

@@ -15,7 +15,7 @@ func ExamplePage() {
 	// Output: <!doctype html> <nil>
 }
 
-// A content security policy without 'unsafe-inline' lets none of these pass.
+// inline matches code that a content security policy without 'unsafe-inline' forbids.
 var inline = regexp.MustCompile(`(?i)<script(?:\s[^>]*)?>\s*[^<\s]|<style|\sstyle=|\son[a-z]+=|javascript:|eval\(|new Function`)
 
 func TestNothingInline(t *testing.T) {

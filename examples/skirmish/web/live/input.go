@@ -24,7 +24,8 @@ func (g *Game) give(f func(p *play.Player, w *skirmish.World) []any) {
 	})
 }
 
-// Click is a left-click: it selects, or it is the target of a mode's order. See [play.Player.Click] and [play.Player.Target].
+// Click is a left-click: it selects, or it is the target of a mode's order. See [play.Player.Click] and
+// [play.Player.Target].
 func (g *Game) Click(x, y int64, add, twice bool) {
 	g.give(func(p *play.Player, w *skirmish.World) []any {
 		if mode, _ := p.Mode(); mode != play.Select {

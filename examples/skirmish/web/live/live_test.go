@@ -19,7 +19,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
-// patience is how long a test waits for what must come; it is no measure.
+// patience is a time limit for a test that hangs.
 const patience = 5 * time.Minute
 
 const tokens = `
@@ -63,7 +63,7 @@ func serve(t *testing.T, rules func(*lockstep.Rules[skirmish.World, skirmish.Con
 	return "ws" + strings.TrimPrefix(web.URL, "http") + "/matches/arena/play", m
 }
 
-// A visit is a game with what it told.
+// A visit is a game with the news that it has shown.
 type visit struct {
 	*live.Game
 	t     *testing.T
@@ -103,7 +103,7 @@ func (v *visit) until(what string, ok func(s *live.Status) bool) *live.Status {
 
 func isLive(s *live.Status) bool { return s.Link.State == "live" && s.Panel != nil }
 
-// said tells whether there were news of a sort with a text.
+// said reports whether there was a line of a sort with a text.
 func (v *visit) said(sort, text string) bool {
 	for _, l := range v.lines {
 		if l.Sort == sort && strings.Contains(l.Text, text) {
@@ -113,8 +113,7 @@ func (v *visit) said(sort, text string) bool {
 	return false
 }
 
-// A person joins, sees the own units, gives an order by clicks, and sees it done;
-// the checksums agree.
+// A user joins, sees units, gives an order by clicks, and sees the result. The checksums agree.
 func TestPlay(t *testing.T) {
 	url, _ := serve(t, nil)
 	v := join(t, url, "token-of-ada-0123")
@@ -155,7 +154,7 @@ func TestPlay(t *testing.T) {
 	w.until("the line arrives", func(*live.Status) bool { return w.said("chat", "hello <b>there</b>") })
 }
 
-// What is changed in one client's state is found, and healed by the match's state.
+// A change in one client's state is found, and repaired with the match's state.
 func TestCorruptAndHeal(t *testing.T) {
 	url, _ := serve(t, nil)
 	v := join(t, url, "token-of-ada-0123")
@@ -182,7 +181,7 @@ func TestCutAndResume(t *testing.T) {
 	}
 }
 
-// Who goes without giving up finds the seat as it was.
+// A player who leaves without giving up can take the seat again.
 func TestCloseAndComeBack(t *testing.T) {
 	url, _ := serve(t, nil)
 	v := join(t, url, "token-of-ada-0123")
@@ -199,7 +198,7 @@ func TestCloseAndComeBack(t *testing.T) {
 	w.until("who leaves is defeated", func(s *live.Status) bool { return isLive(s) && s.Panel.Players[0].Status == "defeated" })
 }
 
-// Each way of not getting in is told in words, and ends.
+// Each refusal has a text and ends the session.
 func TestRefused(t *testing.T) {
 	url, m := serve(t, nil)
 	other, _ := serve(t, func(r *lockstep.Rules[skirmish.World, skirmish.Config]) { r.Build = "another" })

@@ -60,7 +60,7 @@ func TestConnectionInWords(t *testing.T) {
 	}
 }
 
-// News are bounded, and say who is meant.
+// News is limited, and names the player.
 func TestNews(t *testing.T) {
 	var n news
 	n.init()
@@ -85,7 +85,7 @@ func TestNews(t *testing.T) {
 	}
 }
 
-// A second desync is a new story; what was planted before belongs to the first.
+// A second desync is separate: the planted fault belongs to the first one.
 func TestDesyncStory(t *testing.T) {
 	var n news
 	n.corrupted(5, "Units[1].Health")

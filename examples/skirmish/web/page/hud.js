@@ -302,8 +302,8 @@ export class Hud {
     this.banner.replaceChildren(...parts);
   }
 
-  // fail shows why the match cannot be joined, and links to the lobby. If other is set, it also offers to spectate instead
-  // of playing, or to play instead of spectating.
+  // fail shows why the match cannot be joined, and links to the lobby. If other is set, it also offers to spectate
+  // instead of playing, or to play instead of spectating.
   fail(reason, other = true) {
     const [place, does] = this.watching ? ["play", "Join with your token"] : ["watch", "Spectate"];
     this.banner.className = "banner failed";

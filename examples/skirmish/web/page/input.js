@@ -7,8 +7,8 @@ const twiceMS = 350;
 
 // Input turns events of an element into calls of the program.
 export class Input {
-  // hooks: box(x0, y0, x1, y1) shows the selection box, and box() hides it; mark(x, y) shows the target of an order; chat()
-  // opens the chat.
+  // hooks: box(x0, y0, x1, y1) shows the selection box, and box() hides it; mark(x, y) shows the target of an order;
+  // chat() opens the chat.
   constructor(element, hooks) {
     this.element = element;
     this.hooks = hooks;

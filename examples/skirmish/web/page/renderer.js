@@ -1,5 +1,5 @@
-// Draws frames on two canvases: one for the ground and the fog, redrawn only after a change, and above it one for moving
-// things.
+// Draws frames on two canvases: one for the ground and the fog, redrawn only after a change, and above it one for
+// moving things.
 
 import { Ground, Fog } from "./ground.js";
 import { Sprites, radius, BASE } from "./sprites.js";

@@ -1,5 +1,5 @@
-// The timeline of a replay: commands, keyframes, checksums and desyncs. The control is a range input, so it works with mouse,
-// touch and keyboard. A canvas behind it has the picture.
+// The timeline of a replay: commands, keyframes, checksums and desyncs. The control is a range input, so it works with
+// mouse, touch and keyboard. A canvas behind it has the picture.
 
 import { el, clock } from "./dom.js";
 import { of } from "./palette.js";

@@ -2,7 +2,8 @@
 
 import { remember, recall } from "./dom.js";
 
-// guest returns a guest's token: a name, and a secret that this browser draws once. An open server recognizes the seat by it.
+// guest returns a guest's token: a name, and a secret that this browser draws once. An open server recognizes the seat
+// by it.
 export function guest() {
   let secret = recall("secret");
   if (!secret) {
@@ -12,15 +13,15 @@ export function guest() {
   return `guest:${encodeURIComponent(recall("name") || "guest")}:${secret}`;
 }
 
-// tokenFor returns the token to play a match with: the one in the address, which is remembered, or else that of the lobby,
-// the remembered one, or a guest's.
+// tokenFor returns the token to play a match with: the one in the address, which is remembered, or else that of the
+// lobby, the remembered one, or a guest's.
 export function tokenFor(match, given) {
   if (given) remember(`token of ${match}`, given);
   return given || recall("token") || recall(`token of ${match}`) || guest();
 }
 
-// tokenToWatch returns the token to watch a match with: the one in the address, which is remembered, or else the remembered
-// one, or none. The lobby's token would take a seat.
+// tokenToWatch returns the token to watch a match with: the one in the address, which is remembered, or else the
+// remembered one, or none. The lobby's token would take a seat.
 export function tokenToWatch(match, given) {
   if (given) remember(`token to watch ${match}`, given);
   return given || recall(`token to watch ${match}`);

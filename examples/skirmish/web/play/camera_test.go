@@ -10,8 +10,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// What lies under the pixel stays there while the zoom changes, as long as the
-// map's border does not push.
+// Zooming keeps the place under the pixel, except at the border of the map.
 func TestZoomHoldsPlace(t *testing.T) {
 	c := play.Camera{Zoom: 26 << 8, Size: 128}
 	c.Resize(1280, 720)

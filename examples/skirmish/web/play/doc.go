@@ -1,5 +1,5 @@
-// Package play is the user's side of the page: a [Camera] over the map, the selected units, and the commands that clicks and
-// keys give.
+// Package play is the user's side of the page: a [Camera] over the map, the selected units, and the commands that
+// clicks and keys give.
 //
 //	p := play.New(seat)
 //	p.Resize(1280, 720)
@@ -8,6 +8,6 @@
 //		session.Submit(c) // move there, attack, gather or help to build
 //	}
 //
-// It reads states and returns pointers to commands, without a browser or a network. Places on the screen are in pixels from
-// the upper left corner. It returns no command that the rules would reject: [Player.Problem] has the reason.
+// It reads states and returns pointers to commands, without a browser or a network. Places on the screen are in pixels
+// from the upper left corner. It returns no command that the rules would reject: [Player.Problem] has the reason.
 package play

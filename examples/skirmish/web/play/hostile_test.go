@@ -13,8 +13,7 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// A server may send a state in which any field has any value. The page
-// shows nonsense then, and goes on.
+// A server may send a state with any value in any field. The page may show nonsense, but does not crash.
 func TestNonsense(t *testing.T) {
 	g := lockstep.MustGame(skirmish.Rules())
 	config := skirmish.Defaults(2, 60)
@@ -79,7 +78,7 @@ func TestNonsense(t *testing.T) {
 	}
 }
 
-// look does what a page does with a state.
+// look calls all that a page calls with a state.
 func look(w *skirmish.World) {
 	var painter scene.Painter
 	var effects scene.Effects

@@ -2,8 +2,8 @@ package play
 
 import "github.com/seed-49bee653/samestep/examples/skirmish"
 
-// Key presses a key, named as in browsers ("KeyA", "Digit1", "Escape"), and reports whether the key has a function. With
-// shift a digit makes the selected units that control group; with control it adds them to it.
+// Key presses a key, named as in browsers ("KeyA", "Digit1", "Escape"), and reports whether the key has a function.
+// With shift a digit makes the selected units that control group; with control it adds them to it.
 func (p *Player) Key(w *skirmish.World, code string, shift, control bool) (commands []any, known bool) {
 	const digit, letter = "Digit", "Key"
 	switch {

@@ -9,8 +9,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// Act is a right-click: move, attack, gather or help to build. A queued order follows the present one. In a mode it only
-// ends the mode.
+// Act is a right-click: move, attack, gather or help to build. A queued order follows the present one. In a mode it
+// only ends the mode.
 func (p *Player) Act(w *skirmish.World, x, y int64, queued bool) []any {
 	at, all := p.Place(x, y), p.own(w, anyUnit)
 	if p.mode != Select {

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// newMatch returns the state of a match of two players that has just begun.
+// newMatch returns the first state of a match of two players.
 func newMatch(t testing.TB) *lockstep.Simulation {
 	t.Helper()
 	game := lockstep.MustGame(skirmish.Rules())
@@ -29,7 +29,7 @@ func newMatch(t testing.TB) *lockstep.Simulation {
 	return s
 }
 
-// A table is a player at a match that stands still unless the script says so.
+// A table is a player in a match that advances only when the script says so.
 type table struct {
 	t      *testing.T
 	sim    *lockstep.Simulation
@@ -168,7 +168,7 @@ func (b *table) selected() string {
 	return "selected: " + strings.Join(names, ", ")
 }
 
-// orders gives commands to the match, and tells what they were.
+// orders gives commands to the match, and returns them as text.
 func (b *table) orders(commands []any) string {
 	var lines []string
 	frame := &lockstep.Frame{Tick: b.sim.Tick() + 1}

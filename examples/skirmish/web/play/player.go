@@ -44,8 +44,8 @@ func New(seat lockstep.Player) *Player {
 	return &Player{Seat: seat, Camera: Camera{Zoom: startZoom, Width: 1, Height: 1}, rules: skirmish.Rules()}
 }
 
-// Look updates the player for a state: it removes dead and hidden units from the selection. At first it moves the camera to
-// the player's base.
+// Look updates the player for a state: it removes dead and hidden units from the selection. At first it moves the
+// camera to the player's base.
 func (p *Player) Look(w *skirmish.World) {
 	p.Size = int64(scene.Side(w))
 	p.selected = slices.DeleteFunc(p.selected, func(id skirmish.UnitID) bool {

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
-// Whoever draws a match of bots does not change it, whatever team's sight it is.
+// Drawing a match of bots does not change it, with the vision of any team.
 func TestPainterOnlyReads(t *testing.T) {
 	config := skirmish.Defaults(2, 60)
 	bots := [2]*skirmish.Bot{skirmish.NewBot(0, 3), skirmish.NewBot(1, 3)}

@@ -36,7 +36,7 @@ func worlds(t testing.TB, ticks lockstep.Tick, units uint16) (previous, current 
 	return states[0], states[1]
 }
 
-// A picture is a frame, read as the page reads it.
+// A picture is a decoded frame.
 type picture struct {
 	head                                  []int32
 	zones, crystals, units, effects, dots [][]int32
@@ -112,7 +112,7 @@ func TestFrame(t *testing.T) {
 	}
 }
 
-// A team's frame has nothing of what the team does not see.
+// A team's frame has nothing that the team does not see.
 func TestFogHides(t *testing.T) {
 	before, now := worlds(t, 40, 100)
 	v := everything(now)
@@ -160,7 +160,7 @@ func TestFogHides(t *testing.T) {
 	}
 }
 
-// Only what is on the screen is written.
+// A frame has only things on the screen.
 func TestOnScreen(t *testing.T) {
 	before, now := worlds(t, 10, 100)
 	base := now.Units[0].Pos
@@ -173,7 +173,7 @@ func TestOnScreen(t *testing.T) {
 	}
 }
 
-// A unit that is taken elsewhere does not fly there.
+// A teleported unit is not drawn on the way.
 func TestTeleported(t *testing.T) {
 	before, now := worlds(t, 10, 100)
 	now.Units[5].Pos = fixed.Vec2{X: 32 * fixed.One, Y: 32 * fixed.One}
@@ -230,7 +230,7 @@ func TestEffects(t *testing.T) {
 	}
 }
 
-// BenchmarkFrame is what a frame of 1,000 units costs the program.
+// BenchmarkFrame measures a frame of 1,000 units.
 func BenchmarkFrame(b *testing.B) {
 	before, now := worlds(b, 100, 1000)
 	v := everything(now)

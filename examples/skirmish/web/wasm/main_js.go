@@ -1,5 +1,5 @@
-// Command wasm is the program of the page: it joins and simulates matches, and gives the page frames to draw. It is compiled
-// for GOOS=js GOARCH=wasm.
+// Command wasm is the program of the page: it joins and simulates matches, and gives the page frames to draw. It is
+// compiled for GOOS=js GOARCH=wasm.
 //
 // The page's modules call the functions of globalThis.skirmish. These return at once, and throw nothing.
 package main
@@ -30,8 +30,8 @@ func main() {
 // scratch is a buffer for data that goes to the page.
 var scratch []byte
 
-// fill copies the bytes that f appends to an array of the page, and returns their number. If that is more than the array
-// holds, it copies nothing.
+// fill copies the bytes that f appends to an array of the page, and returns their number. If that is more than the
+// array holds, it copies nothing.
 func fill(array js.Value, f func(dst []byte) []byte) any {
 	scratch = f(scratch[:0])
 	if len(scratch) > array.Length() {

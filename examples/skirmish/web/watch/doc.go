@@ -6,7 +6,7 @@
 //		// draw v.Worlds()
 //	}
 //
-// A [Viewer] simulates the match from the nearest known state before the tick: a keyframe of the file, a state that it kept
-// while playing, or the present one. It is a follower like any other, and compares its state with every checksum on the way.
-// It has no clock and no goroutine: a page calls [Viewer.Work] between two frames.
+// A [Viewer] simulates the match from the nearest known state before the tick: a keyframe of the file, a state that it
+// kept while playing, or the present one. It is a follower like any other, and compares its state with every checksum
+// on the way. It has no clock and no goroutine: a page calls [Viewer.Work] between two frames.
 package watch

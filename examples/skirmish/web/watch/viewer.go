@@ -68,8 +68,8 @@ const (
 	shownTicks = 60
 )
 
-// Open reads a whole replay file, keeps its bytes, and goes to its first tick. It plays a torn or damaged file up to the
-// fault (see [About]), and returns an error if the file has no first state.
+// Open reads a whole replay file, keeps its bytes, and goes to its first tick. It plays a torn or damaged file up to
+// the fault (see [About]), and returns an error if the file has no first state.
 func Open(file []byte) (*Viewer, error) {
 	v := &Viewer{
 		game: lockstep.MustGame(skirmish.Rules()), every: keepEvery,

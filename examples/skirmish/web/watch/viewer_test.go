@@ -77,7 +77,7 @@ func ExampleViewer() {
 	// 948 0 player 0 attacks unit 86 with group 4
 }
 
-// Whatever the way there, a tick has the one checksum that it has everywhere.
+// A tick has the same checksum on every way to it.
 func TestSeek(t *testing.T) {
 	want := make(map[lockstep.Tick]string)
 	straight := open(t, "duel")
@@ -141,8 +141,7 @@ func TestGoldenReplays(t *testing.T) {
 	}
 }
 
-// A jump goes to the nearest state that is known: after a first way through, no
-// jump is long any more.
+// A jump uses the nearest known state: after the first run, all jumps are short.
 func TestSeekIsShort(t *testing.T) {
 	v := open(t, "four") // which has no keyframe but the first
 	at(t, v, v.Last())
@@ -213,7 +212,7 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// A unit's fields are those of the state, by name.
+// Unit returns the fields of the state by name.
 func TestFields(t *testing.T) {
 	v := open(t, "duel")
 	at(t, v, 300)
@@ -237,8 +236,7 @@ func TestFields(t *testing.T) {
 	}
 }
 
-// A cut file is watched up to the cut, and says so; damage inside costs what
-// is behind it.
+// A torn file plays up to its end, and says so. Damage in the middle costs the part after it.
 func TestDamage(t *testing.T) {
 	whole := golden(t, "duel")
 	cuts, flips := 23, 61
@@ -278,8 +276,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// A log whose checksum is not that of the state: the tick is named, and the
-// match goes on.
+// After a wrong checksum in the log, the viewer names the tick and continues.
 func TestDesync(t *testing.T) {
 	v, err := watch.Open(forged(t, golden(t, "duel"), 200))
 	if err != nil {
@@ -337,7 +334,7 @@ func forged(t *testing.T, file []byte, tick lockstep.Tick) []byte {
 	return []byte(out.String())
 }
 
-// Another build is refused with the name of what differs.
+// A replay of another build is refused, with the difference.
 func TestOtherBuild(t *testing.T) {
 	rules := skirmish.Rules()
 	rules.Build = "another"
