@@ -52,8 +52,7 @@ func (p *Painter) units(dst []byte, previous, current *skirmish.World, f player.
 	return dst, n
 }
 
-// between returns what lies a fraction of the way between two places, or the
-// second one if nobody walks that far in a tick.
+// between returns a place between two places, or the second one if no unit walks that far in a tick.
 func between(a, b fixed.Vec2, f player.Fraction) fixed.Vec2 {
 	if dx, dy := b.X-a.X, b.Y-a.Y; dx > teleported || dx < -teleported || dy > teleported || dy < -teleported {
 		return b
