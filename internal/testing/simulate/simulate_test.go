@@ -33,6 +33,9 @@ func TestSeeds(t *testing.T) {
 	if n < 48 {
 		return
 	}
+	if r.Unaffected == 0 {
+		t.Error("no player was without faults, so nothing was checked for I13")
+	}
 	for _, kind := range Kinds() {
 		if r.Injected[kind] == 0 {
 			t.Errorf("no %s was injected", kind)

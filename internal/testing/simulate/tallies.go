@@ -18,8 +18,7 @@ type Tallies struct {
 	Checks      int // checksums of logs, with the oracle's
 	Accepted    int // commands
 	Ticks       uint64
-	Unaffected  int           // honest players on good links without faults
-	Late        lockstep.Time // maximum of these
+	Unaffected  int // honest players on good links without faults
 }
 
 // tally returns the tallies of a run.
@@ -63,5 +62,4 @@ func (t *Tallies) Add(o *Tallies) {
 	t.Accepted += o.Accepted
 	t.Ticks += o.Ticks
 	t.Unaffected += o.Unaffected
-	t.Late = max(t.Late, o.Late)
 }
