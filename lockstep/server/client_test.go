@@ -52,6 +52,13 @@ func (s *stage) joinWith(t *testing.T, o client.Options) *testClient {
 	return g
 }
 
+// heard records an event.
+func (g *testClient) heard(e any) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.events, g.stamps = append(g.events, e), append(g.stamps, time.Now())
+}
+
 // sampled records the time between two ticks.
 func (g *testClient) sampled() {
 	g.mu.Lock()
