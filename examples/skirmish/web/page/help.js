@@ -3,20 +3,20 @@
 import { el } from "./dom.js";
 
 const rows = [
-  ["left-click", "select a unit; with Shift, add or remove it"],
-  ["double-click", "select all units of that kind on the screen"],
-  ["drag", "select the units in a box; with Shift, add them"],
+  ["left-click", "select; with Shift, add or remove"],
+  ["double-click", "select all of that kind"],
+  ["drag", "select in a box; with Shift, add"],
   ["right-click", "move, attack, gather or help to build; with Shift, queue the order"],
-  ["letters on the buttons", "move M, attack A, patrol P, gather G, build B R T: then left-click the target; stop S, train Q W E"],
-  ["1 – 9", "select a control group; press twice to jump to it"],
-  ["Shift + 1 – 9", "make the selected units a control group; with Ctrl, add them to it"],
-  ["F, I, H", "select the whole army; select the next idle worker; jump to your base"],
+  ["letters on the buttons", "move M, attack A, patrol P, gather G, build B R T, then left-click; stop S, train Q W E"],
+  ["1 – 9", "select a group; twice: jump to it"],
+  ["Shift + 1 – 9", "make a group; with Ctrl, add to it"],
+  ["F, I, H", "select the army; the next idle worker; jump to your base"],
   ["wheel, + −", "zoom"],
-  ["arrow keys, screen edge, wheel button", "scroll; Shift + wheel scrolls too"],
+  ["arrows, edge", "scroll; the wheel button does too"],
   ["Space, Enter", "left-click and right-click in the middle of the screen"],
-  ["Esc", "cancel an order (right-click does too), or clear the selection"],
+  ["Esc", "cancel an order, or deselect"],
   ["/", "chat"],
-  ["touch", "tap your unit to select it, tap elsewhere to give an order; two fingers scroll and zoom"],
+  ["touch", "tap to select or give an order; two fingers scroll and zoom"],
 ];
 
 // help returns the panel, hidden at first.
