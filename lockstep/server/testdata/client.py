@@ -103,7 +103,7 @@ class Client:
         self.about = json.loads(connection.getresponse().read())
         connection.close()
         theirs = [int(v) for v in self.about["self_test"]]
-        self.sums = self_test(theirs[4])  # the game's own part is for those who simulate
+        self.sums = self_test(theirs[4])  # only clients that simulate need the game's own sum
         if self.sums != theirs:
             raise Bad("this machine computes %s, the server %s" % (self.sums, theirs))
 
@@ -126,7 +126,7 @@ class Client:
         self.next += 1
 
     def step(self):
-        """Takes one message. Returns False at the end."""
+        """Handles one message. Returns False at the end."""
         message = self.socket.receive()
         if message is None:
             return False
@@ -186,7 +186,7 @@ class Client:
             raise Bad("error %r" % v)
 
     def begin(self, position, tick):
-        """Begins the stream anew with a header and a keyframe."""
+        """Restarts the stream with a header and a keyframe."""
         u = Unpacker(self.sync)
         header, keyframe = u.value(), u.value()
         if u.more() or header[0] != HEADER or keyframe[0] != KEYFRAME or keyframe[1] != tick:
@@ -253,7 +253,7 @@ def main():
     c.socket.cut()
     c.connect()
     play(c, float(seconds) / 2, go)
-    play(c, 0.7, lambda c: None)  # until what was accepted has run
+    play(c, 0.7, lambda c: None)  # until the accepted commands have run
     for sequence, tick in c.promised.items():
         if tick <= c.tick and c.ran.get(sequence) != tick:
             raise Bad("command %d was promised for tick %d and ran in %s" % (sequence, tick, c.ran.get(sequence)))

@@ -1,6 +1,6 @@
-"""What every client of samestep.v1 needs, written from docs/protocol.md and docs/replay-format.md alone.
+"""The common parts of clients of samestep.v1, written from docs/protocol.md and docs/replay-format.md alone.
 
-MessagePack in its one form, xxHash64, canonical bytes, roots, and the self-test. It needs the standard library only.
+MessagePack in its one form, xxHash64, canonical bytes, state hashes, and the self-test. It needs the standard library only.
 """
 
 import struct
@@ -9,7 +9,7 @@ M64 = (1 << 64) - 1
 
 
 class Bad(Exception):
-    """What arrived is not what the documents say."""
+    """A message that the documents do not allow."""
 
 
 def pack(value):
@@ -36,7 +36,7 @@ def pack(value):
 
 
 def head(n, first):
-    """The head of a string or of bytes of length n."""
+    """The header of a string or of bytes of length n."""
     if n < 1 << 8:
         return bytes([first, n])
     return bytes([first + 1]) + struct.pack(">H", n) if n < 1 << 16 else bytes([first + 2]) + struct.pack(">I", n)
@@ -137,8 +137,8 @@ def xxh64(b):
     return h ^ h >> 32
 
 
-def root(sections):
-    """The root of a state, and the sums of its sections, each in canonical bytes."""
+def state_hash(sections):
+    """The hash of a state, and the sums of its sections, from their canonical bytes."""
     sums = [xxh64(s) for s in sections]
     return xxh64(b"samestep root 1\n" + b"".join(struct.pack("<QQ", len(s), v) for s, v in zip(sections, sums))), sums
 
@@ -209,7 +209,7 @@ def integers():
 
 
 def known_state():
-    """The sections of the state that the self-test is about."""
+    """The sections of the state of the self-test."""
     units = struct.pack("<I", 5)
     for i in range(5):
         units += struct.pack("<qqBBHI", i << 40, -i * 12345678901, 200 + i, i % 2 == 0, i << 12, i) + bytes(4 * i)
@@ -241,7 +241,7 @@ def checksums():
     for i in range(100):
         f.add(xxh64(b))
         b += bytes([i * i & 0xFF])
-    total, sums = root(known_state())
+    total, sums = state_hash(known_state())
     f.add(total)
     for s in sums:
         f.add(s)

@@ -11,7 +11,7 @@ import os
 import struct
 import sys
 
-from samestep import Bad, Unpacker, describe, pack, root, self_test, signed, xxh64
+from samestep import Bad, Unpacker, describe, pack, self_test, signed, state_hash, xxh64
 
 AUTH, COMMAND, CHECKSUM_REPORT, STATE, STATE_SYNC_REQUEST, PING, CHAT, LEAVE, ACK = 32, 33, 34, 35, 36, 37, 38, 39, 40
 WELCOME, STATE_SYNC, ACCEPTED, REJECTED, STATE_REQUEST, DESYNC_REPORT, PONG, ERROR, CLOSING = 48, 49, 50, 51, 52, 53, 54, 56, 57
@@ -65,13 +65,13 @@ class World:
 
 
 class Client:
-    """The client's side. What it says goes to said: kind and values, by connection."""
+    """The client's side. It appends its messages to said: kind and values, by connection."""
 
     def __init__(self, token):
         self.token, self.session, self.match = token, b"", None
         self.position, self.world, self.next = 0, None, 1
         self.waiting, self.done, self.said, self.conn = {}, False, {}, 0
-        self.refused = 0  # states in a row that were bad
+        self.refused = 0  # bad states in a row
         self.agreed = {}  # checksums of the stream
 
     def say(self, *values):
@@ -97,7 +97,7 @@ class Client:
         self.next += 1
 
     def take(self, message):
-        """Takes one WebSocket message."""
+        """Handles one WebSocket message."""
         try:
             if len(message) == 0 or len(message) > 128 << 10:
                 raise Bad("a message of %d bytes" % len(message))
@@ -145,7 +145,7 @@ class Client:
         if not 10 <= speed <= 1000 or every < 1 or 249 < seat < 255:
             raise Bad("a speed of %d, an ack every %d ticks, a seat of %d" % (speed, every, seat))
         self.up, self.session, self.seat, self.every = True, session, seat, every
-        self.sending = resumed  # a stream to go on with
+        self.sending = resumed  # a stream to continue
         undecided = sorted(sequence for sequence in self.waiting if sequence > last)
         far = undecided and undecided[-1] > last + 256
         if far:
@@ -198,7 +198,7 @@ class Client:
             raise Final("another game, or another match")
         kind, at, want, last, state = keyframe
         world = World(state)
-        if u.more() or kind != KEYFRAME or at != tick or root(world.sections())[0] != want:
+        if u.more() or kind != KEYFRAME or at != tick or state_hash(world.sections())[0] != want:
             raise Bad("a state that is not the match's")
         self.match, self.world, self.tick, self.position, self.sending = header[5], world, tick, position, True
         self.check_every = header[7][3]
@@ -216,7 +216,7 @@ class Client:
 
     def record(self, kind, *v):
         if not self.sending or kind in (HEADER, KEYFRAME) or 7 < kind < 32:
-            self.position = 0  # the stream cannot go on
+            self.position = 0  # the stream cannot continue
             raise Bad("record %d out of place" % kind)
         self.position += 1
         if kind == EMPTY:
@@ -244,16 +244,16 @@ class Client:
         self.world.step(commands)
         self.tick += 1
         if self.tick % self.check_every == 0:
-            total, sums = root(self.world.sections())
+            total, sums = state_hash(self.world.sections())
             self.states[self.tick] = b"".join(self.world.sections())
             self.say(CHECKSUM_REPORT, self.tick, total, sums)
 
 
 class Final(Bad):
-    """What another connection cannot mend."""
+    """An error that a new connection cannot repair."""
 
 
-# What must be the same.
+# Compared values.
 
 
 def spoken(messages):
@@ -271,7 +271,7 @@ def of(kind, said):
 
 
 def answers(said):
-    """The states of the answers to state_request, put together."""
+    """The joined states of the answers to state_request."""
     states = {}
     for _, tick, offset, total, chunk in of(STATE, said):
         states[tick] = states.get(tick, b"") + chunk
@@ -279,7 +279,7 @@ def answers(said):
 
 
 def compare(c, want):
-    """Returns what differs between what our client said and what the transcript says."""
+    """Returns the differences between the messages of our client and of the transcript."""
     for conn, theirs in want.items():
         ours = c.said.get(conn)
         if ours is None:
@@ -331,7 +331,7 @@ def play(t):
                 if c.conn == conn and s["at_ms"] == heard:
                     return "it should have closed connection %d" % conn
                 if c.conn == conn:
-                    c.close()  # because of a silence, which is our caller's to notice
+                    c.close()  # after a silence, which the caller measures
             else:
                 want[conn] += spoken([bytes.fromhex(s["hex"])])
         elif c.conn == conn:
