@@ -13,13 +13,13 @@ import (
 	"sync"
 )
 
-// start is how much a new buffer holds: most messages are smaller.
+// start is the capacity of a new buffer. Most messages are smaller.
 const start = 512
 
 // A Buffer holds one message.
 type Buffer struct{ Bytes []byte }
 
-// Fill reads r to its end, in place of what was in b.
+// Fill replaces the content of b by all bytes of r.
 func (b *Buffer) Fill(r io.Reader) error {
 	b.Bytes = b.Bytes[:0]
 	for {
@@ -37,15 +37,15 @@ func (b *Buffer) Fill(r io.Reader) error {
 	}
 }
 
-// A Pool keeps buffers for use again, by any goroutine.
+// A Pool keeps buffers for reuse, by any goroutine.
 type Pool struct {
-	// Keep is how many bytes a buffer may hold to be kept: those that a large message made large are dropped.
+	// Keep is the largest capacity in bytes of a buffer to keep. The pool drops larger ones.
 	Keep int
 
 	pool sync.Pool
 }
 
-// Get returns a buffer with anything in it.
+// Get returns a buffer with arbitrary content.
 func (p *Pool) Get() *Buffer {
 	if b, ok := p.pool.Get().(*Buffer); ok {
 		return b
@@ -53,7 +53,7 @@ func (p *Pool) Get() *Buffer {
 	return &Buffer{make([]byte, 0, start)}
 }
 
-// Put takes back a buffer that nobody uses any more.
+// Put returns a buffer to the pool.
 func (p *Pool) Put(b *Buffer) {
 	if cap(b.Bytes) <= p.Keep {
 		p.pool.Put(b)

@@ -1,7 +1,7 @@
 // Package decimal prints and parses binary fixed-point integers as decimal numbers.
 //
 // A value is an integer v that stands for v / 2^fractionBits. Append writes the shortest decimal that Parse reads back
-// as exactly v; Parse rounds to nearest, ties to even, however many digits it is given. fractionBits is 0..64.
+// as exactly v. Parse takes any number of digits and rounds to nearest, ties to even. fractionBits is 0..64.
 //
 //	b := decimal.Append(nil, 3<<31, 32) // "1.5"
 //	v, err := decimal.Parse("1.5", 32)  // 3<<31
@@ -16,9 +16,9 @@ import (
 )
 
 var (
-	// ErrSyntax means that the text is not an optional minus, digits, and optionally a point and digits.
+	// ErrSyntax reports text other than an optional minus, digits, and optionally a point and digits.
 	ErrSyntax = errors.New("not a decimal number")
-	// ErrRange means that the number does not fit into the integer.
+	// ErrRange reports a number that does not fit into the integer.
 	ErrRange = errors.New("number out of range")
 )
 
@@ -39,7 +39,7 @@ func AppendUint(dst []byte, v uint64, fractionBits uint8) []byte {
 	}
 	dst = append(dst, '.')
 	// A decimal within half a unit of v reads back as v. width is that unit, times ten for each digit written. A tie
-	// needs fractionBits+1 digits and v itself at most fractionBits, so the loop ends before one can come up.
+	// needs fractionBits+1 digits, and v itself at most fractionBits, so the loop ends before a tie.
 	width := uint64(1) << (64 - fractionBits)
 	for {
 		var digit, over uint64

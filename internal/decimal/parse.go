@@ -1,11 +1,12 @@
 package decimal
 
-// maxFraction digits decide a rounding: a midpoint has at most 65 of them. What follows only tells "exactly" from "above".
+// maxFraction is how many digits decide a rounding, because a midpoint has at most 65. Later digits only tell whether the
+// number is above a midpoint.
 const maxFraction = 66
 
-// Parse reads a decimal as an integer v that stands for v / 2^fractionBits, rounded to nearest, ties to even.
-// It takes an optional minus, at least one digit, and optionally a point with at least one digit; no exponent.
-// It returns [ErrSyntax] or [ErrRange].
+// Parse reads a decimal as an integer v that stands for v / 2^fractionBits, rounded to nearest, ties to even. It takes an
+// optional minus, at least one digit, and optionally a point with at least one digit, but no exponent. The error is
+// [ErrSyntax] or [ErrRange].
 func Parse(s string, fractionBits uint8) (int64, error) {
 	negative := len(s) > 0 && s[0] == '-'
 	if negative {
@@ -72,7 +73,7 @@ func parseWhole(s string, fractionBits uint8) (whole uint64, n int, err error) {
 }
 
 // parseFraction reads the digits after the point by doubling the decimal fractionBits times: each carry is the next bit.
-// half tells that what is left is half a unit or more, above that it is not exactly half a unit.
+// half reports that the remainder is half a unit or more, above that it is not exactly 0 or half a unit.
 func parseFraction(s string, fractionBits uint8) (part uint64, half, above bool) {
 	var digits [maxFraction]byte
 	for i, c := range []byte(s) {

@@ -4,7 +4,7 @@ package files
 
 import "io/fs"
 
-// Here an open has no such flags, and folders have no owners that can be compared.
+// This system has no such flags, and its folders have no owners to compare.
 const noFollow, noWait = 0, 0
 
 func shared(fs.FileInfo) string { return "" }

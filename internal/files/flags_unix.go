@@ -10,11 +10,11 @@ import (
 )
 
 const (
-	noFollow = syscall.O_NOFOLLOW // an open fails at a link
-	noWait   = syscall.O_NONBLOCK // an open does not wait for the other end of a pipe
+	noFollow = syscall.O_NOFOLLOW // opening a link fails
+	noWait   = syscall.O_NONBLOCK // opening a pipe does not wait for the other end
 )
 
-// shared says who else may write to a folder, or nothing.
+// shared returns who else may write to a folder, or "".
 func shared(info fs.FileInfo) string {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok && int(s.Uid) != os.Geteuid() {
 		return "a folder of another user"

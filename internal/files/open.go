@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// An irregularError says that a name is not that of a regular file. It is [fs.ErrNotExist], since there is no file of
+// An irregularError reports a name of something other than a regular file. It is [fs.ErrNotExist], because no file has
 // that name.
 type irregularError struct{ got string }
 
@@ -34,11 +34,11 @@ func kind(m fs.FileMode) string {
 	return "something else"
 }
 
-// Open opens a regular file for reading. It follows links, since the user may name one. It refuses anything else
-// without waiting, such as a pipe that nobody writes to.
+// Open opens a regular file for reading. It follows links, because the user may name one. It rejects anything else
+// without waiting, such as a pipe without a writer.
 func Open(path string) (*os.File, error) { return open(path, os.Stat, noWait) }
 
-// OpenNoFollow is Open for a name that the user did not give: it refuses links, too.
+// OpenNoFollow is Open for a name that does not come from the user. It also rejects links.
 func OpenNoFollow(path string) (*os.File, error) { return open(path, os.Lstat, noWait|noFollow) }
 
 func open(path string, look func(string) (fs.FileInfo, error), flags int) (*os.File, error) {
@@ -53,8 +53,8 @@ func open(path string, look func(string) (fs.FileInfo, error), flags int) (*os.F
 	if err != nil {
 		return nil, err
 	}
-	// Another file may have taken the name meanwhile. Where an open cannot be told not to follow links, it must be the
-	// same one.
+	// Another file may have taken the name in the meantime. It must be the same file if the system cannot open a file
+	// without following links.
 	info, err := f.Stat()
 	if err == nil && (!info.Mode().IsRegular() || noFollow == 0 && !os.SameFile(before, info)) {
 		err = refused(path, info)
@@ -66,7 +66,7 @@ func open(path string, look func(string) (fs.FileInfo, error), flags int) (*os.F
 	return f, nil
 }
 
-// named says in an error that the file of a path could not be opened, instead of which step failed.
+// named returns err as an error of opening path, whichever step failed.
 func named(path string, err error) error {
 	var at *fs.PathError
 	var moved *os.LinkError

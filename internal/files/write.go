@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-// Create writes a file of a name that nothing has yet.
+// Create writes a new file. Nothing may have its name.
 func Create(path string, write func(*os.File) error) error {
 	if _, err := os.Lstat(path); err == nil {
 		return &fs.PathError{Op: "create", Path: path, Err: fs.ErrExist}
@@ -16,14 +16,14 @@ func Create(path string, write func(*os.File) error) error {
 	return Replace(path, write)
 }
 
-// Replace writes a file, which takes the place of what has the name: a link is replaced, not followed. With an error,
-// that stays as it was.
+// Replace writes a file in place of the one with that name: it replaces a link and does not follow it. After an error,
+// the old file is unchanged.
 func Replace(path string, write func(*os.File) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.part") // a new file of mode 0600
 	if err != nil {
 		return named(path, err)
 	}
-	defer os.Remove(f.Name()) // unless it has another name by then
+	defer os.Remove(f.Name()) // fails after the rename
 	err = write(f)
 	if err == nil {
 		err = f.Sync()
@@ -40,8 +40,8 @@ func Replace(path string, write func(*os.File) error) error {
 	return nil
 }
 
-// PrivateFolder makes a folder that only its owner may enter. One that exists must be a folder, not a link, of the same
-// user, and writable by nobody else, so that nobody else has put anything into it.
+// PrivateFolder makes a folder that only its owner may enter. An existing one must be a folder, not a link, belong to
+// the same user, and be writable by nobody else, so that nobody else can have put anything into it.
 func PrivateFolder(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err

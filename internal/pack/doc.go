@@ -1,12 +1,11 @@
 // Package pack reads and writes the MessagePack that Samestep uses on the wire and on disk: integers, booleans,
 // strings, byte strings and arrays, each in its one smallest form.
 //
-// The bytes may come from an attacker. So a [Reader] never decodes into an untyped value and never skips one; it
-// compares every length with the bytes that are left before it returns it, checks every number against the range the
-// caller states, and refuses each encoding that a [Writer] would not have written. What was accepted is therefore
-// written back the same.
+// The bytes may come from an attacker. So a [Reader] never decodes into an untyped value and never skips one. It compares
+// every length with the remaining bytes before it returns it, checks every number against a range that the caller gives,
+// and rejects each encoding that a [Writer] does not write. So writing an accepted value again gives the same bytes.
 //
-// A [Writer] appends to a slice, a Reader keeps its first error, so a message is written and read in straight lines:
+// A [Writer] appends to a slice, and a Reader keeps its first error, so a message is written and read in straight lines:
 //
 //	w.Begin(nil)             r.Reset(b)
 //	w.Array(2)               r.Array(2, 2)

@@ -11,15 +11,15 @@ import (
 	"github.com/vmihailenco/msgpack/v5/msgpcode"
 )
 
-// ErrMalformed is wrapped by every error of a [Reader], except where the bytes end too early: that is
+// ErrMalformed is wrapped by every error of a [Reader], except for bytes that end too early, which are an
 // [io.ErrUnexpectedEOF].
 var ErrMalformed = errors.New("MessagePack")
 
-// ErrLimit is wrapped, too, by the error of an array, a byte string or a string that is longer than the caller allows.
+// ErrLimit is also wrapped by the error for an array, a byte string or a string that is longer than the caller allows.
 var ErrLimit = errors.New("too long")
 
-// A Reader reads the values that a [Writer] wrote. Its first error stays: from then on every method returns zero. The
-// zero Reader reads nothing; give it bytes with [Reader.Reset]. It is not safe for concurrent use.
+// A Reader reads the values that a [Writer] wrote. It keeps its first error, after which every method returns zero. The
+// zero Reader has no bytes; give it some with [Reader.Reset]. It is not safe for concurrent use.
 type Reader struct {
 	b   []byte
 	src bytes.Reader
@@ -27,7 +27,7 @@ type Reader struct {
 	err error
 }
 
-// Reset makes the Reader read b from its beginning. What it returns later may point into b.
+// Reset makes the Reader read b from the start. Its results may point into b.
 func (r *Reader) Reset(b []byte) {
 	r.b, r.err = b, nil
 	r.src.Reset(b)
@@ -45,7 +45,7 @@ func (r *Reader) Offset() int { return len(r.b) - r.src.Len() }
 // Left returns how many bytes have not been read.
 func (r *Reader) Left() int { return r.src.Len() }
 
-// End returns the first error; it is one, too, if bytes are left.
+// End returns the first error. It is an error if bytes are left.
 func (r *Reader) End() error {
 	if r.err == nil && r.Left() > 0 {
 		r.Fail("%d bytes left over", r.Left())
@@ -53,15 +53,15 @@ func (r *Reader) End() error {
 	return r.err
 }
 
-// Fail makes the formatted text, with the offset, the Reader's error unless it has one already. Callers use it for what
-// is well-formed but not allowed.
+// Fail sets the Reader's error to the formatted text and the offset, unless it has an error. Callers use it for values
+// that are well-formed but not allowed.
 func (r *Reader) Fail(format string, args ...any) {
 	if r.err == nil {
 		r.err = fmt.Errorf("%w at byte %d: %s", ErrMalformed, r.Offset(), fmt.Sprintf(format, args...))
 	}
 }
 
-// code returns the byte that says what the next value is.
+// code returns the first byte of the next value, which tells its type.
 func (r *Reader) code() (byte, bool) {
 	if r.err == nil && r.Left() == 0 {
 		r.err = io.ErrUnexpectedEOF
@@ -118,7 +118,7 @@ func (r *Reader) Int(min, max int64) int64 {
 	return v
 }
 
-// Bool reads a truth value.
+// Bool reads a boolean.
 func (r *Reader) Bool() bool {
 	c, ok := r.code()
 	if !ok {
@@ -133,8 +133,8 @@ func (r *Reader) Bool() bool {
 	return v
 }
 
-// Array reads the beginning of an array of min to max values and returns how many follow. It is never more than there
-// are bytes left.
+// Array reads the start of an array of min to max values and returns how many follow, never more than there are bytes
+// left.
 func (r *Reader) Array(min, max int) int {
 	c, ok := r.code()
 	if !ok {
@@ -154,7 +154,7 @@ func (r *Reader) Array(min, max int) int {
 	return n
 }
 
-// Binary reads a byte string of at most max bytes. It is a part of what the Reader reads from, not a copy.
+// Binary reads a byte string of at most max bytes. The result is a part of the Reader's bytes, not a copy.
 func (r *Reader) Binary(max int) []byte {
 	c, ok := r.code()
 	if !ok {
@@ -185,7 +185,7 @@ func (r *Reader) String(max int) string {
 	return string(p)
 }
 
-// take reads a length, whose smallest form has header(length) bytes, and then that many bytes.
+// take reads a length and that many bytes. header returns the size of the smallest form of a length.
 func (r *Reader) take(max int, header func(int) int) []byte {
 	from := r.Offset()
 	n, err := r.dec.DecodeBytesLen()
@@ -199,8 +199,8 @@ func (r *Reader) take(max int, header func(int) int) []byte {
 	return r.b[at : at+n : at+n]
 }
 
-// decoded turns the library's error into the Reader's, and checks that the value that began at from was written in its
-// smallest form, of size bytes.
+// decoded converts the library's error to the Reader's, and checks that the value at from has its smallest form, of
+// size bytes.
 func (r *Reader) decoded(err error, from, size int) {
 	switch got := r.Offset() - from; {
 	case r.err != nil || err == nil && got == size:
@@ -213,7 +213,7 @@ func (r *Reader) decoded(err error, from, size int) {
 	}
 }
 
-// bound checks a count against what the caller allows and what is left. A count beyond 2^31 is negative where an int
+// bound checks a count against the caller's limits and the remaining bytes. A count beyond 2^31 is negative if an int
 // has 32 bits.
 func (r *Reader) bound(n, min, max int, what string) {
 	switch {

@@ -6,20 +6,19 @@ import (
 )
 
 // A Writer writes values in their smallest form. The zero Writer is ready. It allocates its encoder once and may be
-// reused for ever; it is not safe for concurrent use.
+// reused. It is not safe for concurrent use.
 type Writer struct {
 	buf appender
 	enc *msgpack.Encoder
 }
 
-// appender is the io.Writer that the encoder writes to. It never fails, which is why the Writer's methods ignore the
-// encoder's errors.
+// appender is the io.Writer of the encoder. It never fails, so the Writer's methods ignore the encoder's errors.
 type appender struct{ b []byte }
 
 func (a *appender) Write(p []byte) (int, error) { a.b = append(a.b, p...); return len(p), nil }
 func (a *appender) WriteByte(c byte) error      { a.b = append(a.b, c); return nil }
 
-// Begin makes the Writer append to dst from here on.
+// Begin makes the Writer append to dst.
 func (w *Writer) Begin(dst []byte) {
 	if w.enc == nil {
 		w.enc = msgpack.NewEncoder(&w.buf)
@@ -27,7 +26,7 @@ func (w *Writer) Begin(dst []byte) {
 	w.buf.b = dst
 }
 
-// Bytes returns dst of the last [Writer.Begin] with all that was written since, and forgets it.
+// Bytes returns dst with all bytes written since [Writer.Begin], and forgets it.
 func (w *Writer) Bytes() []byte {
 	b := w.buf.b
 	w.buf.b = nil
@@ -43,13 +42,13 @@ func (w *Writer) Uint(v uint64) {
 	w.enc.EncodeUint(v)
 }
 
-// Int writes a signed number; from 0 upwards it is written as by Uint.
+// Int writes a signed number. Numbers from 0 upwards are written as by Uint.
 func (w *Writer) Int(v int64) { w.enc.EncodeInt(v) }
 
-// Bool writes a truth value in 1 byte.
+// Bool writes a boolean in 1 byte.
 func (w *Writer) Bool(v bool) { w.enc.EncodeBool(v) }
 
-// Array begins an array: n values follow.
+// Array writes the start of an array: n values follow.
 func (w *Writer) Array(n int) {
 	if n < 16 { // as in Uint
 		w.buf.b = append(w.buf.b, msgpcode.FixedArrayLow|byte(n))
@@ -63,7 +62,7 @@ func (w *Writer) Array(n int) {
 //samestep:allow unsafe the library reads the bytes of a string in place
 func (w *Writer) String(s string) { w.enc.EncodeString(s) }
 
-// Binary writes a byte string; nil is written as an empty one.
+// Binary writes a byte string. Nil is written as an empty one.
 func (w *Writer) Binary(p []byte) {
 	w.enc.EncodeBytesLen(len(p))
 	w.buf.b = append(w.buf.b, p...)

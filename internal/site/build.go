@@ -23,26 +23,25 @@ import (
 	"github.com/seed-49bee653/samestep/internal/files"
 )
 
-// ErrToolchain is returned where there is no Go toolchain to build with.
+// ErrToolchain is returned if there is no Go toolchain to build with.
 var ErrToolchain = errors.New("site: there is no Go toolchain to build the page's WebAssembly with")
 
-// keepDays is for how long what was built is kept in the cache unused.
+// keepDays is how long unused builds stay in the cache.
 const keepDays = 7
 
-// BuildOptions say what to build.
+// BuildOptions describe a build.
 type BuildOptions struct {
-	Dir      string            // a folder of the checkout
-	Packages map[string]string // import path by name: NAME.wasm is built of it
-	Cache    string            // where what was built is kept; "" for the user's cache directory
+	Dir      string            // a folder in the checkout
+	Packages map[string]string // import paths by name: each is built into NAME.wasm
+	Cache    string            // folder of finished builds; "" for the user's cache directory
 	Quality  int               // of brotli, 0 to 11; 11 takes half a minute for each program
 
-	// Say is told before something is built that was not in the cache; nil for nobody.
+	// Say is called before a build that is not in the cache. Nil disables it.
 	Say func(string)
 }
 
-// Build returns the programs, compiled to WebAssembly and compressed, and the script wasm_exec.js that the toolchain
-// starts them with. What the same sources gave before comes from the cache. Any number of processes may build at the
-// same time.
+// Build returns the programs, compiled to WebAssembly and compressed, and the toolchain's script wasm_exec.js that
+// starts them. It caches results by their sources. Any number of processes may build concurrently.
 func Build(ctx context.Context, o BuildOptions) (fs.FS, error) {
 	tool, err := exec.LookPath("go")
 	if err != nil {
@@ -60,13 +59,13 @@ func Build(ctx context.Context, o BuildOptions) (fs.FS, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := files.PrivateFolder(b.Cache); err != nil { // what is in it is served, and runs in browsers
+	if err := files.PrivateFolder(b.Cache); err != nil { // browsers run its content
 		return nil, fmt.Errorf("site: %w", err)
 	}
 	dir := filepath.Join(b.Cache, key)
 	if _, err := os.Stat(dir); err == nil {
 		now := time.Now()
-		os.Chtimes(dir, now, now) // it is in use; no harm if that cannot be noted
+		os.Chtimes(dir, now, now) // marks it as used; an error does no harm
 		return os.DirFS(dir), nil
 	}
 	if err := b.fill(ctx, dir); err != nil {
@@ -81,7 +80,7 @@ type build struct {
 	tool string
 }
 
-// run runs the go command for the browser and returns what it prints.
+// run runs the go command for the browser and returns its output.
 func (b *build) run(ctx context.Context, args ...string) ([]byte, error) {
 	c := exec.CommandContext(ctx, b.tool, args...)
 	c.Dir = b.Dir
@@ -95,7 +94,7 @@ func (b *build) run(ctx context.Context, args ...string) ([]byte, error) {
 	return out, nil
 }
 
-// A listed is what the go command tells of a package.
+// A listed is the go command's description of a package.
 type listed struct {
 	ImportPath string
 	Dir        string
@@ -105,8 +104,8 @@ type listed struct {
 	Module     *struct{ Path, Version string }
 }
 
-// key returns what the programs depend on, hashed: the toolchain, the versions of other modules, and the sources that
-// have none.
+// key returns a hash of all inputs of the programs: the toolchain, the versions of other modules, and the sources
+// without one.
 func (b *build) key(ctx context.Context) (string, error) {
 	h := sha256.New()
 	version, err := b.run(ctx, "env", "GOVERSION")
@@ -129,7 +128,7 @@ func (b *build) key(ctx context.Context) (string, error) {
 			return "", fmt.Errorf("site: go list: %w", err)
 		}
 		if p.Standard {
-			continue // of the toolchain's version
+			continue // covered by the toolchain's version
 		}
 		if p.Module != nil && p.Module.Version != "" {
 			fmt.Fprintf(h, "%s %s\n", p.ImportPath, p.Module.Version)
@@ -150,7 +149,7 @@ func (b *build) key(ctx context.Context) (string, error) {
 // names returns the names of the programs in order.
 func (b *build) names() []string { return slices.Sorted(maps.Keys(b.Packages)) }
 
-// fill builds into a folder that has its name only when it is complete.
+// fill builds into a temporary folder, and renames it to dir when it is complete.
 func (b *build) fill(ctx context.Context, dir string) error {
 	if b.Say != nil {
 		b.Say(fmt.Sprintf("building the page's WebAssembly once, into %s", dir))
@@ -164,7 +163,7 @@ func (b *build) fill(ctx context.Context, dir string) error {
 		return err
 	}
 	if err := os.Rename(unfinished, dir); err != nil {
-		if _, there := os.Stat(dir); there != nil { // else another process was quicker, with the same outcome
+		if _, there := os.Stat(dir); there != nil { // otherwise another process has built the same
 			return fmt.Errorf("site: %w", err)
 		}
 	}
@@ -212,7 +211,7 @@ func compress(name string, quality int) error {
 	return os.Remove(name)
 }
 
-// sweep removes what was built and not used for long.
+// sweep removes builds that were not used for keepDays.
 func (b *build) sweep() {
 	entries, err := os.ReadDir(b.Cache)
 	if err != nil {

@@ -4,11 +4,11 @@
 //	s, err := site.New(page, programs)
 //	err = http.ListenAndServe("127.0.0.1:8766", s.Over(matches))
 //
-// A site is made of the files of one or more file systems. HTML documents in the root of one have their own name as
-// their path, and index.html is "/". All else is at /page/HASH/PATH, where HASH is made of everything in the site: so
-// it may be cached for ever, and a document, which is asked for each time, never meets files of another version. A
-// document names files by "PATH", in double quotes, and is given their whole address; files name each other by relative
-// paths.
+// A site consists of the files of one or more file systems. An HTML document in the root of one has its own name as its
+// path; index.html is "/". All other files are at /page/HASH/PATH, where HASH covers the content of the whole site. So
+// browsers may cache them for ever, and a document, which they fetch each time, never gets files of another version. A
+// document refers to files by "PATH" in double quotes, which the site replaces by the full path. Files refer to each other
+// by relative paths.
 //
-// What is served was compressed before. A file NAME.br stands for NAME.
+// Files may be compressed in advance: NAME.br stands for NAME.
 package site

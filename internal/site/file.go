@@ -16,7 +16,7 @@ import (
 	"github.com/andybalholm/brotli"
 )
 
-// A coding is how a file's bytes are compressed on the way.
+// A coding is a compression of a response.
 type coding string
 
 const (
@@ -25,8 +25,8 @@ const (
 	brotliCoding coding = "br"
 )
 
-// types are the media types of what a site has; the machine's own table may lack some. A browser compiles WebAssembly
-// while it arrives only under its own.
+// types has the media types of a site's files, because the machine's own table may lack some. Browsers compile
+// WebAssembly while it arrives only if it has its own type.
 var types = map[string]string{
 	".html": "text/html; charset=utf-8",
 	".css":  "text/css; charset=utf-8",
@@ -38,15 +38,15 @@ var types = map[string]string{
 	".ico":  "image/x-icon",
 }
 
-// A file is one file of a site, in as many codings as it was asked for.
+// A file is one file of a site, in all codings requested so far.
 type file struct {
-	source      []byte // as it was found
+	source      []byte // the original content
 	packed      bool   // source is compressed with brotli
 	contentType string
 	cache, etag string
 
 	mu    sync.Mutex
-	forms map[coding][]byte // made when first asked for
+	forms map[coding][]byte // filled on demand
 }
 
 // load reads all files.
@@ -79,7 +79,7 @@ func load(sources []fs.FS) (map[string]*file, error) {
 	return files, nil
 }
 
-// name puts a prefix before the names of other files that stand in quotes.
+// name prepends a prefix to names of other files in quotes.
 func (f *file) name(files map[string]*file, prefix string) error {
 	b, err := f.as(identity)
 	if err != nil {
@@ -166,8 +166,8 @@ func (f *file) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// accepted returns the best coding that the values of Accept-Encoding allow: the one with the highest weight, and of
-// these the smallest.
+// accepted returns the best coding that the values of Accept-Encoding allow: the one with the highest weight, or the
+// smallest of these.
 func accepted(values []string) coding {
 	weights := map[coding]float64{}
 	for _, value := range values {

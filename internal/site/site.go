@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// policy is the content security policy of all that is served: scripts and styles are files of our own, and nothing is
+// policy is the content security policy of all responses: scripts and styles come from this site only, and nothing is
 // loaded from elsewhere.
 const policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' blob: data:; " +
 	"font-src 'self'; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -23,7 +23,7 @@ type Site struct {
 	files map[string]*file // by URL path
 }
 
-// New returns the Site of all files of some file systems. Two may not have files of one name.
+// New returns the Site of all files of some file systems. No two files may have the same name.
 func New(sources ...fs.FS) (*Site, error) {
 	files, err := load(sources)
 	if err != nil {
@@ -48,7 +48,7 @@ func New(sources ...fs.FS) (*Site, error) {
 	return s, nil
 }
 
-// document tells whether a file is a page.
+// document reports whether a file is a page.
 func document(name string) bool { return path.Ext(name) == ".html" && !strings.Contains(name, "/") }
 
 // hashOf returns a hash of the names and contents of files.
@@ -61,10 +61,7 @@ func hashOf(files map[string]*file) string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// Hash returns the hash that stands in the paths of the site's files.
-func (s *Site) Hash() string { return s.hash }
-
-// SizeBytes returns how many bytes of a file are sent to a browser that takes brotli, and 0 if there is no such file.
+// SizeBytes returns the size of a file as sent to a browser that accepts brotli, and 0 if there is no such file.
 func (s *Site) SizeBytes(name string) int {
 	f := s.files["/page/"+s.hash+"/"+name]
 	if f == nil {
@@ -77,7 +74,7 @@ func (s *Site) SizeBytes(name string) int {
 	return len(body)
 }
 
-// Over returns a handler that serves the site's files, and leaves all other requests to next.
+// Over returns a handler that serves the site's files, and passes all other requests to next.
 func (s *Site) Over(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f := s.files[r.URL.Path]
@@ -87,9 +84,4 @@ func (s *Site) Over(next http.Handler) http.Handler {
 		}
 		f.serve(w, r)
 	})
-}
-
-// ServeHTTP serves the site alone.
-func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.Over(http.HandlerFunc(http.NotFound)).ServeHTTP(w, r)
 }

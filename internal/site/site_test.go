@@ -55,6 +55,11 @@ func newSite(t *testing.T, script string) *Site {
 	return s
 }
 
+// ServeHTTP serves the site alone.
+func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.Over(http.NotFoundHandler()).ServeHTTP(w, r)
+}
+
 func get(h http.Handler, method, path string, headers ...string) *http.Response {
 	r := httptest.NewRequest(method, path, nil)
 	for i := 0; i < len(headers); i += 2 {
@@ -76,7 +81,7 @@ func body(t *testing.T, r *http.Response) string {
 
 func TestSite(t *testing.T) {
 	s := newSite(t, "run()")
-	under := "/page/" + s.Hash() + "/"
+	under := "/page/" + s.hash + "/"
 	index := body(t, get(s, "GET", "/"))
 	if want := `<script src="` + under + `a.js"></script><a href="about.html" title="b.js is not">a.js</a>`; index != want {
 		t.Errorf("the document: got %s, want %s", index, want)
@@ -126,8 +131,8 @@ func TestSite(t *testing.T) {
 
 func TestSiteChangesWithContent(t *testing.T) {
 	a, same, other := newSite(t, "run()"), newSite(t, "run()"), newSite(t, "walk()")
-	if a.Hash() != same.Hash() || a.Hash() == other.Hash() {
-		t.Errorf("got hashes %s, %s and of other content %s", a.Hash(), same.Hash(), other.Hash())
+	if a.hash != same.hash || a.hash == other.hash {
+		t.Errorf("got hashes %s, %s and of other content %s", a.hash, same.hash, other.hash)
 	}
 	tag := get(a, "GET", "/").Header.Get("ETag")
 	if r := get(same, "GET", "/", "If-None-Match", tag); r.StatusCode != http.StatusNotModified || body(t, r) != "" {
@@ -155,7 +160,7 @@ func TestSiteCodings(t *testing.T) {
 			{"GZIP ; q=0.2", "gzip"},
 		} {
 			t.Run(name+" "+row.accept, func(t *testing.T) {
-				r := get(s, "GET", "/page/"+s.Hash()+"/"+name, "Accept-Encoding", row.accept)
+				r := get(s, "GET", "/page/"+s.hash+"/"+name, "Accept-Encoding", row.accept)
 				if got := r.Header.Get("Content-Encoding"); got != row.want {
 					t.Fatalf("got coding %q, want %q", got, row.want)
 				}
