@@ -19,42 +19,45 @@ const (
 
 	blockBatch     = 1  // a batch of records
 	blockSegment   = 2  // a segment: compressed records
-	firstOptional  = 64 // kinds of blocks from here on can be passed over
+	firstOptional  = 64 // readers skip unknown kinds from here on
 	blockIndex     = 64 // where the keyframes are
 	blockSignature = 65 // of the content
 )
 
+// maxGathered is how many bytes of records make the Writer write a segment, even without a keyframe.
+const maxGathered = 1 << 20
+
 // Errors of a replay file, wrapped with the place.
 var (
-	// ErrFormat: the file does not begin as a replay does.
+	// ErrFormat: the file does not begin like a replay.
 	ErrFormat = errors.New("not a replay")
 
-	// ErrUnsupported: a version, a flag, a block or a record that this code does not know and must not pass over.
+	// ErrUnsupported: a version, flag, block or record that this code does not know and must not skip.
 	ErrUnsupported = errors.New("not supported")
 
-	// ErrCorrupt: a check, a sum or the form of bytes is not the one that a Writer writes.
+	// ErrCorrupt: a check, a sum or the form of the bytes is wrong.
 	ErrCorrupt = errors.New("corrupt")
 
-	// ErrInvalid: the checks hold, and the content breaks a rule of the format.
+	// ErrInvalid: the checks are right, but the content breaks a rule of the format.
 	ErrInvalid = errors.New("invalid")
 
-	// ErrLimit: more ticks than were to be simulated, or more bytes than compressed ones can be worth. A few bytes of a
-	// hostile file can claim a thousand million.
+	// ErrLimit: more ticks than the caller allows, or more bytes than a limit of the format. A few bytes of a hostile
+	// file can claim a thousand million.
 	ErrLimit = errors.New("too long")
 )
 
-// A DamageError tells where a replay file cannot be read on. It wraps [io.ErrUnexpectedEOF] if the file merely ends too
-// early, [ErrCorrupt] if there is more after the damage or the last block is not as it was written, [ErrInvalid] if
-// what was written breaks a rule, [ErrLimit] if it exceeds a limit, [ErrUnsupported] if a newer reader may know what
-// this one does not, and [ErrFormat] if it is no replay at all. [ClassOf] tells these apart.
+// A DamageError says where a replay file becomes unreadable. It wraps [io.ErrUnexpectedEOF] if the file only ends too
+// early, [ErrCorrupt] if there is more after the damage or the last block was changed, [ErrInvalid] if the content
+// breaks a rule, [ErrLimit] if it exceeds a limit, [ErrUnsupported] if a newer reader may be able to read it, and
+// [ErrFormat] if it is not a replay. [ClassOf] distinguishes these.
 type DamageError struct {
 	Offset int64         // of the block, in bytes
-	Tick   lockstep.Tick // the last tick that can be read before it
+	Tick   lockstep.Tick // the last readable tick before it
 	Next   int64         // offset of the next valid block, 0 if there is none
 	Err    error
 
-	// NextTick is the tick that the next valid block goes on after, so that the ticks from Tick+1 up to it are lost; 0
-	// if the block does not say.
+	// NextTick is the tick before the next valid block: the ticks from Tick+1 up to it are lost. It is 0 if the block
+	// does not say.
 	NextTick lockstep.Tick
 }
 
@@ -81,7 +84,7 @@ func appendPrefix(dst []byte, id lockstep.MatchID) []byte {
 	return append(dst, id[:]...)
 }
 
-// appendBlockHeader appends what stands before a body of size bytes.
+// appendBlockHeader appends the kind and the length of a block with a body of size bytes.
 func appendBlockHeader(dst []byte, kind byte, size int) []byte {
 	return binary.AppendUvarint(append(dst, kind), uint64(size))
 }
@@ -102,10 +105,10 @@ func parseBlockHeader(b []byte) (kind byte, size uint64, header int, err error) 
 	return b[0], size, 1 + n, nil
 }
 
-// maxLengthSize is the size of a block's length in bytes at the most: below 2^35.
+// maxLengthSize is the largest size of a block's length in bytes, enough for 2^35.
 const maxLengthSize = 5
 
-// checkBlock returns the check of a block, given the one before and all bytes of the block but the check.
+// checkBlock returns the check of a block, from the check before it and all other bytes of the block.
 func checkBlock(before uint64, block ...[]byte) uint64 {
 	var d xxhash.Digest
 	d.Reset()

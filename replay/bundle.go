@@ -20,11 +20,11 @@ import (
 // A bundle is a zip archive with the evidence of one desync:
 //
 //	manifest.json              who differed, when, and who took part
-//	replay.ssr                 the replay up to there, as far as it was written
+//	replay.ssr                 the replay so far
 //	states/TICK-referee.state  canonical bytes of the referee's state
-//	states/TICK-player.state   what the player sent as its own
+//	states/TICK-player.state   the state that the player sent
 //
-// It needs nothing else to be explained: the replay's header describes the states.
+// An explanation needs nothing else: the replay's header describes the states.
 const (
 	bundleFormat   = 1
 	manifestName   = "manifest.json"
@@ -32,7 +32,7 @@ const (
 	maxBundleState = lockstep.MaxStateSize
 )
 
-// A Manifest is a bundle's table of contents, and what was reported.
+// A Manifest is a bundle's table of contents, with the report.
 type Manifest struct {
 	Format       int                 `json:"format"`
 	Match        string              `json:"match"`
@@ -40,7 +40,7 @@ type Manifest struct {
 	Build        string              `json:"build"`
 	Tick         lockstep.Tick       `json:"tick"`            // the checked tick
 	Agreed       lockstep.Tick       `json:"agreed"`          // the last checked one at which the player agreed; 0 if none
-	Began        lockstep.Tick       `json:"began,omitempty"` // of the state that the player was sent last, before the tick; 0 if not known
+	Began        lockstep.Tick       `json:"began,omitempty"` // of the last state sent to the player before the tick; 0 if not known
 	Player       lockstep.Player     `json:"player"`
 	Tie          bool                `json:"tie,omitempty"`
 	Section      string              `json:"section,omitempty"`
@@ -49,14 +49,14 @@ type Manifest struct {
 	Exhibits     []BundleExhibit     `json:"exhibits"`
 }
 
-// A BundleGroup has the players who reported one checksum of the tick.
+// A BundleGroup is the players that reported the same checksum.
 type BundleGroup struct {
 	Checksum string            `json:"checksum"`
 	Referee  bool              `json:"referee,omitempty"`
 	Players  []lockstep.Player `json:"players"`
 }
 
-// A BundleParticipant is who took part in the match, as it said of itself.
+// A BundleParticipant is a participant of the match, as its client describes it.
 type BundleParticipant struct {
 	Player   lockstep.Player `json:"player"`
 	Name     string          `json:"name"`
@@ -64,7 +64,7 @@ type BundleParticipant struct {
 	Platform string          `json:"platform"`
 }
 
-// A BundleExhibit names the states of one tick in the archive. A name is empty if that side's state is not there.
+// A BundleExhibit names the states of one tick in the archive. A name is empty if the archive lacks that side's state.
 type BundleExhibit struct {
 	Tick    lockstep.Tick `json:"tick"`
 	Referee string        `json:"referee,omitempty"`
@@ -112,15 +112,15 @@ func WriteBundle(w io.Writer, h *lockstep.Header, e *host.Evidence, replay io.Re
 	return z.Close()
 }
 
-// bundleDate is the date of every file in a bundle. Without one an entry has the day 0 of the month 0, which some
-// readers refuse. A fixed date gives equal bundles for equal evidence; the manifest says which match and tick it is of.
+// bundleDate is the date of every file in a bundle. Without a date an entry has day 0 of month 0, which some readers
+// refuse. A fixed date gives equal bundles for equal evidence; the manifest names match and tick.
 var bundleDate = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// bundleSample is how many bytes of a file tell whether it is compressed.
+// bundleSample is how many bytes of a file decide whether to compress it.
 const bundleSample = 1 << 20
 
-// createFile begins a file that starts with sample. The file is not compressed if that would make it so small that a
-// reader takes the bundle for a bomb: see maxBundleRatio. Half of the ratio is left for what comes after the sample.
+// createFile begins a file that starts with sample. It stores the file uncompressed if it would compress so well that a
+// reader takes the bundle for a bomb: see maxBundleRatio. The bytes after the sample may use half of the ratio.
 func createFile(z *zip.Writer, name string, sample []byte) (io.Writer, error) {
 	h := zip.FileHeader{Name: name, Method: zip.Deflate, Modified: bundleDate}
 	var packed bytes.Buffer
@@ -170,7 +170,7 @@ type Bundle struct {
 	Manifest Manifest
 	files    *zip.Reader
 	size     int64 // of the archive
-	left     int64 // bytes that may still be unpacked
+	left     int64 // bytes that readers may still unpack
 }
 
 // OpenBundle opens the bundle in the first size bytes of r.
@@ -193,19 +193,18 @@ func OpenBundle(r io.ReaderAt, size int64) (*Bundle, error) {
 	return b, nil
 }
 
-// State returns a state that an exhibit names.
+// State returns the state that an exhibit names.
 func (b *Bundle) State(name string) ([]byte, error) { return b.read(name, maxBundleState) }
 
-// Replay returns the bytes of the replay in the bundle, at most so many.
+// Replay returns the replay in the bundle. It returns [ErrLimit] for a larger one than maxBytes.
 func (b *Bundle) Replay(maxBytes int64) ([]byte, error) { return b.read(bundleReplay, maxBytes) }
 
-// CopyReplay writes the replay in the bundle to w, at most so many bytes. It returns [ErrLimit] for a larger one.
+// CopyReplay writes the replay in the bundle to w. It returns [ErrLimit] for a larger one than maxBytes.
 func (b *Bundle) CopyReplay(w io.Writer, maxBytes int64) error {
 	return b.unpack(w, bundleReplay, maxBytes)
 }
 
-// read returns a file of at most max bytes. It reserves memory for the size that the archive claims only if so much may
-// be unpacked.
+// read returns a file of at most max bytes. It reserves memory for the claimed size only if the limits allow it.
 func (b *Bundle) read(name string, max int64) ([]byte, error) {
 	var p bytes.Buffer
 	if info, err := fs.Stat(b.files, name); err == nil && info.Size() < min(max, b.left) {
@@ -217,7 +216,7 @@ func (b *Bundle) read(name string, max int64) ([]byte, error) {
 	return p.Bytes(), nil
 }
 
-// unpack writes a file of at most max bytes to w. Its bytes count towards what may be unpacked of the bundle.
+// unpack writes a file of at most max bytes to w, and counts them for the bundle's limit.
 func (b *Bundle) unpack(w io.Writer, name string, max int64) error {
 	f, err := b.files.Open(name)
 	if err != nil {

@@ -11,24 +11,24 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// A Class is the verdict on a file in one word, as programs print it.
+// A Class is the verdict on a file in one word, for programs.
 type Class string
 
-// The classes of files. An error that says nothing about a file has none: its class is empty.
+// The classes of files. An error that says nothing about the file has an empty class.
 const (
 	ClassOK          Class = "ok"          // the file is whole and keeps every rule
-	ClassDesync      Class = "desync"      // the file is well formed, and checksums contradict each other or the simulation
+	ClassDesync      Class = "desync"      // the file is well formed, but checksums contradict each other or the simulation
 	ClassTorn        Class = "torn"        // the file ends inside a block or without an end record; everything before is good
 	ClassCorrupt     Class = "corrupt"     // a check, a sum or the form of the bytes is wrong
-	ClassInvalid     Class = "invalid"     // the checks hold, and the content breaks a rule of the format
+	ClassInvalid     Class = "invalid"     // the checks are right, but the content breaks a rule of the format
 	ClassLimit       Class = "limit"       // the file exceeds a limit of docs/limits.md
-	ClassUnsupported Class = "unsupported" // a version, a flag or a kind that this reader does not know and must not pass over
+	ClassUnsupported Class = "unsupported" // a version, flag or kind that this reader does not know and must not skip
 	ClassIdentity    Class = "identity"    // the file is of another game, build or schema
 )
 
-// ClassOf returns the class of an error of this package, or of a [lockstep.Follower] that a replay was played into. The
-// class of nil is [ClassOK]. The class is empty if err does not judge the file, for example because the disk failed or
-// the replay does not have a tick.
+// ClassOf returns the class of an error of this package, or of a [lockstep.Follower] of a replay. The class of nil is
+// [ClassOK]. The class is empty if err says nothing about the file, for example if the disk failed or the replay lacks
+// a tick.
 func ClassOf(err error) Class {
 	var (
 		desync   *lockstep.DesyncError
@@ -66,7 +66,7 @@ func ClassOf(err error) Class {
 	return ""
 }
 
-// ofRecord returns the sentinel for the error of a record. The check of the record's block holds.
+// ofRecord returns the sentinel for the error of a record in a block with a right check.
 func ofRecord(err error) error {
 	switch {
 	case errors.Is(err, record.ErrUnknownRecord):

@@ -11,8 +11,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A ContentHash is the SHA-256 of what a match was, whoever recorded it and however its file is compressed, divided and
-// keyed:
+// A ContentHash is the SHA-256 of a match's content. It depends neither on the recorder nor on the file's compression,
+// blocks and keyframes:
 //
 //	1  u32 size, header record with an empty platform
 //	2  u32 tick, u64 hash, u32 count, then u8 player and u32 sequence of each, u32 size, state: the first keyframe
@@ -22,8 +22,8 @@ import (
 //	7  u32 size, reason: the end
 //	0  u32 tick: the last tick, always at the end
 //
-// in the order of the log, all integers little-endian. Ticks without commands, later keyframes and notes are left out.
-// Of a match that has not ended, what stands after the last tick is left out too, since a torn file may lack it.
+// in the order of the log, all integers little-endian. Ticks without commands, later keyframes and notes do not count.
+// If the match has not ended, nor do the records after the last tick, since a torn file may lack them.
 type ContentHash [sha256.Size]byte
 
 // String returns the hash in hexadecimal digits.
@@ -32,10 +32,10 @@ func (h ContentHash) String() string { return hex.EncodeToString(h[:]) }
 // MarshalText returns what String does.
 func (h ContentHash) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
 
-// HashContent returns the content hash of a match up to a tick, and the tick that it reaches: the match's last if that
-// is not after it. The hash up to a tick is of everything before the tick's frame and of the frame itself, so it is the
-// same for recordings of different lengths, whether they go on, have an end with another text, or were torn. Checksums
-// of the tick stand after it and do not count. With [WholeMatch] the end counts, and the file must be whole.
+// HashContent returns the content hash of a match up to a tick, or up to the match's last tick if that comes first, and
+// that tick. The hash covers everything up to the tick's frame, so it is the same for recordings of different lengths,
+// whether they continue, end with another text, or are torn. Checksums of the tick come after its frame and do not
+// count. With [WholeMatch] the end counts, and the file must be whole.
 //
 // The error is a [*TickError] if the match begins after the tick.
 func HashContent(r *Reader, tick lockstep.Tick) (ContentHash, lockstep.Tick, error) {
@@ -46,7 +46,7 @@ func HashContent(r *Reader, tick lockstep.Tick) (ContentHash, lockstep.Tick, err
 	c := newContent()
 	for rec, err := range first.All() {
 		if err != nil && c.began && c.tick == tick {
-			break // torn or damaged behind the tick
+			break // torn or damaged after the tick
 		}
 		if err != nil {
 			return ContentHash{}, c.tick, err
@@ -68,21 +68,21 @@ func HashContent(r *Reader, tick lockstep.Tick) (ContentHash, lockstep.Tick, err
 	return c.sum(), c.tick, nil
 }
 
-// WholeMatch is the tick that HashContent hashes everything up to.
+// WholeMatch makes HashContent hash the whole match.
 const WholeMatch lockstep.Tick = math.MaxUint32
 
 // A content computes a content hash.
 type content struct {
 	hash  hash.Hash
 	buf   []byte
-	ahead hash.Hash // of what stands after the last tick, too; nil if nothing does
+	ahead hash.Hash // also of the records after the last tick; nil if there are none
 	tick  lockstep.Tick
 	began bool
 }
 
 func newContent() *content { return &content{hash: sha256.New()} }
 
-// reach takes a tick: what stood before it counts from now on.
+// reach takes a tick. From now on the records before it count.
 func (c *content) reach(t lockstep.Tick) {
 	if c.ahead != nil {
 		c.hash, c.ahead = c.ahead, nil
@@ -90,8 +90,8 @@ func (c *content) reach(t lockstep.Tick) {
 	c.tick = t
 }
 
-// later takes what stands after the last tick. It is hashed aside, since it counts only if another tick follows, and
-// there is no limit to it.
+// later takes a record after the last tick. It goes to a copy of the hash, since it counts only if another tick
+// follows. There may be any number of such records.
 func (c *content) later(item []byte) {
 	if c.ahead == nil {
 		ahead, err := c.hash.(hash.Cloner).Clone()
@@ -162,7 +162,7 @@ func (c *content) write(tag byte, b []byte) {
 	c.hash.Write(b)
 }
 
-// sum returns the hash up to the last tick. Nothing can be added after it.
+// sum returns the hash up to the last tick. The content takes no more records after it.
 func (c *content) sum() (h ContentHash) {
 	c.hash.Write(binary.LittleEndian.AppendUint32([]byte{0}, uint32(c.tick)))
 	c.hash.Sum(h[:0])

@@ -7,19 +7,19 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A Cursor simulates a match tick by tick, from a keyframe on. It does not compare the checksums and keyframes in the
-// file. It belongs to one goroutine.
+// A Cursor simulates a match tick by tick, from a keyframe on. It does not compare the file's checksums and keyframes.
+// It belongs to one goroutine.
 type Cursor struct {
 	reader   *Reader
 	follower *lockstep.Follower
-	rec      *record.Record // read last: its ticks are simulated next
-	odd      bool           // the keyframe's state is not the one that its checksum is of
-	compares bool           // a checksum or a keyframe on the way that differs is an error
+	rec      *record.Record // the last one read, whose ticks are next
+	odd      bool           // the keyframe's state does not have its checksum
+	compares bool           // a checksum or keyframe that differs is an error
 	agreed   lockstep.Tick  // the last tick that was compared
 }
 
-// NewCursor returns a Cursor at the last keyframe that is not after tick t, or else at the first one. It reads the file
-// of r independently of r. It returns a [*DamageError] if the keyframe's state does not have the keyframe's checksum.
+// NewCursor returns a Cursor at the last keyframe up to tick t, or else at the first one. It reads the file
+// independently of r. It returns a [*DamageError] if the keyframe's state does not have the keyframe's checksum.
 func NewCursor(r *Reader, g *lockstep.Game, t lockstep.Tick) (*Cursor, error) {
 	own, err := r.Reopen()
 	if err == nil {
@@ -38,7 +38,7 @@ func NewCursor(r *Reader, g *lockstep.Game, t lockstep.Tick) (*Cursor, error) {
 	return c, nil
 }
 
-// newCursor returns a Cursor at the keyframe that the reader was sent to.
+// newCursor returns a Cursor at the keyframe where the reader is.
 func newCursor(r *Reader, g *lockstep.Game) (*Cursor, error) {
 	c := &Cursor{reader: r, follower: g.NewFollower(lockstep.FollowerOptions{})}
 	for c.follower.Simulation() == nil {
@@ -54,14 +54,14 @@ func newCursor(r *Reader, g *lockstep.Game) (*Cursor, error) {
 	return c, nil
 }
 
-// Tick returns the tick that was simulated last, or that of the keyframe.
+// Tick returns the last simulated tick, or that of the keyframe.
 func (c *Cursor) Tick() lockstep.Tick { return c.follower.Tick() }
 
-// Simulation returns the simulation, whose state is that after Tick.
+// Simulation returns the simulation. Its state is that of Tick.
 func (c *Cursor) Simulation() *lockstep.Simulation { return c.follower.Simulation() }
 
-// Step simulates one tick. It returns [io.EOF] at the end of the match, and a [*DamageError] where the file cannot be
-// read further.
+// Step simulates one tick. It returns [io.EOF] at the end of the match, and a [*DamageError] where the file becomes
+// unreadable.
 func (c *Cursor) Step() error {
 	for {
 		if frame := c.rec.FrameAfter(c.Tick()); frame != nil {
@@ -90,13 +90,13 @@ func (c *Cursor) compare(rec *record.Record) error {
 	return err
 }
 
-// lateChecks is how many check intervals after a tick its checksum is looked for. Without a referee it is logged only
-// once the players have reported.
+// lateChecks is for how many check intervals after a tick confirm looks for its checksum. Without a referee the
+// coordinator logs it only after the players' reports.
 const lateChecks = 64
 
-// confirm compares the checksums and keyframes behind the present tick, up to the first one of this tick or a later
-// one. It simulates at most limit ticks, and one interval of checks, to reach it. Damage there, or a panic of the game,
-// says nothing about the present state.
+// confirm compares the checksums and keyframes after the present tick, up to the first one of this tick or a later one.
+// It simulates at most limit ticks and one interval of checks for that. Damage there, or a panic of the game, says
+// nothing about the present state.
 func (c *Cursor) confirm(limit lockstep.Tick) error {
 	t, every := uint64(c.Tick()), uint64(c.follower.Header().Settings.CheckEvery)
 	for end := t + min(every, uint64(limit)); uint64(c.agreed) < t && uint64(c.Tick()) < end; {

@@ -1,4 +1,4 @@
-// Package replay keeps the log of a match in a file: it writes it while the match runs, reads it back, and verifies it
+// Package replay keeps the log of a match in a file. It writes the file while the match runs, reads it, and verifies it
 // by simulating the match again.
 //
 //	w := replay.NewWriter(file, replay.WriterOptions{})
@@ -9,7 +9,7 @@
 //	r, err := replay.NewReader(file, size)
 //	found, err := replay.Verify(r, game, replay.VerifyOptions{})
 //
-// Package desync compares two replays of one match, and judges who was wrong where a verification finds a difference.
+// Package desync compares replays of one match, and decides who was wrong where a verification finds a difference.
 //
 // # The format
 //
@@ -30,19 +30,18 @@
 //	8     check   u64: xxHash64 of the check before, the kind, the length and the body
 //
 // All integers are little-endian. The check before the first block is the xxHash64 of the 32 bytes of the prefix. So a
-// block is valid in one place of one match's file only: a stale or spliced tail is not taken for a valid one. As every
-// check stands right before the next block, that block can be told to be valid even where the one before it is damaged.
+// block is valid in one place of one match's file only, and a stale or spliced tail is detected. Every check is right
+// before the next block, so a reader can validate that block even if the one before it is damaged.
 //
-// The body of a batch is whole records of package lockstep, as they were sent to the players, one after the other; they
-// are not framed one by one, because MessagePack says where each ends, and eight bytes on each record would cost more
-// than the record. The writer only joins runs of empty ticks: where players were sent three records of one empty tick,
-// the file holds one of three. The first batch begins with the header record, and the last ends with the end record;
-// after it only blocks from 64 on may stand. A reader refuses kinds of blocks that it does not know below 64 and passes
-// over those from 64 on.
+// The body of a batch is whole records, as the players got them, one after the other. They have no frames of their own,
+// because MessagePack says where each ends, and eight bytes for each record would be more than the record. The writer
+// only joins runs of empty ticks: for three records of one empty tick the file has one of three. The first batch begins
+// with the header record, and the last ends with the end record. After it come only blocks of kinds from 64 on. A
+// reader refuses unknown kinds of blocks below 64 and skips those from 64 on.
 //
-// The body of a segment is compressed records, which a batch could hold as they are. It begins with a keyframe where
-// the match has one at least every MiB of records, so that a reader can begin there. All numbers but the sum are base
-// 128, as the length of a block.
+// The body of a segment is the compressed records of a batch. It begins with a keyframe if the match has one at least
+// every MiB of records, so a reader can begin there. All numbers except the sum are base 128, like the length of a
+// block.
 //
 //	first   the tick of the last frame before it; for the first segment that of its keyframe
 //	ticks   how many ticks it has
@@ -50,12 +49,12 @@
 //	sum     u64: xxHash64 of its records
 //	data    the records as exactly one zstd frame, to the end of the body
 //
-// Segments are written when the match is over ([Seal]): what is compressed second by second is a quarter larger, and
-// the tail of a live file must be readable as it is. Which bytes a segment has depends on the version of the compressor
-// too; what is in it does not.
+// Segments are written when the match is over ([Seal]): compressed second by second they would be a quarter larger, and
+// the tail of a live file must be readable at once. The bytes of a segment also depend on the version of the
+// compressor; its records do not.
 //
-// A file may have one index, which is the last block, after the end record. It lists keyframes that a reader can begin
-// at. All numbers but the last are base 128, and each tick and offset is the difference to the one before.
+// A file may have one index. It is the last block, after the end record, and lists keyframes where a reader can begin.
+// All numbers except the last are base 128, and each tick and offset is the difference to the one before.
 //
 //	count   of keyframes, at least 1; then for each
 //	tick    of its state; the difference is at least 1 after the first
@@ -64,9 +63,8 @@
 //	…
 //	self    u64: the offset of the index, so that it is found from the file's last 16 bytes
 //
-// Nothing depends on it: where there is none, or an entry is wrong, reading the whole file finds the keyframes too. A
-// reader that comes to the index after it has read the whole file refuses an entry that names no keyframe, with
-// [ErrInvalid].
+// No reader needs it: without an index, or if an entry is wrong, reading the whole file finds the keyframes too. A
+// reader that has read the whole file refuses an entry that names no keyframe, with [ErrInvalid].
 //
 // Signatures may stand between the end record and the index, one of each key: u8 1, for Ed25519; the public key, 32
 // bytes; the signature, 64 bytes, of "samestep replay 1\n", the match's id and the [ContentHash] of the whole match. A
@@ -75,14 +73,14 @@
 // # Limits
 //
 // The body of a block and the records in it have at most 8 MiB each, besides the state of one keyframe. docs/limits.md
-// has all limits with their reasons. What exceeds one is refused with [ErrLimit]; a [Writer] keeps them.
+// has all limits with their reasons. A reader refuses a file that exceeds one, with [ErrLimit]; a [Writer] keeps them.
 //
-// # What is lost in a crash
+// # Crashes
 //
-// A batch is written every FlushTicks of the [WriterOptions]: the crash of a process loses no more than that. What the
-// crash of a machine loses, the [Durability] says. A sync that failed is never tried again, as the operating system may
-// report success for what it has dropped; the match stops instead, and so it does when the disk is full, unless it is
-// to wait for room. A file that a crash cut short ends in a torn block or without an end record; a Reader returns
-// everything before that, then a [*DamageError] that wraps [io.ErrUnexpectedEOF]. Damage that has valid blocks after it
-// is another matter: that error wraps [ErrCorrupt].
+// The writer writes a batch every FlushTicks of the [WriterOptions]: the crash of a process loses no more than that.
+// The [Durability] decides what the crash of a machine loses. A failed sync is never repeated, as the operating system
+// may report success for data that it has dropped. The match stops instead, and also when the disk is full, unless the
+// options say to wait for room. After a crash the file ends in a torn block or without an end record. A Reader returns
+// everything before that, then a [*DamageError] that wraps [io.ErrUnexpectedEOF]. If valid blocks follow the damage, it
+// wraps [ErrCorrupt].
 package replay

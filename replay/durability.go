@@ -10,31 +10,31 @@ import (
 	"time"
 )
 
-// A Durability says when what a Writer wrote is made to survive a crash of the machine. It concerns only what has a
-// method Sync, as an *os.File does.
+// A Durability says when a Writer syncs the file, so that it survives a crash of the machine. It matters only if the
+// destination has a method Sync, like an *os.File.
 type Durability uint8
 
 const (
-	// SyncInterval syncs beside the match, every SyncEvery: a crash of the machine loses no more than that, what
-	// FlushTicks gathers, and the time of one sync.
+	// SyncInterval syncs every SyncEvery, concurrently with the match. A crash of the machine loses no more than that
+	// time, the ticks of FlushTicks, and the time of one sync.
 	SyncInterval Durability = iota
 
-	// SyncFrame syncs after each tick, before Append returns: nobody is told of a tick that a crash could take back.
-	// Each tick takes as long as the disk does. Checksums and notes, which stand between ticks, are synced with the
-	// next one: the first can be computed again, and the second are nothing to go by.
+	// SyncFrame syncs after each tick, before Append returns, so nobody sees a tick that a crash could take back. Each
+	// tick takes as long as the disk. Checksums and notes are synced with the next tick: checksums can be computed
+	// again, and nothing depends on notes.
 	SyncFrame
 
 	// SyncNone leaves it to the operating system, and to Close.
 	SyncNone
 
-	// SyncCommit syncs when [Writer.Commit] asks for it, beside the match: who shows a tick to others only when its
-	// commit is done has what SyncFrame promises, and never waits for the disk.
+	// SyncCommit syncs when [Writer.Commit] asks for it, concurrently with the match. A caller that shows a tick only
+	// after its commit gets the guarantee of SyncFrame, and never waits for the disk.
 	SyncCommit
 )
 
 var durabilityNames = [...]string{"interval", "frame", "none", "commit"}
 
-// String returns the durability's name, as ParseDurability takes it.
+// String returns the durability's name, which ParseDurability accepts.
 func (d Durability) String() string { return durabilityNames[d] }
 
 // ParseDurability returns the durability of a name: none, interval or frame.
@@ -47,12 +47,12 @@ func ParseDurability(name string) (Durability, error) {
 	return 0, fmt.Errorf("replay: durability: got %q, want none, interval or frame", name)
 }
 
-// ErrDiskFull is wrapped by the error of a Writer that ran out of room. What was written before is whole, up to a torn
-// block at the end.
+// ErrDiskFull is wrapped by the error of a Writer that ran out of room. The file is whole, up to a torn block at the
+// end.
 var ErrDiskFull = errors.New("the disk is full")
 
-// writeError names the reasons that callers may want to tell apart. The path is left out: players are told the error,
-// and a server's folders are not theirs to know.
+// writeError names the reasons that callers distinguish. It omits the path: players see the error, and must not learn a
+// server's folders.
 func writeError(at int64, err error) error {
 	if inPath := (*fs.PathError)(nil); errors.As(err, &inPath) {
 		err = fmt.Errorf("%s: %w", inPath.Op, inPath.Err)
@@ -63,14 +63,14 @@ func writeError(at int64, err error) error {
 	return fmt.Errorf("replay: write at byte %d: %w", at, err)
 }
 
-// isFull reports whether an error says that there is no room, on the disk or for this user.
+// isFull reports whether an error says that the disk or the user's quota is full.
 func isFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
 
 // A file that can be synced.
 type syncFile interface{ Sync() error }
 
-// A committer syncs a file in its own goroutine, so that ticks never wait for the disk. After a failed sync it never
-// tries again: the operating system may have dropped what it could not write, and would report success.
+// A committer syncs a file in its own goroutine, so ticks never wait for the disk. It never repeats a failed sync: the
+// operating system may have dropped the data, and would report success.
 type committer struct {
 	file    syncFile
 	every   time.Duration
@@ -80,7 +80,7 @@ type committer struct {
 	failure atomic.Pointer[error]
 
 	mu    sync.Mutex
-	asked func() // to be called after the next sync; nil for nobody
+	asked func() // to be called after the next sync, or nil
 }
 
 func newCommitter(f syncFile, every time.Duration) *committer {
@@ -119,16 +119,16 @@ func (c *committer) run() {
 	}
 }
 
-// wake tells that something was written.
+// wake says that there is something to sync.
 func (c *committer) wake() {
 	select {
 	case c.dirty <- struct{}{}:
-	default: // it was told already
+	default: // it knows already
 	}
 }
 
-// ask lets done be called after the next sync. Who asked before, and has not been called, is not: what comes later
-// covers what came before.
+// ask makes the committer call done after the next sync. It replaces an earlier done that was not called yet, since the
+// later sync covers the earlier bytes.
 func (c *committer) ask(done func()) {
 	c.mu.Lock()
 	c.asked = done
@@ -157,7 +157,7 @@ func (c *committer) close() error {
 	return c.err()
 }
 
-// commit writes what was appended and waits until it is on the disk.
+// commit writes the appended records and waits until they are on the disk.
 func (w *Writer) commit() error {
 	if err := w.Flush(); err != nil {
 		return err
@@ -178,7 +178,7 @@ func (w *Writer) sync() error {
 	return nil
 }
 
-// committer returns what syncs the file beside the match.
+// committer returns the goroutine that syncs the file.
 func (w *Writer) committer(every time.Duration) *committer {
 	if w.commits == nil {
 		w.commits = newCommitter(w.file, every)
@@ -186,9 +186,9 @@ func (w *Writer) committer(every time.Duration) *committer {
 	return w.commits
 }
 
-// Commit writes what was appended and lets done be called when all of it is as safe as the [Durability] says: at once,
-// or with [SyncCommit] by another goroutine, after a sync; it must not wait. Of several calls during one sync only the
-// last one's done is called. None is called after an error, which the next call returns, nor while the disk is full.
+// Commit writes the appended records and calls done when they are as safe as the [Durability] says: at once, or with
+// [SyncCommit] from another goroutine, after a sync. done must not wait. Of several calls during one sync, only the
+// last done is called. None is called after an error, which the next call returns, nor while the disk is full.
 func (w *Writer) Commit(done func()) error {
 	if err := w.Flush(); err != nil || w.Full() {
 		return err

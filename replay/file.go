@@ -11,16 +11,16 @@ import (
 	"github.com/seed-49bee653/samestep/internal/files"
 )
 
-// Create makes the file of a match that begins, and locks it; see [Lock]. There must be nothing of that name yet, and
-// the name survives a crash of the machine from now on. Only its owner can read it, because it will hold names and
-// chat. With an error there is no file.
+// Create makes and locks the file of a new match; see [Lock]. Nothing may have that name yet, and the name survives a
+// crash of the machine. Only the owner can read the file, because it will contain names and chat. After an error there
+// is no file.
 func Create(path string) (*os.File, error) {
 	return create(path, Lock, func(*os.File) error { return syncDir(path) })
 }
 
 // create makes a file and takes steps to secure it. If one fails, it removes the file again.
 func create(path string, steps ...func(*os.File) error) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) // it holds names and chat
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) // it contains names and chat
 	if err != nil {
 		return nil, fmt.Errorf("replay: %w", err)
 	}
@@ -34,7 +34,7 @@ func create(path string, steps ...func(*os.File) error) (*os.File, error) {
 	return f, nil
 }
 
-// syncDir makes the name of a file survive a crash of the machine. Not every system can be asked to.
+// syncDir makes the name of a file survive a crash of the machine, if the system can do that.
 func syncDir(path string) error {
 	switch runtime.GOOS {
 	case "windows", "plan9", "js", "wasip1":
@@ -51,9 +51,9 @@ func syncDir(path string) error {
 	return nil
 }
 
-// SealFile puts the sealed form of a match that is over in the place of its open file: see [Seal]. At any moment, also
-// after a crash, one of the two has the name, whole; whoever reads the open one may read on. The sealed form takes its
-// place only when it was read back and has the same [ContentHash]. When ctx ends, the open one stays.
+// SealFile replaces the open file of a match that is over by its sealed form: see [Seal]. At any moment, also after a
+// crash, one of the two has the name and is whole, and readers of the open file can read on. SealFile first reads the
+// sealed form back and compares its [ContentHash]. When ctx ends, the open file stays.
 func SealFile(ctx context.Context, path string, o WriterOptions) error {
 	open, err := files.Open(path)
 	if err != nil {
@@ -64,7 +64,7 @@ func SealFile(ctx context.Context, path string, o WriterOptions) error {
 	if err != nil {
 		return fmt.Errorf("replay: %w", err)
 	}
-	defer os.Remove(sealed.Name()) // unless it has another name by then
+	defer os.Remove(sealed.Name()) // unless it was renamed
 	defer sealed.Close()
 	return sealOver(ctx, path, open, sealed, o, Replace)
 }
@@ -88,7 +88,7 @@ func sealOver(ctx context.Context, path string, open, sealed *os.File, o WriterO
 	return replace(sealed.Name(), path)
 }
 
-// sealInto writes the sealed form of an open file, and proves that it is of the same match.
+// sealInto writes the sealed form of an open file, and compares their content.
 func sealInto(ctx context.Context, sealed, open *os.File, size int64, o WriterOptions) error {
 	r, err := NewReader(open, size)
 	if err != nil {
@@ -112,7 +112,7 @@ func sealInto(ctx context.Context, sealed, open *os.File, size int64, o WriterOp
 	return err
 }
 
-// An interruptible is a file that cannot be written to after ctx has ended.
+// An interruptible is a file that refuses writes after ctx has ended.
 type interruptible struct {
 	*os.File
 	ctx context.Context

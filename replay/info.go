@@ -5,7 +5,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// Info is what a replay says of itself, without simulating anything.
+// Info is the content of a replay in numbers, without simulating anything.
 type Info struct {
 	Header     *lockstep.Header           `json:"-"`
 	SizeBytes  int64                      `json:"size_bytes,string"` // of the file
@@ -20,32 +20,31 @@ type Info struct {
 	Ended      bool                       `json:"ended"`
 	Reason     string                     `json:"reason"` // why the match ended
 
-	// StateBytes is how much of the file the keyframes' states are. What is left of SizeBytes is the price of the
-	// ticks.
+	// StateBytes is the size of all keyframes' states. The rest of SizeBytes is the cost of the ticks.
 	StateBytes int64 `json:"state_bytes,string"`
 
-	// RecordBytes is how many bytes the records have when nothing is compressed.
+	// RecordBytes is the size of all records, uncompressed.
 	RecordBytes int64 `json:"record_bytes,string"`
 
 	// Segments is how many segments there are; 0 if the file is not sealed.
 	Segments int `json:"segments"`
 
-	// ContentHash says what the match was; see there.
+	// ContentHash identifies the match's content.
 	ContentHash ContentHash `json:"content_hash"`
 
-	// Signer is the public key in the file's signature, in hexadecimal digits; it is empty without one. Whose key it
-	// is, the file cannot tell.
+	// Signer is the public key in the file's signature, in hexadecimal digits, or empty. The file does not say whose
+	// key it is.
 	Signer string `json:"signer,omitempty"`
 
-	// Signed says that the Signer's signature is of this content.
+	// Signed says that the Signer's signature is valid for this content.
 	Signed bool `json:"signed"`
 
-	// Signatures are all signatures of the file, in its order. The Signer is the first of them whose signature holds,
-	// or else the first.
+	// Signatures are all signatures of the file, in its order. The Signer is the first with a valid signature, or else
+	// the first.
 	Signatures []Signature `json:"signatures,omitempty"`
 }
 
-// A Keyframe says where a keyframe is.
+// A Keyframe is the place of a keyframe.
 type Keyframe struct {
 	Tick      lockstep.Tick `json:"tick"`
 	Offset    int64         `json:"offset,string"` // of its block in the file
@@ -59,8 +58,8 @@ type PlayerInfo struct {
 	Bytes    int             `json:"bytes"` // of payloads
 }
 
-// ReadInfo reads a replay to its end. The Info counts what was read, also when there is an error. A keyframe whose hash
-// is not that of its state is an error, but does not end the reading.
+// ReadInfo reads a replay to its end. With an error, the Info counts the records before it. A keyframe without the hash
+// of its state is an error, but does not stop the reading.
 func ReadInfo(r *Reader) (*Info, error) {
 	info := &Info{SizeBytes: r.Size(), Names: make(map[lockstep.Player]string)}
 	var players [256]PlayerInfo

@@ -15,11 +15,11 @@ import (
 )
 
 // A block of more than maxBlock bytes needs a keyframe with a state that is as large. A hostile file can claim any
-// size, and a sparse one has the bytes for it. So such a block is read twice: the first time in pieces, to compare its
-// check and to find that state, and then as a whole.
+// size, and a sparse file has the bytes for it. So such a block is read twice: first in pieces, to compare its check
+// and find that state, then as a whole.
 
-// large returns ErrLimit if a block with a body of size bytes, more than maxBlock, has no state in it that is as large.
-// It returns where the block ends if that is known.
+// large returns ErrLimit if a block with a body of more than maxBlock bytes has no state of that size. It returns where
+// the block ends, if known.
 func (r *Reader) large(kind byte, at, header int64, size, before uint64) (end int64, err error) {
 	const most = maxBlock + lockstep.MaxStateSize
 	if size > most || kind >= firstOptional {
@@ -35,7 +35,7 @@ func (r *Reader) large(kind byte, at, header int64, size, before uint64) (end in
 	}
 	body := io.NewSectionReader(r.r, at+header, int64(size))
 	if kind == blockSegment {
-		body.Seek(int64(r.segmentHeadSize(at+header)), io.SeekStart) // which cannot fail
+		body.Seek(int64(r.segmentHeadSize(at+header)), io.SeekStart) // it cannot fail
 	}
 	state, err := r.largestState(kind == blockSegment, body)
 	if err == nil && size > maxBlock+state {
@@ -44,7 +44,7 @@ func (r *Reader) large(kind byte, at, header int64, size, before uint64) (end in
 	return end, err
 }
 
-// compareCheck compares the check of a block, given the one before it, with its bytes, which it reads in pieces.
+// compareCheck compares the check of a block with the block's bytes, read in pieces, and the check before it.
 func (r *Reader) compareCheck(at, end int64, before uint64) error {
 	var d xxhash.Digest
 	d.Reset()
@@ -63,7 +63,7 @@ func (r *Reader) compareCheck(at, end int64, before uint64) error {
 	return nil
 }
 
-// segmentHeadSize returns how many bytes the head of a segment has at an offset.
+// segmentHeadSize returns the size of the segment's head at an offset.
 func (r *Reader) segmentHeadSize(at int64) int {
 	var b [3*binary.MaxVarintLen64 + 8]byte
 	if r.readAt(b[:], at) != nil {
@@ -76,7 +76,7 @@ func (r *Reader) segmentHeadSize(at int64) int {
 	return len(b) - len(rest)
 }
 
-// afford returns ErrLimit for a segment that has more records than it may have.
+// afford returns ErrLimit for a segment with more bytes of records than allowed.
 func (r *Reader) afford(h *segmentHead, packed []byte) error {
 	most := min(largest(len(packed)), maxBlock+lockstep.MaxStateSize)
 	if h.size > most {
@@ -126,8 +126,8 @@ func (r *Reader) largestState(packed bool, in io.Reader) (uint64, error) {
 	return 0, nil
 }
 
-// measure returns how many bytes the record has that b begins with, or 0 if b ends inside it; then open is the size
-// that the byte string there claims. It knows the values that records have: numbers, strings and arrays.
+// measure returns the size of the record that b begins with. If b ends inside the record, size is 0 and open is the
+// size that the byte string there claims. It knows the values of records: numbers, strings and arrays.
 func measure(b []byte) (size int, open uint64) {
 	at := 0
 	for left := 1; left > 0; left-- {

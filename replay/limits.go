@@ -6,7 +6,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// The limits of a replay file and of what a reader does for one. A file that exceeds one is refused with [ErrLimit].
+// The limits of a replay file and of a reader's work. A reader refuses a file that exceeds one, with [ErrLimit].
 // docs/limits.md lists them with their reasons, and a test compares it with this file.
 const (
 	// maxBlock is the size of a block's body in bytes, and of the records in it. The state of a keyframe in it does not
@@ -17,13 +17,13 @@ const (
 	// maxGathered before a record, so its blocks keep maxBlock.
 	maxRecord = maxBlock - maxGathered
 
-	// A segment has at most maxRatio times its compressed bytes, after the first ratioFree bytes. Writers leave what
-	// compresses better in a batch.
+	// A segment has at most maxRatio times its compressed bytes, after the first ratioFree bytes. Writers keep records
+	// that compress better in a batch.
 	maxRatio  = 1000
 	ratioFree = 64 << 10
 
 	// The records of all segments of a file have together at most maxUnpackedRatio times the bytes of the file, after
-	// the first unpackedFree bytes. It bounds the time that a small file takes. The states of keyframes do not count.
+	// the first unpackedFree bytes. This limits the time for a small file. The states of keyframes do not count.
 	maxUnpackedRatio = 100
 	unpackedFree     = 32 << 20
 
@@ -47,24 +47,23 @@ const (
 	// maxManifest is the size of a bundle's table of contents in bytes.
 	maxManifest = 1 << 20
 
-	// A reader simulates at most maxTicksRatio ticks for each byte of the file, after the first ticksFree, unless it is
-	// given another number.
+	// A reader simulates at most maxTicksRatio ticks for each byte of the file, after the first ticksFree, unless the
+	// caller sets another limit.
 	maxTicksRatio = 64
 	ticksFree     = 1 << 18
 
-	// maxWorkers is how many bytes the workers of one verification have together; there are fewer workers if blocks or
-	// states are large.
+	// maxWorkers is the memory of all workers of one verification in bytes. Large blocks or states mean fewer workers.
 	maxWorkers = 24 << 20
 
 	// maxDifferences is how many differences a [Verification] keeps.
 	maxDifferences = 1 << 17
 )
 
-// DefaultMaxTicks is the length of the longest match that is simulated unless another limit is set: nine days of 20
-// ticks a second. A small file has a lower limit; see [SimulateOptions].
+// DefaultMaxTicks is the default limit of simulated ticks: nine days at 20 ticks a second. A small file has a lower
+// limit; see [SimulateOptions].
 const DefaultMaxTicks lockstep.Tick = 1 << 24
 
-// maxTicks returns how many ticks may be simulated for a file of size bytes if the caller set a limit, or 0 for none.
+// maxTicks returns how many ticks of a file of size bytes may be simulated. A limit of 0 means the default.
 func maxTicks(limit lockstep.Tick, size int64) lockstep.Tick {
 	switch {
 	case limit > 0:
@@ -75,7 +74,7 @@ func maxTicks(limit lockstep.Tick, size int64) lockstep.Tick {
 	return ticksFree + maxTicksRatio*lockstep.Tick(size)
 }
 
-// tooManyTicks returns ErrLimit for a file of size bytes with more ticks than may be simulated.
+// tooManyTicks returns ErrLimit for a file of size bytes with too many ticks.
 func tooManyTicks(ticks, limit lockstep.Tick, size int64) error {
 	err := fmt.Errorf("replay: %w: %d ticks to simulate, want at most %d", ErrLimit, ticks, maxTicks(limit, size))
 	if limit == 0 {

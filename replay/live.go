@@ -14,45 +14,44 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// ErrReplaced: while a file was followed it became shorter, or its name another file's, before the match was over.
+// ErrReplaced: a followed file became shorter, or its name became another file's, before the match was over.
 var ErrReplaced = errors.New("the file was cut or replaced while it was followed")
 
-// ErrIdle: nothing came for as long as the options say.
+// ErrIdle: nothing new came for the time that the options say.
 var ErrIdle = errors.New("nothing came any more")
 
-// LiveOptions say how a file is followed.
+// LiveOptions say how to follow a file.
 type LiveOptions struct {
-	// Delay is by how many ticks, and by how much time at the match's tick rate, records are given later than they are
-	// in the file. The first state is given at once, and the rest when the match is over.
+	// Delay and DelayTime (at the match's tick rate) say how much later than the file Next returns records. It returns
+	// the first state at once, and the rest when the match is over.
 	Delay     lockstep.Tick
 	DelayTime time.Duration
 
-	// Poll is how often the file is looked at while it has nothing new; 0 means 200 ms.
+	// Poll is the time between two looks at a file that has nothing new; 0 means 200 ms.
 	Poll time.Duration
 
-	// Waiting is called when Next has given all that there is and begins to wait; nil for nobody.
+	// Waiting is called when Next has returned everything and begins to wait. Nil disables it.
 	Waiting func()
 
-	// Idle is after how long without anything new Next returns [ErrIdle]; 0 is never. A match that is paused writes
+	// Idle is the time without anything new after which Next returns [ErrIdle]; 0 means never. A paused match writes
 	// nothing.
 	Idle time.Duration
 }
 
-// A LiveReader reads the replay of a match that may still be going on, as a [Reader] does, and waits for what is yet to
-// come. It belongs to one goroutine.
+// A LiveReader reads the replay of a running match, like a [Reader], and waits for more. It belongs to one goroutine.
 type LiveReader struct {
 	file    *os.File
 	path    string
 	options LiveOptions
 	r       *Reader
-	scout   *Reader // as far as the file goes; nil without a delay
-	held    *record.Record
-	base    lockstep.Tick // of the first keyframe
-	ended   bool          // the scout has seen the end
+	scout   *Reader        // reads to the end of the file; nil without a delay
+	early   *record.Record // read, and not due yet
+	base    lockstep.Tick  // of the first keyframe
+	ended   bool           // the scout has seen the end
 	err     error
 }
 
-// OpenLive opens a file to be followed. The file may have nothing in it yet.
+// OpenLive opens a file to follow it. The file may still be empty.
 func OpenLive(path string, o LiveOptions) (*LiveReader, error) {
 	f, err := files.Open(path)
 	if err != nil {
@@ -62,20 +61,19 @@ func OpenLive(path string, o LiveOptions) (*LiveReader, error) {
 	return &LiveReader{file: f, path: path, options: o}, nil
 }
 
-// Reopen returns a [Reader] of the part of the file that was there when it was looked at last.
+// Reopen returns a [Reader] of the file, of the size that it had at the last look.
 func (l *LiveReader) Reopen() (*Reader, error) { return NewReader(l.file, l.Size()) }
 
-// Path returns the path that the file was opened by.
+// Path returns the path given to OpenLive.
 func (l *LiveReader) Path() string { return l.path }
 
 // Close closes the file.
 func (l *LiveReader) Close() error { return l.file.Close() }
 
-// Record returns the bytes of the record that Next returned last, as [Reader.Record] does: those that the players were
-// sent.
+// Record returns the bytes of the record that Next returned last, like [Reader.Record].
 func (l *LiveReader) Record() []byte { return l.r.Record() }
 
-// Size returns how many bytes the file had when it was looked at last.
+// Size returns the size of the file in bytes at the last look.
 func (l *LiveReader) Size() int64 {
 	if l.r == nil {
 		return 0
@@ -83,9 +81,9 @@ func (l *LiveReader) Size() int64 {
 	return l.r.Size()
 }
 
-// Next returns the next record, valid until the next call. It waits for it, also where the file ends in the middle of
-// one, until ctx ends. It returns [io.EOF] after the end record, and a [*DamageError] for what waiting does not mend: a
-// damaged file, or with [ErrReplaced] another one.
+// Next returns the next record, valid until the next call. It waits until the record is there and whole, or ctx ends.
+// It returns [io.EOF] after the end record, and a [*DamageError] if the file is damaged or, with [ErrReplaced], another
+// one.
 func (l *LiveReader) Next(ctx context.Context) (*record.Record, error) {
 	if l.err != nil {
 		return nil, l.err
@@ -125,17 +123,17 @@ func (l *LiveReader) Next(ctx context.Context) (*record.Record, error) {
 	}
 }
 
-// All iterates over the records that are left, see [record.All], and waits for them as Next does.
+// All iterates over the remaining records, see [record.All], and waits for them like Next.
 func (l *LiveReader) All(ctx context.Context) iter.Seq2[*record.Record, error] {
 	return record.All(func() (*record.Record, error) { return l.Next(ctx) })
 }
 
-// next returns the next record if it may be given now, and nothing if that is not known yet.
+// next returns the next record if it is there and due, and otherwise nil.
 func (l *LiveReader) next() (*record.Record, error) {
 	if l.r == nil {
 		return nil, nil
 	}
-	rec := l.held
+	rec := l.early
 	if rec == nil {
 		var err error
 		if rec, err = l.r.Next(); err != nil {
@@ -143,15 +141,15 @@ func (l *LiveReader) next() (*record.Record, error) {
 		}
 		l.meet(rec)
 	}
-	l.held = nil
+	l.early = nil
 	if l.r.tick > l.base && !l.due() {
-		l.held = rec
+		l.early = rec
 		return nil, nil
 	}
 	return rec, nil
 }
 
-// waitable returns nil for the error of a file that merely ends too early.
+// waitable returns nil for the error of a file that only ends too early.
 func waitable(err error) error {
 	var d *DamageError
 	if errors.As(err, &d) && d.Next == 0 && ClassOf(d) == ClassTorn {
@@ -160,7 +158,7 @@ func waitable(err error) error {
 	return err
 }
 
-// meet takes from the first records what the options need.
+// meet reads what the options need from the first records.
 func (l *LiveReader) meet(rec *record.Record) {
 	switch {
 	case rec.Kind == record.KindHeader:
@@ -171,13 +169,13 @@ func (l *LiveReader) meet(rec *record.Record) {
 	}
 }
 
-// due reports whether what the reader has come to is old enough to be given.
+// due reports whether the reader's record is old enough.
 func (l *LiveReader) due() bool {
 	if l.options.Delay == 0 {
 		return true
 	}
 	if l.scout == nil {
-		l.scout, _ = NewReader(l.file, l.r.size) // l.r could be made, too
+		l.scout, _ = NewReader(l.file, l.r.size) // no error: l.r could be made, too
 	}
 	for !l.ended && l.scout.tick < l.r.tick+l.options.Delay {
 		rec, err := l.scout.Next()
@@ -189,11 +187,11 @@ func (l *LiveReader) due() bool {
 	return l.ended || l.scout.err != nil && waitable(l.scout.err) != nil || l.scout.tick >= l.r.tick+l.options.Delay
 }
 
-// grow looks at the file, and reports whether there is more of it.
+// grow looks at the file, and reports whether it has grown.
 func (l *LiveReader) grow() (bool, error) {
 	named, err := os.Stat(l.path)
 	same := err == nil
-	info, err := l.file.Stat() // after the name, so that the last bytes of a file that lost it are seen
+	info, err := l.file.Stat() // after the name, so that no last bytes of a renamed file are missed
 	if err != nil {
 		return false, fmt.Errorf("replay: %w", err)
 	}
@@ -219,7 +217,7 @@ func (l *LiveReader) grow() (bool, error) {
 	}
 }
 
-// damage says where the reader is.
+// damage adds the reader's place to err.
 func (l *LiveReader) damage(err error) error {
 	if l.r == nil {
 		return &DamageError{Err: err}
@@ -227,7 +225,7 @@ func (l *LiveReader) damage(err error) error {
 	return &DamageError{Offset: l.r.offset, Tick: l.r.tick, Err: err}
 }
 
-// VerifyLive verifies a match while it is being played, as [Verify] does with one worker, until it is over.
+// VerifyLive verifies a match while it is played, like [Verify] with one worker, until it is over.
 func VerifyLive(ctx context.Context, l *LiveReader, g *lockstep.Game, o VerifyOptions) (*Verification, error) {
 	v := &Verification{}
 	f := g.NewFollower(lockstep.FollowerOptions{})

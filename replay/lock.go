@@ -10,9 +10,9 @@ import (
 // ErrLocked: another program writes the file.
 var ErrLocked = errors.New("another program is writing it")
 
-// Lock keeps other programs from locking a file until it is closed, or its program ends for any reason. The writer of a
-// match keeps its file locked, so that no two servers continue one match. Lock returns [ErrLocked] if another program
-// has the lock. It does nothing where the system or the file system has no such locks.
+// Lock keeps other programs from locking a file until it is closed or its program ends. The writer of a match keeps its
+// file locked, so that no two servers continue one match. Lock returns [ErrLocked] if another program has the lock. It
+// does nothing where the system or the file system has no such locks.
 func Lock(f *os.File) error {
 	err := tryLock(f, true)
 	for range lockTries {
@@ -47,8 +47,7 @@ func Locked(f *os.File) (bool, error) {
 	return err == ErrLocked, nil
 }
 
-// Replace gives a file, which must be complete, the path of another one, in such a way that at any moment, also after a
-// crash, one of the two is there.
+// Replace gives a complete file the path of another one. At any moment, also after a crash, one of the two is there.
 func Replace(file, path string) error {
 	if err := os.Rename(file, path); err != nil {
 		return fmt.Errorf("replay: %w", err)

@@ -15,13 +15,13 @@ import (
 type Moment struct {
 	Tick     lockstep.Tick
 	Keyframe lockstep.Tick // it was simulated from there
-	Agreed   lockstep.Tick // the last tick whose checksum in the file is the simulation's; before Tick if no later check was reached
+	Agreed   lockstep.Tick // the last tick whose checksum in the file equals the simulation's; before Tick if no later check was reached
 	Hash     uint64        // checksum
 	State    []byte        // canonical bytes
 	Header   *lockstep.Header
 }
 
-// A TickError tells that a replay does not have a tick, but First to Last.
+// A TickError says that a replay lacks a tick. It has ticks First to Last.
 type TickError struct {
 	Tick, First, Last lockstep.Tick
 }
@@ -30,21 +30,21 @@ func (e *TickError) Error() string {
 	return fmt.Sprintf("replay: tick %d: the replay has ticks %d to %d", e.Tick, e.First, e.Last)
 }
 
-// ErrNoGame means that the states of a match are needed that only the game's code can make.
+// ErrNoGame: the state must be simulated, but the game's code is missing.
 var ErrNoGame = errors.New("no keyframe, and the game's code is not at hand")
 
-// SimulateOptions say how much may be simulated.
+// SimulateOptions limit a simulation.
 type SimulateOptions struct {
-	// MaxTicks is how many ticks are simulated at the most. 0 means 262,144 and 64 more for each byte of the file, up
-	// to [DefaultMaxTicks], since a file of a few bytes can claim a thousand million.
+	// MaxTicks is the largest number of ticks to simulate. 0 means 262,144 and 64 more for each byte of the file, up to
+	// [DefaultMaxTicks], since a file of a few bytes can claim a thousand million.
 	MaxTicks lockstep.Tick
 
-	// Progress is called from time to time with how many ticks were simulated and how many there are; nil for nobody.
+	// Progress is called from time to time with the number of simulated ticks and of all ticks. Nil disables it.
 	Progress func(done, all lockstep.Tick)
 }
 
-// CheckTicks returns [ErrLimit] if a caller who sets the limit of [SimulateOptions.MaxTicks] may not simulate so many
-// ticks of the file.
+// CheckTicks returns [ErrLimit] if a simulation of the file may not have that many ticks with limit as its
+// [SimulateOptions.MaxTicks].
 func (r *Reader) CheckTicks(ticks, limit lockstep.Tick) error {
 	if ticks > maxTicks(limit, r.size) {
 		return tooManyTicks(ticks, limit, r.size)
@@ -52,24 +52,24 @@ func (r *Reader) CheckTicks(ticks, limit lockstep.Tick) error {
 	return nil
 }
 
-// progress tells of progress, now and then.
+// progress reports progress, now and then.
 func (s *SimulateOptions) progress(done, all lockstep.Tick) {
 	if s.Progress != nil && (done%progressTicks == 0 || done == all) {
 		s.Progress(done, all)
 	}
 }
 
-// StateAt returns the state after a tick: that of its keyframe, or else simulated from the keyframe before it, for
-// which the game is needed; without it, the error wraps [ErrNoGame]. It is a [*TickError] if the match does not have
-// the tick. It wraps a [*lockstep.DesyncError] if the simulation contradicts a checksum or a keyframe on the way, or
-// the next one after the tick: it simulates up to one interval of checks further to reach that. Where the file has none
-// so soon, [Moment.Agreed] is before the tick. What stands before the keyframe is not compared. The position of the
-// Reader is undefined afterwards.
+// StateAt returns the state after a tick: the state of its keyframe, or one simulated from the keyframe before it. A
+// simulation needs the game; without it, the error wraps [ErrNoGame]. The error is a [*TickError] if the match lacks
+// the tick. It wraps a [*lockstep.DesyncError] if the simulation contradicts a checksum or keyframe on the way, or the
+// next one after the tick, for which StateAt simulates up to one interval of checks further. If the file has none
+// there, [Moment.Agreed] is before the tick. Nothing before the keyframe is compared. The position of the Reader is
+// undefined afterwards.
 func StateAt(r *Reader, g *lockstep.Game, t lockstep.Tick, o SimulateOptions) (*Moment, error) {
 	return stateAt(r, g, t, o, true)
 }
 
-// stateAt is StateAt that compares, or does not: where the checksums are in question.
+// stateAt is StateAt with or without comparisons. A caller that doubts the checksums does not compare.
 func stateAt(r *Reader, g *lockstep.Game, t lockstep.Tick, o SimulateOptions, compares bool) (*Moment, error) {
 	m := &Moment{Tick: t}
 	var err error
@@ -104,14 +104,14 @@ func stateAt(r *Reader, g *lockstep.Game, t lockstep.Tick, o SimulateOptions, co
 	return m, nil
 }
 
-// agrees returns an error if the checksum of a keyframe's tick, which stands before it, is another one. Damage there
+// agrees returns an error if the checksum of a keyframe's tick, which comes before the keyframe, differs. Damage there
 // says nothing about the keyframe.
 func (r *Reader) agrees(t lockstep.Tick) error {
 	if t == 0 {
 		return nil
 	}
 	if k, err := r.Seek(t - 1); err != nil || k >= t {
-		return nil // the first one
+		return nil // the first keyframe
 	}
 	var agreed *lockstep.DesyncError
 	for {
@@ -131,7 +131,7 @@ func (r *Reader) agrees(t lockstep.Tick) error {
 	}
 }
 
-// simulate takes the state that the simulation gives from the keyframe on that r was sent to.
+// simulate simulates from the keyframe where r is, and takes the state.
 func (m *Moment) simulate(r *Reader, g *lockstep.Game, o SimulateOptions, compares bool) error {
 	c, err := newCursor(r, g)
 	if err != nil {
@@ -157,7 +157,7 @@ func (m *Moment) simulate(r *Reader, g *lockstep.Game, o SimulateOptions, compar
 	return err
 }
 
-// fromKeyframe takes the state of the keyframe that r was sent to.
+// fromKeyframe takes the state of the keyframe where r is.
 func (m *Moment) fromKeyframe(r *Reader) error {
 	for {
 		rec, err := r.Next()
@@ -175,7 +175,7 @@ func (m *Moment) fromKeyframe(r *Reader) error {
 	}
 }
 
-// isWhole returns an error if the keyframe's state is not the one that its checksum is of.
+// isWhole returns an error if the keyframe's state does not have its checksum.
 func (m *Moment) isWhole(r *Reader) error {
 	schema, err := state.ParseSchema(m.Header.StateSchema)
 	if err != nil {
@@ -191,7 +191,7 @@ func (m *Moment) isWhole(r *Reader) error {
 	return nil
 }
 
-// missing returns why there is no state of a tick.
+// missing returns the reason why there is no state of a tick.
 func missing(r *Reader, t lockstep.Tick) error {
 	s, err := r.scan(lockstep.MaxTick)
 	if len(s.marks) == 0 {

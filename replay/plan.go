@@ -2,30 +2,29 @@ package replay
 
 import "sync"
 
-// A plan divides stretches among workers. Each worker begins with one run of them and goes from stretch to stretch with
-// the state that it has, since a new beginning costs time. A worker that is done takes the later half of the longest
-// run that is left, so all finish at about the same time. Two workers that take stretches from a counter instead do up
-// to 13% more work (bench log).
+// A plan divides stretches among workers. Each worker begins with a share of adjacent stretches and keeps its state
+// from one to the next, since a new beginning costs time. A worker without stretches takes the later half of the
+// longest share, so all finish at about the same time. Two workers that take stretches from a counter instead do up to
+// 13% more work (bench log).
 type plan struct {
 	mutex sync.Mutex
-	left  []span // of each worker
-	end   int    // the first stretch that did not come out right, or else how many there are
+	left  []share // of each worker
+	end   int     // the first stretch that failed, or else the number of stretches
 }
 
-// A span is the stretches that nobody has begun, from one up to another.
-type span struct{ from, to int }
+// A share is the stretches from one up to another that its worker has not begun.
+type share struct{ from, to int }
 
 // newPlan divides n stretches evenly.
 func newPlan(n, workers int) *plan {
-	p := &plan{left: make([]span, min(workers, n)), end: n}
+	p := &plan{left: make([]share, min(workers, n)), end: n}
 	for w := range p.left {
-		p.left[w] = span{w * n / len(p.left), (w + 1) * n / len(p.left)}
+		p.left[w] = share{w * n / len(p.left), (w + 1) * n / len(p.left)}
 	}
 	return p
 }
 
-// take returns the next stretch of a worker, if it has more: at its beginning the first of its run, and then the one
-// after its last.
+// take returns the next stretch of a worker's share, if there is one.
 func (p *plan) take(w int) (int, bool) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -41,8 +40,7 @@ func (p *plan) next(w int) (int, bool) {
 	return s.from - 1, true
 }
 
-// steal gives a worker that has none left the later half of the longest run, and returns the first of them, if there
-// are any.
+// steal gives a worker the later half of the longest share, and returns its first stretch, if there is one.
 func (p *plan) steal(w int) (int, bool) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -56,11 +54,11 @@ func (p *plan) steal(w int) (int, bool) {
 		return 0, false
 	}
 	middle := (longest.from + longest.to) / 2
-	p.left[w], longest.to = span{middle, longest.to}, middle
+	p.left[w], longest.to = share{middle, longest.to}, middle
 	return p.next(w)
 }
 
-// fail notes that a stretch did not come out right: nobody needs to begin one after it.
+// fail notes that a stretch failed. No worker begins one after it.
 func (p *plan) fail(i int) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -72,7 +70,7 @@ func (p *plan) fail(i int) {
 	}
 }
 
-// needs reports whether the outcome of a stretch still matters.
+// needs reports whether the result of a stretch still matters.
 func (p *plan) needs(i int) bool {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()

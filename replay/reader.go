@@ -19,38 +19,38 @@ import (
 type Reader struct {
 	r          io.ReaderAt
 	size       int64
-	offset     int64 // of the block that is read next
-	start      int64 // of the block that is being read
+	offset     int64 // of the next block
+	start      int64 // of the present block
 	chain      uint64
 	match      lockstep.MatchID
 	dec        record.Decoder
 	block      []byte        // as it is in the file
 	unpacked   []byte        // records of a segment
-	spent      int64         // bytes of the records of all segments, without states
+	spent      int64         // bytes of the records of all segments, except states
 	keyframes  int           // that were read
 	own        []byte        // a simulation's state, to be compared with a keyframe
-	schema     *state.Schema // of the states, once one was compared with its hash
+	schema     *state.Schema // of the states; nil before the first comparison
 	records    []byte        // of the current block
 	body       []byte        // what is left of them
 	last       []byte        // the record that was returned last
 	header     []byte        // the header record
 	landed     []byte        // records of the block that Seek went to, while the header is read
-	seekable   []mark        // the keyframes that were met, unless the Reader is partial
-	partial    bool          // it was sent to a keyframe
+	seekable   []mark        // the keyframes so far, unless the Reader is partial
+	partial    bool          // Seek was called
 	signatures []signature
 	tick       lockstep.Tick
-	first      lockstep.Tick // at which the segment claims to begin
-	until      lockstep.Tick // at which the segment claims to end
+	first      lockstep.Tick // claimed beginning of the segment
+	until      lockstep.Tick // claimed end of the segment
 	began      bool          // the first keyframe was read
 	sealed     bool          // the current block is a segment
 	ended      bool
 	indexed    bool  // the index was read
-	failed     error // of a read that did not succeed, though the file has the bytes
+	failed     error // of a failed read of bytes that the file has
 	err        error
 }
 
-// NewReader returns a Reader of the first size bytes of r. It returns a [*DamageError] if they do not begin as a replay
-// file does.
+// NewReader returns a Reader of the first size bytes of r. It returns a [*DamageError] if they do not begin like a
+// replay file.
 func NewReader(r io.ReaderAt, size int64) (*Reader, error) {
 	d := &Reader{r: r, size: size, block: make([]byte, prefixSize)}
 	if size < prefixSize {
@@ -77,8 +77,8 @@ func NewReader(r io.ReaderAt, size int64) (*Reader, error) {
 // Reopen returns a new Reader of the same bytes, at their beginning.
 func (r *Reader) Reopen() (*Reader, error) { return NewReader(r.r, r.size) }
 
-// short returns the error of a file that is shorter than the prefix. A crash can leave one, if its bytes are the first
-// ones of a replay.
+// short returns the error of a file that is shorter than the prefix. If its bytes are the first ones of a replay, a
+// crash may have left it.
 func (r *Reader) short() error {
 	b := r.block[:r.size]
 	if err := r.readAt(b, 0); err != nil {
@@ -102,7 +102,7 @@ func (r *Reader) readAt(p []byte, at int64) error {
 	return r.unread(at, err)
 }
 
-// unread notes that the file could not be read at an offset.
+// unread notes a failed read at an offset.
 func (r *Reader) unread(at int64, err error) error {
 	r.failed = fmt.Errorf("replay: read at byte %d: %w", at, err)
 	return r.failed
@@ -112,8 +112,7 @@ func (r *Reader) damage(err error) *DamageError {
 	return &DamageError{Offset: r.start, Tick: r.tick, Err: err}
 }
 
-// Grow tells that the file has so many bytes now. If the Reader came to the end of what there was, whole or torn, it
-// reads on.
+// Grow says that the file now has size bytes. A Reader that came to the end of the file, whole or torn, reads on.
 func (r *Reader) Grow(size int64) {
 	r.size = max(r.size, size)
 	if d := (*DamageError)(nil); errors.As(r.err, &d) && d.Next == 0 && ClassOf(d) == ClassTorn && !errors.Is(d, ErrFormat) {
@@ -121,17 +120,17 @@ func (r *Reader) Grow(size int64) {
 	}
 }
 
-// Offset returns the offset of the block that the last record came from.
+// Offset returns the offset of the last record's block.
 func (r *Reader) Offset() int64 { return r.start }
 
 // Record returns the bytes of the record that Next returned last, valid until the next call.
 func (r *Reader) Record() []byte { return r.last }
 
-// Size returns the size of the file in bytes, as NewReader was told.
+// Size returns the size of the file in bytes, from NewReader or Grow.
 func (r *Reader) Size() int64 { return r.size }
 
 // Next returns the next record, valid until the next call. It returns [io.EOF] after the end record, and a
-// [*DamageError] where the file cannot be read on.
+// [*DamageError] where the file becomes unreadable.
 func (r *Reader) Next() (*record.Record, error) {
 	if r.err != nil {
 		return nil, r.err
@@ -144,7 +143,7 @@ func (r *Reader) Next() (*record.Record, error) {
 	return rec, nil
 }
 
-// All iterates over the records that are left, see [record.All].
+// All iterates over the remaining records, see [record.All].
 func (r *Reader) All() iter.Seq2[*record.Record, error] { return record.All(r.Next) }
 
 func (r *Reader) next() (*record.Record, error) {
@@ -155,7 +154,7 @@ func (r *Reader) next() (*record.Record, error) {
 	}
 	rec, rest, err := r.dec.Decode(r.body)
 	if err != nil {
-		// The block is as it was written, so whoever wrote it wrote nonsense.
+		// The block was not changed, so its writer wrote nonsense.
 		return nil, r.damage(fmt.Errorf("%w: byte %d of the block's records: %w", ofRecord(err), len(r.records)-len(r.body), err))
 	}
 	r.last, r.body = r.body[:len(r.body)-len(rest)], rest
@@ -238,8 +237,8 @@ func (r *Reader) take(kind byte, body []byte) error {
 	return nil
 }
 
-// readBlock reads the block at an offset and checks it against the check of the one before. It returns where the block
-// ends, or claims to, if that is in the file.
+// readBlock reads the block at an offset and verifies its check, given the check of the block before. It returns the
+// block's end, or its claimed end, if that is in the file.
 func (r *Reader) readBlock(at int64, before uint64) (kind byte, body []byte, check uint64, end int64, err error) {
 	var head [1 + maxLengthSize]byte
 	n := int(min(int64(len(head)), r.size-at))
@@ -274,7 +273,7 @@ func (r *Reader) readBlock(at int64, before uint64) (kind byte, body []byte, che
 	return kind, r.block[header : total-checkSize], check, end, nil
 }
 
-// blockAt reads the block at an offset and checks it against the check that stands before it.
+// blockAt reads the block at an offset and verifies its check, given the one before it in the file.
 func (r *Reader) blockAt(at int64) (kind byte, body []byte, check uint64, end int64, err error) {
 	if at != prefixSize && at < prefixSize+checkSize || at >= r.size {
 		return 0, nil, 0, 0, fmt.Errorf("%w: no block at byte %d", ErrCorrupt, at)

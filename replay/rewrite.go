@@ -11,8 +11,7 @@ import (
 // emptyTick is the record of one tick without commands. A Writer joins them.
 const emptyTick = "\x92\x04\x01"
 
-// Cut copies the match that r reads up to a tick to w, with an end that says so, and closes w. A match that is not
-// longer is copied as it is.
+// Cut copies the match of r up to a tick to w, with an end that says so, and closes w. It copies a shorter match whole.
 func Cut(w *Writer, r *Reader, tick lockstep.Tick) error {
 	for rec, err := range r.All() {
 		switch {
@@ -33,7 +32,15 @@ func Cut(w *Writer, r *Reader, tick lockstep.Tick) error {
 	return w.Close()
 }
 
-// appendEmpty appends so many ticks without commands.
+// Seal copies the remaining records of r to w, and closes w.
+func Seal(w *Writer, r *Reader) error {
+	if err := Play(r, nil, func(*record.Record) error { return w.Append(r.Record()) }); err != nil {
+		return err
+	}
+	return w.Close()
+}
+
+// appendEmpty appends ticks without commands.
 func appendEmpty(w *Writer, ticks lockstep.Tick) error {
 	for range ticks {
 		if err := w.Append([]byte(emptyTick)); err != nil {
@@ -54,14 +61,14 @@ func end(w *Writer, reason string) error {
 	return w.Close()
 }
 
-// A Recovery says what Recover found.
+// A Recovery is the result of Recover.
 type Recovery struct {
-	Ticks  lockstep.Tick // the last one that is left
-	Damage *DamageError  // what is wrong with the file, or nil if nothing is
+	Ticks  lockstep.Tick // the last one in the copy
+	Damage *DamageError  // why the file ends there, or nil
 }
 
-// Recover copies what can be read of a torn or damaged file to w, with an end that says what happened, and closes w.
-// What stands after damage inside the file is not taken, as ticks would be missing; the Damage says where it is.
+// Recover copies the readable beginning of a torn or damaged file to w, with an end that says what happened, and closes
+// w. It does not copy blocks after the damage, as ticks would be missing; the Damage says where they are.
 func Recover(w *Writer, r *Reader) (*Recovery, error) {
 	var damage *DamageError
 	err := Play(r, nil, func(*record.Record) error { return w.Append(r.Record()) })
@@ -74,14 +81,14 @@ func Recover(w *Writer, r *Reader) (*Recovery, error) {
 	}
 	found.Damage = damage
 	if w.ended {
-		return found, w.Close() // only what stands after the end is damaged
+		return found, w.Close() // only blocks after the end are damaged
 	}
 	return found, end(w, "recovered: "+damage.Error())
 }
 
-// Rekey copies the match that r reads to w with a keyframe every so many ticks and closes w; with 0 only the first
-// keyframe stays, and nothing is simulated. Otherwise every checksum is compared on the way, and a match of more ticks
-// than are to be simulated is refused with [ErrLimit].
+// Rekey copies the match of r to w with a keyframe every given number of ticks, and closes w. With 0 only the first
+// keyframe stays, and nothing is simulated. Otherwise Rekey compares every checksum, and refuses a match with too many
+// ticks to simulate, with [ErrLimit].
 func Rekey(w *Writer, r *Reader, g *lockstep.Game, every lockstep.Tick, o SimulateOptions) error {
 	k := &rekeyer{w: w, r: r, every: every, options: o}
 	if every > 0 {
@@ -105,7 +112,7 @@ type rekeyer struct {
 	every    lockstep.Tick
 	options  SimulateOptions
 	survey   survey
-	follower *lockstep.Follower // nil if keyframes are only dropped
+	follower *lockstep.Follower // nil if keyframes are only removed
 	enc      record.Encoder
 }
 
@@ -162,9 +169,9 @@ func (k *rekeyer) key() error {
 	return k.w.Append(k.enc.Keyframe(sim.Tick(), sim.Hash(), k.r.dec.AppendLast(nil), sim.AppendState(nil)))
 }
 
-// Continue copies what can be read of the file of a match that was interrupted to w, which is flushed and not closed,
-// so that the match can go on in it. It gives each record to log as well, a [host.Recovery]. The Damage says where the
-// file ended; there is none only if the match has ended.
+// Continue copies the readable part of an interrupted match to w and flushes w, so that the match can go on in it. It
+// also gives each record to log, a [host.Recovery]. The Damage says where the file ended. It is nil only if the match
+// has ended.
 func Continue(w *Writer, r *Reader, log lockstep.Log) (*Recovery, error) {
 	var damage *DamageError
 	err := Play(r, nil, func(*record.Record) error {

@@ -10,16 +10,16 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// What may be read in search of a valid block after a damaged one, where each byte may begin one that reaches far: so
-// many bytes, and no more than so many times the file, so that a small hostile file takes little time.
+// Limits of the search for a valid block after a damaged one, in bytes, and in times the size of the file. Any byte may
+// begin a large block, so a small hostile file could otherwise take long.
 const (
 	maxSearch    = 256 << 20
 	searchTimes  = 32
 	searchAlways = 64 << 10
 )
 
-// classify makes the error of the block at r.start, which claims to reach to end, into one that says whether the file
-// only ends too early or is damaged inside.
+// classify turns the error of the block at r.start into one that says whether the file only ends too early or is
+// damaged inside. The block claims to end at end.
 func (r *Reader) classify(err error, end int64) error {
 	if errors.Is(err, ErrLimit) {
 		return r.damage(err)
@@ -33,14 +33,14 @@ func (r *Reader) classify(err error, end int64) error {
 		d.Next, d.NextTick = next, r.tickBefore(next)
 		d.Err = fmt.Errorf("%w inside the file", ErrCorrupt)
 	}
-	if r.failed != nil { // and so nobody knows what comes after
+	if r.failed != nil { // so it is not known what comes after
 		return r.failed
 	}
 	return d
 }
 
-// search returns the offset of a valid batch or segment after the damaged block at r.start, or 0. It looks first where
-// the block claims to end, and then at every byte that one can begin with.
+// search returns the offset of a valid batch or segment after the damaged block at r.start, or 0. It first looks at the
+// claimed end of the block, and then at every byte that can begin one.
 func (r *Reader) search(end int64) int64 {
 	if ok, _ := r.valid(end); ok {
 		return end
@@ -71,8 +71,8 @@ func (r *Reader) search(end int64) int64 {
 	return 0
 }
 
-// valid reports whether a batch or segment with records begins at an offset, given the check that would stand before
-// it, and how many bytes it took to tell.
+// valid reports whether a batch or segment with records begins at an offset, and how many bytes it read to find out. It
+// takes the check from the bytes before the offset.
 func (r *Reader) valid(at int64) (ok bool, cost int64) {
 	if at < prefixSize+checkSize || at >= r.size || !r.plausible(at) {
 		return false, checkSize
@@ -81,8 +81,8 @@ func (r *Reader) valid(at int64) (ok bool, cost int64) {
 	return err == nil && (kind == blockBatch || kind == blockSegment) && len(body) > 0, max(end-at, checkSize)
 }
 
-// tickBefore returns the tick that the valid block at an offset goes on after, if it says so: a segment does, and a
-// batch that begins with a keyframe.
+// tickBefore returns the tick before the valid block at an offset, or 0. A segment names it, and a batch that begins
+// with a keyframe.
 func (r *Reader) tickBefore(at int64) lockstep.Tick {
 	kind, body, _, _, err := r.blockAt(at)
 	if err != nil {
@@ -100,8 +100,7 @@ func (r *Reader) tickBefore(at int64) lockstep.Tick {
 	return 0
 }
 
-// plausible reports whether what is at an offset begins as a batch or a segment does. It spares reading most of what
-// cannot be one.
+// plausible reports whether the bytes at an offset begin like a batch or a segment. It saves reading most other places.
 func (r *Reader) plausible(at int64) bool {
 	var b [48]byte
 	p := b[:min(int64(len(b)), r.size-at)]
@@ -126,5 +125,5 @@ func (r *Reader) plausible(at int64) bool {
 	return kind == blockSegment && len(body) > 8 && bytes.HasPrefix(body[8:], []byte(zstdMagic)[:min(len(zstdMagic), len(body)-8)])
 }
 
-// zstdMagic is what compressed bytes begin with.
+// zstdMagic begins all compressed bytes.
 const zstdMagic = "\x28\xb5\x2f\xfd"

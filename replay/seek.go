@@ -11,15 +11,15 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A mark is a keyframe of the tick that the frames before it lead up to, so that a follower can begin there.
+// A mark is a keyframe of the tick of the last frame before it, so that a follower can begin there.
 type mark struct {
 	tick   lockstep.Tick
 	offset int64 // of its block
 	at     int   // where it is in the block's records
 }
 
-// Index returns the tick of every keyframe that Seek can go to, in order: from the file's index, or if there is none,
-// from reading the whole file. It returns as many as there are before the file cannot be read on.
+// Index returns the tick of every keyframe that Seek can go to, in order. Without an index in the file it reads the
+// whole file. It returns the keyframes before any damage.
 func (r *Reader) Index() []lockstep.Tick {
 	marks := r.marks()
 	ticks := make([]lockstep.Tick, len(marks))
@@ -29,9 +29,9 @@ func (r *Reader) Index() []lockstep.Tick {
 	return ticks
 }
 
-// Seek goes to the last keyframe that is not after a tick and returns its own tick. Next then returns the header, that
-// keyframe, and what follows it, as if the match had begun there; so a follower simulates from the keyframe on. An
-// error of the Reader is forgotten. If the first keyframe is after the tick, Seek goes there.
+// Seek goes to the last keyframe up to a tick, or else to the first one, and returns the keyframe's tick. Next then
+// returns the header, that keyframe, and the records after it, as if the match had begun there, so a follower simulates
+// from the keyframe on. Seek clears an error of the Reader.
 func (r *Reader) Seek(tick lockstep.Tick) (lockstep.Tick, error) {
 	marks := r.marks()
 	if len(marks) > 0 {
@@ -47,7 +47,7 @@ func (r *Reader) Seek(tick lockstep.Tick) (lockstep.Tick, error) {
 	return m.tick, r.seek(m)
 }
 
-// before returns the last mark that is not after a tick, or else the first.
+// before returns the last mark up to a tick, or else the first.
 func before(marks []mark, tick lockstep.Tick) mark {
 	i := sort.Search(len(marks), func(i int) bool { return marks[i].tick > tick })
 	return marks[max(i-1, 0)]
@@ -62,7 +62,7 @@ func (r *Reader) marks() []mark {
 	return s.marks
 }
 
-// seek makes Next return the header and then what is at a mark.
+// seek makes Next return the header and then the records from a mark on.
 func (r *Reader) seek(m mark) error {
 	if r.header == nil {
 		first, err := r.Reopen()
@@ -83,7 +83,7 @@ func (r *Reader) seek(m mark) error {
 	return nil
 }
 
-// land reads the block of a mark, and takes its records from the mark on.
+// land reads the block of a mark, and takes the records from the mark on.
 func (r *Reader) land(m mark) error {
 	r.start, r.began, r.sealed, r.spent = m.offset, false, false, 0
 	kind, body, check, end, err := r.blockAt(m.offset)
@@ -104,7 +104,7 @@ func (r *Reader) land(m mark) error {
 	if t, ok := keyframeTick(r.body); !ok || t != m.tick {
 		return r.damage(fmt.Errorf("%w: no keyframe of tick %d", ErrCorrupt, m.tick))
 	}
-	r.first = m.tick // of what is read of the segment
+	r.first = m.tick // of the records from the mark on
 	return nil
 }
 
@@ -118,22 +118,22 @@ func keyframeTick(records []byte) (lockstep.Tick, bool) {
 	return lockstep.Tick(t), p.Err() == nil && record.Kind(kind) == record.KindKeyframe
 }
 
-// A survey is what a scan finds out.
+// A survey is the result of a scan.
 type survey struct {
 	marks []mark
-	last  lockstep.Tick // that can be read
-	block int           // bytes that a Reader keeps for the largest block
+	last  lockstep.Tick // the last readable one
+	block int           // bytes of a Reader's memory for the largest block
 	state int           // bytes of the largest state
 
 	signatures []signature
 }
 
-// memory returns about how many bytes it takes to simulate the file. What a game keeps beside its state is not known;
-// the example game has 30 times as much.
+// memory returns about how many bytes a simulation of the file needs. The memory of a game besides its state is
+// unknown; the example game has 30 times as much.
 func (s *survey) memory() int { return s.block + 32*s.state }
 
-// scan reads the whole file without simulating, up to its end or to what is wrong with it, which it returns. It stops
-// with ErrLimit at more ticks than a caller who sets that limit may simulate.
+// scan reads the whole file without simulating, up to its end or to an error, which it returns. It stops with ErrLimit
+// at more ticks than the limit allows to simulate.
 func (r *Reader) scan(limit lockstep.Tick) (s survey, err error) {
 	ahead, err := r.Reopen()
 	if err != nil {

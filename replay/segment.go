@@ -14,7 +14,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// A segmentHead is what stands before the compressed bytes of a segment.
+// A segmentHead is the part of a segment before the compressed bytes.
 type segmentHead struct {
 	first lockstep.Tick // the stream's tick before it
 	ticks uint32        // in it
@@ -49,12 +49,12 @@ func parseSegmentHead(body []byte) (h segmentHead, packed []byte, err error) {
 	return segmentHead{lockstep.Tick(first), uint32(ticks), size, binary.LittleEndian.Uint64(body)}, body[8:], nil
 }
 
-// largest returns how many bytes of records so many compressed bytes may stand for.
+// largest returns how many bytes of records a number of compressed bytes may have.
 func largest(packed int) uint64 { return ratioFree + maxRatio*uint64(packed) }
 
 // affordable returns how many bytes of records all segments of a file of size bytes may have together. The states of
-// keyframes do not count: maxRatio bounds them, they take little time for each byte, and those of some games compress
-// better than a hundred times.
+// keyframes do not count: maxRatio limits them, they take little time for each byte, and the states of some games
+// compress to less than a hundredth.
 func affordable(size int64) int64 { return unpackedFree + maxUnpackedRatio*size }
 
 // parseUvarint reads a number of at most max in its smallest form.
@@ -66,7 +66,7 @@ func parseUvarint(b []byte, max uint64) (uint64, []byte, error) {
 	return v, b[n:], nil
 }
 
-// unpack returns a segment's records in dst, which it enlarges to no more than the head says.
+// unpack returns a segment's records in dst, which it enlarges at most to the size in the head.
 func (h *segmentHead) unpack(dst, packed []byte) ([]byte, error) {
 	if uint64(cap(dst)) < h.size {
 		dst = make([]byte, 0, h.size)
@@ -87,8 +87,8 @@ func (h *segmentHead) unpack(dst, packed []byte) ([]byte, error) {
 	return records, nil
 }
 
-// oneFrame returns an error unless packed is exactly one frame of compressed bytes. A decoder would read the frames
-// after it, and pass over some.
+// oneFrame returns an error unless packed is exactly one frame of compressed bytes. A decoder would also read the
+// frames after it, and skip some.
 func oneFrame(packed []byte) error {
 	var h zstd.Header
 	if err := h.Decode(packed); err != nil {
@@ -122,7 +122,7 @@ func oneFrame(packed []byte) error {
 	return nil
 }
 
-// All decoding shares one decoder, which never gives more than the capacity of the slice that it decodes into.
+// All decoding shares one decoder, which never returns more than the capacity of the slice that it decodes into.
 var decompressor = sync.OnceValue(func() *zstd.Decoder {
 	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecodeAllCapLimit(true),
 		zstd.WithDecoderMaxMemory(maxBlock+lockstep.MaxStateSize), zstd.WithDecoderMaxWindow(maxWindow))
@@ -151,7 +151,7 @@ func newCompressor(l zstd.EncoderLevel) func() *zstd.Encoder {
 	})
 }
 
-// takeSegment makes the records of a segment's body the ones that are read next.
+// takeSegment makes the records of a segment's body the next ones.
 func (r *Reader) takeSegment(body []byte) error {
 	h, packed, err := parseSegmentHead(body)
 	if err == nil && r.began && h.first != r.tick {
@@ -175,8 +175,8 @@ func (r *Reader) takeSegment(body []byte) error {
 	return nil
 }
 
-// leaveBlock checks, where the records of a block end, that it held the ticks that it claims, and that all segments so
-// far have no more records than the file may have.
+// leaveBlock checks at the end of a block that it had its claimed ticks, and that the segments so far do not exceed the
+// limit of their records.
 func (r *Reader) leaveBlock() error {
 	if !r.sealed {
 		return nil
@@ -191,7 +191,7 @@ func (r *Reader) leaveBlock() error {
 	return nil
 }
 
-// sealBody returns the body of a segment of records, or nil if they compress too well to be one.
+// sealBody returns the body of a segment of records, or nil if they compress better than a segment may.
 func sealBody(dst, records []byte, first lockstep.Tick, ticks uint32, l Level) []byte {
 	h := segmentHead{first, ticks, uint64(len(records)), xxhash.Sum64(records)}
 	dst = h.append(dst)
@@ -203,7 +203,7 @@ func sealBody(dst, records []byte, first lockstep.Tick, ticks uint32, l Level) [
 	return dst
 }
 
-// A Level says how hard a Writer tries to make segments small.
+// A Level says how well a Writer compresses segments.
 type Level uint8
 
 // The levels. All decode equally fast.
@@ -213,17 +213,3 @@ const (
 	LevelDefault
 	LevelBetter
 )
-
-// Seal copies the rest of what r reads to w, and closes w. It returns the error of whichever failed.
-func Seal(w *Writer, r *Reader) error {
-	for {
-		if _, err := r.Next(); err == io.EOF {
-			return w.Close()
-		} else if err != nil {
-			return err
-		}
-		if err := w.Append(r.Record()); err != nil {
-			return err
-		}
-	}
-}

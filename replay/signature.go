@@ -11,22 +11,22 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// ErrSignature is wrapped by the error of a file that is not signed by a key, or was changed after it was.
+// ErrSignature is wrapped by the error of a file that has no signature of the key, or was changed after it.
 var ErrSignature = errors.New("not signed so")
 
-// signedWith is what a signature's first byte says: Ed25519.
+// signedWith is the first byte of a signature: Ed25519.
 const signedWith = 1
 
 const signatureSize = 1 + ed25519.PublicKeySize + ed25519.SignatureSize
 
-// signedText returns what is signed.
+// signedText returns the signed bytes.
 func signedText(id lockstep.MatchID, h ContentHash) []byte {
 	return append(append([]byte("samestep replay 1\n"), id[:]...), h[:]...)
 }
 
-// Sign copies the file that r reads to w with a signature of its content hash. It keeps the signatures of other keys,
-// and replaces that of the same key. The match must have ended. Rewriting the file drops all signatures, so sign last;
-// sealing does not change what is signed.
+// Sign copies the file of r to w with a signature of its content hash. It keeps the signatures of other keys, and
+// replaces that of the same key. The match must have ended. Rewriting the file drops all signatures, so sign last;
+// sealing does not change the signed content.
 func Sign(w io.Writer, r *Reader, key ed25519.PrivateKey) error {
 	s, err := readSigned(r)
 	if err != nil {
@@ -54,7 +54,7 @@ func Sign(w io.Writer, r *Reader, key ed25519.PrivateKey) error {
 	return nil
 }
 
-// VerifySignature returns nil if the file that r reads is signed with the private half of key, and as it was then.
+// VerifySignature returns nil if the file of r is signed with the private half of key, and unchanged.
 func VerifySignature(r *Reader, key ed25519.PublicKey) error {
 	s, err := readSigned(r)
 	if err != nil {
@@ -76,21 +76,21 @@ func VerifySignature(r *Reader, key ed25519.PublicKey) error {
 	return err
 }
 
-// holds reports whether a signature whose kind is known is of a content.
+// holds reports whether a signature of a known kind is valid for a content.
 func (s signature) holds(id lockstep.MatchID, content ContentHash) bool {
 	return ed25519.Verify(s.key(), signedText(id, content), s[1+ed25519.PublicKeySize:])
 }
 
-// A Signature is what a file says of one signature.
+// A Signature describes one signature of a file.
 type Signature struct {
-	// Kind is 1 for Ed25519. Others are not known, and so not checked.
+	// Kind is 1 for Ed25519. Other kinds are unknown and not checked.
 	Kind uint8 `json:"kind"`
 
-	// Signer is the public key in hexadecimal digits; it is empty for an unknown kind. Whose key it is, the file cannot
-	// tell.
+	// Signer is the public key in hexadecimal digits, or empty for an unknown kind. The file does not say whose key it
+	// is.
 	Signer string `json:"signer,omitempty"`
 
-	// Signed says that the signature is of this content.
+	// Signed says that the signature is valid for this content.
 	Signed bool `json:"signed"`
 }
 
@@ -107,7 +107,7 @@ func (r *Reader) signed(content ContentHash) []Signature {
 	return all
 }
 
-// A signedFile is what a file's signatures are about.
+// A signedFile is the content of a file for signing.
 type signedFile struct {
 	content    ContentHash
 	end        int64  // offset after the block of the end record
@@ -123,16 +123,13 @@ func readSigned(r *Reader) (*signedFile, error) {
 	}
 	s := &signedFile{}
 	c := newContent()
-	for {
-		rec, err := all.Next()
-		if err == io.EOF {
-			s.content, s.signatures = c.sum(), all.signatures
-			return s, nil
-		}
+	for rec, err := range all.All() {
 		if err != nil {
 			return nil, err
 		}
 		c.add(rec)
 		s.end, s.chain = all.offset, all.chain
 	}
+	s.content, s.signatures = c.sum(), all.signatures
+	return s, nil
 }

@@ -25,7 +25,7 @@ type verifier struct {
 	done  lockstep.Tick
 }
 
-// A stretch is the shortest part that can be verified by itself: from one mark up to the next.
+// A stretch is the shortest part that a worker can verify by itself: from one mark up to the next.
 type stretch struct {
 	from    mark
 	to      *mark // nil for the end of the file
@@ -62,8 +62,8 @@ func (p *verifier) stretches() []stretch {
 	return all
 }
 
-// parallel verifies stretches at the same time, and returns how many from the beginning on are true. The one before the
-// first that is not true does not count, as the fault may be in the keyframe between them.
+// parallel verifies stretches concurrently, and returns how many from the beginning on are right. The one before the
+// first wrong one does not count, as the fault may be in the keyframe between them.
 func (p *verifier) parallel(all []stretch, workers int) int {
 	p.plan = newPlan(len(all), workers)
 	var group sync.WaitGroup
@@ -81,8 +81,7 @@ func (p *verifier) parallel(all []stretch, workers int) int {
 	return len(all)
 }
 
-// walk verifies the stretches from one on, each up to the keyframe that the next begins with, for as long as its worker
-// has more of them.
+// walk verifies the stretches from stretch i on, each up to the keyframe of the next, while its worker has more.
 func (p *verifier) walk(all []stretch, i, worker int) {
 	r, err := p.reader.Reopen()
 	if err == nil && i > 0 {
@@ -102,28 +101,28 @@ func (p *verifier) walk(all []stretch, i, worker int) {
 	}
 }
 
-// A walker verifies one stretch after the other.
+// A walker verifies stretches in order.
 type walker struct {
 	p        *verifier
 	r        *Reader
 	f        *lockstep.Follower
 	begin    lockstep.Tick // where it began
-	later    bool          // that is not the beginning of the match
-	reported lockstep.Tick // up to which there was progress
+	later    bool          // not at the beginning of the match
+	reported lockstep.Tick // last reported progress
 	checked  int           // by the follower, in stretches before
 }
 
-// errAside ends a stretch that cannot be verified by itself.
+// errAside ends a stretch that a worker cannot verify by itself.
 var errAside = errors.New("not to be verified by itself")
 
-// stretch verifies one stretch, up to the keyframe that the next begins with.
+// stretch verifies one stretch, up to the keyframe of the next.
 func (w *walker) stretch(s *stretch, i int) error {
 	for rec, err := range w.r.All() {
 		if err != nil {
 			return err
 		}
 		if w.later && (rec.Kind == record.KindChecksum || rec.Kind == record.KindKeyframe) && rec.Tick < w.begin {
-			return errAside // the state that it is of was before the walk
+			return errAside // of a state before the walk
 		}
 		first := w.f.Simulation() == nil
 		if err := apply(w.f, w.r, rec); err != nil {
@@ -162,7 +161,7 @@ func (w *walker) progress() {
 	w.reported = w.f.Tick()
 }
 
-// progressTicks is how often a worker tells of its progress.
+// progressTicks is the number of ticks between two reports of progress.
 const progressTicks = 256
 
 func (p *verifier) progress(ticks lockstep.Tick) {
@@ -175,7 +174,7 @@ func (p *verifier) progress(ticks lockstep.Tick) {
 	p.options.Progress(p.done, p.survey.last-p.survey.marks[0].tick)
 }
 
-// inOrder verifies from a mark to the end of the file and adds it to v.
+// inOrder verifies from a mark to the end of the file and adds the result to v.
 func (p *verifier) inOrder(from mark, v *Verification) (*Verification, error) {
 	r, err := p.reader.Reopen()
 	if err == nil && from != p.survey.marks[0] {
@@ -187,7 +186,7 @@ func (p *verifier) inOrder(from mark, v *Verification) (*Verification, error) {
 	f := p.game.NewFollower(lockstep.FollowerOptions{})
 	again := v.Checked // before this
 	if again > 0 {
-		again-- // the keyframe to begin with is counted already
+		again-- // the first keyframe is counted already
 	}
 	reported := from.tick
 	for rec, err := range r.All() {
@@ -231,8 +230,8 @@ func (v *Verification) apply(f *lockstep.Follower, r *Reader, rec *record.Record
 	return err
 }
 
-// apply applies a record, and finds a keyframe whose state is not the one that its checksum is of: nothing that follows
-// would tell.
+// apply applies a record. It also finds a keyframe whose state does not have its checksum, which no later record would
+// show.
 func apply(f *lockstep.Follower, r *Reader, rec *record.Record) error {
 	first := f.Simulation() == nil
 	err := f.Apply(rec)
@@ -265,7 +264,7 @@ func (r *Reader) holds(h *lockstep.Header, k *record.Keyframe) bool {
 	return checksum.OfBytes(&sum, r.schema, k.State) == nil && sum.Hash == k.Hash
 }
 
-// odd returns the error of a keyframe whose state is not the one that its checksum is of.
+// odd returns the error of a keyframe whose state does not have its checksum.
 func (r *Reader) odd(t lockstep.Tick) error {
 	return r.damage(fmt.Errorf("%w: keyframe of tick %d: its state is not the one that its checksum is of", ErrCorrupt, t))
 }

@@ -11,8 +11,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// takeOptional takes a block that has no records: an index, a signature, or one of a kind that is not known, which is
-// passed over.
+// takeOptional takes a block without records: an index, a signature, or one of an unknown kind, which it skips.
 func (r *Reader) takeOptional(kind byte, body []byte) error {
 	var err error
 	switch {
@@ -48,8 +47,7 @@ func (r *Reader) takeIndex(body []byte) error {
 	return nil
 }
 
-// meet notes a keyframe if a reader can begin there: it is of the tick that the frames before it lead up to, and the
-// first of that tick.
+// meet notes a keyframe where a reader can begin: it is of the tick of the last frame, and the first of that tick.
 func (r *Reader) meet(t lockstep.Tick) {
 	n := len(r.seekable)
 	if r.partial || r.began && t != r.tick || n > 0 && t <= r.seekable[n-1].tick {
@@ -58,7 +56,7 @@ func (r *Reader) meet(t lockstep.Tick) {
 	r.seekable = append(r.seekable, mark{t, r.start, len(r.records) - len(r.body) - len(r.last)})
 }
 
-// takeSignature checks the form of a signature, and keeps it. Whether it holds, the content tells.
+// takeSignature checks the form of a signature and keeps it. Only the whole content shows whether it is valid.
 func (r *Reader) takeSignature(body []byte) error {
 	switch {
 	case !r.ended:
@@ -83,7 +81,7 @@ func (r *Reader) takeSignature(body []byte) error {
 // A signature is the body of its block: the kind, and for Ed25519 the public key and the signature.
 type signature []byte
 
-// key returns the public key, or nil if the kind is not known.
+// key returns the public key, or nil if the kind is unknown.
 func (s signature) key() ed25519.PublicKey {
 	if s[0] != signedWith {
 		return nil
@@ -91,7 +89,7 @@ func (s signature) key() ed25519.PublicKey {
 	return ed25519.PublicKey(s[1 : 1+ed25519.PublicKeySize])
 }
 
-// parseIndex returns the keyframes of an index that stands at an offset.
+// parseIndex returns the keyframes of an index at an offset.
 func parseIndex(body []byte, at int64) ([]mark, error) {
 	bad := func(format string, args ...any) ([]mark, error) {
 		return nil, fmt.Errorf("%w: index: %s", ErrInvalid, fmt.Sprintf(format, args...))

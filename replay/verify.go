@@ -7,8 +7,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// Play gives the records of a replay to visit, one after the other, each after follower has applied it; either may be
-// nil. It returns nil at the end of the replay, and otherwise the first error of the three.
+// Play gives each record of a replay to follower and then to visit. Either may be nil. It returns nil at the end of the
+// replay, and otherwise the first error of the three.
 func Play(r *Reader, follower *lockstep.Follower, visit func(*record.Record) error) error {
 	for rec, err := range r.All() {
 		if err != nil {
@@ -28,27 +28,26 @@ func Play(r *Reader, follower *lockstep.Follower, visit func(*record.Record) err
 	return nil
 }
 
-// VerifyOptions say how to verify.
+// VerifyOptions set how Verify works.
 type VerifyOptions struct {
-	// MaxTicks is how many ticks are simulated at the most; 0 means what it means in [SimulateOptions]. A longer replay
-	// is refused before it begins.
+	// MaxTicks is the largest number of ticks to simulate; 0 means the default of [SimulateOptions]. Verify refuses a
+	// longer replay before it begins.
 	MaxTicks lockstep.Tick
 
-	// KeepGoing simulates on after a checksum that differs, to tell whether the difference stays.
+	// KeepGoing continues after a checksum that differs, to see whether the difference stays.
 	KeepGoing bool
 
-	// Workers is how many goroutines simulate, each from a keyframe on; 0 means one for each processor, or fewer if
-	// blocks or states are so large that the workers would exceed their memory (docs/limits.md). The result does not
-	// depend on it.
+	// Workers is the number of goroutines that simulate, each from a keyframe on. 0 means one for each processor, or
+	// fewer if blocks or states are so large that the workers would exceed their memory (docs/limits.md). The result
+	// does not depend on it.
 	Workers int
 
-	// Progress is called from time to time with how many ticks were simulated and how many there are, by one goroutine
-	// at a time; nil for nobody.
+	// Progress is called from time to time, by one goroutine at a time, with the number of simulated ticks and of all
+	// ticks. Nil disables it.
 	Progress func(done, all lockstep.Tick)
 }
 
-// A Verification is the result of simulating a replay: what was compared, and what differs. It does not say who was
-// wrong; package desync does.
+// A Verification is the result of Verify: what was compared, and what differs. Package desync decides who was wrong.
 type Verification struct {
 	Header     *lockstep.Header `json:"-"`
 	Ticks      lockstep.Tick    `json:"ticks"`    // simulated
@@ -59,24 +58,24 @@ type Verification struct {
 	Ended      bool             `json:"ended"`    // the end record was reached
 	Reason     string           `json:"reason"`   // what it says
 
-	// First is the first difference, or nil. Stopped tells that the verification ended there.
+	// First is the first difference, or nil. Stopped says that the verification ended there.
 	First   *lockstep.DesyncError `json:"first"`
 	Stopped bool                  `json:"-"`
 
 	// Differences are the first 131,072 differences, in order.
 	Differences []*lockstep.DesyncError `json:"-"`
 
-	// UnknownSignatures are the kinds of the file's signatures that are not known, and so were not checked.
+	// UnknownSignatures are the kinds of the file's signatures that are unknown and were not checked.
 	UnknownSignatures []int `json:"unknown_signatures,omitempty"`
 }
 
-// Verify simulates a replay from its beginning and compares every checksum and keyframe in it. The [Verification]
-// counts what was verified, also when there is an error: the first one that ended the verification, or else, where
-// checksums differ, its First. The Reader is left where it was.
+// Verify simulates a replay from its beginning and compares every checksum and keyframe in it. With an error, the
+// [Verification] counts the part before it. The error is the first one that ended the verification, or else, if
+// checksums differ, its First. Verify does not move the Reader.
 //
-// Where the file has keyframes, stretches from one to another are verified at the same time; each ends by comparing the
-// keyframe that the next one began with. If anything is wrong, the rest is verified again in order, so that the result
-// is always that of a single simulation of the whole match.
+// If the file has several keyframes, workers verify the stretches between them concurrently; each stretch ends by
+// comparing the keyframe of the next one. If anything is wrong, Verify repeats the rest in order, so the result is
+// always that of one simulation of the whole match.
 func Verify(r *Reader, g *lockstep.Game, o VerifyOptions) (*Verification, error) {
 	s, err := r.scan(o.MaxTicks)
 	var damage *DamageError
@@ -88,7 +87,7 @@ func Verify(r *Reader, g *lockstep.Game, o VerifyOptions) (*Verification, error)
 	}
 	p := &verifier{reader: r, game: g, options: o, survey: s}
 	v, found := p.run()
-	if found != nil { // otherwise the index may be wrong, which no stretch can tell by itself
+	if found != nil { // otherwise the index may be wrong, which no stretch shows
 		err = found
 	}
 	for _, s := range s.signatures {
@@ -99,8 +98,7 @@ func Verify(r *Reader, g *lockstep.Game, o VerifyOptions) (*Verification, error)
 	return v, err
 }
 
-// verifyHeader returns the error of a file without a state: if its header can be read, that it is of another game, and
-// otherwise what is wrong with it.
+// verifyHeader returns the error of a file without a state: another game's header, or else err.
 func verifyHeader(r *Reader, g *lockstep.Game, err error) error {
 	first, ferr := r.Reopen()
 	if ferr != nil {

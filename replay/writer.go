@@ -15,42 +15,38 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// maxBatch is how many bytes of records are gathered before they are written, whatever the tick.
+// maxBatch is how many bytes of records make the Writer write a batch, whatever the tick.
 const maxBatch = 64 << 10
 
-// maxPacked is how many bytes of records, besides states, are compressed. More are written as a batch: they would be in
-// memory several times.
+// maxPacked is how many bytes of records, besides states, the Writer compresses. It writes more as a batch, since they
+// would be in memory several times.
 const maxPacked = 2 * maxGathered
 
-// maxGathered is how many bytes of records become a segment at the latest, though no keyframe came.
-const maxGathered = 1 << 20
-
-// WriterOptions say when a Writer writes.
+// WriterOptions set when and how a Writer writes.
 type WriterOptions struct {
-	// FlushTicks is after how many ticks a batch is written: what a crash of the process can lose. 0 means as many as a
-	// second has, 1 each tick by itself.
+	// FlushTicks is the number of ticks in a batch, which a crash of the process can lose. 0 means a second's ticks.
 	FlushTicks uint32
 
-	// Durability says when what was written is made to survive a crash of the machine.
+	// Durability says when the Writer syncs, so that the file survives a crash of the machine.
 	Durability Durability
 
-	// SyncEvery is how often SyncInterval syncs; 0 means each second.
+	// SyncEvery is the time between two syncs of SyncInterval; 0 means a second.
 	SyncEvery time.Duration
 
-	// SegmentTicks makes sealed files: in place of batches the Writer writes compressed segments of at least so many
-	// ticks, each from a keyframe on where keyframes are not too far apart, and at the end an index. Nothing is flushed
+	// SegmentTicks makes sealed files: instead of batches the Writer writes compressed segments of at least that many
+	// ticks, and at the end an index. Segments begin with keyframes unless these are too far apart. Nothing is flushed
 	// in between, so this is for matches that are over; see [Seal].
 	SegmentTicks uint32
 
-	// Level says how hard to compress segments.
+	// Level says how well to compress segments.
 	Level Level
 
-	// WaitForRoom makes a full disk no error: what it did not take is kept in memory, up to a MiB, and written as soon
-	// as there is room; see [Writer.Full].
+	// WaitForRoom makes a full disk no error: the Writer keeps up to a MiB in memory and writes it when there is room;
+	// see [Writer.Full].
 	WaitForRoom bool
 }
 
-// maxWaiting is how many bytes are kept while the disk is full.
+// maxWaiting is how many bytes the Writer keeps while the disk is full.
 const maxWaiting = 1 << 20
 
 // A Writer writes the log of a match as a replay file. It is a [lockstep.Log]. Its first error stays: every later call
@@ -59,39 +55,39 @@ type Writer struct {
 	w       io.Writer
 	options WriterOptions
 	block   []byte   // header space, records, check
-	empty   emptyRun // ticks that have no record yet
+	empty   emptyRun // ticks without a record so far
 	ticks   uint32   // since the last flush
 	chain   uint64   // check of the block before
 	size    int64
 	tick    lockstep.Tick // of the last frame
-	first   lockstep.Tick // of the last frame before what is kept
+	first   lockstep.Tick // of the last frame before block
 	began   bool          // the first keyframe came
 	body    []byte        // of a segment
 	marks   []mark        // of a sealed file
 	ended   bool
-	file    syncFile   // what w is as well, or nil
+	file    syncFile   // w, if it has Sync, or nil
 	commits *committer // syncs it, from the first write on
-	waiting []byte     // what a full disk did not take
+	waiting []byte     // bytes that the full disk refused
 
 	keyframes int   // that were appended
 	states    int   // bytes of the states in block
-	spent     int64 // bytes of records in segments, without states
+	spent     int64 // bytes of records in segments, except states
 	err       error
 }
 
-// headerSpace is what a Writer keeps free before a batch's records.
+// headerSpace is the free space before a batch's records.
 const headerSpace = 1 + maxLengthSize
 
-// NewWriter returns a Writer that writes to w, from the header record on.
+// NewWriter returns a Writer to w. Its first record is the header.
 func NewWriter(w io.Writer, o WriterOptions) *Writer {
 	file, _ := w.(syncFile)
 	o.SyncEvery = cmp.Or(o.SyncEvery, time.Second)
 	return &Writer{w: w, file: file, options: o, block: make([]byte, headerSpace, maxBatch)}
 }
 
-// Append takes one record. It is kept in memory until the batch is full or its ticks are; see [Writer.Flush]. It
-// allocates nothing and waits for no disk, except with [SyncFrame]. A sync that failed in the meantime is an error of
-// the next Append.
+// Append takes one record, and keeps it in memory until the batch has enough bytes or ticks; see [Writer.Flush]. It
+// allocates nothing, and waits for the disk only with [SyncFrame]. The next Append after a failed sync returns its
+// error.
 func (w *Writer) Append(raw []byte) error {
 	if err := w.check(); err != nil {
 		return err
@@ -107,7 +103,7 @@ func (w *Writer) Append(raw []byte) error {
 	return nil
 }
 
-// check returns the Writer's error, or that of a sync beside it.
+// check returns the Writer's error, or that of a concurrent sync.
 func (w *Writer) check() error {
 	if w.err == nil && w.commits.err() != nil {
 		return w.fail(fmt.Errorf("sync: %w", w.commits.err()))
@@ -128,7 +124,7 @@ func (w *Writer) append(raw []byte) error {
 		}
 	case record.KindKeyframe:
 		if w.keyframes == maxKeyframes {
-			return nil // a reader needs the first only
+			return nil // a reader needs only the first
 		}
 		w.keyframes++
 		if err := w.keyframe(raw); err != nil {
@@ -169,8 +165,8 @@ func (w *Writer) begin(raw []byte) error {
 	return w.write(prefix)
 }
 
-// keyframe notes where a keyframe is, and begins a new segment with it if that is due, so that a reader can begin there
-// without what stands before it.
+// keyframe notes the place of a keyframe, and begins a new segment with it if one is due, so that a reader can begin
+// there without the records before it.
 func (w *Writer) keyframe(raw []byte) error {
 	t, ok := keyframeTick(raw)
 	if !ok {
@@ -179,7 +175,7 @@ func (w *Writer) keyframe(raw []byte) error {
 	if !w.began {
 		w.began, w.tick, w.first = true, t, t
 	} else if w.options.SegmentTicks == 0 || t != w.tick || t == w.marks[len(w.marks)-1].tick {
-		return nil // there is no index, or not a place to begin at
+		return nil // no index, or not a place to begin at
 	} else if w.ticks >= w.options.SegmentTicks {
 		if err := w.Flush(); err != nil {
 			return err
@@ -197,8 +193,8 @@ func (w *Writer) flushIfDue() error {
 	return nil
 }
 
-// Flush writes what was appended as a batch, or as a segment. It returns when the operating system has it, which
-// survives a crash of the process, though not of the machine.
+// Flush writes the appended records as a batch, or as a segment. It returns when the operating system has them: they
+// survive a crash of the process, but not of the machine.
 func (w *Writer) Flush() error {
 	if err := w.check(); err != nil {
 		return err
@@ -263,14 +259,14 @@ func (w *Writer) write(b []byte) error {
 	return nil
 }
 
-// Full reports whether the disk is full: what was appended is whole in memory and torn in the file. Whoever sees it
-// should append no more than must be, and call Flush from time to time, until there is room.
+// Full reports whether the disk is full: the records are whole in memory and torn in the file. Until there is room,
+// callers should append as little as possible, and call Flush from time to time.
 func (w *Writer) Full() bool { return len(w.waiting) > 0 }
 
-// Err returns the Writer's error, or that of a sync beside it, and nil while all is well.
+// Err returns the Writer's error, that of a concurrent sync, or nil.
 func (w *Writer) Err() error { return w.check() }
 
-// fail makes an error the Writer's own: nothing is written after it.
+// fail makes err the Writer's error. The Writer writes nothing after it.
 func (w *Writer) fail(err error) error {
 	w.err = writeError(w.size, err)
 	return w.err
@@ -279,12 +275,12 @@ func (w *Writer) fail(err error) error {
 // Size returns how many bytes were written.
 func (w *Writer) Size() int64 { return w.size }
 
-// errClosed is what a closed Writer answers.
+// errClosed is the error of a closed Writer.
 var errClosed = errors.New("replay: the writer is closed")
 
-// Close must be called also after an error. It writes what is left, and makes sure that it is on the disk if the writer
-// that w was made for has a method Sync. It does not close that writer. If the match goes on, the file has no end
-// record, and says so when it is read.
+// Close must be called even after an error. It writes the remaining records, and syncs the destination if it has a
+// method Sync. It does not close the destination. If the match has not ended, the file has no end record, and readers
+// say so.
 func (w *Writer) Close() error {
 	if errors.Is(w.err, errClosed) {
 		return w.err
@@ -304,7 +300,7 @@ func (w *Writer) Close() error {
 	return nil
 }
 
-// finish writes what is left, and the index of a sealed file.
+// finish writes the remaining records, and the index of a sealed file.
 func (w *Writer) finish() error {
 	if err := w.Flush(); err != nil {
 		return err
