@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
@@ -69,25 +68,21 @@ func ExampleReader() {
 		fmt.Println(err)
 		return
 	}
-	for {
-		raw, err := r.Next()
-		if err == io.EOF {
-			break
-		}
+	for raw, err := range r.All() {
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
-		switch raw.Kind {
-		case record.KindFrame:
-			fmt.Printf("tick %d: %d command\n", raw.Tick, len(raw.Frame.Commands))
-		case record.KindEnd:
+		for _, c := range raw.Frame.Commands {
+			fmt.Printf("tick %d: a command of player %d\n", raw.Tick, c.Player)
+		}
+		if raw.Kind == record.KindEnd {
 			fmt.Printf("tick %d: %s\n", raw.Tick, raw.Text)
 		}
 	}
 	// Output:
-	// tick 1: 1 command
-	// tick 51: 1 command
+	// tick 1: a command of player 255
+	// tick 51: a command of player 0
 	// tick 100: time is up
 }
 
