@@ -12,7 +12,7 @@ const (
 	deterministicMarker = "//samestep:deterministic"
 )
 
-// An allow is a comment that lets one rule be broken in one place, for a reason.
+// An allow is a comment that permits breaking one rule in one place, for a reason.
 type allow struct {
 	rule     string
 	comment  *ast.Comment
@@ -20,8 +20,8 @@ type allow struct {
 	used     bool
 }
 
-// findAllows reads the comments: before the package clause one is for the file, in a declaration's comment for that
-// declaration, else for its own line, or for the next if there is nothing else on its own.
+// findAllows reads the comments. One before the package clause covers the file, one in a declaration's comment the
+// declaration, and any other its own line, or the next line if it stands alone.
 func (p *program) findAllows() {
 	for _, f := range p.files {
 		code := p.codeLines(f)
@@ -52,7 +52,7 @@ func (p *program) addAllow(f *ast.File, g *ast.CommentGroup, c *ast.Comment, tex
 	p.allows = append(p.allows, a)
 }
 
-// allowed returns what an allow comment covers.
+// allowed returns the range that an allow comment covers.
 func (p *program) allowed(f *ast.File, g *ast.CommentGroup, c *ast.Comment, code map[int]bool) (from, to token.Pos) {
 	if c.End() < f.Package {
 		return f.FileStart, f.FileEnd
@@ -82,7 +82,7 @@ func (p *program) allowed(f *ast.File, g *ast.CommentGroup, c *ast.Comment, code
 	return from, to
 }
 
-// codeLines returns the lines on which something else than a comment begins or ends.
+// codeLines returns the lines on which anything but a comment begins or ends.
 func (p *program) codeLines(f *ast.File) map[int]bool {
 	lines := map[int]bool{}
 	file := p.Fset.File(f.FileStart)
@@ -99,7 +99,7 @@ func (p *program) codeLines(f *ast.File) map[int]bool {
 	return lines
 }
 
-// forgive takes away the issues that are allowed, and complains of allowances that nothing needs.
+// forgive removes allowed issues, and reports allow comments that nothing needs.
 func (p *program) forgive() {
 	for _, n := range p.nodes {
 		n.issues = slices.DeleteFunc(n.issues, p.allow)

@@ -31,7 +31,7 @@ Functions that are given to lockstep.Rules as Step, New, Derive or Validate, tho
 	return a
 }
 
-// An issue is a place where a rule is broken.
+// An issue is a place where code breaks a rule.
 type issue struct {
 	rule     string
 	pos, end token.Pos
@@ -40,7 +40,8 @@ type issue struct {
 	fixes    []analysis.SuggestedFix
 }
 
-// A node is what can be reached: a function, a package-level variable with its initializer, or a function literal.
+// A node is anything that code can reach: a function, a package-level variable with its initializer, or a function
+// literal.
 type node struct {
 	object types.Object // nil for a literal
 	bodies []ast.Node
@@ -70,7 +71,7 @@ type program struct {
 	written  map[*types.Var]bool    // fields that the package writes
 }
 
-// run returns how many functions of simulations are named in a package.
+// run returns the number of functions of simulations that a package names.
 func run(pass *analysis.Pass, all bool) int {
 	if isStandard(pass.Pkg.Path()) || len(pass.Files) == 0 {
 		return 0 // the standard library has a table of its own
@@ -118,7 +119,7 @@ func (p *program) findParents(f *ast.File) {
 	})
 }
 
-// collect makes a node of every function and package-level variable.
+// collect adds a node for every function and package-level variable.
 func (p *program) collect() {
 	for _, f := range p.files {
 		for _, d := range f.Decls {
@@ -165,7 +166,7 @@ func (p *program) add(n *node) {
 	p.nodes = append(p.nodes, n)
 }
 
-// findInits makes who reads a variable depend on what init writes into it.
+// findInits makes readers of a variable depend on the init functions that write it.
 func (p *program) findInits() {
 	for _, init := range p.inits {
 		for v := range p.directWrites(init) {
@@ -187,12 +188,12 @@ func (p *program) literal(lit *ast.FuncLit) *node {
 	return n
 }
 
-// report notes an issue of a node.
+// report adds an issue of a node.
 func (n *node) report(rule string, at ast.Node, what string, fixes ...analysis.SuggestedFix) {
 	n.issues = append(n.issues, issue{rule: rule, pos: at.Pos(), end: at.End(), what: what, fixes: fixes})
 }
 
-// report notes an issue that counts whether something reaches it or not.
+// report adds an issue that counts even if nothing reaches it.
 func (p *program) report(rule string, at ast.Node, what string) {
 	p.always = append(p.always, issue{rule: rule, pos: at.Pos(), end: at.End(), what: what})
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// isLocalLiteral reports whether a call is of a literal, or of a variable of the node that holds one.
+// isLocalLiteral reports whether a call is of a function literal, or of a variable of the node that has one.
 func (p *program) isLocalLiteral(n *node, call *ast.CallExpr) bool {
 	if _, ok := ast.Unparen(call.Fun).(*ast.FuncLit); ok {
 		return true
@@ -49,7 +49,7 @@ func (p *program) isPureCall(call *ast.CallExpr) bool {
 	return false
 }
 
-// effectsOf returns what a call changes, as far as it has a name.
+// effectsOf returns the named places that a call changes.
 func (p *program) effectsOf(call *ast.CallExpr) effects {
 	fn := p.namedFunc(call.Fun)
 	if fn != nil && fn.Pkg() == p.Pkg && !isMethodOfInterface(fn) {
@@ -71,7 +71,7 @@ func (p *program) effectsOf(call *ast.CallExpr) effects {
 	return n.effects
 }
 
-// literalEffects notes what a call of a function literal, or of a variable that holds one, changes.
+// literalEffects adds what a call of a function literal, or of a variable with one, changes.
 func (p *program) literalEffects(n *node, call *ast.CallExpr) {
 	lit, _ := ast.Unparen(call.Fun).(*ast.FuncLit)
 	if v := p.variable(call.Fun); v != nil {

@@ -5,21 +5,21 @@ import (
 	"go/types"
 )
 
-// A given is an expression that a field of lockstep.Rules is set to, and the node of its issues.
+// A given is an expression assigned to a field of lockstep.Rules, and the node of its issues.
 type given struct {
 	value ast.Expr
 	node  *node
 }
 
-// findCaptured looks for what the functions of a game keep beside the state without a variable of the package: in
-// variables of the function around them, and in what a method is bound to.
+// findCaptured finds data that the functions of a game keep outside of the state and of package variables: in variables
+// of the enclosing function, and in receivers of method values.
 func (p *program) findCaptured() {
 	for _, g := range p.given {
 		p.captured(g.node, g.value, map[*types.Func]bool{})
 	}
 }
 
-// captured looks at an expression of a function that outlives the call in which it is made.
+// captured examines an expression of a function that outlives the call that makes it.
 func (p *program) captured(n *node, e ast.Expr, seen map[*types.Func]bool) {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.FuncLit:
@@ -43,7 +43,7 @@ func (p *program) captured(n *node, e ast.Expr, seen map[*types.Func]bool) {
 	}
 }
 
-// capturedByMade looks at the functions that a function returns.
+// capturedByMade examines the functions that a function returns.
 func (p *program) capturedByMade(n *node, seen map[*types.Func]bool) {
 	for _, body := range n.bodies {
 		ast.Inspect(body, func(at ast.Node) bool {
@@ -60,7 +60,7 @@ func (p *program) capturedByMade(n *node, seen map[*types.Func]bool) {
 	}
 }
 
-// capturedBy reports variables of the functions around a literal that it changes.
+// capturedBy reports variables of enclosing functions that a literal changes.
 func (p *program) capturedBy(n *node, lit *ast.FuncLit) {
 	around := func(o types.Object) *types.Var {
 		v, ok := o.(*types.Var)
@@ -76,7 +76,7 @@ func (p *program) capturedBy(n *node, lit *ast.FuncLit) {
 	}
 }
 
-// boundTo reports a method value whose method changes a field of what it is bound to.
+// boundTo reports a method value whose method changes a field of its receiver.
 func (p *program) boundTo(n *node, e *ast.SelectorExpr) {
 	s := p.TypesInfo.Selections[e]
 	if s == nil || s.Kind() != types.MethodVal {
@@ -101,7 +101,7 @@ func (p *program) boundTo(n *node, e *ast.SelectorExpr) {
 	}
 }
 
-// methodValue gives the variable that a method which may change it is bound to, to be called later.
+// methodValue gives the variable to which a method that may change it is bound, for a later call.
 func (p *program) methodValue(e *ast.SelectorExpr, give func(ast.Expr)) {
 	s := p.TypesInfo.Selections[e]
 	if s == nil || s.Kind() != types.MethodVal || !types.Identical(s.Type(), p.typeOf(e)) {

@@ -1,24 +1,24 @@
-// Package determinism finds, before anyone plays, what would make two machines compute different matches: an analyzer for
-// the code of lockstep simulations.
+// Package determinism is an analyzer for the code of lockstep simulations. It finds code that would make two machines
+// compute different matches, before anyone plays.
 //
-// Checked are the functions that a game gives to lockstep.Rules as New, Step, Derive, Validate and SelfTest, functions and packages
-// with the comment
+// It checks the functions that a game sets as New, Step, Derive, Validate and SelfTest in lockstep.Rules, functions and
+// packages with the comment
 //
 //	//samestep:deterministic
 //
-// and all that these call, in their own package and in others: what is found elsewhere is reported at the call. Function
-// values are followed to all places that name them, interface methods to all types in sight. What cannot be followed is
-// itself a finding, "unseen". The types of states, configurations and commands are checked, too.
+// and everything that these call, in their own package and in others; findings in other packages are reported at the call.
+// It follows function values to all places that name them, and interface methods to all visible types. A call that it
+// cannot follow is itself a finding, "unseen". It also checks the types of states, configurations and commands.
 //
-// docs/determinism-rules.md has the rules, each with what it finds and what to write instead. A finding that is known to be
-// harmless is allowed by a comment that says why:
+// docs/determinism-rules.md lists the rules, with their findings and what to write instead. A comment with a reason allows
+// a harmless finding:
 //
 //	//samestep:allow sort kinds are unique
 //
-// It is for its own line, or for the next if it stands alone, for a declaration in whose comment it stands, or for a file
-// before whose package clause it stands. One without a reason, or one that nothing needs, is itself a finding.
+// It covers its own line, or the next if it stands alone, or the declaration whose comment it is in, or the whole file if it
+// stands before the package clause. A comment without a reason, and one that nothing needs, is itself a finding.
 //
-// [Analyzer] is a plain go/analysis analyzer; [Vet] runs it on packages, and so does the command, alone or under go vet:
+// [Analyzer] is a go/analysis analyzer. [Vet] runs it on packages, and so does the command, alone or under go vet:
 //
 //	samestep vet ./...
 //	go vet -vettool=$(which samestep) ./...

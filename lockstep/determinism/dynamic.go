@@ -5,8 +5,8 @@ import (
 	"go/types"
 )
 
-// dynamic resolves the call of an interface's method to the methods of all types in sight that have it: those of this
-// package and of the packages that it imports.
+// dynamic resolves the call of an interface's method to the methods of all visible types: those of this package and of
+// its imports.
 func (p *program) dynamic(n *node, id *ast.Ident, method *types.Func, iface types.Type) {
 	if isStandard(method.Pkg().Path()) && method.Pkg().Path() != "reflect" {
 		iface = method.Signature().Recv().Type()
@@ -36,7 +36,7 @@ func (p *program) dynamic(n *node, id *ast.Ident, method *types.Func, iface type
 	}
 }
 
-// methodOf returns the method of a type that stands for an interface's, or nil if it is not one of that interface.
+// methodOf returns the method of a type that implements an interface's method, or nil.
 func methodOf(t types.Type, iface *types.Interface, method *types.Func) *types.Func {
 	if named, ok := types.Unalias(t).(*types.Named); ok && named.TypeParams() != nil {
 		// A generic type: by the name alone, as it has no method set before it is used.
@@ -59,7 +59,7 @@ func methodOf(t types.Type, iface *types.Interface, method *types.Func) *types.F
 	return m.Origin()
 }
 
-// instance reaches the methods of a type argument that its constraint names.
+// instance adds the methods of type arguments that the constraint names.
 func (p *program) instance(n *node, id *ast.Ident) {
 	inst, ok := p.TypesInfo.Instances[id]
 	if !ok {
@@ -84,7 +84,7 @@ func (p *program) instance(n *node, id *ast.Ident) {
 	}
 }
 
-// functionField resolves the use of a field that holds a function to all functions that the package puts into it.
+// functionField resolves the call of a field of function type to all functions that the package assigns to it.
 func (p *program) functionField(n *node, id *ast.Ident, field *types.Var) {
 	field = field.Origin()
 	if !is[*types.Signature](field.Type()) || field.Pkg() != p.Pkg || !p.isCalled(id) {
@@ -105,7 +105,7 @@ func (p *program) functionField(n *node, id *ast.Ident, field *types.Var) {
 	}
 }
 
-// isCalled reports whether a field's name is what a call calls.
+// isCalled reports whether a field's name is the function of a call.
 func (p *program) isCalled(id *ast.Ident) bool {
 	sel, ok := p.parents[id].(*ast.SelectorExpr)
 	if !ok {
@@ -115,7 +115,7 @@ func (p *program) isCalled(id *ast.Ident) bool {
 	return ok && call.Fun == ast.Expr(sel)
 }
 
-// localFuncs are the function literals behind names that are set in one place, and all that is put into fields.
+// localFuncs has the function literals assigned to variables, and all values assigned to fields.
 type localFuncs struct {
 	vars   map[*types.Var]*ast.FuncLit
 	fields map[*types.Var][]ast.Expr
@@ -139,7 +139,7 @@ func (p *program) findLocalFuncs() {
 	}
 }
 
-// setFunc notes that a function is put into a variable or a field.
+// setFunc notes the assignment of a function to a variable or a field.
 func (p *program) setFunc(left, right ast.Expr) {
 	switch left := ast.Unparen(left).(type) {
 	case *ast.Ident:

@@ -8,28 +8,28 @@ import (
 	"strings"
 )
 
-// writer is the fact that a function of another package changes something that outlives it.
+// writer is the fact that a function of another package changes something that outlives its call.
 type writer struct{}
 
 func (*writer) AFact() {}
 
 func (*writer) String() string { return "writer" }
 
-// A place is a variable or a field of whatever value, or its elements.
+// A place is a variable, or a field of any value, or its elements.
 type place struct {
 	v        *types.Var
 	elements bool
 }
 
-// effects are what a node changes, itself or by what it calls.
+// effects are the changes that a node makes, itself or by its calls.
 type effects struct {
-	any     bool           // something that outlives the call
-	writes  map[place]bool // what, as far as it has a name
-	outer   map[place]bool // values of which a part is changed
+	any     bool           // it changes something that outlives the call
+	writes  map[place]bool // changed places that have a name
+	outer   map[place]bool // values with a changed part
 	callees []*node
 }
 
-// findEffects notes what a node changes itself, and what it calls.
+// findEffects notes the changes and the calls of a node.
 func (p *program) findEffects(n *node) {
 	n.writes, n.outer = map[place]bool{}, map[place]bool{}
 	for _, body := range n.bodies {
@@ -64,7 +64,7 @@ func assigned(at ast.Node) []ast.Expr {
 	return nil
 }
 
-// spreadEffects adds to each node the effects of all that it calls.
+// spreadEffects adds to each node the effects of its callees.
 func (p *program) spreadEffects() {
 	for changed := true; changed; {
 		changed = false
@@ -90,7 +90,7 @@ func merge(to, from map[place]bool) bool {
 	return len(to) > before
 }
 
-// noteWrite notes that an expression is assigned to.
+// noteWrite notes an assignment to an expression.
 func (p *program) noteWrite(n *node, e ast.Expr) {
 	if e == nil || isBlank(e) {
 		return
@@ -113,7 +113,7 @@ func (p *program) noteWrite(n *node, e ast.Expr) {
 	p.containers(e, func(w place) { n.outer[w] = true })
 }
 
-// placeAt returns the place that an expression stands for.
+// placeAt returns the place that an expression denotes.
 func (p *program) placeAt(e ast.Expr) (place, bool) {
 	e = ast.Unparen(e)
 	if index, ok := e.(*ast.IndexExpr); ok {
@@ -129,7 +129,7 @@ func (p *program) placeAt(e ast.Expr) (place, bool) {
 	return place{v.Origin(), false}, true
 }
 
-// containers gives the values that an expression is a part of, up to a pointer.
+// containers gives the values of which an expression is a part, up to a pointer.
 func (p *program) containers(e ast.Expr, give func(place)) {
 	for {
 		var x ast.Expr
@@ -151,7 +151,7 @@ func (p *program) containers(e ast.Expr, give func(place)) {
 	}
 }
 
-// outlives reports whether what an expression stands for may live longer than a call of the node.
+// outlives reports whether the variable that an expression denotes may outlive a call of the node.
 func (p *program) outlives(n *node, e ast.Expr) bool {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.Ident:
@@ -175,7 +175,7 @@ func (n *node) declares(v *types.Var) bool {
 	return slices.ContainsFunc(n.bodies, func(b ast.Node) bool { return b.Pos() <= v.Pos() && v.Pos() < b.End() })
 }
 
-// isFresh reports whether an expression is a variable that the node made with make or as a literal.
+// isFresh reports whether an expression is a variable that the node set with make or to a literal.
 func (p *program) isFresh(n *node, e ast.Expr) bool {
 	v := p.variable(e)
 	if v == nil || !n.declares(v) {
@@ -206,10 +206,10 @@ func (p *program) isFresh(n *node, e ast.Expr) bool {
 	return fresh
 }
 
-// pureStandard are packages of the standard library whose functions change nothing but what they are called on.
+// pureStandard has the packages of the standard library whose functions change only their receivers.
 var pureStandard = strings.Fields("cmp errors math math/bits strconv strings unicode unicode/utf8 unicode/utf16")
 
-// pureNames are functions of other packages that change nothing.
+// pureNames has functions of other packages that change nothing.
 var pureNames = map[string]bool{
 	"fmt.Sprint": true, "fmt.Sprintf": true, "fmt.Sprintln": true, "fmt.Errorf": true,
 	"slices.Contains": true, "slices.Index": true, "slices.Max": true, "slices.Min": true, "slices.Equal": true,
@@ -219,7 +219,7 @@ var pureNames = map[string]bool{
 	"bytes.Equal": true, "bytes.Compare": true,
 }
 
-// called notes what a call may change.
+// called notes the changes that a call may make.
 func (p *program) called(n *node, call *ast.CallExpr) {
 	if p.isConversion(call) {
 		return
@@ -244,7 +244,7 @@ func (p *program) called(n *node, call *ast.CallExpr) {
 	}
 }
 
-// argumentsWritten notes that a function of which nothing more is known may change what it is called on and is given.
+// argumentsWritten notes that an unknown function may change its receiver and its arguments.
 func (p *program) argumentsWritten(n *node, call *ast.CallExpr) {
 	if sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok && p.TypesInfo.Selections[sel] != nil {
 		if w, ok := p.placeAt(sel.X); ok && byPointer(p.namedFunc(call.Fun)) && !is[*types.Pointer](p.typeOf(sel.X)) {

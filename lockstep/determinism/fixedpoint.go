@@ -10,13 +10,13 @@ import (
 	"golang.org/x/tools/go/analysis"
 )
 
-// The scale of an expression is how many of its bits stand behind the point: all of a fixed-point number's, none of a
-// count that was converted to its type, fewer after a division by a power of two. A native product is right if the scales
-// of its factors are together no more than those of the type, and a quotient if the divisor has at most half of them. So "Q(n) * One" and
-// "(x/(1<<16)) * (y/(1<<16))" are right, and "x * y" is not.
+// The scale of an expression is the number of its bits after the point: all of a fixed-point number's, none of a count
+// that was converted to its type, fewer after a division by a power of two. A native product is right if the scales of
+// its factors add up to no more than that of the type, and a quotient if the divisor has at most half of it. So "Q(n) *
+// One" and "(x/(1<<16)) * (y/(1<<16))" are right, and "x * y" is not.
 
-// fractionBits returns the bits behind the point of a fixed-point type of another package, which by the convention of
-// package state has a method FractionBits, or 0.
+// fractionBits returns the bits after the point of a fixed-point type of another package, or 0. By the convention of
+// package state, such a type has a method FractionBits.
 func (p *program) fractionBits(t types.Type) int {
 	named, ok := types.Unalias(t).(*types.Named)
 	if !ok || named.Obj().Pkg() == p.Pkg || !isKind(named, types.IsInteger) {
@@ -28,7 +28,7 @@ func (p *program) fractionBits(t types.Type) int {
 	return 32 // the number itself cannot be seen from another package; scales are relative to it
 }
 
-// fixedOperation looks at an operation on fixed-point numbers.
+// fixedOperation examines an operation on fixed-point numbers.
 func (p *program) fixedOperation(n *node, at ast.Node, op token.Token, x, y ast.Expr) {
 	t := p.typeOf(x)
 	full := p.fractionBits(t)
@@ -61,8 +61,8 @@ func (p *program) fixedOperation(n *node, at ast.Node, op token.Token, x, y ast.
 	}
 }
 
-// isWhole reports whether an expression is a count that was converted to a fixed-point type, or a constant that is not 0
-// and does not come from one.
+// isWhole reports whether an expression is a count that was converted to a fixed-point type, or a constant other than 0
+// that does not come from one.
 func (p *program) isWhole(e ast.Expr) bool {
 	e = ast.Unparen(e)
 	if v := p.constant(e); v != nil {
@@ -73,8 +73,8 @@ func (p *program) isWhole(e ast.Expr) bool {
 	return ok && p.isConversion(call) && p.scale(e, 32) == 0
 }
 
-// isUnit reports whether an expression is a constant such as 3*fixed.One, which only makes sense beside a count, whatever
-// type that has.
+// isUnit reports whether an expression is a constant such as 3*fixed.One, which only makes sense next to a count of any
+// type.
 func (p *program) isUnit(e ast.Expr) bool {
 	v := p.constant(e)
 	if v == nil || !p.mentionsFixed(e) {
@@ -89,7 +89,7 @@ func (p *program) isZero(e ast.Expr) bool {
 	return v != nil && v.Kind() == constant.Int && constant.Sign(v) == 0
 }
 
-// isCounted reports whether a quotient is at once converted to a plain integer, as "how many times" is.
+// isCounted reports whether a quotient is at once converted to a plain integer, as in "how many times".
 func (p *program) isCounted(at ast.Node) bool {
 	for {
 		switch outer := p.parents[at].(type) {
@@ -103,7 +103,7 @@ func (p *program) isCounted(at ast.Node) bool {
 	}
 }
 
-// scale returns the bits behind the point of an expression.
+// scale returns the bits after the point of an expression.
 func (p *program) scale(e ast.Expr, full int) int {
 	e = ast.Unparen(e)
 	if v := p.constant(e); v != nil {
@@ -131,8 +131,8 @@ func (p *program) scale(e ast.Expr, full int) int {
 	return full
 }
 
-// scaleOfConversion is the scale of an integer that becomes a fixed-point number: a count, unless it was made from parts
-// of one.
+// scaleOfConversion returns the scale of an integer that becomes a fixed-point number: 0 for a count, unless it
+// consists of parts of a fixed-point number.
 func (p *program) scaleOfConversion(arg ast.Expr, full int) int {
 	if p.fractionBits(p.typeOf(arg)) != 0 {
 		return p.scale(arg, full)
@@ -189,7 +189,7 @@ func powerOfTwo(v constant.Value) int {
 	return bits.TrailingZeros64(n)
 }
 
-// mentionsFixed reports whether a fixed-point number is part of an expression, types aside.
+// mentionsFixed reports whether an expression contains a fixed-point number.
 func (p *program) mentionsFixed(e ast.Expr) bool {
 	return contains(e, func(n ast.Node) bool {
 		id, _ := n.(*ast.Ident)
@@ -201,7 +201,7 @@ func (p *program) mentionsFixed(e ast.Expr) bool {
 	})
 }
 
-// methodFix suggests to call a method of the type.
+// methodFix suggests a call of the type's method.
 func (p *program) methodFix(at ast.Node, method string, x, y ast.Expr, t types.Type) []analysis.SuggestedFix {
 	o, _, _ := types.LookupFieldOrMethod(t, false, nil, method)
 	if fn, ok := o.(*types.Func); !ok || fn.Signature().Params().Len() != 1 || !types.Identical(p.typeOf(x), t) {

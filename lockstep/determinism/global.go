@@ -8,15 +8,16 @@ import (
 	"strings"
 )
 
-// mutable is the fact that a variable of another package is changed after its package was initialized.
+// mutable is the fact that a variable of another package changes after its package was initialized.
 type mutable struct{}
 
 func (*mutable) AFact() {}
 
 func (*mutable) String() string { return "mutable" }
 
-// variableAt returns the variable, of those that wanted tells, of which an expression is a part, up to a pointer that it
-// does not hold itself, or nil. If what is behind the expression counts, a local variable stands for what it was set to.
+// variableAt returns the wanted variable of which an expression is a part, up to a pointer that the variable does not
+// contain itself, or nil. If behind is set, the memory behind the expression counts, and a local variable stands for
+// the values assigned to it.
 func (p *program) variableAt(e ast.Expr, behind bool, wanted func(types.Object) *types.Var) *types.Var {
 	for ; ; behind = true {
 		switch u := ast.Unparen(e).(type) {
@@ -43,8 +44,8 @@ func (p *program) variableAt(e ast.Expr, behind bool, wanted func(types.Object) 
 	}
 }
 
-// sharedWith returns the variable with which a local one shares what is behind it: its list, map or pointer was always
-// taken from there.
+// sharedWith returns the variable with which a local variable shares a list, map or pointer: all its values come from
+// there.
 func (p *program) sharedWith(id *ast.Ident, wanted func(types.Object) *types.Var) (shared *types.Var) {
 	v := p.variable(id)
 	if v == nil || p.sharing[v] || !isCore[*types.Slice](v.Type()) && !isCore[*types.Map](v.Type()) && !is[*types.Pointer](v.Type()) {
@@ -72,12 +73,12 @@ func globalVar(o types.Object) *types.Var {
 	return v
 }
 
-// globalWrites gives the package-level variables that a node of the syntax changes.
+// globalWrites gives the package-level variables that a syntax node changes.
 func (p *program) globalWrites(at ast.Node, give func(*types.Var, ast.Node)) {
 	p.changes(at, globalVar, give)
 }
 
-// changes gives the variables, of those that wanted tells, that a node of the syntax changes.
+// changes gives the wanted variables that a syntax node changes.
 func (p *program) changes(at ast.Node, wanted func(types.Object) *types.Var, give func(*types.Var, ast.Node)) {
 	look := func(e ast.Expr, behind bool) {
 		if e != nil {
@@ -102,8 +103,8 @@ func (p *program) changes(at ast.Node, wanted func(types.Object) *types.Var, giv
 	}
 }
 
-// isChangedBehind reports whether something may be changed by its address: if it is no struct, if the package changes a
-// field of such structs, or if a call gets it that changes something.
+// isChangedBehind reports whether something may be changed by its address: it is no struct, the package changes a field
+// of such structs, or the address is passed to a call that changes something.
 func (p *program) isChangedBehind(address *ast.UnaryExpr) bool {
 	s, ok := p.typeOf(address.X).Underlying().(*types.Struct)
 	if !ok {
@@ -118,7 +119,7 @@ func (p *program) isChangedBehind(address *ast.UnaryExpr) bool {
 	return ok && !p.isPureCall(call)
 }
 
-// writtenFields returns the fields that the package changes, of whatever value.
+// writtenFields returns the fields that the package changes in any value.
 func (p *program) writtenFields() map[*types.Var]bool {
 	if p.written == nil {
 		p.written = map[*types.Var]bool{}
@@ -134,7 +135,7 @@ func (p *program) writtenFields() map[*types.Var]bool {
 	return p.written
 }
 
-// globalCall looks at calls that change what they are called on or given.
+// globalCall examines calls that change their receivers or arguments.
 func (p *program) globalCall(call *ast.CallExpr, target func(ast.Expr)) {
 	switch p.builtin(call) {
 	case "copy", "delete", "clear":
@@ -171,7 +172,7 @@ func changesList(fn *types.Func) bool {
 	return false
 }
 
-// globalWrite reports a change of a package-level variable, after the initialization.
+// globalWrite reports a change of a package-level variable after initialization.
 func (p *program) globalWrite(n *node, at ast.Node) {
 	if slices.Contains(p.inits, n) {
 		return
@@ -183,7 +184,7 @@ func (p *program) globalWrite(n *node, at ast.Node) {
 	})
 }
 
-// directWrites returns the package-level variables of this package that a node changes itself.
+// directWrites returns the variables of this package that a node changes itself.
 func (p *program) directWrites(n *node) map[*types.Var]bool {
 	found := map[*types.Var]bool{}
 	for _, body := range n.bodies {
@@ -194,7 +195,7 @@ func (p *program) directWrites(n *node) map[*types.Var]bool {
 	return found
 }
 
-// findMutable exports which variables are changed after the initialization.
+// findMutable exports the variables that change after initialization.
 func (p *program) findMutable() {
 	for _, n := range p.nodes {
 		if _, isFunc := n.object.(*types.Func); !isFunc || slices.Contains(p.inits, n) {
@@ -208,7 +209,7 @@ func (p *program) findMutable() {
 	}
 }
 
-// globalRead reports the use of a package-level variable that something changes.
+// globalRead reports the use of a package-level variable that changes.
 func (p *program) globalRead(n *node, id *ast.Ident, v *types.Var) {
 	if isStandard(v.Pkg().Path()) || !p.ImportObjectFact(v, &mutable{}) {
 		return

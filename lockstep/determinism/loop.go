@@ -6,10 +6,10 @@ import (
 	"go/types"
 )
 
-// A change is how a loop changes what outlives it.
+// A change is the way in which a loop changes something that outlives it.
 type change int
 
-// The changes that give the same whatever the order of the elements, as long as all of one variable are of one kind.
+// The changes whose result does not depend on the order of elements, if all changes of one variable are the same.
 const (
 	changeSum     change = iota + 1 // x += n, x |= n, x++: integers, where the order does not matter
 	changeMax                       // x = max(x, n)
@@ -20,13 +20,13 @@ const (
 	changeCollect                   // x = append(x, n), sorted right after the loop
 )
 
-// commutative are the operations of changeSum. All that change one variable must be of one group.
+// commutative has the operations of changeSum. All changes of one variable must be of one group.
 var commutative = map[token.Token]string{
 	token.ADD_ASSIGN: "+", token.SUB_ASSIGN: "+", token.INC: "+", token.DEC: "+",
 	token.OR_ASSIGN: "|", token.AND_ASSIGN: "&", token.AND_NOT_ASSIGN: "&", token.XOR_ASSIGN: "^", token.MUL_ASSIGN: "*",
 }
 
-// A loop is one over a map, whose order must not show.
+// A loop is a loop over a map, whose order must not matter.
 type loop struct {
 	*program
 	stmt    *ast.RangeStmt
@@ -54,7 +54,7 @@ func newLoop(p *program, stmt *ast.RangeStmt) *loop {
 	return l
 }
 
-// reaches returns the first thing in the loop that depends on the order, or nil.
+// reaches returns the first node in the loop that depends on the order, or nil.
 func (l *loop) reaches() ast.Node {
 	if l.stmt.Tok == token.ASSIGN {
 		return l.stmt // the last key stays in the variable
@@ -148,7 +148,7 @@ func (l *loop) jump(s *ast.BranchStmt) {
 	}
 }
 
-// branch knows "if n > x { x = n }".
+// branch recognizes "if n > x { x = n }".
 func (l *loop) branch(s *ast.IfStmt) {
 	l.statement(s.Init)
 	if kind, at := extreme(s); kind != 0 && l.isInteger(at.Lhs[0]) {
@@ -161,7 +161,7 @@ func (l *loop) branch(s *ast.IfStmt) {
 	l.statement(s.Else)
 }
 
-// extreme returns the assignment of an if statement that keeps the greatest or the least.
+// extreme returns the assignment of an if statement that keeps the greatest or the least value.
 func extreme(s *ast.IfStmt) (change, *ast.AssignStmt) {
 	cond, ok := s.Cond.(*ast.BinaryExpr)
 	if !ok || s.Else != nil || len(s.Body.List) != 1 {
@@ -216,7 +216,7 @@ func (l *loop) assignment(s *ast.AssignStmt) {
 	}
 }
 
-// set looks at the assignment "left = right".
+// set examines the assignment "left = right".
 func (l *loop) set(s *ast.AssignStmt, left, right ast.Expr) {
 	if l.isLocal(left) {
 		return

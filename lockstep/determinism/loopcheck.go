@@ -6,7 +6,7 @@ import (
 	"go/types"
 )
 
-// pure requires that evaluating something changes nothing.
+// pure requires that evaluating n changes nothing.
 func (l *loop) pure(n ast.Node) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -31,7 +31,7 @@ func (l *loop) pureExpr(e ast.Expr) {
 	}
 }
 
-// change notes that the loop changes a variable in a way.
+// change notes a change of a variable by the loop.
 func (l *loop) change(at ast.Stmt, target ast.Expr, how changed) {
 	if l.isLocal(target) {
 		return
@@ -67,7 +67,7 @@ func (p *program) placeOf(e ast.Expr) *types.Var {
 	return nil
 }
 
-// readsChanged requires that nothing in the loop reads what it changes, but the change itself.
+// readsChanged requires that nothing in the loop reads a changed variable, except for the change itself.
 func (l *loop) readsChanged() {
 	for n := range ast.Preorder(l.stmt.Body) {
 		id, _ := n.(*ast.Ident)
@@ -108,7 +108,7 @@ func (l *loop) isChange(id *ast.Ident, v *types.Var, how changed) bool {
 	return false
 }
 
-// leaves looks at loops that end before all elements were seen: one way out, the same for whichever element takes it.
+// leaves examines loops that end early: all exits must be the same, whichever element takes them.
 func (l *loop) leaves() {
 	if len(l.changes) > 0 {
 		for _, how := range l.changes {
@@ -145,12 +145,12 @@ func (l *loop) usesInner(e ast.Expr) bool {
 	})
 }
 
-// declares reports whether a variable lives no longer than one pass of the loop.
+// declares reports whether a variable lives no longer than one iteration.
 func (l *loop) declares(o types.Object) bool {
 	return l.stmt.Pos() <= o.Pos() && o.Pos() < l.stmt.Body.End()
 }
 
-// isLocal reports whether an assignment changes only what lives no longer than one pass.
+// isLocal reports whether an assignment changes only variables that live no longer than one iteration.
 func (l *loop) isLocal(e ast.Expr) bool {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.Ident:
@@ -164,8 +164,8 @@ func (l *loop) isLocal(e ast.Expr) bool {
 	return false
 }
 
-// sortsElement reports whether a call sorts the list that is the loop's value, or an element with the loop's key: each is
-// sorted once, whichever comes first.
+// sortsElement reports whether a call sorts the loop's value, or an element at the loop's key: each is sorted once, so
+// the order does not matter.
 func (l *loop) sortsElement(s *ast.ExprStmt, call *ast.CallExpr) bool {
 	if len(call.Args) == 0 || !l.sorts(call, types.ExprString(call.Args[0])) {
 		return false
@@ -187,7 +187,7 @@ func (l *loop) sortsElement(s *ast.ExprStmt, call *ast.CallExpr) bool {
 	return false
 }
 
-// isKey reports whether an expression is the loop's key, which is another one each time.
+// isKey reports whether an expression is the loop's key, which is different in each iteration.
 func (l *loop) isKey(e ast.Expr) bool {
 	id, ok := ast.Unparen(e).(*ast.Ident)
 	return ok && l.key != nil && l.TypesInfo.ObjectOf(id) == l.key

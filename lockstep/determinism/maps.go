@@ -8,15 +8,15 @@ import (
 	"golang.org/x/tools/go/analysis"
 )
 
-// iterators are the functions of package maps that give a map's elements in its order.
+// iterators has the functions of package maps that yield a map's elements in its order.
 var iterators = map[string]bool{"Keys": true, "Values": true, "All": true}
 
-// isIterator reports whether an expression is a call of one of them.
+// isIterator reports whether an expression calls one of them.
 func (p *program) isIterator(e ast.Expr) bool {
 	return iterators[p.standardFunc(e, "maps")]
 }
 
-// mapsCall looks at the use of a function of package maps.
+// mapsCall examines the use of a function of package maps.
 func (p *program) mapsCall(n *node, id *ast.Ident, name string) {
 	if !iterators[name] {
 		return
@@ -52,7 +52,7 @@ func (p *program) mapsCall(n *node, id *ast.Ident, name string) {
 	n.report("maprange", call, types.ExprString(call)+" is not sorted at once")
 }
 
-// callOf returns the call that a function's name is part of, or nil.
+// callOf returns the call to which a function's name belongs, or nil.
 func (p *program) callOf(id *ast.Ident) *ast.CallExpr {
 	at := ast.Node(id)
 	for {
@@ -70,13 +70,14 @@ func (p *program) callOf(id *ast.Ident) *ast.CallExpr {
 	}
 }
 
-// sortedAfterwards reports whether what an expression gives is put into a variable that is sorted before anything else.
+// sortedAfterwards reports whether the value of an expression is assigned to a variable and sorted before any other
+// use.
 func (p *program) sortedAfterwards(e ast.Expr) bool {
 	assign, ok := p.parents[e].(*ast.AssignStmt)
 	return ok && len(assign.Lhs) == 1 && p.sortedNext(assign, types.ExprString(assign.Lhs[0]))
 }
 
-// sortedNext reports whether the first statement after one that mentions a list is one that sorts it.
+// sortedNext reports whether the first statement after one that mentions a list sorts it.
 func (p *program) sortedNext(after ast.Stmt, list string) bool {
 	for _, s := range p.following(after) {
 		if !mentions(s, list) {
@@ -88,7 +89,7 @@ func (p *program) sortedNext(after ast.Stmt, list string) bool {
 	return false
 }
 
-// following returns the statements that follow one in its block.
+// following returns the statements after s in its block.
 func (p *program) following(s ast.Stmt) []ast.Stmt {
 	var list []ast.Stmt
 	switch b := p.parents[s].(type) {
@@ -107,7 +108,7 @@ func (p *program) following(s ast.Stmt) []ast.Stmt {
 	return nil
 }
 
-// sorts reports whether a call sorts a list into an order that does not depend on the one before.
+// sorts reports whether a call sorts a list into an order that does not depend on the old one.
 func (p *program) sorts(e ast.Expr, list string) bool {
 	call, ok := e.(*ast.CallExpr)
 	if !ok || len(call.Args) == 0 || !mentions(call.Args[0], list) {
@@ -128,7 +129,7 @@ func (p *program) sorts(e ast.Expr, list string) bool {
 	return false
 }
 
-// mapLoop looks at a loop over a map, or over an iterator of one.
+// mapLoop examines a loop over a map, or over an iterator of one.
 func (p *program) mapLoop(n *node, loop *ast.RangeStmt) {
 	l := newLoop(p, loop)
 	if why := l.reaches(); why != nil {
@@ -140,7 +141,7 @@ func (p *program) mapLoop(n *node, loop *ast.RangeStmt) {
 	}
 }
 
-// sortedKeys suggests to range over the sorted keys, where the file imports what that takes.
+// sortedKeys suggests to range over the sorted keys, if the file has the necessary imports.
 func (p *program) sortedKeys(loop *ast.RangeStmt) []analysis.SuggestedFix {
 	m, ok := p.typeOf(loop.X).Underlying().(*types.Map)
 	if !ok || loop.Tok != token.DEFINE || !sortable(m.Key()) || !p.hasImports(loop, "maps", "slices") {

@@ -7,18 +7,18 @@ import (
 	"slices"
 )
 
-// Go calls functions from left to right, but leaves open when a variable is read, if a call of the same statement changes
-// it: in "w.gold + w.earn()" the gold may be that before or after. A read that has to come first is one in the arguments of
-// an earlier call, or of the call itself, or on the other side of && and ||.
+// Go calls functions from left to right, but does not define when a variable is read if a call of the same statement
+// changes it: "w.gold + w.earn()" may use the gold from before or after the call. A read is ordered if it is in the
+// arguments of an earlier call or of the call itself, or on the other side of && and ||.
 
-// A read is a value that a statement needs.
+// A read is a value that a statement reads.
 type read struct {
 	at     ast.Expr
 	place  place
 	within []place // values that it is a part of
 }
 
-// evaluation looks at what one statement evaluates together.
+// evaluation examines the expressions that one statement evaluates together.
 func (p *program) evaluation(n *node, s ast.Stmt) {
 	var values, targets []ast.Expr
 	switch s := s.(type) {
@@ -83,12 +83,12 @@ func (p *program) together(n *node, values, targets []ast.Expr) {
 	}
 }
 
-// clashes reports whether a call changes what is read.
+// clashes reports whether a call changes the value of a read.
 func (r read) clashes(by effects) bool {
 	return by.writes[r.place] || by.outer[r.place] || slices.ContainsFunc(r.within, func(w place) bool { return by.writes[w] })
 }
 
-// callsIn returns the calls of functions in an expression, those in function literals aside.
+// callsIn returns the function calls in an expression, except for those in function literals.
 func (p *program) callsIn(e ast.Expr) []*ast.CallExpr {
 	var calls []*ast.CallExpr
 	ast.Inspect(e, func(n ast.Node) bool {
@@ -105,7 +105,7 @@ func (p *program) callsIn(e ast.Expr) []*ast.CallExpr {
 	return calls
 }
 
-// readsOf returns what evaluating an expression reads.
+// readsOf returns the reads of evaluating an expression.
 func (p *program) readsOf(e ast.Expr) []read {
 	var reads []read
 	ast.Inspect(e, func(n ast.Node) bool {
@@ -153,7 +153,7 @@ func (p *program) readsOf(e ast.Expr) []read {
 	return reads
 }
 
-// readsOfTarget returns what has to be read to find the place of an expression.
+// readsOfTarget returns the reads that locate an expression.
 func (p *program) readsOfTarget(e ast.Expr) []read {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.SelectorExpr:
@@ -176,7 +176,7 @@ func (p *program) readsOfTarget(e ast.Expr) []read {
 	}
 }
 
-// takesAddress reports whether a method is called on the address of what stands before it.
+// takesAddress reports whether a method is called on the address of its operand.
 func (p *program) takesAddress(sel *ast.SelectorExpr) bool {
 	s := p.TypesInfo.Selections[sel]
 	if s == nil || s.Kind() != types.MethodVal {
@@ -186,7 +186,7 @@ func (p *program) takesAddress(sel *ast.SelectorExpr) bool {
 	return ok && byPointer(fn) && is[*types.Struct](p.typeOf(sel.X))
 }
 
-// isValue reports whether an expression stands for a value, not for a type, package or function.
+// isValue reports whether an expression is a variable value, not a type, package, function or constant.
 func (p *program) isValue(e ast.Expr) bool {
 	tv, ok := p.TypesInfo.Types[e]
 	if !ok {
@@ -199,7 +199,7 @@ func (p *program) isValue(e ast.Expr) bool {
 	return tv.IsValue() && tv.Value == nil
 }
 
-// isOrdered reports whether the language says what comes first, a read or a call.
+// isOrdered reports whether the language defines the order of a read and a call.
 func (p *program) isOrdered(r ast.Expr, c *ast.CallExpr, calls []*ast.CallExpr) bool {
 	if within(r, c) || within(c, r) {
 		return true // one needs the other

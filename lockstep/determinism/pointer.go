@@ -8,13 +8,14 @@ import (
 	"strings"
 )
 
-// printers are the functions of fmt, and where their arguments to be printed begin; those in "f" have a format before.
+// printers has the functions of fmt, and the index of their first printed argument. For names that end in "f", the
+// format precedes it.
 var printers = map[string]int{
 	"Sprint": 0, "Sprintln": 0, "Sprintf": 1, "Errorf": 1, "Append": 1, "Appendln": 1, "Appendf": 2,
 	"Fprint": 1, "Fprintln": 1, "Fprintf": 2, "Print": 0, "Println": 0, "Printf": 1,
 }
 
-// printed looks for addresses that are printed.
+// printed finds printed addresses.
 func (p *program) printed(n *node, call *ast.CallExpr) {
 	name := p.standardFunc(call, "fmt")
 	first, ok := printers[name]
@@ -45,7 +46,7 @@ func (p *program) printed(n *node, call *ast.CallExpr) {
 	}
 }
 
-// printedBy looks for addresses that any other function is told to print: before its list of whatever values stands a format.
+// printedBy finds addresses in calls of any other function with a format before a variadic list of values.
 func (p *program) printedBy(n *node, call *ast.CallExpr) {
 	s, ok := p.typeOf(call.Fun).(*types.Signature)
 	if !ok || !s.Variadic() || s.Params().Len() < 2 || len(call.Args) < s.Params().Len() {
@@ -58,7 +59,7 @@ func (p *program) printedBy(n *node, call *ast.CallExpr) {
 	}
 }
 
-// verbs returns the verbs of an expression that is a constant format, one for each argument.
+// verbs returns the verbs of a constant format, one for each argument.
 func (p *program) verbs(format ast.Expr) string {
 	v := p.constant(format)
 	if v == nil || v.Kind() != constant.String {
@@ -86,8 +87,8 @@ func verbsOf(format string) string {
 	return verbs.String()
 }
 
-// printsAddress reports whether fmt prints an address for a value of a type: only the outermost pointer to a struct, a
-// list or a map is followed.
+// printsAddress reports whether fmt prints an address in a value of a type. fmt follows only the outermost pointer to a
+// struct, a list or a map.
 func printsAddress(t types.Type, depth int) bool {
 	if depth > 4 || hasText(t) {
 		return false
@@ -131,7 +132,7 @@ func hasText(t types.Type) bool {
 	return false
 }
 
-// binary looks at an operation for what it does with addresses and fixed-point numbers.
+// binary examines an operation on addresses or fixed-point numbers.
 func (p *program) binary(n *node, e *ast.BinaryExpr) {
 	switch e.Op {
 	case token.LSS, token.GTR, token.LEQ, token.GEQ:
@@ -142,7 +143,7 @@ func (p *program) binary(n *node, e *ast.BinaryExpr) {
 	p.fixedOperation(n, e, e.Op, e.X, e.Y)
 }
 
-// assign looks at "x *= y" of fixed-point numbers.
+// assign examines "x *= y" of fixed-point numbers.
 func (p *program) assign(n *node, s *ast.AssignStmt) {
 	ops := map[token.Token]token.Token{
 		token.MUL_ASSIGN: token.MUL, token.QUO_ASSIGN: token.QUO, token.REM_ASSIGN: token.REM,

@@ -11,10 +11,10 @@ import (
 	"golang.org/x/tools/go/analysis"
 )
 
-// breaches is the fact that a function or variable of another package breaks rules, itself or by what it calls.
+// breaches is the fact that a function or variable of another package breaks rules, itself or by its calls.
 type breaches struct{ List []breach }
 
-// A breach is the first place where a rule is broken.
+// A breach is the first place that breaks a rule.
 type breach struct{ Rule, Origin string }
 
 func (*breaches) AFact() {}
@@ -27,7 +27,7 @@ func (c *breaches) String() string {
 	return s
 }
 
-// reached returns all nodes that can be reached from some, each once, nearest first.
+// reached returns all nodes that some nodes reach, each once, nearest first.
 func reached(from ...*node) []*node {
 	seen := map[*node]bool{}
 	var list []*node
@@ -48,7 +48,7 @@ func reached(from ...*node) []*node {
 	return list
 }
 
-// exportFacts tells the packages that import this one what its functions and variables do.
+// exportFacts exports the breaches and effects of functions and variables to importing packages.
 func (p *program) exportFacts() {
 	for _, n := range p.nodes {
 		if n.object == nil || n.object.Name() == "_" || n.object.Name() == "init" {
@@ -75,13 +75,13 @@ func (p *program) exportFacts() {
 	}
 }
 
-// place names a position for people.
+// place returns a position as text.
 func (p *program) place(pos token.Pos) string {
 	at := p.Fset.Position(pos)
 	return fmt.Sprintf("%s:%d", filepath.Base(at.Filename), at.Line)
 }
 
-// reportReached reports the issues of what the roots reach, one for each rule and line.
+// reportReached reports the issues that the roots reach, one for each rule and line.
 func (p *program) reportReached() {
 	issues := slices.Clone(p.always)
 	for _, n := range reached(p.roots...) {
@@ -106,7 +106,7 @@ func (p *program) reportReached() {
 	}
 }
 
-// imported returns what another package's object breaks.
+// imported returns the breaches of another package's object.
 func (p *program) imported(o types.Object) []breach {
 	var c breaches
 	if o == nil || o.Pkg() == nil || o.Pkg() == p.Pkg || !p.ImportObjectFact(o, &c) {

@@ -13,7 +13,7 @@ const enginePath = "github.com/seed-49bee653/samestep/lockstep"
 // rootFields are the fields of lockstep.Rules whose functions must be deterministic.
 var rootFields = map[string]bool{"New": true, "Step": true, "Derive": true, "Validate": true, "SelfTest": true}
 
-// findRoots finds what must be deterministic: by the type lockstep.Rules, and by comments.
+// findRoots finds the functions that must be deterministic, by the type lockstep.Rules and by comments.
 func (p *program) findRoots() {
 	for _, f := range p.files {
 		all := p.all || p.packageMarked()
@@ -39,7 +39,7 @@ func (p *program) findRoots() {
 	}
 }
 
-// packageMarked reports whether a comment makes the whole package deterministic.
+// packageMarked reports whether a comment marks the whole package as deterministic.
 func (p *program) packageMarked() bool {
 	for _, f := range p.files {
 		for _, g := range f.Comments {
@@ -80,7 +80,7 @@ func (p *program) rulesLiteral(lit *ast.CompositeLit) {
 	}
 }
 
-// commandType looks at the types of commands, in lockstep.Type[T].
+// commandType examines the types of commands in lockstep.Type[T].
 func (p *program) commandType(call *ast.CallExpr) {
 	id := nameOf(call.Fun)
 	if !isEngine(p.TypesInfo.Uses[id], "Type") {
@@ -93,7 +93,7 @@ func (p *program) commandType(call *ast.CallExpr) {
 	}
 }
 
-// ruleField makes a root of what a field of lockstep.Rules is set to.
+// ruleField makes the value of a field of lockstep.Rules a root.
 func (p *program) ruleField(name string, value ast.Expr) {
 	if !rootFields[name] {
 		return
@@ -119,7 +119,7 @@ func (p *program) ruleField(name string, value ast.Expr) {
 	p.roots, p.given = append(p.roots, root), append(p.given, given{value, root})
 }
 
-// stateType looks for what cannot be in a state, with the path of the field.
+// stateType finds fields that cannot be in a state, and reports their paths.
 func (p *program) stateType(at ast.Node, t types.Type) {
 	s := stateSearch{seen: map[types.Type]bool{}}
 	s.look(types.TypeString(t, types.RelativeTo(p.Pkg)), t)
@@ -132,7 +132,7 @@ func (p *program) stateType(at ast.Node, t types.Type) {
 	}
 }
 
-// A fieldAt is the place of a field's name.
+// A fieldAt is the position of a field's name.
 type fieldAt struct{ *types.Var }
 
 func (f fieldAt) End() token.Pos { return f.Pos() + token.Pos(len(f.Name())) }
@@ -189,7 +189,7 @@ func badBasic(b *types.Basic) string {
 	return ""
 }
 
-// kindOf names a kind of type.
+// kindOf returns the name of a kind of type.
 func kindOf(t types.Type) string {
 	switch t.(type) {
 	case *types.Map:

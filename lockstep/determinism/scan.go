@@ -6,7 +6,7 @@ import (
 	"go/types"
 )
 
-// scan looks for what a node breaks, and for what it refers to.
+// scan finds the breaches and references of a node.
 func (p *program) scan(n *node) {
 	if fn, ok := n.object.(*types.Func); ok && len(n.bodies) == 0 {
 		n.issues = append(n.issues, issue{rule: "unseen", pos: fn.Pos(), end: fn.Pos(), what: fn.Name() + " is not written in Go"})
@@ -50,7 +50,7 @@ func (p *program) visit(n *node, at ast.Node) {
 	p.globalWrite(n, at)
 }
 
-// float looks for values of floating point. Constants that end as integers are exact, and the same everywhere.
+// float finds floating-point values. Constants that end as integers are exact, and the same everywhere.
 func (p *program) float(n *node, e ast.Expr) {
 	tv, ok := p.TypesInfo.Types[e]
 	if !ok {
@@ -78,7 +78,7 @@ func (p *program) float(n *node, e ast.Expr) {
 	}
 }
 
-// rangeOver looks at what a loop ranges over.
+// rangeOver examines the operand of a range loop.
 func (p *program) rangeOver(n *node, loop *ast.RangeStmt) {
 	switch t := p.typeOf(loop.X); {
 	case isCore[*types.Map](t):
@@ -90,7 +90,7 @@ func (p *program) rangeOver(n *node, loop *ast.RangeStmt) {
 	}
 }
 
-// use looks at a name: what it refers to is reached, too.
+// use examines a name. Whatever it refers to is reached too.
 func (p *program) use(n *node, id *ast.Ident) {
 	object := p.TypesInfo.Uses[id]
 	if object == nil || object.Pkg() == nil {
@@ -136,7 +136,6 @@ func (p *program) refer(n *node, id *ast.Ident, o types.Object) {
 	}
 }
 
-// call looks at a call.
 func (p *program) call(n *node, call *ast.CallExpr) {
 	p.printed(n, call)
 	p.sorted(n, call)

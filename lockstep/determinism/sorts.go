@@ -9,13 +9,13 @@ import (
 	"golang.org/x/tools/go/analysis"
 )
 
-// unstable are the sorts that leave the order of equal elements open, and their stable twins.
+// unstable has the sorts that leave the order of equal elements undefined, and their stable counterparts.
 var unstable = map[string]map[string]string{
 	"slices": {"SortFunc": "SortStableFunc", "SortedFunc": "SortedStableFunc"},
 	"sort":   {"Slice": "SliceStable", "Sort": "Stable"},
 }
 
-// sorted looks for unstable sorts by a comparison that is not total.
+// sorted finds unstable sorts with a comparison that is not total.
 func (p *program) sorted(n *node, call *ast.CallExpr) {
 	for path, twins := range unstable {
 		name := p.standardFunc(call, path)
@@ -38,7 +38,7 @@ func (p *program) isTotal(name string, call *ast.CallExpr) bool {
 	return len(call.Args) == 2 && p.totalCompare(call.Args[1])
 }
 
-// isTotalSorter reports whether a sort.Interface is one of those of package sort, which have only whole elements.
+// isTotalSorter reports whether a sort.Interface compares whole elements, or has a total Less.
 func (p *program) isTotalSorter(e ast.Expr) bool {
 	t, ok := types.Unalias(p.typeOf(e)).(*types.Named)
 	if !ok || t.Obj().Pkg() == nil {
@@ -59,8 +59,8 @@ func (p *program) isTotalSorter(e ast.Expr) bool {
 	return false
 }
 
-// totalCompare reports whether a comparison tells all elements apart, as far as can be seen: it compares whole elements,
-// all of their fields, or a field that by its name is unique.
+// totalCompare reports whether a comparison visibly distinguishes all elements: it compares whole elements, all of
+// their fields, or a field with a unique name.
 func (p *program) totalCompare(e ast.Expr) bool {
 	if lit, ok := ast.Unparen(e).(*ast.FuncLit); ok {
 		return p.isTotalFunc(lit.Type, lit.Body)
@@ -79,7 +79,7 @@ func (p *program) totalCompare(e ast.Expr) bool {
 	return false
 }
 
-// isTotalFunc looks at what a comparison's body compares of its two parameters.
+// isTotalFunc reports the same of a function's body and its two parameters.
 func (p *program) isTotalFunc(ft *ast.FuncType, body *ast.BlockStmt) bool {
 	var params []*ast.Ident
 	for _, f := range ft.Params.List {
@@ -135,8 +135,8 @@ func (p *program) compared(n ast.Node) (x, y ast.Expr) {
 	return nil, nil
 }
 
-// pathOf returns the way from a parameter to a part of it, as text, and the parameter: ".ID" of "a.ID". What stands in the
-// index of a list ("list[i]") counts as the element.
+// pathOf returns the path from a parameter to its part, such as ".ID" for "a.ID", and the parameter. The index of a
+// list ("list[i]") stands for the element.
 func (p *program) pathOf(e ast.Expr, a, b types.Object) (string, types.Object) {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.Ident:
@@ -168,7 +168,7 @@ func (p *program) widens(call *ast.CallExpr) bool {
 	return p.TypesSizes.Sizeof(to) >= p.TypesSizes.Sizeof(from)
 }
 
-// isUnique reports whether a field is unique, by its name.
+// isUnique reports whether the name of a field suggests that it is unique.
 func isUnique(name string) bool {
 	switch lower := strings.ToLower(name); lower {
 	case "id", "index", "sequence", "seq", "key":

@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// standardRoots are the first parts of the standard library's paths.
+// standardRoots has the first parts of the standard library's paths.
 var standardRoots = strings.Fields(`archive bufio bytes cmp compress container context crypto database debug embed encoding
 	errors expvar flag fmt go hash html image index internal io iter log maps math mime net os path plugin reflect regexp
 	runtime slices sort strconv strings structs sync syscall testing text time unicode unique unsafe vendor weak`)
 
-// isStandard reports whether a path is of the standard library.
+// isStandard reports whether a path belongs to the standard library.
 func isStandard(path string) bool {
 	first, _, _ := strings.Cut(path, "/")
 	return slices.Contains(standardRoots, first)
 }
 
-// harmless are packages of the standard library whose functions give the same everywhere; those of fmt, maps, slices
-// and sort that do not have rules of their own. Floats that they take or give are found as floats.
+// harmless has the packages of the standard library whose functions give the same results everywhere, except for names
+// with rules of their own. Floats are found where they are passed or returned.
 var harmless = strings.Fields(`bufio bytes cmp container/heap container/list container/ring context crypto/hmac crypto/md5
 	crypto/sha1 crypto/sha256 crypto/sha3 crypto/sha512 crypto/subtle embed encoding encoding/ascii85 encoding/base32 encoding/base64
 	encoding/binary encoding/csv encoding/hex encoding/json encoding/pem encoding/xml errors fmt hash hash/adler32
@@ -28,13 +28,13 @@ var harmless = strings.Fields(`bufio bytes cmp container/heap container/list con
 	text/template/parse time unicode unicode/utf16 unicode/utf8 unique compress/flate compress/gzip compress/zlib
 	compress/lzw compress/bzip2`)
 
-// wholeRules are the packages whose every function and variable breaks a rule.
+// wholeRules has the packages whose every function and variable breaks a rule.
 var wholeRules = map[string]string{
 	"crypto/rand": "random", "hash/maphash": "maphash", "math": "float", "math/cmplx": "float", "sync/atomic": "atomic",
 	"unsafe": "unsafe", "weak": "runtime", "runtime": "runtime",
 }
 
-// nameRules are single names. A method is given with its type.
+// nameRules has single names. The name of a method includes its type.
 var nameRules = map[string]string{
 	"time.Now": "clock", "time.Since": "clock", "time.Until": "clock", "time.Sleep": "clock", "time.After": "clock",
 	"time.AfterFunc": "clock", "time.Tick": "clock", "time.NewTimer": "clock", "time.NewTicker": "clock",
@@ -50,10 +50,10 @@ var nameRules = map[string]string{
 	"runtime.KeepAlive": "", "runtime.Error": "",
 }
 
-// seeded are the names of math/rand and math/rand/v2 that draw only from a seed that they are given.
+// seeded has the names of math/rand and math/rand/v2 that draw only from a given seed.
 var seeded = strings.Fields("New NewSource NewPCG NewChaCha8 NewZipf")
 
-// standard looks at a name of the standard library.
+// standard examines a name of the standard library.
 func (p *program) standard(n *node, id *ast.Ident, o types.Object) {
 	path, name := o.Pkg().Path(), qualified(o)
 	if rule := standardRule(path, name, o); rule != "" {
@@ -65,7 +65,7 @@ func (p *program) standard(n *node, id *ast.Ident, o types.Object) {
 	}
 }
 
-// qualified returns the name of an object with its package's, and a method's with its type's.
+// qualified returns the name of an object with its package and, for a method, its type.
 func qualified(o types.Object) string {
 	name := o.Name()
 	if fn, ok := o.(*types.Func); ok && fn.Signature().Recv() != nil {

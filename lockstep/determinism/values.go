@@ -6,14 +6,14 @@ import (
 	"go/types"
 )
 
-// A value is what a local variable is set to somewhere.
+// A value is assigned to a local variable somewhere.
 type value struct {
-	expr    ast.Expr // nil if it cannot be told
-	element ast.Expr // of which it is an element; expr is nil then
-	shrinks int      // bits that "x /= 1<<k" and "x >>= k" take away; expr is nil then
+	expr    ast.Expr // nil if it is unknown
+	element ast.Expr // the list of which it is an element; expr is nil then
+	shrinks int      // bits that "x /= 1<<k" and "x >>= k" remove; expr is nil then
 }
 
-// values returns what the variables of functions are set to, everywhere. Parameters are not among them.
+// values returns all values of the variables of functions, without parameters.
 func (p *program) values() map[*types.Var][]value {
 	if p.assigned == nil {
 		p.assigned = map[*types.Var][]value{}
@@ -71,7 +71,7 @@ func (p *program) noteValues(n ast.Node) {
 	}
 }
 
-// noteOperation notes "x op= y": sums and differences are of the scale of x, or found as a mix of scales.
+// noteOperation notes "x op= y". Sums and differences have the scale of x, or are found as a mix of scales.
 func (p *program) noteOperation(n *ast.AssignStmt) {
 	y := p.TypesInfo.Types[n.Rhs[0]].Value
 	switch n.Tok {
@@ -84,7 +84,7 @@ func (p *program) noteOperation(n *ast.AssignStmt) {
 	}
 }
 
-// scaleOfVar returns the scale of a variable: the greatest of all that it is set to, less what is taken away.
+// scaleOfVar returns the scale of a variable: the greatest of its values, less the bits that operations remove.
 func (p *program) scaleOfVar(v *types.Var, full int) int {
 	list, ok := p.values()[v]
 	if !ok || p.scaling[v] {
@@ -109,7 +109,7 @@ func (p *program) scaleOfVar(v *types.Var, full int) int {
 	return max(scale-shrinks, 0)
 }
 
-// scaleOfField returns the scale of a field of a local variable that is set to a literal: the least.
+// scaleOfField returns the scale of a field of a local variable that is set to a literal: the least of its values.
 func (p *program) scaleOfField(e *ast.SelectorExpr, full int) int {
 	v := p.variable(e.X)
 	if v == nil || p.scaling[v] {
