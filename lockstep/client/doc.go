@@ -1,5 +1,5 @@
-// Package client plays and watches live matches over a WebSocket: it gives
-// [player.Client] a socket and a clock, here and in a browser (GOOS=js).
+// Package client plays and watches live matches over a WebSocket: it gives [player.Client] a socket and a clock, here
+// and in a browser (GOOS=js).
 //
 //	s := client.Dial(ctx, "ws://127.0.0.1:8766/matches/duel/play", game, client.Options{
 //		Options: player.Options{Token: token},
@@ -12,9 +12,8 @@
 //	})
 //	err := s.Wait()
 //
-// A session looks after itself: it dials, joins, catches up, runs each tick when
-// it is due, answers the server's checks, and after a lost connection comes back
-// and goes on where it was. A game has three things to do:
+// A session dials, joins, catches up, runs each tick when it is due, answers the server's checks, and resumes after a
+// lost connection. A game has three things to do:
 //
 //   - Draw, from a state that it only reads: in Sample, or whenever a frame is
 //     due by [Session.Do] and player.Client.View, which interpolates.
@@ -25,8 +24,7 @@
 //
 // # Which goroutine
 //
-// One goroutine owns the player.Client. Sample, Handle, Observer and
-// what is given to Do run in it, one at a time: they need no locks, must not take
-// long, and must not call the session's own Do, Submit and Cut, which wait for
-// that goroutine.
+// One goroutine owns the player.Client. Sample, Handle, Observer and functions given to Do run in it, one at a time.
+// They need no locks, must return soon, and must not call Do, Submit or Cut of the session, which wait for that
+// goroutine.
 package client

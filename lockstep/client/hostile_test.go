@@ -28,8 +28,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A hostile server is a function that does as it likes with each connection, in
-// virtual time. The client's token is "secret".
+// A hostile server is a function that does as it likes with each connection, in virtual time. The client's token is
+// "secret".
 type hostile struct {
 	t     *testing.T
 	serve func(*wire)
@@ -122,8 +122,8 @@ func (h *hostile) options(tries int) client.Options {
 	}
 }
 
-// Whatever a server does with its connections, the client gives up, in bounded time,
-// with bounded memory and a short text, and leaves no goroutine behind.
+// Whatever a server does with its connections, the client gives up, in bounded time, with bounded memory and a short
+// text, and leaves no goroutine behind.
 func TestHostileServers(t *testing.T) {
 	nothing := make([]byte, 4<<10)
 	flood := func(w *wire, b []byte) { // a virtual millisecond each, or the time would stand still
@@ -252,8 +252,7 @@ func TestHostileServers(t *testing.T) {
 	}
 }
 
-// A server that reads nothing cannot keep a client that wants to go, however much it
-// has asked for.
+// A server that reads nothing cannot keep a client that wants to go, however much it has asked for.
 func TestServerThatReadsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &hostile{t: t}

@@ -28,8 +28,7 @@ func newLink(s *socket) *link {
 	return l
 }
 
-// read takes messages from the socket. It waits while too many are unread,
-// which the server notices by our acks.
+// read reads messages from the socket. It waits while too many are unhandled; the server sees missing acks.
 func (l *link) read() {
 	for {
 		b := buffers.Get()
@@ -54,7 +53,7 @@ func (l *link) write() {
 		buffers.Put(b)
 		if err != nil {
 			l.socket.abort()
-			for range l.out { // nobody must wait for a dead socket
+			for range l.out { // the session must not wait for a dead socket
 			}
 			return
 		}
@@ -62,18 +61,17 @@ func (l *link) write() {
 	l.socket.close()
 }
 
-// close ends the link after what was given to it is sent.
+// close sends the messages that the link has, and then ends it.
 func (l *link) close() {
 	close(l.stop)
 	close(l.out)
 	l.expire()
 }
 
-// expire cuts the link soon: a server that reads nothing would keep what was given
-// to it from being sent for ever.
+// expire cuts the link soon: otherwise a server that reads nothing would keep it open for ever.
 func (l *link) expire() {
 	l.ending.Do(func() { time.AfterFunc(lastWords, l.socket.abort) })
 }
 
-// buffers keeps the memory of messages.
+// buffers reuses the memory of messages.
 var buffers = buffer.Pool{Keep: keepBuffer}

@@ -24,40 +24,36 @@ const (
 	maxUnsent    = 4               // messages that the socket has not taken
 	maxText      = record.MaxNote  // bytes of the text of an error to connect
 
-	// keepBuffer is the size up to which a message's memory is used again.
+	// keepBuffer is the size up to which a message's memory is reused.
 	keepBuffer = 8 << 10
 )
 
 // Options are a Session's. A token is enough for a client that only watches.
 type Options struct {
-	// player.Options are the policies of the match's client: who it is, when it
-	// tries again, prediction, pacing. See there. Dial draws a Seed if it is 0.
+	// player.Options are the policies of the match's client: token, reconnecting, prediction, pacing. Dial draws a Seed
+	// if it is 0.
 	player.Options
 
-	// Sample is called after each tick that was simulated, or once after several
-	// that were caught up with at once: the place to read the state and to submit
-	// the player's commands. The client has a state then. Nil for none.
+	// Sample is called after each simulated tick, or once after several ticks that ran at once. It can read the state
+	// and submit the player's commands. Nil disables it.
 	Sample func(*player.Client)
 
 	// Handle is called with each event; see [player.Ready]. Before the first state has arrived, the client's Simulation
 	// is nil. Nil disables it.
 	Handle func(c *player.Client, event any)
 
-	// HTTP makes the connection, for a proxy or certificates of one's own; nil
-	// for http.DefaultClient: a *http.Client. A redirect is not followed, since the
-	// token would go to another server. Not in a browser.
+	// HTTP (a *http.Client) makes the connection, for a proxy or own certificates; nil means http.DefaultClient. It
+	// follows no redirect, because the token would go to another server. Not in a browser.
 	HTTP *httpClient
 
-	// Wrap is put around each network connection (a net.Conn), such as netsim's.
-	// Nil for none; not in a browser.
+	// Wrap wraps each network connection (a net.Conn), as netsim does. Nil disables it. Not in a browser.
 	Wrap func(netConn) netConn
 }
 
-// ErrOver is what a Session answers that has ended.
+// ErrOver is returned by a Session that has ended.
 var ErrOver = errors.New("client: the session is over")
 
-// A Session is a client of a live match with its connection. It is safe for
-// concurrent use.
+// A Session is a client of a live match with its connection. It is safe for concurrent use.
 type Session struct {
 	url     string
 	options Options
@@ -71,7 +67,7 @@ type Session struct {
 	link    *link // of the present connection, or nil
 	last    *link // the one before, which may still be closing
 	dialing chan dialed
-	turn    turn
+	slice   timeslice
 	cancel  context.CancelFunc // of the attempt
 	sampled lockstep.Tick
 	closed  bool // by Close
@@ -90,10 +86,9 @@ func (e *dialError) Error() string { return fmt.Sprintf("client: %.*s", maxText,
 
 func (e *dialError) Unwrap() error { return e.err }
 
-// Dial begins to play or watch the match at a WebSocket URL. It returns at
-// once: what becomes of it is told as events. The session ends when the match
-// does, when the client gives up, after [player.Client.Leave], or with ctx,
-// which leaves the match.
+// Dial begins to play or watch the match at a WebSocket URL. It returns at once; events report the progress. The
+// session ends when the match ends, when the client gives up, after [player.Client.Leave], or when ctx ends, which
+// leaves the match.
 func Dial(ctx context.Context, url string, g *lockstep.Game, o Options) *Session {
 	s := &Session{
 		url: url, options: o, epoch: time.Now(),
@@ -136,23 +131,21 @@ func (s *Session) event(e any) {
 	}
 }
 
-// Ready is closed when the client has reached the match's present for the first
-// time: it has a state to draw, and a player can submit commands. It stays open
-// if the session ends before.
+// Ready is closed when the client has caught up for the first time: it has a state to draw, and a player can submit
+// commands. It stays open if the session ends before.
 func (s *Session) Ready() <-chan struct{} { return s.ready }
 
 // Done is closed when the session has ended.
 func (s *Session) Done() <-chan struct{} { return s.done }
 
-// Wait waits for the end of the session and returns why it ended: nil if the
-// match was over or the client left.
+// Wait waits for the end of the session and returns why it ended: nil if the match was over or the client left.
 func (s *Session) Wait() error {
 	<-s.done
 	return s.err
 }
 
-// Do calls f in the session's goroutine and waits for it. It must not be called
-// from there: Sample and Handle have the client already.
+// Do calls f in the session's goroutine and waits for it. It must not be called from there: Sample and Handle have the
+// client already.
 func (s *Session) Do(f func(*player.Client)) error {
 	ran := make(chan struct{})
 	select {
@@ -164,8 +157,7 @@ func (s *Session) Do(f func(*player.Client)) error {
 	}
 }
 
-// Submit gives a command, a pointer to its registered type, and returns its
-// sequence. Its receipt is an event.
+// Submit gives a command, a pointer to its registered type, and returns its sequence. Its receipt is an event.
 func (s *Session) Submit(value any) (seq lockstep.Sequence, err error) {
 	if gone := s.Do(func(c *player.Client) { seq, err = c.Submit(value) }); gone != nil {
 		return 0, gone
@@ -173,16 +165,14 @@ func (s *Session) Submit(value any) (seq lockstep.Sequence, err error) {
 	return seq, err
 }
 
-// Close ends the session without giving up the seat, and waits for its end: the
-// server holds the seat for whoever comes back with the token, as after a lost
-// connection.
+// Close ends the session without giving up the seat, and waits for its end. The server keeps the seat for the token, as
+// after a lost connection.
 func (s *Session) Close() {
 	s.Do(func(*player.Client) { s.closed = true })
 	<-s.done
 }
 
-// Cut ends the present connection without a word, for tests and demonstrations
-// of what happens then.
+// Cut aborts the present connection, for tests and demonstrations.
 func (s *Session) Cut() error {
 	return s.Do(func(*player.Client) {
 		if s.link != nil {
@@ -202,9 +192,9 @@ func (s *Session) run(ctx context.Context) {
 	for s.client.Stage() != player.StageDone && !s.closed {
 		var arrived chan *buffer.Buffer
 		var gone chan error
-		resting := s.turn.over(time.Now())
+		resting := s.slice.over(time.Now())
 		if resting {
-			timer.Reset(s.turn.rest())
+			timer.Reset(s.slice.rest())
 		} else if s.link != nil {
 			arrived, gone = s.link.arrived, s.link.gone
 		}
@@ -227,7 +217,7 @@ func (s *Session) run(ctx context.Context) {
 			s.client.Leave()
 		case <-timer.C:
 		}
-		s.turn.waited(began, time.Now())
+		s.slice.waited(began, time.Now())
 		s.client.Advance(s.now())
 		s.handle()
 		s.sample()
@@ -254,8 +244,7 @@ func (s *Session) run(ctx context.Context) {
 	}
 }
 
-// receive gives a message, and what else has arrived, to the client. An error
-// makes the client hang up.
+// receive gives the client a message and all others that have arrived. An error makes the client hang up.
 func (s *Session) receive(b *buffer.Buffer) {
 	for range maxUnread + 1 {
 		if b != nil {
@@ -330,7 +319,7 @@ func (s *Session) connected(d dialed) {
 	s.handle()
 }
 
-// drop ends the present connection, after what was given to it is sent.
+// drop sends the messages that the present connection has, and then ends it.
 func (s *Session) drop(err error) {
 	s.link.close()
 	s.last, s.link = s.link, nil
@@ -338,8 +327,8 @@ func (s *Session) drop(err error) {
 	s.handle()
 }
 
-// farewell waits until the server has read our last words, so that a program
-// may end right after the session. A dead connection is not waited for long.
+// farewell waits a short time until the server has read our last messages, so that a program may end right after the
+// session.
 func (s *Session) farewell() {
 	if s.last == nil {
 		return

@@ -24,8 +24,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A server that refuses each handshake leaves nothing behind in the client, over
-// wrapped connections, too.
+// A server that refuses each handshake leaves nothing behind in the client, over wrapped connections, too.
 func TestRefusedHandshakes(t *testing.T) {
 	var asked atomic.Int32
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -24,15 +24,14 @@ type (
 )
 
 const (
-	turnTime = 0 // no end
-	budget   = 0 // the client's default
+	sliceTime = 0 // no end
+	budget    = 0 // the client's default
 
-	// maxHandshake is how many bytes the headers of a server's answer to the
-	// handshake may have.
+	// maxHandshake is how many bytes the headers of a server's answer to the handshake may have.
 	maxHandshake = 64 << 10
 
-	// maxControlFrames is how many pings and pongs a server may send in a second.
-	// They are counted nowhere else, and each ping has an answer.
+	// maxControlFrames is how many pings and pongs a server may send in a second. No other limit counts them, and each
+	// ping needs an answer.
 	maxControlFrames = 20
 
 	// controlFramesAtOnce is the burst of maxControlFrames.
@@ -78,8 +77,7 @@ func dial(ctx context.Context, address string, o *Options) (*socket, error) {
 	return s, nil
 }
 
-// allowed counts a control frame, and reports whether it is one too many, which ends
-// the connection.
+// allowed counts a control frame, and reports whether it is one too many, which ends the connection.
 func (s *socket) allowed() bool {
 	if s.extra.Allow() {
 		return true
@@ -88,8 +86,8 @@ func (s *socket) allowed() bool {
 	return false
 }
 
-// httpClient returns the client to dial with, and what to do afterwards. It follows
-// no redirect, as a browser does not either, and tells made of its connection.
+// httpClient returns the client to dial with, and a function to call afterwards. The client follows no redirect, like a
+// browser, and gives its connection to made.
 func (o *Options) httpClient(made func(net.Conn)) (hc *http.Client, done func(), err error) {
 	own := http.Client{}
 	if o.HTTP != nil {
@@ -121,7 +119,7 @@ func (o *Options) httpClient(made func(net.Conn)) (hc *http.Client, done func(),
 
 type dialer func(ctx context.Context, network, address string) (net.Conn, error)
 
-// dialer returns open with Wrap around its connections, of which made is told.
+// dialer returns open with Wrap around its connections, and gives them to made.
 func (o *Options) dialer(open dialer, made func(net.Conn)) dialer {
 	if open == nil {
 		open = new(net.Dialer).DialContext
@@ -139,8 +137,7 @@ func (o *Options) dialer(open dialer, made func(net.Conn)) dialer {
 	}
 }
 
-// read waits for the next message. What has arrived before the end of the
-// connection is read before its error.
+// read waits for the next message. It returns all messages that arrived before it returns the connection's error.
 func (s *socket) read(b *buffer.Buffer) error {
 	_, r, err := s.ws.Reader(s.ctx)
 	if err == nil {
@@ -156,16 +153,14 @@ func (s *socket) write(b []byte) error {
 	return s.ws.Write(context.Background(), websocket.MessageBinary, b)
 }
 
-// close closes the socket after what was written, and waits until the other end
-// has read it.
+// close closes the socket, and waits until the other end has read all that was written.
 func (s *socket) close() {
 	s.ws.Close(websocket.StatusNormalClosure, "")
 	s.cancel(nil)
 }
 
-// abort closes the socket at once. The connection below it is closed, too: while the
-// WebSocket is being closed, it passes over the rest of a frame, which may be longer
-// than any that ends.
+// abort closes the socket at once, and the connection below it: a WebSocket that closes reads the rest of a frame,
+// which may never end.
 func (s *socket) abort() {
 	if c := s.conn.Load(); c != nil {
 		(*c).Close()

@@ -12,33 +12,30 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// A browser brings its own network; these options of other platforms are left
-// empty. Without them a program has neither package net nor net/http in it, which
-// are more than half of its size.
+// A browser has its own network, so these options of other platforms are empty. Without them a program links neither
+// net nor net/http, which are more than half of its size.
 type (
 	httpClient = struct{}
 	netConn    = any
 )
 
 const (
-	// turnTime is how long a session works before the page is drawn again, if there
-	// is much to do.
-	turnTime = 8 * time.Millisecond
+	// sliceTime is how long a session works before the page is drawn again, if there is much to do.
+	sliceTime = 8 * time.Millisecond
 
-	// budget is how many ticks the client runs at a time, unless its options say
-	// otherwise. It is small, because no turn ends before they are run.
+	// budget is how many ticks the client runs at a time, unless its options say otherwise. It is small, because a
+	// timeslice cannot end in between.
 	budget = 4
 
-	// maxQueued is how many bytes of messages wait in a socket. A browser takes what
-	// comes and cannot be told to wait.
+	// maxQueued is how many bytes of messages wait in a socket. A browser reads all that arrives and cannot be told to
+	// wait.
 	maxQueued = 32 << 20
 
-	// messageCost is what a message counts beside its bytes: a server may send any
-	// number of empty ones.
+	// messageCost is added to the bytes of each message, because a server may send any number of empty ones.
 	messageCost = 1 << 10
 
-	// maxBuffered is how many bytes wait in the browser to be sent before we wait,
-	// too. It would keep all that a server asks for and does not read.
+	// maxBuffered is how many bytes may wait in the browser to be sent. Otherwise it would keep everything that a
+	// server requests and does not read.
 	maxBuffered = 1 << 20
 
 	bufferedTime = 20 * time.Millisecond // from one look at them to the next
@@ -67,7 +64,7 @@ type socket struct {
 	over   chan struct{}
 }
 
-// dial opens a WebSocket of the browser, which does not tell why that failed.
+// dial opens a WebSocket of the browser, which does not say why that failed.
 func dial(ctx context.Context, url string, _ *Options) (s *socket, err error) {
 	class := js.Global().Get("WebSocket")
 	if class.IsUndefined() {
@@ -89,7 +86,7 @@ func dial(ctx context.Context, url string, _ *Options) (s *socket, err error) {
 	}
 }
 
-// construct makes the socket. An address that is none makes the browser throw.
+// construct makes the socket. The browser throws if the address is invalid.
 func (s *socket) construct(class js.Value, url string) (err error) {
 	defer func() {
 		if thrown, ok := recover().(js.Error); ok {
@@ -153,7 +150,7 @@ func (s *socket) wake() {
 	}
 }
 
-// end notes that nothing arrives any more, and why.
+// end records why nothing arrives any more.
 func (s *socket) end(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -175,8 +172,7 @@ func (s *socket) fail(err error) {
 	s.end(err)
 }
 
-// read waits for the next message. What has arrived before the end of the
-// connection is read before its error.
+// read waits for the next message. It returns all messages that arrived before it returns the connection's error.
 func (s *socket) read(b *buffer.Buffer) error {
 	for {
 		s.mu.Lock()
@@ -217,8 +213,7 @@ func (s *socket) write(b []byte) error {
 	return nil
 }
 
-// close closes the socket after what was written, and waits until the other end
-// has read it.
+// close closes the socket, and waits until the other end has read all that was written.
 func (s *socket) close() {
 	s.ws.Call("close", 1000)
 	<-s.over

@@ -12,8 +12,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// fakeWebSocket puts a class in the place of the browser's WebSocket: an
-// EventTarget that keeps what is sent and knows when it was closed.
+// fakeWebSocket puts a class in the place of the browser's WebSocket: an EventTarget that keeps what is sent and knows
+// when it was closed.
 func fakeWebSocket(t *testing.T) (made func() js.Value) {
 	t.Helper()
 	before := js.Global().Get("WebSocket")

@@ -14,8 +14,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
-// In the steady state a tick allocates nothing: not in the coordinator with its
-// referee, checks and keyframes, and not in a follower.
+// In the steady state a tick allocates nothing: not in the coordinator with its referee, checks and keyframes, and not
+// in a follower.
 func TestNoAllocations(t *testing.T) {
 	for name, o := range map[string]coordinator.Options{
 		"referee":    {InputDelay: 3},
@@ -51,8 +51,8 @@ func TestFollowerAllocations(t *testing.T) {
 		apply()
 	}
 	n := testing.AllocsPerRun(300, apply)
-	// The last sequences of a later keyframe are decoded into new memory: at
-	// most one allocation in 20 ticks here, in a minute by default.
+	// The last sequences of a later keyframe are decoded into new memory: at most one allocation in 20 ticks here, in a
+	// minute by default.
 	if n != 0 {
 		t.Errorf("follower: got %v allocations a record, want 0", n)
 	}

@@ -17,8 +17,7 @@ type assembly struct {
 	bytes    []byte
 }
 
-// add takes the chunk of m, and reports whether the sync is complete. It takes
-// memory only for bytes that have arrived.
+// add takes the chunk of m, and reports whether the sync is complete. It takes memory only for bytes that have arrived.
 func (a *assembly) add(m *protocol.Message, limit int) (complete bool, err error) {
 	if m.Offset == 0 {
 		if m.Total == 0 || uint64(m.Total) > uint64(limit) {

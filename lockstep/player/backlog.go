@@ -1,7 +1,6 @@
 package player
 
-// A backlog is a queue of bytes: the records that have arrived and are yet to
-// be run.
+// A backlog is a queue of bytes: the records that have arrived and are yet to be run.
 type backlog struct {
 	buf  []byte
 	head int

@@ -9,9 +9,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A Client is a player's or spectator's side of a live match. It owns no socket
-// and no clock. Its caller gives it the time and the bytes that arrive, sends its
-// bytes, and dials when it wants a connection:
+// A Client is a player's or spectator's side of a live match. It owns no socket and no clock. Its owner gives it the
+// time and the bytes that arrive, sends its bytes, and dials when it wants a connection:
 //
 //	for c.Stage() != StageDone {
 //		c.Advance(now)
@@ -79,16 +78,14 @@ func New(g *lockstep.Game, o Options) *Client {
 	c := &Client{game: g, options: o, seat: lockstep.System, payloads: g.NewPayloads()}
 	c.backoff.random = o.Seed
 	c.own.next = 1
-	c.pace = pacer{options: o.Pacing, held: true, pace: pacePlain}
+	c.pace = pacer{options: o.Pacing, noBase: true, pace: pacePlain}
 	return c
 }
 
-// Err returns why the client has given up, and nil before that and when the
-// match has ended or the client has left.
+// Err returns why the client has given up, or nil if it has not.
 func (c *Client) Err() error { return c.fatal }
 
-// Simulation returns the confirmed state, for reading, or nil before the first
-// state has arrived.
+// Simulation returns the confirmed state, for reading, or nil before the first state has arrived.
 func (c *Client) Simulation() *lockstep.Simulation {
 	if c.run.follower == nil {
 		return nil
@@ -104,22 +101,19 @@ func (c *Client) Header() *lockstep.Header {
 	return c.run.follower.Header()
 }
 
-// maxGap bounds how far our clock moves at a time. It is more than the time
-// between two calls (see Ready), and less than the silence that ends a
-// connection: a machine that slept reads the bytes that have arrived first.
+// maxGap bounds how far the client's clock moves at a time. It is longer than the time between two calls (see Ready),
+// and shorter than the silence that ends a connection: a machine that slept first reads the bytes that have arrived.
 const maxGap = 2 * lockstep.Second
 
 const (
-	// syncPatience is how long a client waits for a welcome, or for more of a state,
-	// before it tries another connection.
+	// syncPatience is how long a client waits for a welcome, or for the next part of a state, before it reconnects.
 	syncPatience = 30 * lockstep.Second
 
-	// minSyncRate is how many bytes a second of a state have to come after that. Else
-	// a server could send a byte now and then, for ever.
+	// minSyncRate is the least rate of a state's bytes after that, per second. Otherwise a server could send a byte now
+	// and then for ever.
 	minSyncRate = 1 << 10
 
-	// maxRetryAfter is the longest wait that a server can ask for. A client that is
-	// asked for more gives up: nobody sits before it that long.
+	// maxRetryAfter is the longest wait that a server can ask for. A client that is asked for more gives up.
 	maxRetryAfter = 3600 * lockstep.Second
 )
 
@@ -132,7 +126,7 @@ func (c *Client) tickClock(now lockstep.Time) {
 	c.now = now
 }
 
-// Connected tells that a connection is open.
+// Connected says that a connection is open.
 func (c *Client) Connected(now lockstep.Time) {
 	c.tickClock(now)
 	if c.link != linkDialing {
@@ -144,8 +138,8 @@ func (c *Client) Connected(now lockstep.Time) {
 	c.tell(Connected{})
 }
 
-// Disconnected tells that the connection is gone or could not be made, and why;
-// nil if the client wanted it closed.
+// Disconnected says that the connection is gone or could not be made, and why; err is nil if the client wanted it
+// closed.
 func (c *Client) Disconnected(now lockstep.Time, err error) {
 	c.tickClock(now)
 	if c.link == linkWaiting || c.link == linkOver {
@@ -174,8 +168,8 @@ func (c *Client) Disconnected(now lockstep.Time, err error) {
 	c.retry(err)
 }
 
-// resetBackoff starts the policy anew if the connection was live long enough.
-// Otherwise a client would dial for ever a server that ends each connection at once.
+// resetBackoff forgets failed attempts if the connection was live long enough. Otherwise a client would for ever dial a
+// server that ends each connection at once.
 func (c *Client) resetBackoff() {
 	if c.Stage() == StageLive && c.clock-c.since >= 5*c.options.Reconnect.First {
 		c.backoff.attempt = 0
@@ -196,7 +190,7 @@ func (c *Client) retry(err error) {
 	c.tell(Retrying{c.backoff.attempt, c.now + at - c.clock})
 }
 
-// finish ends the link for good.
+// finish ends the client.
 func (c *Client) finish() {
 	c.link = linkOver
 	if c.fatal != nil {
@@ -204,7 +198,7 @@ func (c *Client) finish() {
 	}
 }
 
-// fail gives up: err cannot be mended by another connection.
+// fail gives up because of an err that another connection cannot mend.
 func (c *Client) fail(err error) {
 	if c.fatal != nil || c.link == linkOver {
 		return
@@ -217,7 +211,7 @@ func (c *Client) fail(err error) {
 	}
 }
 
-// hangUp wants the connection closed, because of err.
+// hangUp asks the owner to close the connection because of err.
 func (c *Client) hangUp(err error) {
 	if c.link == linkGreeting || c.link == linkUp {
 		c.resetBackoff()

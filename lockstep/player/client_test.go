@@ -40,8 +40,7 @@ func wideRules(panicsAt uint32) lockstep.Rules[wide, wideConfig] {
 	}
 }
 
-// wideMatch returns what a server of a match of the wide game sends: the state
-// as messages, and ticks.
+// wideMatch returns what a server of a match of the wide game sends: the state as messages, and ticks.
 func wideMatch(t *testing.T) (messages [][]byte, state []byte) {
 	g := lockstep.MustGame(wideRules(0))
 	settings := lockstep.DefaultSettings(1)
@@ -71,8 +70,7 @@ func wideMatch(t *testing.T) (messages [][]byte, state []byte) {
 	return append(messages, e.Empty(9)), state
 }
 
-// The states that a server asks for come in chunks that fit into a message,
-// and do not hold up commands.
+// The states that a server asks for come in chunks that fit into a message, and do not hold up commands.
 func TestClientAnswersStates(t *testing.T) {
 	messages, start := wideMatch(t)
 	c := player.New(lockstep.MustGame(wideRules(0)), player.Options{Pacing: player.PacingOptions{AsTheyCome: true}})
@@ -124,8 +122,7 @@ func TestClientAnswersStates(t *testing.T) {
 	}
 }
 
-// A game that panics here and not on the server ends the client, with the
-// reason; it does not take the program with it.
+// A game that panics here and not on the server ends the client, with the reason; it does not take the program with it.
 func TestClientGamePanics(t *testing.T) {
 	messages, _ := wideMatch(t)
 	var last any

@@ -18,9 +18,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A cluster is a Host and its Clients on one virtual network, in one goroutine.
-// All that happens follows from the seed. It checks while it runs: every state
-// a client has is that of the log, and every command is in the log once, at the
+// A cluster is a Host and its Clients on one virtual network, in one goroutine. All that happens follows from the seed.
+// It checks while it runs: every state a client has is that of the log, and every command is in the log once, at the
 // tick of its receipt.
 type cluster struct {
 	tb       testing.TB
@@ -390,8 +389,7 @@ func (m *machine) dial() {
 	m.events()
 }
 
-// cut ends a machine's connection; what is on its way is lost. A half of it may
-// not notice.
+// cut ends a machine's connection; what is on its way is lost. A half of it may not notice.
 func (m *machine) cut(tellClient, tellHost bool) {
 	w := m.wire
 	if w == nil {

@@ -84,8 +84,7 @@ func TestClusterControls(t *testing.T) {
 	})
 }
 
-// A connection is cut after each message of its beginning, in turn, and the
-// client still comes to the present.
+// A connection is cut after each message of its beginning, in turn, and the client still comes to the present.
 func TestClusterCutEverywhere(t *testing.T) {
 	every := 1
 	if testing.Short() {

@@ -13,8 +13,8 @@ import (
 
 var clusterSeeds = flag.Uint64("cluster.seeds", 2, "how many seeds each scenario of the cluster is run with")
 
-// scenarios are what goes wrong in a cluster, by their number in the catalogue
-// of faults. Each says how often the fault was injected: never proves nothing.
+// scenarios are what goes wrong in a cluster, by their number in the catalogue of faults. Each says how often the fault
+// was injected: never proves nothing.
 var scenarios = []struct {
 	name     string
 	settings func(*lockstep.Settings)

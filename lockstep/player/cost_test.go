@@ -45,8 +45,8 @@ func (p *play) tick(commands int) {
 	}
 }
 
-// BenchmarkCoordinator is one tick of 8 players, with the commands submitted
-// before it, and with a referee whose own Step is small.
+// BenchmarkCoordinator is one tick of 8 players, with the commands submitted before it, and with a referee whose own
+// Step is small.
 func BenchmarkCoordinator(b *testing.B) {
 	for name, commands := range map[string]int{"empty": 0, "16 commands": 16} {
 		b.Run(name, func(b *testing.B) {
@@ -59,8 +59,8 @@ func BenchmarkCoordinator(b *testing.B) {
 	}
 }
 
-// The herd is a state of 10,000 units of 64 bytes that all move, for measuring
-// what the engine adds to a game's own Step.
+// The herd is a state of 10,000 units of 64 bytes that all move, for measuring what the engine adds to a game's own
+// Step.
 type (
 	herd struct {
 		Tick  uint64
@@ -106,9 +106,8 @@ func herdRules() lockstep.Rules[herd, struct{}] {
 	}
 }
 
-// BenchmarkTax compares a follower that computes a checksum each tick with a
-// bare loop of Step over the same states: about 4 ns a unit, which is far less
-// than a real game spends.
+// BenchmarkTax compares a follower that computes a checksum each tick with a bare loop of Step over the same states:
+// about 4 ns a unit, which is far less than a real game spends.
 func BenchmarkTax(b *testing.B) {
 	rules := herdRules()
 	g := lockstep.MustGame(rules)

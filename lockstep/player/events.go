@@ -7,8 +7,7 @@ import (
 
 // The events of a [Ready]. Another one is [lockstep.Receipt], the answer to a command, once for each.
 type (
-	// Dialing: a connection is wanted. Attempt is 0 for the first one, and n for
-	// the n-th attempt after a loss.
+	// Dialing: a connection is wanted. Attempt is 0 for the first one, and n for the n-th attempt after a loss.
 	Dialing struct{ Attempt int }
 
 	// Connected: there is a connection, and the client identifies itself.
@@ -20,16 +19,15 @@ type (
 		Role protocol.Role
 	}
 
-	// Renumbered: the command that Submit called From has the sequence To from now
-	// on. A server that went on after a crash has forgotten so many sequences that
-	// From is too far ahead of the last that it knows.
+	// Renumbered: the command with sequence From has sequence To from now on. A server that recovered from a crash
+	// forgot sequences, and From is too far ahead of the last one that it knows.
 	Renumbered struct{ From, To lockstep.Sequence }
 
-	// StreamResumed: the stream goes on after Tick as if nothing had happened.
+	// StreamResumed: the stream continues after Tick without a gap.
 	StreamResumed struct{ Tick lockstep.Tick }
 
-	// SyncProgress: a state is arriving, Bytes of TotalBytes; or it is here, and
-	// the client, at Tick, catches up with Target, the last sealed tick.
+	// SyncProgress: a state is arriving, Bytes of TotalBytes; or it is here, and the client, at Tick, catches up with
+	// Target, the last sealed tick.
 	SyncProgress struct {
 		Bytes, TotalBytes uint32
 		Tick, Target      lockstep.Tick
@@ -50,9 +48,9 @@ type (
 	// LostForGood: the client gives up. It is the last event.
 	LostForGood struct{ Err error }
 
-	// Desynced: this client's state is not the match's. The first of a row is
-	// told, by whoever notices first: the client, by a checksum in the stream,
-	// which sets Got and Want, or the server, which sets Agreed and Section.
+	// Desynced: this client's state is not the match's. Only the first mismatch in a row makes an event. If the client
+	// finds it, by a checksum in the stream, Got and Want are set; if the server reports it, Agreed and Section are
+	// set.
 	Desynced struct {
 		Tick      lockstep.Tick
 		Got, Want uint64
@@ -63,8 +61,7 @@ type (
 	// Healed: after a desync the client's state is the match's again.
 	Healed struct{ Tick lockstep.Tick }
 
-	// Note: text for people, such as a name or a line of chat; see [record.TopicChat] and
-	// [host.TopicPace].
+	// Note: text for people, such as a name or a line of chat; see [record.TopicChat] and [host.TopicPace].
 	Note struct {
 		Player lockstep.Player
 		Topic  string
@@ -74,8 +71,7 @@ type (
 	// Ended: the match is over.
 	Ended struct{ Reason string }
 
-	// Held: the match stands still for a reason of the server's, such as a full
-	// disk; without a Reason it goes on.
+	// Held: the server holds the match, for example because of a full disk; without a Reason it continues.
 	Held struct{ Reason string }
 
 	// ServerError: the server refused a message of the client.
@@ -85,8 +81,8 @@ type (
 		Field string
 	}
 
-	// ServerClosing: the server ends the connection. RetryAfter is when to come
-	// back; 0 is never.
+	// ServerClosing: the server ends the connection. RetryAfter is how long to wait before the next attempt; 0 means
+	// not to reconnect.
 	ServerClosing struct {
 		Code       protocol.CloseCode
 		Text       string

@@ -119,8 +119,8 @@ func ExampleClient() {
 	// done
 }
 
-// A client that loses its connection dials again, with growing waits. Each attempt is
-// an event; so is what it finds when it is back.
+// A client that loses its connection dials again, with growing waits. Each attempt is an event; so is what it finds
+// when it is back.
 func ExampleReconnectPolicy() {
 	host := testgame.NewLampHost(host.Options{})
 	client := player.New(lockstep.MustGame(testgame.LampRules), player.Options{
@@ -175,8 +175,7 @@ func ExampleReconnectPolicy() {
 	// over: nobody presses any more
 }
 
-// What is drawn is a part of the way between two ticks: linear or with a snap,
-// field by field, as the game wants it.
+// What is drawn is a part of the way between two ticks: linear or with a snap, field by field, as the game wants it.
 func ExampleClient_View() {
 	host := testgame.NewLampHost(host.Options{})
 	client := player.New(lockstep.MustGame(testgame.LampRules), player.Options{

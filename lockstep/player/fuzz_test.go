@@ -11,8 +11,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// servedBytes are what a real server sends in a short match: welcome, state,
-// records, receipts, requests.
+// servedBytes are what a real server sends in a short match: welcome, state, records, receipts, requests.
 func servedBytes(tb testing.TB) [][]byte {
 	var all [][]byte
 	var w protocol.Writer
@@ -57,8 +56,8 @@ type hostile struct {
 	events []any // of some kinds
 }
 
-// hostileSteps is how many ticks one call of a hostile client may simulate: those
-// that are due, or those of a state that differed, and those that are predicted.
+// hostileSteps is how many ticks one call of a hostile client may simulate: those that are due, or those of a state
+// that differed, and those that are predicted.
 const hostileSteps = 32 + 4 + 1
 
 func newHostile(tb testing.TB) *hostile {
@@ -146,8 +145,8 @@ func (h *hostile) receive(b []byte) {
 	h.advance(50 * lockstep.Millisecond)
 }
 
-// FuzzClient gives a client arbitrary messages, of a size that the first byte
-// of each says, before, between and after those of a real server.
+// FuzzClient gives a client arbitrary messages, of a size that the first byte of each says, before, between and after
+// those of a real server.
 func FuzzClient(f *testing.F) {
 	served := servedBytes(f)
 	var all []byte
@@ -212,8 +211,8 @@ func TestClientHostileServer(t *testing.T) {
 	}
 }
 
-// A server that sends ticks without end, as runs or one by one, cannot make the
-// client keep more than it says, nor run more than its budget at a time.
+// A server that sends ticks without end, as runs or one by one, cannot make the client keep more than it says, nor run
+// more than its budget at a time.
 func TestClientFlood(t *testing.T) {
 	served := servedBytes(t)
 	for name, record := range map[string][]byte{"runs": {0x92, 4, 0xcd, 1, 0xfc}, "ticks": {0x92, 4, 1}} {

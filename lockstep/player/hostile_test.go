@@ -35,8 +35,7 @@ func stateAt(tb testing.TB, tick lockstep.Tick, change func(*lockstep.Header)) [
 	return testgame.Message(&protocol.Message{Kind: protocol.KindStateSync, Position: 1, Tick: tick, Total: uint32(len(b)), Bytes: b})
 }
 
-// emptyTicks returns one message with so many runs of as many empty ticks as there
-// can be.
+// emptyTicks returns one message with so many runs of as many empty ticks as there can be.
 func emptyTicks(runs int) (b []byte) {
 	for range runs {
 		b = append(b, 0x92, byte(record.KindEmpty), 0xce, 0, 1, 0, 0)
@@ -44,9 +43,9 @@ func emptyTicks(runs int) (b []byte) {
 	return b
 }
 
-// A server says that the client differs, lets it have a billion ticks, and then a
-// state of after them. The client gives up to compare the two.
-func TestClientStrayWork(t *testing.T) {
+// A server says that the client differs, lets it have a billion ticks, and then a state of after them. The client gives
+// up to compare the two.
+func TestClientExplainWork(t *testing.T) {
 	h := newHostile(t)
 	h.receive(seated(0))
 	h.receive(stateAt(t, 0, nil))
@@ -58,8 +57,8 @@ func TestClientStrayWork(t *testing.T) {
 	}
 }
 
-// What has arrived is never more than some minutes of ticks, however few bytes it
-// is: the client asks for a state instead, and not for ever.
+// What has arrived is never more than some minutes of ticks, however few bytes it is: the client asks for a state
+// instead, and not for ever.
 func TestClientBillionTicks(t *testing.T) {
 	h := newHostile(t)
 	h.receive(seated(0))
@@ -76,8 +75,7 @@ func TestClientBillionTicks(t *testing.T) {
 	}
 }
 
-// Who leaves does not have to wait for the ticks that are left after the end of a
-// match.
+// Who leaves does not have to wait for the ticks that are left after the end of a match.
 func TestClientLeavesDraining(t *testing.T) {
 	h := newHostile(t)
 	h.receive(seated(0))
@@ -93,8 +91,7 @@ func TestClientLeavesDraining(t *testing.T) {
 	}
 }
 
-// A server that pings and says no more, or sends a state byte by byte, is given up
-// as one that is silent.
+// A server that pings and says no more, or sends a state byte by byte, is given up as one that is silent.
 func TestClientSlowServer(t *testing.T) {
 	ping := testgame.Message(&protocol.Message{Kind: protocol.KindPing, Nonce: 1})
 	for _, row := range []struct {
@@ -176,8 +173,7 @@ func TestClientRetryAfter(t *testing.T) {
 	}
 }
 
-// A server that ends each connection is dialed at a bounded rate, whatever it says
-// and whatever it sent before.
+// A server that ends each connection is dialed at a bounded rate, whatever it says and whatever it sent before.
 func TestClientDialRate(t *testing.T) {
 	for _, live := range []bool{false, true} {
 		h := newHostileWith(t, player.Options{})
@@ -202,8 +198,8 @@ func TestClientDialRate(t *testing.T) {
 	}
 }
 
-// A server cannot make a client keep more events than the bound of its memory allows, and none of them is lost: a client
-// with many events runs no more records until the next call.
+// A server cannot make a client keep more events than the bound of its memory allows, and none of them is lost: a
+// client with many events runs no more records until the next call.
 func TestClientEventsBounded(t *testing.T) {
 	const notes = 5000
 	messages, _ := wideMatch(t)

@@ -9,10 +9,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// Submit queues a command, given as a pointer to its registered type, and
-// returns its sequence. Its answer is a [lockstep.Receipt] among the events. It is sent
-// until it is answered, over as many connections as that takes, and applied
-// once.
+// Submit queues a command, given as a pointer to its registered type, and returns its sequence. Its answer is a
+// [lockstep.Receipt] among the events. The client sends it on each new connection until it is answered; it runs once.
 func (c *Client) Submit(value any) (lockstep.Sequence, error) {
 	if !c.welcomed || c.role == protocol.Spectator || c.link == linkOver || c.fatal != nil || c.leaving || c.over {
 		return 0, ErrNotPlaying
@@ -40,8 +38,7 @@ func (c *Client) Chat(text string) error {
 	return nil
 }
 
-// Leave gives up the seat for good, or stops watching. After the match's end it
-// leaves out what has not been run yet.
+// Leave gives up the seat, or stops watching. After the match's end it drops the ticks that have not been run.
 func (c *Client) Leave() {
 	if c.over {
 		c.run.discard()
@@ -64,8 +61,7 @@ func (c *Client) Leave() {
 	}
 }
 
-// Corrupt inverts a bit of the field at a path of the confirmed state, for
-// tests and demonstrations.
+// Corrupt inverts a bit of the field at a path of the confirmed state, for tests and demonstrations.
 func (c *Client) Corrupt(path string) error {
 	s := c.Simulation()
 	if s == nil {

@@ -14,10 +14,9 @@ const fractionBits = 16
 // One is the whole of a Fraction.
 const One Fraction = 1 << fractionBits
 
-// A View is the input of a renderer: two states of the match, one tick apart, and
-// how much of the way from one to the other has passed. Both are for reading; a
-// renderer that writes makes this client differ from all others (see
-// [Client.Render]). A View is valid until the client is called again.
+// A View is the input of a renderer: two states of the match, one tick apart, and how much of the time between them has
+// passed. Both are read-only: a renderer that writes to one desyncs this client (see [Client.Render]). A View is valid
+// until the next call of the client.
 type View struct {
 	Previous  *lockstep.Simulation
 	Current   *lockstep.Simulation
@@ -25,9 +24,8 @@ type View struct {
 	Predicted bool // the states have the player's own unconfirmed commands
 }
 
-// Lerp returns the value at a fraction of the way from a to b, rounded towards a.
-// It is exact for all integers, and so for fixed-point numbers. A game shows a
-// field so, or snaps to its current value, as suits the field.
+// Lerp returns the value at a fraction of the way from a to b, rounded towards a. It is exact for all integers, and so
+// for fixed-point numbers.
 func Lerp[T ~int8 | ~int16 | ~int32 | ~int64](a, b T, f Fraction) T {
 	if b < a {
 		return T(int64(a) - part(uint64(int64(a))-uint64(int64(b)), f))
@@ -35,8 +33,7 @@ func Lerp[T ~int8 | ~int16 | ~int32 | ~int64](a, b T, f Fraction) T {
 	return T(int64(a) + part(uint64(int64(b))-uint64(int64(a)), f))
 }
 
-// LerpTurn is Lerp for angles of which the type's whole range is one turn: it
-// goes the shorter way round.
+// LerpTurn is Lerp for angles: the type's whole range is one turn, and the shorter way is taken.
 func LerpTurn[T ~uint8 | ~uint16 | ~uint32](a, b T, f Fraction) T {
 	if way := b - a; way <= ^T(0)/2 {
 		return a + T(part(uint64(way), f))

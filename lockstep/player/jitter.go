@@ -4,7 +4,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// A jitter is how late ticks have lately arrived.
+// A jitter measures how late recent ticks arrived.
 type jitter struct {
 	mean lockstep.Time
 	peak lockstep.Time // the second worst of the recent bursts: one alone proves nothing
@@ -17,12 +17,11 @@ type jitter struct {
 
 const (
 	jitterWindow = 256                      // bursts
-	sameBurst    = 2 * lockstep.Millisecond // what comes within it came together
+	sameBurst    = 2 * lockstep.Millisecond // arrivals within it came together
 )
 
-// add takes the lateness of a tick. What arrives at one moment was held up by
-// one cause and counts once. What came later than stall is one, against which
-// no buffer of ticks helps.
+// add counts the lateness of a tick. Ticks that arrive together had one cause and count once. Lateness above stall is
+// ignored, because no buffer helps against it.
 func (j *jitter) add(now, late, stall lockstep.Time) {
 	if late > stall {
 		return

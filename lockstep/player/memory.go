@@ -6,9 +6,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// MemoryBound returns how many bytes a client keeps at most, for a game whose
-// states have at most stateBytes: a server cannot make it keep more,
-// whatever it sends.
+// MemoryBound returns how many bytes a client keeps at most, whatever a server sends, for a game whose states have at
+// most stateBytes:
 //
 //	4 × (2 × MaxBacklog + one message)          records that wait, with room to grow
 //	2 × MaxState                                a state that is arriving
@@ -25,7 +24,7 @@ func (c *Client) MemoryBound(stateBytes int) int {
 		3*eventBytes*(maxEvents+protocol.MaxServerMessage/minEventMessage)
 }
 
-// Memory returns how many bytes of those the client keeps now.
+// Memory returns how many of these bytes the client keeps now.
 func (c *Client) Memory() int {
 	n := cap(c.run.backlog.buf) + cap(c.in.assembly.bytes) + eventBytes*(cap(c.events)+cap(c.ready.Events))
 	if f := c.run.follower; f != nil {

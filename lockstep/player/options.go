@@ -15,7 +15,7 @@ var (
 	// ErrUnanswered: too much is waiting for the server; try again later.
 	ErrUnanswered = errors.New("lockstep: client: too many without an answer")
 
-	// ErrSilent: nothing was heard of the server for too long.
+	// ErrSilent: the server sent nothing for too long.
 	ErrSilent = errors.New("lockstep: client: the server is silent")
 
 	// ErrGaveUp: all attempts to connect have failed.
@@ -31,8 +31,7 @@ var (
 	ErrClosed = errors.New("lockstep: client: closed by the server")
 )
 
-// Options are a Client's policies. The zero value is sensible, but for
-// the token.
+// Options are a Client's policies. The zero value is sensible, but for the token.
 type Options struct {
 	Token string // identifies the client
 	Seed  uint64 // varies the times of attempts to connect; draw it at random
@@ -40,39 +39,32 @@ type Options struct {
 	Reconnect ReconnectPolicy
 	Pacing    PacingOptions
 
-	// Predict runs the player's own commands at once, on a copy of the state
-	// that is up to so many ticks ahead. 0: no prediction. Each tick costs a copy
-	// of the state and up to so many ticks more.
+	// Predict is how many ticks ahead of the confirmed state the client runs the player's own commands, on a copy; 0
+	// means no prediction. Each tick costs a copy of the state and up to Predict more ticks.
 	Predict lockstep.Tick
 
-	// Interpolate keeps the state before the current one for [Client.View]. It
-	// costs a copy of the state each tick.
+	// Interpolate keeps the state before the current one for [Client.View]. It costs a copy of the state each tick.
 	Interpolate bool
 
 	// CheckRender makes [Client.Render] compare checksums before and after.
 	CheckRender bool
 
-	// KeepStates is how many checked ticks' states are kept so that the server
-	// can ask for them after a desync; 0 means 8. They have the size of as many
-	// snapshots.
+	// KeepStates is how many checked ticks' states the client keeps for the server, which asks for them after a desync;
+	// 0 means 8. Each has the size of a snapshot.
 	KeepStates int
 
-	// MaxBacklog is how many bytes of records that have arrived and not been run
-	// the client acknowledges; 0 means 1 MiB. With more it is silent, and the
-	// server sees that it lags; at twice as many it drops them and asks for a
-	// state. MaxState is how many bytes a state sync may have; 0 means what the
-	// protocol allows. [Client.MemoryBound] has the formula.
+	// MaxBacklog is how many bytes of records may wait to be run; 0 means 1 MiB. With more the client acknowledges
+	// nothing, so the server sees that it lags; at twice as many it drops them and requests a state. MaxState is how
+	// many bytes a state sync may have; 0 means the protocol's limit. See [Client.MemoryBound].
 	MaxBacklog int
 	MaxState   int
 
-	// PingEvery is the time between two pings (2 s). A server that is silent for
-	// Silence (5 s) is given up.
+	// PingEvery is the time between two pings (2 s). The client hangs up if the server sends nothing for Silence (5 s).
 	PingEvery lockstep.Time
 	Silence   lockstep.Time
 
-	// Observer is called with every event of the game of each confirmed tick;
-	// nil disables it. After a state sync it may be told of some ticks again, and
-	// is not told of those that the state has left out.
+	// Observer is called with every event of the game of each confirmed tick; nil disables it. After a state sync some
+	// ticks may be observed again, and the ticks that the state skipped are not observed.
 	Observer func(lockstep.Tick, any)
 }
 

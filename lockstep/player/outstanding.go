@@ -5,9 +5,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// outstanding are a client's own commands that are not settled yet, by rising
-// sequence. No sequence is further ahead of the highest decided one than the
-// window of sequences that a Coordinator takes.
+// outstanding are a client's own commands without a final result, by rising sequence. No sequence is further ahead of
+// the highest decided one than the window of sequences that a Coordinator takes.
 type outstanding struct {
 	list []submitted
 	next lockstep.Sequence // of the next command
@@ -26,9 +25,8 @@ type submitted struct {
 	run      bool          // a frame that was run has it
 }
 
-// add queues a command, and reports false if the window is full or there is no
-// sequence left. Sequences that were rejected without a decision are used again
-// once they fill the window and no other command is undecided.
+// add queues a command, and reports false if the window is full or no sequence is left. Sequences that were rejected
+// without a decision are reused once they fill the window and no other command is undecided.
 func (o *outstanding) add(kind lockstep.Kind, payload []byte, assumed lockstep.Tick) (lockstep.Sequence, bool) {
 	n := len(o.list)
 	if o.full(o.next) && (n == 0 || o.list[n-1].sequence <= o.high) {
@@ -72,8 +70,8 @@ func (o *outstanding) remove(i int) {
 	o.list = o.list[:last]
 }
 
-// settle removes the accepted commands whose tick has been run.
-func (o *outstanding) settle(t lockstep.Tick) {
+// forget removes the accepted commands whose tick has been run.
+func (o *outstanding) forget(t lockstep.Tick) {
 	for i := 0; i < len(o.list); {
 		if s := &o.list[i]; s.answered && s.tick <= t {
 			o.remove(i)
@@ -83,10 +81,9 @@ func (o *outstanding) settle(t lockstep.Tick) {
 	}
 }
 
-// known takes the highest sequence that the server has decided. A server that
-// went on after a crash may have forgotten later ones: commands that it answered
-// are waited for again. If sequences are now too far ahead, those that are
-// undecided get new ones, from last + 1 on, and known returns them.
+// known takes the highest sequence that the server has decided. A server that recovered from a crash may have forgotten
+// later ones; their answers are awaited again. If sequences are now too far ahead, the undecided commands get new ones
+// from last + 1 on, and known returns these.
 func (o *outstanding) known(last lockstep.Sequence) (renumbered []Renumbered) {
 	o.high = last
 	n := len(o.list)
@@ -113,7 +110,7 @@ func (o *outstanding) known(last lockstep.Sequence) (renumbered []Renumbered) {
 // decided takes an answer that will not change.
 func (o *outstanding) decided(seq lockstep.Sequence) { o.high = max(o.high, seq) }
 
-// unsent makes all be sent again.
+// unsent makes the client send all commands again.
 func (o *outstanding) unsent() {
 	for i := range o.list {
 		o.list[i].sent = false

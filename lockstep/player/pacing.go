@@ -4,24 +4,21 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// PacingOptions say when a client runs the ticks that have arrived. Zero fields
-// have the defaults in brackets.
+// PacingOptions say when a client runs the ticks that have arrived. Zero fields have the defaults in brackets.
 type PacingOptions struct {
-	// AsTheyCome runs ticks at once, without a buffer: for programs that nobody
-	// watches.
+	// AsTheyCome runs ticks at once, without a buffer, for programs without a display.
 	AsTheyCome bool
 
-	// MaxDelay bounds how long a tick waits so that later ones arrive before
-	// they are due (500 ms). The delay follows the jitter that is observed.
+	// MaxDelay bounds how long a tick waits so that later ones arrive before they are due (500 ms). The delay follows
+	// the jitter that is observed.
 	MaxDelay lockstep.Time
 
-	// Behind is how late the client may be before it catches up at CatchUp
-	// percent of the match's speed (800), instead of at most 5 % faster (250 ms).
+	// Behind is how late the client may be before it catches up at CatchUp percent of the match's speed (800), instead
+	// of at most 5 % faster (250 ms).
 	Behind  lockstep.Time
 	CatchUp int
 
-	// FarBehind is how late it may be before it runs as fast as it can, as
-	// after a late join (10 s).
+	// FarBehind is how late it may be before it runs as fast as it can, as after a late join (10 s).
 	FarBehind lockstep.Time
 
 	// Budget is how many ticks one call of Advance runs at most (32).
@@ -50,9 +47,8 @@ const (
 	baseWindow = 32 // arrivals
 )
 
-// A pacer decides when the next tick runs. Arrivals tell it when ticks would
-// come over a network without jitter; it plays them so much later that most
-// others have come by then, too.
+// A pacer decides when the next tick runs. From arrivals it estimates when ticks would arrive without jitter, and
+// delays them so that most late ones have arrived in time.
 type pacer struct {
 	options  PacingOptions
 	rate     int64 // ticks a second
@@ -63,7 +59,7 @@ type pacer struct {
 	units   int64         // of the next tick that have passed
 	passed  lockstep.Time // until when they were counted
 	base    lockstep.Time // when the last tick would have arrived without jitter
-	held    bool          // base is not known: the match was paused, or has just begun
+	noBase  bool          // base is not known: the match was paused, or has just begun
 	waiting bool          // for the buffer to fill, after base was unknown; not if the match is paused behind it
 	wait    lockstep.Time // how long, then
 	seen    int           // arrivals since base was looked at
@@ -73,24 +69,24 @@ type pacer struct {
 
 // begin starts anew at a match's rate and speed.
 func (p *pacer) begin(rate uint16, percent int64) {
-	*p = pacer{options: p.options, rate: int64(rate), arriving: percent, playing: percent, pace: pacePlain, held: true, passed: p.passed, jitter: p.jitter}
+	*p = pacer{options: p.options, rate: int64(rate), arriving: percent, playing: percent, pace: pacePlain, noBase: true, passed: p.passed, jitter: p.jitter}
 }
 
-// span returns how long n ticks take.
-func (p *pacer) span(n, percent int64) lockstep.Time {
+// duration returns how long n ticks take.
+func (p *pacer) duration(n, percent int64) lockstep.Time {
 	if p.rate == 0 || percent == 0 {
 		return 0
 	}
 	return lockstep.Time(n * int64(lockstep.Second) * 100 / (p.rate * percent))
 }
 
-// arrived takes note of n ticks that came together.
+// arrived counts n ticks that arrived together.
 func (p *pacer) arrived(now lockstep.Time, n int64) {
-	p.base += p.span(n, p.arriving)
+	p.base += p.duration(n, p.arriving)
 	late := now - p.base
-	if p.held || late <= 0 {
-		p.waiting = p.waiting || p.held
-		p.held, p.base, late = false, now, 0
+	if p.noBase || late <= 0 {
+		p.waiting = p.waiting || p.noBase
+		p.noBase, p.base, late = false, now, 0
 		p.seen, p.least = 0, 0
 	}
 	p.jitter.add(now, late, p.options.MaxDelay)
@@ -98,28 +94,27 @@ func (p *pacer) arrived(now lockstep.Time, n int64) {
 		p.least = late
 	}
 	if p.seen > baseWindow {
-		p.base += p.least // all were so late: it is not jitter, the way has become longer
+		p.base += p.least // all were late: not jitter, the round trip has become longer
 		p.seen = 0
 	}
 }
 
 // delay returns how long after its undisturbed arrival a tick runs.
 func (p *pacer) delay() lockstep.Time {
-	return min(p.jitter.peak+p.span(1, p.playing)/4, p.options.MaxDelay)
+	return min(p.jitter.peak+p.duration(1, p.playing)/4, p.options.MaxDelay)
 }
 
-// late returns how far behind its plan a client is that has so many ticks left
-// to run, at the match's speed.
+// late returns how far behind its plan a client with level ticks left to run is, at the match's speed.
 func (p *pacer) late(now lockstep.Time, level int64) lockstep.Time {
 	over := now - p.base - p.delay()
-	if p.held {
+	if p.noBase {
 		over = -p.delay()
 	}
-	over = min(over, p.span(1, p.playing)) // what has not arrived cannot be run
-	return p.span(level, p.playing) - lockstep.Time(p.units/max(1, p.rate*p.playing*pacePlain)) + over
+	over = min(over, p.duration(1, p.playing)) // ticks that have not arrived cannot run
+	return p.duration(level, p.playing) - lockstep.Time(p.units/max(1, p.rate*p.playing*pacePlain)) + over
 }
 
-// pass lets the time pass up to now, and returns how many of level ticks are due.
+// pass advances the time to now, and returns how many of level ticks are due.
 func (p *pacer) pass(now lockstep.Time, level int64) int64 {
 	elapsed := now - p.passed
 	p.passed = now
@@ -127,8 +122,8 @@ func (p *pacer) pass(now lockstep.Time, level int64) int64 {
 		return level
 	}
 	p.units += int64(min(elapsed, maxStep)) * p.rate * p.playing * p.pace
-	late, tick := p.late(now, level), p.span(1, p.playing)
-	if p.waiting = p.waiting && !p.held && late < 0; p.waiting {
+	late, tick := p.late(now, level), p.duration(1, p.playing)
+	if p.waiting = p.waiting && !p.noBase && late < 0; p.waiting {
 		p.wait = -late // the buffer fills before the first tick
 		return 0
 	}
@@ -142,8 +137,7 @@ func (p *pacer) pass(now lockstep.Time, level int64) int64 {
 	return min(p.units/tickUnits, level)
 }
 
-// ran takes the units of n ticks away, and does not let time pile up in which
-// nothing could be run.
+// ran subtracts the units of n ticks. Time in which no tick could run does not accumulate.
 func (p *pacer) ran(n int64) { p.units = max(0, min(p.units-n*tickUnits, tickUnits)) }
 
 // next returns how long it is until the next tick is due.

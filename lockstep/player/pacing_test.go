@@ -106,8 +106,7 @@ func (f *feed) settle() {
 	}
 }
 
-// play seals ticks for a time, one each period, and lets each arrive after a
-// delay of its own, in order.
+// play seals ticks for a time, one each period, and lets each arrive after a delay of its own, in order.
 func (f *feed) play(ticks int, delay func(tick int) lockstep.Time) {
 	start := max(f.now, f.due)
 	f.due = start + lockstep.Time(ticks)*feedPeriod
@@ -138,8 +137,8 @@ func (f *feed) play(ticks int, delay func(tick int) lockstep.Time) {
 	}
 }
 
-// uneven counts the ticks from the first given one on whose distance to the one
-// before is more than a part of the period off.
+// uneven counts the ticks from the first given one on whose distance to the one before is more than a part of the
+// period off.
 func (f *feed) uneven(from int, percent lockstep.Time) (n int) {
 	for t := from + 1; t < len(f.ran); t++ {
 		off := f.ran[t] - f.ran[t-1] - feedPeriod
@@ -150,8 +149,8 @@ func (f *feed) uneven(from int, percent lockstep.Time) (n int) {
 	return n
 }
 
-// Ticks that arrive with jitter are run evenly, and with no more delay than the
-// jitter asks for. Without the buffer they are not: the negative control.
+// Ticks that arrive with jitter are run evenly, and with no more delay than the jitter asks for. Without the buffer
+// they are not: the negative control.
 func TestPacingUnderJitter(t *testing.T) {
 	for _, jitter := range []lockstep.Time{0, 10, 40, 120} {
 		t.Run(fmt.Sprint(jitter), func(t *testing.T) {
@@ -254,8 +253,7 @@ func TestPacingAfterPause(t *testing.T) {
 	}
 }
 
-// A pause that is cancelled in its own tick leaves no trace in the pace: the same
-// arrivals run at the same times.
+// A pause that is cancelled in its own tick leaves no trace in the pace: the same arrivals run at the same times.
 func TestPacingCancelledPause(t *testing.T) {
 	random := [2]*rand.Rand{rand.New(rand.NewPCG(1, 7)), rand.New(rand.NewPCG(1, 7))}
 	var ran [2][]lockstep.Time
@@ -275,8 +273,7 @@ func TestPacingCancelledPause(t *testing.T) {
 	}
 }
 
-// A tick that pauses a match again at once is run, though nothing follows it
-// before the next resume.
+// A tick that pauses a match again at once is run, though nothing follows it before the next resume.
 func TestPacingPausedAgain(t *testing.T) {
 	f := newFeed(t, player.Options{})
 	late := func(n int) lockstep.Time { return lockstep.Time(n%2) * 40 * lockstep.Millisecond }

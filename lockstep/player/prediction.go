@@ -5,11 +5,11 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// A prediction is the confirmed state plus the player's own commands that are
-// not in it yet, some ticks ahead. It is never hashed and never sent.
+// A prediction is the confirmed state plus the player's own commands that are not in it yet, some ticks ahead. It is
+// never hashed and never sent.
 //
-// It is redone from the confirmed state whenever a frame holds something else
-// than was predicted. Otherwise it only goes on by a tick.
+// It begins again from the confirmed state whenever a frame differs from the predicted one. Otherwise it advances by a
+// tick.
 type prediction struct {
 	sim      *lockstep.Simulation
 	previous *lockstep.Simulation // one tick before
@@ -35,8 +35,8 @@ func (p *prediction) assume(own *outstanding) lockstep.Tick {
 	return t
 }
 
-// confirm compares a frame that was run with what was predicted of it. Own
-// commands that it lacks are predicted for the tick after.
+// confirm compares a frame that was run with what was predicted of it. Own commands that it lacks are predicted for the
+// tick after.
 func (p *prediction) confirm(f *lockstep.Frame, seat lockstep.Player, own *outstanding) {
 	for i := range f.Commands {
 		cmd := &f.Commands[i]
@@ -84,10 +84,10 @@ func (c *Client) predictTicks() {
 			err = p.previous.CopyFrom(p.sim)
 		}
 		if err == nil {
-			err = p.sim.Step(p.foresee(p.sim.Tick()+1, c.seat, &c.own))
+			err = p.sim.Step(p.frameOf(p.sim.Tick()+1, c.seat, &c.own))
 		}
 	}
-	p.valid, p.failed = err == nil, err != nil // the game does not survive our own commands; the server will refuse them
+	p.valid, p.failed = err == nil, err != nil // the game fails on our own commands; the server will refuse them
 }
 
 // redo begins again from the confirmed state if that is needed.
@@ -114,9 +114,8 @@ func (c *Client) redo(confirmed *lockstep.Simulation) (err error) {
 	return p.sim.CopyFrom(confirmed)
 }
 
-// foresee returns the frame of tick t as far as the client knows it: its own
-// commands.
-func (p *prediction) foresee(t lockstep.Tick, seat lockstep.Player, own *outstanding) *lockstep.Frame {
+// frameOf returns the frame of tick t as far as the client knows it: its own commands.
+func (p *prediction) frameOf(t lockstep.Tick, seat lockstep.Player, own *outstanding) *lockstep.Frame {
 	p.frame.Tick, p.frame.Commands = t, p.frame.Commands[:0]
 	for i := range own.list {
 		if s := &own.list[i]; s.assumed == t {
@@ -126,14 +125,13 @@ func (p *prediction) foresee(t lockstep.Tick, seat lockstep.Player, own *outstan
 	return &p.frame
 }
 
-// aim chooses how far ahead the prediction runs: as many ticks as pass before a
-// command given now takes effect. It shrinks only where that is more than a
-// tick too far, so that it does not waver.
+// aim chooses how far ahead the prediction runs: the number of ticks until a command submitted now takes effect. It
+// shrinks only if that is more than a tick too far, to avoid oscillation.
 func (c *Client) aim() {
 	p := &c.predict
 	want := c.inputDelay + 1
-	if span := c.pace.span(1, c.pace.playing); span > 0 {
-		want += lockstep.Tick((c.pace.delay() + c.measure.roundTrip + span - 1) / span)
+	if tick := c.pace.duration(1, c.pace.playing); tick > 0 {
+		want += lockstep.Tick((c.pace.delay() + c.measure.roundTrip + tick - 1) / tick)
 	}
 	want = max(1, min(want, c.options.Predict))
 	if want > p.lead || want+1 < p.lead {
@@ -141,8 +139,8 @@ func (c *Client) aim() {
 	}
 }
 
-// Predicted returns the predicted state, for reading, or nil if there is none.
-// It is valid until the client is called again.
+// Predicted returns the predicted state, for reading, or nil if there is none. It is valid until the next call of the
+// client.
 func (c *Client) Predicted() *lockstep.Simulation {
 	if !c.predict.ready() {
 		return nil

@@ -17,9 +17,10 @@ const (
 	eventBytes      = 96 // about the size of an event
 )
 
-// Ready returns what happened since its last call, and when the client wants to be called again. The owner calls it after
-// each other method, until it returns no events: what the owner does because of an event can make more. Whether there
-// is something to send is not in it, because only the owner knows when the connection takes more; see [Client.Send].
+// Ready returns what happened since its last call, and when the client wants to be called again. The owner calls it
+// after each other method, until it returns no events: what the owner does because of an event can make more. Whether
+// there is something to send is not in it, because only the owner knows when the connection takes more; see
+// [Client.Send].
 func (c *Client) Ready() *Ready {
 	r := &c.ready
 	clear(r.Events)

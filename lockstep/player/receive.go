@@ -8,7 +8,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// streamIn is what has arrived of the stream.
+// streamIn is the part of the stream that has arrived.
 type streamIn struct {
 	streaming bool // the decoder stands in a stream
 	dec       record.Decoder
@@ -40,8 +40,7 @@ func (s *streamIn) from() protocol.Position {
 	return s.position
 }
 
-// Receive takes one message of the connection. An error says why the client
-// hangs up because of it.
+// Receive takes one message of the connection. An error says why the client hangs up because of it.
 func (c *Client) Receive(now lockstep.Time, b []byte) error {
 	c.tickClock(now)
 	if c.link != linkGreeting && c.link != linkUp {
@@ -53,7 +52,7 @@ func (c *Client) Receive(now lockstep.Time, b []byte) error {
 	err := c.receive(b)
 	if c.in.streaming && c.in.dec.Tick() > before {
 		c.pace.arrived(c.clock, int64(c.in.dec.Tick()-before))
-		c.pace.held = c.in.paused
+		c.pace.noBase = c.in.paused
 	}
 	if err != nil {
 		c.hangUp(err)
@@ -76,7 +75,7 @@ func (c *Client) receive(b []byte) error {
 			return err
 		}
 		if c.link != linkGreeting && c.link != linkUp {
-			return nil // what is behind a farewell is not read
+			return nil // nothing after a farewell is read
 		}
 	}
 	return nil
@@ -99,7 +98,7 @@ func (c *Client) record(b []byte) (rest []byte, err error) {
 	c.serverTick = max(c.serverTick, c.in.dec.Tick())
 	c.out.arrived = true
 	if r.Ticks() > 0 {
-		c.foresee(&r.Frame)
+		c.expect(&r.Frame)
 	}
 	c.over = c.over || r.Kind == record.KindEnd
 	if c.in.dropping {
@@ -117,8 +116,8 @@ func (c *Client) record(b []byte) (rest []byte, err error) {
 	return rest, nil
 }
 
-// foresee adjusts what is expected of later arrivals.
-func (c *Client) foresee(f *lockstep.Frame) {
+// expect adjusts when later ticks are expected, after the commands of System in a frame.
+func (c *Client) expect(f *lockstep.Frame) {
 	c.in.paused = false
 	for i := range f.Commands {
 		if f.Commands[i].Player != lockstep.System {
@@ -197,7 +196,7 @@ func (c *Client) welcome(w *protocol.Welcome) error {
 	c.serverTick = w.Tick // less than before if a crash took ticks back
 	c.inputDelay = lockstep.Tick(w.InputDelay)
 	renumbered := c.own.known(w.LastSequence)
-	c.pace.held = true
+	c.pace.noBase = true
 	c.pace.arriving = int64(w.SpeedPercent)
 	c.measure.pingAt = c.clock
 	c.catchingUp, c.progressed = !w.Resumed, 0
@@ -214,8 +213,7 @@ func (c *Client) welcome(w *protocol.Welcome) error {
 	return nil
 }
 
-// checkSeat checks that the match with header h, if that is known, has a seat: a
-// program looks its player up by it.
+// checkSeat checks that the match with header h, if that is known, has the seat: programs use it as an index.
 func (c *Client) checkSeat(seat lockstep.Player, h *lockstep.Header) error {
 	if h == nil || seat == lockstep.System || seat < lockstep.Player(h.Settings.Players) {
 		return nil
@@ -223,12 +221,11 @@ func (c *Client) checkSeat(seat lockstep.Player, h *lockstep.Header) error {
 	return fmt.Errorf("lockstep: client: %w: got seat %d in a match of %d seats", record.ErrContent, seat, h.Settings.Players)
 }
 
-// settle forgets the commands that have run. While a state is on its way nothing
-// tells which have: a crash may have taken back what was run here, and an answer
-// be of the ticks that replace it.
-func (c *Client) settle() {
+// forgetRun forgets the commands that have run, unless a state sync is under way: a crash may have undone ticks that
+// ran here, and an answer may be about the ticks that replace them.
+func (c *Client) forgetRun() {
 	if c.in.from() > 0 {
-		c.own.settle(c.Tick())
+		c.own.forget(c.Tick())
 	}
 }
 
@@ -245,7 +242,7 @@ func (c *Client) answered(m *protocol.Message) {
 	}
 	if m.Kind == protocol.KindCommandAccepted {
 		s.answered, s.tick = true, m.Tick
-		c.settle()
+		c.forgetRun()
 	} else {
 		c.predict.stale = true
 		c.own.remove(i)

@@ -21,7 +21,7 @@ type runner struct {
 	differing int
 	diverged  bool                 // at the last one, or the server says so
 	parted    lockstep.Tick        // the check that was the first to differ
-	stray     *lockstep.Simulation // the state that differed, until it is compared
+	wrong     *lockstep.Simulation // the state that differed, until it is compared
 }
 
 // begin goes on from the state of f, where a decoder stands in the stream.
@@ -54,8 +54,7 @@ func (c *Client) level() lockstep.Tick {
 	return c.run.dec.Tick() - c.Tick() + c.waitingTicks()
 }
 
-// waitingTicks returns how many ticks the backlog has. While the stream is
-// broken or dropped, what is left of it is all there will be.
+// waitingTicks returns how many ticks the backlog has. A broken or dropped stream gets no more.
 func (c *Client) waitingTicks() lockstep.Tick {
 	if c.in.dec.Tick() < c.run.dec.Tick() {
 		return 0
@@ -89,21 +88,20 @@ func (c *Client) play() {
 	c.predictTicks()
 }
 
-// lateTicks reports whether the client is so late that it catches up with all
-// it has.
+// lateTicks reports whether the client is so late that it runs all ticks that it has at once.
 func (c *Client) lateTicks() bool {
-	return !c.options.Pacing.AsTheyCome && c.pace.span(int64(c.level()), c.pace.playing) > c.options.Pacing.FarBehind
+	return !c.options.Pacing.AsTheyCome && c.pace.duration(int64(c.level()), c.pace.playing) > c.options.Pacing.FarBehind
 }
 
-// report tells how far the catching up is.
+// report makes the events of catching up.
 func (c *Client) report() {
 	if !c.catchingUp || c.in.from() == 0 || c.link != linkUp {
 		return
 	}
 	t := c.Tick()
 	ahead := lockstep.Tick(1)
-	if span := c.pace.span(1, c.pace.playing); span > 0 {
-		ahead += lockstep.Tick(c.pace.delay() / span)
+	if tick := c.pace.duration(1, c.pace.playing); tick > 0 {
+		ahead += lockstep.Tick(c.pace.delay() / tick)
 	}
 	if t >= c.serverTick || c.serverTick-t <= ahead {
 		c.catchingUp, c.in.asks = false, 0
@@ -114,8 +112,7 @@ func (c *Client) report() {
 	}
 }
 
-// runTicks runs the next n ticks, and the records that stand before, between
-// and right after them.
+// runTicks runs the next n ticks, and the records that stand before, between and right after them.
 func (c *Client) runTicks(n int64) error {
 	r := &c.run
 	for {
@@ -145,8 +142,8 @@ func (c *Client) runTicks(n int64) error {
 	}
 }
 
-// frame returns the frame of the next tick, if the record decoded last has it. A frame's memory is the backlog's, so
-// it is run before the next push; a run of empty ticks may wait.
+// frame returns the frame of the next tick, if the record decoded last has it. A frame's memory is the backlog's, so it
+// is run before the next push; a run of empty ticks may wait.
 func (r *runner) frame() *lockstep.Frame {
 	if r.ticks == nil {
 		return nil
@@ -187,8 +184,8 @@ func (c *Client) step(f *lockstep.Frame, last bool) error {
 		}
 	}
 	c.predict.confirm(f, c.seat, &c.own)
-	c.settle()
-	c.compareStray()
+	c.forgetRun()
+	c.explain()
 	t := f.Tick
 	if t%lockstep.Tick(r.follower.Header().Settings.CheckEvery) == 0 {
 		c.out.report(t)
@@ -221,13 +218,13 @@ func (c *Client) compare(rec *record.Record) {
 		return
 	}
 	r.agreed++
-	if r.diverged && t >= r.parted { // and not only agrees on what was before
+	if r.diverged && t >= r.parted { // not on an earlier tick
 		r.diverged = false
 		c.tell(Healed{t})
 	}
 }
 
-// differs tells of the first of a row of differing checksums.
+// differs makes an event of the first mismatch in a row.
 func (c *Client) differs(d Desynced) {
 	if !c.run.diverged {
 		c.run.diverged, c.run.parted = true, d.Tick
@@ -251,8 +248,8 @@ func (c *Client) View() (View, bool) {
 	return v, true
 }
 
-// Render calls draw with the client's view, if there is one. With the option
-// CheckRender it returns [ErrWritten] if draw has changed a state.
+// Render calls draw with the client's view, if there is one. With the option CheckRender it returns [ErrWritten] if
+// draw has changed a state.
 func (c *Client) Render(draw func(View)) error {
 	v, ok := c.View()
 	if !ok {

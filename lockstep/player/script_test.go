@@ -18,16 +18,15 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// The scripts in testdata/client are the course of a client, step by step,
-// against a server whose every message the script decides.
+// The scripts in testdata/client are the course of a client, step by step, against a server whose every message the
+// script decides.
 func TestClientScripts(t *testing.T) {
 	script.Run(t, "testdata/script/*.txt", func(t *testing.T) script.Interpreter {
 		return newStage(t).run
 	})
 }
 
-// A stage is a client of the bank game, a match, and a clock, all played by a
-// script.
+// A stage is a client of the bank game, a match, and a clock, all played by a script.
 type stage struct {
 	t        *testing.T
 	game     *lockstep.Game
@@ -197,8 +196,8 @@ func (m *stage) heard(b []byte) {
 	}
 }
 
-// wait lets the time pass, as a caller does: from one Next to the next. The
-// server answers nothing, but its socket's pings.
+// wait lets the time pass, as a caller does: from one Next to the next. The server answers nothing, but its socket's
+// pings.
 func (m *stage) wait(s *script.Step) {
 	until := m.now + lockstep.Time(s.Uint("ms", 32))*lockstep.Millisecond
 	for m.now < until {
@@ -306,8 +305,8 @@ func (m *stage) sync(s *script.Step) {
 	m.sent = len(m.records)
 }
 
-// tick seals n ticks and sends their records, one message a tick and ms apart.
-// With hold they wait for release, which sends them at once.
+// tick seals n ticks and sends their records, one message a tick and ms apart. With hold they wait for release, which
+// sends them at once.
 func (m *stage) tick(s *script.Step) {
 	for range s.UintOr("n", 16, 1) {
 		if _, err := m.c.Tick(); err != nil {
@@ -356,8 +355,7 @@ func (m *stage) submit(s *script.Step) {
 	m.settle()
 }
 
-// answer lets the server decide the commands it got; with lose it forgets to
-// say so.
+// answer lets the server decide the commands it got; with lose it forgets to say so.
 func (m *stage) answer(s *script.Step) {
 	for _, cmd := range m.commands {
 		r := m.c.Submit(0, cmd.Sequence, cmd.Command, cmd.Bytes)

@@ -6,8 +6,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// outgoing is the messages that a client has to send. All of it is bounded; what repeats is
-// said once.
+// outgoing has the messages that a client has to send. All of it is bounded: repeated messages are merged.
 type outgoing struct {
 	auth    bool
 	pong    bool
@@ -26,8 +25,7 @@ type outgoing struct {
 	message protocol.Message
 }
 
-// A stateAnswer is a state that the server has asked for, as far as it is not
-// sent.
+// A stateAnswer is a state that the server has asked for, as far as it is not sent.
 type stateAnswer struct {
 	tick   lockstep.Tick
 	state  []byte
@@ -55,7 +53,7 @@ func (o *outgoing) report(t lockstep.Tick) {
 // stateAsked queues the answer to a request for a state.
 func (c *Client) stateAsked(t lockstep.Tick) {
 	if len(c.out.states) == maxStates || c.run.follower == nil {
-		return // a server that asks so much does not wait for an answer
+		return // a server that asks for so many does not wait for them
 	}
 	a := stateAnswer{tick: t}
 	if m := c.run.follower.Moment(t); m != nil {
@@ -64,8 +62,7 @@ func (c *Client) stateAsked(t lockstep.Tick) {
 	c.out.states = append(c.out.states, a)
 }
 
-// Send appends the next message of the connection, and nothing if there is none.
-// The returned bytes count as sent.
+// Send appends the next message of the connection, and nothing if there is none. The returned bytes count as sent.
 func (c *Client) Send(dst []byte) []byte {
 	n := len(dst)
 	switch {
@@ -131,8 +128,7 @@ func (c *Client) sendSmall(dst []byte) []byte {
 	return dst
 }
 
-// ackDue reports whether an ack is due. A client whose backlog is full does not
-// acknowledge more.
+// ackDue reports whether an ack is due. A client whose backlog is full does not acknowledge more.
 func (c *Client) ackDue() bool {
 	o := &c.out
 	if c.in.from() == 0 || !o.arrived && c.Tick() == o.acked || c.run.backlog.len() > c.options.MaxBacklog {
@@ -166,8 +162,7 @@ func (c *Client) sendReports(dst []byte, start int) []byte {
 	return dst
 }
 
-// room reports whether a message of so many bytes still fits into what began at
-// start.
+// room reports whether a message of sizeBytes still fits into the WebSocket message that begins at start.
 func room(dst []byte, start, sizeBytes int) bool {
 	return len(dst)-start+sizeBytes+64 <= protocol.MaxClientMessage
 }

@@ -81,8 +81,8 @@ func (m *measure) advance(now lockstep.Time) {
 	if now-m.secondAt < lockstep.Second {
 		return
 	}
-	span := uint64(now - m.secondAt)
-	m.inRate = (m.bytesIn - m.inAt) * uint64(lockstep.Second) / span
-	m.outRate = (m.bytesOut - m.outAt) * uint64(lockstep.Second) / span
+	elapsed := uint64(now - m.secondAt)
+	m.inRate = (m.bytesIn - m.inAt) * uint64(lockstep.Second) / elapsed
+	m.outRate = (m.bytesOut - m.outAt) * uint64(lockstep.Second) / elapsed
 	m.secondAt, m.inAt, m.outAt = now, m.bytesIn, m.bytesOut
 }

@@ -13,20 +13,19 @@ const (
 	// maxAsks is how often a client asks for another state after one was bad.
 	maxAsks = 2
 
-	// maxWaiting is how many ticks that have arrived wait to be run. A run of empty
-	// ones has only some bytes, but may be a day of them.
+	// maxWaiting is how many ticks that have arrived wait to be run. A run of empty ones has only some bytes, but may
+	// be a day of them.
 	maxWaiting = 2 * record.MaxEmptyRun
 )
 
-// overflow gives up a backlog that has become too long: the state after it is
-// shorter.
+// overflow drops a backlog that has become too long, and asks for a state, which is shorter.
 func (c *Client) overflow(err error) {
 	c.in.dropping = true
 	c.run.discard()
 	c.ask(err)
 }
 
-// ask asks for a state because of err, unless that was in vain too often.
+// ask asks for a state because of err, unless that has failed too often.
 func (c *Client) ask(err error) {
 	if c.in.asks++; c.in.asks > maxAsks {
 		c.fail(fmt.Errorf("%w: %w", ErrNoSync, err))
@@ -90,14 +89,14 @@ func (c *Client) adopt(a *assembly) error {
 	if err := f.Apply(r); err != nil {
 		return err
 	}
-	c.keepStray(f.Tick())
+	c.keepDiffering(f.Tick())
 	c.in.streaming, c.in.dropping, c.in.position = true, false, a.position
 	c.in.dec = dec.Clone() // without the memory of the state
 	c.run.begin(f, &dec)
-	c.compareStray()
+	c.explain()
 	c.pace.begin(f.Header().Settings.TickRate, c.pace.arriving)
 	c.predict.stale = true
-	c.own.settle(f.Tick())
+	c.own.forget(f.Tick())
 	c.out.arrived, c.out.adopted, c.out.acked = true, true, f.Tick()
 	c.out.reports = c.out.reports[:0] // of the stream before
 	c.catchingUp, c.progressed = true, 0

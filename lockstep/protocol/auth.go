@@ -13,8 +13,7 @@ func NewAuth(g *lockstep.Game) *Auth {
 	}
 }
 
-// CheckIdentity returns an [*lockstep.IdentityError] that names the first thing in which a client is not of the game of
-// want.
+// CheckIdentity returns an [*lockstep.IdentityError] that names the first value in which a differs from want.
 func (a *Auth) CheckIdentity(want *Auth) error {
 	if err := a.program().CheckIdentity(want.program()); err != nil {
 		return err
@@ -28,7 +27,7 @@ func (a *Auth) CheckIdentity(want *Auth) error {
 	return nil
 }
 
-// program returns what an auth and a header both say of the identity.
+// program returns the part of the identity that an auth and a header have in common.
 func (a *Auth) program() *lockstep.Header {
 	return &lockstep.Header{Protocol: a.Protocol, Engine: a.Engine, Game: a.Game, Build: a.Build}
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// One message of each kind is written and read. What is kept between calls is memory
-// of the reader and the writer; only auth and welcome are allocated.
+// One message of each kind is written and read. What is kept between calls is memory of the reader and the writer; only
+// auth and welcome are allocated.
 func BenchmarkMessages(b *testing.B) {
 	for _, m := range messages() {
 		var w protocol.Writer

@@ -2,12 +2,10 @@ package protocol
 
 import "fmt"
 
-// An ErrorCode is why a server refuses a message of a client: the Code of a
-// [KindError].
+// An ErrorCode is why a server refuses a message of a client: the Code of a [KindError].
 type ErrorCode uint8
 
-// The error codes. The first four, and a limit that is exceeded again and
-// again, end the connection.
+// The error codes. The first four end the connection, and so does a limit that is exceeded again and again.
 const (
 	ErrorMalformed ErrorCode = 1 // not a message, or not where it can stand
 	ErrorIdentity  ErrorCode = 2 // another protocol, game, build or schema
@@ -16,7 +14,7 @@ const (
 	ErrorLimit     ErrorCode = 5 // a rate or a size
 	ErrorReport    ErrorCode = 6 // a checksum report that was not compared
 	ErrorRole      ErrorCode = 7 // only for players
-	ErrorHeld      ErrorCode = 8 // nobody's fault: the match stands still, Text says why; without a text it goes on
+	ErrorHeld      ErrorCode = 8 // the server holds the match, Text says why; without a text it continues
 )
 
 var errorTexts = [...]string{"", "malformed", "identity", "refused", "full", "limit", "report", "role", "held"}

@@ -15,16 +15,16 @@ const (
 	server
 )
 
-// A description says of one kind of message who sends it and which values it has. Reader,
-// Writer, [Kind.String] and the tables of docs/protocol.md come from it.
+// A description describes one kind of message: its sender and its values. Reader, Writer, [Kind.String] and the tables
+// of docs/protocol.md come from it.
 type description struct {
 	name   string
 	sender side
 	fields []field // in order
 }
 
-// descriptions has each kind of message at the place of its number. After a change here,
-// run go test ./lockstep/protocol -run TestTablesOnPage -rewrite.
+// descriptions has each kind of message at the place of its number. After a change here, run go test
+// ./lockstep/protocol -run TestTablesOnPage -rewrite.
 var descriptions = [256]description{
 	KindAuth: {"auth", client, []field{
 		{name: "protocol", at: func(m *Message) any { return &m.Auth.Protocol }},
@@ -92,7 +92,7 @@ var descriptions = [256]description{
 	}},
 }
 
-// What several kinds of messages have.
+// Fields of several kinds of messages.
 var (
 	offset = field{name: "offset", at: func(m *Message) any { return &m.Offset }}
 	total  = field{name: "total", high: lockstep.MaxStateSize + MaxServerMessage, at: func(m *Message) any { return &m.Total }}

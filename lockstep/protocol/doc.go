@@ -1,6 +1,5 @@
-// Package protocol is the messages between a host and a player: their values, their
-// bytes, and the codes with which connections are refused and closed. The records of
-// package record travel between them as they are; one range of kinds tells both apart.
+// Package protocol has the messages between a host and a player: their values, their bytes, and the codes of errors and
+// of closing. The records of package record travel between them unchanged; their kinds differ from those of messages.
 // docs/protocol.md describes each message.
 //
 //samestep:deterministic

@@ -16,8 +16,7 @@ func ExampleCloseCode() {
 	// Output: slow identity code 200
 }
 
-// A resuming client's auth carries the session of the latest welcome, and what
-// it does not have yet.
+// A resuming client's auth carries the session of the latest welcome, and what it does not have yet.
 func ExampleAuth() {
 	var auth *protocol.Auth = protocol.NewAuth(lockstep.MustGame(testgame.LampRules))
 	auth.Session = protocol.SessionToken{1, 2, 3}

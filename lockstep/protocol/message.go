@@ -4,12 +4,12 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// A Kind is the kind of a message between a client and a server. Records of the log are
-// messages, too, and have the kinds of [record.Kind].
+// A Kind is the kind of a message between a client and a server. Records of the log are messages, too, and have the
+// kinds of [record.Kind].
 type Kind uint8
 
-// The kinds of messages that are not records. A new kind has a constant here, a row in
-// descriptions, and fields of Message for values that no other kind has.
+// The kinds of messages that are not records. A new kind has a constant here, a row in descriptions, and fields of
+// Message for values that no other kind has.
 const (
 	KindAuth             Kind = 32
 	KindCommand          Kind = 33
@@ -49,8 +49,8 @@ type Position uint64
 // A SessionToken lets a client resume its seat once.
 type SessionToken [16]byte
 
-// A Message is one message that is not a record, decoded. Its Kind says which of the
-// other fields are set; see the tables of docs/protocol.md.
+// A Message is one message that is not a record, decoded. Its Kind says which of the other fields are set; see the
+// tables of docs/protocol.md.
 type Message struct {
 	Kind Kind
 

@@ -16,8 +16,7 @@ type Reader struct {
 // maxValues is the size of the largest message, an auth.
 const maxValues = 12
 
-// IsRecord reports whether the message that b begins with is a record of the log, which a
-// [record.Decoder] decodes.
+// IsRecord reports whether the message that b begins with is a record of the log, which a [record.Decoder] decodes.
 func IsRecord(b []byte) bool {
 	header := 1
 	switch {
@@ -29,9 +28,8 @@ func IsRecord(b []byte) bool {
 	return len(b) > header && (b[header] < byte(KindAuth) || b[header] >= byte(record.FirstOptional))
 }
 
-// Read decodes the message that b begins with and returns the rest of b. The message shares
-// memory with b and with the reader; it is valid until the next call. Errors wrap
-// [record.ErrMalformed] or are [io.ErrUnexpectedEOF].
+// Read decodes the message that b begins with and returns the rest of b. The message shares memory with b and with the
+// reader; it is valid until the next call. Errors wrap [record.ErrMalformed] or are [io.ErrUnexpectedEOF].
 func (d *Reader) Read(m *Message, b []byte) ([]byte, error) {
 	r := &d.r
 	r.Reset(b)
