@@ -247,8 +247,8 @@ func (x *attacker) serve(dir string, a *attack.Attack) (*attack.Server, *serverP
 	return s, p, nil
 }
 
-// hands does a job in another process with one CPU and low priority, so that the attackers themselves do not slow down the
-// honest players.
+// hands does a job in another process with one CPU and low priority, so that the attackers themselves do not slow down
+// the honest players.
 func (x *attacker) hands(ctx context.Context, j attack.Job) (r attack.Report, err error) {
 	ctx, cancel := context.WithTimeout(ctx, j.Time+time.Minute)
 	defer cancel()

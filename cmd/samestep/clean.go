@@ -9,8 +9,8 @@ import (
 )
 
 // A cleaner is a Writer that escapes control characters, except for line feeds and tabs, and characters that change the
-// direction of text, so that a name in a hostile file can neither control the terminal nor look like another. It writes \u
-// and four hex digits, which mean the same inside a JSON string.
+// direction of text, so that a name in a hostile file can neither control the terminal nor look like another. It writes
+// \u and four hex digits, which mean the same inside a JSON string.
 type cleaner struct {
 	w    io.Writer
 	buf  []byte
@@ -18,8 +18,8 @@ type cleaner struct {
 	err  error
 }
 
-// Write writes p, except for bytes at its end that may begin an escaped character, which it keeps for the next call. The
-// first error stays.
+// Write writes p, except for bytes at its end that may begin an escaped character, which it keeps for the next call.
+// The first error stays.
 func (c *cleaner) Write(p []byte) (int, error) {
 	if c.err != nil {
 		return 0, c.err

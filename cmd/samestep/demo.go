@@ -82,8 +82,8 @@ type demoOptions struct {
 
 func (o demoOptions) ticks() lockstep.Tick { return lockstep.Tick(o.seconds * demoTickRate) }
 
-// makeDir makes the folder of the options, or else a new one. In a folder with a fixed name, others could plant links to
-// files of the user.
+// makeDir makes the folder of the options, or else a new one. In a folder with a fixed name, others could plant links
+// to files of the user.
 func (o *demoOptions) makeDir() (err error) {
 	if o.dir != "" {
 		return os.MkdirAll(o.dir, 0o700)

@@ -195,8 +195,8 @@ func (m *demoMatch) playersTurn(t lockstep.Tick) error {
 	return nil
 }
 
-// plant changes one field of a player's copy: the health of the strongest building, if possible of the player's own. Such
-// a building exists for at least another tick.
+// plant changes one field of a player's copy: the health of the strongest building, if possible of the player's own.
+// Such a building exists for at least another tick.
 func (m *demoMatch) plant(p *demoPlayer) error {
 	sim := p.follower.Simulation()
 	units := lockstep.World[skirmish.World](sim).Units

@@ -29,13 +29,13 @@ const (
 )
 
 const exitTable = `Exit codes:
-  0  all is well
+  0  success
   1  the operation failed (a file cannot be opened, …), or vet or simulate has findings
   2  the command line is wrong
-  3  checksums differ: a desync, or fuzz has found how to make one
+  3  checksums differ: a desync, or fuzz has found a match that can desync
   4  the file is cut short or corrupt, breaks a rule of its format, or exceeds a limit
   5  the file is of another game, build or schema
-  6  the file needs a newer reader: its version, a flag, a block or a record is not known`
+  6  the file needs a newer reader: its version, a flag, a block or a record is unknown`
 
 // errDiffered is the result of joining a match in which a checksum differed.
 var errDiffered = errors.New("checksums of the match differ from ours: a desync")

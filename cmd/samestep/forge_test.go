@@ -15,8 +15,8 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// forge IN OUT CHANGE [N] writes a changed copy of a replay. The changes of
-// records come with valid checks, as only somebody who means it would make them:
+// forge IN OUT CHANGE [N] writes a changed copy of a replay. The changes of records come with valid checks, as only
+// somebody who means it would make them:
 //
 //	checksum N   the checksum of tick N is another
 //	command N    the first order to attack, from tick N on, aims elsewhere

@@ -14,8 +14,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
-// A server that lists matches without end, with long names, does not fill the
-// memory of watch.
+// A server that lists matches without end, with long names, does not fill the memory of watch.
 func TestWatchEndlessList(t *testing.T) {
 	sent := 0
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -24,7 +23,7 @@ func TestWatchEndlessList(t *testing.T) {
 		io.WriteString(w, page)
 	}))
 	defer web.Close()
-	s, err := newServerSight(web.URL)
+	s, err := newServerSource(web.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,8 +70,8 @@ func TestForeignStatusLine(t *testing.T) {
 	http.DefaultClient.CloseIdleConnections()
 }
 
-// A server that holds the match again and again does not fill the terminal: the last
-// reason is shown with the line of the second, on a line.
+// A server that holds the match again and again does not fill the terminal: the last reason is shown with the line of
+// the second, on a line.
 func TestJoinHeldFlood(t *testing.T) {
 	var status bytes.Buffer
 	j := &join{status: &status}

@@ -11,9 +11,8 @@ import (
 	"testing"
 )
 
-// Whatever verbs print as JSON of the golden replays, no reader that has only
-// floats rounds a number in it. TestJSON of internal/testing/archtest looks at the types of
-// everything that becomes JSON.
+// Whatever verbs print as JSON of the golden replays, no reader that has only floats rounds a number in it. TestJSON of
+// internal/testing/archtest looks at the types of everything that becomes JSON.
 func TestJSONIsNotRounded(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/replays/*.ssr")
 	if err != nil || len(files) < 4 {
@@ -54,8 +53,8 @@ func checkJSON(t *testing.T, args ...string) {
 	}
 }
 
-// roundedNumbers returns how many JSON values r has, and the numbers in them
-// that are others when they were read as floats and printed again.
+// roundedNumbers returns how many JSON values r has, and the numbers in them that are others when they were read as
+// floats and printed again.
 func roundedNumbers(r io.Reader) (values int, bad []string, err error) {
 	d := json.NewDecoder(r)
 	d.UseNumber()

@@ -11,8 +11,7 @@ type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no room") }
 
-// Output that could not be written is an operational error, whatever the verb
-// made of it.
+// Output that could not be written is an operational error, whatever the verb made of it.
 func TestOutputFails(t *testing.T) {
 	var errs bytes.Buffer
 	if code := run(t.Context(), []string{"samestep", "replay", "--help"}, fullDisk{}, &errs); code != exitError || errs.String() != "samestep: no room\n" {

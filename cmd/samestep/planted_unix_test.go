@@ -21,8 +21,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// patience is how long a verb may take that has to refuse what it was given at
-// once. A verb that waits for a pipe waits for ever.
+// patience is how long a verb may take that has to refuse what it was given at once. A verb that waits for a pipe waits
+// for ever.
 const patience = 60 * time.Second
 
 // runIn runs the program in a folder, with another temporary folder.
@@ -77,8 +77,7 @@ func TestPipesAreRefused(t *testing.T) {
 	}
 }
 
-// Links and folders that somebody else has planted where the demo writes lead to
-// nothing of the user's.
+// Links and folders that somebody else has planted where the demo writes lead to nothing of the user's.
 func TestPlantedLinks(t *testing.T) {
 	dir, temp, victims := t.TempDir(), t.TempDir(), t.TempDir()
 	victim := func(name string) string {
@@ -89,8 +88,7 @@ func TestPlantedLinks(t *testing.T) {
 		}
 		return path
 	}
-	// In the temporary folder, under the name that the demo once used; and in a
-	// folder that the user names.
+	// In the temporary folder, under the name that the demo once used; and in a folder that the user names.
 	planted := filepath.Join(temp, "samestep-demo")
 	if err := errors.Join(os.Mkdir(planted, 0o777), os.Symlink(victim("a"), filepath.Join(planted, "skirmish.ssr"))); err != nil {
 		t.Fatal(err)
@@ -138,8 +136,7 @@ func private(t *testing.T, dir string, names ...string) {
 	}
 }
 
-// What a found failure leaves, and what a verb writes anew, follows no link
-// either, and is private.
+// What a found failure leaves, and what a verb writes anew, follows no link either, and is private.
 func TestWrittenFilesArePrivate(t *testing.T) {
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }

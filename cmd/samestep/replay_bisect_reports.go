@@ -39,8 +39,8 @@ func (e *reportsError) Error() string { return fmt.Sprintf("line %d: %v", e.line
 
 func (e *reportsError) Unwrap() error { return e.err }
 
-// readReports reads the checksums in lines of JSON, which may be compressed with gzip, and skips other lines. If several
-// players reported, only must name one.
+// readReports reads the checksums in lines of JSON, which may be compressed with gzip, and skips other lines. If
+// several players reported, only must name one.
 func readReports(r io.Reader, only *lockstep.Player) ([]desync.Report, error) {
 	var all []desync.Report
 	in := bufio.NewReader(r)

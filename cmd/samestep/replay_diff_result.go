@@ -180,8 +180,8 @@ func (f *frameJSON) print(line liner) {
 	}
 }
 
-// maxText bounds the bytes of a command's text. The text of a payload of 16 KiB can have 4 MiB, because it has the names
-// of the fields.
+// maxText bounds the bytes of a command's text. The text of a payload of 16 KiB can have 4 MiB, because it has the
+// names of the fields.
 const maxText = 4 << 10
 
 // onlyHere describes the first limit commands that only one side has. It also returns the number of all of them.

@@ -21,14 +21,14 @@ func replayDumpCommand() *cli.Command {
 		Name:      "dump",
 		Usage:     "print the records of a replay, its commands, or the state at a tick",
 		ArgsUsage: "FILE",
-		Description: `Without flags: every record, one a line. With --commands: every command in
-words. With --tick: the state after that tick, field by field; the game's code
-is needed to simulate up to there, unless the tick has a keyframe. The state is
-compared with the file as seek does; where no check follows, standard error says up
-to which tick the file agrees. Without --tick, no state is compared with its checksum;
-info and verify do that.`,
+		Description: `Without flags, prints every record on a line. --commands prints a description of every
+command. --tick prints the state after that tick, field by field. This needs the
+game's code to simulate the match up to there, unless the tick has a keyframe. The
+state is compared with the file as in seek; if no check follows, standard error tells
+up to which tick the file agrees. Without --tick, dump compares no state with its
+checksum; info and verify do.`,
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "json", Usage: "print JSON, for programs: a value for each record or command, one a line, or one for the state"},
+			&cli.BoolFlag{Name: "json", Usage: "print JSON, for programs: a line for each record or command, or one value for the state"},
 			&cli.BoolFlag{Name: "commands", Usage: "print only the commands"},
 			&cli.UintFlag{Name: "tick", Usage: "print the state after tick `N`; with --commands, the commands of tick N", DefaultText: "all"},
 			&cli.StringFlag{Name: "path", Usage: "with --tick: print only the field at `PATH`, such as Units[17].Pos.X or Units[ID=4000].Health"},
@@ -41,14 +41,14 @@ info and verify do that.`,
 
 func replayDump(c *cli.Context, f *replayFile) error {
 	if c.IsSet("path") && (c.Bool("commands") || !c.IsSet("tick")) {
-		return usagef("--path goes with --tick, without --commands")
+		return usagef("--path needs --tick, and cannot be used with --commands")
 	}
 	if c.IsSet("raw") && (c.Bool("commands") || c.Bool("json") || c.IsSet("path") || !c.IsSet("tick")) {
-		return usagef("--raw goes with --tick alone")
+		return usagef("--raw needs --tick, and no other flag")
 	}
 	if c.Bool("follow") {
 		if c.IsSet("tick") {
-			return usagef("--follow goes without --tick")
+			return usagef("--follow cannot be used with --tick")
 		}
 		return followRecords(c, f)
 	}
@@ -62,7 +62,7 @@ func replayDump(c *cli.Context, f *replayFile) error {
 	return dumpRecords(c, r)
 }
 
-// errStop ends a dump that has all it wants.
+// errStop ends a dump after the tick of --tick.
 var errStop = errors.New("stop")
 
 func dumpRecords(c *cli.Context, r *replay.Reader) error {
@@ -74,7 +74,7 @@ func dumpRecords(c *cli.Context, r *replay.Reader) error {
 	return err
 }
 
-// A recordDumper prints records, or only commands, or only those of one tick.
+// A recordDumper prints all records, or only commands, or only those of one tick.
 type recordDumper struct {
 	w        io.Writer
 	json     bool
@@ -86,7 +86,7 @@ type recordDumper struct {
 
 func (d *recordDumper) record(r *record.Record) error {
 	if r.Kind == record.KindHeader {
-		g, _ := gameOf(r.Header) // without it, commands are described by their schemas
+		g, _ := gameOf(r.Header) // without a game, schemas describe the commands
 		var err error
 		if d.describe, err = lockstep.NewDescriber(r.Header, g); err != nil {
 			return err
@@ -145,7 +145,7 @@ func recordName(k record.Kind) string {
 	return fmt.Sprintf("kind %d", k)
 }
 
-// recordText puts a record that is not a frame into words.
+// recordText describes a record without commands.
 func recordText(r *record.Record) string {
 	if n := r.Ticks(); n > 0 {
 		return count(n, "tick")
@@ -167,7 +167,7 @@ func recordText(r *record.Record) string {
 	return ""
 }
 
-// dumpState prints the state after the tick that the flags name.
+// dumpState prints the state after the tick of --tick.
 func dumpState(c *cli.Context, f *replayFile) error {
 	at, err := f.stateAt(c, tickOf(c, "tick"))
 	if err != nil {

@@ -20,19 +20,20 @@ import (
 func replayExportCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "export",
-		Usage:     "print a replay in a neutral form, or write it for a viewer",
+		Usage:     "convert a replay to JSON lines, or to MCAP for viewers",
 		ArgsUsage: "FILE [OUT]",
-		Description: `With --to jsonl, prints the form that import reads: a header, the players' commands, checksums by
-player, and an end. A checksum is printed for each player who reported it, or, in
-our own matches, for each who gave a command or whose checksum ever differed. Names
-and chat are notes. Commands of the system and keyframes have no place in that form.
+		Description: `--to jsonl prints the form that import reads: a header, the players' commands,
+checksums by player, and an end. Of an imported match it prints the checksums of the
+players that reported them; of our own match, those of all players that gave a command
+or ever had a mismatching checksum. Names and chat become notes. Commands of the system
+and keyframes have no place in this form.
 
-With --to mcap, writes OUT, which must not exist: commands, commands per second,
-checksums, mismatches and a log as MCAP, which Foxglove and other viewers plot. The
-times are those of the ticks at the match's tick rate. A replay has no latencies.
+--to mcap writes OUT, which must not exist: commands, commands per second, checksums,
+mismatches and a log as MCAP, which Foxglove and other viewers plot. Its times are
+those of the ticks at the match's tick rate. A replay has no latencies.
 
-Neither form has states, so export compares none with its checksum; info and verify do that.`,
-		Flags:  []cli.Flag{&cli.StringFlag{Name: "to", Value: "jsonl", Usage: "the `FORMAT`: jsonl or mcap"}},
+Neither form has states, so export compares none with its checksum; info and verify do.`,
+		Flags:  []cli.Flag{&cli.StringFlag{Name: "to", Value: "jsonl", Usage: "`FORMAT` of the output: jsonl or mcap"}},
 		Action: replayExport,
 	}
 }
@@ -56,7 +57,6 @@ func replayExport(c *cli.Context) error {
 	}
 }
 
-// exportLines prints lines of JSON.
 func exportLines(c *cli.Context, f *replayFile) error {
 	x := &exporter{w: bufio.NewWriter(c.App.Writer)}
 	if err := x.findPlayers(f); err != nil {
@@ -78,12 +78,12 @@ type exporter struct {
 	w          *bufio.Writer
 	header     *lockstep.Header
 	rate       json.Number // ticks a second
-	reports    [256]bool   // who reports checksums
-	mismatches mismatches  // that are not printed yet
+	reports    [256]bool   // players that report checksums
+	mismatches mismatches  // of the whole match
 	in         pack.Reader
 }
 
-// A commandLine, sumLine and endLine are what the form has.
+// The lines of the form.
 type (
 	commandLine struct {
 		Tick     lockstep.Tick     `json:"t"`
@@ -115,8 +115,7 @@ type (
 	}
 )
 
-// findPlayers finds out who reports checksums from the beginning on, and who
-// differed.
+// findPlayers finds the players that report checksums from the beginning, and the mismatches.
 func (x *exporter) findPlayers(f *replayFile) error {
 	r, err := f.reader()
 	if err != nil {
@@ -155,7 +154,7 @@ func (x *exporter) record(rec *record.Record) error {
 	case record.KindChecksum:
 		return x.sums(rec)
 	case record.KindMismatch:
-		if hash, ok := x.mismatches.take(rec.Tick, rec.Player); ok { // nobody agrees
+		if hash, ok := x.mismatches.take(rec.Tick, rec.Player); ok { // no checksum is agreed
 			return writeLine(x.w, sumLine{rec.Tick, rec.Player, checksum.FormatHash(hash)})
 		}
 	case record.KindEnd:
@@ -168,13 +167,13 @@ func (x *exporter) record(rec *record.Record) error {
 	return x.commands(&rec.Frame)
 }
 
-// isNumber reports whether a text is a number in JSON.
+// isNumber reports whether a text is a JSON number.
 func isNumber(text string) bool {
 	_, err := strconv.ParseFloat(text, 64)
 	return err == nil && json.Valid([]byte(text))
 }
 
-// note prints a note, unless import writes it from other lines.
+// note prints a note, unless import makes it from other lines.
 func (x *exporter) note(rec *record.Record) error {
 	foreign := x.header.Engine == foreignEngine
 	switch {
@@ -216,7 +215,7 @@ func (x *exporter) commands(f *lockstep.Frame) error {
 	return nil
 }
 
-// sums prints the checksums of a tick by player.
+// sums prints the checksums of a tick, by player.
 func (x *exporter) sums(agreed *record.Record) error {
 	mismatches := x.mismatches.of(agreed.Tick)
 	for p := range lockstep.Player(x.header.Settings.Players) {

@@ -29,7 +29,7 @@ It waits for the rest of a record that is torn at the end of the file. It fails 
 the file is cut or replaced before the match is over. dump --follow does the same;
 verify --follow verifies a match while it is played.`,
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "json", Usage: "print JSON, for programs: a value for each record or command, one a line"},
+			&cli.BoolFlag{Name: "json", Usage: "print JSON, for programs: a line for each record or command"},
 			&cli.BoolFlag{Name: "commands", Usage: "print only the commands"},
 			delayFlag, idleFlag,
 		},

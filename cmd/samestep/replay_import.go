@@ -18,26 +18,23 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// foreignEngine is the engine in the header of a match that was imported. No
-// code here can simulate it.
+// foreignEngine is the engine in the header of an imported match, which cannot be simulated here.
 const foreignEngine = "foreign"
 
-// topicRate is the topic of a note with the ticks a second, if they are no whole
-// number. Import writes it, and notes of topic [desync.TopicReports].
+// topicRate is the topic of a note with the tick rate, if that is not a whole number. Import writes it, and notes of
+// topic [desync.TopicReports].
 const topicRate = "tick_rate"
-
-var fromFlag = &cli.StringFlag{Name: "from", Value: "jsonl", Usage: "the `FORMAT` of the file to read: jsonl"}
 
 func replayImportCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "import",
-		Usage:     "make a sealed replay of another engine's match",
+		Usage:     "convert a match of another engine to a sealed replay",
 		ArgsUsage: "IN OUT",
-		Description: `Reads lines of JSON, maybe compressed with gzip: a header, commands, checksums
+		Description: `Reads lines of JSON, which may be compressed with gzip: a header, commands, checksums
 that players reported, notes (names, a map, chat), and an end. A command of tick t
-becomes one of frame t+1, which makes state t+1. What most players reported becomes
-the agreed checksum. docs/import.md describes every line.`,
-		Flags:  []cli.Flag{fromFlag, segmentFlag, jsonFlag},
+becomes one of frame t+1, which gives state t+1. The checksum that most players
+reported becomes the agreed one. docs/import.md describes every line.`,
+		Flags:  []cli.Flag{&cli.StringFlag{Name: "from", Value: "jsonl", Usage: "`FORMAT` of the input: jsonl"}, segmentFlag, jsonFlag},
 		Action: written(replayImport),
 	}
 }
@@ -58,27 +55,23 @@ func replayImport(c *cli.Context) error {
 	}
 	return files.Create(c.Args().Get(1), func(f *os.File) error {
 		w := replay.NewWriter(f, options)
-		if err := newImporter(s, w).run(in); err != nil {
+		if err := (&importer{survey: s, out: w}).run(in); err != nil {
 			return &fileError{in.Name(), err}
 		}
 		return w.Close()
 	})
 }
 
-// An importer writes a match of another engine as records. It reads the match a
-// second time, since a survey does not keep commands and notes.
+// An importer writes a match of another engine as records. It reads the match a second time, because the survey does
+// not keep commands and notes.
 type importer struct {
 	*survey
 	out      lockstep.Log
 	enc      record.Encoder
 	payloads *record.Payloads
 	encoded  []byte    // payloads of a tick
-	silent   [256]bool // does not report
+	silent   [256]bool // players that do not report
 	last     [256]lockstep.Sequence
-}
-
-func newImporter(s *survey, out lockstep.Log) *importer {
-	return &importer{survey: s, out: out}
 }
 
 func (i *importer) run(in io.ReadSeeker) error {
@@ -95,8 +88,7 @@ func (i *importer) run(in io.ReadSeeker) error {
 	return i.out.Append(i.enc.End("imported"))
 }
 
-// header writes the header, which is that of a game without rules, and an empty
-// state.
+// header writes the header of a game without rules, and an empty state.
 func (i *importer) header() error {
 	var kinds []lockstep.Kind
 	for kind, used := range i.kinds {
@@ -111,7 +103,7 @@ func (i *importer) header() error {
 	i.payloads = g.NewPayloads()
 	s := lockstep.DefaultSettings(i.match.Players)
 	s.TickRate, s.KeyframeEvery = i.match.TickRate, 0
-	s.Seed, s.CheckEvery = 0, i.every() // no seed is known
+	s.Seed, s.CheckEvery = 0, i.every() // the seed is unknown
 	h, err := g.NewHeader(i.id, s, &nullgame.Config{})
 	if err != nil {
 		return err
@@ -130,13 +122,13 @@ func (i *importer) header() error {
 	return i.out.Append(i.enc.Note(lockstep.System, topicRate, i.match.Rate))
 }
 
-// clip returns the beginning of a text: at most n bytes, of whole characters.
+// clip returns the first characters of a text, at most n bytes.
 func clip(s string, n int) string { return strings.ToValidUTF8(s[:min(n, len(s))], "") }
 
 // begin writes the checksums of a tick.
 func (i *importer) begin(tick uint32) error { return i.checks(tick) }
 
-// remark writes a note of the present tick. The survey has all checksums.
+// remark writes a note of the present tick. The survey has the checksums.
 func (i *importer) remark(e *matchlog.Entry) error {
 	if e.Checksum {
 		return nil
@@ -147,7 +139,7 @@ func (i *importer) remark(e *matchlog.Entry) error {
 	return i.out.Append(i.enc.Note(lockstep.Player(e.Player), e.Topic, e.Text))
 }
 
-// end writes the commands of a tick, which make the next state.
+// end writes the commands of a tick, which give the next state.
 func (i *importer) end(tick uint32, commands []matchlog.Entry) error {
 	f := lockstep.Frame{Tick: lockstep.Tick(tick) + 1}
 	i.encoded = i.encoded[:0]
@@ -173,8 +165,8 @@ func (i *importer) end(tick uint32, commands []matchlog.Entry) error {
 	return nil
 }
 
-// checks writes what players reported of a tick: what most of them agree on,
-// and who differs from that. Where two groups are equally large, all differ.
+// checks writes the checksums of a tick: the one on which most players agree, and those of the others. If the two
+// largest groups have the same size, all players differ.
 func (i *importer) checks(tick uint32) error {
 	sums, err := i.take(tick)
 	if err != nil || len(sums) == 0 {

@@ -16,16 +16,15 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A visitor sees a match tick by tick: begin, remark for each checksum and note
-// between the commands of that tick, and end with these commands in canonical
-// order. A checksum may be that of an earlier tick.
+// A visitor sees a match tick by tick: begin, remark for each checksum and note, and end with the commands of the tick
+// in canonical order. A checksum may be that of an earlier tick.
 type visitor interface {
 	begin(tick uint32) error
 	remark(e *matchlog.Entry) error
 	end(tick uint32, commands []matchlog.Entry) error
 }
 
-// A scan reads a match, and keeps no more than the commands of one tick.
+// A scan reads a match, and keeps only the commands of one tick.
 type scan struct {
 	visitor
 	tick     uint32
@@ -34,8 +33,8 @@ type scan struct {
 	hash     hash.Hash // of all commands
 }
 
-// scanned reads a match from its beginning. It returns the header, and an id that
-// depends on all commands, so that importing a match again gives the same file.
+// scanned reads a match from its beginning. It returns the header, and an id that is a hash of all commands, so that
+// importing a match again gives the same file.
 func scanned(in io.ReadSeeker, v visitor) (h matchlog.Header, id lockstep.MatchID, err error) {
 	if _, err := in.Seek(0, io.SeekStart); err != nil {
 		return h, id, err // of a pipe: it cannot be read twice
@@ -118,8 +117,7 @@ func (s *scan) finish() error {
 	return err
 }
 
-// A survey is what the header says of a whole match, and the checksums, which
-// stand later than at their ticks.
+// A survey is the facts of a whole match that the header needs, and the checksums, which may come later than their ticks.
 type survey struct {
 	match matchlog.Header
 	id    lockstep.MatchID
@@ -164,7 +162,7 @@ func (s *surveyor) end(_ uint32, commands []matchlog.Entry) error {
 	return nil
 }
 
-// take removes the votes of a tick. Each player has one.
+// take removes and returns the votes of a tick, at most one for each player.
 func (s *survey) take(tick uint32) ([]vote, error) {
 	n := 0
 	for ; n < len(s.votes) && s.votes[n].tick == tick; n++ {
@@ -177,12 +175,11 @@ func (s *survey) take(tick uint32) ([]vote, error) {
 	return taken, nil
 }
 
-// every returns the largest number of ticks of which all checks are
-// multiples, or 1 if there are none: the header must have one.
+// every returns the interval of checks for the header: the greatest common divisor of their ticks, or 1 without checks.
 func (s *survey) every() uint16 {
 	every := uint32(0)
 	for _, v := range s.votes {
-		for t := v.tick; t > 0; { // the greatest common divisor
+		for t := v.tick; t > 0; {
 			every, t = t, every%t
 		}
 	}

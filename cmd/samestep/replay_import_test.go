@@ -11,8 +11,7 @@ import (
 	"testing"
 )
 
-// importedAgain imports lines, exports them, and imports what was exported. It
-// returns the exported lines.
+// importedAgain imports lines, exports them, and imports what was exported. It returns the exported lines.
 func importedAgain(t *testing.T, lines string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -57,8 +56,8 @@ func TestImportPage(t *testing.T) {
 	}
 }
 
-// Many commands before tick 1, of 64 seats, come out as they went in; so does a
-// title with every sort of character, a fractional rate, and the longest notes.
+// Many commands before tick 1, of 64 seats, come out as they went in; so does a title with every sort of character, a
+// fractional rate, and the longest notes.
 func TestImportManyBeforeTick1(t *testing.T) {
 	var in strings.Builder
 	fmt.Fprintln(&in, `{"log":1,"title":"é\"\\","tick_rate_hz":0.125,"players":64}`)

@@ -14,17 +14,17 @@ import (
 func replayInfoCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "info",
-		Usage:     "tell what match a replay is of, and what is in the file",
+		Usage:     "describe the match and the content of a replay",
 		ArgsUsage: "FILE",
-		Description: `Reads the whole file without simulating anything, so it works without the
-game's code. A damaged file is read up to the damage. Each keyframe's state is compared
-with the keyframe's own checksum. Only verify compares states with the simulation.
+		Description: `Reads the whole file without a simulation, so it works without the game's code. A
+damaged file is read up to the damage. Each keyframe's state is compared with the
+keyframe's own checksum. Only verify compares states with the simulation.
 
-With --upto, prints the content hash up to that tick as well. It is the same for
-two recordings of one match of which one goes on longer or ends for another reason.`,
+--upto also prints the content hash up to a tick. It is the same for two recordings of
+one match, even if one of them is longer or ends for another reason.`,
 		Flags: []cli.Flag{
 			jsonFlag,
-			&cli.UintFlag{Name: "upto", Usage: "hash the content up to tick `N`, too", DefaultText: "only the whole match"},
+			&cli.UintFlag{Name: "upto", Usage: "also hash the content up to tick `N`", DefaultText: "only the whole match"},
 		},
 		Action: onReplay(replayInfo),
 	}
@@ -48,12 +48,7 @@ func replayInfo(c *cli.Context, f *replayFile) error {
 			return perr
 		}
 	}
-	if !c.Bool("json") {
-		printInfo(c.App.Writer, info, upto)
-	} else if werr := writeJSON(c.App.Writer, infoJSON(info, upto, err)); werr != nil {
-		return werr
-	}
-	return err
+	return tell(c, infoJSON(info, upto, err), func(w io.Writer) { printInfo(w, info, upto) }, err)
 }
 
 // A partHash is the content hash up to a tick.
@@ -62,10 +57,9 @@ type partHash struct {
 	ContentHash replay.ContentHash `json:"content_hash"`
 }
 
-// hashPart hashes the content of a file up to a tick.
 func hashPart(f *replayFile, info *replay.Info, tick lockstep.Tick) (*partHash, error) {
 	if len(info.Keyframes) == 0 || tick < info.Keyframes[0].Tick || tick > info.Ticks {
-		return nil, usagef("--upto: got tick %d, want one up to which the file can be read, at most %d", tick, info.Ticks)
+		return nil, usagef("--upto: got tick %d, want a tick in the readable part of the file, at most %d", tick, info.Ticks)
 	}
 	r, err := f.reader()
 	if err != nil {
@@ -75,7 +69,7 @@ func hashPart(f *replayFile, info *replay.Info, tick lockstep.Tick) (*partHash, 
 	return &partHash{tick, h}, err
 }
 
-// printInfo prints what a replay says of itself; upto may be nil.
+// printInfo prints a description of a replay. upto may be nil.
 func printInfo(w io.Writer, info *replay.Info, upto *partHash) {
 	h := info.Header
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -96,7 +90,7 @@ func printInfo(w io.Writer, info *replay.Info, upto *partHash) {
 		}
 		line(who, "%s, %s of payload", count(p.Commands, "command"), size(p.Bytes))
 	}
-	line("checksums", "%d agreed, %d of players that differed", info.Checksums, info.Mismatches)
+	line("checksums", "%d agreed, %d mismatching ones of players", info.Checksums, info.Mismatches)
 	line("keyframes", "%d, %s", len(info.Keyframes), size(info.StateBytes))
 	if info.Segments > 0 {
 		line("size", "%s in %s of %s", size(info.SizeBytes), count(info.Segments, "segment"), size(info.RecordBytes))
@@ -114,37 +108,32 @@ func printInfo(w io.Writer, info *replay.Info, upto *partHash) {
 		case g.Signed:
 			line("signature", "by the key %s", g.Signer)
 		default:
-			line("signature", "FALSE: not of this content, by the key %s", g.Signer)
+			line("signature", "FALSE: the key %s has signed other content", g.Signer)
 		}
 	}
 	if info.Ended {
 		line("end", "%q", info.Reason)
 	} else {
-		line("end", "none: the file is cut, damaged or still being written")
+		line("end", "none: the file is cut, damaged or still written")
 	}
 	t.Flush()
 }
 
-// settingsText puts a header's settings into words. An imported match has no seed
-// and no interval of its own.
+// settingsText describes the settings in a header. An imported match has no seed and no interval of keyframes.
 func settingsText(h *lockstep.Header) string {
 	s := &h.Settings
 	seats, rate := count(int(s.Players), "seat"), fmt.Sprintf("%d ticks/s", s.TickRate)
 	if h.Engine == foreignEngine {
-		return fmt.Sprintf("%s, %s; imported, so the seed is not known", seats, rate)
+		return fmt.Sprintf("%s, %s; imported, so the seed is unknown", seats, rate)
 	}
-	return fmt.Sprintf("seed %d, %s, %s, a checksum every %s, %s", s.Seed, seats, rate, count(int(s.CheckEvery), "tick"), keyframesEvery(s.KeyframeEvery))
+	keyframes := "one keyframe"
+	if s.KeyframeEvery > 0 {
+		keyframes = "a keyframe every " + count(s.KeyframeEvery, "tick")
+	}
+	return fmt.Sprintf("seed %d, %s, %s, a checksum every %s, %s", s.Seed, seats, rate, count(int(s.CheckEvery), "tick"), keyframes)
 }
 
-func keyframesEvery(ticks uint32) string {
-	if ticks == 0 {
-		return "one keyframe"
-	}
-	return "a keyframe every " + count(ticks, "tick")
-}
-
-// bytesPerTick is the price of a tick: all of an open file but the keyframes'
-// states, which cannot be told apart in a sealed one.
+// bytesPerTick returns the cost of a tick: the bytes of the uncompressed file without the states of keyframes.
 func bytesPerTick(info *replay.Info) float64 {
 	whole := info.SizeBytes
 	if info.Segments > 0 {
@@ -153,7 +142,6 @@ func bytesPerTick(info *replay.Info) float64 {
 	return float64(whole-info.StateBytes) / float64(max(info.Ticks, 1))
 }
 
-// infoJSON returns what info --json prints.
 func infoJSON(info *replay.Info, upto *partHash, err error) any {
 	h := info.Header
 	return struct {
@@ -174,7 +162,7 @@ func infoJSON(info *replay.Info, upto *partHash, err error) any {
 	}
 }
 
-// errorText returns the text of err, which may be nil.
+// errorText returns the text of err, or nothing for nil.
 func errorText(err error) string {
 	if err == nil {
 		return ""

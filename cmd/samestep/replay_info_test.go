@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// Two recordings of one match are told the same up to a tick, whether one was
-// cut, sealed or torn, without a new file.
+// Two recordings of one match are told the same up to a tick, whether one was cut, sealed or torn, without a new file.
 func TestInfoUpTo(t *testing.T) {
 	const whole = "../../testdata/replays/duel.ssr"
 	dir := t.TempDir()

@@ -14,9 +14,8 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// An mcapExporter writes what a replay tells in MCAP, the format of Foxglove and
-// other viewers: as JSON, with schemas, so that numbers can be plotted. The times
-// are those of the ticks at the match's tick rate; a pause takes none.
+// An mcapExporter writes a replay as MCAP, the format of Foxglove and other viewers, with messages in JSON and their
+// schemas, so that numbers can be plotted. The times are those of the ticks at the match's tick rate; a pause takes none.
 type mcapExporter struct {
 	w        *mcap.Writer
 	sequence [len(mcapChannels)]uint32
@@ -27,11 +26,11 @@ type mcapExporter struct {
 	tick     lockstep.Tick
 
 	rates      mcapRates
-	second     uint64     // that rates counts
+	second     uint64     // that rates covers
 	mismatches mismatches // of the whole match
 }
 
-// The channels, each with the schema of what is in it.
+// The channels.
 const (
 	onCommands = iota
 	onRates
@@ -99,7 +98,7 @@ type (
 	}
 )
 
-// exportMCAP writes the whole match that r reads to w.
+// exportMCAP writes a whole match to w.
 func exportMCAP(w io.Writer, r *replay.Reader) error {
 	x := &mcapExporter{kinds: make(map[lockstep.Kind]string), names: make(map[string]string)}
 	var err error
@@ -170,7 +169,7 @@ func (x *mcapExporter) meet(h *lockstep.Header) error {
 	for _, c := range h.Commands {
 		x.kinds[c.Kind] = c.Name
 	}
-	g, _ := gameOf(h) // without it, commands are described by their schemas
+	g, _ := gameOf(h) // without a game, schemas describe the commands
 	var err error
 	x.describe, err = lockstep.NewDescriber(h, g)
 	return err
@@ -200,8 +199,8 @@ func (x *mcapExporter) frame(f *lockstep.Frame) error {
 	return nil
 }
 
-// rate writes what the seconds that are over had. Of many empty ones it writes
-// the first and the last, which is all that a line needs.
+// rate writes the rates of the seconds that are over. Of several empty seconds it writes the first and the last, which
+// are enough to plot a line.
 func (x *mcapExporter) rate() error {
 	second := (uint64(x.tick) - 1) / uint64(x.header.Settings.TickRate)
 	for second > x.second {
@@ -234,8 +233,7 @@ func (x *mcapExporter) mismatch(r *record.Record) error {
 	return x.write(onMismatches, x.time(x.tick), mcapMismatch{r.Tick, r.Player, checksum.FormatHash(r.Hash)})
 }
 
-// check writes an agreed checksum, and how many players differ, also those whose
-// mismatches come later.
+// check writes an agreed checksum, and the number of players that differ, including those whose mismatches come later.
 func (x *mcapExporter) check(r *record.Record) error {
 	sum := mcapSum{Tick: r.Tick, Hash: checksum.FormatHash(r.Hash)}
 	different := map[uint64]bool{r.Hash: true}
@@ -270,7 +268,7 @@ func (x *mcapExporter) write(channel int, at uint64, v any) error {
 	return x.w.WriteMessage(&mcap.Message{ChannelID: uint16(channel + 1), Sequence: x.sequence[channel], LogTime: at, PublishTime: at, Data: data})
 }
 
-// end writes what is left, and what the match was.
+// end writes the last rates, and the metadata of the match.
 func (x *mcapExporter) end() error {
 	if err := x.writeRates(); err != nil {
 		return err

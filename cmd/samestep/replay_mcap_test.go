@@ -17,8 +17,8 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// What is exported has everything that the replay has, in the order of time, in
-// the form that its schemas say, and is read by the format's own library.
+// What is exported has everything that the replay has, in the order of time, in the form that its schemas say, and is
+// read by the format's own library.
 func TestExportMCAP(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/replays/*.ssr")
 	if err != nil || len(files) == 0 {
@@ -161,8 +161,7 @@ func jsonType(v any) string {
 	return fmt.Sprintf("%T", v)
 }
 
-// Ticks without commands cost nothing, however many there are, and every second
-// with commands is counted.
+// Ticks without commands cost nothing, however many there are, and every second with commands is counted.
 func TestExportMCAPEmptyTicks(t *testing.T) {
 	x := &mcapExporter{header: &lockstep.Header{Settings: lockstep.DefaultSettings(2)}}
 	var out bytes.Buffer

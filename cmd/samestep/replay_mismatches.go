@@ -10,8 +10,8 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// The mismatches of a match are the checksums of players that differ from the agreed ones. In the log of a live match they
-// stand ticks after these, so they are read ahead. A map would take four times the memory of the slice.
+// The mismatches of a match are the checksums of players that differ from the agreed ones. In the log of a live match
+// they stand ticks after these, so they are read ahead. A map would take four times the memory of the slice.
 type mismatches []mismatch
 
 // A mismatch is the checksum that a player reported of a tick.
@@ -47,8 +47,8 @@ func (d *mismatches) add(r *record.Record) error {
 	return nil
 }
 
-// order sorts the mismatches by tick and player after all were added. Of several for the same tick and player, it keeps the
-// last one.
+// order sorts the mismatches by tick and player after all were added. Of several for the same tick and player, it keeps
+// the last one.
 func (d *mismatches) order() {
 	slices.Reverse(*d)
 	slices.SortStableFunc(*d, compareMismatches)

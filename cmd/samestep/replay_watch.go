@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -16,26 +13,26 @@ import (
 func replayWatchCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "watch",
-		Usage:     "show how a match goes, while it goes: of a file, or on a server",
+		Usage:     "show the progress of a live match, from its file or its server",
 		ArgsUsage: "FILE|ADDRESS",
 		Description: `Watches the file of a match, the matches of a server (http://127.0.0.1:8766), or one
 of them (http://127.0.0.1:8766/matches/match-1). On a terminal it shows a table with
-sparklines until q is pressed; elsewhere it prints a line each interval, until the
-match is over. Nothing is simulated, and no token is needed.`,
+sparklines until you press q; elsewhere it prints a line at each interval until the
+match is over. It simulates nothing, and needs no token.`,
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "json", Usage: "print a line of JSON each interval, for programs"},
-			&cli.BoolFlag{Name: "plain", Usage: "print lines also on a terminal"},
+			&cli.BoolFlag{Name: "json", Usage: "print a line of JSON at each interval, for programs"},
+			&cli.BoolFlag{Name: "plain", Usage: "print lines even on a terminal"},
 			&cli.BoolFlag{Name: "once", Usage: "print one line and exit"},
-			&cli.DurationFlag{Name: "interval", Value: time.Second, Usage: "look each `TIME`, 100ms or more"},
+			&cli.DurationFlag{Name: "interval", Value: time.Second, Usage: "update every `TIME`, at least 100ms"},
 			delayFlag,
 		},
 		Action: func(c *cli.Context) error {
-			if c.Duration("interval") < 100*time.Millisecond {
-				return usagef("--interval: got %v, want at least 100ms", c.Duration("interval"))
+			if err := between(c, "interval", 100*time.Millisecond, 0); err != nil {
+				return err
 			}
-			ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
+			ctx, stop := interruptible(c)
 			defer stop()
-			s, err := openSight(ctx, c, c.Args().First())
+			s, err := openSource(ctx, c, c.Args().First())
 			if err != nil {
 				return err
 			}
@@ -48,38 +45,36 @@ match is over. Nothing is simulated, and no token is needed.`,
 	}
 }
 
-// A sight is what can be watched.
-type sight interface {
-	// look returns how things are now. An error says that nothing is to be seen any
-	// more, unless it is a passing one; see errUnseen.
+// A source is a file or a server to watch.
+type source interface {
+	// look returns the present state. An error ends the watching, unless it wraps errUnseen.
 	look(ctx context.Context) (*watchReport, error)
 	close()
 }
 
-// errUnseen is wrapped by the errors of a look that may succeed the next time.
-var errUnseen = errors.New("not to be seen at the moment")
+// errUnseen is wrapped by errors of a look that may succeed the next time.
+var errUnseen = errors.New("not visible at the moment")
 
-// openSight opens a file or an address.
-func openSight(ctx context.Context, c *cli.Context, name string) (sight, error) {
+// openSource opens a file or a URL.
+func openSource(ctx context.Context, c *cli.Context, name string) (source, error) {
 	if strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://") {
-		return newServerSight(name)
+		return newServerSource(name)
 	}
 	o, err := liveOptions(c)
 	if err != nil {
 		return nil, err
 	}
-	return newFileSight(ctx, name, o)
+	return newFileSource(ctx, name, o)
 }
 
-// watchLines prints a line each interval.
-func watchLines(ctx context.Context, c *cli.Context, s sight) error {
+func watchLines(ctx context.Context, c *cli.Context, s source) error {
 	every := time.NewTicker(c.Duration("interval"))
 	defer every.Stop()
 	for seen := false; ; seen = true {
 		r, err := s.look(ctx)
 		switch {
 		case ctx.Err() != nil:
-			return nil // an interrupt is how one stops watching
+			return nil // an interrupt is the usual way to stop
 		case err != nil && (!seen || c.Bool("once") || !errors.Is(err, errUnseen)):
 			return err
 		case err != nil:

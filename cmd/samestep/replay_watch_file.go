@@ -14,30 +14,29 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// A fileSight watches the file of a match. Another goroutine reads it.
-type fileSight struct {
+// A fileSource watches the file of a match, which another goroutine reads.
+type fileSource struct {
 	live *replay.LiveReader
 	stop context.CancelFunc
-	met  chan struct{} // closed when all is read that was in the file at first
-	done chan struct{} // closed when the reader has ended
+	met  chan struct{} // closed when the reader waits for the file to grow
+	done chan struct{} // closed when the reader ends
 
 	mu     sync.Mutex
 	header *lockstep.Header
 	tick   lockstep.Tick
 	totals watchTotals
 	seats  []watchSeat
-	second lockstep.Tick // of the match, whose commands the last value of each rate counts
+	second lockstep.Tick // of the match, for the last value of each rate
 	ended  bool
 	reason string
 	err    error
 
 	lookedAt   time.Time
 	lookedTick lockstep.Tick
-	percent    float64 // of the tick rate, since the look before
-	paced      bool    // there was one
+	percent    float64 // of the tick rate, since the last look
+	paced      bool    // there was a last look
 }
 
-// watchTotals are what was counted.
 type watchTotals struct {
 	Commands   int `json:"commands"`
 	Checks     int `json:"checks"`
@@ -46,7 +45,6 @@ type watchTotals struct {
 	SizeBytes  int `json:"size_bytes"` // of records
 }
 
-// A watchSeat is one player.
 type watchSeat struct {
 	Player     lockstep.Player `json:"player"`
 	Name       string          `json:"name"`
@@ -56,8 +54,8 @@ type watchSeat struct {
 	rate       trend           // commands by second
 }
 
-func newFileSight(ctx context.Context, name string, o replay.LiveOptions) (*fileSight, error) {
-	s := &fileSight{met: make(chan struct{}), done: make(chan struct{})}
+func newFileSource(ctx context.Context, name string, o replay.LiveOptions) (*fileSource, error) {
+	s := &fileSource{met: make(chan struct{}), done: make(chan struct{})}
 	o.Waiting = sync.OnceFunc(func() { close(s.met) })
 	var err error
 	if s.live, err = replay.OpenLive(name, o); err != nil {
@@ -68,14 +66,14 @@ func newFileSight(ctx context.Context, name string, o replay.LiveOptions) (*file
 	return s, nil
 }
 
-func (s *fileSight) close() {
+func (s *fileSource) close() {
 	s.stop()
 	<-s.done
 	s.live.Close()
 }
 
-// read takes the records as they come.
-func (s *fileSight) read(ctx context.Context) {
+// read reads records as they are written.
+func (s *fileSource) read(ctx context.Context) {
 	defer close(s.done)
 	for rec, err := range s.live.All(ctx) {
 		s.mu.Lock()
@@ -89,7 +87,7 @@ func (s *fileSight) read(ctx context.Context) {
 	}
 }
 
-func (s *fileSight) take(r *record.Record) {
+func (s *fileSource) take(r *record.Record) {
 	if r.Ticks() > 0 {
 		s.reach(r.Tick)
 	}
@@ -126,8 +124,8 @@ func (s *fileSight) take(r *record.Record) {
 	}
 }
 
-// reach goes on to a tick, and begins the seconds up to it.
-func (s *fileSight) reach(t lockstep.Tick) {
+// reach advances to a tick, and starts the seconds up to it.
+func (s *fileSource) reach(t lockstep.Tick) {
 	second := t/lockstep.Tick(s.header.Settings.TickRate) + 1
 	for range min(second-s.second, watchHistory) {
 		for p := range s.seats {
@@ -137,8 +135,8 @@ func (s *fileSight) reach(t lockstep.Tick) {
 	s.tick, s.second = t, second
 }
 
-// look tells what was read so far.
-func (s *fileSight) look(ctx context.Context) (*watchReport, error) {
+// look reports the records so far.
+func (s *fileSource) look(ctx context.Context) (*watchReport, error) {
 	select {
 	case <-s.met:
 	case <-s.done:
@@ -150,7 +148,7 @@ func (s *fileSight) look(ctx context.Context) (*watchReport, error) {
 		return nil, &fileError{s.live.Path(), s.err}
 	}
 	if s.header == nil {
-		return &watchReport{title: shown(s.live.Path()), line: "nothing is written yet", values: struct{}{}}, nil
+		return &watchReport{title: shown(s.live.Path()), line: "the file is still empty", values: struct{}{}}, nil
 	}
 	now := time.Now()
 	if since := now.Sub(s.lookedAt).Seconds(); !s.lookedAt.IsZero() && since > 0 {
@@ -161,7 +159,7 @@ func (s *fileSight) look(ctx context.Context) (*watchReport, error) {
 	return s.report(), nil
 }
 
-func (s *fileSight) report() *watchReport {
+func (s *fileSource) report() *watchReport {
 	h, t := s.header, &s.totals
 	at := float64(s.tick) / float64(h.Settings.TickRate)
 	state := "not over"
@@ -195,7 +193,7 @@ func (s *fileSight) report() *watchReport {
 	for i := range s.seats {
 		p := &s.seats[i]
 		if n := len(p.rate); n > 1 {
-			lately += p.rate[n-2] // the last second that is over
+			lately += p.rate[n-2] // the last full second
 		}
 		last := "-"
 		if p.Commands > 0 {

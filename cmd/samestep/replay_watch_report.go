@@ -5,43 +5,40 @@ import (
 	"strings"
 )
 
-// A watchReport is what one look saw, in the forms that it is shown in.
+// A watchReport is the result of one look, in all forms of output.
 type watchReport struct {
 	title  string
 	facts  []watchFact
 	table  watchTable
-	line   string // all of it, in one line
+	line   string // a summary
 	values any    // for JSON
-	over   bool   // there is nothing more to come
+	over   bool   // nothing will change any more
 }
 
-// A watchFact is a value with a name. One that is wrong stands out.
+// A watchFact is a value with a name. A wrong one is highlighted.
 type watchFact struct {
 	name, value string
 	wrong       bool
 }
 
-// A watchTable has one row for each player or match. The last column is a
-// sparkline.
+// A watchTable has a row for each player or match. The last column is a sparkline.
 type watchTable struct {
 	columns []string
 	rows    [][]string
 }
 
-// watchHistory is how many values a sparkline shows.
-const watchHistory = 40
+const watchHistory = 40 // values of a sparkline
 
-// A trend is the latest values of something, the oldest first.
+// A trend is the latest values of a rate, the oldest first.
 type trend []float64
 
-// push adds a value.
 func (t *trend) push(v float64) {
 	if *t = append(*t, v); len(*t) > watchHistory {
 		*t = append((*t)[:0], (*t)[1:]...)
 	}
 }
 
-// spark draws values from 0 to the largest of them, one character each.
+// spark draws each value as one character, on a scale from 0 to the largest.
 func (t trend) spark() string {
 	top := 0.0
 	for _, v := range t {
@@ -50,18 +47,16 @@ func (t trend) spark() string {
 	bars := []rune("▁▂▃▄▅▆▇█")
 	var b strings.Builder
 	for _, v := range t {
-		switch {
-		case v <= 0:
+		if v <= 0 {
 			b.WriteByte('_')
-		default:
+		} else {
 			b.WriteRune(bars[min(int(v/top*float64(len(bars))), len(bars)-1)])
 		}
 	}
 	return b.String()
 }
 
-// shown returns a text from a file or a server so that it cannot steer a
-// terminal, nor break a table.
+// shown escapes a text from a file or a server so that it can neither control a terminal nor break a table.
 func shown(s string) string {
 	var b bytes.Buffer
 	c := &cleaner{w: &b}

@@ -15,14 +15,13 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// watchScreen shows a sight on the whole terminal until q is pressed, and leaves
-// the last line behind.
-func watchScreen(ctx context.Context, c *cli.Context, s sight) error {
-	m := &screen{ctx: ctx, sight: s, every: c.Duration("interval"), width: 80, height: 24}
-	out := c.App.Writer.(*cleaner).w // the program moves the cursor; what is shown was cleaned
+// watchScreen shows a source on the whole terminal until q is pressed, and then prints the last line.
+func watchScreen(ctx context.Context, c *cli.Context, s source) error {
+	m := &screen{ctx: ctx, source: s, every: c.Duration("interval"), width: 80, height: 24}
+	out := c.App.Writer.(*cleaner).w // the program moves the cursor; the texts are clean already
 	_, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithOutput(out)).Run()
 	if errors.Is(err, tea.ErrInterrupted) || ctx.Err() != nil {
-		err = nil // that is how one stops watching
+		err = nil // the usual way to stop
 	}
 	if m.report != nil {
 		fmt.Fprintln(c.App.Writer, m.report.line)
@@ -30,38 +29,38 @@ func watchScreen(ctx context.Context, c *cli.Context, s sight) error {
 	return errors.Join(err, m.fatal)
 }
 
-// A screen is the program's state: the latest report and what the keys did.
+// A screen is the state of the terminal program.
 type screen struct {
 	ctx    context.Context
-	sight  sight
+	source source
 	every  time.Duration
 	report *watchReport
 	unseen error // of the latest look
-	fatal  error // nothing is to be seen any more
-	still  bool  // p: what is shown does not change
-	from   int   // first row that is shown
+	fatal  error // ends the program
+	paused bool  // by p: the screen does not change
+	from   int   // first visible row
 	width  int
 	height int
 }
 
-// What happens to a screen, beside keys.
+// The messages to a screen, besides keys.
 type (
-	lookMsg struct{} // it is time
+	lookMsg struct{} // the next look is due
 	sawMsg  struct {
 		report *watchReport
 		err    error
 	}
 )
 
-// Init looks for the first time.
+// Init implements [tea.Model].
 func (m *screen) Init() tea.Cmd { return m.look }
 
 func (m *screen) look() tea.Msg {
-	r, err := m.sight.look(m.ctx)
+	r, err := m.source.look(m.ctx)
 	return sawMsg{r, err}
 }
 
-// Update takes a key, a size or a report.
+// Update implements [tea.Model].
 func (m *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
@@ -81,7 +80,7 @@ func (m *screen) key(name string) tea.Cmd {
 	case "q", "esc", "ctrl+c":
 		return tea.Quit
 	case "p", "space":
-		m.still = !m.still
+		m.paused = !m.paused
 	case "down", "j":
 		m.from++
 	case "up", "k":
@@ -93,7 +92,7 @@ func (m *screen) key(name string) tea.Cmd {
 func (m *screen) saw(msg sawMsg) tea.Cmd {
 	m.unseen = msg.err
 	switch {
-	case msg.err == nil && !m.still:
+	case msg.err == nil && !m.paused:
 		m.report = msg.report
 	case msg.err != nil && !errors.Is(msg.err, errUnseen):
 		m.fatal = msg.err
@@ -101,7 +100,7 @@ func (m *screen) saw(msg sawMsg) tea.Cmd {
 	}
 	if msg.err == nil && msg.report.over {
 		m.report = msg.report
-		return nil // it stays as it is
+		return nil // the screen stays
 	}
 	return tea.Tick(m.every, func(time.Time) tea.Msg { return lookMsg{} })
 }
@@ -113,7 +112,7 @@ var (
 	sparkStyle = lipgloss.NewStyle().Foreground(lipgloss.Green)
 )
 
-// View draws the screen.
+// View implements [tea.Model].
 func (m *screen) View() tea.View {
 	v := tea.NewView(m.draw())
 	v.AltScreen = true
@@ -121,7 +120,6 @@ func (m *screen) View() tea.View {
 	return v
 }
 
-// draw returns the lines of the screen.
 func (m *screen) draw() string {
 	if m.report == nil {
 		return m.footer()
@@ -136,7 +134,7 @@ func (m *screen) draw() string {
 		lines = append(lines, fmt.Sprintf("%s %s", dimStyle.Render(fmt.Sprintf("%-10s", f.name)), value))
 	}
 	lines = append(lines, "")
-	room := max(m.height-len(lines)-4, 1) // the table's head, what is left out, and the footer
+	room := max(m.height-len(lines)-4, 1) // the head of the table, the number of hidden rows, and the footer
 	m.from = min(m.from, max(len(r.table.rows)-room, 0))
 	last := min(m.from+room, len(r.table.rows))
 	lines = append(lines, m.table(r.table.rows[m.from:last]))
@@ -152,7 +150,6 @@ func (m *screen) draw() string {
 	return strings.Join(all, "\n")
 }
 
-// table draws rows below their head.
 func (m *screen) table(rows [][]string) string {
 	columns := m.report.table.columns
 	return table.New().Border(lipgloss.HiddenBorder()).BorderTop(false).BorderBottom(false).BorderLeft(false).BorderRight(false).BorderHeader(false).
@@ -176,8 +173,8 @@ func (m *screen) footer() string {
 		return dimStyle.Render("looking …")
 	case m.report.over:
 		return dimStyle.Render("the match is over · q quit")
-	case m.still:
-		return dimStyle.Render("standing still · p go on · q quit")
+	case m.paused:
+		return dimStyle.Render("paused · p continue · q quit")
 	}
-	return dimStyle.Render("q quit · p stand still · ↑↓ scroll")
+	return dimStyle.Render("q quit · p pause · ↑↓ scroll")
 }

@@ -8,6 +8,6 @@ import (
 )
 
 // watchScreen has no terminal to show anything on.
-func watchScreen(context.Context, *cli.Context, sight) error {
+func watchScreen(context.Context, *cli.Context, source) error {
 	return errors.New("watch: there is no terminal; see --once")
 }

@@ -19,42 +19,41 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
-// maxAnswer is how many bytes are read of all answers to one look.
-const maxAnswer = 16 << 20
+const (
+	maxAnswer  = 16 << 20 // bytes of all answers to one look
+	maxMatches = 10_000   // that are watched, even if the server has more
+)
 
-// maxMatches is how many matches of a server are watched, even if it lists more.
-const maxMatches = 10_000
-
-// A serverSight watches the matches of a server, or one, over its HTTP interface.
-type serverSight struct {
-	root, page string // addresses: of the server, and of what is watched
-	one        bool   // it is a single match
+// A serverSource watches one or all matches of a server over HTTP.
+type serverSource struct {
+	root, page string // URLs of the server, and of the match or the list of matches
+	one        bool   // page is a match
 	client     http.Client
 
 	seen   map[string]*watchMatch
 	before lateness
-	at     time.Time // of the look before
+	at     time.Time // of the last look
 	left   int64     // bytes that may still be read in this look
 }
 
-// A watchMatch is what is remembered of a match from look to look.
+// A watchMatch is a match between two looks.
 type watchMatch struct {
 	view server.View
 	rate trend // commands a second
 	now  float64
 }
 
-func newServerSight(address string) (*serverSight, error) {
+func newServerSource(address string) (*serverSource, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
-		return nil, usagef("%q is not an address", address)
+		return nil, usagef("%q is not a URL", address)
 	}
 	path := strings.Trim(u.Path, "/")
 	name, one := strings.CutPrefix(path, "matches/")
 	if path != "" && path != "matches" && (!one || strings.Contains(name, "/")) {
-		return nil, usagef("%q is neither a server's address nor a match's, such as http://127.0.0.1:8766/matches/match-1", address)
+		return nil, usagef("%q is neither the URL of a server nor of a match, such as http://127.0.0.1:8766/matches/match-1", address)
 	}
-	s := &serverSight{root: u.Scheme + "://" + u.Host, one: one, seen: make(map[string]*watchMatch), client: http.Client{Timeout: 5 * time.Second}}
+	s := &serverSource{root: u.Scheme + "://" + u.Host, one: one, seen: make(map[string]*watchMatch), client: http.Client{Timeout: 5 * time.Second}}
 	s.page = s.root + "/matches"
 	if one {
 		s.page += "/" + url.PathEscape(name)
@@ -62,10 +61,10 @@ func newServerSight(address string) (*serverSight, error) {
 	return s, nil
 }
 
-func (s *serverSight) close() { s.client.CloseIdleConnections() }
+func (s *serverSource) close() { s.client.CloseIdleConnections() }
 
-// get reads what is at an address.
-func (s *serverSight) get(ctx context.Context, address string, read func(io.Reader) error) (status int, err error) {
+// get reads the answer of a URL.
+func (s *serverSource) get(ctx context.Context, address string, read func(io.Reader) error) (status int, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return 0, err
@@ -81,7 +80,7 @@ func (s *serverSight) get(ctx context.Context, address string, read func(io.Read
 	body := &io.LimitedReader{R: resp.Body, N: s.left}
 	err = read(body)
 	if s.left = body.N; s.left == 0 {
-		err = fmt.Errorf("the server answers with more than %s", size[int64](maxAnswer))
+		err = fmt.Errorf("the server answered with more than %s", size[int64](maxAnswer))
 	}
 	if err != nil {
 		return resp.StatusCode, fmt.Errorf("%w: %s: %w", errUnseen, address, err)
@@ -89,8 +88,8 @@ func (s *serverSight) get(ctx context.Context, address string, read func(io.Read
 	return resp.StatusCode, nil
 }
 
-// look asks the server how its matches are.
-func (s *serverSight) look(ctx context.Context) (*watchReport, error) {
+// look asks the server for its matches and metrics.
+func (s *serverSource) look(ctx context.Context) (*watchReport, error) {
 	s.left = maxAnswer
 	views, status, err := s.views(ctx)
 	if s.one && status == http.StatusNotFound && len(s.seen) > 0 {
@@ -101,7 +100,7 @@ func (s *serverSight) look(ctx context.Context) (*watchReport, error) {
 	}
 	var late lateness
 	if _, err := s.get(ctx, s.root+"/metrics", late.read); err != nil {
-		late = s.before // it is watched without
+		late = s.before // the metrics are optional
 	}
 	now := time.Now()
 	s.remember(views, now)
@@ -110,8 +109,8 @@ func (s *serverSight) look(ctx context.Context) (*watchReport, error) {
 	return r, nil
 }
 
-// views reads the match, or all matches of the server, page by page.
-func (s *serverSight) views(ctx context.Context) (all []server.View, status int, err error) {
+// views returns the match, or all matches of the server.
+func (s *serverSource) views(ctx context.Context) (all []server.View, status int, err error) {
 	if s.one {
 		all = make([]server.View, 1)
 		status, err = s.get(ctx, s.page, func(r io.Reader) error { return json.NewDecoder(r).Decode(&all[0]) })
@@ -127,8 +126,8 @@ func (s *serverSight) views(ctx context.Context) (all []server.View, status int,
 	}
 }
 
-// remember computes what happened since the look before.
-func (s *serverSight) remember(views []server.View, now time.Time) {
+// remember computes the rates since the last look.
+func (s *serverSource) remember(views []server.View, now time.Time) {
 	seen := make(map[string]*watchMatch)
 	for _, v := range views {
 		m := s.seen[v.Name]
@@ -144,20 +143,19 @@ func (s *serverSight) remember(views []server.View, now time.Time) {
 	s.seen = seen
 }
 
-// gone is the last report on a match that the server has forgotten, as it does
-// when everybody has left it.
-func (s *serverSight) gone() *watchReport {
+// gone returns the last report on a match that the server has removed, as it does after all clients have left.
+func (s *serverSource) gone() *watchReport {
 	var views []server.View
 	for _, m := range s.seen {
 		if m.view.Ended == "" {
-			m.view.Ended = "the server does not have it any more"
+			m.view.Ended = "the server has removed it"
 		}
 		views = append(views, m.view)
 	}
 	return s.report(views, watchLateness{})
 }
 
-// A watchSum is what all matches have together.
+// A watchSum is the sum of all matches.
 type watchSum struct {
 	Matches    int           `json:"matches"`
 	Players    int           `json:"players"`
@@ -171,7 +169,7 @@ type watchSum struct {
 	Views []server.View `json:"views"`
 }
 
-func (s *serverSight) report(views []server.View, late watchLateness) *watchReport {
+func (s *serverSource) report(views []server.View, late watchLateness) *watchReport {
 	sum := &watchSum{Matches: len(views), watchLateness: late, Views: views}
 	r := &watchReport{
 		title: s.page, values: sum,
@@ -190,7 +188,7 @@ func (s *serverSight) report(views []server.View, late watchLateness) *watchRepo
 				sum.Rejected += uint64(n)
 			}
 		}
-		state := "goes on"
+		state := "live"
 		if v.Ended != "" {
 			state = "over: " + v.Ended
 			ended++
@@ -235,20 +233,19 @@ func matchesIn(views []server.View) string {
 	return fmt.Sprintf("%d matches", len(views))
 }
 
-// A lateness is what the server's metrics say of how late its matches did what
-// was due.
+// A lateness is the server's histogram of how late its matches did work that was due.
 type lateness struct {
 	sum     float64 // seconds
 	count   float64
 	buckets []bucket
 }
 
-// A bucket counts those that were at most so many seconds late.
+// A bucket counts the work that was at most bound seconds late.
 type bucket struct{ bound, count float64 }
 
 const lateMetric = "samestep_lateness_seconds"
 
-// read takes the lines of the histogram from the metrics.
+// read parses the histogram in the metrics.
 func (l *lateness) read(r io.Reader) error {
 	lines := bufio.NewScanner(r)
 	for lines.Scan() {
@@ -273,14 +270,13 @@ func (l *lateness) read(r io.Reader) error {
 	return lines.Err()
 }
 
-// A watchLateness is how late matches were since the look before.
+// A watchLateness is how late matches were since the last look.
 type watchLateness struct {
-	Advances float64 `json:"advances"` // that were counted
+	Advances float64 `json:"advances"` // pieces of work
 	Mean     float64 `json:"late_mean_seconds"`
-	Most     float64 `json:"late_p99_seconds"` // 99 of 100 were at most so late, rounded up to a bucket of the histogram, of which it may be beyond the last
+	Most     float64 `json:"late_p99_seconds"` // the 99th percentile, rounded up to a bucket, or the last bucket
 }
 
-// since returns how late matches were since an earlier look.
 func (l *lateness) since(before *lateness) (w watchLateness) {
 	w.Advances = l.count - before.count
 	if w.Advances <= 0 || len(before.buckets) != 0 && len(before.buckets) != len(l.buckets) {
@@ -304,7 +300,7 @@ func (l *lateness) since(before *lateness) (w watchLateness) {
 
 func (w watchLateness) String() string {
 	if w.Advances <= 0 {
-		return "not known"
+		return "unknown"
 	}
 	return fmt.Sprintf("%.2g ms on average, 99 %% at most %.2g ms", w.Mean*1000, w.Most*1000)
 }

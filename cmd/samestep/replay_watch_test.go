@@ -31,7 +31,7 @@ func TestWatchFile(t *testing.T) {
 		t.Fatalf("got %d replays, %v", len(files), err)
 	}
 	for _, path := range files {
-		f, err := newFileSight(t.Context(), path, replay.LiveOptions{})
+		f, err := newFileSource(t.Context(), path, replay.LiveOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,7 +128,7 @@ func TestWatchServer(t *testing.T) {
 	web := httptest.NewServer(f)
 	defer web.Close()
 	for _, address := range []string{web.URL, web.URL + "/matches/duel"} {
-		s, err := newServerSight(address)
+		s, err := newServerSource(address)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,13 +155,13 @@ func TestWatchServer(t *testing.T) {
 			t.Errorf("%s: %q", address, r.line)
 		}
 		f.gone = true
-		if r, err = s.look(t.Context()); s.one && (err != nil || !r.over || !strings.Contains(r.line, "does not have it any more")) || !s.one && err == nil {
+		if r, err = s.look(t.Context()); s.one && (err != nil || !r.over || !strings.Contains(r.line, "has removed it")) || !s.one && err == nil {
 			t.Errorf("%s: %+v, %v", address, r, err)
 		}
 		f.view, f.late, f.gone = before, lateThen, false
 	}
 	web.Close()
-	s, err := newServerSight(web.URL)
+	s, err := newServerSource(web.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func TestWatchServer(t *testing.T) {
 		t.Errorf("no server: got %v", err)
 	}
 	for _, address := range []string{"http://", "http://a/b", "http://a/matches/b/play"} {
-		if _, err := newServerSight(address); !isUsage(err) {
+		if _, err := newServerSource(address); !isUsage(err) {
 			t.Errorf("%s: got %v", address, err)
 		}
 	}
@@ -181,7 +181,7 @@ func TestWatchHostileServer(t *testing.T) {
 	f := &fakeServer{view: v}
 	web := httptest.NewServer(f)
 	defer web.Close()
-	s, err := newServerSight(web.URL)
+	s, err := newServerSource(web.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +197,7 @@ func TestWatchHostileServer(t *testing.T) {
 	}
 	text := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("<html>")) }))
 	defer text.Close()
-	if s, err = newServerSight(text.URL); err == nil {
+	if s, err = newServerSource(text.URL); err == nil {
 		_, err = s.look(t.Context())
 	}
 	if !errors.Is(err, errUnseen) {
@@ -226,7 +226,7 @@ func manyRows(n int) *watchReport {
 // The screen holds no more than the terminal, and does what the keys say.
 func TestWatchScreen(t *testing.T) {
 	s := &fakeSight{report: manyRows(30)}
-	m := &screen{ctx: t.Context(), sight: s, every: time.Hour}
+	m := &screen{ctx: t.Context(), source: s, every: time.Hour}
 	press := func(key string) tea.Cmd {
 		k := tea.KeyPressMsg{Text: key}
 		switch key {
@@ -281,7 +281,7 @@ func TestWatchScreen(t *testing.T) {
 	press("p")
 	s.report = manyRows(2)
 	m.Update(m.look())
-	shows("standing still", "row29", "standing still")
+	shows("paused", "row29", "paused")
 	press("p")
 	m.Update(m.look())
 	shows("going on", "!row29", "row01")
@@ -303,7 +303,7 @@ func TestWatchScreen(t *testing.T) {
 	}
 	s.err = errors.New("damaged")
 	if _, cmd := m.Update(m.look()); cmd == nil || cmd() != tea.Quit() || m.fatal == nil {
-		t.Error("goes on with nothing to be seen")
+		t.Error("the program runs on with nothing to show")
 	}
 	if v := m.View(); !v.AltScreen || v.Content == "" {
 		t.Error("nothing is drawn")

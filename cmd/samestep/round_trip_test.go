@@ -18,9 +18,8 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// What export prints of any golden replay, import reads, and export prints it
-// again. Whoever differed in the match differs in the imported one, and nobody
-// else.
+// What export prints of any golden replay, import reads, and export prints it again. Whoever differed in the match
+// differs in the imported one, and nobody else.
 func TestExportImport(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/replays/*.ssr")
 	if err != nil || len(files) == 0 {
@@ -139,8 +138,8 @@ func samestep(t *testing.T, code int, args ...string) string {
 	return out.String()
 }
 
-// mismatchesIn returns the first tick at which each player differs, and how many
-// seats there are, or 0 if the replay cannot be read to its end.
+// mismatchesIn returns the first tick at which each player differs, and how many seats there are, or 0 if the replay
+// cannot be read to its end.
 func mismatchesIn(t *testing.T, file string) (map[lockstep.Player]lockstep.Tick, int) {
 	f, err := openReplay(os.Open, file)
 	if err != nil {
@@ -169,8 +168,8 @@ func mismatchesIn(t *testing.T, file string) (map[lockstep.Player]lockstep.Tick,
 	return first, seats
 }
 
-// Export prints each check for a player who gave no command and whose checksum
-// differed once, and none for a player of whom nothing is known.
+// Export prints each check for a player who gave no command and whose checksum differed once, and none for a player of
+// whom nothing is known.
 func TestExportReporters(t *testing.T) {
 	g := nullgame.New()
 	s := lockstep.DefaultSettings(3)

@@ -24,9 +24,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"samestep": main, "forge": forgeMain, "faulty": faultyMain})
 }
 
-// Each file of testdata is a script for one verb: what people type, what they
-// see, and the exit code. With -rewrite, files that a script compares with are
-// rewritten.
+// Each file of testdata is a script for one verb: what people type, what they see, and the exit code. With -rewrite,
+// files that a script compares with are rewritten.
 func TestScripts(t *testing.T) {
 	matches, err := filepath.Abs("../../testdata/matches")
 	if err != nil {
@@ -73,8 +72,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 var control = regexp.MustCompile(`[\x00-\x08\x0b-\x1f\x7f\x{80}-\x{9f}]|\xc2[\x80-\x9f]`)
 
 // clean FILE... requires that files, or stdout and stderr, hold no control
-// character; ! clean requires one, so that a script shows that there was one to
-// be removed.
+// character; ! clean requires one, so that a script shows that there was one to be removed.
 func clean(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) == 0 {
 		ts.Fatalf("usage: clean FILE...")

@@ -15,8 +15,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
-// A guest begins a match with a bot in it and joins; what costs too much is
-// refused.
+// A guest begins a match with a bot in it and joins; what costs too much is refused.
 func TestServeGuests(t *testing.T) {
 	s := serveInTest(t, "--dir", t.TempDir(), "--guests", "2", "--players", "2", "--bots", "1", "--units", "40")
 	const guest = "guest:eve:0123456789abcdef"
@@ -83,8 +82,8 @@ func waitForPlayers(t *testing.T, page string, players int) {
 	t.Fatalf("%s: nobody came", page)
 }
 
-// Row 7 of the review, in small: a guest asks for match after match with bots. Two
-// begin, and their bots take no place of those who connect from outside.
+// Row 7 of the review, in small: a guest asks for match after match with bots. Two begin, and their bots take no place
+// of those who connect from outside.
 func TestServeGuestLoad(t *testing.T) {
 	s := serveInTest(t, "--dir", "", "--guests", "8", "--matches", "1", "--players", "4", "--units", "40", "--max-per-address", "1")
 	statuses := map[int]int{}

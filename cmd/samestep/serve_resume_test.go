@@ -14,8 +14,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// A server that is killed, without any warning, goes on with its match when it is
-// started again, and nobody else can while it does.
+// A server that is killed, without any warning, goes on with its match when it is started again, and nobody else can
+// while it does.
 func TestServeResumes(t *testing.T) {
 	dir := t.TempDir()
 	tokens := filepath.Join(t.TempDir(), "tokens")
@@ -55,8 +55,7 @@ func TestServeResumes(t *testing.T) {
 	}
 }
 
-// playInTest lets ann join until she has seen a tick after another one, however
-// slow the machine is.
+// playInTest lets ann join until she has seen a tick after another one, however slow the machine is.
 func playInTest(t *testing.T, s *served, after lockstep.Tick) joinSummary {
 	t.Helper()
 	for {

@@ -35,9 +35,8 @@ type served struct {
 // errKilled is why a program is killed in place of interrupted.
 var errKilled = errors.New("killed")
 
-// program runs the command as a process of its own, since the cli library keeps
-// variables, and returns its exit code. It is interrupted when ctx ends, or killed
-// if ctx ends because of errKilled.
+// program runs the command as a process of its own, since the cli library keeps variables, and returns its exit code.
+// It is interrupted when ctx ends, or killed if ctx ends because of errKilled.
 func program(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	c := exec.CommandContext(ctx, os.Args[0])
 	c.Args = append([]string{"samestep"}, args...) // TestMain goes by the name
@@ -105,8 +104,8 @@ func joinInTest(t *testing.T, s *served, name string, flags ...string) (joinSumm
 	return sum, code
 }
 
-// Two players over the network, one of whom corrupts its own copy: it is told,
-// healed, and exits with 3; the other notices nothing; the replay verifies.
+// Two players over the network, one of whom corrupts its own copy: it is told, healed, and exits with 3; the other
+// notices nothing; the replay verifies.
 func TestServeAndJoin(t *testing.T) {
 	dir := t.TempDir()
 	s := serveInTest(t, "--players", "2", "--units", "100", "--tick-rate", "50", "--dir", dir, "--durability", "frame", "--spectator-delay", "1s", "--explain")

@@ -20,8 +20,8 @@ var tokenFlags = []cli.Flag{
 	&cli.StringFlag{Name: "jwt-issuer", Usage: "require `NAME` as the iss of JWTs; without it, any is accepted"},
 }
 
-// authorizer authorizes by the tokens of a file, the environment or a key, or else by tokens that it generates and prints.
-// It also returns the file, or nil.
+// authorizer authorizes by the tokens of a file, the environment or a key, or else by tokens that it generates and
+// prints. It also returns the file, or nil.
 func authorizer(c *cli.Context, specs []server.MatchSpec) (server.Authorizer, *tokenFile, error) {
 	var all []server.Authorizer
 	var file *tokenFile

@@ -19,8 +19,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/testing/simulate"
 )
 
-// The command that plays a failure again plays the same match, whatever flags it
-// was found with.
+// The command that plays a failure again plays the same match, whatever flags it was found with.
 func TestAgain(t *testing.T) {
 	const seed = 12
 	parse := func(args []string, from uint64) (p *simulate.Plan, command string) {
