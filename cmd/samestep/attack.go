@@ -6,10 +6,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -117,7 +120,6 @@ func listAttacks(c *cli.Context) error {
 	}, nil)
 }
 
-// An attacker runs attacks.
 type attacker struct {
 	game    *playable
 	program string // of samestep
@@ -152,7 +154,6 @@ func newAttacker(c *cli.Context, g *playable) (*attacker, error) {
 	return x, err
 }
 
-// all runs the attacks one by one and prints the result of each.
 func (x *attacker) all(c *cli.Context, attacks []*attack.Attack) error {
 	ctx, stop := interruptible(c)
 	defer stop()
@@ -266,7 +267,6 @@ func (x *attacker) hands(ctx context.Context, j attack.Job) (r attack.Report, er
 	return r, json.Unmarshal(out, &r)
 }
 
-// runHands does a job in this process.
 func runHands(c *cli.Context) error {
 	beNice()
 	j, err := attack.ReadJob(os.Stdin)
@@ -282,4 +282,40 @@ func runHands(c *cli.Context) error {
 		return err
 	}
 	return writeJSON(c.App.Writer, r)
+}
+
+const attackHeader = `             tries  lost  refused  checksums  late p99 (calm)     newcomer    processor    memory      out       in  replay`
+
+func printAttack(w io.Writer, r *attack.Result) {
+	if r.Skipped != "" {
+		fmt.Fprintf(w, "%2d %-9s  skipped: %s\n", r.Row, r.Name, r.Skipped)
+		return
+	}
+	cpu, memory := "?", "?"
+	if r.CPUKnown {
+		cpu, memory = fmt.Sprintf("%+.0f %%", r.CPU-r.CalmCPU), "+"+size(r.Memory)
+	}
+	fmt.Fprintf(w, "%2d %-9s %6d  %4d  %7d  %9s  %5.1f ms (%5.1f)  %8.0f ms  %9s  %9s %8s %8s %8s\n", r.Row, r.Name, r.Tries, len(r.Disconnected), r.Refused+len(r.NewcomersRefused),
+		fmt.Sprintf("%d/%d", r.Checksums, r.Expected), r.AttackP99MS, r.CalmP99MS, r.WelcomeMS, cpu, memory, size(r.Received), size(r.Sent), size(r.Written))
+	var told []string
+	for _, event := range slices.Sorted(maps.Keys(r.Told)) {
+		told = append(told, fmt.Sprintf("%s %d", event, r.Told[event]))
+	}
+	fmt.Fprintf(w, "   %s: %s\n", r.About, strings.Join(told, ", "))
+	for _, f := range r.Failures {
+		fmt.Fprintf(w, "   FAILED: %s\n", f)
+	}
+}
+
+func printAttacks(w io.Writer, all []*attack.Result) {
+	failed, skipped := 0, 0
+	for _, r := range all {
+		if len(r.Failures) > 0 {
+			failed++
+		}
+		if r.Skipped != "" {
+			skipped++
+		}
+	}
+	fmt.Fprintf(w, "verdict: %s, %d failed, %d skipped\n", count(len(all), "attack"), failed, skipped)
 }

@@ -3,12 +3,16 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/internal/testing/fixedbench"
+	"github.com/seed-49bee653/samestep/internal/testing/logbench"
 )
 
 func benchCommand() *cli.Command {
@@ -47,28 +51,26 @@ type benchLine struct {
 	Limit  string  `json:"limit,omitempty"` // that Value should not exceed
 }
 
-func (l benchLine) print(w io.Writer) error {
+func (l benchLine) print(w io.Writer) {
 	line := fmt.Sprintf("%-28s %8.2f %-10s  %-8s", l.Name, l.Value, l.Unit, l.Limit)
 	if l.Beside != "" {
 		line += "  compared with " + l.Beside
 	}
-	_, err := fmt.Fprintln(w, strings.TrimRight(line, " "))
-	return err
+	fmt.Fprintln(w, strings.TrimRight(line, " "))
 }
 
 // benchAction makes the action of a benchmark, which passes its lines to show.
-func benchAction(bench func(c *cli.Context, show func(benchLine) error) error) cli.ActionFunc {
+func benchAction(bench func(c *cli.Context, show func(benchLine)) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		if err := between(c, "time", 0, time.Hour); err != nil {
 			return err
 		}
 		var lines []benchLine
-		err := bench(c, func(l benchLine) error {
+		err := bench(c, func(l benchLine) {
 			lines = append(lines, l)
-			if c.Bool("json") {
-				return nil
+			if !c.Bool("json") {
+				l.print(c.App.Writer)
 			}
-			return l.print(c.App.Writer)
 		})
 		if err == nil && c.Bool("json") {
 			err = writeJSON(c.App.Writer, lines)
@@ -78,19 +80,92 @@ func benchAction(bench func(c *cli.Context, show func(benchLine) error) error) c
 }
 
 // benchFixed measures each pair in rounds of n operations, for --time in all.
-func benchFixed(c *cli.Context, show func(benchLine) error) error {
+func benchFixed(c *cli.Context, show func(benchLine)) error {
 	const n = 40_000
 	for _, p := range fixedbench.Pairs {
 		once := p.Measure(1, n)
 		round := time.Duration((once.FixedNS + once.FloatNS) * n)
 		r := p.Measure(1+int(c.Duration("time")/max(round, 1)), n)
-		line := benchLine{Name: p.Name, Value: r.Ratio(), Unit: "x", Beside: fmt.Sprintf("float64: %.2f ns, fixed: %.2f ns", r.FloatNS, r.FixedNS)}
-		if limit := p.Limit(); limit > 0 {
-			line.Limit = fmt.Sprintf("<= %.2f", limit)
-		}
-		if err := show(line); err != nil {
-			return err
-		}
+		show(benchLine{Name: p.Name, Value: r.Ratio(), Unit: "x", Limit: atMost(p.Limit()),
+			Beside: fmt.Sprintf("float64: %.2f ns, fixed: %.2f ns", r.FloatNS, r.FixedNS)})
 	}
 	return nil
+}
+
+// atMost formats a limit. 0 is none.
+func atMost(limit float64) string {
+	if limit == 0 {
+		return ""
+	}
+	return fmt.Sprintf("<= %.2f", limit)
+}
+
+var minutesFlag = &cli.IntFlag{Name: "minutes", Value: 60, Usage: "length of the long match"}
+
+func benchLog(c *cli.Context, show func(benchLine)) error {
+	if err := between(c, "minutes", 1, 1000); err != nil {
+		return err
+	}
+	d := c.Duration("time")
+	for i := range logbench.Figures {
+		f := &logbench.Figures[i]
+		r, err := f.Measure(d)
+		if err != nil {
+			return err
+		}
+		show(benchLine{Name: f.Name, Beside: f.Beside, Value: r.Ratio(), Unit: "x", Limit: atMost(f.Limit)})
+	}
+	rate, err := logbench.TicksPerSecond(d)
+	if err != nil {
+		return err
+	}
+	show(benchLine{Name: "Step, 1,000 units fight", Value: rate, Unit: "ticks/s", Limit: ">= 2000"})
+	info, err := logbench.Play(30 * 60 * 20)
+	if err != nil {
+		return err
+	}
+	show(benchLine{Name: "replay of 30 minutes, 4 bots", Value: logbench.BytesPerTick(info), Unit: "bytes/tick", Limit: "<= 6"})
+	l, err := logbench.OpenLong(c.Int("minutes"), cacheDir())
+	if err != nil {
+		return err
+	}
+	return benchLong(l, d, show)
+}
+
+func benchLong(l *logbench.Long, d time.Duration, show func(benchLine)) error {
+	p, err := l.Pace(d)
+	if err != nil {
+		return err
+	}
+	match := count(l.Minutes, "minute") + ", 8 players, 1,000 units"
+	show(benchLine{Name: "verify, 1 worker", Value: l.TimesRealTime(p.Wall[0]), Unit: "x", Beside: match})
+	show(benchLine{Name: "verify, 2 workers", Value: l.TimesRealTime(p.Wall[1]), Unit: "x", Limit: ">= 200", Beside: match})
+	show(benchLine{Name: "2 workers, in time", Value: p.Speedup(), Unit: "x", Limit: ">= 1.80", Beside: fmt.Sprintf("1 worker; %d processors, if they are idle otherwise", runtime.NumCPU())})
+	show(benchLine{Name: "2 workers, in work", Value: p.Overhead(), Unit: "x", Beside: "1 worker; CPU time"})
+	outside, err := l.OutsideStep()
+	if err != nil {
+		return err
+	}
+	show(benchLine{Name: "verify, outside of Step", Value: 100 * outside, Unit: "%", Limit: "<= 10"})
+	worst, err := l.WorstSeek()
+	if err != nil {
+		return err
+	}
+	show(benchLine{Name: "seek, the longest of 12", Value: milliseconds(worst), Unit: "ms", Limit: "<= 500", Beside: "CPU time; of a sealed file"})
+	took, allocations, err := l.WriteTick()
+	if err != nil {
+		return err
+	}
+	show(benchLine{Name: "writing a tick to a file", Value: float64(took.Nanoseconds()) / 1000, Unit: "us", Limit: "<= 5", Beside: "CPU time"})
+	show(benchLine{Name: "allocations for it, all ticks", Value: float64(allocations), Unit: "", Limit: "0 a tick"})
+	return nil
+}
+
+// cacheDir returns the folder for files that can be made again, or "".
+func cacheDir() string {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "samestep")
 }

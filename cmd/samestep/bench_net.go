@@ -53,7 +53,6 @@ simulate. Both processes share this machine.`,
 	}
 }
 
-// A netBench is one load test.
 type netBench struct {
 	clients, spectators, room, units, rate int
 	every, time                            time.Duration

@@ -95,7 +95,6 @@ func (g *loadGuest) measure() {
 	g.measuring = true
 }
 
-// run reads until the connection ends.
 func (g *loadGuest) run() {
 	for {
 		_, b, err := g.ws.Read(context.Background())
@@ -116,7 +115,6 @@ func (g *loadGuest) run() {
 	}
 }
 
-// take handles one message of the socket.
 func (g *loadGuest) take(b []byte) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -71,7 +71,6 @@ func demo(c *cli.Context) error {
 	return tell(c, s, s.print, s.failure())
 }
 
-// demoTickRate is the demo's number of ticks per second.
 const demoTickRate = 20
 
 type demoOptions struct {

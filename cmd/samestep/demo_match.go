@@ -38,7 +38,7 @@ type demoMatch struct {
 type demoPlayer struct {
 	seat     lockstep.Player
 	follower *lockstep.Follower
-	bot      *skirmish.Bot
+	bot      botFunc
 	sequence lockstep.Sequence
 }
 
@@ -49,10 +49,9 @@ func newDemoMatch(o demoOptions, file io.Writer) (*demoMatch, error) {
 	settings := lockstep.DefaultSettings(uint8(o.players))
 	settings.Seed, settings.TickRate = o.seed, demoTickRate
 	settings.KeyframeEvery = 15 * demoTickRate
-	config := skirmish.Defaults(uint8(o.players), uint16(o.units))
 	var id lockstep.MatchID
 	rand.Read(id[:])
-	header, err := m.game.NewHeader(id, settings, &config)
+	header, err := m.game.NewHeader(id, settings, games[0].config(uint8(o.players), uint16(o.units)))
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +66,7 @@ func newDemoMatch(o demoOptions, file io.Writer) (*demoMatch, error) {
 			kept = history
 		}
 		m.players = append(m.players, &demoPlayer{
-			seat: lockstep.Player(p), follower: m.game.NewFollower(kept), bot: skirmish.NewBot(lockstep.Player(p), o.seed),
+			seat: lockstep.Player(p), follower: m.game.NewFollower(kept), bot: games[0].bot(lockstep.Player(p), o.seed),
 		})
 	}
 	m.coordinator, err = coordinator.New(m.game, header, record.Tee(m.writer, m.tail, m), coordinator.Options{
@@ -180,14 +179,14 @@ func (m *demoMatch) playersTurn(t lockstep.Tick) error {
 			}
 			m.takeDesync()
 		}
-		for _, order := range p.bot.Think(lockstep.World[skirmish.World](p.follower.Simulation())) {
-			payload, err := m.payloads.EncodeAs(order.Kind, order.Value)
+		for _, order := range p.bot(p.follower.Simulation()) {
+			kind, payload, err := m.payloads.Encode(order)
 			if err != nil {
 				return err
 			}
 			p.sequence++
 			m.commands++
-			if m.coordinator.Submit(p.seat, p.sequence, order.Kind, payload).Reason != lockstep.Accepted {
+			if m.coordinator.Submit(p.seat, p.sequence, kind, payload).Reason != lockstep.Accepted {
 				m.rejected++
 			}
 		}

@@ -65,7 +65,6 @@ func runNetworkDemo(ctx context.Context, o demoOptions, bar *progress) (*network
 	return &d.story, d.conclude()
 }
 
-// open starts the server and the match.
 func (d *networkDemo) open() (stop func(), err error) {
 	if err := d.options.makeDir(); err != nil {
 		return nil, err
@@ -169,7 +168,6 @@ func (g *netGuest) sample(c *player.Client) {
 	playTurn(c, g.bot)
 }
 
-// now returns the guest's tick.
 func (g *netGuest) now() lockstep.Tick {
 	g.mu.Lock()
 	defer g.mu.Unlock()

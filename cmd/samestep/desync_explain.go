@@ -4,7 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"io"
+	"log/slog"
 	"os"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -90,4 +93,27 @@ func explainFile(path string, o desync.Options) (*desync.Explanation, error) {
 	}
 	o.Game, o.Now = func(h *lockstep.Header) (*lockstep.Game, error) { return gameOf(h) }, time.Now
 	return desync.Explain(b, o)
+}
+
+// explainer explains the bundles of a server, one at a time, in the log and on a page next to the bundle.
+func explainer(log *slog.Logger) func(path string) {
+	var one sync.Mutex
+	return func(path string) {
+		one.Lock()
+		defer one.Unlock()
+		e, err := explainFile(path, desync.Options{Budget: 5000})
+		page := strings.TrimSuffix(path, ".zip") + ".html"
+		if err == nil {
+			err = files.Create(page, func(out *os.File) error { return e.WriteHTML(out) })
+		}
+		if err != nil {
+			log.Error("explain", "path", path, "err", err)
+			return
+		}
+		cause := "unknown"
+		if e.Cause != nil {
+			cause = e.Cause.Text
+		}
+		log.Warn("explained", "verdict", e.Verdict.Text, "from", e.First.From, "to", e.First.To, "cause", cause, "page", page)
+	}
 }

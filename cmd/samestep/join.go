@@ -61,20 +61,14 @@ environment variable ` + tokenEnv + `.`,
 	}
 }
 
-// A join is one run of the verb.
 type join struct {
-	page    string // of the match, http
-	socket  string // ws
+	flags   *cli.Context
+	socket  string // URL of the match's WebSocket
 	token   string
 	game    *playable
-	useBot  bool
 	link    netsim.Link
-	predict lockstep.Tick
-	corrupt lockstep.Tick
-	path    string
-	limit   time.Duration
-	status  io.Writer // a terminal, or nil
-
+	status  io.Writer     // a terminal, or nil
+	corrupt lockstep.Tick // 0 after the corruption
 	bot     botFunc
 	held    string // why the match is held, if that is not shown yet
 	failed  error  // of the session's goroutine
@@ -102,10 +96,7 @@ type joinSummary struct {
 }
 
 func newJoin(c *cli.Context) (*join, error) {
-	j := &join{
-		token: c.String("token"), predict: lockstep.Tick(c.Uint("predict")), corrupt: lockstep.Tick(c.Uint("corrupt")),
-		path: c.String("corrupt-path"), limit: c.Duration("for"),
-	}
+	j := &join{flags: c, token: c.String("token"), corrupt: tickOf(c, "corrupt")}
 	j.summary.Seat = -1
 	if isTerminal(c.App.ErrWriter) {
 		j.status = c.App.ErrWriter
@@ -117,21 +108,19 @@ func newJoin(c *cli.Context) (*join, error) {
 		}
 		j.token = strings.TrimSpace(string(b))
 	}
-	switch bot := c.String("bot"); bot {
-	case "default":
-		j.useBot = !c.Bool("spectate")
-	case "none":
-	default:
+	if bot := c.String("bot"); bot != "default" && bot != "none" {
 		return nil, usagef("--bot: got %q, want default or none", bot)
 	}
 	var err error
 	if j.link, err = netsim.Parse(c.String("netsim")); err != nil {
 		return nil, usagef("--netsim: %v", err)
 	}
-	if j.page, j.socket, err = matchURLs(c.Args().First()); err != nil {
+	page, socket, err := matchURLs(c.Args().First())
+	if err != nil {
 		return nil, err
 	}
-	view, err := viewOf(c.Context, j.page)
+	j.socket = socket
+	view, err := viewOf(c.Context, page)
 	if err != nil {
 		return nil, err
 	}
@@ -190,15 +179,14 @@ func statusOf(r *http.Response) string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s", r.StatusCode, http.StatusText(r.StatusCode)))
 }
 
-// run joins the match, and stays until it is over.
 func (j *join) run(ctx context.Context) error {
-	if j.limit > 0 {
+	if limit := j.flags.Duration("for"); limit > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, j.limit)
+		ctx, cancel = context.WithTimeout(ctx, limit)
 		defer cancel()
 	}
 	o := client.Options{
-		Options: player.Options{Token: j.token, Predict: j.predict},
+		Options: player.Options{Token: j.token, Predict: tickOf(j.flags, "predict")},
 		Handle:  func(_ *player.Client, e any) { j.event(e) },
 		Sample:  j.sample,
 	}
@@ -234,7 +222,7 @@ func (j *join) event(e any) {
 	case player.Welcomed:
 		if e.Seat != lockstep.System {
 			s.Seat = int(e.Seat)
-			if j.useBot && j.bot == nil {
+			if j.bot == nil && j.flags.String("bot") == "default" && !j.flags.Bool("spectate") {
 				j.bot = j.game.bot(e.Seat, uint64(e.Seat)+1)
 			}
 		}
@@ -272,7 +260,7 @@ func (j *join) event(e any) {
 func (j *join) sample(c *player.Client) {
 	if j.corrupt > 0 && c.Simulation().Tick() >= j.corrupt {
 		j.corrupt = 0
-		if j.failed = c.Corrupt(j.path); j.failed != nil {
+		if j.failed = c.Corrupt(j.flags.String("corrupt-path")); j.failed != nil {
 			c.Leave()
 			return
 		}

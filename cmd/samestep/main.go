@@ -10,7 +10,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"os"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
 
 	"github.com/urfave/cli/v2"
 	"golang.org/x/tools/go/analysis/unitchecker"
@@ -91,7 +95,6 @@ func prepare(c *cli.Command) {
 	}
 }
 
-// showSubcommands is the action of a command that only groups others.
 func showSubcommands(c *cli.Context) error {
 	if c.Args().Present() {
 		return usagef("unknown command %q; see %s --help", c.Args().First(), c.Command.HelpName)
@@ -99,7 +102,40 @@ func showSubcommands(c *cli.Context) error {
 	return cli.ShowSubcommandHelp(c)
 }
 
-// usageErrorOf marks the errors of the flag parser.
 func usageErrorOf(c *cli.Context, err error, _ bool) error {
 	return usagef("%v; see %s --help", err, c.Command.HelpName)
+}
+
+// softMemory is the memory above which the runtime collects garbage more often than by default. With about 20 MiB for
+// the program itself, this keeps the memory rule of 64 MiB; see docs/limits.md.
+const softMemory = 36 << 20
+
+// limitMemory lets the runtime collect garbage before the process exceeds the memory rule, instead of when the heap has
+// doubled. It does nothing if GOMEMLIMIT is set.
+func limitMemory() {
+	if debug.SetMemoryLimit(-1) != math.MaxInt64 {
+		return
+	}
+	debug.SetMemoryLimit(softMemory)
+	runtime.SetFinalizer(&heapWatch{limit: softMemory}, (*heapWatch).collected)
+}
+
+// A heapWatch is always garbage, so its finalizer runs after each collection.
+type heapWatch struct{ limit int64 }
+
+// collected raises the limit if the live heap, such as large states, comes close to it: with a lower limit the runtime
+// would collect all the time.
+func (w *heapWatch) collected() {
+	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(live)
+	if limit := softLimit(live[0].Value.Uint64()); limit != w.limit {
+		w.limit = limit
+		debug.SetMemoryLimit(limit)
+	}
+	runtime.SetFinalizer(w, (*heapWatch).collected)
+}
+
+// softLimit returns the limit for live bytes on the heap: an eighth more, in steps of 1 MiB.
+func softLimit(live uint64) int64 {
+	return max(softMemory, int64(live+live/8)&^(1<<20-1))
 }

@@ -25,7 +25,6 @@ func tell(c *cli.Context, v any, print func(io.Writer), err error) error {
 	return err
 }
 
-// writeJSON writes v as one indented JSON value.
 func writeJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
@@ -129,7 +128,6 @@ func (p *progress) Write(b []byte) (int, error) {
 	return p.w.Write(b)
 }
 
-// done removes the bar.
 func (p *progress) done() {
 	if p.bar != nil {
 		p.bar.Finish()

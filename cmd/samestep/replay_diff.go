@@ -98,7 +98,6 @@ func (d *difference) compareFiles(c *cli.Context) error {
 	return nil
 }
 
-// compareStates compares the states of both after a tick.
 func (d *difference) compareStates(c *cli.Context, t lockstep.Tick) error {
 	schema, err := d.schema(c.String("schema"))
 	if err != nil {

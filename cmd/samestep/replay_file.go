@@ -13,6 +13,18 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
+func replayCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "replay",
+		Usage: "inspect, verify, compare and rewrite replay files",
+		Subcommands: []*cli.Command{
+			replayInfoCommand(), replayVerifyCommand(), replayDumpCommand(), replayFollowCommand(), replayWatchCommand(), replaySeekCommand(),
+			replayDiffCommand(), replayBisectCommand(), replaySealCommand(),
+			replaySignCommand(), replayCutCommand(), replayRekeyCommand(), replayRecoverCommand(), replayImportCommand(), replayExportCommand(),
+		},
+	}
+}
+
 // A replayFile is an open file that should be a replay, or a bundle with a replay in it.
 type replayFile struct {
 	name   string
@@ -132,7 +144,6 @@ func withReplay(name string, act func(*replayFile) error) error {
 	return f.error(act(f))
 }
 
-// maxBundleReplay bounds the bytes of the replay in a bundle.
 const maxBundleReplay = 1 << 30
 
 // unbundle opens a bundle, and extracts its replay to a temporary file for discard. It returns nil for another file.

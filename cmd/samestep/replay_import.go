@@ -67,6 +67,7 @@ func replayImport(c *cli.Context) error {
 type importer struct {
 	*survey
 	out      lockstep.Log
+	err      error // the first one of out
 	enc      record.Encoder
 	payloads *record.Payloads
 	encoded  []byte    // payloads of a tick
@@ -85,7 +86,7 @@ func (i *importer) run(in io.ReadSeeker) error {
 	if id != i.id {
 		return fmt.Errorf("%w: the file changed while it was read", matchlog.ErrMalformed)
 	}
-	return i.out.Append(i.enc.End("imported"))
+	return i.append(i.enc.End("imported"))
 }
 
 // header writes the header of a game without rules, and an empty state.
@@ -113,13 +114,20 @@ func (i *importer) header() error {
 		return err
 	}
 	h.Engine, h.Game, h.Build, h.Platform = foreignEngine, clip(i.match.Title, 128), "imported", "unknown"
-	if err := i.out.Append(i.enc.Header(h)); err != nil {
-		return err
+	i.append(i.enc.Header(h))
+	i.append(i.enc.Keyframe(0, sim.Hash(), nil, sim.AppendState(nil)))
+	if i.match.Rate != "" {
+		i.append(i.enc.Note(lockstep.System, topicRate, i.match.Rate))
 	}
-	if err := i.out.Append(i.enc.Keyframe(0, sim.Hash(), nil, sim.AppendState(nil))); err != nil || i.match.Rate == "" {
-		return err
+	return i.err
+}
+
+// append writes a record, and returns the first error of the log.
+func (i *importer) append(record []byte) error {
+	if i.err == nil {
+		i.err = i.out.Append(record)
 	}
-	return i.out.Append(i.enc.Note(lockstep.System, topicRate, i.match.Rate))
+	return i.err
 }
 
 // clip returns the first characters of a text, at most n bytes.
@@ -136,7 +144,7 @@ func (i *importer) remark(e *matchlog.Entry) error {
 	if e.Topic == desync.TopicReports || e.Topic == topicRate {
 		return fmt.Errorf("%w: tick %d: got a note %q, want another topic: import writes that one itself", matchlog.ErrMalformed, e.Tick, e.Topic)
 	}
-	return i.out.Append(i.enc.Note(lockstep.Player(e.Player), e.Topic, e.Text))
+	return i.append(i.enc.Note(lockstep.Player(e.Player), e.Topic, e.Text))
 }
 
 // end writes the commands of a tick, which give the next state.
@@ -159,7 +167,7 @@ func (i *importer) end(tick uint32, commands []matchlog.Entry) error {
 			Tick: f.Tick, Player: lockstep.Player(e.Player), Sequence: lockstep.Sequence(e.Sequence), Kind: lockstep.Kind(e.Kind), Payload: i.encoded[from:],
 		})
 	}
-	if err := i.out.Append(i.enc.Frame(&f)); err != nil {
+	if err := i.append(i.enc.Frame(&f)); err != nil {
 		return fmt.Errorf("tick %d: %w", tick, err)
 	}
 	return nil
@@ -178,23 +186,16 @@ func (i *importer) checks(tick uint32) error {
 			continue
 		}
 		i.silent[p] = silent
-		if err := i.out.Append(i.enc.Note(p, desync.TopicReports, map[bool]string{true: "no", false: "yes"}[silent])); err != nil {
-			return err
-		}
+		i.append(i.enc.Note(p, desync.TopicReports, map[bool]string{true: "no", false: "yes"}[silent]))
 	}
 	agreed, ok := majority(sums)
 	if ok {
-		if err := i.out.Append(i.enc.Checksum(lockstep.Tick(tick), agreed)); err != nil {
-			return err
-		}
+		i.append(i.enc.Checksum(lockstep.Tick(tick), agreed))
 	}
 	for _, v := range sums {
-		if ok && v.hash == agreed {
-			continue
-		}
-		if err := i.out.Append(i.enc.Mismatch(lockstep.Tick(tick), v.player, v.hash)); err != nil {
-			return err
+		if !ok || v.hash != agreed {
+			i.append(i.enc.Mismatch(lockstep.Tick(tick), v.player, v.hash))
 		}
 	}
-	return nil
+	return i.err
 }

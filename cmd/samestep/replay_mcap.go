@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -24,6 +25,7 @@ type mcapExporter struct {
 	kinds    map[lockstep.Kind]string
 	names    map[string]string
 	tick     lockstep.Tick
+	err      error // the first one of a write
 
 	rates      mcapRates
 	second     uint64     // that rates covers
@@ -108,7 +110,7 @@ func exportMCAP(w io.Writer, r *replay.Reader) error {
 	if x.w, err = mcap.NewWriter(w, &mcap.WriterOptions{Chunked: true, ChunkSize: 1 << 20, Compression: mcap.CompressionZSTD, IncludeCRC: true}); err != nil {
 		return err
 	}
-	if err := x.begin(); err != nil {
+	if err := x.writeChannels(); err != nil {
 		return err
 	}
 	if err := replay.Play(r, nil, x.record); err != nil {
@@ -117,8 +119,7 @@ func exportMCAP(w io.Writer, r *replay.Reader) error {
 	return x.end()
 }
 
-// begin writes the schemas and the channels.
-func (x *mcapExporter) begin() error {
+func (x *mcapExporter) writeChannels() error {
 	if err := x.w.WriteHeader(&mcap.Header{Library: "samestep"}); err != nil {
 		return err
 	}
@@ -138,32 +139,34 @@ func (x *mcapExporter) begin() error {
 func (x *mcapExporter) record(r *record.Record) error {
 	if r.Ticks() > 0 {
 		x.tick = r.Tick
-		return x.frame(&r.Frame)
+		x.frame(&r.Frame)
 	}
 	switch r.Kind {
 	case record.KindHeader:
-		return x.meet(r.Header)
+		return x.begin(r.Header)
 	case record.KindKeyframe:
 		if x.tick == 0 {
 			x.tick, x.second = r.Tick, uint64(r.Tick)/uint64(x.header.Settings.TickRate)
 		}
-		return x.log(2, "keyframe", fmt.Sprintf("%s %s", checksum.FormatHash(r.Keyframe.Hash), size(len(r.Keyframe.State))))
+		x.log(2, "keyframe", fmt.Sprintf("%s %s", checksum.FormatHash(r.Keyframe.Hash), size(len(r.Keyframe.State))))
 	case record.KindChecksum:
-		return x.check(r)
+		x.check(r)
 	case record.KindMismatch:
-		return x.mismatch(r)
+		hash := checksum.FormatHash(r.Hash)
+		x.log(3, "desync", fmt.Sprintf("player %d has %s at tick %d", r.Player, hash, r.Tick))
+		x.write(onMismatches, x.time(x.tick), mcapMismatch{r.Tick, r.Player, hash})
 	case record.KindNote:
 		if r.Topic == record.TopicName {
 			x.names[fmt.Sprintf("player %d", r.Player)] = r.Text
 		}
-		return x.log(2, r.Topic, fmt.Sprintf("player %d: %s", r.Player, r.Text))
+		x.log(2, r.Topic, fmt.Sprintf("player %d: %s", r.Player, r.Text))
 	case record.KindEnd:
-		return x.log(2, "end", r.Text)
+		x.log(2, "end", r.Text)
 	}
-	return nil
+	return x.err
 }
 
-func (x *mcapExporter) meet(h *lockstep.Header) error {
+func (x *mcapExporter) begin(h *lockstep.Header) error {
 	x.header = h
 	x.rates.Players = make([]int, h.Settings.Players)
 	for _, c := range h.Commands {
@@ -176,9 +179,10 @@ func (x *mcapExporter) meet(h *lockstep.Header) error {
 }
 
 // frame writes a tick's commands, if it has any.
-func (x *mcapExporter) frame(f *lockstep.Frame) error {
-	if err := x.rate(); err != nil || len(f.Commands) == 0 {
-		return err
+func (x *mcapExporter) frame(f *lockstep.Frame) {
+	x.rate()
+	if len(f.Commands) == 0 {
+		return
 	}
 	x.rates.Frames++
 	for i := range f.Commands {
@@ -192,49 +196,32 @@ func (x *mcapExporter) frame(f *lockstep.Frame) error {
 		if int(c.Player) < len(x.rates.Players) {
 			x.rates.Players[c.Player]++
 		}
-		if err := x.write(onCommands, x.time(c.Tick), mcapCommand{c.Tick, c.Player, c.Sequence, c.Kind, name, len(c.Payload), x.describe.Describe(c)}); err != nil {
-			return err
-		}
+		x.write(onCommands, x.time(c.Tick), mcapCommand{c.Tick, c.Player, c.Sequence, c.Kind, name, len(c.Payload), x.describe.Describe(c)})
 	}
-	return nil
 }
 
 // rate writes the rates of the seconds that are over. Of several empty seconds it writes the first and the last, which
 // are enough to plot a line.
-func (x *mcapExporter) rate() error {
+func (x *mcapExporter) rate() {
 	second := (uint64(x.tick) - 1) / uint64(x.header.Settings.TickRate)
 	for second > x.second {
-		if err := x.writeRates(); err != nil {
-			return err
-		}
+		x.writeRates()
 		if x.second++; second > x.second+1 {
-			if err := x.writeRates(); err != nil {
-				return err
-			}
+			x.writeRates()
 			x.second = second - 1
 		}
 	}
-	return nil
 }
 
-func (x *mcapExporter) writeRates() error {
+func (x *mcapExporter) writeRates() {
 	x.rates.Tick = lockstep.Tick(min((x.second+1)*uint64(x.header.Settings.TickRate), math.MaxUint32))
-	err := x.write(onRates, x.time(x.rates.Tick), &x.rates)
+	x.write(onRates, x.time(x.rates.Tick), &x.rates)
 	clear(x.rates.Players)
 	x.rates = mcapRates{Players: x.rates.Players}
-	return err
-}
-
-// mismatch writes a player's own checksum.
-func (x *mcapExporter) mismatch(r *record.Record) error {
-	if err := x.log(3, "desync", fmt.Sprintf("player %d has %s at tick %d", r.Player, checksum.FormatHash(r.Hash), r.Tick)); err != nil {
-		return err
-	}
-	return x.write(onMismatches, x.time(x.tick), mcapMismatch{r.Tick, r.Player, checksum.FormatHash(r.Hash)})
 }
 
 // check writes an agreed checksum, and the number of players that differ, including those whose mismatches come later.
-func (x *mcapExporter) check(r *record.Record) error {
+func (x *mcapExporter) check(r *record.Record) {
 	sum := mcapSum{Tick: r.Tick, Hash: checksum.FormatHash(r.Hash)}
 	different := map[uint64]bool{r.Hash: true}
 	for _, d := range x.mismatches.of(r.Tick) {
@@ -245,13 +232,13 @@ func (x *mcapExporter) check(r *record.Record) error {
 	if sum.Mismatches == 0 {
 		sum.Agreed = 1
 	}
-	return x.write(onChecksums, x.time(r.Tick), &sum)
+	x.write(onChecksums, x.time(r.Tick), &sum)
 }
 
 // log writes a line for the viewer's log.
-func (x *mcapExporter) log(level int, name, text string) error {
+func (x *mcapExporter) log(level int, name, text string) {
 	at := x.time(x.tick)
-	return x.write(onLog, at, mcapLog{mcapTime{at / 1e9, at % 1e9}, level, text, name, "tick", uint32(x.tick)})
+	x.write(onLog, at, mcapLog{mcapTime{at / 1e9, at % 1e9}, level, text, name, "tick", uint32(x.tick)})
 }
 
 // time returns the nanoseconds from the beginning to a tick.
@@ -259,33 +246,32 @@ func (x *mcapExporter) time(t lockstep.Tick) uint64 {
 	return uint64(t) * 1e9 / uint64(x.header.Settings.TickRate)
 }
 
-func (x *mcapExporter) write(channel int, at uint64, v any) error {
-	data, err := json.Marshal(v)
-	if err != nil {
-		return err
+// write writes a message. Its error stays in x.err.
+func (x *mcapExporter) write(channel int, at uint64, v any) {
+	if x.err != nil {
+		return
 	}
-	x.sequence[channel]++
-	return x.w.WriteMessage(&mcap.Message{ChannelID: uint16(channel + 1), Sequence: x.sequence[channel], LogTime: at, PublishTime: at, Data: data})
+	var data []byte
+	if data, x.err = json.Marshal(v); x.err == nil {
+		x.sequence[channel]++
+		x.err = x.w.WriteMessage(&mcap.Message{ChannelID: uint16(channel + 1), Sequence: x.sequence[channel], LogTime: at, PublishTime: at, Data: data})
+	}
 }
 
 // end writes the last rates, and the metadata of the match.
 func (x *mcapExporter) end() error {
-	if err := x.writeRates(); err != nil {
-		return err
-	}
+	x.writeRates()
 	h := x.header
 	seed := fmt.Sprint(h.Settings.Seed)
 	if h.Engine == foreignEngine {
 		seed = "unknown"
 	}
-	if err := x.w.WriteMetadata(&mcap.Metadata{Name: "match", Metadata: map[string]string{
+	err := x.w.WriteMetadata(&mcap.Metadata{Name: "match", Metadata: map[string]string{
 		"game": h.Game, "build": h.Build, "engine": h.Engine, "match": h.Match.String(), "platform": h.Platform,
 		"seed": seed, "players": fmt.Sprint(h.Settings.Players), "tick_rate": fmt.Sprint(h.Settings.TickRate), "ticks": fmt.Sprint(x.tick),
-	}}); err != nil {
-		return err
+	}})
+	if err == nil {
+		err = x.w.WriteMetadata(&mcap.Metadata{Name: "names", Metadata: x.names})
 	}
-	if err := x.w.WriteMetadata(&mcap.Metadata{Name: "names", Metadata: x.names}); err != nil {
-		return err
-	}
-	return x.w.Close()
+	return errors.Join(x.err, err, x.w.Close())
 }

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"crypto/ed25519"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
@@ -155,3 +158,112 @@ func sealedOptions(c *cli.Context) replay.WriterOptions {
 
 // frugal lets the garbage collector run when the heap has grown by a tenth, for verbs that keep a few large buffers.
 func frugal() { debug.SetGCPercent(10) }
+
+func replaySignCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "sign",
+		Usage:     "sign the content of a replay",
+		ArgsUsage: "IN OUT",
+		Description: `Writes the same file with an Ed25519 signature of its content hash, for verify --key.
+The key is a PEM file from "openssl genpkey -algorithm ed25519".`,
+		Flags:  []cli.Flag{&cli.StringFlag{Name: "key", Usage: "the private key in `FILE` (PEM, PKCS #8)"}, jsonFlag},
+		Action: written(replaySign),
+	}
+}
+
+func replaySign(c *cli.Context) error {
+	if !c.IsSet("key") {
+		return usagef("want --key")
+	}
+	key, err := readKey[ed25519.PrivateKey](c.String("key"), "PRIVATE KEY", x509.ParsePKCS8PrivateKey)
+	if err != nil {
+		return err
+	}
+	return copyReplay(c, func(f *replayFile, out *os.File) error {
+		r, err := f.reader()
+		if err != nil {
+			return err
+		}
+		return replay.Sign(out, r, key)
+	})
+}
+
+// readKey reads an Ed25519 key from a PEM file.
+func readKey[K ed25519.PrivateKey | ed25519.PublicKey](name, pemType string, parse func([]byte) (any, error)) (K, error) {
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	block, _ := pem.Decode(b)
+	if block == nil {
+		return nil, fmt.Errorf("%s: no PEM block", name)
+	}
+	if block.Type != pemType {
+		return nil, fmt.Errorf("%s: got a %s, want a %s", name, block.Type, pemType)
+	}
+	parsed, err := parse(block.Bytes)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	key, ok := parsed.(K)
+	if !ok {
+		return nil, fmt.Errorf("%s: got a %T, want an Ed25519 key", name, parsed)
+	}
+	return key, nil
+}
+
+// verifySignature returns an error unless the replay has a signature by the public key in a file.
+func verifySignature(r *replay.Reader, name string) error {
+	key, err := readKey[ed25519.PublicKey](name, "PUBLIC KEY", x509.ParsePKIXPublicKey)
+	if err != nil {
+		return err
+	}
+	return replay.VerifySignature(r, key)
+}
+
+func replayRecoverCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "recover",
+		Usage:     "save the readable part of a torn or damaged replay",
+		ArgsUsage: "IN OUT",
+		Description: `OUT ends where a crash has cut the file short, or before the first damage inside it,
+since ticks would be missing. The output tells where the damage is, which ticks are
+lost, and where the file can be read again.`,
+		Flags: []cli.Flag{jsonFlag, segmentFlag},
+		Action: sealed(func(c *cli.Context, r *replay.Reader, w *replay.Writer) error {
+			found, err := replay.Recover(w, r)
+			if err != nil {
+				return err
+			}
+			return tell(c, recoveryJSON(found), func(w io.Writer) { fmt.Fprintln(w, recoveryText(found)) }, nil)
+		}),
+	}
+}
+
+func recoveryText(found *replay.Recovery) string {
+	d, ticks := found.Damage, count(found.Ticks, "tick")
+	switch {
+	case d == nil:
+		return fmt.Sprintf("whole: all %s are there", ticks)
+	case d.Next == 0:
+		return fmt.Sprintf("torn at byte %d: %s are left", d.Offset, ticks)
+	case d.NextTick == 0:
+		return fmt.Sprintf("damaged at byte %d: %s are left; ticks from %d on are lost, though there is more from byte %d on", d.Offset, ticks, found.Ticks+1, d.Next)
+	}
+	return fmt.Sprintf("damaged at byte %d: %s are left; ticks %d to %d are lost, and the match goes on from byte %d, which is not in the new file",
+		d.Offset, ticks, found.Ticks+1, d.NextTick, d.Next)
+}
+
+func recoveryJSON(found *replay.Recovery) any {
+	d := found.Damage
+	if d == nil {
+		d = &replay.DamageError{}
+	}
+	return struct {
+		Ticks    lockstep.Tick `json:"ticks"`
+		Whole    bool          `json:"whole"`
+		Offset   int64         `json:"offset,string"` // of the damage
+		Next     int64         `json:"next,string"`   // the next readable block; 0 if the file is torn
+		NextTick lockstep.Tick `json:"next_tick"`     // the tick before that block; 0 if it is not known
+	}{found.Ticks, found.Damage == nil, d.Offset, d.Next, d.NextTick}
+}

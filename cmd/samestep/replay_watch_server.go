@@ -63,7 +63,6 @@ func newServerSource(address string) (*serverSource, error) {
 
 func (s *serverSource) close() { s.client.CloseIdleConnections() }
 
-// get reads the answer of a URL.
 func (s *serverSource) get(ctx context.Context, address string, read func(io.Reader) error) (status int, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {

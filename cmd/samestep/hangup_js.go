@@ -1,7 +1,0 @@
-//go:build js || wasip1
-
-package main
-
-import "os"
-
-var hangup []os.Signal // none
