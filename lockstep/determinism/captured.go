@@ -71,7 +71,7 @@ func (p *program) capturedBy(n *node, lit *ast.FuncLit) {
 	}
 	for at := range ast.Preorder(lit) {
 		p.changes(at, around, func(v *types.Var, place ast.Node) {
-			n.report("captured", place, v.Name()+" of the function around is changed")
+			n.report("captured", place, "the captured variable "+v.Name()+" is changed")
 		})
 	}
 }

@@ -32,7 +32,7 @@ func (p *program) dynamic(n *node, id *ast.Ident, method *types.Func, iface type
 		}
 	}
 	if _, isParameter := iface.(*types.TypeParam); !found && !isStandard(method.Pkg().Path()) && !isParameter {
-		n.report("unseen", id, "no type in sight has the method "+types.TypeString(iface, types.RelativeTo(p.Pkg))+"."+method.Name())
+		n.report("unseen", id, "no visible type has the method "+types.TypeString(iface, types.RelativeTo(p.Pkg))+"."+method.Name())
 	}
 }
 

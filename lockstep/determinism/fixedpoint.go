@@ -56,7 +56,7 @@ func (p *program) fixedOperation(n *node, at ast.Node, op token.Token, x, y ast.
 		}
 	case token.SHL:
 		if a > 0 && p.shiftOf(y) >= full {
-			n.report("fixedpoint", at, text+" shifts all before the point away")
+			n.report("fixedpoint", at, text+" shifts out all bits before the point")
 		}
 	}
 }

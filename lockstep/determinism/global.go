@@ -214,5 +214,5 @@ func (p *program) globalRead(n *node, id *ast.Ident, v *types.Var) {
 	if isStandard(v.Pkg().Path()) || !p.ImportObjectFact(v, &mutable{}) {
 		return
 	}
-	n.report("global", id, v.Name()+" is read, which is changed elsewhere")
+	n.report("global", id, v.Name()+" is read here and changed elsewhere")
 }

@@ -77,7 +77,7 @@ func (p *program) together(n *node, values, targets []ast.Expr) {
 		changes := p.effectsOf(c)
 		for _, r := range reads {
 			if r.clashes(changes) && !p.isOrdered(r.at, c, calls) {
-				n.report("order", r.at, types.ExprString(r.at)+" is read beside "+types.ExprString(c.Fun)+"(…), which changes it")
+				n.report("order", r.at, types.ExprString(r.at)+" is read in one statement with "+types.ExprString(c.Fun)+"(…), which changes it")
 			}
 		}
 	}

@@ -111,7 +111,7 @@ func (p *program) ruleField(name string, value ast.Expr) {
 			return
 		}
 		if p.namedFunc(v) == nil {
-			root.report("unseen", value, "the function that is "+name)
+			root.report("unseen", value, "the function set as "+name)
 		}
 		root.bodies = []ast.Node{v}
 	}

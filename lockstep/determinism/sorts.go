@@ -24,7 +24,7 @@ func (p *program) sorted(n *node, call *ast.CallExpr) {
 			continue
 		}
 		id := nameOf(call.Fun)
-		n.report("sort", call, path+"."+name+" by a comparison that may find different elements equal", analysis.SuggestedFix{
+		n.report("sort", call, path+"."+name+" with a comparison that may treat different elements as equal", analysis.SuggestedFix{
 			Message:   "sort stably",
 			TextEdits: []analysis.TextEdit{{Pos: id.Pos(), End: id.End(), NewText: []byte(twin)}},
 		})

@@ -34,8 +34,8 @@ func New() (r lockstep.Rules[World, Config], c *cache) {
 	r.Step = endless(around(plain, counted())) // of counted
 	value := cache{}
 	r.Step = around(func(w *World, t *lockstep.Turn) {
-		change(&value) // want `captured: value of the function around is changed`
-		c.last = 1     // want `captured: c of the function around is changed`
+		change(&value) // want `captured: the captured variable value is changed`
+		c.last = 1     // want `captured: the captured variable c is changed`
 		var own cache
 		change(&own)
 		own.last++
@@ -48,7 +48,7 @@ func (w *World) advance_(t *lockstep.Turn) {}
 func counted() step {
 	n := uint32(0)
 	f := func(w *World, t *lockstep.Turn) {
-		n++ // want `captured: n of the function around is changed`
+		n++ // want `captured: the captured variable n is changed`
 	}
 	return f
 }
