@@ -51,6 +51,14 @@ func syncDir(path string) error {
 	return nil
 }
 
+// Replace gives a complete file the path of another one. At any moment, also after a crash, one of the two is there.
+func Replace(file, path string) error {
+	if err := os.Rename(file, path); err != nil {
+		return fmt.Errorf("replay: %w", err)
+	}
+	return syncDir(path)
+}
+
 // SealFile replaces the open file of a match that is over by its sealed form: see [Seal]. At any moment, also after a
 // crash, one of the two has the name and is whole, and readers of the open file can read on. SealFile first reads the
 // sealed form back and compares its [ContentHash]. When ctx ends, the open file stays.

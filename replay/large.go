@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"bytes"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -9,7 +8,6 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 	"github.com/klauspost/compress/zstd"
-
 	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
@@ -74,24 +72,6 @@ func (r *Reader) segmentHeadSize(at int64) int {
 		return 0
 	}
 	return len(b) - len(rest)
-}
-
-// afford returns ErrLimit for a segment with more bytes of records than allowed.
-func (r *Reader) afford(h *segmentHead, packed []byte) error {
-	most := min(largest(len(packed)), maxBlock+lockstep.MaxStateSize)
-	if h.size > most {
-		return fmt.Errorf("%w: a segment of %d bytes in %d, want at most %d", ErrLimit, h.size, len(packed), most)
-	}
-	if h.size > maxBlock {
-		state, err := r.largestState(true, bytes.NewReader(packed))
-		if err != nil {
-			return err
-		}
-		if h.size > maxBlock+state {
-			return fmt.Errorf("%w: a segment of %d bytes, want at most %d and the state of a keyframe in it (%d bytes)", ErrLimit, h.size, maxBlock, state)
-		}
-	}
-	return nil
 }
 
 // largestState returns the size that a keyframe claims for its state if it does not fit into the first maxBlock bytes

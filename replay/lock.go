@@ -46,11 +46,3 @@ func Locked(f *os.File) (bool, error) {
 	}
 	return err == ErrLocked, nil
 }
-
-// Replace gives a complete file the path of another one. At any moment, also after a crash, one of the two is there.
-func Replace(file, path string) error {
-	if err := os.Rename(file, path); err != nil {
-		return fmt.Errorf("replay: %w", err)
-	}
-	return syncDir(path)
-}

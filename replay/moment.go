@@ -43,15 +43,6 @@ type SimulateOptions struct {
 	Progress func(done, all lockstep.Tick)
 }
 
-// CheckTicks returns [ErrLimit] if a simulation of the file may not have that many ticks with limit as its
-// [SimulateOptions.MaxTicks].
-func (r *Reader) CheckTicks(ticks, limit lockstep.Tick) error {
-	if ticks > maxTicks(limit, r.size) {
-		return tooManyTicks(ticks, limit, r.size)
-	}
-	return nil
-}
-
 // progress reports progress, now and then.
 func (s *SimulateOptions) progress(done, all lockstep.Tick) {
 	if s.Progress != nil && (done%progressTicks == 0 || done == all) {

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -8,7 +9,6 @@ import (
 	"iter"
 
 	"github.com/cespare/xxhash/v2"
-
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/state"
@@ -289,4 +289,31 @@ func (r *Reader) blockAt(at int64) (kind byte, body []byte, check uint64, end in
 		return 0, nil, 0, 0, err
 	}
 	return r.readBlock(at, binary.LittleEndian.Uint64(before[:]))
+}
+
+// CheckTicks returns [ErrLimit] if a simulation of the file may not have that many ticks with limit as its
+// [SimulateOptions.MaxTicks].
+func (r *Reader) CheckTicks(ticks, limit lockstep.Tick) error {
+	if ticks > maxTicks(limit, r.size) {
+		return tooManyTicks(ticks, limit, r.size)
+	}
+	return nil
+}
+
+// afford returns ErrLimit for a segment with more bytes of records than allowed.
+func (r *Reader) afford(h *segmentHead, packed []byte) error {
+	most := min(largest(len(packed)), maxBlock+lockstep.MaxStateSize)
+	if h.size > most {
+		return fmt.Errorf("%w: a segment of %d bytes in %d, want at most %d", ErrLimit, h.size, len(packed), most)
+	}
+	if h.size > maxBlock {
+		state, err := r.largestState(true, bytes.NewReader(packed))
+		if err != nil {
+			return err
+		}
+		if h.size > maxBlock+state {
+			return fmt.Errorf("%w: a segment of %d bytes, want at most %d and the state of a keyframe in it (%d bytes)", ErrLimit, h.size, maxBlock, state)
+		}
+	}
+	return nil
 }

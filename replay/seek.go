@@ -11,13 +11,6 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A mark is a keyframe of the tick of the last frame before it, so that a follower can begin there.
-type mark struct {
-	tick   lockstep.Tick
-	offset int64 // of its block
-	at     int   // where it is in the block's records
-}
-
 // Index returns the tick of every keyframe that Seek can go to, in order. Without an index in the file it reads the
 // whole file. It returns the keyframes before any damage.
 func (r *Reader) Index() []lockstep.Tick {
@@ -154,19 +147,6 @@ func (r *Reader) scan(limit lockstep.Tick) (s survey, err error) {
 		}
 	}
 	return s, nil
-}
-
-// appendIndex appends the body of an index block that will stand at an offset.
-func appendIndex(dst []byte, marks []mark, at int64) []byte {
-	dst = binary.AppendUvarint(dst, uint64(len(marks)))
-	var before mark
-	for _, m := range marks {
-		dst = binary.AppendUvarint(dst, uint64(m.tick-before.tick))
-		dst = binary.AppendUvarint(dst, uint64(m.offset-before.offset))
-		dst = binary.AppendUvarint(dst, uint64(m.at))
-		before = m
-	}
-	return binary.LittleEndian.AppendUint64(dst, uint64(at))
 }
 
 // readIndex returns the marks of the index at the end of the file.

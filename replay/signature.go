@@ -14,11 +14,6 @@ import (
 // ErrSignature is wrapped by the error of a file that has no signature of the key, or was changed after it.
 var ErrSignature = errors.New("not signed so")
 
-// signedWith is the first byte of a signature: Ed25519.
-const signedWith = 1
-
-const signatureSize = 1 + ed25519.PublicKeySize + ed25519.SignatureSize
-
 // signedText returns the signed bytes.
 func signedText(id lockstep.MatchID, h ContentHash) []byte {
 	return append(append([]byte("samestep replay 1\n"), id[:]...), h[:]...)

@@ -2,9 +2,7 @@ package replay
 
 import (
 	"crypto/ed25519"
-	"encoding/binary"
 	"fmt"
-	"math"
 	"slices"
 	"sort"
 
@@ -81,49 +79,15 @@ func (r *Reader) takeSignature(body []byte) error {
 // A signature is the body of its block: the kind, and for Ed25519 the public key and the signature.
 type signature []byte
 
+// signedWith is the first byte of a signature: Ed25519.
+const signedWith = 1
+
+const signatureSize = 1 + ed25519.PublicKeySize + ed25519.SignatureSize
+
 // key returns the public key, or nil if the kind is unknown.
 func (s signature) key() ed25519.PublicKey {
 	if s[0] != signedWith {
 		return nil
 	}
 	return ed25519.PublicKey(s[1 : 1+ed25519.PublicKeySize])
-}
-
-// parseIndex returns the keyframes of an index at an offset.
-func parseIndex(body []byte, at int64) ([]mark, error) {
-	bad := func(format string, args ...any) ([]mark, error) {
-		return nil, fmt.Errorf("%w: index: %s", ErrInvalid, fmt.Sprintf(format, args...))
-	}
-	if len(body) < 8 {
-		return bad("got %d bytes, want at least 8", len(body))
-	}
-	b := body[:len(body)-8]
-	if self := binary.LittleEndian.Uint64(body[len(b):]); self != uint64(at) {
-		return bad("got the offset %d, want its own, %d", self, at)
-	}
-	n, b, err := parseUvarint(b, maxKeyframes)
-	if err != nil || n == 0 || n > uint64(len(b)/3) { // each takes three bytes at least
-		return bad("got %d keyframes in %d bytes, want 1 to %d", n, len(b), min(len(b)/3, maxKeyframes))
-	}
-	marks := make([]mark, 0, n)
-	var before mark
-	for i := range n {
-		var v [3]uint64
-		most := [3]uint64{uint64(math.MaxUint32 - before.tick), uint64(at - before.offset), maxBlock + lockstep.MaxStateSize}
-		for k := range v {
-			if v[k], b, err = parseUvarint(b, most[k]); err != nil {
-				return bad("keyframe %d: %v", i, err)
-			}
-		}
-		m := mark{before.tick + lockstep.Tick(v[0]), before.offset + int64(v[1]), int(v[2])}
-		if i > 0 && v[0] == 0 || m.offset < prefixSize || m.offset >= at {
-			return bad("keyframe %d: got tick %d at byte %d, want a tick after %d and a byte from %d to %d", i, m.tick, m.offset, before.tick, prefixSize, at)
-		}
-		marks = append(marks, m)
-		before = m
-	}
-	if len(b) > 0 {
-		return bad("%d bytes after the last keyframe", len(b))
-	}
-	return marks, nil
 }

@@ -12,6 +12,9 @@ type Tick uint32
 // MaxTick is the last possible tick of a match: 6.8 years at 20 ticks a second.
 const MaxTick Tick = 1<<32 - 1 - 2*MaxInputDelay
 
+// MaxInputDelay is the largest input delay, in ticks.
+const MaxInputDelay = 250
+
 // A Player is a seat of the match, 0 to [MaxPlayers]-1, or [System].
 type Player uint8
 

@@ -56,19 +56,6 @@ func (k *Kinds) Descriptions() []CommandDescription {
 	return all
 }
 
-// NewPayloads returns the payload codec of these commands and of those of [System].
-func (k *Kinds) NewPayloads() *Payloads {
-	return &Payloads{kinds: k, pools: make(map[*kindEntry]pool)}
-}
-
-// entry returns the registered kind of a command of player p, or nil.
-func (k *Kinds) entry(p Player, kind CommandKind) *kindEntry {
-	if p == System {
-		return systemKinds[kind]
-	}
-	return k.byKind[kind]
-}
-
 // CompileKinds compiles command types. A Go type registered for several kinds belongs to the lowest of them. An error
 // names the command.
 func CompileKinds(types []CommandType) (*Kinds, error) {

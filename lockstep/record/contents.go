@@ -149,9 +149,6 @@ const (
 	MaxSpeed = 1000
 )
 
-// MaxInputDelay is the largest input delay, in ticks.
-const MaxInputDelay = 250
-
 // CheckSpeed returns an error if a speed is out of its range.
 func CheckSpeed(percent uint16) error {
 	if percent < MinSpeed || percent > MaxSpeed {

@@ -20,6 +20,11 @@ type Payloads struct {
 	used       []pool              // since the last reset
 }
 
+// NewPayloads returns the payload codec of these commands and of those of [System].
+func (k *Kinds) NewPayloads() *Payloads {
+	return &Payloads{kinds: k, pools: make(map[*kindEntry]pool)}
+}
+
 func (p *Payloads) pool(e *kindEntry) pool {
 	q := p.pools[e]
 	if q == nil {
@@ -28,6 +33,14 @@ func (p *Payloads) pool(e *kindEntry) pool {
 		p.pools[e] = q
 	}
 	return q
+}
+
+// entry returns the registered kind of a command of player p, or nil.
+func (k *Kinds) entry(p Player, kind CommandKind) *kindEntry {
+	if p == System {
+		return systemKinds[kind]
+	}
+	return k.byKind[kind]
 }
 
 // Reset makes the memory of the decoded values available again.
