@@ -60,7 +60,7 @@ func TestSelfTestRefuses(t *testing.T) {
 	lockstep.SpoilSelfTest(t)
 	g, h := testgame.NewBankMatch(t, 2)
 	var own *lockstep.SelfTestError
-	if _, err := host.New(g, h, testgame.Discard{}, host.Options{}); !errors.As(err, &own) || own.Part != "layout" {
+	if _, err := host.New(g, h, host.Options{}); !errors.As(err, &own) || own.Part != "layout" {
 		t.Errorf("got %v, want an error of the layout", err)
 	}
 }

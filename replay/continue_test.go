@@ -35,16 +35,19 @@ func TestContinue(t *testing.T) {
 		if found.Damage == nil || found.Ticks != recovery.Tick() {
 			t.Fatalf("%d bytes: %+v, the match is at tick %d", size, found, recovery.Tick())
 		}
-		host, err := recovery.Host(0, w, host.Options{Random: func(b []byte) {}})
+		host, err := recovery.Host(0, host.Options{Random: func(b []byte) {}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for range 11 {
-			host.Advance(host.Next())
+			r := host.Ready()
+			_ = r.AppendTo(w) // its error is that of Close
+			host.Advance(r.Next)
 		}
 		if err := host.End(0, "done"); err != nil {
 			t.Fatal(err)
 		}
+		_ = host.Ready().AppendTo(w)
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}

@@ -137,19 +137,19 @@ func New(g *lockstep.Game, h *lockstep.Header, log lockstep.Log, o Options) (*Co
 // append writes a record into the log. A log that fails ends the match.
 func (c *Coordinator) append(record []byte) error {
 	if err := c.log.Append(record); err != nil {
-		return c.BreakOff(err)
+		return c.BreakOff(c.sealed, err)
 	}
 	return nil
 }
 
-// BreakOff ends the match without a last record, because the log failed, and returns
-// the error with which it is over. A match that is broken off already stays as it is.
-func (c *Coordinator) BreakOff(err error) error {
+// BreakOff ends the match without a last record, because the log failed after a tick, and
+// returns the error with which it is over. A match that is broken off already stays as it is.
+func (c *Coordinator) BreakOff(after lockstep.Tick, err error) error {
 	if c.broken {
 		return c.err
 	}
 	c.broken = true
-	c.err = fmt.Errorf("lockstep: after tick %d: the log failed: %w", c.sealed, err)
+	c.err = fmt.Errorf("lockstep: after tick %d: the log failed: %w", after, err)
 	return c.err
 }
 

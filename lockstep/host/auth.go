@@ -239,7 +239,7 @@ func (h *Host) greet(p *peer, w *protocol.Welcome) {
 	w.Tick, w.AckEvery = h.present(p), uint16(h.options.AckEvery)
 	w.InputDelay, w.SpeedPercent = uint16(h.c.InputDelay()), uint16(h.clock.percent)
 	if !w.Resumed {
-		w.Position = h.visible(p)
+		w.Position = h.shown(p)
 	}
 	p.state = Syncing
 	p.tick = w.Tick

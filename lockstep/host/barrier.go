@@ -11,9 +11,11 @@ import (
 )
 
 // A barrier is the visibility barrier: it hides sealed ticks from delayed spectators,
-// and from all peers while the log is not safe.
+// and from all peers what is not persisted.
 type barrier struct {
-	committed protocol.Position   // records before it are safe
+	persisted protocol.Position   // records before it are in the log for good
+	delayed   protocol.Position   // records before it may be seen by delayed spectators, when they are persisted
+	awaited   bool                // a peer waits for a keyframe that is not persisted
 	ends      []protocol.Position // after the records of tick t, at t modulo its length: as many as the delay has, and one
 	snapshots []*keyframe         // for delayed spectators, the oldest first: the last one that they may see, and later ones
 	past      []coordinator.Check // that delayed spectators can report on, of tick t at (t / CheckEvery) modulo its length
@@ -23,7 +25,6 @@ type barrier struct {
 
 // raise makes the barrier of a match that begins, or goes on, with a keyframe.
 func (c *barrier) raise(o *Options, first *keyframe, every lockstep.Tick) {
-	c.committed = first.position
 	if o.SpectatorDelay > 0 {
 		c.ends = make([]protocol.Position, o.SpectatorDelay+1)
 		c.ends[first.tick%(o.SpectatorDelay+1)] = first.position
@@ -101,13 +102,14 @@ func (h *Host) delayed() protocol.Position {
 }
 
 // visible returns the position of the first record that a peer may not see.
-func (h *Host) visible(p *peer) protocol.Position {
+func (h *Host) visible(p *peer) protocol.Position { return min(h.shown(p), h.barrier.persisted) }
+
+// shown returns the position of the first record that a peer may not see even if it
+// is persisted.
+func (h *Host) shown(p *peer) protocol.Position {
 	end := h.ring.Next()
-	if h.options.AwaitCommit {
-		end = min(end, h.barrier.committed)
-	}
 	if p.seat == lockstep.System && h.options.SpectatorDelay > 0 && !h.ended() {
-		end = min(end, h.delayed())
+		end = min(end, h.barrier.delayed)
 	}
 	return end
 }
@@ -119,9 +121,9 @@ func (h *Host) ended() bool { return h.c.Err() != nil && !h.c.Broken() }
 // present returns the last tick that a peer could know of.
 func (h *Host) present(p *peer) lockstep.Tick {
 	if p.seat == lockstep.System {
-		return h.c.Now() - min(h.c.Now(), h.options.SpectatorDelay)
+		return h.Now() - min(h.Now(), h.options.SpectatorDelay)
 	}
-	return h.c.Now()
+	return h.Now()
 }
 
 // keyframeFor returns the latest keyframe that a peer may see, or nil if
@@ -131,6 +133,10 @@ func (h *Host) keyframeFor(p *peer) *keyframe {
 	end := h.visible(p)
 	if k != nil && k.position <= end {
 		return k
+	}
+	if k != nil && k.position <= h.shown(p) {
+		h.barrier.awaited = true
+		return nil
 	}
 	for i := len(h.barrier.snapshots) - 1; i >= 0; i-- {
 		if k := h.barrier.snapshots[i]; k.position <= end && h.ring.Has(k.position) {
@@ -153,15 +159,6 @@ func (h *Host) untilSeen() lockstep.Time {
 	return lockstep.Time(seen-h.c.Now()) * h.clock.period()
 }
 
-// Commit tells, for [Options.AwaitCommit], that what stands before a
-// position is safe in the log: it may be sent.
-func (h *Host) Commit(now lockstep.Time, p protocol.Position) {
-	h.at(now)
-	h.barrier.committed = min(max(h.barrier.committed, p), h.ring.Next())
-	h.scanned = 0
-	h.waitingTime()
-}
-
 // Hold lets no further tick be sealed, for a reason that concerns the server,
 // such as a full disk, and tells all peers. Without a reason the match goes on.
 func (h *Host) Hold(now lockstep.Time, reason string) {
@@ -182,14 +179,3 @@ func (h *Host) Hold(now lockstep.Time, reason string) {
 
 // Held returns why no tick is sealed, or nothing.
 func (h *Host) Held() string { return h.barrier.held }
-
-// Fail ends the match because its log turned out to have failed. Nothing more
-// is written into it.
-func (h *Host) Fail(now lockstep.Time, err error) {
-	h.at(now)
-	_ = h.c.BreakOff(err)
-	if !h.over {
-		h.finish()
-	}
-	h.scanned = 0
-}

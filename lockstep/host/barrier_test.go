@@ -11,7 +11,6 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
-	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // Delayed spectators see the players' match so many ticks later, whenever they
@@ -93,7 +92,7 @@ func TestHostSpectatorDelayWithoutEnd(t *testing.T) {
 		more lockstep.Tick // that spectators see
 	}{
 		{"the log fails", func(p *party) { p.failLog = true }, 0},
-		{"a commit fails", func(p *party) { p.h.Fail(p.now, testgame.ErrDisk) }, 0},
+		{"a sync fails", func(p *party) { p.h.Fail(p.now, testgame.ErrDisk) }, 0},
 		{"a shutdown", func(p *party) { p.h.Shutdown(p.now, lockstep.Second) }, 0},
 		{"the end", func(p *party) { _ = p.h.End(p.now, "enough") }, delay},
 	} {
@@ -117,15 +116,16 @@ func TestHostSpectatorDelayOfRelay(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := host.Options{Relay: true, SpectatorDelay: 20, Random: func([]byte) {}}
-	if _, err := host.New(g, h, record.Tee(), o); err == nil || !strings.Contains(err.Error(), "spectator delay: got 20 ticks in relay mode") {
+	if _, err := host.New(g, h, o); err == nil || !strings.Contains(err.Error(), "spectator delay: got 20 ticks in relay mode") {
 		t.Errorf("got %v", err)
 	}
 }
 
-// With AwaitCommit nobody sees what is not committed: in the stream, in a
-// keyframe, after a reconnect, or when the log fails.
-func TestHostAwaitCommit(t *testing.T) {
-	p := newParty(t, nil, func(o *host.Options) { o.AwaitCommit = true })
+// Nobody sees what is not persisted: in the stream, in a keyframe, after a reconnect, or
+// when the log fails.
+func TestHostPersisted(t *testing.T) {
+	p := newParty(t, nil, nil)
+	p.lazy = true
 	a := p.join("a", "p0")
 	seen := func(g *guest) lockstep.Tick {
 		if g.follower == nil || g.follower.Simulation() == nil {
@@ -133,12 +133,12 @@ func TestHostAwaitCommit(t *testing.T) {
 		}
 		return g.follower.Tick()
 	}
-	committed := lockstep.Tick(0)
+	persisted := lockstep.Tick(0)
 	everybody := func() {
 		t.Helper()
 		for _, g := range p.guests {
-			if seen(g) > committed {
-				t.Fatalf("%s sees tick %d, of which only %d are committed", g.name, seen(g), committed)
+			if seen(g) > persisted {
+				t.Fatalf("%s sees tick %d, of which only %d are persisted", g.name, seen(g), persisted)
 			}
 		}
 	}
@@ -157,11 +157,11 @@ func TestHostAwaitCommit(t *testing.T) {
 			if seen(a) < p.h.Now() {
 				waited++
 			}
-			committed = p.h.Now()
-			p.h.Commit(p.now, p.h.Position())
+			persisted = p.h.Now()
+			p.h.Persisted(p.now, p.wrote)
 			p.deliver()
-			if seen(a) != committed {
-				t.Fatalf("a sees tick %d of %d that are committed", seen(a), committed)
+			if seen(a) != persisted {
+				t.Fatalf("a sees tick %d of %d that are persisted", seen(a), persisted)
 			}
 		}
 	}
@@ -173,8 +173,8 @@ func TestHostAwaitCommit(t *testing.T) {
 	p.pass(lockstep.Second)
 	everybody()
 	for _, g := range p.guests {
-		if g.code != protocol.CloseEnded || seen(g) != committed {
-			t.Errorf("%s: at tick %d of %d that are committed, closed as %v", g.name, seen(g), committed, g.code)
+		if g.code != protocol.CloseEnded || seen(g) != persisted {
+			t.Errorf("%s: at tick %d of %d that are persisted, closed as %v", g.name, seen(g), persisted, g.code)
 		}
 	}
 	if err := p.h.Err(); !errors.Is(err, testgame.ErrDisk) {
@@ -182,9 +182,10 @@ func TestHostAwaitCommit(t *testing.T) {
 	}
 }
 
-// The end of a match is told when it is committed, too.
-func TestHostAwaitCommitOfEnd(t *testing.T) {
-	p := newParty(t, nil, func(o *host.Options) { o.AwaitCommit = true })
+// The end of a match is sent when it is persisted, too.
+func TestHostPersistedEnd(t *testing.T) {
+	p := newParty(t, nil, nil)
+	p.lazy = true
 	a := p.join("a", "p0")
 	p.pass(lockstep.Second)
 	if err := p.h.End(p.now, "enough"); err != nil {
@@ -194,7 +195,7 @@ func TestHostAwaitCommitOfEnd(t *testing.T) {
 	if a.follower.Tick() != 0 || a.code != 0 {
 		t.Errorf("at tick %d, closed as %v", a.follower.Tick(), a.code)
 	}
-	p.h.Commit(p.now, p.h.Position())
+	p.h.Persisted(p.now, p.wrote)
 	p.deliver()
 	if a.follower.Tick() != p.h.Now() || a.code != protocol.CloseEnded {
 		t.Errorf("at tick %d of %d, closed as %v", a.follower.Tick(), p.h.Now(), a.code)
@@ -216,7 +217,7 @@ func TestHostSpectatorDelayAfterRecovery(t *testing.T) {
 		}
 	}
 	var err error
-	p.h, err = r.Host(p.now, p, host.Options{Authorize: p.authorize, Random: func(b []byte) { b[0]++ }, SpectatorDelay: 2400, Observe: p.observe})
+	p.h, err = r.Host(p.now, host.Options{Authorize: p.authorize, Random: func(b []byte) { b[0]++ }, SpectatorDelay: 2400})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,8 @@ type treadmill struct {
 	h    *host.Host
 	now  lockstep.Time
 	ids  []host.PeerID
-	due  []host.PeerID
+	due  lockstep.Time
+	log  protocol.Position
 	w    protocol.Writer
 	m    protocol.Message
 	in   []byte
@@ -28,10 +29,6 @@ type treadmill struct {
 	sent int // bytes
 	most int // of one peer in a tick
 }
-
-type noLog struct{}
-
-func (noLog) Append([]byte) error { return nil }
 
 func newTreadmill(tb testing.TB, options func(*host.Options)) *treadmill {
 	g := lockstep.MustGame(testgame.BankRules())
@@ -54,7 +51,7 @@ func newTreadmill(tb testing.TB, options func(*host.Options)) *treadmill {
 		options(&o)
 	}
 	m := &treadmill{tb: tb}
-	if m.h, err = host.New(g, header, noLog{}, o); err != nil {
+	if m.h, err = host.New(g, header, o); err != nil {
 		tb.Fatal(err)
 	}
 	for i := range 8 {
@@ -96,7 +93,7 @@ func (m *treadmill) tick(commands int) {
 		}
 	}
 	for before := m.h.Now(); m.h.Now() == before; { // a ping may be due before the tick
-		m.now = max(m.now, m.h.Next())
+		m.now = max(m.now, m.due)
 		m.h.Advance(m.now)
 		m.drain()
 	}
@@ -107,7 +104,7 @@ func (m *treadmill) tick(commands int) {
 		m.all()
 	}
 	if t%10 == 0 {
-		m.m = protocol.Message{Kind: protocol.KindAck, Position: m.h.Position(), Tick: t}
+		m.m = protocol.Message{Kind: protocol.KindAck, Position: m.log, Tick: t}
 		m.all()
 		m.drain()
 	}
@@ -121,12 +118,16 @@ func (m *treadmill) all() {
 }
 
 func (m *treadmill) drain() {
-	m.due = m.h.Dirty(m.due[:0])
-	for _, id := range m.due {
-		m.out = m.h.Send(id, m.out[:0], 64<<10)
-		m.sent += len(m.out)
-		m.most = max(m.most, len(m.out))
+	r := m.h.Ready()
+	for ; !r.Empty(); r = m.h.Ready() {
+		m.h.Persisted(m.now, r.Position)
+		for _, id := range r.Peers {
+			m.out = m.h.Send(id, m.out[:0], 64<<10)
+			m.sent += len(m.out)
+			m.most = max(m.most, len(m.out))
+		}
 	}
+	m.due, m.log = r.Next, r.Position
 }
 
 func TestHostAllocatesNothing(t *testing.T) {

@@ -43,8 +43,8 @@ func (c *clock) set(percent int64) {
 	}
 }
 
-// Next returns when Advance has something to do next.
-func (h *Host) Next() lockstep.Time {
+// due returns when Advance has something to do next.
+func (h *Host) due() lockstep.Time {
 	if h.over {
 		return h.wake
 	}
@@ -67,7 +67,7 @@ func (h *Host) Advance(now lockstep.Time) {
 	if !h.clock.running {
 		h.clock.restart(h.now)
 	}
-	if late := h.now - h.Next(); late > stall {
+	if late := h.now - h.due(); late > stall {
 		h.forgive(late)
 	}
 	for range h.options.MaxCatchUp {

@@ -71,7 +71,9 @@ func (h *Host) tie(r *coordinator.DesyncReport) {
 		return
 	}
 	h.event(Event{Kind: ChecksTied, Tick: r.Tick, Player: lockstep.System, Text: r.String()})
-	h.deliver(&Evidence{Report: *r, Participants: h.participants(), Commands: h.commands(r.Agreed, r.Tick)})
+	if h.options.Evidence {
+		h.deliver(&Evidence{Report: *r, Participants: h.participants(), Commands: h.commands(r.Agreed, r.Tick)})
+	}
 }
 
 const differs = "its checksum differs"

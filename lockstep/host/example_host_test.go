@@ -9,6 +9,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // joinLamps connects a client to a host and reads what it is sent.
@@ -25,10 +26,9 @@ func joinLamps(h *host.Host, token string) host.PeerID {
 }
 
 // A host, and a client written by hand: it says who it is, is welcomed, gets the
-// state, and then tick after tick.
+// state, and then tick after tick. The owner of the host does what each Ready says.
 func ExampleHost() {
 	h := testgame.NewLampHost(host.Options{
-		Observe: func(e host.Event) { fmt.Println("host:", e) },
 		Authorize: func(token string) (host.Grant, error) {
 			if token != "ann" {
 				return host.Grant{}, errors.New("no such token")
@@ -38,20 +38,31 @@ func ExampleHost() {
 	})
 	joinLamps(h, "stranger")
 	var ann host.PeerID = joinLamps(h, "ann")
-	var now lockstep.Time
-	var r protocol.Reader
-	for h.Now() < 3 {
+	log := record.Tee() // a replay.Writer, in earnest
+	var messages protocol.Reader
+	for now := lockstep.Time(0); h.Now() < 3; {
 		h.Advance(now)
-		for _, id := range h.Dirty(nil) { // the sockets to serve
-			b := h.Send(id, nil, protocol.MaxServerMessage)
-			if id == ann {
-				printMessages(&r, b)
+		var r *host.Ready
+		for r = h.Ready(); !r.Empty(); r = h.Ready() {
+			if err := r.AppendTo(log); err != nil {
+				h.Fail(now, err)
+			} else {
+				h.Persisted(now, r.Position)
 			}
-			if _, _, closed := h.Closed(id); closed {
-				h.Disconnect(now, id)
+			for _, e := range r.Events {
+				fmt.Println("host:", e)
+			}
+			for _, id := range r.Peers { // the sockets to serve
+				b := h.Send(id, nil, protocol.MaxServerMessage)
+				if id == ann {
+					printMessages(&messages, b)
+				}
+				if _, _, closed := h.Closed(id); closed {
+					h.Disconnect(now, id)
+				}
 			}
 		}
-		now = h.Next()
+		now = r.Next
 	}
 	for _, p := range h.Peers() {
 		fmt.Println(p.Name, "is", p.State)
@@ -114,35 +125,34 @@ func ExampleOptions() {
 	h.Advance(lockstep.Second)
 	var s host.Stats = h.Stats()
 	fmt.Printf("tick %d, input delay %d, at most %d KiB for connections\n", s.Tick, s.InputDelay, h.MemoryBound(1<<10)>>10)
-	// Output: tick 0, input delay 2, at most 52629 KiB for connections
+	// Output: tick 0, input delay 2, at most 54227 KiB for connections
 }
 
 // Evidence of a desync has what is needed to explain it, without asking anybody
 // for files.
 func ExampleEvidence() {
-	h := testgame.NewLampHost(host.Options{
-		Evidence: func(e *host.Evidence) {
-			fmt.Println(&e.Report)
-			var who host.Participant
-			for _, who = range e.Participants {
-				fmt.Printf("player %d: %s, build %s\n", who.Player, who.Name, who.Build)
-			}
-			var x host.Exhibit
-			for _, x = range e.Exhibits {
-				fmt.Printf("tick %d: %d bytes of the referee, %d of the player\n", x.Tick, len(x.Referee), len(x.Player))
-			}
-		},
-	})
+	h := testgame.NewLampHost(host.Options{Evidence: true})
 	ann := joinLamps(h, "ann")
 	var now lockstep.Time
 	for h.Now() < 2 {
 		h.Advance(now)
-		now = h.Next()
+		now = h.Ready().Next
 	}
 	var w protocol.Writer
 	h.Receive(now, ann, w.Append(nil, &protocol.Message{Kind: protocol.KindChecksum, Tick: 2, Hash: 12345}))
 	none := protocol.Message{Kind: protocol.KindState, Tick: 2} // not kept
 	h.Receive(now, ann, w.Append(nil, &none))
+	for _, e := range h.Ready().Evidence {
+		fmt.Println(&e.Report)
+		var who host.Participant
+		for _, who = range e.Participants {
+			fmt.Printf("player %d: %s, build %s\n", who.Player, who.Name, who.Build)
+		}
+		var x host.Exhibit
+		for _, x = range e.Exhibits {
+			fmt.Printf("tick %d: %d bytes of the referee, %d of the player\n", x.Tick, len(x.Referee), len(x.Player))
+		}
+	}
 	// Output:
 	// desync at tick 2: player 0 differs, last agreed at tick 0
 	// player 0: Ann, build 1
@@ -188,11 +198,6 @@ func ExamplePeerState() {
 // A ban ends what its subject has in the match, and keeps it out.
 func ExampleHost_Ban() {
 	h := testgame.NewLampHost(host.Options{
-		Observe: func(e host.Event) {
-			if e.Code == protocol.CloseBanned {
-				fmt.Println(e)
-			}
-		},
 		Authorize: func(token string) (host.Grant, error) {
 			return host.Grant{Role: protocol.Seated, Seat: host.AnySeat, Subject: token}, nil
 		},
@@ -201,12 +206,17 @@ func ExampleHost_Ban() {
 	err := h.Ban(0, host.Ban{Subject: "ann", Until: 90 * lockstep.Second, Reason: "bad manners"})
 	fmt.Println(err)
 	joinLamps(h, "ann")
+	for _, e := range h.Ready().Events {
+		if e.Code == protocol.CloseBanned {
+			fmt.Println(e)
+		}
+	}
 	fmt.Println(len(h.Bans(0)), len(h.Bans(90*lockstep.Second)))
 	fmt.Println(errors.Is(h.Ban(0, host.Ban{}), host.ErrBan))
 	// Output:
+	// <nil>
 	// tick 0: player 0 left banned
 	// tick 0: player 0 closed banned: banned for 90 s: bad manners
-	// <nil>
 	// tick 0: spectator refused banned: banned for 90 s: bad manners
 	// 1 0
 	// true

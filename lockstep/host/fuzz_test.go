@@ -134,8 +134,10 @@ func (m *mob) admin(f *tape) {
 // drain reads what the host sends, and fails if a client could not.
 func (m *mob) drain() {
 	p := m.p
-	p.ids = p.h.Dirty(p.ids[:0])
-	for i, id := range p.ids {
+	p.take()
+	ids := p.ids
+	p.ids = nil
+	for i, id := range ids {
 		if i%3 == 2 {
 			continue // does not read
 		}

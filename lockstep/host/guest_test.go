@@ -25,7 +25,10 @@ type party struct {
 	file   *lockstep.Follower // fed by the log
 	guests []*guest
 	byID   map[host.PeerID]*guest
-	ids    []host.PeerID
+	ids    []host.PeerID     // that may have something to send
+	due    lockstep.Time     // when the host has something to do
+	wrote  protocol.Position // after the records that the log has
+	lazy   bool              // the log is not persisted by itself
 	buf    []byte
 	random byte
 	print  func(format string, args ...any) // nil: silent
@@ -110,21 +113,16 @@ func newParty(tb testing.TB, settings func(*lockstep.Settings), options func(*ho
 				b[i] = p.random
 			}
 		},
-		Observe: p.observe,
-		Evidence: func(e *host.Evidence) {
-			if e.Report.Agreed >= e.Report.Tick {
-				tb.Errorf("%v: want an agreement before the tick", &e.Report)
-			}
-			p.evidence = append(p.evidence, e)
-		},
+		Evidence: true,
 	}
 	if options != nil {
 		options(&o)
 	}
-	p.h, err = host.New(g, header, p, o)
+	p.h, err = host.New(g, header, o)
 	if err != nil {
 		tb.Fatal(err)
 	}
+	p.take()
 	return p
 }
 
@@ -167,6 +165,44 @@ func (p *party) Append(record []byte) error {
 	return nil
 }
 
+// take does what the host wants done, except that it sends nothing yet.
+func (p *party) take() {
+	for {
+		r := p.h.Ready()
+		p.due = r.Next
+		if p.ids = append(p.ids, r.Peers...); r.Empty() {
+			return
+		}
+		p.log(r)
+		for _, e := range r.Events {
+			p.observe(e)
+		}
+		for _, e := range r.Evidence {
+			if e.Report.Agreed >= e.Report.Tick {
+				p.t.Errorf("%v: want an agreement before the tick", &e.Report)
+			}
+			p.evidence = append(p.evidence, e)
+		}
+	}
+}
+
+// log appends what the host has for the log.
+func (p *party) log(r *host.Ready) {
+	if err := r.AppendTo(p); err != nil {
+		p.h.Fail(p.now, err)
+		return
+	}
+	if p.wrote = r.Position; !p.lazy {
+		p.h.Persisted(p.now, r.Position)
+	}
+}
+
+// next returns when the host has something to do.
+func (p *party) next() lockstep.Time {
+	p.take()
+	return p.due
+}
+
 func (p *party) observe(e host.Event) {
 	p.events[e.Kind]++
 	if p.print != nil {
@@ -187,7 +223,7 @@ func (p *party) pass(d lockstep.Time) {
 	p.t.Helper()
 	for end := p.now + d; ; {
 		p.deliver()
-		next := p.h.Next()
+		next := p.next()
 		if len(p.later) > 0 && p.later[0].at <= min(next, end) {
 			l := p.later[0]
 			p.later = p.later[1:]
@@ -210,21 +246,17 @@ func (p *party) pass(d lockstep.Time) {
 
 // deliver moves what the host has to send, until nothing is left.
 func (p *party) deliver() {
-	for {
-		p.ids = p.h.Dirty(p.ids[:0])
-		if len(p.ids) == 0 {
-			return
+	for p.take(); len(p.ids) > 0; p.take() {
+		id := p.ids[0]
+		p.ids = p.ids[1:]
+		g := p.byID[id]
+		if g == nil {
+			continue
 		}
-		for _, id := range p.ids {
-			g := p.byID[id]
-			if g == nil {
-				continue
-			}
-			if _, _, closed := p.h.Closed(id); closed && g.blocked && p.impatient {
-				g.cut() // a server closes the socket, read or not
-			} else if !g.blocked {
-				g.pull()
-			}
+		if _, _, closed := p.h.Closed(id); closed && g.blocked && p.impatient {
+			g.cut() // a server closes the socket, read or not
+		} else if !g.blocked {
+			g.pull()
 		}
 	}
 }
@@ -235,6 +267,7 @@ func (g *guest) pull() {
 	id := g.id
 	for id != 0 {
 		p.buf = p.h.Send(id, p.buf[:0], 64<<10)
+		p.take()
 		if len(p.buf) == 0 {
 			break
 		}
@@ -267,6 +300,7 @@ func (g *guest) connect() bool {
 
 func (g *guest) open() bool {
 	id, ok := g.party.h.Connect(g.party.now, g.addr)
+	g.party.take()
 	if !ok {
 		return false
 	}
@@ -287,6 +321,7 @@ func (g *guest) cut() {
 	id := g.id
 	g.gone()
 	g.party.h.Disconnect(g.party.now, id)
+	g.party.take()
 }
 
 func (g *guest) gone() {
@@ -299,6 +334,7 @@ func (g *guest) send(m *protocol.Message) { g.raw(g.w.Append(nil, m)) }
 func (g *guest) raw(b []byte) {
 	if g.id != 0 && !g.deaf {
 		g.party.h.Receive(g.party.now, g.id, b)
+		g.party.take()
 	}
 }
 

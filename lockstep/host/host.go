@@ -16,12 +16,16 @@ import (
 // machine: bytes and the caller's clock go in, bytes come out. It owns no
 // socket, clock, goroutine or file, and belongs to one goroutine.
 //
-// Its caller (a server, or a test) calls
+// Its owner (a server, or a test) calls
 //
-//   - Connect, Receive and Disconnect as sockets come, speak and go,
-//   - Advance when Next is reached, which seals the ticks that are due,
-//   - Dirty after any of these, and for each peer that it names, Send until it
-//     gives nothing more or the socket is busy, and then Closed.
+//   - Connect, Receive and Disconnect when sockets come, speak and go,
+//   - Advance at the time that [Ready] gives, which seals the ticks that are due,
+//   - Ready after any of these. It appends the records to the log, calls Persisted when
+//     they are durable, or Fail, and for each peer Send until it gives nothing more or
+//     the socket is busy, and then Closed.
+//
+// What is not persisted is not visible: no peer is sent such a record, or a state that
+// comes after one.
 //
 // See [PeerState] for the course of a connection. A seat belongs to the holder of
 // its token, not to a connection: the latest of those that were welcomed owns
@@ -56,10 +60,13 @@ type Host struct {
 	unsettled bool // a seat's state is not in the log yet
 	over      bool // the end was noticed
 	overAt    lockstep.Time
-	shutdown  uint32 // milliseconds after which clients may come back; 0: not shut down
+	lost      lockstep.Tick // sealed, and not in the log when it failed
+	shutdown  uint32        // milliseconds after which clients may come back; 0: not shut down
 
+	made    *output // since the last Ready
+	given   *output // the last Ready
 	dirty   []PeerID
-	scanned protocol.Position // the ring's next position when peers were last looked through
+	scanned protocol.Position // what was persisted when peers were last looked through
 
 	pace      pace
 	inquiries []*inquiry
@@ -73,16 +80,15 @@ type Host struct {
 	stats    Stats
 }
 
-// New begins a match. Its records go to log first, then to the connections:
-// no peer sees a record before the log has it. It returns a [*lockstep.SelfTestError] on a
-// machine that would compute another match than all others. A [Recovery] goes
-// on with one.
-func New(g *lockstep.Game, h *lockstep.Header, log lockstep.Log, o Options) (*Host, error) {
+// New begins a match. The first [Ready] has its header and its first state. New returns a
+// [*lockstep.SelfTestError] on a machine that would compute another match than all others.
+// A [Recovery] goes on with a match.
+func New(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 	x, err := blankHost(g, h, o)
 	if err != nil {
 		return nil, err
 	}
-	c, err := coordinator.New(g, h, record.Tee(log, (*hostLog)(x)), x.coordinatorOptions())
+	c, err := coordinator.New(g, h, (*hostLog)(x), x.coordinatorOptions())
 	if err != nil {
 		return nil, err
 	}
@@ -105,6 +111,8 @@ func blankHost(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 	return &Host{
 		game: g, header: h, options: o, auth: protocol.NewAuth(g),
 		ring:  newRing(o.RingRecords, o.RingBytes),
+		made:  &output{},
+		given: &output{},
 		byID:  make(map[PeerID]*peer),
 		rates: o.Rates.list(),
 		// A connection that was welcomed has two accounts at most, and a seat that has
@@ -128,7 +136,8 @@ func (h *Host) coordinatorOptions() coordinator.Options {
 	}
 }
 
-// hostLog is the Host as a Log: it fills the ring, and keeps the header for keyframes.
+// hostLog is the Host as the log of its Coordinator: it hands the records out and fills
+// the ring, and keeps the header for keyframes.
 type hostLog Host
 
 func (l *hostLog) Append(raw []byte) error {
@@ -143,6 +152,7 @@ func (l *hostLog) Append(raw []byte) error {
 			l.shared = &keyframe{bytes: slices.Concat(l.headerRecord, raw), position: 1}
 		}
 	}
+	l.made.record(raw)
 	return l.ring.Append(raw)
 }
 
@@ -153,11 +163,8 @@ func (h *Host) Header() *lockstep.Header { return h.header }
 // in relay mode.
 func (h *Host) Referee() *lockstep.Follower { return h.c.Referee() }
 
-// Now returns the last sealed tick.
-func (h *Host) Now() lockstep.Tick { return h.c.Now() }
-
-// Position returns that of the next record: how long the stream is.
-func (h *Host) Position() protocol.Position { return h.ring.Next() }
+// Now returns the last sealed tick, after Fail the last one that the log has.
+func (h *Host) Now() lockstep.Tick { return h.c.Now() - h.lost }
 
 // Err returns why the match is over, and nil while it goes on.
 func (h *Host) Err() error { return h.c.Err() }
@@ -249,33 +256,6 @@ func (h *Host) mark(p *peer) {
 	}
 }
 
-// Dirty appends the peers that may have got something to send, or were closed,
-// since the last call. A peer that Send has not emptied is not named again. A
-// tick's records are for the players first, however many spectators there are.
-func (h *Host) Dirty(dst []PeerID) []PeerID {
-	if next := h.ring.Next(); next != h.scanned {
-		h.scanned = next
-		for i := range h.seats {
-			if p := h.seats[i].peer; p != nil && p.streams() && p.cursor < h.window(p) {
-				h.mark(p)
-			}
-		}
-		for _, p := range h.peers {
-			if p.streams() && p.cursor < h.window(p) {
-				h.mark(p)
-			}
-		}
-	}
-	for _, id := range h.dirty {
-		if p := h.find(id); p != nil {
-			p.dirty = false
-			dst = append(dst, id)
-		}
-	}
-	h.dirty = h.dirty[:0]
-	return dst
-}
-
 // close ends a connection: it is sent why, and is not read any more.
 func (h *Host) close(p *peer, code protocol.CloseCode, reason string) {
 	var retry uint32
@@ -331,16 +311,4 @@ func (h *Host) private(p *peer, m *protocol.Message) {
 		return
 	}
 	h.mark(p)
-}
-
-// event tells the observer.
-func (h *Host) event(e Event) {
-	if h.options.Observe == nil {
-		return
-	}
-	if e.Tick == 0 {
-		e.Tick = h.c.Now()
-	}
-	//samestep:allow unseen an observer, from which nothing comes back
-	h.options.Observe(e)
 }

@@ -145,7 +145,7 @@ func newQuietHost(t *testing.T) *Host {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := New(g, header, newRing(0, 0), Options{
+	h, err := New(g, header, Options{
 		AnonymousSpectators: true,
 		Random:              func(b []byte) { b[0] = 1 },
 		Authorize:           func(string) (Grant, error) { return Grant{Role: protocol.Seated}, nil },

@@ -66,9 +66,9 @@ func TestHostSeekStateProgress(t *testing.T) {
 	p.pass(5 * lockstep.Second)
 	p.join("b", "p1")
 	for range 100 {
-		p.now = max(p.now, p.h.Next())
+		p.now = max(p.now, p.next())
 		p.h.Advance(p.now)
-		if next := p.h.Next(); next <= p.now {
+		if next := p.next(); next <= p.now {
 			t.Fatalf("Next is %v at %v, after Advance", next, p.now)
 		}
 	}

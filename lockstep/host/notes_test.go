@@ -143,7 +143,7 @@ func TestHostNoteBytes(t *testing.T) {
 		}
 	}
 	var err error
-	if p.h, err = again.Host(p.now, p, options); err != nil {
+	if p.h, err = again.Host(p.now, options); err != nil {
 		t.Fatal(err)
 	}
 	a = p.join("a", "p0")
@@ -177,7 +177,7 @@ func TestHostNamesAfterCrash(t *testing.T) {
 				}
 			}
 			var err error
-			if p.h, err = again.Host(p.now, p, options); err != nil {
+			if p.h, err = again.Host(p.now, options); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -322,9 +322,9 @@ func TestNumbersOfAClient(t *testing.T) {
 			}
 			a.connect()
 			for range 100 {
-				p.now = max(p.now, p.h.Next())
+				p.now = max(p.now, p.next())
 				p.h.Advance(p.now)
-				if next := p.h.Next(); next <= p.now {
+				if next := p.next(); next <= p.now {
 					t.Fatalf("%s %d: Next is %v at %v, after Advance", name, n, next, p.now)
 				}
 				p.deliver()

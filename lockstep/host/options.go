@@ -114,7 +114,7 @@ type SlowPolicy struct {
 }
 
 // Options are a Host's policies and limits. Zero fields have the defaults
-// named; Authorize, Random, Observe and Evidence are the caller's own.
+// named; Authorize and Random are the caller's own.
 type Options struct {
 	// Authorize returns the rights of a token; an error refuses it. Nil refuses
 	// every token.
@@ -123,19 +123,15 @@ type Options struct {
 	// Random fills a slice with unguessable bytes. It is required.
 	Random func([]byte)
 
-	// The functions below are called inside of the Host's methods, and must not
-	// call any of them.
-	Observe  func(Event)     // called with each event; nil disables it
-	Evidence func(*Evidence) // called with the data about each desync; nil disables it
+	// Evidence collects the data about each desync for [Ready], and asks players for
+	// their states.
+	Evidence bool
 
 	// SpectatorDelay is by how many ticks spectators see the match later than
 	// players do, so that they can tell them nothing of use. They get the rest when
 	// it has ended, but not when its log has failed or the server is shut down: it
 	// may go on. It takes a referee.
 	SpectatorDelay lockstep.Tick
-
-	// AwaitCommit sends records only when [Host.Commit] says that they are safe.
-	AwaitCommit bool
 
 	AnonymousSpectators bool // an empty token makes a spectator
 	SpectatorChat       bool

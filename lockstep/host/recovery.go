@@ -94,10 +94,10 @@ func (r *Recovery) system(value any) {
 	}
 }
 
-// Host returns a Host that goes on after the last tick of the log. Its records
-// go to log, which already has those that Append was given. A [*lockstep.DesyncError] says
-// that the game computes other checksums than the log has.
-func (r *Recovery) Host(now lockstep.Time, log lockstep.Log, o Options) (*Host, error) {
+// Host returns a Host that goes on after the last tick of the log, which has the records
+// that Append was given. A [*lockstep.DesyncError] says that the game computes other
+// checksums than the log has.
+func (r *Recovery) Host(now lockstep.Time, o Options) (*Host, error) {
 	if err := r.match.Check(); err != nil {
 		return nil, err
 	}
@@ -108,7 +108,8 @@ func (r *Recovery) Host(now lockstep.Time, log lockstep.Log, o Options) (*Host, 
 	}
 	x.now, x.headerRecord, x.notes.bytes = now, r.header, r.noted
 	x.ring.begin(r.position)
-	if x.c, err = r.match.Coordinator(&r.dec, record.Tee(log, (*hostLog)(x)), x.coordinatorOptions()); err != nil {
+	x.barrier.persisted = r.position
+	if x.c, err = r.match.Coordinator(&r.dec, (*hostLog)(x), x.coordinatorOptions()); err != nil {
 		return nil, err
 	}
 	x.shared = &keyframe{

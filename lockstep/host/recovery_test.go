@@ -30,13 +30,20 @@ func ExampleRecovery() {
 		},
 		Random: func(b []byte) { b[0] = 1 },
 	}
-	h, err := host.New(game, header, &log, options)
+	h, err := host.New(game, header, options)
 	if err != nil {
 		panic(err)
 	}
 	joinLamps(h, "ann")
-	for h.Now() < 40 {
-		h.Advance(h.Next())
+	for r := h.Ready(); ; r = h.Ready() {
+		if err := r.AppendTo(&log); err != nil {
+			panic(err)
+		}
+		if h.Now() == 40 {
+			break
+		}
+		h.Persisted(r.Next, r.Position)
+		h.Advance(r.Next)
 	}
 
 	var r *host.Recovery = host.NewRecovery(game)
@@ -45,14 +52,18 @@ func ExampleRecovery() {
 			panic(err)
 		}
 	}
-	options.Observe = func(e host.Event) { fmt.Println(e) }
-	h, err = r.Host(0, &log, options)
+	h, err = r.Host(0, options)
 	if err != nil {
 		panic(err)
 	}
 	joinLamps(h, "ann")
-	h.Advance(h.Next())
-	h.Advance(h.Next())
+	for range 2 {
+		r := h.Ready()
+		for _, e := range r.Events {
+			fmt.Println(e)
+		}
+		h.Advance(r.Next)
+	}
 	fmt.Println("goes on at tick", h.Now())
 	// Output:
 	// tick 40: player 1 resumed: Ann
@@ -69,16 +80,19 @@ func TestRecoveryRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	var log testgame.Records
-	h, err := host.New(game, header, &log, options)
+	h, err := host.New(game, header, options)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for h.Now() < 25 {
-		h.Advance(h.Next())
+		r := h.Ready()
+		_ = r.AppendTo(&log)
+		h.Advance(r.Next)
 	}
 	if err := h.End(0, "done"); err != nil {
 		t.Fatal(err)
 	}
+	_ = h.Ready().AppendTo(&log)
 	feed := func(records [][]byte) (*host.Recovery, error) {
 		r := host.NewRecovery(game)
 		for _, record := range records {
@@ -90,18 +104,18 @@ func TestRecoveryRefuses(t *testing.T) {
 	}
 	if r, err := feed(nil); err != nil {
 		t.Error(err)
-	} else if _, err := r.Host(0, &log, options); !errors.Is(err, record.ErrOutOfPlace) {
+	} else if _, err := r.Host(0, options); !errors.Is(err, record.ErrOutOfPlace) {
 		t.Errorf("without a state: got %v", err)
 	}
 	if r, err := feed(log); err != nil {
 		t.Error(err)
-	} else if _, err := r.Host(0, &log, options); !errors.Is(err, coordinator.ErrEnded) {
+	} else if _, err := r.Host(0, options); !errors.Is(err, coordinator.ErrEnded) {
 		t.Errorf("after the end: got %v", err)
 	}
 	open := log[:len(log)-1]
 	if r, err := feed(open); err != nil || r.Tick() != 25 {
 		t.Error(err, r.Tick())
-	} else if _, err := r.Host(0, &log, host.Options{Relay: true, Random: options.Random}); err == nil || !strings.Contains(err.Error(), "referee") {
+	} else if _, err := r.Host(0, host.Options{Relay: true, Random: options.Random}); err == nil || !strings.Contains(err.Error(), "referee") {
 		t.Errorf("without a referee: got %v", err)
 	}
 	sums := slices.Clone(open)
@@ -111,7 +125,7 @@ func TestRecoveryRefuses(t *testing.T) {
 	var desync *lockstep.DesyncError
 	if r, err := feed(sums); err != nil {
 		t.Error(err)
-	} else if _, err := r.Host(0, &log, options); !errors.As(err, &desync) {
+	} else if _, err := r.Host(0, options); !errors.As(err, &desync) {
 		t.Errorf("another checksum: got %v", err)
 	}
 	if _, err := feed([][]byte{log[0], append(slices.Clone(log[1]), 0)}); !errors.Is(err, record.ErrMalformed) {
@@ -157,7 +171,7 @@ func TestRecoveryAtEveryRecord(t *testing.T) {
 			}
 		}
 		from := r.Tick()
-		h, err := r.Host(0, &kept, host.Options{
+		h, err := r.Host(0, host.Options{
 			Random:    func(b []byte) { b[0] = 1 },
 			Authorize: func(string) (host.Grant, error) { return host.Grant{Role: protocol.Seated}, nil },
 		})
@@ -165,8 +179,11 @@ func TestRecoveryAtEveryRecord(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 8 {
-			h.Advance(h.Next())
+			r := h.Ready()
+			_ = r.AppendTo(&kept)
+			h.Advance(r.Next)
 		}
+		_ = h.Ready().AppendTo(&kept)
 		follower := game.NewFollower(lockstep.FollowerOptions{})
 		for _, record := range kept {
 			if err := follower.Append(record); err != nil {

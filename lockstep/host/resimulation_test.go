@@ -22,7 +22,7 @@ func newCountingHost(t *testing.T, players, spectators int, steps *int) (*Host, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := New(g, header, newRing(0, 0), Options{
+	h, err := New(g, header, Options{
 		AnonymousSpectators: true, Desync: LogDesynced,
 		Random:    func(b []byte) { b[0]++ },
 		Authorize: func(token string) (Grant, error) { return Grant{Role: protocol.Seated, Seat: AnySeat}, nil },
@@ -48,11 +48,14 @@ func newCountingHost(t *testing.T, players, spectators int, steps *int) (*Host, 
 // of them about every other one.
 func lie(h *Host, seconds int, ids []PeerID) {
 	var w protocol.Writer
-	for until := h.now + lockstep.Time(seconds)*lockstep.Second; h.Next() <= until; {
+	for until := h.now + lockstep.Time(seconds)*lockstep.Second; h.Ready().Next <= until; {
 		before := h.Now()
-		h.Advance(h.Next())
-		for _, id := range h.Dirty(nil) {
-			for len(h.Send(id, nil, 1<<16)) > 0 {
+		h.Advance(h.Ready().Next)
+		for r := h.Ready(); !r.Empty(); r = h.Ready() {
+			h.Persisted(h.now, r.Position)
+			for _, id := range r.Peers {
+				for len(h.Send(id, nil, 1<<16)) > 0 {
+				}
 			}
 		}
 		t := h.Now()

@@ -32,7 +32,7 @@ func TestRecoveryAfterWrongReferee(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		h, err := r.Host(p.now, &testgame.Records{}, host.Options{Authorize: p.authorize, Random: func(b []byte) { b[0]++ }})
+		h, err := r.Host(p.now, host.Options{Authorize: p.authorize, Random: func(b []byte) { b[0]++ }})
 		var desync *lockstep.DesyncError
 		switch {
 		case !told && !errors.As(err, &desync):

@@ -51,13 +51,14 @@ func TestHostPlayersFirst(t *testing.T) {
 	p.pass(2 * lockstep.Second)
 	ticks := 0
 	for before := p.h.Now(); ticks < 10; before = p.h.Now() {
-		p.h.Dirty(nil)
-		p.h.Advance(p.h.Next())
+		p.h.Advance(p.next())
+		p.ids = nil
 		if p.h.Now() == before {
 			continue
 		}
 		ticks++
-		due := p.h.Dirty(nil)
+		p.take()
+		due := p.ids
 		if len(due) != 22 || due[0]+due[1] != a.id+b.id || due[0] != min(a.id, b.id) {
 			t.Errorf("tick %d is for %v, want %d and %d first, and 20 more", p.h.Now(), due, a.id, b.id)
 		}

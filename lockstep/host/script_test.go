@@ -258,6 +258,7 @@ func (m *hostTable) stall(s *script.Step) {
 	m.p.now += millis(s, "ms", 0)
 	before := m.p.h.Now()
 	m.p.h.Advance(m.p.now)
+	m.p.take()
 	m.print("sealed %d at once", m.p.h.Now()-before)
 }
 
@@ -311,6 +312,7 @@ func (m *hostTable) admin(s *script.Step) {
 	default:
 		m.t.Fatalf("unknown %s", what)
 	}
+	p.take()
 	if err != nil {
 		m.print("%v", err)
 	}
@@ -333,6 +335,7 @@ func (m *hostTable) ban(s *script.Step) {
 	default:
 		err = h.Ban(now, host.Ban{Subject: s.String("subject", ""), Address: s.String("address", ""), Until: until, Reason: reason})
 	}
+	m.p.take()
 	if err != nil {
 		m.print("%v", err)
 	}

@@ -96,7 +96,7 @@ func (r *race) round(t *testing.T) error {
 		schedule = append(schedule, byte('0'+i))
 		switch {
 		case i == 2:
-			r.now = max(r.now, r.h.Next())
+			r.now = max(r.now, r.next())
 			r.h.Advance(r.now)
 		case at[i] < len(raceSteps):
 			raceSteps[at[i]](r, t, racers[i])

@@ -97,9 +97,10 @@ func (h *Host) PeerState(id PeerID) (PeerState, bool) {
 const peerMemory = 4 << 10
 
 // Memory returns the bytes that the host holds for connections at the moment:
-// the ring, queues, keyframes being sent, states being collected, accounts and bans.
+// the ring, queues, keyframes being sent, states being collected, accounts, bans and what Ready hands out.
 func (h *Host) Memory() int {
-	sum := h.ring.Memory() + len(h.headerRecord) + len(h.shared.bytes) + h.accounts.memory() + h.bansMemory()
+	sum := h.ring.Memory() + len(h.headerRecord) + len(h.shared.bytes) + h.accounts.memory() + h.bansMemory() +
+		cap(h.made.bytes) + cap(h.given.bytes)
 	for _, k := range h.barrier.snapshots {
 		if k != h.shared {
 			sum += len(k.bytes)
@@ -141,6 +142,7 @@ func (h *Host) sentToEarlier(i int) bool {
 //	evidence    2·players·state + 4·MaxEvidence
 //	accounts    (2·(players + MaxSpectators) + 256) · 2.5 KiB
 //	bans        256 · 2.4 KiB
+//	output      4 · MaxCatchUp · (128 KiB + size), of two Readys in memory that grew in steps
 //
 // Beside it a match has its simulation, EvidenceHistory states of the referee's
 // past, and (input delay + 2) frames of at most 128 KiB.
@@ -156,7 +158,8 @@ func (h *Host) MemoryBound(stateBytes int) int {
 		blobs*size +
 		2*len(h.seats)*stateBytes + 4*o.MaxEvidence +
 		h.accounts.max*(accountMemory+maxAccountKey) +
-		maxBans*(banMemory+maxAccountKey+2*record.MaxName+maxReason)
+		maxBans*(banMemory+maxAccountKey+2*record.MaxName+maxReason) +
+		4*o.MaxCatchUp*(protocol.MaxServerMessage+size)
 }
 
 // CheckBounds returns an error if the host's books are wrong: a bound exceeded, a

@@ -294,7 +294,7 @@ func (h *Host) appendRecords(p *peer, dst []byte, begin, limit int) []byte {
 	}
 	last := h.ring.Next()
 	if h.c.Broken() {
-		last = h.visible(p) // no other record will be committed
+		last = h.visible(p) // no other record will be persisted
 	}
 	if h.over && p.cursor == last && len(dst) <= limit {
 		h.close(p, h.endCode(), h.endReason())

@@ -28,6 +28,8 @@ type cluster struct {
 	game     *lockstep.Game
 	now      lockstep.Time
 	hostLate lockstep.Time // the host's clock stands still until then
+	hostNext lockstep.Time // when the host has something to do
+	ids      []host.PeerID // that the host may have something for
 	machines []*machine
 	byID     map[host.PeerID]*machine
 	scratch  []byte
@@ -162,18 +164,12 @@ func newClusterOf(tb testing.TB, g *lockstep.Game, seed uint64, settings func(*l
 				b[i] = byte(c.random.Uint32())
 			}
 		},
-		Observe: func(e host.Event) {
-			c.told[e.Kind]++
-			if e.Kind == host.PeerClosed {
-				c.closes[e.Code]++
-			}
-		},
 		InputDelay: 2,
 	}
 	if options != nil {
 		options(&o)
 	}
-	if c.host, err = host.New(c.game, header, c, o); err != nil {
+	if c.host, err = host.New(c.game, header, o); err != nil {
 		tb.Fatal(err)
 	}
 	return c
@@ -257,7 +253,7 @@ func (c *cluster) run(d lockstep.Time) {
 		c.pump()
 		at := end
 		if c.hostLate <= c.now {
-			at = min(at, c.host.Next())
+			at = min(at, c.hostNext)
 		} else {
 			at = min(at, c.hostLate)
 		}
@@ -293,8 +289,9 @@ func (m *machine) due() lockstep.Time {
 
 // step does what is due now.
 func (c *cluster) step() {
-	if c.hostLate <= c.now && c.host.Next() <= c.now {
+	if c.hostLate <= c.now && c.hostNext <= c.now {
 		c.host.Advance(c.now)
+		c.take()
 	}
 	for _, m := range c.machines {
 		if m.busy > c.now {
@@ -408,17 +405,35 @@ func (m *machine) cut(tellClient, tellHost bool) {
 	}
 }
 
+// take does what the host wants done, except that it sends nothing.
+func (c *cluster) take() {
+	for {
+		r := c.host.Ready()
+		c.hostNext, c.ids = r.Next, append(c.ids, r.Peers...)
+		if r.Empty() {
+			return
+		}
+		if err := r.AppendTo(c); err != nil {
+			c.tb.Fatal(err)
+		}
+		c.host.Persisted(c.now, r.Position)
+		for _, e := range r.Events {
+			c.told[e.Kind]++
+			if e.Kind == host.PeerClosed {
+				c.closes[e.Code]++
+			}
+		}
+	}
+}
+
 // pump moves what hosts and clients have to send into the network.
 func (c *cluster) pump() {
 	if c.hostLate <= c.now {
-		for again := true; again; {
-			again = false
-			for _, id := range c.host.Dirty(nil) {
-				m := c.byID[id]
-				if m == nil || m.wire == nil || m.wire.id != id {
-					continue
-				}
-				again = c.pull(m) || again
+		for c.take(); len(c.ids) > 0; c.take() {
+			id := c.ids[0]
+			c.ids = c.ids[1:]
+			if m := c.byID[id]; m != nil && m.wire != nil && m.wire.id == id {
+				c.pull(m)
 			}
 		}
 	}

@@ -34,6 +34,7 @@ func (v *venue) play(d lockstep.Time) {
 		for b := v.client.Send(nil); len(b) > 0; b = v.client.Send(nil) {
 			v.host.Receive(v.now, v.id, b)
 		}
+		v.host.Persisted(v.now, v.host.Ready().Position) // there is no log
 		for b := v.host.Send(v.id, nil, protocol.MaxServerMessage); len(b) > 0; b = v.host.Send(v.id, nil, protocol.MaxServerMessage) {
 			if err := v.client.Receive(v.now, b); err != nil {
 				fmt.Println(err)

@@ -43,6 +43,7 @@ type conn struct {
 	socket  net.Conn    // below ws
 	frames  *frameConn  // between them
 	id      host.PeerID // set by the match's goroutine
+	due     bool        // in the match's list of that name; used by its goroutine only
 	addr    netip.Prefix
 	subject string // of its token, once it is authenticated; "" for guests and spectators without a token
 	closed  bool   // guarded by the server's addressLimit

@@ -42,3 +42,39 @@ func (m *Match) evictClosed() bool {
 	}
 	return oldest != nil
 }
+
+// process does what the host wants done, except that it feeds no connection. It is called after each method of the
+// host.
+func (m *Match) process() {
+	for {
+		r := m.host.Ready()
+		if m.next = r.Next; r.Empty() {
+			return
+		}
+		m.record(r)
+		for _, e := range r.Events {
+			m.observe(e)
+		}
+		for _, e := range r.Evidence {
+			m.evidence(e)
+		}
+		for _, id := range r.Peers {
+			if c := m.conns[id]; c != nil && !c.due {
+				c.due = true
+				m.due = append(m.due, c)
+			}
+		}
+	}
+}
+
+// feed moves the host's messages to their connections.
+func (m *Match) feed() {
+	for m.process(); len(m.due) > 0; m.process() {
+		m.due, m.fed = m.fed[:0], m.due
+		for _, c := range m.fed {
+			c.due = false
+			c.feed(m.host)
+		}
+		clear(m.fed)
+	}
+}

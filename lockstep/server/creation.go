@@ -10,8 +10,6 @@ import (
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
-	"github.com/seed-49bee653/samestep/lockstep/record"
-	"github.com/seed-49bee653/samestep/replay"
 )
 
 var matchName = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$`)
@@ -119,15 +117,17 @@ func (m *Match) begin(phase time.Duration) error {
 	if err != nil {
 		return err
 	}
-	var log lockstep.Log = record.Tee()
 	if dir := m.server.options.Dir; dir != "" {
 		if err := m.openReplay(dir, id); err != nil {
 			return err
 		}
-		log = m.writer
 	}
 	m.epoch = time.Now().Add(-phase)
-	if m.host, err = host.New(m.spec.Game, h, log, m.hostOptions()); err == nil {
+	if m.host, err = host.New(m.spec.Game, h, m.hostOptions()); err == nil {
+		m.process()
+		err = m.host.Err()
+	}
+	if err == nil {
 		err = m.checkGuestState()
 	}
 	if err != nil {
@@ -162,9 +162,7 @@ func (m *Match) hostOptions() host.Options {
 	o.MaxSpectators = cmp.Or(o.MaxSpectators, 64)
 	o.EvidenceHistory = cmp.Or(o.EvidenceHistory, 8)
 	m.maxConnecting, m.maxSpectators, m.history = o.MaxConnecting, o.MaxSpectators, o.EvidenceHistory
-	o.AwaitCommit = m.writer != nil && m.server.options.Durability == replay.SyncFrame
 	o.Random = func(b []byte) { rand.Read(b) }
-	o.Observe = m.observe
-	o.Evidence = m.evidence
+	o.Evidence = true
 	return o
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -25,8 +26,9 @@ const (
 
 // A disk tracks how much of a match's replay is safe on disk.
 type disk struct {
-	synced    chan struct{} // holds a value when committed has changed
-	committed atomic.Uint64 // position up to which the log is safe
+	synced    chan struct{}     // holds a value when committed has changed
+	committed atomic.Uint64     // position up to which the log is safe
+	written   protocol.Position // after the records that the writer has
 	asked     protocol.Position
 	told      protocol.Position // to the host
 	late      time.Time         // start of the present delay of committed; zero without one
@@ -59,6 +61,25 @@ func (m *Match) openWriter(path string) (err error) {
 	return nil
 }
 
+// record gives the host's records to the replay. They are visible at once, or when they are synced.
+func (m *Match) record(r *host.Ready) {
+	if m.writer != nil && len(r.Records) > 0 {
+		if err := r.AppendTo(m.writer); err != nil {
+			m.host.Fail(m.now(), err)
+			return
+		}
+	}
+	m.disk.written = r.Position
+	if !m.syncsFrames() {
+		m.host.Persisted(m.now(), r.Position)
+	}
+}
+
+// syncsFrames reports whether players see only what is synced.
+func (m *Match) syncsFrames() bool {
+	return m.writer != nil && m.server.options.Durability == replay.SyncFrame
+}
+
 // maintainReplay ends the match after a failed sync or at the size limit, holds it while the disk is full or slow, and
 // tells the host what is safe on disk.
 func (m *Match) maintainReplay() {
@@ -70,7 +91,7 @@ func (m *Match) maintainReplay() {
 		m.disk.roomAt = now.Add(retryRoom)
 		m.writer.Flush() // its error is in Err
 	}
-	if m.server.options.Durability == replay.SyncFrame {
+	if m.syncsFrames() {
 		m.commit(now)
 	}
 	if err := m.writer.Err(); err != nil && m.host.Err() == nil {
@@ -107,7 +128,7 @@ func (m *Match) maxReplay() int64 {
 // commit asks the writer to sync new records, and tells the host which ones are synced.
 func (m *Match) commit(now time.Time) {
 	d := &m.disk
-	if next := m.host.Position(); next > d.asked {
+	if next := d.written; next > d.asked {
 		err := m.writer.Commit(func() {
 			d.committed.Store(uint64(next))
 			select {
@@ -121,14 +142,14 @@ func (m *Match) commit(now time.Time) {
 	}
 	committed := protocol.Position(d.committed.Load())
 	switch {
-	case committed == m.host.Position() || m.writer.Full():
+	case committed == d.written || m.writer.Full():
 		d.late = time.Time{}
 	case d.late.IsZero() || committed > d.told:
 		d.late = now
 	}
 	if committed > d.told {
 		d.told = committed
-		m.host.Commit(m.now(), committed)
+		m.host.Persisted(m.now(), committed)
 	}
 }
 

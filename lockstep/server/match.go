@@ -41,8 +41,10 @@ type Match struct {
 	done   chan struct{} // closed when the match is over and its replay is complete
 
 	conns         map[host.PeerID]*conn
-	dirty         []host.PeerID
-	connecting    []*conn // conns that are not authenticated, the oldest first
+	due           []*conn       // that the host may have something for
+	fed           []*conn       // scratch
+	next          lockstep.Time // when the host has work to do
+	connecting    []*conn       // conns that are not authenticated, the oldest first
 	maxConnecting int
 	maxSpectators int
 	history       int                                    // past states that the referee keeps
@@ -145,9 +147,10 @@ func (m *Match) run() {
 		}
 		m.drain()
 		now := m.now()
-		if next := m.host.Next(); now >= next {
-			m.server.metrics.lateness.Observe(float64(now-next) / float64(lockstep.Second))
+		if now >= m.next {
+			m.server.metrics.lateness.Observe(float64(now-m.next) / float64(lockstep.Second))
 			m.host.Advance(now)
+			m.process()
 		}
 		m.maintainReplay()
 		m.feed()
@@ -161,13 +164,14 @@ func (m *Match) run() {
 		}
 		timer.Reset(m.untilNext())
 	}
+	m.process()
 	m.publish()
 }
 
 // untilNext returns the time until the host has work to do, at most a minute. The host may say for ever, which no
 // Duration can hold.
 func (m *Match) untilNext() time.Duration {
-	wait := m.host.Next() - m.now()
+	wait := m.next - m.now()
 	return time.Duration(min(max(wait, 0), 60*lockstep.Second)) * time.Microsecond
 }
 
@@ -218,6 +222,7 @@ func (m *Match) take(in input) {
 	case c.id == 0: // it was refused or evicted
 	case in.closed:
 		m.host.Disconnect(m.now(), c.id)
+		m.process()
 		delete(m.conns, c.id)
 		m.connecting = without(m.connecting, c)
 		if len(m.conns) == 0 {
@@ -229,18 +234,9 @@ func (m *Match) take(in input) {
 	default:
 		c.feed(m.host)
 	}
+	m.process()
 	if in.data != nil {
 		buffers.Put(in.data)
-	}
-}
-
-// feed moves the host's messages to their connections.
-func (m *Match) feed() {
-	m.dirty = m.host.Dirty(m.dirty[:0])
-	for _, id := range m.dirty {
-		if c := m.conns[id]; c != nil {
-			c.feed(m.host)
-		}
 	}
 }
 

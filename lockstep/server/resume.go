@@ -143,8 +143,11 @@ func (m *Match) copyLog(r *replay.Reader, phase time.Duration) error {
 		return fmt.Errorf("%w: %w", ErrDamaged, found.Damage)
 	}
 	m.epoch = time.Now().Add(-phase)
-	if m.host, err = recovery.Host(m.now(), m.writer, m.hostOptions()); err != nil {
+	if m.host, err = recovery.Host(m.now(), m.hostOptions()); err != nil {
 		return err
+	}
+	if m.process(); m.host.Err() != nil {
+		return m.host.Err()
 	}
 	if err := m.writer.Flush(); err != nil {
 		return err

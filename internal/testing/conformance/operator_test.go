@@ -52,7 +52,7 @@ func (s *stage) crash(keep int) error {
 			s.sent(s.step("server", Step{Conn: i + 1, Do: "close", About: "crash"}))
 		}
 	}
-	h, err := r.Host(s.time(), (*stageLog)(s), s.options())
+	h, err := r.Host(s.time(), s.options())
 	if err == nil {
 		s.host = h
 	}

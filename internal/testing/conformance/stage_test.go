@@ -18,8 +18,9 @@ type stage struct {
 	t        *Transcript
 	now      int64 // milliseconds
 	host     *host.Host
-	records  [][]byte // the log
-	sessions byte     // drawn so far: the n-th has bytes of n
+	next     lockstep.Time // when the host has something to do
+	records  [][]byte      // the log
+	sessions byte          // drawn so far: the n-th has bytes of n
 	conns    []host.PeerID
 	pending  []Step // sent by the host, and not delivered yet
 }
@@ -37,19 +38,11 @@ func newStage(t *Transcript) (*stage, error) {
 		return nil, err
 	}
 	h.Platform = "conformance"
-	s.host, err = host.New(game(), h, (*stageLog)(s), s.options())
+	s.host, err = host.New(game(), h, s.options())
 	if err == nil {
 		s.settle()
 	}
 	return s, err
-}
-
-// stageLog is the log of the match on a stage.
-type stageLog stage
-
-func (l *stageLog) Append(record []byte) error {
-	l.records = append(l.records, slices.Clone(record))
-	return nil
 }
 
 func (s *stage) options() host.Options {
@@ -74,7 +67,7 @@ func (s *stage) options() host.Options {
 		o.Rates.Bytes = host.Rate{N: p.BytesRate, Per: lockstep.Second, Burst: p.BytesBurst}
 	}
 	if p.Evidence {
-		o.Evidence = func(*host.Evidence) {}
+		o.Evidence = true
 	}
 	return o
 }
@@ -103,7 +96,7 @@ func (s *stage) time() lockstep.Time { return lockstep.Time(s.now) * lockstep.Mi
 func (s *stage) settle() {
 	s.collect()
 	for range 100 {
-		if s.host.Next() > s.time() {
+		if s.next > s.time() {
 			return
 		}
 		s.host.Advance(s.time())
@@ -111,14 +104,18 @@ func (s *stage) settle() {
 	}
 }
 
-// collect takes what the host has to send into the transcript.
+// collect takes what the host has for the log, and what it has to send into the transcript.
 func (s *stage) collect() {
 	for {
-		dirty := s.host.Dirty(nil)
-		if len(dirty) == 0 {
+		r := s.host.Ready()
+		if s.next = r.Next; r.Empty() {
 			return
 		}
-		for _, id := range dirty {
+		for _, record := range r.Records {
+			s.records = append(s.records, slices.Clone(record))
+		}
+		s.host.Persisted(s.time(), r.Position)
+		for _, id := range r.Peers {
 			s.collectFrom(id, slices.Index(s.conns, id)+1)
 		}
 	}
@@ -152,7 +149,7 @@ func (s *stage) step(from string, step Step) Step {
 // It reports false when it has come to the moment.
 func (s *stage) pass(until int64) bool {
 	for len(s.pending) == 0 {
-		next := ceilMS(s.host.Next())
+		next := ceilMS(s.next)
 		if next > until {
 			s.now = max(s.now, until)
 			return false

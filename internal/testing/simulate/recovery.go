@@ -82,7 +82,7 @@ func (s *server) start() {
 		}
 		s.disk.now, s.disk.next = s.disk.next, nil
 		s.epoch++
-		host, err := recovery.Host(w.now, s.log(), s.options())
+		host, err := recovery.Host(w.now, s.options())
 		if err != nil && w.lostToReferee(err) {
 			return
 		}
@@ -94,6 +94,7 @@ func (s *server) start() {
 		w.barrier.hide()
 		s.flushed, s.durable = recovery.Tick(), recovery.Tick()
 		w.count("match resumed")
+		s.take()
 		return
 	}
 }

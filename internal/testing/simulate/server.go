@@ -26,7 +26,10 @@ type server struct {
 	wires  []*wire
 	byID   map[host.PeerID]*wire
 	buf    []byte
-	ids    []host.PeerID
+	log    lockstep.Log
+	next   lockstep.Time     // when the host has something to do
+	ids    []host.PeerID     // that may have something to send
+	wrote  protocol.Position // after the records in the file
 
 	stalled lockstep.Time // does nothing before
 	restart lockstep.Time // when a crashed one restarts
@@ -43,7 +46,7 @@ type server struct {
 	chance  *rand.Rand // of the current fault
 }
 
-// A commit is a sync concurrent with the match, for host.Options.AwaitCommit.
+// A commit is a sync concurrent with the match. No client sees what is not synced.
 type commit struct {
 	at       lockstep.Time // when it completes; 0: there is none
 	position protocol.Position
@@ -55,14 +58,14 @@ type commit struct {
 // beginCommit starts a commit if there are records to commit.
 func (s *server) beginCommit() {
 	c := &s.commit
-	if !s.w.plan.Disk.Await || c.at > 0 || s.host.Err() != nil || s.host.Position() == c.done || s.disk.lost {
+	if !s.w.plan.Disk.Await || c.at > 0 || s.host.Err() != nil || s.wrote == c.done || s.disk.lost {
 		return
 	}
 	if err := s.writer.Flush(); err != nil {
 		s.host.Fail(s.w.now, err)
 		return
 	}
-	*c = commit{at: s.w.now + max(1, s.w.plan.Disk.SyncTime+s.disk.slow), position: s.host.Position(), tick: s.w.oracle.tick(), size: len(s.disk.now.data)}
+	*c = commit{at: s.w.now + max(1, s.w.plan.Disk.SyncTime+s.disk.slow), position: s.wrote, tick: s.w.oracle.tick(), size: len(s.disk.now.data)}
 }
 
 // endCommit completes a commit that is due.
@@ -76,7 +79,7 @@ func (s *server) endCommit() {
 		s.host.Fail(s.w.now, err)
 	} else if s.host.Err() == nil {
 		s.durable, c.done = max(s.durable, c.tick), c.position
-		s.host.Commit(s.w.now, c.position)
+		s.host.Persisted(s.w.now, c.position)
 	}
 	s.disk.spent = 0 // the sync was concurrent
 }
@@ -91,7 +94,7 @@ func (s *server) due() lockstep.Time {
 	if s.host == nil {
 		return s.restart
 	}
-	at := s.host.Next()
+	at := s.next
 	if s.syncAt > 0 {
 		at = min(at, s.syncAt)
 	}
@@ -117,10 +120,8 @@ func (s *server) options() host.Options {
 				b[i] = byte(w.tokens.Uint32())
 			}
 		},
-		Observe:     w.observe,
-		Evidence:    w.evidence,
-		AwaitCommit: w.plan.Disk.Await,
-		InputDelay:  p.InputDelay, Lag: p.Lag, Grace: p.Grace, KeyframeInterval: p.Keyframes, SyncBytesPerTick: p.SyncBytes, RingRecords: p.Ring,
+		Evidence:   true,
+		InputDelay: p.InputDelay, Lag: p.Lag, Grace: p.Grace, KeyframeInterval: p.Keyframes, SyncBytesPerTick: p.SyncBytes, RingRecords: p.Ring,
 		Wait: host.WaitPolicy{Bound: p.Wait}, Slow: host.SlowPolicy{Percent: p.Slow},
 		Delay: host.DelayPolicy{Max: p.MaxDelay}, LeaveAfterGrace: p.Leave, Desync: p.Desync,
 		SpectatorDelay: p.SpectatorDelay, Relay: p.Relay, KickTime: kickTime,
@@ -150,19 +151,13 @@ type onlyWriter struct{ *file }
 func (s *server) begin() error {
 	s.disk.now = &file{disk: &s.disk}
 	s.writer = s.open(s.disk.now)
-	host, err := host.New(s.w.subject.Game, s.w.header, s.log(), s.options())
+	host, err := host.New(s.w.subject.Game, s.w.header, s.options())
 	if err != nil {
 		return err
 	}
 	s.started(host)
+	s.take()
 	return nil
-}
-
-// log returns the host's log: the oracle is offered each record, the file writes it,
-// and then the oracle takes it.
-func (s *server) log() lockstep.Log {
-	s.w.oracle.offered = nil
-	return record.Tee((*offers)(s.w.oracle), s.writer, s.w.oracle)
 }
 
 func (s *server) started(hosted *host.Host) {
@@ -171,7 +166,10 @@ func (s *server) started(hosted *host.Host) {
 	s.w.refereeIsRight()
 	s.w.budgets.reset()
 	s.w.unpause = s.w.unpause || s.w.pausedTo > 0 && s.w.now >= s.w.pausedTo // a crash may have lost the resume
-	s.commit = commit{}
+	s.commit, s.wrote, s.ids = commit{}, 0, nil
+	// The oracle is offered each record, the file writes it, and then the oracle takes it.
+	s.w.oracle.offered = nil
+	s.log = record.Tee((*offers)(s.w.oracle), s.writer, s.w.oracle)
 	if !s.w.plan.Disk.EachFrame && !s.w.plan.Disk.Await {
 		s.syncAt = s.w.now + s.w.plan.Disk.SyncEvery
 	}
@@ -214,8 +212,9 @@ func (s *server) step() {
 		s.die(false)
 		return
 	}
-	if s.host.Next() <= w.now {
+	if s.next <= w.now {
 		s.host.Advance(w.now)
+		s.take()
 		for _, wire := range s.wires {
 			s.edge(wire)
 		}
@@ -226,6 +225,7 @@ func (s *server) step() {
 // after handles the effects of a call of the host.
 func (s *server) after() {
 	w := s.w
+	s.take()
 	if s.disk.crashed {
 		s.die(false)
 		return
@@ -284,115 +284,34 @@ func (s *server) progress() {
 	}
 }
 
-// pump sends the host's messages.
-func (s *server) pump() {
+// take does what the host wants done, except that it sends nothing.
+func (s *server) take() {
 	for {
-		s.ids = s.host.Dirty(s.ids[:0])
-		if len(s.ids) == 0 {
+		r := s.host.Ready()
+		s.next, s.ids = r.Next, append(s.ids, r.Peers...)
+		if r.Empty() {
 			return
 		}
-		for _, id := range s.ids {
-			if wire := s.byID[id]; wire != nil {
-				s.pull(wire)
-			}
+		s.record(r)
+		for i := range r.Events {
+			s.w.observe(r.Events[i])
+		}
+		for _, e := range r.Evidence {
+			s.w.evidence(e)
 		}
 	}
 }
 
-// pull sends the host's messages for one connection.
-func (s *server) pull(wire *wire) {
-	w := s.w
-	for wire.down.size < socketRoom {
-		wire.full = false
-		s.buf = s.host.Send(wire.id, s.buf[:0], protocol.MaxServerMessage)
-		if len(s.buf) == 0 {
-			s.edge(wire)
-			if _, _, closed := s.host.Closed(wire.id); closed {
-				s.drop(wire)
-			}
-			return
-		}
-		w.barrier.sent(w, wire, s.buf)
-		wire.down.send(w.now, s.buf, &w.spare)
-		w.budgets.sent(wire, s.buf)
-		wire.touch()
-	}
-	wire.full = true
-}
-
-// drop closes a connection. Sent messages still arrive, and then the disconnect.
-func (s *server) drop(wire *wire) {
-	if wire.hostGone {
+// record appends the host's records to the file.
+func (s *server) record(r *host.Ready) {
+	if len(r.Records) == 0 {
 		return
 	}
-	s.host.Disconnect(s.w.now, wire.id)
-	s.unplug(wire)
-	wire.down.eof = true
-	s.w.step(host.Closed, wire)
-}
-
-// unplug forgets a connection.
-func (s *server) unplug(wire *wire) {
-	wire.hostGone = true
-	delete(s.byID, wire.id)
-	for i := range s.wires {
-		if s.wires[i] == wire {
-			s.wires = append(s.wires[:i], s.wires[i+1:]...)
-			break
-		}
+	if err := r.AppendTo(s.log); err != nil {
+		s.host.Fail(s.w.now, err)
+		return
 	}
-	wire.touch()
-}
-
-// touch makes the client or attacker compute again when it is due.
-func (w *wire) touch() {
-	if w.m != nil {
-		w.m.touch()
-	}
-	if w.v != nil {
-		w.v.at = 0
-	}
-}
-
-// connect accepts a connection of a machine, or a stranger, from an address.
-func (s *server) connect(m *machine, from string) *wire {
-	if !s.ready() {
-		return nil
-	}
-	id, ok := s.host.Connect(s.w.now, from)
-	s.pump() // the host may have closed another connection for it
-	if !ok {
-		s.w.count("turned away")
-		return nil
-	}
-	wire := &wire{id: id, epoch: s.epoch, m: m, from: from}
-	s.byID[id] = wire
-	s.wires = append(s.wires, wire)
-	s.w.wires = append(s.w.wires, wire)
-	return wire
-}
-
-// receive reads a message that arrives over a connection.
-func (s *server) receive(wire *wire, b []byte) {
-	s.w.relay.receive(s.w, wire.m, b)
-	s.w.budgets.receive(wire, func() { s.host.Receive(s.w.now, wire.id, b) })
-	s.w.relay.settled(s.w)
-	s.edge(wire)
-	s.after()
-}
-
-// lost handles a disconnect that has arrived.
-func (s *server) lost(wire *wire) {
-	s.host.Disconnect(s.w.now, wire.id)
-	s.unplug(wire)
-	wire.down.eof = true
-	s.w.step(host.Closed, wire)
-	s.after()
-}
-
-// edge follows the state of a connection.
-func (s *server) edge(wire *wire) {
-	if state, ok := s.host.PeerState(wire.id); ok && state != wire.state {
-		s.w.step(state, wire)
+	if s.wrote = r.Position; !s.w.plan.Disk.Await {
+		s.host.Persisted(s.w.now, r.Position)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
-	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // The lamps: a row of lamps with switches, which all players may press.
@@ -95,8 +94,7 @@ func NewLampHost(o host.Options) *host.Host {
 			return host.Grant{Role: protocol.Seated, Seat: host.AnySeat, Name: "Ann"}, nil
 		}
 	}
-	log := record.Tee() // a server uses a replay.Writer
-	h, err := host.New(game, header, log, o)
+	h, err := host.New(game, header, o)
 	if err != nil {
 		panic(err)
 	}

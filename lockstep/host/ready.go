@@ -1,0 +1,158 @@
+package host
+
+import (
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
+
+// A Ready is what a Host wants done. Its memory is used again by the next call of
+// [Host.Ready].
+type Ready struct {
+	Records  [][]byte          // to append to the match's log, in this order
+	Position protocol.Position // after Records: the argument of [Host.Persisted] when the log has them
+	Events   []Event
+	Evidence []*Evidence   // about desyncs, see [Options.Evidence]
+	Peers    []PeerID      // that may have something to send, or were closed; players first
+	Next     lockstep.Time // when to call Advance, unless something else is called before
+}
+
+// Empty reports whether there is nothing to do before Next.
+func (r *Ready) Empty() bool {
+	return len(r.Records)+len(r.Events)+len(r.Evidence)+len(r.Peers) == 0
+}
+
+// AppendTo appends the records to a log, up to the first error.
+func (r *Ready) AppendTo(log lockstep.Log) error {
+	for _, b := range r.Records {
+		if err := log.Append(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keepOutput is how many bytes of records an output keeps memory for.
+const keepOutput = 128 << 10
+
+// An output is a Ready that is being made, or was handed out.
+type output struct {
+	Ready
+	bytes []byte // of the records
+	ends  []int  // of each record in bytes
+}
+
+func (o *output) clear() {
+	if o.bytes = o.bytes[:0]; cap(o.bytes) > keepOutput {
+		o.bytes = nil
+	}
+	clear(o.Evidence)
+	o.ends, o.Records, o.Events, o.Evidence, o.Peers = o.ends[:0], o.Records[:0], o.Events[:0], o.Evidence[:0], o.Peers[:0]
+}
+
+// record adds a copy of a record.
+func (o *output) record(raw []byte) {
+	o.bytes = append(o.bytes, raw...)
+	o.ends = append(o.ends, len(o.bytes))
+}
+
+// cut makes Records of the bytes, which do not move any more.
+func (o *output) cut() {
+	from := 0
+	for _, end := range o.ends {
+		o.Records = append(o.Records, o.bytes[from:end:end])
+		from = end
+	}
+}
+
+// event adds an event to what is handed out.
+func (h *Host) event(e Event) {
+	if e.Tick == 0 {
+		e.Tick = h.Now()
+	}
+	h.made.Events = append(h.made.Events, e)
+}
+
+// Ready returns what is to be done since the last call. The owner calls it after each
+// other method, and does what it says, in the order of the fields: it appends the
+// records, tells Persisted when they are durable, and calls Send for the peers. That can
+// make more, so it goes on until a Ready is [Ready.Empty].
+func (h *Host) Ready() *Ready {
+	h.made, h.given = h.given, h.made
+	h.made.clear()
+	r := h.given
+	r.cut()
+	r.Position, r.Next = h.ring.Next(), h.due()
+	r.Peers = h.takeDirty(r.Peers)
+	return &r.Ready
+}
+
+// Persisted says that the log has the records before a position for good. No peer sees
+// a record before that. After Fail it does nothing.
+func (h *Host) Persisted(now lockstep.Time, upTo protocol.Position) {
+	h.at(now)
+	upTo = min(upTo, h.ring.Next())
+	if upTo <= h.barrier.persisted || h.c.Broken() {
+		return
+	}
+	h.barrier.persisted = upTo
+	if h.options.SpectatorDelay > 0 {
+		h.barrier.delayed = h.delayed()
+	}
+	if h.barrier.awaited {
+		h.barrier.awaited = false
+		h.waitingTime()
+	}
+}
+
+// Fail ends the match because its log failed. No peer sees the records that are not
+// persisted, and nothing more is written.
+func (h *Host) Fail(now lockstep.Time, err error) {
+	h.at(now)
+	if !h.c.Broken() {
+		h.lost = h.c.Now() - h.persistedTick()
+	}
+	_ = h.c.BreakOff(h.Now(), err)
+	if !h.over {
+		h.finish()
+	}
+	h.scanned = 0
+}
+
+// persistedTick returns the last tick that the log has for good.
+func (h *Host) persistedTick() lockstep.Tick {
+	t := h.c.Now()
+	for p := h.ring.Next(); p > max(h.barrier.persisted, h.ring.First()); p-- {
+		if record.KindOf(h.ring.Record(p - 1)).Advances() {
+			t--
+		}
+	}
+	return t
+}
+
+// takeDirty appends the peers that may have got something to send, or were closed,
+// since the last call. A peer that Send has not emptied is not named again. A
+// tick's records are for the players first, however many spectators there are.
+func (h *Host) takeDirty(dst []PeerID) []PeerID {
+	if h.barrier.persisted != h.scanned {
+		h.scanned = h.barrier.persisted
+		for i := range h.seats {
+			if p := h.seats[i].peer; p != nil && p.streams() && p.cursor < h.window(p) {
+				h.mark(p)
+			}
+		}
+		for _, p := range h.peers {
+			if p.streams() && p.cursor < h.window(p) {
+				h.mark(p)
+			}
+		}
+	}
+	for _, id := range h.dirty {
+		if p := h.find(id); p != nil {
+			p.dirty = false
+			dst = append(dst, id)
+		}
+	}
+	h.dirty = h.dirty[:0]
+	return dst
+}
