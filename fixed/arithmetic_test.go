@@ -155,6 +155,26 @@ func TestIntegerRoots(t *testing.T) {
 	}
 }
 
+func TestCells(t *testing.T) {
+	for _, row := range []struct{ a, b, want int64 }{
+		{7, 2, 3}, {-7, 2, -4}, {7, -2, -4}, {-7, -2, 3}, {-8, 2, -4}, {0, 5, 0}, {-1, 1 << 40, -1}, {5, 0, 0},
+	} {
+		if got := fixed.FloorDiv(row.a, row.b); got != row.want {
+			t.Errorf("FloorDiv(%d, %d) = %d, want %d", row.a, row.b, got, row.want)
+		}
+		if got := fixed.Cell(fixed.Q(row.a), fixed.Q(row.b)); got != row.want {
+			t.Errorf("Cell(%d, %d) = %d, want %d", row.a, row.b, got, row.want)
+		}
+	}
+}
+
+func TestVec2Lerp(t *testing.T) {
+	a, b := fixed.Vec2{X: 0, Y: 4 * fixed.One}, fixed.Vec2{X: 8 * fixed.One, Y: 0}
+	if got, want := a.Lerp(b, fixed.Half/2), (fixed.Vec2{X: 2 * fixed.One, Y: 3 * fixed.One}); got != want {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
 // skipOverflowBuild skips a test that saturates on purpose.
 func skipOverflowBuild(t *testing.T) {
 	t.Helper()

@@ -128,3 +128,18 @@ func squares(x, y uint64) (top, hi, lo uint64) {
 	hi, top = bits.Add64(h1, h2, carry)
 	return top, hi, lo
 }
+
+// FloorDiv returns a/b rounded towards minus infinity. Division by zero is 0.
+func FloorDiv(a, b int64) int64 {
+	if b == 0 {
+		return 0
+	}
+	q := a / b
+	if a%b != 0 && a^b < 0 {
+		q--
+	}
+	return q
+}
+
+// Cell returns the index of the grid cell that holds pos: floor(pos/size), also for negative positions.
+func Cell(pos, size Q) int64 { return FloorDiv(int64(pos), int64(size)) }

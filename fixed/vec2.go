@@ -149,6 +149,9 @@ func (v Vec2) CompareDistance(a, b Vec2) int {
 	return 1
 }
 
+// Lerp returns v + (o-v)·t, each component by [Lerp].
+func (v Vec2) Lerp(o Vec2, t Q) Vec2 { return Vec2{Lerp(v.X, o.X, t), Lerp(v.Y, o.Y, t)} }
+
 // Rotate returns v turned by t, with one rounding of each component besides those of sine and cosine.
 func (v Vec2) Rotate(t Turn) Vec2 {
 	s, c := t.SinCos()

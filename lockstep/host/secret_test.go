@@ -14,7 +14,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// go test ./lockstep -run 'Schedules|OldSessions' -v -args -exhaustive
+// go test ./lockstep/host -run 'Schedules|OldSessions' -v -args -exhaustive
 var exhaustive = flag.Bool("exhaustive", false, "try a hundred thousand schedules and a million old sessions, not a tenth")
 
 // tries returns how often a test does something that it can do often.

@@ -61,7 +61,7 @@ type (
 	// Healed: after a desync the client's state is the match's again.
 	Healed struct{ Tick lockstep.Tick }
 
-	// Note: text for people, such as a name or a line of chat; see [record.TopicChat] and [host.TopicPace].
+	// Note: text for people, such as a name or a line of chat; see [record.TopicChat]. docs/replay-format.md lists the topics.
 	Note struct {
 		Player lockstep.Player
 		Topic  string

@@ -25,7 +25,7 @@ type outgoing struct {
 	message protocol.Message
 }
 
-// A stateAnswer is a state that the server has asked for, as far as it is not sent.
+// A stateAnswer is the part of a requested state that is not sent yet.
 type stateAnswer struct {
 	tick   lockstep.Tick
 	state  []byte
@@ -97,7 +97,7 @@ func (c *Client) putKind(dst []byte, k protocol.Kind) []byte {
 	return c.put(dst, &c.out.message)
 }
 
-// sendSmall appends the short messages: less than half of a message.
+// sendSmall appends the short messages. Together they fill less than half of a WebSocket message.
 func (c *Client) sendSmall(dst []byte) []byte {
 	o, m := &c.out, &c.out.message
 	if o.pong {

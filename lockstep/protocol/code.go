@@ -2,7 +2,8 @@ package protocol
 
 import "fmt"
 
-// An ErrorCode is why a server refuses a message of a client: the Code of a [KindError].
+// An ErrorCode is the Code of a [KindError]: why a server refuses a message of a client, or what keeps the match from
+// going on.
 type ErrorCode uint8
 
 // The error codes. The first four end the connection, and so does a limit that is exceeded again and again.

@@ -8,8 +8,9 @@ import (
 // kinds of [record.Kind].
 type Kind uint8
 
-// The kinds of messages that are not records. A new kind has a constant here, a row in descriptions, and fields of
-// Message for values that no other kind has.
+// The kinds of messages that are not records: 32 to 47 of a client, 48 to 63 of a server; both send pings and pongs. A
+// new kind has a constant here, a row in descriptions, and fields of Message for values that no other kind has. Tests
+// use 41 and 55 as kinds that nobody knows. CONTRIBUTING.md lists all places.
 const (
 	KindAuth             Kind = 32
 	KindCommand          Kind = 33
@@ -32,15 +33,15 @@ const (
 	KindClosing         Kind = 57
 )
 
-// Limits on messages, in bytes.
+// Limits on messages. A WebSocket message can hold many messages one after the other.
 const (
-	MaxAuthMessage   = 4 << 10   // of a client that is not welcome yet
-	MaxClientMessage = 64 << 10  // of a client
-	MaxServerMessage = 128 << 10 // of a server
-	MaxChunk         = 32 << 10  // of a state in one message
+	MaxAuthMessage   = 4 << 10   // bytes of a WebSocket message of a client before its welcome
+	MaxClientMessage = 64 << 10  // bytes of a WebSocket message of a client
+	MaxServerMessage = 128 << 10 // bytes of a WebSocket message of a server
+	MaxChunk         = 32 << 10  // bytes of a state in one message
+	MaxSections      = 256       // sections of a checksum
 
-	maxToken    = 2048
-	MaxSections = 256
+	maxToken = 2048 // bytes
 )
 
 // A Position numbers the records of a log: the header has position 0.

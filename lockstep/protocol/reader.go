@@ -13,7 +13,7 @@ type Reader struct {
 	sections []uint64
 }
 
-// maxValues is the size of the largest message, an auth.
+// maxValues is the number of values, with the kind, of the message that has most: auth.
 const maxValues = 12
 
 // IsRecord reports whether the message that b begins with is a record of the log, which a [record.Decoder] decodes.

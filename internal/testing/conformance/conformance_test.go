@@ -3,6 +3,7 @@ package conformance
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/internal/testing/script"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
 const dir = "../../../testdata/conformance"
@@ -96,6 +98,19 @@ var ruleID = regexp.MustCompile(`\[([FP]-[a-z0-9-]+)\]`)
 
 // documents are the pages with rules, by the first letter of their rules.
 var documents = map[string]string{"F": "../../../docs/replay-format.md", "P": "../../../docs/protocol.md"}
+
+// The suite has a message of every kind that the protocol describes.
+func TestEveryKindOfMessage(t *testing.T) {
+	seen := map[any]bool{}
+	for _, m := range goodMessages() {
+		seen[runMessage(m.Content).Expect["message"]] = true
+	}
+	for k := range 256 {
+		if name := protocol.Kind(k).String(); name != fmt.Sprintf("kind %d", k) && !seen[name] {
+			t.Errorf("no case has a message of kind %s", name)
+		}
+	}
+}
 
 // Each rule of a document has a case, and each rule of a case is in a document.
 func TestRules(t *testing.T) {

@@ -17,7 +17,7 @@ const maxLines = 64
 
 // A Line is a piece of news.
 type Line struct {
-	Sort   string `json:"sort"`   // "chat", "problem", "game", "link", "desync", "name" or "pace"
+	Sort   string `json:"sort"`   // "chat", "problem", "game", "link", "desync", "built", or the topic of a note
 	Player int    `json:"player"` // its author or subject; -1 without one
 	Text   string `json:"text"`
 }
@@ -91,7 +91,7 @@ func plain(err error) string {
 func (n *news) take(event any) {
 	switch e := event.(type) {
 	case player.Note:
-		sort := e.Topic // "chat", "name" or "pace"
+		sort := e.Topic // docs/replay-format.md lists them
 		n.line(sort, int(e.Player), e.Text)
 	case lockstep.Receipt:
 		if e.Reason != lockstep.Accepted {
