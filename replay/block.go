@@ -53,7 +53,7 @@ var (
 type DamageError struct {
 	Offset int64         // of the block, in bytes
 	Tick   lockstep.Tick // the last readable tick before it
-	Next   int64         // offset of the next valid block, 0 if there is none
+	Next   int64         // offset of the next valid batch or segment, 0 if there is none
 	Err    error
 
 	// NextTick is the tick before the next valid block: the ticks from Tick+1 up to it are lost. It is 0 if the block

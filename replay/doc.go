@@ -33,11 +33,11 @@
 // block is valid in one place of one match's file only, and a stale or spliced tail is detected. Every check is right
 // before the next block, so a reader can validate that block even if the one before it is damaged.
 //
-// The body of a batch is whole records, as the players got them, one after the other. They have no frames of their own,
+// The body of a batch is whole records, as the players got them, one after the other. They have no lengths of their own,
 // because MessagePack says where each ends, and eight bytes for each record would be more than the record. The writer
 // only joins runs of empty ticks: for three records of one empty tick the file has one of three. The first batch begins
-// with the header record, and the last ends with the end record. After it come only blocks of kinds from 64 on. A
-// reader refuses unknown kinds of blocks below 64 and skips those from 64 on.
+// with the header record, and the last ends with the end record. After it come only blocks of kinds from 64 on,
+// which may also stand earlier. A reader refuses unknown kinds of blocks below 64 and skips those from 64 on.
 //
 // The body of a segment is the compressed records of a batch. It begins with a keyframe if the match has one at least
 // every MiB of records, so a reader can begin there. All numbers except the sum are base 128, like the length of a

@@ -220,7 +220,7 @@ func (r *Reader) nextBlock() error {
 	return r.take(kind, body)
 }
 
-// take makes the records of a block the ones that are read next.
+// take takes a block. If it has records, they are read next.
 func (r *Reader) take(kind byte, body []byte) error {
 	switch {
 	case kind == blockBatch && len(body) == 0:

@@ -20,8 +20,8 @@ func signedText(id lockstep.MatchID, h ContentHash) []byte {
 }
 
 // Sign copies the file of r to w with a signature of its content hash. It keeps the signatures of other keys, and
-// replaces that of the same key. The match must have ended. Rewriting the file drops all signatures, so sign last;
-// sealing does not change the signed content.
+// replaces that of the same key. The match must have ended. Other blocks after the end record are dropped.
+// Rewriting the file drops all signatures, so sign last; sealing does not change the signed content.
 func Sign(w io.Writer, r *Reader, key ed25519.PrivateKey) error {
 	s, err := readSigned(r)
 	if err != nil {

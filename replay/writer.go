@@ -225,7 +225,7 @@ func (w *Writer) Flush() error {
 	return w.write(w.block[from:])
 }
 
-// writeBlock writes a block with a body.
+// writeBlock writes a block with a body, after the records that were flushed: call Flush first.
 func (w *Writer) writeBlock(kind byte, body []byte) error {
 	block := append(appendBlockHeader(nil, kind, len(body)), body...)
 	w.chain = checkBlock(w.chain, block)
