@@ -9,6 +9,7 @@ import (
 	"iter"
 
 	"github.com/cespare/xxhash/v2"
+
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/state"

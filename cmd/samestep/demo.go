@@ -73,12 +73,6 @@ func demo(c *cli.Context) error {
 
 const demoTickRate = 20
 
-type demoOptions struct {
-	seconds, players, units uint
-	seed                    uint64
-	dir                     string
-}
-
 func (o demoOptions) ticks() lockstep.Tick { return lockstep.Tick(o.seconds * demoTickRate) }
 
 // makeDir makes the folder of the options, or else a new one. In a folder with a fixed name, others could plant links

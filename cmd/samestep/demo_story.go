@@ -273,3 +273,9 @@ func (d *demoChecks) printEnd(line liner, path string) {
 }
 
 func stateHash(f *lockstep.Follower) string { return checksum.FormatHash(f.Simulation().Hash()) }
+
+type demoOptions struct {
+	seconds, players, units uint
+	seed                    uint64
+	dir                     string
+}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"io"
 	"log/slog"
 	"os"
@@ -44,9 +43,6 @@ Exits with 3 if it has explained the desync.`,
 		Action: desyncExplain,
 	}
 }
-
-// errExplained lets explain exit with 3 after it has printed its explanation.
-var errExplained = errors.New("a desync, explained")
 
 func desyncExplain(c *cli.Context) error {
 	if err := cmp.Or(between(c, "fields", 1, 0), between(c, "max-ticks", 1, 0), between(c, "budget", 1, 0)); err != nil {

@@ -43,6 +43,16 @@ var errDiffered = errors.New("checksums of the match differ from ours: a desync"
 // errFound is the result of a fuzz run that found a failure.
 var errFound = errors.New("not every way of computing the match of this seed gives the same result")
 
+var errDiffers = errors.New("they differ")
+
+// errExplained lets explain exit with 3 after it has printed its explanation.
+var errExplained = errors.New("a desync, explained")
+
+// errDisagreed is the verdict on an imported match in which the players' checksums differ.
+var errDisagreed = errors.New("the players' checksums differ: a desync")
+
+var errViolated = errors.New("an invariant was violated")
+
 // A fileError is an error of reading a file. Only such errors and those of package replay say something about a file: a
 // connection can end too early as well.
 type fileError struct {

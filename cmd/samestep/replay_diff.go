@@ -45,8 +45,6 @@ headers do.`,
 
 var limitFlag = &cli.IntFlag{Name: "limit", Value: 20, Usage: "print at most `N` lines of fields, and N commands of a side"}
 
-var errDiffers = errors.New("they differ")
-
 func replayDiff(c *cli.Context) error {
 	if err := between(c, "limit", 0, 0); err != nil {
 		return err

@@ -13,18 +13,6 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-func replayCommand() *cli.Command {
-	return &cli.Command{
-		Name:  "replay",
-		Usage: "inspect, verify, compare and rewrite replay files",
-		Subcommands: []*cli.Command{
-			replayInfoCommand(), replayVerifyCommand(), replayDumpCommand(), replayFollowCommand(), replayWatchCommand(), replaySeekCommand(),
-			replayDiffCommand(), replayBisectCommand(), replaySealCommand(),
-			replaySignCommand(), replayCutCommand(), replayRekeyCommand(), replayRecoverCommand(), replayImportCommand(), replayExportCommand(),
-		},
-	}
-}
-
 // A replayFile is an open file that should be a replay, or a bundle with a replay in it.
 type replayFile struct {
 	name   string

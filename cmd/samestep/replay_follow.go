@@ -8,7 +8,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -91,33 +90,3 @@ func follow(c *cli.Context, f *replayFile, act func(context.Context, *replay.Liv
 }
 
 var errUnfinished = errors.New("interrupted before the match was over")
-
-func followVerify(c *cli.Context, f *replayFile) error {
-	var header *lockstep.Header
-	if err := follow(c, f, func(ctx context.Context, l *replay.LiveReader) error {
-		rec, err := l.Next(ctx)
-		if err == nil {
-			header = rec.Header
-		}
-		return err
-	}); err != nil {
-		return err
-	}
-	game, err := gameOf(header)
-	if err != nil {
-		return err
-	}
-	v := &verified{verdict: &desync.Verdict{}} // of an interrupt before the first record
-	from := time.Now()
-	err = follow(c, f, func(ctx context.Context, l *replay.LiveReader) error {
-		v.Verification, err = replay.VerifyLive(ctx, l, game, replay.VerifyOptions{MaxTicks: maxTicks(c), KeepGoing: c.Bool("keep-going")})
-		if r, rerr := l.Reopen(); rerr == nil {
-			v.verdict = desync.Attribute(r, game, v.Verification, replay.SimulateOptions{MaxTicks: maxTicks(c)})
-		}
-		return err
-	})
-	if errors.Is(err, context.Canceled) {
-		err = errUnfinished
-	}
-	return v.tell(c, header, err, time.Since(from))
-}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -80,6 +81,36 @@ func replayVerify(c *cli.Context, f *replayFile) error {
 	done()
 	x := &verified{Verification: v, verdict: desync.Attribute(r, game, v, o), bundle: f.bundle, signed: signed}
 	return x.tell(c, header, err, time.Since(from))
+}
+
+func followVerify(c *cli.Context, f *replayFile) error {
+	var header *lockstep.Header
+	if err := follow(c, f, func(ctx context.Context, l *replay.LiveReader) error {
+		rec, err := l.Next(ctx)
+		if err == nil {
+			header = rec.Header
+		}
+		return err
+	}); err != nil {
+		return err
+	}
+	game, err := gameOf(header)
+	if err != nil {
+		return err
+	}
+	v := &verified{verdict: &desync.Verdict{}} // of an interrupt before the first record
+	from := time.Now()
+	err = follow(c, f, func(ctx context.Context, l *replay.LiveReader) error {
+		v.Verification, err = replay.VerifyLive(ctx, l, game, replay.VerifyOptions{MaxTicks: maxTicks(c), KeepGoing: c.Bool("keep-going")})
+		if r, rerr := l.Reopen(); rerr == nil {
+			v.verdict = desync.Attribute(r, game, v.Verification, replay.SimulateOptions{MaxTicks: maxTicks(c)})
+		}
+		return err
+	})
+	if errors.Is(err, context.Canceled) {
+		err = errUnfinished
+	}
+	return v.tell(c, header, err, time.Since(from))
 }
 
 // A verified is the result of a verification, and the verdict on it.
@@ -211,9 +242,6 @@ func newDifferenceJSON(e *lockstep.DesyncError) *differenceJSON {
 	}
 	return &differenceJSON{e.Tick, checksum.FormatHash(e.Got), checksum.FormatHash(e.Want), e.Keyframe}
 }
-
-// errDisagreed is the verdict on an imported match in which the players' checksums differ.
-var errDisagreed = errors.New("the players' checksums differ: a desync")
 
 // A foreign is the verdict of verify on an imported match.
 type foreign struct {

@@ -20,9 +20,6 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
-// tokensEnv names the environment variable with a list of tokens.
-const tokensEnv = "SAMESTEP_TOKENS"
-
 func serveCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "serve",

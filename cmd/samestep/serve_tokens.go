@@ -143,3 +143,6 @@ func (f *tokenFile) reload(s *server.Server, log *slog.Logger) error {
 	log.Warn("the list of tokens was read again", "path", f.path, "gone", len(gone), "ended", ended)
 	return err
 }
+
+// tokensEnv names the environment variable with a list of tokens.
+const tokensEnv = "SAMESTEP_TOKENS"

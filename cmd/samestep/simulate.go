@@ -16,8 +16,6 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-var errViolated = errors.New("an invariant was violated")
-
 func simulateCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "simulate",
