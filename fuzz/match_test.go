@@ -5,7 +5,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/examples/skirmish"
-	"github.com/seed-49bee653/samestep/internal/testing/nullgame"
+	"github.com/seed-49bee653/samestep/internal/nullgame"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
 )
@@ -17,7 +17,7 @@ func source(game, folder string) locksteptest.Source {
 }
 
 func FuzzNull(f *testing.F) {
-	locksteptest.Fuzz(f, nullgame.New(), locksteptest.Options{Config: &nullgame.Config{}, Players: 3, Ticks: 20}, source("nullgame.New()", "internal/testing/nullgame"))
+	locksteptest.Fuzz(f, nullgame.New(), locksteptest.Options{Config: &nullgame.Config{}, Players: 3, Ticks: 20}, source("nullgame.New()", "internal/nullgame"))
 }
 
 func FuzzMinimal(f *testing.F) {

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/seed-49bee653/samestep/internal/testing/nullgame"
+	"github.com/seed-49bee653/samestep/internal/nullgame"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )

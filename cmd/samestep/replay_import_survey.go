@@ -11,7 +11,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/seed-49bee653/samestep/internal/testing/matchlog"
+	"github.com/seed-49bee653/samestep/internal/matchlog"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )

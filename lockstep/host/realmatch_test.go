@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/checksum"
-	"github.com/seed-49bee653/samestep/internal/testing/matchlog"
-	"github.com/seed-49bee653/samestep/internal/testing/nullgame"
+	"github.com/seed-49bee653/samestep/internal/matchlog"
+	"github.com/seed-49bee653/samestep/internal/nullgame"
 	"github.com/seed-49bee653/samestep/internal/testing/testgame"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"

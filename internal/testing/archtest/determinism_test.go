@@ -23,7 +23,7 @@ func TestDeterminism(t *testing.T) {
 		options determinism.Options
 		pattern []string
 	}{
-		{"games", determinism.Options{Dir: dir}, []string{"./examples/...", "./internal/testing/nullgame", "./fuzz"}},
+		{"games", determinism.Options{Dir: dir}, []string{"./examples/...", "./internal/nullgame", "./fuzz"}},
 		{"engine", determinism.Options{Dir: dir}, patterns(engine)},
 	} {
 		t.Run(row.name, func(t *testing.T) {

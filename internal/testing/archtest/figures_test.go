@@ -10,8 +10,8 @@ import (
 // The figures of the tree. A change that makes one worse needs a reason.
 const (
 	maxExported = 150    // exported names of package lockstep: constants, variables, functions, types, methods
-	maxSwitches = 26     // switch statements over kinds of records outside of lockstep/record
-	maxTree     = 78_000 // lines of Go that are neither tests nor generated
+	maxSwitches = 6      // switch statements over kinds of records outside of lockstep/record
+	maxTree     = 68_500 // lines of Go that are neither tests nor generated
 	maxMedian   = 10     // lines of the function in the middle
 )
 

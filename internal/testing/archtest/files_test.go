@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	maxLines  = 400       // of a Go file that is not a test
+	maxLines  = 350       // of a Go file that is not a test
 	maxBinary = 400 << 10 // bytes of a file that is not text
 )
 

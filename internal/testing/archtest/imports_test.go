@@ -45,7 +45,7 @@ var (
 	shell = slices.Concat(log, live, []string{"lockstep/server", "lockstep/client", "lockstep/locksteptest", "lockstep/netsim"})
 
 	// anyTest is what every test may import.
-	anyTest = []string{"internal/testing/testgame", "internal/testing/testenv", "internal/testing/script", "internal/testing/nullgame", "internal/testing/dots", "internal/testing/matchlog", goCmp, goleak, goScript}
+	anyTest = []string{"internal/testing/testgame", "internal/testing/testenv", "internal/testing/script", "internal/nullgame", "internal/testing/dots", "internal/matchlog", goCmp, goleak, goScript}
 
 	// games are test subjects for what stands above the core.
 	games = []string{"examples/...", "fixed"}
@@ -84,8 +84,8 @@ var imports = []importRow{
 	{pattern: "internal/testing/archtest", tests: []string{"lockstep/determinism"}},
 	{pattern: "internal/testing/testenv"},
 	{pattern: "internal/testing/script", modules: []string{dataTests}},
-	{pattern: "internal/testing/matchlog"},
-	{pattern: "internal/testing/nullgame", own: []string{"lockstep"}},
+	{pattern: "internal/matchlog"},
+	{pattern: "internal/nullgame", own: []string{"lockstep"}},
 	{pattern: "internal/testing/dots", own: slices.Concat(live, []string{"replay", "fixed"})},
 	{pattern: "internal/testing/testgame", own: live},
 	{pattern: "internal/testing/planted", own: []string{"lockstep", "examples/skirmish"}},

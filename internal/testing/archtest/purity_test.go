@@ -12,7 +12,7 @@ import (
 // folders below).
 var pure = []string{
 	"fixed", "state", "checksum", "lockstep", "lockstep/record", "lockstep/coordinator", "lockstep/protocol", "lockstep/host", "lockstep/player", "internal/decimal", "internal/pack",
-	"examples/skirmish", "examples/minimal", "internal/testing/nullgame",
+	"examples/skirmish", "examples/minimal", "internal/nullgame",
 }
 
 // pureImports is what pure packages may import of the standard library. What is
@@ -44,7 +44,7 @@ var allowances = []allowance{
 	{"lockstep/game.go", "", "import runtime", "the recorder's platform in the header, which no simulation reads"},
 	{"lockstep/simulation.go", "", "import runtime/debug", "the stack of a game's panic, for people"},
 	{"lockstep/record/commandtype.go", "CompileKinds", "unstable sort", "kinds are unique, which it checks afterwards"},
-	{"internal/testing/nullgame/nullgame.go", "", "import sync", "compiles the game once"},
+	{"internal/nullgame/nullgame.go", "", "import sync", "compiles the game once"},
 	{"lockstep/coordinator/seal.go", "seal", "unstable sort", "Compare is zero only for the same command"},
 }
 

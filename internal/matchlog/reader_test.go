@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/seed-49bee653/samestep/internal/testing/matchlog"
+	"github.com/seed-49bee653/samestep/internal/matchlog"
 )
 
 const small = `{"log":1,"title":"small","tick_rate_hz":10,"players":2}
