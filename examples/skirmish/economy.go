@@ -5,13 +5,6 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// A Crystal is a deposit that workers mine.
-type Crystal struct {
-	Pos    fixed.Vec2
-	Amount uint16
-	Full   uint16 // the amount to which it grows back
-}
-
 const (
 	load      = 8              // crystals that a worker carries
 	mineTicks = 40             // to mine a load

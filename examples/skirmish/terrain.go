@@ -140,3 +140,11 @@ func (m *Map) middle() fixed.Vec2 {
 	half := fixed.Q(m.Size) * fixed.Half
 	return fixed.Vec2{X: half, Y: half}
 }
+
+// resize returns s with n elements of any value.
+func resize[E any](s []E, n int) []E {
+	if cap(s) < n {
+		return make([]E, n, n+n/4)
+	}
+	return s[:n]
+}

@@ -2,9 +2,6 @@ package skirmish
 
 import "github.com/seed-49bee653/samestep/fixed"
 
-// A UnitID names a unit for the whole match and is never reused. 0 is no unit.
-type UnitID uint32
-
 // A Task is the present order of a unit.
 type Task uint8
 

@@ -78,30 +78,6 @@ type outside struct {
 	fights bool
 }
 
-// step advances the world by one tick.
-func step(w *World, t *lockstep.Turn) {
-	w.Match.Tick = uint32(t.Tick)
-	derive(w)
-	w.workspace.turn = t
-	for i := range t.Commands {
-		w.obey(&t.Commands[i])
-	}
-	w.sense()
-	w.grow()
-	for i := range w.Units {
-		w.act(i)
-	}
-	w.strike()
-	w.enter()
-	w.bury()
-	w.bear()
-	w.look()
-	w.regrow()
-	w.decide()
-	w.workspace.turn = nil
-	w.index() // for readers between two steps
-}
-
 // derive makes the caches after a start, a restore or a copy.
 func derive(w *World) {
 	s := &w.workspace
@@ -172,14 +148,6 @@ func (w *World) sense() {
 
 const gridCells = 2 // map cells along a side of a cell of the spatial grid
 
-// resize returns s with n elements of any value.
-func resize[E any](s []E, n int) []E {
-	if cap(s) < n {
-		return make([]E, n, n+n/4)
-	}
-	return s[:n]
-}
-
 // spawn makes a unit, which is added at the end of the tick. It returns the unit's ID, or 0 if the map is full.
 func (w *World) spawn(u Unit) UnitID {
 	s := &w.workspace
@@ -220,3 +188,13 @@ func distance2(a, b fixed.Vec2) fixed.Q {
 
 // square returns the square of a distance on the map, as distance2 does.
 func square(d fixed.Q) fixed.Q { return (d / (1 << 16)) * (d / (1 << 16)) }
+
+// A UnitID names a unit for the whole match and is never reused. 0 is no unit.
+type UnitID uint32
+
+// A Crystal is a deposit that workers mine.
+type Crystal struct {
+	Pos    fixed.Vec2
+	Amount uint16
+	Full   uint16 // the amount to which it grows back
+}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/internal/buffer"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // A link is one connection with its two goroutines.
@@ -75,3 +76,15 @@ func (l *link) expire() {
 
 // buffers reuses the memory of messages.
 var buffers = buffer.Pool{Keep: keepBuffer}
+
+const (
+	dialTimeout  = 10 * time.Second
+	closeTimeout = time.Second
+	lastWords    = 5 * time.Second // from when a link is to end until it is cut
+	maxUnread    = 64              // messages that have arrived and were not given to the client
+	maxUnsent    = 4               // messages that the socket has not taken
+	maxText      = record.MaxNote  // bytes of the text of an error to connect
+
+	// keepBuffer is the size up to which a message's memory is reused.
+	keepBuffer = 8 << 10
+)

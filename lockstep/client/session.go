@@ -10,23 +10,10 @@ import (
 	"github.com/seed-49bee653/samestep/internal/buffer"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/player"
-	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // Subprotocol is the WebSocket subprotocol that is offered to the server.
 const Subprotocol = "samestep.v1"
-
-const (
-	dialTimeout  = 10 * time.Second
-	closeTimeout = time.Second
-	lastWords    = 5 * time.Second // from when a link is to end until it is cut
-	maxUnread    = 64              // messages that have arrived and were not given to the client
-	maxUnsent    = 4               // messages that the socket has not taken
-	maxText      = record.MaxNote  // bytes of the text of an error to connect
-
-	// keepBuffer is the size up to which a message's memory is reused.
-	keepBuffer = 8 << 10
-)
 
 // Options are a Session's. A token is enough for a client that only watches.
 type Options struct {

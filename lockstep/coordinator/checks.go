@@ -328,3 +328,15 @@ func (c *Coordinator) tie(k *check, groups []Reporters) error {
 	c.report(&DesyncReport{Tick: k.Tick, Player: lockstep.System, Tie: true, Groups: groups})
 	return nil
 }
+
+// contradict is told that a player has another checksum of a check, hash, and
+// agreed at a tick before. A referee that is wrong takes its own back; then k has
+// the right one, which has been computed again.
+func (c *Coordinator) contradict(k *check, p lockstep.Player, agreed lockstep.Tick, hash uint64, sum *checksum.Sum) (Resimulation, error) {
+	resimulation, right := c.resimulate(k, agreed, hash)
+	if resimulation != RefereeWrong {
+		return resimulation, nil
+	}
+	c.announce(k, p, agreed, sum, resimulation)
+	return RefereeRight, c.replaceReferee(right)
+}

@@ -305,3 +305,18 @@ func (c *Coordinator) End(reason string) error {
 	c.err = ErrEnded
 	return nil
 }
+
+func (c *Coordinator) slot(t lockstep.Tick) *slot { return c.slots.of(t, c.header.Settings.Players) }
+
+// Seated reports whether p is in the match.
+func (c *Coordinator) Seated(p lockstep.Player) bool {
+	return int(p) < len(c.seats) && c.seats[p].present
+}
+
+// seated returns an error unless p is in the match and the match goes on.
+func (c *Coordinator) seated(p lockstep.Player) error {
+	if c.err == nil && !c.Seated(p) {
+		return fmt.Errorf("%w: player %d is not in the match", ErrSeat, p)
+	}
+	return c.err
+}

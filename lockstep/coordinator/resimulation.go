@@ -3,7 +3,6 @@ package coordinator
 import (
 	"fmt"
 
-	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
@@ -102,18 +101,6 @@ func (c *Coordinator) again(m *lockstep.Moment, frames []lockstep.Frame) *lockst
 		}
 	}
 	return sim
-}
-
-// contradict is told that a player has another checksum of a check, hash, and
-// agreed at a tick before. A referee that is wrong takes its own back; then k has
-// the right one, which has been computed again.
-func (c *Coordinator) contradict(k *check, p lockstep.Player, agreed lockstep.Tick, hash uint64, sum *checksum.Sum) (Resimulation, error) {
-	resimulation, right := c.resimulate(k, agreed, hash)
-	if resimulation != RefereeWrong {
-		return resimulation, nil
-	}
-	c.announce(k, p, agreed, sum, resimulation)
-	return RefereeRight, c.replaceReferee(right)
 }
 
 // replaceReferee gives the referee another state, from a past tick on, and

@@ -7,11 +7,6 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// Seated reports whether p is in the match.
-func (c *Coordinator) Seated(p lockstep.Player) bool {
-	return int(p) < len(c.seats) && c.seats[p].present
-}
-
 // Join seats p, which can command from the tick after the returned one on. A seat
 // whose player has left can be taken again, once the tick of the leave is
 // sealed (before, it is [ErrBusy]); sequences go on where they were.
@@ -132,14 +127,6 @@ func (c *Coordinator) SetInputDelay(ticks lockstep.Tick) (lockstep.Tick, error) 
 		c.options.InputDelay = ticks
 	}
 	return t, err
-}
-
-// seated returns an error unless p is in the match and the match goes on.
-func (c *Coordinator) seated(p lockstep.Player) error {
-	if c.err == nil && !c.Seated(p) {
-		return fmt.Errorf("%w: player %d is not in the match", ErrSeat, p)
-	}
-	return c.err
 }
 
 // about issues a command of System about a seated player.

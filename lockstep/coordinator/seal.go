@@ -8,8 +8,6 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-func (c *Coordinator) slot(t lockstep.Tick) *slot { return c.slots.of(t, c.header.Settings.Players) }
-
 // Tick seals the next frame, advances the referee, and writes the log. It
 // returns the sealed frame, valid until the next call, or nil while the match
 // is paused. An error is the end of the match: the game's own code panicked, or

@@ -16,7 +16,6 @@ const maxUpward = 5
 
 var upwardExceptions = map[string]int{
 	"fixed":                           6,
-	"cmd/samestep":                    16,
 	"examples/skirmish":               12,
 	"examples/skirmish/web/scene":     34,
 	"internal/testing/attack":         8,

@@ -19,10 +19,13 @@ package attack
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/seed-49bee653/samestep/lockstep"
 )
 
 // An Attack is one way to attack a server.
@@ -71,4 +74,31 @@ func Named(name string) (*Attack, error) {
 		names = append(names, a.Name)
 	}
 	return nil, fmt.Errorf("attack: got %q, want one of %s", name, strings.Join(names, ", "))
+}
+
+// Work does a job until its time is over or ctx ends, and returns its report.
+func Work(ctx context.Context, j Job, g *lockstep.Game) (Report, error) {
+	a, err := Named(j.Attack)
+	if err == nil {
+		err = CheckURL(ctx, j.Server)
+	}
+	if err != nil {
+		return Report{}, err
+	}
+	h := &Attackers{Job: j, game: g, report: Report{Told: map[string]int{}}}
+	h.client, h.near = h.httpClient(j.From), h.httpClient("")
+	defer h.client.CloseIdleConnections()
+	defer h.near.CloseIdleConnections()
+	ctx, cancel := context.WithTimeout(ctx, j.Time)
+	defer cancel()
+	err = a.Run(ctx, h)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case errors.Is(err, errUnfit):
+		h.report.Skipped = err.Error()
+	case err != nil && ctx.Err() == nil:
+		return h.report, fmt.Errorf("%s: %w", a.Name, err)
+	}
+	return h.report, nil
 }

@@ -14,16 +14,12 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
-
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
 // errUnfit means that an attack needs a server with other flags.
 var errUnfit = errors.New("attack: it needs a server with other flags")
-
-// subprotocol is the WebSocket subprotocol that a client offers; see docs/protocol.md.
-const subprotocol = "samestep.v1"
 
 // A Job is what the process of the attackers gets.
 type Job struct {
@@ -60,33 +56,6 @@ type Attackers struct {
 
 	mu     sync.Mutex
 	report Report
-}
-
-// Work does a job until its time is over or ctx ends, and returns its report.
-func Work(ctx context.Context, j Job, g *lockstep.Game) (Report, error) {
-	a, err := Named(j.Attack)
-	if err == nil {
-		err = CheckURL(ctx, j.Server)
-	}
-	if err != nil {
-		return Report{}, err
-	}
-	h := &Attackers{Job: j, game: g, report: Report{Told: map[string]int{}}}
-	h.client, h.near = h.httpClient(j.From), h.httpClient("")
-	defer h.client.CloseIdleConnections()
-	defer h.near.CloseIdleConnections()
-	ctx, cancel := context.WithTimeout(ctx, j.Time)
-	defer cancel()
-	err = a.Run(ctx, h)
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	switch {
-	case errors.Is(err, errUnfit):
-		h.report.Skipped = err.Error()
-	case err != nil && ctx.Err() == nil:
-		return h.report, fmt.Errorf("%s: %w", a.Name, err)
-	}
-	return h.report, nil
 }
 
 func (h *Attackers) httpClient(from string) *http.Client {
