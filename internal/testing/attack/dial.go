@@ -12,6 +12,3 @@ import (
 func dialOptions(c *http.Client) *websocket.DialOptions {
 	return &websocket.DialOptions{HTTPClient: c, Subprotocols: []string{subprotocol}, CompressionMode: websocket.CompressionDisabled}
 }
-
-// subprotocol is the WebSocket subprotocol that a client offers; see docs/protocol.md.
-const subprotocol = "samestep.v1"

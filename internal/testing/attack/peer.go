@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
-
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"

@@ -88,3 +88,6 @@ func ReadTokens(r io.Reader) (t Tokens, match string, err error) {
 	}
 	return t, match, lines.Err()
 }
+
+// subprotocol is the WebSocket subprotocol that a client offers; see docs/protocol.md.
+const subprotocol = "samestep.v1"
