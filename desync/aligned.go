@@ -10,14 +10,13 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// An alignment makes two states comparable whose lists have not the same
-// elements: where one side has an element less, all behind it stand one place
-// further on. Sections that are lists of elements with an ID are left with the
-// elements that both sides have.
+// An alignment makes two states comparable whose lists have different elements: where one side lacks an element, every
+// later element has another index. It reduces each section that is a list of elements with an ID to the elements that
+// both sides have.
 type alignment struct {
 	schema       *state.Schema
 	right, wrong []byte
-	places       map[string][]int // by list: where each element that is left stands on the right side; only looked up
+	places       map[string][]int // by list: the right side's index of each remaining element; only looked up
 	missing      []state.Place    // elements that only one side has, by list and side
 }
 
@@ -50,7 +49,7 @@ type list struct {
 	at   int // bytes of an element before its ID
 }
 
-// listOf returns what is needed to find the elements of a list by their ID.
+// listOf describes a node as a list. It returns false if the node is no list, or its elements have no ID.
 func listOf(n state.Node) (list, bool) {
 	if n.Kind() != state.Slice || n.Elem().Kind() != state.Struct {
 		return list{}, false
@@ -84,8 +83,8 @@ func (l *list) ids(b []byte) []uint64 {
 	return all
 }
 
-// list returns both sides' lists with the elements that both have, if they are
-// in the same order there, and notes the others.
+// list reduces both sides' lists to the elements that both have, and notes the others. It leaves the lists as they are
+// if the common elements are in different orders.
 func (a *alignment) list(l list, r, w []byte) (right, wrong []byte) {
 	idsR, idsW := l.ids(r), l.ids(w)
 	if slices.Equal(idsR, idsW) {
@@ -102,8 +101,7 @@ func (a *alignment) list(l list, r, w []byte) (right, wrong []byte) {
 	return keptR, keptW
 }
 
-// common returns a list with the elements whose ID is among others, where they
-// stood, and the IDs of the rest.
+// common returns a list of the elements whose ID is in others, their indexes in b, and the IDs of the rest.
 func (l *list) common(b []byte, ids, others []uint64) (kept []byte, places []int, lost []uint64) {
 	has := make(map[uint64]bool, len(others)) // only looked up
 	for _, id := range others {
@@ -135,7 +133,7 @@ func (a *alignment) lost(l *list, ids []uint64, right, wrong string) {
 // element names an element by its ID.
 func (l *list) element(id uint64) string { return fmt.Sprintf("%s[%s=%d]", l.name, l.id.Name(), id) }
 
-// path returns a path of the aligned right state as it is in the whole one.
+// path translates a path of the aligned right state to the whole right state.
 func (a *alignment) path(path string) string {
 	open := strings.IndexByte(path, '[')
 	if open < 0 {
@@ -150,7 +148,7 @@ func (a *alignment) path(path string) string {
 	return path[:open+1] + strconv.Itoa(places[i]) + path[end:]
 }
 
-// differences returns what differs, as paths of the right state, and grouped.
+// differences returns the fields that differ, with their paths in the right state, and the same grouped by place.
 func (a *alignment) differences(limit int) (fields state.Differences, places state.Places, err error) {
 	if fields, err = a.schema.Diff(a.right, a.wrong, limit); err != nil {
 		return fields, places, err

@@ -9,14 +9,11 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// maxSuspects is how many of the fields that differ in the end may have been
-// the one that was altered.
+// maxSuspects is the number of differing fields that are tried as the altered one.
 const maxSuspects = 12
 
-// altered tries a field with another value, between any two ticks. Which value
-// the field then had can be several: the one it has in the wrong state; or one
-// that differs from the right one as much as in the end, as a number or by the
-// same bits.
+// altered tries each suspect with another value, between any two ticks. It tries several values: that of the wrong
+// state, and those that differ from the right value as the final values do, by the same number or in the same bits.
 func (s *search) altered(schema *state.Schema, suspects []state.Difference) error {
 	for i := range suspects[:min(len(suspects), maxSuspects)] {
 		w, ok := watch(schema, s.again.state(s.bad), suspects[i].Path)
@@ -63,8 +60,8 @@ func (s *search) alteredAt(t lockstep.Tick, begin []byte, v state.Value, b []byt
 	if !ok {
 		return err
 	}
-	// An altered state after tick t may have been computed so in t, or altered
-	// between t and the tick after it. At tick good both sides were equal.
+	// An altered state after tick t may have been computed so in t, or altered between t and the tick after it. At tick
+	// good both sides were equal.
 	span := Span{max(t, s.good+1), min(t+1, s.bad)}
 	became := v
 	became.Bytes = b
@@ -80,8 +77,8 @@ func (s *search) alteredAt(t lockstep.Tick, begin []byte, v state.Value, b []byt
 	return nil
 }
 
-// guesses returns what a field with value now may have been altered to, if in
-// the end it is wrong instead of right; each only once.
+// guesses returns the values to which a field with value now may have been altered, if its final value is wrong instead
+// of right. Each value occurs once.
 func guesses(now, right, wrong []byte) [][]byte {
 	n := len(now)
 	number := func(b []byte) uint64 {

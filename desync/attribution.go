@@ -9,9 +9,8 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// Attribute returns the verdict on a replay that was verified with game g: at the
-// first difference, or if the verification kept going, at all checks. It reads
-// the file of r independently of r, up to where it cannot be read further.
+// Attribute returns the verdict on a replay that was verified with game g: at the first difference, or if the
+// verification kept going, at all checks. It reads the file of r independently of r, up to the first damage.
 func Attribute(r *replay.Reader, g *lockstep.Game, v *replay.Verification, o replay.SimulateOptions) *Verdict {
 	if v.Mismatches == 0 && v.First == nil {
 		return verdictOf([]Blame{})
@@ -24,7 +23,7 @@ func Attribute(r *replay.Reader, g *lockstep.Game, v *replay.Verification, o rep
 	if a.stopped = v.Stopped; a.stopped {
 		a.until = v.First.Tick
 	}
-	replay.Play(own, nil, a.record) // the verification told the error
+	replay.Play(own, nil, a.record) // the verification has reported the error
 	a.log.sort()
 	a.tie(r, g, o.MaxTicks)
 	a.judge(v.Differences)
@@ -36,24 +35,24 @@ func Attribute(r *replay.Reader, g *lockstep.Game, v *replay.Verification, o rep
 type attribution struct {
 	log      checkLog
 	until    lockstep.Tick
-	stopped  bool                     // the verification ended there, at a difference
+	stopped  bool                     // the verification ended at until, because of a difference
 	ticks    []lockstep.Tick          // of the checks, in order
 	own      map[lockstep.Tick]uint64 // the simulation's checksums where they differ, and on ties; only looked up, never ranged over
-	presence []presence               // no more than maxEvidence
-	gone     [256]lockstep.Tick       // since when a player is gone; 0 for those who are there
+	presence []presence               // at most maxEvidence
+	gone     [256]lockstep.Tick       // by player: the tick at which it left; 0 if it is present
 	blames   []Blame
-	keyframe *lockstep.DesyncError // a keyframe that differs, until the next check tells more
-	differs  bool                  // at the last check
+	keyframe *lockstep.DesyncError // a keyframe that differs, until the next check
+	differs  bool                  // the simulation differed at the last check
 }
 
-// A presence tells that a player came or went.
+// A presence is the arrival or departure of a player.
 type presence struct {
 	tick   lockstep.Tick
 	player lockstep.Player
 	there  bool
 }
 
-// record takes what a record says of checksums and players.
+// record notes a record's checksums, and the players that came or left.
 func (a *attribution) record(rec *record.Record) error {
 	for i := range rec.Frame.Commands {
 		if c := &rec.Frame.Commands[i]; c.Player == lockstep.System && len(a.presence) < maxEvidence {
@@ -63,7 +62,7 @@ func (a *attribution) record(rec *record.Record) error {
 	return a.log.record(rec)
 }
 
-// meet takes a command of System.
+// meet notes the arrival or departure in a command of System.
 func (a *attribution) meet(c *lockstep.Command) {
 	value, err := record.SystemValue(c)
 	if err != nil {
@@ -84,8 +83,8 @@ func (a *attribution) meet(c *lockstep.Command) {
 // maxTies is how many ticks without an agreed checksum are simulated again.
 const maxTies = 8
 
-// tie lists the checks: all that have an agreed checksum, and the first ones
-// that have none, which it simulates again.
+// tie lists the checks: all that have an agreed checksum, and the first maxTies that have none. It simulates the latter
+// again.
 func (a *attribution) tie(r *replay.Reader, g *lockstep.Game, maxTicks lockstep.Tick) {
 	for i := range a.log.agreed {
 		a.ticks = append(a.ticks, a.log.agreed[i].tick)
@@ -111,8 +110,7 @@ func (a *attribution) tie(r *replay.Reader, g *lockstep.Game, maxTicks lockstep.
 	a.ticks = slices.Compact(a.ticks)
 }
 
-// judge goes through the checks, and the keyframes that differ from the
-// simulation.
+// judge goes through the checks, and the keyframes that differ from the simulation.
 func (a *attribution) judge(differences []*lockstep.DesyncError) {
 	for _, d := range differences {
 		if !d.Keyframe {
@@ -132,13 +130,12 @@ func (a *attribution) judge(differences []*lockstep.DesyncError) {
 	for _, d := range differences {
 		a.key(d)
 	}
-	if a.keyframe != nil { // and no check tells more
+	if a.keyframe != nil { // and no check follows
 		a.blame(WrongBuild, 0, a.keyframe.Tick)
 	}
 }
 
-// key notes a keyframe that differs from the simulation, unless the state was
-// wrong at the last check.
+// key notes a keyframe that differs from the simulation, unless the state was wrong at the last check.
 func (a *attribution) key(d *lockstep.DesyncError) {
 	if !d.Keyframe || a.differs || a.keyframe != nil {
 		return
@@ -190,7 +187,7 @@ func (a *attribution) check(c *check) {
 	}
 }
 
-// blame adds a check to those for which a party is blamed.
+// blame adds the check of tick t to those at which a party was wrong.
 func (a *attribution) blame(who Party, p lockstep.Player, t lockstep.Tick) {
 	i := slices.IndexFunc(a.blames, func(b Blame) bool { return b.Who == who && b.Player == p })
 	if i < 0 {

@@ -16,11 +16,10 @@ import (
 // ErrSame means that no checksum differs.
 var ErrSame = errors.New("desync: no checksum differs")
 
-// Bisect finds the first tick at which the states of two replays of one match
-// differ, and the fields. It compares their checksums and keyframes first, which
-// gives two ticks; then it simulates both replays from the last keyframe before.
-// Without the game, it only compares records. It returns [ErrSame] if nothing
-// differs, and a [*lockstep.IdentityError] if the replays have different schemas.
+// Bisect finds the first tick at which the states of two replays of one match differ, and the fields. It first compares
+// their checksums and keyframes, which gives the last equal and the first different tick. Then it simulates both
+// replays from the last keyframe before these ticks. Without the game, it only compares records. It returns [ErrSame]
+// if nothing differs, and a [*lockstep.IdentityError] if the replays have different schemas.
 func Bisect(a, b *replay.Reader, g *lockstep.Game, o BisectOptions) (*Bisection, error) {
 	c, x, y, err := compare(a, b)
 	if c == nil {
@@ -39,7 +38,7 @@ func Bisect(a, b *replay.Reader, g *lockstep.Game, o BisectOptions) (*Bisection,
 	switch {
 	case c.Checksum == nil:
 		s.bracketFrame(c)
-	case c.Frame != nil && c.Frame.Tick <= c.Checksum.Agreed: // equal checksums of commands that are not
+	case c.Frame != nil && c.Frame.Tick <= c.Checksum.Agreed: // the commands differ before an equal checksum
 		s.bracketFrame(c)
 		s.bad = c.Checksum.Tick
 	default:
@@ -48,10 +47,9 @@ func Bisect(a, b *replay.Reader, g *lockstep.Game, o BisectOptions) (*Bisection,
 	return s.run()
 }
 
-// BisectReports is [Bisect] of a replay and reports of the same match. It also
-// finds reports that differ where the replay has no checksum: with the game, from
-// the simulation, and without it, from another player's report. A damaged replay
-// is compared up to the damage; if nothing differs, the error has the damage.
+// BisectReports is [Bisect] of a replay and reports of the same match. Where the replay has no checksum, it compares
+// the reports with the simulation, or without the game, with another player's reports. It compares a damaged replay up
+// to the damage; if nothing differs, the error contains the damage.
 func BisectReports(r *replay.Reader, reports []Report, g *lockstep.Game, o BisectOptions) (*Bisection, error) {
 	x, err := newOutline(r)
 	if err != nil {
@@ -62,7 +60,7 @@ func BisectReports(r *replay.Reader, reports []Report, g *lockstep.Game, o Bisec
 	}
 	s := &bisector{game: g, otherGame: g, options: o, a: recording{reader: r, evidence: x.evidence}, b: recording{evidence: reported(reports)}}
 	if g == nil {
-		s.a.evidence.settle(x.mismatches, s.b.evidence)
+		s.a.evidence.addMismatches(x.mismatches, s.b.evidence)
 	}
 	var c Comparison
 	c.checks(s.a.evidence, s.b.evidence)
@@ -80,22 +78,21 @@ type recording struct {
 	evidence evidence
 }
 
-// A bisector finds the first tick that differs, after tick good and up to tick
-// bad.
+// A bisector finds the first tick that differs, after tick good and up to tick bad.
 type bisector struct {
 	game      *lockstep.Game // may be nil
-	otherGame *lockstep.Game // that makes B's states
+	otherGame *lockstep.Game // that computes B's states
 	options   BisectOptions
 	a, b      recording
 	frame     *FrameDifference
 	good, bad lockstep.Tick
-	known     bool // they are equal at good; else they may differ from the beginning
+	known     bool // the states are equal at good; if false, they may differ from the beginning
 	schema    *state.Schema
 	found     Bisection
 }
 
-// bracketFrame sets good and bad around the first frame that differs, where no
-// checksum does: up to the next check, or to the end.
+// bracketFrame sets good and bad around the first frame that differs, where no checksum differs. Bad is the next check,
+// or the end.
 func (s *bisector) bracketFrame(c *Comparison) {
 	s.bad = min(c.A.Ticks, c.B.Ticks)
 	for _, i := range s.a.evidence {
@@ -111,9 +108,8 @@ func (s *bisector) bracketFrame(c *Comparison) {
 	}
 }
 
-// probe sets good and bad around the first report that differs from the
-// simulation, by halves, where the replay has no checksum to compare with. The
-// last tick of the replay is ticks.
+// probe finds the first report that differs from the simulation by binary search, and sets good and bad around it. It
+// is for reports that no checksum of the replay contradicts. The last tick of the replay is ticks.
 func (s *bisector) probe(c *Comparison, ticks lockstep.Tick) error {
 	reports := s.b.evidence[:s.b.evidence.after(ticks)]
 	for len(reports) > 0 && s.a.evidence.find(reports[0].tick) != nil {
@@ -201,8 +197,8 @@ func (s *bisector) keyframes() error {
 	return nil
 }
 
-// hashAt simulates up to a tick without comparing the checksums in the file. It
-// returns the checksum of the state there, and how many ticks it simulated.
+// hashAt simulates up to a tick without comparing the checksums in the file. It returns the checksum of the state
+// there, and the number of simulated ticks.
 func hashAt(r *replay.Reader, g *lockstep.Game, t lockstep.Tick, o *replay.SimulateOptions) (hash uint64, simulated int, err error) {
 	c, err := replay.NewCursor(r, g, t)
 	if err != nil {
@@ -228,7 +224,7 @@ func hashAt(r *replay.Reader, g *lockstep.Game, t lockstep.Tick, o *replay.Simul
 	return c.Simulation().Hash(), int(t - from), nil
 }
 
-// state returns the state of an item, which has one.
+// state returns the state of an item that has one.
 func (s *recording) state(i *item) ([]byte, error) {
 	if i.report != nil {
 		return i.report.State, nil

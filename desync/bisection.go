@@ -6,12 +6,10 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// A Bisection says where two replays of one match begin to differ, or a replay
-// and reports of its match.
+// A Bisection says where two replays of one match begin to differ, or a replay and reports of its match.
 type Bisection struct {
-	// Tick is the first tick whose states are known to differ. Agreed is the last
-	// tick before it whose states are known to be equal; if Known is false, there is
-	// none. Exact means that the states differ at Tick and at no tick before.
+	// Tick is the first tick whose states are known to differ. Agreed is the last tick before it whose states are known
+	// to be equal; if Known is false, there is none. Exact means that the states differ at Tick and at no tick before.
 	Tick   lockstep.Tick `json:"tick"`
 	Agreed lockstep.Tick `json:"agreed"`
 	Known  bool          `json:"known"`
@@ -23,44 +21,37 @@ type Bisection struct {
 	// Frame is the first tick whose commands differ, or nil.
 	Frame *FrameDifference `json:"-"`
 
-	// EditedA and EditedB mean, where the Cause is OriginCommands, that a side's own
-	// commands do not give its next checksum: somebody changed the commands and
-	// left the checksums.
+	// EditedA and EditedB mean, where the Cause is OriginCommands, that a side's own commands do not give its next
+	// checksum: somebody edited the commands but not the checksums.
 	EditedA bool `json:"edited_a"`
 	EditedB bool `json:"edited_b"`
 
-	// Section is the first section of the state that differs at Tick, if that is
-	// known.
+	// Section is the first section of the state that differs at Tick, if that is known.
 	Section string `json:"section,omitempty"`
 
-	// Fields has the differences between the states of tick FieldsTick: that is
-	// Tick, or if the other side's state of Tick is not known, its next keyframe.
-	// Total is 0 without a keyframe.
+	// Fields has the differences between the states of tick FieldsTick, which is Tick. If the other side's state of
+	// Tick is not known, FieldsTick is the tick of its next keyframe. Total is 0 without a keyframe.
 	Fields     state.Places  `json:"fields"`
 	FieldsTick lockstep.Tick `json:"fields_tick"`
 
-	// Reconstructed means that the other side's state of Tick is not known, and a
-	// hash search found Fields: one field of the simulated state, changed in one bit
-	// or by its difference at the next keyframe, so that the state has exactly the
-	// other side's checksum.
+	// Reconstructed means that the other side's state of Tick is not known, and a hash search found Fields: one field
+	// of the simulated state, changed in one bit or by its difference at the next keyframe, so that the state has
+	// exactly the other side's checksum.
 	Reconstructed bool `json:"reconstructed"`
 
-	// Simulated is how many ticks were simulated.
+	// Simulated is the number of simulated ticks.
 	Simulated int `json:"simulated"`
 }
 
-// An Origin is where two copies of a match begin to differ: in their commands, in
-// a game, or in one of the copies.
+// An Origin is where two copies of a match begin to differ: in their commands, in a game, or in one of the copies.
 type Origin string
 
-// The origins. A and B are the two copies; the simulation is that of A's frames
-// with the game at hand.
+// The origins. A and B are the two copies; the simulation is that of A's frames with the game at hand.
 const (
 	// OriginCommands: the frames differ.
 	OriginCommands Origin = "commands"
 
-	// OriginGames: the frames are the same, and the given games for A and for B
-	// compute different states from them.
+	// OriginGames: the frames are the same, and the given games for A and for B compute different states from them.
 	OriginGames Origin = "games"
 
 	// OriginA and OriginB: only this side differs from the simulation.
@@ -73,26 +64,24 @@ const (
 	// OriginStart: the first keyframes differ.
 	OriginStart Origin = "beginning"
 
-	// OriginUnknown: the match was not simulated, since the game is not at hand, or
-	// since another game made both sides.
+	// OriginUnknown: the match was not simulated, because the game is not available or another game computed both
+	// sides.
 	OriginUnknown Origin = "unknown"
 )
 
-// BisectOptions say how to bisect.
+// BisectOptions are the options of [Bisect] and [BisectReports].
 type BisectOptions struct {
 	replay.SimulateOptions
 
-	// Other is the game that made B's states; nil means the same as A's. It compares
-	// two versions of a game.
+	// Other is the game that computed B's states; nil means the same as A's. Use it to compare two versions of a game.
 	Other *lockstep.Game
 
-	// MaxSearch is how many bytes may be hashed to find a single inverted bit, where
-	// the other side has only a checksum; 0 means [DefaultMaxSearch], and a negative
-	// number disables the search. Each bit of a section takes half of its size.
+	// MaxSearch is the maximum number of bytes hashed to find a single inverted bit, where the other side has only a
+	// checksum; 0 means [DefaultMaxSearch], and a negative number disables the search. For each bit of a section, the
+	// search hashes half of the section.
 	MaxSearch int64
 
-	// One goroutine at a time calls SearchProgress with how many bytes were hashed,
-	// of all; nil disables it.
+	// SearchProgress is called by one goroutine at a time, with the bytes hashed so far and in all; nil disables it.
 	SearchProgress func(done, all int64)
 }
 

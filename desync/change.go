@@ -9,24 +9,22 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// A Change is the last one of a field, up to the first divergent tick, as the
-// match should have gone.
+// A Change is the last change of a field on the right side, up to the first divergent tick.
 type Change struct {
 	Field   string        `json:"field"` // such as "Units[ID=17].Health"
 	Tick    lockstep.Tick `json:"tick"`  // 0 if it did not change since Since
-	Since   lockstep.Tick `json:"since"` // how far back was looked
+	Since   lockstep.Tick `json:"since"` // the earliest tick that was searched
 	Before  string        `json:"before"`
 	After   string        `json:"after"`
-	Command *Command      `json:"command,omitempty"` // the last one without which After would be another value
-	Found   bool          `json:"found"`             // Command was looked for as far as the states go
+	Command *Command      `json:"command,omitempty"` // the last command without which After would be another value
+	Found   bool          `json:"found"`             // the search for Command was completed, as far as states are kept
 
-	// Stale is the last tick at which the field was right with the value that the
-	// wrong side has at the end; 0 if there is none, or if the cause is known. It
-	// may be that the wrong side missed the change after it.
+	// Stale is the last tick at which the right side had the value that the wrong side has at the end; 0 if there is
+	// none, or if the cause is known. Perhaps the wrong side missed the change after it.
 	Stale lockstep.Tick `json:"stale,omitempty"`
 }
 
-// String returns the change as a line for people.
+// String returns the change as one line of text.
 func (c Change) String() string {
 	s := fmt.Sprintf("%s is %s, not changed since tick %d", c.Field, c.After, c.Since)
 	if c.Tick > 0 {
@@ -44,8 +42,7 @@ func (c Change) String() string {
 	return s
 }
 
-// A historian finds out who wrote a field, by a second pass over the same
-// frames.
+// A historian finds the command that wrote a field, in a second pass over the same frames.
 type historian struct {
 	*tester
 	log      *matchLog
@@ -69,8 +66,7 @@ func (h *historian) change(w *watcher, until lockstep.Tick) (Change, error) {
 	return c, h.before(&c, w)
 }
 
-// stale returns the last tick before another at which the field had the value
-// that it has in the wrong state, or 0.
+// stale returns the last tick before tick before at which the field had its value in the wrong state, or 0.
 func (h *historian) stale(w *watcher, before lockstep.Tick, wrong []byte) lockstep.Tick {
 	if _, ok := w.value(wrong); !ok {
 		return 0
@@ -83,15 +79,15 @@ func (h *historian) stale(w *watcher, before lockstep.Tick, wrong []byte) lockst
 	return 0
 }
 
-// same reports whether the field is the same in two states.
+// same reports whether the field has the same value in two states.
 func (w *watcher) same(a, b []byte) bool {
 	v, ok := w.value(a)
 	o, ok2 := w.value(b)
 	return ok == ok2 && (!ok || bytes.Equal(v.Bytes, o.Bytes))
 }
 
-// blame looks for the last command without which the field would have another
-// value at the tick of its change: in that tick first, and then back.
+// blame looks for the last command without which the field would have another value at the tick of its change: first in
+// that tick, then in earlier ones.
 func (h *historian) blame(c *Change, w *watcher) error {
 	x := h.again
 	after := x.state(c.Tick)
@@ -127,8 +123,7 @@ func (h *historian) blame(c *Change, w *watcher) error {
 	return nil
 }
 
-// before looks for the change in the stretches before the states that are kept,
-// from keyframe to keyframe, the latest first.
+// before looks for the change before the first kept state, backwards from keyframe to keyframe.
 func (h *historian) before(c *Change, w *watcher) error {
 	r, err := h.log.reader()
 	if err != nil {
@@ -155,8 +150,8 @@ func (h *historian) before(c *Change, w *watcher) error {
 	return nil
 }
 
-// stretch looks for the change between two ticks, as far back as the states can
-// be kept, which Since is then. The command is looked for among those since then.
+// stretch looks for the change between two ticks. It goes back as far as the kept states do, sets Since to that tick,
+// and looks for the command after it.
 func (h *historian) stretch(c *Change, w *watcher, from, to lockstep.Tick) (bool, error) {
 	o := Options{MaxTicks: int(to - from), MaxMemory: h.again.most}
 	x, err := simulateAgain(h.log, h.again.game, from, to, &o)

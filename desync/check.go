@@ -10,7 +10,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A check has all that is known of one checked tick.
+// A check is everything known about one checked tick.
 type check struct {
 	tick       lockstep.Tick
 	tie        bool   // there is no agreed checksum
@@ -18,11 +18,10 @@ type check struct {
 	own        uint64 // the simulation's
 	mismatches []mismatch
 	seats      int
-	admitted   bool // the referee said that it was wrong
+	admitted   bool // the referee admitted that it was wrong
 }
 
-// sides returns the players whose mismatching checksum is the simulation's, and
-// those whose is not.
+// sides returns the players whose mismatching checksum is the simulation's, and those whose is not.
 func (c *check) sides() (right, wrong []lockstep.Player) {
 	for _, m := range c.mismatches {
 		if m.hash == c.own {
@@ -34,9 +33,8 @@ func (c *check) sides() (right, wrong []lockstep.Player) {
 	return right, wrong
 }
 
-// party returns the wrong party, and is empty if only players were wrong. A build
-// cannot convict a referee with a minority: those may be the players of that
-// build.
+// party returns the wrong party, or "" if only players were wrong. A minority that agrees with this build does not show
+// that the referee was wrong: these players may have the same build.
 func (c *check) party() Party {
 	right, _ := c.sides()
 	switch n := len(right); {
@@ -52,15 +50,15 @@ func (c *check) party() Party {
 	return WrongBuild
 }
 
-// A checkLog has what a log says of checksums.
+// A checkLog has the checksums of a log.
 type checkLog struct {
 	seats      int
-	agreed     evidence      // in the order of ticks, once sorted
-	mismatches []mismatch    // in the order of ticks, once sorted
-	admitted   lockstep.Tick // the last check before the referee said that it was wrong
+	agreed     evidence      // by tick, after sort
+	mismatches []mismatch    // by tick, after sort
+	admitted   lockstep.Tick // the last check before the referee admitted that it was wrong
 }
 
-// record takes a record. It returns [io.EOF] once it has maxEvidence.
+// record notes a record's checksums. It returns [io.EOF] after maxEvidence checksums.
 func (l *checkLog) record(rec *record.Record) error {
 	if max(len(l.agreed), len(l.mismatches)) >= maxEvidence {
 		return io.EOF
@@ -80,14 +78,14 @@ func (l *checkLog) record(rec *record.Record) error {
 	return nil
 }
 
-// sort brings the checksums into the order of ticks.
+// sort sorts the checksums by tick.
 func (l *checkLog) sort() {
 	slices.SortStableFunc(l.agreed, func(a, b item) int { return cmp.Compare(a.tick, b.tick) })
 	slices.SortStableFunc(l.mismatches, func(a, b mismatch) int { return cmp.Compare(a.tick, b.tick) })
 }
 
-// at returns the check of a tick, or nil if the log says nothing of the tick. The
-// simulation's own checksum need not be known where it is the agreed one.
+// at returns the check of a tick, or nil if the log has no checksum of it. The simulation's checksum is own, or if that
+// is not known, the agreed one.
 func (l *checkLog) at(t lockstep.Tick, own uint64, known bool) *check {
 	compare := func(m mismatch, t lockstep.Tick) int { return cmp.Compare(m.tick, t) }
 	from, _ := slices.BinarySearchFunc(l.mismatches, t, compare)

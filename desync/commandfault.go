@@ -8,16 +8,15 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// A commandFault is something that can go wrong with one command.
+// A commandFault is a possible fault of one command.
 type commandFault struct {
 	kind CauseKind
 	text string
-	// vary returns the frames that are other ones if it happens to command i of f;
-	// nil if it cannot.
+	// vary returns the frames that change if the fault happens to command i of f, or nil if it cannot happen.
 	vary func(s *search, f *lockstep.Frame, i int) map[lockstep.Tick]*lockstep.Frame
 }
 
-// commandFaults are those that are tried, the simplest first.
+// commandFaults are the faults that trials try, the simplest first.
 var commandFaults = []commandFault{
 	{LostCommand, "a command did not run", func(_ *search, f *lockstep.Frame, i int) map[lockstep.Tick]*lockstep.Frame {
 		return map[lockstep.Tick]*lockstep.Frame{f.Tick: without(f, i)}
@@ -47,17 +46,16 @@ func moved(by int) func(s *search, f *lockstep.Frame, i int) map[lockstep.Tick]*
 	}
 }
 
-// A hit is a fault with a command that leads to the wrong state.
+// A hit is a fault of one command that leads to the wrong state.
 type hit struct {
-	fault   int // in commandFaults
+	fault   int // index in commandFaults
 	first   lockstep.Tick
 	command *lockstep.Command
 	varied  variation
 }
 
-// commands tries all faults with single commands, from the last tick back, as
-// later ones take fewer ticks to try. Of several that lead to the wrong state,
-// the simplest and earliest is the cause, and the others are told.
+// commands tries all faults of single commands, backwards from the last tick, because later faults take fewer ticks to
+// try. If several lead to the wrong state, the simplest and earliest is the cause, and the cause lists the others.
 func (s *search) commands() error {
 	var hits []hit
 	err := s.commandHits(&hits)

@@ -11,16 +11,14 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// A Comparison has the differences between the records of two replays of one
-// match. It needs no simulation.
+// A Comparison has the differences between the records of two replays of one match. It needs no simulation.
 type Comparison struct {
 	Header   []record.HeaderDifference `json:"header"`
 	Frame    *FrameDifference          `json:"frame"`    // the first tick whose commands differ, or nil
 	Checksum *ChecksumDifference       `json:"checksum"` // the first checksum that differs, or nil
 	Keyframe *ChecksumDifference       `json:"keyframe"` // the first keyframe that differs, or nil
 
-	// Compared counts the ticks of which both have a checksum or a keyframe, and
-	// Differed those of them that differ.
+	// Compared is the number of ticks for which both have a checksum or a keyframe; at Differed of them, these differ.
 	Compared int `json:"compared"`
 	Differed int `json:"differed"`
 
@@ -28,14 +26,14 @@ type Comparison struct {
 	B CompareSide `json:"b"`
 }
 
-// A CompareSide is how far one of two replays goes.
+// A CompareSide says how far one of two replays goes, and how it ends.
 type CompareSide struct {
 	Ticks  lockstep.Tick `json:"ticks"`
 	Ended  bool          `json:"ended"`
 	Reason string        `json:"reason"` // why the match ended
 }
 
-// A FrameDifference has the commands of a tick in two replays, which differ.
+// A FrameDifference is a tick whose commands differ between two replays.
 type FrameDifference struct {
 	Tick lockstep.Tick
 	A, B []lockstep.Command
@@ -45,13 +43,12 @@ type FrameDifference struct {
 type ChecksumDifference struct {
 	Tick   lockstep.Tick
 	A, B   uint64
-	Agreed lockstep.Tick // the last tick before it of which both have the same
+	Agreed lockstep.Tick // the last tick before it with equal checksums
 	Known  bool          // there is such a tick
 }
 
-// Same reports whether the two are the same match, up to the end of the shorter
-// one: the same commands, and no checksum that differs. The platforms in the
-// headers may differ.
+// Same reports whether the two are the same match, up to the end of the shorter one: the same commands, and no checksum
+// that differs. The platforms in the headers may differ.
 func (c *Comparison) Same() bool {
 	for _, d := range c.Header {
 		if d.Field != "platform" {
@@ -61,8 +58,8 @@ func (c *Comparison) Same() bool {
 	return c.Frame == nil && c.Checksum == nil && c.Keyframe == nil
 }
 
-// Compare compares two replays record by record. If one of them is damaged, both
-// are compared up to the damage, and the error says which.
+// Compare compares two replays record by record. If one of them is damaged, both are compared up to the damage, and the
+// error says which.
 func Compare(a, b *replay.Reader) (*Comparison, error) {
 	c, _, _, err := compare(a, b)
 	return c, err
@@ -94,15 +91,15 @@ func compare(a, b *replay.Reader) (*Comparison, evidence, evidence, error) {
 	return c, x.evidence, y.evidence, err
 }
 
-// frames reads both replays to their ends, and notes the first tick whose
-// commands differ, up to where the shorter one ends.
+// frames reads both replays to their ends, and notes the first tick whose commands differ, up to where the shorter one
+// ends.
 func (c *Comparison) frames(x, y *outline) {
 	for c.Frame == nil {
 		x.next()
 		y.next()
 		t, end := min(x.frame.Tick, y.frame.Tick), min(x.side.Ticks, y.side.Ticks)
 		if x.done && y.done || t > end {
-			break // none is left, or the other one has ended before
+			break // no commands are left, or the other replay ends before them
 		}
 		if x.frame.Tick != y.frame.Tick || !equalCommands(x.frame.Commands, y.frame.Commands) {
 			c.Frame = &FrameDifference{Tick: t, A: x.commandsOf(t), B: y.commandsOf(t)}
@@ -150,12 +147,12 @@ func (c *Comparison) checks(x, y evidence) {
 type outline struct {
 	reader     *replay.Reader
 	header     *lockstep.Header
-	frame      lockstep.Frame // the present one; after the last one, of tick MaxUint32 without commands
+	frame      lockstep.Frame // the current one; after the last, an empty one of tick MaxUint32
 	evidence   evidence
-	mismatches []mismatch // no more than maxEvidence
+	mismatches []mismatch // at most maxEvidence
 	side       CompareSide
 	done       bool
-	err        error // why the replay cannot be read on
+	err        error // why the replay cannot be read further
 }
 
 func newOutline(r *replay.Reader) (*outline, error) {
@@ -202,7 +199,7 @@ func (o *outline) next() {
 	}
 }
 
-// commandsOf returns the commands of a tick that is not after the present one.
+// commandsOf returns the commands of a tick that is not after the current one.
 func (o *outline) commandsOf(t lockstep.Tick) []lockstep.Command {
 	commands := []lockstep.Command{}
 	if o.frame.Tick != t {

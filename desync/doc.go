@@ -1,11 +1,10 @@
-// Package desync judges desyncs: two machines that computed one match differently. It has four ways to ask:
+// Package desync explains desyncs: two machines computed different states of one match. It has four entry points:
 //
 //   - [Compare] compares the records of two replays, without a simulation.
-//   - [Bisect] finds the first tick at which two replays differ, or a replay and
-//     checksums that somebody reported, and the fields.
-//   - [Attribute] judges the checks of a replay that was verified.
-//   - [Explain] explains the bundle of a desync: since which tick, in which fields,
-//     by which command.
+//   - [Bisect] finds the first tick at which two replays differ, and the fields; [BisectReports] does so for a replay
+//     and reported checksums.
+//   - [Attribute] finds the party that was wrong, from the checks of a verified replay.
+//   - [Explain] explains the bundle of a desync: the first divergent tick, the fields, and the command.
 //
 // An explanation takes the bundle that a server wrote:
 //
@@ -14,24 +13,19 @@
 //	e.WriteText(os.Stdout)
 //	e.WriteHTML(page)
 //
-// What is known comes from three places, and an [Explanation] says which:
+// An [Explanation] draws on three sources, and says which:
 //
-//   - the bundle: checksums by participant, both sides' states of some ticks, and
-//     the replay up to there. Its header describes states and commands, so
-//     fields and commands are named without the game's code.
-//   - the match, simulated again from the last keyframe before the two sides
-//     agreed: it tells which side is right, and what the state of every tick in
-//     between must be.
-//   - trials: the same ticks again with one thing changed (a command left out,
-//     doubled, moved or exchanged, a generator drawn from once more, a field with another
-//     value). If one ends in exactly the state that the wrong side has, bit by
-//     bit, that is what went wrong, or cannot be told from it.
+//   - The bundle has the checksums by participant, both sides' states of some ticks, and the replay up to the desync.
+//     The replay's header describes states and commands, so fields and commands have names without the game's code.
+//   - The re-simulation begins at the last keyframe before the last check at which both sides agreed. It shows which
+//     side is right, and gives the right state of every tick in between.
+//   - Trials simulate the same ticks with one fault: a command left out, doubled, moved or exchanged, an extra draw from
+//     a generator, or a field with another value. If a trial ends in exactly the wrong side's state, bit by bit, its
+//     fault is the cause, or cannot be told from the cause.
 //
-// Nothing of this costs anything while a match is played: the second pass over
-// the same frames finds who wrote a field by leaving out commands and looking
-// what changes.
+// An explanation costs a running match nothing. It finds the command that wrote a field in a second pass over the same
+// frames: it leaves out commands, and compares the results.
 //
-// It is a package of its own, above replay, because it reads the position of a
-// generator of package fixed, which the engine does not know, searches states by
-// their hashes, and draws pages. A server and a browser need none of that.
+// The package is separate from package replay because it knows the generators of package fixed, which the engine does
+// not, searches states by their hashes, and draws pages. A server and a browser need none of that.
 package desync

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// A Report is a checksum that somebody computed of the state after a tick.
+// A Report is somebody's checksum of the state after a tick.
 type Report struct {
 	Tick     lockstep.Tick
 	Hash     uint64
@@ -23,11 +23,11 @@ type Report struct {
 type item struct {
 	tick     lockstep.Tick
 	hash     uint64
-	keyframe bool // of a keyframe, so that the replay has the state
+	keyframe bool // it is of a keyframe: the replay has the state
 	report   *Report
 }
 
-// evidence is a list of checksums. After order it has one of each tick, ascending.
+// evidence is a list of checksums. After order, it has one item for each tick, ascending.
 type evidence []item
 
 // add adds the checksum of a record, if it has one.
@@ -48,8 +48,8 @@ func (e *evidence) add(rec *record.Record) error {
 	return nil
 }
 
-// order sorts the evidence, and keeps one item of each tick: a keyframe if there
-// is one, unless its checksum is not the agreed one, as in imported matches.
+// order sorts the evidence, and keeps one item of each tick: a keyframe if there is one, unless its checksum is not the
+// agreed one, as in imported matches.
 func (e *evidence) order() {
 	slices.SortStableFunc(*e, func(a, b item) int {
 		return cmp.Or(cmp.Compare(a.tick, b.tick), cmp.Compare(rank(a), rank(b)))
@@ -67,9 +67,8 @@ func (e *evidence) order() {
 	*e = kept
 }
 
-// settle adds an item for each tick without an agreed checksum on which a player's
-// checksum differs from the report: that player's.
-func (e *evidence) settle(mismatches []mismatch, reports evidence) {
+// addMismatches adds the players' checksums that differ from the report, for the ticks without an agreed checksum.
+func (e *evidence) addMismatches(mismatches []mismatch, reports evidence) {
 	agreed := *e
 	for _, d := range mismatches {
 		if i := reports.find(d.tick); i != nil && i.hash != d.hash && agreed.find(d.tick) == nil {
@@ -109,9 +108,8 @@ func reported(reports []Report) evidence {
 	return e
 }
 
-// PlayerReports returns one player's checksums: the mismatching ones, and the
-// agreed one of every other check. It takes a silent player to have agreed. With
-// an error, it returns the checksums before the damage.
+// PlayerReports returns one player's checksums: the mismatching ones, and the agreed one of every other check. It
+// assumes that a player who reported nothing agreed. With an error, it returns the checksums before the damage.
 func PlayerReports(r *replay.Reader, p lockstep.Player) ([]Report, error) {
 	own, err := r.Reopen()
 	if err != nil {
@@ -139,8 +137,8 @@ func PlayerReports(r *replay.Reader, p lockstep.Player) ([]Report, error) {
 	return all, err
 }
 
-// lateReports is how many further checks are searched for the check of a
-// mismatching checksum. A coordinator takes none after 32.
+// lateReports is the number of latest checks that are searched for the check of a mismatching checksum. A coordinator
+// accepts no mismatch after 32 checks.
 const lateReports = 64
 
 // A mismatch is the checksum of one player that was not the agreed one.

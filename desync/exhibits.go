@@ -11,7 +11,7 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// A side is what one side had after a tick. Without bytes it is unknown.
+// A side is one side's state after a tick. Without bytes, it is unknown.
 type side struct {
 	bytes []byte
 	hash  uint64
@@ -52,8 +52,7 @@ func checkManifest(m *replay.Manifest) error {
 	return nil
 }
 
-// loadExhibits reads the states in the bundle. A state that is none by the
-// schema is left out with a note.
+// loadExhibits reads the states in the bundle. It leaves out a state that does not match the schema, with a note.
 func loadExhibits(b *replay.Bundle, s *state.Schema, most int, note func(string, ...any)) ([]exhibit, error) {
 	var all []exhibit
 	left := most
@@ -70,7 +69,7 @@ func loadExhibits(b *replay.Bundle, s *state.Schema, most int, note func(string,
 		}
 		var sum checksum.Sum
 		if err := checksum.OfBytes(&sum, s, p); err != nil {
-			note("what the %s sent as its state of tick %d is none: %v", whose, t, err)
+			note("the %s's state of tick %d is invalid: %v", whose, t, err)
 			return side{}, nil
 		}
 		return side{p, sum.Hash}, nil

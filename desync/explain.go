@@ -11,9 +11,8 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// Explain explains the desync of a bundle, as far as it can. The error is that
-// of a bundle that cannot be read: it wraps [replay.ErrBundle], or is the
-// [*replay.DamageError] of a replay that does not begin as one.
+// Explain explains the desync of a bundle, as far as it can. It returns an error if the bundle cannot be read: one that
+// wraps [replay.ErrBundle], or a [*replay.DamageError] if the beginning of its replay is damaged.
 func Explain(b *replay.Bundle, o Options) (*Explanation, error) {
 	w := &work{options: o.withDefaults(), bundle: b, manifest: &b.Manifest}
 	if err := w.read(); err != nil {
@@ -29,19 +28,19 @@ func Explain(b *replay.Bundle, o Options) (*Explanation, error) {
 	return &w.e, nil
 }
 
-// A work is an explanation that is being made.
+// A work builds an explanation.
 type work struct {
 	options  Options
 	bundle   *replay.Bundle
 	manifest *replay.Manifest
 	log      *matchLog
 	exhibits []exhibit
-	words    *lockstep.Describer // in the game's words, if it is there
+	words    *lockstep.Describer // with the game's names, if the game is available
 	plain    *lockstep.Describer
 	again    *rerun // or nil
 	tester   *tester
-	good     lockstep.Tick // the last one at which the sides were equal
-	bad      lockstep.Tick // the first one at which they are known to differ
+	good     lockstep.Tick // the last tick at which the sides were equal
+	bad      lockstep.Tick // the first tick at which they are known to differ
 	right    []byte        // the states of tick bad; nil if not known
 	wrong    []byte
 	e        Explanation
@@ -90,7 +89,7 @@ func (w *work) read() error {
 	return err
 }
 
-// simulate makes the states again, if the game is there.
+// simulate computes the states again, if the game is available.
 func (w *work) simulate() {
 	if w.options.Game == nil {
 		w.note("the game's code is not here: nothing was simulated again, so the first divergent tick and the command are not looked for")
@@ -140,7 +139,7 @@ func (w *work) judge() {
 	}
 }
 
-// sides returns the right and the wrong state of an exhibit, as the verdict is.
+// sides returns the right and the wrong state of an exhibit, according to the verdict.
 func (w *work) sides(x *exhibit) (right, wrong side) {
 	again := w.again.side(x.tick)
 	switch {
@@ -194,7 +193,7 @@ func (w *work) compare() {
 	}
 }
 
-// honest notes where what a player sent is not what it reported.
+// honest adds a note if a player sent a state whose checksum is not the one that it reported.
 func (w *work) honest(x *exhibit) {
 	if x.tick != w.manifest.Tick || !x.player.known() {
 		return
@@ -215,7 +214,7 @@ func (w *work) fields(right, wrong []byte) {
 		w.e.Fields, w.e.Places, err = a.differences(w.options.Fields)
 	}
 	if err != nil {
-		panic(err) // both were checked when they were loaded, or are our own
+		panic(err) // cannot happen: both were validated when they were loaded, or are our own
 	}
 }
 
@@ -226,7 +225,7 @@ func (w *work) search() {
 	}
 	s := &search{tester: w.tester, good: max(w.good, w.again.first), bad: w.bad, wrong: w.wrong, describe: w.command}
 	if s.good >= s.bad {
-		w.note("no trials: the states before tick %d are too many to be kept", s.good)
+		w.note("no trials: the states before tick %d do not fit into memory", s.good)
 		return
 	}
 	if s.good > w.good {
@@ -246,7 +245,7 @@ func (w *work) search() {
 	w.drawn(s)
 }
 
-// look tries all kinds of faults, the simplest first. None may spend all.
+// look tries all kinds of faults, the simplest first. No kind may spend the whole budget.
 func (s *search) look(schema *state.Schema, streams []Stream, fields []state.Difference) error {
 	err := s.share(s.left/2, s.commands)
 	if s.found == nil {
@@ -261,7 +260,7 @@ func (s *search) look(schema *state.Schema, streams []Stream, fields []state.Dif
 	return err
 }
 
-// take makes what was found the explanation's.
+// take copies the result of a search into the explanation.
 func (w *work) take(s *search) {
 	c := s.found
 	c.ends, w.e.Cause = s.bad, c
@@ -281,7 +280,7 @@ func (w *work) drawn(s *search) {
 	if s.found != nil {
 		fault = &s.found.fault
 	}
-	s.left = 3 * int(s.bad-s.good) // whatever was spent before
+	s.left = 3 * int(s.bad-s.good) // a new budget, after the search
 	all, err := s.drawsOf(s.good, s.bad, fault)
 	if err != nil {
 		w.note("the draws were not counted: %v", err)
@@ -290,43 +289,42 @@ func (w *work) drawn(s *search) {
 	w.e.Draws = all
 }
 
-// command returns a command in words.
+// command returns a command with its text.
 func (w *work) command(c *lockstep.Command) Command {
 	return Command{c.Tick, c.Player, c.Sequence, w.words.Describe(c)}
 }
 
-// An Explanation is what could be found out about a desync. What could not is
-// in Notes.
+// An Explanation is everything that was found out about a desync. Its Notes say what could not be found out.
 type Explanation struct {
 	Match    string            `json:"match"`
 	Game     string            `json:"game"`
 	Build    string            `json:"build"`
-	Recorder string            `json:"recorder"`      // platform of who wrote the replay
-	Machine  string            `json:"machine"`       // platform of who explains
-	TickRate uint16            `json:"tick_rate"`     // ticks a second
-	Tick     lockstep.Tick     `json:"tick"`          // the check that found it
-	Agreed   lockstep.Tick     `json:"agreed"`        // the last check at which all was well
-	Began    lockstep.Tick     `json:"began"`         // that of the state which the player was sent last; 0 if not known
-	Player   lockstep.Player   `json:"player"`        // who was reported; unset on a tie
+	Recorder string            `json:"recorder"`      // the platform that wrote the replay
+	Machine  string            `json:"machine"`       // the platform that explains it
+	TickRate uint16            `json:"tick_rate"`     // ticks per second
+	Tick     lockstep.Tick     `json:"tick"`          // the check that found the desync
+	Agreed   lockstep.Tick     `json:"agreed"`        // the last check at which the player agreed
+	Began    lockstep.Tick     `json:"began"`         // the tick of the last state sent to the player; 0 if not known
+	Player   lockstep.Player   `json:"player"`        // the player that differed; unset on a tie
 	Tie      bool              `json:"tie,omitempty"` // there was no referee and no majority
 	Section  string            `json:"section"`       // the first section that differed
 	Groups   []Group           `json:"groups"`
 	Who      []Participant     `json:"participants"`
-	Columns  []Column          `json:"columns"` // the time line that the participants' cells are of
+	Columns  []Column          `json:"columns"` // the time line of the participants' cells
 	Verdict  Verdict           `json:"verdict"`
 	First    Span              `json:"first_divergent_tick"`
-	Compared lockstep.Tick     `json:"compared_tick"` // whose states Fields and Places are of
-	Fields   state.Differences `json:"fields"`        // A is right, as far as that is known, and B is wrong
+	Compared lockstep.Tick     `json:"compared_tick"` // the tick of the states in Fields and Places
+	Fields   state.Differences `json:"fields"`        // A is the right side, as far as known, and B the wrong one
 	Places   state.Places      `json:"places"`        // the same, grouped
 	Cause    *Cause            `json:"cause"`         // nil if no trial ends in the wrong state
-	Trials   int               `json:"trials"`        // ticks that were simulated for them
-	Changes  []Change          `json:"changes"`       // the last ones of the first fields that differ
+	Trials   int               `json:"trials"`        // ticks simulated for trials
+	Changes  []Change          `json:"changes"`       // the last changes of the first fields that differ
 	Commands []Touch           `json:"commands"`      // of the first divergent ticks
 	Streams  []Stream          `json:"streams"`       // generators in the state
-	Draws    []Draws           `json:"draws"`         // without a state
+	Draws    []Draws           `json:"draws"`         // of generators that are not in the state
 	Traits   []Trait           `json:"traits"`
 	Costs    []Cost            `json:"costs,omitempty"`
 	Notes    []string          `json:"notes"` // what could not be found out, and why
 
-	good lockstep.Tick // at which the sides were equal last
+	good lockstep.Tick // the last tick at which the sides were equal
 }

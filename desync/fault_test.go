@@ -301,7 +301,7 @@ func TestChangeLongAgo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := strings.Join(e.Notes, "\n"); !strings.Contains(text, "was looked for back to tick") {
+	if text := strings.Join(e.Notes, "\n"); !strings.Contains(text, "was searched back to tick") {
 		t.Errorf("with a small budget: got notes %q", text)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// A hashSearch looks for the change of a state that gives a wanted checksum.
+// A hashSearch looks for a change of a state that gives a wanted checksum.
 type hashSearch struct {
 	state []byte
 	parts [][]byte // of the state, by section
@@ -21,8 +21,7 @@ type hashSearch struct {
 // maxHashSearch is the size of the largest state to search, in bytes.
 const maxHashSearch = 16 << 20
 
-// newHashSearch returns a search in a copy of a state, or nil if the state is too
-// large or not canonical.
+// newHashSearch returns a search in a copy of a state, or nil if the state is too large or not canonical.
 func newHashSearch(s *state.Schema, b []byte, hash uint64) *hashSearch {
 	if len(b) > maxHashSearch {
 		return nil
@@ -39,7 +38,7 @@ func newHashSearch(s *state.Schema, b []byte, hash uint64) *hashSearch {
 	return r
 }
 
-// solved reports whether the checksum is right if a section has a sum.
+// solved reports whether the state has the wanted checksum if the sum of a section is sum.
 func (r *hashSearch) solved(sums []uint64, section int, sum uint64) bool {
 	before := sums[section]
 	sums[section] = sum
@@ -48,8 +47,7 @@ func (r *hashSearch) solved(sums []uint64, section int, sum uint64) bool {
 	return right
 }
 
-// section returns the section that an offset of the state is in, and where that
-// begins.
+// section returns the section that contains an offset of the state, and the offset at which the section begins.
 func (r *hashSearch) section(offset int) (section, begin int) {
 	for offset >= begin+r.sizes[section] {
 		begin += r.sizes[section]

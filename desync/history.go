@@ -6,18 +6,17 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// maxChanges is of how many fields the last change is looked for.
+// maxChanges is the number of fields whose last change is searched.
 const maxChanges = 3
 
-// historian returns one with a budget of its own.
+// historian returns a historian with its own budget.
 func (w *work) historian() *historian {
 	t := *w.tester
 	t.left = w.options.Budget
 	return &historian{tester: &t, log: w.log, describe: w.command}
 }
 
-// history finds out what changed the first fields last: the first one of each
-// place.
+// history finds the last changes of the first fields that differ, one field of each place.
 func (w *work) history() {
 	if w.tester == nil || w.e.Verdict.Party == WrongBuild {
 		return
@@ -34,9 +33,9 @@ func (w *work) history() {
 		}
 		c, err := h.change(field, until)
 		if errors.Is(err, errBudget) {
-			w.note("who changed %s was looked for back to tick %d only", c.Field, c.Since)
+			w.note("the last change of %s was searched back to tick %d only", c.Field, c.Since)
 		} else if err != nil {
-			w.note("who changed %s could not be looked for: %v", c.Field, err)
+			w.note("the last change of %s could not be searched: %v", c.Field, err)
 			continue
 		}
 		if w.e.Cause == nil {
@@ -46,8 +45,7 @@ func (w *work) history() {
 	}
 }
 
-// touches finds the commands of the first divergent ticks that have to do with
-// what differs.
+// touches finds the commands of the first divergent ticks that change or name an element that differs.
 func (w *work) touches() {
 	if len(w.e.Fields.List) == 0 {
 		return
@@ -70,7 +68,7 @@ func (w *work) touches() {
 	}
 }
 
-// touchesByName finds the commands that name what differs, from the log alone.
+// touchesByName finds the commands that name an element that differs, from the log alone.
 func (w *work) touchesByName() {
 	entities := entitiesOf(w.log.schema, w.right, w.e.Fields.List)
 	visit := func(r *record.Record) error {

@@ -147,7 +147,7 @@ func TestPartsThatAreWrong(t *testing.T) {
 		note    string
 		fields  int
 	}{
-		{"player's state is none", packed(t, with(files, "states/160-player.state", []byte("nonsense")), nil), find, "what the player sent as its state of tick 160 is none", 0},
+		{"player's state is none", packed(t, with(files, "states/160-player.state", []byte("nonsense")), nil), find, "the player's state of tick 160 is invalid", 0},
 		{"player's state is another", packed(t, with(files, "states/160-player.state", files["states/140-player.state"]), nil), find, "that player 2 sent has checksum", -1},
 		{"a state that differs where the checksums agreed", packed(t, with(files, "states/140-player.state", files["states/160-player.state"]), nil), find, "the states of tick 140 differ already", 1},
 		{"no states", packed(t, files, func(m *replay.Manifest) { m.Exhibits = nil }), find, "there is no state of the wrong side", 0},

@@ -6,12 +6,12 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// TopicReports is the topic of a note in an imported match: from the next check
-// on, the player reports checksums ("yes"), or does not ("no").
+// TopicReports is the topic of a note in an imported match: from the next check on, the player reports checksums
+// ("yes"), or does not ("no").
 const TopicReports = "reports"
 
-// An Imported has what players reported of a match of another engine. It cannot be
-// simulated here, so the reports are compared with each other only.
+// An Imported compares the players' reports of a match of another engine. Such a match cannot be simulated here, so the
+// reports are compared only with each other.
 type Imported struct {
 	Checks int           `json:"checks"`
 	Alone  int           `json:"alone"` // checks that at most one player reported: nothing was compared
@@ -33,21 +33,19 @@ type Differing struct {
 	First  lockstep.Tick   `json:"first"`
 	Last   lockstep.Tick   `json:"last"`
 
-	// Healed is the first check after Last at which the player agreed; 0 if there
-	// is none, so that the difference stayed.
+	// Healed is the first check after Last at which the player agreed; 0 if there is none: the difference persists.
 	Healed lockstep.Tick `json:"healed"`
 
-	// Gone is the first check after Last that the player did not report, if it
-	// reported none since.
+	// Gone is the first check after Last that the player did not report; 0 if it has reported since.
 	Gone lockstep.Tick `json:"gone"`
 }
 
-// CompareReports compares what the players of an imported match reported. With an
-// error, it has what was reported before the replay cannot be read further.
+// CompareReports compares what the players of an imported match reported. With an error, the result has the reports
+// before the damage.
 func CompareReports(r *replay.Reader) (*Imported, error) {
 	m := &Imported{Differ: []*Differing{}}
 	err := replay.Play(r, nil, m.record)
-	m.settle()
+	m.end()
 	return m, err
 }
 
@@ -76,9 +74,9 @@ func (m *Imported) record(rec *record.Record) error {
 	return nil
 }
 
-// begin goes on to the check of a tick.
+// begin ends the last check, and begins that of a tick.
 func (m *Imported) begin(t lockstep.Tick) {
-	m.settle()
+	m.end()
 	m.Checks++
 	m.last, m.silent = t, m.next
 	reported := 0
@@ -92,8 +90,8 @@ func (m *Imported) begin(t lockstep.Tick) {
 	}
 }
 
-// settle notes the players who agreed, or were silent, in the last check.
-func (m *Imported) settle() {
+// end notes the players who agreed at the last check, or did not report.
+func (m *Imported) end() {
 	for _, d := range m.Differ {
 		switch {
 		case d.Healed > 0 || d.Last == m.last:

@@ -14,17 +14,15 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// A bit is one of a state: of its byte at, in section.
+// A bit is one bit of a state: mask of the byte at, counted from the start of section.
 type bit struct {
 	section, at int
 	mask        byte
 }
 
-// invert returns a copy of a state in which one bit of one field is inverted,
-// so that its checksum is hash, or nil if there is no such bit. It hashes at most
-// maxBytes bytes: the smallest sections first, and no section that exceeds the
-// rest. One goroutine at a time calls progress with how many of all bytes were
-// hashed; progress may be nil.
+// invert returns a copy of a state in which one bit of one field is inverted, so that its checksum is hash, or nil if
+// there is no such bit. It hashes at most maxBytes bytes: the smallest sections first, and no section that would exceed
+// the limit. One goroutine at a time calls progress with the bytes hashed so far and in all; progress may be nil.
 func invert(s *state.Schema, b []byte, hash uint64, maxBytes int64, progress func(done, all int64)) []byte {
 	r := newHashSearch(s, b, hash)
 	if r == nil {
@@ -56,20 +54,19 @@ func invert(s *state.Schema, b []byte, hash uint64, maxBytes int64, progress fun
 	return nil
 }
 
-// cost returns how many bytes are hashed to try every bit of a section: for each
-// of its bits half of it, on average.
+// cost returns the number of bytes hashed to try every bit of a section: on average half of the section for each bit.
 func cost(size int) int64 { return 4 * int64(size) * int64(size) }
 
-// An inversion searches the one bit of a state whose inversion gives a checksum.
+// An inversion searches for the one bit of a state whose inversion gives a checksum.
 type inversion struct {
 	*hashSearch
 	report func(done, all int64)
-	mutex  sync.Mutex // of done
-	done   int64      // bytes that were hashed
+	mutex  sync.Mutex // guards done
+	done   int64      // hashed bytes
 	all    int64
 }
 
-// progress tells that more bytes were hashed.
+// progress reports that more bytes were hashed.
 func (v *inversion) progress(bytes int64) {
 	if v.report == nil {
 		return
@@ -80,8 +77,8 @@ func (v *inversion) progress(bytes int64) {
 	v.report(v.done, v.all)
 }
 
-// A field is one leaf of a section: size bytes at an offset, of which a mask of
-// bits can be inverted so that the bytes stay canonical.
+// A field is one leaf of a section: size bytes at an offset, of which a mask of bits can be inverted so that the bytes
+// stay canonical.
 type field struct {
 	at, size int
 	mask     byte
@@ -92,7 +89,7 @@ func (v *inversion) fields(s *state.Schema) [][]field {
 	all := make([][]field, len(v.parts))
 	leaves, err := s.Leaves(v.state)
 	if err != nil {
-		panic(err) // Split has validated it
+		panic(err) // cannot happen: Split has validated it
 	}
 	for leaf := range leaves {
 		section, begin := v.section(leaf.Offset)
@@ -101,18 +98,17 @@ func (v *inversion) fields(s *state.Schema) [][]field {
 		case state.Bool:
 			f.mask = 1
 		case state.String:
-			f.at, f.size = f.at+4, f.size-4 // not its length
+			f.at, f.size = f.at+4, f.size-4 // without its length
 		}
 		all[section] = append(all[section], f)
 	}
 	return all
 }
 
-// chunk is how many fields are searched at a time.
+// chunk is the number of fields that a goroutine takes at a time.
 const chunk = 256
 
-// search tries every bit of the fields of a section, on all processors, and
-// returns the first that is right.
+// search tries every bit of the fields of a section, on all processors, and returns the first that gives the hash.
 func (v *inversion) search(section int, fields []field) (bit, bool) {
 	chunks := (len(fields) + chunk - 1) / chunk
 	found := make([]bit, chunks)

@@ -12,23 +12,21 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// A Participant is who took part in the match, as far as the log and the bundle
-// tell.
+// A Participant is a player of the match, according to the log and the bundle.
 type Participant struct {
 	Player     lockstep.Player `json:"player"`
 	Name       string          `json:"name"`
 	Build      string          `json:"build,omitempty"`
 	Platform   string          `json:"platform,omitempty"`
 	Joined     lockstep.Tick   `json:"joined"`   // the tick of the latest join before the desync; 0 if none is known
-	Lost       int             `json:"lost"`     // how often the connection was lost before it
+	Lost       int             `json:"lost"`     // lost connections before the desync
 	Commands   int             `json:"commands"` // in the whole log
 	Mismatches int             `json:"dissents"` // checks in the whole log at which it differed
 	Differs    bool            `json:"differs"`  // at the tick of the desync
 	Cells      []Cell          `json:"cells"`    // by Column
 }
 
-// A Column is a stretch of the time line: ticks From to To, and how many checks
-// were agreed on in them.
+// A Column is a part of the time line: ticks From to To, and the number of agreed checks in them.
 type Column struct {
 	Span
 	Checks int `json:"checks"`
@@ -40,14 +38,14 @@ type Cell struct {
 	Mismatches int `json:"dissents"`
 }
 
-// A matchLog is what a replay says without being simulated.
+// A matchLog is the content of a replay, without a simulation.
 type matchLog struct {
 	header *lockstep.Header
 	schema *state.Schema
 	file   []byte
 	last   lockstep.Tick // of the log
 	until  lockstep.Tick // of the desync
-	damage error         // why the log ends, unless it is just not complete
+	damage error         // why the log ends; nil if it is only incomplete
 	first  lockstep.Tick // of the first keyframe
 	seen   bool          // there is one
 	width  lockstep.Tick // of a column
@@ -69,7 +67,7 @@ func readLog(file []byte, until lockstep.Tick) (*matchLog, error) {
 		return nil, fmt.Errorf("desync: the replay has no header: %w", err)
 	}
 	if l.schema == nil {
-		return nil, err // of the schema
+		return nil, err // the error of the schema
 	}
 	var damage *replay.DamageError
 	if err != nil && !errors.As(err, &damage) {
@@ -87,7 +85,7 @@ func (l *matchLog) reader() (*replay.Reader, error) {
 
 func (l *matchLog) record(r *record.Record) error {
 	if r.Tick <= l.until {
-		l.sums.record(r) // later checks than maxEvidence are judged by the manifest
+		l.sums.record(r) // after maxEvidence checksums, the manifest decides
 	}
 	if r.Ticks() > 0 {
 		l.last = r.Tick
@@ -161,8 +159,7 @@ func (l *matchLog) cell(p *Participant, t lockstep.Tick) *Cell {
 	return &p.Cells[at]
 }
 
-// column returns the column of a tick. A log that is too long for its columns
-// gets ones of twice the width.
+// column returns the column of a tick. If the log is too long for its columns, it doubles their width.
 func (l *matchLog) column(t lockstep.Tick) int {
 	from := max(t, 1) - 1
 	for from/l.width >= maxColumns {
@@ -175,7 +172,7 @@ func (l *matchLog) column(t lockstep.Tick) int {
 	return int(from / l.width)
 }
 
-// halve joins neighbours.
+// halve adds up neighbours in pairs.
 func halve[E any](s []E, add func(a, b E) E) []E {
 	for i := 0; i < len(s); i += 2 {
 		s[i/2] = s[i]
@@ -186,8 +183,7 @@ func halve[E any](s []E, add func(a, b E) E) []E {
 	return s[:(len(s)+1)/2]
 }
 
-// participants returns everybody of the log and the bundle, by number, and the
-// columns that their cells are of.
+// participants returns every player of the log and the bundle, by number, and the columns of their cells.
 func (l *matchLog) participants(m *replay.Manifest) ([]Participant, []Column) {
 	for i := range m.Participants {
 		p := &m.Participants[i]
@@ -220,7 +216,7 @@ func (l *matchLog) participants(m *replay.Manifest) ([]Participant, []Column) {
 	return all, columns
 }
 
-// play gives visit every record that can be read.
+// play calls visit with every readable record.
 func (l *matchLog) play(visit func(*record.Record) error) error {
 	r, err := l.reader()
 	if err != nil {
@@ -228,7 +224,7 @@ func (l *matchLog) play(visit func(*record.Record) error) error {
 	}
 	var damage *replay.DamageError
 	if err = replay.Play(r, nil, visit); errors.As(err, &damage) {
-		return nil // as is noted
+		return nil // the notes have it
 	}
 	return err
 }

@@ -7,36 +7,33 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// Options say what an explanation may cost, and where the game is.
+// Options limit the cost of an explanation, and say where to find the game.
 type Options struct {
-	// Game returns the game of a header, or an error with the reason that there is
-	// none. Nil explains without a game.
+	// Game returns the game of a header, or an error that says why there is none. If Game is nil, nothing is simulated.
 	Game func(*lockstep.Header) (*lockstep.Game, error)
 
-	// Fields is how many fields are listed; 0 means 200.
+	// Fields is the maximum number of fields that are listed; 0 means 200.
 	Fields int
 
-	// MaxTicks is how many ticks are simulated to reach the desync; 0 means
-	// 100,000. Where a keyframe is not near enough, nothing is simulated.
+	// MaxTicks is the maximum number of ticks simulated to reach the desync; 0 means 100,000. If no keyframe is near
+	// enough, nothing is simulated.
 	MaxTicks int
 
-	// Budget is how many ticks are simulated for trials, and again as many to
-	// find who wrote a field; 0 means 20,000.
+	// Budget is the maximum number of ticks simulated for trials, and as many again to find the commands that wrote the
+	// fields; 0 means 20,000.
 	Budget int
 
-	// MaxReplay is how many bytes the replay may have; 0 means 256 MiB.
+	// MaxReplay is the maximum size of the replay, in bytes; 0 means 256 MiB.
 	MaxReplay int64
 
-	// MaxStates is how many bytes the states in the bundle may have in all; 0 means
-	// 512 MiB.
+	// MaxStates is the maximum size of all states in the bundle together, in bytes; 0 means 512 MiB.
 	MaxStates int
 
-	// MaxMemory is how many bytes of states are kept while the match is simulated
-	// again; 0 means 64 MiB.
+	// MaxMemory is the maximum size of the states kept during the re-simulation, in bytes; 0 means 64 MiB.
 	MaxMemory int
 
-	// Progress is called now and then with how many ticks of trials were simulated,
-	// of at most twice the Budget; nil disables it.
+	// Progress is called from time to time with the number of ticks simulated so far for trials, at most twice the
+	// Budget; nil disables it.
 	Progress func(ticks int)
 
 	// Now is the clock that measures the time of ticks; nil disables it.

@@ -15,12 +15,12 @@ var pageText string
 
 var pageTemplate = template.Must(template.New("page").Parse(pageText))
 
-// WriteHTML writes the explanation as one page that needs nothing else: no
-// script, no font, no network. All that comes from the match is escaped.
+// WriteHTML writes the explanation as one self-contained page, without scripts, fonts or network requests. It escapes
+// everything that comes from the match.
 func (e *Explanation) WriteHTML(w io.Writer) error { return pageTemplate.Execute(w, newPage(e)) }
 
-// A page is what the template shows. Lengths are in units of the drawings, which
-// are stretched to the width of the page.
+// A page is the data of the template. Lengths are in units of the drawings, which are stretched to the width of the
+// page.
 type page struct {
 	*Explanation
 	Who1, Reason, Report, FirstLine string
@@ -36,7 +36,7 @@ type page struct {
 	CostMost                        int64
 }
 
-// A pageRow is one participant's stretch of the time line.
+// A pageRow is one participant's row of the time line.
 type pageRow struct {
 	Label, Rate string
 	Differs     bool
@@ -49,7 +49,7 @@ type pageBar struct {
 	Class, Title string
 }
 
-// columnWide is how wide a column of the time line is drawn.
+// columnWide is the width of a drawn column of the time line.
 const columnWide = 10
 
 func newPage(e *Explanation) *page {
@@ -120,7 +120,7 @@ func (p *page) row(who *Participant) pageRow {
 	return r
 }
 
-// costs draws what each tick took, in at most maxCostBars bars.
+// costs draws the time of each tick, in at most maxCostBars bars.
 func (p *page) costs() {
 	const maxCostBars = 256
 	list := p.Costs[max(len(p.Costs)-maxCostBars, 0):]

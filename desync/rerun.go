@@ -18,20 +18,20 @@ type rerun struct {
 	header   *lockstep.Header
 	keyframe lockstep.Tick
 	end      lockstep.Tick
-	first    lockstep.Tick // whose state is states[0]
-	states   [][]byte      // up to end
-	bytes    int           // of them
-	most     int           // bytes of states to keep
+	first    lockstep.Tick // the tick of states[0]
+	states   [][]byte      // of ticks first to end
+	bytes    int           // size of states
+	most     int           // maximum of bytes
 	frames   map[lockstep.Tick]*lockstep.Frame
 	costs    []Cost
-	wrong    *lockstep.DesyncError // the first of the log's checksums that is not ours
+	wrong    *lockstep.DesyncError // the first checksum of the log that differs from ours
 	now      func() time.Time
 }
 
 var errDone = errors.New("done")
 
-// simulateAgain simulates up to tick end, from a keyframe that is not after
-// from, and keeps states from there on, or fewer if they are large.
+// simulateAgain simulates up to tick end, from the last keyframe that is not after from. It keeps the states of ticks
+// from to end, or fewer if they are large.
 func simulateAgain(l *matchLog, g *lockstep.Game, from, end lockstep.Tick, o *Options) (*rerun, error) {
 	r, err := l.reader()
 	if err != nil {
@@ -102,8 +102,7 @@ func (x *rerun) step(f *lockstep.Follower, frame *lockstep.Frame) error {
 	return nil
 }
 
-// keep keeps the present state, and drops the oldest where there are too many
-// bytes; the last two stay.
+// keep adds the current state, and drops the oldest ones while there are too many bytes. It always keeps the last two.
 func (x *rerun) keep(f *lockstep.Follower) {
 	if f.Tick() < x.first {
 		return
@@ -134,7 +133,7 @@ func (x *rerun) side(t lockstep.Tick) side {
 	}
 	var sum checksum.Sum
 	if err := checksum.OfBytes(&sum, x.game.StateSchema(), b); err != nil {
-		panic(err) // our own snapshots are canonical
+		panic(err) // cannot happen: our own snapshots are canonical
 	}
 	return side{b, sum.Hash}
 }
@@ -147,7 +146,7 @@ func (x *rerun) frame(t lockstep.Tick) lockstep.Frame {
 	return lockstep.Frame{Tick: t}
 }
 
-// cloneFrame returns a frame that stays when the record is gone.
+// cloneFrame returns a copy of a frame that shares no memory with its record.
 func cloneFrame(f *lockstep.Frame) *lockstep.Frame {
 	c := &lockstep.Frame{Tick: f.Tick, Commands: slices.Clone(f.Commands)}
 	for i := range c.Commands {

@@ -11,18 +11,17 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// A Stream is a generator in the state: a fixed.Rand, or whatever has its two
-// fields. Its position tells how often it was drawn from between the last good
-// state and the compared one.
+// A Stream is a generator in the state: a fixed.Rand, or a struct with the same two fields. Its position gives the
+// number of draws between the last good state and the compared one.
 type Stream struct {
 	Path    string `json:"path"`
 	Right   uint64 `json:"right,string"`
 	Wrong   uint64 `json:"wrong,string"`
-	Known   bool   `json:"known"`   // Right is
-	Altered bool   `json:"altered"` // no drawing leads to the wrong state's generator
+	Known   bool   `json:"known"`   // Right is known
+	Altered bool   `json:"altered"` // no number of draws leads to the wrong state's generator
 }
 
-// String returns the stream as a line for people.
+// String returns the stream as one line of text.
 func (s Stream) String() string {
 	right := "an unknown number of draws"
 	if s.Known {
@@ -44,11 +43,10 @@ func draws(n uint64) string {
 	return fmt.Sprintf("%d draws", n)
 }
 
-// maxStreams is how many generators are looked at.
+// maxStreams is the maximum number of generators that are compared.
 const maxStreams = 32
 
-// streamPaths returns the paths of the generators that are in no list, and of
-// those in lists that differ.
+// streamPaths returns the paths of the generators that are in no list, and of those in lists that differ.
 func streamPaths(s *state.Schema, differ []state.Difference) []string {
 	var paths []string
 	var walk func(n state.Node, path string)
@@ -116,8 +114,7 @@ func streamsOf(s *state.Schema, differ []state.Difference, good, right, wrong []
 	return all
 }
 
-// extraDraws tries generators that were drawn from too often, between any two
-// ticks.
+// extraDraws tries extra draws from each generator, between any two ticks.
 func (s *search) extraDraws(schema *state.Schema, streams []Stream) error {
 	const most = 16
 	for _, x := range streams {
@@ -168,18 +165,16 @@ func (s *search) drawnAt(w *watcher, t lockstep.Tick, n int) error {
 	return nil
 }
 
-// Draws counts the draws for one purpose that leave no trace in the state, from
-// the last good tick to the compared one. They are known where the game tells of
-// them (see lockstep.Turn.Drew), and of the wrong side only where its cause is
-// known.
+// Draws counts the draws for one purpose that leave no trace in the state, from the last good tick to the compared one.
+// The game must report them (see [lockstep.Turn.Drew]). Those of the wrong side are known only if the cause is.
 type Draws struct {
 	Purpose string `json:"purpose"`
 	Right   int    `json:"right"`
 	Wrong   int    `json:"wrong"`
-	Known   bool   `json:"known"` // Wrong is
+	Known   bool   `json:"known"` // Wrong is known
 }
 
-// String returns the draws as a line for people.
+// String returns the draws as one line of text.
 func (d Draws) String() string {
 	switch {
 	case !d.Known:
@@ -190,7 +185,7 @@ func (d Draws) String() string {
 	return fmt.Sprintf("%s: %s, but %d on the wrong side", d.Purpose, draws(uint64(d.Right)), d.Wrong)
 }
 
-// countDraws plays a variation up to a tick, and counts what the game tells of.
+// countDraws plays a variation up to a tick, and counts the draws that the game reports.
 func (p *tester) countDraws(v *variation, to lockstep.Tick) (counts map[string]int, purposes []string, err error) {
 	counts = make(map[string]int)
 	p.sim.ObserveDraws(func(_ lockstep.Tick, d lockstep.Draw) {
@@ -204,8 +199,8 @@ func (p *tester) countDraws(v *variation, to lockstep.Tick) (counts map[string]i
 	return counts, purposes, err
 }
 
-// drawsOf counts the draws of the right run, and, if it is known, of the wrong
-// one, from tick good on. A fault that begins later has the right ones before.
+// drawsOf counts the draws after tick good of the right run, and of the wrong run if its fault is known. Before the
+// fault, both runs have the same draws.
 func (p *tester) drawsOf(good, bad lockstep.Tick, fault *variation) ([]Draws, error) {
 	right, purposes, err := p.countDraws(&variation{from: good}, bad)
 	if err != nil {

@@ -8,22 +8,20 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// Most lines of one kind in the text; the JSON and the page have all.
+// The maximum number of lines of each kind in the text. The JSON and the page have all.
 const (
 	textPlaces   = 8
 	textCommands = 8
 )
 
-// WriteText writes the explanation for people. Names and strings in it are
-// those of the match, so control characters must be taken out before it is
-// shown on a terminal.
+// WriteText writes the explanation as text. Names and strings in it come from the match: replace control characters
+// before you show them on a terminal.
 func (e *Explanation) WriteText(w io.Writer) error {
 	_, err := io.WriteString(w, strings.Join(e.Lines(), "\n")+"\n")
 	return err
 }
 
-// Lines returns the text that WriteText writes, line by line: the most
-// important first.
+// Lines returns the text that WriteText writes, line by line: the most important first.
 func (e *Explanation) Lines() []string {
 	t := text{}
 	t.add("match", "%s of %s build %s, recorded on %s, explained on %s", e.Match, e.Game, e.Build, e.Recorder, e.Machine)
@@ -43,7 +41,7 @@ func (e *Explanation) Lines() []string {
 	return t.lines
 }
 
-// text is lines with a column of names.
+// A text has lines that begin with a column of names.
 type text struct{ lines []string }
 
 func (t *text) add(name, format string, args ...any) {
@@ -70,7 +68,7 @@ func lines[E fmt.Stringer](list []E) []string {
 	return all
 }
 
-// String returns the group as a line for people.
+// String returns the group as one line of text.
 func (g Group) String() string {
 	who := "player"
 	if len(g.Players) != 1 {

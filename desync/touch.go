@@ -9,15 +9,14 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// A Touch is a command of the first divergent ticks that has to do with what
-// differs.
+// A Touch is a command of the first divergent ticks that changes or names an element that differs.
 type Touch struct {
 	Command
-	Changes []string `json:"changes"` // what would be otherwise at the end of the tick without the command
-	Names   []string `json:"names"`   // whose ID is a number in the command
+	Changes []string `json:"changes"` // elements that would differ at the end of the tick without the command
+	Names   []string `json:"names"`   // elements whose ID is a number in the command
 }
 
-// String returns the touch as a line for people.
+// String returns the touch as one line of text.
 func (t Touch) String() string {
 	s := fmt.Sprintf("tick %d, %s", t.Tick, t.Text)
 	if len(t.Changes) > 0 {
@@ -33,8 +32,7 @@ const (
 	maxTouches  = 24
 )
 
-// entitiesOf returns watchers of the elements, or fields outside of lists, that
-// differ first.
+// entitiesOf returns watchers of the first elements, or fields outside of lists, that differ.
 func entitiesOf(s *state.Schema, b []byte, differ []state.Difference) []*watcher {
 	var all []*watcher
 	for i := range differ {
@@ -65,8 +63,7 @@ func named(text string, entities []*watcher) []string {
 	return names
 }
 
-// touches returns the commands of a frame without which one of the entities
-// would be another at the end of the tick.
+// touches returns the commands of a frame without which one of the entities would differ at the end of the tick.
 func (h *historian) touches(f *lockstep.Frame, entities []*watcher, plain *lockstep.Describer) ([]Touch, error) {
 	var all []Touch
 	right := h.again.state(f.Tick)

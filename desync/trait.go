@@ -7,14 +7,14 @@ type Trait struct {
 	Name   string `json:"name"` // "build", "platform", "joined", "lost"
 	Value  string `json:"value"`
 	Differ int    `json:"differ"` // clients that differ
-	Others int    `json:"others"` // clients that do not, but have it as well
-	All    int    `json:"all"`    // clients that do not
+	Others int    `json:"others"` // clients that do not differ, but have the trait
+	All    int    `json:"all"`    // clients that do not differ
 }
 
-// Telling reports whether those who do not differ lack the trait.
+// Telling reports whether there are clients that do not differ, and none of them has the trait.
 func (t Trait) Telling() bool { return t.Others == 0 && t.All > 0 }
 
-// String returns the trait as a line for people.
+// String returns the trait as one line of text.
 func (t Trait) String() string {
 	switch {
 	case t.All == 0:
@@ -25,7 +25,7 @@ func (t Trait) String() string {
 	return fmt.Sprintf("%s %s, as have %d of the %d others", t.Name, t.Value, t.Others, t.All)
 }
 
-// traitsOf returns what those who differ share.
+// traitsOf returns the traits that all differing clients share.
 func traitsOf(all []Participant) []Trait {
 	traits := []Trait{}
 	for _, x := range []struct {

@@ -8,13 +8,12 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// maxTransfer is how many fields are tried.
+// maxTransfer is the maximum number of fields that are tried.
 const maxTransfer = 2048
 
-// transfer returns a copy of a state in which one field is changed, so that its
-// checksum is hash, or nil if there is none. It tries the fields in which two
-// later states, a and b, differ: with the value that b has, and changed by as
-// much as b differs from a.
+// transfer returns a copy of a state in which one field is changed, so that its checksum is hash, or nil if there is
+// none. It tries the fields in which two later states, a and b, differ: with the value in b, and changed by the
+// difference between a and b.
 func transfer(s *state.Schema, own, a, b []byte, hash uint64) []byte {
 	later, err := s.Diff(a, b, maxTransfer)
 	if err != nil {
@@ -32,7 +31,7 @@ func transfer(s *state.Schema, own, a, b []byte, hash uint64) []byte {
 	return nil
 }
 
-// transfer changes one field, and takes it back if the checksum is not right.
+// transfer changes one field, and restores it if the state does not get the wanted checksum.
 func (r *hashSearch) transfer(s *state.Schema, a, b []byte, path string) bool {
 	at, err := s.Lookup(r.state, path)
 	if err != nil || at.Node.Kind() >= state.String {
@@ -70,7 +69,7 @@ func number(b []byte) uint64 {
 	return binary.LittleEndian.Uint64(whole[:])
 }
 
-// setNumber sets canonical bytes to as much of a number as they hold.
+// setNumber sets canonical bytes to the low bytes of a number.
 func setNumber(b []byte, n uint64) {
 	var whole [8]byte
 	binary.LittleEndian.PutUint64(whole[:], n)

@@ -7,8 +7,7 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// A branch is a part of the state with the fields in it that differ, as they
-// are folded on a page.
+// A branch is a part of the state with its fields that differ. A page shows it folded.
 type branch struct {
 	Name     string
 	Top      bool
@@ -21,7 +20,7 @@ type branch struct {
 // A leaf is one field of a branch.
 type leaf struct{ Name, A, B string }
 
-// Count tells how many fields are in the branch.
+// Count returns the number of fields in the branch, as text.
 func (b *branch) Count() string {
 	if b.fields == 1 {
 		return "1 field"
@@ -29,7 +28,7 @@ func (b *branch) Count() string {
 	return fmt.Sprintf("%d fields", b.fields)
 }
 
-// treeOf folds a list of differences by section, and by the element of a list.
+// treeOf groups a list of differences by section, and by the element of a list.
 func treeOf(list []state.Difference) []*branch {
 	var tops []*branch
 	for _, d := range list {
@@ -51,8 +50,7 @@ func treeOf(list []state.Difference) []*branch {
 	return tops
 }
 
-// foldedPath divides a path such as "Units[17].Pos.X" into its section, the
-// element of a list, if it is in one, and the rest.
+// foldedPath divides a path such as "Units[17].Pos.X" into its section, its list element, if any, and the rest.
 func foldedPath(path string) (section, element, name string) {
 	end := strings.IndexAny(path, ".[")
 	if end < 0 {

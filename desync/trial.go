@@ -8,10 +8,10 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A variation is a stretch of the match with something changed in it.
+// A variation is a part of the match with one change.
 type variation struct {
 	from   lockstep.Tick
-	state  []byte // that it begins with; nil for the right one
+	state  []byte // at from; nil means the right one
 	frames map[lockstep.Tick]*lockstep.Frame
 }
 
@@ -19,10 +19,10 @@ type variation struct {
 type tester struct {
 	again *rerun
 	sim   *lockstep.Simulation
-	left  int // ticks
+	left  int // ticks that may still be simulated
 	spent int
 	buf   []byte
-	tell  func(ticks int) // of the progress; nil for nobody
+	tell  func(ticks int) // reports progress; nil disables it
 }
 
 var errBudget = errors.New("desync: the budget of trials is spent")
@@ -35,9 +35,8 @@ func newTester(x *rerun, budget int) (*tester, error) {
 	return &tester{again: x, sim: sim, left: budget}, nil
 }
 
-// play plays a variation up to tick to, and returns the state there, valid until
-// the next call. It is nil if the game cannot go on, as it may be made to. visit
-// is called after each tick; it may be nil.
+// play simulates a variation up to tick to, and returns the state there, valid until the next call. The state is nil if
+// the game cannot continue, which a variation can cause. It calls visit after each tick; visit may be nil.
 func (p *tester) play(v *variation, to lockstep.Tick, visit func(lockstep.Tick, []byte)) ([]byte, error) {
 	begin := v.state
 	if begin == nil {

@@ -8,20 +8,18 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// A Verdict says who computed the match wrong.
+// A Verdict names the party that computed the match wrong.
 type Verdict struct {
 	Party     Party             `json:"party"`
-	Players   []lockstep.Player `json:"players"` // of WrongPlayer
+	Players   []lockstep.Player `json:"players"` // set for WrongPlayer
 	Text      string            `json:"text"`
-	Simulated bool              `json:"simulated"` // by simulating the match again, not only by the votes
+	Simulated bool              `json:"simulated"` // the match was simulated again; if false, only the votes count
 
-	// Blames say for how long each was wrong, in the order of their first ticks.
-	// Only [Attribute] gives them.
+	// Blames has the ticks at which each party was wrong, ordered by First. Only [Attribute] sets it.
 	Blames []Blame `json:"-"`
 }
 
-// texts are the verdicts on a verified replay. WrongPlayer means that the agreed
-// checksums are right.
+// texts are the verdicts on a verified replay. WrongPlayer means that the agreed checksums are right.
 var texts = map[Party]string{
 	WrongReferee:  "the referee; most players had what the simulation gives",
 	WrongBuild:    "all who agreed when it was played differ from this build, or the file was edited",
@@ -31,8 +29,7 @@ var texts = map[Party]string{
 	WrongUnknown:  "not known who is wrong",
 }
 
-// verdictOf returns the verdict with some blames. The first one that is not a
-// player's decides.
+// verdictOf returns the verdict for some blames. The first blame of a party other than a player decides.
 func verdictOf(blames []Blame) *Verdict {
 	v := &Verdict{Party: WrongUnknown, Players: []lockstep.Player{}, Simulated: true, Blames: blames}
 	for i := range blames {
@@ -62,7 +59,7 @@ func rightPlayers(groups []Group) []lockstep.Player {
 // undecided reports whether neither side of the desync is known to be right.
 func (v *Verdict) undecided() bool { return v.Party == WrongBuild || v.Party == WrongUnclear }
 
-// votes is the verdict where nothing was simulated.
+// votes returns the verdict of the votes, without a simulation.
 func votes(tie bool, groups []Group) Verdict {
 	v := Verdict{Party: WrongUnknown, Players: []lockstep.Player{}}
 	if tie || len(groups) < 2 {

@@ -11,9 +11,8 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// errOtherGame ends a walk where the simulation differs from a checksum that both
-// sides agree on.
-var errOtherGame = errors.New("both sides were made by another game")
+// errOtherGame ends a walk where the simulation differs from a checksum that both sides agree on.
+var errOtherGame = errors.New("both sides were computed by another game")
 
 // A walk simulates both sides from the good tick to the bad one.
 type walk struct {
@@ -23,8 +22,7 @@ type walk struct {
 	goodA, goodB  lockstep.Tick  // the last ticks at which they are right
 }
 
-// start returns a walk that begins at the last keyframes that are not after
-// the good tick.
+// start returns a walk that begins at the last keyframes that are not after the good tick.
 func (s *bisector) start() (*walk, error) {
 	w := &walk{bisector: s, goodA: s.good, goodB: s.good}
 	var err error
@@ -41,8 +39,7 @@ func (s *bisector) start() (*walk, error) {
 	return w, s.a.reader.CheckTicks(max(s.bad, w.from)-w.from, s.options.MaxTicks)
 }
 
-// run simulates until the states differ, or a side's checksum differs from its
-// simulation.
+// run simulates until the states differ, or a side's checksum differs from its simulation.
 func (w *walk) run() error {
 	t := max(w.good, w.first.Tick())
 	if w.second != nil {
@@ -92,7 +89,7 @@ func (w *walk) advance(t lockstep.Tick) error {
 	return nil
 }
 
-// progress reports the progress up to a tick, now and then.
+// progress reports the progress up to a tick, from time to time.
 func (w *walk) progress(t lockstep.Tick) {
 	if done := t - w.from; w.options.Progress != nil && (done%256 == 0 || t == w.bad) {
 		w.options.Progress(done, w.bad-w.from)
@@ -135,8 +132,7 @@ func (w *walk) edited(c *replay.Cursor, own *recording) (bool, error) {
 	return c.Simulation().Hash() != e[next].hash, nil
 }
 
-// contradicted notes that a side's checksum of a tick differs from its
-// simulation.
+// contradicted notes that a side's checksum of a tick differs from its simulation.
 func (w *walk) contradicted(t lockstep.Tick, a, b bool) error {
 	wrong := &w.b
 	w.found.Tick = t
@@ -180,9 +176,8 @@ func (w *walk) compare(wrong *recording, t lockstep.Tick, own, other []byte) err
 	return w.fields(t, own, other)
 }
 
-// states compares the simulation with the first known state of the wrong side,
-// from an item on. If that state is of a later tick, its differences are tried at
-// the item's tick, until one gives the item's checksum.
+// states compares the simulation with the first known state of the wrong side, from item first on. If that state is of
+// a later tick, it tries the state's differences at the item's tick, until one gives the item's checksum.
 func (w *walk) states(wrong *recording, first *item) error {
 	w.second = nil
 	before := w.first.Simulation().AppendState(nil)

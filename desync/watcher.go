@@ -8,9 +8,8 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// A watcher finds one field again in other states. A field of a list's element
-// with a field ID belongs to the element with that ID, wherever it stands then;
-// any other is found by its path.
+// A watcher finds one field in other states. It finds a field of a list's element by the element's ID, at any index,
+// and any other field by its path.
 type watcher struct {
 	schema *state.Schema
 	path   string // in the state it was made from
@@ -46,7 +45,7 @@ func watch(s *state.Schema, b []byte, path string) (*watcher, bool) {
 	return w, true
 }
 
-// value returns the field's value in a state, and whether it is there.
+// value returns the field's value in a state, and whether the state has the field.
 func (w *watcher) value(b []byte) (state.Value, bool) {
 	if b == nil {
 		return state.Value{}, false
@@ -63,10 +62,10 @@ func (w *watcher) value(b []byte) (state.Value, bool) {
 	return v, err == nil
 }
 
-// byID reports whether the field is that of an element with an ID.
+// byID reports whether the watcher finds the field by an element's ID.
 func (w *watcher) byID() bool { return w.list.name != "" }
 
-// index returns where the element with the ID stands, or -1.
+// index returns the index of the element with the ID, or -1.
 func (w *watcher) index(b []byte) int {
 	v, err := w.schema.Lookup(b, w.list.name)
 	if err != nil {
@@ -75,7 +74,7 @@ func (w *watcher) index(b []byte) int {
 	return slices.Index(w.list.ids(v.Bytes), w.id)
 }
 
-// text returns the field's value in a state for people.
+// text returns the field's value in a state as text.
 func (w *watcher) text(b []byte) string {
 	v, ok := w.value(b)
 	if !ok {
@@ -84,7 +83,7 @@ func (w *watcher) text(b []byte) string {
 	return v.String()
 }
 
-// name returns what the field is called over many states.
+// name returns a name of the field that is the same in all states.
 func (w *watcher) name() string {
 	if !w.byID() {
 		return w.path
@@ -92,8 +91,7 @@ func (w *watcher) name() string {
 	return w.list.element(w.id) + w.field
 }
 
-// element returns a watcher of the element that the field is in, or of the field
-// if it is in none.
+// element returns a watcher of the element that contains the field, or of the field itself if it is in no list.
 func (w *watcher) element() *watcher {
 	e := *w
 	e.field = ""

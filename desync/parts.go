@@ -5,14 +5,13 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// A Group has the players who reported one checksum, and whether it is that of
-// the match simulated again.
+// A Group is the players who reported one checksum. It is Right if the re-simulation gives the same checksum.
 type Group struct {
 	replay.BundleGroup
 	Right bool `json:"right,omitempty"`
 }
 
-// A Span are the ticks From to To. It is one tick if both are equal.
+// A Span is the ticks From to To, both included.
 type Span struct {
 	From lockstep.Tick `json:"from"`
 	To   lockstep.Tick `json:"to"`
@@ -21,7 +20,7 @@ type Span struct {
 // Exact reports whether the span is one tick.
 func (s Span) Exact() bool { return s.From == s.To }
 
-// A Command is a command of the log, for people.
+// A Command is a command of the log, described as text.
 type Command struct {
 	Tick     lockstep.Tick     `json:"tick"`
 	Player   lockstep.Player   `json:"player"`
@@ -29,7 +28,7 @@ type Command struct {
 	Text     string            `json:"text"`
 }
 
-// A Cost is how long a tick took when it was simulated again.
+// A Cost is the time that the re-simulation of a tick took.
 type Cost struct {
 	Tick   lockstep.Tick `json:"tick"`
 	Micros int64         `json:"micros,string"`
