@@ -31,7 +31,7 @@ func Attribute(r *replay.Reader, g *lockstep.Game, v *replay.Verification, o rep
 	return verdictOf(a.blames)
 }
 
-// An attribution judges one check after the other.
+// An attribution finds the wrong parties, one check after the other.
 type attribution struct {
 	log      checkLog
 	until    lockstep.Tick
@@ -110,7 +110,7 @@ func (a *attribution) tie(r *replay.Reader, g *lockstep.Game, maxTicks lockstep.
 	a.ticks = slices.Compact(a.ticks)
 }
 
-// judge goes through the checks, and the keyframes that differ from the simulation.
+// judge attributes the differences of all checks, and of the keyframes that differ from the simulation.
 func (a *attribution) judge(differences []*lockstep.DesyncError) {
 	for _, d := range differences {
 		if !d.Keyframe {
@@ -147,7 +147,7 @@ func (a *attribution) key(d *lockstep.DesyncError) {
 	}
 }
 
-// check judges one check.
+// check adds the blames of one check, and notes which parties have healed.
 func (a *attribution) check(c *check) {
 	for ; len(a.presence) > 0 && a.presence[0].tick <= c.tick; a.presence = a.presence[1:] {
 		if p := a.presence[0]; p.there {

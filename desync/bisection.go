@@ -22,7 +22,7 @@ type Bisection struct {
 	Frame *FrameDifference `json:"-"`
 
 	// EditedA and EditedB mean, where the Cause is OriginCommands, that a side's own commands do not give its next
-	// checksum: somebody edited the commands but not the checksums.
+	// checksum: its commands were edited, but not its checksums.
 	EditedA bool `json:"edited_a"`
 	EditedB bool `json:"edited_b"`
 

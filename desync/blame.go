@@ -38,7 +38,7 @@ const (
 
 	// WrongBuild: the agreed checksum is not the simulation's, and fewer than half of the seats reported the
 	// simulation's; or there is no agreed checksum, and no seat reported the simulation's; or a keyframe is not the
-	// simulation's, and no later check exists. This build may differ, or somebody edited the file.
+	// simulation's, and no later check exists. This build may differ, or the file was edited.
 	WrongBuild Party = "build"
 
 	// WrongKeyframe: a keyframe is not the simulation's, though the checksum of its tick or of the next check is.

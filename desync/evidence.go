@@ -11,7 +11,7 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// A Report is somebody's checksum of the state after a tick.
+// A Report is a participant's checksum of the state after a tick.
 type Report struct {
 	Tick     lockstep.Tick
 	Hash     uint64

@@ -21,7 +21,7 @@ type Imported struct {
 	Ended  bool          `json:"ended"`
 
 	last   lockstep.Tick // of the last check
-	silent [256]bool     // players who did not report it
+	silent [256]bool     // players who did not report at the last check
 	next   [256]bool     // players whose next checksum is missing
 	seats  lockstep.Player
 }
@@ -40,7 +40,7 @@ type Differing struct {
 	Gone lockstep.Tick `json:"gone"`
 }
 
-// CompareReports compares what the players of an imported match reported. With an error, the result has the reports
+// CompareReports compares the reports of the players of an imported match. With an error, the result has the reports
 // before the damage.
 func CompareReports(r *replay.Reader) (*Imported, error) {
 	m := &Imported{Differ: []*Differing{}}

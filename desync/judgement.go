@@ -9,7 +9,7 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// verdict returns the verdict of an explanation. It judges the first check at which the simulation differs from the
+// verdict returns the verdict of an explanation. It is that of the first check at which the simulation differs from the
 // log, or if there is none, the check of the desync.
 func (w *work) verdict() Verdict {
 	m, ours := w.manifest, w.again.side(w.manifest.Tick)

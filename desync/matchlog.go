@@ -32,7 +32,7 @@ type Column struct {
 	Checks int `json:"checks"`
 }
 
-// A Cell is what one participant did in a Column.
+// A Cell has the counts of one participant in a Column.
 type Cell struct {
 	Commands   int `json:"commands"`
 	Mismatches int `json:"dissents"`
