@@ -43,7 +43,7 @@ var plants = []plant{
 		"go f.run(g, 1) // planted"},
 	{"channel", "build.go", "", "func (w *World) siteAt(u *Unit) UnitID {",
 		"for id := range func() chan UnitID { return nil }() { // planted\nreturn id\n}"},
-	{"select", "world.go", "", "w.workspace.turn = t",
+	{"select", "step.go", "", "w.workspace.turn = t",
 		"select { // planted\ndefault:\n}"},
 	{"atomic", "move.go", "sync/atomic", "before := u.Pos",
 		"atomic.AddUint32(&w.Match.Tick, 0) // planted"},
