@@ -35,9 +35,7 @@ func (s *stage) joinWith(t *testing.T, o client.Options) *testClient {
 	sample, handle := o.Sample, o.Handle
 	o.HTTP = s.client
 	o.Handle = func(c *player.Client, e any) {
-		g.mu.Lock()
-		g.events, g.stamps = append(g.events, e), append(g.stamps, time.Now())
-		g.mu.Unlock()
+		g.heard(e)
 		if handle != nil {
 			handle(c, e)
 		}
