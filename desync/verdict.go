@@ -25,7 +25,7 @@ var texts = map[Party]string{
 	WrongBuild:    "all who agreed when it was played differ from this build, or the file was edited",
 	WrongKeyframe: "the keyframe; the checksums are right",
 	WrongUnclear:  "half of the players had what the simulation gives; not known who is right",
-	WrongPlayer:   "only checksums of players",
+	WrongPlayer:   "only players reported checksums that the simulation does not give",
 	WrongUnknown:  "not known who is wrong",
 }
 

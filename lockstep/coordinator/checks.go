@@ -107,7 +107,7 @@ func (c *Coordinator) AwaitState(p lockstep.Player, awaits bool) error {
 	if !awaits || c.err != nil {
 		return nil
 	}
-	return c.settleComplete()
+	return c.decideComplete()
 }
 
 func (c *Coordinator) checkOf(t lockstep.Tick) *check {
@@ -121,13 +121,13 @@ func (c *Coordinator) check() error {
 	if t%lockstep.Tick(c.header.Settings.CheckEvery) == 0 {
 		k := c.checkOf(t)
 		if k.Tick > 0 && k.Status == CheckOpen {
-			if err := c.settle(k); err != nil { // its last chance
+			if err := c.decide(k); err != nil { // its last chance
 				return err
 			}
 		}
 		k.begin(t)
 		if c.referee == nil {
-			if err := c.settleComplete(); err != nil {
+			if err := c.decideComplete(); err != nil {
 				return err
 			}
 		} else {
@@ -181,16 +181,16 @@ func (c *Coordinator) Report(p lockstep.Player, t lockstep.Tick, sum *checksum.S
 	case k.Status == CheckTied:
 		return c.append(c.enc.Mismatch(k.Tick, p, sum.Hash))
 	case c.complete(k):
-		return c.settle(k)
+		return c.decide(k)
 	}
 	return nil
 }
 
-// settleComplete settles the checks on which no report is waited for any more.
-func (c *Coordinator) settleComplete() error {
+// decideComplete decides the checks on which no report is waited for any more.
+func (c *Coordinator) decideComplete() error {
 	for i := range c.checks.ring {
 		if k := &c.checks.ring[i]; k.Tick > 0 && k.Status == CheckOpen && c.complete(k) {
-			if err := c.settle(k); err != nil {
+			if err := c.decide(k); err != nil {
 				return err
 			}
 		}
@@ -232,7 +232,7 @@ func (k *check) same(hash uint64) (n int) {
 }
 
 // compare compares one player's report with the agreed checksum. Reports come, and
-// checks are settled, in any order of ticks: only the latest tick counts for the
+// checks are decided, in any order of ticks: only the latest tick counts for the
 // player's standing.
 func (c *Coordinator) compare(k *check, p lockstep.Player, sum *checksum.Sum) error {
 	hash := k.reports[p].hash
@@ -272,7 +272,7 @@ func (s *standing) take(t lockstep.Tick, differs bool) {
 }
 
 // standingBefore returns how a player stood before a tick. Players report ticks,
-// and checks are settled, in any order.
+// and checks are decided, in any order.
 func (c *Coordinator) standingBefore(p lockstep.Player, t lockstep.Tick) standing {
 	now := c.checks.players[p]
 	if now.compared < t {
@@ -291,9 +291,9 @@ func (c *Coordinator) standingBefore(p lockstep.Player, t lockstep.Tick) standin
 	return s
 }
 
-// settle decides a check that no referee decides: the checksum that more than
+// decide concludes a check that no referee decides: the checksum that more than
 // half of the reports have is the agreed one.
-func (c *Coordinator) settle(k *check) error {
+func (c *Coordinator) decide(k *check) error {
 	groups := c.groups(k)
 	if len(groups) == 0 {
 		return nil

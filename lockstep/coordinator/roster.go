@@ -41,7 +41,7 @@ func (c *Coordinator) Leave(p lockstep.Player) (lockstep.Tick, error) {
 		return 0, err
 	}
 	c.seats[p].present, c.seats[p].left = false, t
-	return t, c.settleComplete() // p's reports are not waited for any more
+	return t, c.decideComplete() // p's reports are not waited for any more
 }
 
 // Lose tells the simulation that the connection of p is gone.
@@ -70,7 +70,7 @@ func (c *Coordinator) goes(p lockstep.Player, value any) (lockstep.Tick, error) 
 		return t, err
 	}
 	c.seats[p].away = true
-	return t, c.settleComplete() // p's reports are not waited for any more
+	return t, c.decideComplete() // p's reports are not waited for any more
 }
 
 // Pause stops the match, for p, after the next tick: Tick seals nothing more

@@ -159,19 +159,19 @@ func (h *Host) charge(p *peer, g *Grant) {
 	}
 	switch {
 	case g.Guest:
-		p.payer = open("a"+p.from, true)
+		p.account = open("a"+p.from, true)
 	case g.Role == protocol.Spectator:
-		p.payer = open("s"+g.Subject, true)
+		p.account = open("s"+g.Subject, true)
 	default:
-		p.payer = open("p"+g.Subject, false)
+		p.account = open("p"+g.Subject, false)
 	}
 }
 
 // discharge gives back the accounts of a peer that is not read any more.
 func (h *Host) discharge(p *peer) {
 	p.flow.users--
-	p.payer.users--
-	p.flow, p.payer = &p.own, &p.own
+	p.account.users--
+	p.flow, p.account = &p.own, &p.own
 }
 
 // take takes n of a budget of an account, if that allows it now.

@@ -15,7 +15,7 @@ func (h *Host) Kick(now lockstep.Time, id PeerID, reason string) bool {
 		return false
 	}
 	h.kick(p, reason)
-	h.settleAll()
+	h.logSeats()
 	return true
 }
 
@@ -28,7 +28,7 @@ func (h *Host) Remove(now lockstep.Time, player lockstep.Player, reason string) 
 	s := &h.seats[player]
 	h.keepOut(s.grant(), s.from, reason)
 	h.giveUp(player, protocol.CloseKicked, reason)
-	h.settleAll()
+	h.logSeats()
 	return h.c.Err()
 }
 

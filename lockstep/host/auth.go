@@ -82,7 +82,7 @@ func (h *Host) own(p *peer, seat lockstep.Player, g *Grant) {
 
 // mayReturn closes the connection of a player that takes seats too often.
 func (h *Host) mayReturn(p *peer) bool {
-	if h.take(p.payer, returnBudget, 1) {
+	if h.take(p.account, returnBudget, 1) {
 		return true
 	}
 	h.close(p, protocol.CloseBusy, "seats are taken too often")
@@ -200,7 +200,7 @@ func (h *Host) welcome(p *peer, seat lockstep.Player, position protocol.Position
 		h.close(old, protocol.CloseReplaced, "another connection has the seat now")
 	}
 	s.peer, s.want, s.from = p, here, p.from
-	h.bill(s, p.payer)
+	h.bill(s, p.account)
 	h.noteName(seat)
 	p.seat, p.role = seat, s.role
 	if p.name == "" {
@@ -209,8 +209,8 @@ func (h *Host) welcome(p *peer, seat lockstep.Player, position protocol.Position
 	s.before = s.session
 	//samestep:allow unseen makes session tokens, which never reach a simulation
 	h.options.Random(s.session[:])
-	h.unsettled = true
-	h.settleAll()
+	h.seatsChanged = true
+	h.logSeats()
 	resumed := position > 0 && h.ring.Has(position)
 	w := &protocol.Welcome{Seat: seat, Role: s.role, Session: s.session, Resumed: resumed, LastSequence: h.c.LastDecided(seat)}
 	if resumed {

@@ -119,7 +119,7 @@ func (h *Host) BanPlayer(now lockstep.Time, player lockstep.Player, until lockst
 	if b.Subject != "" {
 		h.expelIf(b.concerns, b.text(h.now)) // from other seats, or as a spectator
 	}
-	h.settleAll()
+	h.logSeats()
 	return h.c.Err()
 }
 
@@ -232,7 +232,7 @@ func (h *Host) expelIf(of func(g *Grant, from string) bool, text string) (ended 
 			ended++
 		}
 	}
-	h.settleAll()
+	h.logSeats()
 	return ended
 }
 

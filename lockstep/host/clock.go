@@ -79,7 +79,7 @@ func (h *Host) Advance(now lockstep.Time) {
 	if !h.over && h.clock.due() <= h.now {
 		h.skip()
 	}
-	h.settleAll()
+	h.logSeats()
 	if h.c.Err() != nil && !h.over {
 		h.finish()
 	}
@@ -111,7 +111,7 @@ func (h *Host) forgive(late lockstep.Time) {
 // tick seals one tick.
 func (h *Host) tick() {
 	h.clock.n++
-	h.settleAll()
+	h.logSeats()
 	f, err := h.c.Tick()
 	h.takeDesyncs()
 	if err != nil || f == nil {

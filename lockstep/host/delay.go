@@ -62,17 +62,17 @@ func (h *Host) delayCost(ticks uint16) lockstep.Time {
 // of one address are no majority.
 func (h *Host) usualDelay() uint16 {
 	for i := range h.seats {
-		h.payer(&h.seats[i]).pace.need = record.MaxInputDelay + 1
+		h.accountOf(&h.seats[i]).pace.need = record.MaxInputDelay + 1
 	}
 	for i := range h.seats {
 		if s := &h.seats[i]; s.want == here {
-			p := &h.payer(s).pace
+			p := &h.accountOf(s).pace
 			p.need = min(p.need, s.pace.delayed.level)
 		}
 	}
 	h.pace.needs = h.pace.needs[:0]
 	for i := range h.seats {
-		if p := &h.payer(&h.seats[i]).pace; p.need <= record.MaxInputDelay {
+		if p := &h.accountOf(&h.seats[i]).pace; p.need <= record.MaxInputDelay {
 			h.pace.needs = append(h.pace.needs, p.need)
 			p.need = record.MaxInputDelay + 1
 		}

@@ -88,7 +88,7 @@ func (h *Host) react(p *peer, resynced *lockstep.Tick) {
 		}
 		h.kick(p, differs)
 	case ResyncDesynced:
-		if h.take(p.payer, resyncBudget, 1) {
+		if h.take(p.account, resyncBudget, 1) {
 			*resynced = h.c.Now()
 			h.stats.Resyncs++
 			h.startSync(p, "desynced")

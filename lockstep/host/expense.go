@@ -29,7 +29,7 @@ const matchResimulations = 2
 // again because of it are taken from the budgets of the player and of the match.
 func (h *Host) compareReport(p *peer, t lockstep.Tick, sum *checksum.Sum) error {
 	own, match := h.options.Rates.Resimulations, h.options.Rates.Resimulations.times(matchResimulations)
-	budget := &p.payer.used[resimulationBudget]
+	budget := &p.account.used[resimulationBudget]
 	h.c.AllowResimulation(min(budget.room(h.now, own), h.resimulations.room(h.now, match)))
 	before := h.c.Resimulated()
 	err := h.c.Report(p.seat, t, sum)
@@ -43,9 +43,9 @@ func (h *Host) compareReport(p *peer, t lockstep.Tick, sum *checksum.Sum) error 
 
 // syncBudget returns how many bytes of a keyframe of some size a peer may have now.
 func (h *Host) syncBudget(p *peer, size int) int {
-	own, match := h.keyframeRate(p.payer, size)
-	room := p.payer.used[keyframeBudget].room(h.now, own)
-	if p.payer.shared {
+	own, match := h.keyframeRate(p.account, size)
+	room := p.account.used[keyframeBudget].room(h.now, own)
+	if p.account.shared {
 		room = min(room, h.joins.sent.room(h.now, match))
 	}
 	return room
@@ -53,9 +53,9 @@ func (h *Host) syncBudget(p *peer, size int) int {
 
 // spend counts n bytes of a keyframe that a peer has room for.
 func (h *Host) spend(p *peer, n, size int) {
-	own, match := h.keyframeRate(p.payer, size)
-	p.payer.used[keyframeBudget].take(h.now, own, n)
-	if p.payer.shared {
+	own, match := h.keyframeRate(p.account, size)
+	p.account.used[keyframeBudget].take(h.now, own, n)
+	if p.account.shared {
 		h.joins.sent.take(h.now, match, n)
 	}
 }

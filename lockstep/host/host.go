@@ -57,11 +57,11 @@ type Host struct {
 	bans          []Ban
 	resimulations bucket // ticks, of Rates.Resimulations
 
-	unsettled bool // a seat's state is not in the log yet
-	over      bool // the end was noticed
-	overAt    lockstep.Time
-	lost      lockstep.Tick // sealed, and not in the log when it failed
-	shutdown  uint32        // milliseconds after which clients may come back; 0: not shut down
+	seatsChanged bool // a seat's state is not in the log yet
+	over         bool // the end was noticed
+	overAt       lockstep.Time
+	lost         lockstep.Tick // sealed, and not in the log when it failed
+	shutdown     uint32        // milliseconds after which clients may come back; 0: not shut down
 
 	made    *output // since the last Ready
 	given   *output // the last Ready
@@ -187,7 +187,7 @@ func (h *Host) Connect(now lockstep.Time, from string) (PeerID, bool) {
 	}
 	h.lastID++
 	p := &peer{id: h.lastID, from: pack.Clip(from, record.MaxName), seat: lockstep.System, heard: h.now, deadline: h.now + h.options.AuthTimeout}
-	p.flow, p.payer = &p.own, &p.own
+	p.flow, p.account = &p.own, &p.own
 	h.peers = append(h.peers, p)
 	h.byID[p.id] = p
 	h.wakeAt(p.deadline)

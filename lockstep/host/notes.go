@@ -39,7 +39,7 @@ func (h *Host) chat(p *peer, m *protocol.Message) {
 	case !h.take(p.flow, chatBudget, 1):
 		h.offend(p, protocol.ErrorLimit, "too much chat")
 	case m.Text == "":
-	case !h.mayNote(p.payer, m.Text):
+	case !h.mayNote(p.account, m.Text):
 		h.limited(p, "too much chat in the match") // by others as well, so it is no offence
 		h.vote(p, m.Text)
 	default:
@@ -64,7 +64,7 @@ func (h *Host) noteName(seat lockstep.Player) {
 	if s.peer == nil || s.name == s.noted {
 		return
 	}
-	if !h.mayNote(s.peer.payer, s.name) {
+	if !h.mayNote(s.peer.account, s.name) {
 		h.notes.waiting = true
 		return
 	}

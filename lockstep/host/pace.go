@@ -80,24 +80,24 @@ func (h *Host) players() (n int) {
 
 // bill makes an account pay for the time that the match loses because of a seat's player.
 func (h *Host) bill(s *hostSeat, a *account) {
-	if s.payer == a {
+	if s.account == a {
 		return
 	}
-	if s.payer != nil {
-		s.payer.users--
+	if s.account != nil {
+		s.account.users--
 	}
-	if s.payer = a; a != nil {
+	if s.account = a; a != nil {
 		a.users++
 	}
 	s.pace, s.vote = seatPace{}, nil // of another player
 }
 
-// payer returns the account that pays for a seat.
-func (h *Host) payer(s *hostSeat) *account {
-	if s.payer == nil {
+// accountOf returns the account that pays for a seat.
+func (h *Host) accountOf(s *hostSeat) *account {
+	if s.account == nil {
 		return &h.pace.nobody
 	}
-	return s.payer
+	return s.account
 }
 
 // grant takes what is asked for from an account's pace, for a span of time. What
@@ -129,13 +129,13 @@ func (h *Host) lose(span lockstep.Time, what string) (most lockstep.Time) {
 		if players == 0 || players == 1 && s.want == here {
 			alone, s.pace.asks = max(alone, s.pace.asks), 0 // no other player is there
 		}
-		a := h.payer(s)
+		a := h.accountOf(s)
 		a.pace.asks = max(a.pace.asks, s.pace.asks)
 	}
 	rate := h.options.Rates.Pace
 	for i := range h.seats {
 		s := &h.seats[i]
-		a := h.payer(s)
+		a := h.accountOf(s)
 		if a.pace.asks > 0 { // the first seat of the account
 			a.pace.granted, a.pace.asks = a.grant(h.now, rate, a.pace.asks, span), 0
 		}
@@ -201,7 +201,7 @@ func (h *Host) waits(dt lockstep.Time) bool {
 		if !h.behind(s) {
 			continue
 		}
-		p := &h.payer(s).pace
+		p := &h.accountOf(s).pace
 		if h.now-p.heldFrom >= minute {
 			p.held, p.heldFrom = 0, h.now
 		}

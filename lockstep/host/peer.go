@@ -33,7 +33,7 @@ type peer struct {
 	guest   bool     // see Grant.Guest
 	token   string   // see Grant.ID
 	flow    *account // of its messages
-	payer   *account // pays for the cost to others
+	account *account // pays for the cost to others
 	own     account  // of a peer that has no other
 
 	out   []byte // private messages, encoded

@@ -39,8 +39,8 @@ type hostSeat struct {
 
 	asked int // relay mode: the number of the last request for a state for joiners
 
-	payer *account // of the time that the match loses because of it; nil if its player is not known
-	pace  seatPace
+	account *account // of the time that the match loses because of it; nil if its player is not known
+	pace    seatPace
 
 	vote    *account // of the player who this one wants to be kicked, or nil
 	votedAt lockstep.Time
@@ -68,7 +68,7 @@ func (h *Host) leaveSeat(p *peer) {
 		h.event(Event{Kind: PeerLeft, Peer: p.id, Player: p.seat, Code: p.code})
 	default:
 		s.want, s.lostAt = away, h.now
-		h.unsettled = true
+		h.seatsChanged = true
 		h.wakeAt(h.now + h.options.Grace)
 		h.event(Event{Kind: PeerLost, Peer: p.id, Player: p.seat, Code: p.code})
 	}
@@ -82,36 +82,36 @@ func (h *Host) vacate(p lockstep.Player) {
 	s := &h.seats[p]
 	h.bill(s, nil)
 	*s = hostSeat{noted: s.noted, told: s.told, leaves: s.leaves || s.told != vacant}
-	h.unsettled = true
+	h.seatsChanged = true
 }
 
 // leave is a player's, or a spectator's, own wish to go.
 func (h *Host) leave(p *peer) { h.close(p, protocol.CloseLeft, "left") }
 
-// settleAll writes the changes of the seats into the log.
-func (h *Host) settleAll() {
-	if !h.unsettled || h.c.Err() != nil {
+// logSeats writes the changes of the seats into the log.
+func (h *Host) logSeats() {
+	if !h.seatsChanged || h.c.Err() != nil {
 		return
 	}
-	h.unsettled = false
+	h.seatsChanged = false
 	for i := range h.seats {
 		s := &h.seats[i]
 		if s.want == s.told && !s.leaves {
 			continue
 		}
-		err := h.settle(lockstep.Player(i), s)
+		err := h.logSeat(lockstep.Player(i), s)
 		switch {
 		case err == nil:
 			s.told = s.want
 		case errors.Is(err, coordinator.ErrBusy):
-			h.unsettled = true // again after the next tick
+			h.seatsChanged = true // again after the next tick
 		default:
 			return // the match is over
 		}
 	}
 }
 
-func (h *Host) settle(p lockstep.Player, s *hostSeat) error {
+func (h *Host) logSeat(p lockstep.Player, s *hostSeat) error {
 	var err error
 	if s.leaves {
 		if _, err = h.c.Leave(p); err != nil {
@@ -124,8 +124,8 @@ func (h *Host) settle(p lockstep.Player, s *hostSeat) error {
 	case s.want == s.told:
 	case s.told == vacant:
 		if _, err = h.c.Join(p); err == nil && s.want != here {
-			s.told, h.unsettled = here, true
-			return h.settle(p, s)
+			s.told, h.seatsChanged = here, true
+			return h.logSeat(p, s)
 		}
 	case s.want == here:
 		_, err = h.c.Return(p)
@@ -156,6 +156,6 @@ func (h *Host) seatTime(p lockstep.Player) {
 		s.want, s.session, s.before = takenOver, protocol.SessionToken{}, protocol.SessionToken{}
 		h.event(Event{Kind: PeerTakenOver, Player: p})
 	}
-	h.unsettled = true
-	h.settleAll()
+	h.seatsChanged = true
+	h.logSeats()
 }

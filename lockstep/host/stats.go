@@ -188,7 +188,7 @@ func (h *Host) CheckBounds(stateBytes int) error {
 	}
 	users := 0
 	for i := range h.seats {
-		if h.seats[i].payer != nil {
+		if h.seats[i].account != nil {
 			users++
 		}
 	}
@@ -196,7 +196,7 @@ func (h *Host) CheckBounds(stateBytes int) error {
 		if err := h.checkPeer(p); err != nil {
 			return err
 		}
-		for _, a := range []*account{p.flow, p.payer} {
+		for _, a := range []*account{p.flow, p.account} {
 			if a != &p.own {
 				users++
 			}

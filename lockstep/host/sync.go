@@ -104,7 +104,7 @@ func (h *Host) syncRequest(p *peer) {
 	if p.state == Syncing {
 		return // it is on its way
 	}
-	if !h.take(p.payer, syncBudget, 1) {
+	if !h.take(p.account, syncBudget, 1) {
 		h.offend(p, protocol.ErrorLimit, "too many keyframes asked for")
 		return
 	}

@@ -33,11 +33,11 @@ func (h *Host) vote(p *peer, line string) {
 		return
 	}
 	accused, ok := h.named(strings.TrimSpace(whom))
-	if !ok || h.payer(&h.seats[accused]) == p.payer {
+	if !ok || h.accountOf(&h.seats[accused]) == p.account {
 		h.error(p, protocol.ErrorRole, "nobody else has that seat or name alone", "")
 		return
 	}
-	a := h.payer(&h.seats[accused])
+	a := h.accountOf(&h.seats[accused])
 	if a.pace.spentAt == 0 || h.now-a.pace.spentAt > minute {
 		h.error(p, protocol.ErrorRole, "only a player who has used up its share of the match's time can be voted out", "")
 		return
@@ -73,13 +73,13 @@ func (h *Host) named(whom string) (lockstep.Player, bool) {
 func (h *Host) votes(accused *account) (votes, voters int) {
 	for i := range h.seats {
 		s := &h.seats[i]
-		if a := h.payer(s); s.want == here && a != accused {
+		if a := h.accountOf(s); s.want == here && a != accused {
 			a.pace.mayVote = true
 			a.pace.votes = a.pace.votes || s.vote == accused && h.now-s.votedAt <= minute
 		}
 	}
 	for i := range h.seats {
-		a := &h.payer(&h.seats[i]).pace
+		a := &h.accountOf(&h.seats[i]).pace
 		if a.mayVote {
 			voters++
 		}
