@@ -67,13 +67,13 @@ func (w *work) verdictText(v *Verdict, c *check, right []lockstep.Player) string
 		return fmt.Sprintf("this build computes %s at tick %d where the log has %s, before anybody differed: explain it with the build and platform that recorded it (%s)",
 			checksum.FormatHash(c.own), c.tick, checksum.FormatHash(c.agreed), w.e.Recorder)
 	case v.Party == WrongBuild && len(right) > 0:
-		return fmt.Sprintf("%s%s alone: this build (on %s) may be theirs, and computes otherwise than the one that most played with (on %s)",
+		return fmt.Sprintf("%s%s alone: this build (on %s) may be theirs, and differs from the one of most players (on %s)",
 			again, players(right), w.e.Machine, w.e.Recorder)
 	case v.Party == WrongBuild:
-		return fmt.Sprintf("the match simulated again (on %s) agrees with nobody: this build computes otherwise than the one that was played with (on %s), or everybody is wrong",
+		return fmt.Sprintf("the match simulated again (on %s) matches no report: this build differs from the one that played the match (on %s), or all reports are wrong",
 			w.e.Machine, w.e.Recorder)
 	case v.Party == WrongUnclear:
-		return again + "half of the players: it is not known which half is right"
+		return again + "half of the players: which half is right is unknown"
 	case v.Party == WrongReferee:
 		return again + players(right) + ", not with the referee"
 	case v.Party == WrongPlayer && slices.ContainsFunc(w.e.Groups, func(g Group) bool { return g.Referee }):
@@ -81,5 +81,5 @@ func (w *work) verdictText(v *Verdict, c *check, right []lockstep.Player) string
 	case v.Party == WrongPlayer:
 		return again + players(rightPlayers(w.e.Groups)) + ", not with " + players(v.Players)
 	}
-	return "all checksums in the bundle are that of the match simulated again: nobody differs"
+	return "all checksums in the bundle match the simulation"
 }

@@ -89,7 +89,7 @@ func (e *Explanation) headline() string {
 	case v.Party == WrongBuild:
 		return "This build computes something else"
 	}
-	return "Nobody can tell who is wrong"
+	return "Who is wrong is unknown"
 }
 
 func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

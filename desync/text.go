@@ -129,7 +129,7 @@ func (v *Verdict) who() string {
 	case WrongBuild:
 		return "THE BUILD"
 	}
-	return "NOBODY KNOWS"
+	return "UNKNOWN"
 }
 
 func (e *Explanation) firstLine() string {

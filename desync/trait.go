@@ -18,7 +18,7 @@ func (t Trait) Telling() bool { return t.Others == 0 && t.All > 0 }
 func (t Trait) String() string {
 	switch {
 	case t.All == 0:
-		return fmt.Sprintf("%s %s, and there is nobody to compare with", t.Name, t.Value)
+		return fmt.Sprintf("%s %s, and there is no other client to compare with", t.Name, t.Value)
 	case t.Telling():
 		return fmt.Sprintf("%s %s, which none of the %d others has", t.Name, t.Value, t.All)
 	}

@@ -24,9 +24,9 @@ var texts = map[Party]string{
 	WrongReferee:  "the referee; most players had what the simulation gives",
 	WrongBuild:    "all who agreed when it was played differ from this build, or the file was edited",
 	WrongKeyframe: "the keyframe; the checksums are right",
-	WrongUnclear:  "half of the players had what the simulation gives; not known who is right",
+	WrongUnclear:  "half of the players had what the simulation gives: which half is right is unknown",
 	WrongPlayer:   "only players reported checksums that the simulation does not give",
-	WrongUnknown:  "not known who is wrong",
+	WrongUnknown:  "unknown",
 }
 
 // verdictOf returns the verdict for some blames. The first blame of a party other than a player decides.

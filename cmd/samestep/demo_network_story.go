@@ -56,7 +56,7 @@ func (d *networkDemo) conclude() error {
 	corrupted := d.guests[d.options.players-1]
 	for _, g := range d.guests {
 		s.expect(g.tick == s.Match.Ticks && g.hash == s.hash, "%s ended at tick %d with another state", g.name, g.tick)
-		s.expect(g == corrupted || g.events["Desynced"] == 0, "%s was told that it differs", g.name)
+		s.expect(g == corrupted || g.events["Desynced"] == 0, "%s received a desync report", g.name)
 	}
 	d.concludeLinks()
 	if err := d.concludeDesync(corrupted); err != nil {

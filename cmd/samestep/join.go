@@ -246,7 +246,7 @@ func (j *join) event(e any) {
 		if e.Reason != "" {
 			s.Held++
 		}
-		j.held = cmp.Or(e.Reason, "the match goes on") // shown with the next status line, because a server can hold the match at any rate
+		j.held = cmp.Or(e.Reason, "the match continues") // shown with the next status line, because a server can hold the match at any rate
 	case player.Note:
 		if e.Topic == host.TopicPace && j.status != nil {
 			fmt.Fprintf(j.status, "player %d: %s\n", e.Player, e.Text)

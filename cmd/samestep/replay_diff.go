@@ -61,7 +61,7 @@ func replayDiff(c *cli.Context) error {
 		}
 		defer b.close()
 	} else if a.bundle == nil {
-		return usagef("got one file, which is not a bundle, want two")
+		return usagef("got one file, want two, or one bundle")
 	}
 	d := &difference{a: a, b: b, limit: c.Int("limit")}
 	if a.isReplay && b.isReplay {

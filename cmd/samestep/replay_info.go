@@ -114,7 +114,7 @@ func printInfo(w io.Writer, info *replay.Info, upto *partHash) {
 	if info.Ended {
 		line("end", "%q", info.Reason)
 	} else {
-		line("end", "none: the file is cut, damaged or still written")
+		line("end", "none: the file is cut, damaged or still being written")
 	}
 	t.Flush()
 }

@@ -53,7 +53,7 @@ func replayCutCommand() *cli.Command {
 		ArgsUsage: "IN OUT",
 		Description: `The new replay ends after the tick, and its end record says so. Its content hash is
 that of the whole match up to the tick. A match that is not longer stays whole.`,
-		Flags: []cli.Flag{&cli.UintFlag{Name: "tick", Usage: "the last tick is `N`"}, segmentFlag, jsonFlag},
+		Flags: []cli.Flag{&cli.UintFlag{Name: "tick", Usage: "end at tick `N`"}, segmentFlag, jsonFlag},
 		Action: written(sealed(func(c *cli.Context, r *replay.Reader, w *replay.Writer) error {
 			if !c.IsSet("tick") {
 				return usagef("want --tick")
@@ -72,7 +72,7 @@ func replayRekeyCommand() *cli.Command {
 content hash stay the same. --every 0 keeps only the first keyframe, and does not
 need the game's code. Otherwise the match is simulated, and every checksum on the
 way is compared.`,
-		Flags:  []cli.Flag{&cli.UintFlag{Name: "every", Usage: "a keyframe every `N` ticks"}, segmentFlag, maxTicksFlag, jsonFlag},
+		Flags:  []cli.Flag{&cli.UintFlag{Name: "every", Usage: "write a keyframe every `N` ticks"}, segmentFlag, maxTicksFlag, jsonFlag},
 		Action: written(rekey),
 	}
 }
