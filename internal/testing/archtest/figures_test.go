@@ -61,8 +61,7 @@ func receiverOf(d *ast.FuncDecl) (name string) {
 }
 
 // recordSwitches returns the switch statements outside of lockstep/record that
-// tell frames from runs of empty ticks. There is one iterator, so that nobody
-// else has to.
+// tell frames from runs of empty ticks. Other code asks Record.Ticks and Record.Frames.
 func recordSwitches(tr *tree) (found []finding) {
 	for _, p := range tr.pkgs {
 		for _, f := range p.files {
