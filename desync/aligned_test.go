@@ -9,8 +9,8 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// Where one side lacks a unit, that is what differs, and not all units behind
-// it; what else differs is named by its place on the right side.
+// If one side lacks a unit, the difference is that unit and not all units after it. Other differences are named by
+// their place on the right side.
 func TestMissingUnit(t *testing.T) {
 	e := explained(t, func(w *world, t *turn, step step) bool {
 		step(w, t)
@@ -36,8 +36,7 @@ func TestMissingUnit(t *testing.T) {
 	}
 }
 
-// Units that only the wrong side has, and units in another order, of which none
-// can be said to be missing.
+// Units that only the wrong side has, and units in another order, none of which is missing.
 func TestUnitsOfTheOtherSide(t *testing.T) {
 	e := explained(t, func(w *world, t *turn, step step) bool {
 		step(w, t)

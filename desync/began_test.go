@@ -11,8 +11,7 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// The first divergent tick of a late joiner is after the state that it was sent,
-// also where it never agreed at a check.
+// The first divergent tick of a late joiner is after its initial state, even if it never agreed at a check.
 func TestLateJoinerBegan(t *testing.T) {
 	x := newTable(t, func(w *world, turn *turn, step step) bool {
 		step(w, turn)

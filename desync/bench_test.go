@@ -6,8 +6,7 @@ import (
 	"github.com/seed-49bee653/samestep/desync"
 )
 
-// BenchmarkExplain explains a bundle whose cause is found, and one in which all
-// is tried in vain.
+// BenchmarkExplain explains a bundle whose cause is found, and one for which every search fails:
 //
 //	go test ./desync -run '^$' -bench Explain
 func BenchmarkExplain(b *testing.B) {

@@ -11,9 +11,8 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// Whatever is changed in the records of a replay, bisecting it against the
-// original finds a tick, or says why not; and verifying it blames somebody
-// whenever a checksum differs.
+// After any change of a replay's records, bisecting it against the original finds a tick or returns an error. Verifying
+// it blames a party whenever a checksum differs.
 func FuzzBisect(f *testing.F) {
 	g, file, _ := recordMatch(f, 120, replay.WriterOptions{})
 	f.Add([]byte{3, 0, 1})
@@ -21,7 +20,7 @@ func FuzzBisect(f *testing.F) {
 	f.Add([]byte{14, 3, 9, 2, 2, 1})
 	f.Add([]byte{1, 0, 48})       // the first keyframe
 	f.Add([]byte("\x0190\x0580")) // a keyframe's state alone
-	f.Add([]byte("\x0f81\x1c20")) // a command without a consequence that the checksums know
+	f.Add([]byte("\x0f81\x1c20")) // a command that changes no checksum
 	f.Fuzz(func(t *testing.T, changes []byte) {
 		other := tamper(t, file, changes)
 		found, err := desync.Bisect(openReplay(t, file), openReplay(t, other), g, desync.BisectOptions{MaxSearch: 1 << 20})
@@ -30,12 +29,12 @@ func FuzzBisect(f *testing.F) {
 		}
 		v, err := judged(t, other, g, replay.VerifyOptions{KeepGoing: true, Workers: 1})
 		if errors.As(err, new(*lockstep.DesyncError)) && len(v.Blames) == 0 {
-			t.Fatalf("nobody is blamed: %+v, error %v", v, err)
+			t.Fatalf("no party is blamed: %+v, error %v", v, err)
 		}
 	})
 }
 
-// tamper changes records: three bytes say which, how, and by what.
+// tamper changes records. Three bytes select the record, the change and its operand.
 func tamper(tb testing.TB, file []byte, changes []byte) []byte {
 	tb.Helper()
 	type change struct{ how, value byte }

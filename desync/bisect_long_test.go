@@ -19,16 +19,14 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// TestBisectLong finds one bit that was inverted in one field of a thousand
-// units, at one tick of an hour, from nothing but checksums of every tick and a
-// keyframe a minute:
+// TestBisectLong finds one inverted bit in one field of a thousand units, at one tick of an hour, from only the
+// checksums of every tick and a keyframe each minute:
 //
 //	SAMESTEP_BISECT=100 go test ./desync -run TestBisectLong -v -timeout 2h
 //
-// The number is how many pairs of replays are bisected; without it they are few
-// and small. It logs how long that took; the tick and field must be right in each.
-// With SAMESTEP_BISECT_EVERY checks are less frequent: then the tick cannot be
-// told but to the check, and not each field can be found.
+// SAMESTEP_BISECT is the number of bisected pairs of replays; without it they are few and short. The test logs the
+// duration; the tick and field must be right in each. With SAMESTEP_BISECT_EVERY checks are less frequent: then the
+// tick is known only to within a check, and not every field can be found.
 func TestBisectLong(t *testing.T) {
 	m := &longMatch{every: fromEnv("SAMESTEP_BISECT_EVERY", 1), ticks: 72_000, units: 1000}
 	pairs := fromEnv("SAMESTEP_BISECT", 0)
@@ -74,7 +72,7 @@ func fromEnv(name string, otherwise int) int {
 	return otherwise
 }
 
-// A longMatch is one of eight bots and a thousand units.
+// A longMatch is a match of eight bots and a thousand units.
 type longMatch struct {
 	every, ticks int
 	units        uint16
@@ -126,9 +124,8 @@ func (m *longMatch) recordMatch(tb testing.TB) {
 	m.file = file.Bytes()
 }
 
-// hurt returns the replay of a recorder whose state had one bit inverted after
-// a tick. It is simulated until the second keyframe after that; later checksums
-// and keyframes, which nobody needs, are made up.
+// hurt returns the replay of a recorder whose state had one bit inverted after a tick. It is simulated until the second
+// keyframe after that. Later checksums and keyframes are made up, since no test reads them.
 func (m *longMatch) hurt(tb testing.TB, r *rand.Rand) (file []byte, tick lockstep.Tick, path string) {
 	tb.Helper()
 	codec := state.MustCompile[skirmish.World]()
@@ -149,8 +146,8 @@ func (m *longMatch) hurt(tb testing.TB, r *rand.Rand) (file []byte, tick lockste
 	}
 }
 
-// retell returns the replay of a recorder with game g, or nil if the game does
-// not survive what was done to it at a tick, or it healed before anybody looked.
+// retell returns the replay of a recorder with game g. It returns nil if the game panics after the change at a tick, or
+// if the difference vanished before the next check.
 func (m *longMatch) retell(tb testing.TB, g *lockstep.Game, tick lockstep.Tick) []byte {
 	tb.Helper()
 	at := openReplay(tb, m.file)

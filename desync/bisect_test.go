@@ -45,8 +45,8 @@ func changed[S, C any](tb testing.TB, rules lockstep.Rules[S, C], codec *state.C
 	return g
 }
 
-// retell returns a replay as a recorder would have written it whose simulation
-// is that of game g: the same commands, other checksums and keyframes.
+// retell returns the replay that a recorder whose simulation is game g would write: the same commands with other
+// checksums and keyframes.
 func retell(tb testing.TB, file []byte, g *lockstep.Game) []byte {
 	tb.Helper()
 	f := g.NewFollower(lockstep.FollowerOptions{History: lockstep.HistoryOptions{Length: 256}})
@@ -78,8 +78,8 @@ func xor(tb testing.TB, path string, bit int) func([]byte) {
 	}
 }
 
-// A field that a recorder had wrong from a tick on is found, whatever is known:
-// its keyframe of that tick, its checksum of every tick, or less.
+// Bisection finds a field that the recorder had wrong from a tick on, whether the replay has the keyframe of that tick,
+// checksums of every tick, or less.
 func TestBisectState(t *testing.T) {
 	g, file, _ := recordMatch(t, 400, replay.WriterOptions{}) // a check every 10 ticks, a keyframe every 50
 	for _, test := range []struct {
@@ -127,7 +127,7 @@ func TestBisectState(t *testing.T) {
 	}
 }
 
-// bisectionText returns what was found as one line.
+// bisectionText returns a bisection as one line.
 func bisectionText(b *desync.Bisection) string {
 	s := fmt.Sprintf("%s: ticks %d to %d, exact %v, section %s", b.Cause, b.Agreed, b.Tick, b.Exact, b.Section)
 	if b.Reconstructed {
@@ -141,9 +141,8 @@ func bisectionText(b *desync.Bisection) string {
 	return s
 }
 
-// Where each tick has a checksum, one wrong bit is found out of a hundred
-// matches a hundred times: its tick and its field. See TestBisectLong for a long
-// match of a thousand units.
+// With a checksum of each tick, one inverted bit is found in each of a hundred matches: its tick and its field.
+// TestBisectLong tests a long match of a thousand units.
 func TestBisectHundred(t *testing.T) {
 	s := lockstep.DefaultSettings(2)
 	s.CheckEvery, s.KeyframeEvery = 1, 100
@@ -184,8 +183,8 @@ func randomLeaf(tb testing.TB, r *rand.Rand, s *state.Schema, snapshot []byte) s
 	return all[r.IntN(len(all))]
 }
 
-// States of other schemas cannot be compared: the error names the field, as that
-// of a game does, whether or not a checksum differs.
+// States of different schemas cannot be compared. The error names the field, as the error of a game does, whether or
+// not a checksum differs.
 func TestBisectOtherSchema(t *testing.T) {
 	g, file, _ := recordMatch(t, 60, replay.WriterOptions{})
 	other := rewrite(t, file, func(r *record.Record) {
@@ -239,8 +238,8 @@ func recordDots(tb testing.TB, ticks int, s lockstep.Settings) (*lockstep.Game, 
 	return g, file.Bytes()
 }
 
-// Where a command differs, both are simulated with their own commands, and part
-// at one tick, which need not be the command's.
+// If a command differs, each side is simulated with its own commands. They diverge at one tick, which may be later than
+// the command's.
 func TestBisectCommands(t *testing.T) {
 	g, file, _ := recordMatch(t, 400, replay.WriterOptions{})
 	other, tick := edited(t, file, 200)
@@ -258,7 +257,7 @@ func TestBisectCommands(t *testing.T) {
 		t.Errorf("got fields %v of tick %d, want those of tick %d", found.Fields, found.FieldsTick, found.Tick)
 	}
 
-	// The same frames with the checksums that they do not give.
+	// The same frames with the checksums of a different state.
 	found, err = desync.Bisect(openReplay(t, file), openReplay(t, other), g, desync.BisectOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -268,8 +267,7 @@ func TestBisectCommands(t *testing.T) {
 	}
 }
 
-// edited returns a replay in which the first command from a tick on is another
-// one, and its tick.
+// edited returns a replay whose first command from a tick on is changed, and the tick of that command.
 func edited(tb testing.TB, file []byte, from lockstep.Tick) ([]byte, lockstep.Tick) {
 	var tick lockstep.Tick
 	out := rewrite(tb, file, func(r *record.Record) {
@@ -283,7 +281,7 @@ func edited(tb testing.TB, file []byte, from lockstep.Tick) ([]byte, lockstep.Ti
 	return out, tick
 }
 
-// Two games that make different states of the same commands.
+// Two games compute different states from the same commands.
 func TestBisectGames(t *testing.T) {
 	g, file, _ := recordMatch(t, 400, replay.WriterOptions{})
 	two := hurt(t, 137, xor(t, "Dots[0].Pos.X", 3))
@@ -296,7 +294,7 @@ func TestBisectGames(t *testing.T) {
 	}
 }
 
-// Both replays were made by another build than the one at hand.
+// Both replays come from other builds than the local one.
 func TestBisectNeither(t *testing.T) {
 	_, file, _ := recordMatch(t, 400, replay.WriterOptions{})
 	third := hurt(t, 60, xor(t, "Dots[0].Pos.X", 3))
@@ -305,7 +303,7 @@ func TestBisectNeither(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// They part at tick 60, where only the first has what this build gives.
+	// They diverge at tick 60, where only the first agrees with the local build.
 	if found.Cause != desync.OriginB || found.Tick != 60 {
 		t.Errorf("got %s, want tick 60", bisectionText(found))
 	}
@@ -314,7 +312,7 @@ func TestBisectNeither(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A keyframe that both agree on stands between, so it does not matter.
+	// The keyframe between them agrees with both, so it does not matter.
 	if got, want := bisectionText(found), "b: ticks 200 to 210, exact false, section Dots, reconstructed tick 210: Dots[1].Pos.X"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -333,11 +331,11 @@ func TestBisectNeither(t *testing.T) {
 		t.Fatal(err)
 	}
 	if found.Cause != desync.OriginUnknown || found.Tick != 150 || found.FieldsTick != 150 || found.Fields.Total != 1 {
-		t.Errorf("got %s, want what the keyframes say", bisectionText(found))
+		t.Errorf("got %s, want the result from the keyframes", bisectionText(found))
 	}
 }
 
-// Without the game, what the records say is told.
+// Without the game, bisection reports the facts of the records.
 func TestBisectWithoutGame(t *testing.T) {
 	_, file, _ := recordMatch(t, 400, replay.WriterOptions{})
 	other := retell(t, file, hurt(t, 205, xor(t, "Dots[1].Pos.X", 3)))
@@ -350,7 +348,7 @@ func TestBisectWithoutGame(t *testing.T) {
 	}
 }
 
-// Replays of one match are the same, whatever their keyframes are.
+// Replays of one match are the same even if their keyframes differ.
 func TestBisectSame(t *testing.T) {
 	g, file, _ := recordMatch(t, 400, replay.WriterOptions{})
 	var keyed bytes.Buffer
@@ -365,7 +363,7 @@ func TestBisectSame(t *testing.T) {
 		t.Errorf("got %+v, error %v, want the same", c, err)
 	}
 
-	// A keyframe is another state than its checksum says.
+	// The keyframe holds another state than its checksum says.
 	odd := rewrite(t, retell(t, file, hurt(t, 205, xor(t, "Dots[1].Pos.X", 3))), func(r *record.Record) {
 		if r.Kind == record.KindKeyframe && r.Tick == 200 {
 			xor(t, "Dots[0].Pos.X", 9)(r.Keyframe.State)

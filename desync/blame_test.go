@@ -12,7 +12,7 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// hashes returns the checksums of a match by tick, as another game makes them.
+// hashes returns the checksums of a match by tick, as game g computes them.
 func hashes(tb testing.TB, file []byte, g *lockstep.Game) map[lockstep.Tick]uint64 {
 	all := make(map[lockstep.Tick]uint64)
 	for _, r := range reports(tb, file, g, 1, false, false) {
@@ -21,7 +21,7 @@ func hashes(tb testing.TB, file []byte, g *lockstep.Game) map[lockstep.Tick]uint
 	return all
 }
 
-// testify returns a replay in which somebody says something after each check.
+// testify returns a replay with reports of players after each check.
 func testify(tb testing.TB, file []byte, say func(t lockstep.Tick) map[lockstep.Player]uint64) []byte {
 	tb.Helper()
 	return insert(tb, file, func(r *record.Record) []record.Record {
@@ -39,8 +39,7 @@ func testify(tb testing.TB, file []byte, say func(t lockstep.Tick) map[lockstep.
 	})
 }
 
-// system returns a replay with a command of System about a player, in the first
-// frame with commands from a tick on.
+// system returns a replay with a System command about a player, in the first frame with commands from a tick on.
 func system(tb testing.TB, file []byte, from lockstep.Tick, kind lockstep.Kind, p lockstep.Player) []byte {
 	sequence, done := lockstep.Sequence(1000+from), false
 	return rewrite(tb, file, func(r *record.Record) {
@@ -89,8 +88,7 @@ func blames(v *desync.Verdict) string {
 	return strings.Join(all, "; ")
 }
 
-// Who was wrong, in a match of two seats with a check every 10 ticks and a
-// keyframe every 50.
+// The wrong party in a match of two seats with a check every 10 ticks and a keyframe every 50.
 func TestBlame(t *testing.T) {
 	g, file, _ := recordMatch(t, 400, replay.WriterOptions{})
 	right := hashes(t, file, g)
@@ -112,8 +110,8 @@ func TestBlame(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		file []byte
-		want string // with and without keeping going
-		stop string // without, if that is another
+		want string // with and without KeepGoing
+		stop string // without KeepGoing, if different
 	}{
 		{"nobody", file, "", ""},
 		{"a player, to the end", testify(t, file, func(tick lockstep.Tick) map[lockstep.Player]uint64 {
@@ -181,7 +179,7 @@ func TestBlame(t *testing.T) {
 	}
 }
 
-// Keyframes between two checks are blamed by what the checks tell.
+// A wrong keyframe between two checks is blamed according to those checks.
 func TestBlameKeyframe(t *testing.T) {
 	s := lockstep.DefaultSettings(2)
 	s.CheckEvery, s.KeyframeEvery = 20, 50
@@ -211,7 +209,7 @@ func TestBlameKeyframe(t *testing.T) {
 	}
 }
 
-// Where there was no agreed checksum, the simulation tells who was right.
+// Without an agreed checksum, the simulation decides which side was right.
 func TestBlameTie(t *testing.T) {
 	g, file, _ := recordMatch(t, 200, replay.WriterOptions{})
 	right := hashes(t, file, g)

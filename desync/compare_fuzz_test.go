@@ -16,8 +16,8 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// Whatever stands in two files, they are compared the same both ways, a file is
-// the same as itself, and what the records say is found without a game.
+// Comparing any two files gives the same result both ways, a file equals itself, and the facts of the records are found
+// without a game.
 func FuzzCompare(f *testing.F) {
 	_, file, _ := recordMatch(f, 1, replay.WriterOptions{})
 	prefix := file[:32]

@@ -89,7 +89,7 @@ func TestCompareFrames(t *testing.T) {
 	}
 }
 
-// A match that is shorter is the same as far as it goes.
+// A shorter match is the same up to its end.
 func TestCompareShorter(t *testing.T) {
 	_, file, _ := recordMatch(t, 100, replay.WriterOptions{})
 	for tick := range lockstep.Tick(100) {
@@ -105,7 +105,7 @@ func TestCompareShorter(t *testing.T) {
 	}
 }
 
-// What can be read of a torn file is compared, and the error says which it is.
+// The readable part of a torn file is compared, and the error says which file is torn.
 func TestCompareDamaged(t *testing.T) {
 	_, file, _ := recordMatch(t, 100, replay.WriterOptions{FlushTicks: 10})
 	c, err := desync.Compare(openReplay(t, file), openReplay(t, file[:len(file)-200]))
@@ -117,8 +117,7 @@ func TestCompareDamaged(t *testing.T) {
 	}
 }
 
-// lengthen returns a replay with four thousand million ticks more, and then a
-// checksum.
+// lengthen returns a replay with four thousand million more ticks and then a checksum.
 func lengthen(tb testing.TB, file []byte, hash uint64) []byte {
 	tb.Helper()
 	return copyRecords(tb, file, func(r *record.Record, emit func(*record.Record) error) error {
@@ -138,7 +137,7 @@ func lengthen(tb testing.TB, file []byte, hash uint64) []byte {
 	})
 }
 
-// Thousands of millions of ticks cost nothing, unless they were to be simulated.
+// Thousands of millions of ticks cost nothing as long as they are not simulated.
 func TestCompareLong(t *testing.T) {
 	g, file, _ := recordMatch(t, 100, replay.WriterOptions{})
 	const last = 100 + 61_000*record.MaxEmptyRun

@@ -17,7 +17,7 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// A jury is a match of eight seats in which two builds take part.
+// A jury is a match of eight seats with two builds.
 type jury struct {
 	header  *lockstep.Header
 	log     bytes.Buffer
@@ -27,8 +27,7 @@ type jury struct {
 	reports []*coordinator.DesyncReport
 }
 
-// newJury begins a match whose players have the games of copies. Without a game
-// of its referee, the match has none.
+// newJury begins a match whose players run the games of copies. Without a referee's game the match has no referee.
 func newJury(tb testing.TB, referee *lockstep.Game, copies [8]*lockstep.Game) *jury {
 	tb.Helper()
 	s := lockstep.DefaultSettings(8)
@@ -68,7 +67,7 @@ func (j *jury) Append(record []byte) error {
 	return nil
 }
 
-// play plays up to the first desync, of which all players report.
+// play plays up to the first desync, which all players report.
 func (j *jury) play(tb testing.TB, end lockstep.Tick) {
 	tb.Helper()
 	for len(j.reports) == 0 && j.match.Now() < end {
@@ -106,8 +105,8 @@ func (j *jury) bundle(tb testing.TB, r *coordinator.DesyncReport) (*replay.Bundl
 	return open(tb, archive.Bytes()), j.log.Bytes()
 }
 
-// Verify and explain give the same answer, whoever has the build at hand: some of
-// the players, with the referee, against it, or without one.
+// Verify and explain agree on the wrong party whether the local build is that of some players with the referee, against
+// the referee, or without a referee.
 func TestVerifyAndExplainAgree(t *testing.T) {
 	at := lockstep.MustGame(dots.Rules())
 	other := hurt(t, 35, xor(t, "Dots[1].Pos.X", 40))
@@ -147,7 +146,7 @@ func TestVerifyAndExplainAgree(t *testing.T) {
 					t.Errorf("%s: got %s, want %s", name, v.Party, want)
 				}
 				if v.Party != desync.WrongPlayer && v.Party != desync.WrongReferee && e.Cause != nil {
-					t.Errorf("%s: got the cause %v of nobody's mistake", name, e.Cause)
+					t.Errorf("%s: got the cause %v without a wrong party", name, e.Cause)
 				}
 				if e.Verdict.Party != v.Party || !slices.Equal(e.Verdict.Players, v.Players) || !e.Verdict.Simulated {
 					t.Errorf("%s: verify says %s %v, explain says %s %v: %s", name, v.Party, v.Players, e.Verdict.Party, e.Verdict.Players, e.Verdict.Text)
@@ -160,8 +159,7 @@ func TestVerifyAndExplainAgree(t *testing.T) {
 	}
 }
 
-// wrongParty returns the wrong party where some of eight players have the build at
-// hand.
+// wrongParty returns the wrong party of a match in which some of eight players run the local build.
 func wrongParty(otherReferee bool, right lockstep.Player) desync.Party {
 	switch {
 	case !otherReferee:
@@ -174,8 +172,7 @@ func wrongParty(otherReferee bool, right lockstep.Player) desync.Party {
 	return desync.WrongBuild
 }
 
-// A bundle whose log does not have the check is judged by its manifest; a keyframe
-// that is altered says nothing about the checks.
+// A bundle whose log lacks the check is judged by its manifest. An altered keyframe proves nothing about the checks.
 func TestChangedLog(t *testing.T) {
 	files := unpacked(t, plain())
 	for name, change := range map[string]func(r *record.Record) (kept bool){
@@ -221,7 +218,7 @@ func TestChangedLog(t *testing.T) {
 	}
 }
 
-// rewriteOpen returns the replay of a match that goes on, with other records.
+// rewriteOpen returns the replay of a match without an end, with other records.
 func rewriteOpen(tb testing.TB, file []byte, change func(*record.Record) []*record.Record) []byte {
 	tb.Helper()
 	var out bytes.Buffer
@@ -244,7 +241,7 @@ func rewriteOpen(tb testing.TB, file []byte, change func(*record.Record) []*reco
 	return out.Bytes()
 }
 
-// A referee that admits its mistake is wrong, whoever has reported.
+// A referee that admits its mistake is wrong, whichever players have reported.
 func TestAdmittedMistake(t *testing.T) {
 	x := newTable(t, func(w *world, t *turn, step step) bool { step(w, t); w.Players[1].Crystals += 1000; return true }, true)
 	x.play(t, 400)

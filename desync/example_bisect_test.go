@@ -41,8 +41,8 @@ func exampleFile() (*lockstep.Game, []byte) {
 	return game, file.Bytes()
 }
 
-// examplePair returns two replays of one match. The recorder of the second one
-// has a dot in another place from tick 33 on.
+// examplePair returns two replays of one match. The recorder of the second replay has a dot in another place from tick
+// 33 on.
 func examplePair() (game *lockstep.Game, a, b *replay.Reader) {
 	game, file := exampleFile()
 	rules := dots.Rules()
@@ -77,7 +77,7 @@ func examplePair() (game *lockstep.Game, a, b *replay.Reader) {
 	return game, a, b
 }
 
-// Two recorders of one match have different checksums: since when, and why?
+// Two recorders of one match have different checksums. Bisect finds the first wrong tick and its field.
 func ExampleBisect() {
 	game, a, b := examplePair()
 	var options desync.BisectOptions
@@ -99,7 +99,7 @@ func ExampleBisect() {
 	// true
 }
 
-// What a player reported is compared with the replay.
+// BisectReports compares a player's reports with the replay.
 func ExampleBisectReports() {
 	game, a, b := examplePair()
 	reports, err := desync.PlayerReports(b, 0)
@@ -120,7 +120,7 @@ func ExampleBisectReports() {
 	// first differs at tick 40
 }
 
-// A comparison needs no game and simulates nothing.
+// Compare needs no game and simulates nothing.
 func ExampleCompare() {
 	_, a, b := examplePair()
 	var c *desync.Comparison
@@ -159,8 +159,7 @@ func ExampleAttribute() {
 	// build: 4 checks, of ticks 40 to 100
 }
 
-// The reports in an imported match are compared with each other: it cannot be
-// simulated.
+// An imported match cannot be simulated, so its reports are compared with each other.
 func ExampleCompareReports() {
 	_, a, _ := examplePair()
 	var m *desync.Imported

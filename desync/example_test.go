@@ -33,7 +33,7 @@ func pay(w *chest, t *lockstep.Turn) {
 	}
 }
 
-// deaf is pay on a machine that misses what player 0 gives in tick 4.
+// deaf is pay on a machine that misses player 0's command of tick 4.
 func deaf(w *chest, t *lockstep.Turn) {
 	if t.Tick == 4 {
 		t.Commands = slices.DeleteFunc(t.Commands, func(c lockstep.Command) bool { return c.Player == 0 })
@@ -48,7 +48,7 @@ func chestGame(step func(*chest, *lockstep.Turn)) *lockstep.Game {
 	})
 }
 
-// A stubborn copy goes on when it differs.
+// A stubborn copy continues after a desync.
 type stubborn struct{ *lockstep.Follower }
 
 func (f stubborn) Append(record []byte) error {
@@ -59,8 +59,7 @@ func (f stubborn) Append(record []byte) error {
 	return err
 }
 
-// chestBundle plays a match in which player 1 has the deaf machine, and returns
-// the bundle of what comes of it.
+// chestBundle plays a match in which player 1 runs the deaf machine, and returns the bundle of the desync.
 func chestBundle() *replay.Bundle {
 	game := chestGame(pay)
 	settings := lockstep.DefaultSettings(2)
@@ -114,7 +113,7 @@ func ExampleExplain() {
 	if err != nil {
 		panic(err)
 	}
-	for _, line := range e.Lines()[4:] { // behind those that name this machine
+	for _, line := range e.Lines()[4:] { // after the lines that name this machine
 		fmt.Println(line)
 	}
 	// Output:
@@ -173,7 +172,7 @@ func ExampleExplanation() {
 	// [the game's code is not here: nothing was simulated again, so the first divergent tick and the command are not looked for]
 }
 
-// What needs the game's code, as plain data.
+// A Cause is plain data that needs the game's code.
 func ExampleCause() {
 	e, err := desync.Explain(chestBundle(), desync.Options{
 		Game: func(*lockstep.Header) (*lockstep.Game, error) { return chestGame(pay), nil },

@@ -1,6 +1,6 @@
 package desync
 
-// The searches for a state that has a checksum.
+// The searches for a state with a given checksum.
 var (
 	Invert   = invert
 	Transfer = transfer

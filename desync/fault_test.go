@@ -18,8 +18,7 @@ type (
 	step  = func(*skirmish.World, *lockstep.Turn)
 )
 
-// drill orders player 0's first unit about at tick 150, with commands of which
-// the last one counts.
+// drill orders player 0's first unit about at tick 150. The last command takes effect.
 func drill(t lockstep.Tick, give func(p lockstep.Player, values ...any)) {
 	if t == 150 {
 		unit := skirmish.Who{Units: []skirmish.UnitID{6}}
@@ -27,7 +26,7 @@ func drill(t lockstep.Tick, give func(p lockstep.Player, values ...any)) {
 	}
 }
 
-// mine is the index in a turn of the first of those commands, or -1.
+// mine returns the index of the first of those commands in a turn, or -1.
 func mine(t *turn) int {
 	return slices.IndexFunc(t.Commands, func(c lockstep.Command) bool {
 		m, ok := c.Value.(*skirmish.Move)
@@ -35,7 +34,7 @@ func mine(t *turn) int {
 	})
 }
 
-// inDrill runs a fault in the tick of the drill.
+// inDrill limits a fault to the tick of the drill.
 func inDrill(f func(w *world, t *turn, i int, step step)) fault {
 	return func(w *world, t *turn, step step) bool {
 		i := mine(t)
@@ -48,8 +47,7 @@ func inDrill(f func(w *world, t *turn, i int, step step)) fault {
 	}
 }
 
-// Every kind of fault that trials look for is planted, and found: its tick, its
-// command or field, and who it was.
+// Each kind of fault that trials look for is injected and found: its tick, its command or field, and its player.
 func TestEachFaultIsNamed(t *testing.T) {
 	var held lockstep.Command
 	for _, test := range []struct {
@@ -126,8 +124,7 @@ func TestEachFaultIsNamed(t *testing.T) {
 	}
 }
 
-// A rule that is wrong from some tick on is no single fault: that is said, and
-// all else still is.
+// A rule that is wrong from some tick on is not a single fault. The explanation says so and has everything else.
 func TestWrongRule(t *testing.T) {
 	e := explained(t, func(w *world, t *turn, step step) bool {
 		step(w, t)
@@ -149,8 +146,7 @@ func TestWrongRule(t *testing.T) {
 	}
 }
 
-// A side that missed a change, and went wrong elsewhere, too, has an old value:
-// that is told.
+// A side that missed a change and went wrong elsewhere as well has a stale value, and the explanation reports it.
 func TestStaleValue(t *testing.T) {
 	x := newTable(t, func(w *world, t *turn, step step) bool {
 		before := w.Units[5].Group
@@ -178,8 +174,7 @@ func TestStaleValue(t *testing.T) {
 	}
 }
 
-// The referee is found to be wrong where the match simulated again is the
-// players'.
+// The referee is wrong if the re-simulation agrees with the players.
 func TestWrongReferee(t *testing.T) {
 	x := newTable(t, func(w *world, t *turn, step step) bool { step(w, t); w.Players[1].Crystals += 1000; return true }, true)
 	x.play(t, 400)
@@ -206,7 +201,7 @@ func TestWrongReferee(t *testing.T) {
 	}
 }
 
-// A build with another rule explains nobody, and says so.
+// A build with other rules blames no one, and the explanation says so.
 func TestWrongBuild(t *testing.T) {
 	x := newTable(t, func(w *world, t *turn, step step) bool { step(w, t); w.Units[5].Health--; return true }, false)
 	x.play(t, 400)
@@ -237,7 +232,7 @@ func TestWrongBuild(t *testing.T) {
 	}
 }
 
-// Without the game's code, states and log tell what they can.
+// Without the game's code, the states and the log still explain part of the desync.
 func TestWithoutTheGame(t *testing.T) {
 	e := explained(t, func(w *world, t *turn, step step) bool { step(w, t); w.Rand.Uint64(); w.Units[5].Health--; return true }, desync.Options{})
 	if v := e.Verdict; v.Party != desync.WrongPlayer || v.Simulated || !slices.Equal(v.Players, []lockstep.Player{victim}) {
@@ -254,8 +249,7 @@ func TestWithoutTheGame(t *testing.T) {
 	}
 }
 
-// What the client that differs has, and nobody else, is told apart from what
-// all have.
+// Traits that only the desynced client has are marked.
 func TestTraits(t *testing.T) {
 	e := explained(t, func(w *world, t *turn, step step) bool { step(w, t); w.Units[5].Health--; return true }, desync.Options{})
 	for _, trait := range e.Traits {
@@ -268,8 +262,8 @@ func TestTraits(t *testing.T) {
 	}
 }
 
-// The last change of a field is found behind the states that are kept, from
-// keyframe to keyframe, and its command with it.
+// The last change of a field is found before the kept states by going back from keyframe to keyframe, together with its
+// command.
 func TestChangeLongAgo(t *testing.T) {
 	x := newTable(t, func(w *world, t *turn, step step) bool {
 		step(w, t)
@@ -306,8 +300,8 @@ func TestChangeLongAgo(t *testing.T) {
 	}
 }
 
-// A player who never agreed may have gone wrong at any time since the match
-// began. Where the budget ends before all that was tried, no tick is ruled out.
+// A player who never agreed may have gone wrong at any time since the match began. If the budget ends before the search
+// does, no tick is ruled out.
 func TestNeverAgreed(t *testing.T) {
 	archive := packed(t, unpacked(t, plain()), func(m *replay.Manifest) { m.Agreed, m.Exhibits = 0, m.Exhibits[1:] })
 	told := 0
@@ -324,7 +318,7 @@ func TestNeverAgreed(t *testing.T) {
 		t.Errorf("got cause %+v, first %v, notes %q", e.Cause, e.First, e.Notes)
 	}
 	if told < e.Trials-64 {
-		t.Errorf("progress of %d ticks was told, of %d", told, e.Trials)
+		t.Errorf("got progress of %d ticks, want %d", told, e.Trials)
 	}
 	e, err = explain(archive, desync.Options{Game: findGame, Budget: 200})
 	if err != nil {

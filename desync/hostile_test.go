@@ -18,7 +18,7 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// plain is the bundle of a field that was altered.
+// plain is the bundle of a desync with one altered field.
 var plain = sync.OnceValue(func() []byte {
 	tb := &testing.T{}
 	x := newTable(tb, func(w *world, t *turn, step step) bool { step(w, t); w.Units[5].Health--; return true }, false)
@@ -46,7 +46,7 @@ func unpacked(tb testing.TB, archive []byte) map[string][]byte {
 	return files
 }
 
-// packed makes a bundle of files and a table of contents.
+// packed makes a bundle of files and a manifest.
 func packed(tb testing.TB, files map[string][]byte, change func(m *replay.Manifest)) []byte {
 	tb.Helper()
 	var m replay.Manifest
@@ -89,7 +89,7 @@ func explain(archive []byte, o desync.Options) (*desync.Explanation, error) {
 	return desync.Explain(b, o)
 }
 
-// A bundle that contradicts itself, or is none, is refused with a typed error.
+// A contradictory or malformed bundle is rejected with a typed error.
 func TestRefusals(t *testing.T) {
 	files := unpacked(t, plain())
 	for _, test := range []struct {
@@ -128,7 +128,7 @@ func with(files map[string][]byte, name string, content []byte) map[string][]byt
 	return files
 }
 
-// What is wrong with a part of a bundle is told, and the rest is explained.
+// A wrong part of a bundle is reported, and the rest is explained.
 func TestPartsThatAreWrong(t *testing.T) {
 	files := unpacked(t, plain())
 	cut := len(files["replay.ssr"]) * 3 / 4
@@ -181,7 +181,7 @@ func flipped(b []byte, at int) []byte {
 	return b
 }
 
-// A bundle cut anywhere is no bundle.
+// A truncated bundle is rejected wherever it is cut.
 func TestCutBundles(t *testing.T) {
 	whole := plain()
 	for n := 0; n < len(whole); n += 997 {
@@ -191,9 +191,8 @@ func TestCutBundles(t *testing.T) {
 	}
 }
 
-// FuzzExplain gives Explain a bundle whose table of contents, states and replay
-// are anything: it returns, with an error or without, and what it returns can be
-// shown.
+// FuzzExplain gives Explain a bundle with an arbitrary manifest, states and replay. Explain returns, with or without an
+// error, and its result can be printed.
 func FuzzExplain(f *testing.F) {
 	files := unpacked(f, plain())
 	replayFile, wrong := files["replay.ssr"], files["states/160-player.state"]

@@ -46,7 +46,7 @@ func hashOf(tb testing.TB, snapshot []byte) uint64 {
 	return sum.Hash
 }
 
-// Every bit of every field that can be inverted is found, and gives the state.
+// An inverted bit in any invertible field is found, and inverting it back gives the state.
 func TestInvert(t *testing.T) {
 	s := atticCodec.Schema()
 	own := atticCodec.Append(nil, newAttic())
@@ -104,8 +104,7 @@ func TestInvertNothing(t *testing.T) {
 	}
 }
 
-// A field that had another value then, and still has later: the same value, or
-// as much more.
+// A field had another value then and still has it later: the same value, or the same difference.
 func TestTransfer(t *testing.T) {
 	s := atticCodec.Schema()
 	for _, test := range []struct {

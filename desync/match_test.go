@@ -18,12 +18,11 @@ import (
 
 const (
 	seats     = 3
-	victim    = lockstep.Player(2) // whose copy goes wrong
+	victim    = lockstep.Player(2) // its copy goes wrong
 	faultTick = lockstep.Tick(150)
 )
 
-// A fault is what one copy does in place of Step, from faultTick on until it
-// says that it is done.
+// A fault replaces Step in one copy, from faultTick on until it returns true.
 type fault func(w *skirmish.World, t *lockstep.Turn, step func(*skirmish.World, *lockstep.Turn)) (done bool)
 
 // rules returns the game's rules with a fault in them.
@@ -45,7 +44,7 @@ func (f fault) rules() lockstep.Rules[skirmish.World, skirmish.Config] {
 
 var trueGame = sync.OnceValue(func() *lockstep.Game { return lockstep.MustGame(skirmish.Rules()) })
 
-// findGame is what a program that knows one game gives to Explain.
+// findGame is the Options.Game of a program that knows one game.
 func findGame(h *lockstep.Header) (*lockstep.Game, error) {
 	return trueGame(), trueGame().CheckIdentity(h)
 }
@@ -62,10 +61,10 @@ type table struct {
 	sequence  []lockstep.Sequence
 	report    *coordinator.DesyncReport
 	everyTick bool                                                        // the bundle has the states of all ticks, not only of the checks
-	orders    func(lockstep.Tick, func(p lockstep.Player, values ...any)) // given beside those of the bots
+	orders    func(lockstep.Tick, func(p lockstep.Player, values ...any)) // given in addition to those of the bots
 }
 
-// newTable begins a match. A fault is in the victim's copy, or in the referee.
+// newTable begins a match with a fault in the victim's copy or in the referee.
 func newTable(tb testing.TB, f fault, inReferee bool) *table {
 	tb.Helper()
 	x := &table{game: trueGame(), sequence: make([]lockstep.Sequence, seats)}

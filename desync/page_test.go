@@ -22,7 +22,7 @@ func pageOf(tb testing.TB, e *desync.Explanation) string {
 	return page.String()
 }
 
-// clock is a clock that gains 3 µs whenever it is read.
+// clock is a clock that advances 3 µs with each reading.
 func clock() func() time.Time {
 	now := time.Unix(0, 0)
 	return func() time.Time { now = now.Add(3 * time.Microsecond); return now }
@@ -69,7 +69,7 @@ var (
 	handler = regexp.MustCompile(`(?i)<[^>]*\son\w+\s*=`)
 )
 
-// selfContained requires that a page asks for nothing and runs nothing.
+// selfContained requires that a page loads nothing and runs no scripts.
 func selfContained(t *testing.T, page string) {
 	t.Helper()
 	if at := remote.FindString(page); at != "" {
@@ -83,7 +83,7 @@ func selfContained(t *testing.T, page string) {
 	}
 }
 
-// Names are what players say of themselves.
+// The page escapes names, which players choose.
 func TestPageEscapes(t *testing.T) {
 	const name = `<script>alert(1)</script>"' onmouseover="x" <img src=http://evil.example/>`
 	files := unpacked(t, plain())
@@ -108,13 +108,12 @@ func TestPageEscapes(t *testing.T) {
 	}
 }
 
-// A page can be made of any explanation, also of an empty one.
+// Any explanation can be rendered as a page, even an empty one.
 func TestPageOfNothing(t *testing.T) {
 	selfContained(t, pageOf(t, &desync.Explanation{First: desync.Span{From: 1, To: 1}, Verdict: desync.Verdict{Text: "nothing is known"}}))
 }
 
-// A tie has no player to blame, but the match simulated again may be like one of
-// the groups.
+// A tie blames no player, but the re-simulation may agree with one of the groups.
 func TestTie(t *testing.T) {
 	files := unpacked(t, plain())
 	archive := packed(t, files, func(m *replay.Manifest) {
@@ -137,8 +136,7 @@ func TestTie(t *testing.T) {
 	}
 }
 
-// A match that is longer than the time line has columns gets wider ones; nothing
-// is lost of it.
+// The columns of the time line get wider for a longer match. No tick is lost.
 func TestLongTimeLine(t *testing.T) {
 	x := newTable(t, func(w *world, t *turn, step step) bool { step(w, t); w.Units[5].Health--; return t.Tick > 3990 }, false)
 	x.play(t, 100)
@@ -167,7 +165,7 @@ func TestLongTimeLine(t *testing.T) {
 		}
 	}
 	if len(e.Columns) != 50 || checks != 200 || mismatches != 1 {
-		t.Errorf("got %d columns with %d checks and %d dissents, want 50, 200 and 1", len(e.Columns), checks, mismatches)
+		t.Errorf("got %d columns with %d checks and %d mismatches, want 50, 200 and 1", len(e.Columns), checks, mismatches)
 	}
 	pageOf(t, e)
 }

@@ -11,8 +11,7 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// reports returns what somebody with another game reports of a match: every so
-// many ticks, with sections and states if they are asked for.
+// reports returns the reports of a player with another game: every N ticks, with sections and states if wanted.
 func reports(tb testing.TB, file []byte, g *lockstep.Game, every lockstep.Tick, sections, states bool) []desync.Report {
 	tb.Helper()
 	var all []desync.Report
@@ -89,7 +88,7 @@ func TestBisectReports(t *testing.T) {
 	})
 }
 
-// A player's reports are its own where they differ, and the agreed ones else.
+// A player's reports are its own where they differ, and the agreed checksums otherwise.
 func TestPlayerReports(t *testing.T) {
 	g, file, _ := recordMatch(t, 400, replay.WriterOptions{})
 	hurt203 := hurt(t, 203, xor(t, "Dots[1].Pos.X", 3))
@@ -116,8 +115,7 @@ func TestPlayerReports(t *testing.T) {
 	}
 }
 
-// In an imported match the keyframe is of no state of that match, and the
-// checksums are what counts.
+// In an imported match the keyframe holds no state of that match; only the checksums count.
 func TestBisectReportsImported(t *testing.T) {
 	_, file, _ := recordMatch(t, 100, replay.WriterOptions{})
 	imported := insert(t, file, func(r *record.Record) []record.Record {
@@ -137,8 +135,7 @@ func TestBisectReportsImported(t *testing.T) {
 	}
 }
 
-// mismatch returns a replay in which a player's reports stand where they differ
-// from the agreed checksum, three checks late.
+// mismatch returns a replay that logs a player's reports that differ from the agreed checksum, three checks late.
 func mismatch(tb testing.TB, file []byte, p lockstep.Player, reports []desync.Report) []byte {
 	tb.Helper()
 	own := make(map[lockstep.Tick]uint64)
@@ -162,7 +159,7 @@ func mismatch(tb testing.TB, file []byte, p lockstep.Player, reports []desync.Re
 	})
 }
 
-// insert returns a replay with more records, after those of it.
+// insert returns a replay with more records after its own.
 func insert(tb testing.TB, file []byte, after func(*record.Record) []record.Record) []byte {
 	tb.Helper()
 	return copyRecords(tb, file, func(r *record.Record, emit func(*record.Record) error) error {

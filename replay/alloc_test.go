@@ -16,8 +16,8 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// In steady state a tick allocates nothing in coordinator, log, writer, follower
-// and the reports of checksums, in a game of a few bytes as in a real one.
+// In the steady state a tick allocates nothing in the coordinator, log, writer, follower and checksum reports, for a
+// game of a few bytes and for a real one.
 func TestNoAllocations(t *testing.T) {
 	dotGame := lockstep.MustGame(dotsRules())
 	t.Run("dots", func(t *testing.T) {

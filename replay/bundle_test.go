@@ -14,7 +14,7 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// evidence of a desync of player 1 in the match of this package's tests.
+// evidence returns the evidence of a desync of player 1 in the match of this package's tests.
 func evidence() *host.Evidence {
 	return &host.Evidence{
 		Report: coordinator.DesyncReport{
@@ -55,7 +55,7 @@ func ExampleBundle() {
 	// [2] <nil>
 }
 
-// A bundle that WriteBundle wrote can be read, however well its files compress.
+// A bundle that WriteBundle wrote is readable even if its files compress extremely well.
 func TestBundleOfEmptyStates(t *testing.T) {
 	e, zeros := evidence(), make([]byte, 24<<20)
 	e.Exhibits[0].Referee, e.Exhibits[0].Player = zeros, zeros
@@ -77,8 +77,7 @@ func TestBundleOfEmptyStates(t *testing.T) {
 	}
 }
 
-// The entries of a bundle have a date that every reader takes, and a bundle of
-// the same evidence has the same bytes.
+// The entries of a bundle have a date that every ZIP reader accepts. Equal evidence gives equal bytes.
 func TestBundleDates(t *testing.T) {
 	var archive, again bytes.Buffer
 	for _, w := range []*bytes.Buffer{&archive, &again} {
@@ -94,7 +93,7 @@ func TestBundleDates(t *testing.T) {
 		t.Fatalf("got %d files, %v", len(z.File), err)
 	}
 	for _, f := range z.File {
-		// The field of MS-DOS has the day, from 1, in its low bits, and then the month, from 1.
+		// The MS-DOS date field holds the day (from 1) in its low bits and then the month (from 1).
 		if day, month := f.ModifiedDate&31, f.ModifiedDate>>5&15; day != 1 || month != 1 || f.Modified.Year() != 1980 {
 			t.Errorf("%s: got day %d of month %d, %v, want 1980-01-01", f.Name, day, month, f.Modified)
 		}
@@ -124,8 +123,7 @@ func TestBundleRefusesWhatIsNone(t *testing.T) {
 	}
 }
 
-// What is in a bundle is bounded by the size of the bundle, and so is what is
-// unpacked before the error.
+// The size of a bundle bounds its unpacked contents, and also how much is unpacked before an error.
 func TestBundleBomb(t *testing.T) {
 	const name = "states/1-player.state"
 	bomb := func(size int) *replay.Bundle {

@@ -49,7 +49,7 @@ func TestClassOf(t *testing.T) {
 	}
 }
 
-// Files of each class that a Reader can tell without the game.
+// The classes of files that a Reader can tell without the game.
 func TestClassOfFiles(t *testing.T) {
 	header := (&record.Encoder{}).Header(heapHeader())
 	own := heapHeader()
@@ -79,7 +79,7 @@ func TestClassOfFiles(t *testing.T) {
 		{"a configuration that breaks its schema", seal(blockBatch, misfit), ClassInvalid},
 		{"two headers", seal(blockBatch, append(bytes.Clone(header), header...)), ClassInvalid},
 		{"an array of 2^32-1 values", seal(blockBatch, []byte{0xdd, 0xff, 0xff, 0xff, 0xff}), ClassLimit},
-		{"another match's header", append(other(16), seal(blockBatch, header)[prefixSize:]...), ClassCorrupt}, // no check holds
+		{"another match's header", append(other(16), seal(blockBatch, header)[prefixSize:]...), ClassCorrupt}, // every check fails
 	} {
 		r, err := NewReader(bytes.NewReader(c.file), int64(len(c.file)))
 		for err == nil {

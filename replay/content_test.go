@@ -22,8 +22,8 @@ func contentOf(tb testing.TB, file []byte, tick lockstep.Tick) replay.ContentHas
 	return h
 }
 
-// However a match is written, divided, compressed and keyed, its content hash is
-// the same, and that of every part of it.
+// The content hash of a match, and of every part of it, does not depend on how the file is written, divided, compressed
+// and keyed.
 func TestContentHash(t *testing.T) {
 	g, file, _ := recordMatch(t, 205, replay.WriterOptions{})
 	want := contentOf(t, file, replay.WholeMatch)
@@ -74,11 +74,10 @@ func TestContentHash(t *testing.T) {
 	}
 }
 
-// Whatever is changed in what the match was, the content hash is another; who
-// recorded it and what people said does not matter.
+// Every change of the match changes the content hash. The recorder's identity and the notes do not.
 func TestContentHashChanges(t *testing.T) {
 	_, file, _ := recordMatch(t, 205, replay.WriterOptions{})
-	file = change(t, file, func(r *record.Record) { // a kind that nobody uses
+	file = change(t, file, func(r *record.Record) { // an unused kind
 		if r.Header != nil {
 			more := r.Header.Commands[0]
 			more.Kind++
@@ -122,8 +121,7 @@ func TestContentHashChanges(t *testing.T) {
 	}
 }
 
-// What is left of a torn or damaged file is a whole file, and what is lost is
-// told.
+// Recover makes a whole file of a torn or damaged one and reports the loss.
 func TestRecover(t *testing.T) {
 	g, file, _ := recordMatch(t, 400, replay.WriterOptions{FlushTicks: 10})
 	sealedFile := sealed(t, file, replay.WriterOptions{SegmentTicks: 100})
@@ -171,9 +169,8 @@ func TestRekeyFalse(t *testing.T) {
 	}
 }
 
-// Recordings of one match of different lengths are the same up to a tick that
-// both have, however they end: with another text, without an end, or with a block
-// that was damaged.
+// Recordings of one match of different lengths are equal up to a tick that both have, whether they end with another
+// text, without an end, or with a damaged block.
 func TestContentHashUpTo(t *testing.T) {
 	_, long, _ := recordMatch(t, 205, replay.WriterOptions{FlushTicks: 1})
 	const tick = 137
@@ -204,7 +201,7 @@ func TestContentHashUpTo(t *testing.T) {
 			t.Errorf("%s: the same content hash of the whole match", name)
 		}
 	}
-	// Torn anywhere: all ticks that can be read have the same hash.
+	// The file is torn at any byte: all readable ticks have the same hash.
 	for n := len(long) * 3 / 4; n < len(long); n += 3 {
 		info, err := replay.ReadInfo(open(t, long[:n]))
 		if err == nil || info.Ticks < 100 {

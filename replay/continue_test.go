@@ -9,8 +9,7 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// Wherever a file is cut, the match goes on in a new one that has all the ticks
-// that were left, and can be verified to the new end.
+// Wherever a file is cut, the match continues in a new file that has all remaining ticks and verifies to its new end.
 func TestContinue(t *testing.T) {
 	s := lockstep.DefaultSettings(2)
 	s.CheckEvery, s.KeyframeEvery = 10, 20

@@ -14,8 +14,8 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// A crashLog notes, at each record, what a crash would leave right before it is
-// in the log and right after: of the process, and of the machine.
+// A crashLog notes, right before and after each record is appended, what a crash of the process or the machine would
+// leave.
 type crashLog struct {
 	w      *replay.Writer
 	f      *faultyFile
@@ -23,7 +23,7 @@ type crashLog struct {
 }
 
 type crashPoint struct {
-	tick            lockstep.Tick // that others were shown before
+	tick            lockstep.Tick // latest tick shown to clients
 	written, synced int
 }
 
@@ -50,9 +50,8 @@ func (l *crashLog) point() {
 	l.points = append(l.points, crashPoint{l.last(), len(l.f.data), l.f.synced})
 }
 
-// Scenarios 39 and 41: at whatever record the process is killed, no more is lost
-// than what FlushTicks gathers, and with a sync for each frame nothing, also when
-// the machine goes down. What is left is true up to its end.
+// Scenarios 39 and 41: a kill at any record loses at most the FlushTicks buffered ticks. With a sync for each frame
+// nothing is lost, even if the machine crashes. The remaining file is valid up to its end.
 func TestCrashPoints(t *testing.T) {
 	s := lockstep.DefaultSettings(2)
 	s.CheckEvery, s.KeyframeEvery = 10, 20
@@ -82,7 +81,7 @@ func TestCrashPoints(t *testing.T) {
 	}
 }
 
-// ticksOf returns how many ticks are in a file that may be torn.
+// ticksOf returns the number of ticks in a file that may be torn.
 func ticksOf(t *testing.T, g *lockstep.Game, b []byte) lockstep.Tick {
 	t.Helper()
 	if len(b) == 0 {
@@ -91,9 +90,8 @@ func ticksOf(t *testing.T, g *lockstep.Game, b []byte) lockstep.Tick {
 	return verifyBytes(t, g, b).Ticks
 }
 
-// Scenario 40: a crash during a recovery, and during the recovery of what that
-// one left, again and again: each is a part of the one before, and the whole file
-// recovers from any of them in the end as it would have at first.
+// Scenario 40: a crash during a recovery, and repeated crashes while recovering the result. Each result is a prefix of
+// the one before, and a final recovery of the whole file succeeds as it would have at first.
 func TestCrashWhileRecovering(t *testing.T) {
 	g, file, _ := recordMatch(t, 120, replay.WriterOptions{FlushTicks: 5})
 	torn := file[:len(file)*4/5]
@@ -119,7 +117,7 @@ func TestCrashWhileRecovering(t *testing.T) {
 		if depth == 4 {
 			return
 		}
-		for _, part := range []int{9, 7, 5} { // of ten
+		for _, part := range []int{9, 7, 5} { // tenths
 			cut := whole[:len(whole)*part/10]
 			if info, err := replay.ReadInfo(open(t, cut)); !errors.Is(err, io.ErrUnexpectedEOF) || len(info.Keyframes) == 0 {
 				continue // cut before the first state: nothing can be recovered
@@ -134,8 +132,8 @@ func TestCrashWhileRecovering(t *testing.T) {
 	}
 }
 
-// Scenario 40, for sealing in place: whichever write fails, the open file stays,
-// alone, and sealing it afterwards gives what it would have given at once.
+// Scenario 40, for sealing in place: if any write fails, only the open file remains. Sealing it afterwards gives the
+// same file as sealing without the failure.
 func TestCrashWhileSealing(t *testing.T) {
 	_, file, _ := recordMatch(t, 205, replay.WriterOptions{})
 	o := replay.WriterOptions{SegmentTicks: 20}
@@ -161,9 +159,8 @@ func TestCrashWhileSealing(t *testing.T) {
 	}
 }
 
-// Scenario 47: a file that is written over an earlier, longer one, block by block,
-// is never read beyond what was written: the tail of the other match is not taken
-// for its own.
+// Scenario 47: a file that overwrites an earlier, longer one block by block is never read beyond its written end. The
+// other match's tail is not read as part of it.
 func TestStaleTail(t *testing.T) {
 	g, old, _ := recordMatch(t, 300, replay.WriterOptions{FlushTicks: 5})
 	old = change(t, old, func(r *record.Record) {
@@ -188,7 +185,7 @@ func TestStaleTail(t *testing.T) {
 	}
 }
 
-// A failingContext ends when it was asked so many times.
+// A failingContext ends after N calls of Err.
 type failingContext struct {
 	context.Context
 	left int

@@ -199,7 +199,7 @@ func ExampleReader_Seek() {
 	// false true 0 <nil>
 }
 
-// The class is for programs, the error for people.
+// Programs use the class; people read the error.
 func ExampleClassOf() {
 	_, file := exampleFile()
 	newer := bytes.Clone(file)

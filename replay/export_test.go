@@ -7,16 +7,16 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// LockShared locks a file as Locked does for a moment.
+// LockShared takes the shared lock that Locked takes for a moment.
 func LockShared(f *os.File) error { return tryLock(f, false) }
 
-// CreateBy is Create with other steps to secure the file.
+// CreateBy is create, which takes the steps that secure the file as arguments.
 var CreateBy = create
 
-// SealOver is SealFile with files that are open, and another function to replace one by the other.
+// SealOver is sealOver: SealFile for open files, with the function that replaces one file by the other.
 var SealOver = sealOver
 
-// Resign appends the block of a signature to a file, which must not be sealed.
+// Resign appends a signature block to a file, which must not be sealed.
 func Resign(file, body []byte) []byte { return AppendBlock(file, blockSignature, body) }
 
 // AppendBlock appends a block to a file.
@@ -27,7 +27,7 @@ func AppendBlock(file []byte, kind byte, body []byte) []byte {
 	return binary.LittleEndian.AppendUint64(file, checkBlock(before, block))
 }
 
-// Try returns the next record if it is there, and nothing if it is not.
+// Try returns the next record, or nil if it has not been written yet.
 func (l *LiveReader) Try() (*record.Record, error) {
 	for {
 		rec, err := l.next()

@@ -15,17 +15,17 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// A faultyFile is a file on a disk that fails at one of its operations.
+// A faultyFile is a file on a disk that fails at one operation.
 type faultyFile struct {
 	mu     sync.Mutex
-	data   []byte // as the operating system has it
-	synced int    // of these, what a power cut leaves
+	data   []byte // as in the operating system's cache
+	synced int    // bytes that survive a power cut
 	ops    int
 	failAt int    // the operation that fails, from 1 on
-	fault  string // how
+	fault  string // the kind of failure
 	broken bool   // it has failed
 	lost   bool   // a sync has failed
-	syncs  int    // after that
+	syncs  int    // after the failure
 }
 
 func (f *faultyFile) Write(p []byte) (int, error) {
@@ -70,8 +70,7 @@ func (f *faultyFile) Sync() error {
 	return nil
 }
 
-// playOn plays ticks into a log until it fails, and returns the last tick that
-// it took.
+// playOn plays ticks into a log until it fails, and returns the last tick that the log accepted.
 func playOn(t *testing.T, g *lockstep.Game, h *lockstep.Header, log lockstep.Log, ticks int) (lockstep.Tick, error) {
 	t.Helper()
 	c, err := coordinator.New(g, h, log, coordinator.Options{})
@@ -93,9 +92,8 @@ func playOn(t *testing.T, g *lockstep.Game, h *lockstep.Header, log lockstep.Log
 	return lockstep.Tick(ticks), c.End("done")
 }
 
-// Whatever operation fails and however: the match stops, the error stays, no
-// sync is tried again, and the file is true up to where it is torn. With a sync
-// for each frame, what was acknowledged survives a power cut.
+// After any failure of any operation the match stops, the error stays, no sync is tried again, and the file is valid up
+// to where it is torn. With a sync for each frame, acknowledged ticks survive a power cut.
 func TestFaults(t *testing.T) {
 	s := lockstep.DefaultSettings(2)
 	s.CheckEvery, s.KeyframeEvery = 10, 20
@@ -131,7 +129,7 @@ func TestFaults(t *testing.T) {
 				if v := verifyBytes(t, g, f.data[:f.synced]); d == replay.SyncFrame && v.Ticks < acked {
 					t.Fatalf("%d %s at %d: %d ticks after a power cut, want the %d that were acknowledged", d, fault, at, v.Ticks, acked)
 				}
-				for _, cut := range []int{f.synced + (len(f.data)-f.synced)/2, len(f.data)} { // a part of what was not synced
+				for _, cut := range []int{f.synced + (len(f.data)-f.synced)/2, len(f.data)} { // a part of the unsynced bytes
 					if v := verifyBytes(t, g, f.data[:cut]); v.Differed > 0 {
 						t.Fatalf("%d %s at %d: %+v", d, fault, at, v)
 					}
@@ -144,7 +142,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// verifyBytes verifies a file that may be torn at its end, but nothing else.
+// verifyBytes verifies a file that may be torn at its end but must not be damaged otherwise.
 func verifyBytes(t *testing.T, g *lockstep.Game, b []byte) *replay.Verification {
 	t.Helper()
 	r, err := replay.NewReader(bytes.NewReader(b), int64(len(b)))
@@ -158,9 +156,8 @@ func verifyBytes(t *testing.T, g *lockstep.Game, b []byte) *replay.Verification 
 	return v
 }
 
-// What an operating system may leave of sectors that were not synced is never
-// taken for a valid tail: sectors are there or not, in any combination, and
-// others hold what was on the disk before.
+// Sectors that were not synced are never read as a valid tail. After a power cut any combination of them may be missing
+// or hold the disk's earlier contents.
 func TestReorderedSectors(t *testing.T) {
 	g, file, _ := recordMatch(t, 300, replay.WriterOptions{FlushTicks: 5})
 	_, stale, _ := recordMatch(t, 290, replay.WriterOptions{FlushTicks: 5})
@@ -176,7 +173,7 @@ func TestReorderedSectors(t *testing.T) {
 			at := synced + i*sector
 			lost := b[at:min(at+sector, len(b))]
 			clear(lost)
-			if mask&1 == 0 && at+sector < len(stale) { // the end of an earlier match in the same place
+			if mask&1 == 0 && at+sector < len(stale) { // the end of an earlier match at the same offset
 				copy(lost, stale[at+7:])
 			}
 		}
@@ -187,7 +184,7 @@ func TestReorderedSectors(t *testing.T) {
 	}
 }
 
-// The tick never waits for a disk that takes its time.
+// A slow disk does not delay the tick.
 func TestSlowSync(t *testing.T) {
 	g, h := newDots(t, lockstep.DefaultSettings(2))
 	f := &faultyFile{failAt: 3, fault: "slow"} // the first sync, most likely
@@ -196,7 +193,7 @@ func TestSlowSync(t *testing.T) {
 	if _, err := playOn(t, g, h, w, 100); err != nil {
 		t.Fatal(err)
 	}
-	close(slow.done) // only now a sync returns
+	close(slow.done) // syncs return from now on
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +202,7 @@ func TestSlowSync(t *testing.T) {
 	}
 }
 
-// A slowSync is a file whose syncs wait for done.
+// A slowSync is a file whose syncs block until done is closed.
 type slowSync struct {
 	*faultyFile
 	done chan struct{}

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// If a file cannot be locked, or its folder not be synced, it is removed again.
+// If a file cannot be locked or its folder cannot be synced, the file is removed again.
 func TestCreateFails(t *testing.T) {
 	works := func(*os.File) error { return nil }
 	fails := func(*os.File) error { return errFailing }

@@ -13,8 +13,7 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// A golden is a match of bots whose replay stands in testdata/replays of the
-// repository.
+// A golden is a match of bots whose replay is in the repository's testdata/replays.
 type golden struct {
 	name     string
 	players  uint8
@@ -22,12 +21,12 @@ type golden struct {
 	config   skirmish.Config
 	settings func(*lockstep.Settings)
 
-	// before happens before a tick is sealed; nil for nothing.
+	// before runs before a tick is sealed. Nil disables it.
 	before func(*coordinator.Coordinator, lockstep.Tick) error
 }
 
-// Together they hold every kind of record and every command of the system but
-// InputDelaySet, after which a rerun could not know when to submit.
+// Together they hold every record kind and every system command except InputDelaySet, after which a rerun could not
+// know when to submit.
 var goldens = []golden{
 	{
 		name: "duel", players: 2, ticks: 1200, config: skirmish.Defaults(2, 100),
@@ -48,7 +47,7 @@ var goldens = []golden{
 	},
 }
 
-// rosterHappens makes people come and go.
+// rosterHappens makes players join and leave.
 func rosterHappens(c *coordinator.Coordinator, t lockstep.Tick) error {
 	var err error
 	switch t {
@@ -74,7 +73,7 @@ func rosterHappens(c *coordinator.Coordinator, t lockstep.Tick) error {
 	return err
 }
 
-// header returns the header of the match, the same whatever machine asks.
+// header returns the header of the match. It is the same on every machine.
 func (g *golden) header(tb testing.TB, game *lockstep.Game) *lockstep.Header {
 	tb.Helper()
 	s := lockstep.DefaultSettings(g.players)
@@ -89,7 +88,7 @@ func (g *golden) header(tb testing.TB, game *lockstep.Game) *lockstep.Header {
 	return h
 }
 
-// record plays the match and returns its replay.
+// recordMatch plays the match and returns its replay.
 func (g *golden) recordMatch(tb testing.TB, game *lockstep.Game) []byte {
 	tb.Helper()
 	var file bytes.Buffer
@@ -135,8 +134,7 @@ func (g *golden) recordMatch(tb testing.TB, game *lockstep.Game) []byte {
 	return file.Bytes()
 }
 
-// A rerun plays the match of a replay again as a new match: it gives the
-// commands of the log to a coordinator of its own.
+// A rerun plays the match of a replay again as a new match: it submits the logged commands to a coordinator of its own.
 type rerun struct {
 	game     *lockstep.Game
 	file     bytes.Buffer
@@ -146,7 +144,7 @@ type rerun struct {
 	commands int
 }
 
-// again reruns a replay and returns it with the file that it wrote.
+// again plays the match of a replay again and returns the rerun with the file that it wrote.
 func again(tb testing.TB, game *lockstep.Game, file []byte) *rerun {
 	tb.Helper()
 	r := &rerun{game: game, payloads: game.NewPayloads()}
@@ -160,7 +158,7 @@ func again(tb testing.TB, game *lockstep.Game, file []byte) *rerun {
 	return r
 }
 
-// record makes happen what a record tells of.
+// recordMatch submits the commands and reports of a record.
 func (r *rerun) recordMatch(rec *record.Record) (err error) {
 	switch rec.Kind {
 	case record.KindHeader:

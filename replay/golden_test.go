@@ -19,10 +19,9 @@ import (
 
 const goldenDir = "../testdata/replays"
 
-// The golden replays verify, and playing their commands again writes the same
-// bytes, on every machine that this test runs on. With -rewrite the files and
-// the list of their checksums are written, but not over a file that the rules
-// of the same build no longer verify: then RulesBuild has to change first.
+// The golden replays verify, and playing their commands again writes the same bytes, on every machine that runs this
+// test. With -rewrite the files and the list of their checksums are written. A file that the rules of the same build no
+// longer verify is not overwritten: RulesBuild has to change first.
 func TestGolden(t *testing.T) {
 	game := lockstep.MustGame(skirmish.Rules())
 	if script.Rewrite() {
@@ -58,7 +57,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// line is what the list says of a golden replay.
+// line returns the line of the list for a golden replay.
 func line(name string, file []byte, r *rerun) string {
 	hash := checksum.FormatHash(r.c.Referee().Simulation().Hash())
 	return fmt.Sprintf("%-8s %6d %6d %9d  %s  %016x", name, len(file), r.c.Now(), r.commands, hash, xxhash.Sum64(file))
@@ -68,7 +67,7 @@ const listHeading = "match     bytes  ticks  commands  checksum at end   xxHash6
 
 func listPath() string { return filepath.Join(goldenDir, "checksums.txt") }
 
-// readList returns the lines of the list by the name of the replay.
+// readList returns the lines of the list by replay name.
 func readList(t *testing.T) map[string]string {
 	t.Helper()
 	b, err := os.ReadFile(listPath())
@@ -106,8 +105,7 @@ func writeGoldens(t *testing.T, game *lockstep.Game) {
 	}
 }
 
-// mayReplace returns an error if a golden replay shows that the rules have
-// changed and their build has not.
+// mayReplace returns an error if a golden replay shows that the rules changed but their build did not.
 func mayReplace(game *lockstep.Game, file []byte) error {
 	r, err := replay.NewReader(bytes.NewReader(file), int64(len(file)))
 	if err != nil {
@@ -126,7 +124,7 @@ func mayReplace(game *lockstep.Game, file []byte) error {
 	return nil
 }
 
-// Control: rules that differ under the same build are not let pass.
+// Control: changed rules under the same build are refused.
 func TestGoldenOfOtherRules(t *testing.T) {
 	g, file, _ := recordMatch(t, 60, replay.WriterOptions{})
 	if err := mayReplace(g, file); err != nil {

@@ -23,11 +23,9 @@ import (
 
 const versionDir = goldenDir + "/versions"
 
-// versionFiles are files of every version of the format, in every form that it
-// has. They must be read, verified and sought in for ever, so neither they nor
-// the game that they are of change: a new version of the format gets new files
-// and new rows. With -rewrite a file that is missing is made, and its row printed;
-// one that is there is never written.
+// versionFiles are files of every format version, in every form of it. They must be readable, verifiable and seekable
+// forever, so neither they nor their game change: a new format version adds files and rows. With -rewrite a missing
+// file is made and its row printed. Existing files are never written.
 var versionFiles = []versionFile{
 	{"v1-open", 0x1ee100c9717b0bea, 330, 40, true, 0x81377675851c9ea1, "35ab647025e6b0e44363a74e95eb589ea7af3a89953321c5bd3ed461d133d7f2"},
 	{"v1-sealed", 0x78a50800f7485f7a, 330, 40, true, 0x81377675851c9ea1, "35ab647025e6b0e44363a74e95eb589ea7af3a89953321c5bd3ed461d133d7f2"},
@@ -36,7 +34,7 @@ var versionFiles = []versionFile{
 	{"v1-optional", 0xa8ca3bb7f29b9d5a, 330, 40, true, 0x81377675851c9ea1, "35ab647025e6b0e44363a74e95eb589ea7af3a89953321c5bd3ed461d133d7f2"},
 }
 
-// A versionFile is what is known of a file.
+// A versionFile is the expected contents of a file.
 type versionFile struct {
 	name    string
 	sum     uint64 // xxHash64 of the file
@@ -100,8 +98,8 @@ func ledgerRules() lockstep.Rules[ledger, ledgerConfig] {
 	}
 }
 
-// playLedger plays the match of the version files into a log: every kind of
-// record, also one of a kind that nobody knows and may be passed over.
+// playLedger plays the match of the version files into a log: every record kind, and a record of an unknown kind that
+// readers may skip.
 func playLedger(t *testing.T, g *lockstep.Game, log lockstep.Log) {
 	t.Helper()
 	s := lockstep.DefaultSettings(3)
@@ -125,7 +123,7 @@ func playLedger(t *testing.T, g *lockstep.Game, log lockstep.Log) {
 		if i%90 == 80 {
 			value = &shut{}
 		}
-		if i%100 < 60 && i%3 == 0 { // then there are quiet ticks
+		if i%100 < 60 && i%3 == 0 { // quiet ticks follow
 			kind, b, err := payloads.Encode(value)
 			if err != nil {
 				t.Fatal(err)
@@ -154,7 +152,7 @@ func playLedger(t *testing.T, g *lockstep.Game, log lockstep.Log) {
 	}
 }
 
-// makeVersion returns the file of a name, of the version that is written now.
+// makeVersion returns the named file in the current format version.
 func makeVersion(t *testing.T, g *lockstep.Game, name string) []byte {
 	t.Helper()
 	var file bytes.Buffer
@@ -169,7 +167,7 @@ func makeVersion(t *testing.T, g *lockstep.Game, name string) []byte {
 		return b
 	case "torn":
 		return b[:len(b)*3/5]
-	case "optional": // a block that nobody knows
+	case "optional": // a block of an unknown kind
 		return replay.AppendBlock(b, 100, []byte("of a later version"))
 	case "sealed":
 		return sealed(t, b, replay.WriterOptions{SegmentTicks: 90})
@@ -185,8 +183,7 @@ func makeVersion(t *testing.T, g *lockstep.Game, name string) []byte {
 	return nil
 }
 
-// Old files verify, are found whole, and are sought in, each as it was when it
-// was made.
+// Old files still verify, are whole, and can be sought in.
 func TestVersions(t *testing.T) {
 	g := lockstep.MustGame(ledgerRules())
 	if script.Rewrite() {
@@ -220,7 +217,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// describeVersion returns what the table should say of a file.
+// describeVersion returns the row of a file.
 func describeVersion(t *testing.T, g *lockstep.Game, name string, b []byte) versionFile {
 	t.Helper()
 	v, err := replay.Verify(open(t, b), g, replay.VerifyOptions{})
@@ -233,7 +230,7 @@ func describeVersion(t *testing.T, g *lockstep.Game, name string, b []byte) vers
 	return versionFile{name, xxhash.Sum64(b), v.Ticks, v.Checked, err == nil && v.Ended, f.Simulation().Hash(), info.ContentHash.String()}
 }
 
-// makeVersions makes the files that are missing.
+// makeVersions makes the missing files.
 func makeVersions(t *testing.T, g *lockstep.Game) {
 	t.Helper()
 	for _, name := range []string{"v1-open", "v1-sealed", "v1-signed", "v1-torn", "v1-optional"} {
@@ -248,7 +245,7 @@ func makeVersions(t *testing.T, g *lockstep.Game) {
 	}
 }
 
-// writeVersion writes a file that is not there yet, and no other.
+// writeVersion writes a new file. It fails if the file exists.
 func writeVersion(path string, b []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
@@ -258,8 +255,7 @@ func writeVersion(path string, b []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// Control: a file that is there is not written, and one that was changed in any
-// byte is noticed by its row.
+// Control: an existing file is not overwritten, and a change of any byte contradicts its row.
 func TestVersionsControl(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "v1-open.ssr")
 	if err := os.WriteFile(path, []byte("old"), 0o666); err != nil {
@@ -280,7 +276,7 @@ func TestVersionsControl(t *testing.T) {
 		if !f.whole {
 			continue
 		}
-		if f.name == "v1-sealed" || f.name == "v1-signed" { // nothing may stand after an index
+		if f.name == "v1-sealed" || f.name == "v1-signed" { // no block may follow an index
 			if err := replay.Play(open(t, replay.AppendBlock(b, 101, nil)), nil, nil); !errors.Is(err, replay.ErrInvalid) {
 				t.Errorf("%s: a block after the index: got %v, want %v", f.name, err, replay.ErrInvalid)
 			}

@@ -6,12 +6,10 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// A heap is the configuration and the state of a match that no game plays: any
-// bytes.
+// A heap is the configuration and state of a match without rules: arbitrary bytes.
 type heap struct{ Bytes []byte }
 
-// heapHeader returns the header of such a match of two seats, whose one command
-// has no fields.
+// heapHeader returns the header of such a match with two seats. Its only command has no fields.
 func heapHeader() *lockstep.Header {
 	codec := state.MustCompile[heap]()
 	schema := codec.Schema().AppendDescription(nil)
@@ -22,7 +20,7 @@ func heapHeader() *lockstep.Header {
 	}
 }
 
-// heapState returns its state of n bytes and a count.
+// heapState returns a state of n bytes after their count.
 func heapState(n int) []byte {
 	world := heap{make([]byte, n)}
 	for i := range world.Bytes {

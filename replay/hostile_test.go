@@ -11,7 +11,7 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// stateOf goes to a tick as a viewer does, and returns the hash of its state.
+// stateOf seeks to a tick as a viewer does and returns its state hash.
 func stateOf(g *lockstep.Game, r *replay.Reader, tick lockstep.Tick) (uint64, error) {
 	if _, err := r.Seek(tick); err != nil {
 		return 0, err
@@ -29,8 +29,7 @@ func stateOf(g *lockstep.Game, r *replay.Reader, tick lockstep.Tick) (uint64, er
 	return f.Simulation().Hash(), nil
 }
 
-// Whatever bit is flipped: who seeks, and so reads only parts of the file, gets
-// the state that was or an error, and none of the two never.
+// After any bit flip, a seek returns the original state or an error. Each occurs.
 func TestSeekAfterEveryFlip(t *testing.T) {
 	g, file, _ := recordMatch(t, 60, replay.WriterOptions{FlushTicks: 8})
 	var keyed bytes.Buffer
@@ -68,7 +67,7 @@ func TestSeekAfterEveryFlip(t *testing.T) {
 	}
 }
 
-// A failingReader is a file on a disk of which one read fails.
+// A failingReader is a file on a disk that fails one read.
 type failingReader struct {
 	bytes.Reader
 	reads, failAt int
@@ -81,8 +80,7 @@ func (f *failingReader) ReadAt(p []byte, at int64) (int, error) {
 	return f.Reader.ReadAt(p, at)
 }
 
-// A read that fails is never taken for damage of the file, nor for its end, and
-// nobody gives a verdict on what was not read.
+// A failed read is never reported as damage or as the end of the file, and gives no verdict on the unread bytes.
 func TestReadsThatFail(t *testing.T) {
 	g, file, _ := recordMatch(t, 120, replay.WriterOptions{FlushTicks: 10})
 	for _, c := range []struct {
@@ -128,8 +126,7 @@ func TestReadsThatFail(t *testing.T) {
 	}
 }
 
-// While it looks for what can be read behind damage, a read that fails makes no
-// torn file of it.
+// A read that fails during the search for readable blocks after damage does not make the file torn.
 func TestReadsThatFailBehindDamage(t *testing.T) {
 	_, file, _ := recordMatch(t, 120, replay.WriterOptions{FlushTicks: 10})
 	r := open(t, file)

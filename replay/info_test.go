@@ -9,8 +9,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// ReadInfo says that a hash is not that of its keyframe's state, and counts the
-// whole file all the same. It needs no game for that.
+// ReadInfo reports a keyframe whose hash is not that of its state, and still counts the whole file. It needs no game.
 func TestInfoComparesHashes(t *testing.T) {
 	keyframe := func(tick lockstep.Tick, wrong uint64) func(*record.Encoder, func([]byte)) {
 		return func(e *record.Encoder, add func([]byte)) {

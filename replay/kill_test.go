@@ -19,8 +19,7 @@ import (
 
 const killEnv = "SAMESTEP_KILL_FILE"
 
-// A match that is killed loses at most one second of play, and what is there is
-// true.
+// Killing the process of a match loses at most one second of play. The remaining file is valid.
 func TestKilled(t *testing.T) {
 	if path := os.Getenv(killEnv); path != "" {
 		playUntilKilled(t, path)

@@ -16,7 +16,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A sparse file has bytes at its beginning, and zeros up to its size.
+// A sparse file has a head and then zeros up to its size.
 type sparse struct{ head []byte }
 
 func (s sparse) ReadAt(p []byte, at int64) (int, error) {
@@ -27,7 +27,7 @@ func (s sparse) ReadAt(p []byte, at int64) (int, error) {
 	return len(p), nil
 }
 
-// allocated returns how many bytes f allocates.
+// allocated returns the number of bytes that f allocates.
 func allocated(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -36,7 +36,7 @@ func allocated(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// What a block claims costs nothing, though the file has the bytes for it.
+// The claims of a block cost no memory, even if the file is long enough for them.
 func TestSparseFile(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -74,7 +74,7 @@ func TestSparseFile(t *testing.T) {
 // A bag is a state of any size.
 type bag struct{ Bytes []uint8 }
 
-// bagGame returns the game of bags, which nothing happens to.
+// bagGame returns the game of bags, which has no rules.
 var bagGame = sync.OnceValue(func() *lockstep.Game {
 	return lockstep.MustGame(lockstep.Rules[bag, struct{}]{
 		Name: "bag", Build: "1",
@@ -106,8 +106,7 @@ func hashOfBag(content []byte) uint64 {
 	return sum.Hash
 }
 
-// logOf returns the records of a match with a bag of size bytes and then what
-// more appends.
+// logOf returns the records of a match with a bag of size bytes, followed by the records that more appends.
 func logOf(size int, more func(e *record.Encoder, add func([]byte))) [][]byte {
 	var e record.Encoder
 	var log [][]byte
@@ -126,7 +125,7 @@ func segmentOf(records []byte, ticks uint32) []byte {
 	return compressors[LevelFastest]().EncodeAll(records, h.append(nil))
 }
 
-// A block can be as large as the state in it, and not larger.
+// A block may be as large as the state in it, and no larger.
 func TestLargeBlocks(t *testing.T) {
 	notes := func(n int) func(*record.Encoder, func([]byte)) {
 		return func(e *record.Encoder, add func([]byte)) {
@@ -165,7 +164,7 @@ func noise(seed uint64, n int) []byte {
 	return b
 }
 
-// What a Writer writes keeps the limits of a Reader.
+// A Writer keeps the limits of a Reader.
 func TestWriterKeepsLimits(t *testing.T) {
 	write := func(log [][]byte, o WriterOptions) ([]byte, error) {
 		var file bytes.Buffer
@@ -219,8 +218,7 @@ func TestWriterKeepsLimits(t *testing.T) {
 	}
 }
 
-// What stands after the last tick of a match costs no memory, since there is no
-// limit to it.
+// Records after the last tick of a match cost no memory, since their number is not limited.
 func TestContentAfterLastTick(t *testing.T) {
 	file := seal(blockBatch, bytes.Join(logOf(1, func(e *record.Encoder, add func([]byte)) {
 		for range 100_000 {
@@ -241,8 +239,7 @@ func TestContentAfterLastTick(t *testing.T) {
 	}
 }
 
-// A few bytes can claim as many ticks as they like. A long idle match is verified
-// if the caller allows its length.
+// A few bytes can claim any number of ticks. A long idle match is verified if the caller allows its length.
 func TestTicksOfSmallFile(t *testing.T) {
 	g, records := bagGame(), logOf(1, func(e *record.Encoder, add func([]byte)) {
 		for range 5 {

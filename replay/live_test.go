@@ -18,7 +18,7 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// A growing is a file that a match is written into, bit by bit.
+// A growing is a file to which a match is written bit by bit.
 type growing struct {
 	t    *testing.T
 	path string
@@ -48,7 +48,7 @@ func (g *growing) write(b []byte) {
 	}
 }
 
-// records returns the bytes of all records that are to be had now.
+// records returns the bytes of all records that are available now.
 func (g *growing) records() (all []byte, last lockstep.Tick, err error) {
 	for {
 		rec, err := g.live.Try()
@@ -62,8 +62,8 @@ func (g *growing) records() (all []byte, last lockstep.Tick, err error) {
 	}
 }
 
-// A live file gives the records that the players are sent, whichever byte of it
-// was written last: a torn end is waited for.
+// A live file gives the records that the players are sent, whichever byte was written last: the reader waits for the
+// rest of a torn end.
 func TestLiveByteByByte(t *testing.T) {
 	_, file, _ := recordMatch(t, 60, replay.WriterOptions{FlushTicks: 5})
 	for name, b := range map[string][]byte{"open": file, "sealed": sealed(t, file, replay.WriterOptions{SegmentTicks: 20})} {
@@ -101,8 +101,7 @@ func TestLiveByteByByte(t *testing.T) {
 	}
 }
 
-// With a delay no tick is given before so many more are in the file, and all are
-// when the match is over.
+// With a delay of N ticks, a tick is given once the file has N later ones. All are given once the match is over.
 func TestLiveDelay(t *testing.T) {
 	for _, o := range []replay.LiveOptions{{Delay: 7}, {DelayTime: 2 * time.Second}, {Delay: 1000}} {
 		game, h := newDots(t, lockstep.DefaultSettings(2))
@@ -139,8 +138,8 @@ func TestLiveDelay(t *testing.T) {
 	}
 }
 
-// A file that is cut, replaced or damaged while it is followed is told, and one
-// that is sealed in its place when the match is over is not.
+// A live reader reports a file that is cut, replaced or damaged while it follows it. It accepts a file that is sealed
+// in place at the end of the match.
 func TestLiveReplaced(t *testing.T) {
 	_, file, _ := recordMatch(t, 100, replay.WriterOptions{FlushTicks: 5})
 	half := len(file) / 2
@@ -182,7 +181,7 @@ func TestLiveReplaced(t *testing.T) {
 	}
 }
 
-// Next waits no longer than it is told to.
+// Next waits until its context ends or for Idle.
 func TestLiveWaits(t *testing.T) {
 	_, file, _ := recordMatch(t, 100, replay.WriterOptions{})
 	over, cancel := context.WithCancel(t.Context())
@@ -203,8 +202,7 @@ func TestLiveWaits(t *testing.T) {
 	}
 }
 
-// A match that is verified while it is played gets the verdict that it would get
-// afterwards.
+// Verifying a match while it is played gives the same verdict as verifying it afterwards.
 func TestVerifyLive(t *testing.T) {
 	game, file, _ := recordMatch(t, 205, replay.WriterOptions{})
 	for name, b := range map[string][]byte{
@@ -233,7 +231,7 @@ func TestVerifyLive(t *testing.T) {
 	}
 }
 
-// A match is followed while it is played: here one that is over already.
+// This match is already over; a match in play is followed in the same way.
 func ExampleLiveReader() {
 	dir, err := os.MkdirTemp("", "live")
 	if err != nil {

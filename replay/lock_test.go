@@ -28,7 +28,7 @@ func needLocks(t *testing.T) {
 	}
 }
 
-// checkLocked tests a file that another handle has locked.
+// checkLocked tests a file that is locked through another handle.
 func checkLocked(t *testing.T, f *os.File) {
 	t.Helper()
 	if is, err := replay.Locked(f); !is || err != nil {
@@ -62,7 +62,7 @@ func openFile(t *testing.T, path string) *os.File {
 	return f
 }
 
-// A file is locked until its creator closes it. Others can read it meanwhile.
+// A file is locked until its creator closes it. Others can read it in the meantime.
 func TestLocked(t *testing.T) {
 	needLocks(t)
 	path := filepath.Join(t.TempDir(), "match.ssr")
@@ -83,7 +83,7 @@ func TestLocked(t *testing.T) {
 	checkFree(t, other)
 }
 
-// A file is locked until the process that locked it ends, also if it is killed.
+// A file is locked until the process that locked it exits or is killed.
 func TestLockedByAnotherProcess(t *testing.T) {
 	if path := os.Getenv(lockEnv); path != "" {
 		f := openFile(t, path)
@@ -117,8 +117,7 @@ func TestLockedByAnotherProcess(t *testing.T) {
 	checkFree(t, f)
 }
 
-// Lock succeeds while other programs ask whether the file is locked, which takes
-// a shared lock for a moment.
+// Lock succeeds while other programs query the lock, which takes a shared lock for a moment.
 func TestLockWhileAsked(t *testing.T) {
 	needLocks(t)
 	path := filepath.Join(t.TempDir(), "match.ssr")

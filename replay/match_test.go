@@ -28,7 +28,7 @@ var (
 	change      = testgame.Rewrite
 )
 
-// recordQuiet plays a match in which nobody commands.
+// recordQuiet plays a match without player commands.
 func recordQuiet(tb testing.TB, ticks int, s lockstep.Settings) int {
 	tb.Helper()
 	g, h := newDots(tb, s)

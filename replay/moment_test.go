@@ -11,7 +11,7 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// The state of each tick is the one that playing the match gives.
+// The state of each tick equals that of playing the match.
 func TestStateAt(t *testing.T) {
 	g, file, _ := recordMatch(t, 130, replay.WriterOptions{FlushTicks: 10})
 	states := [][]byte{nil}
@@ -39,7 +39,7 @@ func TestStateAt(t *testing.T) {
 		}
 	}
 	if calls == 0 {
-		t.Error("nobody was told of progress")
+		t.Error("no progress was reported")
 	}
 
 	if _, err := replay.StateAt(open(t, file), g, 99, replay.SimulateOptions{MaxTicks: 48}); !errors.Is(err, replay.ErrLimit) {
@@ -64,8 +64,8 @@ func TestStateAt(t *testing.T) {
 	}
 }
 
-// A state is not shown if the simulation contradicts the file on the way, at its
-// own tick, or at the next check: the first contradiction is.
+// A state is not shown if the simulation contradicts the file before its tick, at its tick, or at the next check. The
+// error names the first contradiction.
 func TestStateAtContradicted(t *testing.T) {
 	g, file, _ := recordMatch(t, 130, replay.WriterOptions{FlushTicks: 10})
 	rules := dotsRules()
@@ -136,8 +136,7 @@ func TestStateAtContradicted(t *testing.T) {
 	}
 }
 
-// A state that no check confirms is shown, and Agreed tells up to where the file
-// agrees.
+// A state that no check confirms is shown, and Agreed returns the last tick that the file confirms.
 func TestStateAtUnconfirmed(t *testing.T) {
 	g, file, _ := recordMatch(t, 134, replay.WriterOptions{FlushTicks: 1})
 	rules := dotsRules()

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// How much sooner all processors verify a battle than one does:
+// BenchmarkVerifyParallel measures the speedup of verifying a battle on all processors instead of one:
 //
 //	go test ./replay -run xxx -bench VerifyParallel -count 5
 func BenchmarkVerifyParallel(b *testing.B) {

@@ -2,8 +2,8 @@ package replay
 
 import "testing"
 
-// Whatever the order in which workers are done, each stretch is taken once, up
-// to the first that fails, and none after that is begun.
+// In whatever order the workers finish, each stretch is taken once, up to the first that fails. No later stretch is
+// begun.
 func TestPlan(t *testing.T) {
 	for n := 1; n < 40; n++ {
 		for workers := 1; workers < 9; workers++ {
@@ -13,7 +13,7 @@ func TestPlan(t *testing.T) {
 			steals := 0
 			running := make([]bool, len(p.left))
 			for step, idle := 0, 0; idle < 100; step++ {
-				w := step * 7 % 11 % len(p.left) // not all equally fast
+				w := step * 7 % 11 % len(p.left) // at different speeds
 				i, ok := p.take(w)
 				if !ok && running[w] {
 					if i, ok = p.steal(w); ok {
@@ -41,7 +41,7 @@ func TestPlan(t *testing.T) {
 				t.Fatalf("%d stretches, %d workers: end at %d, want %d", n, workers, p.end, want)
 			}
 			if workers == 8 && n == 39 && steals == 0 {
-				t.Error("nobody took from another")
+				t.Error("no worker took a stretch from another")
 			}
 		}
 	}

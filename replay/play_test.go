@@ -10,8 +10,7 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// Whoever plays a damaged file is told so, by Play and by ReadInfo, and has what
-// was before the damage.
+// Play and ReadInfo report damage and give everything before it.
 func TestPlayDamaged(t *testing.T) {
 	g, file, _ := recordMatch(t, 100, replay.WriterOptions{FlushTicks: 10})
 	f := g.NewFollower(lockstep.FollowerOptions{})
@@ -25,7 +24,7 @@ func TestPlayDamaged(t *testing.T) {
 	}
 }
 
-// Whom Play gives the records to can stop it.
+// The visitor can stop Play.
 func TestPlayStops(t *testing.T) {
 	_, file, _ := recordMatch(t, 100, replay.WriterOptions{})
 	enough := errors.New("enough")
@@ -41,7 +40,7 @@ func TestPlayStops(t *testing.T) {
 	}
 }
 
-// The bytes of payloads are those of all commands of a player.
+// The payload bytes of a player are those of all its commands.
 func TestInfoBytes(t *testing.T) {
 	_, file, _ := recordMatch(t, 100, replay.WriterOptions{})
 	want := map[lockstep.Player]int{}

@@ -16,8 +16,8 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// A reader in another language, written after docs/replay-format.md, finds the
-// same in a file: the format can be read without our code.
+// A reader in another language, written from docs/replay-format.md, reads the same contents: the format can be read
+// without our code.
 func TestPythonReader(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short: the reader in Python is the same on every platform, and so are the files")

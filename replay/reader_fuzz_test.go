@@ -14,8 +14,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// seal makes a file with valid checks of any bodies, so that the fuzzer and the
-// tests get past the checks.
+// seal makes a file of any bodies with valid checksums, so that the fuzzer and the tests get past the checks.
 func seal(kind byte, bodies ...[]byte) []byte {
 	file := appendPrefix(nil, lockstep.MatchID{})
 	chain := xxhash.Sum64(file)
@@ -42,8 +41,7 @@ func readAll(t *testing.T, file []byte) (records int, err error) {
 	return records, err
 }
 
-// Whatever stands in a file, and in its batches, a Reader ends with io.EOF or a
-// DamageError.
+// For any file and any batches, a Reader ends with io.EOF or a DamageError.
 func FuzzReader(f *testing.F) {
 	var enc record.Encoder
 	h := heapHeader()
@@ -77,8 +75,7 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// What is read of a block's head, of a segment's and of an index is written back
-// the same: nothing has two forms.
+// Every accepted head of a block, head of a segment, and index is written back the same: none has two forms.
 func FuzzHeads(f *testing.F) {
 	f.Add(appendBlockHeader(nil, blockBatch, 300))
 	f.Add((&segmentHead{3, 40, 500, 6}).append(nil))
@@ -134,7 +131,7 @@ func TestHostileBlocks(t *testing.T) {
 	}
 }
 
-// After a good header, too, no record costs more than the file has bytes for.
+// After a valid header, too, a record costs no more memory than the file has bytes.
 func TestHostileRecords(t *testing.T) {
 	var enc record.Encoder
 	h := heapHeader()
@@ -170,7 +167,7 @@ func TestHostileRecords(t *testing.T) {
 	}
 }
 
-// Where damage ends is found whatever is damaged, and however large the block.
+// The end of damage is found for every damaged field and block size.
 func TestDamageOfLargeBlock(t *testing.T) {
 	var enc record.Encoder
 	first := bytes.Clone(enc.Header(heapHeader()))
@@ -185,7 +182,7 @@ func TestDamageOfLargeBlock(t *testing.T) {
 		{"kind", begin, next},
 		{"length", begin + 2, next},
 		{"body", begin + 100_000, next},
-		// Without its check, the block behind it cannot be told to be valid.
+		// Without its check, the next block cannot be recognized as valid.
 		{"check", next - 1, int64(len(seal(blockBatch, first, large, small)))},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -212,8 +209,8 @@ func (c *countingReader) ReadAt(p []byte, at int64) (int, error) {
 	return n, err
 }
 
-// Where every few bytes claim to begin a long block, the search for a valid one
-// takes time that grows with the file, not with its square.
+// In a file that claims a long block every few bytes, the search for a valid block takes time linear in the file's
+// size, not quadratic.
 func TestSearchIsLinear(t *testing.T) {
 	for _, pattern := range []string{"\x01\xff\xff\x03\x92", "\x01\xff\x1f\x92", "\x01\xff\x03\x92", "\x01\x01\x01\x01", "\x02\x00\x00\x01"} {
 		for _, size := range []int{1000, 30_000, 1_000_000} {
@@ -234,8 +231,7 @@ func TestSearchIsLinear(t *testing.T) {
 	}
 }
 
-// What a segment claims costs no more memory and time than its bytes can be
-// worth.
+// The claims of a segment cost no more memory and time than its bytes allow.
 func TestHostileSegments(t *testing.T) {
 	body := func(size uint64, packed []byte) []byte {
 		return append((&segmentHead{0, 0, size, 0}).append(nil), packed...)
@@ -276,7 +272,7 @@ func TestHostileSegments(t *testing.T) {
 	}
 }
 
-// An index that says nonsense is no index.
+// An invalid index is ignored.
 func TestHostileIndex(t *testing.T) {
 	good := appendIndex(nil, []mark{{0, 32, 5}, {9, 100, 0}}, 500)
 	if marks, err := parseIndex(good, 500); err != nil || len(marks) != 2 || marks[1] != (mark{9, 100, 0}) {

@@ -18,8 +18,7 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// A realMatch is a match of ten people in another game, as the records of our
-// log.
+// A realMatch is a match of ten people in another game, converted to records of our log.
 type realMatch struct {
 	records  [][]byte
 	commands []lockstep.Command // in the order of the log, without System's
@@ -32,8 +31,7 @@ func (m *realMatch) Append(record []byte) error {
 	return nil
 }
 
-// loadRealMatch plays the cut in testdata through a coordinator, or the whole
-// match that the environment names instead.
+// loadRealMatch plays the excerpt in testdata, or the whole match that the environment names, through a coordinator.
 func loadRealMatch(tb testing.TB) *realMatch {
 	tb.Helper()
 	name := "../testdata/matches/scfa-8604509-10-players-cut.jsonl.gz"
@@ -113,8 +111,7 @@ func (m *realMatch) write(tb testing.TB, to io.Writer) {
 	}
 }
 
-// A match of ten people goes through a file and comes back as it was, for a few
-// bytes on each command.
+// A match of ten people survives the round trip through a file, at a few bytes for each command.
 func TestRealMatch(t *testing.T) {
 	m := loadRealMatch(t)
 	var file bytes.Buffer
@@ -148,7 +145,7 @@ func TestRealMatch(t *testing.T) {
 	}
 }
 
-// The file's own cost, beside what else could be done with the same records:
+// BenchmarkRealMatch compares the cost of the file with other uses of the same records:
 //
 //	go test ./replay -run xxx -bench RealMatch -count 5
 func BenchmarkRealMatch(b *testing.B) {

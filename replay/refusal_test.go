@@ -40,7 +40,7 @@ func longFile(t *testing.T, runs int) (*lockstep.Game, []byte) {
 	return g, file.Bytes()
 }
 
-// A small file that claims a thousand million ticks is refused at once.
+// A small file that claims a thousand million ticks is rejected at once.
 func TestTooLong(t *testing.T) {
 	g, file := longFile(t, 1_000_000_000/record.MaxEmptyRun)
 	began := time.Now()
@@ -61,7 +61,7 @@ func TestTooLong(t *testing.T) {
 	}
 }
 
-// A replay of rules that differ in one thing is refused, and the error names it.
+// A replay of rules that differ in one detail is rejected, and the error names it.
 func TestOtherGame(t *testing.T) {
 	_, file, _ := recordMatch(t, 40, replay.WriterOptions{})
 	same := dotsRules()

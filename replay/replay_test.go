@@ -49,8 +49,7 @@ func TestReadInfo(t *testing.T) {
 	}
 }
 
-// A file that was cut anywhere gives everything up to the last whole batch,
-// and then says where it was cut.
+// A file cut at any byte gives everything up to the last whole batch, and then reports where it was cut.
 func TestCutAtEveryByte(t *testing.T) {
 	g, file, _ := recordMatch(t, 60, replay.WriterOptions{FlushTicks: 1})
 	last := lockstep.Tick(0)
@@ -96,7 +95,7 @@ func TestFlipEveryBit(t *testing.T) {
 	}
 }
 
-// Damage with more after it is not taken for the end of the file.
+// Damage with more blocks after it is not reported as the end of the file.
 func TestDamageInside(t *testing.T) {
 	g, file, _ := recordMatch(t, 400, replay.WriterOptions{FlushTicks: 10})
 	file[len(file)/2] ^= 4
@@ -110,7 +109,7 @@ func TestDamageInside(t *testing.T) {
 	}
 }
 
-// What stands in another match's file, or elsewhere in the same, is not valid.
+// A block from another match's file, or from elsewhere in the same file, is invalid.
 func TestSpliced(t *testing.T) {
 	g, file, _ := recordMatch(t, 100, replay.WriterOptions{FlushTicks: 10})
 	other := bytes.Clone(file)
@@ -181,8 +180,8 @@ func TestVerifyFindsDesync(t *testing.T) {
 	}
 }
 
-// A tick in which nothing happens takes no byte: a run of them is one small
-// number. A check, each second by default, takes fifteen.
+// A tick without records takes no byte: a run of empty ticks is one small number. A check, by default each second,
+// takes fifteen bytes.
 func TestQuietTicks(t *testing.T) {
 	s := lockstep.DefaultSettings(2)
 	s.CheckEvery, s.KeyframeEvery = 1<<16-1, 0

@@ -18,11 +18,11 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// A smallDisk has room for so many bytes.
+// A smallDisk has room for N bytes.
 type smallDisk struct {
 	bytes.Buffer
 	room  int
-	fulls int // writes that it did not take whole
+	fulls int // incomplete writes
 }
 
 func (d *smallDisk) Write(p []byte) (int, error) {
@@ -36,9 +36,8 @@ func (d *smallDisk) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// Scenario 44: a disk that is full at whatever byte loses nothing, if there is
-// room again before the match is over: the file is the one that there would
-// have been without. Until then it holds a whole part of it.
+// Scenario 44: a disk that is full at any byte loses nothing if it has room again before the match is over. The file is
+// the same as without the failure. Until then it holds a valid prefix.
 func TestWaitForRoom(t *testing.T) {
 	s := lockstep.DefaultSettings(2)
 	s.CheckEvery, s.KeyframeEvery = 10, 20
@@ -86,13 +85,13 @@ func TestWaitForRoom(t *testing.T) {
 	}
 }
 
-// watchRoom is called after each record.
+// watchRoom runs after each record.
 type watchRoom func()
 
 func (f watchRoom) Append([]byte) error { f(); return nil }
 
-// What a full disk does not take is kept up to a bound; then the match ends, for
-// a reason that does not name the path.
+// Records that a full disk rejects are buffered up to a limit. Then the match ends for a reason that does not name the
+// path.
 func TestNoRoomForLong(t *testing.T) {
 	s := lockstep.DefaultSettings(2)
 	s.KeyframeEvery = 1
@@ -121,9 +120,8 @@ func TestNoRoomForLong(t *testing.T) {
 	}
 }
 
-// Scenarios 41 and 43, for commits beside the match: what a commit has told is
-// on the disk, whichever sync fails; after that one none is told, and none
-// is tried.
+// Scenarios 41 and 43, for commits that run concurrently with the match: committed records survive any failing sync;
+// after a failure no sync is reported or tried.
 func TestCommit(t *testing.T) {
 	s := lockstep.DefaultSettings(2)
 	g, h := newDots(t, s)
@@ -142,12 +140,12 @@ func TestCommit(t *testing.T) {
 				f.mu.Lock()
 				defer f.mu.Unlock()
 				if f.synced < size || f.lost {
-					t.Errorf("fault at %d, record %d: told with %d bytes on the disk, want %d", at, n, f.synced, size)
+					t.Errorf("fault at %d, record %d: reported a commit with %d bytes on the disk, want %d", at, n, f.synced, size)
 				}
 				done <- n
 			})
 			for err == nil && n%2 == 0 && len(done) < n/2 && w.Err() == nil {
-				runtime.Gosched() // until it is told, or fails
+				runtime.Gosched() // until the commit is reported or fails
 			}
 		}))
 		_, err := playOn(t, g, h, log, 20)
@@ -163,7 +161,7 @@ func TestCommit(t *testing.T) {
 		}
 	}
 	if failed < 20 || told < 100 {
-		t.Errorf("%d faults, told %d times", failed, told)
+		t.Errorf("%d faults, %d reported commits", failed, told)
 	}
 }
 
@@ -180,8 +178,8 @@ func TestParseDurability(t *testing.T) {
 	}
 }
 
-// The sealed file takes the open one's place, or nothing changes: when it is
-// interrupted, torn, or not there.
+// The sealed file replaces the open one, or nothing changes if sealing is interrupted or the open file is torn or
+// missing.
 func TestSealFile(t *testing.T) {
 	g, file, _ := recordMatch(t, 205, replay.WriterOptions{})
 	dir := t.TempDir()
@@ -224,7 +222,7 @@ func TestSealFile(t *testing.T) {
 	}
 }
 
-// Windows neither renames an open file nor replaces one, so both are closed before the sealed one gets the name.
+// Windows neither renames nor replaces an open file, so both files are closed before the sealed one gets the name.
 func TestSealClosesFirst(t *testing.T) {
 	_, file, _ := recordMatch(t, 205, replay.WriterOptions{})
 	path := filepath.Join(t.TempDir(), "match.ssr")
@@ -253,7 +251,7 @@ func TestSealClosesFirst(t *testing.T) {
 	onlyFile(t, path, sealed(t, file, replay.WriterOptions{}))
 }
 
-// onlyFile checks that a file is as it should be, and alone.
+// onlyFile checks that a folder holds only one file, with the wanted contents.
 func onlyFile(t *testing.T, path string, want []byte) {
 	t.Helper()
 	got, err := os.ReadFile(path)

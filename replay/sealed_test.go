@@ -12,7 +12,7 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// sealed returns a file as segments of so many ticks.
+// sealed returns a file as segments of N ticks.
 func sealed(tb testing.TB, file []byte, o replay.WriterOptions) []byte {
 	tb.Helper()
 	var out bytes.Buffer
@@ -22,8 +22,7 @@ func sealed(tb testing.TB, file []byte, o replay.WriterOptions) []byte {
 	return out.Bytes()
 }
 
-// The same match gives the same bytes, however it was written before, and the
-// same verdict.
+// Sealing the same match gives the same bytes and the same verdict, however it was written before.
 func TestSeal(t *testing.T) {
 	g, file, hash := recordMatch(t, 205, replay.WriterOptions{})
 	_, other, _ := recordMatch(t, 205, replay.WriterOptions{FlushTicks: 1})
@@ -45,8 +44,7 @@ func TestSeal(t *testing.T) {
 	}
 }
 
-// Each tick is reached from the keyframe before it, in files with an index and
-// without.
+// Every tick is reached from the keyframe before it, in files with and without an index.
 func TestSeek(t *testing.T) {
 	g, file, _ := recordMatch(t, 205, replay.WriterOptions{})
 	whole := g.NewFollower(lockstep.FollowerOptions{History: lockstep.HistoryOptions{EveryTick: true, Length: 300}})
@@ -55,7 +53,7 @@ func TestSeek(t *testing.T) {
 	}
 	out := sealed(t, file, replay.WriterOptions{SegmentTicks: 60})
 	broken := bytes.Clone(out)
-	broken[len(broken)-12]++ // where the index says that it is
+	broken[len(broken)-12]++ // its offset in the index
 	for name, b := range map[string][]byte{"open": file, "sealed": out, "without index": broken} {
 		r := open(t, b)
 		if got := fmt.Sprint(r.Index()); got != "[0 50 100 150 200]" {
@@ -84,8 +82,7 @@ func TestSeek(t *testing.T) {
 	}
 }
 
-// The verdict is the same whatever the number of workers, for files that are
-// true, false and damaged.
+// The verdict does not depend on the number of workers, for valid, desynced and damaged files.
 func TestVerifyWorkers(t *testing.T) {
 	g, file, _ := recordMatch(t, 1205, replay.WriterOptions{})
 	damaged := bytes.Clone(file)
@@ -128,7 +125,7 @@ func TestVerifyWorkers(t *testing.T) {
 	}
 }
 
-// short is a verdict without pointers.
+// short returns a verification without pointers.
 func short(v *replay.Verification) replay.Verification {
 	s := *v
 	s.Header, s.First = nil, nil

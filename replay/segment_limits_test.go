@@ -11,7 +11,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A Reader refuses what a Writer does not write.
+// A Reader rejects segments that a Writer does not write.
 func TestReaderLimits(t *testing.T) {
 	for name, c := range map[string]struct {
 		file []byte
@@ -45,7 +45,7 @@ func sealedNotes(segments int) []byte {
 	}))
 }
 
-// addNotes adds almost maxBlock of notes. Enough of it is noise to keep maxRatio.
+// addNotes adds almost maxBlock of notes. They hold enough noise to stay below maxRatio.
 func addNotes(e *record.Encoder, add func([]byte), seed uint64) {
 	for i := range uint64(8000) {
 		text := strings.Repeat("x", 1000)
@@ -56,9 +56,8 @@ func addNotes(e *record.Encoder, add func([]byte), seed uint64) {
 	}
 }
 
-// sealedStates returns a file with segments that have a keyframe each, whose
-// states compress almost as well as maxRatio allows. Writers before that limit
-// sealed such states.
+// sealedStates returns a file whose segments have a keyframe each and compress almost as well as maxRatio allows.
+// Writers sealed such states before that limit existed.
 func sealedStates(segments int) []byte {
 	state := bagOf(make([]byte, 4<<20))
 	copy(state[1<<10:], noise(1, 6<<10))

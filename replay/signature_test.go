@@ -13,8 +13,8 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// A signature is of what the match was: sealing before signing changes nothing,
-// and a signature under another content is none.
+// A signature covers the content of the match: sealing before signing changes nothing, and a signature of another
+// content is invalid.
 func TestSignature(t *testing.T) {
 	key := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{7}, 32))
 	public := key.Public().(ed25519.PublicKey)
@@ -37,8 +37,7 @@ func TestSignature(t *testing.T) {
 	if at, err := open(t, sealedFile).Seek(60); at != 50 || err != nil {
 		t.Errorf("signed: keyframe %d, %v", at, err)
 	}
-	// The same length of file, one bit of a command changed, valid checks, and
-	// the old signature.
+	// The same file length, one changed bit of a command, valid checksums, and the old signature.
 	changed := change(t, file, func(r *record.Record) {
 		if r.Tick == 36 && len(r.Frame.Commands) > 0 {
 			r.Frame.Commands[0].Payload[2] ^= 1
@@ -105,8 +104,8 @@ func ExampleSign() {
 	// 1 true
 }
 
-// Signatures of other keys stay, and a key's own is replaced. One of an unknown
-// kind is passed over; a verification that asks for a key says so.
+// Signing keeps the signatures of other keys and replaces that of the same key. A signature of an unknown kind is
+// skipped; a verification that asks for a key reports it.
 func TestSignaturesOfSeveralKeys(t *testing.T) {
 	_, file := exampleFile()
 	file = replay.AppendBlock(file, 65, []byte{9, 1, 2, 3})

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// The rules of what stands after the records: one row for each.
+// The rules for the blocks after the records, one per row.
 func TestTail(t *testing.T) {
 	records := bytes.Join(logOf(5, func(e *record.Encoder, add func([]byte)) { add(e.Empty(9)) }), nil)
 	begun := records[:len(records)-3] // without the end

@@ -9,8 +9,8 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// What a frame of a real match costs on the tick path, in a file on this disk
-// that is synced each second:
+// BenchmarkWriterTick measures the cost of a frame of a real match on the tick path, with a file on this disk that is
+// synced each second:
 //
 //	go test ./replay -run xxx -bench WriterTick -benchmem -count 5
 func BenchmarkWriterTick(b *testing.B) {
