@@ -33,7 +33,7 @@ func (r *Ready) AppendTo(log lockstep.Log) error {
 }
 
 // keepOutput is how many bytes of records an output keeps memory for.
-const keepOutput = 128 << 10
+const keepOutput = 8 << 10
 
 // An output is a Ready that is being made, or was handed out.
 type output struct {
