@@ -8,30 +8,30 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// checks are the checksums of recent checked ticks, by player.
+// checks holds the checksums of recent checked ticks, by player.
 type checks struct {
 	ring    [record.CheckWindow]check // of tick t at (t / CheckEvery) % CheckWindow
 	players []standing                // by seat
 }
 
-// A standing is what a player's reports have shown so far.
+// A standing sums up the comparisons of a player's reports.
 type standing struct {
 	compared lockstep.Tick // the latest tick that was compared
-	agreed   lockstep.Tick // the latest one at which the player agreed; 0 if none
-	differs  bool          // at compared
+	agreed   lockstep.Tick // the latest tick at which the player agreed; 0 if none
+	differs  bool          // whether the player differed at compared
 }
 
-// A Check is the present result of one checked tick.
+// A Check is the current result of one checked tick.
 type Check struct {
 	Tick   lockstep.Tick
 	Status CheckStatus
 	Hash   uint64 // the agreed checksum, if there is one
 }
 
-// A check is a Check with what it was made of.
+// A check is a Check with the reports on which it is based.
 type check struct {
 	Check
-	logged  uint64 // what the log says the agreed checksum is: a referee may correct itself
+	logged  uint64 // the agreed checksum in the log; a referee may have corrected Hash since
 	reports []report
 }
 
@@ -40,12 +40,12 @@ type CheckStatus uint8
 
 // The states of a check.
 const (
-	CheckOpen   CheckStatus = iota // not enough is known yet
+	CheckOpen   CheckStatus = iota // not enough players have reported
 	CheckAgreed                    // there is an agreed checksum
-	CheckTied                      // no referee, and no majority
+	CheckTied                      // there is no referee and no majority
 )
 
-// A report is what a player said of a checked tick, by seat.
+// A report is the checksum that a player reported of a checked tick.
 type report struct {
 	given bool
 	hash  uint64
@@ -65,18 +65,17 @@ func (k *check) begin(t lockstep.Tick) {
 	clear(k.reports)
 }
 
-// of returns the slot of tick t, which may hold the check of another tick.
+// of returns the slot of tick t. The slot may hold the check of another tick.
 func (c *checks) of(t, every lockstep.Tick) *check { return &c.ring[t/every%record.CheckWindow] }
 
-// Check returns the check of a tick, and false if the tick is none of the last
-// [record.CheckWindow] ones.
+// Check returns the check of a tick. It returns false if the tick is not among the last [record.CheckWindow] checked
+// ones.
 func (c *Coordinator) Check(t lockstep.Tick) (Check, bool) {
 	k := c.checkOf(t)
 	return k.Check, k.Tick == t
 }
 
-// Reported returns the checksum that player p has reported of a tick, and false if
-// there is none.
+// Reported returns the checksum that player p reported of a tick, and false if there is none.
 func (c *Coordinator) Reported(t lockstep.Tick, p lockstep.Player) (hash uint64, ok bool) {
 	k := c.checkOf(t)
 	if k.Tick != t || int(p) >= len(k.reports) {
@@ -85,23 +84,21 @@ func (c *Coordinator) Reported(t lockstep.Tick, p lockstep.Player) (hash uint64,
 	return k.reports[p].hash, k.reports[p].given
 }
 
-// Final reports whether no player can change the verdict on a checked tick any more:
-// a player agrees with it, no report is waited for, or there is no referee that could
-// find itself wrong.
+// Final reports whether the verdict on a checked tick can no longer change: a player agrees with it, no further report
+// is expected, or there is no referee that could find itself wrong.
 func (c *Coordinator) Final(t lockstep.Tick) bool {
 	k := c.checkOf(t)
 	return k.Tick != t || c.referee == nil || c.sealed-t >= patience*lockstep.Tick(c.header.Settings.CheckEvery) || k.same(k.Hash) > 0
 }
 
-// StillDiffers reports whether a player's latest report is of tick t and differs from
-// the agreed checksum.
+// StillDiffers reports whether a player's latest report is of tick t and differs from the agreed checksum.
 func (c *Coordinator) StillDiffers(p lockstep.Player, t lockstep.Tick) bool {
 	s := &c.checks.players[p]
 	return s.differs && s.compared == t
 }
 
-// AwaitState notes that a player has no state of the match at the moment, and reports
-// no checksums, or that it has one again. An error is the end of the match.
+// AwaitState records whether a player lacks a state of the match. Such a player reports no checksums, so no check waits
+// for it. An error ends the match.
 func (c *Coordinator) AwaitState(p lockstep.Player, awaits bool) error {
 	c.seats[p].awaitsState = awaits
 	if !awaits || c.err != nil {
@@ -114,8 +111,7 @@ func (c *Coordinator) checkOf(t lockstep.Tick) *check {
 	return c.checks.of(t, lockstep.Tick(c.header.Settings.CheckEvery))
 }
 
-// check does what is due when the tick just sealed is a checked one, or one
-// that has a keyframe.
+// check opens the check of the tick just sealed and writes its keyframe, if the settings ask for either at that tick.
 func (c *Coordinator) check() error {
 	t := c.sealed
 	if t%lockstep.Tick(c.header.Settings.CheckEvery) == 0 {
@@ -145,17 +141,16 @@ func (c *Coordinator) check() error {
 	return nil
 }
 
-// agree makes hash the agreed checksum of a check.
+// agree makes hash the agreed checksum of a check and logs it.
 func (c *Coordinator) agree(k *check, hash uint64) error {
 	k.Status, k.Hash, k.logged = CheckAgreed, hash, hash
 	return c.append(c.enc.Checksum(k.Tick, hash))
 }
 
-// Report takes the checksum that player p computed of the state after tick t,
-// a sealed, checked tick of the last CheckWindow ones. A report that differs
-// from the agreed checksum concerns p alone: it is logged, and the first of a
-// row makes a desync report. The error says why a report was not compared; it
-// is [ErrReport] unless the match is over.
+// Report takes the checksum that player p computed of the state after tick t, which must be a sealed, checked tick
+// among the last CheckWindow ones. A report that differs from the agreed checksum is logged and affects p alone. The
+// first of several consecutive ones also makes a desync report. The error says why a report was not compared; it is
+// [ErrReport] unless the match is over.
 func (c *Coordinator) Report(p lockstep.Player, t lockstep.Tick, sum *checksum.Sum) error {
 	if err := c.seated(p); err != nil {
 		return err
@@ -186,7 +181,7 @@ func (c *Coordinator) Report(p lockstep.Player, t lockstep.Tick, sum *checksum.S
 	return nil
 }
 
-// decideComplete decides the checks on which no report is waited for any more.
+// decideComplete decides the checks that wait for no further report.
 func (c *Coordinator) decideComplete() error {
 	for i := range c.checks.ring {
 		if k := &c.checks.ring[i]; k.Tick > 0 && k.Status == CheckOpen && c.complete(k) {
@@ -198,14 +193,12 @@ func (c *Coordinator) decideComplete() error {
 	return nil
 }
 
-// patience is how many checks later a verdict that most reports agree on does
-// not wait for the others any more.
+// patience is the number of checks after which a check with a majority stops waiting for the remaining reports.
 const patience = 2
 
-// complete reports whether a check waits for no further report. It does not wait for
-// players that are away or await a state: without a verdict no state is known to be
-// right. After a while it does not wait for players that could not change the verdict
-// either, so one silent player does not hold up all.
+// complete reports whether a check waits for no further report. It does not wait for players that are away or await a
+// state: they get a state only after a verdict. Once the check is patience checks old, it does not wait for players
+// that cannot change the verdict either, so that one silent player does not delay the others.
 func (c *Coordinator) complete(k *check) bool {
 	missing, given, most := 0, 0, 0
 	for p, r := range k.reports {
@@ -221,7 +214,7 @@ func (c *Coordinator) complete(k *check) bool {
 	return missing == 0 || late && 2*most > given+missing
 }
 
-// same returns how many have reported a checksum.
+// same returns the number of players that reported a checksum.
 func (k *check) same(hash uint64) (n int) {
 	for _, r := range k.reports {
 		if r.given && r.hash == hash {
@@ -231,12 +224,11 @@ func (k *check) same(hash uint64) (n int) {
 	return n
 }
 
-// compare compares one player's report with the agreed checksum. Reports come, and
-// checks are decided, in any order of ticks: only the latest tick counts for the
-// player's standing.
+// compare compares one player's report with the agreed checksum. Reports arrive, and checks are decided, in any order
+// of ticks: only the latest tick counts for the player's standing.
 func (c *Coordinator) compare(k *check, p lockstep.Player, sum *checksum.Sum) error {
 	hash := k.reports[p].hash
-	earlier := k.Tick < c.seats[p].joined // perhaps a report of the player who had the seat before
+	earlier := k.Tick < c.seats[p].joined // may be a report of the seat's previous player
 	differed := c.checks.players[p].differs
 	last := c.standingBefore(p, k.Tick).agreed
 	var resimulation Resimulation
@@ -271,8 +263,7 @@ func (s *standing) take(t lockstep.Tick, differs bool) {
 	}
 }
 
-// standingBefore returns how a player stood before a tick. Players report ticks,
-// and checks are decided, in any order.
+// standingBefore returns a player's standing before a tick.
 func (c *Coordinator) standingBefore(p lockstep.Player, t lockstep.Tick) standing {
 	now := c.checks.players[p]
 	if now.compared < t {
@@ -291,8 +282,7 @@ func (c *Coordinator) standingBefore(p lockstep.Player, t lockstep.Tick) standin
 	return s
 }
 
-// decide concludes a check that no referee decides: the checksum that more than
-// half of the reports have is the agreed one.
+// decide decides a check without a referee: the checksum that more than half of the reports have is the agreed one.
 func (c *Coordinator) decide(k *check) error {
 	groups := c.groups(k)
 	if len(groups) == 0 {
@@ -314,7 +304,7 @@ func (c *Coordinator) decide(k *check) error {
 	return nil
 }
 
-// tie logs every report of a check on which there is no verdict.
+// tie logs every report of a check without a verdict.
 func (c *Coordinator) tie(k *check, groups []Reporters) error {
 	k.Status = CheckTied
 	for p, r := range k.reports {
@@ -329,9 +319,8 @@ func (c *Coordinator) tie(k *check, groups []Reporters) error {
 	return nil
 }
 
-// contradict is told that a player has another checksum of a check, hash, and
-// agreed at a tick before. A referee that is wrong takes its own back; then k has
-// the right one, which has been computed again.
+// contradict handles a report of hash that differs from the checksum of k. The player last agreed at tick agreed. If
+// the referee was wrong, contradict replaces its state, and k then has the right checksum.
 func (c *Coordinator) contradict(k *check, p lockstep.Player, agreed lockstep.Tick, hash uint64, sum *checksum.Sum) (Resimulation, error) {
 	resimulation, right := c.resimulate(k, agreed, hash)
 	if resimulation != RefereeWrong {

@@ -12,57 +12,53 @@ import (
 
 // Errors of a Coordinator.
 var (
-	// ErrEnded: the match is over; nothing can be added to its log.
+	// ErrEnded means that the match is over: nothing can be added to its log.
 	ErrEnded = errors.New("lockstep: the match has ended")
 
-	// ErrSeat: no such seat, or it is not in the state that the call needs.
+	// ErrSeat means that there is no such seat, or that the call is not allowed in the seat's state.
 	ErrSeat = errors.New("lockstep: wrong seat")
 
-	// ErrBusy: more system commands than a tick has room for; try again later.
+	// ErrBusy means that the tick has no room for another system command. Try again later.
 	ErrBusy = errors.New("lockstep: busy")
 
-	// ErrReport: a checksum report that cannot be compared.
+	// ErrReport means that a checksum report cannot be compared.
 	ErrReport = errors.New("lockstep: checksum report refused")
 )
 
 // Options are a Coordinator's policies. The zero value is sensible.
 type Options struct {
-	// InputDelay is how many ticks after the last sealed one a command runs,
-	// 1 (which 0 means, too) to MaxInputDelay.
+	// InputDelay is the number of ticks from the last sealed one to the tick in which a command runs. 0 means 1; at
+	// most MaxInputDelay.
 	InputDelay lockstep.Tick
 
-	// MaxPerTick is how many commands a player can have in one tick; 0 means 64.
+	// MaxPerTick bounds the number of a player's commands in one tick; 0 means 64.
 	MaxPerTick int
 
-	// MaxBytesPerTick is how many bytes their payloads can have together; 0
-	// means 64 KiB. With it, what waits for a tick is at most that much for each
-	// player.
+	// MaxBytesPerTick bounds the total size of their payloads; 0 means 64 KiB. It bounds the memory of waiting commands
+	// per player and tick.
 	MaxBytesPerTick int
 
-	// Relay makes the Coordinator order and log commands without simulating
-	// them: there is no referee, no keyframe but the first, and no validation
-	// beyond the form of a command.
+	// Relay makes the Coordinator order and log commands without simulating them. There is no referee, only the first
+	// keyframe is written, and only the form of commands is checked.
 	Relay bool
 
 	// Referee sets the history and the observer of the referee.
 	Referee lockstep.FollowerOptions
 
-	// Frames has the latest frames of the match. With it, and if Referee keeps states,
-	// the referee computes ticks again when a player contradicts it, and corrects its own
-	// mistakes: a bit that flips in its memory must not be blamed on every player.
+	// Frames provides the latest frames of the match. If it is set and Referee keeps states, the referee re-simulates
+	// ticks when a player contradicts it, and corrects its own mistakes: no player is blamed for a bit that flips in
+	// the referee's memory.
 	Frames FrameSource
 }
 
 // A FrameSource keeps the latest frames of a match, as a live match does for its peers.
 type FrameSource interface {
-	// Frames returns the frames of the ticks after one up to another, or nil if
-	// they are not all kept.
+	// Frames returns the frames of the ticks from+1 to to, or nil if one of them is no longer kept.
 	Frames(from, to lockstep.Tick) []lockstep.Frame
 }
 
-// A Coordinator decides the order of a match's commands. It takes submissions
-// in any order, seals one frame a tick, and writes the log. It owns no clock:
-// its caller calls Tick when a tick is due. It belongs to one goroutine.
+// A Coordinator decides the order of a match's commands. It takes submissions in any order, seals one frame per tick,
+// and writes the log. It has no clock: its caller calls Tick when a tick is due. It belongs to one goroutine.
 type Coordinator struct {
 	game     *lockstep.Game
 	header   *lockstep.Header
@@ -80,23 +76,22 @@ type Coordinator struct {
 	system          lockstep.Sequence // of the last command of System
 	paused          bool
 	pausing         bool          // the next tick pauses the match
-	resimulated     lockstep.Tick // checks up to this one were computed again …
+	resimulated     lockstep.Tick // checks up to this one were re-simulated …
 	resimulatedFrom lockstep.Tick // … beginning at this tick
-	resimulations   uint64        // ticks computed again because of a report
-	mayResimulate   int           // as many ticks, from now on
+	resimulations   uint64        // ticks re-simulated because of a report
+	mayResimulate   int           // ticks that may still be re-simulated
 	desyncs         []*DesyncReport
 	err             error // why the match is over
 	broken          bool  // because the log failed
 
-	cmd  lockstep.Command      // being examined; a field because the game sees its address
+	cmd  lockstep.Command      // the command being examined; a field because the game sees its address
 	last []record.LastSequence // scratch
 	buf  []byte                // scratch
 
 	stateBytes int // of the last keyframe in the log
 }
 
-// New begins a match: it writes the header and the state at tick 0
-// into log, and waits for players to join and for tick 1 to be due.
+// New begins a match: it writes the header and the state at tick 0 into log. Tick 1 is next.
 func New(g *lockstep.Game, h *lockstep.Header, log lockstep.Log, o Options) (*Coordinator, error) {
 	if o.InputDelay == 0 {
 		o.InputDelay = 1
@@ -134,7 +129,7 @@ func New(g *lockstep.Game, h *lockstep.Header, log lockstep.Log, o Options) (*Co
 	return c, nil
 }
 
-// append writes a record into the log. A log that fails ends the match.
+// append writes a record into the log. A failing log ends the match.
 func (c *Coordinator) append(record []byte) error {
 	if err := c.log.Append(record); err != nil {
 		return c.BreakOff(c.sealed, err)
@@ -142,8 +137,8 @@ func (c *Coordinator) append(record []byte) error {
 	return nil
 }
 
-// BreakOff ends the match without a last record, because the log failed after a tick, and
-// returns the error with which it is over. A match that is broken off already stays as it is.
+// BreakOff ends the match without a last record because the log failed after a tick. It returns the error that ends the
+// match. If the log failed earlier, it changes nothing.
 func (c *Coordinator) BreakOff(after lockstep.Tick, err error) error {
 	if c.broken {
 		return c.err
@@ -170,18 +165,16 @@ func (c *Coordinator) Now() lockstep.Tick { return c.sealed }
 // Err returns why the match is over, and nil while it goes on.
 func (c *Coordinator) Err() error { return c.err }
 
-// Broken reports whether the match is over because its log failed, which then has
-// no end.
+// Broken reports whether the match is over because its log failed. Such a log has no last record.
 func (c *Coordinator) Broken() bool { return c.broken }
 
-// InputDelay returns how many ticks after the last sealed one a command runs.
+// InputDelay returns the number of ticks from the last sealed one to the tick in which a command runs.
 func (c *Coordinator) InputDelay() lockstep.Tick { return c.options.InputDelay }
 
-// Resimulated returns how many ticks were computed again because of reports.
+// Resimulated returns the number of ticks that were re-simulated because of reports.
 func (c *Coordinator) Resimulated() uint64 { return c.resimulations }
 
-// AllowResimulation sets how many ticks may be computed again because of reports from
-// now on. Without a call there is no limit.
+// AllowResimulation sets how many more ticks may be re-simulated because of reports. Without a call there is no limit.
 func (c *Coordinator) AllowResimulation(ticks int) { c.mayResimulate = ticks }
 
 // StateBytes returns the size of the last keyframe in the log.
@@ -195,22 +188,20 @@ func (c *Coordinator) Receipt(p lockstep.Player, seq lockstep.Sequence) (lockste
 	return c.seats[p].receipt(seq)
 }
 
-// AppendLast appends the last sequence in the log of each player that has one, by
-// ascending player, as a keyframe has them.
+// AppendLast appends the last logged sequence of each player that has one, in ascending order of players, as a keyframe
+// has them.
 func (c *Coordinator) AppendLast(dst []record.LastSequence) []record.LastSequence {
 	return c.enc.AppendLast(dst)
 }
 
-// LastLogged returns the last sequence of player p in the log, 0 if there is none.
+// LastLogged returns the last sequence of player p in the log, or 0.
 func (c *Coordinator) LastLogged(p lockstep.Player) lockstep.Sequence { return c.enc.Last(p) }
 
-// Referee returns the coordinator's own copy of the match, for reading, or nil
-// in relay mode.
+// Referee returns the coordinator's own copy of the match, for reading, or nil in relay mode.
 func (c *Coordinator) Referee() *lockstep.Follower { return c.referee }
 
-// Submit takes a command of player p and answers it. The issuer is whoever the
-// caller knows p to be; the other arguments may be anything. An accepted
-// command runs in the receipt's tick, exactly once, however often it is submitted.
+// Submit takes a command of player p and answers it. The caller has authenticated p; the other arguments are untrusted.
+// An accepted command runs in the receipt's tick, exactly once, even if it is submitted again.
 func (c *Coordinator) Submit(p lockstep.Player, seq lockstep.Sequence, kind lockstep.Kind, payload []byte) lockstep.Receipt {
 	if c.err != nil {
 		return lockstep.Receipt{Sequence: seq, Reason: lockstep.MatchEnded}
@@ -238,7 +229,7 @@ func (c *Coordinator) Submit(p lockstep.Player, seq lockstep.Sequence, kind lock
 	return s.remember(lockstep.Receipt{Sequence: seq, Tick: cmd.Tick})
 }
 
-// examine returns the reason to reject a command, and more about it.
+// examine returns the reason to reject a command, with details.
 func (c *Coordinator) examine(cmd *lockstep.Command) (lockstep.Reason, string) {
 	slot := c.slot(cmd.Tick)
 	share := slot.shares[cmd.Player]
@@ -284,8 +275,7 @@ func (c *Coordinator) fail(err error) error {
 	return err
 }
 
-// Note writes text that concerns people only into the log: a name, a line of
-// chat. It never reaches the simulation.
+// Note writes text for people into the log, such as a name or a line of chat. It never reaches the simulation.
 func (c *Coordinator) Note(p lockstep.Player, topic, text string) error {
 	if c.err != nil {
 		return c.err
@@ -293,8 +283,7 @@ func (c *Coordinator) Note(p lockstep.Player, topic, text string) error {
 	return c.append(c.enc.Note(p, topic, text))
 }
 
-// End writes the last record. Afterwards the Coordinator answers everything
-// with [ErrEnded].
+// End writes the last record. Every later call fails with [ErrEnded].
 func (c *Coordinator) End(reason string) error {
 	if c.err != nil {
 		return c.err

@@ -12,15 +12,15 @@ import (
 // A DesyncReport lists the checksums of one tick by player.
 type DesyncReport struct {
 	Tick         lockstep.Tick   // the checked tick
-	Player       lockstep.Player // whose checksum differs; System on a tie, and for a spectator, who concerns only itself unless it was right
-	Tie          bool            // no referee, and no checksum that most players have
-	Agreed       lockstep.Tick   // the last checked tick at which Player agreed so far; 0 if none
-	Section      string          // the first section that differs; empty if it is not known
+	Player       lockstep.Player // whose checksum differs; System on a tie and for a spectator
+	Tie          bool            // there is no referee and no majority
+	Agreed       lockstep.Tick   // the last checked tick at which Player agreed; 0 if none
+	Section      string          // the first section that differs; empty if unknown
 	Groups       []Reporters
-	Resimulation Resimulation // RefereeWrong says that nobody is accused
+	Resimulation Resimulation // RefereeWrong means that no player is accused
 
-	// Wrong are the states of Agreed and Tick that a wrong referee had, as far as it kept them.
-	// Its history is corrected already.
+	// Wrong holds the wrong referee's states of Agreed and Tick, as far as they were kept. The referee's history is
+	// corrected already.
 	Wrong []State
 }
 
@@ -30,7 +30,7 @@ type State struct {
 	Bytes []byte
 }
 
-// Reporters are the participants that reported one checksum of a tick so far.
+// Reporters are the participants that reported one checksum of a tick.
 type Reporters struct {
 	Hash    uint64
 	Referee bool
@@ -69,7 +69,7 @@ func (c *Coordinator) announce(k *check, p lockstep.Player, agreed lockstep.Tick
 	c.report(r)
 }
 
-// refereeStates returns copies of the referee's states of some ticks.
+// refereeStates returns copies of the referee's states of the given ticks, as far as they are kept.
 func (c *Coordinator) refereeStates(ticks ...lockstep.Tick) (states []State) {
 	for _, t := range ticks {
 		if b := c.referee.State(t); b != nil {
@@ -79,8 +79,8 @@ func (c *Coordinator) refereeStates(ticks ...lockstep.Tick) (states []State) {
 	return states
 }
 
-// maxDesyncs is how many reports wait for [Coordinator.Desyncs]. An owner that does not
-// ask for them must not run out of memory; the log has every mismatch.
+// maxDesyncs bounds the reports that wait for [Coordinator.Desyncs], so that an owner that never asks for them does not
+// run out of memory. The log has every mismatch.
 const maxDesyncs = 1024
 
 func (c *Coordinator) report(r *DesyncReport) {
@@ -89,16 +89,15 @@ func (c *Coordinator) report(r *DesyncReport) {
 	}
 }
 
-// Desyncs returns the desync reports since the last call, in order. [Coordinator.Report]
-// can make one; without a referee so can Tick, Leave, Lose, TakeOver and AwaitState.
+// Desyncs returns the desync reports since the last call, in order. [Coordinator.Report] can make one. Without a
+// referee Tick, Leave, Lose, TakeOver and AwaitState can make one, too.
 func (c *Coordinator) Desyncs() []*DesyncReport {
 	reports := c.desyncs
 	c.desyncs = nil
 	return reports
 }
 
-// groups returns the players by the checksum that they reported so far: the referee's
-// group first, then the largest.
+// groups groups the players by the checksums that they reported: the referee's group first, then the largest.
 func (c *Coordinator) groups(k *check) []Reporters {
 	var groups []Reporters
 	if c.referee != nil {
@@ -123,8 +122,7 @@ func (c *Coordinator) groups(k *check) []Reporters {
 	return groups
 }
 
-// majority reports whether more than half of the players are in the first of
-// groups, the largest first.
+// majority reports whether more than half of the players are in the first of the groups, which is the largest.
 func majority(groups []Reporters) bool {
 	players := 0
 	for _, g := range groups {

@@ -10,17 +10,16 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A Recovery makes the [Coordinator] that goes on with a match that was interrupted,
-// from the records that its log still has.
+// A Recovery makes the [Coordinator] that continues an interrupted match from the records that its log still has.
 type Recovery struct {
 	game     *lockstep.Game
 	follower *lockstep.Follower
 	payloads *record.Payloads
 	seats    []seat
 	checks   checks
-	delay    lockstep.Tick // as the log says; 0 if it does not
+	delay    lockstep.Tick // from the log; 0 if it sets none
 	paused   bool
-	wrong    *lockstep.DesyncError // the first checksum or keyframe that is not what the game computes, if the referee has not said that it was wrong
+	wrong    *lockstep.DesyncError // the first checksum or keyframe that differs from the game's, unless a referee's note has withdrawn it
 }
 
 // NewRecovery returns a Recovery of a match of game g.
@@ -28,13 +27,12 @@ func NewRecovery(g *lockstep.Game) *Recovery {
 	return &Recovery{game: g, follower: g.NewFollower(lockstep.FollowerOptions{}), payloads: g.NewPayloads()}
 }
 
-// Follower returns the copy of the match that has followed the log so far, for
-// reading.
+// Follower returns the copy of the match that has followed the log so far, for reading.
 func (r *Recovery) Follower() *lockstep.Follower { return r.follower }
 
-// Apply takes the next record of the log. An error means that the match cannot go on
-// with it: it is out of place, or of another game. The commands of [lockstep.System] in a
-// frame are decoded afterwards; their values are valid until the next call.
+// Apply takes the next record of the log. An error means that the match cannot continue: the record is out of place, or
+// of another game. Apply also decodes the commands of [lockstep.System] in a frame; their values are valid until the
+// next call.
 func (r *Recovery) Apply(rec *record.Record) error {
 	differs := (*lockstep.DesyncError)(nil)
 	if err := r.follower.Apply(rec); errors.As(err, &differs) {
@@ -61,7 +59,7 @@ func (r *Recovery) Apply(rec *record.Record) error {
 	return r.frame(&rec.Frame)
 }
 
-// frame takes what the commands of a frame say of the seats.
+// frame updates the seats with the commands of a frame.
 func (r *Recovery) frame(f *lockstep.Frame) error {
 	r.payloads.Reset()
 	for i := range f.Commands {
@@ -85,7 +83,7 @@ func (r *Recovery) frame(f *lockstep.Frame) error {
 	return nil
 }
 
-// system takes a command of System.
+// system updates the seats with a command of System.
 func (r *Recovery) system(t lockstep.Tick, value any) error {
 	about, present := lockstep.Player(0), true
 	switch v := value.(type) {
@@ -120,9 +118,8 @@ func (r *Recovery) system(t lockstep.Tick, value any) error {
 	return nil
 }
 
-// Check returns an error if no Coordinator can go on with the match: there is no
-// state, the match is over, or, as a [*lockstep.DesyncError], the game computes other checksums
-// than the log has.
+// Check returns an error if no Coordinator can continue the match: there is no state, the match is over, or the game
+// computes other checksums than the log has, which is a [*lockstep.DesyncError].
 func (r *Recovery) Check() error {
 	switch {
 	case r.follower.Simulation() == nil:
@@ -135,10 +132,9 @@ func (r *Recovery) Check() error {
 	return nil
 }
 
-// Coordinator returns the Coordinator that goes on after the last tick of the log,
-// which d has read. Its records go to log, which already has the ones before. All
-// players are present whom the log does not say to have left. See [Recovery.Check]
-// for the errors.
+// Coordinator returns the Coordinator that continues after the last tick of the log, which d has read. It appends its
+// records to log, which already has the earlier ones. Every player whose leave is not in the log is present. See
+// [Recovery.Check] for the errors.
 func (r *Recovery) Coordinator(d *record.Decoder, log lockstep.Log, o Options) (*Coordinator, error) {
 	if err := r.Check(); err != nil {
 		return nil, err
@@ -163,8 +159,8 @@ func (r *Recovery) Coordinator(d *record.Decoder, log lockstep.Log, o Options) (
 	return c, nil
 }
 
-// CheckAgain logs the checksum of the last sealed tick, if it is a checked one and
-// the log does not have it: it was lost with the records behind the frame.
+// CheckAgain logs the checksum of the last sealed tick if that is a checked tick whose checksum was lost with the end
+// of the log.
 func (c *Coordinator) CheckAgain() error {
 	t := c.sealed
 	if t == 0 || t%lockstep.Tick(c.header.Settings.CheckEvery) != 0 {

@@ -6,35 +6,31 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// TopicReferee is the topic of the note that System writes into the log where
-// the referee has found its own state to be wrong: checksums and keyframes of
-// the log up to there, and after the last check on which all agreed, may be
-// wrong as well.
+// TopicReferee is the topic of the note that System writes into the log when the referee finds its own state wrong.
+// Checksums and keyframes between the last tick at which all agreed and the note may be wrong.
 const TopicReferee = "referee"
 
-// A Resimulation says what came of computing a tick again, because somebody reported
-// another checksum of it than the referee has.
+// A Resimulation is the outcome of re-simulating a tick because a report contradicted the referee.
 type Resimulation uint8
 
 // The outcomes of a re-simulation.
 const (
-	NotResimulated Resimulation = iota // the state before it is not kept any more, there is no referee, or it was beyond the limit
-	RefereeRight                       // the result is the same
-	RefereeWrong                       // it is another one, which was reported or comes out twice: something else has changed the referee's memory
-	NeitherRight                       // it is another one each time: the game is not deterministic, not even here
+	NotResimulated Resimulation = iota // no earlier state is kept, there is no referee, or the limit was reached
+	RefereeRight                       // re-simulation gave the same checksum
+	RefereeWrong                       // re-simulation gave the reported checksum, or another one twice: the referee's memory was altered
+	NeitherRight                       // each re-simulation gave another checksum: the game is not deterministic even on this machine
 )
 
 var resimulationTexts = [...]string{"", "the referee has computed it again", "the referee was wrong", "each computation of the referee has another result"}
 
 func (r Resimulation) String() string { return resimulationTexts[r] }
 
-// resimulate computes the ticks up to a check again, before a player is accused. The player
-// reported hash, and agreed last at tick from. Ticks that were computed again once, from there
-// or from before, are not computed another time. With [RefereeWrong] it returns the right
-// state of the check's tick.
+// resimulate computes the ticks up to a check again before a player is accused. The player reported hash, and last
+// agreed at tick from. Ticks that were re-simulated from there or earlier are not re-simulated again. With
+// [RefereeWrong] it returns the right state of the check's tick.
 //
-// It begins at the tick where the player agreed: if the player is honest, the state there was
-// right, and if not, no other player is accused.
+// It begins at the tick where the player agreed. If the player is honest, the state there was right; if not, no other
+// player is accused.
 func (c *Coordinator) resimulate(k *check, from lockstep.Tick, hash uint64) (Resimulation, *lockstep.Simulation) {
 	switch {
 	case c.referee == nil || c.options.Frames == nil:
@@ -42,7 +38,7 @@ func (c *Coordinator) resimulate(k *check, from lockstep.Tick, hash uint64) (Res
 	case k.Tick <= c.resimulated && from >= c.resimulatedFrom:
 		return RefereeRight, nil
 	}
-	begin := c.resimulated // to go on
+	begin := c.resimulated // continue there
 	anew := from > c.resimulated || from < c.resimulatedFrom
 	if anew {
 		begin = from
@@ -72,8 +68,8 @@ func (c *Coordinator) resimulate(k *check, from lockstep.Tick, hash uint64) (Res
 	return RefereeWrong, sim
 }
 
-// before returns the first moment that is kept, not before a tick, and the frames
-// from there to a check; nil if there is none from which all frames are kept.
+// before returns the first kept moment at or after tick from, and the frames from there to a check. It returns nil if
+// there is no such moment with all its frames.
 func (c *Coordinator) before(k *check, from lockstep.Tick) (*lockstep.Moment, []lockstep.Frame) {
 	for {
 		m := c.referee.MomentFrom(from)
@@ -88,8 +84,7 @@ func (c *Coordinator) before(k *check, from lockstep.Tick) (*lockstep.Moment, []
 	}
 }
 
-// again computes frames again from a state that was kept. It returns nil if that
-// has changed, too, or the game does not survive it.
+// again re-simulates frames from a kept state. It returns nil if that state was altered, too, or if the game panics.
 func (c *Coordinator) again(m *lockstep.Moment, frames []lockstep.Frame) *lockstep.Simulation {
 	sim, err := c.game.AwaitState(c.header)
 	if err != nil || sim.Restore(m.Tick, m.State) != nil || sim.Hash() != m.Sum.Hash {
@@ -103,16 +98,16 @@ func (c *Coordinator) again(m *lockstep.Moment, frames []lockstep.Frame) *lockst
 	return sim
 }
 
-// replaceReferee gives the referee another state, from a past tick on, and
-// corrects what was computed from the one before.
+// replaceReferee gives the referee another state of a past tick, and corrects everything that was computed from the old
+// one.
 func (c *Coordinator) replaceReferee(sim *lockstep.Simulation) error {
 	//samestep:allow unseen the frames of the log, which the caller keeps
 	frames := c.options.Frames.Frames(sim.Tick(), c.sealed)
-	c.resimulated = c.sealed - c.sealed%lockstep.Tick(c.header.Settings.CheckEvery) // as all up to there is computed again here
+	c.resimulated = c.sealed - c.sealed%lockstep.Tick(c.header.Settings.CheckEvery) // everything up to there is re-simulated here
 	if err := c.Note(lockstep.System, TopicReferee, fmt.Sprintf("wrong at tick %d, computed again up to tick %d", sim.Tick(), c.sealed)); err != nil {
 		return err
 	}
-	for p := range c.checks.players { // what followed is compared again, in the order of ticks
+	for p := range c.checks.players { // later reports are compared again, in the order of ticks
 		c.checks.players[p] = c.standingBefore(lockstep.Player(p), sim.Tick())
 	}
 	if err := c.correct(sim); err != nil {
@@ -129,8 +124,8 @@ func (c *Coordinator) replaceReferee(sim *lockstep.Simulation) error {
 	return c.referee.Simulation().CopyFrom(sim)
 }
 
-// correct makes the state of sim that of its tick in the referee's history, and
-// in the check of the tick. Players that agreed with the old state are wrong now.
+// correct replaces the state of sim's tick in the referee's history and in the check of the tick. Players that agreed
+// with the old state now differ.
 func (c *Coordinator) correct(sim *lockstep.Simulation) error {
 	m := c.referee.Moment(sim.Tick())
 	if m == nil {

@@ -7,9 +7,9 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// Join seats p, which can command from the tick after the returned one on. A seat
-// whose player has left can be taken again, once the tick of the leave is
-// sealed (before, it is [ErrBusy]); sequences go on where they were.
+// Join seats p, which can command from the tick after the returned one on. The seat of a player that left can be taken
+// again once the tick of the leave is sealed; before that Join fails with [ErrBusy]. Sequences continue across players
+// of a seat.
 func (c *Coordinator) Join(p lockstep.Player) (lockstep.Tick, error) {
 	if c.err != nil {
 		return 0, c.err
@@ -26,12 +26,12 @@ func (c *Coordinator) Join(p lockstep.Player) (lockstep.Tick, error) {
 	t, err := c.soon(&lockstep.Joined{Player: p})
 	if err == nil {
 		c.seats[p].present, c.seats[p].away, c.seats[p].joined = true, false, t
-		c.checks.players[p] = standing{} // not that of the player before
+		c.checks.players[p] = standing{} // a new player has none
 	}
 	return t, err
 }
 
-// Leave gives up the seat of p. Commands that wait still run, then p is gone.
+// Leave gives up the seat of p. Waiting commands still run before p leaves.
 func (c *Coordinator) Leave(p lockstep.Player) (lockstep.Tick, error) {
 	if err := c.seated(p); err != nil {
 		return 0, err
@@ -41,7 +41,7 @@ func (c *Coordinator) Leave(p lockstep.Player) (lockstep.Tick, error) {
 		return 0, err
 	}
 	c.seats[p].present, c.seats[p].left = false, t
-	return t, c.decideComplete() // p's reports are not waited for any more
+	return t, c.decideComplete() // no check waits for p any more
 }
 
 // Lose tells the simulation that the connection of p is gone.
@@ -63,19 +63,18 @@ func (c *Coordinator) TakeOver(p lockstep.Player) (lockstep.Tick, error) {
 	return c.goes(p, &lockstep.TakenOver{Player: p})
 }
 
-// goes issues a command about a player that is away now.
+// goes issues a command that makes a player away.
 func (c *Coordinator) goes(p lockstep.Player, value any) (lockstep.Tick, error) {
 	t, err := c.about(p, value)
 	if err != nil || c.seats[p].away {
 		return t, err
 	}
 	c.seats[p].away = true
-	return t, c.decideComplete() // p's reports are not waited for any more
+	return t, c.decideComplete() // no check waits for p any more
 }
 
-// Pause stops the match, for p, after the next tick: Tick seals nothing more
-// until Resume. A match that is paused, or will be after the next tick, cannot be
-// paused again.
+// Pause stops the match after the next tick, on behalf of p: Tick seals nothing more until Resume. A match that is
+// paused, or will be after the next tick, cannot be paused again.
 func (c *Coordinator) Pause(p lockstep.Player) (lockstep.Tick, error) {
 	if err := c.seated(p); err != nil {
 		return 0, err
@@ -88,9 +87,8 @@ func (c *Coordinator) Pause(p lockstep.Player) (lockstep.Tick, error) {
 	return t, err
 }
 
-// Resume lets a paused match go on, for p. Before the pausing tick is sealed, it
-// cancels the pause. p may be System, for a match that everybody has left: while
-// it is paused, no player can join it again.
+// Resume continues a paused match, on behalf of p. Before the pausing tick is sealed, it cancels the pause. p may be
+// System, which resumes a match without players: a paused match cannot be joined.
 func (c *Coordinator) Resume(p lockstep.Player) (lockstep.Tick, error) {
 	if c.err == nil && !c.paused && !c.pausing {
 		return 0, fmt.Errorf("%w: player %d resumes a match that is not paused", ErrSeat, p)
@@ -107,8 +105,8 @@ func (c *Coordinator) Resume(p lockstep.Player) (lockstep.Tick, error) {
 	return t, err
 }
 
-// SetSpeed makes the match run at a percentage of its tick rate, 10 to 1000.
-// The Coordinator only writes it into the log: its caller keeps the time.
+// SetSpeed makes the match run at a percentage of its tick rate, 10 to 1000. The Coordinator only logs it: its caller
+// keeps the time.
 func (c *Coordinator) SetSpeed(percent uint16) (lockstep.Tick, error) {
 	if err := record.CheckSpeed(percent); err != nil {
 		return 0, err
@@ -116,8 +114,7 @@ func (c *Coordinator) SetSpeed(percent uint16) (lockstep.Tick, error) {
 	return c.soon(&lockstep.SpeedSet{Percent: percent})
 }
 
-// SetInputDelay makes commands submitted from now on run that many ticks later,
-// 1 to [record.MaxInputDelay].
+// SetInputDelay sets the input delay of commands submitted from now on, 1 to [record.MaxInputDelay] ticks.
 func (c *Coordinator) SetInputDelay(ticks lockstep.Tick) (lockstep.Tick, error) {
 	if err := record.CheckInputDelay(ticks); err != nil {
 		return 0, err

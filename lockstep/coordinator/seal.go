@@ -8,13 +8,11 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// Tick seals the next frame, advances the referee, and writes the log. It
-// returns the sealed frame, valid until the next call, or nil while the match
-// is paused. An error is the end of the match: the game's own code panicked, or
-// the log failed.
+// Tick seals the next frame, advances the referee, and writes the log. It returns the sealed frame, which is valid
+// until the next call, or nil while the match is paused. An error ends the match: the game panicked, or the log failed.
 //
-// The referee runs a frame before it is logged, so a frame that the game does
-// not survive reaches neither the log nor any player.
+// The referee runs a frame before it is logged, so a frame that makes the game panic reaches neither the log nor any
+// player.
 func (c *Coordinator) Tick() (*lockstep.Frame, error) {
 	if c.err != nil {
 		return nil, c.err
@@ -25,7 +23,7 @@ func (c *Coordinator) Tick() (*lockstep.Frame, error) {
 	if c.sealed == lockstep.MaxTick {
 		return nil, c.fail(fmt.Errorf("lockstep: tick %d is the last that a match can have", c.sealed))
 	}
-	c.slots.release(c.sealed) // the caller is done with the frame before
+	c.slots.release(c.sealed) // the caller no longer uses the previous frame
 	f := c.seal()
 	if c.referee != nil {
 		if err := c.referee.Advance(f); err != nil {
@@ -42,7 +40,7 @@ func (c *Coordinator) Tick() (*lockstep.Frame, error) {
 	return f, nil
 }
 
-// seal puts the next tick's commands into canonical order, for ever.
+// seal puts the next tick's commands into canonical order. The frame is final.
 func (c *Coordinator) seal() *lockstep.Frame {
 	t := c.sealed + 1
 	commands := c.slot(t).commands
@@ -62,19 +60,18 @@ func (c *Coordinator) seal() *lockstep.Frame {
 	return &c.frame
 }
 
-// issue puts a command of System into the frame of tick t. Its sequence there
-// is its place among those of the tick; seal replaces it by its place in the
-// match.
+// issue puts a command of System into the frame of tick t. Its sequence there counts within the tick; seal replaces it
+// by one that counts within the match.
 func (c *Coordinator) issue(t lockstep.Tick, value any) (lockstep.Tick, error) {
 	if c.err != nil {
 		return 0, c.err
 	}
 	slot, room := c.slot(t), systemRoom
 	if _, resumes := value.(*lockstep.Resumed); !resumes {
-		room-- // however often players came and went meanwhile, a paused match can go on
+		room-- // reserved, so a paused match can always be resumed
 	}
 	n := slot.system
-	if n >= room { // beyond it if a resume has taken the last place
+	if n >= room { // above room if a resume took the reserved place
 		return 0, fmt.Errorf("%w: %d system commands in tick %d", ErrBusy, n, t)
 	}
 	kind, payload := c.payloads.EncodeSystem(value)

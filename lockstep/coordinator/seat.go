@@ -5,36 +5,35 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A seat is what the coordinator knows of one player.
+// A seat is the coordinator's state of one player.
 type seat struct {
 	present     bool
 	away        bool              // lost or taken over
-	awaitsState bool              // has no state at the moment, and so no checksums
+	awaitsState bool              // has no state now, and so reports no checksums
 	joined      lockstep.Tick     // commands run after this tick
 	left        lockstep.Tick     // of the latest Left
-	high        lockstep.Sequence // highest sequence that was decided
+	high        lockstep.Sequence // highest decided sequence
 	sealed      lockstep.Sequence // highest sequence in a sealed frame
 	last        lockstep.Tick     // the latest tick that holds a command of this player
 
-	// receipts holds the last CommandWindow decisions, at sequence % CommandWindow. Those of
-	// a slot's other sequences have been forgotten.
+	// receipts holds the last CommandWindow decisions, at sequence % CommandWindow. A newer sequence replaces an older
+	// one in its slot.
 	receipts [record.CommandWindow]lockstep.Receipt
 }
 
-// receipt returns what was decided about seq, if it is remembered.
+// receipt returns the decision about seq, if it is remembered.
 func (s *seat) receipt(seq lockstep.Sequence) (lockstep.Receipt, bool) {
 	r := s.receipts[seq%record.CommandWindow]
 	return r, r.Sequence == seq && seq != 0
 }
 
-// remember keeps a decision.
 func (s *seat) remember(r lockstep.Receipt) lockstep.Receipt {
 	s.receipts[r.Sequence%record.CommandWindow] = r
 	s.high = max(s.high, r.Sequence)
 	return r
 }
 
-// order returns the reason why seq cannot be decided any more or yet, if any.
+// order returns Accepted, or the reason why seq can no longer or not yet be decided.
 func (s *seat) order(seq lockstep.Sequence) lockstep.Reason {
 	switch {
 	case seq <= s.sealed || s.high >= record.CommandWindow && seq <= s.high-record.CommandWindow:
@@ -45,8 +44,7 @@ func (s *seat) order(seq lockstep.Sequence) lockstep.Reason {
 	return lockstep.Accepted
 }
 
-// place returns the tick nearest to t that keeps the player's commands in the
-// order of their sequences, given those that wait already.
+// place returns the tick nearest to t that keeps the player's waiting commands in the order of their sequences.
 func (s *seat) place(seq lockstep.Sequence, t lockstep.Tick) lockstep.Tick {
 	t = max(t, s.joined+1)
 	q := seq - 1
@@ -57,7 +55,7 @@ func (s *seat) place(seq lockstep.Sequence, t lockstep.Tick) lockstep.Tick {
 		}
 	}
 	if q > s.sealed && seq-q == record.CommandWindow {
-		t = max(t, s.last) // of those before it that were accepted the receipts may be forgotten
+		t = max(t, s.last) // receipts of earlier accepted commands may be forgotten
 	}
 	for q := seq + 1; q <= s.high && q > seq; q++ {
 		if r, ok := s.receipt(q); ok && r.Reason == lockstep.Accepted {

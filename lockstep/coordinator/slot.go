@@ -5,12 +5,12 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// systemRoom is how many commands of a frame are kept free for System: one for
-// each seat, and some for the match.
+// systemRoom is the number of a frame's commands that are reserved for System: one for each seat, and some for the
+// match.
 const systemRoom = lockstep.MaxPlayers + 64
 
-// Memory that a slot keeps for its next tick. The rest is released after a burst, so a
-// player cannot make the match hold it for ever.
+// Memory that a slot keeps for its next tick. A slot releases larger buffers after a burst, so a player cannot make the
+// match hold them for ever.
 const (
 	keepCommands = 1 << 10
 	keepPayloads = 64 << 10
@@ -19,12 +19,12 @@ const (
 // A slot holds the commands that wait for one tick, in order of arrival.
 type slot struct {
 	commands []lockstep.Command
-	payloads []byte  // what the commands' payloads point into
+	payloads []byte  // the memory of the commands' payloads
 	shares   []share // by seat
 	system   int     // commands of System
 }
 
-// A share is what one player has of a tick.
+// A share is one player's use of a tick.
 type share struct {
 	commands  uint16
 	sizeBytes uint32 // of the payloads
@@ -56,14 +56,14 @@ func (s *slot) clear() {
 	clear(s.shares)
 }
 
-// slots are those of the last sealed tick and of the ticks after it. Only ticks
-// with commands have one; empty ones are used again.
+// slots holds the slots of the last sealed tick and of later ticks. Only ticks with commands have one; released slots
+// are used again.
 type slots struct {
-	ring [record.MaxInputDelay + 2]*slot // that of tick t is at t % len
+	ring [record.MaxInputDelay + 2]*slot // tick t is at t % len
 	free []*slot
 }
 
-// of returns the slot of tick t, for a match with that number of seats.
+// of returns the slot of tick t.
 func (s *slots) of(t lockstep.Tick, players uint8) *slot {
 	at := &s.ring[int(t)%len(s.ring)]
 	if *at == nil {
@@ -76,7 +76,7 @@ func (s *slots) of(t lockstep.Tick, players uint8) *slot {
 	return *at
 }
 
-// release takes back the slot of tick t.
+// release frees the slot of tick t.
 func (s *slots) release(t lockstep.Tick) {
 	at := &s.ring[int(t)%len(s.ring)]
 	if *at != nil {

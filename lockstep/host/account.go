@@ -34,22 +34,21 @@ func (r *Rates) list() [budgets]Rate {
 	return [budgets]Rate{r.Messages, r.Bytes, r.Commands, r.Chat, r.Syncs, r.Resyncs, r.Returns, r.Notes, r.Keyframes, r.Resimulations, r.Offences, r.Pace}
 }
 
-// crowd is how many times the limits of a subject hold for an account that
-// several people may share: an address, or a spectators' token.
+// crowd multiplies the limits of an account that several people may share: one of an address or of a spectators' token.
 const crowd = 8
 
-// An account counts how much of the Rates a subject or an address has used. It
-// outlives connections, so a peer that reconnects does not begin anew.
+// An account counts how much of the Rates a subject or an address has used. It outlives connections, so reconnecting
+// does not reset it.
 type account struct {
 	key    string
 	shared bool // the limits are those of a crowd
-	users  int  // connections that it counts for
+	users  int  // connections that use it
 	used   [budgets]bucket
 	pace   accountPace
 }
 
-// limit returns the rate of a budget for an account. A crowd may take as much of the
-// referee's time and of the match's as one player.
+// limit returns the rate of a budget for an account. A shared account has a single player's limits of the referee's
+// time and of the match's time.
 func (a *account) limit(rates *[budgets]Rate, b budget) Rate {
 	if a.shared && b != resimulationBudget && b != paceBudget {
 		return rates[b].times(crowd)
@@ -57,7 +56,7 @@ func (a *account) limit(rates *[budgets]Rate, b budget) Rate {
 	return rates[b]
 }
 
-// debt returns how long it takes at most until every bucket is full again.
+// debt returns an upper bound of the time until every bucket is full again.
 func (a *account) debt(now lockstep.Time, rates *[budgets]Rate) (most lockstep.Time) {
 	for b := range a.used {
 		r := a.limit(rates, budget(b))
@@ -67,13 +66,13 @@ func (a *account) debt(now lockstep.Time, rates *[budgets]Rate) (most lockstep.T
 			most = max(most, 1)
 		}
 	}
-	if a.pace.held > 0 {
-		most = max(most, a.pace.heldFrom+minute-now)
+	if a.pace.waited > 0 {
+		most = max(most, a.pace.waitedFrom+minute-now)
 	}
 	return most
 }
 
-// accounts is a table of bounded size, in the order of its keys.
+// accounts is a table of bounded size, sorted by key.
 type accounts struct {
 	all     []*account
 	max     int
@@ -81,21 +80,21 @@ type accounts struct {
 }
 
 const (
-	// spareAccounts is how many accounts are kept that no connection uses.
+	// spareAccounts is the number of accounts kept beyond those that connections can use.
 	spareAccounts = 256
 
-	// maxAccountKey bounds the key of an account, in bytes: the longest token, which
-	// is the subject where the grant names none, and a letter.
+	// maxAccountKey bounds the key of an account, in bytes: a letter and the longest token, which is the subject if the
+	// grant names none.
 	maxAccountKey = 2049
 
 	// accountMemory is the size of an account without its key, in bytes.
 	accountMemory = 512
 
-	// sweepEvery is how often accounts are removed that count nothing.
+	// sweepEvery is the period of the removal of empty accounts.
 	sweepEvery = 60 * lockstep.Second
 )
 
-// open returns the account of a key, for one more connection.
+// open returns the account of a key for one more connection.
 func (t *accounts) open(now lockstep.Time, rates *[budgets]Rate, key string, shared bool) *account {
 	key = key[:min(len(key), maxAccountKey)]
 	if now-t.sweptAt >= sweepEvery || len(t.all) >= t.max {
@@ -118,14 +117,14 @@ func (t *accounts) find(key string) (int, bool) {
 	return slices.BinarySearchFunc(t.all, key, func(a *account, key string) int { return cmp.Compare(a.key, key) })
 }
 
-// sweep removes the accounts that count nothing.
+// sweep removes the unused accounts whose buckets are full.
 func (t *accounts) sweep(now lockstep.Time, rates *[budgets]Rate) {
 	t.sweptAt = now
 	t.all = slices.DeleteFunc(t.all, func(a *account) bool { return a.users == 0 && a.debt(now, rates) == 0 })
 }
 
-// evict removes the unused account that would be full the soonest. There is one:
-// the table has more places than connections have accounts.
+// evict removes the unused account with the smallest debt. There is one: the table has more places than connections
+// have accounts.
 func (t *accounts) evict(now lockstep.Time, rates *[budgets]Rate) {
 	found, least := -1, never
 	for i, a := range t.all {
@@ -145,10 +144,9 @@ func (t *accounts) memory() int {
 	return sum
 }
 
-// charge opens the accounts of a peer that is welcomed with a grant. A player's
-// own messages count for its subject, and a spectator's for its connection, as
-// many spectators may show one token. What costs the match or other peers counts
-// for the subject, or for the address if the subject is not vouched for.
+// charge opens the accounts of a peer that is welcomed with a grant. A player's own messages count for its subject. A
+// spectator's count for its connection, because many spectators may show one token. Costs to the match or to other
+// peers count for the subject, or for the address if the subject is unverified.
 func (h *Host) charge(p *peer, g *Grant) {
 	p.subject, p.guest, p.token = g.Subject, g.Guest, g.ID
 	open := func(key string, shared bool) *account {
@@ -167,19 +165,19 @@ func (h *Host) charge(p *peer, g *Grant) {
 	}
 }
 
-// discharge gives back the accounts of a peer that is not read any more.
+// discharge releases the accounts of a peer that is no longer read.
 func (h *Host) discharge(p *peer) {
 	p.flow.users--
 	p.account.users--
 	p.flow, p.account = &p.own, &p.own
 }
 
-// take takes n of a budget of an account, if that allows it now.
+// take takes n from a budget of an account. It returns false, and takes nothing, if less is left.
 func (h *Host) take(a *account, b budget, n int) bool {
 	return a.used[b].take(h.now, a.limit(&h.rates, b), n)
 }
 
-// check returns an error if the table is inconsistent. Connections share users.
+// check returns an error if the table is inconsistent. users is the expected number of uses.
 func (t *accounts) check(users int) error {
 	sum := 0
 	for i, a := range t.all {

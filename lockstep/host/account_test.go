@@ -85,7 +85,7 @@ func TestAccountsAreSwept(t *testing.T) {
 	}
 	now := 100 * lockstep.Second // the match waited for somebody, who has left
 	a = x.open(now, rates, "a", false)
-	a.pace.held, a.pace.heldFrom = lockstep.Second, now
+	a.pace.waited, a.pace.waitedFrom = lockstep.Second, now
 	a.users--
 	x.sweep(now+minute-1, rates)
 	if _, found := x.find("a"); !found {

@@ -6,8 +6,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// Kick ends a connection. A player loses the seat with it, and whoever it was is kept
-// out for Options.KickTime, as by [Host.BanPeer].
+// Kick ends a connection. A player also loses the seat. The holder is kept out for Options.KickTime, as by
+// [Host.BanPeer].
 func (h *Host) Kick(now lockstep.Time, id PeerID, reason string) bool {
 	h.at(now)
 	p := h.find(id)
@@ -32,8 +32,8 @@ func (h *Host) Remove(now lockstep.Time, player lockstep.Player, reason string) 
 	return h.c.Err()
 }
 
-// Pause stops the match after the next tick, for a player of it. A match that is
-// paused already cannot be paused again.
+// Pause stops the match after the next tick, on behalf of one of its players. A match that is paused already cannot be
+// paused again.
 func (h *Host) Pause(now lockstep.Time, player lockstep.Player) error {
 	h.at(now)
 	_, err := h.c.Pause(player)
@@ -43,7 +43,7 @@ func (h *Host) Pause(now lockstep.Time, player lockstep.Player) error {
 	return err
 }
 
-// Resume lets a paused match go on, for a player of it or for System.
+// Resume continues a paused match, on behalf of one of its players or of System.
 func (h *Host) Resume(now lockstep.Time, player lockstep.Player) error {
 	h.at(now)
 	_, err := h.c.Resume(player)
@@ -72,8 +72,7 @@ func (h *Host) SetSpeed(now lockstep.Time, percent uint16) error {
 	return nil
 }
 
-// SetInputDelay makes commands run that many ticks after they are received,
-// until a DelayPolicy changes it.
+// SetInputDelay sets the input delay until a DelayPolicy changes it.
 func (h *Host) SetInputDelay(now lockstep.Time, ticks lockstep.Tick) error {
 	h.at(now)
 	_, err := h.c.SetInputDelay(ticks)
@@ -83,7 +82,7 @@ func (h *Host) SetInputDelay(now lockstep.Time, ticks lockstep.Tick) error {
 	return err
 }
 
-// End ends the match. Connected peers may read to the end.
+// End ends the match. Connected peers may read the rest of it.
 func (h *Host) End(now lockstep.Time, reason string) error {
 	h.at(now)
 	err := h.c.End(reason)
@@ -93,8 +92,8 @@ func (h *Host) End(now lockstep.Time, reason string) error {
 	return err
 }
 
-// Shutdown ends all connections and tells them when to come back, without
-// ending the match: its log can be taken up again.
+// Shutdown ends all connections and tells them when to come back. It does not end the match: a server can resume it
+// from its log.
 func (h *Host) Shutdown(now lockstep.Time, retry lockstep.Time) {
 	h.at(now)
 	h.shutdown = uint32(min(max(retry.Milliseconds(), 1), 1<<31))

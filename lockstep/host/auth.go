@@ -27,7 +27,7 @@ func (h *Host) admit(p *peer, m *protocol.Message) {
 	p.platform, p.build = a.Platform, a.Build
 	if seat, ok := h.bySession(a.Session); ok {
 		s := &h.seats[seat]
-		if h.outrun(p, seat) {
+		if h.closeReplaced(p, seat) {
 			return
 		}
 		h.charge(p, s.grant())
@@ -55,7 +55,7 @@ func (h *Host) admit(p *peer, m *protocol.Message) {
 		h.refuse(p, protocol.ErrorFull, "no seat is free")
 		return
 	}
-	if h.seats[seat].owner == grant.Subject && h.outrun(p, seat) {
+	if h.seats[seat].owner == grant.Subject && h.closeReplaced(p, seat) {
 		return
 	}
 	h.charge(p, &grant)
@@ -66,13 +66,12 @@ func (h *Host) admit(p *peer, m *protocol.Message) {
 	h.welcome(p, seat, 0)
 }
 
-// own makes a subject the owner of a seat. The session of another one ends, and
-// so does its name.
+// own makes a subject the owner of a seat. It discards the session and the name of another owner.
 func (h *Host) own(p *peer, seat lockstep.Player, g *Grant) {
 	s := &h.seats[seat]
 	another := s.owner != "" && s.owner != g.Subject
 	if another {
-		s.session = protocol.SessionToken{} // welcome keeps it as the one before
+		s.session = protocol.SessionToken{} // not the previous session of the new owner
 	}
 	s.owner, s.role, s.guest, s.token = g.Subject, g.Role, g.Guest, g.ID
 	if p.name != "" || s.want == vacant || another {
@@ -80,7 +79,7 @@ func (h *Host) own(p *peer, seat lockstep.Player, g *Grant) {
 	}
 }
 
-// mayReturn closes the connection of a player that takes seats too often.
+// mayReturn closes the connection of a player that takes seats too often, and returns false.
 func (h *Host) mayReturn(p *peer) bool {
 	if h.take(p.account, returnBudget, 1) {
 		return true
@@ -89,9 +88,9 @@ func (h *Host) mayReturn(p *peer) bool {
 	return false
 }
 
-// outrun closes a connection whose player has a later one already: what it said
-// was long on its way, and its client has given it up.
-func (h *Host) outrun(p *peer, seat lockstep.Player) bool {
+// closeReplaced closes a connection that a newer one of the same player has replaced: its auth was delayed, and its
+// client has given it up.
+func (h *Host) closeReplaced(p *peer, seat lockstep.Player) bool {
 	owner := h.seats[seat].peer
 	if owner == nil || owner.id < p.id {
 		return false
@@ -126,8 +125,7 @@ func (h *Host) authorize(token string) (Grant, error) {
 
 var errRefused = errors.New("lockstep: refused")
 
-// bySession returns the seat that a session token resumes. It compares with
-// every seat in the same time, whatever the token.
+// bySession returns the seat that a session token resumes. It compares the token with every seat in constant time.
 func (h *Host) bySession(t protocol.SessionToken) (seat lockstep.Player, ok bool) {
 	var zero protocol.SessionToken
 	for i := range h.seats {
@@ -140,8 +138,7 @@ func (h *Host) bySession(t protocol.SessionToken) (seat lockstep.Player, ok bool
 	return seat, ok && t != zero
 }
 
-// same compares secrets in constant time. (The owner of a seat may be the token
-// itself.)
+// same compares secrets in constant time. (The owner of a seat may be the token itself.)
 func same[T string | []byte](a, b T) bool {
 	return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1
 }
@@ -190,13 +187,12 @@ func (h *Host) spectators() (n int) {
 	return n
 }
 
-// welcome gives a peer its seat. A position is that of the first record which
-// the client does not have; 0 if it has none.
+// welcome gives a peer its seat. A position is that of the first record that the client lacks; 0 if it has none.
 func (h *Host) welcome(p *peer, seat lockstep.Player, position protocol.Position) {
 	s := &h.seats[seat]
 	before := s.want
 	if old := s.peer; old != nil {
-		s.peer = nil // fenced: it can neither speak for the seat nor lose it
+		s.peer = nil // it can no longer act for the seat or lose it
 		h.close(old, protocol.CloseReplaced, "another connection has the seat now")
 	}
 	s.peer, s.want, s.from = p, here, p.from
@@ -234,7 +230,7 @@ func (h *Host) welcome(p *peer, seat lockstep.Player, position protocol.Position
 	h.mark(p)
 }
 
-// greet sends welcome, and starts the timers of a welcomed peer.
+// greet sends welcome and starts the timers of a peer.
 func (h *Host) greet(p *peer, w *protocol.Welcome) {
 	w.Tick, w.AckEvery = h.present(p), uint16(h.options.AckEvery)
 	w.InputDelay, w.SpeedPercent = uint16(h.c.InputDelay()), uint16(h.clock.percent)

@@ -13,28 +13,26 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// ErrBan is wrapped by the errors of [Host.Ban]: the ban names no subject and no address, or there are
-// as many bans as a match keeps.
+// ErrBan is wrapped by the errors of [Host.Ban]: the ban has neither subject nor address, it is over, a text is too
+// long, or the match has the maximum number of bans.
 var ErrBan = errors.New("lockstep: cannot ban")
 
-// A Ban keeps somebody out of a match: a subject; or all guests of an address who
-// have no seat (see [Grant]); or, with both, the subject at that address, such as one
-// of many spectators that have the same token.
+// A Ban keeps a subject out of a match, or all guests of an address who have no seat (see [Grant]). With both fields it
+// concerns the subject at that address, such as one of several spectators with the same token.
 type Ban struct {
 	Subject string
 	Address string        // as it was given to Connect
 	Until   lockstep.Time // on the caller's clock; 0: for the rest of the match
-	Reason  string        // told to peers that are kept out
+	Reason  string        // sent to peers that are kept out
 
-	guests string // an address whose guests without a seat are kept out, too
+	guests string // an address; its guests without a seat are kept out, too
 }
 
 const (
-	// maxBans is how many bans a match keeps, also those of kicks.
+	// maxBans bounds the bans of a match, including those of kicks.
 	maxBans = 256
 
-	// maxKicks is how many of them may be there before a kick adds none, so that
-	// kicks leave room for bans.
+	// maxKicks is the number of bans from which on a kick adds none, so that kicks leave room for bans.
 	maxKicks = 128
 
 	// maxReason bounds the reason of a ban, in bytes.
@@ -53,9 +51,9 @@ func (b *Ban) concerns(g *Grant, from string) bool {
 	return of && (b.Address == "" || b.Address == from)
 }
 
-// banOf returns the ban of whoever has a grant and comes from an address. A guest
-// could make up another subject, and a spectator may share its token. Whoever has a
-// token could come back as a guest.
+// banOf returns the ban of the holder of a grant at an address. A guest is banned by address because it could make up
+// another subject. A spectator is banned by both because it may share its token. The guests of the address are banned,
+// too, because a token's holder could come back as a guest.
 func banOf(g *Grant, from string) Ban {
 	switch {
 	case g.Guest && from != "":
@@ -66,19 +64,19 @@ func banOf(g *Grant, from string) Ban {
 	return Ban{Subject: g.Subject, guests: from}
 }
 
-// text is the reason that peers are told.
+// text returns the reason that is sent to peers.
 func (b *Ban) text(now lockstep.Time) string {
-	span := "the rest of the match"
+	duration := "the rest of the match"
 	if b.Until > 0 {
-		span = fmt.Sprintf("%d s", (b.Until-now+lockstep.Second-1)/lockstep.Second)
+		duration = fmt.Sprintf("%d s", (b.Until-now+lockstep.Second-1)/lockstep.Second)
 	}
 	if b.Reason == "" {
-		return "banned for " + span
+		return "banned for " + duration
 	}
-	return "banned for " + span + ": " + b.Reason
+	return "banned for " + duration + ": " + b.Reason
 }
 
-// Bans returns the bans that hold, also those of kicks, the oldest first.
+// Bans returns the bans in force, including those of kicks, oldest first.
 func (h *Host) Bans(now lockstep.Time) []Ban {
 	h.at(now)
 	h.expireBans()
@@ -89,9 +87,8 @@ func (h *Host) expireBans() {
 	h.bans = slices.DeleteFunc(h.bans, func(b Ban) bool { return b.Until > 0 && b.Until <= h.now })
 }
 
-// Ban keeps somebody out, ends the connections of whoever it is of, and gives up
-// their seats. A ban of the same subject and address is replaced. It returns an error
-// that wraps [ErrBan], and does nothing, if 256 others hold.
+// Ban adds a ban, ends the connections that it concerns, and gives up their seats. It replaces a ban of the same
+// subject and address. If 256 others are in force, it returns an error that wraps [ErrBan] and does nothing.
 func (h *Host) Ban(now lockstep.Time, b Ban) error {
 	h.at(now)
 	if err := h.addBan(b, maxBans); err != nil {
@@ -101,9 +98,9 @@ func (h *Host) Ban(now lockstep.Time, b Ban) error {
 	return h.c.Err()
 }
 
-// BanPlayer bans the player of a seat, connected or not. Of guests, whose subjects
-// nobody vouches for, the address is banned: others of that address who have seats
-// keep them. With any other player its address is banned for guests in the same way.
+// BanPlayer bans the player of a seat, connected or not. A guest's subject is unverified, so its address is banned;
+// other guests of that address keep their seats. For any other player, the guests of the address are banned in addition
+// to the subject.
 func (h *Host) BanPlayer(now lockstep.Time, player lockstep.Player, until lockstep.Time, reason string) error {
 	h.at(now)
 	if err := h.taken(player); err != nil {
@@ -123,7 +120,7 @@ func (h *Host) BanPlayer(now lockstep.Time, player lockstep.Player, until lockst
 	return h.c.Err()
 }
 
-// BanPeer bans whoever has a connection that was welcomed, as BanPlayer does.
+// BanPeer bans the holder of a welcomed connection, as BanPlayer does.
 func (h *Host) BanPeer(now lockstep.Time, id PeerID, until lockstep.Time, reason string) error {
 	h.at(now)
 	p := h.find(id)
@@ -142,7 +139,7 @@ func (h *Host) BanPeer(now lockstep.Time, id PeerID, until lockstep.Time, reason
 	return h.c.Err()
 }
 
-// Unban ends the ban of a subject and address, and reports false if there is none.
+// Unban ends the ban of a subject and address. It returns false if there is none.
 func (h *Host) Unban(now lockstep.Time, subject, address string) bool {
 	h.at(now)
 	h.expireBans()
@@ -157,7 +154,7 @@ func (h *Host) findBan(subject, address string) int {
 	return slices.IndexFunc(h.bans, func(b Ban) bool { return b.Subject == subject && b.Address == address })
 }
 
-// addBan keeps a ban, unless there would be more than most.
+// addBan adds a ban unless there are most of them already.
 func (h *Host) addBan(b Ban, most int) error {
 	switch {
 	case b.Subject == "" && b.Address == "":
@@ -179,19 +176,18 @@ func (h *Host) addBan(b Ban, most int) error {
 	return nil
 }
 
-// keepOut bans whoever has a grant for Options.KickTime, unless a ban that lasts
-// longer is there, or there are too many.
+// keepOut bans the holder of a grant for Options.KickTime, unless a longer ban exists or there are too many.
 func (h *Host) keepOut(g *Grant, from, reason string) {
 	b := banOf(g, from)
 	b.Until, b.Reason = h.now+h.options.KickTime, reason
 	if i := h.findBan(b.Subject, b.Address); i >= 0 && (h.bans[i].Until == 0 || h.bans[i].Until > b.Until) {
 		return
 	}
-	_ = h.addBan(b, maxKicks) // a kick that cannot keep out is still a kick
+	_ = h.addBan(b, maxKicks) // without room for a ban it is still a kick
 }
 
-// banned returns the ban of a newcomer, or nil. An address is banned because of one who
-// comes from there: guests who have seats may come back.
+// banned returns the ban of a newcomer, or nil. A ban of an address does not concern guests who have seats: they may
+// come back.
 func (h *Host) banned(g *Grant, from string) *Ban {
 	h.expireBans()
 	guest := g.Guest && !h.seated(g.Subject)
@@ -209,16 +205,15 @@ func (h *Host) seated(subject string) bool {
 	return subject != "" && slices.ContainsFunc(h.seats, func(s hostSeat) bool { return s.want != vacant && same(s.owner, subject) })
 }
 
-// Expel ends the connections of those whose grants a function reports, and gives up
-// their seats, so that their sessions end, too. They may come back if Authorize lets
-// them. The function is called for each seat and spectator, and must not call the
-// Host's methods. Expel returns how many seats and spectators there were.
+// Expel ends the connections and sessions of the grants that a function reports, and gives up their seats. They may
+// come back if Authorize accepts them. The function is called for each seat and spectator, and must not call the Host.
+// Expel returns the number of seats and spectators that it ended.
 func (h *Host) Expel(now lockstep.Time, of func(*Grant) bool, reason string) int {
 	h.at(now)
 	return h.expelIf(func(g *Grant, _ string) bool { return of(g) }, reason)
 }
 
-// expelIf is Expel by grants and addresses.
+// expelIf is Expel by grant and address.
 func (h *Host) expelIf(of func(g *Grant, from string) bool, text string) (ended int) {
 	for i := range h.seats {
 		if s := &h.seats[i]; s.want != vacant && of(s.grant(), s.from) {
@@ -246,7 +241,7 @@ func (p *peer) grant() *Grant {
 	return &Grant{Role: p.role, Subject: p.subject, Guest: p.guest, ID: p.token}
 }
 
-// taken returns an error unless somebody has a seat.
+// taken returns an error if the seat is free.
 func (h *Host) taken(player lockstep.Player) error {
 	if int(player) >= len(h.seats) || h.seats[player].want == vacant {
 		return fmt.Errorf("%w: player %d is not in the match", coordinator.ErrSeat, player)
@@ -254,7 +249,7 @@ func (h *Host) taken(player lockstep.Player) error {
 	return nil
 }
 
-// giveUp takes the seat from its player, connected or not.
+// giveUp takes a seat from its player, connected or not.
 func (h *Host) giveUp(player lockstep.Player, code protocol.CloseCode, reason string) {
 	if p := h.seats[player].peer; p != nil {
 		h.close(p, code, reason)
@@ -264,7 +259,7 @@ func (h *Host) giveUp(player lockstep.Player, code protocol.CloseCode, reason st
 	h.event(Event{Kind: PeerLeft, Player: player, Code: code, Text: reason})
 }
 
-// kick ends a connection, and keeps whoever has it out for a while.
+// kick ends a connection and keeps its holder out for a while.
 func (h *Host) kick(p *peer, reason string) {
 	if p.state != Connecting {
 		h.keepOut(p.grant(), p.from, reason)
@@ -272,7 +267,7 @@ func (h *Host) kick(p *peer, reason string) {
 	h.close(p, protocol.CloseKicked, reason)
 }
 
-// bansMemory returns the bytes that the bans take.
+// bansMemory returns the memory of the bans, in bytes.
 func (h *Host) bansMemory() int {
 	sum := 0
 	for i := range h.bans {

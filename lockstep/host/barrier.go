@@ -10,32 +10,31 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A barrier is the visibility barrier: it hides sealed ticks from delayed spectators,
-// and from all peers what is not persisted.
+// A barrier is the visibility barrier: it hides recent ticks from delayed spectators, and records that are not
+// persisted from all peers.
 type barrier struct {
-	persisted protocol.Position   // records before it are in the log for good
-	delayed   protocol.Position   // records before it may be seen by delayed spectators, when they are persisted
+	persisted protocol.Position   // records before it are durable in the log
+	delayed   protocol.Position   // delayed spectators may see the records before it once they are persisted
 	awaited   bool                // a peer waits for a keyframe that is not persisted
-	ends      []protocol.Position // after the records of tick t, at t modulo its length: as many as the delay has, and one
-	snapshots []*keyframe         // for delayed spectators, the oldest first: the last one that they may see, and later ones
-	past      []coordinator.Check // that delayed spectators can report on, of tick t at (t / CheckEvery) modulo its length
-	corrected bool                // the referee has taken checks back since the last tick
-	held      string              // why no tick is sealed; "" if they are
+	ends      []protocol.Position // the end of the records of tick t, at t modulo its length, which is the delay + 1
+	snapshots []*keyframe         // for delayed spectators, oldest first: the latest visible one, and later ones
+	past      []coordinator.Check // on which delayed spectators can report; tick t is at (t / CheckEvery) modulo its length
+	corrected bool                // the referee has corrected checks since the last tick
+	held      string              // why no ticks are sealed; "" if they are
 }
 
-// raise makes the barrier of a match that begins, or goes on, with a keyframe.
-func (c *barrier) raise(o *Options, first *keyframe, every lockstep.Tick) {
+// begin prepares the barrier of a match that begins, or continues, with a keyframe.
+func (b *barrier) begin(o *Options, first *keyframe, every lockstep.Tick) {
 	if o.SpectatorDelay > 0 {
-		c.ends = make([]protocol.Position, o.SpectatorDelay+1)
-		c.ends[first.tick%(o.SpectatorDelay+1)] = first.position
-		c.snapshots = append(c.snapshots, first)
-		c.past = make([]coordinator.Check, o.SpectatorDelay/every+record.CheckWindow)
+		b.ends = make([]protocol.Position, o.SpectatorDelay+1)
+		b.ends[first.tick%(o.SpectatorDelay+1)] = first.position
+		b.snapshots = append(b.snapshots, first)
+		b.past = make([]coordinator.Check, o.SpectatorDelay/every+record.CheckWindow)
 	}
 }
 
-// draw notes what the records of a tick are, which was sealed, and from time to
-// time makes a keyframe that delayed spectators can begin with later.
-func (h *Host) draw(t lockstep.Tick) {
+// recordEnd records where the records of a sealed tick end, and sometimes keeps a keyframe for delayed spectators.
+func (h *Host) recordEnd(t lockstep.Tick) {
 	delay := h.options.SpectatorDelay
 	if delay == 0 {
 		return
@@ -55,15 +54,14 @@ func (h *Host) draw(t lockstep.Tick) {
 	}
 }
 
-// showCheck copies what is known of the check of tick t, if there is one, for
-// spectators.
+// showCheck copies the check of tick t, if there is one, for spectators.
 func (h *Host) showCheck(t lockstep.Tick) {
 	if k, ok := h.c.Check(t); ok {
 		*h.pastCheck(t) = k
 	}
 }
 
-// checkSeen returns the check of tick t for spectators, or another one in its slot.
+// checkSeen returns the check of tick t for spectators, or another one that uses its slot.
 func (h *Host) checkSeen(t lockstep.Tick) coordinator.Check {
 	if len(h.barrier.past) > 0 {
 		return *h.pastCheck(t)
@@ -76,8 +74,7 @@ func (h *Host) pastCheck(t lockstep.Tick) *coordinator.Check {
 	return &h.barrier.past[t/lockstep.Tick(h.header.Settings.CheckEvery)%lockstep.Tick(len(h.barrier.past))]
 }
 
-// keepSnapshot keeps a keyframe for delayed spectators, and none that a later one
-// which they may see, too, is better than.
+// keepSnapshot keeps a keyframe for delayed spectators. It drops a keyframe if spectators may already see a later one.
 func (h *Host) keepSnapshot(k *keyframe) {
 	c := &h.barrier
 	if c.snapshots[len(c.snapshots)-1] != k {
@@ -90,12 +87,11 @@ func (h *Host) keepSnapshot(k *keyframe) {
 	c.snapshots = slices.Delete(c.snapshots, 0, drop)
 }
 
-// delayed returns the position of the first record that spectators may not see.
+// delayed returns the position of the first record that is hidden from spectators.
 func (h *Host) delayed() protocol.Position {
 	delay := h.options.SpectatorDelay
 	if now := h.c.Now(); now >= delay {
-		// After a recovery it is 0, before all records, until the tick that the
-		// match went on after may be seen.
+		// After a recovery it is 0, which hides all records, until the last recovered tick may be seen.
 		return h.barrier.ends[(now-delay)%(delay+1)]
 	}
 	return 1
@@ -104,8 +100,7 @@ func (h *Host) delayed() protocol.Position {
 // visible returns the position of the first record that a peer may not see.
 func (h *Host) visible(p *peer) protocol.Position { return min(h.shown(p), h.barrier.persisted) }
 
-// shown returns the position of the first record that a peer may not see even if it
-// is persisted.
+// shown returns the position of the first record that a peer may not see even if it is persisted.
 func (h *Host) shown(p *peer) protocol.Position {
 	end := h.ring.Next()
 	if p.seat == lockstep.System && h.options.SpectatorDelay > 0 && !h.ended() {
@@ -114,11 +109,11 @@ func (h *Host) shown(p *peer) protocol.Position {
 	return end
 }
 
-// ended reports whether the log has its end. One that failed, or was left at a
-// shutdown, has none: the match may go on from it.
+// ended reports whether the log has its last record. A log that failed, or that a shutdown left, has none: the match
+// may continue from it.
 func (h *Host) ended() bool { return h.c.Err() != nil && !h.c.Broken() }
 
-// present returns the last tick that a peer could know of.
+// present returns the last sealed tick that a peer may know of.
 func (h *Host) present(p *peer) lockstep.Tick {
 	if p.seat == lockstep.System {
 		return h.Now() - min(h.Now(), h.options.SpectatorDelay)
@@ -126,8 +121,7 @@ func (h *Host) present(p *peer) lockstep.Tick {
 	return h.Now()
 }
 
-// keyframeFor returns the latest keyframe that a peer may see, or nil if
-// there is none yet.
+// keyframeFor returns the latest keyframe that a peer may see, or nil.
 func (h *Host) keyframeFor(p *peer) *keyframe {
 	k := h.keyframe()
 	end := h.visible(p)
@@ -146,8 +140,8 @@ func (h *Host) keyframeFor(p *peer) *keyframe {
 	return nil
 }
 
-// untilSeen returns how long it will be, at the match's present speed, until
-// delayed spectators can see anything. After a recovery that is the whole delay.
+// untilSeen returns the time, at the match's current speed, until delayed spectators can see anything. After a recovery
+// it is the whole delay.
 func (h *Host) untilSeen() lockstep.Time {
 	if h.options.SpectatorDelay == 0 {
 		return 0
@@ -159,8 +153,8 @@ func (h *Host) untilSeen() lockstep.Time {
 	return lockstep.Time(seen-h.c.Now()) * h.clock.period()
 }
 
-// Hold lets no further tick be sealed, for a reason that concerns the server,
-// such as a full disk, and tells all peers. Without a reason the match goes on.
+// Hold stops the sealing of ticks for a reason of the server, such as a full disk, and tells all peers. An empty reason
+// lets the match continue.
 func (h *Host) Hold(now lockstep.Time, reason string) {
 	h.at(now)
 	reason = pack.Clip(reason, record.MaxNote)
@@ -168,7 +162,7 @@ func (h *Host) Hold(now lockstep.Time, reason string) {
 		return
 	}
 	h.barrier.held = reason
-	h.pace.heldAt = h.now // a WaitPolicy charges nobody for the time that the server holds the match
+	h.pace.waitingAt = h.now // a WaitPolicy charges no player for the time that the server holds the match
 	h.event(Event{Kind: MatchHeld, Player: lockstep.System, Text: reason})
 	for _, p := range h.peers {
 		if p.state != Connecting {
@@ -177,5 +171,5 @@ func (h *Host) Hold(now lockstep.Time, reason string) {
 	}
 }
 
-// Held returns why no tick is sealed, or nothing.
+// Held returns the reason of [Host.Hold], or "".
 func (h *Host) Held() string { return h.barrier.held }

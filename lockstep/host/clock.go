@@ -8,11 +8,10 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// never is a moment that does not come.
+// never is a time later than all others.
 const never lockstep.Time = 1<<63 - 1
 
-// A clock says when ticks are due: the n-th after start at
-// start + n·100·Second/(rate·percent).
+// A clock says when ticks are due: the n-th after start at start + n·100·Second/(rate·percent).
 type clock struct {
 	running bool
 	start   lockstep.Time
@@ -43,7 +42,7 @@ func (c *clock) set(percent int64) {
 	}
 }
 
-// due returns when Advance has something to do next.
+// due returns when Advance is due next.
 func (h *Host) due() lockstep.Time {
 	if h.over {
 		return h.wake
@@ -54,14 +53,13 @@ func (h *Host) due() lockstep.Time {
 	return min(h.wake, h.clock.due())
 }
 
-// wakeAt makes Advance be called at a time, or before.
+// wakeAt makes Advance due at a time, or earlier.
 func (h *Host) wakeAt(t lockstep.Time) { h.wake = min(h.wake, t) }
 
-// Advance seals the ticks that are due, and does what time demands: it closes
-// the silent and the slow, gives up on the lost, sends pings, and follows the
-// policies. The first call starts the match's clock. After a stall it seals at
-// most MaxCatchUp ticks and leaves the others out: the match is late for ever
-// rather than in a hurry. Nobody is taken for silent because of it.
+// Advance seals the ticks that are due and runs the timers: it closes silent and slow connections, gives up on lost
+// players, sends pings, and follows the policies. The first call starts the match's clock. After a stall Advance seals
+// at most MaxCatchUp ticks and skips the others: the match stays late instead of hurrying. A stall does not count as a
+// peer's silence.
 func (h *Host) Advance(now lockstep.Time) {
 	h.at(now)
 	if !h.clock.running {
@@ -86,22 +84,21 @@ func (h *Host) Advance(now lockstep.Time) {
 	h.keepTime()
 }
 
-// stall is how late Advance can be before the time it was late by does not
-// count for anybody's timers.
+// stall is the lateness of Advance from which on the lost time is added to all timers.
 const stall = lockstep.Second / 2
 
-// forgive moves all timers by a time in which this program, or its machine, did
-// not run: messages that came meanwhile were not read.
+// forgive adds the time of a stall to all timers. The program or its machine did not run, so messages that arrived
+// meanwhile were not read.
 func (h *Host) forgive(late lockstep.Time) {
 	for _, p := range h.peers {
 		p.heard = min(p.heard+late, h.now)
 		p.deadline += late
-		p.pinged = false // the round trip has the stall in it
+		p.pinged = false // the round trip would include the stall
 	}
 	for i := range h.seats {
 		h.seats[i].lostAt = min(h.seats[i].lostAt+late, h.now)
 	}
-	h.pace.heldAt = min(h.pace.heldAt+late, h.now)
+	h.pace.waitingAt = min(h.pace.waitingAt+late, h.now)
 	h.overAt = min(h.overAt+late, h.now)
 	for _, q := range h.inquiries {
 		q.deadline += late
@@ -119,7 +116,7 @@ func (h *Host) tick() {
 	}
 	h.stats.Ticks++
 	h.stats.Commands += uint64(len(f.Commands))
-	h.draw(f.Tick)
+	h.recordEnd(f.Tick)
 	if h.options.Relay {
 		h.remember()
 	}
@@ -127,7 +124,7 @@ func (h *Host) tick() {
 
 // skip leaves out the ticks that a stall made late.
 func (h *Host) skip() {
-	if h.pace.held {
+	if h.pace.waiting {
 		h.clock.hold(h.now)
 		return
 	}
@@ -137,7 +134,7 @@ func (h *Host) skip() {
 	h.event(Event{Kind: TicksSkipped, Player: lockstep.System, Number: late})
 }
 
-// finish notices the end of the match. Peers that are behind may read on for a while.
+// finish handles the end of the match. Peers that are behind may read on for Options.Linger.
 func (h *Host) finish() {
 	h.over, h.overAt = true, h.now
 	h.event(Event{Kind: MatchOver, Player: lockstep.System, Text: h.endReason()})
@@ -167,7 +164,7 @@ func (h *Host) endReason() string {
 	return "the match has ended"
 }
 
-// keepTime looks at every timer, and finds the earliest of those to come.
+// keepTime runs every timer, and finds the earliest of the remaining ones.
 func (h *Host) keepTime() {
 	h.wake = never
 	for _, p := range h.peers {
@@ -186,7 +183,7 @@ func (h *Host) keepTime() {
 	}
 }
 
-// peerTime looks at the timers of one peer.
+// peerTime runs the timers of one peer.
 func (h *Host) peerTime(p *peer) {
 	if h.over && h.now >= h.overAt+h.options.Linger {
 		h.close(p, h.endCode(), h.endReason())
@@ -215,7 +212,7 @@ func (h *Host) peerTime(p *peer) {
 	}
 }
 
-// ping asks a peer for a sign of life, and measures the round trip.
+// ping sends a ping, which also measures the round trip.
 func (h *Host) ping(p *peer) {
 	p.pingAt = h.now + h.options.PingEvery - lockstep.Time(p.id%16)*(h.options.PingEvery/64) // not all at once
 	p.pingSent, p.pinged = h.now, true

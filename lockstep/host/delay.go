@@ -45,21 +45,20 @@ func (h *Host) followDelay() {
 	}
 }
 
-// delayNeed returns how many ticks of input delay a player's connection needs.
+// delayNeed returns the ticks of input delay that a player's connection needs.
 func (h *Host) delayNeed(p *peer) uint16 {
 	period := h.clock.period()
 	need := (min(p.rtt/2+2*p.jitter, record.MaxInputDelay*period) + period - 1) / period
 	return uint16(min(lockstep.Tick(need), h.options.Delay.Max))
 }
 
-// delayCost returns what ticks of input delay cost until the next look.
+// delayCost returns the cost of ticks of input delay until the next measurement.
 func (h *Host) delayCost(ticks uint16) lockstep.Time {
 	return lockstep.Time(ticks) * h.clock.period() * h.options.PingEvery / lockstep.Second
 }
 
-// usualDelay returns the ticks of input delay that more than half of the players
-// claim at least. What an account claims is the least of its seats, so that guests
-// of one address are no majority.
+// usualDelay returns the largest input delay that more than half of the accounts need at least, in ticks. An account
+// needs the least of its seats' needs, so that guests of one address are no majority.
 func (h *Host) usualDelay() uint16 {
 	for i := range h.seats {
 		h.accountOf(&h.seats[i]).pace.need = record.MaxInputDelay + 1

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// takeDesyncs handles the desyncs that the coordinator has found.
+// takeDesyncs handles new desync reports of the coordinator.
 func (h *Host) takeDesyncs() {
 	for _, r := range h.c.Desyncs() {
 		h.desync(r)
@@ -43,13 +43,13 @@ func (h *Host) desync(r *coordinator.DesyncReport) {
 	}
 }
 
-// distrust tells that the referee was wrong at a tick, and sends no peer a state
-// that it made after another one, at which it was right.
+// distrust reports that the referee was wrong at a tick. It drops the unsent keyframes that the referee made after
+// right, the last tick at which it was right.
 func (h *Host) distrust(t, right lockstep.Tick) {
 	h.stats.RefereeFaults++
 	h.event(Event{Kind: RefereeHealed, Tick: t, Player: lockstep.System, Text: "its own state was wrong, and is computed again"})
 	h.barrier.corrected = true
-	h.shared.made = h.now - h.options.KeyframeInterval // so that another one is made
+	h.shared.made = h.now - h.options.KeyframeInterval // makes another one due
 	if snapshots := h.barrier.snapshots; len(snapshots) > 1 {
 		later := slices.DeleteFunc(snapshots[1:], func(k *keyframe) bool { return k.tick > right })
 		h.barrier.snapshots = snapshots[:1+len(later)]
@@ -57,13 +57,13 @@ func (h *Host) distrust(t, right lockstep.Tick) {
 	for _, p := range h.peers {
 		p.agreed = min(p.agreed, right) // a spectator may have agreed with the wrong state
 		if p.sync != nil && p.sync.tick > right {
-			p.sync, p.syncAt = nil, 0 // it gets that one
+			p.sync, p.syncAt = nil, 0 // it gets the new one
 			h.wakeAt(h.now)
 		}
 	}
 }
 
-// tie tells of the first of a row of checks without a verdict.
+// tie reports the first of several consecutive checks without a verdict.
 func (h *Host) tie(r *coordinator.DesyncReport) {
 	before := h.tied
 	h.tied = r.Tick
@@ -78,12 +78,12 @@ func (h *Host) tie(r *coordinator.DesyncReport) {
 
 const differs = "its checksum differs"
 
-// react follows the policy about a peer whose checksum differs.
+// react applies the policy to a peer whose checksum differs.
 func (h *Host) react(p *peer, resynced *lockstep.Tick) {
 	switch h.options.Desync {
 	case RemoveDesynced:
 		if q := p.inquiry; q != nil && q.evidence != nil {
-			q.remove = true // when its states have come
+			q.remove = true // after its states arrive
 			return
 		}
 		h.kick(p, differs)
@@ -96,9 +96,8 @@ func (h *Host) react(p *peer, resynced *lockstep.Tick) {
 	}
 }
 
-// stillDiffers sends another keyframe to a player whom the one before did not
-// heal, and removes one who has come back with the state that differs. The
-// coordinator reports only the first desync of a row.
+// stillDiffers applies the policy again to a player whose state still differs after a keyframe or a reconnect. The
+// coordinator reports only the first of several consecutive desyncs.
 func (h *Host) stillDiffers(p *peer, t lockstep.Tick) {
 	s := &h.seats[p.seat]
 	if h.options.Desync != LogDesynced && h.c.StillDiffers(p.seat, t) && p.state != Syncing && t > s.resynced {
@@ -106,15 +105,15 @@ func (h *Host) stillDiffers(p *peer, t lockstep.Tick) {
 	}
 }
 
-// watcherReport compares a spectator's checksum. Nothing is computed again because
-// of it: a spectator can come as often as it likes.
+// watcherReport compares a spectator's checksum. It never causes a re-simulation, because a spectator can reconnect
+// without limit.
 func (h *Host) watcherReport(p *peer, t lockstep.Tick, sum *checksum.Sum) {
 	k := h.checkSeen(t)
 	if t <= p.reported {
 		return // simulated again, from a keyframe
 	}
 	if h.options.SpectatorDelay > 0 && k.Tick > t {
-		return // it could not be earlier
+		return // the delay made it late
 	}
 	if t > h.c.Now() || k.Tick != t {
 		h.offend(p, protocol.ErrorReport, "not a recent checked tick")
@@ -123,7 +122,7 @@ func (h *Host) watcherReport(p *peer, t lockstep.Tick, sum *checksum.Sum) {
 	p.reported = t
 	p.claims = append(p.claims, claim{t, sum.Hash})
 	reported := t
-	t, differs := h.judge(p)
+	t, differs := h.compareClaims(p)
 	if !differs {
 		return
 	}

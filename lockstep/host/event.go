@@ -12,26 +12,26 @@ type EventKind uint8
 
 // The events of a Host.
 const (
-	PeerJoined    EventKind = 1 + iota // a player took a seat, or a spectator came
-	PeerResumed                        // a player is back, with a new connection
-	PeerLost                           // a player's connection is gone
-	PeerLeft                           // a player left, or a spectator went
+	PeerJoined    EventKind = 1 + iota // a player took a seat, or a spectator was welcomed
+	PeerResumed                        // a player returned with a new connection
+	PeerLost                           // a player's connection ended
+	PeerLeft                           // a player or spectator left
 	PeerTakenOver                      // the player did not come back in time
 	PeerLive                           // a connection has reached the present
-	PeerSynced                         // a keyframe is sent to a connection, Text says why
-	PeerClosed                         // a connection was ended, Text says why
-	PeerRefused                        // a connection was not let in
+	PeerSynced                         // a connection is sent a keyframe; Text is the reason
+	PeerClosed                         // the host ended a connection; Text is the reason
+	PeerRefused                        // a connection was refused
 	PeerDesynced                       // a checksum differs from the agreed one
 	ChecksTied                         // no checksum has a majority, and there is no referee
-	TicksSkipped                       // the clock stood still, Number ticks were left out
+	TicksSkipped                       // after a stall, Number ticks were skipped
 	DelayChanged                       // the input delay is Number ticks now
 	SpeedChanged                       // the match runs at Number percent now
 	MatchPaused
 	MatchResumed
-	MatchOver     // no tick follows
-	MatchHeld     // no tick is sealed, Text says why; without a text they are again
-	RefereeHealed // the referee's own state was wrong at Tick, and is computed again
-	TimeLost      // because of a player, Text says how; Number milliseconds of its Rates.Pace are used
+	MatchOver     // no more ticks
+	MatchHeld     // no ticks are sealed; Text is the reason. An empty Text ends it
+	RefereeHealed // the referee's own state was wrong at Tick, and is re-simulated
+	TimeLost      // a player costs the match time; Text says how. Number is the used part of its Rates.Pace in milliseconds
 )
 
 var eventTexts = [...]string{
@@ -41,13 +41,12 @@ var eventTexts = [...]string{
 
 func (k EventKind) String() string { return eventTexts[k] }
 
-// An Event is one thing that happened in a hosted match. Those that are not of
-// a peer have the ID 0.
+// An Event is an event of a hosted match.
 type Event struct {
 	Kind   EventKind
-	Tick   lockstep.Tick   // the last sealed one, or the one that a check is of
-	Peer   PeerID          // 0 if it is not about a connection
-	Player lockstep.Player // System for a spectator, or for none
+	Tick   lockstep.Tick   // the last sealed one, or the checked one
+	Peer   PeerID          // 0 if it does not concern a connection
+	Player lockstep.Player // System for a spectator, or for no player
 	Code   protocol.CloseCode
 	Number int64
 	Text   string

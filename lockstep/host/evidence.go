@@ -13,24 +13,24 @@ type Evidence struct {
 	Report       coordinator.DesyncReport
 	Participants []Participant
 
-	// Began is the tick of the match's state that the player was sent last, before
-	// the reported one; 0 if none is known. There the sides were equal.
+	// Began is the tick of the last state that the player was sent before the reported tick; 0 if unknown. At that tick
+	// both sides were equal.
 	Began lockstep.Tick
 
-	// Exhibits are the states of the last checked tick at which the player
-	// agreed, if there is one, and of the first one at which it differed.
+	// Exhibits are the states of the last checked tick at which the player agreed, if there is one, and of the first
+	// one at which it differed.
 	Exhibits []Exhibit
 
-	// Commands are those of the ticks after the agreed one up to the one
-	// reported, as far back as the ring reaches, in canonical order.
+	// Commands are the commands of the ticks after the agreed one up to the reported one, as far back as the ring
+	// reaches, in canonical order.
 	Commands []lockstep.Command
 }
 
-// An Exhibit is both sides' state of one tick, in canonical bytes.
+// An Exhibit is one tick's state of both sides, in canonical bytes.
 type Exhibit struct {
 	Tick    lockstep.Tick
-	Referee []byte // nil if it is not kept any more, or there is no referee
-	Player  []byte // nil if the player did not send it; it may be anything
+	Referee []byte // nil if it is no longer kept, or there is no referee
+	Player  []byte // nil if the player did not send it; untrusted
 
 	// Hash is the checksum of the player's state, if the bytes are canonical.
 	Hash uint64
@@ -56,8 +56,8 @@ func (h *Host) participants() []Participant {
 
 func (h *Host) deliver(e *Evidence) { h.made.Evidence = append(h.made.Evidence, e) }
 
-// inquire collects evidence about a desync. While a player is asked for states,
-// further reports about that player are delivered without them.
+// inquire collects evidence about a desync. While a player is asked for states, further reports about it are delivered
+// without states.
 func (h *Host) inquire(r *coordinator.DesyncReport, p *peer) {
 	if !h.options.Evidence {
 		return
@@ -79,7 +79,7 @@ func (h *Host) inquire(r *coordinator.DesyncReport, p *peer) {
 	h.begin(&inquiry{peer: p, exhibits: e.Exhibits, evidence: e})
 }
 
-// refereeState returns the state of a tick that the referee had when a report was made, or nil.
+// refereeState returns the referee's state of a tick at the time of a report, or nil.
 func (h *Host) refereeState(r *coordinator.DesyncReport, t lockstep.Tick) []byte {
 	if r.Resimulation == coordinator.RefereeWrong {
 		for _, s := range r.Wrong {
@@ -95,8 +95,7 @@ func (h *Host) refereeState(r *coordinator.DesyncReport, t lockstep.Tick) []byte
 	return nil
 }
 
-// commands returns the commands of the ticks after one up to another, as far
-// back as the ring reaches.
+// commands returns the commands of the ticks from+1 to to, as far back as the ring reaches.
 func (h *Host) commands(from, to lockstep.Tick) []lockstep.Command {
 	all, _ := h.commandsSince(from, to)
 	return all
@@ -122,16 +121,15 @@ func (f *hostFrames) Frames(from, to lockstep.Tick) []lockstep.Frame {
 	return all
 }
 
-// commandsSince returns the commands of the ticks after one up to another, and
-// after which tick the ring has them.
+// commandsSince returns the commands of the ticks from+1 to to, and the tick after which the ring has them.
 //
-// Sequences in the log are relative to the ones before, of which the ring may
-// have lost some. But they add up to the present ones, which are known.
+// Sequences in the log are relative to earlier ones, some of which the ring may have lost. But they add up to the
+// current ones, which are known.
 func (h *Host) commandsSince(from, to lockstep.Tick) (all []lockstep.Command, reached lockstep.Tick) {
 	at, tick := h.ring.Next(), h.c.Now()
 	for ; at > h.ring.First() && tick > from; at-- {
 		if record.KindOf(h.ring.Record(at - 1)).Advances() {
-			tick-- // the coordinator writes each empty tick by itself
+			tick-- // the coordinator writes each empty tick as one record
 		}
 	}
 	dec := record.DecoderAt(tick)

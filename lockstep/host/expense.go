@@ -5,13 +5,11 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// matchCrowd is how many times the limit of keyframes holds for all spectators and
-// guests of a match together.
+// matchCrowd multiplies the limit of keyframes for all spectators and guests of a match together.
 const matchCrowd = 32
 
-// keyframeRate returns how many bytes of keyframes of some size an account may
-// have, and how many all shared accounts of the match may have together. A state
-// of any size can be sent four times at once, and four times in a minute.
+// keyframeRate returns the rates, in bytes, of keyframes of some size: an account's own, and that of all shared
+// accounts of the match together. A state of any size can be sent four times at once, and four times a minute.
 func (h *Host) keyframeRate(a *account, size int) (own, match Rate) {
 	r := h.options.Rates.Keyframes
 	r.N = min(max(r.N, int(lockstep.Time(size)*r.Per/(15*lockstep.Second))), maxRate)
@@ -22,11 +20,11 @@ func (h *Host) keyframeRate(a *account, size int) (own, match Rate) {
 	return r, r
 }
 
-// matchResimulations is how many times the limit of resimulations holds for a match.
+// matchResimulations multiplies the limit of re-simulations for a match.
 const matchResimulations = 2
 
-// compareReport gives a player's checksum to the coordinator. Ticks that the referee computes
-// again because of it are taken from the budgets of the player and of the match.
+// compareReport passes a player's checksum to the coordinator. It charges the ticks that the referee re-simulates for
+// it to the player and to the match.
 func (h *Host) compareReport(p *peer, t lockstep.Tick, sum *checksum.Sum) error {
 	own, match := h.options.Rates.Resimulations, h.options.Rates.Resimulations.times(matchResimulations)
 	budget := &p.account.used[resimulationBudget]
@@ -41,7 +39,7 @@ func (h *Host) compareReport(p *peer, t lockstep.Tick, sum *checksum.Sum) error 
 	return err
 }
 
-// syncBudget returns how many bytes of a keyframe of some size a peer may have now.
+// syncBudget returns how many bytes of a keyframe of some size a peer may be sent now.
 func (h *Host) syncBudget(p *peer, size int) int {
 	own, match := h.keyframeRate(p.account, size)
 	room := p.account.used[keyframeBudget].room(h.now, own)
@@ -51,7 +49,7 @@ func (h *Host) syncBudget(p *peer, size int) int {
 	return room
 }
 
-// spend counts n bytes of a keyframe that a peer has room for.
+// spend charges n bytes of a keyframe to a peer.
 func (h *Host) spend(p *peer, n, size int) {
 	own, match := h.keyframeRate(p.account, size)
 	p.account.used[keyframeBudget].take(h.now, own, n)

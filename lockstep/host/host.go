@@ -11,25 +11,22 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A Host runs one live match: it owns the Coordinator, the ring of records that
-// all connections share, the connections and their seats. It is a state
-// machine: bytes and the caller's clock go in, bytes come out. It owns no
-// socket, clock, goroutine or file, and belongs to one goroutine.
+// A Host runs one live match. It owns the Coordinator, the ring of records that all connections share, the connections
+// and their seats. It is a state machine: bytes and the caller's time go in, bytes come out. It has no socket, clock,
+// goroutine or file, and belongs to one goroutine.
 //
 // Its owner (a server, or a test) calls
 //
-//   - Connect, Receive and Disconnect when sockets come, speak and go,
+//   - Connect, Receive and Disconnect when sockets are opened, read and closed,
 //   - Advance at the time that [Ready] gives, which seals the ticks that are due,
-//   - Ready after any of these. It appends the records to the log, calls Persisted when
-//     they are durable, or Fail, and for each peer Send until it gives nothing more or
-//     the socket is busy, and then Closed.
+//   - Ready after any of these. The owner appends the records to the log, and calls Persisted
+//     when they are durable, or Fail. For each peer it then calls Send until it returns nothing
+//     more or the socket is busy, and then Closed.
 //
-// What is not persisted is not visible: no peer is sent such a record, or a state that
-// comes after one.
+// No peer is sent a record that is not persisted, or a state after such a record.
 //
-// See [PeerState] for the course of a connection. A seat belongs to the holder of
-// its token, not to a connection: the latest of those that were welcomed owns
-// it, and what older ones still send is not read.
+// See [PeerState] for the states of a connection. A seat belongs to the holder of its token, not to a connection: the
+// latest welcomed connection owns it, and older ones are no longer read.
 type Host struct {
 	game    *lockstep.Game
 	header  *lockstep.Header
@@ -39,13 +36,13 @@ type Host struct {
 	auth    *protocol.Auth // the identity that a client must have
 
 	headerRecord []byte
-	shared       *keyframe // the latest made for joiners
+	shared       *keyframe // the latest one for joiners
 	joins        joins
 	barrier      barrier
 
 	now    lockstep.Time
 	clock  clock
-	wake   lockstep.Time // when Advance has something to do other than ticks
+	wake   lockstep.Time // when the next timer other than a tick is due
 	peers  []*peer
 	byID   map[PeerID]*peer // only looked up, never ranged over
 	lastID PeerID
@@ -57,21 +54,21 @@ type Host struct {
 	bans          []Ban
 	resimulations bucket // ticks, of Rates.Resimulations
 
-	seatsChanged bool // a seat's state is not in the log yet
-	over         bool // the end was noticed
+	seatsChanged bool // a seat's change is not in the log yet
+	over         bool // finish was called
 	overAt       lockstep.Time
-	lost         lockstep.Tick // sealed, and not in the log when it failed
+	lost         lockstep.Tick // ticks that were sealed but not in the log when it failed
 	shutdown     uint32        // milliseconds after which clients may come back; 0: not shut down
 
 	made    *output // since the last Ready
 	given   *output // the last Ready
 	dirty   []PeerID
-	scanned protocol.Position // what was persisted when peers were last looked through
+	scanned protocol.Position // barrier.persisted at the last takeDirty
 
 	pace      pace
 	inquiries []*inquiry
 	tied      lockstep.Tick // the latest check without a verdict
-	moments   []moment      // relay mode: places in the log from which a joiner could go on
+	moments   []moment      // relay mode: positions in the log at which a joiner could begin
 
 	reader   protocol.Reader
 	received protocol.Message
@@ -80,11 +77,10 @@ type Host struct {
 	stats    Stats
 }
 
-// New begins a match. The first [Ready] has its header and its first state. New returns a
-// [*lockstep.SelfTestError] on a machine that would compute another match than all others.
-// A [Recovery] goes on with a match.
+// New begins a match. The first [Ready] has its header and its first state. New returns a [*lockstep.SelfTestError] on
+// a machine whose results would differ from those of all others. A [Recovery] continues a match.
 func New(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
-	x, err := blankHost(g, h, o)
+	x, err := newHost(g, h, o)
 	if err != nil {
 		return nil, err
 	}
@@ -93,12 +89,12 @@ func New(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 		return nil, err
 	}
 	x.c = c
-	x.barrier.raise(&x.options, x.shared, lockstep.Tick(h.Settings.CheckEvery))
+	x.barrier.begin(&x.options, x.shared, lockstep.Tick(h.Settings.CheckEvery))
 	return x, nil
 }
 
-// blankHost returns a Host without a Coordinator.
-func blankHost(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
+// newHost returns a Host without a Coordinator.
+func newHost(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 	if err := g.SelfTest().Check(); err != nil {
 		return nil, err
 	}
@@ -115,8 +111,7 @@ func blankHost(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 		given: &output{},
 		byID:  make(map[PeerID]*peer),
 		rates: o.Rates.list(),
-		// A connection that was welcomed has two accounts at most, and a seat that has
-		// no connection has one.
+		// A welcomed connection has at most two accounts, and a seat without a connection has one.
 		accounts: accounts{max: 2*(int(h.Settings.Players)+o.MaxSpectators) + spareAccounts},
 		seats:    make([]hostSeat, h.Settings.Players),
 		wake:     never,
@@ -136,8 +131,8 @@ func (h *Host) coordinatorOptions() coordinator.Options {
 	}
 }
 
-// hostLog is the Host as the log of its Coordinator: it hands the records out and fills
-// the ring, and keeps the header for keyframes.
+// hostLog is the Host as the log of its Coordinator: it adds the records to the next Ready and to the ring, and keeps
+// the header for keyframes.
 type hostLog Host
 
 func (l *hostLog) Append(raw []byte) error {
@@ -148,7 +143,7 @@ func (l *hostLog) Append(raw []byte) error {
 		}
 		l.headerRecord = slices.Clone(raw)
 	case record.KindKeyframe:
-		if l.shared == nil { // the state at tick 0, the only one that a relay has of its own
+		if l.shared == nil { // the state at tick 0, a relay's only own state
 			l.shared = &keyframe{bytes: slices.Concat(l.headerRecord, raw), position: 1}
 		}
 	}
@@ -159,30 +154,28 @@ func (l *hostLog) Append(raw []byte) error {
 // Header returns the match's header.
 func (h *Host) Header() *lockstep.Header { return h.header }
 
-// Referee returns the coordinator's own copy of the match, for reading, or nil
-// in relay mode.
+// Referee returns the coordinator's own copy of the match, for reading, or nil in relay mode.
 func (h *Host) Referee() *lockstep.Follower { return h.c.Referee() }
 
-// Now returns the last sealed tick, after Fail the last one that the log has.
+// Now returns the last sealed tick, or after Fail the last one in the log.
 func (h *Host) Now() lockstep.Tick { return h.c.Now() - h.lost }
 
 // Err returns why the match is over, and nil while it goes on.
 func (h *Host) Err() error { return h.c.Err() }
 
-// at notes the caller's time.
+// at sets the time to now, unless it is later already.
 func (h *Host) at(now lockstep.Time) { h.now = max(h.now, now) }
 
-// find returns a peer, or nil if it was disconnected.
+// find returns a connected peer, or nil.
 func (h *Host) find(id PeerID) *peer { return h.byID[id] }
 
-// Connect takes a new connection, which must authenticate. It comes from an
-// address, in any form: peers for whose subjects nobody vouches share the limits
-// of their address. Connect reports false if there is no room: then the socket
-// should be closed.
+// Connect takes a new connection, which must authenticate. from is its address, in any form: peers with unverified
+// subjects share the limits of their address. Connect returns false if there is no room; the caller should then close
+// the socket.
 func (h *Host) Connect(now lockstep.Time, from string) (PeerID, bool) {
 	h.at(now)
 	if !h.room() {
-		h.stats.Turned++
+		h.stats.NoRoom++
 		return 0, false
 	}
 	h.lastID++
@@ -197,10 +190,9 @@ func (h *Host) Connect(now lockstep.Time, from string) (PeerID, bool) {
 	return p.id, true
 }
 
-// room makes room for one more connection, and reports whether there is any. Those
-// that have not said who they are have a share of their own, so that they cannot
-// take the players' places. While it is full, the address that has most of them
-// loses its oldest, so that no address can keep all.
+// room makes room for one more connection, and reports whether there is any. Unauthenticated connections have a limit
+// of their own, so they cannot take the players' places. At that limit, the address with the most of them loses its
+// oldest, so that no address can keep all places.
 func (h *Host) room() bool {
 	connecting := 0
 	for _, p := range h.peers {
@@ -214,8 +206,8 @@ func (h *Host) room() bool {
 	return len(h.peers) < h.maxPeers()
 }
 
-// fullest returns the oldest stranger of the address that has most of them; of
-// several such addresses, of the one that has the oldest. There is one.
+// fullest returns the oldest unauthenticated connection of the address that has the most. Of several such addresses it
+// chooses the one with the oldest connection. The caller knows that there is one.
 func (h *Host) fullest() *peer {
 	counts, most := make(map[string]int), 0 // only looked up, never ranged over
 	for _, p := range h.peers {
@@ -232,8 +224,8 @@ func (h *Host) maxPeers() int {
 	return len(h.seats) + h.options.MaxSpectators + h.options.MaxConnecting
 }
 
-// Disconnect forgets a connection whose socket is gone. Its player is lost, and
-// may come back, unless the connection was closed before.
+// Disconnect forgets a connection whose socket is closed. Unless the host had closed the connection, its player is lost
+// and may come back.
 func (h *Host) Disconnect(now lockstep.Time, id PeerID) {
 	h.at(now)
 	p := h.find(id)
@@ -256,7 +248,7 @@ func (h *Host) mark(p *peer) {
 	}
 }
 
-// close ends a connection: it is sent why, and is not read any more.
+// close ends a connection: the peer is sent the reason, and is no longer read.
 func (h *Host) close(p *peer, code protocol.CloseCode, reason string) {
 	var retry uint32
 	switch code {
@@ -266,7 +258,7 @@ func (h *Host) close(p *peer, code protocol.CloseCode, reason string) {
 	h.closeFor(p, code, reason, retry)
 }
 
-// closeFor is close with the time in milliseconds after which the peer may come back; 0: never.
+// closeFor is close with the time in milliseconds after which the peer may come back; 0 means never.
 func (h *Host) closeFor(p *peer, code protocol.CloseCode, reason string, retry uint32) {
 	if p.state == Closed {
 		return
@@ -287,8 +279,8 @@ func (h *Host) closeFor(p *peer, code protocol.CloseCode, reason string, retry u
 	}
 }
 
-// Closed reports whether a connection is over: then, when Send gives nothing
-// more, its socket should be closed, and Disconnect be called.
+// Closed reports whether the host has closed a connection. Once Send returns nothing more, the caller should close its
+// socket and call Disconnect.
 func (h *Host) Closed(id PeerID) (code protocol.CloseCode, reason string, closed bool) {
 	p := h.find(id)
 	if p == nil || p.state != Closed {
@@ -297,8 +289,7 @@ func (h *Host) Closed(id PeerID) (code protocol.CloseCode, reason string, closed
 	return p.code, p.reason, true
 }
 
-// private queues a message for one peer. A peer that lets too many wait is
-// closed.
+// private queues a message for one peer. It closes a peer whose queue is full.
 func (h *Host) private(p *peer, m *protocol.Message) {
 	if p.state == Closed {
 		return

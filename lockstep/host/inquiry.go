@@ -7,19 +7,19 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// An inquiry asks one client for states, and collects them. Each client has at
-// most one, so a client that does not answer keeps nothing from the others.
+// An inquiry asks one client for states and collects them. Each client has at most one, so a client that does not
+// answer does not delay the others.
 type inquiry struct {
 	peer     *peer
 	exhibits []Exhibit // the requested states
-	at       int       // the one that is coming
+	at       int       // the one being received
 	buf      []byte
 	deadline lockstep.Time
 	evidence *Evidence // nil if a joiner in relay mode waits for the state
 	remove   bool      // the peer is removed afterwards
 }
 
-// inquiryTimeout is how long all states of an inquiry may take to come.
+// inquiryTimeout bounds the time for all states of an inquiry.
 const inquiryTimeout = 10 * lockstep.Second
 
 // begin sends the requests of an inquiry.
@@ -34,11 +34,11 @@ func (h *Host) begin(q *inquiry) {
 	}
 }
 
-// state takes a chunk of a state that was asked for.
+// state takes a chunk of a requested state.
 func (h *Host) state(p *peer, m *protocol.Message) {
 	q := p.inquiry
 	if q == nil || m.Tick != q.exhibits[q.at].Tick {
-		h.offend(p, 0, "") // too late, or not asked for
+		h.offend(p, 0, "") // too late, or not requested
 		return
 	}
 	size := uint32(len(q.buf))
@@ -60,8 +60,7 @@ func (h *Host) state(p *peer, m *protocol.Message) {
 	h.boundInquiries()
 }
 
-// boundInquiries ends the largest inquiry if all of them together have more
-// bytes than the two states of one may have.
+// boundInquiries ends the largest inquiry if all of them together hold more bytes than one may.
 func (h *Host) boundInquiries() {
 	sum, most := 0, 0
 	var largest *inquiry
@@ -79,7 +78,7 @@ func (h *Host) boundInquiries() {
 	}
 }
 
-// next goes on with the next state, or ends the inquiry.
+// next waits for the next state, or ends the inquiry.
 func (h *Host) next(q *inquiry) {
 	q.buf = nil
 	if q.at++; q.at == len(q.exhibits) {
@@ -87,7 +86,7 @@ func (h *Host) next(q *inquiry) {
 	}
 }
 
-// conclude ends an inquiry with the states that have come.
+// conclude ends an inquiry with the states that have arrived.
 func (h *Host) conclude(q *inquiry) {
 	i := slices.Index(h.inquiries, q)
 	h.inquiries = slices.Delete(h.inquiries, i, i+1)

@@ -6,18 +6,18 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// notes counts what peers have written into the log that is no command: names and
-// chat. Everybody is sent all of it, and the file has it for ever.
+// notes counts the names and the chat that peers have written into the log. Every peer is sent all of them, and they
+// stay in the file.
 type notes struct {
 	used    bucket // of Rates.MatchNotes
 	bytes   int
 	waiting bool // a name is not in the log yet
 }
 
-// noteSize returns what a note takes of Options.MaxNoteBytes.
+// noteSize returns the number of bytes of Options.MaxNoteBytes that a note uses.
 func noteSize(text string) int { return 16 + len(text) }
 
-// mayNote takes a note of a text from the budgets of an account and of the match.
+// mayNote takes a note from the budgets of an account and of the match. It returns false if one of them is used up.
 func (h *Host) mayNote(a *account, text string) bool {
 	r := h.options.Rates.MatchNotes
 	if a.shared {
@@ -40,25 +40,25 @@ func (h *Host) chat(p *peer, m *protocol.Message) {
 		h.offend(p, protocol.ErrorLimit, "too much chat")
 	case m.Text == "":
 	case !h.mayNote(p.account, m.Text):
-		h.limited(p, "too much chat in the match") // by others as well, so it is no offence
+		h.limited(p, "too much chat in the match") // others may have caused it, so it is no offence
 		h.vote(p, m.Text)
 	default:
-		_ = h.c.Note(p.seat, record.TopicChat, m.Text) // an error is the end of the match, which Advance notices
+		_ = h.c.Note(p.seat, record.TopicChat, m.Text) // an error ends the match; Advance handles that
 		h.vote(p, m.Text)
 	}
 }
 
-// announce writes a note about a player into the log, if names and chat keep room.
+// announce writes a note about a player into the log if that leaves half of the bytes to names and chat.
 func (h *Host) announce(about lockstep.Player, topic, text string) {
 	if h.notes.bytes+noteSize(text) > h.options.MaxNoteBytes/2 {
 		return
 	}
 	h.notes.bytes += noteSize(text)
-	_ = h.c.Note(about, topic, text) // an error is the end of the match, which Advance notices
+	_ = h.c.Note(about, topic, text) // an error ends the match; Advance handles that
 }
 
-// noteName writes a player's name into the log, if it is another one than the log
-// has. Beyond the limits it is written later: of several changes the last.
+// noteName writes a player's name into the log if the log has another one. Beyond the limits it is written later: of
+// several changes, only the last.
 func (h *Host) noteName(seat lockstep.Player) {
 	s := &h.seats[seat]
 	if s.peer == nil || s.name == s.noted {
@@ -69,7 +69,7 @@ func (h *Host) noteName(seat lockstep.Player) {
 		return
 	}
 	s.noted = s.name
-	_ = h.c.Note(seat, record.TopicName, s.name) // an error is the end of the match, which Advance notices
+	_ = h.c.Note(seat, record.TopicName, s.name) // an error ends the match; Advance handles that
 }
 
 // noteTime writes the names that were beyond the limits.

@@ -16,18 +16,18 @@ type Grant struct {
 	Role protocol.Role
 	Seat lockstep.Player // or AnySeat
 
-	// Subject identifies the holder, so that a holder of AnySeat gets the same
-	// seat again. Two tokens of one subject are one player.
+	// Subject identifies the holder, so that a holder of AnySeat gets the same seat again. Two tokens of one subject
+	// are one player.
 	Subject string
 
-	Name string // how people call the holder
+	Name string // the holder's display name
 
-	// ID names the token among those of all subjects, such as a JWT's jti, so that it
-	// alone can be revoked. Empty for none.
+	// ID identifies the token among those of all subjects, such as a JWT's jti, so that it alone can be revoked. It may
+	// be empty.
 	ID string
 
-	// Guest says that nobody vouches for the subject: its holder has made it up, and
-	// can make up others. Limits of what costs others hold for the holder's address.
+	// Guest marks an unverified subject: its holder has made it up, and can make up others. Limits of costs to others
+	// apply to the holder's address.
 	Guest bool
 }
 
@@ -41,118 +41,105 @@ const (
 	RemoveDesynced                     // end the connection and give up the seat
 )
 
-// Rates limit one subject, over all of its connections. Zero rates have
-// defaults.
+// Rates limit one subject, over all of its connections. Zero rates have the defaults named.
 //
-// Messages, Bytes, Commands, Chat and Offences of a spectator are counted for the
-// connection. The others may be used eight times as often by the spectators of one
-// token together, and by all guests of one address together (see [Grant]).
+// A spectator's Messages, Bytes, Commands, Chat and Offences are counted per connection. The spectators of one token
+// together, and all guests of one address together, have eight times the other rates (see [Grant]).
 type Rates struct {
 	Messages Rate // 200 a second
 	Bytes    Rate // 64 KiB a second
 	Commands Rate // 50 a second, 300 at once
 	Chat     Rate // 1 a second
-	Syncs    Rate // keyframes asked for: 4 a minute
+	Syncs    Rate // requested keyframes: 4 a minute
 	Resyncs  Rate // keyframes after a desync: 2 a minute
 	Returns  Rate // welcomes of a player: 20 a minute
 
-	// Keyframes bounds the bytes of keyframes: 512 KiB a second, 16 MiB at once, and
-	// for large states at least four keyframes at once and in a minute. All spectators
-	// and guests of a match together may have 32 times as much.
+	// Keyframes bounds the bytes of keyframes: 512 KiB a second, 16 MiB at once, and for large states at least four
+	// keyframes a minute and at once. All spectators and guests of a match together have 32 times as much.
 	Keyframes Rate
 
-	// Resimulations bounds the ticks that the referee computes again because a player
-	// reports another checksum: a sixteenth of the tick rate in a second, and at once
-	// those between EvidenceHistory checks. In a match there are at most twice as many;
-	// guests of one address share what one player has.
+	// Resimulations bounds the ticks that the referee re-simulates because a player reports another checksum: a
+	// sixteenth of the tick rate per second, and the ticks of EvidenceHistory checks at once. A match has twice as
+	// much. Guests of one address share one player's rate.
 	Resimulations Rate
 
 	Notes    Rate // names and lines of chat in the log: 1 a second, 8 at once
 	Offences Rate // exceeded limits and refused reports: 20 a second, then the connection is closed
 
-	// Pace bounds what the match may lose because of a player, in microseconds: 6 s a
-	// minute, 6 s at once. A second in which the match waits costs a second, one at 90
-	// percent of its speed a tenth, and one with 100 ms more of input delay a tenth as
-	// well. Beyond that, until half of the burst is back, a player is not waited for,
-	// and speed and delay follow it as far as the rate pays. All players of a match
-	// together may cost twice as much, and guests of one address what one player may.
+	// Pace bounds the match time that a player may cost, in microseconds: 6 s a minute, 6 s at once. A second of
+	// waiting costs a second. A second at 90 percent of the speed, or with 100 ms more input delay, costs a tenth.
+	// Beyond the limit, until half of the burst is back, the match does not wait for the player, and speed and delay
+	// follow it only as far as the rate refills. All players of a match together may cost twice as much; guests of one
+	// address share one player's rate.
 	Pace Rate
 
-	// MatchNotes bounds the notes of all peers together: 16 a second, 64 at once. The
-	// accounts that several may share leave half of that to the others.
+	// MatchNotes bounds the notes of all peers together: 16 a second, 64 at once. Shared accounts leave half of the
+	// burst to the others.
 	MatchNotes Rate
 }
 
-// A DelayPolicy makes the input delay follow the players' connections: half a
-// round trip and twice its jitter of the slowest one, in ticks. Going up takes
-// two measurements (see Options.PingEvery), going down five. A player costs
-// Rates.Pace for what it needs more than half of the players do.
+// A DelayPolicy makes the input delay follow the slowest connection of a player: half its round trip and twice its
+// jitter, in ticks. The delay rises after two measurements (see Options.PingEvery) and falls after five. A player pays
+// from Rates.Pace for the delay beyond what more than half of the players need.
 type DelayPolicy struct {
-	Min, Max lockstep.Tick // Max 0: the delay is fixed
+	Min, Max lockstep.Tick // Max 0 fixes the delay
 }
 
-// A WaitPolicy makes the match wait for players, as in classic lockstep, within
-// Rates.Pace.
+// A WaitPolicy makes the match wait for players, as in classic lockstep, within Rates.Pace.
 type WaitPolicy struct {
-	// Bound is how long the match waits for one player in a minute; 0: never. More
-	// than Rates.Pace allows has no effect.
+	// Bound is the time that the match waits for one player in a minute; 0 disables waiting. Rates.Pace limits it
+	// further.
 	Bound lockstep.Time
 
-	// Lead is how many ticks the match may be ahead of what a player has
-	// simulated; 0 means two times AckEvery.
+	// Lead is how many ticks the match may be ahead of what a player has simulated; 0 means two times AckEvery.
 	Lead lockstep.Tick
 }
 
-// A SlowPolicy slows the match down for a player's machine that cannot keep up,
-// within Rates.Pace.
+// A SlowPolicy slows the match down for a player whose machine cannot keep up, within Rates.Pace.
 type SlowPolicy struct {
-	// Percent is the slowest speed, of the one that was set; 0: never slower.
+	// Percent is the slowest speed, in percent of the set speed; 0 disables slowing.
 	Percent uint16
 
 	// Lead is how many ticks a player may be behind; 0 means four times AckEvery.
 	Lead lockstep.Tick
 }
 
-// Options are a Host's policies and limits. Zero fields have the defaults
-// named; Authorize and Random are the caller's own.
+// Options are a Host's policies and limits. Zero fields have the defaults named.
 type Options struct {
-	// Authorize returns the rights of a token; an error refuses it. Nil refuses
-	// every token.
+	// Authorize returns the rights of a token; an error refuses it. Nil refuses every token.
 	Authorize func(token string) (Grant, error)
 
 	// Random fills a slice with unguessable bytes. It is required.
 	Random func([]byte)
 
-	// Evidence collects the data about each desync for [Ready], and asks players for
-	// their states.
+	// Evidence makes [Ready] contain the data about each desync, and asks players for their states.
 	Evidence bool
 
-	// SpectatorDelay is by how many ticks spectators see the match later than
-	// players do, so that they can tell them nothing of use. They get the rest when
-	// it has ended, but not when its log has failed or the server is shut down: it
-	// may go on. It takes a referee.
+	// SpectatorDelay delays the spectators' view, so they cannot help players. It needs a referee. Spectators get the
+	// rest when the match has ended, but not when its log has failed or the server is shut down, because the match may
+	// continue then.
 	SpectatorDelay lockstep.Tick
 
-	AnonymousSpectators bool // an empty token makes a spectator
+	AnonymousSpectators bool // an empty token is a spectator's
 	SpectatorChat       bool
-	VoteKick            bool // players can vote others out, see TopicVote
+	VoteKick            bool // players can vote others out; see TopicVote
 	Relay               bool // no referee: see coordinator.Options.Relay
 
 	MaxSpectators int // 64
-	MaxConnecting int // connections that are neither players nor spectators: 64
-	StartPlayers  int // no tick before that number has joined; 0: none needed
+	MaxConnecting int // unauthenticated connections: 64
+	StartPlayers  int // players that must join before tick 1; 0: none
 	MaxPerTick    int // commands of a player in one tick: 256, fewer in a match of more than 14
 
 	InputDelay lockstep.Tick // 1; see Delay
 	AckEvery   lockstep.Tick // half a second
-	Lag        lockstep.Tick // ticks that a player may be behind, half of it a spectator: 10 s
+	Lag        lockstep.Tick // ticks that a player may be behind: 10 s; half as many for a spectator
 	MaxCatchUp int           // ticks sealed at once after a stall: 3
-	MaxStrikes int           // keyframes in place of late records, then closed: 3
+	MaxStrikes int           // keyframes for a peer that is too far behind before it is closed: 3
 
-	RingRecords      int           // 4 times Lag, and 256 for notes, and 2 times SpectatorDelay
-	RingBytes        int           // 1 MiB, and 256 times SpectatorDelay
-	SyncBytesPerTick int           // of keyframe for one peer: 256 KiB
-	KeyframeInterval lockstep.Time // between two keyframes made for joiners: 5 s
+	RingRecords      int           // 4 × Lag + 256 for notes + 2 × SpectatorDelay
+	RingBytes        int           // 1 MiB + 256 × SpectatorDelay
+	SyncBytesPerTick int           // bytes of a keyframe sent to one peer: 256 KiB
+	KeyframeInterval lockstep.Time // least time between two keyframes for joiners: 5 s
 	EvidenceHistory  int           // checked ticks whose states the referee keeps: 8
 	MaxEvidence      int           // bytes of one state that a client may send: 8 MiB
 	MaxNoteBytes     int           // of names and chat in the log: 16 MiB
@@ -160,10 +147,10 @@ type Options struct {
 	AuthTimeout lockstep.Time // 10 s
 	PingEvery   lockstep.Time // 5 s
 	IdleTimeout lockstep.Time // 10 s
-	SyncTimeout lockstep.Time // 30 s, and one for each MiB of keyframe
+	SyncTimeout lockstep.Time // 30 s; each MiB of keyframe adds 1 s
 	Grace       lockstep.Time // a lost player's time to come back: 30 s
-	Linger      lockstep.Time // to read the end of the match: 5 s
-	KickTime    lockstep.Time // how long a kicked subject is kept out: 60 s
+	Linger      lockstep.Time // time to read the end of the match: 5 s
+	KickTime    lockstep.Time // time that a kicked subject is kept out: 60 s
 
 	LeaveAfterGrace bool // give the seat up, instead of TakenOver
 	Desync          DesyncPolicy
@@ -181,7 +168,7 @@ func or[T comparable](field *T, otherwise T) {
 	}
 }
 
-// complete sets the defaults for a match with settings s, and checks the rest.
+// complete sets the defaults for a match with settings s, and checks all options.
 func (o *Options) complete(s *lockstep.Settings) error {
 	second := lockstep.Tick(s.TickRate)
 	or(&o.MaxSpectators, 64)
@@ -211,7 +198,7 @@ func (o *Options) complete(s *lockstep.Settings) error {
 	r := &o.Rates
 	or(&r.Messages, Rate{200, lockstep.Second, 600})
 	or(&r.Bytes, Rate{64 << 10, lockstep.Second, 256 << 10})
-	or(&r.Commands, Rate{50, lockstep.Second, record.CommandWindow + 44}) // a client sends all that is unanswered again
+	or(&r.Commands, Rate{50, lockstep.Second, record.CommandWindow + 44}) // a client sends all unanswered commands again
 	or(&r.Chat, Rate{1, lockstep.Second, 5})
 	or(&r.Syncs, Rate{4, 60 * lockstep.Second, 4})
 	or(&r.Resyncs, Rate{2, 60 * lockstep.Second, 2})
@@ -231,11 +218,10 @@ const (
 	systemOverhead  = 16 << 10 // of System's commands, and the array's header
 )
 
-// shares gives each player a share of a frame that keeps the largest frame
-// within one message.
+// shares bounds MaxPerTick so that the largest frame fits in one message.
 func (o *Options) shares(s *lockstep.Settings) {
 	share := o.share(s)
-	or(&o.MaxPerTick, record.CommandWindow) // all that a client sends again after a resume
+	or(&o.MaxPerTick, record.CommandWindow) // a client sends up to that many again after a resume
 	o.MaxPerTick = max(1, min(o.MaxPerTick, share/32))
 }
 

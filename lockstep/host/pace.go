@@ -5,47 +5,47 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A pace is the match's speed and input delay as the policies set them.
+// A pace is the match's speed and input delay under the policies.
 type pace struct {
-	base    uint16        // percent, as it was set
-	percent uint16        // of base, by the slow policy
-	held    bool          // the match waits for players
-	heldAt  lockstep.Time // when that was looked at last
+	base      uint16        // percent, as set
+	percent   uint16        // of base, by the slow policy
+	waiting   bool          // the match waits for players
+	waitingAt lockstep.Time // when waiting was last determined
 
-	speedAt, delayAt lockstep.Time // when to look again
+	speedAt, delayAt lockstep.Time // of the next measurement
 
-	all    account  // of the match, for all players together
-	nobody account  // of players who are not known since the match was taken up again
-	needs  []uint16 // scratch
+	all     account  // of the match, for all players together
+	unowned account  // of players whose account is not known since the match was recovered
+	needs   []uint16 // scratch
 }
 
-// A seatPace is the time that a player asks of the match, and its cost.
+// A seatPace is the match time that a player asks for, and its cost.
 type seatPace struct {
 	slowed  demand        // percent of the speed
 	delayed demand        // ticks of input delay
-	asks    lockstep.Time // to be lost, see lose
+	asks    lockstep.Time // see lose
 	cost    lockstep.Time // since the last note
-	told    string        // what
+	told    string        // the last note
 	toldAt  lockstep.Time
 }
 
-// A demand is how much a player asks for, which follows what it was found to need.
+// A demand is how much a player asks for. It follows the player's measured need.
 type demand struct {
 	level    uint16
-	up, down int // looks in a row that found a reason
+	up, down int // consecutive measurements of a higher or lower need
 }
 
-// An accountPace is the time that the match lost because of an account.
+// An accountPace is the match time that an account costs.
 type accountPace struct {
-	spent         bool          // of Rates.Pace, until half of the burst is back
-	spentAt       lockstep.Time // the last time that it was
-	asks, granted lockstep.Time // in the present look
+	spent         bool          // Rates.Pace is used up, until half of the burst is back
+	spentAt       lockstep.Time // when spent was last true
+	asks, granted lockstep.Time // in the current measurement
 	need          uint16
 	mayVote       bool // while votes are counted
 	votes         bool
 
-	held             lockstep.Time // how long the match waited for it, in the minute that began at heldFrom
-	heldFrom, heldAt lockstep.Time
+	waited               lockstep.Time // how long the match waited for it in the minute that began at waitedFrom
+	waitedFrom, waitedAt lockstep.Time
 }
 
 const minute = 60 * lockstep.Second
@@ -53,22 +53,22 @@ const minute = 60 * lockstep.Second
 // ready reports whether the next tick may be sealed.
 func (h *Host) ready() bool {
 	var dt lockstep.Time
-	if h.pace.held {
-		dt = h.now - h.pace.heldAt
+	if h.pace.waiting {
+		dt = h.now - h.pace.waitingAt
 	}
-	h.pace.heldAt = h.now
+	h.pace.waitingAt = h.now
 	if h.barrier.held != "" {
-		h.pace.held = true
+		h.pace.waiting = true
 		return false
 	}
-	h.pace.held = h.c.Now() == 0 && h.players() < h.options.StartPlayers
+	h.pace.waiting = h.c.Now() == 0 && h.players() < h.options.StartPlayers
 	if h.options.Wait.Bound > 0 && h.c.Now() > 0 && h.waits(dt) {
-		h.pace.held = true
+		h.pace.waiting = true
 	}
-	return !h.pace.held
+	return !h.pace.waiting
 }
 
-// players returns how many seats have a player.
+// players returns the number of connected players.
 func (h *Host) players() (n int) {
 	for i := range h.seats {
 		if h.seats[i].want == here {
@@ -78,7 +78,7 @@ func (h *Host) players() (n int) {
 	return n
 }
 
-// bill makes an account pay for the time that the match loses because of a seat's player.
+// bill makes an account pay for the match time that a seat's player costs.
 func (h *Host) bill(s *hostSeat, a *account) {
 	if s.account == a {
 		return
@@ -89,21 +89,21 @@ func (h *Host) bill(s *hostSeat, a *account) {
 	if s.account = a; a != nil {
 		a.users++
 	}
-	s.pace, s.vote = seatPace{}, nil // of another player
+	s.pace, s.vote = seatPace{}, nil // the old ones are another player's
 }
 
 // accountOf returns the account that pays for a seat.
 func (h *Host) accountOf(s *hostSeat) *account {
 	if s.account == nil {
-		return &h.pace.nobody
+		return &h.pace.unowned
 	}
 	return s.account
 }
 
-// grant takes what is asked for from an account's pace, for a span of time. What
-// it cannot pay is cut to what the rate refills in that span, until half is back:
-// a match that is slow for a moment again and again is worse than one that is not.
-func (a *account) grant(now lockstep.Time, r Rate, ask, span lockstep.Time) lockstep.Time {
+// grant charges match time for an interval to the account, and returns the granted part. Once the account cannot pay,
+// grant returns at most the refill of the interval until half of the burst is back. This avoids one short slowdown
+// after another.
+func (a *account) grant(now lockstep.Time, r Rate, ask, interval lockstep.Time) lockstep.Time {
 	room := lockstep.Time(a.used[paceBudget].room(now, r))
 	if a.pace.spent && room >= lockstep.Time(r.Burst)/2 {
 		a.pace.spent = false
@@ -113,21 +113,21 @@ func (a *account) grant(now lockstep.Time, r Rate, ask, span lockstep.Time) lock
 	}
 	if a.pace.spent {
 		a.pace.spentAt = now
-		ask = min(ask, room, span*lockstep.Time(r.N)/r.Per)
+		ask = min(ask, room, interval*lockstep.Time(r.N)/r.Per)
 	}
 	a.used[paceBudget].take(now, r, int(ask))
 	return ask
 }
 
-// lose returns how much time the match loses in a span because of what its seats
-// ask for. All lose it at the same time, so it is the most that anybody is granted.
-// Everybody is told because of whom it does.
-func (h *Host) lose(span lockstep.Time, what string) (most lockstep.Time) {
+// lose charges the seats for the match time that they ask for, and returns the time that the match loses in an
+// interval. All seats lose it at the same time, so it is the largest grant. Notes tell all peers which player costs
+// time.
+func (h *Host) lose(interval lockstep.Time, what string) (most lockstep.Time) {
 	players, alone := h.players(), lockstep.Time(0)
 	for i := range h.seats {
 		s := &h.seats[i]
 		if players == 0 || players == 1 && s.want == here {
-			alone, s.pace.asks = max(alone, s.pace.asks), 0 // no other player is there
+			alone, s.pace.asks = max(alone, s.pace.asks), 0 // there is no other player
 		}
 		a := h.accountOf(s)
 		a.pace.asks = max(a.pace.asks, s.pace.asks)
@@ -137,7 +137,7 @@ func (h *Host) lose(span lockstep.Time, what string) (most lockstep.Time) {
 		s := &h.seats[i]
 		a := h.accountOf(s)
 		if a.pace.asks > 0 { // the first seat of the account
-			a.pace.granted, a.pace.asks = a.grant(h.now, rate, a.pace.asks, span), 0
+			a.pace.granted, a.pace.asks = a.grant(h.now, rate, a.pace.asks, interval), 0
 		}
 		if s.pace.asks > 0 {
 			granted := min(s.pace.asks, a.pace.granted)
@@ -146,13 +146,12 @@ func (h *Host) lose(span lockstep.Time, what string) (most lockstep.Time) {
 		}
 	}
 	if most > 0 {
-		most = h.pace.all.grant(h.now, rate.times(matchPace), most, span)
+		most = h.pace.all.grant(h.now, rate.times(matchPace), most, interval)
 	}
 	return max(most, alone)
 }
 
-// TopicPace is the topic of the notes that say because of which player a match
-// loses time, and how.
+// TopicPace is the topic of the notes that say which player costs the match time, and how.
 const TopicPace = "pace"
 
 // Texts of these notes.
@@ -164,13 +163,13 @@ const (
 )
 
 const (
-	tellAgain  = minute               // the same
-	tellNext   = 10 * lockstep.Second // something else
-	worthANote = lockstep.Second      // the cost of a player since the last note
+	tellAgain  = minute               // between equal notes
+	tellNext   = 10 * lockstep.Second // between different notes
+	worthANote = lockstep.Second      // the least cost since the last note
 )
 
-// tellPace tells all peers how much time the match loses because of a player, seldom
-// enough for people to read it.
+// tellPace tells all peers that a player costs the match time. It limits the number of notes so that people can read
+// them.
 func (h *Host) tellPace(p lockstep.Player, a *account, text string) {
 	c := &h.seats[p].pace
 	if a.pace.spent {
@@ -190,11 +189,10 @@ func (h *Host) tellPace(p lockstep.Player, a *account, text string) {
 	h.announce(p, TopicPace, text)
 }
 
-// matchPace is how many times the limit of a player's pace holds for a match.
+// matchPace multiplies the limit of a player's pace for a match.
 const matchPace = 2
 
-// waits reports whether the match waits for players, who have held it for another
-// dt.
+// waits reports whether the match waits for players. It has waited for another dt.
 func (h *Host) waits(dt lockstep.Time) bool {
 	for i := range h.seats {
 		s := &h.seats[i]
@@ -202,20 +200,20 @@ func (h *Host) waits(dt lockstep.Time) bool {
 			continue
 		}
 		p := &h.accountOf(s).pace
-		if h.now-p.heldFrom >= minute {
-			p.held, p.heldFrom = 0, h.now
+		if h.now-p.waitedFrom >= minute {
+			p.waited, p.waitedFrom = 0, h.now
 		}
-		if p.heldAt != h.now {
-			p.held, p.heldAt = p.held+dt, h.now
+		if p.waitedAt != h.now {
+			p.waited, p.waitedAt = p.waited+dt, h.now
 		}
-		if p.held < h.options.Wait.Bound {
+		if p.waited < h.options.Wait.Bound {
 			s.pace.asks = max(dt, 1) // a share that is spent does not begin again
 		}
 	}
 	return h.lose(0, paceWaits) > 0
 }
 
-// behind reports whether a WaitPolicy has the match wait for a seat's player.
+// behind reports whether a WaitPolicy makes the match wait for a seat's player.
 func (h *Host) behind(s *hostSeat) bool {
 	if s.peer != nil && s.peer.state == Live {
 		return h.lag(s.peer) >= h.options.Wait.Lead
@@ -223,7 +221,7 @@ func (h *Host) behind(s *hostSeat) bool {
 	return s.want == away
 }
 
-// paceTime follows the policies.
+// paceTime applies the policies at their times.
 func (h *Host) paceTime() {
 	if h.options.Slow.Percent > 0 {
 		if h.now >= h.pace.speedAt {
@@ -241,7 +239,7 @@ func (h *Host) paceTime() {
 	}
 }
 
-// count counts the looks in a row that found a reason.
+// count counts consecutive measurements with a reason.
 func count(n *int, reason bool) {
 	if reason {
 		*n++
@@ -250,8 +248,8 @@ func count(n *int, reason bool) {
 	}
 }
 
-// follow counts a look that found more or less to be needed than is claimed, and
-// reports a change that it is time for.
+// follow counts a measurement that needs more or less than the level. It returns 1 or -1 when the level should rise or
+// fall, else 0.
 func (c *demand) follow(more, less bool) int {
 	count(&c.up, more)
 	count(&c.down, less)
@@ -266,7 +264,7 @@ func (c *demand) follow(more, less bool) int {
 	return 0
 }
 
-// followLag slows the match down while a player's machine does not keep up.
+// followLag slows the match down while a player's machine cannot keep up.
 func (h *Host) followLag() {
 	most := 100 - h.options.Slow.Percent
 	for i := range h.seats {
@@ -287,11 +285,11 @@ func (h *Host) followLag() {
 	c := &h.pace
 	before := c.percent
 	if c.percent = 100 - uint16(h.lose(lockstep.Second, paceSlower)*100/lockstep.Second); c.percent != before && h.applySpeed() != nil {
-		c.percent = before // busy: next time
+		c.percent = before // the tick is full; try again at the next measurement
 	}
 }
 
-// applySpeed makes clock and log follow the speed.
+// applySpeed logs the speed and sets the clock to it.
 func (h *Host) applySpeed() error {
 	percent := max(uint16(uint32(h.pace.base)*uint32(h.pace.percent)/100), record.MinSpeed)
 	if _, err := h.c.SetSpeed(percent); err != nil {

@@ -5,17 +5,17 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// A PeerID names a connection of a Host. It is never used again.
+// A PeerID identifies a connection of a Host. It is never reused.
 type PeerID uint64
 
 const (
 	// maxPrivate bounds the private messages that wait for a peer, in bytes.
 	maxPrivate = 64 << 10
 
-	// roomClosing is the part of it that is kept free for the last messages.
+	// roomClosing is the part of maxPrivate that is reserved for the last messages.
 	roomClosing = 4 << 10
 
-	// keepPrivate is how much memory a peer keeps for its next messages.
+	// keepPrivate bounds the memory that a peer keeps for its next messages, in bytes.
 	keepPrivate = 2 << 10
 )
 
@@ -28,36 +28,36 @@ type peer struct {
 
 	name, build, platform string
 
-	from    string   // its address, as the caller says
+	from    string   // its address, from the caller of Connect
 	subject string   // of its grant; empty before the welcome
 	guest   bool     // see Grant.Guest
 	token   string   // see Grant.ID
-	flow    *account // of its messages
-	account *account // pays for the cost to others
-	own     account  // of a peer that has no other
+	flow    *account // counts its messages
+	account *account // pays for its cost to others
+	own     account  // of a peer without a welcome
 
 	out   []byte // private messages, encoded
-	dirty bool   // on the host's list
+	dirty bool   // on Host.dirty
 
 	sync      *keyframe // being sent
-	syncAt    int       // how much of it was
-	syncRoom  int       // bytes of it that may be sent before syncMore
+	syncAt    int       // bytes of it that were sent
+	syncRoom  int       // bytes of it that may still be sent before syncMore
 	syncMore  lockstep.Time
-	confirmed bool          // an ack has come since the keyframe was sent
+	confirmed bool          // an ack has arrived since the keyframe was sent
 	deadline  lockstep.Time // of auth, of the first ack after a sync, of reaching the present
-	strikes   int           // keyframes in place of records that came too slowly
+	strikes   int           // keyframes sent because it was too far behind
 	struckAt  lockstep.Time
 
 	cursor protocol.Position // of the next record to send
 	high   protocol.Position // the highest cursor so far
 	acked  protocol.Position
-	tick   lockstep.Tick // the last one simulated, by its acks
-	began  lockstep.Tick // that of the keyframe it was sent last
+	tick   lockstep.Tick // the last simulated one, from its acks
+	began  lockstep.Tick // of the last keyframe that it was sent
 
-	heard    lockstep.Time // when something came last
+	heard    lockstep.Time // when its last message arrived
 	pingAt   lockstep.Time // when the next ping is due
 	pingSent lockstep.Time
-	pinged   bool          // a ping is on its way
+	pinged   bool          // a ping is unanswered
 	nonce    uint64        // of the latest ping
 	rtt      lockstep.Time // smoothed round trip; 0 if unknown
 	jitter   lockstep.Time // its mean deviation
@@ -66,16 +66,16 @@ type peer struct {
 	inquiry  *inquiry      // for states of this peer, or nil
 	reported lockstep.Tick // a spectator's latest checksum
 	claims   []claim
-	agreed   lockstep.Tick // the latest one that was right
+	agreed   lockstep.Tick // the latest tick at which it agreed
 
 	code   protocol.CloseCode
 	reason string
 }
 
-// streams reports whether the peer gets records.
+// streams reports whether the peer is sent records.
 func (p *peer) streams() bool { return p.state == CatchingUp || p.state == Live }
 
-// measured takes a measured round trip, as TCP does (RFC 6298).
+// measured updates the round trip with a measurement, as TCP does (RFC 6298).
 func (p *peer) measured(rtt lockstep.Time) {
 	if p.rtt == 0 {
 		p.rtt, p.jitter = max(rtt, 1), rtt/2
@@ -97,7 +97,7 @@ type PeerInfo struct {
 	Seat     lockstep.Player `json:"seat"` // System for a spectator
 	Name     string          `json:"name"`
 	Platform string          `json:"platform"`
-	Lag      lockstep.Tick   `json:"lag"` // ticks from the last one simulated to the last one sealed
-	RTT      lockstep.Time   `json:"rtt"` // smoothed round trip; 0 if it is not known yet
+	Lag      lockstep.Tick   `json:"lag"` // ticks from the last simulated one to the last sealed one
+	RTT      lockstep.Time   `json:"rtt"` // smoothed round trip; 0 if unknown
 	Jitter   lockstep.Time   `json:"jitter"`
 }

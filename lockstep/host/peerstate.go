@@ -1,6 +1,6 @@
 package host
 
-// A PeerState is where a connection stands in its course.
+// A PeerState is the state of a connection.
 //
 //	              auth                  all chunks sent             acks near the present
 //	Connecting ────────────► Syncing ────────────────► CatchingUp ────────────────► Live
@@ -14,11 +14,11 @@ type PeerState uint8
 
 // The states of a connection.
 const (
-	Connecting PeerState = iota // there is a socket; auth has not come
-	Syncing                     // is sent a keyframe, in chunks, or waits for one
-	CatchingUp                  // is sent records, and has not reached the present
+	Connecting PeerState = iota // auth has not arrived
+	Syncing                     // receives a keyframe in chunks, or waits for one
+	CatchingUp                  // receives records, but is still behind
 	Live                        // keeps up with the match
-	Closed                      // is sent the rest of its private messages, and is read no more
+	Closed                      // receives its last private messages, and is no longer read
 	peerStates
 )
 

@@ -4,17 +4,17 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// A Rate allows N things in each span Per, and at most Burst at once.
+// A Rate allows N things in each interval Per, and at most Burst at once.
 type Rate struct {
 	N     int
 	Per   lockstep.Time
 	Burst int
 }
 
-// maxRate bounds N and Burst, so that the sums below cannot overflow.
+// maxRate bounds N and Burst, so that the arithmetic of buckets cannot overflow.
 const maxRate = 1 << 30
 
-// valid reports whether a rate can be counted with.
+// valid reports whether all fields are in range.
 func (r Rate) valid() bool {
 	return r.N > 0 && r.N <= maxRate && r.Burst > 0 && r.Burst <= maxRate && r.Per > 0 && r.Per <= 60*lockstep.Second
 }
@@ -31,7 +31,7 @@ type bucket struct {
 	at   lockstep.Time
 }
 
-// take takes n things, if the rate allows them now.
+// take takes n things. It returns false, and takes nothing, if the rate does not allow them now.
 func (b *bucket) take(now lockstep.Time, r Rate, n int) bool {
 	b.drain(now, r)
 	cost := lockstep.Time(min(n, maxRate)) * r.Per
@@ -42,7 +42,7 @@ func (b *bucket) take(now lockstep.Time, r Rate, n int) bool {
 	return true
 }
 
-// room returns how many things the rate allows now.
+// room returns the number of things that the rate allows now.
 func (b *bucket) room(now lockstep.Time, r Rate) int {
 	b.drain(now, r)
 	return int(max(lockstep.Time(r.Burst)*r.Per-b.used, 0) / r.Per)

@@ -6,15 +6,14 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A Ready is what a Host wants done. Its memory is used again by the next call of
-// [Host.Ready].
+// A Ready is the work that a Host hands to its owner. The next call of [Host.Ready] reuses its memory.
 type Ready struct {
 	Records  [][]byte          // to append to the match's log, in this order
-	Position protocol.Position // after Records: the argument of [Host.Persisted] when the log has them
+	Position protocol.Position // after Records: the argument of [Host.Persisted] once they are durable
 	Events   []Event
-	Evidence []*Evidence   // about desyncs, see [Options.Evidence]
-	Peers    []PeerID      // that may have something to send, or were closed; players first
-	Next     lockstep.Time // when to call Advance, unless something else is called before
+	Evidence []*Evidence   // about desyncs; see [Options.Evidence]
+	Peers    []PeerID      // to send to or to close; players first
+	Next     lockstep.Time // when to call Advance, unless another method is called before
 }
 
 // Empty reports whether there is nothing to do before Next.
@@ -32,10 +31,10 @@ func (r *Ready) AppendTo(log lockstep.Log) error {
 	return nil
 }
 
-// keepOutput is how many bytes of records an output keeps memory for.
+// keepOutput bounds the memory that an output keeps for its next records, in bytes.
 const keepOutput = 8 << 10
 
-// An output is a Ready that is being made, or was handed out.
+// An output is a Ready in the making, or the last one.
 type output struct {
 	Ready
 	bytes []byte // of the records
@@ -56,7 +55,7 @@ func (o *output) record(raw []byte) {
 	o.ends = append(o.ends, len(o.bytes))
 }
 
-// cut makes Records of the bytes, which do not move any more.
+// cut makes Records from bytes, which are complete now.
 func (o *output) cut() {
 	from := 0
 	for _, end := range o.ends {
@@ -65,7 +64,7 @@ func (o *output) cut() {
 	}
 }
 
-// event adds an event to what is handed out.
+// event adds an event to the next Ready.
 func (h *Host) event(e Event) {
 	if e.Tick == 0 {
 		e.Tick = h.Now()
@@ -73,10 +72,9 @@ func (h *Host) event(e Event) {
 	h.made.Events = append(h.made.Events, e)
 }
 
-// Ready returns what is to be done since the last call. The owner calls it after each
-// other method, and does what it says, in the order of the fields: it appends the
-// records, tells Persisted when they are durable, and calls Send for the peers. That can
-// make more, so it goes on until a Ready is [Ready.Empty].
+// Ready returns the work since the last call. The owner calls it after each other method, and does the work in the
+// order of the fields: it appends the records, calls Persisted when they are durable, and calls Send for the peers.
+// That can make more work, so the owner repeats this until a Ready is [Ready.Empty].
 func (h *Host) Ready() *Ready {
 	h.made, h.given = h.given, h.made
 	h.made.clear()
@@ -87,8 +85,8 @@ func (h *Host) Ready() *Ready {
 	return &r.Ready
 }
 
-// Persisted says that the log has the records before a position for good. No peer sees
-// a record before that. After Fail it does nothing.
+// Persisted tells the Host that the records before a position are durable in the log. No peer sees a record before
+// that. After Fail it does nothing.
 func (h *Host) Persisted(now lockstep.Time, upTo protocol.Position) {
 	h.at(now)
 	upTo = min(upTo, h.ring.Next())
@@ -105,8 +103,8 @@ func (h *Host) Persisted(now lockstep.Time, upTo protocol.Position) {
 	}
 }
 
-// Fail ends the match because its log failed. No peer sees the records that are not
-// persisted, and nothing more is written.
+// Fail ends the match because its log failed. No peer sees the records that are not persisted, and nothing more is
+// written.
 func (h *Host) Fail(now lockstep.Time, err error) {
 	h.at(now)
 	if !h.c.Broken() {
@@ -119,7 +117,7 @@ func (h *Host) Fail(now lockstep.Time, err error) {
 	h.scanned = 0
 }
 
-// persistedTick returns the last tick that the log has for good.
+// persistedTick returns the last tick that is durable in the log.
 func (h *Host) persistedTick() lockstep.Tick {
 	t := h.c.Now()
 	for p := h.ring.Next(); p > max(h.barrier.persisted, h.ring.First()); p-- {
@@ -130,9 +128,8 @@ func (h *Host) persistedTick() lockstep.Tick {
 	return t
 }
 
-// takeDirty appends the peers that may have got something to send, or were closed,
-// since the last call. A peer that Send has not emptied is not named again. A
-// tick's records are for the players first, however many spectators there are.
+// takeDirty appends the peers that have something new to send, or were closed, since the last call. It does not repeat
+// a peer whose messages Send has not fetched yet. Players come before spectators.
 func (h *Host) takeDirty(dst []PeerID) []PeerID {
 	if h.barrier.persisted != h.scanned {
 		h.scanned = h.barrier.persisted

@@ -6,9 +6,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// Receive takes one WebSocket message of a connection: one or more messages of
-// the protocol. Whatever it is, only its sender can suffer from it. The bytes
-// are not kept.
+// Receive takes one WebSocket message of a connection: one or more messages of the protocol. A bad message affects only
+// its sender. The Host does not keep the bytes.
 func (h *Host) Receive(now lockstep.Time, id PeerID, b []byte) {
 	h.at(now)
 	p := h.find(id)
@@ -45,11 +44,11 @@ func (h *Host) Receive(now lockstep.Time, id PeerID, b []byte) {
 	}
 }
 
-// handle takes one message of a welcomed peer. Beyond the limits it only does
-// what keeps the books: acks, and answers to commands.
+// handle takes one message of a welcomed peer. Beyond the limits it still takes acks and answers commands, and refuses
+// all else.
 func (h *Host) handle(p *peer, m *protocol.Message, within bool) {
 	if p.seat != lockstep.System {
-		h.seats[p.seat].before = protocol.SessionToken{} // its welcome has arrived
+		h.seats[p.seat].before = protocol.SessionToken{} // the client has its new session
 	}
 	switch m.Kind {
 	case protocol.KindAck:
@@ -90,13 +89,13 @@ func (h *Host) handle(p *peer, m *protocol.Message, within bool) {
 	}
 }
 
-// command takes a command. A repeat of one that was decided is always answered.
+// command takes a command. The repeat of a decided one is always answered.
 func (h *Host) command(p *peer, m *protocol.Message, within bool) {
 	if p.seat == lockstep.System {
 		h.offend(p, protocol.ErrorRole, "spectators have no commands")
 		return
 	}
-	if h.seats[p.seat].leaves { // the coordinator still has the player before in this seat
+	if h.seats[p.seat].leaves { // the coordinator still has the seat's previous player
 		h.reject(p, lockstep.Receipt{Sequence: m.Sequence, Reason: lockstep.NotSeated})
 		return
 	}
@@ -127,7 +126,7 @@ func (h *Host) reject(p *peer, r lockstep.Receipt) {
 	h.private(p, &h.message)
 }
 
-// report takes a checksum. A spectator's is compared, and concerns only itself.
+// report takes a checksum.
 func (h *Host) report(p *peer, m *protocol.Message) {
 	sum := checksum.Sum{Hash: m.Hash, Sections: m.Sections}
 	if p.seat == lockstep.System {
@@ -136,7 +135,7 @@ func (h *Host) report(p *peer, m *protocol.Message) {
 	}
 	h.stats.Reports++
 	if _, reported := h.c.Reported(m.Tick, p.seat); reported || !h.c.Seated(p.seat) || h.seats[p.seat].leaves {
-		return // simulated again, from a keyframe, or a tick of before it joined
+		return // re-simulated from a keyframe, or a tick before it joined
 	}
 	if err := h.compareReport(p, m.Tick, &sum); err != nil {
 		h.offend(p, protocol.ErrorReport, err.Error())
@@ -146,16 +145,15 @@ func (h *Host) report(p *peer, m *protocol.Message) {
 		h.stillDiffers(p, m.Tick)
 		return
 	}
-	for i := range h.seats { // the verdict may have come with this report, for all who gave theirs before
+	for i := range h.seats { // this report may have decided the check for all earlier reports
 		if q := h.seats[i].peer; q != nil {
 			h.stillDiffers(q, m.Tick)
 		}
 	}
 }
 
-// offend answers a message that is not allowed, and closes peers that send such
-// messages again and again.
-// Code 0 answers nothing: the offence was answered in another way.
+// offend answers a message that is not allowed, and closes a peer that sends too many of them. Code 0 sends no error,
+// because the offence was answered in another way.
 func (h *Host) offend(p *peer, code protocol.ErrorCode, text string) {
 	h.stats.Offences++
 	if !h.take(p.flow, offenceBudget, 1) {
@@ -171,7 +169,7 @@ func (h *Host) offend(p *peer, code protocol.ErrorCode, text string) {
 	}
 }
 
-// limited tells a peer of a limit, at most once a second.
+// limited tells a peer about a limit, at most once a second.
 func (h *Host) limited(p *peer, text string) {
 	if h.now >= p.errorAt {
 		p.errorAt = h.now + lockstep.Second
@@ -184,7 +182,7 @@ func (h *Host) error(p *peer, code protocol.ErrorCode, text, field string) {
 	h.private(p, &h.message)
 }
 
-// malformed closes a peer that does not speak the protocol.
+// malformed closes a peer that violates the protocol.
 func (h *Host) malformed(p *peer, text string) {
 	h.error(p, protocol.ErrorMalformed, text, "")
 	h.close(p, protocol.CloseMalformed, "malformed")

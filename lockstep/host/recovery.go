@@ -10,23 +10,21 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// TopicResumed is the topic of the note that System writes into the log of a
-// match that was interrupted, where it goes on: the ticks that somebody saw
-// after that place are lost.
+// TopicResumed is the topic of the note that System writes into the log where an interrupted match continues. Later
+// ticks that peers may have seen are lost.
 const TopicResumed = "resumed"
 
-// A Recovery makes the [Host] that goes on with a match that was interrupted.
-// It is a [lockstep.Log]: it takes the rest of the match's log, from the header on.
+// A Recovery makes the [Host] that continues an interrupted match. It is a [lockstep.Log]: it takes the records of the
+// match's log, from the header on.
 //
-// Everything that was never in the log is lost: the connections and their sessions, which
-// come back with their tokens, and the commands that no frame had yet, which the
-// clients send again. Every player is taken for lost, and has the time of
-// Options.Grace to come back; the tokens must say which seat is whose.
+// A recovery loses everything that was not in the log: connections and their sessions, which come back with their
+// tokens, and commands without a frame, which the clients send again. Every player counts as lost and has Options.Grace
+// to come back. The tokens must say which seat belongs to whom.
 type Recovery struct {
 	game     *lockstep.Game
 	match    *coordinator.Recovery
 	dec      record.Decoder
-	header   []byte            // the record
+	header   []byte            // the header record
 	position protocol.Position // of the next record
 	seats    []hostSeat
 	noted    int // bytes of notes
@@ -38,11 +36,10 @@ func NewRecovery(g *lockstep.Game) *Recovery {
 	return &Recovery{game: g, match: coordinator.NewRecovery(g), speed: 100}
 }
 
-// Tick returns the last tick that the log had so far.
+// Tick returns the last tick of the log so far.
 func (r *Recovery) Tick() lockstep.Tick { return r.match.Follower().Tick() }
 
-// Append takes one record. An error means that the match cannot go on with it:
-// it is not well-formed, or of another game.
+// Append takes one record. An error means that the match cannot continue: the record is malformed, or of another game.
 func (r *Recovery) Append(raw []byte) error {
 	rec, rest, err := r.dec.Decode(raw)
 	if err != nil {
@@ -74,11 +71,11 @@ func (r *Recovery) Append(raw []byte) error {
 		}
 		r.noted += noteSize(rec.Text)
 	}
-	r.position += protocol.Position(max(1, rec.Ticks())) // live, each empty tick is a record
+	r.position += protocol.Position(max(1, rec.Ticks())) // in a live match each empty tick is one record
 	return nil
 }
 
-// system takes a command of System.
+// system updates the seats with a command of System.
 func (r *Recovery) system(value any) {
 	switch v := value.(type) {
 	case *lockstep.Joined:
@@ -94,15 +91,14 @@ func (r *Recovery) system(value any) {
 	}
 }
 
-// Host returns a Host that goes on after the last tick of the log, which has the records
-// that Append was given. A [*lockstep.DesyncError] says that the game computes other
-// checksums than the log has.
+// Host returns a Host that continues after the last tick of the log. A [*lockstep.DesyncError] means that the game
+// computes other checksums than the log has.
 func (r *Recovery) Host(now lockstep.Time, o Options) (*Host, error) {
 	if err := r.match.Check(); err != nil {
 		return nil, err
 	}
 	header, sim := r.match.Follower().Header(), r.match.Follower().Simulation()
-	x, err := blankHost(r.game, header, o)
+	x, err := newHost(r.game, header, o)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +112,7 @@ func (r *Recovery) Host(now lockstep.Time, o Options) (*Host, error) {
 		bytes: x.joins.encode(r.header, header, sim.Tick(), sim.Hash(), r.dec.AppendLast(nil), sim.AppendState(nil)),
 		tick:  sim.Tick(), position: r.position, made: now,
 	}
-	x.barrier.raise(&x.options, x.shared, lockstep.Tick(header.Settings.CheckEvery))
+	x.barrier.begin(&x.options, x.shared, lockstep.Tick(header.Settings.CheckEvery))
 	x.clock.percent, x.pace.base = int64(r.speed), r.speed
 	copy(x.seats, r.seats)
 	for i := range x.seats {

@@ -8,19 +8,18 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// In relay mode there is no referee, so a late joiner's keyframe comes from a
-// client: the state after a checked tick, from a client that reported the agreed
-// checksum of it, and only if the state has that checksum. One liar cannot give
-// a false state, as long as most reports are right.
+// In relay mode there is no referee, so a late joiner's keyframe comes from a client that reported the agreed checksum
+// of a checked tick: it is the client's state after that tick, and must have that checksum. A liar cannot give a false
+// state as long as most reports are right.
 
-// A moment is a checked tick from which a joiner could go on.
+// A moment is a checked tick at which a joiner could begin.
 type moment struct {
 	tick     lockstep.Tick
 	position protocol.Position // of the first record after its frame
 	last     []record.LastSequence
 }
 
-// remember notes the moment of a checked tick that was just sealed.
+// remember records the moment of a checked tick that was just sealed.
 func (h *Host) remember() {
 	t := h.c.Now()
 	if t%lockstep.Tick(h.header.Settings.CheckEvery) != 0 {
@@ -37,13 +36,11 @@ func (h *Host) momentOf(t lockstep.Tick) *moment {
 	return &h.moments[t/lockstep.Tick(h.header.Settings.CheckEvery)%record.CheckWindow]
 }
 
-// donorPatience is how long a client that was asked for a state has to answer
-// before others are asked as well.
+// donorPatience is the time that a client has to send a state before other clients are asked as well.
 const donorPatience = lockstep.Second
 
-// seekState asks clients for the latest state that could be verified. It asks one
-// client first. Each second without an answer it asks one more than the number of
-// open requests.
+// seekState asks clients for the latest state that can be verified. It asks one client first. Each second without an
+// answer it asks one more than the number of open requests.
 func (h *Host) seekState() {
 	if h.moments == nil || h.now < h.joins.askAt {
 		return // waitingTime asks again
@@ -58,7 +55,7 @@ func (h *Host) seekState() {
 	}
 }
 
-// askState asks one more client for a state, if there is one that could have it.
+// askState asks one more client for a state, if one may have it.
 func (h *Host) askState() bool {
 	every := lockstep.Tick(h.header.Settings.CheckEvery)
 	for t, i := h.c.Now()/every*every, 0; t > 0 && i < record.CheckWindow; t, i = t-every, i+1 {
@@ -76,9 +73,8 @@ func (h *Host) askState() bool {
 	return false
 }
 
-// donor returns the seat of a live player that reported the agreed checksum of
-// a check and is not being asked for a state. Of several it is the one that was
-// not asked for the longest time.
+// donor returns the seat of a live player that reported the agreed checksum of a check and is not being asked for a
+// state. Of several it chooses the one that was asked least recently.
 func (h *Host) donor(k coordinator.Check) (found *hostSeat) {
 	for i := range h.seats {
 		s := &h.seats[i]
@@ -96,16 +92,16 @@ func (h *Host) donor(k coordinator.Check) (found *hostSeat) {
 	return found
 }
 
-// adopt makes a client's state the keyframe for joiners, if it is the agreed one.
+// adopt makes a client's state the keyframe for joiners, if it has the agreed checksum.
 func (h *Host) adopt(t lockstep.Tick, state []byte, hash uint64) {
 	k, ok := h.c.Check(t)
 	m := h.momentOf(t)
 	if state == nil || !ok || k.Status != coordinator.CheckAgreed || k.Hash != hash || m.tick != t || !h.ring.Has(m.position) {
-		h.joins.askAt = h.now // waitingTime asks another one
+		h.joins.askAt = h.now // waitingTime asks another client
 		return
 	}
 	if m.position <= h.shared.position {
-		return // several were asked, and another one was quicker
+		return // another client answered first
 	}
 	h.shared = &keyframe{
 		bytes: h.joins.encode(h.headerRecord, h.header, t, hash, m.last, state),
@@ -121,40 +117,38 @@ func (h *Host) hashOf(state []byte) (uint64, bool) {
 	return sum.Hash, err == nil
 }
 
-// awaitState notes that a player has no state of the match, or has one again: in
-// relay mode the verdicts do not wait for its checksums meanwhile.
+// awaitState tells the coordinator that a player lacks a state, or has one again. In relay mode no check waits for a
+// player without a state.
 func (h *Host) awaitState(p *peer, awaits bool) {
 	if h.options.Relay && p.seat != lockstep.System {
-		_ = h.c.AwaitState(p.seat, awaits) // an error is the end of the match, which Advance notices
+		_ = h.c.AwaitState(p.seat, awaits) // an error ends the match; Advance handles that
 		h.takeDesyncs()
 	}
 }
 
-// A claim is a checksum that a spectator has reported. There may be no verdict on
-// its tick yet, or one that no player has confirmed.
+// A claim is a checksum that a spectator has reported. Its tick may have no verdict yet, or one that no player has
+// confirmed.
 type claim struct {
 	tick lockstep.Tick
 	hash uint64
 }
 
-// confirmed reports whether a player agrees with the verdict on a check, or no
-// report is waited for: else the referee may still find that it was wrong.
+// confirmed reports whether the referee can no longer take back the verdict on a check.
 func (h *Host) confirmed(t lockstep.Tick) bool { return h.c.Final(t) || h.players() == 0 }
 
-// judge compares what a spectator has reported with the verdicts that there are
-// by now, and returns the first tick at which it differs. There are never more
-// claims than checks.
-func (h *Host) judge(p *peer) (t lockstep.Tick, differs bool) {
+// compareClaims compares a spectator's claims with the verdicts so far. It returns the first tick that differs. There
+// are never more claims than checks.
+func (h *Host) compareClaims(p *peer) (t lockstep.Tick, differs bool) {
 	for i, c := range p.claims {
 		switch k := h.checkSeen(c.tick); {
 		case k.Tick != c.tick || k.Status == coordinator.CheckTied:
-		case k.Status == coordinator.CheckOpen, k.Hash != c.hash && !h.confirmed(c.tick): // nor are those after it judged
+		case k.Status == coordinator.CheckOpen, k.Hash != c.hash && !h.confirmed(c.tick): // and leave the later ones
 			p.claims = p.claims[:copy(p.claims, p.claims[i:])]
 			return 0, false
 		case k.Hash == c.hash:
 			p.agreed = c.tick
 		default:
-			p.claims = p.claims[:0] // its later claims follow from that
+			p.claims = p.claims[:0] // the later ones differ because of it
 			return c.tick, true
 		}
 	}

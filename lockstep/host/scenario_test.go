@@ -122,8 +122,8 @@ func TestHostSpectatorFlood(t *testing.T) {
 		t.Error("a player found no room")
 	}
 	refused := p.closes[protocol.CloseRefused]
-	if s := p.h.Stats(); s.Spectators != 100 || turned != int(s.Turned) || turned+refused < 4000 {
-		t.Errorf("%d spectators, %d turned away, %d counted, %d refused", s.Spectators, turned, s.Turned, refused)
+	if s := p.h.Stats(); s.Spectators != 100 || turned != int(s.NoRoom) || turned+refused < 4000 {
+		t.Errorf("%d spectators, %d turned away, %d counted, %d refused", s.Spectators, turned, s.NoRoom, refused)
 	}
 }
 

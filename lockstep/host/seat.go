@@ -8,45 +8,45 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// A presence is the state of a seat's player, as the simulation is told.
+// A presence is the state of a seat's player, as the simulation sees it.
 type presence uint8
 
 const (
 	vacant presence = iota
 	here
 	away      // lost, and may come back
-	takenOver // the player did not come back in time
+	takenOver // the player did not return in time
 )
 
 // A hostSeat is the Host's state of one seat.
 type hostSeat struct {
-	peer    *peer  // the connection that owns it, or nil
+	peer    *peer  // the connection that owns the seat, or nil
 	owner   string // the subject of its token
 	guest   bool   // see Grant.Guest
-	token   string // the ID of the latest token that took it
+	token   string // the ID of the latest token that took the seat
 	from    string // the address of its latest connection
 	name    string
 	noted   string // the name in the log
 	role    protocol.Role
-	session protocol.SessionToken // resumes it once
-	before  protocol.SessionToken // the one before, until the client has shown that it has the new one
+	session protocol.SessionToken // resumes the seat once
+	before  protocol.SessionToken // the previous session, until the client has shown that it has the new one
 	lostAt  lockstep.Time
 
-	want, told presence // as it is, and as the log says
-	leaves     bool     // the log has yet to say that the player before left
+	want, told presence // actual, and according to the log
+	leaves     bool     // the previous player's leave is not in the log yet
 
-	resynced lockstep.Tick // the last sealed one when it was sent a keyframe after a desync
+	resynced lockstep.Tick // the last sealed tick when it was sent a keyframe after a desync
 
 	asked int // relay mode: the number of the last request for a state for joiners
 
-	account *account // of the time that the match loses because of it; nil if its player is not known
+	account *account // pays for the match time that the seat costs; nil if its player is unknown
 	pace    seatPace
 
-	vote    *account // of the player who this one wants to be kicked, or nil
+	vote    *account // of the player that this player votes to kick, or nil
 	votedAt lockstep.Time
 }
 
-// leaveSeat takes the seat of a peer whose connection ends.
+// leaveSeat releases a seat when its peer's connection ends.
 func (h *Host) leaveSeat(p *peer) {
 	if p.seat == lockstep.System {
 		if p.state != Connecting && p.state != Closed {
@@ -56,7 +56,7 @@ func (h *Host) leaveSeat(p *peer) {
 	}
 	s := &h.seats[p.seat]
 	if s.peer != p {
-		return // replaced, or gone already
+		return // replaced, or left already
 	}
 	s.peer = nil
 	if h.over {
@@ -74,10 +74,8 @@ func (h *Host) leaveSeat(p *peer) {
 	}
 }
 
-// vacate gives up a seat for good. The next player inherits only the name in the
-// log, until a note replaces it. The log says that
-// this one left before it says that the next one joined, even if no tick passes
-// between the two.
+// vacate gives up a seat for good. The next player inherits only the name in the log, until a note replaces it. The log
+// has this player's leave before the next player's join, even if no tick passes between the two.
 func (h *Host) vacate(p lockstep.Player) {
 	s := &h.seats[p]
 	h.bill(s, nil)
@@ -85,7 +83,7 @@ func (h *Host) vacate(p lockstep.Player) {
 	h.seatsChanged = true
 }
 
-// leave is a player's, or a spectator's, own wish to go.
+// leave handles a peer's own wish to leave.
 func (h *Host) leave(p *peer) { h.close(p, protocol.CloseLeft, "left") }
 
 // logSeats writes the changes of the seats into the log.
@@ -138,7 +136,7 @@ func (h *Host) logSeat(p lockstep.Player, s *hostSeat) error {
 	return err
 }
 
-// seatTime ends the grace of a lost player.
+// seatTime ends the grace period of a lost player.
 func (h *Host) seatTime(p lockstep.Player) {
 	s := &h.seats[p]
 	if s.want != away {

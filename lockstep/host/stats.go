@@ -10,24 +10,24 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// Stats are a Host's counters since the match began, and its present sizes.
+// Stats are a Host's counters since the match began, and its current sizes.
 type Stats struct {
 	Tick          lockstep.Tick `json:"tick"`
 	Ticks         uint64        `json:"ticks,string"`
-	Skipped       uint64        `json:"skipped,string"` // ticks left out after a stall
+	Skipped       uint64        `json:"skipped,string"` // ticks skipped after a stall
 	Commands      uint64        `json:"commands,string"`
 	BytesIn       uint64        `json:"bytes_in,string"`
 	BytesOut      uint64        `json:"bytes_out,string"`
-	Reports       uint64        `json:"reports,string"` // checksums of players
+	Reports       uint64        `json:"reports,string"` // checksums from players
 	Desyncs       uint64        `json:"desyncs,string"`
 	Resyncs       uint64        `json:"resyncs,string"`        // keyframes sent because of one
 	RefereeFaults uint64        `json:"referee_faults,string"` // times that the referee's own state was wrong
-	Resimulated   uint64        `json:"retried,string"`        // ticks computed again because of a report, see Rates.Resimulations
+	Resimulated   uint64        `json:"retried,string"`        // ticks re-simulated because of reports; see Rates.Resimulations
 	Keyframes     uint64        `json:"keyframes,string"`      // made for joiners
 	Syncs         uint64        `json:"syncs,string"`          // keyframes sent
-	Resumes       uint64        `json:"resumes,string"`        // by the tail only
+	Resumes       uint64        `json:"resumes,string"`        // reconnects without a keyframe
 	Offences      uint64        `json:"offences,string"`
-	Turned        uint64        `json:"turned,string"` // connections turned away for lack of room
+	NoRoom        uint64        `json:"turned,string"` // connections refused for lack of room
 
 	Rejected [lockstep.RateLimited + 1]Counter `json:"rejected"` // answers to commands, by Reason
 	Closed   [protocol.CloseBanned + 1]Counter `json:"closed"`   // connections, by CloseCode
@@ -42,8 +42,7 @@ type Stats struct {
 	StateBytes  int             `json:"state_bytes"` // of the last keyframe in the log
 }
 
-// A Counter counts since the match began. In JSON it is text, as all numbers of
-// 64 bits are.
+// A Counter counts since the match began. In JSON it is text, as all 64-bit numbers are.
 type Counter uint64
 
 func (c Counter) MarshalText() ([]byte, error) { return strconv.AppendUint(nil, uint64(c), 10), nil }
@@ -54,7 +53,7 @@ func (c *Counter) UnmarshalText(text []byte) error {
 	return err
 }
 
-// Stats returns the counters and the present figures.
+// Stats returns the counters and the current sizes.
 func (h *Host) Stats() Stats {
 	s := h.stats
 	s.Tick, s.InputDelay, s.StateBytes = h.c.Now(), h.c.InputDelay(), h.c.StateBytes()
@@ -71,7 +70,7 @@ func (h *Host) Stats() Stats {
 	return s
 }
 
-// Peers describes each connection, the oldest first.
+// Peers describes each connection, oldest first.
 func (h *Host) Peers() []PeerInfo {
 	all := make([]PeerInfo, len(h.peers))
 	for i, p := range h.peers {
@@ -83,8 +82,7 @@ func (h *Host) Peers() []PeerInfo {
 	return all
 }
 
-// PeerState returns where a connection stands, and false if there is none of
-// that id.
+// PeerState returns the state of a connection, and false if there is no connection with that ID.
 func (h *Host) PeerState(id PeerID) (PeerState, bool) {
 	p := h.find(id)
 	if p == nil {
@@ -96,8 +94,8 @@ func (h *Host) PeerState(id PeerID) (PeerState, bool) {
 // peerMemory is the size of one connection without its queue, in bytes.
 const peerMemory = 4 << 10
 
-// Memory returns the bytes that the host holds for connections at the moment:
-// the ring, queues, keyframes being sent, states being collected, accounts, bans and what Ready hands out.
+// Memory returns the memory that the host holds for connections now: the ring, queues, keyframes being sent, states
+// being collected, accounts, bans and the last Readys.
 func (h *Host) Memory() int {
 	sum := h.ring.Memory() + len(h.headerRecord) + len(h.shared.bytes) + h.accounts.memory() + h.bansMemory() +
 		cap(h.made.bytes) + cap(h.given.bytes)
@@ -121,7 +119,7 @@ func (h *Host) Memory() int {
 	return sum
 }
 
-// sentToEarlier reports whether peer i shares its keyframe with one before it.
+// sentToEarlier reports whether an earlier peer is sent the same keyframe as peer i.
 func (h *Host) sentToEarlier(i int) bool {
 	for _, p := range h.peers[:i] {
 		if p.sync == h.peers[i].sync {
@@ -131,8 +129,7 @@ func (h *Host) sentToEarlier(i int) bool {
 	return false
 }
 
-// MemoryBound returns the limit that Memory never exceeds in a match whose states have
-// at most stateBytes bytes:
+// MemoryBound returns the limit that Memory never exceeds in a match whose states have at most stateBytes bytes:
 //
 //	ring        max(RingBytes, 256 KiB) + 16·RingRecords
 //	peers       (players + MaxSpectators + MaxConnecting) · (4 KiB + 2·64 KiB)
@@ -142,10 +139,10 @@ func (h *Host) sentToEarlier(i int) bool {
 //	evidence    2·players·state + 4·MaxEvidence
 //	accounts    (2·(players + MaxSpectators) + 256) · 2.5 KiB
 //	bans        256 · 2.4 KiB
-//	output      4 · MaxCatchUp · (128 KiB + size), of two Readys in memory that grew in steps
+//	output      4 · MaxCatchUp · (128 KiB + size), for two Readys in memory that grows in steps
 //
-// Beside it a match has its simulation, EvidenceHistory states of the referee's
-// past, and (input delay + 2) frames of at most 128 KiB.
+// In addition, a match has its simulation, EvidenceHistory past states of the referee, and (input delay + 2) frames of
+// at most 128 KiB.
 func (h *Host) MemoryBound(stateBytes int) int {
 	o := &h.options
 	size := stateBytes + len(h.headerRecord) + 4<<10
@@ -162,8 +159,8 @@ func (h *Host) MemoryBound(stateBytes int) int {
 		4*o.MaxCatchUp*(protocol.MaxServerMessage+size)
 }
 
-// CheckBounds returns an error if the host's books are wrong: a bound exceeded, a
-// seat with two owners, a cursor beyond the log. It is for tests.
+// CheckBounds returns an error if the host's state is inconsistent: a bound is exceeded, a seat has two owners, or a
+// cursor is beyond the log. It is for tests.
 func (h *Host) CheckBounds(stateBytes int) error {
 	if got, want := h.Memory(), h.MemoryBound(stateBytes); got > want {
 		return fmt.Errorf("lockstep: host: got %d bytes of memory, want at most %d", got, want)

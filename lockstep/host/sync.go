@@ -8,8 +8,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A keyframe is a state as a joiner gets it: the header record and a keyframe
-// record. It is encoded once, and shared by all peers that join meanwhile.
+// A keyframe is a state in the form that a joiner gets: the header record and a keyframe record. It is encoded once,
+// and shared by all peers that join until the next one.
 type keyframe struct {
 	bytes    []byte
 	tick     lockstep.Tick
@@ -17,7 +17,7 @@ type keyframe struct {
 	made     lockstep.Time
 }
 
-// joins makes keyframes.
+// joins holds the state of making keyframes.
 type joins struct {
 	enc   record.Encoder
 	state []byte
@@ -27,7 +27,7 @@ type joins struct {
 
 	// Relay mode: requests for a state.
 	asked int           // requests so far
-	askAt lockstep.Time // when others are asked, too
+	askAt lockstep.Time // when other clients are asked, too
 }
 
 // encode returns the keyframe of a state.
@@ -36,9 +36,8 @@ func (j *joins) encode(header []byte, h *lockstep.Header, t lockstep.Tick, hash 
 	return slices.Concat(header, j.enc.Keyframe(t, hash, last, state))
 }
 
-// keyframe returns a keyframe to join with, or nil if there is none yet. It is
-// the latest one, if that is young enough, or else a new one, of which there is
-// at most one in each interval. In relay mode a client has to be asked for it.
+// keyframe returns a keyframe to join with, or nil if there is none yet. It returns the latest one while that is young
+// enough. Otherwise it makes a new one, at most one per interval; in relay mode it asks a client for one.
 func (h *Host) keyframe() *keyframe {
 	k := h.shared
 	young := h.now < k.made+h.options.KeyframeInterval
@@ -63,7 +62,7 @@ func (h *Host) keyframe() *keyframe {
 	return h.shared
 }
 
-// startSync begins to send a peer a keyframe, in place of the records up to it.
+// startSync begins to send a peer a keyframe in place of the records up to it.
 func (h *Host) startSync(p *peer, why string) {
 	h.stats.Syncs++
 	p.state, p.syncAt, p.confirmed = Syncing, 0, false
@@ -77,7 +76,7 @@ func (h *Host) startSync(p *peer, why string) {
 	h.event(Event{Kind: PeerSynced, Peer: p.id, Player: p.seat, Text: why})
 }
 
-// give begins to send a keyframe to a peer that waits for one; nil lets it wait.
+// give begins to send a keyframe to a waiting peer. With nil the peer keeps waiting.
 func (h *Host) give(p *peer, k *keyframe) {
 	if p.sync = k; k != nil {
 		p.deadline += lockstep.Second * lockstep.Time(len(k.bytes)>>20)
@@ -85,7 +84,7 @@ func (h *Host) give(p *peer, k *keyframe) {
 	}
 }
 
-// waitingTime gives a keyframe to the peers that wait for one.
+// waitingTime gives a keyframe to the waiting peers.
 func (h *Host) waitingTime() {
 	for _, p := range h.peers {
 		if p.state != Syncing || p.sync != nil {
@@ -99,10 +98,10 @@ func (h *Host) waitingTime() {
 	}
 }
 
-// syncRequest sends a peer a keyframe because it asks for one.
+// syncRequest sends a peer a keyframe at its request.
 func (h *Host) syncRequest(p *peer) {
 	if p.state == Syncing {
-		return // it is on its way
+		return // one is being sent already
 	}
 	if !h.take(p.account, syncBudget, 1) {
 		h.offend(p, protocol.ErrorLimit, "too many keyframes asked for")
@@ -134,8 +133,7 @@ func (h *Host) appendSync(p *peer, dst []byte, limit int) []byte {
 	return dst
 }
 
-// syncTime lets a peer have more of its keyframe once in the time of a tick,
-// also while there are no ticks.
+// syncTime allows a peer another SyncBytesPerTick of its keyframe once per tick period, even while no ticks are sealed.
 func (h *Host) syncTime(p *peer) {
 	if p.state != Syncing || p.sync == nil {
 		return
@@ -147,10 +145,10 @@ func (h *Host) syncTime(p *peer) {
 	h.wakeAt(p.syncMore)
 }
 
-// chunkOverhead is the size of a chunk's message without the chunk.
+// chunkOverhead bounds the size of a chunk's message without the chunk, in bytes.
 const chunkOverhead = 32
 
-// lagTime looks at how far behind a peer is.
+// lagTime checks how far a peer is behind.
 func (h *Host) lagTime(p *peer) {
 	if p.state == Live {
 		if h.lag(p) > h.allowed(p) {
@@ -166,7 +164,7 @@ func (h *Host) lagTime(p *peer) {
 	case p.state == CatchingUp && p.confirmed:
 		h.strike(p)
 	case p.sync == nil && p.state == Syncing:
-		h.close(p, protocol.CloseTimeout, "nobody has a keyframe")
+		h.close(p, protocol.CloseTimeout, "no keyframe available")
 	case p.sync != nil && h.syncBudget(p, len(p.sync.bytes)) < protocol.MaxChunk:
 		h.close(p, protocol.CloseBusy, "too many keyframes were sent")
 	default:
@@ -185,8 +183,8 @@ func (h *Host) allowed(p *peer) lockstep.Tick {
 // lag returns how many ticks a peer is behind.
 func (h *Host) lag(p *peer) lockstep.Tick { return h.present(p) - min(p.tick, h.present(p)) }
 
-// strike gives a peer that is too far behind a keyframe, and closes one that
-// had enough of them. Ten minutes without a strike forgive one.
+// strike sends a keyframe to a peer that is too far behind, and closes one that has had MaxStrikes of them. Ten minutes
+// without a strike forgive one.
 func (h *Host) strike(p *peer) {
 	for p.strikes > 0 && h.now-p.struckAt > 600*lockstep.Second {
 		p.strikes--
@@ -209,14 +207,14 @@ func (h *Host) syncSize(p *peer) int {
 	return len(p.sync.bytes)
 }
 
-// ack takes how far a client has come.
+// ack takes a client's progress.
 func (h *Host) ack(p *peer, m *protocol.Message) {
 	if m.Position > p.high || m.Tick > h.c.Now() {
 		h.malformed(p, "an ack of what was not sent")
 		return
 	}
 	if p.state == Syncing || m.Position < p.acked {
-		return // of the time before a keyframe
+		return // from before a keyframe
 	}
 	p.acked = min(m.Position, p.cursor)
 	p.tick = m.Tick
@@ -236,18 +234,17 @@ func (h *Host) ack(p *peer, m *protocol.Message) {
 	}
 }
 
-// near is how many ticks behind the last one a live peer may be.
+// near returns how many ticks a live peer may be behind the last one.
 func (h *Host) near() lockstep.Tick { return max(2*h.options.AckEvery, h.options.Lag/4) }
 
-// window returns the position up to which records may be sent to a peer: so
-// many may be on their way without an ack.
+// window returns the position up to which records may be sent to a peer. It limits the number of records without an
+// ack.
 func (h *Host) window(p *peer) protocol.Position {
 	return min(h.visible(p), p.acked+protocol.Position(h.options.Lag/2)+64)
 }
 
-// Send appends what is to be sent next to a peer, at most max bytes: its private
-// messages, then the chunks of a keyframe, then records. It is one WebSocket
-// message, and empty if there is nothing to send. max counts as at least
+// Send appends the next bytes for a peer, at most max: its private messages, then the chunks of a keyframe, then
+// records. They are one WebSocket message, or empty if there is nothing to send. max counts as at least
 // MaxServerMessage/2; a larger record is sent alone.
 func (h *Host) Send(id PeerID, dst []byte, max int) []byte {
 	p := h.find(id)
@@ -274,7 +271,7 @@ func clampSize(size int) int {
 	return min(max(size, protocol.MaxServerMessage/2), protocol.MaxServerMessage-roomClosing)
 }
 
-// appendRecords appends the records that a peer does not have yet.
+// appendRecords appends the next records of a peer.
 func (h *Host) appendRecords(p *peer, dst []byte, begin, limit int) []byte {
 	if !h.ring.Has(p.cursor) {
 		h.strike(p)

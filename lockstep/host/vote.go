@@ -9,24 +9,21 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// TopicVote is the topic of the notes that say how many want a player to be kicked.
+// TopicVote is the topic of the notes that count the votes to kick a player.
 //
-// With [Options.VoteKick] a line of chat "/kick N", of a player, is a vote to kick
-// the player of seat N, or the one who has the name N. It holds for a minute, or
-// until the next one. A player can be voted out who has used up its share of
-// Rates.Pace in the last minute. If more than half of the others who are there want
-// it, and at least two, the player is banned for the rest of the match. Guests of
-// one address have one vote.
+// With [Options.VoteKick] a player's chat line "/kick N" is a vote to kick the player of seat N, or the player named N.
+// It counts for a minute, or until the same player's next vote. Only a player that has used up its share of Rates.Pace
+// in the last minute can be voted out. If more than half of the other connected players vote for it, and at least two,
+// the player is banned for the rest of the match. Guests of one address have one vote.
 const TopicVote = "vote"
 
-// voteLine is how a line of chat that is a vote begins.
+// voteLine is the beginning of a chat line that is a vote.
 const voteLine = "/kick "
 
-// fewestVotes is how many votes are needed at least, so that in a match of two none
-// can remove the other.
+// fewestVotes is the least number of votes to kick a player, so that in a match of two neither can remove the other.
 const fewestVotes = 2
 
-// vote takes a line of chat that may be a vote.
+// vote handles a chat line that may be a vote.
 func (h *Host) vote(p *peer, line string) {
 	whom, found := strings.CutPrefix(line, voteLine)
 	if !found || !h.options.VoteKick || p.seat == lockstep.System || h.c.Err() != nil {
@@ -54,8 +51,7 @@ func (h *Host) vote(p *peer, line string) {
 	}
 }
 
-// named returns the player of a seat that is told by its number, or by a name that
-// nobody else has.
+// named returns the player with a seat number, or with a name that is unique.
 func (h *Host) named(whom string) (lockstep.Player, bool) {
 	if n, err := strconv.ParseUint(whom, 10, 8); err == nil {
 		return lockstep.Player(n), int(n) < len(h.seats) && h.seats[n].want != vacant
@@ -69,7 +65,7 @@ func (h *Host) named(whom string) (lockstep.Player, bool) {
 	return found, n == 1
 }
 
-// votes returns how many accounts want a player to be kicked, and how many could.
+// votes returns how many accounts vote to kick a player, and how many could.
 func (h *Host) votes(accused *account) (votes, voters int) {
 	for i := range h.seats {
 		s := &h.seats[i]
