@@ -11,8 +11,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// Whatever is wrong with a command, its player gets a reason and the match goes
-// on.
+// A bad command gets a reason, and the match continues.
 func ExampleCoordinator_Submit() {
 	game, c := testgame.NewLamps(record.Tee(), coordinator.Options{InputDelay: 3})
 	testgame.Ticks(c, 1)
@@ -36,8 +35,7 @@ func ExampleCoordinator_Submit() {
 	// true true lockstep: command 1 rejected: the player has no seat
 }
 
-// What the coordinator decides is in the log as well: it reaches the simulation
-// as commands of System.
+// The coordinator logs its decisions, too: they reach the simulation as commands of System.
 func ExampleSystem() {
 	rules := testgame.LampRules
 	rules.Step = func(w *testgame.Lamps, turn *lockstep.Turn) {
@@ -81,8 +79,7 @@ func ExampleSystem() {
 	// tick 3: *record.Left &{0}
 }
 
-// A machine whose state is wrong is told so, and only it; the report has who
-// computed what.
+// Only the machine whose state is wrong is told so. The report lists the checksum of each participant.
 func ExampleCoordinator_Report() {
 	_, c := testgame.NewLamps(record.Tee(), coordinator.Options{})
 	testgame.Ticks(c, 4)

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A match goes on from what is left of its log.
+// A match continues from the remaining part of its log.
 func ExampleRecovery() {
 	var log testgame.Records
 	game, c := testgame.NewLamps(&log, coordinator.Options{})

@@ -10,8 +10,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 )
 
-// A distrustful player follows the match's log, and keeps its own state where
-// that has another checksum.
+// A distrustful player follows the match's log, and keeps its own state when a checksum differs.
 type distrustful struct{ *lockstep.Follower }
 
 func (d distrustful) Append(record []byte) error {
@@ -27,8 +26,8 @@ type frames []lockstep.Frame
 
 func (f frames) Frames(from, to lockstep.Tick) []lockstep.Frame { return f[from:to] }
 
-// A bit of the referee's state flips. When the first player contradicts it, it
-// computes the ticks since their last agreement again, and blames nobody.
+// A bit of the referee's state flips. When the first player contradicts it, the referee re-simulates the ticks since
+// their last agreement. No player is blamed.
 func ExampleResimulation() {
 	var kept frames
 	var source coordinator.FrameSource = &kept

@@ -24,9 +24,8 @@ func (s submission) to(c *coordinator.Coordinator) lockstep.Receipt {
 	return c.Submit(s.p, s.seq, s.kind, s.payload)
 }
 
-// However the submissions for a tick arrive, interleaved between the players
-// and out of order within one, the frame is the same bytes and everyone gets
-// the same receipts.
+// Submissions for a tick may arrive in any order, of players and within one player. The frame has the same bytes, and
+// every player gets the same receipts.
 func TestAnyArrivalOrder(t *testing.T) {
 	for seed := range uint64(50) {
 		rng := rand.New(rand.NewPCG(seed, 1))
@@ -78,8 +77,7 @@ func TestAnyArrivalOrder(t *testing.T) {
 	}
 }
 
-// An auditor checks a log against the receipts. It knows nothing of how the
-// coordinator orders: it only counts.
+// An auditor checks a log against the receipts. It counts only, and shares no ordering code with the coordinator.
 type auditor struct {
 	t     *testing.T
 	dec   record.Decoder
@@ -115,10 +113,9 @@ func (a *auditor) Append(record []byte) error {
 	return nil
 }
 
-// Every accepted command runs exactly once, at the tick of its receipt, and a
-// player's commands in the order of their sequences, however they are repeated,
-// lost, delayed and reordered on the way, and while the input delay changes and
-// players leave and come back.
+// Every accepted command runs exactly once, at the tick of its receipt, and a player's commands run in the order of
+// their sequences. Repeats, losses, delays and reordering on the way do not matter, nor do changes of the input delay
+// and players that leave and come back.
 func TestExactlyOnce(t *testing.T) {
 	accepted, repeats, stale := 0, 0, 0
 	for seed := range uint64(30) {
@@ -202,8 +199,7 @@ func TestExactlyOnce(t *testing.T) {
 	}
 }
 
-// What waits in a coordinator is bounded by its options, and a burst is
-// forgotten.
+// Options bound the commands that wait in a coordinator. It releases the memory of a burst.
 func TestWaitingIsBounded(t *testing.T) {
 	g, c := testgame.NewSeated(t, 2, testgame.Discard{}, coordinator.Options{InputDelay: record.MaxInputDelay, MaxPerTick: 1000, MaxBytesPerTick: 20000})
 	coins := make([]uint16, 700)
@@ -225,8 +221,7 @@ func TestWaitingIsBounded(t *testing.T) {
 	}
 }
 
-// The payloads of one frame are bounded for all players together, so that the
-// frame is a record that a file can hold.
+// The payloads of one frame are bounded for all players together, so that the frame is a record that a file can hold.
 func TestBytesOfFrame(t *testing.T) {
 	g, c := testgame.NewSeated(t, 2, testgame.Discard{}, coordinator.Options{MaxPerTick: 1000, MaxBytesPerTick: record.MaxFrameBytes})
 	coins := make([]uint16, 5000)

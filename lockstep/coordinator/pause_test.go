@@ -10,8 +10,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// lampMatch returns the Coordinator of a match of two, and what seals its next
-// tick: false while it is paused.
+// lampMatch returns the Coordinator of a match of two, and a function that seals its next tick, or returns false while
+// it is paused.
 func lampMatch(t *testing.T) (c *coordinator.Coordinator, tick func() bool) {
 	t.Helper()
 	game := lockstep.MustGame(testgame.LampRules)
@@ -32,7 +32,7 @@ func lampMatch(t *testing.T) (c *coordinator.Coordinator, tick func() bool) {
 	}
 }
 
-// A paused match that its players have left can go on, and then be joined again.
+// A paused match without players can be resumed, and then be joined again.
 func TestResumeForNobody(t *testing.T) {
 	c, tick := lampMatch(t)
 	do := testgame.Does(t)
@@ -58,8 +58,8 @@ func TestResumeForNobody(t *testing.T) {
 	}
 }
 
-// A match that is paused, or is about to be, cannot be paused again, so one resume
-// is enough. It can in the tick that it goes on with.
+// A match that is paused, or will be after the next tick, cannot be paused again, so one resume is enough. It can be
+// paused again in the tick of the resume.
 func TestPauseTwice(t *testing.T) {
 	c, tick := lampMatch(t)
 	do := testgame.Does(t)
@@ -88,8 +88,8 @@ func TestPauseTwice(t *testing.T) {
 	}
 }
 
-// However often players are lost and come back while a match is paused, there is
-// room in its next frame for the command that lets it go on.
+// Even if players are lost and return again and again while a match is paused, its next frame has room for the command
+// that resumes it.
 func TestResumeAfterManyReturns(t *testing.T) {
 	c, tick := lampMatch(t)
 	do := testgame.Does(t)

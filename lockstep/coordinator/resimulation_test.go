@@ -28,8 +28,7 @@ func (emptyFrames) Frames(from, to lockstep.Tick) (all []lockstep.Frame) {
 	return all
 }
 
-// onTrial returns a coordinator of two players and empty frames, whose referee can
-// compute each tick again.
+// onTrial returns a coordinator of two players and empty frames, whose referee can compute each tick again.
 func onTrial(t *testing.T, game *lockstep.Game, header *lockstep.Header) *coordinator.Coordinator {
 	t.Helper()
 	c, err := coordinator.New(game, header, &testgame.Records{}, coordinator.Options{
@@ -44,7 +43,7 @@ func onTrial(t *testing.T, game *lockstep.Game, header *lockstep.Header) *coordi
 	return c
 }
 
-// A game that computes something else each time is told from a bit that flipped.
+// A game that is not deterministic is distinguished from a flipped bit.
 func TestResimulationOfAnotherResultEachTime(t *testing.T) {
 	rules := testgame.LampRules
 	draws := uint32(0)
@@ -74,8 +73,8 @@ func TestResimulationOfAnotherResultEachTime(t *testing.T) {
 	}
 }
 
-// A referee that was wrong is not believed because it was computed again once: not
-// when it is wrong a second time, and not from where a liar agreed with it.
+// A re-simulation does not make the referee trusted from then on: not if it is wrong a second time, and not from the
+// tick at which a liar agreed with it.
 func TestResimulationAfterResimulation(t *testing.T) {
 	game := lockstep.MustGame(testgame.LampRules)
 	header, err := game.NewHeader(lockstep.MatchID{1}, lockstep.DefaultSettings(2), &testgame.Nobody{})

@@ -128,7 +128,7 @@ func (m *table) roster(s *script.Step) {
 	m.print("tick %d", tick)
 }
 
-// submit gives one command, or with times=n that many of rising sequences.
+// submit submits one command, or with times=n that many with consecutive sequences.
 func (m *table) submit(s *script.Step) {
 	p, seq := lockstep.Player(s.Uint("p", 8)), lockstep.Sequence(s.Uint("seq", 32))
 	var kind lockstep.Kind
@@ -264,7 +264,7 @@ func (m *table) end(s *script.Step) {
 	}
 }
 
-// fail makes the log fail from here on.
+// fail makes the log fail from now on.
 func (m *table) fail(*script.Step) { m.failLog = true }
 
 // log prints the records since the last log.

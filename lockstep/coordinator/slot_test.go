@@ -6,7 +6,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// What a burst needed is given back, and what a tick usually needs is not.
+// A slot releases the memory of a burst, and keeps the memory that a usual tick needs.
 func TestSlotMemory(t *testing.T) {
 	var all slots
 	for _, c := range []struct{ commands, sizeBytes, keep int }{{16, 40, 1}, {10, 16 << 10, 0}, {4 * keepCommands, 1, 0}} {

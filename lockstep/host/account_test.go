@@ -15,8 +15,8 @@ func testRates() *[budgets]Rate {
 	return &r
 }
 
-// However many subjects come, the table has its places, and connected subjects
-// keep theirs. The account that goes is the one that would be full the soonest.
+// The table is bounded for any number of subjects, and connected subjects keep their accounts. The account with the
+// smallest debt is evicted.
 func TestAccountsAreBounded(t *testing.T) {
 	rates := testRates()
 	x := accounts{max: 4}
@@ -49,7 +49,7 @@ func TestAccountsAreBounded(t *testing.T) {
 	}
 }
 
-// An account goes when everything in it is full again, and not before.
+// An account is removed once all of its buckets are full, and not before.
 func TestAccountsAreSwept(t *testing.T) {
 	rates := testRates()
 	x := accounts{max: 100}
@@ -97,7 +97,7 @@ func TestAccountsAreSwept(t *testing.T) {
 	}
 }
 
-// Names for subjects as long as they like do not exceed the bound.
+// Subjects of any length stay within the memory bound.
 func TestAccountKeys(t *testing.T) {
 	x := accounts{max: 1}
 	a := x.open(0, testRates(), string(make([]byte, 1<<20)), false)

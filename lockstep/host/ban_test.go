@@ -11,8 +11,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A match keeps so many bans; kicks leave room for them, and those that are over
-// make room. The texts are bounded, too.
+// A match keeps a limited number of bans. Kicks leave room for them, and expired ones make room. The texts are bounded,
+// too.
 func TestBansAreBounded(t *testing.T) {
 	h := &Host{options: Options{KickTime: 60 * lockstep.Second}}
 	kick := func(i int) { h.keepOut(&Grant{Role: protocol.Seated, Subject: fmt.Sprint("kicked ", i)}, "", "") }

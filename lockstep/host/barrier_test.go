@@ -13,8 +13,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// Delayed spectators see the players' match so many ticks later, whenever they
-// come, and never a tick sooner; when it is over they see the rest.
+// Delayed spectators see the players' match exactly the delay later, whenever they join. When it is over they see the
+// rest.
 func TestHostSpectatorDelay(t *testing.T) {
 	for _, delay := range []lockstep.Tick{1, 7, 100, 600} {
 		t.Run(fmt.Sprint(delay), func(t *testing.T) {
@@ -64,7 +64,7 @@ func TestHostSpectatorDelay(t *testing.T) {
 	}
 }
 
-// A delayed spectator whose state is wrong is healed by a state of then.
+// A delayed spectator with a wrong state is resynced with a state as old as its view.
 func TestHostDelayedSpectatorHeals(t *testing.T) {
 	for _, delay := range []lockstep.Tick{100, 600} { // and of before the checks that players can still report on
 		p := newParty(t, nil, func(o *host.Options) { o.SpectatorDelay = delay })
@@ -82,8 +82,8 @@ func TestHostDelayedSpectatorHeals(t *testing.T) {
 	}
 }
 
-// A match whose log has failed, or whose server is shut down, may go on: delayed
-// spectators do not get the rest of it.
+// A match whose log has failed, or whose server is shut down, may continue: delayed spectators do not get the rest of
+// it.
 func TestHostSpectatorDelayWithoutEnd(t *testing.T) {
 	const delay = 50
 	for _, row := range []struct {
@@ -108,7 +108,7 @@ func TestHostSpectatorDelayWithoutEnd(t *testing.T) {
 	}
 }
 
-// A relay has no states of then.
+// A relay has no past states.
 func TestHostSpectatorDelayOfRelay(t *testing.T) {
 	g := lockstep.MustGame(testgame.BankRules())
 	h, err := g.NewHeader(lockstep.MatchID{1}, lockstep.DefaultSettings(2), &testgame.BankConfig{})
@@ -121,8 +121,7 @@ func TestHostSpectatorDelayOfRelay(t *testing.T) {
 	}
 }
 
-// Nobody sees what is not persisted: in the stream, in a keyframe, after a reconnect, or
-// when the log fails.
+// No peer sees a record that is not persisted: in the stream, in a keyframe, after a reconnect, or when the log fails.
 func TestHostPersisted(t *testing.T) {
 	p := newParty(t, nil, nil)
 	p.lazy = true
@@ -182,7 +181,7 @@ func TestHostPersisted(t *testing.T) {
 	}
 }
 
-// The end of a match is sent when it is persisted, too.
+// The end of a match is sent only after it is persisted.
 func TestHostPersistedEnd(t *testing.T) {
 	p := newParty(t, nil, nil)
 	p.lazy = true
@@ -202,8 +201,7 @@ func TestHostPersistedEnd(t *testing.T) {
 	}
 }
 
-// After a crash, spectators of a match with a long delay are told when to come
-// back, and then see it.
+// After a crash, spectators of a match with a long delay are told when to come back, and then see it.
 func TestHostSpectatorDelayAfterRecovery(t *testing.T) {
 	p := newParty(t, nil, func(o *host.Options) { o.SpectatorDelay = 2400 })
 	log := testgame.Records{p.early[0], p.early[1]}
@@ -238,8 +236,8 @@ func TestHostSpectatorDelayAfterRecovery(t *testing.T) {
 	}
 }
 
-// While a match is held no tick is sealed, everybody is told, also who comes
-// then, and nobody is worse off afterwards.
+// While a match is held no tick is sealed. Every peer is told, including those that connect meanwhile, and no peer is
+// worse off afterwards.
 func TestHostHold(t *testing.T) {
 	p := newParty(t, nil, nil)
 	a, b := p.join("a", "p0"), p.join("b", "p1")

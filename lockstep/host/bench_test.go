@@ -10,8 +10,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// A treadmill is a host with eight live players, driven as cheaply as possible:
-// what is measured is the host.
+// A treadmill is a host with eight live players that are cheap to drive, so that a benchmark measures the host.
 type treadmill struct {
 	tb   testing.TB
 	h    *host.Host
@@ -81,8 +80,7 @@ func (m *treadmill) connect(g *lockstep.Game, token string) {
 	m.ids = append(m.ids, id)
 }
 
-// tick lets one tick pass, in which each of the eight players gives so many
-// commands, acks and reports.
+// tick lets one tick pass, in which each of the eight players sends a number of commands, acks and reports.
 func (m *treadmill) tick(commands int) {
 	for range commands {
 		m.seq++
@@ -151,8 +149,8 @@ func TestHostEmptyTickBytes(t *testing.T) {
 	}
 }
 
-// BenchmarkHostTick is one tick of a match of eight players: what they send, the
-// seal, the referee, and what is sent to each.
+// BenchmarkHostTick is one tick of a match of eight players: what they send, the seal, the referee, and what is sent to
+// each.
 //
 //	go test -bench HostTick -benchmem ./lockstep
 func BenchmarkHostTick(b *testing.B) {
@@ -170,8 +168,7 @@ func BenchmarkHostTick(b *testing.B) {
 	}
 }
 
-// BenchmarkHostSpectators is one tick with a thousand spectators beside the
-// eight players.
+// BenchmarkHostSpectators is one tick with a thousand spectators in addition to the eight players.
 func BenchmarkHostSpectators(b *testing.B) {
 	m := newTreadmill(b, func(o *host.Options) { o.MaxSpectators = 1000 })
 	g := lockstep.MustGame(testgame.BankRules())

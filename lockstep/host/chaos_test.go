@@ -21,7 +21,7 @@ func (d *dice) roll(n int) int {
 	return int(uint64(*d) >> 33 % uint64(n))
 }
 
-// A book is what an independent reader of the log knows: where each command ran.
+// A book is the knowledge of an independent reader of the log: the tick in which each command ran.
 type book struct {
 	t    testing.TB
 	dec  record.Decoder
@@ -49,7 +49,7 @@ func (b *book) record(raw []byte) {
 	}
 }
 
-// audit fails unless every command that a guest was told runs at a tick did.
+// audit fails unless each command that a guest was told about ran at the told tick.
 func (b *book) audit(g *guest, seat lockstep.Player) {
 	for seq, tick := range g.receipts {
 		if ran, ok := b.ran[[2]uint32{uint32(seat), uint32(seq)}]; !ok || ran != tick {
@@ -134,9 +134,8 @@ var faults = []struct {
 	}},
 }
 
-// TestHostChaos plays random matches full of faults. At all times the host's
-// books hold; whatever was accepted ran once, in order, when it was said to; and
-// when the faults stop, everybody who is honest has the same state.
+// TestHostChaos plays random matches full of faults. At all times the host's state is consistent. Each accepted command
+// ran once, in order, at the tick of its receipt. When the faults stop, all honest clients have the same state.
 func TestHostChaos(t *testing.T) {
 	injected := map[string]int{}
 	for seed := range *chaosRuns {

@@ -6,8 +6,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// A player who joined late was right at the state that it was sent, and so the
-// evidence begins there; for one who has agreed since, that is told as well.
+// The state that a late joiner was sent was right, so the evidence begins there. If the player has agreed since, the
+// evidence says so, too.
 func TestEvidenceBegan(t *testing.T) {
 	p := newParty(t, nil, nil)
 	a := p.join("a", "p0")

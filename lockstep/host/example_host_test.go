@@ -12,7 +12,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// joinLamps connects a client to a host and reads what it is sent.
+// joinLamps connects a client to a host and reads its messages.
 func joinLamps(h *host.Host, token string) host.PeerID {
 	id, ok := h.Connect(0, "")
 	if !ok {
@@ -25,8 +25,8 @@ func joinLamps(h *host.Host, token string) host.PeerID {
 	return id
 }
 
-// A host, and a client written by hand: it says who it is, is welcomed, gets the
-// state, and then tick after tick. The owner of the host does what each Ready says.
+// A host, and a client written by hand: it authenticates, is welcomed, and gets the state and then tick after tick. The
+// owner of the host does the work of each Ready.
 func ExampleHost() {
 	h := testgame.NewLampHost(host.Options{
 		Authorize: func(token string) (host.Grant, error) {
@@ -81,7 +81,7 @@ func ExampleHost() {
 	// Ann is catching up
 }
 
-// printMessages prints what a WebSocket message of a server holds.
+// printMessages prints the messages in a WebSocket message of a server.
 func printMessages(r *protocol.Reader, b []byte) {
 	var m protocol.Message
 	for len(b) > 0 {
@@ -104,9 +104,9 @@ func printMessages(r *protocol.Reader, b []byte) {
 	}
 }
 
-// The policies of a classic lockstep match among friends: wait for each other,
-// slow down for a slow machine, an input delay that follows the connections. Each
-// may cost the others 20 s at once, and 20 s a minute; then they can vote it out.
+// The policies of a classic lockstep match among friends: wait for each other, slow down for a slow machine, and let
+// the input delay follow the connections. Each player may cost the others 20 s at once, and 20 s a minute; after that
+// they can vote the player out.
 func ExampleOptions() {
 	o := host.Options{
 		StartPlayers: 2,
@@ -128,8 +128,7 @@ func ExampleOptions() {
 	// Output: tick 0, input delay 2, at most 54227 KiB for connections
 }
 
-// Evidence of a desync has what is needed to explain it, without asking anybody
-// for files.
+// Evidence of a desync contains everything that explains it, so no player has to send files.
 func ExampleEvidence() {
 	h := testgame.NewLampHost(host.Options{Evidence: true})
 	ann := joinLamps(h, "ann")
@@ -180,7 +179,7 @@ func ExampleCounter() {
 	// Output: "9007199254740993" <nil>
 }
 
-// A connection goes through these states, and some of them again.
+// The states of a connection.
 func ExamplePeerState() {
 	for state := range host.Closed + 1 {
 		info := host.PeerInfo{ID: 7, State: state}
@@ -195,7 +194,7 @@ func ExamplePeerState() {
 	// closed
 }
 
-// A ban ends what its subject has in the match, and keeps it out.
+// A ban ends the connections and seats of its subject, and keeps it out.
 func ExampleHost_Ban() {
 	h := testgame.NewLampHost(host.Options{
 		Authorize: func(token string) (host.Grant, error) {

@@ -9,9 +9,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// Spectators who join and leave, to have the server send them keyframes, are sent
-// a bounded number of bytes, whether they have one address or many. A player still
-// gets a keyframe at once.
+// Spectators that join and leave to make the server send keyframes are sent a bounded number of bytes, from one address
+// or from many. A player still gets a keyframe at once.
 func TestHostKeyframeFlood(t *testing.T) {
 	for _, addresses := range []int{1, 1000} {
 		p := newParty(t, nil, func(o *host.Options) {
@@ -50,8 +49,7 @@ func TestHostKeyframeFlood(t *testing.T) {
 	}
 }
 
-// A spectator that is not sent its keyframe because of the limit is told to come
-// later, and not that it was slow.
+// A spectator that the limit keeps from its keyframe is told to come later, and not that it was slow.
 func TestHostKeyframesLater(t *testing.T) {
 	p := newParty(t, nil, func(o *host.Options) {
 		o.SyncTimeout = lockstep.Second

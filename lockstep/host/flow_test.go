@@ -7,8 +7,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// What a player may send is counted in messages and in bytes, over all of its
-// connections.
+// The limits of a player's messages and bytes hold over all of its connections.
 func TestHostMessagesAndBytes(t *testing.T) {
 	steps := 0
 	h, ids := newCountingHost(t, 2, 0, &steps)

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// A tape gives numbers from bytes; at their end, zeros.
+// A tape gives numbers from bytes, and then zeros.
 type tape []byte
 
 func (f *tape) byte() byte {
@@ -36,7 +36,7 @@ func (f *tape) number() uint64 {
 	return binary.LittleEndian.Uint64(b[:])
 }
 
-// A mob is connections to a host that send anything.
+// A mob is a set of connections to a host that send anything.
 type mob struct {
 	p   *party
 	ids []host.PeerID
@@ -83,7 +83,7 @@ func (m *mob) step(f *tape) {
 	}
 }
 
-// message is one that is well-formed, with any values.
+// message returns a well-formed message with any values.
 func (m *mob) message(f *tape) []byte {
 	kinds := []protocol.Kind{
 		protocol.KindCommand, protocol.KindChecksum, protocol.KindState, protocol.KindStateSyncRequest,
@@ -158,8 +158,8 @@ func (m *mob) drain() {
 	}
 }
 
-// FuzzHost lets connections send anything at any time. The host does not panic,
-// its books hold, and its log gives the referee's state.
+// FuzzHost lets connections send anything at any time. The host does not panic, its state stays consistent, and its log
+// gives the referee's state.
 func FuzzHost(f *testing.F) {
 	f.Add([]byte{0, 1, 0, 0, 0, 0, 6, 20, 6, 20, 4, 0, 0, 0, 0, 1, 1, 1})
 	f.Add([]byte{0, 0, 1, 0, 0, 0, 0, 1, 1, 0, 0, 1, 6, 50, 4, 0, 8, 0, 0, 0, 0, 0, 5, 0, 6, 250, 7, 250, 6, 250})

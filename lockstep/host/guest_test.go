@@ -13,9 +13,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A party is a hosted match of the bank game under virtual time, with its guests.
-// A guest is a client written by hand: it does what the protocol says, or what a
-// test tells it.
+// A party is a hosted match of the bank game under virtual time, with its guests. A guest is a client written by hand.
+// It follows the protocol unless a test makes it misbehave.
 type party struct {
 	t      testing.TB
 	game   *lockstep.Game
@@ -128,8 +127,8 @@ func newParty(tb testing.TB, settings func(*lockstep.Settings), options func(*ho
 
 var errToken = errors.New("no such token")
 
-// authorize knows tokens p0 to p9 by seat, any-NAME for any seat, free-NAME for
-// guests whom nobody vouches for, watch, and see-NAME to watch as any-NAME.
+// authorize knows tokens p0 to p9 by seat, any-NAME for any seat, free-NAME for guests with unverified subjects, watch,
+// and see-NAME to watch as any-NAME.
 func (p *party) authorize(token string) (host.Grant, error) {
 	switch {
 	case len(token) == 2 && token[0] == 'p':
@@ -165,7 +164,7 @@ func (p *party) Append(record []byte) error {
 	return nil
 }
 
-// take does what the host wants done, except that it sends nothing yet.
+// take does the work that the host wants done, except sending.
 func (p *party) take() {
 	for {
 		r := p.h.Ready()
@@ -186,7 +185,7 @@ func (p *party) take() {
 	}
 }
 
-// log appends what the host has for the log.
+// log appends the host's records to the log.
 func (p *party) log(r *host.Ready) {
 	if err := r.AppendTo(p); err != nil {
 		p.h.Fail(p.now, err)
@@ -197,7 +196,7 @@ func (p *party) log(r *host.Ready) {
 	}
 }
 
-// next returns when the host has something to do.
+// next returns when the host is due.
 func (p *party) next() lockstep.Time {
 	p.take()
 	return p.due
@@ -446,7 +445,7 @@ func (g *guest) pong(nonce uint64) {
 	p.later = append(p.later, later{p.now + g.pongAfter, g.id, g.w.Append(nil, &m)})
 }
 
-// chunk takes a part of a keyframe, and starts the stream anew with the last.
+// chunk takes a part of a keyframe, and restarts the stream after the last one.
 func (g *guest) chunk(m *protocol.Message) {
 	if m.Offset == 0 {
 		g.chunks = g.chunks[:0]

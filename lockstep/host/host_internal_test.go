@@ -11,7 +11,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// note returns a record of so many bytes that begins like a note.
+// note returns a record of the given size that begins like a note.
 func note(size int, fill byte) []byte {
 	b := bytes.Repeat([]byte{fill}, size)
 	b[0], b[1] = 0x92, byte(record.KindNote)
@@ -115,7 +115,7 @@ func TestRate(t *testing.T) {
 	}
 }
 
-// The ticks of odd rates are due where exact arithmetic says, for a year.
+// With odd rates, ticks are due at the times that exact arithmetic gives, for a year.
 func TestClock(t *testing.T) {
 	c := clock{rate: 30, percent: 100}
 	c.restart(7)
@@ -132,8 +132,7 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// newQuietHost hosts a match of a game in which nothing happens, with a player
-// and a spectator, neither of whom reads.
+// newQuietHost hosts a match of a game in which nothing happens, with a player and a spectator that do not read.
 func newQuietHost(t *testing.T) *Host {
 	type W struct{ N uint32 }
 	g := lockstep.MustGame(lockstep.Rules[W, W]{
@@ -162,7 +161,7 @@ func newQuietHost(t *testing.T) *Host {
 	return h
 }
 
-// Answers that are not read do not pile up.
+// Unread answers do not pile up.
 func TestHostUnreadAnswers(t *testing.T) {
 	h := newQuietHost(t)
 	p := h.seats[0].peer
@@ -177,7 +176,7 @@ func TestHostUnreadAnswers(t *testing.T) {
 	}
 }
 
-// Each way in which the books can be wrong is found.
+// CheckBounds finds each kind of inconsistency.
 func TestCheckBoundsControl(t *testing.T) {
 	for _, row := range []struct {
 		want   string
@@ -231,7 +230,7 @@ func TestHostOptions(t *testing.T) {
 	}
 }
 
-// systemCommands is how many commands of System a frame can have.
+// systemCommands is the largest number of commands of System in a frame.
 const systemCommands = lockstep.MaxPlayers + 64
 
 // The largest frame that players can make is one message, in a match of any size.

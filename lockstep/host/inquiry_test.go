@@ -8,8 +8,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// Players who send large states without an end share the memory of one player's
-// two states, and do not keep an honest player's states from the evidence.
+// Players that send large states without end share the memory of one player's two states. They do not keep an honest
+// player's states from the evidence.
 func TestHostInquiryMemory(t *testing.T) {
 	const most = 64 << 10
 	p := newParty(t, func(s *lockstep.Settings) { s.Players = 6 }, func(o *host.Options) {
@@ -56,8 +56,7 @@ func TestHostInquiryMemory(t *testing.T) {
 	}
 }
 
-// A joiner who waits for a state that nobody can have yet does not make the host
-// ask to be called at once for ever.
+// A joiner that waits for a state that no client can have yet does not make the host due at once again and again.
 func TestHostSeekStateProgress(t *testing.T) {
 	p := newParty(t, func(s *lockstep.Settings) { s.CheckEvery = 1000 }, func(o *host.Options) {
 		o.Relay, o.RingRecords, o.Lag = true, 40, 20

@@ -45,9 +45,8 @@ func newNoteBook(p *party) *noteBook {
 	return b
 }
 
-// Guests who come back again and again, each time under a new name, with long
-// lines of chat, do not fill the log: nobody is too slow for what they write, the
-// file has a bounded size, and players with tokens still chat and have their names.
+// Guests that come back again and again, each time with a new name, and send long lines of chat, do not fill the log.
+// Peers keep up with it, the file has a bounded size, and players with tokens still chat and have their names.
 func TestHostNoteFlood(t *testing.T) {
 	for _, addresses := range []int{1, 50} {
 		p := newParty(t, func(s *lockstep.Settings) { s.Players = 3 }, func(o *host.Options) {
@@ -90,7 +89,7 @@ func TestHostNoteFlood(t *testing.T) {
 	}
 }
 
-// Of the names that somebody takes in turns the log has the last, soon.
+// If a player changes its name again and again, the log soon has the last one.
 func TestHostNames(t *testing.T) {
 	p := newParty(t, nil, func(o *host.Options) {
 		o.Rates.Returns = host.Rate{N: 1000, Per: lockstep.Second, Burst: 1000}
@@ -115,7 +114,7 @@ func TestHostNames(t *testing.T) {
 	}
 }
 
-// A match has a bounded size of notes, also after a crash.
+// The size of a match's notes is bounded, even across a crash.
 func TestHostNoteBytes(t *testing.T) {
 	var options host.Options
 	p := newParty(t, nil, func(o *host.Options) {
@@ -153,8 +152,8 @@ func TestHostNoteBytes(t *testing.T) {
 	}
 }
 
-// The log names the player who has a seat, also if the one before left before a
-// crash: a newcomer without a name does not inherit a name.
+// The log has the name of the player in a seat, even if the previous one left before a crash: a newcomer without a name
+// does not inherit one.
 func TestHostNamesAfterCrash(t *testing.T) {
 	for _, crash := range []bool{false, true} {
 		var options host.Options

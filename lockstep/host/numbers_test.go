@@ -15,7 +15,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A limited number is one from the wire, with the values that it can have.
+// A limited number is a number in a message, with its possible values.
 type limited struct {
 	name      string
 	low, high uint64
@@ -28,9 +28,8 @@ func kindOf(k lockstep.Kind) func(uint64) lockstep.Kind {
 	return func(uint64) lockstep.Kind { return k }
 }
 
-// limitedNumbers are all numbers that a server sends by which something is
-// divided, multiplied, scheduled, counted on or sized. (Nonces, checksums and
-// codes are only compared.)
+// limitedNumbers are all numbers from a server that are used to divide, multiply, schedule, count or allocate. (Nonces,
+// checksums and codes are only compared.)
 var limitedNumbers = []limited{
 	{name: "welcome seat", high: lockstep.MaxPlayers - 1, most: 254, message: func(n uint64) []byte {
 		return testgame.Welcome(func(w *protocol.Welcome) { w.Seat = lockstep.Player(n) })
@@ -112,7 +111,7 @@ func number(n uint64) []byte {
 	return testgame.Message(&protocol.Message{Kind: protocol.KindPing, Nonce: n})[2:]
 }
 
-// values returns the values of a number to try: the limits, and what is beyond.
+// values returns the values of a number to try: the limits, and values beyond them.
 func (l *limited) values() (all []uint64) {
 	most := l.most
 	if most == 0 {
@@ -133,8 +132,8 @@ func systemFrame(t lockstep.Tick, kind lockstep.Kind, n uint64) *lockstep.Frame 
 	}}}
 }
 
-// Whatever numbers a server sends, the client takes them or hangs up because of
-// them, and never asks to be called at once without doing anything then.
+// For all numbers that a server sends, the client accepts them or closes the connection, and never becomes due at once
+// without doing anything.
 func TestNumbersOfAServer(t *testing.T) {
 	for i := range limitedNumbers {
 		l := &limitedNumbers[i]
@@ -172,7 +171,7 @@ func newVictim(t *testing.T) *victim {
 	return v
 }
 
-// bytes brings the client to where a number can be sent, and returns it.
+// bytes brings the client to a state in which a number can be sent, and returns the message.
 func (v *victim) bytes(l *limited, n uint64) []byte {
 	b := []byte(nil)
 	if l.message != nil {
@@ -238,8 +237,8 @@ func (v *victim) progress() {
 	}
 }
 
-// A command of System with a number that cannot be is refused wherever a log is
-// read: by a follower, and by a server that goes on with the match.
+// Each reader of a log refuses a command of System with an invalid number: a follower, and a server that continues the
+// match.
 func TestNumbersOfSystem(t *testing.T) {
 	g, h := testgame.NewBankMatch(t, 2)
 	sim, err := g.NewSimulation(h)
@@ -272,8 +271,8 @@ func TestNumbersOfSystem(t *testing.T) {
 	}
 }
 
-// Whatever numbers a client sends, only its own connection suffers, and the host
-// never asks to be called at once without doing anything then.
+// For all numbers that a client sends, only its own connection suffers, and the host never becomes due at once without
+// doing anything.
 func TestNumbersOfAClient(t *testing.T) {
 	extremes := []uint64{0, 1, 255, 256, math.MaxUint16, 1 << 31, uint64(lockstep.MaxTick), uint64(lockstep.MaxTick) + 1, math.MaxUint32, math.MaxInt64, math.MaxUint64}
 	for name, send := range map[string]func(n uint64) protocol.Message{

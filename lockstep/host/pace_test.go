@@ -31,14 +31,14 @@ var pacers = []struct {
 	},
 }
 
-// lateAck says that the guest is just so far behind that it is not given up.
+// lateAck acks ticks as late as is possible without being too far behind.
 func (g *guest) lateAck() {
 	now := g.party.h.Now()
 	g.send(&protocol.Message{Kind: protocol.KindAck, Position: g.position, Tick: max(now-min(now, 60), g.acked)})
 	g.acked = max(now-min(now, 60), g.acked)
 }
 
-// minutes lets minutes pass, and returns the fewest ticks of any of them, and all.
+// minutes lets minutes pass. It returns the fewest ticks of any minute, and the sum.
 func (p *party) minutes(n int, each func()) (fewest, all int) {
 	var sealed []lockstep.Tick // by tenths of a second
 	fewest = 1 << 30
@@ -54,8 +54,7 @@ func (p *party) minutes(n int, each func()) (fewest, all int) {
 	return fewest, int(p.h.Now() - sealed[0])
 }
 
-// In no minute does a match lose more than a fifth of its ticks because of one
-// player, and in the long run no more than a tenth.
+// One player costs a match at most a fifth of its ticks in any minute, and at most a tenth in the long run.
 func TestHostPaceOfOne(t *testing.T) {
 	for _, way := range pacers {
 		p := newParty(t, nil, way.options)
@@ -74,8 +73,8 @@ func TestHostPaceOfOne(t *testing.T) {
 	}
 }
 
-// Who leaves and joins again has used what it has used: as a player with a token,
-// and as a guest who always has another name.
+// Leaving and joining again does not refill a budget: neither a player's with a token, nor a guest's with a new name
+// each time.
 func TestHostPaceAfterLeaving(t *testing.T) {
 	for _, token := range []string{"p1", "free-%d"} {
 		p := newParty(t, nil, func(o *host.Options) { o.Wait.Bound = 60 * lockstep.Second })
@@ -130,9 +129,8 @@ func TestHostPaceOfGang(t *testing.T) {
 	}
 }
 
-// Pongs that are late by design do not keep the input delay at its maximum. What
-// a player can add for ever is a tenth of a second, for a connection that is bad as
-// well, and what more than half of the players need costs nobody anything.
+// Late pongs by design do not keep the input delay at its maximum. A player can add at most a tenth of a second for
+// ever, even if its connection is really bad. A delay that more than half of the players need costs no budget.
 func TestHostPaceOfDelay(t *testing.T) {
 	for _, c := range []struct {
 		name      string
@@ -172,7 +170,7 @@ func TestHostPaceOfDelay(t *testing.T) {
 	}
 }
 
-// A connection that is bad for a while is adapted to as before, within the bound.
+// The delay still adapts, within the bound, to a connection that is bad for a while.
 func TestHostPaceOfHonestDelay(t *testing.T) {
 	p := newParty(t, nil, func(o *host.Options) { o.Delay.Max = 11 })
 	g := p.join("a", "p0")
@@ -184,8 +182,7 @@ func TestHostPaceOfHonestDelay(t *testing.T) {
 	}
 }
 
-// Everybody is told who costs the match time, and how, but not so often that the
-// log grows from it.
+// All peers are told which player costs the match time, and how, but not so often that it fills the log.
 func TestHostPaceIsTold(t *testing.T) {
 	late := func(g *guest) { g.pongAfter = 3 * lockstep.Second }
 	delay := func(o *host.Options) { o.Delay.Max = 11 }

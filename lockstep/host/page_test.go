@@ -14,7 +14,7 @@ import (
 // limitRow is a rate in the tables of docs/protocol.md.
 var limitRow = regexp.MustCompile(`(?m)^\| ([^|]+) \| ([\d,]+) \| (\d+) s \| ([\d,]+) \|`)
 
-// pageRates returns the rates of the page by what they are of.
+// pageRates returns the rates of the page by name.
 func pageRates(page string) map[string]string {
 	found := map[string]string{}
 	for _, m := range limitRow.FindAllStringSubmatch(strings.ReplaceAll(page, "`", ""), -1) {

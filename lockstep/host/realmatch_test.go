@@ -18,13 +18,11 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// lead is how many of our ticks come before the file's tick 0: our tick 0 is the
-// state before any command, and in our tick 1 the players join, who command from
-// tick 2 on.
+// lead is how many of our ticks come before the file's tick 0: our tick 0 is the state before any command, and in our
+// tick 1 the players join, who command from tick 2 on.
 const lead = 2
 
-// loadMatch reads a match of testdata/matches, or the whole file that the
-// environment names instead.
+// loadMatch reads a match of testdata/matches, or the file named in the environment.
 func loadMatch(tb testing.TB, name, env string) *matchlog.Match {
 	tb.Helper()
 	if whole := os.Getenv(env); whole != "" {
@@ -93,17 +91,16 @@ func submitAll(tb testing.TB, c *coordinator.Coordinator, commands []lockstep.Co
 	}
 }
 
-// shuffle puts commands into a random order. One goes no further than a
-// coordinator remembers: the whole match has a tick with 271 of one player.
+// shuffle puts commands into a random order. It moves none further than a coordinator remembers: the whole match has a
+// tick with 271 commands of one player.
 func shuffle(rng *rand.Rand, commands []lockstep.Command) {
 	for part := range slices.Chunk(commands, 200) {
 		rng.Shuffle(len(part), func(i, j int) { part[i], part[j] = part[j], part[i] })
 	}
 }
 
-// All commands of a real match, in any order of arrival within their tick, go
-// through coordinator, log and follower, and come back identical and in
-// canonical order, which here is found by sorting text.
+// All commands of a real match, in any order of arrival within their tick, go through coordinator, log and follower,
+// and come back identical and in canonical order, which here is found by sorting text.
 func TestRealMatch(t *testing.T) {
 	m := loadTenPlayers(t)
 	line := func(c *lockstep.Command) string {
@@ -158,8 +155,8 @@ func TestRealMatch(t *testing.T) {
 	}
 }
 
-// reportAll gives the reports of a match to a coordinator in relay mode: a
-// report of the file's tick t is one of our tick t.
+// reportAll gives the reports of a match to a coordinator in relay mode: a report of the file's tick t is one of our
+// tick t.
 func reportAll(t *testing.T, m *matchlog.Match, checkEvery uint16) []*coordinator.DesyncReport {
 	_, c := newNullMatch(t, m, checkEvery, testgame.Discard{}, coordinator.Options{Relay: true})
 	for _, e := range m.Entries {
@@ -178,8 +175,7 @@ func reportAll(t *testing.T, m *matchlog.Match, checkEvery uint16) []*coordinato
 	return c.Desyncs()
 }
 
-// The verdict on a real desync, without a referee: player 1 parts from the
-// other seven at tick 9100.
+// The verdict on a real desync, without a referee: player 1 parts from the other seven at tick 9100.
 func TestRealDesync(t *testing.T) {
 	m := loadMatch(t, "../../testdata/matches/scfa-8748707-real-desync-cut.jsonl.gz", "SAMESTEP_REAL_DESYNC")
 	reports := reportAll(t, m, 50)
@@ -196,7 +192,7 @@ func TestRealDesync(t *testing.T) {
 	}
 }
 
-// Ten players who agree: nobody is blamed.
+// Ten players agree, and none is blamed.
 func TestRealAgreement(t *testing.T) {
 	if reports := reportAll(t, loadTenPlayers(t), 50); len(reports) > 0 {
 		t.Errorf("got %v", reports[0])

@@ -15,8 +15,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A server that was killed goes on after the last tick that its log has: the
-// player is lost until it comes back, and what it commanded before is known.
+// A killed server continues after the last tick of its log: the player is lost until it comes back, and the host knows
+// its earlier commands.
 func ExampleRecovery() {
 	game := lockstep.MustGame(testgame.LampRules)
 	header, err := game.NewHeader(lockstep.MatchID{1}, lockstep.DefaultSettings(2), &testgame.Nobody{})
@@ -71,7 +71,7 @@ func ExampleRecovery() {
 	// goes on at tick 41
 }
 
-// What cannot go on is refused, and says why.
+// A log that cannot be continued is refused with the reason.
 func TestRecoveryRefuses(t *testing.T) {
 	options := host.Options{Random: func(b []byte) {}}
 	game := lockstep.MustGame(testgame.LampRules)
@@ -133,8 +133,8 @@ func TestRecoveryRefuses(t *testing.T) {
 	}
 }
 
-// Wherever the log is cut, the match goes on there: nothing of what is left is
-// lost or run twice, and the frames after it are those of the log so far.
+// The match continues from a log that is cut anywhere. Nothing in the rest is lost or run twice, and the later frames
+// are those of the log so far.
 func TestRecoveryAtEveryRecord(t *testing.T) {
 	game := lockstep.MustGame(testgame.BankRules())
 	s := lockstep.DefaultSettings(2)

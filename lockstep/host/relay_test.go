@@ -7,16 +7,14 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/host"
 )
 
-// newRelayParty is a match of four seats without a referee, whose ring holds two
-// seconds.
+// newRelayParty is a match of four seats without a referee, whose ring holds two seconds.
 func newRelayParty(t *testing.T) *party {
 	return newParty(t, func(s *lockstep.Settings) { s.Players = 4 }, func(o *host.Options) {
 		o.Relay, o.RingRecords, o.Lag = true, 40, 200
 	})
 }
 
-// A state is handed on though most players are away, also to them when they come
-// back.
+// A state is passed on though most players are away, and they get it when they come back.
 func TestHostRelayReturn(t *testing.T) {
 	p := newRelayParty(t)
 	a, b, c := p.join("a", "p0"), p.join("b", "p1"), p.join("c", "p2")
@@ -33,7 +31,7 @@ func TestHostRelayReturn(t *testing.T) {
 	}
 }
 
-// One who reports nothing keeps no state from others.
+// A player that reports nothing does not keep a state from others.
 func TestHostRelaySilent(t *testing.T) {
 	p := newRelayParty(t)
 	a, b, c := p.join("a", "p0"), p.join("b", "p1"), p.join("c", "p2")
@@ -45,7 +43,7 @@ func TestHostRelaySilent(t *testing.T) {
 	p.unharmed(t, a, b, w)
 }
 
-// A spectator reports before there is a verdict, and is healed when there is one.
+// A spectator reports before there is a verdict, and is resynced when there is one.
 func TestHostRelayHealsSpectator(t *testing.T) {
 	p := newRelayParty(t)
 	p.join("a", "p0")

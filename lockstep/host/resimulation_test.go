@@ -7,8 +7,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// newCountingHost hosts a match of players and spectators whose game counts its
-// steps, and returns the connections by their order.
+// newCountingHost hosts a match of players and spectators whose game counts its steps, and returns the connections by
+// their order.
 func newCountingHost(t *testing.T, players, spectators int, steps *int) (*Host, []PeerID) {
 	type W struct{ N uint32 }
 	g := lockstep.MustGame(lockstep.Rules[W, W]{
@@ -43,9 +43,8 @@ func newCountingHost(t *testing.T, players, spectators int, steps *int) (*Host, 
 	return h, ids
 }
 
-// lie lets the host run for some seconds, while some connections agree with some
-// checksums, without having simulated anything, and lie about the others: the first
-// of them about every other one.
+// lie lets the host run for some seconds. Some connections agree with some checksums without simulating anything, and
+// lie about the others: the first of them about every other one.
 func lie(h *Host, seconds int, ids []PeerID) {
 	var w protocol.Writer
 	for until := h.now + lockstep.Time(seconds)*lockstep.Second; h.Ready().Next <= until; {
@@ -76,8 +75,8 @@ func lie(h *Host, seconds int, ids []PeerID) {
 	}
 }
 
-// Liars who echo every other checksum cannot make the referee compute as they like:
-// spectators cause nothing, and players have a budget, each and together.
+// Liars that echo every other checksum cannot make the referee re-simulate without limit: spectators cause no
+// re-simulation, and players have a budget, each and together.
 func TestResimulationsAreBounded(t *testing.T) {
 	const seconds = 36
 	for _, row := range []struct {

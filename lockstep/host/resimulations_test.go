@@ -9,8 +9,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/host"
 )
 
-// A match whose referee was wrong, and has said so, can go on after a crash; one
-// whose log has wrong checksums otherwise cannot.
+// A match whose referee reported that it was wrong can continue after a crash. A match whose log has other wrong
+// checksums cannot.
 func TestRecoveryAfterWrongReferee(t *testing.T) {
 	for _, told := range []bool{true, false} {
 		p := newParty(t, nil, nil)
@@ -45,8 +45,7 @@ func TestRecoveryAfterWrongReferee(t *testing.T) {
 	}
 }
 
-// Where the state before a contradicted check is not kept, nothing can be
-// computed again, and whoever differs is told so as ever.
+// If no state before a contradicted check is kept, there is no re-simulation, and the player is told that it differs.
 func TestResimulationWithoutHistory(t *testing.T) {
 	p := newParty(t, nil, func(o *host.Options) { o.EvidenceHistory = 1 })
 	p.join("a", "p0")

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// closedPlayers are the close codes that a peaceful match has none of.
+// closedPlayers are the close codes that do not occur in a peaceful match.
 func (p *party) unharmed(t *testing.T, honest ...*guest) {
 	t.Helper()
 	for _, g := range honest {
@@ -24,8 +24,7 @@ func (p *party) unharmed(t *testing.T, honest ...*guest) {
 	p.agree()
 }
 
-// A hundred join at the same moment: one keyframe is made, and those who play
-// get every tick when it is due.
+// A hundred join at the same moment. The host makes one keyframe, and the players get every tick when it is due.
 func TestHostHundredJoinAtOnce(t *testing.T) {
 	p := newParty(t, nil, func(o *host.Options) { o.MaxSpectators, o.MaxConnecting = 100, 100 })
 	a, b := p.join("a", "p0"), p.join("b", "p1")
@@ -41,7 +40,7 @@ func TestHostHundredJoinAtOnce(t *testing.T) {
 	}
 }
 
-// A tick is for the players first, also for those who came after the spectators.
+// Each tick is sent to players before spectators, even to players that connected later.
 func TestHostPlayersFirst(t *testing.T) {
 	p := newParty(t, nil, nil)
 	for i := range 20 {
@@ -65,8 +64,8 @@ func TestHostPlayersFirst(t *testing.T) {
 	}
 }
 
-// At the limit of strangers the address that has most of them loses its oldest, and
-// the newcomer is let in. One from elsewhere stays, however old it is.
+// At the limit of unauthenticated connections the address with the most loses its oldest, and the newcomer is accepted.
+// A connection of another address stays, even if it is older.
 func TestHostStrangersAtTheLimit(t *testing.T) {
 	p := newParty(t, nil, func(o *host.Options) { o.MaxConnecting = 4 })
 	open := func(name, addr string) *guest {
@@ -98,7 +97,7 @@ func TestHostStrangersAtTheLimit(t *testing.T) {
 	p.unharmed(t, p.guests[len(p.guests)-1])
 }
 
-// Five thousand come at once where a hundred have room.
+// Five thousand connect at once to a host with room for a hundred.
 func TestHostSpectatorFlood(t *testing.T) {
 	p := newParty(t, nil, func(o *host.Options) { o.MaxSpectators, o.MaxConnecting = 100, 50 })
 	p.impatient = true
@@ -127,7 +126,7 @@ func TestHostSpectatorFlood(t *testing.T) {
 	}
 }
 
-// However often two connections want one seat, one has it.
+// Two connections want one seat again and again, and one of them always has it.
 func TestHostOneOwnerOfASeat(t *testing.T) {
 	p := newParty(t, nil, func(o *host.Options) {
 		o.Rates.Returns = host.Rate{N: 1 << 20, Per: lockstep.Second, Burst: 1 << 20}
@@ -182,7 +181,7 @@ func TestHostOneOwnerOfASeat(t *testing.T) {
 	}
 }
 
-// No session but the present one resumes a seat.
+// Only the current session resumes a seat.
 func TestHostSessionGuessing(t *testing.T) {
 	p := newParty(t, nil, nil)
 	a := p.join("a", "p0")
@@ -214,8 +213,7 @@ func TestHostSessionGuessing(t *testing.T) {
 	p.unharmed(t, a)
 }
 
-// Ten thousand commands a second get their answers until it is abuse; the other
-// player's match is the same.
+// Ten thousand commands a second are answered until they count as abuse. The other player's match is the same.
 func TestHostCommandFlood(t *testing.T) {
 	p := newParty(t, nil, nil)
 	book := newBook(t, p)
@@ -244,7 +242,7 @@ func TestHostCommandFlood(t *testing.T) {
 	}
 }
 
-// Whatever f of n players report, with a referee no honest player is concerned.
+// With a referee, no reports of f of n players affect an honest player.
 func TestHostLiars(t *testing.T) {
 	for n := 1; n <= 5; n++ {
 		for f := 0; f <= n; f++ {
@@ -313,8 +311,8 @@ func TestHostChecksumFlood(t *testing.T) {
 	p.unharmed(t, b)
 }
 
-// Stalled readers are told by their acks within the lag bound, and shed before
-// they cost anybody anything.
+// The host notices stalled readers by their acks within the lag bound, and closes them before they cost other peers
+// anything.
 func TestHostStalledReaders(t *testing.T) {
 	p := newParty(t, nil, func(o *host.Options) {
 		o.Lag, o.MaxSpectators, o.IdleTimeout = 60, 50, 3600*lockstep.Second
@@ -346,7 +344,7 @@ func TestHostStalledReaders(t *testing.T) {
 	t.Logf("50 readers that stall: noticed after %d ticks, gone after %d", noticed, gone)
 }
 
-// A reader a tenth too slow ends in a few keyframes and a close, not in a circle.
+// A reader that is a tenth too slow gets a few keyframes and is then closed, instead of being resynced for ever.
 func TestHostReaderATenthTooSlow(t *testing.T) {
 	p := newParty(t, nil, func(o *host.Options) { o.Lag, o.SyncTimeout = 60, 5*lockstep.Second })
 	p.impatient = true
@@ -371,7 +369,7 @@ func TestHostReaderATenthTooSlow(t *testing.T) {
 	p.unharmed(t, b)
 }
 
-// Sequences far apart, used twice with other content, and beyond 64 bits.
+// Sequences may be far apart, repeated with other content, or beyond 64 bits.
 func TestHostHostileSequences(t *testing.T) {
 	p := newParty(t, nil, nil)
 	book := newBook(t, p)
@@ -393,8 +391,7 @@ func TestHostHostileSequences(t *testing.T) {
 	}
 }
 
-// A large state goes to a late joiner in chunks between the ticks of the others,
-// whose record of the ticks has no gap.
+// A late joiner gets a large state in chunks between the ticks of the others, whose records have no gap.
 func TestHostLargeKeyframe(t *testing.T) {
 	p := newParty(t, nil, func(o *host.Options) { o.SyncBytesPerTick = 1 << 10 })
 	a := p.join("a", "p0")
@@ -416,8 +413,7 @@ func TestHostLargeKeyframe(t *testing.T) {
 	p.unharmed(t, a, w)
 }
 
-// A large keyframe also arrives where there are no ticks: before the start, and
-// while the match is paused.
+// A large keyframe also arrives without ticks: before the start, and while the match is paused.
 func TestHostKeyframeWithoutTicks(t *testing.T) {
 	for _, paused := range []bool{false, true} {
 		p := newParty(t, func(s *lockstep.Settings) { s.Players = 200 }, func(o *host.Options) {
@@ -446,8 +442,8 @@ func TestHostKeyframeWithoutTicks(t *testing.T) {
 	}
 }
 
-// Evidence is complete though the states are more bytes than a client may send,
-// and its commands have their sequences though the ring begins after many others.
+// Evidence is complete even if the states exceed the bytes that a client may send. Its commands have their sequences
+// even if the ring begins after many others.
 func TestHostEvidence(t *testing.T) {
 	p := newParty(t, func(s *lockstep.Settings) { s.Players = 200 }, func(o *host.Options) {
 		o.RingRecords = 100
@@ -485,8 +481,7 @@ func TestHostEvidence(t *testing.T) {
 	}
 }
 
-// A ring that is passed within the interval makes joiners wait, not more
-// keyframes.
+// If the ring is overwritten within the interval, joiners wait, and the host makes no additional keyframes.
 func TestHostKeyframesInAnInterval(t *testing.T) {
 	p := newParty(t, nil, func(o *host.Options) { o.RingRecords = 16 })
 	a := p.join("a", "p0")
@@ -512,7 +507,7 @@ func TestHostKeyframesInAnInterval(t *testing.T) {
 	p.agree()
 }
 
-// The checkers above find what they look for.
+// The checkers above find the faults that they look for.
 func TestHostCheckersControl(t *testing.T) {
 	p := newParty(t, nil, nil)
 	book := newBook(t, p)
@@ -537,7 +532,7 @@ func TestHostCheckersControl(t *testing.T) {
 	}
 }
 
-// A finder takes errors instead of the test.
+// A finder collects errors in place of the test.
 type finder struct {
 	testing.TB
 	failed bool
@@ -546,8 +541,8 @@ type finder struct {
 func (f *finder) Errorf(string, ...any) { f.failed = true }
 func (f *finder) Error(...any)          { f.failed = true }
 
-// Who differs is removed also if its connection is lost while its states are
-// asked for, and another goes on with what it has.
+// A player that differs is removed even if its connection is lost while its states are requested and it has
+// reconnected.
 func TestHostRemovesWhoComesBackWrong(t *testing.T) {
 	p := newParty(t, nil, func(o *host.Options) { o.Desync = host.RemoveDesynced })
 	a, b := p.join("a", "p0"), p.join("b", "p1")
@@ -569,8 +564,8 @@ func TestHostRemovesWhoComesBackWrong(t *testing.T) {
 	p.unharmed(t, b)
 }
 
-// Time for which the server held the match is not charged to a player who is
-// behind, whenever it begins and ends between two looks at who is behind.
+// A player that is behind is not charged for the time that the server holds the match, whenever the hold begins and
+// ends.
 func TestHostHoldIsNotWaiting(t *testing.T) {
 	for phase := lockstep.Time(0); phase < 250; phase += 10 {
 		p := newParty(t, func(s *lockstep.Settings) { s.TickRate = 1 }, func(o *host.Options) {

@@ -15,8 +15,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// The scripts in testdata/host are hosted matches, step by step: every edge of
-// the state machine of a connection, and of a seat.
+// The scripts in testdata/script are hosted matches, step by step: every edge of the state machines of a connection and
+// of a seat.
 func TestHostScripts(t *testing.T) {
 	script.Run(t, "testdata/script/*.txt", func(t *testing.T) script.Interpreter {
 		return (&hostTable{t: t}).run
@@ -121,8 +121,7 @@ func (m *hostTable) open(s *script.Step) {
 	}
 }
 
-// auth says over an open connection who its guest is: that of "like", with the
-// session that it was given, or whoever has the token.
+// auth authenticates an open connection: as the guest of "like", with its session, or with the token.
 func (m *hostTable) auth(s *script.Step) {
 	g := m.guest(s)
 	g.auth = *protocol.NewAuth(m.p.game)
@@ -135,7 +134,7 @@ func (m *hostTable) auth(s *script.Step) {
 	g.send(&protocol.Message{Kind: protocol.KindAuth, Auth: &g.auth})
 }
 
-// connect opens a connection with a token; other arguments falsify the identity.
+// connect opens a connection with a token. Other arguments falsify the identity.
 func (m *hostTable) connect(s *script.Step) {
 	g := m.guest(s)
 	g.auth = *protocol.NewAuth(m.p.game)
@@ -149,8 +148,7 @@ func (m *hostTable) connect(s *script.Step) {
 	}
 }
 
-// resume connects with the session of the latest welcome, or of the one that
-// "session" keeps.
+// resume connects with the session of the latest welcome, or with the one that "session" keeps.
 func (m *hostTable) resume(s *script.Step) {
 	g := m.guest(s)
 	g.auth.Token = s.String("token", "")
@@ -169,7 +167,7 @@ func (m *hostTable) resume(s *script.Step) {
 
 func (m *hostTable) cut(s *script.Step) { m.guest(s).cut() }
 
-// change changes how a guest behaves.
+// change changes a guest's behaviour.
 func (m *hostTable) change(s *script.Step) {
 	g := m.guest(s)
 	for name, field := range map[string]*bool{"blocked": &g.blocked, "silent": &g.silent, "lies": &g.lies, "deaf": &g.deaf, "mute": &g.mute, "echoes": &g.echoes, "reticent": &g.reticent, "forges": &g.forges, "still": &g.still} {
@@ -253,7 +251,7 @@ func (m *hostTable) corrupt(s *script.Step) {
 
 func (m *hostTable) pass(s *script.Step) { m.p.pass(millis(s, "ms", 0)) }
 
-// stall lets the clock stand still: no Advance until it is over.
+// stall stops the clock: Advance is not called until it is over.
 func (m *hostTable) stall(s *script.Step) {
 	m.p.now += millis(s, "ms", 0)
 	before := m.p.h.Now()
@@ -351,7 +349,7 @@ func (m *hostTable) bans(*script.Step) {
 	}
 }
 
-// evidence prints what was collected since the last one.
+// evidence prints the evidence collected since the last call.
 func (m *hostTable) evidence(*script.Step) {
 	for _, e := range m.p.evidence {
 		m.print("%v", &e.Report)

@@ -17,7 +17,7 @@ import (
 // go test ./lockstep/host -run 'Schedules|OldSessions' -v -args -exhaustive
 var exhaustive = flag.Bool("exhaustive", false, "try a hundred thousand schedules and a million old sessions, not a tenth")
 
-// tries returns how often a test does something that it can do often.
+// tries returns the number of repetitions for a test that can have any number.
 func tries(all int) int {
 	switch {
 	case *exhaustive:
@@ -28,7 +28,7 @@ func tries(all int) int {
 	return all / 10
 }
 
-// random are bytes that do not come again.
+// random returns bytes that do not repeat.
 func (d *dice) random(b []byte) {
 	for len(b) > 0 {
 		var word [8]byte
@@ -37,8 +37,8 @@ func (d *dice) random(b []byte) {
 	}
 }
 
-// A race is a match in which two connections want one seat at the same instant,
-// again and again. Each time their steps are mixed in another way.
+// A race is a match in which two connections want one seat at the same instant, again and again. Each time their steps
+// are interleaved in another way.
 type race struct {
 	*party
 	dice    *dice
@@ -48,7 +48,7 @@ type race struct {
 	races   *races
 }
 
-// races are what all matches had together.
+// races sums up all matches.
 type races struct {
 	run       int
 	schedules map[string]bool // what was mixed how
@@ -78,8 +78,7 @@ func (r *race) owners() (n int) {
 	return n
 }
 
-// round lets two race. In between there are never two owners; at the end there
-// is one.
+// round lets two connections race. There are never two owners on the way; at the end there is one.
 func (r *race) round(t *testing.T) error {
 	racers := slices.DeleteFunc(slices.Clone(r.guests[:]), func(g *guest) bool { return g.id != 0 })[:2]
 	var schedule []byte
@@ -112,7 +111,7 @@ func (r *race) round(t *testing.T) error {
 	}
 	r.races.run++
 	r.races.schedules[string(schedule)] = true
-	r.settle(racers)
+	r.conclude(racers)
 	return nil
 }
 
@@ -136,8 +135,8 @@ var raceSteps = []func(r *race, t *testing.T, g *guest){
 	func(r *race, _ *testing.T, g *guest) { g.pull() },
 }
 
-// settle keeps the winner's session, and lets it go, or not.
-func (r *race) settle(racers []*guest) {
+// conclude keeps the winner's session, and may disconnect the winner.
+func (r *race) conclude(racers []*guest) {
 	for _, g := range racers {
 		if g.id == 0 {
 			r.races.closed[g.code]++
@@ -150,9 +149,8 @@ func (r *race) settle(racers []*guest) {
 	}
 }
 
-// Scenario 20: two connections show the same token, or the same session, at the
-// same instant. However their steps are mixed, one has the seat; and a command
-// runs once.
+// Scenario 20: two connections show the same token, or the same session, at the same instant. In every interleaving of
+// their steps one has the seat, and a command runs once.
 func TestHostSchedules(t *testing.T) {
 	n := tries(100_000)
 	all := &races{schedules: map[string]bool{}, closed: map[protocol.CloseCode]int{}}
@@ -174,7 +172,7 @@ func TestHostSchedules(t *testing.T) {
 	}
 }
 
-// once fails unless each command that somebody was told of ran once.
+// once fails unless each acknowledged command ran once.
 func (r *race) once(t *testing.T, b *book) {
 	receipts := map[lockstep.Sequence]lockstep.Tick{}
 	for _, g := range r.guests {
@@ -189,7 +187,7 @@ func (r *race) once(t *testing.T, b *book) {
 	r.races.commands += len(receipts)
 }
 
-// Control: two owners are found, where each of two tokens has a seat of its own.
+// Control: the check finds two owners where each of two tokens has a seat of its own.
 func TestHostSchedulesControl(t *testing.T) {
 	d := dice(1)
 	r := newRace(t, &races{schedules: map[string]bool{}, closed: map[protocol.CloseCode]int{}}, &d, "p0", "p1")
@@ -211,7 +209,7 @@ type thief struct {
 	refused  int
 }
 
-// try connects with a session and no token, and goes.
+// try connects with a session and no token, and disconnects.
 func (f *thief) try(s protocol.SessionToken) {
 	id, ok := f.h.Connect(f.now, "")
 	if !ok {
@@ -237,8 +235,7 @@ func newThief(t testing.TB) (f *thief, d *dice) {
 	return &thief{party: p, auth: *protocol.NewAuth(p.game)}, d
 }
 
-// Scenarios 21 and 22: no session is accepted but the present one of a seat, and
-// who has that one does not notice the others.
+// Scenarios 21 and 22: only the current session of a seat is accepted, and its owner does not notice other attempts.
 func TestHostOldSessions(t *testing.T) {
 	n := tries(1_000_000)
 	f, d := newThief(t)
@@ -288,9 +285,8 @@ func TestHostOldSessions(t *testing.T) {
 	}
 }
 
-// BenchmarkHostGuess tells by how much the time of a refusal depends on what was
-// guessed, as ratios of medians within one run to a guess whose first byte is
-// wrong: all of it, from the connection on, the comparison alone, and a
+// BenchmarkHostGuess tells by how much the time of a refusal depends on what was guessed, as ratios of medians within
+// one run to a guess whose first byte is wrong: all of it, from the connection on, the comparison alone, and a
 // comparison that stops at the first wrong byte, which shows what would be seen.
 //
 //	go test ./lockstep -run '^$' -bench HostGuess -benchtime 200000x
@@ -331,8 +327,8 @@ func BenchmarkHostGuess(b *testing.B) {
 	}
 }
 
-// compareTimes measures things in turns, and reports what each takes beside the
-// first one. What else the machine does meets all of them.
+// compareTimes measures several things in turns, and reports each time as a ratio to the first. Other load on the
+// machine affects all of them.
 func compareTimes(b *testing.B, names []string, f func(kind int)) {
 	const batch = 64
 	times := make([][]float64, len(names))

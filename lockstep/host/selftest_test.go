@@ -7,7 +7,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// Somebody whose numbers differ learns which, and does not come in.
+// A client with another self-test learns which number differs, and is refused.
 func TestHostRefusesSelfTest(t *testing.T) {
 	p := newParty(t, nil, nil)
 	g := p.guest("a", "p0")

@@ -9,8 +9,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// More than half of the others can vote out a player who has used up its share, and
-// nobody else. Guests of one address have one vote, and one vote alone is too few.
+// Only more than half of the other players can vote out a player that has used up its share. Guests of one address have
+// one vote, and one vote is not enough.
 func TestHostVoteKick(t *testing.T) {
 	all := []string{"p0", "p1", "p2", "p3", "p4"}
 	for _, c := range []struct {
@@ -99,7 +99,7 @@ func TestHostVoteKick(t *testing.T) {
 	}
 }
 
-// Whoever takes another's seat has not voted as that one did.
+// A seat's next player does not inherit its vote.
 func TestHostVoteOfAnother(t *testing.T) {
 	p := newParty(t, func(s *lockstep.Settings) { s.Players = 4 }, func(o *host.Options) {
 		o.Wait.Bound, o.VoteKick = 60*lockstep.Second, true
