@@ -44,7 +44,7 @@ func ExampleResimulation() {
 		}
 		kept = append(kept, lockstep.Frame{Tick: f.Tick, Commands: slices.Clone(f.Commands)})
 		if f.Tick == 30 {
-			lockstep.World[testgame.Lamps](c.Referee().Simulation()).On[2] = true // nobody has pressed it
+			lockstep.World[testgame.Lamps](c.Referee().Simulation()).On[2] = true // without a command
 		}
 	}
 	for _, t := range []lockstep.Tick{20, 40} {

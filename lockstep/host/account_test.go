@@ -83,7 +83,7 @@ func TestAccountsAreSwept(t *testing.T) {
 	if _, found := x.find("a"); found {
 		t.Error("a full account stayed")
 	}
-	now := 100 * lockstep.Second // the match waited for somebody, who has left
+	now := 100 * lockstep.Second // the match waited for a player that has left
 	a = x.open(now, rates, "a", false)
 	a.pace.waited, a.pace.waitedFrom = lockstep.Second, now
 	a.users--

@@ -193,7 +193,7 @@ func FuzzHost(f *testing.F) {
 		}
 		r := p.h.Referee()
 		if err := p.h.Err(); err != nil && !errors.Is(err, coordinator.ErrEnded) {
-			return // the bank survives all but a crash command, which nobody sends; a panic ends the match
+			return // the bank survives all but a crash command, which no connection sends; a panic ends the match
 		}
 		if r != nil && (r.Tick() != p.file.Tick() || r.Simulation().Hash() != p.file.Simulation().Hash()) {
 			t.Errorf("the log is at tick %d, the referee at %d, or their states differ", p.file.Tick(), r.Tick())

@@ -207,7 +207,7 @@ func (h *Host) waits(dt lockstep.Time) bool {
 			p.waited, p.waitedAt = p.waited+dt, h.now
 		}
 		if p.waited < h.options.Wait.Bound {
-			s.pace.asks = max(dt, 1) // a share that is spent does not begin again
+			s.pace.asks = max(dt, 1) // at least 1, so that a used-up account stays used up
 		}
 	}
 	return h.lose(0, paceWaits) > 0

@@ -31,7 +31,7 @@ func (h *Host) vote(p *peer, line string) {
 	}
 	accused, ok := h.named(strings.TrimSpace(whom))
 	if !ok || h.accountOf(&h.seats[accused]) == p.account {
-		h.error(p, protocol.ErrorRole, "nobody else has that seat or name alone", "")
+		h.error(p, protocol.ErrorRole, "no other player has that seat number or unique name", "")
 		return
 	}
 	a := h.accountOf(&h.seats[accused])
