@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// Control: an attack that a server lets succeed fails, by its name. The server is one that serves the foreign host.
+// Control: an attack that succeeds is reported as a failure under its name. This server accepts the foreign host.
 func TestAttackControl(t *testing.T) {
 	tokens, err := exec.CommandContext(t.Context(), "samestep", "attack", "--print-tokens").Output()
 	if err != nil {

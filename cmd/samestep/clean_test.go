@@ -34,7 +34,7 @@ func TestCleaner(t *testing.T) {
 	}
 }
 
-// What is made of a control character means the same in JSON.
+// The replacement of a control character means the same in JSON.
 func TestCleanerKeepsJSON(t *testing.T) {
 	const name = "\x1b\x7f\u009b é\u202e"
 	var b bytes.Buffer

@@ -26,7 +26,7 @@ func TestExitTable(t *testing.T) {
 	}
 }
 
-// Only what was read from a file is judged by the file's class.
+// The class of a file decides the exit code only of errors in reading that file.
 func TestExitCode(t *testing.T) {
 	file := func(err error) error { return &fileError{"x.ssr", err} }
 	for _, c := range []struct {

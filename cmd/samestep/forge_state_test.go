@@ -10,7 +10,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// hurt returns a follower of a match in which a field is another one after a tick: what player 1 has gathered.
+// hurt returns a follower of a match in which one field changes after a tick: player 1's gathered crystals.
 func hurt(at lockstep.Tick) *lockstep.Follower {
 	rules := skirmish.Rules()
 	step := rules.Step
@@ -22,8 +22,8 @@ func hurt(at lockstep.Tick) *lockstep.Follower {
 	return lockstep.MustGame(rules).NewFollower(lockstep.FollowerOptions{})
 }
 
-// mistaken writes a record of a match in which somebody's state was hurt: the recorder's, so that its checksums and
-// keyframes are others; the recorder's, while the players reported the right ones; or player 1's, who reports it.
+// mistaken writes a record of a match in which one state was changed. It is the recorder's, so that its checksums and
+// keyframes differ; the recorder's, while the players reported the right checksums; or player 1's, who reports it.
 func (f *forger) mistaken(r *record.Record) error {
 	if f.hurt == nil {
 		f.hurt = hurt(lockstep.Tick(f.n))

@@ -96,7 +96,7 @@ func forge(args []string) error {
 	return os.WriteFile(args[1], out, 0o666)
 }
 
-// appendRest appends to a file what it lacks of whole.
+// appendRest appends the missing bytes of whole to a file.
 func appendRest(name string, whole []byte) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
@@ -223,7 +223,7 @@ func (f *forger) header(h *lockstep.Header) {
 	f.done = true
 }
 
-// seat makes a command one of a player without a seat, or about one.
+// seat gives a command to a player without a seat, or makes it about one.
 func (f *forger) seat(commands []lockstep.Command) {
 	for i := len(commands) - 1; i >= 0 && !f.done; i-- {
 		switch c := &commands[i]; {

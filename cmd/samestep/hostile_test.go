@@ -14,7 +14,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
-// A server that lists matches without end, with long names, does not fill the memory of watch.
+// An endless list of matches with long names does not fill the memory of watch.
 func TestWatchEndlessList(t *testing.T) {
 	sent := 0
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -36,7 +36,7 @@ func TestWatchEndlessList(t *testing.T) {
 	}
 }
 
-// Metrics that are no numbers do not end a watch, nor its JSON.
+// Metrics that are not numbers end neither watch nor its JSON.
 func TestWatchWildMetrics(t *testing.T) {
 	var late lateness
 	text := ""
@@ -52,7 +52,7 @@ func TestWatchWildMetrics(t *testing.T) {
 	}
 }
 
-// An error has no words of a server's status line, which may be of any length.
+// An error quotes nothing of a server's status line, which may have any length.
 func TestForeignStatusLine(t *testing.T) {
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		c, _, err := w.(http.Hijacker).Hijack()
@@ -70,8 +70,7 @@ func TestForeignStatusLine(t *testing.T) {
 	http.DefaultClient.CloseIdleConnections()
 }
 
-// A server that holds the match again and again does not fill the terminal: the last reason is shown with the line of
-// the second, on a line.
+// A server that holds the match repeatedly does not fill the terminal: later reasons overwrite one line.
 func TestJoinHeldFlood(t *testing.T) {
 	var status bytes.Buffer
 	j := &join{status: &status}

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// Whatever verbs print as JSON of the golden replays, no reader that has only floats rounds a number in it. TestJSON of
-// internal/testing/archtest looks at the types of everything that becomes JSON.
+// The JSON that verbs print of the golden replays survives a reader that parses all numbers as floats. TestJSON of
+// internal/testing/archtest checks the types of everything that becomes JSON.
 func TestJSONIsNotRounded(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/replays/*.ssr")
 	if err != nil || len(files) < 4 {
@@ -39,7 +39,7 @@ func TestJSONIsNotRounded(t *testing.T) {
 	checkJSON(t, "simulate", "--seeds", "1", "--json")
 }
 
-// checkJSON runs a command line that prints JSON.
+// checkJSON runs a command that prints JSON.
 func checkJSON(t *testing.T, args ...string) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -53,8 +53,8 @@ func checkJSON(t *testing.T, args ...string) {
 	}
 }
 
-// roundedNumbers returns how many JSON values r has, and the numbers in them that are others when they were read as
-// floats and printed again.
+// roundedNumbers returns the number of JSON values in r, and the numbers that change when they are parsed as floats and
+// printed again.
 func roundedNumbers(r io.Reader) (values int, bad []string, err error) {
 	d := json.NewDecoder(r)
 	d.UseNumber()
@@ -83,7 +83,7 @@ func roundedNumbers(r io.Reader) (values int, bad []string, err error) {
 	}
 }
 
-// Control: numbers that do not fit into a float are found, and others are not.
+// Control: numbers that do not fit into a float are reported, and others are not.
 func TestJSONIsNotRoundedControl(t *testing.T) {
 	const text = `{"a":9007199254740993,"b":[1,-0.25,1e300,1234567890.1234567891],"c":"9007199254740993","d":9007199254740992}` + "\n" + `18446744073709551615`
 	n, bad, err := roundedNumbers(bytes.NewBufferString(text))
@@ -92,7 +92,7 @@ func TestJSONIsNotRoundedControl(t *testing.T) {
 	}
 }
 
-// An admin may post a seed as a number, or as the text that a server answers.
+// An admin may post a seed as a number or as the string that a server answers.
 func TestSeedOfRequest(t *testing.T) {
 	for body, want := range map[string]uint64{
 		`{"name":"a"}`: 1, `{"name":"a","seed":18446744073709551615}`: 1<<64 - 1, `{"name":"a","seed":"18446744073709551615"}`: 1<<64 - 1,

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A fullDisk takes no byte.
+// A fullDisk accepts no byte.
 type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no room") }

@@ -2,7 +2,7 @@ package main
 
 import "testing"
 
-// The limit leaves room above what is in use.
+// The limit is above the memory in use.
 func TestSoftLimit(t *testing.T) {
 	for _, c := range []struct {
 		live uint64

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A bar is only for terminals, however long the work takes.
+// Only a terminal gets a progress bar, however long the work takes.
 func TestNoProgressElsewhere(t *testing.T) {
 	file, err := os.Create(filepath.Join(t.TempDir(), "out"))
 	if err != nil {
@@ -26,7 +26,7 @@ func TestNoProgressElsewhere(t *testing.T) {
 	}
 }
 
-// Control: a terminal would get one.
+// Control: a terminal gets a progress bar.
 func TestProgress(t *testing.T) {
 	var buf bytes.Buffer
 	p := &progress{w: &buf, unit: "ticks", max: 10, from: time.Now()}

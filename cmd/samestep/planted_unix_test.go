@@ -21,11 +21,11 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// patience is how long a verb may take that has to refuse what it was given at once. A verb that waits for a pipe waits
-// for ever.
+// patience is the time limit of a verb that has to reject its argument at once. A verb that waits for a pipe would wait
+// forever.
 const patience = 60 * time.Second
 
-// runIn runs the program in a folder, with another temporary folder.
+// runIn runs the program in a folder with its own temporary folder.
 func runIn(t *testing.T, dir, temp string, args ...string) (output string, err error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -40,7 +40,7 @@ func runIn(t *testing.T, dir, temp string, args ...string) (output string, err e
 	return string(b), err
 }
 
-// Every verb that reads a replay or a bundle refuses a pipe at once.
+// Every verb that reads a replay or a bundle rejects a pipe at once.
 func TestPipesAreRefused(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mkfifo(filepath.Join(dir, "PIPE"), 0o600); err != nil {
@@ -77,7 +77,7 @@ func TestPipesAreRefused(t *testing.T) {
 	}
 }
 
-// Links and folders that somebody else has planted where the demo writes lead to nothing of the user's.
+// Links and folders that another user planted in the demo's output folder do not redirect it to the user's files.
 func TestPlantedLinks(t *testing.T) {
 	dir, temp, victims := t.TempDir(), t.TempDir(), t.TempDir()
 	victim := func(name string) string {
@@ -88,7 +88,7 @@ func TestPlantedLinks(t *testing.T) {
 		}
 		return path
 	}
-	// In the temporary folder, under the name that the demo once used; and in a folder that the user names.
+	// In the temporary folder under the name of an earlier demo, and in a folder that the user names.
 	planted := filepath.Join(temp, "samestep-demo")
 	if err := errors.Join(os.Mkdir(planted, 0o777), os.Symlink(victim("a"), filepath.Join(planted, "skirmish.ssr"))); err != nil {
 		t.Fatal(err)
@@ -113,7 +113,7 @@ func TestPlantedLinks(t *testing.T) {
 			t.Errorf("%s was overwritten: %v", e.Name(), err)
 		}
 	}
-	// What the demo wrote, only the user can read.
+	// Only the user can read the demo's files.
 	fresh, err := filepath.Glob(filepath.Join(temp, "samestep-demo-*"))
 	if err != nil || len(fresh) != 1 {
 		t.Fatalf("got the new folders %v, %v, want one", fresh, err)
@@ -126,7 +126,7 @@ func TestPlantedLinks(t *testing.T) {
 	}
 }
 
-// private requires that files are regular ones that only their owner can read.
+// private requires that files are regular and that only their owner can read them.
 func private(t *testing.T, dir string, names ...string) {
 	t.Helper()
 	for _, name := range names {
@@ -136,7 +136,7 @@ func private(t *testing.T, dir string, names ...string) {
 	}
 }
 
-// What a found failure leaves, and what a verb writes anew, follows no link either, and is private.
+// The files of a found failure and the output files of verbs follow no link either, and are private.
 func TestWrittenFilesArePrivate(t *testing.T) {
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }

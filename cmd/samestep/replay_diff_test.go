@@ -6,8 +6,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// The commands of a tick can have a thousand times the bytes in words: only those that are printed are put into words,
-// and no text is longer than maxText.
+// A description of a tick's commands can be a thousand times as long as their bytes. Only the printed commands are
+// described, and no text is longer than maxText.
 func TestOnlyHere(t *testing.T) {
 	s := &subject{header: &lockstep.Header{}}
 	own := make([]lockstep.Command, 100)

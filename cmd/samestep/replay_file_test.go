@@ -14,8 +14,8 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// The replay in a server's bundle has no end record, since the match goes on. It is verified up to its end. Damage
-// inside is an error, as in every replay.
+// The replay in a server's bundle has no end record, since the match is still running. It is verified up to its end.
+// Damage inside is an error, as in every replay.
 func TestVerifyBundle(t *testing.T) {
 	whole, err := os.ReadFile("../../testdata/replays/roster.ssr")
 	if err != nil {
@@ -54,8 +54,8 @@ func TestVerifyBundle(t *testing.T) {
 	}
 }
 
-// The temporary file with the replay of a bundle has no name, so it is gone however the program ends. Windows removes
-// no open file.
+// The temporary file of a bundle's replay has no name, so it is gone however the program ends. Windows cannot remove an
+// open file.
 func TestUnbundleLeavesNothing(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("an open file keeps its name")

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// importedAgain imports lines, exports them, and imports what was exported. It returns the exported lines.
+// importedAgain imports lines, exports the match, and imports the exported lines, which it returns.
 func importedAgain(t *testing.T, lines string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -41,7 +41,7 @@ func importedAgain(t *testing.T, lines string) string {
 	return out
 }
 
-// The example of docs/import.md is imported, and exported as the page says.
+// The example of docs/import.md is imported, and exported as the page shows.
 func TestImportPage(t *testing.T) {
 	page, err := os.ReadFile("../../docs/import.md")
 	if err != nil {
@@ -56,8 +56,8 @@ func TestImportPage(t *testing.T) {
 	}
 }
 
-// Many commands before tick 1, of 64 seats, come out as they went in; so does a title with every sort of character, a
-// fractional rate, and the longest notes.
+// Many commands before tick 1, of 64 seats, are exported as they were imported. So are a title with every class of
+// character, a fractional rate, and the longest notes.
 func TestImportManyBeforeTick1(t *testing.T) {
 	var in strings.Builder
 	fmt.Fprintln(&in, `{"log":1,"title":"é\"\\","tick_rate_hz":0.125,"players":64}`)
@@ -78,7 +78,7 @@ func TestImportManyBeforeTick1(t *testing.T) {
 	}
 }
 
-// A tick with more than a frame can hold is refused, with the tick.
+// A tick with more commands than a frame can hold is rejected, and the error names the tick.
 func TestImportFullTick(t *testing.T) {
 	lines := func(commands, size int) string {
 		var in strings.Builder

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// Two recordings of one match are told the same up to a tick, whether one was cut, sealed or torn, without a new file.
+// info reports two recordings of one match as equal up to a tick, even if one was cut, sealed or torn, and writes no
+// file.
 func TestInfoUpTo(t *testing.T) {
 	const whole = "../../testdata/replays/duel.ssr"
 	dir := t.TempDir()

@@ -17,8 +17,8 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// What is exported has everything that the replay has, in the order of time, in the form that its schemas say, and is
-// read by the format's own library.
+// The exported file has everything in the replay, ordered by time, matches its schemas, and is readable with the
+// format's own library.
 func TestExportMCAP(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/replays/*.ssr")
 	if err != nil || len(files) == 0 {
@@ -41,10 +41,10 @@ func TestExportMCAP(t *testing.T) {
 		read := readMCAP(t, out.Bytes(), info.Header.Settings.TickRate)
 		got := fmt.Sprint(read.counts["/commands"], read.inRates, read.counts["/checksums"], read.counts["/dissents"])
 		if want := fmt.Sprint(info.Commands, info.Commands, info.Checksums, info.Mismatches); got != want {
-			t.Errorf("%s: got commands, in rates, checksums and dissents %s, want %s", path, got, want)
+			t.Errorf("%s: got commands, in rates, checksums and mismatches %s, want %s", path, got, want)
 		}
 		if read.inChecks != info.Mismatches {
-			t.Errorf("%s: the checksums count %d dissents, want %d", path, read.inChecks, info.Mismatches)
+			t.Errorf("%s: the checksums count %d mismatches, want %d", path, read.inChecks, info.Mismatches)
 		}
 		if seconds := int(info.Ticks) / int(info.Header.Settings.TickRate); read.counts["/rates"] < min(seconds, 3) || read.counts["/rates"] > seconds+1 {
 			t.Errorf("%s: %d rates in %d s", path, read.counts["/rates"], seconds)
@@ -56,7 +56,7 @@ func TestExportMCAP(t *testing.T) {
 		notes += read.counts["/log"]
 	}
 	if mismatches == 0 || notes < 20 {
-		t.Errorf("%d dissents and %d lines of log are in the replays", mismatches, notes)
+		t.Errorf("%d mismatches and %d lines of log are in the replays", mismatches, notes)
 	}
 }
 
@@ -69,7 +69,7 @@ func replayOf(t *testing.T, b []byte) *replay.Reader {
 	return r
 }
 
-// An mcapRead is what was found in a file.
+// An mcapRead is the contents of a file.
 type mcapRead struct {
 	counts   map[string]int // messages by topic
 	inRates  int            // commands that the rates sum up
@@ -143,7 +143,7 @@ func readMCAP(t *testing.T, b []byte, rate uint16) *mcapRead {
 	return read
 }
 
-// jsonType returns the name that a JSON schema has for a value's type.
+// jsonType returns the name of a value's type in a JSON schema.
 func jsonType(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -161,7 +161,7 @@ func jsonType(v any) string {
 	return fmt.Sprintf("%T", v)
 }
 
-// Ticks without commands cost nothing, however many there are, and every second with commands is counted.
+// Any number of ticks without commands costs nothing, and every second with commands is counted.
 func TestExportMCAPEmptyTicks(t *testing.T) {
 	x := &mcapExporter{header: &lockstep.Header{Settings: lockstep.DefaultSettings(2)}}
 	var out bytes.Buffer

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// Mismatches are found by tick and player, however they stand in the file.
+// Mismatches are found by tick and player in any order of the file.
 func TestMismatches(t *testing.T) {
 	var d mismatches
 	for _, one := range []mismatch{{hash: 1, tick: 40, player: 3}, {hash: 2, tick: 20, player: 3}, {hash: 3, tick: 40, player: 0}, {hash: 4, tick: 20, player: 3}, {hash: 5, tick: 60}} {

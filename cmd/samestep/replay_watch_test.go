@@ -24,7 +24,7 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// What is seen of a file is what is in it.
+// watch shows the contents of a file.
 func TestWatchFile(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/replays/*.ssr")
 	if err != nil || len(files) == 0 {
@@ -79,7 +79,7 @@ func infoOf(t *testing.T, path string) (info *replay.Info) {
 	return info
 }
 
-// A fakeServer answers with one match, as a server would, and counts its looks.
+// A fakeServer serves one match and counts the polls.
 type fakeServer struct {
 	view  server.View
 	late  string
@@ -120,7 +120,7 @@ samestep_lateness_seconds_sum 0.054
 samestep_lateness_seconds_count 120
 `
 
-// What is seen of a server are its matches, and what happened between two looks.
+// watch shows the server's matches and the changes since the last poll.
 func TestWatchServer(t *testing.T) {
 	f := &fakeServer{late: lateThen}
 	f.view = server.View{Name: "duel", Match: "1", Tick: 100, Settings: lockstep.DefaultSettings(2), SlowestRTT: 42 * lockstep.Millisecond}
@@ -175,7 +175,7 @@ func TestWatchServer(t *testing.T) {
 	}
 }
 
-// What another server answers is an error, and does not steer the terminal.
+// Answers of a foreign server are errors, and do not control the terminal.
 func TestWatchHostileServer(t *testing.T) {
 	v := server.View{Name: "a\x1b[31m\nb", Ended: "\u009b2J\xff", Settings: lockstep.Settings{}}
 	f := &fakeServer{view: v}
@@ -205,7 +205,7 @@ func TestWatchHostileServer(t *testing.T) {
 	}
 }
 
-// A fakeSight is whatever a test wants to be seen.
+// A fakeSight returns a fixed report or error.
 type fakeSight struct {
 	report *watchReport
 	err    error
@@ -223,7 +223,7 @@ func manyRows(n int) *watchReport {
 	return r
 }
 
-// The screen holds no more than the terminal, and does what the keys say.
+// The screen fits the terminal and follows the keys.
 func TestWatchScreen(t *testing.T) {
 	s := &fakeSight{report: manyRows(30)}
 	m := &screen{ctx: t.Context(), source: s, every: time.Hour}

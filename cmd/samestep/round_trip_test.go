@@ -18,8 +18,8 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// What export prints of any golden replay, import reads, and export prints it again. Whoever differed in the match
-// differs in the imported one, and nobody else.
+// import reads the export of every golden replay, and exporting the result prints the same lines. The same players
+// mismatch in both.
 func TestExportImport(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/replays/*.ssr")
 	if err != nil || len(files) == 0 {
@@ -34,11 +34,11 @@ func TestExportImport(t *testing.T) {
 		t.Run(filepath.Base(file), func(t *testing.T) { differed += exportImport(t, file) })
 	}
 	if differed == 0 {
-		t.Error("nobody differs in any golden replay")
+		t.Error("no golden replay has a mismatch")
 	}
 }
 
-// The kinds of commands of another game are any of those that a header can name.
+// Commands of another game may have any kind that a header can name.
 func TestExportImportKinds(t *testing.T) {
 	kinds := []lockstep.Kind{0, 12, 255, 256, 1000, math.MaxUint16}
 	g, err := nullgame.Of(kinds)
@@ -88,7 +88,7 @@ func TestExportImportKinds(t *testing.T) {
 	}
 }
 
-// exportImport returns how many players differ in a replay.
+// exportImport returns the number of players with mismatches in a replay.
 func exportImport(t *testing.T, file string) (differed int) {
 	mismatches, seats := mismatchesIn(t, file)
 	if seats == 0 { // torn: take the part before the tear
@@ -128,7 +128,7 @@ func exportImport(t *testing.T, file string) (differed int) {
 	return differed
 }
 
-// samestep runs the program, which must exit with a code, and returns its output.
+// samestep runs the program, requires an exit code, and returns the output.
 func samestep(t *testing.T, code int, args ...string) string {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -138,8 +138,8 @@ func samestep(t *testing.T, code int, args ...string) string {
 	return out.String()
 }
 
-// mismatchesIn returns the first tick at which each player differs, and how many seats there are, or 0 if the replay
-// cannot be read to its end.
+// mismatchesIn returns the first mismatching tick of each player and the number of seats, or 0 if the replay cannot be
+// read to its end.
 func mismatchesIn(t *testing.T, file string) (map[lockstep.Player]lockstep.Tick, int) {
 	f, err := openReplay(os.Open, file)
 	if err != nil {
@@ -168,8 +168,8 @@ func mismatchesIn(t *testing.T, file string) (map[lockstep.Player]lockstep.Tick,
 	return first, seats
 }
 
-// Export prints each check for a player who gave no command and whose checksum differed once, and none for a player of
-// whom nothing is known.
+// Export prints every check for a player without commands whose checksum mismatched once, and none for a player without
+// any reports.
 func TestExportReporters(t *testing.T) {
 	g := nullgame.New()
 	s := lockstep.DefaultSettings(3)
@@ -246,7 +246,7 @@ func firstDifference(a, b string) string {
 	return fmt.Sprintf("%d lines, and then %d", len(x), len(y))
 }
 
-// reporters returns how many checksums of a tick the lines have.
+// reporters returns the number of checksums of a tick in the lines.
 func reporters(lines string, tick lockstep.Tick) (n int) {
 	for line := range strings.Lines(lines) {
 		if strings.HasPrefix(line, fmt.Sprintf(`{"t":%d,`, tick)) && strings.Contains(line, `"sum"`) {

@@ -24,8 +24,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"samestep": main, "forge": forgeMain, "faulty": faultyMain})
 }
 
-// Each file of testdata is a script for one verb: what people type, what they see, and the exit code. With -rewrite,
-// files that a script compares with are rewritten.
+// Each file of testdata is a script for one verb: commands, their output, and the exit codes. With -rewrite, the
+// expected files of a script are rewritten.
 func TestScripts(t *testing.T) {
 	matches, err := filepath.Abs("../../testdata/matches")
 	if err != nil {
@@ -48,7 +48,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// exits CODE COMMAND ARGUMENT... runs a command that must exit with a code.
+// exits CODE COMMAND ARGUMENT... runs a command and requires an exit code.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE COMMAND ARGUMENT...")
@@ -68,11 +68,11 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// control matches what could steer a terminal.
+// control matches characters that could control a terminal.
 var control = regexp.MustCompile(`[\x00-\x08\x0b-\x1f\x7f\x{80}-\x{9f}]|\xc2[\x80-\x9f]`)
 
-// clean FILE... requires that files, or stdout and stderr, hold no control
-// character; ! clean requires one, so that a script shows that there was one to be removed.
+// clean FILE... requires that files, or stdout and stderr, have no control character. ! clean requires one, so that a
+// script shows that there was one to remove.
 func clean(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) == 0 {
 		ts.Fatalf("usage: clean FILE...")
@@ -84,8 +84,8 @@ func clean(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// json FILE KEY... VALUE requires that a file is one JSON value in which the
-// value at the keys is as given, or just there if that is a dot.
+// json FILE KEY... VALUE requires that a file is one JSON value with the given value at the keys. The value "." matches
+// any value.
 func jsonCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {
 		ts.Fatalf("usage: json FILE KEY... VALUE")

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
-// A guest begins a match with a bot in it and joins; what costs too much is refused.
+// A guest starts a match with a bot and joins it. Too expensive matches are refused.
 func TestServeGuests(t *testing.T) {
 	s := serveInTest(t, "--dir", t.TempDir(), "--guests", "2", "--players", "2", "--bots", "1", "--units", "40")
 	const guest = "guest:eve:0123456789abcdef"
@@ -60,7 +60,7 @@ func TestServeGuests(t *testing.T) {
 	}
 }
 
-// waitForPlayers waits until so many players are connected to a match.
+// waitForPlayers waits until N players are connected to a match.
 func waitForPlayers(t *testing.T, page string, players int) {
 	t.Helper()
 	for range 3000 {
@@ -79,11 +79,11 @@ func waitForPlayers(t *testing.T, page string, players int) {
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-	t.Fatalf("%s: nobody came", page)
+	t.Fatalf("%s: too few players joined", page)
 }
 
-// Row 7 of the review, in small: a guest asks for match after match with bots. Two begin, and their bots take no place
-// of those who connect from outside.
+// Row 7 of the review, scaled down: a guest requests one match with bots after another. Two begin, and their bots take
+// no places of outside connections.
 func TestServeGuestLoad(t *testing.T) {
 	s := serveInTest(t, "--dir", "", "--guests", "8", "--matches", "1", "--players", "4", "--units", "40", "--max-per-address", "1")
 	statuses := map[int]int{}

@@ -14,8 +14,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// A server that is killed, without any warning, goes on with its match when it is started again, and nobody else can
-// while it does.
+// A server that was killed resumes its match when it is started again. While it runs, no other server can resume the
+// match.
 func TestServeResumes(t *testing.T) {
 	dir := t.TempDir()
 	tokens := filepath.Join(t.TempDir(), "tokens")
@@ -23,7 +23,7 @@ func TestServeResumes(t *testing.T) {
 	if err := os.WriteFile(tokens, []byte(list), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	// Neither a pipe, for which an open waits, nor a link is taken for a match.
+	// Neither a pipe, on which an open waits, nor a link is resumed as a match.
 	if err := errors.Join(syscall.Mkfifo(filepath.Join(dir, "pipe.ssr"), 0o666), os.Symlink("pipe.ssr", filepath.Join(dir, "link.ssr"))); err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func TestServeResumes(t *testing.T) {
 	}
 }
 
-// playInTest lets ann join until she has seen a tick after another one, however slow the machine is.
+// playInTest lets ann join until she has seen a tick after a given one, however slow the machine is.
 func playInTest(t *testing.T, s *served, after lockstep.Tick) joinSummary {
 	t.Helper()
 	for {

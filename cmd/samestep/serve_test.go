@@ -32,11 +32,11 @@ type served struct {
 	stderr bytes.Buffer
 }
 
-// errKilled is why a program is killed in place of interrupted.
+// errKilled is the cause of a context whose program is to be killed instead of interrupted.
 var errKilled = errors.New("killed")
 
-// program runs the command as a process of its own, since the cli library keeps variables, and returns its exit code.
-// It is interrupted when ctx ends, or killed if ctx ends because of errKilled.
+// program runs the command as a separate process, since the cli library has global variables, and returns its exit
+// code. The process is interrupted when ctx ends, or killed if the cause is errKilled.
 func program(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	c := exec.CommandContext(ctx, os.Args[0])
 	c.Args = append([]string{"samestep"}, args...) // TestMain goes by the name
@@ -104,8 +104,8 @@ func joinInTest(t *testing.T, s *served, name string, flags ...string) (joinSumm
 	return sum, code
 }
 
-// Two players over the network, one of whom corrupts its own copy: it is told, healed, and exits with 3; the other
-// notices nothing; the replay verifies.
+// Of two players over the network one corrupts its own copy. It is notified and resynced, and exits with 3. The other
+// one is not affected, and the replay verifies.
 func TestServeAndJoin(t *testing.T) {
 	dir := t.TempDir()
 	s := serveInTest(t, "--players", "2", "--units", "100", "--tick-rate", "50", "--dir", dir, "--durability", "frame", "--spectator-delay", "1s", "--explain")
@@ -163,7 +163,7 @@ func TestServeAndJoin(t *testing.T) {
 	}
 }
 
-// Clients behind a proxy that is named have limits of their own.
+// Clients behind a trusted proxy have limits of their own.
 func TestServeBehindProxy(t *testing.T) {
 	for _, proxy := range []string{"127.0.0.1", "127.0.0.0/8", "10.0.0.1"} {
 		s := serveInTest(t, "--matches", "0", "--dir", "", "--trusted-proxy", proxy)

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
-// At a SIGHUP the list of tokens is read again; a list that is none changes nothing.
+// SIGHUP reloads the list of tokens. An invalid list changes nothing.
 func TestReloadOnHangup(t *testing.T) {
 	const ada, bob = "player - ada - ada-ada-ada-ada-ada\n", "player - bob - bob-bob-bob-bob-bob\n"
 	path := filepath.Join(t.TempDir(), "tokens")

@@ -19,7 +19,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/testing/simulate"
 )
 
-// The command that plays a failure again plays the same match, whatever flags it was found with.
+// The printed command replays the same match as the failed run, with whatever flags that run had.
 func TestAgain(t *testing.T) {
 	const seed = 12
 	parse := func(args []string, from uint64) (p *simulate.Plan, command string) {
@@ -69,7 +69,7 @@ func TestAgain(t *testing.T) {
 	}
 }
 
-// So many units as were asked for are played again, too.
+// The printed command keeps the number of units.
 func TestAgainUnits(t *testing.T) {
 	var command string
 	app := newApp(io.Discard, io.Discard)
@@ -85,7 +85,7 @@ func TestAgainUnits(t *testing.T) {
 	}
 }
 
-// A mutant that lives stands in the report, and is a failure.
+// A surviving mutant is in the report, and the run fails.
 func TestMutantAlive(t *testing.T) {
 	m := mutants.Mutant{Name: "a fence is left out", Hits: "I1 I4"}
 	dead, alive := mutants.Result{Mutant: &m, Runs: 7}, mutants.Result{Mutant: &m, File: "lockstep/host.go"}
@@ -126,7 +126,7 @@ func failedRun(t *testing.T) (*simulate.Subject, *simulate.Outcome) {
 	return subject, out
 }
 
-// A violation whose file cannot be written is told all the same, and no half of a file is left.
+// A violation is reported even if its file cannot be written, and no partial file remains.
 func TestUnwritten(t *testing.T) {
 	dir := t.TempDir()
 	var b bytes.Buffer
@@ -167,7 +167,7 @@ func TestUnwritten(t *testing.T) {
 	}
 }
 
-// Who ends a long run is told what was found until then, and that it is not all.
+// An interrupted run reports its findings so far and says that it is incomplete.
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -19,7 +19,7 @@ const (
 	badGame   = "// Package game is a simulation.\n//\n//samestep:deterministic\npackage game\n\nimport \"time\"\n\nfunc step(n *int64) { *n = time.Now().Unix() }\n"
 )
 
-// authorModule goes into a new module of a game author, with one source file.
+// authorModule changes to a new module of a game author with one source file.
 func authorModule(t *testing.T, source string) {
 	t.Helper()
 	_, err := exec.LookPath("go")
@@ -69,7 +69,7 @@ func TestVetClean(t *testing.T) {
 	}
 }
 
-// If no function was analyzed, vet says so.
+// vet reports that no function was analyzed.
 func TestVetNothing(t *testing.T) {
 	authorModule(t, strings.Replace(badGame, "//samestep:deterministic", "// Nobody says so.", 1))
 	if stdout, stderr := runVet(t, exitOK); stdout != "" || !strings.HasPrefix(stderr, "samestep: no function was analyzed: ") {
@@ -80,7 +80,7 @@ func TestVetNothing(t *testing.T) {
 	}
 }
 
-// The program is also a tool of "go vet". (The test's binary becomes the program under its name.)
+// The program is also a tool of "go vet". (The test's binary runs as the program under its name.)
 func TestVetTool(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {

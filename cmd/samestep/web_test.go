@@ -66,7 +66,7 @@ func TestServePage(t *testing.T) {
 	}
 }
 
-// The demo for people prints where to look, and plays until it is interrupted.
+// The web demo prints its address and plays until it is interrupted.
 func TestWebDemo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles the page's program")
@@ -110,7 +110,7 @@ func TestWebDemo(t *testing.T) {
 	}
 }
 
-// Whoever asks for the page while it is built is told so, and asks again.
+// While the page is being built, a request gets a note and retries.
 func TestPageTooEarly(t *testing.T) {
 	next := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "next") })
 	h := &pageHandler{next: next, wait: time.Millisecond, ready: make(chan struct{})}
@@ -126,7 +126,7 @@ func TestPageTooEarly(t *testing.T) {
 	}
 }
 
-// Without a toolchain the page says what is missing, and the rest goes on.
+// Without a toolchain the page names the missing program, and the server keeps running.
 func TestServeWithoutToolchain(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	var log strings.Builder

@@ -28,8 +28,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A hostile server is a function that does as it likes with each connection, in virtual time. The client's token is
-// "secret".
+// A hostile is a server that treats each connection as a test likes, in virtual time. The client's token is "secret".
 type hostile struct {
 	t     *testing.T
 	serve func(*wire)
@@ -68,13 +67,13 @@ func (w *wire) frame(head byte, payload []byte) error {
 	return err
 }
 
-// message sends a message of a server.
+// message sends a server's message.
 func (w *wire) message(m *protocol.Message) error {
 	var mw protocol.Writer
 	return w.frame(0x82, mw.Append(nil, m))
 }
 
-// play sends what a client needs to be live.
+// play sends everything that a client needs to be live.
 func (w *wire) play(t *testing.T) {
 	g := lockstep.MustGame(minimal.Rules())
 	h, err := g.NewHeader(lockstep.MatchID{1}, lockstep.DefaultSettings(2), &minimal.Config{Size: 32, Coins: 20})
@@ -96,7 +95,7 @@ func (w *wire) play(t *testing.T) {
 	w.message(&protocol.Message{Kind: protocol.KindStateSync, Position: 1, Total: uint32(len(b)), Bytes: b})
 }
 
-// options connect a client to the server; tries is how often it comes back.
+// options connect a client to the server. The client reconnects up to tries times.
 func (h *hostile) options(tries int) client.Options {
 	return client.Options{
 		Options: player.Options{Token: "secret", Reconnect: player.ReconnectPolicy{Attempts: tries, Total: 3600 * lockstep.Second}},
@@ -122,8 +121,8 @@ func (h *hostile) options(tries int) client.Options {
 	}
 }
 
-// Whatever a server does with its connections, the client gives up, in bounded time, with bounded memory and a short
-// text, and leaves no goroutine behind.
+// For every misbehaviour of a server, the client gives up in bounded time, with bounded memory and a short text, and
+// leaves no goroutine behind.
 func TestHostileServers(t *testing.T) {
 	nothing := make([]byte, 4<<10)
 	flood := func(w *wire, b []byte) { // a virtual millisecond each, or the time would stand still
@@ -252,7 +251,7 @@ func TestHostileServers(t *testing.T) {
 	}
 }
 
-// A server that reads nothing cannot keep a client that wants to go, however much it has asked for.
+// A server that reads nothing cannot prevent a client from leaving, however much it has requested.
 func TestServerThatReadsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &hostile{t: t}
@@ -284,7 +283,7 @@ func TestServerThatReadsNothing(t *testing.T) {
 	})
 }
 
-// A redirect is not followed: the token would go to whoever is there.
+// A redirect is not followed, because it would send the token to another server.
 func TestRedirectedHandshake(t *testing.T) {
 	asked := 0
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { asked++ }))

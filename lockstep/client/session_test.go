@@ -24,7 +24,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A server that refuses each handshake leaves nothing behind in the client, over wrapped connections, too.
+// A server that refuses every handshake leaves nothing behind in the client, even with wrapped connections.
 func TestRefusedHandshakes(t *testing.T) {
 	var asked atomic.Int32
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -57,7 +57,7 @@ func TestRefusedHandshakes(t *testing.T) {
 	}
 }
 
-// refusals is an http.RoundTripper that connects nobody.
+// refusals is an http.RoundTripper that refuses every request.
 type refusals struct{}
 
 func (refusals) RoundTrip(*http.Request) (*http.Response, error) { return nil, errors.New("refused") }
@@ -87,7 +87,7 @@ func TestJitter(t *testing.T) {
 	})
 }
 
-// A session that ends while it dials takes its attempt with it.
+// A session that ends while it dials cancels the attempt.
 func TestEndWhileDialing(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0") // accepts, and answers nothing
 	if err != nil {

@@ -12,8 +12,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// fakeWebSocket puts a class in the place of the browser's WebSocket: an EventTarget that keeps what is sent and knows
-// when it was closed.
+// fakeWebSocket replaces the browser's WebSocket by an EventTarget that records the sent messages and the close.
 func fakeWebSocket(t *testing.T) (made func() js.Value) {
 	t.Helper()
 	before := js.Global().Get("WebSocket")
@@ -38,7 +37,7 @@ func fakeWebSocket(t *testing.T) (made func() js.Value) {
 	return func() js.Value { return js.Global().Get("lastSocket") }
 }
 
-// opened dials, and lets the browser open the socket.
+// opened dials, and opens the browser's socket.
 func opened(t *testing.T, made func() js.Value) *socket {
 	t.Helper()
 	done := make(chan *socket)
@@ -57,7 +56,7 @@ func opened(t *testing.T, made func() js.Value) *socket {
 	return <-done
 }
 
-// A server's last words are read before the end of its connection.
+// A server's last messages are read before the end of its connection.
 func TestBrowserLastWords(t *testing.T) {
 	made := fakeWebSocket(t)
 	s := opened(t, made)
@@ -100,7 +99,7 @@ func TestBrowserWrite(t *testing.T) {
 	}
 }
 
-// What a server asks for and does not read is not kept by the browser.
+// The browser does not buffer answers for a server that requests data and does not read it.
 func TestBrowserBuffered(t *testing.T) {
 	made := fakeWebSocket(t)
 	s := opened(t, made)
@@ -124,7 +123,7 @@ func TestBrowserBuffered(t *testing.T) {
 	}
 }
 
-// What a browser throws, and what a server may not send, are errors.
+// Exceptions of the browser and forbidden messages of the server are errors.
 func TestBrowserRefusals(t *testing.T) {
 	made := fakeWebSocket(t)
 	var b buffer.Buffer

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/determinism"
 )
 
-// needsGo skips a test where programs cannot be started.
+// needsGo skips a test on platforms that cannot start programs.
 func needsGo(t *testing.T) {
 	t.Helper()
 	if runtime.GOOS == "js" || runtime.GOOS == "wasip1" {
@@ -23,7 +23,7 @@ func needsGo(t *testing.T) {
 	testenv.Or(t, "the go command", err)
 }
 
-// withoutFacts does not complain of facts: what they say is seen where another package calls.
+// withoutFacts ignores facts: their effect shows in the packages that call the functions.
 type withoutFacts struct{ *testing.T }
 
 func (t withoutFacts) Errorf(format string, args ...any) {
@@ -32,8 +32,8 @@ func (t withoutFacts) Errorf(format string, args ...any) {
 	}
 }
 
-// Each rule has a bad example, in which lines are marked that must be found, and a good one, in which nothing must be.
-// What is suggested for a bad one stands in its golden file. The folder "scope" is about what is looked at.
+// Each rule has a bad example with marked lines that must be found, and a good one without findings. The suggested
+// fixes of a bad one are in its golden file. The folder "scope" tests which functions are analyzed.
 func TestRules(t *testing.T) {
 	needsGo(t)
 	analysistest.RunWithSuggestedFixes(withoutFacts{t}, analysistest.TestData(), determinism.Analyzer, "rules/...", "scope/...")

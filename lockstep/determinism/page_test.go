@@ -45,7 +45,7 @@ var (
 	wantComment = regexp.MustCompile("[ \t]*// want `.*")
 )
 
-// docs/determinism-rules.md is made of the rules and their examples; -rewrite writes it.
+// docs/determinism-rules.md is generated from the rules and their examples; -rewrite writes it.
 func TestPage(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(pageHead)
@@ -70,7 +70,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// example returns an example without what only the test needs.
+// example returns an example without the parts that only the test needs.
 func example(t *testing.T, rule, kind string) string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("testdata", "src", "rules", rule, kind, kind+".go"))

@@ -10,8 +10,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/determinism"
 )
 
-// A plant is a mistake in a simulation that has none: new lines after one that is there, of which the line that is marked
-// must be found.
+// A plant is a mistake in a correct simulation: new lines after an existing one. The marked line must be found.
 type plant struct {
 	rule, file string
 	imports    string
@@ -19,7 +18,7 @@ type plant struct {
 	lines      string
 }
 
-// The mistakes are of the kind that people make, in the places where they would.
+// The mistakes are typical ones, in typical places.
 var plants = []plant{
 	{"float", "combat.go", "", "armor := uint32(w.workspace.seen[j].kind.Traits().Armor)",
 		"damage = uint32(float64(damage) * 1.1) // planted"},
@@ -63,7 +62,7 @@ var plants = []plant{
 		"half += fixed.Q(maphash.String(maphash.MakeSeed(), \"half\") % 2) // planted"},
 }
 
-// All that is planted into skirmish is found, each by its rule, and nothing else is.
+// All mistakes planted into skirmish are found, each by its rule, without false findings.
 func TestPlanted(t *testing.T) {
 	needsGo(t)
 	overlay, planted := sow(t)

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
-// The game of this package's tests: herds that wander, and can be driven.
+// The game of this package's tests: herds that wander and can be driven.
 type (
 	pasture struct {
 		Tick  uint32
@@ -122,7 +122,7 @@ func TestCheck(t *testing.T) {
 	locksteptest.Check(t, g, written)
 }
 
-// Random commands must reach the rules, or a check proves nothing.
+// Random commands must reach the rules, or a check would prove nothing.
 func TestCommandsArrive(t *testing.T) {
 	drives, breeds, refused := 0, 0, 0
 	rules := pastureRules()
@@ -157,7 +157,7 @@ func TestCommandsArrive(t *testing.T) {
 	}
 }
 
-// More commands than a coordinator takes in any order are not the game's fault.
+// The game is not at fault if a coordinator rejects too many commands.
 func TestTooManyCommands(t *testing.T) {
 	o := options()
 	o.Choices = bytes.Repeat([]byte{0x93}, 9600)
@@ -175,8 +175,7 @@ func TestTooManyCommands(t *testing.T) {
 	locksteptest.Check(t, lockstep.MustGame(pastureRules()), o)
 }
 
-// Each kind of nondeterminism is found, in the phase and the field that it
-// concerns.
+// Each kind of nondeterminism is found in its phase and its field.
 func TestFaults(t *testing.T) {
 	counter := uint32(0)
 	var kept *pasture
@@ -323,7 +322,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// A simulation with a float is refused before it can run.
+// A simulation with a float is rejected before it runs.
 func TestFloatIsRefused(t *testing.T) {
 	type field struct{ Speed float32 }
 	type world struct{ Units []field }
@@ -337,7 +336,7 @@ func TestFloatIsRefused(t *testing.T) {
 	}
 }
 
-// Check fails a test with the line that plays the same match again.
+// Check fails a test and prints the line that plays the same match again.
 func TestCheckFails(t *testing.T) {
 	rules := pastureRules()
 	rules.Step = func(w *pasture, turn *lockstep.Turn) {
@@ -361,7 +360,7 @@ func TestCheckFails(t *testing.T) {
 	}
 }
 
-// What is printed can be put into a test as it is, if its types have names elsewhere; and Check tells what was refused.
+// The printed lines can be pasted into a test if the types are exported. Otherwise Check says why they cannot.
 func TestCheckLines(t *testing.T) {
 	rules := minimal.Rules()
 	var said recorder

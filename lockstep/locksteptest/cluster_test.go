@@ -10,7 +10,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
 )
 
-// It is a test of its own in earnest: func TestCluster(t *testing.T).
+// In a real test this is func TestCluster(t *testing.T).
 func ExampleClusterOptions() {
 	t := &recorder{}
 	locksteptest.Cluster(t, lockstep.MustGame(pastureRules()), locksteptest.ClusterOptions{
@@ -26,7 +26,7 @@ func TestCluster(t *testing.T) {
 	})
 }
 
-// A game whose machines differ is found, and the failure says how to see it again.
+// A game that differs between machines is found, and the failure says how to reproduce it.
 func TestClusterFinds(t *testing.T) {
 	rules := pastureRules()
 	machines := uint32(0)
@@ -66,7 +66,7 @@ func TestClusterFinds(t *testing.T) {
 	refusal(t, "no herds", locksteptest.ClusterOptions{Config: &pastureConfig{}})
 }
 
-// refusal fails unless options are refused with some words.
+// refusal fails unless the error for the options contains a text.
 func refusal(t *testing.T, want string, o locksteptest.ClusterOptions) {
 	t.Helper()
 	r := &recorder{}
@@ -79,7 +79,7 @@ func refusal(t *testing.T, want string, o locksteptest.ClusterOptions) {
 	}
 }
 
-// A match that is too short for any fault is refused: it would show nothing.
+// A match that is too short for any fault is rejected, since it would prove nothing.
 func TestClusterTooShort(t *testing.T) {
 	refusal(t, "got a match of 20 s, want at least 40 s", locksteptest.ClusterOptions{
 		Config: &pastureConfig{Herds: 6}, Length: 20 * lockstep.Second,

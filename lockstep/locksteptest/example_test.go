@@ -10,8 +10,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
 )
 
-// A field that is tagged as derived is in no snapshot. If it decides something,
-// a machine that joins late computes another match.
+// A field that is tagged as derived is in no snapshot. If the rules depend on it, a machine that joins late computes
+// another match.
 func ExampleRun() {
 	rules := pastureRules()
 	rules.Step = func(w *pasture, turn *lockstep.Turn) {
@@ -32,7 +32,7 @@ func ExampleRun() {
 	// restore 20 30 Herds[5].Tame
 }
 
-// A match that was written down is checked as well as a random one.
+// A written match is checked in the same way as a random one.
 func ExampleOrder() {
 	rules := pastureRules()
 	rules.Describe = func(c *lockstep.Command) string {
@@ -50,8 +50,7 @@ func ExampleOrder() {
 	// locksteptest: round trip: tick 4: command 1 of player 2, kind 2: lockstep: tick 4: the game panicked in Describe: runtime error: index out of range [5] with length 2
 }
 
-// A search plays random matches until one fails, and what is left of that match
-// when it is made small is written as a Go test.
+// A search plays random matches until one fails, shrinks that match, and writes the result as a Go test.
 func ExampleSearch() {
 	game := lockstep.MustGame(greedyRules())
 	found, matches, err := locksteptest.Search(context.Background(), game, locksteptest.Options{Config: &pastureConfig{Herds: 6}, Ticks: 60},

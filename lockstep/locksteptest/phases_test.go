@@ -14,8 +14,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
-// A badGame breaks the rules of a good one, or what is done with it, in a way
-// that one phase has to find by itself.
+// A badGame breaks a good game's rules, or their use, in a way that one phase alone has to find.
 type badGame struct {
 	name, phase, want string
 	spoil             func(r *lockstep.Rules[pasture, pastureConfig], o *locksteptest.Options)
@@ -164,8 +163,7 @@ func addingDerive(r *lockstep.Rules[pasture, pastureConfig], _ *locksteptest.Opt
 	}
 }
 
-// Each phase finds, by itself, a game that misbehaves in its way, and is content
-// with one that does not.
+// Each phase alone finds a game that misbehaves in its way, and accepts a good one.
 func TestPhases(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // what is collected in the meantime is not what is tested
 	found := map[string]bool{}
@@ -192,7 +190,7 @@ func TestPhases(t *testing.T) {
 	}
 }
 
-// What is left out finds nothing, and what is left out must exist.
+// A skipped phase finds nothing, and only existing phases can be skipped.
 func TestSkip(t *testing.T) {
 	rules, o := pastureRules(), options()
 	rules.Describe = func(*lockstep.Command) string { panic("no words") }
@@ -204,7 +202,7 @@ func TestSkip(t *testing.T) {
 	}
 }
 
-// The package comment tells of the phases that there are, in their order.
+// The package comment lists all phases in their order.
 func TestPhasesAreDocumented(t *testing.T) {
 	doc, err := os.ReadFile("doc.go")
 	if err != nil {
@@ -221,7 +219,7 @@ func TestPhasesAreDocumented(t *testing.T) {
 	}
 }
 
-// The settings of the program are what they were before.
+// The settings of the program are restored.
 func TestMachineRestores(t *testing.T) {
 	processors := runtime.GOMAXPROCS(0)
 	percent := debug.SetGCPercent(77)
@@ -232,7 +230,7 @@ func TestMachineRestores(t *testing.T) {
 	}
 }
 
-// Orders that were written down are what is played, and nothing else.
+// Written orders are played, and no others.
 func TestOrders(t *testing.T) {
 	var drives, breeds int
 	rules := pastureRules()

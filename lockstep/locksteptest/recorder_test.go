@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A recorder is a test that only notes how it failed.
+// A recorder is a test that only records its failure.
 type recorder struct {
 	testing.TB
 	text string

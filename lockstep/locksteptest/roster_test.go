@@ -9,7 +9,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
 )
 
-// What happens to players and to the match reaches the rules, unless nobody wants it.
+// Changes of the players and of the match reach the rules, unless they are disabled.
 func TestChanges(t *testing.T) {
 	seen := map[string]int{}
 	rules := pastureRules()
@@ -39,7 +39,7 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// A fault that somebody's loss reveals is shrunk to the loss.
+// A fault that depends on a player's loss is shrunk to that loss.
 func TestShrinkChanges(t *testing.T) {
 	rules := pastureRules()
 	rules.Step = func(w *pasture, turn *lockstep.Turn) {
@@ -67,7 +67,7 @@ func TestShrinkChanges(t *testing.T) {
 	}
 }
 
-// Changes can be written down, in any place of their tick.
+// Changes can be written as orders, at any place of their tick.
 func TestWrittenChanges(t *testing.T) {
 	rules := pastureRules()
 	rules.Step = func(w *pasture, turn *lockstep.Turn) {

@@ -16,8 +16,8 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// greedyRules are rules in which a herd vanishes for those who remember that
-// another one bred before, with a name.
+// greedyRules are rules in which a herd vanishes on machines that remember an earlier birth in another herd, with a
+// name.
 func greedyRules() lockstep.Rules[pasture, pastureConfig] {
 	rules := pastureRules()
 	rules.Step = func(w *pasture, turn *lockstep.Turn) {
@@ -77,7 +77,7 @@ func TestShrink(t *testing.T) {
 	}
 }
 
-// What cannot be found again stays as it was, and so does what there is no time for.
+// A failure that cannot be reproduced, or whose time is up, stays unchanged.
 func TestShrinkGivesUp(t *testing.T) {
 	rules := pastureRules()
 	steps := 0
@@ -127,7 +127,7 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// Matches that a search plays differ in more than the seed.
+// The matches of a search differ in more than the seed.
 func TestSearchVaries(t *testing.T) {
 	lengths := map[lockstep.Tick]bool{}
 	rules := pastureRules()
@@ -195,7 +195,7 @@ func TestFound5f095b4f(t *testing.T) {
 	}
 }
 
-// A fuzz target leaves a replay and a Go test behind.
+// A fuzz target writes a replay and a Go test.
 func TestReport(t *testing.T) {
 	f := find(t, greedyRules(), options())
 	said := recorder{dir: t.TempDir()}

@@ -53,7 +53,7 @@ func (o *outgoing) report(t lockstep.Tick) {
 // stateAsked queues the answer to a request for a state.
 func (c *Client) stateAsked(t lockstep.Tick) {
 	if len(c.out.states) == maxStates || c.run.follower == nil {
-		return // a server that asks for so many does not wait for them
+		return // a server with maxStates pending requests gets no more answers
 	}
 	a := stateAnswer{tick: t}
 	if m := c.run.follower.Moment(t); m != nil {

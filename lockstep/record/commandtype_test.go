@@ -6,7 +6,7 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// A value's memory is used again if it is small.
+// A small value's memory is reused.
 func TestPoolMemory(t *testing.T) {
 	type blob struct{ Data []uint8 }
 	p := &poolOf[blob]{codec: state.MustCompile[blob]()}

@@ -10,8 +10,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// What a log holds must fit its header, whoever reads it: the records are well
-// formed, and a Decoder that has read the header refuses them.
+// The contents of a log must fit its header: these records are well formed, and a Decoder that has read the header
+// rejects the wrong ones.
 func TestContents(t *testing.T) {
 	g, h := testgame.NewBankMatch(t, 2)
 	sim, err := g.NewSimulation(h)
@@ -85,8 +85,8 @@ func TestContents(t *testing.T) {
 	}
 }
 
-// Schemas cost many times their bytes to compile, so all of a header are bounded
-// together, before any is.
+// Compiling a schema costs many times its bytes, so the schemas of a header are bounded together before any is
+// compiled.
 func TestSchemasBounded(t *testing.T) {
 	_, h := testgame.NewBankMatch(t, 2)
 	for i := range h.Commands {

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A log is records, one after the other.
+// A log is a sequence of records.
 func ExampleDecoder() {
 	var log []byte
 	game, c := testgame.NewLamps(testgame.LogFunc(func(record []byte) { log = append(log, record...) }), coordinator.Options{})
@@ -66,7 +66,7 @@ func ExampleDecoder() {
 	// record 7 of tick 4
 }
 
-// A simulation takes a log tick by tick. A caller that only counts does not.
+// A simulation reads a log tick by tick. A caller that only counts does not need to.
 func ExampleAll() {
 	var log []byte
 	_, c := testgame.NewLamps(testgame.LogFunc(func(record []byte) { log = append(log, record...) }), coordinator.Options{})
@@ -99,7 +99,7 @@ func ExampleAll() {
 	// 3 ticks
 }
 
-// A caller that stops inside a run of empty ticks goes on at its next tick.
+// A caller that stops inside a run of empty ticks continues at its next tick.
 func ExampleRecord_FrameAfter() {
 	run := record.Record{Kind: record.KindEmpty, Tick: 100, Empty: 90}
 	for f := run.FrameAfter(97); f != nil; f = run.FrameAfter(f.Tick) {
@@ -131,7 +131,7 @@ func ExampleEncoder() {
 	// 95 03 00 01 01 c4 02 91 03
 }
 
-// Only what Encode makes is decoded, so a payload has one byte string.
+// Only the bytes that Encode writes are decoded, so a payload has one encoding.
 func ExamplePayloads() {
 	var payloads *record.Payloads = lockstep.MustGame(testgame.LampRules).NewPayloads()
 	var kind record.CommandKind
@@ -164,7 +164,7 @@ func ExampleMoment() {
 	// Output: true 4 true
 }
 
-// The kinds of a game are compiled once. They describe themselves as a header does.
+// The kinds of a game are compiled once. They describe themselves in the same form as in a header.
 func ExampleKinds() {
 	var press record.CommandType = record.Type[testgame.Press](7, "press")
 	var kinds *record.Kinds

@@ -7,7 +7,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// Two replays should be of one match, and are not.
+// Two replays of different matches, which should be of one.
 func ExampleDiffHeaders() {
 	var one, two record.Header
 	one.Game, two.Game = "lamps", "lamps"
@@ -27,7 +27,7 @@ func ExampleDiffHeaders() {
 	// build
 }
 
-// Headers that no game wrote are compared, too.
+// Headers that no game wrote can be compared, too.
 func TestDiffHeadersHostile(t *testing.T) {
 	a, b := &record.Header{ConfigSchema: []byte{1}, Config: []byte{1}, StateSchema: []byte{1}}, &record.Header{ConfigSchema: []byte{1}, StateSchema: []byte{2}}
 	a.Commands = make([]record.CommandDescription, 2)

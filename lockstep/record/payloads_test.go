@@ -53,7 +53,7 @@ var everyValue = every{
 	Deep: [][]uint32{{5}, {1, 70000}},
 }
 
-// The bytes are made by hand: a struct is an array of its fields.
+// The bytes are handmade: a struct is an array of its fields.
 var everyBytes = []byte("\x9c\xc3\xd0\x80\xd3\x80\x00\x00\x00\x00\x00\x00\x00\xcd\xff\xff\xcf\xff\xff\xff\xff\xff\xff\xff\xff" +
 	"\xa6zw\xc3\xb6lf\xc4\x03\x01\x02\x03\xc4\x02\x00\xff\x92\xff\xcd\x01\x2c\x91\x92\x01\xfe\x92\xa0\xa1x\x92\x91\x05\x92\x01\xce\x00\x01\x11\x70")
 
@@ -78,7 +78,7 @@ func TestPayload(t *testing.T) {
 	}
 }
 
-// A nil slice and an empty one are the same value, and the same bytes.
+// A nil slice and an empty one are the same value and have the same bytes.
 func TestPayloadNilSlices(t *testing.T) {
 	p := newEveryGame(t).NewPayloads()
 	_, a, err := p.Encode(&every{})
@@ -133,7 +133,7 @@ func TestPayloadErrors(t *testing.T) {
 	}
 }
 
-// Values stay as they are until Reset, and large ones do not stay in memory.
+// Values stay unchanged until Reset. Large ones are not kept in memory.
 func TestPayloadValues(t *testing.T) {
 	p := newEveryGame(t).NewPayloads()
 	var commands [8]record.Command

@@ -26,8 +26,7 @@ func join(log []testgame.NamedRecord) []byte {
 	return b
 }
 
-// The bytes of the records are the protocol. This file changes only together
-// with the protocol's number.
+// The bytes of the records are part of the protocol. This file changes only together with the protocol's number.
 func TestGoldenRecords(t *testing.T) {
 	const file = "testdata/records.golden"
 	_, log := testgame.SampleLog(t)
@@ -64,8 +63,8 @@ func chunks(s string, n int) func(yield func(string) bool) {
 	}
 }
 
-// checkMalleable decodes b as far as it goes, and fails unless every accepted
-// record is written back the same. It returns how many there were.
+// checkMalleable decodes b as far as possible, and fails unless every accepted record is written back the same. It
+// returns the number of records.
 func checkMalleable(t *testing.T, b []byte) (records int, err error) {
 	var dec record.Decoder
 	var enc record.Encoder
@@ -100,7 +99,7 @@ func FuzzDecoder(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) { checkMalleable(t, b) })
 }
 
-// follow applies a log to a new follower, as far as it goes.
+// follow applies a log to a new follower as far as possible.
 func follow(g *lockstep.Game, b []byte) (*lockstep.Follower, error) {
 	f := g.NewFollower(lockstep.FollowerOptions{})
 	var dec record.Decoder
@@ -120,8 +119,7 @@ func follow(g *lockstep.Game, b []byte) (*lockstep.Follower, error) {
 	return f, desync
 }
 
-// A log that is cut gives the states up to the last whole record, and then
-// io.ErrUnexpectedEOF.
+// A truncated log gives the states up to the last whole record, and then io.ErrUnexpectedEOF.
 func TestCutAtEveryByte(t *testing.T) {
 	g, log := testgame.SampleLog(t)
 	all := join(log)
@@ -144,11 +142,9 @@ func TestCutAtEveryByte(t *testing.T) {
 	}
 }
 
-// Every single bit that is wrong is an error, or it changes no state: it is in
-// what concerns people (a name, a reason), in the evidence (whose checksum
-// differed), in a parameter that the states are not made of again, or in the
-// tick that the first keyframe says it is of, which this game's rules do not
-// ask for. Records alone can promise no more; a file's framing finds these, too.
+// Every inverted bit is an error or changes no state. The harmless bits are in texts for people (a name, a reason), in
+// evidence (the player of a mismatch), in a parameter that does not affect the states, and in the tick of the first
+// keyframe, which this game's rules do not use. Records alone can promise no more; a file's framing detects these, too.
 func TestEveryBitFlipped(t *testing.T) {
 	g, log := testgame.SampleLog(t)
 	all := join(log)
@@ -219,7 +215,7 @@ func TestOutOfPlace(t *testing.T) {
 	}
 }
 
-// Lengths that lie cost no memory.
+// False lengths cost no memory.
 func TestHostileLengths(t *testing.T) {
 	_, log := testgame.SampleLog(t)
 	start := join(log[:2])
@@ -253,8 +249,7 @@ func TestHostileLengths(t *testing.T) {
 	}
 }
 
-// What an Encoder cannot write so that it is read back panics: it is a bug of
-// its caller.
+// An Encoder panics on a record that a Decoder would reject, because that is a bug of the caller.
 func TestEncoderPanics(t *testing.T) {
 	command := func(p record.Player, s record.Sequence) record.Command {
 		return record.Command{Tick: 1, Player: p, Sequence: s, Kind: 1}
@@ -291,7 +286,7 @@ func TestEncoderPanics(t *testing.T) {
 	}
 }
 
-// A stream can stand at any tick, up to the last.
+// A stream can begin at any tick, up to the last.
 func TestLastTick(t *testing.T) {
 	g, h := testgame.NewBankMatch(t, 2)
 	sim, err := g.NewSimulation(h)
@@ -316,7 +311,7 @@ func TestLastTick(t *testing.T) {
 	}
 }
 
-// The kind stands in one byte up to 127, and in two from 128 on.
+// A kind takes one byte up to 127, and two from 128 on.
 func TestKindOf(t *testing.T) {
 	for _, c := range []struct {
 		record []byte

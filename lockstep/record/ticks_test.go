@@ -9,7 +9,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A frame at tick 4, a run of ticks 5 to 7, and records without ticks.
+// fewRecords returns a frame at tick 4, a run of ticks 5 to 7, and records without ticks.
 func fewRecords() []*record.Record {
 	return []*record.Record{
 		{Kind: record.KindKeyframe, Tick: 3},

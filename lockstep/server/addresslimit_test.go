@@ -13,7 +13,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
-// The connections of an address are limited. Guests keep out nobody who has a token or a session.
+// The connections of an address are limited. Guests do not displace clients with a token or a session.
 func TestConnectionsOfOneAddress(t *testing.T) {
 	const guests = "guest:g%d:0123456789abcdef"
 	crowd := func(s *setup) {

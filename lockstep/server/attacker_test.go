@@ -17,7 +17,7 @@ import (
 // carol is another honest player.
 const carol = "carol-carol-carol-carol"
 
-// Tokens of the attacker, besides those of guests.
+// Tokens of the attacker, in addition to those of guests.
 const (
 	eve     = "eve-eve-eve-eve-eve-eve"
 	mallory = "mallory-mallory-mallory"

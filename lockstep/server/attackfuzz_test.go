@@ -272,7 +272,7 @@ func code(all ...any) (b []byte) {
 	return b
 }
 
-// Each seed does what it says, and harms nobody.
+// Each seed does what it says without harming any honest player.
 func TestAttacks(t *testing.T) {
 	for _, x := range attacks {
 		t.Run(x.name, func(t *testing.T) {

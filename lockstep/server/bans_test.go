@@ -158,8 +158,8 @@ func TestBansOverHTTP(t *testing.T) {
 	})
 }
 
-// A ban of a guest also holds for new clients of its address without a token, and for nobody else: players with
-// tokens there, guests who have seats and guests of other addresses stay.
+// A ban of a guest also applies to new clients of its address without a token. Players with tokens there, guests with
+// seats and guests of other addresses stay.
 func TestBanAtSharedAddress(t *testing.T) {
 	tokens, err := server.ReadTokens(strings.NewReader(strings.ReplaceAll(strings.ReplaceAll(tokenList, "   0 ", "   - "), "   1 ", "   - ")))
 	if err != nil {

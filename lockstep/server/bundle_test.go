@@ -24,8 +24,8 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// A bundle is on disk within a second after a player is told of a desync. The clock stands still while anybody
-// computes.
+// A bundle is on disk within a second after a player is notified of a desync. The clock stands still during
+// computations.
 func TestBundleWithinASecond(t *testing.T) {
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		guest := s.join(t, ada, wander)

@@ -28,8 +28,8 @@ func (s *stage) silent(t *testing.T, n int) (open []*raw) {
 	return open
 }
 
-// Attack 2 of the review: silent WebSockets, from one address or many, keep nobody out. New and returning players are
-// welcomed within a second, also from the address of the silent ones.
+// Attack 2 of the review: silent WebSockets, from one address or many, lock out no client. New and returning players
+// are welcomed within a second, even from the address of the silent ones.
 func TestSilentOpeners(t *testing.T) {
 	for _, x := range []struct {
 		name            string
@@ -106,7 +106,7 @@ func TestUnauthenticatedLimits(t *testing.T) {
 	})
 }
 
-// Refused clients that do not let their sockets be closed keep nobody out.
+// Refused clients that keep their sockets open lock out no client.
 func TestRefusedLinger(t *testing.T) {
 	inBubble(t, setup{host: host.Options{MaxConnecting: 4, MaxSpectators: 1}}, func(t *testing.T, s *stage) {
 		for i := range 40 {

@@ -119,7 +119,7 @@ func (f *badFile) safe(t *testing.T, g *lockstep.Game, clients ...*testClient) {
 	}
 }
 
-// reasons returns the reasons of the holds that a client was told.
+// reasons returns the reasons of the holds that a client received.
 func reasons(g *testClient) (all []string) {
 	for _, e := range told[player.Held](g) {
 		all = append(all, e.Reason)

@@ -25,8 +25,8 @@ import (
 // tick is a bit more than the period of the stage's match.
 const tick = 51 * time.Millisecond
 
-// Scenario 60: chat beyond the rate is answered, text that is not UTF-8 closes its sender, and neither reaches
-// anybody.
+// Scenario 60: chat beyond the rate is answered, and text that is not UTF-8 closes its sender. Neither reaches other
+// clients.
 func TestChatFlood(t *testing.T) {
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		b := s.join(t, bob, wander)
@@ -114,7 +114,7 @@ func TestManyJoinAtOnce(t *testing.T) {
 }
 
 // Scenarios 57 and 58, P6: spectators that stop reading, or read a tenth of the stream, are found by their acks and
-// closed. Nobody else waits.
+// closed. Other clients do not wait.
 func TestSlowReaders(t *testing.T) {
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		a := s.join(t, ada, wander)
@@ -257,7 +257,7 @@ func (s *stage) replay(t *testing.T) *replay.Verification {
 	return v
 }
 
-// A server that shuts down tells its clients when to reconnect, completes its replays, and admits nobody.
+// A server that shuts down tells its clients when to reconnect, completes its replays, and admits no client.
 func TestShutdown(t *testing.T) {
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		a := s.join(t, ada, wander)

@@ -111,7 +111,7 @@ func TestGuestBudgets(t *testing.T) {
 	}
 }
 
-// opsOnly knows the admin alone.
+// opsOnly knows only the admin.
 func opsOnly(t *testing.T) server.Authorizer {
 	t.Helper()
 	a, err := server.ReadTokens(strings.NewReader("admin - ops - " + ops))

@@ -127,7 +127,7 @@ func utf16Text(s string) []byte {
 	return b
 }
 
-// Who knows a public key must not be able to sign: NewJWT refuses key files as secrets.
+// The owner of a public key must not be able to sign: NewJWT refuses key files as secrets.
 func TestJWTKeysAreNoSecrets(t *testing.T) {
 	files := keyFiles(t)
 	for _, x := range files {

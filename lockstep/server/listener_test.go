@@ -20,7 +20,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
-// Attack 6 of the review: connections without a request keep nobody out. The server closes the oldest of the address
+// Attack 6 of the review: connections without a request lock out no client. The server closes the oldest of the address
 // that has most, and keeps a bounded number. Players' WebSockets are not among them.
 func TestIdleSockets(t *testing.T) {
 	inBubble(t, setup{host: returning}, func(t *testing.T, s *stage) {

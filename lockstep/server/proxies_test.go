@@ -169,7 +169,7 @@ func TestBytesThroughProxy(t *testing.T) {
 	})
 }
 
-// A client that could name any address would have no limit.
+// A client that could claim any address would have no limit.
 func TestProxiesThatAreAll(t *testing.T) {
 	for _, p := range []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0"), {}} {
 		if _, err := server.New(server.Options{TrustedProxies: []netip.Prefix{p}}); !errors.Is(err, server.ErrProxy) {

@@ -18,7 +18,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
-// A raw is a client that sends whatever the test wants, and follows no rule.
+// A raw is a client that sends arbitrary messages and follows no rule.
 type raw struct {
 	t      *testing.T
 	s      *stage

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// An importRow says what packages may import beside the standard library. The
+// An importRow lists the packages that packages may import in addition to the standard library. The
 // first row whose pattern names a package is the one that counts.
 type importRow struct {
 	pattern string

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// Kinds of records that the oracle looks into, as the comment of package lockstep numbers them.
+// Kinds of records that the oracle looks into, as the comment of package lockstep/record numbers them.
 const (
 	recordKeyframe = 2
 	recordFrame    = 3

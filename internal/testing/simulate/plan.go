@@ -46,7 +46,7 @@ type HostPlan struct {
 // A DiskPlan selects how the log is written.
 type DiskPlan struct {
 	EachFrame  bool          `json:"each_frame"`      // sync before a frame is sent: replay.SyncFrame
-	Await      bool          `json:"await,omitempty"` // sync concurrently, and send only synced records: host.Options.AwaitCommit
+	Await      bool          `json:"await,omitempty"` // sync concurrently, and send only synced records: host.Persisted
 	FlushTicks uint32        `json:"flush_ticks"`
 	SyncEvery  lockstep.Time `json:"sync_every"` // without EachFrame
 	SyncTime   lockstep.Time `json:"sync_time"`  // duration of a sync

@@ -13,7 +13,7 @@ import (
 const lateness = 250 * ms
 
 // allowed returns lateness, or 600 ms if the match waits or slows down for players:
-// a client smooths that for up to half a second (PaceOptions.MaxDelay).
+// a client smooths that for up to half a second (player.PacingOptions.MaxDelay).
 func (w *world) allowed() lockstep.Time {
 	if w.plan.Host.Wait > 0 || w.plan.Host.Slow > 0 {
 		return 600 * ms
