@@ -13,7 +13,7 @@ var (
 // SineTable is Sin without floats.
 func SineTable(t Turn) Q { return sineTable(uint32(t)) }
 
-// SineQuick is the sine as it is seeded, and whether it is sure.
+// SineQuick is the sine from its floating-point seed, and whether it is certain.
 func SineQuick(t Turn) (Q, bool) {
 	s := sineSeed(folded(uint32(t)))
 	return Q((s + 1<<11) >> 12), certain(s, 12)
@@ -22,7 +22,7 @@ func SineQuick(t Turn) (Q, bool) {
 // RadiansTable is the sine of an angle in radians and some quarters, without floats.
 func RadiansTable(x Q, quarters uint64) Q { return sineRadiansTable(x, quarters<<62) }
 
-// RadiansQuick is the same as it is seeded, for |x| ≤ 64, and whether it is sure.
+// RadiansQuick is the same for an angle in radians, for |x| ≤ 64.
 func RadiansQuick(x Q, quarters int32) (Q, bool) {
 	y, odd := quartersSeed(int64(x), quarters)
 	s := (sineSeed(y) ^ odd) - odd
@@ -47,7 +47,7 @@ const TableBytes = (256+257+256)*(4*8+2*4) + 256*(8+2)
 // PanicOnOverflow tells whether the build tag samestep_overflow is set.
 const PanicOnOverflow = panicOnOverflow
 
-// Damage changes one entry of a table, as a bad edit would, and returns how to mend it.
+// Damage changes one entry of a table, as a bad edit would, and returns the function that restores it.
 func Damage() (mend func()) {
 	sinePieces[100].c0 += 1 << 33
 	return func() { sinePieces[100].c0 -= 1 << 33 }

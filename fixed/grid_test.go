@@ -147,7 +147,7 @@ func BenchmarkGrid(b *testing.B) {
 	})
 }
 
-// BenchmarkSortKeyed stands beside slices.SortFunc of the same elements.
+// BenchmarkSortKeyed compares the sort with slices.SortFunc of the same elements.
 func BenchmarkSortKeyed(b *testing.B) {
 	r := fixed.NewRand(74)
 	from := make([]fixed.Keyed, 10_000)

@@ -43,7 +43,7 @@ func TestOverflow(t *testing.T) {
 	}
 }
 
-// TestNoFalseOverflow: what ends just within the range is no overflow.
+// TestNoFalseOverflow: a result just within the range is no overflow.
 func TestNoFalseOverflow(t *testing.T) {
 	const one, minQ, maxQ = fixed.One, fixed.MinQ, fixed.MaxQ
 	for i, row := range []struct{ got, want fixed.Q }{

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-49bee653/samestep/fixed"
 )
 
-// TestRandIsPCG compares the generator with the one of the standard library, which is the same by other hands.
+// TestRandIsPCG compares the generator with the independent one of the standard library.
 func TestRandIsPCG(t *testing.T) {
 	for seed := range uint64(100) {
 		ours := fixed.NewRand(seed)
@@ -21,7 +21,7 @@ func TestRandIsPCG(t *testing.T) {
 	}
 }
 
-// TestRandVectors holds the numbers that are part of the format of every replay.
+// TestRandVectors checks the numbers that are part of the format of every replay.
 func TestRandVectors(t *testing.T) {
 	r := fixed.NewRand(1)
 	got := []uint64{r.Hi, r.Lo, r.Uint64(), r.Uint64(), uint64(r.Uint32()), uint64(r.N(1000)), uint64(r.Q()),
@@ -39,7 +39,7 @@ func TestRandVectors(t *testing.T) {
 	}
 }
 
-// chiSquare returns how far counts are from being alike; the mean is about len(counts).
+// chiSquare returns how far counts are from equal; the mean is about len(counts).
 func chiSquare(counts []int) (sum float64) {
 	n := 0
 	for _, c := range counts {
@@ -52,7 +52,7 @@ func chiSquare(counts []int) (sum float64) {
 	return sum
 }
 
-// TestDrawsAreEven counts, with fixed seeds, so that it passes always or never.
+// TestDrawsAreEven counts draws of fixed seeds, so that it is deterministic.
 func TestDrawsAreEven(t *testing.T) {
 	r := fixed.NewRand(2)
 	const n = 60_000
@@ -97,7 +97,7 @@ func TestDrawsAreEven(t *testing.T) {
 	}
 }
 
-// TestDrawBits: to change one bit of any argument changes each bit of the result half of the time.
+// TestDrawBits: changing one bit of any argument changes each bit of the result half of the time.
 func TestDrawBits(t *testing.T) {
 	r := fixed.NewRand(4)
 	const n = 400
@@ -124,7 +124,7 @@ func TestDrawBits(t *testing.T) {
 	}
 }
 
-// TestDrawsTo counts draws that were made one by one, and finds states that no drawing leads to.
+// TestDrawsTo counts single draws, and rejects states that no draw leads to.
 func TestDrawsTo(t *testing.T) {
 	from := fixed.NewRand(5)
 	r := from

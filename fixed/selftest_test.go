@@ -7,7 +7,7 @@ import (
 	"github.com/seed-49bee653/samestep/fixed"
 )
 
-// The sum is part of what servers and clients compare: it changes with the numbers only.
+// Servers and clients compare the sum: it changes only with the numbers.
 func TestSelfTest(t *testing.T) {
 	const want = 0x2df152837c02c691
 	if got := fixed.SelfTest(); got != want {
@@ -21,7 +21,7 @@ func BenchmarkSelfTest(b *testing.B) {
 	}
 }
 
-// Machines that print another number must not play with this one.
+// Machines that print different numbers must not play together.
 func ExampleSelfTest() {
 	fmt.Printf("%016x\n", fixed.SelfTest())
 	// Output: 2df152837c02c691

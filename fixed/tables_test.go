@@ -38,8 +38,8 @@ func TestTablesAreSmall(t *testing.T) {
 
 const degree = 5 // of the polynomials
 
-// nodes are those of the Chebyshev polynomial of degree 6 on 0..1, in units of 10^-16: interpolating there is within a
-// hair of the best polynomial.
+// nodes are those of the Chebyshev polynomial of degree 6 on 0..1, in units of 10^-16: interpolating there is almost as
+// good as the best polynomial.
 var nodes = [degree + 1]int64{
 	170370868554659, 1464466094067262, 3705904774487396, 6294095225512604, 8535533905932738, 9829629131445341,
 }
@@ -49,7 +49,7 @@ var nodes = [degree + 1]int64{
 var coefficientBits = [degree + 1]int{63, 70, 77, 84, 64, 72}
 
 // sineNudges moves c0 of a piece by some 2^-63. The exhaustive scan (TestSinAllTurns) finds the turns whose sine is so
-// close to a midpoint that the plain table rounds it the wrong way; this settles them.
+// close to a midpoint that the plain table rounds it the wrong way; the nudges correct these.
 var sineNudges = map[int]int64{73: -1}
 
 // tableSource returns the Go source of all tables.
@@ -61,7 +61,7 @@ func tableSource() ([]byte, error) {
 	writePieces(&b, 256, "sinePieces", "is the sine of a quarter turn", "++--++", sineNudges, func(x *big.Float) *big.Float {
 		return bigSin(product(x, bigScale(tau, -2)))
 	})
-	// One piece more, for a ratio of exactly 1.
+	// One extra piece, for a ratio of exactly 1.
 	writePieces(&b, 257, "atanPieces", "is the arc tangent, in turns, of 0..1", "++-+++", nil, func(x *big.Float) *big.Float {
 		return bigFloat(0).Quo(bigAtan(x), tau)
 	})

@@ -88,7 +88,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// FuzzParse: what is accepted is the nearest number, ties to even, and what it prints reads back the same.
+// FuzzParse: accepted text gives the nearest number, ties to even, and the printed number parses back the same.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"0", "1.5", "-0.25", "2147483647.9999999999", "0.00000000011641532182693481445312", "-0",
 		"0.00000000011641532182693481445313", "1e5", ".", "00012.5000"} {

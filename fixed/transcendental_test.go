@@ -76,7 +76,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestExp2Top looks where a result has all 63 bits: 30 <= x < 31.
+// TestExp2Top tests the range in which a result has all 63 bits: 30 <= x < 31.
 func TestExp2Top(t *testing.T) {
 	r := fixed.NewRand(5)
 	worst := 0.0
@@ -113,8 +113,8 @@ func TestDirections(t *testing.T) {
 	t.Logf("worst errors %.9f (turns), %.9f (radians)", worst, worstRadians)
 }
 
-// TestQuickWays compares every function that begins with a float with its way without one, on more inputs than the
-// oracles can do: that the float decides nothing is what makes the bits the same everywhere.
+// TestQuickWays compares every function that begins with a float with its exact way, on more inputs than the oracles
+// can handle. The bits are the same everywhere because the float decides nothing.
 func TestQuickWays(t *testing.T) {
 	skipOverflowBuild(t)
 	lengths := inputs(41, 500_000)
@@ -197,7 +197,7 @@ func TestAsinAcos(t *testing.T) {
 	}
 }
 
-// TestPow judges the error as a part of the result, as that of the logarithm grows with y.
+// TestPow checks the relative error, as the error of the logarithm grows with y.
 func TestPow(t *testing.T) {
 	r := fixed.NewRand(8)
 	worst := 0.0

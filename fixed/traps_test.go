@@ -7,7 +7,7 @@ import (
 	"github.com/seed-49bee653/samestep/fixed"
 )
 
-// TestTraps is what other fixed-point libraries got wrong.
+// TestTraps checks inputs that other fixed-point libraries get wrong.
 func TestTraps(t *testing.T) {
 	skipOverflowBuild(t)
 	const one, minQ, maxQ = fixed.One, fixed.MinQ, fixed.MaxQ
@@ -78,7 +78,7 @@ func TestTraps(t *testing.T) {
 	}
 }
 
-// TestMirror: what two players do at opposite ends of a map must be mirrored to the bit.
+// TestMirror: two players' moves at opposite ends of a map must be mirrored to the bit.
 func TestMirror(t *testing.T) {
 	skipOverflowBuild(t)
 	pairs(81, 50_000, func(x, y fixed.Q) {
@@ -102,7 +102,7 @@ func TestMirror(t *testing.T) {
 	})
 }
 
-// TestNeighbours: one wrong table entry, or two pieces that do not meet, make a step that a smooth function has not.
+// TestNeighbours: one wrong table entry, or two pieces that do not meet, would make a step in a smooth function.
 func TestNeighbours(t *testing.T) {
 	for _, bend := range bends() {
 		t.Error(bend)

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
 )
 
-// source returns how a Go test of this package names a game.
+// source returns the Go expression for a game in a test of this package.
 func source(game, folder string) locksteptest.Source {
 	const module = "github.com/seed-49bee653/samestep/"
 	return locksteptest.Source{Package: "fuzz", Path: module + "fuzz", Game: game, Imports: []string{module + folder}}
@@ -32,8 +32,7 @@ func FuzzSkirmish(f *testing.F) {
 	locksteptest.Fuzz(f, lockstep.MustGame(skirmish.Rules()), o, source("lockstep.MustGame(skirmish.Rules())", "examples/skirmish"))
 }
 
-// A longer match of the RTS has bots that build and fight, and random commands between
-// theirs.
+// A longer match of the RTS: bots build and fight, and random commands run between theirs.
 func TestSkirmishBots(t *testing.T) {
 	config := skirmish.Defaults(4, 120)
 	var bots []*skirmish.Bot

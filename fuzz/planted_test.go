@@ -21,8 +21,8 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// Random matches find each planted fault, and shrinking leaves a handful of commands. The
-// written replay and Go test show the same fault.
+// Random matches find each planted fault, and shrinking leaves a handful of commands. The written replay and Go test
+// reproduce the same fault.
 func TestPlanted(t *testing.T) {
 	config := skirmish.Defaults(2, 24)
 	config.Size = skirmish.MinSize

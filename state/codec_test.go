@@ -150,7 +150,7 @@ func TestDecodeLeavesValueOnError(t *testing.T) {
 	}
 }
 
-// TestMovedElements is the way a game removes a unit: its copy behind the end shares the path of a living unit.
+// TestMovedElements removes a unit as games do: its copy after the end shares the path of a living unit.
 func TestMovedElements(t *testing.T) {
 	c := MustCompile[world]()
 	path := func(n ratio) []vec { return []vec{{n, n}, {n, n}} }
@@ -172,7 +172,7 @@ func TestMovedElements(t *testing.T) {
 	}
 }
 
-// TestCopyOntoAssignment is the way a game forks a state by mistake: dst has all of src's memory.
+// TestCopyOntoAssignment forks a state by assignment, a common mistake: dst has all of src's memory.
 func TestCopyOntoAssignment(t *testing.T) {
 	c := MustCompile[world]()
 	src := newWorld()

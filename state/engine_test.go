@@ -14,8 +14,8 @@ import (
 
 var rounds = flag.Int("state.rounds", 400, "random types for the engines to agree on")
 
-// TestEnginesAgree compares all engines with the naive encoder, on random values of random types. The values that are
-// written to are full of other values, whose slices share memory in every way that a game could think of.
+// TestEnginesAgree compares all engines with the naive encoder, on random values of random types. The destinations hold
+// other values, whose slices share memory in every way that a game could.
 func TestEnginesAgree(t *testing.T) {
 	for seed := range uint64(*rounds) {
 		if testing.Short() && seed >= 100 {

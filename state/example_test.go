@@ -59,7 +59,7 @@ func ExampleCodec_Copy() {
 	// Output: 1
 }
 
-// A schema needs no Go type: its description is stored beside the states.
+// A schema needs no Go type: its description is stored together with the states.
 func ExampleSchema() {
 	description := codec.Schema().AppendDescription(nil)
 	snapshot := codec.Append(nil, newWorld())
@@ -105,7 +105,7 @@ func ExampleDifference() {
 	// Output: Units[17].Pos.X: 12.5 != 12.75
 }
 
-// Many differences are told in a few lines.
+// Many differences are summarized in a few lines.
 func ExamplePlaces() {
 	a := codec.Append(nil, newWorld())
 	other := newWorld()

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// FuzzDecode: what Decode accepts it writes back the same, and it accepts what Validate does. All engines agree.
+// FuzzDecode: accepted bytes are encoded back the same, and Decode accepts the same bytes as Validate. All engines
+// agree.
 func FuzzDecode(f *testing.F) {
 	golden := goldenBytes(f)
 	f.Add(golden, []byte{})
@@ -47,7 +48,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// FuzzParseSchema: what ParseSchema accepts it writes back the same, and it makes a usable schema.
+// FuzzParseSchema: an accepted description is written back the same, and makes a usable schema.
 func FuzzParseSchema(f *testing.F) {
 	f.Add(MustCompile[world]().Schema().AppendDescription(nil))
 	f.Add(descriptions.Schema().AppendDescription(nil))
@@ -76,7 +77,7 @@ func FuzzParseSchema(f *testing.F) {
 	})
 }
 
-// FuzzValidate: whatever the schema and the bytes, nothing panics, and all ways through valid bytes agree on them.
+// FuzzValidate: no schema and no bytes cause a panic, and all ways through valid bytes agree on them.
 func FuzzValidate(f *testing.F) {
 	golden := goldenBytes(f)
 	world := MustCompile[world]().Schema().AppendDescription(nil)

@@ -139,7 +139,7 @@ func TestDiffPlacesRefuses(t *testing.T) {
 	}
 }
 
-// However much differs, a place is one line.
+// A place is one line, whatever the number of differences.
 func TestDiffPlacesOfManyUnits(t *testing.T) {
 	c := MustCompile[benchWorld[flatUnit]]()
 	w := newFlatWorld()

@@ -62,7 +62,7 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
-// TestEveryCut and TestEveryFlip damage bytes in every way there is with one cut or one bit.
+// TestEveryCut and TestEveryFlip damage bytes with every single cut and every single inverted bit.
 func TestEveryCut(t *testing.T) {
 	c := MustCompile[world]()
 	golden := goldenBytes(t)
@@ -98,7 +98,7 @@ func TestEveryFlip(t *testing.T) {
 	}
 }
 
-// TestHostileCounts decodes counts without the bytes for them. What is allocated stays within a few kilobytes.
+// TestHostileCounts decodes counts without enough bytes for them. It allocates at most a few kilobytes.
 func TestHostileCounts(t *testing.T) {
 	type nested struct{ A [][][]uint64 }
 	c := MustCompile[nested]()
@@ -210,7 +210,7 @@ func TestDeepErrorIsQuick(t *testing.T) {
 	}
 }
 
-// TestMemoryBound decodes long valid bytes into fresh values, and sets what is allocated against the size of the bytes.
+// TestMemoryBound decodes long valid bytes into fresh values, and compares the allocated bytes with their length.
 func TestMemoryBound(t *testing.T) {
 	type tiny struct {
 		ID    uint8

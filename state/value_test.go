@@ -111,8 +111,8 @@ func TestLookupRefuses(t *testing.T) {
 	}
 }
 
-// TestLeaves checks on random types that the leaves are all of the state but its counts, and that each is found by its
-// path, is changed by Flip, and is then the one difference.
+// TestLeaves checks on random types that the leaves cover the whole state except its counts. Each is found by its path,
+// is changed by Flip, and is then the only difference.
 func TestLeaves(t *testing.T) {
 	for seed := range uint64(60) {
 		_, s, v := randomState(t, seed, 3)

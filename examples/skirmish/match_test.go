@@ -122,7 +122,7 @@ func some(n uint64) uint64 {
 	return n
 }
 
-// Bots fight, build and train within three minutes, whatever the seed.
+// Bots fight, build and train within three minutes with every seed.
 func TestBotsPlay(t *testing.T) {
 	for seed := range some(5) {
 		m := newMatch(t, seed, 4, skirmish.Defaults(4, 400))

@@ -133,7 +133,7 @@ func TestWin(t *testing.T) {
 	}
 }
 
-// Without opponents nobody wins.
+// A match without opponents has no winner.
 func TestAlone(t *testing.T) {
 	w := newWorld(t, 1, 2, Config{Units: 2, Size: 64, Cap: 50, Teams: 1})
 	advance(w, 3)

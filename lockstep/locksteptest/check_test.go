@@ -360,7 +360,7 @@ func TestCheckFails(t *testing.T) {
 	}
 }
 
-// The printed lines can be pasted into a test if the types are exported. Otherwise Check says why they cannot.
+// The printed options can be pasted into a test if their types are accessible there. Check logs how many commands were refused.
 func TestCheckLines(t *testing.T) {
 	rules := minimal.Rules()
 	var said recorder

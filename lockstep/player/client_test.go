@@ -13,7 +13,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A game with a state of many chunks, which can be told to panic.
+// A game with a state of many chunks that can be made to panic.
 type (
 	wide struct {
 		Tick uint32
@@ -40,7 +40,7 @@ func wideRules(panicsAt uint32) lockstep.Rules[wide, wideConfig] {
 	}
 }
 
-// wideMatch returns what a server of a match of the wide game sends: the state as messages, and ticks.
+// wideMatch returns the messages of a server in a match of the wide game: the state as messages, and ticks.
 func wideMatch(t *testing.T) (messages [][]byte, state []byte) {
 	g := lockstep.MustGame(wideRules(0))
 	settings := lockstep.DefaultSettings(1)
@@ -70,7 +70,7 @@ func wideMatch(t *testing.T) (messages [][]byte, state []byte) {
 	return append(messages, e.Empty(9)), state
 }
 
-// The states that a server asks for come in chunks that fit into a message, and do not hold up commands.
+// The states that a server requests are sent in chunks that fit into a message, and do not delay commands.
 func TestClientAnswersStates(t *testing.T) {
 	messages, start := wideMatch(t)
 	c := player.New(lockstep.MustGame(wideRules(0)), player.Options{Pacing: player.PacingOptions{AsTheyCome: true}})
@@ -122,7 +122,7 @@ func TestClientAnswersStates(t *testing.T) {
 	}
 }
 
-// A game that panics here and not on the server ends the client, with the reason; it does not take the program with it.
+// A game that panics in the client but not on the server ends the client with the reason. The program continues.
 func TestClientGamePanics(t *testing.T) {
 	messages, _ := wideMatch(t)
 	var last any
@@ -197,7 +197,7 @@ func TestClientLeavesAtAnyEvent(t *testing.T) {
 	}
 }
 
-// What a client costs in a tick, beside what the simulation alone costs.
+// BenchmarkClientTick compares a client's tick with a tick of the simulation alone.
 func BenchmarkClientTick(b *testing.B) {
 	b.Run("simulation", func(b *testing.B) {
 		g, h := testgame.NewBankMatch(b, 2)

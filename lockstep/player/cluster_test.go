@@ -18,9 +18,9 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A cluster is a Host and its Clients on one virtual network, in one goroutine. All that happens follows from the seed.
-// It checks while it runs: every state a client has is that of the log, and every command is in the log once, at the
-// tick of its receipt.
+// A cluster is a Host and its Clients on one virtual network, in one goroutine. Everything follows from the seed. It
+// checks while it runs that every state of a client is that of the log, and that every command is in the log once, at
+// the tick of its receipt.
 type cluster struct {
 	tb       testing.TB
 	random   *rand.Rand
@@ -46,7 +46,7 @@ type cluster struct {
 	links    func(m *machine) (up, down linkSpec) // of new connections
 }
 
-// A linkSpec says how bad one direction of a connection is.
+// A linkSpec is the quality of one direction of a connection.
 type linkSpec struct {
 	delay, jitter lockstep.Time
 	lossPercent   int // a lost packet comes a retransmission later, and so does what follows it
@@ -111,7 +111,7 @@ func (p *pipe) send(c *cluster, b []byte) {
 	p.size += len(b)
 }
 
-// due returns when the next message arrives.
+// due returns the time of arrival of the next message.
 func (p *pipe) due(c *cluster) lockstep.Time {
 	if len(p.queue) == 0 || p.stuck {
 		return never
@@ -208,7 +208,7 @@ func (c *cluster) join(token string, o player.Options) *machine {
 
 func (m *machine) clock() lockstep.Time { return m.c.now + m.offset }
 
-// events takes note of the client's events, and returns when the client is to be called again.
+// events records the client's events, and returns when the client has to be called again.
 func (m *machine) events() lockstep.Time {
 	r := m.client.Ready()
 	for _, e := range r.Events {
@@ -269,7 +269,7 @@ func (c *cluster) run(d lockstep.Time) {
 	}
 }
 
-// due returns when something happens to a machine.
+// due returns the time of a machine's next action.
 func (m *machine) due() lockstep.Time {
 	at := never
 	if m.dialing > 0 {
@@ -287,7 +287,7 @@ func (m *machine) due() lockstep.Time {
 	return max(at, m.busy)
 }
 
-// step does what is due now.
+// step performs all actions that are due.
 func (c *cluster) step() {
 	if c.hostLate <= c.now && c.hostNext <= c.now {
 		c.host.Advance(c.now)
@@ -317,13 +317,13 @@ func (c *cluster) step() {
 	}
 }
 
-// note keeps what is delivered, in order, as a hash.
+// note adds a delivered message to the hash of all messages in order.
 func (c *cluster) note(m *machine, way byte, b []byte) {
 	c.trace.Write(binary.LittleEndian.AppendUint64([]byte{way, m.name[0]}, uint64(c.now)))
 	c.trace.Write(b)
 }
 
-// live lets a client do its own things.
+// live performs a player's own actions on a client.
 func (m *machine) live() {
 	c := m.c
 	before := m.client.Tick()
@@ -386,7 +386,7 @@ func (m *machine) dial() {
 	m.events()
 }
 
-// cut ends a machine's connection; what is on its way is lost. A half of it may not notice.
+// cut ends a machine's connection. Messages in transit are lost. Either side may fail to notice.
 func (m *machine) cut(tellClient, tellHost bool) {
 	w := m.wire
 	if w == nil {
@@ -405,7 +405,7 @@ func (m *machine) cut(tellClient, tellHost bool) {
 	}
 }
 
-// take does what the host wants done, except that it sends nothing.
+// take performs the host's requests except sending.
 func (c *cluster) take() {
 	for {
 		r := c.host.Ready()
@@ -426,7 +426,7 @@ func (c *cluster) take() {
 	}
 }
 
-// pump moves what hosts and clients have to send into the network.
+// pump moves outgoing messages of hosts and clients into the network.
 func (c *cluster) pump() {
 	if c.hostLate <= c.now {
 		for c.take(); len(c.ids) > 0; c.take() {
@@ -452,7 +452,7 @@ func (c *cluster) pump() {
 	}
 }
 
-// pull sends what the host has for a machine.
+// pull sends the host's messages for a machine.
 func (c *cluster) pull(m *machine) (sent bool) {
 	w := m.wire
 	for w.down.size < 64<<10 {
@@ -469,7 +469,7 @@ func (c *cluster) pull(m *machine) (sent bool) {
 	return sent
 }
 
-// push sends what a client has to say.
+// push sends a client's messages.
 func (m *machine) push(w *wire) {
 	for {
 		b := m.client.Send(nil)
@@ -491,7 +491,7 @@ func (m *machine) push(w *wire) {
 	}
 }
 
-// keep keeps the commands of a message for a later replay.
+// keep records the commands of a message for a later replay.
 func (m *machine) keep(b []byte) {
 	var r protocol.Reader
 	var w protocol.Writer
@@ -510,7 +510,7 @@ func (m *machine) keep(b []byte) {
 	}
 }
 
-// finish lets the faults stop, and checks what must hold then.
+// finish stops the faults, and checks the final conditions.
 func (c *cluster) finish() {
 	c.tb.Helper()
 	for _, m := range c.machines {

@@ -48,7 +48,7 @@ func fails(t *testing.T, text string, f func(tb testing.TB)) {
 	}
 }
 
-// The cluster's checks fail where something is wrong.
+// Control: the cluster's checks fail if something is wrong.
 func TestClusterControls(t *testing.T) {
 	start := func(tb testing.TB) *cluster {
 		c := newCluster(tb, 1, nil, func(o *host.Options) { o.Desync = host.LogDesynced })
@@ -84,7 +84,7 @@ func TestClusterControls(t *testing.T) {
 	})
 }
 
-// A connection is cut after each message of its beginning, in turn, and the client still comes to the present.
+// A connection is cut after each of its first messages in turn, and the client still catches up.
 func TestClusterCutEverywhere(t *testing.T) {
 	every := 1
 	if testing.Short() {
@@ -118,7 +118,7 @@ func TestClusterCutEverywhere(t *testing.T) {
 	}
 }
 
-// What a join and a resume cost, over a way of 20 ms.
+// The duration of a join and of a resume over a link of 20 ms.
 func TestClusterJoinAndResumeTimes(t *testing.T) {
 	c := newCluster(t, 1, nil, nil)
 	c.players(2, player.Options{})

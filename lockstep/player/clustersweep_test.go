@@ -13,8 +13,8 @@ import (
 
 var clusterSeeds = flag.Uint64("cluster.seeds", 2, "how many seeds each scenario of the cluster is run with")
 
-// scenarios are what goes wrong in a cluster, by their number in the catalogue of faults. Each says how often the fault
-// was injected: never proves nothing.
+// scenarios are the faults of a cluster, by their number in the catalogue of faults. Each returns how often the fault
+// was injected, because a run without the fault proves nothing.
 var scenarios = []struct {
 	name     string
 	settings func(*lockstep.Settings)
@@ -308,7 +308,7 @@ func TestCluster(t *testing.T) {
 	}
 }
 
-// The same seed gives the same run, to the byte.
+// The same seed gives the same run, byte for byte.
 func TestClusterIsReproducible(t *testing.T) {
 	sum := func(seed uint64) uint64 {
 		c := newCluster(t, seed, nil, nil)

@@ -30,7 +30,7 @@ func newPlay(tb testing.TB, seats uint8, log lockstep.Log, o coordinator.Options
 	return p
 }
 
-// tick submits so many commands, each of the next seat, and seals a tick.
+// tick submits N commands, each of the next seat, and seals a tick.
 func (p *play) tick(commands int) {
 	for range commands {
 		p.next++
@@ -45,8 +45,8 @@ func (p *play) tick(commands int) {
 	}
 }
 
-// BenchmarkCoordinator is one tick of 8 players, with the commands submitted before it, and with a referee whose own
-// Step is small.
+// BenchmarkCoordinator measures one tick of 8 players with the commands submitted before it, and with a referee whose
+// own Step is cheap.
 func BenchmarkCoordinator(b *testing.B) {
 	for name, commands := range map[string]int{"empty": 0, "16 commands": 16} {
 		b.Run(name, func(b *testing.B) {
@@ -59,8 +59,7 @@ func BenchmarkCoordinator(b *testing.B) {
 	}
 }
 
-// The herd is a state of 10,000 units of 64 bytes that all move, for measuring what the engine adds to a game's own
-// Step.
+// The herd is a state of 10,000 moving units of 64 bytes. It measures what the engine adds to a game's own Step.
 type (
 	herd struct {
 		Tick  uint64

@@ -20,7 +20,7 @@ type venue struct {
 	handle func(event any) // or nil
 }
 
-// play lets time pass.
+// play advances the time.
 func (v *venue) play(d lockstep.Time) {
 	for end := v.now + d; v.now < end && v.client.Stage() != player.StageDone; v.now += 10 * lockstep.Millisecond {
 		v.host.Advance(v.now)
@@ -53,7 +53,7 @@ func (v *venue) cut(err error) {
 	v.events()
 }
 
-// events handles what has happened, until nothing more follows from it.
+// events handles events until no more follow.
 func (v *venue) events() {
 	for r := v.client.Ready(); len(r.Events) > 0; r = v.client.Ready() {
 		for _, e := range r.Events {
@@ -64,7 +64,7 @@ func (v *venue) events() {
 	}
 }
 
-// A client that has no connection wants one at once; its owner dials.
+// A client without a connection requests one at once; its owner dials.
 func ExampleReady() {
 	client := player.New(lockstep.MustGame(testgame.LampRules), player.Options{})
 	client.Advance(0)
@@ -78,7 +78,7 @@ func ExampleReady() {
 	// call again after 1000 ms
 }
 
-// A player joins, gives a command, and leaves. All that happens comes as events.
+// A player joins, gives a command, and leaves. Everything that happens is an event.
 func ExampleClient() {
 	host := testgame.NewLampHost(host.Options{})
 	client := player.New(lockstep.MustGame(testgame.LampRules), player.Options{Token: "Ann"})
@@ -120,8 +120,7 @@ func ExampleClient() {
 	// done
 }
 
-// A client that loses its connection dials again, with growing waits. Each attempt is an event; so is what it finds
-// when it is back.
+// A client that loses its connection reconnects with growing waits. Each attempt is an event, and so is its result.
 func ExampleReconnectPolicy() {
 	host := testgame.NewLampHost(host.Options{})
 	client := player.New(lockstep.MustGame(testgame.LampRules), player.Options{
@@ -176,7 +175,7 @@ func ExampleReconnectPolicy() {
 	// over: nobody presses any more
 }
 
-// What is drawn is a part of the way between two ticks: linear or with a snap, field by field, as the game wants it.
+// A frame is drawn between two ticks: the game interpolates or snaps each field.
 func ExampleClient_View() {
 	host := testgame.NewLampHost(host.Options{})
 	client := player.New(lockstep.MustGame(testgame.LampRules), player.Options{
@@ -199,7 +198,7 @@ func ExampleClient_View() {
 func ExampleLerp() {
 	var half player.Fraction = player.One / 2
 	fmt.Println(player.Lerp(int64(10), 20, half), player.Lerp(int64(20), -20, half))
-	// A turn has 256 parts here: the way from 250 to 10 goes over 0.
+	// A turn has 256 parts here: the shorter way from 250 to 10 goes through 0.
 	fmt.Println(player.LerpTurn(uint8(250), 10, half))
 	// Output:
 	// 15 0

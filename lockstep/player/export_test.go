@@ -1,4 +1,4 @@
 package player
 
-// MaxWaiting is how many ticks that have arrived wait to be run.
+// MaxWaiting is the number of received ticks that wait to be run.
 const MaxWaiting = maxWaiting

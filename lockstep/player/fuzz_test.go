@@ -11,7 +11,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// servedBytes are what a real server sends in a short match: welcome, state, records, receipts, requests.
+// servedBytes are the messages of a real server in a short match: welcome, state, records, receipts, requests.
 func servedBytes(tb testing.TB) [][]byte {
 	var all [][]byte
 	var w protocol.Writer
@@ -44,7 +44,7 @@ func servedBytes(tb testing.TB) [][]byte {
 	return all
 }
 
-// hostile is a client that is given anything, over several connections.
+// hostile is a client that receives arbitrary messages over several connections.
 type hostile struct {
 	tb     testing.TB
 	client *player.Client
@@ -56,8 +56,8 @@ type hostile struct {
 	events []any // of some kinds
 }
 
-// hostileSteps is how many ticks one call of a hostile client may simulate: those that are due, or those of a state
-// that differed, and those that are predicted.
+// hostileSteps is the number of ticks that one call of a hostile client may simulate: due ticks, or those that explain
+// a desync, and predicted ones.
 const hostileSteps = 32 + 4 + 1
 
 func newHostile(tb testing.TB) *hostile {
@@ -77,7 +77,7 @@ func newHostileWith(tb testing.TB, o player.Options) *hostile {
 	return h
 }
 
-// take takes note of the client's events, and returns when the client is to be called again.
+// take records the client's events, and returns when the client has to be called again.
 func (h *hostile) take() lockstep.Time {
 	r := h.client.Ready()
 	for _, e := range r.Events {
@@ -145,8 +145,8 @@ func (h *hostile) receive(b []byte) {
 	h.advance(50 * lockstep.Millisecond)
 }
 
-// FuzzClient gives a client arbitrary messages, of a size that the first byte of each says, before, between and after
-// those of a real server.
+// FuzzClient gives a client arbitrary messages before, between and after those of a real server. The first byte of each
+// is its size.
 func FuzzClient(f *testing.F) {
 	served := servedBytes(f)
 	var all []byte
@@ -171,7 +171,7 @@ func FuzzClient(f *testing.F) {
 	})
 }
 
-// Real messages with bytes changed, repeated, cut and out of order.
+// Real messages that are changed, repeated, cut and out of order.
 func TestClientHostileServer(t *testing.T) {
 	served := servedBytes(t)
 	random := rand.New(rand.NewPCG(3, 4))
@@ -211,8 +211,8 @@ func TestClientHostileServer(t *testing.T) {
 	}
 }
 
-// A server that sends ticks without end, as runs or one by one, cannot make the client keep more than it says, nor run
-// more than its budget at a time.
+// A server that sends ticks without end, as runs or one by one, cannot make the client keep more than its limit, nor
+// run more than its budget in one call.
 func TestClientFlood(t *testing.T) {
 	served := servedBytes(t)
 	for name, record := range map[string][]byte{"runs": {0x92, 4, 0xcd, 1, 0xfc}, "ticks": {0x92, 4, 1}} {

@@ -35,7 +35,7 @@ func stateAt(tb testing.TB, tick lockstep.Tick, change func(*lockstep.Header)) [
 	return testgame.Message(&protocol.Message{Kind: protocol.KindStateSync, Position: 1, Tick: tick, Total: uint32(len(b)), Bytes: b})
 }
 
-// emptyTicks returns one message with so many runs of as many empty ticks as there can be.
+// emptyTicks returns one message with N runs of the maximum number of empty ticks.
 func emptyTicks(runs int) (b []byte) {
 	for range runs {
 		b = append(b, 0x92, byte(record.KindEmpty), 0xce, 0, 1, 0, 0)
@@ -43,8 +43,7 @@ func emptyTicks(runs int) (b []byte) {
 	return b
 }
 
-// A server says that the client differs, lets it have a billion ticks, and then a state of after them. The client gives
-// up to compare the two.
+// A server reports a desync, sends a billion ticks, and then a state after them. The client gives up comparing the two.
 func TestClientExplainWork(t *testing.T) {
 	h := newHostile(t)
 	h.receive(seated(0))
@@ -57,8 +56,8 @@ func TestClientExplainWork(t *testing.T) {
 	}
 }
 
-// What has arrived is never more than some minutes of ticks, however few bytes it is: the client asks for a state
-// instead, and not for ever.
+// A client buffers at most some minutes of ticks, however few bytes they take. Beyond that it requests a state instead,
+// a limited number of times.
 func TestClientBillionTicks(t *testing.T) {
 	h := newHostile(t)
 	h.receive(seated(0))
@@ -75,7 +74,7 @@ func TestClientBillionTicks(t *testing.T) {
 	}
 }
 
-// Who leaves does not have to wait for the ticks that are left after the end of a match.
+// A client can leave without running the remaining ticks after the end of a match.
 func TestClientLeavesDraining(t *testing.T) {
 	h := newHostile(t)
 	h.receive(seated(0))
@@ -91,7 +90,7 @@ func TestClientLeavesDraining(t *testing.T) {
 	}
 }
 
-// A server that pings and says no more, or sends a state byte by byte, is given up as one that is silent.
+// A client disconnects from a server that only pings, or sends a state byte by byte, as from a silent one.
 func TestClientSlowServer(t *testing.T) {
 	ping := testgame.Message(&protocol.Message{Kind: protocol.KindPing, Nonce: 1})
 	for _, row := range []struct {
@@ -127,7 +126,7 @@ func TestClientSlowServer(t *testing.T) {
 	}
 }
 
-// A seat that the match does not have would be an index of the application's.
+// The client rejects a seat that the match does not have, since the application would use it as an index.
 func TestClientSeatOutOfRange(t *testing.T) {
 	for _, row := range []struct {
 		name     string
@@ -157,7 +156,7 @@ func TestClientSeatOutOfRange(t *testing.T) {
 	}
 }
 
-// A server that asks for days of patience has sent the client away for good.
+// A retry delay of days ends the client.
 func TestClientRetryAfter(t *testing.T) {
 	for _, row := range []struct {
 		ms   uint32
@@ -173,7 +172,7 @@ func TestClientRetryAfter(t *testing.T) {
 	}
 }
 
-// A server that ends each connection is dialed at a bounded rate, whatever it says and whatever it sent before.
+// A server that ends each connection is dialed at a bounded rate, whatever it sends.
 func TestClientDialRate(t *testing.T) {
 	for _, live := range []bool{false, true} {
 		h := newHostileWith(t, player.Options{})
@@ -198,8 +197,8 @@ func TestClientDialRate(t *testing.T) {
 	}
 }
 
-// A server cannot make a client keep more events than the bound of its memory allows, and none of them is lost: a
-// client with many events runs no more records until the next call.
+// A server cannot make a client keep more events than its memory limit allows, and no event is lost: a client with many
+// events runs no more records until the next call.
 func TestClientEventsBounded(t *testing.T) {
 	const notes = 5000
 	messages, _ := wideMatch(t)

@@ -70,8 +70,8 @@ func TestLerpTurn(t *testing.T) {
 	}
 }
 
-// What is drawn moves as evenly as time passes, though the ticks arrive with jitter; without interpolation it moves in
-// jumps, which is the control.
+// The drawn state moves as evenly as time passes although the ticks arrive with jitter. Control: without interpolation
+// it jumps.
 func TestViewMovesEvenly(t *testing.T) {
 	for _, predict := range []lockstep.Tick{0, 8} {
 		worst := func(interpolate bool) (worst lockstep.Time) {

@@ -7,8 +7,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// Whatever a client had submitted, was answered and lost, a server that goes on after a crash takes what it sends again
-// and what it submits then. The oracle is the rule of the server's seat.
+// A server that recovers from a crash accepts the commands that a client sends again and submits then, for every
+// history of submitted, answered and lost commands. The oracle is the rule of the server's seat.
 func TestOutstandingAfterCrash(t *testing.T) {
 	for _, row := range []struct {
 		name                               string

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A feed gives a client the records of a match, each at a time of its own.
+// A feed gives a client the records of a match, each at its own time.
 type feed struct {
 	tb       testing.TB
 	c        *coordinator.Coordinator
@@ -106,7 +106,7 @@ func (f *feed) settle() {
 	}
 }
 
-// play seals ticks for a time, one each period, and lets each arrive after a delay of its own, in order.
+// play seals ticks for a time, one each period, and delivers them in order, each after its own delay.
 func (f *feed) play(ticks int, delay func(tick int) lockstep.Time) {
 	start := max(f.now, f.due)
 	f.due = start + lockstep.Time(ticks)*feedPeriod
@@ -137,8 +137,7 @@ func (f *feed) play(ticks int, delay func(tick int) lockstep.Time) {
 	}
 }
 
-// uneven counts the ticks from the first given one on whose distance to the one before is more than a part of the
-// period off.
+// uneven counts the ticks, from a given one on, whose interval deviates from the period by more than a percentage.
 func (f *feed) uneven(from int, percent lockstep.Time) (n int) {
 	for t := from + 1; t < len(f.ran); t++ {
 		off := f.ran[t] - f.ran[t-1] - feedPeriod
@@ -149,8 +148,8 @@ func (f *feed) uneven(from int, percent lockstep.Time) (n int) {
 	return n
 }
 
-// Ticks that arrive with jitter are run evenly, and with no more delay than the jitter asks for. Without the buffer
-// they are not: the negative control.
+// Ticks that arrive with jitter are run evenly, with no more delay than the jitter requires. Control: without the
+// buffer they are uneven.
 func TestPacingUnderJitter(t *testing.T) {
 	for _, jitter := range []lockstep.Time{0, 10, 40, 120} {
 		t.Run(fmt.Sprint(jitter), func(t *testing.T) {
@@ -181,7 +180,7 @@ func TestPacingUnderJitter(t *testing.T) {
 	}
 }
 
-// The delay goes down again when the network gets better.
+// The delay decreases when the network improves.
 func TestPacingAdapts(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 2))
 	f := newFeed(t, player.Options{})
@@ -222,7 +221,7 @@ func TestPacingAfterStall(t *testing.T) {
 	}
 }
 
-// A server that stood still and goes on where it was leaves no lasting delay.
+// A server that stalls and then continues leaves no lasting delay.
 func TestPacingAfterServerStall(t *testing.T) {
 	f := newFeed(t, player.Options{})
 	f.play(100, func(int) lockstep.Time { return 0 })
@@ -253,7 +252,7 @@ func TestPacingAfterPause(t *testing.T) {
 	}
 }
 
-// A pause that is cancelled in its own tick leaves no trace in the pace: the same arrivals run at the same times.
+// A pause that is cancelled in its own tick does not affect the pace: the same arrivals run at the same times.
 func TestPacingCancelledPause(t *testing.T) {
 	random := [2]*rand.Rand{rand.New(rand.NewPCG(1, 7)), rand.New(rand.NewPCG(1, 7))}
 	var ran [2][]lockstep.Time
@@ -273,7 +272,7 @@ func TestPacingCancelledPause(t *testing.T) {
 	}
 }
 
-// A tick that pauses a match again at once is run, though nothing follows it before the next resume.
+// A tick that pauses a match again at once is run although no tick follows it before the next resume.
 func TestPacingPausedAgain(t *testing.T) {
 	f := newFeed(t, player.Options{})
 	late := func(n int) lockstep.Time { return lockstep.Time(n%2) * 40 * lockstep.Millisecond }
@@ -301,7 +300,7 @@ func TestPacingPausedAgain(t *testing.T) {
 	}
 }
 
-// A clock that jumps by an hour, either way, makes no burst.
+// A clock that jumps by an hour in either direction causes no burst.
 func TestPacingClockJumps(t *testing.T) {
 	for _, jump := range []lockstep.Time{3600 * lockstep.Second, -4 * lockstep.Second} {
 		f := newFeed(t, player.Options{})

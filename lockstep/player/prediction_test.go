@@ -8,8 +8,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
-// Prediction changes nothing but what is shown: the same run with and without it is the same to the byte, and so is
-// every confirmed state.
+// Prediction changes only the displayed state: runs with and without it have the same bytes and the same confirmed
+// states.
 func TestPredictionIsNotSeenByOthers(t *testing.T) {
 	run := func(seed uint64, predict lockstep.Tick) (trace uint64, hashes []uint64) {
 		c := newCluster(t, seed, nil, nil)
@@ -41,8 +41,8 @@ func TestPredictionIsNotSeenByOthers(t *testing.T) {
 	}
 }
 
-// A command is seen in the predicted state at the next tick, however long the way to the server is, and it is never
-// seen to vanish before it is confirmed.
+// A command shows in the predicted state at the next tick, whatever the latency, and never disappears before it is
+// confirmed.
 func TestPredictionShowsOwnCommands(t *testing.T) {
 	for _, predict := range []lockstep.Tick{20, 4} { // far enough ahead, and not
 		testPredictionShows(t, predict)
@@ -84,8 +84,7 @@ func testPredictionShows(t *testing.T, predict lockstep.Tick) {
 	c.finish()
 }
 
-// A tick costs at most its own step and as many as are predicted, whatever comes; where nothing comes it costs one
-// more.
+// A tick costs at most its own step and the predicted ones. A tick without new records costs one more.
 func TestPredictionCost(t *testing.T) {
 	const predict = 6
 	steps := 0
@@ -116,7 +115,7 @@ func TestPredictionCost(t *testing.T) {
 	}
 }
 
-// The game's events are told once for each confirmed tick, never for predicted ones.
+// The game's events are reported once for each confirmed tick and never for predicted ones.
 func TestPredictionTellsNoEvents(t *testing.T) {
 	told := 0
 	c := newCluster(t, 2, nil, nil)
@@ -132,8 +131,7 @@ func TestPredictionTellsNoEvents(t *testing.T) {
 	}
 }
 
-// A command that makes the game panic in the prediction hurts nobody: the prediction rests until the server has refused
-// it.
+// A command that makes the game panic in the prediction is harmless: prediction stops until the server has rejected it.
 func TestPredictionSurvivesPanic(t *testing.T) {
 	rules := testgame.BankRules()
 	rules.Validate = func(_ *testgame.Bank, c *lockstep.Command) error {

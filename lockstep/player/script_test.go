@@ -18,15 +18,14 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// The scripts in testdata/client are the course of a client, step by step, against a server whose every message the
-// script decides.
+// The scripts in testdata/client drive a client step by step against a scripted server.
 func TestClientScripts(t *testing.T) {
 	script.Run(t, "testdata/script/*.txt", func(t *testing.T) script.Interpreter {
 		return newStage(t).run
 	})
 }
 
-// A stage is a client of the bank game, a match, and a clock, all played by a script.
+// A stage is a client of the bank game, a match, and a clock, all driven by a script.
 type stage struct {
 	t        *testing.T
 	game     *lockstep.Game
@@ -113,7 +112,7 @@ func (m *stage) begin(s *script.Step) {
 	m.settle()
 }
 
-// events prints the client's events, and returns when the client is to be called again.
+// events prints the client's events, and returns when the client has to be called again.
 func (m *stage) events() lockstep.Time {
 	r := m.client.Ready()
 	for _, e := range r.Events {
@@ -122,7 +121,7 @@ func (m *stage) events() lockstep.Time {
 	return r.Next
 }
 
-// describeEvent prints an event as "Synced{Tick:3}", its times from now on.
+// describeEvent prints an event as "Synced{Tick:3}", its times relative to now.
 func describeEvent(e any, now lockstep.Time) string {
 	name := reflect.TypeOf(e).Name()
 	if r, ok := e.(player.Retrying); ok {
@@ -137,7 +136,7 @@ func describeEvent(e any, now lockstep.Time) string {
 	return fmt.Sprintf("%s%+v", name, e)
 }
 
-// settle lets the client do what is due now, and prints what it sends.
+// settle runs the client until nothing is due, and prints the messages that it sends.
 func (m *stage) settle() {
 	m.client.Advance(m.now)
 	m.events()
@@ -196,8 +195,7 @@ func (m *stage) heard(b []byte) {
 	}
 }
 
-// wait lets the time pass, as a caller does: from one Next to the next. The server answers nothing, but its socket's
-// pings.
+// wait advances the time in a caller's steps, from one Next to the next. The server answers only pings.
 func (m *stage) wait(s *script.Step) {
 	until := m.now + lockstep.Time(s.Uint("ms", 32))*lockstep.Millisecond
 	for m.now < until {
@@ -248,7 +246,7 @@ func (m *stage) welcome(s *script.Step) {
 	m.deliver(m.message(&protocol.Message{Kind: protocol.KindWelcome, Welcome: w}))
 }
 
-// A frozen is a state that is sent later.
+// A frozen is a state to be sent later.
 type frozen struct {
 	bytes    []byte
 	tick     lockstep.Tick
@@ -258,7 +256,7 @@ type frozen struct {
 // freeze keeps the present state, as a server keeps one to share it.
 func (m *stage) freeze(*script.Step) { m.kept = frozen{m.keyframeNow(), m.c.Now(), len(m.records)} }
 
-// thaw sends the state that was kept, and then the records after it.
+// thaw sends the kept state and then the records after it.
 func (m *stage) thaw(*script.Step) {
 	k := &m.kept
 	m.deliver(m.message(&protocol.Message{
@@ -305,7 +303,7 @@ func (m *stage) sync(s *script.Step) {
 	m.sent = len(m.records)
 }
 
-// tick seals n ticks and sends their records, one message a tick and ms apart. With hold they wait for release, which
+// tick seals n ticks and sends their records, one message for each tick, ms apart. With hold they wait until release
 // sends them at once.
 func (m *stage) tick(s *script.Step) {
 	for range s.UintOr("n", 16, 1) {
@@ -326,7 +324,7 @@ func (m *stage) tick(s *script.Step) {
 	}
 }
 
-// send gives the client the records that it has not been given.
+// send gives the client its pending records.
 func (m *stage) send() {
 	var b []byte
 	for ; m.sent < len(m.records); m.sent++ {
@@ -337,7 +335,7 @@ func (m *stage) send() {
 
 func (m *stage) release(*script.Step) { m.send() }
 
-// stream sets the position of the record that is given next.
+// stream sets the position of the next record.
 func (m *stage) stream(s *script.Step) { m.sent = int(s.Uint("from", 32)) }
 
 func (m *stage) submit(s *script.Step) {
@@ -355,7 +353,7 @@ func (m *stage) submit(s *script.Step) {
 	m.settle()
 }
 
-// answer lets the server decide the commands it got; with lose it forgets to say so.
+// answer lets the server decide the received commands. With lose it sends no receipts.
 func (m *stage) answer(s *script.Step) {
 	for _, cmd := range m.commands {
 		r := m.c.Submit(0, cmd.Sequence, cmd.Command, cmd.Bytes)
@@ -404,7 +402,7 @@ func (m *stage) ask(s *script.Step) {
 	m.deliver(m.message(&protocol.Message{Kind: protocol.KindStateRequest, Tick: lockstep.Tick(s.Uint("tick", 32))}))
 }
 
-// say sends a message of no consequence, or one that a server must not send.
+// say sends a harmless message, or one that a server must not send.
 func (m *stage) say(s *script.Step) {
 	msg := &protocol.Message{}
 	switch {
@@ -440,7 +438,7 @@ func (m *stage) chat(s *script.Step) {
 	m.settle()
 }
 
-// system puts something of the system's into the match.
+// system puts a System command into the match.
 func (m *stage) system(s *script.Step) {
 	var err error
 	switch {

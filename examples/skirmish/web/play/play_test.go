@@ -29,7 +29,7 @@ func newMatch(t testing.TB) *lockstep.Simulation {
 	return s
 }
 
-// A table is a player in a match that advances only when the script says so.
+// A table is a player in a match that advances only when the script advances it.
 type table struct {
 	t      *testing.T
 	sim    *lockstep.Simulation

@@ -116,7 +116,7 @@ func TestSeek(t *testing.T) {
 	}
 }
 
-// The golden replays have the checksums that are kept beside them.
+// The golden replays have the checksums of their list.
 func TestGoldenReplays(t *testing.T) {
 	f, err := os.Open(goldens + "checksums.txt")
 	if err != nil {
