@@ -50,7 +50,8 @@ func (l *budgets) spend(account, what string, r host.Rate, n int) {
 	}
 	g.level = max(0, g.level-(l.w.now-g.at)*lockstep.Time(r.N)) + lockstep.Time(n)*r.Per
 	g.at = l.w.now
-	if most := lockstep.Time(r.Burst) * r.Per; g.level > most {
+	// The Host refills its buckets in whole units, so it may be one unit ahead of this one.
+	if most := (lockstep.Time(r.Burst) + 1) * r.Per; g.level > most {
 		l.w.fail("I14", "%s: %d %s more than the limit", account, (g.level-most+r.Per-1)/r.Per, what)
 	}
 }
