@@ -137,7 +137,7 @@ func lengthen(tb testing.TB, file []byte, hash uint64) []byte {
 	})
 }
 
-// Thousands of millions of ticks cost nothing as long as they are not simulated.
+// Comparing billions of empty ticks is cheap, because they are not simulated.
 func TestCompareLong(t *testing.T) {
 	g, file, _ := recordMatch(t, 100, replay.WriterOptions{})
 	const last = 100 + 61_000*record.MaxEmptyRun

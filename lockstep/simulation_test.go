@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What a panic left behind cannot be copied, but it can be restored over.
+// After a panic a state cannot be copied, but another one can be restored over it.
 func TestBrokenSimulation(t *testing.T) {
 	type world struct{ N uint32 }
 	g := MustGame(Rules[world, struct{}]{

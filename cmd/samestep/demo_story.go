@@ -210,7 +210,7 @@ func (d *demoChecks) explain() error {
 	return files.Replace(x.Page, func(out *os.File) error { return e.WriteHTML(out) })
 }
 
-// verify reads the replay back and simulates it again. The replay should have so many ticks.
+// verify reads the replay back and simulates it again. The replay should have the given number of ticks.
 func (d *demoChecks) verify(path string, ticks lockstep.Tick) (*replay.Info, error) {
 	info, v, err := verifyFile(path)
 	if v == nil {

@@ -50,7 +50,7 @@ func liveOptions(c *cli.Context) (replay.LiveOptions, error) {
 	return o, nil
 }
 
-// followRecords prints records as they are written, until the match or an interrupt ends it.
+// followRecords prints each new record until the match ends or the user interrupts it.
 func followRecords(c *cli.Context, f *replayFile) error {
 	d := &recordDumper{w: c.App.Writer, json: c.Bool("json"), commands: c.Bool("commands")}
 	err := follow(c, f, func(ctx context.Context, l *replay.LiveReader) error {

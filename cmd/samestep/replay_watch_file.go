@@ -72,7 +72,7 @@ func (s *fileSource) close() {
 	s.live.Close()
 }
 
-// read reads records as they are written.
+// read takes each new record of the file.
 func (s *fileSource) read(ctx context.Context) {
 	defer close(s.done)
 	for rec, err := range s.live.All(ctx) {

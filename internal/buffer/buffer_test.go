@@ -30,7 +30,7 @@ func TestFill(t *testing.T) {
 	}
 }
 
-// What a large message made large is not kept for small ones.
+// The buffer of a large message is not kept for small ones.
 func TestKeep(t *testing.T) {
 	p := buffer.Pool{Keep: 1000}
 	for range 100 {

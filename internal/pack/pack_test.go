@@ -139,7 +139,7 @@ var readers = map[string]func(r *pack.Reader){
 	"string": func(r *pack.Reader) { r.String(math.MaxInt32) },
 }
 
-// What no Writer writes is refused by every method.
+// Every method refuses bytes that no Writer writes.
 func TestRefused(t *testing.T) {
 	for name, b := range map[string]string{
 		"1 in 2 bytes":             "\xcc\x01",

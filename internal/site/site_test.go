@@ -315,7 +315,7 @@ func TestBuildRefuses(t *testing.T) {
 	}
 }
 
-// What somebody else may have put into a cache is not served.
+// Files in a cache that others can write are not served.
 func TestBuildPrivateCache(t *testing.T) {
 	needsGo(t)
 	if runtime.GOOS == "windows" {

@@ -17,7 +17,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// What the options name differs in a browser, which brings its own network.
+// The options differ in a browser, which has its own network.
 type (
 	httpClient = http.Client
 	netConn    = net.Conn

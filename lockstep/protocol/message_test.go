@@ -79,7 +79,7 @@ func TestMessagesRoundTrip(t *testing.T) {
 	}
 }
 
-// What is accepted is written back the same.
+// Accepted bytes are written back the same.
 func FuzzMessage(f *testing.F) {
 	var w protocol.Writer
 	for _, m := range messages() {
