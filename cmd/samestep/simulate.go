@@ -222,6 +222,7 @@ func (s *simulated) print(w io.Writer, whole bool) {
 	for _, f := range s.Faults {
 		total += f.Count
 	}
+	// .ci/run looks for ", 0 kinds at zero".
 	line("faults", "%s of %d kinds, %d kinds at zero", count(total, "fault"), len(s.Faults), len(s.None))
 	line("edges", "%d of %d in the protocol's state machines", s.Edges, s.AllEdges)
 	if s.Mutants != nil {
