@@ -137,32 +137,7 @@ func (o *ClusterOptions) subject(g *lockstep.Game) *simulate.Subject {
 		if o.Play != nil {
 			return func(s *lockstep.Simulation) []any { return o.Play(p, s) }
 		}
-		return randomPlayer(g, s.Config, r)
+		return randomBot(g, s.Config, r, everyCall)
 	}
 	return s
-}
-
-// randomPlayer returns a player that gives one random command each time.
-func randomPlayer(g *lockstep.Game, config any, r *rand.Rand) func(*lockstep.Simulation) []any {
-	header, err := g.NewHeader(lockstep.MatchID{}, lockstep.DefaultSettings(1), config)
-	if err != nil {
-		return func(*lockstep.Simulation) []any { return nil } // the match is refused for the same reason
-	}
-	gen, err := newGenerator(&choices{rng: r}, header)
-	if err != nil {
-		panic(fmt.Sprintf("locksteptest: our own description: %v", err)) // NewHeader has written it
-	}
-	payloads := g.NewPayloads()
-	return func(*lockstep.Simulation) []any {
-		if len(gen.kinds) == 0 {
-			return nil
-		}
-		var c lockstep.Command
-		c.Kind, c.Payload = gen.command()
-		payloads.Reset()
-		if payloads.Decode(&c) != nil {
-			return nil // too large
-		}
-		return []any{c.Value}
-	}
 }
