@@ -11,7 +11,7 @@
 //	Q      int64    v stands for v / 2^32: ±2,147,483,648, in steps of 0.00000000023
 //	Turn   uint32   v stands for v / 2^32 of a full turn; it wraps by itself
 //	Vec2   two Q    a point or a displacement; Vec3 has a height
-//	Rand   two uint64, the state of a generator; Draw needs no state
+//	Rand   two uint64, the state of a generator; NewStream makes one for each purpose; Draw needs no state
 //
 // All are plain data: copy them, compare them, keep them in a simulation's state. A unit, or ulp, is 2^-32. Native + and -
 // are exact and wrap. Methods saturate at MinQ and MaxQ. Every function is total: no input panics. Division by zero
@@ -45,15 +45,15 @@
 //
 // # Floats
 //
-// A simulation may not use floats, and no float decides a bit here. Some operations begin with a float, because it is
-// fast. Then an integer test either proves the result for every float within its error, or sends the doubtful case to
-// integers alone. Only seed.go and, for WebAssembly, mul_wasm.go do this. TestQuickWays, TestQuickSines and TestArithmetic
-// compare them with the integer versions.
+// Float64 and Float32 are for renderers. A simulation may not use floats, and no float decides a bit here. Some operations
+// begin with a float, because it is fast. Then an integer test either proves the result for every float within its error,
+// or sends the doubtful case to integers alone. Only seed.go and, for WebAssembly, mul_wasm.go do this. TestQuickWays,
+// TestQuickSines and TestArithmetic compare them with the integer versions.
 //
 // # Format
 //
-// The generator (PCG-DXSM), the mixing of Draw, their constants, and all results above are part of the format of a replay.
-// Changing one changes the engine's version.
+// The generator (PCG-DXSM), the mixing of Draw, the hash of NewStream, their constants, and all results above are part of the
+// format of a replay. Changing one changes the engine's version.
 //
 //samestep:deterministic
 package fixed

@@ -147,3 +147,24 @@ func ExampleBox() {
 	// [4 5 6]
 	// []
 }
+
+func ExampleNewStream() {
+	type state struct{ Loot, Weather fixed.Rand } // one generator for each purpose
+	const seed = 7                                // of the match
+	s := state{fixed.NewStream(seed, "loot"), fixed.NewStream(seed, "weather")}
+	fmt.Println(s.Loot.N(100), s.Loot.N(100), s.Weather.N(100))
+	s = state{fixed.NewStream(seed, "loot"), fixed.NewStream(seed, "weather")}
+	fmt.Println(s.Weather.N(100), s.Loot.N(100), s.Loot.N(100)) // the order does not matter
+	// Output:
+	// 22 48 7
+	// 7 22 48
+}
+
+// A renderer takes floats; the simulation's numbers stay as they are.
+func ExampleQ_Float64() {
+	at := fixed.FromRatio(1, 4) + fixed.FromInt(3)
+	const pixels = 16 // of a cell
+	fmt.Println(at.Float64()*pixels, at.Float32()*pixels, fixed.Pi.Float64())
+	// Output:
+	// 52 52 3.141592653701082
+}

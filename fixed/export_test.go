@@ -52,3 +52,9 @@ func Damage() (mend func()) {
 	sinePieces[100].c0 += 1 << 33
 	return func() { sinePieces[100].c0 -= 1 << 33 }
 }
+
+// Golden and Mix are the parts of the generators' seeds.
+const Golden = golden
+
+// Mix is the finalizer of SplitMix64.
+func Mix(x uint64) uint64 { return mix(x) }

@@ -1,6 +1,7 @@
 package fixed_test
 
 import (
+	"hash/fnv"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -181,5 +182,30 @@ func TestRandEnds(t *testing.T) {
 	var zero fixed.Rand
 	if first := zero.Uint64(); first == zero.Uint64() {
 		t.Error("the zero generator repeats itself")
+	}
+}
+
+// TestStreams compares named streams with the hash and the generator of the standard library, and pins two of them, which
+// are part of the format of replays.
+func TestStreams(t *testing.T) {
+	seen := map[fixed.Rand]string{fixed.NewRand(7): "NewRand"}
+	for _, name := range []string{"", "loot", "weather", "toot", "l\x00oot", "лес"} {
+		h := fnv.New64a()
+		h.Write([]byte(name))
+		got, want := fixed.NewStream(7, name), fixed.NewRand(fixed.Mix(7+fixed.Golden)^h.Sum64())
+		if got != want {
+			t.Errorf("stream %q is %v, want %v", name, got, want)
+		}
+		if other, ok := seen[got]; ok {
+			t.Errorf("streams %q and %q are one", name, other)
+		}
+		seen[got] = name
+		if fixed.NewStream(8, name) == got {
+			t.Errorf("stream %q does not depend on the seed", name)
+		}
+	}
+	loot, weather := fixed.NewStream(1, "loot"), fixed.NewStream(1, "weather")
+	if a, b := loot.Uint64(), weather.Uint64(); a != 12730402751985030304 || b != 2314394919977825617 {
+		t.Errorf("got %d and %d", a, b)
 	}
 }
