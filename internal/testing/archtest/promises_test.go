@@ -121,7 +121,7 @@ func (t *tree) hasTest(pkg string, is func(name string) bool) bool {
 
 // verbs returns the names of the commands of samestep.
 func (t *tree) verbs() []string {
-	p := t.find("cmd/samestep")
+	p := t.find("cmd/samestep/tool")
 	if p == nil {
 		return nil
 	}
@@ -162,11 +162,11 @@ func TestPromises(t *testing.T) {
 
 func TestPromisesControl(t *testing.T) {
 	tr := treeOf(t, map[string]string{
-		"a/b/b_test.go":          "package b\nfunc TestHere() {}\nfunc BenchmarkStep() {}\nfunc (t T) TestMethod() {}\n",
-		"a/b/b.go":               "package b\nfunc TestNoTest() {}\n",
-		"c/c_test.go":            "package c\nfunc TestThere() {}\nfunc FuzzAll() {}\n",
-		"cmd/samestep/main.go":   "package main\nvar x = &cli.Command{Name: \"attack\"}\nvar y = &cli.Flag{Name: \"flag\"}\n",
-		"cmd/samestep/m_test.go": "package main\nvar z = &cli.Command{Name: \"tested\"}\n",
+		"a/b/b_test.go":               "package b\nfunc TestHere() {}\nfunc BenchmarkStep() {}\nfunc (t T) TestMethod() {}\n",
+		"a/b/b.go":                    "package b\nfunc TestNoTest() {}\n",
+		"c/c_test.go":                 "package c\nfunc TestThere() {}\nfunc FuzzAll() {}\n",
+		"cmd/samestep/tool/main.go":   "package tool\nvar x = &cli.Command{Name: \"attack\"}\nvar y = &cli.Flag{Name: \"flag\"}\n",
+		"cmd/samestep/tool/m_test.go": "package tool\nvar z = &cli.Command{Name: \"tested\"}\n",
 	})
 	page := func(rows ...string) string {
 		return "# x\n\n| what | test | more |\n|---|---|---|\n" + strings.Join(rows, "\n") + "\n"

@@ -1,0 +1,39 @@
+//go:build !js && !wasip1
+
+package tool
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Control: an attack that succeeds is reported as a failure under its name. This server accepts the foreign host.
+func TestAttackControl(t *testing.T) {
+	tokens, err := exec.CommandContext(t.Context(), "samestep", "attack", "--print-tokens").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "tokens")
+	if err := os.WriteFile(file, tokens, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := startServer("samestep", os.Stderr, []string{"--dir", "", "--players", "16", "--units", "100", "--tokens", file, "--allowed-host", "rebound.example"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.stop()
+	out, err := exec.CommandContext(t.Context(), "samestep", "attack", "--server", s.url, "--token-file", file, "--attack", "hosts", "--time", "1s").CombinedOutput()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != exitError {
+		t.Errorf("got %v, want exit code %d", err, exitError)
+	}
+	for _, want := range []string{"FAILED: the attack succeeded: /matches", "got 101", "got 200", "did not withstand: hosts"} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("the output lacks %q:\n%s", want, out)
+		}
+	}
+}

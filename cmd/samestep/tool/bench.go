@@ -1,0 +1,171 @@
+package tool
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/internal/testing/fixedbench"
+	"github.com/seed-49bee653/samestep/internal/testing/logbench"
+)
+
+func benchCommand() *cli.Command {
+	flags := []cli.Flag{jsonFlag, &cli.DurationFlag{Name: "time", Value: 2 * time.Second, Usage: "how long to measure each figure"}}
+	return &cli.Command{
+		Name:  "bench",
+		Usage: "measure the cost of the engine on this machine",
+		Description: `Most figures are ratios of the CPU time of two things that alternate within one run.
+Longer measurements make them valid on a busy machine, too.`,
+		Subcommands: []*cli.Command{
+			{
+				Name:  "log",
+				Usage: "a match of the example game, compared with the same game without the engine",
+				Description: `The tax is the work of a player's machine besides the game: decode the log, compute
+and compare a checksum every tick, and write the replay. Bots play the long match,
+which stays in your cache directory for the next time.`,
+				Flags:  append(flags[:len(flags):len(flags)], minutesFlag),
+				Action: benchAction(benchLog),
+			},
+			{
+				Name:  "fixed",
+				Usage: "fixed-point arithmetic, compared with floating point",
+				Flags: flags, Action: benchAction(benchFixed),
+			},
+			benchNetCommand(),
+		},
+	}
+}
+
+// A benchLine is one measured figure.
+type benchLine struct {
+	Name   string  `json:"name"`
+	Beside string  `json:"beside,omitempty"` // the other side of the ratio
+	Value  float64 `json:"value"`
+	Unit   string  `json:"unit"`
+	Limit  string  `json:"limit,omitempty"` // that Value should not exceed
+}
+
+func (l benchLine) print(w io.Writer) {
+	line := fmt.Sprintf("%-28s %8.2f %-10s  %-8s", l.Name, l.Value, l.Unit, l.Limit)
+	if l.Beside != "" {
+		line += "  compared with " + l.Beside
+	}
+	fmt.Fprintln(w, strings.TrimRight(line, " "))
+}
+
+// benchAction makes the action of a benchmark, which passes its lines to show.
+func benchAction(bench func(c *cli.Context, show func(benchLine)) error) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		if err := between(c, "time", 0, time.Hour); err != nil {
+			return err
+		}
+		var lines []benchLine
+		err := bench(c, func(l benchLine) {
+			lines = append(lines, l)
+			if !c.Bool("json") {
+				l.print(c.App.Writer)
+			}
+		})
+		if err == nil && c.Bool("json") {
+			err = writeJSON(c.App.Writer, lines)
+		}
+		return err
+	}
+}
+
+// benchFixed measures each pair in rounds of n operations, for --time in all.
+func benchFixed(c *cli.Context, show func(benchLine)) error {
+	const n = 40_000
+	for _, p := range fixedbench.Pairs {
+		once := p.Measure(1, n)
+		round := time.Duration((once.FixedNS + once.FloatNS) * n)
+		r := p.Measure(1+int(c.Duration("time")/max(round, 1)), n)
+		show(benchLine{Name: p.Name, Value: r.Ratio(), Unit: "x", Limit: atMost(p.Limit()),
+			Beside: fmt.Sprintf("float64: %.2f ns, fixed: %.2f ns", r.FloatNS, r.FixedNS)})
+	}
+	return nil
+}
+
+// atMost formats a limit. 0 is none.
+func atMost(limit float64) string {
+	if limit == 0 {
+		return ""
+	}
+	return fmt.Sprintf("<= %.2f", limit)
+}
+
+var minutesFlag = &cli.IntFlag{Name: "minutes", Value: 60, Usage: "length of the long match"}
+
+func benchLog(c *cli.Context, show func(benchLine)) error {
+	if err := between(c, "minutes", 1, 1000); err != nil {
+		return err
+	}
+	d := c.Duration("time")
+	for i := range logbench.Figures {
+		f := &logbench.Figures[i]
+		r, err := f.Measure(d)
+		if err != nil {
+			return err
+		}
+		show(benchLine{Name: f.Name, Beside: f.Beside, Value: r.Ratio(), Unit: "x", Limit: atMost(f.Limit)})
+	}
+	rate, err := logbench.TicksPerSecond(d)
+	if err != nil {
+		return err
+	}
+	show(benchLine{Name: "Step, 1,000 units fight", Value: rate, Unit: "ticks/s", Limit: ">= 2000"})
+	info, err := logbench.Play(30 * 60 * 20)
+	if err != nil {
+		return err
+	}
+	show(benchLine{Name: "replay of 30 minutes, 4 bots", Value: logbench.BytesPerTick(info), Unit: "bytes/tick", Limit: "<= 6"})
+	l, err := logbench.OpenLong(c.Int("minutes"), cacheDir())
+	if err != nil {
+		return err
+	}
+	return benchLong(l, d, show)
+}
+
+func benchLong(l *logbench.Long, d time.Duration, show func(benchLine)) error {
+	p, err := l.Pace(d)
+	if err != nil {
+		return err
+	}
+	match := count(l.Minutes, "minute") + ", 8 players, 1,000 units"
+	show(benchLine{Name: "verify, 1 worker", Value: l.TimesRealTime(p.Wall[0]), Unit: "x", Beside: match})
+	show(benchLine{Name: "verify, 2 workers", Value: l.TimesRealTime(p.Wall[1]), Unit: "x", Limit: ">= 200", Beside: match})
+	show(benchLine{Name: "2 workers, in time", Value: p.Speedup(), Unit: "x", Limit: ">= 1.80", Beside: fmt.Sprintf("1 worker; %d processors, if they are idle otherwise", runtime.NumCPU())})
+	show(benchLine{Name: "2 workers, in work", Value: p.Overhead(), Unit: "x", Beside: "1 worker; CPU time"})
+	outside, err := l.OutsideStep()
+	if err != nil {
+		return err
+	}
+	show(benchLine{Name: "verify, outside of Step", Value: 100 * outside, Unit: "%", Limit: "<= 10"})
+	worst, err := l.WorstSeek()
+	if err != nil {
+		return err
+	}
+	show(benchLine{Name: "seek, the longest of 12", Value: milliseconds(worst), Unit: "ms", Limit: "<= 500", Beside: "CPU time; of a sealed file"})
+	took, allocations, err := l.WriteTick()
+	if err != nil {
+		return err
+	}
+	show(benchLine{Name: "writing a tick to a file", Value: float64(took.Nanoseconds()) / 1000, Unit: "us", Limit: "<= 5", Beside: "CPU time"})
+	show(benchLine{Name: "allocations for it, all ticks", Value: float64(allocations), Unit: "", Limit: "0 a tick"})
+	return nil
+}
+
+// cacheDir returns the folder for files that can be made again, or "".
+func cacheDir() string {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "samestep")
+}

@@ -1,0 +1,174 @@
+package tool
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/urfave/cli/v2"
+)
+
+func benchNetCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "net",
+		Usage: "a server under load: the cost of a client, and how late frames are",
+		Description: `Starts "samestep serve" in another process, and plays in all its matches from this
+one: the clients read every frame, acknowledge, and give commands, but do not
+simulate. Both processes share this machine.`,
+		Flags: []cli.Flag{
+			&cli.UintFlag{Name: "clients", Value: 400, Usage: "players, 1 to 20000"},
+			&cli.UintFlag{Name: "room", Value: 8, Usage: "players in a match"},
+			&cli.UintFlag{Name: "spectators", Usage: "spectators of the first match, 0 to 20000"},
+			&cli.UintFlag{Name: "units", Value: 200, Usage: "units on the map of each match"},
+			&cli.UintFlag{Name: "tick-rate", Value: 20, Usage: "ticks per second"},
+			&cli.DurationFlag{Name: "every", Value: time.Second, Usage: "time between two commands of a player"},
+			&cli.DurationFlag{Name: "time", Value: 10 * time.Second, Usage: "how long to measure"},
+			&cli.BoolFlag{Name: "relay", Usage: "without a referee"},
+			jsonFlag,
+		},
+		Action: func(c *cli.Context) error {
+			b := &netBench{
+				clients: int(c.Uint("clients")), spectators: int(c.Uint("spectators")), room: int(c.Uint("room")), units: int(c.Uint("units")), rate: int(c.Uint("tick-rate")),
+				every: c.Duration("every"), time: c.Duration("time"), relay: c.Bool("relay"),
+			}
+			if err := cmp.Or(between[uint](c, "clients", 1, 20000), between[uint](c, "spectators", 0, 20000), between[uint](c, "room", 1, 16),
+				between[uint](c, "units", 100, 10000), between[uint](c, "tick-rate", 1, 100), between(c, "every", 10*time.Millisecond, 0),
+				between(c, "time", time.Second, time.Hour)); err != nil {
+				return err
+			}
+			r, err := b.run(c.Context)
+			if err != nil {
+				return err
+			}
+			return tell(c, r, r.print, nil)
+		},
+	}
+}
+
+type netBench struct {
+	clients, spectators, room, units, rate int
+	every, time                            time.Duration
+	relay                                  bool
+}
+
+func (b *netBench) matches() int { return (b.clients + b.room - 1) / b.room }
+
+func (b *netBench) run(ctx context.Context) (*netResult, error) {
+	dir, err := os.MkdirTemp("", "samestep-bench-*")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	tokens, err := b.writeTokens(filepath.Join(dir, "tokens"))
+	if err != nil {
+		return nil, err
+	}
+	s, err := b.startServer(filepath.Join(dir, "tokens"))
+	if err != nil {
+		return nil, err
+	}
+	defer s.stop()
+	guests, err := b.connect(ctx, b.clients, func(i int) (string, string) {
+		return fmt.Sprintf("%s/matches/match-%d/play", s.url, i/b.room+1), tokens[i]
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer hangUp(guests)
+	joiner, watcher := tokens[len(tokens)-2], tokens[len(tokens)-1]
+	spectators, err := b.connect(ctx, b.spectators, func(int) (string, string) { return s.url + "/matches/match-1/play", watcher })
+	if err != nil {
+		return nil, err
+	}
+	defer hangUp(spectators)
+	time.Sleep(2 * time.Second) // until all are live
+	for _, g := range slices.Concat(guests, spectators) {
+		g.measure()
+	}
+	cpu, from := s.cpu(), time.Now()
+	time.Sleep(b.time)
+	took, used := time.Since(from), s.cpu()-cpu
+	r := &netResult{Clients: b.clients, Matches: b.matches(), Seconds: took.Seconds(), ResidentMemoryMB: float64(s.resident()) / 1e6}
+	r.add(guests, spectators)
+	r.ServerCPU = 100 * used.Seconds() / took.Seconds()
+	r.PerClient = r.ServerCPU / float64(b.clients)
+	r.Expected = int(took.Seconds() * float64(b.rate) * float64(b.clients))
+	last := fmt.Sprintf("%s/matches/match-%d/play", s.url, b.matches()+1)
+	return r, r.lateJoin(ctx, last, joiner)
+}
+
+// writeTokens writes a token for each seat, one for the late joiner and one for all spectators. It returns them in this order.
+func (b *netBench) writeTokens(path string) ([]string, error) {
+	var list strings.Builder
+	var tokens []string
+	for i := range b.matches() * b.room {
+		token := drawToken()
+		tokens = append(tokens, token)
+		fmt.Fprintf(&list, "player %d p%d match-%d %s\n", i%b.room, i, i/b.room+1, token)
+	}
+	for _, role := range []string{"player", "spectator"} {
+		token := drawToken()
+		tokens = append(tokens, token)
+		fmt.Fprintf(&list, "%s - %s - %s\n", role, role, token)
+	}
+	return tokens, os.WriteFile(path, []byte(list.String()), 0o600)
+}
+
+// startServer starts the server, without limits on the load.
+func (b *netBench) startServer(tokens string) (*serverProcess, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	args := []string{
+		"--dir", "", "--tokens", tokens, "--max-per-address", "100000", "--max-unauthenticated", "100000", "--max-spectators", strconv.Itoa(b.spectators + 8),
+		"--matches", strconv.Itoa(b.matches() + 1), "--players", strconv.Itoa(b.room), "--units", strconv.Itoa(b.units), "--tick-rate", strconv.Itoa(b.rate),
+	}
+	if b.relay {
+		args = append(args, "--relay")
+	}
+	return startServer(program, os.Stderr, args)
+}
+
+// connect opens n connections, at most 32 at a time. where returns the URL and the token of each.
+func (b *netBench) connect(ctx context.Context, n int, where func(i int) (url, token string)) ([]*loadGuest, error) {
+	guests := make([]*loadGuest, n)
+	errs := make([]error, n)
+	auth := protocol.NewAuth(games[0].Game)
+	var wait sync.WaitGroup
+	slots := make(chan struct{}, 32)
+	for i := range guests {
+		slots <- struct{}{}
+		wait.Go(func() {
+			defer func() { <-slots }()
+			a := *auth
+			var url string
+			url, a.Token = where(i)
+			guests[i], errs[i] = newLoadGuest(ctx, url, &a, b.rate, b.every)
+		})
+	}
+	wait.Wait()
+	for i, err := range errs {
+		if err != nil {
+			hangUp(guests)
+			return nil, fmt.Errorf("client %d: %w", i, err)
+		}
+	}
+	return guests, nil
+}
+
+func hangUp(guests []*loadGuest) {
+	for _, g := range guests {
+		if g != nil {
+			g.ws.CloseNow()
+		}
+	}
+}

@@ -1,0 +1,128 @@
+package tool
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/internal/files"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+func demoCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "demo",
+		Usage: "play a match of bots, record it, verify it, and find a planted desync",
+		Description: `Plays a match of the example game as fast as this machine can, in one process: a
+coordinator, a copy of the simulation for each player, and bots in the seats. Halfway
+through somebody joins late. Later one field of one player's copy is changed behind
+the engine's back. The demo then prints how the engine has handled all that, and
+explains the bundle of the desync (see desync explain). It exits with 0 only if
+everything worked.`,
+		Flags: []cli.Flag{
+			&cli.UintFlag{Name: "seconds", Value: 20, Usage: "length of the match in match time, 2 to 36000"},
+			&cli.UintFlag{Name: "players", Value: 4, Usage: "bots that play, 2 to 16"},
+			&cli.UintFlag{Name: "units", Value: 400, Usage: "units on the map at the start, 100 to 10000"},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the map, the match and the bots"},
+			&cli.StringFlag{Name: "dir", Usage: "`FOLDER` for the replay and the bundle; the default is a new private folder in the temporary folder"},
+			&cli.BoolFlag{Name: "network", Usage: "play in real time over real sockets and bad links, with a lost connection, a slow spectator and a late one"},
+			&cli.BoolFlag{Name: "web", Usage: "serve a page on which you play against the bots in a browser, until interrupted"},
+			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:8766", Usage: "`ADDRESS` to listen on, with --web"},
+			jsonFlag,
+		},
+		Action: demo,
+	}
+}
+
+func demo(c *cli.Context) error {
+	o := demoOptions{
+		seconds: c.Uint("seconds"), players: c.Uint("players"), units: c.Uint("units"),
+		seed: c.Uint64("seed"), dir: c.String("dir"),
+	}
+	if err := cmp.Or(between[uint](c, "seconds", 2, 36000), between[uint](c, "players", 2, skirmish.MaxPlayers), between[uint](c, "units", 100, 10000)); err != nil {
+		return err
+	}
+	if c.Bool("web") {
+		return webDemo(c, o)
+	}
+	if c.IsSet("listen") {
+		return usagef("--listen is for --web only")
+	}
+	bar := newProgress(c.App.ErrWriter, int64(o.ticks()), "ticks")
+	if c.Bool("network") {
+		s, err := runNetworkDemo(c.Context, o, bar)
+		if err != nil {
+			return err
+		}
+		return tell(c, s, s.print, s.failure())
+	}
+	s, err := runDemo(o, bar)
+	if err != nil {
+		return err
+	}
+	return tell(c, s, s.print, s.failure())
+}
+
+const demoTickRate = 20
+
+func (o demoOptions) ticks() lockstep.Tick { return lockstep.Tick(o.seconds * demoTickRate) }
+
+// makeDir makes the folder of the options, or else a new one. In a folder with a fixed name, others could plant links
+// to files of the user.
+func (o *demoOptions) makeDir() (err error) {
+	if o.dir != "" {
+		return os.MkdirAll(o.dir, 0o700)
+	}
+	o.dir, err = os.MkdirTemp("", "samestep-demo-*")
+	return err
+}
+
+// runDemo plays the match, verifies its replay and finds the planted desync.
+func runDemo(o demoOptions, bar *progress) (*demoStory, error) {
+	if err := o.makeDir(); err != nil {
+		return nil, err
+	}
+	path := filepath.Join(o.dir, "skirmish.ssr")
+	var m *demoMatch
+	from := time.Now()
+	if err := files.Replace(path, func(f *os.File) (err error) {
+		if m, err = newDemoMatch(o, f); err != nil {
+			return err
+		}
+		from = time.Now()
+		return m.play(bar)
+	}); err != nil {
+		return nil, err
+	}
+	bar.done()
+	s := m.story(time.Since(from))
+	if err := s.readReplay(path); err != nil {
+		return nil, err
+	}
+	if m.evidence == nil {
+		return s, nil // the story says that the desync was not detected
+	}
+	s.Explained.Bundle = fmt.Sprintf("%s-desync-%d-player%d.zip", strings.TrimSuffix(path, ".ssr"), m.report.Tick, m.report.Player)
+	if err := writeBundle(s.Explained.Bundle, path, m.coordinator.Referee().Header(), m.evidence); err != nil {
+		return nil, err
+	}
+	return s, s.explain()
+}
+
+// writeBundle writes a bundle as a server does.
+func writeBundle(path, replayPath string, h *lockstep.Header, e *host.Evidence) error {
+	log, err := files.Open(replayPath)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	return files.Replace(path, func(f *os.File) error { return replay.WriteBundle(f, h, e, log) })
+}

@@ -1,0 +1,239 @@
+package tool
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// A demoMatch is a coordinator and all players, in one process.
+type demoMatch struct {
+	options     demoOptions
+	game        *lockstep.Game
+	coordinator *coordinator.Coordinator
+	writer      *replay.Writer
+	tail        *record.Tail
+	players     []*demoPlayer
+	late        *lockstep.Follower // nil until somebody joins late
+	payloads    *record.Payloads
+
+	commands, rejected int
+	joined             lockstep.Tick // of the late joiner
+	planted            plantedError
+	report             *coordinator.DesyncReport // the first one
+	divergence         *lockstep.Divergence      // behind the report
+	evidence           *host.Evidence            // of the report
+}
+
+// A demoPlayer is a copy of the match, and the bot that plays in it.
+type demoPlayer struct {
+	seat     lockstep.Player
+	follower *lockstep.Follower
+	bot      botFunc
+	sequence lockstep.Sequence
+}
+
+// newDemoMatch begins the match and writes its log to file.
+func newDemoMatch(o demoOptions, file io.Writer) (*demoMatch, error) {
+	m := &demoMatch{options: o, game: games[0].Game, writer: replay.NewWriter(file, replay.WriterOptions{}), tail: &record.Tail{}}
+	m.payloads = m.game.NewPayloads()
+	settings := lockstep.DefaultSettings(uint8(o.players))
+	settings.Seed, settings.TickRate = o.seed, demoTickRate
+	settings.KeyframeEvery = 15 * demoTickRate
+	var id lockstep.MatchID
+	rand.Read(id[:])
+	header, err := m.game.NewHeader(id, settings, games[0].config(uint8(o.players), uint16(o.units)))
+	if err != nil {
+		return nil, err
+	}
+	// Only the referee and the copy that will differ keep the states since the check before last, which tell the field.
+	// If every copy did, a large match would take gigabytes.
+	history := lockstep.FollowerOptions{History: lockstep.HistoryOptions{
+		Length: 2 * int(settings.CheckEvery), EveryTick: true, States: true,
+	}}
+	for p := range o.players {
+		kept := lockstep.FollowerOptions{}
+		if p == o.players-1 {
+			kept = history
+		}
+		m.players = append(m.players, &demoPlayer{
+			seat: lockstep.Player(p), follower: m.game.NewFollower(kept), bot: games[0].bot(lockstep.Player(p), o.seed),
+		})
+	}
+	m.coordinator, err = coordinator.New(m.game, header, record.Tee(m.writer, m.tail, m), coordinator.Options{
+		InputDelay: 2, Referee: history,
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range m.players {
+		if _, err := m.coordinator.Join(p.seat); err != nil {
+			return nil, err
+		}
+		if err := m.coordinator.Note(p.seat, record.TopicName, playerName(p.seat)); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+// Append gives a record to all followers of the match, as the network would.
+func (m *demoMatch) Append(record []byte) error {
+	for _, p := range m.players {
+		if err := p.follower.Append(record); err != nil && !m.expected(p, err) {
+			return fmt.Errorf("player %d: %w", p.seat, err)
+		}
+	}
+	if m.late != nil {
+		return m.late.Append(record)
+	}
+	return nil
+}
+
+// expected reports whether err is the desync of the player with the planted error.
+func (m *demoMatch) expected(p *demoPlayer, err error) bool {
+	_, desync := err.(*lockstep.DesyncError)
+	return desync && m.planted.Tick > 0 && p.seat == m.planted.Player
+}
+
+// takeDesync keeps the first desync report, and finds the field while both sides still have the states.
+func (m *demoMatch) takeDesync() {
+	reports := m.coordinator.Desyncs()
+	if m.report != nil || len(reports) == 0 {
+		return
+	}
+	r := reports[0]
+	m.report, m.evidence = r, m.collect(r)
+	if d, ok := lockstep.Diverged(m.coordinator.Referee(), m.players[r.Player].follower, 10); ok {
+		m.divergence = &d
+	}
+}
+
+// collect collects the evidence of a desync as a server does, but with the states of every tick since the sides agreed.
+func (m *demoMatch) collect(r *coordinator.DesyncReport) *host.Evidence {
+	e := &host.Evidence{Report: *r}
+	header := m.coordinator.Referee().Header()
+	for _, p := range m.players {
+		e.Participants = append(e.Participants, host.Participant{
+			Player: p.seat, Name: playerName(p.seat), Build: header.Build, Platform: header.Platform,
+		})
+	}
+	for t := r.Agreed; t <= r.Tick; t++ {
+		referee, player := m.coordinator.Referee().State(t), m.players[r.Player].follower.State(t)
+		if referee != nil && player != nil {
+			e.Exhibits = append(e.Exhibits, host.Exhibit{Tick: t, Referee: slices.Clone(referee), Player: slices.Clone(player)})
+		}
+	}
+	return e
+}
+
+func (m *demoMatch) play(bar *progress) error {
+	last := m.options.ticks()
+	for t := lockstep.Tick(1); t <= last; t++ {
+		if _, err := m.coordinator.Tick(); err != nil {
+			return err
+		}
+		if t == m.planted.Tick {
+			if err := m.locate(); err != nil {
+				return err
+			}
+		}
+		if err := m.playersTurn(t); err != nil {
+			return err
+		}
+		if t == last/2 {
+			m.late, m.joined = m.game.NewFollower(lockstep.FollowerOptions{}), t
+			if err := m.tail.Join(m.late); err != nil {
+				return fmt.Errorf("late joiner: %w", err)
+			}
+		}
+		if t == last*3/4 {
+			if err := m.plant(m.players[len(m.players)-1]); err != nil {
+				return err
+			}
+		}
+		bar.set(int64(t))
+	}
+	if err := m.coordinator.End("the demo is over"); err != nil {
+		return err
+	}
+	return m.writer.Close()
+}
+
+// playersTurn lets every player give commands, and report the checksum of tick t if it is a checked one.
+func (m *demoMatch) playersTurn(t lockstep.Tick) error {
+	for _, p := range m.players {
+		if t%lockstep.Tick(p.follower.Header().Settings.CheckEvery) == 0 {
+			sum, _ := p.follower.Sum(t)
+			if err := m.coordinator.Report(p.seat, t, sum); err != nil {
+				return err
+			}
+			m.takeDesync()
+		}
+		for _, order := range p.bot(p.follower.Simulation()) {
+			kind, payload, err := m.payloads.Encode(order)
+			if err != nil {
+				return err
+			}
+			p.sequence++
+			m.commands++
+			if m.coordinator.Submit(p.seat, p.sequence, kind, payload).Reason != lockstep.Accepted {
+				m.rejected++
+			}
+		}
+	}
+	return nil
+}
+
+// plant changes one field of a player's copy: the health of the strongest building, if possible of the player's own.
+// Such a building exists for at least another tick.
+func (m *demoMatch) plant(p *demoPlayer) error {
+	sim := p.follower.Simulation()
+	units := lockstep.World[skirmish.World](sim).Units
+	target, best := -1, 0
+	for i := range units {
+		worth := int(units[i].Health)
+		if units[i].Owner == uint8(p.seat) {
+			worth += 1 << 16
+		}
+		if units[i].Kind.Building() && worth > best {
+			target, best = i, worth
+		}
+	}
+	if target < 0 {
+		return errors.New("no building is left for the planted error")
+	}
+	state := sim.AppendState(nil)
+	v, err := m.game.StateSchema().Lookup(state, healthOf(target))
+	if err != nil {
+		return err
+	}
+	v.Flip()
+	m.planted = plantedError{Player: p.seat, Tick: sim.Tick() + 1, unit: units[target].ID}
+	return sim.Restore(sim.Tick(), state)
+}
+
+func healthOf(unit int) string { return fmt.Sprintf("Units[%d].Health", unit) }
+
+// locate notes the path of the planted error at its first tick, in which units before it in the list may have died.
+func (m *demoMatch) locate() error {
+	p := &m.planted
+	truth := lockstep.World[skirmish.World](m.coordinator.Referee().Simulation()).Units
+	units := lockstep.World[skirmish.World](m.players[p.Player].follower.Simulation()).Units
+	for i := range min(len(truth), len(units)) {
+		if truth[i].ID == p.unit && units[i].ID == p.unit {
+			p.Path, p.Want, p.Got = healthOf(i), fmt.Sprint(truth[i].Health), fmt.Sprint(units[i].Health)
+			return nil
+		}
+	}
+	return errors.New("the unit with the planted error is gone")
+}

@@ -1,0 +1,281 @@
+package tool
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/internal/files"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// A demoStory is the result of a demo, as --json prints it.
+type demoStory struct {
+	demoChecks
+	Match struct {
+		Players       uint          `json:"players"`
+		Units         uint          `json:"units"`
+		Seed          uint64        `json:"seed,string"`
+		Ticks         lockstep.Tick `json:"ticks"`
+		Commands      int           `json:"commands"`
+		Rejected      int           `json:"rejected"`
+		Seconds       float64       `json:"seconds"`
+		TimesRealTime float64       `json:"times_real_time"`
+		Checksum      string        `json:"checksum"`
+	} `json:"match"`
+	LateJoin struct {
+		Tick     lockstep.Tick `json:"tick"`
+		Keyframe lockstep.Tick `json:"keyframe"`
+		Checksum string        `json:"checksum"`
+	} `json:"late_join"`
+	Replay struct {
+		Path            string  `json:"path"`
+		SizeBytes       int64   `json:"size_bytes,string"`
+		Keyframes       int     `json:"keyframes"`
+		StateBytes      int64   `json:"state_bytes,string"`
+		BytesPerTick    float64 `json:"bytes_per_tick"`
+		BytesPerCommand float64 `json:"bytes_per_command"`
+	} `json:"replay"`
+	Desync struct {
+		Report  string          `json:"report"`
+		Tick    lockstep.Tick   `json:"tick"` // of the check that found it
+		Player  lockstep.Player `json:"player"`
+		First   lockstep.Tick   `json:"first_divergent_tick"`
+		Section string          `json:"section"`
+		Path    string          `json:"path"`
+		Want    string          `json:"want"`
+		Got     string          `json:"got"`
+		Fields  int             `json:"fields"` // that differ at the first divergent tick
+	} `json:"desync"`
+}
+
+// story describes the match, and compares the copies with each other.
+func (m *demoMatch) story(took time.Duration) *demoStory {
+	referee := m.coordinator.Referee()
+	s := &demoStory{}
+	s.Failures, s.Planted = []string{}, m.planted // not null in JSON
+	s.Match.Players, s.Match.Units, s.Match.Seed, s.Match.Ticks = m.options.players, m.options.units, m.options.seed, referee.Tick()
+	s.Match.Commands, s.Match.Rejected, s.Match.Checksum = m.commands, m.rejected, stateHash(referee)
+	s.Match.Seconds, s.Match.TimesRealTime = took.Seconds(), float64(m.options.seconds)/took.Seconds()
+	s.LateJoin.Tick, s.LateJoin.Checksum = m.joined, stateHash(m.late)
+	if every := lockstep.Tick(referee.Header().Settings.KeyframeEvery); every > 0 {
+		s.LateJoin.Keyframe = m.joined / every * every
+	}
+	s.expect(m.late.Tick() == s.Match.Ticks && s.LateJoin.Checksum == s.Match.Checksum, "the late joiner has another state")
+	for _, p := range m.players {
+		if p.seat != m.planted.Player {
+			s.expect(stateHash(p.follower) == s.Match.Checksum, "player %d has another state", p.seat)
+		}
+	}
+	m.compareDesync(s)
+	return s
+}
+
+// compareDesync compares the report of the desync with what was planted.
+func (m *demoMatch) compareDesync(s *demoStory) {
+	if m.report == nil {
+		s.expect(false, "the planted desync was not detected")
+		return
+	}
+	x := &s.Desync
+	x.Report, x.Tick, x.Player = m.report.String(), m.report.Tick, m.report.Player
+	s.expect(x.Player == m.planted.Player, "player %d was blamed", x.Player)
+	if m.divergence == nil || len(m.divergence.Fields.List) == 0 {
+		s.expect(false, "no field that differs was found")
+		return
+	}
+	d, field := m.divergence, m.divergence.Fields.List[0]
+	x.First, x.Section, x.Fields, x.Path, x.Want, x.Got = d.Tick, d.Section, d.Fields.Total, field.Path, field.A, field.B
+	s.expect(x.First == m.planted.Tick, "the first divergent tick is reported as %d", x.First)
+	s.expect(x.Path == m.planted.Path && x.Want == m.planted.Want && x.Got == m.planted.Got, "the field is reported as %s, %s instead of %s", x.Path, x.Got, x.Want)
+}
+
+// readReplay verifies the replay.
+func (s *demoStory) readReplay(path string) error {
+	info, err := s.verify(path, s.Match.Ticks)
+	if err != nil {
+		return err
+	}
+	x := &s.Replay
+	x.Path, x.SizeBytes, x.StateBytes, x.Keyframes, x.BytesPerTick = path, info.SizeBytes, info.StateBytes, len(info.Keyframes), bytesPerTick(info)
+	x.BytesPerCommand = float64(info.SizeBytes-info.StateBytes) / float64(max(info.Commands, 1))
+	return nil
+}
+
+// explain explains the bundle, which here has the states of every tick.
+func (s *demoStory) explain() error {
+	if err := s.demoChecks.explain(); err != nil {
+		return err
+	}
+	e, p := s.Explained.text, &s.Planted
+	s.expect(e.First == (desync.Span{From: p.Tick, To: p.Tick}), "the first divergent tick of the bundle is %d to %d", e.First.From, e.First.To)
+	s.expect(len(e.Fields.List) > 0 && e.Fields.List[0].Path == p.Path && e.Fields.List[0].A == p.Want && e.Fields.List[0].B == p.Got,
+		"the fields that differ in the bundle are %v", e.Fields)
+	return nil
+}
+
+func (s *demoStory) print(w io.Writer) {
+	line := newLiner(w)
+	line("match", "%d bots, %d units, %s with %s (%d rejected), played in %.2f s, %.0fx real time", s.Match.Players, s.Match.Units,
+		count(s.Match.Ticks, "tick"), count(s.Match.Commands, "command"), s.Match.Rejected, s.Match.Seconds, s.Match.TimesRealTime)
+	line("", "checksum %s at the end", s.Match.Checksum)
+	equal := "equal"
+	if s.LateJoin.Checksum != s.Match.Checksum {
+		equal = "not equal"
+	}
+	line("late join", "at tick %d from keyframe %d and %s of tail: checksum %s at the end, %s", s.LateJoin.Tick, s.LateJoin.Keyframe,
+		count(s.LateJoin.Tick-s.LateJoin.Keyframe, "tick"), s.LateJoin.Checksum, equal)
+	line("replay", "%s", s.Replay.Path)
+	line("", "%s, %s of it in %s; the rest is %.1f bytes per tick, %.1f per command", size(s.Replay.SizeBytes),
+		size(s.Replay.StateBytes), count(s.Replay.Keyframes, "keyframe"), s.Replay.BytesPerTick, s.Replay.BytesPerCommand)
+	line("planted", "in the copy of player %d, from tick %d on: %s is %s instead of %s", s.Planted.Player, s.Planted.Tick, s.Planted.Path, s.Planted.Got, s.Planted.Want)
+	line("desync", "%s", s.Desync.Report)
+	line("", "first divergent tick %d: %s is %s, must be %s (%s in all)", s.Desync.First, s.Desync.Path, s.Desync.Got, s.Desync.Want, count(s.Desync.Fields, "field"))
+	s.printEnd(line, s.Replay.Path)
+}
+
+// demoChecks is what both demos compare with what they did themselves.
+type demoChecks struct {
+	Failures  []string        `json:"failures"`
+	Planted   plantedError    `json:"planted"`
+	Explained explainedBundle `json:"explained"`
+	Verify    verifiedDemo    `json:"verify"`
+}
+
+type (
+	// A plantedError is a field that the demo has changed in one player's copy. The copy differs from tick Tick on.
+	plantedError struct {
+		Player lockstep.Player `json:"player"`
+		Tick   lockstep.Tick   `json:"tick"`
+		Path   string          `json:"path"`
+		Want   string          `json:"want"`
+		Got    string          `json:"got"`
+		unit   skirmish.UnitID
+	}
+	// An explainedBundle is the explanation of the desync that the demo has planted.
+	explainedBundle struct {
+		Bundle  string      `json:"bundle"`
+		Page    string      `json:"page"`
+		Verdict string      `json:"verdict"`
+		First   desync.Span `json:"first_divergent_tick"`
+		Cause   string      `json:"cause"`
+		text    *desync.Explanation
+	}
+	verifiedDemo struct {
+		Ticks         lockstep.Tick `json:"ticks"`
+		Checked       int           `json:"checked"`
+		Differed      int           `json:"differed"`
+		Seconds       float64       `json:"seconds"`
+		TimesRealTime float64       `json:"times_real_time"`
+	}
+)
+
+// expect notes a failure unless ok.
+func (d *demoChecks) expect(ok bool, format string, args ...any) {
+	if !ok {
+		d.Failures = append(d.Failures, fmt.Sprintf(format, args...))
+	}
+}
+
+// failure returns the first failure, or nil.
+func (d *demoChecks) failure() error {
+	if len(d.Failures) == 0 {
+		return nil
+	}
+	return fmt.Errorf("the demo failed: %s", d.Failures[0])
+}
+
+// explain explains the bundle, writes the page next to it, and compares the verdict with what was planted.
+func (d *demoChecks) explain() error {
+	x := &d.Explained
+	e, err := explainFile(x.Bundle, desync.Options{})
+	if err != nil {
+		return fmt.Errorf("%s: %w", x.Bundle, err)
+	}
+	x.text, x.First, x.Verdict = e, e.First, e.Verdict.Text
+	if e.Cause != nil {
+		x.Cause = e.Cause.Text
+	}
+	v := &e.Verdict
+	d.expect(v.Party == desync.WrongPlayer && v.Simulated && slices.Equal(v.Players, []lockstep.Player{d.Planted.Player}), "the bundle blames %q", x.Verdict)
+	d.expect(e.First.From <= d.Planted.Tick && d.Planted.Tick <= e.First.To, "the first divergent tick of the bundle is %d to %d", e.First.From, e.First.To)
+	x.Page = strings.TrimSuffix(x.Bundle, ".zip") + ".html"
+	return files.Replace(x.Page, func(out *os.File) error { return e.WriteHTML(out) })
+}
+
+// verify reads the replay back and simulates it again. The replay should have the given number of ticks.
+func (d *demoChecks) verify(path string, ticks lockstep.Tick) (*replay.Info, error) {
+	info, v, err := verifyFile(path)
+	if v == nil {
+		return nil, err
+	}
+	d.Verify = *v
+	d.expect(err == nil && v.Ticks == ticks && v.Checked > 0, "%d of %d ticks of the replay were verified: %v", v.Ticks, ticks, err)
+	return info, nil
+}
+
+// verifyFile simulates a replay again. The error is that of the verification, or, without a result, of the file.
+func verifyFile(path string) (*replay.Info, *verifiedDemo, error) {
+	f, err := openReplay(files.Open, path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.close()
+	info, err := f.info()
+	if err != nil {
+		return nil, nil, err
+	}
+	game, err := gameOf(info.Header)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := f.reader()
+	if err != nil {
+		return nil, nil, err
+	}
+	from := time.Now()
+	v, err := replay.Verify(r, game, replay.VerifyOptions{})
+	took := time.Since(from)
+	return info, &verifiedDemo{v.Ticks, v.Checked, v.Differed, took.Seconds(), timesRealTime(v, took)}, err
+}
+
+// printEnd prints the results that both demos have.
+func (d *demoChecks) printEnd(line liner, path string) {
+	line("verify", "%s simulated again in %.2f s, %.0fx real time: %s, %d differ", count(d.Verify.Ticks, "tick"),
+		d.Verify.Seconds, d.Verify.TimesRealTime, count(d.Verify.Checked, "checksum"), d.Verify.Differed)
+	if x := &d.Explained; x.text != nil {
+		line("bundle", "%s", x.Bundle)
+		line("page", "%s", x.Page)
+		line("explained", "by samestep desync explain:")
+		shown := false
+		for _, text := range x.text.Lines() {
+			if name, _, _ := strings.Cut(text, " "); name != "" { // other lines continue one with a name
+				shown = slices.Contains([]string{"verdict", "first", "cause", "fields", "changed"}, name)
+			}
+			if shown {
+				line("", "  %s", text)
+			}
+		}
+	}
+	for _, text := range d.Failures {
+		line("FAILED", "%s", text)
+	}
+	if len(d.Failures) == 0 {
+		line("ok", "everything worked; try: samestep replay info %s", path)
+	}
+}
+
+func stateHash(f *lockstep.Follower) string { return checksum.FormatHash(f.Simulation().Hash()) }
+
+type demoOptions struct {
+	seconds, players, units uint
+	seed                    uint64
+	dir                     string
+}

@@ -1,0 +1,74 @@
+package tool
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/client"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/player"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/server"
+)
+
+// webDemo serves a match of bots with a free seat for the visitor of the page, until it is interrupted.
+func webDemo(c *cli.Context, o demoOptions) error {
+	if o.players >= skirmish.MaxPlayers {
+		return usagef("--web: got %d bots, want at most %d, as one seat is yours", o.players, skirmish.MaxPlayers-1)
+	}
+	for _, other := range []string{"network", "json", "seconds"} {
+		if c.IsSet(other) {
+			return usagef("--%s cannot be used with --web, which plays until it is interrupted", other)
+		}
+	}
+	if err := o.makeDir(); err != nil {
+		return err
+	}
+	g, guest := games[0], drawToken()
+	seats := o.players + 1
+	authorizer := grants{guest: {Role: protocol.Seated, Seat: 0, Subject: "guest", Name: "you"}}
+	for p := lockstep.Player(1); uint(p) < seats; p++ {
+		authorizer[botToken(guest, p)] = host.Grant{Role: protocol.Seated, Seat: p, Subject: playerName(p), Name: playerName(p)}
+	}
+	log := slog.New(slog.NewTextHandler(c.App.ErrWriter, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	s, err := server.New(server.Options{
+		Authorizer: authorizer, Dir: o.dir, Replays: true, IdleMatch: -1, Log: log,
+		Host: host.Options{InputDelay: 2, AnonymousSpectators: true, SpectatorChat: true, StartPlayers: int(seats)},
+	})
+	if err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", c.String("listen"))
+	if err != nil {
+		return err
+	}
+	if _, err := s.Create(o.spec(g, seats)); err != nil {
+		l.Close()
+		return err
+	}
+	url := "http://" + l.Addr().String()
+	fmt.Fprintf(c.App.Writer, `play      %[1]s/#/play/demo?token=%[2]s
+watch     %[1]s/#/watch/demo
+lobby     %[1]s/
+The match against %[3]s begins when you take your seat. Press Ctrl-C to end it;
+the replay is written to %[4]s.
+`, url, guest, count(int(o.players), "bot"), o.dir)
+	ctx, cancel := context.WithCancel(c.Context)
+	defer cancel()
+	for p := lockstep.Player(1); uint(p) < seats; p++ {
+		bot := g.bot(p, o.seed)
+		client.Dial(ctx, withinURL("demo"), g.Game, client.Options{
+			HTTP: within(s), Options: player.Options{Token: botToken(guest, p)}, Sample: func(c *player.Client) { playTurn(c, bot) },
+		})
+	}
+	return serveUntilInterrupted(c.Context, s, newPageHandler(ctx, g.page, s, log), l, log)
+}
+
+// botToken derives a bot's token from the visitor's, which nobody else knows.
+func botToken(guest string, p lockstep.Player) string { return fmt.Sprintf("%s-%d", guest, p) }

@@ -1,0 +1,115 @@
+package tool
+
+import (
+	"cmp"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/internal/files"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+func desyncCommand() *cli.Command {
+	return &cli.Command{Name: "desync", Usage: "find out why checksums differed", Subcommands: []*cli.Command{desyncExplainCommand()}}
+}
+
+func desyncExplainCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "explain",
+		Usage:     "read from a desync's bundle who was wrong, since which tick, in which fields, and why",
+		ArgsUsage: "BUNDLE",
+		Description: `A server writes a bundle next to the replay when a player's checksum differs. explain
+simulates the match in it again from the last tick at which all agreed, compares the
+states, and tries which single fault gives the wrong state: a command lost, doubled,
+moved or run in another order, one more draw from a random generator, an altered
+field. Without the game's code, it uses the states and the log alone.
+
+Exits with 3 if it has explained the desync.`,
+		Flags: []cli.Flag{
+			jsonFlag,
+			&cli.StringFlag{Name: "html", Usage: "also write a page for browsers to `FILE`"},
+			&cli.IntFlag{Name: "fields", Value: 200, Usage: "list at most `N` fields"},
+			&cli.IntFlag{Name: "max-ticks", Value: 100_000, Usage: "simulate at most `N` ticks to reach the desync"},
+			&cli.IntFlag{Name: "budget", Value: 20_000, Usage: "simulate at most `N` ticks to search for the cause"},
+		},
+		Action: desyncExplain,
+	}
+}
+
+func desyncExplain(c *cli.Context) error {
+	if err := cmp.Or(between(c, "fields", 1, 0), between(c, "max-ticks", 1, 0), between(c, "budget", 1, 0)); err != nil {
+		return err
+	}
+	frugal()
+	bar := newProgress(c.App.ErrWriter, 2*int64(c.Int("budget")), "ticks")
+	e, err := explainFile(c.Args().First(), desync.Options{
+		Fields: c.Int("fields"), MaxTicks: c.Int("max-ticks"), Budget: c.Int("budget"),
+		Progress: func(ticks int) { bar.set(int64(ticks)) },
+	})
+	bar.done()
+	if err != nil {
+		return &fileError{c.Args().First(), err}
+	}
+	page := c.String("html")
+	if page != "" {
+		if err := files.Create(page, func(out *os.File) error { return e.WriteHTML(out) }); err != nil {
+			return err
+		}
+	}
+	return tell(c, e, func(w io.Writer) {
+		e.WriteText(w)
+		if page != "" {
+			newLiner(w)("page", "%s", page)
+		}
+	}, &fileError{c.Args().First(), errExplained})
+}
+
+// explainFile explains the bundle in a file with the games of this program.
+func explainFile(path string, o desync.Options) (*desync.Explanation, error) {
+	f, err := files.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	b, err := replay.OpenBundle(f, info.Size())
+	if err != nil {
+		return nil, err
+	}
+	o.Game, o.Now = func(h *lockstep.Header) (*lockstep.Game, error) { return gameOf(h) }, time.Now
+	return desync.Explain(b, o)
+}
+
+// explainer explains the bundles of a server, one at a time, in the log and on a page next to the bundle.
+func explainer(log *slog.Logger) func(path string) {
+	var one sync.Mutex
+	return func(path string) {
+		one.Lock()
+		defer one.Unlock()
+		e, err := explainFile(path, desync.Options{Budget: 5000})
+		page := strings.TrimSuffix(path, ".zip") + ".html"
+		if err == nil {
+			err = files.Create(page, func(out *os.File) error { return e.WriteHTML(out) })
+		}
+		if err != nil {
+			log.Error("explain", "path", path, "err", err)
+			return
+		}
+		cause := "unknown"
+		if e.Cause != nil {
+			cause = e.Cause.Text
+		}
+		log.Warn("explained", "verdict", e.Verdict.Text, "from", e.First.From, "to", e.First.To, "cause", cause, "page", page)
+	}
+}

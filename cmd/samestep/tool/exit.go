@@ -1,0 +1,146 @@
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/internal/matchlog"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// The exit codes, as exitTable explains them.
+const (
+	exitOK          = 0
+	exitError       = 1
+	exitUsage       = 2
+	exitDesync      = 3
+	exitCorrupt     = 4
+	exitIdentity    = 5
+	exitUnsupported = 6
+)
+
+const exitTable = `Exit codes:
+  0  success
+  1  the operation failed (a file cannot be opened, …), or vet or simulate has findings
+  2  the command line is wrong
+  3  checksums differ: a desync, or fuzz has found a match that can desync
+  4  the file is cut short or corrupt, breaks a rule of its format, or exceeds a limit
+  5  the file is of another game, build or schema
+  6  the file needs a newer reader: its version, a flag, a block or a record is unknown`
+
+// errDiffered is the result of joining a match in which a checksum differed.
+var errDiffered = errors.New("checksums of the match differ from ours: a desync")
+
+// errFound is the result of a fuzz run that found a failure.
+var errFound = errors.New("not every way of computing the match of this seed gives the same result")
+
+var errDiffers = errors.New("they differ")
+
+// errExplained lets explain exit with 3 after it has printed its explanation.
+var errExplained = errors.New("a desync, explained")
+
+// errDisagreed is the verdict on an imported match in which the players' checksums differ.
+var errDisagreed = errors.New("the players' checksums differ: a desync")
+
+var errViolated = errors.New("an invariant was violated")
+
+// A fileError is an error of reading a file. Only such errors and those of package replay say something about a file: a
+// connection can end too early as well.
+type fileError struct {
+	name string
+	err  error
+}
+
+func (e *fileError) Error() string { return fmt.Sprintf("%s: %v", e.name, e.err) }
+
+func (e *fileError) Unwrap() error { return e.err }
+
+// classOf returns the class of the file that err is about, or nothing if it is not about a file.
+func classOf(err error) replay.Class {
+	var (
+		file     *fileError
+		damage   *replay.DamageError
+		desync   *lockstep.DesyncError
+		identity *lockstep.IdentityError
+		reports  *reportsError
+	)
+	switch {
+	case isUsage(err):
+		return ""
+	case isAny(err, errDiffered, errDisagreed, errFound, errDiffers, errExplained):
+		return replay.ClassDesync
+	case errors.Is(err, matchlog.ErrMalformed) && !errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &reports):
+		return replay.ClassInvalid
+	case err == nil, errors.As(err, &file), errors.As(err, &damage), errors.As(err, &desync), errors.As(err, &identity),
+		isAny(err, replay.ErrLimit, replay.ErrSignature, replay.ErrBundle):
+		return replay.ClassOf(err)
+	}
+	return ""
+}
+
+// fileClass is classOf for an error of reading a file that does not name the file yet.
+func fileClass(err error) replay.Class {
+	if err == nil {
+		return replay.ClassOK
+	}
+	return classOf(&fileError{err: err})
+}
+
+// refuse returns err. With --json it first prints the class of a file about which nothing else is known. Signed is nil
+// unless --key asks for a signature.
+func refuse(c *cli.Context, err error, signed *bool) error {
+	class := fileClass(err)
+	if !c.Bool("json") || class == "" {
+		return err
+	}
+	if werr := writeJSON(c.App.Writer, struct {
+		Class  replay.Class `json:"class"`
+		Signed *bool        `json:"signed,omitempty"`
+		Error  string       `json:"error"`
+	}{class, signed, err.Error()}); werr != nil {
+		return werr
+	}
+	return err
+}
+
+func isAny(err error, targets ...error) bool {
+	return slices.ContainsFunc(targets, func(t error) bool { return errors.Is(err, t) })
+}
+
+func exitCode(err error) int {
+	if isUsage(err) {
+		return exitUsage
+	}
+	switch classOf(err) {
+	case replay.ClassOK:
+		return exitOK
+	case replay.ClassDesync:
+		return exitDesync
+	case replay.ClassTorn, replay.ClassCorrupt, replay.ClassInvalid, replay.ClassLimit:
+		return exitCorrupt
+	case replay.ClassIdentity:
+		return exitIdentity
+	case replay.ClassUnsupported:
+		return exitUnsupported
+	}
+	return exitError
+}
+
+var errInterrupted = errors.New("interrupted")
+
+// interruptible returns a context that the first interrupt ends, so that a verb can still print its results. A second
+// interrupt ends the program.
+func interruptible(c *cli.Context) (context.Context, context.CancelFunc) {
+	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
+}

@@ -1,0 +1,188 @@
+package tool
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/internal/files"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
+)
+
+func fuzzCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "fuzz",
+		Usage: "play random matches of a game, and find one that machines would compute differently",
+		Description: `Plays random matches, each with its own seed: commands of every kind, in any order
+of arrival, and bots in every second match. Each match is computed again in the ways
+of package lockstep/locksteptest: saved and restored, joined late, predicted and
+computed again, with other settings of the runtime. A failing match is reduced to the
+few commands that matter, and written as a replay and as a Go test that fails in the
+same way. Exits with 3 if a match fails.
+
+For a fuzzer that sees which code a match reaches, use go test -fuzz with
+locksteptest.Fuzz as the target.`,
+		Flags: []cli.Flag{
+			&cli.DurationFlag{Name: "time", Value: 10 * time.Second, Usage: "how long to play; the last match is played to its end"},
+			&cli.IntFlag{Name: "matches", Usage: "play `N` matches, however long they take; 0: play for --time"},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the first match; each further match has the next one"},
+			&cli.StringFlag{Name: "game", Value: games[0].Name(), Usage: "`NAME` of the game"},
+			&cli.UintFlag{Name: "players", Value: 2, Usage: "seats of a match, 1 to 16"},
+			&cli.UintFlag{Name: "units", Value: 24, Usage: "units on the map at the start, up to 10000"},
+			&cli.UintFlag{Name: "ticks", Value: 200, Usage: "most ticks of a match, 1 to 100000"},
+			&cli.IntFlag{Name: "workers", Value: 1, Usage: "matches played at the same time"},
+			&cli.StringFlag{Name: "dir", Value: ".", Usage: "`FOLDER` for the replay and the Go test of a failure"},
+			jsonFlag,
+		},
+		Action: fuzz,
+	}
+}
+
+// A fuzzStory is the result of a fuzz run.
+type fuzzStory struct {
+	Game    string    `json:"game"`
+	Matches int       `json:"matches"`
+	Seconds float64   `json:"seconds"`
+	Found   *fuzzFind `json:"found,omitempty"`
+}
+
+type fuzzFind struct {
+	Seed     uint64        `json:"seed,string"`
+	Phase    string        `json:"phase"`
+	From     lockstep.Tick `json:"from"`
+	Tick     lockstep.Tick `json:"tick"`
+	Field    string        `json:"field"`
+	Failure  string        `json:"failure"`
+	Shrunk   string        `json:"shrunk"` // the failure of the reduced match
+	Commands int           `json:"commands"`
+	Ticks    lockstep.Tick `json:"ticks"`
+	Players  uint8         `json:"players"`
+	Replay   string        `json:"replay"`
+	Test     string        `json:"test"`
+
+	Unwritten string `json:"unwritten,omitempty"` // why these files are missing
+}
+
+func fuzz(c *cli.Context) error {
+	game, err := gameNamed(c.String("game"))
+	if err != nil {
+		return err
+	}
+	if err := cmp.Or(between[uint](c, "players", 1, 16), between[uint](c, "units", 0, 10000), between[uint](c, "ticks", 1, 100000),
+		between(c, "matches", 0, 0), between(c, "workers", 1, 0), isDirectory(c.String("dir"))); err != nil {
+		return err
+	}
+	if c.Int("matches") == 0 && c.Duration("time") <= 0 {
+		return usagef("--time: got %v, want more than 0, or --matches", c.Duration("time"))
+	}
+	players := uint8(c.Uint("players"))
+	o := locksteptest.Options{
+		Config: game.config(players, uint16(c.Uint("units"))), Players: players,
+		Ticks: lockstep.Tick(c.Uint("ticks")), Seed: c.Uint64("seed"),
+	}
+	if err := playableWith(game.Game, &o); err != nil {
+		return err
+	}
+	from := time.Now()
+	ctx, stop := interruptible(c)
+	search := locksteptest.SearchOptions{Matches: c.Int("matches"), Workers: c.Int("workers"), Bots: game.bots}
+	timed, bar := ctx, newProgress(c.App.ErrWriter, int64(search.Matches), "matches")
+	if search.Matches <= 0 {
+		bar = newProgress(c.App.ErrWriter, int64(c.Duration("time").Seconds()), "seconds")
+		limited, stop := context.WithTimeout(ctx, c.Duration("time"))
+		defer stop()
+		timed = limited
+	}
+	search.Progress = func(n int) {
+		if search.Matches <= 0 {
+			n = int(time.Since(from).Seconds())
+		}
+		bar.set(int64(n))
+	}
+	found, n, err := locksteptest.Search(timed, game.Game, o, search)
+	interrupted := ctx.Err() != nil
+	stop()
+	bar.done()
+	if err != nil {
+		return err
+	}
+	story := &fuzzStory{Game: game.Name(), Matches: n, Seconds: time.Since(from).Seconds()}
+	if found != nil {
+		story.Found = explainFound(found, game, c.String("dir"))
+	}
+	switch {
+	case found != nil:
+		err = fmt.Errorf("seed %d: %w", found.Options.Seed, errFound)
+	case interrupted:
+		err = fmt.Errorf("%w after %s", errInterrupted, count(n, "seed"))
+	}
+	return tell(c, story, story.print, err)
+}
+
+// playableWith returns an error if the game refuses the configuration.
+func playableWith(g *lockstep.Game, o *locksteptest.Options) error {
+	settings := lockstep.DefaultSettings(o.Players)
+	settings.Seed = o.Seed
+	h, err := g.NewHeader(lockstep.MatchID{}, settings, o.Config)
+	if err == nil {
+		_, err = g.NewSimulation(h)
+	}
+	return err
+}
+
+// explainFound reduces a failure, and writes its replay and its Go test.
+func explainFound(found *locksteptest.Failure, game *playable, dir string) *fuzzFind {
+	small := found.Shrink(locksteptest.ShrinkOptions{})
+	o := small.Options
+	name := fmt.Sprintf("found_%s_%d", strings.ReplaceAll(small.Phase, " ", "_"), found.Options.Seed)
+	f := &fuzzFind{
+		Seed: found.Options.Seed, Phase: small.Phase, From: small.From, Tick: small.Tick, Field: small.Field,
+		Failure: found.Error(), Shrunk: small.Error(),
+		Commands: len(o.Orders), Ticks: o.Ticks, Players: o.Players,
+		Replay: filepath.Join(dir, name+".ssr"), Test: filepath.Join(dir, name+"_test.go"),
+	}
+	err := files.Replace(f.Replay, func(w *os.File) error { return small.WriteReplay(w) })
+	if err == nil {
+		err = files.Replace(f.Test, func(w *os.File) error { return small.WriteTest(w, game.source) })
+	}
+	if err != nil {
+		f.Unwritten = err.Error() // the failure is printed all the same
+	}
+	return f
+}
+
+// isDirectory returns an error unless path is a directory. A long run should not fail only at its end.
+func isDirectory(path string) error {
+	info, err := os.Stat(path)
+	if err == nil && !info.IsDir() {
+		err = fmt.Errorf("%s: is not a directory", path)
+	}
+	return err
+}
+
+func (s *fuzzStory) print(w io.Writer) {
+	line := newLiner(w)
+	line("played", "%s with %s in %s", s.Game, count(s.Matches, "seed"), seconds(time.Duration(s.Seconds*float64(time.Second))))
+	f := s.Found
+	if f == nil {
+		line("verdict", "every match gave the same result in every way")
+		return
+	}
+	line("found", "%s", f.Failure)
+	line("reduced", "to %s of %s in %s", count(f.Commands, "command"), count(int(f.Players), "player"), count(f.Ticks, "tick"))
+	line("", "%s", f.Shrunk)
+	if f.Unwritten != "" {
+		line("files", "not written: %s", f.Unwritten)
+		return
+	}
+	line("replay", "%s", f.Replay)
+	line("test", "%s", f.Test)
+}

@@ -1,0 +1,110 @@
+package tool
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/examples/skirmish/web"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
+	"github.com/seed-49bee653/samestep/lockstep/player"
+)
+
+// A playable is a game that this program can simulate, host and play.
+type playable struct {
+	*lockstep.Game
+
+	// config returns a pointer to the game's configuration of a usual match.
+	config func(players uint8, units uint16) any
+
+	bot func(p lockstep.Player, seed uint64) botFunc
+
+	page   *webPage            // to play in a browser, or nil
+	source locksteptest.Source // names the game in Go tests
+}
+
+// A botFunc looks at a state and returns commands as pointers to their registered types, valid until the next call.
+type botFunc = func(*lockstep.Simulation) []any
+
+// playTurn submits the commands of a bot, which may be nil.
+func playTurn(c *player.Client, bot botFunc) {
+	if bot == nil || c.Stage() != player.StageLive {
+		return
+	}
+	for _, v := range bot(c.Simulation()) {
+		if _, err := c.Submit(v); err != nil {
+			return // the match is over, or too many commands await a receipt
+		}
+	}
+}
+
+// games lists the games of this program.
+var games = []*playable{{
+	Game: lockstep.MustGame(skirmish.Rules()),
+	config: func(players uint8, units uint16) any {
+		c := skirmish.Defaults(players, units)
+		return &c
+	},
+	bot:  skirmishBot,
+	page: &webPage{web.Page, map[string]string{"skirmish": "github.com/seed-49bee653/samestep/examples/skirmish/web/wasm"}},
+	source: locksteptest.Source{
+		Package: "skirmish_test", Path: module + "/examples/skirmish",
+		Game: "lockstep.MustGame(skirmish.Rules())", Imports: []string{module + "/examples/skirmish"},
+	},
+}}
+
+const module = "github.com/seed-49bee653/samestep"
+
+// bots returns bots for all seats of a match.
+func (g *playable) bots(seed uint64) func(lockstep.Player, *lockstep.Simulation) []any {
+	var bots []botFunc
+	return func(p lockstep.Player, s *lockstep.Simulation) []any {
+		for len(bots) <= int(p) {
+			bots = append(bots, g.bot(lockstep.Player(len(bots)), seed))
+		}
+		return bots[p](s)
+	}
+}
+
+func skirmishBot(p lockstep.Player, seed uint64) botFunc {
+	bot := skirmish.NewBot(p, seed)
+	var values []any
+	return func(s *lockstep.Simulation) []any {
+		values = values[:0]
+		for _, o := range bot.Think(lockstep.World[skirmish.World](s)) {
+			values = append(values, o.Value)
+		}
+		return values
+	}
+}
+
+func gameNamed(name string) (*playable, error) {
+	var names []string
+	for _, g := range games {
+		if g.Name() == name {
+			return g, nil
+		}
+		names = append(names, g.Name())
+	}
+	return nil, usagef("unknown game %.128q, want %s", name, strings.Join(names, " or "))
+}
+
+// gameOf returns the game that fits the header of a replay. Without one, the error wraps an [*lockstep.IdentityError].
+func gameOf(h *lockstep.Header) (*lockstep.Game, error) {
+	var reason error
+	known := false // by name
+	for _, g := range games {
+		err := g.CheckIdentity(h)
+		if err == nil {
+			return g.Game, nil
+		}
+		if reason == nil || g.Name() == h.Game {
+			reason, known = err, known || g.Name() == h.Game
+		}
+	}
+	if !known && h.Engine == lockstep.Engine {
+		reason = fmt.Errorf("%w; this program has its built-in games only: verify a replay of your own game with replay.Verify, see docs/testing.md", reason)
+	}
+	return nil, reason
+}

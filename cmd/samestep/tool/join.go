@@ -1,0 +1,303 @@
+package tool
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/client"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/netsim"
+	"github.com/seed-49bee653/samestep/lockstep/player"
+	"github.com/seed-49bee653/samestep/lockstep/server"
+)
+
+// tokenEnv names the environment variable with a client's token.
+const tokenEnv = "SAMESTEP_TOKEN"
+
+func joinCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "join",
+		Usage:     "play or watch a live match, without graphics",
+		ArgsUsage: "URL",
+		Description: `Joins the match at a URL such as http://127.0.0.1:8766/matches/match-1. A bot plays in
+the seat of the token, or join only watches. On a terminal it shows a status line
+every second. At the end it prints a summary, and exits with 3 if a checksum of the
+match differs from its own.
+
+Other users can see a token on the command line; prefer --token-file or the
+environment variable ` + tokenEnv + `.`,
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "token", Usage: "authorizes you", EnvVars: []string{tokenEnv}},
+			&cli.StringFlag{Name: "token-file", Usage: "`FILE` with the token"},
+			&cli.StringFlag{Name: "bot", Value: "default", Usage: "the bot that plays: default or none"},
+			&cli.BoolFlag{Name: "spectate", Usage: "only watch"},
+			&cli.DurationFlag{Name: "for", Usage: "leave after `TIME`; 0: at the end of the match"},
+			&cli.UintFlag{Name: "predict", Usage: "run own commands at once, up to `N` ticks ahead"},
+			&cli.StringFlag{Name: "netsim", Usage: "make the connection worse: `\"delay=80ms jitter=20ms loss=1% rate=64KiB seed=7\"`"},
+			&cli.UintFlag{Name: "corrupt", Usage: "change a field of this client's state at tick `N`, to see what happens"},
+			&cli.StringFlag{Name: "corrupt-path", Value: "Rand.Lo", Usage: "the field that --corrupt changes"},
+			jsonFlag,
+		},
+		Action: func(c *cli.Context) error {
+			j, err := newJoin(c)
+			if err != nil {
+				return err
+			}
+			ctx, stop := interruptible(c)
+			defer stop()
+			return tell(c, &j.summary, j.print, j.run(ctx))
+		},
+	}
+}
+
+type join struct {
+	flags   *cli.Context
+	socket  string // URL of the match's WebSocket
+	token   string
+	game    *playable
+	link    netsim.Link
+	status  io.Writer     // a terminal, or nil
+	corrupt lockstep.Tick // 0 after the corruption
+	bot     botFunc
+	held    string // why the match is held, if that is not shown yet
+	failed  error  // of the session's goroutine
+	summary joinSummary
+}
+
+type joinSummary struct {
+	Seat        int           `json:"seat"` // -1 for a spectator
+	Tick        lockstep.Tick `json:"tick"`
+	InputDelay  lockstep.Tick `json:"input_delay"`
+	RoundTripMS float64       `json:"round_trip_ms"`
+	Agreed      int           `json:"checksums_agreed"`
+	Differing   int           `json:"checksums_differing"`
+	Desyncs     int           `json:"desyncs"`
+	Healed      int           `json:"healed"`
+	Losses      int           `json:"connections_lost"`
+	Resumed     int           `json:"resumed"`
+	Synced      int           `json:"synced"`
+	Held        int           `json:"held"` // how often the match was held
+	Accepted    int           `json:"commands_accepted"`
+	Rejected    int           `json:"commands_rejected"`
+	BytesIn     uint64        `json:"bytes_in,string"`
+	BytesOut    uint64        `json:"bytes_out,string"`
+	Ended       string        `json:"ended,omitempty"`
+}
+
+func newJoin(c *cli.Context) (*join, error) {
+	j := &join{flags: c, token: c.String("token"), corrupt: tickOf(c, "corrupt")}
+	j.summary.Seat = -1
+	if isTerminal(c.App.ErrWriter) {
+		j.status = c.App.ErrWriter
+	}
+	if path := c.String("token-file"); path != "" {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		j.token = strings.TrimSpace(string(b))
+	}
+	if bot := c.String("bot"); bot != "default" && bot != "none" {
+		return nil, usagef("--bot: got %q, want default or none", bot)
+	}
+	var err error
+	if j.link, err = netsim.Parse(c.String("netsim")); err != nil {
+		return nil, usagef("--netsim: %v", err)
+	}
+	page, socket, err := matchURLs(c.Args().First())
+	if err != nil {
+		return nil, err
+	}
+	j.socket = socket
+	view, err := viewOf(c.Context, page)
+	if err != nil {
+		return nil, err
+	}
+	j.game, err = gameNamed(view.Game)
+	return j, err
+}
+
+// matchURLs returns the URLs of a match and of its WebSocket.
+func matchURLs(text string) (page, socket string, err error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" {
+		return "", "", usagef("got URL %q, want one such as http://127.0.0.1:8766/matches/match-1", text)
+	}
+	u.Path = strings.TrimSuffix(strings.TrimSuffix(u.Path, "/"), "/play")
+	if !strings.HasPrefix(u.Path, "/matches/") {
+		return "", "", usagef("got URL %q, want a path such as /matches/match-1", text)
+	}
+	ws := *u
+	ws.Path += "/play"
+	switch u.Scheme {
+	case "http", "ws":
+		u.Scheme, ws.Scheme = "http", "ws"
+	case "https", "wss":
+		u.Scheme, ws.Scheme = "https", "wss"
+	default:
+		return "", "", usagef("got scheme %q, want http, https, ws or wss", u.Scheme)
+	}
+	return u.String(), ws.String(), nil
+}
+
+// viewOf asks the server for the view of a match.
+func viewOf(ctx context.Context, page string) (*server.View, error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, page, nil)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%s: %s", page, statusOf(answer))
+	}
+	v := &server.View{}
+	if err := json.NewDecoder(io.LimitReader(answer.Body, 1<<20)).Decode(v); err != nil {
+		return nil, fmt.Errorf("%s: %w", page, err)
+	}
+	return v, nil
+}
+
+// statusOf returns the status of an answer in our own words, since a server can send any text.
+func statusOf(r *http.Response) string {
+	return strings.TrimSpace(fmt.Sprintf("%d %s", r.StatusCode, http.StatusText(r.StatusCode)))
+}
+
+func (j *join) run(ctx context.Context) error {
+	if limit := j.flags.Duration("for"); limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
+	}
+	o := client.Options{
+		Options: player.Options{Token: j.token, Predict: tickOf(j.flags, "predict")},
+		Handle:  func(_ *player.Client, e any) { j.event(e) },
+		Sample:  j.sample,
+	}
+	if j.link != (netsim.Link{}) {
+		o.Wrap = through(j.link, func(*netsim.Conn) {})
+	}
+	s := client.Dial(ctx, j.socket, j.game.Game, o)
+	second := time.NewTicker(time.Second)
+	defer second.Stop()
+	for running := true; running; {
+		select {
+		case <-s.Done():
+			running = false
+		case <-second.C:
+			s.Do(j.observe)
+		}
+	}
+	switch err := s.Wait(); {
+	case j.failed != nil:
+		return j.failed
+	case err != nil && ctx.Err() == nil: // otherwise it had to leave
+		return err
+	case j.summary.Differing > 0:
+		return errDiffered
+	}
+	return nil
+}
+
+// event counts the client's events.
+func (j *join) event(e any) {
+	s := &j.summary
+	switch e := e.(type) {
+	case player.Welcomed:
+		if e.Seat != lockstep.System {
+			s.Seat = int(e.Seat)
+			if j.bot == nil && j.flags.String("bot") == "default" && !j.flags.Bool("spectate") {
+				j.bot = j.game.bot(e.Seat, uint64(e.Seat)+1)
+			}
+		}
+	case lockstep.Receipt:
+		if e.Reason == lockstep.Accepted {
+			s.Accepted++
+		} else {
+			s.Rejected++
+		}
+	case player.ConnectionLost:
+		s.Losses++
+	case player.StreamResumed:
+		s.Resumed++
+	case player.Synced:
+		s.Synced++
+	case player.Desynced:
+		s.Desyncs++
+	case player.Healed:
+		s.Healed++
+	case player.Held:
+		if e.Reason != "" {
+			s.Held++
+		}
+		j.held = cmp.Or(e.Reason, "the match continues") // shown with the next status line, because a server can hold the match at any rate
+	case player.Note:
+		if e.Topic == host.TopicPace && j.status != nil {
+			fmt.Fprintf(j.status, "player %d: %s\n", e.Player, e.Text)
+		}
+	case player.Ended:
+		s.Ended = e.Reason
+	}
+}
+
+// sample lets the bot play, and corrupts the state at the tick of --corrupt.
+func (j *join) sample(c *player.Client) {
+	if j.corrupt > 0 && c.Simulation().Tick() >= j.corrupt {
+		j.corrupt = 0
+		if j.failed = c.Corrupt(j.flags.String("corrupt-path")); j.failed != nil {
+			c.Leave()
+			return
+		}
+	}
+	playTurn(c, j.bot)
+	st, s := c.Status(), &j.summary
+	s.Tick, s.InputDelay, s.Agreed, s.Differing = st.Tick, st.InputDelay, st.Agreed, st.Differing
+	s.RoundTripMS = float64(st.RoundTrip) / float64(lockstep.Millisecond)
+	s.BytesIn, s.BytesOut = st.BytesIn, st.BytesOut
+}
+
+// observe shows the status line.
+func (j *join) observe(c *player.Client) {
+	if j.status == nil {
+		return
+	}
+	if j.held != "" {
+		fmt.Fprintln(j.status, shown(j.held))
+		j.held = ""
+	}
+	st := c.Status()
+	fmt.Fprintf(j.status, "%-11s tick %d of %d  delay %d  round trip %.1f ms  buffer %d  checksums %d equal, %d differ  in %s/s  out %s/s\n",
+		st.Stage, st.Tick, st.ServerTick, st.InputDelay, float64(st.RoundTrip)/float64(lockstep.Millisecond), st.Backlog, st.Agreed, st.Differing,
+		size(int64(st.BytesInRate)), size(int64(st.BytesOutRate)))
+}
+
+func (j *join) print(w io.Writer) {
+	s, who := &j.summary, "spectator"
+	if s.Seat >= 0 {
+		who = fmt.Sprintf("player %d", s.Seat)
+	}
+	line := newLiner(w)
+	fmt.Fprintf(w, "%s to tick %d, input delay %s, round trip %.1f ms\n", who, s.Tick, count(s.InputDelay, "tick"), s.RoundTripMS)
+	line("checksums", "%d equal, %d differ; %s, %d healed", s.Agreed, s.Differing, count(s.Desyncs, "desync"), s.Healed)
+	line("commands", "%d accepted, %d rejected", s.Accepted, s.Rejected)
+	line("connection", "lost %d times, resumed %d, synced %d; %s in, %s out", s.Losses, s.Resumed, s.Synced, size(int64(s.BytesIn)), size(int64(s.BytesOut)))
+	if s.Ended != "" {
+		fmt.Fprintf(w, "the match ended: %q\n", s.Ended)
+	}
+}

@@ -1,0 +1,110 @@
+package tool
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"math/big"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// The JSON that verbs print of the golden replays survives a reader that parses all numbers as floats. TestJSON of
+// internal/testing/archtest checks the types of everything that becomes JSON.
+func TestJSONIsNotRounded(t *testing.T) {
+	files, err := filepath.Glob("../../../testdata/replays/*.ssr")
+	if err != nil || len(files) < 4 {
+		t.Fatalf("got %d replays, %v", len(files), err)
+	}
+	for i, name := range files {
+		other := files[(i+1)%len(files)]
+		for _, args := range [][]string{
+			{"info"}, {"verify"}, {"dump"}, {"dump", "--commands"}, {"dump", "--tick", "0"}, {"dump", "--tick", "130"}, {"dump", "--tick", "0", "--path", "Units"},
+			{"seek", "130"}, {"diff", other}, {"diff", name, "--tick", "60"}, {"bisect", other}, {"recover", filepath.Join(t.TempDir(), "out.ssr")},
+		} {
+			checkJSON(t, append([]string{"replay", args[0], name}, append(args[1:], "--json")...)...)
+		}
+		checkJSON(t, "replay", "export", name)
+	}
+	dir := t.TempDir()
+	checkJSON(t, "demo", "--seconds", "5", "--units", "100", "--players", "2", "--dir", dir, "--json")
+	bundles, err := filepath.Glob(filepath.Join(dir, "*.zip"))
+	if err != nil || len(bundles) == 0 {
+		t.Fatalf("got no bundle of the demo, %v", err)
+	}
+	checkJSON(t, "desync", "explain", bundles[0], "--json")
+	checkJSON(t, "replay", "diff", bundles[0], "--json")
+	checkJSON(t, "simulate", "--seeds", "1", "--json")
+}
+
+// checkJSON runs a command that prints JSON.
+func checkJSON(t *testing.T, args ...string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	run(t.Context(), append([]string{"samestep"}, args...), &out, &errs)
+	n, bad, err := roundedNumbers(&out)
+	if err != nil || n == 0 {
+		t.Fatalf("%v: %d values of JSON, %v: %s", args, n, err, &errs)
+	}
+	if len(bad) > 0 {
+		t.Errorf("%v: %d numbers are rounded, first %s", args, len(bad), bad[0])
+	}
+}
+
+// roundedNumbers returns the number of JSON values in r, and the numbers that change when they are parsed as floats and
+// printed again.
+func roundedNumbers(r io.Reader) (values int, bad []string, err error) {
+	d := json.NewDecoder(r)
+	d.UseNumber()
+	for {
+		token, err := d.Token()
+		if err == io.EOF {
+			return values, bad, nil
+		}
+		if err != nil {
+			return values, bad, err
+		}
+		values++
+		n, ok := token.(json.Number)
+		if !ok {
+			continue
+		}
+		f, err := n.Float64()
+		if err != nil {
+			return values, bad, err
+		}
+		want, _ := new(big.Rat).SetString(n.String())
+		got, _ := new(big.Rat).SetString(strconv.FormatFloat(f, 'g', -1, 64))
+		if got.Cmp(want) != 0 {
+			bad = append(bad, n.String())
+		}
+	}
+}
+
+// Control: numbers that do not fit into a float are reported, and others are not.
+func TestJSONIsNotRoundedControl(t *testing.T) {
+	const text = `{"a":9007199254740993,"b":[1,-0.25,1e300,1234567890.1234567891],"c":"9007199254740993","d":9007199254740992}` + "\n" + `18446744073709551615`
+	n, bad, err := roundedNumbers(bytes.NewBufferString(text))
+	if err != nil || n < 10 || len(bad) != 3 || bad[0] != "9007199254740993" || bad[1] != "1234567890.1234567891" || bad[2] != "18446744073709551615" {
+		t.Errorf("got %d values, rounded %v, %v", n, bad, err)
+	}
+}
+
+// An admin may post a seed as a number or as the string that a server answers.
+func TestSeedOfRequest(t *testing.T) {
+	for body, want := range map[string]uint64{
+		`{"name":"a"}`: 1, `{"name":"a","seed":18446744073709551615}`: 1<<64 - 1, `{"name":"a","seed":"18446744073709551615"}`: 1<<64 - 1,
+	} {
+		spec, err := requestedMatch(strings.NewReader(body), games[0], false, nil)
+		if err != nil || spec.Settings.Seed != want {
+			t.Errorf("%s: got seed %d, %v, want %d", body, spec.Settings.Seed, err, want)
+		}
+	}
+	for _, bad := range []string{`{"seed":-1}`, `{"seed":"1.5"}`, `{"seed":""}`, `{"seed":18446744073709551616}`} {
+		if spec, err := requestedMatch(strings.NewReader(bad), games[0], false, nil); err == nil {
+			t.Errorf("%s: got seed %d, want an error", bad, spec.Settings.Seed)
+		}
+	}
+}

@@ -1,0 +1,137 @@
+// Package tool is the engine's command line as a package: all verbs of the program samestep.
+package tool
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+
+	"github.com/urfave/cli/v2"
+	"golang.org/x/tools/go/analysis/unitchecker"
+
+	"github.com/seed-49bee653/samestep/lockstep/determinism"
+)
+
+// Main runs the command line of this process, and exits.
+func Main() {
+	if isVetTool(os.Args) {
+		unitchecker.Main(determinism.Analyzer) // does not return
+	}
+	if len(os.Args) > 1 && os.Args[1] == "replay" {
+		limitMemory()
+	}
+	os.Exit(run(context.Background(), os.Args, os.Stdout, os.Stderr))
+}
+
+// run runs the command line args until ctx ends, and returns the exit code.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	out := &cleaner{w: stdout}
+	stderr = &cleaner{w: stderr}
+	app := newApp(out, stderr)
+	err := app.RunContext(ctx, flagsFirst(app, args))
+	if err == nil {
+		err = out.err // a verb whose output was not written has failed
+	}
+	if err == nil {
+		return exitOK
+	}
+	fmt.Fprintf(stderr, "samestep: %v\n", err)
+	return exitCode(err)
+}
+
+func newApp(stdout, stderr io.Writer) *cli.App {
+	app := &cli.App{
+		Name:        "samestep",
+		Usage:       "record, verify and explain deterministic lockstep matches",
+		Description: exitTable,
+		Writer:      stdout,
+		ErrWriter:   stderr,
+		HideVersion: true,
+		Commands: []*cli.Command{
+			demoCommand(), serveCommand(), joinCommand(), replayCommand(), desyncCommand(), vetCommand(), simulateCommand(), fuzzCommand(), drillCommand(), attackCommand(), benchCommand(),
+		},
+		Action: func(c *cli.Context) error {
+			if c.Args().Present() {
+				return usagef("unknown command %q; see samestep --help", c.Args().First())
+			}
+			return cli.ShowAppHelp(c)
+		},
+		OnUsageError:   usageErrorOf,
+		ExitErrHandler: func(*cli.Context, error) {}, // run turns errors into exit codes
+	}
+	for _, c := range app.Commands {
+		prepare(c)
+	}
+	return app
+}
+
+// prepare adds what all commands do in the same way: turn errors of the flag parser into usage errors, count the
+// arguments, name the command in usage errors, and print the help of a command that only groups others.
+func prepare(c *cli.Command) {
+	c.OnUsageError = usageErrorOf
+	for _, sub := range c.Subcommands {
+		prepare(sub)
+	}
+	if len(c.Subcommands) > 0 {
+		c.Action = showSubcommands
+		return
+	}
+	act := c.Action
+	c.Action = func(ctx *cli.Context) error {
+		err := checkArguments(ctx)
+		if err == nil {
+			err = act(ctx)
+		}
+		return nameCommand(err, ctx.Command)
+	}
+}
+
+func showSubcommands(c *cli.Context) error {
+	if c.Args().Present() {
+		return usagef("unknown command %q; see %s --help", c.Args().First(), c.Command.HelpName)
+	}
+	return cli.ShowSubcommandHelp(c)
+}
+
+func usageErrorOf(c *cli.Context, err error, _ bool) error {
+	return usagef("%v; see %s --help", err, c.Command.HelpName)
+}
+
+// softMemory is the memory above which the runtime collects garbage more often than by default. With about 20 MiB for
+// the program itself, this keeps the memory rule of 64 MiB; see docs/limits.md.
+const softMemory = 36 << 20
+
+// limitMemory lets the runtime collect garbage before the process exceeds the memory rule, instead of when the heap has
+// doubled. It does nothing if GOMEMLIMIT is set.
+func limitMemory() {
+	if debug.SetMemoryLimit(-1) != math.MaxInt64 {
+		return
+	}
+	debug.SetMemoryLimit(softMemory)
+	runtime.SetFinalizer(&heapWatch{limit: softMemory}, (*heapWatch).collected)
+}
+
+// A heapWatch is always garbage, so its finalizer runs after each collection.
+type heapWatch struct{ limit int64 }
+
+// collected raises the limit if the live heap, such as large states, comes close to it: with a lower limit the runtime
+// would collect all the time.
+func (w *heapWatch) collected() {
+	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(live)
+	if limit := softLimit(live[0].Value.Uint64()); limit != w.limit {
+		w.limit = limit
+		debug.SetMemoryLimit(limit)
+	}
+	runtime.SetFinalizer(w, (*heapWatch).collected)
+}
+
+// softLimit returns the limit for live bytes on the heap: an eighth more, in steps of 1 MiB.
+func softLimit(live uint64) int64 {
+	return max(softMemory, int64(live+live/8)&^(1<<20-1))
+}

@@ -1,0 +1,135 @@
+package tool
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/schollz/progressbar/v3"
+	"github.com/urfave/cli/v2"
+	"golang.org/x/term"
+)
+
+var jsonFlag = &cli.BoolFlag{Name: "json", Usage: "print one JSON value, for programs"}
+
+// tell prints v with --json, and otherwise calls print. It returns the error of printing, or else err, the verb's result.
+func tell(c *cli.Context, v any, print func(io.Writer), err error) error {
+	if !c.Bool("json") {
+		print(c.App.Writer)
+	} else if werr := writeJSON(c.App.Writer, v); werr != nil {
+		return werr
+	}
+	return err
+}
+
+func writeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// writeLine writes v as one line of JSON.
+func writeLine(w io.Writer, v any) error { return json.NewEncoder(w).Encode(v) }
+
+// A liner prints a line that begins with a name. Lines that continue another have no name.
+type liner func(name, format string, args ...any)
+
+func newLiner(w io.Writer) liner {
+	return func(name, format string, args ...any) {
+		fmt.Fprintf(w, "%-10s %s\n", name, fmt.Sprintf(format, args...))
+	}
+}
+
+// size formats a number of bytes for people.
+func size[N int | int64](n N) string { return humanize.IBytes(uint64(n)) }
+
+// count formats a number of things for people: "1 check", "1,200 checks".
+func count[N ~int | ~int64 | ~uint32](n N, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return humanize.Comma(int64(n)) + " " + thing
+}
+
+// seconds formats a time for people, with three digits or in whole seconds.
+func seconds(d time.Duration) string {
+	if d < time.Second {
+		return fmt.Sprintf("%.3g ms", milliseconds(d))
+	}
+	if d < time.Minute {
+		return fmt.Sprintf("%.3g s", d.Seconds())
+	}
+	return d.Round(time.Second).String()
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// matchTime formats the length of a match, or a time in it, in seconds.
+func matchTime(s float64) string {
+	if s < 60 {
+		return fmt.Sprintf("%.1f s", s)
+	}
+	return time.Duration(s * float64(time.Second)).Round(time.Second).String()
+}
+
+// A progress is a progress bar on a terminal.
+type progress struct {
+	bar  *progressbar.ProgressBar
+	unit string
+	max  int64 // set before the first call of set
+	from time.Time
+	w    io.Writer // nil shows nothing
+}
+
+// newProgress returns the bar of work with max steps. It appears if w is a terminal and the work takes more than a second.
+func newProgress(w io.Writer, max int64, unit string) *progress {
+	p := &progress{unit: unit, max: max, from: time.Now()}
+	if isTerminal(w) {
+		p.w = w.(*cleaner).w // the bar moves the cursor
+	}
+	return p
+}
+
+func isTerminal(w io.Writer) bool {
+	c, ok := w.(*cleaner)
+	if !ok {
+		return false
+	}
+	f, ok := c.w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// set moves the bar to step n.
+func (p *progress) set(n int64) {
+	if p.w == nil {
+		return
+	}
+	if p.bar == nil {
+		p.bar = progressbar.NewOptions64(p.max, progressbar.OptionSetWriter(p), progressbar.OptionSetItsString(p.unit),
+			progressbar.OptionShowBytes(p.unit == "bytes"), progressbar.OptionShowIts(), progressbar.OptionShowCount(), progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100*time.Millisecond))
+	}
+	p.bar.Set64(n)
+}
+
+// setOf is set for work whose number of steps becomes known with the first one.
+func (p *progress) setOf(n, max int64) {
+	p.max = max
+	p.set(n)
+}
+
+// Write implements [io.Writer] for the bar. It drops what the bar writes in the first second.
+func (p *progress) Write(b []byte) (int, error) {
+	if time.Since(p.from) < time.Second {
+		return len(b), nil
+	}
+	return p.w.Write(b)
+}
+
+func (p *progress) done() {
+	if p.bar != nil {
+		p.bar.Finish()
+	}
+}

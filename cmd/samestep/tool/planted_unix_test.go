@@ -1,0 +1,172 @@
+//go:build unix && !solaris && !aix
+
+package tool
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/urfave/cli/v2"
+)
+
+// patience is the time limit of a verb that has to reject its argument at once. A verb that waits for a pipe would wait
+// forever.
+const patience = 60 * time.Second
+
+// runIn runs the program in a folder with its own temporary folder.
+func runIn(t *testing.T, dir, temp string, args ...string) (output string, err error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	c := exec.CommandContext(ctx, "samestep", args...)
+	c.Dir = dir
+	c.Env = append(os.Environ(), "TMPDIR="+temp, "XDG_CACHE_HOME="+filepath.Join(temp, "cache"))
+	b, err := c.CombinedOutput()
+	if ctx.Err() != nil {
+		t.Fatalf("%v: still waits after %v", args, patience)
+	}
+	return string(b), err
+}
+
+// Every verb that reads a replay or a bundle rejects a pipe at once.
+func TestPipesAreRefused(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mkfifo(filepath.Join(dir, "PIPE"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, key, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := x509.MarshalPKCS8PrivateKey(key)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "KEY"), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: b}), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := []string{
+		"desync explain PIPE", "simulate --artifact PIPE",
+		"replay info PIPE", "replay verify PIPE", "replay verify --follow PIPE", "replay dump PIPE", "replay dump --follow PIPE", "replay follow PIPE",
+		"replay watch --once PIPE", "replay seek PIPE 1", "replay diff PIPE PIPE", "replay bisect PIPE PIPE", "replay seal PIPE OUT", "replay sign --key KEY PIPE OUT",
+		"replay cut --tick 1 PIPE OUT", "replay rekey --every 1 PIPE OUT", "replay recover PIPE OUT", "replay export PIPE",
+	}
+	for _, sub := range replayCommand().Subcommands {
+		listed := slices.ContainsFunc(all, func(line string) bool { return strings.HasPrefix(line, "replay "+sub.Name+" ") })
+		if !listed && sub.Name != "import" { // which reads lines of another engine, maybe through a pipe
+			t.Errorf("replay %s is not tried", sub.Name)
+		}
+	}
+	for _, line := range all {
+		out, err := runIn(t, dir, dir, strings.Fields(line)...)
+		if err == nil || !strings.Contains(out, "PIPE: got a pipe, want a regular file") {
+			t.Errorf("%s: got %v, %q", line, err, out)
+		}
+	}
+}
+
+// Links and folders that another user planted in the demo's output folder do not redirect it to the user's files.
+func TestPlantedLinks(t *testing.T) {
+	dir, temp, victims := t.TempDir(), t.TempDir(), t.TempDir()
+	victim := func(name string) string {
+		t.Helper()
+		path := filepath.Join(victims, name)
+		if err := os.WriteFile(path, []byte("precious"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	// In the temporary folder under the name of an earlier demo, and in a folder that the user names.
+	planted := filepath.Join(temp, "samestep-demo")
+	if err := errors.Join(os.Mkdir(planted, 0o777), os.Symlink(victim("a"), filepath.Join(planted, "skirmish.ssr"))); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"skirmish.ssr", "skirmish-desync-40-player1.zip", "skirmish-desync-40-player1.html"} {
+		if err := os.Symlink(victim(name), filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	demo := []string{"demo", "--seconds", "2", "--units", "100", "--players", "2", "--seed", "7"}
+	for _, args := range [][]string{demo, append(demo, "--dir", dir)} {
+		if out, err := runIn(t, dir, temp, args...); err != nil {
+			t.Errorf("%v: %v %s", args, err, out)
+		}
+	}
+	left, err := os.ReadDir(victims)
+	if err != nil || len(left) != 4 {
+		t.Fatalf("got %d victims, %v, want 4", len(left), err)
+	}
+	for _, e := range left {
+		if b, err := os.ReadFile(filepath.Join(victims, e.Name())); string(b) != "precious" {
+			t.Errorf("%s was overwritten: %v", e.Name(), err)
+		}
+	}
+	// Only the user can read the demo's files.
+	fresh, err := filepath.Glob(filepath.Join(temp, "samestep-demo-*"))
+	if err != nil || len(fresh) != 1 {
+		t.Fatalf("got the new folders %v, %v, want one", fresh, err)
+	}
+	if info, err := os.Lstat(fresh[0]); err != nil || info.Mode() != os.ModeDir|0o700 {
+		t.Errorf("%s: got %v, %v, want mode 0700", fresh[0], info.Mode(), err)
+	}
+	for _, folder := range []string{fresh[0], dir} {
+		private(t, folder, "skirmish.ssr", "skirmish-desync-40-player1.zip", "skirmish-desync-40-player1.html")
+	}
+}
+
+// private requires that files are regular and that only their owner can read them.
+func private(t *testing.T, dir string, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		if info, err := os.Lstat(filepath.Join(dir, name)); err != nil || info.Mode() != 0o600 {
+			t.Errorf("%s: got %v, %v, want a file of mode 0600", name, info, err)
+		}
+	}
+}
+
+// The files of a found failure and the output files of verbs follow no link either, and are private.
+func TestWrittenFilesArePrivate(t *testing.T) {
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	if out, err := runIn(t, dir, dir, "demo", "--seconds", "2", "--units", "100", "--players", "2", "--dir", dir); err != nil {
+		t.Fatalf("%v %s", err, out)
+	}
+	for _, args := range [][]string{
+		{"seal", "skirmish.ssr", "sealed.ssr"}, {"export", "--to", "mcap", "skirmish.ssr", "out.mcap"}, {"dump", "--tick", "1", "--raw", "state", "skirmish.ssr"},
+	} {
+		if out, err := runIn(t, dir, dir, append([]string{"replay"}, args...)...); err != nil {
+			t.Errorf("%v: %v %s", args, err, out)
+		}
+	}
+	if err := errors.Join(os.WriteFile(in("victim"), []byte("precious"), 0o644), os.Mkdir(in("found"), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(in("victim"), in("found/simulation-1.json")); err != nil {
+		t.Fatal(err)
+	}
+	subject, failed := failedRun(t)
+	app := newApp(io.Discard, io.Discard)
+	app.Command("simulate").Action = func(c *cli.Context) error {
+		_, err := keepFailure(c, subject, failed)
+		return err
+	}
+	if err := app.Run([]string{"samestep", "simulate", "--dir", in("found"), "--shrink", "1"}); err != nil {
+		t.Fatal(err)
+	}
+	private(t, dir, "skirmish.ssr", "sealed.ssr", "out.mcap", "state", "found/simulation-1.json")
+	if b, err := os.ReadFile(in("victim")); string(b) != "precious" {
+		t.Errorf("the victim was overwritten: %v", err)
+	}
+}

@@ -1,0 +1,11 @@
+//go:build !linux
+
+package tool
+
+import "time"
+
+// cpuTime returns 0 where it is unknown.
+func cpuTime() time.Duration { return 0 }
+
+// beNice does nothing here.
+func beNice() {}

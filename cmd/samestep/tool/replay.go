@@ -1,0 +1,15 @@
+package tool
+
+import "github.com/urfave/cli/v2"
+
+func replayCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "replay",
+		Usage: "inspect, verify, compare and rewrite replay files",
+		Subcommands: []*cli.Command{
+			replayInfoCommand(), replayVerifyCommand(), replayDumpCommand(), replayFollowCommand(), replayWatchCommand(), replaySeekCommand(),
+			replayDiffCommand(), replayBisectCommand(), replaySealCommand(),
+			replaySignCommand(), replayCutCommand(), replayRekeyCommand(), replayRecoverCommand(), replayImportCommand(), replayExportCommand(),
+		},
+	}
+}

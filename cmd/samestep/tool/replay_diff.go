@@ -1,0 +1,190 @@
+package tool
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/replay"
+	"github.com/seed-49bee653/samestep/state"
+)
+
+func replayDiffCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "diff",
+		Usage:     "compare two replays, states or bundles",
+		ArgsUsage: "A B | BUNDLE",
+		Description: `Of two replays, prints the differences of their headers, the first tick whose
+commands differ, the first checksum that differs, and the fields that differ in the
+first keyframe that does. If nothing differs, it prints the content hash up to the
+last tick that both have (see info --upto). It simulates nothing, so it works
+without the game's code, unless --tick asks for a tick without a keyframe. A state
+that contradicts the checksums of its replay, up to the next one, is not compared.
+See bisect for the first tick that differs.
+
+A or B may be a file with the canonical bytes of a state (dump --raw), or a bundle,
+which stands for the state that the player sent. A bundle alone is compared with
+itself: the referee's state with the player's. The replay or bundle has the schema of
+the states; for two files with states, --schema names a file that has it.
+
+Exits with 3 if commands, checksums or states differ, and with 5 if only the
+headers do.`,
+		Flags: []cli.Flag{
+			jsonFlag, maxTicksFlag, limitFlag,
+			&cli.UintFlag{Name: "tick", Usage: "compare the states after tick `N`", DefaultText: "of replays, the first keyframe that differs; of a bundle, the desync"},
+			&cli.BoolFlag{Name: "referee", Usage: "of a bundle, take the referee's state"},
+			&cli.StringFlag{Name: "schema", Usage: "take the schema of the states from the replay or bundle `FILE`"},
+		},
+		Action: replayDiff,
+	}
+}
+
+var limitFlag = &cli.IntFlag{Name: "limit", Value: 20, Usage: "print at most `N` lines of fields, and N commands of a side"}
+
+func replayDiff(c *cli.Context) error {
+	if err := between(c, "limit", 0, 0); err != nil {
+		return err
+	}
+	a, err := openSubject(c.Args().First())
+	if err != nil {
+		return err
+	}
+	defer a.close()
+	b := a
+	if c.NArg() == 2 {
+		if b, err = openSubject(c.Args().Get(1)); err != nil {
+			return err
+		}
+		defer b.close()
+	} else if a.bundle == nil {
+		return usagef("got one file, want two, or one bundle")
+	}
+	d := &difference{a: a, b: b, limit: c.Int("limit")}
+	if a.isReplay && b.isReplay {
+		err = d.compareReplays(c)
+	} else {
+		err = d.compareFiles(c)
+	}
+	if err != nil {
+		return err
+	}
+	err = d.result()
+	return tell(c, d.json(err), d.print, err)
+}
+
+// compareFiles compares a state of each file, of which at least one is not a replay.
+func (d *difference) compareFiles(c *cli.Context) error {
+	t, known := tickOf(c, "tick"), c.IsSet("tick")
+	for _, s := range []*subject{d.a, d.b} {
+		if s.bundle != nil && !known {
+			t, known = s.bundle.Manifest.Tick, true
+		}
+	}
+	if !known && (d.a.isReplay || d.b.isReplay) {
+		return usagef("want --tick, to compare a state of the replay")
+	}
+	if err := d.compareStates(c, t); err != nil {
+		return err
+	}
+	if !known {
+		d.state.Tick = nil
+	}
+	return nil
+}
+
+func (d *difference) compareStates(c *cli.Context, t lockstep.Tick) error {
+	schema, err := d.schema(c.String("schema"))
+	if err != nil {
+		return err
+	}
+	x, err := d.a.state(c, t, c.Bool("referee") || d.a == d.b)
+	if err != nil {
+		return err
+	}
+	y, err := d.b.state(c, t, c.Bool("referee") && d.a != d.b)
+	if err != nil {
+		return err
+	}
+	places, err := schema.DiffPlaces(x, y)
+	if err != nil {
+		return &fileError{"diff", err} // the error says in which state
+	}
+	d.state = &stateDifference{Tick: &t, Fields: places}
+	return nil
+}
+
+// schema returns the schema of the states, of the file that --schema names, or else of one of the subjects.
+func (d *difference) schema(name string) (*state.Schema, error) {
+	if name != "" {
+		s, err := openSubject(name)
+		if err != nil {
+			return nil, err
+		}
+		defer s.close()
+		if s.header == nil {
+			return nil, usagef("--schema: %s is neither a replay nor a bundle", name)
+		}
+		return s.schema()
+	}
+	if !d.sameSchema() {
+		for _, h := range record.DiffHeaders(d.a.header, d.b.header) {
+			if strings.HasPrefix(h.Field, "state") {
+				return nil, &lockstep.IdentityError{Field: h.Field, Got: h.B, Want: h.A}
+			}
+		}
+	}
+	for _, s := range []*subject{d.a, d.b} {
+		if schema, err := s.schema(); schema != nil || err != nil {
+			return schema, err
+		}
+	}
+	return nil, usagef("neither file has the schema of the states, want --schema")
+}
+
+// sameSchema reports whether the headers have the same schema of the state, as far as there are two.
+func (d *difference) sameSchema() bool {
+	return d.a.header == nil || d.b.header == nil || string(d.a.header.StateSchema) == string(d.b.header.StateSchema)
+}
+
+// compareReplays compares two replays, and a state of each.
+func (d *difference) compareReplays(c *cli.Context) error {
+	x, err := d.a.reader()
+	if err != nil {
+		return d.a.error(err)
+	}
+	y, err := d.b.reader()
+	if err != nil {
+		return d.b.error(err)
+	}
+	if d.comparison, d.err = desync.Compare(x, y); d.comparison == nil {
+		return d.err
+	}
+	d.frame = newFrameJSON(d.a, d.b, d.comparison.Frame, d.limit)
+	if d.comparison.Same() {
+		t := min(d.comparison.A.Ticks, d.comparison.B.Ticks)
+		for i, r := range []*replay.Reader{x, y} {
+			h, reached, err := replay.HashContent(r, t)
+			if err != nil {
+				return err
+			}
+			d.content[i] = partHash{reached, h}
+		}
+	}
+	t := tickOf(c, "tick")
+	if !c.IsSet("tick") {
+		if d.comparison.Keyframe == nil || !d.sameSchema() {
+			return nil
+		}
+		t = d.comparison.Keyframe.Tick
+	}
+	if err := d.compareStates(c, t); errors.As(err, new(*lockstep.DesyncError)) {
+		d.err = errors.Join(err, d.err) // the differences of the files are printed all the same
+	} else if err != nil {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,219 @@
+package tool
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/internal/files"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/replay"
+	"github.com/seed-49bee653/samestep/state"
+)
+
+func replayDumpCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "dump",
+		Usage:     "print the records of a replay, its commands, or the state at a tick",
+		ArgsUsage: "FILE",
+		Description: `Without flags, prints every record on a line. --commands prints a description of every
+command. --tick prints the state after that tick, field by field. This needs the
+game's code to simulate the match up to there, unless the tick has a keyframe. The
+state is compared with the file as in seek; if no check follows, standard error tells
+up to which tick the file agrees. Without --tick, dump compares no state with its
+checksum; info and verify do.`,
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "json", Usage: "print JSON, for programs: a line for each record or command, or one value for the state"},
+			&cli.BoolFlag{Name: "commands", Usage: "print only the commands"},
+			&cli.UintFlag{Name: "tick", Usage: "print the state after tick `N`; with --commands, the commands of tick N", DefaultText: "all"},
+			&cli.StringFlag{Name: "path", Usage: "with --tick: print only the field at `PATH`, such as Units[17].Pos.X or Units[ID=4000].Health"},
+			&cli.StringFlag{Name: "raw", Usage: "with --tick: write the state's canonical bytes to `OUT`"},
+			maxTicksFlag, followFlag, delayFlag, idleFlag,
+		},
+		Action: onReplay(replayDump),
+	}
+}
+
+func replayDump(c *cli.Context, f *replayFile) error {
+	if c.IsSet("path") && (c.Bool("commands") || !c.IsSet("tick")) {
+		return usagef("--path needs --tick, and cannot be used with --commands")
+	}
+	if c.IsSet("raw") && (c.Bool("commands") || c.Bool("json") || c.IsSet("path") || !c.IsSet("tick")) {
+		return usagef("--raw needs --tick, and no other flag")
+	}
+	if c.Bool("follow") {
+		if c.IsSet("tick") {
+			return usagef("--follow cannot be used with --tick")
+		}
+		return followRecords(c, f)
+	}
+	if c.IsSet("tick") && !c.Bool("commands") {
+		return dumpState(c, f)
+	}
+	r, err := f.reader()
+	if err != nil {
+		return err
+	}
+	return dumpRecords(c, r)
+}
+
+// errStop ends a dump after the tick of --tick.
+var errStop = errors.New("stop")
+
+func dumpRecords(c *cli.Context, r *replay.Reader) error {
+	d := &recordDumper{w: c.App.Writer, json: c.Bool("json"), commands: c.Bool("commands"), only: c.IsSet("tick"), tick: tickOf(c, "tick")}
+	err := replay.Play(r, nil, d.record)
+	if errors.Is(err, errStop) {
+		return nil
+	}
+	return err
+}
+
+// A recordDumper prints all records, or only commands, or only those of one tick.
+type recordDumper struct {
+	w        io.Writer
+	json     bool
+	commands bool
+	only     bool
+	tick     lockstep.Tick
+	describe *lockstep.Describer
+}
+
+func (d *recordDumper) record(r *record.Record) error {
+	if r.Kind == record.KindHeader {
+		g, _ := gameOf(r.Header) // without a game, schemas describe the commands
+		var err error
+		if d.describe, err = lockstep.NewDescriber(r.Header, g); err != nil {
+			return err
+		}
+	}
+	if d.only && r.Kind > record.KindKeyframe && r.Tick > d.tick {
+		return errStop
+	}
+	if !d.only || r.Tick == d.tick {
+		for i := range r.Frame.Commands {
+			if err := d.command(&r.Frame.Commands[i]); err != nil {
+				return err
+			}
+		}
+	}
+	if d.commands || len(r.Frame.Commands) > 0 {
+		return nil
+	}
+	return d.line(r.Tick, recordName(r.Kind), recordText(r))
+}
+
+func (d *recordDumper) command(c *lockstep.Command) error {
+	if d.json {
+		return writeLine(d.w, struct {
+			Tick     lockstep.Tick     `json:"tick"`
+			Player   lockstep.Player   `json:"player"`
+			Sequence lockstep.Sequence `json:"sequence"`
+			Kind     lockstep.Kind     `json:"kind"`
+			Payload  []byte            `json:"payload"`
+			Text     string            `json:"text"`
+		}{c.Tick, c.Player, c.Sequence, c.Kind, c.Payload, d.describe.Describe(c)})
+	}
+	return d.line(c.Tick, "command", fmt.Sprintf("#%d %s", c.Sequence, d.describe.Describe(c)))
+}
+
+func (d *recordDumper) line(t lockstep.Tick, name, text string) error {
+	if d.json {
+		return writeLine(d.w, struct {
+			Tick   lockstep.Tick `json:"tick"`
+			Record string        `json:"record"`
+			Text   string        `json:"text"`
+		}{t, name, text})
+	}
+	_, err := fmt.Fprintf(d.w, "%8d  %-9s %s\n", t, name, text)
+	return err
+}
+
+func recordName(k record.Kind) string {
+	names := [...]string{"", "header", "keyframe", "frame", "empty", "checksum", "dissent", "end"}
+	switch {
+	case int(k) < len(names):
+		return names[k]
+	case k == record.KindNote:
+		return "note"
+	}
+	return fmt.Sprintf("kind %d", k)
+}
+
+// recordText describes a record without commands.
+func recordText(r *record.Record) string {
+	if n := r.Ticks(); n > 0 {
+		return count(n, "tick")
+	}
+	switch r.Kind {
+	case record.KindHeader:
+		return fmt.Sprintf("game %q build %q match %s", r.Header.Game, r.Header.Build, r.Header.Match)
+	case record.KindKeyframe:
+		return fmt.Sprintf("%s %s", checksum.FormatHash(r.Keyframe.Hash), size(len(r.Keyframe.State)))
+	case record.KindChecksum:
+		return checksum.FormatHash(r.Hash)
+	case record.KindMismatch:
+		return fmt.Sprintf("player %d has %s", r.Player, checksum.FormatHash(r.Hash))
+	case record.KindNote:
+		return fmt.Sprintf("player %d %s %q", r.Player, r.Topic, r.Text)
+	case record.KindEnd:
+		return fmt.Sprintf("%q", r.Text)
+	}
+	return ""
+}
+
+// dumpState prints the state after the tick of --tick.
+func dumpState(c *cli.Context, f *replayFile) error {
+	at, err := f.stateAt(c, tickOf(c, "tick"))
+	if err != nil {
+		return err
+	}
+	at.warn(c, f.name)
+	snapshot, schema := at.State, at.schema
+	switch path := c.String("path"); {
+	case c.IsSet("raw"):
+		return files.Create(c.String("raw"), func(f *os.File) error {
+			_, err := f.Write(snapshot)
+			return err
+		})
+	case path != "":
+		return dumpPath(c, schema, snapshot, path)
+	case c.Bool("json"):
+		return schema.DumpJSON(c.App.Writer, snapshot)
+	}
+	return schema.Dump(c.App.Writer, snapshot)
+}
+
+// dumpPath prints every leaf at or below a path, one a line.
+func dumpPath(c *cli.Context, schema *state.Schema, snapshot []byte, path string) error {
+	whole, err := schema.Lookup(snapshot, path)
+	if err != nil {
+		return usagef("--path: %v", err)
+	}
+	leaves, err := schema.Leaves(snapshot)
+	if err != nil {
+		return err
+	}
+	for v := range leaves {
+		if v.Offset < whole.Offset || v.Offset >= whole.Offset+len(whole.Bytes) {
+			continue
+		}
+		if c.Bool("json") {
+			err = writeLine(c.App.Writer, struct {
+				Path  string `json:"path"`
+				Value string `json:"value"`
+			}{v.Path, v.String()})
+		} else {
+			_, err = fmt.Fprintf(c.App.Writer, "%s %s\n", v.Path, v)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

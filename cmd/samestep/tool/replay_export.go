@@ -1,0 +1,305 @@
+package tool
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/internal/pack"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+func replayExportCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "export",
+		Usage:     "convert a replay to JSON lines, or to MCAP for viewers",
+		ArgsUsage: "FILE [OUT]",
+		Description: `--to jsonl prints the form that import reads: a header, the players' commands,
+checksums by player, and an end. Of an imported match it prints the checksums of the
+players that reported them; of our own match, those of all players that gave a command
+or ever had a mismatching checksum. Names and chat become notes. Commands of the system
+and keyframes have no place in this form.
+
+--to mcap writes OUT, which must not exist: commands, commands per second, checksums,
+mismatches and a log as MCAP, which Foxglove and other viewers plot. Its times are
+those of the ticks at the match's tick rate. A replay has no latencies.
+
+Neither form has states, so export compares none with its checksum; info and verify do.`,
+		Flags:  []cli.Flag{&cli.StringFlag{Name: "to", Value: "jsonl", Usage: "`FORMAT` of the output: jsonl or mcap"}},
+		Action: replayExport,
+	}
+}
+
+func replayExport(c *cli.Context) error {
+	switch to, n := c.String("to"), c.NArg(); {
+	case to == "jsonl" && n == 1:
+		return onReplay(exportLines)(c)
+	case to == "mcap" && n == 2:
+		return copyReplay(c, func(f *replayFile, out *os.File) error {
+			r, err := f.reader()
+			if err != nil {
+				return err
+			}
+			return exportMCAP(out, r)
+		})
+	case to == "jsonl" || to == "mcap":
+		return usagef("got %s, want FILE for jsonl, and FILE OUT for mcap", count(n, "argument"))
+	default:
+		return usagef("got format %q, want jsonl or mcap", to)
+	}
+}
+
+func exportLines(c *cli.Context, f *replayFile) error {
+	x := &exporter{w: bufio.NewWriter(c.App.Writer)}
+	if err := x.findPlayers(f); err != nil {
+		return err
+	}
+	r, err := f.reader()
+	if err != nil {
+		return err
+	}
+	err = replay.Play(r, nil, x.record)
+	if ferr := x.w.Flush(); err == nil {
+		err = ferr
+	}
+	return err
+}
+
+// An exporter prints records in the form that import reads.
+type exporter struct {
+	w          *bufio.Writer
+	header     *lockstep.Header
+	rate       json.Number // ticks a second
+	reports    [256]bool   // players that report checksums
+	mismatches mismatches  // of the whole match
+	in         pack.Reader
+}
+
+// The lines of the form.
+type (
+	commandLine struct {
+		Tick     lockstep.Tick     `json:"t"`
+		Player   lockstep.Player   `json:"p"`
+		Sequence lockstep.Sequence `json:"s"`
+		Kind     lockstep.Kind     `json:"k"`
+		Payload  []byte            `json:"d"`
+	}
+	sumLine struct {
+		Tick     lockstep.Tick   `json:"t"`
+		Player   lockstep.Player `json:"p"`
+		Checksum string          `json:"sum"`
+	}
+	endLine struct {
+		Tick lockstep.Tick `json:"t"`
+		End  bool          `json:"end"`
+	}
+	headerLine struct {
+		Log      int         `json:"log"`
+		Title    string      `json:"title"`
+		TickRate json.Number `json:"tick_rate_hz"`
+		Players  uint8       `json:"players"`
+	}
+	noteLine struct {
+		Tick   lockstep.Tick    `json:"t"`
+		Player *lockstep.Player `json:"p,omitempty"` // nil for a note about the match
+		Topic  string           `json:"note"`
+		Text   string           `json:"text"`
+	}
+)
+
+// findPlayers finds the players that report checksums from the beginning, and the mismatches.
+func (x *exporter) findPlayers(f *replayFile) error {
+	r, err := f.reader()
+	if err != nil {
+		return err
+	}
+	defer func() { x.mismatches.order() }()
+	return replay.Play(r, nil, func(rec *record.Record) error {
+		switch {
+		case rec.Kind == record.KindHeader && rec.Header.Engine == foreignEngine:
+			for p := range rec.Header.Settings.Players {
+				x.reports[p] = true
+			}
+		case rec.Kind == record.KindNote && rec.Topic == topicRate && isNumber(rec.Text):
+			x.rate = json.Number(rec.Text)
+		case rec.Kind == record.KindMismatch:
+			x.reports[rec.Player] = true
+		}
+		for i := range rec.Frame.Commands {
+			x.reports[rec.Frame.Commands[i].Player] = true
+		}
+		return x.mismatches.add(rec)
+	})
+}
+
+func (x *exporter) record(rec *record.Record) error {
+	switch rec.Kind {
+	case record.KindHeader:
+		x.header = rec.Header
+		s := &rec.Header.Settings
+		if x.rate == "" {
+			x.rate = json.Number(strconv.Itoa(int(s.TickRate)))
+		}
+		return writeLine(x.w, headerLine{1, rec.Header.Game, x.rate, s.Players})
+	case record.KindNote:
+		return x.note(rec)
+	case record.KindChecksum:
+		return x.sums(rec)
+	case record.KindMismatch:
+		if hash, ok := x.mismatches.take(rec.Tick, rec.Player); ok { // no checksum is agreed
+			return writeLine(x.w, sumLine{rec.Tick, rec.Player, checksum.FormatHash(hash)})
+		}
+	case record.KindEnd:
+		last := rec.Tick
+		if x.header.Engine == foreignEngine {
+			last = max(last, 1) - 1 // import added one
+		}
+		return writeLine(x.w, endLine{last, true})
+	}
+	return x.commands(&rec.Frame)
+}
+
+// isNumber reports whether a text is a JSON number.
+func isNumber(text string) bool {
+	_, err := strconv.ParseFloat(text, 64)
+	return err == nil && json.Valid([]byte(text))
+}
+
+// note prints a note, unless import makes it from other lines.
+func (x *exporter) note(rec *record.Record) error {
+	foreign := x.header.Engine == foreignEngine
+	switch {
+	case rec.Topic == desync.TopicReports && foreign:
+		x.reports[rec.Player] = rec.Text == "yes"
+		return nil
+	case rec.Topic == desync.TopicReports, rec.Topic == topicRate:
+		return nil
+	}
+	line := noteLine{Tick: rec.Tick, Topic: rec.Topic, Text: rec.Text}
+	if rec.Player != lockstep.System {
+		line.Player = &rec.Player
+	}
+	return writeLine(x.w, line)
+}
+
+func (x *exporter) commands(f *lockstep.Frame) error {
+	for i := range f.Commands {
+		c := &f.Commands[i]
+		if c.Player == lockstep.System {
+			continue
+		}
+		payload := c.Payload
+		if x.header.Engine == foreignEngine {
+			x.in.Reset(payload)
+			x.in.Array(1, 1)
+			payload = x.in.Binary(len(payload))
+			if err := x.in.End(); err != nil {
+				return fmt.Errorf("tick %d: payload: %w", c.Tick, err)
+			}
+		}
+		if payload == nil {
+			payload = []byte{}
+		}
+		if err := writeLine(x.w, commandLine{c.Tick - 1, c.Player, c.Sequence, c.Kind, payload}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sums prints the checksums of a tick, by player.
+func (x *exporter) sums(agreed *record.Record) error {
+	mismatches := x.mismatches.of(agreed.Tick)
+	for p := range lockstep.Player(x.header.Settings.Players) {
+		hash, differs := mismatches.take(agreed.Tick, p)
+		if !differs {
+			hash = agreed.Hash
+		}
+		if !differs && !x.reports[p] {
+			continue
+		}
+		if err := writeLine(x.w, sumLine{agreed.Tick, p, checksum.FormatHash(hash)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// The mismatches of a match are the checksums of players that differ from the agreed ones. In the log of a live match
+// they stand ticks after these, so they are read ahead. A map would take four times the memory of the slice.
+type mismatches []mismatch
+
+// A mismatch is the checksum that a player reported of a tick.
+type mismatch struct {
+	hash   uint64
+	tick   lockstep.Tick
+	player lockstep.Player
+	taken  bool
+}
+
+const maxMismatches = 1 << 19 // that are kept
+
+// readMismatches returns the mismatches of a replay, and then seeks to the beginning.
+func readMismatches(r *replay.Reader) (mismatches, error) {
+	var all mismatches
+	if err := replay.Play(r, nil, all.add); err != nil {
+		return nil, err
+	}
+	all.order()
+	_, err := r.Seek(0)
+	return all, err
+}
+
+// add adds a record, if it is a mismatch.
+func (d *mismatches) add(r *record.Record) error {
+	if r.Kind != record.KindMismatch {
+		return nil
+	}
+	if len(*d) == maxMismatches {
+		return fmt.Errorf("%w: more than %d checksums that differ", replay.ErrLimit, maxMismatches)
+	}
+	*d = append(*d, mismatch{hash: r.Hash, tick: r.Tick, player: r.Player})
+	return nil
+}
+
+// order sorts the mismatches by tick and player after all were added. Of several for the same tick and player, it keeps
+// the last one.
+func (d *mismatches) order() {
+	slices.Reverse(*d)
+	slices.SortStableFunc(*d, compareMismatches)
+	*d = slices.CompactFunc(*d, func(a, b mismatch) bool { return compareMismatches(a, b) == 0 })
+}
+
+func compareMismatches(a, b mismatch) int {
+	return cmp.Or(cmp.Compare(a.tick, b.tick), cmp.Compare(a.player, b.player))
+}
+
+// of returns the mismatches of a tick by player.
+func (d mismatches) of(t lockstep.Tick) mismatches {
+	from, _ := slices.BinarySearchFunc(d, t, func(m mismatch, t lockstep.Tick) int { return cmp.Compare(m.tick, t) })
+	to := from
+	for to < len(d) && d[to].tick == t {
+		to++
+	}
+	return d[from:to]
+}
+
+// take returns the mismatch of a player at a tick, once.
+func (d mismatches) take(t lockstep.Tick, p lockstep.Player) (hash uint64, ok bool) {
+	i, found := slices.BinarySearchFunc(d, mismatch{tick: t, player: p}, compareMismatches)
+	if !found || d[i].taken {
+		return 0, false
+	}
+	d[i].taken = true
+	return d[i].hash, true
+}

@@ -1,0 +1,83 @@
+package tool
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// The replay in a server's bundle has no end record, since the match is still running. It is verified up to its end.
+// Damage inside is an error, as in every replay.
+func TestVerifyBundle(t *testing.T) {
+	whole, err := os.ReadFile("../../../testdata/replays/roster.ssr")
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged := bytes.Clone(whole)
+	damaged[len(damaged)/2] ^= 1
+	for _, c := range []struct {
+		name   string
+		replay []byte
+		code   int
+		want   string
+	}{
+		{"whole", whole, exitOK, "verdict    true: every checksum is that of the simulation"},
+		{"torn", whole[:len(whole)-10], exitOK, ", where the replay in the bundle ends; see desync explain for the desync"},
+		{"damaged", damaged, exitCorrupt, ", where the file becomes unreadable"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			name := filepath.Join(t.TempDir(), "bundle.zip")
+			f, err := os.Create(name)
+			if err == nil {
+				err = replay.WriteBundle(f, &lockstep.Header{}, &host.Evidence{Report: coordinator.DesyncReport{Tick: 140, Player: 1}}, bytes.NewReader(c.replay))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.Close()
+			t.Setenv("TMPDIR", t.TempDir())
+			if got := samestep(t, c.code, "replay", "verify", name); !strings.Contains(got, c.want) || !strings.HasPrefix(got, "bundle     of the desync of player 1 at tick 140: ") {
+				t.Errorf("got\n%s\nwant %q", got, c.want)
+			}
+			if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(left) > 0 {
+				t.Errorf("%d files are left over, %v", len(left), err)
+			}
+		})
+	}
+}
+
+// The temporary file of a bundle's replay has no name, so it is gone however the program ends. Windows cannot remove an
+// open file.
+func TestUnbundleLeavesNothing(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("an open file keeps its name")
+	}
+	f, err := os.Create(filepath.Join(t.TempDir(), "bundle.zip"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := replay.WriteBundle(f, &lockstep.Header{}, &host.Evidence{}, strings.NewReader("replay")); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TMPDIR", t.TempDir())
+	_, extracted, err := unbundle(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer discard(extracted)
+	if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(left) > 0 {
+		t.Errorf("%d files have a name, %v", len(left), err)
+	}
+	if info, err := extracted.Stat(); err != nil || info.Size() != int64(len("replay")) {
+		t.Errorf("got %v, %v, want a file of %d bytes", info, err, len("replay"))
+	}
+}

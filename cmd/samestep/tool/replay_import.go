@@ -1,0 +1,201 @@
+package tool
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/internal/files"
+	"github.com/seed-49bee653/samestep/internal/matchlog"
+	"github.com/seed-49bee653/samestep/internal/nullgame"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// foreignEngine is the engine in the header of an imported match, which cannot be simulated here.
+const foreignEngine = "foreign"
+
+// topicRate is the topic of a note with the tick rate, if that is not a whole number. Import writes it, and notes of
+// topic [desync.TopicReports].
+const topicRate = "tick_rate"
+
+func replayImportCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "import",
+		Usage:     "convert a match of another engine to a sealed replay",
+		ArgsUsage: "IN OUT",
+		Description: `Reads lines of JSON, which may be compressed with gzip: a header, commands, checksums
+that players reported, notes (names, a map, chat), and an end. A command of tick t
+becomes one of frame t+1, which gives state t+1. The checksum that most players
+reported becomes the agreed one. docs/import.md describes every line.`,
+		Flags:  []cli.Flag{&cli.StringFlag{Name: "from", Value: "jsonl", Usage: "`FORMAT` of the input: jsonl"}, segmentFlag, jsonFlag},
+		Action: written(replayImport),
+	}
+}
+
+func replayImport(c *cli.Context) error {
+	if got := c.String("from"); got != "jsonl" {
+		return usagef("got format %q, want jsonl", got)
+	}
+	in, err := files.Open(c.Args().First())
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	options := sealedOptions(c)
+	s, err := surveyed(in)
+	if err != nil {
+		return &fileError{in.Name(), err}
+	}
+	return files.Create(c.Args().Get(1), func(f *os.File) error {
+		w := replay.NewWriter(f, options)
+		if err := (&importer{survey: s, out: w}).run(in); err != nil {
+			return &fileError{in.Name(), err}
+		}
+		return w.Close()
+	})
+}
+
+// An importer writes a match of another engine as records. It reads the match a second time, because the survey does
+// not keep commands and notes.
+type importer struct {
+	*survey
+	out      lockstep.Log
+	err      error // the first one of out
+	enc      record.Encoder
+	payloads *record.Payloads
+	encoded  []byte    // payloads of a tick
+	silent   [256]bool // players that do not report
+	last     [256]lockstep.Sequence
+}
+
+func (i *importer) run(in io.ReadSeeker) error {
+	if err := i.header(); err != nil {
+		return err
+	}
+	_, id, err := scanned(in, i)
+	if err != nil {
+		return err
+	}
+	if id != i.id {
+		return fmt.Errorf("%w: the file changed while it was read", matchlog.ErrMalformed)
+	}
+	return i.append(i.enc.End("imported"))
+}
+
+// header writes the header of a game without rules, and an empty state.
+func (i *importer) header() error {
+	var kinds []lockstep.Kind
+	for kind, used := range i.kinds {
+		if used {
+			kinds = append(kinds, lockstep.Kind(kind))
+		}
+	}
+	g, err := nullgame.Of(kinds)
+	if err != nil {
+		return err
+	}
+	i.payloads = g.NewPayloads()
+	s := lockstep.DefaultSettings(i.match.Players)
+	s.TickRate, s.KeyframeEvery = i.match.TickRate, 0
+	s.Seed, s.CheckEvery = 0, i.every() // the seed is unknown
+	h, err := g.NewHeader(i.id, s, &nullgame.Config{})
+	if err != nil {
+		return err
+	}
+	sim, err := g.NewSimulation(h)
+	if err != nil {
+		return err
+	}
+	h.Engine, h.Game, h.Build, h.Platform = foreignEngine, clip(i.match.Title, 128), "imported", "unknown"
+	i.append(i.enc.Header(h))
+	i.append(i.enc.Keyframe(0, sim.Hash(), nil, sim.AppendState(nil)))
+	if i.match.Rate != "" {
+		i.append(i.enc.Note(lockstep.System, topicRate, i.match.Rate))
+	}
+	return i.err
+}
+
+// append writes a record, and returns the first error of the log.
+func (i *importer) append(record []byte) error {
+	if i.err == nil {
+		i.err = i.out.Append(record)
+	}
+	return i.err
+}
+
+// clip returns the first characters of a text, at most n bytes.
+func clip(s string, n int) string { return strings.ToValidUTF8(s[:min(n, len(s))], "") }
+
+// begin writes the checksums of a tick.
+func (i *importer) begin(tick uint32) error { return i.checks(tick) }
+
+// remark writes a note of the present tick. The survey has the checksums.
+func (i *importer) remark(e *matchlog.Entry) error {
+	if e.Checksum {
+		return nil
+	}
+	if e.Topic == desync.TopicReports || e.Topic == topicRate {
+		return fmt.Errorf("%w: tick %d: got a note %q, want another topic: import writes that one itself", matchlog.ErrMalformed, e.Tick, e.Topic)
+	}
+	return i.append(i.enc.Note(lockstep.Player(e.Player), e.Topic, e.Text))
+}
+
+// end writes the commands of a tick, which give the next state.
+func (i *importer) end(tick uint32, commands []matchlog.Entry) error {
+	f := lockstep.Frame{Tick: lockstep.Tick(tick) + 1}
+	i.encoded = i.encoded[:0]
+	for n := range commands {
+		e := &commands[n]
+		if seq := lockstep.Sequence(e.Sequence); seq <= i.last[e.Player] {
+			return fmt.Errorf("%w: tick %d: player %d: got sequence %d, want more than %d", matchlog.ErrMalformed, tick, e.Player, seq, i.last[e.Player])
+		}
+		i.last[e.Player] = lockstep.Sequence(e.Sequence)
+		payload, err := i.payloads.EncodeAs(lockstep.Kind(e.Kind), &nullgame.Opaque{Data: e.Payload})
+		if err != nil {
+			return fmt.Errorf("%w: tick %d: %w", matchlog.ErrMalformed, tick, err)
+		}
+		from := len(i.encoded)
+		i.encoded = append(i.encoded, payload...)
+		f.Commands = append(f.Commands, lockstep.Command{
+			Tick: f.Tick, Player: lockstep.Player(e.Player), Sequence: lockstep.Sequence(e.Sequence), Kind: lockstep.Kind(e.Kind), Payload: i.encoded[from:],
+		})
+	}
+	if err := i.append(i.enc.Frame(&f)); err != nil {
+		return fmt.Errorf("tick %d: %w", tick, err)
+	}
+	return nil
+}
+
+// checks writes the checksums of a tick: the one on which most players agree, and those of the others. If the two
+// largest groups have the same size, all players differ.
+func (i *importer) checks(tick uint32) error {
+	sums, err := i.take(tick)
+	if err != nil || len(sums) == 0 {
+		return err
+	}
+	for p := range lockstep.Player(i.match.Players) {
+		silent := !slices.ContainsFunc(sums, func(v vote) bool { return v.player == p })
+		if silent == i.silent[p] {
+			continue
+		}
+		i.silent[p] = silent
+		i.append(i.enc.Note(p, desync.TopicReports, map[bool]string{true: "no", false: "yes"}[silent]))
+	}
+	agreed, ok := majority(sums)
+	if ok {
+		i.append(i.enc.Checksum(lockstep.Tick(tick), agreed))
+	}
+	for _, v := range sums {
+		if !ok || v.hash != agreed {
+			i.append(i.enc.Mismatch(lockstep.Tick(tick), v.player, v.hash))
+		}
+	}
+	return i.err
+}

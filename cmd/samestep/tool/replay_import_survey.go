@@ -1,0 +1,207 @@
+package tool
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/seed-49bee653/samestep/internal/matchlog"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
+
+// A visitor sees a match tick by tick: begin, remark for each checksum and note, and end with the commands of the tick
+// in canonical order. A checksum may be that of an earlier tick.
+type visitor interface {
+	begin(tick uint32) error
+	remark(e *matchlog.Entry) error
+	end(tick uint32, commands []matchlog.Entry) error
+}
+
+// A scan reads a match, and keeps only the commands of one tick.
+type scan struct {
+	visitor
+	tick     uint32
+	commands []matchlog.Entry
+	size     int       // of their payloads
+	hash     hash.Hash // of all commands
+}
+
+// scanned reads a match from its beginning. It returns the header, and an id that is a hash of all commands, so that
+// importing a match again gives the same file.
+func scanned(in io.ReadSeeker, v visitor) (h matchlog.Header, id lockstep.MatchID, err error) {
+	if _, err := in.Seek(0, io.SeekStart); err != nil {
+		return h, id, err // of a pipe: it cannot be read twice
+	}
+	r, err := matchlog.NewReader(in)
+	if err != nil {
+		return h, id, err
+	}
+	s := &scan{visitor: v, hash: sha256.New()}
+	err = s.run(r)
+	copy(id[:], s.hash.Sum(nil))
+	return r.Header, id, err
+}
+
+func (s *scan) run(r *matchlog.Reader) error {
+	if err := s.begin(0); err != nil {
+		return err
+	}
+	for {
+		e, err := r.Next()
+		ended := errors.Is(err, io.EOF)
+		if ended {
+			e.Tick = r.Ticks()
+		} else if err != nil {
+			return err
+		}
+		if err := s.advance(e.Tick); err != nil {
+			return err
+		}
+		if ended {
+			return s.finish()
+		}
+		if err := s.add(&e); err != nil {
+			return err
+		}
+	}
+}
+
+// advance ends all ticks before t.
+func (s *scan) advance(t uint32) error {
+	for s.tick < t {
+		if err := s.finish(); err != nil {
+			return err
+		}
+		s.tick++
+		if err := s.begin(s.tick); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *scan) add(e *matchlog.Entry) error {
+	if e.Checksum || e.Topic != "" {
+		return s.remark(e)
+	}
+	s.commands = append(s.commands, *e)
+	if s.size += len(e.Payload); len(s.commands) > record.MaxFrameCommands || s.size > record.MaxFrameBytes {
+		return fmt.Errorf("%w: tick %d: got %d commands with payloads of %d bytes, want at most %d and %d", matchlog.ErrMalformed,
+			e.Tick, len(s.commands), s.size, record.MaxFrameCommands, record.MaxFrameBytes)
+	}
+	return nil
+}
+
+// finish ends the present tick.
+func (s *scan) finish() error {
+	slices.SortStableFunc(s.commands, func(a, b matchlog.Entry) int {
+		return cmp.Or(cmp.Compare(a.Player, b.Player), cmp.Compare(a.Sequence, b.Sequence))
+	})
+	var b []byte
+	for i := range s.commands {
+		e := &s.commands[i]
+		b = binary.LittleEndian.AppendUint32(append(b[:0], e.Player), e.Tick)
+		b = binary.LittleEndian.AppendUint32(b, e.Sequence)
+		s.hash.Write(append(binary.LittleEndian.AppendUint16(b, e.Kind), e.Payload...))
+	}
+	err := s.end(s.tick, s.commands)
+	clear(s.commands)
+	s.commands, s.size = s.commands[:0], 0
+	return err
+}
+
+// A survey is the facts of a whole match that the header needs, and the checksums, which may come later than their ticks.
+type survey struct {
+	match matchlog.Header
+	id    lockstep.MatchID
+	kinds [math.MaxUint16 + 1]bool // of commands
+	votes []vote                   // in order, and by player within a tick
+}
+
+// A vote is a checksum that a player reported.
+type vote struct {
+	hash   uint64
+	tick   uint32
+	player lockstep.Player
+}
+
+// surveyed reads a match for the first time.
+func surveyed(in io.ReadSeeker) (s *survey, err error) {
+	s = &survey{}
+	s.match, s.id, err = scanned(in, (*surveyor)(s))
+	slices.SortFunc(s.votes, func(a, b vote) int {
+		return cmp.Or(cmp.Compare(a.tick, b.tick), cmp.Compare(a.player, b.player), cmp.Compare(a.hash, b.hash))
+	})
+	s.votes = slices.Compact(s.votes)
+	return s, err
+}
+
+// A surveyor makes a survey.
+type surveyor survey
+
+func (*surveyor) begin(uint32) error { return nil }
+
+func (s *surveyor) remark(e *matchlog.Entry) error {
+	if e.Checksum {
+		s.votes = append(s.votes, vote{e.Hash, e.Tick, lockstep.Player(e.Player)})
+	}
+	return nil
+}
+
+func (s *surveyor) end(_ uint32, commands []matchlog.Entry) error {
+	for i := range commands {
+		s.kinds[commands[i].Kind] = true
+	}
+	return nil
+}
+
+// take removes and returns the votes of a tick, at most one for each player.
+func (s *survey) take(tick uint32) ([]vote, error) {
+	n := 0
+	for ; n < len(s.votes) && s.votes[n].tick == tick; n++ {
+		if p := s.votes[n].player; n > 0 && s.votes[n-1].player == p {
+			return nil, fmt.Errorf("%w: tick %d: player %d: got two checksums, want one", matchlog.ErrMalformed, tick, p)
+		}
+	}
+	taken := s.votes[:n]
+	s.votes = s.votes[n:]
+	return taken, nil
+}
+
+// every returns the interval of checks for the header: the greatest common divisor of their ticks, or 1 without checks.
+func (s *survey) every() uint16 {
+	every := uint32(0)
+	for _, v := range s.votes {
+		for t := v.tick; t > 0; {
+			every, t = t, every%t
+		}
+	}
+	if every == 0 || every > math.MaxUint16 {
+		return 1
+	}
+	return uint16(every)
+}
+
+// majority returns the checksum that more players reported than any other.
+func majority(sums []vote) (hash uint64, ok bool) {
+	counts := make(map[uint64]int)
+	for _, v := range sums {
+		counts[v.hash]++
+	}
+	most := 0
+	for r, n := range counts {
+		if n == most {
+			ok = false
+		} else if n > most {
+			hash, most, ok = r, n, true
+		}
+	}
+	return hash, ok
+}

@@ -1,0 +1,277 @@
+package tool
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/foxglove/mcap/go/mcap"
+
+	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// An mcapExporter writes a replay as MCAP, the format of Foxglove and other viewers, with messages in JSON and their
+// schemas, so that numbers can be plotted. The times are those of the ticks at the match's tick rate; a pause takes none.
+type mcapExporter struct {
+	w        *mcap.Writer
+	sequence [len(mcapChannels)]uint32
+	header   *lockstep.Header
+	describe *lockstep.Describer
+	kinds    map[lockstep.Kind]string
+	names    map[string]string
+	tick     lockstep.Tick
+	err      error // the first one of a write
+
+	rates      mcapRates
+	second     uint64     // that rates covers
+	mismatches mismatches // of the whole match
+}
+
+// The channels.
+const (
+	onCommands = iota
+	onRates
+	onChecksums
+	onMismatches
+	onLog
+)
+
+// An mcapChannel is a topic and the JSON schema of its messages.
+type mcapChannel struct{ topic, schema, properties string }
+
+var mcapChannels = [...]mcapChannel{
+	onCommands: {"/commands", "samestep.Command", `"tick":{"type":"integer"},"player":{"type":"integer","description":"255 is the system"},` +
+		`"sequence":{"type":"integer"},"kind":{"type":"integer"},"name":{"type":"string"},"size_bytes":{"type":"integer"},"text":{"type":"string"}`},
+	onRates: {"/rates", "samestep.Rates", `"tick":{"type":"integer"},"commands":{"type":"integer","description":"in the second that ends here"},` +
+		`"frames":{"type":"integer","description":"ticks with commands"},"size_bytes":{"type":"integer","description":"of payloads"},` +
+		`"players":{"type":"array","description":"commands by seat","items":{"type":"integer"}}`},
+	onChecksums: {"/checksums", "samestep.Checksum", `"tick":{"type":"integer"},"root":{"type":"string"},"agreed":{"type":"integer","description":"1 if nobody differed"},` +
+		`"dissents":{"type":"integer","description":"players who differed"},"values":{"type":"integer","description":"different checksums"}`},
+	onMismatches: {"/dissents", "samestep.Dissent", `"tick":{"type":"integer"},"player":{"type":"integer"},"root":{"type":"string"}`},
+	onLog: {"/log", "foxglove.Log", `"timestamp":{"type":"object","title":"time","properties":{"sec":{"type":"integer"},"nsec":{"type":"integer"}}},` +
+		`"level":{"type":"integer"},"message":{"type":"string"},"name":{"type":"string"},"file":{"type":"string"},"line":{"type":"integer"}`},
+}
+
+type (
+	mcapCommand struct {
+		Tick      lockstep.Tick     `json:"tick"`
+		Player    lockstep.Player   `json:"player"`
+		Sequence  lockstep.Sequence `json:"sequence"`
+		Kind      lockstep.Kind     `json:"kind"`
+		Name      string            `json:"name"`
+		SizeBytes int               `json:"size_bytes"`
+		Text      string            `json:"text"`
+	}
+	mcapRates struct {
+		Tick      lockstep.Tick `json:"tick"`
+		Commands  int           `json:"commands"`
+		Frames    int           `json:"frames"`
+		SizeBytes int           `json:"size_bytes"`
+		Players   []int         `json:"players"`
+	}
+	mcapSum struct {
+		Tick       lockstep.Tick `json:"tick"`
+		Hash       string        `json:"root"`
+		Agreed     int           `json:"agreed"`
+		Mismatches int           `json:"dissents"`
+		Values     int           `json:"values"`
+	}
+	mcapMismatch struct {
+		Tick   lockstep.Tick   `json:"tick"`
+		Player lockstep.Player `json:"player"`
+		Hash   string          `json:"root"`
+	}
+	mcapTime struct {
+		Seconds     uint64 `json:"sec"`
+		Nanoseconds uint64 `json:"nsec"`
+	}
+	mcapLog struct {
+		Timestamp mcapTime `json:"timestamp"`
+		Level     int      `json:"level"` // 2: info, 3: warning
+		Message   string   `json:"message"`
+		Name      string   `json:"name"`
+		File      string   `json:"file"`
+		Line      uint32   `json:"line"`
+	}
+)
+
+// exportMCAP writes a whole match to w.
+func exportMCAP(w io.Writer, r *replay.Reader) error {
+	x := &mcapExporter{kinds: make(map[lockstep.Kind]string), names: make(map[string]string)}
+	var err error
+	if x.mismatches, err = readMismatches(r); err != nil {
+		return err
+	}
+	if x.w, err = mcap.NewWriter(w, &mcap.WriterOptions{Chunked: true, ChunkSize: 1 << 20, Compression: mcap.CompressionZSTD, IncludeCRC: true}); err != nil {
+		return err
+	}
+	if err := x.writeChannels(); err != nil {
+		return err
+	}
+	if err := replay.Play(r, nil, x.record); err != nil {
+		return err
+	}
+	return x.end()
+}
+
+func (x *mcapExporter) writeChannels() error {
+	if err := x.w.WriteHeader(&mcap.Header{Library: "samestep"}); err != nil {
+		return err
+	}
+	for i, c := range mcapChannels {
+		id := uint16(i + 1)
+		schema := `{"type":"object","properties":{` + c.properties + `}}`
+		if err := x.w.WriteSchema(&mcap.Schema{ID: id, Name: c.schema, Encoding: "jsonschema", Data: []byte(schema)}); err != nil {
+			return err
+		}
+		if err := x.w.WriteChannel(&mcap.Channel{ID: id, SchemaID: id, Topic: c.topic, MessageEncoding: "json"}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x *mcapExporter) record(r *record.Record) error {
+	if r.Ticks() > 0 {
+		x.tick = r.Tick
+		x.frame(&r.Frame)
+	}
+	switch r.Kind {
+	case record.KindHeader:
+		return x.begin(r.Header)
+	case record.KindKeyframe:
+		if x.tick == 0 {
+			x.tick, x.second = r.Tick, uint64(r.Tick)/uint64(x.header.Settings.TickRate)
+		}
+		x.log(2, "keyframe", fmt.Sprintf("%s %s", checksum.FormatHash(r.Keyframe.Hash), size(len(r.Keyframe.State))))
+	case record.KindChecksum:
+		x.check(r)
+	case record.KindMismatch:
+		hash := checksum.FormatHash(r.Hash)
+		x.log(3, "desync", fmt.Sprintf("player %d has %s at tick %d", r.Player, hash, r.Tick))
+		x.write(onMismatches, x.time(x.tick), mcapMismatch{r.Tick, r.Player, hash})
+	case record.KindNote:
+		if r.Topic == record.TopicName {
+			x.names[fmt.Sprintf("player %d", r.Player)] = r.Text
+		}
+		x.log(2, r.Topic, fmt.Sprintf("player %d: %s", r.Player, r.Text))
+	case record.KindEnd:
+		x.log(2, "end", r.Text)
+	}
+	return x.err
+}
+
+func (x *mcapExporter) begin(h *lockstep.Header) error {
+	x.header = h
+	x.rates.Players = make([]int, h.Settings.Players)
+	for _, c := range h.Commands {
+		x.kinds[c.Kind] = c.Name
+	}
+	g, _ := gameOf(h) // without a game, schemas describe the commands
+	var err error
+	x.describe, err = lockstep.NewDescriber(h, g)
+	return err
+}
+
+// frame writes a tick's commands, if it has any.
+func (x *mcapExporter) frame(f *lockstep.Frame) {
+	x.rate()
+	if len(f.Commands) == 0 {
+		return
+	}
+	x.rates.Frames++
+	for i := range f.Commands {
+		c := &f.Commands[i]
+		x.rates.Commands++
+		x.rates.SizeBytes += len(c.Payload)
+		name := "system"
+		if c.Player != lockstep.System {
+			name = x.kinds[c.Kind]
+		}
+		if int(c.Player) < len(x.rates.Players) {
+			x.rates.Players[c.Player]++
+		}
+		x.write(onCommands, x.time(c.Tick), mcapCommand{c.Tick, c.Player, c.Sequence, c.Kind, name, len(c.Payload), x.describe.Describe(c)})
+	}
+}
+
+// rate writes the rates of the seconds that are over. Of several empty seconds it writes the first and the last, which
+// are enough to plot a line.
+func (x *mcapExporter) rate() {
+	second := (uint64(x.tick) - 1) / uint64(x.header.Settings.TickRate)
+	for second > x.second {
+		x.writeRates()
+		if x.second++; second > x.second+1 {
+			x.writeRates()
+			x.second = second - 1
+		}
+	}
+}
+
+func (x *mcapExporter) writeRates() {
+	x.rates.Tick = lockstep.Tick(min((x.second+1)*uint64(x.header.Settings.TickRate), math.MaxUint32))
+	x.write(onRates, x.time(x.rates.Tick), &x.rates)
+	clear(x.rates.Players)
+	x.rates = mcapRates{Players: x.rates.Players}
+}
+
+// check writes an agreed checksum, and the number of players that differ, including those whose mismatches come later.
+func (x *mcapExporter) check(r *record.Record) {
+	sum := mcapSum{Tick: r.Tick, Hash: checksum.FormatHash(r.Hash)}
+	different := map[uint64]bool{r.Hash: true}
+	for _, d := range x.mismatches.of(r.Tick) {
+		sum.Mismatches++
+		different[d.hash] = true
+	}
+	sum.Values = len(different)
+	if sum.Mismatches == 0 {
+		sum.Agreed = 1
+	}
+	x.write(onChecksums, x.time(r.Tick), &sum)
+}
+
+// log writes a line for the viewer's log.
+func (x *mcapExporter) log(level int, name, text string) {
+	at := x.time(x.tick)
+	x.write(onLog, at, mcapLog{mcapTime{at / 1e9, at % 1e9}, level, text, name, "tick", uint32(x.tick)})
+}
+
+// time returns the nanoseconds from the beginning to a tick.
+func (x *mcapExporter) time(t lockstep.Tick) uint64 {
+	return uint64(t) * 1e9 / uint64(x.header.Settings.TickRate)
+}
+
+// write writes a message. Its error stays in x.err.
+func (x *mcapExporter) write(channel int, at uint64, v any) {
+	if x.err != nil {
+		return
+	}
+	var data []byte
+	if data, x.err = json.Marshal(v); x.err == nil {
+		x.sequence[channel]++
+		x.err = x.w.WriteMessage(&mcap.Message{ChannelID: uint16(channel + 1), Sequence: x.sequence[channel], LogTime: at, PublishTime: at, Data: data})
+	}
+}
+
+// end writes the last rates, and the metadata of the match.
+func (x *mcapExporter) end() error {
+	x.writeRates()
+	h := x.header
+	seed := fmt.Sprint(h.Settings.Seed)
+	if h.Engine == foreignEngine {
+		seed = "unknown"
+	}
+	err := x.w.WriteMetadata(&mcap.Metadata{Name: "match", Metadata: map[string]string{
+		"game": h.Game, "build": h.Build, "engine": h.Engine, "match": h.Match.String(), "platform": h.Platform,
+		"seed": seed, "players": fmt.Sprint(h.Settings.Players), "tick_rate": fmt.Sprint(h.Settings.TickRate), "ticks": fmt.Sprint(x.tick),
+	}})
+	if err == nil {
+		err = x.w.WriteMetadata(&mcap.Metadata{Name: "names", Metadata: x.names})
+	}
+	return errors.Join(x.err, err, x.w.Close())
+}

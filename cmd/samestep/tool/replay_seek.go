@@ -1,0 +1,132 @@
+package tool
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+	"github.com/seed-49bee653/samestep/state"
+)
+
+func replaySeekCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "seek",
+		Usage:     "go to a tick of a replay, and print the checksum of its state and the time that it took",
+		ArgsUsage: "FILE TICK",
+		Description: `Simulates from the last keyframe up to the tick, so it costs at most one interval of
+keyframes. For the state itself, see dump --tick. Checksums and keyframes on the way
+are compared, and the next one after the tick, up to one interval of checks later. If
+the simulation contradicts one, seek prints no state and exits with 3. If none
+follows so soon, it prints the last tick at which the file agrees ("agreed" in
+--json, which is then before the tick).`,
+		Flags:  []cli.Flag{jsonFlag, maxTicksFlag},
+		Action: replaySeek,
+	}
+}
+
+func replaySeek(c *cli.Context) error {
+	tick, err := strconv.ParseUint(c.Args().Get(1), 10, 32)
+	if err != nil {
+		return usagef("got tick %q, want a number", c.Args().Get(1))
+	}
+	return withReplay(c.Args().First(), func(f *replayFile) error {
+		from := time.Now()
+		at, err := f.stateAt(c, lockstep.Tick(tick))
+		if err != nil {
+			return err
+		}
+		took := time.Since(from)
+		return tell(c, struct {
+			Tick     lockstep.Tick `json:"tick"`
+			Keyframe lockstep.Tick `json:"keyframe"`
+			Agreed   lockstep.Tick `json:"agreed"` // as in a Moment
+			Checksum string        `json:"checksum,omitempty"`
+			Bytes    int           `json:"bytes"`
+			Seconds  float64       `json:"seconds"`
+		}{at.Tick, at.Keyframe, at.Agreed, checksum.FormatHash(at.Hash), len(at.State), took.Seconds()}, func(w io.Writer) {
+			fmt.Fprintf(w, "tick %d  %s  %s, simulated %s from the keyframe of tick %d in %s, %s\n", tick, checksum.FormatHash(at.Hash),
+				size(len(at.State)), count(at.Tick-at.Keyframe, "tick"), at.Keyframe, seconds(took), at.agreement())
+		}, nil)
+	})
+}
+
+// A moment is the state after a tick, and its schema.
+type moment struct {
+	*replay.Moment
+	schema *state.Schema
+}
+
+func (m *moment) agreement() string {
+	text := fmt.Sprintf("agrees with the file up to tick %d", m.Agreed)
+	if m.Agreed < m.Tick {
+		text += "; no later check was reached"
+	}
+	return text
+}
+
+// warn tells, on standard error, that no check confirms the state, for verbs that print the state itself.
+func (m *moment) warn(c *cli.Context, file string) {
+	if m.Agreed < m.Tick {
+		fmt.Fprintf(c.App.ErrWriter, "samestep: %s: state of tick %d: %s\n", shown(file), m.Tick, m.agreement())
+	}
+}
+
+// stateAt returns the state after a tick. It simulates the match unless the tick has a keyframe.
+func (f *replayFile) stateAt(c *cli.Context, t lockstep.Tick) (*moment, error) {
+	g, header, noGame := f.game()
+	if header == nil {
+		return nil, noGame
+	}
+	schema, err := state.ParseSchema(header.StateSchema)
+	if err != nil {
+		return nil, err
+	}
+	r, err := f.reader()
+	if err != nil {
+		return nil, err
+	}
+	o, done := simulateOptions(c)
+	m, err := replay.StateAt(r, g, t, o)
+	done()
+	var missing *replay.TickError
+	switch {
+	case errors.Is(err, replay.ErrNoGame):
+		return nil, fmt.Errorf("tick %d has no keyframe and cannot be simulated: %w", t, noGame)
+	case errors.As(err, &missing):
+		return nil, usagef("tick %d: the replay has ticks %d to %d", missing.Tick, missing.First, missing.Last)
+	case err != nil:
+		return nil, err
+	}
+	return &moment{m, schema}, nil
+}
+
+var maxTicksFlag = &cli.UintFlag{Name: "max-ticks", Usage: "refuse to simulate more than `N` ticks", DefaultText: "262144 and 64 for each byte, at most 16777216"}
+
+// maxTicks returns the value of --max-ticks, or 0 without it.
+func maxTicks(c *cli.Context) lockstep.Tick {
+	if !c.IsSet("max-ticks") {
+		return 0
+	}
+	return max(tickOf(c, "max-ticks"), 1)
+}
+
+// tickOf returns the value of a flag that is a tick.
+func tickOf(c *cli.Context, flag string) lockstep.Tick {
+	return lockstep.Tick(min(c.Uint(flag), math.MaxUint32))
+}
+
+// simulateOptions returns the limits of a simulation, with a progress bar that done removes.
+func simulateOptions(c *cli.Context) (o replay.SimulateOptions, done func()) {
+	bar := newProgress(c.App.ErrWriter, 0, "ticks")
+	o.MaxTicks = maxTicks(c)
+	o.Progress = func(done, all lockstep.Tick) { bar.setOf(int64(done), int64(all)) }
+	return o, bar.done
+}

@@ -1,0 +1,180 @@
+//go:build !js
+
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
+	"charm.land/lipgloss/v2/table"
+	"github.com/urfave/cli/v2"
+)
+
+// watchScreen shows a source on the whole terminal until q is pressed, and then prints the last line.
+func watchScreen(ctx context.Context, c *cli.Context, s source) error {
+	m := &screen{ctx: ctx, source: s, every: c.Duration("interval"), width: 80, height: 24}
+	out := c.App.Writer.(*cleaner).w // the program moves the cursor; the texts are clean already
+	_, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithOutput(out)).Run()
+	if errors.Is(err, tea.ErrInterrupted) || ctx.Err() != nil {
+		err = nil // the usual way to stop
+	}
+	if m.report != nil {
+		fmt.Fprintln(c.App.Writer, m.report.line)
+	}
+	return errors.Join(err, m.fatal)
+}
+
+// A screen is the state of the terminal program.
+type screen struct {
+	ctx    context.Context
+	source source
+	every  time.Duration
+	report *watchReport
+	unseen error // of the latest look
+	fatal  error // ends the program
+	paused bool  // by p: the screen does not change
+	from   int   // first visible row
+	width  int
+	height int
+}
+
+// The messages to a screen, besides keys.
+type (
+	lookMsg struct{} // the next look is due
+	sawMsg  struct {
+		report *watchReport
+		err    error
+	}
+)
+
+// Init implements [tea.Model].
+func (m *screen) Init() tea.Cmd { return m.look }
+
+func (m *screen) look() tea.Msg {
+	r, err := m.source.look(m.ctx)
+	return sawMsg{r, err}
+}
+
+// Update implements [tea.Model].
+func (m *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.width, m.height = msg.Width, msg.Height
+	case tea.KeyPressMsg:
+		return m, m.key(msg.String())
+	case lookMsg:
+		return m, m.look
+	case sawMsg:
+		return m, m.saw(msg)
+	}
+	return m, nil
+}
+
+func (m *screen) key(name string) tea.Cmd {
+	switch name {
+	case "q", "esc", "ctrl+c":
+		return tea.Quit
+	case "p", "space":
+		m.paused = !m.paused
+	case "down", "j":
+		m.from++
+	case "up", "k":
+		m.from = max(m.from-1, 0)
+	}
+	return nil
+}
+
+func (m *screen) saw(msg sawMsg) tea.Cmd {
+	m.unseen = msg.err
+	switch {
+	case msg.err == nil && !m.paused:
+		m.report = msg.report
+	case msg.err != nil && !errors.Is(msg.err, errUnseen):
+		m.fatal = msg.err
+		return tea.Quit
+	}
+	if msg.err == nil && msg.report.over {
+		m.report = msg.report
+		return nil // the screen stays
+	}
+	return tea.Tick(m.every, func(time.Time) tea.Msg { return lookMsg{} })
+}
+
+var (
+	titleStyle = lipgloss.NewStyle().Bold(true)
+	dimStyle   = lipgloss.NewStyle().Faint(true)
+	wrongStyle = lipgloss.NewStyle().Bold(true).Foreground(lipgloss.Red)
+	sparkStyle = lipgloss.NewStyle().Foreground(lipgloss.Green)
+)
+
+// View implements [tea.Model].
+func (m *screen) View() tea.View {
+	v := tea.NewView(m.draw())
+	v.AltScreen = true
+	v.WindowTitle = "samestep watch"
+	return v
+}
+
+func (m *screen) draw() string {
+	if m.report == nil {
+		return m.footer()
+	}
+	r := m.report
+	lines := []string{titleStyle.Render(r.title), ""}
+	for _, f := range r.facts {
+		value := f.value
+		if f.wrong {
+			value = wrongStyle.Render(value)
+		}
+		lines = append(lines, fmt.Sprintf("%s %s", dimStyle.Render(fmt.Sprintf("%-10s", f.name)), value))
+	}
+	lines = append(lines, "")
+	room := max(m.height-len(lines)-4, 1) // the head of the table, the number of hidden rows, and the footer
+	m.from = min(m.from, max(len(r.table.rows)-room, 0))
+	last := min(m.from+room, len(r.table.rows))
+	lines = append(lines, m.table(r.table.rows[m.from:last]))
+	if left := len(r.table.rows) - (last - m.from); left > 0 {
+		lines = append(lines, dimStyle.Render(fmt.Sprintf("and %d more", left)))
+	}
+	lines = append(lines, "", m.footer())
+	all := strings.Split(strings.Join(lines, "\n"), "\n")
+	all = all[:min(len(all), m.height)]
+	for i := range all {
+		all[i] = lipgloss.NewStyle().MaxWidth(m.width).Render(all[i])
+	}
+	return strings.Join(all, "\n")
+}
+
+func (m *screen) table(rows [][]string) string {
+	columns := m.report.table.columns
+	return table.New().Border(lipgloss.HiddenBorder()).BorderTop(false).BorderBottom(false).BorderLeft(false).BorderRight(false).BorderHeader(false).
+		Headers(columns...).Rows(rows...).Wrap(false).
+		StyleFunc(func(row, col int) lipgloss.Style {
+			switch {
+			case row == table.HeaderRow:
+				return dimStyle
+			case col == len(columns)-1:
+				return sparkStyle
+			}
+			return lipgloss.NewStyle()
+		}).Render()
+}
+
+func (m *screen) footer() string {
+	switch {
+	case m.unseen != nil:
+		return wrongStyle.Render(shown(m.unseen.Error()))
+	case m.report == nil:
+		return dimStyle.Render("looking …")
+	case m.report.over:
+		return dimStyle.Render("the match is over · q quit")
+	case m.paused:
+		return dimStyle.Render("paused · p continue · q quit")
+	}
+	return dimStyle.Render("q quit · p pause · ↑↓ scroll")
+}

@@ -1,0 +1,305 @@
+package tool
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/server"
+)
+
+const (
+	maxAnswer  = 16 << 20 // bytes of all answers to one look
+	maxMatches = 10_000   // that are watched, even if the server has more
+)
+
+// A serverSource watches one or all matches of a server over HTTP.
+type serverSource struct {
+	root, page string // URLs of the server, and of the match or the list of matches
+	one        bool   // page is a match
+	client     http.Client
+
+	seen   map[string]*watchMatch
+	before lateness
+	at     time.Time // of the last look
+	left   int64     // bytes that may still be read in this look
+}
+
+// A watchMatch is a match between two looks.
+type watchMatch struct {
+	view server.View
+	rate trend // commands a second
+	now  float64
+}
+
+func newServerSource(address string) (*serverSource, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return nil, usagef("%q is not a URL", address)
+	}
+	path := strings.Trim(u.Path, "/")
+	name, one := strings.CutPrefix(path, "matches/")
+	if path != "" && path != "matches" && (!one || strings.Contains(name, "/")) {
+		return nil, usagef("%q is neither the URL of a server nor of a match, such as http://127.0.0.1:8766/matches/match-1", address)
+	}
+	s := &serverSource{root: u.Scheme + "://" + u.Host, one: one, seen: make(map[string]*watchMatch), client: http.Client{Timeout: 5 * time.Second}}
+	s.page = s.root + "/matches"
+	if one {
+		s.page += "/" + url.PathEscape(name)
+	}
+	return s, nil
+}
+
+func (s *serverSource) close() { s.client.CloseIdleConnections() }
+
+func (s *serverSource) get(ctx context.Context, address string, read func(io.Reader) error) (status int, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return 0, err
+	}
+	resp, err := s.client.Do(req)
+	if err != nil {
+		return 0, fmt.Errorf("%w: %w", errUnseen, err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return resp.StatusCode, fmt.Errorf("%s: %s", address, statusOf(resp))
+	}
+	body := &io.LimitedReader{R: resp.Body, N: s.left}
+	err = read(body)
+	if s.left = body.N; s.left == 0 {
+		err = fmt.Errorf("the server answered with more than %s", size[int64](maxAnswer))
+	}
+	if err != nil {
+		return resp.StatusCode, fmt.Errorf("%w: %s: %w", errUnseen, address, err)
+	}
+	return resp.StatusCode, nil
+}
+
+// look asks the server for its matches and metrics.
+func (s *serverSource) look(ctx context.Context) (*watchReport, error) {
+	s.left = maxAnswer
+	views, status, err := s.views(ctx)
+	if s.one && status == http.StatusNotFound && len(s.seen) > 0 {
+		return s.gone(), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var late lateness
+	if _, err := s.get(ctx, s.root+"/metrics", late.read); err != nil {
+		late = s.before // the metrics are optional
+	}
+	now := time.Now()
+	s.remember(views, now)
+	r := s.report(views, late.since(&s.before))
+	s.before, s.at = late, now
+	return r, nil
+}
+
+// views returns the match, or all matches of the server.
+func (s *serverSource) views(ctx context.Context) (all []server.View, status int, err error) {
+	if s.one {
+		all = make([]server.View, 1)
+		status, err = s.get(ctx, s.page, func(r io.Reader) error { return json.NewDecoder(r).Decode(&all[0]) })
+		return all, status, err
+	}
+	for query := ""; ; query = "?after=" + url.QueryEscape(all[len(all)-1].Name) {
+		var page []server.View
+		status, err = s.get(ctx, s.page+query, func(r io.Reader) error { return json.NewDecoder(r).Decode(&page) })
+		all = append(all, page...)
+		if err != nil || len(page) < server.MaxListed || len(all) > maxMatches {
+			return all, status, err
+		}
+	}
+}
+
+// remember computes the rates since the last look.
+func (s *serverSource) remember(views []server.View, now time.Time) {
+	seen := make(map[string]*watchMatch)
+	for _, v := range views {
+		m := s.seen[v.Name]
+		if m == nil || m.view.Match != v.Match {
+			m = &watchMatch{}
+		} else if since := now.Sub(s.at).Seconds(); since > 0 {
+			m.now = max(0, float64(int64(v.Stats.Commands-m.view.Stats.Commands))/since)
+			m.rate.push(m.now)
+		}
+		m.view = v
+		seen[v.Name] = m
+	}
+	s.seen = seen
+}
+
+// gone returns the last report on a match that the server has removed, as it does after all clients have left.
+func (s *serverSource) gone() *watchReport {
+	var views []server.View
+	for _, m := range s.seen {
+		if m.view.Ended == "" {
+			m.view.Ended = "the server has removed it"
+		}
+		views = append(views, m.view)
+	}
+	return s.report(views, watchLateness{})
+}
+
+// A watchSum is the sum of all matches.
+type watchSum struct {
+	Matches    int           `json:"matches"`
+	Players    int           `json:"players"`
+	Spectators int           `json:"spectators"`
+	Commands   float64       `json:"commands_per_second"`
+	Reports    uint64        `json:"reports,string"` // checksums of players
+	Desyncs    uint64        `json:"desyncs,string"`
+	Rejected   uint64        `json:"rejected,string"`
+	MaxLag     lockstep.Tick `json:"max_lag"` // ticks
+	watchLateness
+	Views []server.View `json:"views"`
+}
+
+func (s *serverSource) report(views []server.View, late watchLateness) *watchReport {
+	sum := &watchSum{Matches: len(views), watchLateness: late, Views: views}
+	r := &watchReport{
+		title: s.page, values: sum,
+		table: watchTable{columns: []string{"match", "tick", "time", "players", "spectators", "reports", "desyncs", "lag", "round trip", "state", "commands a second"}},
+	}
+	ended := 0
+	for i := range views {
+		v, m := &views[i], s.seen[views[i].Name]
+		st := &v.Stats
+		sum.Players, sum.Spectators = sum.Players+st.Players, sum.Spectators+st.Spectators
+		sum.Commands += m.now
+		sum.Reports, sum.Desyncs = sum.Reports+st.Reports, sum.Desyncs+st.Desyncs
+		sum.MaxLag = max(sum.MaxLag, st.MaxLag)
+		for reason, n := range st.Rejected {
+			if lockstep.Reason(reason) != lockstep.Accepted {
+				sum.Rejected += uint64(n)
+			}
+		}
+		state := "live"
+		if v.Ended != "" {
+			state = "over: " + v.Ended
+			ended++
+		} else if v.Held != "" {
+			state = "held: " + v.Held
+		}
+		trip := "-"
+		if v.SlowestRTT > 0 {
+			trip = fmt.Sprintf("%.0f ms", float64(v.SlowestRTT)/1000)
+		}
+		r.table.rows = append(r.table.rows, []string{
+			shown(v.Name), humanize.Comma(int64(v.Tick)), fmt.Sprintf("%.0f s", float64(v.Tick)/float64(max(v.Settings.TickRate, 1))),
+			fmt.Sprint(st.Players), fmt.Sprint(st.Spectators), fmt.Sprint(st.Reports), fmt.Sprint(st.Desyncs), fmt.Sprint(st.MaxLag), trip, shown(state), m.rate.spark(),
+		})
+	}
+	r.over = s.one && ended > 0
+	r.facts = []watchFact{
+		{"matches", fmt.Sprintf("%d with %s and %s", sum.Matches, count(sum.Players, "player"), count(sum.Spectators, "spectator")), false},
+		{"commands", fmt.Sprintf("%.1f a second, %d were rejected", sum.Commands, sum.Rejected), false},
+		{"checksums", fmt.Sprintf("%s of players, %s", humanize.Comma(int64(sum.Reports)), count(int(sum.Desyncs), "desync")), sum.Desyncs > 0},
+		{"lateness", late.String(), false},
+	}
+	r.line = fmt.Sprintf("%s  %s  %s  %.1f commands/s  %d reports  %s  lag %d", matchesIn(views), count(sum.Players, "player"), count(sum.Spectators, "spectator"),
+		sum.Commands, sum.Reports, count(int(sum.Desyncs), "desync"), sum.MaxLag)
+	if late.Advances > 0 {
+		r.line += "  late by " + late.String()
+	}
+	if len(views) == 1 && views[0].Ended+views[0].Held != "" {
+		r.line += "  " + shown(views[0].Ended+views[0].Held)
+	}
+	return r
+}
+
+// matchesIn names a single match and its tick, and counts several.
+func matchesIn(views []server.View) string {
+	if len(views) == 1 {
+		return fmt.Sprintf("%s tick %d", shown(views[0].Name), views[0].Tick)
+	}
+	if len(views) == 0 {
+		return "no matches"
+	}
+	return fmt.Sprintf("%d matches", len(views))
+}
+
+// A lateness is the server's histogram of how late its matches did work that was due.
+type lateness struct {
+	sum     float64 // seconds
+	count   float64
+	buckets []bucket
+}
+
+// A bucket counts the work that was at most bound seconds late.
+type bucket struct{ bound, count float64 }
+
+const lateMetric = "samestep_lateness_seconds"
+
+// read parses the histogram in the metrics.
+func (l *lateness) read(r io.Reader) error {
+	lines := bufio.NewScanner(r)
+	for lines.Scan() {
+		name, value, _ := strings.Cut(lines.Text(), " ")
+		v, err := strconv.ParseFloat(value, 64)
+		name, ours := strings.CutPrefix(name, lateMetric)
+		if err != nil || !ours || math.IsNaN(v) || math.IsInf(v, 0) {
+			continue
+		}
+		switch {
+		case name == "_sum":
+			l.sum = v
+		case name == "_count":
+			l.count = v
+		default:
+			bound, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimPrefix(name, `_bucket{le="`), `"}`), 64)
+			if err == nil && !math.IsNaN(bound) {
+				l.buckets = append(l.buckets, bucket{bound, v})
+			}
+		}
+	}
+	return lines.Err()
+}
+
+// A watchLateness is how late matches were since the last look.
+type watchLateness struct {
+	Advances float64 `json:"advances"` // pieces of work
+	Mean     float64 `json:"late_mean_seconds"`
+	Most     float64 `json:"late_p99_seconds"` // the 99th percentile, rounded up to a bucket, or the last bucket
+}
+
+func (l *lateness) since(before *lateness) (w watchLateness) {
+	w.Advances = l.count - before.count
+	if w.Advances <= 0 || len(before.buckets) != 0 && len(before.buckets) != len(l.buckets) {
+		return watchLateness{}
+	}
+	w.Mean = (l.sum - before.sum) / w.Advances
+	for i, b := range l.buckets {
+		n := b.count
+		if len(before.buckets) > 0 {
+			n -= before.buckets[i].count
+		}
+		if !math.IsInf(b.bound, 0) { // JSON has no such number
+			w.Most = b.bound
+		}
+		if n >= 0.99*w.Advances {
+			break
+		}
+	}
+	return w
+}
+
+func (w watchLateness) String() string {
+	if w.Advances <= 0 {
+		return "unknown"
+	}
+	return fmt.Sprintf("%.2g ms on average, 99 %% at most %.2g ms", w.Mean*1000, w.Most*1000)
+}

@@ -1,0 +1,130 @@
+//go:build !js && !wasip1
+
+package tool
+
+import (
+	"crypto/ed25519"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/seed-49bee653/samestep/internal/testing/script"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"samestep": Main, "forge": forgeMain, "faulty": faultyMain})
+}
+
+// Each file of testdata is a script for one verb: commands, their output, and the exit codes. With -rewrite, the
+// expected files of a script are rewritten.
+func TestScripts(t *testing.T) {
+	matches, err := filepath.Abs("../../../testdata/matches")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata",
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("MATCHES", matches) // real ones
+			return nil
+		},
+		UpdateScripts:       script.Rewrite(),
+		RequireExplicitExec: true,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits,
+			"clean": clean,
+			"json":  jsonCommand,
+			"keys":  keys,
+		},
+	})
+}
+
+// exits CODE COMMAND ARGUMENT... runs a command and requires an exit code.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND ARGUMENT...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err = ts.Exec(args[1], args[2:]...); err != nil {
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			ts.Fatalf("%v", err)
+		}
+		got = exit.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("got exit code %d, want %d", got, want)
+	}
+}
+
+// control matches characters that could control a terminal.
+var control = regexp.MustCompile(`[\x00-\x08\x0b-\x1f\x7f\x{80}-\x{9f}]|\xc2[\x80-\x9f]`)
+
+// clean FILE... requires that files, or stdout and stderr, have no control character. ! clean requires one, so that a
+// script shows that there was one to remove.
+func clean(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) == 0 {
+		ts.Fatalf("usage: clean FILE...")
+	}
+	for _, name := range args {
+		if at := control.FindString(ts.ReadFile(name)); (at != "") != neg {
+			ts.Fatalf("%s: got control character %q", name, at)
+		}
+	}
+}
+
+// json FILE KEY... VALUE requires that a file is one JSON value with the given value at the keys. The value "." matches
+// any value.
+func jsonCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: json FILE KEY... VALUE")
+	}
+	var at any
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &at))
+	for _, key := range args[1 : len(args)-1] {
+		object, _ := at.(map[string]any)
+		value, ok := object[key]
+		if !ok {
+			ts.Fatalf("no key %q", key)
+		}
+		at = value
+	}
+	got, err := json.Marshal(at)
+	ts.Check(err)
+	if want := args[len(args)-1]; want != "." && string(got) != want {
+		ts.Fatalf("got %s, want %s", got, want)
+	}
+}
+
+// keys NAME writes a pair of keys to NAME.key and NAME.pub.
+func keys(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: keys NAME")
+	}
+	public, private, err := ed25519.GenerateKey(nil)
+	ts.Check(err)
+	key, err := x509.MarshalPKCS8PrivateKey(private)
+	ts.Check(err)
+	pub, err := x509.MarshalPKIXPublicKey(public)
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]+".key"), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key}), 0o600))
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]+".pub"), pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: pub}), 0o666))
+}
+
+func forgeMain() {
+	if err := forge(os.Args[1:]); err != nil {
+		os.Stderr.WriteString(err.Error() + "\n")
+		os.Exit(1)
+	}
+}

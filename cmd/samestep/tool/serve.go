@@ -1,0 +1,199 @@
+package tool
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/pprof"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/lockstep/server"
+)
+
+func serveCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "serve",
+		Usage: "host live matches",
+		Description: `Hosts matches over WebSockets until it is interrupted; then it informs the clients,
+completes the replays and exits. After a crash, --resume continues the matches whose
+replays have no end, without their bots.
+
+Tokens carry the rights of clients. They are a list in a file (--tokens) or in the
+environment (` + tokensEnv + `), with a line "ROLE SEAT NAME MATCH TOKEN" for each, where
+a dash stands for any seat or every match; or they are signed tokens (--jwt-key).
+Without either, the server generates a token for each seat of each match and prints
+them. With --guests the server is open to everybody: guests need no token.
+
+A player joins with: samestep join http://127.0.0.1:8766/matches/match-1
+or in a browser, at the address that is printed. In a checkout, the page's
+WebAssembly is built once, with the Go toolchain, into the user's cache directory.
+Release builds embed it. --web=false works without both.`,
+		Flags: append([]cli.Flag{
+			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:8766", Usage: "`ADDRESS` to listen on"},
+			&cli.StringFlag{Name: "game", Value: "skirmish", Usage: "`NAME` of the game"},
+			&cli.UintFlag{Name: "matches", Value: 1, Usage: "create `N` matches, named match-1, match-2, …; admins create more over HTTP"},
+			&cli.UintFlag{Name: "players", Value: 4, Usage: "seats of a match"},
+			&cli.UintFlag{Name: "units", Value: 400, Usage: "units on the map at the start"},
+			&cli.UintFlag{Name: "tick-rate", Value: 20, Usage: "ticks per second, 1 to 1000"},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the first match; each further match has the next one"},
+			&cli.StringFlag{Name: "dir", Value: "matches", Usage: "`FOLDER` for replays and desync bundles; empty: write none"},
+			&cli.BoolFlag{Name: "web", Value: true, Usage: "serve the game's page at /, to play and to watch replays in a browser"},
+			&cli.BoolFlag{Name: "replays", Value: true, Usage: "let anybody list and download the replays of matches that are over"},
+			&cli.StringFlag{Name: "durability", Value: "interval", Usage: "when replays are synced to the disk: none, interval (each second) or frame (before a tick is sent)"},
+			&cli.BoolFlag{Name: "resume", Usage: "continue the matches in --dir that a crash has interrupted; their players need the same --tokens or --jwt-key"},
+			&cli.BoolFlag{Name: "keep-open", Usage: "do not compress the replays of matches that are over"},
+			&cli.DurationFlag{Name: "spectator-delay", Usage: "show the match to spectators `TIME` later than to players"},
+			&cli.UintFlag{Name: "guests", Usage: "let anybody take a free seat, and create up to `N` matches at a time; 0: no guests"},
+			&cli.UintFlag{Name: "guest-matches-per-address", Value: 2, Usage: "matches at a time that guests of one address may create"},
+			&cli.UintFlag{Name: "guest-bots", Value: 32, Usage: "bots in all matches of guests together; 0: none"},
+			&cli.Uint64Flag{Name: "guest-state", Value: 4 << 20, Usage: "bytes of state in all matches of guests together, counted for the server and for each bot"},
+			&cli.Uint64Flag{Name: "guest-disk", Value: 1 << 30, Usage: "bytes of the replays of guests' matches in a day; then guests create no more"},
+			&cli.Uint64Flag{Name: "match-disk", Value: 4 << 30, Usage: "bytes of a match's replay, and again of its desync bundles; the match ends when its replay reaches them; 0: no limit"},
+			&cli.UintFlag{Name: "bots", Usage: "fill `N` seats of each match with bots; needs --guests"},
+			&cli.BoolFlag{Name: "anonymous-spectators", Usage: "let anybody watch"},
+			&cli.BoolFlag{Name: "relay", Usage: "order commands without simulating them, which is cheap, but gives no referee"},
+			&cli.StringFlag{Name: "input-delay", Value: "2", Usage: "ticks from a command's arrival to its effect, or auto: as many as the players' connections need"},
+			&cli.DurationFlag{Name: "wait", Usage: "let the match wait for slow players, at most `TIME` per minute and player; 0: never"},
+			&cli.UintFlag{Name: "slow", Usage: "slow the match down for machines that cannot keep up, at most to `PERCENT`; 0: never"},
+			&cli.DurationFlag{Name: "share", Value: 6 * time.Second, Usage: "time that one player may cost the match by --wait, --slow and --input-delay auto: `TIME` at once, and as much in each minute; twice that for all players together"},
+			&cli.BoolFlag{Name: "vote-kick", Usage: "let players vote out a player that has used up its --share, if more than half of the others write /kick and its seat or name in the chat"},
+			&cli.StringFlag{Name: "desync", Value: "resync", Usage: "what to do with a player whose checksum differs: log, resync or remove"},
+			&cli.BoolFlag{Name: "explain", Usage: "explain each desync in the log, and as a page next to its bundle; costs seconds of CPU time"},
+			&cli.StringSliceFlag{Name: "origin", Usage: "accept browsers with a page from `HOST`, besides this server's"},
+			&cli.StringSliceFlag{Name: "allowed-host", Usage: "accept `NAME` in the Host header of requests, besides the host of --listen, localhost and the address of the connection; servers behind a proxy need this"},
+			&cli.StringSliceFlag{Name: "trusted-proxy", Usage: "`ADDRESS` or network, such as 10.0.0.0/8, of proxies in front of this server, whose X-Forwarded-For header has the client's address; without it all clients of a proxy share its limits"},
+			&cli.UintFlag{Name: "max-per-address", Value: 64, Usage: "connections of one address, and the number that it may open in a second"},
+			&cli.UintFlag{Name: "max-unauthenticated", Value: 8, Usage: "connections of one address without a token yet; a new one closes the oldest"},
+			&cli.UintFlag{Name: "max-spectators", Value: 64, Usage: "spectators of a match"},
+			&cli.DurationFlag{Name: "idle", Value: 5 * time.Minute, Usage: "end a match without connections for `TIME`"},
+			&cli.StringFlag{Name: "tls-cert", Usage: "`FILE` with a certificate"},
+			&cli.StringFlag{Name: "tls-key", Usage: "`FILE` with its key"},
+			&cli.StringFlag{Name: "pprof", Usage: "serve Go's profiles on `ADDRESS`, for operators only"},
+			&cli.BoolFlag{Name: "quiet", Usage: "log warnings and errors only"},
+		}, tokenFlags...),
+		Action: serve,
+	}
+}
+
+func serve(c *cli.Context) error {
+	g, err := gameNamed(c.String("game"))
+	if err != nil {
+		return err
+	}
+	specs, err := matchSpecs(c, g)
+	if err != nil {
+		return err
+	}
+	var stopped []interrupted
+	if c.Bool("resume") {
+		if stopped, err = findInterrupted(c, g); err != nil {
+			return err
+		}
+		specs = slices.DeleteFunc(specs, func(s server.MatchSpec) bool {
+			return slices.ContainsFunc(stopped, func(m interrupted) bool { return m.spec.Name == s.Name })
+		})
+	}
+	all := slices.Clone(specs)
+	for _, m := range stopped {
+		all = append(all, m.spec)
+	}
+	bots := &botHost{ctx: c.Context, game: g, idle: c.Duration("idle"), joining: make(chan struct{}, 1)}
+	o, tokens, err := serverOptions(c, g, all, bots)
+	if err != nil {
+		return err
+	}
+	s, err := server.New(o)
+	if err != nil {
+		return err
+	}
+	l, scheme, err := listen(c, s)
+	if err != nil {
+		return err
+	}
+	bots.log, bots.server = o.Log, s
+	err = profiles(c.String("pprof"), o.Log)
+	if err == nil {
+		err = resume(c, s, stopped)
+	}
+	for i := 0; i < len(specs) && err == nil; i++ {
+		specs[i].OnStart = bots.of(int(c.Uint("bots")))
+		_, err = s.Create(specs[i]) // last, since it begins a replay
+	}
+	if err != nil {
+		l.Close()
+		return err
+	}
+	fmt.Fprintf(c.App.Writer, "listening on %s://%s\n", scheme, l.Addr())
+	h := http.Handler(s)
+	if g.page != nil && c.Bool("web") {
+		h = newPageHandler(c.Context, g.page, s, o.Log)
+	}
+	defer tokens.reloadOnHangup(s, o.Log)()
+	return serveUntilInterrupted(c.Context, s, h, l, o.Log)
+}
+
+func listen(c *cli.Context, s *server.Server) (l net.Listener, scheme string, err error) {
+	cert, key := c.String("tls-cert"), c.String("tls-key")
+	if (cert == "") != (key == "") {
+		return nil, "", usagef("--tls-cert and --tls-key go together")
+	}
+	var pair tls.Certificate
+	if cert != "" {
+		if pair, err = tls.LoadX509KeyPair(cert, key); err != nil {
+			return nil, "", err
+		}
+	}
+	if l, err = net.Listen("tcp", c.String("listen")); err != nil {
+		return nil, "", err
+	}
+	l = s.Listener(l)
+	if cert == "" {
+		return l, "http", nil
+	}
+	return tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}), "https", nil
+}
+
+func serveUntilInterrupted(ctx context.Context, s *server.Server, handler http.Handler, l net.Listener, log *slog.Logger) error {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	h := server.HTTPServer("", handler)
+	h.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelWarn)
+	failed := make(chan error, 1)
+	go func() { failed <- h.Serve(l) }()
+	var failure error
+	select {
+	case failure = <-failed: // the matches end all the same
+	case <-ctx.Done():
+	}
+	stop() // a second interrupt ends the program
+	log.Warn("shutting down")
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	return errors.Join(failure, s.Shutdown(ctx), h.Shutdown(ctx))
+}
+
+func profiles(addr string, log *slog.Logger) error {
+	if addr == "" {
+		return nil
+	}
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return err
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/debug/pprof/", pprof.Index)
+	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	go func() { log.Error("pprof", "err", http.Serve(l, mux)) }()
+	return nil
+}

@@ -1,0 +1,118 @@
+//go:build !js && !wasip1
+
+package tool
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-49bee653/samestep/lockstep/client"
+	"github.com/seed-49bee653/samestep/lockstep/player"
+	"github.com/seed-49bee653/samestep/lockstep/server"
+)
+
+// A guest starts a match with a bot and joins it. Too expensive matches are refused.
+func TestServeGuests(t *testing.T) {
+	s := serveInTest(t, "--dir", t.TempDir(), "--guests", "2", "--players", "2", "--bots", "1", "--units", "40")
+	const guest = "guest:eve:0123456789abcdef"
+	post := func(body string) int {
+		t.Helper()
+		r, err := http.NewRequest("POST", s.url+"/matches", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+guest)
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		return answer.StatusCode
+	}
+	for _, x := range []struct {
+		body   string
+		status int
+	}{
+		{`{"name":"large","players":2,"units":3001}`, 400},
+		{`{"name":"quick","players":2,"units":40,"tick_rate":31}`, 400},
+		{`{"name":"bots","players":2,"units":40,"bots":3}`, 400},
+		{`{"name":"duel","players":2,"units":40,"bots":1}`, 201},
+	} {
+		if got := post(x.body); got != x.status {
+			t.Errorf("%s: got %d, want %d", x.body, got, x.status)
+		}
+	}
+	for _, match := range []string{"duel", "match-1"} {
+		waitForPlayers(t, s.url+"/matches/"+match, 1) // the bot
+		session := client.Dial(t.Context(), strings.Replace(s.url, "http", "ws", 1)+"/matches/"+match+"/play", games[0].Game, client.Options{
+			Options: player.Options{Token: guest},
+		})
+		select {
+		case <-session.Ready():
+		case <-session.Done():
+			t.Errorf("%s: not joined: %v", match, session.Wait())
+		}
+		waitForPlayers(t, s.url+"/matches/"+match, 2)
+	}
+}
+
+// waitForPlayers waits until N players are connected to a match.
+func waitForPlayers(t *testing.T, page string, players int) {
+	t.Helper()
+	for range 3000 {
+		answer, err := http.Get(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var v server.View
+		err = json.NewDecoder(answer.Body).Decode(&v)
+		answer.Body.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v.Stats.Players >= players {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	t.Fatalf("%s: too few players joined", page)
+}
+
+// Row 7 of the review, scaled down: a guest requests one match with bots after another. Two begin, and their bots take
+// no places of outside connections.
+func TestServeGuestLoad(t *testing.T) {
+	s := serveInTest(t, "--dir", "", "--guests", "8", "--matches", "1", "--players", "4", "--units", "40", "--max-per-address", "1")
+	statuses := map[int]int{}
+	for n := range 8 {
+		r, err := http.NewRequest("POST", s.url+"/matches", strings.NewReader(fmt.Sprintf(`{"name":"m%d","players":4,"units":40,"bots":3}`, n)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer guest:eve:0123456789abcdef")
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		statuses[answer.StatusCode]++
+	}
+	if statuses[201] != 2 || statuses[429] != 6 {
+		t.Errorf("got %v, want 201 twice and 429 six times", statuses)
+	}
+	waitForPlayers(t, s.url+"/matches/m0", 3) // the bots of one match, of which one alone had room
+	session := client.Dial(t.Context(), strings.Replace(s.url, "http", "ws", 1)+"/matches/m0/play", games[0].Game, client.Options{
+		Options: player.Options{Token: "guest:ada:0123456789abcdef"},
+	})
+	select {
+	case <-session.Ready():
+	case <-session.Done():
+		t.Errorf("not joined: %v", session.Wait())
+	case <-time.After(time.Minute):
+		t.Error("not joined after a minute")
+	}
+	waitForPlayers(t, s.url+"/matches/m0", 4)
+}

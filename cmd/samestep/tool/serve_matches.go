@@ -1,0 +1,90 @@
+package tool
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/server"
+)
+
+// matchSpecs returns the matches of --matches.
+func matchSpecs(c *cli.Context, g *playable) ([]server.MatchSpec, error) {
+	if err := cmp.Or(between[uint](c, "players", 1, lockstep.MaxPlayers), between[uint](c, "units", 0, 60000),
+		between[uint](c, "matches", 0, 100000), between[uint](c, "tick-rate", 1, 1000)); err != nil {
+		return nil, err
+	}
+	var specs []server.MatchSpec
+	for i := range c.Uint("matches") {
+		specs = append(specs, matchSpec(g, matchRequest{
+			Name: fmt.Sprintf("match-%d", i+1), Players: uint8(c.Uint("players")), Units: uint16(c.Uint("units")),
+			TickRate: uint16(c.Uint("tick-rate")), Seed: c.Uint64("seed") + uint64(i),
+		}))
+	}
+	return specs, nil
+}
+
+// A matchRequest is the body of a request to create a match.
+type matchRequest struct {
+	Name     string `json:"name"`
+	Players  uint8  `json:"players"`
+	Units    uint16 `json:"units"`
+	TickRate uint16 `json:"tick_rate"`
+	Seed     uint64 `json:"-"`    // see requestedMatch
+	Bots     uint8  `json:"bots"` // on a server that is open to guests
+}
+
+func matchSpec(g *playable, r matchRequest) server.MatchSpec {
+	settings := lockstep.DefaultSettings(r.Players)
+	settings.Seed, settings.TickRate, settings.CheckEvery = r.Seed, r.TickRate, max(1, r.TickRate)
+	settings.KeyframeEvery = 60 * uint32(r.TickRate)
+	return server.MatchSpec{Name: r.Name, Game: g.Game, Settings: settings, Config: g.config(r.Players, r.Units)}
+}
+
+// requestedMatch parses the body of a request to create a match.
+func requestedMatch(body io.Reader, g *playable, guests bool, bots *botHost) (server.MatchSpec, error) {
+	r := struct {
+		matchRequest
+		Seed json.Number `json:"seed"` // a number, or text as in views
+	}{matchRequest{Players: 4, Units: 400, TickRate: 20}, "1"}
+	d := json.NewDecoder(body)
+	d.DisallowUnknownFields()
+	err := d.Decode(&r)
+	if err == nil {
+		r.matchRequest.Seed, err = strconv.ParseUint(r.Seed.String(), 10, 64)
+	}
+	if err != nil {
+		return server.MatchSpec{}, fmt.Errorf("a match: %w", err)
+	}
+	if err := r.check(guests); err != nil {
+		return server.MatchSpec{}, err
+	}
+	spec := matchSpec(g, r.matchRequest)
+	spec.Bots, spec.OnStart = int(r.Bots), bots.of(int(r.Bots))
+	return spec, nil
+}
+
+// Limits of matches that are created over HTTP on a server that is open to guests.
+const (
+	guestUnits    = 3000
+	guestTickRate = 30
+)
+
+// check refuses matches that would cost a server for guests too much, and bots where they cannot join.
+func (r *matchRequest) check(guests bool) error {
+	switch {
+	case r.Bots > 0 && !guests:
+		return errors.New("a match: bots need a server for guests")
+	case r.Bots > r.Players:
+		return fmt.Errorf("a match: got %d bots, want at most %d, the players", r.Bots, r.Players)
+	case guests && (r.Units > guestUnits || r.TickRate > guestTickRate):
+		return fmt.Errorf("a match: got %d units at %d ticks a second, want at most %d at %d", r.Units, r.TickRate, guestUnits, guestTickRate)
+	}
+	return nil
+}

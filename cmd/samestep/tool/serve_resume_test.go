@@ -1,0 +1,70 @@
+//go:build unix && !solaris && !aix
+
+package tool
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// A server that was killed resumes its match when it is started again. While it runs, no other server can resume the
+// match.
+func TestServeResumes(t *testing.T) {
+	dir := t.TempDir()
+	tokens := filepath.Join(t.TempDir(), "tokens")
+	const list = "player 0 ann - ann-ann-ann-ann-ann\nplayer 1 bob - bob-bob-bob-bob-bob\n"
+	if err := os.WriteFile(tokens, []byte(list), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	// Neither a pipe, on which an open waits, nor a link is resumed as a match.
+	if err := errors.Join(syscall.Mkfifo(filepath.Join(dir, "pipe.ssr"), 0o666), os.Symlink("pipe.ssr", filepath.Join(dir, "link.ssr"))); err != nil {
+		t.Fatal(err)
+	}
+	flags := []string{"--players", "2", "--units", "100", "--tick-rate", "50", "--web=false", "--dir", dir, "--tokens", tokens, "--durability", "frame", "--resume"}
+	first := serveInTest(t, flags...)
+	first.tokens["ann"] = "ann-ann-ann-ann-ann"
+	before := playInTest(t, first, 0)
+	var out, errs bytes.Buffer
+	if code := program(t.Context(), append([]string{"serve", "--listen", "127.0.0.1:0"}, flags...), &out, &errs); code == exitOK || !strings.Contains(errs.String(), "another program is writing it") {
+		t.Errorf("a second server exited with %d: %s", code, errs.String())
+	}
+	first.kill()
+	second := serveInTest(t, flags...)
+	second.tokens["ann"] = first.tokens["ann"]
+	after := playInTest(t, second, before.Tick)
+	if after.Seat != 0 || after.Differing > 0 {
+		t.Errorf("ann came back: %+v, before %+v", after, before)
+	}
+	if code := second.stop(); code != exitOK {
+		t.Errorf("the server exited with %d: %s", code, second.stderr.String())
+	}
+	replays, _ := filepath.Glob(filepath.Join(dir, "match*"))
+	if len(replays) != 1 {
+		t.Fatalf("got %v, want one replay", replays)
+	}
+	out.Reset()
+	if code := run(t.Context(), []string{"samestep", "replay", "verify", replays[0]}, &out, &errs); code != exitOK {
+		t.Errorf("verify exited with %d: %s%s", code, out.String(), errs.String())
+	}
+}
+
+// playInTest lets ann join until she has seen a tick after a given one, however slow the machine is.
+func playInTest(t *testing.T, s *served, after lockstep.Tick) joinSummary {
+	t.Helper()
+	for {
+		sum, code := joinInTest(t, s, "ann", "--for", "2s")
+		if code != exitOK {
+			t.Fatalf("ann exited with %d: %+v", code, sum)
+		}
+		if sum.Tick > after {
+			return sum
+		}
+	}
+}

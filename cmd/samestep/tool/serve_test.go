@@ -1,0 +1,320 @@
+//go:build !js && !wasip1
+
+package tool
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/lockstep/server"
+)
+
+// A served is a running "samestep serve".
+type served struct {
+	url    string
+	tokens map[string]string // by name
+	stop   func() int        // ends it and returns its exit code
+	kill   func()            // ends it without a warning
+	stderr bytes.Buffer
+}
+
+// errKilled is the cause of a context whose program is to be killed instead of interrupted.
+var errKilled = errors.New("killed")
+
+// program runs the command as a separate process, since the cli library has global variables, and returns its exit
+// code. The process is interrupted when ctx ends, or killed if the cause is errKilled.
+func program(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	c := exec.CommandContext(ctx, os.Args[0])
+	c.Args = append([]string{"samestep"}, args...) // TestMain goes by the name
+	c.Stdout, c.Stderr = stdout, stderr
+	c.Cancel = func() error {
+		if context.Cause(ctx) == errKilled {
+			return c.Process.Kill()
+		}
+		return c.Process.Signal(os.Interrupt)
+	}
+	err := c.Run()
+	if c.ProcessState == nil {
+		fmt.Fprintln(stderr, err)
+		return -1
+	}
+	return c.ProcessState.ExitCode()
+}
+
+// serveInTest runs the verb with flags until the test ends or stop is called.
+func serveInTest(t *testing.T, flags ...string) *served {
+	t.Helper()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	r, w := io.Pipe()
+	s := &served{tokens: make(map[string]string)}
+	exit := make(chan int, 1)
+	go func() {
+		args := append([]string{"serve", "--listen", "127.0.0.1:0", "--quiet", "--web=false"}, flags...)
+		code := program(ctx, args, w, &s.stderr)
+		w.Close()
+		exit <- code
+	}()
+	s.stop = sync.OnceValue(func() int { cancel(nil); return <-exit })
+	s.kill = func() { cancel(errKilled); s.stop() }
+	t.Cleanup(func() { s.stop() })
+	lines := bufio.NewScanner(r)
+	for s.url == "" && lines.Scan() {
+		words := strings.Fields(lines.Text())
+		if len(words) == 5 {
+			s.tokens[words[2]] = words[4]
+		} else if words[0] == "listening" {
+			s.url = words[2]
+		}
+	}
+	go io.Copy(io.Discard, r)
+	if s.url == "" {
+		t.Fatalf("the server exited with %d: %s", s.stop(), s.stderr.String())
+	}
+	return s
+}
+
+// joinInTest runs "samestep join" and returns its summary and exit code.
+func joinInTest(t *testing.T, s *served, name string, flags ...string) (joinSummary, int) {
+	t.Helper()
+	token := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(token, []byte(s.tokens[name]+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out, errs bytes.Buffer
+	args := append([]string{"join", s.url + "/matches/match-1", "--token-file", token, "--json"}, flags...)
+	code := program(t.Context(), args, &out, &errs)
+	var sum joinSummary
+	if err := json.Unmarshal(out.Bytes(), &sum); err != nil {
+		t.Fatalf("join exited with %d and printed %q, %q", code, out.String(), errs.String())
+	}
+	return sum, code
+}
+
+// Of two players over the network one corrupts its own copy. It is notified and resynced, and exits with 3. The other
+// one is not affected, and the replay verifies.
+func TestServeAndJoin(t *testing.T) {
+	dir := t.TempDir()
+	s := serveInTest(t, "--players", "2", "--units", "100", "--tick-rate", "50", "--dir", dir, "--durability", "frame", "--spectator-delay", "1s", "--explain")
+	var wait sync.WaitGroup
+	live, _ := filepath.Glob(filepath.Join(dir, "*.ssr"))
+	if len(live) != 1 {
+		t.Fatalf("got replays %v, want one", live)
+	}
+	wait.Go(func() { // until the server stops, which seals the file in its place
+		var out, errs bytes.Buffer
+		if code := program(t.Context(), []string{"replay", "verify", "--follow", live[0]}, &out, &errs); code != exitOK || !strings.Contains(out.String(), "verdict    true") {
+			t.Errorf("verify --follow exited with %d: %s%s", code, out.String(), errs.String())
+		}
+	})
+	for _, at := range []string{s.url, s.url + "/matches/match-1"} {
+		var out, errs bytes.Buffer
+		if code := program(t.Context(), []string{"replay", "watch", "--once", at}, &out, &errs); code != exitOK || !strings.HasPrefix(out.String(), "match-1 tick ") {
+			t.Errorf("watch exited with %d: %s%s", code, out.String(), errs.String())
+		}
+	}
+	var players sync.WaitGroup
+	players.Go(func() {
+		sum, code := joinInTest(t, s, "player-0", "--for", "4s", "--netsim", "delay=10ms jitter=5ms seed=3", "--predict", "10")
+		if code != exitOK || sum.Seat != 0 || sum.Agreed == 0 || sum.Differing > 0 || sum.RoundTripMS < 20 || sum.Accepted == 0 {
+			t.Errorf("player 0 exited with %d: %+v", code, sum)
+		}
+	})
+	players.Go(func() {
+		sum, code := joinInTest(t, s, "watcher", "--for", "3s", "--spectate")
+		if code != exitOK || sum.Seat != -1 || sum.Agreed == 0 || sum.Differing > 0 {
+			t.Errorf("the spectator exited with %d: %+v", code, sum)
+		}
+	})
+	sum, code := joinInTest(t, s, "player-1", "--for", "4s", "--corrupt", "30")
+	if code != exitDesync || sum.Seat != 1 || sum.Desyncs != 1 || sum.Healed != 1 || sum.Differing == 0 {
+		t.Errorf("player 1 exited with %d: %+v", code, sum)
+	}
+	players.Wait()
+	if code := s.stop(); code != exitOK {
+		t.Errorf("the server exited with %d: %s", code, s.stderr.String())
+	}
+	wait.Wait()
+	replays, _ := filepath.Glob(filepath.Join(dir, "*.ssr"))
+	bundles, _ := filepath.Glob(filepath.Join(dir, "*-desync-*.zip"))
+	if len(replays) != 1 || len(bundles) != 1 {
+		t.Fatalf("got replays %v and bundles %v, want one of each", replays, bundles)
+	}
+	page, err := os.ReadFile(strings.TrimSuffix(bundles[0], ".zip") + ".html")
+	if err != nil || !strings.Contains(string(page), "Player 1 (player-1) computed it wrong") {
+		t.Errorf("the desync was not explained: %v, %d bytes, log: %s", err, len(page), s.stderr.String())
+	}
+	var out, errs bytes.Buffer
+	if code := run(t.Context(), []string{"samestep", "replay", "verify", replays[0]}, &out, &errs); code != exitOK {
+		t.Errorf("verify exited with %d: %s%s", code, out.String(), errs.String())
+	}
+}
+
+// Clients behind a trusted proxy have limits of their own.
+func TestServeBehindProxy(t *testing.T) {
+	for _, proxy := range []string{"127.0.0.1", "127.0.0.0/8", "10.0.0.1"} {
+		s := serveInTest(t, "--matches", "0", "--dir", "", "--trusted-proxy", proxy)
+		status := make(map[string]int)
+		for i := range 31 {
+			client := "203.0.113.1"
+			if i == 30 {
+				client = "203.0.113.2"
+			}
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/matches/duel/bans", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header.Set("Authorization", "Bearer 0123456789abcdef")
+			r.Header.Set("X-Forwarded-For", client)
+			answer, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			answer.Body.Close()
+			status[client] = max(status[client], answer.StatusCode)
+		}
+		others := http.StatusForbidden
+		if proxy == "10.0.0.1" {
+			others = http.StatusTooManyRequests
+		}
+		if status["203.0.113.1"] != http.StatusTooManyRequests || status["203.0.113.2"] != others {
+			t.Errorf("--trusted-proxy %s: after 30 guesses of another client got %d, want %d", proxy, status["203.0.113.2"], others)
+		}
+	}
+}
+
+func TestServeOverHTTP(t *testing.T) {
+	s := serveInTest(t, "--matches", "0", "--dir", "", "--allowed-host", "game.example")
+	for host, want := range map[string]int{"": http.StatusOK, "localhost": http.StatusOK, "game.example": http.StatusOK, "evil.example": http.StatusForbidden} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/matches", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Host = host
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		if answer.StatusCode != want {
+			t.Errorf("the host %q: got status %d, want %d", host, answer.StatusCode, want)
+		}
+	}
+	post := func(token, body string) int {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/matches", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+token)
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		return answer.StatusCode
+	}
+	for _, c := range []struct {
+		token, body string
+		want        int
+	}{
+		{s.tokens["watcher"], `{"name":"duel"}`, http.StatusForbidden},
+		{s.tokens["admin"], `{"name":"duel","speed":3}`, http.StatusBadRequest},
+		{s.tokens["admin"], `{"name":"du/el"}`, http.StatusBadRequest},
+		{s.tokens["admin"], `{"name":"duel","players":0}`, http.StatusBadRequest},
+		{s.tokens["admin"], `not json`, http.StatusBadRequest},
+	} {
+		if got := post(c.token, c.body); got != c.want {
+			t.Errorf("%s: got status %d, want %d", c.body, got, c.want)
+		}
+	}
+}
+
+func TestServeAndJoinRefuse(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const openSSH = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHJ5bnN0ZXAga2V5IG9mIGEgdGVzdCwgbm90IGEga2V5 ops@example\n"
+	if err := os.WriteFile("id_ed25519.pub", []byte(openSSH), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args string
+		want int
+	}{
+		{"serve --game chess", exitUsage},
+		{"serve --players 0", exitUsage},
+		{"serve --input-delay soon", exitUsage},
+		{"serve --share 2m", exitUsage},
+		{"serve --trusted-proxy nginx", exitUsage},
+		{"serve --trusted-proxy 10.0.0.1 --trusted-proxy 0.0.0.0/0", exitUsage},
+		{"serve --desync ignore", exitUsage},
+		{"serve --tls-cert x", exitUsage},
+		{"serve --bots 1", exitUsage},
+		{"serve --bots 3 --players 2 --guests 1", exitUsage},
+		{"serve now", exitUsage},
+		{"serve --tokens /does/not/exist", exitError},
+		{"serve --jwt-key id_ed25519.pub", exitError},
+		{"serve --jwt-key id_ed25519.pub --jwt-algorithm HS256", exitError},
+		{"serve --jwt-key id_ed25519.pub --jwt-algorithm RS256", exitError},
+		{"serve --jwt-audience game", exitUsage},
+		{"serve --listen nowhere:x --dir", exitUsage},
+		{"join", exitUsage},
+		{"join ftp://x/matches/y", exitUsage},
+		{"join http://x/y", exitUsage},
+		{"join http://127.0.0.1:1/matches/y", exitError},
+		{"join http://x/matches/y --bot clever", exitUsage},
+		{"join http://x/matches/y --netsim loss=200%", exitUsage},
+	} {
+		var out, errs bytes.Buffer
+		if got := run(t.Context(), append([]string{"samestep"}, strings.Fields(c.args)...), &out, &errs); got != c.want {
+			t.Errorf("%s: exit code %d, want %d: %s", c.args, got, c.want, errs.String())
+		}
+	}
+	if replays, _ := filepath.Glob("matches/*"); len(replays) > 0 {
+		t.Errorf("replays of matches that never were: %v", replays)
+	}
+}
+
+// If the port fails, the replays are completed as after an interrupt.
+func TestServeWithoutAPort(t *testing.T) {
+	game, err := gameNamed("skirmish")
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := slog.New(slog.DiscardHandler)
+	s, err := server.New(server.Options{Dir: t.TempDir(), Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := s.Create(matchSpec(game, matchRequest{Name: "match-1", Players: 2, Units: 10, TickRate: 20}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	if err := serveUntilInterrupted(t.Context(), s, s, l, log); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("got %v, want %v", err, net.ErrClosed)
+	}
+	select {
+	case <-m.Done():
+	default:
+		t.Fatal("the match goes on")
+	}
+	if info, v, err := verifyFile(m.ReplayPath()); err != nil || !info.Ended {
+		t.Errorf("its replay: %+v, %v", v, err)
+	}
+}

@@ -1,0 +1,148 @@
+package tool
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/server"
+)
+
+var tokenFlags = []cli.Flag{
+	&cli.StringFlag{Name: "tokens", Usage: "`FILE` with a list of tokens; it is read again at a SIGHUP, and clients whose tokens are gone are disconnected"},
+	&cli.StringFlag{Name: "jwt-key", Usage: "`FILE` with the key that signs JWTs: an Ed25519 public key in PEM, or with --jwt-algorithm HS256 a secret"},
+	&cli.StringFlag{Name: "jwt-algorithm", Usage: "EdDSA or HS256 (default: EdDSA)"},
+	&cli.StringFlag{Name: "jwt-audience", Usage: "require `NAME` in the aud of JWTs; without it, JWTs with an aud are refused"},
+	&cli.StringFlag{Name: "jwt-issuer", Usage: "require `NAME` as the iss of JWTs; without it, any is accepted"},
+}
+
+// authorizer authorizes by the tokens of a file, the environment or a key, or else by tokens that it generates and
+// prints. It also returns the file, or nil.
+func authorizer(c *cli.Context, specs []server.MatchSpec) (server.Authorizer, *tokenFile, error) {
+	var all []server.Authorizer
+	var file *tokenFile
+	list := os.Getenv(tokensEnv)
+	if path := c.String("tokens"); path != "" {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return nil, nil, err
+		}
+		list = string(b)
+	}
+	o := server.JWTOptions{Algorithm: c.String("jwt-algorithm"), Audience: c.String("jwt-audience"), Issuer: c.String("jwt-issuer")}
+	if path := c.String("jwt-key"); path != "" {
+		key, err := os.ReadFile(path)
+		if err != nil {
+			return nil, nil, err
+		}
+		signed, err := server.NewJWT(key, o)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", path, err)
+		}
+		all = append(all, signed)
+	} else if o != (server.JWTOptions{}) {
+		return nil, nil, usagef("--jwt-algorithm, --jwt-audience and --jwt-issuer need --jwt-key")
+	}
+	if list == "" && len(all) == 0 {
+		list = drawTokens(specs)
+		fmt.Fprint(c.App.Writer, list)
+	}
+	if list != "" {
+		tokens, err := server.ReadTokens(strings.NewReader(list))
+		if err != nil {
+			return nil, nil, err
+		}
+		all = append(all, tokens)
+		if path := c.String("tokens"); path != "" {
+			file = &tokenFile{path, tokens}
+		}
+	}
+	if len(all) == 1 {
+		return all[0], file, nil // from its type the server knows how many tokens there are
+	}
+	return server.AnyOf(all...), file, nil
+}
+
+// drawTokens returns a list of tokens for each seat of each match, for a spectator of all matches, and for an admin.
+func drawTokens(specs []server.MatchSpec) string {
+	var b strings.Builder
+	line := func(role, seat, name, match string) {
+		fmt.Fprintf(&b, "%-9s %-3s %-8s %-10s %s\n", role, seat, name, match, drawToken())
+	}
+	for _, s := range specs {
+		for p := range s.Settings.Players {
+			line("player", fmt.Sprint(p), fmt.Sprintf("player-%d", p), s.Name)
+		}
+	}
+	line("spectator", "-", "watcher", "-")
+	line("admin", "-", "admin", "-")
+	return b.String()
+}
+
+func drawToken() string {
+	var b [16]byte
+	rand.Read(b[:])
+	return hex.EncodeToString(b[:])
+}
+
+// A tokenFile is the file of --tokens, and the tokens in it.
+type tokenFile struct {
+	path   string
+	tokens *server.Tokens
+}
+
+// reloadOnHangup reads the file again at each SIGHUP, until stop is called. Without a file a SIGHUP ends the program.
+func (f *tokenFile) reloadOnHangup(s *server.Server, log *slog.Logger) (stop func()) {
+	if f == nil || len(hangup) == 0 {
+		return func() {}
+	}
+	hung, done := make(chan os.Signal, 1), make(chan struct{})
+	signal.Notify(hung, hangup...)
+	go func() {
+		defer close(done)
+		for range hung {
+			if err := f.reload(s, log); err != nil {
+				log.Error("the list of tokens was not read; the old one stays valid", "path", f.path, "err", err)
+			}
+		}
+	}()
+	return func() {
+		signal.Stop(hung)
+		close(hung)
+		<-done
+	}
+}
+
+// reload reads the file again, and disconnects clients whose tokens are gone.
+func (f *tokenFile) reload(s *server.Server, log *slog.Logger) error {
+	file, err := os.Open(f.path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	gone, err := f.tokens.Reload(file)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	ended, err := s.Expel(ctx, func(g *host.Grant) bool {
+		_, found := slices.BinarySearch(gone, g.Subject)
+		return found
+	}, "the token is no longer valid")
+	log.Warn("the list of tokens was read again", "path", f.path, "gone", len(gone), "ended", ended)
+	return err
+}
+
+// tokensEnv names the environment variable with a list of tokens.
+const tokensEnv = "SAMESTEP_TOKENS"

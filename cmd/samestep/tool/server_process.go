@@ -1,0 +1,69 @@
+package tool
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A serverProcess is "samestep serve" in a process of its own, to put it under load.
+type serverProcess struct {
+	process *exec.Cmd
+	url     string // ws://HOST:PORT
+}
+
+// startServer starts the server of a program on a free port of the loopback address. Its warnings go to log.
+func startServer(program string, log io.Writer, flags []string) (*serverProcess, error) {
+	p := exec.Command(program, append([]string{"serve", "--listen", "127.0.0.1:0", "--quiet", "--web=false"}, flags...)...)
+	p.Stderr = log
+	out, err := p.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := p.Start(); err != nil {
+		return nil, err
+	}
+	s := &serverProcess{process: p}
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if url, ok := strings.CutPrefix(lines.Text(), "listening on http"); ok {
+			s.url = "ws" + url
+			go io.Copy(io.Discard, out)
+			return s, nil
+		}
+	}
+	s.stop()
+	return nil, errors.New("the server did not start")
+}
+
+func (s *serverProcess) stop() {
+	s.process.Process.Kill() // there is nothing to complete
+	s.process.Wait()
+}
+
+// proc returns field n of a file in /proc after skip, or 0 on other systems than Linux.
+func (s *serverProcess) proc(file, skip string, n int) int64 {
+	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/%s", s.process.Process.Pid, file))
+	_, rest, _ := strings.Cut(string(b), skip)
+	fields := strings.Fields(rest)
+	if n >= len(fields) {
+		return 0
+	}
+	value, _ := strconv.ParseInt(fields[n], 10, 64)
+	return value
+}
+
+// cpu returns the server's CPU time, on Linux.
+func (s *serverProcess) cpu() time.Duration {
+	ticks := s.proc("stat", ") ", 11) + s.proc("stat", ") ", 12) // user and system
+	return time.Duration(ticks) * (time.Second / 100)            // USER_HZ is 100 on every Linux
+}
+
+// resident returns the bytes of the server's memory, on Linux.
+func (s *serverProcess) resident() int64 { return s.proc("statm", "", 1) * int64(os.Getpagesize()) }

@@ -1,0 +1,261 @@
+package tool
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/internal/testing/simulate"
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+func simulateCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "simulate",
+		Usage: "play matches full of faults in virtual time, and check the engine's invariants",
+		Description: `Plays one match for each seed: a server with its disk, and clients, liars and
+strangers on a bad network, with crashes and power cuts. Each seed is played twice,
+and both runs must be the same to the byte. A failure is reduced and written to a
+file with all its faults, for --artifact. Exits with 1 if an invariant was violated,
+or a known mistake was not found.`,
+		Flags: []cli.Flag{
+			&cli.IntFlag{Name: "seeds", Value: 20, Usage: "number of matches; 0 with --for: no limit"},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "the first seed"},
+			&cli.Float64Flag{Name: "minutes", Value: 5, Usage: "length of each match"},
+			&cli.IntFlag{Name: "clients", Value: 8, Usage: "players in each match"},
+			&cli.IntFlag{Name: "units", Value: 256, Usage: "units in each match"},
+			&cli.DurationFlag{Name: "for", Usage: "start no more matches after this time"},
+			&cli.IntFlag{Name: "workers", Usage: "matches at the same time (default: one for each processor)"},
+			&cli.StringFlag{Name: "only", Usage: "only these kinds of faults, separated by commas"},
+			&cli.BoolFlag{Name: "calm", Usage: "no faults at all"},
+			&cli.BoolFlag{Name: "once", Usage: "play each seed only once"},
+			&cli.StringFlag{Name: "artifact", Usage: "play the failure in `FILE` again, and no seeds"},
+			&cli.StringFlag{Name: "dir", Value: ".", Usage: "`FOLDER` for failures"},
+			&cli.IntFlag{Name: "shrink", Value: 300, Usage: "reduce each failure with at most `N` matches"},
+			&cli.BoolFlag{Name: "mutants", Usage: "also put each known mistake into the engine, and check that it is found; needs the engine's checkout and the go command"},
+			&cli.BoolFlag{Name: "report", Usage: "print the whole report: faults by kind, edges, counts"},
+			jsonFlag,
+		},
+		Action: runSimulate,
+	}
+}
+
+func runSimulate(c *cli.Context) error {
+	campaign, err := campaignOf(c)
+	if err != nil {
+		return err
+	}
+	hunt, err := huntOf(c)
+	if err != nil {
+		return err
+	}
+	if c.IsSet("artifact") {
+		return playArtifact(c, c.String("artifact"))
+	}
+	bar := newProgress(c.App.ErrWriter, int64(campaign.Seeds), "seeds")
+	campaign.Progress = func(r *simulate.Report) { bar.set(int64(r.Seeds)) }
+	ctx, stop := interruptible(c)
+	campaign.Stop = ctx.Done()
+	before := cpuTime()
+	r, err := campaign.Run()
+	interrupted := ctx.Err() != nil
+	stop()
+	processor := cpuTime() - before
+	bar.done()
+	if err != nil {
+		return err
+	}
+	story := newSimulated(c, r)
+	if processor > 0 {
+		story.PerCore = r.Hours / processor.Minutes()
+	}
+	for i, out := range r.Violations {
+		v := &story.Violations[i]
+		if v.Artifact, err = keepFailure(c, campaign.Subject, out); err != nil {
+			v.Unwritten = err.Error() // the report is printed all the same
+		}
+	}
+	if interrupted {
+		hunt = nil
+	}
+	var huntErr error
+	story.Mutants, huntErr = runHunt(c.App.ErrWriter, hunt)
+	switch {
+	case len(r.Violations) > 0:
+		err = fmt.Errorf("%s of %s: %w", count(len(r.Violations), "seed"), count(r.Seeds, "seed"), errViolated)
+	case interrupted:
+		err = fmt.Errorf("%w after %s", errInterrupted, count(r.Seeds, "seed"))
+	}
+	return tell(c, story, func(w io.Writer) { story.print(w, c.Bool("report")) }, errors.Join(err, huntErr, story.Mutants.err()))
+}
+
+func campaignOf(c *cli.Context) (*simulate.Campaign, error) {
+	length := c.Float64("minutes")
+	switch {
+	case !(length > 0 && length <= 24*60):
+		return nil, usagef("--minutes: got %v, want up to a day", length)
+	case !c.Bool("calm") && length*60 < float64(simulate.Shortest/lockstep.Second):
+		return nil, usagef("--minutes: got %v, want at least 0.7, or --calm: the last half minute has no faults", length)
+	case c.Int("seeds") < 0 || c.Int("seeds") == 0 && c.Duration("for") <= 0:
+		return nil, usagef("--seeds: got %d, want at least 1, or --for", c.Int("seeds"))
+	}
+	if err := cmp.Or(between[time.Duration](c, "for", 0, 0), between(c, "clients", 1, 200), between(c, "units", 1, 1<<16-1), between(c, "shrink", 0, 0),
+		between(c, "workers", 0, 0), isDirectory(c.String("dir"))); err != nil {
+		return nil, err
+	}
+	campaign := &simulate.Campaign{
+		Options: simulate.Options{
+			Subject: simulate.Drones(uint16(c.Int("units"))), Clients: c.Int("clients"),
+			Length: lockstep.Time(length * 60 * float64(lockstep.Second)), Calm: c.Bool("calm"),
+		},
+		First: c.Uint64("seed"), Seeds: c.Int("seeds"), Time: c.Duration("for"), Workers: c.Int("workers"), Once: c.Bool("once"),
+	}
+	if only := c.String("only"); only != "" {
+		for _, kind := range strings.Split(only, ",") {
+			if simulate.Group(kind) == "" {
+				return nil, usagef("--only: unknown kind %q, want %s", kind, strings.Join(simulate.Kinds(), ", "))
+			}
+			campaign.Only = append(campaign.Only, kind)
+		}
+	}
+	return campaign, nil
+}
+
+// A simulated is the report of a simulation, as --json prints it.
+type simulated struct {
+	Seeds      int              `json:"seeds"`
+	Once       bool             `json:"once"`
+	Hours      float64          `json:"match_hours"`
+	Seconds    float64          `json:"seconds"`
+	Speed      float64          `json:"match_hours_per_minute"`
+	PerCore    float64          `json:"match_hours_per_core_minute"` // 0 where CPU time is unknown
+	Ticks      uint64           `json:"ticks,string"`
+	Accepted   int              `json:"commands_accepted"`
+	Compared   int              `json:"states_compared"`
+	Checks     int              `json:"checksums_compared"`
+	Crashes    int              `json:"crash_points"`
+	Faults     []simulatedFault `json:"faults"`
+	None       []string         `json:"faults_at_zero"`
+	Edges      int              `json:"edges_covered"`
+	AllEdges   int              `json:"edges"`
+	NoEdges    []string         `json:"edges_missing"`
+	Counts     map[string]int   `json:"counts"`
+	Mutants    *hunted          `json:"mutants"` // null if they were not hunted
+	Violations []simulatedFail  `json:"violations"`
+}
+
+type simulatedFault struct {
+	Kind  string `json:"kind"`
+	Group string `json:"group"`
+	Count int    `json:"count"`
+}
+
+type simulatedFail struct {
+	Seed uint64 `json:"seed,string"`
+	simulate.Violation
+	Again    string   `json:"again"`    // the command that plays it again
+	Artifact string   `json:"artifact"` // the file of the reduced failure
+	Last     []string `json:"last"`
+
+	Unwritten string `json:"unwritten,omitempty"` // why there is no such file
+}
+
+// reduced returns the command that plays the reduced failure.
+func (v *simulatedFail) reduced() string {
+	if v.Unwritten != "" {
+		return "not written: " + v.Unwritten
+	}
+	return "samestep simulate --artifact " + v.Artifact
+}
+
+func newSimulated(c *cli.Context, r *simulate.Report) *simulated {
+	s := &simulated{
+		Seeds: r.Seeds, Once: c.Bool("once"), Hours: r.Hours, Seconds: r.Wall.Seconds(), Speed: r.Hours / max(r.Wall.Minutes(), 1e-9), Ticks: r.Ticks,
+		Accepted: r.Accepted, Compared: r.Compared, Checks: r.Checks, Crashes: r.Crashes, Counts: r.Counts,
+		None: []string{}, NoEdges: []string{}, Violations: []simulatedFail{},
+	}
+	for _, kind := range simulate.Kinds() {
+		s.Faults = append(s.Faults, simulatedFault{kind, simulate.Group(kind), r.Injected[kind]})
+		if r.Injected[kind] == 0 {
+			s.None = append(s.None, kind)
+		}
+	}
+	var missing []string
+	s.Edges, s.AllEdges, missing = r.Edges()
+	s.NoEdges = append(s.NoEdges, missing...)
+	for _, out := range r.Violations {
+		s.Violations = append(s.Violations, simulatedFail{Seed: out.Plan.Seed, Violation: *out.Violation, Again: again(c, out.Plan.Seed), Last: out.Last})
+	}
+	return s
+}
+
+// again returns the command that plays a seed again.
+func again(c *cli.Context, seed uint64) string {
+	command := fmt.Sprintf("samestep simulate --seeds 1 --seed %d --minutes %v --clients %d --units %d", seed, c.Float64("minutes"), c.Int("clients"), c.Int("units"))
+	if c.Bool("calm") {
+		command += " --calm"
+	}
+	if only := c.String("only"); only != "" {
+		command += fmt.Sprintf(" --only %q", only)
+	}
+	return command
+}
+
+func (s *simulated) print(w io.Writer, whole bool) {
+	line := newLiner(w)
+	line("seeds", "%d, each played %s", s.Seeds, map[bool]string{true: "once", false: "twice"}[s.Once])
+	line("play", "%.2f match-hours, %s, %s accepted", s.Hours, count(int64(s.Ticks), "tick"), count(s.Accepted, "command"))
+	line("speed", "%.1f match-hours a minute, %s in all", s.Speed, seconds(time.Duration(s.Seconds*float64(time.Second))))
+	if s.PerCore > 0 {
+		line("", "%.1f match-hours a minute of one processor", s.PerCore)
+	}
+	line("compared", "%s of clients, %s", count(s.Compared, "state"), count(s.Checks, "checksum"))
+	line("crashes", "%s", count(s.Crashes, "point"))
+	total := 0
+	for _, f := range s.Faults {
+		total += f.Count
+	}
+	// .ci/run looks for ", 0 kinds at zero".
+	line("faults", "%s of %d kinds, %d kinds at zero", count(total, "fault"), len(s.Faults), len(s.None))
+	line("edges", "%d of %d in the protocol's state machines", s.Edges, s.AllEdges)
+	if s.Mutants != nil {
+		line("mutants", "%s", s.Mutants.text)
+	} else if whole {
+		line("mutants", "not hunted (--mutants)")
+	}
+	if whole {
+		s.printTables(w)
+	}
+	line("violations", "%d", len(s.Violations))
+	for _, v := range s.Violations {
+		fmt.Fprintf(w, "\nseed %d: %v\nagain: %s\nreduced: %s\n", v.Seed, &v.Violation, v.Again, v.reduced())
+		if whole {
+			fmt.Fprintln(w, strings.Join(v.Last, "\n"))
+		}
+	}
+	if s.Mutants != nil {
+		s.Mutants.print(w)
+	}
+}
+
+func (s *simulated) printTables(w io.Writer) {
+	fmt.Fprintln(w)
+	for _, f := range s.Faults {
+		fmt.Fprintf(w, "  %8d  %-10s %s\n", f.Count, f.Group, f.Kind)
+	}
+	fmt.Fprintln(w)
+	for _, name := range slices.Sorted(maps.Keys(s.Counts)) {
+		fmt.Fprintf(w, "  %8d  %s\n", s.Counts[name], name)
+	}
+	for _, e := range s.NoEdges {
+		fmt.Fprintf(w, "  not seen  %s\n", e)
+	}
+	fmt.Fprintln(w)
+}

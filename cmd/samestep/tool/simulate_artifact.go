@@ -1,0 +1,73 @@
+package tool
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/internal/files"
+	"github.com/seed-49bee653/samestep/internal/testing/simulate"
+)
+
+// keepFailure reduces a failure and writes it to a file.
+func keepFailure(c *cli.Context, s *simulate.Subject, out *simulate.Outcome) (name string, err error) {
+	small, err := simulate.Shrink(s, out, c.Int("shrink"))
+	if err != nil {
+		return "", err
+	}
+	a, err := simulate.NewArtifact(s, small)
+	if err != nil {
+		return "", err
+	}
+	name = filepath.Join(c.String("dir"), fmt.Sprintf("simulation-%d.json", out.Plan.Seed))
+	return name, files.Replace(name, func(f *os.File) error { return a.Write(f) })
+}
+
+// playArtifact plays the failure in a file again.
+func playArtifact(c *cli.Context, name string) error {
+	f, err := files.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	a, err := simulate.ReadArtifact(f)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	s, err := a.Drones()
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	out, err := simulate.Twice(s, a.Plan)
+	if err != nil {
+		return err
+	}
+	result := "no invariant is violated"
+	if out.Violation != nil {
+		result, err = fmt.Sprint(out.Violation), errViolated
+	}
+	return tell(c, map[string]any{"artifact": name, "trace": fmt.Sprintf("%016x", out.Trace), "violation": out.Violation, "last": out.Last}, func(w io.Writer) {
+		printPlan(w, a.Plan)
+		for _, line := range out.Last {
+			fmt.Fprintln(w, line)
+		}
+		fmt.Fprintf(w, "trace %016x\n%s\n", out.Trace, result)
+	}, err)
+}
+
+// printPlan prints the faults of a plan.
+func printPlan(w io.Writer, p *simulate.Plan) {
+	present := 0
+	for i := range p.Machines {
+		if !p.Machines[i].Absent {
+			present++
+		}
+	}
+	fmt.Fprintf(w, "seed %d, %s, %s:\n", p.Seed, count(present, "client"), count(len(p.Faults), "fault"))
+	for _, f := range p.Faults {
+		fmt.Fprintf(w, "%10.6f s  %s of client %d for %.3f s (%d)\n", float64(f.At)/1e6, f.Kind, f.Who, float64(f.For)/1e6, f.N)
+	}
+}

@@ -1,0 +1,184 @@
+package tool
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/internal/files"
+	"github.com/seed-49bee653/samestep/internal/testing/mutants"
+	"github.com/seed-49bee653/samestep/internal/testing/simulate"
+)
+
+// The printed command replays the same match as the failed run, with whatever flags that run had.
+func TestAgain(t *testing.T) {
+	const seed = 12
+	parse := func(args []string, from uint64) (p *simulate.Plan, command string) {
+		app := newApp(io.Discard, io.Discard)
+		app.Command("simulate").Action = func(c *cli.Context) error {
+			campaign, err := campaignOf(c)
+			if err != nil {
+				return err
+			}
+			if from == 0 {
+				from = campaign.First
+			}
+			p, command = simulate.Expand(campaign.Options, from), again(c, from)
+			return nil
+		}
+		if err := app.Run(args); err != nil {
+			t.Fatal(err)
+		}
+		return p, command
+	}
+	plain, _ := parse([]string{"samestep", "simulate"}, seed)
+	for _, flags := range [][]string{
+		nil,
+		{"--minutes", "0.2", "--calm"},
+		{"--minutes", "0.75"},
+		{"--minutes", "7", "--clients", "3"},
+		{"--calm"},
+		{"--only", "one-way up,power cut"},
+	} {
+		want, command := parse(append([]string{"samestep", "simulate"}, flags...), seed)
+		head, only, quoted := strings.Cut(command, " --only ")
+		args := strings.Fields(head)
+		if quoted {
+			only, err := strconv.Unquote(only)
+			if err != nil {
+				t.Fatal(err)
+			}
+			args = append(args, "--only", only)
+		}
+		got, _ := parse(args, 0)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%v: %s is another match (-want +got):\n%s", flags, command, diff)
+		}
+		if flags != nil && cmp.Equal(want, plain) {
+			t.Errorf("%v: the same match as without", flags)
+		}
+	}
+}
+
+// The printed command keeps the number of units.
+func TestAgainUnits(t *testing.T) {
+	var command string
+	app := newApp(io.Discard, io.Discard)
+	app.Command("simulate").Action = func(c *cli.Context) error {
+		command = again(c, 1)
+		return nil
+	}
+	if err := app.Run([]string{"samestep", "simulate", "--units", "77"}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(command, " --units 77") {
+		t.Error(command)
+	}
+}
+
+// A surviving mutant is in the report, and the run fails.
+func TestMutantAlive(t *testing.T) {
+	m := mutants.Mutant{Name: "a fence is left out", Hits: "I1 I4"}
+	dead, alive := mutants.Result{Mutant: &m, Runs: 7}, mutants.Result{Mutant: &m, File: "lockstep/host.go"}
+	var none *hunted
+	for _, row := range []struct {
+		name string
+		h    *hunted
+		want string
+		fail bool
+	}{
+		{"not hunted", none, "mutants    not hunted (--mutants)\n", false},
+		{"all dead", newHunted(mutants.Summarize([]mutants.Result{dead})), "mutants    1 of 1 killed, after 7 runs in the median, 7 at the most\n", false},
+		{"one lives", newHunted(mutants.Summarize([]mutants.Result{dead, alive})), "\nalive: a fence is left out\nin:    lockstep/host.go, and breaks I1 I4\n", true},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			var b bytes.Buffer
+			(&simulated{Mutants: row.h}).print(&b, true)
+			if !strings.Contains(b.String(), row.want) {
+				t.Errorf("got\n%swant\n%s", &b, row.want)
+			}
+			if err := row.h.err(); (err != nil) != row.fail || row.fail && (!errors.Is(err, errAlive) || exitCode(err) != exitError) {
+				t.Errorf("got error %v, want one: %t", err, row.fail)
+			}
+		})
+	}
+}
+
+// failedRun returns a match that violates an invariant.
+func failedRun(t *testing.T) (*simulate.Subject, *simulate.Outcome) {
+	t.Helper()
+	subject := simulate.Drones(8)
+	p := simulate.Expand(simulate.Options{Subject: subject, Clients: 1, Length: simulate.Shortest, Calm: true}, 1)
+	p.Machines[0].Every = 1 // it is thrown out for all its commands, which must never be
+	out, err := simulate.Run(subject, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return subject, out
+}
+
+// A violation is reported even if its file cannot be written, and no partial file remains.
+func TestUnwritten(t *testing.T) {
+	dir := t.TempDir()
+	var b bytes.Buffer
+	app := newApp(&b, io.Discard)
+	subject, out := failedRun(t)
+	app.Command("simulate").Action = func(c *cli.Context) error {
+		v, err := simulatedFail{Seed: 1, Violation: *out.Violation}, error(nil)
+		if v.Artifact, err = keepFailure(c, subject, out); err != nil {
+			v.Unwritten = err.Error()
+		}
+		(&simulated{Violations: []simulatedFail{v}}).print(c.App.Writer, false)
+		return nil
+	}
+	play := func() string {
+		b.Reset()
+		if err := app.Run([]string{"samestep", "simulate", "--shrink", "0", "--dir", dir}); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	name := filepath.Join(dir, "simulation-1.json")
+	if got := play(); !strings.Contains(got, "reduced: samestep simulate --artifact "+name+"\n") {
+		t.Error(got)
+	}
+	if err := errors.Join(os.Remove(name), os.Mkdir(name, 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	if got := play(); !strings.Contains(got, "seed 1: I7 violated") || !strings.Contains(got, "reduced: not written: open ") {
+		t.Error(got)
+	}
+	broken := filepath.Join(dir, "half")
+	err := files.Replace(broken, func(w *os.File) error {
+		_, err := io.WriteString(w, "half")
+		return errors.Join(err, io.ErrShortWrite)
+	})
+	if _, gone := os.Stat(broken); !errors.Is(err, io.ErrShortWrite) || !errors.Is(gone, os.ErrNotExist) {
+		t.Errorf("got %v and %v, want no file", err, gone)
+	}
+}
+
+// An interrupted run reports its findings so far and says that it is incomplete.
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, row := range []struct{ args, stdout string }{
+		{"simulate --seeds 9", "violations 0\n"},
+		{"fuzz --matches 9", "verdict    every match gave the same result in every way\n"},
+	} {
+		var stdout, stderr strings.Builder
+		code := run(ctx, append([]string{"samestep"}, strings.Fields(row.args)...), &stdout, &stderr)
+		if code != exitError || !strings.HasSuffix(stdout.String(), row.stdout) || stderr.String() != "samestep: interrupted after 0 seeds\n" {
+			t.Errorf("%s: got code %d, %q and %q", row.args, code, stdout.String(), stderr.String())
+		}
+	}
+}

@@ -1,0 +1,103 @@
+//go:build !js && !wasip1
+
+package tool
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
+	"github.com/seed-49bee653/samestep/lockstep/determinism"
+)
+
+const (
+	cleanGame = "// Package game is a simulation.\n//\n//samestep:deterministic\npackage game\n\nfunc step(n *uint32) { *n++ }\n"
+	badGame   = "// Package game is a simulation.\n//\n//samestep:deterministic\npackage game\n\nimport \"time\"\n\nfunc step(n *int64) { *n = time.Now().Unix() }\n"
+)
+
+// authorModule changes to a new module of a game author with one source file.
+func authorModule(t *testing.T, source string) {
+	t.Helper()
+	_, err := exec.LookPath("go")
+	testenv.Or(t, "the go command", err)
+	dir := t.TempDir()
+	for name, text := range map[string]string{"go.mod": "module example.test/game\n\ngo 1.26\n", "game.go": source} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(dir)
+}
+
+func runVet(t *testing.T, wantCode int, args ...string) (stdout, stderr string) {
+	t.Helper()
+	var out, errs strings.Builder
+	if code := run(t.Context(), append([]string{"samestep", "vet"}, args...), &out, &errs); code != wantCode {
+		t.Errorf("got exit code %d, want %d: %s", code, wantCode, errs.String())
+	}
+	return out.String(), errs.String()
+}
+
+func TestVetFindings(t *testing.T) {
+	authorModule(t, badGame)
+	const want = "game.go:8:33: clock: time.Now: every machine has its own time; count ticks\n"
+	stdout, stderr := runVet(t, exitError)
+	if stdout != want || stderr != "samestep: 1 finding: the simulation may differ between machines\n" {
+		t.Errorf("got %q and %q, want %q", stdout, stderr, want)
+	}
+	stdout, _ = runVet(t, exitError, "./...", "--json")
+	var list struct{ Findings []determinism.Finding }
+	if err := json.Unmarshal([]byte(stdout), &list); err != nil || len(list.Findings) != 1 || list.Findings[0].String()+"\n" != want {
+		t.Errorf("got %s and error %v", stdout, err)
+	}
+}
+
+func TestVetClean(t *testing.T) {
+	authorModule(t, cleanGame)
+	if stdout, stderr := runVet(t, exitOK); stdout+stderr != "" {
+		t.Errorf("got %q and %q, want nothing", stdout, stderr)
+	}
+	if stdout, _ := runVet(t, exitOK, "--json"); stdout != "{\n  \"findings\": [],\n  \"functions\": 1\n}\n" {
+		t.Errorf("got %q", stdout)
+	}
+	if _, stderr := runVet(t, exitError, "./nowhere"); !strings.Contains(stderr, "packages cannot be loaded") {
+		t.Errorf("got %q", stderr)
+	}
+}
+
+// vet reports that no function was analyzed.
+func TestVetNothing(t *testing.T) {
+	authorModule(t, strings.Replace(badGame, "//samestep:deterministic", "// Nobody says so.", 1))
+	if stdout, stderr := runVet(t, exitOK); stdout != "" || !strings.HasPrefix(stderr, "samestep: no function was analyzed: ") {
+		t.Errorf("got %q and %q", stdout, stderr)
+	}
+	if stdout, stderr := runVet(t, exitError, "--all"); !strings.Contains(stdout, "clock: time.Now") || strings.Contains(stderr, "no function") {
+		t.Errorf("with --all: got %q and %q", stdout, stderr)
+	}
+}
+
+// The program is also a tool of "go vet". (The test's binary runs as the program under its name.)
+func TestVetTool(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tool := filepath.Join(t.TempDir(), "samestep")
+	if err := os.Symlink(self, tool); err != nil {
+		t.Skipf("no symbolic link: %v", err)
+	}
+	for _, row := range []struct {
+		source string
+		fails  bool
+	}{{cleanGame, false}, {badGame, true}} {
+		authorModule(t, row.source)
+		out, err := exec.Command("go", "vet", "-vettool="+tool, "./...").CombinedOutput()
+		if (err != nil) != row.fails || row.fails != strings.Contains(string(out), "game.go:8:33: clock: time.Now: ") {
+			t.Errorf("got error %v and %s", err, out)
+		}
+	}
+}

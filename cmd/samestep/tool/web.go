@@ -1,0 +1,71 @@
+package tool
+
+import (
+	"context"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/seed-49bee653/samestep/internal/site"
+)
+
+// A webPage is the page of a game.
+type webPage struct {
+	files    func() fs.FS
+	programs map[string]string // import paths by name; NAME.wasm is built from each
+}
+
+// A pageHandler serves a game's page in front of another handler.
+type pageHandler struct {
+	next  http.Handler
+	wait  time.Duration // of requests that come before the page is ready
+	ready chan struct{} // closed when site or err is set
+	site  *site.Site
+	err   error
+}
+
+// newPageHandler builds the page in the background, which takes a minute for the first time.
+func newPageHandler(ctx context.Context, p *webPage, next http.Handler, log *slog.Logger) *pageHandler {
+	h := &pageHandler{next: next, wait: 20 * time.Second, ready: make(chan struct{})}
+	go func() {
+		defer close(h.ready)
+		programs, err := pagePrograms(ctx, p, func(text string) { log.Warn(text) })
+		if err == nil {
+			h.site, err = site.New(p.files(), programs)
+		}
+		if h.err = err; err != nil && ctx.Err() == nil {
+			log.Error("the page to play on is not available", "err", err)
+		}
+	}()
+	return h
+}
+
+// ServeHTTP implements [http.Handler].
+func (h *pageHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	select {
+	case <-h.ready:
+	default:
+		if r.URL.Path != "/" {
+			h.next.ServeHTTP(w, r)
+			return
+		}
+		select {
+		case <-h.ready:
+		case <-r.Context().Done():
+			return
+		case <-time.After(h.wait): // a browser does not wait for minutes
+			w.Header().Set("Refresh", "1")
+			http.Error(w, "The page is being built, which takes a minute for the first time …", http.StatusServiceUnavailable)
+			return
+		}
+	}
+	switch {
+	case h.site != nil:
+		h.site.Over(h.next).ServeHTTP(w, r)
+	case r.URL.Path == "/":
+		http.Error(w, "The page to play on is not available: "+h.err.Error(), http.StatusServiceUnavailable)
+	default:
+		h.next.ServeHTTP(w, r)
+	}
+}

@@ -1,0 +1,146 @@
+//go:build !js && !wasip1
+
+package tool
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
+)
+
+// fetch returns the status, the body and the type of a page.
+func fetch(t *testing.T, url string) (status int, body, kind string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	b, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.StatusCode, string(b), answer.Header.Get("Content-Type")
+}
+
+// The page, its program and the matches are served on one port.
+func TestServePage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles the page's program")
+	}
+	_, err := exec.LookPath("go")
+	testenv.Or(t, "the go command", err)
+	s := serveInTest(t, "--web", "--matches", "1", "--dir", t.TempDir())
+	status, index, kind := fetch(t, s.url+"/")
+	for strings.Contains(index, "being built") {
+		status, index, kind = fetch(t, s.url+"/")
+	}
+	script := regexp.MustCompile(`"(/page/[0-9a-f]{16}/)wasm_exec\.js"`).FindStringSubmatch(index)
+	if status != http.StatusOK || kind != "text/html; charset=utf-8" || script == nil {
+		t.Fatalf("the page: got %d %s %s", status, kind, index)
+	}
+	for _, row := range []struct{ path, kind, begins string }{
+		{script[1] + "skirmish.wasm", "application/wasm", "\x00asm"},
+		{script[1] + "wasm_exec.js", "text/javascript; charset=utf-8", "//"},
+		{"/matches", "application/json", `[{"name":"match-1"`},
+		{"/replays", "application/json", `[]`},
+		{"/healthz", "text/plain; charset=utf-8", "ok"},
+	} {
+		if status, body, kind := fetch(t, s.url+row.path); status != http.StatusOK || kind != row.kind || !strings.HasPrefix(body, row.begins) {
+			t.Errorf("%s: got %d %s and %d bytes", row.path, status, kind, len(body))
+		}
+	}
+}
+
+// The web demo prints its address and plays until it is interrupted.
+func TestWebDemo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles the page's program")
+	}
+	_, err := exec.LookPath("go")
+	testenv.Or(t, "the go command", err)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	r, w := io.Pipe()
+	var stderr strings.Builder
+	exit := make(chan int, 1)
+	go func() {
+		code := program(ctx, []string{"demo", "--web", "--listen", "127.0.0.1:0", "--players", "2", "--units", "100", "--dir", t.TempDir()}, w, &stderr)
+		w.Close()
+		exit <- code
+	}()
+	var url string
+	for lines := bufio.NewScanner(r); lines.Scan(); {
+		if words := strings.Fields(lines.Text()); words[0] == "lobby" {
+			url = words[1]
+			break
+		}
+	}
+	go io.Copy(io.Discard, r)
+	if url == "" {
+		t.Fatalf("the demo exited with %d: %s", <-exit, stderr.String())
+	}
+	_, body, _ := fetch(t, url)
+	for strings.Contains(body, "being built") {
+		_, body, _ = fetch(t, url)
+	}
+	if status, body, _ := fetch(t, url); status != http.StatusOK || !strings.Contains(body, "skirmish") && !strings.Contains(body, "Skirmish") {
+		t.Errorf("the page: got %d %s", status, body)
+	}
+	if _, body, _ := fetch(t, url+"matches"); !strings.Contains(body, `"name":"demo"`) || !strings.Contains(body, `"players":3`) {
+		t.Errorf("the matches: got %s", body)
+	}
+	cancel()
+	if code := <-exit; code != exitOK {
+		t.Errorf("the demo exited with %d: %s", code, stderr.String())
+	}
+}
+
+// While the page is being built, a request gets a note and retries.
+func TestPageTooEarly(t *testing.T) {
+	next := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "next") })
+	h := &pageHandler{next: next, wait: time.Millisecond, ready: make(chan struct{})}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
+	if w.Code != http.StatusServiceUnavailable || w.Header().Get("Refresh") == "" || !strings.Contains(w.Body.String(), "being built") {
+		t.Errorf("got %d %q", w.Code, w.Body.String())
+	}
+	w = httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/matches", nil))
+	if w.Body.String() != "next" {
+		t.Errorf("another path: got %q, want next", w.Body.String())
+	}
+}
+
+// Without a toolchain the page names the missing program, and the server keeps running.
+func TestServeWithoutToolchain(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	var log strings.Builder
+	next := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "next") })
+	h := newPageHandler(t.Context(), games[0].page, next, slog.New(slog.NewTextHandler(&log, nil)))
+	<-h.ready
+	for path, want := range map[string]string{"/": "no Go toolchain", "/matches": "next"} {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+		if !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%s: got %q, want %q", path, w.Body.String(), want)
+		}
+	}
+	if !strings.Contains(log.String(), "no Go toolchain") {
+		t.Errorf("the log says %q", log.String())
+	}
+}
