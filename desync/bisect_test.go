@@ -28,8 +28,8 @@ func hurt(tb testing.TB, at lockstep.Tick, change func(snapshot []byte)) *lockst
 func changed[S, C any](tb testing.TB, rules lockstep.Rules[S, C], codec *state.Codec[S], at lockstep.Tick, change func(snapshot []byte)) *lockstep.Game {
 	tb.Helper()
 	step := rules.Step
-	rules.Step = func(w *S, t *lockstep.Turn) {
-		step(w, t)
+	rules.Step = func(w *S, config *C, t *lockstep.Turn) {
+		step(w, config, t)
 		if t.Tick == at {
 			snapshot := codec.Append(nil, w)
 			change(snapshot)

@@ -47,8 +47,8 @@ func examplePair() (game *lockstep.Game, a, b *replay.Reader) {
 	game, file := exampleFile()
 	rules := dots.Rules()
 	step := rules.Step
-	rules.Step = func(w *dots.State, t *lockstep.Turn) {
-		if step(w, t); t.Tick == 33 {
+	rules.Step = func(w *dots.State, config *dots.Config, t *lockstep.Turn) {
+		if step(w, config, t); t.Tick == 33 {
 			w.Dots[2].Pos.X += 1 << 32
 		}
 	}

@@ -24,7 +24,7 @@ type (
 	rules = lockstep.Rules[chest, struct{}]
 )
 
-func pay(w *chest, t *lockstep.Turn) {
+func pay(w *chest, _ *struct{}, t *lockstep.Turn) {
 	for _, c := range t.Commands {
 		if m, ok := c.Value.(*give); ok {
 			w.Gold += m.Gold
@@ -34,14 +34,14 @@ func pay(w *chest, t *lockstep.Turn) {
 }
 
 // deaf is pay on a machine that misses player 0's command of tick 4.
-func deaf(w *chest, t *lockstep.Turn) {
+func deaf(w *chest, _ *struct{}, t *lockstep.Turn) {
 	if t.Tick == 4 {
 		t.Commands = slices.DeleteFunc(t.Commands, func(c lockstep.Command) bool { return c.Player == 0 })
 	}
-	pay(w, t)
+	pay(w, nil, t)
 }
 
-func chestGame(step func(*chest, *lockstep.Turn)) *lockstep.Game {
+func chestGame(step func(*chest, *struct{}, *lockstep.Turn)) *lockstep.Game {
 	return lockstep.MustGame(rules{
 		Name: "chest", Build: "1", Commands: []lockstep.CommandType{lockstep.Type[give](1, "give")},
 		New: func(*chest, *lockstep.Settings, *struct{}) error { return nil }, Step: step,

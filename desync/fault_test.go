@@ -209,8 +209,8 @@ func TestWrongBuild(t *testing.T) {
 		other := lockstep.MustGame(fault(func(w *world, t *turn, step step) bool { step(w, t); return true }).rules())
 		rules := skirmish.Rules()
 		right := rules.Step
-		rules.Step = func(w *world, t *turn) {
-			right(w, t)
+		rules.Step = func(w *world, config *skirmish.Config, t *turn) {
+			right(w, config, t)
 			if t.Tick >= from {
 				w.Match.Winner = 9
 			}

@@ -133,7 +133,7 @@ func TestPartsThatAreWrong(t *testing.T) {
 	files := unpacked(t, plain())
 	cut := len(files["replay.ssr"]) * 3 / 4
 	broken := skirmish.Rules()
-	broken.Step = func(w *world, t *turn) {
+	broken.Step = func(w *world, _ *skirmish.Config, t *turn) {
 		if t.Tick == 150 {
 			panic("no")
 		}

@@ -32,12 +32,12 @@ func (f fault) rules() lockstep.Rules[skirmish.World, skirmish.Config] {
 		return rules
 	}
 	right, done := rules.Step, false
-	rules.Step = func(w *skirmish.World, t *lockstep.Turn) {
+	rules.Step = func(w *skirmish.World, config *skirmish.Config, t *lockstep.Turn) {
 		if done || t.Tick < faultTick {
-			right(w, t)
+			right(w, config, t)
 			return
 		}
-		done = f(w, t, right)
+		done = f(w, t, func(w *skirmish.World, t *lockstep.Turn) { right(w, config, t) })
 	}
 	return rules
 }

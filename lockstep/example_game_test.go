@@ -70,7 +70,7 @@ func ExampleNewGame() {
 	_, err := lockstep.NewGame(lockstep.Rules[world, testgame.Nobody]{
 		Name: "floats", Build: "1",
 		New:  func(*world, *lockstep.Settings, *testgame.Nobody) error { return nil },
-		Step: func(*world, *lockstep.Turn) {},
+		Step: func(*world, *testgame.Nobody, *lockstep.Turn) {},
 	})
 	fmt.Println(err != nil)
 	// Output: true
@@ -102,7 +102,7 @@ func ExampleIdentityError() {
 // A panic in a game's code ends that match alone.
 func ExamplePanicError() {
 	rules := testgame.LampRules
-	rules.Step = func(w *testgame.Lamps, turn *lockstep.Turn) {
+	rules.Step = func(w *testgame.Lamps, _ *testgame.Nobody, turn *lockstep.Turn) {
 		if turn.Tick == 2 {
 			panic("no such lamp")
 		}

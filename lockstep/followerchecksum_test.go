@@ -25,7 +25,7 @@ func TestChecksumsOfOneTick(t *testing.T) {
 	g := MustGame(Rules[counter, struct{}]{
 		Name: "count", Build: "1",
 		New:  func(*counter, *Settings, *struct{}) error { return nil },
-		Step: func(w *counter, _ *Turn) { w.N++ },
+		Step: func(w *counter, _ *struct{}, _ *Turn) { w.N++ },
 	})
 	h, err := g.NewHeader(MatchID{1}, DefaultSettings(1), &struct{}{})
 	if err != nil {

@@ -24,7 +24,7 @@ type Game struct {
 	stateSchema  *state.Schema
 	configSchema *state.Schema
 	packConfig   func(config any) []byte
-	newWorld     func() world
+	newWorld     func(config []byte) (world, error)
 	describe     func(*Command) string
 	selfTest     SelfTest
 }
@@ -53,8 +53,14 @@ func NewGame[S, C any](rules Rules[S, C]) (*Game, error) {
 		stateSchema:  codec.Schema(),
 		configSchema: config.Schema(),
 		packConfig:   func(c any) []byte { return config.Append(nil, c.(*C)) },
-		newWorld:     func() world { return &worldOf[S, C]{rules: &rules, codec: codec, config: config} },
-		describe:     rules.Describe,
+		newWorld: func(b []byte) (world, error) {
+			w := &worldOf[S, C]{rules: &rules, codec: codec}
+			if err := config.Decode(b, &w.config); err != nil {
+				return nil, fmt.Errorf("lockstep: configuration: %w", err)
+			}
+			return w, nil
+		},
+		describe: rules.Describe,
 	}
 	if g.selfTest, err = testSelf(rules.SelfTest); err != nil {
 		return nil, fmt.Errorf("lockstep: game %s: %w", rules.Name, err)

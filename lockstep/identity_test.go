@@ -16,7 +16,7 @@ func bankVariant[S, C, M any](name, build string, kind lockstep.Kind, command st
 		Name: name, Build: build,
 		Commands: []lockstep.CommandType{lockstep.Type[testgame.Earn](1, "earn"), lockstep.Type[M](kind, command), lockstep.Type[testgame.Crash](9, "crash")},
 		New:      func(*S, *lockstep.Settings, *C) error { return nil },
-		Step:     func(*S, *lockstep.Turn) {},
+		Step:     func(*S, *C, *lockstep.Turn) {},
 	})
 }
 
@@ -141,7 +141,7 @@ func TestNewGameErrors(t *testing.T) {
 	type refused struct {
 		Units []struct{ Speed float64 }
 	}
-	step := func(*testgame.Bank, *lockstep.Turn) {}
+	step := func(*testgame.Bank, *struct{}, *lockstep.Turn) {}
 	make := func(*testgame.Bank, *lockstep.Settings, *struct{}) error { return nil }
 	for name, c := range map[string]struct {
 		rules lockstep.Rules[testgame.Bank, struct{}]

@@ -23,7 +23,7 @@ func newDice(tb testing.TB) (*lockstep.Game, *lockstep.Simulation) {
 		Name: "dice", Build: "1",
 		Commands: []lockstep.CommandType{lockstep.Type[castDie](1, "roll")},
 		New:      func(*diceTable, *lockstep.Settings, *testgame.Nobody) error { return nil },
-		Step: func(w *diceTable, t *lockstep.Turn) {
+		Step: func(w *diceTable, _ *testgame.Nobody, t *lockstep.Turn) {
 			for _, c := range t.Commands {
 				if r, ok := c.Value.(*castDie); ok {
 					t.Drew("roll", uint32(c.Player))

@@ -2,6 +2,9 @@ package lockstep
 
 // Rules are written by a game author. S is the state and C the match configuration, both plain data as package state
 // describes it. All results depend on the arguments alone (see the determinism contract in the package comment).
+//
+// Every function gets the match's configuration, which is in the header of the match. It is read-only, and neither part
+// of a checksum nor of a keyframe: maps and balance belong there, not in the state.
 type Rules[S, C any] struct {
 	// Name identifies the game, and Build the version of its rules, which changes whenever the same commands may lead
 	// to another state. Machines with different Name or Build never play together.
@@ -16,14 +19,14 @@ type Rules[S, C any] struct {
 
 	// Step advances world by exactly one tick. It must handle any sequence of well-formed commands, because the world
 	// may have changed since a command was validated. It also gets commands of [System].
-	Step func(world *S, turn *Turn)
+	Step func(world *S, config *C, turn *Turn)
 
 	// Derive rebuilds the derived fields after world was restored or copied. Nil if there are none.
-	Derive func(world *S)
+	Derive func(world *S, config *C)
 
 	// Validate returns an error, which its player sees, to refuse a command. It reads the state before the tick being
 	// sealed, and changes nothing. Nil accepts every well-formed command.
-	Validate func(world *S, command *Command) error
+	Validate func(world *S, config *C, command *Command) error
 
 	// Describe describes a command in words, for people. If it is nil or returns "", tools print the fields.
 	Describe func(command *Command) string

@@ -7,7 +7,6 @@ import (
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep/record"
-	"github.com/seed-49bee653/samestep/state"
 )
 
 // Errors of frames that a simulation cannot apply.
@@ -37,19 +36,6 @@ func panicked(t Tick, where string, v any) *PanicError {
 	return &PanicError{t, where, v, debug.Stack()}
 }
 
-// world is a state of a game, without its Go type.
-type world interface {
-	create(h *Header) error
-	derive()
-	step(t *Turn)
-	validate(c *Command) error
-	append(dst []byte) []byte
-	restore(b []byte) error
-	copyFrom(w world)
-	sum(dst *checksum.Sum)
-	state() any
-}
-
 // A Simulation is one copy of a match's state, and advances it. It belongs to one goroutine.
 type Simulation struct {
 	game     *Game
@@ -71,7 +57,7 @@ func (g *Game) NewSimulation(h *Header) (*Simulation, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.guard("New", func() error { return s.world.create(h) }); err != nil {
+	if err := s.guard("New", func() error { return s.world.create(h.Settings) }); err != nil {
 		return nil, err
 	}
 	return s, s.derive()
@@ -90,7 +76,11 @@ func (g *Game) AwaitState(h *Header) (*Simulation, error) {
 	if err := h.Settings.Check(); err != nil {
 		return nil, err
 	}
-	return &Simulation{game: g, header: h, world: g.newWorld(), payloads: g.NewPayloads()}, nil
+	w, err := g.newWorld(h.Config)
+	if err != nil {
+		return nil, err
+	}
+	return &Simulation{game: g, header: h, world: w, payloads: g.NewPayloads()}, nil
 }
 
 // Tick returns the tick whose state this is.
@@ -232,48 +222,3 @@ func (s *Simulation) Hash() uint64 {
 // World returns the state of a simulation, for reading. S is the state type of the game's [Rules]. World panics for any
 // other type.
 func World[S any](s *Simulation) *S { return s.world.state().(*S) }
-
-// worldOf is a world of the game with state S and configuration C.
-type worldOf[S, C any] struct {
-	rules  *Rules[S, C]
-	codec  *state.Codec[S]
-	config *state.Codec[C]
-	s      S
-}
-
-func (w *worldOf[S, C]) create(h *Header) error {
-	var config C
-	if err := w.config.Decode(h.Config, &config); err != nil {
-		return fmt.Errorf("lockstep: configuration: %w", err)
-	}
-	settings := h.Settings
-	//samestep:allow unseen a game is checked where it gives its functions to Rules
-	if err := w.rules.New(&w.s, &settings, &config); err != nil {
-		return fmt.Errorf("lockstep: %s: %w", w.rules.Name, err)
-	}
-	return nil
-}
-
-func (w *worldOf[S, C]) derive() {
-	if w.rules.Derive != nil {
-		//samestep:allow unseen a game is checked where it gives its functions to Rules
-		w.rules.Derive(&w.s)
-	}
-}
-
-//samestep:allow unseen a game is checked where it gives its functions to Rules
-func (w *worldOf[S, C]) step(t *Turn) { w.rules.Step(&w.s, t) }
-
-func (w *worldOf[S, C]) validate(c *Command) error {
-	if w.rules.Validate == nil {
-		return nil
-	}
-	//samestep:allow unseen a game is checked where it gives its functions to Rules
-	return w.rules.Validate(&w.s, c)
-}
-
-func (w *worldOf[S, C]) append(dst []byte) []byte { return w.codec.Append(dst, &w.s) }
-func (w *worldOf[S, C]) restore(b []byte) error   { return w.codec.Decode(b, &w.s) }
-func (w *worldOf[S, C]) copyFrom(o world)         { w.codec.Copy(&w.s, &o.(*worldOf[S, C]).s) }
-func (w *worldOf[S, C]) sum(dst *checksum.Sum)    { checksum.Of(dst, w.codec, &w.s) }
-func (w *worldOf[S, C]) state() any               { return &w.s }

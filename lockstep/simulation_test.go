@@ -2,6 +2,7 @@ package lockstep
 
 import (
 	"errors"
+	"strconv"
 	"testing"
 )
 
@@ -11,7 +12,7 @@ func TestBrokenSimulation(t *testing.T) {
 	g := MustGame(Rules[world, struct{}]{
 		Name: "fragile", Build: "1",
 		New: func(*world, *Settings, *struct{}) error { return nil },
-		Step: func(w *world, turn *Turn) {
+		Step: func(w *world, _ *struct{}, turn *Turn) {
 			if w.N++; turn.Tick == 2 {
 				panic("fault")
 			}
@@ -47,5 +48,55 @@ func TestBrokenSimulation(t *testing.T) {
 	}
 	if err := sim.Restore(0, good[:1]); err == nil || sim.Tick() != 1 {
 		t.Errorf("restored from one byte: %v, tick %d", err, sim.Tick())
+	}
+}
+
+// Step, Derive and Validate read the match's configuration, also in a state that was restored.
+func TestConfiguration(t *testing.T) {
+	type world struct {
+		Sum    uint32
+		Double uint32 `state:"derived"`
+	}
+	type config struct{ Gain []uint32 }
+	g := MustGame(Rules[world, config]{
+		Name: "gain", Build: "1",
+		New:    func(*world, *Settings, *config) error { return nil },
+		Step:   func(w *world, c *config, turn *Turn) { w.Sum += c.Gain[turn.Tick] },
+		Derive: func(w *world, c *config) { w.Double = 2 * c.Gain[0] },
+		Validate: func(_ *world, c *config, _ *Command) error {
+			return errors.New(strconv.Itoa(int(c.Gain[1])))
+		},
+	})
+	h, err := g.NewHeader(MatchID{}, DefaultSettings(1), &config{Gain: []uint32{5, 7, 9}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := g.NewSimulation(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Step(&Frame{Tick: 1}); err != nil {
+		t.Fatal(err)
+	}
+	restored, err := g.AwaitState(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := restored.Restore(1, first.AppendState(nil)); err != nil {
+		t.Fatal(err)
+	}
+	if err := restored.Step(&Frame{Tick: 2}); err != nil {
+		t.Fatal(err)
+	}
+	if w := World[world](restored); w.Sum != 7+9 || w.Double != 10 {
+		t.Errorf("got %+v, want a sum of 16 and a double of 10", w)
+	}
+	if err := restored.Validate(&Command{}); err == nil || err.Error() != "7" {
+		t.Errorf("Validate: got %v, want 7", err)
+	}
+	bad := *h
+	bad.Config = h.Config[:1]
+	if _, err := g.AwaitState(&bad); err == nil {
+		t.Error("a cut configuration was accepted")
 	}
 }

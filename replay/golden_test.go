@@ -132,8 +132,8 @@ func TestGoldenOfOtherRules(t *testing.T) {
 	}
 	rules := dotsRules()
 	step := rules.Step
-	rules.Step = func(w *dots, t *lockstep.Turn) {
-		step(w, t)
+	rules.Step = func(w *dots, config *dotsConfig, t *lockstep.Turn) {
+		step(w, config, t)
 		w.Dots[0].Pos.X++
 	}
 	if err := mayReplace(lockstep.MustGame(rules), file); err == nil {

@@ -77,7 +77,7 @@ func ledgerRules() lockstep.Rules[ledger, ledgerConfig] {
 			w.Totals[0] = uint16(s.Seed)
 			return nil
 		},
-		Step: func(w *ledger, t *lockstep.Turn) {
+		Step: func(w *ledger, _ *ledgerConfig, t *lockstep.Turn) {
 			w.Day++
 			for i := range t.Commands {
 				switch v := t.Commands[i].Value.(type) {

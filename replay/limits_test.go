@@ -79,7 +79,7 @@ var bagGame = sync.OnceValue(func() *lockstep.Game {
 	return lockstep.MustGame(lockstep.Rules[bag, struct{}]{
 		Name: "bag", Build: "1",
 		New:  func(*bag, *lockstep.Settings, *struct{}) error { return nil },
-		Step: func(*bag, *lockstep.Turn) {},
+		Step: func(*bag, *struct{}, *lockstep.Turn) {},
 	})
 })
 

@@ -70,8 +70,8 @@ func TestStateAtContradicted(t *testing.T) {
 	g, file, _ := recordMatch(t, 130, replay.WriterOptions{FlushTicks: 10})
 	rules := dotsRules()
 	step := rules.Step
-	rules.Step = func(w *dots, turn *lockstep.Turn) {
-		if step(w, turn); turn.Tick == 57 || turn.Tick == 107 {
+	rules.Step = func(w *dots, config *dotsConfig, turn *lockstep.Turn) {
+		if step(w, config, turn); turn.Tick == 57 || turn.Tick == 107 {
 			w.Dots[0].Pos.X++
 		}
 	}
@@ -141,8 +141,8 @@ func TestStateAtUnconfirmed(t *testing.T) {
 	g, file, _ := recordMatch(t, 134, replay.WriterOptions{FlushTicks: 1})
 	rules := dotsRules()
 	step := rules.Step
-	rules.Step = func(w *dots, turn *lockstep.Turn) {
-		if step(w, turn); turn.Tick == 66 {
+	rules.Step = func(w *dots, config *dotsConfig, turn *lockstep.Turn) {
+		if step(w, config, turn); turn.Tick == 66 {
 			panic("a defect")
 		}
 	}

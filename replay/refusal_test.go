@@ -126,6 +126,6 @@ func otherState[S any]() *lockstep.Game {
 	return lockstep.MustGame(lockstep.Rules[S, dotsConfig]{
 		Name: "dots", Build: "1", Commands: dotsRules().Commands,
 		New:  func(*S, *lockstep.Settings, *dotsConfig) error { return nil },
-		Step: func(*S, *lockstep.Turn) {},
+		Step: func(*S, *dotsConfig, *lockstep.Turn) {},
 	})
 }

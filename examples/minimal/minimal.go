@@ -62,7 +62,7 @@ func start(w *World, settings *lockstep.Settings, config *Config) error {
 }
 
 // step advances the world by one tick.
-func step(w *World, turn *lockstep.Turn) {
+func step(w *World, _ *Config, turn *lockstep.Turn) {
 	for _, c := range turn.Commands {
 		if order, ok := c.Value.(*Go); ok && int(c.Player) < len(w.Dots) {
 			w.Dots[c.Player].To = fixed.Vec2{X: fixed.FromInt(int64(order.X)), Y: fixed.FromInt(int64(order.Y))}

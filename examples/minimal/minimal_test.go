@@ -12,7 +12,7 @@ import (
 func TestStep(t *testing.T) {
 	at := fixed.Vec2{X: 3 * fixed.One}
 	w := minimal.World{Dots: []minimal.Dot{{At: at}, {At: at}}, Coins: []fixed.Vec2{at}}
-	minimal.Rules().Step(&w, &lockstep.Turn{Tick: 1, Commands: []lockstep.Command{
+	minimal.Rules().Step(&w, nil, &lockstep.Turn{Tick: 1, Commands: []lockstep.Command{
 		{Player: 1, Kind: 1, Value: &minimal.Go{X: 9}},
 		{Player: 2, Kind: 1, Value: &minimal.Go{X: 9}},
 	}})

@@ -24,7 +24,7 @@ func newWorld(tb testing.TB, seed uint64, players uint8, config Config) *World {
 // advance runs a world for a number of ticks, with the commands in the first one.
 func advance(w *World, ticks int, commands ...lockstep.Command) {
 	for range ticks {
-		step(w, &lockstep.Turn{Tick: lockstep.Tick(w.Match.Tick + 1), Commands: commands})
+		step(w, nil, &lockstep.Turn{Tick: lockstep.Tick(w.Match.Tick + 1), Commands: commands})
 		commands = nil
 	}
 }
@@ -70,7 +70,7 @@ func fight(b *testing.B, i int, w, battle *World, turn *lockstep.Turn) {
 		b.StartTimer()
 	}
 	turn.Tick++
-	step(w, turn)
+	step(w, nil, turn)
 }
 
 // BenchmarkStep measures ticks of a battle. The cost of a unit must not grow with the number of units, except that a

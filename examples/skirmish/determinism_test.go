@@ -34,7 +34,7 @@ func (m *botMatch) next() []lockstep.Command {
 			m.turn.Commands = append(m.turn.Commands, lockstep.Command{Player: lockstep.Player(p), Kind: order.Kind, Value: order.Value})
 		}
 	}
-	step(m.w, &m.turn)
+	step(m.w, nil, &m.turn)
 	return m.turn.Commands
 }
 
@@ -64,7 +64,7 @@ func TestDerivedChangesNothing(t *testing.T) {
 			derive(twin)
 			counts[2]++
 		}
-		step(twin, &lockstep.Turn{Tick: m.turn.Tick, Commands: commands})
+		step(twin, nil, &lockstep.Turn{Tick: m.turn.Tick, Commands: commands})
 		if m.w.Match.Tick%10 == 0 && hash(twin) != hash(m.w) {
 			d, err := codec.Schema().Diff(codec.Append(nil, m.w), codec.Append(nil, twin), 5)
 			t.Fatalf("tick %d: the twin differs: %v %v", m.turn.Tick, d, err)

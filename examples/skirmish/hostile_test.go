@@ -132,12 +132,12 @@ func runNonsense(t *testing.T, data []byte) uint64 {
 		turn := &lockstep.Turn{Tick: tick}
 		for len(n.data) > 0 && len(turn.Commands) < 3 {
 			c := n.command()
-			if err := validate(w, &c); err == nil && c.Value == nil {
+			if err := validate(w, nil, &c); err == nil && c.Value == nil {
 				t.Fatal("validate takes a command without a value")
 			}
 			turn.Commands = append(turn.Commands, c)
 		}
-		step(w, turn)
+		step(w, nil, turn)
 		if err := sound(w); err != nil {
 			t.Fatalf("tick %d: %v", tick, err)
 		}

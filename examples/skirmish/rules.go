@@ -19,7 +19,7 @@ func Rules() lockstep.Rules[World, Config] {
 		Commands: commandTypes(),
 		New:      start,
 		Step:     step,
-		Derive:   derive,
+		Derive:   func(w *World, _ *Config) { derive(w) },
 		Validate: validate,
 		Describe: describe,
 		SelfTest: fixed.SelfTest,

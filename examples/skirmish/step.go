@@ -3,7 +3,7 @@ package skirmish
 import "github.com/seed-49bee653/samestep/lockstep"
 
 // step advances the world by one tick.
-func step(w *World, t *lockstep.Turn) {
+func step(w *World, _ *Config, t *lockstep.Turn) {
 	w.Match.Tick = uint32(t.Tick)
 	derive(w)
 	w.workspace.turn = t

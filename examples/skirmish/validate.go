@@ -26,7 +26,7 @@ var (
 )
 
 // validate rejects commands that make no sense, with a reason.
-func validate(w *World, c *lockstep.Command) error {
+func validate(w *World, _ *Config, c *lockstep.Command) error {
 	if c.Player == lockstep.System {
 		return nil
 	}

@@ -73,18 +73,18 @@ func TestValidate(t *testing.T) {
 		{"the engine", lockstep.System, &lockstep.Left{Player: 1}, nil},
 	} {
 		c := lockstep.Command{Player: test.player, Value: test.command}
-		if got := validate(w, &c); !errors.Is(got, test.want) {
+		if got := validate(w, nil, &c); !errors.Is(got, test.want) {
 			t.Errorf("%s: got %v, want %v", test.name, got, test.want)
 		}
 	}
 	w.Players[0].Crystals = 149
 	for _, command := range []any{&Build{sorted, Tower, PointAt(home.Add(cells(6, 0)))}, &Train{1, Worker, 3}} {
-		if got := validate(w, &lockstep.Command{Value: command}); !errors.Is(got, ErrPoor) {
+		if got := validate(w, nil, &lockstep.Command{Value: command}); !errors.Is(got, ErrPoor) {
 			t.Errorf("with 149 crystals %s: got %v, want %v", deed(command), got, ErrPoor)
 		}
 	}
 	w.Players[0].Status = Defeated
-	if got := validate(w, &lockstep.Command{Value: &Stop{sorted}}); !errors.Is(got, ErrDefeated) {
+	if got := validate(w, nil, &lockstep.Command{Value: &Stop{sorted}}); !errors.Is(got, ErrDefeated) {
 		t.Errorf("defeated: got %v", got)
 	}
 }

@@ -65,7 +65,7 @@ func Of(kinds []lockstep.Kind) (*lockstep.Game, error) {
 	return lockstep.NewGame(rules)
 }
 
-func step(w *World, t *lockstep.Turn) {
+func step(w *World, _ *Config, t *lockstep.Turn) {
 	w.Tick++
 	for i := range t.Commands {
 		c := &t.Commands[i]

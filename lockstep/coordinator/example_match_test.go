@@ -38,7 +38,7 @@ func ExampleCoordinator_Submit() {
 // The coordinator logs its decisions, too: they reach the simulation as commands of System.
 func ExampleSystem() {
 	rules := testgame.LampRules
-	rules.Step = func(w *testgame.Lamps, turn *lockstep.Turn) {
+	rules.Step = func(w *testgame.Lamps, _ *testgame.Nobody, turn *lockstep.Turn) {
 		for _, c := range turn.Commands {
 			switch m := c.Value.(type) {
 			case *lockstep.Joined, *lockstep.Left, *lockstep.Lost, *lockstep.TakenOver, *lockstep.Paused, *lockstep.Resumed:
@@ -123,8 +123,8 @@ func ExampleDiverged() {
 	var log lockstep.Log
 	good := lockstep.MustGame(testgame.LampRules).NewFollower(keep)
 	rules := testgame.LampRules
-	rules.Step = func(w *testgame.Lamps, turn *lockstep.Turn) {
-		testgame.LampRules.Step(w, turn)
+	rules.Step = func(w *testgame.Lamps, _ *testgame.Nobody, turn *lockstep.Turn) {
+		testgame.LampRules.Step(w, nil, turn)
 		if turn.Tick == 3 {
 			w.On[2] = true // only here
 		}

@@ -47,7 +47,7 @@ func onTrial(t *testing.T, game *lockstep.Game, header *lockstep.Header) *coordi
 func TestResimulationOfAnotherResultEachTime(t *testing.T) {
 	rules := testgame.LampRules
 	draws := uint32(0)
-	rules.Step = func(w *testgame.Lamps, turn *lockstep.Turn) {
+	rules.Step = func(w *testgame.Lamps, _ *testgame.Nobody, turn *lockstep.Turn) {
 		draws++
 		w.Presses = draws
 	}

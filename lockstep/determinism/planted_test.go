@@ -54,7 +54,7 @@ var plants = []plant{
 		"if os.Getenv(\"SKIRMISH_RICH\") != \"\" { // planted\nw.Config.Crystals = 1000\n}"},
 	{"runtime", "combat.go", "runtime", "u.Cooldown = t.Cooldown",
 		"if runtime.NumGoroutine() > 1 { // planted\nu.Cooldown++\n}"},
-	{"pointer", "validate.go", "", "func validate(w *World, c *lockstep.Command) error {",
+	{"pointer", "validate.go", "", "func validate(w *World, _ *Config, c *lockstep.Command) error {",
 		"if fmt.Sprintf(\"%p\", w) < fmt.Sprintf(\"%p\", c) { // planted\nreturn ErrBusy\n}"},
 	{"unsafe", "terrain.go", "unsafe", "steps := fixed.Q(int64(far)>>31 + 1) // of at most half a cell",
 		"steps += fixed.Q(*(*uint8)(unsafe.Pointer(&dx)) & 1) // planted"},

@@ -138,7 +138,7 @@ func newQuietHost(t *testing.T) *Host {
 	g := lockstep.MustGame(lockstep.Rules[W, W]{
 		Name: "nothing", Build: "1",
 		New:  func(*W, *lockstep.Settings, *W) error { return nil },
-		Step: func(*W, *lockstep.Turn) {},
+		Step: func(*W, *W, *lockstep.Turn) {},
 	})
 	header, err := g.NewHeader(lockstep.MatchID{}, lockstep.DefaultSettings(2), &W{})
 	if err != nil {

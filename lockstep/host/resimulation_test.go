@@ -14,7 +14,7 @@ func newCountingHost(t *testing.T, players, spectators int, steps *int) (*Host, 
 	g := lockstep.MustGame(lockstep.Rules[W, W]{
 		Name: "counting", Build: "1",
 		New:  func(*W, *lockstep.Settings, *W) error { return nil },
-		Step: func(w *W, _ *lockstep.Turn) { w.N++; *steps++ },
+		Step: func(w *W, _ *W, _ *lockstep.Turn) { w.N++; *steps++ },
 	})
 	s := lockstep.DefaultSettings(uint8(players))
 	s.CheckEvery = 20

@@ -58,7 +58,7 @@ func pastureRules() lockstep.Rules[pasture, pastureConfig] {
 		},
 		Step:   stepPasture,
 		Derive: derivePasture,
-		Validate: func(w *pasture, c *lockstep.Command) error {
+		Validate: func(w *pasture, _ *pastureConfig, c *lockstep.Command) error {
 			if b, ok := c.Value.(*breed); ok && int(b.Herd) >= len(w.Herds) {
 				return errors.New("no such herd")
 			}
@@ -67,14 +67,14 @@ func pastureRules() lockstep.Rules[pasture, pastureConfig] {
 	}
 }
 
-func derivePasture(w *pasture) {
+func derivePasture(w *pasture, _ *pastureConfig) {
 	w.Most = 0
 	for i := range w.Herds {
 		w.Most = max(w.Most, w.Herds[i].Size)
 	}
 }
 
-func stepPasture(w *pasture, t *lockstep.Turn) {
+func stepPasture(w *pasture, _ *pastureConfig, t *lockstep.Turn) {
 	w.Tick++
 	for i := range w.Herds {
 		w.Dice = w.Dice*6364136223846793005 + 1442695040888963407
@@ -99,7 +99,7 @@ func stepPasture(w *pasture, t *lockstep.Turn) {
 			lockstep.Emit(t, bred{m.Herd})
 		}
 	}
-	derivePasture(w)
+	derivePasture(w, nil)
 }
 
 func options() locksteptest.Options {
@@ -126,7 +126,7 @@ func TestCheck(t *testing.T) {
 func TestCommandsArrive(t *testing.T) {
 	drives, breeds, refused := 0, 0, 0
 	rules := pastureRules()
-	rules.Step = func(w *pasture, turn *lockstep.Turn) {
+	rules.Step = func(w *pasture, config *pastureConfig, turn *lockstep.Turn) {
 		for i := range turn.Commands {
 			switch turn.Commands[i].Value.(type) {
 			case *drive:
@@ -135,11 +135,11 @@ func TestCommandsArrive(t *testing.T) {
 				breeds++
 			}
 		}
-		stepPasture(w, turn)
+		stepPasture(w, config, turn)
 	}
 	validate := rules.Validate
-	rules.Validate = func(w *pasture, c *lockstep.Command) error {
-		err := validate(w, c)
+	rules.Validate = func(w *pasture, config *pastureConfig, c *lockstep.Command) error {
+		err := validate(w, config, c)
 		if err != nil {
 			refused++
 		}
@@ -195,8 +195,8 @@ func TestFaults(t *testing.T) {
 			}
 		}},
 		"the order of a map": {"two runs, or follower", "Herds[", func(r *lockstep.Rules[pasture, pastureConfig]) {
-			r.Step = func(w *pasture, turn *lockstep.Turn) {
-				stepPasture(w, turn)
+			r.Step = func(w *pasture, config *pastureConfig, turn *lockstep.Turn) {
+				stepPasture(w, config, turn)
 				sizes := map[int]uint32{}
 				for i := range w.Herds {
 					sizes[i] = w.Herds[i].Size
@@ -209,14 +209,14 @@ func TestFaults(t *testing.T) {
 			}
 		}},
 		"a global in Step": {"two runs", "Dice", func(r *lockstep.Rules[pasture, pastureConfig]) {
-			r.Step = func(w *pasture, turn *lockstep.Turn) {
-				stepPasture(w, turn)
+			r.Step = func(w *pasture, config *pastureConfig, turn *lockstep.Turn) {
+				stepPasture(w, config, turn)
 				counter++
 				w.Dice += uint64(counter)
 			}
 		}},
 		"a Validate that changes the state": {"validate", "Herds[1].Size", func(r *lockstep.Rules[pasture, pastureConfig]) {
-			r.Validate = func(w *pasture, c *lockstep.Command) error {
+			r.Validate = func(w *pasture, _ *pastureConfig, c *lockstep.Command) error {
 				if _, ok := c.Value.(*breed); ok {
 					w.Herds[1].Size++
 				}
@@ -224,8 +224,8 @@ func TestFaults(t *testing.T) {
 			}
 		}},
 		"a hidden field that decides": {"restore", "Herds[0].Size", func(r *lockstep.Rules[pasture, pastureConfig]) {
-			r.Step = func(w *pasture, turn *lockstep.Turn) {
-				stepPasture(w, turn)
+			r.Step = func(w *pasture, config *pastureConfig, turn *lockstep.Turn) {
+				stepPasture(w, config, turn)
 				w.Cache++ // is in no snapshot, and Derive does not rebuild it
 				if w.Cache%16 == 0 {
 					w.Herds[0].Size++
@@ -233,11 +233,11 @@ func TestFaults(t *testing.T) {
 			}
 		}},
 		"a Derive that is wrong": {"restore", "Herds[", func(r *lockstep.Rules[pasture, pastureConfig]) {
-			r.Derive = func(w *pasture) { w.Most = 0 }
+			r.Derive = func(w *pasture, _ *pastureConfig) { w.Most = 0 }
 		}},
 		"a field that only a new machine lacks": {"late join", "Herds[0].Size", func(r *lockstep.Rules[pasture, pastureConfig]) {
-			r.Step = func(w *pasture, turn *lockstep.Turn) {
-				stepPasture(w, turn)
+			r.Step = func(w *pasture, config *pastureConfig, turn *lockstep.Turn) {
+				stepPasture(w, config, turn)
 				if w.Cache = min(w.Cache+1, 20); w.Cache < 20 {
 					w.Herds[0].Size++
 				}
@@ -249,25 +249,25 @@ func TestFaults(t *testing.T) {
 				w.Cache = 7 // who has the log never runs New
 				return good(w, s, c)
 			}
-			r.Step = func(w *pasture, turn *lockstep.Turn) {
-				stepPasture(w, turn)
+			r.Step = func(w *pasture, config *pastureConfig, turn *lockstep.Turn) {
+				stepPasture(w, config, turn)
 				if w.Cache != 7 {
 					w.Herds[0].Size++
 				}
 			}
 		}},
 		"a Validate that knows the order of arrival": {"two runs", "", func(r *lockstep.Rules[pasture, pastureConfig]) {
-			r.Validate = func(w *pasture, c *lockstep.Command) error {
+			r.Validate = func(w *pasture, _ *pastureConfig, c *lockstep.Command) error {
 				counter++
 				return fmt.Errorf("refused, the %dth", counter)
 			}
 		}},
 		"a Validate that believes what is derived": {"restore, or late join", "", func(r *lockstep.Rules[pasture, pastureConfig]) {
-			r.Step = func(w *pasture, turn *lockstep.Turn) {
-				stepPasture(w, turn)
+			r.Step = func(w *pasture, config *pastureConfig, turn *lockstep.Turn) {
+				stepPasture(w, config, turn)
 				w.Cache = w.Tick // Derive does not rebuild it
 			}
-			r.Validate = func(w *pasture, c *lockstep.Command) error {
+			r.Validate = func(w *pasture, _ *pastureConfig, c *lockstep.Command) error {
 				if w.Cache != w.Tick {
 					return errors.New("not in step")
 				}
@@ -275,18 +275,18 @@ func TestFaults(t *testing.T) {
 			}
 		}},
 		"a panic in Step": {"two runs", "", func(r *lockstep.Rules[pasture, pastureConfig]) {
-			r.Step = func(w *pasture, turn *lockstep.Turn) {
+			r.Step = func(w *pasture, _ *pastureConfig, turn *lockstep.Turn) {
 				if turn.Tick == 9 {
 					panic("fault")
 				}
 			}
 		}},
 		"a panic in Derive": {"new", "", func(r *lockstep.Rules[pasture, pastureConfig]) {
-			r.Derive = func(w *pasture) { panic("fault") }
+			r.Derive = func(w *pasture, _ *pastureConfig) { panic("fault") }
 		}},
 		"a world that is kept": {"two runs", "Dice", func(r *lockstep.Rules[pasture, pastureConfig]) {
-			r.Step = func(w *pasture, turn *lockstep.Turn) {
-				stepPasture(w, turn)
+			r.Step = func(w *pasture, config *pastureConfig, turn *lockstep.Turn) {
+				stepPasture(w, config, turn)
 				if kept != nil && kept != w {
 					kept.Dice++ // another match
 				}
@@ -329,7 +329,7 @@ func TestFloatIsRefused(t *testing.T) {
 	_, err := lockstep.NewGame(lockstep.Rules[world, struct{}]{
 		Name: "floats", Build: "1",
 		New:  func(*world, *lockstep.Settings, *struct{}) error { return nil },
-		Step: func(*world, *lockstep.Turn) {},
+		Step: func(*world, *struct{}, *lockstep.Turn) {},
 	})
 	if err == nil || !strings.Contains(err.Error(), "Units[].Speed") {
 		t.Errorf("got %v, want an error that names Units[].Speed", err)
@@ -339,8 +339,8 @@ func TestFloatIsRefused(t *testing.T) {
 // Check fails a test and prints the line that plays the same match again.
 func TestCheckFails(t *testing.T) {
 	rules := pastureRules()
-	rules.Step = func(w *pasture, turn *lockstep.Turn) {
-		stepPasture(w, turn)
+	rules.Step = func(w *pasture, config *pastureConfig, turn *lockstep.Turn) {
+		stepPasture(w, config, turn)
 		w.Cache++
 		w.Dice += uint64(w.Cache)
 	}
@@ -369,12 +369,12 @@ func TestCheckLines(t *testing.T) {
 	if !strings.HasPrefix(said.log, "locksteptest: seed 1: 0 of ") || !strings.HasSuffix(said.log, " commands refused") {
 		t.Errorf("got %q", said.log)
 	}
-	rules.Validate = func(*minimal.World, *lockstep.Command) error { return errors.New("no") }
+	rules.Validate = func(*minimal.World, *minimal.Config, *lockstep.Command) error { return errors.New("no") }
 	locksteptest.Check(&said, lockstep.MustGame(rules), o)
 	if n := strings.Fields(said.log); n[3] != n[5] {
 		t.Errorf("all were refused: got %q", said.log)
 	}
-	rules.Step = func(*minimal.World, *lockstep.Turn) { panic("no way") }
+	rules.Step = func(*minimal.World, *minimal.Config, *lockstep.Turn) { panic("no way") }
 	func() {
 		defer func() { recover() }()
 		locksteptest.Check(&said, lockstep.MustGame(rules), o)

@@ -30,8 +30,8 @@ func TestCluster(t *testing.T) {
 func TestClusterFinds(t *testing.T) {
 	rules := pastureRules()
 	machines := uint32(0)
-	rules.Step = func(w *pasture, turn *lockstep.Turn) {
-		stepPasture(w, turn)
+	rules.Step = func(w *pasture, config *pastureConfig, turn *lockstep.Turn) {
+		stepPasture(w, config, turn)
 		if turn.Tick == 100 {
 			machines++
 			w.Herds[3].Size += machines

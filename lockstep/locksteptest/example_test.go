@@ -14,8 +14,8 @@ import (
 // another match.
 func ExampleRun() {
 	rules := pastureRules()
-	rules.Step = func(w *pasture, turn *lockstep.Turn) {
-		stepPasture(w, turn)
+	rules.Step = func(w *pasture, config *pastureConfig, turn *lockstep.Turn) {
+		stepPasture(w, config, turn)
 		if w.Cache++; w.Cache == 30 {
 			w.Herds[5].Tame = true
 		}

@@ -24,11 +24,11 @@ var badGames = []badGame{
 	{"Derive adds to what was there", "restore", "Dice: got", addingDerive},
 	{"Derive adds to what was there", "copy", "Dice: got", addingDerive},
 	{"a command is kept", "restore", "Dice: got", func(r *lockstep.Rules[pasture, pastureConfig], _ *locksteptest.Options) {
-		r.Step = func(w *pasture, turn *lockstep.Turn) {
+		r.Step = func(w *pasture, config *pastureConfig, turn *lockstep.Turn) {
 			if w.Kept != nil {
 				w.Dice += uint64(w.Kept.X) // the engine's memory, which it uses again
 			}
-			stepPasture(w, turn)
+			stepPasture(w, config, turn)
 			for i := range turn.Commands {
 				if d, ok := turn.Commands[i].Value.(*drive); ok {
 					w.Kept = d
@@ -43,21 +43,21 @@ var badGames = []badGame{
 			w.Herds[1].Name[0] = 1 + uint8(s.Seed) // the same for the whole match
 			return err
 		}
-		r.Derive = func(w *pasture) {
-			derivePasture(w)
+		r.Derive = func(w *pasture, config *pastureConfig) {
+			derivePasture(w, config)
 			if w.Cache == 0 {
 				w.Cache = uint32(w.Herds[1].Name[0])
 			}
 		}
 		r.Commands = r.Commands[:1] // names stay
-		r.Step = func(w *pasture, turn *lockstep.Turn) {
-			stepPasture(w, turn)
+		r.Step = func(w *pasture, config *pastureConfig, turn *lockstep.Turn) {
+			stepPasture(w, config, turn)
 			w.Herds[0].X += int32(w.Cache)
 		}
 	}},
 	{"a cache that is filled as the match goes", "late join", "Herds[0].Size: got", func(r *lockstep.Rules[pasture, pastureConfig], _ *locksteptest.Options) {
-		r.Step = func(w *pasture, turn *lockstep.Turn) {
-			stepPasture(w, turn)
+		r.Step = func(w *pasture, config *pastureConfig, turn *lockstep.Turn) {
+			stepPasture(w, config, turn)
 			if w.Cache = min(w.Cache+1, 20); w.Cache < 20 {
 				w.Herds[0].Size++
 			}
@@ -66,8 +66,8 @@ var badGames = []badGame{
 	{"values are kept by tick", "redo", "Dice: got", func(r *lockstep.Rules[pasture, pastureConfig], _ *locksteptest.Options) {
 		type entry struct{ tick, value uint32 }
 		var ring [16]entry
-		r.Step = func(w *pasture, turn *lockstep.Turn) {
-			stepPasture(w, turn)
+		r.Step = func(w *pasture, config *pastureConfig, turn *lockstep.Turn) {
+			stepPasture(w, config, turn)
 			e := &ring[w.Tick%16]
 			if e.tick != w.Tick {
 				*e = entry{w.Tick, w.Herds[0].Size + uint32(w.Herds[0].X)}
@@ -78,23 +78,23 @@ var badGames = []badGame{
 	{"a refusal is remembered", "refused", "Dice: got", func(r *lockstep.Rules[pasture, pastureConfig], _ *locksteptest.Options) {
 		angry := ^uint32(0)
 		validate := r.Validate
-		r.Validate = func(w *pasture, c *lockstep.Command) error {
-			err := validate(w, c)
+		r.Validate = func(w *pasture, config *pastureConfig, c *lockstep.Command) error {
+			err := validate(w, config, c)
 			if err != nil {
 				angry = w.Tick + 1
 			}
 			return err
 		}
-		r.Step = func(w *pasture, turn *lockstep.Turn) {
-			stepPasture(w, turn)
+		r.Step = func(w *pasture, config *pastureConfig, turn *lockstep.Turn) {
+			stepPasture(w, config, turn)
 			if angry == w.Tick {
 				w.Dice++
 			}
 		}
 	}},
 	{"Derive corrects the state", "fields", "Herds[0].Tame: got false, want true", func(r *lockstep.Rules[pasture, pastureConfig], _ *locksteptest.Options) {
-		r.Derive = func(w *pasture) {
-			derivePasture(w)
+		r.Derive = func(w *pasture, config *pastureConfig) {
+			derivePasture(w, config)
 			for i := range w.Herds {
 				w.Herds[i].Tame = false
 			}
@@ -119,15 +119,15 @@ var badGames = []badGame{
 		}
 	}},
 	{"a goroutine for each processor", "machine", "Dice: got", func(r *lockstep.Rules[pasture, pastureConfig], _ *locksteptest.Options) {
-		r.Step = func(w *pasture, turn *lockstep.Turn) {
-			stepPasture(w, turn)
+		r.Step = func(w *pasture, config *pastureConfig, turn *lockstep.Turn) {
+			stepPasture(w, config, turn)
 			w.Dice += uint64(runtime.GOMAXPROCS(0))
 		}
 	}},
 	{"a cache that the collector empties", "machine", "Dice: got", func(r *lockstep.Rules[pasture, pastureConfig], _ *locksteptest.Options) {
 		var cache weak.Pointer[[64]uint64]
-		r.Step = func(w *pasture, turn *lockstep.Turn) {
-			stepPasture(w, turn)
+		r.Step = func(w *pasture, config *pastureConfig, turn *lockstep.Turn) {
+			stepPasture(w, config, turn)
 			if w.Tick == 1 {
 				cache = weak.Make(new([64]uint64))
 			}
@@ -143,8 +143,8 @@ var badGames = []badGame{
 		o.Render = func(v player.View) { lockstep.World[pasture](v.Previous).Tick = 0 }
 	}},
 	{"the renderer uses the game's own cache", "reading", "tick 8: Dice: got", func(r *lockstep.Rules[pasture, pastureConfig], o *locksteptest.Options) {
-		r.Step = func(w *pasture, turn *lockstep.Turn) {
-			stepPasture(w, turn)
+		r.Step = func(w *pasture, config *pastureConfig, turn *lockstep.Turn) {
+			stepPasture(w, config, turn)
 			w.Dice += uint64(w.Cache)
 		}
 		o.Render = func(v player.View) { lockstep.World[pasture](v.Current).Cache = 3 }
@@ -152,14 +152,14 @@ var badGames = []badGame{
 }
 
 func addingDerive(r *lockstep.Rules[pasture, pastureConfig], _ *locksteptest.Options) {
-	r.Derive = func(w *pasture) {
+	r.Derive = func(w *pasture, _ *pastureConfig) {
 		for i := range w.Herds {
 			w.Most = max(w.Most, w.Herds[i].Size) // on top of what it was before
 		}
 	}
-	r.Step = func(w *pasture, turn *lockstep.Turn) {
+	r.Step = func(w *pasture, config *pastureConfig, turn *lockstep.Turn) {
 		w.Dice += uint64(w.Most)
-		stepPasture(w, turn)
+		stepPasture(w, config, turn)
 	}
 }
 
@@ -234,7 +234,7 @@ func TestMachineRestores(t *testing.T) {
 func TestOrders(t *testing.T) {
 	var drives, breeds int
 	rules := pastureRules()
-	rules.Step = func(w *pasture, turn *lockstep.Turn) {
+	rules.Step = func(w *pasture, config *pastureConfig, turn *lockstep.Turn) {
 		for i := range turn.Commands {
 			switch v := turn.Commands[i].Value.(type) {
 			case *drive:
@@ -249,7 +249,7 @@ func TestOrders(t *testing.T) {
 				breeds++
 			}
 		}
-		stepPasture(w, turn)
+		stepPasture(w, config, turn)
 	}
 	o := options()
 	o.Orders = []locksteptest.Order{

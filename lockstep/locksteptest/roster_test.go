@@ -13,13 +13,13 @@ import (
 func TestChanges(t *testing.T) {
 	seen := map[string]int{}
 	rules := pastureRules()
-	rules.Step = func(w *pasture, turn *lockstep.Turn) {
+	rules.Step = func(w *pasture, config *pastureConfig, turn *lockstep.Turn) {
 		for i := range turn.Commands {
 			if c := &turn.Commands[i]; c.Player == lockstep.System && turn.Tick > 1 {
 				seen[fmt.Sprintf("%T", c.Value)]++
 			}
 		}
-		stepPasture(w, turn)
+		stepPasture(w, config, turn)
 	}
 	o := options()
 	o.Changes = -1
@@ -42,8 +42,8 @@ func TestChanges(t *testing.T) {
 // A fault that depends on a player's loss is shrunk to that loss.
 func TestShrinkChanges(t *testing.T) {
 	rules := pastureRules()
-	rules.Step = func(w *pasture, turn *lockstep.Turn) {
-		stepPasture(w, turn)
+	rules.Step = func(w *pasture, config *pastureConfig, turn *lockstep.Turn) {
+		stepPasture(w, config, turn)
 		for i := range turn.Commands {
 			if _, ok := turn.Commands[i].Value.(*lockstep.Lost); ok {
 				w.Cache++
@@ -70,7 +70,7 @@ func TestShrinkChanges(t *testing.T) {
 // Changes can be written as orders, at any place of their tick.
 func TestWrittenChanges(t *testing.T) {
 	rules := pastureRules()
-	rules.Step = func(w *pasture, turn *lockstep.Turn) {
+	rules.Step = func(w *pasture, config *pastureConfig, turn *lockstep.Turn) {
 		for i := range turn.Commands {
 			if _, ok := turn.Commands[i].Value.(*lockstep.Left); ok && turn.Tick != 3 {
 				panic("left at another tick")
@@ -79,7 +79,7 @@ func TestWrittenChanges(t *testing.T) {
 				panic("somebody commands who has left")
 			}
 		}
-		stepPasture(w, turn)
+		stepPasture(w, config, turn)
 	}
 	o := options()
 	o.Orders = []locksteptest.Order{

@@ -20,8 +20,8 @@ import (
 // name.
 func greedyRules() lockstep.Rules[pasture, pastureConfig] {
 	rules := pastureRules()
-	rules.Step = func(w *pasture, turn *lockstep.Turn) {
-		stepPasture(w, turn)
+	rules.Step = func(w *pasture, config *pastureConfig, turn *lockstep.Turn) {
+		stepPasture(w, config, turn)
 		for i := range turn.Commands {
 			if b, ok := turn.Commands[i].Value.(*breed); ok && b.Herd == 3 && b.Name != "" {
 				if w.Cache++; w.Cache >= 2 {
@@ -81,8 +81,8 @@ func TestShrink(t *testing.T) {
 func TestShrinkGivesUp(t *testing.T) {
 	rules := pastureRules()
 	steps := 0
-	rules.Step = func(w *pasture, turn *lockstep.Turn) {
-		stepPasture(w, turn)
+	rules.Step = func(w *pasture, config *pastureConfig, turn *lockstep.Turn) {
+		stepPasture(w, config, turn)
 		if steps++; steps == 50 {
 			w.Dice++
 		}
@@ -137,9 +137,9 @@ func TestSearchVaries(t *testing.T) {
 		lengths[longest], longest = true, 0
 		return start(w, s, c)
 	}
-	rules.Step = func(w *pasture, turn *lockstep.Turn) {
+	rules.Step = func(w *pasture, config *pastureConfig, turn *lockstep.Turn) {
 		longest = max(longest, turn.Tick)
-		stepPasture(w, turn)
+		stepPasture(w, config, turn)
 	}
 	o := options()
 	o.Skip = locksteptest.PhaseNames()

@@ -31,7 +31,7 @@ func wideRules(panicsAt uint32) lockstep.Rules[wide, wideConfig] {
 			}
 			return nil
 		},
-		Step: func(w *wide, turn *lockstep.Turn) {
+		Step: func(w *wide, _ *wideConfig, turn *lockstep.Turn) {
 			w.Tick++
 			if w.Tick == panicsAt {
 				panic("fault")

@@ -83,7 +83,7 @@ func herdRules() lockstep.Rules[herd, struct{}] {
 			}
 			return nil
 		},
-		Step: func(w *herd, t *lockstep.Turn) {
+		Step: func(w *herd, _ *struct{}, t *lockstep.Turn) {
 			w.Tick++
 			for i := range w.Units {
 				u := &w.Units[i]
@@ -134,7 +134,7 @@ func BenchmarkTax(b *testing.B) {
 				b.Fatal(err)
 			}
 			for t := range lockstep.Tick(ticks) {
-				rules.Step(&w, &lockstep.Turn{Tick: t + 1})
+				rules.Step(&w, nil, &lockstep.Turn{Tick: t + 1})
 			}
 		}
 		b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/ticks, "µs/tick")

@@ -67,9 +67,9 @@ func newHostile(tb testing.TB) *hostile {
 func newHostileWith(tb testing.TB, o player.Options) *hostile {
 	h := &hostile{tb: tb}
 	rules := testgame.BankRules()
-	rules.Step = func(w *testgame.Bank, t *lockstep.Turn) {
+	rules.Step = func(w *testgame.Bank, config *testgame.BankConfig, t *lockstep.Turn) {
 		h.steps++
-		testgame.StepBank(w, t)
+		testgame.StepBank(w, config, t)
 	}
 	o.Predict, o.Interpolate, o.MaxBacklog, o.MaxState, o.KeepStates = 4, true, 256, 4<<10, 2
 	h.client = player.New(lockstep.MustGame(rules), o)

@@ -90,9 +90,9 @@ func TestPredictionCost(t *testing.T) {
 	steps := 0
 	rules := testgame.BankRules()
 	step := rules.Step
-	rules.Step = func(w *testgame.Bank, turn *lockstep.Turn) {
+	rules.Step = func(w *testgame.Bank, config *testgame.BankConfig, turn *lockstep.Turn) {
 		steps++
-		step(w, turn)
+		step(w, config, turn)
 	}
 	for _, busy := range []bool{false, true} {
 		f := newFeedOf(t, lockstep.MustGame(rules), player.Options{Predict: predict})
@@ -134,7 +134,7 @@ func TestPredictionTellsNoEvents(t *testing.T) {
 // A command that makes the game panic in the prediction is harmless: prediction stops until the server has rejected it.
 func TestPredictionSurvivesPanic(t *testing.T) {
 	rules := testgame.BankRules()
-	rules.Validate = func(_ *testgame.Bank, c *lockstep.Command) error {
+	rules.Validate = func(_ *testgame.Bank, _ *testgame.BankConfig, c *lockstep.Command) error {
 		if _, ok := c.Value.(*testgame.Crash); ok {
 			return testgame.ErrDisk
 		}

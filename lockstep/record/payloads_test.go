@@ -39,7 +39,7 @@ func newEveryGame(tb testing.TB) *lockstep.Game {
 		Name: "every", Build: "1",
 		Commands: []record.CommandType{record.Type[every](3, "every"), record.Type[struct{}](4, "nothing"), record.Type[every](5, "again"), record.Type[blob](6, "blob")},
 		New:      func(*everyState, *record.Settings, *struct{}) error { return nil },
-		Step:     func(*everyState, *lockstep.Turn) {},
+		Step:     func(*everyState, *struct{}, *lockstep.Turn) {},
 	})
 	if err != nil {
 		tb.Fatal(err)

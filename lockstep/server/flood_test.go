@@ -189,13 +189,13 @@ func TestNothingIsLeft(t *testing.T) {
 func TestPanicOfTheGame(t *testing.T) {
 	x := setup{rules: func(r *lockstep.Rules[minimal.World, minimal.Config]) {
 		step := r.Step
-		r.Step = func(w *minimal.World, turn *lockstep.Turn) {
+		r.Step = func(w *minimal.World, config *minimal.Config, turn *lockstep.Turn) {
 			for _, c := range turn.Commands {
 				if g, ok := c.Value.(*minimal.Go); ok && g.X == 13 {
 					panic("unlucky")
 				}
 			}
-			step(w, turn)
+			step(w, config, turn)
 		}
 	}}
 	inBubble(t, x, func(t *testing.T, s *stage) {

@@ -177,7 +177,7 @@ func TestGuestTries(t *testing.T) {
 // A guest's match whose state grows continues, and no other one starts.
 func TestGuestStateGrows(t *testing.T) {
 	rules := minimal.Rules()
-	rules.Step = func(w *minimal.World, _ *lockstep.Turn) { w.Coins = append(w.Coins, w.Dots[0].At) }
+	rules.Step = func(w *minimal.World, _ *minimal.Config, _ *lockstep.Turn) { w.Coins = append(w.Coins, w.Dots[0].At) }
 	s := newStage(t, setup{options: server.Options{
 		Authorizer: server.Guests{}, GuestMatches: 2, GuestStateBytes: 1000, // of 60 coins
 		NewMatch: func(body io.Reader) (server.MatchSpec, error) {

@@ -14,8 +14,8 @@ import (
 func hurt(at lockstep.Tick) *lockstep.Follower {
 	rules := skirmish.Rules()
 	step := rules.Step
-	rules.Step = func(w *skirmish.World, t *lockstep.Turn) {
-		if step(w, t); t.Tick == at {
+	rules.Step = func(w *skirmish.World, config *skirmish.Config, t *lockstep.Turn) {
+		if step(w, config, t); t.Tick == at {
 			w.Players[1].Gathered ^= 1
 		}
 	}

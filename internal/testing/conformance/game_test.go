@@ -38,7 +38,7 @@ func Rules() lockstep.Rules[world, config] {
 			}
 			return nil
 		},
-		Validate: func(w *world, c *lockstep.Command) error {
+		Validate: func(w *world, _ *config, c *lockstep.Command) error {
 			if v, ok := c.Value.(*add); ok && v.Coins == 0 {
 				return errors.New("nothing to add")
 			}
@@ -48,7 +48,7 @@ func Rules() lockstep.Rules[world, config] {
 	}
 }
 
-func step(w *world, t *lockstep.Turn) {
+func step(w *world, _ *config, t *lockstep.Turn) {
 	w.Ticks++
 	for i := range t.Commands {
 		c := &t.Commands[i]

@@ -41,7 +41,7 @@ func Rules() lockstep.Rules[State, Config] {
 			w.Dots = make([]Dot, c.Count)
 			return nil
 		},
-		Step: func(w *State, t *lockstep.Turn) {
+		Step: func(w *State, _ *Config, t *lockstep.Turn) {
 			for i := range t.Commands {
 				if m, ok := t.Commands[i].Value.(*Walk); ok {
 					w.Dots[int(m.Dot)%len(w.Dots)].Step = fixed.Vec2{X: fixed.FromInt(int64(m.X)), Y: fixed.FromInt(int64(m.Y))}

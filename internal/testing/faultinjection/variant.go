@@ -29,11 +29,11 @@ type variant struct {
 func changed(at lockstep.Tick, do func(step, *skirmish.World, *lockstep.Turn)) rules {
 	r := skirmish.Rules()
 	inner := r.Step
-	r.Step = func(w *skirmish.World, t *lockstep.Turn) {
+	r.Step = func(w *skirmish.World, c *skirmish.Config, t *lockstep.Turn) {
 		if t.Tick == at {
-			do(inner, w, t)
+			do(func(w *skirmish.World, t *lockstep.Turn) { inner(w, c, t) }, w, t)
 		} else {
-			inner(w, t)
+			inner(w, c, t)
 		}
 	}
 	return r
@@ -92,7 +92,7 @@ func flippedBit(m *match, dice *rand.Rand) (*variant, error) {
 		if err := worldCodec.Decode(b, w); err != nil {
 			panic(err) // Flip keeps the bytes canonical
 		}
-		skirmish.Rules().Derive(w)
+		skirmish.Rules().Derive(w, nil)
 	})}, nil
 }
 
@@ -172,13 +172,13 @@ func wrongTable(_ *match, dice *rand.Rand) (*variant, error) {
 	}
 	r := skirmish.Rules()
 	inner := r.Step
-	r.Step = func(w *skirmish.World, t *lockstep.Turn) {
+	r.Step = func(w *skirmish.World, c *skirmish.Config, t *lockstep.Turn) {
 		table.Lock() // a verification has several workers
 		defer table.Unlock()
 		traits := kind.Traits()
 		traits.Speed++
 		defer func() { traits.Speed-- }() // the others have the right table
-		inner(w, t)
+		inner(w, c, t)
 	}
 	return &variant{rules: r, what: fmt.Sprintf("the speed of a %v", kind)}, nil
 }

@@ -140,14 +140,14 @@ func (b *battle) bare(w *skirmish.World) error {
 	if err := b.codec.Decode(b.begin, w); err != nil {
 		return err
 	}
-	b.rules.Derive(w)
+	b.rules.Derive(w, nil)
 	return nil
 }
 
 // step is the bare loop: it runs the turns from..to-1 on w.
 func (b *battle) step(w *skirmish.World, from, to int) {
 	for i := from; i < to; i++ {
-		b.rules.Step(w, &b.turns[i])
+		b.rules.Step(w, nil, &b.turns[i])
 	}
 }
 

@@ -59,9 +59,9 @@ func (l *Long) OutsideStep() (float64, error) {
 	var spent time.Duration
 	rules := skirmish.Rules()
 	step := rules.Step
-	rules.Step = func(w *skirmish.World, t *lockstep.Turn) {
+	rules.Step = func(w *skirmish.World, config *skirmish.Config, t *lockstep.Turn) {
 		from := clock()
-		step(w, t)
+		step(w, config, t)
 		spent += clock() - from //samestep:allow captured the rules do not read the measured time
 	}
 	g, err := lockstep.NewGame(rules)

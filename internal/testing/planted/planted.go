@@ -37,8 +37,8 @@ func Rules(fault string) lockstep.Rules[skirmish.World, skirmish.Config] {
 	}[fault]
 	switch {
 	case run != nil:
-		r.Step = func(w *skirmish.World, t *lockstep.Turn) {
-			step(w, t)
+		r.Step = func(w *skirmish.World, config *skirmish.Config, t *lockstep.Turn) {
+			step(w, config, t)
 			for i := range t.Commands {
 				if c := &t.Commands[i]; c.Player != lockstep.System {
 					run(&f, w, c) //samestep:allow captured this is the fault
@@ -46,8 +46,8 @@ func Rules(fault string) lockstep.Rules[skirmish.World, skirmish.Config] {
 			}
 		}
 	case fault == "validate":
-		r.Validate = func(w *skirmish.World, c *lockstep.Command) error {
-			err := validate(w, c)
+		r.Validate = func(w *skirmish.World, config *skirmish.Config, c *lockstep.Command) error {
+			err := validate(w, config, c)
 			if _, ok := c.Value.(*skirmish.Gather); ok && err == nil {
 				w.Players[c.Player].Crystals--
 			}

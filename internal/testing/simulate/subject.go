@@ -69,7 +69,7 @@ var dronesGame = lockstep.MustGame(lockstep.Rules[drones, dronesConfig]{
 		return nil
 	},
 	Step: (*drones).step,
-	Validate: func(w *drones, c *lockstep.Command) error {
+	Validate: func(w *drones, _ *dronesConfig, c *lockstep.Command) error {
 		if s, ok := c.Value.(*steer); ok && int(s.Unit) >= len(w.Units) {
 			return errNoDrone
 		}
@@ -84,7 +84,7 @@ func (w *drones) draw() uint64 {
 	return w.Random >> 33
 }
 
-func (w *drones) step(t *lockstep.Turn) {
+func (w *drones) step(_ *dronesConfig, t *lockstep.Turn) {
 	for i := range t.Commands {
 		w.obey(&t.Commands[i])
 	}

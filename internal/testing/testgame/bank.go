@@ -58,7 +58,7 @@ func BankRules() lockstep.Rules[Bank, BankConfig] {
 			return nil
 		},
 		Step: StepBank,
-		Validate: func(w *Bank, c *lockstep.Command) error {
+		Validate: func(w *Bank, _ *BankConfig, c *lockstep.Command) error {
 			if g, ok := c.Value.(*Give); ok && int(g.To) >= len(w.Piles) {
 				return fmt.Errorf("no seat %d", g.To)
 			}
@@ -80,15 +80,15 @@ func FaultyBankRules(where string) lockstep.Rules[Bank, BankConfig] {
 	case "New":
 		r.New = func(*Bank, *lockstep.Settings, *BankConfig) error { panic("fault") }
 	case "Validate":
-		r.Validate = func(*Bank, *lockstep.Command) error { panic("fault") }
+		r.Validate = func(*Bank, *BankConfig, *lockstep.Command) error { panic("fault") }
 	case "Derive":
-		r.Derive = func(*Bank) { panic("fault") }
+		r.Derive = func(*Bank, *BankConfig) { panic("fault") }
 	}
 	return r
 }
 
 // StepBank is the step of the bank.
-func StepBank(w *Bank, t *lockstep.Turn) {
+func StepBank(w *Bank, _ *BankConfig, t *lockstep.Turn) {
 	w.Tick++
 	w.Die = w.Die*6364136223846793005 + 1442695040888963407
 	w.Piles[w.Die>>33%uint64(len(w.Piles))].Coins++

@@ -27,7 +27,7 @@ var LampRules = lockstep.Rules[Lamps, Nobody]{
 	Build:    "1",
 	Commands: []lockstep.CommandType{lockstep.Type[Press](1, "press")},
 	New:      func(*Lamps, *lockstep.Settings, *Nobody) error { return nil },
-	Step: func(w *Lamps, turn *lockstep.Turn) {
+	Step: func(w *Lamps, _ *Nobody, turn *lockstep.Turn) {
 		for _, c := range turn.Commands {
 			switch m := c.Value.(type) {
 			case *Press:
@@ -41,7 +41,7 @@ var LampRules = lockstep.Rules[Lamps, Nobody]{
 			}
 		}
 	},
-	Validate: func(w *Lamps, c *lockstep.Command) error {
+	Validate: func(w *Lamps, _ *Nobody, c *lockstep.Command) error {
 		if m, ok := c.Value.(*Press); ok && m.Lamp >= 4 {
 			return errors.New("there are four lamps")
 		}

@@ -110,7 +110,7 @@ func (p *Player) Ghost(w *skirmish.World, x, y int64) (kind skirmish.UnitKind, a
 	if len(ids) == 0 {
 		return 0, at, false
 	}
-	err := p.rules.Validate(w, &lockstep.Command{Player: p.Seat, Value: &skirmish.Build{
+	err := p.rules.Validate(w, nil, &lockstep.Command{Player: p.Seat, Value: &skirmish.Build{
 		Who: skirmish.Who{Units: ids[:1]}, Kind: p.building, At: skirmish.PointAt(at),
 	}})
 	return p.building, at, err == nil

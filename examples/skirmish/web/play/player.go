@@ -101,7 +101,7 @@ func (p *Player) Problem() string {
 // allowed returns the commands that the rules would accept, and notes the reason of a rejection.
 func (p *Player) allowed(w *skirmish.World, commands ...any) []any {
 	return slices.DeleteFunc(commands, func(c any) bool {
-		err := p.rules.Validate(w, &lockstep.Command{Player: p.Seat, Value: c})
+		err := p.rules.Validate(w, nil, &lockstep.Command{Player: p.Seat, Value: c})
 		if err != nil {
 			p.problem = Words(err.Error())
 		}

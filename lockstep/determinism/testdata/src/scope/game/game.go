@@ -26,7 +26,7 @@ func Rules() lockstep.Rules[World, Config] {
 	return r
 }
 
-func step(w *World, t *lockstep.Turn) {
+func step(w *World, _ *Config, t *lockstep.Turn) {
 	w.Seed = helper.Seed() // want `clock: helper.Seed leads to time.Now \(helper.go:9\)`
 	w.Seed = helper.Zero()
 	w.Seed = helper.Last // want `global: `
@@ -57,12 +57,12 @@ func second(w *World) {
 	w.Seed = time.Now().Unix() // want `clock: `
 }
 
-func (w *World) derive() {
+func (w *World) derive(*Config) {
 	w.Seed = time.Now().Unix() // want `clock: `
 }
 
-func validator(n int) func(*World, *lockstep.Command) error {
-	return func(*World, *lockstep.Command) error {
+func validator(n int) func(*World, *Config, *lockstep.Command) error {
+	return func(*World, *Config, *lockstep.Command) error {
 		time.Sleep(1) // want `clock: `
 		return nil
 	}

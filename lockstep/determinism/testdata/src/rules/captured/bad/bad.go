@@ -10,7 +10,7 @@ type Config struct{}
 func Rules() lockstep.Rules[World, Config] {
 	waves := uint32(0)
 	return lockstep.Rules[World, Config]{
-		Step: func(w *World, t *lockstep.Turn) {
+		Step: func(w *World, _ *Config, t *lockstep.Turn) {
 			waves++ // want `captured: `
 			w.Gold += waves
 		},
@@ -18,16 +18,16 @@ func Rules() lockstep.Rules[World, Config] {
 	}
 }
 
-func remembering() func(*World) {
+func remembering() func(*World, *Config) {
 	seen := map[uint32]bool{}
-	return func(w *World) {
+	return func(w *World, _ *Config) {
 		seen[w.Gold] = true // want `captured: `
 	}
 }
 
 type engine struct{ steps uint32 }
 
-func (e *engine) step(w *World, t *lockstep.Turn) {
+func (e *engine) step(w *World, _ *Config, t *lockstep.Turn) {
 	e.steps++
 	w.Gold += e.steps
 }

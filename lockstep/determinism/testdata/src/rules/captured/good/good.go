@@ -9,7 +9,7 @@ type Config struct{}
 
 type engine struct{ prices []uint32 }
 
-func (e *engine) step(w *World, t *lockstep.Turn) {
+func (e *engine) step(w *World, _ *Config, t *lockstep.Turn) {
 	w.Waves++
 	w.Gold += e.prices[w.Waves%2]
 }
@@ -19,7 +19,7 @@ func Rules(prices []uint32) lockstep.Rules[World, Config] {
 	return lockstep.Rules[World, Config]{
 		Step:   e.step,
 		Derive: capped(prices[0]),
-		Validate: func(w *World, c *lockstep.Command) error {
+		Validate: func(w *World, _ *Config, c *lockstep.Command) error {
 			left := w.Gold
 			take := func(n uint32) { left -= min(left, n) }
 			take(prices[1])
@@ -28,6 +28,6 @@ func Rules(prices []uint32) lockstep.Rules[World, Config] {
 	}
 }
 
-func capped(most uint32) func(*World) {
-	return func(w *World) { w.Gold = min(w.Gold, most) }
+func capped(most uint32) func(*World, *Config) {
+	return func(w *World, _ *Config) { w.Gold = min(w.Gold, most) }
 }

@@ -20,7 +20,7 @@ func run(w *World, h hooks) {
 	h.after(w) // want `unseen: `
 }
 
-func Rules(step func(*World, *lockstep.Turn)) lockstep.Rules[World, Config] {
+func Rules(step func(*World, *Config, *lockstep.Turn)) lockstep.Rules[World, Config] {
 	return lockstep.Rules[World, Config]{
 		Step: step, // want `unseen: `
 	}

@@ -23,7 +23,7 @@ func run(w *World) { standard.after(w) }
 
 func Rules() lockstep.Rules[World, Config] {
 	return lockstep.Rules[World, Config]{
-		Step: func(w *World, t *lockstep.Turn) {
+		Step: func(w *World, _ *Config, t *lockstep.Turn) {
 			think(w, miser{})
 			run(w)
 		},

@@ -1,0 +1,61 @@
+package lockstep
+
+import (
+	"fmt"
+
+	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/state"
+)
+
+// world is a state of a game, without its Go type.
+type world interface {
+	create(s Settings) error
+	derive()
+	step(t *Turn)
+	validate(c *Command) error
+	append(dst []byte) []byte
+	restore(b []byte) error
+	copyFrom(w world)
+	sum(dst *checksum.Sum)
+	state() any
+}
+
+// worldOf is a world of the game with state S and configuration C.
+type worldOf[S, C any] struct {
+	rules  *Rules[S, C]
+	codec  *state.Codec[S]
+	config C
+	s      S
+}
+
+func (w *worldOf[S, C]) create(settings Settings) error {
+	//samestep:allow unseen a game is checked where it gives its functions to Rules
+	if err := w.rules.New(&w.s, &settings, &w.config); err != nil {
+		return fmt.Errorf("lockstep: %s: %w", w.rules.Name, err)
+	}
+	return nil
+}
+
+func (w *worldOf[S, C]) derive() {
+	if w.rules.Derive != nil {
+		//samestep:allow unseen a game is checked where it gives its functions to Rules
+		w.rules.Derive(&w.s, &w.config)
+	}
+}
+
+//samestep:allow unseen a game is checked where it gives its functions to Rules
+func (w *worldOf[S, C]) step(t *Turn) { w.rules.Step(&w.s, &w.config, t) }
+
+func (w *worldOf[S, C]) validate(c *Command) error {
+	if w.rules.Validate == nil {
+		return nil
+	}
+	//samestep:allow unseen a game is checked where it gives its functions to Rules
+	return w.rules.Validate(&w.s, &w.config, c)
+}
+
+func (w *worldOf[S, C]) append(dst []byte) []byte { return w.codec.Append(dst, &w.s) }
+func (w *worldOf[S, C]) restore(b []byte) error   { return w.codec.Decode(b, &w.s) }
+func (w *worldOf[S, C]) copyFrom(o world)         { w.codec.Copy(&w.s, &o.(*worldOf[S, C]).s) }
+func (w *worldOf[S, C]) sum(dst *checksum.Sum)    { checksum.Of(dst, w.codec, &w.s) }
+func (w *worldOf[S, C]) state() any               { return &w.s }
