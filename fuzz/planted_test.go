@@ -28,7 +28,7 @@ func TestPlanted(t *testing.T) {
 	config.Size = skirmish.MinSize
 	var tests []string
 	for i, want := range []struct{ phases, field string }{
-		{"two runs", ""}, {"follower", "Players"}, {"two runs", "Players"}, {"restore, late join", "Players"}, {"validate", "Players"},
+		{"two runs", ""}, {"follower", "Players"}, {"two runs", "Players"}, {"cold twin", "Players"}, {"validate", "Players"},
 	} {
 		if testing.Short() && i >= 2 {
 			break

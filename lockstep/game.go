@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"runtime"
+	"slices"
 
 	"github.com/cespare/xxhash/v2"
 	"github.com/seed-49bee653/samestep/checksum"
@@ -25,12 +26,14 @@ type Game struct {
 	configSchema *state.Schema
 	packConfig   func(config any) []byte
 	newWorld     func(config []byte) (world, error)
+	derived      []string // paths of derived fields
 	describe     func(*Command) string
 	selfTest     SelfTest
 }
 
 // NewGame compiles the rules of a game. It refuses types that could not be deterministic: the error names the field of
-// the state, the configuration or a command that is not plain data.
+// the state, the configuration or a command that is not plain data. It also refuses derived fields without Derive, and two
+// commands of one kind or name.
 func NewGame[S, C any](rules Rules[S, C]) (*Game, error) {
 	codec, err := state.Compile[S]()
 	if err != nil {
@@ -47,6 +50,9 @@ func NewGame[S, C any](rules Rules[S, C]) (*Game, error) {
 	if rules.New == nil || rules.Step == nil {
 		return nil, fmt.Errorf("lockstep: game %s: want New and Step", rules.Name)
 	}
+	if fields := codec.DerivedFields(); rules.Derive == nil && len(fields) > 0 {
+		return nil, fmt.Errorf("lockstep: game %s: %s is derived: want Derive, which rebuilds it after a restore", rules.Name, fields[0])
+	}
 	g := &Game{
 		name: rules.Name, build: rules.Build,
 		config:       reflect.TypeFor[C](),
@@ -61,6 +67,7 @@ func NewGame[S, C any](rules Rules[S, C]) (*Game, error) {
 			return w, nil
 		},
 		describe: rules.Describe,
+		derived:  codec.DerivedFields(),
 	}
 	if g.selfTest, err = testSelf(rules.SelfTest); err != nil {
 		return nil, fmt.Errorf("lockstep: game %s: %w", rules.Name, err)
@@ -95,6 +102,12 @@ func (g *Game) StateSchema() *state.Schema { return g.stateSchema }
 // HasKind reports whether players can issue commands of a kind.
 func (g *Game) HasKind(k Kind) bool { return g.kinds.Has(k) }
 
+// Commands returns the kinds of commands that players can issue, by ascending kind.
+func (g *Game) Commands() []record.CommandDescription { return g.kinds.Descriptions() }
+
+// DerivedFields returns the paths of the state's fields that are tagged as derived.
+func (g *Game) DerivedFields() []string { return slices.Clone(g.derived) }
+
 // NewPayloads returns the payload codec of the game's commands.
 func (g *Game) NewPayloads() *record.Payloads { return g.kinds.NewPayloads() }
 
@@ -104,7 +117,9 @@ func (g *Game) FirstSection(a, b *checksum.Sum) string {
 	return m.Name
 }
 
-// NewHeader returns the header of a new match. config is a pointer to the game's configuration type.
+// NewHeader returns the header of a new match. config is a pointer to the game's configuration type. The error is a
+// [*PanicError], or New's refusal of the configuration, so a match that cannot start has no header. NewHeader runs New once
+// for that, in a state that it drops, and takes as long as New.
 func (g *Game) NewHeader(id MatchID, s Settings, config any) (*Header, error) {
 	if reflect.TypeOf(config) != reflect.PointerTo(g.config) {
 		return nil, fmt.Errorf("lockstep: got a configuration of type %T, want *%s", config, g.config)
@@ -119,6 +134,9 @@ func (g *Game) NewHeader(id MatchID, s Settings, config any) (*Header, error) {
 	h.Match, h.Settings, h.Config = id, s, g.packConfig(config)
 	if len(h.Config) > record.MaxDescription {
 		return nil, fmt.Errorf("lockstep: got a configuration of %d bytes, want at most %d", len(h.Config), record.MaxDescription)
+	}
+	if _, err := g.created(h); err != nil {
+		return nil, err
 	}
 	return h, nil
 }

@@ -3,6 +3,8 @@ package lockstep_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/seed-49bee653/samestep/internal/testing/testgame"
@@ -152,6 +154,7 @@ func TestNewGameErrors(t *testing.T) {
 		"bad name":       {lockstep.Rules[testgame.Bank, struct{}]{Name: "x", Build: "\xff", New: make, Step: step}, `lockstep: game x: build "` + "\uFFFD" + `": want 1 to 128 bytes of UTF-8`},
 		"no step":        {lockstep.Rules[testgame.Bank, struct{}]{Name: "x", Build: "1", New: make}, "lockstep: game x: want New and Step"},
 		"one kind twice": {lockstep.Rules[testgame.Bank, struct{}]{Name: "x", Build: "1", New: make, Step: step, Commands: []lockstep.CommandType{lockstep.Type[testgame.Earn](1, "a"), lockstep.Type[testgame.Give](1, "b")}}, "lockstep: game x: command kind 1 is both a and b"},
+		"one name twice": {lockstep.Rules[testgame.Bank, struct{}]{Name: "x", Build: "1", New: make, Step: step, Commands: []lockstep.CommandType{lockstep.Type[testgame.Earn](1, "a"), lockstep.Type[testgame.Give](2, "a")}}, "lockstep: game x: command kinds 1 and 2 are both a"},
 		"a kind unnamed": {lockstep.Rules[testgame.Bank, struct{}]{Name: "x", Build: "1", New: make, Step: step, Commands: []lockstep.CommandType{lockstep.Type[testgame.Earn](1, "")}}, `lockstep: game x: command kind 1: name "": want 1 to 128 bytes of UTF-8`},
 		"a float":        {lockstep.Rules[testgame.Bank, struct{}]{Name: "x", Build: "1", New: make, Step: step, Commands: []lockstep.CommandType{lockstep.Type[refused](1, "aim")}}, "Units[].Speed"},
 	} {
@@ -164,6 +167,38 @@ func TestNewGameErrors(t *testing.T) {
 	}
 }
 
+// A state with derived fields needs a Derive, also if it only has to leave them alone.
+func TestDerivedFieldsNeedDerive(t *testing.T) {
+	type unit struct {
+		X    int32
+		path []uint16 `state:"derived"`
+	}
+	type world struct {
+		Units []unit
+		Near  [4]uint8 `state:"derived"`
+	}
+	rules := lockstep.Rules[world, struct{}]{
+		Name: "x", Build: "1",
+		New:  func(*world, *lockstep.Settings, *struct{}) error { return nil },
+		Step: func(w *world, _ *struct{}, _ *lockstep.Turn) { w.Units[0].path = nil },
+	}
+	_, err := lockstep.NewGame(rules)
+	if want := "lockstep: game x: Near is derived: want Derive, which rebuilds it after a restore"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	rules.Derive = func(*world, *struct{}) {}
+	g, err := lockstep.NewGame(rules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := g.DerivedFields(); !slices.Equal(got, []string{"Near", "Units[].path"}) {
+		t.Errorf("got %q", got)
+	}
+	if got := lockstep.MustGame(testgame.BankRules()).DerivedFields(); got != nil {
+		t.Errorf("got %q, want none", got)
+	}
+}
+
 // A configuration is a pointer to a value of the game's type.
 func TestNewHeaderRefuses(t *testing.T) {
 	g := lockstep.MustGame(testgame.BankRules())
@@ -171,5 +206,21 @@ func TestNewHeaderRefuses(t *testing.T) {
 		if _, err := g.NewHeader(lockstep.MatchID{1}, lockstep.DefaultSettings(2), config); err == nil {
 			t.Errorf("%s is taken for a configuration", name)
 		}
+	}
+	rules := testgame.BankRules()
+	rules.New = func(_ *testgame.Bank, s *lockstep.Settings, c *testgame.BankConfig) error {
+		if c.Start == 7 {
+			panic("no start")
+		}
+		return fmt.Errorf("no start %d for %d players", c.Start, s.Players)
+	}
+	g = lockstep.MustGame(rules)
+	_, err := g.NewHeader(lockstep.MatchID{1}, lockstep.DefaultSettings(2), &testgame.BankConfig{Start: 8})
+	if err == nil || err.Error() != "lockstep: bank: no start 8 for 2 players" {
+		t.Errorf("got %v, want New's refusal", err)
+	}
+	_, err = g.NewHeader(lockstep.MatchID{1}, lockstep.DefaultSettings(2), &testgame.BankConfig{Start: 7})
+	if fault := (*lockstep.PanicError)(nil); !errors.As(err, &fault) || fault.Where != "New" {
+		t.Errorf("got %v, want a panic in New", err)
 	}
 }

@@ -53,6 +53,15 @@ type Simulation struct {
 // NewSimulation returns the state at tick 0 of the match with header h. The error is an [*IdentityError] for another
 // game's match, a [*PanicError], or the game's refusal.
 func (g *Game) NewSimulation(h *Header) (*Simulation, error) {
+	s, err := g.created(h)
+	if err != nil {
+		return nil, err
+	}
+	return s, s.derive()
+}
+
+// created returns a simulation with the state that New makes.
+func (g *Game) created(h *Header) (*Simulation, error) {
 	s, err := g.AwaitState(h)
 	if err != nil {
 		return nil, err
@@ -60,7 +69,7 @@ func (g *Game) NewSimulation(h *Header) (*Simulation, error) {
 	if err := s.guard("New", func() error { return s.world.create(h.Settings) }); err != nil {
 		return nil, err
 	}
-	return s, s.derive()
+	return s, nil
 }
 
 // derive rebuilds the derived fields.

@@ -65,3 +65,18 @@ func (c *Codec[T]) Copy(dst, src *T) {
 func (c *Codec[T]) WriteSection(h *xxhash.Digest, i int, v *T) int {
 	return c.engine.writeSection(h, i, refOf(v))
 }
+
+// DerivedFields returns the paths of the fields of T that are tagged as derived, such as "Units[].path".
+func (c *Codec[T]) DerivedFields() (paths []string) {
+	for _, p := range c.places {
+		if p.typ.Kind() != reflect.Struct {
+			continue
+		}
+		for f := range p.typ.Fields() {
+			if f.Tag.Get("state") == "derived" {
+				paths = append(paths, joinPath(p.path, f.Name))
+			}
+		}
+	}
+	return paths
+}

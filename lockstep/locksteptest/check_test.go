@@ -223,7 +223,7 @@ func TestFaults(t *testing.T) {
 				return nil
 			}
 		}},
-		"a hidden field that decides": {"restore", "Herds[0].Size", func(r *lockstep.Rules[pasture, pastureConfig]) {
+		"a hidden field that decides": {"cold twin", "Herds[0].Size", func(r *lockstep.Rules[pasture, pastureConfig]) {
 			r.Step = func(w *pasture, config *pastureConfig, turn *lockstep.Turn) {
 				stepPasture(w, config, turn)
 				w.Cache++ // is in no snapshot, and Derive does not rebuild it
@@ -232,10 +232,10 @@ func TestFaults(t *testing.T) {
 				}
 			}
 		}},
-		"a Derive that is wrong": {"restore", "Herds[", func(r *lockstep.Rules[pasture, pastureConfig]) {
+		"a Derive that is wrong": {"cold twin", "Herds[", func(r *lockstep.Rules[pasture, pastureConfig]) {
 			r.Derive = func(w *pasture, _ *pastureConfig) { w.Most = 0 }
 		}},
-		"a field that only a new machine lacks": {"late join", "Herds[0].Size", func(r *lockstep.Rules[pasture, pastureConfig]) {
+		"a field that only a new machine lacks": {"cold twin", "Herds[0].Size", func(r *lockstep.Rules[pasture, pastureConfig]) {
 			r.Step = func(w *pasture, config *pastureConfig, turn *lockstep.Turn) {
 				stepPasture(w, config, turn)
 				if w.Cache = min(w.Cache+1, 20); w.Cache < 20 {
@@ -262,7 +262,7 @@ func TestFaults(t *testing.T) {
 				return fmt.Errorf("refused, the %dth", counter)
 			}
 		}},
-		"a Validate that believes what is derived": {"restore, or late join", "", func(r *lockstep.Rules[pasture, pastureConfig]) {
+		"a Validate that believes what is derived": {"cold twin", "", func(r *lockstep.Rules[pasture, pastureConfig]) {
 			r.Step = func(w *pasture, config *pastureConfig, turn *lockstep.Turn) {
 				stepPasture(w, config, turn)
 				w.Cache = w.Tick // Derive does not rebuild it
@@ -315,7 +315,7 @@ func TestFaults(t *testing.T) {
 			t.Errorf("%s: got %v, want phase %s, field %s", name, f, c.phase, c.field)
 		}
 	}
-	for _, phase := range []string{"new", "two runs", "follower", "validate", "restore", "late join"} {
+	for _, phase := range []string{"new", "two runs", "follower", "validate", "cold twin"} {
 		if !seen[phase] {
 			t.Errorf("no fault was found in phase %s", phase)
 		}
@@ -350,7 +350,7 @@ func TestCheckFails(t *testing.T) {
 		locksteptest.Check(&said, lockstep.MustGame(rules), options())
 	}()
 	for _, want := range []string{
-		"restore of tick ",
+		"cold twin of tick 1: tick 2: derived data is stale: a restored copy computes Dice: got ",
 		"{Config: (that of the test), Players: 4, Ticks: 60, Every: 7, Span: 60, Redo: 8, Seed: 1, Rate: 8, Changes: 2}",
 		"go test -count=1 -run '^TestHerds$/^a\\+b$' .",
 	} {

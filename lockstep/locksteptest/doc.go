@@ -17,6 +17,8 @@
 //	            another order of arrival; one has an observer       depends on whether it is observed
 //	follower    follows the log as it is written                    something of New that is not in the state
 //
+//	cold twin   restores the state before each tick on a new        stale derived data, such as a cache that a
+//	            machine, which steps once                           change does not invalidate
 //	restore     restores a saved state over a later one             a derived field that decides something, or that
 //	                                                                is not rebuilt; a command that is kept
 //	late join   restores a saved state on a new machine             the same, where the phase above still had it

@@ -28,8 +28,8 @@ func ExampleRun() {
 		fmt.Println(f.Phase, f.From, f.Tick, f.Field)
 	}
 	// Output:
-	// locksteptest: restore of tick 20: tick 30: Herds[5].Tame: got false, want true
-	// restore 20 30 Herds[5].Tame
+	// locksteptest: cold twin of tick 29: tick 30: derived data is stale: a restored copy computes Herds[5].Tame: got false, want true
+	// cold twin 29 30 Herds[5].Tame
 }
 
 // A written match is checked in the same way as a random one.
@@ -69,7 +69,7 @@ func ExampleSearch() {
 		fmt.Println(err)
 	}
 	// Output:
-	// locksteptest: restore of tick 1: tick 2: Herds[0].Size: got 0, want 1
+	// locksteptest: cold twin of tick 2: tick 3: derived data is stale: a restored copy computes Herds[0].Size: got 1, want 0
 	// package locksteptest_test
 	//
 	// import (
@@ -79,13 +79,14 @@ func ExampleSearch() {
 	// 	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
 	// )
 	//
-	// // Found by playing random matches: locksteptest: restore of tick 1: tick 2: Herds[0].Size: got 0, want 1
-	// func TestFound04a791ba(t *testing.T) {
+	// // Found by playing random matches: locksteptest: cold twin of tick 2: tick 3: derived data is stale: a restored copy computes Herds[0].Size: got 1, want 0
+	// func TestFound0c8ef910(t *testing.T) {
 	// 	locksteptest.Check(t, lockstep.MustGame(greedyRules()), locksteptest.Options{
 	// 		Config:  &pastureConfig{Herds: 4},
-	// 		Players: 1, Ticks: 2, Every: 1, Span: 2, Redo: 8, Seed: 2,
+	// 		Players: 1, Ticks: 3, Every: 2, Span: 3, Redo: 8, Seed: 1,
 	// 		Orders: []locksteptest.Order{
 	// 			{Tick: 1, Player: 0, Kind: 2, Value: &breed{Herd: 3, Name: "s"}},
+	// 			{Tick: 2, Player: 0, Kind: 2, Value: &breed{Herd: 3, Name: "s"}},
 	// 		},
 	// 	})
 	// }

@@ -2,9 +2,12 @@ package locksteptest
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 )
+
+const coldTwinPhase = "cold twin"
 
 // A Failure tells where two computations of one match differ.
 type Failure struct {
@@ -29,10 +32,14 @@ func (f *Failure) Error() string {
 		s += fmt.Sprintf(" of tick %d", f.From)
 	}
 	s += fmt.Sprintf(": tick %d: ", f.Tick)
-	if f.Err != nil {
-		return s + f.Err.Error()
+	switch {
+	case f.Phase == coldTwinPhase:
+		s += f.stale()
+	case f.Err != nil:
+		s += f.Err.Error()
+	default:
+		s += fmt.Sprintf("%s: got %s, want %s", f.Field, f.Got, f.Want)
 	}
-	s += fmt.Sprintf("%s: got %s, want %s", f.Field, f.Got, f.Want)
 	if f.More > 0 {
 		s += fmt.Sprintf(" (and %d more fields)", f.More)
 	}
@@ -41,3 +48,23 @@ func (f *Failure) Error() string {
 
 // Unwrap returns f.Err.
 func (f *Failure) Unwrap() error { return f.Err }
+
+// stale says what the failure of a cold twin means.
+func (f *Failure) stale() string {
+	s := "data outside of the state decides: a restored copy "
+	if f.game != nil && len(f.game.DerivedFields()) > 0 {
+		s = "derived data is stale: a restored copy "
+	}
+	if f.Err != nil {
+		return s + "fails: " + f.Err.Error()
+	}
+	return s + fmt.Sprintf("computes %s: got %s, want %s", f.Field, f.Got, f.Want)
+}
+
+// section returns the name of the section of a field.
+func section(path string) string {
+	if end := strings.IndexAny(path, ".["); end >= 0 {
+		return path[:end]
+	}
+	return path
+}

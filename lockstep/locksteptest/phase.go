@@ -13,6 +13,7 @@ type phase struct {
 
 // phases are those that run after the match was played, in order.
 var phases = []phase{
+	{coldTwinPhase, (*trial).coldTwin},
 	{"restore", (*trial).restore},
 	{"late join", (*trial).join},
 	{"copy", (*trial).copies},

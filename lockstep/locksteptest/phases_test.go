@@ -21,6 +21,7 @@ type badGame struct {
 }
 
 var badGames = []badGame{
+	{"a cache that is stale for a tick", "cold twin", "derived data is stale: a restored copy computes Herds[", staleCache},
 	{"Derive adds to what was there", "restore", "Dice: got", addingDerive},
 	{"Derive adds to what was there", "copy", "Dice: got", addingDerive},
 	{"a command is kept", "restore", "Dice: got", func(r *lockstep.Rules[pasture, pastureConfig], _ *locksteptest.Options) {
@@ -149,6 +150,30 @@ var badGames = []badGame{
 		}
 		o.Render = func(v player.View) { lockstep.World[pasture](v.Current).Cache = 3 }
 	}},
+}
+
+// staleCache keeps the number of large herds, and forgets to count again when a command lets a herd grow. Every eighth tick
+// repairs the cache, so a state that is saved there shows nothing.
+func staleCache(r *lockstep.Rules[pasture, pastureConfig], _ *locksteptest.Options) {
+	count := func(w *pasture) {
+		w.Cache = 0
+		for i := range w.Herds {
+			w.Cache += min(w.Herds[i].Size/2, 1)
+		}
+	}
+	r.Derive = func(w *pasture, config *pastureConfig) {
+		derivePasture(w, config)
+		count(w)
+	}
+	r.Step = func(w *pasture, config *pastureConfig, turn *lockstep.Turn) {
+		if turn.Tick%8 == 7 {
+			w.Herds[0].X += int32(w.Cache)
+		}
+		stepPasture(w, config, turn)
+		if turn.Tick%8 == 0 {
+			count(w)
+		}
+	}
 }
 
 func addingDerive(r *lockstep.Rules[pasture, pastureConfig], _ *locksteptest.Options) {

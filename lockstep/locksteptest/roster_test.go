@@ -39,7 +39,7 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// A fault that depends on a player's loss is shrunk to that loss.
+// A fault that depends on two losses of players is shrunk to these.
 func TestShrinkChanges(t *testing.T) {
 	rules := pastureRules()
 	rules.Step = func(w *pasture, config *pastureConfig, turn *lockstep.Turn) {
@@ -55,7 +55,7 @@ func TestShrinkChanges(t *testing.T) {
 	o.Changes = 32
 	small := find(t, rules, o).Shrink(locksteptest.ShrinkOptions{})
 	orders := small.Options.Orders
-	if len(orders) != 1 || orders[0].Player != lockstep.System || small.Field != "Herds[0].Size" {
+	if len(orders) != 2 || orders[0].Player != lockstep.System || orders[1].Player != lockstep.System || small.Field != "Herds[0].Size" {
 		t.Fatalf("got %v of orders %+v", small, orders)
 	}
 	var b strings.Builder

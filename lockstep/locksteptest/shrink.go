@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 )
@@ -69,13 +68,6 @@ func (s *shrinker) keep(o Options) bool {
 // like reports whether two failures count as the same.
 func (f *Failure) like(g *Failure) bool {
 	return f.Phase == g.Phase && (f.Err == nil) == (g.Err == nil) && section(f.Field) == section(g.Field)
-}
-
-func section(path string) string {
-	if end := strings.IndexAny(path, ".["); end >= 0 {
-		return path[:end]
-	}
-	return path
 }
 
 // size returns the numbers to reduce, the most important first.

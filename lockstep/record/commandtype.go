@@ -76,6 +76,9 @@ func CompileKinds(types []CommandType) (*Kinds, error) {
 		if other := k.byKind[t.Kind]; other != nil {
 			return nil, fmt.Errorf("command kind %d is both %s and %s", t.Kind, other.Name, t.Name)
 		}
+		if i := slices.IndexFunc(k.list, func(e *kindEntry) bool { return e.Name == t.Name }); i >= 0 {
+			return nil, fmt.Errorf("command kinds %d and %d are both %s", k.list[i].Kind, t.Kind, t.Name)
+		}
 		if err := CheckName("name", t.Name); err != nil {
 			return nil, fmt.Errorf("command kind %d: %w", t.Kind, err)
 		}
