@@ -141,3 +141,20 @@ func ExampleSelfTest() {
 	// integers true
 	// integers false
 }
+
+// A configuration file names the fields that differ from the usual match.
+func ExampleGame_ReadConfig() {
+	type config struct{ Rounds, Gold uint16 }
+	game := lockstep.MustGame(lockstep.Rules[testgame.Bank, config]{
+		Name: "rounds", Build: "1",
+		New:  func(*testgame.Bank, *lockstep.Settings, *config) error { return nil },
+		Step: func(*testgame.Bank, *config, *lockstep.Turn) {},
+	})
+	read, err := game.ReadConfig([]byte(`{"Gold": 500}`), &config{Rounds: 3, Gold: 100})
+	fmt.Printf("%+v %v\n", read, err)
+	_, err = game.ReadConfig([]byte(`{"Gold": "much"}`), nil)
+	fmt.Println(err)
+	// Output:
+	// &{Rounds:3 Gold:500} <nil>
+	// lockstep: configuration of rounds: state: JSON: Gold: got "much", want a whole number from 0 to 65535
+}

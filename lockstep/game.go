@@ -25,6 +25,7 @@ type Game struct {
 	stateSchema  *state.Schema
 	configSchema *state.Schema
 	packConfig   func(config any) []byte
+	unpackConfig func(b []byte) (any, error)
 	newWorld     func(config []byte) (world, error)
 	derived      []string // paths of derived fields
 	describe     func(*Command) string
@@ -59,6 +60,7 @@ func NewGame[S, C any](rules Rules[S, C]) (*Game, error) {
 		stateSchema:  codec.Schema(),
 		configSchema: config.Schema(),
 		packConfig:   func(c any) []byte { return config.Append(nil, c.(*C)) },
+		unpackConfig: func(b []byte) (any, error) { c := new(C); return c, config.Decode(b, c) },
 		newWorld: func(b []byte) (world, error) {
 			w := &worldOf[S, C]{rules: &rules, codec: codec}
 			if err := config.Decode(b, &w.config); err != nil {
@@ -121,11 +123,8 @@ func (g *Game) FirstSection(a, b *checksum.Sum) string {
 // [*PanicError], or New's refusal of the configuration, so a match that cannot start has no header. NewHeader runs New once
 // for that, in a state that it drops, and takes as long as New.
 func (g *Game) NewHeader(id MatchID, s Settings, config any) (*Header, error) {
-	if reflect.TypeOf(config) != reflect.PointerTo(g.config) {
-		return nil, fmt.Errorf("lockstep: got a configuration of type %T, want *%s", config, g.config)
-	}
-	if reflect.ValueOf(config).IsNil() {
-		return nil, fmt.Errorf("lockstep: got a nil configuration, want one of type %s", g.config)
+	if err := g.checkConfig(config); err != nil {
+		return nil, err
 	}
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -139,6 +138,35 @@ func (g *Game) NewHeader(id MatchID, s Settings, config any) (*Header, error) {
 		return nil, err
 	}
 	return h, nil
+}
+
+// ReadConfig returns the configuration that a JSON object describes, as a pointer to the game's configuration type: the
+// input of [Game.NewHeader]. A field that the object lacks has the value of usual, a configuration that stays unchanged,
+// or is zero if usual is nil. The error of bad JSON is a [*state.JSONError], which names the field.
+func (g *Game) ReadConfig(text []byte, usual any) (any, error) {
+	var base []byte
+	if usual != nil {
+		if err := g.checkConfig(usual); err != nil {
+			return nil, err
+		}
+		base = g.packConfig(usual)
+	}
+	b, err := g.configSchema.AppendJSON(nil, base, text, record.MaxDescription)
+	if err != nil {
+		return nil, fmt.Errorf("lockstep: configuration of %s: %w", g.name, err)
+	}
+	return g.unpackConfig(b)
+}
+
+// checkConfig refuses what is no pointer to the game's configuration type.
+func (g *Game) checkConfig(config any) error {
+	if reflect.TypeOf(config) != reflect.PointerTo(g.config) {
+		return fmt.Errorf("lockstep: got a configuration of type %T, want *%s", config, g.config)
+	}
+	if reflect.ValueOf(config).IsNil() {
+		return fmt.Errorf("lockstep: got a nil configuration, want one of type %s", g.config)
+	}
+	return nil
 }
 
 // expect returns a header with the fields that all matches of this game share.

@@ -201,3 +201,30 @@ func ExampleSchemaError() {
 	fmt.Println(err)
 	// Output: state: bad schema at node 1: unknown kind 77
 }
+
+// A JSON text changes the fields that it names. An error says which one does not fit.
+func ExampleSchema_AppendJSON() {
+	schema, before := codec.Schema(), codec.Append(nil, newWorld())
+	after, err := schema.AppendJSON(nil, before, []byte(`{"Units": [{"ID": 7, "Pos": {"X": 0.5}}]}`), 1000)
+	if err != nil {
+		panic(err)
+	}
+	if err := schema.DumpJSON(os.Stdout, after); err != nil {
+		panic(err)
+	}
+	_, err = schema.AppendJSON(nil, before, []byte(`{"Units": [{"Pos": {"Z": 3}}]}`), 1000)
+	var wrong *state.JSONError
+	fmt.Println(errors.As(err, &wrong), wrong.Path)
+	fmt.Println(err)
+	// Output:
+	// {"Tick":120,"Units":[{"ID":7,"Pos":{"X":0.5,"Y":0},"Alive":false}]}
+	// true Units[0].Pos
+	// state: JSON: Units[0].Pos: unknown field "Z", want X, Y
+}
+
+// ExampleJSONError shows the error of a field that does not fit.
+func ExampleJSONError() {
+	_, err := codec.Schema().AppendJSON(nil, nil, []byte(`{"Tick": -1}`), 1000)
+	fmt.Println(err)
+	// Output: state: JSON: Tick: got -1, want a whole number from 0 to 4294967295
+}

@@ -1,0 +1,299 @@
+package state
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/seed-49bee653/samestep/internal/decimal"
+)
+
+// JSONError tells which field of a JSON text does not fit a schema, and why.
+type JSONError struct {
+	Path string // the field, such as "Units[17].Health"; "" is the whole value
+	Err  error
+}
+
+func (e *JSONError) Error() string {
+	if e.Path == "" {
+		return fmt.Sprintf("state: JSON: %v", e.Err)
+	}
+	return fmt.Sprintf("state: JSON: %s: %v", e.Path, e.Err)
+}
+
+// Unwrap returns e.Err.
+func (e *JSONError) Unwrap() error { return e.Err }
+
+// AppendJSON appends the canonical bytes of the value that a JSON object describes, as [Schema.DumpJSON] writes it. A field
+// that the object lacks keeps its value of base, the canonical bytes of a value; nil stands for the zero value. A slice
+// replaces the one of base. An integer may be a number or a string, and a fixed-point number is rounded to the nearest.
+// AppendJSON appends at most limit bytes. The error is a [*JSONError], or a [*DecodeError] of base.
+func (s *Schema) AppendJSON(dst, base, text []byte, limit int) ([]byte, error) {
+	r := jsonReader{s: s, dst: dst, max: limit, limit: len(dst) + limit}
+	switch {
+	case !json.Valid(text):
+		return dst, &JSONError{"", jsonSyntax(text)}
+	case base != nil:
+		if err := s.Validate(base); err != nil {
+			return dst, err
+		}
+	default:
+		base = r.zero("", 0)
+	}
+	if r.err == nil {
+		r.value(0, "", base, bytes.TrimSpace(text))
+	}
+	if r.err != nil {
+		return dst, r.err
+	}
+	return r.dst, nil
+}
+
+// jsonSyntax returns why text is no JSON value, with the line.
+func jsonSyntax(text []byte) error {
+	err := json.Unmarshal(text, new(json.RawMessage))
+	var syntax *json.SyntaxError
+	if !errors.As(err, &syntax) {
+		return err
+	}
+	line := 1 + bytes.Count(text[:min(int(syntax.Offset), len(text))], []byte{'\n'})
+	return fmt.Errorf("line %d: %w", line, err)
+}
+
+// jsonReader converts valid JSON to canonical bytes. It stops at its first error.
+type jsonReader struct {
+	s     *Schema
+	dst   []byte
+	max   int // bytes of the value
+	limit int // bytes of dst
+	err   error
+}
+
+func (r *jsonReader) fail(path, format string, args ...any) {
+	if r.err == nil {
+		r.err = &JSONError{path, fmt.Errorf(format, args...)}
+	}
+}
+
+// add appends b within the limit.
+func (r *jsonReader) add(path string, b ...byte) {
+	if r.fits(path, len(b)) {
+		r.dst = append(r.dst, b...)
+	}
+}
+
+// fits reports whether the value may have size more bytes.
+func (r *jsonReader) fits(path string, size int) bool {
+	if size > r.limit-len(r.dst) {
+		r.fail(path, "the value is too long, want at most %d bytes in canonical form", r.max)
+	}
+	return r.err == nil
+}
+
+// zero returns the canonical bytes of the zero value of node i.
+func (r *jsonReader) zero(path string, i int) []byte {
+	if size := r.s.nodes[i].size; r.fits(path, size) {
+		return make([]byte, size)
+	}
+	return nil
+}
+
+// value appends the value of node i. base begins with the canonical bytes of the value that text changes.
+func (r *jsonReader) value(i int, path string, base []byte, text json.RawMessage) {
+	n := &r.s.nodes[i]
+	switch n.kind {
+	case Struct:
+		r.object(n, path, base, text)
+	case Array, Slice:
+		r.list(i, path, base, text)
+	case String:
+		var v string
+		if text[0] != '"' || json.Unmarshal(text, &v) != nil {
+			r.fail(path, "got %s, want a string", shortJSON(text))
+			return
+		}
+		r.add(path, binary.LittleEndian.AppendUint32(nil, uint32(len(v)))...)
+		r.add(path, []byte(v)...)
+	case Bool:
+		switch string(text) {
+		case "true":
+			r.add(path, 1)
+		case "false":
+			r.add(path, 0)
+		default:
+			r.fail(path, "got %s, want true or false", shortJSON(text))
+		}
+	default:
+		r.integer(n, path, text)
+	}
+}
+
+func (r *jsonReader) object(n *node, path string, base []byte, text json.RawMessage) {
+	given := r.fields(n, path, text)
+	for _, f := range r.s.fieldsOf(n) {
+		if r.err != nil {
+			return
+		}
+		size := r.s.skip(int(f), base)
+		if value, ok := given[r.s.nodes[f].name]; ok {
+			r.value(int(f), joinPath(path, r.s.nodes[f].name), base[:size], value)
+		} else {
+			r.add(path, base[:size]...)
+		}
+		base = base[size:]
+	}
+}
+
+// fields splits an object. It fails for a field that n lacks, and for one that is given twice.
+func (r *jsonReader) fields(n *node, path string, text json.RawMessage) map[string]json.RawMessage {
+	if text[0] != '{' {
+		r.fail(path, "got %s, want an object with %s", shortJSON(text), r.names(n))
+		return nil
+	}
+	given := make(map[string]json.RawMessage, n.count)
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.Token() // the text is valid JSON: Token and Decode do not fail
+	for d.More() && r.err == nil {
+		token, _ := d.Token()
+		name, _ := token.(string)
+		var value json.RawMessage
+		d.Decode(&value)
+		if _, twice := given[name]; twice {
+			r.fail(path, "%.128q is given twice", name)
+		}
+		if !slices.ContainsFunc(r.s.fieldsOf(n), func(f int32) bool { return r.s.nodes[f].name == name }) {
+			r.fail(path, "unknown field %.128q, want %s", name, r.names(n))
+		}
+		given[name] = value
+	}
+	return given
+}
+
+// names lists the fields of struct n.
+func (r *jsonReader) names(n *node) string {
+	const most = 20
+	var names []string
+	for _, f := range r.s.fieldsOf(n) {
+		if len(names) == most {
+			names = append(names, "…")
+			break
+		}
+		names = append(names, r.s.nodes[f].name)
+	}
+	if len(names) == 0 {
+		return "no field"
+	}
+	return strings.Join(names, ", ")
+}
+
+func (r *jsonReader) list(i int, path string, base []byte, text json.RawMessage) {
+	if text[0] != '[' {
+		r.fail(path, "got %s, want a list", shortJSON(text))
+		return
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.Token()
+	if r.s.nodes[i].kind == Array {
+		r.array(i, path, base, d)
+	} else {
+		r.slice(i, path, d)
+	}
+}
+
+func (r *jsonReader) array(i int, path string, base []byte, d *json.Decoder) {
+	count, want := 0, r.s.nodes[i].count
+	for ; d.More() && count < want && r.err == nil; count++ {
+		size := r.s.skip(i+1, base)
+		r.element(i, path, count, base[:size], d)
+		base = base[size:]
+	}
+	if d.More() {
+		r.fail(path, "got more than %d elements, want %d", want, want)
+	} else if count < want {
+		r.fail(path, "got %d elements, want %d", count, want)
+	}
+}
+
+func (r *jsonReader) slice(i int, path string, d *json.Decoder) {
+	at, count := len(r.dst), 0
+	r.add(path, 0, 0, 0, 0)
+	var zero []byte
+	for ; d.More() && r.err == nil; count++ {
+		if count == 0 {
+			zero = r.zero(path, i+1)
+		}
+		if r.err == nil {
+			r.element(i, path, count, zero, d)
+		}
+	}
+	if r.err == nil {
+		binary.LittleEndian.PutUint32(r.dst[at:], uint32(count))
+	}
+}
+
+// element appends the next element of the list at node i, which changes that of base.
+func (r *jsonReader) element(i int, path string, index int, base []byte, d *json.Decoder) {
+	var value json.RawMessage
+	d.Decode(&value)
+	r.value(i+1, path+indexStep(index), base, value)
+}
+
+// integer appends an integer or a fixed-point number.
+func (r *jsonReader) integer(n *node, path string, text json.RawMessage) {
+	number := string(text)
+	if text[0] == '"' {
+		json.Unmarshal(text, &number) // of valid JSON
+	}
+	bits := 8 * n.size
+	var v uint64
+	var err error
+	if n.kind.Signed() {
+		var signed int64
+		signed, err = decimal.Parse(number, n.fraction)
+		if low := int64(math.MinInt64) >> (64 - bits); err == nil && (signed < low || signed > ^low) {
+			err = decimal.ErrRange
+		}
+		v = uint64(signed)
+	} else {
+		v, err = decimal.ParseUint(number, n.fraction)
+		if err == nil && v > math.MaxUint64>>(64-bits) {
+			err = decimal.ErrRange
+		}
+	}
+	switch {
+	case err != nil || n.fraction == 0 && strings.ContainsRune(number, '.'):
+		r.fail(path, "got %s, want %s", shortJSON(text), n.bounds())
+	default:
+		var b [8]byte
+		binary.LittleEndian.PutUint64(b[:], v)
+		r.add(path, b[:n.size]...)
+	}
+}
+
+// bounds describes the numbers that the integer n can hold.
+func (n *node) bounds() string {
+	low, high := make([]byte, n.size), bytes.Repeat([]byte{0xff}, n.size)
+	if n.kind.Signed() {
+		low[n.size-1], high[n.size-1] = 0x80, 0x7f
+	}
+	what := "a whole number"
+	if n.fraction > 0 {
+		what = "a decimal number"
+	}
+	return fmt.Sprintf("%s from %s to %s", what, n.appendText(nil, low), n.appendText(nil, high))
+}
+
+// shortJSON returns the begin of a JSON text for a message.
+func shortJSON(text []byte) string {
+	const most = 40
+	var b bytes.Buffer
+	if json.Compact(&b, text) != nil || b.Len() <= most {
+		return strings.ToValidUTF8(b.String(), "\uFFFD")
+	}
+	return strings.ToValidUTF8(string(b.Bytes()[:most]), "") + "…"
+}
