@@ -47,9 +47,37 @@ func (s *search) alteredField(w *watcher, right, wrong []byte) error {
 			}
 		}
 		if t == s.good {
-			return nil
+			break
 		}
 	}
+	if s.found != nil && s.moved(w) {
+		s.found.When.From = s.good + 1
+	}
+	return nil
+}
+
+// moved reports whether a field is in a slice, without IDs, of which elements were added or removed since tick good.
+// Then the field may have had another path when it was altered.
+func (s *search) moved(w *watcher) bool {
+	if w.byID() {
+		return false
+	}
+	for i, c := range w.path {
+		if c != '[' {
+			continue
+		}
+		last, err := w.schema.Lookup(s.again.state(s.bad), w.path[:i])
+		if err != nil || last.Node.Kind() != state.Slice {
+			continue
+		}
+		for t := s.bad - 1; t >= s.good; t-- {
+			v, err := w.schema.Lookup(s.again.state(t), w.path[:i])
+			if err != nil || !slices.Equal(v.Bytes[:countBytes], last.Bytes[:countBytes]) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (s *search) alteredAt(t lockstep.Tick, begin []byte, v state.Value, b []byte) error {

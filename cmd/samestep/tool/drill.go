@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/internal/testing/faultinjection"
+	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
 )
 
 var errDrill = errors.New("not every fault was named correctly")
@@ -16,14 +18,18 @@ func drillCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "drill",
 		Usage: "plant faults in a match, and check that the tools name them",
-		Description: `Plays a match of the example game again and again, each time with another fault: a
-flipped bit, a dropped command, one more draw from a random generator, a wrong entry
-in a table, a file that is cut or edited, … The tools must name the tick, the field
-and the player, or the byte of a file, and must find nothing in a match without a
-fault. The right answers come from where the faults were planted. Exits with 0 only
-if all tools were right.`,
+		Description: `Plays a match of the game again and again, each time with another fault: a flipped
+bit in any field of the state, a lost element of a list, a dropped command, one more
+draw from a random generator, a changed rule, a file that is cut or edited, … The
+tools must name the tick, the field and the player, or the byte of a file, and must
+find nothing in a match without a fault. The right answers come from where the faults
+were planted. Bots play the match. A fault without a consequence
+in it is not planted; the report lists it. Exits with 0 only if all tools were right.`,
 		Flags: []cli.Flag{
 			jsonFlag,
+			&cli.StringFlag{Name: "game", Value: games[0].Name(), Usage: "`NAME` of the game"},
+			&cli.UintFlag{Name: "players", Value: 4, Usage: "seats of the match, 2 to 16"},
+			&cli.UintFlag{Name: "units", Value: 120, Usage: "units on the map at the start, up to 10000"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the match, and of the places of the faults"},
 		},
 		Action: runDrill,
@@ -31,9 +37,17 @@ if all tools were right.`,
 }
 
 func runDrill(c *cli.Context) error {
+	g, err := gameNamed(c.String("game"))
+	if err != nil {
+		return err
+	}
+	subject, err := drillSubject(c, g)
+	if err != nil {
+		return err
+	}
 	bar := newProgress(c.App.ErrWriter, 0, "faults")
 	result, err := faultinjection.Run(faultinjection.Options{
-		Seed: c.Uint64("seed"), Progress: func(done, all int) { bar.setOf(int64(done), int64(all)) },
+		Subject: subject, Seed: c.Uint64("seed"), Progress: func(done, all int) { bar.setOf(int64(done), int64(all)) },
 	})
 	bar.done()
 	if err != nil {
@@ -43,6 +57,20 @@ func runDrill(c *cli.Context) error {
 		err = fmt.Errorf("%d of %s wrong: %w", result.Wrong, count(len(result.Rows), "answer"), errDrill)
 	}
 	return tell(c, result, func(w io.Writer) { printDrill(w, result) }, err)
+}
+
+// drillSubject returns the game with its bots.
+func drillSubject(c *cli.Context, g *playable) (*faultinjection.Subject, error) {
+	if err := cmp.Or(between[uint](c, "players", 2, 16), between[uint](c, "units", 0, 10000)); err != nil {
+		return nil, err
+	}
+	s := &faultinjection.Subject{Game: g.Game, Players: uint8(c.Uint("players")), Faulty: g.faulty}
+	s.Config = g.config(s.Players, uint16(c.Uint("units")))
+	if err := playableWith(g.Game, &locksteptest.Options{Config: s.Config, Players: s.Players, Seed: c.Uint64("seed")}); err != nil {
+		return nil, err
+	}
+	s.Bot = g.bot
+	return s, nil
 }
 
 // printDrill prints a line for each fault, and below it one for each tool.
@@ -59,5 +87,8 @@ func printDrill(w io.Writer, r *faultinjection.Result) {
 		}
 		fmt.Fprintf(w, "  %-14s %-64s %s\n", row.Tool, row.Found, verdict)
 	}
-	fmt.Fprintf(w, "verdict: %d of %s right\n", len(r.Rows)-r.Wrong, count(len(r.Rows), "answer"))
+	for _, u := range r.Unplanted {
+		fmt.Fprintf(w, "not planted: %s: %s\n", u.Fault, u.Why)
+	}
+	fmt.Fprintf(w, "verdict: %d of %s right, %s not planted\n", len(r.Rows)-r.Wrong, count(len(r.Rows), "answer"), count(len(r.Unplanted), "fault"))
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/examples/skirmish/web"
+	"github.com/seed-49bee653/samestep/internal/testing/faultinjection"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
 	"github.com/seed-49bee653/samestep/lockstep/player"
@@ -19,6 +20,8 @@ type playable struct {
 	config func(players uint8, units uint16) any
 
 	bot func(p lockstep.Player, seed uint64) botFunc
+
+	faulty func(*faultinjection.Change) *lockstep.Game // for drill
 
 	page   *webPage            // to play in a browser, or nil
 	source locksteptest.Source // names the game in Go tests
@@ -46,8 +49,9 @@ var games = []*playable{{
 		c := skirmish.Defaults(players, units)
 		return &c
 	},
-	bot:  skirmishBot,
-	page: &webPage{web.Page, map[string]string{"skirmish": "github.com/seed-49bee653/samestep/examples/skirmish/web/wasm"}},
+	bot:    skirmishBot,
+	faulty: faultinjection.Faulty(skirmish.Rules()),
+	page:   &webPage{web.Page, map[string]string{"skirmish": "github.com/seed-49bee653/samestep/examples/skirmish/web/wasm"}},
 	source: locksteptest.Source{
 		Package: "skirmish_test", Path: module + "/examples/skirmish",
 		Game: "lockstep.MustGame(skirmish.Rules())", Imports: []string{module + "/examples/skirmish"},

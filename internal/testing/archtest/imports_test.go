@@ -90,7 +90,7 @@ var imports = []importRow{
 	{pattern: "internal/testing/testgame", own: live},
 	{pattern: "internal/testing/planted", own: []string{"lockstep", "examples/skirmish"}},
 	{pattern: "internal/testing/memory", modules: []string{xxhash}, tests: slices.Concat(log, live, []string{"internal/testing/testenv"})},
-	{pattern: "internal/testing/faultinjection", own: slices.Concat(log, live, games, []string{"desync"})},
+	{pattern: "internal/testing/faultinjection", own: slices.Concat(log, live, []string{"desync", "fixed"}), tests: slices.Concat(games, shell)},
 	{pattern: "internal/testing/logbench", own: slices.Concat(log, live, games, []string{"internal/files"}), modules: []string{xsys, xxhash}},
 
 	{pattern: "examples/...", own: slices.Concat(shell, games), modules: []string{websocket}, tests: []string{"internal/site", chromedp}},
@@ -159,7 +159,7 @@ func TestImportTableLayers(t *testing.T) {
 		if strings.HasPrefix(r.pattern, "examples") || strings.HasPrefix(r.pattern, "cmd") || strings.HasPrefix(r.pattern, "fuzz") {
 			continue
 		}
-		if r.pattern == "internal/testing/logbench" || r.pattern == "internal/testing/faultinjection" || r.pattern == "internal/testing/planted" {
+		if r.pattern == "internal/testing/logbench" || r.pattern == "internal/testing/planted" {
 			continue // they measure and test the engine with a game, and no row but cmd's names them
 		}
 		if named(r.own, "examples/skirmish") || named(r.own, "cmd/samestep") || named(r.own, "internal/testing/testenv") {

@@ -54,6 +54,15 @@ type Result struct {
 	Seed  uint64 `json:"seed,string"`
 	Rows  []Row  `json:"rows"`
 	Wrong int    `json:"wrong"` // rows that are not right
+
+	Unplanted []Unplanted `json:"not_planted"`
+}
+
+// An Unplanted is a fault that has no place in the match, such as in a field that Step
+// sets anew in each tick. The tools were not asked about it.
+type Unplanted struct {
+	Fault string `json:"fault"`
+	Why   string `json:"why"`
 }
 
 // add adds the result of a tool, which must be exactly what is wanted.

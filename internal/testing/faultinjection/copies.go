@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/seed-49bee653/samestep/desync"
-	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -17,24 +16,26 @@ var copyFaults = []struct {
 	name  string
 	plant planter
 }{
-	{"flipped bit", flippedBit},
+	{"flipped bit", flipped(flippable)},
+	{"flipped bool", flipped(isBool)},
+	{"lost element", lostElement},
 	{"dropped command", droppedCommand},
 	{"doubled command", doubledCommand},
 	{"draw too many", extraDraw},
 	{"wrong order", wrongOrder},
-	{"wrong table entry", wrongTable},
+	{"changed rule", changedRule},
 }
 
 // copyFault plants a fault in the copy of a player. The match must report the player,
 // the check and the section; the histories must show the tick and the field; bisect and
 // explain must find them; and verify must find the referee's replay true.
 func (d *drill) copyFault(name string, p planter) error {
-	v, err := plant(d.base, d.dice, name, p)
+	v, err := plant(d.base, d.dice, p)
 	if err != nil {
 		return err
 	}
-	seat := lockstep.Player(d.dice.IntN(players))
-	m, err := play(d.seed, cast{referee: skirmish.Rules(), copied: v.rules, seat: seat})
+	seat := d.seat()
+	m, err := d.subject.play(d.seed, cast{referee: d.subject.Game, copied: v.game, seat: seat})
 	if err != nil {
 		return err
 	}
@@ -43,17 +44,14 @@ func (d *drill) copyFault(name string, p planter) error {
 	if err != nil {
 		return err
 	}
-	if v.tick > 0 && v.tick != first {
+	if v.tick != first {
 		return fmt.Errorf("faultinjection: %s: planted in tick %d, and the states differ from tick %d on", name, v.tick, first)
 	}
 	if err := d.desyncReport(f, m, player(seat)); err != nil {
 		return err
 	}
-	want, err := m.field(first)
-	if err != nil {
-		return err
-	}
-	if err := d.histories(f, m, v.rules, want); err != nil {
+	want := m.field(first)
+	if err := d.histories(f, m, v.game, want); err != nil {
 		return err
 	}
 	if err := d.bisect(f, m, v, want); err != nil {
@@ -74,11 +72,14 @@ func (d *drill) copyFault(name string, p planter) error {
 // refereeFault flips a bit in the referee's copy. All players are right, and so is the
 // simulation of the log.
 func (d *drill) refereeFault() error {
-	v, err := plant(d.base, d.dice, "flipped bit", flippedBit)
+	v, err := plant(d.base, d.dice, flipped(flippable))
 	if err != nil {
 		return err
 	}
-	m, err := play(d.seed, cast{referee: v.rules, copied: skirmish.Rules()})
+	m, err := d.subject.play(d.seed, cast{referee: v.game, copied: d.subject.Game})
+	if fault := (*lockstep.PanicError)(nil); errors.As(err, &fault) { // the players do other things in it
+		return fmt.Errorf("%w: %w", errNoPlace, err)
+	}
 	if err != nil {
 		return err
 	}
@@ -97,15 +98,15 @@ func (d *drill) refereeFault() error {
 // liar reports false checksums as a player whose copy is right, so that the histories do
 // not differ.
 func (d *drill) liar() error {
-	seat := lockstep.Player(d.dice.IntN(players))
-	c := truthful(seat)
+	seat := d.seat()
+	c := d.subject.truthful(seat)
 	c.lies = lockstep.Tick(checkEvery * (2 + d.dice.IntN(ticks/checkEvery-2)))
-	m, err := play(d.seed, c)
+	m, err := d.subject.play(d.seed, c)
 	if err != nil {
 		return err
 	}
 	f := &fault{"false report", fmt.Sprintf("of player %d, from tick %d on", seat, c.lies)}
-	d.result.add(f, "desync report", reported(d.tools.Desync(m.reports)), clue{What: "desync", Tick: c.lies, After: c.lies - checkEvery, Who: player(seat)})
+	d.result.add(f, "desync report", d.reported(m.reports), clue{What: "desync", Tick: c.lies, After: c.lies - checkEvery, Who: player(seat)})
 	return d.histories(f, m, c.copied, clue{})
 }
 
@@ -119,22 +120,23 @@ func (d *drill) desyncReport(f *fault, m *match, who string) error {
 	if want.Field, err = m.section(m.states[check], m.copied[check]); err != nil {
 		return err
 	}
-	d.result.add(f, "desync report", reported(d.tools.Desync(m.reports)), want)
+	d.result.add(f, "desync report", d.reported(m.reports), want)
 	return nil
 }
 
-// reported returns the first report of a match as a clue.
-func reported(reports []coordinator.DesyncReport) clue {
+// reported returns the first report of a match, as the tool gives it, as a clue.
+func (d *drill) reported(all []coordinator.DesyncReport) clue {
+	reports := d.tools.Desync(all)
 	if len(reports) == 0 {
 		return clue{}
 	}
 	r := &reports[0]
-	return clue{What: "desync", Tick: r.Tick, After: r.Agreed, Who: culprit(reports), Field: r.Section}
+	return clue{What: "desync", Tick: r.Tick, After: r.Agreed, Who: culprit(reports, int(d.subject.Players)), Field: r.Section}
 }
 
 // culprit returns who is wrong according to the reports of the first wrong check: a
 // single player who differs from the referee, or the referee if all players differ.
-func culprit(reports []coordinator.DesyncReport) string {
+func culprit(reports []coordinator.DesyncReport, players int) string {
 	last := &reports[0] // of the check; it has the reports of all players
 	named := 0
 	for i := range reports {
@@ -153,20 +155,19 @@ func culprit(reports []coordinator.DesyncReport) string {
 }
 
 // field returns the fields that differ at a tick.
-func (m *match) field(tick lockstep.Tick) (clue, error) {
+func (m *match) field(tick lockstep.Tick) clue {
 	c := clue{What: "desync", Tick: tick}
-	var err error
-	c.Field, c.Fields, err = m.leaves(m.states[tick], m.copied[tick])
-	return c, err
+	c.Field, c.Fields = m.leaves(m.states[tick], m.copied[tick])
+	return c
 }
 
 // histories compares the histories of a right copy and of the other one.
-func (d *drill) histories(f *fault, m *match, other rules, want clue) error {
+func (d *drill) histories(f *fault, m *match, other *lockstep.Game, want clue) error {
 	a, err := m.follow(m.game)
 	if err != nil {
 		return err
 	}
-	b, err := m.follow(lockstep.MustGame(other))
+	b, err := m.follow(other)
 	if err != nil {
 		return err
 	}
@@ -199,7 +200,7 @@ func (m *match) follow(g *lockstep.Game) (*lockstep.Follower, error) {
 // written, with a keyframe at each check. It finds the tick if it has the copy's rules,
 // and only the check if the copy's memory was damaged.
 func (d *drill) bisect(f *fault, m *match, v *variant, want clue) error {
-	own, err := m.ownReplay(v.rules)
+	own, err := m.ownReplay(v.game)
 	if err != nil {
 		return err
 	}
@@ -213,12 +214,10 @@ func (d *drill) bisect(f *fault, m *match, v *variant, want clue) error {
 		if err != nil {
 			return err
 		}
-		if want, err = m.field(check); err != nil {
-			return err
-		}
+		want = m.field(check)
 		want.After, want.Who = check-checkEvery, "the second"
 	} else {
-		o.Other, want.Who = lockstep.MustGame(v.rules), "the rules"
+		o.Other, want.Who = v.game, "the rules"
 	}
 	found, err := d.tools.Bisect(a, b, m.game, o)
 	d.result.add(f, "bisect", bisection(found, err), want)

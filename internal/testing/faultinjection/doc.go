@@ -1,8 +1,8 @@
-// Package faultinjection plants faults in a match of the example game, each of a kind
-// that real matches have had, and checks that the tools find the tick, the field, the
-// player and the byte. So it notices a broken tool before somebody needs the tool.
+// Package faultinjection plants faults in a match of any game, each of a kind that real
+// matches have had, and checks that the tools find the tick, the field, the player and the
+// byte. So it notices a broken tool before somebody needs the tool.
 //
-//	result, err := faultinjection.Run(faultinjection.Options{Seed: 1})
+//	result, err := faultinjection.Run(faultinjection.Options{Subject: subject, Seed: 1})
 //	for _, row := range result.Rows {
 //		fmt.Println(row.Fault, row.Tool, row.Found, row.Right)
 //	}

@@ -35,7 +35,8 @@ func (d *drill) explain(f *fault, m *match, v *variant, want clue) error {
 	if got.Field == "" && len(e.Fields.List) > 0 {
 		got.Field, got.Fields = e.Fields.List[0].Path, e.Fields.Total
 	}
-	right := got.Who == want.Who && e.First.From <= want.Tick && want.Tick <= e.First.To && v.named(m, e)
+	since := e.First.From <= want.Tick && want.Tick <= e.First.To || v.lasting && e.Cause != nil && e.First.From > want.Tick
+	right := got.Who == want.Who && since && v.named(m, e)
 	d.result.row(f, "explain", got, want, right)
 	return nil
 }
@@ -47,20 +48,48 @@ func (v *variant) named(m *match, e *desync.Explanation) bool {
 		c := e.Cause
 		return c != nil && c.Command != nil && (len(c.Others) > 0 || c.Command.Player == v.command.Player && c.Command.Sequence == v.command.Sequence)
 	case v.path != "":
-		planted := m.ofUnit(v.path, v.tick)
-		is := func(path string) bool { return m.ofUnit(path, e.Compared) == planted }
-		return e.Cause != nil && is(e.Cause.Path) || slices.ContainsFunc(e.Fields.List, func(f state.Difference) bool { return is(f.Path) })
+		planted := m.byID(v.path, v.tick)
+		is := func(path string) bool { return within(planted, m.byID(path, e.Compared)) }
+		if e.Cause != nil && is(e.Cause.Path) || slices.ContainsFunc(e.Fields.List, func(f state.Difference) bool { return is(f.Path) }) {
+			return true
+		}
+		return !m.differs(planted, e.Compared) && m.sectionNamed(e)
 	}
 	return true
 }
 
-// ofUnit returns a path in the state of a tick with a unit's ID in place of its index,
-// which changes when a unit before it dies.
-func (m *match) ofUnit(path string, t lockstep.Tick) string {
-	if rest, ok := strings.CutPrefix(path, "Units["); ok {
-		index, field, _ := strings.Cut(rest, "]")
-		if id, err := m.game.StateSchema().Lookup(m.states[t], "Units["+index+"].ID"); err == nil {
-			return "unit " + id.String() + field
+// within reports whether a path is a field or the place of one.
+func within(path, field string) bool {
+	rest, ok := strings.CutPrefix(path, field)
+	return ok && field != "" && (rest == "" || rest[0] == '.' || rest[0] == '[')
+}
+
+// differs reports whether a field, or its presence, differs at a tick. A planted fault may
+// leave its field, as when the elements of a list without IDs move up.
+func (m *match) differs(path string, t lockstep.Tick) bool {
+	x, absent := m.game.StateSchema().Lookup(m.states[t], path)
+	y, absent2 := m.game.StateSchema().Lookup(m.copied[t], path)
+	return (absent == nil) != (absent2 == nil) || !bytes.Equal(x.Bytes, y.Bytes)
+}
+
+// sectionNamed reports whether the first field of an explanation is in the first section
+// that differs.
+func (m *match) sectionNamed(e *desync.Explanation) bool {
+	want, err := m.section(m.states[e.Compared], m.copied[e.Compared])
+	return err == nil && len(e.Fields.List) > 0 && within(e.Fields.List[0].Path, want)
+}
+
+// byID returns a path in the state of a tick with an element's ID in place of its index,
+// which changes when an element before it is removed. Elements without an ID keep it.
+func (m *match) byID(path string, t lockstep.Tick) string {
+	name, rest, ok := strings.Cut(path, "[")
+	index, rest, ok2 := strings.Cut(rest, "]")
+	if !ok || !ok2 {
+		return path
+	}
+	for _, id := range []string{"ID", "Id", "id"} {
+		if v, err := m.game.StateSchema().Lookup(m.states[t], name+"["+index+"]."+id); err == nil {
+			return name + "[" + id + "=" + v.String() + "]" + rest
 		}
 	}
 	return path
@@ -81,7 +110,7 @@ func party(e *desync.Explanation) string {
 func (m *match) bundle() (*replay.Bundle, error) {
 	r := m.reports[0]
 	e := &host.Evidence{Report: r}
-	for p := range lockstep.Player(players) {
+	for p := range lockstep.Player(m.subject.Players) {
 		e.Participants = append(e.Participants, host.Participant{Player: p, Name: player(p), Build: m.header.Build, Platform: m.header.Platform})
 	}
 	for _, t := range []lockstep.Tick{r.Agreed, r.Tick} {

@@ -10,32 +10,97 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/internal/testing/testgame"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// All tools find all faults, in more than one match.
+// A game with bots and IDs.
+func rts() *Subject {
+	config := skirmish.Defaults(4, 120)
+	return &Subject{
+		Game: lockstep.MustGame(skirmish.Rules()), Config: &config, Players: 4, Faulty: Faulty(skirmish.Rules()),
+		Bot: func(p lockstep.Player, seed uint64) func(*lockstep.Simulation) []any {
+			bot := skirmish.NewBot(p, seed)
+			return func(s *lockstep.Simulation) (all []any) {
+				for _, order := range bot.Think(lockstep.World[skirmish.World](s)) {
+					all = append(all, order.Value)
+				}
+				return all
+			}
+		},
+	}
+}
+
+// A small game, whose players give random commands.
+func coins() *Subject {
+	g, config := lockstep.MustGame(minimal.Rules()), &minimal.Config{Size: 32, Coins: 200}
+	return &Subject{Game: g, Config: config, Players: 2, Faulty: Faulty(minimal.Rules()), Bot: locksteptest.RandomBot(g, config, 6)}
+}
+
+// A game without a generator, bools in a list, and a list that grows.
+func bank() *Subject {
+	g := lockstep.MustGame(testgame.BankRules())
+	return &Subject{
+		Game: g, Config: &testgame.BankConfig{Start: 100}, Players: 3, Faulty: Faulty(testgame.BankRules()),
+		Bot: func(p lockstep.Player, seed uint64) func(*lockstep.Simulation) []any {
+			dice := rand.New(rand.NewPCG(seed, uint64(p)))
+			return func(*lockstep.Simulation) []any {
+				switch dice.IntN(12) {
+				case 0:
+					return []any{&testgame.Earn{Coins: uint16(dice.IntN(100))}}
+				case 1:
+					return []any{&testgame.Give{To: lockstep.Player(dice.IntN(3)), Coins: []uint16{uint16(dice.IntN(20)), 1}}}
+				}
+				return nil
+			}
+		},
+	}
+}
+
+// All tools find all faults that have a place in a game, in more than one match.
 func TestRun(t *testing.T) {
-	before := *skirmish.Worker.Traits()
+	for _, c := range []struct {
+		name      string
+		subject   *Subject
+		rows      int
+		unplanted string // faults without a place
+	}{
+		{"skirmish", rts(), 60, ""},
+		{"minimal", coins(), 40, "flipped bool, doubled command, "},
+		{"bank", bank(), 40, "draw too many, wrong order, "},
+	} {
+		t.Run(c.name, func(t *testing.T) { testRun(t, c.subject, c.rows, c.unplanted) })
+	}
+}
+
+func testRun(t *testing.T, s *Subject, rows int, unplanted string) {
 	seeds := uint64(2)
 	if testing.Short() {
 		seeds = 1
 	}
 	for seed := range seeds {
-		r := run(t, Options{Seed: seed})
+		r := run(t, Options{Subject: s, Seed: seed})
 		for _, row := range r.Rows {
 			if t.Logf("%+v", row); !row.Right {
 				t.Errorf("seed %d: %s: %s found %s, want %s", seed, row.Fault, row.Tool, row.Found, row.Want)
 			}
 		}
-		if r.Wrong > 0 || len(r.Rows) < 40 {
+		if r.Wrong > 0 || len(r.Rows) < rows {
 			t.Errorf("seed %d: %d wrong of %d", seed, r.Wrong, len(r.Rows))
 		}
-	}
-	if after := *skirmish.Worker.Traits(); after != before {
-		t.Errorf("the table of units was %+v and is %+v", before, after)
+		missing := ""
+		for _, u := range r.Unplanted {
+			missing += u.Fault + ", "
+			t.Log(u)
+		}
+		if missing != unplanted {
+			t.Errorf("seed %d: not planted: got %q, want %q", seed, missing, unplanted)
+		}
 	}
 }
 
@@ -53,7 +118,8 @@ func TestSeed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short")
 	}
-	a, b, c := run(t, Options{Seed: 2}), run(t, Options{Seed: 2}), run(t, Options{Seed: 3})
+	s := coins()
+	a, b, c := run(t, Options{Subject: s, Seed: 2}), run(t, Options{Subject: s, Seed: 2}), run(t, Options{Subject: s, Seed: 3})
 	if fmt.Sprint(a.Rows) != fmt.Sprint(b.Rows) || fmt.Sprint(a.Rows) == fmt.Sprint(c.Rows) {
 		t.Error("the seed does not determine the run")
 	}
@@ -85,7 +151,7 @@ func TestBlindTools(t *testing.T) {
 				return lockstep.Divergence{}, false
 			},
 			Desync: func([]coordinator.DesyncReport) []coordinator.DesyncReport { return nil },
-		}, map[string]int{"verify": 17, "diff": 2, "bisect": 6, "explain": 7, "histories": 6, "desync report": 8}},
+		}, map[string]int{"verify": 19, "diff": 2, "bisect": 8, "explain": 9, "histories": 8, "desync report": 10}},
 		{"it was somebody else, and a tick later", toolset{
 			Attribute: real.Attribute,
 			Verify: func(*replay.Reader, *lockstep.Game, replay.VerifyOptions) (*replay.Verification, error) {
@@ -124,13 +190,13 @@ func TestBlindTools(t *testing.T) {
 			},
 			Desync: func(r []coordinator.DesyncReport) []coordinator.DesyncReport {
 				for i := range r {
-					r[i].Player = (r[i].Player + 1) % players
+					r[i].Player = (r[i].Player + 1) % 4
 				}
 				return r
 			}, // if the referee is wrong, all players are named
-		}, map[string]int{"verify": 18, "recover": 1, "diff": 2, "bisect": 6, "explain": 7, "histories": 6, "desync report": 7}},
+		}, map[string]int{"verify": 20, "recover": 1, "diff": 2, "bisect": 8, "explain": 9, "histories": 8, "desync report": 9}},
 	} {
-		r := run(t, Options{Seed: 1, tools: c.tools})
+		r := run(t, Options{Subject: rts(), Seed: 1, tools: c.tools})
 		wrong := map[string]int{}
 		for _, row := range r.Rows {
 			if !row.Right {
@@ -143,29 +209,71 @@ func TestBlindTools(t *testing.T) {
 	}
 }
 
-// A fault that changes nothing is an error.
+// A list without IDs that shrinks hides since when an element is wrong: its index was another
+// one before.
+func TestShrunkList(t *testing.T) {
+	s := coins()
+	d := &drill{subject: s, seed: 1, dice: rand.New(rand.NewPCG(1, 5)), tools: realTools(), result: &Result{}}
+	if err := d.noFault(); err != nil {
+		t.Fatal(err)
+	}
+	last := func(m *match, dice *rand.Rand) (*variant, error) {
+		at := anyTick(dice)
+		coins := func(t lockstep.Tick) string {
+			v, err := s.Game.StateSchema().Lookup(m.states[t], "Coins")
+			return fmt.Sprint(v, err)
+		}
+		if coins(at) == coins(nextCheck(at)) {
+			return nil, nil
+		}
+		var n int
+		if _, err := fmt.Sscan(coins(at), &n); err != nil {
+			return nil, err
+		}
+		path := fmt.Sprintf("Coins[%d].Y", n-1)
+		return m.damaged(at, path, path, func(b []byte) []byte {
+			if v, err := s.Game.StateSchema().Lookup(b, path); err == nil {
+				v.Flip()
+			}
+			return b
+		}), nil
+	}
+	for range 4 {
+		if err := d.copyFault("last coin", last); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, row := range d.result.Rows {
+		if !row.Right {
+			t.Errorf("%s: %s: %s found %s, want %s", row.Fault, row.Planted, row.Tool, row.Found, row.Want)
+		}
+	}
+}
+
+// A fault that changes nothing is not planted.
 func TestNothingPlanted(t *testing.T) {
-	m, err := play(1, truthful(0))
+	s := coins()
+	m, err := s.play(1, s.truthful(0))
 	if err != nil {
 		t.Fatal(err)
 	}
 	dice := rand.New(rand.NewPCG(1, 1))
-	if v, err := plant(m, dice, "nothing", func(*match, *rand.Rand) (*variant, error) {
-		return &variant{rules: skirmish.Rules(), tick: anyTick(dice)}, nil
-	}); err == nil {
+	if v, err := plant(m, dice, func(*match, *rand.Rand) (*variant, error) {
+		return &variant{game: s.Game, tick: anyTick(dice)}, nil
+	}); !errors.Is(err, errNoPlace) {
 		t.Errorf("planted %+v", v)
 	}
 	if tick, err := firstDiffering(m.states, m.copied, 1); err == nil {
 		t.Errorf("the states of a true copy differ from tick %d on", tick)
 	}
 	failed := errors.New("no")
-	if _, err := plant(m, dice, "", func(*match, *rand.Rand) (*variant, error) { return nil, failed }); !errors.Is(err, failed) {
+	if _, err := plant(m, dice, func(*match, *rand.Rand) (*variant, error) { return nil, failed }); !errors.Is(err, failed) {
 		t.Errorf("got %v", err)
 	}
 }
 
 func ExampleRun() {
-	result, err := Run(Options{Seed: 1})
+	result, err := Run(Options{Subject: coins(), Seed: 1})
 	if err != nil {
 		panic(err)
 	}
@@ -176,10 +284,10 @@ func ExampleRun() {
 	}
 	fmt.Println(result.Wrong, "wrong")
 	// Output:
-	// desync report: desync, ticks 221 to 240, player 2, Rand
-	// histories: desync, tick 238, Rand.Hi and 1 more
-	// bisect: desync, tick 238, the rules, Rand.Hi and 1 more
-	// explain: extra draw, ticks 221 to 240, player 2, Rand
-	// verify: players differed, tick 240, player 2
+	// desync report: desync, ticks 141 to 160, player 0, Rand
+	// histories: desync, tick 151, Rand.Hi and 1 more
+	// bisect: desync, tick 151, the rules, Rand.Hi and 1 more
+	// explain: extra draw, ticks 141 to 160, player 0, Rand
+	// verify: players differed, tick 160, player 0
 	// 0 wrong
 }

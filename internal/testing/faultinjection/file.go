@@ -57,9 +57,9 @@ func rewritten(file []byte, change func(*record.Record) bool) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// ownReplay returns the replay that a recorder with the copy's rules would have written:
+// ownReplay returns the replay that a recorder with the copy's game would have written:
 // the same commands, but the copy's checksums, and its states at every check.
-func (m *match) ownReplay(copied rules) ([]byte, error) {
+func (m *match) ownReplay(copied *lockstep.Game) ([]byte, error) {
 	own, err := rewritten(m.file, func(r *record.Record) bool {
 		if r.Kind == record.KindChecksum {
 			r.Hash = m.hash(m.copied[r.Tick])
@@ -74,7 +74,7 @@ func (m *match) ownReplay(copied rules) ([]byte, error) {
 		return nil, err
 	}
 	var out bytes.Buffer
-	err = replay.Rekey(replay.NewWriter(&out, replay.WriterOptions{}), r, lockstep.MustGame(copied), checkEvery, replay.SimulateOptions{})
+	err = replay.Rekey(replay.NewWriter(&out, replay.WriterOptions{}), r, copied, checkEvery, replay.SimulateOptions{})
 	return out.Bytes(), err
 }
 

@@ -2,20 +2,23 @@ package faultinjection
 
 import (
 	"bytes"
-	"errors"
+	"encoding/binary"
 	"fmt"
+	"slices"
 
-	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
+	"github.com/seed-49bee653/samestep/state"
 )
 
 // fileFaults returns the faults in the replay of a match without faults.
-func (d *drill) fileFaults() []func() error {
-	return []func() error{
-		d.truncated, d.flippedByte, d.spliced, d.editedCommand, d.removedCommand, d.editedChecksum, d.falseKeyframe,
-		d.otherBuild, d.otherSchema, d.otherRules,
+func (d *drill) fileFaults() []step {
+	return []step{
+		{"truncated file", d.truncated}, {"flipped bit in the file", d.flippedByte}, {"end of another match", d.spliced},
+		{"edited command", d.editedCommand}, {"removed command", d.removedCommand}, {"edited checksum", d.editedChecksum},
+		{"false keyframe", d.falseKeyframe}, {"wrong build", d.otherBuild}, {"another state", d.otherSchema},
+		{"rules that changed without a new build", d.otherRules},
 	}
 }
 
@@ -48,8 +51,14 @@ func (d *drill) truncated() error {
 // flippedByte inverts a bit in the records of a block, except the last block.
 func (d *drill) flippedByte() error {
 	blocks := d.base.blocks
+	const rim = 8 // the length of a block and its check
 	i := 2 + d.dice.IntN(len(blocks)-3)
-	from, to := blocks[i-1].end+8, blocks[i].end-8 // not in its length or its check
+	for tried := 0; blocks[i].end-blocks[i-1].end <= 2*rim; i = 2 + d.dice.IntN(len(blocks)-3) {
+		if tried++; tried == tries {
+			return fmt.Errorf("%w: the file has no block with records", errNoPlace)
+		}
+	}
+	from, to := blocks[i-1].end+rim, blocks[i].end-rim
 	at := from + d.dice.Int64N(to-from)
 	bit := d.dice.IntN(8)
 	file := bytes.Clone(d.base.file)
@@ -61,7 +70,7 @@ func (d *drill) flippedByte() error {
 
 // spliced joins the beginning of this match and the end of another one.
 func (d *drill) spliced() error {
-	other, err := play(d.seed+1, truthful(0))
+	other, err := d.subject.play(d.seed+1, d.subject.truthful(0))
 	if err != nil {
 		return err
 	}
@@ -90,7 +99,7 @@ func (d *drill) forged(f *fault, frame lockstep.Frame, who lockstep.Player) erro
 	forged.frames[frame.Tick] = frame
 	states, err := forged.rerun(d.base.game, frame.Tick-1, ticks)
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: the match ends with an error: %w", errNoPlace, err)
 	}
 	check, err := firstDiffering(d.base.states, states, checkEvery)
 	if err != nil {
@@ -129,29 +138,12 @@ func sameCommand(a, b *lockstep.Command) bool {
 	return record.Compare(a, b) == 0 && a.Kind == b.Kind && bytes.Equal(a.Payload, b.Payload)
 }
 
-// editedCommand changes the target of a command and repairs all checks of the file.
+// editedCommand inverts a bit of a command and repairs all checks of the file.
 func (d *drill) editedCommand() error {
 	return d.forge("edited command, checks repaired", func(commands []lockstep.Command, at int) []lockstep.Command {
-		payloads := d.base.game.NewPayloads()
-		c := &commands[at]
-		if err := payloads.Decode(c); err != nil {
-			panic(err) // it was accepted
-		}
-		to := (*skirmish.Point)(nil)
-		switch v := c.Value.(type) {
-		case *skirmish.Move:
-			to = &v.To
-		case *skirmish.AttackMove:
-			to = &v.To
-		default:
+		if c := &commands[at]; !d.subject.alter(d.dice, c.Kind, c.Payload) {
 			return nil
 		}
-		to.X ^= 8
-		_, payload, err := payloads.Encode(c.Value)
-		if err != nil {
-			panic(err) // it was decoded
-		}
-		c.Payload, c.Value = bytes.Clone(payload), nil
 		return commands
 	})
 }
@@ -175,11 +167,11 @@ func (d *drill) forge(name string, change func([]lockstep.Command, int) []lockst
 		if frame.Commands = change(frame.Commands, at); frame.Commands == nil {
 			continue
 		}
-		if d.base.noticeable(otherCommands(t, func([]lockstep.Command) []lockstep.Command { return decoded(d.base.game, frame.Commands) }), t) {
+		if d.base.noticeable(d.base.otherCommands(t, func([]lockstep.Command) []lockstep.Command { return decoded(d.base.game, frame.Commands) }), t) {
 			return d.forged(&fault{name, naming}, frame, who)
 		}
 	}
-	return fmt.Errorf("faultinjection: %s: found no place for it in the match of seed %d", name, d.seed)
+	return fmt.Errorf("%w: no such change of a command changes the match up to the next check", errNoPlace)
 }
 
 // decoded returns commands with their values.
@@ -213,16 +205,13 @@ func (d *drill) editedChecksum() error {
 // falseKeyframe changes the state and the checksum of a keyframe.
 func (d *drill) falseKeyframe() error {
 	t := lockstep.Tick(keyframeEvery * (1 + d.dice.IntN(ticks/keyframeEvery-1)))
-	var path string
+	path, changed := d.runnable(t)
+	if path == "" {
+		return fmt.Errorf("%w: every change ends the match with an error", errNoPlace)
+	}
 	file, err := rewritten(d.base.file, func(r *record.Record) bool {
 		if r.Kind == record.KindKeyframe && r.Tick == t {
-			unit := d.dice.IntN(players) // there are more
-			path = fmt.Sprintf("Units[%d].Health", unit)
-			v, err := d.base.game.StateSchema().Lookup(r.Keyframe.State, path)
-			if err != nil || !v.Flip() {
-				panic(errors.Join(errors.New("faultinjection: a match without units"), err))
-			}
-			r.Keyframe.Hash = d.base.hash(r.Keyframe.State)
+			r.Keyframe.State, r.Keyframe.Hash = changed, d.base.hash(changed)
 		}
 		return true
 	})
@@ -232,6 +221,26 @@ func (d *drill) falseKeyframe() error {
 	f := &fault{"false keyframe, checks repaired", fmt.Sprintf("%s in tick %d", path, t)}
 	d.result.add(f, "verify", d.verify(file, d.base.game), clue{What: "desync", Tick: t, Who: "the keyframe"})
 	return nil
+}
+
+// runnable returns the state of a tick with one field changed, from which the match goes
+// on without an error, and the field's path.
+func (d *drill) runnable(t lockstep.Tick) (path string, b []byte) {
+	for range tries {
+		changed := *d.base
+		changed.states = slices.Clone(d.base.states)
+		b := bytes.Clone(changed.states[t])
+		path := d.base.draw(d.dice, t, flippable)
+		v, err := d.base.game.StateSchema().Lookup(b, path)
+		if err != nil || !v.Flip() {
+			return "", nil
+		}
+		changed.states[t] = b
+		if _, err := changed.rerun(d.base.game, t, ticks); err == nil {
+			return path, b
+		}
+	}
+	return "", nil
 }
 
 // otherHeader writes the base with a changed header.
@@ -253,28 +262,42 @@ func (d *drill) otherBuild() error {
 	return d.otherHeader(&fault{"wrong build", "in the header"}, func(h *lockstep.Header) { h.Build += "b" }, "build")
 }
 
+// otherSchema renames a field of the state in the header.
 func (d *drill) otherSchema() error {
-	return d.otherHeader(&fault{"another state", "Units[].Health has another name"}, func(h *lockstep.Header) {
-		h.StateSchema = bytes.Replace(h.StateSchema, []byte("Health"), []byte("Wealth"), 1)
-	}, "state schema, field Units[].Health")
+	schema := d.base.game.StateSchema()
+	node, at := named(schema.Root(), 4)
+	f := &fault{"another state", node.Path() + " has another name"}
+	return d.otherHeader(f, func(h *lockstep.Header) {
+		renamed := slices.Insert(bytes.Clone(h.StateSchema), at+nodeBytes+len(node.Name()), 'x')
+		binary.LittleEndian.PutUint32(renamed[at+nodeBytes-4:], uint32(len(node.Name())+1))
+		h.StateSchema = renamed
+	}, "state schema, field "+node.Path())
+}
+
+// nodeBytes is the size of a node of a schema's description before its name.
+const nodeBytes = 10
+
+// named returns the first field at or below a node that has no fields itself, and its
+// offset in the description of the schema.
+func named(n state.Node, at int) (state.Node, int) {
+	for n.Kind() == state.Struct || n.Kind() > state.String && n.Elem().Kind() == state.Struct {
+		at += nodeBytes + len(n.Name())
+		if n.Kind() == state.Struct {
+			n = n.Field(0)
+		} else {
+			n = n.Elem()
+		}
+	}
+	return n, at
 }
 
 // otherRules verifies a right replay with rules that changed without a new build.
 func (d *drill) otherRules() error {
-	v, err := plant(d.base, d.dice, "changed rules", wrongTable)
-	if err != nil {
-		return err
-	}
-	g := lockstep.MustGame(v.rules)
-	states, err := d.base.rerun(g, 0, ticks)
-	if err != nil {
-		return err
-	}
-	check, err := firstDiffering(d.base.states, states, checkEvery)
+	v, err := plant(d.base, d.dice, changedRule)
 	if err != nil {
 		return err
 	}
 	f := &fault{"rules that changed without a new build", v.what}
-	d.result.add(f, "verify", d.verify(d.base.file, g), clue{What: "desync", Tick: check, Who: "the build"})
+	d.result.add(f, "verify", d.verify(d.base.file, v.game), clue{What: "desync", Tick: nextCheck(v.tick), Who: "the build"})
 	return nil
 }

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 
-	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -13,20 +13,14 @@ import (
 )
 
 const (
-	players       = 4
-	units         = 120
 	ticks         = 400
 	checkEvery    = 20
 	keyframeEvery = 100
 )
 
-type (
-	rules = lockstep.Rules[skirmish.World, skirmish.Config]
-	step  = func(*skirmish.World, *lockstep.Turn)
-)
-
 // A match is a played match with its frames and states.
 type match struct {
+	subject *Subject
 	header  *lockstep.Header
 	game    *lockstep.Game // with the true rules
 	file    []byte         // its replay
@@ -43,21 +37,21 @@ type block struct {
 	tick lockstep.Tick
 }
 
-// A cast selects the rules of the referee and of one player. The others have the right ones.
+// A cast selects the game of the referee and of one player. The others have the right one.
 type cast struct {
-	referee, copied rules
+	referee, copied *lockstep.Game
 	seat            lockstep.Player // of the copy
 	lies            lockstep.Tick   // from this tick on it reports false checksums; 0: never
 }
 
 // truthful returns a cast without a fault.
-func truthful(seat lockstep.Player) cast {
-	return cast{referee: skirmish.Rules(), copied: skirmish.Rules(), seat: seat}
+func (s *Subject) truthful(seat lockstep.Player) cast {
+	return cast{referee: s.Game, copied: s.Game, seat: seat}
 }
 
 // play plays a match of bots.
-func play(seed uint64, c cast) (*match, error) {
-	m := &match{game: lockstep.MustGame(skirmish.Rules())}
+func (s *Subject) play(seed uint64, c cast) (*match, error) {
+	m := &match{subject: s, game: s.Game}
 	l, err := newLive(m, seed, c)
 	if err != nil {
 		return nil, err
@@ -86,24 +80,25 @@ type live struct {
 	cast        cast
 	copy        *lockstep.Follower // of one player
 	others      *lockstep.Follower
-	bots        []*skirmish.Bot
+	bots        []func(*lockstep.Simulation) []any // by player
 	payloads    *record.Payloads
-	sequences   [players]lockstep.Sequence
+	sequences   []lockstep.Sequence // by player
+	dice        *rand.Rand
 }
 
 func newLive(m *match, seed uint64, c cast) (*live, error) {
-	l := &live{match: m, payloads: m.game.NewPayloads(), cast: c}
-	config := skirmish.Defaults(players, units)
+	players := m.subject.Players
+	l := &live{match: m, payloads: m.game.NewPayloads(), cast: c, sequences: make([]lockstep.Sequence, players), dice: rand.New(rand.NewPCG(seed, 6))}
 	settings := lockstep.DefaultSettings(players)
 	settings.Seed, settings.CheckEvery, settings.KeyframeEvery = seed, checkEvery, keyframeEvery
 	var err error
-	if m.header, err = m.game.NewHeader(lockstep.MatchID{0: 13, 15: byte(seed)}, settings, &config); err != nil {
+	if m.header, err = m.game.NewHeader(lockstep.MatchID{0: 13, 15: byte(seed)}, settings, m.subject.Config); err != nil {
 		return nil, err
 	}
 	l.writer = replay.NewWriter(&l.file, replay.WriterOptions{})
-	l.copy = lockstep.MustGame(c.copied).NewFollower(lockstep.FollowerOptions{})
+	l.copy = c.copied.NewFollower(lockstep.FollowerOptions{})
 	l.others = m.game.NewFollower(lockstep.FollowerOptions{})
-	l.coordinator, err = coordinator.New(lockstep.MustGame(c.referee), m.header, record.Tee(l.writer, l), coordinator.Options{InputDelay: 2})
+	l.coordinator, err = coordinator.New(c.referee, m.header, record.Tee(l.writer, l), coordinator.Options{InputDelay: 2})
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +106,7 @@ func newLive(m *match, seed uint64, c cast) (*live, error) {
 		if _, err := l.coordinator.Join(seat); err != nil {
 			return nil, err
 		}
-		l.bots = append(l.bots, skirmish.NewBot(seat, seed))
+		l.bots = append(l.bots, m.subject.Bot(seat, seed))
 	}
 	m.frames = append(m.frames, lockstep.Frame{})
 	m.keep(l)
@@ -141,17 +136,10 @@ func (l *live) now() lockstep.Tick {
 }
 
 func (l *live) tick(t lockstep.Tick) error {
-	w := lockstep.World[skirmish.World](l.coordinator.Referee().Simulation())
+	sim := l.coordinator.Referee().Simulation()
 	for p, bot := range l.bots {
-		for _, order := range bot.Think(w) {
-			if err := l.submit(lockstep.Player(p), order.Value); err != nil {
-				return err
-			}
-		}
-	}
-	for i := range w.Units {
-		if u := &w.Units[i]; u.Kind == skirmish.Base && t%7 == 0 {
-			if err := l.changeMind(u, t); err != nil {
+		for _, value := range bot(sim) {
+			if err := l.submit(lockstep.Player(p), value); err != nil {
 				return err
 			}
 		}
@@ -165,7 +153,7 @@ func (l *live) tick(t lockstep.Tick) error {
 	if t%checkEvery > 0 {
 		return nil
 	}
-	for p := range lockstep.Player(players) {
+	for p := range lockstep.Player(l.subject.Players) {
 		from := l.others
 		if p == l.cast.seat {
 			from = l.copy
@@ -185,27 +173,32 @@ func (l *live) tick(t lockstep.Tick) error {
 	return nil
 }
 
-// changeMind orders a base's new units to one place and, in the same tick, to another, so
-// that the order of commands matters. With the commands of bots it seldom does.
-func (l *live) changeMind(u *skirmish.Unit, t lockstep.Tick) error {
-	for i := range uint16(2) {
-		order := skirmish.Move{Who: skirmish.Who{Units: []skirmish.UnitID{u.ID}}, To: skirmish.Point{X: 64 + uint16(t)%64, Y: 64 + 8*i}}
-		if err := l.submit(lockstep.Player(u.Owner), &order); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// submit gives a command to the coordinator, which may refuse it.
+// submit gives a command to the coordinator, which may refuse it. Sometimes the player
+// changes its mind in the same tick: it gives almost the same command again. So the order
+// of commands matters, which it seldom does with the commands of bots.
 func (l *live) submit(p lockstep.Player, value any) error {
 	kind, payload, err := l.payloads.Encode(value)
 	if err != nil {
 		return err
 	}
+	payload = bytes.Clone(payload)
 	l.sequences[p]++
 	l.coordinator.Submit(p, l.sequences[p], kind, payload)
+	if l.dice.IntN(3) == 0 && l.subject.alter(l.dice, kind, payload) {
+		l.sequences[p]++
+		l.coordinator.Submit(p, l.sequences[p], kind, payload)
+	}
 	return nil
+}
+
+// alter inverts a random bit of a command's payload in place. It reports false if the
+// result is not well-formed.
+func (s *Subject) alter(dice *rand.Rand, kind lockstep.Kind, payload []byte) bool {
+	if len(payload) == 0 {
+		return false
+	}
+	payload[dice.IntN(len(payload))] ^= 1 << dice.IntN(8)
+	return s.Game.NewPayloads().Decode(&lockstep.Command{Kind: kind, Payload: payload}) == nil
 }
 
 // keep saves the states of a tick.

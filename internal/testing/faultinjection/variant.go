@@ -1,99 +1,60 @@
 package faultinjection
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
-	"sync"
 
-	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/state"
 )
 
-// A variant is the rules of the game with a fault in Step.
+// A variant is the game with a fault in Step.
 type variant struct {
-	rules rules
-	tick  lockstep.Tick // the first one whose state differs; 0 if unknown
-	what  string        // the fault in words
+	game *lockstep.Game
+	tick lockstep.Tick // the first one whose state differs
+	what string        // the fault in words
 
 	// damage says that the fault is in the memory: no rules give such a state.
 	damage bool
+
+	// lasting says that the fault happens in many ticks. A single altered field may lead to
+	// the same state, from a later tick on.
+	lasting bool
 
 	path    string            // of the damaged field
 	command *lockstep.Command // the dropped or doubled one
 }
 
-// changed returns the game's rules with another Step in one tick.
-func changed(at lockstep.Tick, do func(step, *skirmish.World, *lockstep.Turn)) rules {
-	r := skirmish.Rules()
-	inner := r.Step
-	r.Step = func(w *skirmish.World, c *skirmish.Config, t *lockstep.Turn) {
-		if t.Tick == at {
-			do(func(w *skirmish.World, t *lockstep.Turn) { inner(w, c, t) }, w, t)
-		} else {
-			inner(w, c, t)
-		}
-	}
-	return r
-}
-
-// A planter makes a variant of a match. It returns nil if this draw gives none.
+// A planter makes a variant of a match. It returns nil if this draw gives none, and an
+// error that wraps errNoPlace if none does.
 type planter func(m *match, dice *rand.Rand) (*variant, error)
 
 // tries limits the draws for the place of a fault. It is enough to find one command of
 // hundreds.
 const tries = 2000
 
+// errNoPlace reports a fault that has no place in a match, or none with a consequence.
+var errNoPlace = errors.New("faultinjection: no place for the fault")
+
 // plant draws until it has a noticeable variant.
-func plant(m *match, dice *rand.Rand, name string, p planter) (*variant, error) {
+func plant(m *match, dice *rand.Rand, p planter) (*variant, error) {
 	for range tries {
 		v, err := p(m, dice)
 		if err != nil {
 			return nil, err
 		}
-		if v != nil && (v.tick == 0 || m.noticeable(v.rules, v.tick)) {
+		if v != nil && m.noticeable(v.game, v.tick) {
 			return v, nil
 		}
 	}
-	return nil, fmt.Errorf("faultinjection: %s: found no place for it in the match of seed %d", name, m.header.Settings.Seed)
+	return nil, fmt.Errorf("%w: none of %d changes the match up to the next check", errNoPlace, tries)
 }
 
 // anyTick returns a random tick after the first check and some checks before the end.
 func anyTick(dice *rand.Rand) lockstep.Tick {
 	return lockstep.Tick(checkEvery + 1 + dice.IntN(ticks-3*checkEvery))
-}
-
-var worldCodec = state.MustCompile[skirmish.World]()
-
-// flippedBit inverts the lowest bit of a field of a unit or a player after a tick.
-func flippedBit(m *match, dice *rand.Rand) (*variant, error) {
-	t := anyTick(dice)
-	schema := m.game.StateSchema()
-	leaves, err := values(schema, m.states[t])
-	if err != nil {
-		return nil, err
-	}
-	var fields []string
-	for _, path := range leaves.order {
-		if strings.HasPrefix(path, "Units[") || strings.HasPrefix(path, "Players[") {
-			fields = append(fields, path)
-		}
-	}
-	path := fields[dice.IntN(len(fields))]
-	return &variant{tick: t, what: fmt.Sprintf("%s after tick %d", path, t), damage: true, path: path, rules: changed(t, func(inner step, w *skirmish.World, turn *lockstep.Turn) {
-		inner(w, turn)
-		b := worldCodec.Append(nil, w)
-		v, err := schema.Lookup(b, path)
-		if err != nil || !v.Flip() {
-			panic(fmt.Sprintf("faultinjection: %s cannot be flipped: %v", path, err)) // it is a leaf of this state
-		}
-		if err := worldCodec.Decode(b, w); err != nil {
-			panic(err) // Flip keeps the bytes canonical
-		}
-		skirmish.Rules().Derive(w, nil)
-	})}, nil
 }
 
 // command draws a tick and one of its players' commands.
@@ -108,12 +69,8 @@ func (m *match) command(dice *rand.Rand) (t lockstep.Tick, at int, ok bool) {
 }
 
 // otherCommands changes the commands of a tick.
-func otherCommands(t lockstep.Tick, change func([]lockstep.Command) []lockstep.Command) rules {
-	return changed(t, func(inner step, w *skirmish.World, turn *lockstep.Turn) {
-		other := *turn
-		other.Commands = change(slices.Clone(turn.Commands))
-		inner(w, &other)
-	})
+func (m *match) otherCommands(t lockstep.Tick, change func([]lockstep.Command) []lockstep.Command) *lockstep.Game {
+	return m.subject.Faulty(&Change{tick: t, commands: change})
 }
 
 func (m *match) naming(t lockstep.Tick, at int) string {
@@ -126,7 +83,7 @@ func droppedCommand(m *match, dice *rand.Rand) (*variant, error) {
 	if !ok {
 		return nil, nil
 	}
-	return &variant{tick: t, what: m.naming(t, at), command: &m.frames[t].Commands[at], rules: otherCommands(t, func(c []lockstep.Command) []lockstep.Command {
+	return &variant{tick: t, what: m.naming(t, at), command: &m.frames[t].Commands[at], game: m.otherCommands(t, func(c []lockstep.Command) []lockstep.Command {
 		return slices.Delete(c, at, at+1)
 	})}, nil
 }
@@ -136,7 +93,7 @@ func doubledCommand(m *match, dice *rand.Rand) (*variant, error) {
 	if !ok {
 		return nil, nil
 	}
-	return &variant{tick: t, what: m.naming(t, at), command: &m.frames[t].Commands[at], rules: otherCommands(t, func(c []lockstep.Command) []lockstep.Command {
+	return &variant{tick: t, what: m.naming(t, at), command: &m.frames[t].Commands[at], game: m.otherCommands(t, func(c []lockstep.Command) []lockstep.Command {
 		return slices.Insert(c, at, c[at])
 	})}, nil
 }
@@ -147,38 +104,32 @@ func wrongOrder(m *match, dice *rand.Rand) (*variant, error) {
 	if !ok || len(m.frames[t].Commands) < 2 {
 		return nil, nil
 	}
-	return &variant{tick: t, what: fmt.Sprintf("the %d commands of tick %d", len(m.frames[t].Commands), t), rules: otherCommands(t, func(c []lockstep.Command) []lockstep.Command {
+	return &variant{tick: t, what: fmt.Sprintf("the %d commands of tick %d", len(m.frames[t].Commands), t), game: m.otherCommands(t, func(c []lockstep.Command) []lockstep.Command {
 		slices.Reverse(c)
 		return c
 	})}, nil
 }
 
-func extraDraw(_ *match, dice *rand.Rand) (*variant, error) {
-	t := anyTick(dice)
-	return &variant{tick: t, what: fmt.Sprintf("before tick %d", t), rules: changed(t, func(inner step, w *skirmish.World, turn *lockstep.Turn) {
-		w.Rand.Uint64()
-		inner(w, turn)
-	})}, nil
-}
-
-// table guards the table of units while an entry is wrong.
-var table sync.Mutex
-
-// wrongTable changes one entry of the table of units for the whole match.
-func wrongTable(_ *match, dice *rand.Rand) (*variant, error) {
-	kind := skirmish.Worker
-	if dice.IntN(2) == 0 {
-		kind = skirmish.Soldier
+// changedRule inverts the lowest bit of a field in each tick that changes it, in the whole
+// match, as a wrong constant in the rules does.
+func changedRule(m *match, dice *rand.Rand) (*variant, error) {
+	t := lockstep.Tick(1 + dice.IntN(2*checkEvery))
+	path := m.draw(dice, t, flippable)
+	game := m.subject.Faulty(&Change{after: func(before, b []byte) []byte {
+		old, err := m.game.StateSchema().Lookup(before, path)
+		now, err2 := m.game.StateSchema().Lookup(b, path)
+		if err == nil && err2 == nil && !bytes.Equal(old.Bytes, now.Bytes) {
+			now.Flip()
+		}
+		return b
+	}})
+	states, err := m.rerun(game, 0, ticks)
+	if err != nil {
+		return nil, nil // these rules end with an error
 	}
-	r := skirmish.Rules()
-	inner := r.Step
-	r.Step = func(w *skirmish.World, c *skirmish.Config, t *lockstep.Turn) {
-		table.Lock() // a verification has several workers
-		defer table.Unlock()
-		traits := kind.Traits()
-		traits.Speed++
-		defer func() { traits.Speed-- }() // the others have the right table
-		inner(w, c, t)
+	first, err := firstDiffering(m.states, states, 1)
+	if err != nil || first > ticks-3*checkEvery || bytes.Equal(m.states[nextCheck(first)], states[nextCheck(first)]) {
+		return nil, nil
 	}
-	return &variant{rules: r, what: fmt.Sprintf("the speed of a %v", kind)}, nil
+	return &variant{tick: first, what: "of " + path, lasting: true, game: game}, nil
 }
