@@ -48,11 +48,12 @@ var (
 	anyTest = []string{"internal/testing/testgame", "internal/testing/testenv", "internal/testing/script", "internal/nullgame", "internal/testing/dots", "internal/matchlog", goCmp, goleak, goScript}
 
 	// games are test subjects for what stands above the core.
-	games = []string{"examples/...", "fixed"}
+	games = []string{"examples/...", "fixed", "fixed/grid"}
 )
 
 var imports = []importRow{
 	{pattern: "fixed", own: []string{"internal/decimal"}},
+	{pattern: "fixed/grid", own: []string{"fixed"}},
 	{pattern: "state", own: []string{"internal/decimal"}, modules: []string{xxhash}, tests: []string{"fixed"}},
 	{pattern: "checksum", own: []string{"state"}, modules: []string{xxhash}},
 	// Not fixed: the engine does no arithmetic of the game.

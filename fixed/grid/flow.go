@@ -1,0 +1,153 @@
+package grid
+
+import "math/bits"
+
+// The costs of steps. A unit on a shortest way needs about √2 times as long for a diagonal.
+const (
+	Straight = 2
+	Diagonal = 3
+	MaxCost  = 1<<16 - 8 // of a way in a [Flow]; farther cells count as unreachable
+)
+
+// A Flow is a flow field: it leads from every cell to one goal on a shortest way. It is a cache, and the zero value works.
+// Each call names the ground and the goal, so it never answers for another ground or goal.
+//
+// A field is computed in steps, one for each cell that it visits, and the first n steps give the same directions on every
+// machine. So a game can spread the work over ticks with the number of steps in the state, see [Fields].
+type Flow struct {
+	ground  *Ground
+	version uint64
+	goal    Cell
+	steps   uint32
+	current uint32 // cost of the present step
+	left    int    // cells in fringe
+
+	cost   []uint16 // 1 + cost by cell; 0 where unknown
+	to     []uint8  // by cell: 1 + direction of the next cell; 0 where unknown, and at the goal
+	fringe [4][]uint32
+}
+
+// Run brings the field to n steps, or to the end if it has fewer, and returns the number of steps. It continues from the
+// steps of the last call, unless ground or goal are others, or the field has more than n steps.
+func (f *Flow) Run(g *Ground, goal Cell, n uint32) uint32 {
+	f.aim(g, goal)
+	if f.steps > n {
+		f.start(g, goal)
+	}
+	f.run(n)
+	return f.steps
+}
+
+// Next returns the next cell of the shortest way from a cell to the goal. ok is false at the goal, and if there is no way.
+// It computes the field as far as needed.
+func (f *Flow) Next(g *Ground, goal, from Cell) (next Cell, ok bool) {
+	f.aim(g, goal)
+	for f.left > 0 && int(from) < len(f.cost) && !f.settled(from) {
+		f.run(f.steps + 256)
+	}
+	return f.Known(from)
+}
+
+// Known is Next for the steps that [Flow.Run] has computed: the way may be longer than the shortest, and ok is also false
+// if no way is known yet.
+func (f *Flow) Known(from Cell) (next Cell, ok bool) {
+	if int(from) >= len(f.to) || f.to[from] == 0 {
+		return from, false
+	}
+	return Cell(int32(from) + f.ground.beside[f.to[from]-1]), true
+}
+
+// Cost returns the cost of the shortest way from a cell to the goal. ok is false if there is none.
+func (f *Flow) Cost(g *Ground, goal, from Cell) (cost uint32, ok bool) {
+	f.Next(g, goal, from)
+	if int(from) >= len(f.cost) || f.cost[from] == 0 {
+		return 0, false
+	}
+	return uint32(f.cost[from]) - 1, true
+}
+
+// settled reports whether a cell's direction is final.
+func (f *Flow) settled(c Cell) bool { return f.cost[c] != 0 && uint32(f.cost[c])-1 < f.current }
+
+// aimed reports whether the field has exactly n steps for a ground and goal.
+func (f *Flow) aimed(g *Ground, goal Cell, n uint32) bool {
+	return f.ground == g && f.version == g.version && f.goal == goal && f.steps == n
+}
+
+// aim restarts the field if it is one of another ground or goal.
+func (f *Flow) aim(g *Ground, goal Cell) {
+	if !f.aimed(g, goal, f.steps) {
+		f.start(g, goal)
+	}
+}
+
+// start resets the field to no steps.
+func (f *Flow) start(g *Ground, goal Cell) {
+	f.ground, f.version, f.goal = g, g.version, goal
+	f.steps, f.current, f.left = 0, 0, 0
+	f.cost, f.to = resize(f.cost, len(g.ways)), resize(f.to, len(g.ways))
+	clear(f.cost)
+	clear(f.to)
+	for i := range f.fringe {
+		f.fringe[i] = f.fringe[i][:0]
+	}
+	if int(goal) < len(g.ways) {
+		f.cost[goal] = 1
+		f.fringe[0] = append(f.fringe[0], uint32(goal))
+		f.left = 1
+	}
+}
+
+// run computes steps until there are n in all, or the field is complete: Dijkstra's algorithm with a stack for each of the
+// next costs. Every step leads to one of the next three costs, so four stacks are enough.
+func (f *Flow) run(n uint32) {
+	for f.steps < n && f.left > 0 {
+		stack := f.fringe[f.current%4]
+		if len(stack) == 0 {
+			f.current++
+			continue
+		}
+		near, far := f.fringe[(f.current+Straight)%4], f.fringe[(f.current+Diagonal)%4]
+		before := len(near) + len(far)
+		todo := int(min(uint32(len(stack)), n-f.steps))
+		for i := len(stack) - 1; i >= len(stack)-todo; i-- {
+			if c := stack[i]; uint32(f.cost[c]) == f.current+1 { // else a shorter way was found
+				near, far = f.spread(c, near, far)
+			}
+		}
+		f.left += len(near) + len(far) - before - todo
+		f.steps += uint32(todo)
+		f.fringe[f.current%4] = stack[:len(stack)-todo]
+		f.fringe[(f.current+Straight)%4], f.fringe[(f.current+Diagonal)%4] = near, far
+	}
+}
+
+// spread lets the ways of a cell's neighbours lead over the cell, where that is shorter, and appends them to the stacks of
+// their costs.
+func (f *Flow) spread(c uint32, near, far []uint32) (nearer, farther []uint32) {
+	ways, beside, costs, to := uint32(f.ground.ways[c]), &f.ground.beside, f.cost, f.to
+	cost := f.current + Straight + 1
+	if cost > MaxCost+1 {
+		return near, far
+	}
+	for m := ways & 0b01010101; m != 0; m &= m - 1 {
+		d := bits.TrailingZeros32(m) & 7
+		n := uint32(int32(c) + beside[d])
+		if uint32(costs[n])-1 >= cost { // also if unknown
+			costs[n], to[n] = uint16(cost), uint8(d^4)+1
+			near = append(near, n)
+		}
+	}
+	if cost++; cost > MaxCost+1 {
+		return near, far
+	}
+	for m := ways & 0b10101010; m != 0; m &= m - 1 {
+		d := bits.TrailingZeros32(m) & 7
+		n := uint32(int32(c) + beside[d])
+		if uint32(costs[n])-1 >= cost {
+			costs[n], to[n] = uint16(cost), uint8(d^4)+1
+			far = append(far, n)
+		}
+	}
+	return near, far
+}
