@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/internal/site"
+	"github.com/seed-49bee653/samestep/page"
 )
 
 // A webPage is the page of a game.
@@ -32,7 +33,7 @@ func newPageHandler(ctx context.Context, p *webPage, next http.Handler, log *slo
 		defer close(h.ready)
 		programs, err := pagePrograms(ctx, p, func(text string) { log.Warn(text) })
 		if err == nil {
-			h.site, err = site.New(p.files(), programs)
+			h.site, err = site.New(p.files(), page.Parts(), programs)
 		}
 		if h.err = err; err != nil && ctx.Err() == nil {
 			log.Error("the page to play on is not available", "err", err)

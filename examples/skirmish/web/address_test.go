@@ -85,7 +85,7 @@ func TestProgramEnds(t *testing.T) {
 	s := newStage(t, setup{})
 	b := newTab(t, s.url+"/#/watch/arena", "exit code", "already exited", "unreachable", "panic", "goroutine")
 	b.until(live)
-	value[bool](b, `(() => { try { skirmish.frame(); } catch {} return true; })()`) // with no arguments it panics
+	value[bool](b, `(() => { try { samestep.frame(); } catch {} return true; })()`) // with no arguments it panics
 	b.shown(`#loading[role="alert"]`, "has stopped")
 	b.shot("stopped")
 	value[bool](b, `globalThis.dead = true`)

@@ -15,10 +15,11 @@ import (
 
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/examples/skirmish/web"
-	"github.com/seed-49bee653/samestep/examples/skirmish/web/watch"
 	"github.com/seed-49bee653/samestep/internal/site"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/page"
+	"github.com/seed-49bee653/samestep/page/watch"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -81,7 +82,7 @@ func TestFigures(t *testing.T) {
 	b.do(chromedp.Reload())
 	figure("first frame of a match, warm cache", fmt.Sprintf("%.2f s", firstFrame(b)), "<= 2 s")
 
-	value[bool](b, "skirmish.zoom(1, 640, 400), true") // all of the map
+	value[bool](b, "samestep.zoom(1, 640, 400), true") // all of the map
 	drawn := value[int](b, "page.renderer.drawn")
 	b.until(fmt.Sprintf("page.renderer.drawn >= %d + page.renderer.times.length", drawn))
 	figure(fmt.Sprintf("to draw a frame of %d units, 95 of 100", value[int](b, "page.renderer.frame.units.end - page.renderer.frame.units.start")/6),
@@ -129,7 +130,7 @@ func downloadSize(t *testing.T) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	release, err := site.New(web.Page(), files)
+	release, err := site.New(web.Page(), page.Parts(), files)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,11 +199,11 @@ func steps(b *tab) float64 {
 	value[bool](b, fmt.Sprintf("viewer.go(%d), true", measuredFrom))
 	b.at(measuredFrom)
 	ms := value[float64](b, fmt.Sprintf(`(() => {
-		skirmish.watchGo(%d);
+		samestep.watchGo(%d);
 		const from = performance.now();
-		while (!skirmish.watchWork(100));
+		while (!samestep.watchWork(100));
 		const took = performance.now() - from;
-		skirmish.watchGo(%d);
+		samestep.watchGo(%d);
 		return took;
 	})()`, measuredTo, measuredFrom))
 	return 1000 * (measuredTo - measuredFrom) / ms
@@ -211,7 +212,7 @@ func steps(b *tab) float64 {
 // nativeSteps returns the ticks per second that this machine simulates natively.
 func nativeSteps(t *testing.T, file []byte) float64 {
 	t.Helper()
-	v, err := watch.Open(file)
+	v, err := watch.Open(file, game)
 	if err != nil {
 		t.Fatal(err)
 	}

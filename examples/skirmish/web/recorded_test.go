@@ -12,8 +12,8 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"github.com/seed-49bee653/samestep/examples/skirmish/web/watch"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/page/watch"
 )
 
 // there is true when the viewer has reached its target tick.
@@ -38,7 +38,7 @@ func TestReplaysInPage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		native, err := watch.Open(file)
+		native, err := watch.Open(file, game)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -27,6 +27,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/page"
 )
 
 // programs are the sources of the page's WebAssembly.
@@ -38,7 +39,7 @@ var program = sync.OnceValues(func() (*site.Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	return site.New(web.Page(), files)
+	return site.New(web.Page(), page.Parts(), files)
 })
 
 // A stage is a server with the page and one match, "arena". The tokens "token-of-player-0" and so on take its seats.

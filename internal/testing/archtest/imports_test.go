@@ -71,6 +71,9 @@ var imports = []importRow{
 	{pattern: "lockstep/netsim", modules: []string{humanize}},
 	{pattern: "lockstep/determinism", modules: []string{xtools}},
 
+	{pattern: "page/canvas", own: []string{"fixed"}},
+	{pattern: "page/...", own: slices.Concat(log, live, []string{"lockstep/client", "page/..."}), tests: slices.Concat(games, shell, []string{"internal/site", chromedp})},
+
 	{pattern: "internal/testing/attack", own: live, modules: []string{websocket}, tests: games},
 	{pattern: "internal/buffer"},
 	{pattern: "internal/testing/conformance", tests: slices.Concat(shell, []string{xxhash})},
@@ -94,7 +97,7 @@ var imports = []importRow{
 	{pattern: "internal/testing/faultinjection", own: slices.Concat(log, live, []string{"desync", "fixed"}), tests: slices.Concat(games, shell)},
 	{pattern: "internal/testing/logbench", own: slices.Concat(log, live, games, []string{"internal/files"}), modules: []string{xsys, xxhash}},
 
-	{pattern: "examples/...", own: slices.Concat(shell, games), modules: []string{websocket}, tests: []string{"internal/site", chromedp}},
+	{pattern: "examples/...", own: slices.Concat(shell, games, []string{"page/..."}), modules: []string{websocket}, tests: []string{"internal/site", chromedp}},
 	{pattern: "fuzz/...", own: slices.Concat(shell, games), tests: []string{"internal/testing/planted"}},
 	{pattern: "cmd/...", own: []string{"./..."}, modules: []string{"*"}, tests: []string{chromedp}},
 }

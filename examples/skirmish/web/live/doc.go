@@ -1,4 +1,4 @@
-// Package live is a live match on the page: a [client.Session], the user's [play.Player], and news and status as text.
+// Package live is a live match on the page: a match of package page/live, the user's [play.Player], and news and status as text.
 //
 //	g := live.Join(ctx, "wss://host/matches/duel/play", token)
 //	frame = g.Frame(frame[:0], live.Screen{Width: 1280, Height: 720})

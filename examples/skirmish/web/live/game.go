@@ -2,50 +2,47 @@ package live
 
 import (
 	"context"
-	"time"
+	"fmt"
 
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/examples/skirmish/web/play"
 	"github.com/seed-49bee653/samestep/examples/skirmish/web/scene"
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/client"
 	"github.com/seed-49bee653/samestep/lockstep/player"
+	"github.com/seed-49bee653/samestep/page/live"
 )
-
-// predictTicks limits prediction: on a slow connection the user's commands show a little later.
-const predictTicks = 6
 
 // A Game is a match that the user plays or watches. Its methods are for one goroutine, which is not the session's.
 type Game struct {
-	session *client.Session
-	leave   context.CancelFunc
+	match *live.Match
 
 	// Touched only in the session's goroutine, or after its end.
-	client  *player.Client
 	player  *play.Player
 	painter scene.Painter
 	effects scene.Effects
-	news    news
-	began   time.Time
 }
 
 // Join begins to play or watch the match at a WebSocket URL. Status reports the progress.
 func Join(ctx context.Context, url, token string) *Game {
-	ctx, cancel := context.WithCancel(ctx)
-	g := &Game{leave: cancel, player: play.New(lockstep.System), began: time.Now()}
-	g.news.init()
-	g.session = client.Dial(ctx, url, lockstep.MustGame(skirmish.Rules()), client.Options{
-		Options: player.Options{
-			Token: token, Predict: predictTicks, Interpolate: true, Observer: g.observe,
+	g := &Game{player: play.New(lockstep.System)}
+	made := make(chan struct{}) // the session's goroutine waits for the match
+	g.match = live.Join(ctx, url, token, lockstep.MustGame(skirmish.Rules()), live.Options{
+		Handle: func(_ *player.Client, event any) { g.handle(event) },
+		Observe: func(c *player.Client, event any) {
+			<-made
+			g.effects.Observe(lockstep.World[skirmish.World](c.Simulation()), event)
+			if sort, player, text := lineOf(event); text != "" {
+				g.match.Tell(sort, player, text)
+			}
 		},
-		Handle: g.handle,
+		Words: play.Words,
 	})
+	close(made)
 	return g
 }
 
 // handle processes an event of the session.
-func (g *Game) handle(c *player.Client, event any) {
-	g.client = c
+func (g *Game) handle(event any) {
 	switch e := event.(type) {
 	case player.Welcomed:
 		if e.Seat != g.player.Seat {
@@ -56,42 +53,27 @@ func (g *Game) handle(c *player.Client, event any) {
 	case player.Synced:
 		g.effects.Clear()
 	}
-	g.news.take(event)
 }
 
-// observe processes an event of the game.
-func (g *Game) observe(_ lockstep.Tick, event any) {
-	if g.client == nil || g.client.Simulation() == nil || g.client.Stage() != player.StageLive {
-		return
+// lineOf returns the line of news about an event of the game: its sort, its player or -1, and its text, or "" for none.
+func lineOf(event any) (sort string, player int, text string) {
+	switch e := event.(type) {
+	case skirmish.PlayerDefeated:
+		return "game", int(e.Player), "is defeated"
+	case skirmish.MatchWon:
+		return "game", -1, fmt.Sprintf("team %d has won", e.Team+1)
+	case skirmish.BuildingDone:
+		return "built", int(e.Owner), e.Kind.String() + " complete"
 	}
-	g.effects.Observe(lockstep.World[skirmish.World](g.client.Simulation()), event)
-	g.news.report(event)
-}
-
-func (g *Game) now() lockstep.Time { return lockstep.Time(time.Since(g.began).Microseconds()) }
-
-// do calls f with the client in the session's goroutine, and reports whether it did. A closing session does not.
-func (g *Game) do(f func(c *player.Client)) bool {
-	select {
-	case <-g.session.Done():
-		if g.client == nil {
-			return false
-		}
-		f(g.client)
-		return true
-	default:
-	}
-	return g.session.Do(f) == nil
+	return "", -1, ""
 }
 
 // see calls f with the state on the screen, if there is one.
 func (g *Game) see(f func(c *player.Client, v player.View, w *skirmish.World)) {
-	g.do(func(c *player.Client) {
-		if v, ok := c.View(); ok {
-			w := lockstep.World[skirmish.World](v.Current)
-			g.player.Look(w)
-			f(c, v, w)
-		}
+	g.match.See(func(c *player.Client, v player.View) {
+		w := lockstep.World[skirmish.World](v.Current)
+		g.player.Look(w)
+		f(c, v, w)
 	})
 }
 
@@ -141,25 +123,16 @@ func (g *Game) Ground(dst []byte) []byte {
 }
 
 // Leave gives up the seat for good, or stops watching.
-func (g *Game) Leave() { g.leave() }
+func (g *Game) Leave() { g.match.Leave() }
 
 // Close stops playing or watching. The server keeps the seat for a while.
-func (g *Game) Close() {
-	g.session.Close()
-	g.leave() // frees the context
-}
+func (g *Game) Close() { g.match.Close() }
 
 // Cut drops the connection, to demonstrate reconnecting.
-func (g *Game) Cut() { g.session.Cut() }
+func (g *Game) Cut() { g.match.Cut() }
 
 // Done is closed when the session has ended.
-func (g *Game) Done() <-chan struct{} { return g.session.Done() }
+func (g *Game) Done() <-chan struct{} { return g.match.Done() }
 
 // Say sends a line of chat.
-func (g *Game) Say(text string) {
-	g.do(func(c *player.Client) {
-		if err := c.Chat(text); err != nil {
-			g.news.problem("not sent: " + plain(err))
-		}
-	})
-}
+func (g *Game) Say(text string) { g.match.Say(text) }

@@ -13,13 +13,9 @@ import (
 // give calls f, and submits the commands that it returns.
 func (g *Game) give(f func(p *play.Player, w *skirmish.World) []any) {
 	g.see(func(c *player.Client, _ player.View, w *skirmish.World) {
-		for _, command := range f(g.player, w) {
-			if _, err := c.Submit(command); err != nil {
-				g.news.problem("not sent: " + plain(err))
-			}
-		}
+		g.match.SubmitOf(c, f(g.player, w)...)
 		if text := g.player.Problem(); text != "" {
-			g.news.problem(text)
+			g.match.Tell("problem", -1, text)
 		}
 	})
 }
@@ -102,11 +98,6 @@ func (g *Game) Corrupt() {
 				index = i
 			}
 		}
-		path := fmt.Sprintf("Units[%d].Health", index)
-		if err := c.Corrupt(path); err != nil {
-			g.news.problem(plain(err))
-			return
-		}
-		g.news.corrupted(c.Tick(), path)
+		g.match.CorruptOf(c, fmt.Sprintf("Units[%d].Health", index))
 	})
 }

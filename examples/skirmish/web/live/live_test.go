@@ -17,6 +17,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/server"
+	pagelive "github.com/seed-49bee653/samestep/page/live"
 )
 
 // patience is a time limit for a test that hangs.
@@ -68,7 +69,7 @@ type visit struct {
 	*live.Game
 	t     *testing.T
 	last  live.Status
-	lines []live.Line
+	lines []pagelive.Line
 }
 
 func join(t *testing.T, url, token string) *visit {

@@ -6,6 +6,7 @@ import { Renderer } from "./renderer.js";
 import { Input } from "./input.js";
 import { Minimap } from "./minimap.js";
 import { Hud } from "./hud.js";
+import { socketOf, listed } from "./match.js";
 
 const statusMS = 150;
 const dotsMS = 200;
@@ -24,7 +25,7 @@ export class Game {
     this.hud = new Hud(this.small, { chat: () => this.hud.write(), map: this.moving });
     root.append(this.ground, this.moving, this.box, this.cross, this.hud.element);
     this.renderer = new Renderer(this.ground, this.moving, program);
-    this.minimap = new Minimap(this.small, (x, y) => skirmish.lookAt(Math.round(x * 65535), Math.round(y * 65535)));
+    this.minimap = new Minimap(this.small, (x, y) => samestep.lookAt(Math.round(x * 65535), Math.round(y * 65535)));
     this.input = new Input(this.moving, {
       box: (...corners) => this.#box(...corners), mark: (x, y) => this.#mark(x, y), chat: () => this.hud.write(),
     });
@@ -40,11 +41,9 @@ export class Game {
     document.title = `${name} · Skirmish`;
     const token = this.token = (watch ? tokenToWatch : tokenFor)(name, query.get("token"));
     if (query.has("token")) history.replaceState(null, "", `#/${watch ? "watch" : "play"}/${encodeURIComponent(name)}`); // a token must not stay in the address
-    const url = new URL(`/matches/${encodeURIComponent(name)}/play`, location.href);
-    url.protocol = location.protocol === "https:" ? "wss:" : "ws:";
     this.renderer.reset();
     this.hud.begin(name, watch);
-    this.#join(name, url.href, token);
+    this.#join(name, token);
     this.#resize();
     this.moving.focus();
     this.state = null;
@@ -54,15 +53,15 @@ export class Game {
   }
 
   // #join first asks whether the match exists, because a failing WebSocket gives no reason.
-  async #join(name, url, token) {
+  async #join(name, token) {
     const visit = (this.visit = {});
-    const listed = await isListed(name).catch(() => true); // then the WebSocket fails
+    const found = await listed(name).catch(() => true); // then the WebSocket fails
     if (this.visit !== visit) return; // the user has left
-    if (!listed) {
+    if (!found) {
       this.hud.fail("There is no such match on this server.", false);
       return;
     }
-    skirmish.join(url, token);
+    samestep.join(socketOf(name), token);
   }
 
   hide() {
@@ -70,7 +69,7 @@ export class Game {
     this.root.hidden = true;
     clearInterval(this.timer);
     cancelAnimationFrame(this.next);
-    skirmish.leave(false);
+    samestep.leave(false);
   }
 
   #resize() {
@@ -103,7 +102,7 @@ export class Game {
   }
 
   #status() {
-    const json = skirmish.status();
+    const json = samestep.status();
     if (!json) return;
     this.state = JSON.parse(json);
     if (this.state.link.refused) forget(this.hud.name, this.token);
@@ -130,19 +129,7 @@ export class Game {
 
 // program calls the WebAssembly program, which is loaded after this module.
 const program = {
-  frame: (...args) => skirmish.frame(...args),
-  ground: (array) => skirmish.ground(array),
-  fog: (array) => skirmish.fog(array),
+  frame: (...args) => samestep.frame(...args),
+  ground: (array) => samestep.ground(array),
+  fog: (array) => samestep.fog(array),
 };
-
-// isListed reports whether the server has a match of that name. It reads the list page by page, because requesting a
-// missing match would log an error in the browser's console.
-async function isListed(name) {
-  for (let after = ""; ; ) {
-    const answer = await fetch(`/matches?after=${encodeURIComponent(after)}`);
-    const page = await answer.json();
-    if (page.some((m) => m.name === name)) return true;
-    if (!page.length || page.at(-1).name > name) return false;
-    after = page.at(-1).name;
-  }
-}

@@ -1,6 +1,6 @@
 // The ground with its rocks, drawn once, and the fog of war above it.
 
-import { land } from "./palette.js";
+import { land } from "./land.js";
 
 const largest = 4096; // pixels along a side of the image
 

@@ -43,7 +43,7 @@ export class Input {
       if (y <= edge) dy--;
       if (y >= innerHeight - edge) dy++;
     }
-    if (dx || dy) skirmish.pan(Math.sign(dx) * speed * seconds, Math.sign(dy) * speed * seconds);
+    if (dx || dy) samestep.pan(Math.sign(dx) * speed * seconds, Math.sign(dy) * speed * seconds);
   }
 
   #down(e) {
@@ -73,15 +73,15 @@ export class Input {
     }
     p.dragged ||= Math.hypot(p.x - p.x0, p.y - p.y0) > dragPixels;
     if (!p.dragged) return;
-    if (p.button === 1) skirmish.pan(-dx, -dy);
+    if (p.button === 1) samestep.pan(-dx, -dy);
     else if (p.button === 0) this.hooks.box(p.x0, p.y0, p.x, p.y);
   }
 
   #pinch() {
     if (this.pointers.size < 2) return;
     const now = spread(this.pointers), before = this.spread;
-    skirmish.pan(before.x - now.x, before.y - now.y);
-    skirmish.zoom(Math.round((1000 * now.apart) / before.apart), now.x, now.y);
+    samestep.pan(before.x - now.x, before.y - now.y);
+    samestep.zoom(Math.round((1000 * now.apart) / before.apart), now.x, now.y);
     this.spread = now;
   }
 
@@ -92,17 +92,17 @@ export class Input {
     if (!p || p.gesture) return;
     const add = e.shiftKey;
     if (p.button === 2) {
-      skirmish.act(p.x, p.y, add);
+      samestep.act(p.x, p.y, add);
       this.hooks.mark(p.x, p.y);
     } else if (p.button === 0 && p.dragged) {
-      skirmish.drag(p.x0, p.y0, p.x, p.y, add);
+      samestep.drag(p.x0, p.y0, p.x, p.y, add);
     } else if (p.button === 0 && p.touch) {
-      skirmish.tap(p.x, p.y);
+      samestep.tap(p.x, p.y);
       this.hooks.mark(p.x, p.y);
     } else if (p.button === 0) {
       const twice = e.timeStamp - this.last.time < twiceMS && Math.hypot(p.x - this.last.x, p.y - this.last.y) < dragPixels;
       this.last = { time: e.timeStamp, x: p.x, y: p.y };
-      skirmish.click(p.x, p.y, add, twice);
+      samestep.click(p.x, p.y, add, twice);
     }
   }
 
@@ -115,10 +115,10 @@ export class Input {
     e.preventDefault();
     if (e.shiftKey || Math.abs(e.deltaX) > Math.abs(e.deltaY)) {
       const step = e.deltaMode === 1 ? 16 : 1;
-      skirmish.pan((e.deltaX || e.deltaY) * step, e.deltaX ? e.deltaY * step : 0);
+      samestep.pan((e.deltaX || e.deltaY) * step, e.deltaX ? e.deltaY * step : 0);
       return;
     }
-    skirmish.zoom(wheelZoom(e), e.offsetX, e.offsetY);
+    samestep.zoom(wheelZoom(e), e.offsetX, e.offsetY);
   }
 
   // #keydown: without a mouse, the arrow keys scroll and the middle of the screen is the pointer.
@@ -130,18 +130,18 @@ export class Input {
       this.cross = true;
     } else if (e.code === "Space") {
       this.cross = true;
-      skirmish.click(x, y, e.shiftKey, e.repeat);
+      samestep.click(x, y, e.shiftKey, e.repeat);
     } else if (e.code === "Enter") {
       this.cross = true;
-      skirmish.act(x, y, e.shiftKey);
+      samestep.act(x, y, e.shiftKey);
       this.hooks.mark(x, y);
     } else if (e.code === "Equal" || e.code === "NumpadAdd") {
-      skirmish.zoom(1150, x, y);
+      samestep.zoom(1150, x, y);
     } else if (e.code === "Minus" || e.code === "NumpadSubtract") {
-      skirmish.zoom(870, x, y);
+      samestep.zoom(870, x, y);
     } else if (e.code === "Slash") {
       this.hooks.chat();
-    } else if (!skirmish.key(e.code, e.shiftKey, e.ctrlKey)) {
+    } else if (!samestep.key(e.code, e.shiftKey, e.ctrlKey)) {
       return;
     }
     e.preventDefault();

@@ -5,7 +5,8 @@ import { Ground, Fog } from "./ground.js";
 import { Sprites, radius, BASE } from "./sprites.js";
 import { Frame, ZONE, CRYSTAL, UNIT, PLACE, SELECTED, UNBUILT, LOADED } from "./frame.js";
 import { drawEffects } from "./effects.js";
-import { signs, land, of } from "./palette.js";
+import { of } from "./palette.js";
+import { signs, land } from "./land.js";
 
 const few = 24; // up to this number of selected units, all have a health bar
 

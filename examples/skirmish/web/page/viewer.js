@@ -1,218 +1,46 @@
 // The screen of a replay: the map at any tick, the commands around it, and the state of any unit.
 
-import { el, text, clock } from "./dom.js";
+import { el, text } from "./dom.js";
+import { Viewer as Base } from "./replay.js";
 import { Renderer } from "./renderer.js";
 import { Minimap } from "./minimap.js";
-import { Timeline } from "./timeline.js";
 import { ViewerInput } from "./viewerinput.js";
-import { Inspector } from "./inspector.js";
+import { Unit } from "./unit.js";
 import { of } from "./palette.js";
 
-const speeds = [0.25, 0.5, 1, 2, 4, 8, 16, 32, 64];
 const everything = 255;
-const one = 65536; // fractions of a tick are in 1/65536
-const maxFile = 256 << 20; // bytes
-const busyMS = 30, playMS = 10; // time to simulate between two frames, while seeking and playing
-const panelMS = 150; // between two updates of the panels
 
-export class Viewer {
+export class Viewer extends Base {
   constructor(root) {
-    this.root = root;
-    this.ground = el("canvas", { class: "map", "aria-hidden": "true" });
-    this.moving = el("canvas", {
+    const ground = el("canvas", { class: "map", "aria-hidden": "true" });
+    const moving = el("canvas", {
       class: "map", tabindex: "0", role: "application",
       "aria-label": "The map. Arrow keys scroll, Space plays and pauses, comma and period step by one tick.",
     });
-    this.field = el("div", { class: "field" }, this.ground, this.moving);
-    this.small = el("canvas", { class: "minimap", "aria-label": "Minimap" });
-    this.timeline = new Timeline((tick) => this.go(tick));
-    this.inspector = new Inspector({ go: (tick) => this.go(tick), follow: () => this.#follow() });
-    this.players = el("ul", { class: "scores" });
-    this.title = el("strong", { class: "title" });
-    this.sight = el("select", { "aria-label": "Vision", onchange: () => this.#see() });
-    this.play = el("button", { class: "main", onclick: () => this.toggle() });
-    this.speed = el("select", { "aria-label": "Speed", onchange: () => this.moving.focus() },
-      ...speeds.map((s) => el("option", { value: String(s), selected: s === 1 }, `${s}×`)));
-    this.now = el("output", { class: "now" });
-    this.sum = el("output", { class: "sum" });
-    this.stage = this.#stage();
-    this.entry = this.#entry();
-    root.append(this.stage, this.entry);
-    this.renderer = new Renderer(this.ground, this.moving, program);
-    this.minimap = new Minimap(this.small, (x, y) => skirmish.watchLookAt(Math.round(x * 65535), Math.round(y * 65535)));
-    this.input = new ViewerInput(this.moving, this);
-    new ResizeObserver(() => this.#resize()).observe(this.field);
-    addEventListener("dragover", (e) => this.#over(e));
-    addEventListener("dragleave", (e) => e.relatedTarget || document.body.classList.remove("dropping"));
-    addEventListener("drop", (e) => this.#drop(e));
-    globalThis.viewer = this; // for debugging and tests
+    const field = el("div", { class: "field" }, ground, moving), small = el("canvas", { class: "minimap", "aria-label": "Minimap" });
+    const sight = el("select", { "aria-label": "Vision", onchange: () => this.#see() });
+    const inspector = new Unit({ go: (tick) => this.go(tick), follow: () => this.follow() });
+    super(root, {
+      title: "Skirmish", field, focus: moving, top: [el("label", {}, "Vision ", sight)], over: [small], side: inspector.element,
+      keys: ["Space", "play", ", .", "step", "[ ]", "speed", "F", "follow"],
+    });
+    Object.assign(this, { field, moving, sight, inspector });
+    this.renderer = new Renderer(ground, moving, program);
+    this.minimap = new Minimap(small, (x, y) => samestep.watchLookAt(Math.round(x * 65535), Math.round(y * 65535)));
+    this.input = new ViewerInput(moving, this);
+    new ResizeObserver(() => this.#resize()).observe(field);
   }
 
-  // #stage returns the elements of an open replay.
-  #stage() {
-    const button = (label, name, f) => el("button", { "aria-label": name, title: name, onclick: f }, label);
-    return el("div", { class: "stage", hidden: true },
-      this.field,
-      el("header", { class: "top" },
-        this.players, this.title,
-        el("label", {}, "Vision ", this.sight),
-        el("nav", { class: "menu" }, el("a", { class: "button", href: "#/" }, "Lobby")),
-      ),
-      el("footer", { class: "transport" },
-        this.timeline.element,
-        el("div", { class: "controls" },
-          button("|◀", "Jump to the start", () => this.go(this.about.first)),
-          button("◀", "Back one tick", () => this.step(-1)),
-          this.play,
-          button("▶", "Forward one tick", () => this.step(1)),
-          this.speed, this.now,
-          el("small", { class: "keys" }, ...["Space", "play", ", .", "step", "[ ]", "speed", "F", "follow"].map((word, i) => el(i % 2 ? "span" : "kbd", {}, word))),
-          this.sum,
-        ),
-      ),
-      this.small,
-      this.inspector.element,
-    );
-  }
-
-  // #entry returns the elements while no replay is open.
-  #entry() {
-    this.said = el("p", { class: "said", role: "status" });
-    this.file = el("input", { type: "file", accept: ".ssr", id: "file", onchange: () => this.#pick(this.file.files[0]) });
-    return el("section", { class: "entry", hidden: true },
-      el("h1", {}, "Watch a replay"),
-      this.said,
-      el("label", { class: "drop", for: "file" }, el("strong", {}, "Choose a replay file"), " or drop it here", this.file),
-      el("p", {}, el("a", { href: "#/" }, "Back to the lobby")),
-    );
-  }
-
-  // show opens the replay of a name, or asks for a file.
-  show(name) {
-    this.root.hidden = false;
-    this.showing = true;
-    if (this.held) {
-      const held = this.held;
-      this.held = null;
-      this.#read(held);
-    } else if (name) {
-      this.#fetch(name);
-    } else {
-      this.#say("");
-    }
-  }
-
-  hide() {
-    this.showing = false;
-    this.root.hidden = true;
-    this.#close();
-    this.loading?.abort();
-    this.loading = null;
-  }
-
-  // #say closes the replay and shows a message.
-  #say(message, bad = false) {
-    this.#close();
-    this.stage.hidden = true;
-    this.entry.hidden = false;
-    this.said.textContent = message;
-    this.said.classList.toggle("problem", bad);
-    this.said.setAttribute("role", bad ? "alert" : "status");
-    document.title = "Watch · Skirmish";
-  }
-
-  async #fetch(name) {
-    this.#say(`Loading ${name} …`);
-    this.loading = new AbortController();
-    const { signal } = this.loading;
-    try {
-      const answer = await fetch(`/replays/${encodeURIComponent(name)}`, { signal });
-      if (answer.status === 404) throw new Error("the server has no replay of that name; a replay is available when its match is over");
-      if (!answer.ok) throw new Error(`the server answers ${answer.status}`);
-      const bytes = new Uint8Array(await answer.arrayBuffer());
-      if (!signal.aborted) this.#open(name, bytes);
-    } catch (error) {
-      if (!signal.aborted) this.#say(`${name} cannot be loaded: ${error.message}.`, true);
-    }
-  }
-
-  #over(e) {
-    if (!e.dataTransfer?.types.includes("Files")) return;
-    e.preventDefault();
-    document.body.classList.add("dropping");
-  }
-
-  #drop(e) {
-    const file = e.dataTransfer?.files[0];
-    document.body.classList.remove("dropping");
-    if (!file) return;
-    e.preventDefault();
-    this.#pick(file);
-  }
-
-  // #pick opens a file that was chosen or dropped on the page.
-  #pick(file) {
-    if (!file) return;
-    if (this.showing && location.hash === "#/replay/") {
-      this.#read(file);
-      return;
-    }
-    this.held = file;
-    location.hash = "#/replay/";
-  }
-
-  async #read(file) {
-    this.file.value = "";
-    if (file.size > maxFile) {
-      this.#say(`${file.name} has ${Math.round(file.size / 1e6)} MB; the limit is ${maxFile >> 20} MiB.`, true);
-      return;
-    }
-    this.#say(`Reading ${file.name} …`);
-    try {
-      this.#open(file.name, new Uint8Array(await file.arrayBuffer()));
-    } catch (error) {
-      this.#say(`${file.name} cannot be read: ${error.message}.`, true);
-    }
-  }
-
-  #open(name, bytes) {
-    const about = JSON.parse(skirmish.watchOpen(bytes));
-    if (about.error) {
-      this.#say(`${name} cannot be watched: ${about.error}.`, true);
-      return;
-    }
-    this.about = about;
-    this.entry.hidden = true;
-    this.stage.hidden = false;
-    document.title = `${name} · Skirmish`;
-    text(this.title, name);
-    this.title.title = `match ${about.match}, recorded on ${about.platform}`;
+  opened(about) {
     this.renderer.reset();
-    this.timeline.open(about);
     this.inspector.open(about);
-    this.#names();
-    this.position = about.first; // in ticks, with a fraction
-    this.playing = false;
-    this.seeking = false;
-    this.panelsAt = this.before = 0;
+    this.#names(about);
     this.#resize();
-    this.#look();
-    this.#showPlaying();
-    this.moving.focus();
-    cancelAnimationFrame(this.next);
-    this.next = requestAnimationFrame((now) => this.#frame(now));
   }
 
-  #close() {
-    cancelAnimationFrame(this.next);
-    this.playing = false;
-    this.timeline.close();
-    this.about = null;
-    skirmish.watchClose();
-  }
+  closed() {}
 
-  #names() {
-    const { about } = this;
+  #names(about) {
     this.scores = about.players.map(({ name, player }) => {
       const count = el("b");
       const dot = el("i", { class: "dot" });
@@ -221,7 +49,7 @@ export class Viewer {
       return { row, count };
     });
     this.players.replaceChildren(...this.scores.map((s) => s.row));
-    const state = JSON.parse(skirmish.watchState());
+    const state = JSON.parse(samestep.watchState());
     const teams = Array.from({ length: state.teams }, (_, team) => {
       const names = about.players.filter((p) => state.players[p.player]?.Team === team).map((p) => p.name);
       return el("option", { value: String(team) }, names.join(", ") || `team ${team}`);
@@ -230,7 +58,7 @@ export class Viewer {
   }
 
   #see() {
-    skirmish.watchSee(Number(this.sight.value));
+    samestep.watchSee(Number(this.sight.value));
     this.moving.focus();
   }
 
@@ -238,94 +66,25 @@ export class Viewer {
     if (this.field.clientWidth && this.about) this.renderer.resize(this.field.clientWidth, this.field.clientHeight);
   }
 
-  // go jumps to a tick.
-  go(tick) {
-    if (!this.about) return;
-    this.position = Math.min(this.about.last, Math.max(this.about.first, Math.round(tick)));
-    this.seeking = true;
-    this.soughtAt = performance.now();
-  }
-
-  // step moves by a number of ticks and pauses.
-  step(ticks) {
-    if (this.playing) this.toggle();
-    this.go(Math.ceil(this.position) + ticks);
-  }
-
-  toggle() {
-    if (!this.about) return;
-    this.playing = !this.playing;
-    if (this.playing && this.position >= this.about.last) this.go(this.about.first);
-    this.#showPlaying();
-  }
-
-  // faster sets the next higher or lower speed.
-  faster(by) {
-    const i = speeds.indexOf(Number(this.speed.value)) + by;
-    if (speeds[i]) this.speed.value = String(speeds[i]);
-  }
-
   select(id) {
-    skirmish.watchSelect(id);
-    this.#look();
-  }
-
-  #follow() {
-    skirmish.watchFollow(!this.state?.follow);
-    this.#look();
+    samestep.watchSelect(id);
+    this.look();
   }
 
   follow() {
-    this.#follow();
+    samestep.watchFollow(!this.state?.follow);
+    this.look();
   }
 
-  #showPlaying() {
-    text(this.play, this.playing ? "Pause" : "Play");
-  }
-
-  #frame(now) {
-    if (!this.about) return;
-    this.next = requestAnimationFrame((then) => this.#frame(then));
-    const seconds = Math.min(100, now - this.before) / 1000;
-    this.before = now;
+  moved(seconds) {
     this.input.pan(seconds);
-    this.#move(seconds);
-    const look = now - this.panelsAt >= panelMS;
-    const ahead = Math.ceil(this.position) - this.position;
-    const fraction = this.tick === Math.ceil(this.position) ? Math.round((1 - ahead) * one) : one;
+  }
+
+  drawn(fraction, look) {
     if (this.renderer.draw(this.renderer.width, this.renderer.height, fraction, look) && look) this.minimap.draw(this.renderer);
-    if (!look) return;
-    this.panelsAt = now;
-    this.#look();
   }
 
-  // #move advances the position, and simulates towards it.
-  #move(seconds) {
-    const { about } = this;
-    if (this.playing && !this.seeking) {
-      this.position = Math.min(about.last, this.position + seconds * about.tick_rate * Number(this.speed.value));
-    }
-    skirmish.watchGo(Math.ceil(this.position));
-    const there = skirmish.watchWork(this.seeking ? busyMS : playMS);
-    this.tick = skirmish.watchTick();
-    if (there && this.seeking) {
-      this.seeking = false;
-      this.tookMS = performance.now() - this.soughtAt;
-      this.panelsAt = 0;
-    }
-    if (!there && !this.seeking) this.position = Math.min(this.position, this.tick + 1); // as fast as this machine simulates
-    if (there && this.tick < Math.ceil(this.position)) this.position = this.tick; // the simulation cannot continue
-    if (this.playing && this.tick >= about.last) this.toggle();
-  }
-
-  // #look updates the panels.
-  #look() {
-    const { about } = this;
-    const state = (this.state = JSON.parse(skirmish.watchState()));
-    text(this.now, `${clock(state.tick, about.tick_rate)} / ${clock(about.last, about.tick_rate)} · tick ${state.tick}${this.seeking && state.left > 0 ? ` · ${state.left} ticks to go` : ""}`);
-    text(this.sum, state.differing ? `${state.differing} checksums differ` : `${state.root} · ${state.agreed} checksums agree`);
-    this.sum.classList.toggle("bad", state.differing > 0);
-    this.timeline.at(Math.round(this.seeking ? this.position : state.tick), state.desyncs);
+  looked(state, about) {
     this.scores.forEach(({ row, count }, p) => {
       const account = state.players[p];
       if (!account) return;
@@ -338,7 +97,7 @@ export class Viewer {
 
 // program calls the WebAssembly program, which is loaded after this module.
 const program = {
-  frame: (...args) => skirmish.watchFrame(...args),
-  ground: (array) => skirmish.watchGround(array),
-  fog: (array) => skirmish.watchFog(array),
+  frame: (...args) => samestep.watchFrame(...args),
+  ground: (array) => samestep.watchGround(array),
+  fog: (array) => samestep.watchFog(array),
 };

@@ -23,7 +23,7 @@ export class ViewerInput {
   // pan scrolls for pressed arrow keys.
   pan(seconds) {
     const [dx, dy] = direction(this.held);
-    if (dx || dy) skirmish.watchPan(dx * speed * seconds, dy * speed * seconds);
+    if (dx || dy) samestep.watchPan(dx * speed * seconds, dy * speed * seconds);
   }
 
   #down(e) {
@@ -43,42 +43,35 @@ export class ViewerInput {
     p.dragged ||= this.pointers.size > 1 || Math.hypot(p.x - p.x0, p.y - p.y0) > dragPixels;
     if (this.pointers.size === 2) {
       const now = spread(this.pointers), before = this.spread;
-      skirmish.watchPan(before.x - now.x, before.y - now.y);
-      skirmish.watchZoom(Math.round((1000 * now.apart) / before.apart), now.x, now.y);
+      samestep.watchPan(before.x - now.x, before.y - now.y);
+      samestep.watchZoom(Math.round((1000 * now.apart) / before.apart), now.x, now.y);
       this.spread = now;
     } else if (p.dragged) {
-      skirmish.watchPan(-dx, -dy);
+      samestep.watchPan(-dx, -dy);
     }
   }
 
   #up(e) {
     const p = this.pointers.get(e.pointerId);
     this.pointers.delete(e.pointerId);
-    if (p && !p.dragged) this.viewer.select(skirmish.watchPick(p.x, p.y));
+    if (p && !p.dragged) this.viewer.select(samestep.watchPick(p.x, p.y));
   }
 
   #wheel(e) {
     e.preventDefault();
-    skirmish.watchZoom(wheelZoom(e), e.offsetX, e.offsetY);
+    samestep.watchZoom(wheelZoom(e), e.offsetX, e.offsetY);
   }
 
   #keydown(e) {
     if (e.altKey || e.metaKey || e.ctrlKey) return;
     const { viewer } = this, x = this.element.clientWidth / 2, y = this.element.clientHeight / 2;
     if (isArrow(e.code)) this.held.add(e.code);
-    else if (e.code === "Space") viewer.toggle();
-    else if (e.code === "Enter") viewer.select(skirmish.watchPick(x, y));
-    else if (e.code === "Comma") viewer.step(-1);
-    else if (e.code === "Period") viewer.step(1);
-    else if (e.code === "BracketLeft") viewer.faster(-1);
-    else if (e.code === "BracketRight") viewer.faster(1);
-    else if (e.code === "Home") viewer.go(viewer.about.first);
-    else if (e.code === "End") viewer.go(viewer.about.last);
+    else if (e.code === "Enter") viewer.select(samestep.watchPick(x, y));
     else if (e.code === "KeyF") viewer.follow();
     else if (e.code === "Escape") viewer.select(0);
-    else if (e.code === "Equal" || e.code === "NumpadAdd") skirmish.watchZoom(1150, x, y);
-    else if (e.code === "Minus" || e.code === "NumpadSubtract") skirmish.watchZoom(870, x, y);
-    else return;
+    else if (e.code === "Equal" || e.code === "NumpadAdd") samestep.watchZoom(1150, x, y);
+    else if (e.code === "Minus" || e.code === "NumpadSubtract") samestep.watchZoom(870, x, y);
+    else if (!viewer.key(e.code)) return;
     e.preventDefault();
   }
 }

@@ -1,0 +1,232 @@
+package inspect
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/seed-49bee653/samestep/state"
+)
+
+// maxPlaces limits the places of one call.
+const maxPlaces = 20_000
+
+// PlaceWords is the number of numbers of a place.
+const PlaceWords = 6
+
+// A Layer is a field of the schema that is a place: a struct of two integers X and Y, such as a fixed.Vec2.
+type Layer struct {
+	Path string `json:"path"` // such as "Units[].Pos"
+	Role string `json:"role"` // "place"; "target", to which something goes; or "vector", such as a velocity
+}
+
+// Layers returns the fields of the state that are places, in their order.
+func (s *Snapshot) Layers() []Layer {
+	if s.layers == nil {
+		return []Layer{}
+	}
+	return s.layers.list
+}
+
+// Places appends the places of the state to dst. Each is six little-endian float64: the number of its layer, X, Y, the
+// player to whom it belongs or -1, the id of its element or the element's index, and a number that all places of an
+// element share. A place belongs to the player that the field Owner, Player, Team, Seat or Side of its element names;
+// without one, to the player of its index, in a list with an element for each of the players.
+func (s *Snapshot) Places(dst []byte, players int) []byte {
+	if s.layers == nil {
+		return dst
+	}
+	p := &placer{layers: s.layers, players: players, dst: dst}
+	p.look(s.schema.Root(), s.now, belongs{player: -1, id: -1})
+	return p.dst
+}
+
+// ElementAt returns the path of the element, or else of the place, that [Snapshot.Places] returned at an index, or "".
+func (s *Snapshot) ElementAt(index int) string {
+	if s.layers == nil || index < 0 {
+		return ""
+	}
+	p := &placer{layers: s.layers, want: index + 1}
+	p.look(s.schema.Root(), s.now, belongs{})
+	return p.found
+}
+
+// layers are the places of a schema.
+type layers struct {
+	list   []Layer
+	number map[state.Node]int  // of the places
+	inside map[state.Node]bool // there is a place in it
+}
+
+func layersOf(schema *state.Schema) *layers {
+	l := &layers{list: []Layer{}, number: make(map[state.Node]int), inside: make(map[state.Node]bool)}
+	l.look(schema.Root())
+	return l
+}
+
+func (l *layers) look(n state.Node) bool {
+	switch n.Kind() {
+	case state.Struct:
+		if isPlace(n) {
+			l.number[n] = len(l.list)
+			l.list = append(l.list, Layer{n.Path(), role(n.Path())})
+			l.inside[n] = true
+			return true
+		}
+		for i := range n.NumFields() {
+			if l.look(n.Field(i)) {
+				l.inside[n] = true
+			}
+		}
+	case state.Array, state.Slice:
+		l.inside[n] = l.look(n.Elem())
+	}
+	return l.inside[n]
+}
+
+// isPlace reports whether a struct has two integers X and Y with equal fractions.
+func isPlace(n state.Node) bool {
+	if n.NumFields() != 2 {
+		return false
+	}
+	x, y := n.Field(0), n.Field(1)
+	return x.Name() == "X" && y.Name() == "Y" && x.Kind().Integer() && x.Kind() == y.Kind() && x.FractionBits() == y.FractionBits()
+}
+
+var (
+	targets = []string{"to", "target", "goal", "dest", "destination", "aim", "rally", "next", "home"}
+	vectors = []string{"vel", "velocity", "speed", "dir", "direction", "facing", "heading", "force", "accel", "acceleration", "delta", "offset", "step", "size", "half", "extent", "push", "norm", "normal"}
+)
+
+// role returns the role of a place by the last name of its path.
+func role(path string) string {
+	name := strings.ToLower(strings.TrimRight(path[strings.LastIndexByte(path, '.')+1:], "[]"))
+	switch {
+	case slices.Contains(vectors, name):
+		return "vector"
+	case slices.Contains(targets, name):
+		return "target"
+	}
+	return "place"
+}
+
+// belongs says to whom and to what a place belongs.
+type belongs struct {
+	player  float64
+	id      float64
+	element float64
+	path    string // only if one is wanted
+}
+
+// A placer collects the places of a state, or looks for one of them.
+type placer struct {
+	layers   *layers
+	players  int
+	dst      []byte
+	elements float64 // so far
+	places   int
+
+	want  int // the place to look for, from 1 on
+	path  string
+	found string
+}
+
+// look looks at a value, of which only the beginning of b is known.
+func (p *placer) look(n state.Node, b []byte, of belongs) {
+	if !p.layers.inside[n] || p.places == maxPlaces || p.found != "" {
+		return
+	}
+	if layer, ok := p.layers.number[n]; ok {
+		p.place(layer, n, b, of)
+		return
+	}
+	before := p.path
+	defer func() { p.path = before }()
+	if n.Kind() == state.Struct {
+		p.fields(n, b, of)
+		return
+	}
+	count, at := elements(n, b)
+	b = b[at:]
+	for i := range count {
+		p.elements++
+		inner := belongs{player: of.player, id: float64(i), element: p.elements}
+		if inner.player < 0 && count == p.players {
+			inner.player = float64(i)
+		}
+		if p.want > 0 {
+			p.path = before + "[" + strconv.Itoa(i) + "]"
+			inner.path = p.path
+		}
+		p.look(n.Elem(), b, inner)
+		b = b[size(n.Elem(), b):]
+	}
+}
+
+func (p *placer) fields(n state.Node, b []byte, of belongs) {
+	before := p.path
+	of = ownOf(n, b, of)
+	for i := range n.NumFields() {
+		f := n.Field(i)
+		if p.want > 0 {
+			p.path = strings.TrimPrefix(before+"."+f.Name(), ".")
+		}
+		p.look(f, b, of)
+		b = b[size(f, b):]
+	}
+}
+
+// ownOf returns to whom the fields of a struct belong: its own fields say it, or those around it.
+func ownOf(n state.Node, b []byte, of belongs) belongs {
+	best := len(owners)
+	for i := range n.NumFields() {
+		f := n.Field(i)
+		if f.Kind().Integer() {
+			name := strings.ToLower(f.Name())
+			if rank := slices.Index(owners, name); rank >= 0 && rank < best {
+				best, of.player = rank, number(f, b)
+			}
+			if name == "id" {
+				of.id = number(f, b)
+			}
+		}
+		b = b[size(f, b):]
+	}
+	return of
+}
+
+// owners are the names of fields that say to whom something belongs, best first.
+var owners = []string{"owner", "player", "team", "seat", "side", "faction"}
+
+func (p *placer) place(layer int, n state.Node, b []byte, of belongs) {
+	p.places++
+	if p.want > 0 {
+		if p.places == p.want {
+			p.found = of.path
+			if p.found == "" {
+				p.found = p.path
+			}
+		}
+		return
+	}
+	x, y := n.Field(0), n.Field(1)
+	for _, v := range [PlaceWords]float64{float64(layer), number(x, b), number(y, b[size(x, b):]), of.player, of.id, of.element} {
+		p.dst = binary.LittleEndian.AppendUint64(p.dst, math.Float64bits(v))
+	}
+}
+
+// number returns an integer, which may have a fraction.
+func number(n state.Node, b []byte) float64 {
+	bytes, _ := n.Size()
+	var bits uint64
+	for i := range bytes {
+		bits |= uint64(b[i]) << (8 * i)
+	}
+	v := float64(bits)
+	if shift := 64 - 8*bytes; n.Kind().Signed() {
+		v = float64(int64(bits<<shift) >> shift)
+	}
+	return math.Ldexp(v, -int(n.FractionBits()))
+}

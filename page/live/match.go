@@ -1,0 +1,148 @@
+package live
+
+import (
+	"context"
+	"time"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/client"
+	"github.com/seed-49bee653/samestep/lockstep/player"
+)
+
+// predictTicks limits prediction: on a slow connection the user's commands show a little later.
+const predictTicks = 6
+
+// Options are the game's part of a match. The zero value has none. The functions are called in the session's goroutine.
+type Options struct {
+	// Handle gets each event of the session. Nil disables it.
+	Handle func(c *player.Client, event any)
+
+	// Observe gets each event of the game while the match is live. Nil disables it.
+	Observe func(c *player.Client, event any)
+
+	// Words turns the game's reason for refusing a command into words for its player. Nil shows the reason as it is.
+	Words func(detail string) string
+}
+
+// A Match is a match that the user plays or watches. Its methods are for one goroutine, which is not the session's.
+type Match struct {
+	options Options
+	session *client.Session
+	leave   context.CancelFunc
+
+	// Touched only in the session's goroutine, or after its end.
+	client *player.Client
+	news   news
+	began  time.Time
+}
+
+// Join begins to play or watch the match at a WebSocket URL. [Match.Status] reports the progress.
+func Join(ctx context.Context, url, token string, g *lockstep.Game, o Options) *Match {
+	ctx, cancel := context.WithCancel(ctx)
+	m := &Match{options: o, leave: cancel, began: time.Now()}
+	m.news.words = o.Words
+	m.news.init()
+	m.session = client.Dial(ctx, url, g, client.Options{
+		Options: player.Options{Token: token, Predict: predictTicks, Interpolate: true, Observer: m.observe},
+		Handle:  m.handle,
+	})
+	return m
+}
+
+// handle processes an event of the session.
+func (m *Match) handle(c *player.Client, event any) {
+	m.client = c
+	if m.options.Handle != nil {
+		m.options.Handle(c, event)
+	}
+	m.news.take(event)
+}
+
+// observe passes on an event of the game.
+func (m *Match) observe(_ lockstep.Tick, event any) {
+	if m.options.Observe == nil || m.client == nil || m.client.Simulation() == nil || m.client.Stage() != player.StageLive {
+		return
+	}
+	m.options.Observe(m.client, event)
+}
+
+func (m *Match) now() lockstep.Time { return lockstep.Time(time.Since(m.began).Microseconds()) }
+
+// Do calls f with the client in the session's goroutine, and reports whether it did. A closing session does not.
+func (m *Match) Do(f func(c *player.Client)) bool {
+	select {
+	case <-m.session.Done():
+		if m.client == nil {
+			return false
+		}
+		f(m.client)
+		return true
+	default:
+	}
+	return m.session.Do(f) == nil
+}
+
+// See calls f with the states to be shown now, if there are any.
+func (m *Match) See(f func(c *player.Client, v player.View)) {
+	m.Do(func(c *player.Client) {
+		if v, ok := c.View(); ok {
+			f(c, v)
+		}
+	})
+}
+
+// Submit gives commands, as pointers to their registered types. The next status has an error as a line.
+func (m *Match) Submit(commands ...any) {
+	m.Do(func(c *player.Client) { m.SubmitOf(c, commands...) })
+}
+
+// SubmitOf is [Match.Submit] in the session's goroutine.
+func (m *Match) SubmitOf(c *player.Client, commands ...any) {
+	for _, command := range commands {
+		if _, err := c.Submit(command); err != nil {
+			m.news.problem("not sent: " + plain(err))
+		}
+	}
+}
+
+// Say sends a line of chat.
+func (m *Match) Say(text string) {
+	m.Do(func(c *player.Client) {
+		if err := c.Chat(text); err != nil {
+			m.news.problem("not sent: " + plain(err))
+		}
+	})
+}
+
+// Tell adds a line to the news. Call it in the session's goroutine: in [Match.Do] or in a function of the [Options].
+func (m *Match) Tell(sort string, player int, text string) { m.news.line(sort, player, text) }
+
+// Corrupt changes one field of this client's state, to demonstrate how a desync is found and repaired. The path is that of
+// a field of the state, see [state.Schema.Lookup].
+func (m *Match) Corrupt(path string) {
+	m.Do(func(c *player.Client) { m.CorruptOf(c, path) })
+}
+
+// CorruptOf is [Match.Corrupt] in the session's goroutine.
+func (m *Match) CorruptOf(c *player.Client, path string) {
+	if err := c.Corrupt(path); err != nil {
+		m.news.problem(plain(err))
+		return
+	}
+	m.news.corrupted(c.Tick(), path)
+}
+
+// Leave gives up the seat for good, or stops watching.
+func (m *Match) Leave() { m.leave() }
+
+// Close stops playing or watching. The server keeps the seat for a while.
+func (m *Match) Close() {
+	m.session.Close()
+	m.leave() // frees the context
+}
+
+// Cut drops the connection, to demonstrate reconnecting.
+func (m *Match) Cut() { m.session.Cut() }
+
+// Done is closed when the session has ended.
+func (m *Match) Done() <-chan struct{} { return m.session.Done() }

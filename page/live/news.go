@@ -1,0 +1,256 @@
+package live
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+)
+
+// maxLines limits the waiting lines of news. Older ones are dropped.
+const maxLines = 64
+
+// A Line is a piece of news.
+type Line struct {
+	Sort   string `json:"sort"`   // "chat", "problem", "link", "desync", the topic of a note, or a sort of the game
+	Player int    `json:"player"` // its author or subject; -1 without one
+	Text   string `json:"text"`
+}
+
+// A Link is the state of the connection.
+type Link struct {
+	State   string `json:"state"` // "connecting", "joining", "syncing", "live", "lost", "ended" or "failed"
+	Text    string `json:"text"`
+	Attempt int    `json:"attempt"`  // after a loss
+	RetryMS int64  `json:"retry_ms"` // to the next attempt
+	Bytes   uint32 `json:"bytes"`    // received bytes of the state
+	Total   uint32 `json:"total"`
+	Tick    uint32 `json:"tick"`   // simulated while catching up
+	Target  uint32 `json:"target"` // the last tick to catch up to
+	Losses  int    `json:"losses"`
+	Held    string `json:"held"`    // why the match is on hold; "" if it is not
+	Refused bool   `json:"refused"` // the server does not know the token
+}
+
+// A Desync describes this client's last desync.
+type Desync struct {
+	Planted string  `json:"planted"` // the field that was corrupted on purpose; "" for none
+	At      uint32  `json:"at"`      // the tick of that
+	Tick    uint32  `json:"tick"`    // of the mismatching check; 0 before
+	Agreed  uint32  `json:"agreed"`  // the last check that agreed, as far as known
+	Section string  `json:"section"` // the first different section; "" if unknown
+	Seen    uint32  `json:"seen"`    // the tick of the comparison of both states; 0 before
+	Fields  []Field `json:"fields"`  // the first different fields
+	Total   int     `json:"total"`   // number of different fields
+	Healed  uint32  `json:"healed"`  // the check that agreed again; 0 before
+	Number  int     `json:"number"`  // of desyncs so far
+}
+
+// A Field is a field that differs.
+type Field struct {
+	Path   string `json:"path"`
+	Ours   string `json:"ours"`
+	Theirs string `json:"theirs"`
+}
+
+// news collects lines and states for the next Status.
+type news struct {
+	words func(detail string) string // why the game refused a command; nil shows the detail as it is
+
+	lines  []Line
+	link   Link
+	retry  lockstep.Time // of the next attempt
+	desync Desync
+	begun  bool
+}
+
+func (n *news) init() { n.link = Link{State: "connecting", Text: "connecting"} }
+
+func (n *news) line(sort string, player int, text string) {
+	if len(n.lines) == maxLines {
+		n.lines = n.lines[:copy(n.lines, n.lines[1:])]
+	}
+	n.lines = append(n.lines, Line{sort, player, text})
+}
+
+func (n *news) problem(text string) { n.line("problem", -1, text) }
+
+// plain returns the text of an error without package names.
+func plain(err error) string {
+	text := err.Error()
+	for _, prefix := range []string{"lockstep: client: ", "lockstep: ", "client: "} {
+		text = strings.ReplaceAll(text, prefix, "")
+	}
+	return text
+}
+
+// take processes an event of the session.
+func (n *news) take(event any) {
+	switch e := event.(type) {
+	case player.Note:
+		sort := e.Topic // docs/replay-format.md lists them
+		n.line(sort, int(e.Player), e.Text)
+	case lockstep.Receipt:
+		if e.Reason != lockstep.Accepted {
+			n.problem("rejected: " + n.refusal(&e))
+		}
+	case player.Desynced:
+		planted, at, number := n.desync.Planted, n.desync.At, n.desync.Number
+		if n.desync.Tick != 0 {
+			planted, at = "", 0
+		}
+		n.desync = Desync{Planted: planted, At: at, Tick: uint32(e.Tick), Agreed: uint32(e.Agreed), Section: e.Section, Number: number + 1}
+		n.line("desync", -1, fmt.Sprintf("desync: this browser's state of tick %d is wrong", e.Tick))
+	case player.Explained:
+		n.explained(&e)
+	case player.Healed:
+		n.desync.Healed = uint32(e.Tick)
+		n.line("desync", -1, fmt.Sprintf("repaired: the checksums of tick %d agree again", e.Tick))
+	default:
+		n.connection(event)
+	}
+}
+
+func (n *news) explained(e *player.Explained) {
+	d := &n.desync
+	d.Seen, d.Total, d.Fields = uint32(e.Tick), e.Fields.Total, nil
+	if d.Section == "" {
+		d.Section = e.Section
+	}
+	for _, f := range e.Fields.List {
+		d.Fields = append(d.Fields, Field{f.Path, f.A, f.B})
+	}
+}
+
+// refusal returns why a command was rejected.
+func (n *news) refusal(r *lockstep.Receipt) string {
+	switch {
+	case r.Detail == "":
+		return r.Reason.String()
+	case n.words != nil:
+		return n.words(r.Detail)
+	}
+	return r.Detail
+}
+
+// connection processes an event of the connection.
+func (n *news) connection(event any) {
+	l := &n.link
+	switch e := event.(type) {
+	case player.Dialing:
+		l.State, l.Text, l.Attempt, n.retry = "connecting", "connecting", e.Attempt, 0
+		if e.Attempt > 0 {
+			l.State, l.Text = "lost", fmt.Sprintf("attempt %d", e.Attempt)
+		}
+	case player.Connected:
+		l.State, l.Text, l.Held = "joining", "connected", ""
+	case player.Welcomed:
+		l.State, l.Text, l.Attempt = "syncing", "waiting for the state", 0
+	case player.StreamResumed:
+		l.State, l.Text = "live", "resumed"
+		n.line("link", -1, fmt.Sprintf("reconnected at tick %d", e.Tick))
+	case player.SyncProgress:
+		l.State = "syncing"
+		l.Bytes, l.Total, l.Tick, l.Target = e.Bytes, e.TotalBytes, uint32(e.Tick), uint32(e.Target)
+		l.Text = fmt.Sprintf("catching up: tick %d of %d", e.Tick, e.Target)
+		if e.TotalBytes > 0 {
+			l.Text = fmt.Sprintf("loading the state: %d of %d KiB", e.Bytes>>10, e.TotalBytes>>10)
+		}
+	case player.Synced:
+		l.State, l.Text = "live", "live"
+		if !n.begun {
+			n.line("link", -1, fmt.Sprintf("joined at tick %d", e.Tick))
+		}
+		n.begun = true
+	case player.ConnectionLost:
+		l.State, l.Text = "lost", plain(e.Err)
+		l.Losses++
+		n.line("link", -1, "disconnected")
+	case player.Retrying:
+		l.Attempt, n.retry = e.Attempt, e.At
+	case player.Held:
+		l.Text, l.Held = "live", e.Reason
+		if e.Reason == "" {
+			n.line("link", -1, "the match continues")
+			return
+		}
+		l.Text = "the match is on hold: " + e.Reason
+		n.line("link", -1, l.Text)
+	case player.Ended:
+		l.State, l.Text = "ended", e.Reason
+	case player.ServerError:
+		n.refused(&e)
+	case player.ServerClosing:
+		n.closing(&e)
+	case player.LostForGood:
+		n.lost(e.Err)
+	}
+}
+
+// refused shows an error of the server.
+func (n *news) refused(e *player.ServerError) {
+	switch e.Code {
+	case protocol.ErrorRefused:
+		n.link.Refused = true
+		n.link.Text = "This match needs a token, and the server does not know yours. Ask the operator of the server for one."
+	case protocol.ErrorFull:
+		n.link.Text = "All seats of this match are taken. You can spectate."
+	case protocol.ErrorIdentity:
+		n.link.Text = fmt.Sprintf("This page and the server have different versions: %s differs (%s). Reload the page.", e.Field, e.Text)
+	case protocol.ErrorMalformed:
+		n.link.Text = "The server does not understand this page: " + e.Text
+	default:
+		n.problem(fmt.Sprintf("%v: %s", e.Code, e.Text))
+		return
+	}
+	n.link.State = "failed"
+}
+
+// closing shows why the server ended the connection.
+func (n *news) closing(e *player.ServerClosing) {
+	if e.RetryAfter > 0 {
+		n.line("link", -1, "the server closes the connection: "+e.Text)
+		return
+	}
+	words := map[protocol.CloseCode]string{
+		protocol.CloseLeft:     "You have left the match.",
+		protocol.CloseReplaced: "You have joined from another window.",
+		protocol.CloseKicked:   "You were kicked: ",
+		protocol.CloseBanned:   "You cannot join this match: ",
+		protocol.CloseEnded:    "The match is over: ",
+		protocol.CloseShutdown: "The server has shut down: ",
+	}[e.Code]
+	switch {
+	case words == "":
+		words = fmt.Sprintf("The server has ended the connection (%v): %s", e.Code, e.Text)
+	case strings.HasSuffix(words, ": "):
+		words += e.Text
+	}
+	if n.link.State == "ended" {
+		return // the reason is shown already
+	}
+	n.link.Text, n.link.State = words, "failed"
+	if e.Code == protocol.CloseEnded || e.Code == protocol.CloseLeft {
+		n.link.State = "ended"
+	}
+}
+
+// lost shows why the client has given up, unless the server gave a reason.
+func (n *news) lost(err error) {
+	if n.link.State == "failed" || n.link.State == "ended" {
+		return
+	}
+	n.link.State = "failed"
+	n.link.Text = "Reconnecting failed: " + plain(err)
+	if !n.begun && errors.Is(err, player.ErrGaveUp) {
+		n.link.Text = "Cannot join the match: " + plain(err)
+	}
+}
+
+func (n *news) corrupted(at lockstep.Tick, path string) {
+	n.desync = Desync{Planted: path, At: uint32(at), Number: n.desync.Number}
+	n.line("desync", -1, "changed "+path+" in this browser")
+}

@@ -1,0 +1,85 @@
+package live
+
+import (
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player"
+)
+
+// A Status is what every page shows as text, whatever the game.
+type Status struct {
+	Link   Link    `json:"link"`
+	Net    Net     `json:"net"`
+	Desync *Desync `json:"desync"` // nil while there was none
+	Lines  []Line  `json:"lines"`  // news since the last status
+	Match  *Facts  `json:"match"`  // nil before there is a state
+}
+
+// Facts are of the match's header.
+type Facts struct {
+	ID         string `json:"id"`
+	Players    uint8  `json:"players"`
+	TickRate   uint16 `json:"tick_rate"`
+	CheckEvery uint16 `json:"check_every"`
+}
+
+// Net has the client's measurements.
+type Net struct {
+	Stage       string `json:"stage"`
+	Seat        int    `json:"seat"` // -1 without one
+	Tick        uint32 `json:"tick"`
+	ServerTick  uint32 `json:"server_tick"`
+	Predicted   uint32 `json:"predicted"` // 0 if nothing is
+	InputDelay  uint32 `json:"input_delay"`
+	Backlog     uint32 `json:"backlog"`
+	Speed       int64  `json:"speed"` // percent
+	RoundTripUS int64  `json:"round_trip_us"`
+	JitterUS    int64  `json:"jitter_us"`
+	DelayUS     int64  `json:"delay_us"` // of the buffer
+	Agreed      int    `json:"agreed"`
+	Differing   int    `json:"differing"`
+	Unanswered  int    `json:"unanswered"`
+	In          uint64 `json:"in"` // bytes a second
+	Out         uint64 `json:"out"`
+	TotalIn     uint64 `json:"total_in"`
+	TotalOut    uint64 `json:"total_out"`
+}
+
+// Status returns the state of the match for the page, and takes the news. It reports false while the session is closing.
+func (m *Match) Status() (s Status, ok bool) {
+	ok = m.Do(func(c *player.Client) { s = m.StatusOf(c) })
+	return s, ok
+}
+
+// StatusOf is [Match.Status] in the session's goroutine.
+func (m *Match) StatusOf(c *player.Client) Status {
+	n := &m.news
+	s := Status{Net: netOf(c), Lines: append([]Line{}, n.lines...), Link: n.link}
+	n.lines = n.lines[:0]
+	if n.retry > 0 {
+		s.Link.RetryMS = max(0, int64((n.retry-m.now())/lockstep.Millisecond))
+	}
+	if n.desync.Tick != 0 || n.desync.Planted != "" {
+		d := n.desync
+		s.Desync = &d
+	}
+	if _, ok := c.View(); ok {
+		h := c.Header()
+		s.Match = &Facts{h.Match.String(), h.Settings.Players, h.Settings.TickRate, h.Settings.CheckEvery}
+	}
+	return s
+}
+
+func netOf(c *player.Client) Net {
+	s := c.Status()
+	n := Net{
+		Stage: s.Stage.String(), Seat: int(s.Seat), Tick: uint32(s.Tick), ServerTick: uint32(s.ServerTick), Predicted: uint32(s.Predicted),
+		InputDelay: uint32(s.InputDelay), Backlog: uint32(s.Backlog), Speed: s.Speed,
+		RoundTripUS: int64(s.RoundTrip), JitterUS: int64(s.Jitter), DelayUS: int64(s.RenderDelay),
+		Agreed: s.Agreed, Differing: s.Differing, Unanswered: s.Unanswered,
+		In: s.BytesInRate, Out: s.BytesOutRate, TotalIn: s.BytesIn, TotalOut: s.BytesOut,
+	}
+	if s.Seat == lockstep.System {
+		n.Seat = -1
+	}
+	return n
+}

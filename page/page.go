@@ -1,0 +1,46 @@
+// Package page is a game in a browser: the parts that every page shares, and the inspector page, which plays and watches any
+// game by its schemas alone. Its program is the game itself, compiled to WebAssembly. So the rules are written once, and a
+// browser's checksums agree with all others.
+//
+//	parts/      ES modules and styles: joining, lobby, connection, news, checks, replays, timeline
+//	inspector/  the page of a game without one of its own: state tree, changes, map, forms for commands
+//	program/    the program of a page (GOOS=js GOARCH=wasm), a thin layer over:
+//	live/       a live match
+//	watch/      a replay, at any tick
+//	inspect/    a state by its schema: tree, search, changes, places; commands from forms
+//	canvas/     the picture that a game draws of its state
+//
+// live, watch, inspect and canvas are plain Go, and tested without a browser. A page needs two more files:
+//
+//	NAME.wasm       its program: <meta name="program" content="NAME.wasm"> names it
+//	wasm_exec.js    from lib/wasm of the Go that built it
+//
+// and the server's HTTP interface at /matches. The fragment of the address selects the screen:
+//
+//	#/                        the lobby
+//	#/play/NAME?token=TOKEN   a match, as a player; without a token, with that of the lobby
+//	#/watch/NAME              a match, as a spectator
+//	#/replay/NAME             a replay; without a name, a file that is dropped on the page
+package page
+
+import (
+	"embed"
+	"io/fs"
+)
+
+//go:embed parts inspector
+var files embed.FS
+
+// Parts returns the modules and styles that all pages share.
+func Parts() fs.FS { return sub("parts") }
+
+// Inspector returns the files of the inspector page, index.html among them. It needs the parts and a program inspector.wasm.
+func Inspector() fs.FS { return sub("inspector") }
+
+func sub(name string) fs.FS {
+	f, err := fs.Sub(files, name)
+	if err != nil {
+		panic(err) // the path is well formed
+	}
+	return f
+}

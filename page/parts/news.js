@@ -1,0 +1,72 @@
+// News and chat.
+
+import { el } from "./dom.js";
+import { of } from "./palette.js";
+
+const newsMS = 9000;
+const maxNews = 8;
+
+export class News {
+  // rest() is called after the chat line has closed; it moves the focus. hidden are sorts of lines that are not shown.
+  constructor(rest, hidden = []) {
+    this.rest = rest;
+    this.hidden = hidden;
+    this.names = new Map();
+    this.list = el("ol", { class: "news", "aria-live": "polite", "aria-label": "News" });
+    this.line = el("input", { type: "text", maxlength: "300", placeholder: "press Enter to send", "aria-label": "Chat" });
+    this.chat = el("form", {
+      class: "chat", hidden: true,
+      onsubmit: (e) => {
+        e.preventDefault();
+        if (this.line.value.trim()) samestep.say(this.line.value.trim());
+        this.#written();
+      },
+      onkeydown: (e) => e.key === "Escape" && this.#written(),
+    }, this.line);
+    this.element = el("div", { class: "left" }, this.list, this.chat);
+  }
+
+  // begin resets the news for a match.
+  begin() {
+    this.list.replaceChildren();
+    this.names.clear();
+  }
+
+  // write opens the chat line.
+  write() {
+    this.chat.hidden = false;
+    this.line.focus();
+  }
+
+  #written() {
+    this.line.value = "";
+    this.chat.hidden = true;
+    this.rest();
+  }
+
+  // player returns the name of a player.
+  player(number) {
+    return this.names.get(number) ?? of(number).name;
+  }
+
+  // tell shows a line of a status.
+  tell({ sort, player, text: said }) {
+    if (sort === "name") {
+      this.names.set(player, said);
+      return;
+    }
+    if (this.hidden.includes(sort)) return;
+    const item = el("li", { class: sort });
+    if (player >= 0 && player < 255) {
+      const name = el("b", {}, `${this.player(player)} `);
+      name.style.setProperty("--colour", of(player).fill);
+      item.append(name);
+    } else if (sort === "chat") {
+      item.append(el("b", {}, "spectator "));
+    }
+    item.append(said);
+    this.list.append(item);
+    while (this.list.children.length > maxNews) this.list.firstChild.remove();
+    setTimeout(() => item.remove(), newsMS);
+  }
+}

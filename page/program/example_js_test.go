@@ -1,0 +1,30 @@
+package program_test
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/seed-49bee653/samestep/examples/minimal"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/page/canvas"
+	"github.com/seed-49bee653/samestep/page/program"
+	"github.com/seed-49bee653/samestep/page/watch"
+)
+
+// A page of a game's own has functions of its own, and those of replays.
+func ExampleFunctions() {
+	game := program.Game{Game: lockstep.MustGame(minimal.Rules()), Draw: func(*canvas.Canvas, *lockstep.Simulation) {}}
+	file, err := os.ReadFile("none.ssr")
+	fmt.Println(err != nil)
+	var v *watch.Viewer
+	f := program.Functions{"name": func(program.Arguments) any { return game.Name() }}
+	f.Watch(func() *watch.Viewer { return v }, func(file []byte) (any, error) { v, err = watch.Open(file, game.Game); return nil, err })
+	fmt.Println(f["name"](nil), len(file), f["watchTick"](nil))
+	if v != nil {
+		var s program.WatchState = program.StateOf(v)
+		fmt.Println(s.Tick)
+	}
+	// Output:
+	// true
+	// minimal 0 <nil>
+}

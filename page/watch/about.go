@@ -1,0 +1,126 @@
+package watch
+
+import (
+	"fmt"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// An About describes a replay.
+type About struct {
+	Match    string        `json:"match"`
+	Game     string        `json:"game"`
+	Build    string        `json:"build"`
+	Platform string        `json:"platform"` // of the recorder
+	Size     int           `json:"size"`     // of the file, in bytes
+	TickRate uint16        `json:"tick_rate"`
+	First    lockstep.Tick `json:"first"`
+	Last     lockstep.Tick `json:"last"`
+	Players  []Participant `json:"players"`
+	Commands int           `json:"commands"`
+	Checks   int           `json:"checks"`
+	Ended    string        `json:"ended"`  // the reason
+	Damage   string        `json:"damage"` // the fault that ends the file early, or ""
+}
+
+// A Participant is a player of the match.
+type Participant struct {
+	Player   lockstep.Player `json:"player"`
+	Name     string          `json:"name"`
+	Commands int             `json:"commands"`
+}
+
+// About describes the replay.
+func (v *Viewer) About() About {
+	a := About{
+		Match: v.header.Match.String(), Game: v.header.Game, Build: v.header.Build, Platform: v.header.Platform, Size: v.size,
+		TickRate: v.header.Settings.TickRate, First: v.First(), Last: v.last, Commands: len(v.commands), Checks: len(v.checks), Ended: v.ended,
+	}
+	if v.damage != nil {
+		a.Damage = v.damage.Error()
+	} else if !v.over {
+		a.Damage = "the match has no end"
+	}
+	for p := range lockstep.Player(v.header.Settings.Players) {
+		name := v.names[p]
+		if name == "" {
+			name = fmt.Sprintf("player %d", p)
+		}
+		a.Players = append(a.Players, Participant{Player: p, Name: name})
+	}
+	for i := range v.commands {
+		if p := v.commands[i].Player; int(p) < len(a.Players) {
+			a.Players[p].Commands++
+		}
+	}
+	return a
+}
+
+// A Timeline summarizes the match in columns of equal length, from the first tick to the last.
+type Timeline struct {
+	Columns    int             `json:"columns"`
+	Keyframes  []lockstep.Tick `json:"keyframes"` // at most one for each column
+	Checked    []int           `json:"checked"`   // columns with a checksum of the log
+	Activity   [][]float32     `json:"activity"`  // by player and column: commands per second
+	Most       float32         `json:"most"`      // the largest Activity
+	Mismatches []Mismatch      `json:"dissents"`  // the first thousand
+}
+
+// Limits of a timeline.
+const maxColumns, maxMismatches = 4000, 1000
+
+// Timeline returns the summary of the match.
+func (v *Viewer) Timeline(columns int) Timeline {
+	columns = min(max(columns, 1), maxColumns)
+	t := Timeline{
+		Columns: columns, Keyframes: []lockstep.Tick{}, Mismatches: append([]Mismatch{}, v.mismatches[:min(len(v.mismatches), maxMismatches)]...),
+		Checked: []int{}, Activity: make([][]float32, v.header.Settings.Players),
+	}
+	for p := range t.Activity {
+		t.Activity[p] = make([]float32, columns)
+	}
+	ticks := max(uint64(v.last-v.First()), 1)
+	column := func(at lockstep.Tick) int {
+		return int(min(uint64(max(at, v.First())-v.First())*uint64(columns)/ticks, uint64(columns-1)))
+	}
+	for i, k := range v.keyframes {
+		if i == 0 || column(v.keyframes[i-1]) != column(k) {
+			t.Keyframes = append(t.Keyframes, k)
+		}
+	}
+	for _, c := range v.checks {
+		if at := column(c.tick); len(t.Checked) == 0 || t.Checked[len(t.Checked)-1] != at {
+			t.Checked = append(t.Checked, at)
+		}
+	}
+	seconds := float32(ticks) / float32(columns) / float32(v.header.Settings.TickRate)
+	for i := range v.commands {
+		if c := &v.commands[i]; int(c.Player) < len(t.Activity) {
+			cell := &t.Activity[c.Player][column(c.Tick)]
+			*cell += 1 / seconds
+			t.Most = max(t.Most, *cell)
+		}
+	}
+	return t
+}
+
+// An Entry is a command in the list.
+type Entry struct {
+	Tick   lockstep.Tick   `json:"tick"`
+	Player lockstep.Player `json:"player"`
+	Text   string          `json:"text"`
+}
+
+// Commands returns at most n commands around a tick: up to half of them before or at it, and the rest after it.
+func (v *Viewer) Commands(t lockstep.Tick, n int) []Entry {
+	split := v.firstAt(t + 1)
+	from := max(split-n/2, 0)
+	to := min(from+n, len(v.commands))
+	from = max(min(from, to-n), 0)
+	entries := make([]Entry, 0, to-from)
+	for i := from; i < to; i++ {
+		c := &v.commands[i]
+		entries = append(entries, Entry{c.Tick, c.Player, v.describer.Describe(c)})
+	}
+	return entries
+}

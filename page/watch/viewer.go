@@ -1,0 +1,297 @@
+package watch
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sort"
+
+	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// A Viewer is at a tick of a replay. It belongs to one goroutine.
+type Viewer struct {
+	*recording
+	reader *replay.Reader
+
+	now    *lockstep.Simulation
+	before *lockstep.Simulation // of the previous tick, or of the same one after a jump
+	target lockstep.Tick
+	fault  error // why the simulation cannot continue
+
+	kept     []snapshot // by tick
+	keptSize int
+	every    lockstep.Tick // distance of kept states
+
+	agreed  map[lockstep.Tick]bool // compared checksums and keyframes, and whether they agreed
+	desyncs map[lockstep.Tick]Desync
+
+	// Observe gets the events of the last simulated tick, if it is shown. Nil disables it.
+	Observe func(s *lockstep.Simulation, event any)
+
+	// Jumped is called after a jump to a tick that does not follow the previous one. Nil disables it.
+	Jumped func()
+}
+
+// A Desync is a tick whose state differs from the log.
+type Desync struct {
+	Tick lockstep.Tick `json:"tick"`
+	Got  string        `json:"got"`
+	Want string        `json:"want"`
+}
+
+// A snapshot is a kept state of a simulated tick.
+type snapshot struct {
+	tick  lockstep.Tick
+	state []byte
+}
+
+const (
+	// keepEvery is the first distance of snapshots, in ticks.
+	keepEvery = 200
+
+	// keepBytes limits the memory of the snapshots. When they exceed it, every second one is dropped, and the distance
+	// doubles.
+	keepBytes = 96 << 20
+
+	// jumpTicks is the number of ticks that take about as long as a jump.
+	jumpTicks = 20
+
+	// shownTicks is the number of ticks before the target whose events are reported.
+	shownTicks = 60
+)
+
+// Open reads a whole replay file, keeps its bytes, and goes to its first tick. It plays a torn or damaged file up to
+// the fault (see [About]). The replay is of one of the games: otherwise the error wraps a [*lockstep.IdentityError] of the
+// game with the same name, or else of the first one. A file without a first state is [ErrEmpty].
+func Open(file []byte, games ...*lockstep.Game) (*Viewer, error) {
+	v := &Viewer{every: keepEvery, agreed: make(map[lockstep.Tick]bool), desyncs: make(map[lockstep.Tick]Desync)}
+	var err error
+	if v.recording, v.reader, err = read(file, games); err != nil {
+		return nil, err
+	}
+	if v.now, err = v.game.NewSimulation(v.header); err == nil {
+		v.before, err = v.game.NewSimulation(v.header)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := v.jump(v.keyframes[0]); err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// Game returns the replay's game.
+func (v *Viewer) Game() *lockstep.Game { return v.game }
+
+// Tick returns the present tick.
+func (v *Viewer) Tick() lockstep.Tick { return v.now.Tick() }
+
+// First returns the first tick of the match.
+func (v *Viewer) First() lockstep.Tick { return v.keyframes[0] }
+
+// Last returns the last tick of the match.
+func (v *Viewer) Last() lockstep.Tick { return v.last }
+
+// States returns the simulations at the previous and the present tick, for reading.
+func (v *Viewer) States() (before, now *lockstep.Simulation) { return v.before, v.now }
+
+// Hash returns the state hash of the present tick.
+func (v *Viewer) Hash() string { return checksum.FormatHash(v.now.Hash()) }
+
+// Compared returns the number of ticks that agreed with the log, and of those that did not.
+func (v *Viewer) Compared() (agreed, differing int) { return len(v.agreed), len(v.desyncs) }
+
+// Desyncs returns the ticks whose state differed from the log, in order.
+func (v *Viewer) Desyncs() []Desync {
+	all := slices.AppendSeq(make([]Desync, 0, len(v.desyncs)), maps.Values(v.desyncs)) // an empty list, not null, for the page
+	slices.SortFunc(all, func(a, b Desync) int { return cmp.Compare(a.Tick, b.Tick) })
+	return all
+}
+
+// Fault returns why the simulation cannot continue, or nil.
+func (v *Viewer) Fault() error { return v.fault }
+
+// Seek sets the target to a tick, or to the nearest tick of the match. [Viewer.Work] goes there.
+func (v *Viewer) Seek(t lockstep.Tick) {
+	v.target = min(max(t, v.First()), v.last)
+	v.fault = nil
+}
+
+// Left returns the number of ticks to simulate up to the target.
+func (v *Viewer) Left() lockstep.Tick {
+	from, _ := v.from()
+	return v.target - from
+}
+
+// Work simulates at most the given number of ticks towards the target. It reports whether it has reached the target, or
+// cannot reach it.
+func (v *Viewer) Work(ticks int) bool {
+	if v.fault != nil {
+		return true
+	}
+	if from, jump := v.from(); jump {
+		if err := v.jump(from); err != nil {
+			v.fault = err
+			return true
+		}
+	}
+	for ; ticks > 0 && v.Tick() < v.target; ticks-- {
+		if err := v.step(); err != nil {
+			v.fault, v.target = err, v.Tick()
+			return true
+		}
+	}
+	return v.Tick() == v.target
+}
+
+// from returns the tick to simulate from, and whether it needs a jump.
+func (v *Viewer) from() (t lockstep.Tick, jump bool) {
+	start := v.start()
+	if v.target < v.Tick() || start > v.Tick()+jumpTicks {
+		return start, true
+	}
+	return v.Tick(), false
+}
+
+// start returns the tick of the last known state up to the target.
+func (v *Viewer) start() lockstep.Tick {
+	i := sort.Search(len(v.keyframes), func(i int) bool { return v.keyframes[i] > v.target })
+	best := v.keyframes[max(i-1, 0)]
+	if s := v.keptUpTo(v.target); s != nil {
+		best = max(best, s.tick)
+	}
+	return best
+}
+
+// jump goes to a tick with a known state. If that state is damaged, it drops it and uses the previous one.
+func (v *Viewer) jump(t lockstep.Tick) error {
+	if s := v.keptUpTo(t); s != nil && s.tick == t {
+		if err := v.now.Restore(t, s.state); err != nil {
+			return err
+		}
+		return v.landed()
+	}
+	k, err := v.keyframe(t)
+	if err == nil {
+		err = v.now.Restore(t, k.State)
+	}
+	if err != nil {
+		if i := sort.Search(len(v.keyframes), func(i int) bool { return v.keyframes[i] >= t }); i > 0 {
+			v.keyframes = append(v.keyframes[:i:i], v.keyframes[i+1:]...)
+			return v.jump(v.start())
+		}
+		return fmt.Errorf("watch: the state of tick %d: %w", t, err)
+	}
+	v.compare(t, k.Hash)
+	if hash, ok := v.checkAt(t); ok && hash != k.Hash {
+		v.compare(t, hash)
+	}
+	return v.landed()
+}
+
+// landed finishes a jump.
+func (v *Viewer) landed() error {
+	if v.Jumped != nil {
+		v.Jumped()
+	}
+	return v.before.CopyFrom(v.now)
+}
+
+// keyframe reads a keyframe of the file.
+func (v *Viewer) keyframe(t lockstep.Tick) (*record.Keyframe, error) {
+	at, err := v.reader.Seek(t)
+	if err != nil {
+		return nil, err
+	}
+	if at != t {
+		return nil, fmt.Errorf("got the keyframe of tick %d", at)
+	}
+	for {
+		rec, err := v.reader.Next()
+		if err != nil {
+			return nil, err
+		}
+		if rec.Kind == record.KindKeyframe {
+			return &rec.Keyframe, nil
+		}
+	}
+}
+
+// step simulates one tick.
+func (v *Viewer) step() error {
+	t := v.Tick() + 1
+	if t+shownTicks > v.target && v.Observe != nil {
+		v.now.Observe(func(_ lockstep.Tick, event any) { v.Observe(v.now, event) })
+	} else {
+		v.now.Observe(nil)
+	}
+	if t == v.target { // otherwise the previous state is never drawn
+		if err := v.before.CopyFrom(v.now); err != nil {
+			return err
+		}
+	}
+	if err := v.now.Step(&lockstep.Frame{Tick: t, Commands: v.commandsAt(t)}); err != nil {
+		return err
+	}
+	if hash, ok := v.checkAt(t); ok {
+		v.compare(t, hash)
+	}
+	if t%v.every == 0 {
+		v.keep(t)
+	}
+	return nil
+}
+
+// compare compares the state with the log's checksum and keyframe of its tick.
+func (v *Viewer) compare(t lockstep.Tick, want uint64) {
+	got := v.now.Hash()
+	if got == want {
+		v.agreed[t] = true
+		return
+	}
+	v.desyncs[t] = Desync{t, checksum.FormatHash(got), checksum.FormatHash(want)}
+}
+
+// keptUpTo returns the last snapshot at or before a tick, or nil.
+func (v *Viewer) keptUpTo(t lockstep.Tick) *snapshot {
+	i := sort.Search(len(v.kept), func(i int) bool { return v.kept[i].tick > t })
+	if i == 0 {
+		return nil
+	}
+	return &v.kept[i-1]
+}
+
+// keep makes a snapshot of the state of tick t.
+func (v *Viewer) keep(t lockstep.Tick) {
+	i := sort.Search(len(v.kept), func(i int) bool { return v.kept[i].tick >= t })
+	if i < len(v.kept) && v.kept[i].tick == t {
+		return
+	}
+	s := snapshot{t, v.now.AppendState(nil)}
+	v.kept = append(v.kept, snapshot{})
+	copy(v.kept[i+1:], v.kept[i:])
+	v.kept[i] = s
+	v.keptSize += len(s.state)
+	if v.keptSize <= keepBytes {
+		return
+	}
+	v.every *= 2
+	all := v.kept
+	v.kept, v.keptSize = nil, 0
+	for _, s := range all {
+		if s.tick%v.every == 0 {
+			v.kept = append(v.kept, s)
+			v.keptSize += len(s.state)
+		}
+	}
+}
+
+// ErrEmpty is returned for a file without a state to begin at.
+var ErrEmpty = errors.New("watch: the replay has no state to begin at")
