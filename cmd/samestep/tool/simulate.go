@@ -20,17 +20,20 @@ func simulateCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "simulate",
 		Usage: "play matches full of faults in virtual time, and check the engine's invariants",
-		Description: `Plays one match for each seed: a server with its disk, and clients, liars and
-strangers on a bad network, with crashes and power cuts. Each seed is played twice,
-and both runs must be the same to the byte. A failure is reduced and written to a
-file with all its faults, for --artifact. Exits with 1 if an invariant was violated,
-or a known mistake was not found.`,
+		Description: `Plays one match of the game for each seed: a server with its disk, and clients, liars
+and strangers on a bad network, with crashes and power cuts. Players are the game's
+bots or give random commands. Each seed is played twice, and both runs must be the
+same to the byte. A failure is reduced and written to a file with all its faults, for
+--artifact. Exits with 1 if an invariant was violated, or a known mistake was not
+found.`,
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "seeds", Value: 20, Usage: "number of matches; 0 with --for: no limit"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "the first seed"},
 			&cli.Float64Flag{Name: "minutes", Value: 5, Usage: "length of each match"},
 			&cli.IntFlag{Name: "clients", Value: 8, Usage: "players in each match"},
-			&cli.IntFlag{Name: "units", Value: 256, Usage: "units in each match"},
+			&cli.StringFlag{Name: "game", Value: simulatedByDefault(), Usage: "`NAME` of the game; drones is the engine's own, in which most of the time is spent in the engine"},
+			&cli.IntFlag{Name: "units", Usage: "units in each match (default: as many as usual, and 256 drones)"},
+			&cli.BoolFlag{Name: "relay", Usage: "some matches have no referee: the rules must then handle commands that Validate refuses"},
 			&cli.DurationFlag{Name: "for", Usage: "start no more matches after this time"},
 			&cli.IntFlag{Name: "workers", Usage: "matches at the same time (default: one for each processor)"},
 			&cli.StringFlag{Name: "only", Usage: "only these kinds of faults, separated by commas"},
@@ -106,13 +109,17 @@ func campaignOf(c *cli.Context) (*simulate.Campaign, error) {
 	case c.Int("seeds") < 0 || c.Int("seeds") == 0 && c.Duration("for") <= 0:
 		return nil, usagef("--seeds: got %d, want at least 1, or --for", c.Int("seeds"))
 	}
-	if err := cmp.Or(between[time.Duration](c, "for", 0, 0), between(c, "clients", 1, 200), between(c, "units", 1, 1<<16-1), between(c, "shrink", 0, 0),
+	if err := cmp.Or(between[time.Duration](c, "for", 0, 0), between(c, "clients", 1, 200), between(c, "units", 0, 1<<16-1), between(c, "shrink", 0, 0),
 		between(c, "workers", 0, 0), isDirectory(c.String("dir"))); err != nil {
+		return nil, err
+	}
+	subject, err := simulateSubject(c)
+	if err != nil {
 		return nil, err
 	}
 	campaign := &simulate.Campaign{
 		Options: simulate.Options{
-			Subject: simulate.Drones(uint16(c.Int("units"))), Clients: c.Int("clients"),
+			Subject: subject, Clients: c.Int("clients"),
 			Length: lockstep.Time(length * 60 * float64(lockstep.Second)), Calm: c.Bool("calm"),
 		},
 		First: c.Uint64("seed"), Seeds: c.Int("seeds"), Time: c.Duration("for"), Workers: c.Int("workers"), Once: c.Bool("once"),
@@ -130,6 +137,7 @@ func campaignOf(c *cli.Context) (*simulate.Campaign, error) {
 
 // A simulated is the report of a simulation, as --json prints it.
 type simulated struct {
+	Game       string           `json:"game"`
 	Seeds      int              `json:"seeds"`
 	Once       bool             `json:"once"`
 	Hours      float64          `json:"match_hours"`
@@ -177,7 +185,7 @@ func (v *simulatedFail) reduced() string {
 
 func newSimulated(c *cli.Context, r *simulate.Report) *simulated {
 	s := &simulated{
-		Seeds: r.Seeds, Once: c.Bool("once"), Hours: r.Hours, Seconds: r.Wall.Seconds(), Speed: r.Hours / max(r.Wall.Minutes(), 1e-9), Ticks: r.Ticks,
+		Game: c.String("game"), Seeds: r.Seeds, Once: c.Bool("once"), Hours: r.Hours, Seconds: r.Wall.Seconds(), Speed: r.Hours / max(r.Wall.Minutes(), 1e-9), Ticks: r.Ticks,
 		Accepted: r.Accepted, Compared: r.Compared, Checks: r.Checks, Crashes: r.Crashes, Counts: r.Counts,
 		None: []string{}, NoEdges: []string{}, Violations: []simulatedFail{},
 	}
@@ -198,7 +206,10 @@ func newSimulated(c *cli.Context, r *simulate.Report) *simulated {
 
 // again returns the command that plays a seed again.
 func again(c *cli.Context, seed uint64) string {
-	command := fmt.Sprintf("samestep simulate --seeds 1 --seed %d --minutes %v --clients %d --units %d", seed, c.Float64("minutes"), c.Int("clients"), c.Int("units"))
+	command := fmt.Sprintf("samestep simulate --game %s --seeds 1 --seed %d --minutes %v --clients %d --units %d", c.String("game"), seed, c.Float64("minutes"), c.Int("clients"), c.Int("units"))
+	if c.Bool("relay") {
+		command += " --relay"
+	}
 	if c.Bool("calm") {
 		command += " --calm"
 	}
@@ -210,6 +221,7 @@ func again(c *cli.Context, seed uint64) string {
 
 func (s *simulated) print(w io.Writer, whole bool) {
 	line := newLiner(w)
+	line("game", "%s", s.Game)
 	line("seeds", "%d, each played %s", s.Seeds, map[bool]string{true: "once", false: "twice"}[s.Once])
 	line("play", "%.2f match-hours, %s, %s accepted", s.Hours, count(int64(s.Ticks), "tick"), count(s.Accepted, "command"))
 	line("speed", "%.1f match-hours a minute, %s in all", s.Speed, seconds(time.Duration(s.Seconds*float64(time.Second))))

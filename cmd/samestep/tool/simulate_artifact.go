@@ -37,7 +37,15 @@ func playArtifact(c *cli.Context, name string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	s, err := a.Drones()
+	if !c.IsSet("game") {
+		if err := c.Set("game", a.Game); err != nil {
+			return err
+		}
+	}
+	s, err := simulateSubject(c)
+	if err == nil {
+		s, err = a.Of(s)
+	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}

@@ -29,7 +29,7 @@ type Artifact struct {
 
 // NewArtifact returns the artifact of a run.
 func NewArtifact(s *Subject, out *Outcome) (*Artifact, error) {
-	h, err := s.Game.NewHeader(lockstep.MatchID{}, out.Plan.Settings, s.Config)
+	h, err := s.header(lockstep.MatchID{}, out.Plan.Settings)
 	if err != nil {
 		return nil, err
 	}
@@ -74,19 +74,39 @@ func ReadArtifact(r io.Reader) (*Artifact, error) {
 }
 
 // Drones returns the subject of an artifact of the simulator's own game.
-func (a *Artifact) Drones() (*Subject, error) {
-	if a.Game != dronesGame.Name() || a.Build != dronesGame.Build() || len(a.Config) != 2 {
-		return nil, fmt.Errorf("%w: of game %s build %s, want %s build %s", errArtifact, a.Game, a.Build, dronesGame.Name(), dronesGame.Build())
+func (a *Artifact) Drones() (*Subject, error) { return a.Of(Drones(0)) }
+
+// Of returns a subject with the configuration of an artifact, which must be of its game.
+func (a *Artifact) Of(s *Subject) (*Subject, error) {
+	if err := a.sameGame(s); err != nil {
+		return nil, err
 	}
-	return Drones(uint16(a.Config[0]) | uint16(a.Config[1])<<8), nil
+	own := *s
+	own.packed = a.Config
+	h, err := own.header(lockstep.MatchID{}, a.Plan.Settings)
+	if err == nil {
+		_, err = s.Game.NewSimulation(h)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: configuration: %w", errArtifact, err)
+	}
+	return &own, nil
+}
+
+// sameGame returns an error unless an artifact is of a subject's game.
+func (a *Artifact) sameGame(s *Subject) error {
+	if a.Game != s.Game.Name() || a.Build != s.Game.Build() {
+		return fmt.Errorf("%w: of game %s build %s, want %s build %s", errArtifact, a.Game, a.Build, s.Game.Name(), s.Game.Build())
+	}
+	return nil
 }
 
 // Fits returns an error unless an artifact has a subject's game and configuration.
 func (a *Artifact) Fits(s *Subject) error {
-	if a.Game != s.Game.Name() || a.Build != s.Game.Build() {
-		return fmt.Errorf("%w: of game %s build %s, want %s build %s", errArtifact, a.Game, a.Build, s.Game.Name(), s.Game.Build())
+	if err := a.sameGame(s); err != nil {
+		return err
 	}
-	h, err := s.Game.NewHeader(lockstep.MatchID{}, a.Plan.Settings, s.Config)
+	h, err := s.header(lockstep.MatchID{}, a.Plan.Settings)
 	if err != nil {
 		return err
 	}

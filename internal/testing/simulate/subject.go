@@ -12,6 +12,14 @@ type Subject struct {
 	Game   *lockstep.Game
 	Config any // a pointer to the game's configuration
 
+	// Configure returns the configuration for a number of seats, in place of Config. Nil
+	// means Config for every number.
+	Configure func(seats uint8) any
+
+	// Seats is the highest number of seats that New accepts. Plans have fewer liars, and
+	// then fewer players, if there are too few. 0 means any number.
+	Seats int
+
 	// Play returns a function that chooses a player's commands. The function
 	// returns pointers to registered types, valid until the next call. It must
 	// depend only on r and s, the player's confirmed state.
@@ -20,6 +28,21 @@ type Subject struct {
 	// Relay enables matches without a referee. The rules must then accept commands
 	// that Validate rejects.
 	Relay bool
+
+	packed []byte // the configuration of an artifact, in place of Config
+}
+
+// header returns the header of a match.
+func (s *Subject) header(id lockstep.MatchID, settings lockstep.Settings) (*lockstep.Header, error) {
+	config := s.Config
+	if s.Configure != nil {
+		config = s.Configure(settings.Players)
+	}
+	h, err := s.Game.NewHeader(id, settings, config)
+	if err == nil && s.packed != nil {
+		h.Config = s.packed
+	}
+	return h, err
 }
 
 // Drones returns the simulator's own game: units that fly and shoot. It has few rules

@@ -45,6 +45,10 @@ const healing = 30 * lockstep.Second
 // seconds, and end half a minute before the match does.
 const Shortest = healing + 10*lockstep.Second
 
+// SpareSeats is how many seats a plan may have in addition to those of its clients: for up
+// to three liars and four guests.
+const SpareSeats = 7
+
 // Expand expands a seed to a plan. The seed enables some kinds of faults and draws the
 // rest, each from a stream of its own.
 func Expand(o Options, seed uint64) *Plan {
@@ -65,6 +69,11 @@ func Expand(o Options, seed uint64) *Plan {
 	if hostile {
 		liars, spectators = liars+1, max(spectators, 1)
 		p.Settings.Players = uint8(min(o.Clients+liars+4, lockstep.MaxPlayers))
+	}
+	if most := o.Subject.Seats; most > 0 && int(p.Settings.Players) > most {
+		p.Settings.Players = uint8(most)
+		liars = min(liars, max(most-2, 0))
+		o.Clients = min(o.Clients, most-liars)
 	}
 	if delay := lockstep.Time(p.Host.SpectatorDelay); delay > 0 {
 		spectators = max(spectators, 1)

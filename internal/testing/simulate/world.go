@@ -102,7 +102,7 @@ func newWorld(s *Subject, p *Plan) (*world, error) {
 	var err error
 	id := lockstep.MatchID{}
 	binary.LittleEndian.PutUint64(id[:], p.Seed)
-	if w.header, err = s.Game.NewHeader(id, p.Settings, s.Config); err != nil {
+	if w.header, err = s.header(id, p.Settings); err != nil {
 		return nil, err
 	}
 	if w.oracle, err = newOracle(w); err != nil {

@@ -1,0 +1,71 @@
+package tool
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/internal/testing/simulate"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
+)
+
+// simulatedUnits is the usual number of units, if the game knows units.
+const simulatedUnits = 120
+
+// drones is the name of the simulator's own game.
+const drones = "drones"
+
+// simulatedByDefault returns the name of the program's first game, or drones if that is an example of the engine.
+func simulatedByDefault() string {
+	if strings.HasPrefix(games[0].source.Path, module+"/examples/") {
+		return drones
+	}
+	return games[0].Name()
+}
+
+// simulateSubject returns the game of the simulation.
+func simulateSubject(c *cli.Context) (*simulate.Subject, error) {
+	units := uint16(c.Int("units"))
+	if c.String("game") == drones {
+		if units == 0 {
+			units = 256
+		}
+		return simulate.Drones(units), nil
+	}
+	g, err := gameNamed(c.String("game"))
+	if err != nil {
+		return nil, err
+	}
+	config := func(seats uint8) any { return g.config(seats, cmp.Or(units, simulatedUnits)) }
+	s := &simulate.Subject{Game: g.Game, Configure: config, Play: g.simulated(config), Relay: c.Bool("relay")}
+	s.Seats, err = seatsOf(g.Game, config, min(c.Int("clients")+simulate.SpareSeats, lockstep.MaxPlayers))
+	return s, err
+}
+
+// seatsOf returns the highest number of seats that a game accepts, up to a limit.
+func seatsOf(g *lockstep.Game, config func(seats uint8) any, most int) (int, error) {
+	var err error
+	for seats := uint8(most); seats > 0; seats-- {
+		if err = playableWith(g, &locksteptest.Options{Config: config(seats), Players: seats, Seed: 1}); err == nil {
+			return int(seats), nil
+		}
+	}
+	return 0, err
+}
+
+// simulated returns the players of a simulation: half of them, by chance, give random commands in place of a bot's.
+func (g *playable) simulated(config func(seats uint8) any) func(lockstep.Player, *rand.Rand) func(*lockstep.Simulation) []any {
+	return func(p lockstep.Player, r *rand.Rand) func(*lockstep.Simulation) []any {
+		seed := r.Uint64()
+		if g.bot == nil || r.IntN(2) == 0 {
+			return locksteptest.RandomBot(g.Game, config(uint8(p)+1), everyCall)(p, seed)
+		}
+		return g.bot(p, seed)
+	}
+}
+
+// everyCall is the rate of a random bot that gives a command whenever it is asked.
+const everyCall = 16
