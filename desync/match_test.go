@@ -70,7 +70,7 @@ func newTable(tb testing.TB, f fault, inReferee bool) *table {
 	x := &table{game: trueGame(), sequence: make([]lockstep.Sequence, seats)}
 	faulty := lockstep.MustGame(f.rules())
 	settings := lockstep.DefaultSettings(seats)
-	settings.KeyframeEvery = 100
+	settings.Seed, settings.KeyframeEvery = 1, 100
 	config := skirmish.Defaults(seats, 100)
 	var err error
 	if x.header, err = x.game.NewHeader(lockstep.MatchID{7}, settings, &config); err != nil {

@@ -54,7 +54,7 @@ const (
 )
 
 // DefaultSettings returns the settings for a number of players: 20 ticks a second, a checksum every second and a keyframe
-// every minute.
+// every minute. The seed is 0: a server draws one for each match.
 func DefaultSettings(players uint8) Settings { return record.DefaultSettings(players) }
 
 // Type returns the command type of kind, with payloads of type M.

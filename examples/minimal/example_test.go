@@ -42,7 +42,7 @@ func Example() {
 	// Output:
 	// accepted for tick 2
 	// accepted for tick 2
-	// player 0 is at 20,5 and has 8 coins
+	// player 0 is at 20,5 and has 5 coins
 	// player 1 is at 20,15 and has 5 coins
 	// same checksum: true
 }

@@ -78,6 +78,7 @@ func (m *table) match(s *script.Step) {
 	rules := testgame.FaultyBankRules(s.String("fault", ""))
 	m.game = lockstep.MustGame(rules)
 	settings := lockstep.DefaultSettings(uint8(s.UintOr("seats", 8, 3)))
+	settings.Seed = 1
 	settings.CheckEvery = uint16(s.UintOr("check", 16, 5))
 	settings.KeyframeEvery = uint32(s.UintOr("keyframe", 32, 20))
 	var err error

@@ -90,6 +90,7 @@ func newParty(tb testing.TB, settings func(*lockstep.Settings), options func(*ho
 	tb.Helper()
 	g := lockstep.MustGame(testgame.BankRules())
 	s := lockstep.DefaultSettings(2)
+	s.Seed = 1
 	s.CheckEvery, s.KeyframeEvery = 5, 40
 	if settings != nil {
 		settings(&s)

@@ -13,7 +13,7 @@ const (
 
 // Settings are the engine's own parameters of a match. The log has them, and every machine takes them from there.
 type Settings struct {
-	Seed          uint64 `json:"seed,string"`    // for the game's randomness
+	Seed          uint64 `json:"seed,string"`    // for the game's randomness; a server draws one in place of 0
 	Players       uint8  `json:"players"`        // seats, 1 to MaxPlayers
 	TickRate      uint16 `json:"tick_rate"`      // ticks per second when played live, 1 to 1000
 	CheckEvery    uint16 `json:"check_every"`    // ticks from one checksum to the next, at least 1
@@ -21,9 +21,9 @@ type Settings struct {
 }
 
 // DefaultSettings returns the settings for a number of players: 20 ticks a second, a checksum every second and a
-// keyframe every minute.
+// keyframe every minute. The seed is 0: a server draws one for each match.
 func DefaultSettings(players uint8) Settings {
-	return Settings{Seed: 1, Players: players, TickRate: 20, CheckEvery: 20, KeyframeEvery: 1200}
+	return Settings{Players: players, TickRate: 20, CheckEvery: 20, KeyframeEvery: 1200}
 }
 
 // Check returns an error that names the setting that is out of its range.

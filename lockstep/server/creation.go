@@ -3,6 +3,7 @@ package server
 import (
 	"cmp"
 	"crypto/rand"
+	"encoding/binary"
 	"fmt"
 	"os"
 	"regexp"
@@ -14,7 +15,8 @@ import (
 
 var matchName = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$`)
 
-// Create starts a match. Its clock runs at once. After an error there is no match and no file of it.
+// Create starts a match. Its clock runs at once. It draws a seed if that of the settings is 0. After an error there is no
+// match and no file of it.
 func (s *Server) Create(spec MatchSpec) (*Match, error) {
 	if !matchName.MatchString(spec.Name) {
 		return nil, fmt.Errorf("%w: got %q", ErrName, spec.Name)
@@ -22,10 +24,16 @@ func (s *Server) Create(spec MatchSpec) (*Match, error) {
 	if t, ok := s.options.Authorizer.(*Tokens); ok && t.Players() < int(spec.Settings.Players) {
 		return nil, fmt.Errorf("%w: got %d, want %d", ErrTooFew, t.Players(), spec.Settings.Players)
 	}
+	for spec.Settings.Seed == 0 {
+		var b [8]byte
+		rand.Read(b[:])
+		spec.Settings.Seed = binary.LittleEndian.Uint64(b[:])
+	}
 	m := s.newMatch(spec)
 	if err := s.launch(m, m.begin, func() { m.abandon(m.path) }); err != nil {
 		return nil, err
 	}
+	s.log.Info("match created", "match", spec.Name, "game", spec.Game.Name(), "seed", spec.Settings.Seed)
 	m.notifyStart()
 	return m, nil
 }

@@ -21,11 +21,15 @@ func matchSpecs(c *cli.Context, g *playable) ([]server.MatchSpec, error) {
 		return nil, err
 	}
 	var specs []server.MatchSpec
+	seed := c.Uint64("seed")
 	for i := range c.Uint("matches") {
 		specs = append(specs, matchSpec(g, matchRequest{
 			Name: fmt.Sprintf("match-%d", i+1), Players: uint8(c.Uint("players")), Units: uint16(c.Uint("units")),
-			TickRate: uint16(c.Uint("tick-rate")), Seed: c.Uint64("seed") + uint64(i),
+			TickRate: uint16(c.Uint("tick-rate")), Seed: seed,
 		}))
+		if seed != 0 {
+			seed++
+		}
 	}
 	return specs, nil
 }
@@ -52,7 +56,7 @@ func requestedMatch(body io.Reader, g *playable, guests bool, bots *botHost) (se
 	r := struct {
 		matchRequest
 		Seed json.Number `json:"seed"` // a number, or text as in views
-	}{matchRequest{Players: 4, Units: 400, TickRate: 20}, "1"}
+	}{matchRequest{Players: 4, Units: 400, TickRate: 20}, "0"}
 	d := json.NewDecoder(body)
 	d.DisallowUnknownFields()
 	err := d.Decode(&r)

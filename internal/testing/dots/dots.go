@@ -75,7 +75,7 @@ func New(tb testing.TB, settings lockstep.Settings) (*lockstep.Game, *lockstep.H
 func Record(tb testing.TB, ticks int, o replay.WriterOptions) (*lockstep.Game, []byte, uint64) {
 	tb.Helper()
 	s := lockstep.DefaultSettings(2)
-	s.CheckEvery, s.KeyframeEvery = 10, 50
+	s.Seed, s.CheckEvery, s.KeyframeEvery = 1, 10, 50
 	g, h := New(tb, s)
 	var file bytes.Buffer
 	w := replay.NewWriter(&file, o)

@@ -86,7 +86,9 @@ func kept(path string) ([]byte, error) {
 func longMatch() (lockstep.Settings, skirmish.Config) {
 	config := skirmish.Defaults(8, 1000)
 	config.Teams, config.Cap, config.Crystals = 2, 300, 1<<16-1
-	return lockstep.DefaultSettings(8), config
+	settings := lockstep.DefaultSettings(8)
+	settings.Seed = 1
+	return settings, config
 }
 
 // Ticks returns the length of the match.

@@ -16,7 +16,7 @@ import (
 // first keyframe.
 func Play(ticks lockstep.Tick) (*replay.Info, error) {
 	settings := lockstep.DefaultSettings(players)
-	settings.KeyframeEvery = 0
+	settings.Seed, settings.KeyframeEvery = 1, 0
 	var file bytes.Buffer
 	if err := play(&file, settings, skirmish.Defaults(players, 400), ticks); err != nil {
 		return nil, err

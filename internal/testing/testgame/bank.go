@@ -124,7 +124,7 @@ func NewBankMatch(tb testing.TB, seats uint8) (*lockstep.Game, *lockstep.Header)
 		tb.Fatal(err)
 	}
 	s := lockstep.DefaultSettings(seats)
-	s.CheckEvery, s.KeyframeEvery = 5, 20
+	s.Seed, s.CheckEvery, s.KeyframeEvery = 1, 5, 20
 	h, err := g.NewHeader(lockstep.MatchID{1, 2, 3}, s, &BankConfig{Start: 100})
 	if err != nil {
 		tb.Fatal(err)

@@ -53,7 +53,7 @@ var LampRules = lockstep.Rules[Lamps, Nobody]{
 func NewLamps(log lockstep.Log, o coordinator.Options) (*lockstep.Game, *coordinator.Coordinator) {
 	game := lockstep.MustGame(LampRules)
 	settings := lockstep.DefaultSettings(2)
-	settings.CheckEvery, settings.KeyframeEvery = 2, 4
+	settings.Seed, settings.CheckEvery, settings.KeyframeEvery = 1, 2, 4
 	header, err := game.NewHeader(lockstep.MatchID{1}, settings, &Nobody{})
 	if err != nil {
 		panic(err)
@@ -82,7 +82,7 @@ func Ticks(c *coordinator.Coordinator, n int) {
 func NewLampHost(o host.Options) *host.Host {
 	game := lockstep.MustGame(LampRules)
 	settings := lockstep.DefaultSettings(2)
-	settings.CheckEvery = 2
+	settings.Seed, settings.CheckEvery = 1, 2
 	header, err := game.NewHeader(lockstep.MatchID{1}, settings, &Nobody{})
 	if err != nil {
 		panic(err)

@@ -18,7 +18,9 @@ func newMatch(t testing.TB) *lockstep.Simulation {
 	t.Helper()
 	game := lockstep.MustGame(skirmish.Rules())
 	config := skirmish.Defaults(2, 40)
-	h, err := game.NewHeader(lockstep.MatchID{1}, lockstep.DefaultSettings(2), &config)
+	settings := lockstep.DefaultSettings(2)
+	settings.Seed = 1
+	h, err := game.NewHeader(lockstep.MatchID{1}, settings, &config)
 	if err != nil {
 		t.Fatal(err)
 	}
