@@ -82,7 +82,8 @@ func (m *table) match(s *script.Step) {
 	settings.CheckEvery = uint16(s.UintOr("check", 16, 5))
 	settings.KeyframeEvery = uint32(s.UintOr("keyframe", 32, 20))
 	var err error
-	m.header, err = m.game.NewHeader(lockstep.MatchID{7}, settings, &testgame.BankConfig{Start: 100})
+	// The header is that of the sound rules: NewHeader runs New and Derive itself.
+	m.header, err = lockstep.MustGame(testgame.BankRules()).NewHeader(lockstep.MatchID{7}, settings, &testgame.BankConfig{Start: 100})
 	if err != nil {
 		m.t.Fatal(err)
 	}
