@@ -35,7 +35,7 @@ func TestPlanted(t *testing.T) {
 		}
 		fault := planted.Faults[i]
 		game := lockstep.MustGame(planted.Rules(fault))
-		found, matches, err := locksteptest.Search(t.Context(), game, locksteptest.Options{Config: &config, Players: 2, Ticks: 100},
+		found, matches, err := locksteptest.Search(t.Context(), game, locksteptest.Options{Config: &config, Players: 2, Ticks: 100, AllowThin: randomOrders},
 			locksteptest.SearchOptions{Matches: 50})
 		if found == nil {
 			t.Errorf("%s: nothing was found in %d matches: %v", fault, matches, err)

@@ -41,7 +41,7 @@ func TestSeeds(t *testing.T) {
 				players := uint8(2 + seed%7)
 				locksteptest.Check(t, c.game, locksteptest.Options{
 					Config: c.config(players), Players: players, Seed: uint64(seed) + 1,
-					Ticks: lockstep.Tick(40 + seed%5*20), Every: lockstep.Tick(7 + seed%30), Span: 25,
+					Ticks: lockstep.Tick(40 + seed%5*20), Every: lockstep.Tick(7 + seed%30), Span: 25, AllowThin: randomOrders,
 				})
 			})
 		}

@@ -22,7 +22,7 @@ type author struct {
 }
 
 func (m *match) newAuthor(c *choices) (*author, error) {
-	gen, err := newGenerator(c, m.header)
+	gen, err := newGenerator(c, m.header.Commands, m.options.Weights)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func (a *author) orders(t lockstep.Tick, s *lockstep.Simulation) ([]order, error
 			}
 		}
 		for range maxRandom {
-			if len(a.random.kinds) == 0 || a.random.below(16) >= a.m.options.Rate {
+			if a.random.total == 0 || a.random.below(16) >= a.m.options.Rate {
 				break
 			}
 			kind, payload := a.random.command()

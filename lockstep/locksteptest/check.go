@@ -2,7 +2,6 @@ package locksteptest
 
 import (
 	"errors"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,14 +14,14 @@ import (
 // prints how to play the same match again. With go test -v it prints how many commands were refused.
 func Check(t testing.TB, g *lockstep.Game, o Options) {
 	t.Helper()
-	m, err := run(g, o)
+	m, played, err := run(g, o)
 	if f := (*Failure)(nil); errors.As(err, &f) {
 		t.Fatalf("%v\nthe same match: %s\nthe same test: %s", f, f.Options.line(), testLine(t.Name()))
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("locksteptest: seed %d: %s", m.options.Seed, m.tally())
+	t.Logf("locksteptest: seed %d: %s", m.options.Seed, played)
 }
 
 // testLine returns the command that runs one test alone.
@@ -35,13 +34,23 @@ func testLine(name string) string {
 	return "go test -count=1 -run '" + pattern + "' ."
 }
 
-// Run is [Check] without a test: it returns a [*Failure] if a result differs.
+// Run is [Check] without a test: it returns a [*Failure] if a result differs, and [ErrThin] if the match proves too little.
 func Run(g *lockstep.Game, o Options) error {
-	_, err := run(g, o)
+	_, _, err := run(g, o)
 	return err
 }
 
-func run(g *lockstep.Game, o Options) (*match, error) {
+func run(g *lockstep.Game, o Options) (*match, *tally, error) {
+	m, err := compute(g, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	t := m.tally()
+	return m, t, t.thin(&m.options)
+}
+
+// compute plays a match and runs all phases.
+func compute(g *lockstep.Game, o Options) (*match, error) {
 	if err := checkSkip(o.Skip); err != nil {
 		return nil, err
 	}
@@ -61,18 +70,4 @@ func run(g *lockstep.Game, o Options) (*match, error) {
 		}
 	}
 	return m, nil
-}
-
-// tally returns how many of the commands were refused.
-func (m *match) tally() string {
-	given, refused := 0, 0
-	for i := range m.played {
-		if o := &m.played[i]; o.system == nil {
-			given++
-			if o.receipt.Reason != lockstep.Accepted {
-				refused++
-			}
-		}
-	}
-	return fmt.Sprintf("%d of %d commands refused", refused, given)
 }

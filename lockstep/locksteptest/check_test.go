@@ -370,6 +370,7 @@ func TestCheckLines(t *testing.T) {
 		t.Errorf("got %q", said.log)
 	}
 	rules.Validate = func(*minimal.World, *minimal.Config, *lockstep.Command) error { return errors.New("no") }
+	o.AllowThin = "this test is about lines"
 	locksteptest.Check(&said, lockstep.MustGame(rules), o)
 	if n := strings.Fields(said.log); n[3] != n[5] {
 		t.Errorf("all were refused: got %q", said.log)

@@ -22,8 +22,8 @@ type ClusterOptions struct {
 	Length lockstep.Time // of each match, in virtual time, at least 40 seconds, the last 30 without faults; 0 means a minute
 	Only   []string      // kinds of faults, as samestep simulate --report prints them; nil means all
 
-	// Clients is the number of honest players; 0 means 4. Two liars and two spectators may join them, so New must accept
-	// two more seats.
+	// Clients is the number of honest players; 0 means 4. Liars and strangers may join them, so New must accept more seats:
+	// by seed, from two to seven more than Clients. Cluster says which number New refused.
 	Clients int
 
 	// Relay plays some of the matches without a referee (host.Options.Relay). Then nobody calls Validate, so Step must
@@ -36,6 +36,11 @@ type ClusterOptions struct {
 	// Play returns the commands of p: pointers to registered types. It reads s, the player's own copy of the match, and must
 	// depend on nothing else. Nil means random commands of every kind.
 	Play func(p lockstep.Player, s *lockstep.Simulation) []any
+
+	// Weights and AllowThin are those of [Options]. Without Play, Cluster first plays some matches as [Check] does, and fails if
+	// these together prove too little.
+	Weights   map[string]int
+	AllowThin string
 }
 
 // Cluster plays whole matches of a game in virtual time, drawn from seeds: a server with its disk and its replay file,
@@ -59,6 +64,9 @@ func Cluster(t testing.TB, g *lockstep.Game, o ClusterOptions) {
 		}
 		return
 	}
+	if err := o.fits(g, &c); err != nil {
+		t.Fatalf("locksteptest: cluster: %v", err)
+	}
 	r, err := c.Run()
 	if err != nil {
 		t.Fatalf("locksteptest: cluster: %v", err)
@@ -74,11 +82,30 @@ func Cluster(t testing.TB, g *lockstep.Game, o ClusterOptions) {
 	}
 }
 
+// fits returns an error if the game refuses the number of seats of a match, or if random matches prove too little.
+func (o *ClusterOptions) fits(g *lockstep.Game, c *simulate.Campaign) error {
+	most := uint8(0)
+	for seed := c.First; seed < c.First+uint64(c.Seeds); seed++ {
+		settings := simulate.Expand(c.Options, seed).Settings
+		most = max(most, settings.Players)
+		if _, err := g.NewHeader(lockstep.MatchID{}, settings, c.Subject.Config); err != nil {
+			return fmt.Errorf("seed %d needs %d seats (%d clients, and seats for liars and strangers): %w", seed, settings.Players, c.Clients, err)
+		}
+	}
+	if o.Play != nil {
+		return nil
+	}
+	return thin(g, Options{Config: c.Subject.Config, Players: most, Weights: o.Weights, AllowThin: o.AllowThin})
+}
+
 // line returns the options as Go code that plays the match of one seed again.
 func (o *ClusterOptions) line() string {
 	s := fmt.Sprintf("%sSeed: %d, Seeds: 1, Clients: %d, Length: %d", configLine(o.Config), o.Seed, o.Clients, o.Length)
 	if o.Only != nil {
 		s += fmt.Sprintf(", Only: %#v", o.Only)
+	}
+	if len(o.Weights) > 0 {
+		s += fmt.Sprintf(", Weights: %#v", o.Weights)
 	}
 	if o.Play != nil {
 		s += ", Play: (that of the test)"
@@ -137,7 +164,7 @@ func (o *ClusterOptions) subject(g *lockstep.Game) *simulate.Subject {
 		if o.Play != nil {
 			return func(s *lockstep.Simulation) []any { return o.Play(p, s) }
 		}
-		return randomBot(g, s.Config, r, everyCall)
+		return randomBot(g, o.Weights, r, everyCall)
 	}
 	return s
 }

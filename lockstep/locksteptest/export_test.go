@@ -13,3 +13,6 @@ func PhaseNames() []string { return allBut("") }
 
 // Report is report.
 var Report = report
+
+// Thin is thin.
+var Thin = thin

@@ -21,9 +21,18 @@ import (
 //		}, locksteptest.Source{Package: "mygame_test", Game: "lockstep.MustGame(mygame.Rules())"})
 //	}
 //
+// Run it with -fuzzminimizetime 5x. By default the go command spends up to a minute on making each new input small.
+//
 // When go test runs a failing match of the fuzzer again, Fuzz makes it small (see [Failure.Shrink]) and writes it to the
 // test's artifacts, as a replay and as a Go test (see [Failure.WriteTest]).
+//
+// Before all, Fuzz plays some random matches. It fails with [ErrThin] if these prove too little, because the fuzzer's would too.
 func Fuzz(f *testing.F, g *lockstep.Game, o Options, s Source) {
+	if !fuzzing() {
+		if err := thin(g, o); err != nil {
+			f.Fatal(err)
+		}
+	}
 	f.Add(uint64(1), uint8(5), []byte(nil))
 	f.Add(uint64(2), uint8(1), []byte("\x00\x00\x01\x02\x03\xff\xff\xff\xff\x00\x01"))
 	f.Add(uint64(3), uint8(16), []byte("some commands, well mixed, of which the fuzzer makes its own"))
@@ -32,7 +41,7 @@ func Fuzz(f *testing.F, g *lockstep.Game, o Options, s Source) {
 		o := o
 		o.Seed, o.Choices = seed, choices
 		o.Every, o.Span = 4+lockstep.Tick(every%16), 8
-		err := Run(g, o)
+		_, err := compute(g, o)
 		if found, ok := err.(*Failure); ok && !fuzzing() {
 			report(t, found.Shrink(ShrinkOptions{}), s)
 		}
@@ -40,6 +49,29 @@ func Fuzz(f *testing.F, g *lockstep.Game, o Options, s Source) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// thin plays some random matches, and returns ErrThin if these together prove too little.
+func thin(g *lockstep.Game, o Options) error {
+	var sum *tally
+	o = o.filled()
+	for range thinMatches {
+		m, err := newMatch(g, o)
+		if err == nil {
+			err = m.play()
+		}
+		if f := (*Failure)(nil); errors.As(err, &f) {
+			return nil // another check finds and explains it
+		}
+		if err != nil {
+			return err
+		}
+		t := m.tally()
+		t.include(sum)
+		sum = t
+		o.Seed++
+	}
+	return sum.thin(&o)
 }
 
 // fuzzing reports whether this process is a worker of a fuzzer.

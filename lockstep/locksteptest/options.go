@@ -20,6 +20,14 @@ type Options struct {
 	Choices []byte        // random choices to use before those of Seed, from a fuzzer
 	Rate    int           // mean number of random commands of a player in 16 ticks; 0 means 8
 
+	// Weights are the relative frequencies of random commands by the name of their kind. A kind without one has 1, and 0
+	// excludes a kind, such as one that ends the match.
+	Weights map[string]int
+
+	// AllowThin is the reason why the match proves enough although most of its commands do nothing. Without one, such a
+	// match fails (see [ErrThin]).
+	AllowThin string
+
 	// Every is the interval in ticks at which a state is saved, restored, copied and joined; 0 means a tenth of Ticks. 1 is
 	// the most thorough, and simulates Span ticks for each tick and phase.
 	Every lockstep.Tick
@@ -67,6 +75,9 @@ func (o Options) line() string {
 		configLine(o.Config), o.Players, o.Ticks, o.Every, o.Span, o.Redo, o.Seed, o.Rate, o.Changes)
 	if len(o.Skip) > 0 {
 		s += fmt.Sprintf(", Skip: %#v", o.Skip)
+	}
+	if len(o.Weights) > 0 {
+		s += fmt.Sprintf(", Weights: %#v", o.Weights)
 	}
 	if len(o.Choices) > 0 {
 		s += fmt.Sprintf(", Choices: []byte(%q)", o.Choices)

@@ -1,6 +1,8 @@
 package locksteptest
 
 import (
+	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -14,25 +16,55 @@ import (
 type generator struct {
 	*choices
 	kinds   []record.CommandDescription
+	weights []int // by index of the kind
+	total   int   // of the weights
 	schemas []*state.Schema
 	w       pack.Writer
 }
 
-func newGenerator(c *choices, h *lockstep.Header) (*generator, error) {
-	g := &generator{choices: c, kinds: h.Commands}
-	for _, k := range h.Commands {
+// newGenerator returns a generator of the kinds of commands of a game. weights has the relative frequencies of some, by name.
+func newGenerator(c *choices, kinds []record.CommandDescription, weights map[string]int) (*generator, error) {
+	g := &generator{choices: c, kinds: kinds}
+	for _, k := range kinds {
 		s, err := state.ParseSchema(k.Schema)
 		if err != nil {
 			return nil, err
 		}
 		g.schemas = append(g.schemas, s)
+		weight, ok := weights[k.Name]
+		if !ok {
+			weight = 1
+		}
+		g.weights, g.total = append(g.weights, weight), g.total+weight
 	}
-	return g, nil
+	return g, checkWeights(kinds, weights)
+}
+
+const maxWeight = 1 << 16
+
+// checkWeights returns an error unless each weight has the name of a kind, and is in range.
+func checkWeights(kinds []record.CommandDescription, weights map[string]int) error {
+	var names []string
+	for _, k := range kinds {
+		names = append(names, k.Name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(weights)) {
+		if !slices.Contains(names, name) {
+			return fmt.Errorf("locksteptest: options: got %q in Weights, want one of %q", name, names)
+		}
+		if w := weights[name]; w < 0 || w > maxWeight {
+			return fmt.Errorf("locksteptest: options: got weight %d of %q, want 0 to %d", w, name, maxWeight)
+		}
+	}
+	return nil
 }
 
 // command returns a random command. It is well-formed unless it is too large.
 func (g *generator) command() (lockstep.Kind, []byte) {
-	i := g.below(len(g.kinds))
+	i, at := 0, g.below(g.total)
+	for ; at >= g.weights[i]; i++ {
+		at -= g.weights[i]
+	}
 	g.w.Begin(nil)
 	g.value(g.schemas[i].Root())
 	return g.kinds[i].Kind, g.w.Bytes()

@@ -1,7 +1,6 @@
 package locksteptest
 
 import (
-	"fmt"
 	"math/rand/v2"
 
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -11,25 +10,18 @@ import (
 const everyCall = 16
 
 // RandomBot returns a maker of bots that give random commands of every kind, drawn from the schemas of their payloads. rate
-// is the mean number of commands in 16 calls; 16 or more is a command in each call. Equal seeds give equal commands. config
-// is a pointer to a configuration of the game. The bots of a game without commands, or of one that refuses config, give none.
-func RandomBot(g *lockstep.Game, config any, rate int) func(p lockstep.Player, seed uint64) func(*lockstep.Simulation) []any {
+// is the mean number of commands in 16 calls; 16 or more is a command in each call. Equal seeds give equal commands. The
+// bots do not need the configuration of the match. Those of a game without commands give none.
+func RandomBot(g *lockstep.Game, _ any, rate int) func(p lockstep.Player, seed uint64) func(*lockstep.Simulation) []any {
 	return func(p lockstep.Player, seed uint64) func(*lockstep.Simulation) []any {
-		return randomBot(g, config, rand.New(rand.NewPCG(seed, uint64(p))), rate)
+		return randomBot(g, nil, rand.New(rand.NewPCG(seed, uint64(p))), rate)
 	}
 }
 
-func randomBot(g *lockstep.Game, config any, r *rand.Rand, rate int) func(*lockstep.Simulation) []any {
+func randomBot(g *lockstep.Game, weights map[string]int, r *rand.Rand, rate int) func(*lockstep.Simulation) []any {
 	none := func(*lockstep.Simulation) []any { return nil }
-	header, err := g.NewHeader(lockstep.MatchID{}, lockstep.DefaultSettings(1), config)
-	if err != nil {
-		return none // the match is refused for the same reason
-	}
-	gen, err := newGenerator(&choices{rng: r}, header)
-	if err != nil {
-		panic(fmt.Sprintf("locksteptest: our own description: %v", err)) // NewHeader has written it
-	}
-	if len(gen.kinds) == 0 {
+	gen, err := newGenerator(&choices{rng: r}, g.Commands(), weights)
+	if err != nil || gen.total == 0 {
 		return none
 	}
 	payloads := g.NewPayloads()

@@ -42,9 +42,6 @@ func TestRandomBot(t *testing.T) {
 	if n := len(play(0, 1, 0)); n != 0 {
 		t.Errorf("got %d commands, want none", n)
 	}
-	if other := locksteptest.RandomBot(g, &minimal.Config{}, 16)(0, 1)(nil); other != nil {
-		t.Errorf("another game's configuration: got %v", other)
-	}
 }
 
 func ExampleRandomBot() {

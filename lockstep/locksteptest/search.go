@@ -24,7 +24,8 @@ type SearchOptions struct {
 
 // Search checks random matches of a game, as [Run] does. Their seeds begin at o.Seed, and their length, number of commands
 // and interval of saved states vary up to the values in o. Search returns the failure of the lowest seed, or nil, and the
-// number of matches. It returns an error if the options fit no match.
+// number of matches. It returns an error if the options fit no match, and [ErrThin] if the first eight matches together prove
+// too little.
 //
 // The choice of matches depends on o alone, and their number also on when the context ends.
 func Search(ctx context.Context, g *lockstep.Game, o Options, s SearchOptions) (*Failure, int, error) {
@@ -44,11 +45,22 @@ type search struct {
 	options Options
 	limits  SearchOptions
 
-	mu    sync.Mutex
-	next  int // index of the next match
-	done  int
-	found *Failure
-	err   error
+	mu      sync.Mutex
+	next    int // index of the next match
+	done    int
+	found   *Failure
+	err     error
+	tally   *tally // of the first matches
+	tallied int    // matches in tally
+}
+
+const thinMatches = 8 // first matches that together must not be thin
+
+// judge sets an error if the first matches together are thin.
+func (s *search) judge() {
+	if s.tallied++; s.tallied == thinMatches && s.found == nil && s.err == nil {
+		s.err = s.tally.thin(&s.options)
+	}
 }
 
 func (s *search) work() {
@@ -65,9 +77,18 @@ func (s *search) work() {
 		if s.limits.Bots != nil && i%2 == 1 {
 			o.Play = s.limits.Bots(o.Seed)
 		}
-		err := Run(s.game, o)
+		m, err := compute(s.game, o)
+		var t *tally
+		if err == nil && i < thinMatches {
+			t = m.tally()
+		}
 		s.mu.Lock()
 		s.done++
+		if t != nil {
+			t.include(s.tally)
+			s.tally = t
+			s.judge()
+		}
 		if f, ok := err.(*Failure); ok {
 			if s.found == nil || f.Options.Seed < s.found.Options.Seed {
 				s.found = f

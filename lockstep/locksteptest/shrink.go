@@ -56,7 +56,8 @@ func (s *shrinker) keep(o Options) bool {
 		if s.limits.Runs--; s.limits.Runs < 0 {
 			return false
 		}
-		f, ok := Run(s.want.game, o).(*Failure)
+		_, err := compute(s.want.game, o)
+		f, ok := err.(*Failure)
 		if ok && f.like(s.want) {
 			s.best, s.found = f.Options, f
 			return true

@@ -11,7 +11,7 @@ import (
 // commands that cannot be decoded, because the game does not see them.
 func (f *Failure) written() Options {
 	o := f.Options
-	o.Choices, o.Play, o.Orders = nil, nil, []Order{}
+	o.Choices, o.Play, o.Weights, o.Orders = nil, nil, nil, []Order{}
 	payloads := f.game.NewPayloads() // never reset: the values stay
 	for i := range f.played {
 		p := &f.played[i]

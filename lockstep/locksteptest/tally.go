@@ -1,0 +1,191 @@
+package locksteptest
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// ErrThin reports a match that proves too little: more than 80 % of its commands were refused or changed nothing. The error
+// tells for each kind how many were refused and why, and the last tick with a command that changed something.
+//
+// Matches of Options.Orders and Options.Choices, and those with less than 20 commands, are never thin.
+var ErrThin = errors.New("the match proves too little")
+
+const (
+	thinPercent = 80 // of the commands
+	thinLeast   = 20 // commands
+	maxSamples  = 64 // ticks that are computed without their commands,
+	early       = 8  // of these, the first with commands
+)
+
+// A tally counts the commands of matches, and those that did something.
+type tally struct {
+	kinds   []kindTally // by kind
+	samples int         // ticks with accepted commands, of which the state without these commands was computed
+	idle    int         // those with the same state
+
+	// The match in which a command changed something for the last time.
+	last, ticks lockstep.Tick
+	lastKinds   []string // kinds of the commands at last
+}
+
+// A kindTally counts the commands of a kind.
+type kindTally struct {
+	name           string
+	given, refused int
+	why            string // the game's words for the first refusal
+}
+
+// tally counts the commands of a match. It computes some ticks without commands.
+func (m *match) tally() *tally {
+	t := &tally{ticks: m.options.Ticks}
+	byKind := map[lockstep.Kind]int{} // only looked up
+	for i, k := range m.header.Commands {
+		byKind[k.Kind] = i
+		t.kinds = append(t.kinds, kindTally{name: k.Name})
+	}
+	for i := range m.played {
+		o := &m.played[i]
+		at, ok := byKind[o.kind]
+		if o.system == nil && ok {
+			t.kinds[at].add(o.receipt)
+		}
+	}
+	m.countIdle(t)
+	return t
+}
+
+func (k *kindTally) add(r lockstep.Receipt) {
+	switch r.Reason {
+	case lockstep.Accepted:
+		k.given++
+	case lockstep.Refused, lockstep.MatchEnded:
+		k.given++
+		if k.refused++; k.refused == 1 {
+			k.why = r.Detail
+		}
+	}
+}
+
+// countIdle computes up to maxSamples ticks of the match without the commands of players, and counts those with the same state.
+func (m *match) countIdle(t *tally) {
+	var busy []*lockstep.Frame
+	for i := range m.frames {
+		if f := &m.frames[i]; len(ofSystem(f).Commands) < len(f.Commands) {
+			busy = append(busy, f)
+		}
+	}
+	t.samples = min(len(busy), maxSamples)
+	for i := range t.samples {
+		f := busy[i]
+		if i >= early {
+			f = busy[early+(i-early)*(len(busy)-early)/(t.samples-early)]
+		}
+		if m.idle(f) {
+			t.idle++
+		} else {
+			t.last, t.lastKinds = f.Tick, m.kindsOf(f)
+		}
+	}
+}
+
+// ofSystem returns the part of a frame that is of System.
+func ofSystem(f *lockstep.Frame) *lockstep.Frame {
+	part := &lockstep.Frame{Tick: f.Tick}
+	for _, c := range f.Commands {
+		if c.Player == lockstep.System {
+			part.Commands = append(part.Commands, c)
+		}
+	}
+	return part
+}
+
+// idle reports whether the commands of players in a frame change nothing.
+func (m *match) idle(f *lockstep.Frame) bool {
+	sim, err := m.game.AwaitState(m.header)
+	if err != nil || sim.Restore(f.Tick-1, m.states[f.Tick-1]) != nil || sim.Step(ofSystem(f)) != nil {
+		return false
+	}
+	m.buf = sim.AppendState(m.buf[:0])
+	return string(m.buf) == string(m.states[f.Tick])
+}
+
+// kindsOf returns the names of the kinds of commands in a frame.
+func (m *match) kindsOf(f *lockstep.Frame) (names []string) {
+	for _, k := range m.header.Commands {
+		if slices.ContainsFunc(f.Commands, func(c lockstep.Command) bool { return c.Player != lockstep.System && c.Kind == k.Kind }) {
+			names = append(names, k.Name)
+		}
+	}
+	return names
+}
+
+// include adds the counts of other matches of the same game.
+func (t *tally) include(others *tally) {
+	if others == nil {
+		return
+	}
+	for i := range t.kinds {
+		k, o := &t.kinds[i], &others.kinds[i]
+		k.given, k.refused, k.why = k.given+o.given, k.refused+o.refused, cmp.Or(k.why, o.why)
+	}
+	t.samples, t.idle = t.samples+others.samples, t.idle+others.idle
+}
+
+func (t *tally) sum() (given, refused int) {
+	for i := range t.kinds {
+		given += t.kinds[i].given
+		refused += t.kinds[i].refused
+	}
+	return given, refused
+}
+
+// thin returns ErrThin unless enough commands did something.
+func (t *tally) thin(o *Options) error {
+	given, refused := t.sum()
+	if o.Orders != nil || len(o.Choices) > 0 || o.AllowThin != "" || given < thinLeast {
+		return nil
+	}
+	useful := (given - refused) * (t.samples - t.idle) / max(t.samples, 1)
+	if 100*useful >= (100-thinPercent)*given {
+		return nil
+	}
+	var s strings.Builder
+	fmt.Fprintf(&s, "%d of %d commands were refused", refused, given)
+	if t.samples > 0 {
+		fmt.Fprintf(&s, ", and in %d of %d ticks the accepted ones changed nothing", t.idle, t.samples)
+	}
+	fmt.Fprintf(&s, "; want at least %d %% of the commands accepted and changing something", 100-thinPercent)
+	for i := range t.kinds {
+		if k := &t.kinds[i]; k.refused > 0 {
+			fmt.Fprintf(&s, "\n\t%s: %d of %d refused: %s", k.name, k.refused, k.given, cmp.Or(k.why, "no reason given"))
+		}
+	}
+	if len(t.lastKinds) > 0 && 5*t.last < 4*t.ticks {
+		fmt.Fprintf(&s, "\nthe last commands of %d ticks that changed something were at tick %d: %s", t.ticks, t.last, strings.Join(t.lastKinds, ", "))
+	}
+	return fmt.Errorf("locksteptest: %w: %s\nexclude a kind that ends the match (such as Weights: map[string]int{%q: 0}), "+
+		"give commands that the rules accept (Play), or say why the match is enough (AllowThin)", ErrThin, s.String(), t.suspect())
+}
+
+// suspect returns a kind whose commands may have ended the match: of those at the last tick that changed something, the
+// rarest.
+func (t *tally) suspect() string {
+	rarest := t.kinds[0]
+	for _, k := range t.kinds {
+		if now, then := slices.Contains(t.lastKinds, k.name), slices.Contains(t.lastKinds, rarest.name); now && !then || now == then && k.given < rarest.given {
+			rarest = k
+		}
+	}
+	return rarest.name
+}
+
+func (t *tally) String() string {
+	given, refused := t.sum()
+	return fmt.Sprintf("%d of %d commands refused", refused, given)
+}

@@ -1,0 +1,186 @@
+package locksteptest_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
+)
+
+// A race that a player can give up.
+type (
+	race struct {
+		Tick uint32
+		At   [16]uint32
+		Over bool
+	}
+	run    struct{ Steps uint8 }
+	giveUp struct{}
+)
+
+// raceRules are rules whose match ends when a player gives up. Validate refuses commands then, unless it is missing.
+func raceRules(validate bool) lockstep.Rules[race, struct{}] {
+	r := lockstep.Rules[race, struct{}]{
+		Name: "race", Build: "1",
+		Commands: []lockstep.CommandType{lockstep.Type[run](1, "run"), lockstep.Type[giveUp](2, "give up")},
+		New: func(_ *race, s *lockstep.Settings, _ *struct{}) error {
+			if s.Players > 8 {
+				return fmt.Errorf("got %d players, want at most 8", s.Players)
+			}
+			return nil
+		},
+		Step: func(w *race, _ *struct{}, turn *lockstep.Turn) {
+			w.Tick++
+			for i := range turn.Commands {
+				c := &turn.Commands[i]
+				switch v := c.Value.(type) {
+				case *run:
+					if !w.Over {
+						w.At[c.Player] += 1 + uint32(v.Steps)
+					}
+				case *giveUp:
+					w.Over = true
+				}
+			}
+		},
+	}
+	if validate {
+		r.Validate = func(w *race, _ *struct{}, _ *lockstep.Command) error {
+			if w.Over {
+				return errors.New("the race is over")
+			}
+			return nil
+		}
+	}
+	return r
+}
+
+// A random command that ends the match leaves nothing to check, with and without Validate.
+func TestThin(t *testing.T) {
+	for validate, wants := range map[bool][]string{
+		true:  {"commands were refused, and in 0 of", "\n\trun: ", " refused: the race is over\n\tgive up: ", "the last commands of 200 ticks that changed something were at tick 2: run, give up"},
+		false: {"0 of 563 commands were refused, and in 63 of 64 ticks the accepted ones changed nothing", "that changed something were at tick 2: run, give up"},
+	} {
+		g := lockstep.MustGame(raceRules(validate))
+		err := locksteptest.Run(g, locksteptest.Options{})
+		if !errors.Is(err, locksteptest.ErrThin) {
+			t.Errorf("validate %t: got %v", validate, err)
+			continue
+		}
+		for _, want := range wants {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("validate %t: got %v, want %q in it", validate, err, want)
+			}
+		}
+		if want := `Weights: map[string]int{"give up": 0}`; !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q in it", err, want)
+		}
+		for name, o := range map[string]locksteptest.Options{
+			"excluded":       {Weights: map[string]int{"give up": 0}},
+			"seldom":         {Weights: map[string]int{"run": 1000}},
+			"with a reason":  {AllowThin: "a race is short"},
+			"written":        {Orders: []locksteptest.Order{{Tick: 1, Value: &giveUp{}}}},
+			"few commands":   {Ticks: 4},
+			"bots that race": {Weights: map[string]int{"run": 0, "give up": 0}, Play: func(lockstep.Player, *lockstep.Simulation) []any { return []any{&run{}} }},
+		} {
+			if err := locksteptest.Run(g, o); err != nil {
+				t.Errorf("validate %t: %s: got %v", validate, name, err)
+			}
+		}
+	}
+}
+
+// A command that changes nothing proves as little as one that is refused.
+func TestThinWithoutEffect(t *testing.T) {
+	rules := raceRules(false)
+	rules.Step = func(w *race, _ *struct{}, turn *lockstep.Turn) { w.Tick++ }
+	err := locksteptest.Run(lockstep.MustGame(rules), locksteptest.Options{})
+	if want := "0 of "; !errors.Is(err, locksteptest.ErrThin) || !strings.Contains(err.Error(), "in 64 of 64 ticks the accepted ones changed nothing") {
+		t.Errorf("got %v, want %q in it", err, want)
+	}
+}
+
+func TestWeights(t *testing.T) {
+	counts := map[string]int{}
+	rules := pastureRules()
+	rules.Step = func(w *pasture, c *pastureConfig, turn *lockstep.Turn) {
+		for i := range turn.Commands {
+			counts[fmt.Sprintf("%T", turn.Commands[i].Value)]++
+		}
+		stepPasture(w, c, turn)
+	}
+	rules.Validate = nil
+	o := options()
+	o.Ticks, o.Weights = 400, map[string]int{"breed": 4}
+	if err := locksteptest.Run(lockstep.MustGame(rules), o); err != nil {
+		t.Fatal(err)
+	}
+	drives, breeds := counts["*locksteptest_test.drive"], counts["*locksteptest_test.breed"]
+	if breeds < 3*drives || breeds > 5*drives {
+		t.Errorf("got %d breeds, %d drives, want 4 to 1", breeds, drives)
+	}
+	for want, weights := range map[string]map[string]int{
+		`got "bread" in Weights, want one of ["drive" "breed"]`: {"bread": 1},
+		`got weight -1 of "breed", want 0 to 65536`:             {"breed": -1},
+		`got weight 65537 of "drive"`:                           {"drive": 65537},
+	} {
+		o.Weights = weights
+		if err := locksteptest.Run(lockstep.MustGame(pastureRules()), o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
+// Search, Fuzz and Cluster judge their first matches together.
+func TestThinElsewhere(t *testing.T) {
+	g := lockstep.MustGame(raceRules(true))
+	o := locksteptest.Options{Ticks: 60}
+	if _, n, err := locksteptest.Search(t.Context(), g, o, locksteptest.SearchOptions{Matches: 100}); !errors.Is(err, locksteptest.ErrThin) || n != 8 {
+		t.Errorf("search: got %v after %d matches", err, n)
+	}
+	if _, n, err := locksteptest.Search(t.Context(), g, o, locksteptest.SearchOptions{Matches: 7}); err != nil || n != 7 {
+		t.Errorf("search: got %v after %d matches", err, n)
+	}
+	if err := locksteptest.Thin(g, o); !errors.Is(err, locksteptest.ErrThin) {
+		t.Errorf("fuzz: got %v", err)
+	}
+	o.Weights = map[string]int{"give up": 0}
+	if _, n, err := locksteptest.Search(t.Context(), g, o, locksteptest.SearchOptions{Matches: 12}); err != nil || n != 12 {
+		t.Errorf("search: got %v after %d matches", err, n)
+	}
+	if err := locksteptest.Thin(g, o); err != nil {
+		t.Errorf("fuzz: got %v", err)
+	}
+	for want, o := range map[string]locksteptest.ClusterOptions{
+		"give up: ": {Seeds: 1, Clients: 2},
+		"seed 1 needs 10 seats (8 clients, and seats for liars and strangers): lockstep: race: got 10 players, want at most 8": {Seeds: 1, Clients: 8},
+		`got "giveup" in Weights, want one of ["run" "give up"]`:                                                               {Seeds: 1, Clients: 2, Weights: map[string]int{"giveup": 0}},
+	} {
+		r := &recorder{}
+		func() {
+			defer func() { _ = recover() }()
+			locksteptest.Cluster(r, g, o)
+		}()
+		if !strings.Contains(r.text, want) {
+			t.Errorf("cluster: got %q, want %q in it", r.text, want)
+		}
+	}
+	locksteptest.Cluster(t, g, locksteptest.ClusterOptions{
+		Seeds: 1, Clients: 2, Length: 40 * lockstep.Second, Weights: map[string]int{"give up": 0},
+	})
+}
+
+// One player's command ends the match for all. Check says which.
+func ExampleErrThin() {
+	game := lockstep.MustGame(raceRules(true))
+	err := locksteptest.Run(game, locksteptest.Options{})
+	fmt.Println(errors.Is(err, locksteptest.ErrThin))
+	err = locksteptest.Run(game, locksteptest.Options{Weights: map[string]int{"give up": 0}})
+	fmt.Println(err)
+	// Output:
+	// true
+	// <nil>
+}
