@@ -49,9 +49,9 @@ func newBattle(tb testing.TB, units uint16) *World {
 		}
 		for {
 			at := PointAt(fixed.Vec2{X: dice.Range(0, fixed.Q(w.Map.Size)*fixed.One), Y: dice.Range(0, fixed.Q(w.Map.Size)*fixed.One)}).Vec2()
-			if w.workspace.ground.free(at) {
+			if w.workspace.ground.Free(at) {
 				u.Pos = at
-				w.send(u, AttackMoving, w.Map.middle(), w.workspace.ground.cell(w.Map.middle()))
+				w.send(u, AttackMoving, w.Map.middle(), w.workspace.ground.At(w.Map.middle()))
 				break
 			}
 		}

@@ -11,7 +11,7 @@ func (w *World) fits(kind UnitKind, at fixed.Vec2) bool {
 	g := &w.workspace.ground
 	for y := at.Y - radius; y <= at.Y+radius; y += fixed.Half {
 		for x := at.X - radius; x <= at.X+radius; x += fixed.Half {
-			if !g.free(fixed.Vec2{X: x, Y: y}) {
+			if !g.Free(fixed.Vec2{X: x, Y: y}) {
 				return false
 			}
 		}

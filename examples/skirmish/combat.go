@@ -71,7 +71,7 @@ func (w *World) travel(i int) {
 	case u.Pos != u.Goal && !(arrived && u.Stuck >= patience):
 	case u.Task == Patrolling && u.Next == Idle:
 		u.Stuck = 0
-		w.send(u, Patrolling, u.Home, w.workspace.ground.cell(u.Home))
+		w.send(u, Patrolling, u.Home, w.workspace.ground.At(u.Home))
 	default:
 		w.rest(u)
 	}
@@ -174,7 +174,7 @@ func (w *World) hunt(i int) {
 	}
 	if (w.Match.Tick+uint32(u.Target))%16 == 0 { // all its hunters update in the same tick, and share a flow field
 		u.Goal = w.workspace.seen[j].at
-		if via := w.workspace.ground.cell(u.Goal); via != u.Via {
+		if via := w.workspace.ground.At(u.Goal); via != u.Via {
 			u.Via, u.Slot = via, fieldless
 		}
 	}

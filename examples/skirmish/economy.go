@@ -25,7 +25,7 @@ func (w *World) crystal(u *Unit) *Crystal {
 // dispatch sends a worker to mine.
 func (w *World) dispatch(u *Unit, source uint16) {
 	at := w.Crystals[source-1].Pos
-	w.send(u, Gathering, at, w.workspace.ground.cell(at))
+	w.send(u, Gathering, at, w.workspace.ground.At(at))
 	u.Source, u.Target = source, 0
 	if u.Cargo > 0 {
 		w.bringHome(u)
@@ -95,7 +95,7 @@ func (w *World) bringHome(u *Unit) {
 	}
 	source := u.Source
 	at := w.Units[base].Pos
-	w.send(u, Gathering, at, w.workspace.ground.cell(at))
+	w.send(u, Gathering, at, w.workspace.ground.At(at))
 	u.Phase, u.Source, u.Target = phaseHome, source, w.Units[base].ID
 }
 
@@ -193,7 +193,7 @@ func (w *World) deliver(u *Unit) bool {
 		way.Y = -fixed.One
 	}
 	at := u.Pos.Add(way.Normalize().Scale(u.Kind.Traits().Radius + fixed.Half))
-	if !w.workspace.ground.free(at) {
+	if !w.workspace.ground.Free(at) {
 		at = u.Pos
 	}
 	born := Unit{Pos: at, Goal: at, Kind: u.Making, Owner: u.Owner, Group: u.Group, Health: u.Making.Traits().Health, Built: true}
@@ -202,7 +202,7 @@ func (w *World) deliver(u *Unit) bool {
 	case u.Making == Worker && w.crystal(u) != nil:
 		w.dispatch(&born, u.Source)
 	case u.Goal != u.Pos:
-		w.send(&born, AttackMoving, u.Goal, w.workspace.ground.nearestOpen(w.workspace.ground.cell(u.Goal)))
+		w.send(&born, AttackMoving, u.Goal, w.workspace.ground.nearestOpen(u.Goal))
 	}
 	id := w.spawn(born)
 	if id != 0 {

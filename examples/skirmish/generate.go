@@ -21,7 +21,7 @@ type clearing struct {
 func generate(w *World) []fixed.Vec2 {
 	size := int(w.Config.Size)
 	w.Map = Map{Size: w.Config.Size}
-	w.Map.Blocked = make([]uint64, size*w.Map.stride())
+	w.Map.Blocked = w.Map.shape().NewBits()
 	half := fixed.Q(size/2) * fixed.One
 	g := &generator{w: w, size: size, middle: fixed.Vec2{X: half, Y: half}}
 	g.clear(g.middle, 5*fixed.One)

@@ -20,7 +20,7 @@ func sound(w *World) error {
 		switch {
 		case u.ID <= last || u.ID > w.Match.NextID:
 			return fmt.Errorf("unit %d after %d, next is %d", u.ID, last, w.Match.NextID)
-		case !w.workspace.ground.free(u.Pos):
+		case !w.workspace.ground.Free(u.Pos):
 			return fmt.Errorf("unit %d stands in rock at %v", u.ID, u.Pos)
 		case u.Health == 0 || u.Health > u.Kind.Traits().Health:
 			return fmt.Errorf("unit %d, %v, has health %d", u.ID, u.Kind, u.Health)

@@ -29,11 +29,11 @@ func (w *World) walk(i int, goal fixed.Vec2) bool {
 func (w *World) shift(u *Unit, to fixed.Vec2) {
 	g := &w.workspace.ground
 	switch {
-	case g.free(to):
+	case g.Free(to):
 		u.Pos = to
-	case g.free(fixed.Vec2{X: to.X, Y: u.Pos.Y}):
+	case g.Free(fixed.Vec2{X: to.X, Y: u.Pos.Y}):
 		u.Pos.X = to.X
-	case g.free(fixed.Vec2{X: u.Pos.X, Y: to.Y}):
+	case g.Free(fixed.Vec2{X: u.Pos.X, Y: to.Y}):
 		u.Pos.Y = to.Y
 	}
 }

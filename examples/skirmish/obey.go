@@ -2,6 +2,7 @@ package skirmish
 
 import (
 	"github.com/seed-49bee653/samestep/fixed"
+	"github.com/seed-49bee653/samestep/fixed/grid"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
@@ -92,13 +93,13 @@ func (w *World) listed(chosen []int32, p uint8, ids []UnitID) []int32 {
 func (w *World) lead(units []int32, task Task, to Point, queued bool) {
 	g := &w.workspace.ground
 	goal := to.Vec2()
-	middle := g.cell(goal)
-	via := g.nearestOpen(middle)
+	middle := g.At(goal)
+	via := g.nearestOpen(goal)
 	if via == 0 {
 		return
 	}
 	if via != middle {
-		goal = g.center(via)
+		goal = g.Center(via)
 	}
 	spot := uint32(0)
 	for _, i := range units {
@@ -113,14 +114,14 @@ func (w *World) lead(units []int32, task Task, to Point, queued bool) {
 		}
 		at := goal
 		for spot > 0 && spot < 1<<14 { // the next spot that is open
-			dx, dy := spiral(spot)
+			dx, dy := grid.Spiral(spot)
 			at = fixed.Vec2{X: goal.X + fixed.Q(dx)*fixed.One, Y: goal.Y + fixed.Q(dy)*fixed.One}
-			if g.free(at) {
+			if g.Free(at) {
 				break
 			}
 			spot++
 		}
-		if !g.free(at) {
+		if !g.Free(at) {
 			at = goal
 		}
 		spot++
@@ -137,7 +138,7 @@ func (w *World) attack(units []int32, target UnitID) {
 	}
 	g := &w.workspace.ground
 	at := w.Units[j].Pos
-	via := g.nearestOpen(g.cell(at))
+	via := g.nearestOpen(at)
 	for _, i := range units {
 		u := &w.Units[i]
 		if u.Kind.Building() || u.Kind.Traits().Damage == 0 || u.Team == w.Units[j].Team {
@@ -181,12 +182,12 @@ func (w *World) mineAt(units []int32, crystal uint16) {
 
 func (w *World) build(units []int32, kind UnitKind, at fixed.Vec2) {
 	g := &w.workspace.ground
-	if !kind.Building() || !g.free(at) {
+	if !kind.Building() || !g.Free(at) {
 		return
 	}
 	for _, i := range units {
 		if u := &w.Units[i]; u.Kind == Worker {
-			w.send(u, Constructing, at, g.cell(at))
+			w.send(u, Constructing, at, g.At(at))
 			u.Next, u.Target, u.Source, u.Making = Idle, 0, 0, kind
 		}
 	}

@@ -4,44 +4,11 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/fixed"
+	"github.com/seed-49bee653/samestep/fixed/grid"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
 // These tests compare fast code with simple code.
-
-// The costs of a flow field equal those from relaxing all cells until nothing changes, and its directions lead from
-// every cell to the goal at exactly that cost.
-func TestFlowField(t *testing.T) {
-	for seed := range uint64(8) {
-		w := newWorld(t, seed, 2, Config{Units: 2, Size: 32, Cap: 9, Teams: 2, Obstacles: uint8(5 * seed)})
-		g := &w.workspace.ground
-		dice := fixed.NewRand(seed)
-		goal := g.nearestOpen(dice.N(32 * 32))
-		var f flow
-		f.start(goal, len(g.open))
-		for n := uint32(0); f.left > 0; n += 7 {
-			f.run(g, n) // in pieces
-		}
-		want := naiveCosts(g, goal)
-		for c := range g.open {
-			if got := int(f.cost[c]) - 1; got != want[c] {
-				t.Fatalf("seed %d: cell %d costs %d, want %d", seed, c, got, want[c])
-			}
-			cost, at := want[c], int32(c)
-			for cost > 0 {
-				d := f.to[at]
-				if d == 0 {
-					t.Fatalf("seed %d: the way from cell %d ends at %d", seed, c, at)
-				}
-				at += g.beside[d]
-				cost -= 3 - int(d)%2
-			}
-			if want[c] >= 0 && (cost != 0 || uint32(at) != goal) {
-				t.Fatalf("seed %d: the way from cell %d ends at %d, %d left", seed, c, at, cost)
-			}
-		}
-	}
-}
 
 // A map with an open edge, which no generator makes, behaves like one with a wall around it.
 func TestOpenEdge(t *testing.T) {
@@ -53,77 +20,12 @@ func TestOpenEdge(t *testing.T) {
 	if u := unit(t, w, id); u.Task != Idle || u.Pos.X < fixed.One || u.Pos.Y > 63*fixed.One {
 		t.Errorf("the unit is at %v with %v", u.Pos, u.Task)
 	}
-	var f flow
-	f.start(65, len(w.workspace.ground.open))
-	f.run(&w.workspace.ground, 1<<31)
-	if got := f.cost[62*64+62]; got != 61*3+1 {
+	var paths grid.Paths
+	if got, ok := paths.Cost(w.workspace.ground.Ground, 65, 62*64+62); !ok || got != 61*3 {
 		t.Errorf("the other corner costs %d", got)
 	}
-}
-
-func naiveCosts(g *ground, goal uint32) []int {
-	costs := make([]int, len(g.open))
-	for c := range costs {
-		costs[c] = -1
-	}
-	costs[goal] = 0
-	side := int(g.side)
-	for changed := true; changed; {
-		changed = false
-		for c, open := range g.open {
-			if !open {
-				continue
-			}
-			for _, step := range [][3]int{{1, 0, 2}, {-1, 0, 2}, {0, 1, 2}, {0, -1, 2}, {1, 1, 3}, {1, -1, 3}, {-1, 1, 3}, {-1, -1, 3}} {
-				n := c + step[1]*side + step[0]
-				if costs[n] < 0 || !g.open[c+step[0]] || !g.open[c+step[1]*side] {
-					continue
-				}
-				if cost := costs[n] + step[2]; costs[c] < 0 || cost < costs[c] {
-					costs[c], changed = cost, true
-				}
-			}
-		}
-	}
-	return costs
-}
-
-// A goal has one field. A slot is reused for another goal after two unused seconds, and not before.
-func TestClaim(t *testing.T) {
-	w := arena(t)
-	w.Match.Tick = 1000
-	for goal := range uint32(fieldSlots) {
-		if got := w.claim(70 + goal); got != uint8(goal) {
-			t.Fatalf("goal %d has slot %d", 70+goal, got)
-		}
-	}
-	claim := func(goal uint32, want uint8) {
-		t.Helper()
-		if got := w.claim(goal); got != want {
-			t.Errorf("tick %d: goal %d has slot %d, want %d", w.Match.Tick, goal, got, want)
-		}
-	}
-	claim(75, 5)
-	w.Match.Tick = 1030
-	w.Paths.Fields[0].Used = 1030
-	w.Match.Tick = 1040
-	claim(500, fieldless)
-	w.Match.Tick = 1041
-	claim(500, 1) // not 0, which was in use later
-	claim(500, 1)
-	claim(71, 2)
-}
-
-// The spiral visits every cell of a square once, ring by ring.
-func TestSpiral(t *testing.T) {
-	seen := map[[2]int32]bool{}
-	for n := range uint32(41 * 41) {
-		x, y := spiral(n)
-		ring := max(x, -x, y, -y)
-		if seen[[2]int32{x, y}] || ring > 20 || uint32((2*ring+1)*(2*ring+1)) <= n || n > 0 && n < uint32((2*ring-1)*(2*ring-1)) {
-			t.Fatalf("%d: %d,%d", n, x, y)
-		}
-		seen[[2]int32{x, y}] = true
+	if _, ok := paths.Cost(w.workspace.ground.Ground, 65, 0); ok {
+		t.Error("the edge is open")
 	}
 }
 
@@ -182,7 +84,7 @@ func TestNeighbours(t *testing.T) {
 			}
 		}
 		to := fixed.Vec2{X: u.Pos.X + fixed.Clamp(by.X, -shove, shove), Y: u.Pos.Y + fixed.Clamp(by.Y, -shove, shove)}
-		if w.push(i); w.workspace.ground.free(to) && u.Pos != to {
+		if w.push(i); w.workspace.ground.Free(to) && u.Pos != to {
 			t.Errorf("unit %d: pushed to %v, want %v", i, u.Pos, to)
 		} else if by != (fixed.Vec2{}) {
 			pushed++
@@ -200,23 +102,23 @@ func TestFogDiscs(t *testing.T) {
 	w.reveal(team)
 	g := &w.workspace.ground
 	lit := 0
-	for c := range uint32(len(g.open)) {
-		x, y := int32(c)%g.side, int32(c)/g.side
+	for c := range grid.Cell(g.Cells()) {
+		x, y := g.XY(c)
 		want := false
 		for i := range w.Units {
 			u := &w.Units[i]
 			dx, dy, r := int32(u.Pos.X.Int())-x, int32(u.Pos.Y.Int())-y, u.Kind.Traits().Sight
 			want = want || u.Team == team && dx*dx+dy*dy <= r*r+r
 		}
-		if got := w.Sees(team, g.center(c)); got != want {
+		if got := w.Sees(team, g.Center(c)); got != want {
 			t.Fatalf("cell %d,%d: seen is %v, want %v", x, y, got, want)
 		}
 		if want {
 			lit++
 		}
 	}
-	if lit < 500 || lit == len(g.open) {
-		t.Errorf("%d cells of %d seen", lit, len(g.open))
+	if lit < 500 || lit == g.Cells() {
+		t.Errorf("%d cells of %d seen", lit, g.Cells())
 	}
 }
 

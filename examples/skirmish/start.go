@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/seed-49bee653/samestep/fixed"
+	"github.com/seed-49bee653/samestep/fixed/grid"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
@@ -24,9 +25,8 @@ func start(w *World, settings *lockstep.Settings, config *Config) error {
 	}
 	bases := generate(w)
 	derive(w)
-	words := len(w.Map.Blocked)
 	for range config.Teams {
-		w.Fog = append(w.Fog, Fog{Visible: make([]uint64, words), Explored: make([]uint64, words)})
+		w.Fog = append(w.Fog, grid.NewFog(w.Map.shape()))
 	}
 	each := config.Units / uint16(settings.Players)
 	for p, base := range bases {
@@ -76,10 +76,10 @@ func (w *World) place(p uint8, base fixed.Vec2, n int) {
 func (w *World) nextSpot(around fixed.Vec2, spot *uint32) fixed.Vec2 {
 	g := &w.workspace.ground
 	for *spot < 1<<18 {
-		dx, dy := spiral(*spot)
+		dx, dy := grid.Spiral(*spot)
 		*spot++
 		at := snap(around).Add(fixed.Vec2{X: fixed.Q(dx)*fixed.One + fixed.Half, Y: fixed.Q(dy)*fixed.One + fixed.Half})
-		if at.X > 0 && at.Y > 0 && g.free(at) {
+		if at.X > 0 && at.Y > 0 && g.Free(at) {
 			return at
 		}
 	}

@@ -1,6 +1,9 @@
 package skirmish
 
-import "github.com/seed-49bee653/samestep/fixed"
+import (
+	"github.com/seed-49bee653/samestep/fixed"
+	"github.com/seed-49bee653/samestep/fixed/grid"
+)
 
 // A Task is the present order of a unit.
 type Task uint8
@@ -37,8 +40,8 @@ type Unit struct {
 	Home fixed.Vec2 // the last idle place; of a patrol: the other end
 
 	ID     UnitID
-	Target UnitID // enemy under attack, building under construction
-	Via    uint32 // cell whose flow field leads to Goal, shared by all units of an order
+	Target UnitID    // enemy under attack, building under construction
+	Via    grid.Cell // cell whose flow field leads to Goal, shared by all units of an order
 
 	Health uint16
 	Work   uint16 // ticks left to mine a load, to train a unit, to complete this building
@@ -75,12 +78,12 @@ func (w *World) rest(u *Unit) {
 	u.Task, u.Phase, u.Target, u.Stuck, u.Next, u.Source = Idle, phaseOut, 0, 0, Idle, 0
 	u.Home, u.Goal = u.Pos, u.Pos
 	if next != Idle && !u.Kind.Building() {
-		w.send(u, next, then.Vec2(), w.workspace.ground.nearestOpen(w.workspace.ground.cell(then.Vec2())))
+		w.send(u, next, then.Vec2(), w.workspace.ground.nearestOpen(then.Vec2()))
 	}
 }
 
 // send gives a unit a task with a goal, along the flow field of cell via.
-func (w *World) send(u *Unit, task Task, goal fixed.Vec2, via uint32) {
+func (w *World) send(u *Unit, task Task, goal fixed.Vec2, via grid.Cell) {
 	u.Task, u.Phase, u.Stuck = task, phaseOut, 0
 	u.Home, u.Goal, u.Via = u.Pos, goal, via
 	u.Slot = freshSlot

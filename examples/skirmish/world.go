@@ -2,6 +2,7 @@ package skirmish
 
 import (
 	"github.com/seed-49bee653/samestep/fixed"
+	"github.com/seed-49bee653/samestep/fixed/grid"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
@@ -58,11 +59,12 @@ type workspace struct {
 	buildings []int32  // indexes of the units that are buildings
 	bases     []int32  // and of those that are complete bases
 	ground    ground   // the map
-	flows     [fieldSlots]flow
+	flows     grid.Flows
 
 	turn     *lockstep.Turn
 	seen     []outside   // the units at the start of the tick
 	grid     *fixed.Grid // of the units' indexes, by their positions then
+	side     uint16      // of the map for which grid was made
 	damage   []uint32    // to each unit in this tick
 	killer   []int32     // index of the unit that hit last
 	births   []Unit      // new units of this tick
@@ -82,11 +84,9 @@ type outside struct {
 func derive(w *World) {
 	s := &w.workspace
 	s.births, s.turn = s.births[:0], nil
-	if s.ground.derive(&w.Map) {
-		for i := range s.flows {
-			s.flows[i].goal = 0
-		}
-		side := uint32(s.ground.side)/gridCells + 1
+	if s.ground.derive(&w.Map); s.side != s.ground.Columns {
+		s.side = s.ground.Columns
+		side := uint32(s.side)/gridCells + 1
 		s.grid = fixed.NewGrid(fixed.Vec2{}, gridCells*fixed.One, side, side)
 	}
 	w.index()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/fixed"
+	"github.com/seed-49bee653/samestep/fixed/grid"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
@@ -179,24 +180,22 @@ func TestMapFair(t *testing.T) {
 		for players := uint8(1); players <= MaxPlayers; players++ {
 			config := Defaults(players, max(100, 30*uint16(players)))
 			w := newWorld(t, seed, players, config)
-			ground := &w.workspace.ground
-			var f flow
-			f.start(ground.cell(w.Map.middle()), len(ground.open))
-			f.run(ground, 1<<31)
-			costs := make([]uint16, players)
-			for c, open := range ground.open {
-				if open && f.cost[c] == 0 {
-					t.Fatalf("seed %d: cell %d cannot be reached", seed, c)
+			ground, middle := &w.workspace.ground, w.workspace.ground.At(w.Map.middle())
+			var paths grid.Paths
+			costs := make([]uint32, players)
+			for c := range grid.Cell(ground.Cells()) {
+				if _, ok := paths.Cost(ground.Ground, middle, c); ok != ground.Open(c) {
+					t.Fatalf("seed %d: cell %d is open: %v; can be reached: %v", seed, c, ground.Open(c), ok)
 				}
-				side := int(ground.side)
-				if x, y := c%side, c/side; open != ground.open[x*side+side-1-y] {
+				x, y := ground.XY(c)
+				if turned := ground.Cell(int32(ground.Columns)-1-y, x); ground.Open(c) != ground.Open(turned) {
 					t.Fatalf("seed %d: cell %d and its turn differ", seed, c)
 				}
 			}
 			for i := range w.Units {
 				if u := &w.Units[i]; u.Kind == Base {
-					costs[u.Owner] = f.cost[ground.cell(u.Pos.Sub(fixed.Vec2{X: 1, Y: 1}))]
-					if !ground.free(u.Pos) {
+					costs[u.Owner], _ = paths.Cost(ground.Ground, middle, ground.At(u.Pos.Sub(fixed.Vec2{X: 1, Y: 1})))
+					if !ground.Free(u.Pos) {
 						t.Errorf("seed %d: base of player %d on rock", seed, u.Owner)
 					}
 				}

@@ -89,7 +89,7 @@ func (w *World) teleport(zone, unit int) {
 		return
 	}
 	offset := u.Pos.Sub(w.Zones[zone].Pos)
-	if to := w.Zones[exit].Pos.Sub(offset); w.workspace.ground.free(to) { // out on the far side
+	if to := w.Zones[exit].Pos.Sub(offset); w.workspace.ground.Free(to) { // out on the far side
 		u.Pos = to
 	} else {
 		u.Pos = w.Zones[exit].Pos
