@@ -29,30 +29,6 @@ func TestOpenEdge(t *testing.T) {
 	}
 }
 
-func TestFind(t *testing.T) {
-	dice := fixed.NewRand(3)
-	for range 300 {
-		w := new(World)
-		id := UnitID(dice.N(50))
-		index := map[UnitID]int{}
-		for range dice.N(60) {
-			id += 1 + UnitID(dice.N(1+dice.N(5)))
-			index[id] = len(w.Units)
-			w.Units = append(w.Units, Unit{ID: id})
-		}
-		w.index()
-		for probe := range id + 9 {
-			want, ok := index[probe]
-			if !ok {
-				want = -1
-			}
-			if got := w.find(probe); got != want {
-				t.Fatalf("unit %d is at %d, want %d", probe, got, want)
-			}
-		}
-	}
-}
-
 // The grid finds the same nearest enemy and the same push as a loop over all units.
 func TestNeighbours(t *testing.T) {
 	w := newBattle(t, 600)

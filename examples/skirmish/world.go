@@ -3,6 +3,7 @@ package skirmish
 import (
 	"github.com/seed-49bee653/samestep/fixed"
 	"github.com/seed-49bee653/samestep/fixed/grid"
+	"github.com/seed-49bee653/samestep/fixed/ids"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
@@ -109,26 +110,7 @@ func (w *World) index() {
 }
 
 // find returns the index of a living unit, or -1.
-func (w *World) find(id UnitID) int {
-	ids := w.workspace.ids
-	last := len(ids) - 1
-	if last < 0 || id < ids[0] || id > ids[last] {
-		return -1
-	}
-	high := min(int64(id-ids[0]), int64(last))              // the index if no unit before it is dead
-	low := max(high-int64(ids[last]-ids[0])+int64(last), 0) // the index if all dead units were before it
-	for low < high {
-		if half := (low + high) / 2; ids[half] < id {
-			low = half + 1
-		} else {
-			high = half
-		}
-	}
-	if ids[low] == id {
-		return int(low)
-	}
-	return -1
-}
+func (w *World) find(id UnitID) int { return ids.Find(w.workspace.ids, id) }
 
 // sense copies the units' positions at the start of the tick. All units act on these, so their order gives no
 // advantage.

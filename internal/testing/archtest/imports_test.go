@@ -48,12 +48,13 @@ var (
 	anyTest = []string{"internal/testing/testgame", "internal/testing/testenv", "internal/testing/script", "internal/nullgame", "internal/testing/dots", "internal/matchlog", goCmp, goleak, goScript}
 
 	// games are test subjects for what stands above the core.
-	games = []string{"examples/...", "fixed", "fixed/grid"}
+	games = []string{"examples/...", "fixed", "fixed/grid", "fixed/ids"}
 )
 
 var imports = []importRow{
 	{pattern: "fixed", own: []string{"internal/decimal"}},
 	{pattern: "fixed/grid", own: []string{"fixed"}},
+	{pattern: "fixed/ids", tests: []string{"fixed", "state"}},
 	{pattern: "state", own: []string{"internal/decimal"}, modules: []string{xxhash}, tests: []string{"fixed"}},
 	{pattern: "checksum", own: []string{"state"}, modules: []string{xxhash}},
 	// Not fixed: the engine does no arithmetic of the game.
