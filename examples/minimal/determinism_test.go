@@ -32,8 +32,16 @@ func TestCluster(t *testing.T) {
 	})
 }
 
-// A match is the same on every machine and with every compiler, until Build changes with the rules.
+// The matches in testdata/golden have the same result on every machine and with every compiler, until Build changes with the
+// rules.
 func TestGolden(t *testing.T) {
+	locksteptest.Golden(t, lockstep.MustGame(minimal.Rules()), locksteptest.GoldenOptions{
+		Config: &minimal.Config{Size: 32, Coins: 20},
+	})
+}
+
+// A match of written commands has the same checksum on every machine.
+func TestChecksum(t *testing.T) {
 	game := lockstep.MustGame(minimal.Rules())
 	settings := lockstep.DefaultSettings(2)
 	settings.Seed = 1

@@ -41,5 +41,6 @@
 // match again. [Failure.Shrink] makes the match small. [Failure.WriteTest] and [Failure.WriteReplay] write it down.
 //
 // [Search] plays random matches for a given time. [Fuzz] lets a fuzzer choose them. [Cluster] plays matches with a server,
-// its disk, and players over a bad network, in virtual time. docs/testing.md leads through all of them.
+// its disk, and players over a bad network, in virtual time. [Golden] verifies matches that earlier versions wrote.
+// docs/testing.md leads through all of them.
 package locksteptest

@@ -34,13 +34,19 @@ func (f *Failure) WriteReplay(w io.Writer) error {
 	if err != nil {
 		return err
 	}
+	m.played = f.played
+	return m.write(w, "the match of a failure: "+f.Phase)
+}
+
+// write plays the submitted commands once more and writes the match as a replay, with a reason in its end record.
+func (m *match) write(w io.Writer, reason string) error {
 	out := replay.NewWriter(w, replay.WriterOptions{})
 	c, err := m.coordinator(out, lockstep.FollowerOptions{})
 	if err != nil {
 		return err
 	}
-	played := f.played
-	for t := lockstep.Tick(1); t <= f.Options.Ticks && c.Err() == nil; t++ {
+	played := m.played
+	for t := lockstep.Tick(1); t <= m.options.Ticks && c.Err() == nil; t++ {
 		for ; len(played) > 0 && played[0].tick == t; played = played[1:] {
 			o := &played[0]
 			if o.system != nil {
@@ -54,7 +60,7 @@ func (f *Failure) WriteReplay(w io.Writer) error {
 		}
 	}
 	if c.Err() == nil {
-		if err := c.End("the match of a failure: " + f.Phase); err != nil {
+		if err := c.End(reason); err != nil {
 			return err
 		}
 	}
