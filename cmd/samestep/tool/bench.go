@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/testing/fixedbench"
 	"github.com/seed-49bee653/samestep/internal/testing/logbench"
+	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
 )
 
 func benchCommand() *cli.Command {
@@ -25,11 +27,14 @@ Longer measurements make them valid on a busy machine, too.`,
 		Subcommands: []*cli.Command{
 			{
 				Name:  "log",
-				Usage: "a match of the example game, compared with the same game without the engine",
+				Usage: "a match of the game, compared with the same game without the engine",
 				Description: `The tax is the work of a player's machine besides the game: decode the log, compute
-and compare a checksum every tick, and write the replay. Bots play the long match,
-which stays in your cache directory for the next time.`,
-				Flags:  append(flags[:len(flags):len(flags)], minutesFlag),
+and compare a checksum every tick, and write the replay. Bots play. Skirmish has more
+figures, with the limits that the engine promises, and a long match, which stays in
+your cache directory for the next time.`,
+				Flags: append(flags[:len(flags):len(flags)], minutesFlag,
+					&cli.StringFlag{Name: "game", Value: games[0].Name(), Usage: "`NAME` of the game"},
+					&cli.UintFlag{Name: "players", Value: 4, Usage: "seats of the match, 1 to 16"}),
 				Action: benchAction(benchLog),
 			},
 			{
@@ -103,24 +108,26 @@ func atMost(limit float64) string {
 var minutesFlag = &cli.IntFlag{Name: "minutes", Value: 60, Usage: "length of the long match"}
 
 func benchLog(c *cli.Context, show func(benchLine)) error {
-	if err := between(c, "minutes", 1, 1000); err != nil {
+	if err := cmp.Or(between(c, "minutes", 1, 1000), between[uint](c, "players", 1, 16)); err != nil {
 		return err
 	}
 	d := c.Duration("time")
-	for i := range logbench.Figures {
-		f := &logbench.Figures[i]
-		r, err := f.Measure(d)
-		if err != nil {
-			return err
-		}
-		show(benchLine{Name: f.Name, Beside: f.Beside, Value: r.Ratio(), Unit: "x", Limit: atMost(f.Limit)})
+	g, err := gameNamed(c.String("game"))
+	if err != nil {
+		return err
 	}
-	rate, err := logbench.TicksPerSecond(d)
+	if g.Name() != "skirmish" {
+		return benchGame(c, g, show)
+	}
+	if err := benchFigures(logbench.Figures, d, show); err != nil {
+		return err
+	}
+	rate, err := logbench.TicksPerSecond(logbench.War(1000), d)
 	if err != nil {
 		return err
 	}
 	show(benchLine{Name: "Step, 1,000 units fight", Value: rate, Unit: "ticks/s", Limit: ">= 2000"})
-	info, err := logbench.Play(30 * 60 * 20)
+	info, err := logbench.Play(logbench.Skirmish(400), 30*60*20)
 	if err != nil {
 		return err
 	}
@@ -130,6 +137,44 @@ func benchLog(c *cli.Context, show func(benchLine)) error {
 		return err
 	}
 	return benchLong(l, d, show)
+}
+
+func benchFigures(figures []logbench.Figure, d time.Duration, show func(benchLine)) error {
+	for i := range figures {
+		f := &figures[i]
+		r, err := f.Measure(d)
+		if err != nil {
+			return err
+		}
+		show(benchLine{Name: f.Name, Beside: f.Beside, Value: r.Ratio(), Unit: "x", Limit: atMost(f.Limit)})
+	}
+	return nil
+}
+
+// benchGame measures a match of any game. Limits are promised only for skirmish.
+func benchGame(c *cli.Context, g *playable, show func(benchLine)) error {
+	s := &logbench.Subject{Game: g.Game, Players: uint8(c.Uint("players")), Bot: g.bot, Loop: g.loop}
+	s.Config = g.config(s.Players, 0)
+	if err := playableWith(g.Game, &locksteptest.Options{Config: s.Config, Players: s.Players, Seed: 1}); err != nil {
+		return err
+	}
+	d := c.Duration("time")
+	if err := benchFigures(logbench.FiguresOf(s), d, show); err != nil {
+		return err
+	}
+	rate, err := logbench.TicksPerSecond(s, d)
+	if err != nil {
+		return err
+	}
+	show(benchLine{Name: "Step", Value: rate, Unit: "ticks/s"})
+	const minutes = 5
+	info, err := logbench.Play(s, minutes*60*20)
+	if err != nil {
+		return err
+	}
+	show(benchLine{Name: "replay of " + count(minutes, "minute"), Value: logbench.BytesPerTick(info), Unit: "bytes/tick"})
+	show(benchLine{Name: "keyframes in it", Value: float64(info.StateBytes), Unit: "bytes"})
+	return nil
 }
 
 func benchLong(l *logbench.Long, d time.Duration, show func(benchLine)) error {

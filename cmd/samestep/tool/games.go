@@ -7,6 +7,7 @@ import (
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/examples/skirmish/web"
 	"github.com/seed-49bee653/samestep/internal/testing/faultinjection"
+	"github.com/seed-49bee653/samestep/internal/testing/logbench"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
 	"github.com/seed-49bee653/samestep/lockstep/player"
@@ -22,6 +23,7 @@ type playable struct {
 	bot func(p lockstep.Player, seed uint64) botFunc
 
 	faulty func(*faultinjection.Change) *lockstep.Game // for drill
+	loop   func() logbench.Loop                        // for bench log
 
 	page   *webPage            // to play in a browser, or nil
 	source locksteptest.Source // names the game in Go tests
@@ -51,6 +53,7 @@ var games = []*playable{{
 	},
 	bot:    skirmishBot,
 	faulty: faultinjection.Faulty(skirmish.Rules()),
+	loop:   logbench.NewLoop(skirmish.Rules()),
 	page:   &webPage{web.Page, map[string]string{"skirmish": "github.com/seed-49bee653/samestep/examples/skirmish/web/wasm"}},
 	source: locksteptest.Source{
 		Package: "skirmish_test", Path: module + "/examples/skirmish",

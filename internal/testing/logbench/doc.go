@@ -9,7 +9,7 @@
 //		fmt.Println(f.Name, r.Ratio(), f.Limit)
 //	}
 //
-// The match is a battle of the example game skirmish: bots command the armies of four
-// players, which are mixed all over the map. The density is the same with 1,000 units
-// as with 10,000.
+// [FiguresOf] makes the figures of any game. [Figures] are those with promised limits, of
+// battles of the example game skirmish: bots command the armies of four players, which are
+// mixed all over the map. The density is the same with 1,000 units as with 10,000.
 package logbench

@@ -4,67 +4,63 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/seed-49bee653/samestep/checksum"
-	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// Figures lists all figures.
-var Figures = []Figure{
-	{
-		Name: "lockstep tax, 10,000 units", Beside: "a bare loop of Step", Limit: 1.10,
-		sides: func() (*sides, error) { return tax(10_000) },
-	},
-	{
-		Name: "lockstep tax, 1,000 units", Beside: "a bare loop of Step",
-		sides: func() (*sides, error) { return tax(1000) },
-	},
-	{
-		Name: "verify, 10,000 units", Beside: "a bare loop of Step", Limit: 1.15,
-		sides: func() (*sides, error) { return verify(10_000) },
-	},
-	{
+// Figures lists all figures of a war in skirmish.
+var Figures = slices.Concat(
+	[]Figure{taxOf(func() *Subject { return War(10_000) }, ", 10,000 units", 1.10)},
+	[]Figure{taxOf(func() *Subject { return War(1000) }, ", 1,000 units", 0)},
+	[]Figure{verifyOf(func() *Subject { return War(10_000) }, ", 10,000 units", 1.15)},
+	[]Figure{{
 		Name: "Step of a unit among 10,000", Beside: "Step of a unit among 1,000", Limit: 1.5,
 		sides: crowding,
-	},
-	{
-		Name: "checksum, 10,000 units", Beside: "one xxHash64 of the same bytes", Limit: 1.15,
-		sides: func() (*sides, error) {
-			return beside(func(p *pieces) { checksum.Of(&p.sum, p.codec, &p.world) }, func(p *pieces) { p.hash += xxhash.Sum64(p.bytes) })
-		},
-	},
-	{
-		Name: "snapshot, 10,000 units", Beside: "copy of the same bytes", Limit: 1.5,
-		sides: func() (*sides, error) {
-			return beside(func(p *pieces) { p.buf = p.codec.Append(p.buf[:0], &p.world) }, (*pieces).copy)
-		},
-	},
-	{
-		Name: "Copy of 10,000 units", Beside: "copy of the same bytes", Limit: 1.5,
-		sides: func() (*sides, error) {
-			return beside(func(p *pieces) { p.codec.Copy(&p.other, &p.world) }, (*pieces).copy)
-		},
-	},
+	}},
+	piecesOf(func() *Subject { return War(10_000) }, " 10,000 units", 1.15, 1.5),
+)
+
+// FiguresOf lists the figures that any game has. Its match decides how large they are, so
+// they have no limits.
+func FiguresOf(s *Subject) []Figure {
+	of := func() *Subject { return s }
+	return slices.Concat([]Figure{taxOf(of, "", 0), verifyOf(of, "", 0)}, piecesOf(of, " the state", 0, 0))
 }
 
-// taxTicks is the number of ticks in a part.
-const taxTicks = 2
+func taxOf(of func() *Subject, size string, limit float64) Figure {
+	return Figure{Name: "lockstep tax" + size, Beside: "a bare loop of Step", Limit: limit, sides: func() (*sides, error) { return tax(of()) }}
+}
+
+func verifyOf(of func() *Subject, size string, limit float64) Figure {
+	return Figure{Name: "verify" + size, Beside: "a bare loop of Step", Limit: limit, sides: func() (*sides, error) { return verify(of()) }}
+}
+
+func piecesOf(of func() *Subject, what string, hash, moved float64) []Figure {
+	figure := func(name, beneath string, limit float64, first, second func(*pieces)) Figure {
+		return Figure{Name: name + what, Beside: beneath + " of the same bytes", Limit: limit, sides: func() (*sides, error) { return beside(of(), first, second) }}
+	}
+	return []Figure{
+		figure("checksum,", "one xxHash64", hash, func(p *pieces) { p.Checksum(&p.sum) }, func(p *pieces) { p.hash += xxhash.Sum64(p.bytes) }),
+		figure("snapshot,", "copy", moved, func(p *pieces) { p.buf = p.Append(p.buf[:0]) }, (*pieces).copy),
+		figure("Copy of", "copy", moved, func(p *pieces) { p.Copy() }, (*pieces).copy),
+	}
+}
 
 // tax compares a follower and a writer of a file with the bare loop. The follower
 // decodes, orders and runs each tick, and compares its checksum with the log's.
-func tax(units uint16) (*sides, error) {
-	b, err := newBattle(units, 1)
+func tax(s *Subject) (*sides, error) {
+	b, err := newBattle(s, 1)
 	if err != nil {
 		return nil, err
 	}
 	var (
 		follower *lockstep.Follower
 		writer   *replay.Writer
-		w        skirmish.World
+		loop     = b.Loop()
 	)
 	file, err := tempFile()
 	if err != nil {
@@ -81,24 +77,25 @@ func tax(units uint16) (*sides, error) {
 		}
 		return nil
 	}
+	n := int(b.Part)
 	return &sides{
-		parts: battleTicks / taxTicks,
+		parts: b.parts(),
 		reset: func() error {
 			if _, err := file.Seek(0, 0); err != nil {
 				return err
 			}
-			follower = b.game.NewFollower(lockstep.FollowerOptions{History: lockstep.HistoryOptions{EveryTick: true}})
+			follower = b.Game.NewFollower(lockstep.FollowerOptions{History: lockstep.HistoryOptions{EveryTick: true}})
 			writer = replay.NewWriter(file, replay.WriterOptions{})
-			if err := feed(0, b.ticks[0]); err != nil {
+			if err := feed(0, b.ends[0]); err != nil {
 				return err
 			}
-			return b.bare(&w)
+			return b.bare(loop)
 		},
 		first: func(part int) error {
-			return feed(b.ticks[part*taxTicks], b.ticks[(part+1)*taxTicks])
+			return feed(b.ends[part*n], b.ends[(part+1)*n])
 		},
 		second: func(part int) error {
-			b.step(&w, part*taxTicks, (part+1)*taxTicks)
+			b.step(loop, part)
 			return nil
 		},
 	}, nil
@@ -114,8 +111,9 @@ func tempFile() (*os.File, error) {
 }
 
 // verify compares the verification of a replay in memory with the bare loop.
-func verify(units uint16) (*sides, error) {
-	b, err := newBattle(units, lockstep.DefaultSettings(players).CheckEvery)
+func verify(s *Subject) (*sides, error) {
+	checkEvery := lockstep.DefaultSettings(s.Players).CheckEvery
+	b, err := newBattle(s, checkEvery)
 	if err != nil {
 		return nil, err
 	}
@@ -129,22 +127,25 @@ func verify(units uint16) (*sides, error) {
 	if err := writer.Close(); err != nil {
 		return nil, err
 	}
+	checks := int(b.Ticks+b.WarmUp)/int(checkEvery) - int(b.WarmUp)/int(checkEvery)
 	return &sides{
 		parts: 1,
 		reset: func() error { return nil },
 		first: func(int) error {
-			v, err := verifyReplay(b.game, file.Bytes(), 0)
-			if err == nil && (v.Ticks != b.base+battleTicks || v.Checked != 1+battleTicks/20) {
-				err = fmt.Errorf("logbench: got verdict %+v", v)
+			v, err := verifyReplay(b.Game, file.Bytes(), 0)
+			if err == nil && (v.Ticks != b.base+b.Ticks || v.Checked != 1+checks) {
+				err = fmt.Errorf("logbench: got verdict %+v, want %d checks", v, 1+checks)
 			}
 			return err
 		},
 		second: func(int) error {
-			var w skirmish.World // a new one, as in a verification
-			if err := b.bare(&w); err != nil {
+			loop := b.Loop() // a new one, as in a verification
+			if err := b.bare(loop); err != nil {
 				return err
 			}
-			b.step(&w, 0, battleTicks)
+			for part := range b.parts() {
+				b.step(loop, part)
+			}
 			return nil
 		},
 	}, nil
@@ -152,35 +153,36 @@ func verify(units uint16) (*sides, error) {
 
 // crowding compares the bare loop of 10,000 units with ten loops of 1,000 units.
 func crowding() (*sides, error) {
-	many, err := newBattle(10_000, 1)
+	many, err := newBattle(War(10_000), 1)
 	if err != nil {
 		return nil, err
 	}
-	few, err := newBattle(1000, 1)
+	few, err := newBattle(War(1000), 1)
 	if err != nil {
 		return nil, err
 	}
-	var (
-		manyWorld skirmish.World
-		fewWorlds [10]skirmish.World
-	)
+	var fewLoops [10]Loop
+	manyLoop := many.Loop()
+	for i := range fewLoops {
+		fewLoops[i] = few.Loop()
+	}
 	return &sides{
-		parts: battleTicks / taxTicks,
+		parts: many.parts(),
 		reset: func() error {
-			for i := range fewWorlds {
-				if err := few.bare(&fewWorlds[i]); err != nil {
+			for _, l := range fewLoops {
+				if err := few.bare(l); err != nil {
 					return err
 				}
 			}
-			return many.bare(&manyWorld)
+			return many.bare(manyLoop)
 		},
 		first: func(part int) error {
-			many.step(&manyWorld, part*taxTicks, (part+1)*taxTicks)
+			many.step(manyLoop, part)
 			return nil
 		},
 		second: func(part int) error {
-			for i := range fewWorlds {
-				few.step(&fewWorlds[i], part*taxTicks, (part+1)*taxTicks)
+			for _, l := range fewLoops {
+				few.step(l, part)
 			}
 			return nil
 		},

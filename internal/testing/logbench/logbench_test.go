@@ -4,8 +4,14 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
+
+	"github.com/seed-49bee653/samestep/examples/minimal"
+	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
 )
 
 // go test ./internal/testing/logbench -bench . -benchtime 5s -count 5
@@ -28,15 +34,63 @@ func BenchmarkFigures(b *testing.B) {
 	}
 }
 
+// A small game, whose players give random commands.
+func coins() *Subject {
+	g, config := lockstep.MustGame(minimal.Rules()), &minimal.Config{Size: 32, Coins: 200}
+	return &Subject{Game: g, Config: config, Players: 2, Bot: locksteptest.RandomBot(g, config, 4), Loop: NewLoop(minimal.Rules())}
+}
+
+// The bare loop of any game computes the same match as the engine.
+func TestLoop(t *testing.T) {
+	s := coins()
+	var last []byte
+	s.seen = func(sim *lockstep.Simulation) { last = sim.AppendState(last[:0]) }
+	b, err := newBattle(s, 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := b.Loop()
+	if err := b.bare(l); err != nil {
+		t.Fatal(err)
+	}
+	commands := 0
+	for part := range b.parts() {
+		b.step(l, part)
+	}
+	for i := range b.turns {
+		commands += len(b.turns[i].Commands)
+	}
+	if got := l.Append(nil); !bytes.Equal(got, last) || commands < 100 {
+		t.Errorf("the loop's state differs from the engine's after %d commands", commands)
+	}
+	if n, err := TicksPerSecond(s, 0); err != nil || n <= 0 {
+		t.Errorf("got %v ticks a second, %v", n, err)
+	}
+	info, err := Play(s, 400)
+	if err != nil || info.Ticks != 400 || BytesPerTick(info) < 1 {
+		t.Errorf("got %+v, %v", info, err)
+	}
+}
+
 // In the battles most units are alive and fight, whatever their number.
 func TestBattle(t *testing.T) {
 	for _, units := range []uint16{1000, 10_000} {
-		b, err := newBattle(units, 20)
+		war, all, targets := War(units), 0, 0
+		war.seen = func(s *lockstep.Simulation) {
+			w := lockstep.World[skirmish.World](s)
+			all += len(w.Units)
+			for i := range w.Units {
+				if w.Units[i].Target != 0 {
+					targets++
+				}
+			}
+		}
+		b, err := newBattle(war, 20)
 		if err != nil {
 			t.Fatal(err)
 		}
-		alive := float64(b.units) / battleTicks / float64(units)
-		fighting := float64(b.targets) / float64(b.units)
+		alive := float64(all) / float64(b.Ticks) / float64(units)
+		fighting := float64(targets) / float64(all)
 		t.Logf("%d units: %.0f %% alive, %.0f %% of them fight", units, 100*alive, 100*fighting)
 		if alive < 0.6 || fighting < 0.4 {
 			t.Errorf("%d units: %.2f alive, %.2f of them fight", units, alive, fighting)
@@ -49,8 +103,7 @@ func TestFigures(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short")
 	}
-	for i := range Figures {
-		f := &Figures[i]
+	for _, f := range slices.Concat(Figures, FiguresOf(coins())) {
 		r, err := f.Measure(time.Millisecond)
 		if err != nil {
 			t.Fatalf("%s: %v", f.Name, err)
@@ -69,11 +122,11 @@ func TestBytesPerTick(t *testing.T) {
 		t.Skip("short")
 	}
 	const minutes = 5
-	info, err := Play(minutes * 60 * 20)
+	info, err := Play(Skirmish(400), minutes*60*20)
 	if err != nil {
 		t.Fatal(err)
 	}
-	orders := float64(info.Commands-players) / minutes / players
+	orders := float64(info.Commands-4) / minutes / 4
 	t.Logf("%.2f bytes per tick, %.1f commands per player and minute", BytesPerTick(info), orders)
 	if BytesPerTick(info) > 6.5 { // the header counts more than in half an hour
 		t.Errorf("got %.2f bytes per tick, want at most 6.5", BytesPerTick(info))
@@ -85,18 +138,18 @@ func TestBytesPerTick(t *testing.T) {
 
 func BenchmarkHalfHour(b *testing.B) {
 	for b.Loop() {
-		info, err := Play(30 * 60 * 20)
+		info, err := Play(Skirmish(400), 30*60*20)
 		if err != nil {
 			b.Fatal(err)
 		}
 		b.ReportMetric(BytesPerTick(info), "bytes/tick")
-		b.ReportMetric(float64(info.Commands)/30/players, "commands/player/minute")
+		b.ReportMetric(float64(info.Commands)/30/4, "commands/player/minute")
 	}
 }
 
 func BenchmarkTicksPerSecond(b *testing.B) {
 	for b.Loop() {
-		n, err := TicksPerSecond(time.Second)
+		n, err := TicksPerSecond(War(1000), time.Second)
 		if err != nil {
 			b.Fatal(err)
 		}

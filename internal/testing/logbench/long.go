@@ -45,7 +45,8 @@ func OpenLong(minutes int, dir string) (*Long, error) {
 	}
 	var played bytes.Buffer
 	settings, config := longMatch()
-	if err := play(&played, settings, config, l.Ticks()); err != nil {
+	subject := &Subject{Game: l.game, Config: &config, Players: settings.Players, Bot: soldiers}
+	if err := play(subject, &played, settings, l.Ticks()); err != nil {
 		return nil, err
 	}
 	if l.open = played.Bytes(); dir != "" {

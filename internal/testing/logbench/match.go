@@ -5,20 +5,18 @@ import (
 	"io"
 	"time"
 
-	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// Play plays a match of four bots with 400 units at the start, and returns the
-// information about its replay. The replay has a checksum every second and only the
-// first keyframe.
-func Play(ticks lockstep.Tick) (*replay.Info, error) {
-	settings := lockstep.DefaultSettings(players)
+// Play plays a match of bots and returns the information about its replay. The replay has
+// a checksum every second and only the first keyframe.
+func Play(s *Subject, ticks lockstep.Tick) (*replay.Info, error) {
+	settings := lockstep.DefaultSettings(s.Players)
 	settings.Seed, settings.KeyframeEvery = 1, 0
 	var file bytes.Buffer
-	if err := play(&file, settings, skirmish.Defaults(players, 400), ticks); err != nil {
+	if err := play(s, &file, settings, ticks); err != nil {
 		return nil, err
 	}
 	r, err := openReplay(file.Bytes())
@@ -29,17 +27,13 @@ func Play(ticks lockstep.Tick) (*replay.Info, error) {
 }
 
 // play writes the replay of a match of bots.
-func play(to io.Writer, settings lockstep.Settings, config skirmish.Config, ticks lockstep.Tick) error {
-	game, err := lockstep.NewGame(skirmish.Rules())
-	if err != nil {
-		return err
-	}
-	h, err := game.NewHeader(lockstep.MatchID{2}, settings, &config)
+func play(s *Subject, to io.Writer, settings lockstep.Settings, ticks lockstep.Tick) error {
+	h, err := s.Game.NewHeader(lockstep.MatchID{2}, settings, s.Config)
 	if err != nil {
 		return err
 	}
 	writer := replay.NewWriter(to, replay.WriterOptions{})
-	c, err := coordinator.New(game, h, writer, coordinator.Options{InputDelay: 2})
+	c, err := coordinator.New(s.Game, h, writer, coordinator.Options{InputDelay: 2})
 	if err != nil {
 		return err
 	}
@@ -48,7 +42,7 @@ func play(to io.Writer, settings lockstep.Settings, config skirmish.Config, tick
 			return err
 		}
 	}
-	crowd := newCrowd(game, &settings)
+	crowd := newCrowd(s, settings.Seed)
 	for t := lockstep.Tick(1); t <= ticks; t++ {
 		if err := crowd.submit(c, t); err != nil {
 			return err
@@ -65,7 +59,7 @@ func play(to io.Writer, settings lockstep.Settings, config skirmish.Config, tick
 
 // submit gives the bots' commands for tick t to a coordinator, which may refuse some.
 func (c *crowd) submit(to *coordinator.Coordinator, t lockstep.Tick) error {
-	f, err := c.frame(t, lockstep.World[skirmish.World](to.Referee().Simulation()))
+	f, err := c.frame(t, to.Referee().Simulation())
 	if err != nil {
 		return err
 	}
@@ -81,23 +75,25 @@ func BytesPerTick(info *replay.Info) float64 {
 	return float64(info.SizeBytes-info.StateBytes) / float64(max(info.Ticks, 1))
 }
 
-// TicksPerSecond returns how many ticks of a battle of 1,000 units a bare loop of Step
-// runs in a second. It runs the battle for about d and takes the best time.
-func TicksPerSecond(d time.Duration) (float64, error) {
-	b, err := newBattle(1000, 1)
+// TicksPerSecond returns how many ticks of a battle a bare loop of Step runs in a second.
+// It runs the battle for about d and takes the best time.
+func TicksPerSecond(s *Subject, d time.Duration) (float64, error) {
+	b, err := newBattle(s, 1)
 	if err != nil {
 		return 0, err
 	}
 	defer lockThread()()
-	var w skirmish.World
+	loop := b.Loop()
 	best := time.Duration(1<<63 - 1)
 	for from, rounds := time.Now(), 0; rounds < 2 || time.Since(from) < d; rounds++ {
-		if err := b.bare(&w); err != nil {
+		if err := b.bare(loop); err != nil {
 			return 0, err
 		}
 		began := clock()
-		b.step(&w, 0, battleTicks)
+		for part := range b.parts() {
+			b.step(loop, part)
+		}
 		best = min(best, clock()-began)
 	}
-	return battleTicks / best.Seconds(), nil
+	return float64(b.Ticks) / best.Seconds(), nil
 }

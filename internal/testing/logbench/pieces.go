@@ -1,19 +1,14 @@
 package logbench
 
-import (
-	"github.com/seed-49bee653/samestep/checksum"
-	"github.com/seed-49bee653/samestep/examples/skirmish"
-	"github.com/seed-49bee653/samestep/state"
-)
+import "github.com/seed-49bee653/samestep/checksum"
 
 // pieces is a state of the battle, with memory for the results of parts of the engine.
 type pieces struct {
-	codec        *state.Codec[skirmish.World]
-	world, other skirmish.World
-	bytes        []byte // canonical
-	buf, plain   []byte
-	sum          checksum.Sum
-	hash         uint64
+	Loop
+	bytes      []byte // canonical
+	buf, plain []byte
+	sum        checksum.Sum
+	hash       uint64
 }
 
 func (p *pieces) copy() { copy(p.plain, p.bytes) }
@@ -21,22 +16,23 @@ func (p *pieces) copy() { copy(p.plain, p.bytes) }
 // piecesPerPart is how often a side repeats its work in a part, because the clock is coarse.
 const piecesPerPart = 8
 
-// beside compares two operations on a state of 10,000 units.
-func beside(first, second func(*pieces)) (*sides, error) {
-	b, err := newBattle(10_000, 1)
+// beside compares two operations on a state of the battle.
+func beside(s *Subject, first, second func(*pieces)) (*sides, error) {
+	b, err := newBattle(s, 1)
 	if err != nil {
 		return nil, err
 	}
-	p := &pieces{codec: b.codec}
-	if err := b.bare(&p.world); err != nil {
+	p := &pieces{Loop: b.Loop()}
+	if err := b.bare(p.Loop); err != nil {
 		return nil, err
 	}
-	p.bytes = b.codec.Append(nil, &p.world)
+	p.bytes = p.Append(nil)
 	p.plain = make([]byte, len(p.bytes))
+	repeat := piecesPerPart * max(1, 10_000/max(1, len(p.bytes)))
 	often := func(f func(*pieces)) func(int) error {
 		f(p) // allocates its memory
 		return func(int) error {
-			for range piecesPerPart {
+			for range repeat {
 				f(p)
 			}
 			return nil
