@@ -22,9 +22,15 @@ type DesyncError struct {
 	Got      uint64 `json:"got,string"`  // our hash
 	Want     uint64 `json:"want,string"` // the log's
 	Keyframe bool   `json:"keyframe"`    // Want comes from a keyframe, not from a checksum record
+
+	// End says how the end of the match by its rules differs, for people; "" if the state hash does.
+	End string `json:"end,omitempty"`
 }
 
 func (e *DesyncError) Error() string {
+	if e.End != "" {
+		return fmt.Sprintf("lockstep: desync at tick %d: %s", e.Tick, e.End)
+	}
 	return fmt.Sprintf("lockstep: desync at tick %d: got checksum %s, want %s",
 		e.Tick, checksum.FormatHash(e.Got), checksum.FormatHash(e.Want))
 }
@@ -39,7 +45,10 @@ type Follower struct {
 	header  *Header
 	history history
 	ended   bool
-	checked int // compared checksums and keyframes
+	stepped bool         // the state was computed here, so its end is known
+	past    bool         // the log has ticks after the end of the rules
+	outrun  *DesyncError // that, until Apply returns it
+	checked int          // compared checksums and keyframes
 
 	// The hash of the current state, once it was compared. A log may have many checksums of one tick.
 	hash   uint64
@@ -63,7 +72,7 @@ func (g *Game) NewFollowerAt(h *Header, sim *Simulation, o FollowerOptions) *Fol
 }
 
 func (f *Follower) start(sim *Simulation) {
-	f.sim, f.hashed = sim, false
+	f.sim, f.hashed, f.stepped = sim, false, false
 	sim.Observe(f.options.Observer)
 	f.keep()
 }
@@ -84,7 +93,7 @@ func (f *Follower) Tick() Tick {
 
 // Restore replaces the current state by another one of the same tick, given in canonical bytes.
 func (f *Follower) Restore(state []byte) error {
-	f.hashed = false
+	f.hashed, f.stepped = false, false
 	return f.sim.Restore(f.sim.tick, state)
 }
 
@@ -128,6 +137,9 @@ func (f *Follower) Apply(r *record.Record) error {
 			return err
 		}
 	}
+	if err := f.Outrun(); err != nil {
+		return err
+	}
 	switch r.Kind {
 	case record.KindHeader:
 		return f.begin(r.Header)
@@ -137,8 +149,37 @@ func (f *Follower) Apply(r *record.Record) error {
 		return f.compare(r.Tick, r.Hash, false)
 	case record.KindEnd:
 		f.ended = true
+		if differs := f.endDifference(r); differs != "" {
+			return &DesyncError{Tick: r.Tick, End: differs}
+		}
 	}
 	return nil
+}
+
+// rulesDecide reports whether the end of the rules ends a match: they have a result, and there is a referee.
+func rulesDecide(h *Header) bool { return len(h.ResultSchema) > 0 && !h.Settings.Relay }
+
+// endDifference says how the follower's end differs from that of an end record, or returns "".
+func (f *Follower) endDifference(r *record.Record) string {
+	ours, ended := f.sim.Ended()
+	switch {
+	case !f.stepped || !rulesDecide(f.header):
+	case ended && !r.ByRules:
+		return "our rules end the match, in the log its server did"
+	case !ended && r.ByRules:
+		return "in the log the rules end the match, ours do not"
+	case ended && string(ours) != string(r.Result):
+		return "the result differs: " + f.game.result.difference(ours, r.Result)
+	}
+	return ""
+}
+
+// Outrun returns an error once if ticks have followed the first end of the rules, else nil. Apply calls it. A caller of
+// Advance may.
+func (f *Follower) Outrun() *DesyncError {
+	e := f.outrun
+	f.outrun = nil
+	return e
 }
 
 func (f *Follower) begin(h *Header) error {
@@ -197,9 +238,13 @@ func (f *Follower) Advance(frame *Frame) error {
 		return fmt.Errorf("lockstep: follower: %w: frame %d before the first keyframe", record.ErrOutOfPlace, frame.Tick)
 	}
 	f.hashed = false
+	if _, ended := f.sim.Ended(); ended && !f.past && rulesDecide(f.header) {
+		f.past, f.outrun = true, &DesyncError{Tick: f.sim.tick, End: "our rules end the match, the log goes on"}
+	}
 	if err := f.sim.Step(frame); err != nil {
 		return err
 	}
+	f.stepped = true
 	if f.options.History.EveryTick || f.sim.tick%Tick(f.header.Settings.CheckEvery) == 0 {
 		f.keep()
 	}

@@ -21,6 +21,7 @@ type Game struct {
 	name, build string
 	kinds       *record.Kinds
 	config      reflect.Type
+	result      *resultCodec // nil if the rules have none
 
 	stateSchema  *state.Schema
 	configSchema *state.Schema
@@ -77,6 +78,9 @@ func NewGame[S, C any](rules Rules[S, C]) (*Game, error) {
 	if g.kinds, err = record.CompileKinds(rules.Commands); err != nil {
 		return nil, fmt.Errorf("lockstep: game %s: %w", rules.Name, err)
 	}
+	if g.result, err = compileResult(rules.Result); err != nil {
+		return nil, fmt.Errorf("lockstep: result of %s: %w", rules.Name, err)
+	}
 	if err := g.expect().CheckSchemas(); err != nil {
 		return nil, fmt.Errorf("lockstep: game %s: %w", rules.Name, err)
 	}
@@ -130,7 +134,8 @@ func (g *Game) NewHeader(id MatchID, s Settings, config any) (*Header, error) {
 		return nil, err
 	}
 	h := g.expect()
-	h.Match, h.Settings, h.Config = id, s, g.packConfig(config)
+	h.Match, h.Settings, h.Config = id, s.Normal(), g.packConfig(config)
+	h.Protocol = h.NeededProtocol()
 	if len(h.Config) > record.MaxDescription {
 		return nil, fmt.Errorf("lockstep: got a configuration of %d bytes, want at most %d", len(h.Config), record.MaxDescription)
 	}
@@ -171,13 +176,16 @@ func (g *Game) checkConfig(config any) error {
 
 // expect returns a header with the fields that all matches of this game share.
 func (g *Game) expect() *Header {
-	return &Header{
-		Protocol: Protocol, Engine: Engine, Game: g.name, Build: g.build,
+	h := &Header{
+		Engine: Engine, Game: g.name, Build: g.build,
 		Platform:     Platform(),
 		ConfigSchema: g.configSchema.AppendDescription(nil),
 		StateSchema:  g.stateSchema.AppendDescription(nil),
 		Commands:     g.kinds.Descriptions(),
+		ResultSchema: g.result.description(),
 	}
+	h.Protocol = h.NeededProtocol()
+	return h
 }
 
 // Platform returns the system, processor and compiler of this program, for people.
@@ -207,4 +215,23 @@ func (g *Game) CommandFingerprint() uint64 {
 	}
 	//samestep:allow unseen xxHash64 is the same function in assembly and in Go
 	return xxhash.Sum64(b)
+}
+
+// HasResult reports whether the rules of the game can end a match.
+func (g *Game) HasResult() bool { return g.result != nil }
+
+// Protocol returns the number of the format of the game's matches with a tick rate.
+func (g *Game) Protocol() uint32 { return g.expect().Protocol }
+
+// DecodeResult returns the result with the given canonical bytes as a pointer to the type of [Rules], and nil for no
+// bytes: the match ended without a result.
+func (g *Game) DecodeResult(canonical []byte) (any, error) {
+	if g.result == nil || len(canonical) == 0 {
+		return nil, nil
+	}
+	r, err := g.result.decode(canonical)
+	if err != nil {
+		return nil, fmt.Errorf("lockstep: result: %w", err)
+	}
+	return r, nil
 }

@@ -28,6 +28,10 @@ type Rules[S, C any] struct {
 	// sealed, and changes nothing. Nil accepts every well-formed command.
 	Validate func(world *S, config *C, command *Command) error
 
+	// Result is the type of the results with which [Turn.End] ends a match, such as Result[Victory](). Without it the
+	// rules cannot end a match.
+	Result ResultType
+
 	// Describe describes a command in words, for people. If it is nil or returns "", tools print the fields.
 	Describe func(command *Command) string
 

@@ -89,7 +89,7 @@ func (g *Game) AwaitState(h *Header) (*Simulation, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Simulation{game: g, header: h, world: w, payloads: g.NewPayloads()}, nil
+	return &Simulation{game: g, header: h, world: w, payloads: g.NewPayloads(), turn: Turn{result: g.result}}, nil
 }
 
 // Tick returns the tick whose state this is.
@@ -147,6 +147,7 @@ func (s *Simulation) run(f *Frame, ordered bool) error {
 func (s *Simulation) prepare(f *Frame, ordered bool) error {
 	s.payloads.Reset()
 	s.turn.Tick = f.Tick
+	s.turn.noEnd()
 	clear(s.turn.events) // for the garbage collector
 	s.turn.events, s.turn.draws = s.turn.events[:0], s.turn.draws[:0]
 	s.turn.Commands = append(s.turn.Commands[:0], f.Commands...)
@@ -197,6 +198,15 @@ func (s *Simulation) Validate(c *Command) (err error) {
 	return s.world.validate(c)
 }
 
+// Ended reports whether the rules ended the match in the tick of this state, and returns the canonical bytes of the
+// result: none without a result. They are valid until the next tick. A restored state does not tell.
+func (s *Simulation) Ended() (result []byte, ended bool) {
+	if !s.turn.ended {
+		return nil, false
+	}
+	return s.turn.ending, true
+}
+
 // AppendState appends the canonical bytes of the state.
 func (s *Simulation) AppendState(dst []byte) []byte { return s.world.append(dst) }
 
@@ -206,6 +216,7 @@ func (s *Simulation) Restore(t Tick, b []byte) error {
 		return fmt.Errorf("lockstep: state of tick %d: %w", t, err)
 	}
 	s.tick, s.broken = t, nil
+	s.turn.noEnd()
 	return s.derive()
 }
 
@@ -216,6 +227,7 @@ func (s *Simulation) CopyFrom(o *Simulation) error {
 	}
 	s.world.copyFrom(o.world)
 	s.tick, s.broken = o.tick, nil
+	s.turn.ended, s.turn.ending = o.turn.ended, append(s.turn.ending[:0], o.turn.ending...)
 	return s.derive()
 }
 

@@ -1,5 +1,11 @@
 package lockstep
 
+import (
+	"fmt"
+
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
+
 // A Turn is the argument of Step: one tick and its commands. Step may read it and [Emit] events. It must not keep the
 // Turn or anything that it points to.
 type Turn struct {
@@ -7,9 +13,13 @@ type Turn struct {
 	Commands []Command // in canonical order, with Value set
 
 	observed bool
-	events   []any // emitted by this Step, delivered when it has returned
-	drawing  bool
-	draws    []Draw // of this Step, delivered like events
+	events   []any        // emitted by this Step, delivered when it has returned
+	result   *resultCodec // nil if the rules have none
+	ended    bool         // by this Step
+	ending   []byte       // the result's canonical bytes
+
+	drawing bool
+	draws   []Draw // of this Step, delivered like events
 }
 
 // A Draw is one use of randomness that leaves no trace in the state, such as a number that depends only on a seed, an
@@ -37,3 +47,24 @@ func Emit[E any](t *Turn, event E) {
 		t.events = append(t.events, event)
 	}
 }
+
+// End ends the match with this tick: no tick follows, and its log ends with the result, a value of the type that
+// [Rules] name or a pointer to one. Nil ends it without a result. A second call in a tick replaces the result of the
+// first one.
+//
+// Every machine computes the end. That of the referee decides, and a machine that computes another one has a desync. A
+// predicted end ends nothing. In a match without a referee nobody decides, and the match goes on until its server ends
+// it. End panics in a game whose Rules have no Result.
+func (t *Turn) End(result any) {
+	if t.result == nil {
+		panic("lockstep: Turn.End: the Rules of the game have no Result: want Result: lockstep.Result[T]()")
+	}
+	t.ending = t.result.append(t.ending[:0], result)
+	if n := len(t.ending); n > record.MaxResult {
+		panic(fmt.Sprintf("lockstep: Turn.End: got a result of %d bytes, want at most %d", n, record.MaxResult))
+	}
+	t.ended = true
+}
+
+// noEnd forgets the end of another tick.
+func (t *Turn) noEnd() { t.ended, t.ending = false, t.ending[:0] }

@@ -139,6 +139,9 @@ func (c *content) add(r *record.Record) {
 	case record.KindEnd:
 		c.reach(c.tick)
 		c.write(7, []byte(r.Text))
+		if r.ByRules {
+			c.write(8, r.Result)
+		}
 	}
 }
 

@@ -1,6 +1,8 @@
 package replay
 
 import (
+	"encoding/json"
+
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -19,6 +21,8 @@ type Info struct {
 	Names      map[lockstep.Player]string `json:"names"`
 	Ended      bool                       `json:"ended"`
 	Reason     string                     `json:"reason"` // why the match ended
+	ByRules    bool                       `json:"ended_by_rules,omitempty"`
+	Result     json.RawMessage            `json:"result,omitempty"` // of the rules, by the header's schema
 
 	// StateBytes is the size of all keyframes' states. The rest of SizeBytes is the cost of the ticks.
 	StateBytes int64 `json:"state_bytes,string"`
@@ -129,6 +133,7 @@ func (info *Info) add(rec *record.Record, offset int64, players *[256]PlayerInfo
 			info.Names[rec.Player] = rec.Text
 		}
 	case record.KindEnd:
-		info.Ended, info.Reason = true, rec.Text
+		info.Ended, info.Reason, info.ByRules = true, rec.Text, rec.ByRules
+		info.Result = json.RawMessage(info.Header.ResultJSON(rec.Result))
 	}
 }

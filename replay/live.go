@@ -162,7 +162,7 @@ func waitable(err error) error {
 func (l *LiveReader) meet(rec *record.Record) {
 	switch {
 	case rec.Kind == record.KindHeader:
-		l.options.Delay += lockstep.Tick(l.options.DelayTime * time.Duration(rec.Header.Settings.TickRate) / time.Second)
+		l.options.Delay += lockstep.Tick(rec.Header.Settings.TicksIn(l.options.DelayTime.Microseconds()))
 		l.options.DelayTime = 0
 	case rec.Kind == record.KindKeyframe && l.base == 0:
 		l.base = rec.Tick

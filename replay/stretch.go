@@ -133,6 +133,9 @@ func (w *walker) stretch(s *stretch, i int) error {
 			continue
 		}
 		if s.to != nil && rec.Kind == record.KindKeyframe && rec.Tick == s.to.tick {
+			if _, ended := w.f.Simulation().Ended(); ended {
+				return errAside // the next stretch cannot know, and would not compare the end
+			}
 			w.finish(s)
 			return nil
 		}

@@ -158,7 +158,7 @@ func (w *Writer) begin(raw []byte) error {
 		return w.fail(err)
 	}
 	if w.options.FlushTicks == 0 {
-		w.options.FlushTicks = uint32(r.Header.Settings.TickRate)
+		w.options.FlushTicks = uint32(max(1, r.Header.Settings.TicksIn(1_000_000)))
 	}
 	prefix := appendPrefix(nil, r.Header.Match)
 	w.chain = xxhash.Sum64(prefix)

@@ -81,8 +81,10 @@ type Coordinator struct {
 	resimulations   uint64        // ticks re-simulated because of a report
 	mayResimulate   int           // ticks that may still be re-simulated
 	desyncs         []*DesyncReport
-	err             error // why the match is over
-	broken          bool  // because the log failed
+	err             error  // why the match is over
+	broken          bool   // because the log failed
+	byRules         bool   // because the rules ended it …
+	result          []byte // … with this result
 
 	cmd  lockstep.Command      // the command being examined; a field because the game sees its address
 	last []record.LastSequence // scratch
@@ -104,6 +106,11 @@ func New(g *lockstep.Game, h *lockstep.Header, log lockstep.Log, o Options) (*Co
 	}
 	if o.InputDelay > record.MaxInputDelay {
 		return nil, fmt.Errorf("lockstep: input delay: got %d ticks, want 1 to %d", o.InputDelay, record.MaxInputDelay)
+	}
+	if o.Relay && g.HasResult() {
+		relayed := *h
+		relayed.Settings.Relay = true
+		h = &relayed
 	}
 	sim, err := g.NewSimulation(h)
 	if err != nil {
@@ -158,6 +165,9 @@ func (c *Coordinator) keyframe(sim *lockstep.Simulation) error {
 	c.last = c.enc.AppendLast(c.last[:0])
 	return c.append(c.enc.Keyframe(sim.Tick(), sim.Hash(), c.last, c.buf))
 }
+
+// Header returns the header in the log.
+func (c *Coordinator) Header() *lockstep.Header { return c.header }
 
 // Now returns the last sealed tick.
 func (c *Coordinator) Now() lockstep.Tick { return c.sealed }

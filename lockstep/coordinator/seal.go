@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -10,12 +11,16 @@ import (
 
 // Tick seals the next frame, advances the referee, and writes the log. It returns the sealed frame, which is valid
 // until the next call, or nil while the match is paused. An error ends the match: the game panicked, or the log failed.
+// If the rules end the match in the frame, Tick returns it and ends the log; the next call fails with [ErrEnded].
 //
 // The referee runs a frame before it is logged, so a frame that makes the game panic reaches neither the log nor any
 // player.
 func (c *Coordinator) Tick() (*lockstep.Frame, error) {
 	if c.err != nil {
 		return nil, c.err
+	}
+	if err := c.Conclude(); err != nil || c.err != nil { // a replaced referee may have computed an end
+		return nil, cmp.Or(err, c.err)
 	}
 	if c.paused {
 		return nil, nil
@@ -37,7 +42,7 @@ func (c *Coordinator) Tick() (*lockstep.Frame, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	return f, nil
+	return f, c.Conclude()
 }
 
 // seal puts the next tick's commands into canonical order. The frame is final.

@@ -11,22 +11,23 @@ import (
 // never is a time later than all others.
 const never lockstep.Time = 1<<63 - 1
 
-// A clock says when ticks are due: the n-th after start at start + n·100·Second/(rate·percent).
+// A clock says when ticks are due: the n-th after start at start + n·100·each/(rate·percent).
 type clock struct {
 	running bool
 	start   lockstep.Time
 	n       int64 // ticks since start
-	rate    int64 // ticks a second at 100 percent
+	rate    int64 // ticks at 100 percent in …
+	each    int64 // … this time in microseconds
 	percent int64
 }
 
 // due returns when the next tick is due.
 func (c *clock) due() lockstep.Time {
-	return c.start + lockstep.Time((c.n+1)*int64(100*lockstep.Second)/(c.rate*c.percent))
+	return c.start + lockstep.Time((c.n+1)*100*c.each/(c.rate*c.percent))
 }
 
 func (c *clock) period() lockstep.Time {
-	return lockstep.Time(int64(100*lockstep.Second) / (c.rate * c.percent))
+	return lockstep.Time(100 * c.each / (c.rate * c.percent))
 }
 
 // restart makes the next tick due one period after now.
@@ -38,7 +39,7 @@ func (c *clock) hold(now lockstep.Time) { c.start, c.n = now-c.period()+c.period
 // set changes the speed from the tick after the next one on.
 func (c *clock) set(percent int64) {
 	if percent != c.percent {
-		c.start, c.n, c.percent = c.start+lockstep.Time(c.n*int64(100*lockstep.Second)/(c.rate*c.percent)), 0, percent
+		c.start, c.n, c.percent = c.start+lockstep.Time(c.n*100*c.each/(c.rate*c.percent)), 0, percent
 	}
 }
 
@@ -74,7 +75,7 @@ func (h *Host) Advance(now lockstep.Time) {
 		}
 		h.tick()
 	}
-	if !h.over && h.clock.due() <= h.now {
+	if !h.over && h.c.Err() == nil && h.clock.due() <= h.now {
 		h.skip()
 	}
 	h.logSeats()
@@ -134,17 +135,32 @@ func (h *Host) skip() {
 	h.event(Event{Kind: TicksSkipped, Player: lockstep.System, Number: late})
 }
 
-// finish handles the end of the match. Peers that are behind may read on for Options.Linger.
+// finish handles the end of the match. Peers that are behind may read on until closesAt.
 func (h *Host) finish() {
 	h.over, h.overAt = true, h.now
-	h.event(Event{Kind: MatchOver, Player: lockstep.System, Text: h.endReason()})
+	result, byRules := h.c.Result()
+	h.event(Event{Kind: MatchOver, Player: lockstep.System, Text: h.endReason(), ByRules: byRules, Result: h.header.ResultJSON(result)})
 	for _, p := range h.peers {
 		h.mark(p)
-		if p.state == Connecting {
+		if p.state == Connecting && !h.Lingers() {
 			h.close(p, h.endCode(), h.endReason())
 		}
 	}
-	h.wakeAt(h.overAt + h.options.Linger)
+	h.wakeAt(h.closesAt())
+}
+
+// closesAt returns the time at which the connections of a match that is over are closed.
+func (h *Host) closesAt() lockstep.Time {
+	if _, byRules := h.c.Result(); byRules {
+		return h.overAt + h.options.EndLinger
+	}
+	return h.overAt + h.options.Linger
+}
+
+// Lingers reports whether the rules have ended the match and players may still connect to see its end.
+func (h *Host) Lingers() bool {
+	_, byRules := h.c.Result()
+	return h.over && byRules && h.shutdown == 0 && h.now < h.closesAt()
 }
 
 func (h *Host) endCode() protocol.CloseCode {
@@ -180,12 +196,15 @@ func (h *Host) keepTime() {
 		h.inquiryTime()
 		h.waitingTime()
 		h.paceTime()
+	} else if h.Lingers() {
+		h.waitingTime()
+		h.wakeAt(h.closesAt())
 	}
 }
 
 // peerTime runs the timers of one peer.
 func (h *Host) peerTime(p *peer) {
-	if h.over && h.now >= h.overAt+h.options.Linger {
+	if h.over && h.now >= h.closesAt() {
 		h.close(p, h.endCode(), h.endReason())
 		return
 	}
@@ -208,7 +227,7 @@ func (h *Host) peerTime(p *peer) {
 	h.syncTime(p)
 	h.lagTime(p)
 	if h.over {
-		h.wakeAt(h.overAt + h.options.Linger)
+		h.wakeAt(h.closesAt())
 	}
 }
 

@@ -50,6 +50,10 @@ type Event struct {
 	Code   protocol.CloseCode
 	Number int64
 	Text   string
+
+	// ByRules of MatchOver says that the rules ended the match; Result is their result as JSON, "" for none.
+	ByRules bool
+	Result  string
 }
 
 func (e Event) String() string {
@@ -69,6 +73,9 @@ func (e Event) String() string {
 	}
 	if e.Text != "" {
 		s += ": " + e.Text
+	}
+	if e.Result != "" {
+		s += ": " + e.Result
 	}
 	return s
 }

@@ -88,7 +88,7 @@ func New(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	x.c = c
+	x.c, x.header = c, c.Header()
 	x.barrier.begin(&x.options, x.shared, lockstep.Tick(h.Settings.CheckEvery))
 	return x, nil
 }
@@ -104,8 +104,11 @@ func newHost(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 	if err := o.complete(&h.Settings); err != nil {
 		return nil, err
 	}
+	rate, each := h.Settings.Rate()
+	auth := protocol.NewAuth(g)
+	auth.Protocol = h.Protocol
 	return &Host{
-		game: g, header: h, options: o, auth: protocol.NewAuth(g),
+		game: g, header: h, options: o, auth: auth,
 		ring:  newRing(o.RingRecords, o.RingBytes),
 		made:  &output{},
 		given: &output{},
@@ -115,7 +118,7 @@ func newHost(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 		accounts: accounts{max: 2*(int(h.Settings.Players)+o.MaxSpectators) + spareAccounts},
 		seats:    make([]hostSeat, h.Settings.Players),
 		wake:     never,
-		clock:    clock{rate: int64(h.Settings.TickRate), percent: 100},
+		clock:    clock{rate: rate, each: each, percent: 100},
 		pace:     pace{base: 100, percent: 100},
 	}, nil
 }
@@ -125,9 +128,12 @@ func (h *Host) coordinatorOptions() coordinator.Options {
 	return coordinator.Options{
 		InputDelay: o.InputDelay,
 		MaxPerTick: o.MaxPerTick, MaxBytesPerTick: o.share(&h.header.Settings) - commandOverhead*o.MaxPerTick,
-		Relay:   o.Relay,
-		Referee: lockstep.FollowerOptions{History: lockstep.HistoryOptions{Length: o.EvidenceHistory, States: true}},
-		Frames:  (*hostFrames)(h),
+		Relay: o.Relay,
+		Referee: lockstep.FollowerOptions{
+			History:  lockstep.HistoryOptions{Length: o.EvidenceHistory, States: true},
+			Observer: o.Observer,
+		},
+		Frames: (*hostFrames)(h),
 	}
 }
 
@@ -160,6 +166,9 @@ func (h *Host) Referee() *lockstep.Follower { return h.c.Referee() }
 // Now returns the last sealed tick, or after Fail the last one in the log.
 func (h *Host) Now() lockstep.Tick { return h.c.Now() - h.lost }
 
+// Result returns the canonical bytes of the result, and false unless the rules have ended the match.
+func (h *Host) Result() (result []byte, byRules bool) { return h.c.Result() }
+
 // Err returns why the match is over, and nil while it goes on.
 func (h *Host) Err() error { return h.c.Err() }
 
@@ -184,7 +193,7 @@ func (h *Host) Connect(now lockstep.Time, from string) (PeerID, bool) {
 	h.peers = append(h.peers, p)
 	h.byID[p.id] = p
 	h.wakeAt(p.deadline)
-	if h.over {
+	if h.over && !h.Lingers() {
 		h.close(p, h.endCode(), h.endReason())
 	}
 	return p.id, true

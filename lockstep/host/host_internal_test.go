@@ -117,7 +117,7 @@ func TestRate(t *testing.T) {
 
 // With odd rates, ticks are due at the times that exact arithmetic gives, for a year.
 func TestClock(t *testing.T) {
-	c := clock{rate: 30, percent: 100}
+	c := clock{each: 1_000_000, rate: 30, percent: 100}
 	c.restart(7)
 	for _, n := range []int64{0, 1, 2, 29, 30 * 3600 * 24 * 365} {
 		c.n = n

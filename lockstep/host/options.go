@@ -112,6 +112,12 @@ type Options struct {
 	// Random fills a slice with unguessable bytes. It is required.
 	Random func([]byte)
 
+	// Observer is called with every event that the game emits on the referee, once for each sealed tick, in the order of
+	// ticks. The tick may not be durable yet. After a recovery it is called from the first new tick on: events of ticks
+	// that the crash took back are repeated or replaced by those of the ticks that are sealed again, and those of logged
+	// ticks that the crash kept from the observer are skipped. It must not block. It needs a referee; nil disables it.
+	Observer func(lockstep.Tick, any)
+
 	// Evidence makes [Ready] contain the data about each desync, and asks players for their states.
 	Evidence bool
 
@@ -150,6 +156,7 @@ type Options struct {
 	SyncTimeout lockstep.Time // 30 s; each MiB of keyframe adds 1 s
 	Grace       lockstep.Time // a lost player's time to come back: 30 s
 	Linger      lockstep.Time // time to read the end of the match: 5 s
+	EndLinger   lockstep.Time // the same after an end by the rules, when players may also come back to see it: 15 s
 	KickTime    lockstep.Time // time that a kicked subject is kept out: 60 s
 
 	LeaveAfterGrace bool // give the seat up, instead of TakenOver
@@ -191,6 +198,7 @@ func (o *Options) complete(s *lockstep.Settings) error {
 	or(&o.SyncTimeout, 30*lockstep.Second)
 	or(&o.Grace, 30*lockstep.Second)
 	or(&o.Linger, 5*lockstep.Second)
+	or(&o.EndLinger, 15*lockstep.Second)
 	or(&o.KickTime, 60*lockstep.Second)
 	or(&o.Wait.Lead, 2*o.AckEvery)
 	or(&o.Slow.Lead, 4*o.AckEvery)
@@ -260,6 +268,7 @@ func (o *Options) check(s *lockstep.Settings) error {
 		{"sync timeout", int64(o.SyncTimeout), 1, int64(3600 * lockstep.Second)},
 		{"grace", int64(o.Grace), 1, int64(24 * 3600 * lockstep.Second)},
 		{"linger", int64(o.Linger), 1, int64(3600 * lockstep.Second)},
+		{"end linger", int64(o.EndLinger), 1, int64(3600 * lockstep.Second)},
 		{"kick time", int64(o.KickTime), 1, int64(24 * 3600 * lockstep.Second)},
 		{"slow percent", int64(o.Slow.Percent), 0, 100},
 		{"wait bound", int64(o.Wait.Bound), 0, int64(60 * lockstep.Second)},
@@ -270,6 +279,9 @@ func (o *Options) check(s *lockstep.Settings) error {
 	}
 	if o.SpectatorDelay > 0 && o.Relay {
 		return fmt.Errorf("lockstep: host: spectator delay: got %d ticks in relay mode, want 0", o.SpectatorDelay)
+	}
+	if o.Observer != nil && o.Relay {
+		return fmt.Errorf("lockstep: host: got an observer in relay mode, which has no referee")
 	}
 	rates := o.Rates.list()
 	for i, rate := range append(rates[:], o.Rates.MatchNotes) {

@@ -127,5 +127,14 @@ func (r *Recovery) Host(now lockstep.Time, o Options) (*Host, error) {
 	if err := x.c.Note(lockstep.System, TopicResumed, fmt.Sprintf("after tick %d", sim.Tick())); err != nil {
 		return nil, err
 	}
-	return x, x.c.CheckAgain()
+	if err := x.c.CheckAgain(); err != nil {
+		return nil, err
+	}
+	if err := x.c.Conclude(); err != nil {
+		return nil, err
+	}
+	if x.c.Err() != nil { // the crash was between the last tick and the end record
+		x.finish()
+	}
+	return x, nil
 }

@@ -56,10 +56,18 @@ func (h *Host) keyframe() *keyframe {
 	j.last = h.c.AppendLast(j.last[:0])
 	h.shared = &keyframe{
 		bytes: j.encode(h.headerRecord, h.header, sim.Tick(), sim.Hash(), j.last, j.state),
-		tick:  sim.Tick(), position: h.ring.Next(), made: h.now,
+		tick:  sim.Tick(), position: h.afterTick(), made: h.now,
 	}
 	h.stats.Keyframes++
 	return h.shared
+}
+
+// afterTick returns the position of the next record, or of the end that the rules have decided: a joiner gets it, too.
+func (h *Host) afterTick() protocol.Position {
+	if _, byRules := h.c.Result(); byRules {
+		return h.ring.Next() - 1
+	}
+	return h.ring.Next()
 }
 
 // startSync begins to send a peer a keyframe in place of the records up to it.

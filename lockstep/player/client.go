@@ -39,6 +39,8 @@ type Client struct {
 	leaving bool
 	over    bool // the match's end has arrived
 
+	laterProtocol bool // the server has refused the one that the game needs
+
 	now     lockstep.Time // the caller's
 	clock   lockstep.Time // our own: without jumps
 	dialAt  lockstep.Time

@@ -50,12 +50,13 @@ type (
 
 	// Desynced: this client's state is not the match's. Only the first mismatch in a row makes an event. If the client
 	// finds it, by a checksum in the stream, Got and Want are set; if the server reports it, Agreed and Section are
-	// set.
+	// set. End says how the end of the match by its rules differs; it is "" for a state.
 	Desynced struct {
 		Tick      lockstep.Tick
 		Got, Want uint64
 		Agreed    lockstep.Tick // the last tick at which both agreed
 		Section   string        // the first one that differs; may be empty
+		End       string
 	}
 
 	// Healed: after a desync the client's state is the match's again.
@@ -68,8 +69,13 @@ type (
 		Text   string
 	}
 
-	// Ended: the match is over.
-	Ended struct{ Reason string }
+	// Ended: the match is over. ByRules says that its rules ended it. Result is then a pointer to their result, of the
+	// type that the game's Rules name, or nil for none.
+	Ended struct {
+		Reason  string
+		ByRules bool
+		Result  any
+	}
 
 	// Held: the server holds the match, for example because of a full disk; without a Reason it continues.
 	Held struct{ Reason string }

@@ -41,8 +41,7 @@ const (
 	pacePlain = 1000
 	paceLean  = 50 // how much faster or slower holds the buffer's depth
 
-	tickUnits = int64(lockstep.Second) * 100 * 1000 // one tick: microseconds × percent × per mille
-	maxStep   = 250 * lockstep.Millisecond          // of time, however late Advance is called
+	maxStep = 250 * lockstep.Millisecond // of time, however late Advance is called
 
 	baseWindow = 32 // arrivals
 )
@@ -51,7 +50,8 @@ const (
 // delays them so that most late ones have arrived in time.
 type pacer struct {
 	options  PacingOptions
-	rate     int64 // ticks a second
+	rate     int64 // ticks at 100 percent in …
+	each     int64 // … this time in microseconds
 	arriving int64 // percent of it, at the end of what has arrived
 	playing  int64 // percent of it, at the tick that was run
 	pace     int64 // per mille of that
@@ -68,8 +68,9 @@ type pacer struct {
 }
 
 // begin starts anew at a match's rate and speed.
-func (p *pacer) begin(rate uint16, percent int64) {
-	*p = pacer{options: p.options, rate: int64(rate), arriving: percent, playing: percent, pace: pacePlain, noBase: true, passed: p.passed, jitter: p.jitter}
+func (p *pacer) begin(s *lockstep.Settings, percent int64) {
+	rate, each := s.Rate()
+	*p = pacer{options: p.options, rate: rate, each: each, arriving: percent, playing: percent, pace: pacePlain, noBase: true, passed: p.passed, jitter: p.jitter}
 }
 
 // duration returns how long n ticks take.
@@ -77,8 +78,11 @@ func (p *pacer) duration(n, percent int64) lockstep.Time {
 	if p.rate == 0 || percent == 0 {
 		return 0
 	}
-	return lockstep.Time(n * int64(lockstep.Second) * 100 / (p.rate * percent))
+	return lockstep.Time(n * p.each * 100 / (p.rate * percent))
 }
+
+// tickUnits returns the units of a tick.
+func (p *pacer) tickUnits() int64 { return p.each * 100 * pacePlain }
 
 // arrived counts n ticks that arrived together.
 func (p *pacer) arrived(now lockstep.Time, n int64) {
@@ -134,11 +138,11 @@ func (p *pacer) pass(now lockstep.Time, level int64) int64 {
 		lean := int64(late) * paceLean / int64(tick)
 		p.pace = pacePlain + max(-paceLean, min(lean, paceLean))
 	}
-	return min(p.units/tickUnits, level)
+	return min(p.units/max(1, p.tickUnits()), level)
 }
 
 // ran subtracts the units of n ticks. Time in which no tick could run does not accumulate.
-func (p *pacer) ran(n int64) { p.units = max(0, min(p.units-n*tickUnits, tickUnits)) }
+func (p *pacer) ran(n int64) { p.units = max(0, min(p.units-n*p.tickUnits(), p.tickUnits())) }
 
 // next returns how long it is until the next tick is due.
 func (p *pacer) next() lockstep.Time {
@@ -146,10 +150,10 @@ func (p *pacer) next() lockstep.Time {
 		return p.wait
 	}
 	speed := p.rate * p.playing * p.pace
-	if p.options.AsTheyCome || p.units >= tickUnits {
+	if p.options.AsTheyCome || p.units >= p.tickUnits() {
 		return 0
 	}
-	return lockstep.Time((tickUnits-p.units)/speed) + 1
+	return lockstep.Time((p.tickUnits()-p.units)/speed) + 1
 }
 
 // fraction returns how much of the next tick has passed.
@@ -157,5 +161,6 @@ func (p *pacer) fraction() Fraction {
 	if p.options.AsTheyCome {
 		return One
 	}
-	return Fraction(min(p.units, tickUnits) / (tickUnits >> fractionBits))
+	tick := max(1, p.tickUnits())
+	return Fraction(min(p.units, tick) << fractionBits / tick)
 }

@@ -269,7 +269,14 @@ func (c *Client) serverError(m *protocol.Message) {
 			return
 		}
 		c.fail(err)
-	case protocol.ErrorMalformed, protocol.ErrorIdentity, protocol.ErrorFull:
+	case protocol.ErrorIdentity:
+		if m.Field == "protocol" && c.game.Protocol() == lockstep.Protocol && !c.laterProtocol {
+			c.laterProtocol = true // only the server knows the period of the match's ticks
+			c.hangUp(err)
+			return
+		}
+		c.fail(err)
+	case protocol.ErrorMalformed, protocol.ErrorFull:
 		c.fail(err)
 	}
 }
@@ -283,7 +290,7 @@ func (c *Client) closing(m *protocol.Message) {
 		c.leaving = true
 	case e.Code == protocol.CloseEnded:
 		c.over = true // the record that says so did not come
-		c.tell(Ended{m.Text})
+		c.tell(Ended{Reason: m.Text})
 	case e.RetryAfter == 0 || e.RetryAfter > maxRetryAfter:
 		c.fail(err)
 	}

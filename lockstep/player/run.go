@@ -160,9 +160,22 @@ func (c *Client) apply(rec *record.Record) {
 		c.tell(Note{rec.Player, rec.Topic, rec.Text})
 	case record.KindEnd:
 		c.over = true
-		c.tell(Ended{rec.Text})
+		c.end(rec)
 		c.hangUp(nil)
 	}
+}
+
+// end takes the end record, and compares it with the end that the rules have computed here.
+func (c *Client) end(rec *record.Record) {
+	if d := (*lockstep.DesyncError)(nil); errors.As(c.run.follower.Apply(rec), &d) {
+		c.run.differing++
+		c.differs(Desynced{Tick: d.Tick, End: d.End})
+	}
+	e := Ended{Reason: rec.Text, ByRules: rec.ByRules}
+	if result, err := c.game.DecodeResult(rec.Result); err == nil {
+		e.Result = result
+	}
+	c.tell(e)
 }
 
 // step runs one tick; last says that it is the last of this call.
@@ -175,6 +188,9 @@ func (c *Client) step(f *lockstep.Frame, last bool) error {
 	}
 	if err := r.follower.Advance(f); err != nil {
 		return err
+	}
+	if d := r.follower.Outrun(); d != nil {
+		c.differs(Desynced{Tick: d.Tick, End: d.End})
 	}
 	for i := range f.Commands {
 		if f.Commands[i].Player == lockstep.System {

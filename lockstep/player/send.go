@@ -85,6 +85,9 @@ func (c *Client) Send(dst []byte) []byte {
 
 func (c *Client) auth() *protocol.Auth {
 	a := protocol.NewAuth(c.game)
+	if c.laterProtocol {
+		a.Protocol = record.ProtocolResults
+	}
 	a.Token, a.Session, a.Position = c.options.Token, c.session, c.in.from()
 	return a
 }

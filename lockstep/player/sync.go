@@ -94,7 +94,7 @@ func (c *Client) adopt(a *assembly) error {
 	c.in.dec = dec.Clone() // without the memory of the state
 	c.run.begin(f, &dec)
 	c.explain()
-	c.pace.begin(f.Header().Settings.TickRate, c.pace.arriving)
+	c.pace.begin(&f.Header().Settings, c.pace.arriving)
 	c.predict.stale = true
 	c.own.forget(f.Tick())
 	c.out.arrived, c.out.adopted, c.out.acked = true, true, f.Tick()

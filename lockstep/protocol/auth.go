@@ -1,6 +1,8 @@
 package protocol
 
 import (
+	"fmt"
+
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
@@ -8,13 +10,16 @@ import (
 // NewAuth returns the identity that a client of a game gives, without a token.
 func NewAuth(g *lockstep.Game) *Auth {
 	return &Auth{
-		Protocol: lockstep.Protocol, Engine: lockstep.Engine, Game: g.Name(), Build: g.Build(), Platform: lockstep.Platform(),
+		Protocol: g.Protocol(), Engine: lockstep.Engine, Game: g.Name(), Build: g.Build(), Platform: lockstep.Platform(),
 		StateSchema: g.StateSchema().Fingerprint(), CommandSchema: g.CommandFingerprint(), SelfTest: g.SelfTest(),
 	}
 }
 
 // CheckIdentity returns an [*lockstep.IdentityError] that names the first value in which a differs from want.
 func (a *Auth) CheckIdentity(want *Auth) error {
+	if a.Protocol != want.Protocol {
+		return &lockstep.IdentityError{Field: "protocol", Got: fmt.Sprint(a.Protocol), Want: fmt.Sprint(want.Protocol)}
+	}
 	if err := a.program().CheckIdentity(want.program()); err != nil {
 		return err
 	}
@@ -29,7 +34,7 @@ func (a *Auth) CheckIdentity(want *Auth) error {
 
 // program returns the part of the identity that an auth and a header have in common.
 func (a *Auth) program() *lockstep.Header {
-	return &lockstep.Header{Protocol: a.Protocol, Engine: a.Engine, Game: a.Game, Build: a.Build}
+	return &lockstep.Header{Protocol: lockstep.Protocol, Engine: a.Engine, Game: a.Game, Build: a.Build}
 }
 
 // sums returns the rest of the identity: the fingerprints of the schemas and the self-test.

@@ -14,6 +14,7 @@ type contents struct {
 	seats Player
 	ours  bool // the commands of System are this engine's
 	state *state.Schema
+	ends  *state.Schema                 // of the result; nil if the rules have none
 	kinds map[CommandKind]*state.Schema // only looked up, never ranged over
 }
 
@@ -32,6 +33,11 @@ func newContents(h *Header) (*contents, error) {
 	}
 	if c.state, err = state.ParseSchema(h.StateSchema); err != nil {
 		return nil, fmt.Errorf("%w: schema of the state: %v", ErrContent, err)
+	}
+	if len(h.ResultSchema) > 0 {
+		if c.ends, err = state.ParseSchema(h.ResultSchema); err != nil {
+			return nil, fmt.Errorf("%w: schema of the result: %v", ErrContent, err)
+		}
 	}
 	for i := range h.Commands {
 		d := &h.Commands[i]
@@ -74,6 +80,25 @@ func (d *Decoder) fits() error {
 		}
 	case KindMismatch:
 		return d.seat(r.Player)
+	case KindEnd:
+		return d.result(r)
+	}
+	return nil
+}
+
+// result checks the result in an end record.
+func (d *Decoder) result(r *Record) error {
+	if !r.ByRules {
+		return nil
+	}
+	if d.contents.ends == nil {
+		return fmt.Errorf("%w: the rules end a match, but have no result", ErrContent)
+	}
+	if len(r.Result) == 0 {
+		return nil
+	}
+	if err := d.contents.ends.Validate(r.Result); err != nil {
+		return fmt.Errorf("%w: result: %v", ErrContent, err)
 	}
 	return nil
 }

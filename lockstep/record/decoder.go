@@ -61,8 +61,8 @@ func (d *Decoder) record() error {
 
 	var err error
 	switch {
-	case kind == KindHeader && n == 12:
-		d.header()
+	case kind == KindHeader && (n == 12 || n == 13):
+		d.header(n == 13)
 	case kind == KindKeyframe && n == 5:
 		err = d.keyframe(first)
 	case kind == KindFrame && n%4 == 1:
@@ -78,9 +78,12 @@ func (d *Decoder) record() error {
 		d.rec.Tick = d.back()
 		d.rec.Player = d.player(MaxPlayers - 1)
 		d.rec.Hash = d.r.Uint(math.MaxUint64)
-	case kind == KindEnd && n == 2:
+	case kind == KindEnd && (n == 2 || n == 3):
 		d.rec.Tick = d.tick
 		d.rec.Text = d.r.String(MaxNote)
+		if d.rec.ByRules = n == 3; d.rec.ByRules {
+			d.rec.Result = d.r.Binary(MaxResult)
+		}
 	case kind >= FirstOptional && n == 2:
 		err = d.optional(kind)
 	default:
@@ -106,7 +109,8 @@ func AsMalformed(err error) error {
 	return fmt.Errorf("%w: %w", ErrMalformed, err)
 }
 
-func (d *Decoder) header() {
+// header reads a header. later says that it has the values that only [ProtocolResults] has.
+func (d *Decoder) header(later bool) {
 	r := &d.r
 	h := &Header{
 		Protocol: uint32(r.Uint(math.MaxUint32)),
@@ -120,17 +124,7 @@ func (d *Decoder) header() {
 		r.Fail("got a match id of %d bytes, want %d", len(id), len(h.Match))
 	}
 	h.Platform = r.String(MaxName)
-	r.Array(5, 5)
-	h.Settings = Settings{
-		Seed:          r.Uint(math.MaxUint64),
-		Players:       uint8(r.Uint(math.MaxUint8)),
-		TickRate:      uint16(r.Uint(math.MaxUint16)),
-		CheckEvery:    uint16(r.Uint(math.MaxUint16)),
-		KeyframeEvery: uint32(r.Uint(math.MaxUint32)),
-	}
-	if err := h.Settings.Check(); err != nil && r.Err() == nil {
-		r.Fail("%v", err)
-	}
+	d.settings(&h.Settings, later)
 	h.Config = clone(r.Binary(MaxDescription))
 	h.ConfigSchema = clone(r.Binary(MaxDescription))
 	h.StateSchema = clone(r.Binary(MaxDescription))
@@ -149,7 +143,38 @@ func (d *Decoder) header() {
 		}
 		h.Commands = append(h.Commands, c)
 	}
+	if later {
+		h.ResultSchema = clone(r.Binary(MaxDescription))
+		if need := h.NeededProtocol(); r.Err() == nil && (need != ProtocolResults || h.Protocol != need) {
+			r.Fail("got protocol %d in a header of 13 values, want %d and a result or a tick period", h.Protocol, ProtocolResults)
+		}
+	}
 	d.rec.Header = h
+}
+
+func (d *Decoder) settings(s *Settings, later bool) {
+	r := &d.r
+	if later {
+		r.Array(7, 7)
+	} else {
+		r.Array(5, 5)
+	}
+	*s = Settings{
+		Seed:          r.Uint(math.MaxUint64),
+		Players:       uint8(r.Uint(math.MaxUint8)),
+		TickRate:      uint16(r.Uint(math.MaxUint16)),
+		CheckEvery:    uint16(r.Uint(math.MaxUint16)),
+		KeyframeEvery: uint32(r.Uint(math.MaxUint32)),
+	}
+	if later {
+		s.TickMS, s.Relay = uint16(r.Uint(math.MaxUint16)), r.Bool()
+	}
+	if err := s.Check(); err != nil && r.Err() == nil {
+		r.Fail("%v", err)
+	}
+	if normal := s.Normal(); normal != *s && r.Err() == nil {
+		r.Fail("got a tick rate of %d with a period of %d ms, want %d", s.TickRate, s.TickMS, normal.TickRate)
+	}
 }
 
 // clone copies p. It never returns nil.

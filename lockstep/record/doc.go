@@ -18,8 +18,11 @@
 //	4     empty     ticks, 1 to 65,536
 //	5     checksum  ticks ago, hash
 //	6     mismatch  ticks ago, player, hash
-//	7     end       why (text)
+//	7     end       why (text); and the result (bytes) if the rules ended the match
 //	64    note      bytes of an array: player, topic, text
+//
+// A match whose rules have a result, or whose ticks have a period in milliseconds, has a longer header: protocol 2, the
+// settings followed by [tick ms, relay], and the result's schema (bytes) after the commands.
 //
 // Reasons:
 //

@@ -39,19 +39,19 @@ func (e *Encoder) Continue(d *Decoder) { e.stream = d.stream }
 
 // Header encodes the first record.
 func (e *Encoder) Header(h *Header) []byte {
-	e.begin(KindHeader, 12)
+	later := h.NeededProtocol() > Protocol
+	if later {
+		e.begin(KindHeader, 13)
+	} else {
+		e.begin(KindHeader, 12)
+	}
 	e.w.Uint(uint64(h.Protocol))
 	e.w.String(h.Engine)
 	e.w.String(h.Game)
 	e.w.String(h.Build)
 	e.w.Binary(h.Match[:])
 	e.w.String(h.Platform)
-	e.w.Array(5)
-	e.w.Uint(h.Settings.Seed)
-	e.w.Uint(uint64(h.Settings.Players))
-	e.w.Uint(uint64(h.Settings.TickRate))
-	e.w.Uint(uint64(h.Settings.CheckEvery))
-	e.w.Uint(uint64(h.Settings.KeyframeEvery))
+	e.settings(&h.Settings, later)
 	e.w.Binary(h.Config)
 	e.w.Binary(h.ConfigSchema)
 	e.w.Binary(h.StateSchema)
@@ -61,7 +61,27 @@ func (e *Encoder) Header(h *Header) []byte {
 		e.w.String(c.Name)
 		e.w.Binary(c.Schema)
 	}
+	if later {
+		e.w.Binary(h.ResultSchema)
+	}
 	return e.end()
+}
+
+func (e *Encoder) settings(s *Settings, later bool) {
+	if later {
+		e.w.Array(7)
+	} else {
+		e.w.Array(5)
+	}
+	e.w.Uint(s.Seed)
+	e.w.Uint(uint64(s.Players))
+	e.w.Uint(uint64(s.TickRate))
+	e.w.Uint(uint64(s.CheckEvery))
+	e.w.Uint(uint64(s.KeyframeEvery))
+	if later {
+		e.w.Uint(uint64(s.TickMS))
+		e.w.Bool(s.Relay)
+	}
 }
 
 // Keyframe encodes the state after tick t and the last sequences up to there (see [Encoder.AppendLast]). The first
@@ -163,6 +183,15 @@ func (e *Encoder) End(reason string) []byte {
 	return e.end()
 }
 
+// EndByRules encodes the last record of a match that its rules ended in the last tick, with the canonical bytes of the
+// result, at most [MaxResult]; without a result there are none.
+func (e *Encoder) EndByRules(reason string, result []byte) []byte {
+	e.begin(KindEnd, 3)
+	e.w.String(pack.Clip(reason, MaxNote))
+	e.w.Binary(result)
+	return e.end()
+}
+
 // Record encodes a record of a [Decoder]. The bytes are the same if the Encoder has written the records before it. It
 // returns nil for an unknown kind.
 func (e *Encoder) Record(r *Record) []byte {
@@ -182,6 +211,9 @@ func (e *Encoder) Record(r *Record) []byte {
 	case KindNote:
 		return e.Note(r.Player, r.Topic, r.Text)
 	case KindEnd:
+		if r.ByRules {
+			return e.EndByRules(r.Text, r.Result)
+		}
 		return e.End(r.Text)
 	}
 	return nil

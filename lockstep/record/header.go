@@ -13,6 +13,10 @@ const (
 	// Protocol numbers the format of records and messages.
 	Protocol = 1
 
+	// ProtocolResults is the format of a match that Protocol cannot describe: its rules have a result, or its ticks
+	// have a period in milliseconds. All other matches keep Protocol, and so their bytes.
+	ProtocolResults = 2
+
 	// Engine names this engine's rules: how commands are ordered and system
 	// commands are placed. It changes only when the same log would give another
 	// match.
@@ -42,6 +46,15 @@ type Header struct {
 	ConfigSchema []byte // its description, see state.ParseSchema
 	StateSchema  []byte // the state's description
 	Commands     []CommandDescription
+	ResultSchema []byte // the description of the result of rules that end the match; empty for other rules
+}
+
+// NeededProtocol returns the lowest protocol that can describe a match: [Protocol] or [ProtocolResults].
+func (h *Header) NeededProtocol() uint32 {
+	if len(h.ResultSchema) > 0 || h.Settings.TickMS > 0 {
+		return ProtocolResults
+	}
+	return Protocol
 }
 
 // A CommandDescription is a [CommandType] as the log describes it.
@@ -70,7 +83,7 @@ func CheckDescription(s *state.Schema) error {
 // CheckSchemas returns an error if the schema descriptions are larger than a
 // header can have. Compiled, they take some twenty times as many bytes.
 func (h *Header) CheckSchemas() error {
-	n := len(h.ConfigSchema) + len(h.StateSchema)
+	n := len(h.ConfigSchema) + len(h.StateSchema) + len(h.ResultSchema)
 	for i := range h.Commands {
 		n += len(h.Commands[i].Schema)
 	}

@@ -29,7 +29,7 @@ type headerField struct {
 func (h *Header) fields() []headerField {
 	s := &h.Settings
 	return []headerField{
-		{"protocol", true, h.Protocol},
+		{"protocol", false, h.Protocol}, // CheckIdentity compares it with what the header needs
 		{"engine", true, h.Engine},
 		{"game", true, h.Game},
 		{"build", true, h.Build},
@@ -40,11 +40,14 @@ func (h *Header) fields() []headerField {
 		{"setting tick rate", false, s.TickRate},
 		{"setting check every", false, s.CheckEvery},
 		{"setting keyframe every", false, s.KeyframeEvery},
+		{"setting tick ms", false, s.TickMS},
+		{"setting relay", false, s.Relay},
 		{"configuration schema", true, schema(h.ConfigSchema)},
 		{"configuration", false, config{h.ConfigSchema, h.Config}},
 		{"state schema", true, schema(h.StateSchema)},
 		{"number of command kinds", true, len(h.Commands)},
 		{"command", true, h.Commands},
+		{"result schema", true, schema(h.ResultSchema)},
 	}
 }
 
@@ -124,6 +127,9 @@ func diffSchemas(name string, a, b []byte) ([]HeaderDifference, error) {
 	if string(a) == string(b) {
 		return nil, nil
 	}
+	if len(a) == 0 || len(b) == 0 { // rules without a result
+		return []HeaderDifference{{name, schemaText(a), schemaText(b)}}, nil
+	}
 	x, err := state.ParseSchema(a)
 	y, errB := state.ParseSchema(b)
 	if err == nil && errB == nil {
@@ -172,6 +178,13 @@ func nodeText(n state.Node) string {
 		s = n.Name() + " " + s
 	}
 	return s
+}
+
+func schemaText(b []byte) string {
+	if len(b) == 0 {
+		return "none"
+	}
+	return sumText(b)
 }
 
 //samestep:allow unseen xxHash64 is the same function in assembly and in Go

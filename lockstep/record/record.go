@@ -26,6 +26,7 @@ const (
 	MaxEmptyRun      = 1 << 16   // ticks of one KindEmpty
 	MaxStateSize     = 256 << 20 // bytes of one snapshot
 	MaxNote          = 1024      // bytes of one note's text
+	MaxResult        = 64 << 10  // canonical bytes of a match's result
 
 	MaxName        = 128     // bytes of a name: game, build, command, topic
 	MaxDescription = 1 << 20 // bytes of one schema description or configuration
@@ -49,6 +50,8 @@ type Record struct {
 	Player   Player // KindMismatch and KindNote
 	Topic    string // KindNote: "name" or "chat", or a game's own
 	Text     string // KindNote and KindEnd
+	ByRules  bool   // KindEnd: the rules ended the match in the tick before; otherwise its server did
+	Result   []byte // KindEnd: canonical bytes of the result, if ByRules; empty for none
 }
 
 // A Keyframe is a state in the log. Together with the frames after it (its command tail) it gives every later state.

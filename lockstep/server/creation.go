@@ -48,7 +48,7 @@ func (s *Server) newMatch(spec MatchSpec) *Match {
 // launch reserves the match's name, calls prepare, and starts the match's goroutine. If the server shuts down meanwhile,
 // it calls undo and returns [ErrShutdown]. Shutdown waits until launch returns.
 func (s *Server) launch(m *Match, prepare func(phase time.Duration) error, undo func()) error {
-	phase, err := s.reserve(m.spec.Name, m.spec.Settings.TickRate)
+	phase, err := s.reserve(m.spec.Name, m.spec.Settings)
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func (m *Match) notifyStart() {
 }
 
 // reserve reserves a name for a new match, and returns the phase of its ticks.
-func (s *Server) reserve(name string, tickRate uint16) (phase time.Duration, err error) {
+func (s *Server) reserve(name string, settings lockstep.Settings) (phase time.Duration, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_, taken := s.matches[name]
@@ -104,15 +104,16 @@ func (s *Server) reserve(name string, tickRate uint16) (phase time.Duration, err
 	}
 	s.matches[name] = nil
 	s.launching.Add(1)
-	phase = s.phase(tickRate)
+	phase = s.phase(settings)
 	s.made++
 	return phase, nil
 }
 
 // phase returns the time by which the ticks of the next match precede those of the first. Successive matches divide the
 // period by the golden ratio, which spreads any number of them.
-func (s *Server) phase(tickRate uint16) time.Duration {
-	period := time.Second / time.Duration(max(tickRate, 1))
+func (s *Server) phase(settings lockstep.Settings) time.Duration {
+	settings.TickRate = max(settings.TickRate, 1) // New checks it later
+	period := time.Duration(settings.Micros(1)) * time.Microsecond
 	const golden = 2654435769 // 2^32 / φ
 	return time.Duration(uint64(period) * uint64(uint32(s.made)*golden) >> 32)
 }
@@ -170,6 +171,9 @@ func (m *Match) hostOptions() host.Options {
 	o.MaxSpectators = cmp.Or(o.MaxSpectators, 64)
 	o.EvidenceHistory = cmp.Or(o.EvidenceHistory, 8)
 	m.maxConnecting, m.maxSpectators, m.history = o.MaxConnecting, o.MaxSpectators, o.EvidenceHistory
+	if f := m.server.options.Observer; f != nil {
+		o.Observer = func(t lockstep.Tick, event any) { f(m, t, event) }
+	}
 	o.Random = func(b []byte) { rand.Read(b) }
 	o.Evidence = true
 	return o

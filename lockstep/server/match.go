@@ -213,7 +213,7 @@ func (m *Match) take(in input) {
 	case in.do != nil:
 		in.do()
 	case in.opened:
-		if !m.ended.IsZero() && time.Since(m.ended) > joinAfterEnd {
+		if !m.ended.IsZero() && !m.host.Lingers() && time.Since(m.ended) > joinAfterEnd {
 			c.end("the match is over")
 			return
 		}
@@ -248,8 +248,9 @@ func (m *Match) endIfIdle(now time.Time) {
 	}
 }
 
-// over reports whether the match has ended and all connections have closed.
-func (m *Match) over() bool { return m.host.Err() != nil && len(m.conns) == 0 }
+// over reports whether the match has ended and all connections have closed. After an end by the rules it also waits for
+// players who come back to see it, unless the server is shut down.
+func (m *Match) over() bool { return m.host.Err() != nil && len(m.conns) == 0 && !m.host.Lingers() }
 
 // finish completes the replay.
 func (m *Match) finish() {
@@ -307,5 +308,9 @@ func (m *Match) observe(e host.Event) {
 	}
 	about := subject(e.Kind)
 	m.server.metrics.events.WithLabelValues(about, e.Kind.String()).Inc()
-	m.server.log.Info("match", "match", m.spec.Name, "tick", uint32(e.Tick), "subject", about, "event", e.Kind.String(), "peer", uint64(e.Peer), "player", int(e.Player), "number", e.Number, "text", e.Text)
+	words := []any{"match", m.spec.Name, "tick", uint32(e.Tick), "subject", about, "event", e.Kind.String(), "peer", uint64(e.Peer), "player", int(e.Player), "number", e.Number, "text", e.Text}
+	if e.Result != "" {
+		words = append(words, "result", e.Result)
+	}
+	m.server.log.Info("match", words...)
 }

@@ -32,6 +32,11 @@ type Options struct {
 	// Host configures each match whose spec has no options of its own.
 	Host host.Options
 
+	// Observer is called with every event that the game of a match emits on the server, once for each sealed tick; also
+	// in a match that [Server.Resume] continues. See host.Options.Observer, which it replaces. It is called in the match's
+	// goroutine and must not block.
+	Observer func(m *Match, t lockstep.Tick, event any)
+
 	Dir                string            // folder of replays and desync bundles; "" writes none
 	Replays            bool              // everybody may list and download the replays of finished matches
 	Origins            []string          // hosts whose pages may connect from a browser, besides the server's own

@@ -26,7 +26,8 @@ var (
 // Resume continues the match of a replay that a crash left open, after the last tick in the file and under the name that
 // the file has. Players return with their tokens, which must name their seats. The settings and the configuration are
 // those of the file; Resume uses only Game, Host and OnStart of the spec. It simulates the whole match once, writes it to
-// a new file, and replaces the old file by the new one.
+// a new file, and replaces the old file by the new one. A match that its rules have ended in the last tick of the file
+// gets its end record, and lingers as if it had ended now.
 func (s *Server) Resume(path string, spec MatchSpec) (*Match, error) {
 	old, header, err := openInterrupted(path)
 	if err != nil {
@@ -146,7 +147,8 @@ func (m *Match) copyLog(r *replay.Reader, phase time.Duration) error {
 	if m.host, err = recovery.Host(m.now(), m.hostOptions()); err != nil {
 		return err
 	}
-	if m.process(); m.host.Err() != nil {
+	_, concluded := m.host.Result() // the crash was before the end record
+	if m.process(); m.host.Err() != nil && !concluded {
 		return m.host.Err()
 	}
 	if err := m.writer.Flush(); err != nil {

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"encoding/json"
 	"strconv"
 
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -21,8 +22,10 @@ type View struct {
 	Match         string            `json:"match"`
 	Settings      lockstep.Settings `json:"settings"`
 	Tick          lockstep.Tick     `json:"tick"`
-	Held          string            `json:"held,omitempty"`        // why it is held; "" if it is not
-	Ended         string            `json:"ended,omitempty"`       // why it ended; "" before
+	Held          string            `json:"held,omitempty"`  // why it is held; "" if it is not
+	Ended         string            `json:"ended,omitempty"` // why it ended; "" before
+	EndedByRules  bool              `json:"ended_by_rules,omitempty"`
+	Result        json.RawMessage   `json:"result,omitempty"`      // of the rules, by the schema of their result
 	SlowestRTT    lockstep.Time     `json:"slowest_rtt_us,string"` // of all players, in microseconds; 0 if unknown
 	Stats         host.Stats        `json:"stats"`
 }
@@ -31,7 +34,7 @@ type View struct {
 func (m *Match) publish() {
 	a, h := protocol.NewAuth(m.spec.Game), m.host.Header()
 	v := &View{
-		Name: m.spec.Name, Protocol: a.Protocol, Engine: a.Engine, Game: a.Game, Build: a.Build,
+		Name: m.spec.Name, Protocol: h.Protocol, Engine: a.Engine, Game: a.Game, Build: a.Build,
 		StateSchema: a.StateSchema, CommandSchema: a.CommandSchema, SelfTest: selfTestText(a.SelfTest), Match: h.Match.String(), Settings: h.Settings,
 		Tick: m.host.Now(), Held: m.host.Held(), Stats: m.host.Stats(),
 	}
@@ -43,6 +46,8 @@ func (m *Match) publish() {
 	if err := m.host.Err(); err != nil {
 		v.Ended = err.Error()
 	}
+	result, byRules := m.host.Result()
+	v.EndedByRules, v.Result = byRules, json.RawMessage(h.ResultJSON(result))
 	m.count(&v.Stats)
 	m.updateGuestUsage()
 	m.updateMemoryBound(v.Stats.StateBytes)

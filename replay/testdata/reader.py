@@ -358,8 +358,8 @@ class Log:
         want = {HEADER: "header", KEYFRAME: self.stage if self.stage == "keyframe" else "log"}.get(kind, "log")
         bad(self.stage != want)
         r = {"kind": kind, "tick": self.tick}
-        counts = {HEADER: 12, KEYFRAME: 5, EMPTY: 2, CHECKSUM: 3, DISSENT: 4, END: 2}
-        if kind == FRAME and n % 4 != 1 or kind != FRAME and n != counts.get(kind, 2):
+        counts = {HEADER: (12, 13), KEYFRAME: (5,), EMPTY: (2,), CHECKSUM: (3,), DISSENT: (4,), END: (2, 3)}
+        if kind == FRAME and n % 4 != 1 or kind != FRAME and n not in counts.get(kind, (2,)):
             raise Fault("corrupt")
         read = {HEADER: self.read_header, KEYFRAME: self.read_keyframe, FRAME: self.read_frame, EMPTY: self.read_empty,
                 CHECKSUM: self.read_checksum, DISSENT: self.read_dissent, END: self.read_end}.get(kind, self.read_optional)
@@ -375,8 +375,14 @@ class Log:
         before = p.at
         r["platform"] = p.text(128)
         r["around"] = before, p.at
-        p.array(5, 5)
+        later = n == 13
+        p.array(7 if later else 5, 7 if later else 5)
         r["seed"], r["players"], r["tick_rate"], r["check_every"], r["keyframe_every"] = p.uint(U64), p.uint(255), p.uint(U16), p.uint(U16), p.uint(U32)
+        if later:
+            r["tick_ms"], r["relay"] = p.uint(U16), p.bool()
+            ms = r["tick_ms"]
+            if ms > 60000 or ms and r["tick_rate"] != max(1, (1000 + ms // 2) // ms):
+                raise Fault("corrupt")
         if not 1 <= r["players"] <= 250 or not 1 <= r["tick_rate"] <= 1000 or r["check_every"] < 1:
             raise Fault("corrupt")
         r["config"], r["config_schema"], r["state_schema"] = (p.bytes(1 << 20) for _ in range(3))
@@ -389,10 +395,16 @@ class Log:
                 raise Fault("corrupt")
             before = c["kind"]
             r["commands"].append(c)
-        if len(r["config_schema"]) + len(r["state_schema"]) + sum(len(c["schema"]) for c in r["commands"]) > 512 << 10:
+        if later:
+            r["result_schema"] = p.bytes(1 << 20)
+            if r["protocol"] != 2 or not r["result_schema"] and not r["tick_ms"]:
+                raise Fault("corrupt")
+        result = r.get("result_schema", b"")
+        if len(r["config_schema"]) + len(r["state_schema"]) + len(result) + sum(len(c["schema"]) for c in r["commands"]) > 512 << 10:
             raise Fault("limit")
         self.fits(schema(r["config_schema"]), r["config"])
         self.state = schema(r["state_schema"])
+        self.result = schema(result) if result else None
         self.kinds = {c["kind"]: schema(c["schema"]) for c in r["commands"]}
         self.header, self.stage = r, "keyframe"
 
@@ -472,6 +484,11 @@ class Log:
 
     def read_end(self, p, r, n):
         r["text"], self.stage = p.text(1024), "end"
+        if n == 3:
+            r["result"] = p.bytes(65536)
+            bad(self.result is None)
+            if r["result"]:
+                self.fits(self.result, r["result"])
 
     def read_optional(self, p, r, n):
         b = p.bytes((1 << 31) - 1)
@@ -724,20 +741,29 @@ def content(records, upto=None):
             late += struct.pack("<BIBQ", 6, r["tick"], r["player"], r["root"])
         elif kind == END:
             h.update(b"\7" + sized(r["text"].encode()))
+            if "result" in r:
+                h.update(b"\10" + sized(r["result"]))
     h.update(struct.pack("<BI", 0, tick))
     return h.hexdigest(), tick
 
 
+# The schema of the result of the game with a goal.
+VICTORY = struct.pack("<I", 3) + b"".join(struct.pack("<BBII", k, 0, n, len(name)) + name for k, n, name in ((13, 2, b""), (6, 0, b"Seat"), (4, 0, b"Coins")))
+
+
 def identity(h):
     """Checks that a match is one of the conformance game."""
-    for field, want in (("protocol", 1), ("engine", "samestep/1"), ("game", "conform"), ("build", "1")):
-        if h[field] != want:
+    later = h.get("result_schema") or h.get("tick_ms")
+    for field, want in (("protocol", (2 if later else 1,)), ("engine", ("samestep/1",)), ("game", ("conform",)), ("build", ("1", "goal"))):
+        if h[field] not in want:
             raise Fault("identity", field=field)
     for field, b, want in (("state schema", h["state_schema"], 0x4CD083AC75D5CB95), ("configuration schema", h["config_schema"], 0x22647C0AC6403EE7)):
         if xxh64(b) != want:
             raise Fault("identity", field=field)
     if [(c["kind"], c["name"], xxh64(c["schema"])) for c in h["commands"]] != [(1, "add", 0x36656543133DF5EE), (2, "say", 0xC715CE858D518D92)]:
         raise Fault("identity", field="command")
+    if h.get("result_schema", b"") != (VICTORY if h["build"] == "goal" else b""):
+        raise Fault("identity", field="result schema")
 
 
 class Game:
@@ -760,6 +786,13 @@ class Game:
             else:
                 self.last = c["value"][0]
 
+    def end(self, start):
+        """Returns the result with which the rules of the game with a goal end the match, or None."""
+        for seat, coins in enumerate(self.coins):
+            if coins >= start + 1000:
+                return struct.pack("<Bi", seat, coins)
+        return b"" if self.last == "draw" else None
+
     def root(self):
         b = struct.pack("<II", self.ticks, len(self.coins)) + b"".join(struct.pack("<i", c) for c in self.coins)
         return whole(self.node, b + struct.pack("<H", self.system) + sized(self.last.encode()))[1]
@@ -768,15 +801,25 @@ class Game:
 def simulate(file):
     """Simulates a match of the conformance game, and returns its last root."""
     identity(file.r[0])
-    game, roots = None, {}
+    game, roots, ended = None, {}, None
+    decides = file.r[0].get("result_schema") and not file.r[0]["relay"]
+    start = struct.unpack("<i", file.r[0]["config"])[0]
+    tick = 0
     for r in file.r:
+        if r["kind"] in (FRAME, EMPTY, END) and decides and (ended is not None if r["kind"] != END else tick and ended != r.get("result")):
+            raise Fault("desync", tick=tick)
         if r["kind"] == KEYFRAME and game is None:
             game = Game(file.log.state, r["state"])
             roots[r["tick"]] = game.root()
         elif r["kind"] in (FRAME, EMPTY):
             for left in reversed(range(r.get("empty", 1))):
                 game.step(r.get("commands", ()))
-                roots[r["tick"] - left] = game.root()
+                tick = r["tick"] - left
+                roots[tick] = game.root()
+                if decides:
+                    if ended is not None:
+                        raise Fault("desync", tick=tick - 1)
+                    ended = game.end(start)
         elif r["kind"] in (CHECKSUM, KEYFRAME) and roots.get(r["tick"], r["root"]) != r["root"]:
             raise Fault("desync", tick=r["tick"], got="%016x" % roots[r["tick"]], want="%016x" % r["root"])
     return game.root()
@@ -796,6 +839,9 @@ def run_replay(b):
         "keyframes": [r["tick"] for r in file.r if r["kind"] == KEYFRAME], "seekable": [m[0] for m in file.marks],
         "content": content(file.r)[0], "root": "%016x" % root,
     }
+    if "result" in file.r[-1]:
+        result = file.r[-1]["result"]
+        facts["result"] = {x["path"]: int(x["int"]) for x in whole(file.log.result, result)[2]} if result else None
     upto, tick = content(file.r, (file.began() + file.tick) // 2)
     facts["upto"] = {"tick": tick, "content": upto}
     if file.signatures:

@@ -79,7 +79,7 @@ func printInfo(w io.Writer, info *replay.Info, upto *partHash) {
 	line("game", "%q, build %q", h.Game, h.Build)
 	line("match", "%s, recorded on %q", h.Match, h.Platform)
 	line("settings", "%s", settingsText(h))
-	line("length", "%s, %s", count(info.Ticks, "tick"), matchTime(float64(info.Ticks)/float64(h.Settings.TickRate)))
+	line("length", "%s, %s", count(info.Ticks, "tick"), matchTime(float64(h.Settings.Micros(int64(info.Ticks)))/1e6))
 	line("commands", "%s in %s", count(info.Commands, "command"), count(info.Frames, "frame"))
 	for _, p := range info.Players {
 		who := fmt.Sprintf("  player %d", p.Player)
@@ -111,9 +111,13 @@ func printInfo(w io.Writer, info *replay.Info, upto *partHash) {
 			line("signature", "FALSE: the key %s has signed other content", g.Signer)
 		}
 	}
-	if info.Ended {
+	switch {
+	case len(info.Result) > 0:
 		line("end", "%q", info.Reason)
-	} else {
+		line("result", "%s", info.Result)
+	case info.Ended:
+		line("end", "%q", info.Reason)
+	default:
 		line("end", "none: the file is cut, damaged or still being written")
 	}
 	t.Flush()
@@ -123,6 +127,9 @@ func printInfo(w io.Writer, info *replay.Info, upto *partHash) {
 func settingsText(h *lockstep.Header) string {
 	s := &h.Settings
 	seats, rate := count(int(s.Players), "seat"), fmt.Sprintf("%d ticks/s", s.TickRate)
+	if s.TickMS > 0 {
+		rate = fmt.Sprintf("%d ms a tick", s.TickMS)
+	}
 	if h.Engine == foreignEngine {
 		return fmt.Sprintf("%s, %s; imported, so the seed is unknown", seats, rate)
 	}

@@ -48,6 +48,29 @@ func Rules() lockstep.Rules[world, config] {
 	}
 }
 
+// A victory is the result of the game with a goal.
+type victory struct {
+	Seat  uint8
+	Coins int32
+}
+
+// GoalRules returns the rules of the conformance game with a goal, whose rules end the match.
+func GoalRules() lockstep.Rules[world, config] {
+	rules := Rules()
+	rules.Build, rules.Result = "goal", lockstep.Result[victory]()
+	rules.Step = func(w *world, c *config, t *lockstep.Turn) {
+		if step(w, c, t); w.Last == "draw" {
+			t.End(nil)
+		}
+		for seat := len(w.Coins) - 1; seat >= 0; seat-- { // the first seat last, whose result counts
+			if w.Coins[seat] >= c.Start+1000 {
+				t.End(&victory{uint8(seat), w.Coins[seat]})
+			}
+		}
+	}
+	return rules
+}
+
 func step(w *world, _ *config, t *lockstep.Turn) {
 	w.Ticks++
 	for i := range t.Commands {

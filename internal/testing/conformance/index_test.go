@@ -54,6 +54,7 @@ var builders = []func() []Built{
 	goodMessages, brokenMessages,
 	identitySessions, greetingSessions, seatSessions, commandSessions, limitSessions, checkSessions, flowSessions, matchSessions,
 	clientSessions, fakeSessions, fakeSyncSessions,
+	resultRecords, resultReplays,
 }
 
 // Build returns all cases and the text of their index. Expect comes from this

@@ -85,6 +85,9 @@ func recordFacts(r *record.Record) map[string]any {
 		facts["root"], facts["player"] = checksum.FormatHash(r.Hash), r.Player
 	case record.KindEnd:
 		facts["text"] = r.Text
+		if r.ByRules {
+			facts["result"] = hex.EncodeToString(r.Result)
+		}
 	case record.KindNote:
 		facts["player"], facts["topic"], facts["text"] = r.Player, r.Topic, r.Text
 	}
@@ -97,12 +100,16 @@ func headerFacts(h *lockstep.Header) map[string]any {
 		commands = append(commands, map[string]any{"kind": c.Kind, "name": c.Name, "schema": hex.EncodeToString(c.Schema)})
 	}
 	s := h.Settings
-	return map[string]any{
+	facts := map[string]any{
 		"kind": 1, "protocol": h.Protocol, "engine": h.Engine, "game": h.Game, "build": h.Build, "match": h.Match.String(), "platform": h.Platform,
 		"seed": strconv.FormatUint(s.Seed, 10), "players": s.Players, "tick_rate": s.TickRate, "check_every": s.CheckEvery, "keyframe_every": s.KeyframeEvery,
 		"config": hex.EncodeToString(h.Config), "config_schema": hex.EncodeToString(h.ConfigSchema), "state_schema": hex.EncodeToString(h.StateSchema),
 		"commands": commands,
 	}
+	if h.Protocol == record.ProtocolResults {
+		facts["tick_ms"], facts["relay"], facts["result_schema"] = s.TickMS, s.Relay, hex.EncodeToString(h.ResultSchema)
+	}
+	return facts
 }
 
 // A hexLine is one line of a file of hexadecimal lines.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/ed25519"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"io"
 	"slices"
@@ -12,10 +13,24 @@ import (
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-var game = sync.OnceValue(func() *lockstep.Game { return lockstep.MustGame(Rules()) })
+var (
+	game     = sync.OnceValue(func() *lockstep.Game { return lockstep.MustGame(Rules()) })
+	goalGame = sync.OnceValue(func() *lockstep.Game { return lockstep.MustGame(GoalRules()) })
+)
+
+// gameOf returns the game of a file: the one with a goal if the header has its build, else the other.
+func gameOf(file []byte) *lockstep.Game {
+	if r, err := openFile(file); err == nil {
+		if rec, err := r.Next(); err == nil && rec.Kind == record.KindHeader && rec.Header.Build == goalGame().Build() {
+			return goalGame()
+		}
+	}
+	return game()
+}
 
 // runReplay verifies a replay file with one worker and with three, which must give the same
 // verdict, and reads its content.
@@ -35,7 +50,7 @@ func runReplay(file []byte) Result {
 func verify(file []byte, workers int) (string, map[string]any) {
 	r, err := openFile(file)
 	if err == nil {
-		_, err = replay.Verify(r, game(), replay.VerifyOptions{Workers: workers})
+		_, err = replay.Verify(r, gameOf(file), replay.VerifyOptions{Workers: workers})
 	}
 	facts := map[string]any{}
 	var (
@@ -44,6 +59,8 @@ func verify(file []byte, workers int) (string, map[string]any) {
 		damage   *replay.DamageError
 	)
 	switch {
+	case errors.As(err, &desync) && desync.End != "":
+		facts["tick"] = desync.Tick
 	case errors.As(err, &desync):
 		facts["tick"], facts["got"], facts["want"] = desync.Tick, checksum.FormatHash(desync.Got), checksum.FormatHash(desync.Want)
 	case errors.As(err, &identity):
@@ -74,6 +91,17 @@ func readReplay(file []byte) map[string]any {
 		"ticks": info.Ticks, "frames": info.Frames, "commands": info.Commands,
 		"checksums": info.Checksums, "dissents": info.Mismatches, "end": info.Reason,
 		"content": info.ContentHash.String(),
+	}
+	if info.ByRules {
+		facts["result"] = nil
+		if d := json.NewDecoder(bytes.NewReader(info.Result)); len(info.Result) > 0 {
+			var result map[string]any
+			d.UseNumber()
+			if err := d.Decode(&result); err != nil {
+				facts["error"] = err.Error()
+			}
+			facts["result"] = result
+		}
 	}
 	keyframes := []lockstep.Tick{}
 	for _, k := range info.Keyframes {
@@ -109,7 +137,7 @@ func signer(seed byte) ed25519.PrivateKey {
 // lastRoot returns the state hash of the last tick, computed by the simulation.
 func lastRoot(file []byte) string {
 	r, err := openFile(file)
-	f := game().NewFollower(lockstep.FollowerOptions{})
+	f := gameOf(file).NewFollower(lockstep.FollowerOptions{})
 	if err == nil {
 		err = replay.Play(r, f, nil)
 	}
