@@ -1,6 +1,8 @@
 package desync
 
 import (
+	"time"
+
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/state"
@@ -18,8 +20,10 @@ type Bisection struct {
 	// Cause is where the difference comes from.
 	Cause Origin `json:"cause"`
 
-	// Frame is the first tick whose commands differ, or nil.
-	Frame *FrameDifference `json:"-"`
+	// Frame is the first tick whose commands differ, or nil. Commands describes them; only [BisectFiles] and
+	// [BisectFile] set it.
+	Frame    *FrameDifference `json:"-"`
+	Commands *FrameText       `json:"-"`
 
 	// EditedA and EditedB mean, where the Cause is OriginCommands, that a side's own commands do not give its next
 	// checksum: its commands were edited, but not its checksums.
@@ -41,6 +45,24 @@ type Bisection struct {
 
 	// Simulated is the number of simulated ticks.
 	Simulated int `json:"simulated"`
+
+	// Same says that nothing differs, and the rest is empty. SameStates says that no state differs, only commands.
+	Same       bool `json:"-"`
+	SameStates bool `json:"-"`
+
+	// Damage says where a replay becomes unreadable; nothing after it was compared. It is nil if both are whole.
+	Damage *replay.DamageError `json:"-"`
+
+	// Took is the time of the bisection, if the caller has measured it.
+	Took time.Duration `json:"-"`
+
+	// Err is the Damage, or the error of [BisectFiles]; nil without either. JSON ends with its text.
+	Err error `json:"-"`
+
+	second  string // what B is, in a text
+	noGame  error  // why the match could not be simulated
+	limit   int    // of lines of fields
+	refused bool   // nothing was compared, because of Err
 }
 
 // An Origin is where two copies of a match begin to differ: in their commands, in a game, or in one of the copies.
@@ -80,6 +102,13 @@ type BisectOptions struct {
 	// checksum; 0 means [DefaultMaxSearch], and a negative number disables the search. For each bit of a section, the
 	// search hashes half of the section.
 	MaxSearch int64
+
+	// Second says what B is, in a text: "player 3". Empty means "B" for a replay, and "the reported checksum" for reports.
+	Second string
+
+	// Limit is the maximum number of lines of fields in a text, and of commands of a side; 0 means 20, and a negative
+	// number none.
+	Limit int
 
 	// SearchProgress is called by one goroutine at a time, with the bytes hashed so far and in all; nil disables it.
 	SearchProgress func(done, all int64)

@@ -45,6 +45,14 @@ func exampleFile() (*lockstep.Game, []byte) {
 // 33 on.
 func examplePair() (game *lockstep.Game, a, b *replay.Reader) {
 	game, file := exampleFile()
+	other := exampleOther(file)
+	a, _ = replay.NewReader(bytes.NewReader(file), int64(len(file)))
+	b, _ = replay.NewReader(bytes.NewReader(other), int64(len(other)))
+	return game, a, b
+}
+
+// exampleOther returns the second replay for the first one.
+func exampleOther(file []byte) []byte {
 	rules := dots.Rules()
 	step := rules.Step
 	rules.Step = func(w *dots.State, config *dots.Config, t *lockstep.Turn) {
@@ -72,9 +80,7 @@ func examplePair() (game *lockstep.Game, a, b *replay.Reader) {
 	if err = errors.Join(err, w.Close()); err != nil {
 		panic(err)
 	}
-	a, _ = replay.NewReader(bytes.NewReader(file), int64(len(file)))
-	b, _ = replay.NewReader(bytes.NewReader(other.Bytes()), int64(other.Len()))
-	return game, a, b
+	return other.Bytes()
 }
 
 // Two recorders of one match have different checksums. Bisect finds the first wrong tick and its field.

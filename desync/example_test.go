@@ -61,6 +61,16 @@ func (f stubborn) Append(record []byte) error {
 
 // chestBundle plays a match in which player 1 runs the deaf machine, and returns the bundle of the desync.
 func chestBundle() *replay.Bundle {
+	archive := chestArchive()
+	b, err := replay.OpenBundle(bytes.NewReader(archive), int64(len(archive)))
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+// chestArchive returns the bytes of the bundle.
+func chestArchive() []byte {
 	game := chestGame(pay)
 	settings := lockstep.DefaultSettings(2)
 	settings.CheckEvery = 5
@@ -99,11 +109,7 @@ func chestBundle() *replay.Bundle {
 	if err := replay.WriteBundle(&archive, header, evidence, &log); err != nil {
 		panic(err)
 	}
-	b, err := replay.OpenBundle(bytes.NewReader(archive.Bytes()), int64(archive.Len()))
-	if err != nil {
-		panic(err)
-	}
-	return b
+	return archive.Bytes()
 }
 
 func ExampleExplain() {

@@ -12,8 +12,12 @@ import (
 )
 
 // Explain explains the desync of a bundle, as far as it can. It returns an error if the bundle cannot be read: one that
-// wraps [replay.ErrBundle], or a [*replay.DamageError] if the beginning of its replay is damaged.
+// wraps [replay.ErrBundle], or a [*replay.DamageError] if the beginning of its replay is damaged. A nil bundle, of a file
+// that is none, is such an error.
 func Explain(b *replay.Bundle, o Options) (*Explanation, error) {
+	if b == nil {
+		return nil, replay.ErrBundle
+	}
 	w := &work{options: o.withDefaults(), bundle: b, manifest: &b.Manifest}
 	if err := w.read(); err != nil {
 		return nil, err

@@ -5,3 +5,6 @@ var (
 	Invert   = invert
 	Transfer = transfer
 )
+
+// MaxText is the limit of a command's text.
+const MaxText = maxText

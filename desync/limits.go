@@ -1,7 +1,7 @@
 package desync
 
-// Limits on the cost of explaining a bundle. The [Options] can set others. docs/limits.md lists the limits with their
-// reasons, and a test compares it with this file.
+// The limits. The [Options] can set others for an explanation. docs/limits.md lists the limits with their reasons, and a
+// test compares it with this file.
 const (
 	maxEvidence = 1 << 17   // checksums that are compared
 	maxReplay   = 256 << 20 // bytes of the replay
@@ -10,4 +10,13 @@ const (
 	maxExhibits = 512       // ticks of which the bundle has states
 	maxTicks    = 100_000   // ticks simulated to reach the desync
 	maxTrials   = 20_000    // ticks simulated for trials, and as many again to find the last changes
+
+	// maxText bounds the bytes of a command's text. The text of a payload of 16 KiB can have 4 MiB, because it has the
+	// names of the fields.
+	maxText = 4 << 10
+
+	maxReports        = 1 << 17   // checksums that ReadReports reads
+	maxReportSections = 1 << 20   // sections of all reports
+	maxReportLine     = 64 << 10  // bytes of a line
+	maxReportBytes    = 256 << 20 // bytes of all lines, unpacked
 )

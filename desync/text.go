@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
@@ -14,48 +15,43 @@ const (
 	textCommands = 8
 )
 
-// WriteText writes the explanation as text. Names and strings in it come from the match: replace control characters
-// before you show them on a terminal.
-func (e *Explanation) WriteText(w io.Writer) error {
-	_, err := io.WriteString(w, strings.Join(e.Lines(), "\n")+"\n")
-	return err
-}
+// WriteText writes the explanation for people. Control characters in names and strings of the match are escaped.
+func (e *Explanation) WriteText(w io.Writer) error { return e.page().Write(w) }
 
 // Lines returns the text that WriteText writes, line by line: the most important first.
 func (e *Explanation) Lines() []string {
-	t := text{}
-	t.add("match", "%s of %s build %s, recorded on %s, explained on %s", e.Match, e.Game, e.Build, e.Recorder, e.Machine)
-	t.add("found", "%s", e.report())
+	var text strings.Builder
+	e.WriteText(&text) // to memory
+	return strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n")
+}
+
+func (e *Explanation) page() *words.Page {
+	t := &words.Page{}
+	t.Line("match", "%s of %s build %s, recorded on %s, explained on %s", e.Match, e.Game, e.Build, e.Recorder, e.Machine)
+	t.Line("found", "%s", e.report())
 	for _, g := range e.Groups {
-		t.add("", "%s", g)
+		t.Line("", "%s", g)
 	}
-	t.add("verdict", "%s: %s", e.Verdict.who(), e.Verdict.Text)
-	t.add("first", "%s", e.firstLine())
-	e.cause(&t)
-	t.list("fields", e.fieldLines())
-	t.list("changed", lines(e.Changes))
-	t.list("commands", lines(e.Commands))
-	t.list("draws", append(lines(e.Streams), lines(e.Draws)...))
-	t.list("common", e.traitLines())
-	t.list("note", e.Notes)
-	return t.lines
+	t.Line("verdict", "%s: %s", e.Verdict.who(), e.Verdict.Text)
+	t.Line("first", "%s", e.firstLine())
+	e.cause(t)
+	listLines(t, "fields", e.fieldLines())
+	listLines(t, "changed", lines(e.Changes))
+	listLines(t, "commands", lines(e.Commands))
+	listLines(t, "draws", append(lines(e.Streams), lines(e.Draws)...))
+	listLines(t, "common", e.traitLines())
+	listLines(t, "note", e.Notes)
+	return t
 }
 
-// A text has lines that begin with a column of names.
-type text struct{ lines []string }
-
-func (t *text) add(name, format string, args ...any) {
-	line := fmt.Sprintf("%-9s  %s", name, fmt.Sprintf(format, args...))
-	t.lines = append(t.lines, strings.TrimRight(line, " "))
-}
-
-func (t *text) list(name string, list []string) {
+// listLines adds the first lines of a list, and counts the others.
+func listLines(t *words.Page, name string, list []string) {
 	for i, line := range list {
 		if i == textCommands && len(list) > textCommands+1 {
-			t.add("", "and %d more", len(list)-i)
+			t.Line("", "and %d more", len(list)-i)
 			return
 		}
-		t.add(name, "%s", line)
+		t.Line(name, "%s", line)
 		name = ""
 	}
 }
@@ -139,16 +135,16 @@ func (e *Explanation) firstLine() string {
 	return fmt.Sprintf("the first divergent tick is one of %d to %d", e.First.From, e.First.To)
 }
 
-func (e *Explanation) cause(t *text) {
+func (e *Explanation) cause(t *words.Page) {
 	c := e.Cause
 	if c == nil {
 		return
 	}
-	t.add("cause", "%s: %s", c.Kind, c.Text)
+	t.Line("cause", "%s: %s", c.Kind, c.Text)
 	for _, other := range c.Others {
-		t.add("", "or as well, %s", other)
+		t.Line("", "or as well, %s", other)
 	}
-	t.add("", "shown by trial: the match with this one fault ends in the wrong side's state of tick %d, bit by bit", c.ends)
+	t.Line("", "shown by trial: the match with this one fault ends in the wrong side's state of tick %d, bit by bit", c.ends)
 }
 
 func (e *Explanation) fieldLines() []string {

@@ -68,6 +68,12 @@ func HashContent(r *Reader, tick lockstep.Tick) (ContentHash, lockstep.Tick, err
 	return c.sum(), c.tick, nil
 }
 
+// A PartHash is a result of [HashContent].
+type PartHash struct {
+	Tick        lockstep.Tick `json:"tick"`
+	ContentHash ContentHash   `json:"content_hash"`
+}
+
 // WholeMatch makes HashContent hash the whole match.
 const WholeMatch lockstep.Tick = math.MaxUint32
 

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
@@ -142,6 +144,78 @@ func ExampleReadInfo() {
 	// dots on example: 100 ticks, ended: time is up
 	// keyframe of tick 0: 116 bytes
 	// ada: 1 command of 4 bytes
+}
+
+// A program of your own describes a file like samestep replay info.
+func ExampleOpen() {
+	_, bytes := exampleFile()
+	path := filepath.Join(os.TempDir(), "samestep-example.ssr")
+	os.WriteFile(path, bytes, 0o600)
+	defer os.Remove(path)
+
+	var f *replay.File
+	f, err := replay.Open(path)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer f.Close()
+	info, err := f.Info()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	info.WriteText(os.Stdout)
+	// Output:
+	// game              "dots", build "1"
+	// match             01000000000000000000000000000000, recorded on "example"
+	// settings          seed 1, 2 seats, 20 ticks/s, a checksum every 20 ticks, a keyframe every 1,200 ticks
+	// length            100 ticks, 5.0 s
+	// commands          2 commands in 2 frames
+	//   player 0 "ada"  1 command, 4 B of payload
+	//   system          1 command, 2 B of payload
+	// checksums         5 agreed, 0 mismatching ones of players
+	// keyframes         1, 116 B
+	// size              648 B, 5.32 bytes per tick without keyframes
+	// content           058f2c4a6dd3f2ba61d5dd8493402204c0a93fad351cfb7321e8ffdb64e2c39d
+	// end               "time is up"
+}
+
+// A program can have several games, or builds of one.
+func ExampleGames() {
+	game, file := exampleFile()
+	r, err := replay.NewReader(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	first, err := r.Next()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	found, err := replay.Games{game}.Of(first.Header)
+	fmt.Println(found.Name(), err)
+	_, err = replay.Games{}.Of(first.Header)
+	fmt.Println(err)
+	fmt.Println("imported:", first.Header.Engine == replay.ForeignEngine)
+	// Output:
+	// dots <nil>
+	// lockstep: other game: got dots, want none; use a program with game "dots", build "1": its own, see docs/testing.md
+	// imported: false
+}
+
+func ExamplePartHash() {
+	_, file := exampleFile()
+	r, err := replay.NewReader(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	hash, tick, err := replay.HashContent(r, 60)
+	var part replay.PartHash = replay.PartHash{Tick: tick, ContentHash: hash}
+	fmt.Println(part.Tick, part.ContentHash.String()[:16], err)
+	// Output: 60 982c36eaa3ae340a <nil>
 }
 
 func ExampleDamageError() {

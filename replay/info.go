@@ -46,6 +46,12 @@ type Info struct {
 	// Signatures are all signatures of the file, in its order. The Signer is the first with a valid signature, or else
 	// the first.
 	Signatures []Signature `json:"signatures,omitempty"`
+
+	// UpTo is the content hash up to a tick, if the caller has added it; see [HashContent].
+	UpTo *PartHash `json:"upto,omitempty"`
+
+	// Err is the error of ReadInfo, or nil.
+	Err error `json:"-"`
 }
 
 // A Keyframe is the place of a keyframe.
@@ -62,7 +68,7 @@ type PlayerInfo struct {
 	Bytes    int             `json:"bytes"` // of payloads
 }
 
-// ReadInfo reads a replay to its end. With an error, the Info counts the records before it. A keyframe without the hash
+// ReadInfo reads a replay to its end without a simulation, so it needs no game. With an error, the Info counts the records before it. A keyframe without the hash
 // of its state is an error, but does not stop the reading.
 func ReadInfo(r *Reader) (*Info, error) {
 	info := &Info{SizeBytes: r.Size(), Names: make(map[lockstep.Player]string)}
@@ -101,6 +107,7 @@ func ReadInfo(r *Reader) (*Info, error) {
 			}
 		}
 	}
+	info.Err = err
 	return info, err
 }
 

@@ -44,6 +44,9 @@ const (
 	maxBundleRatio = 100
 	bundleFree     = 32 << 20
 
+	// maxBundleReplay is the size of the replay in a bundle that a [File] unpacks.
+	maxBundleReplay = 1 << 30
+
 	// maxManifest is the size of a bundle's table of contents in bytes.
 	maxManifest = 1 << 20
 

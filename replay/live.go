@@ -46,8 +46,9 @@ type LiveReader struct {
 	r       *Reader
 	scout   *Reader        // reads to the end of the file; nil without a delay
 	early   *record.Record // read, and not due yet
-	base    lockstep.Tick  // of the first keyframe
-	ended   bool           // the scout has seen the end
+	header  *lockstep.Header
+	base    lockstep.Tick // of the first keyframe
+	ended   bool          // the scout has seen the end
 	err     error
 }
 
@@ -123,6 +124,18 @@ func (l *LiveReader) Next(ctx context.Context) (*record.Record, error) {
 	}
 }
 
+// Header waits like Next until the header of the match is there, and returns it. Next still returns its record.
+func (l *LiveReader) Header(ctx context.Context) (*lockstep.Header, error) {
+	if l.header == nil {
+		rec, err := l.Next(ctx)
+		if err != nil {
+			return nil, err
+		}
+		l.early = rec
+	}
+	return l.header, nil
+}
+
 // All iterates over the remaining records, see [record.All], and waits for them like Next.
 func (l *LiveReader) All(ctx context.Context) iter.Seq2[*record.Record, error] {
 	return record.All(func() (*record.Record, error) { return l.Next(ctx) })
@@ -162,6 +175,7 @@ func waitable(err error) error {
 func (l *LiveReader) meet(rec *record.Record) {
 	switch {
 	case rec.Kind == record.KindHeader:
+		l.header = rec.Header
 		l.options.Delay += lockstep.Tick(rec.Header.Settings.TicksIn(l.options.DelayTime.Microseconds()))
 		l.options.DelayTime = 0
 	case rec.Kind == record.KindKeyframe && l.base == 0:

@@ -104,7 +104,7 @@ func (s *demoStory) readReplay(path string) error {
 		return err
 	}
 	x := &s.Replay
-	x.Path, x.SizeBytes, x.StateBytes, x.Keyframes, x.BytesPerTick = path, info.SizeBytes, info.StateBytes, len(info.Keyframes), bytesPerTick(info)
+	x.Path, x.SizeBytes, x.StateBytes, x.Keyframes, x.BytesPerTick = path, info.SizeBytes, info.StateBytes, len(info.Keyframes), info.BytesPerTick()
 	x.BytesPerCommand = float64(info.SizeBytes-info.StateBytes) / float64(max(info.Commands, 1))
 	return nil
 }
@@ -195,7 +195,7 @@ func (d *demoChecks) failure() error {
 // explain explains the bundle, writes the page next to it, and compares the verdict with what was planted.
 func (d *demoChecks) explain() error {
 	x := &d.Explained
-	e, err := explainFile(x.Bundle, desync.Options{})
+	e, err := explainFile(x.Bundle, gamesOf(nil), desync.Options{})
 	if err != nil {
 		return fmt.Errorf("%s: %w", x.Bundle, err)
 	}
@@ -223,27 +223,22 @@ func (d *demoChecks) verify(path string, ticks lockstep.Tick) (*replay.Info, err
 
 // verifyFile simulates a replay again. The error is that of the verification, or, without a result, of the file.
 func verifyFile(path string) (*replay.Info, *verifiedDemo, error) {
-	f, err := openReplay(files.Open, path)
+	f, err := replay.Open(path)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer f.close()
-	info, err := f.info()
-	if err != nil {
-		return nil, nil, err
-	}
-	game, err := gameOf(info.Header)
-	if err != nil {
-		return nil, nil, err
-	}
-	r, err := f.reader()
+	defer f.Close()
+	info, err := f.Info()
 	if err != nil {
 		return nil, nil, err
 	}
 	from := time.Now()
-	v, err := replay.Verify(r, game, replay.VerifyOptions{})
-	took := time.Since(from)
-	return info, &verifiedDemo{v.Ticks, v.Checked, v.Differed, took.Seconds(), timesRealTime(v, took)}, err
+	v, err := desync.Verify(f, gamesOf(nil), replay.VerifyOptions{})
+	if v.Verification == nil {
+		return nil, nil, err
+	}
+	v.Took = time.Since(from)
+	return info, &verifiedDemo{v.Ticks, v.Checked, v.Differed, v.Took.Seconds(), v.TimesRealTime()}, err
 }
 
 // printEnd prints the results that both demos have.

@@ -13,7 +13,6 @@ import (
 
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/files"
-	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -50,7 +49,7 @@ func desyncExplain(c *cli.Context) error {
 	}
 	frugal()
 	bar := newProgress(c.App.ErrWriter, 2*int64(c.Int("budget")), "ticks")
-	e, err := explainFile(c.Args().First(), desync.Options{
+	e, err := explainFile(c.Args().First(), gamesOf(c), desync.Options{
 		Fields: c.Int("fields"), MaxTicks: c.Int("max-ticks"), Budget: c.Int("budget"),
 		Progress: func(ticks int) { bar.set(int64(ticks)) },
 	})
@@ -72,32 +71,24 @@ func desyncExplain(c *cli.Context) error {
 	}, &fileError{c.Args().First(), errExplained})
 }
 
-// explainFile explains the bundle in a file with the games of this program.
-func explainFile(path string, o desync.Options) (*desync.Explanation, error) {
-	f, err := files.Open(path)
+// explainFile explains the bundle in a file.
+func explainFile(path string, games replay.Games, o desync.Options) (*desync.Explanation, error) {
+	f, err := replay.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	b, err := replay.OpenBundle(f, info.Size())
-	if err != nil {
-		return nil, err
-	}
-	o.Game, o.Now = func(h *lockstep.Header) (*lockstep.Game, error) { return gameOf(h) }, time.Now
-	return desync.Explain(b, o)
+	o.Game, o.Now = games.Of, time.Now
+	return desync.Explain(f.Bundle(), o)
 }
 
 // explainer explains the bundles of a server, one at a time, in the log and on a page next to the bundle.
-func explainer(log *slog.Logger) func(path string) {
+func explainer(log *slog.Logger, games replay.Games) func(path string) {
 	var one sync.Mutex
 	return func(path string) {
 		one.Lock()
 		defer one.Unlock()
-		e, err := explainFile(path, desync.Options{Budget: 5000})
+		e, err := explainFile(path, games, desync.Options{Budget: 5000})
 		page := strings.TrimSuffix(path, ".zip") + ".html"
 		if err == nil {
 			err = files.Create(page, func(out *os.File) error { return e.WriteHTML(out) })

@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/matchlog"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
@@ -48,9 +49,6 @@ var errDiffers = errors.New("they differ")
 // errExplained lets explain exit with 3 after it has printed its explanation.
 var errExplained = errors.New("a desync, explained")
 
-// errDisagreed is the verdict on an imported match in which the players' checksums differ.
-var errDisagreed = errors.New("the players' checksums differ: a desync")
-
 var errViolated = errors.New("an invariant was violated")
 
 // A fileError is an error of reading a file. Only such errors and those of package replay say something about a file: a
@@ -69,18 +67,18 @@ func classOf(err error) replay.Class {
 	var (
 		file     *fileError
 		damage   *replay.DamageError
-		desync   *lockstep.DesyncError
+		differs  *lockstep.DesyncError
 		identity *lockstep.IdentityError
-		reports  *reportsError
+		reports  *desync.ReportsError
 	)
 	switch {
 	case isUsage(err):
 		return ""
-	case isAny(err, errDiffered, errDisagreed, errFound, errDiffers, errExplained):
+	case isAny(err, errDiffered, desync.ErrDisagreed, errFound, errDiffers, errExplained):
 		return replay.ClassDesync
 	case errors.Is(err, matchlog.ErrMalformed) && !errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &reports):
 		return replay.ClassInvalid
-	case err == nil, errors.As(err, &file), errors.As(err, &damage), errors.As(err, &desync), errors.As(err, &identity),
+	case err == nil, errors.As(err, &file), errors.As(err, &damage), errors.As(err, &differs), errors.As(err, &identity),
 		isAny(err, replay.ErrLimit, replay.ErrSignature, replay.ErrBundle):
 		return replay.ClassOf(err)
 	}

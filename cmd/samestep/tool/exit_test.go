@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/matchlog"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -50,7 +51,7 @@ func TestExitCode(t *testing.T) {
 		{"a desync and damage", errors.Join(errDiffers, file(replay.ErrCorrupt)), exitDesync},
 		{"an explained desync", file(errExplained), exitDesync},
 		{"lines that are no match", file(matchlog.ErrMalformed), exitCorrupt},
-		{"lines that are no reports", file(&reportsError{1, io.EOF}), exitCorrupt},
+		{"lines that are no reports", file(&desync.ReportsError{Line: 1, Err: io.EOF}), exitCorrupt},
 		{"another signature", file(replay.ErrSignature), exitCorrupt},
 	} {
 		if got := exitCode(c.err); got != c.want {

@@ -1,8 +1,9 @@
 package tool
 
 import (
-	"fmt"
 	"strings"
+
+	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/examples/skirmish/web"
@@ -11,6 +12,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
 	"github.com/seed-49bee653/samestep/lockstep/player"
+	"github.com/seed-49bee653/samestep/replay"
 )
 
 // A playable is a game that this program can simulate, host and play.
@@ -97,21 +99,11 @@ func gameNamed(name string) (*playable, error) {
 	return nil, usagef("unknown game %.128q, want %s", name, strings.Join(names, " or "))
 }
 
-// gameOf returns the game that fits the header of a replay. Without one, the error wraps an [*lockstep.IdentityError].
-func gameOf(h *lockstep.Header) (*lockstep.Game, error) {
-	var reason error
-	known := false // by name
+// gamesOf returns the games whose matches the program can simulate.
+func gamesOf(*cli.Context) replay.Games {
+	var all replay.Games
 	for _, g := range games {
-		err := g.CheckIdentity(h)
-		if err == nil {
-			return g.Game, nil
-		}
-		if reason == nil || g.Name() == h.Game {
-			reason, known = err, known || g.Name() == h.Game
-		}
+		all = append(all, g.Game)
 	}
-	if !known && h.Engine == lockstep.Engine {
-		reason = fmt.Errorf("%w; this program has its built-in games only: verify a replay of your own game with replay.Verify, see docs/testing.md", reason)
-	}
-	return nil, reason
+	return all
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 	"golang.org/x/tools/go/analysis/unitchecker"
 
+	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep/determinism"
 )
 
@@ -30,12 +31,12 @@ func Main() {
 
 // run runs the command line args until ctx ends, and returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	out := &cleaner{w: stdout}
-	stderr = &cleaner{w: stderr}
+	out := words.NewCleaner(stdout)
+	stderr = words.NewCleaner(stderr)
 	app := newApp(out, stderr)
 	err := app.RunContext(ctx, flagsFirst(app, args))
 	if err == nil {
-		err = out.err // a verb whose output was not written has failed
+		err = out.Err() // a verb whose output was not written has failed
 	}
 	if err == nil {
 		return exitOK

@@ -7,10 +7,11 @@ import (
 	"os"
 	"time"
 
-	"github.com/dustin/go-humanize"
 	"github.com/schollz/progressbar/v3"
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
+
+	"github.com/seed-49bee653/samestep/internal/words"
 )
 
 var jsonFlag = &cli.BoolFlag{Name: "json", Usage: "print one JSON value, for programs"}
@@ -43,37 +44,15 @@ func newLiner(w io.Writer) liner {
 	}
 }
 
-// size formats a number of bytes for people.
-func size[N int | int64](n N) string { return humanize.IBytes(uint64(n)) }
+func size[N int | int64](n N) string { return words.Size(n) }
 
-// count formats a number of things for people: "1 check", "1,200 checks".
-func count[N ~int | ~int64 | ~uint32](n N, thing string) string {
-	if n != 1 {
-		thing += "s"
-	}
-	return humanize.Comma(int64(n)) + " " + thing
-}
+func count[N ~int | ~int64 | ~uint32](n N, thing string) string { return words.Count(n, thing) }
 
-// seconds formats a time for people, with three digits or in whole seconds.
-func seconds(d time.Duration) string {
-	if d < time.Second {
-		return fmt.Sprintf("%.3g ms", milliseconds(d))
-	}
-	if d < time.Minute {
-		return fmt.Sprintf("%.3g s", d.Seconds())
-	}
-	return d.Round(time.Second).String()
-}
+func seconds(d time.Duration) string { return words.Seconds(d) }
+
+func matchTime(s float64) string { return words.MatchTime(s) }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-
-// matchTime formats the length of a match, or a time in it, in seconds.
-func matchTime(s float64) string {
-	if s < 60 {
-		return fmt.Sprintf("%.1f s", s)
-	}
-	return time.Duration(s * float64(time.Second)).Round(time.Second).String()
-}
 
 // A progress is a progress bar on a terminal.
 type progress struct {
@@ -88,17 +67,17 @@ type progress struct {
 func newProgress(w io.Writer, max int64, unit string) *progress {
 	p := &progress{unit: unit, max: max, from: time.Now()}
 	if isTerminal(w) {
-		p.w = w.(*cleaner).w // the bar moves the cursor
+		p.w = w.(*words.Cleaner).Unwrap() // the bar moves the cursor
 	}
 	return p
 }
 
 func isTerminal(w io.Writer) bool {
-	c, ok := w.(*cleaner)
+	c, ok := w.(*words.Cleaner)
 	if !ok {
 		return false
 	}
-	f, ok := c.w.(*os.File)
+	f, ok := c.Unwrap().(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 

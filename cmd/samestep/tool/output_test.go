@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/seed-49bee653/samestep/internal/words"
 )
 
 // Only a terminal gets a progress bar, however long the work takes.
@@ -16,7 +18,7 @@ func TestNoProgressElsewhere(t *testing.T) {
 	}
 	defer file.Close()
 	var buf bytes.Buffer
-	for _, p := range []*progress{newProgress(file, 10, "ticks"), newProgress(&buf, 10, "ticks"), newProgress(&cleaner{w: file}, 10, "ticks")} {
+	for _, p := range []*progress{newProgress(file, 10, "ticks"), newProgress(&buf, 10, "ticks"), newProgress(words.NewCleaner(file), 10, "ticks")} {
 		p.from = time.Now().Add(-time.Hour)
 		p.set(5)
 		p.done()
@@ -39,23 +41,5 @@ func TestProgress(t *testing.T) {
 	p.done()
 	if !bytes.Contains(buf.Bytes(), []byte("5/10")) {
 		t.Errorf("no bar after a second: %q", buf.String())
-	}
-}
-
-func TestCount(t *testing.T) {
-	for n, want := range map[int]string{0: "0 ticks", 1: "1 tick", 1234567: "1,234,567 ticks"} {
-		if got := count(n, "tick"); got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
-	}
-	for d, want := range map[time.Duration]string{1234 * time.Microsecond: "1.23 ms", 12345 * time.Millisecond: "12.3 s", 1234567 * time.Millisecond: "20m35s"} {
-		if got := seconds(d); got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
-	}
-	for s, want := range map[float64]string{0: "0.0 s", 20: "20.0 s", 1927: "32m7s", 3600: "1h0m0s"} {
-		if got := matchTime(s); got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
 	}
 }

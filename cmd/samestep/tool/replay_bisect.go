@@ -1,7 +1,6 @@
 package tool
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -51,192 +50,104 @@ func replayBisect(c *cli.Context) error {
 	if err := between(c, "limit", 0, 0); err != nil {
 		return err
 	}
-	a, err := openSubject(c.Args().First())
+	a, err := replay.Open(c.Args().First())
 	if err != nil {
 		return err
 	}
-	defer a.close()
-	if !a.hasReplay() {
-		return usagef("%s is not a replay and not a bundle", a.name)
+	defer a.Close()
+	switch isReplay, err := beginsAsReplay(a); {
+	case err != nil:
+		return ofFile(a.Path(), err)
+	case !isReplay:
+		return usagef("%s is not a replay and not a bundle", a.Path())
 	}
-	if p, seats := c.Uint("player"), a.header.Settings.Players; c.IsSet("player") && p >= uint(seats) {
-		return usagef("got player %d, want at most %d: the match has %s", p, seats-1, count(int(seats), "seat"))
+	o, done := bisectOptions(c)
+	from := time.Now()
+	found, err := bisect(c, a, o)
+	done()
+	if err != nil {
+		return err
 	}
-	b := &bisection{context: c, a: a}
-	if c.NArg() == 2 {
-		if b.b, err = openSubject(c.Args().Get(1)); err != nil {
-			return err
-		}
-		defer b.b.close()
+	found.Took = time.Since(from)
+	if !found.Same {
+		found.Err = errors.Join(errDiffers, found.Err)
 	}
-	return b.run()
+	return report(c, found, found.Err)
 }
 
-// A bisection is one run of bisect.
-type bisection struct {
-	context *cli.Context
-	a, b    *subject          // b is nil for the checksums of a player in a
-	found   *desync.Bisection // nil if nothing differs
-	frame   *frameJSON        // of found, or nil
-	same    bool              // the states and checksums are equal; the commands may differ
-	damage  *replay.DamageError
-	took    time.Duration
-}
-
-func (b *bisection) run() error {
-	o, done := simulateOptions(b.context)
-	bar := newProgress(b.context.App.ErrWriter, 0, "bytes")
-	options := desync.BisectOptions{SimulateOptions: o, SearchProgress: func(n, all int64) {
-		done()
+// bisectOptions returns the options of the flags, with progress bars that done removes.
+func bisectOptions(c *cli.Context) (desync.BisectOptions, func()) {
+	simulate, simulated := simulateOptions(c)
+	bar := newProgress(c.App.ErrWriter, 0, "bytes")
+	o := desync.BisectOptions{SimulateOptions: simulate, Limit: c.Int("limit"), SearchProgress: func(n, all int64) {
+		simulated()
 		bar.setOf(n, all)
 	}}
-	if b.context.Bool("no-search") {
-		options.MaxSearch = -1
+	if c.Bool("no-search") {
+		o.MaxSearch = -1
 	}
-	from := time.Now()
-	err := b.bisect(options)
-	bar.done()
-	done()
-	b.took = time.Since(from)
-	b.same = errors.Is(err, desync.ErrSame)
-	if err != nil && !b.same {
-		return err
+	if o.Limit == 0 {
+		o.Limit = -1 // none
 	}
-	if b.same && (b.found == nil || b.found.Frame == nil) {
-		b.found = nil
+	return o, func() {
+		bar.done()
+		simulated()
 	}
-	var result error
-	if errors.As(err, &b.damage) {
-		result = b.damage
-	}
-	if b.found != nil {
-		result = errors.Join(errDiffers, result)
-		b.frame = newFrameJSON(b.a, b.b, b.found.Frame, b.context.Int("limit"))
-	}
-	return tell(b.context, b.json(result), func(w io.Writer) { b.print(newLiner(w)) }, result)
 }
 
-func (b *bisection) bisect(o desync.BisectOptions) error {
-	x, err := b.a.reader()
-	if err != nil {
-		return b.a.error(err)
-	}
-	if b.b != nil && b.b.hasReplay() {
-		y, err := b.b.reader()
+// bisect compares a replay with the second file, or with the checksums of a player in it.
+func bisect(c *cli.Context, a *replay.File, o desync.BisectOptions) (*desync.Bisection, error) {
+	player := (*lockstep.Player)(nil)
+	if c.IsSet("player") {
+		h, err := a.Header()
 		if err != nil {
-			return b.b.error(err)
+			return nil, ofFile(a.Path(), err)
 		}
-		b.found, err = desync.Bisect(x, y, b.a.game, o)
-		return err
-	}
-	reports, err := b.reports(x)
-	if err != nil && (b.b != nil || !errors.As(err, new(*replay.DamageError))) { // BisectReports reports damage in A
-		return cmp.Or(b.b, b.a).error(err)
-	}
-	b.found, err = desync.BisectReports(x, reports, b.a.game, o)
-	return b.a.error(err)
-}
-
-// reports returns the checksums to compare with the replay.
-func (b *bisection) reports(r *replay.Reader) ([]desync.Report, error) {
-	player := lockstep.Player(b.context.Uint("player"))
-	switch {
-	case b.b == nil:
-		return desync.PlayerReports(r, player)
-	case b.context.IsSet("player"):
-		return readReports(b.b.file, &player)
-	}
-	return readReports(b.b.file, nil)
-}
-
-func (b *bisection) print(line liner) {
-	f := b.found
-	if f == nil {
-		text := "no checksum differs"
-		if b.damage != nil {
-			text += " up to where a replay becomes unreadable"
+		if p, seats := c.Uint("player"), h.Settings.Players; p >= uint(seats) {
+			return nil, usagef("got player %d, want at most %d: the match has %s", p, seats-1, count(int(seats), "seat"))
 		}
-		line("verdict", "%s", text)
-		return
+		p := lockstep.Player(c.Uint("player"))
+		player = &p
 	}
-	line("searched", "%s simulated in %s", count(f.Simulated, "tick"), seconds(b.took))
-	b.frame.print(line)
-	switch {
-	case b.same:
-		line("diverged", "no state differs up to tick %d", f.Tick)
-	case f.Exact:
-		line("diverged", "at tick %d", f.Tick)
-	case !f.Known:
-		line("diverged", "not after tick %d; nothing is known of B before", f.Tick)
-	default:
-		line("diverged", "after tick %d, and not after tick %d", f.Agreed, f.Tick)
+	if c.NArg() == 2 {
+		return bisectSecond(c, a, player, o)
 	}
-	if f.Section != "" {
-		line("section", "%s", f.Section)
+	r, err := a.Reader()
+	if err != nil {
+		return nil, ofFile(a.Path(), err)
 	}
-	if f.Fields.Total > 0 {
-		source := ""
-		switch {
-		case f.Reconstructed:
-			source = ", found by trying values until the checksum matched"
-		case f.FieldsTick != f.Tick:
-			source = ", in the next state that is known"
-		}
-		line("state", "tick %d: %s in %s%s", f.FieldsTick, plural(f.Fields.Total, "field", "differs", "differ"), count(len(f.Fields.List), "place"), source)
-		printFields(line, &f.Fields, b.context.Int("limit"))
+	reports, err := desync.PlayerReports(r, *player)
+	if err != nil && !errors.As(err, new(*replay.DamageError)) { // BisectFile reports damage
+		return nil, ofFile(a.Path(), err)
 	}
-	line("verdict", "%s", b.verdict())
+	o.Second = fmt.Sprintf("player %d", *player)
+	return desync.BisectFile(a, reports, gamesOf(c), o)
 }
 
-// verdict describes the cause.
-func (b *bisection) verdict() string {
-	second := "the reported checksum"
-	switch {
-	case b.b == nil:
-		second = fmt.Sprintf("player %d", b.context.Uint("player"))
-	case b.b.hasReplay():
-		second = "B"
+// bisectSecond compares a replay with another one, or with a file of reports.
+func bisectSecond(c *cli.Context, a *replay.File, player *lockstep.Player, o desync.BisectOptions) (*desync.Bisection, error) {
+	b, err := replay.Open(c.Args().Get(1))
+	if err != nil {
+		return nil, err
 	}
-	switch b.found.Cause {
-	case desync.OriginCommands:
-		return "the commands differ" + b.edited()
-	case desync.OriginA:
-		return "A is wrong: the game gives the same as " + second
-	case desync.OriginB:
-		return second + " is wrong: the game gives the same as A"
-	case desync.OriginBoth:
-		return "both are wrong: the game gives a third state"
-	case desync.OriginStart:
-		return "they begin with different states"
+	defer b.Close()
+	isReplay, err := beginsAsReplay(b)
+	if err != nil {
+		return nil, ofFile(b.Path(), err)
 	}
-	switch {
-	case b.same:
-		return "the commands differ, and no state does"
-	case b.a.noGame != nil:
-		return fmt.Sprintf("unknown: the match cannot be simulated (%v)", b.a.noGame)
+	if isReplay {
+		return desync.BisectFiles(a, b, gamesOf(c), o)
 	}
-	return "unknown: the game of this program does not give the states on which both agree"
-}
-
-// edited tells whose commands do not give its own checksums.
-func (b *bisection) edited() string {
-	switch f := b.found; {
-	case f.EditedA && f.EditedB:
-		return ", and neither replay has the checksums that its own commands give"
-	case f.EditedA:
-		return "; A was edited: its own commands do not give its checksums"
-	case f.EditedB:
-		return "; B was edited: its own commands do not give its checksums"
+	content, size, err := b.Content()
+	if err != nil {
+		return nil, err
 	}
-	return ", and each replay has the checksums that its own commands give"
-}
-
-func (b *bisection) json(err error) any {
-	return struct {
-		*desync.Bisection
-		Frame   *frameJSON `json:"frame"` // replaces the Bisection's
-		Same    bool       `json:"same"`
-		Seconds float64    `json:"seconds"`
-		Error   string     `json:"error,omitempty"`
-	}{b.found, b.frame, b.found == nil, b.took.Seconds(), errorText(err)}
+	reports, err := desync.ReadReports(io.NewSectionReader(content, 0, size), player)
+	if errors.Is(err, desync.ErrPlayers) {
+		return nil, usagef("%v; want --player", err)
+	}
+	if err != nil {
+		return nil, ofFile(b.Path(), err)
+	}
+	return desync.BisectFile(a, reports, gamesOf(c), o)
 }

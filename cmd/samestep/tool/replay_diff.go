@@ -49,18 +49,18 @@ func replayDiff(c *cli.Context) error {
 	if err := between(c, "limit", 0, 0); err != nil {
 		return err
 	}
-	a, err := openSubject(c.Args().First())
+	a, err := openSubject(c, c.Args().First())
 	if err != nil {
 		return err
 	}
-	defer a.close()
+	defer a.Close()
 	b := a
 	if c.NArg() == 2 {
-		if b, err = openSubject(c.Args().Get(1)); err != nil {
+		if b, err = openSubject(c, c.Args().Get(1)); err != nil {
 			return err
 		}
-		defer b.close()
-	} else if a.bundle == nil {
+		defer b.Close()
+	} else if a.Bundle() == nil {
 		return usagef("got one file, want two, or one bundle")
 	}
 	d := &difference{a: a, b: b, limit: c.Int("limit")}
@@ -80,8 +80,8 @@ func replayDiff(c *cli.Context) error {
 func (d *difference) compareFiles(c *cli.Context) error {
 	t, known := tickOf(c, "tick"), c.IsSet("tick")
 	for _, s := range []*subject{d.a, d.b} {
-		if s.bundle != nil && !known {
-			t, known = s.bundle.Manifest.Tick, true
+		if s.Bundle() != nil && !known {
+			t, known = s.Bundle().Manifest.Tick, true
 		}
 	}
 	if !known && (d.a.isReplay || d.b.isReplay) {
@@ -97,7 +97,7 @@ func (d *difference) compareFiles(c *cli.Context) error {
 }
 
 func (d *difference) compareStates(c *cli.Context, t lockstep.Tick) error {
-	schema, err := d.schema(c.String("schema"))
+	schema, err := d.schema(c)
 	if err != nil {
 		return err
 	}
@@ -118,13 +118,13 @@ func (d *difference) compareStates(c *cli.Context, t lockstep.Tick) error {
 }
 
 // schema returns the schema of the states, of the file that --schema names, or else of one of the subjects.
-func (d *difference) schema(name string) (*state.Schema, error) {
-	if name != "" {
-		s, err := openSubject(name)
+func (d *difference) schema(c *cli.Context) (*state.Schema, error) {
+	if name := c.String("schema"); name != "" {
+		s, err := openSubject(c, name)
 		if err != nil {
 			return nil, err
 		}
-		defer s.close()
+		defer s.Close()
 		if s.header == nil {
 			return nil, usagef("--schema: %s is neither a replay nor a bundle", name)
 		}
@@ -150,20 +150,27 @@ func (d *difference) sameSchema() bool {
 	return d.a.header == nil || d.b.header == nil || string(d.a.header.StateSchema) == string(d.b.header.StateSchema)
 }
 
+// describe describes the commands of a tick in the words of the games.
+func (d *difference) describe(f *desync.FrameDifference) *desync.FrameText {
+	a, _ := lockstep.NewDescriber(d.a.header, d.a.game)
+	b, _ := lockstep.NewDescriber(d.b.header, d.b.game) // nil for a header that no game wrote
+	return desync.DescribeFrame(f, a, b, d.limit)
+}
+
 // compareReplays compares two replays, and a state of each.
 func (d *difference) compareReplays(c *cli.Context) error {
-	x, err := d.a.reader()
+	x, err := d.a.Reader()
 	if err != nil {
 		return d.a.error(err)
 	}
-	y, err := d.b.reader()
+	y, err := d.b.Reader()
 	if err != nil {
 		return d.b.error(err)
 	}
 	if d.comparison, d.err = desync.Compare(x, y); d.comparison == nil {
 		return d.err
 	}
-	d.frame = newFrameJSON(d.a, d.b, d.comparison.Frame, d.limit)
+	d.frame = d.describe(d.comparison.Frame)
 	if d.comparison.Same() {
 		t := min(d.comparison.A.Ticks, d.comparison.B.Ticks)
 		for i, r := range []*replay.Reader{x, y} {
@@ -171,7 +178,7 @@ func (d *difference) compareReplays(c *cli.Context) error {
 			if err != nil {
 				return err
 			}
-			d.content[i] = partHash{reached, h}
+			d.content[i] = replay.PartHash{Tick: reached, ContentHash: h}
 		}
 	}
 	t := tickOf(c, "tick")

@@ -4,13 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/state"
 )
 
@@ -19,8 +18,8 @@ type difference struct {
 	a, b       *subject           // the same for the two sides of one bundle
 	limit      int                // of lines of fields, and of commands of a side
 	comparison *desync.Comparison // of two replays, or nil
-	frame      *frameJSON         // of the comparison, or nil
-	content    [2]partHash        // of both, up to the last tick that both have; only of the same match
+	frame      *desync.FrameText  // of the comparison, or nil
+	content    [2]replay.PartHash // of both, up to the last tick that both have; only of the same match
 	state      *stateDifference   // nil if no states were compared
 	err        error              // why a replay cannot be read to its end
 }
@@ -65,18 +64,20 @@ func (d *difference) print(w io.Writer) {
 	}
 	switch {
 	case s.Fields.Total > 0:
-		line("state", "%s: %s in %s", where, plural(s.Fields.Total, "field", "differs", "differ"), count(len(s.Fields.List), "place"))
+		line("state", "%s: %s in %s", where, words.Plural(s.Fields.Total, "field", "differs", "differ"), count(len(s.Fields.List), "place"))
 	case x != nil && x.Checksum != nil && *s.Tick >= x.Checksum.Tick:
 		line("state", "%s: the commands give the same state; bisect tells which recorder had another one", where)
 	default:
 		line("state", "%s: nothing differs", where)
 	}
-	printFields(line, &s.Fields, d.limit)
+	printLines(line, "", s.Fields.Lines(d.limit))
 }
 
-func printFields(line liner, fields *state.Places, limit int) {
-	for _, text := range fields.Lines(limit) {
-		line("", "%s", text)
+// printLines prints lines, the first of them with a name.
+func printLines(line liner, name string, lines []string) {
+	for _, text := range lines {
+		line(name, "%s", text)
+		name = ""
 	}
 }
 
@@ -85,7 +86,9 @@ func (d *difference) printReplays(line liner) {
 	for _, h := range x.Header {
 		line("header", "%s", h)
 	}
-	d.frame.print(line)
+	if d.frame != nil {
+		printLines(line, "commands", d.frame.Lines())
+	}
 	if s := x.Checksum; s != nil {
 		known := ""
 		if s.Known {
@@ -119,13 +122,13 @@ func (d *difference) printReplays(line liner) {
 func (d *difference) json(err error) any {
 	story := struct {
 		*desync.Comparison
-		Frame    *frameJSON       `json:"frame,omitempty"` // replaces the Comparison's
-		Checksum *checksumJSON    `json:"checksum,omitempty"`
-		Keyframe *checksumJSON    `json:"keyframe,omitempty"`
-		State    *stateDifference `json:"state"`
-		Content  []partHash       `json:"content,omitempty"` // of the same match
-		Same     bool             `json:"same"`
-		Error    string           `json:"error,omitempty"`
+		Frame    *desync.FrameText `json:"frame,omitempty"` // replaces the Comparison's
+		Checksum *checksumJSON     `json:"checksum,omitempty"`
+		Keyframe *checksumJSON     `json:"keyframe,omitempty"`
+		State    *stateDifference  `json:"state"`
+		Content  []replay.PartHash `json:"content,omitempty"` // of the same match
+		Same     bool              `json:"same"`
+		Error    string            `json:"error,omitempty"`
 	}{Comparison: d.comparison, Frame: d.frame, State: d.state, Same: err == nil, Error: errorText(err)}
 	if x := d.comparison; x != nil {
 		if x.Same() {
@@ -134,80 +137,6 @@ func (d *difference) json(err error) any {
 		story.Checksum, story.Keyframe = newChecksumJSON(x.Checksum), newChecksumJSON(x.Keyframe)
 	}
 	return story
-}
-
-// A frameJSON is the commands of a tick that only one side has.
-type frameJSON struct {
-	Tick  lockstep.Tick `json:"tick"`
-	A     []string      `json:"a"` // at most --limit
-	B     []string      `json:"b"`
-	MoreA int           `json:"more_a"` // beyond those in A
-	MoreB int           `json:"more_b"`
-}
-
-// newFrameJSON returns nil for nil.
-func newFrameJSON(a, b *subject, f *desync.FrameDifference, limit int) *frameJSON {
-	if f == nil {
-		return nil
-	}
-	x, allX, errA := onlyHere(a, f.A, f.B, limit)
-	y, allY, errB := onlyHere(b, f.B, f.A, limit)
-	if errA != nil || errB != nil {
-		x, y, allX, allY = []string{}, []string{}, len(f.A), len(f.B) // a header that no game wrote
-	}
-	return &frameJSON{f.Tick, x, y, allX - len(x), allY - len(y)}
-}
-
-// print prints nothing for nil.
-func (f *frameJSON) print(line liner) {
-	if f == nil {
-		return
-	}
-	line("commands", "first differ in tick %d", f.Tick)
-	for _, side := range []struct {
-		name  string
-		texts []string
-		more  int
-	}{{"A", f.A, f.MoreA}, {"B", f.B, f.MoreB}} {
-		for _, text := range side.texts {
-			line("", "%s  %s", side.name, text)
-		}
-		if side.more > 0 {
-			line("", "%s  and %d more", side.name, side.more)
-		} else if len(side.texts) == 0 {
-			line("", "%s  none", side.name)
-		}
-	}
-}
-
-// maxText bounds the bytes of a command's text. The text of a payload of 16 KiB can have 4 MiB, because it has the
-// names of the fields.
-const maxText = 4 << 10
-
-// onlyHere describes the first limit commands that only one side has. It also returns the number of all of them.
-func onlyHere(s *subject, own, others []lockstep.Command, limit int) (texts []string, total int, err error) {
-	describe, err := lockstep.NewDescriber(s.header, s.game)
-	if err != nil {
-		return nil, 0, err
-	}
-	texts = []string{}
-	for i := range own {
-		c := &own[i]
-		if slices.ContainsFunc(others, func(o lockstep.Command) bool {
-			return record.Compare(&o, c) == 0 && o.Kind == c.Kind && string(o.Payload) == string(c.Payload)
-		}) {
-			continue
-		}
-		if total++; total > limit {
-			continue
-		}
-		text := fmt.Sprintf("#%d %s", c.Sequence, describe.Describe(c))
-		if len(text) > maxText {
-			text = strings.ToValidUTF8(text[:maxText], "") + " …" // a copy: the whole text can be collected
-		}
-		texts = append(texts, text)
-	}
-	return texts, total, nil
 }
 
 // A checksumJSON is a checksum that differs, as text.

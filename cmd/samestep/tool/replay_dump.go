@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -39,7 +40,7 @@ checksum; info and verify do.`,
 	}
 }
 
-func replayDump(c *cli.Context, f *replayFile) error {
+func replayDump(c *cli.Context, f *replay.File) error {
 	if c.IsSet("path") && (c.Bool("commands") || !c.IsSet("tick")) {
 		return usagef("--path needs --tick, and cannot be used with --commands")
 	}
@@ -55,7 +56,7 @@ func replayDump(c *cli.Context, f *replayFile) error {
 	if c.IsSet("tick") && !c.Bool("commands") {
 		return dumpState(c, f)
 	}
-	r, err := f.reader()
+	r, err := f.Reader()
 	if err != nil {
 		return err
 	}
@@ -66,9 +67,29 @@ func replayDump(c *cli.Context, f *replayFile) error {
 var errStop = errors.New("stop")
 
 func dumpRecords(c *cli.Context, r *replay.Reader) error {
-	d := &recordDumper{w: c.App.Writer, json: c.Bool("json"), commands: c.Bool("commands"), only: c.IsSet("tick"), tick: tickOf(c, "tick")}
+	d := &recordDumper{w: c.App.Writer, games: gamesOf(c), json: c.Bool("json"), commands: c.Bool("commands"), only: c.IsSet("tick"), tick: tickOf(c, "tick")}
 	err := replay.Play(r, nil, d.record)
 	if errors.Is(err, errStop) {
+		return nil
+	}
+	return err
+}
+
+// followRecords prints each new record until the match ends or the user interrupts it.
+func followRecords(c *cli.Context, f *replay.File) error {
+	d := &recordDumper{w: c.App.Writer, games: gamesOf(c), json: c.Bool("json"), commands: c.Bool("commands")}
+	err := follow(c, f, func(ctx context.Context, l *replay.LiveReader) error {
+		for rec, err := range l.All(ctx) {
+			if err == nil {
+				err = d.record(rec)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if errors.Is(err, context.Canceled) {
 		return nil
 	}
 	return err
@@ -77,6 +98,7 @@ func dumpRecords(c *cli.Context, r *replay.Reader) error {
 // A recordDumper prints all records, or only commands, or only those of one tick.
 type recordDumper struct {
 	w        io.Writer
+	games    replay.Games
 	json     bool
 	commands bool
 	only     bool
@@ -86,7 +108,7 @@ type recordDumper struct {
 
 func (d *recordDumper) record(r *record.Record) error {
 	if r.Kind == record.KindHeader {
-		g, _ := gameOf(r.Header) // without a game, schemas describe the commands
+		g, _ := d.games.Of(r.Header) // without a game, schemas describe the commands
 		var err error
 		if d.describe, err = lockstep.NewDescriber(r.Header, g); err != nil {
 			return err
@@ -168,12 +190,12 @@ func recordText(r *record.Record) string {
 }
 
 // dumpState prints the state after the tick of --tick.
-func dumpState(c *cli.Context, f *replayFile) error {
-	at, err := f.stateAt(c, tickOf(c, "tick"))
+func dumpState(c *cli.Context, f *replay.File) error {
+	at, err := stateAt(c, f, tickOf(c, "tick"))
 	if err != nil {
 		return err
 	}
-	at.warn(c, f.name)
+	at.warn(c, f.Path())
 	snapshot, schema := at.State, at.schema
 	switch path := c.String("path"); {
 	case c.IsSet("raw"):

@@ -45,12 +45,12 @@ func replayExport(c *cli.Context) error {
 	case to == "jsonl" && n == 1:
 		return onReplay(exportLines)(c)
 	case to == "mcap" && n == 2:
-		return copyReplay(c, func(f *replayFile, out *os.File) error {
-			r, err := f.reader()
+		return copyReplay(c, func(f *replay.File, out *os.File) error {
+			r, err := f.Reader()
 			if err != nil {
 				return err
 			}
-			return exportMCAP(out, r)
+			return exportMCAP(out, r, gamesOf(c))
 		})
 	case to == "jsonl" || to == "mcap":
 		return usagef("got %s, want FILE for jsonl, and FILE OUT for mcap", count(n, "argument"))
@@ -59,12 +59,12 @@ func replayExport(c *cli.Context) error {
 	}
 }
 
-func exportLines(c *cli.Context, f *replayFile) error {
+func exportLines(c *cli.Context, f *replay.File) error {
 	x := &exporter{w: bufio.NewWriter(c.App.Writer)}
 	if err := x.findPlayers(f); err != nil {
 		return err
 	}
-	r, err := f.reader()
+	r, err := f.Reader()
 	if err != nil {
 		return err
 	}
@@ -118,15 +118,15 @@ type (
 )
 
 // findPlayers finds the players that report checksums from the beginning, and the mismatches.
-func (x *exporter) findPlayers(f *replayFile) error {
-	r, err := f.reader()
+func (x *exporter) findPlayers(f *replay.File) error {
+	r, err := f.Reader()
 	if err != nil {
 		return err
 	}
 	defer func() { x.mismatches.order() }()
 	return replay.Play(r, nil, func(rec *record.Record) error {
 		switch {
-		case rec.Kind == record.KindHeader && rec.Header.Engine == foreignEngine:
+		case rec.Kind == record.KindHeader && rec.Header.Engine == replay.ForeignEngine:
 			for p := range rec.Header.Settings.Players {
 				x.reports[p] = true
 			}
@@ -161,7 +161,7 @@ func (x *exporter) record(rec *record.Record) error {
 		}
 	case record.KindEnd:
 		last := rec.Tick
-		if x.header.Engine == foreignEngine {
+		if x.header.Engine == replay.ForeignEngine {
 			last = max(last, 1) - 1 // import added one
 		}
 		return writeLine(x.w, endLine{last, true})
@@ -177,7 +177,7 @@ func isNumber(text string) bool {
 
 // note prints a note, unless import makes it from other lines.
 func (x *exporter) note(rec *record.Record) error {
-	foreign := x.header.Engine == foreignEngine
+	foreign := x.header.Engine == replay.ForeignEngine
 	switch {
 	case rec.Topic == desync.TopicReports && foreign:
 		x.reports[rec.Player] = rec.Text == "yes"
@@ -199,7 +199,7 @@ func (x *exporter) commands(f *lockstep.Frame) error {
 			continue
 		}
 		payload := c.Payload
-		if x.header.Engine == foreignEngine {
+		if x.header.Engine == replay.ForeignEngine {
 			x.in.Reset(payload)
 			x.in.Array(1, 1)
 			payload = x.in.Binary(len(payload))

@@ -18,9 +18,6 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// foreignEngine is the engine in the header of an imported match, which cannot be simulated here.
-const foreignEngine = "foreign"
-
 // topicRate is the topic of a note with the tick rate, if that is not a whole number. Import writes it, and notes of
 // topic [desync.TopicReports].
 const topicRate = "tick_rate"
@@ -113,7 +110,7 @@ func (i *importer) header() error {
 	if err != nil {
 		return err
 	}
-	h.Engine, h.Game, h.Build, h.Platform = foreignEngine, clip(i.match.Title, 128), "imported", "unknown"
+	h.Engine, h.Game, h.Build, h.Platform = replay.ForeignEngine, clip(i.match.Title, 128), "imported", "unknown"
 	i.append(i.enc.Header(h))
 	i.append(i.enc.Keyframe(0, sim.Hash(), nil, sim.AppendState(nil)))
 	if i.match.Rate != "" {

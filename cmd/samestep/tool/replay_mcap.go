@@ -19,6 +19,7 @@ import (
 // schemas, so that numbers can be plotted. The times are those of the ticks at the match's tick rate; a pause takes none.
 type mcapExporter struct {
 	w        *mcap.Writer
+	games    replay.Games
 	sequence [len(mcapChannels)]uint32
 	header   *lockstep.Header
 	describe *lockstep.Describer
@@ -101,8 +102,8 @@ type (
 )
 
 // exportMCAP writes a whole match to w.
-func exportMCAP(w io.Writer, r *replay.Reader) error {
-	x := &mcapExporter{kinds: make(map[lockstep.Kind]string), names: make(map[string]string)}
+func exportMCAP(w io.Writer, r *replay.Reader, games replay.Games) error {
+	x := &mcapExporter{games: games, kinds: make(map[lockstep.Kind]string), names: make(map[string]string)}
 	var err error
 	if x.mismatches, err = readMismatches(r); err != nil {
 		return err
@@ -172,7 +173,7 @@ func (x *mcapExporter) begin(h *lockstep.Header) error {
 	for _, c := range h.Commands {
 		x.kinds[c.Kind] = c.Name
 	}
-	g, _ := gameOf(h) // without a game, schemas describe the commands
+	g, _ := x.games.Of(h) // without a game, schemas describe the commands
 	var err error
 	x.describe, err = lockstep.NewDescriber(h, g)
 	return err
@@ -263,7 +264,7 @@ func (x *mcapExporter) end() error {
 	x.writeRates()
 	h := x.header
 	seed := fmt.Sprint(h.Settings.Seed)
-	if h.Engine == foreignEngine {
+	if h.Engine == replay.ForeignEngine {
 		seed = "unknown"
 	}
 	err := x.w.WriteMetadata(&mcap.Metadata{Name: "match", Metadata: map[string]string{

@@ -81,15 +81,15 @@ func rekey(c *cli.Context) error {
 	if !c.IsSet("every") {
 		return usagef("want --every")
 	}
-	return copyReplay(c, func(f *replayFile, out *os.File) (err error) {
+	return copyReplay(c, func(f *replay.File, out *os.File) (err error) {
 		var game *lockstep.Game
 		every := tickOf(c, "every")
 		if every > 0 {
-			if game, _, err = f.game(); err != nil {
+			if game, _, err = gameIn(c, f); err != nil {
 				return err
 			}
 		}
-		r, err := f.reader()
+		r, err := f.Reader()
 		if err != nil {
 			return err
 		}
@@ -102,8 +102,8 @@ func rekey(c *cli.Context) error {
 // sealed makes the action of a command that reads one replay, with a progress bar, and writes another, sealed.
 func sealed(act func(*cli.Context, *replay.Reader, *replay.Writer) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
-		return copyReplay(c, func(f *replayFile, out *os.File) error {
-			r, done, err := f.watch(c)
+		return copyReplay(c, func(f *replay.File, out *os.File) error {
+			r, done, err := watched(c, f)
 			if err != nil {
 				return err
 			}
@@ -114,8 +114,8 @@ func sealed(act func(*cli.Context, *replay.Reader, *replay.Writer) error) cli.Ac
 }
 
 // copyReplay lets act read the replay of the first argument and write the file of the second.
-func copyReplay(c *cli.Context, act func(f *replayFile, out *os.File) error) error {
-	return withReplay(c.Args().First(), func(f *replayFile) error {
+func copyReplay(c *cli.Context, act func(f *replay.File, out *os.File) error) error {
+	return withReplay(c.Args().First(), func(f *replay.File) error {
 		return files.Create(c.Args().Get(1), func(out *os.File) error { return act(f, out) })
 	})
 }
@@ -129,12 +129,12 @@ func written(act cli.ActionFunc) cli.ActionFunc {
 		if !c.Bool("json") {
 			return nil
 		}
-		return withReplay(c.Args().Get(1), func(f *replayFile) error {
-			info, err := f.info()
+		return withReplay(c.Args().Get(1), func(f *replay.File) error {
+			info, err := f.Info()
 			if err != nil {
 				return err
 			}
-			return writeJSON(c.App.Writer, writtenFile{f.name, info.SizeBytes, info.Ticks, info.ContentHash, info.Signed, replay.ClassOK})
+			return writeJSON(c.App.Writer, writtenFile{f.Path(), info.SizeBytes, info.Ticks, info.ContentHash, info.Signed, replay.ClassOK})
 		})
 	}
 }
@@ -179,8 +179,8 @@ func replaySign(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return copyReplay(c, func(f *replayFile, out *os.File) error {
-		r, err := f.reader()
+	return copyReplay(c, func(f *replay.File, out *os.File) error {
+		r, err := f.Reader()
 		if err != nil {
 			return err
 		}

@@ -37,9 +37,9 @@ func replaySeek(c *cli.Context) error {
 	if err != nil {
 		return usagef("got tick %q, want a number", c.Args().Get(1))
 	}
-	return withReplay(c.Args().First(), func(f *replayFile) error {
+	return withReplay(c.Args().First(), func(f *replay.File) error {
 		from := time.Now()
-		at, err := f.stateAt(c, lockstep.Tick(tick))
+		at, err := stateAt(c, f, lockstep.Tick(tick))
 		if err != nil {
 			return err
 		}
@@ -80,8 +80,8 @@ func (m *moment) warn(c *cli.Context, file string) {
 }
 
 // stateAt returns the state after a tick. It simulates the match unless the tick has a keyframe.
-func (f *replayFile) stateAt(c *cli.Context, t lockstep.Tick) (*moment, error) {
-	g, header, noGame := f.game()
+func stateAt(c *cli.Context, f *replay.File, t lockstep.Tick) (*moment, error) {
+	g, header, noGame := gameIn(c, f)
 	if header == nil {
 		return nil, noGame
 	}
@@ -89,7 +89,7 @@ func (f *replayFile) stateAt(c *cli.Context, t lockstep.Tick) (*moment, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := f.reader()
+	r, err := f.Reader()
 	if err != nil {
 		return nil, err
 	}

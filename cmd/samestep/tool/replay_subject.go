@@ -1,14 +1,12 @@
 package tool
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"slices"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/state"
@@ -16,40 +14,53 @@ import (
 
 // A subject is a file to compare: a replay, a bundle, or a state.
 type subject struct {
-	*replayFile
+	*replay.File
 	isReplay bool
 	header   *lockstep.Header // of the replay; nil for a state
 	game     *lockstep.Game   // of the replay, if this program has it
-	noGame   error            // why game is nil
 }
 
 // openSubject opens a file, and tells its type by the first bytes.
-func openSubject(name string) (*subject, error) {
-	f, err := openReplay(files.Open, name)
+func openSubject(c *cli.Context, name string) (*subject, error) {
+	f, err := replay.Open(name)
 	if err != nil {
 		return nil, err
 	}
-	s := &subject{replayFile: f}
-	var head [4]byte
-	n, err := f.file.ReadAt(head[:], 0)
-	if err == nil || err == io.EOF {
-		err = nil
-		s.isReplay = f.bundle == nil && bytes.Equal(head[:n], []byte("\x89SSR"))
-	}
-	if err == nil && s.hasReplay() {
-		if s.game, s.header, s.noGame = f.game(); s.header == nil {
-			err = s.noGame
+	s := &subject{File: f}
+	replays, err := beginsAsReplay(f)
+	s.isReplay = replays && f.Bundle() == nil
+	if err == nil && replays {
+		var noGame error
+		if s.game, s.header, noGame = gameIn(c, f); s.header == nil {
+			err = noGame
 		}
 	}
 	if err != nil {
-		s.close()
+		f.Close()
 		return nil, s.error(err)
 	}
 	return s, nil
 }
 
-// hasReplay reports whether the file is a replay or a bundle.
-func (s *subject) hasReplay() bool { return s.isReplay || s.bundle != nil }
+// beginsAsReplay reports whether a file is a bundle, or begins with the first bytes of a replay.
+func beginsAsReplay(f *replay.File) (bool, error) {
+	if f.Bundle() != nil {
+		return true, nil
+	}
+	content, _, err := f.Content()
+	if err != nil {
+		return false, err
+	}
+	var head [4]byte
+	n, err := content.ReadAt(head[:], 0)
+	if err == io.EOF {
+		err = nil
+	}
+	return string(head[:n]) == "\x89SSR", err
+}
+
+// error adds the name of the file to err.
+func (s *subject) error(err error) error { return ofFile(s.Path(), err) }
 
 // schema returns the schema of the subject's states, or nil for a file that is only a state.
 func (s *subject) schema() (*state.Schema, error) {
@@ -63,14 +74,14 @@ func (s *subject) schema() (*state.Schema, error) {
 // state returns the state after a tick. Of a bundle, it returns the referee's or the player's.
 func (s *subject) state(c *cli.Context, t lockstep.Tick, referee bool) (b []byte, err error) {
 	switch {
-	case s.bundle != nil:
+	case s.Bundle() != nil:
 		b, err = s.exhibit(t, referee)
 	case !s.isReplay:
 		b, err = s.bytes()
 	default:
 		var at *moment
-		if at, err = s.stateAt(c, t); err == nil {
-			at.warn(c, s.name)
+		if at, err = stateAt(c, s.File, t); err == nil {
+			at.warn(c, s.Path())
 			b = at.State
 		}
 	}
@@ -79,10 +90,10 @@ func (s *subject) state(c *cli.Context, t lockstep.Tick, referee bool) (b []byte
 
 // exhibit returns a state of a bundle.
 func (s *subject) exhibit(t lockstep.Tick, referee bool) ([]byte, error) {
-	m := &s.bundle.Manifest
+	m := &s.Bundle().Manifest
 	i := slices.IndexFunc(m.Exhibits, func(x replay.BundleExhibit) bool { return x.Tick == t })
 	if i < 0 {
-		return nil, usagef("%s: the bundle has no states of tick %d", s.name, t)
+		return nil, usagef("%s: the bundle has no states of tick %d", s.Path(), t)
 	}
 	name, whose := m.Exhibits[i].Player, "player's"
 	if referee {
@@ -91,17 +102,17 @@ func (s *subject) exhibit(t lockstep.Tick, referee bool) ([]byte, error) {
 	if name == "" {
 		return nil, fmt.Errorf("the bundle does not have the %s state of tick %d", whose, t)
 	}
-	return s.bundle.State(name)
+	return s.Bundle().State(name)
 }
 
 // bytes returns the content of a file that is a state.
 func (s *subject) bytes() ([]byte, error) {
-	info, err := s.file.Stat()
+	content, size, err := s.Content()
 	if err != nil {
 		return nil, err
 	}
-	if info.Size() > lockstep.MaxStateSize {
-		return nil, fmt.Errorf("%d bytes, want a state of at most %d", info.Size(), lockstep.MaxStateSize)
+	if size > lockstep.MaxStateSize {
+		return nil, fmt.Errorf("%d bytes, want a state of at most %d", size, lockstep.MaxStateSize)
 	}
-	return io.ReadAll(io.NewSectionReader(s.file, 0, info.Size()))
+	return io.ReadAll(io.NewSectionReader(content, 0, size))
 }

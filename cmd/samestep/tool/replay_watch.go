@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/internal/words"
 )
 
 func replayWatchCommand() *cli.Command {
@@ -154,7 +156,7 @@ func (t trend) spark() string {
 // shown escapes a text from a file or a server so that it can neither control a terminal nor break a table.
 func shown(s string) string {
 	var b bytes.Buffer
-	c := &cleaner{w: &b}
+	c := words.NewCleaner(&b)
 	c.Write([]byte(s + " ")) // the space ends a character that was cut
 	return strings.NewReplacer("\n", " ", "\t", " ").Replace(strings.TrimSuffix(strings.ToValidUTF8(b.String(), "?"), " "))
 }

@@ -13,12 +13,14 @@ import (
 	"charm.land/lipgloss/v2"
 	"charm.land/lipgloss/v2/table"
 	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/internal/words"
 )
 
 // watchScreen shows a source on the whole terminal until q is pressed, and then prints the last line.
 func watchScreen(ctx context.Context, c *cli.Context, s source) error {
 	m := &screen{ctx: ctx, source: s, every: c.Duration("interval"), width: 80, height: 24}
-	out := c.App.Writer.(*cleaner).w // the program moves the cursor; the texts are clean already
+	out := c.App.Writer.(*words.Cleaner).Unwrap() // the program moves the cursor; the texts are clean already
 	_, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithOutput(out)).Run()
 	if errors.Is(err, tea.ErrInterrupted) || ctx.Err() != nil {
 		err = nil // the usual way to stop

@@ -67,11 +67,8 @@ func TestWatchFile(t *testing.T) {
 
 func infoOf(t *testing.T, path string) (info *replay.Info) {
 	t.Helper()
-	if err := withReplay(path, func(f *replayFile) error {
-		r, err := f.reader()
-		if err == nil {
-			info, err = replay.ReadInfo(r)
-		}
+	if err := withReplay(path, func(f *replay.File) (err error) {
+		info, err = f.Info()
 		return err
 	}); err != nil {
 		t.Fatal(err)

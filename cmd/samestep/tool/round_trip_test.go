@@ -141,12 +141,12 @@ func samestep(t *testing.T, code int, args ...string) string {
 // mismatchesIn returns the first mismatching tick of each player and the number of seats, or 0 if the replay cannot be
 // read to its end.
 func mismatchesIn(t *testing.T, file string) (map[lockstep.Player]lockstep.Tick, int) {
-	f, err := openReplay(os.Open, file)
+	f, err := replay.Open(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.close()
-	r, err := f.reader()
+	defer f.Close()
+	r, err := f.Reader()
 	if err != nil {
 		t.Fatal(err)
 	}

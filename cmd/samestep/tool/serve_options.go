@@ -41,7 +41,7 @@ func serverOptions(c *cli.Context, g *playable, specs []server.MatchSpec, bots *
 		return o, nil, err
 	}
 	if c.Bool("explain") {
-		o.OnBundle = explainer(o.Log)
+		o.OnBundle = explainer(o.Log, gamesOf(c))
 	}
 	if o.Durability, err = replay.ParseDurability(c.String("durability")); err != nil {
 		return o, nil, usagef("--durability: %v", err)

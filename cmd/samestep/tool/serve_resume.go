@@ -8,7 +8,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -39,21 +38,21 @@ func findInterrupted(c *cli.Context, g *playable) ([]interrupted, error) {
 
 // interruptedMatch returns nil for a match that is over, or is of another server.
 func interruptedMatch(path string, g *playable) (*server.MatchSpec, error) {
-	f, err := openReplay(files.OpenNoFollow, path)
+	f, err := replay.OpenNoFollow(path)
 	if err != nil {
 		return nil, err
 	}
-	defer f.close()
-	info, err := f.info()
-	if info == nil || info.Header == nil {
-		return nil, f.error(err)
+	defer f.Close()
+	info, err := f.Info()
+	if info.Header == nil {
+		return nil, ofFile(path, err)
 	}
 	if g.CheckIdentity(info.Header) != nil || info.Ended {
 		return nil, nil
 	}
 	var damage *replay.DamageError
 	if !errors.As(err, &damage) || damage.Next > 0 {
-		return nil, f.error(err)
+		return nil, ofFile(path, err)
 	}
 	name, ok := strings.CutSuffix(filepath.Base(path), "-"+info.Header.Match.String()[:8]+".ssr")
 	if !ok {

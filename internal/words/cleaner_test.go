@@ -1,4 +1,4 @@
-package tool
+package words
 
 import (
 	"bytes"
@@ -19,11 +19,11 @@ func TestCleaner(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var whole, bytewise bytes.Buffer
-			w := &cleaner{w: &whole}
+			w := NewCleaner(&whole)
 			if n, err := w.Write([]byte(c.in)); n != len(c.in) || err != nil {
 				t.Errorf("wrote %d bytes and %v, want %d", n, err, len(c.in))
 			}
-			w = &cleaner{w: &bytewise}
+			w = NewCleaner(&bytewise)
 			for i := range len(c.in) {
 				w.Write([]byte{c.in[i]})
 			}
@@ -38,7 +38,7 @@ func TestCleaner(t *testing.T) {
 func TestCleanerKeepsJSON(t *testing.T) {
 	const name = "\x1b\x7f\u009b é\u202e"
 	var b bytes.Buffer
-	if err := writeJSON(&cleaner{w: &b}, name); err != nil {
+	if err := json.NewEncoder(NewCleaner(&b)).Encode(name); err != nil {
 		t.Fatal(err)
 	}
 	var got string

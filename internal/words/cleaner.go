@@ -1,4 +1,4 @@
-package tool
+package words
 
 import (
 	"fmt"
@@ -8,19 +8,28 @@ import (
 	"unicode/utf8"
 )
 
-// A cleaner is a Writer that escapes control characters, except for line feeds and tabs, and characters that change the
+// A Cleaner is a Writer that escapes control characters, except for line feeds and tabs, and characters that change the
 // direction of text, so that a name in a hostile file can neither control the terminal nor look like another. It writes
 // \u and four hex digits, which mean the same inside a JSON string.
-type cleaner struct {
+type Cleaner struct {
 	w    io.Writer
 	buf  []byte
 	held []byte // the possible beginning of such a character
 	err  error
 }
 
+// NewCleaner returns a Cleaner that writes to w.
+func NewCleaner(w io.Writer) *Cleaner { return &Cleaner{w: w} }
+
+// Unwrap returns the Writer below, which takes everything.
+func (c *Cleaner) Unwrap() io.Writer { return c.w }
+
+// Err returns the first error of the Writer below.
+func (c *Cleaner) Err() error { return c.err }
+
 // Write writes p, except for bytes at its end that may begin an escaped character, which it keeps for the next call.
 // The first error stays.
-func (c *cleaner) Write(p []byte) (int, error) {
+func (c *Cleaner) Write(p []byte) (int, error) {
 	if c.err != nil {
 		return 0, c.err
 	}

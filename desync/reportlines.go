@@ -1,4 +1,4 @@
-package tool
+package desync
 
 import (
 	"bufio"
@@ -10,15 +10,7 @@ import (
 	"io"
 
 	"github.com/seed-49bee653/samestep/checksum"
-	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/lockstep"
-)
-
-const (
-	maxReports        = 1 << 17
-	maxReportSections = 1 << 20   // of all reports
-	maxReportLine     = 64 << 10  // bytes
-	maxReportBytes    = 256 << 20 // of all lines, unpacked
 )
 
 // A reportLine is a line of JSON with a checksum, and maybe the sums of the state's sections, in order.
@@ -29,20 +21,27 @@ type reportLine struct {
 	Sections []string         `json:"sections"`
 }
 
-// A reportsError is an error in a line, and not of reading it.
-type reportsError struct {
-	line int
-	err  error
+// A ReportsError is an error in a line of reports, and not of reading it.
+type ReportsError struct {
+	Line int
+	Err  error
 }
 
-func (e *reportsError) Error() string { return fmt.Sprintf("line %d: %v", e.line, e.err) }
+func (e *ReportsError) Error() string {
+	return fmt.Sprintf("line %d: %v", e.Line, e.Err)
+}
 
-func (e *reportsError) Unwrap() error { return e.err }
+// Unwrap returns Err.
+func (e *ReportsError) Unwrap() error { return e.Err }
 
-// readReports reads the checksums in lines of JSON, which may be compressed with gzip, and skips other lines. If
-// several players reported, only must name one.
-func readReports(r io.Reader, only *lockstep.Player) ([]desync.Report, error) {
-	var all []desync.Report
+// ErrPlayers means that reports are of several players, and the caller has named none.
+var ErrPlayers = errors.New("several players reported")
+
+// ReadReports reads the checksums in lines of JSON, as samestep replay export prints them, which may be compressed with
+// gzip. It skips other lines and, unless only is nil, other players. The error is a [*ReportsError], which wraps
+// [ErrPlayers] if several players reported and only is nil, or that of r.
+func ReadReports(r io.Reader, only *lockstep.Player) ([]Report, error) {
+	var all []Report
 	in := bufio.NewReader(r)
 	limited := &io.LimitedReader{R: in, N: maxReportBytes + 1}
 	if head, _ := in.Peek(2); bytes.Equal(head, []byte{0x1f, 0x8b}) {
@@ -59,7 +58,7 @@ func readReports(r io.Reader, only *lockstep.Player) ([]desync.Report, error) {
 	for ; lines.Scan() && limited.N > 0; n++ {
 		var l reportLine
 		if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
-			return nil, &reportsError{n, err}
+			return nil, &ReportsError{n, err}
 		}
 		if l.Sum == nil || only != nil && l.Player != nil && *l.Player != *only {
 			continue
@@ -67,34 +66,34 @@ func readReports(r io.Reader, only *lockstep.Player) ([]desync.Report, error) {
 		if who == nil {
 			who = l.Player
 		} else if l.Player != nil && *l.Player != *who {
-			return nil, usagef("line %d: player %d, after player %d: want --player", n, *l.Player, *who)
+			return nil, &ReportsError{n, fmt.Errorf("player %d, after player %d: %w", *l.Player, *who, ErrPlayers)}
 		}
 		report, err := l.report()
 		if err != nil {
-			return nil, &reportsError{n, err}
+			return nil, &ReportsError{n, err}
 		}
 		if all = append(all, report); len(all) > maxReports {
-			return nil, &reportsError{n, fmt.Errorf("want at most %d checksums", maxReports)}
+			return nil, &ReportsError{n, fmt.Errorf("want at most %d checksums", maxReports)}
 		}
 		if sections += len(report.Sections); sections > maxReportSections {
-			return nil, &reportsError{n, fmt.Errorf("want at most %d sections in all", maxReportSections)}
+			return nil, &ReportsError{n, fmt.Errorf("want at most %d sections in all", maxReportSections)}
 		}
 	}
 	if limited.N == 0 {
-		return nil, &reportsError{n, fmt.Errorf("more than %d bytes of lines", maxReportBytes)}
+		return nil, &ReportsError{n, fmt.Errorf("more than %d bytes of lines", maxReportBytes)}
 	}
 	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
-		return nil, &reportsError{n, err}
+		return nil, &ReportsError{n, err}
 	} else if err != nil {
 		return nil, err
 	}
 	if len(all) == 0 {
-		return nil, &reportsError{n - 1, errors.New("no checksums up to here")}
+		return nil, &ReportsError{n - 1, errors.New("no checksums up to here")}
 	}
 	return all, nil
 }
 
-func (l *reportLine) report() (r desync.Report, err error) {
+func (l *reportLine) report() (r Report, err error) {
 	if l.Tick == nil {
 		return r, fmt.Errorf("a checksum without a tick")
 	}

@@ -1,0 +1,203 @@
+package desync
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/seed-49bee653/samestep/internal/words"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// BisectFiles is [Bisect] of two files, replays or bundles, of one match. The game that fits the first file simulates
+// both. Without one, only records are compared. If nothing differs, there is no error, and the result says Same. A
+// damaged file is compared up to its Damage. The result is never nil: with an error, its text and its JSON say only that.
+func BisectFiles(a, b *replay.File, games replay.Games, o BisectOptions) (*Bisection, error) {
+	x, err := openSide(a, games)
+	if err != nil {
+		return refused(fileError(a, err))
+	}
+	y, err := openSide(b, games)
+	if err != nil {
+		return refused(fileError(b, err))
+	}
+	found, err := Bisect(x.reader, y.reader, x.game, o)
+	return x.finish(found, y.describer, "B", o, err)
+}
+
+// BisectFile is [BisectReports] of a file, with the result of [BisectFiles].
+func BisectFile(a *replay.File, reports []Report, games replay.Games, o BisectOptions) (*Bisection, error) {
+	x, err := openSide(a, games)
+	if err != nil {
+		return refused(fileError(a, err))
+	}
+	found, err := BisectReports(x.reader, reports, x.game, o)
+	return x.finish(found, nil, "the reported checksum", o, err)
+}
+
+// fileError adds the name of a file to an error.
+func fileError(f *replay.File, err error) error { return fmt.Errorf("%s: %w", f.Path(), err) }
+
+// refused returns the result of a bisection that failed.
+func refused(err error) (*Bisection, error) { return &Bisection{Err: err, refused: true}, err }
+
+// A fileSide is one file of a bisection.
+type fileSide struct {
+	reader    *replay.Reader
+	game      *lockstep.Game // nil without one
+	noGame    error
+	describer *lockstep.Describer // nil if the header has schemas that no game wrote
+}
+
+func openSide(f *replay.File, games replay.Games) (*fileSide, error) {
+	h, err := f.Header()
+	if err != nil {
+		return nil, err
+	}
+	s := &fileSide{}
+	s.game, s.noGame = games.Of(h)
+	s.describer, _ = lockstep.NewDescriber(h, s.game)
+	s.reader, err = f.Reader()
+	return s, err
+}
+
+// finish completes the result of a bisection, or returns its error.
+func (s *fileSide) finish(found *Bisection, other *lockstep.Describer, second string, o BisectOptions, err error) (*Bisection, error) {
+	same := errors.Is(err, ErrSame)
+	if err != nil && !same {
+		return refused(err)
+	}
+	if same && (found == nil || found.Frame == nil) {
+		found = &Bisection{Same: true}
+	}
+	found.SameStates, found.noGame, found.second, found.limit = same, s.noGame, cmp.Or(o.Second, second), limitOf(o.Limit)
+	if errors.As(err, &found.Damage) {
+		found.Err = found.Damage
+	}
+	found.Commands = DescribeFrame(found.Frame, s.describer, other, found.limit)
+	return found, nil
+}
+
+const defaultLimit = 20
+
+// limitOf returns the limit of an option.
+func limitOf(limit int) int { return max(cmp.Or(limit, defaultLimit), 0) }
+
+// WriteText writes the result for people. Control characters in texts of the files are escaped.
+func (b *Bisection) WriteText(w io.Writer) error {
+	var p words.Page
+	if b.refused {
+		p.Line("verdict", "not compared: %v", b.Err)
+		return p.Write(w)
+	}
+	if b.Same {
+		text := "no checksum differs"
+		if b.Damage != nil {
+			text += " up to where a replay becomes unreadable"
+		}
+		p.Line("verdict", "%s", text)
+		return p.Write(w)
+	}
+	took := ""
+	if b.Took > 0 {
+		took = " in " + words.Seconds(b.Took)
+	}
+	p.Line("searched", "%s simulated%s", words.Count(b.Simulated, "tick"), took)
+	b.Commands.add(&p)
+	p.Line("diverged", "%s", b.diverged())
+	if b.Section != "" {
+		p.Line("section", "%s", b.Section)
+	}
+	b.fields(&p)
+	p.Line("verdict", "%s", b.verdict())
+	return p.Write(w)
+}
+
+// diverged says when the states begin to differ.
+func (b *Bisection) diverged() string {
+	switch {
+	case b.SameStates:
+		return fmt.Sprintf("no state differs up to tick %d", b.Tick)
+	case b.Exact:
+		return fmt.Sprintf("at tick %d", b.Tick)
+	case !b.Known:
+		return fmt.Sprintf("not after tick %d; nothing is known of B before", b.Tick)
+	}
+	return fmt.Sprintf("after tick %d, and not after tick %d", b.Agreed, b.Tick)
+}
+
+// fields describes the fields that differ.
+func (b *Bisection) fields(p *words.Page) {
+	if b.Fields.Total == 0 {
+		return
+	}
+	source := ""
+	switch {
+	case b.Reconstructed:
+		source = ", found by trying values until the checksum matched"
+	case b.FieldsTick != b.Tick:
+		source = ", in the next state that is known"
+	}
+	p.Line("state", "tick %d: %s in %s%s", b.FieldsTick, words.Plural(b.Fields.Total, "field", "differs", "differ"), words.Count(len(b.Fields.List), "place"), source)
+	for _, text := range b.Fields.Lines(b.limit) {
+		p.Line("", "%s", text)
+	}
+}
+
+// verdict describes the cause.
+func (b *Bisection) verdict() string {
+	switch b.Cause {
+	case OriginCommands:
+		return "the commands differ" + b.edited()
+	case OriginA:
+		return "A is wrong: the game gives the same as " + b.second
+	case OriginB:
+		return b.second + " is wrong: the game gives the same as A"
+	case OriginBoth:
+		return "both are wrong: the game gives a third state"
+	case OriginStart:
+		return "they begin with different states"
+	}
+	switch {
+	case b.SameStates:
+		return "the commands differ, and no state does"
+	case b.noGame != nil:
+		return fmt.Sprintf("unknown: the match cannot be simulated (%v)", b.noGame)
+	}
+	return "unknown: the game of this program does not give the states on which both agree"
+}
+
+// edited tells whose commands do not give its own checksums.
+func (b *Bisection) edited() string {
+	switch {
+	case b.EditedA && b.EditedB:
+		return ", and neither replay has the checksums that its own commands give"
+	case b.EditedA:
+		return "; A was edited: its own commands do not give its checksums"
+	case b.EditedB:
+		return "; B was edited: its own commands do not give its checksums"
+	}
+	return ", and each replay has the checksums that its own commands give"
+}
+
+// MarshalJSON returns the result as samestep replay bisect --json prints it.
+func (b *Bisection) MarshalJSON() ([]byte, error) {
+	if b.refused {
+		return json.Marshal(refusal{replay.ClassOf(b.Err), nil, errorText(b.Err)})
+	}
+	type plain Bisection // without this method
+	found := (*plain)(b)
+	if b.Same {
+		found = nil
+	}
+	return json.Marshal(struct {
+		*plain
+		Frame   *FrameText `json:"frame"`
+		Same    bool       `json:"same"`
+		Seconds float64    `json:"seconds"`
+		Error   string     `json:"error,omitempty"`
+	}{found, b.Commands, b.Same, b.Took.Seconds(), errorText(b.Err)})
+}

@@ -1,0 +1,185 @@
+package desync
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// ErrDisagreed is the error of an imported match in which the checksums of players differ.
+var ErrDisagreed = errors.New("the players' checksums differ: a desync")
+
+// A Verification is the result of [Verify]: the facts, and who was wrong. Of an imported match, which cannot be
+// simulated, it has the comparison of the players' reports instead.
+type Verification struct {
+	*replay.Verification          // nil if nothing was simulated
+	Verdict              *Verdict // nil if nothing was simulated
+	Imported             *Imported
+
+	// Bundle is the table of contents of the bundle that holds the replay; nil for a replay file.
+	Bundle *replay.Manifest
+
+	// Signed says that the caller has found the required signature; nil if none was required.
+	Signed *bool
+
+	// Took is the time of the verification, if the caller has measured it.
+	Took time.Duration
+
+	// Err is the error of Verify: why the file is not true, or not verified to its end. Nil says that it is true.
+	Err error
+}
+
+// Verify simulates a replay, or the replay in a bundle, with the game that fits it, compares every checksum in it, and
+// decides who was wrong. The result is never nil. The error is that of [replay.Verify]. It is nil for the replay in a
+// bundle that is true up to its last record, because the match went on. Of an imported match, the error wraps
+// [ErrDisagreed] if players differ.
+func Verify(f *replay.File, games replay.Games, o replay.VerifyOptions) (*Verification, error) {
+	v := &Verification{}
+	if b := f.Bundle(); b != nil {
+		v.Bundle = &b.Manifest
+	}
+	h, err := f.Header()
+	if err != nil {
+		return v.end(h, err)
+	}
+	r, err := f.Reader()
+	if err != nil {
+		return v.end(h, err)
+	}
+	if h.Engine == replay.ForeignEngine {
+		v.Imported, err = CompareReports(r)
+		if len(v.Imported.Differ) > 0 {
+			err = errors.Join(ErrDisagreed, err)
+		}
+		v.Err = err
+		return v, err
+	}
+	g, err := games.Of(h)
+	if err != nil {
+		return v.end(h, err)
+	}
+	v.Verification, err = replay.Verify(r, g, o)
+	v.Verdict = Attribute(r, g, v.Verification, replay.SimulateOptions{MaxTicks: o.MaxTicks, Progress: o.Progress})
+	return v.end(h, err)
+}
+
+// VerifyLive is [Verify] of a match that is being played, until it is over or ctx ends.
+func VerifyLive(ctx context.Context, l *replay.LiveReader, games replay.Games, o replay.VerifyOptions) (*Verification, error) {
+	v := &Verification{}
+	h, err := l.Header(ctx)
+	if err != nil {
+		return v.end(h, err)
+	}
+	g, err := games.Of(h)
+	if err != nil {
+		return v.end(h, err)
+	}
+	v.Verification, err = replay.VerifyLive(ctx, l, g, o)
+	v.Verdict = &Verdict{Blames: []Blame{}}
+	if r, rerr := l.Reopen(); rerr == nil {
+		v.Verdict = Attribute(r, g, v.Verification, replay.SimulateOptions{MaxTicks: o.MaxTicks})
+	}
+	return v.end(h, err)
+}
+
+// end notes the error of a verification.
+func (v *Verification) end(h *lockstep.Header, err error) (*Verification, error) {
+	if v.Verification != nil {
+		v.Header = h
+		if v.Bundle != nil && replay.ClassOf(err) == replay.ClassTorn {
+			err = nil // the match went on when the bundle was written
+		}
+		if v.First != nil && err != error(v.First) {
+			err = errors.Join(v.First, err) // the file is also damaged after the difference
+		}
+	}
+	v.Err = err
+	return v, err
+}
+
+// class returns the class of the file.
+func (v *Verification) class() replay.Class {
+	if v.Imported != nil && len(v.Imported.Differ) > 0 {
+		return replay.ClassDesync
+	}
+	return replay.ClassOf(v.Err)
+}
+
+// TimesRealTime returns how many times faster than the match the verification was; 0 if that is not known.
+func (v *Verification) TimesRealTime() float64 {
+	if v.Took <= 0 || v.Verification == nil || v.Header == nil {
+		return 0
+	}
+	return float64(v.Header.Settings.Micros(int64(v.Ticks))) / 1e6 / v.Took.Seconds()
+}
+
+// MarshalJSON returns the result as samestep replay verify --json prints it.
+func (v *Verification) MarshalJSON() ([]byte, error) {
+	switch {
+	case v.Imported != nil:
+		return json.Marshal(struct {
+			Foreign bool         `json:"foreign"` // the players were compared with each other only
+			Class   replay.Class `json:"class"`
+			Signed  *bool        `json:"signed,omitempty"`
+			*Imported
+			Error string `json:"error,omitempty"`
+		}{true, v.class(), v.Signed, v.Imported, errorText(v.Err)})
+	case v.Verification == nil:
+		return json.Marshal(refusal{v.class(), v.Signed, errorText(v.Err)})
+	}
+	return json.Marshal(struct {
+		*replay.Verification
+		Blames        []Blame         `json:"blames"`
+		Class         replay.Class    `json:"class"`
+		Signed        *bool           `json:"signed,omitempty"`
+		First         *differenceJSON `json:"first"` // replaces the one of the embedded
+		Game          string          `json:"game"`
+		Match         string          `json:"match"`
+		Seconds       float64         `json:"seconds"`
+		TimesRealTime float64         `json:"times_real_time"`
+		Error         string          `json:"error,omitempty"`
+	}{
+		Verification: v.Verification, Blames: v.Verdict.Blames, Class: v.class(), Signed: v.Signed, First: newDifferenceJSON(v.First),
+		Game: v.Header.Game, Match: v.Header.Match.String(), Seconds: v.Took.Seconds(), TimesRealTime: v.TimesRealTime(), Error: errorText(v.Err),
+	})
+}
+
+// A refusal is the JSON of a file of which nothing is known but an error.
+type refusal struct {
+	Class  replay.Class `json:"class"`
+	Signed *bool        `json:"signed,omitempty"`
+	Error  string       `json:"error"`
+}
+
+// A differenceJSON is a checksum that differs, as text.
+type differenceJSON struct {
+	Tick     lockstep.Tick `json:"tick"`
+	Got      string        `json:"got"`
+	Want     string        `json:"want"`
+	Keyframe bool          `json:"keyframe"`
+}
+
+// newDifferenceJSON returns nil for nil.
+func newDifferenceJSON(e *lockstep.DesyncError) *differenceJSON {
+	if e == nil {
+		return nil
+	}
+	return &differenceJSON{e.Tick, checksum.FormatHash(e.Got), checksum.FormatHash(e.Want), e.Keyframe}
+}
+
+// errorText returns the text of err, or nothing for nil.
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// WriteText writes the result for people. Control characters in texts of the file are escaped.
+func (v *Verification) WriteText(w io.Writer) error { return v.page().Write(w) }

@@ -1,0 +1,142 @@
+package desync
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/seed-49bee653/samestep/internal/words"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// page describes the result.
+func (v *Verification) page() *words.Page {
+	p := &words.Page{}
+	if m := v.Bundle; m != nil {
+		player := fmt.Sprintf("of player %d", m.Player)
+		if m.Tie {
+			player = "without a majority"
+		}
+		p.Line("bundle", "of the desync %s at tick %d: the replay in it is verified", player, m.Tick)
+	}
+	switch {
+	case v.Imported != nil:
+		v.Imported.add(p)
+	case v.Verification == nil:
+		p.Line("verdict", "not verified: %v", v.Err)
+		return p
+	default:
+		v.facts(p)
+	}
+	p.Line("verdict", "%s", v.verdict())
+	return p
+}
+
+// facts describes what was simulated and compared.
+func (v *Verification) facts(p *words.Page) {
+	took := ""
+	if v.Took > 0 {
+		took = fmt.Sprintf(" in %s, %.0fx real time", words.Seconds(v.Took), v.TimesRealTime())
+	}
+	p.Line("simulated", "%s with %s%s", words.Count(v.Ticks, "tick"), words.Count(v.Commands, "command"), took)
+	p.Line("compared", "%s: %d equal, %d differ", words.Count(v.Checked, "checksum"), v.Checked-v.Differed, v.Differed)
+	if v.Mismatches > 0 {
+		p.Line("players", "%s differed when the match was played", words.Count(v.Mismatches, "checksum"))
+	}
+	for _, kind := range v.UnknownSignatures {
+		p.Line("signature", "of unknown kind %d: not checked", kind)
+	}
+	for i := range v.Verdict.Blames {
+		p.Line("wrong", "%s", &v.Verdict.Blames[i])
+	}
+}
+
+// verdict says whether the file is true, and how far.
+func (v *Verification) verdict() string {
+	if v.Imported != nil {
+		return v.Imported.verdict(v.Err)
+	}
+	switch class := v.class(); {
+	case v.First != nil:
+		return fmt.Sprintf("DESYNC, first at tick %d: %s", v.First.Tick, v.Verdict.Text)
+	case v.Ended && v.Err == nil:
+		return "true: every checksum is that of the simulation"
+	case v.Ended:
+		return fmt.Sprintf("the match is true, but the file is %s after the match's end", cmp.Or(string(class), "unreadable"))
+	case v.Bundle != nil && v.Err == nil:
+		return fmt.Sprintf("true up to tick %d, where the replay in the bundle ends; see desync explain for the desync", v.Ticks)
+	case class == replay.ClassUnsupported:
+		return fmt.Sprintf("true up to tick %d; the rest needs a newer reader", v.Ticks)
+	case class == replay.ClassTorn || class == replay.ClassCorrupt || class == replay.ClassInvalid:
+		return fmt.Sprintf("true up to tick %d, where the file becomes unreadable", v.Ticks)
+	}
+	return fmt.Sprintf("true up to tick %d; the rest was not verified", v.Ticks)
+}
+
+// String says who was wrong, when, and whether it stayed.
+func (b *Blame) String() string {
+	who, again := fmt.Sprintf("player %d", b.Player), "it was right again, or silent, at tick %d"
+	if b.Who != WrongPlayer {
+		who, again = parties[b.Who], "it was right again at tick %d"
+	}
+	text := fmt.Sprintf("%s at tick %d; ", who, b.First)
+	switch {
+	case b.Checks > 1:
+		text = fmt.Sprintf("%s in %s, of ticks %d to %d; ", who, words.Count(b.Checks, "check"), b.First, b.Last)
+	case b.Open:
+		return text + "later checks were not verified"
+	}
+	if b.Healed > 0 {
+		return text + fmt.Sprintf(again, b.Healed)
+	}
+	if b.Gone > 0 {
+		return text + fmt.Sprintf("it stayed until the player was gone at tick %d", b.Gone)
+	}
+	return text + "it stayed to the end"
+}
+
+// parties names the parties that are not players.
+var parties = map[Party]string{
+	WrongReferee:  "the referee",
+	WrongBuild:    "this build or the file",
+	WrongKeyframe: "the keyframe",
+	WrongUnclear:  "the referee or this build",
+}
+
+// add describes the comparison.
+func (m *Imported) add(p *words.Page) {
+	p.Line("compared", "%s that players reported, with each other only: the game's code is not here", words.Count(m.Checks, "check"))
+	for _, g := range m.Differ {
+		stays := "to the end"
+		if g.Healed > 0 {
+			stays = fmt.Sprintf("until tick %d, where it agrees again", g.Healed)
+		} else if g.Gone > 0 {
+			stays = fmt.Sprintf("until its reports end, at tick %d", g.Gone)
+		}
+		p.Line(fmt.Sprintf("player %d", g.Player), "differs in %d of %s, first at tick %d, %s", g.Checks, words.Count(m.Checks, "check"), g.First, stays)
+	}
+	if m.Ties > 0 {
+		p.Line("ties", "in %s no group of players was the largest", words.Count(m.Ties, "check"))
+	}
+	if m.Alone > 0 {
+		p.Line("alone", "%s by at most one player: nothing to compare", words.Plural(m.Alone, "check", "was reported", "were reported"))
+	}
+}
+
+// verdict says who differs. A non-nil err is the reason that the comparison does not cover the whole file.
+func (m *Imported) verdict(err error) string {
+	switch {
+	case len(m.Differ) == 0 && m.Alone == m.Checks:
+		return "unknown: no check was reported by two players"
+	case len(m.Differ) > 0:
+		others := "the others agree"
+		if m.Ties > 0 {
+			others = "no verdict on who is right"
+		}
+		return fmt.Sprintf("DESYNC, first at tick %d: player %d; %s", m.Differ[0].First, m.Differ[0].Player, others)
+	case !m.Ended:
+		return fmt.Sprintf("the players agree up to tick %d, where the file becomes unreadable", m.Ticks)
+	case err != nil:
+		return fmt.Sprintf("the players agree, but the file is %s after the match's end", cmp.Or(string(replay.ClassOf(err)), "unreadable"))
+	}
+	return "the players agree"
+}

@@ -1,0 +1,72 @@
+// Package words writes results for people: lines that begin with a name, and numbers with their units. What it writes
+// is safe on a terminal, whatever names and texts a hostile file has.
+//
+//	var p words.Page
+//	p.Line("compared", "%s: %d equal", words.Count(16, "checksum"), 16)
+//	err := p.Write(w)
+package words
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+)
+
+// A Page gathers lines. Each begins with a name of up to 9 characters, or with spaces if it continues the line before.
+type Page struct{ text strings.Builder }
+
+// Line adds a line.
+func (p *Page) Line(name, format string, args ...any) {
+	line := fmt.Sprintf("%-10s %s", name, fmt.Sprintf(format, args...))
+	p.text.WriteString(strings.TrimRight(line, " ") + "\n")
+}
+
+// String returns the lines as they were given.
+func (p *Page) String() string { return p.text.String() }
+
+// Write writes the lines, without control characters.
+func (p *Page) Write(w io.Writer) error {
+	_, err := io.WriteString(NewCleaner(w), p.text.String())
+	return err
+}
+
+// Count returns a number of things: "1 check", "1,200 checks".
+func Count[N ~int | ~int64 | ~uint32](n N, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return humanize.Comma(int64(n)) + " " + thing
+}
+
+// Plural returns a count with its verb: "1 check was", "2 checks were".
+func Plural(n int, thing, one, many string) string {
+	if n == 1 {
+		return Count(n, thing) + " " + one
+	}
+	return Count(n, thing) + " " + many
+}
+
+// Size returns a number of bytes: "4.0 KiB".
+func Size[N int | int64](n N) string { return humanize.IBytes(uint64(n)) }
+
+// Seconds returns a time with three digits, or in whole seconds.
+func Seconds(d time.Duration) string {
+	if d < time.Second {
+		return fmt.Sprintf("%.3g ms", float64(d.Microseconds())/1000)
+	}
+	if d < time.Minute {
+		return fmt.Sprintf("%.3g s", d.Seconds())
+	}
+	return d.Round(time.Second).String()
+}
+
+// MatchTime returns the length of a match, or a time in it, in seconds.
+func MatchTime(s float64) string {
+	if s < 60 {
+		return fmt.Sprintf("%.1f s", s)
+	}
+	return time.Duration(s * float64(time.Second)).Round(time.Second).String()
+}

@@ -1,0 +1,58 @@
+package words
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestNumbers(t *testing.T) {
+	for n, want := range map[int]string{0: "0 ticks", 1: "1 tick", 1234567: "1,234,567 ticks"} {
+		if got := Count(n, "tick"); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	for d, want := range map[time.Duration]string{1234 * time.Microsecond: "1.23 ms", 12345 * time.Millisecond: "12.3 s", 1234567 * time.Millisecond: "20m35s"} {
+		if got := Seconds(d); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	for s, want := range map[float64]string{0: "0.0 s", 20: "20.0 s", 1927: "32m7s", 3600: "1h0m0s"} {
+		if got := MatchTime(s); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	if got := Plural(1, "field", "differs", "differ") + ", " + Plural(2, "field", "differs", "differ"); got != "1 field differs, 2 fields differ" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// A page has one form, and a hostile text in it controls no terminal.
+func TestPage(t *testing.T) {
+	var p Page
+	p.Line("verdict", "%s is wrong", "\x1b[2Jplayer")
+	p.Line("", "continued")
+	p.Line("empty", "")
+	var out strings.Builder
+	if err := p.Write(&out); err != nil {
+		t.Fatal(err)
+	}
+	if want := "verdict    " + `\u001b[2Jplayer is wrong` + "\n           continued\nempty\n"; out.String() != want {
+		t.Errorf("got %q, want %q", out.String(), want)
+	}
+}
+
+type full struct{}
+
+var errFull = errors.New("no room")
+
+func (full) Write([]byte) (int, error) { return 0, errFull }
+
+func TestPageReturnsTheError(t *testing.T) {
+	var p Page
+	p.Line("a", "b")
+	if err := p.Write(full{}); !errors.Is(err, errFull) {
+		t.Errorf("got %v, want %v", err, errFull)
+	}
+}

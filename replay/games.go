@@ -1,0 +1,36 @@
+package replay
+
+import (
+	"fmt"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// ForeignEngine is the engine in the header of an imported match, which cannot be simulated.
+const ForeignEngine = "foreign"
+
+// Games are the games whose matches a program can simulate, such as two builds of one game.
+type Games []*lockstep.Game
+
+// Of returns the game of a match: the one with the identity in the header. Without one, the error names the match's game,
+// and wraps a [*lockstep.IdentityError] of the game with the same name, or else of the first.
+func (g Games) Of(h *lockstep.Header) (*lockstep.Game, error) {
+	var reason error = &lockstep.IdentityError{Field: "game", Got: h.Game, Want: "none"}
+	known := false // by name
+	for i, one := range g {
+		err := one.CheckIdentity(h)
+		if err == nil {
+			return one, nil
+		}
+		if i == 0 || one.Name() == h.Game {
+			reason, known = err, known || one.Name() == h.Game
+		}
+	}
+	if h.Engine == lockstep.Engine {
+		reason = fmt.Errorf("%w; use a program with game %.128q, build %.128q", reason, h.Game, h.Build)
+		if !known {
+			reason = fmt.Errorf("%w: its own, see docs/testing.md", reason)
+		}
+	}
+	return nil, reason
+}
