@@ -16,7 +16,9 @@ import (
 // exampleFile returns the replay of a match of dots, with one command.
 func exampleFile() (*lockstep.Game, []byte) {
 	game := lockstep.MustGame(dots.Rules())
-	header, err := game.NewHeader(lockstep.MatchID{1}, lockstep.DefaultSettings(2), &dots.Config{Count: 3})
+	settings := lockstep.DefaultSettings(2)
+	settings.Seed = 1
+	header, err := game.NewHeader(lockstep.MatchID{1}, settings, &dots.Config{Count: 3})
 	if err != nil {
 		panic(err)
 	}

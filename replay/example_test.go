@@ -16,7 +16,9 @@ import (
 // play plays 100 ticks of the game dots, with one command, into a log.
 func play(log lockstep.Log) *lockstep.Game {
 	game := lockstep.MustGame(dotsRules())
-	header, err := game.NewHeader(lockstep.MatchID{1}, lockstep.DefaultSettings(2), &dotsConfig{Count: 3})
+	settings := lockstep.DefaultSettings(2)
+	settings.Seed = 1
+	header, err := game.NewHeader(lockstep.MatchID{1}, settings, &dotsConfig{Count: 3})
 	if err != nil {
 		panic(err)
 	}
