@@ -25,8 +25,9 @@ func (h *Host) Remove(now lockstep.Time, player lockstep.Player, reason string) 
 	if err := h.taken(player); err != nil {
 		return err
 	}
-	s := &h.seats[player]
-	h.keepOut(s.grant(), s.from, reason)
+	if s := &h.seats[player]; !h.isBot(player) {
+		h.keepOut(s.grant(), s.from, reason)
+	}
 	h.giveUp(player, protocol.CloseKicked, reason)
 	h.logSeats()
 	return h.c.Err()

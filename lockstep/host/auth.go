@@ -146,7 +146,7 @@ func same[T string | []byte](a, b T) bool {
 // seatFor returns the seat of a player.
 func (h *Host) seatFor(g *Grant) (lockstep.Player, bool) {
 	if g.Seat != AnySeat {
-		return g.Seat, int(g.Seat) < len(h.seats)
+		return g.Seat, int(g.Seat) < len(h.seats) && !h.isBot(g.Seat)
 	}
 	for i := range h.seats {
 		if s := &h.seats[i]; s.want != vacant && same(s.owner, g.Subject) {

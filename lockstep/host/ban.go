@@ -106,6 +106,9 @@ func (h *Host) BanPlayer(now lockstep.Time, player lockstep.Player, until lockst
 	if err := h.taken(player); err != nil {
 		return err
 	}
+	if h.isBot(player) {
+		return fmt.Errorf("%w: player %d is a bot", ErrBan, player)
+	}
 	s := &h.seats[player]
 	b := banOf(s.grant(), s.from)
 	b.Until, b.Reason = until, reason

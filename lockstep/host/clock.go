@@ -118,6 +118,7 @@ func (h *Host) tick() {
 	h.stats.Ticks++
 	h.stats.Commands += uint64(len(f.Commands))
 	h.recordEnd(f.Tick)
+	h.runBots()
 	if h.options.Relay {
 		h.remember()
 	}

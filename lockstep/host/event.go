@@ -32,11 +32,12 @@ const (
 	MatchHeld     // no ticks are sealed; Text is the reason. An empty Text ends it
 	RefereeHealed // the referee's own state was wrong at Tick, and is re-simulated
 	TimeLost      // a player costs the match time; Text says how. Number is the used part of its Rates.Pace in milliseconds
+	BotFailed     // a bot panicked, or returned what is no command, and has left; Text is the error
 )
 
 var eventTexts = [...]string{
 	"", "joined", "resumed", "lost", "left", "taken over", "live", "synced", "closed", "refused", "desynced",
-	"checks tied", "ticks skipped", "delay changed", "speed changed", "paused", "resumed", "over", "held", "referee healed", "costs time",
+	"checks tied", "ticks skipped", "delay changed", "speed changed", "paused", "resumed", "over", "held", "referee healed", "costs time", "failed",
 }
 
 func (k EventKind) String() string { return eventTexts[k] }

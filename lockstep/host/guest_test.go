@@ -32,6 +32,8 @@ type party struct {
 	random byte
 	print  func(format string, args ...any) // nil: silent
 
+	observed func(host.Event) // nil for no call
+
 	evidence     []*host.Evidence
 	events       map[host.EventKind]int
 	failLog      bool
@@ -205,6 +207,9 @@ func (p *party) next() lockstep.Time {
 
 func (p *party) observe(e host.Event) {
 	p.events[e.Kind]++
+	if p.observed != nil {
+		p.observed(e)
+	}
 	if p.print != nil {
 		p.flush()
 		p.print("* %v", e)

@@ -48,6 +48,9 @@ type Host struct {
 	lastID PeerID
 	seats  []hostSeat
 
+	bots        []lockstep.Bot // by seat; nil where a person plays
+	botPayloads *record.Payloads
+
 	rates         [budgets]Rate
 	accounts      accounts
 	notes         notes
@@ -89,6 +92,7 @@ func New(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 		return nil, err
 	}
 	x.c, x.header = c, c.Header()
+	x.seatBots()
 	x.barrier.begin(&x.options, x.shared, lockstep.Tick(h.Settings.CheckEvery))
 	return x, nil
 }

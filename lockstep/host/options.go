@@ -131,6 +131,10 @@ type Options struct {
 	VoteKick            bool // players can vote others out; see TopicVote
 	Relay               bool // no referee: see coordinator.Options.Relay
 
+	// Bots play seats without connections. Each is given the state of every sealed tick, on the machine of the Host, and
+	// its commands run after the input delay. No token gets its seat. Bots need a referee. A [Recovery] needs them again.
+	Bots map[lockstep.Player]lockstep.Bot
+
 	MaxSpectators int // 64
 	MaxConnecting int // unauthenticated connections: 64
 	StartPlayers  int // players that must join before tick 1; 0: none
@@ -282,6 +286,9 @@ func (o *Options) check(s *lockstep.Settings) error {
 	}
 	if o.Observer != nil && o.Relay {
 		return fmt.Errorf("lockstep: host: got an observer in relay mode, which has no referee")
+	}
+	if err := o.checkBots(s); err != nil {
+		return err
 	}
 	rates := o.Rates.list()
 	for i, rate := range append(rates[:], o.Rates.MatchNotes) {

@@ -122,6 +122,7 @@ func (r *Recovery) Host(now lockstep.Time, o Options) (*Host, error) {
 		}
 		s.lostAt, s.role = now, protocol.Seated
 	}
+	x.seatBots()
 	x.seatsChanged = true
 	x.wakeAt(now)
 	if err := x.c.Note(lockstep.System, TopicResumed, fmt.Sprintf("after tick %d", sim.Tick())); err != nil {

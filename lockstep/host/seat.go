@@ -78,6 +78,7 @@ func (h *Host) leaveSeat(p *peer) {
 // has this player's leave before the next player's join, even if no tick passes between the two.
 func (h *Host) vacate(p lockstep.Player) {
 	s := &h.seats[p]
+	h.bots[p] = nil
 	h.bill(s, nil)
 	*s = hostSeat{noted: s.noted, told: s.told, leaves: s.leaves || s.told != vacant}
 	h.seatsChanged = true
@@ -124,6 +125,9 @@ func (h *Host) logSeat(p lockstep.Player, s *hostSeat) error {
 		if _, err = h.c.Join(p); err == nil && s.want != here {
 			s.told, h.seatsChanged = here, true
 			return h.logSeat(p, s)
+		}
+		if err == nil && h.isBot(p) {
+			err = h.enterBot(p)
 		}
 	case s.want == here:
 		_, err = h.c.Return(p)

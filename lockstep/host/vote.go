@@ -30,7 +30,7 @@ func (h *Host) vote(p *peer, line string) {
 		return
 	}
 	accused, ok := h.named(strings.TrimSpace(whom))
-	if !ok || h.accountOf(&h.seats[accused]) == p.account {
+	if !ok || h.isBot(accused) || h.accountOf(&h.seats[accused]) == p.account {
 		h.error(p, protocol.ErrorRole, "no other player has that seat number or unique name", "")
 		return
 	}
@@ -69,7 +69,7 @@ func (h *Host) named(whom string) (lockstep.Player, bool) {
 func (h *Host) votes(accused *account) (votes, voters int) {
 	for i := range h.seats {
 		s := &h.seats[i]
-		if a := h.accountOf(s); s.want == here && a != accused {
+		if a := h.accountOf(s); s.want == here && a != accused && !h.isBot(lockstep.Player(i)) {
 			a.pace.mayVote = true
 			a.pace.votes = a.pace.votes || s.vote == accused && h.now-s.votedAt <= minute
 		}

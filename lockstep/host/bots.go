@@ -1,0 +1,85 @@
+package host
+
+import (
+	"fmt"
+
+	"github.com/seed-49bee653/samestep/internal/pack"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
+
+// seatBots gives the bots of the options their seats. A recovered match has them already.
+func (h *Host) seatBots() {
+	h.bots = make([]lockstep.Bot, len(h.seats))
+	h.botPayloads = h.game.NewPayloads()
+	for p, bot := range h.options.Bots { // the order does not matter: each bot has a seat of its own
+		h.bots[p] = bot
+		s := &h.seats[p]
+		s.want, s.name = here, fmt.Sprintf("bot %d", p+1)
+		h.seatsChanged = true
+	}
+}
+
+// isBot reports whether a bot has the seat.
+func (h *Host) isBot(p lockstep.Player) bool { return h.bots[p] != nil }
+
+// enterBot completes the join of a bot: it has a name in the log and reports no checksums.
+func (h *Host) enterBot(p lockstep.Player) error {
+	s := &h.seats[p]
+	if s.noted != s.name {
+		s.noted = s.name
+		if err := h.c.Note(p, record.TopicName, s.name); err != nil {
+			return err
+		}
+	}
+	return h.c.AwaitState(p, true)
+}
+
+// runBots lets each bot look at the state of the last sealed tick and submits its commands. A bot that fails leaves the
+// match.
+func (h *Host) runBots() {
+	for i, bot := range h.bots {
+		p := lockstep.Player(i)
+		if bot == nil || h.seats[i].told != here || h.c.Err() != nil {
+			continue
+		}
+		if err := h.runBot(p, bot); err != nil {
+			h.vacate(p)
+			h.event(Event{Kind: BotFailed, Player: p, Text: pack.Clip(err.Error(), record.MaxNote)})
+		}
+	}
+}
+
+func (h *Host) runBot(p lockstep.Player, bot lockstep.Bot) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("the bot panicked: %v", v)
+		}
+	}()
+	//samestep:allow unseen a bot plays like a person: only its commands reach the simulation
+	values := bot(h.c.Referee().Simulation())
+	for _, v := range values[:min(len(values), h.options.MaxPerTick)] {
+		kind, payload, err := h.botPayloads.Encode(v)
+		if err != nil {
+			return err
+		}
+		r := h.c.Submit(p, h.c.LastDecided(p)+1, kind, payload)
+		h.stats.Rejected[r.Reason]++
+	}
+	return nil
+}
+
+// checkBots refuses bots that have no seat or no state to look at.
+func (o *Options) checkBots(s *lockstep.Settings) error {
+	for p, bot := range o.Bots {
+		switch {
+		case p >= lockstep.Player(s.Players):
+			return fmt.Errorf("lockstep: host: bots: got one in seat %d, want seats below %d", p, s.Players)
+		case bot == nil:
+			return fmt.Errorf("lockstep: host: bots: got nil in seat %d, want a bot", p)
+		case o.Relay:
+			return fmt.Errorf("lockstep: host: bots: got %d in relay mode, want none: they look at the referee's state", len(o.Bots))
+		}
+	}
+	return nil
+}
