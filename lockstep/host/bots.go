@@ -12,8 +12,10 @@ import (
 func (h *Host) seatBots() {
 	h.bots = make([]lockstep.Bot, len(h.seats))
 	h.botPayloads = h.game.NewPayloads()
-	for p, bot := range h.options.Bots { // the order does not matter: each bot has a seat of its own
-		h.bots[p] = bot
+	for p, bot := range h.options.Bots {
+		if h.bots[p] = bot; bot == nil {
+			continue
+		}
 		s := &h.seats[p]
 		s.want, s.name = here, fmt.Sprintf("bot %d", p+1)
 		h.seatsChanged = true
@@ -56,7 +58,6 @@ func (h *Host) runBot(p lockstep.Player, bot lockstep.Bot) (err error) {
 			err = fmt.Errorf("the bot panicked: %v", v)
 		}
 	}()
-	//samestep:allow unseen a bot plays like a person: only its commands reach the simulation
 	values := bot(h.c.Referee().Simulation())
 	for _, v := range values[:min(len(values), h.options.MaxPerTick)] {
 		kind, payload, err := h.botPayloads.Encode(v)
@@ -69,17 +70,13 @@ func (h *Host) runBot(p lockstep.Player, bot lockstep.Bot) (err error) {
 	return nil
 }
 
-// checkBots refuses bots that have no seat or no state to look at.
+// checkBots refuses bots without a seat, and bots without a state to look at.
 func (o *Options) checkBots(s *lockstep.Settings) error {
-	for p, bot := range o.Bots {
-		switch {
-		case p >= lockstep.Player(s.Players):
-			return fmt.Errorf("lockstep: host: bots: got one in seat %d, want seats below %d", p, s.Players)
-		case bot == nil:
-			return fmt.Errorf("lockstep: host: bots: got nil in seat %d, want a bot", p)
-		case o.Relay:
-			return fmt.Errorf("lockstep: host: bots: got %d in relay mode, want none: they look at the referee's state", len(o.Bots))
-		}
+	switch {
+	case len(o.Bots) > int(s.Players):
+		return fmt.Errorf("lockstep: host: bots: got %d, want at most %d, the seats", len(o.Bots), s.Players)
+	case o.Relay && len(o.Bots) > 0:
+		return fmt.Errorf("lockstep: host: bots: got %d in relay mode, want none: they look at the referee's state", len(o.Bots))
 	}
 	return nil
 }

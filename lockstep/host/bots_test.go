@@ -15,7 +15,7 @@ func earner(*lockstep.Simulation) []any { return []any{&testgame.Earn{Coins: 3}}
 
 func botParty(t *testing.T, bot lockstep.Bot) *party {
 	return newParty(t, func(s *lockstep.Settings) { s.Players = 3 }, func(o *host.Options) {
-		o.Bots, o.StartPlayers = map[lockstep.Player]lockstep.Bot{1: bot}, 2
+		o.Bots, o.StartPlayers = []lockstep.Bot{nil, bot}, 2
 	})
 }
 
@@ -115,7 +115,7 @@ func TestBotRecovers(t *testing.T) {
 		}
 	}
 	tick := r.Tick()
-	h, err := r.Host(0, host.Options{Random: func([]byte) {}, Bots: map[lockstep.Player]lockstep.Bot{1: earner}})
+	h, err := r.Host(0, host.Options{Random: func([]byte) {}, Bots: []lockstep.Bot{nil, earner}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,9 +136,8 @@ func TestBotOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, o := range map[string]host.Options{
-		"got one in seat 2, want seats below 2": {Bots: map[lockstep.Player]lockstep.Bot{2: earner}},
-		"got nil in seat 1, want a bot":         {Bots: map[lockstep.Player]lockstep.Bot{1: nil}},
-		"got 1 in relay mode, want none":        {Bots: map[lockstep.Player]lockstep.Bot{1: earner}, Relay: true},
+		"got 3, want at most 2":          {Bots: []lockstep.Bot{nil, nil, earner}},
+		"got 2 in relay mode, want none": {Bots: []lockstep.Bot{nil, earner}, Relay: true},
 	} {
 		o.Random = func([]byte) {}
 		if _, err := host.New(game, header, o); err == nil || !strings.Contains(err.Error(), want) {

@@ -133,7 +133,7 @@ type Options struct {
 
 	// Bots play seats without connections. Each is given the state of every sealed tick, on the machine of the Host, and
 	// its commands run after the input delay. No token gets its seat. Bots need a referee. A [Recovery] needs them again.
-	Bots map[lockstep.Player]lockstep.Bot
+	Bots []lockstep.Bot // by seat; nil where people play
 
 	MaxSpectators int // 64
 	MaxConnecting int // unauthenticated connections: 64
