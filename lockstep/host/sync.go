@@ -64,10 +64,11 @@ func (h *Host) keyframe() *keyframe {
 
 // afterTick returns the position of the next record, or of the end that the rules have decided: a joiner gets it, too.
 func (h *Host) afterTick() protocol.Position {
+	next := h.ring.Next()
 	if _, byRules := h.c.Result(); byRules {
-		return h.ring.Next() - 1
+		next--
 	}
-	return h.ring.Next()
+	return next
 }
 
 // startSync begins to send a peer a keyframe in place of the records up to it.
