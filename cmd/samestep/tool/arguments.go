@@ -33,9 +33,15 @@ func isUsage(err error) bool { return errors.As(err, new(*usageError)) }
 func nameCommand(err error, c *cli.Command) error {
 	var usage *usageError
 	if errors.As(err, &usage) {
-		usage.command = strings.TrimPrefix(c.HelpName, "samestep ")
+		usage.command = usageName(c.HelpName)
 	}
 	return err
+}
+
+// usageName returns a command's name without that of the program.
+func usageName(help string) string {
+	_, command, _ := strings.Cut(help, " ")
+	return command
 }
 
 // checkArguments compares the number of arguments with the command's ArgsUsage.

@@ -50,7 +50,7 @@ machine: on a busy one, frames are late even without an attack.`,
 			&cli.DurationFlag{Name: "time", Value: 4 * time.Second, Usage: "duration of each attack, 1s to 10m; in two halves, each after the same time without an attack"},
 			&cli.BoolFlag{Name: "strict", Usage: "also fail for results that depend on the speed of the machine"},
 			&cli.DurationFlag{Name: "late", Value: 5 * time.Millisecond, Usage: "with --strict: how much later frames may be (99 %)"},
-			&cli.StringFlag{Name: "game", Value: "skirmish", Usage: "`NAME` of the game"},
+			gameFlag,
 			&cli.StringFlag{Name: "server", Usage: "attack the server at `URL`, ws://127.0.0.1:PORT"},
 			&cli.StringFlag{Name: "token-file", Usage: "`FILE` with its tokens"},
 			&cli.BoolFlag{Name: "print-tokens", Usage: "print tokens for such a server, and do nothing else"},
@@ -63,7 +63,7 @@ machine: on a busy one, frames are late even without an attack.`,
 }
 
 func runAttack(c *cli.Context) error {
-	g, err := gameNamed(c.String("game"))
+	g, err := chosenGame(c)
 	if err != nil {
 		return err
 	}
@@ -273,7 +273,7 @@ func runHands(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	g, err := gameNamed(j.Game)
+	g, err := listed(c).named(j.Game)
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/testing/fixedbench"
 	"github.com/seed-49bee653/samestep/internal/testing/logbench"
-	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
 )
 
 func benchCommand() *cli.Command {
@@ -33,7 +32,7 @@ and compare a checksum every tick, and write the replay. Bots play. Skirmish has
 figures, with the limits that the engine promises, and a long match, which stays in
 your cache directory for the next time.`,
 				Flags: append(flags[:len(flags):len(flags)], minutesFlag,
-					&cli.StringFlag{Name: "game", Value: games[0].Name(), Usage: "`NAME` of the game"},
+					gameFlag,
 					&cli.UintFlag{Name: "players", Value: 4, Usage: "seats of the match, 1 to 16"}),
 				Action: benchAction(benchLog),
 			},
@@ -112,7 +111,7 @@ func benchLog(c *cli.Context, show func(benchLine)) error {
 		return err
 	}
 	d := c.Duration("time")
-	g, err := gameNamed(c.String("game"))
+	g, err := chosenGame(c)
 	if err != nil {
 		return err
 	}
@@ -153,9 +152,13 @@ func benchFigures(figures []logbench.Figure, d time.Duration, show func(benchLin
 
 // benchGame measures a match of any game. Limits are promised only for skirmish.
 func benchGame(c *cli.Context, g *playable, show func(benchLine)) error {
-	s := &logbench.Subject{Game: g.Game, Players: uint8(c.Uint("players")), Bot: g.bot, Loop: g.loop}
+	players, err := g.seats(c, 0, nil)
+	if err != nil {
+		return err
+	}
+	s := &logbench.Subject{Game: g.Game, Players: uint8(players), Bot: g.bot, Loop: g.loop}
 	s.Config = g.config(s.Players, 0)
-	if err := playableWith(g.Game, &locksteptest.Options{Config: s.Config, Players: s.Players, Seed: 1}); err != nil {
+	if err := g.accepts(s.Players, 1, s.Config); err != nil {
 		return err
 	}
 	d := c.Duration("time")

@@ -36,6 +36,7 @@ simulate. Both processes share this machine.`,
 		},
 		Action: func(c *cli.Context) error {
 			b := &netBench{
+				game:    listed(c)[0],
 				clients: int(c.Uint("clients")), spectators: int(c.Uint("spectators")), room: int(c.Uint("room")), units: int(c.Uint("units")), rate: int(c.Uint("tick-rate")),
 				every: c.Duration("every"), time: c.Duration("time"), relay: c.Bool("relay"),
 			}
@@ -54,6 +55,8 @@ simulate. Both processes share this machine.`,
 }
 
 type netBench struct {
+	game *playable
+
 	clients, spectators, room, units, rate int
 	every, time                            time.Duration
 	relay                                  bool
@@ -102,7 +105,7 @@ func (b *netBench) run(ctx context.Context) (*netResult, error) {
 	r.PerClient = r.ServerCPU / float64(b.clients)
 	r.Expected = int(took.Seconds() * float64(b.rate) * float64(b.clients))
 	last := fmt.Sprintf("%s/matches/match-%d/play", s.url, b.matches()+1)
-	return r, r.lateJoin(ctx, last, joiner)
+	return r, r.lateJoin(ctx, b.game, last, joiner)
 }
 
 // writeTokens writes a token for each seat, one for the late joiner and one for all spectators. It returns them in this order.
@@ -142,7 +145,11 @@ func (b *netBench) startServer(tokens string) (*serverProcess, error) {
 func (b *netBench) connect(ctx context.Context, n int, where func(i int) (url, token string)) ([]*loadGuest, error) {
 	guests := make([]*loadGuest, n)
 	errs := make([]error, n)
-	auth := protocol.NewAuth(games[0].Game)
+	auth := protocol.NewAuth(b.game.Game)
+	order, err := b.game.anyCommand(uint8(b.room))
+	if err != nil {
+		return nil, err
+	}
 	var wait sync.WaitGroup
 	slots := make(chan struct{}, 32)
 	for i := range guests {
@@ -152,7 +159,7 @@ func (b *netBench) connect(ctx context.Context, n int, where func(i int) (url, t
 			a := *auth
 			var url string
 			url, a.Token = where(i)
-			guests[i], errs[i] = newLoadGuest(ctx, url, &a, b.rate, b.every)
+			guests[i], errs[i] = newLoadGuest(ctx, url, &a, order, b.rate, b.every)
 		})
 	}
 	wait.Wait()

@@ -9,7 +9,6 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/client"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
@@ -55,7 +54,7 @@ type arrival struct {
 
 var errNotWelcome = errors.New("not welcome")
 
-func newLoadGuest(ctx context.Context, url string, auth *protocol.Auth, rate int, every time.Duration) (*loadGuest, error) {
+func newLoadGuest(ctx context.Context, url string, auth *protocol.Auth, order *lockstep.Command, rate int, every time.Duration) (*loadGuest, error) {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	ws, _, err := websocket.Dial(ctx, url, &websocket.DialOptions{Subprotocols: []string{client.Subprotocol}})
@@ -64,11 +63,7 @@ func newLoadGuest(ctx context.Context, url string, auth *protocol.Auth, rate int
 	}
 	ws.SetReadLimit(protocol.MaxServerMessage)
 	g := &loadGuest{ws: ws, period: time.Second / time.Duration(rate), every: lockstep.Tick(max(1, every*time.Duration(rate)/time.Second))}
-	kind, payload, err := games[0].NewPayloads().Encode(&skirmish.Move{Who: skirmish.Who{Group: 1}, To: skirmish.Point{X: 100, Y: 100}})
-	if err != nil {
-		return nil, err
-	}
-	g.kind, g.payload = kind, append([]byte{}, payload...)
+	g.kind, g.payload = order.Kind, order.Payload
 	if err := g.send(&protocol.Message{Kind: protocol.KindAuth, Auth: auth}); err != nil {
 		return nil, err
 	}

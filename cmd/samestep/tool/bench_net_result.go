@@ -86,12 +86,12 @@ func (r *netResult) close(g *loadGuest) []time.Duration {
 }
 
 // lateJoin measures how long a client that simulates takes to join an empty match, and to come back after a lost connection.
-func (r *netResult) lateJoin(ctx context.Context, url, token string) error {
+func (r *netResult) lateJoin(ctx context.Context, g *playable, url, token string) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	synced, back := make(chan time.Time, 1), make(chan time.Duration, 1)
 	var connected time.Time
-	s := client.Dial(ctx, url, games[0].Game, client.Options{Options: player.Options{Token: token}, Handle: func(_ *player.Client, e any) {
+	s := client.Dial(ctx, url, g.Game, client.Options{Options: player.Options{Token: token}, Handle: func(_ *player.Client, e any) {
 		switch e := e.(type) {
 		case player.Connected:
 			connected = time.Now()

@@ -10,7 +10,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
@@ -21,7 +20,7 @@ func demoCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "demo",
 		Usage: "play a match of bots, record it, verify it, and find a planted desync",
-		Description: `Plays a match of the example game as fast as this machine can, in one process: a
+		Description: `Plays a match of the game as fast as this machine can, in one process: a
 coordinator, a copy of the simulation for each player, and bots in the seats. Halfway
 through somebody joins late. Later one field of one player's copy is changed behind
 the engine's back. The demo then prints how the engine has handled all that, and
@@ -29,8 +28,8 @@ explains the bundle of the desync (see desync explain). It exits with 0 only if
 everything worked.`,
 		Flags: []cli.Flag{
 			&cli.UintFlag{Name: "seconds", Value: 20, Usage: "length of the match in match time, 2 to 36000"},
-			&cli.UintFlag{Name: "players", Value: 4, Usage: "bots that play, 2 to 16"},
-			&cli.UintFlag{Name: "units", Value: 400, Usage: "units on the map at the start, 100 to 10000"},
+			&cli.UintFlag{Name: "players", Value: 4, Usage: "bots that play, 2 to 16; the default is less for a game with fewer seats"},
+			gameFlag, unitsFlag,
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the map, the match and the bots"},
 			&cli.StringFlag{Name: "dir", Usage: "`FOLDER` for the replay and the bundle; the default is a new private folder in the temporary folder"},
 			&cli.BoolFlag{Name: "network", Usage: "play in real time over real sockets and bad links, with a lost connection, a slow spectator and a late one"},
@@ -43,11 +42,15 @@ everything worked.`,
 }
 
 func demo(c *cli.Context) error {
-	o := demoOptions{
-		seconds: c.Uint("seconds"), players: c.Uint("players"), units: c.Uint("units"),
-		seed: c.Uint64("seed"), dir: c.String("dir"),
+	g, err := chosenGame(c)
+	if err != nil {
+		return err
 	}
-	if err := cmp.Or(between[uint](c, "seconds", 2, 36000), between[uint](c, "players", 2, skirmish.MaxPlayers), between[uint](c, "units", 100, 10000)); err != nil {
+	if err := cmp.Or(between[uint](c, "seconds", 2, 36000), between[uint](c, "players", 2, mostDemoPlayers), g.checkUnits(c, 100, 10000)); err != nil {
+		return err
+	}
+	o := demoOptions{game: g, seconds: c.Uint("seconds"), units: c.Uint("units"), seed: c.Uint64("seed"), dir: c.String("dir")}
+	if o.players, err = g.seats(c, o.units, o.override); err != nil {
 		return err
 	}
 	if c.Bool("web") {
@@ -71,7 +74,10 @@ func demo(c *cli.Context) error {
 	return tell(c, s, s.print, s.failure())
 }
 
-const demoTickRate = 20
+const (
+	demoTickRate    = 20
+	mostDemoPlayers = 16
+)
 
 func (o demoOptions) ticks() lockstep.Tick { return lockstep.Tick(o.seconds * demoTickRate) }
 
@@ -90,7 +96,7 @@ func runDemo(o demoOptions, bar *progress) (*demoStory, error) {
 	if err := o.makeDir(); err != nil {
 		return nil, err
 	}
-	path := filepath.Join(o.dir, "skirmish.ssr")
+	path := filepath.Join(o.dir, o.game.Name()+".ssr")
 	var m *demoMatch
 	from := time.Now()
 	if err := files.Replace(path, func(f *os.File) (err error) {

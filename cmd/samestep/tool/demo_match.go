@@ -2,12 +2,10 @@ package tool
 
 import (
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
 
-	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/host"
@@ -29,6 +27,7 @@ type demoMatch struct {
 	commands, rejected int
 	joined             lockstep.Tick // of the late joiner
 	planted            plantedError
+	gone               []string                  // fields whose planted error a command has overwritten
 	report             *coordinator.DesyncReport // the first one
 	divergence         *lockstep.Divergence      // behind the report
 	evidence           *host.Evidence            // of the report
@@ -38,20 +37,24 @@ type demoMatch struct {
 type demoPlayer struct {
 	seat     lockstep.Player
 	follower *lockstep.Follower
-	bot      botFunc
+	bot      lockstep.Bot
 	sequence lockstep.Sequence
 }
 
 // newDemoMatch begins the match and writes its log to file.
 func newDemoMatch(o demoOptions, file io.Writer) (*demoMatch, error) {
-	m := &demoMatch{options: o, game: games[0].Game, writer: replay.NewWriter(file, replay.WriterOptions{}), tail: &record.Tail{}}
+	m := &demoMatch{options: o, game: o.game.Game, writer: replay.NewWriter(file, replay.WriterOptions{}), tail: &record.Tail{}}
 	m.payloads = m.game.NewPayloads()
 	settings := lockstep.DefaultSettings(uint8(o.players))
 	settings.Seed, settings.TickRate = o.seed, demoTickRate
 	settings.KeyframeEvery = 15 * demoTickRate
 	var id lockstep.MatchID
 	rand.Read(id[:])
-	header, err := m.game.NewHeader(id, settings, games[0].config(uint8(o.players), uint16(o.units)))
+	config, err := o.configure(o.players)
+	if err != nil {
+		return nil, err
+	}
+	header, err := m.game.NewHeader(id, settings, config)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +69,7 @@ func newDemoMatch(o demoOptions, file io.Writer) (*demoMatch, error) {
 			kept = history
 		}
 		m.players = append(m.players, &demoPlayer{
-			seat: lockstep.Player(p), follower: m.game.NewFollower(kept), bot: games[0].bot(lockstep.Player(p), o.seed),
+			seat: lockstep.Player(p), follower: m.game.NewFollower(kept), bot: o.game.bot(lockstep.Player(p), o.seed),
 		})
 	}
 	m.coordinator, err = coordinator.New(m.game, header, record.Tee(m.writer, m.tail, m), coordinator.Options{
@@ -194,46 +197,36 @@ func (m *demoMatch) playersTurn(t lockstep.Tick) error {
 	return nil
 }
 
-// plant changes one field of a player's copy: the health of the strongest building, if possible of the player's own.
-// Such a building exists for at least another tick.
+// plant changes one field of a player's copy.
 func (m *demoMatch) plant(p *demoPlayer) error {
 	sim := p.follower.Simulation()
-	units := lockstep.World[skirmish.World](sim).Units
-	target, best := -1, 0
-	for i := range units {
-		worth := int(units[i].Health)
-		if units[i].Owner == uint8(p.seat) {
-			worth += 1 << 16
-		}
-		if units[i].Kind.Building() && worth > best {
-			target, best = i, worth
-		}
+	b := sim.AppendState(nil)
+	path, err := plantable(m.game, p.follower.Header(), sim.Tick(), b, m.gone)
+	if err != nil {
+		return err
 	}
-	if target < 0 {
-		return errors.New("no building is left for the planted error")
-	}
-	state := sim.AppendState(nil)
-	v, err := m.game.StateSchema().Lookup(state, healthOf(target))
+	v, err := m.game.StateSchema().Lookup(b, path)
 	if err != nil {
 		return err
 	}
 	v.Flip()
-	m.planted = plantedError{Player: p.seat, Tick: sim.Tick() + 1, unit: units[target].ID}
-	return sim.Restore(sim.Tick(), state)
+	m.planted = plantedError{Player: p.seat, Tick: sim.Tick() + 1, Path: path}
+	return sim.Restore(sim.Tick(), b)
 }
 
-func healthOf(unit int) string { return fmt.Sprintf("Units[%d].Health", unit) }
-
-// locate notes the path of the planted error at its first tick, in which units before it in the list may have died.
+// locate notes the planted error as it is after its first tick. If a command of the tick has overwritten it, another is
+// planted.
 func (m *demoMatch) locate() error {
 	p := &m.planted
-	truth := lockstep.World[skirmish.World](m.coordinator.Referee().Simulation()).Units
-	units := lockstep.World[skirmish.World](m.players[p.Player].follower.Simulation()).Units
-	for i := range min(len(truth), len(units)) {
-		if truth[i].ID == p.unit && units[i].ID == p.unit {
-			p.Path, p.Want, p.Got = healthOf(i), fmt.Sprint(truth[i].Health), fmt.Sprint(units[i].Health)
-			return nil
-		}
+	d, err := m.game.StateSchema().Diff(m.coordinator.Referee().Simulation().AppendState(nil), m.players[p.Player].follower.Simulation().AppendState(nil), 1)
+	if err != nil {
+		return err
 	}
-	return errors.New("the unit with the planted error is gone")
+	if d.Total == 0 {
+		m.gone = append(m.gone, p.Path)
+		return m.plant(m.players[p.Player])
+	}
+	first := d.List[0]
+	p.Path, p.Want, p.Got = first.Path, first.A, first.B
+	return nil
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/replay"
 )
 
 // A networkDemo is the demo over real sockets: a server, and guests that connect over bad links.
@@ -36,7 +37,7 @@ type networkDemo struct {
 type netGuest struct {
 	name    string
 	session *client.Session
-	bot     botFunc
+	bot     lockstep.Bot
 
 	mu     sync.Mutex
 	links  []*netsim.Conn
@@ -53,7 +54,8 @@ type netGuest struct {
 var playerLink = netsim.Link{Delay: 20 * time.Millisecond, Jitter: 10 * time.Millisecond, Loss: 5000}
 
 func runNetworkDemo(ctx context.Context, o demoOptions, bar *progress) (*networkStory, error) {
-	d := &networkDemo{options: o, game: games[0], tokens: make(map[string]string)}
+	d := &networkDemo{options: o, game: o.game, tokens: make(map[string]string)}
+	d.story.games = replay.Games{o.game.Game}
 	stop, err := d.open()
 	if err != nil {
 		return nil, err
@@ -79,6 +81,10 @@ func (d *networkDemo) open() (stop func(), err error) {
 	}
 	add("late", protocol.Spectator, host.AnySeat)
 	add("slow", protocol.Spectator, host.AnySeat)
+	spec, err := d.options.spec(d.game, d.options.players)
+	if err != nil {
+		return nil, err
+	}
 	s, err := server.New(server.Options{
 		Authorizer: authorizer, Dir: d.options.dir, Log: slog.New(slog.DiscardHandler),
 		Host: host.Options{InputDelay: 2, Lag: 2 * demoTickRate, StartPlayers: int(d.options.players)},
@@ -86,7 +92,7 @@ func (d *networkDemo) open() (stop func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	if d.match, err = s.Create(d.options.spec(d.game, d.options.players)); err != nil {
+	if d.match, err = s.Create(spec); err != nil {
 		return nil, err
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -105,8 +111,8 @@ func (d *networkDemo) open() (stop func(), err error) {
 }
 
 // spec describes the match of a demo with a server.
-func (o *demoOptions) spec(g *playable, seats uint) server.MatchSpec {
-	return matchSpec(g, matchRequest{Name: "demo", Players: uint8(seats), Units: uint16(o.units), TickRate: demoTickRate, Seed: o.seed})
+func (o *demoOptions) spec(g *playable, seats uint) (server.MatchSpec, error) {
+	return matchSpec(g, matchRequest{Name: "demo", Players: uint8(seats), Units: uint16(o.units), Config: o.override, TickRate: demoTickRate, Seed: o.seed})
 }
 
 // grants authorizes by exact tokens.
@@ -123,7 +129,7 @@ func (g grants) Authorize(token, _ string) (host.Grant, error) {
 func playerName(p lockstep.Player) string { return fmt.Sprintf("bot %d", p) }
 
 // join connects a guest over a link. The bot may be nil.
-func (d *networkDemo) join(ctx context.Context, name string, l netsim.Link, bot botFunc) *netGuest {
+func (d *networkDemo) join(ctx context.Context, name string, l netsim.Link, bot lockstep.Bot) *netGuest {
 	g := &netGuest{name: name, events: make(map[string]int), bot: bot}
 	d.guests = append(d.guests, g)
 	l.Seed = d.options.seed*100 + uint64(len(d.guests))
@@ -243,8 +249,12 @@ func (d *networkDemo) blockTime() time.Duration {
 // corrupt changes a field of a guest's state behind the engine's back.
 func (d *networkDemo) corrupt(g *netGuest) (err error) {
 	gone := g.session.Do(func(c *player.Client) {
-		d.story.Planted = plantedError{Path: "Rand.Lo", Tick: c.Simulation().Tick() + 1, Player: c.Status().Seat}
-		err = c.Corrupt(d.story.Planted.Path)
+		var path string
+		if path, err = d.game.field(c.Simulation()); err != nil {
+			return
+		}
+		d.story.Planted = plantedError{Path: path, Tick: c.Simulation().Tick() + 1, Player: c.Status().Seat}
+		err = c.Corrupt(path)
 	})
 	return errors.Join(gone, err)
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/desync"
-	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
@@ -21,7 +20,8 @@ type demoStory struct {
 	demoChecks
 	Match struct {
 		Players       uint          `json:"players"`
-		Units         uint          `json:"units"`
+		Game          string        `json:"game"`
+		Units         uint          `json:"units,omitempty"` // if the game can be told how many
 		Seed          uint64        `json:"seed,string"`
 		Ticks         lockstep.Tick `json:"ticks"`
 		Commands      int           `json:"commands"`
@@ -60,6 +60,7 @@ type demoStory struct {
 func (m *demoMatch) story(took time.Duration) *demoStory {
 	referee := m.coordinator.Referee()
 	s := &demoStory{}
+	s.games, s.Match.Game = replay.Games{m.game}, m.game.Name()
 	s.Failures, s.Planted = []string{}, m.planted // not null in JSON
 	s.Match.Players, s.Match.Units, s.Match.Seed, s.Match.Ticks = m.options.players, m.options.units, m.options.seed, referee.Tick()
 	s.Match.Commands, s.Match.Rejected, s.Match.Checksum = m.commands, m.rejected, stateHash(referee)
@@ -123,7 +124,7 @@ func (s *demoStory) explain() error {
 
 func (s *demoStory) print(w io.Writer) {
 	line := newLiner(w)
-	line("match", "%d bots, %d units, %s with %s (%d rejected), played in %.2f s, %.0fx real time", s.Match.Players, s.Match.Units,
+	line("match", "%s, %s with %s (%d rejected), played in %.2f s, %.0fx real time", s.size(),
 		count(s.Match.Ticks, "tick"), count(s.Match.Commands, "command"), s.Match.Rejected, s.Match.Seconds, s.Match.TimesRealTime)
 	line("", "checksum %s at the end", s.Match.Checksum)
 	equal := "equal"
@@ -141,12 +142,22 @@ func (s *demoStory) print(w io.Writer) {
 	s.printEnd(line, s.Replay.Path)
 }
 
+// size tells how many play.
+func (s *demoStory) size() string {
+	if s.Match.Units == 0 {
+		return count(int(s.Match.Players), "bot")
+	}
+	return fmt.Sprintf("%d bots, %d units", s.Match.Players, s.Match.Units)
+}
+
 // demoChecks is what both demos compare with what they did themselves.
 type demoChecks struct {
 	Failures  []string        `json:"failures"`
 	Planted   plantedError    `json:"planted"`
 	Explained explainedBundle `json:"explained"`
 	Verify    verifiedDemo    `json:"verify"`
+
+	games replay.Games
 }
 
 type (
@@ -157,7 +168,6 @@ type (
 		Path   string          `json:"path"`
 		Want   string          `json:"want"`
 		Got    string          `json:"got"`
-		unit   skirmish.UnitID
 	}
 	// An explainedBundle is the explanation of the desync that the demo has planted.
 	explainedBundle struct {
@@ -195,7 +205,7 @@ func (d *demoChecks) failure() error {
 // explain explains the bundle, writes the page next to it, and compares the verdict with what was planted.
 func (d *demoChecks) explain() error {
 	x := &d.Explained
-	e, err := explainFile(x.Bundle, gamesOf(nil), desync.Options{})
+	e, err := explainFile(x.Bundle, d.games, desync.Options{})
 	if err != nil {
 		return fmt.Errorf("%s: %w", x.Bundle, err)
 	}
@@ -212,7 +222,7 @@ func (d *demoChecks) explain() error {
 
 // verify reads the replay back and simulates it again. The replay should have the given number of ticks.
 func (d *demoChecks) verify(path string, ticks lockstep.Tick) (*replay.Info, error) {
-	info, v, err := verifyFile(path)
+	info, v, err := verifyFile(d.games, path)
 	if v == nil {
 		return nil, err
 	}
@@ -222,7 +232,7 @@ func (d *demoChecks) verify(path string, ticks lockstep.Tick) (*replay.Info, err
 }
 
 // verifyFile simulates a replay again. The error is that of the verification, or, without a result, of the file.
-func verifyFile(path string) (*replay.Info, *verifiedDemo, error) {
+func verifyFile(games replay.Games, path string) (*replay.Info, *verifiedDemo, error) {
 	f, err := replay.Open(path)
 	if err != nil {
 		return nil, nil, err
@@ -233,7 +243,7 @@ func verifyFile(path string) (*replay.Info, *verifiedDemo, error) {
 		return nil, nil, err
 	}
 	from := time.Now()
-	v, err := desync.Verify(f, gamesOf(nil), replay.VerifyOptions{})
+	v, err := desync.Verify(f, games, replay.VerifyOptions{})
 	if v.Verification == nil {
 		return nil, nil, err
 	}
@@ -270,7 +280,14 @@ func (d *demoChecks) printEnd(line liner, path string) {
 func stateHash(f *lockstep.Follower) string { return checksum.FormatHash(f.Simulation().Hash()) }
 
 type demoOptions struct {
+	game                    *playable
+	override                []byte // of the configuration
 	seconds, players, units uint
 	seed                    uint64
 	dir                     string
+}
+
+// configure returns the configuration of a match with some seats.
+func (o *demoOptions) configure(seats uint) (any, error) {
+	return o.game.configure(uint8(seats), uint16(o.units), o.override)
 }

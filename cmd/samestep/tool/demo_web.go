@@ -8,7 +8,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/client"
 	"github.com/seed-49bee653/samestep/lockstep/host"
@@ -19,8 +18,8 @@ import (
 
 // webDemo serves a match of bots with a free seat for the visitor of the page, until it is interrupted.
 func webDemo(c *cli.Context, o demoOptions) error {
-	if o.players >= skirmish.MaxPlayers {
-		return usagef("--web: got %d bots, want at most %d, as one seat is yours", o.players, skirmish.MaxPlayers-1)
+	if o.players >= mostDemoPlayers {
+		return usagef("--web: got %d bots, want at most %d, as one seat is yours", o.players, mostDemoPlayers-1)
 	}
 	for _, other := range []string{"network", "json", "seconds"} {
 		if c.IsSet(other) {
@@ -30,8 +29,12 @@ func webDemo(c *cli.Context, o demoOptions) error {
 	if err := o.makeDir(); err != nil {
 		return err
 	}
-	g, guest := games[0], drawToken()
+	g, guest := o.game, drawToken()
 	seats := o.players + 1
+	spec, err := o.spec(g, seats)
+	if err != nil {
+		return err
+	}
 	authorizer := grants{guest: {Role: protocol.Seated, Seat: 0, Subject: "guest", Name: "you"}}
 	for p := lockstep.Player(1); uint(p) < seats; p++ {
 		authorizer[botToken(guest, p)] = host.Grant{Role: protocol.Seated, Seat: p, Subject: playerName(p), Name: playerName(p)}
@@ -48,7 +51,7 @@ func webDemo(c *cli.Context, o demoOptions) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.Create(o.spec(g, seats)); err != nil {
+	if _, err := s.Create(spec); err != nil {
 		l.Close()
 		return err
 	}
@@ -67,7 +70,7 @@ the replay is written to %[4]s.
 			HTTP: within(s), Options: player.Options{Token: botToken(guest, p)}, Sample: func(c *player.Client) { playTurn(c, bot) },
 		})
 	}
-	return serveUntilInterrupted(c.Context, s, newPageHandler(ctx, g.page, s, log), l, log)
+	return serveUntilInterrupted(c.Context, s, g.pageOver(ctx, s, log), l, log)
 }
 
 // botToken derives a bot's token from the visitor's, which nobody else knows.

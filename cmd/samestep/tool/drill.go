@@ -9,7 +9,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/internal/testing/faultinjection"
-	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
 )
 
 var errDrill = errors.New("not every fault was named correctly")
@@ -27,7 +26,7 @@ were planted. Bots play the match. A fault without a consequence
 in it is not planted; the report lists it. Exits with 0 only if all tools were right.`,
 		Flags: []cli.Flag{
 			jsonFlag,
-			&cli.StringFlag{Name: "game", Value: games[0].Name(), Usage: "`NAME` of the game"},
+			gameFlag,
 			&cli.UintFlag{Name: "players", Value: 4, Usage: "seats of the match, 2 to 16"},
 			&cli.UintFlag{Name: "units", Value: 120, Usage: "units on the map at the start, up to 10000"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the match, and of the places of the faults"},
@@ -37,7 +36,7 @@ in it is not planted; the report lists it. Exits with 0 only if all tools were r
 }
 
 func runDrill(c *cli.Context) error {
-	g, err := gameNamed(c.String("game"))
+	g, err := chosenGame(c)
 	if err != nil {
 		return err
 	}
@@ -61,16 +60,18 @@ func runDrill(c *cli.Context) error {
 
 // drillSubject returns the game with its bots.
 func drillSubject(c *cli.Context, g *playable) (*faultinjection.Subject, error) {
-	if err := cmp.Or(between[uint](c, "players", 2, 16), between[uint](c, "units", 0, 10000)); err != nil {
+	if err := cmp.Or(between[uint](c, "players", 2, 16), g.checkUnits(c, 0, 10000)); err != nil {
 		return nil, err
 	}
-	s := &faultinjection.Subject{Game: g.Game, Players: uint8(c.Uint("players")), Faulty: g.faulty}
-	s.Config = g.config(s.Players, uint16(c.Uint("units")))
-	if err := playableWith(g.Game, &locksteptest.Options{Config: s.Config, Players: s.Players, Seed: c.Uint64("seed")}); err != nil {
+	players, err := g.seats(c, uint(g.units(c)), nil)
+	if err != nil {
 		return nil, err
 	}
-	s.Bot = g.bot
-	return s, nil
+	s := &faultinjection.Subject{Game: g.Game, Players: uint8(players), Faulty: g.faulty, Bot: g.bot}
+	if s.Config, err = g.configure(s.Players, g.units(c), nil); err != nil {
+		return nil, err
+	}
+	return s, g.accepts(s.Players, c.Uint64("seed"), s.Config)
 }
 
 // printDrill prints a line for each fault, and below it one for each tool.

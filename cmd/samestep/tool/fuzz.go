@@ -34,7 +34,7 @@ locksteptest.Fuzz as the target.`,
 			&cli.DurationFlag{Name: "time", Value: 10 * time.Second, Usage: "how long to play; the last match is played to its end"},
 			&cli.IntFlag{Name: "matches", Usage: "play `N` matches, however long they take; 0: play for --time"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the first match; each further match has the next one"},
-			&cli.StringFlag{Name: "game", Value: games[0].Name(), Usage: "`NAME` of the game"},
+			gameFlag,
 			&cli.UintFlag{Name: "players", Value: 2, Usage: "seats of a match, 1 to 16"},
 			&cli.UintFlag{Name: "units", Value: 24, Usage: "units on the map at the start, up to 10000"},
 			&cli.UintFlag{Name: "ticks", Value: 200, Usage: "most ticks of a match, 1 to 100000"},
@@ -72,11 +72,11 @@ type fuzzFind struct {
 }
 
 func fuzz(c *cli.Context) error {
-	game, err := gameNamed(c.String("game"))
+	game, err := chosenGame(c)
 	if err != nil {
 		return err
 	}
-	if err := cmp.Or(between[uint](c, "players", 1, 16), between[uint](c, "units", 0, 10000), between[uint](c, "ticks", 1, 100000),
+	if err := cmp.Or(between[uint](c, "players", 1, 16), game.checkUnits(c, 0, 10000), between[uint](c, "ticks", 1, 100000),
 		between(c, "matches", 0, 0), between(c, "workers", 1, 0), isDirectory(c.String("dir"))); err != nil {
 		return err
 	}
@@ -84,11 +84,15 @@ func fuzz(c *cli.Context) error {
 		return usagef("--time: got %v, want more than 0, or --matches", c.Duration("time"))
 	}
 	players := uint8(c.Uint("players"))
+	config, err := game.configure(players, game.units(c), nil)
+	if err != nil {
+		return err
+	}
 	o := locksteptest.Options{
-		Config: game.config(players, uint16(c.Uint("units"))), Players: players,
+		Config: config, Players: players,
 		Ticks: lockstep.Tick(c.Uint("ticks")), Seed: c.Uint64("seed"),
 	}
-	if err := playableWith(game.Game, &o); err != nil {
+	if err := game.accepts(players, o.Seed, o.Config); err != nil {
 		return err
 	}
 	from := time.Now()
@@ -125,17 +129,6 @@ func fuzz(c *cli.Context) error {
 		err = fmt.Errorf("%w after %s", errInterrupted, count(n, "seed"))
 	}
 	return tell(c, story, story.print, err)
-}
-
-// playableWith returns an error if the game refuses the configuration.
-func playableWith(g *lockstep.Game, o *locksteptest.Options) error {
-	settings := lockstep.DefaultSettings(o.Players)
-	settings.Seed = o.Seed
-	h, err := g.NewHeader(lockstep.MatchID{}, settings, o.Config)
-	if err == nil {
-		_, err = g.NewSimulation(h)
-	}
-	return err
 }
 
 // explainFound reduces a failure, and writes its replay and its Go test.

@@ -16,6 +16,5 @@ func faultyMain() {
 		Package: "planted_test", Path: module + "/internal/testing/planted",
 		Game: `lockstep.MustGame(planted.Rules("hidden"))`, Imports: []string{module + "/internal/testing/planted"},
 	}
-	games = []*playable{&game}
-	Main()
+	Main(Game{game: &game})
 }

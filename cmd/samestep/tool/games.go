@@ -1,41 +1,69 @@
 package tool
 
 import (
+	"context"
+	"log/slog"
+	"net/http"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/seed-49bee653/samestep/examples/skirmish"
-	"github.com/seed-49bee653/samestep/examples/skirmish/web"
-	"github.com/seed-49bee653/samestep/internal/testing/faultinjection"
-	"github.com/seed-49bee653/samestep/internal/testing/logbench"
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
 	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// A playable is a game that this program can simulate, host and play.
-type playable struct {
-	*lockstep.Game
+// A gameList has the games of a program.
+type gameList []*playable
 
-	// config returns a pointer to the game's configuration of a usual match.
-	config func(players uint8, units uint16) any
+// listed returns the games of the program that runs a command.
+func listed(c *cli.Context) gameList { return c.App.Metadata[gamesKey].(gameList) }
 
-	bot func(p lockstep.Player, seed uint64) botFunc
+// gamesKey names the games in a program's metadata.
+const gamesKey = "games"
 
-	faulty func(*faultinjection.Change) *lockstep.Game // for drill
-	loop   func() logbench.Loop                        // for bench log
+// gameFlag chooses one of several games.
+var gameFlag = &cli.StringFlag{Name: "game", Usage: "`NAME` of the game; the default is the program's first"}
 
-	page   *webPage            // to play in a browser, or nil
-	source locksteptest.Source // names the game in Go tests
+// chosenGame returns the game of --game.
+func chosenGame(c *cli.Context) (*playable, error) {
+	list := listed(c)
+	if !c.IsSet(gameFlag.Name) {
+		return list[0], nil
+	}
+	return list.named(c.String(gameFlag.Name))
 }
 
-// A botFunc looks at a state and returns commands as pointers to their registered types, valid until the next call.
-type botFunc = func(*lockstep.Simulation) []any
+func (l gameList) named(name string) (*playable, error) {
+	for _, g := range l {
+		if g.Name() == name {
+			return g, nil
+		}
+	}
+	return nil, usagef("unknown game %.128q, want %s", name, l.names())
+}
+
+// names returns the names of all games, for people.
+func (l gameList) names() string {
+	var names []string
+	for _, g := range l {
+		names = append(names, g.Name())
+	}
+	return strings.Join(names, " or ")
+}
+
+// gamesOf returns the games whose matches the program can simulate.
+func gamesOf(c *cli.Context) replay.Games { return listed(c).games() }
+
+func (l gameList) games() (all replay.Games) {
+	for _, g := range l {
+		all = append(all, g.Game)
+	}
+	return all
+}
 
 // playTurn submits the commands of a bot, which may be nil.
-func playTurn(c *player.Client, bot botFunc) {
+func playTurn(c *player.Client, bot lockstep.Bot) {
 	if bot == nil || c.Stage() != player.StageLive {
 		return
 	}
@@ -46,64 +74,61 @@ func playTurn(c *player.Client, bot botFunc) {
 	}
 }
 
-// games lists the games of this program.
-var games = []*playable{{
-	Game: lockstep.MustGame(skirmish.Rules()),
-	config: func(players uint8, units uint16) any {
-		c := skirmish.Defaults(players, units)
-		return &c
-	},
-	bot:    skirmishBot,
-	faulty: faultinjection.Faulty(skirmish.Rules()),
-	loop:   logbench.NewLoop(skirmish.Rules()),
-	page:   &webPage{web.Page, map[string]string{"skirmish": "github.com/seed-49bee653/samestep/examples/skirmish/web/wasm"}},
-	source: locksteptest.Source{
-		Package: "skirmish_test", Path: module + "/examples/skirmish",
-		Game: "lockstep.MustGame(skirmish.Rules())", Imports: []string{module + "/examples/skirmish"},
-	},
-}}
-
+// module is the import path of the engine.
 const module = "github.com/seed-49bee653/samestep"
 
-// bots returns bots for all seats of a match.
-func (g *playable) bots(seed uint64) func(lockstep.Player, *lockstep.Simulation) []any {
-	var bots []botFunc
-	return func(p lockstep.Player, s *lockstep.Simulation) []any {
-		for len(bots) <= int(p) {
-			bots = append(bots, g.bot(lockstep.Player(len(bots)), seed))
-		}
-		return bots[p](s)
+// unitsFlag chooses the size of a match.
+var unitsFlag = &cli.UintFlag{Name: "units", Usage: "units on the map at the start, for a game that scales with them; 0: as many as in a usual match"}
+
+// checkUnits returns a usage error unless the value of --units is in a range, or not given.
+func (g *playable) checkUnits(c *cli.Context, low, high uint) error {
+	if !c.IsSet(unitsFlag.Name) {
+		return nil
 	}
+	if g.sized == nil {
+		return usagef("--units: game %s has no number of units", g.Name())
+	}
+	return between(c, unitsFlag.Name, low, high)
 }
 
-func skirmishBot(p lockstep.Player, seed uint64) botFunc {
-	bot := skirmish.NewBot(p, seed)
-	var values []any
-	return func(s *lockstep.Simulation) []any {
-		values = values[:0]
-		for _, o := range bot.Think(lockstep.World[skirmish.World](s)) {
-			values = append(values, o.Value)
-		}
-		return values
+// units returns the value of --units, and nothing for a game that does not scale with it.
+func (g *playable) units(c *cli.Context) uint16 {
+	if g.sized == nil {
+		return 0
 	}
+	return uint16(c.Uint(unitsFlag.Name))
 }
 
-func gameNamed(name string) (*playable, error) {
-	var names []string
-	for _, g := range games {
-		if g.Name() == name {
-			return g, nil
-		}
-		names = append(names, g.Name())
+// seats returns the value of --players, whose default is the largest number of at most that many seats that the game accepts.
+func (g *playable) seats(c *cli.Context, units uint, override []byte) (uint, error) {
+	n := c.Uint("players")
+	if c.IsSet("players") {
+		return n, nil
 	}
-	return nil, usagef("unknown game %.128q, want %s", name, strings.Join(names, " or "))
+	for players := n; players > 0; players-- {
+		config, err := g.configure(uint8(players), uint16(units), override)
+		if err != nil {
+			return 0, err
+		}
+		if g.accepts(uint8(players), 1, config) == nil {
+			return players, nil
+		}
+	}
+	return n, nil // the game says what is wrong
 }
 
-// gamesOf returns the games whose matches the program can simulate.
-func gamesOf(*cli.Context) replay.Games {
-	var all replay.Games
-	for _, g := range games {
-		all = append(all, g.Game)
+// sectionOf returns the first step of a path.
+func sectionOf(path string) string {
+	if i := strings.IndexAny(path, ".["); i >= 0 {
+		return path[:i]
 	}
-	return all
+	return path
+}
+
+// pageOver serves the game's page in front of next, if the game has one.
+func (g *playable) pageOver(ctx context.Context, next http.Handler, log *slog.Logger) http.Handler {
+	if g.page == nil {
+		return next
+	}
+	return newPageHandler(ctx, g.page, next, log)
 }

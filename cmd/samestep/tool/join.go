@@ -46,7 +46,7 @@ environment variable ` + tokenEnv + `.`,
 			&cli.UintFlag{Name: "predict", Usage: "run own commands at once, up to `N` ticks ahead"},
 			&cli.StringFlag{Name: "netsim", Usage: "make the connection worse: `\"delay=80ms jitter=20ms loss=1% rate=64KiB seed=7\"`"},
 			&cli.UintFlag{Name: "corrupt", Usage: "change a field of this client's state at tick `N`, to see what happens"},
-			&cli.StringFlag{Name: "corrupt-path", Value: "Rand.Lo", Usage: "the field that --corrupt changes"},
+			&cli.StringFlag{Name: "corrupt-path", Usage: "the field that --corrupt changes; the default is one whose change lasts"},
 			jsonFlag,
 		},
 		Action: func(c *cli.Context) error {
@@ -69,7 +69,7 @@ type join struct {
 	link    netsim.Link
 	status  io.Writer     // a terminal, or nil
 	corrupt lockstep.Tick // 0 after the corruption
-	bot     botFunc
+	bot     lockstep.Bot
 	held    string // why the match is held, if that is not shown yet
 	failed  error  // of the session's goroutine
 	summary joinSummary
@@ -124,7 +124,7 @@ func newJoin(c *cli.Context) (*join, error) {
 	if err != nil {
 		return nil, err
 	}
-	j.game, err = gameNamed(view.Game)
+	j.game, err = listed(c).named(view.Game)
 	return j, err
 }
 
@@ -260,7 +260,14 @@ func (j *join) event(e any) {
 func (j *join) sample(c *player.Client) {
 	if j.corrupt > 0 && c.Simulation().Tick() >= j.corrupt {
 		j.corrupt = 0
-		if j.failed = c.Corrupt(j.flags.String("corrupt-path")); j.failed != nil {
+		path := j.flags.String("corrupt-path")
+		if path == "" {
+			path, j.failed = j.game.field(c.Simulation())
+		}
+		if j.failed == nil {
+			j.failed = c.Corrupt(path)
+		}
+		if j.failed != nil {
 			c.Leave()
 			return
 		}

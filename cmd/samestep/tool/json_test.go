@@ -92,10 +92,10 @@ func TestJSONIsNotRoundedControl(t *testing.T) {
 	}
 }
 
-// An admin may post a seed as a number or as the string that a server answers.
+// An admin may post a seed as a number or as the string that a server answers. Without one the server draws it.
 func TestSeedOfRequest(t *testing.T) {
 	for body, want := range map[string]uint64{
-		`{"name":"a"}`: 1, `{"name":"a","seed":18446744073709551615}`: 1<<64 - 1, `{"name":"a","seed":"18446744073709551615"}`: 1<<64 - 1,
+		`{"name":"a"}`: 0, `{"name":"a","seed":18446744073709551615}`: 1<<64 - 1, `{"name":"a","seed":"18446744073709551615"}`: 1<<64 - 1,
 	} {
 		spec, err := requestedMatch(strings.NewReader(body), games[0], false, nil)
 		if err != nil || spec.Settings.Seed != want {

@@ -3,13 +3,17 @@ package tool
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 	"golang.org/x/tools/go/analysis/unitchecker"
@@ -18,22 +22,60 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/determinism"
 )
 
-// Main runs the command line of this process, and exits.
-func Main() {
+// Main runs the command line of a program with these games, at least one, and exits.
+func Main(games ...Game) {
 	if isVetTool(os.Args) {
 		unitchecker.Main(determinism.Analyzer) // does not return
 	}
 	if len(os.Args) > 1 && os.Args[1] == "replay" {
 		limitMemory()
 	}
-	os.Exit(run(context.Background(), os.Args, os.Stdout, os.Stderr))
+	os.Exit(Run(context.Background(), os.Args, os.Stdout, os.Stderr, games...))
+}
+
+// Run runs a command line until ctx ends, and returns the exit code. args[0] is the name of the program.
+func Run(ctx context.Context, args []string, stdout, stderr io.Writer, games ...Game) int {
+	list, err := listOf(games)
+	if err != nil {
+		fmt.Fprintf(words.NewCleaner(stderr), "%s: %v\n", programName(args), err)
+		return exitError
+	}
+	return list.run(ctx, args, stdout, stderr)
+}
+
+// listOf returns the games of a program. The error is that of a game.
+func listOf(games []Game) (gameList, error) {
+	if len(games) == 0 {
+		return nil, errors.New("tool.Main needs a game")
+	}
+	var list gameList
+	for _, g := range games {
+		switch {
+		case g.err != nil:
+			return nil, g.err
+		case g.game == nil:
+			return nil, errors.New("a game of tool.Main was not made by tool.New")
+		case slices.ContainsFunc(list, func(other *playable) bool { return other.Name() == g.game.Name() }):
+			return nil, fmt.Errorf("tool.Main has two games named %q", g.game.Name())
+		}
+		list = append(list, g.game)
+	}
+	return list, nil
+}
+
+// programName returns the name of a program, such as samestep.
+func programName(args []string) string {
+	if len(args) == 0 {
+		return "samestep"
+	}
+	return strings.TrimSuffix(filepath.Base(args[0]), ".exe")
 }
 
 // run runs the command line args until ctx ends, and returns the exit code.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+func (l gameList) run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	out := words.NewCleaner(stdout)
 	stderr = words.NewCleaner(stderr)
-	app := newApp(out, stderr)
+	app := l.newApp(programName(args), out, stderr)
 	err := app.RunContext(ctx, flagsFirst(app, args))
 	if err == nil {
 		err = out.Err() // a verb whose output was not written has failed
@@ -41,13 +83,15 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err == nil {
 		return exitOK
 	}
-	fmt.Fprintf(stderr, "samestep: %v\n", err)
+	fmt.Fprintf(stderr, "%s: %v\n", app.Name, err)
 	return exitCode(err)
 }
 
-func newApp(stdout, stderr io.Writer) *cli.App {
+func (l gameList) newApp(name string, stdout, stderr io.Writer) *cli.App {
 	app := &cli.App{
-		Name:        "samestep",
+		Name:        name,
+		HelpName:    name,
+		Metadata:    map[string]any{gamesKey: l},
 		Usage:       "record, verify and explain deterministic lockstep matches",
 		Description: exitTable,
 		Writer:      stdout,
@@ -58,7 +102,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
-				return usagef("unknown command %q; see samestep --help", c.Args().First())
+				return usagef("unknown command %q; see %s --help", c.Args().First(), name)
 			}
 			return cli.ShowAppHelp(c)
 		},

@@ -35,7 +35,7 @@ func TestExportMCAP(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out bytes.Buffer
-		if err := exportMCAP(&out, replayOf(t, b), gamesOf(nil)); err != nil {
+		if err := exportMCAP(&out, replayOf(t, b), games.games()); err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}
 		read := readMCAP(t, out.Bytes(), info.Header.Settings.TickRate)

@@ -42,7 +42,7 @@ func sealReplay(c *cli.Context, r *replay.Reader, w *replay.Writer) error {
 	if found.Damage.Next > 0 || !errors.Is(found.Damage, io.ErrUnexpectedEOF) {
 		return found.Damage
 	}
-	_, err = fmt.Fprintf(c.App.ErrWriter, "samestep: %s was torn at byte %d: %s are left\n", shown(c.Args().First()), found.Damage.Offset, count(found.Ticks, "tick"))
+	_, err = fmt.Fprintf(c.App.ErrWriter, "%s: %s was torn at byte %d: %s are left\n", c.App.Name, shown(c.Args().First()), found.Damage.Offset, count(found.Ticks, "tick"))
 	return err
 }
 

@@ -75,7 +75,7 @@ func (m *moment) agreement() string {
 // warn tells, on standard error, that no check confirms the state, for verbs that print the state itself.
 func (m *moment) warn(c *cli.Context, file string) {
 	if m.Agreed < m.Tick {
-		fmt.Fprintf(c.App.ErrWriter, "samestep: %s: state of tick %d: %s\n", shown(file), m.Tick, m.agreement())
+		fmt.Fprintf(c.App.ErrWriter, "%s: %s: state of tick %d: %s\n", c.App.Name, shown(file), m.Tick, m.agreement())
 	}
 }
 

@@ -81,7 +81,7 @@ func watchLines(ctx context.Context, c *cli.Context, s source) error {
 		case err != nil && (!seen || c.Bool("once") || !errors.Is(err, errUnseen)):
 			return err
 		case err != nil:
-			fmt.Fprintf(c.App.ErrWriter, "samestep: %v\n", err)
+			fmt.Fprintf(c.App.ErrWriter, "%s: %v\n", c.App.Name, err)
 		case c.Bool("json"):
 			if err := writeLine(c.App.Writer, r.values); err != nil {
 				return err

@@ -21,7 +21,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"samestep": Main, "forge": forgeMain, "faulty": faultyMain})
+	testscript.Main(m, map[string]func(){"samestep": func() { Main(ours...) }, "forge": forgeMain, "faulty": faultyMain})
 }
 
 // Each file of testdata is a script for one verb: commands, their output, and the exit codes. With -rewrite, the

@@ -40,10 +40,10 @@ WebAssembly is built once, with the Go toolchain, into the user's cache director
 Release builds embed it. --web=false works without both.`,
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:8766", Usage: "`ADDRESS` to listen on"},
-			&cli.StringFlag{Name: "game", Value: "skirmish", Usage: "`NAME` of the game"},
+			gameFlag,
 			&cli.UintFlag{Name: "matches", Value: 1, Usage: "create `N` matches, named match-1, match-2, …; admins create more over HTTP"},
 			&cli.UintFlag{Name: "players", Value: 4, Usage: "seats of a match"},
-			&cli.UintFlag{Name: "units", Value: 400, Usage: "units on the map at the start"},
+			unitsFlag,
 			&cli.UintFlag{Name: "tick-rate", Value: 20, Usage: "ticks per second, 1 to 1000"},
 			&cli.Uint64Flag{Name: "seed", Usage: "seed of the first match; each further match has the next one; 0: each match draws its own"},
 			&cli.StringFlag{Name: "dir", Value: "matches", Usage: "`FOLDER` for replays and desync bundles; empty: write none"},
@@ -86,7 +86,7 @@ Release builds embed it. --web=false works without both.`,
 }
 
 func serve(c *cli.Context) error {
-	g, err := gameNamed(c.String("game"))
+	g, err := chosenGame(c)
 	if err != nil {
 		return err
 	}
@@ -135,8 +135,8 @@ func serve(c *cli.Context) error {
 	}
 	fmt.Fprintf(c.App.Writer, "listening on %s://%s\n", scheme, l.Addr())
 	h := http.Handler(s)
-	if g.page != nil && c.Bool("web") {
-		h = newPageHandler(c.Context, g.page, s, o.Log)
+	if c.Bool("web") {
+		h = g.pageOver(c.Context, s, o.Log)
 	}
 	defer tokens.reloadOnHangup(s, o.Log)()
 	return serveUntilInterrupted(c.Context, s, h, l, o.Log)

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/client"
 	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/lockstep/server"
@@ -44,7 +45,7 @@ func (b *botHost) of(bots int) func(*server.Match) {
 
 // play runs one bot until the match is over.
 func (b *botHost) play(match string, number int) {
-	var bot botFunc
+	var bot lockstep.Bot
 	select {
 	case b.joining <- struct{}{}:
 	case <-b.ctx.Done():

@@ -16,17 +16,25 @@ import (
 
 // matchSpecs returns the matches of --matches.
 func matchSpecs(c *cli.Context, g *playable) ([]server.MatchSpec, error) {
-	if err := cmp.Or(between[uint](c, "players", 1, lockstep.MaxPlayers), between[uint](c, "units", 0, 60000),
+	if err := cmp.Or(between[uint](c, "players", 1, lockstep.MaxPlayers), g.checkUnits(c, 0, 60000),
 		between[uint](c, "matches", 0, 100000), between[uint](c, "tick-rate", 1, 1000)); err != nil {
+		return nil, err
+	}
+	players, err := g.seats(c, c.Uint("units"), nil)
+	if err != nil {
 		return nil, err
 	}
 	var specs []server.MatchSpec
 	seed := c.Uint64("seed")
 	for i := range c.Uint("matches") {
-		specs = append(specs, matchSpec(g, matchRequest{
-			Name: fmt.Sprintf("match-%d", i+1), Players: uint8(c.Uint("players")), Units: uint16(c.Uint("units")),
+		spec, err := matchSpec(g, matchRequest{
+			Name: fmt.Sprintf("match-%d", i+1), Players: uint8(players), Units: uint16(c.Uint("units")),
 			TickRate: uint16(c.Uint("tick-rate")), Seed: seed,
-		}))
+		})
+		if err != nil {
+			return nil, err
+		}
+		specs = append(specs, spec)
 		if seed != 0 {
 			seed++
 		}
@@ -38,17 +46,23 @@ func matchSpecs(c *cli.Context, g *playable) ([]server.MatchSpec, error) {
 type matchRequest struct {
 	Name     string `json:"name"`
 	Players  uint8  `json:"players"`
-	Units    uint16 `json:"units"`
+	Units    uint16 `json:"units"` // 0: as many as in a usual match
 	TickRate uint16 `json:"tick_rate"`
 	Seed     uint64 `json:"-"`    // see requestedMatch
 	Bots     uint8  `json:"bots"` // on a server that is open to guests
+
+	Config json.RawMessage `json:"config"` // fields that differ from the usual configuration
 }
 
-func matchSpec(g *playable, r matchRequest) server.MatchSpec {
+func matchSpec(g *playable, r matchRequest) (server.MatchSpec, error) {
+	config, err := g.configure(r.Players, r.Units, r.Config)
+	if err != nil {
+		return server.MatchSpec{}, err
+	}
 	settings := lockstep.DefaultSettings(r.Players)
 	settings.Seed, settings.TickRate, settings.CheckEvery = r.Seed, r.TickRate, max(1, r.TickRate)
 	settings.KeyframeEvery = 60 * uint32(r.TickRate)
-	return server.MatchSpec{Name: r.Name, Game: g.Game, Settings: settings, Config: g.config(r.Players, r.Units)}
+	return server.MatchSpec{Name: r.Name, Game: g.Game, Settings: settings, Config: config}, nil
 }
 
 // requestedMatch parses the body of a request to create a match.
@@ -56,7 +70,7 @@ func requestedMatch(body io.Reader, g *playable, guests bool, bots *botHost) (se
 	r := struct {
 		matchRequest
 		Seed json.Number `json:"seed"` // a number, or text as in views
-	}{matchRequest{Players: 4, Units: 400, TickRate: 20}, "0"}
+	}{matchRequest{Players: 4, TickRate: 20}, "0"}
 	d := json.NewDecoder(body)
 	d.DisallowUnknownFields()
 	err := d.Decode(&r)
@@ -69,7 +83,10 @@ func requestedMatch(body io.Reader, g *playable, guests bool, bots *botHost) (se
 	if err := r.check(guests); err != nil {
 		return server.MatchSpec{}, err
 	}
-	spec := matchSpec(g, r.matchRequest)
+	spec, err := matchSpec(g, r.matchRequest)
+	if err != nil {
+		return server.MatchSpec{}, fmt.Errorf("a match: %w", err)
+	}
 	spec.Bots, spec.OnStart = int(r.Bots), bots.of(int(r.Bots))
 	return spec, nil
 }
@@ -85,6 +102,8 @@ func (r *matchRequest) check(guests bool) error {
 	switch {
 	case r.Bots > 0 && !guests:
 		return errors.New("a match: bots need a server for guests")
+	case len(r.Config) > 0 && guests:
+		return errors.New("a match: a server for guests takes no configuration")
 	case r.Bots > r.Players:
 		return fmt.Errorf("a match: got %d bots, want at most %d, the players", r.Bots, r.Players)
 	case guests && (r.Units > guestUnits || r.TickRate > guestTickRate):

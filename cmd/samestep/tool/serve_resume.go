@@ -28,7 +28,7 @@ func findInterrupted(c *cli.Context, g *playable) ([]interrupted, error) {
 	for _, path := range paths {
 		spec, err := interruptedMatch(path, g)
 		if err != nil { // other matches can still be served
-			fmt.Fprintf(c.App.ErrWriter, "samestep: not resumed: %v\n", err)
+			fmt.Fprintf(c.App.ErrWriter, "%s: not resumed: %v\n", c.App.Name, err)
 		} else if spec != nil {
 			found = append(found, interrupted{path, *spec})
 		}

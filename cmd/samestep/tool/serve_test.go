@@ -288,7 +288,7 @@ func TestServeAndJoinRefuse(t *testing.T) {
 
 // If the port fails, the replays are completed as after an interrupt.
 func TestServeWithoutAPort(t *testing.T) {
-	game, err := gameNamed("skirmish")
+	game, err := games.named("skirmish")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -297,7 +297,11 @@ func TestServeWithoutAPort(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := s.Create(matchSpec(game, matchRequest{Name: "match-1", Players: 2, Units: 10, TickRate: 20}))
+	spec, err := matchSpec(game, matchRequest{Name: "match-1", Players: 2, Units: 10, TickRate: 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := s.Create(spec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -314,7 +318,7 @@ func TestServeWithoutAPort(t *testing.T) {
 	default:
 		t.Fatal("the match goes on")
 	}
-	if info, v, err := verifyFile(m.ReplayPath()); err != nil || !info.Ended {
+	if info, v, err := verifyFile(games.games(), m.ReplayPath()); err != nil || !info.Ended {
 		t.Errorf("its replay: %+v, %v", v, err)
 	}
 }

@@ -31,7 +31,7 @@ found.`,
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "the first seed"},
 			&cli.Float64Flag{Name: "minutes", Value: 5, Usage: "length of each match"},
 			&cli.IntFlag{Name: "clients", Value: 8, Usage: "players in each match"},
-			&cli.StringFlag{Name: "game", Value: simulatedByDefault(), Usage: "`NAME` of the game; drones is the engine's own, in which most of the time is spent in the engine"},
+			&cli.StringFlag{Name: "game", Usage: "`NAME` of the game; the default is the program's first, or drones for the engine's examples: drones is the engine's own, in which most of the time is spent in the engine"},
 			&cli.IntFlag{Name: "units", Usage: "units in each match (default: as many as usual, and 256 drones)"},
 			&cli.BoolFlag{Name: "relay", Usage: "some matches have no referee: the rules must then handle commands that Validate refuses"},
 			&cli.DurationFlag{Name: "for", Usage: "start no more matches after this time"},
@@ -185,7 +185,7 @@ func (v *simulatedFail) reduced() string {
 
 func newSimulated(c *cli.Context, r *simulate.Report) *simulated {
 	s := &simulated{
-		Game: c.String("game"), Seeds: r.Seeds, Once: c.Bool("once"), Hours: r.Hours, Seconds: r.Wall.Seconds(), Speed: r.Hours / max(r.Wall.Minutes(), 1e-9), Ticks: r.Ticks,
+		Game: simulatedName(c), Seeds: r.Seeds, Once: c.Bool("once"), Hours: r.Hours, Seconds: r.Wall.Seconds(), Speed: r.Hours / max(r.Wall.Minutes(), 1e-9), Ticks: r.Ticks,
 		Accepted: r.Accepted, Compared: r.Compared, Checks: r.Checks, Crashes: r.Crashes, Counts: r.Counts,
 		None: []string{}, NoEdges: []string{}, Violations: []simulatedFail{},
 	}
@@ -206,7 +206,7 @@ func newSimulated(c *cli.Context, r *simulate.Report) *simulated {
 
 // again returns the command that plays a seed again.
 func again(c *cli.Context, seed uint64) string {
-	command := fmt.Sprintf("samestep simulate --game %s --seeds 1 --seed %d --minutes %v --clients %d --units %d", c.String("game"), seed, c.Float64("minutes"), c.Int("clients"), c.Int("units"))
+	command := fmt.Sprintf("samestep simulate --game %s --seeds 1 --seed %d --minutes %v --clients %d --units %d", simulatedName(c), seed, c.Float64("minutes"), c.Int("clients"), c.Int("units"))
 	if c.Bool("relay") {
 		command += " --relay"
 	}

@@ -18,38 +18,46 @@ const simulatedUnits = 120
 // drones is the name of the simulator's own game.
 const drones = "drones"
 
-// simulatedByDefault returns the name of the program's first game, or drones if that is an example of the engine.
-func simulatedByDefault() string {
-	if strings.HasPrefix(games[0].source.Path, module+"/examples/") {
+// simulatedName returns the name of the simulation's game. The default is the program's first, or drones if that is an
+// example of the engine.
+func simulatedName(c *cli.Context) string {
+	first := listed(c)[0]
+	switch {
+	case c.IsSet(gameFlag.Name):
+		return c.String(gameFlag.Name)
+	case strings.HasPrefix(first.source.Path, module+"/examples/"):
 		return drones
 	}
-	return games[0].Name()
+	return first.Name()
 }
 
 // simulateSubject returns the game of the simulation.
 func simulateSubject(c *cli.Context) (*simulate.Subject, error) {
 	units := uint16(c.Int("units"))
-	if c.String("game") == drones {
+	if simulatedName(c) == drones {
 		if units == 0 {
 			units = 256
 		}
 		return simulate.Drones(units), nil
 	}
-	g, err := gameNamed(c.String("game"))
+	g, err := listed(c).named(simulatedName(c))
 	if err != nil {
 		return nil, err
 	}
+	if units > 0 && g.sized == nil {
+		return nil, usagef("--units: game %s has no number of units", g.Name())
+	}
 	config := func(seats uint8) any { return g.config(seats, cmp.Or(units, simulatedUnits)) }
 	s := &simulate.Subject{Game: g.Game, Configure: config, Play: g.simulated(config), Relay: c.Bool("relay")}
-	s.Seats, err = seatsOf(g.Game, config, min(c.Int("clients")+simulate.SpareSeats, lockstep.MaxPlayers))
+	s.Seats, err = seatsOf(g, config, min(c.Int("clients")+simulate.SpareSeats, lockstep.MaxPlayers))
 	return s, err
 }
 
 // seatsOf returns the highest number of seats that a game accepts, up to a limit.
-func seatsOf(g *lockstep.Game, config func(seats uint8) any, most int) (int, error) {
+func seatsOf(g *playable, config func(seats uint8) any, most int) (int, error) {
 	var err error
 	for seats := uint8(most); seats > 0; seats-- {
-		if err = playableWith(g, &locksteptest.Options{Config: config(seats), Players: seats, Seed: 1}); err == nil {
+		if err = g.accepts(seats, 1, config(seats)); err == nil {
 			return int(seats), nil
 		}
 	}
@@ -60,7 +68,7 @@ func seatsOf(g *lockstep.Game, config func(seats uint8) any, most int) (int, err
 func (g *playable) simulated(config func(seats uint8) any) func(lockstep.Player, *rand.Rand) func(*lockstep.Simulation) []any {
 	return func(p lockstep.Player, r *rand.Rand) func(*lockstep.Simulation) []any {
 		seed := r.Uint64()
-		if g.bot == nil || r.IntN(2) == 0 {
+		if g.maker == nil || r.IntN(2) == 0 {
 			return locksteptest.RandomBot(g.Game, config(uint8(p)+1), everyCall)(p, seed)
 		}
 		return g.bot(p, seed)

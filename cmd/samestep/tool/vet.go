@@ -45,7 +45,7 @@ func vet(c *cli.Context) error {
 		return err
 	}
 	if analyzed == 0 {
-		fmt.Fprintln(c.App.ErrWriter, "samestep: no function was analyzed: none is passed to lockstep.Rules, and none has the comment //samestep:deterministic")
+		fmt.Fprintf(c.App.ErrWriter, "%s: no function was analyzed: none is passed to lockstep.Rules, and none has the comment //samestep:deterministic\n", c.App.Name)
 	}
 	if dir, err := os.Getwd(); err == nil {
 		for i := range found {

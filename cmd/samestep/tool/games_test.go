@@ -1,0 +1,36 @@
+package tool
+
+import (
+	"context"
+	"io"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/examples/minimal"
+	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/examples/skirmish/web"
+)
+
+// ours are the games of the program samestep.
+var ours = []Game{
+	New(skirmish.Rules(), Bot(skirmish.NewPlayer), Config(skirmish.Usual), Units(skirmish.Sized),
+		Page(web.Page, map[string]string{"skirmish": module + "/examples/skirmish/web/wasm"})),
+	New(minimal.Rules(), Bot(minimal.NewBot), Config(minimal.Usual)),
+}
+
+var games = mustList(ours)
+
+func mustList(games []Game) gameList {
+	list, err := listOf(games)
+	if err != nil {
+		panic(err)
+	}
+	return list
+}
+
+// run runs a command line of the program samestep.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	return games.run(ctx, args, stdout, stderr)
+}
+
+func newApp(stdout, stderr io.Writer) *cli.App { return games.newApp("samestep", stdout, stderr) }
