@@ -77,7 +77,7 @@ func (d *drill) refereeFault() error {
 		return err
 	}
 	m, err := d.subject.play(d.seed, cast{referee: v.game, copied: d.subject.Game})
-	if fault := (*lockstep.PanicError)(nil); errors.As(err, &fault) { // the players do other things in it
+	if errors.As(err, new(*lockstep.PanicError)) || errors.As(err, new(*endedError)) { // the players do other things in it
 		return fmt.Errorf("%w: %w", errNoPlace, err)
 	}
 	if err != nil {
@@ -100,7 +100,7 @@ func (d *drill) refereeFault() error {
 func (d *drill) liar() error {
 	seat := d.seat()
 	c := d.subject.truthful(seat)
-	c.lies = lockstep.Tick(checkEvery * (2 + d.dice.IntN(ticks/checkEvery-2)))
+	c.lies = lockstep.Tick(checkEvery * (2 + d.dice.IntN(int(d.subject.ticks)/checkEvery-2)))
 	m, err := d.subject.play(d.seed, c)
 	if err != nil {
 		return err
@@ -181,7 +181,7 @@ func (d *drill) histories(f *fault, m *match, other *lockstep.Game, want clue) e
 
 // follow plays the replay into a copy that keeps all states.
 func (m *match) follow(g *lockstep.Game) (*lockstep.Follower, error) {
-	f := g.NewFollower(lockstep.FollowerOptions{History: lockstep.HistoryOptions{Length: ticks + 1, EveryTick: true, States: true}})
+	f := g.NewFollower(lockstep.FollowerOptions{History: lockstep.HistoryOptions{Length: longest + 1, EveryTick: true, States: true}})
 	r, err := open(m.file)
 	if err != nil {
 		return nil, err

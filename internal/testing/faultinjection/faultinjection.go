@@ -41,7 +41,11 @@ func Run(o Options) (*Result, error) {
 	if n := o.Subject.Players; n < 2 {
 		return nil, fmt.Errorf("faultinjection: got a match of %d players, want at least 2", n)
 	}
-	d := &drill{subject: o.Subject, seed: o.Seed, dice: rand.New(rand.NewPCG(o.Seed, 5)), tools: o.tools, result: &Result{Seed: o.Seed, Rows: []Row{}, Unplanted: []Unplanted{}}}
+	subject := *o.Subject
+	if err := subject.measure(o.Seed); err != nil {
+		return nil, err
+	}
+	d := &drill{subject: &subject, seed: o.Seed, dice: rand.New(rand.NewPCG(o.Seed, 5)), tools: o.tools, result: &Result{Seed: o.Seed, Rows: []Row{}, Unplanted: []Unplanted{}}}
 	steps := []step{{"none", d.noFault}}
 	for _, f := range copyFaults {
 		steps = append(steps, step{f.name, func() error { return d.copyFault(f.name, f.plant) }})

@@ -62,6 +62,36 @@ func bank() *Subject {
 	}
 }
 
+// A game whose rules end the match.
+func race() *Subject {
+	g := lockstep.MustGame(testgame.RaceRules())
+	return &Subject{
+		Game: g, Config: &testgame.RaceConfig{Goal: 1500}, Players: 2, Faulty: Faulty(testgame.RaceRules()),
+		Bot: func(p lockstep.Player, seed uint64) lockstep.Bot {
+			dice := rand.New(rand.NewPCG(seed, uint64(p)))
+			return func(*lockstep.Simulation) []any { return []any{&testgame.Run{Steps: int16(dice.IntN(5))}} }
+		},
+	}
+}
+
+// A match that its rules end is only as long as that; a very short one is an error.
+func TestEnds(t *testing.T) {
+	s := race()
+	r := run(t, Options{Subject: s, Seed: 1})
+	for _, row := range r.Rows {
+		if t.Logf("%+v", row); !row.Right {
+			t.Errorf("%s: %s found %s, want %s", row.Fault, row.Tool, row.Found, row.Want)
+		}
+	}
+	if len(r.Rows) < 30 {
+		t.Errorf("got %d rows", len(r.Rows))
+	}
+	s.Config = &testgame.RaceConfig{Goal: 20}
+	if _, err := Run(Options{Subject: s, Seed: 1}); !errors.As(err, new(*endedError)) {
+		t.Errorf("a short match: got %v", err)
+	}
+}
+
 // All tools find all faults that have a place in a game, in more than one match.
 func TestRun(t *testing.T) {
 	for _, c := range []struct {
@@ -213,12 +243,13 @@ func TestBlindTools(t *testing.T) {
 // one before.
 func TestShrunkList(t *testing.T) {
 	s := coins()
+	s.ticks = longest
 	d := &drill{subject: s, seed: 1, dice: rand.New(rand.NewPCG(1, 5)), tools: realTools(), result: &Result{}}
 	if err := d.noFault(); err != nil {
 		t.Fatal(err)
 	}
 	last := func(m *match, dice *rand.Rand) (*variant, error) {
-		at := anyTick(dice)
+		at := m.subject.anyTick(dice)
 		coins := func(t lockstep.Tick) string {
 			v, err := s.Game.StateSchema().Lookup(m.states[t], "Coins")
 			return fmt.Sprint(v, err)
@@ -253,13 +284,14 @@ func TestShrunkList(t *testing.T) {
 // A fault that changes nothing is not planted.
 func TestNothingPlanted(t *testing.T) {
 	s := coins()
+	s.ticks = longest
 	m, err := s.play(1, s.truthful(0))
 	if err != nil {
 		t.Fatal(err)
 	}
 	dice := rand.New(rand.NewPCG(1, 1))
 	if v, err := plant(m, dice, func(*match, *rand.Rand) (*variant, error) {
-		return &variant{game: s.Game, tick: anyTick(dice)}, nil
+		return &variant{game: s.Game, tick: s.anyTick(dice)}, nil
 	}); !errors.Is(err, errNoPlace) {
 		t.Errorf("planted %+v", v)
 	}

@@ -70,7 +70,11 @@ func (d *drill) flippedByte() error {
 
 // spliced joins the beginning of this match and the end of another one.
 func (d *drill) spliced() error {
-	other, err := d.subject.play(d.seed+1, d.subject.truthful(0))
+	again := *d.subject
+	if err := again.measure(d.seed + 1); err != nil {
+		return fmt.Errorf("%w: %w", errNoPlace, err)
+	}
+	other, err := again.play(d.seed+1, again.truthful(0))
 	if err != nil {
 		return err
 	}
@@ -97,7 +101,7 @@ func (d *drill) forged(f *fault, frame lockstep.Frame, who lockstep.Player) erro
 	forged := *d.base
 	forged.frames = append([]lockstep.Frame{}, d.base.frames...)
 	forged.frames[frame.Tick] = frame
-	states, err := forged.rerun(d.base.game, frame.Tick-1, ticks)
+	states, err := forged.rerun(d.base.game, frame.Tick-1, d.subject.ticks)
 	if err != nil {
 		return fmt.Errorf("%w: the match ends with an error: %w", errNoPlace, err)
 	}
@@ -187,7 +191,7 @@ func decoded(g *lockstep.Game, commands []lockstep.Command) []lockstep.Command {
 
 // editedChecksum changes one checksum and repairs all checks of the file.
 func (d *drill) editedChecksum() error {
-	t := lockstep.Tick(checkEvery * (1 + d.dice.IntN(ticks/checkEvery)))
+	t := lockstep.Tick(checkEvery * (1 + d.dice.IntN(int(d.subject.ticks)/checkEvery)))
 	file, err := rewritten(d.base.file, func(r *record.Record) bool {
 		if r.Kind == record.KindChecksum && r.Tick == t {
 			r.Hash ^= 1 << d.dice.IntN(64)
@@ -204,7 +208,7 @@ func (d *drill) editedChecksum() error {
 
 // falseKeyframe changes the state and the checksum of a keyframe.
 func (d *drill) falseKeyframe() error {
-	t := lockstep.Tick(keyframeEvery * (1 + d.dice.IntN(ticks/keyframeEvery-1)))
+	t := lockstep.Tick(keyframeEvery * (1 + d.dice.IntN(max(1, int(d.subject.ticks)/keyframeEvery-1))))
 	path, changed := d.runnable(t)
 	if path == "" {
 		return fmt.Errorf("%w: every change ends the match with an error", errNoPlace)
@@ -236,7 +240,7 @@ func (d *drill) runnable(t lockstep.Tick) (path string, b []byte) {
 			return "", nil
 		}
 		changed.states[t] = b
-		if _, err := changed.rerun(d.base.game, t, ticks); err == nil {
+		if _, err := changed.rerun(d.base.game, t, d.subject.ticks); err == nil {
 			return path, b
 		}
 	}

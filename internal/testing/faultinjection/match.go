@@ -13,7 +13,8 @@ import (
 )
 
 const (
-	ticks         = 400
+	longest       = 400 // ticks of a match
+	shortest      = 8 * checkEvery
 	checkEvery    = 20
 	keyframeEvery = 100
 )
@@ -56,7 +57,7 @@ func (s *Subject) play(seed uint64, c cast) (*match, error) {
 	if err != nil {
 		return nil, err
 	}
-	for t := lockstep.Tick(1); t <= ticks; t++ {
+	for t := lockstep.Tick(1); t <= s.ticks; t++ {
 		if err := l.tick(t); err != nil {
 			return nil, fmt.Errorf("faultinjection: tick %d: %w", t, err)
 		}
@@ -69,6 +70,24 @@ func (s *Subject) play(seed uint64, c cast) (*match, error) {
 	}
 	m.file = l.file.Bytes()
 	return m, nil
+}
+
+// An endedError reports a match that its rules have ended.
+type endedError struct{ tick lockstep.Tick }
+
+func (e *endedError) Error() string {
+	return fmt.Sprintf("the rules end the match in tick %d, want at least %d ticks", e.tick, shortest)
+}
+
+// measure sets the length of the matches: less than that of a match which its rules end.
+func (s *Subject) measure(seed uint64) error {
+	s.ticks = longest
+	_, err := s.play(seed, s.truthful(1))
+	if over := (*endedError)(nil); errors.As(err, &over) && over.tick > shortest {
+		s.ticks = (over.tick - 1) / checkEvery * checkEvery
+		return nil
+	}
+	return err
 }
 
 // A live is a running match.
@@ -147,6 +166,9 @@ func (l *live) tick(t lockstep.Tick) error {
 	frame, err := l.coordinator.Tick()
 	if err != nil {
 		return err
+	}
+	if _, over := l.coordinator.Result(); over {
+		return &endedError{t}
 	}
 	l.frames = append(l.frames, cloneFrame(frame))
 	l.keep(l)

@@ -52,7 +52,7 @@ func flipped(suits func(state.Node) bool) planter {
 		if !has(m.game.StateSchema().Root(), suits) {
 			return nil, fmt.Errorf("%w: the state has no such field", errNoPlace)
 		}
-		t := anyTick(dice)
+		t := m.subject.anyTick(dice)
 		path := m.draw(dice, t, suits)
 		if path == "" {
 			return nil, nil
@@ -97,7 +97,7 @@ func lostElement(m *match, dice *rand.Rand) (*variant, error) {
 	if !has(schema.Root(), isSlice) {
 		return nil, fmt.Errorf("%w: the state has no slice", errNoPlace)
 	}
-	t := anyTick(dice)
+	t := m.subject.anyTick(dice)
 	path := m.draw(dice, t, isSlice)
 	if path == "" {
 		return nil, nil
@@ -123,7 +123,7 @@ func lostElement(m *match, dice *rand.Rand) (*variant, error) {
 
 // extraDraw draws once more from a generator in the state before a tick.
 func extraDraw(m *match, dice *rand.Rand) (*variant, error) {
-	t := anyTick(dice)
+	t := m.subject.anyTick(dice)
 	path := m.draw(dice, t, func(n state.Node) bool { return n.Name() == "Hi" && n.Kind() == state.Uint64 })
 	if !strings.HasSuffix(path, ".Hi") {
 		return nil, fmt.Errorf("%w: the state has no fixed.Rand", errNoPlace)

@@ -27,6 +27,9 @@ func (m *match) rerun(g *lockstep.Game, from, to lockstep.Tick) ([][]byte, error
 		if err := sim.Step(&m.frames[t]); err != nil {
 			return nil, err
 		}
+		if _, over := sim.Ended(); over {
+			return nil, &endedError{t}
+		}
 		states = append(states, sim.AppendState(nil))
 	}
 	return states, nil
@@ -40,7 +43,7 @@ func (m *match) noticeable(g *lockstep.Game, t lockstep.Tick) bool {
 	if err != nil || bytes.Equal(states[t], m.states[t]) || bytes.Equal(states[check], m.states[check]) {
 		return false
 	}
-	_, err = m.rerun(g, t-1, ticks)
+	_, err = m.rerun(g, t-1, m.subject.ticks)
 	return err == nil
 }
 

@@ -18,6 +18,8 @@ type Subject struct {
 
 	// Faulty returns the game with a change in its Step: the result of [Faulty].
 	Faulty func(*Change) *lockstep.Game
+
+	ticks lockstep.Tick // of a match
 }
 
 // A Change is a fault in Step, in one tick or in all.

@@ -53,13 +53,13 @@ func plant(m *match, dice *rand.Rand, p planter) (*variant, error) {
 }
 
 // anyTick returns a random tick after the first check and some checks before the end.
-func anyTick(dice *rand.Rand) lockstep.Tick {
-	return lockstep.Tick(checkEvery + 1 + dice.IntN(ticks-3*checkEvery))
+func (s *Subject) anyTick(dice *rand.Rand) lockstep.Tick {
+	return lockstep.Tick(checkEvery + 1 + dice.IntN(int(s.ticks)-3*checkEvery))
 }
 
 // command draws a tick and one of its players' commands.
 func (m *match) command(dice *rand.Rand) (t lockstep.Tick, at int, ok bool) {
-	t = anyTick(dice)
+	t = m.subject.anyTick(dice)
 	commands := m.frames[t].Commands
 	if len(commands) == 0 {
 		return 0, 0, false
@@ -123,12 +123,12 @@ func changedRule(m *match, dice *rand.Rand) (*variant, error) {
 		}
 		return b
 	}})
-	states, err := m.rerun(game, 0, ticks)
+	states, err := m.rerun(game, 0, m.subject.ticks)
 	if err != nil {
 		return nil, nil // these rules end with an error
 	}
 	first, err := firstDiffering(m.states, states, 1)
-	if err != nil || first > ticks-3*checkEvery || bytes.Equal(m.states[nextCheck(first)], states[nextCheck(first)]) {
+	if err != nil || first > m.subject.ticks-3*checkEvery || bytes.Equal(m.states[nextCheck(first)], states[nextCheck(first)]) {
 		return nil, nil
 	}
 	return &variant{tick: first, what: "of " + path, lasting: true, game: game}, nil

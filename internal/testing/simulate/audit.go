@@ -155,6 +155,12 @@ func (w *world) end() {
 	}
 	s.after()
 	w.until(w.now + 3*lockstep.Second)
+	w.closeFile()
+}
+
+// closeFile closes the file of a match that has ended, and checks it.
+func (w *world) closeFile() {
+	s := w.server
 	if err := s.writer.Close(); err != nil {
 		w.fail("I3", "the file cannot be closed: %v", err)
 		return

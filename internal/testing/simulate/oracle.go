@@ -225,6 +225,7 @@ func (o *oracle) step() {
 	}
 	o.hashes = append(o.hashes, o.sim.Hash())
 	o.w.seal(o.tick())
+	o.w.noteEnd(o.sim)
 	o.rostered()
 }
 
@@ -269,6 +270,7 @@ func (o *oracle) resume(records int, t lockstep.Tick) error {
 		o.course = o.course[:n-1]
 	}
 	o.last, o.hashes, o.roster = s.last, o.hashes[:s.tick+1], roster{seated: s.seated}
+	o.w.noteEnd(o.sim)
 	for _, b := range h.records[s.at:] {
 		o.run(b)
 	}

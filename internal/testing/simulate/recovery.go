@@ -83,7 +83,7 @@ func (s *server) start() {
 		s.disk.now, s.disk.next = s.disk.next, nil
 		s.epoch++
 		host, err := recovery.Host(w.now, s.options())
-		if err != nil && w.lostToReferee(err) {
+		if err != nil && (w.lostToReferee(err) || w.wasOver(err)) {
 			return
 		}
 		if err != nil {

@@ -39,7 +39,9 @@ type world struct {
 	wires     []*wire       // all open ones
 	wiresAt   lockstep.Time // when the next message arrives at the server
 	seats     lockstep.Player
-	tokens    *rand.Rand // session tokens
+
+	concludeAt lockstep.Time // when the run of a match that its rules ended is over; never if they did not
+	tokens     *rand.Rand    // session tokens
 
 	wakeWires bool
 	faultAt   int       // index of the next one in the plan
@@ -95,7 +97,7 @@ func (w *world) count(what string) {
 func newWorld(s *Subject, p *Plan) (*world, error) {
 	w := &world{
 		plan: p, subject: s, start: 1000 * lockstep.Second, now: 1000 * lockstep.Second, chaos: true,
-		tokens: stream(p.Seed, "tokens", 0), hash: xxhash.New(),
+		tokens: stream(p.Seed, "tokens", 0), hash: xxhash.New(), concludeAt: never,
 		barrier: barrier{delay: p.Host.SpectatorDelay}, relay: newRelay(p),
 		Tallies: Tallies{Counts: map[string]int{}, Injected: map[string]int{}}, kicked: map[int]bool{},
 	}
@@ -232,7 +234,7 @@ func (w *world) busiest() (all []string) {
 
 // next returns the time of the next thing to do.
 func (w *world) next() lockstep.Time {
-	at := min(w.server.due(), w.checkAt)
+	at := min(w.server.due(), w.checkAt, w.concludeAt)
 	if w.wakeWires {
 		w.wakeWires = false
 		w.wiresAt = w.wiresDue()
@@ -257,6 +259,10 @@ func (w *world) next() lockstep.Time {
 
 // runDue does everything that is due now, in a fixed order.
 func (w *world) runDue() {
+	if w.concludeAt <= w.now {
+		w.conclude()
+		return
+	}
 	w.faults()
 	if w.server.due() <= w.now {
 		w.server.step()

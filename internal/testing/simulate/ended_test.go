@@ -1,0 +1,30 @@
+package simulate
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/internal/testing/testgame"
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// The rules may end a match at any time.
+func TestEndByRules(t *testing.T) {
+	s := &Subject{
+		Game: lockstep.MustGame(testgame.RaceRules()), Config: &testgame.RaceConfig{Goal: 400},
+		Play: func(_ lockstep.Player, r *rand.Rand) func(*lockstep.Simulation) []any {
+			return func(*lockstep.Simulation) []any { return []any{&testgame.Run{Steps: int16(r.IntN(16))}} }
+		},
+	}
+	over := 0
+	for seed := range uint64(24) {
+		out, err := Twice(s, Expand(Options{Subject: s, Clients: 3, Length: 2 * Shortest}, seed))
+		if err != nil || out.Violation != nil {
+			t.Errorf("seed %d: %v, %v", seed, out.Violation, err)
+		}
+		over += out.Counts["match ended by its rules"]
+	}
+	if over < 12 {
+		t.Errorf("the rules have ended %d matches of 24", over)
+	}
+}
