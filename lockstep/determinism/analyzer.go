@@ -23,7 +23,7 @@ func newAnalyzer() *analysis.Analyzer {
 Functions that are given to lockstep.Rules as Step, New, Derive or Validate, those with the comment
 //samestep:deterministic, and all that they call, are checked. A finding is allowed by a comment
 //samestep:allow RULE reason.`,
-		FactTypes:  []analysis.Fact{new(breaches), new(writer), new(mutable)},
+		FactTypes:  []analysis.Fact{new(breaches), new(writer), new(mutable), new(mutator)},
 		ResultType: reflect.TypeFor[int](), // how many functions of simulations were named
 	}
 	all := a.Flags.Bool("all", false, "check every function, whether a simulation calls it or not")
@@ -50,6 +50,13 @@ type node struct {
 	effects
 }
 
+// A given is an expression assigned to a field of lockstep.Rules, and the node of its issues.
+type given struct {
+	name  string // of the field
+	value ast.Expr
+	node  *node
+}
+
 // A program is one package under analysis.
 type program struct {
 	*analysis.Pass
@@ -62,6 +69,7 @@ type program struct {
 	inits    []*node
 	roots    []*node
 	given    []given // to lockstep.Rules
+	accesses map[*node]*access
 	always   []issue // reported whether reached or not
 	allows   []*allow
 	locals   localFuncs
@@ -101,6 +109,7 @@ func run(pass *analysis.Pass, all bool) int {
 	p.findInits()
 	p.findMutable()
 	p.findCaptured()
+	p.findReadOnly()
 	for i := 0; i < len(p.nodes); i++ { // grows by literals
 		p.scan(p.nodes[i])
 	}

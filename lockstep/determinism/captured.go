@@ -5,12 +5,6 @@ import (
 	"go/types"
 )
 
-// A given is an expression assigned to a field of lockstep.Rules, and the node of its issues.
-type given struct {
-	value ast.Expr
-	node  *node
-}
-
 // findCaptured finds data that the functions of a game keep outside of the state and of package variables: in variables
 // of the enclosing function, and in receivers of method values.
 func (p *program) findCaptured() {

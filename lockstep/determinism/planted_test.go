@@ -38,6 +38,8 @@ var plants = []plant{
 		"w.Match.NextID += w.spawn(born) // planted"},
 	{"global", "fog.go", "", "fog, shape := &w.Fog[team], w.Map.shape()",
 		"zoneNames[0] = \"seen\" // planted"},
+	{"readonly", "validate.go", "", "func validate(w *World, _ *Config, c *lockstep.Command) error {",
+		"w.Match.NextID++ // planted"},
 	{"goroutine", "flow.go", "", "here := g.At(u.Pos)",
 		"go w.grow() // planted"},
 	{"channel", "build.go", "", "func (w *World) siteAt(u *Unit) UnitID {",

@@ -69,6 +69,7 @@ func (p *program) exportFacts() {
 		if len(list) > 0 {
 			p.ExportObjectFact(n.object, &breaches{list})
 		}
+		p.exportMutation(n)
 		if n.effects.any {
 			p.ExportObjectFact(n.object, &writer{})
 		}

@@ -102,7 +102,7 @@ func (p *program) ruleField(name string, value ast.Expr) {
 	switch v := ast.Unparen(value).(type) {
 	case *ast.FuncLit:
 		n := p.literal(v)
-		p.roots, p.given = append(p.roots, n), append(p.given, given{v, n})
+		p.roots, p.given = append(p.roots, n), append(p.given, given{name, v, n})
 		return
 	case *ast.CallExpr: // a function that makes the function
 		root.bodies = []ast.Node{v}
@@ -116,7 +116,7 @@ func (p *program) ruleField(name string, value ast.Expr) {
 		root.bodies = []ast.Node{v}
 	}
 	p.add(root)
-	p.roots, p.given = append(p.roots, root), append(p.given, given{value, root})
+	p.roots, p.given = append(p.roots, root), append(p.given, given{name, value, root})
 }
 
 // stateType finds fields that cannot be in a state, and reports their paths.

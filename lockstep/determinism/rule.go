@@ -23,6 +23,7 @@ var rules = []Rule{
 	{"order", "Go does not define whether a variable is read before or after a call that changes it", "make the call a statement of its own"},
 	{"global", "a variable of the package is shared by all matches, and is in no snapshot", "keep it in the state"},
 	{"captured", "a captured variable is shared by all matches, and is in no snapshot", "keep it in the state"},
+	{"readonly", "only Step changes the state, and a match has one configuration: another machine does not make this change", "change the state in Step, and copy what changes out of the configuration"},
 	{"goroutine", "the order of goroutines is undefined", "do the work in place"},
 	{"channel", "the order of values from a channel is undefined", "use a slice as a queue"},
 	{"select", "select picks a random case of those that are ready", "decide by the state"},

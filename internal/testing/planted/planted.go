@@ -49,7 +49,7 @@ func Rules(fault string) lockstep.Rules[skirmish.World, skirmish.Config] {
 		r.Validate = func(w *skirmish.World, config *skirmish.Config, c *lockstep.Command) error {
 			err := validate(w, config, c)
 			if _, ok := c.Value.(*skirmish.Gather); ok && err == nil {
-				w.Players[c.Player].Crystals--
+				w.Players[c.Player].Crystals-- //samestep:allow readonly this is the fault
 			}
 			return err
 		}
