@@ -83,7 +83,13 @@ func (h *historian) stale(w *watcher, before lockstep.Tick, wrong []byte) lockst
 func (w *watcher) same(a, b []byte) bool {
 	v, ok := w.value(a)
 	o, ok2 := w.value(b)
-	return ok == ok2 && (!ok || bytes.Equal(v.Bytes, o.Bytes))
+	if !ok || !ok2 {
+		return ok == ok2
+	}
+	if w.length {
+		return bytes.Equal(v.Bytes[:countBytes], o.Bytes[:countBytes])
+	}
+	return bytes.Equal(v.Bytes, o.Bytes)
 }
 
 // blame looks for the last command without which the field would have another value at the tick of its change: first in

@@ -16,6 +16,7 @@ type watcher struct {
 	list   list   // without a name if the field is found by its path
 	field  string // in the element, such as ".Pos.X"; "" is the element itself
 	id     uint64
+	length bool // the field is a slice, of which only the length is watched: elements have fields of their own
 }
 
 // watch returns a watcher of the field at a path of a state.
@@ -24,7 +25,7 @@ func watch(s *state.Schema, b []byte, path string) (*watcher, bool) {
 	if err != nil || strings.Contains(path, "=") { // an element that one side lacks
 		return nil, false
 	}
-	w := &watcher{schema: s, path: v.Path}
+	w := &watcher{schema: s, path: v.Path, length: v.Node.Kind() == state.Slice}
 	open := strings.IndexByte(path, '[')
 	if open < 0 {
 		return w, true
@@ -94,7 +95,7 @@ func (w *watcher) name() string {
 // element returns a watcher of the element that contains the field, or of the field itself if it is in no list.
 func (w *watcher) element() *watcher {
 	e := *w
-	e.field = ""
+	e.field, e.length = "", false
 	if open := strings.IndexByte(w.path, '['); open >= 0 {
 		e.path = w.path[:open+strings.IndexByte(w.path[open:], ']')+1]
 	}

@@ -130,7 +130,8 @@ func (s *Schema) Split(dst [][]byte, b []byte) ([][]byte, error) {
 }
 
 // Lookup validates b and returns the value at a path such as "Units[17].Pos.X". "Units[ID=4000].Pos.X" selects the first
-// element whose field ID has that value. The error is a [*DecodeError] or wraps [ErrPath].
+// element whose field ID has that value, as [Value.String] writes it or as an unscaled number; a string is quoted. The
+// error is a [*DecodeError] or wraps [ErrPath].
 func (s *Schema) Lookup(b []byte, path string) (Value, error) {
 	if err := s.Validate(b); err != nil {
 		return Value{}, err
@@ -151,8 +152,17 @@ func (s *Schema) Lookup(b []byte, path string) (Value, error) {
 // cutStep splits a path after its first step: a field name without its point, or an index with its brackets.
 func cutStep(path string) (step, rest string) {
 	end := strings.IndexAny(path[1:], ".[") + 1
-	if path[0] == '[' { // a value may contain a point
-		end = strings.IndexByte(path, ']') + 1
+	if path[0] == '[' { // a value may contain a point, and a quoted one a bracket
+		from := 0
+		if at := strings.Index(path, `="`); at > 0 && at < strings.IndexByte(path, ']') {
+			if quoted, err := strconv.QuotedPrefix(path[at+1:]); err == nil {
+				from = at + 1 + len(quoted)
+			}
+		}
+		end = from + strings.IndexByte(path[from:], ']') + 1
+		if end == from { // without a closing bracket
+			end = 0
+		}
 	}
 	if end == 0 || end == len(path) || path[end] != '.' && path[end] != '[' {
 		return path, ""

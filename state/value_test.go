@@ -249,3 +249,31 @@ func TestNodes(t *testing.T) {
 	}()
 	root.Elem()
 }
+
+// A path may select an element by a string with any characters in it.
+func TestLookupByText(t *testing.T) {
+	type bee struct {
+		Name string
+		Age  uint8
+	}
+	type hive struct{ Bees []bee }
+	c := MustCompile[hive]()
+	names := []string{"", "a", `b]`, `c=]"[`, "d.e", "\x1b\n"}
+	var w hive
+	for i, name := range names {
+		w.Bees = append(w.Bees, bee{name, uint8(i)})
+	}
+	b := c.Append(nil, &w)
+	for i, name := range names {
+		for _, path := range []string{fmt.Sprintf("Bees[Name=%q].Age", name), fmt.Sprintf("Bees[%d].Age", i)} {
+			if v, err := c.Schema().Lookup(b, path); err != nil || v.String() != fmt.Sprint(i) {
+				t.Errorf("%s: got an error %v, want the value %d", path, err, i)
+			}
+		}
+	}
+	for _, path := range []string{`Bees[Name="a"`, `Bees[Name="a]`, `Bees[Name="]"].Age`, `Bees[Name=a].Age`} {
+		if v, err := c.Schema().Lookup(b, path); !errors.Is(err, ErrPath) {
+			t.Errorf("%s: got %v, %v", path, v.Path, err)
+		}
+	}
+}
