@@ -148,7 +148,7 @@ func TestResultIsIdentity(t *testing.T) {
 	rules := testgame.RaceRules()
 	rules.Result = lockstep.Result[struct{ Winner uint16 }]()
 	other := lockstep.MustGame(rules)
-	if err := other.CheckIdentity(h); err == nil || !strings.Contains(err.Error(), "result schema, field Winner") {
+	if err := other.CheckIdentity(h); err == nil || !strings.Contains(err.Error(), "other result schema: your build has Winner uint16, the match has Winner uint8") {
 		t.Errorf("another result: got %v", err)
 	}
 	rules.Result = lockstep.ResultType{}

@@ -1,6 +1,9 @@
 package record
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // An IdentityError says why two machines, or a machine and a log, cannot share a match.
 type IdentityError struct {
@@ -9,8 +12,24 @@ type IdentityError struct {
 	Want  string // ours
 }
 
+// Error names a field of a schema as each side has it.
 func (e *IdentityError) Error() string {
+	if what, path, ok := strings.Cut(e.Field, ", field "); ok {
+		return fmt.Sprintf("lockstep: other %s: your build has %s, the match has %s", what, fieldText(path, e.Want), fieldText(path, e.Got))
+	}
 	return fmt.Sprintf("lockstep: other %s: got %s, want %s", e.Field, e.Got, e.Want)
+}
+
+// fieldText returns a node of a schema with its path: "Units[].Armor uint16". The text of a node begins with its name,
+// which may differ from that in the path.
+func fieldText(path, node string) string {
+	switch {
+	case node == "none":
+		return "no " + path
+	case strings.HasSuffix(path, "]"): // an element has no name
+		return path + " " + node
+	}
+	return path[:strings.LastIndexByte(path, '.')+1] + node
 }
 
 // CheckIdentity returns an [*IdentityError] that names the first thing in which the game of h is not that of want, the

@@ -156,6 +156,7 @@ func (m *Match) run() {
 		m.feed()
 		if m.ended.IsZero() && m.host.Err() != nil {
 			m.ended = time.Now()
+			m.publish() // the result at once
 		}
 		if wall := time.Now(); wall.Sub(viewAt) >= time.Second {
 			viewAt = wall
