@@ -1,10 +1,286 @@
 package determinism
 
 import (
+	"fmt"
 	"go/ast"
+	"go/token"
 	"go/types"
 	"slices"
+	"strings"
 )
+
+// mutator is the fact that a function of another package changes what is behind some of its parameters.
+type mutator struct{ Params []int } // the receiver first
+
+func (*mutator) AFact() {}
+
+func (m *mutator) String() string { return fmt.Sprint("mutator", m.Params) }
+
+// A params is a set of parameters of a function, by bits. The receiver is the first one.
+type params uint64
+
+// An access is what a function does with its parameters.
+type access struct {
+	index    map[*types.Var]params // of the parameters
+	changes  []mutation
+	changed  params // those of changes
+	returned params // a result may share memory with these
+}
+
+// A mutation is a place of a function where something behind parameters changes.
+type mutation struct {
+	behind params
+	at     ast.Node
+	what   string
+}
+
+// findMutations finds what each function changes behind its parameters, itself or by its calls.
+func (p *program) findMutations() {
+	p.accesses = map[*node]*access{}
+	for _, n := range p.nodes {
+		if a := p.newAccess(n); a != nil {
+			p.accesses[n] = a
+		}
+	}
+	for again := true; again; {
+		again = false
+		for _, n := range p.nodes {
+			if a := p.accesses[n]; a != nil {
+				before, returned := a.changed, a.returned
+				p.mutate(n, a)
+				again = again || a.changed != before || a.returned != returned
+			}
+		}
+	}
+}
+
+// newAccess returns the access of a function with a body, or nil.
+func (p *program) newAccess(n *node) *access {
+	if len(n.bodies) != 1 {
+		return nil
+	}
+	a := &access{index: map[*types.Var]params{}}
+	switch f := n.bodies[0].(type) {
+	case *ast.FuncDecl:
+		at := 0
+		if f.Recv != nil {
+			at = a.take(p, f.Recv, 0)
+		}
+		a.take(p, f.Type.Params, at)
+	case *ast.FuncLit:
+		a.take(p, f.Type.Params, 0)
+	default:
+		return nil
+	}
+	return a
+}
+
+// take numbers the parameters of a list from a number on, and returns the next number.
+func (a *access) take(p *program, list *ast.FieldList, at int) int {
+	for _, f := range list.List {
+		for _, name := range f.Names {
+			if v, ok := p.TypesInfo.Defs[name].(*types.Var); ok && at < 64 {
+				a.index[v] = 1 << at
+			}
+			at++
+		}
+		if len(f.Names) == 0 {
+			at++
+		}
+	}
+	return at
+}
+
+// mutate notes the changes of a node, with what is known of other functions so far.
+func (p *program) mutate(n *node, a *access) {
+	a.changes = a.changes[:0]
+	for at := range ast.Preorder(n.bodies[0]) {
+		for _, e := range assigned(at) {
+			if e != nil {
+				p.noteChange(a, e, at, types.ExprString(e)+" is changed")
+			}
+		}
+		switch at := at.(type) {
+		case *ast.CallExpr:
+			p.calledWith(a, at)
+		case *ast.ReturnStmt:
+			for _, e := range at.Results {
+				if shares(p.typeOf(e)) {
+					a.returned |= p.behind(a, e, nil)
+				}
+			}
+		}
+	}
+}
+
+func (a *access) note(behind params, at ast.Node, what string) {
+	if behind != 0 {
+		a.changed |= behind
+		a.changes = append(a.changes, mutation{behind, at, what})
+	}
+}
+
+// noteChange notes that the place of an expression is changed, unless it is a variable of the function itself.
+func (p *program) noteChange(a *access, e ast.Expr, at ast.Node, what string) {
+	if p.isBehind(e) {
+		a.note(p.behind(a, e, nil), at, what)
+	}
+}
+
+// isBehind reports whether the place of an expression is behind a pointer, slice or map.
+func (p *program) isBehind(e ast.Expr) bool {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.StarExpr:
+		return true
+	case *ast.SelectorExpr:
+		return is[*types.Pointer](p.typeOf(e.X)) || p.isBehind(e.X)
+	case *ast.IndexExpr:
+		return !is[*types.Array](p.typeOf(e.X)) || p.isBehind(e.X)
+	}
+	return false
+}
+
+// behind returns the parameters with which the value or place of an expression may share memory. It does not follow derived
+// fields, which are not part of the state.
+func (p *program) behind(a *access, e ast.Expr, seen []*types.Var) params {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.Ident:
+		return p.behindVar(a, p.variable(e), seen)
+	case *ast.SelectorExpr:
+		if p.isDerived(e) {
+			return 0
+		}
+		return p.behind(a, e.X, seen)
+	case *ast.IndexExpr:
+		return p.behind(a, e.X, seen)
+	case *ast.SliceExpr:
+		return p.behind(a, e.X, seen)
+	case *ast.StarExpr:
+		return p.behind(a, e.X, seen)
+	case *ast.TypeAssertExpr:
+		return p.behind(a, e.X, seen)
+	case *ast.UnaryExpr:
+		if e.Op == token.AND {
+			return p.behind(a, e.X, seen)
+		}
+	case *ast.CallExpr:
+		return p.behindCall(a, e, seen)
+	}
+	return 0
+}
+
+// behindVar follows a local variable to its values.
+func (p *program) behindVar(a *access, v *types.Var, seen []*types.Var) (all params) {
+	if v == nil || slices.Contains(seen, v) || !shares(v.Type()) {
+		return 0
+	}
+	if i := a.index[v]; i != 0 {
+		return i
+	}
+	seen = append(seen, v)
+	for _, value := range p.values()[v] {
+		if value.expr != nil {
+			all |= p.behind(a, value.expr, seen)
+		}
+		if value.element != nil {
+			all |= p.behind(a, value.element, seen)
+		}
+	}
+	return all
+}
+
+// behindCall returns the parameters with which the result of a call may share memory.
+func (p *program) behindCall(a *access, call *ast.CallExpr, seen []*types.Var) (all params) {
+	if p.isConversion(call) || p.builtin(call) == "append" {
+		return p.behind(a, call.Args[0], seen)
+	}
+	to := p.accesses[p.objects[p.namedFunc(call.Fun)]]
+	if to == nil {
+		return 0
+	}
+	for i, arg := range p.arguments(call) {
+		if to.returned&(1<<i) != 0 {
+			all |= p.behind(a, arg, seen)
+		}
+	}
+	return all
+}
+
+// arguments returns the arguments of a call, the receiver first.
+func (p *program) arguments(call *ast.CallExpr) []ast.Expr {
+	if s, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok && p.TypesInfo.Selections[s] != nil && p.TypesInfo.Selections[s].Kind() == types.MethodVal {
+		return append([]ast.Expr{s.X}, call.Args...)
+	}
+	return call.Args
+}
+
+// calledWith notes what a call changes behind its arguments.
+func (p *program) calledWith(a *access, call *ast.CallExpr) {
+	if p.isConversion(call) {
+		return
+	}
+	args := p.arguments(call)
+	for i, arg := range args {
+		if p.changesArgument(call, i) {
+			p.noteArgument(a, call, arg)
+		}
+	}
+}
+
+// noteArgument notes that a call changes what is behind an argument. A variable of the function itself is not behind a
+// parameter, also where a method takes its address.
+func (p *program) noteArgument(a *access, call *ast.CallExpr, arg ast.Expr) {
+	what := types.ExprString(call.Fun) + " changes " + types.ExprString(arg)
+	if u, ok := ast.Unparen(arg).(*ast.UnaryExpr); ok {
+		arg = u.X
+	} else if shares(p.typeOf(arg)) && !is[*types.Struct](p.typeOf(arg)) {
+		a.note(p.behind(a, arg, nil), call, what)
+		return
+	}
+	p.noteChange(a, arg, call, what)
+}
+
+// changesArgument reports whether a call changes what is behind its argument i.
+func (p *program) changesArgument(call *ast.CallExpr, i int) bool {
+	switch p.builtin(call) {
+	case "copy", "clear", "delete":
+		return i == 0
+	case "append": // list[:n] with n less than its length overwrites elements
+		s, ok := ast.Unparen(call.Args[0]).(*ast.SliceExpr)
+		return ok && i == 0 && s.High != nil && !s.Slice3
+	case "":
+	default:
+		return false
+	}
+	fn := p.namedFunc(call.Fun)
+	if fn == nil || fn.Pkg() == nil {
+		return false
+	}
+	if fn.Pkg() == p.Pkg {
+		to := p.accesses[p.objects[fn]]
+		return to != nil && to.changed&(1<<i) != 0
+	}
+	if isStandard(fn.Pkg().Path()) {
+		return i == 0 && changesFirst(fn)
+	}
+	var m mutator
+	return p.ImportObjectFact(fn, &m) && slices.Contains(m.Params, i)
+}
+
+// changesFirst reports whether a function of the standard library changes its first argument.
+func changesFirst(fn *types.Func) bool {
+	switch fn.Pkg().Path() {
+	case "sort":
+		return !strings.HasPrefix(fn.Name(), "Search") && !strings.HasSuffix(fn.Name(), "AreSorted") && !strings.HasSuffix(fn.Name(), "IsSorted")
+	case "slices":
+		for _, name := range []string{"Sort", "Reverse", "Insert", "Delete", "Compact", "Replace"} {
+			if strings.HasPrefix(fn.Name(), name) && !strings.HasPrefix(fn.Name(), "Sorted") {
+				return true
+			}
+		}
+	}
+	return false
+}
 
 // readOnly has the read-only parameters of the functions of lockstep.Rules.
 var readOnly = map[string]params{"New": 1 << 2, "Step": 1 << 1, "Derive": 1 << 1, "Validate": 1<<0 | 1<<1 | 1<<2}

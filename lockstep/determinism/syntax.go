@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/constant"
 	"go/types"
+	"strings"
 )
 
 // typeOf returns the type of an expression. It is the invalid type if there is none.
@@ -167,4 +168,42 @@ func mentions(tree ast.Node, text string) bool {
 		e, ok := n.(ast.Expr)
 		return ok && types.ExprString(e) == text
 	})
+}
+
+// shares reports whether a copy of a value may share memory with it.
+func shares(t types.Type) bool {
+	switch u := t.Underlying().(type) {
+	case *types.Basic:
+		return false
+	case *types.Array:
+		return shares(u.Elem())
+	case *types.Struct:
+		for f := range u.Fields() {
+			if shares(f.Type()) {
+				return true
+			}
+		}
+		return false
+	}
+	return true
+}
+
+// isDerived reports whether an expression selects a field that is tagged as derived.
+func (p *program) isDerived(e *ast.SelectorExpr) bool {
+	s := p.TypesInfo.Selections[e]
+	if s == nil || s.Kind() != types.FieldVal {
+		return false
+	}
+	t := s.Recv()
+	for _, i := range s.Index() {
+		u, ok := deref(t).Underlying().(*types.Struct)
+		if !ok {
+			return false
+		}
+		if strings.Contains(u.Tag(i), `state:"derived"`) {
+			return true
+		}
+		t = u.Field(i).Type()
+	}
+	return false
 }
