@@ -1,12 +1,6 @@
 package skirmish
 
-import (
-	"github.com/seed-49bee653/samestep/fixed"
-	"github.com/seed-49bee653/samestep/fixed/grid"
-)
-
-// Fog is a team's fog of war.
-type Fog = grid.Fog
+import "github.com/seed-49bee653/samestep/fixed"
 
 const lookTicks = 8 // between two updates of a team's fog
 

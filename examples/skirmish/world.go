@@ -15,7 +15,7 @@ type World struct {
 	Config    Config
 	Map       Map
 	Players   []Player
-	Fog       []Fog // by team
+	Fog       []grid.Fog // by team
 	Crystals  []Crystal
 	Zones     []Zone
 	Paths     Paths
