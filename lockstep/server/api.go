@@ -47,7 +47,7 @@ func (s *Server) createMatch(w http.ResponseWriter, r *http.Request) {
 	}
 	var err error
 	if guest {
-		spec.guest, err = s.reserveGuest(addressOf(r.RemoteAddr), spec.Bots)
+		spec.guest, err = s.reserveGuest(addressOf(r.RemoteAddr), spec.bots())
 	}
 	var m *Match
 	if err == nil {

@@ -13,7 +13,7 @@ var (
 	peersDesc   = prometheus.NewDesc("samestep_peers", "Connections, by state.", []string{"state"}, nil)
 	memoryDesc  = prometheus.NewDesc("samestep_memory_bytes", "Memory that matches use for their connections, in bytes.", nil, nil)
 	lagDesc     = prometheus.NewDesc("samestep_max_lag_ticks", "Lag of the live connection that is furthest behind, in ticks.", nil, nil)
-	guestDesc   = prometheus.NewDesc("samestep_guests", "What guests' matches use: matches, bots, and bytes of state in all simulated copies.", []string{"of"}, nil)
+	guestDesc   = prometheus.NewDesc("samestep_guests", "What guests' matches use: matches, bots, and bytes of state.", []string{"of"}, nil)
 	guestLimit  = prometheus.NewDesc("samestep_guests_limit", "The limits of samestep_guests.", []string{"of"}, nil)
 	ringDesc    = prometheus.NewDesc("samestep_ring_records", "Records that matches keep for their connections.", nil, nil)
 )

@@ -21,8 +21,8 @@ func (s *Server) Create(spec MatchSpec) (*Match, error) {
 	if !matchName.MatchString(spec.Name) {
 		return nil, fmt.Errorf("%w: got %q", ErrName, spec.Name)
 	}
-	if t, ok := s.options.Authorizer.(*Tokens); ok && t.Players() < int(spec.Settings.Players) {
-		return nil, fmt.Errorf("%w: got %d, want %d", ErrTooFew, t.Players(), spec.Settings.Players)
+	if t, ok := s.options.Authorizer.(*Tokens); ok && t.Players()+spec.bots() < int(spec.Settings.Players) {
+		return nil, fmt.Errorf("%w: got %d, want %d", ErrTooFew, t.Players(), int(spec.Settings.Players)-spec.bots())
 	}
 	for spec.Settings.Seed == 0 {
 		var b [8]byte
@@ -166,6 +166,9 @@ func (m *Match) hostOptions() host.Options {
 			m.granted = nil
 		}
 		return g, err
+	}
+	if m.spec.Bots != nil {
+		o.Bots = m.spec.Bots
 	}
 	o.MaxConnecting = cmp.Or(o.MaxConnecting, 64)
 	o.MaxSpectators = cmp.Or(o.MaxSpectators, 64)

@@ -50,7 +50,7 @@
 //	samestep_matches                  gauge      matches on the server; one that has ended stays until its connections have closed
 //	samestep_peers                    gauge      connections, by state (host.PeerState)
 //	samestep_memory_bytes             gauge      memory that matches use for their connections
-//	samestep_guests                   gauge      what guests' matches use: matches, bots, state_bytes of all simulated copies
+//	samestep_guests                   gauge      what guests' matches use: matches, bots, state_bytes
 //	samestep_guests_limit             gauge      the limits of samestep_guests
 //	samestep_ring_records             gauge      records that matches keep for their connections
 //	samestep_max_lag_ticks            gauge      lag of the live connection that is furthest behind

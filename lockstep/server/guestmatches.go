@@ -60,6 +60,16 @@ func (s *Server) reserveGuest(from netip.Prefix, bots int) (*guestUsage, error) 
 	return g, nil
 }
 
+// bots returns the number of bots of a match.
+func (m *MatchSpec) bots() (n int) {
+	for _, b := range m.Bots {
+		if b != nil {
+			n++
+		}
+	}
+	return n
+}
+
 // releaseGuest gives back the place of a guest's match. A second call does nothing.
 func (s *Server) releaseGuest(g *guestUsage) {
 	s.mu.Lock()
@@ -89,7 +99,7 @@ func (m *Match) updateGuestUsage() {
 	}
 	m.server.mu.Lock()
 	defer m.server.mu.Unlock()
-	g.stateBytes = int64(1+g.bots) * int64(m.host.Stats().StateBytes)
+	g.stateBytes = int64(m.host.Stats().StateBytes)
 }
 
 // checkGuestState refuses a guest's match with a state that is too large. It is called before the match starts. A match
@@ -100,7 +110,7 @@ func (m *Match) checkGuestState() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if all := s.guestUsage(); m.spec.guest != nil && all.stateBytes > s.options.GuestStateBytes {
-		return &guestError{http.StatusServiceUnavailable, fmt.Sprintf("got %d bytes of state in the copies of their matches, want at most %d", all.stateBytes, s.options.GuestStateBytes)}
+		return &guestError{http.StatusServiceUnavailable, fmt.Sprintf("got %d bytes of state in their matches, want at most %d", all.stateBytes, s.options.GuestStateBytes)}
 	}
 	return nil
 }

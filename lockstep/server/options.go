@@ -100,9 +100,9 @@ type MatchSpec struct {
 	// Host configures the match. Nil takes Options.Host.
 	Host *host.Options
 
-	// Bots is the number of seats that the server's own bots take, each with a copy of the match. It counts
-	// towards Options.GuestBots if a guest starts the match.
-	Bots int
+	// Bots play seats on the server, by seat; nil where people play. See host.Options.Bots. They count towards
+	// Options.GuestBots if a guest starts the match.
+	Bots []lockstep.Bot
 
 	// OnStart is called by [Server.Create] and [Server.Resume] when the match runs; nil for no call.
 	OnStart func(*Match)
@@ -110,11 +110,10 @@ type MatchSpec struct {
 	guest *guestUsage // nil unless a guest started it
 }
 
-// A guestUsage is what a match that a guest has started uses. It is in units that every game has: each bot and the
-// referee have a copy of the state.
+// A guestUsage is what a match that a guest has started uses. It is in units that every game has.
 type guestUsage struct {
 	from       netip.Prefix
 	bots       int
-	stateBytes int64 // of all copies; 0 until the first state is known
+	stateBytes int64 // 0 until the first state is known
 	written    int64 // bytes of the replay that are counted
 }

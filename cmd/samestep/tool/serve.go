@@ -26,7 +26,7 @@ func serveCommand() *cli.Command {
 		Usage: "host live matches",
 		Description: `Hosts matches over WebSockets until it is interrupted; then it informs the clients,
 completes the replays and exits. After a crash, --resume continues the matches whose
-replays have no end, without their bots.
+replays have no end.
 
 Tokens carry the rights of clients. They are a list in a file (--tokens) or in the
 environment (` + tokensEnv + `), with a line "ROLE SEAT NAME MATCH TOKEN" for each, where
@@ -56,10 +56,10 @@ Release builds embed it. --web=false works without both.`,
 			&cli.UintFlag{Name: "guests", Usage: "let anybody take a free seat, and create up to `N` matches at a time; 0: no guests"},
 			&cli.UintFlag{Name: "guest-matches-per-address", Value: 2, Usage: "matches at a time that guests of one address may create"},
 			&cli.UintFlag{Name: "guest-bots", Value: 32, Usage: "bots in all matches of guests together; 0: none"},
-			&cli.Uint64Flag{Name: "guest-state", Value: 4 << 20, Usage: "bytes of state in all matches of guests together, counted for the server and for each bot"},
+			&cli.Uint64Flag{Name: "guest-state", Value: 4 << 20, Usage: "bytes of state of all matches of guests together"},
 			&cli.Uint64Flag{Name: "guest-disk", Value: 1 << 30, Usage: "bytes of the replays of guests' matches in a day; then guests create no more"},
 			&cli.Uint64Flag{Name: "match-disk", Value: 4 << 30, Usage: "bytes of a match's replay, and again of its desync bundles; the match ends when its replay reaches them; 0: no limit"},
-			&cli.UintFlag{Name: "bots", Usage: "fill `N` seats of each match with bots; needs --guests"},
+			&cli.UintFlag{Name: "bots", Usage: "give the last `N` seats of each match to bots"},
 			&cli.BoolFlag{Name: "anonymous-spectators", Usage: "let anybody watch"},
 			&cli.BoolFlag{Name: "relay", Usage: "order commands without simulating them, which is cheap, but gives no referee"},
 			&cli.StringFlag{Name: "input-delay", Value: "2", Usage: "ticks from a command's arrival to its effect, or auto: as many as the players' connections need"},
@@ -103,11 +103,15 @@ func serve(c *cli.Context) error {
 			return slices.ContainsFunc(stopped, func(m interrupted) bool { return m.spec.Name == s.Name })
 		})
 	}
-	all := slices.Clone(specs)
-	for _, m := range stopped {
-		all = append(all, m.spec)
+	bots := &botHost{ctx: c.Context, game: g, idle: c.Duration("idle")}
+	for i := range specs {
+		bots.fill(&specs[i], c.Uint("bots"))
 	}
-	bots := &botHost{ctx: c.Context, game: g, idle: c.Duration("idle"), joining: make(chan struct{}, 1)}
+	all := slices.Clone(specs)
+	for i := range stopped {
+		bots.fill(&stopped[i].spec, c.Uint("bots"))
+		all = append(all, stopped[i].spec)
+	}
 	o, tokens, err := serverOptions(c, g, all, bots)
 	if err != nil {
 		return err
@@ -120,13 +124,11 @@ func serve(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	bots.log, bots.server = o.Log, s
 	err = profiles(c.String("pprof"), o.Log)
 	if err == nil {
 		err = resume(c, s, stopped)
 	}
 	for i := 0; i < len(specs) && err == nil; i++ {
-		specs[i].OnStart = bots.of(int(c.Uint("bots")))
 		_, err = s.Create(specs[i]) // last, since it begins a replay
 	}
 	if err != nil {

@@ -3,72 +3,32 @@ package tool
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/client"
-	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
-// A botHost lets bots join the matches of its own server, as guests.
+// A botHost gives seats of the server's matches to bots.
 type botHost struct {
-	ctx    context.Context
-	game   *playable
-	log    *slog.Logger
-	idle   time.Duration  // ends a match with only bots; negative: never
-	server *server.Server // set before the first match
-
-	// joining holds a value while a bot joins. They join one at a time, because a bot that computes a match from its
-	// beginning takes a CPU from the live matches.
-	joining chan struct{}
+	ctx  context.Context
+	game *playable
+	idle time.Duration // ends a match with only bots; negative: never
 }
 
-// joinTime is how long other bots wait for one that joins.
-const joinTime = 2 * time.Second
-
-// of returns a function that lets bots join a new match, and ends it when they are alone.
-func (b *botHost) of(bots int) func(*server.Match) {
-	if bots == 0 {
-		return nil
-	}
-	return func(m *server.Match) {
-		for i := range bots {
-			go b.play(m.Name(), i)
-		}
-		if b.idle > 0 {
-			go b.watch(m, bots)
-		}
-	}
-}
-
-// play runs one bot until the match is over.
-func (b *botHost) play(match string, number int) {
-	var bot lockstep.Bot
-	select {
-	case b.joining <- struct{}{}:
-	case <-b.ctx.Done():
+// fill gives the last seats of a match to bots, so that people get the first ones.
+func (b *botHost) fill(spec *server.MatchSpec, wanted uint) {
+	if wanted == 0 {
 		return
 	}
-	s := client.Dial(b.ctx, withinURL(match), b.game.Game, client.Options{
-		Options: player.Options{Token: fmt.Sprintf("guest:bot%%20%d:%s", number+1, drawToken())},
-		HTTP:    within(b.server),
-		Handle: func(_ *player.Client, e any) {
-			if e, ok := e.(player.Welcomed); ok && bot == nil {
-				bot = b.game.bot(e.Seat, uint64(e.Seat)+1)
-			}
-		},
-		Sample: func(c *player.Client) { playTurn(c, bot) },
-	})
-	select {
-	case <-s.Ready():
-	case <-s.Done():
-	case <-time.After(joinTime):
+	spec.Bots = make([]lockstep.Bot, spec.Settings.Players)
+	bots := int(min(wanted, uint(len(spec.Bots))))
+	for i := range bots {
+		p := lockstep.Player(len(spec.Bots) - 1 - i)
+		spec.Bots[p] = b.game.bot(p, uint64(p)+1)
 	}
-	<-b.joining
-	if err := s.Wait(); err != nil && b.ctx.Err() == nil {
-		b.log.Warn("a bot has left", "match", match, "err", err)
+	if b.idle > 0 {
+		spec.OnStart = func(m *server.Match) { go b.watch(m, bots) }
 	}
 }
 

@@ -48,8 +48,8 @@ type matchRequest struct {
 	Players  uint8  `json:"players"`
 	Units    uint16 `json:"units"` // 0: as many as in a usual match
 	TickRate uint16 `json:"tick_rate"`
-	Seed     uint64 `json:"-"`    // see requestedMatch
-	Bots     uint8  `json:"bots"` // on a server that is open to guests
+	Seed     uint64 `json:"-"` // see requestedMatch
+	Bots     uint8  `json:"bots"`
 
 	Config json.RawMessage `json:"config"` // fields that differ from the usual configuration
 }
@@ -87,7 +87,7 @@ func requestedMatch(body io.Reader, g *playable, guests bool, bots *botHost) (se
 	if err != nil {
 		return server.MatchSpec{}, fmt.Errorf("a match: %w", err)
 	}
-	spec.Bots, spec.OnStart = int(r.Bots), bots.of(int(r.Bots))
+	bots.fill(&spec, uint(r.Bots))
 	return spec, nil
 }
 
@@ -97,11 +97,9 @@ const (
 	guestTickRate = 30
 )
 
-// check refuses matches that would cost a server for guests too much, and bots where they cannot join.
+// check refuses matches that would cost a server for guests too much, and bots without a seat.
 func (r *matchRequest) check(guests bool) error {
 	switch {
-	case r.Bots > 0 && !guests:
-		return errors.New("a match: bots need a server for guests")
 	case len(r.Config) > 0 && guests:
 		return errors.New("a match: a server for guests takes no configuration")
 	case r.Bots > r.Players:

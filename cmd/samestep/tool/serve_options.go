@@ -19,8 +19,8 @@ import (
 
 func serverOptions(c *cli.Context, g *playable, specs []server.MatchSpec, bots *botHost) (server.Options, *tokenFile, error) {
 	guests := c.Uint("guests")
-	if c.Uint("bots") > 0 && guests == 0 || c.Uint("bots") > c.Uint("players") {
-		return server.Options{}, nil, usagef("--bots: got %d, want at most --players, and --guests", c.Uint("bots"))
+	if c.Uint("bots") > c.Uint("players") {
+		return server.Options{}, nil, usagef("--bots: got %d, want at most --players", c.Uint("bots"))
 	}
 	level := slog.LevelInfo
 	if c.Bool("quiet") {

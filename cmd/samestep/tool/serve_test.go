@@ -260,7 +260,6 @@ func TestServeAndJoinRefuse(t *testing.T) {
 		{"serve --trusted-proxy 10.0.0.1 --trusted-proxy 0.0.0.0/0", exitUsage},
 		{"serve --desync ignore", exitUsage},
 		{"serve --tls-cert x", exitUsage},
-		{"serve --bots 1", exitUsage},
 		{"serve --bots 3 --players 2 --guests 1", exitUsage},
 		{"serve now", exitUsage},
 		{"serve --tokens /does/not/exist", exitError},

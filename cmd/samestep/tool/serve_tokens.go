@@ -73,7 +73,7 @@ func authorizer(c *cli.Context, specs []server.MatchSpec) (server.Authorizer, *t
 	return server.AnyOf(all...), file, nil
 }
 
-// drawTokens returns a list of tokens for each seat of each match, for a spectator of all matches, and for an admin.
+// drawTokens returns a list of tokens for each seat of each match that no bot has, for a spectator of all matches, and for an admin.
 func drawTokens(specs []server.MatchSpec) string {
 	var b strings.Builder
 	line := func(role, seat, name, match string) {
@@ -81,6 +81,9 @@ func drawTokens(specs []server.MatchSpec) string {
 	}
 	for _, s := range specs {
 		for p := range s.Settings.Players {
+			if s.Bots != nil && s.Bots[p] != nil {
+				continue
+			}
 			line("player", fmt.Sprint(p), fmt.Sprintf("player-%d", p), s.Name)
 		}
 	}
