@@ -26,7 +26,7 @@ were planted. Bots play the match. A fault without a consequence
 in it is not planted; the report lists it. Exits with 0 only if all tools were right.`,
 		Flags: []cli.Flag{
 			jsonFlag,
-			gameFlag,
+			gameFlag, configFlag,
 			&cli.UintFlag{Name: "players", Value: 4, Usage: "seats of the match, 2 to 16"},
 			&cli.UintFlag{Name: "units", Value: 120, Usage: "units on the map at the start, up to 10000"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the match, and of the places of the faults"},
@@ -63,12 +63,16 @@ func drillSubject(c *cli.Context, g *playable) (*faultinjection.Subject, error) 
 	if err := cmp.Or(between[uint](c, "players", 2, 16), g.checkUnits(c, 0, 10000)); err != nil {
 		return nil, err
 	}
-	players, err := g.seats(c, uint(g.units(c)), nil)
+	override, err := g.override(c)
+	if err != nil {
+		return nil, err
+	}
+	players, err := g.seats(c, uint(g.units(c)), override)
 	if err != nil {
 		return nil, err
 	}
 	s := &faultinjection.Subject{Game: g.Game, Players: uint8(players), Faulty: g.faulty, Bot: g.bot}
-	if s.Config, err = g.configure(s.Players, g.units(c), nil); err != nil {
+	if s.Config, err = g.configure(s.Players, g.units(c), override); err != nil {
 		return nil, err
 	}
 	return s, g.accepts(s.Players, c.Uint64("seed"), s.Config)

@@ -74,7 +74,7 @@ func classOf(err error) replay.Class {
 	switch {
 	case isUsage(err):
 		return ""
-	case isAny(err, errDiffered, desync.ErrDisagreed, errFound, errDiffers, errExplained):
+	case isAny(err, errDiffered, desync.ErrDisagreed, errFound, errGolden, errDiffers, errExplained):
 		return replay.ClassDesync
 	case errors.Is(err, matchlog.ErrMalformed) && !errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &reports):
 		return replay.ClassInvalid

@@ -11,6 +11,7 @@ import (
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/matchlog"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -49,6 +50,7 @@ func TestExitCode(t *testing.T) {
 		{"another file", file(&lockstep.IdentityError{}), exitIdentity},
 		{"a desync", &lockstep.DesyncError{}, exitDesync},
 		{"a desync and damage", errors.Join(errDiffers, file(replay.ErrCorrupt)), exitDesync},
+		{"a golden match with another result", fmt.Errorf("%w: %w", errGolden, locksteptest.ErrGoldenChanged), exitDesync},
 		{"an explained desync", file(errExplained), exitDesync},
 		{"lines that are no match", file(matchlog.ErrMalformed), exitCorrupt},
 		{"lines that are no reports", file(&desync.ReportsError{Line: 1, Err: io.EOF}), exitCorrupt},

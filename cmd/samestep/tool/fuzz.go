@@ -34,7 +34,7 @@ locksteptest.Fuzz as the target.`,
 			&cli.DurationFlag{Name: "time", Value: 10 * time.Second, Usage: "how long to play; the last match is played to its end"},
 			&cli.IntFlag{Name: "matches", Usage: "play `N` matches, however long they take; 0: play for --time"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the first match; each further match has the next one"},
-			gameFlag,
+			gameFlag, configFlag,
 			&cli.UintFlag{Name: "players", Value: 2, Usage: "seats of a match, 1 to 16"},
 			&cli.UintFlag{Name: "units", Value: 24, Usage: "units on the map at the start, up to 10000"},
 			&cli.UintFlag{Name: "ticks", Value: 200, Usage: "most ticks of a match, 1 to 100000"},
@@ -84,7 +84,11 @@ func fuzz(c *cli.Context) error {
 		return usagef("--time: got %v, want more than 0, or --matches", c.Duration("time"))
 	}
 	players := uint8(c.Uint("players"))
-	config, err := game.configure(players, game.units(c), nil)
+	override, err := game.override(c)
+	if err != nil {
+		return err
+	}
+	config, err := game.configure(players, game.units(c), override)
 	if err != nil {
 		return err
 	}

@@ -130,9 +130,13 @@ func (g *playable) config(players uint8, units uint16) any {
 // of override have its values. override is JSON, or empty.
 func (g *playable) configure(players uint8, units uint16, override []byte) (any, error) {
 	if units > 0 && g.sized == nil {
-		return nil, usagef("game %s has no number of units: change its configuration instead", g.Name())
+		return nil, fmt.Errorf("game %s has no number of units: change its configuration instead", g.Name())
 	}
-	return g.config(players, units), nil
+	usual := g.config(players, units)
+	if len(override) == 0 {
+		return usual, nil
+	}
+	return g.ReadConfig(override, usual)
 }
 
 // accepts returns an error if the game refuses a match with these options.

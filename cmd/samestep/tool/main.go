@@ -98,7 +98,7 @@ func (l gameList) newApp(name string, stdout, stderr io.Writer) *cli.App {
 		ErrWriter:   stderr,
 		HideVersion: true,
 		Commands: []*cli.Command{
-			demoCommand(), serveCommand(), joinCommand(), replayCommand(), desyncCommand(), vetCommand(), simulateCommand(), fuzzCommand(), drillCommand(), attackCommand(), benchCommand(),
+			demoCommand(), serveCommand(), joinCommand(), replayCommand(), desyncCommand(), vetCommand(), simulateCommand(), fuzzCommand(), goldenCommand(), drillCommand(), attackCommand(), benchCommand(),
 		},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {

@@ -20,7 +20,11 @@ func matchSpecs(c *cli.Context, g *playable) ([]server.MatchSpec, error) {
 		between[uint](c, "matches", 0, 100000), between[uint](c, "tick-rate", 1, 1000)); err != nil {
 		return nil, err
 	}
-	players, err := g.seats(c, c.Uint("units"), nil)
+	override, err := g.override(c)
+	if err != nil {
+		return nil, err
+	}
+	players, err := g.seats(c, c.Uint("units"), override)
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +33,7 @@ func matchSpecs(c *cli.Context, g *playable) ([]server.MatchSpec, error) {
 	for i := range c.Uint("matches") {
 		spec, err := matchSpec(g, matchRequest{
 			Name: fmt.Sprintf("match-%d", i+1), Players: uint8(players), Units: uint16(c.Uint("units")),
-			TickRate: uint16(c.Uint("tick-rate")), Seed: seed,
+			TickRate: uint16(c.Uint("tick-rate")), Seed: seed, Config: override,
 		})
 		if err != nil {
 			return nil, err

@@ -47,7 +47,20 @@ func simulateSubject(c *cli.Context) (*simulate.Subject, error) {
 	if units > 0 && g.sized == nil {
 		return nil, usagef("--units: game %s has no number of units", g.Name())
 	}
-	config := func(seats uint8) any { return g.config(seats, cmp.Or(units, simulatedUnits)) }
+	override, err := g.override(c)
+	if err != nil {
+		return nil, err
+	}
+	if g.sized != nil {
+		units = cmp.Or(units, simulatedUnits)
+	}
+	config := func(seats uint8) any {
+		config, err := g.configure(seats, units, override)
+		if err != nil {
+			panic(err) // override has read it
+		}
+		return config
+	}
 	s := &simulate.Subject{Game: g.Game, Configure: config, Play: g.simulated(config), Relay: c.Bool("relay")}
 	s.Seats, err = seatsOf(g, config, min(c.Int("clients")+simulate.SpareSeats, lockstep.MaxPlayers))
 	return s, err

@@ -1,0 +1,86 @@
+package tool
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
+)
+
+func goldenCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "golden",
+		Usage: "verify the golden matches of a game: the same rules must give the same states as before",
+		Description: `Simulates the matches of the game's build in a folder again, and compares every state
+hash with the replay. Run it on each processor and with each compiler that you support.
+It exits with 3 if the rules have another result while Build is the same: raise Build.
+
+--add plays a match of this build and adds it, unless the folder has one. Files of
+other builds stay as they are. A test does the same: see locksteptest.Golden.`,
+		Flags: []cli.Flag{
+			gameFlag, configFlag, jsonFlag,
+			&cli.StringFlag{Name: "dir", Value: "testdata/golden", Usage: "`FOLDER` of the matches"},
+			&cli.UintFlag{Name: "players", Value: 2, Usage: "seats of an added match"},
+			&cli.UintFlag{Name: "ticks", Value: 300, Usage: "ticks of an added match, 1 to 100000"},
+			&cli.BoolFlag{Name: "add", Usage: "add a match of this build"},
+		},
+		Action: golden,
+	}
+}
+
+// errGolden is the result if a golden match has another result now.
+var errGolden = errors.New("a golden match has another result")
+
+func golden(c *cli.Context) error {
+	g, err := chosenGame(c)
+	if err != nil {
+		return err
+	}
+	override, err := g.override(c)
+	if err != nil {
+		return err
+	}
+	if err := cmp.Or(between[uint](c, "players", 1, 16), between[uint](c, "ticks", 1, 100000)); err != nil {
+		return err
+	}
+	players := uint8(c.Uint("players"))
+	config, err := g.configure(players, 0, override)
+	if err != nil {
+		return err
+	}
+	o := locksteptest.GoldenOptions{Dir: c.String("dir"), Config: config, Players: players, Ticks: lockstep.Tick(c.Uint("ticks"))}
+	if g.maker != nil {
+		o.Play, o.Weights = g.bots(1), map[string]int{}
+		for _, k := range g.Commands() {
+			o.Weights[k.Name] = 0 // the bots alone
+		}
+	}
+	check := locksteptest.CheckGolden
+	if c.Bool("add") {
+		check = locksteptest.AddGolden
+	}
+	names, err := check(g.Game, o)
+	if errors.Is(err, locksteptest.ErrGoldenChanged) {
+		return fmt.Errorf("%w: %w", errGolden, err)
+	}
+	if err != nil {
+		return err
+	}
+	result := struct {
+		Game  string   `json:"game"`
+		Build string   `json:"build"`
+		Files []string `json:"files"`
+	}{g.Name(), g.Build(), append([]string{}, names...)}
+	return tell(c, result, func(w io.Writer) {
+		line := newLiner(w)
+		line("verified", "%s of %s build %s", count(len(names), "match"), g.Name(), g.Build())
+		for _, name := range names {
+			line("", "%s", name)
+		}
+	}, nil)
+}
