@@ -20,6 +20,7 @@ type match struct {
 	frames  []lockstep.Frame // by tick from 1
 	played  []order          // submitted commands, by tick
 	unknown lockstep.Kind    // a kind of no command
+	early   bool             // the rules ended it in its first fifth
 	buf     []byte           // scratch
 
 	payloads *record.Payloads // scratch
@@ -104,8 +105,23 @@ func (m *match) play() error {
 		if err := m.compare("follower", 0, follower.Simulation(), m.states[t]); err != nil {
 			return err
 		}
+		if over, err := m.over(t, first, second); over {
+			return err
+		}
 	}
 	return nil
+}
+
+// over reports whether the rules ended the match with tick t, which shortens it.
+func (m *match) over(t lockstep.Tick, first, second *coordinator.Coordinator) (bool, error) {
+	want, ended := first.Result()
+	if got, also := second.Result(); also != ended || !bytes.Equal(got, want) {
+		return true, m.fail("two runs", 0, t, fmt.Errorf("turn.End: got %x, %t, want %x, %t", got, also, want, ended))
+	}
+	if ended {
+		m.early, m.options.Ticks = 5*t < m.options.Ticks, t
+	}
+	return ended, nil
 }
 
 type ignore struct{}

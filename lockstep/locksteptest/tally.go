@@ -13,7 +13,8 @@ import (
 // ErrThin reports a match that proves too little: more than 80 % of its commands were refused or changed nothing. The error
 // tells for each kind how many were refused and why, and the last tick with a command that changed something.
 //
-// Matches of Options.Orders and Options.Choices, and those with less than 20 commands, are never thin.
+// A match that its rules end in its first fifth proves too little as well. Matches of Options.Orders and Options.Choices, and others with
+// less than 20 commands, are never thin.
 var ErrThin = errors.New("the match proves too little")
 
 const (
@@ -26,8 +27,10 @@ const (
 // A tally counts the commands of matches, and those that did something.
 type tally struct {
 	kinds   []kindTally // by kind
-	samples int         // ticks with accepted commands, of which the state without these commands was computed
-	idle    int         // those with the same state
+	matches int
+	early   int // matches that the rules ended in their first fifth
+	samples int // ticks with accepted commands, of which the state without these commands was computed
+	idle    int // those with the same state
 
 	// The match in which a command changed something for the last time.
 	last, ticks lockstep.Tick
@@ -43,7 +46,10 @@ type kindTally struct {
 
 // tally counts the commands of a match. It computes some ticks without commands.
 func (m *match) tally() *tally {
-	t := &tally{ticks: m.options.Ticks}
+	t := &tally{ticks: m.options.Ticks, matches: 1}
+	if m.early {
+		t.early = 1
+	}
 	byKind := map[lockstep.Kind]int{} // only looked up
 	for i, k := range m.header.Commands {
 		byKind[k.Kind] = i
@@ -134,6 +140,7 @@ func (t *tally) include(others *tally) {
 		k, o := &t.kinds[i], &others.kinds[i]
 		k.given, k.refused, k.why = k.given+o.given, k.refused+o.refused, cmp.Or(k.why, o.why)
 	}
+	t.matches, t.early = t.matches+others.matches, t.early+others.early
 	t.samples, t.idle = t.samples+others.samples, t.idle+others.idle
 }
 
@@ -148,14 +155,18 @@ func (t *tally) sum() (given, refused int) {
 // thin returns ErrThin unless enough commands did something.
 func (t *tally) thin(o *Options) error {
 	given, refused := t.sum()
-	if o.Orders != nil || len(o.Choices) > 0 || o.AllowThin != "" || given < thinLeast {
+	short := 100*t.early > thinPercent*t.matches
+	if o.Orders != nil || len(o.Choices) > 0 || o.AllowThin != "" || given < thinLeast && !short {
 		return nil
 	}
 	useful := (given - refused) * (t.samples - t.idle) / max(t.samples, 1)
-	if 100*useful >= (100-thinPercent)*given {
+	if 100*useful >= (100-thinPercent)*given && !short {
 		return nil
 	}
 	var s strings.Builder
+	if t.early > 0 {
+		fmt.Fprintf(&s, "the rules ended %d of %d matches in their first fifth, after %d ticks the last one; ", t.early, t.matches, t.ticks)
+	}
 	fmt.Fprintf(&s, "%d of %d commands were refused", refused, given)
 	if t.samples > 0 {
 		fmt.Fprintf(&s, ", and in %d of %d ticks the accepted ones changed nothing", t.idle, t.samples)
@@ -166,7 +177,7 @@ func (t *tally) thin(o *Options) error {
 			fmt.Fprintf(&s, "\n\t%s: %d of %d refused: %s", k.name, k.refused, k.given, cmp.Or(k.why, "no reason given"))
 		}
 	}
-	if len(t.lastKinds) > 0 && 5*t.last < 4*t.ticks {
+	if len(t.lastKinds) > 0 && (short || 5*t.last < 4*t.ticks) {
 		fmt.Fprintf(&s, "\nthe last commands of %d ticks that changed something were at tick %d: %s", t.ticks, t.last, strings.Join(t.lastKinds, ", "))
 	}
 	return fmt.Errorf("locksteptest: %w: %s\nexclude a kind that ends the match (such as Weights: map[string]int{%q: 0}), "+

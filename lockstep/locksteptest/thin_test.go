@@ -93,6 +93,45 @@ func TestThin(t *testing.T) {
 	}
 }
 
+// A match that the rules end with the first commands leaves nothing to check.
+func TestThinAfterEnd(t *testing.T) {
+	rules := raceRules(false)
+	rules.Result = lockstep.Result[giveUp]()
+	step := rules.Step
+	rules.Step = func(w *race, c *struct{}, turn *lockstep.Turn) {
+		step(w, c, turn)
+		if w.Over || turn.Tick == 150 {
+			turn.End(&giveUp{})
+		}
+	}
+	g := lockstep.MustGame(rules)
+	err := locksteptest.Run(g, locksteptest.Options{})
+	if want := "the rules ended 1 of 1 matches in their first fifth, after 2 ticks the last one; "; !errors.Is(err, locksteptest.ErrThin) ||
+		!strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), `Weights: map[string]int{"give up": 0}`) {
+		t.Errorf("got %v, want %q in it", err, want)
+	}
+	if err := locksteptest.Thin(g, locksteptest.Options{}); !errors.Is(err, locksteptest.ErrThin) {
+		t.Errorf("fuzz: got %v", err)
+	}
+	if err := locksteptest.Run(g, locksteptest.Options{Weights: map[string]int{"give up": 0}}); err != nil {
+		t.Errorf("an end at tick 150: got %v", err)
+	}
+	o := locksteptest.GoldenOptions{Dir: t.TempDir(), Weights: map[string]int{"give up": 0}}
+	if _, err := locksteptest.AddGolden(g, o); err != nil {
+		t.Errorf("golden: got %v", err)
+	}
+	count := 0
+	rules.Step = func(w *race, c *struct{}, turn *lockstep.Turn) {
+		step(w, c, turn)
+		if count++; turn.Tick >= 60 && count%2 == 0 {
+			turn.End(nil)
+		}
+	}
+	if err := locksteptest.Run(lockstep.MustGame(rules), locksteptest.Options{Weights: map[string]int{"give up": 0}}); err == nil {
+		t.Error("an end that only one of two machines computes is not found")
+	}
+}
+
 // A command that changes nothing proves as little as one that is refused.
 func TestThinWithoutEffect(t *testing.T) {
 	rules := raceRules(false)
