@@ -14,7 +14,7 @@ func TestSearch(t *testing.T) {
 		var terrain grid.Terrain
 		var search grid.Search
 		g, dice := terrain.Ground(s, walls), fixed.NewRand(seed)
-		for range 40 {
+		for range 12 {
 			from, to := grid.Cell(dice.N(uint32(s.Cells()))), grid.Cell(dice.N(uint32(s.Cells())))
 			way, ok := search.Find(g, from, to, nil)
 			costs := n.costs(int(to))

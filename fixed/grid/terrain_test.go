@@ -7,7 +7,7 @@ import (
 	"github.com/seed-49bee653/samestep/fixed/grid"
 )
 
-// A ground is open where the cells say so, after any changes.
+// A ground is open where the cells say so, after any changes, and leads the same ways as a new one.
 func TestGround(t *testing.T) {
 	var terrain grid.Terrain
 	maps(t, func(t *testing.T, seed uint64, n naive, s grid.Shape, walls grid.Bits) {
@@ -21,6 +21,17 @@ func TestGround(t *testing.T) {
 					if g.Free(at) != want || s.Contains(x, y) && (g.Open(s.Cell(x, y)) != want || s.At(at) != s.Cell(x, y) || walls.HasAt(s, at) == want) {
 						t.Fatalf("map %d: (%d, %d) is not %v", seed, x, y, want)
 					}
+				}
+			}
+			var cold grid.Terrain
+			var flow, want grid.Flow
+			goal := grid.Cell(dice.N(uint32(s.Cells())))
+			flow.Run(g, goal, 1<<31)
+			want.Run(cold.Ground(s, walls), goal, 1<<31)
+			for at := range grid.Cell(s.Cells()) {
+				got, _ := flow.Known(at)
+				if want, _ := want.Known(at); got != want {
+					t.Fatalf("map %d: cell %d leads to %d, want %d", seed, at, got, want)
 				}
 			}
 			c := dice.N(uint32(s.Cells()))
