@@ -79,6 +79,9 @@ func runAttack(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := g.accepts(attack.Seats, 1, g.config(attack.Seats, attackUnits)); err != nil && !c.IsSet("server") {
+		return fmt.Errorf("game %s refuses the match of %d seats that the attacks need: %w", g.Name(), attack.Seats, err)
+	}
 	x, err := newAttacker(c, g)
 	if err != nil {
 		return err
@@ -118,6 +121,17 @@ func listAttacks(c *cli.Context) error {
 			fmt.Fprintf(w, "%2d  %-9s  %s\n", r.Row, r.Name, r.About)
 		}
 	}, nil)
+}
+
+// attackUnits is the number of units of the attacked match, if the game knows units.
+const attackUnits = 200
+
+// unitFlags returns the flag of serve for a number of units, if the game knows units.
+func (g *playable) unitFlags(units int) []string {
+	if g.sized == nil {
+		return nil
+	}
+	return []string{"--units", strconv.Itoa(units)}
 }
 
 type attacker struct {
@@ -223,7 +237,8 @@ func (x *attacker) serve(dir string, a *attack.Attack) (*attack.Server, *serverP
 	if err != nil {
 		return nil, nil, err
 	}
-	flags := []string{"--game", x.game.Name(), "--dir", replays, "--tokens", tokens, "--players", strconv.Itoa(attack.Seats), "--units", "200"}
+	flags := []string{"--game", x.game.Name(), "--dir", replays, "--tokens", tokens, "--players", strconv.Itoa(attack.Seats)}
+	flags = append(flags, x.game.unitFlags(attackUnits)...)
 	if a.Serve != nil {
 		more, err := a.Serve(dir)
 		if err != nil {

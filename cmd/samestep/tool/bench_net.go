@@ -24,6 +24,7 @@ func benchNetCommand() *cli.Command {
 one: the clients read every frame, acknowledge, and give commands, but do not
 simulate. Both processes share this machine.`,
 		Flags: []cli.Flag{
+			gameFlag,
 			&cli.UintFlag{Name: "clients", Value: 400, Usage: "players, 1 to 20000"},
 			&cli.UintFlag{Name: "room", Value: 8, Usage: "players in a match"},
 			&cli.UintFlag{Name: "spectators", Usage: "spectators of the first match, 0 to 20000"},
@@ -35,8 +36,12 @@ simulate. Both processes share this machine.`,
 			jsonFlag,
 		},
 		Action: func(c *cli.Context) error {
+			game, err := chosenGame(c)
+			if err != nil {
+				return err
+			}
 			b := &netBench{
-				game:    listed(c)[0],
+				game:    game,
 				clients: int(c.Uint("clients")), spectators: int(c.Uint("spectators")), room: int(c.Uint("room")), units: int(c.Uint("units")), rate: int(c.Uint("tick-rate")),
 				every: c.Duration("every"), time: c.Duration("time"), relay: c.Bool("relay"),
 			}
@@ -45,6 +50,9 @@ simulate. Both processes share this machine.`,
 				between(c, "time", time.Second, time.Hour)); err != nil {
 				return err
 			}
+			if !c.IsSet("room") {
+				b.room = b.game.roomFor(b.room, b.units)
+			}
 			r, err := b.run(c.Context)
 			if err != nil {
 				return err
@@ -52,6 +60,16 @@ simulate. Both processes share this machine.`,
 			return tell(c, r, r.print, nil)
 		},
 	}
+}
+
+// roomFor returns the highest number of seats, up to a limit, that the game accepts.
+func (g *playable) roomFor(most, units int) int {
+	for seats := most; seats > 0; seats-- {
+		if g.accepts(uint8(seats), 1, g.config(uint8(seats), uint16(units))) == nil {
+			return seats
+		}
+	}
+	return most // the game says what is wrong
 }
 
 type netBench struct {
@@ -133,8 +151,9 @@ func (b *netBench) startServer(tokens string) (*serverProcess, error) {
 	}
 	args := []string{
 		"--dir", "", "--tokens", tokens, "--max-per-address", "100000", "--max-unauthenticated", "100000", "--max-spectators", strconv.Itoa(b.spectators + 8),
-		"--matches", strconv.Itoa(b.matches() + 1), "--players", strconv.Itoa(b.room), "--units", strconv.Itoa(b.units), "--tick-rate", strconv.Itoa(b.rate),
+		"--matches", strconv.Itoa(b.matches() + 1), "--players", strconv.Itoa(b.room), "--tick-rate", strconv.Itoa(b.rate), "--game", b.game.Name(),
 	}
+	args = append(args, b.game.unitFlags(b.units)...)
 	if b.relay {
 		args = append(args, "--relay")
 	}

@@ -49,7 +49,10 @@ func (v *variant) named(m *match, e *desync.Explanation) bool {
 		return c != nil && c.Command != nil && (len(c.Others) > 0 || c.Command.Player == v.command.Player && c.Command.Sequence == v.command.Sequence)
 	case v.path != "":
 		planted := m.byID(v.path, v.tick)
-		is := func(path string) bool { return within(planted, m.byID(path, e.Compared)) }
+		is := func(path string) bool {
+			path = m.byID(path, e.Compared)
+			return within(planted, path) || path != "" && within(path, planted) // of a lost element, a field may differ
+		}
 		if e.Cause != nil && is(e.Cause.Path) || slices.ContainsFunc(e.Fields.List, func(f state.Difference) bool { return is(f.Path) }) {
 			return true
 		}
