@@ -1,15 +1,18 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/seed-49bee653/samestep/internal/buffer"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/player"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
 // Subprotocol is the WebSocket subprotocol that is offered to the server.
@@ -44,6 +47,7 @@ var ErrOver = errors.New("client: the session is over")
 type Session struct {
 	url     string
 	options Options
+	game    *lockstep.Game
 	client  *player.Client
 	epoch   time.Time
 	do      chan func()
@@ -57,7 +61,9 @@ type Session struct {
 	slice   timeslice
 	cancel  context.CancelFunc // of the attempt
 	sampled lockstep.Tick
-	closed  bool // by Close
+	closed  bool  // by Close
+	lost    error // why the client has given up, if the session knows more than the client
+	schemas bool  // the server has refused the client because of a schema
 }
 
 // A dialed is the outcome of an attempt to connect.
@@ -78,7 +84,7 @@ func (e *dialError) Unwrap() error { return e.err }
 // leaves the match.
 func Dial(ctx context.Context, url string, g *lockstep.Game, o Options) *Session {
 	s := &Session{
-		url: url, options: o, epoch: time.Now(),
+		url: url, options: o, game: g, epoch: time.Now(),
 		do: make(chan func()), ready: make(chan struct{}), done: make(chan struct{}),
 	}
 	if o.Pacing.Budget <= 0 {
@@ -106,6 +112,15 @@ func (s *Session) handle() lockstep.Time {
 }
 
 func (s *Session) event(e any) {
+	switch v := e.(type) {
+	case player.ServerError:
+		s.schemas = v.Code == protocol.ErrorIdentity && strings.HasSuffix(v.Field, " schema")
+	case player.LostForGood:
+		if s.schemas {
+			s.lost = s.explain(v.Err)
+			e = player.LostForGood{Err: s.lost}
+		}
+	}
 	if _, synced := e.(player.Synced); synced {
 		select {
 		case <-s.ready:
@@ -225,7 +240,7 @@ func (s *Session) run(ctx context.Context) {
 		}
 	}
 	s.farewell()
-	s.err = s.client.Err()
+	s.err = cmp.Or(s.lost, s.client.Err())
 	if s.err == nil && leave == nil {
 		s.err = context.Cause(ctx)
 	}

@@ -4,11 +4,16 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/coder/websocket"
 	"golang.org/x/time/rate"
@@ -167,4 +172,52 @@ func (s *socket) abort() {
 	}
 	s.ws.CloseNow()
 	s.cancel(nil)
+}
+
+const (
+	// maxSchemas is how many bytes the answer with a match's schemas may have.
+	maxSchemas = 1 << 20
+
+	// explainTime is how long a session asks for them.
+	explainTime = 5 * time.Second
+)
+
+// explain adds to the error of a refusal because of a schema which field differs. The server's refusal has only hashes;
+// its schemas are asked for by HTTP. Without an answer the error stays.
+func (s *Session) explain(refused error) error {
+	if differs := s.compareSchemas(); differs != nil {
+		return fmt.Errorf("%w: %w", refused, differs)
+	}
+	return refused
+}
+
+// compareSchemas returns how the schemas of the match differ from the game's, or nil if they do not or are not known.
+func (s *Session) compareSchemas() error {
+	u, err := url.Parse(s.url)
+	if err != nil || !strings.HasSuffix(u.Path, "/play") {
+		return nil
+	}
+	u.Scheme = strings.Replace(u.Scheme, "ws", "http", 1)
+	u.Path = strings.TrimSuffix(u.Path, "play") + "schemas"
+	hc, done, err := s.options.httpClient(func(net.Conn) {})
+	if err != nil {
+		return nil
+	}
+	defer done()
+	ctx, cancel := context.WithTimeout(context.Background(), explainTime)
+	defer cancel()
+	ask, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return nil
+	}
+	answer, err := hc.Do(ask)
+	if err != nil {
+		return nil
+	}
+	defer answer.Body.Close()
+	var theirs protocol.Schemas
+	if answer.StatusCode != http.StatusOK || json.NewDecoder(io.LimitReader(answer.Body, maxSchemas)).Decode(&theirs) != nil {
+		return nil
+	}
+	return theirs.Check(s.game)
 }

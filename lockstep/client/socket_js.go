@@ -221,3 +221,6 @@ func (s *socket) close() {
 
 // abort closes the socket at once.
 func (s *socket) abort() { s.fail(errAborted) }
+
+// explain leaves the error of a refusal as it is: a browser's session has no HTTP client.
+func (s *Session) explain(refused error) error { return refused }

@@ -27,6 +27,7 @@
 //	GET    /matches               the matches by name, as JSON, MaxListed at a time; ?after=NAME returns the next ones
 //	POST   /matches               create a match (admin; with Options.GuestMatches also a player); Options.NewMatch reads the body
 //	GET    /matches/NAME          one match: identity, settings, seats, peers
+//	GET    /matches/NAME/schemas  its schemas, for a client that is refused because of one
 //	DELETE /matches/NAME          end it (admin)
 //	POST   /matches/NAME/pause    ?seat=N, for whom; also /resume and /kick ?seat=N, /speed ?percent=N (admin)
 //	POST   /matches/NAME/ban      ?seat=N, ?peer=N, or ?subject=S and ?address=A; &for=TIME, &reason=TEXT (admin)

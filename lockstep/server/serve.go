@@ -131,6 +131,7 @@ func (s *Server) routes() *http.ServeMux {
 	mux.HandleFunc("GET /matches", s.rateLimited(s.list))
 	mux.HandleFunc("POST /matches", s.createMatch)
 	mux.HandleFunc("GET /matches/{name}", s.rateLimited(s.show))
+	mux.HandleFunc("GET /matches/{name}/schemas", s.rateLimited(s.schemas))
 	mux.HandleFunc("DELETE /matches/{name}", s.admin(s.end))
 	mux.HandleFunc("POST /matches/{name}/{action}", s.admin(s.act))
 	mux.HandleFunc("GET /matches/{name}/bans", s.admin(s.listBans))
