@@ -148,7 +148,8 @@ func (x *exporter) record(rec *record.Record) error {
 		x.header = rec.Header
 		s := &rec.Header.Settings
 		if x.rate == "" {
-			x.rate = json.Number(strconv.Itoa(int(s.TickRate)))
+			ticks, micros := s.Rate()
+			x.rate = json.Number(strconv.FormatFloat(float64(ticks)*1e6/float64(micros), 'f', -1, 64))
 		}
 		return writeLine(x.w, headerLine{1, rec.Header.Game, x.rate, s.Players})
 	case record.KindNote:

@@ -244,6 +244,9 @@ func (x *mcapExporter) log(level int, name, text string) {
 
 // time returns the nanoseconds from the beginning to a tick.
 func (x *mcapExporter) time(t lockstep.Tick) uint64 {
+	if ms := x.header.Settings.TickMS; ms > 0 {
+		return uint64(t) * 1e6 * uint64(ms)
+	}
 	return uint64(t) * 1e9 / uint64(x.header.Settings.TickRate)
 }
 

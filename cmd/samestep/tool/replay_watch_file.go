@@ -153,7 +153,7 @@ func (s *fileSource) look(ctx context.Context) (*watchReport, error) {
 	now := time.Now()
 	if since := now.Sub(s.lookedAt).Seconds(); !s.lookedAt.IsZero() && since > 0 {
 		s.paced = true
-		s.percent = float64(s.tick-s.lookedTick) / since / float64(s.header.Settings.TickRate) * 100
+		s.percent = float64(s.header.Settings.Micros(int64(s.tick-s.lookedTick))) / 1e6 / since * 100
 	}
 	s.lookedAt, s.lookedTick = now, s.tick
 	return s.report(), nil
@@ -161,7 +161,7 @@ func (s *fileSource) look(ctx context.Context) (*watchReport, error) {
 
 func (s *fileSource) report() *watchReport {
 	h, t := s.header, &s.totals
-	at := float64(s.tick) / float64(h.Settings.TickRate)
+	at := float64(h.Settings.Micros(int64(s.tick))) / 1e6
 	state := "not over"
 	if s.paced {
 		state = fmt.Sprintf("at %.0f %% of real time", s.percent)
