@@ -101,7 +101,10 @@ type listed struct {
 	GoFiles    []string
 	EmbedFiles []string
 	Standard   bool
-	Module     *struct{ Path, Version string }
+	Module     *struct {
+		Path, Version string
+		Replace       *struct{ Version string }
+	}
 }
 
 // key returns a hash of all inputs of the programs: the toolchain, the versions of other modules, and the sources
@@ -130,7 +133,7 @@ func (b *build) key(ctx context.Context) (string, error) {
 		if p.Standard {
 			continue // covered by the toolchain's version
 		}
-		if p.Module != nil && p.Module.Version != "" {
+		if m := p.Module; m != nil && m.Version != "" && (m.Replace == nil || m.Replace.Version != "") { // otherwise it is a folder
 			fmt.Fprintf(h, "%s %s\n", p.ImportPath, p.Module.Version)
 			continue
 		}
@@ -200,6 +203,9 @@ func compress(name string, quality int) error {
 	b, err := os.ReadFile(name)
 	if err != nil {
 		return err
+	}
+	if !bytes.HasPrefix(b, []byte("\x00asm")) {
+		return fmt.Errorf("%s is no program: the package is not a main package", filepath.Base(name))
 	}
 	var out bytes.Buffer
 	w := brotli.NewWriterOptions(&out, brotli.WriterOptions{Quality: quality, LGWin: 24})

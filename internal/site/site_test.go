@@ -296,6 +296,37 @@ func TestBuild(t *testing.T) {
 	}
 }
 
+// A module that go.mod replaces by a folder may change under an equal version.
+func TestBuildKeyOfReplacedModule(t *testing.T) {
+	needsGo(t)
+	dir := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("game/go.mod", "module game.test/game\n\ngo 1.26\n\nrequire engine.test/engine v1.0.0\n\nreplace engine.test/engine => ../engine\n")
+	write("game/main.go", "package main\n\nimport \"engine.test/engine\"\n\nfunc main() { engine.Run() }\n")
+	write("engine/go.mod", "module engine.test/engine\n\ngo 1.26\n")
+	b := &build{BuildOptions: BuildOptions{Dir: filepath.Join(dir, "game"), Packages: map[string]string{"game": "."}}, tool: "go"}
+	var keys [3]string
+	for i, source := range []string{"package engine\n\nfunc Run() {}\n", "package engine\n\nfunc Run() { println() }\n", "package engine\n\nfunc Run() {}\n"} {
+		write("engine/engine.go", source)
+		var err error
+		if keys[i], err = b.key(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if keys[0] == keys[1] || keys[0] != keys[2] {
+		t.Errorf("got keys %v, want the first and the last to be equal only", keys)
+	}
+}
+
 func TestBuildRefuses(t *testing.T) {
 	needsGo(t)
 	broken := checkout(t, `")`)
@@ -305,6 +336,17 @@ func TestBuildRefuses(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(cache, "*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
+	}
+	library := checkout(t, "hello")
+	source := filepath.Join(library, "library.go")
+	if err := os.Rename(filepath.Join(library, "main.go"), source); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(source, []byte("package library\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Build(t.Context(), BuildOptions{Dir: library, Packages: map[string]string{"game": "."}, Cache: cache}); err == nil || !strings.Contains(err.Error(), "not a main package") {
+		t.Errorf("a library: got %v", err)
 	}
 	if _, err := Build(t.Context(), BuildOptions{Dir: t.TempDir(), Packages: map[string]string{"game": "."}, Cache: cache}); err == nil {
 		t.Error("no module: built it")

@@ -96,7 +96,7 @@ func isPlace(n state.Node) bool {
 }
 
 var (
-	targets = []string{"to", "target", "goal", "dest", "destination", "aim", "rally", "next", "home"}
+	targets = []string{"to", "target", "goal", "dest", "destination", "aim", "rally", "next", "then", "home"}
 	vectors = []string{"vel", "velocity", "speed", "dir", "direction", "facing", "heading", "force", "accel", "acceleration", "delta", "offset", "step", "size", "half", "extent", "push", "norm", "normal"}
 )
 

@@ -32,7 +32,8 @@ export class Chart {
 
   reset() {
     this.fitted = false; // the user has not moved it
-    this.off = undefined; // layers that are not shown
+    this.places = undefined; // until there is a state
+    this.off = new Set(); // layers that are not shown
     this.legendKey = "";
     this.legend.replaceChildren();
     this.bounds = null;

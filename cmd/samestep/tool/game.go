@@ -1,3 +1,5 @@
+//go:build !js
+
 package tool
 
 import (
@@ -37,6 +39,7 @@ func New[S, C any](rules lockstep.Rules[S, C], options ...Option) Game {
 	p := &playable{
 		Game:   g,
 		usual:  func(uint8) any { return new(C) },
+		world:  reflect.TypeFor[S](),
 		faulty: faultinjection.Faulty(rules),
 		loop:   logbench.NewLoop(rules),
 		source: sourceOf(reflect.TypeFor[S](), rules.Step),
@@ -92,7 +95,7 @@ func Units[C any](sized func(players, units int) C) Option {
 // name: NAME.wasm is built from each.
 func Page(files func() fs.FS, programs map[string]string) Option {
 	return func(p *playable) error {
-		p.page = &webPage{files, programs}
+		p.page = &webPage{files: files, programs: programs}
 		return nil
 	}
 }
@@ -106,6 +109,7 @@ type playable struct {
 	maker  func(p lockstep.Player, seed uint64) lockstep.Bot
 	faulty func(*faultinjection.Change) *lockstep.Game // for drill
 	loop   func() logbench.Loop                        // for bench log
+	world  reflect.Type                                // of the state
 	page   *webPage                                    // to play in a browser, or nil
 	source locksteptest.Source                         // names the game in Go tests
 }

@@ -1,3 +1,5 @@
+//go:build !js
+
 package tool
 
 import (
@@ -125,10 +127,11 @@ func sectionOf(path string) string {
 	return path
 }
 
-// pageOver serves the game's page in front of next, if the game has one.
+// pageOver serves the game's own page, or else the inspector page, in front of next.
 func (g *playable) pageOver(ctx context.Context, next http.Handler, log *slog.Logger) http.Handler {
-	if g.page == nil {
-		return next
+	own := g.page
+	if own == nil {
+		own = inspectorPage()
 	}
-	return newPageHandler(ctx, g.page, next, log)
+	return newPageHandler(ctx, own, next, log)
 }

@@ -1,3 +1,5 @@
+//go:build !js
+
 // Package tool is the engine's command line as a package: all verbs of the program samestep.
 package tool
 
@@ -35,6 +37,7 @@ func Main(games ...Game) {
 
 // Run runs a command line until ctx ends, and returns the exit code. args[0] is the name of the program.
 func Run(ctx context.Context, args []string, stdout, stderr io.Writer, games ...Game) int {
+	mainFolder = findMain()
 	list, err := listOf(games)
 	if err != nil {
 		fmt.Fprintf(words.NewCleaner(stderr), "%s: %v\n", programName(args), err)

@@ -1,3 +1,5 @@
+//go:build !js
+
 package tool
 
 import "github.com/urfave/cli/v2"

@@ -1,4 +1,4 @@
-//go:build !release
+//go:build !release && !js
 
 package tool
 
@@ -14,7 +14,11 @@ import (
 
 // pagePrograms builds the programs of a page in the checkout from which this program was built, or else in the current one.
 func pagePrograms(ctx context.Context, p *webPage, say func(string)) (fs.FS, error) {
-	return site.Build(ctx, site.BuildOptions{Dir: sources(), Packages: p.programs, Quality: 5, Say: say})
+	folder := p.folder
+	if folder == "" {
+		folder = sources()
+	}
+	return site.Build(ctx, site.BuildOptions{Dir: folder, Packages: p.programs, Quality: 5, Say: say})
 }
 
 // sources returns the folder of this file if it exists, and otherwise nothing.

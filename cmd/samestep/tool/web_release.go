@@ -1,4 +1,4 @@
-//go:build release
+//go:build release && !js
 
 package tool
 
@@ -13,7 +13,7 @@ import (
 //	go generate -tags release ./cmd/samestep/tool
 //	go build -trimpath -tags release ./cmd/samestep
 //
-//go:generate go run ../../../internal/site/pack wasm skirmish=github.com/seed-49bee653/samestep/examples/skirmish/web/wasm
+//go:generate go run ../../../internal/site/pack wasm skirmish=github.com/seed-49bee653/samestep/examples/skirmish/web/wasm inspector=github.com/seed-49bee653/samestep/cmd/samestep
 //go:embed wasm
 var embedded embed.FS
 

@@ -42,6 +42,17 @@ var program = sync.OnceValues(func() (*site.Site, error) {
 	return site.New(web.Page(), page.Parts(), files)
 })
 
+// inspector is the page of games without one of their own, with the program of the command line.
+var inspector = sync.OnceValues(func() (*site.Site, error) {
+	files, err := site.Build(context.Background(), site.BuildOptions{
+		Packages: map[string]string{"inspector": "github.com/seed-49bee653/samestep/cmd/samestep"}, Quality: 5,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return site.New(page.Inspector(), page.Parts(), files)
+})
+
 // A stage is a server with the page and one match, "arena". The tokens "token-of-player-0" and so on take its seats.
 type stage struct {
 	t      *testing.T
@@ -61,6 +72,7 @@ type setup struct {
 	players    uint8
 	units      uint16
 	checkEvery uint16
+	inspector  bool // the inspector page instead of skirmish's own
 	host       host.Options
 	rules      func(*lockstep.Rules[skirmish.World, skirmish.Config])
 }
@@ -71,7 +83,11 @@ func newStage(t *testing.T, x setup) *stage {
 	t.Helper()
 	needsBrowser(t)
 	t.Parallel() // they wait most of the time
-	page, err := program()
+	made := program
+	if x.inspector {
+		made = inspector
+	}
+	files, err := made()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +130,7 @@ func newStage(t *testing.T, x setup) *stage {
 	if s.match, err = s.server.Create(server.MatchSpec{Name: "arena", Game: g, Settings: settings, Config: &config}); err != nil {
 		t.Fatal(err)
 	}
-	web := httptest.NewUnstartedServer(page.Over(http.HandlerFunc(s.serve)))
+	web := httptest.NewUnstartedServer(files.Over(http.HandlerFunc(s.serve)))
 	web.Config.ConnState = s.connState
 	web.Start()
 	s.url = web.URL

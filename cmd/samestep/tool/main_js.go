@@ -1,0 +1,68 @@
+package tool
+
+import (
+	"fmt"
+	"io/fs"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/page/canvas"
+	"github.com/seed-49bee653/samestep/page/program"
+)
+
+// A Game is a game of the page.
+type Game struct {
+	game program.Game
+	err  error // of the rules or the options
+}
+
+// An Option is a part of a game that its rules don't have. A page needs only Draw.
+type Option func(*Game) error
+
+// New returns the game of some rules.
+func New[S, C any](rules lockstep.Rules[S, C], options ...Option) Game {
+	g, err := lockstep.NewGame(rules)
+	if err != nil {
+		return Game{err: err}
+	}
+	game := Game{game: program.Game{Game: g}}
+	for _, o := range options {
+		if err := o(&game); err != nil {
+			return Game{err: fmt.Errorf("game %s: %w", g.Name(), err)}
+		}
+	}
+	return game
+}
+
+// Bot has no effect in a page.
+func Bot(func(p lockstep.Player, seed uint64) lockstep.Bot) Option { return none }
+
+// Config has no effect in a page.
+func Config[C any](func(players int) C) Option { return none }
+
+// Units has no effect in a page.
+func Units[C any](func(players, units int) C) Option { return none }
+
+// Page has no effect in a page: a page of a game's own has a program of its own.
+func Page(func() fs.FS, map[string]string) Option { return none }
+
+// Draw draws the picture of the game.
+func Draw[S any](draw func(c *canvas.Canvas, world *S)) Option {
+	return func(g *Game) error {
+		g.game.Draw = func(c *canvas.Canvas, s *lockstep.Simulation) { draw(c, lockstep.World[S](s)) }
+		return nil
+	}
+}
+
+func none(*Game) error { return nil }
+
+// Main is the program of the inspector page for these games. It does not return.
+func Main(games ...Game) {
+	list := make([]program.Game, len(games))
+	for i, g := range games {
+		if g.err != nil {
+			panic(g.err) // the console shows it
+		}
+		list[i] = g.game
+	}
+	program.Run(list...)
+}

@@ -1,0 +1,58 @@
+//go:build !js && !wasip1
+
+package tool
+
+import (
+	"net/http"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/examples/minimal"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
+	"github.com/seed-49bee653/samestep/page/canvas"
+)
+
+// A game without a page of its own is served with the inspector page, whose program is the main of this program.
+func TestServeInspector(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles the page's program")
+	}
+	_, err := exec.LookPath("go")
+	testenv.Or(t, "the go command", err)
+	s := serveInTest(t, "--web", "--game", "minimal", "--matches", "1", "--players", "2", "--dir", t.TempDir())
+	status, index, _ := fetch(t, s.url+"/")
+	for strings.Contains(index, "being built") {
+		status, index, _ = fetch(t, s.url+"/")
+	}
+	_, program, found := strings.Cut(index, `name="program" content="`)
+	program, _, _ = strings.Cut(program, `"`)
+	if status != http.StatusOK || !found || !strings.HasSuffix(program, "/inspector.wasm") {
+		t.Fatalf("got %d %s", status, index)
+	}
+	if status, body, kind := fetch(t, s.url+program); status != http.StatusOK || kind != "application/wasm" || !strings.HasPrefix(body, "\x00asm") {
+		t.Errorf("%s: got %d %s and %d bytes", program, status, kind, len(body))
+	}
+}
+
+// A drawing function must be of the game's state.
+func TestDraw(t *testing.T) {
+	if g := New(minimal.Rules(), Draw(func(*canvas.Canvas, *minimal.World) {})); g.err != nil {
+		t.Error(g.err)
+	}
+	g := New(minimal.Rules(), Draw(func(*canvas.Canvas, *minimal.Dot) {}))
+	if g.err == nil || !strings.Contains(g.err.Error(), "minimal.Dot, want minimal.World") {
+		t.Errorf("got %v", g.err)
+	}
+}
+
+// The package main is found by its folder, and in a test it is that of the repository.
+func TestMainPackage(t *testing.T) {
+	if got := mainPackage(); got != module+"/cmd/samestep" {
+		t.Errorf("got %s", got)
+	}
+	defer func(old string) { mainFolder = old }(mainFolder)
+	if mainFolder = t.TempDir(); mainPackage() != "." || inspectorPage().folder != mainFolder {
+		t.Errorf("in a folder: got %s in %s", mainPackage(), inspectorPage().folder)
+	}
+}
