@@ -69,6 +69,7 @@ var imports = []importRow{
 	{pattern: "lockstep/server", own: slices.Concat(log, live, []string{"internal/buffer", "internal/files"}), modules: []string{websocket, jwt, metrics, xtime, xsync}, tests: slices.Concat(games, shell)},
 	{pattern: "lockstep/client", own: slices.Concat(log, live, []string{"internal/buffer"}), modules: []string{websocket, xtime}, tests: slices.Concat(games, shell)},
 	{pattern: "lockstep/locksteptest", own: slices.Concat(log, live, []string{"internal/testing/simulate"}), tests: games},
+	{pattern: "lockstep/local", own: []string{"lockstep", "lockstep/coordinator", "lockstep/protocol", "lockstep/host", "lockstep/player"}, tests: slices.Concat(games, []string{"replay"})},
 	{pattern: "lockstep/netsim", modules: []string{humanize}},
 	{pattern: "lockstep/determinism", modules: []string{xtools}},
 
