@@ -19,7 +19,6 @@ var upwardExceptions = map[string]struct {
 	percent int
 	reason  string
 }{
-	"examples/skirmish":               {6, "World holds the values whose files have its methods"},
 	"examples/skirmish/web/scene":     {34, "2 of 6: the painter's effects and units read the painter"},
 	"fixed":                           {6, "methods of Vec2 in direction.go; guesses in seed.go are proven by the tables"},
 	"internal/testing/faultinjection": {7, "2 of 32: the table of faults names the rows of each file"},
