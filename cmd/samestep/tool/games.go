@@ -6,6 +6,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -25,7 +26,7 @@ func listed(c *cli.Context) gameList { return c.App.Metadata[gamesKey].(gameList
 const gamesKey = "games"
 
 // gameFlag chooses one of several games.
-var gameFlag = &cli.StringFlag{Name: "game", Usage: "`NAME` of the game; the default is the program's first"}
+var gameFlag = &cli.StringFlag{Name: "game", Usage: "`NAME` of the game; the default is the program's first, also of several builds"}
 
 // chosenGame returns the game of --game.
 func chosenGame(c *cli.Context) (*playable, error) {
@@ -49,7 +50,9 @@ func (l gameList) named(name string) (*playable, error) {
 func (l gameList) names() string {
 	var names []string
 	for _, g := range l {
-		names = append(names, g.Name())
+		if !slices.Contains(names, g.Name()) {
+			names = append(names, g.Name())
+		}
 	}
 	return strings.Join(names, " or ")
 }

@@ -24,7 +24,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/determinism"
 )
 
-// Main runs the command line of a program with these games, at least one, and exits.
+// Main runs the command line of a program with these games, at least one, and exits. Several builds of one game may be
+// among them: verbs that read a replay take the build that wrote it, and all others take the first. See docs/upgrading.md.
 func Main(games ...Game) {
 	if isVetTool(os.Args) {
 		unitchecker.Main(determinism.Analyzer) // does not return
@@ -58,8 +59,10 @@ func listOf(games []Game) (gameList, error) {
 			return nil, g.err
 		case g.game == nil:
 			return nil, errors.New("a game of tool.Main was not made by tool.New")
-		case slices.ContainsFunc(list, func(other *playable) bool { return other.Name() == g.game.Name() }):
-			return nil, fmt.Errorf("tool.Main has two games named %q", g.game.Name())
+		case slices.ContainsFunc(list, func(other *playable) bool {
+			return other.Name() == g.game.Name() && other.Build() == g.game.Build()
+		}):
+			return nil, fmt.Errorf("tool.Main has game %q, build %q, twice", g.game.Name(), g.game.Build())
 		}
 		list = append(list, g.game)
 	}
