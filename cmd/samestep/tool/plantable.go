@@ -53,20 +53,22 @@ func plantable(g *lockstep.Game, h *lockstep.Header, at lockstep.Tick, b []byte,
 	return second, nil
 }
 
-// noticeable returns at most mostTrials values. First come the whole numbers of things in lists, from the largest on, since
-// a larger number is rarely an index or a kind; then fields from everywhere in the state.
+// noticeable returns at most mostTrials values. First come the whole numbers of things in lists: the roundest ones, such as
+// 4000, of these the largest. They are quantities such as health; other numbers are often indexes or kinds. Then come
+// fields from everywhere in the state.
 func noticeable(all []state.Value) []state.Value {
 	type number struct {
 		value state.Value
+		zeros int // at the end of its digits
 		size  uint64
 	}
 	var numbers []number
 	for _, v := range slices.Backward(all) {
 		if size, err := strconv.ParseUint(v.String(), 10, 64); err == nil && v.Node.FractionBits() == 0 && strings.Contains(v.Path, "].") && !strings.HasSuffix(v.Path, "]") {
-			numbers = append(numbers, number{v, size})
+			numbers = append(numbers, number{v, zeros(size), size})
 		}
 	}
-	slices.SortStableFunc(numbers, func(a, b number) int { return cmp.Compare(b.size, a.size) })
+	slices.SortStableFunc(numbers, func(a, b number) int { return cmp.Or(b.zeros-a.zeros, cmp.Compare(b.size, a.size)) })
 	var chosen []state.Value
 	for _, n := range numbers[:min(len(numbers), mostTrials/2)] {
 		chosen = append(chosen, n.value)
@@ -76,6 +78,14 @@ func noticeable(all []state.Value) []state.Value {
 		chosen = append(chosen, all[i*len(all)/n])
 	}
 	return chosen
+}
+
+// zeros returns how many zeros are at the end of a number's digits.
+func zeros(n uint64) (zeros int) {
+	for ; n > 0 && n%10 == 0; n /= 10 {
+		zeros++
+	}
+	return zeros
 }
 
 // trial simulates a changed state. It reports whether a field still differs after the last tick, and whether only one
