@@ -11,18 +11,12 @@ import (
 	"github.com/seed-49bee653/samestep/examples/minimal"
 )
 
-// The main function of a program with all verbs for one game.
-func ExampleMain() {
-	tool.Main(tool.New(minimal.Rules(), tool.Bot(minimal.NewBot), tool.Config(minimal.Usual)))
-}
-
-// A program is its games and their options. Tests can run it too.
-func ExampleRun() {
-	options := []tool.Option{tool.Bot(minimal.NewBot), tool.Config(minimal.Usual)}
-	games := []tool.Game{tool.New(minimal.Rules(), options...)}
-	code := tool.Run(context.Background(), []string{"coins", "serve", "--game", "chess"}, os.Stdout, os.Stdout, games...)
+// The program of a game calls Main with the same games. It has every verb.
+func Example() {
+	game := tool.New(minimal.Rules(), tool.Bot(minimal.NewBot), tool.Config(minimal.Usual))
+	code := tool.Run(context.Background(), []string{"mygame", "serve", "--game", "chess"}, os.Stdout, os.Stdout, game)
 	fmt.Println("exit code", code)
 	// Output:
-	// coins: usage: serve: unknown game "chess", want minimal
+	// mygame: usage: serve: unknown game "chess", want minimal
 	// exit code 2
 }

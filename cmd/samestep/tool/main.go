@@ -1,6 +1,16 @@
 //go:build !js
 
-// Package tool is the engine's command line as a package: all verbs of the program samestep.
+// Package tool is the engine's command line as a package: a program with all verbs of samestep for its own games.
+//
+//	package main
+//
+//	func main() {
+//		tool.Main(tool.New(mygame.Rules(), tool.Bot(mygame.NewBot), tool.Config(mygame.Usual)))
+//	}
+//
+// It hosts, joins, records and verifies matches, explains desyncs, and tests the rules: see docs/cli.md. Compiled for
+// js/wasm the same program plays its games in a browser. The verbs are a few lines each over replay, desync and locksteptest,
+// which a program can also call itself.
 package tool
 
 import (
