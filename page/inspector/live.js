@@ -126,7 +126,7 @@ export class Live {
     const json = samestep.status();
     if (!json) return;
     const state = (this.state = JSON.parse(json));
-    if (state.link.refused) forget(this.name, this.token);
+    if (state.link.refused) this.token = forget(this.name, this.token);
     for (const line of state.lines) this.news.tell(line);
     this.banner.update(state);
     this.strip.update(state, [...this.times].sort((a, b) => a - b)[Math.floor(this.times.length * 0.95)] ?? 0);

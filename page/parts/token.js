@@ -27,7 +27,9 @@ export function tokenToWatch(match, given) {
   return given || recall(`token to watch ${match}`);
 }
 
-// forget removes a token that the match's server does not know.
+// forget removes a token that the match's server does not know, and returns "" in its place. A second call must not remove
+// what the user has entered since.
 export function forget(match, token) {
   for (const key of [`token of ${match}`, `token to watch ${match}`]) if (token && recall(key) === token) remember(key, "");
+  return "";
 }

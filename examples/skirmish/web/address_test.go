@@ -5,6 +5,7 @@ package web_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 )
@@ -47,6 +48,10 @@ func TestTokensOfAddresses(t *testing.T) {
 	b.shown(".banner.failed", "does not know yours")
 	b.until(`localStorage.getItem("samestep token of arena") === ""`)
 	value[bool](b, `localStorage.setItem("samestep token to watch arena", "of yesterday"), true`)
+	time.Sleep(400 * time.Millisecond) // the refused match has shown its status again
+	if token := value[string](b, `localStorage.getItem("samestep token to watch arena")`); token != "of yesterday" {
+		t.Errorf("got token %q, want the one that was entered after the refusal", token)
+	}
 	b.click(`.banner a[href^="#/watch"]`)
 	b.until(`page.hud.watching`)
 	b.shown(".banner.failed", "does not know yours")

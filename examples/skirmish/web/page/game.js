@@ -105,7 +105,7 @@ export class Game {
     const json = samestep.status();
     if (!json) return;
     this.state = JSON.parse(json);
-    if (this.state.link.refused) forget(this.hud.name, this.token);
+    if (this.state.link.refused) this.token = forget(this.hud.name, this.token);
     this.hud.update(this.state, this.renderer);
   }
 
