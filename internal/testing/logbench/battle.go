@@ -2,6 +2,7 @@ package logbench
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -30,20 +31,40 @@ func newBattle(s *Subject, checkEvery uint16) (*battle, error) {
 		return nil, err
 	}
 	b.config = h.Config
-	sim, err := b.Game.NewSimulation(h)
-	if err != nil {
-		return nil, err
+	err = b.play(h)
+	var end *endError
+	if errors.As(err, &end) && b.shorten(end.tick) {
+		err = b.play(h)
 	}
-	if b.arrange != nil {
-		if err := b.arrange(sim); err != nil {
-			return nil, err
-		}
-	}
-	return b, b.play(sim, h)
+	return b, err
+}
+
+// An endError says that the rules ended the match before all ticks were measured.
+type endError struct{ tick lockstep.Tick }
+
+func (e *endError) Error() string {
+	return fmt.Sprintf("logbench: the rules ended the match at tick %d, want a longer one, by another configuration", e.tick)
+}
+
+// shorten makes the battle end before a tick. It reports whether enough is left to measure.
+func (b *battle) shorten(end lockstep.Tick) bool {
+	b.WarmUp = end / 7
+	b.Ticks = (end - 1 - b.WarmUp) / b.Part * b.Part
+	return b.Ticks >= b.Part
 }
 
 // play runs the match and keeps its records after the warm-up.
-func (b *battle) play(sim *lockstep.Simulation, h *lockstep.Header) error {
+func (b *battle) play(h *lockstep.Header) error {
+	sim, err := b.Game.NewSimulation(h)
+	if err != nil {
+		return err
+	}
+	if b.arrange != nil {
+		if err := b.arrange(sim); err != nil {
+			return err
+		}
+	}
+	b.records, b.ends, b.turns = nil, nil, nil
 	var enc record.Encoder
 	keep := func(record []byte) { b.records = append(b.records, append([]byte{}, record...)) }
 	keep(enc.Header(h))
@@ -55,6 +76,9 @@ func (b *battle) play(sim *lockstep.Simulation, h *lockstep.Header) error {
 		}
 		if err := sim.Step(frame); err != nil {
 			return err
+		}
+		if _, ended := sim.Ended(); ended {
+			return &endError{t}
 		}
 		switch {
 		case t == b.WarmUp:

@@ -2,6 +2,7 @@ package logbench
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"time"
 
@@ -47,11 +48,13 @@ func play(s *Subject, to io.Writer, settings lockstep.Settings, ticks lockstep.T
 		if err := crowd.submit(c, t); err != nil {
 			return err
 		}
-		if _, err := c.Tick(); err != nil {
+		if _, err := c.Tick(); errors.Is(err, coordinator.ErrEnded) {
+			break // by the rules
+		} else if err != nil {
 			return err
 		}
 	}
-	if err := c.End("played"); err != nil {
+	if err := c.End("played"); err != nil && !errors.Is(err, coordinator.ErrEnded) {
 		return err
 	}
 	return writer.Close()

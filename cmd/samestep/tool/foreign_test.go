@@ -1,0 +1,143 @@
+//go:build !js
+
+package tool
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
+)
+
+// A foreign is a game's program in a module of its own, outside of the engine's.
+type foreign struct {
+	t       *testing.T
+	dir     string
+	program string
+}
+
+// newForeign writes a module with the verb new, and builds its program.
+func newForeign(t *testing.T) *foreign {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("short: it builds a program")
+	}
+	_, err := exec.LookPath("go")
+	testenv.Or(t, "the go command", err)
+	root, err := filepath.Abs("../../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &foreign{t: t, dir: filepath.Join(t.TempDir(), "hold")}
+	var out, errs bytes.Buffer
+	if code := run(t.Context(), []string{"samestep", "new", f.dir, "--replace", root}, &out, &errs); code != exitOK {
+		testenv.Or(t, "the modules of a new game", errors.New(errs.String()))
+	}
+	f.program = filepath.Join(f.dir, "hold")
+	f.build()
+	return f
+}
+
+func (f *foreign) build() {
+	f.t.Helper()
+	build := exec.CommandContext(f.t.Context(), "go", "build", "-o", f.program, ".")
+	build.Dir = f.dir
+	if out, err := build.CombinedOutput(); err != nil {
+		f.t.Fatalf("%v: %s", err, out)
+	}
+}
+
+// run runs the program and returns its output. It fails unless the exit code is as wanted and the output has every text.
+func (f *foreign) run(code int, args string, want ...string) string {
+	f.t.Helper()
+	c := exec.CommandContext(f.t.Context(), f.program, strings.Fields(args)...)
+	c.Dir = f.dir
+	b, _ := c.CombinedOutput()
+	out := string(b)
+	if got := c.ProcessState.ExitCode(); got != code {
+		f.t.Errorf("hold %s: got exit code %d, want %d:\n%s", args, got, code, out)
+	}
+	for _, w := range want {
+		if !strings.Contains(out, w) {
+			f.t.Errorf("hold %s: want %q in\n%s", args, w, out)
+		}
+	}
+	return out
+}
+
+// word returns the word of a text that ends with a suffix.
+func (f *foreign) word(text, suffix string) string {
+	f.t.Helper()
+	for _, w := range strings.Fields(text) {
+		if strings.HasSuffix(w, suffix) {
+			return w
+		}
+	}
+	f.t.Fatalf("no word ends with %s in\n%s", suffix, text)
+	return ""
+}
+
+// A game outside of the engine's module has every verb.
+func TestForeignGame(t *testing.T) {
+	f := newForeign(t)
+	demo := f.run(exitOK, "demo", "Diggers[", "THE PLAYER", "everything worked")
+	defer os.RemoveAll(filepath.Dir(f.word(demo, ".ssr")))
+	file, bundle := f.word(demo, ".ssr"), f.word(demo, ".zip")
+	f.run(exitOK, "replay verify "+file, "400 ticks")
+	f.run(exitOK, "replay info "+file, "hold")
+	f.run(exitOK, "replay seek "+file+" 100", "tick 100", "agrees with the file")
+	f.run(exitOK, "replay dump --commands "+file, "walks to")
+	f.run(exitOK, "replay bisect "+file+" "+file)
+	f.run(exitDesync, "desync explain "+bundle, "THE PLAYER", "Diggers[", "walks to")
+	f.run(exitOK, "golden --dir rules/testdata/golden", "hold-1.ssr")
+	f.run(exitOK, "vet ./rules")
+	f.run(exitOK, "fuzz --matches 2")
+	f.run(exitOK, "simulate --seeds 1 --minutes 1", "violations 0")
+	f.run(exitOK, "drill --seed 1")
+	f.run(exitOK, "bench log --time 10ms")
+	f.run(exitUsage, "serve --units 3", "units")
+	if err := os.WriteFile(filepath.Join(f.dir, "match.json"), []byte(`{"Gold": 5, "Sped": 3}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	f.run(exitError, "demo --config match.json", `match.json`, `unknown field "Sped", want Gold, Speed`)
+
+	defer f.mistake()
+
+	// The engine's own program does not know the game, and says so.
+	var out, errs bytes.Buffer
+	if code := run(t.Context(), []string{"samestep", "replay", "verify", file}, &out, &errs); code != exitIdentity || !strings.Contains(errs.String(), `use a program with game "hold", build "1"`) {
+		t.Errorf("samestep replay verify: got exit code %d and %s", code, &errs)
+	}
+}
+
+// mistake checks that the verbs find a mistake in the rules.
+func (f *foreign) mistake() {
+	t := f.t
+	path := filepath.Join(f.dir, "rules", "rules.go")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const right = "	for p := range w.Diggers {\n		w.dig("
+	if strings.Count(string(b), right) != 1 {
+		t.Fatalf("%s has no loop over the diggers", path)
+	}
+	wrong := strings.Replace(string(b), right, "	all := map[int]bool{0: true, 1: true, 2: true, 3: true, 4: true, 5: true}\n	for p := range all {\n		if p < len(w.Diggers) {\n			w.Diggers[0].To = w.Diggers[p].At\n		}\n	}\n"+right, 1)
+	if err := os.WriteFile(path, []byte(wrong), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	f.build()
+	f.run(exitError, "vet ./rules", "maprange")
+	f.run(exitDesync, "fuzz --matches 20", "Diggers[0]", "found_")
+	if found, err := filepath.Glob(filepath.Join(f.dir, "found_*_test.go")); err != nil || len(found) != 1 {
+		t.Errorf("got the written tests %v, %v, want one", found, err)
+	} else if b, err := os.ReadFile(found[0]); err != nil || !strings.Contains(string(b), `"example.com/hold/rules"`) {
+		t.Errorf("the written test does not import the game: %s, %v", b, err)
+	}
+	f.run(exitError, "simulate --seeds 1 --minutes 1", "I1")
+}
