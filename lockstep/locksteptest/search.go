@@ -59,7 +59,11 @@ const thinMatches = 8 // first matches that together must not be thin
 // judge sets an error if the first matches together are thin.
 func (s *search) judge() {
 	if s.tallied++; s.tallied == thinMatches && s.found == nil && s.err == nil {
-		s.err = s.tally.thin(&s.options)
+		o := s.options
+		if s.limits.Bots != nil {
+			o.Play = s.limits.Bots(o.Seed)
+		}
+		s.err = s.tally.thin(&o)
 	}
 }
 

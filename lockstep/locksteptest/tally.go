@@ -13,6 +13,8 @@ import (
 // ErrThin reports a match that proves too little: more than 80 % of its commands were refused or changed nothing. The error
 // tells for each kind how many were refused and why, and the last tick with a command that changed something.
 //
+// Where bots play (Options.Play), refused commands do not count: bots carry the match, and random commands are added.
+//
 // A match that its rules end in its first fifth proves too little as well. Matches of Options.Orders and Options.Choices, and others with
 // less than 20 commands, are never thin.
 var ErrThin = errors.New("the match proves too little")
@@ -159,7 +161,11 @@ func (t *tally) thin(o *Options) error {
 	if o.Orders != nil || len(o.Choices) > 0 || o.AllowThin != "" || given < thinLeast && !short {
 		return nil
 	}
-	useful := (given - refused) * (t.samples - t.idle) / max(t.samples, 1)
+	useful := given - refused
+	if o.Play != nil {
+		useful = given
+	}
+	useful = useful * (t.samples - t.idle) / max(t.samples, 1)
 	if 100*useful >= (100-thinPercent)*given && !short {
 		return nil
 	}
