@@ -13,7 +13,8 @@ import (
 
 // The program of a game calls Main with the same games. It has every verb.
 func Example() {
-	game := tool.New(minimal.Rules(), tool.Bot(minimal.NewBot), tool.Config(minimal.Usual))
+	var bot tool.Option = tool.Bot(minimal.NewBot)
+	var game tool.Game = tool.New(minimal.Rules(), bot, tool.Config(minimal.Usual))
 	code := tool.Run(context.Background(), []string{"mygame", "serve", "--game", "chess"}, os.Stdout, os.Stdout, game)
 	fmt.Println("exit code", code)
 	// Output:

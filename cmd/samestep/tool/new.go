@@ -14,7 +14,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/scaffold"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/scaffold"
 )
 
 func newCommand() *cli.Command {

@@ -91,7 +91,7 @@ func typeName(e ast.Expr) string {
 func exampleFindings(tr *tree) []finding {
 	var found []finding
 	for _, p := range tr.pkgs {
-		if p.main() || under("internal/...", p.path) || under("examples/...", p.path) {
+		if p.main() || under("internal/...", p.path) || strings.Contains(p.path, "/internal/") || under("examples/...", p.path) {
 			continue
 		}
 		shown := shownNames(tr, p)

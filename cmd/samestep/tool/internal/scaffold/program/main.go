@@ -3,7 +3,7 @@ package main
 
 import (
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool"
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/scaffold/rules"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/scaffold/rules"
 )
 
 func main() {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/scaffold"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/scaffold"
 )
 
 // A new module has the game's own name in place of the sample's, and a golden match.

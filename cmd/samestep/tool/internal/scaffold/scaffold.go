@@ -10,7 +10,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/seed-49bee653/samestep/cmd/samestep/tool/scaffold/rules"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/scaffold/rules"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
 )
@@ -23,7 +23,7 @@ var places = map[string]string{"ci.yml": ".github/workflows/ci.yml", "program/ma
 
 const (
 	engine  = "github.com/seed-49bee653/samestep"
-	sample  = engine + "/cmd/samestep/tool/scaffold/rules"
+	sample  = engine + "/cmd/samestep/tool/internal/scaffold/rules"
 	gameWas = `"goldrush"`
 )
 
