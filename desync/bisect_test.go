@@ -145,7 +145,7 @@ func bisectionText(b *desync.Bisection) string {
 // TestBisectLong tests a long match of a thousand units.
 func TestBisectHundred(t *testing.T) {
 	s := lockstep.DefaultSettings(2)
-	s.CheckEvery, s.KeyframeEvery = 1, 100
+	s.Seed, s.CheckEvery, s.KeyframeEvery = 1, 1, 100
 	g, file := recordDots(t, 400, s)
 	r := rand.New(rand.NewPCG(5, 5))
 	for range 100 {

@@ -42,7 +42,7 @@ func (f *Flow) Run(g *Ground, goal Cell, n uint32) uint32 {
 // It computes the field as far as needed.
 func (f *Flow) Next(g *Ground, goal, from Cell) (next Cell, ok bool) {
 	f.aim(g, goal)
-	for f.left > 0 && int(from) < len(f.cost) && !f.settled(from) {
+	for f.left > 0 && uint64(from) < uint64(len(f.cost)) && !f.settled(from) {
 		f.run(f.steps + 256)
 	}
 	return f.Known(from)
@@ -51,7 +51,7 @@ func (f *Flow) Next(g *Ground, goal, from Cell) (next Cell, ok bool) {
 // Known is Next for the steps that [Flow.Run] has computed: the way may be longer than the shortest, and ok is also false
 // if no way is known yet.
 func (f *Flow) Known(from Cell) (next Cell, ok bool) {
-	if int(from) >= len(f.to) || f.to[from] == 0 {
+	if uint64(from) >= uint64(len(f.to)) || f.to[from] == 0 {
 		return from, false
 	}
 	return Cell(int32(from) + f.ground.beside[f.to[from]-1]), true
@@ -60,7 +60,7 @@ func (f *Flow) Known(from Cell) (next Cell, ok bool) {
 // Cost returns the cost of the shortest way from a cell to the goal. ok is false if there is none.
 func (f *Flow) Cost(g *Ground, goal, from Cell) (cost uint32, ok bool) {
 	f.Next(g, goal, from)
-	if int(from) >= len(f.cost) || f.cost[from] == 0 {
+	if uint64(from) >= uint64(len(f.cost)) || f.cost[from] == 0 {
 		return 0, false
 	}
 	return uint32(f.cost[from]) - 1, true
@@ -91,7 +91,7 @@ func (f *Flow) start(g *Ground, goal Cell) {
 	for i := range f.fringe {
 		f.fringe[i] = f.fringe[i][:0]
 	}
-	if int(goal) < len(g.ways) {
+	if uint64(goal) < uint64(len(g.ways)) {
 		f.cost[goal] = 1
 		f.fringe[0] = append(f.fringe[0], uint32(goal))
 		f.left = 1

@@ -146,7 +146,7 @@ func transposed(words *[8]uint64, k int) (x uint64) {
 func (g *Ground) Shape() Shape { return g.shape }
 
 // Open reports whether units can stand on a cell.
-func (g *Ground) Open(c Cell) bool { return int(c) < len(g.open) && g.open[c] }
+func (g *Ground) Open(c Cell) bool { return uint64(c) < uint64(len(g.open)) && g.open[c] }
 
 // Free reports whether units can stand at a position. Nothing outside of the map is free.
 func (g *Ground) Free(p fixed.Vec2) bool {
