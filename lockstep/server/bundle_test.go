@@ -118,6 +118,7 @@ func benchBundle(b *testing.B, units uint16) {
 	}
 	game := lockstep.MustGame(skirmish.Rules())
 	settings := lockstep.DefaultSettings(2)
+	settings.Seed = 1
 	settings.CheckEvery = 10
 	config := skirmish.Defaults(2, units)
 	m, err := s.Create(server.MatchSpec{Name: "duel", Game: game, Settings: settings, Config: &config})

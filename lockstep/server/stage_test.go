@@ -101,6 +101,7 @@ func newStage(t *testing.T, x setup) *stage {
 		s.server.SetNewFile(x.newFile)
 	}
 	settings := lockstep.DefaultSettings(2)
+	settings.Seed = 1
 	settings.CheckEvery = 10
 	if x.settings != nil {
 		x.settings(&settings)

@@ -63,7 +63,7 @@ func serveInTest(t *testing.T, flags ...string) *served {
 	s := &served{tokens: make(map[string]string)}
 	exit := make(chan int, 1)
 	go func() {
-		args := append([]string{"serve", "--listen", "127.0.0.1:0", "--quiet", "--web=false"}, flags...)
+		args := append([]string{"serve", "--listen", "127.0.0.1:0", "--quiet", "--web=false", "--seed", "1"}, flags...)
 		code := program(ctx, args, w, &s.stderr)
 		w.Close()
 		exit <- code

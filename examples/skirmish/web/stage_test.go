@@ -125,6 +125,7 @@ func newStage(t *testing.T, x setup) *stage {
 		g = lockstep.MustGame(rules)
 	}
 	settings := lockstep.DefaultSettings(x.players)
+	settings.Seed = 1
 	settings.CheckEvery = x.checkEvery
 	config := skirmish.Defaults(x.players, x.units)
 	if s.match, err = s.server.Create(server.MatchSpec{Name: "arena", Game: g, Settings: settings, Config: &config}); err != nil {
@@ -211,7 +212,7 @@ func requested(body io.Reader) (server.MatchSpec, error) {
 		return server.MatchSpec{}, err
 	}
 	settings := lockstep.DefaultSettings(r.Players)
-	settings.TickRate, settings.Seed = r.TickRate, r.Seed
+	settings.TickRate, settings.Seed = r.TickRate, max(r.Seed, 1)
 	config := skirmish.Defaults(r.Players, r.Units)
 	return server.MatchSpec{Name: r.Name, Game: game, Settings: settings, Config: &config}, nil
 }

@@ -47,7 +47,7 @@ func serve(t *testing.T, rules func(*lockstep.Rules[skirmish.World, skirmish.Con
 		rules(&r)
 	}
 	settings, config := lockstep.DefaultSettings(2), skirmish.Defaults(2, 60)
-	settings.TickRate, settings.CheckEvery = 50, 10
+	settings.Seed, settings.TickRate, settings.CheckEvery = 1, 50, 10
 	m, err := s.Create(server.MatchSpec{Name: "arena", Game: lockstep.MustGame(r), Settings: settings, Config: &config})
 	if err != nil {
 		t.Fatal(err)
