@@ -53,7 +53,14 @@ func (h *hostileServer) attack(s *stage, serve func(say func(messages ...[]byte)
 			return
 		}
 		defer c.CloseNow()
-		ctx := c.CloseRead(context.Background())
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		go func() { // CloseRead would close the connection when the client says something
+			defer cancel()
+			for err := error(nil); err == nil; {
+				_, _, err = c.Read(ctx)
+			}
+		}()
 		serve(func(messages ...[]byte) bool {
 			for _, b := range messages {
 				if c.Write(ctx, websocket.MessageBinary, b) != nil {
