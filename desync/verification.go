@@ -15,8 +15,8 @@ import (
 // ErrDisagreed is the error of an imported match in which the checksums of players differ.
 var ErrDisagreed = errors.New("the players' checksums differ: a desync")
 
-// A Verification is the result of [Verify]: the facts, and who was wrong. Of an imported match, which cannot be
-// simulated, it has the comparison of the players' reports instead.
+// A Verification is the result of [Verify]: the facts, and the party at fault. An imported match cannot be simulated:
+// then it has the comparison of the players' reports.
 type Verification struct {
 	*replay.Verification          // nil if nothing was simulated
 	Verdict              *Verdict // nil if nothing was simulated

@@ -72,7 +72,7 @@ func (v *Verification) verdict() string {
 	return fmt.Sprintf("true up to tick %d; the rest was not verified", v.Ticks)
 }
 
-// String says who was wrong, when, and whether it stayed.
+// String names the wrong player and the ticks, and says whether the player stayed wrong.
 func (b *Blame) String() string {
 	who, again := fmt.Sprintf("player %d", b.Player), "it was right again, or silent, at tick %d"
 	if b.Who != WrongPlayer {

@@ -26,7 +26,7 @@
 //
 // # Moves
 //
-// A unit steps to one of eight cells. A straight step costs 2, a diagonal one 3, which needs both cells beside it open.
+// A unit steps to one of eight cells. A straight step costs 2. A diagonal step costs 3, and both cells next to it must be open.
 // Every search has a fixed order, so of several shortest ways all machines take the same.
 //
 //	flow field   many units, one goal          Flow; Paths keeps some; Fields spreads the work over ticks

@@ -13,13 +13,13 @@ const (
 
 // Settings are the engine's own parameters of a match. The log has them, and every machine takes them from there.
 type Settings struct {
-	Seed          uint64 `json:"seed,string"`    // for the game's randomness; a server draws one in place of 0
+	Seed          uint64 `json:"seed,string"`    // for the game's randomness; if it is 0, a server draws one
 	Players       uint8  `json:"players"`        // seats, 1 to MaxPlayers
 	TickRate      uint16 `json:"tick_rate"`      // ticks per second when played live, 1 to 1000
 	CheckEvery    uint16 `json:"check_every"`    // ticks from one checksum to the next, at least 1
 	KeyframeEvery uint32 `json:"keyframe_every"` // ticks from one keyframe to the next; 0: only the first
 
-	// TickMS is the period of a tick in milliseconds when played live, 1 to 60000, in place of TickRate; 0 for none. In
+	// TickMS is the period of a tick in milliseconds when played live, 1 to 60000. It replaces TickRate; 0 disables it. In
 	// a header with a period, TickRate is the period's rate, rounded, at least 1.
 	TickMS uint16 `json:"tick_ms,omitempty"`
 

@@ -216,8 +216,7 @@ func (m *demoMatch) plant(p *demoPlayer) error {
 	return sim.Restore(sim.Tick(), b)
 }
 
-// locate notes the planted error as it is after its first tick. If a command of the tick has overwritten it, another is
-// planted.
+// locate records the planted error after its first tick. It plants another one if a command of that tick has overwritten it.
 func (m *demoMatch) locate() error {
 	p := &m.planted
 	d, err := m.game.StateSchema().Diff(m.coordinator.Referee().Simulation().AppendState(nil), m.players[p.Player].follower.Simulation().AppendState(nil), 1)

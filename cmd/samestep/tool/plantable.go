@@ -20,8 +20,8 @@ const (
 )
 
 // plantable returns the path of a field in the state of a tick whose smallest change lasts: the rules neither overwrite it
-// within trialTicks ticks nor fail, and if possible nothing else differs. It is none of
-// not.
+// within trialTicks ticks nor fail, and if possible nothing else differs. It is not
+// in the list not.
 func plantable(g *lockstep.Game, h *lockstep.Header, at lockstep.Tick, b []byte, not []string) (string, error) {
 	next, last, err := simulateBoth(g, h, at, b)
 	if err != nil {

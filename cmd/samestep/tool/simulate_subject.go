@@ -79,7 +79,7 @@ func seatsOf(g *playable, config func(seats uint8) any, most int) (int, error) {
 	return 0, err
 }
 
-// simulated returns the players of a simulation: half of them, by chance, give random commands in place of a bot's.
+// simulated returns the players of a simulation: a random half of them give random commands, the others are bots.
 func (g *playable) simulated(config func(seats uint8) any) func(lockstep.Player, *rand.Rand) func(*lockstep.Simulation) []any {
 	return func(p lockstep.Player, r *rand.Rand) func(*lockstep.Simulation) []any {
 		seed := r.Uint64()

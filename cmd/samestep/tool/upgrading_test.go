@@ -52,7 +52,7 @@ func armoredRules() lockstep.Rules[armored, minimal.Config] {
 	}
 }
 
-// oldReplay writes a match of minimal as it is now.
+// oldReplay writes the replay of a match with the present build of minimal.
 func oldReplay(t *testing.T) string {
 	t.Helper()
 	var file bytes.Buffer

@@ -82,8 +82,8 @@ func (m *match) sectionNamed(e *desync.Explanation) bool {
 	return err == nil && len(e.Fields.List) > 0 && within(e.Fields.List[0].Path, want)
 }
 
-// byID returns a path in the state of a tick with an element's ID in place of its index,
-// which changes when an element before it is removed. Elements without an ID keep it.
+// byID returns a path in the state of a tick that selects an element by its ID. An index
+// changes when an element before it is removed. Elements without an ID keep their index.
 func (m *match) byID(path string, t lockstep.Tick) string {
 	name, rest, ok := strings.Cut(path, "[")
 	index, rest, ok2 := strings.Cut(rest, "]")

@@ -12,8 +12,8 @@ type Subject struct {
 	Game   *lockstep.Game
 	Config any // a pointer to the game's configuration
 
-	// Configure returns the configuration for a number of seats, in place of Config. Nil
-	// means Config for every number.
+	// Configure returns the configuration for a number of seats. Nil means Config for
+	// every number.
 	Configure func(seats uint8) any
 
 	// Seats is the highest number of seats that New accepts. Plans have fewer liars, and
@@ -29,7 +29,7 @@ type Subject struct {
 	// that Validate rejects.
 	Relay bool
 
-	packed []byte // the configuration of an artifact, in place of Config
+	packed []byte // the configuration of an artifact; it replaces Config
 }
 
 // header returns the header of a match.

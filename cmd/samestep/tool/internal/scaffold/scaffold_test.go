@@ -9,7 +9,7 @@ import (
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool/internal/scaffold"
 )
 
-// A new module has the game's own name in place of the sample's, and a golden match.
+// A new module has its own name everywhere, and a golden match.
 func TestWrite(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new")
 	if err := scaffold.Write(scaffold.Options{Dir: dir, Name: "hex-hold", Replace: "/engine"}); err != nil {
