@@ -162,7 +162,7 @@ func (g *playable) bot(p lockstep.Player, seed uint64) lockstep.Bot {
 	if g.maker != nil {
 		return g.maker(p, seed)
 	}
-	return locksteptest.RandomBot(g.Game, g.usual(max(2, uint8(p)+1)), botRate)(p, seed)
+	return locksteptest.RandomBot(g.Game, botRate)(p, seed)
 }
 
 // anyCommand returns a command that player 0 may give at the beginning of a match, if a random one is allowed.
@@ -176,7 +176,7 @@ func (g *playable) anyCommand(players uint8) (*lockstep.Command, error) {
 	if err != nil {
 		return nil, err
 	}
-	random, payloads := locksteptest.RandomBot(g.Game, config, 16)(0, 1), g.NewPayloads()
+	random, payloads := locksteptest.RandomBot(g.Game, 16)(0, 1), g.NewPayloads()
 	var c *lockstep.Command
 	for range 1000 {
 		values := random(sim)

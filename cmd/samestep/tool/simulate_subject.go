@@ -63,7 +63,7 @@ func simulateSubject(c *cli.Context) (*simulate.Subject, error) {
 		}
 		return config
 	}
-	s := &simulate.Subject{Game: g.Game, Configure: config, Play: g.simulated(config), Relay: c.Bool("relay")}
+	s := &simulate.Subject{Game: g.Game, Configure: config, Play: g.simulated(), Relay: c.Bool("relay")}
 	s.Seats, err = seatsOf(g, config, min(c.Int("clients")+simulate.SpareSeats, lockstep.MaxPlayers))
 	return s, err
 }
@@ -80,11 +80,11 @@ func seatsOf(g *playable, config func(seats uint8) any, most int) (int, error) {
 }
 
 // simulated returns the players of a simulation: a random half of them give random commands, the others are bots.
-func (g *playable) simulated(config func(seats uint8) any) func(lockstep.Player, *rand.Rand) func(*lockstep.Simulation) []any {
+func (g *playable) simulated() func(lockstep.Player, *rand.Rand) func(*lockstep.Simulation) []any {
 	return func(p lockstep.Player, r *rand.Rand) func(*lockstep.Simulation) []any {
 		seed := r.Uint64()
 		if g.maker == nil || r.IntN(2) == 0 {
-			return locksteptest.RandomBot(g.Game, config(uint8(p)+1), everyCall)(p, seed)
+			return locksteptest.RandomBot(g.Game, everyCall)(p, seed)
 		}
 		return g.bot(p, seed)
 	}
