@@ -106,6 +106,8 @@ func TestForeignGame(t *testing.T) {
 	}
 	f.run(exitError, "demo --config match.json", `match.json`, `unknown field "Sped", want Gold, Speed`)
 
+	t.Run("live", f.live)
+	f.t = t
 	defer f.mistake()
 
 	// The engine's own program does not know the game, and says so.

@@ -35,10 +35,15 @@ type served struct {
 // errKilled is the cause of a context whose program is to be killed instead of interrupted.
 var errKilled = errors.New("killed")
 
-// program runs the command as a separate process, since the cli library has global variables, and returns its exit
-// code. The process is interrupted when ctx ends, or killed if the cause is errKilled.
+// program runs the command as a separate process, since the cli library has global variables.
 func program(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	c := exec.CommandContext(ctx, os.Args[0])
+	return process(ctx, os.Args[0], args, stdout, stderr)
+}
+
+// process runs the program in a file, and returns its exit code. It is interrupted when ctx ends, or killed if the cause
+// is errKilled.
+func process(ctx context.Context, file string, args []string, stdout, stderr io.Writer) int {
+	c := exec.CommandContext(ctx, file)
 	c.Args = append([]string{"samestep"}, args...) // TestMain goes by the name
 	c.Stdout, c.Stderr = stdout, stderr
 	c.Cancel = func() error {
@@ -58,13 +63,19 @@ func program(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 // serveInTest runs the verb with flags until the test ends or stop is called.
 func serveInTest(t *testing.T, flags ...string) *served {
 	t.Helper()
+	return serveFrom(t, os.Args[0], flags...)
+}
+
+// serveFrom is serveInTest with the program in a file.
+func serveFrom(t *testing.T, file string, flags ...string) *served {
+	t.Helper()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	r, w := io.Pipe()
 	s := &served{tokens: make(map[string]string)}
 	exit := make(chan int, 1)
 	go func() {
 		args := append([]string{"serve", "--listen", "127.0.0.1:0", "--quiet", "--web=false", "--seed", "1"}, flags...)
-		code := program(ctx, args, w, &s.stderr)
+		code := process(ctx, file, args, w, &s.stderr)
 		w.Close()
 		exit <- code
 	}()

@@ -1,0 +1,133 @@
+//go:build !js && !wasip1
+
+package tool
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-49bee653/samestep/lockstep/server"
+)
+
+// A guest is a running join of a foreign game.
+type guest struct {
+	code    int
+	summary joinSummary
+	output  string
+	done    chan struct{}
+}
+
+// join lets a bot or a spectator join a match until the match ends.
+func (f *foreign) join(url string, flags ...string) *guest {
+	g := &guest{done: make(chan struct{})}
+	go func() {
+		defer close(g.done)
+		var out, errs bytes.Buffer
+		g.code = process(f.t.Context(), f.program, append([]string{"join", url, "--json"}, flags...), &out, &errs)
+		g.output = out.String() + errs.String()
+		if err := json.Unmarshal(out.Bytes(), &g.summary); err != nil {
+			g.output += err.Error()
+		}
+	}()
+	return g
+}
+
+// ended waits for the end of the match, and requires that the guest was there after the crash, too.
+func (g *guest) ended(t *testing.T, code, seat, desyncs int, after uint64) {
+	t.Helper()
+	<-g.done
+	s := &g.summary
+	if g.code != code || s.Seat != seat || (seat >= 0) != (s.Accepted > 0) || s.Desyncs != desyncs || s.Healed != desyncs || s.Agreed == 0 || (desyncs == 0) != (s.Differing == 0) {
+		t.Errorf("seat %d: got exit code %d, want %d, and %s", seat, g.code, code, g.output)
+	}
+	if s.Losses == 0 || s.Resumed+s.Synced == 0 || uint64(s.Tick) <= after || s.Ended == "" {
+		t.Errorf("seat %d: want a lost connection, and the end of the match after tick %d, got %s", seat, after, g.output)
+	}
+}
+
+// until waits until the match of a URL is as wanted.
+func (f *foreign) until(url, what string, yes func(v *server.View) bool) *server.View {
+	f.t.Helper()
+	var v *server.View
+	var err error
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if v, err = viewOf(f.t.Context(), url); err == nil && yes(v) {
+			return v
+		}
+	}
+	f.t.Fatalf("never: %s; the last view is %+v, error %v", what, v, err)
+	return nil
+}
+
+// end ends a match as an admin.
+func (f *foreign) end(url, token string) {
+	f.t.Helper()
+	r, err := http.NewRequestWithContext(f.t.Context(), http.MethodDelete, url, nil)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	answer.Body.Close()
+	if answer.StatusCode >= 300 {
+		f.t.Errorf("DELETE %s: got %s", url, answer.Status)
+	}
+}
+
+// live plays a match of two bots before a spectator. One bot corrupts its state, then the server is killed and started
+// again, and all three come back by themselves. The server's file has the whole match.
+func (f *foreign) live(t *testing.T) {
+	f.t = t
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	const ann, bob, operator = "ann-ann-ann-ann-ann", "bob-bob-bob-bob-bob", "operator-operator-operator"
+	if err := errors.Join(
+		os.WriteFile(in("tokens"), []byte("player 0 ann - "+ann+"\nplayer 1 bob - "+bob+"\nadmin - operator - "+operator+"\n"), 0o600),
+		os.WriteFile(in("ann"), []byte(ann), 0o600), os.WriteFile(in("bob"), []byte(bob), 0o600),
+		os.WriteFile(in("match.json"), []byte(`{"Gold": 1000}`), 0o600), // more than two bots find
+	); err != nil {
+		t.Fatal(err)
+	}
+	flags := []string{
+		"--players", "2", "--tick-rate", "50", "--config", in("match.json"), "--dir", dir, "--tokens", in("tokens"),
+		"--anonymous-spectators", "--durability", "frame", "--resume",
+	}
+	first := serveFrom(t, f.program, flags...)
+	url := first.url + "/matches/match-1"
+	guests := []*guest{f.join(url, "--token-file", in("ann")), f.join(url, "--token-file", in("bob"), "--corrupt", "30"), f.join(url, "--spectate")}
+	everybody := func(v *server.View) bool { return v.Stats.Players == 2 && v.Stats.Spectators == 1 }
+	f.until(url, "a desync is healed", func(v *server.View) bool { return everybody(v) && v.Stats.Resyncs == 1 && v.Tick > 100 })
+	f.run(exitOK, "replay watch --once "+url, "match-1 tick ")
+	first.kill()
+
+	second := serveFrom(t, f.program, append(flags, "--listen", strings.TrimPrefix(first.url, "http://"))...)
+	crash := uint64(f.until(url, "the match is resumed", func(*server.View) bool { return true }).Tick)
+	f.until(url, "all are back", func(v *server.View) bool { return everybody(v) && uint64(v.Tick) > crash+50 })
+	f.end(url, operator)
+	guests[0].ended(t, exitOK, 0, 0, crash)
+	guests[1].ended(t, exitDesync, 1, 1, crash)
+	guests[2].ended(t, exitOK, -1, 0, crash)
+	if code := second.stop(); code != exitOK {
+		t.Errorf("the server exited with %d: %s", code, &second.stderr)
+	}
+
+	files, _ := filepath.Glob(filepath.Join(dir, "match-1-*.ssr"))
+	bundles, _ := filepath.Glob(filepath.Join(dir, "*-desync-*.zip"))
+	if len(files) != 1 || len(bundles) != 1 {
+		t.Fatalf("got replays %v and bundles %v, want one of each", files, bundles)
+	}
+	f.run(exitOK, "replay verify "+files[0])
+	f.run(exitOK, fmt.Sprintf("replay seek %s %d", files[0], crash+10), "agrees with the file")
+	f.run(exitDesync, "desync explain "+bundles[0], "THE PLAYER", "Diggers[")
+}
