@@ -16,6 +16,7 @@ import (
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/examples/skirmish/web"
 	"github.com/seed-49bee653/samestep/internal/site"
+	"github.com/seed-49bee653/samestep/internal/testing/browser"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/page"
@@ -46,19 +47,19 @@ func TestLargeMatch(t *testing.T) {
 		s.bot(p + 1)
 	}
 	b := s.play(0)
-	b.agree(1)
-	agreed, tick := value[int](b, "page.state.net.agreed"), value[int](b, "page.state.net.tick")
+	b.Agree(1)
+	agreed, tick := browser.Value[int](b, "page.state.net.agreed"), browser.Value[int](b, "page.state.net.tick")
 	behind := 0
 	for until := time.Now().Add(length); time.Now().Before(until); {
 		time.Sleep(500 * time.Millisecond)
-		behind = max(behind, value[int](b, "page.state.net.server_tick - page.state.net.tick"))
+		behind = max(behind, browser.Value[int](b, "page.state.net.server_tick - page.state.net.tick"))
 	}
-	b.agree(1)
-	agreed, tick = value[int](b, "page.state.net.agreed")-agreed, value[int](b, "page.state.net.tick")-tick
-	losses := value[int](b, "page.state.link.losses")
-	b.neverDiffered()
+	b.Agree(1)
+	agreed, tick = browser.Value[int](b, "page.state.net.agreed")-agreed, browser.Value[int](b, "page.state.net.tick")-tick
+	losses := browser.Value[int](b, "page.state.link.losses")
+	b.NeverDiffered()
 	t.Logf("%d units at the end, %d ticks, %d checks compared, 0 differ; at most %d ticks behind the server, %d times without a connection",
-		value[int](b, "page.state.match.units"), tick, agreed, behind, losses)
+		browser.Value[int](b, "page.state.match.units"), tick, agreed, behind, losses)
 	if missed := tick/20 - agreed; minutes != "" && (missed > 1 || missed < -1 || losses > 0) { // the ends of what was counted are not checks
 		t.Errorf("%d checks were compared in %d ticks, want one every 20; %d connections lost, want 0", agreed, tick, losses)
 	}
@@ -76,25 +77,25 @@ func TestFigures(t *testing.T) {
 	for p := range lockstep.Player(4) {
 		s.bot(p)
 	}
-	b := newTab(t, s.url+"/#/watch/arena")
-	b.until(live)
+	b := browser.Open(t, s.URL+"/#/watch/arena")
+	b.Until(live)
 	figure("first frame of a match, cold", fmt.Sprintf("%.2f s", firstFrame(b)), "-")
-	b.do(chromedp.Reload())
+	b.Do(chromedp.Reload())
 	figure("first frame of a match, warm cache", fmt.Sprintf("%.2f s", firstFrame(b)), "<= 2 s")
 
-	value[bool](b, "samestep.zoom(1, 640, 400), true") // all of the map
-	drawn := value[int](b, "page.renderer.drawn")
-	b.until(fmt.Sprintf("page.renderer.drawn >= %d + page.renderer.times.length", drawn))
-	figure(fmt.Sprintf("to draw a frame of %d units, 95 of 100", value[int](b, "page.renderer.frame.units.end - page.renderer.frame.units.start")/6),
-		fmt.Sprintf("%.1f ms", value[float64](b, "page.renderer.quantile(.95)")), "<= 16 ms")
-	b.neverDiffered()
-	b.do(chromedp.Navigate(s.url + "/#/"))
-	if err := s.match.End(t.Context(), "measured"); err != nil {
+	browser.Value[bool](b, "samestep.zoom(1, 640, 400), true") // all of the map
+	drawn := browser.Value[int](b, "page.renderer.drawn")
+	b.Until(fmt.Sprintf("page.renderer.drawn >= %d + page.renderer.times.length", drawn))
+	figure(fmt.Sprintf("to draw a frame of %d units, 95 of 100", browser.Value[int](b, "page.renderer.frame.units.end - page.renderer.frame.units.start")/6),
+		fmt.Sprintf("%.1f ms", browser.Value[float64](b, "page.renderer.quantile(.95)")), "<= 16 ms")
+	b.NeverDiffered()
+	b.Do(chromedp.Navigate(s.URL + "/#/"))
+	if err := s.Match.End(t.Context(), "measured"); err != nil {
 		t.Fatal(err)
 	}
 
 	file := halfAnHour(t)
-	if err := os.WriteFile(filepath.Join(s.dir, "half-an-hour.ssr"), file, 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(s.Dir, "half-an-hour.ssr"), file, 0o666); err != nil {
 		t.Fatal(err)
 	}
 	for _, row := range []struct {
@@ -106,13 +107,13 @@ func TestFigures(t *testing.T) {
 		{"seek to just before a keyframe, which is the worst", 19199},
 		{"the same where the most units fight, in the first minute", 1199},
 	} {
-		b.do(chromedp.Navigate(s.url + "/#/"))
-		b.do(chromedp.Navigate(s.url + "/#/replay/half-an-hour.ssr"))
-		b.until(there)
-		value[bool](b, fmt.Sprintf("viewer.tookMS = 0, viewer.go(%d), true", row.tick))
-		b.at(row.tick)
-		figure(fmt.Sprintf("%s (%d units)", row.what, value[int](b, "viewer.state.players.reduce((sum, p) => sum + p.Units, 0)")),
-			fmt.Sprintf("%.2f s", value[float64](b, "viewer.tookMS")/1000), "<= 1.5 s")
+		b.Do(chromedp.Navigate(s.URL + "/#/"))
+		b.Do(chromedp.Navigate(s.URL + "/#/replay/half-an-hour.ssr"))
+		b.Until(browser.There)
+		browser.Value[bool](b, fmt.Sprintf("viewer.tookMS = 0, viewer.go(%d), true", row.tick))
+		b.At(row.tick)
+		figure(fmt.Sprintf("%s (%d units)", row.what, browser.Value[int](b, "viewer.state.players.reduce((sum, p) => sum + p.Units, 0)")),
+			fmt.Sprintf("%.2f s", browser.Value[float64](b, "viewer.tookMS")/1000), "<= 1.5 s")
 	}
 	var inPage, native float64
 	for range 3 { // the best of each, as the machine has other things to do
@@ -120,7 +121,7 @@ func TestFigures(t *testing.T) {
 	}
 	figure("the first minute of that match in the page, of a core at 20 a second", fmt.Sprintf("%.1f %%", 100*20/inPage), "<= 25 %")
 	figure("and beside a native one", fmt.Sprintf("%.1f x", native/inPage), "-")
-	b.shot("half-an-hour")
+	b.Shot("half-an-hour")
 }
 
 // downloadSize returns the compressed size of the program in bytes.
@@ -138,10 +139,10 @@ func downloadSize(t *testing.T) int {
 }
 
 // firstFrame returns the seconds from the navigation to the first frame, up to a few hundredths too many.
-func firstFrame(b *tab) float64 {
-	b.t.Helper()
-	b.until(`globalThis.page?.renderer.drawn > 0 && (globalThis.firstMS ??= performance.now())`)
-	return value[float64](b, `firstMS`) / 1000
+func firstFrame(b *browser.Tab) float64 {
+	b.T.Helper()
+	b.Until(`globalThis.page?.renderer.drawn > 0 && (globalThis.firstMS ??= performance.now())`)
+	return browser.Value[float64](b, `firstMS`) / 1000
 }
 
 // halfAnHour returns the replay of half an hour of four bots with a thousand
@@ -192,13 +193,13 @@ func halfAnHour(t *testing.T) []byte {
 const measuredFrom, measuredTo = 1, 1199
 
 // steps returns the ticks per second that the page simulates.
-func steps(b *tab) float64 {
-	b.t.Helper()
-	b.do(chromedp.Reload()) // without the states that it came by
-	b.until(there)
-	value[bool](b, fmt.Sprintf("viewer.go(%d), true", measuredFrom))
-	b.at(measuredFrom)
-	ms := value[float64](b, fmt.Sprintf(`(() => {
+func steps(b *browser.Tab) float64 {
+	b.T.Helper()
+	b.Do(chromedp.Reload()) // without the states that it came by
+	b.Until(browser.There)
+	browser.Value[bool](b, fmt.Sprintf("viewer.go(%d), true", measuredFrom))
+	b.At(measuredFrom)
+	ms := browser.Value[float64](b, fmt.Sprintf(`(() => {
 		samestep.watchGo(%d);
 		const from = performance.now();
 		while (!samestep.watchWork(100));

@@ -16,6 +16,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/internal/testing/browser"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/client"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
@@ -47,7 +48,7 @@ func newHostileServer(t *testing.T) *hostileServer {
 
 // attack lets serve answer all connections of a stage.
 func (h *hostileServer) attack(s *stage, serve func(say func(messages ...[]byte) bool)) {
-	s.instead = func(w http.ResponseWriter, r *http.Request) {
+	s.Instead = func(w http.ResponseWriter, r *http.Request) {
 		c, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{client.Subprotocol}})
 		if err != nil {
 			return
@@ -109,19 +110,19 @@ func TestPageCatchesUp(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 	})
-	b := newTab(t, s.url, "WebSocket connection to") // it may be left while it connects
-	value[bool](b, counting)
-	b.do(chromedp.Navigate(s.url + "/#/play/arena?token=token-of-player-0"))
-	b.until(`page.state?.net.tick > 100`)
-	before, from := value[int](b, "drawings"), value[int](b, "page.state.net.tick")
-	b.until(fmt.Sprintf(`page.state.net.tick >= %d`, from+4000))
-	drawn, ticks := value[int](b, "drawings")-before, value[int](b, "page.state.net.tick")-from
+	b := browser.Open(t, s.URL, "WebSocket connection to") // it may be left while it connects
+	browser.Value[bool](b, counting)
+	b.Do(chromedp.Navigate(s.URL + "/#/play/arena?token=token-of-player-0"))
+	b.Until(`page.state?.net.tick > 100`)
+	before, from := browser.Value[int](b, "drawings"), browser.Value[int](b, "page.state.net.tick")
+	b.Until(fmt.Sprintf(`page.state.net.tick >= %d`, from+4000))
+	drawn, ticks := browser.Value[int](b, "drawings")-before, browser.Value[int](b, "page.state.net.tick")-from
 	t.Logf("%d frames in %d ticks", drawn, ticks)
 	if drawn < ticks/1000 {
 		t.Errorf("the page was drawn %d times in %d ticks, want once in 1,000 at least", drawn, ticks)
 	}
-	value[bool](b, `(location.hash = "#/", true)`)
-	b.until(`!document.getElementById("lobby").hidden`)
+	browser.Value[bool](b, `(location.hash = "#/", true)`)
+	b.Until(`!document.getElementById("lobby").hidden`)
 }
 
 // markup is a hostile text.
@@ -163,20 +164,20 @@ func TestPageUnderFuzzedServer(t *testing.T) {
 			}
 		}
 	})
-	b := newTab(t, s.url, "WebSocket connection to") // it may be left while it connects
-	value[bool](b, counting)
-	b.do(chromedp.Navigate(s.url + "/#/play/arena?token=token-of-player-0"))
-	b.until(`page.state?.net.total_in > 0`)
-	b.until(`page.state.link.losses >= 1 || page.state.link.state === "failed" || page.state.net.total_in > 20e6`)
-	before := value[int](b, "drawings")
-	b.until(fmt.Sprintf(`drawings > %d`, before+20))
-	if n := value[int](b, `document.querySelectorAll("*").length`); n > 2000 {
+	b := browser.Open(t, s.URL, "WebSocket connection to") // it may be left while it connects
+	browser.Value[bool](b, counting)
+	b.Do(chromedp.Navigate(s.URL + "/#/play/arena?token=token-of-player-0"))
+	b.Until(`page.state?.net.total_in > 0`)
+	b.Until(`page.state.link.losses >= 1 || page.state.link.state === "failed" || page.state.net.total_in > 20e6`)
+	before := browser.Value[int](b, "drawings")
+	b.Until(fmt.Sprintf(`drawings > %d`, before+20))
+	if n := browser.Value[int](b, `document.querySelectorAll("*").length`); n > 2000 {
 		t.Errorf("the page has %d elements", n)
 	}
-	if value[bool](b, `"hurt" in document.body.dataset || !document.getElementById("loading").hidden`) {
+	if browser.Value[bool](b, `"hurt" in document.body.dataset || !document.getElementById("loading").hidden`) {
 		t.Error("a text of the server's did something")
 	}
-	b.shot("fuzzed")
-	value[bool](b, `(location.hash = "#/", true)`)
-	b.until(`!document.getElementById("lobby").hidden`)
+	b.Shot("fuzzed")
+	browser.Value[bool](b, `(location.hash = "#/", true)`)
+	b.Until(`!document.getElementById("lobby").hidden`)
 }

@@ -7,34 +7,36 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"github.com/seed-49bee653/samestep/internal/testing/browser"
 )
 
 // On a tablet with the names of sixteen players above the map, the panels and the banner are below the names. A chat
 // message is on one line.
 func TestBarsOnTablet(t *testing.T) {
 	s := newStage(t, setup{players: 16, units: 320})
-	b := newTab(t, s.url+"/#/play/arena?token=token-of-player-0", "WebSocket connection to")
-	b.until(live)
-	value[bool](b, `new MutationObserver((changes) => { // lines do not stay for long
+	b := browser.Open(t, s.URL+"/#/play/arena?token=token-of-player-0", "WebSocket connection to")
+	b.Until(live)
+	browser.Value[bool](b, `new MutationObserver((changes) => { // lines do not stay for long
 		for (const change of changes) for (const line of change.addedNodes) if (line.matches(".chat")) globalThis.said = line.innerText;
 	}).observe(document.querySelector(".news"), { childList: true }), true`)
-	b.do(chromedp.EmulateViewport(820, 1180, chromedp.EmulateTouch, chromedp.EmulatePortrait))
-	b.click(`.menu button[title^="checksums"]`)
+	b.Do(chromedp.EmulateViewport(820, 1180, chromedp.EmulateTouch, chromedp.EmulatePortrait))
+	b.Click(`.menu button[title^="checksums"]`)
 	const below = `(e => e.checkVisibility() && e.getBoundingClientRect().top >= document.querySelector(".top").getBoundingClientRect().bottom)`
-	b.until(`document.querySelector(".top").clientHeight > 90`) // the names do not fit into one line
-	b.until(below + `(document.querySelector(".side.checks"))`)
-	b.until(`page.covered.above === document.querySelector(".top").offsetHeight`)
-	b.click(`.menu button[title^="chat"]`)
-	b.keys("hello there\r")
-	b.until(`/^(player-0|Blue) hello there$/.test(globalThis.said)`) // the name is not known if it came before the state
-	b.shot("tablet")
-	s.closed.Store(true)
-	s.cut()
-	b.shown(".banner", "Disconnected")
-	b.until(below + `(document.querySelector(".banner"))`)
-	s.closed.Store(false)
-	b.until(live + ` && page.state.link.losses > 0`)
-	b.neverDiffered()
+	b.Until(`document.querySelector(".top").clientHeight > 90`) // the names do not fit into one line
+	b.Until(below + `(document.querySelector(".side.checks"))`)
+	b.Until(`page.covered.above === document.querySelector(".top").offsetHeight`)
+	b.Click(`.menu button[title^="chat"]`)
+	b.Keys("hello there\r")
+	b.Until(`/^(player-0|Blue) hello there$/.test(globalThis.said)`) // the name is not known if it came before the state
+	b.Shot("tablet")
+	s.Closed.Store(true)
+	s.Cut()
+	b.Shown(".banner", "Disconnected")
+	b.Until(below + `(document.querySelector(".banner"))`)
+	s.Closed.Store(false)
+	b.Until(live + ` && page.state.link.losses > 0`)
+	b.NeverDiffered()
 }
 
 // While a match is on hold, the banner says why.
@@ -45,7 +47,7 @@ func TestHeldIsShown(t *testing.T) {
 		{"the disk is full", "The match is on hold: the disk is full"},
 		{"", ""},
 	} {
-		says := value[string](b, fmt.Sprintf(`(() => {
+		says := browser.Value[string](b, fmt.Sprintf(`(() => {
 			page.hud.update({ ...page.state, lines: [], link: { ...page.state.link, held: %q, losses: 1 } }, page.renderer);
 			return page.hud.banner.checkVisibility() ? page.hud.banner.textContent : "";
 		})()`, row.held))

@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
-	"github.com/chromedp/chromedp/kb"
 
 	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/internal/testing/browser"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
@@ -17,26 +17,11 @@ import (
 const live = `page.state && page.state.link.state === "live" && page.state.panel && page.renderer.drawn > 0`
 
 // play opens the match as a player.
-func (s *stage) play(seat int) *tab {
-	s.t.Helper()
-	b := newTab(s.t, fmt.Sprintf("%s/#/play/arena?token=token-of-player-%d", s.url, seat))
-	b.until(live)
+func (s *stage) play(seat int) *browser.Tab {
+	s.T.Helper()
+	b := browser.Open(s.T, fmt.Sprintf("%s/#/play/arena?token=token-of-player-%d", s.URL, seat))
+	b.Until(live)
 	return b
-}
-
-// agree waits until n more checksums of the page agree with the match.
-func (b *tab) agree(more int) {
-	b.t.Helper()
-	before := value[int](b, "page.state.net.agreed")
-	b.until(fmt.Sprintf("page.state.net.agreed >= %d", before+more))
-}
-
-// neverDiffered fails the test if a checksum of the page differed from the match.
-func (b *tab) neverDiffered() {
-	b.t.Helper()
-	if n := value[int](b, "page.state.net.differing"); n != 0 {
-		b.t.Errorf("%d checksums differ", n)
-	}
 }
 
 // A spot is a unit and its place on the screen.
@@ -46,9 +31,9 @@ type spot struct {
 }
 
 // units returns the player's units of a kind that no panel covers.
-func (b *tab) units(owner, kind int) []spot {
-	b.t.Helper()
-	return value[[]spot](b, fmt.Sprintf(`(() => {
+func units(b *browser.Tab, owner, kind int) []spot {
+	b.T.Helper()
+	return browser.Value[[]spot](b, fmt.Sprintf(`(() => {
 		const { frame } = page.renderer, units = [];
 		for (let i = frame.units.start; i < frame.units.end; i += 6) {
 			const look = frame.words[i + 3];
@@ -61,31 +46,31 @@ func (b *tab) units(owner, kind int) []spot {
 }
 
 // rightClick clicks with the right button.
-func (b *tab) rightClick(x, y float64) {
-	b.t.Helper()
-	b.do(chromedp.MouseClickXY(x, y, chromedp.ButtonRight))
+func rightClick(b *browser.Tab, x, y float64) {
+	b.T.Helper()
+	b.Do(chromedp.MouseClickXY(x, y, chromedp.ButtonRight))
 }
 
 // selectUnits drags a box around units until they are selected.
-func (b *tab) selectUnits(owner, kind int) []spot {
-	b.t.Helper()
-	b.until(fmt.Sprintf(`(() => { const { frame } = page.renderer; for (let i = frame.units.start; i < frame.units.end; i += 6) if ((frame.words[i + 3] & 0xffff) === %d) return true; })()`, kind|owner<<8))
-	units := b.units(owner, kind)
+func selectUnits(b *browser.Tab, owner, kind int) []spot {
+	b.T.Helper()
+	b.Until(fmt.Sprintf(`(() => { const { frame } = page.renderer; for (let i = frame.units.start; i < frame.units.end; i += 6) if ((frame.words[i + 3] & 0xffff) === %d) return true; })()`, kind|owner<<8))
+	units := units(b, owner, kind)
 	if len(units) == 0 {
-		b.shot("nobody")
-		b.t.Fatal("no unit is where it can be clicked")
+		b.Shot("nobody")
+		b.T.Fatal("no unit is where it can be clicked")
 	}
 	left, top, right, bottom := units[0].X, units[0].Y, units[0].X, units[0].Y
 	for _, u := range units {
 		left, top, right, bottom = min(left, u.X), min(top, u.Y), max(right, u.X), max(bottom, u.Y)
 	}
-	b.do(
+	b.Do(
 		chromedp.MouseEvent(chromedp.MousePressed, left-12, top-12, chromedp.ButtonLeft, chromedp.ClickCount(1)),
 		chromedp.MouseEvent(chromedp.MouseMoved, (left+right)/2, (top+bottom)/2, chromedp.ButtonLeft),
 		chromedp.MouseEvent(chromedp.MouseMoved, right+12, bottom+12, chromedp.ButtonLeft),
 		chromedp.MouseEvent(chromedp.MouseReleased, right+12, bottom+12, chromedp.ButtonLeft, chromedp.ClickCount(1)),
 	)
-	b.until(`page.state.panel.chosen?.length > 0`)
+	b.Until(`page.state.panel.chosen?.length > 0`)
 	return units
 }
 
@@ -95,9 +80,9 @@ func TestPlayByMouse(t *testing.T) {
 	s := newStage(t, setup{})
 	s.bot(1)
 	b := s.play(0)
-	units := b.selectUnits(0, int(skirmish.Worker))
-	b.shot("selected")
-	b.rightClick(640, 300)
+	units := selectUnits(b, 0, int(skirmish.Worker))
+	b.Shot("selected")
+	rightClick(b, 640, 300)
 	s.until("a worker goes where it was told", func(w *skirmish.World) bool {
 		moving := 0
 		for i := range w.Units {
@@ -107,7 +92,7 @@ func TestPlayByMouse(t *testing.T) {
 		}
 		return moving > 0
 	})
-	b.until(fmt.Sprintf(`(() => { // some of them is elsewhere on the screen
+	b.Until(fmt.Sprintf(`(() => { // some of them is elsewhere on the screen
 		const { frame } = page.renderer, was = new Map(%s);
 		for (let i = frame.units.start; i < frame.units.end; i += 6) {
 			const [x, y] = was.get(frame.words[i + 2]) ?? [];
@@ -115,11 +100,11 @@ func TestPlayByMouse(t *testing.T) {
 			if (x !== undefined && Math.hypot(X - x, Y - y) > frame.cell) return true;
 		}
 	})()`, entries(units)))
-	b.agree(2)
-	b.neverDiffered()
-	b.shot("moved")
-	b.dark(true)
-	b.shot("dark")
+	b.Agree(2)
+	b.NeverDiffered()
+	b.Shot("moved")
+	b.Dark(true)
+	b.Shot("dark")
 }
 
 // entries returns the places of units as a JavaScript value.
@@ -137,37 +122,37 @@ func TestLateJoin(t *testing.T) {
 	s.bot(1)
 	first := s.play(0)
 	s.until("three seconds of the match", func(w *skirmish.World) bool { return w.Match.Tick > 60 })
-	second := newTab(t, s.url+"/#/")
-	second.shown("#lobby .cards", "arena")
-	second.click(`#lobby .cards button:not(.main)`)
-	second.until(live)
-	second.agree(2)
-	first.agree(2)
-	second.neverDiffered()
-	first.neverDiffered()
-	if seat := value[int](second, "page.state.net.seat"); seat != -1 {
+	second := browser.Open(t, s.URL+"/#/")
+	second.Shown("#lobby .cards", "arena")
+	second.Click(`#lobby .cards button:not(.main)`)
+	second.Until(live)
+	second.Agree(2)
+	first.Agree(2)
+	second.NeverDiffered()
+	first.NeverDiffered()
+	if seat := browser.Value[int](second, "page.state.net.seat"); seat != -1 {
 		t.Errorf("who watches has seat %d", seat)
 	}
-	second.shot("watching")
+	second.Shot("watching")
 }
 
 // The connection fails for a while. The page shows it, reconnects, and plays on.
 func TestCutAndResume(t *testing.T) {
 	s := newStage(t, setup{})
-	b := newTab(t, s.url+"/#/play/arena?token=token-of-player-0", "WebSocket connection to")
-	b.until(live)
-	b.agree(1)
-	s.closed.Store(true)
-	s.cut()
-	b.shown(".banner", "Disconnected")
-	b.shown(".banner", "attempt")
-	b.until(`page.state.link.attempt >= 2`)
-	b.shot("lost")
-	s.closed.Store(false)
-	b.until(live + ` && page.state.link.losses > 0`)
-	b.agree(2)
-	b.neverDiffered()
-	if seat := value[int](b, "page.state.net.seat"); seat != 0 {
+	b := browser.Open(t, s.URL+"/#/play/arena?token=token-of-player-0", "WebSocket connection to")
+	b.Until(live)
+	b.Agree(1)
+	s.Closed.Store(true)
+	s.Cut()
+	b.Shown(".banner", "Disconnected")
+	b.Shown(".banner", "attempt")
+	b.Until(`page.state.link.attempt >= 2`)
+	b.Shot("lost")
+	s.Closed.Store(false)
+	b.Until(live + ` && page.state.link.losses > 0`)
+	b.Agree(2)
+	b.NeverDiffered()
+	if seat := browser.Value[int](b, "page.state.net.seat"); seat != 0 {
 		t.Errorf("after the cut: got seat %d, want 0", seat)
 	}
 }
@@ -176,18 +161,18 @@ func TestCutAndResume(t *testing.T) {
 func TestCorruptAndHeal(t *testing.T) {
 	s := newStage(t, setup{})
 	b, other := s.play(0), s.play(1)
-	b.agree(1)
-	b.click(`.menu button[title^="checksums"]`)
-	b.click(`#corrupt`)
-	b.shown(".report", "Found at tick")
-	b.shown(".report", "Units")
-	b.shown(".report", "Health")
-	b.shown(".report", "Repaired")
-	b.agree(2)
-	b.shot("healed")
-	other.agree(2)
-	other.neverDiffered()
-	if value[int](b, "page.state.net.differing") == 0 {
+	b.Agree(1)
+	b.Click(`.menu button[title^="checksums"]`)
+	b.Click(`#corrupt`)
+	b.Shown(".report", "Found at tick")
+	b.Shown(".report", "Units")
+	b.Shown(".report", "Health")
+	b.Shown(".report", "Repaired")
+	b.Agree(2)
+	b.Shot("healed")
+	other.Agree(2)
+	other.NeverDiffered()
+	if browser.Value[int](b, "page.state.net.differing") == 0 {
 		t.Error("the page did not count its desync")
 	}
 }
@@ -201,47 +186,47 @@ func TestBadTickets(t *testing.T) {
 		{"full match", "token-of-a-guest", "seat"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			b := newTab(t, s.url+"/#/play/arena?token="+row.token)
-			b.shown(".banner.failed", row.says)
-			b.shot("refused")
-			b.click(`.banner a[href^="#/watch"]`)
-			b.until(live)
-			b.agree(1)
-			b.neverDiffered()
+			b := browser.Open(t, s.URL+"/#/play/arena?token="+row.token)
+			b.Shown(".banner.failed", row.says)
+			b.Shot("refused")
+			b.Click(`.banner a[href^="#/watch"]`)
+			b.Until(live)
+			b.Agree(1)
+			b.NeverDiffered()
 		})
 	}
 	t.Run("no such match", func(t *testing.T) {
-		b := newTab(t, s.url+"/#/watch/nowhere")
-		b.shown(".banner.failed", "no such match")
-		b.shot("nowhere")
-		b.click(`.banner a[href="#/"]`)
-		b.shown("#lobby .cards", "arena")
+		b := browser.Open(t, s.URL+"/#/watch/nowhere")
+		b.Shown(".banner.failed", "no such match")
+		b.Shot("nowhere")
+		b.Click(`.banner a[href="#/"]`)
+		b.Shown("#lobby .cards", "arena")
 	})
 }
 
 // A page with another build is refused, with the difference.
 func TestOtherBuild(t *testing.T) {
 	s := newStage(t, setup{rules: func(r *lockstep.Rules[skirmish.World, skirmish.Config]) { r.Build = "2-of-tomorrow" }})
-	b := newTab(t, s.url+"/#/play/arena?token=token-of-player-0")
-	b.shown(".banner.failed", "build")
-	b.shot("refused")
-	b.click(`.banner a[href="#/"]`)
-	b.shown("#lobby .cards", "arena")
+	b := browser.Open(t, s.URL+"/#/play/arena?token=token-of-player-0")
+	b.Shown(".banner.failed", "build")
+	b.Shot("refused")
+	b.Click(`.banner a[href="#/"]`)
+	b.Shown("#lobby .cards", "arena")
 }
 
 // A user joins from the lobby and gives an order without a mouse.
 func TestPlayByKeyboard(t *testing.T) {
 	s := newStage(t, setup{})
-	b := newTab(t, s.url)
-	b.shown("#lobby .cards", "arena")
-	b.tabTo(`e => e.id === "token"`)
-	b.keys("token-of-player-0")
-	b.tabTo(`e => e.textContent === "Play"`)
-	b.keys("\r")
-	b.until(live + ` && document.activeElement === page.moving`)
-	b.keys("1") // the first group of the army
-	b.until(`page.state.panel.chosen?.length > 0`)
-	b.keys("\r") // go to the middle of the screen
+	b := browser.Open(t, s.URL)
+	b.Shown("#lobby .cards", "arena")
+	b.TabTo(`e => e.id === "token"`)
+	b.Keys("token-of-player-0")
+	b.TabTo(`e => e.textContent === "Play"`)
+	b.Keys("\r")
+	b.Until(live + ` && document.activeElement === page.moving`)
+	b.Keys("1") // the first group of the army
+	b.Until(`page.state.panel.chosen?.length > 0`)
+	b.Keys("\r") // go to the middle of the screen
 	s.until("the group goes", func(w *skirmish.World) bool {
 		moving := 0
 		for i := range w.Units {
@@ -251,43 +236,30 @@ func TestPlayByKeyboard(t *testing.T) {
 		}
 		return moving > 3
 	})
-	b.agree(1)
-	b.neverDiffered()
-	b.shot("ordered")
-	b.tabTo(`e => e.textContent === "Leave"`)
-	b.keys("\r")
-	b.shown(".question", "Leave the match?")
-	b.keys("\r")
-	b.shown("#lobby .cards", "arena")
-}
-
-// tabTo presses the tab key until an element has the focus.
-func (b *tab) tabTo(is string) {
-	b.t.Helper()
-	for range 40 {
-		if value[bool](b, "("+is+")(document.activeElement)") {
-			return
-		}
-		b.keys(kb.Tab)
-	}
-	b.shot("unreachable")
-	b.t.Fatalf("not reached within 40 tabs: %s", is)
+	b.Agree(1)
+	b.NeverDiffered()
+	b.Shot("ordered")
+	b.TabTo(`e => e.textContent === "Leave"`)
+	b.Keys("\r")
+	b.Shown(".question", "Leave the match?")
+	b.Keys("\r")
+	b.Shown("#lobby .cards", "arena")
 }
 
 // An admin creates a match in the lobby; a player sees that this is not allowed.
 func TestBeginMatch(t *testing.T) {
 	s := newStage(t, setup{})
-	b := newTab(t, s.url, "403")
-	b.click("#lobby summary")
-	b.do(chromedp.SetValue(chromedp.CSS(`[name="name"]`), "second"))
-	b.do(chromedp.SendKeys(chromedp.CSS(`[name="token"]`), "token-of-player-0"))
-	b.click(`#lobby form [type="submit"]`)
-	b.shown(`#lobby [role="alert"]`, "only an admin can create a match")
-	b.do(chromedp.SetValue(chromedp.CSS(`[name="token"]`), "token-of-the-admin"))
-	b.click(`#lobby form [type="submit"]`)
-	b.shown("#lobby .cards", "second")
-	b.shot("lobby")
-	b.dark(true)
-	b.do(chromedp.EmulateViewport(820, 1180, chromedp.EmulateTouch))
-	b.shot("tablet")
+	b := browser.Open(t, s.URL, "403")
+	b.Click("#lobby summary")
+	b.Do(chromedp.SetValue(chromedp.CSS(`[name="name"]`), "second"))
+	b.Do(chromedp.SendKeys(chromedp.CSS(`[name="token"]`), "token-of-player-0"))
+	b.Click(`#lobby form [type="submit"]`)
+	b.Shown(`#lobby [role="alert"]`, "only an admin can create a match")
+	b.Do(chromedp.SetValue(chromedp.CSS(`[name="token"]`), "token-of-the-admin"))
+	b.Click(`#lobby form [type="submit"]`)
+	b.Shown("#lobby .cards", "second")
+	b.Shot("lobby")
+	b.Dark(true)
+	b.Do(chromedp.EmulateViewport(820, 1180, chromedp.EmulateTouch))
+	b.Shot("tablet")
 }

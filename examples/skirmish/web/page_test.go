@@ -2,11 +2,17 @@
 
 package web_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/seed-49bee653/samestep/internal/testing/browser"
+)
+
+func TestMain(m *testing.M) { browser.Main(m) }
 
 // The page loads and starts its program without errors.
 func TestPageLoads(t *testing.T) {
 	s := newStage(t, setup{})
-	b := newTab(t, s.url)
-	b.until(`document.getElementById("loading").hidden`)
+	b := browser.Open(t, s.URL)
+	b.Until(`document.getElementById("loading").hidden`)
 }

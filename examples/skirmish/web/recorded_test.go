@@ -12,19 +12,10 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"github.com/seed-49bee653/samestep/internal/testing/browser"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/page/watch"
 )
-
-// there is true when the viewer has reached its target tick.
-const there = `viewer.about && !viewer.seeking && viewer.state && viewer.state.tick === Math.ceil(viewer.position)`
-
-// at waits until the viewer is at a tick, and returns the checksum there.
-func (b *tab) at(tick int) (hash string) {
-	b.t.Helper()
-	b.until(fmt.Sprintf(`%s && viewer.state.tick === %d`, there, tick))
-	return value[string](b, "viewer.state.root")
-}
 
 // The golden replays have the same checksums in the page as natively, at their end and after every jump.
 func TestReplaysInPage(t *testing.T) {
@@ -32,9 +23,9 @@ func TestReplaysInPage(t *testing.T) {
 	for _, name := range []string{"duel", "four", "eight", "roster"} {
 		s.recorded(name + ".ssr")
 	}
-	b := newTab(t, s.url)
+	b := browser.Open(t, s.URL)
 	for _, name := range []string{"duel", "four", "eight", "roster"} {
-		file, err := os.ReadFile(filepath.Join(s.dir, name+".ssr"))
+		file, err := os.ReadFile(filepath.Join(s.Dir, name+".ssr"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,12 +33,12 @@ func TestReplaysInPage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.do(chromedp.Navigate(s.url + "/#/replay/" + name + ".ssr"))
-		b.until(`document.title.startsWith("` + name + `")`)
+		b.Do(chromedp.Navigate(s.URL + "/#/replay/" + name + ".ssr"))
+		b.Until(`document.title.startsWith("` + name + `")`)
 		last := int(native.Last())
 		for _, tick := range []int{last, last / 2, last/2 - 1, last/2 + 1, 0, last} {
-			value[bool](b, fmt.Sprintf("viewer.go(%d), true", tick))
-			got := b.at(tick)
+			browser.Value[bool](b, fmt.Sprintf("viewer.go(%d), true", tick))
+			got := b.At(tick)
 			for native.Seek(lockstep.Tick(tick)); !native.Work(1000); {
 			}
 			if want := native.Hash(); got != want {
@@ -55,13 +46,13 @@ func TestReplaysInPage(t *testing.T) {
 			}
 		}
 		if name == "roster" { // in which a player's checksum differed
-			value[bool](b, `document.querySelector(".inspector details").open = true`)
-			b.click(`.facts button`)
-			b.until(there + ` && viewer.timeline.data.dissents[0].tick === viewer.state.tick`)
-			b.shot("roster")
+			browser.Value[bool](b, `document.querySelector(".inspector details").open = true`)
+			b.Click(`.facts button`)
+			b.Until(browser.There + ` && viewer.timeline.data.dissents[0].tick === viewer.state.tick`)
+			b.Shot("roster")
 			continue
 		}
-		agreed, differing := value[int](b, "viewer.state.agreed"), value[int](b, "viewer.state.differing")
+		agreed, differing := browser.Value[int](b, "viewer.state.agreed"), browser.Value[int](b, "viewer.state.differing")
 		if wantAgreed, _ := native.Compared(); agreed != wantAgreed || differing != 0 {
 			t.Errorf("%s: %d checksums agree and %d differ in the page, want %d and 0", name, agreed, differing, wantAgreed)
 		}
@@ -72,50 +63,50 @@ func TestReplaysInPage(t *testing.T) {
 func TestWatchByMouse(t *testing.T) {
 	s := newStage(t, setup{})
 	s.recorded("duel.ssr")
-	b := newTab(t, s.url)
-	b.click(`#lobby a[href="#/replay/duel.ssr"]`)
-	b.at(0)
-	b.shot("opened")
+	b := browser.Open(t, s.URL)
+	b.Click(`#lobby a[href="#/replay/duel.ssr"]`)
+	b.At(0)
+	b.Shot("opened")
 
 	// the middle of the timeline, by a drag
-	b.drag(`.seek`, 0.2, 0.5)
-	b.until(there)
-	if tick := value[int](b, "viewer.state.tick"); tick < 500 || tick > 700 {
+	drag(b, `.seek`, 0.2, 0.5)
+	b.Until(browser.There)
+	if tick := browser.Value[int](b, "viewer.state.tick"); tick < 500 || tick > 700 {
 		t.Errorf("the middle of the timeline is tick %d, want about 600", tick)
 	}
-	before := value[int](b, "viewer.state.tick")
-	b.click(`[aria-label="Forward one tick"]`)
-	b.at(before + 1)
-	b.click(`[aria-label="Back one tick"]`)
-	b.at(before)
+	before := browser.Value[int](b, "viewer.state.tick")
+	b.Click(`[aria-label="Forward one tick"]`)
+	b.At(before + 1)
+	b.Click(`[aria-label="Back one tick"]`)
+	b.At(before)
 
 	// a unit, by a click on it
-	b.pick()
-	b.shown(".inspector .fields", "Health")
-	b.shown(".inspector .fields", "Pos.X")
-	b.click(`.inspector header button`)
-	b.until(`viewer.state.follow`)
-	b.shot("unit")
+	pick(b)
+	b.Shown(".inspector .fields", "Health")
+	b.Shown(".inspector .fields", "Pos.X")
+	b.Click(`.inspector header button`)
+	b.Until(`viewer.state.follow`)
+	b.Shot("unit")
 
 	// a command of the list
-	tick := value[int](b, `Number(document.querySelector(".commands li:last-child").dataset.tick)`)
-	b.do(chromedp.ScrollIntoView(chromedp.CSS(`.commands li:last-child`)))
-	b.click(`.commands li:last-child button`)
-	b.at(tick)
+	tick := browser.Value[int](b, `Number(document.querySelector(".commands li:last-child").dataset.tick)`)
+	b.Do(chromedp.ScrollIntoView(chromedp.CSS(`.commands li:last-child`)))
+	b.Click(`.commands li:last-child button`)
+	b.At(tick)
 
 	// play, as fast as it goes, to the end
-	b.do(chromedp.SetValue(chromedp.CSS(`[aria-label="Speed"]`), "64"))
-	b.click(`.controls .main`)
-	b.at(1200)
-	b.shown(".controls .main", "Play")
-	b.dark(true)
-	b.shot("dark")
-	b.dark(false)
-	b.do(chromedp.EmulateViewport(1024, 768, chromedp.EmulateTouch))
-	b.shot("tablet")
-	b.do(chromedp.EmulateViewport(820, 1180, chromedp.EmulateTouch, chromedp.EmulatePortrait))
-	b.shot("portrait")
-	if n := value[int](b, "viewer.state.differing"); n != 0 {
+	b.Do(chromedp.SetValue(chromedp.CSS(`[aria-label="Speed"]`), "64"))
+	b.Click(`.controls .main`)
+	b.At(1200)
+	b.Shown(".controls .main", "Play")
+	b.Dark(true)
+	b.Shot("dark")
+	b.Dark(false)
+	b.Do(chromedp.EmulateViewport(1024, 768, chromedp.EmulateTouch))
+	b.Shot("tablet")
+	b.Do(chromedp.EmulateViewport(820, 1180, chromedp.EmulateTouch, chromedp.EmulatePortrait))
+	b.Shot("portrait")
+	if n := browser.Value[int](b, "viewer.state.differing"); n != 0 {
 		t.Errorf("%d checksums differ", n)
 	}
 }
@@ -124,35 +115,35 @@ func TestWatchByMouse(t *testing.T) {
 func TestWatchByKeyboard(t *testing.T) {
 	s := newStage(t, setup{})
 	s.recorded("duel.ssr")
-	b := newTab(t, s.url+"/#/replay/duel.ssr")
-	b.at(0) // the map has the focus
-	b.keys("...")
-	b.at(3)
-	b.keys(",")
-	b.at(2)
-	b.keys("]]]]")
-	b.until(`viewer.speed.value === "16"`)
-	b.keys(" ")
-	b.until(`viewer.state.tick > 50`)
-	b.keys(" ")
-	b.until(`!viewer.playing && ` + there)
-	b.keys(kb.End)
-	b.at(1200)
-	b.keys(kb.Home)
-	b.at(0)
-	b.keys("+++")
-	b.keys("\r") // picks what is in the middle, which may be nothing
-	for tabs := 0; !value[bool](b, `document.activeElement.className === "seek"`); tabs++ {
+	b := browser.Open(t, s.URL+"/#/replay/duel.ssr")
+	b.At(0) // the map has the focus
+	b.Keys("...")
+	b.At(3)
+	b.Keys(",")
+	b.At(2)
+	b.Keys("]]]]")
+	b.Until(`viewer.speed.value === "16"`)
+	b.Keys(" ")
+	b.Until(`viewer.state.tick > 50`)
+	b.Keys(" ")
+	b.Until(`!viewer.playing && ` + browser.There)
+	b.Keys(kb.End)
+	b.At(1200)
+	b.Keys(kb.Home)
+	b.At(0)
+	b.Keys("+++")
+	b.Keys("\r") // picks what is in the middle, which may be nothing
+	for tabs := 0; !browser.Value[bool](b, `document.activeElement.className === "seek"`); tabs++ {
 		if tabs > 10 {
 			t.Fatal("the timeline is not within ten tabs of the map")
 		}
-		b.keys(kb.Tab)
+		b.Keys(kb.Tab)
 	}
-	b.keys(kb.ArrowRight)
-	b.at(1)
-	b.keys(kb.End)
-	b.at(1200)
-	b.shot("timeline")
+	b.Keys(kb.ArrowRight)
+	b.At(1)
+	b.Keys(kb.End)
+	b.At(1200)
+	b.Shot("timeline")
 }
 
 // A user opens a file with the file chooser, and by dropping it on the page.
@@ -172,12 +163,12 @@ func TestWatchOwnFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	b := newTab(t, s.url+"/#/replay/", "404") // at last it asks for one that is not there
-	b.shown("#viewer .drop", "Choose a replay file")
-	b.shot("entry")
+	b := browser.Open(t, s.URL+"/#/replay/", "404") // at last it asks for one that is not there
+	b.Shown("#viewer .drop", "Choose a replay file")
+	b.Shot("entry")
 	choose := func(name string) {
 		t.Helper()
-		b.do(chromedp.SetUploadFiles(chromedp.CSS("#file"), []string{filepath.Join(dir, name)}))
+		b.Do(chromedp.SetUploadFiles(chromedp.CSS("#file"), []string{filepath.Join(dir, name)}))
 	}
 	for _, row := range []struct{ name, says string }{
 		{"junk.ssr", "junk.ssr cannot be watched"},
@@ -185,41 +176,41 @@ func TestWatchOwnFile(t *testing.T) {
 		{"flipped.ssr", "flipped.ssr cannot be watched"},
 	} {
 		choose(row.name)
-		b.shown(`#viewer [role="alert"]`, row.says)
+		b.Shown(`#viewer [role="alert"]`, row.says)
 	}
-	b.shot("refused")
+	b.Shot("refused")
 	choose("good.ssr") // nothing is stuck
-	b.at(0)
+	b.At(0)
 
 	// a torn file plays up to its end, and says so
-	b.drop("cut.ssr", files["cut.ssr"])
-	b.until(`document.title.startsWith("cut.ssr")`)
-	b.shown(".facts", "byte")
-	b.keys(kb.End)
-	b.until(there + ` && viewer.state.tick > 100`)
-	b.shot("cut")
+	b.Drop("cut.ssr", files["cut.ssr"])
+	b.Until(`document.title.startsWith("cut.ssr")`)
+	b.Shown(".facts", "byte")
+	b.Keys(kb.End)
+	b.Until(browser.There + ` && viewer.state.tick > 100`)
+	b.Shot("cut")
 
 	// dropped on the lobby
-	b.do(chromedp.Navigate(s.url + "/#/"))
-	b.shown("#lobby", "Replays")
-	b.drop("dropped.ssr", good)
-	b.until(`document.title.startsWith("dropped.ssr")`)
-	b.at(0)
-	b.drop("worse.ssr", files["junk.ssr"])
-	b.shown(`#viewer [role="alert"]`, "worse.ssr cannot be watched")
+	b.Do(chromedp.Navigate(s.URL + "/#/"))
+	b.Shown("#lobby", "Replays")
+	b.Drop("dropped.ssr", good)
+	b.Until(`document.title.startsWith("dropped.ssr")`)
+	b.At(0)
+	b.Drop("worse.ssr", files["junk.ssr"])
+	b.Shown(`#viewer [role="alert"]`, "worse.ssr cannot be watched")
 
 	// a replay that the server does not have
-	b.do(chromedp.Navigate(s.url + "/#/replay/none.ssr"))
-	b.shown(`#viewer [role="alert"]`, "the server has no replay of that name")
-	b.click(`#viewer .entry a[href="#/"]`)
-	b.shown("#lobby", "Replays")
+	b.Do(chromedp.Navigate(s.URL + "/#/replay/none.ssr"))
+	b.Shown(`#viewer [role="alert"]`, "the server has no replay of that name")
+	b.Click(`#viewer .entry a[href="#/"]`)
+	b.Shown("#lobby", "Replays")
 }
 
 // pick clicks the first unit that no panel covers.
-func (b *tab) pick() {
-	b.t.Helper()
+func pick(b *browser.Tab) {
+	b.T.Helper()
 	type place struct{ X, Y float64 }
-	units := value[[]place](b, `(() => {
+	units := browser.Value[[]place](b, `(() => {
 		const { frame } = viewer.renderer, units = [], box = viewer.moving.getBoundingClientRect();
 		for (let i = frame.units.start; i < frame.units.end; i += 6) {
 			const X = (frame.words[i] / 1024 - frame.x) * frame.cell + box.x + box.width / 2, Y = (frame.words[i + 1] / 1024 - frame.y) * frame.cell + box.y + box.height / 2;
@@ -228,34 +219,19 @@ func (b *tab) pick() {
 		return units;
 	})()`)
 	if len(units) == 0 {
-		b.t.Fatal("no unit is on the screen")
+		b.T.Fatal("no unit is on the screen")
 	}
-	b.do(chromedp.MouseClickXY(units[0].X, units[0].Y))
-	b.until(`viewer.state.chosen !== 0`)
-}
-
-// drop drops a file on the page.
-func (b *tab) drop(name string, content []byte) {
-	b.t.Helper()
-	list := make([]string, len(content))
-	for i, c := range content {
-		list[i] = fmt.Sprint(c)
-	}
-	value[bool](b, fmt.Sprintf(`(() => {
-		const data = new DataTransfer();
-		data.items.add(new File([new Uint8Array([%s])], %q));
-		for (const name of ["dragover", "drop"]) document.body.dispatchEvent(new DragEvent(name, { dataTransfer: data, bubbles: true, cancelable: true }));
-		return true;
-	})()`, strings.Join(list, ","), name))
+	b.Do(chromedp.MouseClickXY(units[0].X, units[0].Y))
+	b.Until(`viewer.state.chosen !== 0`)
 }
 
 // drag drags with the mouse over an element, from one part of its width to another.
-func (b *tab) drag(selector string, from, to float64) {
-	b.t.Helper()
+func drag(b *browser.Tab, selector string, from, to float64) {
+	b.T.Helper()
 	type box struct{ X, Y, Width, Height float64 }
-	r := value[box](b, fmt.Sprintf(`(r => ({ X: r.x, Y: r.y, Width: r.width, Height: r.height }))(document.querySelector(%q).getBoundingClientRect())`, selector))
+	r := browser.Value[box](b, fmt.Sprintf(`(r => ({ X: r.x, Y: r.y, Width: r.width, Height: r.height }))(document.querySelector(%q).getBoundingClientRect())`, selector))
 	y := r.Y + r.Height/2
-	b.do(
+	b.Do(
 		chromedp.MouseEvent(chromedp.MousePressed, r.X+from*r.Width, y, chromedp.ButtonLeft, chromedp.ClickCount(1)),
 		chromedp.MouseEvent(chromedp.MouseMoved, r.X+(from+to)/2*r.Width, y, chromedp.ButtonLeft),
 		chromedp.MouseEvent(chromedp.MouseMoved, r.X+to*r.Width, y, chromedp.ButtonLeft),

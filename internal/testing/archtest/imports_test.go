@@ -74,9 +74,10 @@ var imports = []importRow{
 	{pattern: "lockstep/determinism", modules: []string{xtools}},
 
 	{pattern: "page/canvas", own: []string{"fixed"}},
-	{pattern: "page/...", own: slices.Concat(log, live, []string{"lockstep/client", "page/..."}), tests: slices.Concat(games, shell, []string{"internal/site", chromedp})},
+	{pattern: "page/...", own: slices.Concat(log, live, []string{"lockstep/client", "page/..."}), tests: slices.Concat(games, shell, []string{"internal/site", "internal/testing/browser", chromedp})},
 
 	{pattern: "internal/testing/attack", own: live, modules: []string{websocket}, tests: games},
+	{pattern: "internal/testing/browser", own: slices.Concat(shell, []string{"internal/site", "internal/testing/testenv"}), modules: []string{chromedp}},
 	{pattern: "internal/buffer"},
 	{pattern: "internal/testing/conformance", tests: slices.Concat(shell, []string{xxhash})},
 	{pattern: "internal/decimal"},
@@ -101,7 +102,7 @@ var imports = []importRow{
 	{pattern: "internal/testing/logbench", own: slices.Concat(log, live, games, []string{"internal/files"}), modules: []string{xsys, xxhash}, tests: shell},
 
 	{pattern: "examples/window", own: slices.Concat(shell, games), modules: []string{"github.com/hajimehoshi/ebiten/v2"}},
-	{pattern: "examples/...", own: slices.Concat(shell, games, []string{"page/..."}), modules: []string{websocket}, tests: []string{"internal/site", chromedp}},
+	{pattern: "examples/...", own: slices.Concat(shell, games, []string{"page/..."}), modules: []string{websocket}, tests: []string{"internal/site", "internal/testing/browser", chromedp}},
 	{pattern: "fuzz/...", own: slices.Concat(shell, games), tests: []string{"internal/testing/planted"}},
 	{pattern: "cmd/...", own: []string{"./..."}, modules: []string{"*"}, tests: []string{chromedp}},
 }
@@ -167,8 +168,9 @@ func TestImportTableLayers(t *testing.T) {
 		if strings.HasPrefix(r.pattern, "examples") || strings.HasPrefix(r.pattern, "cmd") || strings.HasPrefix(r.pattern, "fuzz") {
 			continue
 		}
-		if r.pattern == "internal/testing/logbench" || r.pattern == "internal/testing/planted" {
-			continue // they measure and test the engine with a game, and no row but cmd's names them
+		switch r.pattern {
+		case "internal/testing/logbench", "internal/testing/planted", "internal/testing/browser":
+			continue // they measure and test the engine, and no row but cmd's and those of tests names them
 		}
 		if named(r.own, "examples/skirmish") || named(r.own, "cmd/samestep") || named(r.own, "internal/testing/testenv") {
 			t.Errorf("package %s of the engine may import what stands above it", r.pattern)

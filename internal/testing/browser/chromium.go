@@ -1,0 +1,82 @@
+//go:build !js && !wasip1
+
+package browser
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
+)
+
+// Patience is a time limit for a test that hangs. It is long because a busy machine is slow.
+const Patience = 4 * time.Minute
+
+// browsers is the one browser of all tests. The first test starts it.
+var browsers struct {
+	once sync.Once
+	ctx  context.Context
+	stop func()
+	err  error
+}
+
+// Main runs the tests of a package and stops the browser: the package's TestMain calls it.
+func Main(m *testing.M) {
+	code := m.Run()
+	if browsers.stop != nil {
+		browsers.stop()
+	}
+	os.Exit(code)
+}
+
+// Variable names the environment variable that skips these tests if it is "off".
+const Variable = "SAMESTEP_BROWSER"
+
+// Needs skips a test without a browser or the go command, or if [Variable] is off.
+func Needs(t *testing.T) {
+	t.Helper()
+	if testing.Short() || os.Getenv(Variable) == "off" {
+		t.Skip("tests in a browser are left out of short tests, and if " + Variable + " is off")
+	}
+	_, err := exec.LookPath("go")
+	testenv.Or(t, "the go command", err)
+	browsers.once.Do(startBrowser)
+	testenv.Or(t, "Chromium", browsers.err)
+}
+
+func startBrowser() {
+	path := ""
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, browsers.err = exec.LookPath(name); browsers.err == nil {
+			break
+		}
+	}
+	if browsers.err != nil {
+		return
+	}
+	dir, err := os.MkdirTemp("", "samestep-browser-*")
+	if err != nil {
+		browsers.err = err
+		return
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(path), chromedp.UserDataDir(dir), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("mute-audio", true),
+		chromedp.WSURLReadTimeout(Patience),
+	)
+	allocator, stopAllocator := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, stopBrowser := chromedp.NewContext(allocator, chromedp.WithErrorf(func(string, ...any) {})) // events of newer browsers are no errors
+	browsers.ctx = ctx
+	browsers.stop = func() {
+		stopBrowser()
+		stopAllocator()
+		os.RemoveAll(dir)
+	}
+	browsers.err = chromedp.Do(ctx)
+}

@@ -1,0 +1,165 @@
+//go:build !js && !wasip1
+
+package browser
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+)
+
+// ScreenshotsVariable names the environment variable with a folder for screenshots. Without it they are test artifacts.
+const ScreenshotsVariable = "SAMESTEP_SCREENSHOTS"
+
+// A Tab is a page in the browser, with its own storage. An error in the console, or an exception, fails the test.
+type Tab struct {
+	T       testing.TB
+	ctx     context.Context
+	allowed []string // parts of messages that are no errors in this test
+	shots   string   // the folder of the screenshots
+
+	mu  sync.Mutex
+	bad []string
+}
+
+// Open opens a page with the screen size of a laptop. A message of the console that has a part of allowed is no error.
+func Open(t testing.TB, url string, allowed ...string) *Tab {
+	t.Helper()
+	ctx, cancel := chromedp.NewContext(browsers.ctx, chromedp.WithNewBrowserContext(), chromedp.WithNewWindow(true))
+	b := &Tab{T: t, ctx: ctx, allowed: allowed, shots: os.Getenv(ScreenshotsVariable)}
+	if b.shots == "" {
+		b.shots = t.ArtifactDir()
+	}
+	console := chromedp.Console(ctx)
+	var reading sync.WaitGroup
+	reading.Go(func() {
+		for m, err := range console {
+			if err != nil {
+				return
+			}
+			b.note(m)
+		}
+	})
+	t.Cleanup(func() {
+		b.Shot("end")
+		cancel()
+		reading.Wait()
+		for _, text := range b.bad {
+			t.Errorf("the page's console: %s", text)
+		}
+	})
+	b.Do(chromedp.EmulateViewport(1280, 800))
+	b.Do(chromedp.Navigate(url))
+	return b
+}
+
+func (b *Tab) note(m chromedp.ConsoleMessage) {
+	if m.Type != chromedp.ConsoleError && m.Type != chromedp.ConsoleWarning && !m.IsException() {
+		return
+	}
+	text := fmt.Sprintf("%s (%s:%d)", m, m.URL, m.Line+1)
+	for _, part := range b.allowed {
+		if strings.Contains(text, part) {
+			return
+		}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.bad = append(b.bad, text)
+}
+
+// Do runs steps of chromedp.
+func (b *Tab) Do(steps ...chromedp.Action[chromedp.Void]) {
+	b.T.Helper()
+	if err := chromedp.Do(b.ctx, steps...); err != nil {
+		b.T.Fatal(err)
+	}
+}
+
+// Value returns the value of a JavaScript expression.
+func Value[T any](b *Tab, expression string) T {
+	b.T.Helper()
+	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression))
+	if err != nil {
+		b.T.Fatalf("%s: %v", expression, err)
+	}
+	return v
+}
+
+// Until waits until an expression is true.
+func (b *Tab) Until(expression string) {
+	b.T.Helper()
+	var err error
+	for deadline := time.Now().Add(Patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		var yes bool
+		if yes, err = chromedp.Run(b.ctx, chromedp.Evaluate[bool]("!!("+expression+")")); yes {
+			return
+		}
+	}
+	b.Shot("stuck")
+	b.T.Fatalf("never true: %s (%v); the page says: %.500s", expression, err, b.Text())
+}
+
+// Shown waits until the element of a CSS selector is visible and has a text.
+func (b *Tab) Shown(selector, text string) {
+	b.T.Helper()
+	b.Until(fmt.Sprintf(`(e => e && e.checkVisibility() && e.textContent.includes(%q))(document.querySelector(%q))`, text, selector))
+}
+
+// Text returns the text of the page.
+func (b *Tab) Text() string {
+	text, err := chromedp.Run(b.ctx, chromedp.Evaluate[string]("document.body.innerText"))
+	if err != nil {
+		return err.Error()
+	}
+	return text
+}
+
+// Click clicks the element of a CSS selector with the mouse.
+func (b *Tab) Click(selector string) {
+	b.T.Helper()
+	b.Until(fmt.Sprintf(`(e => e && e.checkVisibility() && !e.disabled)(document.querySelector(%q))`, selector))
+	b.Do(chromedp.Click(chromedp.CSS(selector)))
+}
+
+// Keys presses keys.
+func (b *Tab) Keys(keys string, modifiers ...chromedp.Modifier) {
+	b.T.Helper()
+	b.Do(chromedp.KeyEvent(keys, chromedp.KeyModifiers(modifiers...)))
+}
+
+// Dark switches the browser to dark or light colours.
+func (b *Tab) Dark(yes bool) {
+	b.T.Helper()
+	scheme := "light"
+	if yes {
+		scheme = "dark"
+	}
+	if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+	}); err != nil {
+		b.T.Fatal(err)
+	}
+}
+
+// Shot saves a screenshot.
+func (b *Tab) Shot(name string) {
+	b.T.Helper()
+	picture, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
+	if err != nil {
+		b.T.Logf("screenshot %s: %v", name, err)
+		return
+	}
+	path := filepath.Join(b.shots, strings.ReplaceAll(b.T.Name(), "/", "-")+"-"+name+".png")
+	if err := os.WriteFile(path, picture, 0o666); err != nil {
+		b.T.Error(err)
+	}
+}
