@@ -32,9 +32,9 @@ Longer measurements make them valid on a busy machine, too.`,
 				Description: `The tax is the work of a player's machine besides the game: decode the log, compute
 and compare a checksum every tick, and write the replay. Bots play. Skirmish has more
 figures, with the limits that the engine promises, and a long match, which stays in
-your cache directory for the next time.`,
+your cache directory for the next time; not with --config.`,
 				Flags: append(flags[:len(flags):len(flags)], minutesFlag,
-					gameFlag,
+					gameFlag, configFlag,
 					&cli.UintFlag{Name: "players", Value: 4, Usage: "seats of the match, 1 to 16"}),
 				Action: benchAction(benchLog),
 			},
@@ -117,7 +117,7 @@ func benchLog(c *cli.Context, show func(benchLine)) error {
 	if err != nil {
 		return err
 	}
-	if g.Name() != "skirmish" {
+	if g.Name() != "skirmish" || c.IsSet(configFlag.Name) {
 		return benchGame(c, g, show)
 	}
 	if err := benchFigures(logbench.Figures, d, show); err != nil {
@@ -154,12 +154,18 @@ func benchFigures(figures []logbench.Figure, d time.Duration, show func(benchLin
 
 // benchGame measures a match of any game. Limits are promised only for skirmish.
 func benchGame(c *cli.Context, g *playable, show func(benchLine)) error {
-	players, err := g.seats(c, 0, nil)
+	override, err := g.override(c)
+	if err != nil {
+		return err
+	}
+	players, err := g.seats(c, 0, override)
 	if err != nil {
 		return err
 	}
 	s := &logbench.Subject{Game: g.Game, Players: uint8(players), Bot: g.bot, Loop: g.loop}
-	s.Config = g.config(s.Players, 0)
+	if s.Config, err = g.configure(s.Players, 0, override); err != nil {
+		return err
+	}
 	if err := g.accepts(s.Players, 1, s.Config); err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ func benchNetCommand() *cli.Command {
 one: the clients read every frame, acknowledge, and give commands, but do not
 simulate. Both processes share this machine.`,
 		Flags: []cli.Flag{
-			gameFlag,
+			gameFlag, configFlag,
 			&cli.UintFlag{Name: "clients", Value: 400, Usage: "players, 1 to 20000"},
 			&cli.UintFlag{Name: "room", Value: 8, Usage: "players in a match"},
 			&cli.UintFlag{Name: "spectators", Usage: "spectators of the first match, 0 to 20000"},
@@ -52,8 +52,12 @@ simulate. Both processes share this machine.`,
 				between(c, "time", time.Second, time.Hour)); err != nil {
 				return err
 			}
+			if b.override, err = game.override(c); err != nil {
+				return err
+			}
+			b.config = c.String(configFlag.Name)
 			if !c.IsSet("room") {
-				b.room = b.game.roomFor(b.room, b.units)
+				b.room = int(game.mostSeats(uint8(b.room), game.sizeOf(uint(b.units)), b.override))
 			}
 			r, err := b.run(c.Context)
 			if err != nil {
@@ -64,22 +68,15 @@ simulate. Both processes share this machine.`,
 	}
 }
 
-// roomFor returns the highest number of seats, up to a limit, that the game accepts.
-func (g *playable) roomFor(most, units int) int {
-	for seats := most; seats > 0; seats-- {
-		if g.accepts(uint8(seats), 1, g.config(uint8(seats), uint16(units))) == nil {
-			return seats
-		}
-	}
-	return most // the game says what is wrong
-}
-
 type netBench struct {
 	game *playable
 
 	clients, spectators, room, units, rate int
 	every, time                            time.Duration
 	relay                                  bool
+
+	config   string // the file of --config, or ""
+	override []byte // its content
 }
 
 func (b *netBench) matches() int { return (b.clients + b.room - 1) / b.room }
@@ -156,6 +153,9 @@ func (b *netBench) startServer(tokens string) (*serverProcess, error) {
 		"--matches", strconv.Itoa(b.matches() + 1), "--players", strconv.Itoa(b.room), "--tick-rate", strconv.Itoa(b.rate), "--game", b.game.Name(),
 	}
 	args = append(args, b.game.unitFlags(b.units)...)
+	if b.config != "" {
+		args = append(args, "--config", b.config)
+	}
 	if b.relay {
 		args = append(args, "--relay")
 	}
@@ -167,7 +167,7 @@ func (b *netBench) connect(ctx context.Context, n int, where func(i int) (url, t
 	guests := make([]*loadGuest, n)
 	errs := make([]error, n)
 	auth := protocol.NewAuth(b.game.Game)
-	order, err := b.game.anyCommand(uint8(b.room))
+	order, err := b.game.anyCommand(uint8(b.room), b.override)
 	if err != nil {
 		return nil, err
 	}

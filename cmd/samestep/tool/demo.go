@@ -70,12 +70,14 @@ func demo(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
+		s.program = c.App.Name
 		return tell(c, s, s.print, s.failure())
 	}
 	s, err := runDemo(o, bar)
 	if err != nil {
 		return err
 	}
+	s.program = c.App.Name
 	return tell(c, s, s.print, s.failure())
 }
 

@@ -159,7 +159,8 @@ type demoChecks struct {
 	Explained explainedBundle `json:"explained"`
 	Verify    verifiedDemo    `json:"verify"`
 
-	games replay.Games
+	games   replay.Games
+	program string // the name of this one
 }
 
 type (
@@ -260,7 +261,7 @@ func (d *demoChecks) printEnd(line liner, path string) {
 	if x := &d.Explained; x.text != nil {
 		line("bundle", "%s", x.Bundle)
 		line("page", "%s", x.Page)
-		line("explained", "by samestep desync explain:")
+		line("explained", "by %s desync explain:", d.program)
 		shown := false
 		for _, text := range x.text.Lines() {
 			if name, _, _ := strings.Cut(text, " "); name != "" { // other lines continue one with a name
@@ -275,7 +276,7 @@ func (d *demoChecks) printEnd(line liner, path string) {
 		line("FAILED", "%s", text)
 	}
 	if len(d.Failures) == 0 {
-		line("ok", "everything worked; try: samestep replay info %s", path)
+		line("ok", "everything worked; try: %s replay info %s", d.program, path)
 	}
 }
 

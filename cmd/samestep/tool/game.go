@@ -166,8 +166,11 @@ func (g *playable) bot(p lockstep.Player, seed uint64) lockstep.Bot {
 }
 
 // anyCommand returns a command that player 0 may give at the beginning of a match, if a random one is allowed.
-func (g *playable) anyCommand(players uint8) (*lockstep.Command, error) {
-	config := g.usual(players)
+func (g *playable) anyCommand(players uint8, override []byte) (*lockstep.Command, error) {
+	config, err := g.configure(players, 0, override)
+	if err != nil {
+		return nil, err
+	}
 	h, err := g.NewHeader(lockstep.MatchID{}, lockstep.DefaultSettings(players), config)
 	if err != nil {
 		return nil, err

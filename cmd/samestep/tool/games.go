@@ -97,11 +97,14 @@ func (g *playable) checkUnits(c *cli.Context, low, high uint) error {
 }
 
 // units returns the value of --units, and nothing for a game that does not scale with it.
-func (g *playable) units(c *cli.Context) uint16 {
+func (g *playable) units(c *cli.Context) uint16 { return g.sizeOf(c.Uint(unitsFlag.Name)) }
+
+// sizeOf returns units, or nothing for a game that does not scale with it.
+func (g *playable) sizeOf(units uint) uint16 {
 	if g.sized == nil {
 		return 0
 	}
-	return uint16(c.Uint(unitsFlag.Name))
+	return uint16(units)
 }
 
 // seats returns the value of --players, whose default is the largest number of at most that many seats that the game accepts.
@@ -110,16 +113,21 @@ func (g *playable) seats(c *cli.Context, units uint, override []byte) (uint, err
 	if c.IsSet("players") {
 		return n, nil
 	}
-	for players := n; players > 0; players-- {
-		config, err := g.configure(uint8(players), uint16(units), override)
-		if err != nil {
-			return 0, err
-		}
-		if g.accepts(uint8(players), 1, config) == nil {
-			return players, nil
+	if _, err := g.configure(uint8(n), uint16(units), override); err != nil {
+		return 0, err
+	}
+	return uint(g.mostSeats(uint8(n), uint16(units), override)), nil
+}
+
+// mostSeats returns the largest number of seats, up to most, that the game accepts. If it accepts none, that is most: the
+// game says what is wrong.
+func (g *playable) mostSeats(most uint8, units uint16, override []byte) uint8 {
+	for seats := most; seats > 0; seats-- {
+		if config, err := g.configure(seats, units, override); err == nil && g.accepts(seats, 1, config) == nil {
+			return seats
 		}
 	}
-	return n, nil // the game says what is wrong
+	return most
 }
 
 // sectionOf returns the first step of a path.

@@ -126,17 +126,19 @@ func (l gameList) newApp(name string, stdout, stderr io.Writer) *cli.App {
 		ExitErrHandler: func(*cli.Context, error) {}, // run turns errors into exit codes
 	}
 	for _, c := range app.Commands {
-		prepare(c)
+		prepare(name, c)
 	}
 	return app
 }
 
 // prepare adds what all commands do in the same way: turn errors of the flag parser into usage errors, count the
-// arguments, name the command in usage errors, and print the help of a command that only groups others.
-func prepare(c *cli.Command) {
+// arguments, name the command in usage errors, and print the help of a command that only groups others. The help names the
+// program.
+func prepare(program string, c *cli.Command) {
 	c.OnUsageError = usageErrorOf
+	c.Description = strings.ReplaceAll(c.Description, "samestep ", program+" ")
 	for _, sub := range c.Subcommands {
-		prepare(sub)
+		prepare(program, sub)
 	}
 	if len(c.Subcommands) > 0 {
 		c.Action = showSubcommands

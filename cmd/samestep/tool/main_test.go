@@ -5,6 +5,7 @@ package tool
 import (
 	"bytes"
 	"errors"
+	"strings"
 	"testing"
 )
 
@@ -21,5 +22,16 @@ func TestOutputFails(t *testing.T) {
 	}
 	if code := run(t.Context(), []string{"samestep", "replay", "--help"}, &errs, &errs); code != exitOK {
 		t.Errorf("got exit code %d, want %d", code, exitOK)
+	}
+}
+
+// A program of another name has it in its help, also where the text names other verbs.
+func TestHelpNamesProgram(t *testing.T) {
+	for _, verb := range []string{"serve", "attack", "bench net"} {
+		var out bytes.Buffer
+		args := append(append([]string{"hold"}, strings.Fields(verb)...), "--help")
+		if code := run(t.Context(), args, &out, &out); code != exitOK || strings.Contains(out.String(), "samestep ") {
+			t.Errorf("%s: got exit code %d and\n%s", verb, code, &out)
+		}
 	}
 }

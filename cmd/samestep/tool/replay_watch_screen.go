@@ -19,7 +19,7 @@ import (
 
 // watchScreen shows a source on the whole terminal until q is pressed, and then prints the last line.
 func watchScreen(ctx context.Context, c *cli.Context, s source) error {
-	m := &screen{ctx: ctx, source: s, every: c.Duration("interval"), width: 80, height: 24}
+	m := &screen{ctx: ctx, program: c.App.Name, source: s, every: c.Duration("interval"), width: 80, height: 24}
 	out := c.App.Writer.(*words.Cleaner).Unwrap() // the program moves the cursor; the texts are clean already
 	_, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithOutput(out)).Run()
 	if errors.Is(err, tea.ErrInterrupted) || ctx.Err() != nil {
@@ -33,16 +33,17 @@ func watchScreen(ctx context.Context, c *cli.Context, s source) error {
 
 // A screen is the state of the terminal program.
 type screen struct {
-	ctx    context.Context
-	source source
-	every  time.Duration
-	report *watchReport
-	unseen error // of the latest look
-	fatal  error // ends the program
-	paused bool  // by p: the screen does not change
-	from   int   // first visible row
-	width  int
-	height int
+	ctx     context.Context
+	source  source
+	every   time.Duration
+	report  *watchReport
+	unseen  error  // of the latest look
+	fatal   error  // ends the program
+	program string // the name of this one
+	paused  bool   // by p: the screen does not change
+	from    int    // first visible row
+	width   int
+	height  int
 }
 
 // The messages to a screen, besides keys.
@@ -118,7 +119,7 @@ var (
 func (m *screen) View() tea.View {
 	v := tea.NewView(m.draw())
 	v.AltScreen = true
-	v.WindowTitle = "samestep watch"
+	v.WindowTitle = m.program + " watch"
 	return v
 }
 

@@ -160,6 +160,8 @@ type simulated struct {
 	Counts     map[string]int   `json:"counts"`
 	Mutants    *hunted          `json:"mutants"` // null if they were not hunted
 	Violations []simulatedFail  `json:"violations"`
+
+	program string // the name of this one
 }
 
 type simulatedFault struct {
@@ -178,19 +180,19 @@ type simulatedFail struct {
 	Unwritten string `json:"unwritten,omitempty"` // why there is no such file
 }
 
-// reduced returns the command that plays the reduced failure.
-func (v *simulatedFail) reduced() string {
+// reduced returns the command of a program that plays the reduced failure.
+func (v *simulatedFail) reduced(program string) string {
 	if v.Unwritten != "" {
 		return "not written: " + v.Unwritten
 	}
-	return "samestep simulate --artifact " + v.Artifact
+	return program + " simulate --artifact " + v.Artifact
 }
 
 func newSimulated(c *cli.Context, r *simulate.Report) *simulated {
 	s := &simulated{
 		Game: simulatedName(c), Seeds: r.Seeds, Once: c.Bool("once"), Hours: r.Hours, Seconds: r.Wall.Seconds(), Speed: r.Hours / max(r.Wall.Minutes(), 1e-9), Ticks: r.Ticks,
 		Accepted: r.Accepted, Compared: r.Compared, Checks: r.Checks, Crashes: r.Crashes, Counts: r.Counts,
-		None: []string{}, NoEdges: []string{}, Violations: []simulatedFail{},
+		None: []string{}, NoEdges: []string{}, Violations: []simulatedFail{}, program: c.App.Name,
 	}
 	for _, kind := range simulate.Kinds() {
 		s.Faults = append(s.Faults, simulatedFault{kind, simulate.Group(kind), r.Injected[kind]})
@@ -209,7 +211,10 @@ func newSimulated(c *cli.Context, r *simulate.Report) *simulated {
 
 // again returns the command that plays a seed again.
 func again(c *cli.Context, seed uint64) string {
-	command := fmt.Sprintf("samestep simulate --game %s --seeds 1 --seed %d --minutes %v --clients %d --units %d", simulatedName(c), seed, c.Float64("minutes"), c.Int("clients"), c.Int("units"))
+	command := fmt.Sprintf("%s simulate --game %s --seeds 1 --seed %d --minutes %v --clients %d --units %d", c.App.Name, simulatedName(c), seed, c.Float64("minutes"), c.Int("clients"), c.Int("units"))
+	if config := c.String(configFlag.Name); config != "" {
+		command += fmt.Sprintf(" --config %q", config)
+	}
 	if c.Bool("relay") {
 		command += " --relay"
 	}
@@ -250,7 +255,7 @@ func (s *simulated) print(w io.Writer, whole bool) {
 	}
 	line("violations", "%d", len(s.Violations))
 	for _, v := range s.Violations {
-		fmt.Fprintf(w, "\nseed %d: %v\nagain: %s\nreduced: %s\n", v.Seed, &v.Violation, v.Again, v.reduced())
+		fmt.Fprintf(w, "\nseed %d: %v\nagain: %s\nreduced: %s\n", v.Seed, &v.Violation, v.Again, v.reduced(s.program))
 		if whole {
 			fmt.Fprintln(w, strings.Join(v.Last, "\n"))
 		}

@@ -64,19 +64,9 @@ func simulateSubject(c *cli.Context) (*simulate.Subject, error) {
 		return config
 	}
 	s := &simulate.Subject{Game: g.Game, Configure: config, Play: g.simulated(), Relay: c.Bool("relay")}
-	s.Seats, err = seatsOf(g, config, min(c.Int("clients")+simulate.SpareSeats, lockstep.MaxPlayers))
-	return s, err
-}
-
-// seatsOf returns the highest number of seats that a game accepts, up to a limit.
-func seatsOf(g *playable, config func(seats uint8) any, most int) (int, error) {
-	var err error
-	for seats := uint8(most); seats > 0; seats-- {
-		if err = g.accepts(seats, 1, config(seats)); err == nil {
-			return int(seats), nil
-		}
-	}
-	return 0, err
+	seats := g.mostSeats(uint8(min(c.Int("clients")+simulate.SpareSeats, lockstep.MaxPlayers)), units, override)
+	s.Seats = int(seats)
+	return s, g.accepts(seats, 1, config(seats))
 }
 
 // simulated returns the players of a simulation: a random half of them give random commands, the others are bots.

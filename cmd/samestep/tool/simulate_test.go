@@ -133,24 +133,25 @@ func TestUnwritten(t *testing.T) {
 	dir := t.TempDir()
 	var b bytes.Buffer
 	app := newApp(&b, io.Discard)
+	app.Name = "hold"
 	subject, out := failedRun(t)
 	app.Command("simulate").Action = func(c *cli.Context) error {
 		v, err := simulatedFail{Seed: 1, Violation: *out.Violation}, error(nil)
 		if v.Artifact, err = keepFailure(c, subject, out); err != nil {
 			v.Unwritten = err.Error()
 		}
-		(&simulated{Violations: []simulatedFail{v}}).print(c.App.Writer, false)
+		(&simulated{Violations: []simulatedFail{v}, program: c.App.Name}).print(c.App.Writer, false)
 		return nil
 	}
 	play := func() string {
 		b.Reset()
-		if err := app.Run([]string{"samestep", "simulate", "--shrink", "0", "--dir", dir}); err != nil {
+		if err := app.Run([]string{"hold", "simulate", "--shrink", "0", "--dir", dir}); err != nil {
 			t.Fatal(err)
 		}
 		return b.String()
 	}
 	name := filepath.Join(dir, "simulation-1.json")
-	if got := play(); !strings.Contains(got, "reduced: samestep simulate --artifact "+name+"\n") {
+	if got := play(); !strings.Contains(got, "reduced: hold simulate --artifact "+name+"\n") {
 		t.Error(got)
 	}
 	if err := errors.Join(os.Remove(name), os.Mkdir(name, 0o777)); err != nil {
