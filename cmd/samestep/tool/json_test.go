@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // The JSON that verbs print of the golden replays survives a reader that parses all numbers as floats. TestJSON of
@@ -99,14 +100,49 @@ func TestSeedOfRequest(t *testing.T) {
 	for body, want := range map[string]uint64{
 		`{"name":"a"}`: 0, `{"name":"a","seed":18446744073709551615}`: 1<<64 - 1, `{"name":"a","seed":"18446744073709551615"}`: 1<<64 - 1,
 	} {
-		spec, err := requestedMatch(strings.NewReader(body), games[0], false, nil)
+		spec, err := requestedMatch(strings.NewReader(body), games[0], false, &matchPolicy{game: games[0]})
 		if err != nil || spec.Settings.Seed != want {
 			t.Errorf("%s: got seed %d, %v, want %d", body, spec.Settings.Seed, err, want)
 		}
 	}
 	for _, bad := range []string{`{"seed":-1}`, `{"seed":"1.5"}`, `{"seed":""}`, `{"seed":18446744073709551616}`} {
-		if spec, err := requestedMatch(strings.NewReader(bad), games[0], false, nil); err == nil {
+		if spec, err := requestedMatch(strings.NewReader(bad), games[0], false, &matchPolicy{game: games[0]}); err == nil {
 			t.Errorf("%s: got seed %d, want an error", bad, spec.Settings.Seed)
 		}
+	}
+}
+
+// A request has a rate or a period; the intervals of checksums and keyframes are a second and a minute.
+func TestPeriodOfRequest(t *testing.T) {
+	policy := &matchPolicy{game: games[0], spectatorDelay: 30 * time.Second, adaptive: true}
+	for _, row := range []struct {
+		body           string
+		rate, ms       uint16
+		check, delayed uint32
+	}{
+		{`{"name":"a"}`, 20, 0, 20, 600},
+		{`{"name":"a","tick_rate":8}`, 8, 0, 8, 240},
+		{`{"name":"a","tick_ms":600}`, 2, 600, 2, 50},
+		{`{"name":"a","tick_ms":60000}`, 1, 60000, 1, 0},
+	} {
+		spec, err := requestedMatch(strings.NewReader(row.body), games[0], false, policy)
+		if s := spec.Settings; err != nil || s.TickRate != row.rate || s.TickMS != row.ms || uint32(s.CheckEvery) != row.check || s.KeyframeEvery != 60*row.check ||
+			uint32(spec.Host.SpectatorDelay) != row.delayed || uint32(spec.Host.Delay.Max) != uint32(row.rate)/2+1 {
+			t.Errorf("%s: got %+v, spectators %+v, %v", row.body, s, spec.Host, err)
+		}
+	}
+	for bad, want := range map[string]string{
+		`{"tick_rate":20,"tick_ms":50}`: "a match: got tick_rate 20 and tick_ms 50, want one of them",
+		`{"tick_ms":0}`:                 "a match: tick_ms: got 0, want 1 to 60000",
+		`{"tick_ms":60001}`:             "a match: tick_ms: got 60001, want 1 to 60000",
+		`{"tick_rate":0}`:               "a match: tick_rate: got 0, want 1 to 1000",
+		`{"tick_rate":1001}`:            "a match: tick_rate: got 1001, want 1 to 1000",
+	} {
+		if _, err := requestedMatch(strings.NewReader(bad), games[0], false, policy); err == nil || err.Error() != want {
+			t.Errorf("%s: got %v, want %s", bad, err, want)
+		}
+	}
+	if _, err := requestedMatch(strings.NewReader(`{"players":2,"tick_ms":20}`), games[0], true, policy); err == nil {
+		t.Error("a guest may have 50 ticks a second")
 	}
 }

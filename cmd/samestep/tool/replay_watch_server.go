@@ -201,7 +201,7 @@ func (s *serverSource) report(views []server.View, late watchLateness) *watchRep
 			trip = fmt.Sprintf("%.0f ms", float64(v.SlowestRTT)/1000)
 		}
 		r.table.rows = append(r.table.rows, []string{
-			shown(v.Name), humanize.Comma(int64(v.Tick)), fmt.Sprintf("%.0f s", float64(v.Tick)/float64(max(v.Settings.TickRate, 1))),
+			shown(v.Name), humanize.Comma(int64(v.Tick)), fmt.Sprintf("%.0f s", float64(v.Settings.Micros(int64(v.Tick)))/1e6),
 			fmt.Sprint(st.Players), fmt.Sprint(st.Spectators), fmt.Sprint(st.Reports), fmt.Sprint(st.Desyncs), fmt.Sprint(st.MaxLag), trip, shown(state), m.rate.spark(),
 		})
 	}

@@ -47,6 +47,7 @@ Release builds embed it. --web=false works without both.`,
 			&cli.UintFlag{Name: "players", Value: 4, Usage: "seats of a match"},
 			configFlag, unitsFlag,
 			&cli.UintFlag{Name: "tick-rate", Value: 20, Usage: "ticks per second, 1 to 1000"},
+			&cli.UintFlag{Name: "tick-ms", Usage: "`MS` from one tick to the next, 1 to 60000, for games slower than --tick-rate allows or with an exact period"},
 			&cli.Uint64Flag{Name: "seed", Usage: "seed of the first match; each further match has the next one; 0: each match draws its own"},
 			&cli.StringFlag{Name: "dir", Value: "matches", Usage: "`FOLDER` for replays and desync bundles; empty: write none"},
 			&cli.BoolFlag{Name: "web", Value: true, Usage: "serve the game's page at /, to play and to watch replays in a browser"},
@@ -105,16 +106,19 @@ func serve(c *cli.Context) error {
 			return slices.ContainsFunc(stopped, func(m interrupted) bool { return m.spec.Name == s.Name })
 		})
 	}
-	bots := &botHost{ctx: c.Context, game: g, idle: c.Duration("idle")}
+	policy, err := newMatchPolicy(c, g)
+	if err != nil {
+		return err
+	}
 	for i := range specs {
-		bots.fill(&specs[i], c.Uint("bots"))
+		policy.apply(&specs[i], c.Uint("bots"))
 	}
 	all := slices.Clone(specs)
 	for i := range stopped {
-		bots.fill(&stopped[i].spec, c.Uint("bots"))
+		policy.apply(&stopped[i].spec, c.Uint("bots"))
 		all = append(all, stopped[i].spec)
 	}
-	o, tokens, err := serverOptions(c, g, all, bots)
+	o, tokens, err := serverOptions(c, g, all, policy)
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ import (
 // matchSpecs returns the matches of --matches.
 func matchSpecs(c *cli.Context, g *playable) ([]server.MatchSpec, error) {
 	if err := cmp.Or(between[uint](c, "players", 1, lockstep.MaxPlayers), g.checkUnits(c, 0, 60000),
-		between[uint](c, "matches", 0, 100000), between[uint](c, "tick-rate", 1, 1000)); err != nil {
+		between[uint](c, "matches", 0, 100000), checkPeriod(c)); err != nil {
 		return nil, err
 	}
 	override, err := g.override(c)
@@ -35,7 +35,7 @@ func matchSpecs(c *cli.Context, g *playable) ([]server.MatchSpec, error) {
 	for i := range c.Uint("matches") {
 		spec, err := matchSpec(g, matchRequest{
 			Name: fmt.Sprintf("match-%d", i+1), Players: uint8(players), Units: uint16(c.Uint("units")),
-			TickRate: uint16(c.Uint("tick-rate")), Seed: seed, Config: override,
+			TickRate: uint16(c.Uint("tick-rate")), TickMS: uint16(c.Uint("tick-ms")), Seed: seed, Config: override,
 		})
 		if err != nil {
 			return nil, err
@@ -48,13 +48,31 @@ func matchSpecs(c *cli.Context, g *playable) ([]server.MatchSpec, error) {
 	return specs, nil
 }
 
+// The limits of a match's settings.
+const (
+	maxTickRate = 1000
+	maxTickMS   = 60000
+)
+
+// checkPeriod checks --tick-rate and --tick-ms.
+func checkPeriod(c *cli.Context) error {
+	switch {
+	case !c.IsSet("tick-ms"):
+		return between[uint](c, "tick-rate", 1, maxTickRate)
+	case c.IsSet("tick-rate"):
+		return usagef("--tick-ms: got it with --tick-rate, want one of them")
+	}
+	return between[uint](c, "tick-ms", 1, maxTickMS)
+}
+
 // A matchRequest is the body of a request to create a match.
 type matchRequest struct {
 	Name     string `json:"name"`
 	Players  uint8  `json:"players"`
 	Units    uint16 `json:"units"` // 0: as many as in a usual match
-	TickRate uint16 `json:"tick_rate"`
-	Seed     uint64 `json:"-"` // see requestedMatch
+	TickRate uint16 `json:"-"`     // see requestedMatch
+	TickMS   uint16 `json:"-"`     // replaces TickRate, unless it is 0
+	Seed     uint64 `json:"-"`
 	Bots     uint8  `json:"bots"`
 
 	Config json.RawMessage `json:"config"` // fields that differ from the usual configuration
@@ -66,20 +84,26 @@ func matchSpec(g *playable, r matchRequest) (server.MatchSpec, error) {
 		return server.MatchSpec{}, err
 	}
 	settings := lockstep.DefaultSettings(r.Players)
-	settings.Seed, settings.TickRate, settings.CheckEvery = r.Seed, r.TickRate, max(1, r.TickRate)
-	settings.KeyframeEvery = 60 * uint32(r.TickRate)
+	settings.Seed, settings.TickRate, settings.TickMS = r.Seed, r.TickRate, r.TickMS
+	settings = settings.Normal()
+	settings.CheckEvery, settings.KeyframeEvery = max(1, settings.TickRate), 60*uint32(settings.TickRate)
 	return server.MatchSpec{Name: r.Name, Game: g.Game, Settings: settings, Config: config}, nil
 }
 
 // requestedMatch parses the body of a request to create a match.
-func requestedMatch(body io.Reader, g *playable, guests bool, bots *botHost) (server.MatchSpec, error) {
+func requestedMatch(body io.Reader, g *playable, guests bool, policy *matchPolicy) (server.MatchSpec, error) {
 	r := struct {
 		matchRequest
-		Seed json.Number `json:"seed"` // a number, or text as in views
-	}{matchRequest{Players: 4, TickRate: 20}, "0"}
+		Seed     json.Number `json:"seed"`      // a number, or text as in views
+		TickRate *uint16     `json:"tick_rate"` // ticks a second; without both, 20
+		TickMS   *uint16     `json:"tick_ms"`   // from one tick to the next
+	}{matchRequest: matchRequest{Players: 4}, Seed: "0"}
 	d := json.NewDecoder(body)
 	d.DisallowUnknownFields()
 	err := d.Decode(&r)
+	if err == nil {
+		err = r.setPeriod(r.TickRate, r.TickMS)
+	}
 	if err == nil {
 		r.matchRequest.Seed, err = strconv.ParseUint(r.Seed.String(), 10, 64)
 	}
@@ -93,8 +117,27 @@ func requestedMatch(body io.Reader, g *playable, guests bool, bots *botHost) (se
 	if err != nil {
 		return server.MatchSpec{}, fmt.Errorf("a match: %w", err)
 	}
-	bots.fill(&spec, uint(r.Bots))
+	policy.apply(&spec, uint(r.Bots))
 	return spec, nil
+}
+
+// setPeriod takes a rate, a period or neither.
+func (r *matchRequest) setPeriod(rate, ms *uint16) error {
+	switch {
+	case rate != nil && ms != nil:
+		return fmt.Errorf("got tick_rate %d and tick_ms %d, want one of them", *rate, *ms)
+	case ms != nil && (*ms < 1 || *ms > maxTickMS):
+		return fmt.Errorf("tick_ms: got %d, want 1 to %d", *ms, maxTickMS)
+	case ms != nil:
+		r.TickMS = *ms
+	case rate != nil && (*rate < 1 || *rate > maxTickRate):
+		return fmt.Errorf("tick_rate: got %d, want 1 to %d", *rate, maxTickRate)
+	case rate != nil:
+		r.TickRate = *rate
+	default:
+		r.TickRate = 20
+	}
+	return nil
 }
 
 // Limits of matches that are created over HTTP on a server that is open to guests.
@@ -110,8 +153,13 @@ func (r *matchRequest) check(guests bool) error {
 		return errors.New("a match: a server for guests takes no configuration")
 	case r.Bots > r.Players:
 		return fmt.Errorf("a match: got %d bots, want at most %d, the players", r.Bots, r.Players)
-	case guests && (r.Units > guestUnits || r.TickRate > guestTickRate):
-		return fmt.Errorf("a match: got %d units at %d ticks a second, want at most %d at %d", r.Units, r.TickRate, guestUnits, guestTickRate)
+	case guests && (r.Units > guestUnits || r.rate() > guestTickRate):
+		return fmt.Errorf("a match: got %d units at %d ticks a second, want at most %d at %d", r.Units, r.rate(), guestUnits, guestTickRate)
 	}
 	return nil
+}
+
+// rate returns the ticks in a second, rounded.
+func (r *matchRequest) rate() uint16 {
+	return lockstep.Settings{TickRate: r.TickRate, TickMS: r.TickMS}.Normal().TickRate
 }

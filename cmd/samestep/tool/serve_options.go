@@ -7,19 +7,14 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
-	"strconv"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/host"
-	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-func serverOptions(c *cli.Context, g *playable, specs []server.MatchSpec, bots *botHost) (server.Options, *tokenFile, error) {
+func serverOptions(c *cli.Context, g *playable, specs []server.MatchSpec, policy *matchPolicy) (server.Options, *tokenFile, error) {
 	guests := c.Uint("guests")
 	if c.Uint("bots") > c.Uint("players") {
 		return server.Options{}, nil, usagef("--bots: got %d, want at most --players", c.Uint("bots"))
@@ -33,7 +28,7 @@ func serverOptions(c *cli.Context, g *playable, specs []server.MatchSpec, bots *
 		MaxPerAddress: int(c.Uint("max-per-address")), MaxUnauthenticated: int(c.Uint("max-unauthenticated")),
 		MaxMatches: max(1000, len(specs)), IdleMatch: c.Duration("idle"), KeepOpen: c.Bool("keep-open"),
 		Log:      slog.New(slog.NewTextHandler(c.App.ErrWriter, &slog.HandlerOptions{Level: level})),
-		NewMatch: func(body io.Reader) (server.MatchSpec, error) { return requestedMatch(body, g, guests > 0, bots) }, GuestMatches: int(guests),
+		NewMatch: func(body io.Reader) (server.MatchSpec, error) { return requestedMatch(body, g, guests > 0, policy) }, GuestMatches: int(guests),
 		GuestMatchesPerAddress: int(limit(c.Uint("guest-matches-per-address"), 1<<31-1)), GuestBots: int(limit(c.Uint("guest-bots"), 1<<31-1)),
 		GuestStateBytes: int64(min(max(c.Uint64("guest-state"), 1), 1<<40)),
 		GuestDiskBytes:  int(min(max(c.Uint64("guest-disk"), 1), 1<<31-1)), MatchDiskBytes: limit(c.Uint64("match-disk"), 1<<62),
@@ -47,9 +42,6 @@ func serverOptions(c *cli.Context, g *playable, specs []server.MatchSpec, bots *
 	}
 	if o.Durability, err = replay.ParseDurability(c.String("durability")); err != nil {
 		return o, nil, usagef("--durability: %v", err)
-	}
-	if o.Host, err = hostOptions(c); err != nil {
-		return o, nil, err
 	}
 	a, tokens, err := authorizer(c, specs)
 	o.Authorizer = openTo(guests, a)
@@ -84,39 +76,4 @@ func limit[N uint | uint64](n, most N) int64 {
 		return -1
 	}
 	return int64(min(n, most))
-}
-
-// hostOptions returns the policies of the matches.
-func hostOptions(c *cli.Context) (o host.Options, err error) {
-	o = host.Options{
-		Relay: c.Bool("relay"), AnonymousSpectators: c.Bool("anonymous-spectators") || c.Uint("guests") > 0, SpectatorChat: true, VoteKick: c.Bool("vote-kick"),
-		MaxSpectators: int(c.Uint("max-spectators")),
-		Wait:          host.WaitPolicy{Bound: lockstep.Time(c.Duration("wait").Microseconds())},
-		Slow:          host.SlowPolicy{Percent: uint16(min(c.Uint("slow"), 1<<15))},
-	}
-	if err := between(c, "share", time.Millisecond, time.Minute); err != nil {
-		return o, err
-	}
-	share := int(c.Duration("share").Microseconds())
-	o.Rates.Pace = host.Rate{N: share, Per: 60 * lockstep.Second, Burst: share}
-	if delay := c.Duration("spectator-delay"); delay < 0 || o.Relay && delay > 0 || delay > time.Hour {
-		return o, usagef("--spectator-delay: got %v, want at most 1h, and 0 with --relay", delay)
-	}
-	o.SpectatorDelay = lockstep.Tick(c.Duration("spectator-delay") * time.Duration(c.Uint("tick-rate")) / time.Second)
-	if delay := c.String("input-delay"); delay == "auto" {
-		o.Delay = host.DelayPolicy{Min: 1, Max: lockstep.Tick(c.Uint("tick-rate")/2 + 1)}
-	} else {
-		n, err := strconv.ParseUint(delay, 10, 8)
-		if err != nil || n < 1 || n > record.MaxInputDelay {
-			return o, usagef("--input-delay: got %q, want auto or 1 to %d", delay, record.MaxInputDelay)
-		}
-		o.InputDelay = lockstep.Tick(n)
-	}
-	policies := map[string]host.DesyncPolicy{"log": host.LogDesynced, "resync": host.ResyncDesynced, "remove": host.RemoveDesynced}
-	policy, ok := policies[c.String("desync")]
-	if !ok {
-		return o, usagef("--desync: got %q, want log, resync or remove", c.String("desync"))
-	}
-	o.Desync = policy
-	return o, nil
 }

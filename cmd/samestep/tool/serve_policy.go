@@ -1,0 +1,82 @@
+//go:build !js
+
+package tool
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/lockstep/server"
+)
+
+// A matchPolicy has the policies of a server for its matches.
+type matchPolicy struct {
+	ctx  context.Context
+	game *playable
+	idle time.Duration // ends a match with only bots; negative: never
+
+	host           host.Options
+	spectatorDelay time.Duration
+	adaptive       bool // the input delay follows the players' connections
+}
+
+func newMatchPolicy(c *cli.Context, g *playable) (*matchPolicy, error) {
+	p := &matchPolicy{
+		ctx: c.Context, game: g, idle: c.Duration("idle"), spectatorDelay: c.Duration("spectator-delay"),
+		host: host.Options{
+			Relay: c.Bool("relay"), AnonymousSpectators: c.Bool("anonymous-spectators") || c.Uint("guests") > 0, SpectatorChat: true, VoteKick: c.Bool("vote-kick"),
+			MaxSpectators: int(c.Uint("max-spectators")),
+			Wait:          host.WaitPolicy{Bound: lockstep.Time(c.Duration("wait").Microseconds())},
+			Slow:          host.SlowPolicy{Percent: uint16(min(c.Uint("slow"), 1<<15))},
+		},
+	}
+	if err := between(c, "share", time.Millisecond, time.Minute); err != nil {
+		return nil, err
+	}
+	share := int(c.Duration("share").Microseconds())
+	p.host.Rates.Pace = host.Rate{N: share, Per: 60 * lockstep.Second, Burst: share}
+	if d := p.spectatorDelay; d < 0 || p.host.Relay && d > 0 || d > time.Hour {
+		return nil, usagef("--spectator-delay: got %v, want at most 1h, and 0 with --relay", d)
+	}
+	if err := p.setInputDelay(c.String("input-delay")); err != nil {
+		return nil, err
+	}
+	policies := map[string]host.DesyncPolicy{"log": host.LogDesynced, "resync": host.ResyncDesynced, "remove": host.RemoveDesynced}
+	policy, ok := policies[c.String("desync")]
+	if !ok {
+		return nil, usagef("--desync: got %q, want log, resync or remove", c.String("desync"))
+	}
+	p.host.Desync = policy
+	return p, nil
+}
+
+func (p *matchPolicy) setInputDelay(text string) error {
+	if p.adaptive = text == "auto"; p.adaptive {
+		return nil
+	}
+	n, err := strconv.ParseUint(text, 10, 8)
+	if err != nil || n < 1 || n > record.MaxInputDelay {
+		return usagef("--input-delay: got %q, want auto or 1 to %d", text, record.MaxInputDelay)
+	}
+	p.host.InputDelay = lockstep.Tick(n)
+	return nil
+}
+
+// apply sets the options of a match, of which those in ticks depend on its period, and gives its last seats to bots.
+func (p *matchPolicy) apply(spec *server.MatchSpec, bots uint) {
+	o, s := p.host, spec.Settings.Normal()
+	o.SpectatorDelay = lockstep.Tick(s.TicksIn(p.spectatorDelay.Microseconds()))
+	if p.adaptive {
+		o.Delay = host.DelayPolicy{Min: 1, Max: lockstep.Tick(s.TickRate/2 + 1)}
+	}
+	spec.Host = &o
+	if bots > 0 {
+		p.fill(spec, bots)
+	}
+}
