@@ -21,7 +21,7 @@ type Rules[S, C any] struct {
 	// may have changed since a command was validated. It also gets commands of [System].
 	Step func(world *S, config *C, turn *Turn)
 
-	// Derive rebuilds the derived fields after world was restored or copied. Nil if there are none.
+	// Derive rebuilds the fields with the tag `state:"derived"` after world was restored or copied. Nil if there are none.
 	Derive func(world *S, config *C)
 
 	// Validate returns an error, which its player sees, to refuse a command. It reads the state before the tick being

@@ -54,10 +54,10 @@ func Emit[E any](t *Turn, event E) {
 //
 // Every machine computes the end. That of the referee decides, and a machine that computes another one has a desync. A
 // predicted end ends nothing. In a match without a referee nobody decides, and the match goes on until its server ends
-// it. End panics in a game whose Rules have no Result.
+// it. End panics in a game whose Rules have no Result, and for a Turn that a test made instead of a [Simulation].
 func (t *Turn) End(result any) {
 	if t.result == nil {
-		panic("lockstep: Turn.End: the Rules of the game have no Result: want Result: lockstep.Result[T]()")
+		panic("lockstep: Turn.End: the Rules of the game have no Result: want Result: lockstep.Result[T](), and in a test the Turn of a Simulation")
 	}
 	t.ending = t.result.append(t.ending[:0], result)
 	if n := len(t.ending); n > record.MaxResult {

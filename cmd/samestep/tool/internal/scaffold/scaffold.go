@@ -15,11 +15,11 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
 )
 
-//go:embed README.md ci.yml program/main.go rules/*.go
+//go:embed README.md ci.yml gitignore program/main.go rules/*.go
 var files embed.FS
 
 // places are the folders and names that files have in the new module, if they are others.
-var places = map[string]string{"ci.yml": ".github/workflows/ci.yml", "program/main.go": "main.go"}
+var places = map[string]string{"ci.yml": ".github/workflows/ci.yml", "gitignore": ".gitignore", "program/main.go": "main.go"}
 
 const (
 	engine  = "github.com/seed-49bee653/samestep"

@@ -23,6 +23,7 @@ func TestWrite(t *testing.T) {
 		"rules/bot.go":                         "func NewBot(",
 		".github/workflows/ci.yml":             "-fuzzminimizetime 5x ./rules",
 		"README.md":                            "# hex-hold\n",
+		".gitignore":                           "/hex-hold\n",
 		"rules/testdata/golden/hex-hold-1.ssr": "",
 	} {
 		b, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(file)))

@@ -2,9 +2,8 @@ package rules
 
 import "github.com/seed-49bee653/samestep/lockstep"
 
-// NewBot returns a bot that walks to the nearest gold.
+// NewBot returns a bot that walks to the nearest gold. It gets a seed for bots that do not all play alike.
 func NewBot(p lockstep.Player, _ uint64) lockstep.Bot {
-	var sent Walk
 	return func(s *lockstep.Simulation) []any {
 		w := lockstep.World[World](s)
 		if int(p) >= len(w.Diggers) || len(w.Gold) == 0 {
@@ -16,11 +15,10 @@ func NewBot(p lockstep.Player, _ uint64) lockstep.Bot {
 				next = gold
 			}
 		}
-		order := Walk{X: uint8(min(next.X.Round().Int(), 255)), Y: uint8(min(next.Y.Round().Int(), 255))}
-		if order == sent {
+		order := &Walk{X: uint8(min(next.X.Round().Int(), 255)), Y: uint8(min(next.Y.Round().Int(), 255))}
+		if order.at() == w.Diggers[p].To {
 			return nil
 		}
-		sent = order
-		return []any{&sent}
+		return []any{order}
 	}
 }

@@ -32,6 +32,10 @@ type Config struct {
 // Walk is the command that sends the player's digger to a cell. The map has 256×256 cells.
 type Walk struct{ X, Y uint8 }
 
+func (c *Walk) at() fixed.Vec2 {
+	return fixed.Vec2{X: fixed.FromInt(int64(c.X)), Y: fixed.FromInt(int64(c.Y))}
+}
+
 // A Score is the result of a match.
 type Score struct{ Found []uint32 } // by player
 
@@ -76,10 +80,11 @@ func start(w *World, settings *lockstep.Settings, config *Config) error {
 	return nil
 }
 
-// validate refuses a command that makes no sense. The world may change before the command runs, so step checks again.
+// validate refuses a command that makes no sense, and its player sees why. The world may change before the command runs,
+// so step must not rely on it.
 func validate(w *World, _ *Config, c *lockstep.Command) error {
-	if int(c.Player) >= len(w.Diggers) {
-		return errors.New("you have no digger")
+	if order, ok := c.Value.(*Walk); ok && order.at() == w.Diggers[c.Player].To {
+		return errors.New("the digger walks there already")
 	}
 	return nil
 }
@@ -88,7 +93,7 @@ func validate(w *World, _ *Config, c *lockstep.Command) error {
 func step(w *World, config *Config, turn *lockstep.Turn) {
 	for _, c := range turn.Commands {
 		if order, ok := c.Value.(*Walk); ok && int(c.Player) < len(w.Diggers) {
-			w.Diggers[c.Player].To = fixed.Vec2{X: fixed.FromInt(int64(order.X)), Y: fixed.FromInt(int64(order.Y))}
+			w.Diggers[c.Player].To = order.at()
 		}
 	}
 	for p := range w.Diggers {

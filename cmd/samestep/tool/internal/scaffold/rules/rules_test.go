@@ -3,6 +3,7 @@ package rules
 import (
 	"testing"
 
+	"github.com/seed-49bee653/samestep/fixed"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
 )
@@ -12,16 +13,30 @@ var (
 	usual = Usual(4)
 )
 
-// Every machine computes the same match from the same commands.
-func TestDeterminism(t *testing.T) {
-	for seed := range uint64(5) {
-		locksteptest.Check(t, game, locksteptest.Options{Config: &usual, Seed: seed + 1})
+// A digger takes the gold that it reaches.
+func TestDig(t *testing.T) {
+	w := World{Diggers: make([]Digger, 2), Gold: []fixed.Vec2{(&Walk{X: 3}).at(), (&Walk{X: 200}).at()}}
+	order := lockstep.Command{Player: 1, Kind: 1, Value: &Walk{X: 9}}
+	for tick := range lockstep.Tick(5) {
+		step(&w, &usual, &lockstep.Turn{Tick: tick + 1, Commands: []lockstep.Command{order}})
+	}
+	if w.Diggers[0].Found != 0 || w.Diggers[1].Found != 1 || len(w.Gold) != 1 {
+		t.Errorf("got %+v, want one gold with player 1", w)
 	}
 }
 
-// A fuzzer looks for matches that reach more of the rules.
+// Every machine computes the same match from the same commands. The bots find all gold, and random commands disturb them.
+func TestDeterminism(t *testing.T) {
+	for seed := range uint64(5) {
+		locksteptest.Check(t, game, locksteptest.Options{Config: &usual, Seed: seed + 1, Ticks: 1000, Rate: 1, Play: play})
+	}
+}
+
+func play(p lockstep.Player, s *lockstep.Simulation) []any { return NewBot(p, 0)(s) }
+
+// A fuzzer looks for matches that reach more of the rules. With gold everywhere, short matches reach much.
 func FuzzMatch(f *testing.F) {
-	locksteptest.Fuzz(f, game, locksteptest.Options{Config: &usual, Players: 2, Ticks: 30},
+	locksteptest.Fuzz(f, game, locksteptest.Options{Config: &Config{Gold: 1000, Speed: fixed.One}, Players: 2, Ticks: 30},
 		locksteptest.Source{Package: "rules", Game: "game"})
 }
 
