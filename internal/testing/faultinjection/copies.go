@@ -72,14 +72,7 @@ func (d *drill) copyFault(name string, p planter) error {
 // refereeFault flips a bit in the referee's copy. All players are right, and so is the
 // simulation of the log.
 func (d *drill) refereeFault() error {
-	v, err := plant(d.base, d.dice, flipped(flippable))
-	if err != nil {
-		return err
-	}
-	m, err := d.subject.play(d.seed, cast{referee: v.game, copied: d.subject.Game})
-	if errors.As(err, new(*lockstep.PanicError)) || errors.As(err, new(*endedError)) { // the players do other things in it
-		return fmt.Errorf("%w: %w", errNoPlace, err)
-	}
+	v, m, err := d.faultyReferee()
 	if err != nil {
 		return err
 	}
@@ -93,6 +86,27 @@ func (d *drill) refereeFault() error {
 	}
 	d.result.add(f, "verify", d.verify(m.file, m.game), clue{What: "desync", Tick: check, Who: "the referee"})
 	return d.explain(f, m, v, clue{What: "desync", Tick: v.tick, Who: "the referee"})
+}
+
+// faultyReferee plays a match whose referee has a flipped bit. The bots look at the
+// referee's state, so they do other things than in the base, and may undo the fault before
+// a check. Then it draws another one.
+func (d *drill) faultyReferee() (v *variant, m *match, err error) {
+	for range 20 {
+		if v, err = plant(d.base, d.dice, flipped(flippable)); err != nil {
+			return nil, nil, err
+		}
+		m, err = d.subject.play(d.seed, cast{referee: v.game, copied: d.subject.Game})
+		if err == nil {
+			_, err = m.check()
+		} else if !errors.As(err, new(*lockstep.PanicError)) && !errors.As(err, new(*endedError)) {
+			return nil, nil, err
+		}
+		if err == nil {
+			return v, m, nil
+		}
+	}
+	return nil, nil, fmt.Errorf("%w: %w", errNoPlace, err)
 }
 
 // liar reports false checksums as a player whose copy is right, so that the histories do
