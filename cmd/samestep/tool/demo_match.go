@@ -4,6 +4,7 @@ package tool
 
 import (
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -144,7 +145,9 @@ func (m *demoMatch) collect(r *coordinator.DesyncReport) *host.Evidence {
 func (m *demoMatch) play(bar *progress) error {
 	last := m.options.ticks()
 	for t := lockstep.Tick(1); t <= last; t++ {
-		if _, err := m.coordinator.Tick(); err != nil {
+		if _, err := m.coordinator.Tick(); errors.Is(err, coordinator.ErrEnded) {
+			return fmt.Errorf("demo: the rules end the match at tick %d, want at least %d ticks: try fewer --seconds, or another --config or --seed", t-1, last)
+		} else if err != nil {
 			return err
 		}
 		if t == m.planted.Tick {

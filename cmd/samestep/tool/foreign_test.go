@@ -82,6 +82,15 @@ func (f *foreign) word(text, suffix string) string {
 	return ""
 }
 
+// config writes a file with a configuration.
+func (f *foreign) config(text string) string {
+	f.t.Helper()
+	if err := os.WriteFile(filepath.Join(f.dir, "match.json"), []byte(text), 0o644); err != nil {
+		f.t.Fatal(err)
+	}
+	return "match.json"
+}
+
 // A game outside of the engine's module has every verb.
 func TestForeignGame(t *testing.T) {
 	f := newForeign(t)
@@ -101,12 +110,11 @@ func TestForeignGame(t *testing.T) {
 	f.run(exitOK, "drill --seed 1")
 	f.run(exitOK, "bench log --time 10ms")
 	f.run(exitUsage, "serve --units 3", "units")
-	if err := os.WriteFile(filepath.Join(f.dir, "match.json"), []byte(`{"Gold": 5, "Sped": 3}`), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	f.run(exitError, "demo --config match.json", `match.json`, `unknown field "Sped", want Gold, Speed`)
+	f.run(exitError, "demo --config "+f.config(`{"Gold": 5, "Sped": 3}`), "match.json", `unknown field "Sped", want Gold, Speed`)
+	f.run(exitError, "demo --config "+f.config(`{"Gold": 1}`), "the rules end the match at tick", "--seconds")
 
 	t.Run("live", f.live)
+	t.Run("page", f.page)
 	f.t = t
 	defer f.mistake()
 

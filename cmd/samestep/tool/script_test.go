@@ -17,11 +17,18 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/seed-49bee653/samestep/internal/testing/browser"
 	"github.com/seed-49bee653/samestep/internal/testing/script"
 )
 
+// tests are the tests of the package, which share a browser.
+type tests struct{ *testing.M }
+
+// Run implements [testscript.TestingM].
+func (t tests) Run() int { return browser.Run(t.M) }
+
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"samestep": func() { Main(ours...) }, "forge": forgeMain, "faulty": faultyMain})
+	testscript.Main(tests{m}, map[string]func(){"samestep": func() { Main(ours...) }, "forge": forgeMain, "faulty": faultyMain})
 }
 
 // Each file of testdata is a script for one verb: commands, their output, and the exit codes. With -rewrite, the

@@ -27,12 +27,15 @@ var browsers struct {
 }
 
 // Main runs the tests of a package and stops the browser: the package's TestMain calls it.
-func Main(m *testing.M) {
+func Main(m *testing.M) { os.Exit(Run(m)) }
+
+// Run is Main for a TestMain that does more. It returns the exit code.
+func Run(m *testing.M) int {
 	code := m.Run()
 	if browsers.stop != nil {
 		browsers.stop()
 	}
-	os.Exit(code)
+	return code
 }
 
 // Variable names the environment variable that skips these tests if it is "off".
