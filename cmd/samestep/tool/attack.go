@@ -8,13 +8,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -26,13 +23,18 @@ func attackCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "attack",
 		Usage: "attack a server on this machine, and measure what honest players notice",
-		Description: `Lets eight honest players play in a match, and attacks its server in all ways of the
+		Description: `Lets honest players play in a match, and attacks its server in all ways of the
 catalogue (--list), one after the other. For each attack it prints what the players
 noticed and what it cost. Every attack gets its own server, "samestep serve" in
 another process, and the attackers run in a third one.
 
+The match has 16 seats, 8 of them for honest players, or as many seats as the game
+has, at least 2. In a match of fewer than 16 seats, half of them are for honest
+players, and newcomers watch.
+
 --server attacks a server that you have started, on a loopback address; other
-addresses are refused. That server needs 16 seats, and a list of tokens made here:
+addresses are refused. That server needs a list of tokens made here, and as many seats
+as it has, 16 for a game that has as many:
 
   samestep attack --print-tokens > tokens
   samestep serve --players 16 --tokens tokens
@@ -73,16 +75,17 @@ func runAttack(c *cli.Context) error {
 	case c.Bool("hands"):
 		return runHands(c)
 	case c.Bool("print-tokens"):
-		return attack.WriteTokens(c.App.Writer, c.String("match"))
+		seats, err := g.attackedSeats()
+		if err != nil {
+			return err
+		}
+		return attack.WriteTokens(c.App.Writer, c.String("match"), seats)
 	case c.Bool("list"):
 		return listAttacks(c)
 	}
 	all, err := chosenAttacks(c)
 	if err != nil {
 		return err
-	}
-	if err := g.accepts(attack.Seats, 1, g.config(attack.Seats, attackUnits)); err != nil && !c.IsSet("server") {
-		return fmt.Errorf("game %s refuses the match of %d seats that the attacks need: %w", g.Name(), attack.Seats, err)
 	}
 	x, err := newAttacker(c, g)
 	if err != nil {
@@ -125,6 +128,19 @@ func listAttacks(c *cli.Context) error {
 	}, nil)
 }
 
+// attackedSeats returns the number of seats of the attacked match.
+func (g *playable) attackedSeats() (int, error) {
+	units := g.sizeOf(attackUnits)
+	seats := g.mostSeats(attack.MostSeats, units, nil)
+	if err := g.accepts(seats, 1, g.config(seats, units)); err != nil {
+		return 0, fmt.Errorf("game %s refuses the match of %s that is to be attacked: %w", g.Name(), count(int(seats), "seat"), err)
+	}
+	if seats < attack.FewestSeats {
+		return 0, fmt.Errorf("got a match of %s of game %s, want at least %d: one for an honest player and one for attackers", count(int(seats), "seat"), g.Name(), attack.FewestSeats)
+	}
+	return int(seats), nil
+}
+
 // attackUnits is the number of units of the attacked match, if the game knows units.
 const attackUnits = 200
 
@@ -140,6 +156,7 @@ type attacker struct {
 	game    *playable
 	program string // of samestep
 	time    time.Duration
+	seats   int            // of the match
 	server  *attack.Server // of --server, or nil
 	log     io.Writer
 }
@@ -155,7 +172,8 @@ func newAttacker(c *cli.Context, g *playable) (*attacker, error) {
 		return nil, usagef("--server and --token-file go together")
 	}
 	if url == "" {
-		return x, nil
+		x.seats, err = g.attackedSeats()
+		return x, err
 	}
 	if err := attack.CheckURL(c.Context, url); err != nil {
 		return nil, usagef("--server: %v", err)
@@ -167,6 +185,7 @@ func newAttacker(c *cli.Context, g *playable) (*attacker, error) {
 	}
 	defer f.Close()
 	x.server.Tokens, x.server.Match, err = attack.ReadTokens(f)
+	x.seats = x.server.Tokens.Seats()
 	return x, err
 }
 
@@ -175,6 +194,9 @@ func (x *attacker) all(c *cli.Context, attacks []*attack.Attack) error {
 	defer stop()
 	results := []*attack.Result{}
 	if !c.Bool("json") {
+		if x.seats < attack.MostSeats {
+			fmt.Fprintf(c.App.Writer, "%s has %s: %s, and newcomers watch\n", x.game.Name(), count(x.seats, "seat"), count(attack.Honest(x.seats), "honest player"))
+		}
 		fmt.Fprintln(c.App.Writer, attackHeader)
 	}
 	for _, a := range attacks {
@@ -211,7 +233,7 @@ func (x *attacker) one(ctx context.Context, a *attack.Attack) (*attack.Result, e
 		defer process.stop()
 	}
 	r, err := attack.Run(ctx, a, s, attack.Options{
-		Game: x.game.Game, Think: x.game.bot, Time: x.time, Attackers: x.hands, Program: x.program, Files: dir,
+		Game: x.game.Game, Think: x.game.bot, Time: x.time, Attackers: x.hands, Program: x.program, Files: dir, Units: x.game.sized != nil,
 	})
 	if err == nil && len(r.Failures) == 0 {
 		return r, nil
@@ -232,14 +254,14 @@ func (x *attacker) serve(dir string, a *attack.Attack) (*attack.Server, *serverP
 	const match = "match-1"
 	var list bytes.Buffer
 	tokens, replays := filepath.Join(dir, "tokens"), filepath.Join(dir, "replays")
-	err := attack.WriteTokens(&list, match)
+	err := attack.WriteTokens(&list, match, x.seats)
 	if err == nil {
 		err = os.WriteFile(tokens, list.Bytes(), 0o600)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	flags := []string{"--game", x.game.Name(), "--dir", replays, "--tokens", tokens, "--players", strconv.Itoa(attack.Seats)}
+	flags := []string{"--game", x.game.Name(), "--dir", replays, "--tokens", tokens, "--players", strconv.Itoa(x.seats)}
 	flags = append(flags, x.game.unitFlags(attackUnits)...)
 	if a.Serve != nil {
 		more, err := a.Serve(dir)
@@ -299,40 +321,4 @@ func runHands(c *cli.Context) error {
 		return err
 	}
 	return writeJSON(c.App.Writer, r)
-}
-
-const attackHeader = `             tries  lost  refused  checksums  late p99 (calm)     newcomer    processor    memory      out       in  replay`
-
-func printAttack(w io.Writer, r *attack.Result) {
-	if r.Skipped != "" {
-		fmt.Fprintf(w, "%2d %-9s  skipped: %s\n", r.Row, r.Name, r.Skipped)
-		return
-	}
-	cpu, memory := "?", "?"
-	if r.CPUKnown {
-		cpu, memory = fmt.Sprintf("%+.0f %%", r.CPU-r.CalmCPU), "+"+size(r.Memory)
-	}
-	fmt.Fprintf(w, "%2d %-9s %6d  %4d  %7d  %9s  %5.1f ms (%5.1f)  %8.0f ms  %9s  %9s %8s %8s %8s\n", r.Row, r.Name, r.Tries, len(r.Disconnected), r.Refused+len(r.NewcomersRefused),
-		fmt.Sprintf("%d/%d", r.Checksums, r.Expected), r.AttackP99MS, r.CalmP99MS, r.WelcomeMS, cpu, memory, size(r.Received), size(r.Sent), size(r.Written))
-	var told []string
-	for _, event := range slices.Sorted(maps.Keys(r.Told)) {
-		told = append(told, fmt.Sprintf("%s %d", event, r.Told[event]))
-	}
-	fmt.Fprintf(w, "   %s: %s\n", r.About, strings.Join(told, ", "))
-	for _, f := range r.Failures {
-		fmt.Fprintf(w, "   FAILED: %s\n", f)
-	}
-}
-
-func printAttacks(w io.Writer, all []*attack.Result) {
-	failed, skipped := 0, 0
-	for _, r := range all {
-		if len(r.Failures) > 0 {
-			failed++
-		}
-		if r.Skipped != "" {
-			skipped++
-		}
-	}
-	fmt.Fprintf(w, "verdict: %s, %d failed, %d skipped\n", count(len(all), "attack"), failed, skipped)
 }

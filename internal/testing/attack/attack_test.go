@@ -67,16 +67,26 @@ func TestOnlyLoopback(t *testing.T) {
 
 func TestTokens(t *testing.T) {
 	var list bytes.Buffer
-	if err := WriteTokens(&list, "duel"); err != nil {
+	if err := WriteTokens(&list, "duel", MostSeats); err != nil {
 		t.Fatal(err)
 	}
 	text := list.String()
 	tokens, match, err := ReadTokens(&list)
-	if err != nil || match != "duel" || len(tokens.Honest) != honest || tokens.Admin == "" {
+	if err != nil || match != "duel" || len(tokens.Honest) != 8 || tokens.Admin == "" {
 		t.Errorf("got %+v for %q: %v", tokens, match, err)
 	}
-	if _, _, err := ReadTokens(strings.NewReader(strings.Replace(text, "honest-3", "nobody-3", 1))); !errors.Is(err, ErrTokens) {
-		t.Errorf("a list that lacks one: got %v, want %v", err, ErrTokens)
+	for seats := FewestSeats; seats <= MostSeats; seats++ {
+		var list bytes.Buffer
+		err := WriteTokens(&list, "duel", seats)
+		tokens, _, rerr := ReadTokens(&list)
+		if err = errors.Join(err, rerr); err != nil || tokens.Seats() != seats || len(tokens.Honest) != Honest(seats) || len(tokens.Holders) == 0 {
+			t.Errorf("%d seats: got %+v, %v", seats, tokens, err)
+		}
+	}
+	for _, lost := range []string{"honest-3", "honest-7", "holder-0", "holder-7", "newcomer-2"} {
+		if _, _, err := ReadTokens(strings.NewReader(strings.Replace(text, lost, "nobody-3", 1))); !errors.Is(err, ErrTokens) {
+			t.Errorf("a list that lacks %s: got %v, want %v", lost, err, ErrTokens)
+		}
 	}
 }
 
@@ -87,7 +97,7 @@ func TestFailures(t *testing.T) {
 	good := func() phase {
 		x := phase{took: time.Second, report: Report{Tries: 1}, agreed: 80, expected: 80, ticks: 20, period: 50 * time.Millisecond, cpu: 10 * time.Millisecond}
 		x.welcomes.all, x.welcomes.worst = 4, 10*time.Millisecond
-		for range honest {
+		for range 8 {
 			var list []arrival
 			for n := range 20 {
 				list = append(list, arrival{lockstep.Tick(n), at.Add(time.Duration(n) * 50 * time.Millisecond)})

@@ -31,6 +31,7 @@ type Job struct {
 	Dir     string        `json:"dir"`     // for files; it has those that [Attack.Serve] wrote
 	Program string        `json:"program"` // path of samestep
 	Game    string        `json:"game"`
+	Units   bool          `json:"units"` // see [Options]
 	Time    time.Duration `json:"time_ns,string"`
 }
 

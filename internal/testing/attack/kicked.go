@@ -31,7 +31,7 @@ func (h *Attackers) kicked(ctx context.Context, token, another string) error {
 		return nil
 	}
 	defer p.ws.CloseNow()
-	if p.welcome.Role != protocol.Seated || p.welcome.Seat < honest {
+	if p.welcome.Role != protocol.Seated || int(p.welcome.Seat) < len(h.Tokens.Honest) {
 		h.try("no seat")
 		return nil
 	}

@@ -15,7 +15,7 @@ const (
 )
 
 var _ = register(&Attack{
-	Row: 8, Name: "liars", About: "40 spectators and 2 players echo checksums, every second one falsified",
+	Row: 8, Name: "liars", About: "40 spectators and up to 2 players echo checksums, every second one falsified",
 	Run: func(ctx context.Context, h *Attackers) error {
 		var wait sync.WaitGroup
 		for i := range lyingSpectators + lyingPlayers {

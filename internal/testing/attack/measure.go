@@ -35,6 +35,9 @@ type Options struct {
 	// comes before each half.
 	Time time.Duration
 
+	// Units says that a match of the game can be asked for with a number of units.
+	Units bool
+
 	// Attackers does a job in another process; see [Work].
 	Attackers func(ctx context.Context, j Job) (Report, error)
 
@@ -94,7 +97,8 @@ type measurement struct {
 
 // begin lets the players join, all at once.
 func (m *measurement) begin(ctx context.Context) error {
-	players, errs := make([]*participant, honest), make([]error, honest)
+	honest := m.server.Tokens.Honest
+	players, errs := make([]*participant, len(honest)), make([]error, len(honest))
 	var wait sync.WaitGroup
 	for seat := range honest {
 		wait.Go(func() { players[seat], errs[seat] = newPlayer(ctx, m.server, m.options, seat) })
@@ -165,7 +169,7 @@ func (m *measurement) phase(ctx context.Context, a *Attack) (x phase, err error)
 func (m *measurement) attackWith(ctx context.Context, a *Attack) (Report, error) {
 	return m.options.Attackers(ctx, Job{
 		Attack: a.Name, Server: m.server.URL, Match: m.server.Match, Tokens: m.server.Tokens, From: otherAddress(m.server.URL),
-		Dir: m.options.Files, Program: m.options.Program, Game: m.options.Game.Name(), Time: m.options.Time / halves,
+		Dir: m.options.Files, Program: m.options.Program, Game: m.options.Game.Name(), Units: m.options.Units, Time: m.options.Time / halves,
 	})
 }
 

@@ -18,8 +18,9 @@ type Result struct {
 	Told    map[string]int `json:"told,omitempty"`
 	Wins    []string       `json:"wins,omitempty"`
 
-	// Of eight honest players, during the attack. Checksums and lost connections are
+	// Of the honest players, during the attack. Checksums and lost connections are
 	// also those of the calm phases.
+	Honest       int      `json:"honest"`
 	Disconnected []string `json:"disconnected,omitempty"`
 	Refused      int      `json:"refused"` // commands, by a limit
 	Checksums    int      `json:"checksums"`
@@ -55,7 +56,7 @@ type Result struct {
 
 // add adds a calm phase and the phase with the attack that followed.
 func (r *Result) add(calm, attack *phase) {
-	r.Skipped = attack.report.Skipped
+	r.Skipped, r.Honest = attack.report.Skipped, len(attack.arrivals)
 	r.Tries += attack.report.Tries
 	r.Sent, r.Received = r.Sent+attack.report.Sent, r.Received+attack.report.Received
 	for what, n := range attack.report.Told {
@@ -128,7 +129,7 @@ func (r *Result) finish() {
 		{len(r.Disconnected) > 0, fmt.Sprintf("%d honest players were disconnected: %s", len(r.Disconnected), first(r.Disconnected))},
 		{r.Refused > 0, fmt.Sprintf("%d commands of honest players were refused", r.Refused)},
 		{r.Differing > 0, fmt.Sprintf("%d checksums of honest players differ", r.Differing)},
-		{r.Checksums < r.Expected-honest || r.Expected == 0, fmt.Sprintf("got %d checksums of honest players, want %d", r.Checksums, r.Expected)},
+		{r.Checksums < r.Expected-r.Honest || r.Expected == 0, fmt.Sprintf("got %d checksums of honest players, want %d", r.Checksums, r.Expected)},
 		{2*r.Ticks < r.Nominal, fmt.Sprintf("got %d ticks, want half of %d at least", r.Ticks, r.Nominal)},
 		{r.Newcomers == 0, "no newcomer joined"},
 		{len(r.NewcomersRefused) > 0, fmt.Sprintf("%d of %d newcomers were refused: %s", len(r.NewcomersRefused), r.Newcomers, first(r.NewcomersRefused))},

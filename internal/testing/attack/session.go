@@ -23,12 +23,12 @@ func (h *Attackers) steal(ctx context.Context, n int) error {
 		return nil
 	}
 	defer thief.ws.CloseNow()
-	seat := thief.welcome.Seat
-	if seat < honest || int(seat-honest) >= len(h.Tokens.Holders) {
+	seat, honest := thief.welcome.Seat, len(h.Tokens.Honest)
+	if int(seat) < honest || int(seat)-honest >= len(h.Tokens.Holders) {
 		h.win("a guest got seat %d of an honest player", seat)
 		return nil
 	}
-	holder, err := h.join(ctx, h.Tokens.Holders[seat-honest], protocol.SessionToken{})
+	holder, err := h.join(ctx, h.Tokens.Holders[int(seat)-honest], protocol.SessionToken{})
 	if err != nil {
 		h.try("no holder")
 		return nil

@@ -13,13 +13,23 @@ import (
 
 // How many tokens of each kind there are. The rest of the seats is free.
 const (
-	Seats = 16 // of the match
+	// MostSeats is the number of seats of the attacked match, for a game that has as many. In smaller matches fewer honest
+	// players play, and newcomers watch.
+	MostSeats = 16
 
-	honest    = 8
+	// FewestSeats are one for an honest player and one for attackers.
+	FewestSeats = 2
+
 	newcomers = 40 // a subject is welcomed 20 times a minute at most
 	attackers = 16
 	watchers  = 4
 )
+
+// Honest returns how many of the seats honest players take. The rest is for attackers, and for newcomers if it is not small.
+func Honest(seats int) int { return seats / 2 }
+
+// watch reports whether newcomers watch because a match has few seats.
+func watch(seats int) bool { return seats < MostSeats }
 
 // ErrTokens is returned for a list of tokens that [WriteTokens] did not make.
 var ErrTokens = errors.New("attack: want a list of tokens as --print-tokens makes it")
@@ -27,15 +37,18 @@ var ErrTokens = errors.New("attack: want a list of tokens as --print-tokens make
 // Tokens are those of everybody who takes part in an attack.
 type Tokens struct {
 	Honest    []string `json:"honest"`    // each for one seat
-	Newcomers []string `json:"newcomers"` // of honest players, for any seat
+	Newcomers []string `json:"newcomers"` // honest, for any seat, or to watch
 	Attackers []string `json:"hands"`     // for any seat
 	Holders   []string `json:"holders"`   // of attackers, each for one of the other seats
 	Watchers  []string `json:"watchers"`  // spectators
 	Admin     string   `json:"admin"`
 }
 
-// WriteTokens writes a list of new tokens, in the form of "serve --tokens".
-func WriteTokens(w io.Writer, match string) error {
+// Seats returns the number of seats of the match.
+func (t *Tokens) Seats() int { return len(t.Honest) + len(t.Holders) }
+
+// WriteTokens writes a list of new tokens for a match of some seats, in the form of "serve --tokens".
+func WriteTokens(w io.Writer, match string, seats int) error {
 	var b strings.Builder
 	line := func(role, seat, kind string, n int) {
 		match := match
@@ -46,14 +59,18 @@ func WriteTokens(w io.Writer, match string) error {
 		rand.Read(token[:])
 		fmt.Fprintf(&b, "%-9s %-2s %-11s %s %s\n", role, seat, fmt.Sprintf("%s-%d", kind, n), match, hex.EncodeToString(token[:]))
 	}
-	for i := range honest {
+	for i := range Honest(seats) {
 		line("player", strconv.Itoa(i), "honest", i)
 	}
-	for i := range Seats - honest {
-		line("player", strconv.Itoa(honest+i), "holder", i)
+	for i := range seats - Honest(seats) {
+		line("player", strconv.Itoa(Honest(seats)+i), "holder", i)
+	}
+	role := "player"
+	if watch(seats) {
+		role = "spectator"
 	}
 	for i := range newcomers {
-		line("player", "-", "newcomer", i)
+		line(role, "-", "newcomer", i)
 	}
 	for i := range attackers {
 		line("player", "-", "hand", i)
@@ -76,6 +93,9 @@ func ReadTokens(r io.Reader) (t Tokens, match string, err error) {
 			continue // a comment or a line that is not ours
 		}
 		kind, _, _ := strings.Cut(words[2], "-")
+		if words[1] != "-" && words[1] != strconv.Itoa(t.Seats()) {
+			return t, match, ErrTokens // one is missing
+		}
 		if list := lists[kind]; list != nil {
 			*list = append(*list, words[4])
 			match = words[3]
@@ -83,7 +103,8 @@ func ReadTokens(r io.Reader) (t Tokens, match string, err error) {
 			t.Admin = words[4]
 		}
 	}
-	if len(t.Honest) != honest || len(t.Newcomers) != newcomers || len(t.Attackers) != attackers || len(t.Holders) != Seats-honest || len(t.Watchers) != watchers || t.Admin == "" {
+	seats := t.Seats()
+	if seats < FewestSeats || seats > MostSeats || len(t.Honest) != Honest(seats) || len(t.Newcomers) != newcomers || len(t.Attackers) != attackers || len(t.Watchers) != watchers || t.Admin == "" {
 		return t, match, ErrTokens
 	}
 	return t, match, lines.Err()
