@@ -127,6 +127,10 @@ func (r *Reader) Offset() int64 { return r.start }
 // Record returns the bytes of the record that Next returned last, valid until the next call.
 func (r *Reader) Record() []byte { return r.last }
 
+// Finished reports whether the Reader has met an index or a signature, which follow only the records of a match that is
+// over and whose file is complete.
+func (r *Reader) Finished() bool { return r.indexed || len(r.signatures) > 0 }
+
 // Size returns the size of the file in bytes, from NewReader or Grow.
 func (r *Reader) Size() int64 { return r.size }
 

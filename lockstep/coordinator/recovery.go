@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -19,6 +20,8 @@ type Recovery struct {
 	checks   checks
 	delay    lockstep.Tick // from the log; 0 if it sets none
 	paused   bool
+	byRules  bool                  // the log ends with the end of the rules …
+	result   []byte                // … and this result
 	wrong    *lockstep.DesyncError // the first checksum or keyframe that differs from the game's, unless a referee's note has withdrawn it
 }
 
@@ -55,6 +58,8 @@ func (r *Recovery) Apply(rec *record.Record) error {
 		if rec.Topic == TopicReferee && rec.Player == lockstep.System {
 			r.wrong = nil
 		}
+	case record.KindEnd:
+		r.byRules, r.result = rec.ByRules, slices.Clone(rec.Result)
 	}
 	return r.frame(&rec.Frame)
 }
@@ -118,13 +123,13 @@ func (r *Recovery) system(t lockstep.Tick, value any) error {
 	return nil
 }
 
-// Check returns an error if no Coordinator can continue the match: there is no state, the match is over, or the game
-// computes other checksums than the log has, which is a [*lockstep.DesyncError].
+// Check returns an error if no Coordinator can continue the match: there is no state, the match is over, but not by its
+// rules, or the game computes other checksums or another end than the log has, which is a [*lockstep.DesyncError].
 func (r *Recovery) Check() error {
 	switch {
 	case r.follower.Simulation() == nil:
 		return fmt.Errorf("lockstep: resume: %w: no state", record.ErrOutOfPlace)
-	case r.follower.Ended():
+	case r.follower.Ended() && !r.byRules:
 		return fmt.Errorf("lockstep: resume: %w", ErrEnded)
 	case r.wrong != nil:
 		return fmt.Errorf("lockstep: resume: %w", r.wrong)
@@ -133,8 +138,8 @@ func (r *Recovery) Check() error {
 }
 
 // Coordinator returns the Coordinator that continues after the last tick of the log, which d has read. It appends its
-// records to log, which already has the earlier ones. Every player whose leave is not in the log is present. See
-// [Recovery.Check] for the errors.
+// records to log, which already has the earlier ones. Every player whose leave is not in the log is present. If the log
+// ends with the end of the rules, so does the Coordinator's match. See [Recovery.Check] for the errors.
 func (r *Recovery) Coordinator(d *record.Decoder, log lockstep.Log, o Options) (*Coordinator, error) {
 	if err := r.Check(); err != nil {
 		return nil, err
@@ -156,6 +161,9 @@ func (r *Recovery) Coordinator(d *record.Decoder, log lockstep.Log, o Options) (
 		mayResimulate: math.MaxInt,
 	}
 	c.enc.Continue(d)
+	if r.byRules {
+		c.err, c.byRules, c.result = ErrEnded, true, r.result
+	}
 	return c, nil
 }
 

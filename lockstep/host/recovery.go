@@ -27,7 +27,8 @@ type Recovery struct {
 	header   []byte            // the header record
 	position protocol.Position // of the next record
 	seats    []hostSeat
-	noted    int // bytes of notes
+	end      []byte // the end record, which only a match that its rules have ended may have
+	noted    int    // bytes of notes
 	speed    uint16
 }
 
@@ -70,6 +71,9 @@ func (r *Recovery) Append(raw []byte) error {
 			s.name, s.noted = rec.Text, rec.Text
 		}
 		r.noted += noteSize(rec.Text)
+	case record.KindEnd:
+		r.end = slices.Clone(raw)
+		return nil
 	}
 	r.position += protocol.Position(max(1, rec.Ticks())) // in a live match each empty tick is one record
 	return nil
@@ -91,8 +95,9 @@ func (r *Recovery) system(value any) {
 	}
 }
 
-// Host returns a Host that continues after the last tick of the log. A [*lockstep.DesyncError] means that the game
-// computes other checksums than the log has.
+// Host returns a Host that continues after the last tick of the log. If the rules have ended the match in that tick, the
+// Host is over, writes the end record if it is missing, and lingers. A [*lockstep.DesyncError] means that the game
+// computes other checksums, or another end, than the log has.
 func (r *Recovery) Host(now lockstep.Time, o Options) (*Host, error) {
 	if err := r.match.Check(); err != nil {
 		return nil, err
@@ -125,17 +130,29 @@ func (r *Recovery) Host(now lockstep.Time, o Options) (*Host, error) {
 	x.seatBots()
 	x.seatsChanged = true
 	x.wakeAt(now)
-	if err := x.c.Note(lockstep.System, TopicResumed, fmt.Sprintf("after tick %d", sim.Tick())); err != nil {
+	if err := x.writeOn(r.end); err != nil {
 		return nil, err
 	}
-	if err := x.c.CheckAgain(); err != nil {
-		return nil, err
-	}
-	if err := x.c.Conclude(); err != nil {
-		return nil, err
-	}
-	if x.c.Err() != nil { // the crash was between the last tick and the end record
+	if x.c.Err() != nil { // the rules ended the match before the crash
 		x.finish()
 	}
 	return x, nil
+}
+
+// writeOn writes the records that follow those of a recovered log. An end record, which may be nil, is in the log, but
+// the peers need it too.
+func (h *Host) writeOn(end []byte) error {
+	if end != nil {
+		err := h.ring.Append(end)
+		h.barrier.persisted = h.ring.Next()
+		return err
+	}
+	t := h.c.Now()
+	if err := h.c.Note(lockstep.System, TopicResumed, fmt.Sprintf("after tick %d", t)); err != nil {
+		return err
+	}
+	if err := h.c.CheckAgain(); err != nil {
+		return err
+	}
+	return h.c.Conclude()
 }

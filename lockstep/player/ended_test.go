@@ -193,9 +193,16 @@ func TestRulesEndLive(t *testing.T) {
 	}
 }
 
-// A server that crashes between the last tick and its end record ends the match when it is resumed, and the players get
-// the result. The observer gets no event of a tick that the log has.
+// A server that crashes after the last tick ends the match when it is resumed, and the players get the result. The log
+// has one end record, nothing after it, and if the crash was after it nothing new. The observer gets no event of a tick
+// that the log has.
 func TestRulesEndAfterCrash(t *testing.T) {
+	for _, delay := range []lockstep.Tick{0, 40} {
+		testRulesEndAfterCrash(t, delay)
+	}
+}
+
+func testRulesEndAfterCrash(t *testing.T, delay lockstep.Tick) {
 	r, g := newRoom(t, nil)
 	r.join(g, "0")
 	b := r.join(g, "1")
@@ -205,7 +212,7 @@ func TestRulesEndAfterCrash(t *testing.T) {
 	}
 	r.pass(lockstep.Second)
 	frame := slices.IndexFunc(r.log[5:], func(b []byte) bool { return record.KindOf(b) == record.KindFrame && len(b) > 4 && b[4] == 0xc4 }) + 5
-	for cut := len(r.log) - 2; cut < len(r.log); cut++ {
+	for cut := len(r.log) - 2; cut <= len(r.log); cut++ {
 		recovery := host.NewRecovery(g)
 		for _, b := range r.log[:cut] {
 			if err := recovery.Append(b); err != nil {
@@ -214,17 +221,51 @@ func TestRulesEndAfterCrash(t *testing.T) {
 		}
 		second := &room{t: t, now: r.now, log: slices.Clone(r.log[:cut])}
 		var err error
-		if second.h, err = recovery.Host(r.now, second.raceOptions()); err != nil {
+		o := second.raceOptions()
+		o.SpectatorDelay = delay
+		if second.h, err = recovery.Host(r.now, o); err != nil {
 			t.Fatal(err)
 		}
-		c := second.join(g, "1")
+		b, w := second.join(g, "1"), second.join(g, "w")
 		second.pass(3 * lockstep.Second)
-		if !c.wins() {
-			t.Errorf("cut %d: got %+v, %v", cut, c.ended(), c.Err())
+		for _, c := range []*roomClient{b, w} {
+			if !c.wins() {
+				t.Errorf("cut %d, delay %d: got %+v, %v", cut, delay, c.ended(), c.Err())
+			}
+		}
+		end := slices.IndexFunc(second.log, func(b []byte) bool { return record.KindOf(b) == record.KindEnd })
+		if n := len(second.log); end != n-1 || cut == len(r.log) && n != cut {
+			t.Errorf("cut %d, delay %d: the end record is %d of %d", cut, delay, end, n)
 		}
 		if len(second.emitted) > 0 {
 			t.Errorf("cut %d: the observer got %v", cut, second.emitted)
 		}
+	}
+}
+
+// A log whose end is not that of the rules is not resumed.
+func TestRecoveryRefusesAnotherEnd(t *testing.T) {
+	r, g := newRoom(t, nil)
+	b := r.join(g, "1")
+	r.pass(3 * lockstep.Second)
+	if _, err := b.Submit(&testgame.Run{Steps: 10}); err != nil {
+		t.Fatal(err)
+	}
+	r.pass(lockstep.Second)
+	rules := testgame.RaceRules()
+	rules.Step = func(w *testgame.Race, c *testgame.RaceConfig, turn *lockstep.Turn) {
+		testgame.RaceRules().Step(w, c, turn)
+		endAlso(turn, 0)
+	}
+	recovery := host.NewRecovery(lockstep.MustGame(rules))
+	for _, b := range r.log {
+		if err := recovery.Append(b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	differs := (*lockstep.DesyncError)(nil)
+	if _, err := recovery.Host(r.now, r.raceOptions()); !errors.As(err, &differs) || differs.End == "" {
+		t.Errorf("got %v, want a desync at the end", err)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -26,8 +27,11 @@ var (
 // Resume continues the match of a replay that a crash left open, after the last tick in the file and under the name that
 // the file has. Players return with their tokens, which must name their seats. The settings and the configuration are
 // those of the file; Resume uses only Game, Host and OnStart of the spec. It simulates the whole match once, writes it to
-// a new file, and replaces the old file by the new one. A match that its rules have ended in the last tick of the file
-// gets its end record, and lingers as if it had ended now.
+// a new file, and replaces the old file by the new one.
+//
+// A match that its rules have ended in the last tick of the file gets its end record if that is missing, and lingers as
+// if it had ended now. With Options.KeepOpen that is only so without the end record, because the file of a match that is
+// over looks as after a crash that followed it.
 func (s *Server) Resume(path string, spec MatchSpec) (*Match, error) {
 	old, header, err := openInterrupted(path)
 	if err != nil {
@@ -138,16 +142,19 @@ func (m *Match) copyLog(r *replay.Reader, phase time.Duration) error {
 	switch {
 	case err != nil:
 		return err
-	case found.Damage == nil:
+	case found.Damage == nil && (r.Finished() || m.server.options.KeepOpen):
 		return ErrNotInterrupted
+	case found.Damage == nil: // the host says whether the rules have ended it
 	case found.Damage.Next > 0 || !errors.Is(found.Damage, io.ErrUnexpectedEOF):
 		return fmt.Errorf("%w: %w", ErrDamaged, found.Damage)
 	}
 	m.epoch = time.Now().Add(-phase)
-	if m.host, err = recovery.Host(m.now(), m.hostOptions()); err != nil {
+	if m.host, err = recovery.Host(m.now(), m.hostOptions()); errors.Is(err, coordinator.ErrEnded) {
+		return ErrNotInterrupted
+	} else if err != nil {
 		return err
 	}
-	_, concluded := m.host.Result() // the crash was before the end record
+	_, concluded := m.host.Result()
 	if m.process(); m.host.Err() != nil && !concluded {
 		return m.host.Err()
 	}
