@@ -63,7 +63,7 @@ func NewGame[S, C any](rules Rules[S, C]) (*Game, error) {
 		packConfig:   func(c any) []byte { return config.Append(nil, c.(*C)) },
 		unpackConfig: func(b []byte) (any, error) { c := new(C); return c, config.Decode(b, c) },
 		newWorld: func(b []byte) (world, error) {
-			w := &worldOf[S, C]{rules: &rules, codec: codec}
+			w := &worldOf[S, C]{rules: &rules, codec: codec, configCodec: config}
 			if err := config.Decode(b, &w.config); err != nil {
 				return nil, fmt.Errorf("lockstep: configuration: %w", err)
 			}
@@ -104,6 +104,9 @@ func (g *Game) Build() string { return g.build }
 
 // StateSchema returns the description of the game's state.
 func (g *Game) StateSchema() *state.Schema { return g.stateSchema }
+
+// ConfigSchema returns the description of the game's configuration.
+func (g *Game) ConfigSchema() *state.Schema { return g.configSchema }
 
 // HasKind reports whether players can issue commands of a kind.
 func (g *Game) HasKind(k Kind) bool { return g.kinds.Has(k) }

@@ -210,6 +210,10 @@ func (s *Simulation) Ended() (result []byte, ended bool) {
 // AppendState appends the canonical bytes of the state.
 func (s *Simulation) AppendState(dst []byte) []byte { return s.world.append(dst) }
 
+// AppendConfig appends the canonical bytes of the match's configuration. They are those of the header unless the rules have
+// changed the configuration, which is a mistake.
+func (s *Simulation) AppendConfig(dst []byte) []byte { return s.world.appendConfig(dst) }
+
 // Restore sets the state to that of tick t with the canonical bytes b.
 func (s *Simulation) Restore(t Tick, b []byte) error {
 	if err := s.world.restore(b); err != nil {

@@ -14,6 +14,7 @@ type world interface {
 	step(t *Turn)
 	validate(c *Command) error
 	append(dst []byte) []byte
+	appendConfig(dst []byte) []byte
 	restore(b []byte) error
 	copyFrom(w world)
 	sum(dst *checksum.Sum)
@@ -22,10 +23,11 @@ type world interface {
 
 // worldOf is a world of the game with state S and configuration C.
 type worldOf[S, C any] struct {
-	rules  *Rules[S, C]
-	codec  *state.Codec[S]
-	config C
-	s      S
+	rules       *Rules[S, C]
+	codec       *state.Codec[S]
+	configCodec *state.Codec[C]
+	config      C
+	s           S
 }
 
 func (w *worldOf[S, C]) create(settings Settings) error {
@@ -54,8 +56,9 @@ func (w *worldOf[S, C]) validate(c *Command) error {
 	return w.rules.Validate(&w.s, &w.config, c)
 }
 
-func (w *worldOf[S, C]) append(dst []byte) []byte { return w.codec.Append(dst, &w.s) }
-func (w *worldOf[S, C]) restore(b []byte) error   { return w.codec.Decode(b, &w.s) }
-func (w *worldOf[S, C]) copyFrom(o world)         { w.codec.Copy(&w.s, &o.(*worldOf[S, C]).s) }
-func (w *worldOf[S, C]) sum(dst *checksum.Sum)    { checksum.Of(dst, w.codec, &w.s) }
-func (w *worldOf[S, C]) state() any               { return &w.s }
+func (w *worldOf[S, C]) appendConfig(dst []byte) []byte { return w.configCodec.Append(dst, &w.config) }
+func (w *worldOf[S, C]) append(dst []byte) []byte       { return w.codec.Append(dst, &w.s) }
+func (w *worldOf[S, C]) restore(b []byte) error         { return w.codec.Decode(b, &w.s) }
+func (w *worldOf[S, C]) copyFrom(o world)               { w.codec.Copy(&w.s, &o.(*worldOf[S, C]).s) }
+func (w *worldOf[S, C]) sum(dst *checksum.Sum)          { checksum.Of(dst, w.codec, &w.s) }
+func (w *worldOf[S, C]) state() any                     { return &w.s }

@@ -293,6 +293,12 @@ func TestFaults(t *testing.T) {
 				kept = w
 			}
 		}},
+		"a Step that writes into the configuration": {"configuration", "", func(r *lockstep.Rules[pasture, pastureConfig]) {
+			r.Step = func(w *pasture, config *pastureConfig, turn *lockstep.Turn) {
+				stepPasture(w, config, turn)
+				config.Herds++
+			}
+		}},
 		"a configuration that is refused": {"new", "", func(r *lockstep.Rules[pasture, pastureConfig]) {
 			r.New = func(*pasture, *lockstep.Settings, *pastureConfig) error { return errors.New("fault") }
 		}},
@@ -315,7 +321,7 @@ func TestFaults(t *testing.T) {
 			t.Errorf("%s: got %v, want phase %s, field %s", name, f, c.phase, c.field)
 		}
 	}
-	for _, phase := range []string{"new", "two runs", "follower", "validate", "cold twin"} {
+	for _, phase := range []string{"new", "two runs", "follower", "validate", "configuration", "cold twin"} {
 		if !seen[phase] {
 			t.Errorf("no fault was found in phase %s", phase)
 		}

@@ -13,6 +13,8 @@
 //	new         makes the state at tick 0 twice                     a clock, global randomness
 //	play        calls Options.Play                                  a bot that writes, or commands that cannot be sent
 //	validate    validates commands                                  a Validate that changes the state
+//	configuration
+//	            compares that of the match after each tick          New, Step or Validate that writes into it
 //	two runs    gives two coordinators the same commands, in        the order of a map, globals, a game that
 //	            another order of arrival; one has an observer       depends on whether it is observed
 //	follower    follows the log as it is written                    something of New that is not in the state

@@ -2,6 +2,7 @@ package locksteptest
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -49,7 +50,7 @@ func newMatch(g *lockstep.Game, o Options) (*match, error) {
 		if m.states == nil {
 			m.states = [][]byte{sim.AppendState(nil)}
 		}
-		if err := m.compare("new", 0, sim, m.states[0]); err != nil {
+		if err := cmp.Or(m.compare("new", 0, sim, m.states[0]), m.compareConfig(sim)); err != nil {
 			return nil, err
 		}
 	}
@@ -90,6 +91,9 @@ func (m *match) play() error {
 		}
 		if a == nil {
 			return m.fail("play", 0, t, errors.New("the match is paused, and nobody resumes it"))
+		}
+		if err := m.compareConfig(first.Referee().Simulation()); err != nil {
+			return err
 		}
 		m.keep(a, first.Referee().Simulation())
 		b, err := second.Tick()
@@ -231,6 +235,19 @@ func (m *match) compare(phase string, from lockstep.Tick, got *lockstep.Simulati
 	}
 	f.Field, f.Got, f.Want, f.More = d.List[0].Path, d.List[0].A, d.List[0].B, d.Total-1
 	return f
+}
+
+// compareConfig returns a Failure of the phase "configuration" if the rules have changed that of the match.
+func (m *match) compareConfig(s *lockstep.Simulation) error {
+	m.buf = s.AppendConfig(m.buf[:0])
+	if string(m.buf) == string(m.header.Config) {
+		return nil
+	}
+	d, err := m.game.ConfigSchema().Diff(m.buf, m.header.Config, 1)
+	if err == nil {
+		err = fmt.Errorf("the rules have changed the configuration of the match, which is read-only: %s: got %s, want %s", d.List[0].Path, d.List[0].A, d.List[0].B)
+	}
+	return m.fail("configuration", 0, s.Tick(), err)
 }
 
 // fail returns err as a Failure.
