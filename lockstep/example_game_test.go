@@ -3,6 +3,7 @@ package lockstep_test
 import (
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/seed-49bee653/samestep/internal/testing/testgame"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -152,9 +153,13 @@ func ExampleGame_ReadConfig() {
 	})
 	read, err := game.ReadConfig([]byte(`{"Gold": 500}`), &config{Rounds: 3, Gold: 100})
 	fmt.Printf("%+v %v\n", read, err)
+	err = game.WriteConfig(os.Stdout, read)
+	fmt.Println(err, game.ConfigSchema().SectionName(1))
 	_, err = game.ReadConfig([]byte(`{"Gold": "much"}`), nil)
 	fmt.Println(err)
 	// Output:
 	// &{Rounds:3 Gold:500} <nil>
+	// {"Rounds":3,"Gold":500}
+	// <nil> Gold
 	// lockstep: configuration of rounds: state: JSON: Gold: got "much", want a whole number from 0 to 65535
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"reflect"
 	"runtime"
 	"slices"
@@ -164,6 +165,15 @@ func (g *Game) ReadConfig(text []byte, usual any) (any, error) {
 		return nil, fmt.Errorf("lockstep: configuration of %s: %w", g.name, err)
 	}
 	return g.unpackConfig(b)
+}
+
+// WriteConfig writes a configuration as one JSON object and a newline, as [Game.ReadConfig] reads it. config is a pointer to
+// the game's configuration type.
+func (g *Game) WriteConfig(w io.Writer, config any) error {
+	if err := g.checkConfig(config); err != nil {
+		return err
+	}
+	return g.configSchema.DumpJSON(w, g.packConfig(config))
 }
 
 // checkConfig refuses what is no pointer to the game's configuration type.

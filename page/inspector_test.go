@@ -3,6 +3,7 @@
 package page_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -45,6 +46,7 @@ func newStage(t *testing.T) *browser.Stage {
 	settings.Seed, settings.CheckEvery = 1, 5
 	return browser.NewStage(t, browser.StageOptions{
 		Site: inspector, Match: server.MatchSpec{Game: game, Settings: settings, Config: &config},
+		NewMatch: browser.Requested(game, func(players uint8, _ uint16) any { c := skirmish.Usual(int(players)); return &c }),
 	})
 }
 
@@ -109,7 +111,7 @@ func TestInspectMatch(t *testing.T) {
 	})
 	browser.Value[bool](b, `document.querySelector(".item input").value = "-1", true`)
 	b.Click(`.act [type="submit"]`)
-	b.Shown(".act .said.problem", "want a number from 0 to")
+	b.Shown(".act .said.problem", "want a whole number from 0 to")
 	b.NeverDiffered()
 
 	b.Click(`[role="tab"]:nth-child(1)`)
@@ -191,4 +193,34 @@ func TestInspectReplay(t *testing.T) {
 	b.Shot("commands")
 	b.Drop("junk.ssr", []byte(strings.Repeat("junk", 1000)))
 	b.Shown(`#viewer .said[role="alert"]`, "junk.ssr cannot be watched")
+}
+
+// The lobby of any game has a form of its configuration, and sends the fields that the user has changed.
+func TestLobbyConfigures(t *testing.T) {
+	s := newStage(t)
+	b := browser.Open(t, s.URL, "400")
+	b.Click("#lobby summary")
+	b.Do(chromedp.SetValue(chromedp.CSS(`[name="name"]`), "rich"))
+	b.Do(chromedp.SetValue(chromedp.CSS(`[name="token"]`), "token-of-the-admin"))
+	fill := func(field, value string) {
+		browser.Value[bool](b, fmt.Sprintf(`[...document.querySelectorAll(".config label")].find((e) => e.firstChild.textContent === %q).querySelector("input").value = %q, true`, field, value))
+	}
+	fill("Crystals", "70000")
+	b.Click(`#lobby form [type="submit"]`)
+	b.Shown(`#lobby [role="alert"]`, "Crystals: got \"70000\", want a whole number from 0 to 65535")
+	fill("Crystals", "999")
+	browser.Value[bool](b, `(() => { // of four players, the usual configuration is another; what was changed stays
+		const players = document.querySelector('[name="players"]');
+		players.value = "4";
+		return players.dispatchEvent(new Event("change"));
+	})()`)
+	b.Shot("form")
+	b.Click(`#lobby form [type="submit"]`)
+	b.Shown("#lobby .cards", "rich")
+	config := skirmish.Usual(4)
+	config.Crystals = 999
+	h, err := game.NewHeader(lockstep.MatchID{}, lockstep.DefaultSettings(4), &config)
+	if err != nil || !bytes.Equal(s.Config("rich"), h.Config) {
+		t.Errorf("the configuration is not %+v; %v", config, err)
+	}
 }

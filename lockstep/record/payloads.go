@@ -121,6 +121,33 @@ func (p *Payloads) encode(e *kindEntry, value any) []byte {
 	return p.packed
 }
 
+// maxCanonicalPayload bounds the canonical bytes of a payload: a number takes up to 8, and at least one in MessagePack.
+const maxCanonicalPayload = 8 * MaxPayload
+
+// ReadJSON returns the command of a kind that a JSON object describes, as a pointer to its registered type that is valid
+// until Reset. A field that the object lacks is zero. An error wraps [ErrUnknownKind], or is that of
+// [state.Schema.AppendJSON], which names the field.
+func (p *Payloads) ReadJSON(kind CommandKind, text []byte) (any, error) {
+	e := p.kinds.byKind[kind]
+	if e == nil {
+		return nil, fmt.Errorf("lockstep: %w %d", ErrUnknownKind, kind)
+	}
+	var err error
+	if p.canonical, err = e.schema.AppendJSON(p.canonical[:0], nil, text, maxCanonicalPayload); err != nil {
+		return nil, fmt.Errorf("lockstep: %s: %w", e.Name, err)
+	}
+	q := p.pool(e)
+	value, err := q.decode(p.canonical)
+	if err != nil {
+		return nil, fmt.Errorf("lockstep: %s: %w", e.Name, err)
+	}
+	p.used = append(p.used, q)
+	if _, err := p.EncodeAs(kind, value); err != nil { // too long
+		return nil, err
+	}
+	return value, nil
+}
+
 // EncodeSystem is Encode for a command of [System], such as a *Joined.
 func (p *Payloads) EncodeSystem(value any) (CommandKind, []byte) {
 	e := systemTypes[reflect.TypeOf(value).Elem()]

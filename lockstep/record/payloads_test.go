@@ -175,3 +175,35 @@ func FuzzPayload(f *testing.F) {
 		}
 	})
 }
+
+// What a person enters becomes the command, and nothing else does.
+func TestReadJSON(t *testing.T) {
+	p := newEveryGame(t).NewPayloads()
+	const whole = `{"Yes":true,"I8":"-128","I64":"-9223372036854775808","U16":65535,"U64":"18446744073709551615","Text":"zwölf","Hash":["1","2","3"],` +
+		`"Blob":[0,255],"Pair":[-1,"300"],"Points":[{"X":1,"Y":"-2"}],"Names":["","x"],"Deep":[[5],[1,70000]]}`
+	got, err := p.ReadJSON(3, []byte(whole))
+	if diff := cmp.Diff(&everyValue, got); err != nil || diff != "" {
+		t.Errorf("%v %s", err, diff)
+	}
+	if b, err := p.EncodeAs(3, got); err != nil || !bytes.Equal(b, everyBytes) {
+		t.Errorf("got payload %x, %v", b, err)
+	}
+	if got, err := p.ReadJSON(4, []byte("{}")); err != nil || *got.(*struct{}) != struct{}{} {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	for _, row := range []struct{ old, new, says string }{
+		{`65535`, `65536`, "every: state: JSON: U16: got 65536, want a whole number from 0 to 65535"},
+		{`65535`, `"-1"`, "U16: got"}, {`65535`, `"1.5"`, "U16: got"}, {`65535`, `"0x"`, "U16: got"}, {`65535`, `null`, "U16"}, {`65535`, `[]`, "U16"},
+		{`"-128"`, `"-129"`, "I8: got"}, {`["1","2","3"]`, `[1]`, "Hash: got 1 elements, want 3"}, {`255`, `256`, "Blob[1]: got"},
+		{`"Yes":true`, `"Yes":1`, "Yes"}, {`"zwölf"`, `5`, "Text"}, {`"Yes"`, `"No"`, `unknown field "No"`},
+		{`"zwölf"`, `"` + strings.Repeat("x", record.MaxPayload) + `"`, "want at most"}, {`"x"`, `"` + strings.Repeat("x", 9*record.MaxPayload) + `"`, "too long"},
+		{whole, `{`, "every"}, {whole, `7`, "every"},
+	} {
+		if _, err := p.ReadJSON(3, []byte(strings.Replace(whole, row.old, row.new, 1))); err == nil || !strings.Contains(err.Error(), row.says) {
+			t.Errorf("%.40s: got %v, want an error with %q", row.new, err, row.says)
+		}
+	}
+	if _, err := p.ReadJSON(9, []byte("{}")); !errors.Is(err, record.ErrUnknownKind) {
+		t.Errorf("an unknown kind: got %v", err)
+	}
+}

@@ -2,7 +2,6 @@ package inspect_test
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -154,11 +153,11 @@ func ExampleForm() {
 	var form inspect.Form = forms[0]
 	var field inspect.Field = form.Root.Fields[0]
 	fmt.Println(form.Name, field.Name, field.Type, field.Min, field.Max)
-	pass, err := inspect.Command(game, before.Header(), 9, []byte("{}"))
-	fmt.Printf("%T %v\n", pass, err)
+	var config inspect.Field = inspect.FieldOf(game.ConfigSchema())
+	fmt.Println(config.Fields[0].Name, config.Fields[0].Max)
 	// Output:
 	// play Unit number 0 4294967295
-	// *inspect_test.pass <nil>
+	// Many 4294967295
 }
 
 // Open rows show their parts, and changed fields mark everything around them. Each row has the value that Lookup finds.
@@ -298,40 +297,15 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// What a person enters becomes the command, and nothing else does.
-func TestCommand(t *testing.T) {
+// A form has all fields of a command, with their limits.
+func TestForms(t *testing.T) {
 	before, _ := start(t, 1)
-	h := before.Header()
-	forms, err := inspect.Forms(h)
+	forms, err := inspect.Forms(before.Header())
 	if err != nil || len(forms) != 2 || forms[0].Name != "play" || len(forms[0].Root.Fields) != 7 || !forms[0].Root.Fields[1].Place || forms[0].Root.Fields[3].Fixed != 2 {
 		t.Fatalf("got %+v, %v", forms, err)
 	}
 	if f := forms[0].Root.Fields[0]; f.Min != "0" || f.Max != "4294967295" || !f.Whole {
 		t.Errorf("got %+v", f)
-	}
-	const whole = `{"Unit":"7","At":{"X":"1.5","Y":"-2"},"Hidden":true,"Deltas":["-128",127],"Raw":["0","255"],"Text":"<b>","Price":"0.25"}`
-	got, err := inspect.Command(game, h, 3, []byte(whole))
-	want := &play{7, fixed.Vec2{X: fixed.FromInt(1) + fixed.Half, Y: fixed.FromInt(-2)}, true, [2]int8{-128, 127}, []byte{0, 255}, "<b>", fixed.Half / 2}
-	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("got %+v, %v, want %+v", got, err, want)
-	}
-	if got, err := inspect.Command(game, h, 9, []byte("{}")); err != nil || !reflect.DeepEqual(got, &pass{}) {
-		t.Errorf("got %+v, %v", got, err)
-	}
-	for _, row := range []struct{ old, new, says string }{
-		{`"7"`, `"4294967296"`, `Unit: got "4294967296", want a number from 0 to 4294967295`},
-		{`"7"`, `"-1"`, "Unit: got"}, {`"7"`, `"1.5x"`, "Unit: got"}, {`"7"`, `"0x"`, "Unit: got"}, {`"7"`, `null`, "Unit"}, {`"7"`, `[]`, "Unit"},
-		{`"-128"`, `"-129"`, "Deltas[]: got"}, {`,127]`, `]`, "Deltas: got 1 elements, want 2"}, {`"255"`, `"256"`, "Raw: got"},
-		{`"At":{"X":"1.5","Y":"-2"},`, ``, "At: missing"}, {`true`, `1`, "Hidden"}, {`"<b>"`, `5`, "Text"}, {`"<b>"`, `"` + strings.Repeat("x", 20000) + `"`, "bytes"},
-		{`"-2"`, `"99999999999"`, "At.Y: got"}, {whole, `{`, "play"}, {whole, `7`, "play"},
-	} {
-		bad := strings.Replace(whole, row.old, row.new, 1)
-		if _, err := inspect.Command(game, h, 3, []byte(bad)); !errors.Is(err, inspect.ErrForm) || !strings.Contains(err.Error(), row.says) {
-			t.Errorf("%s: got %v, want an error with %q", row.new, err, row.says)
-		}
-	}
-	if _, err := inspect.Command(game, h, 4, nil); !errors.Is(err, inspect.ErrForm) {
-		t.Errorf("an unknown kind: got %v", err)
 	}
 }
 

@@ -6,12 +6,10 @@ import { Live } from "./live.js";
 import { Recorded } from "./recorded.js";
 
 start(() => {
-  const games = JSON.parse(samestep.games()), title = games.map((name) => name[0].toUpperCase() + name.slice(1)).join(" · ");
+  const title = JSON.parse(samestep.games()).map(({ name }) => name[0].toUpperCase() + name.slice(1)).join(" · ");
   const live = new Live(document.getElementById("game"), title);
   return {
-    lobby: new Lobby(document.getElementById("lobby"), {
-      title, games, fields: [], about: "The game's own code runs in this page. Play or watch a match, and see every field of its state.",
-    }),
+    lobby: new Lobby(document.getElementById("lobby"), title, "The game's own code runs in this page. Play or watch a match, and see every field of its state."),
     play: live,
     replay: new Recorded(document.getElementById("viewer"), title),
     watch: { show: (name, query) => live.show(name, query, true), hide: () => live.hide() },

@@ -2,16 +2,17 @@
 
 import { el, bytes, clock, remember, recall } from "./dom.js";
 import { guest } from "./token.js";
+import { partOf } from "./fields.js";
 
 const pollMS = 2000;
 const maxReplays = 100; // the latest are listed
 
 export class Lobby {
-  // options: title and about are texts; games are the names of the games that the program can play; fields are further
-  // fields of a new match: a label, a name and the attributes of the input.
-  constructor(root, options) {
+  // title and about are texts. The program knows the games that it can play.
+  constructor(root, title, about) {
     this.root = root;
-    this.options = options;
+    this.title = title;
+    this.games = JSON.parse(samestep.games());
     this.name = el("input", {
       id: "name", type: "text", maxlength: "20", autocomplete: "nickname", placeholder: "guest", value: recall("name"),
       oninput: () => remember("name", this.name.value.trim()),
@@ -25,8 +26,8 @@ export class Lobby {
     this.problem = el("p", { class: "problem", role: "alert", hidden: true });
     root.append(
       el("header", {},
-        el("h1", {}, options.title),
-        el("p", {}, options.about),
+        el("h1", {}, title),
+        el("p", {}, about),
       ),
       this.problem,
       el("section", {},
@@ -45,7 +46,7 @@ export class Lobby {
 
   show() {
     this.root.hidden = false;
-    document.title = this.options.title;
+    document.title = this.title;
     this.#poll();
     this.timer = setInterval(() => this.#poll(), pollMS);
   }
@@ -88,7 +89,9 @@ export class Lobby {
   }
 
   #list(matches) {
-    const games = matches.filter((m) => this.options.games.includes(m.game));
+    const first = matches.find((m) => this.games.some((g) => g.name === m.game))?.game;
+    if (first && !this.chosen) this.choose(first);
+    const games = matches.filter((m) => this.games.some((g) => g.name === m.game));
     const facts = games.map((m) => [m.name, m.settings.players, m.stats.players, m.stats.spectators, m.ended ?? "", clock(m.tick, m.settings.tick_rate)]);
     this.#update(this.matches, facts, facts.map((f) => this.#match(...f)), "There are no matches. Create one below.");
   }
@@ -123,6 +126,10 @@ export class Lobby {
 
   #creation() {
     const field = (label, attributes) => el("label", {}, label, el("input", attributes));
+    const configure = () => this.#configure(form);
+    this.config = el("div", { class: "config" });
+    const game = el("select", { name: "game", onchange: () => { this.chosen = true; configure(); } }, ...this.games.map(({ name }) => el("option", { value: name }, name)));
+    this.units = field("Units", { name: "units", type: "number", min: "0", max: "65535", value: "0", title: "0: as many as in a usual match", onchange: configure });
     const form = el("form", {
       onsubmit: (event) => {
         event.preventDefault();
@@ -130,21 +137,59 @@ export class Lobby {
       },
     },
       field("Name", { name: "name", required: true, pattern: "[A-Za-z0-9_\\-][A-Za-z0-9._\\-]{0,63}", value: "duel", title: "letters, digits, dots, dashes and underscores" }),
-      field("Players", { name: "players", type: "number", min: "1", max: "16", value: "2" }),
-      ...this.options.fields.map(([label, name, attributes]) => field(label, { name, type: "number", ...attributes })),
-      field("Ticks a second", { name: "tick_rate", type: "number", min: "5", max: "60", value: "20" }),
+      el("label", { hidden: this.games.length < 2 }, "Game", game),
+      field("Players", { name: "players", type: "number", min: "1", max: "250", value: "2", onchange: configure }),
+      this.units,
+      field("Ticks a second", { name: "tick_rate", type: "number", min: "1", max: "1000", value: "20" }),
       field("Seed", { name: "seed", type: "number", min: "0", max: "4294967295", value: "1" }),
-      field("Bots", { name: "bots", type: "number", min: "0", max: "15", value: "1" }),
+      field("Bots", { name: "bots", type: "number", min: "0", max: "250", value: "1" }),
       field("Admin token", { name: "token", type: "password", autocomplete: "off", placeholder: "only if the server requires one" }),
       el("button", { class: "main", type: "submit" }, "Create"),
+      this.config,
     );
+    this.choose = (name) => { // the game of the server's matches, until the user chooses another
+      this.chosen = true;
+      game.value = name;
+      configure();
+    };
+    configure();
     return el("section", {}, el("details", {}, el("summary", {}, "Create a match"), form));
+  }
+
+  // #configure makes the form of the configuration that is usual for the chosen game and size. What the user has changed in
+  // the form of the same game stays.
+  #configure(form) {
+    const data = new FormData(form), name = data.get("game") ?? "", changed = this.configOf === name ? this.#changes() : {};
+    const usual = JSON.parse(samestep.configuration(name, Number(data.get("players")), Number(data.get("units"))));
+    this.units.hidden = !this.games.find((g) => g.name === name)?.sized;
+    this.configOf = name;
+    this.part = null;
+    this.config.replaceChildren();
+    this.config.hidden = !usual.error && !usual.form.fields.length;
+    if (usual.error) {
+      this.config.append(el("p", { class: "soft" }, `There is no usual configuration of such a match: ${usual.error}`));
+      return;
+    }
+    this.part = partOf(usual.form);
+    this.part.set(usual.value);
+    this.usual = this.part.value();
+    this.part.set({ ...usual.value, ...changed });
+    this.config.append(el("fieldset", {}, el("legend", {}, "Configuration"), this.part.element));
+  }
+
+  // #changes returns the fields of the configuration that differ from the usual one.
+  #changes() {
+    if (!this.part) return {};
+    return Object.fromEntries(Object.entries(this.part.value()).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(this.usual[name])));
   }
 
   async #create(data) {
     const number = (name) => Number(data.get(name));
     const request = { name: data.get("name"), players: number("players"), tick_rate: number("tick_rate"), seed: number("seed"), bots: number("bots") };
-    for (const [, key] of this.options.fields) request[key] = number(key);
+    const config = this.#changes();
+    if (Object.keys(config).length) request.config = config;
+    if (!this.units.hidden && number("units")) request.units = number("units");
+    if (this.games.length > 1) request.game = data.get("game");
     try {
       const answer = await fetch("/matches", {
         method: "POST", headers: { Authorization: `Bearer ${data.get("token") || recall("token") || guest()}` }, body: JSON.stringify(request),

@@ -2,7 +2,7 @@
 // replays, and answers the calls of the page's modules.
 //
 // [Run] is the whole program of the inspector page. A page of a game's own makes its own functions, and takes those of
-// replays from [Functions.Watch].
+// the lobby and of replays from [Functions.Lobby] and [Functions.Watch].
 package program
 
 import (
@@ -16,4 +16,9 @@ type Game struct {
 
 	// Draw draws a state, which it must not change. Nil shows a map of the state's places instead.
 	Draw func(c *canvas.Canvas, s *lockstep.Simulation)
+
+	// Config returns a pointer to the configuration of a usual match, which the lobby changes. Nil is the zero configuration.
+	Config func(players uint8) any
+	// Sized does the same for a match with some units. Nil: the game has no number of units.
+	Sized func(players uint8, units uint16) any
 }

@@ -18,7 +18,9 @@ func ExampleFunctions() {
 	fmt.Println(err != nil)
 	var v *watch.Viewer
 	f := program.Functions{"name": func(program.Arguments) any { return game.Name() }}
+	f.Lobby(game)
 	f.Watch(func() *watch.Viewer { return v }, func(file []byte) (any, error) { v, err = watch.Open(file, game.Game); return nil, err })
+	fmt.Println(f["games"](nil))
 	fmt.Println(f["name"](nil), len(file), f["watchTick"](nil))
 	if v != nil {
 		var s program.WatchState = program.StateOf(v)
@@ -26,5 +28,6 @@ func ExampleFunctions() {
 	}
 	// Output:
 	// true
+	// [{"name":"minimal","sized":false}]
 	// minimal 0 <nil>
 }

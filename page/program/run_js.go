@@ -31,6 +31,7 @@ type screen struct {
 func Run(games ...Game) {
 	x := &screen{games: games}
 	f := Functions{}
+	f.Lobby(games...)
 	x.live(f)
 	f.Watch(func() *watch.Viewer { return x.replay }, x.watch)
 	f.When(func() bool { return x.replay != nil }, Functions{"watchState": func(Arguments) any { return Text(StateOf(x.replay)) }})
@@ -40,16 +41,12 @@ func Run(games ...Game) {
 
 // live adds the functions of live matches.
 func (x *screen) live(f Functions) {
-	f["games"] = func(Arguments) any {
-		names := []string{}
-		for _, g := range x.games {
-			names = append(names, g.Name())
-		}
-		return Text(names)
-	}
-	f["join"] = func(a Arguments) any { // url, token, game; "" or why not
+	f["join"] = func(a Arguments) any { // url, token, game, build; "" or why not
 		x.leave(false)
-		at := slices.IndexFunc(x.games, func(g Game) bool { return g.Name() == a[2].String() })
+		at := slices.IndexFunc(x.games, func(g Game) bool { return g.Name() == a[2].String() && g.Build() == a[3].String() })
+		if at < 0 { // the server says that the builds differ
+			at = slices.IndexFunc(x.games, func(g Game) bool { return g.Name() == a[2].String() })
+		}
 		if at < 0 {
 			return fmt.Sprintf("This page is not of the game %q.", a[2].String())
 		}
@@ -97,7 +94,7 @@ func (x *screen) send(kind lockstep.Kind, value string) string {
 	if x.header == nil {
 		return "there is no state yet"
 	}
-	command, err := inspect.Command(x.game.Game, x.header, kind, []byte(value))
+	command, err := x.game.NewPayloads().ReadJSON(kind, []byte(value))
 	if err != nil {
 		return err.Error()
 	}

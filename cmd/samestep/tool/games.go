@@ -37,6 +37,19 @@ func chosenGame(c *cli.Context) (*playable, error) {
 	return list.named(c.String(gameFlag.Name))
 }
 
+// hosted returns the games of a server: all of the program, or all builds of that of --game.
+func hosted(c *cli.Context) (gameList, error) {
+	list := listed(c)
+	if !c.IsSet(gameFlag.Name) {
+		return list, nil
+	}
+	g, err := chosenGame(c)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(slices.Clone(list), func(other *playable) bool { return other.Name() != g.Name() }), nil
+}
+
 func (l gameList) named(name string) (*playable, error) {
 	for _, g := range l {
 		if g.Name() == name {

@@ -15,7 +15,7 @@ type Game struct {
 	err  error // of the rules or the options
 }
 
-// An Option is a part of a game that its rules don't have. A page needs only Draw.
+// An Option is a part of a game that its rules don't have. A page needs Draw, Config and Units.
 type Option func(*Game) error
 
 // New returns the game of some rules.
@@ -36,11 +36,27 @@ func New[S, C any](rules lockstep.Rules[S, C], options ...Option) Game {
 // Bot has no effect in a page.
 func Bot(func(p lockstep.Player, seed uint64) lockstep.Bot) Option { return none }
 
-// Config has no effect in a page.
-func Config[C any](func(players int) C) Option { return none }
+// Config sets the configuration of a usual match, with which the lobby's form begins.
+func Config[C any](usual func(players int) C) Option {
+	return func(g *Game) error {
+		g.game.Config = func(players uint8) any {
+			c := usual(int(players))
+			return &c
+		}
+		return nil
+	}
+}
 
-// Units has no effect in a page.
-func Units[C any](func(players, units int) C) Option { return none }
+// Units gives the lobby's form a number of units.
+func Units[C any](sized func(players, units int) C) Option {
+	return func(g *Game) error {
+		g.game.Sized = func(players uint8, units uint16) any {
+			c := sized(int(players), int(units))
+			return &c
+		}
+		return nil
+	}
+}
 
 // Page has no effect in a page: a page of a game's own has a program of its own.
 func Page(func() fs.FS, map[string]string) Option { return none }

@@ -89,36 +89,44 @@ Release builds embed it. --web=false works without both.`,
 }
 
 func serve(c *cli.Context) error {
-	g, err := chosenGame(c)
+	games, err := hosted(c)
 	if err != nil {
 		return err
 	}
+	g := games[0]
 	specs, err := matchSpecs(c, g)
 	if err != nil {
 		return err
-	}
-	var stopped []interrupted
-	if c.Bool("resume") {
-		if stopped, err = findInterrupted(c, g); err != nil {
-			return err
-		}
-		specs = slices.DeleteFunc(specs, func(s server.MatchSpec) bool {
-			return slices.ContainsFunc(stopped, func(m interrupted) bool { return m.spec.Name == s.Name })
-		})
 	}
 	policy, err := newMatchPolicy(c, g)
 	if err != nil {
 		return err
 	}
+	var stopped []interrupted
+	for _, g := range games {
+		if !c.Bool("resume") {
+			break
+		}
+		found, err := findInterrupted(c, g)
+		if err != nil {
+			return err
+		}
+		for i := range found {
+			policy.of(g).apply(&found[i].spec, c.Uint("bots"))
+		}
+		stopped = append(stopped, found...)
+	}
+	specs = slices.DeleteFunc(specs, func(s server.MatchSpec) bool {
+		return slices.ContainsFunc(stopped, func(m interrupted) bool { return m.spec.Name == s.Name })
+	})
 	for i := range specs {
 		policy.apply(&specs[i], c.Uint("bots"))
 	}
 	all := slices.Clone(specs)
 	for i := range stopped {
-		policy.apply(&stopped[i].spec, c.Uint("bots"))
 		all = append(all, stopped[i].spec)
 	}
-	o, tokens, err := serverOptions(c, g, all, policy)
+	o, tokens, err := serverOptions(c, games, all, policy)
 	if err != nil {
 		return err
 	}

@@ -68,6 +68,7 @@ func checkPeriod(c *cli.Context) error {
 // A matchRequest is the body of a request to create a match.
 type matchRequest struct {
 	Name     string `json:"name"`
+	Game     string `json:"game"` // "" is the server's first
 	Players  uint8  `json:"players"`
 	Units    uint16 `json:"units"` // 0: as many as in a usual match
 	TickRate uint16 `json:"-"`     // see requestedMatch
@@ -90,8 +91,8 @@ func matchSpec(g *playable, r matchRequest) (server.MatchSpec, error) {
 	return server.MatchSpec{Name: r.Name, Game: g.Game, Settings: settings, Config: config}, nil
 }
 
-// requestedMatch parses the body of a request to create a match.
-func requestedMatch(body io.Reader, g *playable, guests bool, policy *matchPolicy) (server.MatchSpec, error) {
+// requestedMatch parses the body of a request to create a match of one of the games.
+func requestedMatch(body io.Reader, games gameList, guests bool, policy *matchPolicy) (server.MatchSpec, error) {
 	r := struct {
 		matchRequest
 		Seed     json.Number `json:"seed"`      // a number, or text as in views
@@ -113,11 +114,17 @@ func requestedMatch(body io.Reader, g *playable, guests bool, policy *matchPolic
 	if err := r.check(guests); err != nil {
 		return server.MatchSpec{}, err
 	}
+	g := games[0]
+	if r.Game != "" {
+		if g, err = games.named(r.Game); err != nil {
+			return server.MatchSpec{}, fmt.Errorf("a match: %w", err)
+		}
+	}
 	spec, err := matchSpec(g, r.matchRequest)
 	if err != nil {
 		return server.MatchSpec{}, fmt.Errorf("a match: %w", err)
 	}
-	policy.apply(&spec, uint(r.Bots))
+	policy.of(g).apply(&spec, uint(r.Bots))
 	return spec, nil
 }
 

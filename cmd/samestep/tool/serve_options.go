@@ -14,7 +14,7 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-func serverOptions(c *cli.Context, g *playable, specs []server.MatchSpec, policy *matchPolicy) (server.Options, *tokenFile, error) {
+func serverOptions(c *cli.Context, games gameList, specs []server.MatchSpec, policy *matchPolicy) (server.Options, *tokenFile, error) {
 	guests := c.Uint("guests")
 	if c.Uint("bots") > c.Uint("players") {
 		return server.Options{}, nil, usagef("--bots: got %d, want at most --players", c.Uint("bots"))
@@ -28,7 +28,7 @@ func serverOptions(c *cli.Context, g *playable, specs []server.MatchSpec, policy
 		MaxPerAddress: int(c.Uint("max-per-address")), MaxUnauthenticated: int(c.Uint("max-unauthenticated")),
 		MaxMatches: max(1000, len(specs)), IdleMatch: c.Duration("idle"), KeepOpen: c.Bool("keep-open"),
 		Log:      slog.New(slog.NewTextHandler(c.App.ErrWriter, &slog.HandlerOptions{Level: level})),
-		NewMatch: func(body io.Reader) (server.MatchSpec, error) { return requestedMatch(body, g, guests > 0, policy) }, GuestMatches: int(guests),
+		NewMatch: func(body io.Reader) (server.MatchSpec, error) { return requestedMatch(body, games, guests > 0, policy) }, GuestMatches: int(guests),
 		GuestMatchesPerAddress: int(limit(c.Uint("guest-matches-per-address"), 1<<31-1)), GuestBots: int(limit(c.Uint("guest-bots"), 1<<31-1)),
 		GuestStateBytes: int64(min(max(c.Uint64("guest-state"), 1), 1<<40)),
 		GuestDiskBytes:  int(min(max(c.Uint64("guest-disk"), 1), 1<<31-1)), MatchDiskBytes: limit(c.Uint64("match-disk"), 1<<62),

@@ -56,6 +56,13 @@ func newMatchPolicy(c *cli.Context, g *playable) (*matchPolicy, error) {
 	return p, nil
 }
 
+// of returns the same policy for the matches of another game.
+func (p *matchPolicy) of(g *playable) *matchPolicy {
+	other := *p
+	other.game = g
+	return &other
+}
+
 func (p *matchPolicy) setInputDelay(text string) error {
 	if p.adaptive = text == "auto"; p.adaptive {
 		return nil

@@ -3,6 +3,7 @@
 package web_test
 
 import (
+	"bytes"
 	"fmt"
 	"testing"
 
@@ -246,18 +247,31 @@ func TestPlayByKeyboard(t *testing.T) {
 	b.Shown("#lobby .cards", "arena")
 }
 
-// An admin creates a match in the lobby; a player sees that this is not allowed.
+// An admin creates a match in the lobby, of some size and with a changed field of its configuration; a player sees that this is
+// not allowed.
 func TestBeginMatch(t *testing.T) {
 	s := newStage(t, setup{})
 	b := browser.Open(t, s.URL, "403")
 	b.Click("#lobby summary")
 	b.Do(chromedp.SetValue(chromedp.CSS(`[name="name"]`), "second"))
+	browser.Value[bool](b, `(() => {
+		const units = document.querySelector('[name="units"]'), label = (name) => [...document.querySelectorAll(".config label")].find((e) => e.firstChild.textContent === name);
+		label("Crystals").querySelector("input").value = "1234";
+		units.value = "60";
+		units.dispatchEvent(new Event("change"));
+		return label("Size").querySelector("input").value === "64"; // of 60 units; what was changed stays
+	})()`)
 	b.Do(chromedp.SendKeys(chromedp.CSS(`[name="token"]`), "token-of-player-0"))
 	b.Click(`#lobby form [type="submit"]`)
 	b.Shown(`#lobby [role="alert"]`, "only an admin can create a match")
 	b.Do(chromedp.SetValue(chromedp.CSS(`[name="token"]`), "token-of-the-admin"))
 	b.Click(`#lobby form [type="submit"]`)
 	b.Shown("#lobby .cards", "second")
+	config := skirmish.Sized(2, 60)
+	config.Crystals = 1234
+	if got, err := game.NewHeader(lockstep.MatchID{}, lockstep.DefaultSettings(2), &config); err != nil || !bytes.Equal(s.Config("second"), got.Config) {
+		t.Errorf("the configuration is not %+v; %v", config, err)
+	}
 	b.Shot("lobby")
 	b.Dark(true)
 	b.Do(chromedp.EmulateViewport(820, 1180, chromedp.EmulateTouch))

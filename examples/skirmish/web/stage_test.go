@@ -3,9 +3,8 @@
 package web_test
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
-	"io"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -68,31 +67,16 @@ func newStage(t *testing.T, x setup) *stage {
 	settings.CheckEvery = x.checkEvery
 	config := skirmish.Defaults(x.players, x.units)
 	return &stage{browser.NewStage(t, browser.StageOptions{
-		Site: program, Match: server.MatchSpec{Game: g, Settings: settings, Config: &config}, NewMatch: requested,
+		Site: program, Match: server.MatchSpec{Game: g, Settings: settings, Config: &config}, NewMatch: browser.Requested(game, func(players uint8, units uint16) any {
+			c := skirmish.Sized(int(players), int(cmp.Or(units, 400)))
+			return &c
+		}),
 	})}
 }
 
 // until waits until the match's own state satisfies a condition.
 func (s *stage) until(what string, f func(w *skirmish.World) bool) {
 	browser.UntilWorld(s.Stage, what, f)
-}
-
-// requested is the match that an admin creates on the page.
-func requested(body io.Reader) (server.MatchSpec, error) {
-	var r struct {
-		Name     string
-		Players  uint8
-		Units    uint16
-		TickRate uint16 `json:"tick_rate"`
-		Seed     uint64
-	}
-	if err := json.NewDecoder(body).Decode(&r); err != nil {
-		return server.MatchSpec{}, err
-	}
-	settings := lockstep.DefaultSettings(r.Players)
-	settings.TickRate, settings.Seed = r.TickRate, max(r.Seed, 1)
-	config := skirmish.Defaults(r.Players, r.Units)
-	return server.MatchSpec{Name: r.Name, Game: game, Settings: settings, Config: &config}, nil
 }
 
 // bot lets a bot play a seat until the test ends.

@@ -4,6 +4,7 @@ package browser
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -47,6 +48,33 @@ type StageOptions struct {
 	Match    server.MatchSpec // without a name
 	Host     host.Options
 	NewMatch func(io.Reader) (server.MatchSpec, error) // see [server.Options]
+}
+
+// Requested returns a NewMatch that reads what the lobby sends. usual returns a pointer to the configuration of a usual match;
+// units is 0 unless the user has chosen a number.
+func Requested(g *lockstep.Game, usual func(players uint8, units uint16) any) func(io.Reader) (server.MatchSpec, error) {
+	return func(body io.Reader) (server.MatchSpec, error) {
+		r := struct {
+			Name, Game    string
+			Players, Bots uint8
+			Units         uint16
+			TickRate      uint16 `json:"tick_rate"`
+			Seed          uint64
+			Config        json.RawMessage
+		}{Config: json.RawMessage("{}")}
+		d := json.NewDecoder(body)
+		d.DisallowUnknownFields()
+		if err := d.Decode(&r); err != nil {
+			return server.MatchSpec{}, err
+		}
+		if r.Game != "" && r.Game != g.Name() {
+			return server.MatchSpec{}, fmt.Errorf("got game %q, want %s", r.Game, g.Name())
+		}
+		config, err := g.ReadConfig(r.Config, usual(r.Players, r.Units))
+		settings := lockstep.DefaultSettings(r.Players)
+		settings.TickRate, settings.Seed = r.TickRate, max(r.Seed, 1)
+		return server.MatchSpec{Name: r.Name, Game: g, Settings: settings, Config: config}, err
+	}
 }
 
 // NewStage serves a match until the test ends. The test runs in parallel with others, because it waits most of the time.
@@ -145,6 +173,20 @@ func UntilWorld[S any](s *Stage, what string, f func(w *S) bool) {
 		}
 	}
 	s.T.Fatalf("never: %s", what)
+}
+
+// Config returns the configuration of a match as its header has it.
+func (s *Stage) Config(match string) (config []byte) {
+	s.T.Helper()
+	for _, m := range s.Server.Matches() {
+		if m.Name() != match {
+			continue
+		}
+		if err := m.Do(s.T.Context(), func(h *host.Host) { config = h.Header().Config }); err != nil {
+			s.T.Fatal(err)
+		}
+	}
+	return config
 }
 
 // Seat plays a seat by think until the test ends.

@@ -8,10 +8,7 @@ import { Viewer } from "./viewer.js";
 start(() => {
   const game = new Game(document.getElementById("game"));
   return {
-    lobby: new Lobby(document.getElementById("lobby"), {
-      title: "Skirmish", about: "Every browser simulates the whole match, and all of them agree on every bit.", games: ["skirmish"],
-      fields: [["Units", "units", { min: "8", max: "10000", value: "200" }]],
-    }),
+    lobby: new Lobby(document.getElementById("lobby"), "Skirmish", "Every browser simulates the whole match, and all of them agree on every bit."),
     play: game,
     replay: new Viewer(document.getElementById("viewer")),
     watch: { show: (name, query) => game.show(name, query, true), hide: () => game.hide() },

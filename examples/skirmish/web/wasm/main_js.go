@@ -2,10 +2,19 @@
 // compiled for GOOS=js GOARCH=wasm.
 package main
 
-import "github.com/seed-49bee653/samestep/page/program"
+import (
+	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/page/program"
+)
 
 func main() {
 	f := program.Functions{}
+	f.Lobby(program.Game{
+		Game:   lockstep.MustGame(skirmish.Rules()),
+		Config: func(players uint8) any { c := skirmish.Usual(int(players)); return &c },
+		Sized:  func(players uint8, units uint16) any { c := skirmish.Sized(int(players), int(units)); return &c },
+	})
 	addLive(f)
 	addWatch(f)
 	f.Serve()
