@@ -32,7 +32,7 @@ same way. Exits with 3 if a match fails.
 
 For a fuzzer that sees which code a match reaches, use go test -fuzz with
 locksteptest.Fuzz as the target.`,
-		Flags: []cli.Flag{
+		Flags: append([]cli.Flag{
 			&cli.DurationFlag{Name: "time", Value: 10 * time.Second, Usage: "how long to play; the last match is played to its end"},
 			&cli.IntFlag{Name: "matches", Usage: "play `N` matches, however long they take; 0: play for --time"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the first match; each further match has the next one"},
@@ -43,7 +43,7 @@ locksteptest.Fuzz as the target.`,
 			&cli.IntFlag{Name: "workers", Value: 1, Usage: "matches played at the same time"},
 			&cli.StringFlag{Name: "dir", Value: ".", Usage: "`FOLDER` for the replay and the Go test of a failure"},
 			jsonFlag,
-		},
+		}, randomFlags...),
 		Action: fuzz,
 	}
 }
@@ -96,7 +96,10 @@ func fuzz(c *cli.Context) error {
 	}
 	o := locksteptest.Options{
 		Config: config, Players: players,
-		Ticks: lockstep.Tick(c.Uint("ticks")), Seed: c.Uint64("seed"),
+		Ticks: lockstep.Tick(c.Uint("ticks")), Seed: c.Uint64("seed"), AllowThin: c.String("allow-thin"),
+	}
+	if o.Weights, err = weights(c); err != nil {
+		return err
 	}
 	if err := game.accepts(players, o.Seed, o.Config); err != nil {
 		return err
@@ -122,7 +125,7 @@ func fuzz(c *cli.Context) error {
 	stop()
 	bar.done()
 	if err != nil {
-		return err
+		return thinHint(err)
 	}
 	story := &fuzzStory{Game: game.Name(), Matches: n, Seconds: time.Since(from).Seconds()}
 	if found != nil {

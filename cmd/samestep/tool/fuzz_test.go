@@ -3,6 +3,12 @@
 package tool
 
 import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
 	"github.com/seed-49bee653/samestep/internal/testing/planted"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
@@ -17,4 +23,15 @@ func faultyMain() {
 		Game: `lockstep.MustGame(planted.Rules("hidden"))`, Imports: []string{module + "/internal/testing/planted"},
 	}
 	Main(Game{game: &game})
+}
+
+// A match that proves too little names the options of Go code, and the flags too.
+func TestThinHint(t *testing.T) {
+	thin := fmt.Errorf("locksteptest: %w: give up: 9 of 9 refused", locksteptest.ErrThin)
+	if err := thinHint(thin); !errors.Is(err, thin) || !strings.Contains(err.Error(), "--weight KIND=0") {
+		t.Errorf("got %v, want the flags", err)
+	}
+	if err := thinHint(io.EOF); err != io.EOF {
+		t.Errorf("got %v, want another error unchanged", err)
+	}
 }

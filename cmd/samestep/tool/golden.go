@@ -24,13 +24,13 @@ It exits with 3 if the rules have another result while Build is the same: raise 
 
 --add plays a match of this build and adds it, unless the folder has one. Files of
 other builds stay as they are. A test does the same: see locksteptest.Golden.`,
-		Flags: []cli.Flag{
+		Flags: append([]cli.Flag{
 			gameFlag, configFlag, jsonFlag,
 			&cli.StringFlag{Name: "dir", Value: "testdata/golden", Usage: "`FOLDER` of the matches"},
 			&cli.UintFlag{Name: "players", Value: 2, Usage: "seats of an added match"},
 			&cli.UintFlag{Name: "ticks", Value: 300, Usage: "ticks of an added match, 1 to 100000"},
 			&cli.BoolFlag{Name: "add", Usage: "add a match of this build"},
-		},
+		}, randomFlags...),
 		Action: golden,
 	}
 }
@@ -43,24 +43,9 @@ func golden(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	override, err := g.override(c)
+	o, err := goldenOptions(c, g)
 	if err != nil {
 		return err
-	}
-	if err := cmp.Or(between[uint](c, "players", 1, 16), between[uint](c, "ticks", 1, 100000)); err != nil {
-		return err
-	}
-	players := uint8(c.Uint("players"))
-	config, err := g.configure(players, 0, override)
-	if err != nil {
-		return err
-	}
-	o := locksteptest.GoldenOptions{Dir: c.String("dir"), Config: config, Players: players, Ticks: lockstep.Tick(c.Uint("ticks"))}
-	if g.maker != nil {
-		o.Play, o.Weights = g.bots(1), map[string]int{}
-		for _, k := range g.Commands() {
-			o.Weights[k.Name] = 0 // the bots alone
-		}
 	}
 	check := locksteptest.CheckGolden
 	if c.Bool("add") {
@@ -71,7 +56,7 @@ func golden(c *cli.Context) error {
 		return fmt.Errorf("%w: %w", errGolden, err)
 	}
 	if err != nil {
-		return err
+		return thinHint(err)
 	}
 	result := struct {
 		Game  string   `json:"game"`
@@ -85,4 +70,37 @@ func golden(c *cli.Context) error {
 			line("", "%s", name)
 		}
 	}, nil)
+}
+
+// goldenOptions returns the options of an added match. Without weights, the game's bots play alone.
+func goldenOptions(c *cli.Context, g *playable) (o locksteptest.GoldenOptions, err error) {
+	override, err := g.override(c)
+	if err != nil {
+		return o, err
+	}
+	if err := cmp.Or(between[uint](c, "players", 1, 16), between[uint](c, "ticks", 1, 100000)); err != nil {
+		return o, err
+	}
+	players := uint8(c.Uint("players"))
+	config, err := g.configure(players, 0, override)
+	if err != nil {
+		return o, err
+	}
+	o = locksteptest.GoldenOptions{
+		Dir: c.String("dir"), Config: config, Players: players, Ticks: lockstep.Tick(c.Uint("ticks")), AllowThin: c.String("allow-thin"),
+	}
+	if o.Weights, err = weights(c); err != nil {
+		return o, err
+	}
+	if g.maker == nil {
+		return o, nil
+	}
+	o.Play = g.bots(1)
+	if o.Weights == nil {
+		o.Weights = map[string]int{}
+		for _, k := range g.Commands() {
+			o.Weights[k.Name] = 0
+		}
+	}
+	return o, nil
 }
