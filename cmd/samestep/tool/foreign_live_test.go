@@ -100,7 +100,7 @@ func (f *foreign) live(t *testing.T) {
 		t.Fatal(err)
 	}
 	flags := []string{
-		"--players", "2", "--tick-rate", "50", "--config", in("match.json"), "--dir", dir, "--tokens", in("tokens"),
+		"--players", "2", "--tick-rate", "100", "--config", in("match.json"), "--dir", dir, "--tokens", in("tokens"),
 		"--anonymous-spectators", "--durability", "frame", "--resume",
 	}
 	first := serveFrom(t, f.program, flags...)

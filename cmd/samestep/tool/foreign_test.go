@@ -115,6 +115,7 @@ func TestForeignGame(t *testing.T) {
 
 	t.Run("live", f.live)
 	t.Run("page", f.page)
+	t.Run("studio", f.studio)
 	f.t = t
 	defer f.mistake()
 
