@@ -22,8 +22,8 @@ type ClusterOptions struct {
 	Length lockstep.Time // of each match, in virtual time, at least 40 seconds, the last 30 without faults; 0 means a minute
 	Only   []string      // kinds of faults, as samestep simulate --report prints them; nil means all
 
-	// Clients is the number of honest players; 0 means 4. Liars and strangers may join them, so New must accept more seats:
-	// by seed, from two to seven more than Clients. Cluster says which number New refused.
+	// Clients is the number of honest players; 0 means 4. Liars and strangers may join them: by seed, a match has from two to
+	// seven more seats than Clients. If New refuses so many, matches have as many seats as New accepts, and fewer players.
 	Clients int
 
 	// Relay plays some of the matches without a referee (host.Options.Relay). Then nobody calls Validate, so Step must
@@ -84,6 +84,7 @@ func Cluster(t testing.TB, g *lockstep.Game, o ClusterOptions) {
 
 // fits returns an error if the game refuses the number of seats of a match, or if random matches prove too little.
 func (o *ClusterOptions) fits(g *lockstep.Game, c *simulate.Campaign) error {
+	c.Subject.Seats = o.seats(g, c)
 	most := uint8(0)
 	for seed := c.First; seed < c.First+uint64(c.Seeds); seed++ {
 		settings := simulate.Expand(c.Options, seed).Settings
@@ -96,6 +97,16 @@ func (o *ClusterOptions) fits(g *lockstep.Game, c *simulate.Campaign) error {
 		return nil
 	}
 	return thin(g, Options{Config: c.Subject.Config, Players: most, Weights: o.Weights, AllowThin: o.AllowThin})
+}
+
+// seats returns the highest number of seats up to that of the largest match that New accepts, or 0 for none.
+func (o *ClusterOptions) seats(g *lockstep.Game, c *simulate.Campaign) int {
+	for n := min(c.Clients+simulate.SpareSeats, lockstep.MaxPlayers); n > 0; n-- {
+		if _, err := g.NewHeader(lockstep.MatchID{}, lockstep.DefaultSettings(uint8(n)), c.Subject.Config); err == nil {
+			return n
+		}
+	}
+	return 0
 }
 
 // line returns the options as Go code that plays the match of one seed again.

@@ -66,6 +66,31 @@ func TestClusterFinds(t *testing.T) {
 	refusal(t, "no herds", locksteptest.ClusterOptions{Config: &pastureConfig{}})
 }
 
+// A game for one or two players has matches of so many seats.
+func TestClusterOfFewSeats(t *testing.T) {
+	for most := range uint8(3) {
+		rules := pastureRules()
+		start, seen := rules.New, uint8(0)
+		rules.New = func(w *pasture, s *lockstep.Settings, c *pastureConfig) error {
+			if s.Players > most {
+				return fmt.Errorf("got %d players, want at most %d", s.Players, most)
+			}
+			seen = max(seen, s.Players)
+			return start(w, s, c)
+		}
+		r := &recorder{}
+		func() {
+			defer func() { _ = recover() }() // of a refusal
+			locksteptest.Cluster(r, lockstep.MustGame(rules), locksteptest.ClusterOptions{
+				Config: &pastureConfig{Herds: 6}, Seeds: 3, Length: 40 * lockstep.Second,
+			})
+		}()
+		if want := most == 0; strings.Contains(r.text, "needs 6 seats (4 clients, and seats for liars and strangers): ") != want || seen != most || !want && r.text != "" {
+			t.Errorf("a game of %d seats: played with %d: %s", most, seen, r.text)
+		}
+	}
+}
+
 // refusal fails unless the error for the options contains a text.
 func refusal(t *testing.T, want string, o locksteptest.ClusterOptions) {
 	t.Helper()

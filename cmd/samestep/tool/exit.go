@@ -46,6 +46,9 @@ var errDiffered = errors.New("checksums of the match differ from ours: a desync"
 // errFound is the result of a fuzz run that found a failure.
 var errFound = errors.New("not every way of computing the match of this seed gives the same result")
 
+// errGolden is the result if a golden match has another result now.
+var errGolden = errors.New("a golden match has another result")
+
 var errDiffers = errors.New("they differ")
 
 // errExplained lets explain exit with 3 after it has printed its explanation.

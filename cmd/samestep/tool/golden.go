@@ -35,9 +35,6 @@ other builds stay as they are. A test does the same: see locksteptest.Golden.`,
 	}
 }
 
-// errGolden is the result if a golden match has another result now.
-var errGolden = errors.New("a golden match has another result")
-
 func golden(c *cli.Context) error {
 	g, err := chosenGame(c)
 	if err != nil {
