@@ -144,14 +144,6 @@ func (g *playable) attackedSeats() (int, error) {
 // attackUnits is the number of units of the attacked match, if the game knows units.
 const attackUnits = 200
 
-// unitFlags returns the flag of serve for a number of units, if the game knows units.
-func (g *playable) unitFlags(units int) []string {
-	if g.sized == nil {
-		return nil
-	}
-	return []string{"--units", strconv.Itoa(units)}
-}
-
 type attacker struct {
 	game    *playable
 	program string // of samestep

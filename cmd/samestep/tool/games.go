@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -111,6 +112,14 @@ func (g *playable) checkUnits(c *cli.Context, low, high uint) error {
 
 // units returns the value of --units, and nothing for a game that does not scale with it.
 func (g *playable) units(c *cli.Context) uint16 { return g.sizeOf(c.Uint(unitsFlag.Name)) }
+
+// unitFlags returns the flag of serve for a number of units, if the game knows units.
+func (g *playable) unitFlags(units int) []string {
+	if g.sized == nil {
+		return nil
+	}
+	return []string{"--units", strconv.Itoa(units)}
+}
 
 // sizeOf returns units, or nothing for a game that does not scale with it.
 func (g *playable) sizeOf(units uint) uint16 {
