@@ -160,11 +160,15 @@ func sectionOf(path string) string {
 	return path
 }
 
-// pageOver serves the game's own page, or else the inspector page, in front of next.
+// pageOver serves the game's page in front of next.
 func (g *playable) pageOver(ctx context.Context, next http.Handler, log *slog.Logger) http.Handler {
-	own := g.page
-	if own == nil {
-		own = inspectorPage()
+	return newPageHandler(ctx, g.pageOrInspector(), next, log)
+}
+
+// pageOrInspector returns the game's own page, or else the inspector page.
+func (g *playable) pageOrInspector() *webPage {
+	if g.page != nil {
+		return g.page
 	}
-	return newPageHandler(ctx, own, next, log)
+	return inspectorPage()
 }

@@ -114,7 +114,7 @@ func (l gameList) newApp(name string, stdout, stderr io.Writer) *cli.App {
 		ErrWriter:   stderr,
 		HideVersion: true,
 		Commands: []*cli.Command{
-			newCommand(), demoCommand(), serveCommand(), joinCommand(), replayCommand(), desyncCommand(), vetCommand(), simulateCommand(), fuzzCommand(), goldenCommand(), drillCommand(), attackCommand(), benchCommand(),
+			newCommand(), demoCommand(), serveCommand(), joinCommand(), replayCommand(), desyncCommand(), vetCommand(), packCommand(), simulateCommand(), fuzzCommand(), goldenCommand(), drillCommand(), attackCommand(), benchCommand(),
 		},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {

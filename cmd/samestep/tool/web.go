@@ -17,7 +17,6 @@ import (
 type webPage struct {
 	files    func() fs.FS
 	programs map[string]string // import paths by name; NAME.wasm is built from each
-	folder   string            // where to build them; "" is the checkout of this package
 }
 
 // A pageHandler serves a game's page in front of another handler.

@@ -49,7 +49,7 @@ func findMain() string {
 
 // inspectorPage returns the page of a game without one of its own. Its program is this program, compiled for js/wasm.
 func inspectorPage() *webPage {
-	return &webPage{files: page.Inspector, programs: map[string]string{"inspector": mainPackage()}, folder: mainFolder}
+	return &webPage{files: page.Inspector, programs: map[string]string{"inspector": mainPackage()}}
 }
 
 // mainPackage returns the path of the program's package main, in mainFolder if that is known.

@@ -3,8 +3,12 @@
 package tool
 
 import (
+	"log/slog"
 	"net/http"
+	"net/http/httptest"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -52,7 +56,33 @@ func TestMainPackage(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	defer func(old string) { mainFolder = old }(mainFolder)
-	if mainFolder = t.TempDir(); mainPackage() != "." || inspectorPage().folder != mainFolder {
-		t.Errorf("in a folder: got %s in %s", mainPackage(), inspectorPage().folder)
+	if mainFolder = t.TempDir(); mainPackage() != "." {
+		t.Errorf("in a folder: got %s", mainPackage())
+	}
+}
+
+// A release serves the programs that pack has written, without the go command.
+func TestPack(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles the page's program")
+	}
+	_, err := exec.LookPath("go")
+	testenv.Or(t, "the go command", err)
+	folder := t.TempDir()
+	if err := packPrograms(t.Context(), games[1:], filepath.Join(folder, "wasm"), 1); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", t.TempDir())
+	Programs(os.DirFS(folder))
+	defer Programs(nil)
+	next := http.NotFoundHandler()
+	h := newPageHandler(t.Context(), inspectorPage(), next, slog.New(slog.DiscardHandler))
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
+	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "/inspector.wasm") {
+		t.Errorf("got %d %s", w.Code, w.Body.String())
+	}
+	if _, err := pagePrograms(t.Context(), games[0].page, nil); err == nil || !strings.Contains(err.Error(), "skirmish.wasm.br") {
+		t.Errorf("a program that was not packed: got %v", err)
 	}
 }

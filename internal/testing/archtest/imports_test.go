@@ -86,7 +86,6 @@ var imports = []importRow{
 	{pattern: "internal/testing/simulate", own: slices.Concat(log, live), modules: []string{xxhash}},
 	{pattern: "internal/testing/mutants/...", own: []string{"internal/testing/simulate", "lockstep"}, tests: []string{"internal/testing/mutants"}},
 	{pattern: "internal/pack", modules: []string{msgpack}},
-	{pattern: "internal/site/pack", own: []string{"internal/site"}},
 	{pattern: "internal/site", own: []string{"internal/files"}, modules: []string{brotli}},
 	{pattern: "internal/testing/fixedbench", own: []string{"fixed"}},
 	{pattern: "internal/testing/archtest", tests: []string{"lockstep/determinism"}},

@@ -1,0 +1,74 @@
+//go:build !js
+
+package tool
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/internal/site"
+)
+
+func packCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "pack",
+		Usage:     "build the programs of the games' pages, for a release that has no sources",
+		ArgsUsage: "FOLDER",
+		Description: `Compiles the pages' WebAssembly into FOLDER, as small as it gets, which takes half a minute
+for each program. A release embeds the folder and gives it to tool.Programs; it then
+serves its pages without the go command. It needs the sources: run it with go run.`,
+		Action: func(c *cli.Context) error {
+			if c.NArg() != 1 {
+				return usagef("pack: got %d arguments, want a folder", c.NArg())
+			}
+			return packPrograms(c.Context, listed(c), c.Args().First(), 11)
+		},
+	}
+}
+
+// packPrograms writes the programs of the games' pages into a folder.
+func packPrograms(ctx context.Context, games gameList, folder string, quality int) error {
+	cache, err := os.MkdirTemp("", "samestep-pack-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(cache)
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return err
+	}
+	done := make(map[string]bool)
+	for _, g := range games {
+		p := g.pageOrInspector()
+		for name := range p.programs { // a map, but the order does not matter
+			if done[name] {
+				continue
+			}
+			done[name] = true
+			one := &webPage{programs: map[string]string{name: p.programs[name]}}
+			files, err := one.build(ctx, site.BuildOptions{Quality: quality, Cache: cache})
+			if err == nil {
+				err = copyFiles(folder, files)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// copyFiles writes the files of a folder into another, over those of the same names.
+func copyFiles(folder string, files fs.FS) error {
+	entries, err := fs.ReadDir(files, ".")
+	for i := 0; i < len(entries) && err == nil; i++ {
+		var b []byte
+		if b, err = fs.ReadFile(files, entries[i].Name()); err == nil {
+			err = os.WriteFile(filepath.Join(folder, entries[i].Name()), b, 0o666)
+		}
+	}
+	return err
+}

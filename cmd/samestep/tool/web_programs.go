@@ -1,0 +1,76 @@
+//go:build !js
+
+package tool
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+
+	"github.com/seed-49bee653/samestep/internal/site"
+)
+
+// built has the programs of a release, or is nil. [Programs] sets it.
+var built fs.FS
+
+// Programs gives a program the WebAssembly of its pages, which the verb pack has written into a folder. Then it needs neither its
+// sources nor the go command. files is the folder, or has it as its only one. Call it before [Main], in a file that only
+// release builds compile, as the page's program must not embed itself:
+//
+//	//go:build release
+//
+//	package main
+//
+//	//go:embed wasm
+//	var wasm embed.FS
+//
+//	func init() { tool.Programs(wasm) }
+func Programs(files fs.FS) { built = files }
+
+// pagePrograms returns the programs of a page: those of a release, or else what it builds from the sources.
+func pagePrograms(ctx context.Context, p *webPage, say func(string)) (fs.FS, error) {
+	if built != nil {
+		return packed(p)
+	}
+	return p.build(ctx, site.BuildOptions{Quality: 5, Say: say})
+}
+
+// build compiles the programs of a page in the folder of the program's package main, or else in the checkout of this package,
+// or else in the current folder.
+func (p *webPage) build(ctx context.Context, o site.BuildOptions) (fs.FS, error) {
+	o.Dir, o.Packages = cmp.Or(mainFolder, sources()), p.programs
+	return site.Build(ctx, o)
+}
+
+// packed returns the programs of a release.
+func packed(p *webPage) (fs.FS, error) {
+	files := built
+	if found, err := fs.Glob(built, "*/wasm_exec.js"); err == nil && len(found) == 1 {
+		if files, err = fs.Sub(built, path.Dir(found[0])); err != nil {
+			return nil, err
+		}
+	}
+	for name := range p.programs { // a map: any of the missing ones is named
+		if _, err := fs.Stat(files, name+".wasm.br"); err != nil {
+			return nil, fmt.Errorf("the release has no program of the page: %w; write it with the verb pack", err)
+		}
+	}
+	return files, nil
+}
+
+// sources returns the folder of this file if it exists, and otherwise nothing.
+func sources() string {
+	_, file, _, ok := runtime.Caller(0)
+	if !ok || !filepath.IsAbs(file) { // built with -trimpath
+		return ""
+	}
+	if _, err := os.Stat(file); err != nil {
+		return ""
+	}
+	return filepath.Dir(file)
+}
