@@ -16,13 +16,14 @@ import (
 type alignment struct {
 	schema       *state.Schema
 	right, wrong []byte
+	whole        [2][]byte        // the states that were aligned
 	places       map[string][]int // by list: the right side's index of each remaining element; only looked up
 	missing      []state.Place    // elements that only one side has, by list and side
 }
 
 // align aligns two valid states.
 func align(s *state.Schema, right, wrong []byte) (*alignment, error) {
-	a := &alignment{schema: s, places: make(map[string][]int)}
+	a := &alignment{schema: s, whole: [2][]byte{right, wrong}, places: make(map[string][]int)}
 	r, err := s.Split(nil, right)
 	if err != nil {
 		return nil, err
@@ -148,13 +149,50 @@ func (a *alignment) path(path string) string {
 	return path[:open+1] + strconv.Itoa(places[i]) + path[end:]
 }
 
-// differences returns the fields that differ, with their paths in the right state, and the same grouped by place.
-func (a *alignment) differences(limit int) (fields state.Differences, places state.Places, err error) {
-	if fields, err = a.schema.Diff(a.right, a.wrong, limit); err != nil {
-		return fields, places, err
+// inner translates a path of the right state, or else of the wrong one, to the aligned states, as [alignment.path] does in
+// the other direction. It returns false if the path is in an element that only one side has.
+func (a *alignment) inner(path string) (inner string, ok bool, err error) {
+	v, err := a.schema.Lookup(a.whole[0], path)
+	if err != nil {
+		other, oerr := a.schema.Lookup(a.whole[1], path)
+		if oerr != nil {
+			return "", false, err
+		}
+		list, _, _ := strings.Cut(other.Path, "[")
+		return other.Path, a.places[list] == nil, nil
 	}
-	if places, err = a.schema.DiffPlaces(a.right, a.wrong); err != nil {
-		return fields, places, err
+	list, rest, _ := strings.Cut(v.Path, "[")
+	places := a.places[list]
+	if places == nil || rest == "" {
+		return v.Path, true, nil
+	}
+	index, rest, _ := strings.Cut(rest, "]")
+	i, err := strconv.Atoi(index)
+	if err != nil {
+		return "", false, err // cannot happen: the path of a Value has indexes only
+	}
+	at := slices.Index(places, i)
+	return fmt.Sprintf("%s[%d]%s", list, at, rest), at >= 0, nil
+}
+
+// differences returns the fields that differ at or below a path, with their paths in the right state, and the same grouped
+// by place.
+func (a *alignment) differences(path string, limit int) (fields state.Differences, places state.Places, err error) {
+	missing, inBoth := a.missing, true
+	if path != "" {
+		if path, inBoth, err = a.inner(path); err != nil {
+			return fields, places, err
+		}
+		list, rest, _ := strings.Cut(path, "[")
+		missing = slices.DeleteFunc(slices.Clone(missing), func(g state.Place) bool { return g.Path != list || inBoth && rest != "" })
+	}
+	if inBoth {
+		if fields, err = a.schema.DiffAt(path, a.right, a.wrong, limit); err != nil {
+			return fields, places, err
+		}
+		if places, err = a.schema.DiffPlacesAt(path, a.right, a.wrong); err != nil {
+			return fields, places, err
+		}
 	}
 	for i := range fields.List {
 		fields.List[i].Path = a.path(fields.List[i].Path)
@@ -164,12 +202,12 @@ func (a *alignment) differences(limit int) (fields state.Differences, places sta
 		g.Element, g.First.Path = a.path(g.Element), a.path(g.First.Path)
 	}
 	var lost []state.Difference
-	for _, g := range a.missing {
+	for _, g := range missing {
 		lost = append(lost, g.First)
 		fields.Total += g.Total
 		places.Total += g.Total
 	}
 	fields.List = append(lost, fields.List...)
-	places.List = append(slices.Clone(a.missing), places.List...)
+	places.List = append(append([]state.Place{}, missing...), places.List...)
 	return fields, places, nil
 }

@@ -65,3 +65,30 @@ func TestUnitsOfTheOtherSide(t *testing.T) {
 		t.Errorf("in another order: got %v", e.Fields)
 	}
 }
+
+// A path limits the fields to a part of the state, as the whole list names it, also behind a missing unit.
+func TestPartOfAlignedStates(t *testing.T) {
+	part := func(path string) *desync.Explanation {
+		return explained(t, func(w *world, t *turn, step step) bool {
+			step(w, t)
+			w.Units = slices.Delete(w.Units, 5, 6)
+			w.Units[40].Kills = 3
+			return true
+		}, desync.Options{Game: findGame, Path: path})
+	}
+	all := part("").Fields
+	missing := state.Difference{Path: "Units[ID=6]", A: "present", B: "absent"}
+	if !slices.Contains(all.List, missing) || !slices.ContainsFunc(all.List, func(d state.Difference) bool { return strings.HasSuffix(d.Path, ".Kills") }) {
+		t.Fatalf("got %v, want a missing unit and the kills of another", all)
+	}
+	check := func(path string, want state.Difference) {
+		e := part(path)
+		if !slices.Equal(e.Fields.List, []state.Difference{want}) || e.Fields.Total != 1 || e.Places.Total != 1 || e.Places.List[0].First != want {
+			t.Errorf("%s: got %v and %v, want %v", path, e.Fields, e.Places, want)
+		}
+	}
+	for _, d := range all.List {
+		check(d.Path, d)
+	}
+	check("Units[5].Kills", missing) // of the right side
+}

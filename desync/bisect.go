@@ -1,6 +1,7 @@
 package desync
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -242,12 +243,12 @@ func (s *recording) state(i *item) ([]byte, error) {
 
 // fields notes the fields in which two states of a tick differ.
 func (s *bisector) fields(t lockstep.Tick, a, b []byte) error {
-	places, err := s.schema.DiffPlaces(a, b)
+	places, err := s.schema.DiffPlacesAt(s.options.Path, a, b)
 	if err != nil {
 		return fmt.Errorf("desync: states of tick %d: %w", t, err)
 	}
 	s.found.Fields, s.found.FieldsTick = places, t
-	if t == s.found.Tick && len(places.List) > 0 && s.found.Section == "" {
+	if t == s.found.Tick && !bytes.Equal(a, b) && s.found.Section == "" {
 		var x, y checksum.Sum
 		if checksum.OfBytes(&x, s.schema, a) == nil && checksum.OfBytes(&y, s.schema, b) == nil {
 			m, _ := checksum.Compare(x, y, s.schema)

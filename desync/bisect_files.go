@@ -73,7 +73,7 @@ func (s *fileSide) finish(found *Bisection, other *lockstep.Describer, second st
 	if same && (found == nil || found.Frame == nil) {
 		found = &Bisection{Same: true}
 	}
-	found.SameStates, found.noGame, found.second, found.limit = same, s.noGame, cmp.Or(o.Second, second), limitOf(o.Limit)
+	found.SameStates, found.noGame, found.second, found.path, found.limit = same, s.noGame, cmp.Or(o.Second, second), o.Path, limitOf(o.Limit)
 	if errors.As(err, &found.Damage) {
 		found.Err = found.Damage
 	}
@@ -132,6 +132,9 @@ func (b *Bisection) diverged() string {
 // fields describes the fields that differ.
 func (b *Bisection) fields(p *words.Page) {
 	if b.Fields.Total == 0 {
+		if b.path != "" && b.FieldsTick > 0 {
+			p.Line("state", "tick %d: nothing differs at %s", b.FieldsTick, b.path)
+		}
 		return
 	}
 	source := ""

@@ -60,6 +60,7 @@ type Bisection struct {
 	Err error `json:"-"`
 
 	second  string // what B is, in a text
+	path    string // of the fields
 	noGame  error  // why the match could not be simulated
 	limit   int    // of lines of fields
 	refused bool   // nothing was compared, because of Err
@@ -109,6 +110,10 @@ type BisectOptions struct {
 	// Limit is the maximum number of lines of fields in a text, and of commands of a side; 0 means 20, and a negative
 	// number none.
 	Limit int
+
+	// Path limits the fields to those at or below it, as [state.Schema.Lookup] takes it; "" is the whole state. The error wraps
+	// [state.ErrPath] if the states do not have it.
+	Path string
 
 	// SearchProgress is called by one goroutine at a time, with the bytes hashed so far and in all; nil disables it.
 	SearchProgress func(done, all int64)

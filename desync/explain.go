@@ -13,7 +13,7 @@ import (
 
 // Explain explains the desync of a bundle, as far as it can. It returns an error if the bundle cannot be read: one that
 // wraps [replay.ErrBundle], or a [*replay.DamageError] if the beginning of its replay is damaged. A nil bundle, of a file
-// that is none, is such an error.
+// that is none, is such an error. The error wraps [state.ErrPath] if no state has the Path of the options.
 func Explain(b *replay.Bundle, o Options) (*Explanation, error) {
 	if b == nil {
 		return nil, replay.ErrBundle
@@ -26,6 +26,9 @@ func Explain(b *replay.Bundle, o Options) (*Explanation, error) {
 	w.judge()
 	w.compare()
 	w.search()
+	if err := w.limit(); err != nil {
+		return nil, err
+	}
 	w.history()
 	w.touches()
 	w.e.Traits = traitsOf(w.e.Who)
@@ -47,6 +50,7 @@ type work struct {
 	bad      lockstep.Tick // the first tick at which they are known to differ
 	right    []byte        // the states of tick bad; nil if not known
 	wrong    []byte
+	listed   *alignment // of the states whose fields are listed, or nil
 	e        Explanation
 }
 
@@ -215,11 +219,21 @@ func (w *work) honest(x *exhibit) {
 func (w *work) fields(right, wrong []byte) {
 	a, err := align(w.log.schema, right, wrong)
 	if err == nil {
-		w.e.Fields, w.e.Places, err = a.differences(w.options.Fields)
+		w.e.Fields, w.e.Places, err = a.differences("", w.options.Fields)
 	}
 	if err != nil {
 		panic(err) // cannot happen: both were validated when they were loaded, or are our own
 	}
+	w.listed = a
+}
+
+// limit limits the fields to those of the Path. The search for the cause needs all.
+func (w *work) limit() (err error) {
+	if w.options.Path != "" && w.listed != nil {
+		w.e.path = w.options.Path
+		w.e.Fields, w.e.Places, err = w.listed.differences(w.options.Path, w.options.Fields)
+	}
+	return err
 }
 
 // search looks for the cause.
@@ -331,4 +345,5 @@ type Explanation struct {
 	Notes    []string          `json:"notes"` // what could not be found out, and why
 
 	good lockstep.Tick // the last tick at which the sides were equal
+	path string        // of the fields
 }

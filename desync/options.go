@@ -12,6 +12,10 @@ type Options struct {
 	// Game returns the game of a header, or an error that says why there is none. If Game is nil, nothing is simulated.
 	Game func(*lockstep.Header) (*lockstep.Game, error)
 
+	// Path limits the fields, and the commands and changes that are listed for them, to those at or below it, as
+	// [state.Schema.Lookup] takes it; "" is the whole state.
+	Path string
+
 	// Fields is the maximum number of fields that are listed; 0 means 200.
 	Fields int
 

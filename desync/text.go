@@ -149,6 +149,9 @@ func (e *Explanation) cause(t *words.Page) {
 
 func (e *Explanation) fieldLines() []string {
 	if e.Fields.Total == 0 {
+		if e.path != "" {
+			return []string{fmt.Sprintf("at tick %d: nothing differs at %s", e.Compared, e.path)}
+		}
 		return nil
 	}
 	fields := "fields"

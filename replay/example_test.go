@@ -309,12 +309,18 @@ func ExampleStateAt() {
 		return
 	}
 	fmt.Println(len(m.State), "bytes after tick", m.Tick, "from keyframe", m.Keyframe)
+	if err := m.Show(""); err != nil {
+		fmt.Println(err)
+	}
+	var first replay.Field = m.Fields[0]
+	fmt.Println(first.Path, first.Value)
 
 	_, err = replay.StateAt(a, game, 101, options)
 	var missing *replay.TickError
 	fmt.Println(errors.As(err, &missing), missing)
 	// Output:
 	// 116 bytes after tick 70 from keyframe 0
+	// Rand.Hi 2973463680071343696
 	// true replay: tick 101: the replay has ticks 0 to 100
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -19,6 +20,9 @@ type Moment struct {
 	Hash     uint64        // checksum
 	State    []byte        // canonical bytes
 	Header   *lockstep.Header
+
+	Fields []Field       // parts of the state, see [Moment.Show]
+	Took   time.Duration // the time of the simulation, if the caller has measured it
 }
 
 // A TickError says that a replay lacks a tick. It has ticks First to Last.

@@ -24,9 +24,14 @@ type Differences struct {
 // Diff compares the states a and b leaf by leaf. It lists at most limit differences, and counts all. For slices of
 // different length it counts one difference and compares the common indexes. It skips equal regions at the speed of
 // memory. The error names the side and wraps a [*DecodeError].
-func (s *Schema) Diff(a, b []byte, limit int) (Differences, error) {
+func (s *Schema) Diff(a, b []byte, limit int) (Differences, error) { return s.DiffAt("", a, b, limit) }
+
+// DiffAt is [Schema.Diff] of the values at or below a path, as [Schema.Lookup] takes it. A path with a value such as [ID=4000]
+// means the index that it has in a, or else in b. If only one state has the path, the difference is the length of the slice that
+// lacks it. The error is that of Lookup if neither has it.
+func (s *Schema) DiffAt(path string, a, b []byte, limit int) (Differences, error) {
 	var found Differences
-	err := s.differences(a, b, func(d *differ, n *node, a, b []byte) {
+	err := s.differences(path, a, b, func(d *differ, n *node, a, b []byte) {
 		if found.Total++; found.Total <= limit {
 			found.List = append(found.List, d.difference(n, a, b))
 		}
@@ -34,22 +39,51 @@ func (s *Schema) Diff(a, b []byte, limit int) (Differences, error) {
 	return found, err
 }
 
-// differences calls visit for every difference of two states, in order, with the node and its values at the start of a and b.
-func (s *Schema) differences(a, b []byte, visit func(d *differ, n *node, a, b []byte)) error {
+// A visit is called for every difference of two states, in order, with the node and its values at the start of a and b.
+type visit func(d *differ, n *node, a, b []byte)
+
+// differences calls see for every difference at or below a path.
+func (s *Schema) differences(path string, a, b []byte, see visit) error {
 	if err := s.Validate(a); err != nil {
 		return fmt.Errorf("state: first state: %w", err)
 	}
 	if err := s.Validate(b); err != nil {
 		return fmt.Errorf("state: second state: %w", err)
 	}
-	d := differ{s: s, visit: visit}
+	if path != "" {
+		limited, err := s.within(path, a, b, see)
+		if err != nil {
+			return err
+		}
+		see = limited
+	}
+	d := differ{s: s, visit: see}
 	d.compare(0, a, b)
 	return nil
 }
 
+// within limits a visit to the differences at or below a path.
+func (s *Schema) within(path string, a, b []byte, see visit) (visit, error) {
+	x, xerr := s.Lookup(a, path)
+	y, yerr := s.Lookup(b, path)
+	whole := x.Path
+	if xerr != nil {
+		if whole = y.Path; yerr != nil {
+			return nil, xerr
+		}
+	}
+	inBoth := xerr == nil && yerr == nil
+	return func(d *differ, n *node, a, b []byte) {
+		at := d.text(d.path)
+		if isWithin(at, whole) || !inBoth && n.kind == Slice && isWithin(whole, at) {
+			see(d, n, a, b)
+		}
+	}, nil
+}
+
 type differ struct {
 	s     *Schema
-	visit func(d *differ, n *node, a, b []byte)
+	visit visit
 	path  []step // from the root to the current value
 }
 

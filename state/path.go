@@ -1,6 +1,9 @@
 package state
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // joinPath appends a field's name or an index in brackets to a path.
 func joinPath(path, step string) string {
@@ -12,3 +15,9 @@ func joinPath(path, step string) string {
 
 // indexStep returns the path step to element j.
 func indexStep(j int) string { return "[" + strconv.Itoa(j) + "]" }
+
+// isWithin reports whether a path is that of whole or of a part of it, both with indexes only.
+func isWithin(path, whole string) bool {
+	rest, ok := strings.CutPrefix(path, whole)
+	return ok && (whole == "" || rest == "" || rest[0] == '.' || rest[0] == '[')
+}

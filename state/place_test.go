@@ -153,3 +153,52 @@ func TestDiffPlacesOfManyUnits(t *testing.T) {
 		t.Errorf("got %v, error %v, want %s", g.Lines(9), err, want)
 	}
 }
+
+// A path limits the differences to what is at or below it. An element that one state lacks is a difference of its list.
+func TestDiffPlacesAt(t *testing.T) {
+	type unit struct {
+		ID  uint32
+		Pos struct{ X, Y int32 }
+	}
+	type field struct {
+		Tick     uint32
+		Units    []unit
+		UnitsOld []unit
+	}
+	c := MustCompile[field]()
+	w := &field{Units: []unit{{ID: 4}, {ID: 7}, {ID: 9}, {ID: 11}}, UnitsOld: make([]unit, 2)}
+	a := c.Append(nil, w)
+	w.Tick, w.Units[1].Pos.X, w.Units[1].Pos.Y, w.Units[2].Pos.X, w.UnitsOld[1].ID = 5, 1, 2, 3, 1
+	w.Units = w.Units[:3]
+	b := c.Append(nil, w)
+	for _, test := range []struct {
+		path  string
+		total int
+		want  string
+	}{
+		{"", 6, "Tick 0 → 5"},
+		{"Tick", 1, "Tick 0 → 5"},
+		{"Units", 4, "Units 4 elements → 3 elements"},
+		{"Units[1]", 2, "Units[1].Pos.X 0 → 1 (+1 more field of this unit)"},
+		{"Units[ID=7].Pos", 2, "Units[1].Pos.X 0 → 1 (+1 more field of this unit)"},
+		{"Units[1].Pos.Y", 1, "Units[1].Pos.Y 0 → 2"},
+		{"Units[0]", 0, ""},
+		{"UnitsOld[0]", 0, ""},
+		{"UnitsOld", 1, "UnitsOld[1].ID 0 → 1"},
+		{"Units[ID=11].Pos.X", 1, "Units 4 elements → 3 elements"},
+	} {
+		for _, way := range []struct{ x, y []byte }{{a, b}, {b, a}} { // the path may be in either
+			places, err := c.Schema().DiffPlacesAt(test.path, way.x, way.y)
+			fields, ferr := c.Schema().DiffAt(test.path, way.x, way.y, 100)
+			if err != nil || ferr != nil || places.Total != test.total || fields.Total != test.total {
+				t.Errorf("%q: got %+v and %+v, errors %v and %v, want %d", test.path, places, fields, err, ferr, test.total)
+			}
+			if text := strings.Join(places.Lines(100), ""); &way.x[0] == &a[0] && !strings.HasPrefix(text, test.want) {
+				t.Errorf("%q: got %q, want %q", test.path, text, test.want)
+			}
+		}
+	}
+	if _, err := c.Schema().DiffAt("Units[ID=12]", a, b, 1); !errors.Is(err, ErrPath) {
+		t.Errorf("a path that neither state has: got %v, want %v", err, ErrPath)
+	}
+}

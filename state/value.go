@@ -17,7 +17,7 @@ var ErrPath = errors.New("no such field")
 // Value is one value within canonical bytes.
 type Value struct {
 	Node   Node
-	Path   string // such as "Units[17].Pos.X"; "" is the whole state
+	Path   string // such as "Units[17].Pos.X", with indexes only; "" is the whole state
 	Offset int    // of Bytes in the canonical bytes of the state
 	Bytes  []byte // its canonical bytes, a part of those of the state
 }
@@ -136,17 +136,21 @@ func (s *Schema) Lookup(b []byte, path string) (Value, error) {
 	if err := s.Validate(b); err != nil {
 		return Value{}, err
 	}
-	i, at := 0, 0
+	i, at, whole := 0, 0, ""
 	for rest := path; rest != ""; {
 		step, after := cutStep(rest)
-		child, offset, err := s.step(i, b[at:], step)
+		child, offset, index, err := s.step(i, b[at:], step)
 		if err != nil {
 			return Value{}, fmt.Errorf("state: path %q at %q: %w", path, rest, err)
 		}
+		if index >= 0 {
+			step = indexStep(index)
+		}
+		whole = joinPath(whole, step)
 		i, at, rest = child, at+offset, after
 	}
 	end := at + s.skip(i, b[at:])
-	return Value{Node{s, int32(i)}, path, at, b[at:end:end]}, nil
+	return Value{Node{s, int32(i)}, whole, at, b[at:end:end]}, nil
 }
 
 // cutStep splits a path after its first step: a field name without its point, or an index with its brackets.
@@ -173,15 +177,15 @@ func cutStep(path string) (step, rest string) {
 	return path[:end], path[end:]
 }
 
-// step returns the child of node i at the start of b, and its offset.
-func (s *Schema) step(i int, b []byte, step string) (child, offset int, err error) {
+// step returns the child of node i at the start of b, its offset, and its index, or -1 for a field.
+func (s *Schema) step(i int, b []byte, step string) (child, offset, index int, err error) {
 	n := &s.nodes[i]
 	switch n.kind {
 	case Struct:
 		at := 0
 		for _, f := range s.fieldsOf(n) {
 			if s.nodes[f].name == step {
-				return int(f), at, nil
+				return int(f), at, -1, nil
 			}
 			at += s.skip(int(f), b[at:])
 		}
@@ -189,25 +193,25 @@ func (s *Schema) step(i int, b []byte, step string) (child, offset int, err erro
 		if inner, ok := strings.CutSuffix(strings.TrimPrefix(step, "["), "]"); ok && strings.Contains(inner, "=") {
 			return s.stepTo(i, b, inner)
 		}
-		index, err := strconv.ParseUint(strings.TrimSuffix(strings.TrimPrefix(step, "["), "]"), 10, 32)
+		n, err := strconv.ParseUint(strings.TrimSuffix(strings.TrimPrefix(step, "["), "]"), 10, 32)
 		elems, at := s.elems(i, b)
-		if err == nil && indexStep(int(index)) == step {
-			if index >= uint64(elems) {
-				return 0, 0, fmt.Errorf("%w: index %d, %d elements", ErrPath, index, elems)
+		if err == nil && indexStep(int(n)) == step {
+			if n >= uint64(elems) {
+				return 0, 0, 0, fmt.Errorf("%w: index %d, %d elements", ErrPath, n, elems)
 			}
-			return i + 1, at + s.skipElems(i, int(index), b[at:]), nil
+			return i + 1, at + s.skipElems(i, int(n), b[at:]), int(n), nil
 		}
 	}
-	return 0, 0, fmt.Errorf("%w: in a %v", ErrPath, n.kind)
+	return 0, 0, 0, fmt.Errorf("%w: in a %v", ErrPath, n.kind)
 }
 
 // stepTo returns the first element of the array or slice i that matches "ID=4000": a field with that value, as an unscaled
 // number or as [Value.String] returns it.
-func (s *Schema) stepTo(i int, b []byte, match string) (child, offset int, err error) {
+func (s *Schema) stepTo(i int, b []byte, match string) (child, offset, index int, err error) {
 	name, want, _ := strings.Cut(match, "=")
 	elem := &s.nodes[i+1]
 	elems, at := s.elems(i, b)
-	for range elems {
+	for j := range elems {
 		if elem.kind != Struct {
 			break
 		}
@@ -216,13 +220,13 @@ func (s *Schema) stepTo(i int, b []byte, match string) (child, offset int, err e
 			n := &s.nodes[f]
 			if n.name == name && n.kind <= String && (string(n.appendText(nil, b[field:])) == want ||
 				n.kind.Integer() && strconv.FormatUint(loadUint(b[field:field+n.size]), 10) == want) {
-				return i + 1, at, nil
+				return i + 1, at, j, nil
 			}
 			field += s.skip(int(f), b[field:])
 		}
 		at += s.skip(i+1, b[at:])
 	}
-	return 0, 0, fmt.Errorf("%w: none of %d elements has %s", ErrPath, elems, match)
+	return 0, 0, 0, fmt.Errorf("%w: none of %d elements has %s", ErrPath, elems, match)
 }
 
 // Leaves validates b and returns its leaves in order. The error is a [*DecodeError].
@@ -231,6 +235,16 @@ func (s *Schema) Leaves(b []byte) (iter.Seq[Value], error) {
 		return nil, err
 	}
 	return func(yield func(Value) bool) { s.leaves(0, b, 0, "", yield) }, nil
+}
+
+// LeavesAt returns the leaves at or below a path, as [Schema.Lookup] takes it, in order. "" is the whole state. The error is
+// that of Lookup.
+func (s *Schema) LeavesAt(b []byte, path string) (iter.Seq[Value], error) {
+	v, err := s.Lookup(b, path)
+	if err != nil {
+		return nil, err
+	}
+	return func(yield func(Value) bool) { s.leaves(int(v.Node.i), b, v.Offset, v.Path, yield) }, nil
 }
 
 // leaves yields the leaves of node i at b[at:] and returns the offset after it, or -1 if yield returned false.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -48,8 +49,31 @@ func TestLookup(t *testing.T) {
 			t.Errorf("%s: %v", test.path, err)
 			continue
 		}
-		if v.Offset != test.offset || v.String() != test.text || v.Path != test.path {
-			t.Errorf("%s: %s at byte %d, want %s at byte %d", v.Path, v, v.Offset, test.text, test.offset)
+		if v.Offset != test.offset || v.String() != test.text || v.Path != test.path && !strings.Contains(test.path, "=") {
+			t.Errorf("%s: got %s, %s at byte %d, want %s at byte %d", test.path, v.Path, v, v.Offset, test.text, test.offset)
+		}
+		if same, err := s.Lookup(golden, v.Path); err != nil || same.Offset != v.Offset || strings.Contains(v.Path, "=") {
+			t.Errorf("%s: got path %s, of byte %d, error %v", test.path, v.Path, same.Offset, err)
+		}
+		leaves, err := s.LeavesAt(golden, test.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := s.Leaves(golden)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got, want []string
+		for leaf := range leaves {
+			got = append(got, fmt.Sprint(leaf.Path, leaf.Offset, leaf))
+		}
+		for leaf := range all {
+			if leaf.Offset >= v.Offset && leaf.Offset+len(leaf.Bytes) <= v.Offset+len(v.Bytes) {
+				want = append(want, fmt.Sprint(leaf.Path, leaf.Offset, leaf))
+			}
+		}
+		if !slices.Equal(got, want) || len(got) == 0 {
+			t.Errorf("%s: got leaves %v, want %v", test.path, got, want)
 		}
 	}
 	if v, err := s.Lookup(golden, ""); err != nil || !bytes.Equal(v.Bytes, golden) || v.Node != s.Root() {

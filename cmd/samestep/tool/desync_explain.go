@@ -4,6 +4,7 @@ package tool
 
 import (
 	"cmp"
+	"errors"
 	"io"
 	"log/slog"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/replay"
+	"github.com/seed-49bee653/samestep/state"
 )
 
 func desyncCommand() *cli.Command {
@@ -35,7 +37,7 @@ field. Without the game's code, it uses the states and the log alone.
 
 Exits with 3 if it has explained the desync.`,
 		Flags: []cli.Flag{
-			jsonFlag,
+			jsonFlag, pathFlag,
 			&cli.StringFlag{Name: "html", Usage: "also write a page for browsers to `FILE`"},
 			&cli.IntFlag{Name: "fields", Value: 200, Usage: "list at most `N` fields"},
 			&cli.IntFlag{Name: "max-ticks", Value: 100_000, Usage: "simulate at most `N` ticks to reach the desync"},
@@ -52,10 +54,13 @@ func desyncExplain(c *cli.Context) error {
 	frugal()
 	bar := newProgress(c.App.ErrWriter, 2*int64(c.Int("budget")), "ticks")
 	e, err := explainFile(c.Args().First(), gamesOf(c), desync.Options{
-		Fields: c.Int("fields"), MaxTicks: c.Int("max-ticks"), Budget: c.Int("budget"),
+		Path: c.String(pathFlag.Name), Fields: c.Int("fields"), MaxTicks: c.Int("max-ticks"), Budget: c.Int("budget"),
 		Progress: func(ticks int) { bar.set(int64(ticks)) },
 	})
 	bar.done()
+	if errors.Is(err, state.ErrPath) {
+		return pathError(err)
+	}
 	if err != nil {
 		return &fileError{c.Args().First(), err}
 	}

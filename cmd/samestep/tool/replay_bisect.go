@@ -37,7 +37,7 @@ Exits with 5 if the replays have different schemas of the state, with 3 if anyth
 differs, with 4 if nothing differs before the readable part of a replay ends, and
 otherwise with 0.`,
 		Flags: []cli.Flag{
-			jsonFlag, maxTicksFlag, limitFlag,
+			jsonFlag, pathFlag, maxTicksFlag, limitFlag,
 			&cli.UintFlag{Name: "player", Usage: "compare with the checksums of player `N`", DefaultText: "none"},
 			&cli.BoolFlag{Name: "no-search", Usage: "do not search for the field where only a checksum is known"},
 		},
@@ -68,7 +68,7 @@ func replayBisect(c *cli.Context) error {
 	found, err := bisect(c, a, o)
 	done()
 	if err != nil {
-		return err
+		return pathError(err)
 	}
 	found.Took = time.Since(from)
 	if !found.Same {
@@ -81,7 +81,7 @@ func replayBisect(c *cli.Context) error {
 func bisectOptions(c *cli.Context) (desync.BisectOptions, func()) {
 	simulate, simulated := simulateOptions(c)
 	bar := newProgress(c.App.ErrWriter, 0, "bytes")
-	o := desync.BisectOptions{SimulateOptions: simulate, Limit: c.Int("limit"), SearchProgress: func(n, all int64) {
+	o := desync.BisectOptions{SimulateOptions: simulate, Limit: c.Int("limit"), Path: c.String(pathFlag.Name), SearchProgress: func(n, all int64) {
 		simulated()
 		bar.setOf(n, all)
 	}}

@@ -36,7 +36,7 @@ the states; for two files with states, --schema names a file that has it.
 Exits with 3 if commands, checksums or states differ, and with 5 if only the
 headers do.`,
 		Flags: []cli.Flag{
-			jsonFlag, maxTicksFlag, limitFlag,
+			jsonFlag, pathFlag, maxTicksFlag, limitFlag,
 			&cli.UintFlag{Name: "tick", Usage: "compare the states after tick `N`", DefaultText: "of replays, the first keyframe that differs; of a bundle, the desync"},
 			&cli.BoolFlag{Name: "referee", Usage: "of a bundle, take the referee's state"},
 			&cli.StringFlag{Name: "schema", Usage: "take the schema of the states from the replay or bundle `FILE`"},
@@ -65,7 +65,7 @@ func replayDiff(c *cli.Context) error {
 	} else if a.Bundle() == nil {
 		return usagef("got one file, want two, or one bundle")
 	}
-	d := &difference{a: a, b: b, limit: c.Int("limit")}
+	d := &difference{a: a, b: b, path: c.String(pathFlag.Name), limit: c.Int("limit")}
 	if a.isReplay && b.isReplay {
 		err = d.compareReplays(c)
 	} else {
@@ -111,7 +111,10 @@ func (d *difference) compareStates(c *cli.Context, t lockstep.Tick) error {
 	if err != nil {
 		return err
 	}
-	places, err := schema.DiffPlaces(x, y)
+	places, err := schema.DiffPlacesAt(c.String(pathFlag.Name), x, y)
+	if errors.Is(err, state.ErrPath) {
+		return pathError(err)
+	}
 	if err != nil {
 		return &fileError{"diff", err} // the error says in which state
 	}

@@ -18,6 +18,7 @@ import (
 // A difference is the result of diff.
 type difference struct {
 	a, b       *subject           // the same for the two sides of one bundle
+	path       string             // of the fields
 	limit      int                // of lines of fields, and of commands of a side
 	comparison *desync.Comparison // of two replays, or nil
 	frame      *desync.FrameText  // of the comparison, or nil
@@ -67,6 +68,8 @@ func (d *difference) print(w io.Writer) {
 	switch {
 	case s.Fields.Total > 0:
 		line("state", "%s: %s in %s", where, words.Plural(s.Fields.Total, "field", "differs", "differ"), count(len(s.Fields.List), "place"))
+	case d.path != "":
+		line("state", "%s: nothing differs at %s", where, d.path)
 	case x != nil && x.Checksum != nil && *s.Tick >= x.Checksum.Tick:
 		line("state", "%s: the commands give the same state; bisect tells which recorder had another one", where)
 	default:

@@ -34,7 +34,7 @@ checksum; info and verify do.`,
 			&cli.BoolFlag{Name: "json", Usage: "print JSON, for programs: a line for each record or command, or one value for the state"},
 			&cli.BoolFlag{Name: "commands", Usage: "print only the commands"},
 			&cli.UintFlag{Name: "tick", Usage: "print the state after tick `N`; with --commands, the commands of tick N", DefaultText: "all"},
-			&cli.StringFlag{Name: "path", Usage: "with --tick: print only the field at `PATH`, such as Units[17].Pos.X or Units[ID=4000].Health"},
+			pathFlag,
 			&cli.StringFlag{Name: "raw", Usage: "with --tick: write the state's canonical bytes to `OUT`"},
 			maxTicksFlag, followFlag, delayFlag, idleFlag,
 		},
@@ -197,47 +197,34 @@ func dumpState(c *cli.Context, f *replay.File) error {
 	if err != nil {
 		return err
 	}
-	at.warn(c, f.Path())
-	snapshot, schema := at.State, at.schema
-	switch path := c.String("path"); {
-	case c.IsSet("raw"):
-		return files.Create(c.String("raw"), func(f *os.File) error {
-			_, err := f.Write(snapshot)
-			return err
-		})
-	case path != "":
-		return dumpPath(c, schema, snapshot, path)
-	case c.Bool("json"):
-		return schema.DumpJSON(c.App.Writer, snapshot)
-	}
-	return schema.Dump(c.App.Writer, snapshot)
-}
-
-// dumpPath prints every leaf at or below a path, one a line.
-func dumpPath(c *cli.Context, schema *state.Schema, snapshot []byte, path string) error {
-	whole, err := schema.Lookup(snapshot, path)
-	if err != nil {
-		return usagef("--path: %v", err)
-	}
-	leaves, err := schema.Leaves(snapshot)
+	warn(c, at, f.Path())
+	schema, err := state.ParseSchema(at.Header.StateSchema)
 	if err != nil {
 		return err
 	}
-	for v := range leaves {
-		if v.Offset < whole.Offset || v.Offset >= whole.Offset+len(whole.Bytes) {
-			continue
-		}
-		if c.Bool("json") {
-			err = writeLine(c.App.Writer, struct {
-				Path  string `json:"path"`
-				Value string `json:"value"`
-			}{v.Path, v.String()})
-		} else {
-			_, err = fmt.Fprintf(c.App.Writer, "%s %s\n", v.Path, v)
-		}
-		if err != nil {
+	switch path := c.String(pathFlag.Name); {
+	case c.IsSet("raw"):
+		return files.Create(c.String("raw"), func(f *os.File) error {
+			_, err := f.Write(at.State)
 			return err
+		})
+	case path != "":
+		return dumpPath(c, at, path)
+	case c.Bool("json"):
+		return schema.DumpJSON(c.App.Writer, at.State)
+	}
+	return schema.Dump(c.App.Writer, at.State)
+}
+
+// dumpPath prints every leaf at or below a path, one a line.
+func dumpPath(c *cli.Context, at *replay.Moment, path string) error {
+	err := pathError(at.Show(path))
+	for i := 0; i < len(at.Fields) && err == nil; i++ {
+		if f := &at.Fields[i]; c.Bool("json") {
+			err = writeLine(c.App.Writer, f)
+		} else {
+			_, err = fmt.Fprintf(c.App.Writer, "%s %s\n", f.Path, f.Value)
 		}
 	}
-	return nil
+	return err
 }

@@ -5,14 +5,12 @@ package tool
 import (
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"strconv"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/state"
@@ -29,7 +27,7 @@ are compared, and the next one after the tick, up to one interval of checks late
 the simulation contradicts one, seek prints no state and exits with 3. If none
 follows so soon, it prints the last tick at which the file agrees ("agreed" in
 --json, which is then before the tick).`,
-		Flags:  []cli.Flag{jsonFlag, maxTicksFlag},
+		Flags:  []cli.Flag{jsonFlag, pathFlag, maxTicksFlag},
 		Action: replaySeek,
 	}
 }
@@ -45,51 +43,40 @@ func replaySeek(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		took := time.Since(from)
-		return tell(c, struct {
-			Tick     lockstep.Tick `json:"tick"`
-			Keyframe lockstep.Tick `json:"keyframe"`
-			Agreed   lockstep.Tick `json:"agreed"` // as in a Moment
-			Checksum string        `json:"checksum,omitempty"`
-			Bytes    int           `json:"bytes"`
-			Seconds  float64       `json:"seconds"`
-		}{at.Tick, at.Keyframe, at.Agreed, checksum.FormatHash(at.Hash), len(at.State), took.Seconds()}, func(w io.Writer) {
-			fmt.Fprintf(w, "tick %d  %s  %s, simulated %s from the keyframe of tick %d in %s, %s\n", tick, checksum.FormatHash(at.Hash),
-				size(len(at.State)), count(at.Tick-at.Keyframe, "tick"), at.Keyframe, seconds(took), at.agreement())
-		}, nil)
+		at.Took = time.Since(from)
+		if path := c.String(pathFlag.Name); path != "" {
+			err = pathError(at.Show(path))
+		}
+		if err != nil {
+			return err
+		}
+		return report(c, at, nil)
 	})
 }
 
-// A moment is the state after a tick, and its schema.
-type moment struct {
-	*replay.Moment
-	schema *state.Schema
-}
+// pathFlag chooses a part of a state, by its path as the verbs print it.
+var pathFlag = &cli.StringFlag{Name: "path", Usage: "of states: print the field at `PATH`, or those below it, such as Units[17].Pos.X or Units[ID=4000].Health"}
 
-func (m *moment) agreement() string {
-	text := fmt.Sprintf("agrees with the file up to tick %d", m.Agreed)
-	if m.Agreed < m.Tick {
-		text += "; no later check was reached"
+// pathError returns an error of --path as a usage error, and others as they are.
+func pathError(err error) error {
+	if errors.Is(err, state.ErrPath) {
+		return usagef("--path: %v", err)
 	}
-	return text
+	return err
 }
 
 // warn tells, on standard error, that no check confirms the state, for verbs that print the state itself.
-func (m *moment) warn(c *cli.Context, file string) {
+func warn(c *cli.Context, m *replay.Moment, file string) {
 	if m.Agreed < m.Tick {
-		fmt.Fprintf(c.App.ErrWriter, "%s: %s: state of tick %d: %s\n", c.App.Name, shown(file), m.Tick, m.agreement())
+		fmt.Fprintf(c.App.ErrWriter, "%s: %s: state of tick %d: %s\n", c.App.Name, shown(file), m.Tick, m.Agreement())
 	}
 }
 
 // stateAt returns the state after a tick. It simulates the match unless the tick has a keyframe.
-func stateAt(c *cli.Context, f *replay.File, t lockstep.Tick) (*moment, error) {
+func stateAt(c *cli.Context, f *replay.File, t lockstep.Tick) (*replay.Moment, error) {
 	g, header, noGame := gameIn(c, f)
 	if header == nil {
 		return nil, noGame
-	}
-	schema, err := state.ParseSchema(header.StateSchema)
-	if err != nil {
-		return nil, err
 	}
 	r, err := f.Reader()
 	if err != nil {
@@ -104,10 +91,8 @@ func stateAt(c *cli.Context, f *replay.File, t lockstep.Tick) (*moment, error) {
 		return nil, fmt.Errorf("tick %d has no keyframe and cannot be simulated: %w", t, noGame)
 	case errors.As(err, &missing):
 		return nil, usagef("tick %d: the replay has ticks %d to %d", missing.Tick, missing.First, missing.Last)
-	case err != nil:
-		return nil, err
 	}
-	return &moment{m, schema}, nil
+	return m, err
 }
 
 var maxTicksFlag = &cli.UintFlag{Name: "max-ticks", Usage: "refuse to simulate more than `N` ticks", DefaultText: "262144 and 64 for each byte, at most 16777216"}

@@ -81,9 +81,9 @@ func (s *subject) state(c *cli.Context, t lockstep.Tick, referee bool) (b []byte
 	case !s.isReplay:
 		b, err = s.bytes()
 	default:
-		var at *moment
+		var at *replay.Moment
 		if at, err = stateAt(c, s.File, t); err == nil {
-			at.warn(c, s.Path())
+			warn(c, at, s.Path())
 			b = at.State
 		}
 	}
