@@ -8,7 +8,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// The rules may end a match at any time.
+// The rules may end a match at any time. All who are there then, or come soon after, are told of the same end.
 func TestEndByRules(t *testing.T) {
 	s := &Subject{
 		Game: lockstep.MustGame(testgame.RaceRules()), Config: &testgame.RaceConfig{Goal: 400},
@@ -16,15 +16,17 @@ func TestEndByRules(t *testing.T) {
 			return func(*lockstep.Simulation) []any { return []any{&testgame.Run{Steps: int16(r.IntN(16))}} }
 		},
 	}
-	over := 0
+	over, told, watched := 0, 0, 0
 	for seed := range uint64(24) {
 		out, err := Twice(s, Expand(Options{Subject: s, Clients: 3, Length: 2 * Shortest}, seed))
 		if err != nil || out.Violation != nil {
 			t.Errorf("seed %d: %v, %v", seed, out.Violation, err)
 		}
 		over += out.Counts["match ended by its rules"]
+		told += out.Counts["client told of the end by the rules"]
+		watched += out.Counts["spectator told of the end by the rules"]
 	}
-	if over < 12 {
-		t.Errorf("the rules have ended %d matches of 24", over)
+	if over < 12 || told < 2*over || watched == 0 {
+		t.Errorf("the rules have ended %d matches of 24, which %d clients were told of, %d of them spectators", over, told, watched)
 	}
 }

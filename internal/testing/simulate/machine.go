@@ -312,6 +312,8 @@ func (m *machine) event(e any) {
 		m.truth.reporting = false
 	case player.Welcomed:
 		m.greeted = true
+	case player.Ended:
+		m.toldEnd(&e)
 	case player.Synced:
 		w.count("synced")
 	case player.StreamResumed:

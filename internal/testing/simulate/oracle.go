@@ -118,6 +118,9 @@ func (o *oracle) take(own []byte) {
 		o.keyframe(&p)
 		return
 	}
+	if o.ended {
+		o.w.fail("I4", "the log has a record of kind %d after its end", kind)
+	}
 	h := o.now()
 	h.records = append(h.records, own)
 	switch kind {
@@ -148,7 +151,7 @@ func (o *oracle) take(own []byte) {
 		player, topic := lockstep.Player(note.uint()), note.bytes()
 		o.w.budgets.note(player, string(topic), note.bytes())
 	case recordEnd:
-		o.ended = true
+		o.end(&p, n)
 	}
 	h.ticks = append(h.ticks, o.tick())
 	if p.err != nil {
@@ -244,7 +247,7 @@ func (o *oracle) resume(records int, t lockstep.Tick) error {
 	h := &history{records: old.records[:records:records], ticks: old.ticks[:records:records], from: t, dropped: t < o.tick()}
 	o.forget()
 	o.epochs = append(o.epochs, h)
-	o.ended, o.shown = false, 0
+	o.ended, o.shown = records > 0 && kindOf(h.records[records-1]) == recordEnd, 0
 	clear(o.roster.departed[:]) // their departures are lost, and they may return
 	if !h.dropped {
 		return nil

@@ -58,7 +58,7 @@ type commit struct {
 // beginCommit starts a commit if there are records to commit.
 func (s *server) beginCommit() {
 	c := &s.commit
-	if !s.w.plan.Disk.Await || c.at > 0 || s.host.Err() != nil || s.wrote == c.done || s.disk.lost {
+	if !s.w.plan.Disk.Await || c.at > 0 || s.failed() || s.wrote == c.done || s.disk.lost {
 		return
 	}
 	if err := s.writer.Flush(); err != nil {
@@ -77,7 +77,7 @@ func (s *server) endCommit() {
 	c.at = 0
 	if err := s.disk.now.syncTo(c.size); err != nil {
 		s.host.Fail(s.w.now, err)
-	} else if s.host.Err() == nil {
+	} else if !s.failed() {
 		s.durable, c.done = max(s.durable, c.tick), c.position
 		s.host.Persisted(s.w.now, c.position)
 	}
@@ -282,6 +282,12 @@ func (s *server) progress() {
 	if tick > flush {
 		s.flushed = max(s.flushed, tick-flush)
 	}
+}
+
+// failed reports whether the match is over, but not by its rules: then nobody waits for its records.
+func (s *server) failed() bool {
+	_, byRules := s.host.Result()
+	return s.host.Err() != nil && !byRules
 }
 
 // take does what the host wants done, except that it sends nothing.
