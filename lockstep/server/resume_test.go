@@ -7,9 +7,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 	"github.com/seed-49bee653/samestep/replay"
@@ -24,7 +26,9 @@ func TestResume(t *testing.T) {
 			a, b := first.join(t, ada, wander), first.join(t, bob, wander)
 			eventually(t, "it plays", func() bool { return a.tick() > 45 && b.tick() > 45 })
 			crashed := first.crash(t)
-			second := newStage(t, setup{options: server.Options{Durability: d, KeepOpen: true}, interrupted: crashed})
+			var seen atomic.Uint32 // the first tick with an event on the second server
+			observer := func(_ *server.Match, tick lockstep.Tick, _ any) { seen.CompareAndSwap(0, uint32(tick)) }
+			second := newStage(t, setup{options: server.Options{Durability: d, KeepOpen: true, Observer: observer}, interrupted: crashed})
 			before := second.match.View().Tick
 			if before < 20 {
 				t.Fatalf("it continues after tick %d", before)
@@ -32,6 +36,10 @@ func TestResume(t *testing.T) {
 			a, b = second.join(t, ada, wander), second.join(t, bob, wander)
 			eventually(t, "it continues", func() bool { return a.tick() > before+45 && b.tick() > before+45 && a.status().Agreed > 2 })
 			second.agree(t, a, b)
+			eventually(t, "the observer sees an event", func() bool { return seen.Load() > 0 })
+			if first := lockstep.Tick(seen.Load()); first <= before {
+				t.Errorf("the observer got an event of tick %d, which is in the log up to tick %d", first, before)
+			}
 			if err := second.match.End(t.Context(), "enough"); err != nil {
 				t.Fatal(err)
 			}
