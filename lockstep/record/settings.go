@@ -60,12 +60,13 @@ func (s Settings) Normal() Settings {
 	return s
 }
 
-// Rate returns how many ticks are due in how many microseconds at full speed, exactly.
+// Rate returns how many ticks are due in how many microseconds at full speed, exactly. Settings without a rate, which a
+// server can send in a view, count as one tick a second.
 func (s *Settings) Rate() (ticks, micros int64) {
 	if s.TickMS > 0 {
 		return 1, 1000 * int64(s.TickMS)
 	}
-	return int64(s.TickRate), 1_000_000
+	return max(1, int64(s.TickRate)), 1_000_000
 }
 
 // Micros returns the time of a number of ticks at full speed in microseconds, rounded down.

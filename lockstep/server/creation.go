@@ -112,7 +112,6 @@ func (s *Server) reserve(name string, settings lockstep.Settings) (phase time.Du
 // phase returns the time by which the ticks of the next match precede those of the first. Successive matches divide the
 // period by the golden ratio, which spreads any number of them.
 func (s *Server) phase(settings lockstep.Settings) time.Duration {
-	settings.TickRate = max(settings.TickRate, 1) // New checks it later
 	period := time.Duration(settings.Micros(1)) * time.Microsecond
 	const golden = 2654435769 // 2^32 / φ
 	return time.Duration(uint64(period) * uint64(uint32(s.made)*golden) >> 32)
