@@ -244,6 +244,9 @@ func (s *Simulation) Hash() uint64 {
 	return s.scratch.Hash
 }
 
+// AnyWorld returns a pointer to the state, for reading with reflection. See [World].
+func (s *Simulation) AnyWorld() any { return s.world.state() }
+
 // World returns the state of a simulation, for reading. S is the state type of the game's [Rules]. World panics for any
 // other type.
 func World[S any](s *Simulation) *S { return s.world.state().(*S) }

@@ -28,7 +28,7 @@ func ExampleRun() {
 		fmt.Println(f.Phase, f.From, f.Tick, f.Field)
 	}
 	// Output:
-	// locksteptest: cold twin of tick 29: tick 30: derived data is stale: a restored copy computes Herds[5].Tame: got false, want true
+	// locksteptest: cold twin of tick 29: tick 30: derived data is stale: a restored copy computes Herds[5].Tame: got false, want true, from the derived field Cache: got 0, want 29
 	// cold twin 29 30 Herds[5].Tame
 }
 
@@ -69,7 +69,7 @@ func ExampleSearch() {
 		fmt.Println(err)
 	}
 	// Output:
-	// locksteptest: cold twin of tick 2: tick 3: derived data is stale: a restored copy computes Herds[0].Size: got 1, want 0
+	// locksteptest: cold twin of tick 2: tick 3: derived data is stale: a restored copy computes Herds[0].Size: got 1, want 0, from the derived field Cache: got 0, want 1
 	// package locksteptest_test
 	//
 	// import (
@@ -79,7 +79,7 @@ func ExampleSearch() {
 	// 	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
 	// )
 	//
-	// // Found by playing random matches: locksteptest: cold twin of tick 2: tick 3: derived data is stale: a restored copy computes Herds[0].Size: got 1, want 0
+	// // Found by playing random matches: locksteptest: cold twin of tick 2: tick 3: derived data is stale: a restored copy computes Herds[0].Size: got 1, want 0, from the derived field Cache: got 0, want 1
 	// func TestFound0c8ef910(t *testing.T) {
 	// 	locksteptest.Check(t, lockstep.MustGame(greedyRules()), locksteptest.Options{
 	// 		Config:  &pastureConfig{Herds: 4},

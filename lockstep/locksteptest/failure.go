@@ -18,6 +18,7 @@ type Failure struct {
 	Got   string        // its value in the phase
 	Want  string        // its value in the match that was played first
 	More  int           // number of other fields that differ
+	Stale string        // in the phase "cold twin": the first derived field at tick From that differs, and its values
 	Err   error         // any other error, such as a panic
 
 	Options Options // they play the same match again
@@ -52,13 +53,18 @@ func (f *Failure) Unwrap() error { return f.Err }
 // stale says what the failure of a cold twin means.
 func (f *Failure) stale() string {
 	s := "data outside of the state decides: a restored copy "
-	if f.game != nil && len(f.game.DerivedFields()) > 0 {
+	if f.Stale != "" {
 		s = "derived data is stale: a restored copy "
 	}
 	if f.Err != nil {
-		return s + "fails: " + f.Err.Error()
+		s += "fails: " + f.Err.Error()
+	} else {
+		s += fmt.Sprintf("computes %s: got %s, want %s", f.Field, f.Got, f.Want)
 	}
-	return s + fmt.Sprintf("computes %s: got %s, want %s", f.Field, f.Got, f.Want)
+	if f.Stale != "" {
+		s += fmt.Sprintf(", from the derived field %s", f.Stale)
+	}
+	return s
 }
 
 // section returns the name of the section of a field.

@@ -211,7 +211,7 @@ func TestReport(t *testing.T) {
 			t.Errorf("%s has %d bytes, %v: %s", path, len(b), err, said.text)
 		}
 	}
-	if !strings.Contains(said.text, "a restored copy computes Herds[0].Size: got 5, want 0\npackage locksteptest_test") {
+	if !strings.Contains(said.text, "a restored copy computes Herds[0].Size: got 5, want 0, from the derived field Cache: got 0, want 1\npackage locksteptest_test") {
 		t.Errorf("got %s", said.text)
 	}
 }
