@@ -193,14 +193,19 @@ func TestThinElsewhere(t *testing.T) {
 	if err := locksteptest.Thin(g, o); err != nil {
 		t.Errorf("fuzz: got %v", err)
 	}
+	closed := raceRules(true)
+	closed.New = func(*race, *lockstep.Settings, *struct{}) error { return errors.New("closed") }
 	for want, o := range map[string]locksteptest.ClusterOptions{
 		"give up: ": {Seeds: 1, Clients: 2},
-		"seed 1 needs 10 seats (8 clients, and seats for liars and strangers): lockstep: race: got 10 players, want at most 8": {Seeds: 1, Clients: 8},
-		`got "giveup" in Weights, want one of ["run" "give up"]`:                                                               {Seeds: 1, Clients: 2, Weights: map[string]int{"giveup": 0}},
+		"seed 1 needs 10 seats (8 clients, and seats for liars and strangers): lockstep: race: closed": {Seeds: 1, Clients: 8},
+		`got "giveup" in Weights, want one of ["run" "give up"]`:                                       {Seeds: 1, Clients: 2, Weights: map[string]int{"giveup": 0}},
 	} {
-		r := &recorder{}
+		r, g := &recorder{}, g
 		func() {
 			defer func() { _ = recover() }()
+			if strings.HasSuffix(want, "closed") {
+				g = lockstep.MustGame(closed)
+			}
 			locksteptest.Cluster(r, g, o)
 		}()
 		if !strings.Contains(r.text, want) {
